@@ -18,16 +18,17 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Sizes of the bare loops: what the scanner uses.
+// The sizes of the bare loops are those of the scanner.
 const (
 	bareBatch   = 128
 	bareBuffer  = 4 << 20
 	bareMessage = 1<<16 - 1
 	bareRequest = 32
-	bareStall   = 2 * time.Second // without a datagram: something was lost
+	bareStall   = 2 * time.Second // without a datagram: one was lost
 )
 
-// bare is a client that knows nothing but how many datagrams are to come.
+// bare is a client that decodes nothing; it only knows how many datagrams to
+// expect.
 type bare struct {
 	*Client
 	t    *task
@@ -36,13 +37,13 @@ type bare struct {
 
 	in   []ipv4.Message
 	out  []ipv4.Message
-	want int // servers
-	next int // server to be started
+	want int // number of servers
+	next int // the next server to start
 	open int
 
 	progress atomic.Uint64 // batches read
 
-	addrs    []net.UDPAddr // of new servers in out
+	addrs    []net.UDPAddr // addresses of the new servers in out
 	ips      []byte
 	requests []byte
 	base     uint32
@@ -78,7 +79,7 @@ func (t *task) newBare(c *Client) (*bare, error) {
 	return b, nil
 }
 
-// listen opens a socket as the loop wants it.
+// listen opens the kind of socket that the loop needs.
 func (t *task) listen() (net.PacketConn, error) {
 	conn, err := listenBare(t.Config.Loop != Blast)
 	if err != nil || t.Config.Loop == BarePolled {
@@ -92,9 +93,9 @@ func (t *task) listen() (net.PacketConn, error) {
 	return u, nil
 }
 
-// listenBare opens a socket with the buffers of the scanner's. One for whole
-// datagrams forbids to fragment them, as the scanner does: that spares the kernel
-// to find identifications.
+// listenBare opens a socket with buffers like the scanner's. If whole is set, it
+// forbids fragmentation, as the scanner does, which saves the kernel the work of
+// choosing identifications.
 func listenBare(whole bool) (*net.UDPConn, error) {
 	lc := net.ListenConfig{Control: func(_, _ string, raw syscall.RawConn) error {
 		return raw.Control(func(fd uintptr) {
@@ -117,11 +118,12 @@ func listenBare(whole bool) (*net.UDPConn, error) {
 	return pc.(*net.UDPConn), nil
 }
 
-// heard is what a batch of datagrams means for what is sent next.
+// heard summarises a batch of received datagrams as far as it determines what to
+// send next.
 type heard struct {
-	to         []net.Addr // who sent a challenge
+	to         []net.Addr // servers that sent a challenge
 	challenges []wire.Challenge
-	finished   int // servers
+	finished   int // number of servers completed
 }
 
 // bare is the loop with one goroutine.
@@ -144,7 +146,7 @@ func (t *task) bare(c *Client) error {
 	return nil
 }
 
-// bareTwo is the loop with a goroutine that reads and one that writes.
+// bareTwo is the loop with one goroutine that reads and one that writes.
 func (t *task) bareTwo(c *Client) error {
 	b, err := t.newBare(c)
 	if err != nil {
@@ -157,7 +159,7 @@ func (t *task) bareTwo(c *Client) error {
 	}
 	written := make(chan error, 1)
 	go func() { written <- b.writeAll(full, empty) }()
-	full <- <-empty // which starts the first servers
+	full <- <-empty // the first batch, which starts the first servers
 	err = b.readAll(full, empty)
 	close(full)
 	return errors.Join(err, <-written, b.sock.Close())
@@ -174,8 +176,8 @@ func (b *bare) readAll(full chan<- *heard, empty <-chan *heard) error {
 	return nil
 }
 
-// writeAll goes on after an error, so that the reader is never left alone: it
-// finds out that nothing comes any more.
+// writeAll continues after an error, so that the reader is never left waiting for
+// it: the reader notices by itself when nothing more arrives.
 func (b *bare) writeAll(full <-chan *heard, empty chan<- *heard) (err error) {
 	for h := range full {
 		if e := b.write(h); e != nil && err == nil {
@@ -222,8 +224,8 @@ func (b *bare) take(h *heard, m *ipv4.Message) {
 	}
 }
 
-// write sends what follows the challenges, and INFO to as many new servers as
-// may be open.
+// write answers the challenges, and sends INFO to as many new servers as may be
+// open.
 func (b *bare) write(h *heard) error {
 	for i, to := range h.to {
 		for q := range wire.Question(wire.NumQuestions) {
@@ -256,8 +258,8 @@ func (b *bare) startNext() {
 	b.next++
 }
 
-// flush sends the batch and empties it. What is for a broadcast address, the
-// last one of the loopback network, can't be sent.
+// flush sends the batch and empties it. A datagram to a broadcast address, the last
+// one of the loopback network, can't be sent and is skipped.
 func (b *bare) flush() error {
 	for ms := b.out; len(ms) > 0; {
 		n, err := b.pc.WriteBatch(ms[:min(len(ms), bareBatch)], 0)
@@ -276,8 +278,8 @@ func (b *bare) flush() error {
 	return nil
 }
 
-// watch ends the reading of a polled socket when nothing comes any more: a
-// datagram was lost, and the loop has no timeouts of its own.
+// watch ends the reading of a polled socket when nothing more arrives: a datagram
+// was lost, and the loop itself has no timeouts.
 func (b *bare) watch() (stop func()) {
 	if b.t.Config.Loop != BarePolled {
 		return func() {}

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// bar is a number that is to be held.
+// bar is a number that must be met.
 type bar struct {
 	what  string
 	got   float64
@@ -35,9 +35,9 @@ func (x bar) String() string {
 	return fmt.Sprintf("%-50s %9.4g  %s %-7.4g %s", x.what, x.got, sign, x.limit, verdict)
 }
 
-// TestBars holds the scan against the ceiling. Without -bars it only looks
-// whether both do the same work, on a few servers; with it, it takes some
-// minutes and wants the machine for itself.
+// TestBars compares the scan with the ceiling. Without -bars it only checks, on a
+// few servers, that both do the same work; with -bars it takes some minutes and
+// needs the machine for itself.
 func TestBars(t *testing.T) {
 	if !*barsFlag {
 		t.Run("throughput", testSmallThroughput)
@@ -57,7 +57,7 @@ func TestBars(t *testing.T) {
 	t.Run("start", barsOfStart)
 }
 
-// measure runs rounds and logs every run.
+// measure runs the rounds and logs every run.
 func measure(t *testing.T, n int, configs ...Config) []Series {
 	t.Helper()
 	all, err := Rounds(n, configs, func(round int, r Result) { t.Log(line(round, &r)) })
@@ -67,7 +67,7 @@ func measure(t *testing.T, n int, configs ...Config) []Series {
 	return all
 }
 
-// line is one run for the record.
+// line describes one run for the log.
 func line(round int, r *Result) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d %-8s %7.2f µs/target (user %.2f, system %.2f)", round+1, r.Config.Name(),
@@ -82,7 +82,7 @@ func line(round int, r *Result) string {
 
 func us(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e3 }
 
-// hold logs the bars and fails for each that is not met.
+// hold logs the bars and fails for each that is missed.
 func hold(t *testing.T, bars ...bar) {
 	t.Helper()
 	for _, x := range bars {
@@ -128,8 +128,8 @@ func barsOfSweep(t *testing.T) {
 	)
 }
 
-// barsOfDrops scans at 80 % of the rate that the bare loop reaches at its best,
-// without a window: what comes must be read in time.
+// barsOfDrops scans at 80 % of the best rate of the bare loop, without limiting the
+// open targets: the replies must be read in time.
 func barsOfDrops(t *testing.T) {
 	ceiling := measure(t, *roundsFlag, Throughput(*serversFlag).With(Bare, ""))[0]
 	rate := 0.8 * ceiling.SendRate()
@@ -142,7 +142,7 @@ func barsOfDrops(t *testing.T) {
 	t.Logf("rate reached while sending: %.0f", s.median(paced))
 }
 
-// barsOfPacing holds the rates that are to be kept.
+// barsOfPacing checks that the configured rates are kept.
 func barsOfPacing(t *testing.T) {
 	for _, rate := range []float64{10, 100, 1000, 10_000, 100_000, 200_000} {
 		r := run(t, Pacing(rate))
@@ -156,8 +156,8 @@ func barsOfPacing(t *testing.T) {
 	}
 }
 
-// testSmallDrops has the kernel's buffer be far too small: every reply that was
-// sent was received, or is counted.
+// testSmallDrops makes the kernel's buffer far too small: every reply that was sent
+// must either be received or be counted as dropped.
 func testSmallDrops(t *testing.T) {
 	c := Throughput(600)
 	c.Window, c.RecvBuffer, c.Output = 0, 1, Discard // the kernel makes it the least there is
@@ -168,8 +168,8 @@ func testSmallDrops(t *testing.T) {
 	}
 }
 
-// testSmallThroughput wants every server complete, every record right, and the
-// same datagrams from the bare loop and the scanner.
+// testSmallThroughput checks that every server is complete, that every record is
+// right, and that the bare loop and the scanner exchange the same datagrams.
 func testSmallThroughput(t *testing.T) {
 	const servers = 1000
 	for _, c := range clients(servers) {

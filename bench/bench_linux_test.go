@@ -2,8 +2,8 @@ package bench
 
 import "testing"
 
-// BenchmarkThroughput measures the ceiling and the whole scan in alternating
-// runs. An op is all of them; the metrics are medians.
+// BenchmarkThroughput measures the ceiling and the whole scan in alternating runs.
+// One op is all of the runs; the metrics are medians.
 func BenchmarkThroughput(b *testing.B) {
 	for b.Loop() {
 		all := rounds(b, clients(*serversFlag))
@@ -13,8 +13,8 @@ func BenchmarkThroughput(b *testing.B) {
 	}
 }
 
-// BenchmarkCeiling measures the kinds of the bare loop. The fastest is the
-// ceiling: Bare.
+// BenchmarkCeiling measures the variants of the bare loop. The fastest, Bare, is
+// the ceiling.
 func BenchmarkCeiling(b *testing.B) {
 	c := Throughput(*serversFlag)
 	configs := []Config{c.With(Bare, ""), c.With(BareTwo, ""), c.With(BarePolled, "")}
@@ -26,7 +26,7 @@ func BenchmarkCeiling(b *testing.B) {
 	}
 }
 
-// BenchmarkRealistic measures the list as a master server gives it.
+// BenchmarkRealistic measures the scan of a list like that of a master server.
 func BenchmarkRealistic(b *testing.B) {
 	for b.Loop() {
 		s := rounds(b, []Config{Realistic(*targetsFlag)})[0]
@@ -37,7 +37,7 @@ func BenchmarkRealistic(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// BenchmarkSweep measures the sweep of a network that is nearly empty.
+// BenchmarkSweep measures the sweep of a nearly empty network.
 func BenchmarkSweep(b *testing.B) {
 	c := sweepOf(b, *halfFlag)
 	for b.Loop() {

@@ -14,8 +14,8 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// checker holds records against what the servers say, each on its own, and
-// wants no server twice.
+// checker compares each record with what its server sends, and refuses a second
+// record of a server.
 type checker struct {
 	fleet canned.Config
 	asked scanner.Questions
@@ -80,8 +80,8 @@ func (s *said) differ(want *said) error {
 	return nil
 }
 
-// errWrong is a record that differs from what its server sent. It shows both
-// from where they differ.
+// errWrong returns the error for a record that differs from what its server sent.
+// It shows both from the point at which they differ.
 func errWrong(key string, got, want []byte) error {
 	const most = 60
 	at := 0

@@ -13,17 +13,17 @@ import (
 	"github.com/a2sscan/a2sscan/bench/fleet/canned"
 )
 
-// childEnv tells a process that Run started which part it plays.
+// childEnv tells a process that Run has started which role it has.
 const childEnv = "A2SSCAN_BENCH"
 
-// The parts.
+// The roles of a child process.
 const (
 	partFleet  = "fleet"
 	partClient = "client"
 )
 
-// Child does the work of a process that Run started, and ends it. In any other
-// process it does nothing.
+// Child does the work of a process that Run has started, and then exits. In any
+// other process it does nothing.
 func Child() {
 	var err error
 	switch part := os.Getenv(childEnv); part {
@@ -43,7 +43,8 @@ func Child() {
 	os.Exit(0)
 }
 
-// process is a child. It speaks JSON, and ends when its input does.
+// process is a child process. It exchanges JSON with its parent, and ends when its
+// input ends.
 type process struct {
 	cmd    *exec.Cmd
 	in     io.WriteCloser
@@ -51,8 +52,8 @@ type process struct {
 	cancel context.CancelFunc
 }
 
-// start starts a child for one part and tells it what to do. It is killed when
-// the limit is over.
+// start starts a child for one role and sends it its task. The child is killed
+// after limit.
 func start(part string, limit time.Duration, task any) (*process, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -79,7 +80,8 @@ func start(part string, limit time.Duration, task any) (*process, error) {
 	return p, nil
 }
 
-// end closes the child's input, waits for it and returns the error it exited with.
+// end closes the child's input, waits for it and returns the error with which it
+// exited.
 func (p *process) end() error {
 	defer p.cancel()
 	if p.in != nil {
@@ -91,17 +93,17 @@ func (p *process) end() error {
 	return p.cmd.Wait()
 }
 
-// fleetEnd is the report of a fleet at its end.
+// fleetEnd is the report that a fleet sends when it ends.
 type fleetEnd struct {
 	Stats fleet.Stats
 	Usage Usage
 }
 
-// fleetTail is how long a fleet goes on after its end was asked for, so that it
-// has read what was sent to it.
+// fleetTail is how long a fleet continues after it was asked to end, so that it
+// reads everything that was sent to it.
 const fleetTail = 100 * time.Millisecond
 
-// fleetMain runs a fleet until in ends. It says first on which ports.
+// fleetMain runs a fleet until in ends. It first reports its ports.
 func fleetMain(in io.Reader, out io.Writer) error {
 	var cfg canned.Config
 	commands := json.NewDecoder(in)
@@ -123,7 +125,7 @@ func fleetMain(in io.Reader, out io.Writer) error {
 	if err := answers.Encode(f.Ports()); err != nil {
 		return err
 	}
-	_, _ = io.Copy(io.Discard, in) // until the parent closes it, or is gone
+	_, _ = io.Copy(io.Discard, in) // until the parent closes it or dies
 	time.Sleep(fleetTail)
 	stop()
 	if err := <-served; err != nil {

@@ -9,19 +9,19 @@ import (
 	"time"
 )
 
-// Client is the report of a client about its run.
+// Client is what a client reports about its run.
 type Client struct {
-	Complete uint64 // servers that answered all that they were asked
-	Answered uint64 // servers that answered something
+	Complete uint64 // servers that answered every question
+	Answered uint64 // servers that answered anything
 	Sent     uint64 // datagrams
 	Received uint64 // datagrams
-	Kinds    Kinds  // of those received
+	Kinds    Kinds  // the received datagrams by kind
 	Reads    uint64 // system calls
 	Writes   uint64 // system calls
-	Drops    uint64 // datagrams that found no room in the client's buffer
+	Drops    uint64 // datagrams that did not fit into the client's buffer
 
 	Records uint64 // written
-	Bytes   uint64 // that they are long, before they are compressed
+	Bytes   uint64 // length of the records before compression
 	FileLen int64  // bytes in the file
 
 	Elapsed time.Duration
@@ -29,17 +29,17 @@ type Client struct {
 	Paced   Paced
 	PeakRSS int64 // bytes
 
-	Problems []string // what must not be: a ledger that does not add up, a wrong record
+	Problems []string // faults: a ledger that does not add up, a wrong record
 }
 
-// Paced is how many datagrams went out between two looks at a scan, the first
-// and the last while it was sending.
+// Paced is how many datagrams were sent between two samples of a scan: the first
+// and the last taken while it was sending.
 type Paced struct {
 	Sent uint64
 	Took time.Duration
 }
 
-// Kinds counts datagrams by what they are.
+// Kinds counts datagrams by kind.
 type Kinds struct{ Challenge, Info, Players, Rules uint64 }
 
 func (c *Client) problem(format string, args ...any) {
@@ -78,7 +78,8 @@ func clientMain(in io.Reader, out io.Writer) error {
 	return json.NewEncoder(out).Encode(c)
 }
 
-// run measures the client. Nothing that only the measurement needs is inside.
+// run measures the client. The measured part contains nothing that only the
+// measurement needs.
 func (t *task) run() (*Client, error) {
 	work := t.scan
 	switch t.Config.Loop {
@@ -96,7 +97,7 @@ func (t *task) run() (*Client, error) {
 	return c, err
 }
 
-// profile begins a CPU profile, if path names one.
+// profile starts a CPU profile if path is not empty.
 func profile(path string) (stop func(), err error) {
 	if path == "" {
 		return func() {}, nil

@@ -14,17 +14,17 @@ type Loop string
 
 // The clients.
 const (
-	// Scan is the scanner: list, scan, record, file.
+	// Scan is the whole scanner: list, scan, records, file.
 	Scan Loop = "scan"
 
-	// Bare is the ceiling: one goroutine that reads a batch, counts it, and
-	// writes a batch. It sends and receives what Scan does.
+	// Bare is the ceiling: one goroutine that reads a batch, counts it, and writes
+	// a batch. It sends and receives the same datagrams as Scan.
 	Bare Loop = "bare"
 
-	// BarePolled is Bare with a socket of package net, which Go's poller knows.
+	// BarePolled is Bare with a socket of package net, which is in Go's poller.
 	BarePolled Loop = "bare-polled"
 
-	// BareTwo is Bare with a goroutine that reads and one that writes.
+	// BareTwo is Bare with one goroutine that reads and one that writes.
 	BareTwo Loop = "bare-two"
 
 	// Blast writes batches of INFO requests and reads nothing: the ceiling of a
@@ -32,7 +32,7 @@ const (
 	Blast Loop = "blast"
 )
 
-// Output is where Scan's records go.
+// Output is the destination of Scan's records.
 type Output string
 
 // The outputs.
@@ -42,39 +42,40 @@ const (
 	Zstd    Output = "zstd"    // a compressed file
 )
 
-// Config is a workload: the servers, the client and its options. Its servers have 12
-// players and 24 rules each, and want a challenge for everything.
+// Config is a workload: the servers, the client and its options. Each server has 12
+// players and 24 rules, and wants a challenge for every question.
 type Config struct {
 	Loop   Loop
 	Output Output
 
 	Network   netip.Prefix // inside 127.0.0.0/8
-	Addresses int          // so many of its addresses, in a list; zero: all, as a network
+	Addresses int          // number of its addresses, given as a list; zero: all, given as a network
 	Fleet     canned.Config
 
 	InfoOnly    bool
-	Rate        float64 // as scanner.Config's, and so are the next five
+	Rate        float64 // like the next five fields, as in scanner.Config
 	AddressRate float64
 	Timeout     time.Duration
 	Retries     int
 	Cooldown    time.Duration
 	Window      int // targets open at once: scanner.Config's InFlight
-	RecvBuffer  int // bytes; zero: what the scanner takes
+	RecvBuffer  int // bytes; zero: the scanner's default
 
-	Check   bool          // hold every record against what its server says
-	Limit   time.Duration // the processes end after it at the latest
+	Check   bool          // compare every record with what its server sends
+	Limit   time.Duration // after this time the processes are ended
 	Profile string        // a file for the client's CPU profile; empty: none
 	Dir     string        // for the list and the records; empty: a temporary one
 }
 
-// off, as scanner.Off, lifts a limit.
+// off is scanner.Off: it lifts a limit.
 const off = -1
 
-// window is how many servers a client that is as fast as it goes has open: so
-// few that no buffer overflows, so many that batches fill.
+// window is how many servers are open at once when a client runs at full speed: few
+// enough that no buffer overflows, and enough to fill the batches.
 const window = 1024
 
-// Throughput is n servers without delay, everything asked, as fast as it goes.
+// Throughput is a scan of n servers without delay, with all questions, at full
+// speed.
 func Throughput(n int) Config {
 	return Config{
 		Loop: Scan, Output: Discard,
@@ -85,8 +86,8 @@ func Throughput(n int) Config {
 	}
 }
 
-// Realistic is a list as a master server gives it: four ports of each address,
-// 30 % dead, 20 to 200 ms away, at 50,000 datagrams a second.
+// Realistic is the scan of a list like that of a master server: four ports of each
+// address, 30 % dead, 20 to 200 ms away, at 50,000 datagrams per second.
 func Realistic(targets int) Config {
 	const ports = 4
 	return Config{
@@ -101,13 +102,12 @@ func Realistic(targets int) Config {
 	}
 }
 
-// sweepTimeout is what a sweep gives each of its addresses. With 2^18 of them
-// open at once that allows a million a second.
+// sweepTimeout is the timeout for each address of a sweep. With 2^18 addresses open
+// at once, it allows a million per second.
 const sweepTimeout = 250 * time.Millisecond
 
-// Sweep is a network where one address in a hundred is alive: INFO alone,
-// no retries, as fast as it goes. What is for an empty address is dropped by the
-// kernel.
+// Sweep is the sweep of a network in which one address in a hundred is alive: only
+// INFO, no retries, at full speed. The kernel drops datagrams to empty addresses.
 func Sweep(network netip.Prefix) Config {
 	return Config{
 		Loop: Scan, Output: NDJSON,
@@ -119,16 +119,16 @@ func Sweep(network netip.Prefix) Config {
 	}
 }
 
-// Steady is n servers without delay at a rate, with as many open as that takes:
-// what is dropped, nothing but the receive buffer kept from it.
+// Steady is a scan of n servers without delay at a fixed rate, with as many open as
+// that requires. If replies are dropped, only the receive buffer can be the cause.
 func Steady(n int, rate float64) Config {
 	c := Throughput(n)
 	c.Output, c.Rate, c.Window = Zstd, rate, 0
 	return c
 }
 
-// Pacing is five seconds of datagrams at a rate to places of which hardly any
-// is alive.
+// Pacing sends datagrams at a fixed rate for five seconds, to places of which
+// hardly any is alive.
 func Pacing(rate float64) Config {
 	c := Sweep(netip.MustParsePrefix("127.16.0.0/12"))
 	c.Output, c.Rate, c.Addresses = Discard, rate, int(min(5*rate, 1<<20))
@@ -136,7 +136,7 @@ func Pacing(rate float64) Config {
 	return c
 }
 
-// With returns c with another client.
+// With returns a copy of c with another client.
 func (c Config) With(l Loop, o Output) Config {
 	c.Loop, c.Output = l, o
 	return c
@@ -157,7 +157,7 @@ func (c *Config) Name() string {
 	return string(c.Loop)
 }
 
-// Targets is how many places are asked.
+// Targets returns how many places the client asks.
 func (c *Config) Targets() int { return c.addresses() * c.Fleet.Ports }
 
 func (c *Config) addresses() int {

@@ -6,34 +6,36 @@ import "time"
 type Workload struct {
 	Live     uint64  // servers that answer
 	Silent   uint64  // targets that don't
-	Attempts uint64  // requests to a silent target: --retries and one
-	Rate     float64 // datagrams a second, of all machines together
+	Attempts uint64  // requests to a silent target: --retries plus one
+	Rate     float64 // datagrams per second, of all machines together
 	Nights   uint64
 }
 
-// Cost is what a Workload takes, in all nights.
+// Cost is what all nights of a Workload take.
 type Cost struct {
 	Sent, Received uint64        // datagrams
-	Wire           uint64        // bytes, with the headers of IP and UDP
-	Time           time.Duration // while targets are started
+	Wire           uint64        // bytes, including the headers of IP and UDP
+	Time           time.Duration // the time during which targets are started
 	CPU            time.Duration
 	Census         uint64 // bytes of .ndjson.zst
 }
 
-// What one server and one datagram cost. README.md gives the source of each number.
+// The cost of one server and of one datagram. README.md gives the source of each
+// number.
 const (
 	requestsLive = 4 // INFO, then INFO, PLAYER and RULES with the challenge
 	repliesLive  = 4
 	bytesSent    = 21   // payload of a datagram, on average
 	bytesReplies = 1450 // payload of the replies of a server
 	headers      = 28   // IP and UDP, of each datagram
-	censusBytes  = 900  // of a record, compressed
+	censusBytes  = 900  // of a compressed record
 	cpuLive      = 40 * time.Microsecond
 	cpuSilent    = 5500 * time.Nanosecond // for each datagram
 )
 
-// Cost estimates what the workload takes on a network that loses nothing. A network
-// that loses a share p of the datagrams adds about p of the requests to live servers.
+// Cost estimates what the workload takes on a network without loss. If a network
+// loses a share p of the datagrams, the requests to live servers increase by about
+// p.
 func (w Workload) Cost() Cost {
 	sent := requestsLive*w.Live + w.Attempts*w.Silent
 	received := repliesLive * w.Live

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// TestCost holds the model against scans of simulated servers, half of which were
-// alive: datagrams exactly, bytes within a sixth.
+// TestCost compares the model with scans of simulated servers, half of which were
+// alive. The datagrams must agree exactly, the bytes within a sixth.
 func TestCost(t *testing.T) {
 	for _, m := range []struct{ live, silent, sent, payload, census uint64 }{
 		{127, 129, 895, 18_819 + 186_547, 106_823},

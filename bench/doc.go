@@ -1,15 +1,16 @@
-// Package bench measures the whole scanner against the system calls that it
-// cannot avoid.
+// Package bench measures the whole scanner against the system calls that it cannot
+// avoid.
 //
-// A workload is a [Config], and [Run] measures it once: it starts simulated
-// servers in a process of their own, the client in another, and returns what
-// that one spent ([Result]). The client is the scanner, or a bare loop over the
-// same system calls that neither decodes nor writes: the ceiling. [Rounds]
-// alternates several clients, so that a ratio of two of them is taken from one
-// and the same time of a machine that others use too.
+// A workload is a [Config], and [Run] measures it once: it starts simulated servers
+// in one process and the client in another, and returns what the client spent
+// ([Result]). The client is either the scanner or a bare loop over the same system
+// calls that neither decodes nor writes anything: the ceiling. [Rounds] alternates
+// several clients, so that the two sides of a ratio are measured at about the same
+// time, on a machine that others use too.
 //
-// Both processes are the program itself, started again: a program or a test
-// that calls Run calls [Child] before everything else. It needs Linux.
+// Both processes run the calling program again: a program or a test that calls Run
+// must call [Child] before anything else. The package needs Linux.
 //
-// README.md beside this file explains how to run it and lists the results.
+// README.md in this directory explains how to run the benchmarks and lists the
+// results.
 package bench

@@ -17,14 +17,14 @@ var (
 	profileFlag = flag.String("profile", "", "file for the CPU profile of the last scan")
 )
 
-// The processes that Run starts are this binary.
+// Run starts this test binary for its processes.
 func TestMain(m *testing.M) {
 	Child()
 	flag.Parse()
 	os.Exit(m.Run())
 }
 
-// clients are the ceiling and what is held against it.
+// clients returns the ceiling and the clients that are compared with it.
 func clients(servers int) []Config {
 	c := Throughput(servers)
 	scan := c.With(Scan, Zstd)

@@ -16,15 +16,15 @@ import (
 )
 
 // numQuirks is how many facts about servers in the wild are known, and
-// mostElsewhere how many of them may be no concern of this program.
+// mostElsewhere is the most of them that may be outside the scope of this program.
 const (
 	numQuirks     = 145
 	mostElsewhere = 30
 )
 
-// TestEveryQuirk holds that each fact about servers in the wild is accounted
-// for: either a test bears its number in its name, EC-1 to EC-145, or
-// testdata/quirks.txt says why none does.
+// TestEveryQuirk checks that each fact about servers in the wild is accounted for:
+// either a test has its number, EC-1 to EC-145, in its name, or testdata/quirks.txt
+// says why there is none.
 func TestEveryQuirk(t *testing.T) {
 	root := ".."
 	covered, err := quirksInTests(root)
@@ -46,8 +46,8 @@ func TestEveryQuirk(t *testing.T) {
 	t.Logf("%d of %d rows covered, %d elsewhere", len(covered), numQuirks, len(elsewhere))
 }
 
-// TestQuirkRows compares numQuirks with the collected facts, where they are at
-// hand, so that a new row is noticed.
+// TestQuirkRows compares numQuirks with the collected facts, if they are available,
+// so that a new row is noticed.
 func TestQuirkRows(t *testing.T) {
 	rows, err := os.ReadFile(filepath.Join("..", "..", "shared", "protocol", "QUIRKS.md"))
 	if err != nil {
@@ -73,19 +73,19 @@ func TestQuirkRows(t *testing.T) {
 
 var quirkRow = regexp.MustCompile(`(?m)^\| EC-(\d+) \|`)
 
-// unaccounted returns what the sums lack.
+// unaccounted returns what is wrong with the account.
 func unaccounted(covered map[int]string, elsewhere map[int]bool) (faults []string) {
 	for n := 1; n <= numQuirks; n++ {
 		switch file := covered[n]; {
 		case file == "" && !elsewhere[n]:
-			faults = append(faults, fmt.Sprintf("EC-%d: no test bears it, and testdata/quirks.txt has no reason", n))
+			faults = append(faults, fmt.Sprintf("EC-%d: no test names it, and testdata/quirks.txt has no reason", n))
 		case file != "" && elsewhere[n]:
-			faults = append(faults, fmt.Sprintf("EC-%d: %s tests it, and testdata/quirks.txt says that nothing does", n, file))
+			faults = append(faults, fmt.Sprintf("EC-%d: %s tests it, but testdata/quirks.txt says that no test does", n, file))
 		}
 	}
 	for n := range covered {
 		if n < 1 || n > numQuirks {
-			faults = append(faults, fmt.Sprintf("EC-%d: %s tests what is no fact", n, covered[n]))
+			faults = append(faults, fmt.Sprintf("EC-%d: %s names it, but there is no such fact", n, covered[n]))
 		}
 	}
 	if len(elsewhere) > mostElsewhere {
@@ -96,7 +96,7 @@ func unaccounted(covered map[int]string, elsewhere map[int]bool) (faults []strin
 
 var elsewhereLine = regexp.MustCompile(`^EC-(\d+) elsewhere: (game meaning|master|server side) — \S.*$`)
 
-// quirksElsewhere reads the facts that are no concern of this program.
+// quirksElsewhere reads the facts that are outside the scope of this program.
 func quirksElsewhere(lines *bufio.Scanner) (map[int]bool, error) {
 	found := map[int]bool{}
 	for lines.Scan() {
@@ -117,9 +117,9 @@ func quirksElsewhere(lines *bufio.Scanner) (map[int]bool, error) {
 	return found, lines.Err()
 }
 
-// quirksInTests returns the facts that tests bear in their names, each with a
-// file that has such a test: a string of Go that begins with them, as the name
-// of a subtest or of a row does, or the heading of a conversation.
+// quirksInTests returns the facts that the names of tests mention, each with a file
+// that has such a test. A name is a Go string that begins with the numbers, such as
+// the name of a subtest or of a row, or the heading of a conversation.
 func quirksInTests(root string) (map[int]string, error) {
 	found := map[int]string{}
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -138,7 +138,7 @@ func quirksInTests(root string) (map[int]string, error) {
 	return found, err
 }
 
-// addGoNames adds what the strings of a test begin with.
+// addGoNames adds the numbers with which the strings of a test begin.
 func addGoNames(found map[int]string, path string) error {
 	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
 	if err != nil {
@@ -155,7 +155,7 @@ func addGoNames(found map[int]string, path string) error {
 	return nil
 }
 
-// addHeading adds what the first line of a conversation begins with.
+// addHeading adds the numbers with which the first line of a conversation begins.
 func addHeading(found map[int]string, path string) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -175,7 +175,7 @@ func addNumbers(found map[int]string, path, s string) {
 	}
 }
 
-// TestUnaccounted sees each fault of an account.
+// TestUnaccounted checks that each kind of fault in the account is found.
 func TestUnaccounted(t *testing.T) {
 	covered := map[int]string{}
 	for n := 1; n <= numQuirks; n++ {

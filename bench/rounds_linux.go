@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// Series are the runs of one client in a measurement with several.
+// Series holds the runs of one client in a measurement with several clients.
 type Series []Result
 
 // Rounds measures the workloads one after the other, n times. after, if set, is
-// called with every run.
+// called after every run.
 func Rounds(n int, configs []Config, after func(round int, r Result)) ([]Series, error) {
 	all := make([]Series, len(configs))
 	for round := range n {
@@ -27,33 +27,33 @@ func Rounds(n int, configs []Config, after func(round int, r Result)) ([]Series,
 	return all, nil
 }
 
-// CPU is the median of what a target costs the client.
+// CPU returns the median of the client's processor time per target.
 func (s Series) CPU() time.Duration { return time.Duration(s.median(cpu)) }
 
-// Rate is the median of the servers a second.
+// Rate returns the median of the servers per second.
 func (s Series) Rate() float64 { return s.median((*Result).Rate) }
 
-// SendRate is the median of the datagrams sent a second.
+// SendRate returns the median of the datagrams sent per second.
 func (s Series) SendRate() float64 { return s.median((*Result).SendRate) }
 
-// FleetShare is the median of the fleet's part of the processor time.
+// FleetShare returns the median of the fleet's share of the processor time.
 func (s Series) FleetShare() float64 { return s.median((*Result).FleetShare) }
 
-// CPURatio is the median over the rounds of how many times as much as the
-// ceiling a target costs.
+// CPURatio returns the median, over the rounds, of the cost of a target relative to
+// the ceiling.
 func (s Series) CPURatio(ceiling Series) float64 { return s.ratio(ceiling, cpu) }
 
-// RateRatio is the median over the rounds of the servers a second, as a part of
-// the ceiling's.
+// RateRatio returns the median, over the rounds, of the servers per second relative
+// to the ceiling.
 func (s Series) RateRatio(ceiling Series) float64 { return s.ratio(ceiling, (*Result).Rate) }
 
-// SendRatio is RateRatio of datagrams sent.
+// SendRatio is RateRatio for datagrams sent.
 func (s Series) SendRatio(ceiling Series) float64 { return s.ratio(ceiling, (*Result).SendRate) }
 
 func cpu(r *Result) float64 { return float64(r.CPU()) }
 
-// ratio takes each ratio from one round, so that both parts are of about the
-// same time.
+// ratio computes each ratio within one round, so that both of its parts were
+// measured at about the same time.
 func (s Series) ratio(ceiling Series, of func(*Result) float64) float64 {
 	vs := make([]float64, len(s))
 	for i := range s {

@@ -16,16 +16,17 @@ type Result struct {
 	Client
 	Fleet      fleet.Stats
 	FleetUsage Usage
-	FleetDrops uint64 // queries that found no room in the fleet's buffer
+	FleetDrops uint64 // queries that did not fit into the fleet's buffer
 	Live       uint64 // places with a server
 }
 
-// CPU is what the client spent on a target, in user and in system.
+// CPU returns the client's processor time per target, user and system.
 func (r *Result) CPU() time.Duration {
 	return r.Usage.Total() / time.Duration(max(r.Config.Targets(), 1))
 }
 
-// Rate is how many servers were completed in a second; for Blast, datagrams.
+// Rate returns how many servers were completed per second or, for Blast, how many
+// datagrams were sent.
 func (r *Result) Rate() float64 {
 	n := r.Complete
 	if r.Config.Loop == Blast {
@@ -34,21 +35,21 @@ func (r *Result) Rate() float64 {
 	return float64(n) / r.Elapsed.Seconds()
 }
 
-// SendRate is how many datagrams were sent in a second.
+// SendRate returns how many datagrams were sent per second.
 func (r *Result) SendRate() float64 { return float64(r.Sent) / r.Elapsed.Seconds() }
 
-// FleetShare is the fleet's part of what both processes spent.
+// FleetShare returns the fleet's share of the processor time of both processes.
 func (r *Result) FleetShare() float64 {
 	f := r.FleetUsage.Total()
 	return float64(f) / float64(f+r.Usage.Total())
 }
 
-// tries bounds how often a run is repeated in which the fleet was too slow.
+// tries is how often a run is attempted if the fleet is too slow.
 const tries = 3
 
-// Run measures a workload once. A run in which the fleet dropped queries does
-// not count, and is repeated; the error tells if that did not help, or
-// what was wrong with the run.
+// Run measures a workload once. A run in which the fleet dropped queries does not
+// count, and is repeated. Run returns an error if repeating did not help, or if
+// something was wrong with the run.
 func Run(c Config) (Result, error) {
 	if err := c.check(); err != nil {
 		return Result{}, err
@@ -104,7 +105,7 @@ func runOnce(c Config) (r Result, err error) {
 	return r, err
 }
 
-// prepare writes the list and names the file of records.
+// prepare writes the list and chooses the name of the file of records.
 func (t *task) prepare(dir string) error {
 	switch {
 	case t.Config.Loop != Scan:
@@ -120,7 +121,7 @@ func (t *task) prepare(dir string) error {
 	return t.writeList()
 }
 
-// measure runs the client in a process of its own, and looks at its file.
+// measure runs the client in a separate process, and examines its file.
 func (t *task) measure() (r Result, err error) {
 	r.Config = t.Config
 	p, err := start(partClient, t.Config.Limit, t)
@@ -145,9 +146,9 @@ func (t *task) measure() (r Result, err error) {
 	return r, nil
 }
 
-// dropped is how many queries the fleet's buffer had no room for: on loopback
-// all that was sent is there, or was dropped for want of room. With a filter
-// only what was for live places is to be there.
+// dropped returns how many queries did not fit into the fleet's buffer: on
+// loopback, everything that was sent was either received or dropped for lack of
+// room. With a filter, only queries to live places should be received.
 func (t *task) dropped(r *Result) uint64 {
 	want := r.Sent
 	if t.Config.Fleet.Filter {

@@ -12,7 +12,7 @@ import (
 	"github.com/a2sscan/a2sscan/sink"
 )
 
-// scan is the scanner, from the list to the closed file.
+// scan runs the scanner, from reading the list to closing the file.
 func (t *task) scan(c *Client) error {
 	list, err := t.openList()
 	if err != nil {
@@ -72,13 +72,13 @@ func (t *task) scannerConfig() scanner.Config {
 	}
 }
 
-// watchPace looks at a scan now and then, and notes how fast it sends while it
-// has something to send.
+// watchPace samples a scan at intervals, and records how fast it sends while it has
+// something to send.
 func (c *Client) watchPace(m *scanner.Monitor) (stop func()) {
 	done, gone := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(gone)
-		tick := time.NewTicker(50 * time.Millisecond) // the Monitor's news are of every 100
+		tick := time.NewTicker(50 * time.Millisecond) // the Monitor is updated every 100 ms
 		defer tick.Stop()
 		var first scanner.Stats
 		for {
@@ -100,12 +100,12 @@ func (c *Client) watchPace(m *scanner.Monitor) (stop func()) {
 	return func() { close(done); <-gone }
 }
 
-// recorder takes the results of a scan.
+// recorder receives the results of a scan.
 type recorder struct {
 	*Client
 	w     *sink.Writer // nil: results are only counted
 	err   error
-	check *checker // nil: results are believed
+	check *checker // nil: results are not checked
 }
 
 func (r *recorder) record(res *scanner.Result) {
@@ -126,7 +126,7 @@ func (r *recorder) record(res *scanner.Result) {
 	}
 }
 
-// finish takes over the numbers of a scan that ended.
+// finish records the statistics of a scan that has ended.
 func (r *recorder) finish(s *scanner.Stats) {
 	r.Complete, r.Answered = s.Finished[scanner.StatusOK], s.Answered()
 	r.Sent, r.Received = s.DatagramsSent(), s.DatagramsReceived()
@@ -143,7 +143,7 @@ func (r *recorder) finish(s *scanner.Stats) {
 	}
 }
 
-// audit looks whether a scan's ledger adds up.
+// audit checks that a scan's ledger adds up.
 func (t *task) audit(c *Client, l list.Stats, s *scanner.Stats) {
 	equal := func(what string, a, b uint64) {
 		if a != b {
@@ -166,11 +166,12 @@ func (t *task) audit(c *Client, l list.Stats, s *scanner.Stats) {
 	equal("servers with an answer and records", s.Answered(), c.Records)
 }
 
-// remembers reports whether finished targets stay known for a while. Without
-// it a late reply can't be told from a foreign one.
+// remembers reports whether the scan remembers finished targets for a while.
+// Otherwise it can't distinguish a late reply from a foreign one.
 func (t *task) remembers() bool { return t.Config.Cooldown != off }
 
-// writeList writes the file of targets: all ports of an address, then the next.
+// writeList writes the file of targets: all ports of an address, then the next
+// address.
 func (t *task) writeList() error {
 	f, err := os.Create(t.List)
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// sample is the whole messages of servers of the canned fleet, and what is done
-// with those of one server at a time. There are several of them, so that no
-// branch is learnt by heart.
+// sample holds the complete messages of servers of the canned fleet, and the memory
+// for processing one server at a time. It has several servers, so that branch
+// prediction cannot memorise their data.
 type sample struct {
 	servers []messages
 	next    int
@@ -81,7 +81,7 @@ func (s *sample) infoDecode() {
 	}
 }
 
-// decode makes a Result of the messages of a server.
+// decode makes a Result from the messages of a server.
 func (s *sample) decode() { s.result(s.server()) }
 
 func (s *sample) result(m *messages) *scanner.Result {
@@ -91,12 +91,12 @@ func (s *sample) result(m *messages) *scanner.Result {
 	return r
 }
 
-// decodeAppend makes its record.
+// decodeAppend makes a Result and its record.
 func (s *sample) decodeAppend() {
 	s.record = s.enc.Append(s.record[:0], "20261120T030000Z", s.result(s.server()))
 }
 
-// traffic is what no message tells.
+// traffic sets the fields that do not come from messages.
 func traffic(r *scanner.Result) {
 	r.Time = noon
 	r.RTT, r.Took = 23412*time.Microsecond, 47103*time.Microsecond
@@ -105,8 +105,8 @@ func traffic(r *scanner.Result) {
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 123e6, time.UTC)
 
-// serverWork is what is timed and must not allocate. The bytes are those of
-// the messages.
+// serverWork returns the work that is timed and that must not allocate. The bytes
+// are those of the messages.
 func serverWork(s *sample) []work {
 	all, info := 0, 0
 	for i := range s.servers {
@@ -149,7 +149,8 @@ func TestServerAllocates(t *testing.T) {
 	}
 }
 
-// TestServerRecord: the timed code does all of the work, down to the record.
+// TestServerRecord checks that the timed code does all of the work, including the
+// record.
 func TestServerRecord(t *testing.T) {
 	s := newSample()
 	for i := range s.servers {
@@ -166,8 +167,8 @@ func TestServerRecord(t *testing.T) {
 	}
 }
 
-// barsOfServer holds what is done for one server against what it takes to
-// look at its bytes.
+// barsOfServer compares the cost of processing one server with that of looking at
+// its bytes.
 func barsOfServer(t *testing.T) {
 	s := newSample()
 	hold(t,
@@ -177,10 +178,10 @@ func barsOfServer(t *testing.T) {
 	t.Logf("decode alone: %.2f times copying and scanning", timesOf(s.decode, s.floor))
 }
 
-// timesOf returns how many times as long a takes as b: the shortest of many
-// alternating runs of each, over some seconds. The shortest are those that
-// nothing interrupted or slowed down, above all not the other half of the core,
-// which on a rented machine may be somebody else's.
+// timesOf returns how many times as long a takes as b. It compares the shortest of
+// many alternating runs of each, over some seconds. The shortest runs are those
+// that nothing interrupted or slowed down; on a rented machine, the other half of
+// the core may be busy with somebody else's work.
 func timesOf(a, b func()) float64 {
 	const span = 5 * time.Second
 	bestA, bestB := time.Hour, time.Hour
@@ -191,8 +192,8 @@ func timesOf(a, b func()) float64 {
 	return float64(bestA) / float64(bestB)
 }
 
-// durationOf times some runs at once: more than the clock's grain, less than
-// the scheduler's.
+// durationOf times several runs together: long enough for the resolution of the
+// clock, and shorter than a time slice of the scheduler.
 func durationOf(f func()) time.Duration {
 	start := time.Now()
 	for range 48 {

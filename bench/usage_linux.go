@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// Usage is the processor time that a process spent.
+// Usage is the processor time that a process has spent.
 type Usage struct{ User, System time.Duration }
 
-// Total is both.
+// Total returns the sum of user and system time.
 func (u Usage) Total() time.Duration { return u.User + u.System }
 
 func (u Usage) minus(v Usage) Usage { return Usage{u.User - v.User, u.System - v.System} }
 
-// usage is what this process spent so far.
+// usage returns what this process has spent so far.
 func usage() Usage {
 	var r syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
@@ -25,8 +25,8 @@ func usage() Usage {
 	return Usage{time.Duration(r.Utime.Nano()), time.Duration(r.Stime.Nano())}
 }
 
-// peakRSS is the most memory that this process ever had, in bytes. Linux resets
-// it on exec, so a child's is its own.
+// peakRSS returns the peak memory of this process in bytes. Linux resets it on
+// exec, so that of a child does not include its parent's.
 func peakRSS() (int64, error) {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {

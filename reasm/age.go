@@ -78,7 +78,7 @@ func (s *shard) victim(keep *group) *group {
 	return s.waiting.oldest
 }
 
-// evict drops a group to make room.
+// evict drops a group to make room and counts it.
 func (s *shard) evict(g *group) {
 	if !g.done {
 		s.stats.Evicted++
@@ -135,7 +135,7 @@ func (s *shard) unlink(g *group) {
 	g.sibling = nil
 }
 
-// drop forgets a group, done or not.
+// drop removes a group, complete or not.
 func (s *shard) drop(g *group) {
 	s.unlink(g)
 	if g.done {

@@ -63,7 +63,7 @@ type memory struct {
 	groups  *group
 }
 
-// keep copies b into blocks.
+// keep copies b into a chain of blocks.
 func (m *memory) keep(b []byte, sum uint64) *block {
 	first := m.block()
 	first.sum, first.size = sum, int32(len(b))
@@ -88,7 +88,7 @@ func (m *memory) block() *block {
 	return b
 }
 
-// freeBlocks frees a datagram.
+// freeBlocks frees the chain of blocks of a datagram.
 func (m *memory) freeBlocks(b *block) {
 	for b != nil {
 		next := b.more

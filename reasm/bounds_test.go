@@ -209,7 +209,7 @@ func TestGroupTooLarge(t *testing.T) {
 	audit(t, table)
 }
 
-// EC-120: a total above the bound.
+// EC-120: a total above the limit.
 func TestTooManyFragments(t *testing.T) {
 	table := New(Config{MaxFragments: 5})
 	refuse(t, table, totals(wire.LayoutSource, 1, 0, 33), wire.ErrTooLarge)

@@ -68,7 +68,7 @@ func shuffleCapture(
 		}
 	}
 	if whole != len(groups) {
-		t.Errorf("%s: %d whole replies of %d", name, whole, len(groups))
+		t.Errorf("%s: %d complete replies of %d", name, whole, len(groups))
 	}
 	return whole, compressed
 }

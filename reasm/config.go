@@ -88,7 +88,7 @@ const (
 	rememberedShare = 8
 )
 
-// limits returns one shard's share.
+// limits returns the limits of a single shard.
 func (cfg Config) limits() limits {
 	bytes := cfg.MaxBytes / int64(cfg.Shards)
 	return limits{
@@ -129,7 +129,7 @@ type Stats struct {
 	Forgotten uint64 // incomplete groups dropped by Forget
 }
 
-// add adds the numbers of another to s.
+// add adds the numbers of o to s.
 func (s *Stats) add(o *Stats) {
 	s.Groups += o.Groups
 	s.Fragments += o.Fragments

@@ -41,7 +41,7 @@ func splitPacked(l wire.Layout, id uint32, msg []byte, size, level int) [][]byte
 	return cut(f, compress(msg, level), size)
 }
 
-// cut makes fragments like f out of b.
+// cut divides b into fragments that are otherwise like f.
 func cut(f wire.Fragment, b []byte, size int) (ds [][]byte) {
 	f.Total = uint8((len(b) + size - 1) / size)
 	f.Size = uint16(size)
@@ -130,7 +130,7 @@ func refuse(t *testing.T, table *Table, datagram []byte, want wire.Error) {
 	}
 }
 
-// leading lists what Leading yields.
+// leading returns the messages that Leading yields.
 func leading(table *Table, from uint64) (msgs []string) {
 	table.Leading(from, nil, func(msg []byte) { msgs = append(msgs, string(msg)) })
 	return msgs
@@ -206,7 +206,7 @@ func (l *ageList) length() (n int) {
 	return n
 }
 
-// count recounts what is idle.
+// count recounts the unused memory.
 func (m *memory) count() (n int64) {
 	for b := m.blocks; b != nil; b = b.more {
 		n += blockSize

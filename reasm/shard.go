@@ -32,7 +32,7 @@ type limits struct {
 	remember   time.Duration
 }
 
-// arrival is a fragment that came.
+// arrival is a fragment that has arrived.
 type arrival struct {
 	now      time.Duration
 	from     uint64

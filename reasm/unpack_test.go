@@ -75,8 +75,8 @@ func unpackHonest(t *testing.T, name string, msg []byte, level int) {
 	}
 }
 
-// Each stream gets the level that the worst message of its size, runs of four,
-// needs.
+// Each stream's level is lowered to the least one that suffices for the hardest
+// message of its size, one made of runs of four equal bytes.
 func TestLowerLevels(t *testing.T) {
 	for _, row := range []struct {
 		size int

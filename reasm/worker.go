@@ -122,7 +122,7 @@ func (w *Worker) closed() bool {
 	}
 }
 
-// run is the goroutine.
+// run is the Worker's goroutine.
 func (w *Worker) run() {
 	defer close(w.ended)
 	var u Unpacker

@@ -158,7 +158,7 @@ func testEndless(t *testing.T, s *server, answers Questions, next func() []byte)
 			}
 			switch r.Err[q] {
 			case 0, wire.ErrChallengeLoop, wire.ErrTimeout:
-			case wire.ErrTruncated: // that is an answer too, and the first one counts
+			case wire.ErrTruncated: // that is also an answer, and the first one counts
 			default:
 				if answers.Has(q) {
 					t.Errorf("%v was answered: %v", q, r.Err[q])

@@ -16,7 +16,7 @@ type backlogNet struct {
 	*memNet
 	flood  time.Duration
 	ends   time.Time
-	behind int // datagrams that were sent to new servers while it lasted
+	behind int // datagrams sent to new servers during the flood
 }
 
 func (n *backlogNet) Send(ps []udp.Packet) (int, error) {

@@ -154,7 +154,7 @@ func TestScanAllocates(t *testing.T) {
 	for _, k := range flatKinds {
 		t.Run(k.name, func(t *testing.T) {
 			each := math.Inf(1)
-			for range 10 { // the runtime allocates too, and a busy machine leaves more replies in flight
+			for range 10 { // the runtime also allocates, and a busy machine leaves more replies in flight
 				few := allocations(func() { flatScan(t, k.make(), 20_000) })
 				many := allocations(func() { flatScan(t, k.make(), 40_000) })
 				each = min(each, float64(many-few)/20_000)

@@ -142,7 +142,7 @@ func (c *challenges) waited() {
 	}
 }
 
-// challenge is the one in use.
+// challenge returns the challenge in use.
 func (s *session) challenge() wire.Challenge {
 	if s.got == nil {
 		return wire.NoChallenge
@@ -150,7 +150,7 @@ func (s *session) challenge() wire.Challenge {
 	return s.got.challenges.current
 }
 
-// challengeFor is the one to send q with.
+// challengeFor returns the challenge to send q with.
 func (s *session) challengeFor(q wire.Question) wire.Challenge {
 	if s.got == nil {
 		return wire.NoChallenge

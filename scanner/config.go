@@ -36,8 +36,8 @@ const (
 type Config struct {
 	Questions Questions // the questions to send; zero: info, players and rules
 
-	Rate          float64            // datagrams a second; zero: DefaultRate; Off: as fast as nothing is lost
-	AddressRate   float64            // datagrams a second and address; zero: DefaultAddressRate; Off: no limit
+	Rate          float64            // datagrams per second; zero: DefaultRate; Off: as fast as nothing is lost
+	AddressRate   float64            // datagrams per second and address; zero: DefaultAddressRate; Off: no limit
 	MaxPerAddress int                // servers asked on one address; zero or Off: all of them
 	Asked         map[netip.Addr]int // servers on an address that earlier parts of the scan asked, for MaxPerAddress
 	Timeout       time.Duration      // how long the first attempt waits; zero: DefaultTimeout
@@ -180,7 +180,7 @@ func (cfg *Config) check() error {
 	case cfg.Questions == AskPing:
 		return errors.New("questions: a ping is sent beside info, players or rules")
 	case cfg.Rate != Off && !isRate(cfg.Rate):
-		return bad("rate", cfg.Rate, "must be above 0 and at most 100M datagrams a second")
+		return bad("rate", cfg.Rate, "must be above 0 and at most 100M datagrams per second")
 	case cfg.AddressRate != Off && !(cfg.AddressRate > 0):
 		return bad("rate for an address", cfg.AddressRate, "must be above 0")
 	case cfg.Timeout < time.Millisecond || cfg.Timeout > maxTimeout:

@@ -146,7 +146,7 @@ var clockTime = sync.OnceValue(func() time.Duration {
 	return least
 })
 
-// talksOf records servers of one kind.
+// talksOf records the sessions of servers of one kind.
 func talksOf(tb testing.TB, h *scanner.Harness, k fleet.Kind) (talks []session) {
 	tb.Helper()
 	c := fleet.Config{Network: netip.MustParsePrefix("127.1.0.0/16"), Ports: []uint16{27015}, Seed: 5}
@@ -185,7 +185,7 @@ type sizePrice struct {
 	cost float64 // ns
 }
 
-// sizes of datagrams that are measured.
+// The sizes of the datagrams that are measured.
 var (
 	wholeSizes    = []int{40, 120, 300, 600, 1260, 4000, 16_000, 65_000}
 	fragmentSizes = []int{220, 660, 1260}
@@ -302,7 +302,7 @@ func honestPrice(h *scanner.Harness, rounds int) (p price) {
 		}
 		return cheapest(h, many, rounds) / times
 	}
-	rounds *= 3 // they are quick, and all else is measured in them
+	rounds *= 3 // these runs are quick, and everything else is measured relative to them
 	p.silent = of(converse(h, scanFrom+2, func([]byte, func(uint64, []byte)) {}))
 	smallest := 0.0
 	for _, size := range wholeSizes {

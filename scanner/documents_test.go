@@ -54,7 +54,7 @@ type document struct {
 	answers [][2]string // a request, and the name of a sample or the bytes of a reply
 	sent    string      // the requests, in order
 	want    string      // see describe
-	ping    string      // the text of the ping's answer; "-": none
+	ping    string      // the text of the answer to a ping; "-": none
 }
 
 const (

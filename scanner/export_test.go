@@ -26,7 +26,7 @@ type Harness struct {
 	e    *engine
 	net  harnessNet
 	now  time.Duration
-	Give func(*Result) // is given each Result
+	Give func(*Result) // receives each Result
 }
 
 // harnessNet is a network that remembers the last datagrams sent.
@@ -104,7 +104,7 @@ func (h *Harness) Unpack() {
 	}
 }
 
-// Open is how many targets are open.
+// Open returns how many targets are open.
 func (h *Harness) Open() int { return h.e.open.n() }
 
 // Finish makes the Results of the finished targets.
@@ -121,7 +121,7 @@ func (h *Harness) Finish() {
 	h.e.handoff.outcomes = h.e.handoff.outcomes[:0]
 }
 
-// Stats are the engine's numbers.
+// Stats returns the engine's statistics.
 func (h *Harness) Stats() Stats {
 	h.e.publish()
 	return h.e.stats

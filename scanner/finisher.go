@@ -52,7 +52,7 @@ type Snapshot struct {
 	// SilentLabels holds the labels of the targets in Silent that have one, in
 	// order.
 	SilentLabels []SilentLabel
-	// Stats are the numbers at that moment.
+	// Stats are the statistics at that moment.
 	Stats Stats
 }
 

@@ -24,9 +24,9 @@ type fleetNet struct {
 	start    time.Time
 	room     []byte
 	queue    []udp.Packet
-	head     int // of queue
+	head     int // index of the next in queue
 	received uint64
-	lost     int // found no room
+	lost     int // datagrams that did not fit
 	deliver  func(from uint64, datagram []byte)
 	asked    []asked
 }

@@ -34,7 +34,7 @@ type flood struct {
 
 // flooded is the effect of a flood on the process.
 type flooded struct {
-	RSS       []int64 // bytes, after each tenth
+	RSS       []int64 // bytes, after each tenth of the flood
 	Peak      int64
 	Held      int64 // bytes, by the scanner's own account
 	Fragments uint64

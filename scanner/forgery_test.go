@@ -32,7 +32,7 @@ type forgery struct {
 	want  string // see describe
 	late  uint64
 
-	flood  []string // these come before the server is asked, and every five milliseconds
+	flood  []string // forged replies sent every five milliseconds
 	before bool     // the flood begins before the server is asked
 }
 
@@ -126,7 +126,7 @@ var forgeries = []forgery{
 		}, Config{Questions: AskPlayers}, "ok open-players, 1 players, 1 sent", 1, nil, false},
 }
 
-// floods are forgeries without end.
+// floods are forgeries that are sent again and again.
 var floods = []forgery{
 	{name: "INFO", flood: []string{forgedInfo}, want: "ok info.conflict, fake, 1 players, 1 rules, 5 sent"},
 	{name: "INFO, only INFO is asked", flood: []string{forgedInfo}, cfg: Config{Questions: AskInfo},
@@ -191,7 +191,7 @@ func (f *forgery) check(t *testing.T) {
 			n.reply(addr, after+time.Duration(i)*time.Microsecond, []byte(d))
 		}
 		for i, d := range serve(req) {
-			after := testRTT + time.Duration(len(n.sent))*10*time.Microsecond // in this order
+			after := testRTT + time.Duration(len(n.sent))*10*time.Microsecond // in the order of the requests
 			n.reply(addr, after+time.Duration(i)*time.Millisecond, []byte(d))
 		}
 	}
@@ -241,7 +241,7 @@ func TestHonestReplies(t *testing.T) {
 			return replies
 		})
 	}
-	anew := func(b behaviour) behaviour { // the network doubles each request
+	anew := func(b behaviour) behaviour { // the network duplicates each request
 		older := byte(0)
 		return func(req wire.Request) []string {
 			all := append(append([]string(nil), b(req)...), b(req)...)
@@ -263,14 +263,14 @@ func TestHonestReplies(t *testing.T) {
 			return replies
 		})
 	}
-	either := func(req wire.Request) []string { // which of two challenges comes does not matter
+	either := func(req wire.Request) []string { // it does not matter which of two challenges a request has
 		if req.HasChallenge && req.Challenge != wire.NoChallenge {
 			h := host{open: true, info: []string{oddInfo}, players: []string{oddPlayers}, rules: []string{oddRules}}
 			return h.reply(req)
 		}
 		return []string{challenge(77), challenge(78)}
 	}
-	openLists := func(req wire.Request) []string { // but for rules, and the network doubles the challenge
+	openLists := func(req wire.Request) []string { // except RULES, and the network duplicates the challenge
 		if req.Kind == wire.KindRulesRequest {
 			return twice(challenged())(req)
 		}
@@ -430,4 +430,30 @@ func TestForgedThreshold(t *testing.T) {
 			t.Errorf("%s: %v", test.name, got)
 		}
 	}
+}
+
+// TestLateAnswerIsNotOpen: a list that comes after a request without a challenge, but
+// answers an earlier one that bore it, does not make the server unchallenged.
+func TestLateAnswerIsNotOpen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n, serve, asked := newMemNet(), challenged(), 0
+		n.serve = func(addr uint64, req wire.Request) {
+			after := testRTT
+			if req.Kind == wire.KindPlayersRequest {
+				if asked++; asked > 1 || req.Challenge == wire.NoChallenge {
+					return
+				}
+				after = 3 * time.Second // the request without a challenge goes out after 2.5 s
+			}
+			for _, d := range serve(req) {
+				n.reply(addr, after, []byte(d))
+			}
+		}
+		got, _, err := run(n, Config{}, addresses(1))
+		for _, r := range got {
+			if s := describe(r); err != nil || s != "ok, name, 1 players, 1 rules, 6 sent" {
+				t.Errorf("%s, %v", s, err)
+			}
+		}
+	})
 }

@@ -66,7 +66,7 @@ func newGovernor(p *pace) *governor {
 	return &governor{pace: p}
 }
 
-// roundTrip notes a round trip.
+// roundTrip includes a round trip in the current mean.
 func (g *governor) roundTrip(d time.Duration) {
 	g.rttSum += d
 	g.rtts++
@@ -108,7 +108,7 @@ func (s *signs) fills(before *signs) bool {
 	return s.queued > s.room/2 && s.queued >= before.queued && s.room > 0
 }
 
-// average adds a rate to the mean.
+// average includes a rate in the mean.
 func (g *governor) average(reached, took float64) {
 	if g.settled == 0 {
 		g.settled = reached

@@ -14,8 +14,8 @@ import (
 // gets a reply of a hundred bytes for each datagram, and receives a limited number
 // of replies per second.
 type narrow struct {
-	sends, receives float64 // a second
-	room            float64 // of the receive buffer, bytes
+	sends, receives float64 // per second
+	room            float64 // size of the receive buffer in bytes
 
 	queued        float64
 	sent, dropped float64
@@ -229,7 +229,7 @@ func (n *narrowNet) Recv(ps []udp.Packet, wait time.Duration) (int, error) {
 	may := int(time.Since(n.from).Seconds()*n.receives) - n.taken
 	got := n.take(ps[:max(0, min(len(ps), may))])
 	n.taken += got
-	if len(n.inbox) == 0 { // it can't save up
+	if len(n.inbox) == 0 { // unused capacity can't be saved for later
 		n.taken = int(time.Since(n.from).Seconds() * n.receives)
 	}
 	return got, nil

@@ -11,10 +11,10 @@ import (
 // gsoNet is a network behind a device that receives two datagrams in one piece.
 type gsoNet struct {
 	*memNet
-	loses  bool // it loses those that it takes so
-	single bool // it takes none so
+	loses  bool // loses what it receives in one piece
+	single bool // does not accept two datagrams in one piece
 	pieces int
-	wrong  []udp.Packet // marked, but not the first request for players before the one for rules
+	wrong  []udp.Packet // marked, but not a first request for players followed by the one for rules
 }
 
 func (n *gsoNet) Send(ps []udp.Packet) (int, error) {
@@ -77,9 +77,9 @@ func TestGSO(t *testing.T) {
 	tests := []struct {
 		name   string
 		cfg    Config
-		pieces int // at least, and no more than there are servers
+		pieces int // the least number of pieces; there are no more than servers
 	}{
-		{"all", Config{Rate: 100_000}, 450}, // some are cut by the end of a batch
+		{"all", Config{Rate: 100_000}, 450}, // some pairs are divided by the end of a batch
 		{"switched off", Config{Rate: 100_000, NoGSO: true}, 0},
 		{"no rules", Config{Rate: 100_000, Questions: AskInfo | AskPlayers}, 0},
 		{"too slow", Config{Rate: 100}, 0}, // a datagram at a time

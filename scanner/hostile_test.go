@@ -33,7 +33,7 @@ func TestHostileFleet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		network := "127.1.0.0/20"
 		if scanner.RaceEnabled {
-			network = "127.1.0.0/22" // has every kind too
+			network = "127.1.0.0/22" // this network also has every kind
 		}
 		c := hostileFleet(network)
 		wantAllKinds(t, c)

@@ -129,7 +129,7 @@ func (r *recent) find(key uint64) (mark, bool) {
 	return r.before.find(key)
 }
 
-// unmark takes the mark off a source.
+// unmark removes the mark of a source.
 func (r *recent) unmark(key uint64) {
 	r.now.unmark(key)
 	r.before.unmark(key)
@@ -142,7 +142,7 @@ func (r *recent) turn() {
 	r.now.clear()
 }
 
-// mark is what is remembered of a source.
+// mark is what the scan remembers of a closed target (see forgery.go).
 type mark uint16
 
 // sourceSet is a set of packed sources, each with a mark. It cannot hold the

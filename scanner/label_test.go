@@ -73,7 +73,7 @@ func TestLabelsCostNothing(t *testing.T) {
 	}
 	s.labels.set(last, &label{tag: "a"})
 	if l := s.labels.get(last); l == nil || l.tag != "a" || s.labels.get(0) != nil {
-		t.Error("not what was set")
+		t.Error("the label that was set is not returned")
 	}
 	for _, c := range s.labels.chunks[:last/chunkSlots] {
 		if c != nil {

@@ -41,7 +41,7 @@ func TestScanLimitedBy(t *testing.T) {
 	type setting struct {
 		cfg     Config
 		net     *memNet
-		each    time.Duration // that sending takes
+		each    time.Duration // how long sending a datagram takes
 		targets iter.Seq[Target]
 		handle  func(*Result)
 	}
@@ -51,7 +51,7 @@ func TestScanLimitedBy(t *testing.T) {
 		set  func(s *setting)
 	}{
 		{WaitNothing, func(s *setting) {}},
-		{WaitNothing, func(s *setting) { // at a low rate that has few to send at its end
+		{WaitNothing, func(s *setting) { // a low rate with little to send at the end
 			s.cfg.Rate, s.cfg.Retries, s.cfg.Timeout = 100, 50, 100*time.Millisecond
 			s.net.serve, s.targets = nil, seqOf(addresses(1))
 		}},
@@ -60,7 +60,7 @@ func TestScanLimitedBy(t *testing.T) {
 		{WaitAddress, func(s *setting) { s.targets = seqOf(ports(100)) }},
 		{WaitBudget, func(s *setting) {
 			s.cfg.ByteBudget, s.cfg.Rate = 4<<20, 50_000
-			s.targets = seqOf(addresses(600)) // each is fifty datagrams
+			s.targets = seqOf(addresses(600)) // fifty datagrams each
 			big := newServer()
 			big.rules = wire.AppendRules(nil, 30, make([]wire.Rule, 30_000))
 			s.net.serve = func(addr uint64, req wire.Request) { big.answer(s.net, addr, req) }
@@ -72,7 +72,7 @@ func TestScanLimitedBy(t *testing.T) {
 		}},
 		{WaitKernel, func(s *setting) {
 			tries := 0
-			s.targets = seqOf(addresses(600)) // each is tried eighty times
+			s.targets = seqOf(addresses(600)) // eighty attempts each
 			s.net.refuse = func(uint64) error {
 				if tries++; tries%20 > 0 {
 					return full

@@ -69,7 +69,7 @@ func (r *Result) facts(e evidence) game.Facts {
 	}
 }
 
-// Population is how many play on a server.
+// Population is how many people and bots play on a server.
 type Population struct {
 	People    int  // human players, as the game counts them
 	Bots      int  // players that are programs

@@ -113,7 +113,7 @@ func TestRoundTrips(t *testing.T) {
 			}
 		})
 		want := delays
-		want[wire.QuestionPlayers] = 0 // was asked twice
+		want[wire.QuestionPlayers] = 0 // it was asked twice
 		for q := range want {
 			if late := r.RTTs[q] - want[q]; late < 0 || late > time.Millisecond {
 				t.Errorf("%v: %v, want %v", wire.Question(q), r.RTTs[q], want[q])
@@ -164,7 +164,7 @@ func withExtra(extra ...[]byte) func(n *memNet, addr uint64, req wire.Request) {
 	}
 }
 
-// infoFlood are n INFO replies.
+// infoFlood returns n INFO replies.
 func infoFlood(n int) (flood [][]byte) {
 	for range n {
 		flood = append(flood, newServer().info)
@@ -203,7 +203,7 @@ func TestFlags(t *testing.T) {
 					d.Add(datagram)
 				}
 				if again := d.Redecode(r); again.Flags != row.want {
-					t.Errorf("made anew: %09b, want %09b", again.Flags, row.want)
+					t.Errorf("decoded again: %09b, want %09b", again.Flags, row.want)
 				}
 			})
 		})

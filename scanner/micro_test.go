@@ -34,7 +34,7 @@ func indexMicros() []micro {
 	}
 	spare := x.slots.take()
 	var done recent
-	for n := range uint64(2 * maxRecent) { // until both turns have their size
+	for n := range uint64(2 * maxRecent) { // until both sets have their final size
 		done.add(source(n), 0)
 	}
 	found := int32(0)

@@ -17,7 +17,7 @@ import (
 type memNet struct {
 	mu     sync.Mutex
 	inbox  []udp.Packet
-	bell   chan struct{} // rung when Recv has something to look at
+	bell   chan struct{} // rung when there is something to receive
 	closed bool
 
 	// serve is called for each request that arrives; it may reply.
@@ -29,7 +29,7 @@ type memNet struct {
 
 	sent []sending
 
-	unreachable []uint64 // reported by ICMP
+	unreachable []uint64 // addresses that ICMP reports as unreachable
 }
 
 // sending is one datagram that went out.
@@ -139,7 +139,7 @@ func (n *memNet) to(addr uint64) (count int) {
 // server is a game server that answers with fixed messages.
 type server struct {
 	info, players, rules []byte
-	challenge            wire.Challenge // NoChallenge: asks for none
+	challenge            wire.Challenge // NoChallenge: the server wants none
 	delay                time.Duration
 }
 
@@ -189,7 +189,7 @@ func addresses(n int) []Target {
 	return ts
 }
 
-// ports are n servers on one address.
+// ports returns n targets with the same address and different ports.
 func ports(n int) []Target {
 	ts := make([]Target, n)
 	for i := range ts {

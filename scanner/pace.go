@@ -53,7 +53,7 @@ func (p *pace) limit(now time.Duration, perSecond float64) {
 	p.noteFull(now)
 }
 
-// mostTokens is the size of the bucket.
+// mostTokens returns the size of the bucket.
 func (p *pace) mostTokens() int {
 	if p.burst > 1 {
 		return p.burst * tokensEach
@@ -62,7 +62,7 @@ func (p *pace) mostTokens() int {
 	return tokensEach + int(math.Ceil(part*tokensEach))
 }
 
-// unlimit takes the limit away.
+// unlimit removes the limit.
 func (p *pace) unlimit() { p.limiter, p.rate = nil, Off }
 
 // at converts a time of the scan to the limiter's clock.

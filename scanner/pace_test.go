@@ -18,7 +18,7 @@ type pacedNet struct {
 	*memNet
 	start time.Time
 	late  time.Duration
-	stall time.Duration // once, in the middle
+	stall time.Duration // of one send, in the middle of the scan
 	at    []time.Duration
 }
 
@@ -83,7 +83,7 @@ func TestPace(t *testing.T) {
 	for _, rate := range paces(10, 100, 150, 300, 399, 401, 1000, 5000, 10_000, 100_000, 200_000) {
 		for _, late := range []time.Duration{0, 60 * time.Microsecond, 1100 * time.Microsecond} {
 			if rate > 10_000 && late != 60*time.Microsecond {
-				continue // millions of datagrams; their number has nothing to do with lateness
+				continue // millions of datagrams, whose number does not depend on lateness
 			}
 			for _, stall := range []time.Duration{0, 700 * time.Millisecond} {
 				t.Run(fmt.Sprint(rate, late, stall), func(t *testing.T) {
@@ -113,7 +113,7 @@ func testPace(t *testing.T, rate float64, late, stall time.Duration) {
 		t.Errorf("%d datagrams, want %.0f", len(at), want)
 	}
 	allowed := burst + 1e-3
-	if burst < 2 { // the part of a datagram that lateness takes
+	if burst < 2 { // the bucket holds a part of a second datagram
 		allowed = 1.5 + 1e-3
 	}
 	if got := surge(at, rate); got > allowed {

@@ -88,7 +88,7 @@ func TestWheel(t *testing.T) {
 				continue
 			}
 			switch rng.IntN(3) {
-			case 0: // put off: the wheel does not know
+			case 0: // postponed: the wheel need not know
 				s.at(i).session.clock.wakeAt(s.at(i).session.clock.wake() + time.Second)
 				due[i] = s.at(i).session.clock.wake()
 			case 1: // brought forward
@@ -124,7 +124,7 @@ func TestWheelAfterPause(t *testing.T) {
 	}
 	woken := 0
 	w.advance(s, time.Hour, func(int32) { woken++ })
-	if woken != 2000-1 { // a wake-up of 0 is none
+	if woken != 2000-1 { // slot 0 has no wake-up time
 		t.Errorf("%d slots were woken", woken)
 	}
 }
@@ -284,7 +284,7 @@ func FuzzSession(f *testing.F) {
 			}
 			now += time.Millisecond
 			if i > len(events)+200 {
-				t.Fatalf("no end in sight after %d waits: %+v", i-len(events), tk)
+				t.Fatalf("the session has not ended after %d waits: %+v", i-len(events), tk)
 			}
 		}
 		// The most datagrams for each question: its attempts and the extra ones,
@@ -379,7 +379,7 @@ func FuzzDatagrams(f *testing.F) {
 			t.Fatalf("%d datagrams, %d counted", n, r.Received)
 		}
 		if r.Status == StatusOK && !r.HasInfo && !r.HasPlayers && !r.HasRules {
-			t.Fatalf("whole, but nothing is there: %+v", r)
+			t.Fatalf("complete, but without any answer: %+v", r)
 		}
 		if len(r.Players) > 0 && !r.HasPlayers || len(r.Rules) > 0 && !r.HasRules {
 			t.Fatalf("lists without an answer: %+v", r)

@@ -218,7 +218,7 @@ func TestQuirkPackedAgain(t *testing.T) {
 	}
 	for want, reply := range map[wire.Error][]byte{
 		wire.ErrChecksum: pack(manyRules(300), 1),
-		wire.ErrTooLarge: pack(oddPlayers, crc32.ChecksumIEEE([]byte(oddPlayers))), // is no answer to RULES
+		wire.ErrTooLarge: pack(oddPlayers, crc32.ChecksumIEEE([]byte(oddPlayers))), // not an answer to RULES
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			n, s := newMemNet(), newServer()
@@ -412,7 +412,7 @@ func TestQuirkSocket(t *testing.T) {
 	}
 	t.Run("EC-52 EC-53 EC-124 datagrams larger than 1400 bytes", func(t *testing.T) {
 		if ok != servers {
-			t.Errorf("%d of %d servers whole", ok, servers)
+			t.Errorf("%d of %d servers complete", ok, servers)
 		}
 	})
 	t.Run("EC-131 one socket for all", func(t *testing.T) {

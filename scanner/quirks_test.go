@@ -25,7 +25,7 @@ const (
 	oddPlayers = ff + "D\x01" + onePlayer
 	oddRules   = ff + "E\x01\x00k\x00v\x00"
 
-	// What old servers answer to INFO.
+	// Answers of old servers to INFO.
 	oddRelay = ff + "m192.0.2.7:27020\x00HLTV\x00map\x00dir\x00game\x00\x00\x10\x30pl\x00\x00\x00"
 	oddGold  = ff + "m192.0.2.7:27015\x00old\x00map\x00dir\x00game\x00\x02\x08\x2Fdl\x00\x00\x00\x00"
 )
@@ -36,7 +36,7 @@ type behaviour func(req wire.Request) []string
 // host is a server that answers with fixed datagrams.
 type host struct {
 	open                 bool // asks for no challenge
-	openInfo             bool // asks for none on INFO
+	openInfo             bool // asks for none in answer to INFO
 	info, players, rules []string
 }
 
@@ -292,7 +292,7 @@ var challengeQuirks = []quirk{
 			case byte(req.Challenge) != last || time.Since(given) >= 5*time.Second:
 				return nil
 			case req.Kind == wire.KindInfoRequest && lost < 4:
-				lost++ // its answer is lost until the challenge is old
+				lost++ // its answer is lost until the challenge has expired
 				return nil
 			}
 			return h.reply(req)
@@ -521,7 +521,7 @@ func parts(l wire.Layout, id uint32, msg string, size int) (ds []string) {
 	return ds
 }
 
-// manyRules is a message of n rules.
+// manyRules returns a RULES reply with n rules.
 func manyRules(n int) string {
 	var b strings.Builder
 	b.WriteString(ff + "E" + string([]byte{byte(n), byte(n >> 8)}))

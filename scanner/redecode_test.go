@@ -26,7 +26,7 @@ func TestQuirksAnew(t *testing.T) {
 	}
 }
 
-// wantAnew makes r again and compares.
+// wantAnew decodes r again and compares the Results.
 func wantAnew(t *testing.T, d *Decoder, r *Result) {
 	t.Helper()
 	d.Reset()
@@ -34,7 +34,7 @@ func wantAnew(t *testing.T, d *Decoder, r *Result) {
 		d.Add(b)
 	}
 	if got, want := describe(d.Redecode(r)), describe(r); got != want {
-		t.Errorf("made anew %s\nwant %s", got, want)
+		t.Errorf("decoded again: %s\nwant %s", got, want)
 	}
 }
 

@@ -201,7 +201,7 @@ func TestScanHeldFor(t *testing.T) {
 			}
 			m, start := new(Monitor), time.Now()
 			cfg := Config{Questions: one.questions, Monitor: m, transport: n, Retries: Off}
-			guesses := map[time.Duration]time.Duration{} // when it ends, by when that was said
+			guesses := map[time.Duration]time.Duration{} // estimated end, by the time of the estimate
 			var watch sync.WaitGroup
 			watch.Go(func() {
 				for range 20 {
@@ -218,11 +218,11 @@ func TestScanHeldFor(t *testing.T) {
 			}
 			watch.Wait()
 			if len(guesses) < 4 {
-				t.Errorf("%v: said at %d times only", one, len(guesses))
+				t.Errorf("%v: only %d estimates", one, len(guesses))
 			}
 			for at, end := range guesses {
 				if diff := (end - last).Abs(); at > 2*time.Second && diff > last/10+2*time.Second {
-					t.Errorf("%v: after %v the last target was to begin at %v, and the scan took %v", one, at, end, last)
+					t.Errorf("%v: after %v the last target was estimated to begin at %v, but it finished at %v", one, at, end, last)
 				}
 			}
 		}
@@ -438,7 +438,7 @@ func TestScanSlowHandle(t *testing.T) {
 	})
 }
 
-// Every datagram has its class.
+// Every datagram is counted in its class.
 func TestScanClasses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newMemNet(), newServer()

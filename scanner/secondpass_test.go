@@ -62,7 +62,7 @@ func TestSecondPass(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newShy(5)
 		ts := tagged(addresses(1000))
-		var order []int // the kinds, as results come
+		var order []int // the kinds, in the order of the results
 		results := map[uint64]*Result{}
 		cfg := Config{SecondPass: true, Rate: 2000, Timeout: 200 * time.Millisecond, transport: n}
 		st, err := Scan(context.Background(), cfg, seqOf(ts), func(r *Result) {
@@ -119,7 +119,7 @@ func TestSecondPassDrain(t *testing.T) {
 					close(drain)
 				}
 				if r.Status == StatusNoReply {
-					t.Errorf("%v: %v before the second look", r.Addr, r.Status)
+					t.Errorf("%v: %v before the second pass", r.Addr, r.Status)
 				}
 			})
 			stop()
@@ -174,7 +174,7 @@ func TestSecondPassSnapshot(t *testing.T) {
 			rest := append(slices.Clone(p.sn.Open), ts[p.sn.Position:]...)
 			silent := slices.Collect(p.sn.SilentTargets())
 			if len(silent) != len(p.sn.Silent)-p.sn.SecondPassed || p.sn.Stats.TargetsFinished() != uint64(len(p.handed)) {
-				t.Fatalf("snapshot %d: %d silent of %d, looked at %d; %d finished, %d handed over",
+				t.Fatalf("snapshot %d: %d silent of %d, %d in their second pass; %d finished, %d handed over",
 					i, len(silent), len(p.sn.Silent), p.sn.SecondPassed, p.sn.Stats.TargetsFinished(), len(p.handed))
 			}
 			st := scan(t, Config{Silent: slices.Values(silent)}, rest, func(r *Result) {

@@ -15,7 +15,7 @@ type slot struct {
 	sent      uint16
 }
 
-// source is the target's address, packed.
+// source returns the target's packed address.
 func (sl *slot) source() uint64 { return uint64(sl.ip)<<16 | uint64(sl.port) }
 
 func (sl *slot) setSource(addr uint64) { sl.ip, sl.port = ipOf(addr), uint16(addr) }
@@ -105,7 +105,7 @@ func (q *queue) push(r ref) {
 	q.n++
 }
 
-// first is the ref that pop takes out.
+// first returns the ref that pop would remove.
 func (q *queue) first() ref { return q.buf[q.head] }
 
 func (q *queue) pop() ref {

@@ -104,7 +104,7 @@ func TestScanExcluded(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 		if got[udp.Pack(ts[2].Addr)].Status != StatusOK {
-			t.Error("the third server is not whole")
+			t.Error("the third server is not complete")
 		}
 	})
 }

@@ -76,7 +76,7 @@ func TestScanOutputStalls(t *testing.T) {
 			t.Errorf("nothing was read for %v", d)
 		}
 		if d := longest(n.sending); d < stall/2 {
-			t.Errorf("sending paused for %v only", d)
+			t.Errorf("sending paused for only %v", d)
 		}
 		if why, _ := st.LimitedBy(); why != WaitOutput {
 			t.Errorf("limited by %q", why.Word())

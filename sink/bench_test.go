@@ -10,11 +10,11 @@ import (
 	"github.com/a2sscan/a2sscan/sink/internal/sinktest"
 )
 
-// recordsPerRun is how many records an allocation test writes at once: more
-// than a few blocks.
+// recordsPerRun is how many records an allocation test writes at a time: they fill
+// several blocks.
 const recordsPerRun = 1000
 
-// writer returns a function that writes n records to a file of that name.
+// writer creates a file at path and returns a function that writes n records to it.
 func writer(tb testing.TB, path string) (w *Writer, body func(n int)) {
 	tb.Helper()
 	w, err := Create(path, Options{overwrite: true, Scan: "20261120T030000Z"})
@@ -68,8 +68,8 @@ func TestWriteAllocates(t *testing.T) {
 	} {
 		_, body := writer(t, path)
 		body(recordsPerRun) // until all blocks and the encoder have their size
-		// A frame of zstd costs two allocations of some bytes, and holds more
-		// records than these.
+		// A zstd frame costs two small allocations, and holds more records than are
+		// written here.
 		n := math.Inf(1) // the least of three: the runtime allocates now and then, too
 		for range 3 {
 			n = min(n, testing.AllocsPerRun(10, func() { body(recordsPerRun) }))

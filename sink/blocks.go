@@ -14,16 +14,16 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// Reading is what there is to say about a census that was read to its end.
+// Reading is the outcome of reading a census to its end.
 type Reading struct {
-	Damage    Damage // what was passed over
+	Damage    Damage // what was skipped
 	Truncated int64  // see Reader.Truncated
 }
 
-// EachBlock reads the census at path, as a Reader does, on several goroutines. It
-// passes all complete lines to do, in blocks of whole lines, each with its newline.
-// It calls do from all workers at once; a block is valid until do returns. The first
-// error of do ends the reading. Blocks come in no particular order.
+// EachBlock reads the census at path, as a Reader does, but in several goroutines.
+// It passes all complete lines to do, in blocks of whole lines with their newlines.
+// It calls do from all workers at once; a block is valid until do returns. The
+// first error of do ends the reading. Blocks come in no particular order.
 func EachBlock(path string, workers int, do func(worker int, block []byte) error) (Reading, error) {
 	return Source{}.EachBlock(path, workers, do)
 }
@@ -47,9 +47,10 @@ func (s Source) EachBlock(name string, workers int, do func(worker int, block []
 	return b.careful()
 }
 
-// blocks reads a census by blocks. It tries the fast way: workers unpack frames by
-// themselves. Where a frame or a line is damaged, truncated or unusual, it begins
-// again with a Reader, which knows what to do, and skips what do has seen.
+// blocks reads a census in blocks. It first tries the fast way, in which workers
+// unpack frames independently. If a frame or a line is damaged, truncated or
+// unusual, it starts again with a Reader, which can handle that, and skips what do
+// has already been given.
 type blocks struct {
 	from    Source
 	path    string
@@ -58,23 +59,23 @@ type blocks struct {
 
 	mu     sync.Mutex
 	turn   sync.Cond
-	next   int    // number of the piece that is passed on next
-	tail   []byte // beginning of a line at the end of the piece before it
+	next   int    // number of the piece whose turn is next
+	tail   []byte // unfinished line at the end of the previous piece
 	passed int64  // bytes of lines that were passed to do
-	odd    bool   // nothing after it is passed on the fast way
+	odd    bool   // the fast way passes on nothing more
 	err    error  // of do
 }
 
-// piece is a frame, or a part of a plain file that ends with a line.
+// piece is a frame, or a part of a plain file that ends with a complete line.
 type piece struct {
 	number int
 	bytes  []byte
 }
 
-// pieceSize is how much of a plain file is one piece.
+// pieceSize is the approximate size of a piece of a plain file.
 const pieceSize = 1 << 20
 
-// errUnusual says that only a Reader can read the file.
+// errUnusual means that only a Reader can read the file.
 var errUnusual = errors.New("not an undamaged census in short frames")
 
 // fast reads the file on all workers. It returns an error if it could not read all
@@ -163,8 +164,8 @@ func (b *blocks) plain(f io.Reader, pieces chan<- piece, free <-chan []byte) err
 	return errUnusual
 }
 
-// fillLines appends about pieceSize bytes of f to buf. It returns where the last
-// complete line ends; 0: there is none.
+// fillLines appends about pieceSize bytes of f to buf. end is the end of the last
+// complete line in buf, or 0 if there is none.
 func fillLines(f io.Reader, buf []byte) (_ []byte, end int, err error) {
 	for end == 0 && err == nil && len(buf) < maxLine {
 		start := len(buf)
@@ -214,7 +215,7 @@ func allJSON(lines []byte) bool {
 	return true
 }
 
-// pass waits for the turn of a piece, and passes its lines on.
+// pass waits until it is the turn of a piece, and passes its lines to do.
 func (b *blocks) pass(w, number int, lines []byte, good bool) {
 	b.mu.Lock()
 	for b.next != number {
@@ -238,8 +239,9 @@ func (b *blocks) pass(w, number int, lines []byte, good bool) {
 	}
 }
 
-// join takes the beginning of a line that the piece before left, and leaves that of
-// the next. It returns the line that lies in both, and the complete lines.
+// join completes the line that the previous piece left unfinished, and keeps the
+// beginning of a line that the next piece will complete. It returns the line that
+// spans both pieces, and the complete lines of this piece.
 func (b *blocks) join(number int, lines []byte, good bool) (joined, rest []byte, ok bool) {
 	if b.odd = b.odd || !good || number == 0 && !begins(lines); b.odd || b.err != nil {
 		return nil, nil, false
@@ -260,7 +262,7 @@ func (b *blocks) join(number int, lines []byte, good bool) (joined, rest []byte,
 	return joined, lines[start:end], true
 }
 
-// begins reports whether lines begin with a record that a Reader would return.
+// begins reports whether the first line is a record that a Reader would return.
 func begins(lines []byte) bool {
 	line, _, found := bytes.Cut(lines, []byte("\n"))
 	return found && json.Valid(line) && record.CheckSchema(line) == nil
@@ -274,8 +276,8 @@ func (b *blocks) fail(err error) {
 	}
 }
 
-// careful reads the file with a Reader, and calls do on all workers with the lines
-// that it has not seen.
+// careful reads the file with a Reader, and calls do from all workers with the
+// lines that do has not been given yet.
 func (b *blocks) careful() (Reading, error) {
 	r, err := b.from.Open(b.path)
 	if err != nil {
@@ -312,7 +314,7 @@ func (b *blocks) deliver(w int, full <-chan []byte, free chan<- []byte) {
 	}
 }
 
-// gather collects lines into blocks until the Reader's error.
+// gather collects lines into blocks until the Reader returns an error.
 func (b *blocks) gather(r *Reader, full chan<- []byte, free <-chan []byte) error {
 	for err := error(nil); err == nil; {
 		block := (<-free)[:0]

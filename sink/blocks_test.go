@@ -51,8 +51,8 @@ func readerLines(t *testing.T, path string) (all []string, reading Reading) {
 	}
 }
 
-// TestEachBlock: blocks hold the lines that a Reader returns, each once, also of files
-// that are damaged, truncated, or divided inside lines.
+// TestEachBlock checks that the blocks contain the lines that a Reader returns,
+// each once, even if the file is damaged, truncated, or divided inside lines.
 func TestEachBlock(t *testing.T) {
 	var text []byte
 	for i := range 40_000 {
@@ -90,7 +90,8 @@ func TestEachBlock(t *testing.T) {
 	}
 }
 
-// TestEachBlockErrors: what is no census is an error, and so is that of the function.
+// TestEachBlockErrors checks that EachBlock returns an error for a file that is not
+// a census, and the error of the caller's function.
 func TestEachBlockErrors(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(path, []byte(strings.Repeat("not a record\n", 99)), 0o666); err != nil {

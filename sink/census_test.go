@@ -15,8 +15,8 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// frames50 writes a census of 50 frames, each ended by a mark as a checkpoint
-// makes one a second, and returns its lines.
+// frames50 writes a census of 50 frames, each of which ends at a mark, like the
+// checkpoints that a scan makes every second. It returns the lines.
 func frames50(t *testing.T, path string) []string {
 	t.Helper()
 	w := create(t, path, Options{FlushEvery: -1})
@@ -40,14 +40,13 @@ func frames50(t *testing.T, path string) []string {
 	}
 	for i, end := range ends[:len(ends)-1] {
 		if !bytes.HasPrefix(b[end:], []byte{0x28, 0xb5, 0x2f, 0xfd}) {
-			t.Fatalf("no frame begins behind mark %d", i)
+			t.Fatalf("no frame begins after mark %d", i)
 		}
 	}
 	return lines(0, 1000)
 }
 
-// TestFrames50: a census of many frames is whole to our Reader, also if it is
-// one of several files put together, and so is what is left of it.
+// TestFrames50 checks that our Reader reads a census of many frames to its end.
 func TestFrames50(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "census.ndjson.zst")
 	want := frames50(t, path)
@@ -56,7 +55,8 @@ func TestFrames50(t *testing.T) {
 	}
 }
 
-// TestFrames50Zstd: the zstd command reads all of it, as a shell's pipe would.
+// TestFrames50Zstd checks that the zstd command reads all of it, as in a shell
+// pipe.
 func TestFrames50Zstd(t *testing.T) {
 	zstd, err := exec.LookPath("zstd")
 	if err != nil {
@@ -70,7 +70,8 @@ func TestFrames50Zstd(t *testing.T) {
 	}
 }
 
-// TestFrames50DuckDB: so does DuckDB, with the call that the schema prints.
+// TestFrames50DuckDB checks that DuckDB reads all of it, with the call that the
+// schema prints.
 func TestFrames50DuckDB(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "census.ndjson.zst")
 	want := frames50(t, path)
@@ -81,7 +82,8 @@ func TestFrames50DuckDB(t *testing.T) {
 	}
 }
 
-// TestOtherPrograms: DuckDB and zstd read a census of 50 frames to its end.
+// TestOtherPrograms checks that DuckDB and zstd read a census of 50 frames to its
+// end.
 func TestOtherPrograms(t *testing.T) {
 	const frames, each = 50, 20
 	path := filepath.Join(t.TempDir(), "census.ndjson.zst")

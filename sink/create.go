@@ -12,87 +12,87 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// Options of Create. Append excludes Replace and Resume.
+// Options are the options of Create. Append excludes Replace and Resume.
 type Options struct {
 	Scan string // the scan's name in every record; absent if empty
 
-	// NameKey is the secret key under which hashes stand in for the names of
-	// players: see record.NameHasher. Nil: names are written as they are.
+	// NameKey is the secret key for hashes that replace the names of players (see
+	// record.NameHasher). If it is nil, names are written unchanged.
 	NameKey *record.NameKey
 
-	// Append adds to an existing census, after a partial last record was cut
-	// off.
+	// Append adds to an existing census, after cutting off a partial last record.
 	Append bool
 
-	// Replace permits that the file exists. The new census is written beside
-	// it, under its name with PartSuffix, and takes its place with Commit:
-	// until then, and after a crash, the old census is there. Symbolic links
-	// are followed. Pipes and devices are written to directly.
+	// Replace allows the file to exist. The new census is written beside it, under
+	// its name with PartSuffix, and Commit puts it in the place of the old one.
+	// Until then, and after a crash, the old census is there. Symbolic links are
+	// followed. Pipes and devices are written to directly.
 	Replace bool
 
-	// Resume cuts the file back to Offset, which Mark.Sync returned, and
-	// continues there. With Replace the file is the one that was written beside
-	// the old census. The bytes before Offset must have the hash that
-	// Mark.Sum returned, unless Sum is empty; else the error is ErrChanged, and
-	// the file stays as it is.
+	// Resume cuts the file back to Offset, which Mark.Sync returned, and continues
+	// there. With Replace, this is the file that was written beside the old census.
+	// The bytes before Offset must have the hash that Mark.Sum returned, unless Sum
+	// is empty; otherwise the error is ErrChanged, and the file stays as it is.
 	Resume bool
 	Offset int64  // the length to cut back to, in bytes
 	Sum    string // xxHash64 of the bytes before Offset, in hex
 
-	// Progress is called while an existing file is read again, with how many
-	// bytes of how many were read. Nil: it is not.
+	// Progress is called while an existing file is read again, with the number of
+	// bytes read so far and in all. It may be nil.
 	Progress func(read, size int64)
 
-	// FlushEvery is how long a record may wait until it is written to the
-	// file. Zero means DefaultFlush, or DefaultFlushZstd for a compressed file:
-	// each flush ends a block of the frame there, and short blocks compress
-	// badly. With a negative value only full blocks, Sync and Close write.
+	// FlushEvery is the longest time that a record may wait until it is written to
+	// the file. Zero means DefaultFlush, or DefaultFlushZstd for a compressed file:
+	// there each flush ends a block of the frame, and short blocks compress badly.
+	// With a negative value only full blocks, Sync and Close write.
 	FlushEvery time.Duration
 
-	Stdout *os.File // what "-" and "" stand for; nil: os.Stdout
+	Stdout *os.File // stands for "-" and ""; nil: os.Stdout
 
-	// Screen is what is written to in place of Stdout, which remains the file that is
-	// examined: a terminal on which more than records is shown. Nil: Stdout itself.
+	// Screen, if set, receives the output instead of Stdout. Stdout is still
+	// examined to find out what kind of file it is. Screen is for a terminal that
+	// shows more than the records.
 	Screen io.Writer
 
-	// Header is written at the beginning of a file, and a file that is appended to must
-	// begin with it: a line with the names of columns, which Shown fills. Nil: none.
+	// Header is a line that is written at the beginning of a file: the names of the
+	// columns that Shown fills. A file that is appended to must begin with it. Nil
+	// means no header.
 	Header []byte
 
-	// Shown returns the line that is written for a record, which it is given without
-	// its newline and may change. A terminal is shown \u escapes where names
-	// have invisible characters, and a file of columns has a row. Nil writes the record
-	// as it is.
+	// Shown returns the line to write for a record. It gets the record without its
+	// newline and may modify it. For example, it escapes invisible characters for a
+	// terminal, or turns the record into a row of columns. If it is nil, the record
+	// is written unchanged.
 	Shown func(record []byte) []byte
 
-	overwrite bool // empty an existing file: for parts that are not resumed
+	overwrite bool // truncate an existing file: for the parts of a census that is not resumed
 }
 
-// The defaults of Options.FlushEvery: a person who watches a pipe sees a
-// record at once; a compressed census stays small.
+// The defaults of Options.FlushEvery: somebody who watches a pipe sees a record at
+// once, and a compressed census stays small.
 const (
 	DefaultFlush     = 200 * time.Millisecond
 	DefaultFlushZstd = time.Second
 )
 
-// PartSuffix ends the name of a file that is not complete: of a part while it
-// is written, and of a census that is to replace another one.
+// PartSuffix ends the name of a file that is not complete: a part that is still
+// being written, or a census that is to replace another one.
 const PartSuffix = ".part"
 
-// ErrChanged says that a file is not the one that a checkpoint describes.
+// ErrChanged means that a file is not the one that a checkpoint describes.
 var ErrChanged = errors.New("is not as the checkpoint left it")
 
-// Why Create refuses a file.
+// The reasons for which Create refuses a file.
 var (
 	errModes     = errors.New("append, replace and resume exclude each other")
 	errDirectory = errors.New("is a directory")
 	errOffset    = errors.New("a census has no negative length")
 )
 
-// Check reports whether Create would refuse path, as far as that can be told
-// without touching or reading anything. A program calls it before it starts to
-// work, and Create when it has something to write: what fails in between leaves
-// no file.
+// Check returns an error if Create would refuse path, as far as that can be found
+// out without changing or reading any file. A program calls Check before it starts
+// to work, and Create when it has something to write; if it fails in between, it
+// leaves no file behind.
 func Check(path string, o Options) error {
 	_, err := o.place(path)
 	return err
@@ -101,15 +101,15 @@ func Check(path string, o Options) error {
 // place is where a census is written to.
 type place struct {
 	name  string      // the file that is written
-	final string      // the name that Commit gives it; empty: it has that
-	info  fs.FileInfo // of what name names now; nil: nothing
-	old   fs.FileInfo // of what final names now; nil: nothing
+	final string      // the name that Commit gives it; empty: name is final
+	info  fs.FileInfo // describes the file called name; nil: there is none
+	old   fs.FileInfo // describes the file called final; nil: there is none
 }
 
-// isFile reports whether the place holds a regular file, or will.
+// isFile reports whether the place holds, or will hold, a regular file.
 func (p *place) isFile() bool { return p.info == nil || p.info.Mode().IsRegular() }
 
-// place chooses where the records go, or refuses path.
+// place decides where to write the records, or refuses path.
 func (o *Options) place(path string) (p place, err error) {
 	if err := o.check(path); err != nil || isStandard(path) {
 		return place{}, err
@@ -130,7 +130,7 @@ func (o *Options) place(path string) (p place, err error) {
 	return p, nil
 }
 
-// beside is the place of a census that is to replace the file p.
+// beside returns the place for a census that is to replace the file p.
 func (o *Options) beside(p place) (_ place, err error) {
 	p.name = resolved(p.name)
 	b := place{name: p.name + PartSuffix, final: p.name, old: p.info}
@@ -141,17 +141,18 @@ func (o *Options) beside(p place) (_ place, err error) {
 	case !b.isFile():
 		return place{}, o.refuse(b.name, errors.New("is not a regular file"), "remove it, or choose another name")
 	case b.info == nil && o.Resume && o.Offset > 0 && p.info != nil:
-		return p, nil // it was complete, and had its name already
+		return p, nil // it was complete, and already had its final name
 	case b.info == nil:
 		return b, o.checkMissing(p.name)
 	}
 	return b, nil
 }
 
-// Beside is the name of a census that is to replace path, until Commit.
+// Beside returns the name that a census which is to replace path has until Commit.
 func Beside(path string) string { return resolved(path) + PartSuffix }
 
-// resolved is the file that a symbolic link names, or path itself.
+// resolved returns the file to which path points if it is a symbolic link, else
+// path.
 func resolved(path string) string {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		return real
@@ -159,7 +160,8 @@ func resolved(path string) string {
 	return path
 }
 
-// stat returns what path names, nil if that is nothing. It refuses a directory.
+// stat describes the file at path; it returns nil if there is none. It refuses a
+// directory.
 func (o *Options) stat(path string) (fs.FileInfo, error) {
 	info, err := os.Stat(path)
 	switch {
@@ -173,7 +175,7 @@ func (o *Options) stat(path string) (fs.FileInfo, error) {
 	return info, nil
 }
 
-// check refuses options that make no sense.
+// check refuses invalid options.
 func (o *Options) check(path string) error {
 	switch {
 	case o.Append && (o.Replace || o.Resume || o.overwrite) || o.overwrite && (o.Resume || o.Replace):
@@ -184,7 +186,7 @@ func (o *Options) check(path string) error {
 	return nil
 }
 
-// checkMissing reports whether a file can be created at path.
+// checkMissing returns an error if no file can be created at path.
 func (o *Options) checkMissing(path string) error {
 	if o.Resume && o.Offset > 0 {
 		return o.refuse(path, fs.ErrNotExist, "a scan is resumed with the census that it began")
@@ -202,7 +204,7 @@ func (o *Options) checkMissing(path string) error {
 	return nil
 }
 
-// refuse explains why path is not written to.
+// refuse returns an error that says why path can't be written to.
 func (o *Options) refuse(path string, err error, hint string) error {
 	return &Error{Op: o.op(), Path: path, Err: err, Hint: hint}
 }
@@ -210,7 +212,7 @@ func (o *Options) refuse(path string, err error, hint string) error {
 // isNew reports whether the file must not exist.
 func (o *Options) isNew() bool { return !o.Append && !o.Replace && !o.Resume && !o.overwrite }
 
-// op is what is being done, for errors.
+// op names the operation in errors.
 func (o *Options) op() string {
 	switch {
 	case o.Append:

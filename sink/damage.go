@@ -5,20 +5,20 @@ import (
 	"strings"
 )
 
-// Damage counts what a Reader passed over because it could not be read. The
-// partial record that a killed process leaves at the end of a file is no damage:
-// see Reader.Truncated.
+// Damage counts what a Reader skipped because it could not be read. The partial
+// record that a killed process leaves at the end of a file does not count as
+// damage: see Reader.Truncated.
 type Damage struct {
-	Frames uint64 // zstd frames, or members of gzip
-	Lines  uint64 // lines that are no JSON
-	Bytes  int64  // of frames in the file, and of lines after unpacking
-	At     int64  // offset of the first of it
+	Frames uint64 // zstd frames or gzip members
+	Lines  uint64 // lines that are not JSON
+	Bytes  int64  // of frames as in the file, of lines after unpacking
+	At     int64  // offset of the first damage
 }
 
-// Found reports whether anything was passed over.
+// Found reports whether anything was skipped.
 func (d Damage) Found() bool { return d != Damage{} }
 
-// add counts n bytes from offset at on.
+// add counts n damaged bytes from offset at on.
 func (d *Damage) add(at, n int64) {
 	if d.Bytes == 0 {
 		d.At = at
@@ -26,8 +26,8 @@ func (d *Damage) add(at, n int64) {
 	d.Bytes += n
 }
 
-// String describes the damage: "1 zstd frame and 2 lines, 12345 bytes, the first
-// at byte 67890".
+// String describes the damage: "1 compressed frame and 2 lines, 12345 bytes, the
+// first at byte 67890".
 func (d Damage) String() string {
 	var parts []string
 	if d.Frames > 0 {

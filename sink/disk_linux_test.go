@@ -43,7 +43,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// TestDeviceFull writes to the device that is always full.
+// TestDeviceFull writes to /dev/full, the device that is always full.
 func TestDeviceFull(t *testing.T) {
 	const path = "/dev/full"
 	if _, err := os.Stat(path); err != nil {
@@ -55,8 +55,8 @@ func TestDeviceFull(t *testing.T) {
 	checkFull(t, w.Close(), path)
 }
 
-// TestSIGPIPE tests what Create documents about standard output, in another
-// process, because SIGPIPE ends it.
+// TestSIGPIPE checks what Create documents about standard output. It uses another
+// process, because SIGPIPE ends the process.
 func TestSIGPIPE(t *testing.T) {
 	const role = "SINK_TEST_SIGPIPE"
 	switch os.Getenv(role) {
@@ -92,7 +92,7 @@ func TestSIGPIPE(t *testing.T) {
 	}
 }
 
-// pipeChild writes a record to a standard output without a reader, and reports the
+// pipeChild writes a record to a standard output that nobody reads, and reports the
 // error.
 func pipeChild() {
 	w, err := Create("-", Options{})

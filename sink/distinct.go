@@ -10,7 +10,8 @@ import (
 	"slices"
 )
 
-// keyOf packs a server of a scan, whose number has 16 bits, into 64 bits.
+// keyOf packs the number of a scan, of 16 bits, and the address of a server into 64
+// bits.
 func keyOf(scan int, ip [4]byte, port uint16) uint64 {
 	return uint64(scan)<<48 | uint64(binary.BigEndian.Uint32(ip[:]))<<16 | uint64(port)
 }
@@ -22,16 +23,16 @@ func splitKey(key uint64) (scan int, addr netip.AddrPort) {
 	return int(key >> 48), netip.AddrPortFrom(netip.AddrFrom4(ip), uint16(key))
 }
 
-// distinct finds keys that occur more than once among any number of them. It
-// holds so many in memory; when they are full they are sorted and go to a
-// temporary file, and the files are merged at the end.
+// distinct finds the keys that occur more than once among any number of keys. It
+// holds up to limit keys in memory. When they reach the limit, it sorts them and
+// writes them to a temporary file; at the end it merges the files.
 type distinct struct {
 	keys  []uint64
 	limit int
 	runs  []*os.File
 }
 
-// keysHeld is how many keys are in memory: 32 MiB.
+// keysHeld is the most keys held in memory: 32 MiB.
 const keysHeld = 4 << 20
 
 func newDistinct() *distinct { return &distinct{limit: keysHeld} }
@@ -48,7 +49,7 @@ func (d *distinct) add(key uint64) error {
 	return nil
 }
 
-// spill writes the keys that are held to a temporary file.
+// spill writes the keys in memory to a temporary file, sorted.
 func (d *distinct) spill() error {
 	slices.Sort(d.keys)
 	f, err := os.CreateTemp("", "a2sscan-verify-*")
@@ -66,7 +67,7 @@ func (d *distinct) spill() error {
 	return w.Flush()
 }
 
-// each calls do for every key that occurs more than once, in their order.
+// each calls do for every key that occurs more than once, in ascending order.
 func (d *distinct) each(do func(key uint64, times int)) error {
 	runs, err := d.sorted()
 	var last uint64
@@ -91,7 +92,7 @@ func (d *distinct) each(do func(key uint64, times int)) error {
 	return err
 }
 
-// sorted returns the runs that the keys are in, each with its first key.
+// sorted returns the runs that hold the keys, each positioned at its first key.
 func (d *distinct) sorted() (runs []run, err error) {
 	slices.Sort(d.keys)
 	all := []run{{keys: d.keys}}
@@ -113,7 +114,7 @@ func (d *distinct) sorted() (runs []run, err error) {
 	return runs, nil
 }
 
-// least returns which run has the least key.
+// least returns the index of the run with the lowest key.
 func least(runs []run) (i int) {
 	for j := range runs {
 		if runs[j].key < runs[i].key {
@@ -127,7 +128,7 @@ func least(runs []run) (i int) {
 type run struct {
 	key  uint64
 	keys []uint64      // after key
-	in   *bufio.Reader // or in a file
+	in   *bufio.Reader // or: the keys are in a file
 }
 
 // next advances to the next key, and reports whether there is one.

@@ -9,7 +9,7 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// Error is an error about a file. It wraps its cause: errors.Is(err,
+// Error is an error that concerns a file. It wraps its cause: errors.Is(err,
 // syscall.ENOSPC) is true for a full disk, and errors.Is(err, fs.ErrExist) for an
 // existing file.
 type Error struct {
@@ -19,7 +19,8 @@ type Error struct {
 	Hint string // what to do about it; may be empty
 }
 
-// Error returns the operation, the file, the cause and, after a semicolon, the hint.
+// Error returns the operation, the file, the cause and, after a semicolon, the
+// hint.
 func (e *Error) Error() string {
 	s := e.Op + " " + e.Path + ": " + e.Err.Error()
 	if e.Hint != "" {
@@ -31,7 +32,8 @@ func (e *Error) Error() string {
 // Unwrap returns e.Err.
 func (e *Error) Unwrap() error { return e.Err }
 
-// newError returns the Error of a cause, mostly one of package os, with a hint.
+// newError returns the Error for a cause, usually an error of package os, with a
+// hint.
 func newError(op, path string, err error) *Error {
 	if outer, ok := errors.AsType[*fs.PathError](err); ok {
 		err = outer.Err

@@ -23,7 +23,7 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// names are the two forms of a census.
+// names are the names of a census in each packing.
 var names = []string{"census.ndjson", "census.ndjson.zst", "census.ndjson.gz"}
 
 // create opens path, or ends the test.
@@ -36,7 +36,8 @@ func create(t *testing.T, path string, o Options) *Writer {
 	return w
 }
 
-// write writes the records of the results from one number to another.
+// write writes the records of the typical results with numbers from up to, but not
+// including, to.
 func write(t *testing.T, w *Writer, from, to int) {
 	t.Helper()
 	for i := from; i < to; i++ {
@@ -53,7 +54,7 @@ func closeWriter(t *testing.T, w *Writer) {
 	}
 }
 
-// lines are the records of typical results, without newlines.
+// lines returns the records of typical results, without newlines.
 func lines(from, to int) (want []string) {
 	for i := from; i < to; i++ {
 		want = append(want, strings.TrimSuffix(string(record.Append(nil, "", sinktest.Typical(i))), "\n"))
@@ -61,7 +62,7 @@ func lines(from, to int) (want []string) {
 	return want
 }
 
-// readAll returns all lines that r has, and how it ended.
+// readAll returns all lines of r, and the error with which it ended.
 func readAll(r *Reader) (got []string, err error) {
 	for {
 		line, err := r.Next()
@@ -92,7 +93,7 @@ func readFile(t *testing.T, path string) (got []string, truncated int64) {
 	return got, r.Truncated()
 }
 
-// wantLines checks what a file holds.
+// wantLines checks the lines of a file.
 func wantLines(t *testing.T, path string, want []string) {
 	t.Helper()
 	got, truncated := readFile(t, path)
@@ -105,8 +106,8 @@ func wantLines(t *testing.T, path string, want []string) {
 	}
 }
 
-// wantWhole wants all frames of a file ended, as other programs do, and n
-// lines in them.
+// wantWhole checks that all frames of a file are complete, as other programs
+// require, and that they contain n lines.
 func wantWhole(t *testing.T, path string, n int) {
 	t.Helper()
 	file, err := os.ReadFile(path)
@@ -178,8 +179,8 @@ func TestDevice(t *testing.T) {
 	closeWriter(t, w)
 }
 
-// TestRefused: every refusal names the operation, the file, the reason and a
-// remedy. Check refuses the same, and no file changes.
+// TestRefused checks that every refusal names the operation, the file, the reason
+// and a remedy, that Check refuses the same files, and that no file changes.
 func TestRefused(t *testing.T) {
 	dir := t.TempDir()
 	there := filepath.Join(dir, "there.ndjson")
@@ -215,7 +216,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestCheckTouchesNothing: what may be written is not, before Create.
+// TestCheckTouchesNothing checks that before Create no file changes, even if it may
+// be written.
 func TestCheckTouchesNothing(t *testing.T) {
 	dir := t.TempDir()
 	there := filepath.Join(dir, "there.ndjson")
@@ -250,8 +252,8 @@ func TestForce(t *testing.T) {
 	}
 }
 
-// TestAppend adds to a census that is whole, and to one that ends in any of
-// the ways a run can be cut.
+// TestAppend adds to a complete census, and to one that ends in each of the ways in
+// which an interrupted run can leave it.
 func TestAppend(t *testing.T) {
 	for _, name := range names {
 		path := filepath.Join(t.TempDir(), name)
@@ -278,8 +280,8 @@ func TestAppend(t *testing.T) {
 	}
 }
 
-// TestAppendLong: the last newline is far from the end, and before the first
-// record is whole there is none.
+// TestAppendLong appends to files whose last newline is far from the end, or that
+// have none because the first record is incomplete.
 func TestAppendLong(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "census.ndjson")
 	half := prefix + `1,"tag":"` + strings.Repeat("x", record.MaxSize-100)
@@ -296,7 +298,8 @@ func TestAppendLong(t *testing.T) {
 	}
 }
 
-// TestAppendRefused: what isn't a census of ours is neither cut nor added to.
+// TestAppendRefused checks that a file which is not one of our censuses is neither
+// cut nor appended to.
 func TestAppendRefused(t *testing.T) {
 	frame := string(pack(lines(0, 1)[0] + "\n"))
 	corrupt := string(openFrame(lines(0, 1)[0] + "\n"))
@@ -342,7 +345,7 @@ func pack(s string) []byte {
 	return slices.Clone(frame)
 }
 
-// openFrame compresses a text to a frame that isn't ended.
+// openFrame compresses a text to a frame that is not ended.
 func openFrame(s string) []byte {
 	p, err := newPacker(inZstd)
 	if err != nil {
@@ -354,7 +357,7 @@ func openFrame(s string) []byte {
 	return p.take()
 }
 
-// TestResume goes back to each of the points that a checkpoint could name.
+// TestResume resumes from each point that a checkpoint could name.
 func TestResume(t *testing.T) {
 	for _, name := range names {
 		path := filepath.Join(t.TempDir(), name)
@@ -401,9 +404,10 @@ func TestLocked(t *testing.T) {
 	wantLines(t, path, lines(0, 1))
 }
 
-// TestKilled cuts a file at every byte, as kill -9 or a crash does. What was
-// flushed before can be read, what was synced as well, and more can be
-// appended. Of a compressed file that is the point: its frame is not ended.
+// TestKilled cuts a file at every byte, as kill -9 or a crash does. All records
+// that were flushed or synced before must be readable, and it must be possible to
+// append more. In a compressed file the last frame has no end, so this does not go
+// without saying.
 func TestKilled(t *testing.T) {
 	skipShort(t)
 	for _, name := range names {
@@ -430,8 +434,8 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// writeInSteps writes 8 records, flushes after each and syncs after the 3rd
-// and 6th. It returns how many can be read at each length of the file.
+// writeInSteps writes 8 records, flushes after each, and syncs after the 3rd and
+// 6th. It returns how many records must be readable at each length of the file.
 func writeInSteps(t *testing.T, path string) map[int64]int {
 	t.Helper()
 	readable := map[int64]int{}
@@ -455,8 +459,9 @@ func writeInSteps(t *testing.T, path string) map[int64]int {
 	return readable
 }
 
-// checkCut reads a file that was cut: its lines are the first that were
-// written, promised of them at least, and every byte is in a line or truncated.
+// checkCut reads a file that was cut. Its lines must be the first ones of want, at
+// least promised of them, and every byte must belong to a line or count as
+// truncated.
 func checkCut(t *testing.T, file []byte, want []string, promised int) {
 	t.Helper()
 	r := NewReader(bytes.NewReader(file))
@@ -489,8 +494,8 @@ func checkAppend(t *testing.T, path string, file []byte, promised int) {
 	wantLines(t, path, strings.Split(tinyLines(len(before)+1), "\n")[:len(before)+1])
 }
 
-// TestAppendCutFrame: the lines of a frame that is cut outlive it, also those
-// of many blocks, and half a line at its end doesn't.
+// TestAppendCutFrame checks that Append keeps the complete lines of a truncated
+// frame, even if they are in many blocks, and drops half a line at its end.
 func TestAppendCutFrame(t *testing.T) {
 	skipShort(t)
 	for _, before := range []int{0, 3} {
@@ -515,8 +520,9 @@ func TestAppendCutFrame(t *testing.T) {
 	}
 }
 
-// TestAppendKilled: a scan that is killed while it writes the lines of a truncated
-// frame once more leaves a census that has them, and that can be appended to.
+// TestAppendKilled kills a scan while it rewrites the lines of a truncated frame.
+// The census must still contain these lines, and it must be possible to append to
+// it.
 func TestAppendKilled(t *testing.T) {
 	text := strings.Join(lines(0, 500), "\n") + "\n"
 	for _, form := range []struct{ name, frame string }{
@@ -546,7 +552,7 @@ func checkAppendKilled(t *testing.T, name, frame string) {
 	}
 }
 
-// gzipped is text as one member of gzip that is longer than a scan would make it, in
+// gzipped returns text as one gzip member that is longer than those of a scan, in
 // blocks that are flushed one by one.
 func gzipped(t *testing.T, text string) string {
 	t.Helper()
@@ -569,7 +575,7 @@ func gzipped(t *testing.T, text string) string {
 	return b.String()
 }
 
-// atStep calls do once, when the step of that name is done.
+// atStep makes disk.Step call do once, when the step with that name is done.
 func atStep(t *testing.T, name string, do func()) {
 	var once sync.Once
 	disk.Step = func(now string) {
@@ -589,15 +595,15 @@ func copyFile(t *testing.T, to, from string) {
 	put(t, to, string(b))
 }
 
-// tiny is a server of few words, so that there are not too many bytes at
-// which its record can be cut.
+// tiny returns the result of a server with short texts, so that there are not too
+// many bytes at which its record can be cut.
 func tiny(i int) *scanner.Result {
 	r := sinktest.Blank()
 	r.Tag = strconv.Itoa(i)
 	return r
 }
 
-// tinyLines is a file of n of them.
+// tinyLines returns the lines of n tiny records.
 func tinyLines(n int) (s string) {
 	for i := range n {
 		s += string(record.Append(nil, "", tiny(i)))
@@ -605,7 +611,7 @@ func tinyLines(n int) (s string) {
 	return s
 }
 
-// skipShort skips a test under -short, with which the race detector runs.
+// skipShort skips a test under -short. The race detector is run with -short.
 func skipShort(t *testing.T) {
 	t.Helper()
 	if testing.Short() {

@@ -9,27 +9,27 @@ import (
 
 var errCorrupt = errors.New("no zstd frame begins here")
 
-// frames reads a zstd file one frame at a time, without unpacking it: it
-// finds the ends of frames and blocks, and a truncated frame (RFC 8878, 3.1). Read
-// returns the bytes of the current frame, block by block, and io.EOF at its end;
-// of a truncated frame it returns the complete blocks.
+// frames reads a zstd file one frame at a time, without unpacking it: it finds the
+// ends of frames and blocks, and recognises a truncated frame (RFC 8878, 3.1). Read
+// returns the bytes of the current frame, block by block, and io.EOF at its end; of
+// a truncated frame it returns the complete blocks.
 type frames struct {
 	in    *tape
 	start int64 // of the current frame
-	whole int64 // end of its last block that was taken completely
+	whole int64 // end of its last complete block
 
-	buf       []byte // what was taken and not yet read
-	read      int    // how much of buf was read
-	blocks    int    // of the frame, taken so far
+	buf       []byte // bytes taken and not yet read
+	read      int    // how many bytes of buf were read
+	blocks    int    // blocks of the frame taken so far
 	checksum  bool   // four bytes follow the last block
 	ended     bool   // the last block was taken
 	truncated bool   // the input ended inside a frame
-	short     bool   // and Read returned that error
+	short     bool   // Read has returned the error for that
 }
 
 func newFrames(in io.Reader) *frames { return &frames{in: &tape{in: in}} }
 
-// skip passes over the next frame. Its errors are those of begin.
+// skip skips the next frame. Its errors are those of begin and block.
 func (z *frames) skip() error {
 	if err := z.begin(); err != nil {
 		return err
@@ -46,9 +46,9 @@ func (z *frames) skip() error {
 	return nil
 }
 
-// collect takes the next frame into z.buf: all of it, or somewhat more than limit
-// bytes, or all that a truncated frame has. Its errors are those of begin and
-// block.
+// collect reads the next frame into z.buf. It stops at the end of the frame, at the
+// end of a truncated file, or soon after z.buf exceeds limit bytes. Its errors are
+// those of begin and block.
 func (z *frames) collect(limit int) error {
 	err := z.begin()
 	if err != nil {
@@ -63,7 +63,7 @@ func (z *frames) collect(limit int) error {
 	return err
 }
 
-// begin takes the header of the next frame, and passes over skippable ones. The
+// begin reads the header of the next frame, after skipping skippable frames. The
 // error is io.EOF after the last frame, and io.ErrUnexpectedEOF, with z.truncated
 // set, if the header is truncated.
 func (z *frames) begin() error {
@@ -91,17 +91,17 @@ func (z *frames) begin() error {
 	}
 }
 
-// Length of a block's header, the bit in it that marks the last block, and the
-// length of the longest block.
+// The length of a block header, the bit in it that marks the last block, and the
+// maximum length of a block.
 const (
 	blockHeader = 3
 	lastBlock   = 1
 	maxBlock    = 128 << 10
 )
 
-// block takes the next block of the frame, and after the last one the checksum. If
-// the checksum is truncated, the mark of the last block is removed: the decoder
-// unpacks the block, and then finds the frame truncated.
+// block reads the next block of the frame and, after the last one, the checksum. If
+// the checksum is truncated, block clears the bit that marks the last block: the
+// decoder then unpacks the block, and finds the frame truncated after it.
 func (z *frames) block() error {
 	if err := z.take(blockHeader); err != nil {
 		return err
@@ -126,7 +126,7 @@ func (z *frames) block() error {
 	return nil
 }
 
-// sum takes the checksum that follows the last block, which begins at last in
+// sum reads the checksum after the last block. last is the offset of that block in
 // z.buf.
 func (z *frames) sum(last int) error {
 	size := len(z.buf)
@@ -147,8 +147,8 @@ func (z *frames) take(n int) (err error) {
 	return z.cut(err)
 }
 
-// cut turns an end of the input inside a frame into io.ErrUnexpectedEOF. The
-// decoder returns that error for other faults too: z.truncated distinguishes them.
+// cut turns the end of the input inside a frame into io.ErrUnexpectedEOF. The
+// decoder returns that error for other faults, too; z.truncated distinguishes them.
 func (z *frames) cut(err error) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		z.truncated = true
@@ -157,7 +157,7 @@ func (z *frames) cut(err error) error {
 	return err
 }
 
-// Read reads the bytes of the current frame.
+// Read returns bytes of the current frame.
 func (z *frames) Read(p []byte) (int, error) {
 	if z.read == len(z.buf) {
 		if z.ended {

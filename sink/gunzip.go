@@ -9,28 +9,30 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// isGzip reports whether b begins a member of gzip with deflated data.
+// isGzip reports whether b begins with the header of a gzip member with deflated
+// data.
 func isGzip(b []byte) bool { return len(b) >= 3 && string(b[:3]) == "\x1F\x8B\x08" }
 
-// gunzipper unpacks the members of a gzip file, one after the other. It ends with
-// the last complete line of a truncated member. Members have no lengths, so it can't
-// find the next one after damage: it passes over the rest of the file.
+// gunzipper unpacks the members of a gzip file, one after the other. Of a truncated
+// member it returns what can be unpacked. Members do not contain their lengths, so
+// after damage it can't find the next member, and skips the rest of the file.
 //
-// Unlike a frame of zstd, a member is returned before its checksum was compared.
+// Unlike a zstd frame, a member is returned before its checksum has been compared.
 type gunzipper struct {
 	in        byteCounter
 	member    *gzip.Reader // nil: the next one begins at in
 	start     int64        // of the current member
 	whole     int64        // end of the last complete member
-	truncated int64        // bytes of a member that has no end, and holds nothing
+	truncated int64        // bytes of a truncated member without content
 	damage    Damage
-	got       bool // the current member held something
-	padded    bool // zeros follow the last member, and nothing else
+	got       bool // the current member had content
+	padded    bool // only zeros follow the last member
 }
 
 func newGunzipper(in *bufio.Reader) *gunzipper { return &gunzipper{in: byteCounter{in: in}} }
 
-// byteCounter counts what is read, byte by byte: gzip reads no byte too many of it.
+// byteCounter counts the bytes that are read. It implements io.ByteReader, so that
+// gzip does not read beyond the end of a member.
 type byteCounter struct {
 	in *bufio.Reader
 	n  int64
@@ -69,7 +71,7 @@ func (g *gunzipper) Read(p []byte) (n int, err error) {
 	return n, g.end(err)
 }
 
-// begin begins with the next member.
+// begin starts the next member.
 func (g *gunzipper) begin() (err error) {
 	next, err := g.in.in.Peek(1)
 	switch {
@@ -92,8 +94,8 @@ func (g *gunzipper) begin() (err error) {
 	return err
 }
 
-// padding passes over zeros behind the last member, as gzip does. Anything else
-// there is damage.
+// padding skips zeros after the last member, as the gzip command does. Anything
+// else there is damage.
 func (g *gunzipper) padding() error {
 	for {
 		switch b, err := g.in.ReadByte(); {
@@ -108,7 +110,7 @@ func (g *gunzipper) padding() error {
 	}
 }
 
-// end ends the file early: at a truncated member, or at a damaged one.
+// end ends the reading early, because of a truncated or damaged member.
 func (g *gunzipper) end(err error) error {
 	var corrupt flate.CorruptInputError
 	switch {
@@ -118,7 +120,7 @@ func (g *gunzipper) end(err error) error {
 		}
 		return io.EOF
 	case !errors.Is(err, gzip.ErrChecksum) && !errors.Is(err, gzip.ErrHeader) && !errors.As(err, &corrupt):
-		return err // of the disk
+		return err // an error of the disk
 	}
 	rest, err := io.Copy(io.Discard, g.in.in)
 	g.damage.Frames++

@@ -11,7 +11,7 @@ import (
 	"github.com/a2sscan/a2sscan/sink/internal/sinktest"
 )
 
-// readColumns returns the lines of a file of columns.
+// readColumns returns the lines of a file with columns.
 func readColumns(t *testing.T, path string) (got []string) {
 	t.Helper()
 	r, err := Open(path)
@@ -29,8 +29,9 @@ func readColumns(t *testing.T, path string) (got []string) {
 	}
 }
 
-// TestHeader: a file of columns begins with its header, once, also when it is
-// appended to or resumed, and no file with other columns is appended to.
+// TestHeader checks that a file with columns begins with its header, exactly once,
+// even if it is appended to or resumed, and that a file with other columns is not
+// appended to.
 func TestHeader(t *testing.T) {
 	o := Options{Header: []byte("a,b\n"), Shown: func([]byte) []byte { return []byte("1,2") }}
 	for _, name := range []string{"x.csv", "x.csv.zst", "x.csv.gz"} {
@@ -67,7 +68,8 @@ func TestHeader(t *testing.T) {
 	}
 }
 
-// TestHeaderOfParts: each part of a file of columns begins with the header.
+// TestHeaderOfParts checks that each part of a file with columns begins with the
+// header.
 func TestHeaderOfParts(t *testing.T) {
 	o := Options{Header: []byte("a,b\n"), Shown: func([]byte) []byte { return []byte("1,2") }, FlushEvery: -1}
 	path := filepath.Join(t.TempDir(), "x.csv")

@@ -11,14 +11,15 @@ import (
 	"strings"
 )
 
-// Nothing fails when another program removes, renames or cuts a file that is
-// being written: the records go nowhere, or behind a hole. So the file's length
-// is compared before each write, and its name, length and holes at Close.
+// The system reports no error when another program removes, renames or truncates a
+// file that is being written: the records are lost, or follow a hole. So the Writer
+// compares the file's length before each write, and its name, length and holes at
+// Close.
 
 var errReplaced = errors.New("another file has its name now")
 
-// Lost returns an error if the file's name is gone, or is that of another file
-// now: what is written then goes elsewhere, or nowhere.
+// Lost returns an error if the file no longer has its name, or if another file has
+// that name now. Records written after that are in a file of another name, or lost.
 func (w *Writer) Lost() error {
 	if e := w.dest.lost(); e != nil {
 		return e
@@ -26,7 +27,8 @@ func (w *Writer) Lost() error {
 	return nil
 }
 
-// lost is Lost. Its hint names the file that holds the records instead.
+// lost implements Lost. The hint of its error names the file that holds the
+// records.
 func (out *output) lost() *Error {
 	if !out.regular || !out.ours {
 		return nil
@@ -46,8 +48,8 @@ func (out *output) lost() *Error {
 	return e
 }
 
-// elsewhere returns another name of the file, "" if none is known. Linux shows it
-// in /proc; other systems search the directory.
+// elsewhere returns another name of the file, or "" if none is found. Linux shows
+// it in /proc; on other systems elsewhere searches the directory.
 func (out *output) elsewhere() string {
 	name, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", out.Fd()))
 	if err == nil && out.is(name) {
@@ -63,14 +65,15 @@ func (out *output) elsewhere() string {
 	return ""
 }
 
-// is reports whether name names the file.
+// is reports whether name refers to the open file.
 func (out *output) is(name string) bool {
 	info, err := os.Stat(name)
 	return err == nil && os.SameFile(info, out.info)
 }
 
-// checkLength reports whether the file still ends where the last write left it.
-// It moves to the end, where the next write goes, and allocates nothing.
+// checkLength returns an error if the file does not end where the last write left
+// it. It also seeks to the end, where the next write goes. It allocates nothing
+// unless it fails.
 func (d *dest) checkLength() error {
 	if d.sum == nil {
 		return nil
@@ -87,8 +90,8 @@ func (d *dest) checkLength() error {
 	return nil
 }
 
-// checkWhole reports whether all that was written can be found under the file's
-// name.
+// checkWhole returns an error unless everything that was written is in the file
+// with the expected name.
 func (d *dest) checkWhole() *Error {
 	if d.sum == nil {
 		return nil
@@ -113,8 +116,9 @@ const hintDamaged = "a2sscan cat reads what is left of the census"
 // seekHole is SEEK_HOLE of lseek(2), on the systems that have it as 4.
 const seekHole = 4
 
-// checkHoles reports whether a part of the file was cut off and written behind.
-// A file system that knows nothing of holes has none.
+// checkHoles returns an error if another program cut off a part of the file and
+// writing continued after the gap. It finds nothing on file systems that do not
+// support holes.
 func (d *dest) checkHoles() error {
 	if runtime.GOOS != "linux" && runtime.GOOS != "freebsd" {
 		return nil
@@ -128,7 +132,7 @@ func (d *dest) checkHoles() error {
 		return err
 	}
 	if len(bytes.Trim(b, "\x00")) > 0 {
-		return nil // it is no hole: the file system is wrong
+		return nil // not a hole: the file system's report is wrong
 	}
 	return fmt.Errorf("another program cut it: what was written at byte %d is gone", hole)
 }

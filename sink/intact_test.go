@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestTakenAway: Close fails if the census is not under its name, or another
-// program changed it. The error names the file that holds its records.
+// TestTakenAway checks that Close fails if the census no longer has its name, or if
+// another program has changed it. The error names the file that holds the records.
 func TestTakenAway(t *testing.T) {
 	tests := []struct {
 		name string
@@ -73,8 +73,8 @@ func TestTakenAway(t *testing.T) {
 	}
 }
 
-// TestHole: a hole is found although the length is right: another program cut
-// the file and made it long again.
+// TestHole checks that a hole is found even if the length is right: another program
+// cut the file, and writing made it long again.
 func TestHole(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("SKIPPED: holes are looked for on Linux only")
@@ -96,7 +96,8 @@ func TestHole(t *testing.T) {
 	}
 }
 
-// TestDeviceIsNoFile: what is no file of ours is not looked for.
+// TestDeviceIsNoFile checks that an output that is not a regular file is neither
+// hashed nor looked for.
 func TestDeviceIsNoFile(t *testing.T) {
 	w := create(t, os.DevNull, Options{})
 	write(t, w, 0, 1)

@@ -1,21 +1,21 @@
 package sink
 
-// Mark is a place between two records of a census. A scan makes a mark where it
+// Mark is a position between two records of a census. A scan makes a mark when it
 // takes a snapshot, continues, and later asks the mark for the length of the file
-// at that place: what a checkpoint needs.
+// at that position, which it needs for a checkpoint.
 type Mark struct {
 	w       *Writer
-	written chan struct{} // closed when the file was written up to the mark
-	offset  int64         // length of the file then
-	sum     string        // its hash then
+	written chan struct{} // closed when the file has been written up to the mark
+	offset  int64         // length of the file at that point
+	sum     string        // hash of the file at that point
 
 	// In a Series:
 	before  []*volume // complete parts
-	records uint64    // in the part that is open, before the mark
+	records uint64    // records of the open part before the mark
 }
 
-// Mark marks the place after all records that were written before. Like Write, it
-// waits for the disk only if all blocks are full.
+// Mark marks the position after all records written so far. Like Write, it waits
+// for the disk only if all blocks are full.
 func (w *Writer) Mark() (*Mark, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -27,9 +27,9 @@ func (w *Writer) Mark() (*Mark, error) {
 	return m, nil
 }
 
-// Written waits until every record before the mark was written to the file, and
-// their last frame has its end. It returns the length of the file then, in bytes.
-// A crash of the machine may still lose them.
+// Written waits until every record before the mark has been written to the file and
+// their last frame is complete. It returns the length of the file at that point, in
+// bytes. If the machine crashes, the records may still be lost.
 func (m *Mark) Written() (offset int64, err error) {
 	<-m.written
 	for _, v := range m.before {
@@ -40,16 +40,16 @@ func (m *Mark) Written() (offset int64, err error) {
 	return m.offset, m.failure()
 }
 
-// Parts are the parts of a Series that were complete before the mark. It is valid
-// after Written.
+// Parts returns the parts of a Series that were complete before the mark. It must
+// be called after Written.
 func (m *Mark) Parts() []Part { return partsOf(m.before) }
 
-// Sum returns the hash of the file up to the offset that Written returned, "" if
-// there is none: xxHash64 in hex. Options.Sum compares it.
+// Sum returns the hash of the file up to the offset that Written returned: xxHash64
+// in hex, or "" if there is none. It is meant for Options.Sum.
 func (m *Mark) Sum() string { return m.sum }
 
-// Records returns the number of records before the mark in its part of a Series;
-// 0 between two parts.
+// Records returns how many records of its part in a Series are before the mark. It
+// is 0 if the mark is between two parts.
 func (m *Mark) Records() uint64 { return m.records }
 
 func (m *Mark) failure() error {
@@ -59,8 +59,8 @@ func (m *Mark) failure() error {
 	return m.w.failure()
 }
 
-// Sync is Written, and also makes the file durable: Options.Resume can return to
-// its offset after any crash.
+// Sync does what Written does, and also makes the file durable: after any crash,
+// Options.Resume can return to its offset.
 func (m *Mark) Sync() (offset int64, err error) {
 	if _, err := m.Written(); err != nil {
 		return 0, err
@@ -71,8 +71,8 @@ func (m *Mark) Sync() (offset int64, err error) {
 	return m.offset, m.failure()
 }
 
-// syncTo makes the file durable up to an offset, if it is not yet. Records may be
-// written meanwhile.
+// syncTo makes the file durable up to an offset, unless it already is. Records may
+// be written meanwhile.
 func (w *Writer) syncTo(offset int64) {
 	w.disk.Lock()
 	defer w.disk.Unlock()

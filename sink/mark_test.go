@@ -10,9 +10,9 @@ import (
 	"testing/synctest"
 )
 
-// TestMark: a mark returns the length of the file after the records before it,
-// whatever is written after them. A census that is cut back to it has those
-// records and no others.
+// TestMark checks that a mark returns the length of the file after the records
+// before it, whatever is written later. A census that is cut back to that length
+// has exactly those records.
 func TestMark(t *testing.T) {
 	for _, name := range names {
 		path := filepath.Join(t.TempDir(), name)
@@ -47,7 +47,7 @@ func TestMark(t *testing.T) {
 	}
 }
 
-// TestMarkSlow: a mark does not wait for the disk.
+// TestMarkSlow checks that making a mark does not wait for the disk.
 func TestMarkSlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &memory{gate: make(chan struct{})}
@@ -75,7 +75,8 @@ func TestMarkSlow(t *testing.T) {
 	})
 }
 
-// TestMarkFails: a mark that a broken disk never reached returns the error.
+// TestMarkFails checks that a mark returns the error if the disk failed before
+// reaching it.
 func TestMarkFails(t *testing.T) {
 	w, _ := brokenWriter(t, names[0], broken{})
 	write(t, w, 0, 1)

@@ -14,19 +14,19 @@ import (
 	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
-// output is an open file that records are written to.
+// output is an open file to which records are written.
 type output struct {
 	*os.File
-	name    string  // that it has now
-	final   string  // that Commit gives it; empty: it has that
-	created bool    // by this Create
-	packed  packing // by its name
-	regular bool    // a file on a disk: Sync means something
-	ours    bool    // opened by its path: can be cut back
-	size    int64   // its length now
+	name    string  // current name
+	final   string  // the name that Commit gives it; empty: name is final
+	created bool    // by this call of Create
+	packed  packing // implied by its name
+	regular bool    // a regular file, so that Sync has an effect
+	ours    bool    // opened by its path, so that it may be cut back
+	size    int64   // current length
 	cut     int64   // how many bytes of a partial record were cut off
 	info    fs.FileInfo
-	sum     *xxhash.Digest // of its bytes; nil: it is no regular file of ours
+	sum     *xxhash.Digest // of its bytes; nil: not a regular file of ours
 	lock    *disk.Lock     // nil: the file system has no locks
 }
 
@@ -49,7 +49,7 @@ func (o *Options) open(path string) (*output, error) {
 		return nil, err
 	}
 	if p.old != nil {
-		_ = out.Chmod(p.old.Mode().Perm()) // as the census has it that is replaced
+		_ = out.Chmod(p.old.Mode().Perm()) // the same mode as that of the census to be replaced
 	}
 	if out.created {
 		_ = disk.SyncDir(filepath.Dir(p.name)) // some file systems can't
@@ -71,7 +71,8 @@ func (o *Options) openStandard() (*output, error) {
 	return out, nil
 }
 
-// openFile opens and locks the file of out, which was found as info says.
+// openFile opens and locks the file of out. info describes the file that was found
+// there, or is nil.
 func (o *Options) openFile(out *output, info fs.FileInfo) (err error) {
 	flags := os.O_RDWR | os.O_CREATE
 	switch {
@@ -96,10 +97,10 @@ func (o *Options) openFile(out *output, info fs.FileInfo) (err error) {
 	return nil
 }
 
-// tryLock locks a regular file, so that two scans never write to the same one.
-// It reports false, and closes the file, if another file has its name since it
-// was opened. A file system without locks does without; on Windows a lock would
-// keep the file from being written.
+// tryLock locks a regular file, so that two scans never write to the same one. It
+// returns false, and closes the file, if another file has taken its name since it
+// was opened. On a file system without locks there is no lock, nor on Windows,
+// where it would keep the file from being written.
 func (out *output) tryLock() (bool, error) {
 	out.regular = out.info.Mode().IsRegular()
 	if !out.regular || runtime.GOOS == "windows" {
@@ -118,7 +119,7 @@ func (out *output) tryLock() (bool, error) {
 	return false, errors.Join(l.Release(), out.File.Close())
 }
 
-// prepare cuts a regular file back to what is kept of it, and hashes that.
+// prepare cuts a regular file back to the part that is kept, and hashes that part.
 func (o *Options) prepare(out *output) error {
 	if !out.regular {
 		return nil
@@ -144,7 +145,7 @@ func (o *Options) prepare(out *output) error {
 	return nil
 }
 
-// tail returns what is kept of an existing file.
+// tail returns which part of an existing file is kept.
 func (o *Options) tail(out *output, size int64) (tail, error) {
 	switch {
 	case o.Resume && o.Offset > size:
@@ -161,7 +162,7 @@ func (o *Options) tail(out *output, size int64) (tail, error) {
 	return plainTail(out, size, o.begins())
 }
 
-// compare hashes what is resumed, and refuses it if it is not as it was.
+// compare hashes the file that is resumed, and refuses it if it has changed.
 func (o *Options) compare(out *output) error {
 	if err := out.hash(o.Offset, o.Progress); err != nil {
 		return newError(o.op(), out.name, err)
@@ -173,7 +174,7 @@ func (o *Options) compare(out *output) error {
 		ErrChanged, o.Offset, sumText(out.sum), o.Sum), "start a new scan")
 }
 
-// cutBack makes the file what t keeps of it.
+// cutBack reduces the file to what t keeps of it.
 func (out *output) cutBack(t *tail) (err error) {
 	out.size, out.cut = t.keep, t.cut
 	if len(t.lines) > 0 {
@@ -188,8 +189,8 @@ func (out *output) cutBack(t *tail) (err error) {
 	return err
 }
 
-// commit gives the file its name. It stays locked until it has it, so that no
-// other scan begins to write to it before.
+// commit gives the file its final name. It keeps the lock until then, so that no
+// other scan starts to write to the file before.
 func (out *output) commit() error {
 	if out.final == "" {
 		return nil
@@ -211,7 +212,7 @@ func (out *output) commit() error {
 	return nil
 }
 
-// release closes the file and gives back its lock. It can be called again.
+// release closes the file and releases its lock. It may be called more than once.
 func (out *output) release() error {
 	if !out.ours || out.File == nil {
 		return nil

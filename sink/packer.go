@@ -9,7 +9,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Packing is how a file is compressed: in frames of zstd, in members of gzip, or not.
+// packing is how a file is compressed: in zstd frames, in gzip members, or not at
+// all.
 type packing string
 
 const (
@@ -18,7 +19,7 @@ const (
 	inGzip   packing = ".gz"
 )
 
-// packingOf is how a file of that name is compressed.
+// packingOf returns the packing that a file name implies.
 func packingOf(path string) packing {
 	path = strings.TrimSuffix(path, PartSuffix)
 	for _, p := range []packing{inZstd, inGzip} {
@@ -29,9 +30,10 @@ func packingOf(path string) packing {
 	return unpacked
 }
 
-// Compression. A frame ends with Sync, at this size, or when a flush finds it this
-// old: after damage a file can be read from the next frame on. The window holds
-// some hundred records: a longer one costs time and memory, and saves little.
+// The parameters of compression. A frame ends with Sync, when it reaches this size,
+// or when a flush finds that it has this age: after damage, reading can continue at
+// the next frame. The window holds some hundred records: a longer one would cost
+// time and memory, and save little space.
 const (
 	frameSize  = 8 << 20
 	frameAge   = 10 * time.Second
@@ -45,8 +47,8 @@ type encoder interface {
 	Reset(w io.Writer)
 }
 
-// packer compresses lines to frames: of zstd, or members of gzip. It reuses its
-// memory: a frame costs two small allocations.
+// packer compresses lines to zstd frames or gzip members. It reuses its memory: a
+// frame costs two small allocations.
 type packer struct {
 	enc  encoder
 	out  packed
@@ -62,8 +64,8 @@ func (b *packed) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// newPacker returns a packer. The level of zstd follows the window: in the other
-// order it would shorten the blocks.
+// newPacker returns a packer. The level of zstd must be set after the window: in
+// the other order it would shorten the blocks.
 func newPacker(how packing) (*packer, error) {
 	if how == inGzip {
 		enc, err := gzip.NewWriterLevel(nil, gzip.BestSpeed)
@@ -76,7 +78,7 @@ func newPacker(how packing) (*packer, error) {
 	return &packer{enc: enc}, err
 }
 
-// add compresses lines, and begins a frame if none is open.
+// add compresses lines. It begins a frame if none is open.
 func (p *packer) add(lines []byte) error {
 	if len(lines) == 0 {
 		return nil
@@ -90,7 +92,7 @@ func (p *packer) add(lines []byte) error {
 	return err
 }
 
-// flush makes all added lines readable from what take returns.
+// flush makes all added lines readable from the bytes that take returns.
 func (p *packer) flush() error {
 	switch {
 	case p.in == 0:
@@ -110,7 +112,7 @@ func (p *packer) end() error {
 	return p.enc.Close()
 }
 
-// pack compresses lines to one frame.
+// pack compresses lines to a frame of their own.
 func (p *packer) pack(lines []byte) ([]byte, error) {
 	if err := p.add(lines); err != nil {
 		return nil, err

@@ -12,35 +12,36 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// maxLine is the longest line that a Reader returns: somewhat longer than any
-// record.
+// maxLine is the length of the longest line that a Reader returns: somewhat more
+// than the longest record.
 const maxLine = record.MaxSize + 1<<20
 
-// ErrNotCensus says that a file has no records.
+// ErrNotCensus means that a file contains no records.
 var ErrNotCensus = errors.New("does not look like a census")
 
-// maxForeign is how many lines that are no JSON a file may begin with.
+// maxForeign is the number of lines that are not JSON after which a file that
+// begins with them is refused.
 const maxForeign = 16
 
-// Reader reads the lines of a census: of a plain file, or of one that is
-// compressed with zstd or gzip, which shows in its first bytes. Several files put one
-// after the other are one census. A Reader serves one goroutine at a time.
+// Reader reads the lines of a census, from a plain file or from one that is
+// compressed with zstd or gzip, which it detects from the first bytes. Several
+// concatenated files are one census. A Reader serves one goroutine at a time.
 //
-// A Reader passes over damage: over a frame of a compressed file, and in a plain
-// file over a line that is not JSON. Damage counts both.
+// A Reader skips damage: a damaged frame of a compressed file, and a line of a
+// plain file that is not JSON. Damage counts both.
 type Reader struct {
 	name      string
 	close     func() error
 	in        *bufio.Reader // the file
 	zstd      *unpacker     // nil unless it is compressed with zstd
 	gzip      *gunzipper    // nil unless it is compressed with gzip
-	lines     *bufio.Reader // what is in it
+	lines     *bufio.Reader // the unpacked content
 	raw       bool          // lines are not checked
-	good      bool          // a line was returned
+	good      bool          // at least one line was returned
 	long      []byte        // a line longer than the buffer of lines
 	at        int64         // offset of the next line, after unpacking
 	truncated int64
-	rest      []byte // of a line that is not complete
+	rest      []byte // the partial last line
 	err       error  // the first one
 
 	dropped Damage // lines
@@ -102,11 +103,11 @@ func NewReader(in io.Reader) *Reader {
 	return &Reader{name: "census", in: bufio.NewReaderSize(in, 256<<10)}
 }
 
-// Next returns the next line without its newline, valid until the next call.
-// After the last complete line the error is io.EOF, even if a partial line follows
-// (see Truncated) or something was passed over (see Damage). Any other error is an
-// *Error: the file can't be read, holds no records (ErrNotCensus), or records of
-// an unknown schema (record.SchemaError).
+// Next returns the next line without its newline. The line is valid until the next
+// call. After the last complete line the error is io.EOF, even if a partial line
+// follows (see Truncated) or something was skipped (see Damage). Any other error is
+// an *Error: the file can't be read, contains no records (ErrNotCensus), or has
+// records of an unknown schema (record.SchemaError).
 func (r *Reader) Next() ([]byte, error) {
 	for {
 		at := r.at
@@ -130,8 +131,8 @@ func (r *Reader) Next() ([]byte, error) {
 	}
 }
 
-// isJSON reports whether a line is JSON. It trusts undamaged frames, whose
-// checksums were compared.
+// isJSON reports whether a line is JSON. It trusts the lines of undamaged frames,
+// because their checksums have been compared.
 func (r *Reader) isJSON(line []byte) bool {
 	if z := r.zstd; z != nil && r.good && !z.stream && !z.damage.Found() {
 		return true
@@ -139,7 +140,7 @@ func (r *Reader) isJSON(line []byte) bool {
 	return json.Valid(line)
 }
 
-// next returns the next line, whatever it is.
+// next returns the next line, whatever it contains.
 func (r *Reader) next() ([]byte, error) {
 	if r.lines == nil && r.err == nil {
 		r.err = r.start()
@@ -159,11 +160,11 @@ func (r *Reader) next() ([]byte, error) {
 	return line[:len(line)-1], nil
 }
 
-// KeepLines makes Next return every line, also one that is not JSON: for a program
-// that reports each of them itself.
+// KeepLines makes Next return every line, even one that is not JSON. It is for
+// programs that report such lines themselves.
 func (r *Reader) KeepLines() { r.raw = true }
 
-// Damage returns what Next passed over so far.
+// Damage returns what Next has skipped so far.
 func (r *Reader) Damage() Damage {
 	d := r.dropped
 	if r.zstd != nil && r.zstd.damage.Found() {
@@ -198,8 +199,9 @@ func (r *Reader) start() (err error) {
 	return nil
 }
 
-// isZstd reports whether b begins a frame with data, or a skippable one; b has the
-// length of a magic number, or is the whole file.
+// isZstd reports whether b begins a frame with data or a skippable frame. b has
+// four bytes, the length of a magic number, or is the whole file if that is
+// shorter.
 func isZstd(b []byte) bool {
 	if len(b) == 4 && b[0]&0xF0 == 0x50 && string(b[1:]) == "\x2A\x4D\x18" {
 		return true
@@ -222,8 +224,8 @@ func (r *Reader) readLong(line []byte) ([]byte, error) {
 	}
 }
 
-// end notes the partial line at the end of the file, or returns why the file can't
-// be read to its end.
+// end records the partial line at the end of the file, or returns why the file
+// can't be read to its end.
 func (r *Reader) end(partial []byte, err error) error {
 	if err != io.EOF {
 		return newError("read", r.name, err)
@@ -242,17 +244,18 @@ func (r *Reader) end(partial []byte, err error) error {
 }
 
 // Truncated returns how many bytes of a partial line, or of a partial zstd block,
-// are at the end of the file, once Next returned io.EOF. A process that is killed
-// leaves such bytes; no Sync ever reported them as written. It is 0 if nothing was
-// lost, even if the last frame has no end yet because the file is being written.
+// are at the end of the file, once Next has returned io.EOF. A killed process
+// leaves such bytes; no Sync has ever reported them as written. Truncated returns 0
+// if nothing was lost, even if the last frame has no end yet because the file is
+// still being written.
 func (r *Reader) Truncated() int64 { return r.truncated }
 
-// Rest returns the partial line at the end of the file, once Next returned io.EOF.
-// It is valid until Close. In a file without any complete line it shows whether
-// the file is a census.
+// Rest returns the partial line at the end of the file, once Next has returned
+// io.EOF. It is valid until Close. In a file without any complete line it shows
+// whether the file is a census.
 func (r *Reader) Rest() []byte { return r.rest }
 
-// Close closes the file that Open opened. Next fails after it.
+// Close closes the file that Open opened. After that, Next fails.
 func (r *Reader) Close() error {
 	r.err = errors.New("read " + r.name + ": after Close")
 	if r.zstd != nil {

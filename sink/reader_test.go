@@ -18,8 +18,8 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// stream compresses a text as other programs do: one frame of any length,
-// without its length in the header.
+// stream compresses a text as other programs do: to one frame of any length, whose
+// header does not contain its length.
 func stream(t *testing.T, s string, o ...zstd.EOption) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -36,7 +36,7 @@ func stream(t *testing.T, s string, o ...zstd.EOption) []byte {
 	return b.Bytes()
 }
 
-// skippable is a frame of other programs' own data.
+// skippable returns a frame that holds another program's data.
 func skippable(n int) string {
 	return "\x5A\x2A\x4D\x18" + string([]byte{byte(n), byte(n >> 8), 0, 0}) + strings.Repeat("S", n)
 }
@@ -102,7 +102,7 @@ func TestReader(t *testing.T) {
 	}
 }
 
-// TestReaderByteByByte reads a compressed census that comes a byte at a time.
+// TestReaderByteByByte reads a compressed census that arrives a byte at a time.
 func TestReaderByteByByte(t *testing.T) {
 	in := string(pack("1\n2\n")) + string(pack("3\n"))
 	got, err := readAll(NewReader(iotest.OneByteReader(strings.NewReader(in))))
@@ -111,8 +111,8 @@ func TestReaderByteByByte(t *testing.T) {
 	}
 }
 
-// TestReaderCutFrame: of a frame that is cut the lines before the cut count,
-// all that were in whole blocks; what is truncated of it is less than a block.
+// TestReaderCutFrame checks that of a truncated frame all lines in complete blocks
+// are returned; the truncated rest is shorter than a block.
 func TestReaderCutFrame(t *testing.T) {
 	skipShort(t)
 	g := rand.New(rand.NewPCG(1, 2))
@@ -131,7 +131,7 @@ func TestReaderCutFrame(t *testing.T) {
 
 	got, err := readAll(NewReader(strings.NewReader(first + frame)))
 	if err != nil || !slices.Equal(got, want) {
-		t.Errorf("whole: %d lines of %d: %v", len(got), len(want), err)
+		t.Errorf("complete: %d lines of %d: %v", len(got), len(want), err)
 	}
 	for cut := 1; cut < len(frame); cut += 50_001 {
 		r := NewReader(strings.NewReader(first + frame[:cut]))
@@ -145,8 +145,8 @@ func TestReaderCutFrame(t *testing.T) {
 	}
 }
 
-// TestReaderRefuses: the error of a file that can't be read names the place, after
-// the lines before it.
+// TestReaderRefuses checks that the error for a file that can't be read names the
+// place, and that the lines before it are returned.
 func TestReaderRefuses(t *testing.T) {
 	a := string(pack("1\n"))
 	window := string(stream(t, strings.Repeat("x", maxWindow+1<<20), zstd.WithWindowSize(2*maxWindow)))
@@ -174,7 +174,8 @@ func TestReaderRefuses(t *testing.T) {
 	}
 }
 
-// TestReaderBroken: an input that fails is not a truncated one.
+// TestReaderBroken checks that an input that fails is not taken for a truncated
+// one.
 func TestReaderBroken(t *testing.T) {
 	lost := errors.New("the disk was lost")
 	a, b := string(pack("1\n")), string(pack(tinyLines(20)))
@@ -187,8 +188,8 @@ func TestReaderBroken(t *testing.T) {
 	}
 }
 
-// TestReaderFlipped changes each byte of a compressed census, which loses the
-// frame that it is in and no other, or nothing.
+// TestReaderFlipped changes each byte of a compressed census. Each change may lose
+// the frame that contains the byte, but no other.
 func TestReaderFlipped(t *testing.T) {
 	skipShort(t)
 	const each, frames = 20, 3
@@ -231,7 +232,8 @@ func TestReaderFlipped(t *testing.T) {
 	}
 }
 
-// TestReaderDamage: damage is passed over and counted, and the rest is read.
+// TestReaderDamage checks that damage is skipped and counted, and that the rest is
+// read.
 func TestReaderDamage(t *testing.T) {
 	skipShort(t)
 	a, b := string(pack("1\n2\n")), string(pack("3\n4\n"))
@@ -278,7 +280,8 @@ func TestReaderDamage(t *testing.T) {
 	}
 }
 
-// TestNotCensus: a file of something else is refused, and not read to its end.
+// TestNotCensus checks that a file that is not a census is refused, and not read to
+// its end.
 func TestNotCensus(t *testing.T) {
 	for _, in := range []string{"text\n", strings.Repeat("text\n", maxForeign) + "1\n"} {
 		if got, err := readAll(NewReader(strings.NewReader(in))); !errors.Is(err, ErrNotCensus) || len(got) > 0 {
@@ -306,8 +309,8 @@ func TestDamageString(t *testing.T) {
 	}
 }
 
-// countFrames returns how many frames a file has, -1 if it doesn't end with
-// the last of them.
+// countFrames returns how many frames a file has, or -1 if it does not end with the
+// last of them.
 func countFrames(file []byte) (n int) {
 	for z := newFrames(bytes.NewReader(file)); ; n++ {
 		if err := z.skip(); err == io.EOF {
@@ -339,7 +342,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestOpenStandardInput reads what is piped in.
+// TestOpenStandardInput reads a census from a pipe on standard input.
 func TestOpenStandardInput(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "in")
 	put(t, path, "1\n2\n")
@@ -362,8 +365,8 @@ func TestOpenStandardInput(t *testing.T) {
 	}
 }
 
-// FuzzReader: whatever a file holds, lines have no newline and come to an
-// end, and the truncated bytes are not more than the file has.
+// FuzzReader reads arbitrary files. No line may contain a newline, the reading must
+// end, and the truncated bytes must not exceed the size of the file.
 func FuzzReader(f *testing.F) {
 	f.Add([]byte("a\nb"))
 	f.Add(pack("a\nb\n"))
@@ -391,8 +394,7 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-// FuzzAppendable: a file that Append accepts is whole after it, and only its
-// end was cut.
+// FuzzAppendable checks that what Append keeps of a file is complete.
 func FuzzAppendable(f *testing.F) {
 	one := tinyLines(1)
 	f.Add([]byte(one+one[:9]), false)

@@ -12,7 +12,7 @@ import (
 
 const yesterday = "yesterday's census\n"
 
-// wantText wants a file with this content.
+// wantText checks the content of a file.
 func wantText(t *testing.T, path, want string) {
 	t.Helper()
 	got, err := os.ReadFile(path)
@@ -35,7 +35,8 @@ func commit(t *testing.T, w *Writer) {
 	}
 }
 
-// TestReplace: the old census is there until Commit, then the new one.
+// TestReplace checks that the old census is there until Commit, and then the new
+// one.
 func TestReplace(t *testing.T) {
 	for _, name := range names {
 		path := filepath.Join(t.TempDir(), name)
@@ -68,8 +69,8 @@ func TestReplace(t *testing.T) {
 	}
 }
 
-// TestReplaceNothing: without an old census the new one is written beside its
-// name too.
+// TestReplaceNothing checks that the new census is written under its name with
+// PartSuffix even if there is no old one.
 func TestReplaceNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), names[0])
 	w := create(t, path, Options{Replace: true})
@@ -80,8 +81,8 @@ func TestReplaceNothing(t *testing.T) {
 	wantLines(t, path, lines(0, 2))
 }
 
-// TestReplaceKept: a census that is not complete stays beside the old one, and
-// the next one takes its place.
+// TestReplaceKept checks that an incomplete census stays beside the old one, and
+// that the next scan overwrites it.
 func TestReplaceKept(t *testing.T) {
 	path := filepath.Join(t.TempDir(), names[0])
 	put(t, path, yesterday)
@@ -97,8 +98,8 @@ func TestReplaceKept(t *testing.T) {
 	}
 }
 
-// TestDiscard: a scan that found nothing to ask leaves no file, and the one that
-// was there.
+// TestDiscard checks that a scan without targets leaves no new file, and keeps an
+// existing one.
 func TestDiscard(t *testing.T) {
 	path := filepath.Join(t.TempDir(), names[0])
 	discard := func(o Options) {
@@ -118,8 +119,8 @@ func TestDiscard(t *testing.T) {
 	wantText(t, path, tinyLines(1))
 }
 
-// TestReplaceLink: the file that a symbolic link names is replaced, and the
-// link stays.
+// TestReplaceLink checks that the file to which a symbolic link points is replaced,
+// and that the link stays.
 func TestReplaceLink(t *testing.T) {
 	dir := t.TempDir()
 	path, link := filepath.Join(dir, names[0]), filepath.Join(t.TempDir(), "link")
@@ -138,8 +139,8 @@ func TestReplaceLink(t *testing.T) {
 	}
 }
 
-// TestReplaceLocked: no other scan writes to the new census, also between Close
-// and Commit.
+// TestReplaceLocked checks that no other scan can write to the new census, even
+// between Close and Commit.
 func TestReplaceLocked(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("SKIPPED: a census is not locked on Windows")
@@ -158,8 +159,8 @@ func TestReplaceLocked(t *testing.T) {
 	wantLines(t, path, lines(0, 2))
 }
 
-// TestReplaceFails: a census that could not be written does not replace the old
-// one.
+// TestReplaceFails checks that a census that could not be written does not replace
+// the old one.
 func TestReplaceFails(t *testing.T) {
 	path := filepath.Join(t.TempDir(), names[0])
 	put(t, path, yesterday)
@@ -177,8 +178,9 @@ func TestReplaceFails(t *testing.T) {
 	wantText(t, path, yesterday)
 }
 
-// TestReplaceResume: a scan that was killed continues beside the old census; one
-// that was killed after its Commit continues what it committed.
+// TestReplaceResume checks that a scan that was killed continues the file beside
+// the old census, and that a scan that was killed after its Commit continues the
+// committed file.
 func TestReplaceResume(t *testing.T) {
 	for _, committed := range []bool{false, true} {
 		path := filepath.Join(t.TempDir(), names[0])
@@ -212,7 +214,8 @@ func TestReplaceResume(t *testing.T) {
 	}
 }
 
-// TestReplaceOther: what is no file is written to directly.
+// TestReplaceOther checks that an output that is not a regular file is written to
+// directly.
 func TestReplaceOther(t *testing.T) {
 	w := create(t, os.DevNull, Options{Replace: true})
 	write(t, w, 0, 1)

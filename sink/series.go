@@ -19,18 +19,18 @@ import (
 
 // Rotation divides a census into files.
 type Rotation struct {
-	Start time.Time     // of the scan, for their names
+	Start time.Time     // start of the scan, which is part of the names
 	Size  int64         // bytes after which a part ends; 0: no limit
 	Every time.Duration // time after which a part ends; 0: no limit
 
-	// Hold lets complete parts keep PartSuffix until CommitBefore or Commit: a
-	// file without it then never changes, although the scan may be cut back to
+	// Hold makes complete parts keep PartSuffix until CommitBefore or Commit. Then
+	// a file without the suffix never changes, although the scan may be cut back to
 	// a checkpoint.
 	Hold bool
 
-	// With Options.Resume: the parts that were complete, in order. They must
-	// have the bytes that they had then, unless they were removed. The part after
-	// them is cut back to Options.Offset; later ones are removed.
+	// Whole is used with Options.Resume: the parts that were complete, in order.
+	// They must have the same bytes as then, unless they were removed. The part
+	// after them is cut back to Options.Offset; later ones are removed.
 	Whole []Part
 	// Records is how many records the part that is cut back keeps.
 	Records uint64
@@ -38,22 +38,24 @@ type Rotation struct {
 
 // Part is one file of a census.
 type Part struct {
-	Name    string `json:"name"`    // path, with PartSuffix while it has that
+	Name    string `json:"name"`    // path, with PartSuffix as long as the file has it
 	Records uint64 `json:"records"` // lines in it
 	Bytes   int64  `json:"bytes"`   // length of the file
 
 	Sum string `json:"xxh64,omitempty"` // hash of the file: xxHash64 in hex
 }
 
-// PartName is the name of part number n, from 1, of a census of a scan that began
-// at start: census-20261120T030000Z-00001.ndjson.zst for census.ndjson.zst. Names
-// sort in the order of the scans and their parts.
+// PartName returns the name of part number n, from 1, of a census whose scan began
+// at start: for census.ndjson.zst it is like
+// census-20261120T030000Z-00001.ndjson.zst. Sorting the names gives the order of
+// the scans and their parts.
 func PartName(path string, start time.Time, n int) string {
 	head, ext := splitName(path)
 	return fmt.Sprintf("%s-%s-%05d%s", head, start.UTC().Format("20060102T150405Z"), n, ext)
 }
 
-// splitName splits a path before its extension, which includes that of compression.
+// splitName splits a path before its extension. The suffix of a compression is part
+// of the extension.
 func splitName(path string) (head, ext string) {
 	head = strings.TrimSuffix(path, string(packingOf(path)))
 	ext = filepath.Ext(head)
@@ -63,15 +65,15 @@ func splitName(path string) (head, ext string) {
 	return strings.TrimSuffix(head, ext), ext + path[len(head):]
 }
 
-// Series writes the records of a scan to one file after the other. Its methods are
-// those of a Writer, and can be called from several goroutines. A part is created
-// with its first record; its name ends in PartSuffix while it is written.
+// Series writes the records of a scan to a sequence of files. Its methods are those
+// of a Writer, and may be called from several goroutines. A part is created with
+// its first record; its name ends in PartSuffix while it is written.
 type Series struct {
 	path string
 	o    Options
 	r    Rotation
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	parts  []*volume  // complete, or being closed
 	ended  int        // number of parts that are known to be closed
 	open   *volume    // being written; nil: none
@@ -82,19 +84,19 @@ type Series struct {
 	renamed sync.Mutex // held while names change
 }
 
-// volume is a Part while it is worked on.
+// volume is a Part with the state of its writing.
 type volume struct {
 	Part
-	w    *Writer // nil: complete since an earlier run
-	kept uint64  // records of an earlier run
+	w    *Writer // nil: an earlier run completed it
+	kept uint64  // records that an earlier run wrote
 	born time.Time
 	done chan struct{} // closed when it is complete and durable
-	err  error         // after done
+	err  error         // valid after done
 	held atomic.Bool   // its name still has PartSuffix
 }
 
-// CreateSeries prepares to write parts of path. Without Options.Resume it creates
-// no file before the first record. It refuses Options.Append.
+// CreateSeries prepares to write the parts of path. Without Options.Resume it
+// creates no file before the first record. It refuses Options.Append.
 func CreateSeries(path string, o Options, r Rotation) (*Series, error) {
 	s := &Series{path: path, o: o, r: r}
 	if o.Append || isStandard(path) {
@@ -114,17 +116,17 @@ var errNoSeries = errors.New("a census in parts needs new files")
 // CheckSeries is Check for CreateSeries.
 func CheckSeries(path string, o Options, r Rotation) error {
 	if o.Resume {
-		o.Offset = 0 // it belongs to a part
+		o.Offset = 0 // it is an offset in a part
 		return o.checkMissing(path)
 	}
 	return Check(PartName(path, r.Start, 1), o)
 }
 
 // resume cuts the files back to a checkpoint. It changes no file before it has
-// compared all files that are kept.
+// compared all files that are kept with the checkpoint.
 func (s *Series) resume() error {
 	for i, p := range s.r.Whole {
-		p.Name = s.name(i + 1) // the folder may have another name now
+		p.Name = s.name(i + 1) // the folder may have been renamed
 		v := &volume{Part: p, done: make(chan struct{})}
 		close(v.done)
 		s.parts = append(s.parts, v)
@@ -175,8 +177,8 @@ func (s *Series) progress(read, total int64) {
 	}
 }
 
-// reopen opens the part that is cut back. If it was complete it has its name, and
-// keeps it if it is refused.
+// reopen opens the part that is to be cut back. If it was complete, it has its
+// final name; if it is refused, it gets that name back.
 func (s *Series) reopen(name string) error {
 	renamed := os.Rename(name, name+PartSuffix)
 	if renamed != nil && !errors.Is(renamed, fs.ErrNotExist) {
@@ -189,7 +191,7 @@ func (s *Series) reopen(name string) error {
 	return err
 }
 
-// nameWhole gives the complete parts their names.
+// nameWhole gives the complete parts their final names.
 func (s *Series) nameWhole() error {
 	for _, v := range s.parts {
 		err := os.Rename(v.Name+PartSuffix, v.Name)
@@ -200,7 +202,7 @@ func (s *Series) nameWhole() error {
 	return nil
 }
 
-// removeAfter removes the parts after number n, the last one first.
+// removeAfter removes the parts after number n, starting with the last.
 func (s *Series) removeAfter(n int) error {
 	numbers, err := s.numbers()
 	if err != nil {
@@ -225,7 +227,7 @@ func remove(name string) error {
 	return nil
 }
 
-// numbers are the numbers of the existing parts, in order.
+// numbers returns the numbers of the existing parts, in order.
 func (s *Series) numbers() ([]int, error) {
 	dir, err := os.ReadDir(filepath.Dir(s.path))
 	if err != nil {
@@ -289,14 +291,14 @@ func (s *Series) WriteAs(scan string, r *scanner.Result) error {
 	return nil
 }
 
-// due reports whether the open part is long or old enough.
+// due reports whether the open part has reached its maximum size or age.
 func (s *Series) due() bool {
 	v := s.open
 	return s.r.Size > 0 && v.w.Length() >= s.r.Size ||
 		s.r.Every > 0 && time.Since(v.born) >= s.r.Every
 }
 
-// turn ends the open part. A goroutine waits for the disk.
+// turn ends the open part. It leaves the waiting for the disk to a goroutine.
 func (s *Series) turn() {
 	v := s.open
 	s.open = nil
@@ -311,7 +313,7 @@ func (s *Series) turn() {
 	})
 }
 
-// commit gives a complete part its name.
+// commit gives a complete part its final name.
 func (s *Series) commit(v *volume) error {
 	s.renamed.Lock()
 	defer s.renamed.Unlock()
@@ -345,7 +347,7 @@ func (s *Series) err() error {
 	return s.failed
 }
 
-// fail keeps the first error. The lock must be held.
+// fail records the first error and returns it. The lock must be held.
 func (s *Series) fail(err error) error {
 	if s.failed == nil {
 		s.failed = err
@@ -353,8 +355,8 @@ func (s *Series) fail(err error) error {
 	return s.failed
 }
 
-// Mark marks the place after all records that were written before, like
-// Writer.Mark. It is in the open part, or between two parts.
+// Mark marks the position after all records written so far, like Writer.Mark. The
+// position is in the open part, or between two parts.
 func (s *Series) Mark() (*Mark, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -376,7 +378,7 @@ func (s *Series) Mark() (*Mark, error) {
 	return m, err
 }
 
-// CommitBefore gives all parts that were complete at m their names. See
+// CommitBefore gives all parts that were complete at m their final names. See
 // Rotation.Hold.
 func (s *Series) CommitBefore(m *Mark) error {
 	for _, v := range m.before {
@@ -410,23 +412,23 @@ func (s *Series) Close() error {
 	}
 	s.closed = true
 	s.closing.Wait()
-	_ = s.err() // keeps that of the last part
+	_ = s.err() // records the error of the last part
 	return s.failed
 }
 
-// Commit gives all parts their names, when the census is complete. It follows
-// Close.
+// Commit gives all parts their final names when the census is complete. It must be
+// called after Close.
 func (s *Series) Commit() error { return s.CommitBefore(&Mark{before: s.parts}) }
 
-// Keep leaves the parts of a census that is not complete as they are.
+// Keep leaves the parts of an incomplete census as they are.
 func (s *Series) Keep() error { return s.Close() }
 
-// Discard leaves the parts as they are too: none is created before there is a
-// record for it.
+// Discard also leaves the parts as they are: a part is created only when there is a
+// record for it, so there is no empty part to remove.
 func (s *Series) Discard() error { return s.Close() }
 
-// Parts are the parts that are complete or being closed. The latter have no
-// Records, Bytes and Sum before Close.
+// Parts returns the parts that are complete or being closed. The Records, Bytes and
+// Sum of a part are not known until it is closed.
 func (s *Series) Parts() []Part {
 	s.mu.Lock()
 	defer s.mu.Unlock()

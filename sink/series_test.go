@@ -51,7 +51,7 @@ func writeSeries(t *testing.T, s *Series, from, to int) {
 	}
 }
 
-// inFolder are the names in the folder of a path, and all lines of its files
+// inFolder returns the names in the folder of a path, and all lines of these files
 // in the order of their names.
 func inFolder(t *testing.T, path string) (files, records []string) {
 	t.Helper()
@@ -79,8 +79,8 @@ func seriesLines(from, to int) []string {
 	return all
 }
 
-// TestSeriesSize: parts are at least as long as was asked, but for the last,
-// and together they are the census, in order.
+// TestSeriesSize checks that all parts but the last are at least as long as
+// requested, and that together they are the census, in order.
 func TestSeriesSize(t *testing.T) {
 	const size, n = 300_000, 4000
 	for _, name := range names {
@@ -102,7 +102,7 @@ func TestSeriesSize(t *testing.T) {
 				t.Errorf("part %d: %+v, %v", i, p, err)
 			}
 			if i < len(parts)-1 && p.Bytes < size {
-				t.Errorf("part %d has %d bytes only", i, p.Bytes)
+				t.Errorf("part %d has only %d bytes", i, p.Bytes)
 			}
 			counted += p.Records
 		}
@@ -115,8 +115,8 @@ func TestSeriesSize(t *testing.T) {
 	}
 }
 
-// TestSeriesEvery: a part ends when its time is over, and none is made before
-// there is a record for it.
+// TestSeriesEvery checks that a part ends when its time is over, and that none is
+// created before there is a record for it.
 func TestSeriesEvery(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), names[0])
@@ -135,8 +135,9 @@ func TestSeriesEvery(t *testing.T) {
 	})
 }
 
-// TestSeriesResume: whatever was written behind a mark is gone after a
-// resume, whatever its names were, and the parts before it are as they were.
+// TestSeriesResume checks that a resume removes everything written after a mark,
+// whatever the names of the files are, and leaves the parts before the mark
+// unchanged.
 func TestSeriesResume(t *testing.T) {
 	const n = 1200
 	for _, name := range names {
@@ -192,8 +193,8 @@ func resumeSeries(t *testing.T, name string, hold bool, at, n int) {
 	}
 }
 
-// checkHeld: with Rotation.Hold, the files that have their names are those
-// that were whole at the mark.
+// checkHeld checks that, with Rotation.Hold, exactly the files that were complete
+// at the mark have their final names.
 func checkHeld(t *testing.T, path string, hold bool, m *Mark) {
 	t.Helper()
 	if !hold {
@@ -215,11 +216,12 @@ func checkHeld(t *testing.T, path string, hold bool, m *Mark) {
 		}
 	}
 	if len(named) != len(m.Parts()) {
-		t.Errorf("%v have their names, %d are whole", named, len(m.Parts()))
+		t.Errorf("%v have their final names, %d are complete", named, len(m.Parts()))
 	}
 }
 
-// TestSeriesThere: a part of that name is not written over.
+// TestSeriesThere checks that an existing file with the name of a part is not
+// overwritten.
 func TestSeriesThere(t *testing.T) {
 	path := filepath.Join(t.TempDir(), names[0])
 	r := Rotation{Start: partStart}
@@ -234,8 +236,8 @@ func TestSeriesThere(t *testing.T) {
 	}
 }
 
-// TestSeriesFails: a part that can't be made is an error of WriteAs, and stays
-// one.
+// TestSeriesFails checks that WriteAs fails if a part can't be created, and keeps
+// failing.
 func TestSeriesFails(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "no", names[0])
 	s := createSeries(t, path, Options{}, Rotation{Size: 1})

@@ -9,14 +9,13 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// sumText is how a hash is written: xxHash64 with seed 0, as xxhsum -H64
-// prints it.
+// sumText formats a hash as xxhsum -H64 prints it: xxHash64 with seed 0, in hex.
 func sumText(d *xxhash.Digest) string { return fmt.Sprintf("%016x", d.Sum64()) }
 
-// hashChunk is how much is read at once of a file that is hashed.
+// hashChunk is the number of bytes to read at a time from a file that is hashed.
 const hashChunk = 1 << 20
 
-// hash adds the bytes of a file up to an offset to its hash.
+// hash adds the first size bytes of the file to its hash.
 func (out *output) hash(size int64, progress func(read, size int64)) error {
 	return hashFile(out.sum, out, size, progress)
 }
@@ -38,8 +37,8 @@ func hashFile(d *xxhash.Digest, f io.ReaderAt, size int64, progress func(read, s
 	return nil
 }
 
-// checkPart compares a part with what is known of it. A part that is gone is
-// no error: whoever uploads parts removes them. progress may be nil.
+// checkPart compares a part with what is known about it. It is not an error if the
+// part is gone: programs that upload parts remove them. progress may be nil.
 func checkPart(p *Part, progress func(read int64)) error {
 	f, err := os.Open(p.Name)
 	if errors.Is(err, os.ErrNotExist) {

@@ -10,7 +10,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// sumOf returns the hash of a file's first n bytes; all if n is negative.
+// sumOf returns the hash of a file's first n bytes, or of all if n is negative.
 func sumOf(t *testing.T, path string, n int64) string {
 	t.Helper()
 	b, err := os.ReadFile(path)
@@ -25,8 +25,9 @@ func sumOf(t *testing.T, path string, n int64) string {
 	return sumText(d)
 }
 
-// TestSum: a mark's hash is that of the file up to it, and the last one that of
-// the file, also where an earlier run wrote its beginning.
+// TestSum checks that a mark's hash is that of the file up to the mark, and that
+// the final hash is that of the whole file, even if an earlier run wrote its
+// beginning.
 func TestSum(t *testing.T) {
 	for _, name := range names {
 		path := filepath.Join(t.TempDir(), name)
@@ -71,7 +72,7 @@ func TestSum(t *testing.T) {
 	}
 }
 
-// TestSumKnown: the hash is the one that other programs print.
+// TestSumKnown checks that the hash is the one that other programs print.
 func TestSumKnown(t *testing.T) {
 	d := xxhash.New()
 	d.WriteString("a2sscan")
@@ -83,8 +84,8 @@ func TestSumKnown(t *testing.T) {
 	}
 }
 
-// TestResumeChanged: one bit that changed anywhere before the checkpoint is
-// refused, and nothing is cut off then.
+// TestResumeChanged changes one bit anywhere before the checkpoint. The file must
+// be refused, and nothing may be cut off.
 func TestResumeChanged(t *testing.T) {
 	for _, name := range names {
 		path := filepath.Join(t.TempDir(), name)
@@ -124,7 +125,8 @@ func TestResumeChanged(t *testing.T) {
 	}
 }
 
-// TestNegativeOffset: a number of a damaged checkpoint is refused.
+// TestNegativeOffset checks that a negative offset, from a damaged checkpoint, is
+// refused.
 func TestNegativeOffset(t *testing.T) {
 	path := filepath.Join(t.TempDir(), names[0])
 	put(t, path, tinyLines(1))
@@ -136,8 +138,8 @@ func TestNegativeOffset(t *testing.T) {
 	}
 }
 
-// TestSeriesChanged: a complete part that changed is refused before anything
-// else changes; one that was removed is not.
+// TestSeriesChanged checks that a complete part that has changed is refused before
+// any file is modified, and that a part that was removed is not refused.
 func TestSeriesChanged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), names[0])
 	s := createSeries(t, path, Options{}, Rotation{Size: 200_000})

@@ -12,7 +12,7 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// Why nothing is appended to a file. Cutting off a partial record is safe only in
+// The reasons not to append to a file. Cutting off a partial record is safe only in
 // a census.
 var (
 	errDamaged   = errors.New("its last frame is damaged")
@@ -21,20 +21,20 @@ var (
 	errLongFrame = errors.New("its last frame is cut off, and longer than any frame of a census")
 )
 
-// maxTail is longer than any frame that a Writer makes.
+// maxTail is longer than any frame that a Writer produces.
 const maxTail = frameSize + blockSize + 2*record.MaxSize
 
 // prefix begins every record.
 const prefix = `{"schema":`
 
-// tail is the end of a file that is appended to.
+// tail says what to keep of a file that is appended to.
 type tail struct {
-	keep  int64  // length of the complete lines, or frames, that stay
-	lines []byte // complete lines of a truncated frame, to be written once more
+	keep  int64  // length of the complete lines or frames, which are kept
+	lines []byte // complete lines of a truncated frame, which are rewritten
 	cut   int64  // bytes that are lost
 }
 
-// begins is how the files of these options begin.
+// begins returns the bytes with which a file with these options begins.
 func (o *Options) begins() []byte {
 	if o.Header != nil {
 		return o.Header
@@ -42,8 +42,8 @@ func (o *Options) begins() []byte {
 	return []byte(prefix)
 }
 
-// begun refuses a file with that content unless it begins as it should. A file may be
-// shorter than its beginning.
+// begun returns an error unless content begins with begins. Content that is shorter
+// than begins need only match as far as it goes.
 func begun(content, begins []byte) error {
 	n := min(len(content), len(begins))
 	switch {
@@ -55,7 +55,7 @@ func begun(content, begins []byte) error {
 	return errColumns
 }
 
-// plainTail finds the last complete record of a census.
+// plainTail finds the end of the last complete record of a census.
 func plainTail(f io.ReaderAt, size int64, begins []byte) (tail, error) {
 	keep, err := wholeLines(f, size, begins)
 	return tail{keep: keep, cut: size - keep}, err
@@ -146,8 +146,8 @@ func cutFrame(f io.ReaderAt, start, size int64) (t tail, err error) {
 	}
 }
 
-// checkFrames reports whether the frames up to end are a census; last is the start
-// of the last one.
+// checkFrames returns an error unless the frames up to end are a census; last is
+// the start of the last one.
 func checkFrames(f io.ReaderAt, last, end int64, begins []byte) error {
 	r := NewReader(io.NewSectionReader(f, 0, end))
 	defer r.Close()
@@ -162,7 +162,8 @@ func checkFrames(f io.ReaderAt, last, end int64, begins []byte) error {
 	return checkEnd(io.NewSectionReader(f, last, end-last))
 }
 
-// checkEnd reports whether the content of a frame ends with a line.
+// checkEnd returns an error unless the content of a frame ends with a complete
+// line.
 func checkEnd(frame io.Reader) error {
 	dec, err := zstd.NewReader(frame, decoderOptions...)
 	if err != nil {
@@ -179,7 +180,7 @@ func checkEnd(frame io.Reader) error {
 	return nil
 }
 
-// lastByte keeps the last byte that was written to it.
+// lastByte stores the last byte that was written to it.
 type lastByte byte
 
 func (b *lastByte) Write(p []byte) (int, error) {
@@ -189,10 +190,10 @@ func (b *lastByte) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// repack writes lines as one frame that begins at start, which replaces a
-// truncated one, and cuts off the rest of the file, which ends at size. It returns
-// the new length of the file. If the disk is full, the file holds the beginning of
-// the frame, with lines that can be read.
+// repack writes lines as one frame that begins at start, in place of a truncated
+// frame, and cuts off the rest of the file, whose size is size. It returns the new
+// length of the file. If the disk is full, the file then holds the beginning of the
+// frame, whose lines can be read.
 func repack(f file, how packing, start, size int64, lines []byte) (_ int64, err error) {
 	p, err := newPacker(how)
 	if err != nil {
@@ -213,10 +214,10 @@ func repack(f file, how packing, start, size int64, lines []byte) (_ int64, err 
 	return size, errors.Join(err, f.Truncate(size))
 }
 
-// appendFill makes the rest of so many bytes that frame is written over something
-// that readers pass over: zeros behind members of gzip, a frame of zstd that is
-// skipped. So the file can be read, and appended to, if the process dies before it
-// cuts the rest off.
+// appendFill appends filler to a frame that overwrites over bytes, so that it
+// covers all of them. Readers skip the filler: zeros after gzip members, or a
+// skippable zstd frame. So the file can be read, and appended to, even if the
+// process dies before it cuts off the rest.
 func appendFill(frame []byte, how packing, over int64) []byte {
 	const magic, header = 0x184D2A50, 8
 	rest := over - int64(len(frame))

@@ -6,20 +6,20 @@ import (
 	"slices"
 )
 
-// tape is a file that is read from the beginning, and can be put back: where a
-// frame is damaged, the search for the next one begins inside it.
+// tape reads a file from the beginning. Bytes can be put back: if a frame is
+// damaged, the search for the next one begins inside it.
 type tape struct {
 	in     io.Reader
 	store  []byte
-	r, w   int   // store[r:w] was read from in, and not taken
+	r, w   int   // store[r:w] has been read from in, but not taken
 	offset int64 // of store[r] in the file
-	err    error // of in, after store[:w]
+	err    error // error of in after store[:w]
 }
 
-// tapeChunk is how much is read at once.
+// tapeChunk is the number of bytes to read at a time.
 const tapeChunk = 256 << 10
 
-// fill makes n bytes available, or as many as there are.
+// fill makes n bytes available, or all that remain.
 func (t *tape) fill(n int) {
 	if t.w-t.r >= n {
 		return
@@ -38,8 +38,8 @@ func (t *tape) fill(n int) {
 	}
 }
 
-// peek returns the next n bytes, or as many as there are. The error says why
-// there are no more.
+// peek returns the next n bytes, or all that remain. The error says why there are
+// no more.
 func (t *tape) peek(n int) ([]byte, error) {
 	if t.fill(n); t.w-t.r < n {
 		return t.store[t.r:t.w], t.err
@@ -47,7 +47,7 @@ func (t *tape) peek(n int) ([]byte, error) {
 	return t.store[t.r : t.r+n], nil
 }
 
-// take appends the next n bytes to dst, or as many as there are.
+// take appends the next n bytes to dst, or all that remain.
 func (t *tape) take(dst []byte, n int) ([]byte, error) {
 	b, err := t.peek(n)
 	dst = append(dst, b...)
@@ -55,7 +55,7 @@ func (t *tape) take(dst []byte, n int) ([]byte, error) {
 	return dst, err
 }
 
-// skip passes over n bytes that are available.
+// skip skips n bytes, which must be available.
 func (t *tape) skip(n int) {
 	t.offset += int64(n)
 	if t.r += n; t.r == t.w {
@@ -63,7 +63,7 @@ func (t *tape) skip(n int) {
 	}
 }
 
-// discard passes over n bytes.
+// discard skips n bytes.
 func (t *tape) discard(n int64) error {
 	for n > 0 {
 		b, err := t.peek(int(min(n, tapeChunk)))
@@ -75,15 +75,15 @@ func (t *tape) discard(n int64) error {
 	return nil
 }
 
-// back puts back what was taken last.
+// back puts back the bytes that were taken last.
 func (t *tape) back(b []byte) {
 	t.store = slices.Concat(b, t.store[t.r:t.w])
 	t.r, t.w = 0, len(t.store)
 	t.offset -= int64(len(b))
 }
 
-// find passes over everything before the next occurrence of text. It reports
-// false, at the end of the file, if there is none.
+// find skips everything before the next occurrence of text. It returns false, at
+// the end of the file, if there is none.
 func (t *tape) find(text []byte) bool {
 	for {
 		t.fill(len(text))

@@ -9,8 +9,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// maxWindow is the largest window that a file can make a Reader hold: what
-// zstd --ultra -20 needs. Its default is 2 MiB, and ours less.
+// maxWindow is the largest window for which a Reader reserves memory. It is the one
+// that zstd --ultra -20 needs. The default of zstd is 2 MiB, and ours is smaller.
 const maxWindow = 32 << 20
 
 var decoderOptions = []zstd.DOption{
@@ -19,25 +19,25 @@ var decoderOptions = []zstd.DOption{
 	zstd.WithDecoderMaxWindow(maxWindow),
 }
 
-// frameMagic begins a zstd frame. It is not UTF-8: no text of a record that is
-// in a damaged frame can look like a frame.
+// frameMagic begins a zstd frame. It is not valid UTF-8, so that no text of a
+// record in a damaged frame can look like the beginning of a frame.
 var frameMagic = []byte("\x28\xB5\x2F\xFD")
 
 // unpacker unpacks all frames of a file.
 //
 // It unpacks a complete frame, and compares its checksum, before it returns any of
-// it: of a damaged frame it returns nothing, and continues with the next complete
-// one. A truncated frame, and one longer than a Writer makes, is returned block by
+// it. Of a damaged frame it returns nothing, and continues with the next complete
+// one. It returns a truncated frame, or one longer than a Writer produces, block by
 // block.
 type unpacker struct {
 	frames    *frames
 	dec       *zstd.Decoder
 	whole     *zstd.Decoder // for complete frames
-	out       []byte        // unpacked, and not yet returned
-	buf       []byte        // holds out
-	last      byte          // that was returned
+	out       []byte        // unpacked but not yet returned
+	buf       []byte        // memory of out
+	last      byte          // last byte returned
 	stream    bool          // the current frame is returned block by block
-	truncated int64         // bytes of a truncated block
+	truncated int64         // bytes of a truncated block or header
 	damage    Damage
 }
 
@@ -74,7 +74,7 @@ func (u *unpacker) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// next begins with the next frame.
+// next starts the next frame.
 func (u *unpacker) next() error {
 	z := u.frames
 	err := z.collect(maxTail)
@@ -101,7 +101,7 @@ func (u *unpacker) next() error {
 	return u.resume(z.start, z.buf)
 }
 
-// unpack unpacks the collected frame, which is complete.
+// unpack unpacks the collected frame, which must be complete.
 func (u *unpacker) unpack() (err error) {
 	frame := u.frames.buf
 	u.buf, err = u.whole.DecodeAll(frame, u.buf[:0])
@@ -114,13 +114,13 @@ func (u *unpacker) unpack() (err error) {
 	return err
 }
 
-// isLong reports whether the collected frame may hold more than is unpacked at
-// once.
+// isLong reports whether the collected frame may hold more than is unpacked at a
+// time.
 func (u *unpacker) isLong() bool { return u.frames.blocks > maxWindow/maxBlock }
 
-// narrow sets the window in a frame's header to the longest one that is unpacked.
-// It reports false if the header has no window. A short frame needs no longer one,
-// whatever its header says.
+// narrow sets the window size in a frame's header to the largest one that is
+// unpacked. A short frame needs no larger window, whatever its header says. narrow
+// returns false if the header contains no window size.
 func narrow(frame []byte) bool {
 	const descriptor, exponent = 5, 15 // 1 KiB << 15 is maxWindow
 	var h zstd.Header
@@ -131,7 +131,7 @@ func narrow(frame []byte) bool {
 	return true
 }
 
-// begin starts to unpack the collected frame block by block.
+// begin starts unpacking the collected frame block by block.
 func (u *unpacker) begin() error {
 	u.stream = true
 	if err := u.dec.Reset(u.frames); err != nil {
@@ -171,14 +171,15 @@ func (u *unpacker) endStream(err error) error {
 	return u.resume(z.in.offset-int64(len(z.buf)), z.buf)
 }
 
-// frameInside reports whether a complete frame follows inside one that seems to be
-// truncated: then one of its lengths is wrong.
+// frameInside reports whether a frame that seems to be truncated contains a
+// complete frame. In that case one of its lengths is wrong, and the frame is
+// damaged instead.
 func (u *unpacker) frameInside() bool {
 	inner := &unpacker{frames: newFrames(bytes.NewReader(u.frames.buf[1:])), whole: u.whole}
 	return inner.find()
 }
 
-// find collects and unpacks the next complete frame. It reports whether there is
+// find collects and unpacks the next complete frame, and reports whether there is
 // one.
 func (u *unpacker) find() bool {
 	z := u.frames
@@ -192,7 +193,8 @@ func (u *unpacker) find() bool {
 	return false
 }
 
-// putBack puts back all but the first byte of what was taken.
+// putBack puts back taken, the bytes that were taken last, except for the first of
+// them.
 func (u *unpacker) putBack(taken []byte) {
 	if len(taken) == 0 {
 		u.frames.in.skip(1)
@@ -201,8 +203,9 @@ func (u *unpacker) putBack(taken []byte) {
 	u.frames.in.back(taken[1:])
 }
 
-// resume continues after damage that begins at start; taken was taken of it. It
-// ends a line that the damage divides, so that its halves do not become one.
+// resume continues after damage that begins at start; taken is what was taken of
+// it. If the damage divides a line, resume ends the line there, so that its two
+// halves do not become one line.
 func (u *unpacker) resume(start int64, taken []byte) error {
 	in := u.frames.in
 	if len(taken) > 0 {

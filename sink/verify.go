@@ -15,9 +15,9 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// Expected is a scan's summary of its census.
+// Expected is what the summary of a scan says about its census.
 type Expected struct {
-	Scan     string            // its records are counted
+	Scan     string            // name of the scan whose records are counted
 	Records  uint64            // in all files
 	ByStatus map[string]uint64 // finished targets; nil: not compared
 	Parts    []Part            // the files; nil: not compared; Sum and Records may be zero
@@ -25,26 +25,28 @@ type Expected struct {
 
 // Verification is what Verify found.
 type Verification struct {
-	Files    []Part   // as they are
+	Files    []Part   // as found
 	Records  uint64   // in all files
 	Problems []string // the first maxProblems of them
-	More     int      // that are not in Problems
+	More     int      // number of problems that are not in Problems
 }
 
 // Sound reports whether nothing is wrong.
 func (v *Verification) Sound() bool { return len(v.Problems) == 0 }
 
-// maxScans is the number of the last scan whose addresses are compared.
+// maxScans is the number of the last scan whose addresses are checked for
+// duplicates.
 const maxScans = 1<<16 - 1
 
-// maxProblems is how many problems are described.
+// maxProblems is the most problems that are described.
 const maxProblems = 20
 
 // Verify reads the files of a census to their end. It compares the checksums of
 // zstd frames, each record with the schema, and the files with want, which may be
-// nil. It finds addresses with several records in one scan. Its memory does not
-// grow with the census: keys go to temporary files. An error means that a file
-// could not be read; faults of the census are in the Verification.
+// nil. It also finds addresses that have several records in one scan. Its memory
+// does not grow with the census, because it stores keys in temporary files. It
+// returns an error if a file could not be read; faults of the census are in the
+// Verification.
 func Verify(files []string, want *Expected, progress func(read, size int64)) (*Verification, error) {
 	return Source{}.Verify(files, want, progress)
 }
@@ -66,13 +68,13 @@ func (s Source) Verify(files []string, want *Expected, progress func(read, size 
 	return &v.Verification, nil
 }
 
-// verifier is a verification that is not complete.
+// verifier is a verification in progress.
 type verifier struct {
 	Verification
 	from  Source
 	known *distinct // records by scan and address
 	scans map[string]*scanCount
-	names []string // of the scans, by their number
+	names []string // names of the scans, indexed by their number
 
 	progress func(read, size int64)
 	read     int64
@@ -86,7 +88,7 @@ type scanCount struct {
 	byStatus map[string]uint64
 }
 
-// add notes a problem.
+// add records a problem.
 func (v *verifier) add(format string, args ...any) {
 	if len(v.Problems) == maxProblems {
 		v.More++
@@ -95,7 +97,7 @@ func (v *verifier) add(format string, args ...any) {
 	v.Problems = append(v.Problems, fmt.Sprintf(format, args...))
 }
 
-// setProgress finds out how much there is to read.
+// setProgress adds up the sizes of the files that will be read.
 func (v *verifier) setProgress(files []string, progress func(read, size int64)) {
 	v.progress = progress
 	for _, name := range files {
@@ -105,7 +107,7 @@ func (v *verifier) setProgress(files []string, progress func(read, size int64)) 
 	}
 }
 
-// counted hashes and counts what is read of a file.
+// counted hashes and counts the bytes that are read from a file.
 type counted struct {
 	io.Reader
 	v   *verifier
@@ -191,7 +193,7 @@ func (v *verifier) record(line []byte) (problem, err error) {
 	return nil, err
 }
 
-// addTwice notes an address that a scan has more than once.
+// addTwice reports an address that a scan has more than once.
 func (v *verifier) addTwice(key uint64, times int) {
 	number, addr := splitKey(key)
 	scan := ""
@@ -217,8 +219,8 @@ func (v *verifier) compare(want *Expected) {
 	v.compareParts(want)
 }
 
-// compareStatuses compares the records with the ledger. Targets that did not
-// answer have records only if the scan was to write them.
+// compareStatuses compares the records with the ledger. Targets that did not answer
+// have records only if the scan was configured to write them.
 func (v *verifier) compareStatuses(found *scanCount, want *Expected) {
 	if want.ByStatus == nil {
 		return
@@ -242,14 +244,14 @@ func (v *verifier) compareStatuses(found *scanCount, want *Expected) {
 	}
 }
 
-// compareParts compares the files with those of the summary. They may be in
-// another directory now.
+// compareParts compares the files with those in the summary. They may have been
+// moved to another directory.
 func (v *verifier) compareParts(want *Expected) {
 	for i := range want.Parts {
 		p := &want.Parts[i]
 		at := slices.IndexFunc(v.Files, func(f Part) bool { return baseOf(f.Name) == baseOf(p.Name) })
 		if len(want.Parts) == 1 && len(v.Files) == 1 {
-			at = 0 // whatever its name is now
+			at = 0 // whatever its name is
 		}
 		if at < 0 {
 			v.add("%s is missing", p.Name)
@@ -267,5 +269,5 @@ func (v *verifier) compareParts(want *Expected) {
 	}
 }
 
-// baseOf is the name of a file without its directory, and without PartSuffix.
+// baseOf returns the name of a file without its directory and without PartSuffix.
 func baseOf(name string) string { return strings.TrimSuffix(filepath.Base(name), PartSuffix) }

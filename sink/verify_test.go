@@ -24,7 +24,8 @@ func verified(t *testing.T, want *Expected, files ...string) []string {
 	return v.Problems
 }
 
-// wantProblems wants these problems, each of which contains what is said.
+// wantProblems checks that there are exactly these problems; each must contain the
+// corresponding text of want.
 func wantProblems(t *testing.T, got []string, want ...string) {
 	t.Helper()
 	if len(got) != len(want) {
@@ -47,7 +48,8 @@ func census(t *testing.T, path string, n int) *Expected {
 		Parts: []Part{{Name: path, Records: uint64(n), Bytes: w.Length(), Sum: w.Sum()}}}
 }
 
-// TestVerify: a census of ours is sound, also moved and without its summary.
+// TestVerify checks that our own census is sound, even if it was moved or has no
+// summary.
 func TestVerify(t *testing.T) {
 	for _, name := range names {
 		path := filepath.Join(t.TempDir(), name)
@@ -69,8 +71,8 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// TestVerifyFlipped: any bit of a census that changes is found, by the hash of
-// the summary or before.
+// TestVerifyFlipped checks that a change of any bit of a census is found, at the
+// latest by the hash in the summary.
 func TestVerifyFlipped(t *testing.T) {
 	skipShort(t)
 	for _, name := range names {
@@ -92,7 +94,7 @@ func TestVerifyFlipped(t *testing.T) {
 	}
 }
 
-// TestVerifyProblems: each fault is described once.
+// TestVerifyProblems checks that each fault is described once.
 func TestVerifyProblems(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, names[0])
@@ -143,7 +145,8 @@ func TestVerifyProblems(t *testing.T) {
 	}
 }
 
-// TestVerifyMany: problems are counted, and the first are described.
+// TestVerifyMany checks that all problems are counted, and the first ones
+// described.
 func TestVerifyMany(t *testing.T) {
 	path := filepath.Join(t.TempDir(), names[0])
 	put(t, path, strings.Repeat(`{"schema":1,"port":-1}`+"\n", maxProblems+5))
@@ -153,7 +156,8 @@ func TestVerifyMany(t *testing.T) {
 	}
 }
 
-// TestVerifyRefuses: what can't be read, and what is no census, is an error.
+// TestVerifyRefuses checks that Verify returns an error for a file that can't be
+// read or is not a census.
 func TestVerifyRefuses(t *testing.T) {
 	dir := t.TempDir()
 	if _, err := Verify([]string{filepath.Join(dir, "missing")}, nil, nil); !errors.Is(err, fs.ErrNotExist) {
@@ -166,8 +170,8 @@ func TestVerifyRefuses(t *testing.T) {
 	}
 }
 
-// TestDistinct: keys that occur more than once are found, however many fit into
-// memory, and no temporary file stays.
+// TestDistinct checks that keys that occur more than once are found, however many
+// fit into memory, and that no temporary file remains.
 func TestDistinct(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)

@@ -15,8 +15,8 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// Sizes of the blocks that wait for the disk. A block is compressed and written
-// at once; Write waits only when all blocks are full.
+// The sizes of the blocks that wait for the disk. A block is compressed and written
+// at once; Write waits only if all blocks are full.
 const (
 	blockSize = 256 << 10
 	blockRoom = 64 << 10 // for the last record of a block
@@ -24,14 +24,14 @@ const (
 	maxKept   = 1 << 20 // longer blocks, with a long record, are not reused
 )
 
-// Writer writes the records of a scan to a file. Write, Sync and the counters
-// can be called from several goroutines.
+// Writer writes the records of a scan to a file. Write, Sync and the counters may
+// be called from several goroutines.
 //
 // Records are appended to a block. A goroutine compresses and writes full blocks,
-// in a thread of its own until Close (package thread). When the disk is slower
-// than the scan, Write waits for a free block. The first error of the disk is
-// final: every later call returns it, and the file ends with the last complete
-// record that fit, or with the last complete block of zstd.
+// on its own thread until Close (package thread). If the disk is slower than the
+// scan, Write waits for a free block. The first error of the disk is final: every
+// later call returns it, and the file ends with the last complete record that
+// fitted, or with the last complete block of zstd.
 type Writer struct {
 	scan string
 	dest *dest
@@ -40,42 +40,42 @@ type Writer struct {
 
 	full chan job
 	free chan []byte
-	stop chan struct{} // closed to end flushEvery
+	stop chan struct{} // closed to end the method flushEvery
 	busy sync.WaitGroup
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	enc    record.Encoder
-	block  []byte // being filled; nil until one is needed
+	block  []byte // the current block; nil until one is needed
 	closed bool
 
-	headers uint64 // lines of the file that are no records
+	headers uint64 // lines of the file that are not records
 	count   atomic.Uint64
-	written atomic.Uint64 // of count, those in blocks that a pipe took
+	written atomic.Uint64 // those of count in blocks that the pipe or device has accepted
 	bytes   atomic.Uint64
 	disk    sync.Mutex   // held while the file is synced, closed or renamed
 	sum     string       // after Close; guarded by disk
-	offset  atomic.Int64 // synced
-	length  atomic.Int64 // of the file
+	offset  atomic.Int64 // length of the file at the last Sync
+	length  atomic.Int64 // length of the file
 	failed  atomic.Pointer[Error]
 }
 
-// job is a block to write. With flush everything that was written becomes
-// readable from the file; with end its frame ends as well. Then the mark, if
-// there is one, gets the length of the file.
+// job is a block to write. If flush is set, everything written so far becomes
+// readable from the file; if end is set, its frame ends as well. Then the mark, if
+// there is one, is given the length of the file.
 type job struct {
 	block      []byte
 	flush, end bool
 	mark       *Mark
 }
 
-// Create opens path to write records to it. "-" and "" are standard output; a
-// name that ends in .zst or .gz is compressed. An existing file is refused with
-// fs.ErrExist unless Options permit it; pipes and devices are not. The file is
-// created at once: see Check.
+// Create opens path to write records to it. "-" and "" are standard output; a name
+// that ends in .zst or .gz is compressed. An existing file is refused with
+// fs.ErrExist unless the Options allow it; pipes and devices are never refused. The
+// file is created at once: see Check.
 //
-// Go ends a process with SIGPIPE when the reader of its standard output closed
-// the pipe, before Write can return an error. A program that wants the error
-// calls signal.Ignore(syscall.SIGPIPE).
+// If standard output is a pipe whose reader has closed it, Go ends the process with
+// SIGPIPE before Write can return an error. A program that wants the error calls
+// signal.Ignore(syscall.SIGPIPE).
 func Create(path string, o Options) (*Writer, error) {
 	out, err := o.open(path)
 	if err != nil {
@@ -127,8 +127,8 @@ func newWriter(d *dest, o Options) *Writer {
 	return w
 }
 
-// Write adds the record of r, of which it keeps nothing. Its error may be one of
-// earlier records: only Sync and Close report about all records before them.
+// Write adds the record of r. It keeps nothing of r. Its error may concern earlier
+// records: only Sync and Close report on all records before them.
 func (w *Writer) Write(r *scanner.Result) error { return w.WriteAs(w.scan, r) }
 
 // WriteAs is Write with another name of the scan than Options.Scan.
@@ -136,7 +136,7 @@ func (w *Writer) WriteAs(scan string, r *scanner.Result) error {
 	return w.add(func(block []byte) []byte { return w.enc.Append(block, scan, r) })
 }
 
-// WriteLine is Write for a record that is made already, without its newline.
+// WriteLine is Write for a record that is already encoded, without its newline.
 func (w *Writer) WriteLine(line []byte) error {
 	return w.add(func(block []byte) []byte { return append(append(block, line...), '\n') })
 }
@@ -164,7 +164,7 @@ func (w *Writer) add(appendTo func([]byte) []byte) error {
 	return nil
 }
 
-// emptied returns b without its content, or a new block if b grew too long.
+// emptied returns b without its content, or a new block if b has grown too long.
 func emptied(b []byte) []byte {
 	if cap(b) > maxKept {
 		return newBlock()
@@ -174,8 +174,8 @@ func emptied(b []byte) []byte {
 
 func newBlock() []byte { return make([]byte, 0, blockSize+blockRoom) }
 
-// handOver passes the block that is being filled to the writing goroutine. The
-// lock must be held.
+// handOver passes the current block to the writing goroutine. The lock must be
+// held.
 func (w *Writer) handOver(j job) {
 	j.block, w.block = w.block, nil
 	w.full <- j
@@ -192,7 +192,7 @@ func (w *Writer) err() error {
 	return nil
 }
 
-// fail keeps the first error.
+// fail records the first error.
 func (w *Writer) fail(e *Error) {
 	if e != nil {
 		w.failed.CompareAndSwap(nil, e)
@@ -207,8 +207,8 @@ func (w *Writer) failure() error {
 	return nil
 }
 
-// Sync returns when every record that was written before is in the file, its
-// frame has its end, and the disk was told to keep it, if the file is on a disk.
+// Sync returns when every record written so far is in the file, its frame is
+// complete and, if the file is on a disk, the disk was told to store it.
 func (w *Writer) Sync() error {
 	m, err := w.Mark()
 	if err != nil {
@@ -218,10 +218,9 @@ func (w *Writer) Sync() error {
 	return err
 }
 
-// Close syncs the file, makes sure that all of it is there under its name, and
-// closes it. A census that is to replace another one then waits for Commit or
-// Keep. Standard output stays open. A second Close does nothing but return the
-// error of the first.
+// Close syncs the file, makes sure that all of it is in the file with its name, and
+// closes it. A census that is to replace another one then waits for Commit or Keep.
+// Standard output stays open. A second Close only returns the error of the first.
 func (w *Writer) Close() error {
 	if w.shut() {
 		w.busy.Wait()
@@ -244,8 +243,8 @@ func (w *Writer) Close() error {
 	return w.failure()
 }
 
-// Commit gives a complete census its name, in the place of the one that it
-// replaces. It follows Close, and does nothing without Options.Replace.
+// Commit gives a complete census its final name, replacing the old one. It must be
+// called after Close, and does nothing without Options.Replace.
 func (w *Writer) Commit() error {
 	if err := w.Close(); err != nil {
 		return err
@@ -258,8 +257,8 @@ func (w *Writer) Commit() error {
 	return nil
 }
 
-// Keep leaves a census that is not complete beside the one that it was to
-// replace. It follows Close, and does nothing without Options.Replace.
+// Keep leaves an incomplete census beside the one that it was to replace. It must
+// be called after Close, and does nothing without Options.Replace.
 func (w *Writer) Keep() error {
 	err := w.Close()
 	w.disk.Lock()
@@ -267,8 +266,8 @@ func (w *Writer) Keep() error {
 	return errors.Join(err, w.dest.release())
 }
 
-// Discard removes the file, if this Writer created it: a scan that found
-// nothing to ask leaves none. It follows Close.
+// Discard removes the file if this Writer created it, so that a scan without
+// targets leaves no file. It must be called after Close.
 func (w *Writer) Discard() error {
 	err := w.Keep()
 	if w.dest.created {
@@ -277,23 +276,23 @@ func (w *Writer) Discard() error {
 	return err
 }
 
-// Name is the file that the records are in: with Options.Replace, until Commit,
-// the one beside the old census.
+// Name returns the name of the file that contains the records. With
+// Options.Replace, this is the file beside the old census until Commit.
 func (w *Writer) Name() string {
 	w.disk.Lock()
 	defer w.disk.Unlock()
 	return w.dest.name
 }
 
-// Sum returns the hash of the whole file, xxHash64 in hex, after a Close that
-// went well. It is empty before, and if the output is no regular file.
+// Sum returns the hash of the whole file, xxHash64 in hex, after a successful
+// Close. It is empty before that, and if the output is not a regular file.
 func (w *Writer) Sum() string {
 	w.disk.Lock()
 	defer w.disk.Unlock()
 	return w.sum
 }
 
-// shut hands over the last block. It reports false if that was done before.
+// shut hands over the last block. It returns false if that was done before.
 func (w *Writer) shut() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -310,10 +309,11 @@ func (w *Writer) shut() bool {
 // Count returns the number of records that were passed to Write.
 func (w *Writer) Count() uint64 { return w.count.Load() }
 
-// Bytes returns their length before compression.
+// Bytes returns the total length of the records before compression.
 func (w *Writer) Bytes() uint64 { return w.bytes.Load() }
 
-// linesOf counts the records of a block that goes to a pipe or a device.
+// linesOf counts the lines of a block that goes to a pipe or a device; for a
+// regular file it returns 0.
 func (w *Writer) linesOf(j *job) uint64 {
 	if w.dest.output == nil || w.dest.regular {
 		return 0
@@ -321,8 +321,8 @@ func (w *Writer) linesOf(j *job) uint64 {
 	return uint64(bytes.Count(j.block, []byte{'\n'}))
 }
 
-// Unwritten returns how many records wait for the reader of a pipe or a device.
-// For a regular file it is 0.
+// Unwritten returns how many records wait for the reader of a pipe or a device. For
+// a regular file it is 0.
 func (w *Writer) Unwritten() uint64 {
 	if w.dest.output == nil || w.dest.regular {
 		return 0
@@ -332,12 +332,12 @@ func (w *Writer) Unwritten() uint64 {
 	return min(count, count+w.headers-written)
 }
 
-// Offset returns the length of the file after the last successful Sync, which
-// Options.Resume can return to. It means nothing for standard output.
+// Offset returns the length of the file after the last successful Sync.
+// Options.Resume can return to it. It means nothing for standard output.
 func (w *Writer) Offset() int64 { return w.offset.Load() }
 
-// Length returns the length of the file now. Records that wait for the disk or
-// the compression are not in it yet.
+// Length returns the current length of the file. It does not include records that
+// wait for the disk or for compression.
 func (w *Writer) Length() int64 { return w.length.Load() }
 
 // Cut returns how many bytes of a partial record Options.Append cut off.
@@ -357,8 +357,8 @@ func (w *Writer) flushEvery(every time.Duration) {
 	}
 }
 
-// flush hands over the block that is being filled. If it is empty the encoder may
-// still hold records, unless more blocks wait for it.
+// flush hands over the current block. It does so even if the block is empty but the
+// encoder may still hold records, unless other blocks are waiting anyway.
 func (w *Writer) flush() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -368,8 +368,8 @@ func (w *Writer) flush() {
 	}
 }
 
-// run writes blocks until there are no more. After an error it only returns them,
-// so that no call waits without end.
+// run writes blocks until there are no more. After an error it only recycles them,
+// so that no call waits for ever.
 func (w *Writer) run() {
 	thread.Lower()
 	for j := range w.full {
@@ -392,7 +392,8 @@ func (w *Writer) run() {
 	}
 }
 
-// file is what a Writer needs of an os.File. Tests replace it by a broken one.
+// file has the methods of os.File that a Writer needs. Tests replace it with a
+// broken one.
 type file interface {
 	io.Writer
 	io.ReaderAt
@@ -403,16 +404,16 @@ type file interface {
 	Close() error
 }
 
-// dest is the file in the hands of the writing goroutine.
+// dest is the file as the writing goroutine uses it.
 type dest struct {
 	*output
 	f      file
-	packer *packer   // nil unless it is compressed
-	screen io.Writer // written to in place of f; nil: f is
-	frame  int64     // start of the frame that has no end yet
+	packer *packer   // nil if the file is not compressed
+	screen io.Writer // written to instead of f, if not nil
+	frame  int64     // start of the open frame
 }
 
-// write appends a block: lines, or what the encoder returns of them so far.
+// write appends a block: its lines, or what the encoder has produced so far.
 func (d *dest) write(j *job) *Error {
 	b := j.block
 	if d.packer != nil {
@@ -461,8 +462,8 @@ func (d *dest) pack(j *job) error {
 	return nil
 }
 
-// mend cuts off the partial record that a failed write left, if the file is ours
-// to cut. written are the last of the d.size bytes in the file.
+// mend cuts off the partial record that a failed write has left, if the file may be
+// cut. written are the last of the d.size bytes in the file.
 func (d *dest) mend(written []byte, err error) *Error {
 	e := newError("write", d.name, err)
 	if !d.regular || !d.ours {
@@ -480,8 +481,8 @@ func (d *dest) mend(written []byte, err error) *Error {
 	return e
 }
 
-// mendFrame writes the truncated frame once more, with the lines that can be read
-// from it, or as many of them as fit.
+// mendFrame rewrites the truncated frame as a complete one, with the lines that can
+// be read from it, or as many of them as fit.
 func (d *dest) mendFrame() error {
 	t, err := cutFrame(d.f, d.frame, d.size)
 	if err != nil {
@@ -508,7 +509,7 @@ func (d *dest) sync() *Error {
 	return nil
 }
 
-// sumNow returns the hash of what was written so far, "" if there is none.
+// sumNow returns the hash of the bytes written so far, or "" if there is none.
 func (d *dest) sumNow() string {
 	if d.sum == nil {
 		return ""

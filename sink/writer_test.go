@@ -16,7 +16,7 @@ import (
 	"github.com/a2sscan/a2sscan/sink/internal/sinktest"
 )
 
-// memory is a file that is none. What waits on gate can be held up.
+// memory implements file in memory. Its operations can be made to wait on gate.
 type memory struct {
 	mu     sync.Mutex
 	data   []byte
@@ -54,8 +54,8 @@ func memoryDest(f file) *dest {
 	return &dest{f: f, output: &output{name: "memory", regular: true, ours: true}}
 }
 
-// TestFlush: a record is in the file after FlushEvery at the latest, without
-// another record or a Sync, and not before unless there is a reason.
+// TestFlush checks that a record is in the file after FlushEvery at the latest,
+// without another record or a Sync, and not earlier without a reason.
 func TestFlush(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &memory{}
@@ -83,8 +83,9 @@ func TestFlush(t *testing.T) {
 	})
 }
 
-// TestFollow: a compressed record can be read after DefaultFlushZstd, although
-// its frame isn't ended; that is done when it is old, and only once.
+// TestFollow checks that a compressed record can be read after DefaultFlushZstd,
+// although its frame is not ended. The frame is ended when it is old enough, and
+// only once.
 func TestFollow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "census.zst")
@@ -121,8 +122,8 @@ func TestFollow(t *testing.T) {
 	})
 }
 
-// TestFlushHeld: what was in a full block, and is only held by the encoder, is
-// flushed without another record.
+// TestFlushHeld checks that records that were in a full block, and are held only by
+// the encoder, are flushed without another record.
 func TestFlushHeld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "census.zst")
@@ -143,8 +144,8 @@ func TestFlushHeld(t *testing.T) {
 	})
 }
 
-// TestFrames: a frame is ended when it holds enough, and by Sync, which makes
-// none where nothing was written.
+// TestFrames checks that a frame ends when it is large enough, and at a Sync, and
+// that Sync creates no frame if nothing was written.
 func TestFrames(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "census.zst")
 	w := create(t, path, Options{FlushEvery: -1})
@@ -182,8 +183,8 @@ func TestFlushNever(t *testing.T) {
 	})
 }
 
-// TestSlowDisk: while the disk stands still, Write takes a few blocks and then
-// waits; when it goes on, nothing is lost.
+// TestSlowDisk checks that Write accepts a few blocks while the disk is stalled and
+// then waits, and that nothing is lost when the disk continues.
 func TestSlowDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &memory{gate: make(chan struct{})}
@@ -199,7 +200,7 @@ func TestSlowDisk(t *testing.T) {
 		synctest.Wait()
 		held := w.Bytes()
 		if held < (numBlocks-1)*blockSize || held > numBlocks*(blockSize+blockRoom) {
-			t.Errorf("%d bytes were taken while nothing could be written", held)
+			t.Errorf("%d bytes were accepted while nothing could be written", held)
 		}
 		close(m.gate)
 		synctest.Wait()
@@ -211,8 +212,8 @@ func TestSlowDisk(t *testing.T) {
 	})
 }
 
-// TestManyWriters: records of several goroutines are all there and whole, in
-// the order of each, while others sync.
+// TestManyWriters writes from several goroutines while others sync. All records
+// must be there and complete, those of each goroutine in order.
 func TestManyWriters(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "census.zst")
 	w := create(t, path, Options{FlushEvery: time.Millisecond})
@@ -259,8 +260,8 @@ func TestClosed(t *testing.T) {
 	}
 }
 
-// TestLongBlock: the memory of a block that a giant record made longer is
-// given back.
+// TestLongBlock checks that a block that a giant record has made longer is not
+// reused.
 func TestLongBlock(t *testing.T) {
 	if b := emptied(make([]byte, 9, 2*maxKept)); len(b) != 0 || cap(b) > maxKept {
 		t.Errorf("a block of %d bytes is kept", cap(b))
@@ -270,7 +271,7 @@ func TestLongBlock(t *testing.T) {
 	}
 }
 
-// broken is a file on a disk that is full after so many bytes.
+// broken is a file on a disk that becomes full after a number of bytes.
 type broken struct {
 	*os.File
 	room        int
@@ -292,7 +293,7 @@ func (b *broken) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// WriteAt has the room that was there before, and what is left.
+// WriteAt may overwrite the bytes that exist, and use the room that is left.
 func (b *broken) WriteAt(p []byte, offset int64) (int, error) {
 	info, err := b.Stat()
 	if err != nil {
@@ -318,7 +319,7 @@ func (b *broken) Truncate(size int64) error {
 
 func (b *broken) Close() error { return errors.Join(b.File.Close(), b.close) }
 
-// brokenWriter returns a Writer to a file of that name with these faults.
+// brokenWriter returns a Writer to a file with that name and these faults.
 func brokenWriter(t *testing.T, name string, b broken) (*Writer, string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -337,8 +338,8 @@ func brokenWriter(t *testing.T, name string, b broken) (*Writer, string) {
 	return newWriter(d, o), path
 }
 
-// TestFull: a disk that is full after any number of bytes holds every complete
-// record that fits, and every later call returns the error.
+// TestFull checks that a disk that becomes full after any number of bytes holds
+// every complete record that fits, and that every later call returns the error.
 func TestFull(t *testing.T) {
 	want := lines(0, 6)
 	for _, name := range names {
@@ -374,8 +375,8 @@ func TestFull(t *testing.T) {
 	}
 }
 
-// TestFullFrame: a disk that is full inside a frame leaves that frame ended,
-// with every record that was flushed before.
+// TestFullFrame checks that, if the disk becomes full inside a frame, that frame is
+// ended and contains every record that was flushed before.
 func TestFullFrame(t *testing.T) {
 	for _, less := range []int{0, 1, 100, 1000} {
 		for room := 4000; room < 8000; room += 997 {
@@ -434,7 +435,7 @@ func TestFullAndUncut(t *testing.T) {
 	}
 }
 
-// TestSyncFails: a disk that can't keep what it was given.
+// TestSyncFails uses a disk that can't store what was written to it.
 func TestSyncFails(t *testing.T) {
 	w, path := brokenWriter(t, names[0], broken{room: 1 << 20, sync: syscall.EIO})
 	write(t, w, 0, 1)
@@ -458,7 +459,7 @@ func TestCloseFails(t *testing.T) {
 	}
 }
 
-// TestFullReleases: after an error no call waits for a free block.
+// TestFullReleases checks that after an error no call waits for a free block.
 func TestFullReleases(t *testing.T) {
 	w, _ := brokenWriter(t, names[0], broken{})
 	var err error
@@ -473,8 +474,8 @@ func TestFullReleases(t *testing.T) {
 	}
 }
 
-// TestFullOnce: what is written after an error would stand behind a gap. The
-// first error stays the one that is told.
+// TestFullOnce checks that nothing is written after an error, since it would follow
+// a gap, and that the first error is the one reported.
 func TestFullOnce(t *testing.T) {
 	for _, name := range names {
 		w, path := brokenWriter(t, name, broken{heals: true, close: syscall.EIO})
@@ -488,7 +489,7 @@ func TestFullOnce(t *testing.T) {
 	}
 }
 
-// TestPipeGone: whoever read standard output has gone.
+// TestPipeGone writes to a pipe whose reader has closed it.
 func TestPipeGone(t *testing.T) {
 	r, out, err := os.Pipe()
 	if err != nil {

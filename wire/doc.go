@@ -74,12 +74,12 @@
 //
 //	n:t    number in the high four bits, total in the low four
 //	ID     the same in all fragments of a reply; its highest bit may say that
-//	       the reply is compressed with bzip2, never so with GoldSource
+//	       the reply is compressed with bzip2, but not with GoldSource
 //	number from 0 to total-1
-//	size   most bytes of payload in a fragment, mostly 1248
+//	size   the most bytes of payload in a fragment, usually 1248
 //
-// The payloads together are a message, FF FF FF FF included. Of a compressed
-// reply they are its size and CRC-32 when decompressed, and bzip2 data:
+// The payloads together form a message, including FF FF FF FF. For a compressed
+// reply they form the size and CRC-32 of the decompressed message, and bzip2 data:
 //
 //	+------+--------+-----------···+
 //	| size | CRC-32 | "BZh" …      |
@@ -165,7 +165,7 @@
 //
 // Comments name the source of a rule. Documents 000 to 004 describe the protocol:
 // the page "Server queries" of the Valve Developer Community in Russian (000)
-// and in French (001, in part again 003), Valve's text of 2004 as QStat carries
-// it (002), and Chinese notes on Counter-Strike 1.6 (004). EC-1 to EC-135 are
-// what servers were seen to send beyond those.
+// and in French (001, repeated in part in 003), Valve's text of 2004 as distributed
+// with QStat (002), and Chinese notes on Counter-Strike 1.6 (004). EC-1 to EC-145 are
+// facts about what servers were seen to send beyond that.
 package wire

@@ -71,7 +71,7 @@ func (in *Info) Decode(msg []byte) error {
 	return in.decode(&r)
 }
 
-// decode reads what follows the type byte.
+// decode reads the fields after the type byte.
 func (in *Info) decode(r *reader) error {
 	if in.Format == FormatSource {
 		in.readSource(r)

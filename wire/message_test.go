@@ -29,7 +29,7 @@ func TestErrorWords(t *testing.T) {
 		wire.NumErrors:        "unknown",
 	}
 	if len(want) != wire.NumErrors+1 {
-		t.Errorf("%d words are held, there are %d", len(want)-1, wire.NumErrors)
+		t.Errorf("the test has %d words, there are %d", len(want)-1, wire.NumErrors)
 	}
 	for e, word := range want {
 		if e.String() != word || e.Error() != "a2s: "+word {
@@ -59,7 +59,7 @@ func TestNoteWords(t *testing.T) {
 		wire.NoteInfoConflict:     "info.conflict",
 	}
 	if len(want) != wire.NumNotes {
-		t.Errorf("%d words are held, there are %d", len(want), wire.NumNotes)
+		t.Errorf("the test has %d words, there are %d", len(want), wire.NumNotes)
 	}
 	for note, word := range want {
 		if got := noteWords(note); len(got) != 1 || got[0] != word {

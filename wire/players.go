@@ -17,7 +17,7 @@ const (
 	// if exactly eight bytes for each announced player follow the announced
 	// players.
 	ShipUnknown ShipHint = iota
-	// ShipNo: INFO names another game.
+	// ShipNo means that the INFO reply names another game.
 	ShipNo
 	// ShipYes means that the INFO reply names The Ship. Deaths and money are read
 	// even if the count byte is wrong (EC-74), unless the announced players fill

@@ -366,7 +366,7 @@ func field[T any](f wire.Fields, convert func(any) T, at func(*wire.Info) *T) se
 	}
 }
 
-// infoKeys has the setter of each key.
+// infoKeys maps each key of a vector to its setter.
 var infoKeys = map[string]setter{
 	"engine": func(in *wire.Info, v any) {}, // this is the Format, which is already set
 
@@ -411,7 +411,7 @@ var infoKeys = map[string]setter{
 	},
 }
 
-// list is what a cursor over players gave.
+// list holds what a cursor returned.
 type list[T any] struct {
 	all       []T
 	announced int

@@ -1,8 +1,8 @@
-// Package captures reads recorded replies of real servers, which tests of
-// several packages hold what they do against. The recordings are no part of the
-// project; they are expected beside it, in ../shared/captures. There are
-// two files a server: the datagrams in hexadecimal, one a line, in NAME.hex, and
-// what another program read in them in NAME.json.
+// Package captures reads recorded replies of real servers, with which tests of
+// several packages compare their results. The recordings are not part of the
+// project; they are expected beside it, in ../shared/captures. There are two files
+// for each server: NAME.hex has the datagrams in hexadecimal, one per line, and
+// NAME.json has what another program read in them.
 package captures
 
 import (
@@ -13,7 +13,8 @@ import (
 	"testing"
 )
 
-// Files returns the paths of all NAME.hex. It skips the test if there are none.
+// Files returns the paths of all NAME.hex files. It skips the test if there are
+// none.
 func Files(t testing.TB) []string {
 	t.Helper()
 	dir := filepath.Join(moduleRoot(t), "..", "shared", "captures")
@@ -53,7 +54,8 @@ func Datagrams(t testing.TB, file string) (all [][]byte) {
 	return all
 }
 
-// moduleRoot is the folder of go.mod: tests run in the folder of their package.
+// moduleRoot returns the folder of go.mod, since tests run in the folder of their
+// package.
 func moduleRoot(t testing.TB) string {
 	t.Helper()
 	dir, err := os.Getwd()

@@ -7,7 +7,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// ignores reports whether servers of the kind leave q unanswered.
+// ignores reports whether servers of the kind never answer q.
 func (k Kind) ignores(q wire.Question) bool {
 	switch k {
 	case Silent:
@@ -15,7 +15,7 @@ func (k Kind) ignores(q wire.Question) bool {
 	case PlayersOnly:
 		return q != wire.QuestionPlayers
 	case TrailingNUL:
-		return q != wire.QuestionInfo // it comes with one more NUL, see aside
+		return q != wire.QuestionInfo // PLAYER and RULES need one more NUL, see aside
 	}
 	return false
 }
@@ -30,7 +30,8 @@ func (k Kind) pings() bool {
 }
 
 // aside answers requests that only some kinds of servers answer: a ping,
-// GETCHALLENGE, and those with one more NUL. It reports whether it did.
+// GETCHALLENGE, and requests with an additional NUL. It reports whether it
+// answered.
 func (p *responder) aside(now time.Duration, client, server uint64, datagram []byte) bool {
 	if p.answers != nil || !wire.IsSingle(datagram) {
 		return false

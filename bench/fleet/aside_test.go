@@ -8,8 +8,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// TestUnusualKinds holds what the kinds answer that only some programs can talk to:
-// each request in order, and the type bytes of the replies.
+// TestUnusualKinds checks kinds of servers that only some programs can query: it
+// sends several requests in order and compares the type bytes of the replies.
 func TestUnusualKinds(t *testing.T) {
 	info, players := wire.AppendInfoRequest(nil, wire.NoChallenge), wire.AppendPlayersRequest(nil, wire.NoChallenge)
 	ping, get := wire.AppendPingRequest(nil), wire.AppendChallengeRequest(nil)
@@ -41,8 +41,8 @@ func TestUnusualKinds(t *testing.T) {
 	}
 }
 
-// TestOwnChallenges: a challenge holds for the question that got it, and a wrong
-// one is dropped.
+// TestOwnChallenges checks that a challenge is valid only for the question that it
+// was given for, and that requests with another one are dropped.
 func TestOwnChallenges(t *testing.T) {
 	ask, addr := serverOf(t, OwnChallenge)
 	var own [wire.NumQuestions]wire.Challenge
@@ -62,7 +62,7 @@ func TestOwnChallenges(t *testing.T) {
 	}
 }
 
-// serverOf returns a server of a kind.
+// serverOf returns a server of a kind and a function that queries it.
 func serverOf(t *testing.T, k Kind) (ask func(uint64, []byte) [][]byte, addr uint64) {
 	t.Helper()
 	m, err := newModel(Config{

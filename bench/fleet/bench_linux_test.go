@@ -19,8 +19,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// benchKinds answer every query with one message, so that the load can be
-// counted in answers.
+// benchKinds answer every query with a single message, so that the load can count
+// answers.
 var benchKinds = map[string][]Kind{
 	"source": {Source},
 	"mix": {Source, SourceLists, SourceOpen, GoldSource, GoldSourceOld, GoldSourceMod,
@@ -34,10 +34,10 @@ func benchConfig(kinds string) Config {
 	}
 }
 
-// BenchmarkServe measures a fleet on one socket under the load of another
-// process that scans it: of each server INFO, then all three questions with
-// its challenge. cpu-ns/query is all that this process spends, system calls
-// included; queries/s is what the two processes reach together.
+// BenchmarkServe measures a fleet on one socket while another process scans it:
+// that process sends each server INFO, and then all three questions with the
+// challenge. cpu-ns/query is everything that this process spends, including system
+// calls; queries/s is what the two processes reach together.
 func BenchmarkServe(b *testing.B) {
 	for _, kinds := range []string{"source", "mix"} {
 		b.Run(kinds, func(b *testing.B) { benchmarkServe(b, kinds) })
@@ -66,7 +66,7 @@ func benchmarkServe(b *testing.B, kinds string) {
 	b.ReportMetric(float64(s.ReplyBytes)/float64(s.Queries), "B/query")
 }
 
-// cpuTime is what this process has spent, in user and in system.
+// cpuTime returns the user and system time that this process has spent.
 func cpuTime(b *testing.B) time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
@@ -75,8 +75,8 @@ func cpuTime(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// TestLoad is the load: every query has its answer. In the process that
-// BenchmarkServe starts the fleet is that of the benchmark.
+// TestLoad is the load: every query must be answered. In the process that
+// BenchmarkServe starts, it queries the fleet of the benchmark.
 func TestLoad(t *testing.T) {
 	spec := strings.Split(os.Getenv("FLEET_LOAD"), ",")
 	if len(spec) == 3 {
@@ -95,7 +95,7 @@ func TestLoad(t *testing.T) {
 	ask(t, f.Config(), 2*window)
 }
 
-// ask sends a fleet so many queries and waits for their answers.
+// ask sends the given number of queries to a fleet and waits for the answers.
 func ask(t *testing.T, c Config, queries int) {
 	l := newLoad(t, c)
 	for sent, answered := 0, 0; answered < queries; {
@@ -107,14 +107,14 @@ func ask(t *testing.T, c Config, queries int) {
 	}
 }
 
-// loadBatch is how many datagrams the load sends or receives in a system call.
+// loadBatch is how many datagrams the load sends or receives with one system call.
 const loadBatch = 64
 
-// window is how many queries are on their way at once: enough that the fleet
-// never waits, and few enough for its buffer and for that of the load.
+// window is how many queries are in flight: enough that the fleet never waits, and
+// few enough for its receive buffer and that of the load.
 const window = 4096
 
-// load is a client with batches.
+// load is a client that sends and receives in batches.
 type load struct {
 	t     *testing.T
 	m     *model
@@ -174,7 +174,7 @@ func (l *load) send(n int) int {
 	return n
 }
 
-// receive returns how many answers came: messages and first fragments.
+// receive returns how many answers came, counting messages and first fragments.
 func (l *load) receive() (answers int) {
 	l.conn.SetReadDeadline(time.Now().Add(5 * time.Second))
 	n, err := l.pc.ReadBatch(l.in, 0)

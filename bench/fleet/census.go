@@ -8,14 +8,15 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Census tells for one place after the other what a scan of a fleet may find.
-// One goroutine at a time may use it.
+// Census tells, for one place after the other, what a scan of a fleet may find
+// there. Only one goroutine at a time may use it.
 type Census struct {
 	m       *model
 	content content
 }
 
-// NewCensus returns that of the fleet of c, and an error if c makes no sense.
+// NewCensus returns the Census of a fleet with the Config c. It returns an error if
+// c is invalid.
 func NewCensus(c Config) (*Census, error) {
 	m, err := newModel(c)
 	if err != nil {
@@ -30,17 +31,17 @@ func (c *Census) Places() uint64 { return c.m.places() }
 // Place returns place i, in address order.
 func (c *Census) Place(i uint64) netip.AddrPort { return udp.Unpack(c.m.place(i)) }
 
-// Index is the reverse of Place. It reports false outside of the fleet.
+// Index is the inverse of Place. It returns false outside of the fleet.
 func (c *Census) Index(addr netip.AddrPort) (uint64, bool) { return c.m.index(udp.Pack(addr)) }
 
-// Kind returns what server is at addr, and false where there is none.
+// Kind returns the kind of the server at addr, or false if there is none.
 func (c *Census) Kind(addr netip.AddrPort) (Kind, bool) {
 	n, ok := c.m.nature(udp.Pack(addr))
 	return n.kind, ok
 }
 
-// Expect returns what may be claimed about addr by a scan that asks the
-// questions asked. Its texts are valid until the next call.
+// Expect returns what a scan that asks the questions asked may report about addr.
+// Its texts are valid until the next call.
 func (c *Census) Expect(addr netip.AddrPort, asked scanner.Questions) Expect {
 	n, ok := c.m.nature(udp.Pack(addr))
 	if !ok {
@@ -56,6 +57,6 @@ func (c *Census) Answers(addr netip.AddrPort, asked scanner.Questions) bool {
 	if !ok || n.kind == Silent || n.kind == PlayersOnly || n.kind == OtherPort || n.kind == OtherAddress {
 		return false
 	}
-	// INFO alone is answered by all.
+	// All other kinds answer INFO.
 	return asked.Has(wire.QuestionInfo) || n.expect(&c.content, asked).Result != nil
 }

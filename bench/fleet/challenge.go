@@ -7,25 +7,26 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// challengeLife is how long a server gives the same challenge; each is good
-// for twice as long at most (HLTV: 30 to 40 s, EC-14).
+// challengeLife is how long a server gives out the same challenge. It accepts each
+// for at most twice as long (HLTV: 30 to 40 s, EC-14).
 const challengeLife = 30 * time.Second
 
-// shortLife is the same for ShortChallenge: five seconds at most.
+// shortLife is the same for ShortChallenge, which accepts a challenge for at most
+// five seconds.
 const shortLife = 2500 * time.Millisecond
 
 // dropsWrong reports whether a server drops a request with a wrong challenge, and
-// gives one only to a request that bears none.
+// gives one only in answer to a request without any.
 func (k Kind) dropsWrong() bool { return k == OwnChallenge || k == ShortChallenge }
 
-// Which of a server's challenges for a client.
+// These say which of a server's challenges for a client is meant.
 const (
 	challengeOnly = iota
-	challengeNext // what Rechallenge gives after the first use of the other
+	challengeNext // what Rechallenge gives after the first one was used
 )
 
-// challenge reports whether the query bears a challenge that holds. If not, it
-// returns the one that the client is to be given.
+// challenge reports whether the query has a valid challenge. If not, it returns the
+// challenge to give to the client.
 func (p *responder) challenge(n *nature, q *query) (give wire.Challenge, ok bool) {
 	if n.kind == EndlessChallenges {
 		return random.Challenge(p.junk.Next()), false
@@ -42,7 +43,8 @@ func (p *responder) challenge(n *nature, q *query) (give wire.Challenge, ok bool
 	return p.epochChallenge(n, q, challengeLife)
 }
 
-// epochChallenge is challenge for a server that gives the same one for a while.
+// epochChallenge implements challenge for a server that gives the same one for some
+// time.
 func (p *responder) epochChallenge(n *nature, q *query, life time.Duration) (give wire.Challenge, ok bool) {
 	epoch := uint64(q.now / life)
 	given := q.request.Challenge
@@ -54,9 +56,9 @@ func (p *responder) epochChallenge(n *nature, q *query, life time.Duration) (giv
 	return give, q.request.HasChallenge && (given == give || given == last)
 }
 
-// rechallenge is challenge for a server whose first challenge is void after
-// its first use. The second one always holds, so that forgetting a client
-// costs it no more than a round.
+// rechallenge implements challenge for a server whose first challenge is valid only
+// once. The second one is always valid, so that forgetting a client costs it no
+// more than one round.
 func (p *responder) rechallenge(n *nature, q *query) (give wire.Challenge, ok bool) {
 	first := p.m.challengeOf(n, q.client, 0, challengeOnly)
 	next := p.m.challengeOf(n, q.client, 0, challengeNext)
@@ -76,8 +78,8 @@ func (p *responder) rechallenge(n *nature, q *query) (give wire.Challenge, ok bo
 	return first, false
 }
 
-// challengeOf is the number that a server gives to a client, whatever port
-// that asks from (EC-15).
+// challengeOf returns the challenge that a server gives to a client. It does not
+// depend on the client's port (EC-15).
 func (m *model) challengeOf(n *nature, client, epoch uint64, which uint64) wire.Challenge {
 	if n.quirks&quirkZero != 0 {
 		return 0
@@ -85,14 +87,14 @@ func (m *model) challengeOf(n *nature, client, epoch uint64, which uint64) wire.
 	return random.Challenge(random.Hash(n.hash, client>>16, epoch, which))
 }
 
-// usedTable remembers which clients have used up their first challenge, and
-// forgets some when it is full: what is kept of two that share a place is the
-// later one.
+// usedTable remembers which clients have used up their first challenge. Its size is
+// fixed: a new entry may overwrite another one, which is then forgotten.
 type usedTable []usedKey
 
 type usedKey struct{ server, client uint64 }
 
-// usedPlaces bounds a usedTable: 2^14 of 16 bytes are 256 KiB a port.
+// usedPlaces is the size of a usedTable: 2^14 entries of 16 bytes are 256 KiB per
+// port.
 const usedPlaces = 1 << 14
 
 func newUsedTable() usedTable { return make(usedTable, usedPlaces) }
@@ -109,10 +111,11 @@ func (t usedTable) add(server, client uint64) {
 	*t.at(server, client) = usedKey{server, client}
 }
 
-// limitTable holds servers to a number of queries a second, with no burst: a
-// query that comes sooner than that after the last one answered is dropped. A
-// nil table allows everything. When two servers share a place, the limit of
-// both is forgotten: the table is bounded, and errs on the side of an answer.
+// limitTable limits servers to a number of queries per second, without bursts: a
+// query that comes too soon after the last one answered is dropped. A nil table
+// allows everything. Its size is fixed: if two servers share an entry, each query
+// replaces the entry of the other, so that both may answer too often rather than
+// too seldom.
 type limitTable struct {
 	gap  time.Duration
 	last []limitEntry
@@ -120,10 +123,11 @@ type limitTable struct {
 
 type limitEntry struct {
 	server uint64
-	next   time.Duration // no query is answered before
+	next   time.Duration // queries before this time are dropped
 }
 
-// limitPlaces bounds a limitTable: 2^18 of 16 bytes are 4 MiB a port.
+// limitPlaces is the size of a limitTable: 2^18 entries of 16 bytes are 4 MiB per
+// port.
 const limitPlaces = 1 << 18
 
 func newLimitTable(perSecond float64) limitTable {
@@ -134,7 +138,8 @@ func newLimitTable(perSecond float64) limitTable {
 	return limitTable{gap: gap, last: make([]limitEntry, limitPlaces)}
 }
 
-// allow reports whether the server may answer now, and counts it as answered.
+// allow reports whether the server may answer now; if so, it counts the query as
+// answered.
 func (t *limitTable) allow(now time.Duration, server uint64) bool {
 	if t.last == nil {
 		return true

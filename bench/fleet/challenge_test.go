@@ -11,7 +11,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// asker asks one server in process.
+// asker queries one server without a socket.
 type asker struct {
 	t      *testing.T
 	r      *responder
@@ -29,8 +29,8 @@ func newAsker(t *testing.T, k Kind) *asker {
 	return &asker{t: t, r: newResponder(m, 27015), server: m.place(0), client: 0x7F000001<<16 | 4000}
 }
 
-// ask returns the type byte of the answer, 0 if there is none, and the
-// challenge in it.
+// ask returns the type byte of the answer, or 0 if there is none, and the challenge
+// in it.
 func (a *asker) ask(q wire.Question, c wire.Challenge) (wire.Kind, wire.Challenge) {
 	a.t.Helper()
 	a.r.out.Reset()
@@ -43,7 +43,7 @@ func (a *asker) ask(q wire.Question, c wire.Challenge) (wire.Kind, wire.Challeng
 	return wire.KindOf(msg), given
 }
 
-// TestChallenge walks through the life of one: given, held, wrong, another
+// TestChallenge tries a challenge in every state: given, valid, wrong, another
 // client's, and too old.
 func TestChallenge(t *testing.T) {
 	a := newAsker(t, Source)
@@ -74,7 +74,8 @@ func TestChallenge(t *testing.T) {
 	}
 }
 
-// TestChallengeOnLists wants INFO unchallenged and the lists not.
+// TestChallengeOnLists checks that INFO is answered without a challenge and the
+// lists are not.
 func TestChallengeOnLists(t *testing.T) {
 	for kind, want := range map[Kind][wire.NumQuestions]wire.Kind{
 		Source:      {wire.KindChallenge, wire.KindChallenge, wire.KindChallenge},
@@ -90,8 +91,8 @@ func TestChallengeOnLists(t *testing.T) {
 	}
 }
 
-// TestRechallenge: the first challenge is void after its first use, the second
-// one is not.
+// TestRechallenge checks that the first challenge is invalid after its first use,
+// and that the second one is not.
 func TestRechallenge(t *testing.T) {
 	a := newAsker(t, Rechallenge)
 	_, first := a.ask(wire.QuestionInfo, wire.NoChallenge)
@@ -116,7 +117,8 @@ func TestRechallenge(t *testing.T) {
 	}
 }
 
-// TestZeroChallenge: some servers give 0, which is a number like any other.
+// TestZeroChallenge checks servers that give the challenge 0, which is a number
+// like any other.
 func TestZeroChallenge(t *testing.T) {
 	c := testConfig()
 	c.Network, c.Kinds = netip.MustParsePrefix("127.1.0.0/20"), []Kind{Source}
@@ -143,7 +145,8 @@ func TestZeroChallenge(t *testing.T) {
 	}
 }
 
-// TestOnlyRequestsAreAnswered wants exactly 25, 29 or 9 bytes (EC-16).
+// TestOnlyRequestsAreAnswered checks that only requests of exactly 25, 29 or 9
+// bytes are answered (EC-16).
 func TestOnlyRequestsAreAnswered(t *testing.T) {
 	a := newAsker(t, SourceOpen)
 	info := wire.AppendInfoRequest(nil, wire.NoChallenge)
@@ -170,7 +173,7 @@ func TestOnlyRequestsAreAnswered(t *testing.T) {
 	}
 }
 
-// TestNobodyAnswers covers empty places, silent servers and exceeded limits.
+// TestNobodyAnswers covers empty places, silent servers and exceeded rate limits.
 func TestNobodyAnswers(t *testing.T) {
 	a := newAsker(t, Silent)
 	if k, _ := a.ask(wire.QuestionInfo, wire.NoChallenge); k != 0 || a.r.stats.Nobody != 1 {
@@ -189,8 +192,8 @@ func TestNobodyAnswers(t *testing.T) {
 	}
 }
 
-// TestTruthOfSilence: without INFO an info-only server has a record only where
-// it sends a challenge.
+// TestTruthOfSilence checks that a scan without INFO has a record of an info-only
+// server only if the server sends a challenge.
 func TestTruthOfSilence(t *testing.T) {
 	c := testConfig()
 	c.Kinds = []Kind{InfoOnly}
@@ -209,8 +212,8 @@ func TestTruthOfSilence(t *testing.T) {
 	}
 }
 
-// FuzzRespond sends anything to servers of all kinds. Only what DecodeRequest
-// takes may be answered, and never by more than a storm.
+// FuzzRespond sends arbitrary datagrams to servers of all kinds. They may answer
+// only what DecodeRequest accepts, and never with more than a storm.
 func FuzzRespond(f *testing.F) {
 	c := testConfig()
 	c.Hostile, c.HostileKinds = 0.5, nil

@@ -18,26 +18,26 @@ import (
 // None, as Config.Alive, means that no address has a server.
 const None = -1
 
-// defaultPort is where a server is by default.
+// defaultPort is the default port of a server.
 const defaultPort = 27015
 
-// Limits of a Config's numbers.
+// The limits of a Config.
 const (
-	maxDelay = 10 * time.Second // bounds the replies held back
+	maxDelay = 10 * time.Second // limits how long replies are held back
 	MaxPorts = 256              // each is a socket and a goroutine
 )
 
 // Config describes the fleet to simulate. Seed, Network, Ports, Alive, Hostile,
-// Kinds and HostileKinds make the servers what they are; the other fields make
-// the network between them and the scanner a bad one.
+// Kinds and HostileKinds determine the servers; the other fields, from Loss on, add
+// faults to the network between them and the scanner.
 type Config struct {
-	Network netip.Prefix // where servers are: a prefix inside 127.0.0.0/8, up to all of it
-	Ports   []uint16     // on which ports of each address; at least one; 0, for New: one that is free
-	Seed    uint64       // another seed is another fleet
+	Network netip.Prefix // the addresses of servers: a prefix inside 127.0.0.0/8, or all of it
+	Ports   []uint16     // ports of each address, at least one; New replaces a 0 by a free port
+	Seed    uint64       // another seed gives another fleet
 
-	// ServersOf names, for a port, another port whose servers it has instead
-	// of its own. New fills it in for the free ports that it takes, so that a
-	// seed means the same servers wherever they answer.
+	// ServersOf maps a port to another port whose servers it has instead of its
+	// own. New fills it in for the free ports that it chooses, so that a seed means
+	// the same servers on whatever ports they answer.
 	ServersOf map[uint16]uint16
 
 	Alive        float64 // share of places with a server; zero: all of them; None: none
@@ -46,18 +46,19 @@ type Config struct {
 	HostileKinds []Kind  // hostile kinds to choose from; empty: all
 
 	Games     []string // games of the servers of kind Games: IDs as in records; empty: all
-	Fakes     float64  // share of the groups of 64 addresses that have a faker: 50 of them are his
+	Fakes     float64  // share of the groups of 64 addresses in which a faker owns 50 addresses
 	FakeKinds []Kind   // kinds of fakers to choose from; empty: all
 
-	// Night is how many nights have passed. Another night has other players, maps
-	// and clocks on the servers of kind Games, and one server in 50 has gone or come
-	// back; night 0 has all. Servers of other kinds are the same every night.
+	// Night is how many nights have passed. On another night, the servers of kind
+	// Games have other players, maps and clocks, and one server in 50 has
+	// disappeared or returned; night 0 has all of them. Servers of other kinds are
+	// the same every night.
 	Night uint64
 
 	Loss       float64       // share of datagrams lost, each way
 	Duplicate  float64       // share of replies sent twice
-	Reorder    float64       // share of replies held back behind those that follow
-	DelayMin   time.Duration // each server answers after a time of its own
+	Reorder    float64       // share of replies that arrive after later ones
+	DelayMin   time.Duration // each server has its own delay
 	DelayMax   time.Duration // between these two
 	QueryLimit float64       // queries a second that a server answers; zero: all
 }
@@ -138,8 +139,8 @@ func (c *Config) checkKinds() error {
 	return nil
 }
 
-// nominalPorts returns the ports whose servers the fleet has: those of 27015
-// for the first free port, of 27016 for the second, and so on.
+// nominalPorts returns the ports whose servers the fleet has: for the first free
+// port those of 27015, for the second those of 27016, and so on.
 func (c *Config) nominalPorts() []uint16 {
 	ports := slices.Clone(c.Ports)
 	next := uint16(defaultPort)
@@ -155,8 +156,8 @@ func (c *Config) nominalPorts() []uint16 {
 	return ports
 }
 
-// on returns the Config with these ports, in the same order, instead of its
-// own, and the same servers.
+// on returns a copy of the Config with these ports, in the same order, instead of
+// its own, but with the same servers.
 func (c Config) on(ports []uint16) Config {
 	servers := maps.Clone(c.ServersOf)
 	for i, of := range c.nominalPorts() {
@@ -172,8 +173,8 @@ func (c Config) on(ports []uint16) Config {
 	return c
 }
 
-// All yields every place of the fleet in address order, whether a server is
-// there or not.
+// All yields every place of the fleet in address order, whether or not there is a
+// server.
 func (c Config) All() iter.Seq[netip.AddrPort] {
 	return func(yield func(netip.AddrPort) bool) {
 		m, err := newModel(c)

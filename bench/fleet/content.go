@@ -9,31 +9,31 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// content is what a server says: the truth about it and the source of its
-// replies. One content is filled again and again; its slices are valid until
-// then.
+// content is what a server reports: the truth about it, from which its replies are
+// made. One content is filled in for many servers in turn; its slices are valid
+// until the next one.
 type content struct {
 	info     wire.Info
 	trailing []byte    // after the last field of info
-	gold     wire.Info // the 'm' of a server that sends an 'I' too
+	gold     wire.Info // the 'm' of a server that also sends an 'I'
 
 	players          []wire.Player
 	playersAnnounced int
 
-	rules          []wire.Rule // those that are there whole
+	rules          []wire.Rule // the complete ones
 	rulesAnnounced int
-	cut            []byte // what is there of one more
+	cut            []byte // the part that is sent of one more rule
 	rulesNotes     wire.Notes
-	oddRules       bool // values that few servers have are among them
+	oddRules       bool // some have values that few servers have
 
-	text []byte // what the slices above point into
+	text []byte // the memory of the slices above
 
-	server  games.Server // of kind Games and of fakers
-	meaning game.Game    // what its replies mean
+	server  games.Server // for servers of kind Games and of fakers
+	meaning game.Game    // the meaning of its replies
 }
 
-// The streams of a server's random numbers, one for each thing that may be
-// made without the others.
+// The streams of a server's random numbers. Things that can be generated
+// independently of each other have separate streams.
 const (
 	streamInfo = iota + 1
 	streamPlayers
@@ -44,7 +44,7 @@ const (
 	streamNight
 )
 
-// fill makes what is needed to answer qs.
+// fill fills in what is needed to answer qs.
 func (c *content) fill(n *nature, qs scanner.Questions) {
 	if n.title != nil {
 		c.fillGame(n)
@@ -62,15 +62,15 @@ func (c *content) fill(n *nature, qs scanner.Questions) {
 	}
 }
 
-// grow runs add, which appends to the text, and returns what it appended.
-// Texts that were returned before stay what they are when the text moves.
+// grow runs add, which appends to the text buffer, and returns what it appended.
+// Texts returned earlier stay valid when the buffer moves.
 func (c *content) grow(add func(dst []byte) []byte) []byte {
 	start := len(c.text)
 	c.text = add(c.text)
 	return c.text[start:len(c.text):len(c.text)]
 }
 
-// disguised returns s, with escapes around it on servers that send them.
+// disguised returns s, surrounded by escape sequences on servers that send them.
 func (c *content) disguised(n *nature, r *random.Stream, s []byte) []byte {
 	if n.kind != Escapes {
 		return s
@@ -78,7 +78,7 @@ func (c *content) disguised(n *nature, r *random.Stream, s []byte) []byte {
 	return c.grow(func(dst []byte) []byte { return hostileText(dst, r, s) })
 }
 
-// common are the fields of every INFO reply.
+// commonFields are the fields of every INFO reply.
 const commonFields = wire.HasProtocol | wire.HasName | wire.HasMap | wire.HasFolder |
 	wire.HasGame | wire.HasPlayers | wire.HasMaxPlayers | wire.HasBots |
 	wire.HasServerType | wire.HasEnvironment | wire.HasPassword | wire.HasVAC
@@ -124,7 +124,7 @@ func (c *content) fillCommon(n *nature, r *random.Stream) {
 	}
 }
 
-// slots returns a usual number of slots that n players fit in.
+// slots returns a usual number of slots that is enough for n players.
 func slots(n int, r *random.Stream) int {
 	for _, s := range []int{12, 16, 24, 32, 64, 100, 128} {
 		if n <= s && (s >= 24 || r.OneIn(3)) {
@@ -134,7 +134,7 @@ func slots(n int, r *random.Stream) int {
 	return max(n, 200) // never a signed byte (EC-37)
 }
 
-// sourceFields fills what only an 'I' has.
+// sourceFields fills in the fields that only an 'I' has.
 func (c *content) sourceFields(n *nature, r *random.Stream) {
 	in := &c.info
 	in.Has |= wire.HasAppID | wire.HasVersion
@@ -171,7 +171,7 @@ const (
 	edfGameID   = 0x01
 )
 
-// extraData fills one of the 32 combinations of extra data.
+// extraData fills in one of the 32 combinations of extra data.
 func (c *content) extraData(n *nature, r *random.Stream) {
 	in := &c.info
 	in.Has |= wire.HasEDF
@@ -185,7 +185,7 @@ func (c *content) extraData(n *nature, r *random.Stream) {
 	}
 	if in.EDF&edfSteamID != 0 {
 		in.Has |= wire.HasSteamID
-		in.SteamID = 0x0140000000000000 | r.Next()>>8 // beyond what a float64 can say
+		in.SteamID = 0x0140000000000000 | r.Next()>>8 // more than a float64 can represent
 	}
 	if in.EDF&edfSourceTV != 0 {
 		in.Has |= wire.HasSourceTV
@@ -208,7 +208,7 @@ func (c *content) extraData(n *nature, r *random.Stream) {
 	}
 }
 
-// goldFrom makes an 'm' of the fields that both formats have.
+// goldFrom makes an 'm' from the fields that both formats have.
 func (c *content) goldFrom(n *nature, r *random.Stream, in *wire.Info) {
 	*in = wire.Info{
 		Has: commonFields | wire.HasAddress, Format: wire.FormatGoldSource,
@@ -218,7 +218,7 @@ func (c *content) goldFrom(n *nature, r *random.Stream, in *wire.Info) {
 		ServerType: in.ServerType, Environment: in.Environment,
 		Password: in.Password, VAC: in.VAC,
 	}
-	if r.OneIn(2) { // as the tables of document 000 have them, not its examples (EC-69)
+	if r.OneIn(2) { // capitals as in the tables of document 000, unlike its examples (EC-69)
 		in.ServerType &^= 'a' - 'A'
 		in.Environment = random.Pick(r, []byte("LW"))
 	}
@@ -238,8 +238,8 @@ func (c *content) goldFrom(n *nature, r *random.Stream, in *wire.Info) {
 	}
 }
 
-// countsFrom1 reports whether the server's players are counted from 1, as
-// GoldSource does (EC-78); on the Steam SDK each is 0 (EC-77).
+// countsFrom1 reports whether the indexes of the server's players begin at 1, as on
+// GoldSource (EC-78); with the Steam SDK all are 0 (EC-77).
 func (n *nature) countsFrom1() bool {
 	switch n.kind {
 	case GoldSource, GoldSourceOld, GoldSourceMod, Both, SplitGoldSource:
@@ -299,12 +299,12 @@ func (c *content) playerName(n *nature, r *random.Stream) []byte {
 	return c.disguised(n, r, name)
 }
 
-// packedSets is how many different lists of rules the servers that compress
-// them have: compressing takes a thousand times longer than answering, so the
+// packedSets is how many different lists of rules exist for all servers that
+// compress them. Compressing takes a thousand times longer than answering, so the
 // compressed lists are kept.
 const packedSets = 48
 
-// rulesSeed returns the number from which the rules are made, and how many.
+// rulesSeed returns the seed from which the rules are made, and their number.
 func (n *nature) rulesSeed() (seed uint64, count int) {
 	if !packs(n.kind) {
 		return random.Hash(n.hash, streamRules), n.rules
@@ -317,7 +317,7 @@ func (n *nature) rulesSeed() (seed uint64, count int) {
 	return r.Next(), r.Between(8, 140)
 }
 
-// packs reports whether servers of the kind send their rules in bzip2.
+// packs reports whether servers of the kind compress their rules with bzip2.
 func packs(k Kind) bool {
 	switch k {
 	case Packed, DeclaresTwoGiB, WrongChecksum:
@@ -358,8 +358,8 @@ func (c *content) fillRules(n *nature) {
 	}
 }
 
-// rule makes rule i of a server whose list begins at entry first of the usual
-// ones. Names of different i differ.
+// rule returns rule i of a server whose list begins with the usual rule of index
+// first. Different i give different names.
 func (c *content) rule(n *nature, r *random.Stream, first, i int) (rule wire.Rule) {
 	var usual *cvar
 	if i < len(cvars) {
@@ -376,10 +376,10 @@ func (c *content) rule(n *nature, r *random.Stream, first, i int) (rule wire.Rul
 	return rule
 }
 
-// The sizes that make the three answers of a Flood64K about 64 KiB long, and
-// of EndlessRules a list of 60 KiB without an end.
+// With these sizes, the three answers of a Flood64K are about 64 KiB long, and the
+// list of EndlessRules is 60 KiB without an end.
 const (
-	floodInfo    = 62_000 // keywords; the longest names have room beside them
+	floodInfo    = 62_000 // keywords; leaves room for the longest names
 	floodPlayers = 255
 	floodName    = 230 // of a player
 	floodRules   = 240
@@ -421,8 +421,8 @@ func (c *content) spoilNames(n *nature, r *random.Stream) {
 	}
 }
 
-// cutRules ends the list inside a name, inside a value or between the two, at
-// least one whole pair behind the beginning (EC-92).
+// cutRules cuts the list inside a name, inside a value or between the two, after at
+// least one complete rule (EC-92).
 func (c *content) cutRules(r *random.Stream) {
 	keep := r.Between(1, len(c.rules)-1)
 	name, value := c.rules[keep].Name, c.rules[keep].Value

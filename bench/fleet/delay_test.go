@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// TestDelayOfAServerIsItsOwn wants delays in the range, different ones, and
-// the same one for all replies of a server.
+// TestDelayOfAServerIsItsOwn checks that delays are in the range and differ between
+// servers, and that all replies of a server have the same delay.
 func TestDelayOfAServerIsItsOwn(t *testing.T) {
 	c := testConfig()
 	c.DelayMin, c.DelayMax = 10*time.Millisecond, 90*time.Millisecond
@@ -23,7 +23,7 @@ func TestDelayOfAServerIsItsOwn(t *testing.T) {
 	}
 }
 
-// TestQueryLimit asks two servers a thousand times in a second each.
+// TestQueryLimit queries two servers a thousand times in a second each.
 func TestQueryLimit(t *testing.T) {
 	limits := newLimitTable(5)
 	const a, b = 127<<40 | 1<<16 | 27015, 127<<40 | 2<<16 | 27015
@@ -41,7 +41,7 @@ func TestQueryLimit(t *testing.T) {
 	none := newLimitTable(0)
 	for range 3 {
 		if !none.allow(0, a) {
-			t.Error("a limit where there is none")
+			t.Error("a limit although none is configured")
 		}
 	}
 }

@@ -1,37 +1,37 @@
-// Package fleet is a simulated fleet of game servers on loopback: what the
-// tests, the demo and the benchmarks scan.
+// Package fleet is a simulated fleet of game servers on loopback, which the tests,
+// the demo and the benchmarks scan.
 //
-// One process, one socket a port; every address of a network inside
-// 127.0.0.0/8 is a server of its own. The address that was asked is taken from
-// the control message of the datagram (IP_PKTINFO), and the reply is sent from
-// it.
+// The fleet is one process with one socket per port; every address of a network
+// inside 127.0.0.0/8 is a server of its own. The fleet takes the address that was
+// asked from the control message of the datagram (IP_PKTINFO), and sends the reply
+// from that address.
 //
 // # Nature and truth
 //
-// The nature of a server follows from the seed, the address and the port alone
-// ([Config.Nature]), so nothing is remembered for a server, and the record
-// that a perfect scan makes of it ([Config.Truth]) is written from the same
-// model, never by decoding packets. [Compare] holds a census against it.
+// The nature of a server depends only on the seed, the address and the port
+// ([Config.Nature]), so nothing has to be stored for a server. The record that a
+// perfect scan makes of it ([Config.Truth]) is written from the same model, never
+// by decoding packets. Package judge compares a census with it.
 //
 // # Odd servers
 //
-// Most servers look like servers: names, maps, rules and values as they are usual.
-// The odd ones are more frequent than in the real world, so that a small fleet has
-// them all, and their share is fixed. Of the names of servers 5 in 100 are not
-// UTF-8, 5 have control characters, 2 are empty, 2 are longer than 200 bytes; of
-// the names of players 3 are empty and 2 have control characters. One server in 16
-// has odd values among its rules. Each quirk is on one in 24 of the servers that
-// may have it.
+// Most servers look like real ones, with usual names, maps, rules and values. Odd
+// ones are more frequent than in the real world, in fixed proportions, so that even
+// a small fleet has all of them. Of 100 server names, 5 are not UTF-8, 5 have
+// control characters, 2 are empty, and 2 are longer than 200 bytes; of 100 player
+// names, 3 are empty and 2 have control characters. One server in 16 has odd values
+// among its rules. Each quirk affects one in 24 of the servers that may have it.
 //
-// Servers of the kind [Games] play real games, and what they mean is known: package
-// games. A fleet has them if Config.Kinds names them. Config.Fakes plants fakers.
+// Servers of the kind [Games] imitate real games, and what they report is known:
+// see package games. A fleet has them if Config.Kinds names them. Config.Fakes adds
+// fakers.
 //
 // To add a kind of server, honest or hostile, begin at [Kind].
 //
 // # The wall
 //
-// Such a fleet would be an amplifier. Its sockets are bound to the device lo,
-// without which New refuses to start, and whatever comes from or is for an
-// address outside 127.0.0.0/8 is dropped unread. It needs Linux, and returns an error
-// elsewhere.
+// Reachable from outside, such a fleet would be an amplifier. So its sockets are
+// bound to the device lo, without which New refuses to start, and datagrams from or
+// to an address outside 127.0.0.0/8 are dropped unread. The fleet needs Linux, and
+// returns an error elsewhere.
 package fleet

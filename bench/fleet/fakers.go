@@ -11,20 +11,19 @@ import (
 )
 
 // A fleet is divided into groups of groupSize addresses, each spread evenly over
-// its network. A faker has farmSize addresses of his group.
+// the network. A faker owns farmSize addresses of his group.
 const (
 	groupSize = 64
 	farmSize  = 50
 )
 
-// What fakers' servers do that is not in the contents of their replies.
+// How fakers' servers behave apart from the contents of their replies.
 const (
-	edgeDelay    = 150 * time.Millisecond // of RULES, behind an edge that answers the rest
-	floodAnswers = 300                    // to each INFO request
+	edgeDelay    = 150 * time.Millisecond // of RULES, because an edge server gives the other answers
+	floodAnswers = 300                    // INFO replies to each INFO request
 )
 
-// faked returns the server that a faker has at an address, and false if there is
-// none.
+// faked returns the faker's server at an address, or false if there is none.
 func (m *model) faked(addr uint64) (nature, bool) {
 	if m.Fakes <= 0 {
 		return nature{}, false
@@ -48,8 +47,8 @@ func (m *model) faked(addr uint64) (nature, bool) {
 	return n, true
 }
 
-// changed reports whether a server that is usually there is not there tonight, or
-// the other way round.
+// changed reports whether a server that is usually there is missing tonight, or the
+// other way round.
 func (m *model) changed(hash uint64) bool {
 	r := random.Stream(random.Hash(hash, streamNight, m.Night))
 	return m.Night > 0 && r.OneIn(50)
@@ -69,7 +68,7 @@ var fakeOf = [numKinds]games.Fake{
 	EqualDurations: games.EqualDurations, OverMax: games.OverMax, NoGSLT: games.NoGSLT, Redirects: games.Redirects,
 }
 
-// plan returns what server of a game n is.
+// plan returns the plan of the server in package games.
 func (n *nature) plan() games.Plan {
 	p := games.Plan{
 		Seed: n.hash, Roster: n.hash, Night: n.night, Port: uint16(n.addr), Title: n.title, Fake: fakeOf[n.kind],
@@ -83,7 +82,7 @@ func (n *nature) plan() games.Plan {
 	return p
 }
 
-// delayOf is how long the server takes to answer q.
+// delayOf returns how long the server takes to answer q.
 func (n *nature) delayOf(q wire.Question) time.Duration {
 	if n.kind == EdgeCache && q == wire.QuestionRules {
 		return n.delay + edgeDelay
@@ -91,7 +90,7 @@ func (n *nature) delayOf(q wire.Question) time.Duration {
 	return n.delay
 }
 
-// fillGame takes what a server of a real game says.
+// fillGame fills in the contents of a server of a real game.
 func (c *content) fillGame(n *nature) {
 	s := &c.server
 	s.Fill(n.plan())
@@ -102,11 +101,11 @@ func (c *content) fillGame(n *nature) {
 	c.rulesAnnounced, c.cut, c.rulesNotes = len(s.Rules), nil, 0
 }
 
-// TimingFlags are the flags that a scan sets by what it measures: whether a
-// record has them does not follow from a server's nature alone.
+// TimingFlags are the flags that a scan sets because of its measurements. Whether a
+// record has them does not follow from the server's nature alone.
 const TimingFlags = game.FlagEdgeAnswers | game.FlagReplyFlood | game.FlagConflict
 
-// tellMeaning writes into r what the answers mean for their game.
+// tellMeaning sets in r what the answers mean for their game.
 func (n *nature) tellMeaning(r *scanner.Result, c *content) {
 	c.server.Meaning(&c.meaning, r.Asked)
 	if !c.meaning.Empty() {

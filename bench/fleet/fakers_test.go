@@ -11,16 +11,16 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// gamesConfig is a fleet of real games, and fakers among them.
+// gamesConfig returns a fleet of real games with fakers among them.
 func gamesConfig() Config {
 	return Config{
 		Network: netip.MustParsePrefix("127.4.0.0/20"), Ports: []uint16{27015}, Seed: 4, Kinds: []Kind{Games}, Fakes: 0.4,
 	}
 }
 
-// TestMeaningIsWhatIsSent reads the replies of some thousand servers of all games
-// and of fakers, and compares what they mean, and what is suspicious about them,
-// with the model: for all questions, and where some have no answer.
+// TestMeaningIsWhatIsSent decodes the replies of some thousand servers of all games
+// and of fakers, and compares their meaning and the flags with the model, both for
+// all questions and if some have no answer.
 func TestMeaningIsWhatIsSent(t *testing.T) {
 	cfg := gamesConfig()
 	kinds := compareTruth(t, cfg, scanner.AskAll, scanner.AskInfo, scanner.AskInfo|scanner.AskPlayers, scanner.AskInfo|scanner.AskRules)
@@ -59,8 +59,8 @@ func TestMeaningIsWhatIsSent(t *testing.T) {
 	}
 }
 
-// TestFarms holds what the servers of a farm share, and that they have nothing
-// else in common.
+// TestFarms checks what the servers of a farm have in common, and that they share
+// nothing else.
 func TestFarms(t *testing.T) {
 	cfg := gamesConfig()
 	cfg.FakeKinds = []Kind{FarmList, FarmClones}
@@ -100,8 +100,7 @@ func TestFarms(t *testing.T) {
 	}
 }
 
-// TestNights: servers stay what they are from night to night, and change what
-// changes.
+// TestNights checks what changes on servers from night to night, and what does not.
 func TestNights(t *testing.T) {
 	cfg := gamesConfig()
 	cfg.Fakes = 0

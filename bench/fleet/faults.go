@@ -5,7 +5,7 @@ import (
 	"github.com/a2sscan/a2sscan/bench/fleet/internal/random"
 )
 
-// newFaults makes what is wrong with the network of one port.
+// newFaults returns the faults of the network of one port.
 func newFaults(m *model, port uint16) *loopback.Faults {
 	return loopback.NewFaults(loopback.FaultsConfig{
 		Seed: random.Hash(m.Seed, uint64(m.seedPort(port)), 0xFA),

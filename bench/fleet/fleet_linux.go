@@ -11,7 +11,7 @@ import (
 	"github.com/a2sscan/a2sscan/bench/fleet/internal/loopback"
 )
 
-// Fleet is a simulated fleet: one socket and one goroutine a port.
+// Fleet is a simulated fleet, with one socket and one goroutine per port.
 type Fleet struct {
 	model *model
 	ports []*loopback.Port
@@ -20,9 +20,8 @@ type Fleet struct {
 	serving sync.WaitGroup // the ports that answer
 }
 
-// New opens the sockets of a fleet; Serve answers on them. It refuses a Config
-// that makes no sense, and a machine without the device lo, to which the
-// sockets are bound.
+// New opens the sockets of a fleet; Serve answers on them. It refuses an invalid
+// Config, and a machine without the device lo, to which the sockets are bound.
 func New(c Config) (*Fleet, error) {
 	if _, err := newModel(c.on(c.nominalPorts())); err != nil {
 		return nil, fmt.Errorf("fleet: %w", err)
@@ -34,12 +33,12 @@ func New(c Config) (*Fleet, error) {
 	return s.serve(c.on(s.Ports()), nil)
 }
 
-// Sockets are open on every address of the device lo, and do not answer yet.
-// They hold free ports for a recording that needs to know them.
+// Sockets are open on every address of the device lo, but do not answer yet. They
+// reserve free ports for a recording, which needs to know its ports in advance.
 type Sockets struct{ conns []*net.UDPConn }
 
-// Listen opens a socket on each of the ports. 0 stands for a port that no
-// other socket of this machine's loopback has; it may be given several times.
+// Listen opens a socket on each of the ports. 0 stands for a port that no other
+// socket on this machine's loopback has; it may occur several times.
 func Listen(ports []uint16) (*Sockets, error) {
 	s := &Sockets{}
 	for _, number := range ports {
@@ -53,7 +52,7 @@ func Listen(ports []uint16) (*Sockets, error) {
 	return s, nil
 }
 
-// Ports returns the ports in the order in which Listen was given them.
+// Ports returns the ports in the order of Listen's argument.
 func (s *Sockets) Ports() []uint16 {
 	ports := make([]uint16, len(s.conns))
 	for i, conn := range s.conns {
@@ -62,8 +61,8 @@ func (s *Sockets) Ports() []uint16 {
 	return ports
 }
 
-// Close closes those of the sockets that no fleet has taken over. A nil Sockets
-// has none.
+// Close closes the sockets that no fleet has taken over. It may be called on a nil
+// Sockets.
 func (s *Sockets) Close() error {
 	if s == nil {
 		return nil
@@ -76,12 +75,13 @@ func (s *Sockets) Close() error {
 	return errors.Join(errs...)
 }
 
-// Fleet makes a fleet of the sockets: the servers that answer are a's, at places
-// of c. The network faults and the seed of c apply; its choice of
-// servers does not. The Sockets are the Fleet's then, also if there is an error.
+// Fleet makes a fleet of the sockets. Its servers are those of a, at places of c.
+// The network faults and the seed of c apply; its choice of servers does not. Fleet
+// takes over the sockets, even if it returns an error.
 func (s *Sockets) Fleet(c Config, a Answerer) (*Fleet, error) { return s.serve(c, a) }
 
-// serve makes a fleet of c's servers, or of those of a, on the sockets.
+// serve makes a fleet of the sockets, with the servers of a, or those of c if a is
+// nil.
 func (s *Sockets) serve(c Config, a Answerer) (*Fleet, error) {
 	defer s.Close()
 	m, err := newModel(c)
@@ -115,15 +115,15 @@ func (f *Fleet) addPort(conn *net.UDPConn, a Answerer) error {
 	return nil
 }
 
-// Config returns what fleet it is, with the ports that it is on. Its Truth and
-// Nature are those of this fleet.
+// Config returns the Config of the fleet with its actual ports. The methods Truth
+// and Nature of that Config describe this fleet.
 func (f *Fleet) Config() Config { return f.model.Config }
 
-// Ports returns the ports that the fleet is on, in the order of Config.Ports.
+// Ports returns the ports of the fleet, in the order of Config.Ports.
 func (f *Fleet) Ports() []uint16 { return f.model.Config.Ports }
 
-// Serve answers until ctx is done or the Fleet is closed, and returns nil
-// then. It may be called once.
+// Serve answers until ctx is done or the Fleet is closed, and then returns nil. It
+// may be called once.
 func (f *Fleet) Serve(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -155,7 +155,7 @@ func (f *Fleet) Close() error {
 	return errors.Join(append(errs, f.stray.Close())...)
 }
 
-// Stats returns the numbers of the fleet, up to the last batch of each port.
+// Stats returns the statistics of the fleet, up to the last batch of each port.
 func (f *Fleet) Stats() Stats {
 	var sum Stats
 	for _, p := range f.ports {

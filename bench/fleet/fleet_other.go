@@ -8,7 +8,7 @@ import (
 	"runtime"
 )
 
-// Fleet is a simulated fleet. There is none on this system.
+// Fleet is a simulated fleet. It does not exist on this system.
 type Fleet struct{}
 
 var errSystem = errors.New("fleet: needs Linux (an address of arrival for each datagram, " +
@@ -17,7 +17,7 @@ var errSystem = errors.New("fleet: needs Linux (an address of arrival for each d
 // New returns an error: a fleet needs Linux.
 func New(Config) (*Fleet, error) { return nil, errSystem }
 
-// Sockets are open ports of loopback. There are none on this system.
+// Sockets are open ports of loopback. They do not exist on this system.
 type Sockets struct{}
 
 // Listen returns an error: a fleet needs Linux.

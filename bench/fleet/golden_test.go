@@ -10,8 +10,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Two short lists, an INFO and an 'm' from which the golden datagrams are
-// made.
+// Two short lists, an INFO and an 'm', from which the golden datagrams are made.
 var (
 	goldenInfo = wire.Info{
 		Has: commonFields | wire.HasAppID | wire.HasVersion | wire.HasEDF | wire.HasGamePort |
@@ -45,7 +44,7 @@ var (
 	}
 )
 
-// goldenMod is goldenOld with the mod block of document 000's example.
+// goldenMod is goldenOld with the mod block from the example in document 000.
 func goldenMod() wire.Info {
 	in := goldenOld
 	in.Has |= wire.HasMod
@@ -65,17 +64,18 @@ const (
 	hexRules   = "FFFFFFFF 45 0200 61 00 31 00 62 00 00"
 )
 
-// goldenPacked is a compressed reply made by the bzip2 program.
+// goldenPacked returns a compressed reply made by the bzip2 program.
 func goldenPacked(t *testing.T) packed {
 	return packed{data: unhex(t, hexBzip2), size: 11, crc: 0xF6C1EFC7}
 }
 
-// hexBzip2 is what bzip2 -1 makes of FF FF FF FF 45 01 00 "a" 00 "b" 00.
+// hexBzip2 is the output of bzip2 -1 for FF FF FF FF 45 01 00 "a" 00 "b" 00.
 const hexBzip2 = "425A6831 314159265359 201456FA 000005C500E000020030000000A00022341FAA0C01" +
 	"9C225F8BB9229C2848100A2B7D0049"
 
 // golden is one reply of one kind, written by hand from document 000 and the
-// quirks. In want, ?? is any byte, XX*N is XX N times, and ... any rest.
+// quirks. In want, ?? is any byte, XX*N is XX repeated N times, and ... is any
+// rest.
 type golden struct {
 	kind   Kind
 	q      wire.Question
@@ -199,8 +199,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestGoldenPacked frames what the bzip2 program made, in both layouts and
-// split in the middle.
+// TestGoldenPacked puts the output of the bzip2 program into fragments, in both
+// layouts and split in the middle.
 func TestGoldenPacked(t *testing.T) {
 	m, _ := newModel(testConfig())
 	z := goldenPacked(t)
@@ -222,8 +222,8 @@ func TestGoldenPacked(t *testing.T) {
 	}
 }
 
-// TestGoldenChallenge wants nine bytes from those that challenge, and nothing
-// from those that are silent.
+// TestGoldenChallenge checks that servers that challenge send nine bytes, and
+// silent ones nothing.
 func TestGoldenChallenge(t *testing.T) {
 	for kind, want := range map[Kind][]string{
 		EndlessChallenges: {"FFFFFFFF 41 ????????"}, Source: {"FFFFFFFF 41 ????????"}, Silent: nil,
@@ -276,7 +276,8 @@ func expand(t *testing.T, pattern string) string {
 	return b.String()
 }
 
-// matches compares hex with a pattern of hex digits, ? and a last "...".
+// matches compares hex with a pattern of hex digits, ?, and possibly "..." at the
+// end.
 func matches(got, pattern string) bool {
 	if rest, ok := strings.CutSuffix(pattern, "..."); ok {
 		return len(got) >= len(rest) && matches(got[:len(rest)], rest)

@@ -1,4 +1,4 @@
-// This file holds what hostile servers send. A new kind begins in kind.go.
+// This file has the replies of hostile servers. To add a kind, begin in kind.go.
 
 package fleet
 
@@ -25,9 +25,9 @@ const (
 	noiseSize     = 600
 )
 
-// misbehave answers q, for which the content is filled, as a hostile server
-// does. It reports false where the malice of the kind is in the content, or in
-// another answer than that to q.
+// misbehave answers q as a hostile server does; the content for q is already filled
+// in. It returns false if the malice of the kind is in that content, or in the
+// answer to another question.
 func (p *responder) misbehave(n *nature, q wire.Question) bool {
 	switch n.kind {
 	case Tiny:
@@ -44,7 +44,7 @@ func (p *responder) misbehave(n *nature, q wire.Question) bool {
 	return true
 }
 
-// hostileInfo is misbehave for INFO.
+// hostileInfo implements misbehave for INFO.
 func (p *responder) hostileInfo(n *nature) bool {
 	switch n.kind {
 	case Huge:
@@ -60,7 +60,7 @@ func (p *responder) hostileInfo(n *nature) bool {
 	return true
 }
 
-// unendingProtocol is the one field of an INFO without an end.
+// unendingProtocol is the only complete field of an INFO without an end.
 const unendingProtocol = 'A'
 
 // appendEndless appends an INFO of n bytes that ends inside the name.
@@ -69,7 +69,7 @@ func appendEndless(dst []byte, protocol byte, n int) []byte {
 	return appendLong(dst, n-6)
 }
 
-// hostileRules is misbehave for RULES.
+// hostileRules implements misbehave for RULES.
 func (p *responder) hostileRules(n *nature) bool {
 	switch n.kind {
 	case FragmentsOfNone, FragmentsBeyond, FragmentsDisagree:
@@ -95,13 +95,13 @@ func (p *responder) hostileRules(n *nature) bool {
 	return true
 }
 
-// sendTiny sends 1 to 8 bytes: as much of a challenge as that is.
+// sendTiny sends 1 to 8 bytes: the beginning of a challenge.
 func (p *responder) sendTiny(n *nature) {
 	p.msg = wire.AppendChallenge(p.msg[:0], wire.Challenge(p.junk.Next()))
 	p.send(n, p.msg[:p.junk.Between(1, 8)])
 }
 
-// sendSplitWrongly sends msg in fragments whose totals or numbers can't be.
+// sendSplitWrongly sends msg in fragments whose totals or numbers are impossible.
 func (p *responder) sendSplitWrongly(n *nature, msg []byte) {
 	f := wire.Fragment{Layout: n.layout, ID: p.nextID(n), Size: uint16(n.fragment)}
 	total := uint8((len(msg) + n.fragment - 1) / n.fragment)
@@ -120,8 +120,8 @@ func (p *responder) sendSplitWrongly(n *nature, msg []byte) {
 	}
 }
 
-// floodFragments sends fragments of as many replies, none of which has a first
-// one.
+// floodFragments sends fragments that each belong to a different reply, none of
+// which has a first fragment.
 func (p *responder) floodFragments(n *nature) {
 	p.msg = append(p.msg[:0], p.noise(floodPayload)...)
 	for range floodReplies {
@@ -132,7 +132,7 @@ func (p *responder) floodFragments(n *nature) {
 	}
 }
 
-// noise returns n random bytes behind the magic of bzip2.
+// noise returns n random bytes after the magic of bzip2.
 func (p *responder) noise(n int) []byte {
 	b := append(make([]byte, 0, n+8), "BZh91AY&SY"...)
 	for len(b) < n {
@@ -141,8 +141,7 @@ func (p *responder) noise(n int) []byte {
 	return b[:n]
 }
 
-// bomb returns a reply of zeros that decompresses to bombSize and says that it
-// is less.
+// bomb returns a reply of zeros that decompresses to bombSize but declares less.
 var bomb = sync.OnceValue(func() packed {
 	var b bytes.Buffer
 	w, err := bzip2.NewWriter(&b, &bzip2.WriterConfig{Level: 9})
@@ -158,7 +157,7 @@ var bomb = sync.OnceValue(func() packed {
 	return packed{data: b.Bytes(), size: declaredSmall}
 })
 
-// zeros reads as zero bytes without an end.
+// zeros is a reader that returns zero bytes without end.
 type zeros struct{}
 
 func (zeros) Read(b []byte) (int, error) {
@@ -166,8 +165,8 @@ func (zeros) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// disguise makes datagrams come from a source that was not asked: from another port, or
-// from another network inside the wall.
+// disguise makes datagrams come from a source that was not asked: another port, or
+// another network inside the wall.
 func (m *model) disguise(n *nature, ds []loopback.Datagram) {
 	for i := range ds {
 		if n.kind == OtherAddress {
@@ -177,9 +176,9 @@ func (m *model) disguise(n *nature, ds []loopback.Datagram) {
 	}
 }
 
-// elsewhere returns an address of the network beside the fleet's, which is
-// inside the wall too. Where the fleet has all that is inside, it is the same
-// address; then only another port makes a difference.
+// elsewhere returns an address in the network next to the fleet's, which is also
+// inside the wall. If the fleet fills all of the wall, it returns the same address;
+// then only the port can differ.
 func (m *model) elsewhere(addr uint64) uint64 {
 	if m.addrs == 1<<24 {
 		return addr

@@ -13,8 +13,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// hostileAnswer returns the datagrams with which a hostile server answers q,
-// its challenge given.
+// hostileAnswer returns the datagrams with which a hostile server answers q, after
+// the request had a valid challenge.
 func hostileAnswer(t *testing.T, k Kind, q wire.Question) [][]byte {
 	t.Helper()
 	c := oneServer(t, k)
@@ -30,7 +30,7 @@ func hostileAnswer(t *testing.T, k Kind, q wire.Question) [][]byte {
 	return ds
 }
 
-// joined returns the compressed data of fragments, and the first of them.
+// joined returns the compressed data of fragments, and the first fragment.
 func joined(t *testing.T, ds [][]byte) (first wire.Fragment, data []byte) {
 	t.Helper()
 	layout, packed := wire.ShowLayout(ds[0])
@@ -50,8 +50,8 @@ func joined(t *testing.T, ds [][]byte) (first wire.Fragment, data []byte) {
 	return first, data
 }
 
-// TestBzip2IsMalicious looks at what the compressed replies of hostile servers
-// really hold.
+// TestBzip2IsMalicious checks what the compressed replies of hostile servers really
+// contain.
 func TestBzip2IsMalicious(t *testing.T) {
 	unpack := func(k Kind) (f wire.Fragment, size int64, crc uint32, err error) {
 		f, data := joined(t, hostileAnswer(t, k, wire.QuestionRules))
@@ -73,8 +73,8 @@ func TestBzip2IsMalicious(t *testing.T) {
 	}
 }
 
-// TestLeadingFragmentHoldsTheTruth: where the fragments of a reply contradict
-// each other, the rules of the truth are those in the first one.
+// TestLeadingFragmentHoldsTheTruth checks that, if the fragments of a reply
+// contradict each other, the rules of the truth are those in the first fragment.
 func TestLeadingFragmentHoldsTheTruth(t *testing.T) {
 	c := oneServer(t, FragmentsDisagree)
 	m, _ := newModel(c)
@@ -95,8 +95,8 @@ func TestLeadingFragmentHoldsTheTruth(t *testing.T) {
 	}
 }
 
-// TestFloodsAreLarge wants 60 to 64 KiB of each answer of a Flood64K, in one
-// datagram that fits, whatever the name.
+// TestFloodsAreLarge checks that each answer of a Flood64K has 60 to 64 KiB and
+// fits into one datagram, whatever the name.
 func TestFloodsAreLarge(t *testing.T) {
 	c := testConfig()
 	c.Hostile, c.HostileKinds = 1, []Kind{Flood64K}
@@ -113,7 +113,8 @@ func TestFloodsAreLarge(t *testing.T) {
 	}
 }
 
-// TestTinyAreTiny wants 1 to 8 bytes, and all of these sizes.
+// TestTinyAreTiny checks that the answers have 1 to 8 bytes, and that all of these
+// sizes occur.
 func TestTinyAreTiny(t *testing.T) {
 	m, _ := newModel(testConfig())
 	r := newResponder(m, 27015)
@@ -128,8 +129,8 @@ func TestTinyAreTiny(t *testing.T) {
 	}
 }
 
-// TestNoChallengeIsEverTheLast: an endless server gives another one each time
-// and takes none.
+// TestNoChallengeIsEverTheLast checks that an EndlessChallenges server gives
+// another challenge each time and accepts none.
 func TestNoChallengeIsEverTheLast(t *testing.T) {
 	a := newAsker(t, EndlessChallenges)
 	seen := make(map[wire.Challenge]bool)

@@ -5,22 +5,22 @@ import (
 	"strings"
 )
 
-// Kind is the engine that a server resembles, or its malice.
+// Kind is the engine that a server resembles, or the kind of its malice.
 //
-// To add one: name it here and in kindWords; give it its texts, challenges and
-// layout in model.go, its replies in responder.go or hostile.go, and the record
-// of a perfect scan in truth.go. TestTruthIsWhatIsSent and TestEveryKindAppears
-// then hold it to that. A weight in honestWeights, or a new hostile kind, changes
-// the fleets of every seed; an honest kind without a weight appears only where a
-// Config names it alone.
+// To add a kind, name it here and in kindWords. Define its texts, challenges and
+// layout in model.go, its replies in responder.go or hostile.go, and the record of
+// a perfect scan in truth.go. TestTruthIsWhatIsSent and TestEveryKindAppears then
+// check it. A new weight in honestWeights, or a new hostile kind, changes the
+// fleets of every seed; an honest kind without a weight appears only if a Config
+// names it alone.
 type Kind uint8
 
-// The honest kinds. They answer what a real server might, however oddly.
+// The honest kinds. They answer as a real server might, however oddly.
 const (
-	Source          Kind = iota // modern Source; a challenge on all three questions (EC-1)
-	SourceLists                 // a challenge on players and rules only
+	Source          Kind = iota // modern Source; wants a challenge for all three questions (EC-1)
+	SourceLists                 // wants a challenge for PLAYER and RULES only
 	SourceOpen                  // no challenge at all (EC-4)
-	Rechallenge                 // as Source, but the first challenge is void after its first use (EC-2, EC-13)
+	Rechallenge                 // as Source, but the first challenge is valid only once (EC-2, EC-13)
 	GoldSource                  // GoldSource as it is today: an 'I' and players counted from 1 (EC-78)
 	GoldSourceOld               // an 'm' and no mod (EC-66)
 	GoldSourceMod               // an 'm' with a mod block
@@ -32,37 +32,37 @@ const (
 	Packed                      // rules in bzip2 (EC-95, EC-108)
 	InfoOnly                    // neither players nor rules (EC-86, EC-99)
 	TruncatedRules              // rules that end inside a pair (EC-92)
-	Silent                      // somebody is there and never answers
+	Silent                      // a server that never answers
 	OwnChallenge                // a challenge for each question; a wrong one is dropped (EC-143)
-	ShortChallenge              // challenges hold some seconds; an old one is dropped (EC-14)
-	GetChallenge                // players and rules only with a challenge that GETCHALLENGE gave (EC-18)
+	ShortChallenge              // challenges are valid for some seconds; requests with an old one are dropped (EC-14)
+	GetChallenge                // answers PLAYER and RULES only with a challenge from GETCHALLENGE (EC-18)
 	TrailingNUL                 // all requests but INFO must have one more NUL (document 004)
-	PlayersOnly                 // neither INFO nor rules; a ping is answered
-	Games                       // a server of a real game, with what it means known: package games
+	PlayersOnly                 // answers PLAYER and a ping, but neither INFO nor RULES
+	Games                       // a server of a real game whose meaning is known: see package games
 
 	numHonest = iota
 )
 
-// The hostile kinds. None of them may stop a scan, fill its memory or put into
-// a record what was never said.
+// The hostile kinds. None of them must be able to stop a scan, fill its memory, or
+// make it record anything that was not sent.
 const (
-	EndlessChallenges Kind = numHonest + iota // an ever new challenge to everything
-	FragmentsOfNone                           // fragments of a reply of 0 fragments (EC-120)
+	EndlessChallenges Kind = numHonest + iota // answers everything with another new challenge
+	FragmentsOfNone                           // fragments with a total of 0 (EC-120)
 	FragmentsBeyond                           // fragment numbers at and above the total (EC-120)
 	FragmentsDisagree                         // fragments of one reply with different totals
 	OneSplitID                                // one split ID for two different replies
 	DeclaresTwoGiB                            // bzip2 that declares 2 GiB (EC-121)
-	WrongChecksum                             // bzip2 with a CRC-32 that is not its own
+	WrongChecksum                             // bzip2 with a wrong CRC-32
 	Bomb                                      // bzip2 that grows a hundred thousand times
-	Noise                                     // random bytes that call themselves bzip2
+	Noise                                     // random bytes marked as bzip2
 	Tiny                                      // datagrams of 1 to 8 bytes (EC-8, EC-56)
 	Huge                                      // INFO of 65,507 bytes without an end
-	Flood64K                                  // about 64 KiB of honest answer to everything (EC-53)
+	Flood64K                                  // about 64 KiB of honest data in answer to everything (EC-53)
 	FragmentFlood                             // fragments with random IDs, and never a complete reply
 	OtherPort                                 // replies from a port that was not asked
 	OtherAddress                              // replies from an address that was not asked (EC-127)
 	Unterminated                              // INFO without a NUL
-	Ghosts                                    // 255 players announced, none there
+	Ghosts                                    // 255 players announced, none listed
 	EndlessRules                              // 60 KiB of rules without a NUL
 	ReplyStorm                                // thousands of replies to one INFO
 	Escapes                                   // escape sequences in every name
@@ -70,8 +70,8 @@ const (
 	firstFaker = numHonest + iota
 )
 
-// The fakers' kinds. A faker has farmSize servers of one kind, which answer as
-// servers of real games do; what they answer is not true.
+// The fakers' kinds. A faker has farmSize servers of one kind. They answer like
+// servers of real games, but what they answer is not true.
 const (
 	FarmList       Kind = firstFaker + iota // all of them resend the bytes of one PLAYER reply
 	FarmClones                              // one game, name, map and capacity for all
@@ -79,9 +79,9 @@ const (
 	TinyDurations                           // players with the duration 00 00 00 01
 	EqualDurations                          // all players connected for the same long time
 	OverMax                                 // more players than places
-	NoGSLT                                  // a Steam ID that is none of a server account
+	NoGSLT                                  // a Steam ID that is not that of a server account
 	Redirects                               // keywords that send players to another server
-	EdgeCache                               // INFO and PLAYER come from an edge, RULES from afar
+	EdgeCache                               // an edge server answers INFO and PLAYER, a distant one RULES
 	InfoFlood                               // hundreds of INFO replies to one question
 
 	numKinds = firstFaker + iota
@@ -104,7 +104,7 @@ var kindWords = [numKinds]string{
 	"over-max", "no-gslt", "redirects", "edge-cache", "info-flood",
 }
 
-// String returns the word with which a flag names k.
+// String returns the word for k that flags use.
 func (k Kind) String() string {
 	if k < numKinds {
 		return kindWords[k]
@@ -118,7 +118,7 @@ func (k Kind) Hostile() bool { return k >= numHonest && k < firstFaker }
 // Faker reports whether k is one of the fakers' kinds.
 func (k Kind) Faker() bool { return k >= firstFaker && k < numKinds }
 
-// UsualKinds returns the honest kinds that a fleet has if nothing else is wanted.
+// UsualKinds returns the honest kinds of a fleet whose Config names no kinds.
 func UsualKinds() (ks []Kind) {
 	for k, weight := range honestWeights {
 		if weight > 0 {
@@ -128,8 +128,8 @@ func UsualKinds() (ks []Kind) {
 	return ks
 }
 
-// weight is the share of an honest kind among those that were chosen. The
-// unusual ones are rare.
+// weight returns the share of an honest kind among the chosen kinds. Unusual ones
+// are rare.
 func (k Kind) weight() uint32 {
 	if k == Games {
 		return gamesWeight
@@ -137,8 +137,8 @@ func (k Kind) weight() uint32 {
 	return max(1, honestWeights[k])
 }
 
-// gamesWeight is the share of Games beside other kinds: as many as all the usual
-// ones together.
+// gamesWeight is the share of Games if other kinds are chosen, too: as much as all
+// the usual kinds together.
 const gamesWeight = 1000
 
 // HonestKinds returns all honest kinds.
@@ -158,8 +158,8 @@ func kindRange(from, to Kind) []Kind {
 	return ks
 }
 
-// ParseKinds reads a list of kinds separated by commas, such as
-// "source,bzip2". An empty list is nil, which a Config takes for all of them.
+// ParseKinds reads a list of kinds separated by commas, such as "source,bzip2". For
+// an empty list it returns nil, which means all kinds in a Config.
 func ParseKinds(list string) ([]Kind, error) {
 	var ks []Kind
 	for word := range strings.SplitSeq(list, ",") {
@@ -186,9 +186,9 @@ func parseKind(word string) (Kind, bool) {
 	return 0, false
 }
 
-// honestWeights are the shares of the honest kinds in a fleet, in thousandths:
-// about what a census of the real world finds, with the rare ones made less
-// rare so that a small fleet has them all.
+// honestWeights are the shares of the honest kinds in a fleet, in thousandths. They
+// are roughly those of a census of the real world, but the rare kinds are less
+// rare, so that a small fleet has all of them.
 var honestWeights = [numHonest]uint32{
 	Source: 380, SourceLists: 150, SourceOpen: 60, Rechallenge: 30,
 	GoldSource: 80, GoldSourceOld: 25, GoldSourceMod: 25, Both: 20, Ship: 15,

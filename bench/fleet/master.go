@@ -17,14 +17,15 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
 
-// MasterConfig describes a simulated master server. The zero value of
-// each field but Fleet is a master without faults and limits.
+// MasterConfig describes a simulated master server. The zero value of every field
+// except Fleet means no faults and no limits.
 type MasterConfig struct {
 	Fleet Config           // whose places are on the list, alive or not
 	Also  []netip.AddrPort // on the list besides, such as addresses of relays
 
-	// Where it answers: addresses of 127.0.0.0/8. Without either, both ways on
-	// 127.0.0.1 and ports of the system's choice; without one, not that way.
+	// UDP and Web are the addresses, in 127.0.0.0/8, at which the master answers.
+	// If only one is set, it answers only that way. If neither is set, it answers
+	// both ways on 127.0.0.1 and on ports that the system chooses.
 	UDP, Web netip.AddrPort
 
 	Page int    // addresses in a page; zero: as many as fit a datagram of Steam's
@@ -41,7 +42,7 @@ type MasterConfig struct {
 	For    int           // answers that it does for; zero: all that follow
 }
 
-// MasterFault is something that a master does wrong.
+// MasterFault is a fault of a master.
 type MasterFault uint8
 
 // The faults of a list over UDP.
@@ -58,8 +59,8 @@ const (
 	MasterStub                            // pages end inside the first address
 )
 
-// The faults of a list over HTTP; MasterSilent and MasterTruncated are some,
-// too.
+// The faults of a list over HTTP. MasterSilent and MasterTruncated also apply to
+// HTTP.
 const (
 	MasterTooMany   MasterFault = 64 + iota // 429 to everything
 	MasterBroken                            // 503
@@ -82,10 +83,11 @@ var masterFaultWords = map[MasterFault]string{
 	MasterForbidden: "403", MasterRefuses: "400",
 }
 
-// String is the fault's word.
+// String returns the word for the fault.
 func (f MasterFault) String() string { return masterFaultWords[f] }
 
-// ParseMasterFaults reads words with commas between them; "" is no fault.
+// ParseMasterFaults reads the words of faults separated by commas; "" means no
+// faults.
 func ParseMasterFaults(s string) (faults []MasterFault, err error) {
 	if s == "" {
 		return nil, nil
@@ -114,8 +116,7 @@ func MasterFaultWords() []string { return slices.Sorted(maps.Values(masterFaultW
 
 func allMasterFaults() string { return strings.Join(MasterFaultWords(), ", ") }
 
-// Master is a simulated master server: over UDP and HTTP, on loopback and
-// nowhere else.
+// Master is a simulated master server over UDP and HTTP, on loopback only.
 type Master struct {
 	MasterConfig
 	list []listed
@@ -128,14 +129,14 @@ type Master struct {
 	mute  time.Time // until when it is silent
 }
 
-// gauge counts answers, and when the last ones were.
+// gauge counts answers, and remembers when the most recent ones were.
 type gauge struct {
 	answers int
 	times   []time.Time
 }
 
-// NewMaster makes the list of a master. It refuses a Fleet that makes no sense.
-// Reply and ServeHTTP answer without a network; Listen is needed for Serve.
+// NewMaster builds the list of a master. It refuses an invalid Fleet. Reply and
+// ServeHTTP answer without a network; Serve needs Listen to be called first.
 func NewMaster(c MasterConfig) (*Master, error) {
 	if c.Page == 0 {
 		c.Page = master.PageAddrs
@@ -178,8 +179,8 @@ func (m *Master) Listen() (err error) {
 	return nil
 }
 
-// UDPAddr is where the master answers over UDP, as host:port; empty: not that
-// way.
+// UDPAddr returns the UDP address of the master as host:port, or "" if it does not
+// answer over UDP.
 func (m *Master) UDPAddr() string {
 	if m.conn == nil {
 		return ""
@@ -187,7 +188,8 @@ func (m *Master) UDPAddr() string {
 	return m.conn.LocalAddr().String()
 }
 
-// URL is where the master answers GetServerList; empty: nowhere.
+// URL returns the URL of the master's GetServerList, or "" if it does not answer
+// over HTTP.
 func (m *Master) URL() string {
 	if m.web == nil {
 		return ""
@@ -195,11 +197,11 @@ func (m *Master) URL() string {
 	return "http://" + m.web.Addr().String() + "/IGameServersService/GetServerList/v1/"
 }
 
-// Len is how many addresses are on the list.
+// Len returns how many addresses are on the list.
 func (m *Master) Len() int { return len(m.list) }
 
-// Serve answers until ctx is done or the Master is closed, and returns nil
-// then. It may be called once, after Listen.
+// Serve answers until ctx is done or the Master is closed, and then returns nil. It
+// may be called once, after Listen.
 func (m *Master) Serve(ctx context.Context) error {
 	server := &http.Server{Handler: m, ReadHeaderTimeout: 5 * time.Second}
 	stop := context.AfterFunc(ctx, func() {
@@ -224,7 +226,7 @@ func (m *Master) Serve(ctx context.Context) error {
 	return nil
 }
 
-// Close closes the sockets, and ends Serve.
+// Close closes the sockets, which ends Serve.
 func (m *Master) Close() (err error) {
 	if m.conn != nil {
 		err = m.conn.Close()
@@ -235,15 +237,15 @@ func (m *Master) Close() (err error) {
 	return err
 }
 
-// Requests returns how many were answered, or left without an answer, over UDP
-// and over HTTP.
+// Requests returns how many requests arrived over UDP and over HTTP, whether or not
+// they were answered.
 func (m *Master) Requests() (udp, web int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.pages.answers, m.calls.answers
 }
 
-// note counts an answer, and reports whether the faults are at work.
+// note counts an answer, and reports whether the faults are active.
 func (m *Master) note(g *gauge, now time.Time) (faulty bool) {
 	g.answers++
 	g.times = append(g.times, now)
@@ -251,7 +253,7 @@ func (m *Master) note(g *gauge, now time.Time) (faulty bool) {
 	return n >= 0 && (m.For == 0 || n < m.For)
 }
 
-// within counts the answers of the last span of time.
+// within returns how many answers there were in the most recent span of time.
 func (g *gauge) within(span time.Duration, now time.Time) (n int) {
 	for _, t := range g.times {
 		if now.Sub(t) < span {

@@ -13,8 +13,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/udp"
 )
 
-// listed is a place as a master knows it. A server is described by the
-// model; an empty place by the server that was there before.
+// listed is a place as a master knows it. A server is described by the model; an
+// empty place is described by the server that used to be there.
 type listed struct {
 	key       uint64
 	server    master.Server
@@ -22,10 +22,10 @@ type listed struct {
 	spectator bool
 }
 
-// streamMaster is the stream of what only a master knows.
+// streamMaster is the stream for data that only a master has.
 const streamMaster = 100
 
-// listOf makes the list in address order.
+// listOf builds the list in address order.
 func listOf(c *MasterConfig) ([]listed, error) {
 	m, err := newModel(c.Fleet)
 	if err != nil {
@@ -54,7 +54,7 @@ func listOf(c *MasterConfig) ([]listed, error) {
 	return slices.CompactFunc(list, func(a, b listed) bool { return a.key == b.key }), nil
 }
 
-// describe fills in what the master knows of a server.
+// describe fills in what the master knows about a server.
 func (e *listed) describe(n *nature, said *content) {
 	in := &said.info
 	r := random.Stream(random.Hash(n.hash, streamMaster))
@@ -78,10 +78,10 @@ func (e *listed) describe(n *nature, said *content) {
 	e.spectator = in.ServerType|0x20 == 'p'
 }
 
-// masterText is what the master makes of a server's bytes. Its copy is its own.
+// masterText returns the text that a master makes of a server's bytes, as a copy.
 func masterText(b []byte) string { return strings.ToValidUTF8(string(b), "\uFFFD") }
 
-// in reports whether the server is in the region that was asked for.
+// in reports whether the server is in the requested region.
 func (e *listed) in(r master.Region) bool {
 	return r == master.World || e.server.Has&master.HasRegion != 0 && e.server.Region == int32(r)
 }
@@ -118,8 +118,8 @@ func (e *listed) meetsOne(c *master.Condition) bool {
 	return e.meetsPlain(c.Key, c.Value)
 }
 
-// meetsPlain is meetsOne for keys that compare. A key that is not known is
-// met by all.
+// meetsPlain implements meetsOne for keys that compare values. All servers meet an
+// unknown key.
 func (e *listed) meetsPlain(key, value string) bool {
 	s := &e.server
 	switch key {
@@ -152,7 +152,8 @@ func (e *listed) meetsAny(cs []master.Condition) bool {
 	return false
 }
 
-// hasTags reports whether the keywords have all of the tags, or one of them.
+// hasTags reports whether the keywords contain all of the tags or, if any is set,
+// at least one.
 func (e *listed) hasTags(any bool, tags []string) bool {
 	have := strings.Split(e.server.GameType, ",")
 	for _, tag := range tags {
@@ -163,7 +164,7 @@ func (e *listed) hasTags(any bool, tags []string) bool {
 	return !any
 }
 
-// likePattern reports whether a text is as the pattern, in which * stands for any
+// likePattern reports whether a text matches a pattern, in which * stands for any
 // text.
 func likePattern(pattern, s string) bool {
 	start, rest, wild := strings.Cut(pattern, "*")
@@ -185,8 +186,8 @@ func likePattern(pattern, s string) bool {
 	}
 }
 
-// after returns the index of the first entry behind an address, which need not
-// be on the list.
+// after returns the index of the first entry after an address, which need not be on
+// the list.
 func (m *Master) after(seed netip.AddrPort) int {
 	if !seed.IsValid() || seed.Port() == 0 && seed.Addr().IsUnspecified() {
 		return 0

@@ -44,7 +44,7 @@ func (m *Master) reply(t testing.TB, r master.Region, seed netip.AddrPort, filte
 	return addrs, p.End()
 }
 
-// TestMasterPages wants every place on the list, in order, alive or not.
+// TestMasterPages checks that every place is on the list, in order, alive or not.
 func TestMasterPages(t *testing.T) {
 	c := Config{Network: netip.MustParsePrefix("127.42.0.0/24"), Ports: []uint16{27016, 27015}, Alive: 0.2}
 	m := testMaster(t, MasterConfig{Fleet: c, Page: 100})
@@ -72,20 +72,22 @@ func TestMasterPages(t *testing.T) {
 	}
 	for i := range m.list { // also of those that are empty by now
 		if e := &m.list[i]; e.server.Has == 0 || e.server.SteamID == 0 {
-			t.Fatalf("nothing is known of %v", e.server.Addr)
+			t.Fatalf("nothing is known about %v", e.server.Addr)
 		}
 	}
-	// A seed that is not on the list: what would follow it.
+	// For a seed that is not on the list, the page begins with what would follow
+	// it.
 	page, _ := m.reply(t, master.World, netip.MustParseAddrPort("127.42.0.7:5"), "")
 	if page[0].String() != "127.42.0.7:27015" {
 		t.Errorf("%v", page[0])
 	}
 	if page, end := m.reply(t, master.World, netip.MustParseAddrPort("255.0.0.1:5"), ""); len(page) > 0 || !end {
-		t.Errorf("%v behind the last", page)
+		t.Errorf("%v after the last address", page)
 	}
 }
 
-// TestMasterFilters wants the servers of the model that meet each filter.
+// TestMasterFilters checks that each filter returns the servers of the model that
+// meet it.
 func TestMasterFilters(t *testing.T) {
 	m := testMaster(t, MasterConfig{Page: 4096})
 	tests := []struct {
@@ -139,7 +141,7 @@ func TestMasterFilters(t *testing.T) {
 	}
 }
 
-// TestMasterSays wants the list to describe a server as its INFO does.
+// TestMasterSays checks that the list describes a server as its INFO does.
 func TestMasterSays(t *testing.T) {
 	m := testMaster(t, MasterConfig{})
 	checked := 0
@@ -159,8 +161,8 @@ func TestMasterSays(t *testing.T) {
 	}
 }
 
-// TestMasterNoRequest wants no answer to what is no request: an amplifier
-// answers everything.
+// TestMasterNoRequest checks that a datagram that is not a request gets no answer:
+// otherwise the master would be an amplifier.
 func TestMasterNoRequest(t *testing.T) {
 	m := testMaster(t, MasterConfig{})
 	for _, b := range []string{"", "\x31", "\x31\xFF0.0.0.0:0\x00", "\xFF\xFF\xFF\xFFTSource Engine Query\x00", "\x31\xFFx\x00\x00",
@@ -174,7 +176,8 @@ func TestMasterNoRequest(t *testing.T) {
 	}
 }
 
-// TestMasterLoopback wants the sockets on loopback, and no answer to others.
+// TestMasterLoopback checks that the sockets are on loopback, and that others get
+// no answer.
 func TestMasterLoopback(t *testing.T) {
 	m := testMaster(t, MasterConfig{Key: "abc"})
 	if err := m.Listen(); err != nil {
@@ -198,7 +201,7 @@ func TestMasterLoopback(t *testing.T) {
 	}
 }
 
-// TestMasterServe fetches the list over real sockets, both ways.
+// TestMasterServe fetches the list over real sockets, over UDP and over HTTP.
 func TestMasterServe(t *testing.T) {
 	m := testMaster(t, MasterConfig{Key: "0123456789ABCDEF", Cap: 700})
 	if err := m.Listen(); err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/udp"
 )
 
-// serveUDP answers until the socket is closed. What comes from outside of
-// 127.0.0.0/8 is not answered.
+// serveUDP answers until the socket is closed. It does not answer datagrams from
+// outside 127.0.0.0/8.
 func (m *Master) serveUDP() error {
 	buf := make([]byte, 2048)
 	for {
@@ -29,7 +29,7 @@ func (m *Master) serveUDP() error {
 	}
 }
 
-// Reply returns what the master answers to a datagram: nothing to what is no
+// Reply returns what the master answers to a datagram: nothing if it is not a
 // request.
 func (m *Master) Reply(datagram []byte) [][]byte {
 	var q master.Request
@@ -53,8 +53,8 @@ func (m *Master) Reply(datagram []byte) [][]byte {
 	return m.faultyReply(&q, filter)
 }
 
-// admit counts a request, and reports whether the faults are at work and
-// whether it gets no answer.
+// admit counts a request. It reports whether the faults are active, and whether the
+// request gets no answer.
 func (m *Master) admit(now time.Time) (faulty, silent bool) {
 	faulty = m.note(&m.pages, now)
 	if m.PerMinute > 0 && m.pages.within(time.Minute, now) > m.PerMinute {
@@ -63,8 +63,8 @@ func (m *Master) admit(now time.Time) (faulty, silent bool) {
 	return faulty, now.Before(m.mute) || faulty && m.has(MasterSilent)
 }
 
-// page collects the addresses of a page from the entry at i on. end: there are
-// no more behind them.
+// page collects the addresses of a page, beginning with entry i. end means that
+// none follow.
 func (m *Master) page(i int, r master.Region, f master.Filter) (addrs []netip.AddrPort, end bool) {
 	for ; i < len(m.list); i++ {
 		e := &m.list[i]
@@ -79,7 +79,7 @@ func (m *Master) page(i int, r master.Region, f master.Filter) (addrs []netip.Ad
 	return addrs, true
 }
 
-// faultyReply is a reply with all of the faults.
+// faultyReply returns a reply with all of the configured faults.
 func (m *Master) faultyReply(q *master.Request, f master.Filter) [][]byte {
 	from := m.after(q.Seed)
 	switch {

@@ -15,7 +15,7 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/udp"
 )
 
-// webServer is an entry as GetServerList writes it.
+// webServer is an entry in the form in which GetServerList writes it.
 type webServer struct {
 	Addr       string `json:"addr"`
 	GamePort   uint32 `json:"gameport,omitempty"`
@@ -49,8 +49,8 @@ func webServerOf(s *master.Server) webServer {
 	return w
 }
 
-// ServeHTTP answers GetServerList: the key, the filter and the limit as
-// Steam's, the faults of the MasterConfig besides.
+// ServeHTTP answers GetServerList, with the key, the filter and the limit of
+// Steam's, and the faults of the MasterConfig.
 func (m *Master) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if from, err := netip.ParseAddrPort(r.RemoteAddr); err == nil && !loopback.Inside(udp.Pack(from)) {
 		http.Error(w, "loopback only", http.StatusForbidden)
@@ -73,7 +73,7 @@ func (m *Master) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// tooMany answers 429 and when to come back.
+// tooMany answers with status 429 and the time after which to retry.
 func (m *Master) tooMany(w http.ResponseWriter, now time.Time) {
 	after := strconv.Itoa(int(m.In / time.Second))
 	if m.Date {
@@ -83,8 +83,8 @@ func (m *Master) tooMany(w http.ResponseWriter, now time.Time) {
 	http.Error(w, "too many requests", http.StatusTooManyRequests)
 }
 
-// failing answers with one of the faults that are no list, and reports whether
-// it did. Requests are quoted, as real servers do.
+// failing answers with a fault that replaces the list, if one is configured, and
+// reports whether it did. Like real servers, it quotes the request.
 func (m *Master) failing(w http.ResponseWriter, r *http.Request) bool {
 	switch {
 	case m.has(MasterSilent):
@@ -109,7 +109,8 @@ func (m *Master) failing(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// endless writes servers until the reader is gone, or a GiB is written.
+// endless writes servers until the reader disconnects, or until it has written a
+// GiB.
 func (m *Master) endless(w io.Writer) {
 	io.WriteString(w, `{"response":{"servers":[`)
 	line := []byte(strings.Repeat(`{"addr":"127.0.0.1:1","name":"again"},`, 1000))
@@ -143,7 +144,7 @@ func (m *Master) answer(w http.ResponseWriter, filter, limit string, faulty bool
 	w.Write(body)
 }
 
-// body is the JSON of at most most servers.
+// body returns the JSON of at most most servers that meet the filter.
 func (m *Master) body(f master.Filter, most int) []byte {
 	var out struct {
 		Response struct {
@@ -160,7 +161,7 @@ func (m *Master) body(f master.Filter, most int) []byte {
 		}
 	}
 	body, err := json.Marshal(&out)
-	if err != nil { // nothing in it can't be said
+	if err != nil { // everything in it can be encoded
 		panic(err)
 	}
 	return body

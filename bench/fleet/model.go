@@ -13,7 +13,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// model is a Config made ready for being asked: what is at an address?
+// model is a Config prepared for the question of what is at an address.
 type model struct {
 	Config
 	base   uint64   // the network's first address, as a number
@@ -51,7 +51,7 @@ func newModel(c Config) (*model, error) {
 	return m, nil
 }
 
-// places is the number of places: addresses times ports.
+// places returns the number of places: addresses times ports.
 func (m *model) places() uint64 { return m.addrs * uint64(len(m.ports)) }
 
 // place returns the packed address of place i, in address order.
@@ -60,7 +60,7 @@ func (m *model) place(i uint64) uint64 {
 	return (m.base+i/n)<<16 | uint64(m.ports[i%n])
 }
 
-// index is the inverse of place; it reports false outside the fleet.
+// index is the inverse of place. It returns false outside the fleet.
 func (m *model) index(addr uint64) (uint64, bool) {
 	offset := addr>>16 - m.base
 	if offset >= m.addrs {
@@ -70,7 +70,7 @@ func (m *model) index(addr uint64) (uint64, bool) {
 	return offset*uint64(len(m.ports)) + uint64(p), ok
 }
 
-// seedPort returns the port whose servers a port has.
+// seedPort returns the port whose servers the given port has.
 func (c *Config) seedPort(port uint16) uint16 {
 	if of, ok := c.ServersOf[port]; ok {
 		return of
@@ -78,26 +78,26 @@ func (c *Config) seedPort(port uint16) uint16 {
 	return port
 }
 
-// seedAddr returns the address that decides what is at the packed address.
+// seedAddr returns the address that determines what is at the packed address.
 func (c *Config) seedAddr(addr uint64) uint64 {
 	return addr&^0xFFFF | uint64(c.seedPort(uint16(addr)))
 }
 
-// Nature is what is at one place of a fleet. It is a function of the fleet's
-// seed and of the address, and of nothing else.
+// Nature describes what is at one place of a fleet. It depends only on the fleet's
+// seed and on the address.
 type Nature struct {
 	Addr       netip.AddrPort
 	Kind       Kind
 	Challenged scanner.Questions // the questions that want a challenge
-	Delay      time.Duration     // how long this server takes for an answer
-	Players    int               // on its list of players
-	Rules      int               // on its list of rules
-	Game       string            // ID of the game, of a server of kind Games or of a faker
+	Delay      time.Duration     // how long this server takes to answer
+	Players    int               // length of its list of players
+	Rules      int               // length of its list of rules
+	Game       string            // ID of the game, for servers of kind Games and of fakers
 	Farm       uint64            // number of the faker that it belongs to; 0: none
 }
 
-// Nature returns what is at addr. It reports false where there is no server,
-// outside the fleet, and where the Config makes no sense.
+// Nature returns what is at addr. It returns false if there is no server, if addr
+// is outside the fleet, and if the Config is invalid.
 func (c Config) Nature(addr netip.AddrPort) (Nature, bool) {
 	m, err := newModel(c)
 	if err != nil {
@@ -116,7 +116,7 @@ func (c Config) Nature(addr netip.AddrPort) (Nature, bool) {
 	return out, true
 }
 
-// quirk is a set of oddities of servers that are honest all the same.
+// quirk is a set of oddities that honest servers may have.
 type quirk uint32
 
 const (
@@ -125,24 +125,24 @@ const (
 	quirkOddType                        // server type and environment 0 (EC-32)
 	quirkNoEDF                          // INFO ends after the version (EC-27)
 	quirkModGame                        // the upper 40 bits of the game ID are set (EC-26)
-	quirkMiscounted                     // INFO counts other players than PLAYER lists (EC-61, EC-83)
+	quirkMiscounted                     // the numbers of players in INFO and PLAYER differ (EC-61, EC-83)
 	quirkNameless                       // all players without a name (EC-79)
 	quirkPlayersCount                   // PLAYER announces more than it lists (EC-84)
-	quirkRulesCount                     // RULES announces another number than it lists (EC-94)
-	quirkRulesTwice                     // a rule's name twice (EC-97)
+	quirkRulesCount                     // RULES announces a number other than that of its rules (EC-94)
+	quirkRulesTwice                     // a rule's name occurs twice (EC-97)
 	quirkRulesUnnamed                   // a rule without a name (EC-96)
 	quirkPages                          // the first rules are binary pages (EC-101)
 	quirkZero                           // the challenge is 0 (EC-10)
 	quirkHeaderless                     // split replies without FF FF FF FF (EC-113)
-	quirkHeaderTwice                    // split replies with it twice (EC-114)
-	quirkSplitInfo                      // INFO in fragments too (EC-51)
+	quirkHeaderTwice                    // split replies with two FF FF FF FF (EC-114)
+	quirkSplitInfo                      // INFO is also sent in fragments (EC-51)
 	quirkHighBit                        // bit 31 of a split ID set for no reason (EC-122)
-	quirkNoModBlock                     // an 'm' that says mod and has no mod block (EC-67)
+	quirkNoModBlock                     // an 'm' with the mod flag but no mod block (EC-67)
 
 	numQuirks = iota
 )
 
-// What quirks fit which servers.
+// Which servers may have which quirks.
 const (
 	sourceQuirks = quirkTrailing | quirkOddBoolean | quirkOddType | quirkNoEDF |
 		quirkModGame | quirkMiscounted | quirkNameless
@@ -171,16 +171,16 @@ var quirksOf = [numKinds]quirk{
 // oneInQuirk is how rare each quirk is among the servers that may have it.
 const oneInQuirk = 24
 
-// nature is a Nature with what is needed to answer.
+// nature is a Nature together with what is needed to answer.
 type nature struct {
 	addr       uint64
-	hash       uint64 // the seed of all that is random about this server
+	hash       uint64 // the seed of everything random about this server
 	kind       Kind
 	challenged scanner.Questions
 	quirks     quirk
 	game       *simpleGame
-	title      *games.Title // instead of a game: of kind Games and of fakers
-	farm       uint64       // the seed of what a faker's servers share
+	title      *games.Title // instead of game, for servers of kind Games and of fakers
+	farm       uint64       // the seed of what a faker's servers have in common
 	night      uint64
 	delay      time.Duration
 	players    int
@@ -189,7 +189,7 @@ type nature struct {
 	fragment   int // payload bytes of a fragment
 }
 
-// nature returns what is at the packed address, and false where nothing is.
+// nature returns what is at the packed address, or false if nothing is.
 func (m *model) nature(addr uint64) (nature, bool) {
 	if _, ok := m.index(addr); !ok || addr>>16 == loopback.Broadcast || m.Alive == None {
 		return nature{}, false
@@ -218,7 +218,8 @@ func (m *model) nature(addr uint64) (nature, bool) {
 	return n, true
 }
 
-// delayOf is the delay of a server that no model makes.
+// delayOf returns the delay of a server that an Answerer provides instead of the
+// model.
 func (m *model) delayOf(addr uint64) time.Duration {
 	if m.DelayMax == 0 {
 		return 0
@@ -238,7 +239,7 @@ func (m *model) pickHonest(r *random.Stream) Kind {
 	return m.honest[0]
 }
 
-// shape draws everything about the server but its texts.
+// shape draws everything about the server except its texts.
 func (n *nature) shape(r *random.Stream) {
 	n.challenged = challengedBy(n.kind, r)
 	n.game = random.Pick(r, gamesOf(n.kind))
@@ -253,8 +254,8 @@ func (n *nature) shape(r *random.Stream) {
 	n.fit(r)
 }
 
-// challengedBy returns the questions that want a challenge: what the kind
-// prescribes, else what is usual for its engine.
+// challengedBy returns the questions for which the server wants a challenge: those
+// that the kind prescribes, else those that are usual for its engine.
 func challengedBy(k Kind, r *random.Stream) scanner.Questions {
 	const lists = scanner.AskPlayers | scanner.AskRules
 	at := r.Below(10)
@@ -280,8 +281,8 @@ func challengedBy(k Kind, r *random.Stream) scanner.Questions {
 	return scanner.AskAll
 }
 
-// drawPlayers draws a number of players: mostly around a dozen, some empty,
-// few with up to 200.
+// drawPlayers draws a number of players: usually around a dozen, sometimes 0,
+// rarely up to 200.
 func drawPlayers(r *random.Stream) int {
 	switch at := r.Below(100); {
 	case at < 15:
@@ -294,7 +295,7 @@ func drawPlayers(r *random.Stream) int {
 	return r.Between(64, 200)
 }
 
-// drawRules draws a number of rules: mostly two dozen, few up to 400.
+// drawRules draws a number of rules: usually two dozen, rarely up to 400.
 func drawRules(r *random.Stream) int {
 	switch at := r.Below(100); {
 	case at < 3:
@@ -307,11 +308,13 @@ func drawRules(r *random.Stream) int {
 	return r.Between(140, 400)
 }
 
-// drawLayout draws how large replies are split, where the kind splits them.
+// drawLayout draws into fragments of which layout and size replies are split, if
+// the kind splits them.
 func drawLayout(k Kind, r *random.Stream) (wire.Layout, int) {
 	switch k {
 	case Split, OneSplitID, FragmentsOfNone, FragmentsBeyond, FragmentsDisagree, FragmentFlood:
-		// 1248 is the engine's, 1188 seen (EC-110), less set by hand (EC-123).
+		// 1248 is the default of the engine, 1188 has been seen (EC-110), smaller
+		// sizes are set by administrators (EC-123).
 		return wire.LayoutSource, random.Pick(r, []int{1248, 1248, 1248, 1188, 1024, 640})
 	case Packed, DeclaresTwoGiB, WrongChecksum, Bomb, Noise:
 		if r.OneIn(2) {
@@ -326,7 +329,7 @@ func drawLayout(k Kind, r *random.Stream) (wire.Layout, int) {
 	return wire.LayoutUnknown, 0
 }
 
-// fit corrects what was drawn to what the kind needs to be itself.
+// fit adjusts what was drawn to what the kind requires.
 func (n *nature) fit(r *random.Stream) {
 	switch n.kind {
 	case Split, SplitNoSize, SplitGoldSource:
@@ -357,6 +360,6 @@ func (n *nature) fit(r *random.Stream) {
 	}
 	if n.quirks&quirkHeaderless != 0 {
 		n.quirks &^= quirkHeaderTwice
-		n.fragment = 1248 // with many small ones nothing would show the layout
+		n.fragment = 1248 // with many small ones, none of them would show the layout
 	}
 }

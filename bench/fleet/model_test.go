@@ -13,8 +13,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// TestNatureIsPure asks for each nature twice, from Configs that differ in
-// what the network does, and in another order.
+// TestNatureIsPure computes each nature twice, the second time in another order and
+// from a Config with other network faults.
 func TestNatureIsPure(t *testing.T) {
 	a := testConfig()
 	a.Hostile = 0.2
@@ -56,8 +56,8 @@ func TestNatureDependsOnAll(t *testing.T) {
 	}
 }
 
-// TestEveryKindAppears in a fleet of moderate size, about as often as it is
-// meant to; and every quirk, policy, extra data flag and size of list.
+// TestEveryKindAppears checks that a fleet of moderate size has every kind, about
+// as often as intended, and every quirk, policy, extra data flag and size of list.
 func TestEveryKindAppears(t *testing.T) {
 	c := testConfig()
 	c.Network, c.Hostile = netip.MustParsePrefix("127.1.0.0/18"), 0.25
@@ -110,7 +110,7 @@ func TestEveryKindAppears(t *testing.T) {
 	}
 }
 
-// TestSizesAreSkewed wants the median small and the largest large.
+// TestSizesAreSkewed checks that the median is small and the largest value large.
 func TestSizesAreSkewed(t *testing.T) {
 	r := random.Stream(1)
 	var players, rules, many int
@@ -134,7 +134,7 @@ func TestSizesAreSkewed(t *testing.T) {
 	}
 }
 
-// TestAliveAndHostileShares counts.
+// TestAliveAndHostileShares counts servers and hostile servers.
 func TestAliveAndHostileShares(t *testing.T) {
 	c := testConfig()
 	c.Network, c.Alive, c.Hostile = netip.MustParsePrefix("127.1.0.0/18"), 0.3, 0.2
@@ -158,13 +158,13 @@ func TestAliveAndHostileShares(t *testing.T) {
 	c.Alive = None
 	for addr := range c.All() {
 		if n, ok := c.Nature(addr); ok {
-			t.Fatalf("%v is a %v in a fleet of none", addr, n.Kind)
+			t.Fatalf("%v is a %v in a fleet without servers", addr, n.Kind)
 		}
 	}
 }
 
-// TestPlaces converts every place to its index and back, and knows what is
-// outside.
+// TestPlaces converts every place to its index and back, and tries addresses
+// outside the fleet.
 func TestPlaces(t *testing.T) {
 	c := Config{Network: netip.MustParsePrefix("127.255.255.250/29"), Ports: []uint16{9, 7}}
 	m, err := newModel(c)
@@ -189,7 +189,8 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestConfigRefuses wants an error that names what is wrong.
+// TestConfigRefuses checks that the error for an invalid Config names what is
+// wrong.
 func TestConfigRefuses(t *testing.T) {
 	tests := []struct {
 		spoil func(*Config)
@@ -230,7 +231,7 @@ func TestConfigRefuses(t *testing.T) {
 	}
 }
 
-// TestParseKinds reads every kind by its word.
+// TestParseKinds parses the word of every kind.
 func TestParseKinds(t *testing.T) {
 	all := slices.Concat(HonestKinds(), HostileKinds(), FakerKinds())
 	var words []string
@@ -251,8 +252,8 @@ func TestParseKinds(t *testing.T) {
 	}
 }
 
-// TestOneSplitIDsTellApart: the two replies with one ID have different totals,
-// so that a mixture of them can be seen.
+// TestOneSplitIDsTellApart checks that the two replies that share an ID have
+// different totals, so that a mixture of them can be recognised.
 func TestOneSplitIDsTellApart(t *testing.T) {
 	c := testConfig()
 	c.Hostile, c.HostileKinds = 1, []Kind{OneSplitID}
@@ -269,8 +270,9 @@ func TestOneSplitIDsTellApart(t *testing.T) {
 	}
 }
 
-// TestSplitsFit wants every split reply in at least two fragments on the kinds
-// that are there for it, and in no more than their headers can count.
+// TestSplitsFit checks that every split reply has at least two fragments on kinds
+// that exist for the sake of split replies, and never more than their headers can
+// count.
 func TestSplitsFit(t *testing.T) {
 	c := testConfig()
 	c.Network, c.Kinds = netip.MustParsePrefix("127.1.0.0/20"), []Kind{Split, SplitNoSize, SplitGoldSource}

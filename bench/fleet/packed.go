@@ -17,7 +17,7 @@ type packed struct {
 	crc  uint32 // of the reply, CRC-32 (IEEE)
 }
 
-// pack compresses a reply.
+// compress compresses a reply with bzip2.
 func compress(msg []byte) packed {
 	var b bytes.Buffer
 	w, err := bzip2.NewWriter(&b, &bzip2.WriterConfig{Level: 1})
@@ -33,13 +33,14 @@ func compress(msg []byte) packed {
 	return packed{b.Bytes(), uint32(len(msg)), crc32.ChecksumIEEE(msg)}
 }
 
-// packedLists are the compressed lists of rules, made when first asked for.
+// packedLists holds the compressed lists of rules, each made when it is first
+// needed.
 var packedLists [packedSets]struct {
 	once sync.Once
 	packed
 }
 
-// packedRules returns list set of the servers that compress theirs.
+// packedRules returns the compressed list of rules with number set.
 func packedRules(set int) packed {
 	l := &packedLists[set]
 	l.once.Do(func() {

@@ -18,15 +18,15 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// perfect is a client that loses nothing and knows every form of a reply: it
-// reads what the fleet sends, and the truth must say the same. It is no
-// scanner: it asks one question at a time and believes all it is told.
+// perfect is a client that loses nothing and knows every form of a reply. It
+// decodes what the fleet sends, and the truth must agree. It is not a scanner: it
+// asks one question at a time and believes every answer.
 type perfect struct {
 	t   testing.TB
 	ask func(server uint64, request []byte) [][]byte // all datagrams of the answer
 }
 
-// inProcess asks a responder without a socket.
+// inProcess returns a function that queries a responder without a socket.
 func inProcess(m *model) func(server uint64, request []byte) [][]byte {
 	r := newResponder(m, 1)
 	const client = 127<<40 | 1<<16 | 5000
@@ -40,7 +40,7 @@ func inProcess(m *model) func(server uint64, request []byte) [][]byte {
 	}
 }
 
-// scan makes a Result of what a server answers, nil if it answers nothing.
+// scan makes a Result from a server's answers, or returns nil if there are none.
 func (p *perfect) scan(addr netip.AddrPort, asked scanner.Questions) *scanner.Result {
 	r := &scanner.Result{Addr: addr, Asked: asked, PlayersAnnounced: -1, RulesAnnounced: -1}
 	came := false
@@ -72,8 +72,8 @@ func (p *perfect) scan(addr netip.AddrPort, asked scanner.Questions) *scanner.Re
 	return r
 }
 
-// messages returns the whole messages that answer q, whether they came to a
-// request without a challenge, and whether anything came at all.
+// messages returns the complete messages that answer q. bare means that they answer
+// a request without a challenge, came that anything came at all.
 func (p *perfect) messages(server uint64, q wire.Question) (msgs [][]byte, bare, came bool) {
 	c := wire.NoChallenge
 	for range 4 {
@@ -95,7 +95,7 @@ func (p *perfect) messages(server uint64, q wire.Question) (msgs [][]byte, bare,
 	return nil, false, true
 }
 
-// join makes whole messages of datagrams that are in order.
+// join makes complete messages from datagrams, which must be in order.
 func (p *perfect) join(ds [][]byte) (msgs [][]byte) {
 	if wire.IsSingle(ds[0]) {
 		return ds
@@ -121,7 +121,7 @@ func (p *perfect) join(ds [][]byte) (msgs [][]byte) {
 	return [][]byte{msg}
 }
 
-// inflate decompresses with the standard library's reader.
+// inflate decompresses z with the standard library's reader.
 func (p *perfect) inflate(z []byte, size, crc uint32) []byte {
 	msg, err := io.ReadAll(bzip2.NewReader(bytes.NewReader(z)))
 	if err != nil || len(msg) != int(size) || crc32.ChecksumIEEE(msg) != crc {
@@ -130,7 +130,7 @@ func (p *perfect) inflate(z []byte, size, crc uint32) []byte {
 	return msg
 }
 
-// decode adds a message to r.
+// decode adds the contents of a message to r.
 func (p *perfect) decode(r *scanner.Result, q wire.Question, msg []byte) {
 	var err error
 	switch wire.KindOf(msg) {
@@ -205,23 +205,23 @@ func decodeRules(r *scanner.Result, msg []byte) error {
 	return rs.Err()
 }
 
-// plain are the kinds that a client without defences can be shown: honest ones
-// and those hostile ones that send nothing but messages.
+// plainKinds returns the kinds that a client without defences can query: the honest
+// ones, and the hostile ones that send only well-formed messages.
 func plainKinds() []Kind {
 	answering := slices.DeleteFunc(HonestKinds(), func(k Kind) bool { return k == PlayersOnly })
 	return append(answering, Huge, Unterminated, Flood64K, Ghosts, EndlessRules, Escapes)
 }
 
-// interpret adds what package game makes of the replies of a server whose game
-// the model knows.
+// interpret adds package game's interpretation of the replies of a server whose
+// game the model knows.
 func interpret(cfg Config, addr netip.AddrPort, r *scanner.Result) {
 	if n, _ := cfg.Nature(addr); n.Game != "" {
 		new(scanner.Interpreter).Interpret(r)
 	}
 }
 
-// TestTruthIsWhatIsSent reads the replies of some thousand servers of all
-// kinds and compares them with the truth, record by record.
+// TestTruthIsWhatIsSent decodes the replies of some thousand servers of all kinds
+// and compares them with the truth, record by record.
 func TestTruthIsWhatIsSent(t *testing.T) {
 	var honest, hostile []Kind
 	for _, k := range plainKinds() {
@@ -244,7 +244,7 @@ func TestTruthIsWhatIsSent(t *testing.T) {
 }
 
 // compareTruth compares what all servers of a fleet send with the truth, for each
-// set of questions, and returns how many there are of each kind.
+// set of questions. It returns how many servers of each kind there are.
 func compareTruth(t *testing.T, cfg Config, questions ...scanner.Questions) map[Kind]int {
 	t.Helper()
 	m, err := newModel(cfg)

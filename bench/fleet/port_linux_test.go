@@ -16,8 +16,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// overSockets asks a fleet through a client's socket. It takes what comes
-// within a short time of the last datagram for the whole answer.
+// overSockets returns a function that queries a fleet through a client's socket.
+// The answer is everything that arrives until there is a short pause.
 func overSockets(c *client) func(server uint64, request []byte) [][]byte {
 	return func(server uint64, request []byte) (ds [][]byte) {
 		c.send(udp.Unpack(server), request)
@@ -34,8 +34,8 @@ func overSockets(c *client) func(server uint64, request []byte) [][]byte {
 	}
 }
 
-// TestTruthOverSockets reads the answers of a server of each plain kind that
-// answers everything, fragments and 64 KiB datagrams included, from a socket.
+// TestTruthOverSockets reads, from a socket, the answers of one server of each
+// plain kind that answers everything, including fragments and datagrams of 64 KiB.
 func TestTruthOverSockets(t *testing.T) {
 	for _, k := range plainKinds() {
 		if k == Silent || k == InfoOnly || k == GetChallenge || k == TrailingNUL {
@@ -57,8 +57,8 @@ func TestTruthOverSockets(t *testing.T) {
 	}
 }
 
-// TestStrayReplies come from another port, or from an address that is not the
-// fleet's, and from inside the wall all the same.
+// TestStrayReplies checks replies from another port, or from an address that is not
+// the fleet's. They must still come from inside the wall.
 func TestStrayReplies(t *testing.T) {
 	for kind, network := range map[Kind]string{OtherPort: "127.1.0.1/32", OtherAddress: "127.1.0.0/24"} {
 		t.Run(kind.String(), func(t *testing.T) { testStray(t, kind, network) })
@@ -93,7 +93,7 @@ func testStray(t *testing.T, kind Kind, network string) {
 	waitFor(t, f, func(s Stats) bool { return s.Replies == 1 })
 }
 
-// waitFor waits until the numbers of a fleet are what is wanted: they are
+// waitFor waits until ok returns true for the statistics of a fleet, which are
 // published after each batch.
 func waitFor(t *testing.T, f *Fleet, ok func(Stats) bool) {
 	t.Helper()
@@ -104,9 +104,9 @@ func waitFor(t *testing.T, f *Fleet, ok func(Stats) bool) {
 	}
 }
 
-// TestDelayOverSockets: an answer that is held back comes, though nothing else
-// arrives to wake the port. How long it is held is loopback's test, with a clock
-// of its own.
+// TestDelayOverSockets checks that a delayed answer is sent even if nothing else
+// arrives to wake the port. The length of the delay is tested in package loopback,
+// with a fake clock.
 func TestDelayOverSockets(t *testing.T) {
 	cfg := Config{
 		Network: netip.MustParsePrefix("127.1.0.1/32"), Ports: anyPort,
@@ -128,7 +128,8 @@ func TestDelayOverSockets(t *testing.T) {
 	waitFor(t, f, func(s Stats) bool { return s.Delayed >= 3 })
 }
 
-// TestServeEnds when its context ends and when the Fleet is closed.
+// TestServeEnds checks that Serve ends with its context and when the Fleet is
+// closed.
 func TestServeEnds(t *testing.T) {
 	for name, end := range map[string]func(*Fleet, context.CancelFunc){
 		"context": func(_ *Fleet, stop context.CancelFunc) { stop() },
@@ -150,7 +151,7 @@ func TestServeEnds(t *testing.T) {
 	}
 }
 
-// TestPortTaken: a port that is in use is an error that names it.
+// TestPortTaken checks that the error for a port that is in use names the port.
 func TestPortTaken(t *testing.T) {
 	f, err := New(Config{Network: loopback.Network, Ports: anyPort})
 	if err != nil {

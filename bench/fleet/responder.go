@@ -8,16 +8,17 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// responder answers the queries of one port: a query in, datagrams out. It has
-// no socket and no clock. One goroutine at a time may use it.
+// responder answers the queries to one port: it takes a query and returns
+// datagrams. It has no socket and no clock. Only one goroutine at a time may use
+// it.
 type responder struct {
 	m       *model
 	answers Answerer        // nil: the model's servers answer
 	out     loopback.Outbox // answers not yet sent
-	c       content         // of the server asked last
+	c       content         // of the most recently asked server
 	msg     []byte
 	splitID uint32
-	junk    random.Stream // for what is random in an answer, and no part of a server's nature
+	junk    random.Stream // for random parts of answers that are not part of a server's nature
 	used    usedTable
 	limits  limitTable
 	stats   Stats
@@ -35,20 +36,21 @@ func newResponder(m *model, port uint16) *responder {
 // query is a request as it came in.
 type query struct {
 	now      time.Duration
-	client   uint64 // packed address that asks
+	client   uint64 // packed address of the sender
 	question wire.Question
 	request  wire.Request
 }
 
-// Answerer has other servers at the places of a fleet than its model.
+// Answerer provides the servers of a fleet instead of its model.
 type Answerer interface {
-	// Answer calls send for each datagram with which the server at a packed
-	// address answers a question, and never if it is silent. The question is
-	// that of the request. Ports ask at the same time, each for its own servers.
+	// Answer calls send for each datagram with which the server at a packed address
+	// answers request r; it does not call send if the server is silent. q is the
+	// question of r. Several ports may call Answer at the same time, each for its
+	// own servers.
 	Answer(server uint64, q wire.Question, r *wire.Request, send func(datagram []byte))
 }
 
-// Out holds the answers, and the counts of them.
+// Out returns the outbox for the answers, and the counters.
 func (p *responder) Out() (*loopback.Outbox, *Stats) { return &p.out, &p.stats }
 
 // Has reports whether the packed address is a place of the fleet.
@@ -57,8 +59,8 @@ func (p *responder) Has(server uint64) bool {
 	return ok
 }
 
-// Respond adds to the outbox what the server at the packed address server
-// answers, which may be nothing.
+// Respond adds the answer of the server at the packed address server to the outbox,
+// if there is one.
 func (p *responder) Respond(now time.Duration, client, server uint64, datagram []byte) {
 	p.stats.Queries++
 	if p.aside(now, client, server, datagram) {
@@ -88,7 +90,7 @@ func (p *responder) Respond(now time.Duration, client, server uint64, datagram [
 	}
 }
 
-// respondOther is Respond for the servers of an Answerer.
+// respondOther implements Respond for the servers of an Answerer.
 func (p *responder) respondOther(q query, server uint64) {
 	if !p.limits.allow(q.now, server) {
 		p.stats.Limited++
@@ -106,16 +108,16 @@ func (p *responder) respondOther(q query, server uint64) {
 	address(p.out.List[first:], q.client, p.m.delayOf(server))
 }
 
-// address makes datagrams go to a client, after the delay of their server.
+// address addresses datagrams to a client, with the delay of their server.
 func address(ds []loopback.Datagram, client uint64, delay time.Duration) {
 	for i := range ds {
 		ds[i].To, ds[i].Delay = client, delay
 	}
 }
 
-// QuestionOf returns the question that a request of a kind asks. It reports
-// false for a ping and for A2S_SERVERQUERY_GETCHALLENGE, which servers of today
-// leave unanswered (EC-18).
+// QuestionOf returns the question that a request of a kind asks. It returns false
+// for a ping and for A2S_SERVERQUERY_GETCHALLENGE, which today's servers do not
+// answer (EC-18).
 func QuestionOf(k wire.Kind) (wire.Question, bool) {
 	switch k {
 	case wire.KindInfoRequest:
@@ -128,7 +130,8 @@ func QuestionOf(k wire.Kind) (wire.Question, bool) {
 	return 0, false
 }
 
-// answer answers with a challenge where one is due, else with what was asked.
+// answer answers with a challenge if one is due, else with the data that was
+// requested.
 func (p *responder) answer(n *nature, q *query) {
 	if n.challenged.Has(q.question) {
 		c, ok := p.challenge(n, q)
@@ -156,7 +159,7 @@ func (p *responder) answer(n *nature, q *query) {
 	}
 }
 
-// say answers q with what the content holds.
+// say answers q with the data in the content.
 func (p *responder) say(n *nature, q wire.Question) {
 	if n.kind == Both && q == wire.QuestionInfo {
 		p.msg = wire.AppendInfo(p.msg[:0], &p.c.gold)
@@ -166,7 +169,7 @@ func (p *responder) say(n *nature, q wire.Question) {
 		p.sendPacked(n, packedRules(packedSet(n)))
 		return
 	}
-	p.msg = append(p.msg[:0], 0xFF, 0xFF, 0xFF, 0xFF) // for those that send it twice
+	p.msg = append(p.msg[:0], 0xFF, 0xFF, 0xFF, 0xFF) // for servers that send the header twice
 	p.msg = p.c.appendMessage(p.msg, q)
 	whole := p.msg[4:]
 	if size := n.splitAt(q, len(whole)); size > 0 {
@@ -176,7 +179,7 @@ func (p *responder) say(n *nature, q wire.Question) {
 	p.send(n, whole)
 }
 
-// appendMessage appends the whole reply to q.
+// appendMessage appends the complete reply to q.
 func (c *content) appendMessage(dst []byte, q wire.Question) []byte {
 	switch q {
 	case wire.QuestionInfo:
@@ -197,8 +200,8 @@ func (p *responder) send(n *nature, msg []byte) {
 // maxWhole is the longest reply that servers of real games send in one datagram.
 const maxWhole = 1400
 
-// splitAt returns into how many bytes of payload a fragment the server splits
-// a reply of length bytes, 0 if it does not.
+// splitAt returns the payload size of the fragments into which the server splits a
+// reply of length bytes, or 0 if it does not split it.
 func (n *nature) splitAt(q wire.Question, length int) int {
 	switch n.kind {
 	case Split, SplitNoSize, SplitGoldSource, OneSplitID:
@@ -216,8 +219,8 @@ func (n *nature) splitAt(q wire.Question, length int) int {
 	return 0
 }
 
-// withHeaders returns a message that begins with FF FF FF FF twice, with as
-// many of them as this server puts before what it splits.
+// withHeaders returns a message that begins with FF FF FF FF twice, with as many of
+// these headers as this server puts before replies that it splits.
 func (n *nature) withHeaders(msg []byte) []byte {
 	switch {
 	case n.quirks&quirkHeaderless != 0:
@@ -228,7 +231,7 @@ func (n *nature) withHeaders(msg []byte) []byte {
 	return msg[4:]
 }
 
-// sendSplit sends msg in fragments of size bytes of payload.
+// sendSplit sends msg in fragments with size bytes of payload.
 func (p *responder) sendSplit(n *nature, msg []byte, size int) {
 	f := wire.Fragment{Layout: n.layout, ID: p.nextID(n), Size: uint16(n.fragment)}
 	f.Total = uint8((len(msg) + size - 1) / size)
@@ -246,8 +249,8 @@ func (p *responder) sendFragment(n *nature, f *wire.Fragment) {
 	p.out.Add(n.addr, at)
 }
 
-// nextID returns the split ID of the next reply. Those of one server follow
-// each other closely (EC-119).
+// nextID returns the split ID of the next reply. Those of one server are close to
+// each other (EC-119).
 func (p *responder) nextID(n *nature) uint32 {
 	if n.kind == OneSplitID {
 		return uint32(n.hash) &^ wire.CompressedID

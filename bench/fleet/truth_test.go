@@ -22,7 +22,7 @@ func truthLines(t testing.TB, c Config, asked scanner.Questions) (lines [][]byte
 	return lines
 }
 
-// addressOf returns whose record a line is.
+// addressOf returns the address in a record.
 func addressOf(t *testing.T, line []byte) netip.AddrPort {
 	t.Helper()
 	var r struct {
@@ -35,8 +35,8 @@ func addressOf(t *testing.T, line []byte) netip.AddrPort {
 	return netip.AddrPortFrom(r.IP, r.Port)
 }
 
-// TestWriteTruthIsInOrder wants records in address order, then by port, and
-// none of those that never answer.
+// TestWriteTruthIsInOrder checks that the records are in the order of addresses and
+// then ports, and that places that never answer are absent.
 func TestWriteTruthIsInOrder(t *testing.T) {
 	c := testConfig()
 	c.Ports = []uint16{27016, 27015}
@@ -59,8 +59,8 @@ func TestWriteTruthIsInOrder(t *testing.T) {
 	}
 }
 
-// oneServer returns a fleet of one server of a kind, without oddities; one of
-// Source has three players.
+// oneServer returns a fleet of one server of a kind, without oddities. If the kind
+// is Source, it has three players.
 func oneServer(t *testing.T, k Kind) Config {
 	c := testConfig()
 	c.Network = netip.MustParsePrefix("127.1.0.1/32")

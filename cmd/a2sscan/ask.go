@@ -37,12 +37,13 @@ func (a *app) askCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ask ADDR",
 		Short: "Query one server and explain every datagram",
-		Long: `Queries one server as scan does. Says in words how the server is: up, silent,
-limited, banned, filtered, another protocol, unreachable. Then shows every
-datagram sent and received with the meaning of its bytes, and the record.
+		Long: `Queries one server as scan does. It first says how the server is: up, silent,
+limited, banned, filtered, unreachable, or something that is not A2S. Then it
+shows every datagram with the meaning of its bytes, and the record.
 
-ADDR is ip:port, ip or a host name; the default port is 27015. Unlike scan, ask
-also accepts private and reserved addresses, such as one of the local network.
+ADDR is ip:port, ip, or a host name with or without a port; the default port is
+27015. ask looks the name up and queries its first IPv4 address. Unlike scan, it
+accepts private and reserved addresses, such as those of your local network.
 
 The exit code is 0 if every question has a complete answer, and 6 if not: with
 --query info it tells whether a server is up. It is 1 if nothing could be sent,
@@ -65,10 +66,10 @@ and 4 if ask was interrupted.`,
 func (f *askFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	fs.Var(&f.query, "query", "questions to ask: a `LIST` of info, players, rules, and ping beside them")
+	fs.Var(&f.query, "query", "questions to ask: a `LIST` of info, players, rules, and also ping")
 	f.timeoutFlags.add(cmd)
-	fs.Var(&f.source, "source", "address of this machine to send from (default: the system's choice)")
-	fs.BoolVar(&f.trailingNUL, "trailing-nul", false, "send every request but info with one more NUL, as some old tools do")
+	fs.Var(&f.source, "source", "address of this machine to send from (default: the system chooses)")
+	fs.BoolVar(&f.trailingNUL, "trailing-nul", false, "add one NUL to every request except info, as some old tools do")
 	fs.BoolVar(&f.brief, "brief", false, "print the verdict and one line of facts")
 	fs.DurationVar(&f.watch, "watch", 0, "ask again every `D`, and print what changed, until interrupted (default off; without D: 5s)")
 	fs.Lookup("watch").NoOptDefVal = "5s"
@@ -128,10 +129,10 @@ func (a *app) ask(f *askFlags, arg string) error {
 	}
 	var datagrams strings.Builder
 	if !f.json && !f.brief {
-		fmt.Fprintf(a.out, "asking %v for %s: timeout %v, retries %d\n\n",
-			target, strings.ReplaceAll(f.query.String(), ",", ", "), f.timeout, f.retries)
+		a.showAsking(f, target)
 	}
 	s, v, err := askOnce(ctx, a, f, target, &datagrams)
+	a.term.ClearStatus()
 	if err != nil {
 		if !f.json && !f.brief {
 			io.WriteString(a.out, datagrams.String())
@@ -142,10 +143,17 @@ func (a *app) ask(f *askFlags, arg string) error {
 	return verdictFailure(v)
 }
 
+// showAsking shows what is asked until the answers are there.
+func (a *app) showAsking(f *askFlags, target netip.AddrPort) {
+	if a.term.Interactive {
+		a.term.ShowStatus(fmt.Sprintf("asking %v for %s", target, strings.ReplaceAll(f.query.String(), ",", ", ")))
+	}
+}
+
 // askOnce queries a server once.
 func askOnce(ctx context.Context, a *app, f *askFlags, target netip.AddrPort, shown io.Writer) (*transcript.Session, *transcript.Verdict, error) {
 	s := &transcript.Session{
-		Timeout: f.timeout, Tap: transcript.NewTap(target), Log: transcript.New(shown, target, a.width()),
+		Timeout: f.timeout, Retries: f.retries, Tap: transcript.NewTap(target), Log: transcript.New(shown, target, a.width()),
 	}
 	if err := s.Query(ctx, f.config()); err != nil {
 		return nil, nil, console.Fail(console.ExitUsage, "%w", err).WithHint("a2sscan ask --help lists the flags with units and defaults")
@@ -162,7 +170,7 @@ func askOnce(ctx context.Context, a *app, f *askFlags, target netip.AddrPort, sh
 func printSession(a *app, s *transcript.Session, v *transcript.Verdict, f *askFlags, datagrams string) {
 	switch {
 	case f.brief:
-		io.WriteString(a.out, s.Brief(v))
+		io.WriteString(a.out, s.Brief(v, console.IsTerminal(a.out.w)))
 		return
 	case !f.json:
 		io.WriteString(a.out, s.Text(v, datagrams))

@@ -31,8 +31,7 @@ func completable(cmd *cobra.Command) {
 	})
 }
 
-// completions returns the possible completions of a flag's value of which typed is
-// the beginning.
+// completions returns the possible values of a flag that begin with typed.
 func completions(cmd *cobra.Command, flag *pflag.Flag, typed string) ([]string, cobra.ShellCompDirective) {
 	words := flagWords(cmd, flag)
 	name, _ := pflag.UnquoteUsage(flag)

@@ -101,14 +101,14 @@ func TestControlsGoverned(t *testing.T) {
 	io.WriteString(p.in, "127.77.2.1:"+port+"\n")
 	p.wait(p.out, `"ip":"127.77.2.1"`)
 	p.signal(syscall.SIGUSR2)
-	p.wait(p.err, "SIGUSR2: without a rate the scan governs itself, as fast as it goes")
+	p.wait(p.err, "SIGUSR2: without a rate the scan governs itself, as fast as possible")
 	p.wait(p.err, "hint: --rate N")
 	// The counts are published ten times a second, so the state right after the
 	// record may still be that of the start.
 	for state := ""; !strings.Contains(state, "waiting: the target list"); {
 		p.signal(syscall.SIGQUIT)
 		state = p.wait(p.err, "state: scan")
-		p.wait(p.err, "rate: as fast as it goes")
+		p.wait(p.err, "rate: as fast as possible")
 		p.wait(p.err, "output: ")
 	}
 	p.in.Close()

@@ -35,7 +35,7 @@ func (a *app) demoCommand() *cobra.Command {
 		Use:   "demo",
 		Short: "Scan simulated servers and prove the result",
 		Long: `Simulates about 24,000 game servers of all kinds on loopback in this process,
-some of them silent or hostile, and loses 2 % of the datagrams each way. Scans
+some of them silent or hostile, and loses 2% of the datagrams each way. Scans
 them with the real scanner over real sockets, and compares every record of the
 written file with what the servers are. Nothing leaves this machine. The
 records stay in ` + demoFile + ` in the working directory.`,
@@ -61,7 +61,7 @@ func (a *app) demo(network string) error {
 	if _, err := os.Lstat(demoFile); err == nil {
 		a.term.Say("replacing %s of an earlier demo", demoFile)
 	}
-	a.term.Say("scanning a simulated fleet on %s, port %d: %.0f %% loss each way, %.0f %% hostile servers",
+	a.term.Say("scanning a simulated fleet on %s, port %d: %.0f%% loss each way, %.0f%% hostile servers",
 		cfg.Network, cfg.Ports[0], 100*cfg.Loss, 100*cfg.Hostile)
 	sum, err := demoScan(a, cfg)
 	if err != nil {

@@ -41,9 +41,8 @@ machines on the way, such as a home router's connection table.
 
 The exit code is 0 if the machine is ready, even with warnings, and 5 if
 something is bad.`,
-		Example: `  a2sscan doctor
+		Example: `  a2sscan doctor -r 10M    # what is the highest rate of this machine?
   a2sscan doctor -r 100k -n 5000000 -o /data/census.ndjson.zst
-  a2sscan doctor -r 10M     # what is the highest rate of this machine?
   a2sscan doctor -r 20k --json | jq '.findings[] | select(.level != "ok")'`,
 		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
@@ -64,7 +63,7 @@ func (f *doctorFlags) add(cmd *cobra.Command) {
 	f.timeoutFlags.add(cmd)
 	fs.StringVarP(&f.output, "output", "o", "", "`PATH` of the records, to check its disk (default: the working directory)")
 	fs.Uint64VarP(&f.targets, "max-targets", "n", 0, "`N` targets; 0: not known (default 0)")
-	fs.Var(&f.source, "source", "address of this machine to send from (default: the system's choice)")
+	fs.Var(&f.source, "source", "address of this machine to send from (default: the system chooses)")
 	fs.BoolVar(&f.json, "json", false, "print one JSON object")
 }
 

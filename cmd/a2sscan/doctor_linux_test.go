@@ -77,7 +77,7 @@ echo 7 >/proc/sys/net/ipv4/ipfrag_time && echo '41000 41999' >/proc/sys/net/ipv4
 // the system's limit, and doctor reports how to raise it.
 func TestDoctorBuffers(t *testing.T) {
 	if os.Getuid() != 0 {
-		t.Skip("SKIPPED, A REAL LIMIT OF BUFFERS WAS NOT TRIED: who is not root can't become a user without rights; " +
+		t.Skip("SKIPPED, A REAL LIMIT OF BUFFERS WAS NOT TRIED: only root can become a user without privileges; " +
 			"run the tests as root")
 	}
 	text, err := os.ReadFile("/proc/sys/net/core/rmem_max")

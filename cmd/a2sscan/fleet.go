@@ -25,19 +25,19 @@ func (a *app) fleetCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fleet",
 		Short: "Simulate game servers on loopback, to scan them",
-		Long: `Simulates a fleet of game servers of many kinds, honest and hostile, on
-loopback: each address of --network is one, on each port of --port. It answers
-nobody else. A master server and a Web API can stand beside it, with all of
-them on the list. The same flags give the same servers, and --truth prints the
-records that a perfect scan of them makes.
+		Long: `Simulates game servers of many kinds, honest and hostile, on loopback: one at
+each address of --network and each port of --port. They answer nobody outside
+this machine. --master and --web add a master server and a Web API that list all
+of them. The same flags give the same servers, and --truth prints the records
+that a perfect scan of them makes.
 
-With --replay the servers are those of a census, and say what they said then:
-byte for byte where scan --raw kept their datagrams, else what gives the same
-record. Each keeps the end of its address, as far as --network leaves it open,
-and its port, if that is one of --port (default: the 256 most frequent of the
-census); where that is taken it has the next free place. --list writes where
-they are, for scan, with the address of each as its tag; --compare says whether
-a scan of them found what was recorded.`,
+With --replay the servers repeat the answers of a census: byte for byte if scan
+--raw kept their datagrams, otherwise with bytes that give the same record. Each
+server keeps its port if --port has it (default: the 256 most frequent ports of
+the census), and the end of its address as far as --network allows; if that
+place is taken, it gets the next free one. --list writes a list of the places
+for scan, with the real address of each server as its tag. --compare checks
+whether a scan of them found what the census has.`,
 		Example: `  a2sscan fleet --for 60s
   a2sscan fleet --network 127.42.0.0/16 --alive 0.5 --loss 0.02 --hostile 0.03
   a2sscan fleet --replay census.ndjson.zst --list targets.txt`,
@@ -59,7 +59,7 @@ func (f *fleetFlags) add(cmd *cobra.Command) {
 	fs.SortFlags = false
 	fs.StringVar(&f.Network, "network", "127.42.0.0/20", "`NETWORK` inside 127.0.0.0/8 whose addresses are servers")
 	fs.StringVarP(&f.Ports, "port", "p", "27015", "`LIST` of ports on each address; 0: any free port, with the servers of 27015")
-	fs.Uint64Var(&f.Seed, "seed", 1, "another `N` is another fleet")
+	fs.Uint64Var(&f.Seed, "seed", 1, "number that determines the servers")
 	fs.Float64Var(&f.Alive, "alive", 1, "`SHARE` of the places that have a server, 0 to 1")
 	fs.Float64Var(&f.Hostile, "hostile", 0, "`SHARE` of the servers that are hostile, 0 to 1 (default 0)")
 	fs.StringVar(&f.Kinds, "kinds", "", "`LIST` of honest kinds (default: all)")
@@ -72,7 +72,7 @@ func (f *fleetFlags) add(cmd *cobra.Command) {
 	fs.Float64Var(&f.Duplicate, "duplicate", 0, "`SHARE` of replies sent twice, 0 to 1 (default 0)")
 	fs.Float64Var(&f.Reorder, "reorder", 0, "`SHARE` of replies that come behind later ones, 0 to 1 (default 0)")
 	fs.Var(&delay{&f.DelayMin, &f.DelayMax}, "delay", "time that a server takes to answer, such as 5ms-40ms")
-	fs.Float64Var(&f.QueryLimit, "query-limit", 0, "`N` queries a second that a server answers; 0: all (default 0)")
+	fs.Float64Var(&f.QueryLimit, "query-limit", 0, "`N` queries per second that a server answers; 0: all (default 0)")
 	fs.DurationVar(&f.Span, "for", 0, "end after `D` such as 60s (default: when interrupted)")
 	fs.BoolVar(&f.Truth, "truth", false, "print the records of a perfect scan, simulate nothing")
 	fs.StringVar(&f.ScanID, "scan-id", "", "with --truth: `NAME` of the scan in every record (default: no name)")

@@ -191,8 +191,8 @@ func TestInterruptRest(t *testing.T) {
 	p.said(errs, `(?m)^a2sscan: interrupted: `+rest+` of 4,096 targets were not finished$`)
 }
 
-// TestInterruptEarly: a scan that is interrupted before its first packet leaves
-// no file behind. At this rate the first packet is due in a hundred seconds.
+// TestInterruptEarly: a scan that is interrupted before its first packet leaves no
+// file behind. At this rate the first packet would be sent after a hundred seconds.
 func TestInterruptEarly(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "out.ndjson")

@@ -369,7 +369,7 @@ func (k *killed) scanToTheEnd() {
 		case k.appends:
 			k.settle()
 		case k.saved && k.done():
-			return // it was complete before it died
+			return // the scan was complete before it was killed
 		case k.saved:
 			k.checkKilled()
 		default:

@@ -94,7 +94,7 @@ func (k *killed) checkParts(c *checkpoint.Checkpoint) {
 		if c.Plan.Rotate && !strings.HasSuffix(name, sink.PartSuffix) {
 			now := k.read(name)
 			if was, known := k.named[name]; known && !bytes.Equal(was, now) {
-				k.Errorf("%s: %s is not as it was", k.last, name)
+				k.Errorf("%s: %s has changed", k.last, name)
 			}
 			k.named[name] = now
 		}

@@ -302,7 +302,7 @@ func (u *unfinished) forge(files map[string][]byte, rng *rand.Rand) string {
 }
 
 // forgeIn removes a key from an object, or changes its number. It never changes a
-// seed, because no other number could reveal that.
+// seed, because nothing else in the checkpoint could contradict a wrong one.
 func forgeIn(object map[string]any, rng *rand.Rand) string {
 	keys := slices.DeleteFunc(slices.Sorted(maps.Keys(object)), func(key string) bool { return key == "seed" })
 	if len(keys) == 0 {

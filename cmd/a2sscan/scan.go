@@ -35,28 +35,36 @@ func (a *app) scanCommand() *cobra.Command {
 	}}
 	cmd := &cobra.Command{
 		Use:   "scan [TARGET…]",
-		Short: "Ask servers and write one JSON line for each",
-		Long: `Asks every target and writes one JSON line for each that answered. A TARGET is
-a file, - for standard input, ip:port, ip, a range such as
-203.0.113.5-203.0.113.20 or a network such as 198.51.100.0/24 (both need
---port, or ports of their own: 198.51.100.0/24:27015-27020). Without any,
-standard input is read.
+		Short: "Query servers and write one record for each",
+		Long: `Queries every target and writes one line of JSON for each server that answers.
+On a terminal it prints a table instead. A TARGET is one of these:
 
-A file holds one of these a line, and what follows it there becomes the
-record's tag; or it is CSV or TSV with a column of addresses, NDJSON such as a
-census of before, what a2sscan master writes, or answers of the Web API as they
-came. It may be compressed with gzip or zstd. With --master the list of a
-master is fetched first.
+  a file             a list of targets
+  -                  a list from standard input, as without any TARGET
+  203.0.113.7:27015  one server; the port 27015 may be omitted
+  play.example.com   a host name, unless a file has that name; scan
+                     looks it up and queries all its IPv4 addresses
+  198.51.100.0/24    a network, with --port or ports of its own:
+                     198.51.100.0/24:27015-27020
+  203.0.113.5-203.0.113.20
+                     a range, likewise
 
-Lists are read first, and their targets asked in random order, each once; with
---order input they are asked while lists are read. With --shard several
-machines share a list.
+A list holds one target per line. Text after the target becomes the tag of its
+record. A list may also be CSV or TSV with a column of addresses, NDJSON such as
+an earlier census, the output of a2sscan master, or an answer of the Web API. It
+may be compressed with gzip or zstd. Host names in lists need --resolve. With
+--master, scan first fetches the list of a master server.
 
-Results go to standard output or to --output, all else to standard error. The
-first interrupt finishes what is open, the second ends at once; a session that
-closes (SIGHUP) is a first one, unless that is ignored (nohup) or there is an
---exclude-file to read again. On Unix, SIGUSR1 and SIGUSR2 turn the rate up and
-down by a tenth, and SIGQUIT says where the scan stands; it goes on.`,
+The scan reads all lists first. Then it queries every target once, in random
+order. With --order input it queries targets while it reads. With --shard,
+several machines share a list.
+
+Records go to standard output or to --output, everything else to standard error.
+The first Ctrl-C (SIGINT, SIGTERM) starts no new targets and finishes the open
+ones; the second ends the scan at once. SIGHUP acts like the first Ctrl-C, but
+nohup ignores it, and with --exclude-file it reads the exclusions again. On
+Unix, SIGUSR1 and SIGUSR2 raise and lower the rate by a tenth, and SIGQUIT
+prints the progress.`,
 		Example: `  a2sscan scan servers.txt -o census.ndjson.zst
   a2sscan scan 203.0.113.7:27015 | jq .info.name
   cut -f 1 master.tsv | a2sscan scan --query info -r 20k > names.ndjson`,
@@ -87,56 +95,56 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.Lookup("output").Usage = "write records to `PATH`: .ndjson, .csv or .tsv, compressed if .zst or .gz follows; s3://BUCKET/KEY: in parts into an object store; -: standard output"
 	f.how.add(fs, "text on a terminal; else by the suffix of --output, or json")
-	fs.Var(&f.opts.Rotate, "rotate", "write parts of that size or time, such as 1G or 1h, named PATH with start and number")
+	fs.Var(&f.opts.Rotate, "rotate", "divide the output into files of this size or time, such as 1G or 1h; their names are PATH with start and number")
 	f.addUpload(fs)
-	fs.StringVar(&f.opts.Saved.Path, "checkpoint", "", "keep in `FILE`, every second, where the scan stands: the same command again goes on from there")
-	fs.BoolVar(&f.opts.Saved.Fresh, "fresh", false, "discard the checkpoint that is there, and begin anew")
-	fs.StringVar(&f.opts.Summary, "summary", "", "write the run's numbers to `FILE` as JSON (default with -o: PATH.summary.json)")
-	fs.BoolVar(&f.opts.After.NoStats, "no-stats", false, "don't sum the census up in PATH.stats.json when it is written")
-	fs.BoolVar(&f.opts.After.Farms, "farms", false, "say which servers look made up by one hand: clones, and shared lists of players")
-	fs.StringVar(&f.opts.After.Command, "on-complete", "", "run the program in `FILE` when the census is complete, with A2SSCAN_CENSUS, _SUMMARY, _STATS, _SCAN and _ENDED in its environment; no shell, no arguments")
-	fs.StringVar(&f.opts.ScanID, "scan-id", "", "`NAME` of the scan in every record (default its start: 20261120T030000Z)")
-	fs.StringVarP(&f.opts.Ports, "port", "p", "", "ports for networks and bare addresses: a `LIST` such as 27015,27020-27030 (an ip alone: 27015)")
-	fs.StringArrayVarP(&f.lists, "list", "l", nil, "read targets from `FILE`, as an argument does; may be repeated (-iL, too)")
+	fs.StringVar(&f.opts.Saved.Path, "checkpoint", "", "save the progress in `FILE` every second; the same command resumes the scan")
+	fs.BoolVar(&f.opts.Saved.Fresh, "fresh", false, "discard the checkpoint and start again")
+	fs.StringVar(&f.opts.Summary, "summary", "", "write the numbers of the run to `FILE` as JSON (default with -o: PATH.summary.json)")
+	fs.BoolVar(&f.opts.After.NoStats, "no-stats", false, "do not write PATH.stats.json, the aggregates of the census")
+	fs.BoolVar(&f.opts.After.Farms, "farms", false, "report servers that seem to be fake: clones, and servers that share a list of players")
+	fs.StringVar(&f.opts.After.Command, "on-complete", "", "when the census is complete, run the program in `FILE`, without a shell or arguments; its environment has A2SSCAN_CENSUS, _SUMMARY, _STATS, _SCAN and _ENDED")
+	fs.StringVar(&f.opts.ScanID, "scan-id", "", "`NAME` of the scan in every record (default: its start, such as 20261120T030000Z)")
+	fs.StringVarP(&f.opts.Ports, "port", "p", "", "ports for networks and bare addresses: a `LIST` such as 27015,27020-27030 (default for one address: 27015)")
+	fs.StringArrayVarP(&f.lists, "list", "l", nil, "read targets from `FILE`; may be repeated (also -iL)")
 	f.addTargets(fs)
-	fs.Var(&f.opts.Query, "query", "what to ask: a `LIST` of info, players, rules, and ping beside them")
+	fs.Var(&f.opts.Query, "query", "questions to ask: a `LIST` of info, players, rules, and also ping")
 	fs.VarP(&f.opts.Pace.Rate, "rate", "r", rateUsage)
-	fs.Var(&f.opts.Pace.Total, "rate-total", "datagrams a second of all shards together: with --shard I/N each sends an N-th of it (default: --rate for each)")
-	fs.VarP(&f.bandwidth, "bandwidth", "B", "the rate as bits per second on the wire, such as 10M: 760 for each datagram")
-	fs.Var(&f.opts.Pace.AddressRate, "per-address-rate", "datagrams a second to one address; 0: no limit")
-	fs.IntVar(&f.opts.Pace.MaxPerAddress, "max-per-address", 0, "`N` servers asked on one address at most; 0: all (default 0)")
+	fs.Var(&f.opts.Pace.Total, "rate-total", "`N` datagrams per second for all shards together; each of N shards sends an N-th of them (default: --rate for each)")
+	fs.VarP(&f.bandwidth, "bandwidth", "B", "the rate as `BITS` per second on the wire, such as 10M; a datagram counts as 760 bits")
+	fs.Var(&f.opts.Pace.AddressRate, "per-address-rate", "`N` datagrams per second to one address; 0: no limit")
+	fs.IntVar(&f.opts.Pace.MaxPerAddress, "max-per-address", 0, "query at most `N` servers on one address; 0: all (default 0)")
 	f.timeouts.add(cmd)
-	fs.BoolVar(&f.opts.SecondLook, "second-look", false, "ask targets that stayed silent once more, when all others are finished")
+	fs.BoolVar(&f.opts.SecondLook, "second-look", false, "query silent targets once more when all others are finished")
 	fs.BoolVar(&f.opts.Fallback, "fallback", false, "ask targets that ignore info once each for players and ping (default with --second-look)")
-	fs.DurationVar(&f.opts.Cooldown, "cooldown", scanner.DefaultCooldown, "how long to listen for late replies, `D` such as 2s")
-	fs.IntVar(&f.opts.Pace.InFlight, "in-flight", 0, "`N` targets open at once; 0: what rate and timeouts need (default 0)")
-	fs.Var(&f.opts.Pace.Source, "source", "address of this machine to send from (default: the system's choice)")
-	fs.BoolVar(&f.opts.Pace.NoGSO, "no-gso", false, "send each datagram by itself: let the kernel, or the network card, cut none in two (segmentation offload, Linux)")
-	fs.BoolVar(&f.opts.Unanswered, "unanswered", false, "write a record for targets without any reply too")
-	fs.BoolVar(&f.opts.Raw, "raw", false, "keep every datagram in the record, as base64")
-	fs.BoolVar(&f.opts.NoNames, "no-player-names", false, "write hashes in place of player names, under a secret key: equal names stay equal")
-	fs.StringVar(&f.opts.PlayerKey, "player-key", "", "`FILE` with that key, made if there is none (default: "+playerkey.DefaultName+" beside the output)")
+	fs.DurationVar(&f.opts.Cooldown, "cooldown", scanner.DefaultCooldown, "listen for late replies for `D` after the last answer, such as 2s")
+	fs.IntVar(&f.opts.Pace.InFlight, "in-flight", 0, "at most `N` open targets; 0: as many as rate and timeouts need (default 0)")
+	fs.Var(&f.opts.Pace.Source, "source", "address of this machine to send from (default: the system chooses)")
+	fs.BoolVar(&f.opts.Pace.NoGSO, "no-gso", false, "never let the kernel or the network card split a buffer into datagrams (segmentation offload, Linux)")
+	fs.BoolVar(&f.opts.Unanswered, "unanswered", false, "write a record for silent targets, too")
+	fs.BoolVar(&f.opts.Raw, "raw", false, "store every datagram in the record, as base64")
+	fs.BoolVar(&f.opts.NoNames, "no-player-names", false, "write keyed hashes instead of player names; equal names have equal hashes")
+	fs.StringVar(&f.opts.PlayerKey, "player-key", "", "`FILE` with the key of --no-player-names, created if it does not exist (default: "+playerkey.DefaultName+" beside the output)")
 	addGeoFlag(fs, &f.opts.Databases)
 	f.addExclusions(fs)
 	f.addGuard(fs)
-	fs.Uint64VarP(&f.opts.MaxTargets, "max-targets", "n", 0, "`N` targets asked at most; 0: all (default 0)")
-	fs.Uint64VarP(&f.opts.MaxResults, "max-results", "N", 0, "stop after `N` servers answered, in all runs of a resumed scan together, and finish those that are open; 0: never (default 0)")
-	fs.BoolVar(&f.opts.DryRun, "dry-run", false, "say what would be asked and what that takes, send nothing, write no file")
+	fs.Uint64VarP(&f.opts.MaxTargets, "max-targets", "n", 0, "query at most `N` targets; 0: all (default 0)")
+	fs.Uint64VarP(&f.opts.MaxResults, "max-results", "N", 0, "stop after `N` servers have answered, in all runs of a resumed scan together; open targets are finished; 0: never (default 0)")
+	fs.BoolVar(&f.opts.DryRun, "dry-run", false, "show what would be asked and how long it would take; send nothing, write no file")
 	f.metrics.add(cmd)
 	f.log.add(cmd)
 	f.addMaster(fs)
-	fs.Var(&f.opts.Status, "status", "how the scan is going, on standard error: text, each second on a terminal and every 10s elsewhere; json, an object a line each second; none")
-	fs.BoolVarP(&f.opts.Verbose, "verbose", "v", false, "close with all counts, and with tables of games, maps, systems and versions")
+	fs.Var(&f.opts.Status, "status", "progress on standard error: text (every second on a terminal, else every 10s), json (one object per second) or none")
+	fs.BoolVarP(&f.opts.Verbose, "verbose", "v", false, "end with all counts, and with tables of games, maps, systems and versions")
 	fs.BoolVar(&f.helpAll, helpAllFlag, false, "help with all flags")
-	fs.BoolVarP(&f.opts.Quiet, "quiet", "q", false, "no status (unless --status asks for it) and no closing summary; errors and bad lines are still said")
+	fs.BoolVarP(&f.opts.Quiet, "quiet", "q", false, "no progress (unless --status asks for it) and no closing summary; errors and bad lines are still reported")
 }
 
 // addUpload names the flags of an output in an object store.
 func (f *scanFlags) addUpload(fs *pflag.FlagSet) {
 	u := &f.opts.Upload
-	fs.StringVar(&u.Spool, "spool", "", "with -o s3://…: `DIR` in which parts wait until the store has them (default: NAME.spool here)")
-	fs.Var(&u.Max, "spool-max", "with -o s3://…: from half of that size on, waiting parts slow the scan down; at that size it stops")
-	fs.DurationVar(&u.Wait, "store-wait", scanrun.DefaultStoreWait, "with -o s3://…: how long to wait for the store at the end, `D` such as 10m")
+	fs.StringVar(&u.Spool, "spool", "", "with -o s3://…: `DIR` for parts that are not uploaded yet (default: NAME.spool here)")
+	fs.Var(&u.Max, "spool-max", "with -o s3://…: parts of this size in all stop the scan; half of it slows the scan down")
+	fs.DurationVar(&u.Wait, "store-wait", scanrun.DefaultStoreWait, "with -o s3://…: wait `D` for the store at the end, such as 10m")
 }
 
 // chooseRate sets the rate from --bandwidth, and refuses more than one of the flags
@@ -205,11 +213,11 @@ func (a *app) program() *scanrun.Program {
 // addTargets adds the flags that choose the targets of a list and their order.
 func (f *scanFlags) addTargets(fs *pflag.FlagSet) {
 	t := &f.opts.Targets
-	fs.Var(&t.Order, "order", "in which targets are asked: random, or input, which reads lists while it asks")
-	fs.Var(&t.Seed, "seed", "number that chooses the random order: the same targets and seed, the same order (default: by chance)")
-	fs.Var(&t.Shard, "shard", "ask only part `I/N` of all addresses, I from 0 to N-1; auto/N takes I from JOB_COMPLETION_INDEX (Kubernetes) or SLURM_ARRAY_TASK_ID (default all)")
-	fs.BoolVar(&t.Strict, "strict", false, "refuse a list with a bad line, before anything is sent")
-	fs.BoolVar(&t.Resolve, "resolve", false, "look up host names in lists, too, and ask all of their IPv4 addresses; names given as arguments are always looked up")
+	fs.Var(&t.Order, "order", "order in which targets are queried: random, or input, which starts before the lists are read")
+	fs.Var(&t.Seed, "seed", "number that determines the random order; the same targets and seed have the same order (default: random)")
+	fs.Var(&t.Shard, "shard", "query only part `I/N` of all addresses, I from 0 to N-1; auto/N takes I from JOB_COMPLETION_INDEX (Kubernetes) or SLURM_ARRAY_TASK_ID (default all)")
+	fs.BoolVar(&t.Strict, "strict", false, "refuse a list with a bad line before anything is sent")
+	fs.BoolVar(&t.Resolve, "resolve", false, "look up host names in lists, too, and query all of their IPv4 addresses")
 }
 
 // addExclusions adds the flags that exclude addresses, so that nothing is sent to
@@ -217,17 +225,17 @@ func (f *scanFlags) addTargets(fs *pflag.FlagSet) {
 func (f *scanFlags) addExclusions(fs *pflag.FlagSet) {
 	x := &f.opts.Exclude
 	fs.StringSliceVar(&x.Networks, "exclude", nil,
-		"send nothing to `NETS`: addresses, networks or ranges such as 203.0.113.5-203.0.113.20, commas between them; may be repeated")
+		"send nothing to `NETS`: addresses, networks or ranges such as 203.0.113.5-203.0.113.20, separated by commas; may be repeated")
 	fs.StringArrayVar(&x.Files, "exclude-file", nil,
-		"send nothing to the networks in `FILE`, one a line with its reason behind a #; may be repeated; read again on SIGHUP, which ends a scan without this flag")
+		"send nothing to the networks in `FILE`, one per line with the reason after a #; may be repeated; SIGHUP makes the scan read it again")
 	fs.BoolVar(&x.AllowReserved, "allow-reserved", false,
-		"ask addresses in special-purpose networks too (private, loopback, documentation …)")
+		"query addresses in special-purpose networks, too (private, loopback, documentation …)")
 }
 
 // addGuard adds the flags for when a guard ends the scan.
 func (f *scanFlags) addGuard(fs *pflag.FlagSet) {
 	g := &f.opts.Guard
-	fs.Var((*flagvalue.Share)(&g.MinHitrate), "min-hitrate", "stop if fewer of the targets answer: 2% or 0.02; judged after 1000 targets, and at the end (default off)")
+	fs.Var((*flagvalue.Share)(&g.MinHitrate), "min-hitrate", "stop if a smaller share of the targets answers: 2% or 0.02; judged after 1000 targets, and at the end (default off)")
 	fs.Int64Var(&g.MaxSendErrors, "max-send-errors", -1, "stop after more than `N` datagrams that could not be sent; -1: never")
 	fs.DurationVar(&g.MaxRuntime, "max-runtime", 0, "stop after `D` such as 6h; 0: never (default 0)")
 }
@@ -237,8 +245,8 @@ const forMaster = "with --master"
 
 // addMaster adds the flags about masters.
 func (f *scanFlags) addMaster(fs *pflag.FlagSet) {
-	fs.StringVar(&f.opts.From.Where, "master", "", "fetch the list of servers first: from the master server at `HOST:PORT`, from the Steam Web API (web), or from its URL")
-	fs.BoolVar(&f.opts.From.Keep, "keep-master", false, "keep what the list says of each server, as master in its record")
+	fs.StringVar(&f.opts.From.Where, "master", "", "first fetch the list of servers: from the master server at `HOST:PORT`, from the Steam Web API (web), or from the URL of one")
+	fs.BoolVar(&f.opts.From.Keep, "keep-master", false, "store what the list says about a server in its record, as master")
 	f.ofMasters = pflag.NewFlagSet("", pflag.ContinueOnError)
 	f.ofMasters.SortFlags = false
 	addMasterFlags(f.ofMasters, &f.opts.From.Options)

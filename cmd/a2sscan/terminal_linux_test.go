@@ -38,7 +38,7 @@ func TestTerminalCostsNothing(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 		t.Cleanup(cancel)
 		return exec.CommandContext(ctx, "a2sscan", append([]string{"scan", network.String(), "-p", port, "--allow-reserved",
-			"--query", "info", "--rate", "20k", "--retries", "5", "--cooldown", "0", "--summary", summary}, args...)...)
+			"--query", "info", "--rate", "20k", "--retries", "5", "--timeout", "5s", "--cooldown", "0", "--summary", summary}, args...)...)
 	}
 	check := func(t *testing.T, err error, shown string) {
 		t.Helper()

@@ -20,8 +20,8 @@ type timeoutFlags struct {
 
 func (f *timeoutFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
-	fs.DurationVar(&f.timeout, "timeout", scanner.DefaultTimeout, "how long the first request waits for a reply, `D` such as 800ms")
-	fs.IntVar(&f.retries, "retries", scanner.DefaultRetries, "repeat a request without reply `N` times; one of which a part or a challenge came, two times more")
+	fs.DurationVar(&f.timeout, "timeout", scanner.DefaultTimeout, "wait `D` for a reply to the first request, such as 800ms; retries wait longer")
+	fs.IntVar(&f.retries, "retries", scanner.DefaultRetries, "repeat an unanswered request `N` times, and twice more if part of an answer or a challenge came")
 }
 
 func (f *timeoutFlags) check() error {

@@ -99,21 +99,22 @@ var usualFlags = []struct{ name, text string }{
 	{"query", "a `LIST` of info, players, rules (default all)"},
 	{"rate", "`N` datagrams per second: 800, 5k, 1M (default 5k)"},
 	{"bandwidth", "the rate as `BITS` per second: 10M"},
-	{"timeout", "first wait for a reply: `D` such as 800ms (default 1s)"},
+	{"timeout", "wait `D` for the first reply: 800ms (default 1s)"},
 	{"retries", "repeat an unanswered request `N` times (default 2)"},
 	{"exclude-file", "send nothing to the networks in `FILE`"},
-	{"allow-reserved", "ask private and loopback networks, too"},
-	{"max-targets", "ask at most `N` targets"},
+	{"allow-reserved", "query private and loopback networks, too"},
+	{"max-targets", "query at most `N` targets"},
 	{"max-results", "stop after `N` servers answered"},
 	{"master", "fetch the list of a master first: `HOST:PORT` or web"},
 	{"checkpoint", "save progress in `FILE`; the same command resumes"},
 	{"mmdb", "add places from the database in `FILE`"},
 	{"dry-run", "show what would be asked; send nothing"},
-	{"verbose", "close with all counts, and top games and maps"},
+	{"verbose", "end with all counts, and top games and maps"},
 	{"quiet", "no status and no closing summary"},
 }
 
-// word is a flag value for the short help. It only hides the default and the type.
+// word replaces the value of a flag in the short help, so that the help shows
+// neither its default nor its type.
 type word string
 
 func (w word) String() string   { return string(w) }
@@ -132,7 +133,7 @@ func briefHelp(cmd *cobra.Command) string {
 		g.flags = append(g.flags, &short)
 	}
 	return fmt.Sprintf(`Queries every target and writes a record for each server that answers. A TARGET
-is a file, - for standard input, ip:port, ip, a range, or a network.
+is a file, - for standard input, ip:port, ip, a host, a range, or a network.
 
 Usage:
   %s
@@ -184,7 +185,7 @@ var scanGroups = []struct{ title, names string }{
 		"allow-reserved master keep-master"},
 	{"Questions", "query timeout retries second-look fallback cooldown"},
 	{"Speed", "rate bandwidth rate-total per-address-rate in-flight source no-gso"},
-	{"Output", "output append force format json fields color rotate summary no-stats farms on-complete scan-id unanswered raw no-player-names player-key mmdb"},
+	{"Output", "output append force format json fields color rotate spool spool-max store-wait summary no-stats farms on-complete scan-id unanswered raw no-player-names player-key mmdb"},
 	{"Resuming and stopping", "checkpoint fresh min-hitrate max-send-errors max-runtime"},
 	{"Watching", "status verbose quiet dry-run metrics log-file log-format log-level"},
 }

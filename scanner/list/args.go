@@ -71,7 +71,7 @@ func (in *input) title() string {
 	return in.path
 }
 
-// report describes what was read of a list.
+// report describes what was read from a list.
 func (in *input) report() Input {
 	text := func(p *atomic.Pointer[string]) string {
 		if s := p.Load(); s != nil {

@@ -28,7 +28,7 @@ type portSet struct {
 	nets  bart.Table[blockAt] // each network with the first block that contains it
 }
 
-// blockAt is a block and its text.
+// blockAt identifies a block and its text.
 type blockAt struct {
 	index int
 	text  uint64 // number of its text

@@ -40,7 +40,7 @@ type bucket struct {
 // chain is a number of chunks that are linked by buckets.next.
 type chain struct{ first, last, chunks uint32 }
 
-// chunk is what a bucket grows by.
+// chunk is the unit in which a bucket grows.
 type chunk [chunkLen]uint32
 
 const (

@@ -59,7 +59,7 @@ func sniffColumns(first []byte, between byte) bool {
 	return fault != 0 && (len(fields) > 1 || between == ',')
 }
 
-// grid reads a list in columns.
+// grid reads a list with columns.
 type grid struct {
 	between byte
 	known   bool // the columns are known
@@ -99,7 +99,7 @@ func (t *grid) read(r io.Reader, yield func(Entry) bool) (err error) {
 	return err
 }
 
-// entry makes an entry of a line's fields.
+// entry fills in an entry from the fields of a line.
 func (t *grid) entry(e *Entry, fields [][]byte) {
 	if !t.known {
 		t.guess(fields)

@@ -147,7 +147,7 @@ func (x *Exclusions) Excluded(a netip.Addr) bool {
 	return excluded
 }
 
-// Stop is Excluded, and returns the rule.
+// Stop is Excluded, but also returns the rule.
 func (x *Exclusions) Stop(a netip.Addr) (rule RuleID, excluded bool) {
 	if !a.Is4() {
 		return RuleID{}, false
@@ -279,7 +279,7 @@ type ruleCounts struct{ targets, stopped atomic.Uint64 }
 
 func (n *ruleCounts) nothing() bool { return n.targets.Load() == 0 && n.stopped.Load() == 0 }
 
-// ruleKey tells the rules of files apart.
+// ruleKey identifies a rule from a file.
 type ruleKey struct {
 	file        string
 	first, last uint32
@@ -398,7 +398,7 @@ type LineError struct {
 	Err  error  // a Fault
 }
 
-// Error is file, line, fault and text.
+// Error returns file, line, fault and text.
 func (e *LineError) Error() string {
 	return fmt.Sprintf("%s:%d: %v: %q", e.File, e.Line, e.Err, e.Text)
 }

@@ -154,7 +154,7 @@ func TestTruncated(t *testing.T) {
 	}
 	for _, kind := range []string{"", "gzip", "zstd"} {
 		whole := compressed(t, kind, parts...)
-		ends := map[int]int{} // of whole parts
+		ends := map[int]int{} // of complete entries
 		for i := range parts {
 			ends[len(compressed(t, kind, parts[:i+1]...))] = i + 1
 		}
@@ -328,7 +328,7 @@ func FuzzNDJSON(f *testing.F) {
 			last = e.Line
 			return true
 		})
-		var other *SchemaError // records of another schema are refused by its name
+		var other *SchemaError // records of another schema are refused with an error that names it
 		if errors.As(err, &other) && other.Line > last {
 			return
 		}

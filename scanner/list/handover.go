@@ -43,7 +43,7 @@ type handover struct {
 	targets   uint64 // of the input that is being read
 }
 
-// begin begins with another input.
+// begin starts another input.
 func (h *handover) begin(in *input) {
 	h.targets = 0
 	h.invalid.in, h.invalid.line, h.invalid.n = in, 0, 0
@@ -65,7 +65,7 @@ func (h *handover) addToBatch(ip uint32, port uint16) bool {
 	return true
 }
 
-// endBatch hands over the batch.
+// endBatch passes on the batch.
 func (h *handover) endBatch() {
 	h.targets += uint64(len(h.batch))
 	h.batch = h.bulk.takeAll(h.batch)

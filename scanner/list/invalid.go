@@ -2,7 +2,7 @@ package list
 
 import "fmt"
 
-// Invalid is a line that names no target.
+// Invalid is a line that does not name a target.
 type Invalid struct {
 	File string // as named; "standard input" for "-"
 	Line int    // from 1

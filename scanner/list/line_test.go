@@ -25,10 +25,10 @@ func FuzzLine(f *testing.F) {
 	f.Fuzz(func(t *testing.T, line []byte) {
 		line, _, _ = bytes.Cut(line, []byte("\n"))
 		if bytes.HasPrefix(line, littleEndianBOM) || bytes.HasPrefix(line, bigEndianBOM) {
-			return // UTF-16, of which this is no line
+			return // in UTF-16 this would not be a line
 		}
 		if i := bytes.IndexByte(line, '/'); i >= 0 {
-			line = append(bytes.Clone(line[:i+1]), "30"...) // no endless networks
+			line = append(bytes.Clone(line[:i+1]), "30"...) // keeps networks small
 		}
 		bad := 0
 		l := mustOpen(t, Config{Order: OrderInput,
@@ -49,7 +49,7 @@ func FuzzLine(f *testing.F) {
 		blank := len(bytes.TrimLeft(line, " \t\v\f\r\xef\xbb\xbf")) == 0 || bytes.Contains(line, []byte("#"))
 		ends, most := 0, 1
 		if bytes.IndexByte(line, '/') >= 0 {
-			most = 4 // a network may lie in several
+			most = 4 // a network may be in several rules
 		}
 		for _, n := range []uint64{s.Invalid, s.Unscannable, s.Excluded, s.Given} {
 			if n > 0 {
@@ -66,7 +66,7 @@ func FuzzLine(f *testing.F) {
 	})
 }
 
-// aWalk gives out targets and drops them.
+// aWalk returns a walk whose targets are dropped.
 func aWalk(l *List) *walk {
 	all := func(target.Target) bool { return true }
 	return &walk{giver: giver{cfg: &l.cfg, counts: &l.counts, yield: all}, ports: l.ports}

@@ -100,7 +100,7 @@ type List struct {
 	counts  counters
 }
 
-// fixed is known before anything is read.
+// fixed is what is known before anything is read.
 type fixed struct {
 	targets uint64 // in networks and arguments, including duplicates
 	bytes   int64  // in regular files
@@ -212,7 +212,7 @@ func (l *List) check(ctx context.Context) error {
 	return nil
 }
 
-// All gives out all targets: From(0).
+// All yields all targets; it is From(0).
 func (l *List) All() iter.Seq[target.Target] { return l.From(0) }
 
 // From yields the targets from the given place on. It does so only once: a second
@@ -319,7 +319,7 @@ type counters struct {
 	listedBytes atomic.Int64  // their size
 }
 
-// Stats returns the numbers so far.
+// Stats returns the current numbers.
 func (l *List) Stats() Stats {
 	c := &l.counts
 	s := Stats{

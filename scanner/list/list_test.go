@@ -191,7 +191,7 @@ func TestFile(t *testing.T) {
 	long := strings.Repeat("x", MaxLine)
 	path := writeFile(t, "list.txt", "\xef\xbb\xbf1.0.0.1:1\r\n\r\n# comment\n"+
 		"bad \x1b]0;title\x07\xe2\x80\xae\xff\n"+ // line 4
-		"1.0.0.2:2 "+long[:MaxLine-11]+"\n"+ // as long as may be
+		"1.0.0.2:2 "+long[:MaxLine-11]+"\n"+ // the longest line that is valid
 		"1.0.0.3:3 "+long[:MaxLine-10]+"\n"+ // line 6
 		"#"+long+long+"\n"+
 		long+long+long+"\n"+ // line 8
@@ -298,7 +298,7 @@ func TestOpenErrorKinds(t *testing.T) {
 
 func TestOpenUnreadable(t *testing.T) {
 	path := writeFile(t, "secret.txt", "1.2.3.4:5\n")
-	dir := filepath.Dir(path) // made by TempDir in one that is its owner's alone
+	dir := filepath.Dir(path) // TempDir made its parent accessible to the owner only
 	err := errors.Join(os.Chmod(filepath.Dir(dir), 0o755), os.Chmod(path, 0))
 	if err != nil {
 		t.Fatal(err)
@@ -321,7 +321,7 @@ func TestStdin(t *testing.T) {
 	tests := []struct {
 		name string
 		cfg  Config
-		want string // error
+		want string // the expected error
 	}{
 		{"no arguments", Config{Stdin: strings.NewReader(list)}, ""},
 		{"dash", Config{Args: []string{"-"}, Stdin: strings.NewReader(list)}, ""},
@@ -472,7 +472,7 @@ func TestProgress(t *testing.T) {
 		last := 0.0
 		for range l.All() {
 			part, _ := l.Progress()
-			// Files count by blocks.
+			// The progress in a file advances in blocks.
 			if part < last-0.1 || part > last+0.1 || part > 1 {
 				t.Fatalf("%q: from %v to %v", args, last, part)
 			}
@@ -551,7 +551,7 @@ func TestPorts(t *testing.T) {
 			}
 		}
 		if p.Contains(0) || p.Contains(40000) && test.list != "1-65535" {
-			t.Errorf("%q contains what was not named", test.list)
+			t.Errorf("%q contains a port that was not named", test.list)
 		}
 	}
 	if p := mustPorts(t, "1-65535"); p.Len() != 65535 {

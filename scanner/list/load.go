@@ -101,7 +101,7 @@ func (ld *loader) tidy() {
 	}
 }
 
-// merge drops all duplicates so far.
+// merge removes all duplicates so far.
 func (ld *loader) merge(ctx context.Context) error {
 	err := ld.notes.sort(ctx)
 	if err == nil {
@@ -113,7 +113,7 @@ func (ld *loader) merge(ctx context.Context) error {
 	return err
 }
 
-// finish makes the order.
+// finish computes the order.
 func (ld *loader) finish(ctx context.Context) (*order, error) {
 	ld.filing.Wait()
 	o := &ld.order

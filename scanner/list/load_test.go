@@ -26,7 +26,7 @@ func TestStrict(t *testing.T) {
 	tests := []struct {
 		name  string
 		cfg   Config
-		load  bool // it is Load's error
+		load  bool // Load returns the error
 		given int
 	}{
 		{"random", Config{Args: []string{file}}, true, 0},
@@ -60,7 +60,7 @@ func TestStrict(t *testing.T) {
 	}
 }
 
-// names are the host names that exist.
+// names resolves the host names that exist in these tests.
 func names(_ context.Context, host string) ([]netip.Addr, error) {
 	known := map[string][]netip.Addr{
 		"one.example":  {netip.MustParseAddr("8.0.0.1")},
@@ -214,7 +214,7 @@ func TestResolveEnough(t *testing.T) {
 func TestResolveFirst(t *testing.T) {
 	list := "one.example:5 first\n" + strings.Repeat("8.0.0.1:5\n", 1000)
 	l := mustOpen(t, Config{Stdin: strings.NewReader(list), Resolve: func(ctx context.Context, host string) ([]netip.Addr, error) {
-		runtime.Gosched() // the lines behind it are there
+		runtime.Gosched() // let the reader read the lines after it
 		return names(ctx, host)
 	}})
 	if got := texts(l.All()); !slices.Equal(got, []string{"8.0.0.1:5 first"}) {
@@ -328,7 +328,7 @@ func TestLoadCancel(t *testing.T) {
 	context.AfterFunc(ctx, func() {})
 	go cancel()
 	if err := l.Load(ctx); !errors.Is(err, context.Canceled) {
-		t.Errorf("while looking up: %v", err)
+		t.Errorf("during a lookup: %v", err)
 	}
 	ctx, cancel = context.WithCancel(t.Context())
 	cancel()
@@ -418,7 +418,7 @@ func TestListed(t *testing.T) {
 		{[]string{"8.0.0.0/28"}, "7", 16, 0},
 		{[]string{"8.0.0.0/16"}, "7", 65536, 0},
 		{[]string{"8.0.0.0/28", "8.1.0.0/16", "8.0.3.1-8.0.3.4", "8.4.0.1:7"}, "7", 65536 + 21, 1},
-		{[]string{file}, "", 18 + 256, 0}, // duplicates may hide some
+		{[]string{file}, "", 18 + 256, 0}, // duplicates may hide some of them
 	} {
 		cfg := Config{Args: test.args}
 		if test.ports != "" {

@@ -129,7 +129,7 @@ func (o *object) parse(b []byte) bool {
 	return !c.bad && len(c.b) == 0
 }
 
-// set keeps a value if it matters.
+// set stores a value if its key matters here.
 func (o *object) set(key, value []byte) {
 	if len(key) < 2 || len(value) == 0 {
 		return
@@ -162,7 +162,7 @@ func (o *object) field(key string) *[]byte {
 	return nil
 }
 
-// entry makes an entry of an object.
+// entry fills in an entry from the object.
 func (o *object) entry(e *Entry) {
 	if o.tag != nil {
 		e.Tag = jsonText(o.tag)
@@ -239,7 +239,7 @@ func (c *jsonCursor) space() {
 	}
 }
 
-// begin reads one character.
+// begin reads the character want; if there is another one, the JSON is bad.
 func (c *jsonCursor) begin(want byte) bool {
 	c.space()
 	if len(c.b) == 0 || c.b[0] != want {

@@ -56,7 +56,7 @@ func (n *nets) size() (total uint64) {
 	return total
 }
 
-// at returns the target in a place.
+// at returns the target at a place.
 func (n *nets) at(place uint64) (ip uint32, port uint16) {
 	i := len(n.tiers) - 1
 	for n.tiers[i].start > place {

@@ -43,7 +43,7 @@ func TestNetworks(t *testing.T) {
 		t.Run(test.args+" at "+test.ports, func(t *testing.T) {
 			l := mustOpen(t, Config{Order: OrderInput, Args: strings.Fields(test.args), Ports: mustPorts(t, test.ports)})
 			if n, known := l.Size(); n != test.stats.Read-test.stats.Duplicate || !known {
-				t.Errorf("size %d, %v; want what is read and no duplicate", n, known)
+				t.Errorf("size %d, %v; want the number of targets read without duplicates", n, known)
 			}
 			if got := strings.Join(texts(l.All()), " "); got != test.want {
 				t.Errorf("%s\nwant %s", got, test.want)

@@ -13,7 +13,7 @@ func asNobody(f func()) {
 	go func() {
 		defer close(done)
 		runtime.LockOSThread()   // and never unlocked: nothing else runs in it
-		_ = unix.Setfsuid(65534) // without that right nothing changes
+		_ = unix.Setfsuid(65534) // has no effect without the right to do so
 		f()
 	}()
 	<-done

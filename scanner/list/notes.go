@@ -58,7 +58,7 @@ func firstNotes(part []note) []note {
 
 func compareKey(n note, key uint64) int { return cmp.Compare(n.key, key) }
 
-// of returns the notes of a bucket.
+// of returns the notes of the targets in a bucket.
 func (ns *notes) of(bucket int) []note {
 	part := ns.parts[bucket>>8]
 	first, _ := slices.BinarySearchFunc(part, uint64(bucket)<<slotBits, compareKey)

@@ -127,7 +127,7 @@ func byAddr(a, b target.Target) int { return a.Addr.Compare(b.Addr) }
 func TestRandomOrder(t *testing.T) {
 	seeds := uint64(60)
 	if testing.Short() {
-		seeds = 12 // the others prove nothing about goroutines
+		seeds = 12 // more seeds would find nothing new about goroutines
 	}
 	for seed := range seeds {
 		r := rand.New(rand.NewPCG(seed, 2))
@@ -258,7 +258,7 @@ func TestPlaces(t *testing.T) {
 			}
 			for at, place := range part {
 				if whole[at] != place {
-					t.Errorf("%v, %s: %v is at %d, and was at %d", order, name, at, place, whole[at])
+					t.Errorf("%v, %s: %v is at place %d instead of %d", order, name, at, place, whole[at])
 				}
 			}
 		}
@@ -278,7 +278,7 @@ func TestPortsApart(t *testing.T) {
 	tests := []struct {
 		name  string
 		cfg   Config
-		least uint64 // places between two of an address
+		least uint64 // least distance between two ports of an address
 	}{
 		// The golden ratio gives at least a third of an eighth of the list, less a
 		// tenth because chance does not fill a list evenly.

@@ -49,7 +49,7 @@ var faultTexts = [...]string{
 	FaultLineEnds:    "another target follows a carriage return: lines end with a newline (tr '\\r' '\\n')",
 }
 
-// Error describes the fault for a person.
+// Error describes the fault in words.
 func (f Fault) Error() string {
 	if f == 0 || int(f) >= len(faultTexts) {
 		return "no fault"

@@ -69,7 +69,7 @@ type portLists map[string]*Ports
 // maxPortLists limits the memory of the cache: each list takes 8 KiB.
 const maxPortLists = 1 << 10
 
-// get reads a list of ports.
+// get parses a list of ports, or finds it in the cache.
 func (pl *portLists) get(b []byte) (*Ports, Fault) {
 	if pl != nil {
 		if p := (*pl)[string(b)]; p != nil {
@@ -141,7 +141,7 @@ type portRule struct{ config *Ports }
 // configured reports whether Config.Ports names any.
 func (r portRule) configured() bool { return r.config.Len() > 0 }
 
-// of returns the ports of a name.
+// of returns the ports that a name gets.
 func (r portRule) of(n *name) *Ports {
 	switch {
 	case n.ports != nil:

@@ -106,7 +106,7 @@ func (r *reader) argument() bool {
 	return true
 }
 
-// list reads a list. It closes files.
+// list reads a list and closes its files.
 func (r *reader) list(from io.Reader) (more bool, err error) {
 	r.stream = &listStream{in: r.in, tap: newTap(from)}
 	defer r.stream.end(from)
@@ -153,7 +153,7 @@ func ignoreEOF(err error) error {
 	return err
 }
 
-// lines reads a list of text.
+// lines reads a list in text format.
 func (r *reader) lines(b *bufio.Reader) (more bool, err error) {
 	more = true
 	lr := newLineSource(b, MaxLine)

@@ -29,7 +29,7 @@ type hostQueue struct {
 	running chan struct{} // one element per lookup
 }
 
-// pending is a name that waits.
+// pending is a name that waits in the queue.
 type pending struct {
 	name   name
 	labels labels
@@ -50,7 +50,7 @@ func (q *hostQueue) empty() bool { return len(q.all) == 0 }
 
 func (q *hostQueue) add(p pending) { q.all = append(q.all, p) }
 
-// first removes the first element.
+// first removes and returns the first element.
 func (q *hostQueue) first() pending {
 	p := q.all[0]
 	q.all = q.all[1:]

@@ -59,7 +59,7 @@ func TestSet(t *testing.T) {
 func TestSetZero(t *testing.T) {
 	var s addrSet
 	s.init()
-	zero := s.key & keyMask // the first step makes it 0, and 0 it stays
+	zero := s.key & keyMask // the first step maps it to 0, and the other steps keep that
 	if s.scatter(zero) != 0 {
 		t.Fatalf("scatter = %#x", s.scatter(zero))
 	}
@@ -92,7 +92,7 @@ func FuzzSet(f *testing.F) {
 	f.Add([]byte("\x00\x00\x00\x00\x00\x00abcdefabcdefabcdeg"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var ks []uint64
-		for ; len(b) >= 3; b = b[3:] { // few bits, so that much comes twice
+		for ; len(b) >= 3; b = b[3:] { // few bits, so that many elements come twice
 			ks = append(ks, uint64(b[0])<<40|uint64(b[1])<<16|uint64(b[2]))
 		}
 		checkSet(t, &addrSet{}, ks)

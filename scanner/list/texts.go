@@ -73,7 +73,7 @@ func (ts *textStore) put(s labels) uint64 {
 	return at + 1
 }
 
-// get returns the text with a number.
+// get returns the text with the given number.
 func (ts *textStore) get(at uint64) labels {
 	if at == 0 {
 		return labels{}

@@ -194,7 +194,7 @@ func (w *walk) passAll(r *rule, n uint64) {
 	w.countExcluded(r, n-before)
 }
 
-// each gives out addresses one by one.
+// each yields addresses one by one.
 func (w *walk) each(part span, port uint16, s labels) bool {
 	if w.seen.n == 0 && w.cfg.Passed == nil && w.place+part.len() <= w.from {
 		w.place += part.len()

@@ -8,9 +8,9 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// parseAddr reads "a.b.c.d:port". It is netip.ParseAddrPort for IPv4, without an
-// allocation. Numbers with leading zeros are malformed, since some programs read
-// them as octal.
+// parseAddr reads "a.b.c.d:port". It works like netip.ParseAddrPort for IPv4, but
+// does not allocate. Numbers with leading zeros are malformed, since some programs
+// read them as octal.
 func parseAddr(b []byte) (netip.AddrPort, error) {
 	var octets [4]byte
 	for i := range octets {
@@ -31,7 +31,8 @@ func parseAddr(b []byte) (netip.AddrPort, error) {
 	return netip.AddrPortFrom(netip.AddrFrom4(octets), uint16(port)), nil
 }
 
-// number reads the decimal number at the beginning of b, at most most.
+// number reads the decimal number at the beginning of b. The number must not exceed
+// most.
 func number(b []byte, most int) (v int, rest []byte, ok bool) {
 	n := 0
 	for n < len(b) && '0' <= b[n] && b[n] <= '9' && v <= most {
@@ -48,11 +49,11 @@ func key(a netip.AddrPort) uint64 {
 		uint64(a.Port())
 }
 
-// maxShown bounds text that is shown, in characters.
+// maxShown is the most characters of a text that are shown.
 const maxShown = 80
 
-// show quotes text of others for a message: what is not printable becomes an
-// escape sequence of Go, and what is too long is cut.
+// show quotes untrusted text for a message: unprintable characters become Go escape
+// sequences, and long text is cut.
 func show(s string) string {
 	cut := s
 	for i, n := 0, 0; i < len(s); n++ {

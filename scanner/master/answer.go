@@ -7,14 +7,14 @@ import (
 	"io"
 )
 
-// Errors of incomplete JSON. The servers before the error are good.
+// Errors of incomplete JSON. The servers read before the error are valid.
 var (
 	ErrTooLarge  = errors.New("larger than we are willing to read")
 	ErrTruncated = errors.New("ends in the middle")
 	ErrMalformed = errors.New("not what it should be")
 )
 
-// maxItem bounds the data between two servers of a JSON answer, and a line of
+// maxItem limits the data between two servers of a JSON answer, and a line of
 // NDJSON.
 const maxItem = 8 << 20
 
@@ -44,13 +44,13 @@ func (b *budget) Read(p []byte) (int, error) {
 }
 
 // answers reads the servers of one or more answers of the Web API:
-// {"response":{"servers":[…]}}, or only the array in it. It skips unknown keys.
+// {"response":{"servers":[…]}}, or only the inner array. It skips unknown keys.
 type answers struct {
 	in      *budget
 	dec     *json.Decoder
-	inside  bool // of an array of servers
-	bare    bool // the array is in no answer
-	begun   bool // there is an answer
+	inside  bool // inside an array of servers
+	bare    bool // the array is not part of an answer
+	begun   bool // at least one answer was read
 	refused bool // an answer reported a failure
 	element element
 }
@@ -60,8 +60,8 @@ func newAnswers(r io.Reader, total int64) *answers {
 	return &answers{in: in, dec: json.NewDecoder(in)}
 }
 
-// next reads the next server into a.element. After the last answer it returns io.EOF;
-// any other error is one of those above.
+// next reads the next server into a.element. After the last answer it returns
+// io.EOF; any other error is one of this package.
 func (a *answers) next() error {
 	for {
 		if a.inside {
@@ -115,7 +115,7 @@ func (a *answers) open() error {
 	return explainJSON(err)
 }
 
-// find advances to a member of the object and skips everything before it.
+// find advances to a member of the object and skips the members before it.
 func (a *answers) find(name string, kind json.Delim) error {
 	for a.dec.More() {
 		t, err := a.dec.Token()
@@ -132,8 +132,8 @@ func (a *answers) find(name string, kind json.Delim) error {
 	return ErrMalformed
 }
 
-// members reads the members of "response" up to the array of servers. If there is no
-// array, nothing was found, and it reads to the end of the answer.
+// members reads the members of "response" up to the array of servers. If there is
+// no array, the answer has no servers, and members reads to its end.
 func (a *answers) members() error {
 	for a.dec.More() {
 		t, err := a.dec.Token()
@@ -165,7 +165,7 @@ func (a *answers) success() error {
 	return nil
 }
 
-// rest reads what follows the servers, to the end of the answer.
+// rest reads what follows the array of servers, to the end of the answer.
 func (a *answers) rest() error {
 	a.in.refill()
 	err := a.delim(']')
@@ -202,7 +202,7 @@ func (a *answers) close(n int) error {
 	return nil
 }
 
-// delim reads a bracket.
+// delim reads the bracket want.
 func (a *answers) delim(want json.Delim) error {
 	t, err := a.dec.Token()
 	if err == nil && t != want {
@@ -217,8 +217,8 @@ func (a *answers) skip() error {
 	return a.dec.Decode(&value)
 }
 
-// explainJSON replaces an error of package json, which quotes its input, by one of
-// this package.
+// explainJSON replaces an error of package json, which quotes its input, with one
+// of this package.
 func explainJSON(err error) error {
 	var syntax *json.SyntaxError
 	switch {

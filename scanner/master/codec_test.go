@@ -15,7 +15,7 @@ import (
 
 func addr(s string) netip.AddrPort { return netip.MustParseAddrPort(s) }
 
-// TestRequest checks the bytes of requests, in both directions.
+// TestRequest checks the bytes of requests, both encoded and decoded.
 func TestRequest(t *testing.T) {
 	tests := []struct {
 		name string
@@ -85,14 +85,15 @@ func TestRequestBad(t *testing.T) {
 			t.Errorf("%q: %v, want %v", test.datagram, err, test.want)
 		}
 		if q.Region != 0 || q.Filter != nil {
-			t.Errorf("%q: %+v is left of what was there before", test.datagram, q)
+			t.Errorf("%q: %+v is left from an earlier request", test.datagram, q)
 		}
 	}
 }
 
 const header = "\xFF\xFF\xFF\xFF\x66\x0A"
 
-// TestPage reads replies: the port is in network order, and 0.0.0.0:0 is the end.
+// TestPage decodes replies: the port is in network order, and 0.0.0.0:0 ends the
+// list.
 func TestPage(t *testing.T) {
 	const a, b = "\xCB\x00\x71\x07\x69\x87", "\x01\x02\x03\x04\x00\x50"
 	tests := []struct {
@@ -133,7 +134,7 @@ func TestPage(t *testing.T) {
 				t.Errorf("%q, end %v, %v, count %d", got, p.End(), p.Err(), p.Count())
 			}
 			if p.Next() {
-				t.Error("one more behind the last")
+				t.Error("an address after the last")
 			}
 		})
 	}
@@ -169,7 +170,8 @@ func readPage(b []byte) (addrs []netip.AddrPort, end bool, err error) {
 	return addrs, p.End(), p.Err()
 }
 
-// The fuzzers check that decoding, encoding and decoding again gives the same.
+// The fuzzers check that decoding, encoding and decoding again gives the same
+// result.
 
 func FuzzPage(f *testing.F) {
 	f.Add([]byte(header + "\xCB\x00\x71\x07\x69\x87\x00\x00\x00\x00\x00\x00"))
@@ -230,7 +232,8 @@ func FuzzFilter(f *testing.F) {
 	})
 }
 
-// bodies are timed by the benchmark, and the test checks that they do not allocate.
+// bodies returns the work that the benchmark times and that a test checks for
+// allocations.
 func bodies() []struct {
 	name  string
 	bytes int

@@ -2,8 +2,8 @@
 // protocol, and from the Steam Web API. It also reads such lists from files.
 //
 // [FetchUDP] and [FetchWeb] call a function for each [Server] as soon as it
-// arrives. They keep to the masters' limits, so a long list takes its time. Package
-// scanner asks the servers themselves.
+// arrives. They observe the masters' rate limits, so a long list takes a while. Package
+// scanner queries the servers themselves.
 //
 // # Over UDP
 //
@@ -23,26 +23,27 @@
 //	 header              4 bytes   2      big-endian   terminator: the end of
 //	                                                  the list, not of the page
 //
-// [FetchUDP] asks page by page. Masters punish haste with a minute of silence, so it
-// keeps to [UDPLimits]: the first 15 pages of up to 231 addresses come at once,
-// then 60 in five minutes. A list of 100,000 servers takes about 36 minutes.
+// [FetchUDP] requests page by page. Masters do not answer a client for a minute if it
+// sends too many requests, so FetchUDP observes [UDPLimits]: it gets the first 15
+// pages of up to 231 addresses at once, then 60 in five minutes. A list of 100,000
+// servers takes about 36 minutes.
 //
 // # Over the Web API
 //
-// [FetchWeb] asks GetServerList, which knows more about each server. An answer has
-// at most 10,000 servers. FetchWeb divides a larger list by players, operating
-// system, map or the first letters of names, whichever divides the known servers
-// best. A list ten times as large as the cap takes about 15 answers. Stats.Capped
-// has the questions that could not be divided.
+// [FetchWeb] calls GetServerList, which returns more data about each server. An answer
+// has at most 10,000 servers. FetchWeb divides a larger list by players, operating
+// system, map or the first letters of names, whichever divides the known servers best.
+// A list ten times as large as the cap takes about 15 requests. Stats.Capped lists the
+// requests that could not be divided.
 //
-// The key is sent over https only, except to loopback, never follows a redirection,
-// and is in no error, log or text: see [Key].
+// FetchWeb sends the key over https only, except to loopback, and follows no
+// redirections. No error, log or text contains the key: see [Key].
 //
 // # Filters
 //
 // A [Filter] is a list of conditions, which masters read in order. There are no
 // escapes, so a value must not contain a backslash. A group begins with the number
-// of conditions that follow; a group inside a group counts as one:
+// of its conditions; a group inside a group counts as one condition:
 //
 //	master.Filter{
 //		master.App(440),
@@ -50,20 +51,20 @@
 //	}
 //	\appid\440\nor\2\map\a\nand\2\noplayers\1\linux\1
 //
-// # Endings
+// # How a list ends
 //
-// The servers before an error were handed out: each server is handed out as soon as
-// it arrives, once. Stats.End has the way the list ended. Repeated pages,
-// unrequested pages, an empty page instead of a terminator, pages with nothing new,
-// a master that begins again, and answers that are truncated or endless are all
-// distinguished.
+// The caller's function gets each server once, as soon as it arrives, so it also gets
+// the servers before an error. Stats.End tells how the list ended. The fetch detects
+// repeated and unrequested pages, an empty page instead of a terminator, pages with
+// nothing new, a master that starts again from the beginning, and answers that are
+// truncated or endless.
 //
-// Addresses that can't be asked (Steam's relays, 0.0.0.0, port 0) are handed out
-// like all others: [Server.Unscannable] has the reason.
+// Addresses that can't be asked (Steam's relays, 0.0.0.0, port 0) are passed on like
+// all others: [Server.Unscannable] returns the reason.
 //
 // # Lists in files
 //
-// A [Reader] reads a list in the forms that masters write: pages, answers of the Web
-// API and of ISteamApps/GetServersAtAddress, the array of servers in one of these,
-// and its elements one per line. Package list reads text and other NDJSON.
+// A [Reader] reads lists in the formats of the masters: pages, answers of the Web API
+// and of ISteamApps/GetServersAtAddress, the array of servers of such an answer, and
+// its elements one per line. Package list reads text and other NDJSON.
 package master

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// MaxUDPFilter is the maximum length of a filter for a master server in bytes; the
-// Web API accepts far more.
+// MaxUDPFilter is the maximum length in bytes of a filter for a master server; the
+// Web API accepts far longer ones.
 const MaxUDPFilter = 190
 
 // The keys of the filters. They are the protocol's and must not be changed. A new key
@@ -41,24 +41,24 @@ const (
 	keyType          = "type"
 )
 
-// Filter chooses the servers that meet all of its conditions. The conditions are
-// sent in this order. An empty Filter chooses all servers.
+// Filter selects the servers that meet all of its conditions. The conditions are
+// sent in the given order. An empty Filter selects all servers.
 //
-// Masters do not promise that the servers they return meet the filter.
+// Masters do not guarantee that the servers they return meet the filter.
 type Filter []Condition
 
-// Condition is one condition of a Filter. The functions of this package make the
-// known conditions, and ParseFilter any other.
+// Condition is one condition of a Filter. The functions of this package return the
+// known conditions; ParseFilter can return others.
 type Condition struct {
 	Key   string      // as in the protocol, without the backslash
-	Value string      // of a condition that is no group
+	Value string      // of a condition that is not a group
 	Group []Condition // of nor, nand and or
 }
 
 // App chooses servers of one game by its Steam application ID.
 func App(id uint32) Condition { return Condition{Key: keyApp, Value: decimal(id)} }
 
-// NotApp leaves out servers of one game.
+// NotApp excludes the servers of one game.
 func NotApp(id uint32) Condition { return Condition{Key: keyNotApp, Value: decimal(id)} }
 
 // Dedicated chooses dedicated servers.
@@ -73,11 +73,12 @@ func Linux() Condition { return Condition{Key: keyLinux, Value: "1"} }
 // NoPassword chooses servers without a password.
 func NoPassword() Condition { return Condition{Key: keyPassword, Value: "0"} }
 
-// NotEmpty chooses servers with players. Its key is "empty", and means the
+// NotEmpty chooses servers with players. Its key is "empty", which suggests the
 // opposite.
 func NotEmpty() Condition { return Condition{Key: keyNotEmpty, Value: "1"} }
 
-// NotFull chooses servers with a free place. Its key is "full".
+// NotFull chooses servers with a free place. Its key is "full", which suggests the
+// opposite.
 func NotFull() Condition { return Condition{Key: keyNotFull, Value: "1"} }
 
 // Empty chooses servers without players.
@@ -93,7 +94,7 @@ func Whitelisted() Condition { return Condition{Key: keyWhitelisted, Value: "1"}
 // some return nothing.
 func OnePerAddress() Condition { return Condition{Key: keyOnePerAddress, Value: "1"} }
 
-// GameDir chooses servers of one mod by the name of its folder.
+// GameDir chooses servers of one game or mod by the name of its folder.
 func GameDir(name string) Condition { return Condition{Key: keyGameDir, Value: name} }
 
 // Map chooses servers on one map.
@@ -123,8 +124,8 @@ func Name(pattern string) Condition { return Condition{Key: keyName, Value: patt
 // text.
 func Version(pattern string) Condition { return Condition{Key: keyVersion, Value: pattern} }
 
-// Address chooses the servers at one IP address, or the one at a port if port is not
-// 0.
+// Address chooses the servers at one IP address, or only the one with this port if
+// port is not 0.
 func Address(ip netip.Addr, port uint16) Condition {
 	if port == 0 {
 		return Condition{Key: keyAddress, Value: ip.String()}
@@ -132,15 +133,15 @@ func Address(ip netip.Addr, port uint16) Condition {
 	return Condition{Key: keyAddress, Value: netip.AddrPortFrom(ip, port).String()}
 }
 
-// Type chooses servers by the letter of their type, such as 'd' for dedicated. It is
-// an old form of Dedicated.
+// Type chooses servers by the letter of their type, such as 'd' for dedicated. It
+// is an older form of Dedicated.
 func Type(letter byte) Condition { return Condition{Key: keyType, Value: string(rune(letter))} }
 
-// Nor leaves out servers that meet any of the conditions. A group counts as one
+// Nor excludes servers that meet any of the conditions. A group counts as one
 // condition.
 func Nor(cs ...Condition) Condition { return Condition{Key: keyNor, Group: cs} }
 
-// Nand leaves out servers that meet all of the conditions.
+// Nand excludes servers that meet all of the conditions.
 func Nand(cs ...Condition) Condition { return Condition{Key: keyNand, Group: cs} }
 
 // Or chooses servers that meet any of the conditions. It is undocumented, but
@@ -149,14 +150,14 @@ func Or(cs ...Condition) Condition { return Condition{Key: keyOr, Group: cs} }
 
 func decimal(id uint32) string { return strconv.FormatUint(uint64(id), 10) }
 
-// FilterError is the error of a condition that can't be sent to a master, or that
-// it would read as another.
+// FilterError is the error for a condition that can't be sent to a master, or that
+// the master would misinterpret.
 type FilterError struct {
 	Key     string // of the condition; empty: the problem is the filter itself
 	Problem string // what is wrong, and what to do about it
 }
 
-// Error is key and problem in one line.
+// Error returns key and problem in one line.
 func (e *FilterError) Error() string {
 	if e.Key == "" {
 		return "filter: " + e.Problem
@@ -164,11 +165,11 @@ func (e *FilterError) Error() string {
 	return "filter " + show(e.Key) + ": " + e.Problem
 }
 
-// maxDepth bounds groups in groups.
+// maxDepth limits the nesting of groups.
 const maxDepth = 8
 
-// Append appends the filter as masters read it. If it returns a *FilterError, dst is
-// unchanged.
+// Append appends the filter in the form that masters read. If it returns a
+// *FilterError, dst is unchanged.
 func (f Filter) Append(dst []byte) ([]byte, error) {
 	if err := check(f, 0); err != nil {
 		return dst, err
@@ -176,7 +177,7 @@ func (f Filter) Append(dst []byte) ([]byte, error) {
 	return appendConditions(dst, f), nil
 }
 
-// String returns the filter as masters read it, unchecked, for a person.
+// String returns the filter in the form that masters read, without checking it.
 func (f Filter) String() string { return string(appendConditions(nil, f)) }
 
 func appendConditions(dst []byte, cs []Condition) []byte {
@@ -195,7 +196,7 @@ func appendConditions(dst []byte, cs []Condition) []byte {
 
 func isGroup(key string) bool { return key == keyNor || key == keyNand || key == keyOr }
 
-// check returns an error if masters would read the conditions as others.
+// check returns an error if masters would misinterpret the conditions.
 func check(cs []Condition, depth int) error {
 	for i := range cs {
 		if err := cs[i].check(depth); err != nil {
@@ -220,7 +221,7 @@ func (c *Condition) check(depth int) error {
 	case depth == maxDepth:
 		return &FilterError{c.Key, fmt.Sprintf("more than %d groups in each other", maxDepth)}
 	case c.Key == keyNor && addresses(c.Group) == 1:
-		// Masters drop it silently, and then return nothing.
+		// Masters drop such a condition silently, and then return nothing.
 		return &FilterError{c.Key, "masters return nothing where a nor has a single " + keyAddress +
 			" in it; name two or none"}
 	}
@@ -246,8 +247,8 @@ func (c *Condition) checkKey() error {
 	return nil
 }
 
-// checkValue refuses a value that would end early or have another meaning. The
-// language has no escapes.
+// checkValue refuses a value that would end early or mean something else. The
+// protocol has no escapes.
 func (c *Condition) checkValue() error {
 	switch {
 	case len(c.Group) > 0:
@@ -263,10 +264,10 @@ func (c *Condition) checkValue() error {
 	return nil
 }
 
-// wild has the keys whose values are patterns.
+// wild holds the keys whose values are patterns.
 var wild = map[string]bool{keyName: true, keyVersion: true}
 
-// known has all keys that are documented or in use.
+// known holds all keys that are documented or in use.
 var known = map[string]bool{
 	keyNor: true, keyNand: true, keyOr: true, keyDedicated: true, keySecure: true,
 	keyGameDir: true, keyMap: true, keyLinux: true, keyPassword: true, keyNotEmpty: true,
@@ -275,8 +276,8 @@ var known = map[string]bool{
 	keyName: true, keyVersion: true, keyOnePerAddress: true, keyAddress: true, keyType: true,
 }
 
-// Unknown returns the keys of the filter that are not known from a document or a
-// client. Masters ignore keys that they do not know.
+// Unknown returns the keys of the filter that no document and no client is known to
+// use. Masters ignore keys that they do not know.
 func (f Filter) Unknown() (keys []string) {
 	for i := range f {
 		if !known[f[i].Key] {

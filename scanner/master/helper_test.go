@@ -16,7 +16,7 @@ import (
 // The simulated masters of these tests answer in memory, so that synctest can
 // provide the clock.
 
-// simulated makes a master for a fleet of 1024 places.
+// simulated returns a master for a fleet of 1024 places.
 func simulated(t testing.TB, c fleet.MasterConfig) *fleet.Master {
 	t.Helper()
 	if !c.Fleet.Network.IsValid() {
@@ -29,9 +29,9 @@ func simulated(t testing.TB, c fleet.MasterConfig) *fleet.Master {
 	return m
 }
 
-// dialMaster makes a UDPConfig.Dial that connects to the simulated master. A message
-// written to a pipe is read as one message, like a datagram; the channel is the
-// socket's buffer.
+// dialMaster returns a UDPConfig.Dial that connects to the simulated master. A
+// message written to a pipe is read as one message, like a datagram; the channel
+// serves as the socket's buffer.
 func dialMaster(m *fleet.Master) func(context.Context, string, string) (net.Conn, error) {
 	return func(context.Context, string, string) (net.Conn, error) {
 		ours, theirs := net.Pipe()
@@ -52,7 +52,7 @@ func dialMaster(m *fleet.Master) func(context.Context, string, string) (net.Conn
 		go func() {
 			defer theirs.Close()
 			for datagram := range replies {
-				if len(datagram) > 0 { // an empty one is lost on a pipe
+				if len(datagram) > 0 { // a pipe can't transport an empty one
 					theirs.Write(datagram)
 				}
 			}
@@ -61,7 +61,7 @@ func dialMaster(m *fleet.Master) func(context.Context, string, string) (net.Conn
 	}
 }
 
-// transport makes the Transport of a WebConfig that asks the handler.
+// transport is the Transport of a WebConfig; it passes requests to the handler.
 type transport struct{ http.Handler }
 
 func (h transport) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -84,7 +84,7 @@ func (h transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 }
 
-// pipeWriter is a ResponseWriter whose body is read while it is written.
+// pipeWriter is a ResponseWriter whose body is read while it is being written.
 type pipeWriter struct {
 	head   chan *http.Response
 	header http.Header

@@ -6,8 +6,8 @@ import (
 	"unicode/utf16"
 )
 
-// element is a server as GetServerList and GetServersAtAddress write it. Every field is
-// optional.
+// element is a server in the form in which GetServerList and GetServersAtAddress
+// write it. Every field is optional.
 type element struct {
 	Addr       opt[string] `json:"addr"`
 	Name       opt[string] `json:"name"`
@@ -35,11 +35,11 @@ type element struct {
 type opt[T any] struct {
 	value T
 	has   bool
-	odd   bool // it is there, and has a wrong type
+	odd   bool // the field is there, but has a wrong type
 }
 
-// UnmarshalJSON returns no error: an error would keep the fields after it from being
-// decoded.
+// UnmarshalJSON never returns an error: an error would keep the later fields from
+// being decoded.
 func (o *opt[T]) UnmarshalJSON(b []byte) error {
 	*o = opt[T]{}
 	if string(b) == "null" {
@@ -63,8 +63,8 @@ func (i *id) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// server fills in s, except its address. It reports whether a field was dropped
-// because of its type.
+// server fills in the fields of s except its address. It reports whether it dropped
+// a field because of its type.
 func (v *element) server(s *Server) (odd bool) {
 	t := taker{Server: s, odd: v.Addr.odd}
 	*s = Server{Addr: s.Addr}
@@ -90,13 +90,13 @@ func (v *element) server(s *Server) (odd bool) {
 	return t.odd
 }
 
-// taker is a server that is being filled in.
+// taker holds the server that is being filled in.
 type taker struct {
 	*Server
 	odd bool
 }
 
-// take sets a field of the server if it is there.
+// take sets a field of the server if the element has it.
 func take[T any](t *taker, f Fields, field *T, value *opt[T]) {
 	if value.has {
 		*field = value.value
@@ -106,8 +106,8 @@ func take[T any](t *taker, f Fields, field *T, value *opt[T]) {
 }
 
 // AppendMaster appends what the master reported about the server as a JSON object:
-// the value of "master" in a record. It has the fields that the master gave, and
-// no address.
+// the value of "master" in a record. It contains the fields that the master sent,
+// except the address.
 func (s *Server) AppendMaster(dst []byte) []byte {
 	o := object{dst: append(dst, '{'), has: s.Has}
 	o.text(HasName, "name", s.Name)
@@ -134,7 +134,7 @@ func (s *Server) AppendMaster(dst []byte) []byte {
 
 // AppendLine appends the server as a line of NDJSON:
 // {"schema":1,"ip":"203.0.113.7","port":27015,"master":{…}}, with "master" only if
-// the master gave more than the address.
+// the master sent more than the address.
 func (s *Server) AppendLine(dst []byte) []byte {
 	dst = append(dst, `{"schema":1,"ip":"`...)
 	dst = s.Addr.Addr().AppendTo(dst)
@@ -146,7 +146,7 @@ func (s *Server) AppendLine(dst []byte) []byte {
 	return append(dst, "}\n"...)
 }
 
-// object appends the members of a JSON object that a server has.
+// object appends those members of a JSON object that the server has.
 type object struct {
 	dst  []byte
 	has  Fields
@@ -186,8 +186,8 @@ func (o *object) flag(f Fields, name string, value bool) {
 }
 
 // appendString appends s as a JSON string. It escapes everything that is not
-// printable, more than JSON demands, since such files are shown on terminals.
-// Bytes that are not UTF-8 become U+FFFD.
+// printable, which is more than JSON requires, because such files are shown on
+// terminals. Bytes that are not UTF-8 become U+FFFD.
 func appendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	for _, r := range s {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Key is a Steam Web API key. It never appears in output: any way to print it prints
-// "[key]".
+// Key is a Steam Web API key. It never appears in output: however it is printed,
+// the text is "[key]".
 type Key struct{ secret string }
 
 // maxKey is the maximum length of a key; Steam's keys have 32 characters.
@@ -51,7 +51,7 @@ func (Key) Format(f fmt.State, _ rune) { f.Write([]byte(hidden)) }
 // LogValue returns "[key]".
 func (Key) LogValue() slog.Value { return slog.StringValue(hidden) }
 
-// hide removes the key from a text of another package.
+// hide removes the key from a text that another package has produced.
 func (k Key) hide(text string) string {
 	if k.secret == "" {
 		return text

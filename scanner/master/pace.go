@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Limit is a maximum number of requests in any span of time.
+// Limit is the maximum number of requests in any span of time of a given length.
 type Limit struct {
 	Requests int           // the maximum
 	In       time.Duration // in any span of this length
@@ -13,12 +13,13 @@ type Limit struct {
 
 // UDPLimits are the default limits for a master server: 15 requests per minute and
 // 60 in five minutes. Masters reportedly accept 30 per minute and 60 in five
-// minutes, and are then silent for a minute; Valve named 20, and 15 works best. A
-// second is added to each span, since the delay of requests varies.
+// minutes, and do not answer for a minute if a client exceeds that; Valve named 20,
+// and 15 works best. A second is added to each span, since the delay of requests
+// varies.
 var UDPLimits = []Limit{{15, 61 * time.Second}, {60, 301 * time.Second}}
 
 // WebLimits are the default limits for the Web API: one request in 1.5 seconds and
-// 200 in five minutes, which a key has been seen to allow.
+// 200 in five minutes. A key has been observed to allow that.
 var WebLimits = []Limit{{1, 1500 * time.Millisecond}, {200, 5 * time.Minute}}
 
 // pace enforces limits. It remembers when the last requests were sent.
@@ -50,7 +51,7 @@ func (p *pace) note(now time.Time) {
 	}
 }
 
-// sleep waits for d. If ctx ends earlier, it returns its error.
+// sleep waits for d, or until ctx ends; then it returns ctx's error.
 func sleep(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return ctx.Err()

@@ -34,10 +34,10 @@ type Page struct {
 	err   wire.Error
 }
 
-// Reset begins with another reply. It returns wire.ErrEmpty for an empty datagram,
-// wire.ErrTruncated for one that ends inside the header, wire.ErrUnexpected for a
-// message of another type, and wire.ErrMalformed for data that is no message. The
-// page aliases the datagram until the next Reset.
+// Reset prepares to read another reply. It returns wire.ErrEmpty for an empty
+// datagram, wire.ErrTruncated for one that ends inside the header,
+// wire.ErrUnexpected for a message of another type, and wire.ErrMalformed for data
+// that are not a message. The page aliases the datagram until the next Reset.
 func (p *Page) Reset(datagram []byte) error {
 	*p = Page{}
 	n := min(len(datagram), len(pageHeader))
@@ -80,10 +80,11 @@ func (p *Page) Next() bool {
 // Server.Unscannable.
 func (p *Page) Addr() netip.AddrPort { return p.addr }
 
-// Count returns the number of addresses so far.
+// Count returns the number of addresses read so far.
 func (p *Page) Count() int { return p.count }
 
-// End reports whether Next met the terminator: the list is complete.
+// End reports whether Next has reached the terminator, that is, whether the list is
+// complete.
 func (p *Page) End() bool { return p.end }
 
 // Err returns wire.ErrTruncated if the page ends inside an address, else nil.
@@ -94,7 +95,7 @@ func (p *Page) Err() error {
 	return p.err
 }
 
-// addrAt reads the address at the beginning of b, which is long enough.
+// addrAt reads the address at the beginning of b, which must be long enough.
 func addrAt(b []byte) netip.AddrPort {
 	ip := netip.AddrFrom4([4]byte(b[:4]))
 	return netip.AddrPortFrom(ip, binary.BigEndian.Uint16(b[4:]))

@@ -6,9 +6,10 @@ import (
 	"strings"
 )
 
-// ParseFilter reads a filter as masters do: `\appid\440\nor\1\map\cp_dustbowl`.
-// It keeps unknown keys. Its error is a *FilterError. Append makes the same text of
-// the result, except for leading zeros of counts.
+// ParseFilter reads a filter in the form that masters read:
+// `\appid\440\nor\1\map\cp_dustbowl`. It keeps unknown keys. Its error is a
+// *FilterError. Appending the result gives the same text, except for leading zeros
+// of counts.
 func ParseFilter(s string) (Filter, error) {
 	if s == "" {
 		return nil, nil
@@ -28,7 +29,7 @@ func ParseFilter(s string) (Filter, error) {
 	return f, check(f, 0)
 }
 
-// filterParser takes keys and values off the front of parts.
+// filterParser takes keys and values from the front of parts.
 type filterParser struct{ parts []string }
 
 func (p *filterParser) condition(depth int) (Condition, error) {

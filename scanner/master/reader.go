@@ -10,7 +10,7 @@ import (
 	"math"
 )
 
-// Reader reads the servers of a list that was fetched before, in any Kind:
+// Reader reads the servers of a list that was fetched earlier, in any Kind:
 //
 //	r, err := master.NewReader(file)
 //	if r.Kind() == master.KindText { … r.Unread() … }
@@ -19,8 +19,8 @@ import (
 //	}
 //	err = r.Err()
 //
-// It keeps only one entry in memory, so a list may have any length. A server that is
-// in the list twice is read twice.
+// It keeps only one entry in memory, so a list may have any length. It does not
+// remove duplicates.
 type Reader struct {
 	kind   Kind
 	in     *bufio.Reader
@@ -38,24 +38,24 @@ type Reader struct {
 	Invalid func(Invalid)
 }
 
-// ReadStats count the entries of a list. Truncated pages and invalid entries do not
-// end it.
+// ReadStats counts the entries of a list. Truncated pages and invalid entries do
+// not end the list.
 type ReadStats struct {
 	Servers   uint64 // entries with an address
 	Invalid   uint64 // entries without one
 	Odd       uint64 // of the servers, those with a field of a wrong type, which is dropped
 	Pages     uint64 // replies of a master server
-	Truncated uint64 // of them, those that end inside an address
-	Stray     uint64 // bytes after a terminator that begin no page
+	Truncated uint64 // pages that end inside an address
+	Stray     uint64 // bytes after a terminator that do not begin a page
 }
 
 // Invalid is an entry of a list without a usable address.
 type Invalid struct {
-	Item uint64 // its number, from 1: the line of NDJSON, the element of an answer
+	Item uint64 // number of the line or element, from 1
 	Err  error  // what is wrong
 }
 
-// NewReader detects the Kind of a list. It reads only as much of r as that takes.
+// NewReader detects the Kind of a list. It reads no more of r than that requires.
 func NewReader(r io.Reader) (*Reader, error) {
 	in := bufio.NewReaderSize(r, 64<<10)
 	kind, err := peek(in)
@@ -79,8 +79,8 @@ func NewReader(r io.Reader) (*Reader, error) {
 	return l, nil
 }
 
-// peek detects the Kind from the bytes that are there, and waits for more only if it
-// must.
+// peek detects the Kind from the bytes that are available, and waits for more only
+// if necessary.
 func peek(in *bufio.Reader) (Kind, error) {
 	for want := 1; ; {
 		b, err := in.Peek(want)
@@ -105,11 +105,11 @@ func (l *Reader) skipMark() {
 	}
 }
 
-// Kind returns the kind of the list. Next reads nothing of KindText.
+// Kind returns the kind of the list. Next returns no servers of a list of KindText.
 func (l *Reader) Kind() Kind { return l.kind }
 
-// Unread returns the list as it came, if Next was not called, for another reader of
-// text. A byte order mark before JSON is left out.
+// Unread returns the unchanged list for another reader of text. It must be called
+// before Next. A byte order mark before JSON is removed.
 func (l *Reader) Unread() io.Reader { return l.in }
 
 // Next advances to the next server and reports whether there is one.
@@ -121,16 +121,16 @@ func (l *Reader) Next() bool {
 	return true
 }
 
-// Server returns the current server, valid until the next call of Next. It may have
-// an address that can't be asked.
+// Server returns the current server. It is valid until the next call of Next, and
+// may have an address that can't be asked.
 func (l *Reader) Server() *Server { return &l.server }
 
-// Stats returns the numbers so far.
+// Stats returns the current numbers.
 func (l *Reader) Stats() ReadStats { return l.stats }
 
 // Err returns why the list was not read to its end: ErrTruncated, ErrMalformed or
-// ErrTooLarge for a bad list, or the error of the io.Reader. The servers before
-// the error are good.
+// ErrTooLarge for a bad list, or the error of the io.Reader. The servers before the
+// error are valid.
 func (l *Reader) Err() error { return l.err }
 
 func (l *Reader) invalid(item uint64, err error) {
@@ -140,8 +140,8 @@ func (l *Reader) invalid(item uint64, err error) {
 	}
 }
 
-// nextAddr reads addresses, and the headers between them. A header inside an address
-// ends a page that was cut off.
+// nextAddr reads addresses and the headers between them. If a header begins inside
+// an address, the page before it was cut off.
 func (l *Reader) nextAddr() bool {
 	for {
 		b, err := l.in.Peek(2*addrLen - 1)
@@ -174,7 +174,8 @@ func (l *Reader) nextAddr() bool {
 	}
 }
 
-// stray skips bytes that are no address, up to the header at at, if there is one.
+// stray skips bytes that are not an address, up to the header at at, if there is
+// one.
 func (l *Reader) stray(b []byte, at int) {
 	n := at
 	if n < 0 { // none: but it may begin in the last bytes
@@ -189,7 +190,7 @@ func (l *Reader) stray(b []byte, at int) {
 	l.in.Discard(n)
 }
 
-// tail ends a list with n bytes left over.
+// tail ends a list after which n bytes remain.
 func (l *Reader) tail(n int) {
 	if n > 0 {
 		l.stats.Truncated++
@@ -220,7 +221,7 @@ func (l *Reader) nextAnswer() bool {
 	}
 }
 
-// take fills in the server, except its address.
+// take fills in the fields of the server except its address.
 func (l *Reader) take(v *element) {
 	if v.server(&l.server) {
 		l.stats.Odd++
@@ -249,7 +250,7 @@ func (l *Reader) nextLine() bool {
 	}
 }
 
-// parseLine makes a server of a line that is an element of an answer.
+// parseLine fills in the server from a line that is an element of an answer.
 func (l *Reader) parseLine() error {
 	var v element
 	if json.Unmarshal(l.line, &v) != nil {

@@ -56,7 +56,7 @@ func TestSniff(t *testing.T) {
 	}
 }
 
-// read reads all of a list.
+// read reads a list to its end.
 func read(t testing.TB, in io.Reader) (servers []master.Server, r *master.Reader) {
 	t.Helper()
 	r, err := master.NewReader(in)
@@ -67,7 +67,7 @@ func read(t testing.TB, in io.Reader) (servers []master.Server, r *master.Reader
 		servers = append(servers, *r.Server())
 	}
 	if r.Next() {
-		t.Error("one more behind the last")
+		t.Error("a server after the last")
 	}
 	if n := r.Stats().Servers; n != uint64(len(servers)) {
 		t.Errorf("%d servers counted, %d read", n, len(servers))
@@ -97,7 +97,7 @@ func TestReader(t *testing.T) {
 		kind       master.Kind
 		want       string
 		err        error
-		stats      master.ReadStats // but for Servers
+		stats      master.ReadStats // except for Servers
 	}{
 		{"pages", header + a + header + b + end, master.KindPages, ab, nil, master.ReadStats{Pages: 2}},
 		{"lists of pages", header + a + end + header + b + end, master.KindPages, ab, nil, master.ReadStats{Pages: 2}},
@@ -193,15 +193,15 @@ func TestReaderInvalid(t *testing.T) {
 	}
 }
 
-// TestReaderErrors checks that errors of the io.Reader are returned, and the servers
-// before them too.
+// TestReaderErrors checks that Err returns the errors of the io.Reader, and that
+// Next returns the servers before them.
 func TestReaderErrors(t *testing.T) {
 	for _, list := range []string{
 		header + "\xCB\x00\x71\x07\x69\x87",
 		`{"response":{"servers":[{"addr":"203.0.113.7:27015"},`,
 		`{"addr":"203.0.113.7:27015","appid":440}` + "\n",
 	} {
-		// Peeking may meet the error too, after some servers.
+		// Looking ahead may meet the read error too; some servers may come first.
 		in := io.MultiReader(strings.NewReader(list+list+list+list), iotest.ErrReader(os.ErrPermission))
 		servers, r := read(t, in)
 		if strings.HasPrefix(list, `{"resp`) {
@@ -219,7 +219,7 @@ func TestReaderErrors(t *testing.T) {
 	}
 }
 
-// TestReaderUnread checks that Unread returns text as it came.
+// TestReaderUnread checks that Unread returns text unchanged.
 func TestReaderUnread(t *testing.T) {
 	const list = "\xEF\xBB\xBF203.0.113.7:27015 tag\n# more\n"
 	r, err := master.NewReader(iotest.OneByteReader(strings.NewReader(list)))
@@ -231,7 +231,7 @@ func TestReaderUnread(t *testing.T) {
 	}
 }
 
-// TestReaderLazy checks that a first line is enough on a pipe that stays open.
+// TestReaderLazy checks that on a pipe that stays open the first line is enough.
 func TestReaderLazy(t *testing.T) {
 	for _, first := range []string{"203.0.113.7:27015\n", header + "\xCB\x00\x71\x07\x69\x87", `{"schema":1,"ip":`, `{"addr":"1.2.3.4:5","appid":440}` + "\n", `{"response":{"success":`} {
 		in, out := io.Pipe()
@@ -245,7 +245,7 @@ func TestReaderLazy(t *testing.T) {
 	}
 }
 
-// full is a server with all fields and a hostile name.
+// full returns a server with all fields and a hostile name.
 func full() master.Server {
 	return master.Server{
 		Addr: addr("203.0.113.7:27015"), Has: 1<<19 - 1,
@@ -255,7 +255,7 @@ func full() master.Server {
 	}
 }
 
-// TestAppendLine checks the line of a server.
+// TestAppendLine checks the NDJSON line of a server.
 func TestAppendLine(t *testing.T) {
 	s := full()
 	const want = `{"schema":1,"ip":"203.0.113.7","port":27015,"master":{` +
@@ -292,8 +292,9 @@ func TestUnscannable(t *testing.T) {
 	}
 }
 
-// FuzzReader reads anything. The servers fit into the input, their lines are JSON with
-// the same address and name, and pages of them read the same again.
+// FuzzReader reads arbitrary input. It must not yield more servers than fit into
+// the input, their lines must be JSON with the same address and name, and pages
+// made of them must read the same again.
 func FuzzReader(f *testing.F) {
 	f.Add([]byte(`{"addr":"1.2.3.4:5","appid":440,"name":"\u001b\ud800"}`))
 	f.Add([]byte(atAddress))
@@ -316,7 +317,7 @@ func FuzzReader(f *testing.F) {
 		}
 		pages := master.AppendPage(nil, list, true)
 		if bytes.Contains(pages[len(header):], []byte(header)) {
-			return // addresses that spell a header begin another page: no server has such ones
+			return // an address that looks like a header begins another page; no real server has such an address
 		}
 		third, r3 := read(t, bytes.NewReader(pages))
 		if len(third) != len(list) || r3.Err() != nil {
@@ -325,7 +326,7 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-// checkLine reads the line of a server as any program would.
+// checkLine decodes the line of a server with encoding/json.
 func checkLine(t *testing.T, s *master.Server) {
 	t.Helper()
 	var line struct {
@@ -341,7 +342,7 @@ func checkLine(t *testing.T, s *master.Server) {
 	}
 }
 
-// addrSize is the length of the shortest entry.
+// addrSize returns the length of the shortest entry.
 func addrSize(k master.Kind) int {
 	if k == master.KindPages {
 		return 6

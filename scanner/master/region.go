@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Region is a part of the world, as in a request. Servers choose their region
-// themselves, and most choose World.
+// Region is a part of the world, as used in a request. Servers choose their own
+// region, and most choose World.
 type Region uint8
 
 // The regions of the protocol; they must not be changed.
@@ -23,7 +23,8 @@ const (
 	World        Region = 0xFF // everything
 )
 
-// regionNames has the names of the regions; String returns the first of each.
+// regionNames lists the names of the regions; String returns the first name of
+// each.
 var regionNames = []struct {
 	region Region
 	names  []string

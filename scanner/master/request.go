@@ -16,8 +16,8 @@ var noSeed = netip.AddrPortFrom(netip.IPv4Unspecified(), 0)
 // Request asks a master server for a page of its list.
 type Request struct {
 	Region Region         // of the servers
-	Seed   netip.AddrPort // the last address of the page before; zero: the first page
-	Filter []byte         // as Filter.Append makes it; may be empty. Decode: aliases the datagram
+	Seed   netip.AddrPort // the last address of the previous page; zero: request the first page
+	Filter []byte         // in the form that Filter.Append appends; may be empty. Decode makes it alias the datagram
 }
 
 // AppendRequest appends the datagram of q. The filter ends at its first NUL, which
@@ -35,8 +35,8 @@ func AppendRequest(dst []byte, q *Request) []byte {
 
 // Decode reads a request as a master server does. It returns wire.ErrUnexpected for
 // another type, wire.ErrTruncated if a NUL is missing, and wire.ErrMalformed for a
-// seed that is no address or for bytes after the filter. The seed 0.0.0.0:0 is
-// kept.
+// seed that is not an address or for bytes after the filter. A seed of 0.0.0.0:0 is
+// kept as it is.
 func (q *Request) Decode(datagram []byte) error {
 	*q = Request{}
 	switch {

@@ -3,10 +3,10 @@ package master
 import "net/netip"
 
 // Server is one entry of a master's list. Over UDP it is only an address. The Web
-// API may leave out any other field; Has has those that are there.
+// API may omit any other field; Has tells which fields are set.
 type Server struct {
 	Addr netip.AddrPort // the query address
-	Has  Fields         // the fields below that were there
+	Has  Fields         // the fields below that the master sent
 
 	Name       string // of the server; this and all texts here are hostile
 	Map        string // current map
@@ -19,7 +19,7 @@ type Server struct {
 	AppID      uint32 // Steam application ID of the game
 	GamePort   uint32 // where players join; an unchecked port
 	SpecPort   uint32 // SourceTV; 0 while the server hibernates
-	Region     int32  // as Region; -1 and 255 are the world
+	Region     int32  // as Region; -1 and 255 mean World
 	Players    int32  // not wrapped at 256, as in A2S
 	MaxPlayers int32  // places for players
 	Bots       int32  // as the master counts them
@@ -55,7 +55,7 @@ const (
 	HasLAN
 )
 
-// Reason is the reason why an address in a master's list can't be asked.
+// Reason says why an address in a master's list can't be asked.
 type Reason uint8
 
 // The reasons.
@@ -75,7 +75,7 @@ var reasonTexts = [numReasons]string{
 	NoPort:    "port 0",
 }
 
-// String describes the reason for a person; it is empty for Scannable.
+// String describes the reason; it is empty for Scannable.
 func (r Reason) String() string {
 	if int(r) < len(reasonTexts) {
 		return reasonTexts[r]

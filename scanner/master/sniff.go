@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Kind is the form of a list.
+// Kind is the format of a list.
 type Kind uint8
 
 // The kinds of lists.
@@ -26,7 +26,7 @@ var kindTexts = [...]string{
 	KindLines:     "NDJSON",
 }
 
-// String describes the kind for a person.
+// String describes the kind in words.
 func (k Kind) String() string {
 	if int(k) < len(kindTexts) {
 		return kindTexts[k]
@@ -34,19 +34,19 @@ func (k Kind) String() string {
 	return "unknown"
 }
 
-// sniffLen is how many bytes are examined. Only an object made for the purpose has
-// its first two keys after them.
+// sniffLen is how many bytes are examined. The first two keys of an object are
+// within them unless somebody has constructed the object to prevent that.
 const sniffLen = 4096
 
-// Sniff detects the kind of a list from its first bytes: 4096 are enough, and fewer
-// for most. It is never wrong about bytes that Next can read. Anything else is
+// Sniff detects the kind of a list from its first bytes: 4096 are enough, and most
+// lists need fewer. It always recognises bytes that Next can read. Anything else is
 // KindText.
 func Sniff(first []byte) Kind {
 	k, _ := sniff(first)
 	return k
 }
 
-// sniff is Sniff, and reports whether the answer holds whatever follows.
+// sniff is Sniff; it also reports whether more bytes can't change the result.
 func sniff(b []byte) (k Kind, sure bool) {
 	if n := min(len(b), len(pageHeader)); n > 0 && string(b[:n]) == pageHeader[:n] {
 		return KindPages, n == len(pageHeader)
@@ -63,7 +63,7 @@ func sniff(b []byte) (k Kind, sure bool) {
 	return sniffObject(rest)
 }
 
-// sniffArray tells an array of servers from an IPv6 address.
+// sniffArray distinguishes an array of servers from an IPv6 address.
 func sniffArray(b []byte) (k Kind, sure bool) {
 	switch rest := trimJSON(b[1:]); {
 	case len(rest) == 0:
@@ -76,13 +76,13 @@ func sniffArray(b []byte) (k Kind, sure bool) {
 
 const byteOrderMark = "\xEF\xBB\xBF"
 
-// trimJSON cuts off white space and a mark before JSON.
+// trimJSON removes white space and a byte order mark before JSON.
 func trimJSON(b []byte) []byte {
 	return bytes.TrimLeft(bytes.TrimPrefix(b, []byte(byteOrderMark)), " \t\r\n")
 }
 
-// sniffObject tells lines from answers by the first key, and the two answers by the
-// keys that only GetServersAtAddress has.
+// sniffObject distinguishes lines from answers by the first key, and the two kinds
+// of answers by the keys that only GetServersAtAddress has.
 func sniffObject(b []byte) (k Kind, sure bool) {
 	dec := json.NewDecoder(bytes.NewReader(b))
 	dec.Token() // the bracket
@@ -102,8 +102,8 @@ func sniffObject(b []byte) (k Kind, sure bool) {
 	}
 }
 
-// sniffLine tells lines of elements, by keys that only masters use, from other
-// lines of JSON such as a census.
+// sniffLine distinguishes lines with elements from other JSON lines, such as a
+// census, by keys that only masters use.
 func sniffLine(b []byte) (k Kind, sure bool) {
 	line, _, ended := bytes.Cut(b, []byte("\n"))
 	has := func(key string) bool { return bytes.Contains(line, []byte(key)) }
@@ -114,7 +114,7 @@ func sniffLine(b []byte) (k Kind, sure bool) {
 	return k, ended || has(`"ip"`) || len(b) >= sniffLen
 }
 
-// hasPrefixOfHeader reports whether a reply's header begins at b, as far as b
+// hasPrefixOfHeader reports whether b begins like a reply's header, as far as b
 // reaches.
 func hasPrefixOfHeader(b []byte) bool {
 	return strings.HasPrefix(pageHeader, string(b[:min(len(b), len(pageHeader))]))

@@ -10,13 +10,13 @@ import (
 	"unicode/utf8"
 )
 
-// sampled is the properties of a server by which parts are made.
+// sampled holds the properties of a server that can divide a list into parts.
 type sampled struct {
 	name, gameMap string
 	empty, linux  bool
 }
 
-// part is a question whose answer was cut at the cap.
+// part is a request whose answer was cut at the cap.
 type part struct {
 	filter Filter
 	sample answer
@@ -24,18 +24,18 @@ type part struct {
 	depth  int
 }
 
-// Bounds of the parts.
+// The limits of the parts.
 const (
-	maxParts      = 40   // divisions of divisions
-	maxConditions = 48   // in one division, since all of them are in one nor
-	maxWebFilter  = 6000 // escaped bytes of a filter: with the rest, a URL of less than 8 KiB
-	groupRoom     = 16   // of them, for the group around the names
-	fill          = 0.85 // of the cap, the largest expected size of a part
-	underestimate = 1.33 // of the cap, the assumed size of a part that exceeded it unexpectedly
-	probeShare    = 0.08 // of the sample, the size of the part that estimates the total
+	maxParts      = 40   // maximum depth of nested divisions
+	maxConditions = 48   // in one division, since the last part names all of them in one nor
+	maxWebFilter  = 6000 // escaped bytes of a filter, so that the URL stays below 8 KiB
+	groupRoom     = 16   // of those, reserved for the group around the conditions
+	fill          = 0.85 // the largest expected size of a part, relative to the cap
+	underestimate = 1.33 // the assumed size of a part that unexpectedly exceeded the cap, relative to the cap
+	probeShare    = 0.08 // the size of the part that estimates the total, relative to the sample
 )
 
-// fetch asks for the list, and for parts of it if the answer is cut.
+// fetch requests the list, and requests it in parts if the answer is cut.
 func (w *webList) fetch(ctx context.Context) error {
 	sample, err := w.ask(ctx, w.Filter)
 	if err == nil && w.isCut(sample) {
@@ -55,12 +55,12 @@ func (w *webList) fetch(ctx context.Context) error {
 // isCut reports whether there may be more servers than in the answer.
 func (w *webList) isCut(got answer) bool { return len(got) >= w.Cap }
 
-// divide asks for a part in smaller parts. Each has some maps, names or the like
-// that the sample shows, and a last one has the rest, which is everything else.
-// So each server is in exactly one part, whether it is in the sample or not.
-// divide returns the number of servers.
+// divide requests a part as several smaller parts. Each of them names some values
+// that occur in the sample, such as maps or the beginnings of names, and the last
+// one is everything else. So each server is in exactly one of them, whether it is
+// in the sample or not. divide returns the number of servers.
 //
-// The number of parts follows from the number of servers. If that is unknown, the
+// The number of parts depends on the number of servers. If that is unknown, the
 // first part is small and serves to estimate it.
 func (w *webList) divide(ctx context.Context, p *part) (got int, err error) {
 	d := w.newDivision(p)
@@ -88,7 +88,7 @@ func (w *webList) divide(ctx context.Context, p *part) (got int, err error) {
 	return got + n, err
 }
 
-// probe asks for a small part and estimates the total number of servers from it.
+// probe requests a small part and estimates the total number of servers from it.
 func (w *webList) probe(ctx context.Context, d *division) (got int, err error) {
 	bin := d.bin(int(probeShare * float64(len(d.sample))))
 	got, err = w.askBin(ctx, d, bin)
@@ -100,30 +100,30 @@ func (w *webList) probe(ctx context.Context, d *division) (got int, err error) {
 // division is a part being divided along one of its dimensions.
 type division struct {
 	*part
-	cap        int         // servers of an answer that is cut
+	cap        int         // size at which an answer counts as cut
 	atoms      []atom      // not yet named, the heaviest first
-	named      []Condition // the named ones
+	named      []Condition // conditions requested so far
 	rest       int         // servers of the sample that meet no named condition
-	room       int         // escaped bytes for more names
-	one        bool        // a bin has one condition: the master does not know "or"
+	room       int         // escaped bytes left for more conditions
+	one        bool        // a bin has only one condition, because the master does not know "or"
 	unfiltered bool        // the master ignores the conditions
 }
 
-// atom is a condition that part of the sample meets. No server meets two atoms of the
-// same dimension.
+// atom is a condition that some servers of the sample meet. No server meets two
+// atoms of the same dimension.
 type atom struct {
 	condition Condition
-	weight    int // how many
+	weight    int // how many servers of the sample meet it
 }
 
-// bin is a number of atoms: a part to ask for.
+// bin is a number of atoms that are requested together as one part.
 type bin struct {
 	conditions []Condition
 	weight     int
 }
 
-// newDivision chooses how to divide a part. It returns nil if nothing distinguishes
-// its servers, or if the filter would be too long.
+// newDivision chooses the dimension along which to divide a part. It returns nil if
+// nothing distinguishes its servers, or if the filter would be too long.
 func (w *webList) newDivision(p *part) *division {
 	target := int(probeShare * float64(len(p.sample)))
 	var atoms []atom
@@ -149,7 +149,8 @@ func (w *webList) newDivision(p *part) *division {
 
 func escapedLen(f Filter) int { return len(url.QueryEscape(f.String())) }
 
-// heaviest returns the weight of the largest atom, or of the servers in none.
+// heaviest returns the weight of the largest atom, or the number of servers in no
+// atom if that is larger.
 func heaviest(atoms []atom, all int) int {
 	most := 0
 	for _, a := range atoms {
@@ -159,16 +160,17 @@ func heaviest(atoms []atom, all int) int {
 	return max(most, all)
 }
 
-// most returns how many servers of the sample a part may have. Three standard
-// deviations more are still under the cap, if the sample is fair.
+// most returns how many servers of the sample may fall into one part. If the sample
+// is representative, the size of the part stays under the cap even if it is three
+// standard deviations larger than expected.
 func (d *division) most() int {
 	all := float64(d.cap) / d.total * float64(len(d.sample))
 	root := math.Sqrt(all+9.0/4) - 3.0/2
 	return int(min(root*root, all*fill))
 }
 
-// bin collects atoms of at most this weight in total, or the lightest one if all are
-// heavier. It is empty if the filter has no room to name one.
+// bin collects atoms with a total weight of at most most, or only the lightest atom
+// if all are heavier. It is empty if the filter has no room for another atom.
 func (d *division) bin(most int) (b bin) {
 	var left []atom
 	for _, a := range d.atoms {
@@ -187,7 +189,7 @@ func (d *division) bin(most int) (b bin) {
 	return b
 }
 
-// name adds an atom to a bin, if the filter has room for it.
+// name adds an atom to a bin if the filter has room for it.
 func (d *division) name(a atom, b *bin) bool {
 	size := escapedLen(Filter{a.condition})
 	if len(d.named) == maxConditions || size > d.room {
@@ -200,8 +202,8 @@ func (d *division) name(a atom, b *bin) bool {
 	return true
 }
 
-// askBin asks for a bin and returns the number of servers. A master that does not
-// know "or" returns none, and is then asked for one condition at a time.
+// askBin requests a bin and returns the number of servers. If a master returns none
+// because it does not know "or", askBin requests one condition at a time.
 func (w *webList) askBin(ctx context.Context, d *division, b bin) (int, error) {
 	if len(b.conditions) == 1 {
 		return w.askPart(ctx, d, b.conditions[0], b.weight)
@@ -221,7 +223,7 @@ func (w *webList) askBin(ctx context.Context, d *division, b bin) (int, error) {
 	return n, nil
 }
 
-// askPart asks for the servers of the division that meet c, and divides further if
+// askPart requests the servers of the division that meet c, and divides further if
 // there are too many. It returns the number of servers.
 func (w *webList) askPart(ctx context.Context, d *division, c Condition, weight int) (int, error) {
 	f := append(slices.Clone(d.filter), c)
@@ -231,7 +233,8 @@ func (w *webList) askPart(ctx context.Context, d *division, c Condition, weight 
 		return len(sample), err
 	}
 	if w.stats.Servers+w.stats.Elsewhere == before {
-		// Some of the sample do not meet c, so an answer that keeps to c has others.
+		// Some servers of the sample do not meet c, so an answer that respects c
+		// would contain new servers.
 		d.unfiltered = true
 		w.capped(d.filter, len(d.sample))
 		return 0, nil
@@ -244,8 +247,8 @@ func (w *webList) capped(f Filter, got int) {
 	w.stats.Capped = append(w.stats.Capped, Capped{f.String(), got})
 }
 
-// outside asks for the servers of a part that differ from its sample, in which all
-// servers are alike. The others that are like the sample can't be reached.
+// outside requests the servers of a part that differ from its sample, in which all
+// servers are alike. Other servers that are like the sample can't be reached.
 func (w *webList) outside(ctx context.Context, p *part) (int, error) {
 	w.capped(p.filter, len(p.sample))
 	alike := likeness(p.sample)
@@ -263,7 +266,7 @@ func (w *webList) outside(ctx context.Context, p *part) (int, error) {
 	return len(p.sample) + n, err
 }
 
-// likeness returns the conditions that all of the sample meets.
+// likeness returns the conditions that all servers of the sample meet.
 func likeness(sample answer) (cs []Condition) {
 	for _, dimension := range []func(answer) []atom{byPlayers, bySystem, byMap} {
 		switch atoms := dimension(sample); {
@@ -279,8 +282,8 @@ func likeness(sample answer) (cs []Condition) {
 	return cs
 }
 
-// The dimensions of a division, from the one that is known to work to the one with
-// the longest filters.
+// The dimensions of a division, starting with the one that is known to work and
+// ending with the one whose filters are longest.
 
 func byPlayers(sample answer) []atom {
 	return []atom{{NotEmpty(), count(sample, func(s *sampled) bool { return !s.empty })}}
@@ -321,8 +324,8 @@ func byName(sample answer) []atom {
 	return atomsOf(weights, func(start string) Condition { return Name(start + "*") })
 }
 
-// commonPrefix returns the longest common prefix of the names in the sample, in
-// characters.
+// commonPrefix returns the longest common prefix of the names in the sample. It
+// does not cut a character.
 func commonPrefix(sample answer) string {
 	if len(sample) == 0 {
 		return ""
@@ -341,7 +344,7 @@ func commonPrefix(sample answer) string {
 	return prefix
 }
 
-// atomsOf makes atoms of values and their weights, sorted by value.
+// atomsOf returns atoms for values and their weights, sorted by value.
 func atomsOf(weights map[string]int, condition func(string) Condition) (atoms []atom) {
 	for value, weight := range weights {
 		if c := condition(value); expressible(c) {
@@ -354,8 +357,8 @@ func atomsOf(weights map[string]int, condition func(string) Condition) (atoms []
 	return atoms
 }
 
-// expressible reports whether the protocol can express a condition. A U+FFFD stands
-// for unknown bytes.
+// expressible reports whether the protocol can express a condition. A value with
+// U+FFFD can't be expressed, because that character stands for unknown bytes.
 func expressible(c Condition) bool {
 	stars := strings.Count(c.Value, "*")
 	return c.check(0) == nil && !strings.ContainsRune(c.Value, utf8.RuneError) &&

@@ -14,7 +14,7 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
 
-// crowd is a Web API with any servers, for lists that a fleet does not have.
+// crowd is a Web API with arbitrary servers, for lists that a fleet can't provide.
 type crowd struct {
 	servers []master.Server
 	cap     int
@@ -23,7 +23,7 @@ type crowd struct {
 	lines   [][]byte // of the servers, made once
 }
 
-// line is the JSON of a server and a comma.
+// line returns the JSON of a server followed by a comma.
 func (c *crowd) line(i int) []byte {
 	if c.lines == nil {
 		c.lines = make([][]byte, len(c.servers))
@@ -99,7 +99,7 @@ func meets(s *master.Server, d *master.Condition) bool {
 	return true
 }
 
-// people makes n servers.
+// people returns n servers.
 func people(n int, describe func(i int, s *master.Server)) []master.Server {
 	servers := make([]master.Server, n)
 	for i := range servers {
@@ -110,16 +110,17 @@ func people(n int, describe func(i int, s *master.Server)) []master.Server {
 	return servers
 }
 
-// spread is a number that looks random.
+// spread returns a number that looks random.
 func spread(i int) int { return int(uint32(i) * 2654435761 >> 8) }
 
-// TestSplit fetches lists larger than the cap: each server once, in few calls.
+// TestSplit fetches lists larger than the cap: each server must come once, with few
+// requests.
 func TestSplit(t *testing.T) {
 	const limit = 1000
 	tests := []struct {
 		name    string
 		servers []master.Server
-		most    int // calls
+		most    int // the most requests
 	}{
 		{"just under the cap", people(limit-1, func(int, *master.Server) {}), 1},
 		{"forty maps", people(10*limit, func(i int, s *master.Server) {
@@ -182,8 +183,8 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// TestSplitLong checks that no request is longer than servers accept, and that the
-// servers which that leaves out are reported.
+// TestSplitLong checks that no request is longer than masters accept, and that
+// servers which therefore can't be fetched are reported.
 func TestSplitLong(t *testing.T) {
 	const limit = 1000
 	h := &crowd{cap: limit, servers: people(4*limit, func(i int, s *master.Server) {
@@ -223,8 +224,8 @@ func TestSplitCapped(t *testing.T) {
 	}
 }
 
-// TestSplitAlike checks that servers unlike the sample are fetched when all of the
-// sample is alike.
+// TestSplitAlike checks that servers unlike the sample are fetched when all servers
+// of the sample are alike.
 func TestSplitAlike(t *testing.T) {
 	const limit = 500
 	h := &crowd{cap: limit, servers: people(limit+300, func(i int, s *master.Server) {
@@ -239,8 +240,8 @@ func TestSplitAlike(t *testing.T) {
 	}
 }
 
-// TestSplitMasters checks that the fetch ends with masters that ignore filters, or know
-// fewer than others.
+// TestSplitMasters checks that the fetch ends even if the master ignores filters,
+// or knows fewer of them than others.
 func TestSplitMasters(t *testing.T) {
 	const limit = 500
 	servers := people(4*limit, func(i int, s *master.Server) { s.Map = fmt.Sprint("map", spread(i)%40) })

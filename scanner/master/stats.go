@@ -5,27 +5,26 @@ import (
 	"time"
 )
 
-// Stats count what a fetch did. Servers is the sum of Unscannable and the servers
-// that can be asked; the entries read are Servers + Duplicates + Elsewhere +
-// Invalid.
+// Stats counts what a fetch did. Servers includes those in Unscannable; the entries
+// read are Servers + Duplicates + Elsewhere + Invalid.
 type Stats struct {
-	Requests  uint64 // sent, repeated ones included
-	Retries   uint64 // requests repeated because no or no good answer came
+	Requests  uint64 // sent, including repeated ones
+	Retries   uint64 // requests repeated because there was no usable answer
 	Replies   uint64 // pages, or answers of the Web API
 	Bytes     uint64 // of the replies
 	Truncated uint64 // pages that end inside an address
-	Repeated  uint64 // pages that came again, from the network or the master
-	Foreign   uint64 // datagrams that are no page
+	Repeated  uint64 // pages that came twice, because of the network or the master
+	Foreign   uint64 // datagrams that are not pages
 
-	Servers     uint64             // handed out, each address once
-	Unscannable [numReasons]uint64 // of those, the ones that can't be asked, by Reason
-	Duplicates  uint64             // entries with an address that was handed out before
-	Elsewhere   uint64             // left out: in another region than the one asked for (Web API)
+	Servers     uint64             // passed on, each address once
+	Unscannable [numReasons]uint64 // those of Servers that can't be asked, by Reason
+	Duplicates  uint64             // entries with an address that was passed on before
+	Elsewhere   uint64             // skipped: in a region other than the requested one (Web API)
 	Invalid     uint64             // entries without a usable address (Web API)
-	Odd         uint64             // of the other entries, those with a field of a wrong type, which is dropped (Web API)
+	Odd         uint64             // other entries that have a field of a wrong type, which is dropped (Web API)
 
-	End    End      // how it ended
-	Capped []Capped // questions with more servers than could be reached (Web API)
+	End    End      // how the list ended
+	Capped []Capped // requests with more servers than could be reached (Web API)
 }
 
 // End is how a list ended.
@@ -46,7 +45,7 @@ var endTexts = [...]string{
 	EndCapped:     "there are more servers than the master's cap let through",
 }
 
-// String describes the end for a person.
+// String describes the end in words.
 func (e End) String() string {
 	if int(e) < len(endTexts) {
 		return endTexts[e]
@@ -54,19 +53,19 @@ func (e End) String() string {
 	return "unknown"
 }
 
-// Capped is a question whose answer was cut at the cap, and which could not be
+// Capped is a request whose answer was cut at the cap, and which could not be
 // divided further.
 type Capped struct {
-	Filter string // the conditions of the question, as masters read them
+	Filter string // the conditions of the request, as masters read them
 	Got    int    // servers in its answer
 }
 
-// String describes the question for a person.
+// String describes the request in words.
 func (c Capped) String() string {
 	return fmt.Sprintf("%s: %d servers, and more that could not be told apart", show(c.Filter), c.Got)
 }
 
-// Progress is reported between requests.
+// Progress is the state of a fetch between two requests.
 type Progress struct {
 	Stats
 	Wait time.Duration // until the next request
@@ -91,7 +90,7 @@ var waitTexts = [...]string{
 	WaitAsked:   "the master asked to wait",
 }
 
-// String describes the reason for a person.
+// String describes the reason in words.
 func (w Wait) String() string {
 	if int(w) < len(waitTexts) {
 		return waitTexts[w]
@@ -99,11 +98,11 @@ func (w Wait) String() string {
 	return "unknown"
 }
 
-// maxServers is the default bound of a list: the largest that is scanned, with its
-// set of addresses in some 200 MB.
+// maxServers is the default limit on the length of a list. It allows the largest
+// scans, and the set of addresses then takes about 200 MB.
 const maxServers = 10_000_000
 
-// collector hands out each server once and counts.
+// collector passes on each server once and counts entries.
 type collector struct {
 	stats  Stats
 	seen   map[uint64]struct{}
@@ -118,7 +117,7 @@ func newCollector(most uint64, handle func(*Server) error) *collector {
 	return &collector{seen: make(map[uint64]struct{}), most: most, handle: handle}
 }
 
-// add hands out a server if it is new, and reports whether it is.
+// add passes on a server if it is new, and reports whether it is.
 func (c *collector) add(s *Server) (fresh bool, err error) {
 	k := key(s.Addr)
 	if _, ok := c.seen[k]; ok {
@@ -139,12 +138,14 @@ func (c *collector) add(s *Server) (fresh bool, err error) {
 	return true, nil
 }
 
-// callerError is an error of the caller's own function, which is returned as it is.
+// callerError is an error of the caller's own function, which is returned
+// unchanged.
 type callerError struct{ err error }
 
 func (e *callerError) Error() string { return e.err.Error() }
 
-// explain adds whose error it is, unless it is the caller's.
+// explain prefixes an error with the name of its origin, unless it is the caller's
+// own.
 func (c *collector) explain(who string, err error) error {
 	if err == nil {
 		return nil

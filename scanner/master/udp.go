@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// DefaultUDP is Valve's master server for Source games. Long outages are known,
-// and the one for GoldSource is shut down.
+// DefaultUDP is Valve's master server for Source games. It has had long outages;
+// the one for GoldSource has been shut down.
 const DefaultUDP = "hl2master.steampowered.com:27011"
 
-// Errors of an incomplete list. The servers before the error were handed out.
+// Errors of an incomplete list. The servers before the error were passed on.
 var (
 	ErrNoReply    = errors.New("the master does not answer")
 	ErrNoProgress = errors.New("the master makes no progress")
@@ -36,13 +36,13 @@ type UDPConfig struct {
 	Max     uint64        // most servers; zero: 10,000,000
 	Pages   uint64        // most pages; zero: 50,000, enough for 10,000,000 servers in full pages
 
-	// Page is called with each new page, before its servers are handed out. The
-	// datagram is valid until it returns. It may be nil.
+	// Page is called with each new page, before its servers are passed on. The
+	// datagram is valid until Page returns. Page may be nil.
 	Page     func(datagram []byte) error
 	Progress func(Progress) // called between requests; may be nil
 
-	// Dial opens the socket; nil: net.Dialer's. Each write to the connection is one
-	// datagram, and so is each read.
+	// Dial opens the socket; if it is nil, net.Dialer is used. Each write to the
+	// connection must be one datagram, and so must each read.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 }
 
@@ -54,8 +54,9 @@ const (
 	udpPages   = 50_000
 )
 
-// maxStale is how many pages in a row may have nothing new: duplicates are normal,
-// but pages full of them mean that the master began again.
+// maxStale is how many pages in a row may contain nothing new: duplicates are
+// normal, but pages full of them mean that the master has started again from the
+// beginning.
 const maxStale = 3
 
 func (c UDPConfig) withDefaults() UDPConfig {
@@ -73,9 +74,10 @@ func (c UDPConfig) withDefaults() UDPConfig {
 	return c
 }
 
-// FetchUDP fetches a list page by page and hands out each server once, as soon as it
-// arrives; the Server is valid until handle returns. An error of handle or Page
-// ends the list, as does ctx. The Stats are correct in any case.
+// FetchUDP fetches a list page by page and passes each server to handle once, as
+// soon as it arrives; the Server is valid until handle returns. The fetch ends if
+// handle or Page returns an error, or if ctx ends. The Stats are correct in any
+// case.
 //
 // The list ends with the terminator or an empty page. Otherwise FetchUDP returns an
 // error: one that wraps ErrNoReply, ErrNoProgress or ErrTooMany, ctx's error, a
@@ -91,7 +93,7 @@ func FetchUDP(ctx context.Context, cfg UDPConfig, handle func(*Server) error) (S
 		return Stats{}, fmt.Errorf("master %s: %w", cfg.Addr, err)
 	}
 	defer conn.Close()
-	// Only a new deadline ends a read that is waiting.
+	// Only a new deadline ends a read that is already waiting.
 	defer context.AfterFunc(ctx, func() { conn.SetReadDeadline(time.Unix(1, 0)) })()
 	l := udpList{
 		UDPConfig: cfg, collector: newCollector(cfg.Max, handle), conn: conn,
@@ -102,7 +104,7 @@ func FetchUDP(ctx context.Context, cfg UDPConfig, handle func(*Server) error) (S
 	return l.stats, err
 }
 
-// maxDatagram is the longest UDP payload, and one more.
+// maxDatagram is one more than the longest possible UDP payload.
 const maxDatagram = 1 << 16
 
 // udpList is a list being fetched.
@@ -135,7 +137,7 @@ func (l *udpList) fetch(ctx context.Context) error {
 	return nil
 }
 
-// page asks until a new page arrives.
+// page requests until a new page arrives.
 func (l *udpList) page(ctx context.Context) ([]byte, error) {
 	l.again = false
 	var cause error
@@ -165,7 +167,8 @@ func (l *udpList) await(ctx context.Context, try int) error {
 	if try > 0 {
 		l.stats.Retries++
 	}
-	// A master that answered before and is silent now punishes haste.
+	// A master that has answered before but is silent now is punishing too many
+	// requests.
 	if try > 0 && try == l.Retries && l.stats.Replies > 0 && !l.again {
 		l.progress(l.Silence, WaitRetry)
 		if err := sleep(ctx, l.Silence); err != nil {
@@ -187,7 +190,7 @@ func (l *udpList) progress(wait time.Duration, why Wait) {
 	}
 }
 
-// ask sends the request and returns a new page, if one comes in time.
+// ask sends the request and returns a new page if one arrives in time.
 func (l *udpList) ask(ctx context.Context) ([]byte, error) {
 	l.pace.note(time.Now())
 	l.stats.Requests++
@@ -225,7 +228,7 @@ func (l *udpList) isNew(datagram []byte) bool {
 	return true
 }
 
-// noReply is the error of a page that did not come.
+// noReply returns the error for a page that did not arrive.
 func (l *udpList) noReply(cause error) error {
 	tries := times(l.Retries + 1)
 	switch {
@@ -246,7 +249,7 @@ func (l *udpList) noReply(cause error) error {
 	return fmt.Errorf("%w: asked %s for what follows %v", ErrNoReply, tries, l.request.Seed)
 }
 
-// times is n in words.
+// times returns "once", or "n times" if n is not 1.
 func times(n int) string {
 	if n == 1 {
 		return "once"
@@ -254,7 +257,7 @@ func times(n int) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-// take hands out the servers of a page, and prepares the next request.
+// take passes on the servers of a page, and prepares the next request.
 func (l *udpList) take(datagram []byte) error {
 	l.stats.Replies++
 	l.stats.Bytes += uint64(len(datagram))
@@ -282,7 +285,7 @@ func (l *udpList) take(datagram []byte) error {
 	return l.turn(&p, fresh)
 }
 
-// turn moves on to the next page, if there is one.
+// turn advances to the next page, if there is one.
 func (l *udpList) turn(p *Page, fresh bool) error {
 	switch {
 	case p.End():

@@ -67,19 +67,19 @@ func TestFetchUDPFilter(t *testing.T) {
 	}
 }
 
-// TestFetchUDPFaults checks that the fetch ends with each fault, keeps the servers
-// before it, and explains it.
+// TestFetchUDPFaults checks that, with each fault, the fetch ends, keeps the
+// servers before it, and explains it.
 func TestFetchUDPFaults(t *testing.T) {
 	const page = 100
 	tests := []struct {
 		name   string
 		faults []fleet.MasterFault
-		after  int // pages that are good
-		last   int // pages that are not; 0: all that follow
+		after  int // number of good pages before the fault
+		last   int // number of faulty pages; 0: all the rest
 		end    master.End
 		is     error
 		words  []string
-		least  int // servers
+		least  int // least number of servers
 		check  func(s master.Stats) bool
 	}{
 		{"silent from the start", []fleet.MasterFault{fleet.MasterSilent}, 0, 0, 0, master.ErrNoReply,
@@ -140,7 +140,7 @@ func TestFetchUDPLimits(t *testing.T) {
 			t.Fatalf("%d a minute: %v after %d retries", perMinute, err, s.Retries)
 		}
 		got.sameAs(t, m)
-		// 103 pages: 60 in the first 301 s, then 43 at 15 in 61 s.
+		// 103 pages: 60 in the first 301 s, then 43 at 15 per 61 s.
 		if want := 301*time.Second + 2*61*time.Second; took != want {
 			t.Errorf("took %v, want %v", took, want)
 		}
@@ -151,7 +151,7 @@ func TestFetchUDPLimits(t *testing.T) {
 	}
 }
 
-// TestFetchUDPPunished checks that the fetch outlasts a master's minute of silence.
+// TestFetchUDPPunished checks that the fetch survives a master's minute of silence.
 func TestFetchUDPPunished(t *testing.T) {
 	m := simulated(t, fleet.MasterConfig{Page: 40, PerMinute: 20})
 	got, s, _, err := fetchUDP(t, m, master.UDPConfig{Region: master.World, Limits: []master.Limit{}})
@@ -161,8 +161,8 @@ func TestFetchUDPPunished(t *testing.T) {
 	got.sameAs(t, m)
 }
 
-// TestFetchUDPStop checks that a fetch can be cancelled at once at any time, and keeps
-// the servers so far.
+// TestFetchUDPStop checks that a fetch can be cancelled at any time, ends at once
+// and keeps the servers received so far.
 func TestFetchUDPStop(t *testing.T) {
 	tests := []struct {
 		name  string
@@ -194,7 +194,7 @@ func TestFetchUDPStop(t *testing.T) {
 	}
 }
 
-// TestFetchUDPCallerErrors checks that the caller's errors are returned as they are.
+// TestFetchUDPCallerErrors checks that the caller's errors are returned unchanged.
 func TestFetchUDPCallerErrors(t *testing.T) {
 	full := errors.New("no space left on device")
 	m := simulated(t, fleet.MasterConfig{Page: 10})
@@ -212,7 +212,8 @@ func TestFetchUDPCallerErrors(t *testing.T) {
 	}
 }
 
-// TestFetchUDPPages checks that pages are passed on as they came, and reads them again.
+// TestFetchUDPPages checks that pages are passed on unchanged, by reading them
+// again.
 func TestFetchUDPPages(t *testing.T) {
 	m := simulated(t, fleet.MasterConfig{Page: 100, Faults: []fleet.MasterFault{fleet.MasterTruncated}, After: 1, For: 3})
 	var raw bytes.Buffer
@@ -262,8 +263,8 @@ func TestFetchUDPBounds(t *testing.T) {
 	}
 }
 
-// TestFetchUDPPageBound checks that a list ends whose pages have hardly anything new,
-// so that it would take too long to reach the maximum number of servers.
+// TestFetchUDPPageBound checks that a list ends if its pages contain hardly
+// anything new, so that reaching the maximum number of servers would take too long.
 func TestFetchUDPPageBound(t *testing.T) {
 	m := simulated(t, fleet.MasterConfig{Page: 1})
 	got, s, _, err := fetchUDP(t, m, master.UDPConfig{Region: master.World, Limits: []master.Limit{}, Pages: 20})
@@ -273,8 +274,8 @@ func TestFetchUDPPageBound(t *testing.T) {
 	wantError(t, err, "more than 20 pages")
 }
 
-// TestFetchUDPRelays checks that addresses that can't be asked are handed out, and
-// counted with their reason.
+// TestFetchUDPRelays checks that addresses that can't be asked are passed on, and
+// counted by reason.
 func TestFetchUDPRelays(t *testing.T) {
 	m := simulated(t, fleet.MasterConfig{Also: []netip.AddrPort{
 		netip.MustParseAddrPort("169.254.1.2:27015"), netip.MustParseAddrPort("0.0.0.0:27015"),

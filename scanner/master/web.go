@@ -18,10 +18,10 @@ import (
 // DefaultWeb is the address of Valve's GetServerList.
 const DefaultWeb = "https://api.steampowered.com/IGameServersService/GetServerList/v1/"
 
-// WebCap is how many servers an answer of the Web API has at most.
+// WebCap is the maximum number of servers in an answer of the Web API.
 const WebCap = 10_000
 
-// Errors of the Web API. The servers before the error were handed out.
+// Errors of the Web API. The servers before the error were passed on.
 var (
 	ErrKey     = errors.New("the key was refused")
 	ErrRefused = errors.New("the request was refused")
@@ -58,10 +58,10 @@ const (
 )
 
 // firstPause is the pause before the first repeated request, unless the master
-// names one. It doubles before each further request.
+// specifies one. It doubles before each further request.
 const firstPause = 2 * time.Second
 
-// maxDoublings is how often the pause doubles. It is days then.
+// maxDoublings is how often the pause doubles. After that it is longer than a day.
 const maxDoublings = 16
 
 func (c WebConfig) withDefaults() WebConfig {
@@ -78,10 +78,10 @@ func (c WebConfig) withDefaults() WebConfig {
 	return c
 }
 
-// FetchWeb fetches a list and hands out each server once, as soon as it arrives; the
-// Server is valid until handle returns. A list larger than the cap is fetched in
-// parts that are smaller (see the package's page). An error of handle ends the
-// list, as does ctx. The Stats are correct in any case.
+// FetchWeb fetches a list and passes each server to handle once, as soon as it
+// arrives; the Server is valid until handle returns. FetchWeb fetches a list larger
+// than the cap in smaller parts (see the package documentation). The fetch ends if
+// handle returns an error, or if ctx ends. The Stats are correct in any case.
 //
 // No error, and nothing that it wraps, contains the key or a URL.
 func FetchWeb(ctx context.Context, cfg WebConfig, handle func(*Server) error) (Stats, error) {
@@ -101,7 +101,7 @@ func FetchWeb(ctx context.Context, cfg WebConfig, handle func(*Server) error) (S
 		base: base, pace: pace{limits: cfg.Limits},
 		client: &http.Client{
 			Transport: cfg.Transport,
-			// A redirection would send the key to another server.
+			// Following a redirection would send the key to another server.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 	}
@@ -114,7 +114,7 @@ func checkURL(s string) (*url.URL, error) {
 	u, err := url.Parse(s)
 	switch {
 	case err != nil || u.Host == "":
-		// The text is not quoted: it may be a request with a key.
+		// The text is not quoted: it may be a request that contains a key.
 		return nil, errors.New("the Web API's address is no URL")
 	case u.RawQuery != "" || u.Fragment != "" || u.User != nil:
 		return nil, errors.New("the Web API's address must be without a query and a user; " +
@@ -142,11 +142,12 @@ type webList struct {
 	noOr   bool // the master does not know "or"
 }
 
-// answer is the servers in an answer: the sample from which parts are made.
+// answer holds the servers of an answer. It is the sample from which parts are
+// made.
 type answer []sampled
 
-// ask fetches the servers of one question, hands them out, and returns the sample
-// for parts.
+// ask fetches the servers that meet a filter, passes them on, and returns them as
+// the sample for dividing the list.
 func (w *webList) ask(ctx context.Context, f Filter) (answer, error) {
 	if w.calls == w.MaxCalls {
 		return nil, fmt.Errorf("%w: incomplete after %d answers", ErrTooMany, w.calls)
@@ -170,7 +171,7 @@ func (w *webList) ask(ctx context.Context, f Filter) (answer, error) {
 	}
 }
 
-// await waits as the limits demand.
+// await waits as long as the limits require.
 func (w *webList) await(ctx context.Context) error {
 	d := w.pace.delay(time.Now())
 	why := WaitNothing
@@ -187,7 +188,8 @@ func (w *webList) progress(wait time.Duration, why Wait) {
 	}
 }
 
-// again waits before a request is repeated, or returns an error if it must not be.
+// again waits before a request is repeated, or returns an error if it must not be
+// repeated.
 func (w *webList) again(ctx context.Context, err error, try int) error {
 	var caller *callerError
 	var status *statusError
@@ -245,7 +247,7 @@ func (w *webList) once(ctx context.Context, filter string) (answer, error) {
 	return w.read(response.Body)
 }
 
-// read hands out the servers of an answer, including those before an error.
+// read passes on the servers of an answer, including those before an error.
 func (w *webList) read(body io.Reader) (got answer, err error) {
 	a := newAnswers(body, w.MaxBytes)
 	defer func() { w.stats.Bytes += a.in.read }()
@@ -272,7 +274,7 @@ func (w *webList) read(body io.Reader) (got answer, err error) {
 	return got, nil
 }
 
-// take hands out one server and fills in its part of the sample.
+// take passes on one server and fills in its part of the sample.
 func (w *webList) take(a *answers, sample *sampled) error {
 	var s Server
 	if a.element.address(&s) != nil {
@@ -304,9 +306,9 @@ func (w *webList) elsewhere(s *Server) {
 	w.stats.Elsewhere++
 }
 
-// hiddenError is an error of another package without its quotations: a *url.Error
-// contains the URL, and with it the key. It unwraps to errors of this package and
-// of context only.
+// hiddenError is an error of another package without the texts that it quotes: a
+// *url.Error contains the URL, and with it the key. It unwraps only to errors of
+// this package and of context.
 type hiddenError struct {
 	text string
 	is   error
@@ -315,7 +317,7 @@ type hiddenError struct {
 func (e *hiddenError) Error() string { return e.text }
 func (e *hiddenError) Unwrap() error { return e.is }
 
-// hideIn makes a hiddenError of an error of another package.
+// hideIn wraps an error of another package in a hiddenError.
 func (w *webList) hideIn(err error) error {
 	h := &hiddenError{}
 	for _, is := range []error{
@@ -342,8 +344,8 @@ func (w *webList) hideIn(err error) error {
 	return h
 }
 
-// errNoAnswer is the error of a connection or a body without any data. An empty list
-// is {"response":{}}.
+// errNoAnswer is the error for a connection or a body without any data. An empty
+// list would be {"response":{}}.
 var errNoAnswer = fmt.Errorf("%w: there is no answer at all", ErrTruncated)
 
 // statusError is an answer other than 200.
@@ -381,7 +383,7 @@ func (e *statusError) passes() bool {
 	return e.code == http.StatusTooManyRequests || e.code >= 500
 }
 
-// Error is the status in words. The master's own text is left out: it may quote the
+// Error describes the status. It omits the master's own text, which may quote the
 // request.
 func (e *statusError) Error() string {
 	text := "HTTP " + strconv.Itoa(e.code)
@@ -397,7 +399,7 @@ func (e *statusError) Error() string {
 	return text
 }
 
-// Unwrap returns ErrKey or ErrRefused if the code means that.
+// Unwrap returns ErrKey or ErrRefused if the status means that, else nil.
 func (e *statusError) Unwrap() error {
 	switch {
 	case e.code == http.StatusUnauthorized || e.code == http.StatusForbidden:

@@ -18,8 +18,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
 
-// fetchWeb fetches a list with synctest's clock, and checks that the key is in no text
-// of the result.
+// fetchWeb fetches a list with synctest's clock, and checks that no text of the
+// result contains the key.
 func fetchWeb(t *testing.T, h http.Handler, cfg master.WebConfig) (got collected, s master.Stats, took time.Duration, err error) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -40,7 +40,8 @@ func fetchWeb(t *testing.T, h http.Handler, cfg master.WebConfig) (got collected
 	return got, s, took, err
 }
 
-// wantNoKey fails if the key is in one of the values, or in an error wrapped in one.
+// wantNoKey fails the test if the key is in one of the values, or in an error that
+// one of them wraps.
 func wantNoKey(t *testing.T, values ...any) {
 	t.Helper()
 	for _, v := range values {
@@ -104,7 +105,7 @@ func TestFetchWebFields(t *testing.T) {
 	}
 }
 
-// text is a handler that answers with a text.
+// text returns a handler that answers with a fixed text.
 func text(body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(body)) }
 }
@@ -128,7 +129,7 @@ func TestFetchWebRequest(t *testing.T) {
 	}
 }
 
-// TestFetchWebRegion checks that servers of other regions are left out and counted.
+// TestFetchWebRegion checks that servers of other regions are skipped and counted.
 func TestFetchWebRegion(t *testing.T) {
 	m := simulated(t, fleet.MasterConfig{})
 	got, s, _, err := fetchWeb(t, m, master.WebConfig{Region: master.Europe})
@@ -137,8 +138,8 @@ func TestFetchWebRegion(t *testing.T) {
 	}
 }
 
-// TestFetchWebFaults checks that the fetch ends with each fault, keeps the servers
-// before it, and explains it.
+// TestFetchWebFaults checks that, with each fault, the fetch ends, keeps the
+// servers before it, and explains it.
 func TestFetchWebFaults(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -209,8 +210,8 @@ func TestFetchWebNothing(t *testing.T) {
 	wantError(t, err, "no answer at all")
 }
 
-// TestFetchWebPatience checks that the pause between many repetitions does not exceed
-// the longest one.
+// TestFetchWebPatience checks that the pause between repeated requests never
+// exceeds its maximum.
 func TestFetchWebPatience(t *testing.T) {
 	m := simulated(t, fleet.MasterConfig{Faults: []fleet.MasterFault{fleet.MasterBroken}})
 	_, s, took, err := fetchWeb(t, m, master.WebConfig{Retries: 70, MaxWait: time.Minute, Limits: []master.Limit{}})
@@ -259,8 +260,8 @@ func TestFetchWebStop(t *testing.T) {
 	}
 }
 
-// TestFetchWebCallerErrors checks that the caller's error is returned as it is, and
-// that nothing is asked again.
+// TestFetchWebCallerErrors checks that the caller's error is returned unchanged,
+// and that no request is repeated.
 func TestFetchWebCallerErrors(t *testing.T) {
 	full := errors.New("no space left on device")
 	n := 0
@@ -292,8 +293,8 @@ func TestFetchWebAddress(t *testing.T) {
 	wantError(t, err, "needs a key")
 }
 
-// TestFetchWebNetworkErrors checks that network errors have no URL, which they quote,
-// and no key that another package put into a text.
+// TestFetchWebNetworkErrors checks that network errors contain neither the URL,
+// which they usually quote, nor a key that another package has put into a text.
 func TestFetchWebNetworkErrors(t *testing.T) {
 	quoting := func(r *http.Request) error {
 		return &url.Error{Op: "Get", URL: r.URL.String(), Err: &url.Error{Op: "parse", URL: r.URL.String(),

@@ -12,5 +12,5 @@ package thread
 // always runs.
 const lower = 10
 
-// nicest is the largest niceness there is.
+// nicest is the highest possible niceness.
 const nicest = 19

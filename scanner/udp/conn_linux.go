@@ -18,8 +18,8 @@ type Conn struct {
 	sock  *Unpolled
 	batch batcher
 
-	in  []ipv4.Message // of Recv
-	out *outBatch      // of Send
+	in  []ipv4.Message // used by Recv
+	out *outBatch      // used by Send
 
 	stats counters
 	fixed Stats // the part that never changes
@@ -34,8 +34,8 @@ type batcher interface {
 	WriteBatch(ms []ipv4.Message, flags int) (int, error)
 }
 
-// Listen opens a socket. Its errors name what the system refused. Kernel
-// buffers smaller than asked for are not an error: Stats tells.
+// Listen opens a socket. Its errors say what the system refused. It is not an error
+// if the kernel's buffers are smaller than requested; Stats has the sizes.
 func Listen(cfg Config) (*Conn, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -62,8 +62,9 @@ func Listen(cfg Config) (*Conn, error) {
 	return c, nil
 }
 
-// newIn returns n messages to receive into, with room for size bytes each. The
-// room is one allocation; only the pages that datagrams fill become memory.
+// newIn returns n messages to receive into, with size bytes of buffer each. The
+// buffers are one allocation, and only the pages that datagrams fill take up
+// memory.
 func newIn(n, size int) []ipv4.Message {
 	ms := make([]ipv4.Message, n)
 	room := make([]byte, n*size)
@@ -77,10 +78,10 @@ func newIn(n, size int) []ipv4.Message {
 	return ms
 }
 
-// Recv receives up to len(ps) datagrams, but no more than a batch, into ps.
-// Their Data is valid until the next Recv. If none is there it waits for one:
-// up to wait, not at all if wait is 0. It returns 0 and no error when nothing
-// came or Interrupt was called, and net.ErrClosed after Close.
+// Recv receives up to len(ps) datagrams, but no more than a batch, into ps. Their
+// Data is valid until the next Recv. If there are none it waits up to wait for one;
+// it does not wait if wait is 0. It returns 0 and no error if nothing came or
+// Interrupt was called, and net.ErrClosed after Close.
 func (c *Conn) Recv(ps []Packet, wait time.Duration) (n int, err error) {
 	ms := c.in[:min(len(ps), len(c.in))]
 	if len(ms) == 0 {
@@ -94,7 +95,7 @@ func (c *Conn) Recv(ps []Packet, wait time.Duration) (n int, err error) {
 	return n, err
 }
 
-// readWait is read that waits for the first datagram. An error about an earlier
+// readWait is read, but waits for the first datagram. An error about an earlier
 // datagram does not end the wait.
 func (c *Conn) readWait(ms []ipv4.Message, wait time.Duration) (int, error) {
 	end := time.Now().Add(wait)
@@ -113,12 +114,12 @@ func (c *Conn) readWait(ms []ipv4.Message, wait time.Duration) (int, error) {
 	return 0, nil
 }
 
-// maxPending bounds how many pending errors one read puts aside, so that a storm
+// maxPending is the most pending errors that one read puts aside, so that a storm
 // of them can't block it.
 const maxPending = 64
 
 // read reads one batch and skips errors about other datagrams. An empty socket is
-// no error.
+// not an error.
 func (c *Conn) read(ms []ipv4.Message) (int, error) {
 	for range maxPending {
 		n, err := c.batch.ReadBatch(ms, unix.MSG_DONTWAIT)
@@ -161,13 +162,14 @@ func (c *Conn) take(ps []Packet, ms []ipv4.Message) {
 	c.drops.noteOOB(last.OOB[:last.NN])
 }
 
-// Send sends ps in order. It returns how many went out; err is the reason why
-// ps[n] did not, and is nil only if all did. If errors.Is(err, ErrAgain), the same
-// datagram may be sent later: the system's buffers or a firewall's table are full,
-// or ICMP errors come faster than Send can put them aside. Callers bound how
-// often, since a firewall that forbids the datagram returns the same error. Any
-// other error is the fault of that datagram, except net.ErrClosed. Send never
-// waits.
+// Send sends ps in order and returns how many went out. err is the reason why ps[n]
+// did not go out; it is nil only if all did.
+//
+// If errors.Is(err, ErrAgain), the same datagram may be sent later: the system's
+// buffers or a firewall's table are full, or ICMP errors come faster than Send can
+// put them aside. Callers must limit how often they retry, since a firewall that
+// forbids the datagram causes the same error. Any other error is caused by that
+// datagram, except net.ErrClosed. Send never waits.
 func (c *Conn) Send(ps []Packet) (n int, err error) {
 	for n < len(ps) && err == nil {
 		var sent int
@@ -177,7 +179,7 @@ func (c *Conn) Send(ps []Packet) (n int, err error) {
 	return n, err
 }
 
-// sendBatch is Send of no more than a batch.
+// sendBatch is Send for at most one batch.
 func (c *Conn) sendBatch(ps []Packet) (sent int, err error) {
 	for ms := c.out.fill(ps); len(ms) > 0 && err == nil; {
 		n := 0
@@ -192,8 +194,9 @@ func (c *Conn) sendBatch(ps []Packet) (sent int, err error) {
 			}
 		case err == nil && n < len(ms):
 			// The kernel doesn't report why it stopped in the middle. The next
-			// batch begins with the culprit and shows the reason, unless it was
-			// a pending error: that is gone now, except for its queue entry.
+			// batch begins with the culprit and shows the reason, unless it was a
+			// pending error: that is gone now, except for its entry in the error
+			// queue.
 			c.icmp.drain()
 		}
 		sent += datagrams(ms[:n])
@@ -222,14 +225,14 @@ func (c *Conn) write(ms []ipv4.Message) (n int, err error) {
 	return n, nil
 }
 
-// maxTries bounds how often a datagram is sent again after an error that may
-// have been pending.
+// maxTries is how often a datagram is sent again after errors that may have been
+// pending.
 const maxTries = 4
 
-// writeAgain finds out whether err, which stopped the datagram of ms, is its own
-// error or a pending one of an earlier datagram. It sends the datagram again with
-// the error queue empty. If that fails and adds no entry to the queue, the error
-// is the datagram's own.
+// writeAgain finds out whether err, which stopped the first datagram of ms, is
+// caused by it or is the pending error of an earlier datagram. It sends the
+// datagram again after emptying the error queue. If that fails and adds no entry to
+// the queue, the datagram itself causes the error.
 func (c *Conn) writeAgain(ms []ipv4.Message, err error) (int, error) {
 	if errors.Is(err, net.ErrClosed) {
 		return 0, err
@@ -251,12 +254,12 @@ func (c *Conn) writeAgain(ms []ipv4.Message, err error) (int, error) {
 }
 
 // Unreachable fills addrs with the destinations that ICMP reported as unreachable
-// since the last call, as Pack returns them, and returns how many. An address may
-// appear more than once. The Conn keeps a few thousand at most. Unreachable never
-// waits.
+// since the last call, in the form that Pack returns, and returns how many there
+// were. An address may appear more than once. The Conn keeps at most a few
+// thousand. Unreachable never waits.
 func (c *Conn) Unreachable(addrs []uint64) (n int) { return c.icmp.take(addrs) }
 
-// Stats returns the numbers so far. The drops are the kernel's present count.
+// Stats returns the current numbers, including the kernel's current count of drops.
 func (c *Conn) Stats() Stats {
 	s := c.fixed
 	c.stats.read(&s)
@@ -265,11 +268,11 @@ func (c *Conn) Stats() Stats {
 	return s
 }
 
-// LocalAddr returns the address that the socket is bound to.
+// LocalAddr returns the address to which the socket is bound.
 func (c *Conn) LocalAddr() netip.AddrPort { return localAddr(c.sock.UDPConn) }
 
-// Interrupt makes Recv return early: the call that waits now, or else the next
-// one that would wait.
+// Interrupt makes Recv return early: the call that is waiting or, if none is, the
+// next one that would wait.
 func (c *Conn) Interrupt() { c.sock.Interrupt() }
 
 // Close closes the socket. It ends Recv with net.ErrClosed.

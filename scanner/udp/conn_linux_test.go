@@ -20,7 +20,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// drain receives everything and returns how many datagrams that was.
+// drain receives everything and returns the number of datagrams.
 func drain(t *testing.T, c *Conn) (count int) {
 	t.Helper()
 	ps := make([]Packet, 100)
@@ -36,8 +36,8 @@ func drain(t *testing.T, c *Conn) (count int) {
 	}
 }
 
-// TestKernelDrops overfills a receive buffer: each datagram sent is either
-// received or counted.
+// TestKernelDrops overfills a receive buffer: each datagram sent is either received
+// or counted as dropped.
 func TestKernelDrops(t *testing.T) {
 	from, to := listen(t, Config{}), listen(t, Config{RecvBuffer: 1 << 12})
 	ps := slices.Repeat([]Packet{{Addr: Pack(to.LocalAddr()), Data: make([]byte, 500)}}, 1000)
@@ -52,7 +52,7 @@ func TestKernelDrops(t *testing.T) {
 	}
 }
 
-// TestWhole captures a sent datagram: fragmentation is forbidden, and it has no
+// TestWhole captures a sent datagram: it must forbid fragmentation and have no
 // identification.
 func TestWhole(t *testing.T) {
 	pc, err := net.ListenPacket("ip4:udp", loopback.String())
@@ -86,8 +86,8 @@ func TestWhole(t *testing.T) {
 	}
 }
 
-// TestDropsReported checks that the next datagram alone reports drops, behind those
-// that were queued earlier.
+// TestDropsReported checks that drops are reported only by a datagram queued after
+// them, and not by those that were queued earlier.
 func TestDropsReported(t *testing.T) {
 	from, to := listen(t, Config{}), listen(t, Config{RecvBuffer: 1 << 16, Batch: maxBatch})
 	ps := slices.Repeat([]Packet{{Addr: Pack(to.LocalAddr()), Data: make([]byte, 500)}}, 1000)
@@ -150,8 +150,8 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
-// TestUnreachableBound checks that addresses that no one takes don't pile up, and
-// that they are returned in parts.
+// TestUnreachableBound checks that the number of addresses that wait for
+// Unreachable is limited, and that they can be taken in several calls.
 func TestUnreachableBound(t *testing.T) {
 	c := listen(t, Config{})
 	refused := Packet{Addr: closedPort(t), Data: []byte("no one")}
@@ -184,7 +184,8 @@ func TestPendingBothWays(t *testing.T) {
 	done.Wait()
 }
 
-// faulty is a network with faults: WriteBatch and ReadBatch ask it first.
+// faulty is a network with faults: WriteBatch and ReadBatch call its functions
+// first.
 type faulty struct {
 	batcher
 	write func(ms []ipv4.Message) (n int, err error) // n of ms may go out before the fault
@@ -214,7 +215,7 @@ func (f *faulty) ReadBatch(ms []ipv4.Message, flags int) (int, error) {
 	return f.batcher.ReadBatch(ms, flags)
 }
 
-// wrapped is err as package ipv4 returns it.
+// wrapped returns err in the form in which package ipv4 returns it.
 func wrapped(call string, err error) error {
 	if errno, ok := err.(unix.Errno); ok {
 		err = os.NewSyscallError(call, errno)
@@ -222,7 +223,8 @@ func wrapped(call string, err error) error {
 	return &net.OpError{Op: "write", Net: "udp4", Err: err}
 }
 
-// at is where in a batch a datagram to addr is, or else the end.
+// at returns the index of a datagram to addr in a batch, or the length of the
+// batch.
 func at(ms []ipv4.Message, addr uint64) int {
 	i := slices.IndexFunc(ms, func(m ipv4.Message) bool {
 		return packUDP(m.Addr.(*net.UDPAddr)) == addr
@@ -233,7 +235,8 @@ func at(ms []ipv4.Message, addr uint64) int {
 	return i
 }
 
-// refusing is a write for faulty that refuses datagrams to c, times times.
+// refusing returns a write function for faulty that refuses datagrams to c the
+// given number of times.
 func refusing(c *Conn, times int, err error) func(ms []ipv4.Message) (int, error) {
 	return func(ms []ipv4.Message) (int, error) {
 		i := at(ms, Pack(c.LocalAddr()))
@@ -245,7 +248,7 @@ func refusing(c *Conn, times int, err error) func(ms []ipv4.Message) (int, error
 	}
 }
 
-// TestSendFaults lets the kernel refuse the third of five datagrams, times
+// TestSendFaults makes the kernel refuse the third of five datagrams a number of
 // times.
 func TestSendFaults(t *testing.T) {
 	const always = 1 << 20
@@ -288,8 +291,8 @@ func TestSendFaults(t *testing.T) {
 	}
 }
 
-// TestSendStorm produces ICMP errors faster than Send can put them aside. That
-// isn't the datagram's fault.
+// TestSendStorm produces ICMP errors faster than Send can put them aside. Send must
+// not blame the datagram.
 func TestSendStorm(t *testing.T) {
 	from := listen(t, Config{})
 	refused := Packet{Addr: closedPort(t), Data: []byte("no one")}
@@ -373,7 +376,8 @@ func TestTruncated(t *testing.T) {
 }
 
 // TestLargeBuffer requests more than the system's limit. A process that may exceed
-// the limit is granted all of it, others the limit, and Stats has the size.
+// the limit gets the requested size, others get the limit, and Stats reports the
+// size.
 func TestLargeBuffer(t *testing.T) {
 	text, err := os.ReadFile("/proc/sys/net/core/rmem_max")
 	if err != nil {
@@ -420,8 +424,8 @@ func TestParseICMP(t *testing.T) {
 	}
 }
 
-// TestAllocs holds that sending allocates nothing, and receiving only what
-// package ipv4 does: a net.UDPAddr and its IP for each datagram.
+// TestAllocs checks that sending allocates nothing, and that receiving allocates
+// only what package ipv4 does: a net.UDPAddr and its IP for each datagram.
 func TestAllocs(t *testing.T) {
 	if raceEnabled {
 		t.Skip("SKIPPED, NO ALLOCATION WAS COUNTED: the race detector empties the pools of package ipv4 at random; " +
@@ -437,7 +441,7 @@ func TestAllocs(t *testing.T) {
 		if got > float64(2*batch) {
 			t.Errorf("receiving %d: %v allocations", batch, got)
 		}
-		// A net.OpError and an os.SyscallError.
+		// These are a net.OpError and an os.SyscallError.
 		if got := testing.AllocsPerRun(100, func() { recvNone(t, x.to) }); got > 3 {
 			t.Errorf("receiving nothing: %v allocations", got)
 		}

@@ -13,15 +13,15 @@ import (
 
 // Conn is a UDP socket over IPv4.
 //
-// Package net can't read without waiting, so a goroutine of its own, the reader,
-// waits in reads. The buffers go in a circle: from idle to the reader, through
-// full to the caller of Recv, and back to idle at the next Recv.
+// Package net has no read that returns at once, so a goroutine, the reader, blocks
+// in reads. The buffers circulate: from idle to the reader, through full to the
+// caller of Recv, and back to idle at the next Recv.
 type Conn struct {
 	sock *net.UDPConn
-	wake chan struct{} // holds an interrupt that has not ended a Recv
+	wake chan struct{} // holds an interrupt until it ends a Recv
 	idle chan []byte
 	full chan arrival
-	lent [][]byte      // with the caller of Recv
+	lent [][]byte      // buffers lent to the caller of Recv
 	done chan struct{} // closed by Close
 	once sync.Once
 
@@ -40,8 +40,8 @@ type arrival struct {
 	n    int
 }
 
-// Listen opens a socket. Its errors name what the system refused. Kernel
-// buffers smaller than asked for are not an error: Stats tells.
+// Listen opens a socket. Its errors say what the system refused. It is not an error
+// if the kernel's buffers are smaller than requested; Stats has the sizes.
 func Listen(cfg Config) (*Conn, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -64,8 +64,8 @@ func Listen(cfg Config) (*Conn, error) {
 	return c, nil
 }
 
-// newConn makes twice as many buffers as Recv lends at once, so that the reader can
-// continue meanwhile.
+// newConn allocates twice as many buffers as Recv lends at a time, so that the
+// reader can continue meanwhile.
 func newConn(sock *net.UDPConn, batch int) *Conn {
 	c := &Conn{
 		sock: sock,
@@ -82,7 +82,8 @@ func newConn(sock *net.UDPConn, batch int) *Conn {
 	return c
 }
 
-// setBuffers requests the sizes of cfg. Stats has what the kernel granted.
+// setBuffers requests the sizes of cfg. Stats has the sizes that the kernel
+// granted.
 func (cfg Config) setBuffers(sock *net.UDPConn) {
 	if cfg.RecvBuffer > 0 {
 		sock.SetReadBuffer(cfg.RecvBuffer)
@@ -92,7 +93,7 @@ func (cfg Config) setBuffers(sock *net.UDPConn) {
 	}
 }
 
-// readAll is the reader. It ends with the socket.
+// readAll is the reader goroutine. It ends when the socket is closed or fails.
 func (c *Conn) readAll() {
 	defer close(c.full)
 	for {
@@ -127,10 +128,10 @@ func (c *Conn) readOne(buf []byte) (arrival, error) {
 	}
 }
 
-// Recv receives up to len(ps) datagrams, but no more than a batch, into ps.
-// Their Data is valid until the next Recv. If none is there it waits for one:
-// up to wait, not at all if wait is 0. It returns 0 and no error when nothing
-// came or Interrupt was called, and net.ErrClosed after Close.
+// Recv receives up to len(ps) datagrams, but no more than a batch, into ps. Their
+// Data is valid until the next Recv. If there are none it waits up to wait for one;
+// it does not wait if wait is 0. It returns 0 and no error if nothing came or
+// Interrupt was called, and net.ErrClosed after Close.
 func (c *Conn) Recv(ps []Packet, wait time.Duration) (n int, err error) {
 	c.takeBack()
 	ps = ps[:min(len(ps), cap(c.lent))]
@@ -151,7 +152,8 @@ func (c *Conn) Recv(ps []Packet, wait time.Duration) (n int, err error) {
 	return n, err
 }
 
-// next returns a datagram that has arrived, one without a buffer if there is none.
+// next returns a datagram that has arrived, or one without a buffer if there is
+// none.
 func (c *Conn) next() (arrival, error) {
 	select {
 	case a, ok := <-c.full:
@@ -161,7 +163,7 @@ func (c *Conn) next() (arrival, error) {
 	}
 }
 
-// first is next that waits.
+// first is next, but waits for a datagram.
 func (c *Conn) first(wait time.Duration) (arrival, error) {
 	a, err := c.next()
 	if a.buf != nil || err != nil || wait <= 0 {
@@ -178,7 +180,7 @@ func (c *Conn) first(wait time.Duration) (arrival, error) {
 	return arrival{}, nil
 }
 
-// ended turns the end of full into the reader's error.
+// ended returns the reader's error if full is closed.
 func (c *Conn) ended(a arrival, ok bool) (arrival, error) {
 	if !ok {
 		return arrival{}, c.err
@@ -202,17 +204,20 @@ func (c *Conn) takeBack() {
 	c.lent = c.lent[:0]
 }
 
-// Send sends ps in order. It returns how many went out; err is the reason why
-// ps[n] did not, and is nil only if all did. If errors.Is(err, ErrAgain), the same
-// datagram may be sent later: the system's buffers are full. Callers bound how
-// often, since a firewall that forbids the datagram returns the same error. Any
-// other error is the fault of that datagram, except net.ErrClosed.
+// Send sends ps in order and returns how many went out. err is the reason why ps[n]
+// did not go out; it is nil only if all did.
+//
+// If errors.Is(err, ErrAgain), the same datagram may be sent later: the system's
+// buffers are full. Callers must limit how often they retry, since a firewall that
+// forbids the datagram causes the same error. Any other error is caused by that
+// datagram, except net.ErrClosed.
 func (c *Conn) Send(ps []Packet) (n int, err error) {
 	for i := range ps {
 		ps[i].GSO = false
 		err := c.write(&ps[i])
 		if isICMP(errnoOf(err)) {
-			// It may be about another datagram: then it doesn't come twice.
+			// The error may be about an earlier datagram; such an error does not
+			// come twice.
 			if err = c.write(&ps[i]); err == nil {
 				c.pending.Add(1)
 			}
@@ -234,11 +239,11 @@ func (c *Conn) write(p *Packet) error {
 	return err
 }
 
-// Unreachable fills addrs with the destinations that ICMP reported as unreachable
-// since the last call. This system reports none.
+// Unreachable returns 0: on this system the Conn does not learn which destinations
+// are unreachable.
 func (c *Conn) Unreachable(addrs []uint64) (n int) { return 0 }
 
-// Stats returns the numbers so far. Kernel drops are unknown on this system.
+// Stats returns the current numbers. Kernel drops are unknown on this system.
 func (c *Conn) Stats() Stats {
 	s := c.fixed
 	c.stats.read(&s)
@@ -246,11 +251,11 @@ func (c *Conn) Stats() Stats {
 	return s
 }
 
-// LocalAddr returns the address that the socket is bound to.
+// LocalAddr returns the address to which the socket is bound.
 func (c *Conn) LocalAddr() netip.AddrPort { return localAddr(c.sock) }
 
-// Interrupt makes Recv return early: the call that waits now, or else the next
-// one that would wait.
+// Interrupt makes Recv return early: the call that is waiting or, if none is, the
+// next one that would wait.
 func (c *Conn) Interrupt() {
 	select {
 	case c.wake <- struct{}{}:

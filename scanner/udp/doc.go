@@ -1,12 +1,12 @@
-// Package udp is the one socket of a scan. It sends and receives datagrams in
+// Package udp provides the socket of a scan. It sends and receives datagrams in
 // batches, many of them with each system call.
 //
 // # Words
 //
 // A batch is what one system call sends or receives, at most Config.Batch
-// datagrams. A culprit is the datagram at which sending stopped. A pending
-// error is an ICMP message about some datagram sent earlier; the kernel reports
-// it on the next call, whatever that call does.
+// datagrams. A culprit is the datagram at which sending stopped. A pending error is
+// an ICMP message about some datagram sent earlier; the kernel reports it on the
+// next call, whatever that call does.
 //
 // # Receiving
 //
@@ -15,17 +15,17 @@
 // touches only the part that it writes, so the buffers of a quiet socket take
 // little memory.
 //
-// On Linux this package allocates nothing for a datagram. The batches of
+// On Linux this package itself allocates nothing for a datagram. The batches of
 // golang.org/x/net allocate two objects for the source address of each datagram
-// received (a net.UDPAddr of 48 bytes and an address of 4), and two (112 bytes)
-// for the error when there was nothing to read.
+// received (a net.UDPAddr of 48 bytes and an address of 4), and two (112 bytes) for
+// the error if there was nothing to read.
 //
 // # Sending
 //
 // Send stops at the first datagram that can't be sent and returns the reason. A
-// pending error never costs a datagram: Send puts the error aside and sends the
-// datagram that met it again at once. Unreachable returns the addresses of the
-// pending errors.
+// pending error never costs a datagram: if one interrupts a datagram, Send puts the
+// error aside and sends that datagram again at once. Unreachable returns the
+// addresses of the pending errors.
 //
 // # Concurrency
 //
@@ -34,9 +34,9 @@
 //
 // # Systems
 //
-// On Linux all of this works, and the socket is an Unpolled, outside of Go's
-// poller. On other systems, and with the build tag portable, the package reads and
-// writes datagrams one at a time. The interface is the same, but it is slower,
-// kernel drops aren't counted, Unreachable returns none, Listen refuses Device,
-// and Send may wait for room in the socket's buffer.
+// On Linux everything described here works, and the socket is an Unpolled, outside
+// of Go's poller. On other systems, and with the build tag portable, the package
+// reads and writes datagrams one at a time. The interface is the same, but it is
+// slower, kernel drops aren't counted, Unreachable returns none, Listen refuses
+// Device, and Send may wait for room in the socket's buffer.
 package udp

@@ -11,19 +11,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// dropSpace is the room for the control message of a datagram.
+// dropSpace is the size of the control message of a datagram.
 var dropSpace = unix.CmsgSpace(4)
 
-// dropCounter follows the kernel's count of datagrams that found no room, which
-// wraps at 2^32.
+// dropCounter tracks the kernel's count of datagrams that did not fit into the
+// receive buffer. That count wraps at 2^32.
 type dropCounter struct {
 	mu   sync.Mutex
 	last uint32
 	sum  uint64
 }
 
-// note updates the sum with the kernel's count. A datagram carries the count of
-// the moment when the kernel queued it, so an older count may follow a newer one.
+// note updates the sum with the kernel's count. A datagram carries the count of the
+// moment at which the kernel queued it, so an older count may follow a newer one.
 func (d *dropCounter) note(count uint32) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -33,8 +33,8 @@ func (d *dropCounter) note(count uint32) {
 	}
 }
 
-// noteOOB notes the count that a datagram carries. There is one only after the
-// first drop.
+// noteOOB notes the count that a datagram carries. Datagrams carry one only after
+// the first drop.
 func (d *dropCounter) noteOOB(oob []byte) {
 	for len(oob) >= unix.SizeofCmsghdr {
 		h, data, rest, err := unix.ParseOneSocketControlMessage(oob)
@@ -49,9 +49,9 @@ func (d *dropCounter) noteOOB(oob []byte) {
 }
 
 // total returns how many datagrams were dropped, and how many bytes wait to be
-// received. It asks the kernel, since no datagram has reported the drops after the
-// last one. Before Linux 4.12, and on a closed socket, it returns the count of the
-// last datagram.
+// received. It asks the kernel, since datagrams report only the drops before they
+// were queued. Before Linux 4.12, and on a closed socket, it returns the count of
+// the last datagram.
 func (d *dropCounter) total(raw syscall.RawConn) (drops uint64, queued int) {
 	raw.Control(func(fd uintptr) {
 		if info, err := memInfo(fd); err == nil {

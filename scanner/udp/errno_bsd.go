@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// isAgain reports whether errno is not the fault of the datagram: buffers are full
-// or, with EPERM, a firewall has no room for it.
+// isAgain reports whether errno is not caused by the datagram: buffers are full or,
+// with EPERM, a firewall has no room for it.
 func isAgain(errno syscall.Errno) bool {
 	switch errno {
 	case unix.EAGAIN, unix.ENOBUFS, unix.ENOMEM, unix.EPERM, unix.EINTR:

@@ -7,11 +7,11 @@ import (
 	"syscall"
 )
 
-// ErrAgain matches, by errors.Is, an error of Send that is not the datagram's
-// fault: the same datagram may be sent later.
+// ErrAgain matches, with errors.Is, an error of Send that the datagram did not
+// cause: the same datagram may be sent later.
 var ErrAgain = errors.New("can't send now")
 
-// againError is the system's reason for an ErrAgain.
+// againError is an error of the system that matches ErrAgain.
 type againError syscall.Errno
 
 func (e againError) Error() string {
@@ -21,7 +21,7 @@ func (e againError) Error() string {
 func (e againError) Is(target error) bool { return target == ErrAgain }
 func (e againError) Unwrap() error        { return syscall.Errno(e) }
 
-// errnoOf returns the number inside the errors of packages net and ipv4, 0 if
+// errnoOf returns the number inside the errors of packages net and ipv4, or 0 if
 // there is none. It is errors.As without its allocation.
 func errnoOf(err error) syscall.Errno {
 	for err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/udp"
 )
 
-// A datagram that can't be sent is passed over, unless it can be sent later.
+// Skip a datagram that can't be sent, unless it may be sent later.
 func Example() {
 	c, err := udp.Listen(udp.Config{Source: netip.MustParseAddrPort("127.0.0.1:0")})
 	if err != nil {

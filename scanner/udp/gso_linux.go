@@ -14,18 +14,18 @@ import (
 
 // outBatch holds the messages that Send fills for each batch. A message is one
 // datagram, or two with a segment size (generic segmentation offload): the kernel
-// takes them as one and cuts it in two after routing, filters and queues, or
-// leaves that to the network card (udp(7), UDP_SEGMENT).
+// takes the two as one and splits them after routing, filters and queues, or leaves
+// that to the network card (udp(7), UDP_SEGMENT).
 type outBatch struct {
 	room []ipv4.Message
-	oob  []byte // of each message in room, the control message with the segment size
+	oob  []byte // the control message with the segment size, for each message in room
 	gso  bool
 }
 
-// segmentSpace is the room for the control message with a segment size.
+// segmentSpace is the size of the control message with a segment size.
 var segmentSpace = unix.CmsgSpace(2)
 
-// newOutBatch returns room for n messages, whose addresses fill rewrites in place.
+// newOutBatch returns n messages, whose addresses fill rewrites in place.
 func newOutBatch(n int, gso bool) *outBatch {
 	b := &outBatch{room: make([]ipv4.Message, n), oob: make([]byte, n*segmentSpace), gso: gso}
 	addrs := make([]net.UDPAddr, n)
@@ -40,8 +40,8 @@ func newOutBatch(n int, gso bool) *outBatch {
 	return b
 }
 
-// canSegment reports whether the kernel of sock can cut messages. One that can't
-// would send them uncut.
+// canSegment reports whether the kernel of sock can split messages. A kernel that
+// can't would send them unsplit.
 func canSegment(sock syscall.Conn) (can bool) {
 	raw, err := sock.SyscallConn()
 	if err != nil {
@@ -54,8 +54,8 @@ func canSegment(sock syscall.Conn) (can bool) {
 	return can
 }
 
-// fill makes messages of ps, at most a batch, and clears GSO in those that it can't
-// combine. The messages are valid until the next fill.
+// fill makes messages of ps, which is at most a batch, and clears GSO in those that
+// it can't combine. The messages are valid until the next fill.
 func (b *outBatch) fill(ps []Packet) []ipv4.Message {
 	n := 0
 	for i := 0; i < len(ps); i++ {
@@ -74,8 +74,9 @@ func (b *outBatch) fill(ps []Packet) []ipv4.Message {
 	return b.room[:n]
 }
 
-// maxSegment is the longest datagram for GSO, well below the MTU of any network.
-// For longer ones the kernel would return an error that may not name the cause.
+// maxSegment is the longest datagram for GSO. It is well below the MTU of any
+// network: for longer datagrams the kernel could return an error that does not name
+// the cause.
 const maxSegment = 512
 
 // alike reports whether p and q can go out in one piece.
@@ -84,7 +85,7 @@ func alike(p, q *Packet) bool {
 	return p.Addr == q.Addr && n == len(q.Data) && n > 0 && n <= maxSegment
 }
 
-// segment is the segment to cut message i.
+// segment returns the control message with the segment size for message i.
 func (b *outBatch) segment(i int) []byte {
 	return b.oob[i*segmentSpace : (i+1)*segmentSpace : (i+1)*segmentSpace]
 }
@@ -97,8 +98,8 @@ func putSegmentHeader(oob []byte) {
 }
 
 // stopGSO reports whether err, with which the kernel refused m, may be caused by
-// GSO, and then stops using it. A device that can't compute checksums returns EIO,
-// some return EINVAL, as soon as something is sent.
+// GSO. If so, it turns GSO off. A device that can't compute checksums returns EIO,
+// and some return EINVAL, as soon as something is sent.
 func (b *outBatch) stopGSO(m *ipv4.Message, err error) bool {
 	errno := errnoOf(err)
 	if len(m.Buffers) == 1 || errno != unix.EIO && errno != unix.EINVAL {
@@ -108,7 +109,7 @@ func (b *outBatch) stopGSO(m *ipv4.Message, err error) bool {
 	return true
 }
 
-// datagrams returns how many datagrams ms hold.
+// datagrams returns how many datagrams ms contains.
 func datagrams(ms []ipv4.Message) (n int) {
 	for i := range ms {
 		n += len(ms[i].Buffers)

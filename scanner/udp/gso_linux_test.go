@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// paired returns datagrams to c, each marked for GSO with the next.
+// paired returns datagrams to c, each marked for GSO with the next one.
 func paired(c *Conn, texts ...string) (ps []Packet) {
 	for _, text := range texts {
 		ps = append(ps, Packet{Addr: Pack(c.LocalAddr()), Data: []byte(text), GSO: true})
@@ -20,7 +20,7 @@ func paired(c *Conn, texts ...string) (ps []Packet) {
 	return ps
 }
 
-// TestGSO sends datagrams with the mark and checks what arrives.
+// TestGSO sends datagrams marked for GSO and checks what arrives.
 func TestGSO(t *testing.T) {
 	to, other := listen(t, Config{}), listen(t, Config{})
 	elsewhere := paired(other, "else")
@@ -79,7 +79,7 @@ func TestGSO(t *testing.T) {
 	}
 }
 
-// TestGSORefused lets the kernel refuse GSO, as it does for a device that can't
+// TestGSORefused makes the kernel refuse GSO, as it does for a device that can't
 // compute checksums.
 func TestGSORefused(t *testing.T) {
 	for _, refusal := range []error{unix.EIO, unix.EINVAL} {
@@ -145,7 +145,7 @@ func TestGSOFaults(t *testing.T) {
 	}
 }
 
-// TestGSORefusedLater lets the refusal follow a pending error about another
+// TestGSORefusedLater makes the refusal follow a pending error about another
 // datagram.
 func TestGSORefusedLater(t *testing.T) {
 	from, to := listen(t, Config{}), listen(t, Config{})

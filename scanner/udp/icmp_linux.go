@@ -11,9 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// icmpQueue reads the socket's error queue, where the kernel keeps ICMP errors
-// about sent datagrams. The queue shares the room of the receive buffer, so the
-// Conn empties it as soon as an error shows that it has an entry.
+// icmpQueue reads the socket's error queue, in which the kernel keeps ICMP errors
+// about sent datagrams. The queue takes room from the receive buffer, so the Conn
+// empties it as soon as an error shows that it has an entry.
 type icmpQueue struct {
 	raw   syscall.RawConn
 	count atomic.Uint64 // ICMP errors read
@@ -23,10 +23,10 @@ type icmpQueue struct {
 	oob   [128]byte
 }
 
-// maxUnreachable bounds the addresses that wait to be taken: 32 KiB.
+// maxUnreachable is the most addresses that may wait to be taken: 32 KiB.
 const maxUnreachable = 4096
 
-// maxDrain bounds how many entries of the queue are read at once.
+// maxDrain is the most entries of the queue that are read at a time.
 const maxDrain = 256
 
 func (q *icmpQueue) init(sock syscall.Conn) (err error) {
@@ -94,7 +94,7 @@ func (e icmpError) unreachable() bool {
 }
 
 // parseICMP finds the ICMP message in an entry of the error queue, a struct
-// sock_extended_err (ip(7)). It reports false for an entry about a datagram that
+// sock_extended_err (ip(7)). It returns false for an entry about a datagram that
 // the system itself refused.
 func parseICMP(oob []byte) (icmpError, bool) {
 	for len(oob) >= unix.SizeofCmsghdr {

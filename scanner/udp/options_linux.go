@@ -11,7 +11,8 @@ import (
 // setOptions sets the options before the socket is bound.
 func (cfg Config) setOptions(fd uintptr) error {
 	s := int(fd)
-	// Package net allows broadcast on every UDP socket. A scanner must not.
+	// Package net allows broadcast on every UDP socket. A scanner must not send
+	// broadcasts.
 	err := unix.SetsockoptInt(s, unix.SOL_SOCKET, unix.SO_BROADCAST, 0)
 	if err == nil && cfg.Device != "" {
 		if err := unix.BindToDevice(s, cfg.Device); err != nil {
@@ -33,9 +34,9 @@ func (cfg Config) setOptions(fd uintptr) error {
 }
 
 // setReports makes the kernel report drops in both directions: how many datagrams
-// found no room in the receive buffer, and, through the error queue, ICMP errors
-// and sends that found the device's queue full. Linux otherwise reports those as
-// sent.
+// did not fit into the receive buffer, and, through the error queue, ICMP errors
+// and sends that found the device's queue full. Linux otherwise reports such sends
+// as successful.
 func setReports(s int) error {
 	if err := unix.SetsockoptInt(s, unix.SOL_SOCKET, unix.SO_RXQ_OVFL, 1); err != nil {
 		return err
@@ -50,16 +51,16 @@ func setWhole(s int) error {
 	return unix.SetsockoptInt(s, unix.SOL_IP, unix.IP_MTU_DISCOVER, unix.IP_PMTUDISC_DO)
 }
 
-// setBuffer requests a buffer of size bytes, first with the option that may exceed
-// the system's limit (net.core.rmem_max) and needs CAP_NET_ADMIN.
+// setBuffer requests a buffer of size bytes. It first tries the option that may
+// exceed the system's limit (net.core.rmem_max), which needs CAP_NET_ADMIN.
 func setBuffer(s, size, force, plain int) {
 	if size > 0 && unix.SetsockoptInt(s, unix.SOL_SOCKET, force, size) != nil {
 		unix.SetsockoptInt(s, unix.SOL_SOCKET, plain, size) // bufferSizes returns the result
 	}
 }
 
-// bufferSizes returns what the kernel granted. The kernel reports twice as much;
-// the second half is for its own bookkeeping (socket(7)).
+// bufferSizes returns the sizes that the kernel granted. The kernel reports twice
+// as much; the second half is for its own bookkeeping (socket(7)).
 func bufferSizes(fd uintptr) (recv, send int) {
 	recv, _ = unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RCVBUF)
 	send, _ = unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_SNDBUF)

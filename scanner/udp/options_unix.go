@@ -9,13 +9,13 @@ import (
 )
 
 // setOptions sets the options before the socket is bound. Package net allows
-// broadcast on every UDP socket. A scanner must not.
+// broadcast on every UDP socket. A scanner must not send broadcasts.
 func (cfg Config) setOptions(fd uintptr) error {
 	err := unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_BROADCAST, 0)
 	return os.NewSyscallError("setsockopt", err)
 }
 
-// bufferSizes returns what the kernel granted.
+// bufferSizes returns the sizes that the kernel granted.
 func bufferSizes(fd uintptr) (recv, send int) {
 	recv, _ = unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RCVBUF)
 	send, _ = unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_SNDBUF)

@@ -11,16 +11,16 @@ import (
 	"syscall"
 )
 
-// Packet is one datagram and its other end.
+// Packet is one datagram and the address that it is sent to or comes from.
 type Packet struct {
 	Addr uint64 // the other end, as Pack returns it
 	Data []byte // UDP payload
 
-	// GSO makes Send give the datagram to the kernel in one piece with the next
-	// one (generic segmentation offload, Linux only). Both must be equally long,
-	// at most 512 bytes, and go to the same address. The network sees two
-	// datagrams, but the kernel does most of the work once. Where that is
-	// impossible, Send sends each on its own and clears the field.
+	// GSO makes Send pass the datagram and the next one to the kernel in one piece
+	// (generic segmentation offload, Linux only). Both must be equally long, at
+	// most 512 bytes, and go to the same address. The network sees two datagrams,
+	// but the kernel does most of the work only once. If this is impossible, Send
+	// sends each on its own and clears the field.
 	GSO bool
 }
 
@@ -35,15 +35,15 @@ func Pack(a netip.AddrPort) uint64 {
 	return uint64(binary.BigEndian.Uint32(b[:]))<<16 | uint64(a.Port())
 }
 
-// Unpack is the reverse of Pack.
+// Unpack is the inverse of Pack.
 func Unpack(addr uint64) netip.AddrPort {
 	var b [4]byte
 	binary.BigEndian.PutUint32(b[:], uint32(addr>>16))
 	return netip.AddrPortFrom(netip.AddrFrom4(b), uint16(addr))
 }
 
-// Config holds the options of a socket. The zero value is a socket on any address
-// and a port that the system chooses.
+// Config holds the options of a socket. The zero value stands for any address and a
+// port that the system chooses.
 type Config struct {
 	Source     netip.AddrPort // where to send from; zero: any address, any port
 	RecvBuffer int            // bytes requested for the receive buffer; zero: the system's default
@@ -52,17 +52,18 @@ type Config struct {
 	Device     string         // network device to bind to (Linux only); empty: none
 }
 
-// DefaultBatch is the most datagrams that a system call sends or receives. 64 are
-// enough to make the cost of the call small; twice that leaves room for bursts.
+// DefaultBatch is the default for Config.Batch. 64 datagrams are enough to make the
+// cost of the system call small; twice that leaves room for bursts.
 const DefaultBatch = 128
 
-// maxBatch is as many as Linux takes in one call (UIO_MAXIOV).
+// maxBatch is the most messages that Linux takes in one call (UIO_MAXIOV).
 const maxBatch = 1024
 
-// bufferSize is the room for one datagram: the maximum of UDP's length field.
+// bufferSize is the size of the buffer for one datagram: the maximum of UDP's
+// length field.
 const bufferSize = 1<<16 - 1
 
-// Stats are the numbers of a socket. Counters only grow.
+// Stats are the statistics of a socket. Counters only grow.
 type Stats struct {
 	Sent          uint64 // datagrams
 	SentBytes     uint64 // UDP payload
@@ -102,8 +103,8 @@ func (c *counters) read(s *Stats) {
 	s.Truncated = c.truncated.Load()
 }
 
-// withDefaults returns cfg with its zero values replaced, or an error that
-// names the value that makes no sense.
+// withDefaults returns cfg with its zero values replaced, or an error that names
+// the invalid value.
 func (cfg Config) withDefaults() (Config, error) {
 	src := cfg.Source.Addr().Unmap()
 	if !src.IsValid() {
@@ -148,7 +149,7 @@ func (cfg Config) granted(sock syscall.Conn, s *Stats) error {
 	return raw.Control(func(fd uintptr) { s.RecvBuffer, s.SendBuffer = bufferSizes(fd) })
 }
 
-// localAddr is the address that sock is bound to.
+// localAddr returns the address to which sock is bound.
 func localAddr(sock *net.UDPConn) netip.AddrPort {
 	a := sock.LocalAddr().(*net.UDPAddr).AddrPort()
 	return netip.AddrPortFrom(a.Addr().Unmap(), a.Port())

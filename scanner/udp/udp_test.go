@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// never is how long tests wait for something that must come. Only failing tests
+// never is how long tests wait for something that must happen. Only failing tests
 // wait that long.
 const never = 20 * time.Second
 
@@ -132,8 +132,8 @@ func TestBothWays(t *testing.T) {
 	}
 }
 
-// TestBatches sends more than a batch at once, each datagram with bytes of its
-// own, to two sockets in turn.
+// TestBatches sends more than a batch at once to two sockets in turn. Each datagram
+// has different bytes.
 func TestBatches(t *testing.T) {
 	const count = 300
 	from := listen(t, Config{Batch: 64})
@@ -158,7 +158,8 @@ func TestBatches(t *testing.T) {
 	}
 }
 
-// TestRecvShort checks that Recv fills no more than len(ps), and loses nothing.
+// TestRecvShort checks that Recv fills in at most len(ps) datagrams, and loses
+// none.
 func TestRecvShort(t *testing.T) {
 	a, b := listen(t, Config{}), listen(t, Config{})
 	sendAll(t, a, []Packet{{Addr: Pack(b.LocalAddr()), Data: []byte("1")}, {Addr: Pack(b.LocalAddr()), Data: []byte("2")}})
@@ -405,7 +406,7 @@ func newExchange(t testing.TB, batch, size int) *exchange {
 	return x
 }
 
-// mark marks every other datagram for GSO with the next.
+// mark marks every other datagram for GSO with the next one.
 func (x *exchange) mark() {
 	for i := range x.out {
 		x.out[i].GSO = i%2 == 0
@@ -428,7 +429,7 @@ func (x *exchange) recv() {
 	}
 }
 
-// BenchmarkSend sends to a socket without a reader: the kernel drops what doesn't
+// BenchmarkSend sends to a socket without a reader: the kernel drops what does not
 // fit.
 func BenchmarkSend(b *testing.B) {
 	for _, batch := range []int{1, 64, 128} {

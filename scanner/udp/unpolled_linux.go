@@ -15,17 +15,17 @@ import (
 // Unpolled is a UDP socket outside of Go's network poller, for the batches of
 // package ipv4 (Linux only).
 //
-// The kernel wakes the poller whenever a socket becomes writable again. On
-// loopback that is after every datagram, because the kernel delivers it during the
-// send. Each of these useless wake-ups costs more than half as much as the send.
-// An Unpolled waits in a system call of its own, and only in Wait.
+// The kernel wakes the poller whenever a socket becomes writable again. On loopback
+// that happens after every datagram, because the kernel delivers it during the
+// send. Each of these useless wake-ups costs more than half as much as the send. An
+// Unpolled waits in its own system call instead, and only in Wait.
 //
 // Any goroutine may call any method. Of the embedded methods only LocalAddr works.
 type Unpolled struct {
 	*net.UDPConn // closed: package ipv4 requires its methods, and calls SyscallConn
 
-	// Timeout is how long a read or write of package ipv4 waits without
-	// MSG_DONTWAIT. After it they return os.ErrDeadlineExceeded.
+	// Timeout is how long a read or write of package ipv4 without MSG_DONTWAIT
+	// waits. After that it returns os.ErrDeadlineExceeded.
 	Timeout time.Duration
 
 	calls  atomic.Uint32 // of package ipv4
@@ -57,8 +57,8 @@ func Unpoll(c *net.UDPConn) (*Unpolled, error) {
 	return u, nil
 }
 
-// Interrupt ends the Wait of another goroutine, or else the next one. It does not
-// affect reads and writes of package ipv4.
+// Interrupt ends the Wait of another goroutine or, if there is none, the next one.
+// It does not affect reads and writes of package ipv4.
 func (u *Unpolled) Interrupt() {
 	u.mu.RLock()
 	defer u.mu.RUnlock()
@@ -67,19 +67,20 @@ func (u *Unpolled) Interrupt() {
 	}
 }
 
-// ring makes event readable: it adds a number to it.
+// ring makes event readable by adding 1 to its counter.
 func (u *Unpolled) ring() { unix.Write(u.event, []byte{1, 0, 0, 0, 0, 0, 0, 0}) }
 
-// Ready is the reason why a Wait ended; the zero value means its time was over.
+// Ready says why a Wait ended; the zero value means that it timed out.
 type Ready struct {
 	Socket      bool // a read returns a datagram or an error
 	Errors      bool // the socket's error queue has an entry
 	Interrupted bool // by Interrupt
 }
 
-// Wait waits until the socket is readable, its error queue has an entry, or
-// another goroutine calls Interrupt, and at most d. A signal ends it too. Its error
-// is net.ErrClosed, after or during a Close, or the system's.
+// Wait waits at most d until the socket is readable, its error queue has an entry,
+// or another goroutine calls Interrupt. A signal ends it too. It returns
+// net.ErrClosed if Close is called before or during the Wait; any other error is
+// the system's.
 func (u *Unpolled) Wait(d time.Duration) (r Ready, err error) {
 	u.mu.RLock()
 	defer u.mu.RUnlock()
@@ -123,7 +124,7 @@ func (u *Unpolled) Close() error {
 	return os.NewSyscallError("close", unix.Close(u.fd))
 }
 
-// SyscallConn returns the connection that package ipv4 sends and receives with.
+// SyscallConn returns the connection through which package ipv4 sends and receives.
 func (u *Unpolled) SyscallConn() (syscall.RawConn, error) { return (*rawConn)(u), nil }
 
 type rawConn Unpolled
@@ -139,11 +140,11 @@ func (r *rawConn) Read(f func(fd uintptr) bool) error { return r.try(f, unix.POL
 // Write calls f until it is done writing.
 func (r *rawConn) Write(f func(fd uintptr) bool) error { return r.try(f, unix.POLLOUT) }
 
-// yieldEvery is after how many calls a goroutine lets others run. 16 long ones
-// take 10 ms. If a goroutine runs longer than that, Go's monitor thread takes its
-// processor away in the middle of a system call, and then checks every 20 µs for
-// more, which interrupts the sender. Yielding avoids that: a scan then has a
-// fifth of the context switches.
+// yieldEvery is the number of calls after which a goroutine lets others run. 16
+// long calls take 10 ms. If a goroutine runs longer than that, Go's monitor thread
+// takes its processor away in the middle of a system call, and then checks every 20
+// µs for further ones, which interrupts the sender. Yielding avoids that: a scan
+// then has a fifth of the context switches.
 const yieldEvery = 8
 
 // try calls f until it is done, and waits for events between the calls.

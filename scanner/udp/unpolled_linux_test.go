@@ -56,8 +56,8 @@ func TestUnpolledBatches(t *testing.T) {
 	}
 }
 
-// TestUnpolledYields: a goroutine that makes one system call after another lets
-// others run, even with one processor.
+// TestUnpolledYields checks that a goroutine that makes one system call after
+// another lets others run, even with one processor.
 func TestUnpolledYields(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	pc := ipv4.NewPacketConn(unpoll(t))
@@ -109,8 +109,8 @@ func TestUnpolledClose(t *testing.T) {
 	}
 }
 
-// TestErrorQueueWakes lets the error queue wake a waiting Recv: it continues to
-// wait, and does not spin.
+// TestErrorQueueWakes wakes a waiting Recv through the error queue: it must
+// continue to wait, and must not spin.
 func TestErrorQueueWakes(t *testing.T) {
 	c := listen(t, Config{})
 	refused := Packet{Addr: closedPort(t), Data: []byte("no one")}

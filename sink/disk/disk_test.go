@@ -17,7 +17,7 @@ func lock(t *testing.T, path string) *Lock {
 	return l
 }
 
-// TestTryLock: a file has one lock at a time, whoever asks.
+// TestTryLock checks that only one process or caller at a time can lock a file.
 func TestTryLock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	first := lock(t, path)
@@ -36,7 +36,7 @@ func TestTryLock(t *testing.T) {
 	}
 }
 
-// TestLocks: a lock belongs to a file, not to its name.
+// TestLocks checks that a lock belongs to a file, not to its name.
 func TestLocks(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("SKIPPED: Windows does not rename a locked file")

@@ -1,5 +1,5 @@
-// Package disk holds what writing files durably takes: locks between
-// processes, and directories synced to the disk.
+// Package disk has what is needed to write files durably: locks between processes,
+// and a way to sync directories.
 package disk
 
 import (
@@ -10,17 +10,17 @@ import (
 	"github.com/gofrs/flock" // locks files on every system that we build for
 )
 
-// ErrLocked says that another process has the lock.
+// ErrLocked means that another process holds the lock.
 var ErrLocked = errors.New("is being written by another process")
 
-// Lock is a locked file. The lock ends with Release, or with the process.
+// Lock is a locked file. Release, or the end of the process, ends the lock.
 type Lock struct {
 	path string
 	lock *flock.Flock
 }
 
-// TryLock locks the file at path, and creates it if it is missing. It does not
-// wait: the error is ErrLocked if another process has the lock.
+// TryLock locks the file at path, and creates it if it does not exist. It does not
+// wait: the error is ErrLocked if another process holds the lock.
 func TryLock(path string) (*Lock, error) {
 	for {
 		l := &Lock{path, flock.New(path, flock.SetPermissions(0o666))}
@@ -54,8 +54,8 @@ func (l *Lock) Locks(info os.FileInfo) bool {
 // Release ends the lock.
 func (l *Lock) Release() error { return l.lock.Close() }
 
-// Remove removes the locked file and ends the lock. A process that opened the
-// file meanwhile notices that its name is gone, and locks a new one.
+// Remove removes the locked file and ends the lock. A process that has opened the
+// file in the meantime notices that its name is gone, and locks a new file.
 func (l *Lock) Remove() error {
 	if runtime.GOOS == "windows" { // an open file can't be removed there
 		return errors.Join(l.lock.Close(), os.Remove(l.path))

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// SyncDir makes the names in a directory durable: of files that were created,
-// renamed or removed. Windows and some file systems do that by themselves, or
+// SyncDir makes the names of files that were created, renamed or removed in a
+// directory durable. Windows and some file systems do that without being asked, or
 // not at all.
 func SyncDir(path string) error {
 	if runtime.GOOS == "windows" {

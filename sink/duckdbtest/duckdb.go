@@ -11,10 +11,12 @@ import (
 	"testing"
 )
 
-// duckDir names the folder in which npm install @duckdb/node-api was run.
+// duckDir is the environment variable with the folder in which npm install
+// @duckdb/node-api was run.
 const duckDir = "A2SSCAN_DUCKDB"
 
-// duckScript answers each statement of standard input with a line of JSON.
+// duckScript runs each statement from standard input and prints its rows as a line
+// of JSON.
 const duckScript = `
 const { DuckDBInstance, version } = require('@duckdb/node-api');
 (async () => {
@@ -26,7 +28,7 @@ const { DuckDBInstance, version } = require('@duckdb/node-api');
 `
 
 // Query runs statements in DuckDB and returns the rows of each. It skips the test
-// where there is no DuckDB.
+// if there is no DuckDB.
 func Query(t *testing.T, statements ...string) (answers [][]map[string]any) {
 	t.Helper()
 	in, err := json.Marshal(statements)

@@ -23,40 +23,39 @@ import (
 // Config describes a Fleet. Its servers are on all of
 // 127.0.0.0/8.
 type Config struct {
-	Ports    int           // how many ports of each address; each is a socket and a goroutine
+	Ports    int           // number of ports of each address; each is a socket and a goroutine
 	Alive    float64       // share of the places with a server; zero: all of them
-	DelayMin time.Duration // each server answers after a time of its own
+	DelayMin time.Duration // each server has its own delay
 	DelayMax time.Duration // between these two
 
-	// Filter has the kernel drop what is for an empty place, unread, as a
-	// network does: it costs this process nothing and appears in no count.
+	// Filter makes the kernel drop datagrams to empty places, unread, as a network
+	// does: they cost this process nothing and are not counted.
 	Filter bool
 }
 
-// What each of a Fleet's servers has.
+// What each server of a Fleet has.
 const (
 	Players = 12
 	Rules   = 24
 )
 
-// Fleet is a fleet for measurements: its servers all want a challenge for all
-// three questions, and their replies were made beforehand, so that it takes as
-// little as possible of the machine from what is measured.
+// Fleet is a fleet for measurements. All of its servers want a challenge for all
+// three questions. Their replies are prepared in advance, so that the fleet takes
+// as little as possible of the machine away from what is measured.
 type Fleet struct {
 	Config Config
 	ports  []*loopback.Port
 	cans   [numCans]can
 }
 
-// can is what one server in numCans says.
+// can holds the replies of one of numCans servers.
 type can [wire.NumQuestions][]byte
 
-// numCans is so large that the records next to each other in a file, which are
-// compressed together, are those of different servers.
+// numCans is large enough that neighbouring records in a file, which are compressed
+// together, come from different servers.
 const numCans = 1 << 10
 
-// New opens the sockets of a canned fleet, on ports of the system's
-// choice.
+// New opens the sockets of a canned fleet, on ports that the system chooses.
 func New(cfg Config) (*Fleet, error) {
 	f := &Fleet{Config: cfg}
 	f.fill()
@@ -90,7 +89,7 @@ func (f *Fleet) addPort() error {
 	return nil
 }
 
-// fill makes the replies.
+// fill prepares the replies.
 func (f *Fleet) fill() {
 	for i, seed := range canSeeds() {
 		o := fleet.NewOrdinary(seed, Players, Rules)
@@ -100,9 +99,9 @@ func (f *Fleet) fill() {
 	}
 }
 
-// canSeeds are the seeds of ordinary servers. Those whose texts are not UTF-8
-// are rare in the world and not among the simulated ones; their records are
-// twice as long.
+// canSeeds are the seeds of ordinary servers. They exclude servers with texts that
+// are not UTF-8, which are rare in the real world but not among the simulated
+// servers, and whose records are twice as long.
 var canSeeds = sync.OnceValue(func() (seeds [numCans]uint64) {
 	for i, found := uint64(0), 0; found < numCans; i++ {
 		seed := random.Hash(i)
@@ -114,7 +113,7 @@ var canSeeds = sync.OnceValue(func() (seeds [numCans]uint64) {
 	return seeds
 })
 
-// Truth returns what a perfect scan finds at addr, where a server is there.
+// Truth returns what a perfect scan finds at addr; there must be a server there.
 func (cfg Config) Truth(addr netip.AddrPort, asked scanner.Questions) *scanner.Result {
 	seed := canSeeds()[random.Hash(udp.Pack(addr))%numCans]
 	r := fleet.NewOrdinary(seed, Players, Rules).Truth(asked)
@@ -122,7 +121,7 @@ func (cfg Config) Truth(addr netip.AddrPort, asked scanner.Questions) *scanner.R
 	return r
 }
 
-// Ports returns the ports that the fleet is on.
+// Ports returns the ports of the fleet.
 func (f *Fleet) Ports() (ports []uint16) {
 	for _, p := range f.ports {
 		ports = append(ports, p.Number())
@@ -130,17 +129,19 @@ func (f *Fleet) Ports() (ports []uint16) {
 	return ports
 }
 
-// HasServer reports whether a server is at addr, if a fleet of cfg is on its port.
+// HasServer reports whether there is a server at addr, provided that a fleet of cfg
+// uses its port.
 func (cfg Config) HasServer(addr netip.AddrPort) bool {
 	p := udp.Pack(addr)
 	return p>>16 != loopback.Broadcast && cfg.alive(uint32(p>>16), uint16(p))
 }
 
-// aliveOf is what the share of live places is counted in.
+// aliveOf is the denominator in which the share of live places is expressed.
 const aliveOf = 1000
 
-// alive is what dropEmpty says in the kernel's words. Neighbours are alive
-// independently of each other.
+// alive reports whether there is a server at an address and port. It computes the
+// same as the kernel's filter in dropEmpty. Neighbours are alive independently of
+// each other.
 func (cfg Config) alive(ip uint32, port uint16) bool {
 	if cfg.Alive == 0 {
 		return true
@@ -155,7 +156,7 @@ const (
 	aliveShift = 7
 )
 
-// dropEmpty has the kernel drop what is for an address without a server.
+// dropEmpty makes the kernel drop datagrams to addresses without a server.
 func dropEmpty(conn *net.UDPConn, number uint16, alive float64) error {
 	const networkHeader, destination = 0xFFF00000, 16 // SKF_NET_OFF
 	code, err := bpf.Assemble([]bpf.Instruction{
@@ -200,7 +201,7 @@ func (f *Fleet) Serve(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// Close closes the sockets. It must not be called before Serve returned.
+// Close closes the sockets. It must not be called before Serve has returned.
 func (f *Fleet) Close() error {
 	var errs []error
 	for _, p := range f.ports {
@@ -209,7 +210,7 @@ func (f *Fleet) Close() error {
 	return errors.Join(errs...)
 }
 
-// Stats returns the numbers of the fleet, up to the last batch of each port.
+// Stats returns the statistics of the fleet, up to the last batch of each port.
 func (f *Fleet) Stats() fleet.Stats {
 	var sum fleet.Stats
 	for _, p := range f.ports {
@@ -219,20 +220,20 @@ func (f *Fleet) Stats() fleet.Stats {
 	return sum
 }
 
-// responder answers out of a can.
+// responder answers with prepared replies.
 type responder struct {
 	fleet *Fleet
 	out   loopback.Outbox
 	stats fleet.Stats
 }
 
-// Out holds the answers, and the counts of them.
+// Out returns the outbox for the answers, and the counters.
 func (r *responder) Out() (*loopback.Outbox, *fleet.Stats) { return &r.out, &r.stats }
 
-// Has reports true: the servers are on all addresses.
+// Has returns true, because there are servers on all addresses.
 func (r *responder) Has(uint64) bool { return true }
 
-// Respond adds to the outbox what a server answers.
+// Respond adds a server's answer to the outbox.
 func (r *responder) Respond(_ time.Duration, client, server uint64, datagram []byte) {
 	r.stats.Queries++
 	request, err := wire.DecodeRequest(datagram)

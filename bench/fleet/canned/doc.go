@@ -1,4 +1,4 @@
-// Package canned is a fleet for measurements: it answers out of cans, so that it
-// takes as little as possible of the machine from what is measured. It needs
+// Package canned is a fleet for measurements: it sends prepared answers, so that it
+// takes as little as possible of the machine away from what is measured. It needs
 // Linux.
 package canned

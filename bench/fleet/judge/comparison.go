@@ -12,15 +12,15 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/udp"
 )
 
-// Comparison holds a census against the records that it should have, of which
-// it keeps no more than a digest each: both must have their keys in the order in
-// which a scan writes them. What Compare leaves aside it leaves aside too.
+// Comparison compares a census with the records that it should contain. It keeps
+// only a digest of each record, so both must have their keys in the order in which
+// a scan writes them. It ignores the same keys as Compare.
 type Comparison struct {
 	Servers    int              // records of servers that answer
-	Same       int              // of those: found again as they were
-	Differ     []netip.AddrPort // the first of those that are not as they were
-	MoreDiffer int              // how many more those are
-	Others     int              // records of other places, or after the first of one
+	Same       int              // those of Servers that the census has unchanged
+	Differ     []netip.AddrPort // the first of the servers whose records differ
+	MoreDiffer int              // how many more differ
+	Others     int              // records of other places, and further records of a place
 
 	seed    maphash.Seed
 	digests map[uint64]digest
@@ -28,19 +28,20 @@ type Comparison struct {
 	hash    maphash.Hash
 }
 
-// digest is that of a record, and whether it was found again.
+// digest is the digest of a record, and whether the census contained the record.
 type digest struct {
 	sum  uint64
 	seen bool
 }
 
-// NewComparison returns one that knows no server.
+// NewComparison returns a Comparison without any records.
 func NewComparison() *Comparison {
 	return &Comparison{seed: maphash.MakeSeed(), digests: map[uint64]digest{}}
 }
 
-// Want adds a record that the census should have, of a server at another place
-// than the record says. One of a server that never answered claims nothing.
+// Want adds a record that the census should contain. at is where the server is now,
+// which may differ from the address in the record. Records of servers that never
+// answered are ignored.
 func (c *Comparison) Want(at netip.AddrPort, line []byte) error {
 	line, status, err := tidy(line)
 	if err != nil || claimsNothing(status) {
@@ -73,7 +74,8 @@ func tidy(line []byte) ([]byte, string, error) {
 	return b.Bytes(), status, nil
 }
 
-// Got judges the next record of the census. The error says that it is none.
+// Got judges the next record of the census. It returns an error if line is not a
+// record.
 func (c *Comparison) Got(line []byte) error {
 	line, at, status, err := identifyAny(line)
 	if err != nil || claimsNothing(status) {
@@ -104,7 +106,7 @@ func claimsNothing(status string) bool {
 	return status == scanner.StatusNoReply.String() || status == scanner.StatusUnreachable.String()
 }
 
-// digest returns that of what a record says.
+// digest returns the digest of the compared parts of a record.
 func (c *Comparison) digest(line []byte) (uint64, error) {
 	ms, ok := members(c.members[:0], line)
 	if !ok {
@@ -121,15 +123,16 @@ func (c *Comparison) digest(line []byte) (uint64, error) {
 	return c.hash.Sum64(), nil
 }
 
-// Missing is how many servers were not found again.
+// Missing returns how many of the wanted servers have no record.
 func (c *Comparison) Missing() int {
 	return c.Servers - c.Same - len(c.Differ) - c.MoreDiffer
 }
 
-// Good reports whether the census has all that it should have, and no more.
+// Good reports whether the census contains everything that it should, and nothing
+// else.
 func (c *Comparison) Good() bool { return c.Same == c.Servers && c.Others == 0 }
 
-// Differs reports whether a server is one of Differ.
+// Differs reports whether a server is in Differ.
 func (c *Comparison) Differs(at netip.AddrPort) bool {
 	for _, a := range c.Differ {
 		if a == at {
@@ -139,15 +142,15 @@ func (c *Comparison) Differs(at netip.AddrPort) bool {
 	return false
 }
 
-// AddrOf returns whose record a line is.
+// AddrOf returns the address in a record.
 func AddrOf(line []byte) (netip.AddrPort, error) {
 	_, at, _, err := identifyAny(line)
 	return at, err
 }
 
-// LeftAside reports whether a comparison does not look at a key of a record, or
-// at the one that begins a path of keys with points between them:
-// times, counts, and what depends on the input or on the way there.
+// LeftAside reports whether comparisons ignore a key of a record. For a path of
+// keys separated by dots, the first one decides. Ignored are times, counts, and
+// values that depend on the input or on the network path.
 func LeftAside(key string) bool {
 	key, _, _ = strings.Cut(key, ".")
 	return isLeftAside(key)

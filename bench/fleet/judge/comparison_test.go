@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestComparison: each way in which a census can differ.
+// TestComparison tries each way in which a census can differ.
 func TestComparison(t *testing.T) {
 	line := func(ip, rest string) []byte {
 		return []byte(`{"schema":1,"ip":"` + ip + `","port":1,"status":"ok"` + rest + `}`)
@@ -33,6 +33,6 @@ func TestComparison(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	if c.Got([]byte(`{`)) == nil || c.Want(differ, []byte(`x`)) == nil {
-		t.Error("what is no record passes")
+		t.Error("a line that is not a record is accepted")
 	}
 }

@@ -32,18 +32,18 @@ type claims struct {
 	RulesRaw       []any          `json:"rules_raw"`
 }
 
-// dispute is the case of a record that is not the one of a perfect scan: is
-// what it says true, and is a reason given for what it lacks?
+// dispute checks a record that differs from that of a perfect scan: is what it
+// contains true, and does it give a reason for what it lacks?
 type dispute struct {
 	j      *judge
 	expect *fleet.Expect
 }
 
-// excuses are the errors that a scan may have of any server where datagrams
-// are lost.
+// excuses are the errors that a scan may report for any server if datagrams are
+// lost.
 var excuses = fleet.ErrorsOf(wire.ErrTimeout, wire.ErrIncomplete, wire.ErrUnreachable, wire.ErrSendFailed, wire.ErrExcluded)
 
-// fault returns what is wrong with the record, "" if nothing is.
+// fault returns what is wrong with the record, or "" if nothing is.
 func (d *dispute) fault(got, want fields) (string, error) {
 	var g, w claims
 	if err := decode(got, &g); err != nil {
@@ -62,8 +62,8 @@ func (d *dispute) fault(got, want fields) (string, error) {
 	return "", nil
 }
 
-// decode reads a record strictly: a key that is unknown claims something that
-// cannot be checked.
+// decode decodes a record strictly: an unknown key would be a claim that cannot be
+// checked.
 func decode(f fields, c *claims) error {
 	line, err := json.Marshal(f)
 	if err != nil {
@@ -75,7 +75,7 @@ func decode(f fields, c *claims) error {
 	return dec.Decode(c)
 }
 
-// errors checks that each error may be, and that none is left out.
+// errors checks that each error is possible, and that none is left out.
 func (d *dispute) errors(g, w *claims) string {
 	for q := range wire.Question(wire.NumQuestions) {
 		word, failed := g.Errors[q.String()]
@@ -92,7 +92,7 @@ func (d *dispute) errors(g, w *claims) string {
 	return ""
 }
 
-// may reports whether q may have failed by the error of that word.
+// may reports whether q may have failed with the error that has this word.
 func (d *dispute) may(q wire.Question, word string) bool {
 	set := d.expect.Allowed[q] | excuses
 	for e := range wire.Error(wire.NumErrors) {
@@ -110,8 +110,8 @@ func (d *dispute) status(g, w *claims) string {
 	return ""
 }
 
-// words checks what is said in fixed words: no more than the truth, and where
-// nothing failed all of it.
+// words checks the message, the unchallenged questions and the notes: they must not
+// go beyond the truth and, if nothing failed, contain all of its notes.
 func (d *dispute) words(g, w *claims) string {
 	switch {
 	case !equal(g.Message, w.Message) || !equal(g.MessageHex, w.MessageHex):
@@ -139,7 +139,7 @@ func (d *dispute) info(g, w *claims) string {
 	return "info is not so"
 }
 
-// otherInfo returns the info of a record that has only the 'm'.
+// otherInfo returns the info of a record for which only the 'm' arrived.
 func (d *dispute) otherInfo() map[string]any {
 	var c claims
 	f, err := parse(record.Append(nil, "", &scanner.Result{HasInfo: true, Info: *d.expect.Else}))
@@ -176,8 +176,8 @@ func (d *dispute) rules(g, w *claims) string {
 	return ""
 }
 
-// announces reports whether a failed answer may have announced got: what the
-// whole one announces, which is its length where the truth does not say.
+// announces reports whether a failed answer may have announced got: the number that
+// the complete answer announces, or its length if the truth has no such number.
 func announces(got, want *json.Number, length int) bool {
 	if got == nil {
 		return true
@@ -193,7 +193,7 @@ func prefix(p, list []any) bool {
 	return len(p) <= len(list) && (len(p) == 0 || equal(p, list[:len(p)]))
 }
 
-// contains reports whether all of part are in whole.
+// contains reports whether whole contains every element of part.
 func contains(whole, part []string) bool {
 	for _, s := range part {
 		if !slices.Contains(whole, s) {
@@ -206,7 +206,7 @@ func contains(whole, part []string) bool {
 // equal compares decoded JSON.
 func equal[T any](a, b T) bool { return reflect.DeepEqual(a, b) }
 
-// same compares two values of JSON, however they are written.
+// same reports whether two JSON values are equal, however they are formatted.
 func same(a, b json.RawMessage) bool {
 	if bytes.Equal(a, b) {
 		return true
@@ -215,7 +215,7 @@ func same(a, b json.RawMessage) bool {
 	return unmarshal(a, &v) == nil && unmarshal(b, &w) == nil && equal(v, w)
 }
 
-// unmarshal decodes JSON without making floats of numbers.
+// unmarshal decodes JSON without converting numbers to floats.
 func unmarshal(b []byte, v *any) error {
 	dec := json.NewDecoder(bytes.NewReader(b))
 	dec.UseNumber()

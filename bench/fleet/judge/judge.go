@@ -16,30 +16,30 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// Report counts how a census of a fleet compares with the truth. Servers is the sum of
-// AsTheyAre, Less, Wrong and Missing.
+// Report counts the results of comparing a census of a fleet with the truth.
+// Servers is the sum of AsTheyAre, Less, Wrong and Missing.
 type Report struct {
 	Servers   int // places that answer
-	AsTheyAre int // the record is that of a perfect scan, or may be where timing decides
-	Less      int // the record lacks something, gives the reason, and the rest is true
+	AsTheyAre int // the record is that of a perfect scan, or one that timing can explain
+	Less      int // the record lacks something but gives the reason, and the rest is true
 	Wrong     int // the record has a false statement, or lacks something without a reason
 	Missing   int // no record
-	Twice     int // records after the first of a place
+	Twice     int // further records of a place
 	Invented  int // records of places that never answer
 
-	Examples []string // some of what is not as it is, the worst first, for a person; terminal-safe
+	Examples []string // some of the differences, the worst first, in words; safe for a terminal
 }
 
-// maxExamples bounds Report.Examples.
+// maxExamples is the most entries of Report.Examples.
 const maxExamples = 20
 
-// Compare holds a census of the fleet against the truth. Next returns its
-// records one after the other, each a line of JSON, and io.EOF behind the last
-// (as the Next of a sink.Reader does); asked are the questions of the scan.
+// Compare compares a census of the fleet with the truth. Next returns its records
+// one after the other, each a line of JSON, and io.EOF after the last (like the
+// Next of a sink.Reader). asked are the questions of the scan.
 //
-// What depends on the clock, on the input or on the way there is left aside:
-// times, counts, scan, tag and raw. The error says that the census can't be
-// read; the Report is nothing then.
+// Compare ignores what depends on the clock, on the input or on the network path:
+// times, counts, scan, tag and raw. It returns an error if the census can't be
+// read; the Report is empty then.
 func Compare(c fleet.Config, asked scanner.Questions, next func() ([]byte, error)) (Report, error) {
 	truth, err := fleet.NewCensus(c)
 	if err != nil {
@@ -64,14 +64,14 @@ func Compare(c fleet.Config, asked scanner.Questions, next func() ([]byte, error
 	return j.Report, nil
 }
 
-// judge is a comparison under way.
+// judge is a comparison in progress.
 type judge struct {
 	Report
 	truth *fleet.Census
 	lossy bool
 	asked scanner.Questions
 	seen  []uint64 // a bit for each place
-	lies  []string // examples of what was never said
+	lies  []string // examples of false statements
 	lacks []string // examples of what is missing
 	enc   record.Encoder
 	line  []byte
@@ -79,7 +79,7 @@ type judge struct {
 	want  []member
 }
 
-// example adds a sentence about the server at addr to a list of them.
+// example adds a sentence about the server at addr to a list of examples.
 func (j *judge) example(list *[]string, addr netip.AddrPort, format string, args ...any) {
 	if len(*list) >= maxExamples {
 		return
@@ -92,20 +92,21 @@ func (j *judge) example(list *[]string, addr netip.AddrPort, format string, args
 	*list = append(*list, fmt.Sprintf("%v (%s): %s", addr, kind, text))
 }
 
-// fields are the keys of a record and what stands behind them.
+// fields maps the keys of a record to their values.
 type fields map[string]json.RawMessage
 
-// leftAside are the keys that a comparison of two records does not look at: what
-// depends on the clock, the input or the way there; addr, which says what ip and
-// port say; and hashes, game and flags, which follow from the answers, and which
-// recordings of earlier versions lack. See judge.meaning for these.
+// leftAside lists the keys that are ignored when two records are compared. These
+// are what depends on the clock, the input or the network path; addr, which repeats
+// ip and port; and hashes, game and flags, which follow from the answers and are
+// missing in recordings of earlier versions (judge.meaning checks these
+// separately).
 var leftAside = []string{
 	"addr", "rtts_ms", "hashes", "game", "flags",
 	"schema", "scan", "ip", "port", "tag", "time", "rtt_ms", "took_ms",
 	"sent", "received", "sent_bytes", "received_bytes", "raw", "derived", "geo", "master",
 }
 
-// parse reads a record, and leaves aside what is not compared.
+// parse reads a record without the keys that are ignored.
 func parse(line []byte) (fields, error) {
 	var f fields
 	if err := json.Unmarshal(line, &f); err != nil {
@@ -156,7 +157,7 @@ func (j *judge) judge(addr netip.AddrPort, line []byte) error {
 		return err
 	}
 	if e.Meaning {
-		e = j.truth.Expect(addr, j.asked) // its texts were reused
+		e = j.truth.Expect(addr, j.asked) // compute it again: its texts have been reused
 	}
 	j.line = j.enc.Append(j.line[:0], "", e.Result)
 	if j.identical(line, j.line) {
@@ -166,8 +167,8 @@ func (j *judge) judge(addr netip.AddrPort, line []byte) error {
 	return j.differs(addr, line, &e)
 }
 
-// identical reports whether two records are the same byte for byte, but for
-// what is left aside. Most are, and this is a tenth of the work of reading
+// identical reports whether two records are the same byte for byte, apart from
+// ignored keys. Most are, and finding that out is a tenth of the work of decoding
 // them.
 func (j *judge) identical(got, want []byte) bool {
 	var ok [2]bool
@@ -185,8 +186,8 @@ func (j *judge) identical(got, want []byte) bool {
 	return true
 }
 
-// differs judges a record that is not the one of a perfect scan, or is written
-// in another way.
+// differs judges a record that differs from that of a perfect scan, or is formatted
+// differently.
 func (j *judge) differs(addr netip.AddrPort, line []byte, e *fleet.Expect) error {
 	got, err := parse(line)
 	if err != nil {
@@ -235,7 +236,7 @@ func (j *judge) missing() {
 	}
 }
 
-// differing returns the keys in which two records differ, sorted.
+// differing returns the keys whose values differ between two records, sorted.
 func differing(a, b fields) (keys []string) {
 	for k, v := range a {
 		if w, ok := b[k]; !ok || !same(v, w) {
@@ -251,10 +252,10 @@ func differing(a, b fields) (keys []string) {
 	return keys
 }
 
-// shown is how much of a value an example shows.
+// shown is the maximum length of a value in an example.
 const shown = 70
 
-// show names the keys that differ and shows the first values.
+// show names the keys that differ and shows the values of the first.
 func show(keys []string, got, want fields) string {
 	text := fmt.Sprintf("%d keys differ:", len(keys))
 	for i, k := range keys {
@@ -266,8 +267,8 @@ func show(keys []string, got, want fields) string {
 	return text
 }
 
-// short returns v from a little before where it begins to differ from other,
-// safe for a terminal.
+// short returns v from shortly before the point where it begins to differ from
+// other, escaped for a terminal.
 func short(v, other json.RawMessage) string {
 	if v == nil {
 		return "absent"
@@ -280,7 +281,7 @@ func short(v, other json.RawMessage) string {
 	return strconv.QuoteToASCII(string(v[from:min(len(v), from+shown)]))
 }
 
-// subset reports whether every entry of a is one of b.
+// subset reports whether b contains every entry of a.
 func subset(a, b map[string]any) bool {
 	for k, v := range a {
 		if w, ok := b[k]; !ok || !equal(v, w) {
@@ -290,7 +291,7 @@ func subset(a, b map[string]any) bool {
 	return true
 }
 
-// without returns a copy of m that lacks a key.
+// without returns a copy of m without the given key.
 func without(m map[string]any, key string) map[string]any {
 	m = maps.Clone(m)
 	delete(m, key)

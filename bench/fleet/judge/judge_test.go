@@ -34,7 +34,8 @@ func truthLines(t testing.TB, c fleet.Config, asked scanner.Questions) (lines []
 	return lines
 }
 
-// each returns lines one after the other, as the Next of a reader does.
+// each returns a function that returns the lines one after the other, like the Next
+// of a reader.
 func each(lines [][]byte) func() ([]byte, error) {
 	return func() ([]byte, error) {
 		if len(lines) == 0 {
@@ -46,8 +47,8 @@ func each(lines [][]byte) func() ([]byte, error) {
 	}
 }
 
-// TestTruthIsTrue compares the truth with itself, as it is and as other
-// programs and other scans would write it.
+// TestTruthIsTrue compares the truth with itself, unchanged and in the forms in
+// which other programs and other scans would write it.
 func TestTruthIsTrue(t *testing.T) {
 	c := testConfig()
 	c.Network, c.Hostile = netip.MustParsePrefix("127.1.0.0/23"), 0.5
@@ -81,7 +82,7 @@ func TestTruthIsTrue(t *testing.T) {
 	}
 }
 
-// spoiled is a census of one server in which one record was changed.
+// spoiled is a census of one server whose record was changed.
 type spoiled struct {
 	name     string
 	kind     fleet.Kind
@@ -90,7 +91,7 @@ type spoiled struct {
 	why      string // in the example
 }
 
-// as, less and wrong are the verdicts on one record.
+// as, less and wrong are the possible verdicts on one record.
 var (
 	as    = Report{Servers: 1, AsTheyAre: 1}
 	less  = Report{Servers: 1, Less: 1}
@@ -153,8 +154,8 @@ var spoileds = []spoiled{
 	{"two faults", fleet.Source, `"status":"ok"(.*)` + allInfo + `.*` + allRules, `"status":"error","errors":{"info":"timeout","players":"timeout","rules":"timeout"}$1`, less, "less"},
 }
 
-// plain reports whether no text of r would confuse the expressions of
-// spoileds.
+// plain reports whether no text of r would match the expressions of spoileds by
+// accident.
 func plain(r *scanner.Result) bool {
 	texts := append([][]byte{r.Info.Name, r.Info.Keywords}, r.Rules[0].Value)
 	for _, p := range r.Players {
@@ -163,8 +164,9 @@ func plain(r *scanner.Result) bool {
 	return !bytes.ContainsAny(bytes.Join(texts, nil), `[]{},"\`)
 }
 
-// oneServer returns a fleet of one server of a kind, whose record has no oddities
-// but a count of players; one of Source has three players and plain names.
+// oneServer returns a fleet of one server of a kind whose record has no oddities
+// except a count of players. If the kind is Source, it has three players and plain
+// names.
 func oneServer(t *testing.T, k fleet.Kind) fleet.Config {
 	c := testConfig()
 	c.Network = netip.MustParsePrefix("127.1.0.1/32")
@@ -194,7 +196,7 @@ func oneServer(t *testing.T, k fleet.Kind) fleet.Config {
 	return c
 }
 
-// TestCompare spoils the record of one server in many ways.
+// TestCompare changes the record of one server in many ways.
 func TestCompare(t *testing.T) {
 	for _, s := range spoileds {
 		t.Run(s.name, func(t *testing.T) {
@@ -224,8 +226,8 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// TestCompareBoth takes the 'm' of a server that sends both for true, if that
-// is all that came.
+// TestCompareBoth checks that, of a server that sends both an 'I' and an 'm', the
+// 'm' is accepted as true if nothing else arrived.
 func TestCompareBoth(t *testing.T) {
 	c := oneServer(t, fleet.Both)
 	e := c.Expect(netip.MustParseAddrPort("127.1.0.1:27015"), scanner.AskInfo)
@@ -242,7 +244,7 @@ func TestCompareBoth(t *testing.T) {
 	}
 }
 
-// TestCompareRefuses wants an error for what is no census.
+// TestCompareRefuses checks that data which are not a census are an error.
 func TestCompareRefuses(t *testing.T) {
 	for _, line := range []string{
 		``, `x`, `[]`, `{"ip":"127.0.0.1"`, `{"schema":1}`, `{"ip":"::1","port":5,"status":"ok"}`,
@@ -258,8 +260,8 @@ func TestCompareRefuses(t *testing.T) {
 	}
 }
 
-// FuzzMembers compares the quick reader of members with encoding/json: what
-// it understands, it must understand in the same way.
+// FuzzMembers compares the fast parser of members with encoding/json: if it accepts
+// something, it must decode it in the same way.
 func FuzzMembers(f *testing.F) {
 	f.Add([]byte(`{"a":1,"b":"x\"},{","c":{"d":[1,"]"]},"e":[]}`))
 	f.Add([]byte(`{"a":1,}`))

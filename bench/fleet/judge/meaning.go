@@ -13,7 +13,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// derived are the keys of a record that follow from the bytes of the answers, or
+// derived holds the keys of a record that follow from the bytes of the answers, or
 // from ip and port.
 type derived struct {
 	Addr   string            `json:"addr"`
@@ -28,9 +28,9 @@ type derived struct {
 	Rules   json.RawMessage `json:"rules"`
 }
 
-// meaning compares what a record derives from the answers with the model, as far
-// as it had answers: addr and hashes of every server, game and flags of those whose
-// game the model knows. It returns what is wrong, "" if nothing is.
+// meaning compares what a record derives from its answers with the model: addr and
+// hashes of every server, game and flags of servers whose game the model knows. It
+// returns what is wrong, or "" if nothing is.
 func (j *judge) meaning(addr netip.AddrPort, line []byte, e *fleet.Expect) (string, error) {
 	var got derived
 	if err := json.Unmarshal(line, &got); err != nil {
@@ -48,8 +48,8 @@ func (j *judge) meaning(addr netip.AddrPort, line []byte, e *fleet.Expect) (stri
 	return j.wrongMeaning(addr, &got)
 }
 
-// wrongHash compares the hashes of the complete answers. Of two answers to one
-// question either may have come.
+// wrongHash compares the hashes of the complete answers. If a server has two
+// answers to one question, either may have arrived.
 func wrongHash(got *derived, e *fleet.Expect) string {
 	for q, want := range e.Result.Hashes {
 		if e.Else != nil && wire.Question(q) == wire.QuestionInfo {
@@ -64,8 +64,8 @@ func wrongHash(got *derived, e *fleet.Expect) string {
 	return ""
 }
 
-// wrongMeaning compares game and flags with those of a scan that asked no more
-// than what was answered.
+// wrongMeaning compares game and flags with those of a scan that asked only the
+// questions that were answered.
 func (j *judge) wrongMeaning(addr netip.AddrPort, got *derived) (string, error) {
 	e := j.truth.Expect(addr, got.answered())
 	if e.Result == nil {
@@ -94,7 +94,8 @@ func (d *derived) answered() (qs scanner.Questions) {
 	return qs
 }
 
-// lasting returns the flags without those that a scan sets by what it measures.
+// lasting returns the flags except those that a scan sets because of its
+// measurements.
 func lasting(words []string) (all []string) {
 	for i := range game.NumFlags {
 		if fleet.TimingFlags&(1<<i) == 0 && slices.Contains(words, game.FlagWord(i)) {

@@ -9,13 +9,13 @@ import (
 	"strconv"
 )
 
-// member is a key of a record and its value, as they are written.
+// member is a key of a record and its value, both unparsed.
 type member struct{ key, value []byte }
 
-// members appends the members of a record that are not left aside, in their
-// order. It understands JSON as sink writes it, without spaces or escapes in
-// keys, and checks no more than it must: it reports false for what it does
-// not understand, and json.Unmarshal is to be asked.
+// members appends the members of a record that are not ignored, in their order. It
+// parses JSON in the form that sink writes, without spaces or escapes in keys, and
+// checks no more than necessary. It returns false for any other form, which
+// json.Unmarshal must then parse.
 func members(dst []member, line []byte) ([]member, bool) {
 	ok := eachMember(line, func(key, value []byte) {
 		if !isLeftAside(string(key)) {
@@ -25,8 +25,8 @@ func members(dst []member, line []byte) ([]member, bool) {
 	return dst, ok
 }
 
-// eachMember yields the members of a JSON object, and reports false where it
-// does not understand it.
+// eachMember yields the members of a JSON object. It returns false if it can't
+// parse the object.
 func eachMember(line []byte, yield func(key, value []byte)) bool {
 	b, ok := bytes.CutPrefix(bytes.TrimSpace(line), []byte{'{'})
 	for ok && len(b) > 0 {
@@ -49,8 +49,8 @@ func eachMember(line []byte, yield func(key, value []byte)) bool {
 	return false
 }
 
-// stringLen returns the length of the JSON string at the front of b, quotes
-// included, 0 if there is none.
+// stringLen returns the length of the JSON string at the front of b, including its
+// quotes, or 0 if there is none.
 func stringLen(b []byte) int {
 	if len(b) == 0 || b[0] != '"' {
 		return 0
@@ -66,7 +66,7 @@ func stringLen(b []byte) int {
 	return 0
 }
 
-// valueLen returns the length of the JSON value at the front of b, 0 if it has
+// valueLen returns the length of the JSON value at the front of b, or 0 if it has
 // no end.
 func valueLen(b []byte) int {
 	depth := 0
@@ -94,8 +94,8 @@ func valueLen(b []byte) int {
 	return 0
 }
 
-// identifyAny is identify for a record that another program may have written,
-// with spaces. It returns the line without them.
+// identifyAny is identify for a record that another program may have written, with
+// spaces. It also returns the line without spaces.
 func identifyAny(line []byte) (_ []byte, addr netip.AddrPort, status string, err error) {
 	if addr, status, err = identify(line); err == nil {
 		return line, addr, status, nil
@@ -108,7 +108,7 @@ func identifyAny(line []byte) (_ []byte, addr netip.AddrPort, status string, err
 	return b.Bytes(), addr, status, err
 }
 
-// identify returns whose record it is, and its status.
+// identify returns the address and the status of a record.
 func identify(line []byte) (addr netip.AddrPort, status string, err error) {
 	var ip, port []byte
 	ok := eachMember(line, func(key, value []byte) {

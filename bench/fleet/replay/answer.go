@@ -6,8 +6,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Answer answers as the recorded server at the packed address did. It is for the
-// fleet that serves the recording.
+// Answer sends the answer of the recorded server at the packed address. The fleet
+// that serves the recording calls it.
 func (rec *Recording) Answer(server uint64, q wire.Question, r *wire.Request, send func(datagram []byte)) {
 	i, ok := rec.places[server]
 	if !ok {
@@ -26,9 +26,9 @@ func (rec *Recording) Answer(server uint64, q wire.Question, r *wire.Request, se
 	say.next = (say.next + 1) % say.bursts.n
 }
 
-// Open opens the sockets of a fleet whose servers are those of a recording that
-// has its places. Of c the network, the seed and what makes the network a bad
-// one count. The recording must not be used by another fleet.
+// Open opens the sockets of a fleet with the servers of a recording, for which
+// Place must have been called. Of c only the network, the seed and the network
+// faults are used. Another fleet must not use the recording.
 func Open(c fleet.Config, rec *Recording) (*fleet.Fleet, error) {
 	s, err := fleet.Listen(rec.Ports())
 	if err != nil {
@@ -37,19 +37,19 @@ func Open(c fleet.Config, rec *Recording) (*fleet.Fleet, error) {
 	return On(s, c, rec)
 }
 
-// On is Open on sockets that are open, on the ports of the recording.
+// On is Open for sockets that are already open, on the ports of the recording.
 func On(s *fleet.Sockets, c fleet.Config, rec *Recording) (*fleet.Fleet, error) {
 	c.Ports = rec.Ports()
 	return s.Fleet(c, rec)
 }
 
-// mostRounds is how many challenges in a row a question gets before its
-// answer. Scanners give up after some more.
+// mostRounds is how many challenges in a row a question gets before its answer.
+// Scanners give up after a few more.
 const mostRounds = 3
 
-// another returns a challenge that the server did not give before: a recorded one
-// while there are some. A challenge that came twice would be taken for the server's
-// own, and all others for forged ones.
+// another returns a challenge that the server has not given before: a recorded one
+// as long as there are any. A scanner would take a challenge that comes twice for
+// the server's own, and all others for forged ones.
 func (s *recorded) another(rounds []wire.Challenge) wire.Challenge {
 	n := s.given
 	s.given++
@@ -59,8 +59,8 @@ func (s *recorded) another(rounds []wire.Challenge) wire.Challenge {
 	return random.Challenge(random.Hash(s.place, uint64(n)))
 }
 
-// wants returns the challenge that a server gives instead of an answer, if it
-// does.
+// wants returns the challenge that a server gives instead of an answer, or false if
+// it answers.
 func (rec *Recording) wants(s *recorded, say *saying, r *wire.Request) (wire.Challenge, bool) {
 	rounds := rec.rounds[s.rounds.first:][:s.rounds.n]
 	if say.manner == mannerBare || len(rounds) == 0 {

@@ -14,25 +14,25 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/udp"
 )
 
-// closedPort is where nothing listens (RFC 6335 gives it to a service that
-// died out): what is sent there comes back as unreachable.
+// closedPort is a port on which nothing listens (RFC 6335 reserves it for a defunct
+// service), so that datagrams to it are reported as unreachable.
 const closedPort = 1
 
-// defaultPort is for servers whose own port can't be had.
+// defaultPort is used for servers whose own port is not available.
 const defaultPort = 27015
 
-// leastPort is the first port that everybody may open.
+// leastPort is the lowest port that a process without privileges may open.
 const leastPort = 1024
 
-// Place gives every server its place inside a network of loopback, the same
-// one each time: what the network leaves open of its address is that of the
-// original one, and the port is the same where it is one of ports. Where that
-// place is taken, by a server with the same end of its address or because the
-// port is none of ports, it is the next free one: the next port, then the next
-// address. Servers that were unreachable are on a port that is closed.
+// Place gives every server a place inside a network of loopback, the same one each
+// time. The bits of the address that the network leaves free are those of the
+// original address, and the port is the original one if it is in ports. If that
+// place is not available, because of another server with the same bits or because
+// the port is not in ports, the server gets the next free place: the next port,
+// then the next address. Servers that were unreachable get a port that is closed.
 //
-// No ports are those of the census: the 256 most frequent ones from 1024 on.
-// The error says why there is no room.
+// If ports is empty, Place uses those of the census: the 256 most frequent ones
+// from 1024 on. It returns an error if there is no room.
 func (rec *Recording) Place(network netip.Prefix, ports []uint16) error {
 	if len(ports) == 0 {
 		ports = rec.frequentPorts()
@@ -56,7 +56,7 @@ func (rec *Recording) Place(network netip.Prefix, ports []uint16) error {
 	return nil
 }
 
-// places are those of a network.
+// places are the places of a network.
 type places struct {
 	base  uint64 // the first address, as a number
 	addrs uint64 // how many addresses there are
@@ -76,7 +76,7 @@ func newPlaces(network netip.Prefix, ports []uint16) (*places, error) {
 
 func (p *places) count() uint64 { return p.addrs * uint64(len(p.ports)) }
 
-// frequentPorts returns the ports that most servers were on.
+// frequentPorts returns the ports with the most servers.
 func (rec *Recording) frequentPorts() (ports []uint16) {
 	count := map[uint16]int{}
 	for i := range rec.servers {
@@ -100,7 +100,7 @@ func (rec *Recording) frequentPorts() (ports []uint16) {
 	return ports[:min(len(ports), fleet.MaxPorts)]
 }
 
-// place finds a place for server i and reports whether there is one.
+// place chooses a place for server i and reports whether there is one.
 func (rec *Recording) place(net *places, i int) bool {
 	s := &rec.servers[i]
 	ip, port := s.original>>16, uint16(s.original)
@@ -133,8 +133,8 @@ func (rec *Recording) place(net *places, i int) bool {
 	return false
 }
 
-// Tag returns what the list says behind the place of server i: where it was
-// when it was recorded, and the tag that it had then.
+// Tag returns the text that follows the place of server i in the list: the address
+// at which it was recorded, and the tag that it had then.
 func (rec *Recording) Tag(i int) string {
 	tag := "record " + strconv.Itoa(i+1)
 	if _, original := rec.At(i); original.IsValid() {
@@ -146,7 +146,7 @@ func (rec *Recording) Tag(i int) string {
 	return tag
 }
 
-// printable reports whether a tag can stand in a line of a list.
+// printable reports whether a tag can be part of a line of a list.
 func printable(s string) bool {
 	for _, r := range s {
 		if !unicode.IsPrint(r) || r == unicode.ReplacementChar {
@@ -156,8 +156,8 @@ func printable(s string) bool {
 	return len(s) <= 1<<10
 }
 
-// WriteList writes the list of targets, one a line: the place of each server,
-// and its Tag.
+// WriteList writes the list of targets, one per line: the place of each server and
+// its Tag.
 func (rec *Recording) WriteList(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	for i := range rec.servers {

@@ -2,6 +2,6 @@
 
 package replay
 
-// raceEnabled says that the race detector is on, with which everything takes
-// some ten times as long.
+// raceEnabled means that the race detector is on, which makes everything about ten
+// times slower.
 const raceEnabled = true

@@ -13,56 +13,56 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Recording is a census made ready to be served again: what each of its
-// servers said, and at which question. Place gives the servers places on
-// loopback, Replay serves them there.
+// Recording is a census prepared to be served again: what each of its servers sent,
+// and in answer to which question. Place gives the servers places on loopback, and
+// Open serves them there.
 //
-// A server whose record has all its datagrams (raw) says those, byte for byte
-// and in their order. For any other server the datagrams are rebuilt from the
-// record, and make the same record again. A record does not say when a datagram
-// came or what had been asked before. A Recording assumes a scanner, which never
-// repeats a question that was answered.
+// If a server's record has all its datagrams (raw), the server sends them byte for
+// byte and in their order. For any other server the datagrams are rebuilt from the
+// record, so that they make the same record again. A record does not show when a
+// datagram came or what had been asked before. A Recording assumes a scanner, which
+// never repeats a question that was answered.
 //
-//   - A challenge is given to a question until that bears the last one that
-//     came before its answer, at most three of them.
-//   - A server that gave new challenges without end gives the recorded ones
-//     first, then others, and none twice.
-//   - What answers a question comes together, and again each time it is asked;
-//     what came of it before and was of no use comes first, to one ask each.
-//   - What came without a challenge before the answer to INFO came because of
-//     that: nothing else had been asked.
-//   - A question without an answer stays without one, for the same reason.
+//   - A question gets challenges until its request has the last challenge that came before its answer,
+//     but at most three.
+//   - A server that gave new challenges without end gives the recorded ones first and then others,
+//     none of them twice.
+//   - The datagrams that answer a question come together, and again each time it is asked. Useless
+//     datagrams that came before them are sent first, each in answer to a separate request.
+//   - Anything that came without a challenge before the answer to INFO was caused by INFO: nothing else
+//     had been asked.
+//   - For the same reason, a question without an answer is never answered.
 type Recording struct {
 	servers []recorded
 	data    []byte           // the datagrams, one after the other
-	ends    []uint32         // where in data each datagram ends
-	bursts  []uint32         // where in ends each burst ends
-	rounds  []wire.Challenge // of all servers
-	tags    map[int]string   // of those servers that have one
-	places  map[uint64]int   // which server is where
-	ports   []uint16         // that are served
+	ends    []uint32         // the end of each datagram in data
+	bursts  []uint32         // the end of each burst in ends
+	rounds  []wire.Challenge // the challenges of all servers
+	tags    map[int]string   // of the servers that have one
+	places  map[uint64]int   // the server at each place
+	ports   []uint16         // ports of the servers
 	drafter drafter
 
 	Stats RecordingStats
 }
 
-// RecordingStats count the parts of a Recording.
+// RecordingStats counts the parts of a Recording.
 type RecordingStats struct {
-	Raw         int // servers whose datagrams are those that were recorded
-	Remade      int // servers whose datagrams are made of their record
-	Silent      int // servers that never answered; they are places without one
-	Unreachable int // the same, and ICMP will report it
-	Moved       int // servers whose place is not what their address says, as another has that
+	Raw         int // servers whose datagrams were recorded
+	Remade      int // servers whose datagrams are rebuilt from their record
+	Silent      int // servers that never answered; their places have no server
+	Unreachable int // those of Silent that ICMP reports as unreachable
+	Moved       int // servers that could not get the place that matches their address
 	Bytes       int64
 }
 
-// Limits of a Recording. Beyond them servers are left out.
+// The limits of a Recording. Servers beyond them are skipped.
 const (
 	maxRecorded      = 1 << 30 // bytes of datagrams
 	maxRecordedHosts = 1 << 22 // servers: some 120 bytes each
 )
 
-// The reasons why Add leaves a record out, beside its being none.
+// The reasons why Add refuses a line that is a record.
 var (
 	ErrFull     = errors.New("more than 1 GiB of datagrams or 4,194,304 servers")
 	ErrDropped  = errors.New("the record lacks a part that was too long for it, and its datagrams")
@@ -74,52 +74,52 @@ var (
 type recorded struct {
 	original uint64 // packed; 0: the record names no address
 	place    uint64 // packed
-	rounds   extent // of Recording.rounds
+	rounds   extent // a part of Recording.rounds
 	says     [wire.NumQuestions]saying
-	given    uint32 // challenges given by a server that is content with none
+	given    uint32 // challenges given so far by a server that accepts none
 	gone     bool   // unreachable
 }
 
 // extent is a part of a slice.
 type extent struct{ first, n uint32 }
 
-// saying is what a server says when it is asked one of the questions.
+// saying is what a server sends in answer to one of the questions.
 type saying struct {
-	bursts extent // of Recording.bursts
-	next   uint32 // which of them comes next
+	bursts extent // a part of Recording.bursts
+	next   uint32 // index of the next burst
 	manner manner
-	needs  uint16 // mannerChallenged: the first of the rounds that is good enough, from 1
+	needs  uint16 // mannerChallenged: number of the first round that is accepted, from 1
 }
 
-// manner is how a server treats the challenge of a question.
+// manner says which challenges a server accepts for a question.
 type manner uint8
 
 const (
-	mannerBare       manner = iota // it does not look at it
-	mannerChallenged               // it wants one of its own
-	mannerNever                    // none is good enough
+	mannerBare       manner = iota // it ignores the challenge
+	mannerChallenged               // it wants one of its own challenges
+	mannerNever                    // it accepts none
 )
 
-// NewRecording returns one without servers.
+// NewRecording returns a Recording without servers.
 func NewRecording() *Recording {
 	return &Recording{tags: map[int]string{}, drafter: newDrafter()}
 }
 
-// Len returns how many servers there are, silent ones included.
+// Len returns how many servers there are, including silent ones.
 func (rec *Recording) Len() int { return len(rec.servers) }
 
-// Ports returns the ports that are served, once Place has been called.
+// Ports returns the ports of the servers. It must be called after Place.
 func (rec *Recording) Ports() []uint16 { return rec.ports }
 
-// Add takes the next record of the census, as a line of JSON. The error says
-// why its server can't be replayed; it is left out then.
+// Add adds the next record of the census, which is a line of JSON. If it returns an
+// error, the server can't be replayed and was skipped.
 func (rec *Recording) Add(line []byte) error {
 	if len(rec.servers) >= maxRecordedHosts {
 		return ErrFull
 	}
 	_, r, err := record.Parse(line)
 	raw := err == nil && len(r.Raw) > 0
-	if !raw { // the rest of the record is wanted
+	if !raw { // without raw, the rest of the record is needed
 		if _, r, err = record.Read(line); err != nil && !errors.Is(err, record.ErrNoRaw) {
 			return err
 		}
@@ -143,7 +143,7 @@ func (rec *Recording) Add(line []byte) error {
 	return nil
 }
 
-// draft has the drafter work out what a server says.
+// draft makes the drafter work out what a server sends.
 func (rec *Recording) draft(r *scanner.Result, raw, silent bool) error {
 	rec.drafter.reset()
 	switch {
@@ -174,8 +174,8 @@ func (rec *Recording) count(s *recorded, raw, silent bool) {
 	rec.Stats.Bytes = int64(len(rec.data))
 }
 
-// dropped reports whether an answer is missing because the record was too long
-// for it.
+// dropped reports whether an answer is missing because the record was too long for
+// it.
 func dropped(r *scanner.Result) bool {
 	has := [wire.NumQuestions]bool{r.HasInfo, r.HasPlayers, r.HasRules}
 	for q := range wire.Question(wire.NumQuestions) {
@@ -186,7 +186,7 @@ func dropped(r *scanner.Result) bool {
 	return false
 }
 
-// unsent reports whether a question could not be sent, and none was answered.
+// unsent reports whether a question could not be sent and no question was answered.
 func unsent(r *scanner.Result) bool {
 	failed := false
 	for _, e := range r.Err {
@@ -195,7 +195,7 @@ func unsent(r *scanner.Result) bool {
 	return failed && r.Received == 0
 }
 
-// keep moves what a server says into the memory that all share.
+// keep copies what a server sends into the memory that all servers share.
 func (rec *Recording) keep(s *recorded, d *drafter) error {
 	if len(rec.data)+d.size() > maxRecorded || len(rec.ends) > math.MaxInt32 {
 		return ErrFull
@@ -234,8 +234,8 @@ func (rec *Recording) burst(i uint32, yield func(datagram []byte)) {
 	}
 }
 
-// At returns where server i is, and where it was when it was recorded, which
-// is not valid where its record names no address.
+// At returns the place of server i, and its address when it was recorded. The
+// latter is not valid if its record has no address.
 func (rec *Recording) At(i int) (place, original netip.AddrPort) {
 	s := &rec.servers[i]
 	if s.original != 0 {

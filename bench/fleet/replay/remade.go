@@ -10,7 +10,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// This file makes the datagrams of a server whose record does not have them.
+// This file rebuilds the datagrams of a server whose record does not contain them.
 
 // fromRecord drafts the replies of a server from its record.
 func (d *drafter) fromRecord(r *scanner.Result) {
@@ -31,27 +31,27 @@ func (d *drafter) fromRecord(r *scanner.Result) {
 	d.refuse(r)
 }
 
-// invent makes up the challenges of a server that wants some. What they were
-// the record does not tell.
+// invent makes up the challenges of a server that wants some. The record does not
+// contain them.
 func (d *drafter) invent(r *scanner.Result) {
 	n := 0
 	for q := range wire.Question(wire.NumQuestions) {
 		switch {
 		case r.Err[q] == wire.ErrChallengeLoop:
-			n = 8 // more than a scanner goes along with
+			n = 8 // more than a scanner accepts
 		case r.Asked.Has(q) && !r.Unchallenged.Has(q):
 			n = max(n, 1)
 		}
 	}
 	if r.Unchallenged == 0 && !r.HasInfo && !r.HasPlayers && !r.HasRules {
-		n = max(n, 1) // it must say something
+		n = max(n, 1) // it must give at least one
 	}
 	for i := range n {
 		d.rounds = append(d.rounds, random.Challenge(random.Hash(pack4(r), uint64(i))))
 	}
 }
 
-// pack4 is the address of a record as a number, 0 if it has none.
+// pack4 returns the IPv4 address of a record as a number, or 0 if it has none.
 func pack4(r *scanner.Result) uint64 {
 	if !r.Addr.IsValid() || !r.Addr.Addr().Is4() {
 		return 0
@@ -59,7 +59,7 @@ func pack4(r *scanner.Result) uint64 {
 	return udp.Pack(r.Addr)
 }
 
-// want drafts whether a challenge is wanted for q.
+// want drafts whether the server wants a challenge for q.
 func (d *drafter) want(r *scanner.Result, q wire.Question) {
 	p := &d.says[q]
 	switch {
@@ -70,7 +70,7 @@ func (d *drafter) want(r *scanner.Result, q wire.Question) {
 	}
 }
 
-// message returns the answer to q, nil if there was none.
+// message returns the answer to q, or nil if there was none.
 func (d *drafter) message(r *scanner.Result, q wire.Question) []byte {
 	switch {
 	case q == wire.QuestionInfo && r.HasInfo:
@@ -91,14 +91,14 @@ func (d *drafter) message(r *scanner.Result, q wire.Question) []byte {
 	return nil
 }
 
-// infoMessage appends an INFO and cuts it where the record's ends.
+// infoMessage returns an INFO message that ends where the recorded one ended.
 func infoMessage(r *scanner.Result) []byte {
 	in := r.Info
 	if r.Notes&wire.NoteInfoOddBoolean != 0 && in.Password|in.VAC == 0 {
 		in.Notes &^= wire.NoteInfoOddBoolean
 	}
 	if in.Has&wire.HasAddress != 0 && in.Format == wire.FormatSource {
-		in.Has &^= wire.HasAddress // it was of the 'm' beside the 'I' (EC-63)
+		in.Has &^= wire.HasAddress // it came from the additional 'm' (EC-63)
 	}
 	msg := wire.AppendInfo(nil, &in)
 	if r.Err[wire.QuestionInfo] == 0 {
@@ -110,8 +110,8 @@ func infoMessage(r *scanner.Result) []byte {
 	return cutInfo(msg, in.Has)
 }
 
-// cutInfo returns as much of an INFO as holds the fields has and not all of
-// the next.
+// cutInfo returns the beginning of an INFO that contains the fields in has and only
+// a part of the next field.
 func cutInfo(msg []byte, has wire.Fields) []byte {
 	var in wire.Info
 	n := len(msg)
@@ -122,7 +122,7 @@ func cutInfo(msg []byte, has wire.Fields) []byte {
 		}
 	}
 	if in.Decode(msg[:n]) == nil && n > 6 {
-		n-- // it may end after the version (EC-27), and nowhere else
+		n-- // at the end of the version the message would be complete (EC-27)
 	}
 	return msg[:n]
 }
@@ -139,9 +139,9 @@ func playersMessage(r *scanner.Result) []byte {
 	return msg
 }
 
-// datagrams returns those of an answer: one, or fragments where one does not
-// hold it, where the last fragment never came, or where a note demands it. headers
-// is what is left to be noted of how split replies begin.
+// datagrams returns the datagrams of an answer: one, or fragments if it does not
+// fit into one, if its last fragment never came, or if a note requires it. headers
+// holds the notes about split headers that no earlier answer has caused.
 func (d *drafter) datagrams(r *scanner.Result, q wire.Question, msg []byte, headers *wire.Notes) [][]byte {
 	if q == wire.QuestionInfo && r.Info.Format == wire.FormatSource && r.Info.Has&wire.HasAddress != 0 {
 		gold := wire.Info{Format: wire.FormatGoldSource, Address: r.Info.Address}
@@ -164,7 +164,7 @@ func (d *drafter) datagrams(r *scanner.Result, q wire.Question, msg []byte, head
 	return fragments(msg, incomplete)
 }
 
-// fragments splits a message; of one that is incomplete the last is missing.
+// fragments splits a message. If it is incomplete, the last fragment is missing.
 func fragments(msg []byte, incomplete bool) (ds [][]byte) {
 	const usual, most = 1248, 254
 	size := max(usual, (len(msg)+most-1)/most)
@@ -182,8 +182,8 @@ func fragments(msg []byte, incomplete bool) (ds [][]byte) {
 	return ds
 }
 
-// failing returns a datagram that makes q fail for the reason in the record,
-// nil where silence does.
+// failing returns a datagram that makes q fail with the error in the record, or nil
+// if silence has that effect.
 func failing(r *scanner.Result, q wire.Question) []byte {
 	kind := [wire.NumQuestions]wire.Kind{wire.KindInfo, wire.KindPlayers, wire.KindRules}[q]
 	switch r.Err[q] {
@@ -212,15 +212,15 @@ func message(k wire.Kind, fields ...byte) []byte {
 	return append([]byte{0xFF, 0xFF, 0xFF, 0xFF, byte(k)}, fields...)
 }
 
-// zeroByte is one byte of zero in bzip2, and zeroCRC its CRC-32.
+// zeroByte is a single zero byte compressed with bzip2, and zeroCRC its CRC-32.
 const (
 	zeroByte = "BZh1" + "1AY&SY\xB1\xF7\x40\x4B\x00\x00\x00\x40\x00\x40\x00\x20\x00" +
 		"\x21\x18\x46\x82\xEE\x48\xA7\x0A\x12\x16\x3E\xE8\x09\x60"
 	zeroCRC = 0xD202EF8D
 )
 
-// packedFragment returns a compressed reply of one byte, of which it says that
-// it has size bytes and a CRC-32 that is not its own.
+// packedFragment returns a compressed reply of one byte that declares size bytes
+// and a wrong CRC-32.
 func packedFragment(size uint32) []byte {
 	return wire.AppendFragment(nil, &wire.Fragment{
 		Layout: wire.LayoutSource, Compressed: true, ID: 1 | wire.CompressedID, Total: 1, Size: 1248,
@@ -228,10 +228,10 @@ func packedFragment(size uint32) []byte {
 	})
 }
 
-// declaredHuge is what a fragment declares so that no scanner takes it.
+// declaredHuge is a declared size that no scanner accepts.
 const declaredHuge = 1 << 31
 
-// refuse puts the text of an 'l' or 'X' where it must have come.
+// refuse adds the text of an 'l' or 'X' where it must have come.
 func (d *drafter) refuse(r *scanner.Result) {
 	limited, banned := failed(r, wire.ErrRateLimited), failed(r, wire.ErrBanned)
 	if len(r.Message) == 0 && limited|banned == 0 {

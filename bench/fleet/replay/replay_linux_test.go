@@ -17,8 +17,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// scan scans addresses as a program would, and returns the records in the
-// order of the addresses.
+// scan scans addresses as a program would, and returns the records by address.
 func scan(t testing.TB, cfg scanner.Config, addrs []netip.AddrPort) map[netip.AddrPort][]byte {
 	t.Helper()
 	cfg.AddressRate, cfg.Cooldown = scanner.Off, scanner.Off
@@ -39,7 +38,7 @@ func scan(t testing.TB, cfg scanner.Config, addrs []netip.AddrPort) map[netip.Ad
 	return records
 }
 
-// serve lets a fleet answer until the test ends, and closes it then.
+// serve lets a fleet answer until the test ends, and then closes it.
 func serve(t testing.TB, f *fleet.Fleet) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
@@ -74,7 +73,7 @@ func replay(t testing.TB, rec *Recording, network netip.Prefix) {
 	serve(t, f)
 }
 
-// placesOf are those of all servers of a recording, in their order.
+// placesOf returns the places of all servers of a recording, in their order.
 func placesOf(rec *Recording) (all []netip.AddrPort) {
 	for i := range rec.Len() {
 		place, _ := rec.At(i)
@@ -85,7 +84,8 @@ func placesOf(rec *Recording) (all []netip.AddrPort) {
 
 var quick = scanner.Config{Timeout: 300 * time.Millisecond, Retries: 2, Raw: true, Rate: rate()}
 
-// rate is what the fleet answers without delay, with the race detector too.
+// rate returns a rate that the fleet can answer without delay, even with the race
+// detector.
 func rate() float64 {
 	if raceEnabled {
 		return 100
@@ -93,9 +93,10 @@ func rate() float64 {
 	return 2000
 }
 
-// TestReplay scans a fleet of all kinds of servers, honest and hostile, then
-// what was recorded of them: with their datagrams, and without. Either time the
-// same records come out, and from the datagrams a second time.
+// TestReplay scans a fleet of all kinds of servers, honest and hostile, and then
+// replays the recording and scans that, with the recorded datagrams and without.
+// Each replay must give the same records, and with the datagrams a second replay
+// must, too.
 func TestReplay(t *testing.T) {
 	t.Parallel()
 	bits := "/24"
@@ -133,8 +134,8 @@ func TestReplay(t *testing.T) {
 	})
 }
 
-// scanAgain replays records, scans that and wants the same records. It returns
-// those, under the addresses of the first ones.
+// scanAgain replays records, scans the replay and checks that the records are the
+// same. It returns them, under the addresses of the original records.
 func scanAgain(
 	t *testing.T, network string, cfg *fleet.Config, addrs []netip.AddrPort, records map[netip.AddrPort][]byte,
 ) map[netip.AddrPort][]byte {
@@ -159,8 +160,8 @@ func scanAgain(
 	return result
 }
 
-// sameRecord reports whether two records say the same, but for what a replay
-// can't keep.
+// sameRecord reports whether two records agree, apart from what a replay can't
+// reproduce.
 func sameRecord(
 	t testing.TB, at netip.AddrPort, allowed [wire.NumQuestions]fleet.ErrorSet, want, got []byte,
 ) bool {
@@ -177,7 +178,7 @@ func sameRecord(
 	return len(ds) == 0
 }
 
-// timed reports whether time decides between two errors.
+// timed reports whether timing decides which of two errors is reported.
 func timed(d record.Difference, allowed [wire.NumQuestions]fleet.ErrorSet) bool {
 	may := func(set fleet.ErrorSet, word string) bool {
 		for e := range wire.Error(wire.NumErrors) {
@@ -195,8 +196,8 @@ func timed(d record.Difference, allowed [wire.NumQuestions]fleet.ErrorSet) bool 
 	return false
 }
 
-// TestReplayCaptures replays what real servers sent, and wants the records
-// that the captures themselves make.
+// TestReplayCaptures replays what real servers sent. The records must be those that
+// the captures themselves give.
 func TestReplayCaptures(t *testing.T) {
 	t.Parallel()
 	files := captures.Files(t)
@@ -231,7 +232,8 @@ func TestReplayCaptures(t *testing.T) {
 	t.Logf("%d servers: %+v", len(files), rec.Stats)
 }
 
-// sameAnswers wants a capture's record and that of a scan to say the same.
+// sameAnswers checks that the record of a capture and that of a scan have the same
+// answers.
 func sameAnswers(t *testing.T, name string, asked scanner.Questions, want, got []byte) {
 	t.Helper()
 	ds, err := record.Differences(want, got)

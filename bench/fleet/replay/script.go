@@ -7,8 +7,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// drafter works out what a recorded server says to which question. It uses its
-// memory for one server after the other.
+// drafter works out what a recorded server sends in answer to which question. It
+// reuses its memory for the next server.
 type drafter struct {
 	rounds []wire.Challenge // the challenges in their order, none twice in a row
 	says   [wire.NumQuestions]draft
@@ -20,36 +20,36 @@ type drafter struct {
 	takes  []taken
 	open   map[uint32][]int // takes of incomplete groups, by split ID
 	last   map[uint32]wire.Question
-	made   []byte // datagrams that are not in a record
+	made   []byte // memory for datagrams that the record does not contain
 }
 
-// draft is a saying that is being made.
+// draft is a saying in preparation.
 type draft struct {
 	bursts [][][]byte
 	manner manner
 	needs  int
 }
 
-// taken is what is known of one recorded datagram.
+// taken is what is known about one recorded datagram.
 type taken struct {
 	role   role
-	answer wire.Question // roleAnswer: what it answers
-	asked  wire.Question // the question at which it came
-	closes bool          // with it the answer is there
-	useful bool          // it is part of an answer that was there in the end
-	group  uint32        // fragments of one reply have it in common; 0: none
+	answer wire.Question // roleAnswer: the question that it answers
+	asked  wire.Question // the question in answer to which it came
+	closes bool          // it completes the answer
+	useful bool          // it is part of an answer that was completed
+	group  uint32        // common to the fragments of one reply; 0: none
 	before int           // challenges that came before it
 }
 
 type role uint8
 
 const (
-	roleJunk      role = iota // it answers nothing
-	roleAnswer                // all or part of an answer
+	roleJunk      role = iota // not an answer
+	roleAnswer                // an answer or a part of one
 	roleChallenge             // an 'A'
 )
 
-// source is that of all datagrams in the drafter's table.
+// source is the source that the drafter's table is given for all datagrams.
 const source = 1
 
 func newDrafter() drafter {
@@ -70,7 +70,7 @@ func (d *drafter) reset() {
 	clear(d.last)
 }
 
-// size is how many bytes all datagrams have.
+// size returns the total length of all datagrams.
 func (d *drafter) size() (n int) {
 	for q := range d.says {
 		for _, burst := range d.says[q].bursts {
@@ -99,7 +99,7 @@ func (d *drafter) fromRaw(r *scanner.Result) error {
 	return nil
 }
 
-// classify finds out what datagram i is.
+// classify finds out the role of datagram i.
 func (d *drafter) classify(i int, datagram []byte) {
 	t := &d.takes[i]
 	switch {
@@ -135,12 +135,12 @@ func answers(msg []byte) (wire.Question, bool) {
 	return 0, false
 }
 
-// usable reports whether a scanner that is given a message has its answer: it
-// holds more than its type byte.
+// usable reports whether a scanner would accept a message as an answer: it contains
+// more than its type byte.
 func usable(msg []byte) bool { return len(wire.Body(msg)) > 1 }
 
-// fragment gives a fragment to the table. What a reply answers shows when it
-// is whole.
+// fragment passes a fragment to the table. Which question a reply answers is known
+// once it is complete.
 func (d *drafter) fragment(i int, datagram []byte) {
 	id, err := wire.SplitID(datagram)
 	if err != nil {
@@ -179,7 +179,7 @@ func (d *drafter) close(id uint32, q wire.Question, useful bool) {
 	delete(d.open, id)
 }
 
-// leftovers finds out what fragments without the rest of their reply answer.
+// leftovers guesses which questions the fragments of incomplete replies answer.
 func (d *drafter) leftovers(r *scanner.Result) {
 	for id, takes := range d.open {
 		q, ok := d.last[id]
@@ -205,8 +205,8 @@ func begins(datagram []byte) (wire.Question, bool) {
 	return answers(f.Payload)
 }
 
-// failedFor returns the last question that failed for one of the reasons, the
-// first ones first; rules where none did.
+// failedFor returns the last question that failed for one of the reasons; earlier
+// reasons take precedence. If none did, it returns rules.
 func failedFor(r *scanner.Result, reasons ...wire.Error) wire.Question {
 	for _, reason := range reasons {
 		for q := wire.Question(wire.NumQuestions); q > 0; q-- {
@@ -218,7 +218,7 @@ func failedFor(r *scanner.Result, reasons ...wire.Error) wire.Question {
 	return wire.QuestionRules
 }
 
-// attribute finds out at which question each datagram came.
+// attribute finds out in answer to which question each datagram came.
 func (d *drafter) attribute(r *scanner.Result) {
 	var closed scanner.Questions
 	alone := d.aloneUntil(r)
@@ -238,8 +238,9 @@ func (d *drafter) attribute(r *scanner.Result) {
 	}
 }
 
-// aloneUntil returns the last datagram that came while INFO alone had been
-// asked, -1 if none did. Between an 'm' and its 'I' nothing is asked (EC-64).
+// aloneUntil returns the index of the last datagram that came while only INFO had
+// been asked, or -1 if there is none. A scanner asks nothing between an 'm' and its
+// 'I' (EC-64).
 func (d *drafter) aloneUntil(r *scanner.Result) int {
 	if !r.Asked.Has(wire.QuestionInfo) {
 		return -1
@@ -262,8 +263,8 @@ func (d *drafter) aloneUntil(r *scanner.Result) int {
 	return len(d.takes) - 1
 }
 
-// meantFor guesses at which question a datagram came that answers none: one
-// that failed for it, else the first that had no answer then.
+// meantFor guesses in answer to which question a datagram came that is no answer:
+// one that failed because of it, else the first that was unanswered at that time.
 func meantFor(r *scanner.Result, datagram []byte, closed scanner.Questions) wire.Question {
 	reason := wire.ErrMalformed
 	if wire.IsSingle(datagram) {
@@ -297,11 +298,11 @@ func failed(r *scanner.Result, reason wire.Error) (qs scanner.Questions) {
 	return qs
 }
 
-// mostBefore is how many bursts of no use come before an answer: a question is
-// asked three times by default.
+// mostBefore is how many useless bursts may come before an answer: by default a
+// question is asked three times.
 const mostBefore = 2
 
-// assemble drafts what a server says to q.
+// assemble drafts what a server sends in answer to q.
 func (d *drafter) assemble(r *scanner.Result, q wire.Question) {
 	p := &d.says[q]
 	vain, answer, needs := d.collect(r, q)
@@ -325,9 +326,9 @@ func (d *drafter) assemble(r *scanner.Result, q wire.Question) {
 	}
 }
 
-// collect returns the datagrams that came at q: those of no use, each reply by
-// itself, and the answer with all that came after it; and how many challenges
-// had come before.
+// collect returns the datagrams that came in answer to q: the useless ones, each
+// reply separately; the answer with everything that came after it; and how many
+// challenges had come before.
 func (d *drafter) collect(r *scanner.Result, q wire.Question) (vain [][][]byte, answer [][]byte, needs int) {
 	groups := map[uint32]int{}
 	answered, first := false, true
@@ -354,7 +355,7 @@ func (d *drafter) collect(r *scanner.Result, q wire.Question) (vain [][][]byte, 
 	return vain, answer, needs
 }
 
-// merge makes at most most bursts of bursts.
+// merge combines bursts so that at most most remain.
 func merge(bursts [][][]byte, most int) (merged [][][]byte) {
 	n := (len(bursts) + most - 1) / most
 	for i, burst := range bursts {

@@ -16,8 +16,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// The datagrams of the recorded servers, by the letters that the tests have
-// for them.
+// The datagrams of the recorded servers, by the letters that stand for them in the
+// tests.
 var letters = map[string][]byte{
 	"A1": wire.AppendChallenge(nil, 1), "A2": wire.AppendChallenge(nil, 2),
 	"A3": wire.AppendChallenge(nil, 3), "A4": wire.AppendChallenge(nil, 4),
@@ -34,7 +34,7 @@ var letters = map[string][]byte{
 	"": {},
 }
 
-// fragmentOf is a half of a RULES reply.
+// fragmentOf returns half of a RULES reply.
 func fragmentOf(id uint32, number uint8) []byte {
 	msg := wire.AppendRules(nil, 1, []wire.Rule{{Name: []byte("name"), Value: []byte("value")}})
 	f := wire.Fragment{Layout: wire.LayoutSource, ID: id, Total: 2, Number: number, Size: 1248}
@@ -59,9 +59,9 @@ func lettersOf(ds [][]byte) string {
 	return strings.Join(words, " ")
 }
 
-// scripted is a recorded server and what it says when it is asked again: each
-// ask is i, p or r and the challenge that it bears, if any, and what comes
-// after an = sign.
+// scripted is a recorded server and the session that must take place when it is
+// queried again. A request is i, p or r, followed by its challenge, if any; the
+// answer follows after an = sign.
 type scripted struct {
 	name    string
 	raw     string
@@ -113,8 +113,8 @@ var scripts = []scripted{
 	{name: "an empty datagram", raw: "A1 I D  E", session: "i1=I r1= r1=E"},
 }
 
-// TestScripts: recorded servers repeat what they sent, for the question for which
-// they sent it.
+// TestScripts checks that recorded servers repeat what they sent, in answer to the
+// question for which they sent it.
 func TestScripts(t *testing.T) {
 	for i, tt := range scripts {
 		t.Run(tt.name, func(t *testing.T) {
@@ -133,7 +133,7 @@ func TestScripts(t *testing.T) {
 	}
 }
 
-// converse records r, asks it again and wants the session.
+// converse records r, queries it again and compares the session.
 func converse(t *testing.T, r *scanner.Result, session string) {
 	t.Helper()
 	rec := NewRecording()
@@ -159,7 +159,7 @@ func converse(t *testing.T, r *scanner.Result, session string) {
 	}
 }
 
-// asking returns a function that asks server i of a recording.
+// asking returns a function that queries server i of a recording.
 func asking(t *testing.T, rec *Recording) func(i int, request []byte) [][]byte {
 	t.Helper()
 	if err := rec.Place(netip.MustParsePrefix("127.0.0.0/8"), []uint16{27015}); err != nil {
@@ -177,7 +177,8 @@ func asking(t *testing.T, rec *Recording) func(i int, request []byte) [][]byte {
 	}
 }
 
-// TestRecordingRefuses: what can't be served is left out, with the reason.
+// TestRecordingRefuses checks that Add refuses servers that can't be served, with
+// the reason.
 func TestRecordingRefuses(t *testing.T) {
 	huge := &scanner.Result{Received: 1, Raw: [][]byte{make([]byte, loopback.MaxDatagram+1)}}
 	tests := []struct {
@@ -202,8 +203,8 @@ func TestRecordingRefuses(t *testing.T) {
 	}
 }
 
-// TestRecordedPlaces: servers keep the end of their address and their port, and have
-// the next free place where that is taken.
+// TestRecordedPlaces checks that servers keep the last bits of their address and
+// their port, and get the next free place if that place is taken.
 func TestRecordedPlaces(t *testing.T) {
 	tests := []struct {
 		name, network string
@@ -254,7 +255,8 @@ func TestRecordedPlaces(t *testing.T) {
 	}
 }
 
-// TestFrequentPorts: of more ports than can be opened the frequent ones stay.
+// TestFrequentPorts checks that, if there are more ports than can be opened, the
+// frequent ones are used.
 func TestFrequentPorts(t *testing.T) {
 	rec := NewRecording()
 	add := func(port, times int) {
@@ -276,7 +278,7 @@ func TestFrequentPorts(t *testing.T) {
 	}
 }
 
-// TestRecordedTags: a tag that would break the list is left out of it.
+// TestRecordedTags checks that a tag that would break the list is omitted from it.
 func TestRecordedTags(t *testing.T) {
 	for tag, want := range map[string]string{
 		"": "203.0.113.7:27015", "eu 1": "203.0.113.7:27015 eu 1", "a\nb": "203.0.113.7:27015",

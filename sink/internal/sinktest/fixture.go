@@ -1,5 +1,5 @@
-// Package sinktest has what the tests of sink and of sink/record share: the
-// results of simulated servers, and DuckDB.
+// Package sinktest has what the tests of sink and of sink/record share: results of
+// simulated servers.
 package sinktest
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// All is every field up to the version: what both formats have.
+// All is the set of fields up to the version that both formats of INFO have.
 const All = (wire.HasVersion<<1 - 1) &^ wire.HasShip
 
 // Blank is a result without any reply.
@@ -21,7 +21,7 @@ func Blank() *scanner.Result {
 	return &scanner.Result{PlayersAnnounced: -1, RulesAnnounced: -1}
 }
 
-// Answered is a result with what any server has that was scanned.
+// Answered returns a result with the fields that every scanned server has.
 func Answered(addr string, status scanner.Status) *scanner.Result {
 	r := Blank()
 	r.Addr = netip.MustParseAddrPort(addr)
@@ -92,7 +92,7 @@ func Full() *scanner.Result {
 	return r
 }
 
-// Rules are those of these names and values, one after the other.
+// Rules returns rules with these names and values, which alternate.
 func Rules(pairs ...string) (rs []wire.Rule) {
 	for i := 0; i < len(pairs); i += 2 {
 		rs = append(rs, wire.Rule{Name: []byte(pairs[i]), Value: []byte(pairs[i+1])})
@@ -100,7 +100,7 @@ func Rules(pairs ...string) (rs []wire.Rule) {
 	return rs
 }
 
-// Typical is a server as a census has many: 12 players, 24 rules.
+// Typical returns the result of a typical server, with 12 players and 24 rules.
 func Typical(i int) *scanner.Result {
 	r := Full()
 	r.Addr = netip.AddrPortFrom(netip.AddrFrom4([4]byte{203, 0, byte(i >> 8), byte(i)}), 27015)

@@ -6,9 +6,9 @@ import (
 	"github.com/a2sscan/a2sscan/bench/fleet/internal/random"
 )
 
-// Faults make the network between servers and scanner a bad one. Their random
-// numbers come from a seed, so that a run can be repeated as far as the order
-// of its datagrams can.
+// Faults adds faults to the network between servers and scanner. Its random numbers
+// come from a seed, so that a run can be repeated as far as the order of its
+// datagrams can.
 type Faults struct {
 	FaultsConfig
 	random random.Stream
@@ -25,13 +25,13 @@ type FaultsConfig struct {
 	DelayMax  time.Duration // no Datagram has a longer Delay
 }
 
-// How long a datagram is held back that is to come behind its followers.
+// How long a datagram that is to be reordered is held back.
 const (
 	reorderMin = time.Millisecond
 	reorderMax = 5 * time.Millisecond
 )
 
-// NewFaults returns those of one port.
+// NewFaults returns the faults of one port.
 func NewFaults(c FaultsConfig) *Faults {
 	return &Faults{
 		FaultsConfig: c,
@@ -40,15 +40,16 @@ func NewFaults(c FaultsConfig) *Faults {
 	}
 }
 
-// any reports whether something is to go wrong, or to take time.
+// any reports whether any faults or delays are configured.
 func (f *Faults) any() bool {
 	return f.Loss > 0 || f.Duplicate > 0 || f.Reorder > 0 || f.DelayMax > 0
 }
 
-// losesQuery reports whether a query is to be lost on its way in.
+// losesQuery reports whether a query is to be lost on its way to the server.
 func (f *Faults) losesQuery() bool { return f.random.Chance(f.Loss) }
 
-// apply loses, doubles and holds back what the Outbox holds from entry first.
+// apply loses, duplicates and holds back datagrams of the Outbox, from entry first
+// on.
 func (f *Faults) apply(now time.Duration, out *Outbox, first int, s *Stats) {
 	f.kept = f.kept[:0]
 	for i := first; i < len(out.List); i++ {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// flood passes n datagrams through faults, one a millisecond, and returns what
-// came out in order, and when.
+// flood passes n datagrams through faults, one per millisecond, and returns what
+// came out, in order, and when.
 func flood(f *Faults, n int, delay time.Duration, s *Stats) (got []string, at []time.Duration) {
 	var out Outbox
 	for i := 0; i < n || f.held.count > 0; i++ {
@@ -32,7 +32,7 @@ func flood(f *Faults, n int, delay time.Duration, s *Stats) (got []string, at []
 	return got, at
 }
 
-// TestFaultShares counts what is lost, doubled and put out of order.
+// TestFaultShares counts the lost, duplicated and reordered datagrams.
 func TestFaultShares(t *testing.T) {
 	const n = 20000
 	var s Stats
@@ -69,8 +69,8 @@ func TestFaultShares(t *testing.T) {
 	near("queries lost", uint64(lost), 0.1)
 }
 
-// TestFaultsAreThoseOfTheSeed wants the same faults from the same seed, and
-// others from another.
+// TestFaultsAreThoseOfTheSeed checks that the same seed gives the same faults, and
+// another seed others.
 func TestFaultsAreThoseOfTheSeed(t *testing.T) {
 	run := func(seed uint64) string {
 		var s Stats
@@ -87,8 +87,8 @@ func TestFaultsAreThoseOfTheSeed(t *testing.T) {
 	}
 }
 
-// TestDelay wants each datagram when its delay has passed, not before and not
-// two ticks after.
+// TestDelay checks that each datagram comes out after its delay, not before and
+// less than two ticks late.
 func TestDelay(t *testing.T) {
 	for _, delay := range []time.Duration{1, 3 * time.Millisecond, 250 * time.Millisecond, 999 * time.Millisecond} {
 		var s Stats
@@ -108,7 +108,7 @@ func TestDelay(t *testing.T) {
 	}
 }
 
-// TestWheelIsBounded fills it, and wants everything back.
+// TestWheelIsBounded fills the wheel, and checks that everything comes out again.
 func TestWheelIsBounded(t *testing.T) {
 	w := newWheel(time.Second)
 	data := make([]byte, 4<<10)
@@ -130,19 +130,19 @@ func TestWheelIsBounded(t *testing.T) {
 	w.release(time.Second, &out)
 	for i := range out.List {
 		if out.List[i].To != uint64(i) || !bytes.Equal(out.Bytes(&out.List[i]), data) {
-			t.Fatalf("datagram %d is not what was held", i)
+			t.Fatalf("datagram %d has changed", i)
 		}
 	}
 	if len(out.List) != held || w.count != 0 || w.bytes != 0 {
 		t.Errorf("%d of %d came back, %d datagrams and %d bytes are left", len(out.List), held, w.count, w.bytes)
 	}
 	if _, ok := w.next(); ok {
-		t.Error("something is due and nothing is held")
+		t.Error("a datagram is due although none is held")
 	}
 }
 
-// TestWheelAfterAPause: what is held when the clock has jumped is neither lost
-// nor a turn of the wheel late.
+// TestWheelAfterAPause checks that after a jump of the clock the datagrams in the
+// wheel are neither lost nor a turn of the wheel late.
 func TestWheelAfterAPause(t *testing.T) {
 	w := newWheel(10 * time.Millisecond)
 	var out Outbox
@@ -158,7 +158,8 @@ func TestWheelAfterAPause(t *testing.T) {
 	}
 }
 
-// TestFaultsDoNotAllocate once the wheel has grown.
+// TestFaultsDoNotAllocate checks that nothing is allocated once the wheel has
+// grown.
 func TestFaultsDoNotAllocate(t *testing.T) {
 	f := NewFaults(FaultsConfig{Loss: 0.1, Duplicate: 0.1, Reorder: 0.1, DelayMax: 20 * time.Millisecond})
 	var out Outbox

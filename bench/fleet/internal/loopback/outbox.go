@@ -5,8 +5,8 @@ import "time"
 // MaxDatagram is the largest payload of a UDP datagram.
 const MaxDatagram = 65507
 
-// Outbox holds datagrams to send. Their bytes lie one after the other in one
-// piece of memory, which is used again.
+// Outbox holds datagrams to send. Their bytes are consecutive in one buffer, which
+// is reused.
 type Outbox struct {
 	Data []byte
 	List []Datagram
@@ -23,7 +23,7 @@ type Datagram struct {
 // Reset empties the outbox.
 func (o *Outbox) Reset() { o.Data, o.List = o.Data[:0], o.List[:0] }
 
-// Add makes a datagram of what the data hold behind off.
+// Add adds a datagram with the bytes in Data from off on.
 func (o *Outbox) Add(from uint64, off int) {
 	o.List = append(o.List, Datagram{off: off, end: len(o.Data), From: from})
 }
@@ -36,5 +36,5 @@ func (o *Outbox) Again(n int) {
 	}
 }
 
-// Bytes returns the bytes of d, valid until reset.
+// Bytes returns the bytes of d. They are valid until the Outbox is reset.
 func (o *Outbox) Bytes(d *Datagram) []byte { return o.Data[d.off:d.end:d.end] }

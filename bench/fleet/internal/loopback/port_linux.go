@@ -28,14 +28,14 @@ const (
 type Handler interface {
 	// Has reports whether a server may be at the packed address.
 	Has(server uint64) bool
-	// Respond adds to Out what the server at a packed address answers to a
-	// datagram of the client, which may be nothing.
+	// Respond adds to Out what the server at a packed address answers to a datagram
+	// of the client. It adds nothing if the server does not answer.
 	Respond(now time.Duration, client, server uint64, datagram []byte)
-	// Out holds the answers, and the counts of them.
+	// Out returns the Outbox for the answers, and the counters.
 	Out() (*Outbox, *Stats)
 }
 
-// Port is one socket and what answers on it.
+// Port is one socket and the handler that answers on it.
 type Port struct {
 	handler Handler
 	faults  *Faults
@@ -56,8 +56,8 @@ type Port struct {
 	seen Stats // for Stats
 }
 
-// NewPort lets a handler answer on a socket of Open, which is the Port's from
-// then on, also if there is an error.
+// NewPort makes a handler answer on a socket that Open returned. The Port takes
+// over the socket, even if NewPort returns an error.
 func NewPort(conn, stray *net.UDPConn, h Handler, f *Faults) (*Port, error) {
 	number := Number(conn)
 	unpolled, err := udp.Unpoll(conn)
@@ -82,17 +82,17 @@ func NewPort(conn, stray *net.UDPConn, h Handler, f *Faults) (*Port, error) {
 	return p, nil
 }
 
-// Number returns the port that a socket is on.
+// Number returns the port number of a socket.
 func Number(conn *net.UDPConn) uint16 { return conn.LocalAddr().(*net.UDPAddr).AddrPort().Port() }
 
-// Number returns the port that p is on.
+// Number returns the port number of p.
 func (p *Port) Number() uint16 { return p.number }
 
-// lookUp is how long a port waits for a query before it looks whether it is
-// still wanted.
+// lookUp is how long a port waits for a query before it checks whether it has been
+// ended.
 const lookUp = 20 * time.Millisecond
 
-// Serve answers until ctx is done or End is called. Times are counted from start.
+// Serve answers until ctx is done or End is called. Times are measured from start.
 func (p *Port) Serve(ctx context.Context, start time.Time) error {
 	for ctx.Err() == nil && !p.closed.Load() {
 		p.conn.Timeout = p.readTimeout(time.Since(start))
@@ -114,10 +114,10 @@ func (p *Port) Serve(ctx context.Context, start time.Time) error {
 	return nil
 }
 
-// End ends Serve soon.
+// End makes Serve return soon.
 func (p *Port) End() { p.closed.Store(true) }
 
-// Close closes the socket. It must not be called before Serve returned.
+// Close closes the socket. It must not be called before Serve has returned.
 func (p *Port) Close() error { return p.conn.Close() }
 
 // Stats returns the counts, up to the last batch.
@@ -127,8 +127,8 @@ func (p *Port) Stats() Stats {
 	return p.seen
 }
 
-// readTimeout is how long the next read may wait: until a reply that is held back
-// is due.
+// readTimeout returns how long the next read may wait: until a held reply is due,
+// or until it is time to check for the end.
 func (p *Port) readTimeout(now time.Duration) time.Duration {
 	if due, ok := p.faults.held.next(); ok {
 		return max(0, min(due-now, lookUp))
@@ -136,7 +136,7 @@ func (p *Port) readTimeout(now time.Duration) time.Duration {
 	return lookUp
 }
 
-// take answers one datagram, unless it has no business here.
+// take answers one datagram, unless it does not belong here.
 func (p *Port) take(now time.Duration, m *ipv4.Message) {
 	server := p.arrival(m.OOB[:m.NN])<<16 | uint64(p.number)
 	client := udp.Pack(m.Addr.(*net.UDPAddr).AddrPort())
@@ -161,8 +161,9 @@ func (p *Port) take(now time.Duration, m *ipv4.Message) {
 	}
 }
 
-// arrival returns the IPv4 address that a datagram was for, as a number; 0 if
-// its control messages don't say. On the way it counts the kernel's drops.
+// arrival returns the IPv4 address to which a datagram was sent, as a number, or 0
+// if its control messages do not contain it. It also reads the kernel's count of
+// drops.
 func (p *Port) arrival(control []byte) (ip uint64) {
 	for len(control) > 0 {
 		h, data, rest, err := unix.ParseOneSocketControlMessage(control)
@@ -183,7 +184,7 @@ func (p *Port) arrival(control []byte) (ip uint64) {
 	return ip
 }
 
-// ipiAddr returns the destination that a PKTINFO message holds, 0 if it is cut.
+// ipiAddr returns the destination in a PKTINFO message, or 0 if the message is cut.
 func ipiAddr(data []byte) uint64 {
 	if len(data) < unix.SizeofInet4Pktinfo {
 		return 0
@@ -191,7 +192,7 @@ func ipiAddr(data []byte) uint64 {
 	return uint64(binary.BigEndian.Uint32(data[8:])) // ifindex, spec_dst, addr
 }
 
-// flush sends what is in the Outbox.
+// flush sends the datagrams in the Outbox.
 func (p *Port) flush() {
 	n := 0
 	for i := range p.out.List {
@@ -210,7 +211,7 @@ func (p *Port) flush() {
 	p.out.Reset()
 }
 
-// set makes m the datagram d.
+// set prepares m to send the datagram d.
 func (p *Port) set(m *ipv4.Message, d *Datagram) {
 	m.Buffers[0] = p.out.Bytes(d)
 	setSource(m.OOB, d.From)
@@ -219,14 +220,14 @@ func (p *Port) set(m *ipv4.Message, d *Datagram) {
 	to.Port = int(uint16(d.To))
 }
 
-// setSource writes into a PKTINFO control message from which address a
-// datagram is to be sent.
+// setSource sets the address from which a datagram is to be sent, in a PKTINFO
+// control message.
 func setSource(control []byte, from uint64) {
 	binary.BigEndian.PutUint32(control[unix.CmsgLen(0)+4:], uint32(from>>16)) // ipi_spec_dst
 }
 
-// write sends ms. After an error the first one that was not sent is to blame,
-// and left out.
+// write sends ms. After an error the first message that was not sent is to blame,
+// and is skipped.
 func (p *Port) write(ms []ipv4.Message) {
 	for len(ms) > 0 {
 		n, err := p.pc.WriteBatch(ms, 0)
@@ -256,7 +257,7 @@ func (p *Port) sendStray(d *Datagram) {
 	p.stats.ReplyBytes += uint64(d.end - d.off)
 }
 
-// publish shows the numbers to Stats.
+// publish makes the current counters available to Stats.
 func (p *Port) publish() {
 	p.mu.Lock()
 	p.seen = *p.stats

@@ -14,7 +14,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// arrived is a message as ReadBatch returns it.
+// arrived returns a message in the form in which ReadBatch returns it.
 func arrived(from string, to [4]byte, datagram []byte) *ipv4.Message {
 	return &ipv4.Message{
 		Buffers: [][]byte{datagram}, N: len(datagram),
@@ -23,7 +23,7 @@ func arrived(from string, to [4]byte, datagram []byte) *ipv4.Message {
 	}
 }
 
-// echo answers on 127.1.0.0/24, with what it is asked.
+// echo answers on 127.1.0.0/24 with the datagram that it receives.
 type echo struct {
 	out   Outbox
 	stats Stats
@@ -39,15 +39,15 @@ func (e *echo) Respond(_ time.Duration, client, server uint64, datagram []byte) 
 	e.out.Add(server, at)
 }
 
-// socketless is a port that can take datagrams and send none.
+// socketless returns a port that can receive datagrams but sends none.
 func socketless() *Port {
 	e := &echo{}
 	return &Port{handler: e, out: &e.out, stats: &e.stats, faults: NewFaults(FaultsConfig{}), number: 27015}
 }
 
-// TestWall hands a port datagrams from and for everywhere. What is not inside
-// 127.0.0.0/8 on both sides is dropped before it is read, what is for another
-// address than the fleet's is dropped too.
+// TestWall passes a port datagrams from and to all kinds of addresses. Those with
+// an address outside 127.0.0.0/8 on either side must be dropped before they are
+// read, and those to an address that is not the fleet's must be dropped, too.
 func TestWall(t *testing.T) {
 	request := wire.AppendInfoRequest(nil, wire.NoChallenge)
 	tests := []struct {
@@ -85,7 +85,7 @@ func TestWall(t *testing.T) {
 	}
 }
 
-// TestKernelDropsAreCounted reads the kernel's counter, which wraps.
+// TestKernelDropsAreCounted reads the kernel's counter, which wraps around.
 func TestKernelDropsAreCounted(t *testing.T) {
 	control := make([]byte, unix.CmsgSpace(4))
 	binary.NativeEndian.PutUint64(control, uint64(unix.CmsgLen(4)))

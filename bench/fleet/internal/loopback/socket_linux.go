@@ -11,12 +11,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// recvBuffer is asked of the kernel for each socket: at 100,000 queries a
-// second, which take about 800 bytes of it each, a pause of 200 ms.
+// recvBuffer is the receive buffer requested for each socket. A query takes about
+// 800 bytes of it, so at 100,000 queries per second it lasts for a pause of 200 ms.
 const recvBuffer = 16 << 20
 
-// Open opens a socket on a port of every address of the device lo; port 0 is one
-// that no other socket of this machine's loopback has.
+// Open opens a socket on a port of every address of the device lo. Port 0 stands
+// for one that no other socket on this machine's loopback has.
 func Open(number uint16) (*net.UDPConn, error) {
 	if err := checkLoopback(); err != nil {
 		return nil, err
@@ -36,8 +36,8 @@ func Open(number uint16) (*net.UDPConn, error) {
 	return conn.(*net.UDPConn), nil
 }
 
-// cause is what the system says of a socket, where the address is said by
-// others, or is no matter.
+// cause returns the system's error inside err, without the address, which callers
+// add or do not need.
 func cause(err error) error {
 	if no, ok := errors.AsType[syscall.Errno](err); ok {
 		return no
@@ -45,8 +45,8 @@ func cause(err error) error {
 	return err
 }
 
-// checkLoopback refuses a machine whose device lo is missing or something
-// else.
+// checkLoopback returns an error if the device lo is missing or is not a loopback
+// device.
 func checkLoopback() error {
 	lo, err := net.InterfaceByName("lo")
 	if err != nil {
@@ -58,8 +58,8 @@ func checkLoopback() error {
 	return nil
 }
 
-// wallIn binds a socket to the device lo and makes it tell for which address
-// each datagram was, and how many the kernel dropped.
+// wallIn binds a socket to the device lo. It makes the socket report the
+// destination of each datagram, and how many the kernel has dropped.
 func wallIn(fd int) error {
 	if err := unix.BindToDevice(fd, "lo"); err != nil {
 		return fmt.Errorf("can't be bound to the device lo, and must be: %w", err)
@@ -71,7 +71,7 @@ func wallIn(fd int) error {
 		return fmt.Errorf("no count of drops to be had (SO_RXQ_OVFL): %w", err)
 	}
 	if unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, recvBuffer) != nil {
-		// Not privileged: as much as everybody gets.
+		// Without privileges the kernel grants only the usual maximum.
 		_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, recvBuffer)
 	}
 	return nil

@@ -1,20 +1,20 @@
 package loopback
 
-// Stats are the numbers of a fleet. They only grow.
+// Stats are the statistics of a fleet. The counters only grow.
 type Stats struct {
-	Queries    uint64 // datagrams that reached a server's place, or none
-	Malformed  uint64 // of those: no request that a server knows (EC-16)
-	Nobody     uint64 // of those: for a place that is empty or silent
-	Limited    uint64 // of those: beyond the server's QueryLimit
+	Queries    uint64 // datagrams to a place of the fleet, whether or not a server is there
+	Malformed  uint64 // those of Queries that no server accepts as a request (EC-16)
+	Nobody     uint64 // those of Queries to an empty place or a silent server
+	Limited    uint64 // those of Queries beyond the server's QueryLimit
 	Replies    uint64 // datagrams sent
 	ReplyBytes uint64 // UDP payload
 
-	Walled      uint64 // from or for an address outside 127.0.0.0/8: dropped unread
-	Foreign     uint64 // for an address outside the fleet: dropped
-	LostQueries uint64 // dropped on purpose, on the way in
-	LostReplies uint64 // dropped on purpose, on the way out
+	Walled      uint64 // from or to an address outside 127.0.0.0/8: dropped unread
+	Foreign     uint64 // to an address outside the fleet: dropped
+	LostQueries uint64 // queries dropped on purpose
+	LostReplies uint64 // replies dropped on purpose
 	Duplicated  uint64 // replies sent twice on purpose
-	Reordered   uint64 // replies held back behind others on purpose
+	Reordered   uint64 // replies sent after later ones on purpose
 	Delayed     uint64 // replies that waited for the server's delay
 	Overflow    uint64 // replies dropped because too many were waiting
 	SendErrors  uint64 // replies that the kernel refused

@@ -1,15 +1,15 @@
-// Package loopback is the network of simulated servers: sockets on all addresses
-// of the device lo, datagrams read and sent in batches, and a network that loses,
-// doubles, reorders and delays them if it is told to.
+// Package loopback is the network of simulated servers. It has sockets on all
+// addresses of the device lo, reads and sends datagrams in batches, and can lose,
+// duplicate, reorder and delay them.
 //
-// Such servers would amplify an attack on others. So the sockets are bound to
-// lo, without which Open refuses, and a Port drops unread what is from or for an
-// address outside of [Network].
+// If they were reachable from outside, such servers would amplify attacks on
+// others. So the sockets are bound to lo, without which Open refuses to work, and a
+// Port drops unread any datagram from or to an address outside of [Network].
 package loopback
 
 import "net/netip"
 
-// Network is where servers may be, and who may ask them.
+// Network contains the addresses that servers and their clients may have.
 var Network = netip.MustParsePrefix("127.0.0.0/8")
 
 // Contains reports whether all addresses of p are in Network.
@@ -20,6 +20,6 @@ func Contains(p netip.Prefix) bool {
 // Inside reports whether the packed address is in Network.
 func Inside(addr uint64) bool { return addr>>40 == 127 }
 
-// Broadcast is the one address of Network, as a number, to which nothing can be
+// Broadcast is the only address of Network, as a number, to which nothing can be
 // sent.
 const Broadcast = 0x7FFFFFFF

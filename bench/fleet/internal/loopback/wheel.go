@@ -2,17 +2,17 @@ package loopback
 
 import "time"
 
-// Limits of a wheel. Each port has one.
+// The limits of a wheel. Each port has its own wheel.
 const (
 	wheelTick  = time.Millisecond
 	wheelMost  = 1 << 16  // datagrams held back
-	wheelBytes = 64 << 20 // bytes of those
-	wheelReuse = 4 << 10  // larger pieces of memory are not kept for the next one
+	wheelBytes = 64 << 20 // total length of those
+	wheelReuse = 4 << 10  // larger buffers are not kept for reuse
 )
 
-// wheel holds datagrams until they are due, in a list for each millisecond.
+// wheel holds datagrams until they are due. It has a list for each millisecond.
 type wheel struct {
-	slots []wheelSlot // a power of two; slot t%len holds what is due in tick t
+	slots []wheelSlot // a power of two; slot t%len holds the datagrams of tick t
 	all   []held
 	free  int32 // first unused entry of all, linked; -1: none
 	now   int64 // the tick up to which everything was released
@@ -40,9 +40,9 @@ func newWheel(longest time.Duration) wheel {
 	return w
 }
 
-// hold keeps a copy of data until d.Delay has passed. It reports false where
-// too much is held already. What is due must have been released before, so that
-// a slot stands for one tick only.
+// hold keeps a copy of data until d.Delay has passed. It returns false if the wheel
+// is full. The caller must release what is due first, so that a slot never stands
+// for two ticks.
 func (w *wheel) hold(now time.Duration, d Datagram, data []byte) bool {
 	if w.count >= wheelMost || w.bytes+len(data) > wheelBytes {
 		return false
@@ -77,7 +77,7 @@ func (w *wheel) take() int32 {
 	return int32(len(w.all) - 1)
 }
 
-// release moves what is due to the Outbox.
+// release moves the datagrams that are due to the Outbox.
 func (w *wheel) release(now time.Duration, out *Outbox) {
 	tick := int64(now / wheelTick)
 	for w.count > 0 && w.now < tick {
@@ -109,8 +109,8 @@ func (w *wheel) emit(i int32, out *Outbox) (next int32) {
 	return next
 }
 
-// next returns when something is due, and false if nothing is held. It may be
-// too early, never too late.
+// next returns when the next datagram may be due, or false if none is held. The
+// time may be too early, but never too late.
 func (w *wheel) next() (time.Duration, bool) {
 	return time.Duration(w.now+1) * wheelTick, w.count > 0
 }

@@ -1,12 +1,11 @@
-// Package random draws numbers that follow from a seed: the same ones in every
-// run.
+// Package random generates numbers from a seed, the same ones in every run.
 package random
 
 import "github.com/a2sscan/a2sscan/wire"
 
-// Stream is a stream of pseudo-random numbers (SplitMix64). Its value is its
-// whole state: two streams that begin with the same number are the same, which
-// is what makes a server's nature a function of its address.
+// Stream is a stream of pseudo-random numbers (SplitMix64). Its value is its whole
+// state: two streams that begin with the same value are the same. That makes a
+// server's nature a function of its address.
 type Stream uint64
 
 // golden64 is 2^64 divided by the golden ratio, the step of SplitMix64.
@@ -24,7 +23,7 @@ func mix(z uint64) uint64 {
 	return z ^ z>>31
 }
 
-// Hash joins the numbers, order included, into one.
+// Hash combines numbers into one. Their order matters.
 func Hash(vs ...uint64) uint64 {
 	h := uint64(golden64)
 	for _, v := range vs {
@@ -33,7 +32,7 @@ func Hash(vs ...uint64) uint64 {
 	return h
 }
 
-// Below returns a number in [0, n), and 0 where n is 0 or less.
+// Below returns a number in [0, n), or 0 if n is 0 or less.
 func (r *Stream) Below(n int) int {
 	if n <= 0 {
 		return 0
@@ -49,14 +48,14 @@ func (r *Stream) Chance(p float64) bool {
 	return p > 0 && float64(r.Next()>>11)/(1<<53) < p
 }
 
-// OneIn reports true once in n times.
+// OneIn returns true with probability 1/n.
 func (r *Stream) OneIn(n int) bool { return r.Below(n) == 0 }
 
-// Pick returns one of the entries.
+// Pick returns a random entry.
 func Pick[T any](r *Stream, from []T) T { return from[r.Below(len(from))] }
 
-// Challenge makes a challenge of a random number, never the one that stands for
-// having none.
+// Challenge turns a random number into a challenge. It never returns
+// wire.NoChallenge.
 func Challenge(v uint64) wire.Challenge {
 	if c := wire.Challenge(v); c != wire.NoChallenge {
 		return c

@@ -9,8 +9,8 @@ import (
 	"net/netip"
 	"time"
 
-	// The maintained gopacket. Only its pure Go packages are imported, so that the
-	// program needs no libpcap.
+	// This is the maintained fork of gopacket. Only its pure Go packages are
+	// imported, so that the program does not need libpcap.
 	"github.com/gopacket/gopacket"
 	"github.com/gopacket/gopacket/ip4defrag"
 	"github.com/gopacket/gopacket/layers"

@@ -1,5 +1,5 @@
-// Package census reads census files for commands: it reports partial tails and damage,
-// and gives errors their exit codes.
+// Package census reads census files for commands. It reports partial tails and
+// damage, and gives errors their exit codes.
 package census
 
 import (
@@ -14,9 +14,10 @@ import (
 	"github.com/a2sscan/a2sscan/sink"
 )
 
-// Each calls do with every line of a census that is not empty and with its
-// number, from 1. It returns how many bytes of a partial tail it left out. A
-// damaged census is an error, after its readable lines.
+// Each calls do with every line of a census that is not empty, and with its number,
+// counted from 1. It returns how many bytes of a partial record at the end it
+// omitted. If the census is damaged, Each returns an error after the readable
+// lines.
 func Each(name string, r *sink.Reader, do func(n int, line []byte) error) (tail int64, err error) {
 	for n := 1; ; n++ {
 		line, err := r.Next()
@@ -36,7 +37,7 @@ func Each(name string, r *sink.Reader, do func(n int, line []byte) error) (tail 
 	}
 }
 
-// EachOf is Each for a file.
+// EachOf opens a file and calls Each.
 func EachOf(file string, do func(n int, line []byte) error) (tail int64, err error) {
 	r, err := store.Source().Open(file)
 	if err != nil {
@@ -65,20 +66,21 @@ func Failure(err error) error {
 	return console.Fail(console.ExitInput, "%s", output.ErrorText(s)).WithHint("%s", s.Hint)
 }
 
-// ReportTail reports the partial record at the end of a file, if there is one.
+// ReportTail prints that a partial record at the end of a file was omitted. It
+// prints nothing if bytes is 0.
 func ReportTail(t *console.Terminal, file string, bytes int64) {
 	if bytes > 0 {
 		t.Say("%s: truncated: %d bytes after the last complete record left out", console.Plain(file, 200), bytes)
 	}
 }
 
-// DamageFailure is the error of a census that has unreadable parts.
+// DamageFailure returns the error for a census that has unreadable parts.
 func DamageFailure(name string, d sink.Damage) error {
 	return console.Fail(console.ExitNumbers, "%s is damaged: skipped %s", console.Plain(name, 200), d).
 		WithHint("a2sscan verify finds other damage, too")
 }
 
-// ValueText is a value of a record for a person.
+// ValueText formats a value of a record for messages.
 func ValueText(s string) string {
 	if s == "" {
 		return "absent"

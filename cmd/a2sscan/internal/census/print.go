@@ -19,25 +19,25 @@ import (
 type printer struct {
 	term      *console.Terminal
 	out       *bufio.Writer
-	visible   bool           // escape invisible characters, because a person reads
-	table     *columns.Table // nil: records are printed as they are
+	visible   bool           // escape invisible characters
+	table     *columns.Table // nil: records are printed unchanged
 	databases geo.Databases
-	located   []byte // the last record with its place
+	located   []byte // the last record, with its place
 
-	games *scanner.Interpreter // nil: records stay without game
-	known []byte               // the last record with its game
+	games *scanner.Interpreter // nil: game and flags are not added
+	known []byte               // the last record, with game and flags
 }
 
-// Printing is how records are printed.
+// Printing says how to print records.
 type Printing struct {
 	Databases geo.Databases  // add places
 	Visible   bool           // escape invisible characters
-	Table     *columns.Table // what records are printed as; nil: as they are
+	Table     *columns.Table // formats the records; nil: print them unchanged
 	Games     bool           // add game and flags to records that have neither
 }
 
-// Print prints the records of files to out. A damaged file is an error after its
-// readable records.
+// Print prints the records of files to out. If a file is damaged, it returns an
+// error after printing the readable records.
 func Print(t *console.Terminal, out io.Writer, files []string, how Printing) error {
 	files, err := Files(files)
 	if err != nil {
@@ -89,7 +89,7 @@ func (p *printer) file(name string) (sink.Damage, error) {
 			return sink.Damage{}, Failure(err)
 		}
 		if err := p.print(line); err != nil {
-			return sink.Damage{}, err // run gives it its exit code
+			return sink.Damage{}, err // run in package main gives it its exit code
 		}
 	}
 }
@@ -112,8 +112,9 @@ func (p *printer) print(line []byte) error {
 	return p.out.WriteByte('\n')
 }
 
-// locate returns a record with the place that the databases give. What is no
-// record stays as it is. The result is valid until the next call.
+// locate returns a record with the place that the databases have for its address. A
+// line that is not a record is returned unchanged. The result is valid until the
+// next call.
 func (p *printer) locate(line []byte) []byte {
 	var err error
 	if p.located, err = record.Locate(p.located[:0], line, p.databases.Lookup); err != nil {
@@ -123,8 +124,9 @@ func (p *printer) locate(line []byte) []byte {
 	return p.located
 }
 
-// addGame returns a record with what its answers mean. What is no record stays as
-// it is. The result is valid until the next call.
+// addGame returns a record with the keys game and flags, derived from its answers.
+// A line that is not a record is returned unchanged. The result is valid until the
+// next call.
 func (p *printer) addGame(line []byte) []byte {
 	var err error
 	if p.known, err = record.AddGame(p.known[:0], line, p.games); err != nil {
@@ -133,8 +135,8 @@ func (p *printer) addGame(line []byte) []byte {
 	return p.known
 }
 
-// beginsRecord reports whether the content of a file without a complete line
-// may be the beginning of a record. An empty file counts.
+// beginsRecord reports whether rest may be the beginning of a record. rest is the
+// content of a file without a complete line. An empty file counts.
 func beginsRecord(rest []byte) bool { return len(rest) == 0 || rest[0] == '{' }
 
 func noCensus(name string) error {

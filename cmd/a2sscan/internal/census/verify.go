@@ -15,8 +15,9 @@ import (
 	"github.com/a2sscan/a2sscan/sink"
 )
 
-// Verify checks a census and compares it with a summary: the named one, or else the one
-// beside the first file. It prints each file, and its error describes the problem.
+// Verify checks a census and compares it with a summary: the one that is named, or
+// else the one beside the first file. It prints a line per file and the problems.
+// If there are any, it returns an error.
 func Verify(t *console.Terminal, out io.Writer, files []string, summary string) error {
 	files, err := Files(files)
 	if err != nil {
@@ -47,7 +48,8 @@ func Verify(t *console.Terminal, out io.Writer, files []string, summary string) 
 	return nil
 }
 
-// ReadProgress shows on a terminal how much was read.
+// ReadProgress returns a function that shows how much was read; nil if messages do
+// not go to a terminal.
 func ReadProgress(t *console.Terminal) func(read, size int64) {
 	if !t.Interactive {
 		return nil
@@ -61,7 +63,7 @@ func ReadProgress(t *console.Terminal) func(read, size int64) {
 	}
 }
 
-// scanNumbers are the numbers of a summary that a census is compared with.
+// scanNumbers is the part of a summary that a census is compared with.
 type scanNumbers struct {
 	Scan    string      `json:"scan"`
 	Output  string      `json:"output"`
@@ -74,7 +76,8 @@ type scanNumbers struct {
 	} `json:"targets"`
 }
 
-// expected reads the summary of a census; nil: it has none.
+// expected reads the summary of a census. It returns nil if no summary is named and
+// there is none beside the census.
 func expected(t *console.Terminal, files []string, name string) (*sink.Expected, error) {
 	beside := name == ""
 	if beside {
@@ -100,10 +103,11 @@ func expected(t *console.Terminal, files []string, name string) (*sink.Expected,
 	return want, nil
 }
 
-// partNumber ends the name of a part of a census.
+// partNumber matches the end of a part's name: the start of the scan and the number
+// of the part.
 var partNumber = regexp.MustCompile(`-\d{8}T\d{6}Z-\d{5}`)
 
-// SummaryBeside is the name that a summary has unless scan was told another one.
+// SummaryBeside returns the default name of the summary of a census file.
 func SummaryBeside(file string) string {
 	if at := partNumber.FindStringIndex(file); at != nil {
 		return file[:at[1]-len("-00001")] + ".summary.json"

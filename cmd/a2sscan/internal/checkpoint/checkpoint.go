@@ -29,7 +29,7 @@ import (
 	"github.com/a2sscan/a2sscan/sink"
 )
 
-// Checkpoint is everything needed to resume a scan. As a file it is
+// Checkpoint is everything needed to resume a scan. This is its file:
 //
 //	a2sscan checkpoint VERSION SHA-256\n
 //	a zstd frame: one line of JSON, and then the open targets
@@ -64,7 +64,7 @@ type Checkpoint struct {
 
 	Silent SilentState `json:"silent,omitzero"` // targets that wait for the second pass
 
-	OpenTargets []scanner.Target `json:"-"` // the Open open targets
+	OpenTargets []scanner.Target `json:"-"` // the open targets; Open is their number
 }
 
 // OutputState is how much of the output is durable. With --rotate, Offset, Sum and
@@ -74,7 +74,7 @@ type OutputState struct {
 	Sum     string `json:"xxh64,omitempty"`   // hash of all bytes before Offset
 	Replace bool   `json:"replace,omitempty"` // the output stands beside the file that it replaces
 
-	Parts   []sink.Part `json:"parts,omitempty"` // the complete ones
+	Parts   []sink.Part `json:"parts,omitempty"` // the complete parts
 	Records uint64      `json:"records,omitempty"`
 
 	Arrived []store.Arrived `json:"arrived,omitempty"` // parts that an object store has

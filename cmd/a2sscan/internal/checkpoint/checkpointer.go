@@ -110,7 +110,7 @@ func (k *Checkpointer) Recount(list *list.List) map[netip.Addr]int {
 	next, stop := iter.Pull(list.From(k.Past.Place))
 	t, more := next()
 	for addr, n := range asked {
-		asked[addr] = min(n, k.scan.MaxPerAddress) // the others were over the limit
+		asked[addr] = min(n, k.scan.MaxPerAddress) // more servers of the address were over the limit
 	}
 	for i := range k.Past.OpenTargets {
 		asked[k.Past.OpenTargets[i].Addr.Addr()]--
@@ -251,7 +251,7 @@ func (k *Checkpointer) save(c draft) error {
 		Offset: offset, Sum: c.mark.Sum(), Replace: k.replaces(),
 		Parts: c.mark.Parts(), Records: c.mark.Records(),
 	}
-	secondPassed := 0 // by earlier parts
+	secondPassed := 0 // by earlier runs
 	if k.Past != nil {
 		secondPassed = k.Past.Silent.SecondPassed
 	}

@@ -38,7 +38,8 @@ func (l *exclusionCounts) add(rule list.RuleID, n uint64) {
 	}
 }
 
-// find returns the index of a rule of the last gap; -1 if it is not there.
+// find returns the index in counts of a rule in the last gap; -1 if the rule has no
+// count there.
 func (l *exclusionCounts) find(rule list.RuleID) int {
 	if l.at != nil {
 		if i, there := l.at[rule]; there {

@@ -12,7 +12,7 @@ import (
 // reached. It is needed because the list is read, and its entries counted, ahead of
 // the scan.
 type listProgress struct {
-	past list.Stats // of earlier runs
+	past list.Stats // counts of earlier runs
 
 	mu     sync.Mutex
 	marks  []progressMark // at places that the scan has not reached yet

@@ -19,8 +19,9 @@ import (
 )
 
 // Plan is the part of a scan's command that must not change when the scan is
-// resumed. Otherwise the runs would not add up to one census. A new field also
-// needs a line in differs.
+// resumed, because otherwise the runs would not add up to one census. A new field
+// also needs a line in differs. State that changes during a scan belongs in
+// Checkpoint.
 type Plan struct {
 	Targets       []string   `json:"targets"` // those that are not lists, as given on the command line
 	Lists         []ListID   `json:"lists"`

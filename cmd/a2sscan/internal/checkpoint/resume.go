@@ -69,8 +69,8 @@ func (k *Checkpointer) refuse(format string, args ...any) *console.Failure {
 	return console.Fail(console.ExitCheckpoint, "checkpoint %s: %s", console.Plain(k.path, 200), fmt.Sprintf(format, args...))
 }
 
-// read reads the checkpoint. With fresh it only checks that the file is one, so
-// that the scan does not overwrite, say, a list of targets.
+// read reads the checkpoint. With fresh it only checks that the file is a
+// checkpoint, so that the scan does not overwrite, say, a list of targets.
 func (k *Checkpointer) read(fresh bool) error {
 	if info, err := os.Stat(k.path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		k.foreign = true

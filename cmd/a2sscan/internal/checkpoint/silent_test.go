@@ -91,7 +91,7 @@ func TestSilentFile(t *testing.T) {
 	}
 	three.close(true)
 	if _, err := three.load(st); !errors.Is(err, errSilent) {
-		t.Errorf("%v for a file that is gone", err)
+		t.Errorf("%v for a missing file", err)
 	}
 	if err := os.WriteFile(path, make([]byte, st.Bytes), 0o666); err != nil {
 		t.Fatal(err)

@@ -1,5 +1,5 @@
-// Package columns shows records as people and spreadsheets read them: as aligned
-// lines, as CSV or TSV, or as JSON with chosen fields.
+// Package columns formats records for people and spreadsheets: as aligned lines, as
+// CSV or TSV, or as JSON with chosen fields.
 package columns
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// Format is how records are written.
+// Format is a format of records.
 type Format string
 
 const (
@@ -31,22 +31,22 @@ var Usual = []string{
 
 // Screen describes the terminal that text is shown on.
 type Screen struct {
-	Width func() int // its columns now; nil: lines are not cut
+	Width func() int // returns its present width in columns; nil: lines are not shortened
 	Color bool
 }
 
-// Table turns records into lines.
+// Table formats records as lines.
 type Table struct {
 	format Format
-	fields []string // none: the text about a server
+	fields []string // chosen fields; none: Text shows its usual columns
 	screen Screen
 
 	buf bytes.Buffer
 	csv *csv.Writer
 }
 
-// New returns a table of fields, of the usual ones if there are none. It returns nil
-// if records stay as they are.
+// New returns a table of these fields, or of the usual ones if there are none. It
+// returns nil if records are to be written unchanged.
 func New(format Format, fields []string, screen Screen) (*Table, error) {
 	if err := check(fields); err != nil {
 		return nil, err
@@ -64,7 +64,8 @@ func New(format Format, fields []string, screen Screen) (*Table, error) {
 	return t, nil
 }
 
-// Header returns the first line of the file, with its newline; nil: there is none.
+// Header returns the first line of the output, with its newline; nil if the format
+// has none.
 func (t *Table) Header() []byte {
 	switch {
 	case t.format == JSON || t.format == "":
@@ -77,7 +78,7 @@ func (t *Table) Header() []byte {
 	return []byte(t.colored(dim, t.fieldLine(t.fields)) + "\n")
 }
 
-// Row returns the line of a record, without a newline. It is valid until the next
+// Row returns a record as a line without a newline. It is valid until the next
 // call.
 func (t *Table) Row(record []byte) []byte {
 	if t.format == Text && len(t.fields) == 0 {
@@ -97,7 +98,7 @@ func (t *Table) Row(record []byte) []byte {
 	return t.join(cells)
 }
 
-// join returns cells as a line of CSV or TSV.
+// join joins cells to a line of CSV or TSV.
 func (t *Table) join(cells []string) []byte {
 	safe := make([]string, len(cells))
 	for i, cell := range cells {
@@ -107,13 +108,13 @@ func (t *Table) join(cells []string) []byte {
 		return []byte(strings.Join(safe, "\t"))
 	}
 	t.buf.Reset()
-	t.csv.Write(safe) // a buffer takes everything
+	t.csv.Write(safe) // writing to a buffer never fails
 	t.csv.Flush()
 	return bytes.TrimSuffix(t.buf.Bytes(), []byte("\n"))
 }
 
-// object returns the chosen fields as one object. Fields that a record lacks are
-// absent.
+// object returns the chosen fields as a JSON object. It omits fields that the
+// record lacks.
 func (t *Table) object(root *node) []byte {
 	t.buf.Reset()
 	t.buf.WriteByte('{')
@@ -125,7 +126,7 @@ func (t *Table) object(root *node) []byte {
 		if t.buf.Len() > 1 {
 			t.buf.WriteByte(',')
 		}
-		key, _ := json.Marshal(field) // a string has no error
+		key, _ := json.Marshal(field) // encoding a string never fails
 		t.buf.Write(key)
 		t.buf.WriteByte(':')
 		t.buf.Write(v)
@@ -134,12 +135,11 @@ func (t *Table) object(root *node) []byte {
 	return t.buf.Bytes()
 }
 
-// noLimit is a width that no text has.
+// noLimit is a width that no text reaches.
 const noLimit = 1 << 28
 
-// harmless returns a cell that no program takes for more than text: what can't be
-// seen is escaped, line breaks too, and what a spreadsheet would take for a formula
-// begins with an apostrophe.
+// harmless makes a cell safe for every program: it escapes invisible characters and line
+// breaks, and puts an apostrophe before text that a spreadsheet would take for a formula.
 func harmless(cell string) string {
 	cell = console.Plain(cell, noLimit)
 	if isFormula(cell) {
@@ -148,7 +148,8 @@ func harmless(cell string) string {
 	return cell
 }
 
-// isFormula reports whether a spreadsheet would calculate a cell. A number is none.
+// isFormula reports whether a spreadsheet would read a cell as a formula. A number
+// is not one.
 func isFormula(cell string) bool {
 	cell = strings.TrimLeft(cell, " \u00a0")
 	if cell == "" || !strings.ContainsRune("=+-@＝＋－＠", []rune(cell)[0]) {

@@ -12,7 +12,7 @@ const one = `{"schema":1,"ip":"203.0.113.7","port":27015,"addr":"203.0.113.7:270
 	`"info":{"name":"【日本】サーバー","map":"de_dust2","game":"Counter-Strike","players":12,"max_players":24,"bots":2},` +
 	`"players":[{"name":"a"},{"name":"b"}],"rules":{"sv_gravity":"-800","a.b":"=1+1","empty":""}}`
 
-// corrected is a record whose game counts people itself.
+// corrected is a record whose game has its own count of people.
 const corrected = `{"addr":"203.0.113.8:28015","status":"ok","info":{"players":86,"max_players":63,"bots":9},` +
 	`"game":{"name":"Rust","players":547,"max_players":575,"bots":0}}`
 
@@ -71,8 +71,8 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// TestWidth: no line is wider than the screen, wide characters count as two columns,
-// and the last column stays free.
+// TestWidth: no line is wider than the screen, wide characters count as two
+// columns, and the last column stays free.
 func TestWidth(t *testing.T) {
 	for _, width := range []int{70, 80, 81, 82, 83, 200} {
 		for _, fields := range []string{"", "info.name,addr,info.name"} {
@@ -83,7 +83,7 @@ func TestWidth(t *testing.T) {
 				t.Errorf("%d columns on a screen of %d: %s", w, width, row)
 			}
 			if !strings.HasSuffix(row, "…") {
-				t.Errorf("no mark of a cut: %s", row)
+				t.Errorf("a shortened line does not end with …: %s", row)
 			}
 		}
 	}
@@ -105,7 +105,7 @@ var hostile = []string{
 	"\u202egnp.exe", "\u2028x", "a\tb", "＝1+1", "\x9b31m",
 }
 
-// TestHostile: whatever a server calls itself, a row is one line of visible
+// TestHostile: whatever the name of a server, a row is one line of visible
 // characters, and no cell is a formula.
 func TestHostile(t *testing.T) {
 	for _, name := range hostile {
@@ -124,7 +124,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// checkCells holds that no cell of a row begins like a formula.
+// checkCells checks that no cell of a row begins like a formula.
 func checkCells(t *testing.T, row, name string) {
 	t.Helper()
 	cells, err := csv.NewReader(strings.NewReader(row)).Read()

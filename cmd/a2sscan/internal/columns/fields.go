@@ -12,22 +12,22 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// Fields that no record has: people, places and bots as the game counts them, or
-// else as info says. INFO counts bots among the players.
+// These fields are computed from others: people, capacity and bots as the game
+// counts them, or else as INFO does. INFO counts bots among the players.
 const (
 	People   = "people"
 	Capacity = "capacity"
 	Bots     = "bots"
 )
 
-// node is a value of a record. Its members are decoded when they are needed.
+// node is a value of a record. Its members are decoded only when they are needed.
 type node struct {
 	raw     json.RawMessage
 	members map[string]*node
 	decoded bool
 }
 
-// member returns a member of an object, or an element of a list by its number.
+// member returns a member of an object, or the element of a list with this number.
 func (n *node) member(key string) *node {
 	if !n.decoded {
 		n.decode()
@@ -40,7 +40,7 @@ func (n *node) decode() {
 	switch raw := bytes.TrimLeft(n.raw, " \t\r\n"); {
 	case len(raw) > 0 && raw[0] == '{':
 		var object map[string]json.RawMessage
-		_ = json.Unmarshal(raw, &object) // what is no JSON has no members
+		_ = json.Unmarshal(raw, &object) // a value that is not JSON has no members
 		for key, v := range object {
 			n.members[key] = &node{raw: v}
 		}
@@ -53,8 +53,8 @@ func (n *node) decode() {
 	}
 }
 
-// at returns the value at a path, nil if there is none. Names of rules may contain
-// full stops, so the longest name that matches wins.
+// at returns the value at a path, or nil. Names of rules may contain full stops, so
+// at prefers the longest name that matches.
 func (n *node) at(path string) json.RawMessage {
 	if m := n.member(path); m != nil {
 		return m.raw
@@ -69,7 +69,7 @@ func (n *node) at(path string) json.RawMessage {
 	return nil
 }
 
-// value returns the value of a field, nil if the record lacks it.
+// value returns the value of a field; nil if the record lacks it.
 func value(root *node, field string) json.RawMessage {
 	switch field {
 	case People:
@@ -102,8 +102,8 @@ func number(raw json.RawMessage) (n int64, ok bool) {
 	return n, err == nil
 }
 
-// text returns a value as the text of a cell: a string without quotes, and other
-// values as JSON.
+// text returns a value as the text of a cell: a string without quotes, any other
+// value as JSON.
 func text(raw json.RawMessage) string {
 	var s string
 	if len(raw) > 0 && raw[0] == '"' && json.Unmarshal(raw, &s) == nil {
@@ -115,18 +115,19 @@ func text(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// schema is what is read of the schema of records.
+// schema has the parts of the record's JSON schema that are needed here.
 type schema struct {
 	Properties map[string]schema `json:"properties"`
 	Items      *schema           `json:"items"`
 	Type       any               `json:"type"`
 }
 
-// known returns the paths of all fields, and the objects with any keys.
+// known returns the paths of all fields, and separately the objects and lists whose
+// members are not in the schema.
 var known = sync.OnceValues(func() (paths, open []string) {
 	var root schema
 	if err := json.Unmarshal(record.JSONSchema(), &root); err != nil {
-		panic(err) // the schema is ours
+		panic(err) // the schema is part of the program
 	}
 	var walk func(s *schema, at string)
 	walk = func(s *schema, at string) {
@@ -170,8 +171,8 @@ func check(fields []string) error {
 	return nil
 }
 
-// similar returns the field that was probably meant: one that ends with the same
-// word, or one that is spelled alike.
+// similar returns the field that the user probably meant: one that ends with the
+// same word, or one with a similar spelling.
 func similar(field string, paths []string) string {
 	for _, within := range []string{"info.", "game.", "geo.", "rtts_ms."} {
 		if slices.Contains(paths, within+field) {

@@ -11,29 +11,30 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// Colours that can be read on light and on dark screens.
+// Styles that can be read on light and on dark screens. Of the eight colours only red
+// and magenta stand out from black and from white alike.
 const (
-	dim   = "\x1b[2m"
-	red   = "\x1b[31m"
-	green = "\x1b[32m"
-	cyan  = "\x1b[36m"
-	reset = "\x1b[0m"
+	bold    = "\x1b[1m"
+	dim     = "\x1b[2m"
+	red     = "\x1b[31m"
+	magenta = "\x1b[35m"
+	reset   = "\x1b[0m"
 )
 
-// server is what the text about a server says. line has the order of the columns.
+// server holds the cells of the line about one server. line has their order.
 type server struct{ addr, rtt, players, where, game, name string }
 
-// titles stand above the columns.
+// titles are the titles of the columns.
 var titles = &server{"ADDRESS", "RTT", "PLAYERS", "MAP", "GAME", "NAME"}
 
-// Widths of the columns that are as wide on any screen.
+// Widths of the columns that do not depend on the screen.
 const (
 	addrWidth    = 21
 	rttWidth     = 7
 	playersWidth = 10
 )
 
-// server returns the line about a record.
+// server returns the line about a server.
 func (t *Table) server(record []byte) string {
 	root := &node{raw: record}
 	s := &server{
@@ -55,7 +56,7 @@ func (t *Table) server(record []byte) string {
 			s.players += fmt.Sprintf("+%d", bots)
 		}
 		if people > 0 {
-			color = green
+			color = bold
 		}
 	default:
 		s.players = strings.ReplaceAll(text(root.at("status")), "_", " ")
@@ -64,7 +65,7 @@ func (t *Table) server(record []byte) string {
 	return t.line(s, color)
 }
 
-// roundTrip writes milliseconds.
+// roundTrip formats a time in milliseconds.
 func roundTrip(raw json.RawMessage) string {
 	ms, err := strconv.ParseFloat(string(raw), 64)
 	switch {
@@ -76,17 +77,18 @@ func roundTrip(raw json.RawMessage) string {
 	return fmt.Sprintf("%.0f ms", ms)
 }
 
-// serverLine is a line without colours of its own.
+// serverLine returns a line without colours.
 func (t *Table) serverLine(s *server) string { return t.line(s, "") }
 
-// line aligns the columns. players is the colour of the number of players.
+// line aligns the columns. players is the colour of the number of players; "" means
+// a line without colours.
 func (t *Table) line(s *server, players string) string {
 	where, game, rest := 20, 20, noLimit
 	cut := t.screen.Width != nil
 	if cut {
 		where, game, rest = widths(t.screen.Width())
 	}
-	gameColor := cyan
+	gameColor := magenta
 	if players == "" {
 		gameColor = ""
 	}
@@ -97,21 +99,21 @@ func (t *Table) line(s *server, players string) string {
 	return strings.TrimRight(strings.Join(cells, " "), " ")
 }
 
-// widths divides what is left of a screen among map, game and name. The last column
-// of the screen stays free: some terminals wrap when it is written.
+// widths divides the rest of the screen among map, game and name. The last column
+// of the screen stays free, because some terminals wrap when it is written.
 func widths(screen int) (where, game, name int) {
 	left := max(screen-1-addrWidth-rttWidth-playersWidth-5, 24)
 	where, game = min(left*3/10, 24), min(left*3/10, 28)
 	return where, game, left - where - game
 }
 
-// fieldWidths are the widths of fields that need not as much as others, or more.
+// fieldWidths are the widths of fields that need less than the usual width, or more.
 var fieldWidths = map[string]int{
 	"addr": addrWidth, "ip": 15, "port": 5, "status": 11, "time": 24, "rtt_ms": 8,
 	People: 6, Capacity: 8, Bots: 4, "info.name": 40, "info.map": 20, "info.game": 20,
 }
 
-// fieldLine aligns chosen fields. The last one takes what is left.
+// fieldLine aligns chosen fields. The last one takes the rest of the screen.
 func (t *Table) fieldLine(cells []string) string {
 	cut, left := t.screen.Width != nil, noLimit
 	if cut {
@@ -134,7 +136,7 @@ func (t *Table) fieldLine(cells []string) string {
 	return strings.TrimRight(b.String(), " ")
 }
 
-// colored returns s in a colour, if the screen has any.
+// colored returns s in a colour, unless the screen has none.
 func (t *Table) colored(color, s string) string {
 	if !t.screen.Color || color == "" {
 		return s
@@ -142,7 +144,7 @@ func (t *Table) colored(color, s string) string {
 	return color + s + reset
 }
 
-// fit fills s up to width, and shortens it if cut is set.
+// fit fills s with spaces up to width. If cut is set it also shortens it to width.
 func fit(s string, width int, cut bool) string {
 	if cut {
 		s = shorten(s, width)
@@ -156,8 +158,8 @@ func fitRight(s string, width int) string { return spaces(width-uniseg.StringWid
 
 func spaces(n int) string { return strings.Repeat(" ", max(n, 0)) }
 
-// shorten returns s as a screen may show it, in at most width of its columns: a cut
-// shows as …. Wide characters take two.
+// shorten makes s safe to show, in at most width columns of a screen. If it is cut
+// it ends with "…". Wide characters take two columns.
 func shorten(s string, width int) string {
 	s = console.Plain(s, 4*width)
 	if width >= noLimit || uniseg.StringWidth(s) <= width {

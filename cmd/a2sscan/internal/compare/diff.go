@@ -11,16 +11,16 @@ import (
 	whole "github.com/a2sscan/a2sscan/sink/census"
 )
 
-// Options of Diff.
+// Options choose what Diff compares and prints.
 type Options struct {
 	Old, New  []string // files
-	OldSums   []string // summaries; nil: those beside the files
+	OldSums   []string // paths of summaries; nil: those beside the files
 	NewSums   []string
-	Targets   []string // lists
-	Ports     string   // for Targets
-	JSON      bool     // a line for each change, else a page
-	Stat      bool     // numbers only
-	Quiet     bool     // nothing
+	Targets   []string // lists that prove who was asked
+	Ports     string   // ports for Targets
+	JSON      bool     // print a line of JSON per change instead of a page
+	Stat      bool     // print only numbers
+	Quiet     bool     // print nothing
 	ExitCode  bool
 	Volatile  bool
 	Kinds     []string
@@ -29,7 +29,7 @@ type Options struct {
 	PageWidth int
 }
 
-// Diff writes what changed from one census to another.
+// Diff prints what changed from one census to another.
 func Diff(t *console.Terminal, out io.Writer, o Options) error {
 	before, err := Open(o.Old, o.OldSums)
 	if err != nil {
@@ -74,7 +74,8 @@ func Diff(t *console.Terminal, out io.Writer, o Options) error {
 	return nil
 }
 
-// failure is the error of a comparison: of the output, of the options, or of reading.
+// failure returns the error of a comparison. An error of the output takes
+// precedence.
 func failure(p *printer, err error) error {
 	if p.err != nil {
 		return p.err
@@ -82,7 +83,7 @@ func failure(p *printer, err error) error {
 	return census.Failure(err)
 }
 
-// sayDoubts reports what the comparison could not know.
+// sayDoubts prints what the comparison could not know.
 func sayDoubts(t *console.Terminal, c *whole.Comparison, o *Options) {
 	if c.NotAskedWhy != "" {
 		t.Say("--targets does not prove who was asked: %s", console.Plain(c.NotAskedWhy, 300))
@@ -104,15 +105,15 @@ func missing(n uint64) string {
 	return console.Grouped(n) + " servers are not"
 }
 
-// printer writes changes.
+// printer prints changes.
 type printer struct {
 	out     *bufio.Writer
 	o       *Options
 	page    *page
 	line    bytes.Buffer
 	enc     *json.Encoder
-	changes uint64 // reported
-	err     error  // of out
+	changes uint64 // number of changes so far
+	err     error  // first error of writing to out
 }
 
 func newPrinter(out io.Writer, o *Options) *printer {
@@ -122,7 +123,7 @@ func newPrinter(out io.Writer, o *Options) *printer {
 	return p
 }
 
-// change writes or keeps one change.
+// change prints one change, or keeps it for the page.
 func (p *printer) change(c *whole.Change) error {
 	p.changes++
 	switch {
@@ -143,11 +144,11 @@ func (p *printer) writeJSON(v any) error {
 	}
 	line := console.Visible(bytes.TrimSuffix(p.line.Bytes(), []byte("\n")))
 	p.out.Write(line)
-	p.err = p.out.WriteByte('\n') // a Writer keeps its first error
+	p.err = p.out.WriteByte('\n') // bufio.Writer keeps its first error
 	return p.err
 }
 
-// end writes what follows the changes.
+// end prints what comes after the changes: the numbers or the page.
 func (p *printer) end(c *whole.Comparison) error {
 	switch {
 	case p.o.Quiet:

@@ -58,10 +58,10 @@ func nightLine(n *whole.Night) string {
 	return line
 }
 
-// kindText is a kind for a person.
+// kindText returns a kind as the page shows it.
 func kindText(k whole.Kind) string { return strings.ReplaceAll(string(k), "_", " ") }
 
-// remark explains the number of a kind.
+// remark returns a remark for the number of a kind, or "".
 func remark(k whole.Kind, c *whole.Comparison) string {
 	switch {
 	case k == whole.KindGone && c.LikelyLost != nil && *c.LikelyLost >= 0.5:
@@ -72,7 +72,8 @@ func remark(k whole.Kind, c *whole.Comparison) string {
 	return ""
 }
 
-// mostChanged returns the games with the most changes that are not volatile.
+// mostChanged returns the games with the most changes. Changes of players and maps
+// do not count.
 func mostChanged(c *whole.Comparison) []string {
 	total := func(id string) (n uint64) {
 		for k, v := range c.ByGame[id] {
@@ -111,7 +112,7 @@ func (p *page) game(out io.Writer, id string, kinds map[whole.Kind]uint64, stat 
 	}
 }
 
-// line is one change for a person.
+// line formats one change for the page.
 func (p *page) line(c *whole.Change) string {
 	s := fmt.Sprintf("%-9s %-21s %s", kindText(c.Kind), c.Addr, console.Quoted(c.Name, 30))
 	if c.LikelyLoss {
@@ -128,7 +129,7 @@ func (p *page) line(c *whole.Change) string {
 
 // Detail says what changed, from one night to the other; "" if the kind says it all.
 func Detail(c *whole.Change) string {
-	if c.Kind == whole.KindNew || c.Kind == whole.KindGone || c.Kind == whole.KindNotAsked || c.Kind == whole.KindBack {
+	if WholeServer(c.Kind) {
 		if c.People > 0 {
 			return console.Grouped(uint64(c.People)) + " people"
 		}
@@ -141,7 +142,12 @@ func Detail(c *whole.Change) string {
 	return before + " → " + after
 }
 
-// factText writes the facts of one night in a few words.
+// WholeServer reports whether a kind is about a server that came or went.
+func WholeServer(k whole.Kind) bool {
+	return k == whole.KindNew || k == whole.KindGone || k == whole.KindNotAsked || k == whole.KindBack
+}
+
+// factText describes the facts of one night in a few words.
 func factText(f *whole.Facts) string {
 	if f == nil {
 		return ""
@@ -167,7 +173,7 @@ func factText(f *whole.Facts) string {
 	return strings.Join(parts, ", ")
 }
 
-// lists writes the longer facts.
+// lists describes the facts that are lists: mods, rules, flags and the farm.
 func lists(f *whole.Facts) (parts []string) {
 	for _, mod := range first(f.Mods) {
 		parts = append(parts, console.Plain(mod, 30))
@@ -187,5 +193,5 @@ func lists(f *whole.Facts) (parts []string) {
 	return parts
 }
 
-// first are the first few of a list.
+// first returns the first few elements of a list.
 func first(all []string) []string { return all[:min(len(all), 3)] }

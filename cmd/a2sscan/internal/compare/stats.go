@@ -1,4 +1,5 @@
-// Package compare is the commands that read whole censuses: diff and stats.
+// Package compare implements the commands that aggregate or compare complete
+// censuses: stats and diff.
 package compare
 
 import (
@@ -19,7 +20,7 @@ import (
 	whole "github.com/a2sscan/a2sscan/sink/census"
 )
 
-// Stats writes the stats of a census.
+// Stats prints the stats of a census.
 func Stats(t *console.Terminal, out io.Writer, files, summaries []string) error {
 	c, err := Open(files, summaries)
 	if err != nil {
@@ -39,7 +40,8 @@ func Stats(t *console.Terminal, out io.Writer, files, summaries []string) error 
 	return Readings(t, c)
 }
 
-// Text is what a stats.json holds, with invisible characters of names escaped.
+// Text returns stats as the content of a stats.json file, with invisible characters
+// of names escaped.
 func Text(s *whole.Stats) ([]byte, error) {
 	b, err := s.Marshal()
 	if err != nil {
@@ -52,8 +54,8 @@ func Text(s *whole.Stats) ([]byte, error) {
 	return text, nil
 }
 
-// Keep writes the stats of a census that a scan wrote beside it. It returns them and
-// the name of their file.
+// Keep writes the stats of a scan's census to a file beside it. It returns them and
+// the name of that file.
 func Keep(files []string, summary, beside string) (*whole.Stats, string, error) {
 	name := whole.StatsName(beside)
 	summaries := []string{}
@@ -75,7 +77,8 @@ func Keep(files []string, summary, beside string) (*whole.Stats, string, error) 
 	return stats, name, replace(name, text)
 }
 
-// replace writes a file, so that its name never holds a part of it.
+// replace writes a file under a temporary name and renames it, so that name never
+// refers to a partial file.
 func replace(name string, text []byte) error {
 	part := name + ".part"
 	if err := os.WriteFile(part, text, 0o666); err != nil {
@@ -85,7 +88,7 @@ func replace(name string, text []byte) error {
 	return os.Rename(part, name)
 }
 
-// SayFarms reports farms, the largest first.
+// SayFarms prints the server farms, the largest first.
 func SayFarms(t *console.Terminal, f *whole.Farms) {
 	t.Say("farms: %s with %s and %s people", console.Grouped(f.Found), console.Plural(f.Sums.Servers, "server"),
 		console.Grouped(f.Sums.People))
@@ -113,7 +116,7 @@ func addresses(n uint64) string {
 // the end, and as much garbage beside it would double the memory.
 const spareMemory = 10 // percent
 
-// Open opens a census.
+// Open opens a census for reading.
 func Open(files, summaries []string) (*whole.Census, error) {
 	debug.SetGCPercent(spareMemory)
 	files, err := census.Files(files)
@@ -136,7 +139,8 @@ func Open(files, summaries []string) (*whole.Census, error) {
 	return c, nil
 }
 
-// Readings reports truncated files, and fails if one is damaged.
+// Readings reports files that were truncated, and returns an error if one is
+// damaged or has bad lines.
 func Readings(t *console.Terminal, censuses ...*whole.Census) (err error) {
 	for _, c := range censuses {
 		for _, r := range c.Readings() {
@@ -153,7 +157,8 @@ func Readings(t *console.Terminal, censuses ...*whole.Census) (err error) {
 	return err
 }
 
-// ToFile lets do write a file that takes its name when it is complete.
+// ToFile calls do to write a file under a temporary name, and renames it when it is
+// complete. read are files that must not be overwritten.
 func ToFile(name string, read []string, do func(*os.File) error) error {
 	if err := inputs.Overwritten("--output", name, read); err != nil {
 		return err

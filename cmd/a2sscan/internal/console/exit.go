@@ -94,7 +94,7 @@ func (t *Terminal) Report(err error) {
 	}
 }
 
-// Rule refuses a combination of flags. Broken reports whether the flags have that
+// Rule refuses a combination of flags. Broken means that the flags have this
 // combination.
 type Rule struct {
 	Broken    bool

@@ -17,8 +17,8 @@ func (t *Terminal) Beside(w io.Writer) io.Writer {
 	return &beside{t, w}
 }
 
-// sameFile reports whether a and b write to the same file. Writers that are no files
-// may.
+// sameFile reports whether a and b may write to the same file. It knows only of two
+// files that they do not.
 func sameFile(a, b any) bool {
 	x, isFile := a.(*os.File)
 	y, isFileToo := b.(*os.File)

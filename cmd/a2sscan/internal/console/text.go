@@ -233,9 +233,9 @@ func Every(every time.Duration, do func()) (stop func()) {
 // PerSecond formats a rate of datagrams; 0 means no limit.
 func PerSecond(rate float64) string {
 	if rate == 0 {
-		return "as fast as it goes"
+		return "as fast as possible"
 	}
-	return Short(rate) + " datagrams a second"
+	return Short(rate) + " datagrams per second"
 }
 
 // Bytes formats a number of bytes.

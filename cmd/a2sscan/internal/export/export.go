@@ -1,5 +1,5 @@
-// Package export writes a census as a table: Parquet or CSV, with all keys of the
-// record or as a flat table, sorted by address.
+// Package export writes a census as a Parquet or CSV table, sorted by address. A
+// table has all keys of the record, or is flat.
 package export
 
 import (
@@ -23,22 +23,22 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// Options name the input, the output and its form.
+// Options choose the input, the output and the form of the table.
 type Options struct {
 	Files     []string
 	Output    string
 	Force     bool     // replace existing files
-	Flat      bool     // one column per value, no lists and maps
-	Partition []string // date, app_id: a folder for each value
+	Flat      bool     // one column per value, without lists and maps
+	Partition []string // date, app_id: make a folder for each value
 }
 
-// The keys by which records are divided into folders.
+// These are the keys by which records may be divided into folders.
 const (
 	byDate  = "date"
 	byAppID = "app_id"
 )
 
-// Export writes the records of the files.
+// Export writes the records of the files to the table.
 func Export(t *console.Terminal, o Options) error {
 	if err := o.check(); err != nil {
 		return err
@@ -106,20 +106,21 @@ func (o *Options) check() error {
 	)
 }
 
-// exporter writes the tables. One file is open at a time.
+// exporter writes the tables, one file at a time.
 type exporter struct {
 	term    *console.Terminal
 	options Options
 
-	group   uint64 // of the records in the open file
-	path    string // of the open file, when it is complete
+	group   uint64 // partition of the open file
+	path    string // final path of the open file
 	file    *os.File
 	table   table
 	records uint64
 	files   int
 }
 
-// key orders records by partition, then by address.
+// key returns the key by which a record is sorted: first its partition, then its
+// address.
 func (e *exporter) key(line []byte) linesort.Key {
 	var k linesort.Key
 	day, app := uint64(0), uint64(0)
@@ -144,7 +145,7 @@ func (e *exporter) key(line []byte) linesort.Key {
 	return k
 }
 
-// place is an address as a number.
+// place returns an address and port as a number.
 func place(addr []byte) (n uint64) {
 	host, port, _ := bytes.Cut(addr, []byte(":"))
 	for part := range bytes.SplitSeq(host, []byte(".")) {
@@ -155,7 +156,8 @@ func place(addr []byte) (n uint64) {
 	return n<<16 | v
 }
 
-// dayOf is the day of a time, counted from 1970 and 1; 0: there is none.
+// dayOf returns the number of days since 1970, plus 1. It returns 0 if the text is
+// not a time.
 func dayOf(text []byte) uint64 {
 	at, err := time.Parse(time.RFC3339Nano, string(text))
 	if err != nil || at.Unix() < 0 {
@@ -164,7 +166,8 @@ func dayOf(text []byte) uint64 {
 	return uint64(at.Unix()/86400) + 1
 }
 
-// appOf is the application in an info object, and 1; 0: there is none.
+// appOf returns the application ID in an info object, plus 1. It returns 0 if there
+// is none.
 func appOf(info []byte) (app uint64) {
 	record.EachMember(info, func(key, value []byte) bool {
 		if string(key) != "app_id" {
@@ -178,10 +181,11 @@ func appOf(info []byte) (app uint64) {
 	return app
 }
 
-// nowhere is the folder of records without the key, by Hive's convention.
+// nowhere is the value in the folder's name for records without the key. It is
+// Hive's convention.
 const nowhere = "__HIVE_DEFAULT_PARTITION__"
 
-// pathOf is the file of a partition.
+// pathOf returns the path of a partition's file.
 func (e *exporter) pathOf(group uint64) string {
 	o := &e.options
 	if len(o.Partition) == 0 {
@@ -217,7 +221,7 @@ func (e *exporter) add(entry linesort.Entry) error {
 	return e.table.add(entry.Line)
 }
 
-// begin begins a file, beside the one that it may replace.
+// begin creates a file beside the one that it may replace.
 func (e *exporter) begin(path string) (err error) {
 	if _, err := os.Lstat(path); err == nil && !e.options.Force {
 		return console.Fail(console.ExitOutput, "can't create %s: %w", console.Plain(path, 200), fs.ErrExist).
@@ -247,7 +251,7 @@ func (e *exporter) newTable(out io.Writer) (table, error) {
 	return newParquet(out, root), nil
 }
 
-// end completes the open file, if there is one, and gives it its name.
+// end completes the open file, if there is one, and gives it its final name.
 func (e *exporter) end() error {
 	if e.table == nil {
 		return nil
@@ -263,7 +267,8 @@ func (e *exporter) end() error {
 	return os.Rename(e.path+sink.PartSuffix, e.path)
 }
 
-// finish completes the last file. A census without records makes an empty table.
+// finish completes the last file. If the census has no records, it writes an empty
+// table.
 func (e *exporter) finish() error {
 	if e.records == 0 && len(e.options.Partition) == 0 {
 		if err := e.begin(e.options.Output); err != nil {
@@ -273,7 +278,7 @@ func (e *exporter) finish() error {
 	return e.end()
 }
 
-// drop removes a file that was not completed.
+// drop removes a file that is still incomplete.
 func (e *exporter) drop() {
 	if e.file != nil {
 		e.file.Close()

@@ -22,7 +22,7 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// written writes a census of simulated servers and returns its path.
+// written writes a census of simulated servers and returns the path of the file.
 func written(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "census.ndjson.zst")
@@ -44,7 +44,7 @@ func written(t *testing.T) string {
 	return path
 }
 
-// export runs an export whose output is in a directory of its own.
+// export exports a census to a new directory and returns the path of the output.
 func export(t *testing.T, o Options) string {
 	t.Helper()
 	o.Output = filepath.Join(t.TempDir(), o.Output)
@@ -54,7 +54,8 @@ func export(t *testing.T, o Options) string {
 	return o.Output
 }
 
-// questions are the same for a census and its Parquet file.
+// questions are queries whose answers must be the same for a census and its Parquet
+// file.
 var questions = []string{
 	"SELECT count(*)::INTEGER AS n, count(DISTINCT addr)::INTEGER AS servers FROM %s",
 	"SELECT status, count(*)::INTEGER AS n FROM %s GROUP BY 1 ORDER BY 1",
@@ -69,7 +70,7 @@ var questions = []string{
 	"SELECT count(*)::INTEGER AS n, sum(len(notes))::INTEGER AS m, sum(len(rules_raw))::INTEGER AS r, max(errors.rules) AS e FROM %s",
 }
 
-// TestDuckDB: DuckDB's answers are the same from Parquet and from NDJSON.
+// TestDuckDB: DuckDB gives the same answers from Parquet as from NDJSON.
 func TestDuckDB(t *testing.T) {
 	census := written(t)
 	table := export(t, Options{Files: []string{census}, Output: "census.parquet"})
@@ -86,7 +87,7 @@ func TestDuckDB(t *testing.T) {
 	}
 }
 
-// TestSorted: rows are in the order of the addresses, and none is lost.
+// TestSorted: rows are sorted by address, and none is lost.
 func TestSorted(t *testing.T) {
 	census := written(t)
 	table := export(t, Options{Files: []string{census}, Output: "census.parquet", Flat: true})
@@ -130,7 +131,7 @@ func lines(t *testing.T, path string) (n int) {
 	}
 }
 
-// TestPartition: each folder has the records of its game and day.
+// TestPartition: each folder has the records of one game and day.
 func TestPartition(t *testing.T) {
 	census := written(t)
 	dir := export(t, Options{Files: []string{census}, Output: "tables", Partition: []string{"date", "app_id="}})
@@ -165,8 +166,8 @@ func TestPartition(t *testing.T) {
 	}
 }
 
-// TestCSV: a name that a spreadsheet would take for a formula is only a text, and
-// a quote or a line break in it stays in its cell.
+// TestCSV: a name that a spreadsheet would read as a formula becomes plain text,
+// and a name with a quote or a line break stays in one cell.
 func TestCSV(t *testing.T) {
 	names := []string{"=1+1", "+1", "-1", "@SUM(A1)", "\t=1", " =1", "\"quoted\"", "two\nlines", "plain", "a=b", "|cmd"}
 	path := filepath.Join(t.TempDir(), "census.ndjson")
@@ -197,12 +198,13 @@ func TestCSV(t *testing.T) {
 			want = "'" + name
 		}
 		if got := rows[i+1][at["info_name"]]; got != want || rows[i+1][at["info_players"]] != "3" {
-			t.Errorf("%q is %q", name, got)
+			t.Errorf("%q became %q", name, got)
 		}
 	}
 }
 
-// TestRefused: an existing file stays as it is, and no part is left of a failure.
+// TestRefused: an existing file is not changed, and a failed export leaves no part
+// of a file.
 func TestRefused(t *testing.T) {
 	census := written(t)
 	dir := t.TempDir()

@@ -10,7 +10,7 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// rows are rows of a table, column by column.
+// rows are rows of a table, stored by column.
 type rows struct {
 	columns [][]parquet.Value
 	n       int
@@ -26,7 +26,8 @@ func (r *rows) reset() {
 	r.n = 0
 }
 
-// add adds a record. The values refer to line.
+// add adds a record as a row. The values refer to line, which must not change until
+// the rows are written.
 func (r *rows) add(root *node, line []byte) {
 	if root.flat {
 		clear(root.vals)
@@ -40,8 +41,9 @@ func (r *rows) add(root *node, line []byte) {
 	r.n++
 }
 
-// put adds the value of a key, nil if the record does not have it, at the levels
-// up to which it is there.
+// put adds the value of a key. value is nil if the record lacks the key; then def
+// is the definition level up to which its parents are present. rep is the
+// repetition level.
 func (r *rows) put(n *node, value []byte, def, rep int) {
 	if len(value) == 0 || string(value) == "null" {
 		r.null(n, def, rep)
@@ -64,7 +66,7 @@ func (r *rows) put(n *node, value []byte, def, rep int) {
 	}
 }
 
-// null adds that a key and all below it are absent.
+// null adds null for a key and everything below it.
 func (r *rows) null(n *node, def, rep int) {
 	if n.kind == kindLeaf {
 		r.columns[n.leaf] = append(r.columns[n.leaf], parquet.NullValue().Level(rep, def, n.leaf))
@@ -78,7 +80,7 @@ func (r *rows) null(n *node, def, rep int) {
 // members adds the members of an object.
 func (r *rows) members(n *node, object []byte, def, rep int) {
 	clear(n.vals)
-	at := 0 // keys mostly come in the order of the schema
+	at := 0 // keys mostly are in the order of the schema
 	record.EachMember(object, func(key, value []byte) bool {
 		for try := range n.order[at:] {
 			if c := &n.order[at+try]; c.name == string(key) {
@@ -109,7 +111,8 @@ func (r *rows) list(n *node, list []byte, rep int) {
 	}
 }
 
-// pairs adds the members of an object whose keys are not ours.
+// pairs adds the members of an object as a map, because the server chooses its
+// keys.
 func (r *rows) pairs(n *node, object []byte, rep int) {
 	first := true
 	record.EachMember(object, func(key, value []byte) bool {
@@ -124,7 +127,8 @@ func (r *rows) pairs(n *node, object []byte, rep int) {
 	}
 }
 
-// leafValue converts a value. It is not ok if it is none of its type.
+// leafValue converts a value to a type. ok is false if the value does not have that
+// type.
 func leafValue(t record.ColumnType, value []byte) (v parquet.Value, ok bool) {
 	switch t {
 	case record.ColumnText:

@@ -12,14 +12,15 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// table is a file that takes records.
+// table is a file that records are written to.
 type table interface {
 	add(line []byte) error
 	close() error
 }
 
-// Bounds of a Parquet file: bytes of records that are converted at once, and those
-// of a row group, which is in memory until it is complete.
+// batchBytes is how many bytes of records are converted at once. groupBytes is the
+// size of a row group in bytes of records; a row group is in memory until it is
+// complete.
 const (
 	batchBytes = 256 << 10
 	groupBytes = 24 << 20
@@ -32,8 +33,8 @@ type parquetTable struct {
 	root  *node
 	w     *parquet.GenericWriter[any]
 	rows  *rows
-	lines []byte // those that rows refers to
-	group int    // bytes in the row group
+	lines []byte // the records that rows refers to
+	group int    // bytes of records in the row group
 }
 
 func newParquet(out io.Writer, root *node) *parquetTable {
@@ -58,7 +59,7 @@ func (p *parquetTable) add(line []byte) error {
 	return nil
 }
 
-// flush writes the rows, and ends a row group that is large enough.
+// flush writes the rows, and ends the row group if it is large enough.
 func (p *parquetTable) flush() error {
 	for i, c := range p.w.ColumnWriters() {
 		if _, err := c.WriteRowValues(p.rows.columns[i]); err != nil {
@@ -81,7 +82,7 @@ func (p *parquetTable) close() error {
 	return p.w.Close()
 }
 
-// csvTable writes a flat table as CSV, with the names of the columns first.
+// csvTable writes a flat table as CSV. The first line has the names of the columns.
 type csvTable struct {
 	root  *node
 	w     *csv.Writer
@@ -131,8 +132,8 @@ func flatValues(root *node, object []byte, prefix string) {
 	})
 }
 
-// cell is a value as CSV has it. A text that a spreadsheet would take for a formula
-// gets an apostrophe, which spreadsheets do not show.
+// cell returns a value as CSV text. Text that a spreadsheet would read as a formula
+// gets an apostrophe before it, which spreadsheets do not show.
 func cell(t record.ColumnType, value []byte) string {
 	if len(value) == 0 || string(value) == "null" {
 		return ""
@@ -147,8 +148,8 @@ func cell(t record.ColumnType, value []byte) string {
 	return s
 }
 
-// isFormula reports whether a spreadsheet would take a text for a formula. White
-// space before it does not count.
+// isFormula reports whether a spreadsheet would read a text as a formula. White
+// space at its beginning is ignored.
 func isFormula(s string) bool {
 	r, _ := utf8.DecodeRuneInString(strings.TrimLeft(s, " \t\r\n\v\f\u00a0"))
 	return strings.ContainsRune("=+-@=+-@|", r) && r != utf8.RuneError || strings.HasPrefix(s, "\t") || strings.HasPrefix(s, "\r")

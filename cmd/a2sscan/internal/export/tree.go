@@ -9,25 +9,25 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// A node is a key of the record as a column of a Parquet file, or as a group of
-// columns. Every value is optional, a list is a LIST and a map a MAP, as DuckDB has
-// them. Definition and repetition levels are those of the Parquet format.
+// node is a key of the record: a column of a Parquet file, or a group of columns.
+// As in DuckDB, every value is optional, a list is a LIST and a map is a MAP.
+// Definition and repetition levels are those of the Parquet format.
 type node struct {
 	name string
 	kind kind
-	flat bool              // of a root: names of inner are paths
+	flat bool              // of a root: inner has one column per path
 	is   record.ColumnType // of a leaf
 
-	leaf  int // its column
-	def   int // definition level of a value that is there
+	leaf  int // of a leaf: number of its column
+	def   int // definition level of a value that is present
 	rep   int // repetition level of elements after the first
 	inner []*node
-	index map[string]int // of inner, by key
-	order []child        // inner in the order of the schema
-	vals  [][]byte       // values of inner, while a row is written
+	index map[string]int // index in inner, by key
+	order []child        // the keys of inner in the order of the schema
+	vals  [][]byte       // the values of inner in the row being written
 }
 
-// child is a key of a group and its place in inner.
+// child is a key of a group with its index in inner.
 type child struct {
 	name string
 	to   int
@@ -37,8 +37,8 @@ type kind uint8
 
 const (
 	kindLeaf  kind = iota
-	kindGroup      // of inner
-	kindList       // of inner[0]
+	kindGroup      // of the columns in inner
+	kindList       // of elements inner[0]
 	kindMap        // inner[0] is the key and inner[1] the value
 )
 
@@ -51,7 +51,7 @@ func tree(columns []record.Column) *node {
 	return root
 }
 
-// nodeOf returns the column of a key inside so many lists.
+// nodeOf returns the node of a key whose value is inside this many lists.
 func nodeOf(c *record.Column, lists int) *node {
 	if lists > 0 {
 		return &node{name: c.Name, kind: kindList, inner: []*node{nodeOf(c, lists-1)}}
@@ -69,8 +69,9 @@ func nodeOf(c *record.Column, lists int) *node {
 	return &node{name: c.Name, kind: kindLeaf, is: c.Type}
 }
 
-// flatTree returns the columns of a flat table: the keys that a record has once. Keys of
-// objects are joined with an underscore.
+// flatTree returns the columns of a flat table. It has one column for each value
+// that occurs at most once per record. Keys of objects are joined with an
+// underscore.
 func flatTree(columns []record.Column) *node {
 	root := &node{kind: kindGroup, flat: true}
 	for i := range columns {
@@ -91,8 +92,8 @@ func flatten(root *node, c *record.Column, prefix string) {
 	}
 }
 
-// schema numbers the columns below the root and returns them for Parquet, which
-// orders them by name.
+// schema numbers the columns below the root and returns the Parquet schema, in
+// which they are sorted by name.
 func (n *node) schema() *parquet.Schema {
 	leaves := 0
 	n.number(0, 0, &leaves)
@@ -103,8 +104,8 @@ func (n *node) schema() *parquet.Schema {
 	return parquet.NewSchema("record", group)
 }
 
-// number sets the levels and the number of the columns in n, which is at these
-// levels.
+// number numbers the columns in n and sets their levels. def and rep are the levels
+// of n.
 func (n *node) number(def, rep int, leaves *int) {
 	n.def, n.rep = def, rep
 	switch n.kind {
@@ -132,12 +133,12 @@ func (n *node) number(def, rep int, leaves *int) {
 		n.inner[0].number(def+2, rep+1, leaves)
 	case kindMap:
 		n.rep++
-		n.inner[0].number(def+1, rep+1, leaves) // a key is always there
+		n.inner[0].number(def+1, rep+1, leaves) // a key is never null
 		n.inner[1].number(def+2, rep+1, leaves)
 	}
 }
 
-// parquet returns the column as Parquet has it.
+// parquet returns n as a node of the Parquet schema.
 func (n *node) parquet() parquet.Node {
 	switch n.kind {
 	case kindGroup:
@@ -154,10 +155,11 @@ func (n *node) parquet() parquet.Node {
 	return parquet.Optional(leafNode(n.is))
 }
 
-// text is a column of texts, many of which are equal.
+// text returns a column of texts. It uses a dictionary, because many of the texts
+// are equal.
 func text() parquet.Node { return parquet.Encoded(parquet.String(), &parquet.RLEDictionary) }
 
-// leafNode returns the column of a type.
+// leafNode returns the Parquet column of a type.
 func leafNode(t record.ColumnType) parquet.Node {
 	switch t {
 	case record.ColumnID, record.ColumnUint64:

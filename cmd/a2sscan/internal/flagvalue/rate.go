@@ -98,9 +98,9 @@ func (r Rate) Limit() float64 {
 // PerSecond describes a rate.
 func PerSecond(r Rate) string {
 	if r == 0 {
-		return "as fast as it goes"
+		return "as fast as possible"
 	}
-	return console.Short(float64(r)) + " datagrams a second"
+	return console.Short(float64(r)) + " datagrams per second"
 }
 
 // OrOff converts a number for scanner.Config, where 0 would mean the default.

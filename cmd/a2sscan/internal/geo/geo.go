@@ -12,7 +12,7 @@ import (
 	"os"
 	"time"
 
-	// MaxMind's format, which other publishers use too.
+	// This library reads MaxMind's format, which other publishers use too.
 	"github.com/oschwald/maxminddb-golang/v2"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"

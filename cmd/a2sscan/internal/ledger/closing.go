@@ -75,6 +75,7 @@ type Closing struct {
 	Place   string // where the records are
 	Summary string // path of the summary file; empty: there is none
 	Kept    string // path of the census that was not replaced; empty: none
+	Enough  uint64 // the number of servers after which the scan stopped; 0: it did not
 	Verbose bool
 }
 
@@ -85,7 +86,7 @@ func (sum *Summary) Say(term *console.Terminal, c Closing) {
 	t := term.NewBlock()
 	lines := closing{sum, t, c.Verbose}
 	t.Say("found: %s", sum.tally.Line(sum.Targets.Finished))
-	t.Say("targets: %s", sum.Targets.Outcome())
+	t.Say("targets: %s%s", sum.Targets.Outcome(), c.enough(&sum.Targets))
 	t.Say("written: %s to %s", console.Plural(sum.Records, "record"), c.Place)
 	if c.Kept != "" {
 		t.Hint("the scan is not complete: %s was not replaced", console.Plain(c.Kept, 200))
@@ -107,6 +108,14 @@ func (sum *Summary) Say(term *console.Terminal, c Closing) {
 	t.Print()
 }
 
+// enough explains why a complete scan has unfinished targets.
+func (c *Closing) enough(l *Ledger) string {
+	if c.Enough == 0 || l.Unfinished+l.Unread == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", since --max-results is %s", console.Grouped(c.Enough))
+}
+
 // pace describes how long the scan took, and how fast it was.
 func (sum *Summary) pace() string {
 	d := &sum.Datagrams
@@ -115,8 +124,16 @@ func (sum *Summary) pace() string {
 	if sum.Rates.brief && sum.Seconds > 0 {
 		reached = float64(d.Sent) / sum.Seconds
 	}
-	return fmt.Sprintf("%s at %s%s/s: sent %s, received %s", shortTime(took), console.Short(math.Round(reached)),
-		sum.Rates.setting(), console.Grouped(d.Sent), console.Grouped(d.Received))
+	return fmt.Sprintf("%s at %s/s%s: sent %s, received %s", shortTime(took), console.Short(math.Round(reached)),
+		sum.Rates.setting(), count(d.Sent), count(d.Received))
+}
+
+// count writes a number; a large one is shortened so that its line fits.
+func count(n uint64) string {
+	if n < 1e6 {
+		return console.Grouped(n)
+	}
+	return console.Short(float64(n))
 }
 
 // shortTime is a duration without needless digits.

@@ -50,7 +50,7 @@ func NewRates(s *scanner.Stats) Rates {
 // String formats the rates as one line. The rate reached is that of the time while
 // targets were started, not the average over the whole scan.
 func (r *Rates) String() string {
-	asked := "as fast as it goes"
+	asked := "as fast as possible"
 	switch {
 	case len(r.Changes) > 0 && r.RateAsked != nil:
 		asked = fmt.Sprintf("%s/s asked after %s from %s/s", console.Short(*r.RateAsked),
@@ -71,7 +71,7 @@ func (r *Rates) setting() string {
 	if r.RateAsked == nil {
 		return ""
 	}
-	return " of " + console.Short(*r.RateAsked)
+	return " (limit " + console.Short(*r.RateAsked) + "/s)"
 }
 
 // Reached describes the rate reached; "" if it is not meaningful.
@@ -79,7 +79,7 @@ func (r *Rates) Reached() string {
 	if r.brief {
 		return ""
 	}
-	return ", " + console.Short(r.RateReached) + " datagrams a second while asking"
+	return ", " + console.Short(r.RateReached) + " datagrams per second while asking"
 }
 
 // limitHints suggest how to make a scan faster.
@@ -103,7 +103,7 @@ func (r *Rates) sayLimit(t *console.Block) {
 	t.Say("slowed by: %s, %.0f%% of the time", r.limit.Limit(), 100*r.RateLimitedPart)
 	hint := limitHints[r.limit]
 	if r.limit == scanner.WaitSending && r.RateReached < oneProcessor {
-		hint = "this machine was busy with other things: an idle processor sends more"
+		hint = "other programs kept this machine busy: without them it sends faster"
 	}
 	if hint != "" && r.RateAsked != nil {
 		t.Hint("%s", hint)

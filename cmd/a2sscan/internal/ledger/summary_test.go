@@ -54,7 +54,7 @@ func TestSummaryReported(t *testing.T) {
          targets         50 asked: 10 ok, 10 partial, 10 error, 20 silent; 50 not finished; 21 left out
          written         30 records to census.ndjson
          summary         census.ndjson.summary.json
-         took            2.0 s at 50 of 5k/s: sent 100, received 33
+         took            2.0 s at 50/s (limit 5k/s): sent 100, received 33
          ledger          121 read = 1 invalid + 3 unscannable + 4 excluded + 5 duplicate + 6 other shard + 2 over limit + 50 finished + 50 unfinished
          finished        50 = 10 ok + 10 partial + 10 error + 10 no_reply + 10 unreachable
          faults          12 timeout, 1 bad_checksum

@@ -1,5 +1,5 @@
-// Package linesort sorts more lines than fit into memory: sorted runs go to
-// temporary files and are merged.
+// Package linesort sorts more lines than fit into memory. It writes sorted runs to
+// temporary files and merges them.
 package linesort
 
 import (
@@ -20,7 +20,7 @@ import (
 )
 
 // Key orders lines: by Group, then by Place, then by Origin. Lines with equal keys
-// stay in the order in which they were added.
+// keep the order in which they were added.
 type Key struct {
 	Group, Place uint64
 	Origin       int
@@ -36,19 +36,20 @@ type Entry struct {
 	Line []byte
 }
 
-// The bytes of lines in memory, and the block size of temporary files: each run
-// needs a few blocks while runs are merged.
+// heldBytes is how many bytes of lines are held in memory. blockSize is the block
+// size of temporary files; each run needs a few blocks of memory while runs are
+// merged.
 const (
 	heldBytes = 48 << 20
 	blockSize = 32 << 10
 )
 
-// Sorter sorts lines. Close removes its files.
+// Sorter sorts lines. Close removes its temporary files.
 type Sorter struct {
 	limit   int
 	held    []entry
-	bytes   []byte // of the lines in held
-	dir     string // of the runs; empty: there are none
+	bytes   []byte // the lines of held
+	dir     string // the directory of the runs; empty: there are no runs
 	runs    []*os.File
 	scratch []byte
 }
@@ -62,7 +63,7 @@ type entry struct {
 // New returns a sorter that has no files yet.
 func New() *Sorter { return &Sorter{limit: heldBytes} }
 
-// Close removes the files.
+// Close removes the temporary files.
 func (s *Sorter) Close() {
 	for _, f := range s.runs {
 		f.Close()
@@ -91,12 +92,12 @@ func failure(err error) error {
 		WithHint("TMPDIR names a directory with room for the records")
 }
 
-// sort sorts the lines in memory.
+// sort sorts the lines that are in memory.
 func (s *Sorter) sort() {
 	slices.SortStableFunc(s.held, func(a, b entry) int { return compare(a.key, b.key) })
 }
 
-// spill writes the lines in memory to a run.
+// spill writes the lines in memory to a new run.
 func (s *Sorter) spill() (err error) {
 	s.sort()
 	if s.dir == "" {
@@ -141,7 +142,7 @@ func (s *Sorter) Each(do func(Entry) error) error {
 		in := s2.NewReader(f, s2.ReaderMaxBlockSize(blockSize))
 		*h = append(*h, &run{number: i, in: bufio.NewReaderSize(in, 4<<10)})
 	}
-	(*h)[0].number = len(s.runs) // it was added last
+	(*h)[0].number = len(s.runs) // the lines in memory were added last
 	if err := h.start(); err != nil {
 		return failure(err)
 	}
@@ -157,8 +158,8 @@ func (s *Sorter) Each(do func(Entry) error) error {
 	return nil
 }
 
-// Groups calls do with all lines that agree in Group and Place, in order. They are
-// valid until do returns.
+// Groups calls do with each group of lines that have the same Group and Place. The
+// lines are in order, and valid until do returns.
 func (s *Sorter) Groups(do func([]Entry) error) error {
 	var same []Entry
 	err := s.Each(func(e Entry) error {
@@ -177,9 +178,9 @@ func (s *Sorter) Groups(do func([]Entry) error) error {
 	return err
 }
 
-// run is a sorted part of the lines, in memory or in a file.
+// run is a sorted sequence of lines, in memory or in a file.
 type run struct {
-	number int // runs with equal keys keep their order
+	number int // among equal keys, runs with lower numbers come first
 	now    Entry
 
 	held  []entry
@@ -188,7 +189,7 @@ type run struct {
 	line  []byte
 }
 
-// next advances to the next line. The error is io.EOF at the end.
+// next reads the next line into now. At the end it returns io.EOF.
 func (r *run) next() (err error) {
 	if r.in == nil {
 		if len(r.held) == 0 {
@@ -216,7 +217,7 @@ func (r *run) next() (err error) {
 	return nil
 }
 
-// merging is a heap of runs, by their next lines.
+// merging is a heap of runs, ordered by their present lines.
 type merging []*run
 
 func (h merging) Len() int { return len(h) }
@@ -232,7 +233,7 @@ func (h *merging) Pop() any {
 	return r
 }
 
-// start reads the first line of each run.
+// start reads the first line of each run and removes empty runs.
 func (h *merging) start() error {
 	all := *h
 	*h = nil
@@ -248,7 +249,7 @@ func (h *merging) start() error {
 	return nil
 }
 
-// advance goes on to the next line of the first run.
+// advance reads the next line of r, the first run of the heap.
 func (h *merging) advance(r *run) error {
 	switch err := r.next(); {
 	case err == nil:

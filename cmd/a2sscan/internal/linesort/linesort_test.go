@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// TestEach: lines come in the order of their keys, whether they fit into memory or
-// go to files, equal keys as they were added; and no file is left.
+// TestEach: lines are returned in the order of their keys, and with equal keys in
+// the order in which they were added. This holds whether they fit into memory or go
+// to files. No file is left.
 func TestEach(t *testing.T) {
 	for _, limit := range []int{heldBytes, 1000, 1} {
 		t.Run(fmt.Sprint(limit), func(t *testing.T) {
@@ -30,7 +31,7 @@ func TestEach(t *testing.T) {
 			err := s.Groups(func(same []Entry) error {
 				for _, e := range same {
 					if e.Key.Group != same[0].Key.Group || e.Key.Place != same[0].Key.Place {
-						t.Errorf("%v in the group of %v", e.Key, same[0].Key)
+						t.Errorf("%v is in the group of %v", e.Key, same[0].Key)
 					}
 				}
 				got = append(got, same...)

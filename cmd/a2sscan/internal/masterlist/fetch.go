@@ -1,5 +1,5 @@
-// Package masterlist fetches lists of servers from masters, and reads and writes files of
-// them.
+// Package masterlist fetches lists of servers from masters, and reads and writes
+// list files.
 package masterlist
 
 import (
@@ -23,8 +23,8 @@ const KeyVariable = "STEAM_WEB_API_KEY"
 // Options choose the list to fetch from a master, and how to fetch it.
 type Options struct {
 	UDP     string // host:port of a master server; empty: the Web API
-	URL     string // of the Web API; empty: Valve's
-	KeyFile string // holds the Web API's key; empty: KeyVariable does
+	URL     string // URL of the Web API; empty: Valve's
+	KeyFile string // file with the Web API's key; empty: KeyVariable has the key
 	Region  Region
 	Filter  master.Filter
 	Limits  Limits

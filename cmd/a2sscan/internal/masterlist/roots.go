@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"sync"
 
-	// The roots that browsers trust.
+	// These are the root certificates that browsers trust.
 	"golang.org/x/crypto/x509roots/fallback/bundle"
 )
 

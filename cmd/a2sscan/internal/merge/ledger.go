@@ -7,9 +7,9 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 )
 
-// sumLedgers adds the ledgers of shards. Each shard reads the whole list, and
-// accounts for the addresses of others as other_shard: in the sum there are none,
-// and every target of the list is accounted for once.
+// sumLedgers adds up the ledgers of shards. Each shard reads the whole list and
+// counts the addresses of other shards as other_shard. In the sum there are none of
+// those, and every target of the list is accounted for once.
 func sumLedgers(parts []*part) (all ledger.Ledger, gaps []string) {
 	first := parts[0].sum.Targets
 	all = ledger.Ledger{Read: first.Read, Invalid: first.Invalid, Duplicate: first.Duplicate, By: map[string]uint64{}}
@@ -38,14 +38,14 @@ func sumLedgers(parts []*part) (all ledger.Ledger, gaps []string) {
 	return all, gaps
 }
 
-// addCounts adds counts by name.
+// addCounts adds the counts in from to those in to.
 func addCounts(to, from map[string]uint64) {
 	for name, n := range from {
 		to[name] += n
 	}
 }
 
-// sumDatagrams adds what was sent and received.
+// sumDatagrams adds up the datagrams sent and received.
 func sumDatagrams(parts []*part) ledger.Datagrams {
 	all := ledger.Datagrams{
 		SentBy: map[string]uint64{}, SendFaults: map[string]uint64{}, ByClass: map[string]uint64{},
@@ -77,7 +77,7 @@ func addDatagrams(to, d *ledger.Datagrams) {
 	addCounts(to.Foreign, d.Foreign)
 }
 
-// sumExclusions adds the counts of equal rules.
+// sumExclusions adds up the counts of equal rules.
 func sumExclusions(parts []*part) []ledger.Exclusion {
 	all := []ledger.Exclusion{}
 	for _, p := range parts {
@@ -96,7 +96,7 @@ func sumExclusions(parts []*part) []ledger.Exclusion {
 	return all
 }
 
-// sumRates adds the rates: the shards may have run at the same time.
+// sumRates adds up the rates, because the shards may have run at the same time.
 func sumRates(parts []*part) (r ledger.Rates) {
 	asked := 0.0
 	for _, p := range parts {
@@ -113,7 +113,7 @@ func sumRates(parts []*part) (r ledger.Rates) {
 	return r
 }
 
-// addAsks adds how many servers answered first on ask 1, 2 …
+// addAsks adds up how many servers first answered attempt 1, 2 …
 func addAsks(parts []*part) (at []uint64) {
 	for _, p := range parts {
 		for i, n := range p.sum.FirstAnswers.AtAsk {

@@ -1,5 +1,5 @@
-// Package merge makes one census of several: of the shards of a scan, or of the
-// views of several vantage points. It proves first that they belong together.
+// Package merge makes one census from several, which are the shards of a scan or
+// the views of several vantage points. It first proves that they belong together.
 package merge
 
 import (
@@ -16,21 +16,21 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// Options name the parts and the output of a merge.
+// Options choose the parts and the output of a merge.
 type Options struct {
 	Files   []string
 	Output  string
 	Force   bool   // replace an existing output
-	Summary string // where the summary goes; empty: beside the output
-	Scan    string // name of the merged scan; empty: that of the earliest part
+	Summary string // path of the summary; empty: beside the output
+	Scan    string // name of the merged scan; empty: that of the part that began first
 	Origins bool   // the files are views of several vantage points
 
-	Command []string // for the summary
+	Command []string // the command line, for the summary
 	Build   ledger.Build
 }
 
-// Merge checks the parts and writes the merged census and its summary. A gap is an
-// error with ExitNumbers, and leaves no output behind.
+// Merge checks the parts and writes the merged census and its summary. If the parts
+// do not make one census, the error has ExitNumbers, and no output is left.
 func Merge(t *console.Terminal, o Options) error {
 	m := &merger{term: t, options: o}
 	if err := m.check(); err != nil {
@@ -62,7 +62,8 @@ type merger struct {
 	line  []byte        // the record that was written last
 }
 
-// gap reports the problems of the parts, and returns the error for them.
+// gap prints the problems of the parts, and returns the error for them; nil if
+// there are none.
 func (m *merger) gap(problems []string) error {
 	if len(problems) == 0 {
 		return nil
@@ -79,8 +80,8 @@ func (m *merger) gap(problems []string) error {
 		WithHint("scan what is missing with the same command and --shard, then merge again")
 }
 
-// check proves that the parts make one census, as far as their summaries and each
-// of them by itself can show.
+// check proves that the parts make one census, as far as that can be seen from the
+// summaries and from each part alone.
 func (m *merger) check() error {
 	if err := m.open(); err != nil {
 		return err
@@ -103,7 +104,7 @@ func (m *merger) check() error {
 	return m.gap(gaps)
 }
 
-// open names the parts.
+// open groups the files into parts.
 func (m *merger) open() (err error) {
 	if m.options.Origins {
 		m.parts, err = originsOf(m.options.Files)
@@ -123,7 +124,7 @@ func firstError(errs ...error) error {
 	return nil
 }
 
-// combine makes the ledger of all parts and returns the gaps in it.
+// combine computes the ledger of all parts and returns the gaps in it.
 func (m *merger) combine() (gaps []string) {
 	if m.options.Origins {
 		m.sum.Targets, gaps = sameTargets(m.parts)
@@ -133,7 +134,7 @@ func (m *merger) combine() (gaps []string) {
 	l, more := sumLedgers(m.parts)
 	m.sum.Targets = l
 	if len(gaps) > 0 {
-		return gaps // the sums can't be right
+		return gaps // while shards are missing, the sums can't be right
 	}
 	return more
 }
@@ -174,8 +175,8 @@ func (m *merger) records() error {
 	return nil
 }
 
-// copy writes the records of a shard. Each must be of an address of the shard, so
-// no other shard has it.
+// copy writes the records of a shard. The address of each must belong to the shard;
+// so no other shard can have a record of it.
 func (m *merger) copy(p *part) error {
 	for _, file := range p.files {
 		_, err := census.EachOf(file, func(n int, line []byte) error {
@@ -192,7 +193,7 @@ func (m *merger) copy(p *part) error {
 	return nil
 }
 
-// add writes a record under the name of the merged scan, and counts it.
+// add writes a record with the name of the merged scan, and counts it.
 func (m *merger) add(line []byte) error {
 	m.line = record.Rename(m.line[:0], line, m.sum.Scan)
 	_, r, err := record.Read(m.line)
@@ -204,7 +205,7 @@ func (m *merger) add(line []byte) error {
 	return output.Failure(m.out.WriteLine(m.line))
 }
 
-// describe fills in what the merged census is.
+// describe fills in the fields of the summary that do not depend on the records.
 func (m *merger) describe() {
 	first := &m.parts[0].sum
 	s := &m.sum
@@ -226,8 +227,8 @@ func (m *merger) describe() {
 	s.Datagrams, s.Exclusions, s.Rates = sumDatagrams(m.parts), sumExclusions(m.parts), sumRates(m.parts)
 }
 
-// addPart adds a part to the summary. Parts may run at the same time, or one after
-// the other: the duration is from the first start to the last end.
+// addPart adds a part to the summary. Parts may run at the same time or one after
+// another, so the duration is from the first start to the last end.
 func (m *merger) addPart(p *part) {
 	s := &m.sum
 	if s.Scan == "" || p.sum.Start.Before(s.Start) {
@@ -248,7 +249,7 @@ func (m *merger) addPart(p *part) {
 	addCounts(s.Faults, p.sum.Faults)
 }
 
-// total compares the records with the ledger.
+// total fills in the counts of the records and compares them with the ledger.
 func (m *merger) total() error {
 	m.tally.AtAsk = addAsks(m.parts)
 	m.sum.SetAnswers(&m.tally, len(m.tally.AtAsk))
@@ -263,7 +264,7 @@ func (m *merger) total() error {
 	return nil
 }
 
-// finish writes the summary.
+// finish writes the summary and prints what was merged.
 func (m *merger) finish() error {
 	if err := m.writeSummary(); err != nil {
 		return err
@@ -275,8 +276,8 @@ func (m *merger) finish() error {
 	return nil
 }
 
-// writeSummary writes the summary where it belongs. Standard output has no file
-// beside it.
+// writeSummary writes the summary to the path in the options, or beside the output.
+// There is no summary beside standard output.
 func (m *merger) writeSummary() error {
 	path := m.options.Summary
 	if path == "" && output.IsFile(m.stage.Path()) {

@@ -16,8 +16,8 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// originsOf makes a part of each vantage point. An argument is NAME=FILE, or a file
-// whose name up to its first dot is the name.
+// originsOf returns a part for each vantage point. An argument is NAME=FILE or
+// FILE. Without NAME, the file's name up to its first dot is the name.
 func originsOf(args []string) (parts []*part, err error) {
 	names := map[string]string{} // by path
 	var files []string
@@ -84,12 +84,12 @@ func sameTargets(parts []*part) (l ledger.Ledger, gaps []string) {
 	return l, gaps
 }
 
-// views joins the censuses of several vantage points.
+// views combines the censuses of several vantage points.
 type views struct {
 	names []string
 	reach ledger.Reach
-	by    map[string]uint64 // servers by their best status
-	seen  []record.View     // of the server that is being joined
+	by    map[string]uint64 // number of servers by their best status
+	seen  []record.View     // what each vantage point recorded of the present server
 	line  []byte
 }
 
@@ -118,7 +118,7 @@ func (m *merger) join() error {
 	return s.Groups(func(same []linesort.Entry) error { return m.add(m.views.joined(same)) })
 }
 
-// distribute adds the records of one vantage point to those of others.
+// distribute adds the records of one vantage point to the sorter.
 func (m *merger) distribute(s *linesort.Sorter, origin int, p *part) error {
 	for _, file := range p.files {
 		_, err := census.EachOf(file, func(_ int, line []byte) error {
@@ -131,7 +131,7 @@ func (m *merger) distribute(s *linesort.Sorter, origin int, p *part) error {
 	return nil
 }
 
-// keyOf is an IPv4 address and port as a number.
+// keyOf returns an IPv4 address and port as a number.
 func keyOf(a netip.AddrPort) uint64 {
 	if !a.Addr().Unmap().Is4() {
 		return 0
@@ -140,8 +140,8 @@ func keyOf(a netip.AddrPort) uint64 {
 	return uint64(ip[0])<<40 | uint64(ip[1])<<32 | uint64(ip[2])<<24 | uint64(ip[3])<<16 | uint64(a.Port())
 }
 
-// joined returns the record of a server: the best that a vantage point has, with
-// what each saw. It is valid until the next call.
+// joined returns one record for a server: the best record of any vantage point,
+// with what each of them saw. It is valid until the next call.
 func (v *views) joined(same []linesort.Entry) []byte {
 	v.seen = v.seen[:0]
 	for _, name := range v.names {
@@ -156,7 +156,7 @@ func (v *views) joined(same []linesort.Entry) []byte {
 	return v.line
 }
 
-// rank orders records by how much was answered.
+// rank orders records by status, the most complete first.
 func rank(line []byte) scanner.Status {
 	word := record.KeyOf(line).Status
 	for s := scanner.StatusOK; s < scanner.NumStatuses; s++ {
@@ -167,10 +167,10 @@ func rank(line []byte) scanner.Status {
 	return scanner.NumStatuses
 }
 
-// answered reports whether a record is of a server that sent something.
+// answered reports whether the server of a record sent anything.
 func answered(line []byte) bool { return rank(line) < scanner.StatusNoReply }
 
-// count counts the vantage points that reached a server.
+// count counts which vantage points reached a server.
 func (v *views) count(same []linesort.Entry, best linesort.Entry) {
 	v.by[record.KeyOf(best.Line).Status]++
 	reached := 0
@@ -199,8 +199,8 @@ func (v *views) count(same []linesort.Entry, best linesort.Entry) {
 	}
 }
 
-// total adds the statuses to the ledger. A target without a record answered nobody:
-// it counts as no_reply.
+// total adds the counts by status to the ledger. A target without a record answered
+// no vantage point, and counts as no_reply.
 func (v *views) total(sum *ledger.Summary) {
 	silent := sum.Targets.Finished
 	for status, n := range v.by {
@@ -211,7 +211,7 @@ func (v *views) total(sum *ledger.Summary) {
 	sum.Origins = &v.reach
 }
 
-// say prints what the vantage points reached.
+// say prints how many servers each vantage point reached.
 func (v *views) say(t *console.Terminal) {
 	t.Say("reached by all: %s, by some: %s", console.Grouped(v.reach.All), console.Grouped(v.reach.Some))
 	for _, name := range v.names {

@@ -18,15 +18,15 @@ import (
 
 // part is one census to merge: its files, and the summary beside them.
 type part struct {
-	name    string // of its first file, for a person
+	name    string // its first file, for messages
 	origin  string // name of the vantage point
 	files   []string
-	summary string // its path
+	summary string // path of the summary
 	sum     ledger.Summary
 	shard   list.Shard
 }
 
-// group makes parts of files: those that share a summary are one part.
+// group groups files into parts. Files that share a summary are one part.
 func group(files []string) (parts []*part) {
 	for _, f := range files {
 		beside := census.SummaryBeside(f)
@@ -40,8 +40,8 @@ func group(files []string) (parts []*part) {
 	return parts
 }
 
-// load reads the summary of a part. It returns what makes the part unfit for a
-// merge, or an error if the file can't be read.
+// load reads the summary of a part. gap says why the part is unfit for a merge; ""
+// if it is fit. The error is that of reading the file.
 func (p *part) load() (gap string, err error) {
 	text, err := store.Source().ReadFile(p.summary)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -106,7 +106,7 @@ func (p *part) note() ledger.Part {
 	}
 }
 
-// loadAll reads the summaries of all parts and returns the gaps.
+// loadAll reads the summaries of all parts and returns why any of them are unfit.
 func loadAll(parts []*part) (gaps []string, err error) {
 	for _, p := range parts {
 		gap, err := p.load()
@@ -120,7 +120,7 @@ func loadAll(parts []*part) (gaps []string, err error) {
 	return gaps, nil
 }
 
-// differences names each part whose plan is not that of the first.
+// differences lists each part whose plan differs from that of the first.
 func differences(parts []*part) (gaps []string) {
 	first := parts[0]
 	for _, p := range parts[1:] {
@@ -131,7 +131,7 @@ func differences(parts []*part) (gaps []string) {
 	return gaps
 }
 
-// missingShards checks that every shard is there once.
+// missingShards checks that there is exactly one part for every shard.
 func missingShards(parts []*part) (gaps []string) {
 	count := max(parts[0].shard.Count, 1)
 	by := map[int]*part{}

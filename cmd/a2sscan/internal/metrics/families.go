@@ -122,9 +122,9 @@ var families = []*family{
 			put(float64(r.Forgotten), "forgotten")
 		}),
 
-	gauge("rate_asked_datagrams_per_second", "The rate that was asked for; +Inf: as fast as it goes.",
+	gauge("rate_asked_datagrams_per_second", "The rate that was asked for; +Inf: as fast as possible.",
 		func(s *sample) float64 { return infinite(s.scan.Rate) }),
-	gauge("rate_reached_datagrams_per_second", "Datagrams sent a second, a mean of the time with targets to start.",
+	gauge("rate_reached_datagrams_per_second", "Datagrams sent per second, a mean of the time with targets to start.",
 		func(s *sample) float64 { return s.rates.RateReached }),
 	gauge("rate_settled_datagrams_per_second", "Without a rate: what it came to in the last seconds.",
 		func(s *sample) float64 { return s.scan.Settled }),

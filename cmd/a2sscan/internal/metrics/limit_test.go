@@ -102,7 +102,7 @@ func TestLimitOldest(t *testing.T) {
 		c.setBusy(true)
 	}
 	if oldest := l.open[0]; l.add(new(limitedConn)) != oldest {
-		t.Error("all connections are busy, and not the oldest was dropped")
+		t.Error("all connections are busy, but the oldest was not dropped")
 	}
 }
 

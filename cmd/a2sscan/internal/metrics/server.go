@@ -18,8 +18,8 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 	"github.com/a2sscan/a2sscan/scanner/list"
 
-	// Prometheus' own library: the text formats, and what Go and the process
-	// tell of themselves.
+	// Prometheus' own library provides the text formats, and the metrics of the Go
+	// runtime and of the process.
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -37,7 +37,7 @@ type Server struct {
 	http     http.Server
 	gone     chan struct{} // closed: the HTTP server has ended
 
-	trips prometheus.Histogram // of servers that answered
+	trips prometheus.Histogram // round trips of servers that answered
 	found population
 
 	mu       sync.Mutex

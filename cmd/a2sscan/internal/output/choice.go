@@ -47,7 +47,7 @@ func (c *Choice) Check() error {
 // notWritten has the suffixes of formats that a2sscan does not write, each with a
 // hint.
 var notWritten = map[string]string{
-	".parquet": "scan into census.ndjson.zst, then convert it", ".arrow": "scan into census.ndjson.zst, then convert it",
+	".parquet": "scan into census.ndjson.zst, then a2sscan export writes Parquet", ".arrow": "scan into census.ndjson.zst, then convert it",
 	".xlsx": "spreadsheets open .csv", ".xls": "spreadsheets open .csv", ".ods": "spreadsheets open .csv",
 	".html": "scan into census.ndjson.zst, then make a page of it", ".htm": "scan into census.ndjson.zst, then make a page of it",
 	".bz2": "compressed files end in .zst or .gz", ".xz": "compressed files end in .zst or .gz",
@@ -137,8 +137,8 @@ func (c *Choice) Columns() string {
 	return strings.TrimSpace(string(c.format()) + " " + strings.Join(c.Fields, ","))
 }
 
-// table returns what formats records as lines. It is nil if records are written as
-// JSON.
+// table returns what formats records as lines. It is nil if records are written
+// unchanged.
 func (c *Choice) table() (*columns.Table, error) {
 	var screen columns.Screen
 	if c.Screen != nil {
@@ -151,7 +151,7 @@ func (c *Choice) table() (*columns.Table, error) {
 }
 
 // Shown returns what formats records as lines for w, which may be a terminal. It is
-// nil if records are written as JSON.
+// nil if records are written unchanged.
 func Shown(w any, format columns.Format, fields []string, color bool) (*columns.Table, error) {
 	screen := columns.Screen{Color: color}
 	if console.IsTerminal(w) {

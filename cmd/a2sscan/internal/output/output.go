@@ -229,8 +229,8 @@ func (o *Output) Remove() {
 }
 
 // Failure gives an error of writing its exit code and hint. The hint is that of the
-// sink.Error, except for fs.ErrExist: its hint names the flags of a2sscan that
-// help.
+// sink.Error. But for fs.ErrExist, Failure replaces it by one that names the flags
+// of a2sscan.
 func Failure(err error) error {
 	if err == nil {
 		return nil

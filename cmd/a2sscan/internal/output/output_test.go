@@ -49,7 +49,8 @@ func TestOutputRemove(t *testing.T) {
 	}
 }
 
-// TestOutputClosed: an output that was closed before its first record makes no file.
+// TestOutputClosed: an output that is closed before its first record creates no
+// file.
 func TestOutputClosed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out")
 	o := New(path, sink.Options{Scan: "test"})

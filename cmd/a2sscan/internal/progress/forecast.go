@@ -109,8 +109,7 @@ func (fc *Forecast) time(datagrams float64, last time.Duration) time.Duration {
 }
 
 // String formats the forecast as one line: "about 4M to 4.7M datagrams, 14 to 16
-// min at 5k a second, by how many answer, with up to 3 GB". The ranges depend on
-// how many targets answer.
+// min at 5k/s, depending on how many answer, with up to 3 GB".
 func (fc *Forecast) String() string {
 	least, most := fc.datagrams()
 	parts := []string{"about " + between(console.Short(least), console.Short(most)) + " datagrams"}
@@ -120,17 +119,17 @@ func (fc *Forecast) String() string {
 			soonest = fc.silence()
 		}
 		times := between(console.RoughDuration(fc.time(least, soonest)), console.RoughDuration(fc.time(most, fc.longest())))
-		parts = append(parts, times+" at "+console.Short(fc.Rate)+" a second")
+		parts = append(parts, times+" at "+console.Short(fc.Rate)+"/s")
 	} else {
-		parts = append(parts, "as fast as it goes")
+		parts = append(parts, "as fast as possible")
 	}
 	switch s := strings.Join(parts, ", "); {
 	case fc.InNetworks == 0:
-		return s + ", by how many answer, with up to " + roughly(fc.replies())
+		return s + ", depending on how many answer, with up to " + roughly(fc.replies())
 	case least == most && fc.silence() == fc.longest():
 		return s
 	default:
-		return s + ", by how many answer"
+		return s + ", depending on how many answer"
 	}
 }
 

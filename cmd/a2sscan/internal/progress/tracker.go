@@ -141,7 +141,7 @@ func (p *Tracker) open(s *scanner.Stats) time.Duration {
 const (
 	leastBar = 12
 	mostBar  = 50
-	barAfter = 2  // this many flows take precedence over the bar
+	barAfter = 2  // how many flows take precedence over the bar
 	beside   = 60 // columns reserved for the text
 )
 
@@ -271,7 +271,7 @@ func upToSeconds(d time.Duration) time.Duration {
 	return (d + time.Second - 1).Truncate(time.Second)
 }
 
-// flows are the counts of a status line, the most important first.
+// flows returns the counts of a status line, the most important first.
 func flows(v *View) []string {
 	parts := []string{
 		flow("sent", v.DatagramsSent(), v.sentRate),

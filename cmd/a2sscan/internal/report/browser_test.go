@@ -28,7 +28,7 @@ import (
 
 var screenshots = flag.String("screenshots", "", "folder for pictures of the page at several widths, light and dark")
 
-// browser is a tab of headless Chromium that shows pages of this test.
+// browser is a tab of headless Chromium that shows the pages of a test.
 type browser struct {
 	t      *testing.T
 	ctx    context.Context
@@ -36,10 +36,10 @@ type browser struct {
 
 	mu     sync.Mutex
 	html   []byte
-	faults []string // console messages, errors, and requests for anything but the page
+	faults []string // console messages, errors, and requests for anything except the page
 }
 
-// newBrowser starts Chromium, or skips the test.
+// newBrowser starts Chromium. If there is none, it skips the test.
 func newBrowser(t *testing.T) *browser {
 	t.Helper()
 	if testing.Short() {
@@ -67,7 +67,7 @@ func newBrowser(t *testing.T) *browser {
 	return b
 }
 
-// serve sends the page, and notes whatever else is asked for.
+// serve serves the page, and records any other request as a fault.
 func (b *browser) serve(w http.ResponseWriter, r *http.Request) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -80,7 +80,7 @@ func (b *browser) serve(w http.ResponseWriter, r *http.Request) {
 	w.Write(b.html)
 }
 
-// listen notes what a page without faults does not do.
+// listen records events that a page without faults does not cause.
 func (b *browser) listen(event any) {
 	fault := ""
 	switch e := event.(type) {
@@ -112,7 +112,7 @@ func call[P, R any](b *browser, command cdp.Command[P, R], params P) {
 	}
 }
 
-// run runs an action, which has a minute.
+// run runs an action, for at most a minute.
 func run[T any](b *browser, action chromedp.Action[T]) T {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, time.Minute)
@@ -125,13 +125,13 @@ func run[T any](b *browser, action chromedp.Action[T]) T {
 	return value
 }
 
-// eval returns the value of an expression.
+// eval evaluates an expression in the page and returns its value.
 func eval[T any](b *browser, expression string) T {
 	b.t.Helper()
 	return run(b, chromedp.Evaluate[T](expression))
 }
 
-// open shows a page at a width, in light or dark.
+// open shows a page at a width, with a light or dark colour scheme.
 func (b *browser) open(html []byte, width int64, scheme string) {
 	b.t.Helper()
 	b.mu.Lock()
@@ -144,7 +144,7 @@ func (b *browser) open(html []byte, width int64, scheme string) {
 	run(b, chromedp.Navigate(b.server.URL+"/"))
 }
 
-// noFaults fails the test if the browser saw any.
+// noFaults fails the test if the browser recorded any fault.
 func (b *browser) noFaults() {
 	b.t.Helper()
 	b.mu.Lock()
@@ -154,8 +154,8 @@ func (b *browser) noFaults() {
 	}
 }
 
-// tooWide lists the elements that are wider than the screen, or that reach beyond it
-// without a box that scrolls.
+// tooWide lists the elements that are wider than the screen, except those in a box
+// that scrolls.
 const tooWide = `(() => {
 	const wide = document.documentElement.clientWidth;
 	return [document.documentElement.scrollWidth > wide ? "the page is " + document.documentElement.scrollWidth + " wide" : ""].concat(
@@ -165,7 +165,8 @@ const tooWide = `(() => {
 			.map(e => e.tagName + "." + e.className + " " + e.getBoundingClientRect().width)).filter(Boolean).slice(0, 20);
 })()`
 
-// TestBrowser: the page works in a browser, at all widths, in light and dark.
+// TestBrowser: the page works in a browser, at all widths and in both colour
+// schemes.
 func TestBrowser(t *testing.T) {
 	b := newBrowser(t)
 	nights := 40
@@ -186,7 +187,7 @@ func TestBrowser(t *testing.T) {
 	b.noFaults()
 }
 
-// fits fails the test if something is wider than the screen.
+// fits fails the test if anything is wider than the screen.
 func (b *browser) fits(width int64) {
 	b.t.Helper()
 	if wide := eval[[]string](b, tooWide); len(wide) > 0 {
@@ -194,7 +195,8 @@ func (b *browser) fits(width int64) {
 	}
 }
 
-// TestBrowserTable: search and sort work, with a mouse and with keys.
+// TestBrowserTable: searching and sorting the table work with the mouse and with
+// the keyboard.
 func TestBrowserTable(t *testing.T) {
 	b := newBrowser(t)
 	in := &Input{Stats: sampleStats(0), Servers: &Servers{}}
@@ -252,7 +254,8 @@ func TestBrowserTable(t *testing.T) {
 	b.noFaults()
 }
 
-// TestBrowserTooltips: charts explain the mark under the pointer, and Escape hides the explanation.
+// TestBrowserTooltips: charts explain the mark under the pointer. Escape hides the
+// explanation.
 func TestBrowserTooltips(t *testing.T) {
 	b := newBrowser(t)
 	b.open(rendered(t, sampleInput(365)), 1280, "light")
@@ -292,12 +295,13 @@ func TestBrowserTooltips(t *testing.T) {
 	}
 	run(b, chromedp.Click(`label[for="range-0"]`))
 	if got := eval[string](b, `Array.from(document.querySelectorAll(".panel"), p => getComputedStyle(p).display).join(" ")`); got != "block none none" {
-		t.Errorf("of the lengths of history are shown: %s", got)
+		t.Errorf("these periods of the history are shown: %s", got)
 	}
 	b.noFaults()
 }
 
-// TestBrowserHostile: no name runs, loads or shows anything but itself.
+// TestBrowserHostile: no name runs or loads anything, or shows anything but its own
+// text.
 func TestBrowserHostile(t *testing.T) {
 	b := newBrowser(t)
 	html := rendered(t, hostileInput())
@@ -307,7 +311,7 @@ func TestBrowserHostile(t *testing.T) {
 		run(b, chromedp.Focus("#q"))
 		run(b, chromedp.KeyEvent("hacked"))
 		if got := eval[int](b, `document.querySelectorAll("#list tbody tr").length`); got < 5 {
-			t.Errorf("%d servers found by what is in their names", got)
+			t.Errorf("%d servers found by text in their names", got)
 		}
 		if got := eval[string](b, `String(window.hacked)`); got != "undefined" {
 			t.Errorf("script number %s ran", got)
@@ -323,7 +327,7 @@ func TestBrowserHostile(t *testing.T) {
 	b.noFaults()
 }
 
-// TestBrowserNoticed: what the other tests look for would be seen.
+// TestBrowserNoticed: the browser records the faults that the other tests look for.
 func TestBrowserNoticed(t *testing.T) {
 	b := newBrowser(t)
 	b.open([]byte(`<!doctype html><meta name="viewport" content="width=device-width"><title>x</title><img src="/picture.png"><p id="w">x</p><script>console.log("x"); document.getElementById("w").style.width = "500px"; throw 1</script><footer></footer>`), 360, "light")
@@ -340,8 +344,8 @@ func TestBrowserNoticed(t *testing.T) {
 	}
 }
 
-// axeScript is axe-core, which finds what people cannot use who do not see well, or who have
-// no mouse; "" if there is none.
+// axeScript returns the script axe-core, which finds what people with poor eyesight
+// or without a mouse cannot use. It returns "" if axe-core is not installed.
 var axeScript = sync.OnceValue(func() string {
 	text, err := os.ReadFile(filepath.Join(os.Getenv("A2SSCAN_AXE"), "node_modules/axe-core/axe.min.js"))
 	if err != nil {
@@ -350,8 +354,9 @@ var axeScript = sync.OnceValue(func() string {
 	return string(text)
 })
 
-// TestBrowserAccessible: people can use the page who do not see well, or have no mouse.
-// Each size and each theme is checked once, because a check takes long.
+// TestBrowserAccessible: people with poor eyesight or without a mouse can use the
+// page. Each size and each colour scheme is checked only once, because a check
+// takes long.
 func TestBrowserAccessible(t *testing.T) {
 	if axeScript() == "" {
 		t.Skip("SKIPPED, ACCESSIBILITY WAS NOT CHECKED: A2SSCAN_AXE does not name a folder with npm's axe-core")
@@ -365,7 +370,7 @@ func TestBrowserAccessible(t *testing.T) {
 	b.noFaults()
 }
 
-// axe fails the test if axe-core has a serious finding.
+// axe fails the test if axe-core has a finding of at least moderate impact.
 func (b *browser) axe(what string) {
 	b.t.Helper()
 	run(b, chromedp.Evaluate[chromedp.Void](axeScript()))

@@ -17,7 +17,7 @@ const (
 	changesOfGame = 5  // of each game, one by one
 )
 
-// kinds explains the kinds of changes.
+// kinds describes the kinds of changes, in the order of the page.
 var kinds = []struct {
 	kind       census.Kind
 	name, text string
@@ -39,7 +39,7 @@ var kinds = []struct {
 	{census.KindFarm, "Farm", "joined or left a farm"},
 }
 
-// changes is the section on the census before.
+// changes is the section about changes since the previous census.
 type changes struct {
 	Since  string
 	Kinds  []changeRow
@@ -49,10 +49,10 @@ type changes struct {
 	Notes  []string
 }
 
-// changeRow is a kind of change.
+// changeRow is a row about one kind of change.
 type changeRow struct{ Name, Text, Count, Width string }
 
-// gameChange is the changes in a game.
+// gameChange is a row about the changes in one game.
 type gameChange struct {
 	Name                           string
 	New, Gone, Back, Version, Rest string
@@ -92,7 +92,7 @@ func newChanges(in *Input, names map[string]string) *changes {
 	return v
 }
 
-// addGames fills the table of games: those with the most changes.
+// addGames fills the table of the games with the most changes.
 func (v *changes) addGames(c *census.Comparison, names map[string]string) {
 	for _, id := range slices.Sorted(maps.Keys(c.ByGame)) {
 		by := c.ByGame[id]
@@ -116,7 +116,9 @@ func (v *changes) addSingle(game string, all []census.Change) {
 	for _, c := range all[:min(changesOfGame, len(all))] {
 		one := singleChange{
 			Game: game, Kind: kindName(c.Kind), Server: named(c.Name), Addr: shown(c.Addr, 40), People: number(uint64(c.People)),
-			What: shown(compare.Detail(&c), detailShown),
+		}
+		if !compare.WholeServer(c.Kind) {
+			one.What = shown(compare.Detail(&c), detailShown)
 		}
 		if c.LikelyLoss {
 			one.Kind += " (likely loss)"

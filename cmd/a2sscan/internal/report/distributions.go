@@ -10,13 +10,13 @@ import (
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
-// distribution is a histogram with its title and a sentence.
+// distribution is a histogram with a title and a sentence.
 type distribution struct {
 	Title, Text string
 	Chart       *chart.Columns
 }
 
-// distributions are those that the census knows.
+// distributions returns the histograms for which the census has data.
 func distributions(s *census.Stats) (all []distribution) {
 	if d := s.RoundTrips; some(d) {
 		all = append(all, distribution{"Round trips", fmt.Sprintf(
@@ -41,7 +41,7 @@ func distributions(s *census.Stats) (all []distribution) {
 
 func some(d *census.Distribution) bool { return d != nil && d.Servers > 0 && len(d.Bins) > 0 }
 
-// histogram draws a distribution.
+// histogram returns the histogram of a distribution.
 func histogram(id, value, unit string, d *census.Distribution) *chart.Columns {
 	h := chart.Histogram{
 		ID: id, Value: value, Of: "server",
@@ -49,7 +49,7 @@ func histogram(id, value, unit string, d *census.Distribution) *chart.Columns {
 			lower(value), number(d.Servers), rounded(d.P50), unit, rounded(d.P90), unit),
 	}
 	bins := withoutTail(d.Bins)
-	exact := false // the bin before counts one value only
+	exact := false // whether the bin before counts a single value
 	for i, b := range bins {
 		bin := chart.Bin{Range: binRange(b, unit, exact), Count: b.Servers}
 		if !exact {
@@ -64,10 +64,10 @@ func histogram(id, value, unit string, d *census.Distribution) *chart.Columns {
 	return h.Draw()
 }
 
-// isExact reports whether a bin counts one value, such as 0.
+// isExact reports whether a bin counts a single value, such as 0.
 func isExact(b census.Bin) bool { return b.To != nil && *b.To-b.From < 0.001 }
 
-// withoutTail leaves out the empty bins at the end.
+// withoutTail removes the empty bins at the end.
 func withoutTail(bins []census.Bin) []census.Bin {
 	n := len(bins)
 	for n > 1 && bins[n-1].Servers == 0 {
@@ -76,8 +76,9 @@ func withoutTail(bins []census.Bin) []census.Bin {
 	return bins[:n]
 }
 
-// binRange describes a bin: 20 to 30 ms. Bins of whole numbers, which have no unit, name
-// the last of them. The one after a bin of a single value excludes that.
+// binRange describes the range of a bin: 20 to 30 ms. A range of whole numbers,
+// which have no unit, ends with the last number that it includes. After a bin of a
+// single value, the range excludes that value.
 func binRange(b census.Bin, unit string, afterExact bool) string {
 	from := trimmed(b.From)
 	if afterExact {
@@ -96,12 +97,12 @@ func binRange(b census.Bin, unit string, afterExact bool) string {
 	return from + " to " + trimmed(*b.To) + unit
 }
 
-// trimmed writes a border of a bin.
+// trimmed formats the edge of a bin.
 func trimmed(v float64) string {
 	return strconv.FormatFloat(math.Round(v*1000)/1000, 'f', -1, 64)
 }
 
-// edge labels the border of a bin on the axis. The first carries the unit.
+// edge returns the label of a bin's edge on the axis. The first label has the unit.
 func edge(v float64, unit string, first bool) string {
 	if first {
 		return console.Short(math.Round(v*1000)/1000) + unit
@@ -109,5 +110,5 @@ func edge(v float64, unit string, first bool) string {
 	return console.Short(math.Round(v*1000) / 1000)
 }
 
-// lower begins a word with a small letter.
+// lower changes the first letter to lower case.
 func lower(s string) string { return string(s[0]|0x20) + s[1:] }

@@ -1,12 +1,12 @@
-// Package report writes a census as one HTML page that needs nothing else: no
-// network, no other file.
+// Package report writes a census as one HTML page that needs no network and no
+// other file.
 //
-// [Make] reads censuses and the stats of earlier nights; [Write] turns what they
-// say into the page. Package chart draws the charts.
+// [Make] reads censuses and the stats of earlier nights. [Write] writes the page
+// about them. Package chart draws the charts.
 //
-// Names come from strangers. The templates escape them for where they stand, and
-// shown makes invisible characters visible. The page carries a Content-Security-Policy
-// that allows its own style and its own script, by their hashes, and nothing else:
-// no request, no other script, no style attribute. The page contains no player
-// names. It counts the servers that answer without a challenge, and lists none.
+// Names come from strangers. The templates escape them for the place where they are
+// shown, and shown makes invisible characters visible. The Content-Security-Policy
+// of the page allows only its own style and its own script, by their hashes: no
+// request, no other script, no style attribute. The page contains no player names.
+// It counts the servers that answer without a challenge, but does not list them.
 package report

@@ -9,34 +9,35 @@ import (
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
-// How many rows of each table stand open. The others unfold.
+// The first rows of each table are always visible. The others, at most
+// rowsUnfolded, unfold.
 const (
 	gamesShown     = 20
 	mapsShown      = 15
 	modesShown     = 10
 	countriesShown = 15
 	networksShown  = 15
-	rowsUnfolded   = 180 // at most, behind those
+	rowsUnfolded   = 180 // more rows per table that unfold
 )
 
-// groupRow is a row of a table of groups.
+// groupRow is a row about one group in a table.
 type groupRow struct {
 	Name, Context         string
 	Servers, ServersWidth string
 	People, PeopleWidth   string
 	Bots, Fill            string
-	WithoutFarms          string // people; empty: none of its servers is in a farm
+	WithoutFarms          string // people without farms; empty: no server of the group is in a farm
 }
 
-// groupTable is a table of groups: games, maps, networks.
+// groupTable is a table of groups, such as games, maps or networks.
 type groupTable struct {
-	Head   string // of the first column
+	Head   string // title of the first column
 	Rows   []groupRow
 	Folded []groupRow
-	Rest   []string // sentences on what is not in the table
+	Rest   []string // sentences about what the table omits
 }
 
-// mostPeople sorts groups by people, then by servers.
+// mostPeople returns the groups sorted by people, then by servers.
 func mostPeople(groups []census.Group) []census.Group {
 	sorted := slices.Clone(groups)
 	slices.SortStableFunc(sorted, func(a, b census.Group) int {
@@ -45,9 +46,9 @@ func mostPeople(groups []census.Group) []census.Group {
 	return sorted
 }
 
-// newGroupTable makes the table of groups, those with the most people first. Names are
-// those of games; nil: the groups are games themselves. It is nil if there is nothing to
-// show.
+// newGroupTable returns the table of groups, with the most people first. names are
+// the names of games, which it shows beside each group; nil means that the groups
+// are games themselves. It returns nil if there are no groups.
 func newGroupTable(head string, groups *census.Groups, names map[string]string, open int) *groupTable {
 	if len(groups.Top) == 0 {
 		return nil
@@ -79,7 +80,8 @@ func newGroupTable(head string, groups *census.Groups, names map[string]string, 
 	return t
 }
 
-// newGroupRow makes a row; bars are as long as they are to the largest.
+// newGroupRow returns a row. The lengths of its bars are relative to the largest
+// group.
 func newGroupRow(g *census.Group, most census.Sums) groupRow {
 	row := groupRow{
 		Name:    named(cmp.Or(g.Name, g.ID)),
@@ -93,7 +95,8 @@ func newGroupRow(g *census.Group, most census.Sums) groupRow {
 	return row
 }
 
-// rest sums up the groups that a table leaves out.
+// rest describes the groups that a table omits. cut are groups that the stats list
+// but the table does not.
 func rest(groups *census.Groups, cut []census.Group) (all []string) {
 	other := groups.Other
 	for _, g := range cut {
@@ -109,20 +112,20 @@ func rest(groups *census.Groups, cut []census.Group) (all []string) {
 	return all
 }
 
-// systems are the operating systems of servers.
+// systems is the section about the operating systems of servers.
 type systems struct {
 	Parts []part
 	Rest  []string
 }
 
-// part is a part of a divided bar.
+// part is a segment of a divided bar.
 type part struct {
 	Class, Name   string
 	X, Width, Tip string
 	Count, Share  string
 }
 
-// systemNames are the words of records.
+// systemNames maps the words of records to names.
 var systemNames = map[string]string{"linux": "Linux", "windows": "Windows", "mac": "macOS"}
 
 func newSystems(s *census.Stats) *systems {

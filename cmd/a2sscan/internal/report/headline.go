@@ -10,18 +10,19 @@ import (
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
-// lossy is the share of servers that a night may miss before it is marked.
+// lossy is the share of servers that a night may miss without being marked as
+// doubtful.
 const lossy = 0.01
 
 // tile is a headline number.
 type tile struct {
 	Label, Value string
-	Change       string // since the census before; empty: not known
-	Aside        string // without farms, and so on
-	Spark        string // path of the nights before
+	Change       string // since the census before; empty: unknown
+	Aside        string // such as the number without farms
+	Spark        string // SVG path of the last nights
 }
 
-// statement is a sentence on how far the numbers can be trusted.
+// statement is a sentence about how reliable the numbers are.
 type statement struct {
 	Class string // good, warn, bad
 	Text  string
@@ -37,7 +38,7 @@ func title(in *Input) string {
 	return "Game servers"
 }
 
-// when says when the scan ran.
+// when describes the time of the scan.
 func when(s *census.Stats) string {
 	from := night(s)
 	if from.IsZero() {
@@ -55,7 +56,7 @@ func when(s *census.Stats) string {
 	return text
 }
 
-// duration writes seconds for a person.
+// duration formats a number of seconds.
 func duration(seconds float64) string {
 	switch d := time.Duration(seconds * float64(time.Second)); {
 	case d < time.Minute:
@@ -74,7 +75,7 @@ func fileNames(files []string) (names []string) {
 	return names
 }
 
-// lead says in a sentence where the people are.
+// lead returns a sentence about the games with the most people.
 func lead(s *census.Stats) string {
 	byPeople := mostPeople(s.Games.Top)
 	if s.All.People == 0 || len(byPeople) == 0 {
@@ -92,7 +93,8 @@ func lead(s *census.Stats) string {
 	return fmt.Sprintf("%s hold %s of all people.", joined(top), percent(sum, s.All.People))
 }
 
-// trust is a summary of how reliable the numbers are. The section on the scan has more.
+// trust summarises how reliable the numbers are. The section about the scan has
+// more.
 func trust(s *census.Stats) (all []statement) {
 	r := s.Run
 	if r == nil {
@@ -124,7 +126,7 @@ func trustLosses(s *census.Stats) statement {
 	return statement{"good", fmt.Sprintf("Probably missed %s servers (%s)", rounded(*s.Run.Missed), percentOf(share))}
 }
 
-// missedShare is the estimated share of live servers that the scan missed.
+// missedShare returns the estimated share of live servers that the scan missed.
 func missedShare(s *census.Stats) (share float64, known bool) {
 	if s.Run == nil || s.Run.Missed == nil {
 		return 0, false
@@ -135,14 +137,15 @@ func missedShare(s *census.Stats) (share float64, known bool) {
 	return *s.Run.Missed / (*s.Run.Missed + float64(s.All.Servers)), true
 }
 
-// doubtful reports whether a night's numbers are too low: it lost more than it may, or
-// did not reach its end.
+// doubtful reports whether a night's numbers are too low, because the scan missed
+// too many servers or was not complete. It also reports nights whose sums do not
+// add up.
 func doubtful(s *census.Stats) bool {
 	share, _ := missedShare(s)
 	return share > lossy || s.Run != nil && (s.Run.Ended != "complete" || !s.Run.Consistent)
 }
 
-// tiles are the headline numbers.
+// tiles returns the headline numbers.
 func tiles(in *Input) []tile {
 	s := in.Stats
 	all := []tile{
@@ -159,7 +162,7 @@ func tiles(in *Input) []tile {
 	return append(all, games)
 }
 
-// tile is the headline of one sum.
+// tile returns the headline number of one sum.
 func (in *Input) tile(label string, of func(*census.Sums) uint64) tile {
 	s := in.Stats
 	t := tile{Label: label, Value: number(of(&s.All))}
@@ -173,7 +176,7 @@ func (in *Input) tile(label string, of func(*census.Sums) uint64) tile {
 	return t
 }
 
-// relative writes a change in per cent.
+// relative formats a change as a percentage.
 func relative(now, before uint64) string {
 	if before == 0 {
 		return signed(now, before)

@@ -10,7 +10,7 @@ import (
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
-// health is the section by which a reader judges the numbers.
+// health is the section from which a reader can judge the numbers.
 type health struct {
 	Facts     []fact
 	Ledger    []entry
@@ -28,7 +28,7 @@ type entry struct {
 	Sum                       bool
 }
 
-// questionRow is how a question was answered.
+// questionRow says how often a question was answered.
 type questionRow struct {
 	Name                   string
 	Answered, Unchallenged string
@@ -63,7 +63,7 @@ func duplicates(s *census.Stats) string {
 	return console.Plural(s.Duplicates, "further record") + " of the same address left out"
 }
 
-// runFacts are the numbers of a scan.
+// runFacts returns the most important numbers of a scan.
 func runFacts(r *census.Run) []fact {
 	answered := r.Targets.ByStatus["ok"] + r.Targets.ByStatus["partial"] + r.Targets.ByStatus["error"]
 	facts := []fact{{"Hit rate", percentOf(r.HitRate), number(answered) + " of " + number(r.Asked) + " targets answered"}}
@@ -92,7 +92,7 @@ func resumed(times int) string {
 	return "resumed " + console.Plural(uint64(times), "time")
 }
 
-// ledgerEntries are the targets by their fate.
+// ledgerEntries returns the targets by what became of them.
 func ledgerEntries(t *census.RunTargets) []entry {
 	all := []entry{newEntry("Read from the lists", t.Read, t.Read, true)}
 	for _, e := range []struct {
@@ -117,7 +117,7 @@ func ledgerEntries(t *census.RunTargets) []entry {
 	return all
 }
 
-// datagramEntries counts datagrams sent and received.
+// datagramEntries returns the counts of datagrams sent and received.
 func datagramEntries(d *census.RunDatagrams) []entry {
 	most := max(d.Sent, d.Received)
 	all := []entry{newEntry("Sent", d.Sent, most, true), newEntry("Repeats of a question", d.Repeats, most, false)}
@@ -136,7 +136,7 @@ func datagramEntries(d *census.RunDatagrams) []entry {
 	return all
 }
 
-// classNames are the classes of received datagrams.
+// classNames maps the classes of received datagrams to names.
 var classNames = map[string]string{
 	"matched": "Answers to our questions", "duplicate": "Duplicates", "malformed": "Malformed",
 	"late": "Late", "foreign": "From elsewhere",
@@ -169,7 +169,8 @@ func newQuestion(name string, q *census.Question) questionRow {
 	return row
 }
 
-// openGames are the games with the most servers that answer without a challenge.
+// openGames returns the games with the most servers that answer without a
+// challenge.
 func openGames(s *census.Stats) (rows []openGame) {
 	games := slices.Clone(s.Games.Top)
 	slices.SortStableFunc(games, func(a, b census.Group) int { return cmp.Compare(b.Unchallenged, a.Unchallenged) })

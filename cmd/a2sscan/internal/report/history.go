@@ -10,41 +10,41 @@ import (
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
-// How much of the past the page shows.
+// These limit how much of the past the page shows.
 const (
 	sparkNights  = 30
-	historyGames = 5 // games with a line of their own
+	historyGames = 5 // games that have a line in the chart
 )
 
-// ranges are the lengths of the past that a reader can choose, in nights.
+// ranges are the periods that a reader can choose, in nights.
 var ranges = []struct {
 	nights int
 	label  string
 }{{30, "30 nights"}, {90, "90 nights"}, {365, "365 nights"}, {math.MaxInt, "All nights"}}
 
-// History is what the page keeps of each night.
+// History has the data of past nights that the page shows.
 type History struct{ nights []pastNight }
 
 // pastNight is one night.
 type pastNight struct {
 	time         time.Time
 	all, without census.Sums
-	distinct     uint64 // games
+	distinct     uint64 // number of different games
 	lost         *float64
 	doubtful     bool
 	games        map[string]uint64            // people by game
 	versions     map[string]map[string]uint64 // servers by game and version
 }
 
-// Add adds a night. Nights come in any order; of two at the same time the later one
-// stays.
+// Add adds a night. Nights may come in any order. If two have the same time, the
+// one added later replaces the other.
 func (h *History) Add(s *census.Stats) {
 	if n := newPastNight(s); !n.time.IsZero() {
 		h.insert(n)
 	}
 }
 
-// newPastNight takes from the stats what the page needs.
+// newPastNight returns the data of a night that the page shows.
 func newPastNight(s *census.Stats) pastNight {
 	n := pastNight{
 		time: night(s), all: s.All, without: s.WithoutFarms, doubtful: doubtful(s),
@@ -65,7 +65,7 @@ func newPastNight(s *census.Stats) pastNight {
 	return n
 }
 
-// insert keeps the nights in their order.
+// insert adds a night at its place in the order of time.
 func (h *History) insert(n pastNight) {
 	i, found := slices.BinarySearchFunc(h.nights, n, func(a, b pastNight) int { return a.time.Compare(b.time) })
 	if found {
@@ -75,7 +75,7 @@ func (h *History) insert(n pastNight) {
 	h.nights = slices.Insert(h.nights, i, n)
 }
 
-// Len is how many nights there are.
+// Len returns the number of nights.
 func (h *History) Len() int {
 	if h == nil {
 		return 0
@@ -83,7 +83,7 @@ func (h *History) Len() int {
 	return len(h.nights)
 }
 
-// before returns the last night before a time, nil if there is none.
+// before returns the last night before t, or nil.
 func (h *History) before(t time.Time) *Before {
 	for i := h.Len() - 1; i >= 0; i-- {
 		if n := &h.nights[i]; n.time.Before(t) {
@@ -93,7 +93,7 @@ func (h *History) before(t time.Time) *Before {
 	return nil
 }
 
-// last returns a sum of the last nights, the oldest first.
+// last returns the values of a sum in the last n nights, the oldest first.
 func (h *History) last(n int, of func(*census.Sums) uint64) (values []float64) {
 	if h.Len() == 0 {
 		return nil
@@ -108,19 +108,19 @@ func tail(nights []pastNight, n int) []pastNight {
 	return nights[max(0, len(nights)-min(n, len(nights))):]
 }
 
-// historyView is the section on all nights.
+// historyView is the section about all nights.
 type historyView struct {
-	Nights   string // how many, and from when to when
+	Nights   string // their number, and the first and last date
 	Ranges   []rangeView
-	Games    []key // of the lines by game
-	Farms    bool  // some night has farms
+	Games    []key // the colours of the lines by game
+	Farms    bool  // at least one night has farms
 	Gaps     bool
 	Doubtful int
 	Columns  []string
 	Rows     []nightRow
 }
 
-// rangeView is the charts of a length of the past.
+// rangeView has the charts of one period.
 type rangeView struct {
 	Index           int
 	Label           string
@@ -129,7 +129,7 @@ type rangeView struct {
 	Games           *chart.Lines
 }
 
-// key names a colour.
+// key is an entry of a legend: a colour with a name.
 type key struct{ Class, Name string }
 
 // nightRow is a row of the table of nights.
@@ -139,7 +139,7 @@ type nightRow struct {
 	Values     []string
 }
 
-// view makes the section. One night alone has no history.
+// view returns the section, or nil if there are fewer than two nights.
 func (h *History) view(s *census.Stats, names map[string]string) *historyView {
 	if h.Len() < 2 {
 		return nil
@@ -174,7 +174,8 @@ func (h *History) times() (times []time.Time) {
 	return times
 }
 
-// addRanges draws the charts of each length that the history has.
+// addRanges adds the charts of each period, up to the first one that covers all
+// nights.
 func (v *historyView) addRanges(h *History, games []census.Group) {
 	for _, r := range ranges {
 		if n := len(v.Ranges); n > 0 && len(h.nights) <= ranges[n-1].nights {
@@ -190,7 +191,7 @@ func (v *historyView) addRanges(h *History, games []census.Group) {
 	v.Ranges[min(1, len(v.Ranges)-1)].Checked = true
 }
 
-// charts draws the charts of the nights in h.
+// charts returns the charts of the nights in h.
 func (h *History) charts(index int, label string, farms bool, games []census.Group) rangeView {
 	suffix := fmt.Sprintf("%s (%s). The table of nights has the numbers.", h.trend(), label)
 	timeline := func(what string, columns ...int) *chart.Timeline {
@@ -217,7 +218,7 @@ func (h *History) charts(index int, label string, farms bool, games []census.Gro
 	return rangeView{Index: index, Label: label, People: people.Draw(), Servers: servers.Draw(), Games: byGame.Draw()}
 }
 
-// trend says in words what the charts of people and servers show.
+// trend describes the charts of people and servers in words.
 func (h *History) trend() string {
 	first, last := &h.nights[0], &h.nights[len(h.nights)-1]
 	return fmt.Sprintf("from %s servers and %s people on %s to %s and %s on %s",
@@ -232,7 +233,8 @@ func (h *History) values(of func(*pastNight) float64) (values []float64) {
 	return values
 }
 
-// people are those in a game, NaN if the night's stats do not list it.
+// people returns the number of people in a game; NaN if the night's stats do not
+// list the game.
 func (n *pastNight) people(game string) float64 {
 	if people, ok := n.games[game]; ok {
 		return float64(people)
@@ -240,7 +242,7 @@ func (n *pastNight) people(game string) float64 {
 	return math.NaN()
 }
 
-// row is the row of a night.
+// row returns the table row of a night.
 func (n *pastNight) row(games []census.Group) nightRow {
 	r := nightRow{Unix: n.time.Unix(), Date: n.time.Format("2 Jan 2006")}
 	r.Values = []string{number(n.all.Servers), number(n.without.Servers), number(n.all.People), number(n.without.People)}

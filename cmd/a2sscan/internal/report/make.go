@@ -16,7 +16,7 @@ import (
 	whole "github.com/a2sscan/a2sscan/sink/census"
 )
 
-// Options of Make.
+// Options choose what Make reads, and the texts of the page.
 type Options struct {
 	Files     []string // of the census
 	Summaries []string // of its scans; nil: those beside the files
@@ -28,8 +28,8 @@ type Options struct {
 	Program   string   // name and version
 }
 
-// Make reads a census, what it is compared with, and the stats of earlier nights, and
-// writes the page.
+// Make reads a census, the census to compare it with, and the stats of earlier
+// nights. Then it writes the page.
 func Make(t *console.Terminal, w io.Writer, o Options) error {
 	if slices.Contains(slices.Concat(o.Files, o.Before), "-") {
 		return console.Fail(console.ExitUsage, "report reads a census twice, and can't do that with standard input").
@@ -87,7 +87,7 @@ func (in *Input) compare(c *whole.Census, o *Options) (read []*whole.Census, err
 	return []*whole.Census{before, c}, nil
 }
 
-// readHistory reads the stats of all nights in a folder, and adds this night.
+// readHistory reads the stats of all nights in a directory, and adds this night.
 func (in *Input) readHistory(t *console.Terminal, folder string) error {
 	names, err := statsFiles(folder)
 	if err != nil {
@@ -117,7 +117,7 @@ func (in *Input) readHistory(t *console.Terminal, folder string) error {
 	return nil
 }
 
-// statsFiles returns the files with stats in a folder and those below it.
+// statsFiles returns the stats files in a directory and its subdirectories.
 func statsFiles(folder string) (names []string, err error) {
 	if folder == "" {
 		return nil, nil

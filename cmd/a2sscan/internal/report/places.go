@@ -5,7 +5,7 @@ import (
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
-// places are the countries and networks of servers.
+// places is the section about the countries and networks of servers.
 type places struct {
 	World     *chart.World
 	Countries *groupTable

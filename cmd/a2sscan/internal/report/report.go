@@ -13,15 +13,15 @@ import (
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
-// MaxSize is about how long a page may be, in bytes: the list of servers is cut so that
-// it fits.
+// MaxSize is about the largest size of a page in bytes. The list of servers is
+// shortened to fit.
 const MaxSize = 3_000_000
 
-// Input is what a page shows.
+// Input is the content of a page.
 type Input struct {
-	Title   string   // empty: the date
-	Program string   // name and version
-	Files   []string // of the census
+	Title   string   // empty: a title with the date
+	Program string   // name and version of the program
+	Files   []string // files of the census
 
 	Stats   *census.Stats
 	Before  *Before            // the census before; nil: not known
@@ -32,10 +32,10 @@ type Input struct {
 	Servers   *Servers          // nil: the page lists none
 }
 
-// Before is what the headline numbers are compared with.
+// Before has the numbers that the headline numbers are compared with.
 type Before struct {
 	census.Sums
-	Games uint64 // 0: not known
+	Games uint64 // 0: unknown
 }
 
 //go:embed page.html page.css page.js
@@ -47,7 +47,7 @@ var (
 	layout = template.Must(template.Must(template.New("").ParseFS(chart.Templates, "*.html")).ParseFS(files, "page.html"))
 )
 
-// mustRead returns an embedded file.
+// mustRead returns the content of an embedded file.
 func mustRead(name string) string {
 	text, err := files.ReadFile(name)
 	if err != nil {
@@ -56,27 +56,29 @@ func mustRead(name string) string {
 	return string(text)
 }
 
-// policy is the page's Content-Security-Policy. The icon is an empty data URL, which
-// keeps browsers from asking a server for one.
+// policy returns the page's Content-Security-Policy. It allows data URLs for
+// images, because the page has an empty one as its icon. Otherwise browsers would
+// request an icon from a server.
 func policy() string {
 	return "default-src 'none'; script-src " + hash(script) + "; style-src " + hash(style) +
 		"; img-src data:; base-uri 'none'; form-action 'none'"
 }
 
-// hash is a source expression for a text.
+// hash returns the CSP source expression for an inline script or style.
 func hash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-// Written describes a page.
+// Written says how large a page is and how many servers it lists.
 type Written struct {
 	Bytes   int64
-	Listed  int    // servers in the table
-	Servers uint64 // that answered
+	Listed  int    // servers in its table
+	Servers uint64 // servers that answered
 }
 
-// Write writes the page.
+// Write writes the page. It first measures the page without the list of servers, to
+// see how much room is left for the list.
 func Write(w io.Writer, in *Input) (Written, error) {
 	p := newPage(in)
 	rest := &counter{w: io.Discard}
@@ -89,7 +91,7 @@ func Write(w io.Writer, in *Input) (Written, error) {
 	return Written{Bytes: out.n, Listed: p.Servers.Listed, Servers: in.Stats.All.Servers}, err
 }
 
-// counter counts what is written.
+// counter counts the bytes written through it.
 type counter struct {
 	w io.Writer
 	n int64
@@ -101,7 +103,7 @@ func (c *counter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// page is what the template shows.
+// page is the data of the template.
 type page struct {
 	Policy string
 	Style  template.CSS
@@ -111,7 +113,7 @@ type page struct {
 	When           string
 	Files          []string
 	Lead           string
-	Licence        string // of the map
+	Licence        string // licence of the map
 	Trust          []statement
 	Tiles          []tile
 
@@ -129,7 +131,7 @@ type page struct {
 	Servers   serverTable
 }
 
-// newPage computes everything but the list of servers.
+// newPage computes everything on the page except the list of servers.
 func newPage(in *Input) *page {
 	s := in.Stats
 	names := gameNames(s)
@@ -162,7 +164,7 @@ func night(s *census.Stats) time.Time {
 	return time.Time{}
 }
 
-// gameNames maps the ID of each game to its name.
+// gameNames returns the names of games by ID.
 func gameNames(s *census.Stats) map[string]string {
 	names := map[string]string{"": "Unknown game"}
 	for _, g := range s.Games.Top {
@@ -171,7 +173,7 @@ func gameNames(s *census.Stats) map[string]string {
 	return names
 }
 
-// nameOf is the name of a game, or its ID.
+// nameOf returns the name of a game, or its ID if the name is unknown.
 func nameOf(names map[string]string, id string) string {
 	if name, ok := names[id]; ok {
 		return name

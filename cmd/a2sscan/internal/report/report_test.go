@@ -15,7 +15,7 @@ import (
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
-// rendered is the page of an input.
+// rendered returns the page for an input.
 func rendered(t *testing.T, in *Input) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -25,8 +25,8 @@ func rendered(t *testing.T, in *Input) []byte {
 	return b.Bytes()
 }
 
-// TestPolicy: the hashes of the policy are those of what the page holds, and the page
-// has no style attribute and no handler, which the policy would forbid.
+// TestPolicy: the policy has the hashes of the page's style and script. The page
+// has no style attributes and no event handlers, which the policy would block.
 func TestPolicy(t *testing.T) {
 	html := string(rendered(t, sampleInput(20)))
 	for tag, source := range map[string]string{"style": "style-src ", "script": "script-src "} {
@@ -47,7 +47,7 @@ func TestPolicy(t *testing.T) {
 	}
 }
 
-// TestSize: of more servers than fit, those with the most people are listed, and the page
+// TestSize: if not all servers fit, the page lists those with the most people and
 // gives their number.
 func TestSize(t *testing.T) {
 	in := &Input{Stats: sampleStats(0), Servers: &Servers{}}
@@ -81,7 +81,7 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// rowPeople is the number of people in a row of the table.
+// rowPeople returns the number of people in a row of the table.
 func rowPeople(row json.RawMessage) float64 {
 	var columns []any
 	if json.Unmarshal(row, &columns) != nil || len(columns) != 11 {
@@ -107,8 +107,8 @@ func pageData(t *testing.T, html []byte) (data dataRead) {
 	return data
 }
 
-// TestServersOrder: which servers are kept does not depend on the order in which they
-// come, and servers that said nothing are not among them.
+// TestServersOrder: the order in which servers are added does not change which are
+// kept. Servers without INFO are not kept.
 func TestServersOrder(t *testing.T) {
 	var up, down Servers
 	for i := range 500 {
@@ -129,7 +129,7 @@ func TestServersOrder(t *testing.T) {
 	}
 }
 
-// hostile are names that strangers could choose.
+// hostile are names that a stranger could choose.
 var hostile = []string{
 	`<script>window.hacked=1</script>`,
 	`</script><script>window.hacked=2</script>`,
@@ -150,7 +150,7 @@ var hostile = []string{
 	"",
 }
 
-// hostileInput has these names wherever there is room for one.
+// hostileInput returns an input with these names wherever a name is possible.
 func hostileInput() *Input {
 	in := sampleInput(20)
 	in.Title, in.Files, in.Program = hostile[2], hostile, hostile[1]
@@ -196,7 +196,8 @@ func hostileStats(s *census.Stats) {
 	}
 }
 
-// TestHostile: whatever names hold, the page has the elements that it has with others.
+// TestHostile: hostile names do not change the number of any HTML element on the
+// page.
 func TestHostile(t *testing.T) {
 	html := rendered(t, hostileInput())
 	for tag, want := range map[string]int{"<script": 2, "</script": 2, "<style": 1, "<base": 0, "<img": 0, "<link": 1, "<title>": -1, "<!--": 0} {
@@ -238,7 +239,7 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// TestTrust: a reader sees at once whether numbers can be trusted.
+// TestTrust: the page states clearly whether the numbers can be trusted.
 func TestTrust(t *testing.T) {
 	s := sampleStats(0)
 	if got := fmt.Sprint(trust(s)); !strings.HasPrefix(got, "[{good Complete: ") || !strings.Contains(got, "{good Probably missed ") {
@@ -261,8 +262,8 @@ func TestTrust(t *testing.T) {
 	}
 }
 
-// TestHistory: nights in any order, one of them twice, become one row each; nights with
-// too low numbers are marked.
+// TestHistory: nights are added in any order, one of them twice, and each becomes
+// one row. Nights with doubtful numbers are marked.
 func TestHistory(t *testing.T) {
 	var h History
 	for _, ago := range []int{0, 3, 1, 40, 3, 2} {
@@ -284,11 +285,11 @@ func TestHistory(t *testing.T) {
 	var one History
 	one.Add(sampleStats(0))
 	if one.view(sampleStats(0), nil) != nil {
-		t.Error("one night has a history")
+		t.Error("a single night has a history")
 	}
 }
 
-// TestEmpty: a census without servers is a page.
+// TestEmpty: a census without servers makes a valid page.
 func TestEmpty(t *testing.T) {
 	html := string(rendered(t, &Input{Stats: &census.Stats{Schema: 1}, Servers: &Servers{}}))
 	for _, want := range []string{"<h1>Game servers</h1>", "No group of servers looks made up", "No server said which game it runs"} {
@@ -329,7 +330,7 @@ func TestSingleChanges(t *testing.T) {
 func TestNoChallengesListed(t *testing.T) {
 	html := string(rendered(t, sampleInput(20)))
 	if !strings.Contains(html, "This page counts them and names none.") || !strings.Contains(html, "2,911 (") {
-		t.Error("they are not counted")
+		t.Error("servers that answer without a challenge are not counted")
 	}
 	var row []any
 	data := pageData(t, []byte(html))

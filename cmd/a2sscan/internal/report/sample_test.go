@@ -10,10 +10,10 @@ import (
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
-// tonight is when the sample's last night begins.
+// tonight is the start of the sample's last night.
 var tonight = time.Date(2026, 11, 20, 3, 0, 0, 0, time.UTC)
 
-// sampleGames are games with about the numbers that they have.
+// sampleGames are games, with numbers that are about the real ones.
 var sampleGames = []struct {
 	id, name        string
 	servers, people uint64
@@ -31,7 +31,7 @@ var sampleGames = []struct {
 	{"app:686810", "Hell Let Loose", 1400, 29900, []string{"SME_S_1944_P_0", "Foy"}, []string{"1.1.0.32"}},
 }
 
-// sampleStats are those of a night so many days before tonight.
+// sampleStats returns the stats of the night this many days before tonight.
 func sampleStats(ago int) *census.Stats {
 	random := rand.New(rand.NewPCG(7, uint64(ago)))
 	at := tonight.AddDate(0, 0, -ago)
@@ -87,8 +87,8 @@ func addMaps(s *census.Stats, game string, names []string, sums census.Sums, to 
 	}
 }
 
-// addVersions lets each version take over from the one before, 35 days apart. Some
-// servers are never updated.
+// addVersions adds a game's versions. Each replaces the previous one after 35 days,
+// but some servers are never updated.
 func addVersions(s *census.Stats, game string, names []string, sums census.Sums, ago int) {
 	left := 1.0
 	for i, name := range names {
@@ -104,7 +104,7 @@ func addVersions(s *census.Stats, game string, names []string, sums census.Sums,
 	}
 }
 
-// sampleRun is a summary. Some nights lose much.
+// sampleRun adds the data of the run. Some nights miss many servers.
 func sampleRun(s *census.Stats, ago int, random *rand.Rand) {
 	lost, chance, rate := 3+20*random.Float64(), 0.994, 20000.0
 	if ago%61 == 40 {
@@ -126,7 +126,7 @@ func sampleRun(s *census.Stats, ago int, random *rand.Rand) {
 	s.Records = answered
 }
 
-// sampleDetails are what only a night that is shown needs.
+// sampleDetails adds what is needed only for the night that the page is about.
 func sampleDetails(s *census.Stats) {
 	share := func(part float64) census.Sums {
 		return sampleSums(float64(s.All.Servers)*part, float64(s.All.People)*part)
@@ -168,7 +168,8 @@ func sampleDetails(s *census.Stats) {
 	}
 }
 
-// sampleDistribution makes bins of about the usual size, most of them near the middle.
+// sampleDistribution returns a distribution with bins that begin at these edges.
+// weights are their numbers of servers, and middle is the median.
 func sampleDistribution(edges []float64, middle float64, weights ...uint64) *census.Distribution {
 	d := &census.Distribution{P10: middle / 3, P25: middle / 2, P50: middle, P75: middle * 1.7, P90: middle * 2.4, P99: middle * 7, Max: 255, Mean: middle}
 	for i, from := range edges {
@@ -185,8 +186,8 @@ func sampleDistribution(edges []float64, middle float64, weights ...uint64) *cen
 	return d
 }
 
-// sampleInput is a page with everything: so many nights with gaps, some that lost
-// much, changes, farms, places and servers.
+// sampleInput returns the input for a page with everything: this many nights with
+// gaps, some that missed many servers, changes, farms, places and servers.
 func sampleInput(nights int) *Input {
 	in := &Input{Program: "a2sscan 1.0.0", Files: []string{"census-20261120T030000Z-00001.ndjson.zst"},
 		Stats: sampleStats(0), History: &History{}, Servers: &Servers{}}

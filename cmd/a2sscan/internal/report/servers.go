@@ -17,37 +17,37 @@ import (
 )
 
 const (
-	maxServers  = 60_000 // that are kept for the table: more never fit
-	rowsWritten = 25     // rows that stand in the page, for readers without a script
-	rowsReserve = 20_000 // bytes for these
+	maxServers  = 60_000 // servers kept for the table; more never fit
+	rowsWritten = 25     // rows written as HTML, for readers without scripts
+	rowsReserve = 20_000 // bytes reserved for these rows
 	nameInTable = 64
 	wordInTable = 32
 )
 
-// Servers keeps those servers of a census that the page may list: those with the most
-// people. It does not know which of them answer without a challenge.
+// Servers keeps the servers that the page may list, which are those with the most
+// people. It does not store which of them answer without a challenge.
 type Servers struct {
 	kept  serverHeap
-	cut   bool              // some were left out for those with more people
-	names map[string]string // of games: one copy of each text
+	cut   bool              // some servers were dropped in favour of others with more people
+	names map[string]string // names of games, so that each text is stored once
 }
 
-// server is one row.
+// server is a row of the table.
 type server struct {
 	addr              netip.AddrPort
 	name, game        string
-	world, version    string // world: the map
+	world, version    string // world is the map
 	country, flags    string
 	people, bots, max uint32
 	rtt               time.Duration
 }
 
-// before is the order of the table: the most people first.
+// before is the order of the table: servers with more people come first.
 func (s *server) before(t *server) bool {
 	return cmp.Or(cmp.Compare(t.people, s.people), cmp.Compare(t.max, s.max), s.addr.Compare(t.addr)) < 0
 }
 
-// serverHeap has the server that leaves next at its top.
+// serverHeap is a heap with the last server of the table's order at its top.
 type serverHeap []server
 
 func (h serverHeap) Len() int           { return len(h) }
@@ -60,7 +60,8 @@ func (h *serverHeap) Pop() any {
 	return last
 }
 
-// Add offers a server to the table. It copies what it keeps.
+// Add keeps a server for the table if it is among those with the most people. It
+// copies all data.
 func (l *Servers) Add(s *census.Server) {
 	if !s.HasInfo {
 		return
@@ -98,22 +99,22 @@ func (l *Servers) gameName(s *census.Server) string {
 	return cmp.Or(name, shown(s.Game, nameInTable))
 }
 
-// serverTable is the section with the table.
+// serverTable is the section with the table of servers.
 type serverTable struct {
 	Text   string
 	Listed int
-	Rows   []serverRow // the first, written out
-	Data   *tableData  // all, for the script
+	Rows   []serverRow // the first rows, as HTML
+	Data   *tableData  // all rows, for the script
 }
 
-// serverRow is a row that is written out.
+// serverRow is a row that is written as HTML.
 type serverRow struct {
 	Name, Game, Map, People, Version, Country, RTT, Flags, Addr string
 }
 
-// tableData is what the script reads. A row is the address, the name, the numbers of
-// game, map, version, country and flags in their lists, people, bots, places and the
-// round trip in ms, or -1.
+// tableData is the data for the script. A row has the address, the name, the
+// indexes of game, map, version, country and flags in their lists, people, bots,
+// places, and the round trip in ms, or -1.
 type tableData struct {
 	Games     words             `json:"games"`
 	Maps      words             `json:"maps"`
@@ -123,14 +124,14 @@ type tableData struct {
 	Rows      []json.RawMessage `json:"rows"`
 }
 
-// words is a list of different texts.
+// words is a list of distinct texts.
 type words struct {
 	list  []string
 	index map[string]int
-	size  int64 // of its JSON
+	size  int64 // size of the list as JSON, in bytes
 }
 
-// number returns the number of a text, and adds it if it is new.
+// number returns the index of a text, and adds the text if it is new.
 func (w *words) number(s string) int {
 	n, ok := w.index[s]
 	if !ok {
@@ -145,10 +146,10 @@ func (w *words) number(s string) int {
 	return n
 }
 
-// MarshalJSON writes the list.
+// MarshalJSON encodes the list.
 func (w words) MarshalJSON() ([]byte, error) { return asJSON(w.list), nil }
 
-// asJSON writes a value of which JSON can hold everything.
+// asJSON encodes a value that JSON can represent.
 func asJSON(v any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -157,7 +158,7 @@ func asJSON(v any) []byte {
 	return b
 }
 
-// table makes the table of as many servers as fit into so many bytes.
+// table returns the table, with as many servers as fit into budget bytes.
 func (l *Servers) table(budget int64, s *census.Stats) serverTable {
 	t := serverTable{Data: &tableData{Rows: []json.RawMessage{}}}
 	if l == nil {
@@ -167,7 +168,7 @@ func (l *Servers) table(budget int64, s *census.Stats) serverTable {
 	seen := map[netip.AddrPort]bool{}
 	for _, k := range l.sorted() {
 		if seen[k.addr] {
-			continue // a census of several files may have two records of it
+			continue // a census of several files may have two records of a server
 		}
 		seen[k.addr] = true
 		row := t.Data.row(&k)
@@ -199,12 +200,12 @@ func (l *Servers) sorted() []server {
 	return l.kept
 }
 
-// size is that of the lists of words.
+// size is the size of all lists of words as JSON, in bytes.
 func (d *tableData) size() int64 {
 	return d.Games.size + d.Maps.size + d.Versions.size + d.Countries.size + d.Flags.size
 }
 
-// row encodes a server.
+// row encodes a server for the script.
 func (d *tableData) row(k *server) json.RawMessage {
 	var b bytes.Buffer
 	b.WriteByte('[')
@@ -217,7 +218,7 @@ func (d *tableData) row(k *server) json.RawMessage {
 	return b.Bytes()
 }
 
-// millis is the round trip, -1 if it is not known.
+// millis returns the round trip in milliseconds; -1 if it is unknown.
 func (k *server) millis() int {
 	if k.rtt <= 0 {
 		return -1
@@ -225,7 +226,7 @@ func (k *server) millis() int {
 	return int(math.Round(k.rtt.Seconds() * 1000))
 }
 
-// row writes a server out.
+// row returns a server as a row for HTML.
 func (k *server) row() serverRow {
 	r := serverRow{
 		Name: cmp.Or(k.name, "(no name)"), Game: k.game, Map: k.world, Version: k.version, Country: k.country,
@@ -237,7 +238,8 @@ func (k *server) row() serverRow {
 	return r
 }
 
-// describe is the sentence above the table: how many servers it has, and which.
+// describe returns the sentence above the table: how many servers it lists, and
+// which.
 func (t *serverTable) describe(s *census.Stats, cut bool) string {
 	listed := uint64(t.Listed)
 	switch {

@@ -9,27 +9,27 @@ import (
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
-// How much of the suspicious the page shows.
+// These limit how many farms, members of a farm, and stacks the page shows.
 const (
 	farmsShown   = 20
 	membersShown = 5
 	stacksShown  = 10
 )
 
-// suspicion is the section on farms and flags.
+// suspicion is the section about farms and flags.
 type suspicion struct {
 	With   []comparison // sums with and without farms
 	Found  string
 	Farms  []farmRow
-	Hidden uint64 // farms not in the table
+	Hidden uint64 // number of farms that the table omits
 	Flags  []flagRow
 	Stacks []stackRow
 }
 
-// comparison is a sum with and without farms.
+// comparison compares a sum with the same sum without farms.
 type comparison struct{ Name, With, Without, Share string }
 
-// farmRow is a farm.
+// farmRow is a row about one farm.
 type farmRow struct {
 	Name, Game, Reasons          string
 	Servers, People              string
@@ -37,10 +37,10 @@ type farmRow struct {
 	Evidence                     []string
 }
 
-// flagRow is a flag.
+// flagRow is a row about one flag.
 type flagRow struct{ Word, Servers, Share, Rule, Innocent string }
 
-// stackRow is an address or network with many servers.
+// stackRow is a row about an address or network with many servers.
 type stackRow struct{ Network, Servers, People string }
 
 func newSuspicion(s *census.Stats, names map[string]string) *suspicion {
@@ -66,7 +66,7 @@ func compared(name string, with, without uint64) comparison {
 	return comparison{name, number(with), number(without), percent(with-min(with, without), with)}
 }
 
-// reasons are the words of a verdict in English.
+// reasons describes the reasons for which servers count as a farm.
 var reasons = map[string]string{census.ReasonClones: "clones", census.ReasonSharedList: "shared player list"}
 
 func newFarmRow(f *census.Farm, names map[string]string) farmRow {
@@ -91,7 +91,7 @@ func newFarmRow(f *census.Farm, names map[string]string) farmRow {
 	return r
 }
 
-// flagRows are the flags that servers have, the most frequent first.
+// flagRows returns the flags that servers have, the most frequent first.
 func flagRows(s *census.Stats) (rows []flagRow) {
 	words := slices.SortedFunc(maps.Keys(s.Flags), func(a, b string) int {
 		return cmp.Or(cmp.Compare(s.Flags[b], s.Flags[a]), cmp.Compare(a, b))
@@ -112,7 +112,7 @@ func flagRows(s *census.Stats) (rows []flagRow) {
 	return rows
 }
 
-// sentence begins with a capital letter and ends with a full stop.
+// sentence makes a text begin with a capital letter and end with a full stop.
 func sentence(s string) string {
 	if s == "" {
 		return ""

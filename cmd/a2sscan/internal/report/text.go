@@ -13,13 +13,13 @@ import (
 // maxName is how many characters of a name the page shows.
 const maxName = 80
 
-// maxMarks is how many combining marks may follow a character: more of them cover
-// the lines above and below.
+// maxMarks is how many combining marks may follow a character. More marks would
+// cover the lines above and below.
 const maxMarks = 2
 
-// shown returns a text from strangers as the page shows it: invisible characters
-// and broken ones as escapes, the direction of writing as it stands, the rest cut
-// off. It is not yet escaped for HTML.
+// shown returns text from strangers in the form that the page shows, with at most
+// limit characters. Invisible characters, changes of the writing direction and
+// bytes that are not UTF-8 become escapes. The result is not yet escaped for HTML.
 func shown(s string, limit int) string {
 	s = strings.TrimSpace(s)
 	var b strings.Builder
@@ -37,7 +37,7 @@ func shown(s string, limit int) string {
 	return console.Plain(b.String(), limit)
 }
 
-// named is shown, or a word for a name that is empty.
+// named is shown for a name. An empty name becomes "(no name)".
 func named(s string) string {
 	if t := shown(s, maxName); t != "" {
 		return t
@@ -45,10 +45,11 @@ func named(s string) string {
 	return "(no name)"
 }
 
-// number writes a count.
+// number formats a count.
 func number(n uint64) string { return console.Grouped(n) }
 
-// rounded writes a number with one digit if it is small.
+// rounded formats a number: with one decimal if it is below 100, otherwise as a
+// whole number.
 func rounded(v float64) string {
 	if v < 0 {
 		return "−" + rounded(-v)
@@ -59,7 +60,7 @@ func rounded(v float64) string {
 	return strings.TrimSuffix(fmt.Sprintf("%.1f", v), ".0")
 }
 
-// percent writes a part of all.
+// percent formats a part of all as a percentage.
 func percent(part, all uint64) string {
 	if all == 0 {
 		return "–"
@@ -67,7 +68,8 @@ func percent(part, all uint64) string {
 	return percentOf(float64(part) / float64(all))
 }
 
-// percentOf writes a share with as many digits as it needs.
+// percentOf formats a share as a percentage. It has more decimals near 0 and near
+// 100.
 func percentOf(share float64) string {
 	v := 100 * share
 	switch {
@@ -83,7 +85,7 @@ func percentOf(share float64) string {
 	return fmt.Sprintf("%.1f%%", v)
 }
 
-// width is the length of a bar.
+// width returns the length of a bar as a CSS percentage.
 func width(part, largest uint64) string {
 	if largest == 0 {
 		return "0%"
@@ -91,7 +93,7 @@ func width(part, largest uint64) string {
 	return fmt.Sprintf("%.1f%%", 100*float64(part)/float64(largest))
 }
 
-// signed writes a difference: +12, −3, ±0.
+// signed formats a difference: +12, −3, ±0.
 func signed(now, before uint64) string {
 	switch {
 	case now > before:
@@ -102,7 +104,7 @@ func signed(now, before uint64) string {
 	return "±0"
 }
 
-// joined lists words: a, b and c.
+// joined joins words to a list: a, b and c.
 func joined(words []string) string {
 	switch n := len(words); n {
 	case 0:

@@ -13,23 +13,24 @@ import (
 
 const (
 	versionNights = 90
-	versionGames  = 6 // games whose versions are shown
-	versionsShown = 5 // of each game; the others are summed
+	versionGames  = 6 // games whose versions the page shows
+	versionsShown = 5 // versions per game; the others are summed
 )
 
-// otherVersions is the name of those that are summed.
+// otherVersions is the name for all versions that are summed.
 const otherVersions = "Other versions"
 
-// versionView is the versions of a game: tonight, and over the last nights.
+// versionView shows the versions of one game, tonight and over the last nights.
 type versionView struct {
 	Game  string
 	Parts []part
 	Chart *chart.Lines // nil: there is no history
 	Rows  []nightRow
-	Table string // ID
+	Table string // ID of the table
 }
 
-// versions shows the versions of the games with the most servers that have some.
+// versions returns the versions of the games for which the most servers report a
+// version.
 func (h *History) versions(s *census.Stats) (views []versionView) {
 	now := &History{}
 	now.Add(s)
@@ -64,8 +65,8 @@ func sum(counts map[string]uint64) (all uint64) {
 	return all
 }
 
-// topVersions are those with the largest shares over all nights, in the order of
-// tonight's.
+// topVersions returns the versions with the largest shares over all nights. They
+// are sorted by tonight's number of servers.
 func (h *History) topVersions(game string, tonight *pastNight) []string {
 	shares := map[string]float64{}
 	for i := range h.nights {
@@ -74,7 +75,7 @@ func (h *History) topVersions(game string, tonight *pastNight) []string {
 		}
 	}
 	for version := range tonight.versions[game] {
-		shares[version] += tonight.share(game, version) // so that a new one is among them
+		shares[version] += tonight.share(game, version) // so that a new version can be among them
 	}
 	top := slices.SortedFunc(maps.Keys(shares), func(a, b string) int {
 		return cmp.Or(cmp.Compare(shares[b], shares[a]), cmp.Compare(a, b))
@@ -85,7 +86,8 @@ func (h *History) topVersions(game string, tonight *pastNight) []string {
 	return top
 }
 
-// versionParts are the parts of tonight's bar, the last one all other versions.
+// versionParts returns the segments of tonight's bar. The last segment is for all
+// other versions.
 func versionParts(versions []string, now map[string]uint64) (parts []part) {
 	var before uint64
 	all := sum(now)
@@ -106,7 +108,8 @@ func versionParts(versions []string, now map[string]uint64) (parts []part) {
 	return parts
 }
 
-// addChart draws the shares of the versions over the last nights.
+// addChart adds a chart with the shares of the versions over the last nights, and
+// its table.
 func (v *versionView) addChart(h *History, game string, versions []string) {
 	t := &chart.Timeline{
 		Label: fmt.Sprintf("Shares of versions among the servers of %s over the last %d nights. The table has the numbers.", v.Game, h.Len()),
@@ -128,7 +131,8 @@ func (v *versionView) addChart(h *History, game string, versions []string) {
 	v.Chart = t.DrawStacked()
 }
 
-// share is the part of a game's servers that have a version, NaN if none has any.
+// share returns the share of a game's servers that have a version; NaN if the stats
+// list no version of the game.
 func (n *pastNight) share(game, version string) float64 {
 	var all uint64
 	for _, servers := range n.versions[game] {

@@ -43,7 +43,7 @@ func (s *Run) dryRun() error {
 		}
 	}
 	if asked > dryRunShown {
-		s.term.Say("the first %d of them are named", dryRunShown)
+		s.term.Say("the first %d are listed", dryRunShown)
 	}
 	s.term.Say("%s would be asked: %s", console.Plural(asked, "target"), s.opts.exactForecast(s.list, asked))
 	s.term.Say("each would be asked %s; nothing was sent", &s.opts.Query)

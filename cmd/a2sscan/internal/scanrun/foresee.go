@@ -49,8 +49,8 @@ func (s *Run) foresee() (fc *progress.Forecast, n uint64, known bool) {
 	return s.opts.forecast(listed, here-listed), n, true
 }
 
-// printPlan prints how many targets are left, how long they take and how many
-// datagrams.
+// printPlan prints how many targets are left, and how many datagrams and how much
+// time they take.
 func (s *Run) printPlan() {
 	fc, n, known := s.foresee()
 	left := ""

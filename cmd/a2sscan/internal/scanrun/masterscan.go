@@ -52,7 +52,7 @@ func (m *Master) into(cfg *list.Config) {
 // fetchedList is a list that was fetched before the scan.
 type fetchedList struct {
 	sources []list.Source
-	err     error // why it is incomplete
+	err     error // why the list is incomplete; nil: it is complete
 }
 
 // fetchFirst fetches the list to scan if --master is given. If the master fails

@@ -133,7 +133,7 @@ func (o *Options) checkNumbers() error {
 		console.Rule{Broken: o.Pace.MaxPerAddress < 0, Err: "--max-per-address is negative", Hint: "--max-per-address 0 asks all"},
 		console.Rule{Broken: o.Pace.InFlight < 0, Err: "--in-flight is negative", Hint: "--in-flight 0 follows rate and timeouts"},
 		console.Rule{Broken: 0 < o.Pace.Rate && o.Pace.Rate < 0.001, Err: "--rate is below one datagram in 1000 seconds",
-			Hint: "--rate 0 is as fast as it goes"},
+			Hint: "--rate 0 is as fast as possible"},
 	)
 }
 

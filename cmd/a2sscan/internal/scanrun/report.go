@@ -207,6 +207,9 @@ func (s *Run) report(sum *ledger.Summary, how outcome) error {
 // closing says where the results are; summary is the path of the summary file.
 func (s *Run) closing(sum *ledger.Summary, how outcome, summary string) ledger.Closing {
 	c := ledger.Closing{Place: s.out.Place(), Summary: summary, Verbose: s.opts.Verbose}
+	if enoughResults(s) {
+		c.Enough = s.opts.MaxResults
+	}
 	if !s.opts.Out.ToFile() {
 		c.Place = "standard output"
 	} else if s.uploads != nil {

@@ -291,9 +291,8 @@ func (o *Options) checkSummary() error {
 // scanName returns the default name of a scan, which is the time of its start.
 func scanName(start time.Time) string { return start.Format("20060102T150405Z") }
 
-// MemoryLimit is the size below which the garbage collector keeps the heap if it
-// can. Without it, a heap full of replies would grow to twice the scan's byte
-// budget.
+// MemoryLimit is the size below which the garbage collector tries to keep the heap.
+// Without it, a heap full of replies would grow to twice the scan's byte budget.
 const MemoryLimit = scanner.DefaultByteBudget + 64<<20
 
 // limitMemory sets the limit unless the user has set one. It adds extra bytes for
@@ -420,7 +419,7 @@ func (s *Run) ask(ctx context.Context) (scanner.Stats, error) {
 		cfg.Asked = s.checkpoint.Recount(s.list)
 		cfg.Silent = s.checkpoint.SilentTargets
 	}
-	s.stopAtResults()
+	stopAtResults(s)
 	s.observer = newObserver(s)
 	s.monitor.Store(cfg.Monitor)
 	defer s.guard.Watch(cfg.Monitor, s.term)()
@@ -537,7 +536,7 @@ func (s *Run) handle(r *scanner.Result) {
 		s.geo.ReportDamage(s.term)
 	}
 	s.tally.Add(r)
-	s.stopAtResults()
+	stopAtResults(s)
 	if wanted {
 		s.out.Write(r)
 	}
@@ -545,10 +544,14 @@ func (s *Run) handle(r *scanner.Result) {
 
 // stopAtResults ends the scan when enough servers have answered, those of earlier
 // runs included.
-func (s *Run) stopAtResults() {
-	if most := s.opts.MaxResults; most > 0 && s.tally.Servers >= most {
+func stopAtResults(s *Run) {
+	if enoughResults(s) {
 		s.shutdown.Drain()
 	}
+}
+
+func enoughResults(s *Run) bool {
+	return s.opts.MaxResults > 0 && s.tally.Servers >= s.opts.MaxResults
 }
 
 // logStart tells what is going to be scanned, and how.

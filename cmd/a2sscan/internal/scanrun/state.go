@@ -80,7 +80,7 @@ func turnRate(rate *ratecontrol.Control, t *console.Terminal, up bool) {
 	}
 	switch {
 	case !ok:
-		t.Say("%s: without a rate the scan governs itself, as fast as it goes", signal)
+		t.Say("%s: without a rate the scan governs itself, as fast as possible", signal)
 		t.Hint("--rate N sets one that can be turned up and down")
 	case from == to:
 		t.Say("%s: the rate is %s/s, and goes no further %s", signal, console.Short(to), way)

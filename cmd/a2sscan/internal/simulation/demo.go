@@ -102,8 +102,8 @@ func (d *Demo) Report(t *console.Terminal, out io.Writer, sum *ledger.Summary, w
 	}
 	fmt.Fprintf(out, `
 what to do next:
-  %s cat %s | head -n 1
-  %s fleet --for 60s
+  %s cat %s -f addr,info.name --format text | head
+  %s fleet -p 0 --for 60s
   %s scan --help
 `, program, DemoFile, program, program)
 	if !Proven(report) {
@@ -152,9 +152,12 @@ func writeFound(out io.Writer, sum *ledger.Summary, width int) {
 			console.Grouped(sum.Answers().Servers), console.Grouped(l.By["ok"]), console.Grouped(l.By["partial"]), console.Grouped(l.By["error"]))},
 		{"players", fmt.Sprintf("%s players and %s bots", console.Grouped(sum.Answers().Players), console.Grouped(sum.Answers().Bots))},
 		{"games", sum.Answers().Games.Number() + ", most of them " + sum.Answers().Games.Shown(3, 100, sum.Answers().Servers)},
-		{"replies", console.Listed(d.ByKind, console.Words(scanner.ReplyKind(0), scanner.NumKinds), ", ")},
-		{"datagrams", fmt.Sprintf("%s sent (%s), %s received (%s), %s repeated after silence",
-			console.Grouped(d.Sent), console.Bytes(d.SentBytes), console.Grouped(d.Received), console.Bytes(d.ReceivedBytes), console.Grouped(d.Repeats))},
+		{"datagrams", fmt.Sprintf("%s sent (%s), %s received (%s)",
+			console.Grouped(d.Sent), console.Bytes(d.SentBytes), console.Grouped(d.Received), console.Bytes(d.ReceivedBytes))},
+		{"retries", fmt.Sprintf("%s of those sent, since no reply came in time: some are lost, and %s addresses have no server",
+			console.Grouped(d.Repeats), console.Grouped(l.By["no_reply"]))},
+		{"replies", console.Listed(d.ByKind, console.Words(scanner.ReplyKind(0), scanner.NumKinds), ", ") +
+			"; goldsource is an older form of info, a challenge is a number to send back, a fragment is part of a long reply"},
 		{"time", fmt.Sprintf("%.1f s", sum.Seconds) + sum.Rates.Reached()},
 	}
 	fmt.Fprintln(out)

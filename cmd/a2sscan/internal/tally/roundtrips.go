@@ -8,7 +8,8 @@ import (
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
-	// Quantiles of millions of round trips in a few kB, at a known precision.
+	// This library computes quantiles of millions of round trips in a few kB, with a
+	// known precision.
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 

@@ -124,7 +124,7 @@ func (t *Tally) Line(asked uint64) string {
 		s += ", " + console.Plural(t.Bots, "bot")
 	}
 	if t.Corrected > 0 {
-		s += fmt.Sprintf("; the game, not info, counts players of %s", console.Plural(t.Corrected, "server"))
+		s += fmt.Sprintf("; %s by the game's own count", console.Plural(t.Corrected, "server"))
 	}
 	return s
 }

@@ -287,7 +287,7 @@ func TestBusiest(t *testing.T) {
 func TestRoundTrips(t *testing.T) {
 	var rt roundTrips
 	if rt.Quantiles() != nil {
-		t.Error("quantiles of nothing")
+		t.Error("an empty histogram has quantiles")
 	}
 	for i := range 10_000 {
 		rt.add(time.Duration(i+1) * 10 * time.Microsecond)

@@ -54,7 +54,7 @@ func (s sheet) dump(b []byte, parts iter.Seq[wire.Part]) []string {
 
 // gap is a run of fields that are not shown.
 type gap struct {
-	item        string // what the list holds: player or rule
+	item        string // what the items of the list are: player or rule
 	parts       int
 	first, last wire.Part
 }
@@ -77,7 +77,7 @@ func (g *gap) flush(rows []string) []string {
 	return rows
 }
 
-// itemWord returns what the items of the list in a message are: players or rules.
+// itemWord returns the word for the items of the list in a message: player or rule.
 func itemWord(msg []byte) string {
 	if wire.KindOf(msg) == wire.KindPlayers {
 		return "player"

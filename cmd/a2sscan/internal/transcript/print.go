@@ -20,7 +20,7 @@ func (s *Session) Text(v *Verdict, datagrams string) string {
 		b.WriteString("\nworth knowing:\n")
 		s.list(&b, v.Hints)
 	}
-	b.WriteString("\ndatagrams:\n" + datagrams)
+	fmt.Fprintf(&b, "\ndatagrams, with a timeout of %v and %s:\n%s", s.Timeout, retries(s.Retries), datagrams)
 	if n := len(s.Log.events) + s.Tap.dropped - shownEvents; n > 0 {
 		fmt.Fprintf(&b, "  … %s more %s\n", console.Grouped(uint64(n)), console.Things(n, "datagram"))
 	}
@@ -29,6 +29,13 @@ func (s *Session) Text(v *Verdict, datagrams string) string {
 		b.WriteString(line + "\n")
 	}
 	return b.String()
+}
+
+func retries(n int) string {
+	if n == 1 {
+		return "1 retry"
+	}
+	return fmt.Sprintf("%d retries", n)
 }
 
 // list writes sentences as a list with dashes.

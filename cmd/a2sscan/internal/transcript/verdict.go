@@ -15,6 +15,7 @@ import (
 // Session is a complete session with one server.
 type Session struct {
 	Timeout time.Duration // for the first request
+	Retries int
 	Tap     *Tap
 	Log     *Transcript
 	Result  *scanner.Result
@@ -361,7 +362,7 @@ func (s *Session) addHints(v *Verdict) {
 	}
 }
 
-// addReplyHints names forms of replies that some programs cannot read.
+// addReplyHints adds hints about replies in forms that some programs cannot read.
 func (s *Session) addReplyHints(v *Verdict) {
 	if layouts := s.Log.splits.layouts(); layouts != "" {
 		v.addHint("it answers in fragments (layout %s): a program must reassemble them", layouts)

@@ -10,9 +10,13 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// Brief returns the verdict and its first sentence.
-func (s *Session) Brief(v *Verdict) string {
-	return fmt.Sprintf("verdict: %s\n%s\n", strings.ReplaceAll(v.Word, "_", " "), v.Text[0])
+// Brief returns the verdict and its first sentence, broken at words for a screen.
+func (s *Session) Brief(v *Verdict, onScreen bool) string {
+	facts := []string{v.Text[0]}
+	if onScreen {
+		facts = console.Wrap(facts[0], s.Log.width, 0)
+	}
+	return fmt.Sprintf("verdict: %s\n%s\n", strings.ReplaceAll(v.Word, "_", " "), strings.Join(facts, "\n"))
 }
 
 // fact is something that may change from one query to the next.

@@ -21,7 +21,7 @@ func TestScaleTop(t *testing.T) {
 	}
 }
 
-// TestYTicks: counts have no fractions on their axis.
+// TestYTicks: the axis of a count has no fractions.
 func TestYTicks(t *testing.T) {
 	top, step := scaleTop(1)
 	if got := labels(yTicks(top, step, " servers", true)); got != "0|1 servers" {
@@ -94,8 +94,8 @@ func TestRuns(t *testing.T) {
 	}
 }
 
-// TestLineGaps: a line is broken where nights are missing and where values are not
-// known, and a lone value is a dot.
+// TestLineGaps: a line has gaps where nights are missing or values are unknown, and
+// a single value between gaps is a dot.
 func TestLineGaps(t *testing.T) {
 	line := Timeline{Times: days(0, 1, 2, 5, 6, 10), Marked: []bool{false, true, false, false, false, false}}
 	line.Add("a", []float64{1, 2, 1, 1, 2, 1})
@@ -106,7 +106,7 @@ func TestLineGaps(t *testing.T) {
 		t.Errorf("%s, want %s", got, want)
 	}
 	if got := strings.Count(c.Lines[1].Path, "M"); got != 4 {
-		t.Errorf("%d pieces with a value that is not known, want 4: %s", got, c.Lines[1].Path)
+		t.Errorf("%d pieces with an unknown value, want 4: %s", got, c.Lines[1].Path)
 	}
 	if len(c.Gaps) != 2 || c.Gaps[0] != (Gap{"20%", "30%", "no data between 3 Nov 2026 and 6 Nov 2026"}) {
 		t.Errorf("%+v", c.Gaps)
@@ -116,8 +116,8 @@ func TestLineGaps(t *testing.T) {
 	}
 }
 
-// TestStacked: areas stand on each other, the rest fills up to the top, and a night
-// without values is no area.
+// TestStacked: areas are on top of each other, the rest fills the space up to the
+// top, and a night without values has no area.
 func TestStacked(t *testing.T) {
 	c := Timeline{Times: days(0, 1, 2, 3)}
 	c.Add("a", []float64{0.5, 0.25, math.NaN(), 1})
@@ -138,7 +138,7 @@ func TestStacked(t *testing.T) {
 	}
 }
 
-// TestNoTimes: charts of nothing are drawn without a fault.
+// TestNoTimes: charts without data can be drawn.
 func TestNoTimes(t *testing.T) {
 	var c Timeline
 	c.Add("a", nil)
@@ -149,7 +149,7 @@ func TestNoTimes(t *testing.T) {
 	(&Histogram{}).Draw()
 	NewWorld("", "", nil)
 	if Spark(nil)+Spark([]float64{1}) != "" {
-		t.Error("a line of less than two values")
+		t.Error("a line was drawn with fewer than two values")
 	}
 }
 
@@ -176,7 +176,7 @@ func TestHistogram(t *testing.T) {
 	}
 }
 
-// TestWorld: the map has each country once, with its code.
+// TestWorld: the map has each country once, with its code and its name.
 func TestWorld(t *testing.T) {
 	seen := map[string]bool{}
 	for _, c := range outlines() {
@@ -212,7 +212,7 @@ func TestClasses(t *testing.T) {
 	}
 }
 
-// TestEscapes: texts cannot leave the places where templates put them.
+// TestEscapes: no text can break out of the place where a template puts it.
 func TestEscapes(t *testing.T) {
 	const hostile = `"><script>alert(1)</script></title>`
 	all := template.Must(template.New("").ParseFS(Templates, "*.html"))

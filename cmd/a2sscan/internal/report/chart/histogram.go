@@ -6,31 +6,31 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// Bin is a column of a histogram.
+// Bin is one bin of a histogram.
 type Bin struct {
-	Range string // what it counts: 20 to 50 ms
-	Edge  string // what stands at its left edge on the axis; may be empty
+	Range string // the range that it counts: "20 to 50 ms"
+	Edge  string // label of its left edge on the axis; may be empty
 	Count uint64
 }
 
 // Histogram counts things by a value.
 type Histogram struct {
 	ID    string
-	Label string // describes the chart to those who do not see it
-	Value string // the property that is counted: Round trip
-	Of    string // what is counted: server
+	Label string // describes the chart to screen readers
+	Value string // the value, such as "Round trip"
+	Of    string // what is counted, such as "server"
 	Bins  []Bin
-	Last  string // what stands at the right edge of the last bin
+	Last  string // label of the right edge of the last bin
 }
 
-// Column is a drawn bin.
+// Column is a bin as it is drawn.
 type Column struct {
 	X, Width, Y, Height string
 	Range, Tip          string
 	Count, Share        string
 }
 
-// Columns is a drawn histogram.
+// Columns is a histogram as it is drawn.
 type Columns struct {
 	ID, Label, Value, Of string
 	Height, Axis         int
@@ -54,7 +54,8 @@ func (h *Histogram) Draw() *Columns {
 	return c
 }
 
-// column computes the place of a bin. Columns of something are at least a pixel high.
+// column computes the position of a bin. A bin that is not empty is at least one
+// pixel high.
 func (h *Histogram) column(i int, b Bin, top float64, all uint64) Column {
 	tall := plot * float64(b.Count) / top
 	if b.Count > 0 {
@@ -70,7 +71,7 @@ func (h *Histogram) column(i int, b Bin, top float64, all uint64) Column {
 	return c
 }
 
-// ticks labels the edges of bins.
+// ticks returns the labels for the edges of bins.
 func (h *Histogram) ticks() (ticks []Tick) {
 	for i := range len(h.Bins) + 1 {
 		label := h.Last
@@ -85,7 +86,7 @@ func (h *Histogram) ticks() (ticks []Tick) {
 	return fitNarrow(thinned(ticks))
 }
 
-// thinned leaves out labels where there is no room for all of them on any screen.
+// thinned omits labels if there are too many for any screen.
 func thinned(ticks []Tick) (kept []Tick) {
 	const room = 12
 	every := (len(ticks) + room - 1) / room
@@ -97,7 +98,7 @@ func thinned(ticks []Tick) (kept []Tick) {
 	return kept
 }
 
-// share writes a part of all with one digit.
+// share formats a part of all as a percentage with one decimal.
 func share(part, all uint64) string {
 	if all == 0 {
 		return "–"

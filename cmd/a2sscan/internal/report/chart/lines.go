@@ -8,37 +8,37 @@ import (
 	"time"
 )
 
-// Series is one line: a value for each time, NaN where there is none.
+// Series is one line: a value for each time, or NaN if there is none.
 type Series struct {
 	Name   string
 	Values []float64
-	Rest   bool // it is all that has no series of its own
+	Rest   bool // it sums up everything that has no series of its own
 }
 
-// Timeline is a chart of values over time. Where times are missing, lines have gaps.
+// Timeline is a chart of values over time. Lines have gaps where times are missing.
 type Timeline struct {
 	ID    string
-	Label string // describes the chart to those who do not see it
-	Unit  string // after the topmost number: " servers"
+	Label string // describes the chart to screen readers
+	Unit  string // follows the topmost number, such as " servers"
 
-	// Table is the ID of the table with the same values, and Columns which of its
-	// columns hold the series: tooltips read them there.
+	// Table is the ID of the table that has the same values. Columns are the
+	// numbers of its columns with the series. Tooltips read the values from there.
 	Table   string
 	Columns []int
 
-	Times  []time.Time // rising
+	Times  []time.Time // in ascending order
 	Series []Series
-	Marked []bool // times whose values are doubtful; may be nil
+	Marked []bool // whether the values of each time are doubtful; may be nil
 }
 
-// Line is a drawn series.
+// Line is a series as it is drawn.
 type Line struct {
 	Class string // s0, s1 …
 	Name  string
 	Path  string
 }
 
-// Lines is a drawn timeline.
+// Lines is a timeline as it is drawn.
 type Lines struct {
 	ID, Label, Table string
 	Columns          []int
@@ -52,7 +52,7 @@ type Lines struct {
 	Stacked          bool
 }
 
-// Gap is a time without values.
+// Gap is a period without values.
 type Gap struct{ X, Width, Tip string }
 
 // Mark is a time with doubtful values.
@@ -69,8 +69,8 @@ func (t *Timeline) Draw() *Lines {
 	return c
 }
 
-// DrawStacked computes the chart as areas on top of each other, of shares that add up
-// to 1 at most.
+// DrawStacked computes the chart as areas on top of each other. The values are
+// shares whose sum is at most 1.
 func (t *Timeline) DrawStacked() *Lines {
 	c, runs := t.frame()
 	c.Stacked = true
@@ -79,7 +79,7 @@ func (t *Timeline) DrawStacked() *Lines {
 	for i, s := range t.Series {
 		ceiling := slices.Clone(floor)
 		for k, v := range s.Values {
-			ceiling[k] = min(floor[k]+v, 1) // NaN stays
+			ceiling[k] = min(floor[k]+v, 1) // NaN stays NaN
 		}
 		c.Lines = append(c.Lines, Line{s.class(i), s.Name, t.areaPath(floor, ceiling, known(runs, ceiling))})
 		floor = ceiling
@@ -87,7 +87,7 @@ func (t *Timeline) DrawStacked() *Lines {
 	return c
 }
 
-// class is the class of series number i: it gives the colour.
+// class returns the CSS class of series i, which gives its colour.
 func (s *Series) class(i int) string {
 	if s.Rest {
 		return "rest"
@@ -95,7 +95,8 @@ func (s *Series) class(i int) string {
 	return fmt.Sprintf("s%d", i%8)
 }
 
-// frame computes what all timelines have, and the runs of times without a gap.
+// frame computes the parts that all timelines have. It also returns the runs of
+// times without a gap.
 func (t *Timeline) frame() (*Lines, [][2]int) {
 	s := t.span()
 	c := &Lines{
@@ -128,7 +129,7 @@ func (t *Timeline) span() span {
 func (t *Timeline) largest() (v float64) {
 	for _, s := range t.Series {
 		for _, w := range s.Values {
-			if w > v { // never NaN
+			if w > v { // false for NaN
 				v = w
 			}
 		}
@@ -136,9 +137,9 @@ func (t *Timeline) largest() (v float64) {
 	return v
 }
 
-// Runs divides rising times where more than one and a half of the usual distance
-// lies between two. It returns the index of the first of each run, and of the one
-// behind its last.
+// Runs divides times into runs. The times are in ascending order. A new run begins
+// wherever the distance is more than one and a half times the usual distance. For
+// each run, Runs returns the index of its first time and the index after its last.
 func Runs(times []time.Time) (runs [][2]int) {
 	usual := usualDistance(times)
 	first := 0
@@ -154,7 +155,7 @@ func Runs(times []time.Time) (runs [][2]int) {
 	return runs
 }
 
-// usualDistance is the median distance of neighbours.
+// usualDistance returns the median distance between neighbours.
 func usualDistance(times []time.Time) time.Duration {
 	var all []time.Duration
 	for i := 1; i < len(times); i++ {
@@ -167,7 +168,8 @@ func usualDistance(times []time.Time) time.Duration {
 	return all[(len(all)-1)/2]
 }
 
-// linePath draws a series. A lone value becomes a dot, by the round ends of lines.
+// linePath returns the SVG path of a series. A value between two gaps becomes a
+// dot, because lines have round ends.
 func (t *Timeline) linePath(values []float64, runs [][2]int, top float64) string {
 	var b strings.Builder
 	s := t.span()
@@ -189,7 +191,7 @@ func (t *Timeline) linePath(values []float64, runs [][2]int, top float64) string
 	return b.String()
 }
 
-// known divides runs at values that are NaN, and leaves those out.
+// known splits runs at values that are NaN, and omits these values.
 func known(runs [][2]int, values []float64) (parts [][2]int) {
 	for _, r := range runs {
 		first := r[0]
@@ -205,8 +207,8 @@ func known(runs [][2]int, values []float64) (parts [][2]int) {
 	return parts
 }
 
-// areaPath draws the area between two lines. A run of a single time is as wide as a
-// line.
+// areaPath returns the SVG path of the area between two lines. A run of a single
+// time gets the width of a line.
 func (t *Timeline) areaPath(floor, ceiling []float64, runs [][2]int) string {
 	var b strings.Builder
 	s := t.span()
@@ -229,11 +231,11 @@ func (t *Timeline) areaPath(floor, ceiling []float64, runs [][2]int) string {
 	return b.String()
 }
 
-// corner writes a point of an area of shares.
+// corner formats a point of an area whose values are shares.
 func corner(x, share float64) string { return trimmed(x, 1) + "," + pixels(axis-plot*share) }
 
-// Spark draws values as a small line without axes, 100 wide and 24 high. It
-// is empty if there are fewer than two.
+// Spark returns the SVG path of a small line without axes, 100 wide and 24 high. It
+// returns "" for fewer than two values.
 func Spark(values []float64) string {
 	if len(values) < 2 {
 		return ""
@@ -256,7 +258,7 @@ func (t *Timeline) Add(name string, values []float64) {
 	t.Series = append(t.Series, Series{Name: name, Values: values})
 }
 
-// AddRest adds what the other series leave of 1.
+// AddRest adds a series with the rest: 1 minus the sum of the other series.
 func (t *Timeline) AddRest(name string) {
 	values := make([]float64, len(t.Times))
 	for k := range values {

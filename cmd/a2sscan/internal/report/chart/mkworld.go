@@ -1,16 +1,16 @@
 //go:build ignore
 
 // This program writes world.txt, the map that World draws. It reads the files
-// countries-110m.json and countries-50m.json of the npm package world-atlas
-// 2.0.2, which are Natural Earth's country borders as TopoJSON:
+// countries-110m.json and countries-50m.json of the npm package world-atlas 2.0.2,
+// which have Natural Earth's country borders as TopoJSON:
 //
 //	npm pack world-atlas@2.0.2 && tar xzf world-atlas-2.0.2.tgz
 //	go run mkworld.go package > world.txt
 //
-// A line is a country: its code of ISO 3166-1, its name, and its outline as SVG
-// path data. The coarse file lacks small countries. Those come from the fine
-// file, as a point: "@X,Y". The projection is Equal Earth, so that areas can be
-// compared.
+// Each line of world.txt is a country: its ISO 3166-1 code, its name, and its
+// outline as SVG path data. The coarse file lacks small countries. They are taken
+// from the fine file and become a point, "@X,Y". The projection is Equal Earth, so
+// that areas can be compared.
 package main
 
 import (
@@ -28,7 +28,7 @@ import (
 	"golang.org/x/text/language"
 )
 
-// width is that of the map in its own units.
+// width is the width of the map in its own units.
 const width = 2000
 
 type topology struct {
@@ -46,13 +46,13 @@ type geometry struct {
 	Properties struct{ Name string }
 }
 
-// codes are of areas without a number: two whose code is in use though it is not
-// in the standard, and those that are counted with another country.
+// codes are the codes of areas without a number. Kosovo's code is in use although
+// it is not in the standard. The others are counted as part of another country.
 var codes = map[string]string{
 	"Kosovo": "XK", "N. Cyprus": "CY", "Somaliland": "SO", "Siachen Glacier": "IN", "Indian Ocean Ter.": "AU",
 }
 
-// long are the names that Natural Earth shortens.
+// long replaces Natural Earth's abbreviations by the full names.
 var long = strings.NewReplacer(
 	"Dem. Rep. Congo", "Democratic Republic of the Congo", "Macedonia", "North Macedonia", "eSwatini", "Eswatini",
 	"Herz.", "Herzegovina", "Rep.", "Republic", "Eq.", "Equatorial", "Is.", "Islands",
@@ -73,7 +73,7 @@ func main() {
 	for _, g := range coarse.Objects.Countries.Geometries {
 		code := codeOf(g)
 		if code == "AQ" {
-			continue // it has no servers, and takes a fifth of the map
+			continue // it has no servers, and would take a fifth of the map
 		}
 		c := byCode[code]
 		if c.name == "" || codes[g.Properties.Name] == "" {
@@ -108,7 +108,7 @@ func read(name string) (t topology) {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for _, arc := range t.Arcs { // they are sums of differences
+	for _, arc := range t.Arcs { // each point is stored as the difference from the last
 		var x, y float64
 		for i, p := range arc {
 			x, y = x+p[0], y+p[1]
@@ -133,7 +133,7 @@ func codeOf(g geometry) string {
 	return region.String()
 }
 
-// rings returns the outlines of a country, each a list of arcs.
+// rings returns the outlines of a country. Each is a list of arcs.
 func rings(g geometry) (all [][]int) {
 	var err error
 	if g.Type == "Polygon" {
@@ -151,8 +151,8 @@ func rings(g geometry) (all [][]int) {
 	return all
 }
 
-// corners returns the corners of an outline, in degrees. Longitudes go on beyond 180
-// where it crosses that meridian.
+// corners returns the corners of an outline in degrees. If the outline crosses the
+// 180th meridian, its longitudes continue beyond 180.
 func (t *topology) corners(ring []int) (corners [][2]float64) {
 	for _, n := range ring {
 		arc := slices.Clone(t.Arcs[max(n, ^n)])
@@ -169,8 +169,8 @@ func (t *topology) corners(ring []int) (corners [][2]float64) {
 	return corners
 }
 
-// outlines returns the projected corners of an outline, cut in two where it crosses
-// the edge of the map.
+// outlines returns the projected corners of an outline. If it crosses the edge of
+// the map, it is cut in two.
 func (t *topology) outlines(ring []int) (all [][][2]float64) {
 	for _, shift := range []float64{-360, 0, 360} {
 		corners := t.corners(ring)
@@ -186,7 +186,8 @@ func (t *topology) outlines(ring []int) (all [][][2]float64) {
 	return all
 }
 
-// clip cuts off what lies beyond a meridian; side is 1 if that is in the east.
+// clip removes the part of an outline beyond a meridian. side is 1 to remove the
+// part in the east, -1 to remove that in the west.
 func clip(corners [][2]float64, edge, side float64) (kept [][2]float64) {
 	for i, b := range corners {
 		a := corners[(i+len(corners)-1)%len(corners)]
@@ -211,7 +212,7 @@ func (t *topology) path(g geometry) string {
 	return strings.ReplaceAll(b.String(), " -", "-")
 }
 
-// pathData draws an outline, unless it is too small.
+// pathData returns an outline as SVG path data; "" if it is too small.
 func pathData(outline [][2]float64) string {
 	var path strings.Builder
 	var lastX, lastY, corners int
@@ -234,7 +235,7 @@ func pathData(outline [][2]float64) string {
 	return strings.ReplaceAll(strings.TrimSpace(path.String()), ",-", "-") + "z"
 }
 
-// point returns the middle of a country's largest outline.
+// point returns the centre of a country's largest outline.
 func (t *topology) point(g geometry) string {
 	var largest [][2]float64
 	for _, ring := range rings(g) {
@@ -251,8 +252,8 @@ func (t *topology) point(g geometry) string {
 	return fmt.Sprintf("@%.0f,%.0f", x, y)
 }
 
-// project is Equal Earth (Šavrič, Patterson, Jenny 2018), from the northernmost
-// land to Cape Horn.
+// project is the Equal Earth projection (Šavrič, Patterson, Jenny 2018). The map
+// reaches from the northernmost land to Cape Horn.
 func project(lon, lat float64) [2]float64 {
 	const a1, a2, a3, a4 = 1.340264, -0.081106, 0.000893, 0.003796
 	t := math.Asin(math.Sqrt(3) / 2 * math.Sin(lat*math.Pi/180))
@@ -260,6 +261,6 @@ func project(lon, lat float64) [2]float64 {
 	t6 := t2 * t2 * t2
 	x := 2 * math.Sqrt(3) * lon * math.Pi / 180 * math.Cos(t) / (3 * (9*a4*t6*t2 + 7*a3*t6 + 3*a2*t2 + a1))
 	y := t * (a1 + a2*t2 + t6*(a3+a4*t2))
-	const right, top = 2.70663, 1.3173636 // of the whole globe
+	const right, top = 2.70663, 1.3173636 // those of the whole globe
 	return [2]float64{(x/right + 1) * width / 2, (top - y) / right * width / 2}
 }

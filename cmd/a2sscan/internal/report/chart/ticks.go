@@ -8,16 +8,17 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// Tick is a place on an axis. X is per cent of the width, Y pixels.
+// Tick is a label on an axis. X is a percentage of the width, Y is in pixels.
 type Tick struct {
 	X, Y   string
 	Label  string
-	Anchor string // start, middle or end
-	Wide   bool   // there is no room for the label on a narrow screen
+	Anchor string // how the label is aligned: start, middle or end
+	Wide   bool   // show the label only on a wide screen
 }
 
-// scaleTop returns the end of an axis from 0 to at least the largest value, and the
-// distance of its grid lines: 1, 2 or 5 times a power of ten.
+// scaleTop returns the end of an axis that begins at 0 and reaches at least the
+// largest value. It also returns the distance of its grid lines, which is 1, 2 or 5
+// times a power of ten.
 func scaleTop(largest float64) (top, step float64) {
 	if largest <= 0 || math.IsNaN(largest) || math.IsInf(largest, 0) {
 		return 1, 1
@@ -32,14 +33,15 @@ func scaleTop(largest float64) (top, step float64) {
 	return math.Ceil(largest/step-1e-9) * step, step
 }
 
-// yTicks returns the grid lines of an axis of numbers; whole of whole ones.
+// yTicks returns the grid lines of an axis of numbers. With whole, all labels are
+// whole numbers.
 func yTicks(top, step float64, unit string, whole bool) (ticks []Tick) {
 	if whole && step < 1 {
 		step = 1
 	}
 	for v := 0.0; v <= top*(1+1e-9); v += step {
 		t := Tick{X: "32", Y: pixels(axis - plot*v/top), Label: console.Short(v), Anchor: "end"}
-		if v > top-step/2 { // the topmost names the unit, and stands above its line
+		if v > top-step/2 { // the topmost label has the unit, and is above its line
 			t.X, t.Label, t.Anchor = "0", t.Label+unit, "start"
 		}
 		ticks = append(ticks, t)
@@ -47,26 +49,26 @@ func yTicks(top, step float64, unit string, whole bool) (ticks []Tick) {
 	return ticks
 }
 
-// pixels writes a vertical position.
+// pixels formats a vertical position.
 func pixels(v float64) string { return trimmed(v, 1) }
 
-// percent writes a share of the width, from 0 to 1.
+// percent formats a share of the width, from 0 to 1.
 func percent(share float64) string { return trimmed(100*share, 2) + "%" }
 
-// trimmed writes a number with at most so many digits.
+// trimmed formats a number with at most this many decimals.
 func trimmed(v float64, digits int) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return "0"
 	}
 	power := math.Pow(10, float64(digits))
-	return fmt.Sprint(math.Round(v*power)/power + 0) // + 0: no -0
+	return fmt.Sprint(math.Round(v*power)/power + 0) // adding 0 turns -0 into 0
 }
 
 // span is the time from the first to the last point of a chart.
 type span struct{ from, to time.Time }
 
-// share returns where a time stands in the span, from 0 to 1. Of an empty span
-// everything stands in the middle.
+// share returns the position of a time in the span, from 0 to 1. In an empty span
+// it is always the middle.
 func (s span) share(t time.Time) float64 {
 	all := s.to.Sub(s.from)
 	if all <= 0 {
@@ -75,7 +77,7 @@ func (s span) share(t time.Time) float64 {
 	return float64(t.Sub(s.from)) / float64(all)
 }
 
-// calendar are the distances of dates on an axis, the closest first.
+// calendar are the possible distances of dates on an axis, the smallest first.
 var calendar = []struct {
 	days, months int
 	layout       string
@@ -84,7 +86,8 @@ var calendar = []struct {
 	{0, 1, "Jan 2006"}, {0, 3, "Jan 2006"}, {0, 6, "Jan 2006"}, {0, 12, "2006"}, {0, 24, "2006"}, {0, 120, "2006"},
 }
 
-// dates returns the labels of an axis of time: at most maxDates, at round dates.
+// dates returns the labels of a time axis. There are at most maxDates of them, at
+// round dates.
 func (s span) dates() []Tick {
 	const maxDates = 8
 	if !s.to.After(s.from) {
@@ -99,8 +102,8 @@ func (s span) dates() []Tick {
 	return fitNarrow(ticks)
 }
 
-// datesEvery returns labels at a distance of days or months, and one more than the
-// limit if there are too many.
+// datesEvery returns labels at a distance of days or months. If there are more than
+// limit, it returns limit+1 of them.
 func (s span) datesEvery(days, months int, layout string, limit int) (ticks []Tick) {
 	at := time.Date(s.from.Year(), s.from.Month(), s.from.Day(), 0, 0, 0, 0, time.UTC)
 	if months > 0 {
@@ -115,7 +118,7 @@ func (s span) datesEvery(days, months int, layout string, limit int) (ticks []Ti
 	return ticks
 }
 
-// anchor keeps labels inside the chart.
+// anchor returns how to align a label so that it stays inside the chart.
 func anchor(share float64) string {
 	switch {
 	case share < 0.06:
@@ -126,7 +129,7 @@ func anchor(share float64) string {
 	return "middle"
 }
 
-// fitNarrow marks labels beyond about four as labels for wide screens.
+// fitNarrow marks all but about four labels as labels for wide screens only.
 func fitNarrow(ticks []Tick) []Tick {
 	every := (len(ticks) + 3) / 4
 	for i := range ticks {

@@ -12,17 +12,17 @@ import (
 
 //go:generate go run mkworld.go package world.txt
 
-// worldText is the map; mkworld.go describes its lines.
+// worldText is the map. The comment in mkworld.go describes its lines.
 //
 //go:embed world.txt
 var worldText string
 
-// WorldLicence is the licence of the map, which has to go with it.
+// WorldLicence is the licence of the map. It must be shown wherever the map is.
 //
 //go:embed LICENSE-world-atlas
 var WorldLicence string
 
-// The size of the map in its own units.
+// These are the dimensions of the map in its own units.
 const (
 	worldWidth  = 2000
 	worldHeight = 870
@@ -31,25 +31,25 @@ const (
 // Country is a country on the map.
 type Country struct {
 	Code, Name string
-	Path       string // empty: it is too small, and a point
-	X, Y       string // of the point
-	Class      string // c0 (nothing) to c5 (most)
+	Path       string // empty: the country is so small that it is a point
+	X, Y       string // position of the point
+	Class      string // c0 (none) to c5 (most)
 	Tip        string
 }
 
-// World is a drawn map.
+// World is a map as it is drawn.
 type World struct {
 	Label         string
 	Width, Height int
 	Countries     []Country
-	Points        []Country // on top of the others; without those that have nothing
+	Points        []Country // drawn on top of the others; only those with a count
 	Legend        []Class
 }
 
-// Class is a colour of the map with its range.
+// Class is a colour of the map with the range of counts that it means.
 type Class struct{ Name, Range string }
 
-// outlines are the countries of the map, read once.
+// outlines returns the countries of the map. It parses the text only once.
 var outlines = sync.OnceValue(func() (all []Country) {
 	for line := range strings.Lines(worldText) {
 		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
@@ -63,7 +63,7 @@ var outlines = sync.OnceValue(func() (all []Country) {
 	return all
 })
 
-// CountryName is the name of a country, or its code if the map lacks it.
+// CountryName returns the name of a country, or its code if it is not on the map.
 func CountryName(code string) string {
 	for _, c := range outlines() {
 		if c.Code == code {
@@ -73,7 +73,8 @@ func CountryName(code string) string {
 	return code
 }
 
-// NewWorld draws counts by country; of names what is counted: server.
+// NewWorld returns a map of counts by country. of is what is counted, such as
+// "server".
 func NewWorld(label, of string, counts map[string]uint64) *World {
 	w := &World{Label: label, Width: worldWidth, Height: worldHeight}
 	bounds := classBounds(counts)
@@ -92,11 +93,11 @@ func NewWorld(label, of string, counts map[string]uint64) *World {
 	return w
 }
 
-// classes is how many colours the map has for countries that have something.
+// classes is how many colours the map has for countries with a count above zero.
 const classes = 5
 
-// classBounds returns the least count of each class: round numbers at about
-// equal ratios, because counts of a census differ by powers of ten.
+// classBounds returns the lowest count of each class. They are round numbers at
+// about equal ratios, because the counts of a census differ by powers of ten.
 func classBounds(counts map[string]uint64) (bounds []uint64) {
 	least, most := uint64(math.MaxUint64), uint64(1)
 	for _, n := range counts {
@@ -114,7 +115,7 @@ func classBounds(counts map[string]uint64) (bounds []uint64) {
 	return bounds
 }
 
-// roundDown returns 1, 2, 3, 5 or 7 times a power of ten.
+// roundDown rounds down to 1, 2, 3, 5 or 7 times a power of ten.
 func roundDown(v float64) uint64 {
 	if v < 1 {
 		return 1
@@ -128,8 +129,8 @@ func roundDown(v float64) uint64 {
 	return uint64(power)
 }
 
-// classOf returns the class of a count, 0 for nothing. The last class is the darkest,
-// however many there are.
+// classOf returns the class of a count; 0 means none. The last class always has the
+// darkest colour, even if there are fewer than five.
 func classOf(n uint64, bounds []uint64) int {
 	for i := len(bounds) - 1; i >= 0; i-- {
 		if n >= bounds[i] {
