@@ -431,3 +431,29 @@ func TestForgedThreshold(t *testing.T) {
 		}
 	}
 }
+
+// TestLateAnswerIsNotOpen: a list that comes after a request without a challenge, but
+// answers an earlier one that bore it, does not make the server unchallenged.
+func TestLateAnswerIsNotOpen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n, serve, asked := newMemNet(), challenged(), 0
+		n.serve = func(addr uint64, req wire.Request) {
+			after := testRTT
+			if req.Kind == wire.KindPlayersRequest {
+				if asked++; asked > 1 || req.Challenge == wire.NoChallenge {
+					return
+				}
+				after = 3 * time.Second // the request without a challenge goes out after 2.5 s
+			}
+			for _, d := range serve(req) {
+				n.reply(addr, after, []byte(d))
+			}
+		}
+		got, _, err := run(n, Config{}, addresses(1))
+		for _, r := range got {
+			if s := describe(r); err != nil || s != "ok, name, 1 players, 1 rules, 6 sent" {
+				t.Errorf("%s, %v", s, err)
+			}
+		}
+	})
+}

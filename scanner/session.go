@@ -147,6 +147,7 @@ func (t *trips) sent(qs Questions, us uint32) {
 // hints are what the datagrams so far reveal about a server.
 type hints struct {
 	heard   Questions     // something came of them: extraAsks
+	keyed   Questions     // sent with a challenge, at least once
 	openly  Questions     // part of their answer came to a request without a challenge
 	slow    uint8         // waits in a row in which nothing came, after a question that was asked slowly
 	goldEnd time.Duration // when an 'I' after an 'm' is no longer waited for
@@ -280,7 +281,7 @@ func (s *session) onFragment() {
 	if qs == lowest(qs) {
 		s.agenda.fault(qs, wire.ErrIncomplete)
 		if s.agenda.asked == qs { // else they may be of an answer that is late
-			s.got.hints.openly |= qs & s.agenda.bare
+			s.got.hints.openly |= qs & openly(s)
 		}
 	}
 }
@@ -328,6 +329,7 @@ func (s *session) onSent(now time.Duration, qs Questions) {
 	bare := qs.status()
 	if s.got != nil {
 		bare = s.got.challenges.without(bare)
+		s.got.hints.keyed |= qs.status() &^ bare
 		s.got.challenges.echoed = false
 		s.got.suspicion.sent(qs)
 		s.got.trips.sent(qs&^verifyAll, s.clock.sentUS)

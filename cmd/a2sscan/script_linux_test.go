@@ -75,9 +75,11 @@ func panics() {
 //	mmdb TYPE FILE [later]  writes a database of package geotest for
 //	                   --mmdb; with later, it was built a day later
 //	objectstore start  an object store in the test process, with the bucket
-//	                   census; down and up stop it and let it continue, refuse
-//	                   STATUS CODE answers everything with an error, put KEY
-//	                   FILE stores an object, list FILE writes all names
+//	                   census; down and up stop it and let it continue, hang
+//	                   lets uploads wait, conflict gives their names to objects
+//	                   of somebody else, refuse STATUS CODE answers everything
+//	                   with an error, put KEY FILE stores an object, list FILE
+//	                   writes all names
 //	exits CODE CMD…    like exec, and checks that the exit code is CODE
 //	tmpfs DIR SIZE     mounts a file system of this size
 //
@@ -277,6 +279,10 @@ func scriptObjectStore(ts *testscript.TestScript, neg bool, args []string) {
 	case "up":
 		f.start()
 		f.Fail(nil)
+	case "hang":
+		f.Fail(storetest.Hang)
+	case "conflict":
+		f.Fail(f.Conflict)
 	case "refuse":
 		status, err := strconv.Atoi(args[1])
 		ts.Check(err)

@@ -380,7 +380,7 @@ type fake struct {
 
 func openFake(t *testing.T) unsteady {
 	f := &fake{Store: storetest.New()}
-	t.Cleanup(f.Store.Close)
+	t.Cleanup(f.Close)
 	return f
 }
 

@@ -140,7 +140,7 @@ func TestDiffWithLosses(t *testing.T) {
 			r.HasPlayers, r.Players = false, nil
 			r.Err[wire.QuestionPlayers], r.Status = wire.ErrTimeout, scanner.StatusPartial
 		case n < 300:
-			r.HasInfo, r.Info, r.Game = false, wire.Info{}, nil
+			r.HasInfo, r.Info, r.Game, r.Unchallenged = false, wire.Info{}, nil, 0
 			r.Err[wire.QuestionInfo], r.Status = wire.ErrTimeout, scanner.StatusPartial
 		}
 	}
@@ -290,6 +290,7 @@ func TestRulesOfChange(t *testing.T) {
 		{`"a":"1"`, `"a":"1","b":"\u00e9 \"q\""`, `map[] map[b:é "q"]`},
 		{`"c":"1","b":"1","a":"1"`, `"a":"1"`, `map[b:1 c:1] map[]`},
 		{`"a":"1","a":"2"`, `"a":"3"`, `map[a:2] map[a:3]`},
+		{`"a":"1","a":"2","b":"1"`, `"a":"2","b":"2"`, `map[b:1] map[b:2]`},
 		{`"uptime":"1","a":"1"`, `"uptime":"2","a":"2","UpTime":"3"`, `map[a:1] map[a:2]`},
 		{``, `"a":"1"`, `map[] map[a:1]`},
 	}

@@ -129,7 +129,7 @@ func (p *page) line(c *whole.Change) string {
 
 // Detail says what changed, from one night to the other; "" if the kind says it all.
 func Detail(c *whole.Change) string {
-	if c.Kind == whole.KindNew || c.Kind == whole.KindGone || c.Kind == whole.KindNotAsked || c.Kind == whole.KindBack {
+	if WholeServer(c.Kind) {
 		if c.People > 0 {
 			return console.Grouped(uint64(c.People)) + " people"
 		}
@@ -140,6 +140,11 @@ func Detail(c *whole.Change) string {
 		return ""
 	}
 	return before + " → " + after
+}
+
+// WholeServer reports whether a kind is about a server that came or went.
+func WholeServer(k whole.Kind) bool {
+	return k == whole.KindNew || k == whole.KindGone || k == whole.KindNotAsked || k == whole.KindBack
 }
 
 // factText describes the facts of one night in a few words.

@@ -116,7 +116,9 @@ func (v *changes) addSingle(game string, all []census.Change) {
 	for _, c := range all[:min(changesOfGame, len(all))] {
 		one := singleChange{
 			Game: game, Kind: kindName(c.Kind), Server: named(c.Name), Addr: shown(c.Addr, 40), People: number(uint64(c.People)),
-			What: shown(compare.Detail(&c), detailShown),
+		}
+		if !compare.WholeServer(c.Kind) {
+			one.What = shown(compare.Detail(&c), detailShown)
 		}
 		if c.LikelyLoss {
 			one.Kind += " (likely loss)"

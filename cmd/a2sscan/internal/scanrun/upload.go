@@ -112,6 +112,7 @@ type uploads struct {
 	why     error // the scan was stopped for
 	failing bool  // was reported
 	slow    bool  // was reported
+	asked   bool  // all targets are: there is nothing to slow down
 }
 
 // openStore prepares the upload, before anything is sent. A store that can't be
@@ -215,6 +216,9 @@ func (u *uploads) judge() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.report(&now)
+	if u.asked {
+		return // only the store is waited for
+	}
 	fill := float64(now.Bytes) / float64(u.Max)
 	u.closed.Store(uint64(window * closedShare(fill)))
 	switch {
@@ -245,7 +249,7 @@ func (u *uploads) report(now *store.State) {
 			u.term.Say("uploads work again")
 		}
 	}
-	if slow := 2*now.Bytes >= int64(u.Max); slow != u.slow {
+	if slow := 2*now.Bytes >= int64(u.Max); slow != u.slow && !u.asked {
 		u.slow = slow
 		u.term.Log.Info("spool", "slowed", slow, "bytes", now.Bytes, "limit", int64(u.Max))
 		if slow {
@@ -328,6 +332,9 @@ func ship(s *Run, how outcome, sum *ledger.Summary) outcome {
 
 // flush waits for the store, with a status line.
 func (u *uploads) flush(ctx context.Context) error {
+	u.mu.Lock()
+	u.asked = true
+	u.mu.Unlock()
 	defer u.watch()()
 	defer u.term.RepeatStatus(progress.Interval(u.term), func() string {
 		now := u.spool.State()

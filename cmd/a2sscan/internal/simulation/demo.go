@@ -102,7 +102,7 @@ func (d *Demo) Report(t *console.Terminal, out io.Writer, sum *ledger.Summary, w
 	}
 	fmt.Fprintf(out, `
 what to do next:
-  %s cat %s -f addr,people,info.map --format text | head
+  %s cat %s -f addr,info.name --format text | head
   %s fleet -p 0 --for 60s
   %s scan --help
 `, program, DemoFile, program, program)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync"
 
 	"github.com/johannesboyne/gofakes3"
@@ -45,6 +46,12 @@ func New() *Store {
 	return s
 }
 
+// Close ends the store, and the requests that wait.
+func (s *Store) Close() {
+	s.CloseClientConnections()
+	s.Server.Close()
+}
+
 // handler lets a fault answer first, and counts what is stored.
 func (s *Store) handler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -82,6 +89,24 @@ func Refuse(status int, code string) func(w http.ResponseWriter, r *http.Request
 		}
 		return true
 	}
+}
+
+// Hang is a fault that takes no upload.
+func Hang(_ http.ResponseWriter, r *http.Request) bool {
+	if r.Method != http.MethodPut {
+		return false
+	}
+	_, _ = io.Copy(io.Discard, r.Body) // only then the server notices that the client leaves
+	<-r.Context().Done()
+	return true
+}
+
+// Conflict is a fault: another program was faster with each object.
+func (s *Store) Conflict(_ http.ResponseWriter, r *http.Request) bool {
+	if key, ok := strings.CutPrefix(r.URL.Path, "/"+Bucket+"/"); ok && r.Method == http.MethodPut {
+		s.Write(key, []byte("of another scan"))
+	}
+	return false
 }
 
 // Puts is how often an object was uploaded.
