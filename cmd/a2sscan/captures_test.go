@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -93,6 +94,9 @@ func compareGame(t *testing.T, name string, g *game.Game, golden string) {
 	var want []string
 	for line := range strings.Lines(golden) {
 		line = strings.TrimSuffix(line, "\n")
+		if strings.HasPrefix(line, "attribute ") { // a record does not tell which keyword it was
+			line = regexp.MustCompile(`< keywords\..*$`).ReplaceAllString(line, "< keywords")
+		}
 		if !strings.HasPrefix(line, "#") && !strings.HasPrefix(line, "id ") && !strings.Contains(line, "\\x") {
 			want = append(want, line)
 		}

@@ -116,6 +116,7 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	f.timeouts.add(cmd)
 	fs.BoolVar(&f.opts.SecondLook, "second-look", false, "query silent targets once more when all others are finished")
 	fs.BoolVar(&f.opts.Fallback, "fallback", false, "ask targets that ignore info once each for players and ping (default with --second-look)")
+	fs.BoolVar(&f.opts.AllHashes, "all-hashes", false, "hash the bytes of every answer, not only of lists of players")
 	fs.DurationVar(&f.opts.Cooldown, "cooldown", scanner.DefaultCooldown, "listen for late replies for `D` after the last answer, such as 2s")
 	fs.IntVar(&f.opts.Pace.InFlight, "in-flight", 0, "at most `N` open targets; 0: as many as rate and timeouts need (default 0)")
 	fs.Var(&f.opts.Pace.Source, "source", "address of this machine to send from (default: the system chooses)")

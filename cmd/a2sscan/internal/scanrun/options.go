@@ -58,6 +58,7 @@ type Options struct {
 
 	Unanswered bool
 	Raw        bool
+	AllHashes  bool     // hash every answer, not only lists of players
 	NoNames    bool     // write hashes in place of player names
 	PlayerKey  string   // path of the file with the key of these hashes
 	Databases  []string // files of --mmdb
@@ -215,6 +216,7 @@ func (o *Options) config() scanner.Config {
 		InFlight:      o.Pace.InFlight,
 		NoGSO:         o.Pace.NoGSO,
 		Raw:           o.Raw,
+		AllHashes:     o.AllHashes,
 		Source:        o.Pace.Source.AddrPort(),
 	}
 }
