@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/a2sscan/a2sscan/bench/captures"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/scanner/game"
 	"github.com/a2sscan/a2sscan/sink/census"
 	"github.com/a2sscan/a2sscan/sink/record"
@@ -155,4 +156,14 @@ func asShown(v any) any {
 		return q
 	}
 	return string(b)
+}
+
+// ran runs the program and returns what it printed.
+func ran(t *testing.T, args ...string) []byte {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	if code := run(args, strings.NewReader(""), &stdout, &stderr); code != console.ExitOK {
+		t.Fatalf("%q: %d %s", args, code, stderr.String())
+	}
+	return stdout.Bytes()
 }
