@@ -27,16 +27,7 @@ type scanFlags struct {
 	helpAll   bool
 }
 
-func (a *app) scanCommand() *cobra.Command {
-	f := &scanFlags{opts: scanrun.Options{
-		Query:  flagvalue.Questions(scanner.AskAll),
-		Pace:   scanrun.Pace{Rate: scanner.DefaultRate, AddressRate: scanner.DefaultAddressRate},
-		Upload: scanrun.Upload{Max: scanrun.DefaultSpoolMax},
-	}}
-	cmd := &cobra.Command{
-		Use:   "scan [TARGET…]",
-		Short: "Query servers and write one record for each",
-		Long: `Queries every target and writes one line of JSON for each server that answers.
+const scanLong = `Queries every target and writes one line of JSON for each server that answers.
 On a terminal it prints a table instead. A TARGET is one of these:
 
   a file             a list of targets
@@ -64,7 +55,18 @@ The first Ctrl-C (SIGINT, SIGTERM) starts no new targets and finishes the open
 ones; the second ends the scan at once. SIGHUP acts like the first Ctrl-C, but
 nohup ignores it, and with --exclude-file it reads the exclusions again. On
 Unix, SIGUSR1 and SIGUSR2 raise and lower the rate by a tenth, and SIGQUIT
-prints the progress.`,
+prints the progress.`
+
+func (a *app) scanCommand() *cobra.Command {
+	f := &scanFlags{opts: scanrun.Options{
+		Query:  flagvalue.Questions(scanner.AskAll),
+		Pace:   scanrun.Pace{Rate: scanner.DefaultRate, AddressRate: scanner.DefaultAddressRate},
+		Upload: scanrun.Upload{Max: scanrun.DefaultSpoolMax},
+	}}
+	cmd := &cobra.Command{
+		Use:   "scan [TARGET…]",
+		Short: "Query servers and write one record for each",
+		Long:  scanLong,
 		Example: `  a2sscan scan servers.txt -o census.ndjson.zst
   a2sscan scan 203.0.113.7:27015 | jq .info.name
   cut -f 1 master.tsv | a2sscan scan --query info -r 20k > names.ndjson`,
@@ -116,15 +118,15 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	f.timeouts.add(cmd)
 	fs.BoolVar(&f.opts.SecondLook, "second-look", false, "query silent targets once more when all others are finished")
 	fs.BoolVar(&f.opts.Fallback, "fallback", false, "ask targets that ignore info once each for players and ping (default with --second-look)")
-	fs.BoolVar(&f.opts.AllHashes, "all-hashes", false, "hash the bytes of every answer, not only of lists of players")
+	fs.BoolVar(&f.opts.Records.AllHashes, "all-hashes", false, "hash the bytes of every answer, not only of lists of players")
 	fs.DurationVar(&f.opts.Cooldown, "cooldown", scanner.DefaultCooldown, "listen for late replies for `D` after the last answer, such as 2s")
 	fs.IntVar(&f.opts.Pace.InFlight, "in-flight", 0, "at most `N` open targets; 0: as many as rate and timeouts need (default 0)")
 	fs.Var(&f.opts.Pace.Source, "source", "address of this machine to send from (default: the system chooses)")
 	fs.BoolVar(&f.opts.Pace.NoGSO, "no-gso", false, "never let the kernel or the network card split a buffer into datagrams (segmentation offload, Linux)")
-	fs.BoolVar(&f.opts.Unanswered, "unanswered", false, "write a record for silent targets, too")
-	fs.BoolVar(&f.opts.Raw, "raw", false, "store every datagram in the record, as base64")
-	fs.BoolVar(&f.opts.NoNames, "no-player-names", false, "write keyed hashes instead of player names; equal names have equal hashes")
-	fs.StringVar(&f.opts.PlayerKey, "player-key", "", "`FILE` with the key of --no-player-names, created if it does not exist (default: "+playerkey.DefaultName+" beside the output)")
+	fs.BoolVar(&f.opts.Records.Unanswered, "unanswered", false, "write a record for silent targets, too")
+	fs.BoolVar(&f.opts.Records.Raw, "raw", false, "store every datagram in the record, as base64")
+	fs.BoolVar(&f.opts.Records.NoNames, "no-player-names", false, "write keyed hashes instead of player names; equal names have equal hashes")
+	fs.StringVar(&f.opts.Records.PlayerKey, "player-key", "", "`FILE` with the key of --no-player-names, created if it does not exist (default: "+playerkey.DefaultName+" beside the output)")
 	addGeoFlag(fs, &f.opts.Databases)
 	f.addExclusions(fs)
 	f.addGuard(fs)

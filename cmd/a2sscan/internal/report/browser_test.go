@@ -43,7 +43,7 @@ type browser struct {
 func newBrowser(t *testing.T) *browser {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("SKIPPED under -short: it starts a browser")
+		t.Skip("SKIPPED under -short: it starts a browser; go test without -short runs it")
 	}
 	program, err := exec.LookPath("chromium")
 	if err != nil {
