@@ -37,6 +37,8 @@ type assembler struct {
 	rules   []wire.Rule
 	names   nameSet
 	game    game.Game
+
+	allHashes bool // see Config
 }
 
 // assemble sets all fields of r that come from messages. The slices of r alias m
@@ -82,7 +84,7 @@ func (a *assembler) info(r *Result, m *replies) {
 	}
 	r.Info = *m.decoded
 	r.conclude(wire.QuestionInfo, m, m.infoErr)
-	r.hash(wire.QuestionInfo, m, m.info)
+	a.hash(r, wire.QuestionInfo, m, m.info)
 	if m.address != nil {
 		r.Info.Address = m.address
 		r.Info.Has |= wire.HasAddress
@@ -106,7 +108,7 @@ func (a *assembler) playerList(r *Result, m *replies) {
 		}
 	}
 	r.conclude(wire.QuestionPlayers, m, err)
-	r.hash(wire.QuestionPlayers, m, m.players)
+	a.hash(r, wire.QuestionPlayers, m, m.players)
 	r.note(wire.QuestionPlayers, m.players, c.Notes())
 }
 
@@ -129,7 +131,7 @@ func (a *assembler) ruleList(r *Result, m *replies) {
 		notes |= wire.NoteRulesDuplicate
 	}
 	r.conclude(wire.QuestionRules, m, err)
-	r.hash(wire.QuestionRules, m, m.rules)
+	a.hash(r, wire.QuestionRules, m, m.rules)
 	r.note(wire.QuestionRules, m.rules, notes)
 }
 

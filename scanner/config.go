@@ -55,6 +55,10 @@ type Config struct {
 
 	Raw bool // keep every datagram matched in Result.Raw
 
+	// AllHashes hashes every answer. Without it only lists of players have a hash: two
+	// servers with one list are suspicious, and all else can be compared itself.
+	AllHashes bool
+
 	Source     netip.AddrPort // where to send from; zero: any address, any port
 	NoGSO      bool           // send every datagram on its own: see udp.Packet.GSO
 	RecvBuffer int            // bytes asked of the kernel for receiving; zero: what the rate needs

@@ -172,6 +172,7 @@ func (d *Decoder) Result() *Result {
 	if d.session.agenda.open != AskAll || r.Asked == 0 {
 		d.keepFaults(r, &m)
 	}
+	d.asm.allHashes = false
 	d.asm.assemble(r, &m)
 	if a.suspicion.conflict {
 		r.doubt()
@@ -214,7 +215,13 @@ func (d *Decoder) Redecode(known *Result) *Result {
 		}
 	}
 	m.evidence = evidence{}
+	d.asm.allHashes = true
 	d.asm.assemble(r, &m)
+	for q, hash := range known.Hashes {
+		if hash == 0 && (wire.Question(q) != wire.QuestionPlayers || len(r.Players) == 0) {
+			r.Hashes[q] = 0 // known is of a scan without AllHashes
+		}
+	}
 	r.Flags |= known.Flags & evidenceFlags
 	if a.suspicion.conflict || known.Notes&wire.NoteInfoConflict != 0 {
 		r.doubt()

@@ -93,6 +93,7 @@ func newFinisher(start time.Time, cfg *Config, handle func(*Result)) *finisher {
 		handle:   handle,
 		snapshot: cfg.Snapshot,
 		raw:      cfg.Raw,
+		asm:      assembler{allHashes: cfg.AllHashes},
 	}
 	go f.run()
 	return f
@@ -159,7 +160,10 @@ func (f *finisher) make(o *outcome) *Result {
 	if a := o.answer; a != nil {
 		last = max(last, a.lastAt)
 		r.Time = f.start.Add(a.firstAt)
-		r.RTT, r.RTTs, r.PingRTT = a.trips.first, a.trips.each, a.pingRTT
+		r.RTT, r.PingRTT = a.trips.first, a.pingRTT
+		for q, d := range a.trips.each {
+			r.RTTs[q] = cutRoundTrip(d)
+		}
 		r.Received, r.RecvBytes, r.Ask = a.received, a.recvBytes, a.attempt
 		a.suspicion.withdraw()
 		r.Unchallenged = a.suspicion.unchallenged

@@ -56,6 +56,16 @@ func (r *Result) gameReply() game.Reply {
 	return in
 }
 
+// cutRoundTrip truncates a round trip to tenths of a millisecond, from 10 ms on: more
+// digits cost space, and say nothing about the way.
+func cutRoundTrip(d time.Duration) time.Duration {
+	const long = 10 * time.Millisecond
+	if d < long {
+		return d
+	}
+	return d.Truncate(time.Millisecond / 10)
+}
+
 // facts returns the measurements of r. Round trips are truncated to microseconds as
 // in a record, so that decoding a record gives the same flags again.
 func (r *Result) facts(e evidence) game.Facts {
@@ -99,10 +109,10 @@ func (r *Result) Population() Population {
 	return p
 }
 
-// hash sets the hash of the answer to q. An incomplete reply has no hash, because
-// it is chance which fragments arrived.
-func (r *Result) hash(q wire.Question, m *replies, msg []byte) {
-	if !m.partial.Has(q) {
+// hash sets the hash of the answer to q, if the scan wants it. An incomplete reply has
+// no hash, because it is chance which fragments arrived.
+func (a *assembler) hash(r *Result, q wire.Question, m *replies, msg []byte) {
+	if wanted := a.allHashes || q == wire.QuestionPlayers && len(r.Players) > 0; wanted && !m.partial.Has(q) {
 		r.Hashes[q] = xxhash.Sum64(msg)
 	}
 }

@@ -30,9 +30,14 @@ func rustServer() *server {
 // scanOne scans one server and returns its Result.
 func scanOne(t *testing.T, serve func(n *memNet, addr uint64, req wire.Request)) *Result {
 	t.Helper()
+	return scanOneAs(t, Config{Raw: true}, serve)
+}
+
+func scanOneAs(t *testing.T, cfg Config, serve func(n *memNet, addr uint64, req wire.Request)) *Result {
+	t.Helper()
 	n := newMemNet()
 	n.serve = func(addr uint64, req wire.Request) { serve(n, addr, req) }
-	got, _, err := run(n, Config{Raw: true}, addresses(1))
+	got, _, err := run(n, cfg, addresses(1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,8 +56,7 @@ func TestGame(t *testing.T) {
 		if from := r.Game.Source(game.KeyPlayers); from != "keywords.cp" {
 			t.Errorf("the number of players is from %q", from)
 		}
-		want := [wire.NumQuestions]uint64{xxhash.Sum64(s.info), xxhash.Sum64(s.players), xxhash.Sum64(s.rules)}
-		if r.Hashes != want {
+		if want := [wire.NumQuestions]uint64{wire.QuestionPlayers: xxhash.Sum64(s.players)}; r.Hashes != want {
 			t.Errorf("hashes %x, want %x", r.Hashes, want)
 		}
 		d := NewDecoder()
@@ -78,7 +82,51 @@ func TestGame(t *testing.T) {
 	})
 }
 
-// TestNoGame checks that Result.Game is nil if nothing beyond INFO is known.
+// TestAllHashes checks that AllHashes hashes every answer, and that decoding the
+// datagrams of a record again gives the hashes that the record has.
+func TestAllHashes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := rustServer()
+		r := scanOneAs(t, Config{Raw: true, AllHashes: true}, s.answer)
+		want := [wire.NumQuestions]uint64{xxhash.Sum64(s.info), xxhash.Sum64(s.players), xxhash.Sum64(s.rules)}
+		if r.Hashes != want {
+			t.Errorf("hashes %x, want %x", r.Hashes, want)
+		}
+		d := NewDecoder()
+		for _, datagram := range r.Raw {
+			d.Add(datagram)
+		}
+		if got := d.Redecode(r).Hashes; got != want {
+			t.Errorf("decoded again: %x, want %x", got, want)
+		}
+		r.Hashes = [wire.NumQuestions]uint64{}
+		want[wire.QuestionInfo], want[wire.QuestionRules] = 0, 0
+		if got := d.Redecode(r).Hashes; got != want {
+			t.Errorf("of a record without hashes: %x", got)
+		}
+	})
+}
+
+// TestNoHashOfNobody checks that an empty list has no hash: all of them are equal.
+func TestNoHashOfNobody(t *testing.T) {
+	empty := []byte("\xff\xff\xff\xffD\x00")
+	if r := new(Assembler).Result(nil, empty, nil); !r.HasPlayers || r.Hashes != [wire.NumQuestions]uint64{} {
+		t.Errorf("%v, hashes %x", r.HasPlayers, r.Hashes)
+	}
+}
+
+func TestCutRoundTrip(t *testing.T) {
+	for d, want := range map[time.Duration]time.Duration{
+		0: 0, 999: 999, 9_999_999: 9_999_999, 10_000_000: 10_000_000, 10_099_999: 10_000_000,
+		123_456_789: 123_400_000, 3_000_000_001: 3_000_000_000,
+	} {
+		if got := cutRoundTrip(d); got != want || cutRoundTrip(got) != want {
+			t.Errorf("%v becomes %v, want %v", d, got, want)
+		}
+	}
+}
+
+// TestNoGame checks that Result.Game is nil if no table has the game.
 func TestNoGame(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()

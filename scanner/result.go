@@ -69,7 +69,7 @@ type Result struct {
 	Notes        wire.Notes                       // oddities of complete answers
 	Message      []byte                           // text of an 'l', 'X' or '9' reply
 	RTT          time.Duration                    // round trip of the first question that was asked once and answered; 0 if there was none
-	RTTs         [wire.NumQuestions]time.Duration // round trip of each question that was asked once and answered; 0: not known
+	RTTs         [wire.NumQuestions]time.Duration // round trip of each question that was asked once and answered, from 10 ms on in tenths; 0: not known
 	Took         time.Duration                    // from the first datagram to the last
 	Ask          uint8                            // how often it had been asked when the first reply came, at least 1; 0: no reply came
 	Sent         uint32                           // datagrams
@@ -96,11 +96,11 @@ type Result struct {
 	PingRTT time.Duration // round trip of the ping; 0: not known, as in a capture
 
 	// Hashes are the 64-bit xxHashes of the answers' bytes as received, reassembled
-	// and unpacked. A hash is 0 if there is no answer or fragments of it are
-	// missing.
+	// and unpacked. Only a list of players that is not empty has one, unless
+	// Config.AllHashes is set. A hash is 0 if fragments of the answer are missing.
 	Hashes [wire.NumQuestions]uint64
 
-	Game  *game.Game // what the answers mean in the game's terms; nil: nothing beyond Info is known
+	Game  *game.Game // what the answers mean in the game's terms; nil: package game does not know it
 	Flags game.Flags // what is suspicious about the answers
 
 	Raw [][]byte // with Config.Raw: every matched datagram, in order of arrival

@@ -150,7 +150,9 @@ func (p *perfect) decode(r *scanner.Result, q wire.Question, msg []byte) {
 	}
 	code, _ := err.(wire.Error)
 	if code == 0 || q == wire.QuestionRules {
-		r.Hashes[q] = xxhash.Sum64(msg)
+		if q == wire.QuestionPlayers && len(r.Players) > 0 {
+			r.Hashes[q] = xxhash.Sum64(msg)
+		}
 	}
 	if r.Err[q] = code; code == 0 {
 		r.Notes |= wire.HeaderNotes(msg)

@@ -139,7 +139,7 @@ func (n *nature) tell(r *scanner.Result, c *content, q wire.Question) {
 	if r.Err[q] == 0 {
 		r.Notes |= n.headerNotes(c, q)
 	}
-	if r.Err[q] == 0 || n.kind == TruncatedRules || n.kind == EndlessRules {
+	if q == wire.QuestionPlayers && r.Err[q] == 0 && len(r.Players) > 0 {
 		r.Hashes[q] = n.hashOf(c, q)
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/a2sscan/a2sscan/bench/fleet"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
 // TestInfoAlike scans simulated servers of all honest kinds. The info of each must
@@ -55,16 +54,6 @@ func TestInfoAlike(t *testing.T) {
 		from := strings.TrimSuffix(strings.TrimSpace(string(ran(t, "schema", "duckdb", census))), ";")
 		alike(t, want, infos(t, duckDB(t, "", "SELECT to_json(c)::VARCHAR AS j FROM ("+from+") c WHERE info IS NOT NULL")))
 	})
-}
-
-// ran runs the program and returns what it printed.
-func ran(t *testing.T, args ...string) []byte {
-	t.Helper()
-	var stdout, stderr bytes.Buffer
-	if code := run(args, strings.NewReader(""), &stdout, &stderr); code != console.ExitOK {
-		t.Fatalf("%q: %d %s", args, code, stderr.String())
-	}
-	return stdout.Bytes()
 }
 
 func printed(t *testing.T, cmd *exec.Cmd) []byte {

@@ -30,7 +30,7 @@ func TestDecodePcap(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	out := filepath.Join(t.TempDir(), "out.ndjson")
 	code := run([]string{"decode", "-o", out}, bytes.NewReader(file[:len(file)-2]), &stdout, &stderr)
-	const want = `{"schema":1,"ip":"10.0.0.1","port":27015,"addr":"10.0.0.1:27015","status":"ok","received":1,"received_bytes":6,"hashes":{"players":"4d84d27764bc7f56"},"players":[]}` + "\n"
+	const want = `{"schema":1,"ip":"10.0.0.1","port":27015,"addr":"10.0.0.1:27015","status":"ok","received":1,"received_bytes":6,"players":[]}` + "\n"
 	const numbers = "a2sscan: -: 2 packets, 1 replies, 0 cut short\n" +
 		"a2sscan: -: truncated: the packet after those is left out\n" +
 		"a2sscan: 1 record from 1 datagram, 0 bad lines\n"

@@ -25,7 +25,10 @@ func (k *killed) checkKilled() {
 	k.checkOld()
 	file, err := os.ReadFile(k.path(k.ofShard("scan.checkpoint")))
 	if errors.Is(err, os.ErrNotExist) {
-		if files := k.files(); len(files) > 0 {
+		files := slices.DeleteFunc(k.files(), func(name string) bool { // those of the shards before
+			return k.shards > 0 && !strings.HasPrefix(filepath.Base(name), k.ofShard(""))
+		})
+		if len(files) > 0 {
 			k.Errorf("%s: no checkpoint, but %v", k.last, files)
 		}
 		return // the scan had written nothing yet

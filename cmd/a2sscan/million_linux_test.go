@@ -34,6 +34,7 @@ const (
 // zstd -dc in the same run, and holds their memory against the bar. It prints the
 // times: they belong to a machine.
 func TestMillion(t *testing.T) {
+	skipShort(t)
 	dir := t.TempDir()
 	for night, name := range []string{"old.ndjson.zst", "new.ndjson.zst"} {
 		writeNight(t, filepath.Join(dir, name), uint64(night), *million)

@@ -26,7 +26,6 @@ type scanFlags struct {
 	helpAll   bool
 }
 
-// scanLong is the long help of scan.
 const scanLong = `Queries every target and writes one line of JSON for each server that answers.
 On a terminal it prints a table instead. A TARGET is one of these:
 
@@ -126,14 +125,15 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	addRetries(fs, &f.opts.Retries)
 	fs.BoolVar(&f.opts.SecondLook, "second-look", false, "query silent targets once more when all others are finished")
 	fs.BoolVar(&f.opts.Fallback, "fallback", false, "ask targets that ignore info once each for players and ping (default with --second-look)")
+	fs.BoolVar(&f.opts.Records.AllHashes, "all-hashes", false, "hash the bytes of every answer, not only of lists of players")
 	fs.Var(&f.opts.Cooldown, "cooldown", "listen for late replies for `D` after the last target; auto: as long as the round trips suggest, 2s at most")
 	fs.IntVar(&f.opts.Pace.InFlight, "in-flight", 0, "at most `N` open targets; 0: as many as rate and timeouts need (default 0)")
 	fs.Var(&f.opts.Pace.Source, "source", "address of this machine to send from (default: the system chooses)")
 	fs.BoolVar(&f.opts.Pace.NoGSO, "no-gso", false, "never let the kernel or the network card split a buffer into datagrams (segmentation offload, Linux)")
-	fs.BoolVar(&f.opts.Unanswered, "unanswered", false, "write a record for silent targets, too")
-	fs.BoolVar(&f.opts.Raw, "raw", false, "store every datagram in the record, as base64")
-	fs.BoolVar(&f.opts.NoNames, "no-player-names", false, "write keyed hashes instead of player names; equal names have equal hashes")
-	fs.StringVar(&f.opts.PlayerKey, "player-key", "", "`FILE` with the key of --no-player-names, created if it does not exist (default: "+playerkey.DefaultName+" beside the output)")
+	fs.BoolVar(&f.opts.Records.Unanswered, "unanswered", false, "write a record for silent targets, too")
+	fs.BoolVar(&f.opts.Records.Raw, "raw", false, "store every datagram in the record, as base64")
+	fs.BoolVar(&f.opts.Records.NoNames, "no-player-names", false, "write keyed hashes instead of player names; equal names have equal hashes")
+	fs.StringVar(&f.opts.Records.PlayerKey, "player-key", "", "`FILE` with the key of --no-player-names, created if it does not exist (default: "+playerkey.DefaultName+" beside the output)")
 	addGeoFlag(fs, &f.opts.Databases)
 	f.addExclusions(fs)
 	f.addGuard(fs)

@@ -69,8 +69,7 @@ func watchFor(r io.Reader, words string, seen chan<- struct{}) string {
 // the pipe is read, the record of every server arrives, complete. (What limited the
 // rate most depends on the machine, so the tests of the scanner check that, with a
 // clock of their own.)
-func TestStalledPipe(t *testing.T) {
-	t.Parallel()
+func TestStalledPipe(t *testing.T) { // not parallel: others at full rate starve it
 	const servers = 1 << 14
 	network := netip.MustParsePrefix("127.72.0.0/18")
 	_, port := serve(t, fleet.Config{Network: network, Kinds: []fleet.Kind{fleet.Source}})
@@ -78,7 +77,7 @@ func TestStalledPipe(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "a2sscan", "scan", network.String(), "-p", port, "--allow-reserved",
-		"--query", "info", "--rate", "20k", "--retries", "5", "--cooldown", "0")
+		"--query", "info", "--rate", "10k", "--retries", "5", "--cooldown", "0")
 	cmd.Stderr = tty
 	out, err := cmd.StdoutPipe()
 	if err != nil {

@@ -29,7 +29,7 @@ type terminalCosts struct {
 // another one, that the scan waits for it. Output for people costs no datagram: no
 // scan loses one, and each finds all servers and shows each of them.
 func TestTerminalCostsNothing(t *testing.T) {
-	t.Parallel()
+	skipShort(t)
 	const servers = 1 << 14
 	network := netip.MustParsePrefix("127.73.0.0/18")
 	_, port := serve(t, fleet.Config{Network: network, Kinds: []fleet.Kind{fleet.Source}})

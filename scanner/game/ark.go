@@ -23,12 +23,6 @@ var _ = register(&table{
 		{name: "DayTime_s", read: arkDayTime},
 		{name: "DAYTIME_s", read: arkDayTime},
 		{name: "HASACTIVEMODS_i", read: arkHasMods},
-		{name: "ClusterId_s", read: attribute("cluster")},
-		{name: "OFFICIALSERVER_i", read: attribute("official")},
-		{name: "ALLOWDOWNLOADCHARS_i", read: attribute("character_downloads")},
-		{name: "ALLOWDOWNLOADITEMS_i", read: attribute("item_downloads")},
-		{name: "GameMode_s", read: attribute("gamemode")},
-		{name: "CUSTOMSERVERNAME_s", read: attribute("custom_name")},
 	},
 	finish: arkMods,
 	vectors: []vector{
@@ -51,13 +45,7 @@ var _ = register(&table{
 				mods 3 < rules.MODN_s
 				mod 5 "" ee
 				mod 731604991 "" 8E24D606
-				mod 12 "" 
-				attribute character_downloads 1 < rules.ALLOWDOWNLOADCHARS_i
-				attribute cluster abc < rules.ClusterId_s
-				attribute custom_name our island < rules.CUSTOMSERVERNAME_s
-				attribute gamemode TestGameMode_C < rules.GameMode_s
-				attribute item_downloads 0 < rules.ALLOWDOWNLOADITEMS_i
-				attribute official 0 < rules.OFFICIALSERVER_i`,
+				mod 12 "" `,
 		},
 		{info: wireNamed("Our Island (very good)"), want: ``},
 		{

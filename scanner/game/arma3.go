@@ -33,9 +33,7 @@ var _ = register(&table{
 			{name: "c", read: armaPlace},
 		},
 	},
-	rules: []field{
-		{name: "timeLeft", read: attribute("minutes_left")},
-	},
+	rules: []field{},
 	series: []series{
 		{prefix: "modNames:", join: armaModNames, after: '-'},
 		{prefix: "modHashes:", join: armaModHashes, after: '-'},
@@ -66,7 +64,6 @@ var _ = register(&table{
 				attribute crosshair true < rules.pages
 				attribute difficulty 3 < rules.pages
 				attribute dlc karts;heli < rules.pages
-				attribute dlc_hashes 0d0c0b0a;1d1c1b1a < rules.pages
 				attribute equal_mods f < keywords.m
 				attribute file_patching 0 < keywords.f
 				attribute hash 1234abcd < keywords.h

@@ -1,6 +1,9 @@
 package game
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"math/bits"
+)
 
 // The server browser protocol of Bohemia Interactive ("A3SBP") hides binary
 // data in RULES. A rule whose name is two bytes, the number of a page and how
@@ -199,23 +202,15 @@ func (d *decoder) readHead(c *cursor, versions ...uint8) bool {
 	return false
 }
 
-// readDLCs reads the hash of each DLC whose bit is set, and names the DLCs.
+// readDLCs passes over the hash of each DLC whose bit is set, and names the DLCs.
 func (d *decoder) readDLCs(c *cursor, mask uint16, known []dlcBit) {
-	start := len(d.buf)
-	for bit := uint16(1); bit != 0; bit <<= 1 {
-		if mask&bit == 0 {
-			continue
-		}
-		if len(d.buf) > start {
-			d.buf = append(d.buf, ';')
-		}
-		d.buf = appendHex(d.buf, c.u32())
+	for range bits.OnesCount16(mask) {
+		c.u32()
 	}
 	if c.short {
 		return
 	}
-	d.setAttribute("dlc_hashes", d.since(start), "rules.pages")
-	start = len(d.buf)
+	start := len(d.buf)
 	for _, dlc := range known {
 		if mask&dlc.bit == 0 {
 			continue

@@ -12,7 +12,6 @@ var _ = register(&table{
 	evidence: "recorded replies of 2018",
 	rules: []field{
 		{name: "OWNINGNAME", read: attribute("name")},
-		{name: "CSF_i", read: attribute("csf")},
 	},
 	finish: conanName,
 	vectors: []vector{
@@ -25,7 +24,6 @@ var _ = register(&table{
 			keywords: "OWNINGNAME:Sand",
 			rules:    []string{"OWNINGNAME", "Sand and Blood", "S05_b", "true", "CSF_i", "0"},
 			want: `
-				attribute csf 0 < rules.CSF_i
 				attribute name Sand and Blood < rules.OWNINGNAME`,
 		},
 		{ // the field is full: the end of the name is not there

@@ -30,13 +30,6 @@ var _ = register(&table{
 	},
 	rules: []field{
 		{name: "island", read: text(KeyMap)},
-		{name: "requiredVersion", read: attribute("required_version")},
-		{name: "requiredBuild", read: attribute("required_build")},
-		{name: "allowedBuild", read: attribute("allowed_build")},
-		{name: "clientPort", read: attribute("client_port")},
-		{name: "language", read: attribute("language")},
-		{name: "platform", read: attribute("platform")},
-		{name: "timeLeft", read: attribute("minutes_left")},
 	},
 	finish: readDayZPages,
 	vectors: []vector{
@@ -61,20 +54,12 @@ var _ = register(&table{
 				mod 1567449491 "CF" 44332211
 				mod  "own" 00000000
 				description welcome < rules.pages
-				attribute allowed_build 0 < rules.allowedBuild
-				attribute client_port 2304 < rules.clientPort
 				attribute day_factor 6.000000 < keywords.etm
 				attribute dlc livonia;frostline < rules.pages
-				attribute dlc_hashes 04030201;08070605 < rules.pages
 				attribute external true < keywords.external
-				attribute language 65545 < rules.language
-				attribute minutes_left 15 < rules.timeLeft
 				attribute night_factor 3.500000 < keywords.entm
-				attribute platform win < rules.platform
 				attribute port 2302 < keywords.port
 				attribute private_hive true < keywords.privHive
-				attribute required_build 0 < rules.requiredBuild
-				attribute required_version 129 < rules.requiredVersion
 				attribute shard 001 < keywords.shard
 				attribute signatures dayz < rules.pages
 				attribute third_person false < keywords.no3rd`,

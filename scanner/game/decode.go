@@ -71,6 +71,15 @@ func (d *decoder) run(t *table) {
 	if t.finish != nil {
 		t.finish(d)
 	}
+	d.g.dropRepeated(d.in.Info)
+}
+
+// dropRepeated removes a password that INFO tells as well.
+func (g *Game) dropRepeated(in *wire.Info) {
+	if in.Has&wire.HasPassword != 0 && g.Has.Has(KeyPassword) && g.Password == (in.Password != 0) {
+		g.Has &^= 1 << KeyPassword
+		g.Password, g.sources[KeyPassword] = false, ""
+	}
 }
 
 // readTags reads the keywords of INFO.

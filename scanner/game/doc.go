@@ -53,13 +53,14 @@
 //		evidence: "a recorded reply of 1.2",
 //		rules: []field{
 //			{name: "Players_i", read: count(KeyPlayers)},
-//			{name: "Weather_s", read: attribute("weather")},
 //		},
+//		tags: tags{split: ',', prefixes: []field{{name: "w:", read: attribute("weather")}}},
 //		vectors: []vector{{
-//			rules: []string{"Players_i", "7", "Weather_s", "rain"},
+//			keywords: "w:rain",
+//			rules:    []string{"Players_i", "7", "Fog_b", "true"},
 //			want: `
 //				players 7 < rules.Players_i
-//				attribute weather rain < rules.Weather_s`,
+//				attribute weather rain < keywords.w:`,
 //		}},
 //	})
 //
@@ -67,8 +68,11 @@
 // that come in several rules; info and finish are functions for what fits no
 // table, called before and after those. What is read first stays. The actions
 // that take a value are in set.go. Names of attributes are lower case with
-// underscores, as few as the game needs, and never made from the reply's bytes:
-// a census has a column for each.
+// underscores, as few as the game needs, and never made from the reply's bytes.
+//
+// A rule that speaks for itself needs no field: the record has it, under its own name.
+// An attribute is a value that its reader would have to decode or put together, or
+// one that is right where INFO is wrong.
 //
 // The vectors are the game's test, with bytes of our own. A recording of a real
 // server, put beside the others, gets a golden file from

@@ -12,10 +12,9 @@ func ExampleDecode() {
 	reply := game.Reply{
 		Info: &wire.Info{
 			Format: wire.FormatSource, GameID: 252490, Players: 86, MaxPlayers: 63,
-			Keywords: []byte("mp575,cp547,qp17,^z,$rEU"),
+			Keywords: []byte("mp575,cp547,qp17,^o,$rEU"),
 			Has:      wire.HasGameID | wire.HasPlayers | wire.HasMaxPlayers | wire.HasKeywords,
 		},
-		Rules: []wire.Rule{{Name: []byte("world.size"), Value: []byte("3500")}},
 	}
 	var g game.Game
 	game.Decode(&g, reply)
@@ -27,5 +26,5 @@ func ExampleDecode() {
 	// Output:
 	// Rust 547 of 575 and 17 in the queue
 	// players from keywords.cp
-	// world.size is 3500, from rules.world.size
+	// framework is oxide, from keywords.^
 }

@@ -65,7 +65,8 @@ type Keys uint32
 func (s Keys) Has(k Key) bool { return s&(1<<k) != 0 }
 
 // Game is what a reply means for its game. A field of a common key counts only
-// if Has has the key. It has the key if the game sent the value.
+// if Has has the key. It has the key if the game sent the value; that of a password
+// only if INFO says something else.
 //
 // Byte slices alias the reply, memory of the Game that the next Decode reuses,
 // or constants. They must not be changed, and whoever keeps them copies; Clone
@@ -130,10 +131,8 @@ func (g *Game) Source(k Key) string { return g.sources[k] }
 // Decode: of a record, for example.
 func (g *Game) SetSource(k Key, source string) { g.sources[k] = source }
 
-// Empty reports whether nothing is known beyond INFO.
-func (g *Game) Empty() bool {
-	return g.Has == 0 && len(g.Attributes) == 0 && g.Notes == 0
-}
+// Empty reports whether nothing is known: the game is in no table.
+func (g *Game) Empty() bool { return g.ID == "" }
 
 // Clone returns a copy of g that shares no memory with the reply or with g.
 func (g *Game) Clone() *Game {

@@ -17,7 +17,6 @@ var _ = register(&table{
 		},
 	},
 	rules: withCvars(
-		field{name: "sbox_noclip", read: attribute("sbox_noclip")},
 		field{name: "sbox_playershurtplayers", read: truth(KeyPVP)},
 	),
 	vectors: []vector{{

@@ -1,7 +1,5 @@
 package game
 
-import "slices"
-
 // The games on the GoldSource engine, Half-Life's own and its mods. They share
 // the rules, which are variables. A server may say that it is application 70,
 // Half-Life, and run any of them, and the obsolete INFO reply has no application:
@@ -28,17 +26,14 @@ func goldSource(id, name, folder string, apps ...uint32) *table {
 		name:     name,
 		apps:     apps,
 		evidence: "documents 000 and 004; recorded replies of 2005 to 2026",
-		rules:    slices.Concat(sharedCvars, goldSourceCvars),
+		rules:    cvars,
 		vectors: []vector{{
 			rules: []string{
 				"amx_nextmap", "de_train", "mp_timeleft", "927", "mp_timelimit", "20", "sv_password", "1",
 				"max_queries_sec", "1", "mp_friendlyfire", "",
 			},
 			want: `
-				password true < rules.sv_password
-				attribute mp_timeleft 927 < rules.mp_timeleft
-				attribute mp_timelimit 20 < rules.mp_timelimit
-				attribute next_map de_train < rules.amx_nextmap`,
+				password true < rules.sv_password`,
 		}},
 	}
 	if folder != "" {

@@ -17,7 +17,7 @@ func TestBounds(t *testing.T) {
 		in   Reply
 		note Notes
 	}{
-		{"a long value", server(appRust, 1, 2).rule("url", long), NoteValueCut},
+		{"a long value", server(304930, 1, 2).rule("GameVersion", long), NoteValueCut},
 		{"a long description", server(appRust, 1, 2).rule("description_00", long).rule("description_01", long), NoteValueCut},
 		{"a long mod", server(appArk, 1, 2).rule("MOD0_s", long), NoteValueCut},
 		{"many mods", many(server(appArk, 1, 2), 5000, "MOD%d_s", "1:2"), NoteModsLimit},

@@ -9,13 +9,6 @@ var _ = register(&table{
 	rules: []field{
 		{name: "Mode", read: text(KeyMode)},
 		{name: "MapName", read: text(KeyMap)},
-		{name: "Difficulty", read: attribute("difficulty")},
-		{name: "CurrentWave", read: attribute("wave")},
-		{name: "NumWaves", read: attribute("waves")},
-		{name: "bInProgress", read: attribute("in_progress")},
-		{name: "bMutators", read: attribute("mutated")},
-		{name: "bCustom", read: attribute("custom")},
-		{name: "NumSpectators", read: attribute("spectators")},
 	},
 	vectors: []vector{{
 		rules: []string{
@@ -24,13 +17,6 @@ var _ = register(&table{
 		},
 		want: `
 			map KF-BurningParis < rules.MapName
-			mode Survival < rules.Mode
-			attribute custom True < rules.bCustom
-			attribute difficulty 3 < rules.Difficulty
-			attribute in_progress True < rules.bInProgress
-			attribute mutated False < rules.bMutators
-			attribute spectators 0 < rules.NumSpectators
-			attribute wave 5 < rules.CurrentWave
-			attribute waves 7 < rules.NumWaves`,
+			mode Survival < rules.Mode`,
 	}},
 })

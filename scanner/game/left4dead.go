@@ -10,7 +10,7 @@ var _ = register(&table{
 	apps:     []uint32{500},
 	evidence: "three recorded replies of 2008 to 2014",
 	info:     l4dGame,
-	rules:    withCvars(field{name: "survivor_limit", read: attribute("survivor_limit")}),
+	rules:    withCvars(),
 	finish:   l4dModes.read,
 	vectors: []vector{
 		{
@@ -20,9 +20,7 @@ var _ = register(&table{
 			want: `
 				mode Co-op < info.game
 				attribute difficulty Expert < info.game
-				attribute modes coop,versus < keywords
-				attribute mp_friendlyfire 1 < rules.mp_friendlyfire
-				attribute survivor_limit 4 < rules.survivor_limit`,
+				attribute modes coop,versus < keywords`,
 		},
 		{info: wireGame("L4D - Versus"), want: `
 				mode Versus < info.game`},
@@ -37,7 +35,7 @@ var _ = register(&table{
 	name:     "Left 4 Dead 2",
 	apps:     []uint32{550},
 	evidence: "two recorded replies of 2013 to 2014",
-	rules:    withCvars(field{name: "survivor_limit", read: attribute("survivor_limit")}),
+	rules:    withCvars(),
 	finish:   l4dModes.read,
 	vectors: []vector{{
 		keywords: "versus,10v10,versus,secure",

@@ -29,18 +29,7 @@ var _ = register(&table{
 		},
 	},
 	rules: []field{
-		{name: "build", read: attribute("build")},
-		{name: "world.seed", read: attribute("world.seed")},
-		{name: "world.size", read: attribute("world.size")},
-		{name: "fps", read: attribute("fps")},
-		{name: "fps_avg", read: attribute("fps_avg")},
-		{name: "ent_cnt", read: attribute("entities")},
-		{name: "uptime", read: attribute("uptime")},
 		{name: "pve", read: opposite(KeyPVP)},
-		{name: "hash", read: attribute("hash")},
-		{name: "headerimage", read: attribute("header_image")},
-		{name: "logoimage", read: attribute("logo_image")},
-		{name: "url", read: attribute("url")},
 	},
 	series: []series{{prefix: "description_", digits: 2, join: text(KeyDescription)}},
 	vectors: []vector{
@@ -63,21 +52,12 @@ var _ = register(&table{
 				modded true < keywords.^
 				started 1760000000 < keywords.born
 				description one two < rules.description_N
-				attribute build 1234 < rules.build
-				attribute entities 10 < rules.ent_cnt
-				attribute fps 30 < rules.fps
-				attribute fps_avg 29.5 < rules.fps_avg
 				attribute framework oxide < keywords.^
 				attribute gamemode rust < keywords.gm
 				attribute hash 0a1b2c3d < keywords.h
-				attribute header_image https://example.org/a.png < rules.headerimage
 				attribute team_size 4 < keywords.ts
 				attribute transport rak < keywords.pt
-				attribute uptime 60 < rules.uptime
-				attribute url https://example.org < rules.url
-				attribute wipe_cycle weekly < keywords.^
-				attribute world.seed 1 < rules.world.seed
-				attribute world.size 3500 < rules.world.size`,
+				attribute wipe_cycle weekly < keywords.^`,
 		},
 		{ // words, a letter alone, and what is no tag of ours
 			keywords: "monthly,vanilla,p,EU,stok,hzzzzzz,head,vv,tsx,cpvp,mp99999999,born0,bornx",

@@ -14,14 +14,6 @@ var _ = register(&table{
 		{name: "Pwd_b", read: truth(KeyPassword)},
 		{name: "Mods_b", read: truth(KeyModded)},
 		{name: "ModList_s", read: modsBy(',')},
-		{name: "Mutators_s", read: attribute("mutators")},
-		{name: "Mutated_b", read: attribute("mutated")},
-		{name: "Coop_b", read: attribute("coop")},
-		{name: "Versus_b", read: attribute("versus")},
-		{name: "Day_b", read: attribute("daylight")},
-		{name: "RankedServer_b", read: attribute("ranked")},
-		{name: "MatchServer_b", read: attribute("match_server")},
-		{name: "OfficialRuleset_b", read: attribute("official_rules")},
 	},
 	vectors: []vector{{
 		info: wireInfo(0, 0),
@@ -39,14 +31,6 @@ var _ = register(&table{
 			modded true < rules.Mods_b
 			mods 2 < rules.ModList_s
 			mod 98145 "" 
-			mod 109375 "" 
-			attribute coop true < rules.Coop_b
-			attribute daylight false < rules.Day_b
-			attribute match_server false < rules.MatchServer_b
-			attribute mutated true < rules.Mutated_b
-			attribute mutators Hardcore,Frenzy < rules.Mutators_s
-			attribute official_rules false < rules.OfficialRuleset_b
-			attribute ranked true < rules.RankedServer_b
-			attribute versus false < rules.Versus_b`,
+			mod 109375 "" `,
 	}},
 })

@@ -149,14 +149,6 @@ func tagged(name, word string) action {
 	return func(d *decoder, _ []byte, source string) { d.setAttribute(name, v, source) }
 }
 
-// both takes a value twice.
-func both(a, b action) action {
-	return func(d *decoder, v []byte, source string) {
-		a(d, v, source)
-		b(d, v, source)
-	}
-}
-
 // began reads the Unix time at which a world began.
 func began(d *decoder, v []byte, source string) {
 	n, ok := parseInt(v, maxNumber)

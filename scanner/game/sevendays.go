@@ -21,16 +21,7 @@ var _ = register(&table{
 		{name: "IsPasswordProtected", read: truth(KeyPassword)},
 		{name: "ServerDescription", read: text(KeyDescription)},
 		{name: "CurrentServerTime", read: sevenDaysTime},
-		{name: "PlayerKillingMode", read: both(attribute("player_killing"), sevenDaysKilling)},
-		{name: "DayCount", read: attribute("day_count")},
-		{name: "DayLightLength", read: attribute("daylight_hours")},
-		{name: "DayNightLength", read: attribute("day_minutes")},
-		{name: "GameDifficulty", read: attribute("difficulty")},
-		{name: "GameName", read: attribute("world")},
-		{name: "WorldSize", read: attribute("world_size")},
-		{name: "RequiresMod", read: attribute("requires_mod")},
-		{name: "ServerWebsiteURL", read: attribute("url")},
-		{name: "StockSettings", read: attribute("stock_settings")},
+		{name: "PlayerKillingMode", read: sevenDaysKilling},
 	},
 	finish: sevenDaysKeywords,
 	vectors: []vector{
@@ -53,27 +44,16 @@ var _ = register(&table{
 				anticheat true < rules.EACEnabled
 				time_of_day 04:54 < rules.CurrentServerTime
 				day 1315 < rules.CurrentServerTime
-				description Come in < rules.ServerDescription
-				attribute day_count 3 < rules.DayCount
-				attribute day_minutes 60 < rules.DayNightLength
-				attribute daylight_hours 18 < rules.DayLightLength
-				attribute difficulty 2 < rules.GameDifficulty
-				attribute player_killing 3 < rules.PlayerKillingMode
-				attribute requires_mod False < rules.RequiresMod
-				attribute stock_settings True < rules.StockSettings
-				attribute world My Game < rules.GameName
-				attribute world_size 6144 < rules.WorldSize`,
+				description Come in < rules.ServerDescription`,
 		},
 		{
 			keywords: "Version:Alpha 8.6;PlayerKillingMode:0;IsPasswordProtected:maybe;CurrentServerTime:x;Port:1;",
 			want: `
 				version Alpha 8.6 < keywords.Version
 				pvp false < keywords.PlayerKillingMode
-				attribute player_killing 0 < keywords.PlayerKillingMode
 				note value.unreadable`,
 		},
-		{rules: []string{"PlayerKillingMode", "1"}, want: `
-				attribute player_killing 1 < rules.PlayerKillingMode`},
+		{rules: []string{"PlayerKillingMode", "1"}, want: ``},
 	},
 })
 

@@ -19,13 +19,7 @@ var _ = register(&table{
 			queue 6 < rules.PublicQueue_i
 			version V6.1 < rules.GameVersion_s
 			mode AAS < rules.GameMode_s
-			password true < rules.Password_b
-			attribute private_places 2 < rules.NUMPRIVCONN
-			attribute public_places 98 < rules.NUMPUBCONN
-			attribute reserved_places 4 < rules.PlayerReserveCount_i
-			attribute reserved_queue 1 < rules.ReservedQueue_i
-			attribute team_one USA < rules.TeamOne_s
-			attribute team_two RUS < rules.TeamTwo_s`,
+			password true < rules.Password_b`,
 	}},
 })
 
@@ -42,19 +36,11 @@ var _ = register(&table{
 	}},
 })
 
-// squadRules are the rules of both games, in both spellings.
+// squadRules are the rules of both games.
 var squadRules = []field{
 	{name: "PlayerCount_i", read: count(KeyPlayers)},
 	{name: "PublicQueue_i", read: count(KeyQueue)},
-	{name: "ReservedQueue_i", read: attribute("reserved_queue")},
-	{name: "PlayerReserveCount_i", read: attribute("reserved_places")},
-	{name: "NUMPUBCONN", read: attribute("public_places")},
-	{name: "NUMPUBCONN_I", read: attribute("public_places")},
-	{name: "NUMPRIVCONN", read: attribute("private_places")},
-	{name: "NUMPRIVCONN_I", read: attribute("private_places")},
 	{name: "GameMode_s", read: text(KeyMode)},
 	{name: "GameVersion_s", read: text(KeyVersion)},
 	{name: "Password_b", read: truth(KeyPassword)},
-	{name: "TeamOne_s", read: attribute("team_one")},
-	{name: "TeamTwo_s", read: attribute("team_two")},
 }

@@ -35,7 +35,6 @@ var _ = register(&table{
 				password true < rules.sv_password
 				attribute highlander true < keywords.highlander
 				attribute medieval true < keywords.medieval
-				attribute mp_timelimit 30 < rules.mp_timelimit
 				attribute random_crits false < keywords.nocrits`,
 		},
 		{keywords: "cp,ctf,friendlyfire,norespawntime", want: `

@@ -49,11 +49,7 @@ var _ = register(&table{
 	},
 	rules: []field{
 		{name: "GameVersion", read: text(KeyVersion)},
-		{name: "rocket", read: both(attribute("rocket"), unturnedRocket)},
-		{name: "rocketplugins", read: attribute("plugins")},
-		{name: "Browser_Icon", read: attribute("icon")},
-		{name: "Browser_Desc_Hint", read: attribute("hint")},
-		{name: "BookmarkHost", read: attribute("bookmark_host")},
+		{name: "rocket", read: unturnedRocket},
 	},
 	series: []series{
 		{prefix: "Mod_", join: modsBy(',')},
@@ -80,16 +76,12 @@ var _ = register(&table{
 				mod 2136497468 "" 
 				mod 1111111111 "" 
 				description Hello, world! < rules.Browser_Desc_Full_Line_N
-				attribute bookmark_host play.example.com < rules.BookmarkHost
 				attribute camera third < keywords.3Pp
 				attribute cheats false < keywords.CHn
 				attribute config Items.Spawn_Chance=0.5;Gameplay.Can_Suicide=F < rules.Cfg_N
 				attribute difficulty hard < keywords.HRD
 				attribute framework rm < keywords.<pf>
 				attribute gold_only false < keywords.F2P
-				attribute hint Hard < rules.Browser_Desc_Hint
-				attribute icon https://example.com/i.png < rules.Browser_Icon
-				attribute plugins Kits, Uconomy < rules.rocketplugins
 				attribute proxy true < keywords.ACP
 				attribute transport sns < keywords.<net>
 				attribute workshop true < keywords.WSy`,
@@ -106,7 +98,6 @@ var _ = register(&table{
 				description Hello, you there < rules.Browser_Desc_Full_Line_N
 				attribute camera both < keywords.BOTH
 				attribute difficulty normal < keywords.NORMAL
-				attribute rocket 4.8.0.1 < rules.rocket
 				note parts.missing`,
 		},
 	},

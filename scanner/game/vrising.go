@@ -9,8 +9,6 @@ var _ = register(&table{
 	rules: []field{
 		{name: "days-runningv2", read: count(KeyDay)},
 		{name: "days-running", read: count(KeyDay)},
-		{name: "castle-heart-damage-mode", read: attribute("castle_heart_damage")},
-		{name: "blood-bound-enabled", read: attribute("blood_bound")},
 	},
 	series: []series{{prefix: "desc", join: text(KeyDescription)}},
 	vectors: []vector{{
@@ -20,9 +18,7 @@ var _ = register(&table{
 		},
 		want: `
 			day 39 < rules.days-runningv2
-			description hello therelost < rules.descN
-			attribute blood_bound true < rules.blood-bound-enabled
-			attribute castle_heart_damage CanBeDestroyedByPlayers < rules.castle-heart-damage-mode`,
+			description hello therelost < rules.descN`,
 	}, {
 		rules: []string{"desc0", "a", "desc2", "c", "desc99", "z"},
 		want: `

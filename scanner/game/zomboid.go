@@ -19,9 +19,6 @@ var _ = register(&table{
 	rules: []field{
 		{name: "version", read: text(KeyVersion)},
 		{name: "pvp", read: truth(KeyPVP)},
-		{name: "open", read: attribute("open")},
-		{name: "public", read: attribute("public")},
-		{name: "modCount", read: attribute("mod_count")},
 		{name: "mods", read: zomboidMods},
 		{name: "description", read: text(KeyDescription)},
 	},
@@ -43,10 +40,7 @@ var _ = register(&table{
 				mods 2 < rules.mods
 				mod Alpha "" 
 				mod Beta "" 
-				description one two < rules.description:N
-				attribute mod_count 2 < rules.modCount
-				attribute open 1 < rules.open
-				attribute public 0 < rules.public`,
+				description one two < rules.description:N`,
 		},
 		{
 			rules: []string{"mods", "", "description", "short", "pvp", "1"},

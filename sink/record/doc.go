@@ -30,9 +30,9 @@
 //	                  or of one that names another server
 //	rtt_ms            round trip of the first question that was sent once
 //	rtts_ms           object: info, players, rules: the round trip of each
-//	                  question that was sent once
+//	                  question that was sent once; from 10 ms on, in tenths
 //	took_ms           first datagram to last; all in milliseconds, truncated to
-//	                  microseconds
+//	                  microseconds or tenths
 //	sent, received    datagrams
 //	sent_bytes, received_bytes
 //	unchallenged      list: questions answered, in part at least, without a
@@ -40,10 +40,11 @@
 //	ping              object: payload, the text of the answer, and rtt_ms, its
 //	                  round trip (absent from a capture); if a ping was answered
 //	hashes            object: info, players, rules: 64-bit xxHash, in hex, of
-//	                  the bytes of the answer, reassembled and decompressed;
-//	                  absent if fragments are missing. Different hashes mean
-//	                  different bytes, equal ones almost surely the same.
-//	                  The hash of players is keyed if names are
+//	                  the bytes of the answer, reassembled and decompressed:
+//	                  of a list of players that is not empty, and with scan
+//	                  --all-hashes of every answer; absent if fragments are
+//	                  missing. Different hashes mean different bytes, equal ones
+//	                  almost surely the same. That of players is keyed if names are
 //	info              object, see below; {} if the answer was empty
 //	players           list; [] if the answer listed none
 //	  index, score
@@ -60,7 +61,7 @@
 //	rules_raw         list of [name, value], each in hex: all rules in their
 //	                  order, if the object does not hold them exactly
 //	game              object, see below: what the answers mean for their game,
-//	                  if more is known than info says
+//	                  if it is one that package game knows
 //	flags             list of words: what is suspicious about the answers, each
 //	                  by a rule of game.FlagRules; evidence, and no verdict
 //	raw               list of datagrams in base64
@@ -102,7 +103,8 @@
 //	                  multiplayer_only, custom_dll
 //
 // The object game holds what package game decoded. A key is there if the game sent
-// its value, which takes precedence over what info says of the same:
+// its value, which takes precedence over what info says of the same; a password that
+// info tells as well is not repeated:
 //
 //	id, name          of the game; id is a stable word
 //	players, max_players, queue
@@ -121,7 +123,7 @@
 //	sources           object: key of the above to where its value came from:
 //	                  info, keywords or rules, a full stop, and which of them.
 //	                  The keys of attributes begin with "attributes."; one
-//	                  that is not there came from the rule of its own name
+//	                  that is not there came from the keywords
 //	notes             list of words: what could not be understood
 //
 // # Text

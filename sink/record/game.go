@@ -202,7 +202,7 @@ func appendAttributes(dst []byte, all []game.Attribute) []byte {
 }
 
 // appendSources appends where each value came from. An attribute that came from the
-// rule of its own name, as most do, has no entry.
+// keywords, as most do, has no entry.
 func appendSources(dst []byte, g *game.Game) []byte {
 	const key = `"sources":{`
 	start := len(dst)
@@ -217,7 +217,7 @@ func appendSources(dst []byte, g *game.Game) []byte {
 		}
 	}
 	for i := range g.Attributes {
-		if a := &g.Attributes[i]; !fromOwnRule(a) {
+		if a := &g.Attributes[i]; !fromKeywords(a.Source) {
 			dst = appendAttributeSource(dst, a)
 		}
 	}
@@ -227,17 +227,16 @@ func appendSources(dst []byte, g *game.Game) []byte {
 	return end(dst, '}')
 }
 
-// The names of sources: what stands before the name of a rule, and before that of an
-// attribute.
+// The keywords of INFO as a source, and what stands before the name of an attribute.
 const (
-	ruleSource      = "rules."
+	keywordsSource  = "keywords"
 	attributeSource = "attributes."
 )
 
-// fromOwnRule reports whether an attribute came from the rule of its own name.
-func fromOwnRule(a *game.Attribute) bool {
-	name, ok := strings.CutPrefix(a.Source, ruleSource)
-	return ok && name == a.Name
+// fromKeywords reports whether a source is the keywords, or one of them.
+func fromKeywords(source string) bool {
+	tag, ok := strings.CutPrefix(source, keywordsSource)
+	return ok && (tag == "" || tag[0] == '.')
 }
 
 // appendAttributeSource appends where an attribute came from.
@@ -275,7 +274,7 @@ var gameFields = withHex([]field{
 	})},
 	{name: "description", is: typeText, about: "text for people"},
 	{name: "attributes", is: typeMap, about: "other values of the game, name to value"},
-	{name: "sources", is: typeMap, about: "key of this object, or attributes. and the name of one, to where its value came from in the reply; an attribute without an entry came from the rule of its name"},
+	{name: "sources", is: typeMap, about: "key of this object, or attributes. and the name of one, to where its value came from in the reply; an attribute without an entry came from the keywords"},
 	{name: "notes", is: typeWord, lists: 1, words: wordsOf(game.NumNotes, game.NoteWord), about: "what could not be understood"},
 })
 

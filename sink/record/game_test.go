@@ -140,18 +140,21 @@ func TestSourcesAreText(t *testing.T) {
 }
 
 // TestAttributeSources: an attribute has where it came from, unless that is the
-// rule of its own name; both are read again.
+// keywords; both are read again.
 func TestAttributeSources(t *testing.T) {
 	r := sinktest.Blank()
 	r.Game = &game.Game{ID: "rust", Attributes: []game.Attribute{
-		{Name: "entities", Value: []byte("1"), Source: "rules.ent_cnt"},
-		{Name: "world.seed", Value: []byte("2"), Source: "rules.world.seed"},
+		{Name: "difficulty", Value: []byte("1"), Source: "rules.pages"},
+		{Name: "framework", Value: []byte("oxide"), Source: "keywords.^"},
+		{Name: "modes", Value: []byte("cp,ctf"), Source: "keywords"},
+		{Name: "port", Value: []byte("2302"), Source: "keywordsx"},
 	}}
 	line := Append(nil, "", r)
-	if want := `"sources":{"attributes.entities":"rules.ent_cnt"}`; !bytes.Contains(line, []byte(want)) {
+	if want := `"sources":{"attributes.difficulty":"rules.pages","attributes.port":"keywordsx"}`; !bytes.Contains(line, []byte(want)) {
 		t.Errorf("%s lacks %s", line, want)
 	}
 	_, again, err := Read(line)
+	r.Game.Attributes[1].Source = "keywords"
 	if err != nil || !reflect.DeepEqual(again.Game.Attributes, r.Game.Attributes) {
 		t.Errorf("read again: %+v, %v", again.Game.Attributes, err)
 	}

@@ -148,7 +148,7 @@ func (v values) gameSources(g *game.Game, err *error) {
 	}
 	for i := range g.Attributes {
 		a := &g.Attributes[i]
-		a.Source = ruleSource + a.Name
+		a.Source = keywordsSource
 		if o[attributeSource+a.Name] != nil {
 			a.Source = o.text(attributeSource+a.Name, err)
 		}

@@ -73,6 +73,7 @@ func Parse(line []byte) (scan string, r *scanner.Result, err error) {
 	r.Geo = v.geo(&err)
 	r.Master = v.object("master", &err)
 	v.traffic(r, &err)
+	v.hashes(r, &err)
 	v.questions(r, &err)
 	v.raw(r, &err)
 	if err == nil && len(r.Raw) < int(r.Received) {

@@ -28,6 +28,7 @@ func TestParse(t *testing.T) {
 		for q, rtt := range g.result.RTTs {
 			want.RTTs[q] = rtt.Truncate(1e3)
 		}
+		want.Hashes = g.result.Hashes
 		want.Sent, want.SentBytes = g.result.Sent, g.result.SentBytes
 		want.Received, want.RecvBytes = g.result.Received, g.result.RecvBytes
 		want.Unchallenged, want.Asked = g.result.Unchallenged, got.Asked

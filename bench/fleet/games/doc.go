@@ -15,7 +15,7 @@
 //
 //	s.rule("Players_i", n).count(game.KeyPlayers)
 //	s.tag("v", "1.2").text(game.KeyVersion)
-//	s.rule("Weather_s", "rain").attribute("weather")
+//	s.tag("w:", "rain").attribute("weather")
 //
 // Each statement says at once what is sent, and what it means.
 package games

@@ -22,26 +22,10 @@ func goldTitles() []*Title {
 	return all
 }
 
-// goldVariables are the rules of servers on the GoldSource engine.
-var goldVariables = []variable{
-	{"amx_nextmap", "next_map", "de_train crossfire 2fort"}, {"amx_timeleft", "amx_timeleft", "10:12 22:41"},
-	{"amxmodx_version", "amxmodx_version", "1.10.0.5467 1.9.0.5294"}, {"coop", "coop", "0"}, {"deathmatch", "deathmatch", "1"},
-	{"edgefriction", "", "2"}, {"max_queries_sec", "", "3"}, {"max_queries_window", "", "60"},
-	{"metamod_version", "metamod_version", "1.3.0.149 1.21p38"}, {"mp_allowmonsters", "", "0"}, {"mp_autokick", "", "0 1"},
-	{"mp_buytime", "", "1.5"}, {"mp_c4timer", "mp_c4timer", "35 45"}, {"mp_chattime", "", "10"},
-	{"mp_fraglimit", "mp_fraglimit", "0"}, {"mp_freezetime", "mp_freezetime", "0 3 5"},
-	{"mp_friendlyfire", "mp_friendlyfire", "0 1"}, {"mp_maxrounds", "mp_maxrounds", "0"},
-	{"mp_roundtime", "mp_roundtime", "2.5 3 5"}, {"mp_startmoney", "mp_startmoney", "800 16000"},
-	{"mp_timeleft", "mp_timeleft", "927 1500"}, {"mp_timelimit", "mp_timelimit", "20 30 45"},
-	{"mp_winlimit", "mp_winlimit", "0"}, {"pausable", "", "0"}, {"sv_airaccelerate", "", "10 100"},
-	{"sv_alltalk", "sv_alltalk", "0 1"}, {"sv_cheats", "sv_cheats", "0"}, {"sv_contact", "", "admin@example.org"},
-	{"sv_gravity", "sv_gravity", "800"}, {"sv_maxspeed", "", "320"}, {"sv_uploadmax", "", "0.5"}, {"sv_voiceenable", "", "1"},
-}
-
 // goldSource sends variables and lists bots among the players.
 func goldSource(s *Server) {
 	s.Info.SteamID = anonymousServer | s.lasting.Next()>>32
-	s.variables(goldVariables)
+	variables(s, goldSourceVariables(), s.Title.ID, true)
 	s.addBots(s.lasting.Below(2) * s.lasting.Below(6))
 	s.mapChanged()
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/a2sscan/a2sscan/bench/fleet/internal/random"
 	"github.com/a2sscan/a2sscan/scanner/game"
 )
 
@@ -54,9 +55,9 @@ func (s *Server) pages(b []byte) {
 }
 
 // meaning states the contents of the pages.
-func (s *Server) meaning(mods []bohemiaMod, dlc, hashes, signatures []string) {
+func (s *Server) meaning(mods []bohemiaMod, dlc, signatures []string) {
 	d := s.of("rules.pages")
-	d.means("dlc_hashes", s.bytes(strings.Join(hashes, ";"))).means("dlc", s.bytes(strings.Join(dlc, ";")))
+	d.means("dlc", s.bytes(strings.Join(dlc, ";")))
 	all := make([]game.Mod, len(mods))
 	for i, m := range mods {
 		all[i] = game.Mod{
@@ -66,19 +67,17 @@ func (s *Server) meaning(mods []bohemiaMod, dlc, hashes, signatures []string) {
 	d.mods(all...).means("signatures", s.bytes(strings.Join(signatures, ";")))
 }
 
-// dlcs draws DLCs of a mask: the bits, their names and their hashes.
-func (s *Server) dlcs(known []string) (mask uint16, b []byte, names, hashes []string) {
+// dlcs draws DLCs: the bits of a mask, their hashes as they are sent, and their names.
+func (s *Server) dlcs(known []string) (mask uint16, b []byte, names []string) {
 	for i, name := range known {
 		if !s.yes(3) {
 			continue
 		}
 		mask |= 1 << i
-		hash := uint32(s.lasting.Next())
-		b = binary.LittleEndian.AppendUint32(b, hash)
+		b = binary.LittleEndian.AppendUint32(b, s.hashOf(uint64(i)))
 		names = append(names, name)
-		hashes = append(hashes, fmt.Sprintf("%08x", hash))
 	}
-	return mask, b, names, hashes
+	return mask, b, names
 }
 
 // workshop are mods that many servers have.
@@ -89,12 +88,22 @@ var workshop = []bohemiaMod{
 	{id: 620019431, name: "task_force_radio"}, {id: 2116157322, name: "DayZ-Dog"}, {id: 1710977250, name: "BaseBuildingPlus"},
 }
 
+// hashOf returns the hash of a mod or DLC. It is that of its files: servers with the
+// same release have the same, and most have the last one.
+func (s *Server) hashOf(id uint64) uint32 {
+	release := uint64(0)
+	if s.yes(4) {
+		release = uint64(s.lasting.Between(1, 3))
+	}
+	return uint32(random.Hash(id, release))
+}
+
 // chooseMods draws up to n mods, each once.
 func (s *Server) chooseMods(n int) (mods []bohemiaMod) {
 	first := s.lasting.Below(len(workshop))
 	for i := range min(n, len(workshop)) {
 		m := workshop[(first+i)%len(workshop)]
-		m.hash = uint32(s.lasting.Next())
+		m.hash = s.hashOf(uint64(m.id))
 		mods = append(mods, m)
 	}
 	return mods

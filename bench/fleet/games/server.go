@@ -203,6 +203,10 @@ func (s *Server) Meaning(g *game.Game, answered scanner.Questions) {
 	if g.Has.Has(game.KeyMods) {
 		g.Mods = s.mods
 	}
+	if g.Password == (s.Info.Password == 1) { // INFO says it
+		g.Has &^= 1 << game.KeyPassword
+		g.SetSource(game.KeyPassword, "")
+	}
 	slices.SortFunc(g.Attributes, func(a, b game.Attribute) int { return compare(a.Name, b.Name) })
 }
 

@@ -1,6 +1,7 @@
 package games
 
 import (
+	"encoding/base64"
 	"encoding/binary"
 	"fmt"
 
@@ -45,27 +46,27 @@ func arma3(s *Server) {
 	s.tag("g", 65545).attribute("language")
 	s.tag("h", s.hex(8)).attribute("hash")
 	s.tag("f", 0).attribute("file_patching")
-	s.arma3Place()
+	arma3Place(s)
 	s.tag("p", "w").attribute("platform")
 	s.keywords = append(s.keywords, ',')
-	mask, dlc, names, hashes := s.dlcs([]string{
+	mask, dlc, names := s.dlcs([]string{
 		"karts", "marksmen", "heli", "zeus", "apex", "jets", "laws_of_war", "malden", "tac_ops", "tanks", "contact", "enoch", "art_of_war",
 	})
 	difficulty, crosshair := s.difficulty()
 	mods := s.chooseMods(s.lasting.Below(12))
 	if s.yes(4) {
-		mods = append(mods, bohemiaMod{hash: uint32(s.lasting.Next()), id: 1042220, creator: true})
+		mods = append(mods, bohemiaMod{hash: s.hashOf(1042220), id: 1042220, creator: true})
 	}
 	signatures := []string{"a3", "cba_3.16.0", "ace_3.17.1"}
 	b := binary.LittleEndian.AppendUint16([]byte{3, 0}, mask)
 	b = append(append(b, difficulty, crosshair), dlc...)
 	s.pages(appendTexts(appendMods(b, mods), signatures))
-	s.rule("timeLeft", 15).attribute("minutes_left")
-	s.meaning(mods, names, hashes, signatures)
+	s.rule("timeLeft", 15)
+	s.meaning(mods, names, signatures)
 }
 
 // arma3Place gives the server's coordinates; most have none.
-func (s *Server) arma3Place() {
+func arma3Place(s *Server) {
 	if s.yes(2) {
 		s.tag("c", "-2147483648--2147483648")
 		return
@@ -116,22 +117,22 @@ func dayz(s *Server) {
 	clock := s.bytes(fmt.Sprintf("%02d:%02d", s.tonight.Below(24), s.tonight.Below(60)))
 	s.tag("", clock)
 	s.tagged("keywords", clock).text(game.KeyTimeOfDay)
-	mask, dlc, names, hashes := s.dlcs([]string{"livonia", "frostline", "badlands"})
+	mask, dlc, names := s.dlcs([]string{"livonia", "frostline", "badlands"})
 	b := append(binary.LittleEndian.AppendUint16([]byte{2, 0}, mask), dlc...)
 	signatures := []string{"dayz", "cf", "vpp"}
-	description := s.bytes("Rules: be nice. ", s.hex(4))
+	description := s.bytes("Rules: be nice. ", someRemarks(s, 3))
 	b = appendTexts(appendMods(b, mods), signatures)
 	s.pages(append(append(b, byte(len(description))), description...))
-	s.rule("allowedBuild", 0).attribute("allowed_build")
-	s.rule("clientPort", int(s.plan.Port)+2).attribute("client_port")
+	s.rule("allowedBuild", 0)
+	s.rule("clientPort", int(s.plan.Port)+2)
 	s.rule("dedicated", 1)
 	s.rule("island", s.Info.Map).text(game.KeyMap)
-	s.rule("language", 65545).attribute("language")
-	s.rule("platform", "win").attribute("platform")
-	s.rule("requiredBuild", 0).attribute("required_build")
-	s.rule("requiredVersion", 129).attribute("required_version")
-	s.rule("timeLeft", 15).attribute("minutes_left")
-	s.meaning(mods, names, hashes, signatures)
+	s.rule("language", 65545)
+	s.rule("platform", "win")
+	s.rule("requiredBuild", 0)
+	s.rule("requiredVersion", 129)
+	s.rule("timeLeft", 15)
+	s.meaning(mods, names, signatures)
 	s.of("rules.pages").is(game.KeyDescription, description)
 	s.unlisted()
 }
@@ -139,45 +140,67 @@ func dayz(s *Server) {
 // squad's INFO counts ghosts beside the people, beyond its capacity.
 func squad(s *Server) {
 	people := s.people
+	owner := s.sessionOwner()
 	s.tag("BUILDID:", 490802986)
-	s.tag("OWNINGID:", 90105804093124614)
+	s.tag("OWNINGID:", owner)
+	s.rule("Flags_i", 7)
 	s.rule("GameMode_s", s.one("RAAS", "AAS", "Invasion")).text(game.KeyMode)
 	s.rule("GameVersion_s", s.Title.version).text(game.KeyVersion)
+	squadLicense(s)
 	s.rule("MapName_s", s.Info.Map)
-	s.rule("NUMPRIVCONN", 2).attribute("private_places")
-	s.rule("NUMPUBCONN", int(s.Info.MaxPlayers)-2).attribute("public_places")
+	s.rule("MatchTimeout_f", "120.000000")
+	s.rule("NUMPRIVCONN", 2)
+	s.rule("NUMPUBCONN", int(s.Info.MaxPlayers)-2)
 	s.rule("Password_b", spelled(s.Info.Password == 1, "true", "false")).truth(game.KeyPassword, s.Info.Password == 1)
 	s.rule("PlayerCount_i", people).count(game.KeyPlayers)
-	s.rule("PlayerReserveCount_i", s.lasting.Below(6)).attribute("reserved_places")
+	s.rule("PlayerReserveCount_i", s.lasting.Below(6))
 	s.rule("PublicQueue_i", s.tonight.Below(10)).count(game.KeyQueue)
-	s.rule("ReservedQueue_i", s.tonight.Below(2)).attribute("reserved_queue")
-	s.rule("TeamOne_s", s.now("USA", "GB", "CAF")).attribute("team_one")
-	s.rule("TeamTwo_s", s.now("RUS", "INS", "MEA")).attribute("team_two")
+	s.rule("ReservedQueue_i", s.tonight.Below(2))
+	s.rule("TeamOne_s", s.now("USA", "GB", "CAF"))
+	s.rule("TeamTwo_s", s.now("RUS", "INS", "MEA"))
+	s.rule("SEARCHKEYWORDS_s", "Custom")
+	s.steamSession(owner, owner, 171)
 	if people > 0 {
 		s.setPeople(people + s.tonight.Below(25))
 		s.Players[len(s.Players)-1].Duration = 140_000
 	}
 }
 
+// squadLicense adds the signature of a licensed server: 256 bytes in three rules.
+func squadLicense(s *Server) {
+	if s.Title.ID != "squad" || s.yes(2) {
+		return
+	}
+	signature := make([]byte, 0, 256)
+	for range cap(signature) / 8 {
+		signature = binary.LittleEndian.AppendUint64(signature, s.lasting.Next())
+	}
+	text := base64.StdEncoding.EncodeToString(signature)
+	s.rule("LicenseId_i", s.lasting.Between(370000, 380000))
+	s.rule("LicenseSig1_s", text[:127])
+	s.rule("LicenseSig2_s", text[127:254])
+	s.rule("LicenseSig3_s", text[254:])
+}
+
 // sandstorm may say that it has 0 players of 0.
 func sandstorm(s *Server) {
 	coop := s.yes(2)
-	s.rule("Coop_b", spelled(coop, "true", "false")).attribute("coop")
-	s.rule("Day_b", s.now("true", "false")).attribute("daylight")
+	s.rule("Coop_b", spelled(coop, "true", "false"))
+	s.rule("Day_b", s.now("true", "false"))
 	s.rule("GameMode_s", spelled(coop, "Checkpoint", "Push")).text(game.KeyMode)
-	s.rule("MatchServer_b", "false").attribute("match_server")
+	s.rule("MatchServer_b", "false")
 	modded := s.yes(3)
 	if modded {
 		s.rule("ModList_s", "98145,109375").mods(game.Mod{ID: s.bytes("98145")}, game.Mod{ID: s.bytes("109375")})
 	}
 	s.rule("Mods_b", spelled(modded, "true", "false")).truth(game.KeyModded, modded)
-	s.rule("Mutated_b", spelled(modded, "true", "false")).attribute("mutated")
-	s.rule("OfficialRuleset_b", "false").attribute("official_rules")
+	s.rule("Mutated_b", spelled(modded, "true", "false"))
+	s.rule("OfficialRuleset_b", "false")
 	s.rule("PlrC_i", s.people).count(game.KeyPlayers)
 	s.rule("PlrM_i", int(s.Info.MaxPlayers)).count(game.KeyMaxPlayers)
 	s.rule("Pwd_b", spelled(s.Info.Password == 1, "true", "false")).truth(game.KeyPassword, s.Info.Password == 1)
-	s.rule("RankedServer_b", "true").attribute("ranked")
-	s.rule("Versus_b", spelled(coop, "false", "true")).attribute("versus")
+	s.rule("RankedServer_b", "true")
+	s.rule("Versus_b", spelled(coop, "false", "true"))
 	if s.yes(3) {
 		s.Info.Players, s.Info.MaxPlayers = 0, 0
 	}
@@ -191,21 +214,23 @@ func battalion(s *Server) {
 	s.rule("bat_max_players_i", 10).count(game.KeyMaxPlayers)
 	s.rule("bat_name_s", s.Info.Name).attribute("name")
 	s.rule("bat_player_count_s", min(s.people, 10)).count(game.KeyPlayers)
+	owner := s.sessionOwner()
+	s.steamSession(owner, owner, 683)
 	s.unlisted()
 	s.Info.Players = 0
 	s.Info.Name = s.bytes(s.lasting.Below(1 << 30))
 }
 
 func killingFloor2(s *Server) {
-	s.rule("bCustom", s.one("True", "False")).attribute("custom")
-	s.rule("bInProgress", s.now("True", "False")).attribute("in_progress")
-	s.rule("bMutators", "False").attribute("mutated")
-	s.rule("CurrentWave", s.tonight.Between(1, 7)).attribute("wave")
-	s.rule("Difficulty", s.lasting.Below(4)).attribute("difficulty")
+	s.rule("bCustom", s.one("True", "False"))
+	s.rule("bInProgress", s.now("True", "False"))
+	s.rule("bMutators", "False")
+	s.rule("CurrentWave", s.tonight.Between(1, 7))
+	s.rule("Difficulty", s.lasting.Below(4))
 	s.rule("MapName", s.Info.Map).text(game.KeyMap)
 	s.rule("Mode", "Survival").text(game.KeyMode)
-	s.rule("NumSpectators", 0).attribute("spectators")
-	s.rule("NumWaves", 7).attribute("waves")
+	s.rule("NumSpectators", 0)
+	s.rule("NumWaves", 7)
 	s.rule("ServerVersion", s.Title.version)
 }
 

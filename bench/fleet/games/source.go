@@ -26,47 +26,6 @@ func sourceTitles() []*Title {
 	}
 }
 
-// variable is a console variable that servers send as a rule.
-type variable struct {
-	name      string
-	attribute string // "": it means nothing
-	values    string // with spaces between them
-}
-
-// sourceVariables are the rules of servers on the Source engine, in their order.
-var sourceVariables = []variable{
-	{"coop", "coop", "0"}, {"deathmatch", "deathmatch", "1"}, {"decalfrequency", "", "10 30 60"},
-	{"mp_allowNPCs", "", "1"}, {"mp_autocrosshair", "", "1"}, {"mp_autoteambalance", "mp_autoteambalance", "0 1"},
-	{"mp_disable_respawn_times", "", "0 1"}, {"mp_fadetoblack", "", "0"}, {"mp_falldamage", "", "0 1"},
-	{"mp_flashlight", "", "1"}, {"mp_footsteps", "", "1"}, {"mp_forcerespawn", "", "1"},
-	{"mp_fraglimit", "mp_fraglimit", "0 50"}, {"mp_friendlyfire", "mp_friendlyfire", "0 1"},
-	{"mp_maxrounds", "mp_maxrounds", "0 5 30"}, {"mp_teamlist", "", "hgrunt;scientist"}, {"mp_teamplay", "", "0"},
-	{"mp_timelimit", "mp_timelimit", "0 20 30 45"}, {"mp_winlimit", "mp_winlimit", "0"},
-	{"r_VehicleViewDampen", "", "1"}, {"sm_nextmap", "next_map", "de_dust2 cp_granary koth_viaduct"},
-	{"sourcemod_version", "sourcemod_version", "1.12.0.7163 1.11.0.6968"}, {"sv_accelerate", "", "10"},
-	{"sv_airaccelerate", "", "10 150"}, {"sv_alltalk", "sv_alltalk", "0 1"}, {"sv_bounce", "", "0"},
-	{"sv_cheats", "sv_cheats", "0"}, {"sv_contact", "", "admin@example.org"}, {"sv_footsteps", "", "1"},
-	{"sv_friction", "", "4"}, {"sv_gravity", "sv_gravity", "800"}, {"sv_maxspeed", "", "320"},
-	{"sv_pausable", "", "0"}, {"sv_stepsize", "", "18"}, {"sv_stopspeed", "", "100"}, {"sv_wateraccelerate", "", "10"},
-	{"tv_enable", "tv_enable", "0 1"}, {"tv_password", "", "0"},
-}
-
-// variables adds rules; some servers lack some of them.
-func (s *Server) variables(all []variable) {
-	password := s.Info.Password == 1
-	for _, v := range all {
-		if s.yes(12) {
-			continue
-		}
-		d := s.rule(v.name, s.one(strings.Fields(v.values)...))
-		if v.attribute != "" {
-			d.attribute(v.attribute)
-		}
-	}
-	s.rule("sv_password", spelled(password, "1", "0")).truth(game.KeyPassword, password)
-}
-
-// tags adds words that mean an attribute.
 func tf2(s *Server) {
 	kind := strings.SplitN(string(s.Info.Map), "_", 2)[0]
 	mode := map[string]string{"pl": "payload"}[kind]
@@ -85,7 +44,7 @@ func tf2(s *Server) {
 		s.tag("nocrits").means("random_crits", s.bytes("false"))
 	}
 	s.tag("Community")
-	s.variables(sourceVariables)
+	variables(s, sourceVariables(), s.Title.ID, true)
 	d.is(game.KeyMode, s.bytes(mode))
 	s.addBots(s.lasting.Below(2) * s.lasting.Below(5))
 	s.mapChanged()
@@ -106,7 +65,7 @@ func (s *Server) mapChanged() {
 func css(s *Server) {
 	s.tag("alltalk")
 	s.tag("increased_maxplayers")
-	s.variables(sourceVariables)
+	variables(s, sourceVariables(), s.Title.ID, true)
 	s.addBots(s.lasting.Below(2) * s.lasting.Below(5))
 	s.mapChanged()
 }
@@ -116,10 +75,10 @@ func counterStrike2(s *Server) {
 	s.Info.SteamID = persistentServer | s.lasting.Next()>>32
 	s.tag(s.one("competitive", "retakes", "5v5", "deathmatch"))
 	s.tag("secure")
-	if s.Title.ID == "csgo" || s.yes(2) {
-		s.rule("game_mode", s.one("0", "1")).attribute("game_mode")
-		s.rule("game_type", s.one("0", "1")).attribute("game_type")
-		s.variables(sourceVariables)
+	if plugins := s.Title.ID == "csgo"; plugins || s.yes(2) {
+		s.rule("game_mode", s.one("0", "1"))
+		s.rule("game_type", s.one("0", "1"))
+		variables(s, sourceVariables(), "csgo", plugins)
 	}
 	if s.people > 1 && s.yes(10) {
 		s.Players = s.Players[:1]
@@ -135,8 +94,8 @@ func left4Dead(s *Server) {
 	s.info("game", s.bytes(mode)).text(game.KeyMode)
 	s.tag("coop")
 	s.tag("versus")
-	s.rule("survivor_limit", 4).attribute("survivor_limit")
-	s.variables(sourceVariables)
+	s.rule("survivor_limit", 4)
+	variables(s, sourceVariables(), s.Title.ID, true)
 	s.tagged("keywords", s.bytes("coop,versus")).attribute("modes")
 }
 
@@ -144,8 +103,8 @@ func left4Dead2(s *Server) {
 	mode := s.one("coop", "realism", "scavenge", "survival", "versus")
 	s.tag(mode)
 	s.tag("secure")
-	s.rule("survivor_limit", 4).attribute("survivor_limit")
-	s.variables(sourceVariables)
+	s.rule("survivor_limit", 4)
+	variables(s, sourceVariables(), s.Title.ID, true)
 	s.tagged("keywords", s.bytes(mode)).text(game.KeyMode)
 }
 
@@ -158,8 +117,7 @@ func garrysMod(s *Server) {
 	s.tag("gmc:", s.one("rp", "build", "pvp")).attribute("category")
 	s.tag("loc:", s.one("us", "de", "ru", "fr")).text(game.KeyRegion)
 	s.tag("ver:", 250917).text(game.KeyVersion)
-	s.rule("sbox_noclip", s.one("0", "1")).attribute("sbox_noclip")
 	pvp := s.yes(2)
 	s.rule("sbox_playershurtplayers", spelled(pvp, "1", "0")).truth(game.KeyPVP, pvp)
-	s.variables(sourceVariables)
+	variables(s, sourceVariables(), s.Title.ID, true)
 }

@@ -45,27 +45,33 @@ func rust(s *Server) {
 	s.tag("qp", s.tonight.Below(3)*s.tonight.Below(20)).count(game.KeyQueue)
 	s.tag("v", s.Title.version).text(game.KeyVersion)
 	rustTags(s)
-	hash := s.hex(8)
+	hash := s.one("994ea700", "994ea700", "986958cf") // of the release
 	s.tag("h", hash).attribute("hash")
 	born := 1760000000 + s.lasting.Below(20_000_000)
 	s.tag("born", born).number(game.KeyStarted, int64(born))
 	s.tag("gm", "rust").attribute("gamemode")
-	s.rule("build", s.hex(6)).attribute("build")
-	s.rustDescription()
-	s.rule("ent_cnt", s.tonight.Between(20000, 190000)).attribute("entities")
-	s.rule("fps", s.tonight.Between(25, 60)).attribute("fps")
-	s.rule("fps_avg", fmt.Sprintf("%.2f", float64(s.tonight.Between(2500, 6000))/100)).attribute("fps_avg")
+	rustRules(s, hash)
+}
+
+// rustRules adds the rules, sixteen lines of description among them.
+func rustRules(s *Server, hash string) {
+	s.rule("build", s.lasting.Between(120000, 135000))
+	rustDescription(s)
+	s.rule("ent_cnt", s.tonight.Between(20000, 190000))
+	s.rule("fps", s.tonight.Between(25, 60))
+	s.rule("fps_avg", fmt.Sprintf("%.2f", float64(s.tonight.Between(2500, 6000))/100))
 	s.rule("gc_cl", s.tonight.Between(100, 9000))
 	s.rule("gc_mb", s.tonight.Between(800, 9000))
+	s.settings("gmn=rust gmt=Survival")
 	s.rule("hash", hash)
-	s.rule("headerimage", "https://example.org/header-", s.lasting.Below(90), ".png").attribute("header_image")
-	s.rule("logoimage", "https://example.org/logo.png").attribute("logo_image")
+	s.rule("headerimage", "https://example.org/header-", s.lasting.Below(90), ".png")
+	s.rule("logoimage", s.one("https://example.org/logo.png", ""))
 	pve := s.yes(5)
 	s.rule("pve", spelled(pve, "True", "False")).truth(game.KeyPVP, !pve)
-	s.rule("uptime", s.tonight.Between(600, 86400)).attribute("uptime")
-	s.rule("url", "https://example.org/rust").attribute("url")
-	s.rule("world.seed", s.lasting.Below(1<<31)).attribute("world.seed")
-	s.rule("world.size", 500*s.lasting.Between(6, 10)).attribute("world.size")
+	s.rule("uptime", s.tonight.Between(600, 86400))
+	s.rule("url", "https://example.org/rust")
+	s.rule("world.seed", s.lasting.Below(1<<31))
+	s.rule("world.size", 500*s.lasting.Between(6, 10))
 }
 
 // rustTags says the wipe cycle, mods and region in words, or in the letters of
@@ -93,47 +99,56 @@ func rustTags(s *Server) {
 	}
 }
 
-func (s *Server) rustDescription() {
-	one, two := s.bytes("Welcome to ", s.Info.Name, "\\n"), s.bytes("Wipes on Thursday, no cheaters, have fun.")
-	s.part(s.bytes("description_00"), one)
-	s.part(s.bytes("description_01"), two)
-	s.of("rules.description_N").is(game.KeyDescription, s.bytes(one, two))
+// rustDescription sends the description in pieces of a hundred bytes. Pieces that are
+// not needed are empty.
+func rustDescription(s *Server) {
+	const lines, size = 16, 100
+	text := s.bytes("Welcome to ", names[s.Title.ID], "! ", someRemarks(s, 14))
+	left := text
+	for i := range lines {
+		piece := left[:min(size, len(left))]
+		left = left[len(piece):]
+		s.part(s.bytes(fmt.Sprintf("description_%02d", i)), piece)
+	}
+	s.of("rules.description_N").is(game.KeyDescription, text)
 }
 
 func ark(s *Server) {
 	version := s.one("358.24", "358.7", "360.1")
 	s.Info.Name = s.bytes(s.Info.Name, " - (v", version, ")")
 	s.info("name", s.bytes(version)).text(game.KeyVersion)
-	s.tag("OWNINGID:", 90071992547409000+s.lasting.Below(900))
+	owner := s.sessionOwner()
+	s.tag("OWNINGID:", owner)
 	s.tag("NUMOPENPUBCONN:", int(s.Info.MaxPlayers)-s.people)
 	s.tag("P2PPORT:", 7777)
-	s.rule("ALLOWDOWNLOADCHARS_i", s.one("0", "1")).attribute("character_downloads")
-	s.rule("ALLOWDOWNLOADITEMS_i", s.one("0", "1")).attribute("item_downloads")
-	s.rule("ClusterId_s", "cluster", s.lasting.Below(40)).attribute("cluster")
-	s.rule("CUSTOMSERVERNAME_s", s.Info.Name).attribute("custom_name")
+	s.rule("ALLOWDOWNLOADCHARS_i", s.one("0", "1"))
+	s.rule("ALLOWDOWNLOADITEMS_i", s.one("0", "1"))
+	s.rule("ClusterId_s", "cluster", s.lasting.Below(40))
+	s.rule("CUSTOMSERVERNAME_s", s.Info.Name)
 	s.rule("DayTime_s", s.tonight.Between(1, 4000)).count(game.KeyDay)
-	s.rule("GameMode_s", "TestGameMode_C").attribute("gamemode")
+	s.rule("GameMode_s", "TestGameMode_C")
 	modded := s.yes(2)
 	flag := s.rule("HASACTIVEMODS_i", spelled(modded, "1", "0")).truth(game.KeyModded, modded)
 	if !modded {
 		flag.mods()
 	}
-	s.rule("LEGACY_i", 0)
-	s.rule("OFFICIALSERVER_i", 0).attribute("official")
+	s.settings("LEGACY_i=0 MATCHTIMEOUT_f=120.000000 ModId_l=0 Networking_i=0 OFFICIALSERVER_i=0 SEARCHKEYWORDS_s=Custom")
+	s.rule("NUMOPENPUBCONN", int(s.Info.MaxPlayers)-s.people)
+	s.steamSession(owner, owner, 683)
 	s.rule("SERVERPASSWORD_b", spelled(s.Info.Password == 1, "true", "false")).truth(game.KeyPassword, s.Info.Password == 1)
 	battleye := s.yes(2)
 	s.rule("SERVERUSESBATTLEYE_b", spelled(battleye, "true", "false")).truth(game.KeyAnticheat, battleye)
 	pve := s.yes(2)
 	s.rule("SESSIONISPVE_i", spelled(pve, "1", "0")).truth(game.KeyPVP, !pve)
 	if modded {
-		s.arkMods()
+		arkMods(s)
 	}
 }
 
-func (s *Server) arkMods() {
+func arkMods(s *Server) {
 	var all []game.Mod
 	for i, m := range s.chooseMods(s.lasting.Between(1, 4)) {
-		hash := s.hex(8)
+		hash := fmt.Sprintf("%08x", m.hash)
 		s.part(s.bytes("MOD", i, "_s"), s.bytes(int(m.id), ":", hash))
 		all = append(all, game.Mod{ID: s.bytes(int(m.id)), Hash: s.bytes(hash)})
 	}
@@ -156,19 +171,19 @@ func valheim(s *Server) {
 func conan(s *Server) {
 	name := s.bytes(s.Info.Name)
 	s.tag("BUILDID:", 256536549)
-	s.tag("OWNINGID:", 90109545464288261)
+	owner := s.sessionOwner()
+	s.tag("OWNINGID:", owner)
 	if len(name) < 50 {
 		s.tag("OWNINGNAME:", name)
 	} else {
 		s.tag("P2PPORT:", 7777)
 	}
-	s.rule("CSF_i", 0).attribute("csf")
-	s.rule("OWNINGNAME", name).attribute("name")
+	s.rule("CSF_i", 0)
+	s.rule("HOSTIP", s.lasting.Below(1<<31))
+	s.settings("HOSTPORT=7777|27000 " + conanSettings)
+	s.steamSession(owner, string(name), 523).attribute("name")
 	if len(name) < 50 {
 		s.tagged("keywords.OWNINGNAME", name).attribute("name") // if the rules are missing
-	}
-	for _, setting := range []string{"S05_b", "S06_b", "S20_f", "S21_f", "Su_i", "Sn_i"} {
-		s.rule(setting, s.one("true", "false", "1.0", "0"))
 	}
 	if s.yes(2) {
 		s.unlisted()
@@ -186,10 +201,10 @@ func unturned(s *Server) {
 	s.tag("F2P").means("gold_only", s.bytes("false"))
 	s.tag("BEy").truth(game.KeyAnticheat, true)
 	s.tag("<net>", "sns</net>").means("transport", s.bytes("sns"))
-	s.rule("Browser_Icon", "https://example.org/icon.png").attribute("icon")
-	s.rule("Browser_Desc_Hint", s.one("Semi-vanilla", "Roleplay", "Kits")).attribute("hint")
+	s.rule("Browser_Icon", "https://example.org/icon.png")
+	s.rule("Browser_Desc_Hint", s.one("Semi-vanilla", "Roleplay", "Kits"))
 	s.rule("GameVersion", "3.24.5.0").text(game.KeyVersion)
-	description := s.bytes("Join ", s.Info.Name, ", ask for help.")
+	description := s.bytes("Join ", s.Info.Name, "! ", someRemarks(s, 5))
 	code := base64.StdEncoding.EncodeToString(description)
 	s.rule("Browser_Desc_Full_Count", 2)
 	s.part(s.bytes("Browser_Desc_Full_Line_0"), s.bytes(code[:len(code)/2]))
@@ -214,35 +229,50 @@ func unturned(s *Server) {
 
 func sevenDays(s *Server) {
 	s.tag("", base64.StdEncoding.EncodeToString(s.bytes(s.hex(16)))) // of unknown meaning
+	s.settings(sevenDaysFirst)
+	version := s.one("V 1.0", "V 2.4", "Alpha 21.2")
+	s.rule("CompatibilityVersion", version)
 	s.rule("CurrentPlayers", s.people)
 	ticks := s.tonight.Below(24000 * 200)
 	clock := s.rule("CurrentServerTime", ticks).number(game.KeyDay, int64(ticks/24000)+1)
 	clock.is(game.KeyTimeOfDay, s.bytes(fmt.Sprintf("%02d:%02d", ticks%24000/1000, ticks%1000*60/1000)))
-	s.rule("DayCount", 3).attribute("day_count")
-	s.rule("DayLightLength", 18).attribute("daylight_hours")
-	s.rule("DayNightLength", s.one("60", "90", "120")).attribute("day_minutes")
+	s.settings("DayCount=3 DayLightLength=18 DayNightLength=60|90|120 " + sevenDaysDrops)
 	eac := s.yes(2)
 	s.rule("EACEnabled", spelled(eac, "True", "False")).truth(game.KeyAnticheat, eac)
-	s.rule("GameDifficulty", s.lasting.Below(6)).attribute("difficulty")
+	s.settings(sevenDaysEnemy)
+	s.rule("GameDifficulty", s.lasting.Below(6))
+	s.rule("GameHost", s.Info.Name)
 	s.rule("GameMode", "GameModeSurvival").text(game.KeyMode)
-	s.rule("GameName", "My Game ", s.lasting.Below(100)).attribute("world")
-	s.rule("IP", "203.0.113.7")
+	s.rule("GameName", "My Game ", s.lasting.Below(100))
+	s.rule("GameType", "7DTD")
+	s.rule("IP", "203.0.113.", s.lasting.Below(250))
 	s.rule("IsDedicated", "True")
 	s.rule("IsPasswordProtected", spelled(s.Info.Password == 1, "True", "False")).truth(game.KeyPassword, s.Info.Password == 1)
+	s.settings(sevenDaysLand)
 	s.rule("LevelName", s.Info.Map).text(game.KeyMap)
-	s.rule("LootAbundance", s.one("50", "100", "150"))
+	s.settings(sevenDaysLoot)
+	s.rule("MaxPlayers", int(s.Info.MaxPlayers))
+	s.settings(sevenDaysMax)
+	sevenDaysRest(s, version)
+}
+
+// sevenDaysRest adds the second half of the rules.
+func sevenDaysRest(s *Server, version string) {
 	killing := s.lasting.Below(4)
-	mode := s.rule("PlayerKillingMode", killing).attribute("player_killing")
+	mode := s.rule("PlayerKillingMode", killing)
 	if killing != 1 {
 		mode.truth(game.KeyPVP, killing != 0)
 	}
+	s.rule("Port", int(s.plan.Port))
 	s.rule("Region", s.one("Europe", "NorthAmericaEast", "Asia")).text(game.KeyRegion)
-	s.rule("RequiresMod", "False").attribute("requires_mod")
-	s.rule("ServerDescription", "A server for ", s.one("friends", "everybody", "builders")).text(game.KeyDescription)
-	s.rule("ServerWebsiteURL", "")
-	s.rule("StockSettings", spelled(s.yes(2), "True", "False")).attribute("stock_settings")
-	s.rule("Version", s.one("V 1.0", "V 2.4", "Alpha 21.2")).text(game.KeyVersion)
-	s.rule("WorldSize", s.one("6144", "8192")).attribute("world_size")
+	s.rule("RequiresMod", "False")
+	s.rule("ServerDescription", someRemarks(s, 3)).text(game.KeyDescription)
+	s.rule("ServerWebsiteURL", s.one("", "https://example.org"))
+	s.rule("ShowFriendPlayerOnMap", "True")
+	s.rule("SteamID", s.sessionOwner())
+	s.settings("StockFiles=True|False StockSettings=True|False")
+	s.rule("Version", version).text(game.KeyVersion)
+	s.rule("WorldSize", s.one("6144", "8192"))
 	s.rule("ZombiesRun", 0)
 }
 
@@ -254,9 +284,10 @@ func zomboid(s *Server) {
 	}
 	version := s.one("41.78.16", "42.12", "42.20")
 	s.tag("VERSION:", version).text(game.KeyVersion)
-	s.part(s.bytes("description:1/2"), s.bytes("Welcome to "))
-	s.part(s.bytes("description:2/2"), s.bytes(s.Info.Name))
-	s.rule("modCount", len(mods)).attribute("mod_count")
+	text := someRemarks(s, 5)
+	s.part(s.bytes("description:1/2"), s.bytes("Welcome to ", s.Info.Name))
+	s.part(s.bytes("description:2/2"), s.bytes(" ", text))
+	s.rule("modCount", len(mods))
 	var all []game.Mod
 	list := []byte{}
 	for i, m := range mods {
@@ -267,22 +298,23 @@ func zomboid(s *Server) {
 		all = append(all, game.Mod{ID: s.bytes(m.name)})
 	}
 	s.rule("mods", list).mods(all...)
-	s.rule("open", s.one("0", "1")).attribute("open")
-	s.rule("public", 1).attribute("public")
+	s.rule("open", s.one("0", "1"))
+	s.rule("public", 1)
 	pvp := s.yes(2)
 	s.rule("pvp", spelled(pvp, "1", "0")).truth(game.KeyPVP, pvp)
 	s.rule("version", version)
-	s.of("rules.description:N").is(game.KeyDescription, s.bytes("Welcome to ", s.Info.Name))
+	s.of("rules.description:N").is(game.KeyDescription, s.bytes("Welcome to ", s.Info.Name, " ", text))
 }
 
 func vrising(s *Server) {
 	s.tag("pvp")
-	s.rule("blood-bound-enabled", s.one("true", "false")).attribute("blood_bound")
-	s.rule("castle-heart-damage-mode", s.one("Never", "CanBeDestroyedByPlayers")).attribute("castle_heart_damage")
+	s.rule("blood-bound-enabled", s.one("true", "false"))
+	s.rule("castle-heart-damage-mode", s.one("Never", "CanBeDestroyedByPlayers"))
 	s.rule("days-runningv2", s.tonight.Between(1, 400)).count(game.KeyDay)
+	text := someRemarks(s, 4)
 	s.part(s.bytes("desc0"), s.bytes("A clan for "))
-	s.part(s.bytes("desc1"), s.bytes("night people"))
-	s.of("rules.descN").is(game.KeyDescription, s.bytes("A clan for night people"))
+	s.part(s.bytes("desc1"), s.bytes("night people. ", text))
+	s.of("rules.descN").is(game.KeyDescription, s.bytes("A clan for night people. ", text))
 }
 
 func soulmask(s *Server) {

@@ -182,7 +182,7 @@ func oneServer(t *testing.T, k fleet.Kind) fleet.Config {
 		odd := r != nil && (r.Notes&^wire.NotePlayersCount != 0 || r.RulesAnnounced >= 0)
 		fits := !odd && (n.Rules > 2 || k.Hostile())
 		if k == fleet.Games {
-			fits = n.Game == "tf2" && r.Game != nil && n.Players > 0
+			fits = n.Game == "squad" && r.Game != nil && n.Players > 0
 		}
 		if fits && k == fleet.Source {
 			fits = n.Players == 3 && r.PlayersAnnounced < 0 && plain(r)

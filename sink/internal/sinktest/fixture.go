@@ -48,7 +48,7 @@ func playedGame() *game.Game {
 		},
 		Attributes: []game.Attribute{
 			{Name: "time_limit", Value: []byte("30"), Source: "rules.mp_timelimit"},
-			{Name: "world.seed", Value: []byte("1"), Source: "rules.world.seed"},
+			{Name: "wipe_cycle", Value: []byte("weekly"), Source: "keywords"},
 		},
 		Notes: game.NoteValue | game.NoteModsLimit,
 	}

@@ -142,19 +142,19 @@ const noLimit = 1 << 28
 // breaks, and puts an apostrophe before text that a spreadsheet would take for a formula.
 func harmless(cell string) string {
 	cell = console.Plain(cell, noLimit)
-	if isFormula(cell) {
+	if IsFormula(cell) {
 		return "'" + cell
 	}
 	return cell
 }
 
-// isFormula reports whether a spreadsheet would read a cell as a formula. A number
-// is not one.
-func isFormula(cell string) bool {
-	cell = strings.TrimLeft(cell, " \u00a0")
-	if cell == "" || !strings.ContainsRune("=+-@＝＋－＠", []rune(cell)[0]) {
-		return false
+// IsFormula reports whether a spreadsheet would read a cell as a formula. White space
+// at its beginning is ignored, and a number is no formula.
+func IsFormula(cell string) bool {
+	text := strings.TrimLeft(cell, " \t\r\n\v\f\u00a0")
+	if text == "" || !strings.ContainsRune("=+-@＝＋－＠|", []rune(text)[0]) {
+		return strings.HasPrefix(cell, "\t") || strings.HasPrefix(cell, "\r")
 	}
 	var n json.Number
-	return json.Unmarshal([]byte(cell), &n) != nil
+	return json.Unmarshal([]byte(text), &n) != nil
 }

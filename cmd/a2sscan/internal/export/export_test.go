@@ -169,7 +169,7 @@ func TestPartition(t *testing.T) {
 // TestCSV: a name that a spreadsheet would read as a formula becomes plain text,
 // and a name with a quote or a line break stays in one cell.
 func TestCSV(t *testing.T) {
-	names := []string{"=1+1", "+1", "-1", "@SUM(A1)", "\t=1", " =1", "\"quoted\"", "two\nlines", "plain", "a=b", "|cmd"}
+	names := []string{"=1+1", "+1", "＝1+1", "@SUM(A1)", "\t=1", " =1", "\"quoted\"", "two\nlines", "plain", "a=b", "|cmd", "-1"}
 	path := filepath.Join(t.TempDir(), "census.ndjson")
 	var b strings.Builder
 	for i, name := range names {

@@ -3,12 +3,11 @@ package export
 import (
 	"encoding/csv"
 	"io"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress/zstd"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/columns"
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
@@ -142,15 +141,8 @@ func cell(t record.ColumnType, value []byte) string {
 		return string(value)
 	}
 	s := string(record.Unquote(value))
-	if t == record.ColumnText && isFormula(s) {
+	if t == record.ColumnText && columns.IsFormula(s) {
 		return "'" + s
 	}
 	return s
-}
-
-// isFormula reports whether a spreadsheet would read a text as a formula. White
-// space at its beginning is ignored.
-func isFormula(s string) bool {
-	r, _ := utf8.DecodeRuneInString(strings.TrimLeft(s, " \t\r\n\v\f\u00a0"))
-	return strings.ContainsRune("=+-@=+-@|", r) && r != utf8.RuneError || strings.HasPrefix(s, "\t") || strings.HasPrefix(s, "\r")
 }

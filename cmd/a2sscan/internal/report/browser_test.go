@@ -43,7 +43,7 @@ type browser struct {
 func newBrowser(t *testing.T) *browser {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("SKIPPED under -short: it starts a browser")
+		t.Skip("SKIPPED under -short: it starts a browser; go test without -short runs it")
 	}
 	program, err := exec.LookPath("chromium")
 	if err != nil {
@@ -131,7 +131,8 @@ func eval[T any](b *browser, expression string) T {
 	return run(b, chromedp.Evaluate[T](expression))
 }
 
-// open shows a page at a width, with a light or dark colour scheme.
+// open shows a page at a width, with a light or dark colour scheme. The page scrolls
+// at once, because a click while it scrolls may miss its target.
 func (b *browser) open(html []byte, width int64, scheme string) {
 	b.t.Helper()
 	b.mu.Lock()
@@ -140,7 +141,7 @@ func (b *browser) open(html []byte, width int64, scheme string) {
 	call(b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
 		Width: width, Height: 900, DeviceScaleFactor: 1, Mobile: width < 500})
 	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}}})
 	run(b, chromedp.Navigate(b.server.URL+"/"))
 }
 

@@ -56,15 +56,21 @@ type Options struct {
 	Cooldown   flagvalue.Auto
 	Guard      guard.Limits
 
-	Unanswered bool
-	Raw        bool
-	NoNames    bool     // write hashes in place of player names
-	PlayerKey  string   // path of the file with the key of these hashes
-	Databases  []string // files of --mmdb
-	DryRun     bool
-	Quiet      bool
-	Verbose    bool
-	Status     flagvalue.StatusKind
+	Records   Records
+	Databases []string // files of --mmdb
+	DryRun    bool
+	Quiet     bool
+	Verbose   bool
+	Status    flagvalue.StatusKind
+}
+
+// Records chooses which records a scan writes, and what they hold.
+type Records struct {
+	Unanswered bool   // silent targets have a record, too
+	Raw        bool   // every datagram, as base64
+	AllHashes  bool   // hash every answer, not only lists of players
+	NoNames    bool   // write hashes in place of player names
+	PlayerKey  string // path of the file with the key of these hashes
 }
 
 // Pace is the rate of a scan and its source address.
@@ -109,11 +115,11 @@ func (o *Options) checkOutputs() error {
 			Hint: "the parts are named after it: -o census.ndjson.zst"},
 		console.Rule{Broken: o.Rotate.On() && o.Out.Append, Err: "--rotate and --append exclude each other",
 			Hint: "each part is a new file"},
-		console.Rule{Broken: o.NoNames && o.Raw, Err: "--no-player-names and --raw exclude each other",
+		console.Rule{Broken: o.Records.NoNames && o.Records.Raw, Err: "--no-player-names and --raw exclude each other",
 			Hint: "the datagrams hold the names: omit one of them"},
-		console.Rule{Broken: o.PlayerKey != "" && !o.NoNames, Err: "--player-key without --no-player-names",
+		console.Rule{Broken: o.Records.PlayerKey != "" && !o.Records.NoNames, Err: "--player-key without --no-player-names",
 			Hint: "the key is for the hashes that stand in for names"},
-		console.Rule{Broken: o.NoNames && o.PlayerKey == "" && !o.Out.ToFile(), Err: "--no-player-names without --output needs a place for its key",
+		console.Rule{Broken: o.Records.NoNames && o.Records.PlayerKey == "" && !o.Out.ToFile(), Err: "--no-player-names without --output needs a place for its key",
 			Hint: "name a file: --player-key FILE"},
 		console.Rule{Broken: o.After.Command != "" && !o.Out.ToFile(), Err: "--on-complete without --output",
 			Hint: "the command gets the names of files: -o census.ndjson.zst"},
@@ -222,7 +228,8 @@ func (o *Options) config() scanner.Config {
 		Cooldown:      o.cooldown(),
 		InFlight:      o.Pace.InFlight,
 		NoGSO:         o.Pace.NoGSO,
-		Raw:           o.Raw,
+		Raw:           o.Records.Raw,
+		AllHashes:     o.Records.AllHashes,
 		Source:        o.Pace.Source.AddrPort(),
 	}
 }

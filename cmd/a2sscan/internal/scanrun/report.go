@@ -151,7 +151,7 @@ func (s *Run) summarize(all *scanner.Stats, l ledger.Ledger, how outcome) *ledge
 	sum.Ended = how.ended
 	sum.Guard = s.guard.Tripped()
 	sum.Interrupted = s.shutdown.Interrupted()
-	sum.CheckRecords(s.opts.Unanswered)
+	sum.CheckRecords(s.opts.Records.Unanswered)
 	return sum
 }
 
@@ -164,7 +164,6 @@ func (s *Run) describe(sum *ledger.Summary) {
 	if targets.Order == flagvalue.Order(list.OrderRandom) {
 		sum.Seed = &targets.Seed.N
 	}
-	sum.Plan = s.plan(sum.Inputs)
 	sum.Plan = s.plan(sum.Inputs)
 	sum.Resumed = s.checkpoint.TimesResumed()
 	sum.Start, sum.End = s.start, time.Now().UTC()

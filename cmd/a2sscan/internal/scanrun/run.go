@@ -130,8 +130,8 @@ func (s *Run) prepare() (err error) {
 	if s.geo, err = geo.Open(s.opts.Databases); err != nil {
 		return err
 	}
-	if s.opts.NoNames {
-		if s.names, err = playerkey.Open(s.opts.PlayerKey, s.opts.Out.Path); err != nil {
+	if s.opts.Records.NoNames {
+		if s.names, err = playerkey.Open(s.opts.Records.PlayerKey, s.opts.Out.Path); err != nil {
 			return err
 		}
 	}
@@ -530,7 +530,7 @@ func (s *Run) openOutput() error {
 // handle counts the result of one target and writes its record.
 func (s *Run) handle(r *scanner.Result) {
 	silent := r.Status == scanner.StatusNoReply || r.Status == scanner.StatusUnreachable
-	wanted := !silent || s.opts.Unanswered
+	wanted := !silent || s.opts.Records.Unanswered
 	if wanted && s.geo != nil {
 		s.geo.Fill(&r.Geo, r.Addr.Addr())
 		s.geo.ReportDamage(s.term)

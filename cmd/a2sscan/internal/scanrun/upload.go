@@ -92,7 +92,7 @@ func (o *Options) checkStore() error {
 			Hint: "each scan has parts of its own; a2sscan cat reads several"},
 		console.Rule{Broken: store.IsURL(o.Summary), Err: "--summary names an object",
 			Hint: "omit --summary: it goes beside the parts"},
-		console.Rule{Broken: o.NoNames && o.PlayerKey == "", Err: "--no-player-names needs --player-key with an output in a store",
+		console.Rule{Broken: o.Records.NoNames && o.Records.PlayerKey == "", Err: "--no-player-names needs --player-key with an output in a store",
 			Hint: "the key stays on this machine: name a file"},
 	)
 }

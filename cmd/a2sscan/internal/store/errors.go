@@ -119,7 +119,7 @@ func (c *Client) unreachable(err error) error {
 		e.Problem, e.Err = "nothing listens at "+c.endpoint+": connection refused", syscall.ECONNREFUSED
 	case errors.Is(err, context.DeadlineExceeded) || errors.As(err, &slow) && slow.Timeout():
 		e.Problem = "the store at " + c.endpoint + " does not answer in time"
-	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || strings.Contains(err.Error(), "closed by foreign host"):
+	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || strings.Contains(err.Error(), "closed by foreign host") || strings.Contains(err.Error(), "server closed idle connection"):
 		e.Problem = "the store at " + c.endpoint + " closed the connection"
 	default:
 		e.Problem = c.redact("the connection to the store at " + c.endpoint + " failed: " + console.Plain(err.Error(), 200))
