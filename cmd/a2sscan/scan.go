@@ -63,11 +63,10 @@ prints the progress.`
 
 func (a *app) scanCommand() *cobra.Command {
 	f := &scanFlags{opts: scanrun.Options{
-		Query:  flagvalue.Questions(scanner.AskAll),
-		Pace:   scanrun.Pace{Rate: scanner.DefaultRate, AddressRate: scanner.DefaultAddressRate},
-		Upload: scanrun.Upload{Max: scanrun.DefaultSpoolMax},
-
-		Timeout: flagvalue.Auto{On: true}, Cooldown: flagvalue.Auto{On: true},
+		Query:    flagvalue.Questions(scanner.AskAll),
+		Pace:     scanrun.Pace{Rate: scanner.DefaultRate, AddressRate: scanner.DefaultAddressRate},
+		Upload:   scanrun.Upload{Max: scanrun.DefaultSpoolMax},
+		Cooldown: flagvalue.Auto{On: true},
 	}}
 	cmd := &cobra.Command{
 		Use:   "scan [TARGET…]",
@@ -121,12 +120,11 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	fs.VarP(&f.bandwidth, "bandwidth", "B", "the rate as `BITS` per second on the wire, such as 10M; a datagram counts as 760 bits")
 	fs.Var(&f.opts.Pace.AddressRate, "per-address-rate", "`N` datagrams per second to one address; 0: no limit")
 	fs.IntVar(&f.opts.Pace.MaxPerAddress, "max-per-address", 0, "query at most `N` servers on one address; 0: all (default 0)")
-	fs.Var(&f.opts.Timeout, "timeout", "wait `D` for a reply to the first request, such as 800ms; auto: as long as the round trips suggest, 1s at most; retries wait longer")
-	addRetries(fs, &f.opts.Retries)
+	addTimeouts(fs, &f.opts.Timeout, &f.opts.Retries)
 	fs.BoolVar(&f.opts.SecondLook, "second-look", false, "query silent targets once more when all others are finished")
 	fs.BoolVar(&f.opts.Fallback, "fallback", false, "ask targets that ignore info once each for players and ping (default with --second-look)")
 	fs.BoolVar(&f.opts.Records.AllHashes, "all-hashes", false, "hash the bytes of every answer, not only of lists of players")
-	fs.Var(&f.opts.Cooldown, "cooldown", "listen for late replies for `D` after the last target; auto: as long as the round trips suggest, 2s at most")
+	fs.Var(&f.opts.Cooldown, "cooldown", "listen for late replies for `D` after the last target; auto: 2s, and less once the scan knows the round trips")
 	fs.IntVar(&f.opts.Pace.InFlight, "in-flight", 0, "at most `N` open targets; 0: as many as rate and timeouts need (default 0)")
 	fs.Var(&f.opts.Pace.Source, "source", "address of this machine to send from (default: the system chooses)")
 	fs.BoolVar(&f.opts.Pace.NoGSO, "no-gso", false, "never let the kernel or the network card split a buffer into datagrams (segmentation offload, Linux)")
@@ -183,7 +181,7 @@ func (f *scanFlags) check(a *app, args []string) error {
 	if err := f.how.check(); err != nil {
 		return err
 	}
-	if err := checkTimeouts(f.opts.Timeout.Or(scanner.DefaultTimeout), f.opts.Retries); err != nil {
+	if err := checkTimeouts(f.opts.Timeout, f.opts.Retries); err != nil {
 		return err
 	}
 	if err := f.log.check(f.out.output, f.opts.Summary, f.opts.Saved.Path); err != nil {
