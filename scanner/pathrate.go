@@ -500,7 +500,7 @@ func (p *pathRate) clear(now time.Duration) {
 		p.set(now, t.rateHigh, WhyClear)
 		p.step = min(1, 2*p.step)
 	case t.down:
-		p.seen.Restored++
+		p.seen.Unrelated++
 	}
 	if p.rate > carriedMore*p.seen.Carried {
 		p.rest = leastRest

@@ -12,7 +12,7 @@ type PathRate struct {
 
 	Raised   uint64 // how often the rate was raised
 	Slowed   uint64 // how often it was lowered
-	Restored uint64 // how often loss was seen that did not follow the rate
+	Unrelated uint64 // how often more was lost, and it did not follow the rate
 
 	Changes [KeptChanges]RateChange // the last changes of the rate, the latest first
 }
@@ -24,7 +24,7 @@ const KeptChanges = 16
 type RateChange struct {
 	At       time.Duration // since the scan began; 0: there is no such change
 	From, To float64       // datagrams per second
-	Why      Why
+	Why      Why           // the reason
 }
 
 // Why is the reason for a change of the rate.
