@@ -10,8 +10,8 @@ type PathRate struct {
 	Carried float64 // what the path carried when it was last full; 0: it never was
 	Lost    float64 // the share of first requests that was lost then, from 0 to 1
 
-	Raised   uint64 // how often the rate was raised
-	Slowed   uint64 // how often it was lowered
+	Raised    uint64 // how often the rate was raised
+	Slowed    uint64 // how often it was lowered
 	Unrelated uint64 // how often more was lost, and it did not follow the rate
 
 	Changes [KeptChanges]RateChange // the last changes of the rate, the latest first
