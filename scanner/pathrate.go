@@ -41,6 +41,7 @@ type pathRate struct {
 	rate   float64 // between trials
 	step   float64 // the next trial is at rate × (1 + step)
 	proven bool    // a trial showed that the path carries more than a lower rate
+	sparse bool    // few requests go to known servers
 	flat   int     // trials in a row that found the path full at the lower rate, too
 
 	trips  roundTrips
@@ -74,6 +75,9 @@ const (
 	judgeKnown    = 100  // requests on each side of a comparison
 	judgeAnswers  = 40   // answers on both sides of a comparison of unknown targets
 	significant   = -4.5 // z; requests that are sent in one piece share their fate
+	leastVariance = 0.01
+	doubtful      = -2.0 // with half of the loss of a full path, the trial goes on,
+	doubtfulStill = -3.0 // and at its end this is enough
 	likely        = -2.5 // if the unknown targets agree
 	enoughPairs   = 4    // of phases, for the unknown targets alone
 	leastLoss     = 0.02 // loss below that is not worth slowing down for
@@ -87,10 +91,11 @@ const (
 	mostRest      = 16 * time.Second
 	usualMemory   = 0.8 // of the usual yield, after each phase
 	checkBelow    = 0.9 // the lower rate of a trial at the highest rate
+	usedPart      = 0.8 // of the rate, for a phase between trials to count
 	leastContrast = 0.5 // of the intended difference of rates, for a trial to count
 	carriedMore   = 1.1 // beyond what was carried at the last loss, it is forgotten
 	fullPart      = 0.2 // of the additional requests; if fewer are answered, the path was full before
-	mostRounds    = 3   // repetitions of a pattern
+	mostRounds    = 2   // repetitions of a pattern
 )
 
 // yield counts first requests, and those of them that were answered.
@@ -233,7 +238,7 @@ func (p *pathRate) answered(now, at time.Duration, known bool) {
 	p.trips.add(now - at)
 	for i := p.begun - 1; i >= p.judged; i-- {
 		ph := p.phase(i)
-		if at < ph.from {
+		if at < ph.from-time.Microsecond { // a session's times are rounded
 			continue
 		}
 		if known {
@@ -318,6 +323,9 @@ func (p *pathRate) next(now time.Duration) (level, float64) {
 // that with a lower one.
 func (p *pathRate) tryMore() {
 	low, high := p.rate, min(p.most, p.rate*(1+p.step))
+	if known := p.seen.Carried * carriedMore; p.rate < known {
+		high = min(high, max(known, p.rate*(1+smallStep)), p.most)
+	}
 	if p.rate >= p.most {
 		low = p.most * checkBelow
 	}
@@ -325,7 +333,7 @@ func (p *pathRate) tryMore() {
 	p.trial = trial{on: true, pattern: patternPairs, rateLow: low, rateHigh: high}
 	t := &p.trial
 	switch {
-	case p.lastJudged().known.asked < judgeKnown:
+	case p.sparse:
 		t.pattern = patternSparse
 	case p.step == 1 && before.rateHigh == low:
 		t.pattern, t.low, t.pairs = patternHigh, before.high, before.pairs.again()
@@ -335,12 +343,13 @@ func (p *pathRate) tryMore() {
 	t.left = len(t.pattern)
 }
 
-func (p *pathRate) lastJudged() *phase { return p.phase(p.judged - 1) }
-
 // judge takes a phase whose answers have arrived. It reports whether the phase under
 // way is to end.
 func (p *pathRate) judge(now time.Duration, ph *phase) (turn bool) {
 	t := &p.trial
+	if ph.to-ph.from >= leastPhase {
+		p.sparse = ph.known.asked < judgeKnown
+	}
 	switch {
 	case ph.level == levelRest && !t.on && ph.from >= p.changedAt:
 		return p.watch(ph)
@@ -364,6 +373,10 @@ func (p *pathRate) judge(now time.Duration, ph *phase) (turn bool) {
 // watch compares a phase between trials with the usual yield. It reports whether it
 // began a trial, since the phase lost more.
 func (p *pathRate) watch(ph *phase) bool {
+	sent := float64(ph.sent) / ph.seconds()
+	if sent < usedPart*p.rate {
+		return false // the machine was busy: other loss is likely
+	}
 	var c contrast
 	c.add(p.usual, ph.known)
 	lost, z := c.result()
@@ -371,7 +384,6 @@ func (p *pathRate) watch(ph *phase) bool {
 		p.remember(ph.known)
 		return false
 	}
-	sent := float64(ph.sent) / ph.seconds()
 	t := trial{on: true, down: true, pattern: patternPairs, rateHigh: p.rate}
 	t.rateLow = max(min(keepBelow*sent*(1-lost), 0.95*p.rate), p.rate/2, leastPath)
 	if lost >= muchLoss {
@@ -402,7 +414,7 @@ func (c *contrast) add(low, high yield) {
 	both := (low.answered + high.answered) / (low.asked + high.asked)
 	weight := low.asked * high.asked / (low.asked + high.asked)
 	c.difference += weight * (high.share() - low.share())
-	c.variance += weight * both * (1 - min(both, 0.999))
+	c.variance += weight * max(both*(1-both), leastVariance)
 }
 
 // result returns the share that was lost, and how significant that is.
@@ -442,15 +454,28 @@ func (t *trial) outcome() (o trialOutcome, lost float64) {
 			lost = known
 		}
 		return trialLoss, max(lost, known)
-	case loses && t.pairs.all >= enoughPairs:
+	case loses && (t.pairs.all >= enoughPairs || lost >= muchLoss):
 		return trialLoss, lost
 	case loses:
 		t.pattern = patternSparse
 		return trialAgain, lost
-	case lost > (1-low/high)/2 && t.pairs.agree() && t.rounds < mostRounds:
+	}
+	half := (1 - low/high) / 2 // of what a full path would lose
+	switch seen := min(zIf(known > half, zKnown), zIf(lost > half && t.pairs.agree(), z)); {
+	case seen < doubtful && t.rounds < mostRounds:
 		return trialAgain, lost
+	case seen < doubtfulStill:
+		return trialLoss, max(lost, known)
 	}
 	return trialClear, lost
+}
+
+// zIf returns z, or 0 if there is no loss worth considering.
+func zIf(loss bool, z float64) float64 {
+	if loss {
+		return z
+	}
+	return 0
 }
 
 // contrast returns the share of answers that were lost at the higher rate compared
@@ -482,6 +507,7 @@ func (p *pathRate) decide(now time.Duration) {
 		p.set(now, min(t.rateHigh, t.rateLow*(1+unclearStep)), WhyUnclear)
 	case trialUnused:
 		p.restUntil = now + leastRest
+		p.step = max(p.step, min(2*p.step, unclearStep)) // a larger one shows, if the machine is unsteady
 	}
 }
 
@@ -517,7 +543,7 @@ func (p *pathRate) slower(now time.Duration, lost float64) {
 	if low := t.low.known; low.asked >= judgeKnown && p.usual.asked > 0 {
 		carried *= min(1, low.share()/p.usual.share())
 	}
-	rate := min(max(keepBelow*carried, t.rateLow/2), t.rateHigh*keepBelow)
+	rate := min(max(carried, t.rateLow), t.rateHigh) * keepBelow
 	if p.full(lost) {
 		rate = t.rateLow * p.backOff()
 	} else {
