@@ -1,158 +1,123 @@
 package export
 
 import (
-	"math"
-	"strconv"
-	"time"
-
-	"github.com/parquet-go/parquet-go"
+	"errors"
 
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// rows are rows of a table, stored by column.
+// rows are the rows of a row group, stored by column.
 type rows struct {
-	columns [][]parquet.Value
-	n       int
+	root   *node
+	n      uint32
+	cursor record.Cursor
 }
 
-func newRows(columns int) *rows { return &rows{columns: make([][]parquet.Value, columns)} }
+// errNoRecord means that a line is no record.
+var errNoRecord = errors.New("a line is not a record")
+
+// add adds a record as a row.
+func (r *rows) add(line []byte) error {
+	r.cursor.Reset(line)
+	r.members(r.root, r.n)
+	r.n++
+	if r.cursor.Err() != nil {
+		return errNoRecord
+	}
+	return nil
+}
 
 // reset removes all rows.
 func (r *rows) reset() {
-	for i := range r.columns {
-		r.columns[i] = r.columns[i][:0]
-	}
 	r.n = 0
+	r.root.reset()
 }
 
-// add adds a record as a row. The values refer to line, which must not change until
-// the rows are written.
-func (r *rows) add(root *node, line []byte) {
-	if root.flat {
-		clear(root.vals)
-		flatValues(root, line, "")
-		for i, c := range root.inner {
-			r.put(c, root.vals[i], 0, 0)
-		}
-	} else {
-		r.members(root, line, 0, 0)
-	}
-	r.n++
-}
-
-// put adds the value of a key. value is nil if the record lacks the key; then def
-// is the definition level up to which its parents are present. rep is the
-// repetition level.
-func (r *rows) put(n *node, value []byte, def, rep int) {
-	if len(value) == 0 || string(value) == "null" {
-		r.null(n, def, rep)
-		return
-	}
-	switch n.kind {
-	case kindLeaf:
-		v, ok := leafValue(n.is, value)
-		if !ok {
-			r.null(n, def, rep)
-			return
-		}
-		r.columns[n.leaf] = append(r.columns[n.leaf], v.Level(rep, n.def, n.leaf))
-	case kindGroup:
-		r.members(n, value, n.def, rep)
-	case kindList:
-		r.list(n, value, rep)
-	case kindMap:
-		r.pairs(n, value, rep)
-	}
-}
-
-// null adds null for a key and everything below it.
-func (r *rows) null(n *node, def, rep int) {
+func (n *node) reset() {
+	n.marks.reset()
+	n.lengths, n.elements = n.lengths[:0], 0
 	if n.kind == kindLeaf {
-		r.columns[n.leaf] = append(r.columns[n.leaf], parquet.NullValue().Level(rep, def, n.leaf))
-		return
+		n.column.reset()
 	}
 	for _, c := range n.inner {
-		r.null(c, def, rep)
+		c.reset()
 	}
 }
 
-// members adds the members of an object.
-func (r *rows) members(n *node, object []byte, def, rep int) {
-	clear(n.vals)
-	at := 0 // keys mostly are in the order of the schema
-	record.EachMember(object, func(key, value []byte) bool {
-		for try := range n.order[at:] {
-			if c := &n.order[at+try]; c.name == string(key) {
-				n.vals[c.to] = value
-				at += try + 1
-				return true
-			}
+// members adds the members of the object that the cursor entered. place is the place
+// of the object.
+func (r *rows) members(n *node, place uint32) {
+	next := 0 // keys mostly are in the order of the schema
+	for r.cursor.Next() {
+		if c := n.find(r.cursor.Key(), &next); c != nil {
+			r.value(c, place)
 		}
-		if i, ok := n.index[string(key)]; ok {
-			n.vals[i] = value
+	}
+}
+
+// find returns the node of a key; nil if there is none. next is the number of the key
+// behind the one that was found last.
+func (n *node) find(key []byte, next *int) *node {
+	for i, c := range n.keys[*next:] {
+		if c.key == string(key) {
+			*next += i + 1
+			return c
 		}
-		return true
-	})
-	for i, c := range n.inner {
-		r.put(c, n.vals[i], def, rep)
+	}
+	return n.byKey[string(key)]
+}
+
+// value adds the value at the cursor to the columns of a node. A value that has
+// another type counts as absent, and so does a key that was there before.
+func (r *rows) value(n *node, place uint32) {
+	opening := byte('{')
+	switch n.kind {
+	case kindLeaf:
+		if n.marks.free(place) && n.column.add(r.cursor.Raw()) {
+			n.marks.add(place)
+		}
+		return
+	case kindList:
+		opening = '['
+	}
+	if r.cursor.First() != opening || n.kind != kindPath && !n.marks.free(place) || !r.cursor.Enter() {
+		return
+	}
+	if n.kind == kindPath {
+		r.members(n, place)
+		return
+	}
+	n.marks.add(place)
+	switch n.kind {
+	case kindGroup:
+		r.members(n, place)
+	case kindList:
+		r.list(n)
+	case kindMap:
+		r.pairs(n)
 	}
 }
 
 // list adds the elements of a list.
-func (r *rows) list(n *node, list []byte, rep int) {
-	first := true
-	record.EachElement(list, func(value []byte) {
-		r.put(n.inner[0], value, n.def+1, rep)
-		first, rep = false, n.rep
-	})
-	if first {
-		r.null(n.inner[0], n.def, rep)
+func (r *rows) list(n *node) {
+	first := n.elements
+	for r.cursor.Next() {
+		n.elements++
+		r.value(n.inner[0], n.elements-1)
 	}
+	n.lengths = append(n.lengths, n.elements-first)
 }
 
 // pairs adds the members of an object as a map, because the server chooses its
 // keys.
-func (r *rows) pairs(n *node, object []byte, rep int) {
-	first := true
-	record.EachMember(object, func(key, value []byte) bool {
-		k := &r.columns[n.inner[0].leaf]
-		*k = append(*k, parquet.ByteArrayValue(key).Level(rep, n.inner[0].def, n.inner[0].leaf))
-		r.put(n.inner[1], value, n.def+1, rep)
-		first, rep = false, n.rep
-		return true
-	})
-	if first {
-		r.null(n, n.def, rep)
+func (r *rows) pairs(n *node) {
+	first := n.elements
+	key, value := n.inner[0], n.inner[1]
+	for r.cursor.Next() {
+		key.column.addQuoted(r.cursor.Key())
+		key.marks.add(n.elements)
+		n.elements++
+		r.value(value, n.elements-1)
 	}
-}
-
-// leafValue converts a value to a type. ok is false if the value does not have that
-// type.
-func leafValue(t record.ColumnType, value []byte) (v parquet.Value, ok bool) {
-	switch t {
-	case record.ColumnText:
-		return parquet.ByteArrayValue(record.Unquote(value)), value[0] == '"'
-	case record.ColumnJSON:
-		return parquet.ByteArrayValue(value), true
-	case record.ColumnID:
-		n, err := strconv.ParseUint(string(record.Unquote(value)), 10, 64)
-		return parquet.Int64Value(int64(n)), err == nil
-	case record.ColumnUint64:
-		n, err := strconv.ParseUint(string(value), 10, 64)
-		return parquet.Int64Value(int64(n)), err == nil
-	case record.ColumnMillis, record.ColumnSeconds:
-		at, err := time.Parse(time.RFC3339Nano, string(record.Unquote(value)))
-		return parquet.Int64Value(at.UnixMilli()), err == nil
-	case record.ColumnFloat64:
-		n, err := strconv.ParseFloat(string(value), 64)
-		return parquet.DoubleValue(n), err == nil
-	case record.ColumnFloat32:
-		n, err := strconv.ParseFloat(string(value), 32)
-		return parquet.FloatValue(float32(n)), err == nil && !math.IsInf(n, 0)
-	case record.ColumnBool:
-		return parquet.BooleanValue(value[0] == 't'), true
-	}
-	n, err := strconv.ParseInt(string(value), 10, 64)
-	return parquet.Int32Value(int32(n)), err == nil
+	n.lengths = append(n.lengths, n.elements-first)
 }
