@@ -17,7 +17,6 @@ type column struct {
 	kind    format.Type
 	numbers []int64 // numbers and times, or the bits of floating-point numbers; not of texts
 	texts   texts
-	scratch []byte
 }
 
 func (c *column) init(is record.ColumnType) {
@@ -45,51 +44,13 @@ func (c *column) reset() {
 	}
 }
 
-// add adds a value as it is written in the record. It reports false if the value does
-// not have the type of the column.
-func (c *column) add(value []byte) bool {
-	if c.kind == format.ByteArray {
-		return c.addText(value)
-	}
-	n, ok := c.number(value)
-	if ok {
-		c.numbers = append(c.numbers, n)
-	}
-	return ok
-}
-
-func (c *column) addText(value []byte) bool {
-	switch {
-	case len(value) < 2:
-		return false
-	case c.is == record.ColumnJSON:
-		if string(value) == "null" {
-			return false
-		}
-		c.texts.add(value)
-	case value[0] != '"':
-		return false
-	default:
-		c.addQuoted(value[1 : len(value)-1])
-	}
-	return true
-}
-
-// addQuoted adds the text of a JSON string without its quotes.
-func (c *column) addQuoted(s []byte) {
-	if bytes.IndexByte(s, '\\') >= 0 {
-		c.scratch = record.AppendUnescaped(c.scratch[:0], s)
-		s = c.scratch
-	}
-	c.texts.add(s)
-}
-
-// number reads a value that is no text.
-func (c *column) number(value []byte) (n int64, ok bool) {
+// parseNumber reads a value that is no text, as column.numbers holds it. It reports
+// false if the value does not have the type.
+func parseNumber(is record.ColumnType, value []byte) (n int64, ok bool) {
 	if len(value) == 0 {
 		return 0, false
 	}
-	switch c.is {
+	switch is {
 	case record.ColumnID:
 		if len(value) < 2 || value[0] != '"' {
 			return 0, false

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"encoding/binary"
 	"io"
 	"runtime"
 
@@ -10,7 +11,7 @@ import (
 )
 
 // groupBytes is the size of a row group in bytes of records.
-const groupBytes = 24 << 20
+const groupBytes = 16 << 20
 
 // mostWorkers bounds the memory: each worker holds a row group.
 const mostWorkers = 4
@@ -19,20 +20,21 @@ func workers() int { return min(runtime.GOMAXPROCS(0), mostWorkers) }
 
 // converter converts records to row groups, on several goroutines.
 type converter struct {
-	empty  *format.FileMetaData // of a file without rows
-	leaves [][]string           // paths of the columns
-	jobs   chan *batch
-	free   []*batch
+	empty   *format.FileMetaData // of a file without rows
+	leaves  [][]string           // paths of the columns
+	packers []*packer
+	jobs    chan *batch
+	free    []*batch
 }
 
-// batch is the records of a row group, and then the row group.
+// batch is the packed rows of a row group, and then the row group.
 type batch struct {
-	lines []byte
-	ends  []int
+	rows []byte
+	ends []int
+	size int // of the records
 
 	group format.RowGroup
 	pages []byte
-	err   error
 	done  chan struct{}
 }
 
@@ -44,14 +46,17 @@ func newConverter(flat bool) (*converter, error) {
 		return nil, err
 	}
 	c := &converter{empty: empty, leaves: schema.Columns(), jobs: make(chan *batch, workers())}
-	for range workers() {
+	for i := range workers() {
 		e, err := newEncoder()
 		if err != nil {
 			return nil, err
 		}
-		r := &rows{root: columnTree(flat)}
-		r.root.schema()
-		go c.work(e, r)
+		trees := [2]*node{columnTree(flat), columnTree(flat)}
+		for _, t := range trees {
+			t.schema()
+		}
+		c.packers = append(c.packers, newPacker(i, trees[0], len(c.leaves)))
+		defer func() { go c.work(e, &rows{root: trees[1], packers: c.packers}) }()
 	}
 	return c, nil
 }
@@ -78,9 +83,7 @@ func (b *batch) convert(e *encoder, r *rows) {
 	r.reset()
 	from := 0
 	for _, end := range b.ends {
-		if b.err = r.add(b.lines[from:end]); b.err != nil {
-			return
-		}
+		r.add(b.rows[from:end])
 		from = end
 	}
 	e.out = b.pages
@@ -96,7 +99,7 @@ func (c *converter) batch() *batch {
 	}
 	b := c.free[last]
 	c.free = c.free[:last]
-	b.lines, b.ends = b.lines[:0], b.ends[:0]
+	b.rows, b.ends, b.size = b.rows[:0], b.ends[:0], 0
 	return b
 }
 
@@ -113,16 +116,18 @@ func newParquet(out io.Writer, by *converter) (*parquetTable, error) {
 	return &parquetTable{by: by, file: f, filled: by.batch()}, err
 }
 
-func (p *parquetTable) add(line []byte) error {
-	b := p.filled
-	if len(b.ends) > 0 && len(b.lines)+len(line) > groupBytes {
+// add adds a packed row.
+func (p *parquetTable) add(row []byte) error {
+	size, _ := binary.Uvarint(row[1:])
+	if len(p.filled.ends) > 0 && p.filled.size+int(size) > groupBytes {
 		if err := p.send(); err != nil {
 			return err
 		}
-		b = p.filled
 	}
-	b.lines = append(b.lines, line...)
-	b.ends = append(b.ends, len(b.lines))
+	b := p.filled
+	b.rows = append(b.rows, row...)
+	b.ends = append(b.ends, len(b.rows))
+	b.size += int(size)
 	return nil
 }
 
@@ -145,9 +150,6 @@ func (p *parquetTable) receive() error {
 	b := p.queue[0]
 	p.queue = p.queue[1:]
 	<-b.done
-	if b.err != nil {
-		return b.err
-	}
 	err := p.file.rowGroup(b.group, b.pages)
 	p.by.free = append(p.by.free, b)
 	return err

@@ -82,7 +82,7 @@ func Export(t *console.Terminal, o Options) error {
 // read adds the records of a file to the sorter.
 func (e *exporter) read(s *linesort.Sorter, number int, file string) error {
 	reading, err := store.Source().EachBlock(file, workers(), func(w int, block []byte) error {
-		return e.block(s.Adder(w), number, block)
+		return e.block(s, w, number, block)
 	})
 	switch {
 	case err != nil:
@@ -94,8 +94,9 @@ func (e *exporter) read(s *linesort.Sorter, number int, file string) error {
 	return nil
 }
 
-// block adds the lines of a block that are not empty.
-func (e *exporter) block(to *linesort.Adder, file int, block []byte) error {
+// block adds the lines of a block that are not empty, as packed rows or for CSV as they
+// are.
+func (e *exporter) block(s *linesort.Sorter, worker, file int, block []byte) (err error) {
 	for line := range bytes.Lines(block) {
 		if line = bytes.TrimSpace(line); len(line) == 0 {
 			continue
@@ -105,7 +106,12 @@ func (e *exporter) block(to *linesort.Adder, file int, block []byte) error {
 		}
 		k := e.key(line)
 		k.Origin = file
-		if err := to.Add(k, line); err != nil {
+		if !e.csv {
+			if line, err = e.by.packers[worker].pack(line); err != nil {
+				return failure(err)
+			}
+		}
+		if err := s.Adder(worker).Add(k, line); err != nil {
 			return err
 		}
 	}

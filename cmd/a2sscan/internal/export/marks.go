@@ -1,7 +1,5 @@
 package export
 
-import "slices"
-
 // marks are the places at which a node has a value, in ascending order. A place is
 // the number of a row, or that of an element if the node is inside a list. Most nodes
 // have a value at all places, or at none, which takes no memory.
@@ -12,14 +10,6 @@ type marks struct {
 }
 
 func (m *marks) reset() { m.n, m.gaps, m.at = 0, false, m.at[:0] }
-
-// free reports whether place is behind all marks. It is not if a key occurs twice.
-func (m *marks) free(place uint32) bool {
-	if !m.gaps || m.n == 0 {
-		return place >= m.n
-	}
-	return place > m.at[m.n-1]
-}
 
 // add adds a place behind all others.
 func (m *marks) add(place uint32) {
@@ -126,6 +116,3 @@ func (s *stream) elements(n *node, defs []byte) (in stream, levels []byte) {
 	until(uint32(len(defs)))
 	return in, levels
 }
-
-// grow returns b with room for n more elements.
-func grow[T any](b []T, n int) []T { return slices.Grow(b[:0], n) }

@@ -1,30 +1,44 @@
 package export
 
 import (
-	"errors"
+	"encoding/binary"
 
-	"github.com/a2sscan/a2sscan/sink/record"
+	"github.com/parquet-go/parquet-go/format"
 )
 
 // rows are the rows of a row group, stored by column.
 type rows struct {
-	root   *node
-	n      uint32
-	cursor record.Cursor
+	root    *node
+	packers []*packer
+	n       uint32
+
+	in   []byte // the rest of the packed row
+	from int    // number of its packer
 }
 
-// errNoRecord means that a line is no record.
-var errNoRecord = errors.New("a line is not a record")
-
-// add adds a record as a row.
-func (r *rows) add(line []byte) error {
-	r.cursor.Reset(line)
+// add adds a packed row.
+func (r *rows) add(row []byte) {
+	r.in = row
+	r.from = int(r.byte())
+	r.uvarint() // the length of the record
 	r.members(r.root, r.n)
 	r.n++
-	if r.cursor.Err() != nil {
-		return errNoRecord
+}
+
+func (r *rows) byte() byte {
+	b := r.in[0]
+	r.in = r.in[1:]
+	return b
+}
+
+func (r *rows) uvarint() uint64 {
+	if b := r.in[0]; b < 0x80 {
+		r.in = r.in[1:]
+		return uint64(b)
 	}
-	return nil
+	v, n := binary.Uvarint(r.in)
+	r.in = r.in[n:]
+	return v
 }
 
 // reset removes all rows.
@@ -44,51 +58,23 @@ func (n *node) reset() {
 	}
 }
 
-// members adds the members of the object that the cursor entered. place is the place
-// of the object.
+// members adds the members of an object. place is the place of the object.
 func (r *rows) members(n *node, place uint32) {
-	next := 0 // keys mostly are in the order of the schema
-	for r.cursor.Next() {
-		if c := n.find(r.cursor.Key(), &next); c != nil {
-			r.value(c, place)
-		}
+	for key := r.byte(); key != absent; key = r.byte() {
+		r.value(n.keys[key-1], place)
 	}
 }
 
-// find returns the node of a key; nil if there is none. next is the number of the key
-// behind the one that was found last.
-func (n *node) find(key []byte, next *int) *node {
-	for i, c := range n.keys[*next:] {
-		if c.key == string(key) {
-			*next += i + 1
-			return c
-		}
-	}
-	return n.byKey[string(key)]
-}
-
-// value adds the value at the cursor to the columns of a node. A value that has
-// another type counts as absent, and so does a key that was there before.
+// value adds a value to the columns of a node.
 func (r *rows) value(n *node, place uint32) {
-	opening := byte('{')
-	switch n.kind {
-	case kindLeaf:
-		if n.marks.free(place) && n.column.add(r.cursor.Raw()) {
-			n.marks.add(place)
-		}
-		return
-	case kindList:
-		opening = '['
-	}
-	if r.cursor.First() != opening || n.kind != kindPath && !n.marks.free(place) || !r.cursor.Enter() {
-		return
-	}
 	if n.kind == kindPath {
 		r.members(n, place)
 		return
 	}
 	n.marks.add(place)
 	switch n.kind {
+	case kindLeaf:
+		r.leaf(n)
 	case kindGroup:
 		r.members(n, place)
 	case kindList:
@@ -98,26 +84,50 @@ func (r *rows) value(n *node, place uint32) {
 	}
 }
 
+// leaf adds a value to a column.
+func (r *rows) leaf(n *node) {
+	c := &n.column
+	switch c.kind {
+	case format.ByteArray:
+		if v := r.uvarint(); v&1 == 1 {
+			c.texts.addKnown(r.from, &r.packers[r.from].known[n.leaf].dictionary, int32(v>>1))
+		} else {
+			c.texts.add(r.in[:v>>1])
+			r.in = r.in[v>>1:]
+		}
+	case format.Double:
+		c.numbers = append(c.numbers, int64(binary.LittleEndian.Uint64(r.in)))
+		r.in = r.in[8:]
+	case format.Float:
+		c.numbers = append(c.numbers, int64(binary.LittleEndian.Uint32(r.in)))
+		r.in = r.in[4:]
+	default:
+		v := r.uvarint()
+		c.numbers = append(c.numbers, int64(v>>1)^-int64(v&1))
+	}
+}
+
 // list adds the elements of a list.
 func (r *rows) list(n *node) {
 	first := n.elements
-	for r.cursor.Next() {
+	for is := r.byte(); is != absent; is = r.byte() {
 		n.elements++
-		r.value(n.inner[0], n.elements-1)
+		if is == present {
+			r.value(n.inner[0], n.elements-1)
+		}
 	}
 	n.lengths = append(n.lengths, n.elements-first)
 }
 
-// pairs adds the members of an object as a map, because the server chooses its
-// keys.
+// pairs adds the members of a map.
 func (r *rows) pairs(n *node) {
 	first := n.elements
-	key, value := n.inner[0], n.inner[1]
-	for r.cursor.Next() {
-		key.column.addQuoted(r.cursor.Key())
-		key.marks.add(n.elements)
+	for r.byte() != absent {
 		n.elements++
-		r.value(value, n.elements-1)
+		r.value(n.inner[0], n.elements-1)
+		if r.byte() == present {
+			r.value(n.inner[1], n.elements-1)
+		}
 	}
 	n.lengths = append(n.lengths, n.elements-first)
 }

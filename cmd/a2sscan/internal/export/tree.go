@@ -23,8 +23,9 @@ type node struct {
 	def  int // definition level of a value that is present
 	rep  int // repetition level of elements after the first
 
-	keys  []*node          // the keys of an object, in the order of the record
-	byKey map[string]*node // the same
+	keys  []*node        // the keys of an object, in the order of the record
+	byKey map[string]int // index in keys
+	seen  uint32         // the object that a packer last found this key in
 
 	marks    marks    // where the value is present
 	lengths  []uint32 // of a list or map: number of elements, for each mark
@@ -115,9 +116,9 @@ func (n *node) schema() *parquet.Schema {
 
 // index makes it possible to find the keys in n.
 func (n *node) index() {
-	n.byKey = map[string]*node{}
-	for _, c := range n.keys {
-		n.byKey[c.key] = c
+	n.byKey = map[string]int{}
+	for i, c := range n.keys {
+		n.byKey[c.key] = i
 		if c.kind == kindPath {
 			c.index()
 		}

@@ -8,6 +8,7 @@ import (
 	"container/heap"
 	"encoding/binary"
 	"errors"
+	"hash/crc32"
 	"io"
 	"os"
 	"path/filepath"
@@ -45,7 +46,7 @@ func compareEntries(a, b Entry) int {
 // is the approximate size of a block of a temporary file; each run needs one block of
 // memory while runs are merged.
 const (
-	heldBytes = 48 << 20
+	heldBytes = 24 << 20
 	blockSize = 64 << 10
 )
 
@@ -188,6 +189,7 @@ func (a *Adder) block(r *run) (err error) {
 	}
 	a.packed = s2.Encode(a.packed[:cap(a.packed)], a.raw)
 	r.blocks = append(r.blocks, len(a.packed))
+	r.sums = append(r.sums, crc32.Checksum(a.packed, castagnoli))
 	r.largest = max(r.largest, len(a.packed))
 	a.out = append(a.out, a.packed...)
 	a.raw = a.raw[:0]
@@ -264,7 +266,8 @@ func (s *Sorter) Groups(do func([]Entry) error) error {
 // run is a file of sorted lines.
 type run struct {
 	file    *os.File
-	blocks  []int // the sizes of its compressed blocks
+	blocks  []int    // the sizes of its compressed blocks
+	sums    []uint32 // their checksums
 	largest int
 }
 
@@ -306,17 +309,20 @@ func (l *lines) block() (err error) {
 		l.packed = make([]byte, l.run.largest)
 	}
 	packed := l.packed[:l.run.blocks[l.at]]
-	l.at++
-	if _, err := io.ReadFull(l.run.file, packed); err != nil {
-		return errTruncated
+	_, err = io.ReadFull(l.run.file, packed)
+	if err != nil || crc32.Checksum(packed, castagnoli) != l.run.sums[l.at] {
+		return errDamaged
 	}
+	l.at++
 	l.raw, err = s2.Decode(l.raw[:cap(l.raw)], packed)
 	l.rest = l.raw
 	return err
 }
 
-// errTruncated means that a temporary file is shorter than it was written.
-var errTruncated = errors.New("a file is truncated")
+// errDamaged means that a temporary file is not as it was written.
+var errDamaged = errors.New("a file was damaged")
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // take reads an entry from the block.
 func (l *lines) take() error {
@@ -324,13 +330,13 @@ func (l *lines) take() error {
 	for i := range numbers {
 		v, n := binary.Uvarint(l.rest)
 		if n <= 0 {
-			return errTruncated
+			return errDamaged
 		}
 		numbers[i], l.rest = v, l.rest[n:]
 	}
 	n := numbers[3]
 	if n > uint64(len(l.rest)) {
-		return errTruncated
+		return errDamaged
 	}
 	l.entry = Entry{Key{numbers[0], numbers[1], int(numbers[2])}, l.rest[:n]}
 	l.rest = l.rest[n:]
