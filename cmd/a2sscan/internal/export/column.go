@@ -67,7 +67,10 @@ func parseNumber(is record.ColumnType, value []byte) (n int64, ok bool) {
 		f, ok := parseFloat32(value)
 		return int64(math.Float32bits(f)), ok
 	case record.ColumnBool:
-		return int64(value[0]>>2) & 1, value[0] == 't' || value[0] == 'f'
+		if string(value) == "true" {
+			return 1, true
+		}
+		return 0, string(value) == "false"
 	}
 	if value[0] == '-' {
 		n, ok = parseUint(value[1:])
