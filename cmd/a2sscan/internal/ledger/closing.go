@@ -132,12 +132,11 @@ func (sum *Summary) duration() string {
 // pace describes how many datagrams were sent, how fast, and how many were received.
 func (sum *Summary) pace() string {
 	d := &sum.Datagrams
-	reached, limit := sum.RateReached, sum.Rates.unreached()
+	rate := fmt.Sprintf(" at %s/s%s", console.Short(math.Round(sum.RateReached)), sum.Rates.unreached())
 	if sum.Rates.brief && sum.Seconds > 0 {
-		reached, limit = float64(d.Sent)/sum.Seconds, ""
+		rate = fmt.Sprintf(", %s/s on average", console.Short(math.Round(float64(d.Sent)/sum.Seconds)))
 	}
-	return fmt.Sprintf("sent %s at %s/s%s, received %s", datagrams(d.Sent), console.Short(math.Round(reached)),
-		limit, count(d.Received))
+	return fmt.Sprintf("sent %s%s, received %s", datagrams(d.Sent), rate, count(d.Received))
 }
 
 // datagrams writes a number of datagrams.
