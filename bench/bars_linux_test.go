@@ -42,6 +42,7 @@ func TestBars(t *testing.T) {
 	if !*barsFlag {
 		t.Run("throughput", testSmallThroughput)
 		t.Run("realistic", testSmallRealistic)
+		t.Run("timeouts", testSmallTimeouts)
 		t.Run("sweep", testSmallSweep)
 		t.Run("drops", testSmallDrops)
 		t.Run("start", testSmallStart)
@@ -51,6 +52,7 @@ func TestBars(t *testing.T) {
 	t.Run("server", barsOfServer)
 	t.Run("throughput", barsOfThroughput)
 	t.Run("realistic", barsOfRealistic)
+	t.Run("timeouts", barsOfTimeouts)
 	t.Run("sweep", barsOfSweep)
 	t.Run("drops", barsOfDrops)
 	t.Run("pacing", barsOfPacing)

@@ -102,6 +102,14 @@ func Realistic(targets int) Config {
 	}
 }
 
+// Distant is a list of servers as of a network scan, one port of each address and
+// otherwise as Realistic.
+func Distant(targets int) Config {
+	c := Realistic(targets)
+	c.Addresses, c.Fleet.Ports = targets, 1
+	return c
+}
+
 // sweepTimeout is the timeout for each address of a sweep. With 2^18 addresses open
 // at once, it allows a million per second.
 const sweepTimeout = 250 * time.Millisecond

@@ -41,8 +41,10 @@ func (r *receiver) take(now time.Duration, p *udp.Packet) int32 {
 	r.stats.RecvBytes += uint64(len(p.Data))
 	i := r.open.index.get(p.Addr)
 	if i < 0 {
-		r.stranger(p)
-		return -1
+		if i = r.reopen(now, p.Addr); i < 0 {
+			r.stranger(p)
+			return -1
+		}
 	}
 	sl := r.open.slots.at(i)
 	a := r.answer(now, &sl.session)
@@ -54,6 +56,20 @@ func (r *receiver) take(now time.Duration, p *udp.Packet) int32 {
 	r.account(now, sl, r.deliver(now, i, p.Data))
 	if r.roundTrip != nil && before == 0 && a.trips.first > 0 {
 		r.roundTrip(a.trips.first)
+	}
+	if r.open.learner != nil {
+		r.open.learn(now, sl)
+	}
+	return i
+}
+
+// reopen opens a target that was given up early, since it answers. It returns its
+// slot, or -1 if there is no such target.
+func (r *receiver) reopen(now time.Duration, addr uint64) int32 {
+	i := r.open.reopen(now, addr)
+	if i >= 0 {
+		r.stats.Timeouts.Reopened++
+		r.addrs.reclaim(now, addr, int(r.open.slots.at(i).sent))
 	}
 	return i
 }

@@ -199,6 +199,9 @@ func (a *answer) deliverInfo(t *session, pool *pool, now time.Duration, msg []by
 		if in.Decode(msg) == nil && a.info != nil && contradicts(&a.in, in) {
 			a.suspicion.contradicted()
 		}
+		if a.challenges.seen == 0 {
+			a.trips.again()
+		}
 		d.class = classOf(t.onReply(now, wire.QuestionInfo, 0))
 		return d
 	}

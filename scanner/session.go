@@ -135,12 +135,29 @@ type trips struct {
 	first  time.Duration                    // of the first question asked once and answered
 	each   [wire.NumQuestions]time.Duration // of each
 	sentUS [wire.NumRequests]uint32         // µs after firstAt of the session: when each was sent last
+
+	late    time.Duration             // what the round trip was at least, if several requests were sent before something came
+	unsure  bool                      // it came after several requests, and may answer any of them
+	doubled bool                      // a copy of it came
+	asked   [wire.NumQuestions]uint32 // µs after firstAt of the session: when each was sent first, with this challenge
+	took    time.Duration             // from then to the answer that came just now
 }
+
+// again notes a reply that came before. It is no news, but it says which request the
+// first one answered.
+func (t *trips) again() { t.doubled = t.unsure }
 
 // sent notes when qs were sent.
 func (t *trips) sent(qs Questions, us uint32) {
 	for q := range each(qs) {
 		t.sentUS[q] = us
+	}
+}
+
+// begin notes when qs were sent first.
+func (t *trips) begin(qs Questions, us uint32) {
+	for q := range each(qs) {
+		t.asked[q] = us
 	}
 }
 
@@ -220,6 +237,9 @@ func (s *session) onReply(now time.Duration, q wire.Question, code wire.Error) v
 // was sent with several challenges.
 func (s *session) measure(now time.Duration, q wire.Question) {
 	a := s.got
+	if s.agenda.waiting.Has(q) {
+		a.trips.took = now - s.clock.at(a.trips.asked[q])
+	}
 	if s.agenda.attempts[q] != 1 || !s.agenda.waiting.Has(q) || a.challenges.resent.Has(q) {
 		return
 	}
@@ -333,6 +353,9 @@ func (s *session) onSent(now time.Duration, qs Questions) {
 		s.got.challenges.echoed = false
 		s.got.suspicion.sent(qs)
 		s.got.trips.sent(qs&^verifyAll, s.clock.sentUS)
+		if s.flags&flagRepeat == 0 {
+			s.got.trips.begin(qs.status(), s.clock.sentUS)
+		}
 	}
 	s.flying += uint8(bits.OnesCount8(uint8(qs.status())))
 	s.agenda.sent(qs, bare)
