@@ -43,6 +43,7 @@ func TestBars(t *testing.T) {
 		t.Run("throughput", testSmallThroughput)
 		t.Run("realistic", testSmallRealistic)
 		t.Run("timeouts", testSmallTimeouts)
+		t.Run("trips", testSmallTrips)
 		t.Run("sweep", testSmallSweep)
 		t.Run("drops", testSmallDrops)
 		t.Run("start", testSmallStart)
@@ -53,6 +54,7 @@ func TestBars(t *testing.T) {
 	t.Run("throughput", barsOfThroughput)
 	t.Run("realistic", barsOfRealistic)
 	t.Run("timeouts", barsOfTimeouts)
+	t.Run("trips", barsOfTrips)
 	t.Run("sweep", barsOfSweep)
 	t.Run("drops", barsOfDrops)
 	t.Run("pacing", barsOfPacing)
@@ -176,6 +178,7 @@ func testSmallThroughput(t *testing.T) {
 	const servers = 1000
 	for _, c := range clients(servers) {
 		c.Check = c.Loop == Scan
+		c.Timeout = 10 * time.Second // a busy machine must not cause retries
 		r := run(t, c)
 		want := Kinds{servers, servers, servers, servers}
 		all := r.Complete == servers && r.Live == servers
