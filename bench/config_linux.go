@@ -65,6 +65,7 @@ type Config struct {
 	Dropping bool // the path drops datagrams: the fleet need not receive all
 
 	Check   bool          // compare every record with what its server sends
+	Trips   bool          // compare the round trips of the records with what the fleet measured
 	Limit   time.Duration // after this time the processes are ended
 	Profile string        // a file for the client's CPU profile; empty: none
 	Dir     string        // for the list and the records; empty: a temporary one

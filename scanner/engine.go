@@ -69,6 +69,7 @@ func newEngine(cfg Config, sock transport, handle func(*Result)) *engine {
 		open: e.open, handoff: e.handoff, stats: &e.stats,
 	}
 	e.sender.sock, e.sender.open, e.sender.addrs, e.sender.stats = sock, e.open, e.addrs, &e.stats
+	e.sender.clock = e.clock
 	e.recv = receiver{
 		lately: make(lately, latelySize),
 		batch:  make([]udp.Packet, batchLen),
@@ -161,12 +162,15 @@ func (e *engine) loop(ctx context.Context) error {
 func (e *engine) receive(wait time.Duration) (now time.Duration, total int, err error) {
 	for total < maxDrain {
 		n, err := e.sock.Recv(e.recv.batch, wait)
-		now = e.clock()
+		read := time.Now()
+		now = read.Sub(e.start)
 		if err != nil {
 			return now, total, err
 		}
+		wall := read.UnixNano()
 		for i := range e.recv.batch[:n] {
-			if slot := e.recv.take(now, &e.recv.batch[i]); slot >= 0 {
+			p := &e.recv.batch[i]
+			if slot := e.recv.take(now, e.recv.drained.arrival(now, wall, p.Stamp), p); slot >= 0 {
 				e.advance(now, slot)
 			}
 		}

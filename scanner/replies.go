@@ -422,7 +422,7 @@ func (a *answer) deliverPong(t *session, pool *pool, now time.Duration, msg []by
 	}
 	switch sent := !t.agenda.due.Has(wire.QuestionPing); {
 	case t.onPong() == used && sent:
-		a.pingRTT = now - t.clock.at(t.got.trips.sentUS[wire.QuestionPing])
+		a.pingRTT = t.clock.since(t.got.trips.sentUS[wire.QuestionPing], now)
 	case t.beside&besidePing != 0 && !asked:
 		d.class = ClassDuplicate
 	}

@@ -125,6 +125,15 @@ func (c *clock) lastAt() time.Duration { return c.at(c.sentUS) }
 // at returns the time that is so many µs after the first datagram.
 func (c *clock) at(us uint32) time.Duration { return c.firstAt + time.Duration(us)*time.Microsecond }
 
+// since returns the time from then to now. When a datagram left is known only to a
+// part of a millisecond, so an answer may seem to be earlier.
+func (c *clock) since(us uint32, now time.Duration) time.Duration {
+	if d := now - c.at(us); d >= 0 {
+		return d
+	}
+	return time.Microsecond
+}
+
 // sent notes that a datagram was sent.
 func (c *clock) sent(now time.Duration) {
 	c.sentUS = uint32(min((now-c.firstAt)/time.Microsecond, math.MaxUint32))
@@ -238,12 +247,12 @@ func (s *session) onReply(now time.Duration, q wire.Question, code wire.Error) v
 func (s *session) measure(now time.Duration, q wire.Question) {
 	a := s.got
 	if s.agenda.waiting.Has(q) {
-		a.trips.took = now - s.clock.at(a.trips.asked[q])
+		a.trips.took = s.clock.since(a.trips.asked[q], now)
 	}
 	if s.agenda.attempts[q] != 1 || !s.agenda.waiting.Has(q) || a.challenges.resent.Has(q) {
 		return
 	}
-	trip := now - s.clock.at(s.got.trips.sentUS[q])
+	trip := s.clock.since(s.got.trips.sentUS[q], now)
 	if a.trips.each[q] == 0 {
 		a.trips.each[q] = trip
 	}

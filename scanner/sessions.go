@@ -130,7 +130,7 @@ func (s *sessions) learnFirst(now time.Duration, sl *slot) {
 		return
 	}
 	t.got.trips.unsure = true
-	t.got.trips.late = now - t.clock.lastAt()
+	t.got.trips.late = max(now-t.clock.lastAt(), 0) // negative: it came before the last request left
 	s.learner.unsure(sl.source())
 }
 

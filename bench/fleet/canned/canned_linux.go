@@ -31,6 +31,11 @@ type Config struct {
 	Doubled  time.Duration // so long after the first query delays are twice as long; zero: never
 	Loss     float64       // share of the replies that are lost
 
+	// Holds is a file in which the fleet writes, when it ends, how long it held each
+	// query for which it sent a reply other than a challenge; empty: it does not
+	// measure that.
+	Holds string
+
 	// Filter makes the kernel drop datagrams to empty places, unread, as a network
 	// does: they cost this process nothing and are not counted.
 	Filter bool
@@ -49,6 +54,7 @@ type Fleet struct {
 	Config Config
 	ports  []*loopback.Port
 	cans   [numCans]can
+	holds  [][]Hold // of each port
 }
 
 // can holds the replies of one of numCans servers.
@@ -89,7 +95,7 @@ func (f *Fleet) addPort() error {
 		return err
 	}
 	f.ports = append(f.ports, port)
-	return nil
+	return f.measure(port)
 }
 
 // fill prepares the replies.
@@ -201,7 +207,7 @@ func (f *Fleet) Serve(ctx context.Context) error {
 		wg.Go(func() { errs[i] = p.Serve(ctx, start) })
 	}
 	wg.Wait()
-	return errors.Join(errs...)
+	return errors.Join(errors.Join(errs...), f.writeHolds())
 }
 
 // Close closes the sockets. It must not be called before Serve has returned.
