@@ -155,6 +155,10 @@ func (c *Cursor) name() bool {
 	}
 	c.key = c.line[c.at : end-1]
 	c.at = end
+	if c.peek() == ':' {
+		c.at++
+		return true
+	}
 	return c.take(':')
 }
 
@@ -251,6 +255,12 @@ func (c *Cursor) Raw() []byte {
 	start := c.at
 	if !c.value {
 		return nil
+	}
+	if c.peek() == '"' { // the most frequent value
+		if end := stringEnd(c.line, start+1); end >= 0 {
+			c.at, c.value = end, false
+			return c.line[start:end]
+		}
 	}
 	if c.skip(); c.bad {
 		return nil
