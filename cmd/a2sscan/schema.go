@@ -18,7 +18,7 @@ func (a *app) schemaCommand() *cobra.Command {
 types from the first records lose rare keys; the schema prevents that.
 
   json        a JSON Schema (draft 2020-12) of the record
-  duckdb      a read_json call with all columns, for FILE (default census.ndjson)
+  duckdb      a read_json call with columns, for FILE (default census.ndjson)
   clickhouse  a CREATE TABLE statement
   stats       a JSON Schema of what a2sscan stats prints`,
 		Example: `  a2sscan schema json > record.schema.json

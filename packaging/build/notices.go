@@ -52,7 +52,7 @@ func notices(s system) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// listImported returns what go list prints.
+// listImported returns the packages that go list prints.
 func listImported(s system) (packages []imported, err error) {
 	out, err := command(s.env(), "go", "list", "-deps", "-json=Dir,Module", "./cmd/a2sscan").Output()
 	if err != nil {
