@@ -113,5 +113,6 @@
 // timeout of 1 s. A target that sent nothing at all gives its slot back, and is
 // listened for until then in 16 bytes (listening.go); a late answer reopens it. When
 // all targets are started, the scan waits for these two no longer than twice the
-// time that 1 in 5000 answers takes longer than, after the last request.
+// time that 1 in 5000 answers takes longer than, after the last request; for a
+// question of a server that answered something, at least 1 s.
 package scanner

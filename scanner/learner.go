@@ -164,7 +164,8 @@ type lastWaits struct {
 	heard  time.Duration // to a question, of one that did
 }
 
-// last returns the last waits: twice what one in 5000 answers exceeded.
+// last returns the last waits: twice what one in 5000 answers exceeded. A server that
+// answered something is there: its last question is worth a whole timeout.
 func (l *learner) last() (w lastWaits) {
 	if !l.learned() || l.all.blind() {
 		return w
@@ -173,7 +174,7 @@ func (l *learner) last() (w lastWaits) {
 		w.silent = lastFactor * l.firsts.upper(rarestTrip)
 	}
 	if l.asked.n >= enoughTotals {
-		w.heard = lastFactor * l.asked.upper(rarestTrip)
+		w.heard = max(lastFactor*l.asked.upper(rarestTrip), l.most)
 	}
 	return w
 }

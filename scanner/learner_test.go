@@ -183,7 +183,11 @@ func TestLearnerLast(t *testing.T) {
 	for range enoughTotals {
 		l.answered(50 * ms)
 	}
-	if got := l.last(); !about(got.silent, 800*ms) || !about(got.heard, 100*ms) {
+	if got := l.last(); !about(got.silent, 800*ms) || got.heard != l.most {
+		t.Errorf("%+v", got)
+	}
+	l.answered(700 * ms)
+	if got := l.last(); !about(got.heard, 1400*ms) {
 		t.Errorf("%+v", got)
 	}
 	if got := l.cooldown(2 * time.Second); !about(got, 200*ms) {
