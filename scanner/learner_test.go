@@ -43,7 +43,7 @@ func TestUpper(t *testing.T) {
 	}
 }
 
-// TestRoundTripsForget replaces all round trips by others: soon these alone count.
+// TestRoundTripsForget replaces all round trips by others: soon only the new ones count.
 func TestRoundTripsForget(t *testing.T) {
 	var trips roundTrips
 	for range 3 * tripGeneration {
