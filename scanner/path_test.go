@@ -121,3 +121,40 @@ func TestFindRate(t *testing.T) {
 		})
 	}
 }
+
+// TestPathEvidence: each first request counts once, and so does its answer. Repeated
+// requests and their answers count as neither.
+func TestPathEvidence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n, s := halfSilent(), newServer()
+		asked := map[uint64]int{}
+		n.serve = func(addr uint64, req wire.Request) {
+			if addr>>16%2 != 0 {
+				return
+			}
+			if req.Kind == wire.KindRulesRequest {
+				if asked[addr]++; asked[addr] == 1 {
+					return // lost
+				}
+			}
+			s.answer(n, addr, req)
+		}
+		const targets, live = 40, 20
+		cfg, err := Config{Rate: 1000, FindRate: true, AddressRate: Off, transport: n}.withDefaults()
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := newEngine(cfg, n, func(*Result) {})
+		if _, err := e.scan(t.Context(), seqOf(addresses(targets))); err != nil {
+			t.Fatal(err)
+		}
+		var first, known yield
+		for i := range e.pacer.path.begun {
+			first.add(e.pacer.path.phase(i).first)
+			known.add(e.pacer.path.phase(i).known)
+		}
+		if first != (yield{targets, live}) || known != (yield{3 * live, 2 * live}) {
+			t.Errorf("unknown targets %+v, known servers %+v", first, known)
+		}
+	})
+}
