@@ -579,12 +579,13 @@ func (p *pathRate) full(lost float64) bool {
 	return true
 }
 
-// backOff is by what to lower a rate at which the path is full: more each time.
+// backOff is by what to lower a rate at which the path is full: by a tenth, and by two
+// the next time. A rate that never proved right is halved.
 func (p *pathRate) backOff() float64 {
 	if !p.proven {
 		return 0.5
 	}
-	return max(1-0.1*math.Pow(2, float64(p.flat-1)), 0.5)
+	return max(1-0.1*float64(p.flat), 0.8)
 }
 
 // set changes the rate between trials.
