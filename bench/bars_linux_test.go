@@ -42,6 +42,8 @@ func TestBars(t *testing.T) {
 	if !*barsFlag {
 		t.Run("throughput", testSmallThroughput)
 		t.Run("realistic", testSmallRealistic)
+		t.Run("timeouts", testSmallTimeouts)
+		t.Run("trips", testSmallTrips)
 		t.Run("sweep", testSmallSweep)
 		t.Run("drops", testSmallDrops)
 		t.Run("start", testSmallStart)
@@ -50,7 +52,10 @@ func TestBars(t *testing.T) {
 	t.Logf("%s, %d processors, %s", runtime.Version(), runtime.NumCPU(), time.Now().UTC().Format(time.DateOnly))
 	t.Run("server", barsOfServer)
 	t.Run("throughput", barsOfThroughput)
+	t.Run("compression", barsOfCompression)
 	t.Run("realistic", barsOfRealistic)
+	t.Run("timeouts", barsOfTimeouts)
+	t.Run("trips", barsOfTrips)
 	t.Run("sweep", barsOfSweep)
 	t.Run("drops", barsOfDrops)
 	t.Run("pacing", barsOfPacing)
@@ -92,12 +97,28 @@ func hold(t *testing.T, bars ...bar) {
 	}
 }
 
+// logParts logs the user and the system time of a server apart. Microseconds differ
+// threefold from machine to machine; the ratios differ less: user time to copying and
+// scanning the bytes of a server, and system time to that of the first series, the
+// bare loop.
+func logParts(t *testing.T, all []Series) {
+	t.Helper()
+	floor := floorTime()
+	t.Logf("copying and scanning the bytes of a server: %.2f µs", us(floor))
+	for _, x := range all {
+		user, system := x.median(userTime), x.median(systemTime)
+		t.Logf("%-8s user %5.2f µs a server, %5.2f times copying and scanning; system %5.2f µs, %.2f times the bare loop's",
+			x[0].Config.Name(), user/1e3, user/float64(floor), system/1e3, system/all[0].median(systemTime))
+	}
+}
+
 func barsOfThroughput(t *testing.T) {
 	all := measure(t, *roundsFlag, clients(*serversFlag)...)
 	ceiling, discard, ndjson, zstd := all[0], all[1], all[2], all[3]
 	t.Logf("servers/s: bare %.0f, discard %.0f, ndjson %.0f, zstd %.0f",
 		ceiling.Rate(), discard.Rate(), ndjson.Rate(), zstd.Rate())
 	t.Logf("discard: CPU %.2f times the bare loop's", discard.CPURatio(ceiling))
+	logParts(t, all)
 	hold(t,
 		bar{what: "bare loop, µs of CPU a server", got: us(ceiling.CPU()), limit: 25},
 		bar{what: "NDJSON: CPU a server, times the bare loop's", got: ndjson.CPURatio(ceiling), limit: 1.4},
@@ -174,6 +195,7 @@ func testSmallThroughput(t *testing.T) {
 	const servers = 1000
 	for _, c := range clients(servers) {
 		c.Check = c.Loop == Scan
+		c.Timeout = 10 * time.Second // a busy machine must not cause retries
 		r := run(t, c)
 		want := Kinds{servers, servers, servers, servers}
 		all := r.Complete == servers && r.Live == servers

@@ -70,6 +70,8 @@ func report(b *testing.B, s, ceiling Series, name string) {
 }
 
 func unanswered(r *Result) float64 { return 1 - float64(r.Complete)/float64(r.Live) }
+func userTime(r *Result) float64   { return float64(r.Usage.User) / float64(r.Config.Targets()) }
+func systemTime(r *Result) float64 { return float64(r.Usage.System) / float64(r.Config.Targets()) }
 func datagrams(r *Result) float64  { return float64(r.Sent) / float64(r.Live) }
 func seconds(r *Result) float64    { return r.Elapsed.Seconds() }
 func drops(r *Result) float64      { return float64(r.Drops) }

@@ -62,6 +62,7 @@ type Config struct {
 	RecvBuffer  int // bytes; zero: the scanner's default
 
 	Check   bool          // compare every record with what its server sends
+	Trips   bool          // compare the round trips of the records with what the fleet measured
 	Limit   time.Duration // after this time the processes are ended
 	Profile string        // a file for the client's CPU profile; empty: none
 	Dir     string        // for the list and the records; empty: a temporary one
@@ -100,6 +101,14 @@ func Realistic(targets int) Config {
 		Rate: 50_000, AddressRate: off,
 		Limit: 2 * time.Minute,
 	}
+}
+
+// Distant is a list of servers as of a network scan, one port of each address and
+// otherwise as Realistic.
+func Distant(targets int) Config {
+	c := Realistic(targets)
+	c.Addresses, c.Fleet.Ports = targets, 1
+	return c
 }
 
 // sweepTimeout is the timeout for each address of a sweep. With 2^18 addresses open

@@ -18,6 +18,7 @@ type Result struct {
 	FleetUsage Usage
 	FleetDrops uint64 // queries that did not fit into the fleet's buffer
 	Live       uint64 // places with a server
+	Trips      Trips  // if Config.Trips
 }
 
 // CPU returns the client's processor time per target, user and system.
@@ -80,6 +81,9 @@ func runOnce(c Config) (r Result, err error) {
 		return r, err
 	}
 	defer os.RemoveAll(dir)
+	if c.Trips {
+		c.Fleet.Holds = filepath.Join(dir, "holds")
+	}
 	f, err := start(partFleet, c.Limit, c.Fleet)
 	if err != nil {
 		return r, err
@@ -102,6 +106,9 @@ func runOnce(c Config) (r Result, err error) {
 	r.Fleet, r.FleetUsage = end.Stats, end.Usage
 	r.Live = t.live()
 	r.FleetDrops = t.dropped(&r)
+	if c.Trips && err == nil {
+		r.Trips, err = compareTrips(t.Output, c.Fleet.Holds)
+	}
 	return r, err
 }
 

@@ -192,11 +192,23 @@ func timesOf(a, b func()) float64 {
 	return float64(bestA) / float64(bestB)
 }
 
+// floorTime is how long it takes to copy the bytes of a server and look at each: the
+// unit in which user time is comparable between machines.
+func floorTime() time.Duration {
+	s, best := newSample(), time.Hour
+	for start := time.Now(); time.Since(start) < time.Second; {
+		best = min(best, durationOf(s.floor))
+	}
+	return best / runsTimed
+}
+
+const runsTimed = 48
+
 // durationOf times several runs together: long enough for the resolution of the
 // clock, and shorter than a time slice of the scheduler.
 func durationOf(f func()) time.Duration {
 	start := time.Now()
-	for range 48 {
+	for range runsTimed {
 		f()
 	}
 	return time.Since(start)

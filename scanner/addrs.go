@@ -162,6 +162,13 @@ func (a *addrs) refund(now time.Duration, addr uint64, sent int) {
 	}
 }
 
+// reclaim takes back a refund: the target is open again.
+func (a *addrs) reclaim(now time.Duration, addr uint64, sent int) {
+	if a.every != 0 && sent < addrBurst {
+		a.charge(now, ipOf(addr), addrBurst-sent)
+	}
+}
+
 // sent charges a datagram beyond the burst of its target.
 func (a *addrs) sent(now time.Duration, addr uint64) {
 	if a.every != 0 {

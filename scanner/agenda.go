@@ -112,12 +112,15 @@ func (a *agenda) reopen() {
 	}
 }
 
-// most is how often the most repeated of the silent questions was sent.
-func (a *agenda) most() (n uint8) {
-	for q := range each(a.silent()) {
-		n = max(n, a.attempts[q])
+// most returns the most repeated of the silent questions of qs, and how often it was
+// sent.
+func (a *agenda) most(qs Questions) (most wire.Question, n int) {
+	for q := range each(a.silent() & qs) {
+		if times := int(a.attempts[q]); times > n {
+			most, n = q, times
+		}
 	}
-	return n
+	return most, n
 }
 
 // status returns those of the set that make up a status.

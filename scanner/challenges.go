@@ -182,6 +182,7 @@ func (s *session) onChallenge(now time.Duration, c wire.Challenge) verdict {
 	case known.single:
 		return s.onOwnChallenge(now, c, old)
 	case c == known.current:
+		s.got.trips.again()
 		known.echo(now)
 		return useless
 	case old:

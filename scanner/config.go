@@ -40,9 +40,9 @@ type Config struct {
 	AddressRate   float64            // datagrams per second and address; zero: DefaultAddressRate; Off: no limit
 	MaxPerAddress int                // servers asked on one address; zero or Off: all of them
 	Asked         map[netip.Addr]int // servers on an address that earlier parts of the scan asked, for MaxPerAddress
-	Timeout       time.Duration      // how long the first attempt waits; zero: DefaultTimeout
+	Timeout       time.Duration      // how long the first attempt waits; zero: as the round trips suggest, DefaultTimeout at most
 	Retries       int                // attempts after the first; zero: DefaultRetries; Off: none
-	Cooldown      time.Duration      // how long finished targets stay known; zero: DefaultCooldown; Off: none
+	Cooldown      time.Duration      // how long finished targets stay known; zero: DefaultCooldown, less at the end where Timeout is zero too; Off: none
 	InFlight      int                // targets open at once; zero: as many as rate and timeouts need
 	ByteBudget    int64              // bytes of replies held; zero: DefaultByteBudget
 
@@ -105,7 +105,9 @@ type Config struct {
 	transport transport // tests put a network of their own here
 	unhandled int       // results that may wait for the caller; tests make it small
 
-	freeInFlight bool // InFlight follows Rate
+	freeInFlight  bool // InFlight follows Rate
+	learn         bool // the timeouts are those that the round trips suggest
+	coolAsLearned bool // so is the cooldown
 }
 
 // withDefaults returns cfg with its zero values replaced, or an error that
@@ -115,6 +117,8 @@ func (cfg Config) withDefaults() (Config, error) {
 	cfg.Rate = cmp.Or(cfg.Rate, DefaultRate)
 	cfg.AddressRate = cmp.Or(cfg.AddressRate, DefaultAddressRate)
 	cfg.MaxPerAddress = cmp.Or(cfg.MaxPerAddress, Off)
+	cfg.learn = cfg.Timeout == 0
+	cfg.coolAsLearned = cfg.learn && cfg.Cooldown == 0
 	cfg.Timeout = cmp.Or(cfg.Timeout, DefaultTimeout)
 	cfg.Retries = none(cmp.Or(cfg.Retries, DefaultRetries))
 	cfg.Cooldown = none(cmp.Or(cfg.Cooldown, DefaultCooldown))

@@ -69,6 +69,7 @@ func newEngine(cfg Config, sock transport, handle func(*Result)) *engine {
 		open: e.open, handoff: e.handoff, stats: &e.stats,
 	}
 	e.sender.sock, e.sender.open, e.sender.addrs, e.sender.stats = sock, e.open, e.addrs, &e.stats
+	e.sender.clock = e.clock
 	e.recv = receiver{
 		lately: make(lately, latelySize),
 		batch:  make([]udp.Packet, batchLen),
@@ -105,7 +106,7 @@ func (e *engine) scan(ctx context.Context, targets iter.Seq[Target]) (Stats, err
 	e.handOverAll()
 	e.stats.Wait = WaitNothing
 	e.stats.Elapsed = e.clock()
-	e.stats.Unfinished = uint64(e.supply.unstarted() + e.open.n())
+	e.stats.Unfinished = uint64(e.supply.unstarted() + e.open.n() + e.open.listening.n)
 	e.publish()
 	return e.stats, err
 }
@@ -158,12 +159,15 @@ func (e *engine) loop(ctx context.Context) error {
 func (e *engine) receive(wait time.Duration) (now time.Duration, total int, err error) {
 	for total < maxDrain {
 		n, err := e.sock.Recv(e.recv.batch, wait)
-		now = e.clock()
+		read := time.Now()
+		now = read.Sub(e.start)
 		if err != nil {
 			return now, total, err
 		}
+		wall := read.UnixNano()
 		for i := range e.recv.batch[:n] {
-			if slot := e.recv.take(now, &e.recv.batch[i]); slot >= 0 {
+			p := &e.recv.batch[i]
+			if slot := e.recv.take(now, e.recv.drained.arrival(now, wall, p.Stamp), p); slot >= 0 {
 				e.advance(now, slot)
 			}
 		}
@@ -183,6 +187,8 @@ func (e *engine) housekeeping(now time.Duration) {
 	e.recv.unreachable(e.sock, advance)
 	e.handoff.collect()
 	e.open.wheel.advance(e.open.slots, e.recv.drained.until, func(i int32) { e.fire(now, i) })
+	e.learn(now)
+	e.expire(now)
 	e.open.forget(now)
 	e.addrs.forget(now)
 	e.drain()
@@ -222,7 +228,7 @@ func (e *engine) changeRate(now time.Duration) {
 func (e *engine) fire(now time.Duration, i int32) {
 	t := &e.open.slots.at(i).session
 	e.sender.gso.waited(t, &e.stats)
-	e.open.plan.tick(t, now)
+	e.open.plan.tick(t, now, e.open.timeout(e.open.slots.at(i)))
 	e.advance(now, i)
 }
 
@@ -239,6 +245,10 @@ func (e *engine) advance(now time.Duration, i int32) {
 func (e *engine) finish(now time.Duration, i int32) {
 	sl := e.open.slots.at(i)
 	e.sender.gso.waited(&sl.session, &e.stats)
+	if e.open.listens(now, &sl.session) {
+		e.listen(now, i)
+		return
+	}
 	e.recv.keepParts(sl)
 	if lb := e.open.slots.labels.get(i); !e.supply.park(sl, lb) {
 		e.handoff.add(e.outcome(now, sl, lb))
@@ -249,6 +259,49 @@ func (e *engine) finish(now time.Duration, i int32) {
 	e.pool.learn(sl.session.got)
 	e.addrs.refund(now, sl.source(), int(sl.sent))
 	e.open.close(i)
+}
+
+// listen gives a silent target's slot back, and goes on listening for it.
+func (e *engine) listen(now time.Duration, i int32) {
+	sl := e.open.slots.at(i)
+	if e.open.listening.full() {
+		e.stats.Timeouts.Dropped++
+		e.handoff.add(e.open.expire(now))
+	}
+	e.pool.learn(nil)
+	e.addrs.refund(now, sl.source(), int(sl.sent))
+	e.open.listen(i)
+}
+
+// expire ends listening for targets whose time is over.
+func (e *engine) expire(now time.Duration) {
+	for !e.handoff.full() {
+		if end := e.open.listenEnd(now); end == 0 || e.recv.drained.until < end {
+			return
+		}
+		e.handoff.add(e.open.expire(now))
+	}
+}
+
+// learn sets the timeouts by what the round trips were like lately. When the last
+// target is started it says how long answers are worth waiting for.
+func (e *engine) learn(now time.Duration) {
+	l := e.open.learner
+	if l == nil || !l.due(now) {
+		return
+	}
+	shorter := l.update(now)
+	if (e.draining || !e.supply.more()) && e.open.lastWaits() || shorter {
+		e.open.retime()
+	}
+}
+
+// cooldown is how long to listen for late replies once every target is finished.
+func (e *engine) cooldown() time.Duration {
+	if e.cfg.coolAsLearned {
+		return e.open.learner.cooldown(e.cfg.Cooldown)
+	}
+	return e.cfg.Cooldown
 }
 
 // outcome is what became of a session that is done.
@@ -274,14 +327,14 @@ func (e *engine) handOverAll() {
 
 // finished reports whether nothing is left to do and the cooldown is over.
 func (e *engine) finished(now time.Duration) bool {
-	if e.open.n() > 0 || len(e.sender.out) > 0 || !e.draining && e.supply.more() {
+	if e.open.n() > 0 || e.open.listening.n > 0 || len(e.sender.out) > 0 || !e.draining && e.supply.more() {
 		return false
 	}
 	if e.draining || e.cfg.Cooldown == 0 || e.stats.DatagramsSent() == 0 {
 		return true
 	}
 	if e.quietEnd == 0 {
-		e.quietEnd = now + e.cfg.Cooldown
+		e.quietEnd = now + e.cooldown()
 	}
 	e.stats.Wait = WaitCooldown
 	return now >= e.quietEnd
@@ -297,6 +350,9 @@ func (e *engine) idle(now time.Duration) time.Duration {
 		d = pollWait
 	}
 	if next := e.open.wheel.next(); next > 0 {
+		d = min(d, next-now)
+	}
+	if next := e.open.listenEnd(now); next > 0 {
 		d = min(d, next-now)
 	}
 	if next := e.addrs.next(); next > 0 && e.stats.Wait == WaitAddress {

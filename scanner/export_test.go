@@ -53,6 +53,7 @@ func NewHarness() (*Harness, error) {
 	h := &Harness{Give: func(*Result) {}, now: time.Second}
 	h.e = newEngine(cfg, &h.net, func(*Result) {})
 	h.e.draining = true // there is no list
+	h.e.sender.clock = func() time.Duration { return h.now }
 	return h, nil
 }
 
@@ -78,7 +79,7 @@ func (h *Harness) Send() []udp.Packet {
 // Receive gives the engine a datagram.
 func (h *Harness) Receive(p *udp.Packet) {
 	h.now += time.Microsecond
-	if slot := h.e.recv.take(h.now, p); slot >= 0 {
+	if slot := h.e.recv.take(h.now, h.now, p); slot >= 0 {
 		h.e.advance(h.now, slot)
 	}
 }

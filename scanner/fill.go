@@ -15,7 +15,7 @@ func (e *engine) send(now time.Duration) int {
 	if len(e.sender.out) == 0 {
 		return 0
 	}
-	n, failed := e.sender.flush(now)
+	n, failed := e.sender.flush()
 	if failed != nil {
 		e.sendFailed(now, failed)
 	}

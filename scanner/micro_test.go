@@ -73,11 +73,11 @@ func stepMicro() micro {
 		t, a = session{}, answer{}
 		p.start(&t)
 		p.advance(&t, now)
-		p.sent(&t, now, AskInfo)
+		p.sent(&t, now, time.Second, AskInfo)
 		t.begin(&a)
 		t.onChallenge(0, 77)
 		p.advance(&t, now)
-		p.sent(&t, now, AskAll)
+		p.sent(&t, now, time.Second, AskAll)
 		for q := range wire.Question(wire.NumQuestions) {
 			t.onReply(now, q, 0)
 			p.advance(&t, now)

@@ -259,6 +259,7 @@ func FuzzSession(f *testing.F) {
 	f.Add([]byte{0, 1, 2, 3}, uint8(7))
 	f.Add([]byte{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9, 9}, uint8(7))
 	f.Add([]byte{5, 6, 0, 5, 6, 12, 12, 12, 7, 12}, uint8(3))
+	f.Add([]byte{0, 1, 2, 3, 12, 12}, uint8(7|32))
 	f.Fuzz(func(t *testing.T, events []byte, questions uint8) {
 		p := plan{
 			questions: Questions(questions) & (AskAll | AskPing), fallback: questions&16 != 0,
@@ -267,19 +268,23 @@ func FuzzSession(f *testing.F) {
 		if p.questions.status() == 0 {
 			return
 		}
+		base := p.schedule.Timeout
+		if questions&32 != 0 { // it has learned
+			base, p.last.heard = LeastTimeout, time.Duration(questions>>6)*time.Second
+		}
 		var tk session
 		p.start(&tk)
 		now, sent, next := time.Duration(0), 0, wire.Challenge(1)
 		for i := 0; tk.flags&flagDone == 0; i++ {
 			if i < len(events) {
-				fuzzEvent(&tk, &p, now, events[i], &next)
+				fuzzEvent(&tk, &p, now, base, events[i], &next)
 			} else {
 				now = max(now+time.Millisecond, tk.clock.wake())
-				p.tick(&tk, now)
+				p.tick(&tk, now, base)
 			}
 			p.advance(&tk, now)
 			for q := range each(tk.agenda.due & (tk.agenda.open | aside)) {
-				p.sent(&tk, now, 1<<q)
+				p.sent(&tk, now, base, 1<<q)
 				sent++
 			}
 			now += time.Millisecond
@@ -298,7 +303,7 @@ func FuzzSession(f *testing.F) {
 	})
 }
 
-func fuzzEvent(t *session, p *plan, now time.Duration, b byte, next *wire.Challenge) {
+func fuzzEvent(t *session, p *plan, now, base time.Duration, b byte, next *wire.Challenge) {
 	q := wire.Question(b / 16 % 3)
 	if t.got == nil && b%13 != 10 && b%13 != 12 {
 		t.begin(new(answer))
@@ -334,7 +339,7 @@ func fuzzEvent(t *session, p *plan, now time.Duration, b byte, next *wire.Challe
 	case 11:
 		t.onBanned()
 	case 12:
-		p.tick(t, now)
+		p.tick(t, now, base)
 	}
 }
 

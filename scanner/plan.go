@@ -13,6 +13,8 @@ type plan struct {
 	schedule  Schedule
 	once      bool // the second pass: a server that answers nothing is asked once
 
+	last lastWaits // at the end of a scan
+
 	fallback     bool // a server that ignores INFO is asked for PLAYER and ping once each
 	lateFallback bool // the same for the second pass
 	trailingNUL  bool // every request but INFO has one more NUL
@@ -46,10 +48,18 @@ func (p *plan) start(s *session) {
 	s.ask(lowest(s.agenda.open))
 }
 
-// sent notes that qs went out, and until when the session waits for an answer.
-func (p *plan) sent(s *session, now time.Duration, qs Questions) {
+// sent notes that qs went out, and until when the session waits for an answer. base
+// is how long the first attempt waits.
+func (p *plan) sent(s *session, now, base time.Duration, qs Questions) {
 	s.onSent(now, qs)
-	s.clock.wakeAt(now + p.timeout(s))
+	s.clock.wakeAt(now + p.timeout(s, base))
+}
+
+// retime says anew until when a session waits for an answer.
+func (p *plan) retime(s *session, base time.Duration) {
+	if s.agenda.silent() != 0 && s.agenda.due == 0 && !s.unpacking() {
+		s.clock.wakeAt(s.clock.lastAt() + p.timeout(s, base))
+	}
 }
 
 // renewable returns those of qs, which are about to be repeated, that are to be
@@ -79,24 +89,36 @@ func (s *session) rarelyAnswered(q wire.Question) bool {
 	return q == wire.QuestionRules && s.flags&flagCSGO != 0
 }
 
-// tick is called when wake has passed: it repeats or gives up silent questions.
-func (p *plan) tick(s *session, now time.Duration) {
-	silent := s.agenda.silent()
+// tick is called when wake has passed: it repeats or gives up silent questions. base
+// is how long the first attempt waits.
+func (p *plan) tick(s *session, now, base time.Duration) {
+	silent, kept := s.agenda.silent(), p.kept(s, now, base)
 	switch {
 	case silent == 0:
 		return
 	case s.unpacking():
 		s.clock.wakeAt(now + packedWait)
 		return
+	case kept != 0:
+		s.clock.wakeAt(p.spentEnd(s, kept)) // unless something is sent before
+		if silent &^= kept; silent == 0 {
+			return
+		}
 	}
-	silent = s.suspectLimit(silent)
+	p.silent(s, now, silent, kept)
+}
+
+// silent repeats or gives up silent questions, but for those that are kept.
+func (p *plan) silent(s *session, now time.Duration, silent, kept Questions) {
+	silent = s.suspectLimit(silent) &^ kept
 	s.agenda.stopWaiting()
+	s.agenda.waiting |= kept
 	s.flying = 0
 	s.flags &^= flagHeld
 	if s.got != nil {
 		s.got.challenges.waited()
 	}
-	if s.quiet++; s.flags&flagAnswered == 0 && int(s.quiet) >= p.patienceAsks(s) {
+	if s.quiet++; kept == 0 && s.flags&flagAnswered == 0 && int(s.quiet) >= p.patienceAsks(s) {
 		p.ignored(s)
 		return
 	}
@@ -313,18 +335,85 @@ func (p *plan) maxAsks(s *session, q wire.Question) int {
 	return n
 }
 
-// timeout is how long to wait for what was just sent: as the schedule says, and
-// never less than two round trips of this server.
-func (p *plan) timeout(s *session) time.Duration {
-	d := p.schedule.Wait(int(s.agenda.most()))
-	if p.once {
+// timeout is how long to wait for what was sent last: as the schedule says, and
+// never less than two round trips of this server. base is how long the first
+// attempt waits.
+func (p *plan) timeout(s *session, base time.Duration) time.Duration {
+	_, n := s.agenda.most(AskAll)
+	d := p.schedule.Wait(n)
+	switch {
+	case p.once:
 		d = p.schedule.Longest()
+	case base < p.schedule.Timeout && n > 0:
+		d = p.learnt(s, base)
 	}
 	if s.got != nil {
-		d = max(d, min(2*s.got.trips.first, maxRTTWait))
+		d = max(d, min(max(2*s.got.trips.first, s.got.trips.late*5/4), maxRTTWait))
 	}
 	if s.flags&flagLimited != 0 {
 		d = max(d, serialGap)
 	}
 	return d
+}
+
+// learnt is how long to wait in a scan that learned that the first attempt need not
+// wait longer than base. A question that is not asked again, of a target that can't
+// be listened for later, is waited for as long as the fixed schedule says.
+func (p *plan) learnt(s *session, base time.Duration) time.Duration {
+	after := s.clock.lastAt() - s.clock.firstAt
+	switch {
+	case s.beside&besideFallback != 0:
+		return p.schedule.sum(1+p.schedule.Retries) + p.schedule.Timeout - after
+	case s.got == nil:
+		_, n := s.agenda.most(AskAll)
+		if n > p.schedule.Retries && p.schedule.SecondPass {
+			return p.schedule.sum(n) - after
+		}
+		return p.schedule.learnt(base, after, n, 1+p.schedule.Retries)
+	}
+	spent := p.spent(s)
+	if spent == s.agenda.silent() {
+		return max(base, p.spentEnd(s, spent)-s.clock.lastAt())
+	}
+	q, n := s.agenda.most(^spent)
+	after = s.clock.lastAt() - s.clock.at(s.got.trips.asked[q])
+	return p.schedule.learnt(base, after, n, p.maxAsks(s, q))
+}
+
+// spent returns the silent questions that are not asked again.
+func (p *plan) spent(s *session) (qs Questions) {
+	for q := range each(s.agenda.silent()) {
+		if int(s.agenda.attempts[q]) >= p.maxAsks(s, q) {
+			qs |= 1 << q
+		}
+	}
+	return qs
+}
+
+// spentEnd is until when the fixed schedule waits for the last of qs. At the end of a
+// scan it is sooner.
+func (p *plan) spentEnd(s *session, qs Questions) (end time.Duration) {
+	trips := &s.got.trips
+	for q := range each(qs) {
+		until := s.clock.at(trips.asked[q]) + p.schedule.sum(p.maxAsks(s, q))
+		if p.last.heard > 0 {
+			until = min(until, s.clock.at(trips.sentUS[q])+p.last.heard)
+		}
+		end = max(end, until)
+	}
+	return end
+}
+
+// kept returns the questions that are not asked again and are still waited for,
+// since the fixed schedule would wait for them.
+func (p *plan) kept(s *session, now, base time.Duration) (qs Questions) {
+	if s.got == nil || p.once || base >= p.schedule.Timeout {
+		return 0
+	}
+	for q := range each(p.spent(s)) {
+		if now < p.spentEnd(s, 1<<q) {
+			qs |= 1 << q
+		}
+	}
+	return qs
 }

@@ -33,36 +33,54 @@ type receiver struct {
 	roundTrip func(time.Duration)
 }
 
-// take handles one datagram. It returns the slot of its session, or -1.
-func (r *receiver) take(now time.Duration, p *udp.Packet) int32 {
+// take handles one datagram, which the kernel received at a time and which was read
+// now. It returns the slot of its session, or -1.
+func (r *receiver) take(now, at time.Duration, p *udp.Packet) int32 {
 	if r.trace != nil {
-		r.trace(now, false, udp.Unpack(p.Addr), p.Data)
+		r.trace(at, false, udp.Unpack(p.Addr), p.Data)
 	}
 	r.stats.RecvBytes += uint64(len(p.Data))
 	i := r.open.index.get(p.Addr)
 	if i < 0 {
-		r.stranger(p)
-		return -1
+		if i = r.reopen(now, p.Addr); i < 0 {
+			r.stranger(p)
+			return -1
+		}
 	}
 	sl := r.open.slots.at(i)
-	a := r.answer(now, &sl.session)
-	a.count(now, p.Data)
+	at = max(at, sl.session.clock.firstAt)
+	a := r.answer(at, &sl.session)
+	a.count(at, p.Data)
 	if r.raw {
 		a.keepRaw(r.pool, p.Data)
 	}
 	before := a.trips.first
-	r.account(now, sl, r.deliver(now, i, p.Data))
+	r.account(now, sl, r.deliver(at, i, p.Data))
 	if r.roundTrip != nil && before == 0 && a.trips.first > 0 {
 		r.roundTrip(a.trips.first)
+	}
+	if r.open.learner != nil {
+		r.open.learn(at, sl)
+	}
+	return i
+}
+
+// reopen opens a target that was given up early, since it answers. It returns its
+// slot, or -1 if there is no such target.
+func (r *receiver) reopen(now time.Duration, addr uint64) int32 {
+	i := r.open.reopen(now, addr)
+	if i >= 0 {
+		r.stats.Timeouts.Reopened++
+		r.addrs.reclaim(now, addr, int(r.open.slots.at(i).sent))
 	}
 	return i
 }
 
 // answer returns where the replies of a session are kept.
-func (r *receiver) answer(now time.Duration, t *session) *answer {
+func (r *receiver) answer(at time.Duration, t *session) *answer {
 	if t.got == nil {
 		a := r.pool.answer()
-		a.firstAt = now
+		a.firstAt = at
 		a.attempt = t.quiet + 1 + uint8(r.open.plan.attemptsBefore())
 		t.begin(a)
 	}
@@ -70,20 +88,20 @@ func (r *receiver) answer(now time.Duration, t *session) *answer {
 }
 
 // count adds a datagram to the counts of an answer.
-func (a *answer) count(now time.Duration, datagram []byte) {
-	a.lastAt = now
+func (a *answer) count(at time.Duration, datagram []byte) {
+	a.lastAt = at
 	a.received++
 	a.recvBytes += uint64(len(datagram))
 }
 
-// deliver gives a datagram to the session in slot i.
-func (r *receiver) deliver(now time.Duration, i int32, datagram []byte) delivery {
+// deliver gives a datagram that came at a time to the session in slot i.
+func (r *receiver) deliver(at time.Duration, i int32, datagram []byte) delivery {
 	t := &r.open.slots.at(i).session
 	switch {
 	case wire.IsSingle(datagram):
-		return t.got.deliver(t, r.pool, now, datagram, &r.info)
+		return t.got.deliver(t, r.pool, at, datagram, &r.info)
 	case wire.IsSplit(datagram):
-		return r.fragment(now, i, datagram)
+		return r.fragment(at, i, datagram)
 	}
 	t.onJunk(wire.ErrMalformed)
 	return delivery{kind: ReplyOther, class: ClassMalformed}
@@ -117,6 +135,7 @@ func (r *receiver) unreachable(sock transport, changed func(i int32)) {
 // still be in the socket is not silent, so timeouts run by this time and not by
 // the clock. A socket that is never empty delays them by maxBehind at most.
 type drained struct {
+	before  time.Duration // when the socket was empty the time before
 	emptyAt time.Duration // when the socket was last empty
 	until   time.Duration // everything received before this time has been processed
 	behind  bool          // that is not now
@@ -125,8 +144,19 @@ type drained struct {
 // note takes how many datagrams the last turn of the loop received.
 func (d *drained) note(now time.Duration, received int) {
 	if received < maxDrain {
-		d.emptyAt = now
+		d.before, d.emptyAt = d.emptyAt, now
 	}
 	d.until = max(d.emptyAt, now-maxBehind)
 	d.behind = d.emptyAt < now && d.until == d.emptyAt
+}
+
+// arrival is when the kernel received a datagram that was read now. wall is now by the
+// clock of the stamp. Where that clock was set meanwhile, or there is no stamp, it is
+// now: nothing is in the socket that came before it was empty.
+func (d *drained) arrival(now time.Duration, wall, stamp int64) time.Duration {
+	age := time.Duration(wall - stamp)
+	if stamp == 0 || age < 0 || now-age < d.before {
+		return now
+	}
+	return now - age
 }

@@ -199,6 +199,9 @@ func (a *answer) deliverInfo(t *session, pool *pool, now time.Duration, msg []by
 		if in.Decode(msg) == nil && a.info != nil && contradicts(&a.in, in) {
 			a.suspicion.contradicted()
 		}
+		if a.challenges.seen == 0 {
+			a.trips.again()
+		}
 		d.class = classOf(t.onReply(now, wire.QuestionInfo, 0))
 		return d
 	}
@@ -419,7 +422,7 @@ func (a *answer) deliverPong(t *session, pool *pool, now time.Duration, msg []by
 	}
 	switch sent := !t.agenda.due.Has(wire.QuestionPing); {
 	case t.onPong() == used && sent:
-		a.pingRTT = now - t.clock.at(t.got.trips.sentUS[wire.QuestionPing])
+		a.pingRTT = t.clock.since(t.got.trips.sentUS[wire.QuestionPing], now)
 	case t.beside&besidePing != 0 && !asked:
 		d.class = ClassDuplicate
 	}

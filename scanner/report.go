@@ -16,8 +16,9 @@ type reporter struct {
 func (e *engine) publish() {
 	s := &e.stats
 	s.Finished, s.Errors = e.handoff.finisher.counts()
-	s.Open, s.Held, s.HeldAddrs = e.open.n(), e.addrs.n, len(e.addrs.held)
+	s.Open, s.Held, s.HeldAddrs = e.open.n()+e.open.listening.n, e.addrs.n, len(e.addrs.held)
 	s.Silent = e.supply.second.waiting()
+	e.reportTimeouts()
 	e.estimateHeld(s.Elapsed)
 	e.pacer.allow(s.Elapsed)
 	s.Bytes = e.pool.used + e.recv.parts.table.Bytes()
@@ -26,6 +27,17 @@ func (e *engine) publish() {
 	if e.cfg.Monitor != nil {
 		e.cfg.Monitor.set(*s)
 	}
+}
+
+// reportTimeouts brings the timeouts that were learned up to date.
+func (e *engine) reportTimeouts() {
+	x, l := &e.stats.Timeouts, e.open.learner
+	if l == nil {
+		return
+	}
+	learned := l.seen
+	learned.Listening, learned.Reopened, learned.Dropped = e.open.listening.n, x.Reopened, x.Dropped
+	*x = learned
 }
 
 // publishRegularly publishes ten times a second.
@@ -87,11 +99,12 @@ func (e *engine) snapshot() *Snapshot {
 // openTargets returns the targets that were taken from the list and are not
 // finished.
 func (e *engine) openTargets() []Target {
-	ts := make([]Target, 0, e.open.n()+e.addrs.n)
+	ts := make([]Target, 0, e.open.n()+e.addrs.n+e.open.listening.n)
 	for i := range e.open.index.all {
 		l := e.open.slots.labels.get(i)
 		ts = append(ts, l.target(e.open.slots.at(i).source()))
 	}
+	e.open.listening.all(e.stats.Elapsed, func(x listened) { ts = append(ts, x.label.target(x.addr)) })
 	for _, h := range e.addrs.held {
 		for _, t := range h.targets {
 			ts = append(ts, t.label.target(t.addr))

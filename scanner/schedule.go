@@ -11,6 +11,19 @@ import "time"
 // A target that stays silent is sent its first question so often and is then
 // given up. One that answers may wait longer: never less than two of its round
 // trips, and more often, if part of an answer came (see session.go).
+//
+// A scan that learns its timeouts (see learner.go) makes the attempts earlier: base
+// is what it learned, at most Timeout. The last attempt stays 1.2 s behind the first
+// one, as far as Timeout allows: a limit of one query a second, or a gap in the path,
+// takes all attempts that are close together. With retries 2:
+//
+//	attempt   after the first one          and waits
+//	1         0                            1 base
+//	2         1 base                       1.5 base
+//	3         2.5 base, at least 1.2 s     1 base
+//
+// A target that is silent then is listened for until Timeout would have given it up
+// too (see listening.go). The questions of one that is not silent wait as long.
 type Schedule struct {
 	Timeout    time.Duration // the wait of the first attempt
 	Retries    int           // attempts after the first
@@ -47,6 +60,43 @@ func (s Schedule) Silence() (d time.Duration) {
 	}
 	if s.SecondPass {
 		d += s.Longest()
+	}
+	return d
+}
+
+// lastAttempt is how long after the first attempt a scan that learns its timeouts
+// makes the last one, at the earliest.
+const lastAttempt = 1200 * time.Millisecond
+
+// sum is how long the first n attempts wait in all.
+func (s Schedule) sum(n int) (d time.Duration) {
+	for attempt := range n {
+		d += s.Wait(attempt + 1)
+	}
+	return d
+}
+
+// learnt is how long the attempt n of so many waits that was made so long after the
+// first one, which waited for base.
+func (s Schedule) learnt(base, after time.Duration, n, attempts int) time.Duration {
+	switch d := (Schedule{Timeout: base}).Wait(n); {
+	case n >= attempts:
+		return base
+	case n == attempts-1:
+		return max(d, min(lastAttempt, s.sum(n))-after)
+	default:
+		return d
+	}
+}
+
+// Least is the Silence of a scan that learns its timeouts, at its shortest.
+func (s Schedule) Least() (d time.Duration) {
+	if s.SecondPass {
+		return s.Silence()
+	}
+	base := min(LeastTimeout, s.Timeout)
+	for n := range 1 + s.Retries {
+		d += s.learnt(base, d, n+1, 1+s.Retries)
 	}
 	return d
 }

@@ -91,6 +91,11 @@ func (p *plan) sentBefore() (datagrams, bytes uint16) {
 	if n == 0 {
 		return 0, 0
 	}
+	return p.sentTo(n)
+}
+
+// sentTo is what a silent target is sent in n attempts.
+func (p *plan) sentTo(n int) (datagrams, bytes uint16) {
 	for q := range each(lowest(p.questions)) {
 		bytes = uint16(n * len(p.appendRequest(nil, q, wire.NoChallenge)))
 	}

@@ -19,6 +19,7 @@ type sender struct {
 	gso     gso
 
 	sock  transport
+	clock func() time.Duration
 	open  *sessions
 	addrs *addrs
 	stats *Stats
@@ -69,13 +70,16 @@ func (s *sender) add(r ref, sl *slot, q wire.Question) {
 	s.gso.mark(s.packets, s.out, &sl.session)
 }
 
-// flush sends the batch. It returns how many datagrams it removed from the batch,
+// flush sends the batch. A round trip begins when its datagram went out: each is taken
+// to have needed the same part of the call's time. flush returns how many datagrams it removed from the batch,
 // and the one among them that could not be sent, or nil.
-func (s *sender) flush(now time.Duration) (done int, failed *outgoing) {
+func (s *sender) flush() (done int, failed *outgoing) {
+	begun := s.clock()
 	n, err := s.sock.Send(s.packets)
+	took := s.clock() - begun
 	n = max(n, 0)
 	for i := range s.out[:n] {
-		s.sent(now, i)
+		s.sent(begun+took*time.Duration(2*i+1)/time.Duration(2*n), i)
 	}
 	if n > 0 {
 		s.again = 0
@@ -89,7 +93,7 @@ func (s *sender) flush(now time.Duration) (done int, failed *outgoing) {
 	return n, failed
 }
 
-// sent records that datagram i of the batch went out.
+// sent records that datagram i of the batch went out at a time.
 func (s *sender) sent(now time.Duration, i int) {
 	o, p := &s.out[i], &s.packets[i]
 	if s.trace != nil {

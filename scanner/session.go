@@ -125,6 +125,15 @@ func (c *clock) lastAt() time.Duration { return c.at(c.sentUS) }
 // at returns the time that is so many µs after the first datagram.
 func (c *clock) at(us uint32) time.Duration { return c.firstAt + time.Duration(us)*time.Microsecond }
 
+// since returns the time from then to now. When a datagram left is known only to a
+// part of a millisecond, so an answer may seem to be earlier.
+func (c *clock) since(us uint32, now time.Duration) time.Duration {
+	if d := now - c.at(us); d >= 0 {
+		return d
+	}
+	return time.Microsecond
+}
+
 // sent notes that a datagram was sent.
 func (c *clock) sent(now time.Duration) {
 	c.sentUS = uint32(min((now-c.firstAt)/time.Microsecond, math.MaxUint32))
@@ -135,12 +144,29 @@ type trips struct {
 	first  time.Duration                    // of the first question asked once and answered
 	each   [wire.NumQuestions]time.Duration // of each
 	sentUS [wire.NumRequests]uint32         // µs after firstAt of the session: when each was sent last
+
+	late    time.Duration             // what the round trip was at least, if several requests were sent before something came
+	unsure  bool                      // it came after several requests, and may answer any of them
+	doubled bool                      // a copy of it came
+	asked   [wire.NumQuestions]uint32 // µs after firstAt of the session: when each was sent first, with this challenge
+	took    time.Duration             // from then to the answer that came just now
 }
+
+// again notes a reply that came before. It is no news, but it says which request the
+// first one answered.
+func (t *trips) again() { t.doubled = t.unsure }
 
 // sent notes when qs were sent.
 func (t *trips) sent(qs Questions, us uint32) {
 	for q := range each(qs) {
 		t.sentUS[q] = us
+	}
+}
+
+// begin notes when qs were sent first.
+func (t *trips) begin(qs Questions, us uint32) {
+	for q := range each(qs) {
+		t.asked[q] = us
 	}
 }
 
@@ -220,10 +246,13 @@ func (s *session) onReply(now time.Duration, q wire.Question, code wire.Error) v
 // was sent with several challenges.
 func (s *session) measure(now time.Duration, q wire.Question) {
 	a := s.got
+	if s.agenda.waiting.Has(q) {
+		a.trips.took = s.clock.since(a.trips.asked[q], now)
+	}
 	if s.agenda.attempts[q] != 1 || !s.agenda.waiting.Has(q) || a.challenges.resent.Has(q) {
 		return
 	}
-	trip := now - s.clock.at(s.got.trips.sentUS[q])
+	trip := s.clock.since(s.got.trips.sentUS[q], now)
 	if a.trips.each[q] == 0 {
 		a.trips.each[q] = trip
 	}
@@ -333,6 +362,9 @@ func (s *session) onSent(now time.Duration, qs Questions) {
 		s.got.challenges.echoed = false
 		s.got.suspicion.sent(qs)
 		s.got.trips.sent(qs&^verifyAll, s.clock.sentUS)
+		if s.flags&flagRepeat == 0 {
+			s.got.trips.begin(qs.status(), s.clock.sentUS)
+		}
 	}
 	s.flying += uint8(bits.OnesCount8(uint8(qs.status())))
 	s.agenda.sent(qs, bare)

@@ -169,7 +169,7 @@ func (p *player) event(name string, args []string) error {
 		if t.clock.wake() > p.now {
 			return fmt.Errorf("tick at %v, wake-up is %v", p.now, t.clock.wake())
 		}
-		p.plan.tick(t, p.now)
+		p.plan.tick(t, p.now, p.plan.schedule.Timeout)
 	default:
 		return fmt.Errorf("no event %q", name)
 	}
@@ -199,7 +199,7 @@ func (p *player) show() {
 			if c := t.challengeFor(q); c != wire.NoChallenge && q != wire.QuestionPing {
 				fmt.Fprintf(&p.out, "+%d", c)
 			}
-			p.plan.sent(t, p.now, 1<<q)
+			p.plan.sent(t, p.now, p.plan.schedule.Timeout, 1<<q)
 		}
 		fmt.Fprintln(&p.out)
 	}

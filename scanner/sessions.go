@@ -17,6 +17,9 @@ type sessions struct {
 	follow queue // slots with requests due that are not retries
 	retry  queue // slots with retries due
 
+	learner   *learner // nil: the timeouts are fixed
+	listening listening
+
 	cooldown time.Duration
 	closed   recent        // sources that closed within the cooldown
 	turnedAt time.Duration // when closed last began a new turn
@@ -30,6 +33,9 @@ func newSessions(cfg *Config) *sessions {
 		cooldown: cfg.Cooldown,
 	}
 	s.index.slots = s.slots
+	if cfg.learn {
+		s.learner = newLearner(cfg.Timeout)
+	}
 	return s
 }
 
@@ -80,18 +86,86 @@ func (s *sessions) queued() bool { return s.follow.n+s.retry.n > 0 }
 
 // sent notes that a session's request went out.
 func (s *sessions) sent(now time.Duration, i int32, q wire.Question) {
-	s.plan.sent(&s.slots.at(i).session, now, 1<<q)
+	sl := s.slots.at(i)
+	if s.learner != nil {
+		s.learner.sent(now)
+	}
+	s.plan.sent(&sl.session, now, s.timeout(sl), 1<<q)
 	s.wheel.file(s.slots, i)
+}
+
+// timeout is how long the first attempt at the target of a slot waits.
+func (s *sessions) timeout(sl *slot) time.Duration {
+	if s.learner == nil {
+		return s.plan.schedule.Timeout
+	}
+	return s.learner.timeout(sl.source())
+}
+
+// learn takes what a datagram tells of the round trips.
+func (s *sessions) learn(now time.Duration, sl *slot) {
+	t, trips := &sl.session, &sl.session.got.trips
+	if trips.took > 0 {
+		s.learner.answered(trips.took)
+		trips.took = 0
+	}
+	switch {
+	case s.plan.once || t.agenda.asked == 0:
+	case t.got.received == 1:
+		s.learnFirst(now, sl)
+	case trips.doubled:
+		trips.doubled, trips.unsure = false, false
+		trips.late = t.got.firstAt - t.clock.firstAt
+		t.got.attempt = 1
+		s.learner.late(sl.source(), trips.late)
+		s.plan.retime(t, s.timeout(sl))
+	}
+}
+
+// learnFirst takes the first datagram of a target.
+func (s *sessions) learnFirst(now time.Duration, sl *slot) {
+	t := &sl.session
+	if sl.sent == 1 {
+		s.learner.first(sl.source(), now-t.clock.firstAt)
+		return
+	}
+	t.got.trips.unsure = true
+	t.got.trips.late = max(now-t.clock.lastAt(), 0) // negative: it came before the last request left
+	s.learner.unsure(sl.source())
+}
+
+// lastWaits has the plan know how long the last answers may take. It reports whether
+// that became known just now.
+func (s *sessions) lastWaits() (known bool) {
+	last := s.learner.last()
+	known = s.plan.last.heard == 0 && last.heard > 0
+	s.plan.last = last
+	return known
+}
+
+// retime has every session wait by the present timeouts.
+func (s *sessions) retime() {
+	for i := range s.index.all {
+		sl := s.slots.at(i)
+		s.plan.retime(&sl.session, s.timeout(sl))
+		if sl.session.clock.wakeMS != 0 {
+			s.wheel.file(s.slots, i)
+		}
+	}
 }
 
 // close frees the slot of a session that is done.
 func (s *sessions) close(i int32) {
-	source := s.slots.at(i).source()
-	s.wheel.remove(s.slots, i)
-	s.index.remove(source)
-	if s.cooldown > 0 {
-		s.closed.add(source, markOf(&s.slots.at(i).session))
+	if sl := s.slots.at(i); s.cooldown > 0 {
+		s.closed.add(sl.source(), markOf(&sl.session))
 	}
+	s.release(i)
+}
+
+// release frees a slot.
+func (s *sessions) release(i int32) {
+	s.wheel.remove(s.slots, i)
+	s.index.remove(s.slots.at(i).source())
 	s.slots.release(i)
 }
 
@@ -103,7 +177,8 @@ func (s *sessions) forget(now time.Duration) {
 	}
 }
 
-// known reports whether a target is open or closed within the cooldown.
+// known reports whether a target is open, or listened for, or closed within the
+// cooldown.
 func (s *sessions) known(addr uint64) bool {
-	return s.index.get(addr) >= 0 || s.closed.has(addr)
+	return s.index.get(addr) >= 0 || s.closed.has(addr) || s.listening.has(addr)
 }

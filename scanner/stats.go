@@ -96,12 +96,12 @@ type Stats struct {
 	Finished    [NumStatuses]uint64 // by Status
 	Stopped     uint64              // of Finished: excluded after their first datagram
 	Unfinished  uint64              // open, held back or read but not started
-	Open        int                 // started and not finished
+	Open        int                 // started and not finished, Timeouts.Listening included
 	Held        int                 // read and held back by the limit of their address
 	HeldAddrs   int                 // their addresses
 	HeldFor     time.Duration       // estimated time until the last of them starts, while Wait is WaitAddress
 	Silent      int                 // silent targets that wait for the second pass
-	PeakOpen    int                 // the largest Open there was
+	PeakOpen    int                 // the most targets that waited for an answer
 
 	// Datagrams.
 	Sent       [wire.NumRequests]uint64 // by question
@@ -123,6 +123,8 @@ type Stats struct {
 	LateConflicts  uint64 // targets that contradicted themselves after their Result was made
 	EarlyReplies   uint64 // targets that replied before they were asked
 	ForeignReplies uint64 // of Received: well-formed replies of sources that were not asked
+
+	Timeouts Timeouts // of a scan that learns them; the zero value: they are fixed
 
 	// Memory.
 	Bytes     int64 // held now, under the byte budget

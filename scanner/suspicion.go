@@ -116,7 +116,7 @@ func (s *session) countChallenge(now time.Duration, c wire.Challenge) (known boo
 		a.suspicion.contradicted()
 	}
 	if q := wire.Question(bits.TrailingZeros8(uint8(qs))); first && qs != 0 && qs == lowest(qs) && s.agenda.attempts[q] == 1 {
-		a.suspicion.trip(now - s.clock.at(a.trips.sentUS[q]))
+		a.suspicion.trip(s.clock.since(a.trips.sentUS[q], now))
 	}
 	return known
 }

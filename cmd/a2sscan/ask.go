@@ -105,9 +105,9 @@ func oneAddress(_ *cobra.Command, args []string) error {
 func (f *askFlags) config() scanner.Config {
 	return scanner.Config{
 		Questions: scanner.Questions(f.query),
-		Timeout:   f.timeout,
+		Timeout:   f.timeout(),
 		Retries:   flagvalue.OrOff(f.retries),
-		Cooldown:  f.timeout, // late replies are worth showing
+		Cooldown:  f.timeout(), // late replies are worth showing
 		Source:    f.source.AddrPort(),
 
 		TrailingNUL: f.trailingNUL,
@@ -153,7 +153,7 @@ func (a *app) showAsking(f *askFlags, target netip.AddrPort) {
 // askOnce queries a server once.
 func askOnce(ctx context.Context, a *app, f *askFlags, target netip.AddrPort, shown io.Writer) (*transcript.Session, *transcript.Verdict, error) {
 	s := &transcript.Session{
-		Timeout: f.timeout, Retries: f.retries, Tap: transcript.NewTap(target), Log: transcript.New(shown, target, a.width()),
+		Timeout: f.timeout(), Retries: f.retries, Tap: transcript.NewTap(target), Log: transcript.New(shown, target, a.width()),
 	}
 	if err := s.Query(ctx, f.config()); err != nil {
 		return nil, nil, console.Fail(console.ExitUsage, "%w", err).WithHint("a2sscan ask --help lists the flags with units and defaults")

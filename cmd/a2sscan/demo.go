@@ -76,12 +76,12 @@ func demoScan(a *app, cfg fleet.Config) (*ledger.Summary, error) {
 		Out:      output.Choice{Path: demoFile, Force: true},
 		Exclude:  scanrun.Exclude{AllowReserved: true},
 		Guard:    guard.Limits{MaxSendErrors: -1},
-		Timeout:  demoTimeout,
+		Timeout:  flagvalue.Auto{D: demoTimeout},
 		Retries:  demoRetries,
 		Ports:    fmt.Sprint(cfg.Ports[0]),
 		Query:    flagvalue.Questions(scanner.AskAll),
 		Pace:     scanrun.Pace{Rate: demoRate},
-		Cooldown: demoCooldown,
+		Cooldown: flagvalue.Auto{D: demoCooldown},
 	}
 	return scanrun.Demo(a.term, a.program(), &o, []string{cfg.Network.String()})
 }

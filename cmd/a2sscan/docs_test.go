@@ -206,7 +206,7 @@ func TestCompletions(t *testing.T) {
 		{"scan --status ", "text json none :4"},
 		{"scan --log-level w", "warn :4"},
 		{"scan --rate ", ":4"},
-		{"scan --timeout ", ":4"},
+		{"scan --timeout ", "auto :4"},
 		{"scan -r ", ":4"},
 		{"scan --checkpoint ", ":0"},
 		{"scan -o ", ":0"},

@@ -70,7 +70,7 @@ func (f *doctorFlags) add(cmd *cobra.Command) {
 // options converts the flags for package doctor.
 func (f *doctorFlags) options() *doctor.Options {
 	return &doctor.Options{
-		Rate: float64(f.rate), Timeout: f.timeout, Retries: f.retries,
+		Rate: float64(f.rate), Timeout: f.timeout(), Retries: f.retries,
 		Output: f.output, Targets: f.targets, Source: f.source.AddrPort(),
 		Memory:      scanrun.MemoryLimit,
 		SourceError: func(err error) error { return f.source.Failure(err) },

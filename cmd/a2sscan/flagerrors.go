@@ -41,6 +41,7 @@ func forProgrammers(err error) bool {
 // wanted describes the values that flags of the library's types accept.
 var wanted = map[string]string{
 	"duration": "want a time such as 300ms, 5s or 2m",
+	"auto|D":   "want auto, or a time such as 300ms, 5s or 2m",
 	"int":      "want a whole number",
 	"uint":     "want a whole number from 0 on",
 	"uint64":   "want a whole number from 0 on",

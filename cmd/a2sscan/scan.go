@@ -18,7 +18,6 @@ type scanFlags struct {
 	opts      scanrun.Options
 	out       outFlags
 	how       formatFlags
-	timeouts  timeoutFlags
 	metrics   metricsFlags
 	log       logFlags
 	ofMasters *pflag.FlagSet // flags that have an effect only with --master
@@ -50,6 +49,11 @@ The scan reads all lists first. Then it queries every target once, in random
 order. With --order input it queries targets while it reads. With --shard,
 several machines share a list.
 
+With --timeout auto, the default, the scan learns from the round trips how long
+a reply is worth waiting for: 150ms to 1s. A server that is given up early is
+still listened for, and queried further when it answers late; only at the end
+of the scan that takes less time than with --timeout 1s.
+
 Records go to standard output or to --output, everything else to standard error.
 The first Ctrl-C (SIGINT, SIGTERM) starts no new targets and finishes the open
 ones; the second ends the scan at once. SIGHUP acts like the first Ctrl-C, but
@@ -59,9 +63,10 @@ prints the progress.`
 
 func (a *app) scanCommand() *cobra.Command {
 	f := &scanFlags{opts: scanrun.Options{
-		Query:  flagvalue.Questions(scanner.AskAll),
-		Pace:   scanrun.Pace{Rate: scanner.DefaultRate, AddressRate: scanner.DefaultAddressRate},
-		Upload: scanrun.Upload{Max: scanrun.DefaultSpoolMax},
+		Query:    flagvalue.Questions(scanner.AskAll),
+		Pace:     scanrun.Pace{Rate: scanner.DefaultRate, AddressRate: scanner.DefaultAddressRate},
+		Upload:   scanrun.Upload{Max: scanrun.DefaultSpoolMax},
+		Cooldown: flagvalue.Auto{On: true},
 	}}
 	cmd := &cobra.Command{
 		Use:   "scan [TARGET…]",
@@ -115,11 +120,11 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	fs.VarP(&f.bandwidth, "bandwidth", "B", "the rate as `BITS` per second on the wire, such as 10M; a datagram counts as 760 bits")
 	fs.Var(&f.opts.Pace.AddressRate, "per-address-rate", "`N` datagrams per second to one address; 0: no limit")
 	fs.IntVar(&f.opts.Pace.MaxPerAddress, "max-per-address", 0, "query at most `N` servers on one address; 0: all (default 0)")
-	f.timeouts.add(cmd)
+	addTimeouts(fs, &f.opts.Timeout, &f.opts.Retries)
 	fs.BoolVar(&f.opts.SecondLook, "second-look", false, "query silent targets once more when all others are finished")
 	fs.BoolVar(&f.opts.Fallback, "fallback", false, "ask targets that ignore info once each for players and ping (default with --second-look)")
 	fs.BoolVar(&f.opts.Records.AllHashes, "all-hashes", false, "hash the bytes of every answer, not only of lists of players")
-	fs.DurationVar(&f.opts.Cooldown, "cooldown", scanner.DefaultCooldown, "listen for late replies for `D` after the last answer, such as 2s")
+	fs.Var(&f.opts.Cooldown, "cooldown", "listen for late replies for `D` after the last target; auto: 2s, and less once the scan knows the round trips")
 	fs.IntVar(&f.opts.Pace.InFlight, "in-flight", 0, "at most `N` open targets; 0: as many as rate and timeouts need (default 0)")
 	fs.Var(&f.opts.Pace.Source, "source", "address of this machine to send from (default: the system chooses)")
 	fs.BoolVar(&f.opts.Pace.NoGSO, "no-gso", false, "never let the kernel or the network card split a buffer into datagrams (segmentation offload, Linux)")
@@ -170,13 +175,13 @@ func (f *scanFlags) chooseRate(rateGiven bool) error {
 // check completes the options from the flags and refuses flags that contradict each
 // other.
 func (f *scanFlags) check(a *app, args []string) error {
-	f.opts.Out, f.opts.Timeout, f.opts.Retries = f.out.choice(), f.timeouts.timeout, f.timeouts.retries
+	f.opts.Out = f.out.choice()
 	f.opts.Out.Format, f.opts.Out.Fields = f.how.chosen(), f.how.fields
 	f.opts.Out.Screen = &output.Screen{Terminal: a.term, Color: console.UseColor(f.how.color, a.out.w)}
 	if err := f.how.check(); err != nil {
 		return err
 	}
-	if err := f.timeouts.check(); err != nil {
+	if err := checkTimeouts(f.opts.Timeout, f.opts.Retries); err != nil {
 		return err
 	}
 	if err := f.log.check(f.out.output, f.opts.Summary, f.opts.Saved.Path); err != nil {

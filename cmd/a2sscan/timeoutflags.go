@@ -4,8 +4,10 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
@@ -14,22 +16,30 @@ const rateUsage = "`N` datagrams per second, such as 800, 5k or 1.5M; 0: as fast
 
 // timeoutFlags choose the timeout of a request and the number of retries.
 type timeoutFlags struct {
-	timeout time.Duration
+	auto    flagvalue.Auto
 	retries int
 }
 
-func (f *timeoutFlags) add(cmd *cobra.Command) {
-	fs := cmd.Flags()
-	fs.DurationVar(&f.timeout, "timeout", scanner.DefaultTimeout, "wait `D` for a reply to the first request, such as 800ms; retries wait longer")
-	fs.IntVar(&f.retries, "retries", scanner.DefaultRetries, "repeat an unanswered request `N` times, and twice more if part of an answer or a challenge came")
+func (f *timeoutFlags) add(cmd *cobra.Command) { addTimeouts(cmd.Flags(), &f.auto, &f.retries) }
+
+// addTimeouts adds --timeout and --retries.
+func addTimeouts(fs *pflag.FlagSet, timeout *flagvalue.Auto, retries *int) {
+	timeout.On = true
+	fs.Var(timeout, "timeout", "wait `D` for a reply to the first request, such as 800ms; retries wait longer; auto: 1s, and less once the scan knows the round trips")
+	fs.IntVar(retries, "retries", scanner.DefaultRetries, "repeat an unanswered request `N` times, and twice more if part of an answer or a challenge came")
 }
 
-func (f *timeoutFlags) check() error {
+// timeout is the timeout of a command that queries too few servers to learn from.
+func (f *timeoutFlags) timeout() time.Duration { return f.auto.Or(scanner.DefaultTimeout) }
+
+func (f *timeoutFlags) check() error { return checkTimeouts(f.auto, f.retries) }
+
+func checkTimeouts(timeout flagvalue.Auto, retries int) error {
 	switch {
-	case f.timeout < time.Millisecond:
+	case timeout.Or(scanner.DefaultTimeout) < time.Millisecond:
 		return console.Fail(console.ExitUsage, "--timeout is below 1ms").
 			WithHint("durations have a unit: --timeout 800ms, --timeout 2s")
-	case f.retries < 0:
+	case retries < 0:
 		return console.Fail(console.ExitUsage, "--retries is negative").WithHint("--retries 0 asks once")
 	}
 	return nil

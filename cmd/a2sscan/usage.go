@@ -99,7 +99,7 @@ var usualFlags = []struct{ name, text string }{
 	{"query", "a `LIST` of info, players, rules (default all)"},
 	{"rate", "`N` datagrams per second: 800, 5k, 1M (default 5k)"},
 	{"bandwidth", "the rate as `BITS` per second: 10M"},
-	{"timeout", "wait `D` for the first reply: 800ms (default 1s)"},
+	{"timeout", "wait `D` for the first reply: 800ms (default auto)"},
 	{"retries", "repeat an unanswered request `N` times (default 2)"},
 	{"exclude-file", "send nothing to the networks in `FILE`"},
 	{"allow-reserved", "query private and loopback networks, too"},

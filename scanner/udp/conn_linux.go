@@ -68,12 +68,12 @@ func Listen(cfg Config) (*Conn, error) {
 func newIn(n, size int) []ipv4.Message {
 	ms := make([]ipv4.Message, n)
 	room := make([]byte, n*size)
-	oob := make([]byte, n*dropSpace)
+	oob := make([]byte, n*controlSpace)
 	vecs := make([][]byte, n)
 	for i := range ms {
 		vecs[i] = room[i*size : (i+1)*size : (i+1)*size]
 		ms[i].Buffers = vecs[i : i+1 : i+1]
-		ms[i].OOB = oob[i*dropSpace : (i+1)*dropSpace]
+		ms[i].OOB = oob[i*controlSpace : (i+1)*controlSpace]
 	}
 	return ms
 }
@@ -148,7 +148,7 @@ func (c *Conn) take(ps []Packet, ms []ipv4.Message) {
 	var bytes, cut uint64
 	for i := range ms {
 		m := &ms[i]
-		ps[i] = Packet{Addr: packUDP(m.Addr.(*net.UDPAddr)), Data: m.Buffers[0][:m.N]}
+		ps[i] = Packet{Addr: packUDP(m.Addr.(*net.UDPAddr)), Data: m.Buffers[0][:m.N], Stamp: stampOf(m.OOB[:m.NN])}
 		bytes += uint64(m.N)
 		if m.Flags&unix.MSG_TRUNC != 0 {
 			cut++

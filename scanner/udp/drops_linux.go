@@ -11,9 +11,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// dropSpace is the size of the control message of a datagram.
-var dropSpace = unix.CmsgSpace(4)
-
 // dropCounter tracks the kernel's count of datagrams that did not fit into the
 // receive buffer. That count wraps at 2^32.
 type dropCounter struct {

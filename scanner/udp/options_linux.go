@@ -28,6 +28,7 @@ func (cfg Config) setOptions(fd uintptr) error {
 	if err != nil {
 		return os.NewSyscallError("setsockopt", err)
 	}
+	setStamps(s)
 	setBuffer(s, cfg.RecvBuffer, unix.SO_RCVBUFFORCE, unix.SO_RCVBUF)
 	setBuffer(s, cfg.SendBuffer, unix.SO_SNDBUFFORCE, unix.SO_SNDBUF)
 	return nil
@@ -43,6 +44,10 @@ func setReports(s int) error {
 	}
 	return unix.SetsockoptInt(s, unix.SOL_IP, unix.IP_RECVERR, 1)
 }
+
+// setStamps makes the kernel report when it received each datagram. A kernel that
+// cannot leaves Packet.Stamp 0.
+func setStamps(s int) { _ = unix.SetsockoptInt(s, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1) }
 
 // setWhole forbids fragmentation. Requests are too small for it anyway, but only
 // with this option does Linux skip choosing an identification for each datagram

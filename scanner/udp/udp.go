@@ -16,6 +16,11 @@ type Packet struct {
 	Addr uint64 // the other end, as Pack returns it
 	Data []byte // UDP payload
 
+	// Stamp is when the kernel received the datagram, by the wall clock, in
+	// nanoseconds since 1970. It is 0 if the system does not report it (all but
+	// Linux). Send ignores it.
+	Stamp int64
+
 	// GSO makes Send pass the datagram and the next one to the kernel in one piece
 	// (generic segmentation offload, Linux only). Both must be equally long, at
 	// most 512 bytes, and go to the same address. The network sees two datagrams,

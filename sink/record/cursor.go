@@ -237,6 +237,15 @@ func (c *Cursor) listEnd() int {
 
 func isLetter(b byte) bool { return 'a' <= b && b <= 'z' }
 
+// First returns the first byte of the current value, which shows its type; 0 if there
+// is no value, or it was read.
+func (c *Cursor) First() byte {
+	if !c.value {
+		return 0
+	}
+	return c.peek()
+}
+
 // Raw returns the current value as it is written.
 func (c *Cursor) Raw() []byte {
 	start := c.at

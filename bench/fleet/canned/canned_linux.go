@@ -27,6 +27,14 @@ type Config struct {
 	Alive    float64       // share of the places with a server; zero: all of them
 	DelayMin time.Duration // each server has its own delay
 	DelayMax time.Duration // between these two
+	Tail     bool          // one server in a hundred answers after 0.8 to 1.5 s, and one in a thousand after 3 s
+	Doubled  time.Duration // so long after the first query delays are twice as long; zero: never
+	Loss     float64       // share of the replies that are lost
+
+	// Holds is a file in which the fleet writes, when it ends, how long it held each
+	// query for which it sent a reply other than a challenge; empty: it does not
+	// measure that.
+	Holds string
 
 	// Filter makes the kernel drop datagrams to empty places, unread, as a network
 	// does: they cost this process nothing and are not counted.
@@ -46,6 +54,7 @@ type Fleet struct {
 	Config Config
 	ports  []*loopback.Port
 	cans   [numCans]can
+	holds  [][]Hold // of each port
 }
 
 // can holds the replies of one of numCans servers.
@@ -80,13 +89,13 @@ func (f *Fleet) addPort() error {
 		}
 	}
 	number := loopback.Number(conn)
-	port, err := loopback.NewPort(conn, nil, &responder{fleet: f},
-		loopback.NewFaults(loopback.FaultsConfig{Seed: uint64(number), DelayMax: f.Config.DelayMax}))
+	port, err := loopback.NewPort(conn, nil, &responder{fleet: f, lost: random.Stream(number)},
+		loopback.NewFaults(loopback.FaultsConfig{Seed: uint64(number), DelayMax: f.Config.longest()}))
 	if err != nil {
 		return err
 	}
 	f.ports = append(f.ports, port)
-	return nil
+	return f.measure(port)
 }
 
 // fill prepares the replies.
@@ -198,7 +207,7 @@ func (f *Fleet) Serve(ctx context.Context) error {
 		wg.Go(func() { errs[i] = p.Serve(ctx, start) })
 	}
 	wg.Wait()
-	return errors.Join(errs...)
+	return errors.Join(errors.Join(errs...), f.writeHolds())
 }
 
 // Close closes the sockets. It must not be called before Serve has returned.
@@ -225,6 +234,8 @@ type responder struct {
 	fleet *Fleet
 	out   loopback.Outbox
 	stats fleet.Stats
+	lost  random.Stream
+	begun time.Duration // the first query; 0: none yet
 }
 
 // Out returns the outbox for the answers, and the counters.
@@ -234,8 +245,11 @@ func (r *responder) Out() (*loopback.Outbox, *fleet.Stats) { return &r.out, &r.s
 func (r *responder) Has(uint64) bool { return true }
 
 // Respond adds a server's answer to the outbox.
-func (r *responder) Respond(_ time.Duration, client, server uint64, datagram []byte) {
+func (r *responder) Respond(now time.Duration, client, server uint64, datagram []byte) {
 	r.stats.Queries++
+	if r.begun == 0 {
+		r.begun = now
+	}
 	request, err := wire.DecodeRequest(datagram)
 	q, known := fleet.QuestionOf(request.Kind)
 	cfg := &r.fleet.Config
@@ -247,6 +261,9 @@ func (r *responder) Respond(_ time.Duration, client, server uint64, datagram []b
 		r.stats.Nobody++
 		return
 	}
+	if r.lost.Chance(cfg.Loss) {
+		return
+	}
 	at, h := len(r.out.Data), random.Hash(server)
 	if c := random.Challenge(h >> 16); request.HasChallenge && request.Challenge == c {
 		r.out.Data = append(r.out.Data, r.fleet.canOf(h)[q]...)
@@ -256,7 +273,42 @@ func (r *responder) Respond(_ time.Duration, client, server uint64, datagram []b
 	r.out.Add(server, at)
 	d := &r.out.List[len(r.out.List)-1]
 	d.To = client
-	if cfg.DelayMax > 0 {
-		d.Delay = cfg.DelayMin + time.Duration(h>>32)%(cfg.DelayMax-cfg.DelayMin+1)
+	d.Delay = cfg.delay(h, now-r.begun)
+}
+
+// delay is how long a server takes to answer, so long after the first query.
+func (cfg *Config) delay(h uint64, after time.Duration) (d time.Duration) {
+	switch tail := h >> 20 % 1000; {
+	case cfg.DelayMax == 0:
+		return 0
+	case cfg.Tail && tail == 0:
+		d = tailMost
+	case cfg.Tail && tail <= 10:
+		d = tailMin + time.Duration(h>>32)%(tailMax-tailMin)
+	default:
+		d = cfg.DelayMin + time.Duration(h>>32)%(cfg.DelayMax-cfg.DelayMin+1)
 	}
+	if cfg.Doubled > 0 && after > cfg.Doubled {
+		d *= 2
+	}
+	return d
+}
+
+// The delays of servers in the tail.
+const (
+	tailMin  = 800 * time.Millisecond
+	tailMax  = 1500 * time.Millisecond
+	tailMost = 3 * time.Second
+)
+
+// longest is the longest delay there is.
+func (cfg *Config) longest() time.Duration {
+	d := cfg.DelayMax
+	if cfg.Tail {
+		d = max(d, tailMost)
+	}
+	if cfg.Doubled > 0 {
+		d *= 2
+	}
+	return d
 }

@@ -18,6 +18,7 @@ type Datagram struct {
 	From, To uint64        // packed addresses
 	Delay    time.Duration // not to be sent sooner than this from now
 	Stray    bool          // from another port than the one that was asked
+	came     int64         // when the kernel received the query, in ns since 1970; 0: not measured
 }
 
 // Reset empties the outbox.

@@ -49,6 +49,8 @@ type Port struct {
 	in     []ipv4.Message
 	send   []ipv4.Message
 	drops  uint32 // the kernel's count of drops, as last seen
+	came   int64  // when the kernel received the last query, if it says so
+	holds  holds
 
 	closed atomic.Bool
 
@@ -153,6 +155,9 @@ func (p *Port) take(now time.Duration, m *ipv4.Message) {
 	}
 	first := len(p.out.List)
 	p.handler.Respond(now, client, server, m.Buffers[0][:m.N])
+	for i := first; i < len(p.out.List); i++ {
+		p.out.List[i].came = p.came
+	}
 	if p.faults.any() {
 		p.faults.apply(now, p.out, first, p.stats)
 	}
@@ -178,6 +183,8 @@ func (p *Port) arrival(control []byte) (ip uint64) {
 			drops := binary.NativeEndian.Uint32(data)
 			p.stats.KernelDrops += uint64(drops - p.drops) // it wraps
 			p.drops = drops
+		case h.Level == unix.SOL_SOCKET && h.Type == unix.SCM_TIMESTAMPNS && len(data) == 16:
+			p.came = int64(binary.NativeEndian.Uint64(data))*1e9 + int64(binary.NativeEndian.Uint64(data[8:]))
 		}
 		control = rest
 	}
@@ -202,6 +209,7 @@ func (p *Port) flush() {
 			continue
 		}
 		p.set(&p.send[n], d)
+		p.holds.add(d)
 		if n++; n == len(p.send) {
 			p.write(p.send)
 			n = 0
@@ -230,8 +238,11 @@ func setSource(control []byte, from uint64) {
 // and is skipped.
 func (p *Port) write(ms []ipv4.Message) {
 	for len(ms) > 0 {
+		begun := p.holds.now()
 		n, err := p.pc.WriteBatch(ms, 0)
+		p.holds.sent(ms[:max(n, 0)], begun)
 		if err != nil || n <= 0 {
+			p.holds.skip()
 			p.stats.SendErrors++
 			ms = ms[1:]
 			continue

@@ -19,6 +19,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/census"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/linesort"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store"
 	"github.com/a2sscan/a2sscan/sink"
 	"github.com/a2sscan/a2sscan/sink/record"
 )
@@ -54,15 +55,16 @@ func Export(t *console.Terminal, o Options) error {
 	defer stage.Drop()
 	o.Output = stage.Path()
 	e := &exporter{term: t, options: o}
+	if err := e.start(); err != nil {
+		return failure(err)
+	}
 	defer e.drop()
-	s := linesort.New()
+	s := linesort.New(workers())
 	defer s.Close()
-	for _, file := range o.Files {
-		tail, err := census.EachOf(file, func(_ int, line []byte) error { return s.Add(e.key(line), line) })
-		if err != nil {
+	for i, file := range o.Files {
+		if err := e.read(s, i, file); err != nil {
 			return err
 		}
-		census.ReportTail(t, file, tail)
 	}
 	if err := s.Each(e.add); err != nil {
 		return failure(err)
@@ -77,11 +79,62 @@ func Export(t *console.Terminal, o Options) error {
 	return nil
 }
 
+// read adds the records of a file to the sorter.
+func (e *exporter) read(s *linesort.Sorter, number int, file string) error {
+	reading, err := store.Source().EachBlock(file, workers(), func(w int, block []byte) error {
+		return e.block(s, w, number, block)
+	})
+	switch {
+	case err != nil:
+		return readFailure(err)
+	case reading.Damage.Found():
+		return census.DamageFailure(file, reading.Damage)
+	}
+	census.ReportTail(e.term, file, reading.Truncated)
+	return nil
+}
+
+// block adds the lines of a block that are not empty, as packed rows or for CSV as they
+// are.
+func (e *exporter) block(s *linesort.Sorter, worker, file int, block []byte) (err error) {
+	for line := range bytes.Lines(block) {
+		if line = bytes.TrimSpace(line); len(line) == 0 {
+			continue
+		}
+		if err := record.CheckSchema(line); err != nil {
+			return err
+		}
+		k := e.key(line)
+		k.Origin = file
+		if !e.csv {
+			if line, err = e.by.packers[worker].pack(line); err != nil {
+				return failure(err)
+			}
+		}
+		if err := s.Adder(worker).Add(k, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readFailure gives an error of reading a census its exit code.
+func readFailure(err error) error {
+	var f *console.Failure
+	if errors.As(err, &f) {
+		return err
+	}
+	return census.Failure(err)
+}
+
 // failure gives an error of writing its exit code.
 func failure(err error) error {
 	var f *console.Failure
 	if errors.As(err, &f) {
 		return err
+	}
+	if errors.Is(err, errNoRecord) {
+		return console.Fail(console.ExitNumbers, "a record can't be read: %w", err)
 	}
 	return console.Fail(console.ExitOutput, "can't write the table: %w", err)
 }
@@ -111,6 +164,8 @@ type exporter struct {
 	term    *console.Terminal
 	options Options
 
+	by      *converter // of Parquet files
+	csv     bool
 	group   uint64 // partition of the open file
 	path    string // final path of the open file
 	file    *os.File
@@ -119,33 +174,45 @@ type exporter struct {
 	files   int
 }
 
+// start prepares the conversion of records.
+func (e *exporter) start() (err error) {
+	e.csv = len(e.options.Partition) == 0 && filepath.Ext(e.options.Output) == ".csv"
+	if !e.csv {
+		e.by, err = newConverter(e.options.Flat)
+	}
+	return err
+}
+
 // key returns the key by which a record is sorted: first its partition, then its
 // address.
-func (e *exporter) key(line []byte) linesort.Key {
-	var k linesort.Key
+func (e *exporter) key(line []byte) (k linesort.Key) {
 	day, app := uint64(0), uint64(0)
-	record.EachMember(line, func(key, value []byte) bool {
-		switch string(key) {
+	byDay, byApp := slices.Contains(e.options.Partition, byDate), slices.Contains(e.options.Partition, byAppID)
+	var c record.Cursor
+	c.Reset(line)
+	for found := false; !found && c.Next(); {
+		switch string(c.Key()) {
 		case "addr":
-			k.Place = place(record.Unquote(value))
+			k.Place = place(c.Quoted())
+			found = !byDay && !byApp
 		case "time":
-			day = dayOf(record.Unquote(value))
+			day = dayOf(c.Quoted())
+			found = !byApp
 		case "info":
-			app = appOf(value)
-			return false
+			app = appOf(c.Raw())
+			found = true
 		}
-		return true
-	})
-	if slices.Contains(e.options.Partition, byDate) {
+	}
+	if byDay {
 		k.Group = day << 32
 	}
-	if slices.Contains(e.options.Partition, byAppID) {
+	if byApp {
 		k.Group |= app
 	}
 	return k
 }
 
-// place returns an address and port as a number.
+// place returns an IPv4 address and port as a number.
 func place(addr []byte) (n uint64) {
 	host, port, _ := bytes.Cut(addr, []byte(":"))
 	for part := range bytes.SplitSeq(host, []byte(".")) {
@@ -168,17 +235,17 @@ func dayOf(text []byte) uint64 {
 
 // appOf returns the application ID in an info object, plus 1. It returns 0 if there
 // is none.
-func appOf(info []byte) (app uint64) {
-	record.EachMember(info, func(key, value []byte) bool {
-		if string(key) != "app_id" {
-			return true
+func appOf(info []byte) uint64 {
+	var c record.Cursor
+	for c.Reset(info); c.Next(); {
+		if string(c.Key()) != "app_id" {
+			continue
 		}
-		if n, err := strconv.ParseUint(string(value), 10, 32); err == nil {
-			app = n + 1
+		if n, err := strconv.ParseUint(string(c.Raw()), 10, 32); err == nil {
+			return n + 1
 		}
-		return false
-	})
-	return app
+	}
+	return 0
 }
 
 // nowhere is the value in the folder's name for records without the key. It is
@@ -239,16 +306,10 @@ func (e *exporter) begin(path string) (err error) {
 }
 
 func (e *exporter) newTable(out io.Writer) (table, error) {
-	columns := record.Columns()
-	csv := filepath.Ext(e.path) == ".csv"
-	root := tree(columns)
-	if csv || e.options.Flat {
-		root = flatTree(columns)
+	if e.csv {
+		return newCSV(out)
 	}
-	if csv {
-		return newCSV(out, root)
-	}
-	return newParquet(out, root), nil
+	return newParquet(out, e.by)
 }
 
 // end completes the open file, if there is one, and gives it its final name.
@@ -278,8 +339,11 @@ func (e *exporter) finish() error {
 	return e.end()
 }
 
-// drop removes a file that is still incomplete.
+// drop ends the conversion, and removes a file that is still incomplete.
 func (e *exporter) drop() {
+	if e.by != nil {
+		e.by.close()
+	}
 	if e.file != nil {
 		e.file.Close()
 		os.Remove(e.path + sink.PartSuffix)

@@ -110,13 +110,13 @@ func TestSorted(t *testing.T) {
 			names++
 		}
 	}
-	if want := lines(t, census); len(rows) != want || names < want/2 {
+	if want := countLines(t, census); len(rows) != want || names < want/2 {
 		t.Errorf("%d rows, %d names, want %d", len(rows), names, want)
 	}
 }
 
-// lines counts the records of a census.
-func lines(t *testing.T, path string) (n int) {
+// countLines counts the records of a census.
+func countLines(t *testing.T, path string) (n int) {
 	t.Helper()
 	r, err := sink.Open(path)
 	if err != nil {
@@ -161,7 +161,7 @@ func TestPartition(t *testing.T) {
 			}
 		}
 	}
-	if want := lines(t, census); n != want {
+	if want := countLines(t, census); n != want {
 		t.Errorf("%d rows, want %d", n, want)
 	}
 }

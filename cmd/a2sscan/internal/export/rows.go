@@ -1,158 +1,133 @@
 package export
 
 import (
-	"math"
-	"strconv"
-	"time"
+	"encoding/binary"
 
-	"github.com/parquet-go/parquet-go"
-
-	"github.com/a2sscan/a2sscan/sink/record"
+	"github.com/parquet-go/parquet-go/format"
 )
 
-// rows are rows of a table, stored by column.
+// rows are the rows of a row group, stored by column.
 type rows struct {
-	columns [][]parquet.Value
-	n       int
+	root    *node
+	packers []*packer
+	n       uint32
+
+	in   []byte // the rest of the packed row
+	from int    // number of its packer
 }
 
-func newRows(columns int) *rows { return &rows{columns: make([][]parquet.Value, columns)} }
-
-// reset removes all rows.
-func (r *rows) reset() {
-	for i := range r.columns {
-		r.columns[i] = r.columns[i][:0]
-	}
-	r.n = 0
-}
-
-// add adds a record as a row. The values refer to line, which must not change until
-// the rows are written.
-func (r *rows) add(root *node, line []byte) {
-	if root.flat {
-		clear(root.vals)
-		flatValues(root, line, "")
-		for i, c := range root.inner {
-			r.put(c, root.vals[i], 0, 0)
-		}
-	} else {
-		r.members(root, line, 0, 0)
-	}
+// add adds a packed row.
+func (r *rows) add(row []byte) {
+	r.in = row
+	r.from = int(r.byte())
+	r.uvarint() // the length of the record
+	r.members(r.root, r.n)
 	r.n++
 }
 
-// put adds the value of a key. value is nil if the record lacks the key; then def
-// is the definition level up to which its parents are present. rep is the
-// repetition level.
-func (r *rows) put(n *node, value []byte, def, rep int) {
-	if len(value) == 0 || string(value) == "null" {
-		r.null(n, def, rep)
-		return
-	}
-	switch n.kind {
-	case kindLeaf:
-		v, ok := leafValue(n.is, value)
-		if !ok {
-			r.null(n, def, rep)
-			return
-		}
-		r.columns[n.leaf] = append(r.columns[n.leaf], v.Level(rep, n.def, n.leaf))
-	case kindGroup:
-		r.members(n, value, n.def, rep)
-	case kindList:
-		r.list(n, value, rep)
-	case kindMap:
-		r.pairs(n, value, rep)
-	}
+func (r *rows) byte() byte {
+	b := r.in[0]
+	r.in = r.in[1:]
+	return b
 }
 
-// null adds null for a key and everything below it.
-func (r *rows) null(n *node, def, rep int) {
+func (r *rows) uvarint() uint64 {
+	if b := r.in[0]; b < 0x80 {
+		r.in = r.in[1:]
+		return uint64(b)
+	}
+	v, n := binary.Uvarint(r.in)
+	r.in = r.in[n:]
+	return v
+}
+
+// reset removes all rows.
+func (r *rows) reset() {
+	r.n = 0
+	r.root.reset()
+}
+
+func (n *node) reset() {
+	n.marks.reset()
+	n.lengths, n.elements = n.lengths[:0], 0
 	if n.kind == kindLeaf {
-		r.columns[n.leaf] = append(r.columns[n.leaf], parquet.NullValue().Level(rep, def, n.leaf))
-		return
+		n.column.reset()
 	}
 	for _, c := range n.inner {
-		r.null(c, def, rep)
+		c.reset()
 	}
 }
 
-// members adds the members of an object.
-func (r *rows) members(n *node, object []byte, def, rep int) {
-	clear(n.vals)
-	at := 0 // keys mostly are in the order of the schema
-	record.EachMember(object, func(key, value []byte) bool {
-		for try := range n.order[at:] {
-			if c := &n.order[at+try]; c.name == string(key) {
-				n.vals[c.to] = value
-				at += try + 1
-				return true
-			}
+// members adds the members of an object. place is the place of the object.
+func (r *rows) members(n *node, place uint32) {
+	for key := r.byte(); key != absent; key = r.byte() {
+		r.value(n.keys[key-1], place)
+	}
+}
+
+// value adds a value to the columns of a node.
+func (r *rows) value(n *node, place uint32) {
+	if n.kind == kindPath {
+		r.members(n, place)
+		return
+	}
+	n.marks.add(place)
+	switch n.kind {
+	case kindLeaf:
+		r.leaf(n)
+	case kindGroup:
+		r.members(n, place)
+	case kindList:
+		r.list(n)
+	case kindMap:
+		r.pairs(n)
+	}
+}
+
+// leaf adds a value to a column.
+func (r *rows) leaf(n *node) {
+	c := &n.column
+	switch c.kind {
+	case format.ByteArray:
+		if v := r.uvarint(); v&1 == 1 {
+			c.texts.addKnown(r.from, &r.packers[r.from].known[n.leaf].dictionary, int32(v>>1))
+		} else {
+			c.texts.add(r.in[:v>>1])
+			r.in = r.in[v>>1:]
 		}
-		if i, ok := n.index[string(key)]; ok {
-			n.vals[i] = value
-		}
-		return true
-	})
-	for i, c := range n.inner {
-		r.put(c, n.vals[i], def, rep)
+	case format.Double:
+		c.numbers = append(c.numbers, int64(binary.LittleEndian.Uint64(r.in)))
+		r.in = r.in[8:]
+	case format.Float:
+		c.numbers = append(c.numbers, int64(binary.LittleEndian.Uint32(r.in)))
+		r.in = r.in[4:]
+	default:
+		v := r.uvarint()
+		c.numbers = append(c.numbers, int64(v>>1)^-int64(v&1))
 	}
 }
 
 // list adds the elements of a list.
-func (r *rows) list(n *node, list []byte, rep int) {
-	first := true
-	record.EachElement(list, func(value []byte) {
-		r.put(n.inner[0], value, n.def+1, rep)
-		first, rep = false, n.rep
-	})
-	if first {
-		r.null(n.inner[0], n.def, rep)
+func (r *rows) list(n *node) {
+	first := n.elements
+	for is := r.byte(); is != absent; is = r.byte() {
+		n.elements++
+		if is == present {
+			r.value(n.inner[0], n.elements-1)
+		}
 	}
+	n.lengths = append(n.lengths, n.elements-first)
 }
 
-// pairs adds the members of an object as a map, because the server chooses its
-// keys.
-func (r *rows) pairs(n *node, object []byte, rep int) {
-	first := true
-	record.EachMember(object, func(key, value []byte) bool {
-		k := &r.columns[n.inner[0].leaf]
-		*k = append(*k, parquet.ByteArrayValue(key).Level(rep, n.inner[0].def, n.inner[0].leaf))
-		r.put(n.inner[1], value, n.def+1, rep)
-		first, rep = false, n.rep
-		return true
-	})
-	if first {
-		r.null(n, n.def, rep)
+// pairs adds the members of a map.
+func (r *rows) pairs(n *node) {
+	first := n.elements
+	for r.byte() != absent {
+		n.elements++
+		r.value(n.inner[0], n.elements-1)
+		if r.byte() == present {
+			r.value(n.inner[1], n.elements-1)
+		}
 	}
-}
-
-// leafValue converts a value to a type. ok is false if the value does not have that
-// type.
-func leafValue(t record.ColumnType, value []byte) (v parquet.Value, ok bool) {
-	switch t {
-	case record.ColumnText:
-		return parquet.ByteArrayValue(record.Unquote(value)), value[0] == '"'
-	case record.ColumnJSON:
-		return parquet.ByteArrayValue(value), true
-	case record.ColumnID:
-		n, err := strconv.ParseUint(string(record.Unquote(value)), 10, 64)
-		return parquet.Int64Value(int64(n)), err == nil
-	case record.ColumnUint64:
-		n, err := strconv.ParseUint(string(value), 10, 64)
-		return parquet.Int64Value(int64(n)), err == nil
-	case record.ColumnMillis, record.ColumnSeconds:
-		at, err := time.Parse(time.RFC3339Nano, string(record.Unquote(value)))
-		return parquet.Int64Value(at.UnixMilli()), err == nil
-	case record.ColumnFloat64:
-		n, err := strconv.ParseFloat(string(value), 64)
-		return parquet.DoubleValue(n), err == nil
-	case record.ColumnFloat32:
-		n, err := strconv.ParseFloat(string(value), 32)
-		return parquet.FloatValue(float32(n)), err == nil && !math.IsInf(n, 0)
-	case record.ColumnBool:
-		return parquet.BooleanValue(value[0] == 't'), true
-	}
-	n, err := strconv.ParseInt(string(value), 10, 64)
-	return parquet.Int32Value(int32(n)), err == nil
+	n.lengths = append(n.lengths, n.elements-first)
 }

@@ -13,24 +13,24 @@ import (
 // As in DuckDB, every value is optional, a list is a LIST and a map is a MAP.
 // Definition and repetition levels are those of the Parquet format.
 type node struct {
-	name string
-	kind kind
-	flat bool              // of a root: inner has one column per path
-	is   record.ColumnType // of a leaf
+	key   string // in the record
+	name  string // in the file
+	kind  kind
+	is    record.ColumnType // of a leaf
+	inner []*node           // sorted by name, as in the file
 
-	leaf  int // of a leaf: number of its column
-	def   int // definition level of a value that is present
-	rep   int // repetition level of elements after the first
-	inner []*node
-	index map[string]int // index in inner, by key
-	order []child        // the keys of inner in the order of the schema
-	vals  [][]byte       // the values of inner in the row being written
-}
+	leaf int // of a leaf: number of its column
+	def  int // definition level of a value that is present
+	rep  int // repetition level of elements after the first
 
-// child is a key of a group with its index in inner.
-type child struct {
-	name string
-	to   int
+	keys  []*node        // the keys of an object, in the order of the record
+	byKey map[string]int // index in keys
+	seen  uint32         // the object that a packer last found this key in
+
+	marks    marks    // where the value is present
+	lengths  []uint32 // of a list or map: number of elements, for each mark
+	elements uint32   // their sum
+	column   column   // of a leaf: its values
 }
 
 type kind uint8
@@ -40,6 +40,7 @@ const (
 	kindGroup      // of the columns in inner
 	kindList       // of elements inner[0]
 	kindMap        // inner[0] is the key and inner[1] the value
+	kindPath       // of a flat table: an object whose keys are columns of the root
 )
 
 // tree returns the columns of all keys of a record.
@@ -48,48 +49,56 @@ func tree(columns []record.Column) *node {
 	for i := range columns {
 		root.inner = append(root.inner, nodeOf(&columns[i], columns[i].Lists))
 	}
+	root.keys = root.inner
 	return root
 }
 
 // nodeOf returns the node of a key whose value is inside this many lists.
 func nodeOf(c *record.Column, lists int) *node {
 	if lists > 0 {
-		return &node{name: c.Name, kind: kindList, inner: []*node{nodeOf(c, lists-1)}}
+		return &node{key: c.Name, name: c.Name, kind: kindList, inner: []*node{nodeOf(c, lists-1)}}
 	}
 	switch c.Type {
 	case record.ColumnObject:
-		n := &node{name: c.Name, kind: kindGroup}
+		n := &node{key: c.Name, name: c.Name, kind: kindGroup}
 		for i := range c.Fields {
 			n.inner = append(n.inner, nodeOf(&c.Fields[i], c.Fields[i].Lists))
 		}
+		n.keys = n.inner
 		return n
 	case record.ColumnMap:
-		return &node{name: c.Name, kind: kindMap, inner: []*node{{name: "key"}, {name: "value"}}}
+		return &node{key: c.Name, name: c.Name, kind: kindMap, inner: []*node{{name: "key"}, {name: "value"}}}
 	}
-	return &node{name: c.Name, kind: kindLeaf, is: c.Type}
+	return &node{key: c.Name, name: c.Name, kind: kindLeaf, is: c.Type}
 }
 
 // flatTree returns the columns of a flat table. It has one column for each value
 // that occurs at most once per record. Keys of objects are joined with an
 // underscore.
 func flatTree(columns []record.Column) *node {
-	root := &node{kind: kindGroup, flat: true}
+	root := &node{kind: kindGroup}
 	for i := range columns {
-		flatten(root, &columns[i], "")
+		root.keys = append(root.keys, flatten(root, &columns[i], "")...)
 	}
 	return root
 }
 
-func flatten(root *node, c *record.Column, prefix string) {
+// flatten adds the columns of a key to the root of a flat table, and returns the node
+// that reads the key; none if the table lacks it.
+func flatten(root *node, c *record.Column, prefix string) []*node {
 	switch {
 	case c.Lists > 0, c.Type == record.ColumnMap, c.Type == record.ColumnJSON, strings.HasSuffix(c.Name, "_hex"):
+		return nil
 	case c.Type == record.ColumnObject:
+		path := &node{key: c.Name, kind: kindPath}
 		for i := range c.Fields {
-			flatten(root, &c.Fields[i], prefix+c.Name+"_")
+			path.keys = append(path.keys, flatten(root, &c.Fields[i], prefix+c.Name+"_")...)
 		}
-	default:
-		root.inner = append(root.inner, &node{name: prefix + c.Name, kind: kindLeaf, is: c.Type})
+		return []*node{path}
 	}
+	leaf := &node{key: c.Name, name: prefix + c.Name, kind: kindLeaf, is: c.Type}
+	root.inner = append(root.inner, leaf)
+	return []*node{leaf}
 }
 
 // schema numbers the columns below the root and returns the Parquet schema, in
@@ -97,11 +106,28 @@ func flatten(root *node, c *record.Column, prefix string) {
 func (n *node) schema() *parquet.Schema {
 	leaves := 0
 	n.number(0, 0, &leaves)
+	n.index()
 	group := parquet.Group{}
 	for _, c := range n.inner {
 		group[c.name] = c.parquet()
 	}
 	return parquet.NewSchema("record", group)
+}
+
+// index makes it possible to find the keys in n.
+func (n *node) index() {
+	n.byKey = map[string]int{}
+	for i, c := range n.keys {
+		n.byKey[c.key] = i
+		if c.kind == kindPath {
+			c.index()
+		}
+	}
+	if n.kind != kindPath {
+		for _, c := range n.inner {
+			c.index()
+		}
+	}
 }
 
 // number numbers the columns in n and sets their levels. def and rep are the levels
@@ -112,21 +138,12 @@ func (n *node) number(def, rep int, leaves *int) {
 	case kindLeaf:
 		n.leaf = *leaves
 		*leaves++
+		n.column.init(n.is)
 		return
 	case kindGroup:
-		n.order = make([]child, len(n.inner))
-		for i, c := range n.inner {
-			n.order[i].name = c.name
-		}
-		slices.SortFunc(n.inner, func(a, b *node) int { return strings.Compare(a.name, b.name) })
-		n.vals = make([][]byte, len(n.inner))
-		n.index = map[string]int{}
-		for i, c := range n.inner {
-			n.index[c.name] = i
+		n.inner = slices.SortedFunc(slices.Values(n.inner), func(a, b *node) int { return strings.Compare(a.name, b.name) })
+		for _, c := range n.inner {
 			c.number(def+1, rep, leaves)
-		}
-		for i := range n.order {
-			n.order[i].to = n.index[n.order[i].name]
 		}
 	case kindList:
 		n.rep++
@@ -150,14 +167,10 @@ func (n *node) parquet() parquet.Node {
 	case kindList:
 		return parquet.Optional(parquet.List(n.inner[0].parquet()))
 	case kindMap:
-		return parquet.Optional(parquet.Map(text(), parquet.Optional(text())))
+		return parquet.Optional(parquet.Map(parquet.String(), parquet.Optional(parquet.String())))
 	}
 	return parquet.Optional(leafNode(n.is))
 }
-
-// text returns a column of texts. It uses a dictionary, because many of the texts
-// are equal.
-func text() parquet.Node { return parquet.Encoded(parquet.String(), &parquet.RLEDictionary) }
 
 // leafNode returns the Parquet column of a type.
 func leafNode(t record.ColumnType) parquet.Node {
@@ -165,7 +178,7 @@ func leafNode(t record.ColumnType) parquet.Node {
 	case record.ColumnID, record.ColumnUint64:
 		return parquet.Uint(64)
 	case record.ColumnMillis, record.ColumnSeconds:
-		return parquet.Encoded(parquet.Timestamp(parquet.Millisecond), &parquet.DeltaBinaryPacked)
+		return parquet.Timestamp(parquet.Millisecond)
 	case record.ColumnFloat64:
 		return parquet.Leaf(parquet.DoubleType)
 	case record.ColumnFloat32:
@@ -183,5 +196,5 @@ func leafNode(t record.ColumnType) parquet.Node {
 	case record.ColumnJSON:
 		return parquet.JSON()
 	}
-	return text()
+	return parquet.String()
 }

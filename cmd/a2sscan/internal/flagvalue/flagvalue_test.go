@@ -106,3 +106,24 @@ func TestShare(t *testing.T) {
 		}
 	}
 }
+
+func TestAuto(t *testing.T) {
+	for text, want := range map[string]Auto{"auto": {On: true}, "800ms": {D: 800e6}, "0": {}} {
+		a := Auto{D: 7}
+		if err := a.Set(text); err != nil || a != want {
+			t.Errorf("%q is %+v (%v), want %+v", text, a, err, want)
+		}
+		if b := (Auto{}); b.Set(a.String()) != nil || b != a {
+			t.Errorf("%v is read back as %v", &a, &b)
+		}
+	}
+	for _, bad := range []string{"", "5", "Auto", "fast"} {
+		a := Auto{D: 7}
+		if err := a.Set(bad); err == nil || a.D != 7 {
+			t.Errorf("%q is taken for %v", bad, &a)
+		}
+	}
+	if a, b := (&Auto{On: true}).Or(9), (&Auto{D: 7}).Or(9); a != 9 || b != 7 {
+		t.Errorf("%d and %d", a, b)
+	}
+}

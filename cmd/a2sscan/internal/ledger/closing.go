@@ -162,6 +162,9 @@ func (c *closing) sayDetails() {
 	}
 	c.sayDatagrams()
 	c.to.Say("rate: %s", c.sum.Rates.String())
+	if c.sum.Timeouts != nil {
+		c.to.Say("timeouts: %s", c.sum.Timeouts)
+	}
 }
 
 // namesShown is the largest number of games, maps, systems or versions in a line.

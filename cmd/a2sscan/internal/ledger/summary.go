@@ -58,7 +58,8 @@ type Summary struct {
 	Faults     map[string]uint64 `json:"faults"`
 
 	Rates
-	PacingError *float64 `json:"pacing_error,omitempty"` // relative to the rate asked for: 0.01 is 1 % too fast
+	PacingError *float64  `json:"pacing_error,omitempty"` // relative to the rate asked for: 0.01 is 1 % too fast
+	Timeouts    *Timeouts `json:"timeouts,omitempty"`     // absent: fixed, or too few servers answered
 
 	Servers   uint64            `json:"servers"` // that answered
 	Players   uint64            `json:"players"` // people on the servers, as the games count them
@@ -175,6 +176,7 @@ func NewSummary(s *scanner.Stats, l Ledger, b Build) *Summary {
 		PeakRSS:         peakRSS(),
 		Rates:           NewRates(s),
 		PacingError:     pacingError(s),
+		Timeouts:        newTimeouts(&s.Timeouts),
 	}
 	sum.Wrong = contradictions(&sum.Targets, &sum.Datagrams, s)
 	sum.Consistent = len(sum.Wrong) == 0

@@ -3,16 +3,18 @@
 package linesort
 
 import (
-	"bufio"
+	"bytes"
 	"cmp"
 	"container/heap"
 	"encoding/binary"
 	"errors"
+	"hash/crc32"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"sync"
 
 	"github.com/klauspost/compress/s2"
 
@@ -20,7 +22,7 @@ import (
 )
 
 // Key orders lines: by Group, then by Place, then by Origin. Lines with equal keys
-// keep the order in which they were added.
+// are ordered by their bytes.
 type Key struct {
 	Group, Place uint64
 	Origin       int
@@ -36,53 +38,94 @@ type Entry struct {
 	Line []byte
 }
 
-// heldBytes is how many bytes of lines are held in memory. blockSize is the block
-// size of temporary files; each run needs a few blocks of memory while runs are
-// merged.
+func compareEntries(a, b Entry) int {
+	return cmp.Or(compare(a.Key, b.Key), bytes.Compare(a.Line, b.Line))
+}
+
+// heldBytes is how many bytes of lines all adders together hold in memory. blockSize
+// is the approximate size of a block of a temporary file; each run needs one block of
+// memory while runs are merged.
 const (
-	heldBytes = 48 << 20
-	blockSize = 32 << 10
+	heldBytes = 24 << 20
+	blockSize = 64 << 10
 )
 
 // Sorter sorts lines. Close removes its temporary files.
 type Sorter struct {
-	limit   int
-	held    []entry
-	bytes   []byte // the lines of held
-	dir     string // the directory of the runs; empty: there are no runs
-	runs    []*os.File
-	scratch []byte
+	adders []*Adder
+
+	mu   sync.Mutex
+	dir  string // the directory of the runs; empty: there are no runs
+	runs []*run
 }
 
-// entry is a line in Sorter.bytes.
-type entry struct {
-	key      Key
-	from, to int
+// New returns a sorter that has no files yet. Lines are added through its adders,
+// one for each goroutine that adds lines.
+func New(adders int) *Sorter {
+	s := &Sorter{}
+	for range max(adders, 1) {
+		s.adders = append(s.adders, &Adder{to: s, limit: heldBytes / max(adders, 1)})
+	}
+	return s
 }
 
-// New returns a sorter that has no files yet.
-func New() *Sorter { return &Sorter{limit: heldBytes} }
+// Adder returns an adder by its number.
+func (s *Sorter) Adder(i int) *Adder { return s.adders[i] }
 
 // Close removes the temporary files.
 func (s *Sorter) Close() {
-	for _, f := range s.runs {
-		f.Close()
+	for _, r := range s.runs {
+		r.file.Close()
 	}
 	if s.dir != "" {
 		os.RemoveAll(s.dir)
 	}
 }
 
+// create returns the file of a new run.
+func (s *Sorter) create() (r *run, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.dir == "" {
+		if s.dir, err = os.MkdirTemp("", "a2sscan-sort-*"); err != nil {
+			return nil, err
+		}
+	}
+	f, err := os.Create(filepath.Join(s.dir, strconv.Itoa(len(s.runs))))
+	if err != nil {
+		return nil, err
+	}
+	r = &run{file: f}
+	s.runs = append(s.runs, r)
+	return r, nil
+}
+
+// Adder adds lines to a Sorter. It serves one goroutine.
+type Adder struct {
+	to    *Sorter
+	limit int
+	held  []held
+	bytes []byte // the lines of held
+
+	raw, packed, out []byte // of the run being written
+}
+
+// held is a line in Adder.bytes.
+type held struct {
+	key      Key
+	from, to int
+}
+
 // Add adds a copy of a line.
-func (s *Sorter) Add(key Key, line []byte) error {
-	if len(s.held) > 0 && len(s.bytes)+len(line) > s.limit {
-		if err := s.spill(); err != nil {
+func (a *Adder) Add(key Key, line []byte) error {
+	if len(a.held) > 0 && len(a.bytes)+len(line) > a.limit {
+		if err := a.spill(); err != nil {
 			return failure(err)
 		}
 	}
-	from := len(s.bytes)
-	s.bytes = append(s.bytes, line...)
-	s.held = append(s.held, entry{key, from, len(s.bytes)})
+	from := len(a.bytes)
+	a.bytes = append(a.bytes, line...)
+	a.held = append(a.held, held{key, from, len(a.bytes)})
 	return nil
 }
 
@@ -92,70 +135,112 @@ func failure(err error) error {
 		WithHint("TMPDIR names a directory with room for the records")
 }
 
+// entry returns a line with its key.
+func (a *Adder) entry(h held) Entry { return Entry{h.key, a.bytes[h.from:h.to]} }
+
 // sort sorts the lines that are in memory.
-func (s *Sorter) sort() {
-	slices.SortStableFunc(s.held, func(a, b entry) int { return compare(a.key, b.key) })
+func (a *Adder) sort() {
+	slices.SortFunc(a.held, func(x, y held) int {
+		if c := compare(x.key, y.key); c != 0 {
+			return c
+		}
+		return compareEntries(a.entry(x), a.entry(y))
+	})
 }
 
-// spill writes the lines in memory to a new run.
-func (s *Sorter) spill() (err error) {
-	s.sort()
-	if s.dir == "" {
-		if s.dir, err = os.MkdirTemp("", "a2sscan-sort-*"); err != nil {
-			return err
-		}
-	}
-	f, err := os.Create(filepath.Join(s.dir, strconv.Itoa(len(s.runs))))
+// spill writes the lines in memory to a new run: blocks of entries, each compressed
+// by itself.
+func (a *Adder) spill() error {
+	a.sort()
+	r, err := a.to.create()
 	if err != nil {
 		return err
 	}
-	s.runs = append(s.runs, f)
-	w := s2.NewWriter(f, s2.WriterBlockSize(blockSize), s2.WriterConcurrency(1))
-	for _, e := range s.held {
-		if err := s.write(w, e); err != nil {
-			return err
+	for _, h := range a.held {
+		a.raw = appendEntry(a.raw, a.entry(h))
+		if len(a.raw) >= blockSize {
+			if err := a.block(r); err != nil {
+				return err
+			}
 		}
 	}
-	s.held, s.bytes = s.held[:0], s.bytes[:0]
-	return w.Close()
-}
-
-// write writes a line and its key to a run.
-func (s *Sorter) write(w io.Writer, e entry) error {
-	b := binary.AppendUvarint(s.scratch[:0], e.key.Group)
-	b = binary.AppendUvarint(b, e.key.Place)
-	b = binary.AppendUvarint(b, uint64(e.key.Origin))
-	b = binary.AppendUvarint(b, uint64(e.to-e.from))
-	s.scratch = append(b, s.bytes[e.from:e.to]...)
-	_, err := w.Write(s.scratch)
+	if err := a.block(r); err != nil {
+		return err
+	}
+	_, err = r.file.Write(a.out)
+	a.held, a.bytes, a.out = a.held[:0], a.bytes[:0], a.out[:0]
 	return err
 }
 
-// Each calls do with every line, in order. A line is valid until do returns.
-func (s *Sorter) Each(do func(Entry) error) error {
-	s.sort()
-	h := &merging{{held: s.held, bytes: s.bytes}}
-	for i, f := range s.runs {
-		if _, err := f.Seek(0, io.SeekStart); err != nil {
-			return failure(err)
-		}
-		in := s2.NewReader(f, s2.ReaderMaxBlockSize(blockSize))
-		*h = append(*h, &run{number: i, in: bufio.NewReaderSize(in, 4<<10)})
+// appendEntry appends a line and its key as they stand in a block.
+func appendEntry(b []byte, e Entry) []byte {
+	b = binary.AppendUvarint(b, e.Key.Group)
+	b = binary.AppendUvarint(b, e.Key.Place)
+	b = binary.AppendUvarint(b, uint64(e.Key.Origin))
+	b = binary.AppendUvarint(b, uint64(len(e.Line)))
+	return append(b, e.Line...)
+}
+
+// block compresses the entries in a.raw to a block of a run, and writes blocks once
+// there are enough of them.
+func (a *Adder) block(r *run) (err error) {
+	if len(a.raw) == 0 {
+		return nil
 	}
-	(*h)[0].number = len(s.runs) // the lines in memory were added last
-	if err := h.start(); err != nil {
+	a.packed = s2.Encode(a.packed[:cap(a.packed)], a.raw)
+	r.blocks = append(r.blocks, len(a.packed))
+	r.sums = append(r.sums, crc32.Checksum(a.packed, castagnoli))
+	r.largest = max(r.largest, len(a.packed))
+	a.out = append(a.out, a.packed...)
+	a.raw = a.raw[:0]
+	if len(a.out) >= 4*blockSize {
+		_, err = r.file.Write(a.out)
+		a.out = a.out[:0]
+	}
+	return err
+}
+
+// Each calls do with every line, in order. A line is valid until do returns. No line
+// can be added afterwards.
+func (s *Sorter) Each(do func(Entry) error) error {
+	h, err := s.merging()
+	if err != nil {
 		return failure(err)
 	}
 	for h.Len() > 0 {
-		r := (*h)[0]
-		if err := do(r.now); err != nil {
+		first := (*h)[0]
+		if err := do(first.entry); err != nil {
 			return err
 		}
-		if err := h.advance(r); err != nil {
+		if err := h.advance(first); err != nil {
 			return failure(err)
 		}
 	}
 	return nil
+}
+
+// merging returns the heap of all lines. If there are runs, the lines in memory go to
+// runs too, so that their memory is free.
+func (s *Sorter) merging() (*merging, error) {
+	h := &merging{}
+	for _, a := range s.adders {
+		if len(s.runs) == 0 {
+			a.sort()
+			*h = append(*h, &lines{adder: a})
+			continue
+		}
+		if err := a.spill(); err != nil {
+			return nil, err
+		}
+		*a = Adder{to: s, limit: a.limit}
+	}
+	for _, r := range s.runs {
+		if _, err := r.file.Seek(0, io.SeekStart); err != nil {
+			return nil, err
+		}
+		*h = append(*h, &lines{run: r})
+	}
+	return h, h.start()
 }
 
 // Groups calls do with each group of lines that have the same Group and Place. The
@@ -178,54 +263,93 @@ func (s *Sorter) Groups(do func([]Entry) error) error {
 	return err
 }
 
-// run is a sorted sequence of lines, in memory or in a file.
+// run is a file of sorted lines.
 type run struct {
-	number int // among equal keys, runs with lower numbers come first
-	now    Entry
-
-	held  []entry
-	bytes []byte
-	in    *bufio.Reader
-	line  []byte
+	file    *os.File
+	blocks  []int    // the sizes of its compressed blocks
+	sums    []uint32 // their checksums
+	largest int
 }
 
-// next reads the next line into now. At the end it returns io.EOF.
-func (r *run) next() (err error) {
-	if r.in == nil {
-		if len(r.held) == 0 {
+// lines is a sorted sequence of lines, in the memory of an adder or in a run.
+type lines struct {
+	adder *Adder
+	run   *run
+
+	at          int // number of the next line of the adder, or block of the run
+	packed, raw []byte
+	rest        []byte // of raw
+	entry       Entry
+}
+
+// next goes to the next line. At the end it returns io.EOF.
+func (l *lines) next() error {
+	if l.adder != nil {
+		if l.at == len(l.adder.held) {
 			return io.EOF
 		}
-		e := r.held[0]
-		r.held = r.held[1:]
-		r.now = Entry{e.key, r.bytes[e.from:e.to]}
+		l.entry = l.adder.entry(l.adder.held[l.at])
+		l.at++
 		return nil
 	}
-	if r.now.Key.Group, err = binary.ReadUvarint(r.in); err != nil {
-		return err
+	if len(l.rest) == 0 {
+		if err := l.block(); err != nil {
+			return err
+		}
 	}
-	r.now.Key.Place, err = binary.ReadUvarint(r.in)
-	origin, err2 := binary.ReadUvarint(r.in)
-	n, err3 := binary.ReadUvarint(r.in)
-	if err := errors.Join(err, err2, err3); err != nil {
-		return io.ErrUnexpectedEOF
+	return l.take()
+}
+
+// block reads the next block of the run.
+func (l *lines) block() (err error) {
+	if l.at == len(l.run.blocks) {
+		return io.EOF
 	}
-	r.line = slices.Grow(r.line[:0], int(n))[:n]
-	if _, err := io.ReadFull(r.in, r.line); err != nil {
-		return io.ErrUnexpectedEOF
+	if l.packed == nil {
+		l.packed = make([]byte, l.run.largest)
 	}
-	r.now.Key.Origin, r.now.Line = int(origin), r.line
+	packed := l.packed[:l.run.blocks[l.at]]
+	_, err = io.ReadFull(l.run.file, packed)
+	if err != nil || crc32.Checksum(packed, castagnoli) != l.run.sums[l.at] {
+		return errDamaged
+	}
+	l.at++
+	l.raw, err = s2.Decode(l.raw[:cap(l.raw)], packed)
+	l.rest = l.raw
+	return err
+}
+
+// errDamaged means that a temporary file is not as it was written.
+var errDamaged = errors.New("a file was damaged")
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// take reads an entry from the block.
+func (l *lines) take() error {
+	var numbers [4]uint64
+	for i := range numbers {
+		v, n := binary.Uvarint(l.rest)
+		if n <= 0 {
+			return errDamaged
+		}
+		numbers[i], l.rest = v, l.rest[n:]
+	}
+	n := numbers[3]
+	if n > uint64(len(l.rest)) {
+		return errDamaged
+	}
+	l.entry = Entry{Key{numbers[0], numbers[1], int(numbers[2])}, l.rest[:n]}
+	l.rest = l.rest[n:]
 	return nil
 }
 
-// merging is a heap of runs, ordered by their present lines.
-type merging []*run
+// merging is a heap of sequences, ordered by their present lines.
+type merging []*lines
 
-func (h merging) Len() int { return len(h) }
-func (h merging) Less(i, j int) bool {
-	return cmp.Or(compare(h[i].now.Key, h[j].now.Key), cmp.Compare(h[i].number, h[j].number)) < 0
-}
-func (h merging) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-func (h *merging) Push(x any)   { *h = append(*h, x.(*run)) }
+func (h merging) Len() int           { return len(h) }
+func (h merging) Less(i, j int) bool { return compareEntries(h[i].entry, h[j].entry) < 0 }
+func (h merging) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *merging) Push(x any)        { *h = append(*h, x.(*lines)) }
 func (h *merging) Pop() any {
 	last := len(*h) - 1
 	r := (*h)[last]
@@ -233,14 +357,14 @@ func (h *merging) Pop() any {
 	return r
 }
 
-// start reads the first line of each run and removes empty runs.
+// start reads the first line of each sequence and removes empty ones.
 func (h *merging) start() error {
 	all := *h
 	*h = nil
-	for _, r := range all {
-		switch err := r.next(); {
+	for _, l := range all {
+		switch err := l.next(); {
 		case err == nil:
-			*h = append(*h, r)
+			*h = append(*h, l)
 		case !errors.Is(err, io.EOF):
 			return err
 		}
@@ -249,9 +373,9 @@ func (h *merging) start() error {
 	return nil
 }
 
-// advance reads the next line of r, the first run of the heap.
-func (h *merging) advance(r *run) error {
-	switch err := r.next(); {
+// advance goes to the next line of l, the first sequence of the heap.
+func (h *merging) advance(l *lines) error {
+	switch err := l.next(); {
 	case err == nil:
 		heap.Fix(h, 0)
 	case errors.Is(err, io.EOF):

@@ -9,24 +9,26 @@ import (
 )
 
 // TestEach: lines are returned in the order of their keys, and with equal keys in
-// the order in which they were added. This holds whether they fit into memory or go
-// to files. No file is left.
+// that of their bytes. This holds whether they fit into memory or go to files, and
+// for any number of adders. No file is left.
 func TestEach(t *testing.T) {
 	for _, limit := range []int{heldBytes, 1000, 1} {
 		t.Run(fmt.Sprint(limit), func(t *testing.T) {
 			t.Setenv("TMPDIR", t.TempDir())
 			rng := rand.New(rand.NewPCG(1, 2))
-			s := New()
-			s.limit = limit
+			s := New(3)
+			for _, a := range s.adders {
+				a.limit = limit
+			}
 			var want []Entry
 			for i := range 500 {
 				k := Key{rng.Uint64N(3), rng.Uint64N(40), rng.IntN(3)}
 				want = append(want, Entry{k, fmt.Appendf(nil, "line %d", i)})
-				if err := s.Add(k, want[i].Line); err != nil {
+				if err := s.Adder(i%3).Add(k, want[i].Line); err != nil {
 					t.Fatal(err)
 				}
 			}
-			slices.SortStableFunc(want, func(a, b Entry) int { return compare(a.Key, b.Key) })
+			slices.SortFunc(want, compareEntries)
 			var got []Entry
 			err := s.Groups(func(same []Entry) error {
 				for _, e := range same {

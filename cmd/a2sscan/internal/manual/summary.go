@@ -78,6 +78,8 @@ var SummaryKeys = []Fact{
 	{"rate_settled, rate_slowed", "with --rate 0: the rate that the scan settled at, and how often it slowed down"},
 	{"rate_limited_by, rate_limited_part", "why the rate was not higher, and for what fraction of the time: list, in_flight, per_address, byte_budget, output, backlog, replies, cooldown, kernel, cpu or losses"},
 	{"pacing_error", "by how much the rate was exceeded: 0.01 is 1 % too fast"},
+	{"timeouts.last_ms, timeouts.least_ms, timeouts.most_ms", "with --timeout auto: how long the first request waited for a reply at the end, the shortest and the longest that was learned; absent if the scan learned none"},
+	{"timeouts.networks, timeouts.reopened, timeouts.dropped", "/8 networks that had a timeout of their own at the end; targets that answered after they had been given up early; those given up early that were forgotten too soon, since there were more than a million"},
 	{"servers, players, bots", "servers that answered, the people on them as their games count, and the bots"},
 	{"players_elsewhere", "how many of these servers have their number of people from elsewhere than INFO, such as keywords or rules"},
 	{"games, maps, environments, versions, countries", "the most frequent of each; countries with --mmdb"},

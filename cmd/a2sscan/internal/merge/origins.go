@@ -108,7 +108,7 @@ func newViews(parts []*part) *views {
 // join writes one record for each server.
 func (m *merger) join() error {
 	m.views = newViews(m.parts)
-	s := linesort.New()
+	s := linesort.New(1)
 	defer s.Close()
 	for i, p := range m.parts {
 		if err := m.distribute(s, i, p); err != nil {
@@ -122,7 +122,7 @@ func (m *merger) join() error {
 func (m *merger) distribute(s *linesort.Sorter, origin int, p *part) error {
 	for _, file := range p.files {
 		_, err := census.EachOf(file, func(_ int, line []byte) error {
-			return s.Add(linesort.Key{Place: keyOf(record.KeyOf(line).Addr), Origin: origin}, line)
+			return s.Adder(0).Add(linesort.Key{Place: keyOf(record.KeyOf(line).Addr), Origin: origin}, line)
 		})
 		if err != nil {
 			return err

@@ -25,7 +25,10 @@ func exported(t *testing.T) map[string]bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := map[string]bool{"a2sscan_targets_expected": true} // exported only when the size of the list is known
+	names := map[string]bool{
+		"a2sscan_targets_expected": true, // exported only when the size of the list is known
+		"a2sscan_timeout_seconds":  true, // exported only when the scan learns its timeouts
+	}
 	for _, f := range families {
 		names[f.GetName()] = true
 		if f.GetType() == dto.MetricType_HISTOGRAM {

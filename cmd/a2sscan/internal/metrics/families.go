@@ -51,6 +51,8 @@ var families = []*family{
 	counters("targets_total", "Targets by what became of them: all that were read.", "outcome", outcomes),
 	gauge("targets_open", "Targets that were asked and are not finished.",
 		func(s *sample) float64 { return float64(s.scan.Open) }),
+	gauge("targets_listening", "Of the open targets, those given up early and still listened for, with --timeout auto.",
+		func(s *sample) float64 { return float64(s.scan.Timeouts.Listening) }),
 	gauge("targets_held", "Targets held back by the rate of their address.",
 		func(s *sample) float64 { return float64(s.scan.Held) }),
 	gauge("targets_silent", "Targets without reply that wait for a second look.",
@@ -66,6 +68,14 @@ var families = []*family{
 
 	counters("datagrams_sent_total", "Datagrams sent, by question.", "question",
 		byWord[wire.Question](func(s *sample) []uint64 { return s.scan.Sent[:] })),
+	{name: "timeout_seconds", help: "How long the first request waits for a reply, with --timeout auto; absent with a fixed timeout.",
+		kind: prometheus.GaugeValue, read: func(s *sample, put putter) {
+			if now := s.scan.Timeouts.Now; now > 0 {
+				put(now.Seconds())
+			}
+		}},
+	counter("targets_reopened_total", "Targets that answered after they were given up early.",
+		func(s *sample) uint64 { return s.scan.Timeouts.Reopened }),
 	counter("datagrams_repeated_total", "Of the datagrams sent, those that asked again after silence.",
 		func(s *sample) uint64 { return s.scan.Repeats }),
 	counter("sent_bytes_total", "UDP payload sent.", func(s *sample) uint64 { return s.scan.SentBytes }),

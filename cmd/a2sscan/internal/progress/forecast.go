@@ -26,6 +26,8 @@ type Forecast struct {
 
 	Questions   scanner.Questions
 	Schedule    scanner.Schedule
+	Learns      bool // the scan may learn that shorter timeouts are enough
+	Cools       bool // and a shorter cooldown
 	Fallback    bool // silent targets are asked for players and ping too
 	Cooldown    time.Duration
 	Rate        float64 // datagrams per second; 0: no limit
@@ -48,6 +50,25 @@ const addressTurn = 4
 
 // silence is how long a scan waits for a silent target.
 func (fc *Forecast) silence() time.Duration { return fc.Schedule.Silence() }
+
+// leastSilence is how long it waits at least, if its timeouts are learned.
+func (fc *Forecast) leastSilence() time.Duration {
+	if fc.Learns && fc.enough() {
+		return fc.Schedule.Least()
+	}
+	return fc.silence()
+}
+
+// leastCooldown is the shortest cooldown.
+func (fc *Forecast) leastCooldown() time.Duration {
+	if fc.Learns && fc.Cools && fc.enough() {
+		return min(fc.Cooldown, scanner.LeastTimeout)
+	}
+	return fc.Cooldown
+}
+
+// enough reports whether there may be enough servers to learn from.
+func (fc *Forecast) enough() bool { return fc.Listed+fc.InNetworks >= scanner.LearnTrips }
 
 // longest is about how long the scan waits for a target that answers only some
 // questions: it waits for the silent questions one after another.
@@ -93,15 +114,13 @@ func (fc *Forecast) replies() (bytes float64) {
 	return bytes
 }
 
-// time returns how long it takes to send the datagrams at the rate, plus the wait
-// for the last target and the cooldown.
-func (fc *Forecast) time(datagrams float64, last time.Duration) time.Duration {
+// time returns how long it takes to send the datagrams at the rate, plus the end of
+// the scan: the wait for the last target and the cooldown.
+func (fc *Forecast) time(datagrams float64, end time.Duration) time.Duration {
 	seconds := datagrams / fc.Rate
-	end := fc.Cooldown
 	if fc.InNetworks > 0 {
 		seconds = max(seconds, fc.addressTime())
 	}
-	end += last
 	if d := seconds * float64(time.Second); d < math.MaxInt64/2 {
 		return time.Duration(d) + end
 	}
@@ -114,11 +133,12 @@ func (fc *Forecast) String() string {
 	least, most := fc.datagrams()
 	parts := []string{"about " + between(console.Short(least), console.Short(most)) + " datagrams"}
 	if fc.Rate > 0 {
-		soonest := time.Duration(0) // all of a list may answer at once
+		soonest := fc.leastCooldown() // all of a list may answer at once
 		if fc.InNetworks > 0 {
-			soonest = fc.silence()
+			soonest += fc.leastSilence()
 		}
-		times := between(console.RoughDuration(fc.time(least, soonest)), console.RoughDuration(fc.time(most, fc.longest())))
+		latest := fc.longest() + fc.Cooldown
+		times := between(console.RoughDuration(fc.time(least, soonest)), console.RoughDuration(fc.time(most, latest)))
 		parts = append(parts, times+" at "+console.Short(fc.Rate)+"/s")
 	} else {
 		parts = append(parts, "as fast as possible")

@@ -44,6 +44,10 @@ func TestForecast(t *testing.T) {
 			"about 3k to 4k datagrams, 8 to 17 s at 5k/s, depending on how many answer"},
 		{"both", func(*Forecast) {}, 1e6, 65536,
 			"about 4.2M to 4.93M datagrams, 15 to 17 min at 5k/s, depending on how many answer"},
+		{"learned", func(f *Forecast) { f.Learns, f.Cools = true, true }, 0, 4096,
+			"about 12.3k to 16.4k datagrams, 4 to 19 s at 5k/s, depending on how many answer"},
+		{"learned, few", func(f *Forecast) { f.Learns, f.Cools = true, true }, 3, 0,
+			"about 12 to 14 datagrams, 3 to 16 s at 5k/s, depending on how many answer, with up to 9 kB"},
 		{"for ever", func(f *Forecast) { f.Rate = 0.001 }, 0, 1 << 48,
 			"about 844424930M to 1125899907M datagrams, 53376 days at 0/s, depending on how many answer"},
 	}

@@ -120,12 +120,17 @@ func (p *Tracker) foresee(v *View, read float64) {
 	v.left, v.soon = max(rest, v.HeldFor)+p.tail(&v.Stats)+p.cfg.Cooldown, true
 }
 
-// tail is the longest time that the last target may take.
+// tail is the longest time that the last target may take. If the scan has learned
+// its timeouts, that is shorter in proportion.
 func (p *Tracker) tail(s *scanner.Stats) time.Duration {
+	d := p.cfg.Silence
 	if s.Answered() > 0 {
-		return max(p.cfg.Silence, p.cfg.Longest)
+		d = max(d, p.cfg.Longest)
 	}
-	return p.cfg.Silence
+	if s.Timeouts.Learned {
+		d = time.Duration(float64(d) * s.Timeouts.Now.Seconds() / scanner.DefaultTimeout.Seconds())
+	}
+	return d
 }
 
 // open is the longest time that targets may remain open after the last one was

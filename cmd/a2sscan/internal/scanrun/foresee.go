@@ -13,7 +13,7 @@ func (o *Options) forecast(listed, inNetworks float64) *progress.Forecast {
 	fc := &progress.Forecast{
 		Listed: listed, InNetworks: inNetworks,
 		Questions: scanner.Questions(o.Query), Schedule: o.schedule(), Fallback: o.Fallback,
-		Cooldown: o.Cooldown, Rate: float64(o.Pace.Rate), AddressRate: float64(o.Pace.AddressRate),
+		Learns: o.Timeout.On, Cools: o.Cooldown.On, Cooldown: o.Cooldown.Or(scanner.DefaultCooldown), Rate: float64(o.Pace.Rate), AddressRate: float64(o.Pace.AddressRate),
 	}
 	if ports, err := inputs.ParsePorts("--port", o.Ports); err == nil {
 		fc.Ports = ports.Len()
@@ -21,9 +21,9 @@ func (o *Options) forecast(listed, inNetworks float64) *progress.Forecast {
 	return fc
 }
 
-// schedule says when a silent target is asked again.
+// schedule says when a silent target is asked again, at the latest.
 func (o *Options) schedule() scanner.Schedule {
-	return scanner.Schedule{Timeout: o.Timeout, Retries: o.Retries, SecondPass: o.SecondLook}
+	return scanner.Schedule{Timeout: o.Timeout.Or(scanner.DefaultTimeout), Retries: o.Retries, SecondPass: o.SecondLook}
 }
 
 // foresee returns the forecast of what is left to ask, and the number of targets

@@ -49,11 +49,11 @@ type Options struct {
 
 	Query      flagvalue.Questions
 	Pace       Pace
-	Timeout    time.Duration
+	Timeout    flagvalue.Auto
 	Retries    int
 	SecondLook bool
 	Fallback   bool
-	Cooldown   time.Duration
+	Cooldown   flagvalue.Auto
 	Guard      guard.Limits
 
 	Records   Records
@@ -135,7 +135,7 @@ func (o *Options) checkOutputs() error {
 
 func (o *Options) checkNumbers() error {
 	return console.FirstBroken(
-		console.Rule{Broken: o.Cooldown < 0, Err: "--cooldown is negative", Hint: "--cooldown 0 does not wait for late replies"},
+		console.Rule{Broken: o.Cooldown.D < 0, Err: "--cooldown is negative", Hint: "--cooldown 0 does not wait for late replies"},
 		console.Rule{Broken: o.Pace.MaxPerAddress < 0, Err: "--max-per-address is negative", Hint: "--max-per-address 0 asks all"},
 		console.Rule{Broken: o.Pace.InFlight < 0, Err: "--in-flight is negative", Hint: "--in-flight 0 follows rate and timeouts"},
 		console.Rule{Broken: 0 < o.Pace.Rate && o.Pace.Rate < 0.001, Err: "--rate is below one datagram in 1000 seconds",
@@ -207,17 +207,25 @@ func (o *Options) checkInputs(args []string) error {
 	return nil
 }
 
+// cooldown is the Cooldown of the scan's Config.
+func (o *Options) cooldown() time.Duration {
+	if o.Cooldown.On {
+		return 0
+	}
+	return flagvalue.OrOff(o.Cooldown.D)
+}
+
 func (o *Options) config() scanner.Config {
 	return scanner.Config{
 		Questions:     scanner.Questions(o.Query),
 		Rate:          o.Pace.Rate.Limit(),
 		AddressRate:   o.Pace.AddressRate.Limit(),
 		MaxPerAddress: o.Pace.MaxPerAddress,
-		Timeout:       o.Timeout,
+		Timeout:       o.Timeout.Or(0),
 		Retries:       flagvalue.OrOff(o.Retries),
 		SecondPass:    o.SecondLook,
 		Fallback:      o.Fallback,
-		Cooldown:      flagvalue.OrOff(o.Cooldown),
+		Cooldown:      o.cooldown(),
 		InFlight:      o.Pace.InFlight,
 		NoGSO:         o.Pace.NoGSO,
 		Raw:           o.Records.Raw,

@@ -455,7 +455,7 @@ func (s *Run) newTracker() *progress.Tracker {
 	cfg := progress.Config{
 		Input: s.list.Progress, Given: func() uint64 { return s.list.Stats().Given }, Begun: begun(s.list, s.checkpoint.Past),
 		Silence: f.schedule().Silence(), Longest: progress.Longest(f.schedule(), scanner.Questions(f.Query)),
-		SecondPass: f.SecondLook, Cooldown: f.Cooldown,
+		SecondPass: f.SecondLook, Cooldown: f.Cooldown.Or(scanner.DefaultCooldown),
 		Draining: func() bool { return s.shutdown.Drained.Err() != nil },
 	}
 	if past := s.checkpoint.Past; past != nil {

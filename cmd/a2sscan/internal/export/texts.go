@@ -1,0 +1,148 @@
+package export
+
+import (
+	"bytes"
+	"hash/maphash"
+	"math/bits"
+)
+
+// dictionary numbers texts in the order in which they first occur.
+type dictionary struct {
+	bytes []byte   // the entries, one after another
+	ends  []uint32 // behind 0 and each entry
+	slots []uint64 // hash table: upper half of the hash, and the number of the entry plus 1
+}
+
+var seed = maphash.MakeSeed()
+
+func (d *dictionary) reset() {
+	d.bytes, d.ends = d.bytes[:0], append(d.ends[:0], 0)
+	clear(d.slots)
+}
+
+// len returns the number of entries.
+func (d *dictionary) len() int { return len(d.ends) - 1 }
+
+func (d *dictionary) entry(i int32) []byte { return d.bytes[d.ends[i]:d.ends[i+1]] }
+
+// is reports whether entry i is text.
+func (d *dictionary) is(i int32, text []byte) bool {
+	return i >= 0 && int(i) < d.len() && bytes.Equal(d.entry(i), text)
+}
+
+// append adds an entry that the hash table does not know.
+func (d *dictionary) append(text []byte) {
+	d.bytes = append(d.bytes, text...)
+	d.ends = append(d.ends, uint32(len(d.bytes)))
+}
+
+// find returns the number of the entry of a text. If there is none, it adds one, or
+// without add returns -1.
+func (d *dictionary) find(text []byte, add bool) int32 {
+	if 2*d.len() >= len(d.slots) {
+		d.grow()
+	}
+	hash := maphash.Bytes(seed, text)
+	for at := hash; ; at++ {
+		slot := &d.slots[at&uint64(len(d.slots)-1)]
+		switch {
+		case *slot == 0 && !add:
+			return -1
+		case *slot == 0:
+			*slot = hash&^(1<<32-1) | uint64(d.len()+1)
+			d.append(text)
+			return int32(d.len() - 1)
+		case (*slot^hash)>>32 == 0:
+			if i := int32(uint32(*slot)) - 1; bytes.Equal(d.entry(i), text) {
+				return i
+			}
+		}
+	}
+}
+
+// grow doubles the hash table.
+func (d *dictionary) grow() {
+	d.slots = make([]uint64, max(2*len(d.slots), 64))
+	for i := range d.len() {
+		hash := maphash.Bytes(seed, d.entry(int32(i)))
+		at := hash
+		for d.slots[at&uint64(len(d.slots)-1)] != 0 {
+			at++
+		}
+		d.slots[at&uint64(len(d.slots)-1)] = hash&^(1<<32-1) | uint64(i+1)
+	}
+}
+
+// texts are the values of a column of texts: a dictionary, and for each value the
+// number of its entry. If most values differ, there is no dictionary, and the entries
+// are the values.
+type texts struct {
+	dictionary
+	index []int32 // number of the entry, for each value; unless plain
+	plain bool
+
+	same [][]int32 // for each packer and entry of it: the number of our entry plus 1
+}
+
+// trialValues is after how many values it is decided whether a dictionary pays.
+const trialValues = 8192
+
+func (t *texts) reset() {
+	t.dictionary.reset()
+	t.index, t.plain = t.index[:0], false
+	for _, same := range t.same {
+		clear(same)
+	}
+}
+
+// add adds a value.
+func (t *texts) add(text []byte) {
+	if t.plain {
+		t.append(text)
+		return
+	}
+	t.put(t.find(text, true))
+}
+
+// put adds a value that has an entry.
+func (t *texts) put(i int32) {
+	t.index = append(t.index, i)
+	if n := len(t.index); n%trialValues == 0 && t.len() > n/2 {
+		t.unpack()
+	}
+}
+
+// addKnown adds a value that is entry i of the dictionary of a packer.
+func (t *texts) addKnown(packer int, known *dictionary, i int32) {
+	if t.plain {
+		t.append(known.entry(i))
+		return
+	}
+	for len(t.same) <= packer {
+		t.same = append(t.same, nil)
+	}
+	if same := t.same[packer]; int(i) >= len(same) {
+		t.same[packer] = append(same, make([]int32, known.len()-len(same))...)
+	}
+	ours := &t.same[packer][i]
+	if *ours == 0 {
+		*ours = t.find(known.entry(i), true) + 1
+	}
+	t.put(*ours - 1)
+}
+
+// unpack replaces the dictionary by the values.
+func (t *texts) unpack() {
+	old := t.dictionary
+	t.plain, t.bytes, t.ends = true, nil, []uint32{0}
+	for _, i := range t.index {
+		t.append(old.entry(i))
+	}
+	t.index = t.index[:0]
+}
+
+// width returns the number of bits in which the numbers of entries are written: whole
+// bytes, because compression then finds sequences that are repeated.
+func width(entries int) int {
+	return (bits.Len(uint(max(entries-1, 0))) + 7) / 8 * 8
+}

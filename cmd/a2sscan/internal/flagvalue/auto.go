@@ -1,0 +1,45 @@
+package flagvalue
+
+import "time"
+
+// Auto is a duration, or "auto": the scan finds it out.
+type Auto struct {
+	D  time.Duration
+	On bool // auto
+}
+
+// autoWord is the word for it.
+const autoWord = "auto"
+
+// Set parses a flag.
+func (a *Auto) Set(s string) error {
+	if s == autoWord {
+		*a = Auto{On: true}
+		return nil
+	}
+	d, err := time.ParseDuration(s)
+	if err != nil {
+		return err
+	}
+	*a = Auto{D: d}
+	return nil
+}
+
+// String formats it as Set parses it.
+func (a *Auto) String() string {
+	if a.On {
+		return autoWord
+	}
+	return a.D.String()
+}
+
+// Type names the value in the help.
+func (a *Auto) Type() string { return "auto|D" }
+
+// Or returns the duration, or auto where that is on.
+func (a *Auto) Or(auto time.Duration) time.Duration {
+	if a.On {
+		return auto
+	}
+	return a.D
+}

@@ -1,0 +1,217 @@
+package scanner
+
+import "time"
+
+// learner learns from the round trips of a scan how long a question is worth
+// waiting for. It has no clock: round trips in, timeouts out.
+//
+// Its round trips are those of the first datagram of each server, from the first
+// request. The answer to a request that was sent once is certain. The answer to
+// one of several may be late, or the others were lost. It was late if its copies
+// come after it, since each request is answered: then its round trip began with
+// the first request. Loss makes no copies, so loss alone never makes timeouts
+// longer.
+//
+//	timeout = 1.25 × (the round trip that 1 in 100 exceeds) + 10 ms, at least 150 ms
+//
+// It is the fixed timeout at most, and that until the scan has taken a second and
+// knows 256 round trips: answers that are known early are the quick ones. A /8
+// has a timeout of its own once 200 of its round trips are known and what 1 in
+// 100 of them exceeds differs from the whole by a factor of 1.5.
+type learner struct {
+	most  time.Duration // the fixed timeout
+	begun time.Duration // when the first datagram was sent; 0: none was
+
+	all    roundTrips
+	blocks [256]roundTrips // of each /8
+	firsts tripTotals      // of all servers
+	asked  tripTotals      // from the first request for each question to its answer
+
+	wait  time.Duration
+	waits [256]time.Duration // of each /8; 0: as all
+
+	at      time.Duration // of the last update
+	high    time.Duration // the longest wait since the last sweep
+	sweptAt time.Duration
+
+	seen Timeouts
+}
+
+// LeastTimeout is the shortest timeout, and the shortest cooldown, that a scan learns.
+const LeastTimeout = 150 * time.Millisecond
+
+// LearnTrips is how many servers must have answered before a scan knows the round
+// trips well enough to take its timeouts from them.
+const LearnTrips = 256
+
+// The learner's constants.
+const (
+	queueMargin  = 10 * time.Millisecond // our own queue may hold an answer up
+	learnTime    = time.Second           // of a scan, before anything is known
+	enoughBlock  = 200                   // of a /8
+	differsNum   = 3                     // a block differs by 3/2
+	differsDen   = 2
+	rareTrip     = 100  // one round trip in so many may exceed that of the timeout
+	rarestTrip   = 5000 // and that of the last wait
+	enoughTotals = 500  // before the last wait is known
+	blindPart    = 5    // with one uncertain answer in so many, nothing is known
+	learnEvery   = 20 * time.Millisecond
+	sweepAfter   = time.Second // between two sweeps
+	lastFactor   = 2           // the last wait, in rarest round trips
+	coolFactor   = 2           // the cooldown, in rare round trips
+)
+
+func newLearner(most time.Duration) *learner {
+	return &learner{most: most, wait: most, high: most, seen: Timeouts{Now: most}}
+}
+
+// sent notes that a datagram was sent.
+func (l *learner) sent(now time.Duration) {
+	if l.begun == 0 {
+		l.begun = max(now, 1)
+	}
+}
+
+// timeout is how long the first attempt at a source waits.
+func (l *learner) timeout(source uint64) time.Duration {
+	if d := l.waits[blockOf(source)]; d != 0 {
+		return d
+	}
+	return l.wait
+}
+
+// blockOf returns the /8 of a packed source.
+func blockOf(source uint64) byte { return byte(source >> 40) }
+
+// first takes the round trip of the first datagram of a source.
+func (l *learner) first(source uint64, trip time.Duration) {
+	l.all.add(trip)
+	l.blocks[blockOf(source)].add(trip)
+	l.firsts.add(trip)
+}
+
+// unsure takes a first datagram that answers one of several requests.
+func (l *learner) unsure(source uint64) {
+	l.all.addUnsure()
+	l.blocks[blockOf(source)].addUnsure()
+}
+
+// late takes the round trip of such a datagram, once it is known.
+func (l *learner) late(source uint64, trip time.Duration) {
+	l.all.resolve(trip)
+	l.blocks[blockOf(source)].resolve(trip)
+	l.firsts.add(trip)
+}
+
+// answered takes the time from the first request for a question to its answer.
+func (l *learner) answered(took time.Duration) { l.asked.add(took) }
+
+// due reports whether it is time for an update.
+func (l *learner) due(now time.Duration) bool { return now-l.at >= learnEvery }
+
+// update sets the timeouts by the round trips known. It reports whether they fell
+// so far that sessions that wait already should wait less.
+func (l *learner) update(now time.Duration) (sweep bool) {
+	l.at = now
+	if l.begun == 0 || now-l.begun < learnTime || l.all.known() < LearnTrips {
+		return false
+	}
+	l.learn()
+	l.high = max(l.high, l.wait)
+	sweep = l.wait <= l.high/5*4 && (l.sweptAt == 0 || now-l.sweptAt >= sweepAfter)
+	if sweep {
+		l.sweptAt, l.high = now, l.wait
+	}
+	l.seen.note(l)
+	return sweep
+}
+
+func (l *learner) learn() {
+	whole := l.all.upper(rareTrip)
+	l.wait = l.fit(&l.all, whole)
+	for i := range l.blocks {
+		b := &l.blocks[i]
+		l.waits[i] = 0
+		if b.known() < enoughBlock {
+			continue
+		}
+		if rare := b.upper(rareTrip); differ32(rare, whole) || b.blind() != l.all.blind() {
+			l.waits[i] = l.fit(b, rare)
+		}
+	}
+}
+
+// differ32 reports whether a is longer than b by half, or b than a.
+func differ32(a, b time.Duration) bool {
+	return a*differsDen >= b*differsNum || b*differsDen >= a*differsNum
+}
+
+// fit makes a timeout of a round trip that is rarely exceeded.
+func (l *learner) fit(t *roundTrips, rare time.Duration) time.Duration {
+	if t.blind() {
+		return l.most
+	}
+	return min(max(rare*5/4+queueMargin, LeastTimeout), l.most)
+}
+
+// learned reports whether the timeouts are those that were learned.
+func (l *learner) learned() bool { return l.seen.Learned }
+
+// lastWaits are how long after the last request an answer may come in all
+// probability, once every target was started; 0: as long as the fixed schedule says.
+type lastWaits struct {
+	silent time.Duration // of a target that sent nothing
+	heard  time.Duration // to a question, of one that did
+}
+
+// last returns the last waits: twice what one in 5000 answers exceeded. A server that
+// answered something is there: its last question is worth a whole timeout.
+func (l *learner) last() (w lastWaits) {
+	if !l.learned() || l.all.blind() {
+		return w
+	}
+	if l.firsts.n >= enoughTotals {
+		w.silent = lastFactor * l.firsts.upper(rarestTrip)
+	}
+	if l.asked.n >= enoughTotals {
+		w.heard = max(lastFactor*l.asked.upper(rarestTrip), l.most)
+	}
+	return w
+}
+
+// cooldown is how long late replies are worth waiting for, at most so long.
+func (l *learner) cooldown(most time.Duration) time.Duration {
+	if !l.learned() {
+		return most
+	}
+	return min(max(coolFactor*l.all.upper(rareTrip), LeastTimeout), most)
+}
+
+// Timeouts are the timeouts of a scan that learns them, for the first attempt at a
+// server.
+type Timeouts struct {
+	Learned bool          // enough round trips are known
+	Now     time.Duration // for most servers; before enough is known, that of the schedule
+	Least   time.Duration // of all that were learned, /8 networks with one of their own included
+	Most    time.Duration // likewise
+	Blocks  int           // /8 networks that have one of their own now
+
+	Listening int    // given up early, and still listened for
+	Reopened  uint64 // of these: answered late, and asked on
+	Dropped   uint64 // of these: not listened for to the end, since there were too many
+}
+
+// note takes the timeouts of a moment.
+func (x *Timeouts) note(l *learner) {
+	if !x.Learned {
+		x.Learned, x.Least, x.Most = true, l.wait, l.wait
+	}
+	x.Now, x.Blocks = l.wait, 0
+	x.Least, x.Most = min(x.Least, l.wait), max(x.Most, l.wait)
+	for _, d := range l.waits {
+		if d != 0 {
+			x.Blocks++
+			x.Least, x.Most = min(x.Least, d), max(x.Most, d)
+		}
+	}
+}

@@ -1,0 +1,199 @@
+package scanner
+
+import (
+	"testing"
+	"time"
+)
+
+// TestBuckets wants every round trip below the end of its bucket, by an eighth at most.
+func TestBuckets(t *testing.T) {
+	for d := time.Millisecond; d < 16*time.Second; d += d / 50 {
+		if end := bucketEnd(bucketOf(d)); d >= end || float64(end) > 1.13*float64(d) {
+			t.Errorf("%v is in a bucket that ends at %v", d, end)
+		}
+	}
+	for d, want := range map[time.Duration]int{-1: 0, 0: 0, time.Microsecond: 0, time.Minute: tripBuckets - 1} {
+		if got := bucketOf(d); got != want {
+			t.Errorf("%v is in bucket %d, want %d", d, got, want)
+		}
+	}
+}
+
+// about reports whether a is b, as far as buckets tell.
+func about(a, b time.Duration) bool { return a >= b && float64(a) <= 1.13*float64(b) }
+
+// TestUpper counts round trips: the bound is that of the rare ones.
+func TestUpper(t *testing.T) {
+	var trips roundTrips
+	var totals tripTotals
+	for i := range 1000 {
+		d := 100 * ms
+		if i%100 == 0 {
+			d = 900 * ms
+		}
+		trips.add(d)
+		totals.add(d)
+	}
+	for part, want := range map[uint32]time.Duration{10: 100 * ms, 99: 100 * ms, 101: 900 * ms, 5000: 900 * ms} {
+		if a, b := trips.upper(part), totals.upper(part); !about(a, want) || a != b {
+			t.Errorf("1 in %d exceeds %v and %v, want %v", part, a, b, want)
+		}
+	}
+}
+
+// TestRoundTripsForget replaces all round trips by others: soon these alone count.
+func TestRoundTripsForget(t *testing.T) {
+	var trips roundTrips
+	for range 3 * tripGeneration {
+		trips.add(time.Second)
+	}
+	for range 2*tripGeneration + 1 {
+		trips.add(50 * ms)
+	}
+	if got := trips.upper(1000); !about(got, 50*ms) {
+		t.Errorf("1 in 1000 exceeds %v", got)
+	}
+	if n := trips.known(); n < tripGeneration || n > 2*tripGeneration {
+		t.Errorf("%d round trips are known", n)
+	}
+}
+
+const somewhere = uint64(0xCB007107)<<16 | 27015
+
+// learnt returns a learner that knows n round trips of one length.
+func learnt(n int, trip time.Duration) *learner {
+	l := newLearner(time.Second)
+	l.sent(0)
+	for range n {
+		l.first(somewhere, trip)
+	}
+	return l
+}
+
+// TestLearnerTimeout pins the timeout made of what is known.
+func TestLearnerTimeout(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		n    int
+		trip time.Duration
+		now  time.Duration
+		want time.Duration // that 1.25 times and 10 ms are of
+	}{
+		{"too early", 1000, 100 * ms, 900 * ms, 0},
+		{"too few", LearnTrips - 1, 100 * ms, 2 * time.Second, 0},
+		{"enough", LearnTrips, 200 * ms, 2 * time.Second, 200 * ms},
+		{"near by", 1000, 5 * ms, 2 * time.Second, 112 * ms}, // 150 ms
+		{"far away", 1000, 5 * time.Second, 2 * time.Second, 0},
+	} {
+		l := learnt(test.n, test.trip)
+		l.update(test.now)
+		got, want := l.timeout(somewhere), time.Second
+		if test.want > 0 {
+			got, want = (got-queueMargin)*4/5, test.want
+		}
+		if !about(got, want) {
+			t.Errorf("%s: %v, want %v", test.name, got, want)
+		}
+	}
+}
+
+// TestLearnerUnsure counts answers to one of several requests: they count when they
+// turn out to be late, and else they make the learner cautious once they are many.
+func TestLearnerUnsure(t *testing.T) {
+	l := learnt(900, 100*ms)
+	for range 100 {
+		l.unsure(somewhere)
+	}
+	l.update(2 * time.Second)
+	if got := l.timeout(somewhere); got > 200*ms {
+		t.Errorf("a tenth is unsure: %v", got)
+	}
+	for range 100 {
+		l.late(somewhere, 400*ms)
+	}
+	l.update(3 * time.Second)
+	if got := l.timeout(somewhere); got < 500*ms || l.all.unsure != 0 {
+		t.Errorf("a tenth takes 400 ms: %v, %d unsure", got, l.all.unsure)
+	}
+	for range 300 {
+		l.unsure(somewhere)
+	}
+	l.update(4 * time.Second)
+	if got := l.timeout(somewhere); got != time.Second || l.last() != (lastWaits{}) {
+		t.Errorf("a quarter is unsure: %v, %+v", got, l.last())
+	}
+}
+
+// TestLearnerBlocks has a /8 with a timeout of its own, as long as it differs.
+func TestLearnerBlocks(t *testing.T) {
+	const elsewhere = uint64(0x0A000001)<<16 | 27015
+	l := learnt(2000, 100*ms)
+	for range enoughBlock - 1 {
+		l.first(elsewhere, 10*ms)
+	}
+	l.update(2 * time.Second)
+	if a, b := l.timeout(somewhere), l.timeout(elsewhere); a != b {
+		t.Errorf("too little is known: %v and %v", a, b)
+	}
+	l.first(elsewhere, 10*ms)
+	l.update(3 * time.Second)
+	if got := l.timeout(elsewhere); got != LeastTimeout || l.seen.Blocks != 1 || l.seen.Least != LeastTimeout {
+		t.Errorf("a /8 near by: %v, %+v", got, l.seen)
+	}
+	for range 2 * tripGeneration {
+		l.first(elsewhere, 90*ms)
+	}
+	l.update(4 * time.Second)
+	if a, b := l.timeout(somewhere), l.timeout(elsewhere); a != b || l.seen.Blocks != 0 {
+		t.Errorf("they differ no more: %v and %v, %+v", a, b, l.seen)
+	}
+}
+
+// TestLearnerSweep wants sessions filed again when the timeouts fell clearly, and not
+// over and over.
+func TestLearnerSweep(t *testing.T) {
+	l := learnt(1000, 700*ms)
+	var swept []time.Duration
+	for now := time.Second; now < 20*time.Second; now += learnEvery {
+		if now == 5*time.Second {
+			for range 2 * tripGeneration {
+				l.first(somewhere, 200*ms)
+			}
+		}
+		if l.update(now) {
+			swept = append(swept, now)
+		}
+	}
+	if len(swept) != 1 || swept[0] != 5*time.Second {
+		t.Errorf("swept at %v", swept)
+	}
+}
+
+// TestLearnerLast pins the last waits, and the cooldown.
+func TestLearnerLast(t *testing.T) {
+	l := learnt(enoughTotals-1, 100*ms)
+	if got := l.cooldown(2 * time.Second); got != 2*time.Second {
+		t.Errorf("nothing is learned: a cooldown of %v", got)
+	}
+	l.update(2 * time.Second)
+	if l.last() != (lastWaits{}) {
+		t.Errorf("too little is known: %+v", l.last())
+	}
+	l.first(somewhere, 400*ms)
+	for range enoughTotals {
+		l.answered(50 * ms)
+	}
+	if got := l.last(); !about(got.silent, 800*ms) || got.heard != l.most {
+		t.Errorf("%+v", got)
+	}
+	l.answered(700 * ms)
+	if got := l.last(); !about(got.heard, 1400*ms) {
+		t.Errorf("%+v", got)
+	}
+	if got := l.cooldown(2 * time.Second); !about(got, 200*ms) {
+		t.Errorf("a cooldown of %v", got)
+	}
+	if got := l.cooldown(150 * ms); got != 150*ms {
+		t.Errorf("a cooldown of %v, at most 150 ms", got)
+	}
+}

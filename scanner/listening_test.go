@@ -1,0 +1,245 @@
+package scanner
+
+import (
+	"context"
+	"iter"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+	"unsafe"
+
+	"github.com/a2sscan/a2sscan/scanner/udp"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// TestListening does everything at random, beside a list and a map that do the same.
+func TestListening(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 1))
+	var l listening
+	var queue []listened
+	now := time.Second
+	find := func(addr uint64) int { return slices.IndexFunc(queue, func(x listened) bool { return x.addr == addr }) }
+	for range 60_000 {
+		now += time.Duration(random.IntN(3)) * ms
+		addr := uint64(random.IntN(4000)) << 16
+		i := find(addr)
+		if l.has(addr) != (i >= 0) || l.n != len(queue) {
+			t.Fatalf("%x: %v, %d targets; want %v, %d", addr, l.has(addr), l.n, i >= 0, len(queue))
+		}
+		switch grows := random.IntN(len(queue)+200) < 700; {
+		case i < 0 && grows:
+			x := listened{addr: addr, firstAt: now - 900*ms, lastAt: now - 300*ms}
+			if addr>>16%3 == 0 {
+				x.label = &label{tag: "a"}
+			}
+			l.push(x)
+			queue = append(queue, x)
+		case i >= 0:
+			x, ok := l.take(now, addr)
+			if !ok || x != queue[i] {
+				t.Fatalf("took %+v, want %+v", x, queue[i])
+			}
+			queue = slices.Delete(queue, i, i+1)
+		case len(queue) > 0:
+			if x := l.oldest(now); x != queue[0] {
+				t.Fatalf("the oldest is %+v, want %+v", x, queue[0])
+			}
+			l.take(now, queue[0].addr)
+			queue = queue[1:]
+		}
+	}
+	var all []listened
+	l.all(now, func(x listened) { all = append(all, x) })
+	if !slices.Equal(all, queue) || len(queue) < 100 {
+		t.Errorf("%d targets at the end, want %d", len(all), len(queue))
+	}
+}
+
+// TestListeningSize wants at most 16 bytes a place.
+func TestListeningSize(t *testing.T) {
+	var l listening
+	for i := range leastPlaces {
+		l.push(listened{addr: uint64(i)})
+	}
+	bytes := 8*cap(l.keys) + 2*cap(l.spans) + 4*cap(l.links) + 4*cap(l.heads)
+	if n := bytes / len(l.keys); n > 16 || len(l.keys) != leastPlaces || unsafe.Sizeof(l.keys[0]) != 8 {
+		t.Errorf("%d bytes a place, %d places for %d targets", n, len(l.keys), leastPlaces)
+	}
+}
+
+// slowly yields the last so many targets late, one every 20 ms, so that the scan is
+// not at its end.
+func slowly(ts []Target, late int) iter.Seq[Target] {
+	return func(yield func(Target) bool) {
+		for i, x := range ts {
+			if i >= len(ts)-late {
+				time.Sleep(20 * ms)
+			}
+			if !yield(x) {
+				return
+			}
+		}
+	}
+}
+
+// listenScan is a scan of servers near by that has learned its timeouts when its
+// list goes on slowly.
+type listenScan struct {
+	cfg    Config
+	late   map[uint64]time.Duration // how much later servers answer; 0: never
+	extra  []Target                 // the end of the list
+	ctx    context.Context
+	start  time.Time
+	got    map[uint64]*Result
+	stats  Stats
+	fasten func(*memNet)
+}
+
+const listenTargets = 1000
+
+func (x *listenScan) run(t *testing.T) {
+	t.Helper()
+	n, s := newMemNet(), newServer()
+	n.serve = func(addr uint64, req wire.Request) {
+		server := *s
+		if late, ok := x.late[addr]; ok && late == 0 {
+			return
+		} else if ok {
+			server.delay = late
+		}
+		server.answer(n, addr, req)
+	}
+	if x.fasten != nil {
+		x.fasten(n)
+	}
+	if x.ctx == nil {
+		x.ctx = t.Context()
+	}
+	x.start, x.got = time.Now(), map[uint64]*Result{}
+	x.cfg.transport, x.cfg.Rate, x.cfg.AddressRate = n, 10_000, Off
+	x.stats, _ = Scan(x.ctx, x.cfg, slowly(append(addresses(listenTargets), x.extra...), 400), func(r *Result) {
+		x.got[udp.Pack(r.Addr)] = r.Clone()
+	})
+}
+
+// after is a target whose turn comes when the timeouts are learned.
+const after = listenTargets - 300
+
+func addressAt(i int) uint64 { return udp.Pack(addresses(i + 1)[i].Addr) }
+
+// TestListenReopens has servers answer after they were given up early: they are
+// complete, as with fixed timeouts.
+func TestListenReopens(t *testing.T) {
+	for _, retries := range []int{2, Off} {
+		synctest.Test(t, func(t *testing.T) {
+			lateBy := 3 * time.Second
+			if retries == Off {
+				lateBy = 900 * ms
+			}
+			late := map[uint64]time.Duration{addressAt(after): lateBy, addressAt(after + 7): lateBy / 2}
+			x := listenScan{late: late, cfg: Config{Retries: retries}}
+			x.run(t)
+			if a := x.stats.Timeouts; a.Reopened != 2 || a.Now != LeastTimeout {
+				t.Errorf("%+v", a)
+			}
+			for addr := range late {
+				r := x.got[addr]
+				if r == nil || r.Status != StatusOK || r.Ask != 1 || r.Received < 4 {
+					t.Errorf("retries %d: %+v", retries, r)
+				}
+			}
+			if len(x.got) != listenTargets || x.stats.Finished[StatusOK] != listenTargets {
+				t.Errorf("%d results, %d complete", len(x.got), x.stats.Finished[StatusOK])
+			}
+		})
+	}
+}
+
+// TestListenSilent has targets never answer: their results come when fixed timeouts
+// would have given them up, and say the same.
+func TestListenSilent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		silent := addressAt(after)
+		x := listenScan{late: map[uint64]time.Duration{silent: 0}}
+		var sentAt []time.Time
+		x.fasten = func(n *memNet) {
+			serve := n.serve
+			n.serve = func(addr uint64, req wire.Request) {
+				if addr == silent {
+					sentAt = append(sentAt, time.Now())
+				}
+				serve(addr, req)
+			}
+		}
+		x.run(t)
+		r := x.got[silent]
+		if r == nil || r.Status != StatusNoReply || r.Sent != 3 || r.SentBytes != 75 || len(sentAt) != 3 {
+			t.Fatalf("%+v, sent at %v", r, sentAt)
+		}
+		if d := sentAt[1].Sub(sentAt[0]); d < LeastTimeout || d > LeastTimeout+10*ms {
+			t.Errorf("repeated after %v", d)
+		}
+		if d := sentAt[2].Sub(sentAt[0]); d < lastAttempt || d > lastAttempt+10*ms || (r.Took-d).Abs() > 2*ms {
+			t.Errorf("last repeated after %v; took %v", d, r.Took)
+		}
+		if d := r.Time.Sub(sentAt[0]); d < 4500*ms || d > 4700*ms {
+			t.Errorf("given up after %v", d)
+		}
+		for q, code := range r.Err {
+			if code != wire.ErrTimeout {
+				t.Errorf("question %d: %v", q, code)
+			}
+		}
+	})
+}
+
+// TestListenKnown lists a target again while it is listened for: it is a duplicate.
+func TestListenKnown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		silent := addressAt(listenTargets - 1)
+		again := append(addresses(200), addresses(listenTargets)[listenTargets-1]) // 200 more are duplicates of finished targets, or new
+		x := listenScan{late: map[uint64]time.Duration{silent: 0}, extra: again[100:], cfg: Config{Cooldown: Off}}
+		x.run(t)
+		if x.stats.Duplicate != 1 || x.stats.Taken != listenTargets+101 {
+			t.Errorf("%d duplicates of %d", x.stats.Duplicate, x.stats.Taken)
+		}
+	})
+}
+
+// TestListenAccounted cuts a scan short while it listens: those targets are
+// unfinished, and a snapshot has them as open with their labels.
+func TestListenAccounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		late := map[uint64]time.Duration{}
+		for i := range 20 {
+			late[addressAt(after+i)] = 0
+		}
+		var last *Snapshot
+		x := listenScan{late: late, ctx: ctx, cfg: Config{SnapshotEvery: 50 * ms}}
+		x.cfg.Snapshot = func(s *Snapshot) {
+			last = s
+			if s.Stats.Timeouts.Listening == 20 {
+				cancel()
+			}
+		}
+		x.run(t)
+		st := &x.stats
+		if st.Timeouts.Listening != 20 || st.Unfinished < 20 || st.Taken != st.TargetsFinished()+st.Unfinished {
+			t.Errorf("%d taken, %d finished, %d unfinished, %d listened for",
+				st.Taken, st.TargetsFinished(), st.Unfinished, st.Timeouts.Listening)
+		}
+		open := maps.Clone(late)
+		for _, x := range last.Open {
+			delete(open, udp.Pack(x.Addr))
+		}
+		if len(open) > 0 || last.Position != st.TargetsFinished()+uint64(len(last.Open)) {
+			t.Errorf("%d not among the open ones; position %d, %d finished, %d open",
+				len(open), last.Position, st.TargetsFinished(), len(last.Open))
+		}
+	})
+}
