@@ -37,17 +37,18 @@ func (a *app) askCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ask ADDR",
 		Short: "Query one server and explain every datagram",
-		Long: `Queries one server as scan does. It first says how the server is: up, silent,
-limited, banned, filtered, unreachable, or something that is not A2S. Then it
-shows every datagram with the meaning of its bytes, and the record.
+		Long: `Queries one server as scan does, and explains what happened. The verdict comes
+first: up, silent, limited, banned, filtered, unreachable, or something that is
+not A2S. Then come all datagrams, with the meaning of their bytes, and the
+record.
 
 ADDR is ip:port, ip, or a host name with or without a port; the default port is
 27015. ask looks the name up and queries its first IPv4 address. Unlike scan, it
 accepts private and reserved addresses, such as those of your local network.
 
-The exit code is 0 if every question has a complete answer, and 6 if not: with
---query info it tells whether a server is up. It is 1 if nothing could be sent,
-and 4 if ask was interrupted.`,
+The exit code is 0 if every question has a complete answer, and 6 if not. So
+with --query info it tells whether the server is up. It is 1 if nothing could be
+sent, and 4 if ask was interrupted.`,
 		Example: `  a2sscan ask 203.0.113.7:27015
   a2sscan ask 192.168.1.20 --query info --timeout 3s
   a2sscan ask play.example.com:27016 --json | jq -r .verdict`,
@@ -66,14 +67,14 @@ and 4 if ask was interrupted.`,
 func (f *askFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	fs.Var(&f.query, "query", "questions to ask: a `LIST` of info, players, rules, and also ping")
+	fs.Var(&f.query, "query", "questions to ask: a `LIST` of info, players, rules and ping")
 	f.timeoutFlags.add(cmd)
 	fs.Var(&f.source, "source", "address of this machine to send from (default: the system chooses)")
-	fs.BoolVar(&f.trailingNUL, "trailing-nul", false, "add one NUL to every request except info, as some old tools do")
+	fs.BoolVar(&f.trailingNUL, "trailing-nul", false, "add a NUL byte to every request except info, as some old tools do")
 	fs.BoolVar(&f.brief, "brief", false, "print the verdict and one line of facts")
-	fs.DurationVar(&f.watch, "watch", 0, "ask again every `D`, and print what changed, until interrupted (default off; without D: 5s)")
+	fs.DurationVar(&f.watch, "watch", 0, "ask again every `D` until interrupted, and print what changed (default off; without D: 5s)")
 	fs.Lookup("watch").NoOptDefVal = "5s"
-	fs.BoolVar(&f.json, "json", false, "print one JSON object: verdict, record and all datagrams")
+	fs.BoolVar(&f.json, "json", false, "print one JSON object with the verdict, the record and all datagrams")
 }
 
 // refuse refuses flags that contradict each other.

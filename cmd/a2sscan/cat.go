@@ -22,14 +22,18 @@ func (a *app) catCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cat FILE…",
 		Short: "Print the records of census files",
-		Long: `Prints the records of files that scan wrote, compressed or not, one per line.
-A FILE may be s3://BUCKET/KEY, or s3://BUCKET/PREFIX/ for all parts below it.
-If a file is truncated, cat leaves out the partial record at its end and says
-so. On a terminal it shows invisible characters of names as \u escapes. With
---mmdb each record says where its server is according to that database, in place
-of what it said before. With --decode-games, records of earlier versions say
-what their answers mean: they get the keys game and flags.`,
-		Example: `  a2sscan cat census.ndjson.zst | head -n 1
+		Long: `Prints the records of census files, plain or compressed: as a table on a
+terminal, otherwise as one line of JSON per record. --format and --fields choose
+another form. A FILE may be s3://BUCKET/KEY, or s3://BUCKET/PREFIX/ for all
+census files below that prefix.
+
+If a file is truncated, cat omits the partial record at its end and says so. On
+a terminal it shows invisible characters in names as \u escapes.
+
+--mmdb adds the location or network of each address and replaces what the scan
+recorded about it. --decode-games adds the keys game and flags to records that
+an earlier version wrote without them.`,
+		Example: `  a2sscan cat census.ndjson.zst -f addr,info.map,info.name --format csv
   a2sscan cat monday.ndjson.zst tuesday.ndjson.zst | wc -l
   a2sscan cat census.ndjson.zst | jq -r 'select(.info.players > 0) | .info.name'`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -43,13 +47,13 @@ what their answers mean: they get the keys game and flags.`,
 	}
 	f.formatFlags.add(cmd.Flags(), "text on a terminal, else json")
 	addGeoFlag(cmd.Flags(), &f.databases)
-	cmd.Flags().BoolVar(&f.games, "decode-games", false, "add game and flags to records that have neither")
+	cmd.Flags().BoolVar(&f.games, "decode-games", false, "add the keys game and flags to records that have neither")
 	return cmd
 }
 
 // addGeoFlag adds the flag for databases of places and networks.
 func addGeoFlag(fs *pflag.FlagSet, files *[]string) {
-	fs.StringArrayVar(files, "mmdb", nil, "say in each record where its server is, by the database in `FILE` (MaxMind's format: GeoLite2, DB-IP, IPinfo); may be repeated: City and ASN")
+	fs.StringArrayVar(files, "mmdb", nil, "add the location or network of each address from the database in `FILE`, in MaxMind's format (GeoLite2, DB-IP, IPinfo); may be repeated")
 }
 
 // cat prints the records of files.

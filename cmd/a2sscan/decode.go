@@ -21,22 +21,21 @@ func (a *app) decodeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "decode [FILE…]",
 		Short: "Decode captured datagrams into records",
-		Long: `Reads captured datagrams and writes one record per sender. Without FILE, or for
--, it reads standard input. The format is detected from the first bytes:
+		Long: `Decodes captured datagrams and writes one record per server. Without FILE, or
+for -, it reads standard input. It detects the format from the first bytes:
 
-Text holds one datagram per line in hexadecimal. Spaces are allowed, # begins a
-comment, and ip:port before the datagram names its sender. Lines without an
-address belong to one sender per file. Fragments and replies may come in any
-order.
+  text     One datagram per line, in hexadecimal. Spaces are allowed, and #
+           begins a comment. ip:port before a datagram names its sender; all
+           other lines of a file belong to one sender. Replies and their
+           fragments may be in any order.
+  capture  A pcap or pcapng file. Each server address whose replies it
+           contains gets a record.
+  census   What scan --raw wrote, plain or compressed. Each record is decoded
+           again from its datagrams. Its address, times, counts and tag, which
+           the datagrams do not contain, stay as they are.
 
-A pcap or pcapng file holds network traffic. What servers replied becomes one
-record per server address.
-
-A census that scan --raw wrote, compressed or not, holds the datagrams of each
-record. Each record is decoded again; its address, times, counts and tag, which
-datagrams cannot tell, are kept. With --check, decode writes nothing and
-compares instead: if a record comes out differently, it reports the difference
-and ends with exit code 1.`,
+With --check, decode writes nothing. It decodes the records of a census again,
+reports those that come out differently, and exits with 1 if there are any.`,
 		Example: `  tcpdump -w - 'udp port 27015' | a2sscan decode | jq .
   echo 'ffffffff 44 01 00 626f6200 05000000 0000803f' | a2sscan decode
   a2sscan decode --check census.ndjson.zst`,
@@ -48,11 +47,11 @@ and ends with exit code 1.`,
 		},
 	}
 	f.add(cmd)
-	cmd.Flags().BoolVar(&f.raw, "raw", false, "keep every datagram in the record, as base64")
+	cmd.Flags().BoolVar(&f.raw, "raw", false, "store every datagram in the record, as base64")
 	cmd.Flags().StringVar(&f.scanID, "scan-id", "",
-		"`NAME` of the scan in every record (default: that of a record, else no name)")
+		"`NAME` of the scan in every record (default: the name in the census, if there is one)")
 	cmd.Flags().BoolVar(&f.check, "check", false,
-		"write nothing; check that records with raw datagrams decode to the same again")
+		"write nothing; check that the datagrams of a census still decode to its records")
 	return cmd
 }
 

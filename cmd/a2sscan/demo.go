@@ -33,12 +33,12 @@ func (a *app) demoCommand() *cobra.Command {
 	var network string
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "Scan simulated servers and prove the result",
-		Long: `Simulates about 24,000 game servers of all kinds on loopback in this process,
-some of them silent or hostile, and loses 2% of the datagrams each way. Scans
-them with the real scanner over real sockets, and compares every record of the
-written file with what the servers are. Nothing leaves this machine. The
-records stay in ` + demoFile + ` in the working directory.`,
+		Short: "Scan simulated servers and check every record",
+		Long: `Simulates about 24,000 game servers of all kinds on loopback, some of them
+silent or hostile, and loses 2% of the datagrams in each direction. Scans them
+with the real scanner over real sockets, and compares every record with the
+server it came from. Nothing leaves this machine. The records stay in the
+working directory, in ` + demoFile + `.`,
 		Example: `  a2sscan demo
   a2sscan cat ` + demoFile + ` | head -n 1
   a2sscan cat ` + demoFile + ` | grep -c '"status":"ok"'`,
@@ -46,7 +46,7 @@ records stay in ` + demoFile + ` in the working directory.`,
 		RunE: func(*cobra.Command, []string) error { return a.demo(network) },
 	}
 	cmd.Flags().StringVar(&network, "network", simulation.DemoNetwork,
-		"`NETWORK` inside 127.0.0.0/8 to simulate servers on; a smaller one is a smaller demo")
+		"`NETWORK` of the servers, inside 127.0.0.0/8; a smaller one makes a smaller demo")
 	return cmd
 }
 

@@ -23,21 +23,23 @@ func (a *app) diffCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "diff OLD NEW",
 		Short: "Show what changed between two censuses",
-		Long: `Compares two censuses and shows what changed: servers that are new, gone,
-back or moved, and those with another name, map, version, capacity, mode, mods,
-rules, flags or demand for challenges. On a terminal it prints a page, elsewhere
-one line of JSON per change, with the values before and after.
+		Long: `Compares two censuses and shows what changed: which servers are new, gone, back
+or moved, and which have another name, map, version, capacity, mode, list of
+mods, rules, flags or demand for challenges. On a terminal it prints a page;
+otherwise one line of JSON per change, with the values before and after.
 
-A server is gone only if the new scan asked it and got nothing: scan
---unanswered records that, or --targets names the list of the scan, whose
-summary proves that nothing was left out. Otherwise it is not_asked. A question
-that was not answered on one of the nights yields no change. If the scan lost
-datagrams, diff says how many of the gone are probably there.
+A server counts as gone if the new scan asked it and got no answer. That is
+known if the new scan ran with --unanswered, or if --targets names the list that
+it scanned. Otherwise a missing server counts as not_asked. If a question has no
+answer in one of the censuses, what it asks for is not compared. If the new scan
+lost datagrams, diff estimates how many of the gone servers still exist.
 
-Numbers of people, maps of games that rotate them, and rules that change by
-themselves (times, frames per second) are counted, not listed; --volatile lists
-the first two. OLD and NEW are files; --old and --new add parts and shards, in
-any order.`,
+Numbers of players, and maps of games that rotate them, change all the time:
+they are counted, and listed only with --volatile. Rules that change by
+themselves, such as clocks and frame rates, are ignored.
+
+OLD and NEW are files. If a census has several, because it was rotated or
+sharded, --old and --new name the others, in any order.`,
 		Example: `  a2sscan diff monday.ndjson.zst tuesday.ndjson.zst
   a2sscan diff --kind gone,moved --game rust old.ndjson.zst new.ndjson.zst
   a2sscan diff --stat --exit-code monday.ndjson.zst tuesday.ndjson.zst`,
@@ -57,21 +59,21 @@ any order.`,
 func (f *diffFlags) add(cmd *cobra.Command) {
 	fs, o := cmd.Flags(), &f.options
 	fs.SortFlags = false
-	fs.BoolVar(&f.json, "json", false, "print one line of JSON per change, also on a terminal; with --stat the numbers")
-	fs.BoolVar(&o.Stat, "stat", false, "print numbers only")
-	fs.BoolVarP(&o.Quiet, "quiet", "q", false, "print nothing, and end with exit code 9 if something changed")
-	fs.BoolVar(&o.ExitCode, "exit-code", false, "end with exit code 9 if something changed")
-	fs.StringVarP(&f.output, "output", "o", "-", "write lines of JSON to `FILE` or s3://BUCKET/KEY; -: standard output")
-	fs.StringSliceVar(&o.Kinds, "kind", nil, "only these `KINDS` of changes: new, gone, not_asked, back, moved, renamed, map, version, capacity, mode, mods, rules, flags, challenge, farm, players")
-	fs.StringSliceVar(&o.Games, "game", nil, "only `GAMES`, by word or name: rust, app:730")
-	fs.StringSliceVar(&o.Networks, "network", nil, "only `NETWORKS` such as 203.0.113.0/24 or AS64496")
-	fs.BoolVar(&o.Volatile, "volatile", false, "also list numbers of people, and maps of games that rotate them")
-	fs.StringArrayVar(&o.Targets, "targets", nil, "the `LIST` that the new census was asked for: who is not in the census is gone")
-	fs.StringVarP(&o.Ports, "port", "p", "", "ports of networks and bare addresses in --targets, as scan had them")
-	fs.StringArrayVar(&f.old, "old", nil, "another `FILE` of the old census: a part or a shard")
-	fs.StringArrayVar(&f.new, "new", nil, "another `FILE` of the new census")
-	fs.StringArrayVar(&o.OldSums, "old-summary", nil, "`FILE` with the numbers of the old scan (default: beside the census)")
-	fs.StringArrayVar(&o.NewSums, "new-summary", nil, "`FILE` with the numbers of the new scan")
+	fs.BoolVar(&f.json, "json", false, "print one line of JSON per change, also on a terminal; with --stat, the numbers as JSON")
+	fs.BoolVar(&o.Stat, "stat", false, "print only how many changes there are")
+	fs.BoolVarP(&o.Quiet, "quiet", "q", false, "print nothing; exit with 9 if something changed")
+	fs.BoolVar(&o.ExitCode, "exit-code", false, "exit with 9 if something changed")
+	fs.StringVarP(&f.output, "output", "o", "-", "write to `FILE` or s3://BUCKET/KEY, as lines of JSON; -: standard output")
+	fs.StringSliceVar(&o.Kinds, "kind", nil, "only these `KINDS` of change: new, gone, not_asked, back, moved, renamed, map, version, capacity, mode, mods, rules, flags, challenge, farm, players")
+	fs.StringSliceVar(&o.Games, "game", nil, "only servers of these `GAMES`, such as rust,app:730")
+	fs.StringSliceVar(&o.Networks, "network", nil, "only servers in these `NETWORKS`, such as 203.0.113.0/24 or AS64496")
+	fs.BoolVar(&o.Volatile, "volatile", false, "also list numbers of players, and maps of games that rotate them")
+	fs.StringArrayVar(&o.Targets, "targets", nil, "the `LIST` that the new scan was given: its servers without a record in the new census are gone")
+	fs.StringVarP(&o.Ports, "port", "p", "", "ports for networks and bare addresses in --targets, as given to scan: a `LIST`")
+	fs.StringArrayVar(&f.old, "old", nil, "another `FILE` of the old census, if it has several; may be repeated")
+	fs.StringArrayVar(&f.new, "new", nil, "another `FILE` of the new census, if it has several; may be repeated")
+	fs.StringArrayVar(&o.OldSums, "old-summary", nil, "`FILE` with the summary of the old scan (default: the one beside the census)")
+	fs.StringArrayVar(&o.NewSums, "new-summary", nil, "`FILE` with the summary of the new scan (default: the one beside the census)")
 }
 
 // diff compares two censuses.

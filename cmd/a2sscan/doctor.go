@@ -28,20 +28,20 @@ func (a *app) doctorCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check whether this machine is ready for a scan",
-		Long: `Checks what a scan needs from this machine: socket buffers, connection tracking,
-IP fragments, open files, memory, processors, the clock, the disk, the source
-address. If something falls short, doctor gives the reason and the command that
-fixes it. It changes nothing.
+		Long: `Checks whether this machine is ready for the planned scan: socket buffers,
+connection tracking, IP fragments, open files, memory, processors, the clock,
+the disk and the source address. For each problem it gives the reason and the
+command that solves it. doctor itself changes nothing.
 
-The flags are those of scan, because a higher --rate needs more. With a rate
-above 20k, doctor measures for a second how many datagrams this machine can send
-and receive: it sends them to itself, on loopback. Nothing leaves the machine.
-Run it while nothing else is busy. doctor cannot see the limits of other
-machines on the way, such as a home router's connection table.
+The flags describe the scan, because a higher --rate needs more. Above 20k,
+doctor also measures how many datagrams this machine can send and receive: for
+one second it sends them to itself, on loopback. Nothing leaves the machine. Run
+it while the machine is otherwise idle. doctor cannot see the limits of devices
+on the way, such as the connection table of a home router.
 
-The exit code is 0 if the machine is ready, even with warnings, and 5 if
-something is bad.`,
-		Example: `  a2sscan doctor -r 10M    # what is the highest rate of this machine?
+The exit code is 0 if the machine is ready, even with warnings, and 5 if it is
+not.`,
+		Example: `  a2sscan doctor -r 10M    # how fast can this machine scan?
   a2sscan doctor -r 100k -n 5000000 -o /data/census.ndjson.zst
   a2sscan doctor -r 20k --json | jq '.findings[] | select(.level != "ok")'`,
 		Args: noArgs,
@@ -61,8 +61,8 @@ func (f *doctorFlags) add(cmd *cobra.Command) {
 	fs.SortFlags = false
 	fs.VarP(&f.rate, "rate", "r", rateUsage)
 	f.timeoutFlags.add(cmd)
-	fs.StringVarP(&f.output, "output", "o", "", "`PATH` of the records, to check its disk (default: the working directory)")
-	fs.Uint64VarP(&f.targets, "max-targets", "n", 0, "`N` targets; 0: not known (default 0)")
+	fs.StringVarP(&f.output, "output", "o", "", "check the disk of `PATH`, the output of the scan (default: the working directory)")
+	fs.Uint64VarP(&f.targets, "max-targets", "n", 0, "`N` targets of the scan; 0: unknown (default 0)")
 	fs.Var(&f.source, "source", "address of this machine to send from (default: the system chooses)")
 	fs.BoolVar(&f.json, "json", false, "print one JSON object")
 }

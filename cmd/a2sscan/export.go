@@ -12,18 +12,21 @@ func (a *app) exportCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export CENSUS…",
 		Short: "Write a census as a Parquet or CSV table",
-		Long: `Writes the records of censuses as a table, sorted by address. A Parquet file has
-the columns that schema duckdb prints, with rules and attributes as MAP, players
-as LIST and Steam IDs as 64-bit integers. CSV, and Parquet with --flat, has one
-column per value: keys of objects are joined with an underscore (info_name), and
-lists and maps are left out. In CSV an apostrophe precedes text that a
-spreadsheet would take for a formula.
+		Long: `Writes the records of censuses as one table, sorted by address: Parquet or CSV,
+by the suffix of --output.
 
-With --partition the output is a folder with a file per day, per game, or both,
-as Hive, Spark and DuckDB read it:
+A Parquet file has the columns that a2sscan schema duckdb prints. Rules and
+attributes are maps, players are lists, and Steam IDs are 64-bit integers. In
+CSV, and in Parquet with --flat, every value has a column of its own: nested
+keys are joined with an underscore (info_name), and lists and maps are left out.
+In CSV, text that a spreadsheet would take for a formula begins with an
+apostrophe.
+
+With --partition the output is a folder with one file per day, per game, or per
+day and game. Hive, Spark and DuckDB read this layout:
 census/date=2026-11-22/app_id=730/NAME.parquet.
 
-Memory does not grow with the census; sorting needs room in TMPDIR.`,
+Memory use does not grow with the census. Sorting needs disk space in TMPDIR.`,
 		Example: `  a2sscan export census.ndjson.zst -o census.parquet
   a2sscan export --partition date,app_id monday.ndjson.zst -o census
   a2sscan export census.ndjson.zst -o census.csv`,
@@ -41,9 +44,9 @@ Memory does not grow with the census; sorting needs room in TMPDIR.`,
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	fs.StringVarP(&o.Output, "output", "o", "", "write the table to `PATH`: a file or an s3:// object that ends in .parquet or .csv, or with --partition a folder")
+	fs.StringVarP(&o.Output, "output", "o", "", "write the table to `PATH`: a file or s3://BUCKET/KEY that ends in .parquet or .csv, or with --partition a folder")
 	fs.BoolVar(&o.Force, "force", false, "replace existing files")
 	fs.BoolVar(&o.Flat, "flat", false, "write one column per value, without lists and maps")
-	fs.StringSliceVar(&o.Partition, "partition", nil, "write a folder for each value of `KEYS`: date, app_id or both")
+	fs.StringSliceVar(&o.Partition, "partition", nil, "write one folder per value of these `KEYS`: date, app_id, or date,app_id")
 	return cmd
 }

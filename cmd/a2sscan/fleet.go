@@ -24,20 +24,20 @@ func (a *app) fleetCommand() *cobra.Command {
 	f := &fleetFlags{}
 	cmd := &cobra.Command{
 		Use:   "fleet",
-		Short: "Simulate game servers on loopback, to scan them",
-		Long: `Simulates game servers of many kinds, honest and hostile, on loopback: one at
-each address of --network and each port of --port. They answer nobody outside
-this machine. --master and --web add a master server and a Web API that list all
-of them. The same flags give the same servers, and --truth prints the records
-that a perfect scan of them makes.
+		Short: "Simulate game servers to scan on loopback",
+		Long: `Simulates game servers on loopback, honest ones and hostile ones: one at each
+address of --network and each port of --port. They answer only this machine.
+--master and --web add a master server and a Web API that list all of them. The
+same flags always give the same servers. --truth prints the records that a
+perfect scan of them would write.
 
 With --replay the servers repeat the answers of a census: byte for byte if scan
---raw kept their datagrams, otherwise with bytes that give the same record. Each
-server keeps its port if --port has it (default: the 256 most frequent ports of
-the census), and the end of its address as far as --network allows; if that
-place is taken, it gets the next free one. --list writes a list of the places
+--raw kept the datagrams, otherwise with bytes that decode to the same record.
+Each server keeps its port if --port includes it (default: the 256 most frequent
+ports of the census), and as much of its address as --network allows. If that
+place is taken, it gets the next free one. --list writes a list of these places
 for scan, with the real address of each server as its tag. --compare checks
-whether a scan of them found what the census has.`,
+whether a scan of the replay found what the census has.`,
 		Example: `  a2sscan fleet --for 60s
   a2sscan fleet --network 127.42.0.0/16 --alive 0.5 --loss 0.02 --hostile 0.03
   a2sscan fleet --replay census.ndjson.zst --list targets.txt`,
@@ -57,24 +57,24 @@ whether a scan of them found what the census has.`,
 func (f *fleetFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	fs.StringVar(&f.Network, "network", "127.42.0.0/20", "`NETWORK` inside 127.0.0.0/8 whose addresses are servers")
-	fs.StringVarP(&f.Ports, "port", "p", "27015", "`LIST` of ports on each address; 0: any free port, with the servers of 27015")
+	fs.StringVar(&f.Network, "network", "127.42.0.0/20", "`NETWORK` of the servers, inside 127.0.0.0/8")
+	fs.StringVarP(&f.Ports, "port", "p", "27015", "`LIST` of ports at each address; 0: any free port, with the servers of port 27015")
 	fs.Uint64Var(&f.Seed, "seed", 1, "number that determines the servers")
-	fs.Float64Var(&f.Alive, "alive", 1, "`SHARE` of the places that have a server, 0 to 1")
-	fs.Float64Var(&f.Hostile, "hostile", 0, "`SHARE` of the servers that are hostile, 0 to 1 (default 0)")
-	fs.StringVar(&f.Kinds, "kinds", "", "`LIST` of honest kinds (default: all)")
-	fs.StringVar(&f.HostileKinds, "hostile-kinds", "", "`LIST` of hostile kinds (default: all)")
-	fs.StringVar(&f.Games, "games", "", "`LIST` of the games that servers of the kind games play, such as rust,dayz (default: all)")
-	fs.Float64Var(&f.Fakes, "fakes", 0, "`SHARE` of the groups of 64 addresses that have a faker with 50 servers, 0 to 1 (default 0)")
+	fs.Float64Var(&f.Alive, "alive", 1, "`SHARE` of addresses and ports that have a server, 0 to 1")
+	fs.Float64Var(&f.Hostile, "hostile", 0, "`SHARE` of servers that are hostile, 0 to 1 (default 0)")
+	fs.StringVar(&f.Kinds, "kinds", "", "`LIST` of kinds of honest servers (default: all)")
+	fs.StringVar(&f.HostileKinds, "hostile-kinds", "", "`LIST` of kinds of hostile servers (default: all)")
+	fs.StringVar(&f.Games, "games", "", "for servers of the kind games: `LIST` of games, such as rust,dayz (default: all)")
+	fs.Float64Var(&f.Fakes, "fakes", 0, "`SHARE` of blocks of 64 addresses in which a faker has 50 servers, 0 to 1 (default 0)")
 	fs.StringVar(&f.FakeKinds, "fake-kinds", "", "`LIST` of kinds of fakers, such as farm-list,farm-clones (default: all)")
-	fs.Uint64Var(&f.Night, "night", 0, "`N` nights later: servers of the kind games have other players, and one in 50 has gone (default 0)")
-	fs.Float64Var(&f.Loss, "loss", 0, "`SHARE` of datagrams lost each way, 0 to 1 (default 0)")
+	fs.Uint64Var(&f.Night, "night", 0, "simulate the servers `N` nights later: those of the kind games have other players, and one in 50 is gone (default 0)")
+	fs.Float64Var(&f.Loss, "loss", 0, "`SHARE` of datagrams lost in each direction, 0 to 1 (default 0)")
 	fs.Float64Var(&f.Duplicate, "duplicate", 0, "`SHARE` of replies sent twice, 0 to 1 (default 0)")
-	fs.Float64Var(&f.Reorder, "reorder", 0, "`SHARE` of replies that come behind later ones, 0 to 1 (default 0)")
-	fs.Var(&delay{&f.DelayMin, &f.DelayMax}, "delay", "time that a server takes to answer, such as 5ms-40ms")
-	fs.Float64Var(&f.QueryLimit, "query-limit", 0, "`N` queries per second that a server answers; 0: all (default 0)")
-	fs.DurationVar(&f.Span, "for", 0, "end after `D` such as 60s (default: when interrupted)")
-	fs.BoolVar(&f.Truth, "truth", false, "print the records of a perfect scan, simulate nothing")
+	fs.Float64Var(&f.Reorder, "reorder", 0, "`SHARE` of replies that arrive after later ones, 0 to 1 (default 0)")
+	fs.Var(&delay{&f.DelayMin, &f.DelayMax}, "delay", "time that servers take to answer, such as 5ms-40ms")
+	fs.Float64Var(&f.QueryLimit, "query-limit", 0, "each server answers at most `N` queries per second; 0: all (default 0)")
+	fs.DurationVar(&f.Span, "for", 0, "end after `D`, such as 60s (default: when interrupted)")
+	fs.BoolVar(&f.Truth, "truth", false, "print the records that a perfect scan would write, then exit")
 	fs.StringVar(&f.ScanID, "scan-id", "", "with --truth: `NAME` of the scan in every record (default: no name)")
 	f.addReplay(fs)
 	f.outFlags.add(cmd)
@@ -153,24 +153,24 @@ func (d *delay) Type() string { return "MIN-MAX" }
 
 // addMaster adds the flags of the simulated master.
 func (f *fleetFlags) addMaster(fs *pflag.FlagSet) {
-	fs.StringVar(&f.Master.UDP, "master", "", "a master server with the fleet on its list: `ADDR` such as 127.0.0.1:27011 (port 0: any)")
-	fs.StringVar(&f.Master.Web, "web", "", "a Web API with the fleet on its list: `ADDR` such as 127.0.0.1:8080 (port 0: any)")
-	fs.StringVar(&f.Master.Also, "master-also", "", "a `LIST` of ip:port that the master names besides, such as 169.254.0.1:27015")
-	fs.IntVar(&f.Master.Limit, "master-limit", 0, "`N` answers a minute, then silence, or 429 from the Web API; 0: no limit (default 0)")
-	fs.DurationVar(&f.Master.RetryAfter, "master-retry-after", time.Minute, "how long 429 says to wait, and the limit of the Web API counts: `D`")
-	fs.StringVar(&f.Master.Faults, "master-faults", "", "a `LIST` of what the master does wrong, such as endless,twice (default: nothing)")
-	fs.IntVar(&f.Master.After, "master-after", 0, "`N` answers before it does (default 0)")
-	fs.IntVar(&f.Master.During, "master-during", 0, "`N` answers that it does for; 0: all that follow (default 0)")
+	fs.StringVar(&f.Master.UDP, "master", "", "run a master server that lists the fleet at `ADDR`, such as 127.0.0.1:27011; port 0: any free port")
+	fs.StringVar(&f.Master.Web, "web", "", "run a Web API that lists the fleet at `ADDR`, such as 127.0.0.1:8080; port 0: any free port")
+	fs.StringVar(&f.Master.Also, "master-also", "", "`LIST` of other servers that the master lists, such as 169.254.0.1:27015")
+	fs.IntVar(&f.Master.Limit, "master-limit", 0, "the master gives `N` answers per minute, then none; the Web API answers 429; 0: no limit (default 0)")
+	fs.DurationVar(&f.Master.RetryAfter, "master-retry-after", time.Minute, "with its 429 the Web API asks clients to wait `D`; its --master-limit counts for as long")
+	fs.StringVar(&f.Master.Faults, "master-faults", "", "`LIST` of faults of the master, such as endless,twice (default: none)")
+	fs.IntVar(&f.Master.After, "master-after", 0, "the faults begin after `N` answers (default 0)")
+	fs.IntVar(&f.Master.During, "master-during", 0, "the faults last for `N` answers; 0: until the end (default 0)")
 }
 
 // addReplay adds the flags for replaying a recorded census.
 func (f *fleetFlags) addReplay(fs *pflag.FlagSet) {
 	fs.StringVar(&f.Replay, "replay", "",
-		"serve the servers of the census `FILE` instead: the datagrams that scan --raw kept, or such as say the same")
+		"serve the servers of the census `FILE` instead of simulated ones")
 	fs.StringVar(&f.List, "list", "",
-		"with --replay: write the targets to `FILE`, each with the address it was recorded at; -: standard output")
+		"with --replay: write a list of the servers to `FILE`, with their real addresses as tags; -: standard output")
 	fs.StringVar(&f.Compare, "compare", "",
-		"with --replay: hold the census `FILE`, of a scan of the replay, against the recorded one; serve nothing")
+		"with --replay: compare `FILE`, a census of the replay, with the recorded one; serve nothing")
 }
 
 // noReplay are the flags that choose simulated servers, so they exclude --replay.

@@ -18,10 +18,10 @@ type formatFlags struct {
 }
 
 func (f *formatFlags) add(fs *pflag.FlagSet, byDefault string) {
-	fs.StringVar(&f.format, "format", "", "write records as `WORD`: json, text, csv or tsv (default "+byDefault+")")
+	fs.StringVar(&f.format, "format", "", "format of the records: `WORD` is json, text, csv or tsv (default "+byDefault+")")
 	fs.StringSliceVarP(&f.fields, "fields", "f", nil, "write only these fields: a `LIST` such as addr,people,info.map")
 	fs.BoolVar(&f.json, "json", false, "the same as --format json")
-	fs.StringVar(&f.color, "color", "auto", "colours on a terminal: `WORD` auto, always or never")
+	fs.StringVar(&f.color, "color", "auto", "use colours: `WORD` is auto (on a terminal), always or never")
 }
 
 // chosen returns the format that the flags choose; empty if they choose none.

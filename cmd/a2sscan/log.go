@@ -19,9 +19,9 @@ type logFlags struct {
 
 func (f *logFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
-	fs.StringVar(&f.file, "log-file", "", "append a line to `FILE` for each notable event; /dev/stderr: standard error, in addition to the usual messages")
-	fs.Var(&f.format, "log-format", "format of the log: text, or json")
-	fs.Var(&f.level, "log-level", "lowest level that is logged: debug, info, warn or error")
+	fs.StringVar(&f.file, "log-file", "", "append one line per notable event to `FILE`; /dev/stderr: to standard error, beside the usual messages")
+	fs.Var(&f.format, "log-format", "format of the log: text or json")
+	fs.Var(&f.level, "log-level", "log events of this level and above: debug, info, warn or error")
 }
 
 // check refuses a format or level without a log file, and a log in the file of

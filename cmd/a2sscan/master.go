@@ -21,12 +21,12 @@ func addMasterFlags(fs *pflag.FlagSet, f *masterlist.Options) {
 			flag.NoOptDefVal = "true"
 		}
 	}
-	fs.StringVar(&f.KeyFile, "key-file", "", "`FILE` with the Web API's key (default: the variable "+masterlist.KeyVariable+")")
-	fs.Var(&f.Limits, "master-rate", "requests in any span of time, `N/D[,N/D]`; 0: no limit (default "+
+	fs.StringVar(&f.KeyFile, "key-file", "", "`FILE` with the key of the Web API (default: the variable "+masterlist.KeyVariable+")")
+	fs.Var(&f.Limits, "master-rate", "send at most N requests in any span of time D, as `N/D[,N/D]`; 0: no limit (default "+
 		masterlist.LimitsText(master.UDPLimits)+"; Web API: "+masterlist.LimitsText(master.WebLimits)+")")
-	fs.DurationVar(&f.Timeout, "master-timeout", 0, "how long to wait for an answer, `D` (default 3s; Web API: 1m)")
-	fs.Var(&f.Retries, "master-retries", "requests repeated for one answer (default 3; Web API: 4)")
-	fs.DurationVar(&f.MaxWait, "master-max-wait", 0, "how long to wait for a master that is silent or asks to wait: `D` (default 61s; Web API: 5m)")
+	fs.DurationVar(&f.Timeout, "master-timeout", 0, "wait `D` for an answer (default 3s; Web API: 1m)")
+	fs.Var(&f.Retries, "master-retries", "repeat an unanswered request `N` times (default 3; Web API: 4)")
+	fs.DurationVar(&f.MaxWait, "master-max-wait", 0, "wait at most `D` for a master that is silent or asks for a pause (default 61s; Web API: 5m)")
 }
 
 // masterCommandFlags are the flags of the master command.
@@ -46,18 +46,20 @@ func (a *app) masterCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "master (--udp HOST:PORT | --web)",
 		Short: "Fetch a list of servers from a master server or the Web API",
-		Long: `Fetches the list of the servers that meet all filters, from a master server over
-UDP or from the Steam Web API. Writes one ip:port per line, which scan reads. A
-master answers page by page and limits requests, so a long list takes minutes:
-100,000 servers take about 36 over UDP. The Web API gives at most 10,000 servers
-per answer. master fetches a longer list in parts, and reports parts that are
-still too long.
+		Long: `Fetches a list of servers from a master server over UDP, or from the Steam Web
+API. Writes one ip:port per line, which scan reads. Filters select servers: each
+server on the list meets all of them.
 
-The list is written as it arrives, and an interrupt or an error keeps what was
-fetched. With --force, a complete new list replaces the old one; one that is not
-complete stays beside it as PATH.part. The key of the Web API is read from
---key-file or from the variable
-` + masterlist.KeyVariable + `, and is never shown.`,
+Masters send the list page by page and limit how many pages a client may ask
+for, so a long list takes time: over UDP, 100,000 servers take about 36 minutes.
+The Web API returns at most 10,000 servers per answer. master fetches a longer
+list in parts, and reports any part that is still too long.
+
+The list is written as it arrives, so an interrupt or an error keeps what was
+fetched. With --force, a new list replaces the old one only when it is complete;
+an incomplete one stays beside it as PATH.part. The key of the Web API comes
+from --key-file or from the variable ` + masterlist.KeyVariable + `, and is never
+shown.`,
 		Example: `  a2sscan master --udp ` + master.DefaultUDP + ` --app 440 -o tf2.txt
   a2sscan master --web --key-file key.txt --app 730 --json -o cs2.ndjson.zst
   a2sscan master --web --map cp_dustbowl --nor empty | a2sscan scan > tf.ndjson`,
@@ -81,14 +83,14 @@ func (f *masterCommandFlags) add(cmd *cobra.Command) {
 	fs.SortFlags = false
 	fs.StringVar(&f.UDP, "udp", "", "fetch from the master server at `HOST:PORT`")
 	fs.BoolVar(&f.web, "web", false, "fetch from the Steam Web API, which needs a key")
-	fs.StringVar(&f.URL, "url", "", "`URL` of the Web API, if it is not Valve's")
+	fs.StringVar(&f.URL, "url", "", "`URL` of a Web API that is not Valve's")
 	fs.StringVarP(&f.output, "output", "o", "-",
 		"write the list to `PATH`, compressed if it ends in .zst or .gz; -: standard output")
-	fs.BoolVar(&f.force, "force", false, "replace an existing output when the new list is complete")
-	fs.BoolVar(&f.json, "json", false, "write NDJSON with all that the master knows of each server")
-	fs.BoolVar(&f.raw, "raw", false, "write the pages as received, in binary (--udp only)")
+	fs.BoolVar(&f.force, "force", false, "replace an existing output once the new list is complete")
+	fs.BoolVar(&f.json, "json", false, "write NDJSON with everything that the master says about each server")
+	fs.BoolVar(&f.raw, "raw", false, "write the pages in binary, as received (--udp only)")
 	fs.Uint64VarP(&f.most, "max-servers", "n", 0, "fetch at most `N` servers; 0: all (default 0)")
-	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no status and no closing lines, only errors")
+	fs.BoolVarP(&f.quiet, "quiet", "q", false, "print no status and no closing lines, only errors")
 	f.logFlags.add(cmd)
 	addMasterFlags(fs, &f.Options)
 }

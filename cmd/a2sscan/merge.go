@@ -11,20 +11,19 @@ func (a *app) mergeCommand() *cobra.Command {
 	o := merge.Options{Build: thisBuild()}
 	cmd := &cobra.Command{
 		Use:   "merge PART…",
-		Short: "Make one census of the shards of a scan",
+		Short: "Merge the shards of a scan into one census",
 		Long: `Merges the censuses that scan --shard wrote on several machines into one census
-with one ledger. It first proves that they belong together: their summaries
-agree in lists, targets, ports, questions, limits and exclusions; each shard is
-there once and complete; files have the lengths and hashes of their summaries;
-no address and port has two records; and the sums add up. Otherwise it names the
-gap, writes nothing and exits with 8. Seed, scan ID and output may differ.
+with one summary. First it proves that they belong together: every scan had the
+same lists, targets, ports, questions, limits and exclusions; each shard occurs
+once and is complete; each file has the length and hash that its summary gives;
+no ip:port has two records; and the sums add up. If not, merge says what is
+wrong, writes nothing and exits with 8. Seed, scan ID and output may differ. The
+files of one shard that scan --rotate wrote count as one part.
 
-Several files with one summary, written by scan --rotate, are one part.
-
-With --origins the parts are complete censuses of the same targets from several
-vantage points. The result has one record per server, the best that any of them
-got, and its key origins says what each of them saw. The summary counts the
-servers that only some of them reached.`,
+With --origins, the parts are complete censuses of the same targets from several
+vantage points. The merged census has one record per server: the best that any
+vantage point got. The key origins says what each of them saw, and the summary
+counts the servers that only some of them reached.`,
 		Example: `  a2sscan merge shard-*.ndjson.zst -o all.ndjson.zst
   a2sscan merge shard-*.ndjson.zst -o all.ndjson.zst --force
   a2sscan merge --origins fra=f.ndjson.zst nyc=n.ndjson.zst -o both.ndjson.zst`,
@@ -42,10 +41,10 @@ servers that only some of them reached.`,
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	fs.StringVarP(&o.Output, "output", "o", "-", "write records to `PATH`, compressed if it ends in .zst; s3://BUCKET/KEY: into an object store; -: standard output")
+	fs.StringVarP(&o.Output, "output", "o", "-", "write records to `PATH` or s3://BUCKET/KEY, compressed if it ends in .zst; -: standard output")
 	fs.BoolVar(&o.Force, "force", false, "replace an existing output")
-	fs.StringVar(&o.Summary, "summary", "", "write the numbers of the census to `FILE` as JSON (default with -o: PATH.summary.json)")
-	fs.StringVar(&o.Scan, "scan-id", "", "`NAME` of the scan in every record (default that of the earliest part)")
-	fs.BoolVar(&o.Origins, "origins", false, "the parts are complete censuses from several vantage points, named NAME=FILE or by their files")
+	fs.StringVar(&o.Summary, "summary", "", "write the summary to `FILE` as JSON (default with -o: PATH.summary.json)")
+	fs.StringVar(&o.Scan, "scan-id", "", "`NAME` of the scan in every record (default: that of the earliest part)")
+	fs.BoolVar(&o.Origins, "origins", false, "the parts are complete censuses from several vantage points; NAME=FILE names one, otherwise its file name does")
 	return cmd
 }

@@ -12,7 +12,7 @@ type metricsFlags struct{ at flagvalue.ListenAddr }
 
 func (f *metricsFlags) add(cmd *cobra.Command) {
 	cmd.Flags().Var(&f.at, "metrics",
-		"serve Prometheus metrics over HTTP at that port, or ADDRESS:PORT; a port alone is on 127.0.0.1, and 0 one that is free (default off)")
+		"serve Prometheus metrics over HTTP at this port of 127.0.0.1, or at ADDRESS:PORT; port 0: any free port (default off)")
 }
 
 // serveMetrics starts to serve metrics if the flag gives an address.

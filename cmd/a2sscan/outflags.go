@@ -19,7 +19,7 @@ func (f *outFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	fs.StringVarP(&f.output, "output", "o", "-",
-		"write records to `PATH`: .ndjson, .csv or .tsv, with .zst or .gz added also compressed; -: standard output")
+		"write records to `PATH`: .ndjson, .csv or .tsv, compressed if .zst or .gz follows; -: standard output")
 	fs.BoolVar(&f.append, "append", false, "add to an existing output")
 	fs.BoolVar(&f.force, "force", false, "replace an existing output")
 }

@@ -15,17 +15,18 @@ func (a *app) reportCommand() *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
 		Use:   "report CENSUS…",
-		Short: "Write a census as an HTML page",
-		Long: `Writes one HTML page about a census: servers and people by game, maps, versions,
-systems, countries and networks; how full, large and far away servers are; farms
-and flags; how good the scan was; and a table of servers to search and sort.
-With --before the page shows what changed since that census, with --history all
-nights whose stats are in a folder.
+		Short: "Show a census as an HTML page",
+		Long: `Writes one HTML page about a census: servers and people by game, map, version,
+operating system, country and network; how full, how large and how far away
+servers are; farms and flags; how well the scan went; and a table of servers to
+search and sort. --before adds what changed since another census, and --history
+all nights whose stats are in a folder.
 
-The page is one file of at most about 3 MB. It needs no network and sends
-nothing. It contains no player names, and counts servers that answer without
-a challenge without listing them. Several files are one census: parts and
-shards.`,
+The page is a single file of at most about 3 MB. It loads nothing from the
+network and sends nothing. It contains no player names. Servers that answer
+without a challenge are counted, not listed.
+
+Several files are one census, rotated or sharded, in any order.`,
 		Example: `  a2sscan report census.ndjson.zst -o report.html
   a2sscan report tuesday.ndjson.zst --before monday.ndjson.zst -o report.html
   a2sscan report census/census-*.zst --history census -o report.html`,
@@ -48,12 +49,12 @@ shards.`,
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	fs.StringVarP(&output, "output", "o", "", "write the page to `FILE` or s3://BUCKET/KEY; -: standard output")
-	fs.StringArrayVar(&o.Before, "before", nil, "show what changed since the census in `FILE`; may be repeated: parts and shards")
-	fs.StringArrayVar(&o.Targets, "targets", nil, "the `LIST` that the census was asked for: servers that are not in it are gone")
-	fs.StringVarP(&o.Ports, "port", "p", "", "ports of networks and bare addresses in --targets, as scan had them")
-	fs.StringVar(&o.History, "history", "", "show the nights whose stats (*.stats.json) are in `DIR`")
-	fs.StringVar(&o.Title, "title", "", "`TEXT` at the top (default: the date)")
-	fs.StringArrayVar(&o.Summaries, "summary", nil, "`FILE` with the numbers of the scan (default: those beside the files)")
+	fs.StringArrayVar(&o.Before, "before", nil, "show what changed since the census in `FILE`; repeat it if that census has several files")
+	fs.StringArrayVar(&o.Targets, "targets", nil, "the `LIST` that the scan was given: its servers without a record are gone")
+	fs.StringVarP(&o.Ports, "port", "p", "", "ports for networks and bare addresses in --targets, as given to scan: a `LIST`")
+	fs.StringVar(&o.History, "history", "", "show all nights whose stats (*.stats.json) are in `DIR`")
+	fs.StringVar(&o.Title, "title", "", "title of the page: `TEXT` (default: the date)")
+	fs.StringArrayVar(&o.Summaries, "summary", nil, "`FILE` with the summary of the scan (default: those beside the files)")
 	return cmd
 }
 

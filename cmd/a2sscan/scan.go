@@ -100,25 +100,25 @@ func (a *app) scanCommand() *cobra.Command {
 func (f *scanFlags) add(cmd *cobra.Command) {
 	f.out.add(cmd)
 	fs := cmd.Flags()
-	fs.Lookup("output").Usage = "write records to `PATH`: .ndjson, .csv or .tsv, compressed if .zst or .gz follows; s3://BUCKET/KEY: in parts into an object store; -: standard output"
+	fs.Lookup("output").Usage = "write records to `PATH`: .ndjson, .csv or .tsv, compressed if .zst or .gz follows; s3://BUCKET/KEY: in parts to an object store; -: standard output"
 	f.how.add(fs, "text on a terminal; else by the suffix of --output, or json")
-	fs.Var(&f.opts.Rotate, "rotate", "divide the output into files of this size or time, such as 1G or 1h; their names are PATH with start and number")
+	fs.Var(&f.opts.Rotate, "rotate", "split the output into files of this size or duration, such as 1G or 1h, named PATH with the start of the scan and a number")
 	f.addUpload(fs)
 	fs.StringVar(&f.opts.Saved.Path, "checkpoint", "", "save the progress in `FILE` every second; the same command resumes the scan")
 	fs.BoolVar(&f.opts.Saved.Fresh, "fresh", false, "discard the checkpoint and start again")
-	fs.StringVar(&f.opts.Summary, "summary", "", "write the numbers of the run to `FILE` as JSON (default with -o: PATH.summary.json)")
+	fs.StringVar(&f.opts.Summary, "summary", "", "write the summary of the run to `FILE` as JSON (default with -o: PATH.summary.json)")
 	fs.BoolVar(&f.opts.After.NoStats, "no-stats", false, "do not write PATH.stats.json, the aggregates of the census")
-	fs.BoolVar(&f.opts.After.Farms, "farms", false, "report servers that seem to be fake: clones, and servers that share a list of players")
-	fs.StringVar(&f.opts.After.Command, "on-complete", "", "when the census is complete, run the program in `FILE`, without a shell or arguments; its environment has A2SSCAN_CENSUS, _SUMMARY, _STATS, _SCAN and _ENDED")
+	fs.BoolVar(&f.opts.After.Farms, "farms", false, "report servers that seem to be fake: clones, and servers that share a player list")
+	fs.StringVar(&f.opts.After.Command, "on-complete", "", "when the census is complete, run the program `FILE`, without a shell or arguments, but with the variables A2SSCAN_CENSUS, _SUMMARY, _STATS, _SCAN and _ENDED")
 	fs.StringVar(&f.opts.ScanID, "scan-id", "", "`NAME` of the scan in every record (default: its start, such as 20261120T030000Z)")
 	fs.StringVarP(&f.opts.Ports, "port", "p", "", "ports for networks and bare addresses: a `LIST` such as 27015,27020-27030 (default for one address: 27015)")
 	fs.StringArrayVarP(&f.lists, "list", "l", nil, "read targets from `FILE`; may be repeated (also -iL)")
 	f.addTargets(fs)
-	fs.Var(&f.opts.Query, "query", "questions to ask: a `LIST` of info, players, rules, and also ping")
+	fs.Var(&f.opts.Query, "query", "questions to ask: a `LIST` of info, players, rules and ping")
 	fs.VarP(&f.opts.Pace.Rate, "rate", "r", rateUsage)
-	fs.Var(&f.opts.Pace.Total, "rate-total", "`N` datagrams per second for all shards together; each of N shards sends an N-th of them (default: --rate for each)")
-	fs.VarP(&f.bandwidth, "bandwidth", "B", "the rate as `BITS` per second on the wire, such as 10M; a datagram counts as 760 bits")
-	fs.Var(&f.opts.Pace.AddressRate, "per-address-rate", "`N` datagrams per second to one address; 0: no limit")
+	fs.Var(&f.opts.Pace.Total, "rate-total", "`N` datagrams per second for all shards together, each of which gets an equal share (default: --rate for each)")
+	fs.VarP(&f.bandwidth, "bandwidth", "B", "set the rate in `BITS` per second on the wire, such as 10M; a datagram counts as 760 bits")
+	fs.Var(&f.opts.Pace.AddressRate, "per-address-rate", "send at most `N` datagrams per second to one address; 0: no limit")
 	fs.IntVar(&f.opts.Pace.MaxPerAddress, "max-per-address", 0, "query at most `N` servers on one address; 0: all (default 0)")
 	addTimeouts(fs, &f.opts.Timeout, &f.opts.Retries)
 	fs.BoolVar(&f.opts.SecondLook, "second-look", false, "query silent targets once more when all others are finished")
@@ -128,31 +128,31 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	fs.IntVar(&f.opts.Pace.InFlight, "in-flight", 0, "at most `N` open targets; 0: as many as rate and timeouts need (default 0)")
 	fs.Var(&f.opts.Pace.Source, "source", "address of this machine to send from (default: the system chooses)")
 	fs.BoolVar(&f.opts.Pace.NoGSO, "no-gso", false, "never let the kernel or the network card split a buffer into datagrams (segmentation offload, Linux)")
-	fs.BoolVar(&f.opts.Records.Unanswered, "unanswered", false, "write a record for silent targets, too")
+	fs.BoolVar(&f.opts.Records.Unanswered, "unanswered", false, "also write records for silent targets")
 	fs.BoolVar(&f.opts.Records.Raw, "raw", false, "store every datagram in the record, as base64")
 	fs.BoolVar(&f.opts.Records.NoNames, "no-player-names", false, "write keyed hashes instead of player names; equal names have equal hashes")
-	fs.StringVar(&f.opts.Records.PlayerKey, "player-key", "", "`FILE` with the key of --no-player-names, created if it does not exist (default: "+playerkey.DefaultName+" beside the output)")
+	fs.StringVar(&f.opts.Records.PlayerKey, "player-key", "", "`FILE` with the key for --no-player-names, created if it does not exist (default: "+playerkey.DefaultName+" beside the output)")
 	addGeoFlag(fs, &f.opts.Databases)
 	f.addExclusions(fs)
 	f.addGuard(fs)
 	fs.Uint64VarP(&f.opts.MaxTargets, "max-targets", "n", 0, "query at most `N` targets; 0: all (default 0)")
-	fs.Uint64VarP(&f.opts.MaxResults, "max-results", "N", 0, "stop after `N` servers have answered, in all runs of a resumed scan together; open targets are finished; 0: never (default 0)")
+	fs.Uint64VarP(&f.opts.MaxResults, "max-results", "N", 0, "stop when `N` servers have answered, in all runs of a resumed scan together; open targets are still finished; 0: never (default 0)")
 	fs.BoolVar(&f.opts.DryRun, "dry-run", false, "show what would be asked and how long it would take; send nothing, write no file")
 	f.metrics.add(cmd)
 	f.log.add(cmd)
 	f.addMaster(fs)
 	fs.Var(&f.opts.Status, "status", "progress on standard error: text (every second on a terminal, else every 10s), json (one object per second) or none")
-	fs.BoolVarP(&f.opts.Verbose, "verbose", "v", false, "end with all counts, and with tables of games, maps, systems and versions")
-	fs.BoolVar(&f.helpAll, helpAllFlag, false, "help with all flags")
-	fs.BoolVarP(&f.opts.Quiet, "quiet", "q", false, "no progress (unless --status asks for it) and no closing summary; errors and bad lines are still reported")
+	fs.BoolVarP(&f.opts.Verbose, "verbose", "v", false, "print all counts at the end, and the most frequent games, maps, systems and versions")
+	fs.BoolVar(&f.helpAll, helpAllFlag, false, "show all flags")
+	fs.BoolVarP(&f.opts.Quiet, "quiet", "q", false, "print no progress (unless --status asks for it) and no closing summary; errors and bad lines are still reported")
 }
 
 // addUpload names the flags of an output in an object store.
 func (f *scanFlags) addUpload(fs *pflag.FlagSet) {
 	u := &f.opts.Upload
-	fs.StringVar(&u.Spool, "spool", "", "with -o s3://…: `DIR` for parts that are not uploaded yet (default: NAME.spool here)")
-	fs.Var(&u.Max, "spool-max", "with -o s3://…: parts of this size in all stop the scan; half of it slows the scan down")
-	fs.DurationVar(&u.Wait, "store-wait", scanrun.DefaultStoreWait, "with -o s3://…: wait `D` for the store at the end, such as 10m")
+	fs.StringVar(&u.Spool, "spool", "", "with -o s3://…: `DIR` for parts that are not uploaded yet (default: NAME.spool in the working directory)")
+	fs.Var(&u.Max, "spool-max", "with -o s3://…: stop the scan when this much waits for upload; half of it slows the scan down")
+	fs.DurationVar(&u.Wait, "store-wait", scanrun.DefaultStoreWait, "with -o s3://…: at the end, wait at most `D` for uploads, such as 10m")
 }
 
 // chooseRate sets the rate from --bandwidth, and refuses more than one of the flags
@@ -221,11 +221,11 @@ func (a *app) program() *scanrun.Program {
 // addTargets adds the flags that choose the targets of a list and their order.
 func (f *scanFlags) addTargets(fs *pflag.FlagSet) {
 	t := &f.opts.Targets
-	fs.Var(&t.Order, "order", "order in which targets are queried: random, or input, which starts before the lists are read")
+	fs.Var(&t.Order, "order", "order in which targets are queried: random, or input, which starts while the lists are read")
 	fs.Var(&t.Seed, "seed", "number that determines the random order; the same targets and seed have the same order (default: random)")
-	fs.Var(&t.Shard, "shard", "query only part `I/N` of all addresses, I from 0 to N-1; auto/N takes I from JOB_COMPLETION_INDEX (Kubernetes) or SLURM_ARRAY_TASK_ID (default all)")
-	fs.BoolVar(&t.Strict, "strict", false, "refuse a list with a bad line before anything is sent")
-	fs.BoolVar(&t.Resolve, "resolve", false, "look up host names in lists, too, and query all of their IPv4 addresses")
+	fs.Var(&t.Shard, "shard", "query only shard `I/N` of the addresses, I from 0 to N-1; auto/N takes I from JOB_COMPLETION_INDEX (Kubernetes) or SLURM_ARRAY_TASK_ID (default all)")
+	fs.BoolVar(&t.Strict, "strict", false, "if a list has a bad line, refuse it before anything is sent")
+	fs.BoolVar(&t.Resolve, "resolve", false, "also look up host names in lists, and query all their IPv4 addresses")
 }
 
 // addExclusions adds the flags that exclude addresses, so that nothing is sent to
@@ -237,15 +237,15 @@ func (f *scanFlags) addExclusions(fs *pflag.FlagSet) {
 	fs.StringArrayVar(&x.Files, "exclude-file", nil,
 		"send nothing to the networks in `FILE`, one per line with the reason after a #; may be repeated; SIGHUP makes the scan read it again")
 	fs.BoolVar(&x.AllowReserved, "allow-reserved", false,
-		"query addresses in special-purpose networks, too (private, loopback, documentation …)")
+		"also query addresses in special-purpose networks (private, loopback, documentation …)")
 }
 
 // addGuard adds the flags for when a guard ends the scan.
 func (f *scanFlags) addGuard(fs *pflag.FlagSet) {
 	g := &f.opts.Guard
-	fs.Var((*flagvalue.Share)(&g.MinHitrate), "min-hitrate", "stop if a smaller share of the targets answers: 2% or 0.02; judged after 1000 targets, and at the end (default off)")
-	fs.Int64Var(&g.MaxSendErrors, "max-send-errors", -1, "stop after more than `N` datagrams that could not be sent; -1: never")
-	fs.DurationVar(&g.MaxRuntime, "max-runtime", 0, "stop after `D` such as 6h; 0: never (default 0)")
+	fs.Var((*flagvalue.Share)(&g.MinHitrate), "min-hitrate", "stop if less than this share of the targets answers, such as 2% or 0.02; checked from 1,000 targets on, and at the end (default off)")
+	fs.Int64Var(&g.MaxSendErrors, "max-send-errors", -1, "stop when more than `N` datagrams could not be sent; -1: never")
+	fs.DurationVar(&g.MaxRuntime, "max-runtime", 0, "stop after `D`, such as 6h; 0: never (default 0)")
 }
 
 // forMaster is the annotation of flags that have an effect only with --master.
@@ -253,8 +253,8 @@ const forMaster = "with --master"
 
 // addMaster adds the flags about masters.
 func (f *scanFlags) addMaster(fs *pflag.FlagSet) {
-	fs.StringVar(&f.opts.From.Where, "master", "", "first fetch the list of servers: from the master server at `HOST:PORT`, from the Steam Web API (web), or from the URL of one")
-	fs.BoolVar(&f.opts.From.Keep, "keep-master", false, "store what the list says about a server in its record, as master")
+	fs.StringVar(&f.opts.From.Where, "master", "", "first fetch a list of servers: from the master server at `HOST:PORT`, from the Steam Web API (web), or from another Web API, by its URL")
+	fs.BoolVar(&f.opts.From.Keep, "keep-master", false, "store what the list says about a server in its record, under the key master")
 	f.ofMasters = pflag.NewFlagSet("", pflag.ContinueOnError)
 	f.ofMasters.SortFlags = false
 	addMasterFlags(f.ofMasters, &f.opts.From.Options)

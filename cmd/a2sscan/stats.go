@@ -14,13 +14,14 @@ func (a *app) statsCommand() *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
 		Use:   "stats CENSUS…",
-		Short: "Sum up a census as JSON",
-		Long: `Prints the aggregates of one census, the same that scan writes beside it:
-servers and people by game, map, version, mode, system, country and network;
-round trips, capacity and fill; errors; flags; farms; and how much the scan
-probably missed. Several files are one census: parts and shards, in any order.
-Long lists are cut, and the rest is summed. a2sscan schema stats describes the
-keys.`,
+		Short: "Print the aggregates of a census as JSON",
+		Long: `Prints the aggregates of a census as JSON, the same that scan writes beside it:
+servers and people by game, map, version, mode, operating system, country and
+network; round trips, capacity, and how full servers are; errors; flags; farms;
+and an estimate of how many servers the scan missed. A long list ends with the
+sum of its smaller entries. a2sscan schema stats describes the keys.
+
+Several files are one census, rotated or sharded, in any order.`,
 		Example: `  a2sscan stats census.ndjson.zst | jq .all
   a2sscan stats census-20261120T030000Z-*.ndjson.zst -o night.stats.json
   a2sscan stats census.ndjson.zst | jq -r '.games.top[] | [.id, .people] | @tsv'`,
@@ -40,6 +41,6 @@ keys.`,
 	cmd.Flags().SortFlags = false
 	cmd.Flags().StringVarP(&output, "output", "o", "-", "write to `FILE` or s3://BUCKET/KEY; -: standard output")
 	cmd.Flags().StringArrayVar(&summaries, "summary", nil,
-		"`FILE` with the numbers of the scan (default: those beside the files)")
+		"`FILE` with the summary of the scan (default: those beside the files)")
 	return cmd
 }

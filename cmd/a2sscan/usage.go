@@ -104,13 +104,13 @@ var usualFlags = []struct{ name, text string }{
 	{"exclude-file", "send nothing to the networks in `FILE`"},
 	{"allow-reserved", "query private and loopback networks, too"},
 	{"max-targets", "query at most `N` targets"},
-	{"max-results", "stop after `N` servers answered"},
+	{"max-results", "stop when `N` servers have answered"},
 	{"master", "fetch the list of a master first: `HOST:PORT` or web"},
 	{"checkpoint", "save progress in `FILE`; the same command resumes"},
-	{"mmdb", "add places from the database in `FILE`"},
+	{"mmdb", "add locations from the database in `FILE`"},
 	{"dry-run", "show what would be asked; send nothing"},
-	{"verbose", "end with all counts, and top games and maps"},
-	{"quiet", "no status and no closing summary"},
+	{"verbose", "print all counts at the end, and top games"},
+	{"quiet", "print no status and no closing summary"},
 }
 
 // word replaces the value of a flag in the short help, so that the help shows
@@ -185,7 +185,7 @@ var scanGroups = []struct{ title, names string }{
 		"allow-reserved master keep-master"},
 	{"Questions", "query timeout retries second-look fallback cooldown"},
 	{"Speed", "rate bandwidth rate-total per-address-rate in-flight source no-gso"},
-	{"Output", "output append force format json fields color rotate spool spool-max store-wait summary no-stats farms on-complete scan-id unanswered raw no-player-names player-key mmdb"},
+	{"Output", "output append force format json fields color rotate spool spool-max store-wait summary no-stats farms on-complete scan-id unanswered raw no-player-names player-key all-hashes mmdb"},
 	{"Resuming and stopping", "checkpoint fresh min-hitrate max-send-errors max-runtime"},
 	{"Watching", "status verbose quiet dry-run metrics log-file log-format log-level"},
 }

@@ -11,12 +11,12 @@ func (a *app) verifyCommand() *cobra.Command {
 	var summary string
 	cmd := &cobra.Command{
 		Use:   "verify CENSUS…",
-		Short: "Prove that a census is complete and undamaged",
-		Long: `Reads the files of a census to their end and compares them with the summary
-that the scan wrote: length and hash of each file, records in it, and the
-ledger. Without a summary it checks what a census shows by itself: checksums
-of compressed frames, the schema of each record, and that no address has two
-records of one scan. Hashes show damage, not forgery.
+		Short: "Check that a census is complete and undamaged",
+		Long: `Reads the files of a census to the end and compares them with the summary that
+the scan wrote: the length, hash and number of records of each file, and the
+counts of the scan. Without a summary it checks what the files themselves show:
+the checksums of compressed frames, the schema of each record, and that no
+address has two records of one scan. Hashes reveal damage, not forgery.
 
 Several files are one census: the parts that scan --rotate wrote.`,
 		Example: `  a2sscan verify census.ndjson.zst
@@ -31,6 +31,6 @@ Several files are one census: the parts that scan --rotate wrote.`,
 		RunE: func(_ *cobra.Command, args []string) error { return census.Verify(a.term, a.out, args, summary) },
 	}
 	cmd.Flags().StringVar(&summary, "summary", "",
-		"`FILE` with the numbers of the scan (default: the one beside the census, if there is one)")
+		"`FILE` with the summary of the scan (default: the one beside the census, if there is one)")
 	return cmd
 }

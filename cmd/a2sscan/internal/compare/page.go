@@ -35,11 +35,23 @@ func (p *page) write(out io.Writer, c *whole.Comparison, o *Options) {
 		}
 	}
 	fmt.Fprintf(out, "  %-*s %12s\n\n", width, "unchanged", console.Grouped(c.Same))
-	fmt.Fprintf(out, "On %s of both nights: %s people more, %s fewer; %s rotated the map\n",
-		console.Plural(c.Compared, "server"), console.Grouped(c.PeopleMore), console.Grouped(c.PeopleFewer), console.Grouped(c.MoreMaps))
+	fmt.Fprintln(out, bothNights(c))
 	for _, id := range mostChanged(c) {
 		p.game(out, id, c.ByGame[id], o.Stat)
 	}
+}
+
+// bothNights describes how the servers of both nights changed in what always changes.
+func bothNights(c *whole.Comparison) string {
+	s := console.Plural(c.Compared, "server") + " answered on both nights, with as many people as before"
+	if c.PeopleMore+c.PeopleFewer > 0 {
+		s = fmt.Sprintf("%s answered on both nights: %s people came, %s left", console.Plural(c.Compared, "server"),
+			console.Grouped(c.PeopleMore), console.Grouped(c.PeopleFewer))
+	}
+	if c.MoreMaps > 0 {
+		s += fmt.Sprintf("; %s rotated the map", console.Grouped(c.MoreMaps))
+	}
+	return s
 }
 
 func nightLine(n *whole.Night) string {

@@ -32,7 +32,7 @@ var Exits = []struct {
 	{ExitOutput, "results could not be written (full disk, closed pipe, existing file)"},
 	{ExitInterrupted, "interrupted"},
 	{ExitGuard, "stopped by a guard such as --max-runtime; doctor: not ready"},
-	{ExitInput, "input can't be read, a list is not whole, or nothing is left to ask"},
+	{ExitInput, "input can't be read, a list is incomplete, or nothing is left to ask"},
 	{ExitCheckpoint, "the checkpoint can't be used"},
 	{ExitNumbers, "numbers that must add up do not, or a census is damaged"},
 	{ExitChanged, "diff --exit-code: something changed"},

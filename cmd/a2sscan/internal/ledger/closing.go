@@ -13,7 +13,7 @@ import (
 )
 
 // After a scan without trouble, the closing lines are one block of at most six
-// lines. They omit zero counts; the summary file has all of them.
+// lines. They omit counts that are zero; the summary file has all counts.
 
 // closing prints the closing lines of one summary.
 type closing struct {
@@ -94,7 +94,7 @@ func (sum *Summary) Say(term *console.Terminal, c Closing) {
 	if c.Summary != "" {
 		t.Say("summary: %s", console.Plain(c.Summary, 200))
 	}
-	t.Say("took: %s", sum.pace())
+	t.Say("took: %s; %s", sum.duration(), sum.pace())
 	if c.Verbose {
 		lines.sayDetails()
 	}
@@ -116,16 +116,35 @@ func (c *Closing) enough(l *Ledger) string {
 	return fmt.Sprintf(", since --max-results is %s", console.Grouped(c.Enough))
 }
 
-// pace describes how long the scan took, and how fast it was.
+// duration describes how long the scan took, and how much of that it only waited.
+func (sum *Summary) duration() string {
+	busy := float64(sum.Datagrams.Sent) / max(sum.RateReached, 1e-9)
+	switch waited := sum.Seconds - busy; {
+	case waited < 1 || waited < sum.Seconds/10 || sum.Datagrams.Sent == 0:
+		return shortTime(sum.Seconds)
+	case waited > sum.Seconds*0.95:
+		return shortTime(sum.Seconds) + ", nearly all of it waiting for the last replies"
+	default:
+		return fmt.Sprintf("%s, %s of it waiting for the last replies", shortTime(sum.Seconds), shortTime(waited))
+	}
+}
+
+// pace describes how many datagrams were sent, how fast, and how many were received.
 func (sum *Summary) pace() string {
 	d := &sum.Datagrams
-	took := time.Duration(sum.Seconds * float64(time.Second))
-	reached := sum.RateReached
+	rate := fmt.Sprintf(" at %s/s%s", console.Short(math.Round(sum.RateReached)), sum.Rates.unreached())
 	if sum.Rates.brief && sum.Seconds > 0 {
-		reached = float64(d.Sent) / sum.Seconds
+		rate = fmt.Sprintf(", %s/s on average", console.Short(math.Round(float64(d.Sent)/sum.Seconds)))
 	}
-	return fmt.Sprintf("%s at %s/s%s: sent %s, received %s", shortTime(took), console.Short(math.Round(reached)),
-		sum.Rates.setting(), count(d.Sent), count(d.Received))
+	return fmt.Sprintf("sent %s%s, received %s", datagrams(d.Sent), rate, count(d.Received))
+}
+
+// datagrams writes a number of datagrams.
+func datagrams(n uint64) string {
+	if n < 1e6 {
+		return console.Plural(n, "datagram")
+	}
+	return count(n) + " datagrams"
 }
 
 // count writes a number; a large one is shortened so that its line fits.
@@ -136,15 +155,15 @@ func count(n uint64) string {
 	return console.Short(float64(n))
 }
 
-// shortTime is a duration without needless digits.
-func shortTime(d time.Duration) string {
+// shortTime formats a time without needless digits.
+func shortTime(seconds float64) string {
 	switch {
-	case d < time.Second:
-		return fmt.Sprintf("%d ms", d.Milliseconds())
-	case d < time.Minute:
-		return fmt.Sprintf("%.1f s", d.Seconds())
+	case seconds < 1:
+		return fmt.Sprintf("%.0f ms", 1000*seconds)
+	case seconds < 60:
+		return fmt.Sprintf("%.1f s", seconds)
 	}
-	return d.Round(time.Second).String()
+	return (time.Duration(math.Round(seconds)) * time.Second).String()
 }
 
 // sayDetails prints what most people need not know.
@@ -172,6 +191,9 @@ const namesShown = 8
 
 // sayAnswers prints round-trip times and what kinds of servers answered.
 func (c *closing) sayAnswers() {
+	if n := c.sum.tally.Corrected; n > 0 {
+		c.to.Say("players: on %s as the game counts them, not as INFO says", console.Plural(n, "server"))
+	}
 	c.to.Say("answered: %s", &c.sum.FirstAnswers)
 	if c.sum.RoundTrips != nil {
 		c.to.Say("round trips: %s", c.sum.RoundTrips)

@@ -66,9 +66,10 @@ func (r *Rates) String() string {
 	return asked + ", " + console.Short(r.RateReached) + "/s reached while asking"
 }
 
-// setting is the rate that the flag sets, formatted to follow the rate reached.
-func (r *Rates) setting() string {
-	if r.RateAsked == nil {
+// unreached is the limit of the rate, formatted to follow the rate reached; "" if
+// there is none, or if the scan came close to it.
+func (r *Rates) unreached() string {
+	if r.RateAsked == nil || r.RateReached > 0.95**r.RateAsked {
 		return ""
 	}
 	return " (limit " + console.Short(*r.RateAsked) + "/s)"

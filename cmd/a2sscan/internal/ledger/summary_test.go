@@ -54,7 +54,7 @@ func TestSummaryReported(t *testing.T) {
          targets         50 asked: 10 ok, 10 partial, 10 error, 20 silent; 50 not finished; 21 left out
          written         30 records to census.ndjson
          summary         census.ndjson.summary.json
-         took            2.0 s at 50/s (limit 5k/s): sent 100, received 33
+         took            2.0 s; sent 100 datagrams at 50/s (limit 5k/s), received 33
          ledger          121 read = 1 invalid + 3 unscannable + 4 excluded + 5 duplicate + 6 other shard + 2 over limit + 50 finished + 50 unfinished
          finished        50 = 10 ok + 10 partial + 10 error + 10 no_reply + 10 unreachable
          faults          12 timeout, 1 bad_checksum
@@ -70,6 +70,29 @@ func TestSummaryReported(t *testing.T) {
 `
 	if b.String() != want {
 		t.Errorf("got\n%swant\n%s", b.String(), want)
+	}
+}
+
+// TestDuration: the closing lines say how much of the time the scan only waited, so
+// that datagrams, time and rate agree.
+func TestDuration(t *testing.T) {
+	for _, test := range []struct {
+		seconds, rate float64
+		sent          uint64
+		want          string
+	}{
+		{0.25, 4000, 1000, "250 ms"},
+		{18.6, 5000, 17_000, "18.6 s, 15.2 s of it waiting for the last replies"},
+		{2.5, 5000, 40, "2.5 s, nearly all of it waiting for the last replies"},
+		{2.5, 5000, 8500, "2.5 s"}, // less than a second
+		{845.4, 5000, 4_200_000, "14m5s"},
+		{5, 0, 0, "5.0 s"},
+	} {
+		sum := &Summary{Seconds: test.seconds}
+		sum.RateReached, sum.Datagrams.Sent = test.rate, test.sent
+		if got := sum.duration(); got != test.want {
+			t.Errorf("%v: %s", test, got)
+		}
 	}
 }
 

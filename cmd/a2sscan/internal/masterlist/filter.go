@@ -24,15 +24,15 @@ type condition struct {
 
 // conditions are the conditions that masters know, in the order of the help.
 var conditions = []condition{
-	{"app", "ID", "only servers of this game: `ID` is its Steam application ID", numbered(master.App), true},
-	{"not-app", "ID", "no servers of this game; may be repeated", numbered(master.NotApp), false},
-	{"game-dir", "NAME", "only servers whose game or mod has the folder `NAME`", named(master.GameDir), true},
-	{"map", "NAME", "only servers on this map", named(master.Map), true},
-	{"name", "PATTERN", "only servers with this name; * in the `PATTERN` stands for any text", named(master.Name), false},
-	{"game-version", "PATTERN", "only servers of this version; * in the `PATTERN` stands for any text", named(master.Version), false},
-	{"address", "IP[:PORT]", "only servers at this address, `IP[:PORT]`", addressed, true},
+	{"app", "ID", "only servers of the game with the Steam application `ID`, such as 440", numbered(master.App), true},
+	{"not-app", "ID", "no servers of the game with this `ID`; may be repeated", numbered(master.NotApp), false},
+	{"game-dir", "NAME", "only servers whose game or mod has the folder `NAME`, such as tf", named(master.GameDir), true},
+	{"map", "NAME", "only servers on the map `NAME`", named(master.Map), true},
+	{"name", "PATTERN", "only servers whose name matches `PATTERN`; * stands for any text", named(master.Name), false},
+	{"game-version", "PATTERN", "only servers whose version matches `PATTERN`; * stands for any text", named(master.Version), false},
+	{"address", "IP[:PORT]", "only servers at the address `IP[:PORT]`", addressed, true},
 	{"dedicated", "", "only dedicated servers", bare(master.Dedicated), true},
-	{"type", "LETTER", "only servers of this type: `LETTER` d, an old form of --dedicated", lettered, true},
+	{"type", "LETTER", "only servers of the type `LETTER`; d is an old form of --dedicated", lettered, true},
 	{"secure", "", "only servers with an anti-cheat system", bare(master.Secure), true},
 	{"linux", "", "only servers on Linux", bare(master.Linux), true},
 	{"no-password", "", "only servers without a password", bare(master.NoPassword), true},
@@ -40,11 +40,11 @@ var conditions = []condition{
 	{"empty", "", "only servers without players", bare(master.Empty), true},
 	{"not-full", "", "only servers with a free slot", bare(master.NotFull), true},
 	{"proxy", "", "only spectator relays", bare(master.Proxy), true},
-	{"whitelisted", "", "only servers on Valve's list", bare(master.Whitelisted), true},
-	{"game-type", "TAGS", "only servers with all of these `TAGS` in their keywords: a,b", tagged(master.GameType), false},
-	{"game-data", "TAGS", "only servers with all of these hidden `TAGS` (Left 4 Dead 2): a,b", tagged(master.GameData), false},
-	{"any-game-data", "TAGS", "only servers with one of these hidden `TAGS` (Left 4 Dead 2): a,b", tagged(master.AnyGameData), false},
-	{"one-per-address", "", "one server per address; some masters ignore it, others return nothing", bare(master.OnePerAddress), true},
+	{"whitelisted", "", "only servers that Valve has whitelisted", bare(master.Whitelisted), true},
+	{"game-type", "TAGS", "only servers whose keywords have all of these `TAGS`, such as a,b", tagged(master.GameType), false},
+	{"game-data", "TAGS", "only servers with all of these hidden `TAGS`, such as a,b (Left 4 Dead 2)", tagged(master.GameData), false},
+	{"any-game-data", "TAGS", "only servers with at least one of these hidden `TAGS`, such as a,b (Left 4 Dead 2)", tagged(master.AnyGameData), false},
+	{"one-per-address", "", "only one server per address; some masters ignore this, others return nothing", bare(master.OnePerAddress), true},
 }
 
 func named(of func(string) master.Condition) func(string) (master.Condition, error) {
@@ -92,9 +92,9 @@ var groups = []struct {
 	name, help string
 	make       func(...master.Condition) master.Condition
 }{
-	{"nor", "no servers that meet one of the conditions: a `LIST` such as map=cp_dustbowl,empty", master.Nor},
-	{"nand", "no servers that meet all of the conditions in the `LIST`", master.Nand},
-	{"or", "only servers that meet one of the conditions in the `LIST` (undocumented, but clients use it)", master.Or},
+	{"nor", "no servers that meet any condition of the `LIST`, such as map=cp_dustbowl,empty", master.Nor},
+	{"nand", "no servers that meet all conditions of the `LIST`", master.Nand},
+	{"or", "only servers that meet at least one condition of the `LIST` (undocumented, but in use)", master.Or},
 }
 
 // Value is the value of a flag.
@@ -115,7 +115,7 @@ type Flag struct {
 // FilterFlags returns the flags that set a region and a filter. The conditions of a
 // filter are in the order of the flags, because masters read them in order.
 func FilterFlags(region *Region, filter *master.Filter) []Flag {
-	all := []Flag{{"region", "`NAME` of a part of the world: us-east, us-west, south-america, europe, asia, australia, middle-east, africa, world", region, false}}
+	all := []Flag{{"region", "only servers in the region `NAME`: us-east, us-west, south-america, europe, asia, australia, middle-east, africa or world", region, false}}
 	for i := range conditions {
 		c := &conditions[i]
 		all = append(all, Flag{c.name, c.help, &conditionFlag{filter, c}, c.value == ""})
@@ -123,7 +123,7 @@ func FilterFlags(region *Region, filter *master.Filter) []Flag {
 	for _, g := range groups {
 		all = append(all, Flag{g.name, g.help, &groupFlag{filter, g.make}, false})
 	}
-	return append(all, Flag{"filter", `conditions in the syntax of masters: ` + "`TEXT`" + ` such as '\appid\440\empty\1'`, &rawFlag{filter}, false})
+	return append(all, Flag{"filter", `more conditions in the syntax of masters: ` + "`TEXT`" + ` such as '\appid\440\empty\1'`, &rawFlag{filter}, false})
 }
 
 // Region is a part of the world as the value of a flag.

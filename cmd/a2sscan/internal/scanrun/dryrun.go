@@ -3,6 +3,7 @@ package scanrun
 import (
 	"fmt"
 	"iter"
+	"strings"
 	"sync/atomic"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
@@ -46,7 +47,7 @@ func (s *Run) dryRun() error {
 		s.term.Say("the first %d are listed", dryRunShown)
 	}
 	s.term.Say("%s would be asked: %s", console.Plural(asked, "target"), s.opts.exactForecast(s.list, asked))
-	s.term.Say("each would be asked %s; nothing was sent", &s.opts.Query)
+	s.term.Say("each would be asked for %s; nothing was sent", strings.ReplaceAll(s.opts.Query.String(), ",", ", "))
 	return inputs.Truncated(s.list)
 }
 

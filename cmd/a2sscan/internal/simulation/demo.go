@@ -154,7 +154,7 @@ func writeFound(out io.Writer, sum *ledger.Summary, width int) {
 		{"games", sum.Answers().Games.Number() + ", most of them " + sum.Answers().Games.Shown(3, 100, sum.Answers().Servers)},
 		{"datagrams", fmt.Sprintf("%s sent (%s), %s received (%s)",
 			console.Grouped(d.Sent), console.Bytes(d.SentBytes), console.Grouped(d.Received), console.Bytes(d.ReceivedBytes))},
-		{"retries", fmt.Sprintf("%s of those sent, since no reply came in time: some are lost, and %s addresses have no server",
+		{"retries", fmt.Sprintf("%s of those sent, because no reply came in time: some were lost, and %s addresses have no server",
 			console.Grouped(d.Repeats), console.Grouped(l.By["no_reply"]))},
 		{"replies", console.Listed(d.ByKind, console.Words(scanner.ReplyKind(0), scanner.NumKinds), ", ") +
 			"; goldsource is an older form of info, a challenge is a number to send back, a fragment is part of a long reply"},

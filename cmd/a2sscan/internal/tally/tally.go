@@ -110,8 +110,8 @@ func (t *Tally) addAsk(ask int) {
 	}
 }
 
-// Line describes how many servers, people and bots were found, and how many servers
-// report their people elsewhere than in INFO. asked is the number of targets asked.
+// Line describes how many servers, people and bots were found. asked is the number of
+// targets asked.
 func (t *Tally) Line(asked uint64) string {
 	if t.Servers == 0 {
 		return "no server"
@@ -122,9 +122,6 @@ func (t *Tally) Line(asked uint64) string {
 	}
 	if t.Bots > 0 {
 		s += ", " + console.Plural(t.Bots, "bot")
-	}
-	if t.Corrected > 0 {
-		s += fmt.Sprintf("; %s by the game's own count", console.Plural(t.Corrected, "server"))
 	}
 	return s
 }
