@@ -3,6 +3,8 @@ package scanner
 import (
 	"testing"
 	"time"
+
+	"github.com/a2sscan/a2sscan/scanner/udp"
 )
 
 // TestBuckets wants every round trip below the end of its bucket, by an eighth at most.
@@ -41,7 +43,7 @@ func TestUpper(t *testing.T) {
 	}
 }
 
-// TestRoundTripsForget replaces all round trips by others: soon these alone count.
+// TestRoundTripsForget replaces all round trips by others: soon only the new ones count.
 func TestRoundTripsForget(t *testing.T) {
 	var trips roundTrips
 	for range 3 * tripGeneration {
@@ -195,5 +197,27 @@ func TestLearnerLast(t *testing.T) {
 	}
 	if got := l.cooldown(150 * ms); got != 150*ms {
 		t.Errorf("a cooldown of %v, at most 150 ms", got)
+	}
+}
+
+// TestNoRoomToUnpack: a server whose compressed answer finds no room in the
+// decompressor has the fixed timeouts, since its next answer may find none either.
+func TestNoRoomToUnpack(t *testing.T) {
+	h, err := NewHarness()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := h.e
+	e.open.learner = learnt(LearnTrips, 20*ms)
+	e.open.learner.update(2 * time.Second)
+	h.Begin(1<<16 | 27015)
+	h.Send()
+	slot := e.open.index.get(1<<16 | 27015)
+	reply := []byte(inBzip2(string(newServer().rules))[0])
+	learned := e.open.timeout(e.open.slots.at(slot))
+	h.Close() // the decompressor takes nothing any more
+	e.recv.take(h.now, h.now, &udp.Packet{Addr: 1<<16 | 27015, Data: reply})
+	if got := e.open.timeout(e.open.slots.at(slot)); learned != LeastTimeout || got != DefaultTimeout {
+		t.Errorf("%v, and %v after it", learned, got)
 	}
 }

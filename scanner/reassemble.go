@@ -74,6 +74,7 @@ func (r *receiver) unpack(i int32, t *session, msg []byte) bool {
 	}
 	packed := append(make([]byte, 0, len(msg)), msg...)
 	if !r.parts.worker.Submit(r.open.slots.ref(i).tag64(), packed) {
+		a.unpacking.refused = true
 		return false
 	}
 	a.unpacking.packed++

@@ -10,7 +10,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Status summarises in one word how much of what it was asked a server answered.
+// Status tells in one word how many of its questions a server answered.
 type Status uint8
 
 // The statuses of a target that was asked. String returns the words used in

@@ -183,6 +183,7 @@ type hints struct {
 type unpacking struct {
 	packed   uint8      // replies there now
 	unpacked uint8      // replies that ever were there
+	refused  bool       // one found no room there
 	err      wire.Error // what the decompressor found wrong last; 0: nothing yet
 }
 

@@ -94,9 +94,11 @@ func (s *sessions) sent(now time.Duration, i int32, q wire.Question) {
 	s.wheel.file(s.slots, i)
 }
 
-// timeout is how long the first attempt at the target of a slot waits.
+// timeout is how long the first attempt at the target of a slot waits. A target whose
+// compressed answer found no room in the decompressor has to ask for it again: not
+// soon, or all attempts are over before there is room.
 func (s *sessions) timeout(sl *slot) time.Duration {
-	if s.learner == nil {
+	if a := sl.session.got; s.learner == nil || a != nil && a.unpacking.refused {
 		return s.plan.schedule.Timeout
 	}
 	return s.learner.timeout(sl.source())

@@ -77,8 +77,8 @@ func (w Wait) Word() string { return limitWords[w] }
 // String names what the scan waits for, for a person.
 func (w Wait) String() string { return waitWords[w] }
 
-// Stats are the numbers of a scan, while it runs or when it ended. Counters are
-// of type uint64 and only grow. Other types hold the present state (see Add).
+// Stats are the numbers of a scan that is running or has ended. Counters are of type
+// uint64 and only grow. Fields of other types hold the present state (see Add).
 type Stats struct {
 	Elapsed time.Duration // since the scan began
 	Wait    Wait          // the present reason to wait

@@ -47,8 +47,8 @@ ADDR is ip:port, ip, or a host name with or without a port; the default port is
 accepts private and reserved addresses, such as those of your local network.
 
 The exit code is 0 if every question has a complete answer, and 6 if not. So
-with --query info it tells whether the server is up. It is 1 if nothing could be
-sent, and 4 if ask was interrupted.`,
+with --query info it tells whether the server is up. The exit code is 1 if
+nothing could be sent, and 4 if ask was interrupted.`,
 		Example: `  a2sscan ask 203.0.113.7:27015
   a2sscan ask 192.168.1.20 --query info --timeout 3s
   a2sscan ask play.example.com:27016 --json | jq -r .verdict`,

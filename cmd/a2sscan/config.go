@@ -31,7 +31,7 @@ func (a *app) configurable(cmd *cobra.Command) {
 	if run == nil || !cmd.LocalFlags().HasFlags() {
 		return
 	}
-	cmd.Flags().String(configFlag, "", "read flags from the TOML file `FILE`, such as rate = \"20k\" under [scan]; the command line overrides it")
+	cmd.Flags().String(configFlag, "", "read flags from the TOML file `FILE`, where rate = \"20k\" under [scan] sets scan --rate; the command line overrides it")
 	cmd.Flags().Bool(printFlag, false, "print the effective configuration as TOML, with the source of each value, then exit")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		c, err := a.configure(cmd, args)

@@ -49,7 +49,7 @@ reports those that come out differently, and exits with 1 if there are any.`,
 	f.add(cmd)
 	cmd.Flags().BoolVar(&f.raw, "raw", false, "store every datagram in the record, as base64")
 	cmd.Flags().StringVar(&f.scanID, "scan-id", "",
-		"`NAME` of the scan in every record (default: the name in the census, if there is one)")
+		"name the scan `NAME` in every record (default: the name in the census, if there is one)")
 	cmd.Flags().BoolVar(&f.check, "check", false,
 		"write nothing; check that the datagrams of a census still decode to its records")
 	return cmd

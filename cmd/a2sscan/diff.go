@@ -24,9 +24,9 @@ func (a *app) diffCommand() *cobra.Command {
 		Use:   "diff OLD NEW",
 		Short: "Show what changed between two censuses",
 		Long: `Compares two censuses and shows what changed: which servers are new, gone, back
-or moved, and which have another name, map, version, capacity, mode, list of
-mods, rules, flags or demand for challenges. On a terminal it prints a page;
-otherwise one line of JSON per change, with the values before and after.
+or moved, and which have a new name, map, version, capacity, mode, mods, rules
+or flags, or now demand a challenge. On a terminal it prints a page; otherwise
+one line of JSON per change, with the values before and after.
 
 A server counts as gone if the new scan asked it and got no answer. That is
 known if the new scan ran with --unanswered, or if --targets names the list that
@@ -69,11 +69,11 @@ func (f *diffFlags) add(cmd *cobra.Command) {
 	fs.StringSliceVar(&o.Networks, "network", nil, "only servers in these `NETWORKS`, such as 203.0.113.0/24 or AS64496")
 	fs.BoolVar(&o.Volatile, "volatile", false, "also list numbers of players, and maps of games that rotate them")
 	fs.StringArrayVar(&o.Targets, "targets", nil, "the `LIST` that the new scan was given: its servers without a record in the new census are gone")
-	fs.StringVarP(&o.Ports, "port", "p", "", "ports for networks and bare addresses in --targets, as given to scan: a `LIST`")
+	fs.StringVarP(&o.Ports, "port", "p", "", "`LIST` of ports for networks and bare addresses in --targets, as given to scan")
 	fs.StringArrayVar(&f.old, "old", nil, "another `FILE` of the old census, if it has several; may be repeated")
 	fs.StringArrayVar(&f.new, "new", nil, "another `FILE` of the new census, if it has several; may be repeated")
-	fs.StringArrayVar(&o.OldSums, "old-summary", nil, "`FILE` with the summary of the old scan (default: the one beside the census)")
-	fs.StringArrayVar(&o.NewSums, "new-summary", nil, "`FILE` with the summary of the new scan (default: the one beside the census)")
+	fs.StringArrayVar(&o.OldSums, "old-summary", nil, "read the summary of the old scan from `FILE` (default: the one beside the census)")
+	fs.StringArrayVar(&o.NewSums, "new-summary", nil, "read the summary of the new scan from `FILE` (default: the one beside the census)")
 }
 
 // diff compares two censuses.

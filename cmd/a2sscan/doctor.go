@@ -62,7 +62,7 @@ func (f *doctorFlags) add(cmd *cobra.Command) {
 	fs.VarP(&f.rate, "rate", "r", rateUsage)
 	f.timeoutFlags.add(cmd)
 	fs.StringVarP(&f.output, "output", "o", "", "check the disk of `PATH`, the output of the scan (default: the working directory)")
-	fs.Uint64VarP(&f.targets, "max-targets", "n", 0, "`N` targets of the scan; 0: unknown (default 0)")
+	fs.Uint64VarP(&f.targets, "max-targets", "n", 0, "the scan has `N` targets; 0: unknown (default 0)")
 	fs.Var(&f.source, "source", "address of this machine to send from (default: the system chooses)")
 	fs.BoolVar(&f.json, "json", false, "print one JSON object")
 }

@@ -59,7 +59,7 @@ func (f *fleetFlags) add(cmd *cobra.Command) {
 	fs.SortFlags = false
 	fs.StringVar(&f.Network, "network", "127.42.0.0/20", "`NETWORK` of the servers, inside 127.0.0.0/8")
 	fs.StringVarP(&f.Ports, "port", "p", "27015", "`LIST` of ports at each address; 0: any free port, with the servers of port 27015")
-	fs.Uint64Var(&f.Seed, "seed", 1, "number that determines the servers")
+	fs.Uint64Var(&f.Seed, "seed", 1, "number `N` that determines the servers")
 	fs.Float64Var(&f.Alive, "alive", 1, "`SHARE` of addresses and ports that have a server, 0 to 1")
 	fs.Float64Var(&f.Hostile, "hostile", 0, "`SHARE` of servers that are hostile, 0 to 1 (default 0)")
 	fs.StringVar(&f.Kinds, "kinds", "", "`LIST` of kinds of honest servers (default: all)")
@@ -75,7 +75,7 @@ func (f *fleetFlags) add(cmd *cobra.Command) {
 	fs.Float64Var(&f.QueryLimit, "query-limit", 0, "each server answers at most `N` queries per second; 0: all (default 0)")
 	fs.DurationVar(&f.Span, "for", 0, "end after `D`, such as 60s (default: when interrupted)")
 	fs.BoolVar(&f.Truth, "truth", false, "print the records that a perfect scan would write, then exit")
-	fs.StringVar(&f.ScanID, "scan-id", "", "with --truth: `NAME` of the scan in every record (default: no name)")
+	fs.StringVar(&f.ScanID, "scan-id", "", "with --truth: name the scan `NAME` in every record (default: no name)")
 	f.addReplay(fs)
 	f.outFlags.add(cmd)
 	f.addMaster(fs)

@@ -21,7 +21,7 @@ func addMasterFlags(fs *pflag.FlagSet, f *masterlist.Options) {
 			flag.NoOptDefVal = "true"
 		}
 	}
-	fs.StringVar(&f.KeyFile, "key-file", "", "`FILE` with the key of the Web API (default: the variable "+masterlist.KeyVariable+")")
+	fs.StringVar(&f.KeyFile, "key-file", "", "read the key of the Web API from `FILE` (default: the variable "+masterlist.KeyVariable+")")
 	fs.Var(&f.Limits, "master-rate", "send at most N requests in any span of time D, as `N/D[,N/D]`; 0: no limit (default "+
 		masterlist.LimitsText(master.UDPLimits)+"; Web API: "+masterlist.LimitsText(master.WebLimits)+")")
 	fs.DurationVar(&f.Timeout, "master-timeout", 0, "wait `D` for an answer (default 3s; Web API: 1m)")
@@ -58,8 +58,7 @@ list in parts, and reports any part that is still too long.
 The list is written as it arrives, so an interrupt or an error keeps what was
 fetched. With --force, a new list replaces the old one only when it is complete;
 an incomplete one stays beside it as PATH.part. The key of the Web API comes
-from --key-file or from the variable ` + masterlist.KeyVariable + `, and is never
-shown.`,
+from --key-file or from the variable ` + masterlist.KeyVariable + `, and is never shown.`,
 		Example: `  a2sscan master --udp ` + master.DefaultUDP + ` --app 440 -o tf2.txt
   a2sscan master --web --key-file key.txt --app 730 --json -o cs2.ndjson.zst
   a2sscan master --web --map cp_dustbowl --nor empty | a2sscan scan > tf.ndjson`,

@@ -44,7 +44,7 @@ counts the servers that only some of them reached.`,
 	fs.StringVarP(&o.Output, "output", "o", "-", "write records to `PATH` or s3://BUCKET/KEY, compressed if it ends in .zst; -: standard output")
 	fs.BoolVar(&o.Force, "force", false, "replace an existing output")
 	fs.StringVar(&o.Summary, "summary", "", "write the summary to `FILE` as JSON (default with -o: PATH.summary.json)")
-	fs.StringVar(&o.Scan, "scan-id", "", "`NAME` of the scan in every record (default: that of the earliest part)")
+	fs.StringVar(&o.Scan, "scan-id", "", "name the scan `NAME` in every record (default: that of the earliest part)")
 	fs.BoolVar(&o.Origins, "origins", false, "the parts are complete censuses from several vantage points; NAME=FILE names one, otherwise its file name does")
 	return cmd
 }

@@ -51,10 +51,10 @@ Several files are one census, rotated or sharded, in any order.`,
 	fs.StringVarP(&output, "output", "o", "", "write the page to `FILE` or s3://BUCKET/KEY; -: standard output")
 	fs.StringArrayVar(&o.Before, "before", nil, "show what changed since the census in `FILE`; repeat it if that census has several files")
 	fs.StringArrayVar(&o.Targets, "targets", nil, "the `LIST` that the scan was given: its servers without a record are gone")
-	fs.StringVarP(&o.Ports, "port", "p", "", "ports for networks and bare addresses in --targets, as given to scan: a `LIST`")
+	fs.StringVarP(&o.Ports, "port", "p", "", "`LIST` of ports for networks and bare addresses in --targets, as given to scan")
 	fs.StringVar(&o.History, "history", "", "show all nights whose stats (*.stats.json) are in `DIR`")
 	fs.StringVar(&o.Title, "title", "", "title of the page: `TEXT` (default: the date)")
-	fs.StringArrayVar(&o.Summaries, "summary", nil, "`FILE` with the summary of the scan (default: those beside the files)")
+	fs.StringArrayVar(&o.Summaries, "summary", nil, "read the summary of the scan from `FILE` (default: those beside the files)")
 	return cmd
 }
 

@@ -49,10 +49,10 @@ The scan reads all lists first. Then it queries every target once, in random
 order. With --order input it queries targets while it reads. With --shard,
 several machines share a list.
 
-With --timeout auto, the default, the scan learns from the round trips how long
-a reply is worth waiting for: 150ms to 1s. A server that is given up early is
-still listened for, and queried further when it answers late; only at the end
-of the scan that takes less time than with --timeout 1s.
+With --timeout auto, the default, the scan learns from round trips how long it
+is worth waiting for a reply: 150ms to 1s. It still listens to a server that it
+has given up early, and asks on if a late reply comes. At the end of the scan it
+waits less than with --timeout 1s.
 
 Records go to standard output or to --output, everything else to standard error.
 The first Ctrl-C (SIGINT, SIGTERM) starts no new targets and finishes the open
@@ -110,7 +110,7 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	fs.BoolVar(&f.opts.After.NoStats, "no-stats", false, "do not write PATH.stats.json, the aggregates of the census")
 	fs.BoolVar(&f.opts.After.Farms, "farms", false, "report servers that seem to be fake: clones, and servers that share a player list")
 	fs.StringVar(&f.opts.After.Command, "on-complete", "", "when the census is complete, run the program `FILE`, without a shell or arguments, but with the variables A2SSCAN_CENSUS, _SUMMARY, _STATS, _SCAN and _ENDED")
-	fs.StringVar(&f.opts.ScanID, "scan-id", "", "`NAME` of the scan in every record (default: its start, such as 20261120T030000Z)")
+	fs.StringVar(&f.opts.ScanID, "scan-id", "", "name the scan `NAME` in every record (default: its start, such as 20261120T030000Z)")
 	fs.StringVarP(&f.opts.Ports, "port", "p", "", "ports for networks and bare addresses: a `LIST` such as 27015,27020-27030 (default for one address: 27015)")
 	fs.StringArrayVarP(&f.lists, "list", "l", nil, "read targets from `FILE`; may be repeated (also -iL)")
 	f.addTargets(fs)
@@ -131,7 +131,7 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	fs.BoolVar(&f.opts.Records.Unanswered, "unanswered", false, "also write records for silent targets")
 	fs.BoolVar(&f.opts.Records.Raw, "raw", false, "store every datagram in the record, as base64")
 	fs.BoolVar(&f.opts.Records.NoNames, "no-player-names", false, "write keyed hashes instead of player names; equal names have equal hashes")
-	fs.StringVar(&f.opts.Records.PlayerKey, "player-key", "", "`FILE` with the key for --no-player-names, created if it does not exist (default: "+playerkey.DefaultName+" beside the output)")
+	fs.StringVar(&f.opts.Records.PlayerKey, "player-key", "", "read the key for --no-player-names from `FILE`, which is created if it does not exist (default: "+playerkey.DefaultName+" beside the output)")
 	addGeoFlag(fs, &f.opts.Databases)
 	f.addExclusions(fs)
 	f.addGuard(fs)

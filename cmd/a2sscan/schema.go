@@ -17,10 +17,10 @@ func (a *app) schemaCommand() *cobra.Command {
 		Long: `Prints every key that a record can have, with its type. Readers that guess
 types from the first records lose rare keys; the schema prevents that.
 
-  json        a JSON Schema (draft 2020-12)
-  duckdb      a read_json call with columns, of FILE (default census.ndjson)
-  clickhouse  a CREATE TABLE
-  stats       a JSON Schema of what stats prints`,
+  json        a JSON Schema (draft 2020-12) of the record
+  duckdb      a read_json call with columns, for FILE (default census.ndjson)
+  clickhouse  a CREATE TABLE statement
+  stats       a JSON Schema of what a2sscan stats prints`,
 		Example: `  a2sscan schema json > record.schema.json
   a2sscan schema duckdb census.ndjson.zst | duckdb
   a2sscan schema clickhouse | clickhouse-client`,

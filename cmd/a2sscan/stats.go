@@ -41,6 +41,6 @@ Several files are one census, rotated or sharded, in any order.`,
 	cmd.Flags().SortFlags = false
 	cmd.Flags().StringVarP(&output, "output", "o", "-", "write to `FILE` or s3://BUCKET/KEY; -: standard output")
 	cmd.Flags().StringArrayVar(&summaries, "summary", nil,
-		"`FILE` with the summary of the scan (default: those beside the files)")
+		"read the summary of the scan from `FILE` (default: those beside the files)")
 	return cmd
 }

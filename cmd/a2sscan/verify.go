@@ -31,6 +31,6 @@ Several files are one census: the parts that scan --rotate wrote.`,
 		RunE: func(_ *cobra.Command, args []string) error { return census.Verify(a.term, a.out, args, summary) },
 	}
 	cmd.Flags().StringVar(&summary, "summary", "",
-		"`FILE` with the summary of the scan (default: the one beside the census, if there is one)")
+		"read the summary of the scan from `FILE` (default: the one beside the census, if there is one)")
 	return cmd
 }

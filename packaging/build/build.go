@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// nfpm makes the packages. Later versions import modules that cannot be had
-// from every module proxy.
+// nfpm is the program that makes the packages. Some module proxies lack modules that
+// its later versions import.
 const nfpm = "github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.45.1"
 
-// build makes everything for the systems and prints the names.
+// build builds everything for the systems and prints the names of the files.
 func (r *release) build(chosen []system, out string) error {
 	out, err := filepath.Abs(out)
 	if err != nil {
@@ -58,8 +58,8 @@ func (r *release) build(chosen []system, out string) error {
 	return writeSums(out)
 }
 
-// empty makes a folder without files of ours from an earlier time, so that the
-// checksums are of this build.
+// empty makes a folder and removes the files of an earlier build from it, so that the
+// checksums cover only this one.
 func empty(out string) error {
 	for _, pattern := range []string{"a2sscan?[0-9]*", "SHA256SUMS", "oci", "homebrew", "scoop"} {
 		old, err := filepath.Glob(filepath.Join(out, pattern))
@@ -75,7 +75,8 @@ func empty(out string) error {
 	return os.MkdirAll(out, 0o755)
 }
 
-// env has Go build for the system, the same whatever the variables were.
+// env returns the environment in which Go builds for the system, whatever the
+// variables of the caller.
 func (s system) env() []string {
 	return []string{
 		"GOOS=" + s.os, "GOARCH=" + s.arch, "GOAMD64=v1", "GOARM64=v8.0",
@@ -83,7 +84,7 @@ func (s system) env() []string {
 	}
 }
 
-// program is the name of the program's file.
+// program is the name of the executable.
 func (s system) program() string {
 	if s.os == "windows" {
 		return "a2sscan.exe"
@@ -104,7 +105,7 @@ func (r *release) compile(s system, stage string) ([]byte, error) {
 	return os.ReadFile(to)
 }
 
-// contents are the files of the archive for a system.
+// contents returns the files of the archive for a system.
 func (r *release) contents(s system, stage string) (t tree, err error) {
 	program, err := r.compile(s, stage)
 	if err != nil {
@@ -132,7 +133,7 @@ func (r *release) contents(s system, stage string) (t tree, err error) {
 	return t, nil
 }
 
-// folders are those of packaging that are of use on the system.
+// folders returns the folders of packaging that are useful on the system.
 func (s system) folders() []string {
 	switch s.os {
 	case "linux":
@@ -157,7 +158,7 @@ func (r *release) writeArchive(s system, t tree, out string) error {
 	return os.WriteFile(filepath.Join(out, name+suffix), data, 0o644)
 }
 
-// writePackages writes the deb and the rpm for Linux on an architecture.
+// writePackages writes the deb and the rpm package for an architecture of Linux.
 func (r *release) writePackages(s system, t tree, stage, out string) error {
 	t, err := r.packaged(t)
 	if err != nil {
@@ -182,8 +183,8 @@ func (r *release) writePackages(s system, t tree, stage, out string) error {
 	return nil
 }
 
-// packaged is what nfpm.yaml makes packages of: the archive's files, with the
-// manual compressed, nfpm.yaml itself, the scripts and the changelog.
+// packaged returns the files that nfpm.yaml refers to: those of the archive, with
+// compressed manual pages, and also nfpm.yaml itself, the scripts and the changelog.
 func (r *release) packaged(t tree) (tree, error) {
 	t = slices.Clone(t)
 	for i := range t {
@@ -205,7 +206,8 @@ func (r *release) packaged(t tree) (tree, error) {
 	return t, err
 }
 
-// changelog has one entry, as nfpm wants it: what changed is in the commits.
+// changelog returns a changelog with one entry, because nfpm wants one. The commits
+// say what changed.
 func (r *release) changelog() string {
 	return fmt.Sprintf(`- semver: %s-1
   date: %s
@@ -218,14 +220,14 @@ func (r *release) changelog() string {
 `, r.number(), r.time.Format("2006-01-02T15:04:05Z"), maintainer, r.number(), r.commit)
 }
 
-// license is that of the program, by its SPDX identifier.
+// license is the licence of the program, as an SPDX identifier.
 const license = "MIT"
 
-// maintainer is the one that nfpm.yaml has too.
+// maintainer is the same as in nfpm.yaml.
 const maintainer = "the a2sscan authors <authors@a2sscan.invalid>"
 
-// writeSums writes the checksums of archives and packages for sha256sum -c,
-// and names them.
+// writeSums writes the checksums of archives and packages in the format of sha256sum
+// -c, and prints their names.
 func writeSums(out string) error {
 	names, err := filepath.Glob(filepath.Join(out, "a2sscan?[0-9]*"))
 	if err != nil {

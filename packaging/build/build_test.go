@@ -53,7 +53,7 @@ func TestTimeIsANumber(t *testing.T) {
 	}
 }
 
-// A commit without a tag makes a version that is older than every release.
+// A commit without a tag gets a version that is older than every release.
 func TestOwnVersion(t *testing.T) {
 	r := &release{commit: "0123456789abcdef", time: when}
 	t.Setenv("GIT_DIR", t.TempDir()) // no clone, so no tag
@@ -85,7 +85,7 @@ func sample() (t tree) {
 	return t
 }
 
-// What is in an archive does not depend on the machine.
+// The contents of an archive do not depend on the machine.
 func TestTarGz(t *testing.T) {
 	data, err := sample().tarGz("top", when)
 	if err != nil {
@@ -132,8 +132,8 @@ func TestZip(t *testing.T) {
 	}
 }
 
-// A tree that is written has its modes whatever the umask, and files below
-// folders are found again.
+// The files of a written tree have the modes of the tree, whatever the umask, and
+// files in folders are found again.
 func TestWriteTree(t *testing.T) {
 	dir := t.TempDir()
 	if err := sample().write(dir); err != nil {
@@ -151,7 +151,7 @@ func TestWriteTree(t *testing.T) {
 	}
 }
 
-// Every module that is linked in has its licence handed on.
+// The licence of every linked module is included.
 func TestNotices(t *testing.T) {
 	t.Chdir("../..")
 	text, err := notices(systems[0])
@@ -200,7 +200,7 @@ func TestPackaged(t *testing.T) {
 	}
 }
 
-// The sysctl snippet has what a scan without a limit asks for.
+// The sysctl file sets what a scan without a limit of its rate asks for.
 func TestSysctl(t *testing.T) {
 	text, err := os.ReadFile("../sysctl/a2sscan.conf")
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"text/template"
 )
 
-// home is the project's page, and downloads where the archives of releases are.
+// home is the project's page, and downloads is the page with the archives of releases.
 const (
 	home      = "https://github.com/a2sscan/a2sscan"
 	downloads = home + "/releases/download/"
@@ -27,14 +27,14 @@ func (r *release) archiveName(s system) string {
 // archive is a file for people to download.
 type archive struct{ URL, SHA256 string }
 
-// archiveOf returns an archive that was written before.
+// archiveOf returns an archive that has been written already.
 func (r *release) archiveOf(out string, s system, suffix string) (archive, error) {
 	name := r.archiveName(s) + suffix
 	data, err := os.ReadFile(filepath.Join(out, name))
 	return archive{downloads + r.version + "/" + name, fmt.Sprintf("%x", sha256.Sum256(data))}, err
 }
 
-// formula is what Homebrew installs by.
+// formula is the template of the Homebrew formula.
 var formula = template.Must(template.New("formula").Parse(`class A2sscan < Formula
   desc "{{.Summary}}"
   homepage "{{.Home}}"
@@ -64,8 +64,8 @@ var formula = template.Must(template.New("formula").Parse(`class A2sscan < Formu
 end
 `))
 
-// writeCatalogs writes the Homebrew formula and the Scoop manifest, each if all of
-// its archives were built.
+// writeCatalogs writes the Homebrew formula and the Scoop manifest, each only if all
+// of its archives were built.
 func (r *release) writeCatalogs(out string) error {
 	for _, write := range []func(string) error{r.writeFormula, r.writeScoop} {
 		if err := write(out); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -75,7 +75,7 @@ func (r *release) writeCatalogs(out string) error {
 	return nil
 }
 
-// writeFormula writes the formula. Homebrew's words for processors are intel and arm.
+// writeFormula writes the formula. Homebrew calls the processors intel and arm.
 func (r *release) writeFormula(out string) error {
 	systems := map[string]map[string]archive{}
 	for _, s := range []struct{ os, goos string }{{"macos", "darwin"}, {"linux", "linux"}} {
@@ -98,7 +98,7 @@ func (r *release) writeFormula(out string) error {
 	return writeIn(filepath.Join(out, "homebrew"), "a2sscan.rb", b.Bytes())
 }
 
-// writeScoop writes the manifest.
+// writeScoop writes the Scoop manifest.
 func (r *release) writeScoop(out string) error {
 	a, err := r.archiveOf(out, system{"windows", "amd64"}, ".zip")
 	if err != nil {

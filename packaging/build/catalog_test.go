@@ -12,8 +12,8 @@ import (
 	cdx "github.com/CycloneDX/cyclonedx-go"
 )
 
-// TestCatalogs: formula and manifest name the archives by their checksums, and are
-// written only if all of these are there.
+// TestCatalogs: the formula and the manifest name the archives and their checksums,
+// and are written only if all archives exist.
 func TestCatalogs(t *testing.T) {
 	out := t.TempDir()
 	r := &release{version: "v1.2.3", time: when}
@@ -59,7 +59,7 @@ func TestCatalogs(t *testing.T) {
 	}
 }
 
-// TestBOM: every module of the program is a component, with its sum, and the same
+// TestBOM: every module of the program is a component with its checksum, and the same
 // build makes the same bytes.
 func TestBOM(t *testing.T) {
 	info := &debug.BuildInfo{GoVersion: "go1.26.8", Main: debug.Module{Path: "example.org/p"}, Deps: []*debug.Module{

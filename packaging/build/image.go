@@ -15,10 +15,11 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 )
 
-// nonroot is the user and the group that the image runs as, and that own /data.
+// nonroot is the user and group that the image runs as. They own /data.
 const nonroot = 65532
 
-// imageConfig says what a container runs, as packaging/oci/Containerfile does.
+// imageConfig is what a container of the image runs. It matches
+// packaging/oci/Containerfile.
 var imageConfig = v1.Config{
 	User:       "65532:65532",
 	WorkingDir: "/data",
@@ -43,7 +44,8 @@ func writeImageRoot(t tree, dir string) error {
 	return os.MkdirAll(filepath.Join(dir, "data"), 0o755)
 }
 
-// writeImageArchive writes the image as a file that engines load without a registry.
+// writeImageArchive writes the image as a file that container engines load without a
+// registry.
 func (r *release) writeImageArchive(s system, t tree, out string) error {
 	image, err := r.image(s, imageTree(t))
 	if err != nil {
@@ -56,7 +58,7 @@ func (r *release) writeImageArchive(s system, t tree, out string) error {
 	return tarball.WriteToFile(filepath.Join(out, r.archiveName(s)+".image.tar"), tag, image)
 }
 
-// image is an image of one layer.
+// image returns an image with one layer.
 func (r *release) image(s system, root tree) (v1.Image, error) {
 	files, err := root.layer(r.time)
 	if err != nil {
@@ -83,7 +85,7 @@ func (r *release) image(s system, root tree) (v1.Image, error) {
 	return mutate.ConfigFile(image, config)
 }
 
-// layer returns the tree as a tar file, with a folder for records.
+// layer returns the tree as a tar file, with an empty folder for records.
 func (t tree) layer(when time.Time) ([]byte, error) {
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)

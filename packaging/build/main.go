@@ -1,10 +1,10 @@
-// Command build makes what people install of a2sscan: archives for Linux, macOS
-// and Windows, deb and rpm packages, the tree of the OCI image, and the
-// checksums of them. The same commit and the same Go make the same bytes.
+// Command build makes everything that people install: archives for Linux, macOS
+// and Windows, deb and rpm packages, the OCI image, and checksums. The same commit
+// and the same Go make the same bytes.
 //
 //	go run ./packaging/build [-o DIR] [-for linux/amd64,…] [VERSION]
 //
-// What is in it and how it is installed: packaging/README.md.
+// packaging/README.md describes the files and how to install them.
 package main
 
 import (
@@ -25,12 +25,12 @@ func main() {
 	}
 }
 
-// system is one that the program is built for, in Go's words.
+// system is an operating system and architecture to build for, in Go's words.
 type system struct{ os, arch string }
 
 func (s system) String() string { return s.os + "/" + s.arch }
 
-// systems are all of them.
+// systems are all systems that the program is built for.
 var systems = []system{
 	{"linux", "amd64"}, {"linux", "arm64"},
 	{"darwin", "amd64"}, {"darwin", "arm64"},
@@ -63,7 +63,7 @@ func run(args []string) error {
 	return r.build(chosen, *out)
 }
 
-// choose returns the systems of a list, all of them for an empty one.
+// choose returns the systems that a list names; for an empty list, all of them.
 func choose(list string) (chosen []system, err error) {
 	if list == "" {
 		return systems, nil
@@ -78,7 +78,7 @@ func choose(list string) (chosen []system, err error) {
 	return chosen, nil
 }
 
-// goToRoot changes to the module's folder, which all paths are relative to.
+// goToRoot changes to the root of the module. All paths are relative to it.
 func goToRoot() error {
 	for {
 		dir, err := os.Getwd()

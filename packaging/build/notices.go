@@ -13,7 +13,7 @@ import (
 	"slices"
 )
 
-// imported is a package that the program is made of, as go list prints it.
+// imported is a package that the program contains, as go list prints it.
 type imported struct {
 	Dir    string
 	Module *struct {
@@ -22,11 +22,11 @@ type imported struct {
 	}
 }
 
-// legal are names of files that must go where the code goes.
+// legal lists names of files that must accompany the code.
 var legal = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents)([-.].*)?$`)
 
-// notices are the licences of all that the program for a system is linked
-// from: their terms have them handed on with it.
+// notices returns the licences of everything that is linked into the program for a
+// system. Their terms demand that copies of the program include them.
 func notices(s system) ([]byte, error) {
 	packages, err := listImported(s)
 	if err != nil {
@@ -52,7 +52,7 @@ func notices(s system) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// listImported asks go list.
+// listImported returns the packages that go list prints.
 func listImported(s system) (packages []imported, err error) {
 	out, err := command(s.env(), "go", "list", "-deps", "-json=Dir,Module", "./cmd/a2sscan").Output()
 	if err != nil {
@@ -69,8 +69,8 @@ func listImported(s system) (packages []imported, err error) {
 	}
 }
 
-// licences collects the files of the package's folder and those above it in its
-// module. The module itself has to have one.
+// licences collects the licence files of the package's folder and of the folders above
+// it in its module. The root of the module must have one.
 func (p *imported) licences(texts map[string][]byte) error {
 	m := p.Module
 	if m == nil || m.Main {
@@ -107,7 +107,7 @@ func (p *imported) licences(texts map[string][]byte) error {
 	return nil
 }
 
-// goLicence adds that of Go's runtime and standard library.
+// goLicence adds the licence of Go's runtime and standard library.
 func goLicence(texts map[string][]byte) error {
 	root, err := command(nil, "go", "env", "GOROOT").Output()
 	if err != nil {
@@ -121,7 +121,7 @@ func goLicence(texts map[string][]byte) error {
 	return nil
 }
 
-// mapLicence adds that of the map in reports.
+// mapLicence adds the licence of the map in reports.
 func mapLicence(texts map[string][]byte) error {
 	text, err := os.ReadFile(filepath.FromSlash("cmd/a2sscan/internal/report/chart/LICENSE-world-atlas"))
 	if err != nil {

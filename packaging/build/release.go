@@ -10,22 +10,23 @@ import (
 	"time"
 )
 
-// release is what is built.
+// release describes what is built.
 type release struct {
 	version string    // such as v1.2.3
 	commit  string    // with a + behind it: the working tree differs from it
 	time    time.Time // of the commit; all files bear it
 }
 
-// number is the version without its v, as packages and files are named.
+// number returns the version without its v. The names of packages and files contain
+// it.
 func (r *release) number() string { return strings.TrimPrefix(r.version, "v") }
 
-// semver is a version of three numbers, by semver.org without its rules on
-// leading zeros.
+// semver matches a version of three numbers as semver.org defines it, except for the
+// rules about leading zeros.
 var semver = regexp.MustCompile(`^v?\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$`)
 
-// newRelease finds out what is built. A version that is not given is the tag of
-// the commit, or of a commit without one a version before all releases.
+// newRelease finds out what to build. Without a version it takes the tag of the
+// commit; a commit without a tag gets a version that sorts before all releases.
 func newRelease(version string) (*release, error) {
 	r := &release{commit: "unknown"}
 	if err := r.readTime(); err != nil {
@@ -47,8 +48,8 @@ func newRelease(version string) (*release, error) {
 	return r, nil
 }
 
-// readTime takes SOURCE_DATE_EPOCH (reproducible-builds.org), else the time of
-// the commit.
+// readTime returns SOURCE_DATE_EPOCH (reproducible-builds.org) or, if it is not set,
+// the time of the commit.
 func (r *release) readTime() error {
 	seconds := os.Getenv("SOURCE_DATE_EPOCH")
 	if seconds == "" {
@@ -65,9 +66,9 @@ func (r *release) readTime() error {
 	return nil
 }
 
-// ownVersion is the tag of the commit, or a version as Go names commits before
-// the first tag, such as v0.0.0-20261121073756-0123456789ab: packages of it
-// are replaced by those of any release.
+// ownVersion returns the tag of the commit. Without one, it returns Go's name for a
+// commit before the first tag, such as v0.0.0-20261121073756-0123456789ab. Every
+// release replaces packages with such a version.
 func (r *release) ownVersion() string {
 	if tag, err := git("describe", "--tags", "--exact-match", "--match", "v[0-9]*"); err == nil {
 		return tag
@@ -75,7 +76,7 @@ func (r *release) ownVersion() string {
 	return fmt.Sprintf("v0.0.0-%s-%.12s", r.time.Format("20060102150405"), r.commit)
 }
 
-// git returns what git prints.
+// git runs git and returns its output.
 func git(args ...string) (string, error) {
 	out, err := command(nil, "git", args...).Output()
 	if err != nil {
@@ -84,14 +85,15 @@ func git(args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// command is a command with some variables set beside those that are.
+// command returns a command that has some variables in addition to those of the
+// environment.
 func command(env []string, name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(name, args...)
 	cmd.Env = append(os.Environ(), env...)
 	return cmd
 }
 
-// withStderr adds to an error what the command said on standard error.
+// withStderr adds what the command wrote to standard error to its error.
 func withStderr(err error) error {
 	if e, ok := err.(*exec.ExitError); ok && len(e.Stderr) > 0 {
 		return fmt.Errorf("%w: %s", err, strings.TrimSpace(string(e.Stderr)))

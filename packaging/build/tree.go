@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// file is one of an archive or a package.
+// file is a file of an archive or a package.
 type file struct {
 	name string // slashes, relative
 	mode fs.FileMode
@@ -23,13 +23,13 @@ type file struct {
 // tree is a list of files in the order of their names.
 type tree []file
 
-// add puts a file into the tree. Its bytes are the tree's from now on.
+// add adds a file to the tree, which keeps the bytes.
 func (t *tree) add(name string, mode fs.FileMode, data []byte) {
 	*t = append(*t, file{name, mode, data})
 }
 
-// addFolder puts the files of a folder and of those below it in, in the order
-// of their names. A folder that is not there has none.
+// addFolder adds the files of a folder and of the folders below it, in the order of
+// their names. It adds nothing if the folder does not exist.
 func (t *tree) addFolder(name, dir string) error {
 	if _, err := os.Stat(dir); os.IsNotExist(err) {
 		return nil
@@ -48,7 +48,7 @@ func (t *tree) addFolder(name, dir string) error {
 	})
 }
 
-// write puts the files of the tree into a folder.
+// write writes the files of the tree to a folder.
 func (t tree) write(dir string) error {
 	for _, f := range t {
 		to := filepath.Join(dir, filepath.FromSlash(f.name))
@@ -65,8 +65,8 @@ func (t tree) write(dir string) error {
 	return nil
 }
 
-// tarGz is the tree as a compressed archive, below one folder, with nothing in
-// it of the machine that made it.
+// tarGz returns the tree as a compressed tar archive whose files are below one folder.
+// Nothing in it depends on the machine.
 func (t tree) tarGz(folder string, when time.Time) ([]byte, error) {
 	var b bytes.Buffer
 	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
@@ -94,7 +94,7 @@ func (t tree) tarGz(folder string, when time.Time) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// zip is the tree as a zip archive, below one folder.
+// zip returns the tree as a zip archive whose files are below one folder.
 func (t tree) zip(folder string, when time.Time) ([]byte, error) {
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
@@ -113,7 +113,7 @@ func (t tree) zip(folder string, when time.Time) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// gzipped compresses a file of a package, without name and time.
+// gzipped compresses a file of a package, without its name and time.
 func gzipped(data []byte) ([]byte, error) {
 	var b bytes.Buffer
 	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
@@ -127,7 +127,7 @@ func gzipped(data []byte) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// find returns the bytes of a file of the tree.
+// find returns the bytes of a file in the tree.
 func (t tree) find(name string) []byte {
 	for _, f := range t {
 		if f.name == name {
@@ -137,7 +137,7 @@ func (t tree) find(name string) []byte {
 	return nil
 }
 
-// isManual reports whether a file is a page for man.
+// isManual reports whether a file is a manual page.
 func (f *file) isManual() bool {
 	return strings.HasPrefix(f.name, "man/") && strings.HasSuffix(f.name, ".1")
 }

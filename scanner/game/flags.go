@@ -248,8 +248,8 @@ func hasGhosts(id string) bool {
 	return id == "squad" || id == "postscriptum" || id == "ark"
 }
 
-// isUnlisted reports whether a game answers PLAYER with an empty list though
-// there are players.
+// isUnlisted reports whether the servers of a game answer PLAYER with an empty list
+// even if they have players.
 func isUnlisted(id string) bool {
 	return id == "conan" || id == "dayz" || id == "battalion1944"
 }

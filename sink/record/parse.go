@@ -157,7 +157,7 @@ func (v values) time(err *error) (t time.Time) {
 	return t
 }
 
-// millis reads a duration with microseconds.
+// millis reads a number of milliseconds, with up to three decimal places.
 func (v values) millis(key string, err *error) time.Duration {
 	var ms float64
 	v.get(key, &ms, err)

@@ -78,12 +78,12 @@ func build(dir string) (objects []runtime.Object, err error) {
 	return objects, nil
 }
 
-// key names an object by its kind and name.
+// key returns the kind and name of an object, which identify it.
 func key(o runtime.Object) string {
 	return o.GetObjectKind().GroupVersionKind().Kind + " " + o.(metav1.Object).GetName()
 }
 
-// check checks a job, or the job that a CronJob makes.
+// check checks a job, or the job template of a CronJob.
 func check(object runtime.Object, have map[string]bool) error {
 	switch o := object.(type) {
 	case *batchv1.Job:
@@ -98,7 +98,7 @@ func checkJob(spec *batchv1.JobSpec, have map[string]bool) error {
 	return errors.Join(shards(spec), references(&spec.Template.Spec, have), admitted(&spec.Template))
 }
 
-// shards checks that there are as many as completions, in a job that has shards.
+// shards checks that a job in shards has as many shards as completions.
 func shards(spec *batchv1.JobSpec) error {
 	if spec.Completions == nil {
 		return nil
@@ -112,7 +112,7 @@ func shards(spec *batchv1.JobSpec) error {
 	return fmt.Errorf("the job has %d completions, and no argument %s", *spec.Completions, want)
 }
 
-// references checks that the objects exist that a pod mounts or reads.
+// references checks that every object that a pod mounts or reads exists.
 func references(pod *corev1.PodSpec, have map[string]bool) (err error) {
 	need := func(kind, name string) {
 		if !have[kind+" "+name] {

@@ -12,15 +12,10 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// The limits of a page. A page holds complete rows, so one long row may exceed them.
-const (
-	pageSlots = 32 << 10
-	pageBytes = 1 << 20
-)
-
 // encoder encodes row groups.
 type encoder struct {
-	out []byte // the pages of the row group
+	limits limits
+	out    []byte // the pages of the row group
 
 	zstd   *zstd.Encoder
 	page   []byte // before compression
@@ -33,10 +28,10 @@ type encoder struct {
 	entries []byte // of a dictionary
 }
 
-func newEncoder() (*encoder, error) {
+func newEncoder(l limits) (*encoder, error) {
 	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1),
 		zstd.WithEncoderCRC(false), zstd.WithZeroFrames(true), zstd.WithWindowSize(1<<20))
-	return &encoder{zstd: z}, err
+	return &encoder{limits: l, zstd: z}, err
 }
 
 // rowGroup encodes rows. The offsets in the result begin with 0.
@@ -88,11 +83,9 @@ func (e *encoder) chunk(n *node, s *stream, defs []byte) format.ColumnChunk {
 	c := &n.column
 	start := len(e.out)
 	v := e.values(c)
-	m := &chunk{encoder: e, node: n, from: start, compressed: v.count > 0}
-	m.meta = format.ColumnMetaData{Type: c.kind, Codec: format.Uncompressed, NumValues: int64(len(defs))}
-	if m.compressed {
-		m.meta.Codec = format.Zstd
-	}
+	m := &chunk{encoder: e, node: n}
+	// Readers expect one codec for a column in all row groups, so empty pages have it too.
+	m.meta = format.ColumnMetaData{Type: c.kind, Codec: format.Zstd, NumValues: int64(len(defs))}
 	m.meta.Statistics.NullCount = int64(len(defs) - v.count)
 	m.meta.Statistics.MinValue, m.meta.Statistics.MaxValue = v.min, v.max
 	m.meta.Encoding = []format.Encoding{format.RLE, v.encoding}
@@ -110,10 +103,8 @@ func (e *encoder) chunk(n *node, s *stream, defs []byte) format.ColumnChunk {
 // chunk is a column that is being encoded.
 type chunk struct {
 	*encoder
-	node       *node
-	from       int
-	compressed bool
-	meta       format.ColumnMetaData
+	node *node
+	meta format.ColumnMetaData
 }
 
 // dictionary writes the dictionary page.
@@ -126,8 +117,8 @@ func (m *chunk) dictionary(v *values) {
 
 // pages writes the data pages.
 func (m *chunk) pages(v *values, s *stream, defs []byte) {
-	pages := max(1, (len(defs)+pageSlots-1)/pageSlots, (v.size()+pageBytes-1)/pageBytes)
-	slots := (len(defs) + pages - 1) / pages
+	pages := max(1, parts(len(defs), m.limits.pageSlots), parts(v.size(), m.limits.pageBytes))
+	slots := parts(len(defs), pages)
 	value := 0
 	for from := 0; from < len(defs); {
 		to := min(from+slots, len(defs))
@@ -149,6 +140,9 @@ func (m *chunk) pages(v *values, s *stream, defs []byte) {
 	}
 }
 
+// parts is how many parts of a size make n; or the size of one of so many parts.
+func parts(n, size int) int { return (n + size - 1) / size }
+
 // appendLevels appends levels to the page.
 func (m *chunk) appendLevels(levels []byte, most int) {
 	m.part, _ = (&rle.Encoding{BitWidth: bits.Len(uint(most))}).EncodeLevels(m.part[:0], levels)
@@ -158,16 +152,12 @@ func (m *chunk) appendLevels(levels []byte, most int) {
 
 // write writes the page with its header.
 func (m *chunk) write(h format.PageHeader) {
-	data := m.page
-	if m.compressed {
-		m.part = m.zstd.EncodeAll(data, m.part[:0])
-		data = m.part
-	}
-	h.UncompressedPageSize, h.CompressedPageSize = int32(len(m.page)), int32(len(data))
+	m.part = m.zstd.EncodeAll(m.page, m.part[:0])
+	h.UncompressedPageSize, h.CompressedPageSize = int32(len(m.page)), int32(len(m.part))
 	m.header.Reset()
 	if err := thrift.NewEncoder(m.thrift.NewWriter(&m.header)).Encode(&h); err != nil {
 		panic("export: a page header: " + err.Error()) // it is made of numbers
 	}
-	m.out = append(append(m.out, m.header.Bytes()...), data...)
+	m.out = append(append(m.out, m.header.Bytes()...), m.part...)
 	m.meta.TotalUncompressedSize += int64(m.header.Len() + len(m.page))
 }

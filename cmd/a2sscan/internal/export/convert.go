@@ -10,8 +10,16 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// groupBytes is the size of a row group in bytes of records.
-const groupBytes = 16 << 20
+// limits are the sizes of the parts of a file. A page holds complete rows, so one long
+// row may exceed them.
+type limits struct {
+	groupBytes int // of records in a row group
+	pageSlots  int // values and nulls in a page
+	pageBytes  int // of values in a page
+}
+
+// usual limits keep the row groups that are in memory small.
+var usual = limits{groupBytes: 16 << 20, pageSlots: 32 << 10, pageBytes: 1 << 20}
 
 // mostWorkers bounds the memory: each worker holds a row group.
 const mostWorkers = 4
@@ -20,6 +28,7 @@ func workers() int { return min(runtime.GOMAXPROCS(0), mostWorkers) }
 
 // converter converts records to row groups, on several goroutines.
 type converter struct {
+	limits  limits
 	empty   *format.FileMetaData // of a file without rows
 	leaves  [][]string           // paths of the columns
 	packers []*packer
@@ -39,15 +48,15 @@ type batch struct {
 }
 
 // newConverter starts the workers. They end when the converter is closed.
-func newConverter(flat bool) (*converter, error) {
+func newConverter(flat bool, l limits) (*converter, error) {
 	schema := columnTree(flat).schema()
 	empty, err := emptyFile(schema)
 	if err != nil {
 		return nil, err
 	}
-	c := &converter{empty: empty, leaves: schema.Columns(), jobs: make(chan *batch, workers())}
+	c := &converter{limits: l, empty: empty, leaves: schema.Columns(), jobs: make(chan *batch, workers())}
 	for i := range workers() {
-		e, err := newEncoder()
+		e, err := newEncoder(l)
 		if err != nil {
 			return nil, err
 		}
@@ -119,7 +128,7 @@ func newParquet(out io.Writer, by *converter) (*parquetTable, error) {
 // add adds a packed row.
 func (p *parquetTable) add(row []byte) error {
 	size, _ := binary.Uvarint(row[1:])
-	if len(p.filled.ends) > 0 && p.filled.size+int(size) > groupBytes {
+	if len(p.filled.ends) > 0 && p.filled.size+int(size) > p.by.limits.groupBytes {
 		if err := p.send(); err != nil {
 			return err
 		}

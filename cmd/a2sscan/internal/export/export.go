@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -55,21 +56,7 @@ func Export(t *console.Terminal, o Options) error {
 	defer stage.Drop()
 	o.Output = stage.Path()
 	e := &exporter{term: t, options: o}
-	if err := e.start(); err != nil {
-		return failure(err)
-	}
-	defer e.drop()
-	s := linesort.New(workers())
-	defer s.Close()
-	for i, file := range o.Files {
-		if err := e.read(s, i, file); err != nil {
-			return err
-		}
-	}
-	if err := s.Each(e.add); err != nil {
-		return failure(err)
-	}
-	if err := e.finish(); err != nil {
+	if err := e.run(); err != nil {
 		return failure(err)
 	}
 	if err := stage.Finish(); err != nil {
@@ -77,6 +64,30 @@ func Export(t *console.Terminal, o Options) error {
 	}
 	t.Say("written: %s in %s", console.Plural(e.records, "record"), console.Plural(uint64(e.files), "file"))
 	return nil
+}
+
+// gcPercent keeps the heap close to what is in use: large buffers, most of which are
+// reused.
+const gcPercent = 40
+
+// run reads and sorts the records, and writes the tables.
+func (e *exporter) run() error {
+	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
+	if err := e.start(); err != nil {
+		return err
+	}
+	defer e.drop()
+	s := linesort.New(workers())
+	defer s.Close()
+	for i, file := range e.options.Files {
+		if err := e.read(s, i, file); err != nil {
+			return err
+		}
+	}
+	if err := s.Each(e.add); err != nil {
+		return err
+	}
+	return e.finish()
 }
 
 // read adds the records of a file to the sorter.
@@ -178,7 +189,7 @@ type exporter struct {
 func (e *exporter) start() (err error) {
 	e.csv = len(e.options.Partition) == 0 && filepath.Ext(e.options.Output) == ".csv"
 	if !e.csv {
-		e.by, err = newConverter(e.options.Flat)
+		e.by, err = newConverter(e.options.Flat, usual)
 	}
 	return err
 }

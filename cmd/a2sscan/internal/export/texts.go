@@ -2,6 +2,7 @@ package export
 
 import (
 	"bytes"
+	"encoding/binary"
 	"hash/maphash"
 	"math/bits"
 )
@@ -10,10 +11,37 @@ import (
 type dictionary struct {
 	bytes []byte   // the entries, one after another
 	ends  []uint32 // behind 0 and each entry
-	slots []uint64 // hash table: upper half of the hash, and the number of the entry plus 1
+	slots []slot   // hash table; its size is a power of two
+}
+
+// slot is an entry in the hash table.
+type slot struct {
+	key   uint64 // up to 8 bytes are a key themselves; of a longer text it is a hash
+	size  uint32 // of the text
+	entry uint32 // its number plus 1; 0: the slot is free
 }
 
 var seed = maphash.MakeSeed()
+
+// keyOf returns the key of a text. Texts of the same length, up to 8 bytes, have the
+// same key only if they are equal.
+func keyOf(text []byte) uint64 {
+	switch n := len(text); {
+	case n > 8:
+		return maphash.Bytes(seed, text)
+	case n >= 4:
+		return uint64(binary.LittleEndian.Uint32(text)) | uint64(binary.LittleEndian.Uint32(text[n-4:]))<<32
+	case n > 0:
+		return uint64(text[0]) | uint64(text[n/2])<<8 | uint64(text[n-1])<<16
+	}
+	return 0
+}
+
+// start returns where the search for a key begins in the hash table.
+func start(key uint64, size int) uint64 {
+	const multiplier = 0x9E3779B97F4A7C15 // spreads the bits: 2^64 by the golden ratio
+	return (key ^ uint64(size)<<56) * multiplier >> 32
+}
 
 func (d *dictionary) reset() {
 	d.bytes, d.ends = d.bytes[:0], append(d.ends[:0], 0)
@@ -42,34 +70,36 @@ func (d *dictionary) find(text []byte, add bool) int32 {
 	if 2*d.len() >= len(d.slots) {
 		d.grow()
 	}
-	hash := maphash.Bytes(seed, text)
-	for at := hash; ; at++ {
-		slot := &d.slots[at&uint64(len(d.slots)-1)]
-		switch {
-		case *slot == 0 && !add:
-			return -1
-		case *slot == 0:
-			*slot = hash&^(1<<32-1) | uint64(d.len()+1)
-			d.append(text)
-			return int32(d.len() - 1)
-		case (*slot^hash)>>32 == 0:
-			if i := int32(uint32(*slot)) - 1; bytes.Equal(d.entry(i), text) {
-				return i
+	key, size := keyOf(text), uint32(len(text))
+	for at := start(key, len(text)); ; at++ {
+		s := &d.slots[at&uint64(len(d.slots)-1)]
+		if s.entry == 0 {
+			if !add {
+				return -1
 			}
+			*s = slot{key, size, uint32(d.len() + 1)}
+			d.append(text)
+			return int32(s.entry - 1)
+		}
+		if s.key == key && s.size == size && (size <= 8 || bytes.Equal(d.entry(int32(s.entry-1)), text)) {
+			return int32(s.entry - 1)
 		}
 	}
 }
 
 // grow doubles the hash table.
 func (d *dictionary) grow() {
-	d.slots = make([]uint64, max(2*len(d.slots), 64))
-	for i := range d.len() {
-		hash := maphash.Bytes(seed, d.entry(int32(i)))
-		at := hash
-		for d.slots[at&uint64(len(d.slots)-1)] != 0 {
+	old := d.slots
+	d.slots = make([]slot, max(2*len(old), 64))
+	for _, s := range old {
+		if s.entry == 0 {
+			continue
+		}
+		at := start(s.key, int(s.size))
+		for d.slots[at&uint64(len(d.slots)-1)].entry != 0 {
 			at++
 		}
-		d.slots[at&uint64(len(d.slots)-1)] = hash&^(1<<32-1) | uint64(i+1)
+		d.slots[at&uint64(len(d.slots)-1)] = s
 	}
 }
 

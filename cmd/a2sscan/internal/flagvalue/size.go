@@ -7,7 +7,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// Size is a flag's number of bytes: 500M, 4G.
+// Size is the value of a flag for a number of bytes, such as 500M or 4G.
 type Size int64
 
 var errSize = errors.New("want a size such as 500M or 4G")

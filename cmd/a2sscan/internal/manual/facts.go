@@ -47,7 +47,7 @@ var facts = map[string]commandFacts{
 			{"CHECKPOINT.tmp", "the next checkpoint, while it is being written"},
 		},
 		signals: []Fact{
-			{"SIGINT, SIGTERM", "the first starts no new targets and ends when the open ones are finished; the second writes the results so far and ends at once"},
+			{"SIGINT, SIGTERM", "after the first, the scan starts no new targets and ends when the open ones are finished; after the second, it writes the results so far and ends at once"},
 			{"SIGUSR1, SIGUSR2", "raise and lower the rate by a tenth, unless --rate is 0"},
 			{"SIGQUIT", "prints the progress of the scan, which continues"},
 			{"SIGHUP", "reloads the files of --exclude-file; without that flag it acts like a first SIGINT; with nohup it is ignored"},
@@ -57,12 +57,12 @@ var facts = map[string]commandFacts{
 	"master": {
 		exits:   map[int]string{console.ExitInterrupted: "", console.ExitInput: "the list is empty or incomplete, or the key can't be read"},
 		files:   []Fact{{"PATH", "the list, at the path of --output"}},
-		signals: []Fact{{"SIGINT, SIGTERM, SIGHUP", "the first stops and keeps what was fetched; the second ends the program"}, signalPipe},
+		signals: []Fact{{"SIGINT, SIGTERM, SIGHUP", "the first stops fetching and keeps what was fetched; the second ends the program"}, signalPipe},
 	},
 	"demo": {
 		exits: map[int]string{console.ExitInterrupted: "", console.ExitInput: "", console.ExitNumbers: "a record does not match its server"},
 		files: []Fact{{"a2sscan-demo.ndjson.zst", "the records; each demo replaces the file"}},
-		signals: []Fact{{"SIGINT, SIGTERM", "the first ends the scan when the open targets are finished; the second at once"},
+		signals: []Fact{{"SIGINT, SIGTERM", "the first ends the scan when the open targets are finished; the second ends it at once"},
 			{"SIGHUP", "acts like a first SIGINT; with nohup it is ignored"}},
 	},
 	"fleet": {

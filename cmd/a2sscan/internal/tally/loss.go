@@ -86,6 +86,9 @@ func meanAsks(q float64, attempts int) float64 {
 	return sum / all
 }
 
+// ordinals are the words for the first requests.
+var ordinals = []string{"first", "second", "third", "fourth", "fifth"}
+
 // String describes the answers and the estimate in one line.
 func (fa *FirstAnswers) String() string {
 	s := ""
@@ -93,8 +96,10 @@ func (fa *FirstAnswers) String() string {
 		switch {
 		case i == 0:
 			s = console.Grouped(n) + " at the first request"
+		case n > 0 && i < len(ordinals):
+			s += fmt.Sprintf(", %s at the %s", console.Grouped(n), ordinals[i])
 		case n > 0:
-			s += fmt.Sprintf(", %s at number %d", console.Grouped(n), i+1)
+			s += fmt.Sprintf(", %s at request %d", console.Grouped(n), i+1)
 		}
 	}
 	if fa.Missed == nil {

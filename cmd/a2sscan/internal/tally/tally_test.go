@@ -232,7 +232,7 @@ func TestEstimateEdges(t *testing.T) {
 		}
 	}
 	fa := NewFirstAnswers([]uint64{750, 187, 47}, 3)
-	if s := fa.String(); s != "750 at the first request, 187 at number 2, 47 at number 3; datagrams that got lost hid about 16 more" {
+	if s := fa.String(); s != "750 at the first request, 187 at the second, 47 at the third; datagrams that got lost hid about 16 more" {
 		t.Error(s)
 	}
 	fa = NewFirstAnswers([]uint64{7}, 1)

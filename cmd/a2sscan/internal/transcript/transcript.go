@@ -109,7 +109,8 @@ func (t *Transcript) since(e *Event) time.Duration {
 	if len(t.events) == 0 {
 		return 0
 	}
-	return e.at - t.events[0].at
+	// The kernel may stamp a reply on loopback before the program stamps its request.
+	return max(0, e.at-t.events[0].at)
 }
 
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

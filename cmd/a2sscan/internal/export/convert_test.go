@@ -1,0 +1,134 @@
+package export
+
+import (
+	"bytes"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/a2sscan/a2sscan/sink"
+)
+
+// converted converts records with the packers and workers of a converter, and returns
+// the file.
+func converted(t *testing.T, lines [][]byte, l limits) []byte {
+	t.Helper()
+	by, err := newConverter(false, l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer by.close()
+	var out bytes.Buffer
+	table, err := newParquet(&out, by)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows [][]byte
+	for i, line := range lines {
+		row, err := by.packers[i%len(by.packers)].pack(line)
+		if err != nil {
+			t.Fatalf("%.200s: %v", line, err)
+		}
+		rows = append(rows, bytes.Clone(row))
+	}
+	for _, row := range rows {
+		if err := table.add(row); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := table.close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// censusLines returns the lines of a census.
+func censusLines(t *testing.T, path string) (all [][]byte) {
+	t.Helper()
+	r, err := sink.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for {
+		line, err := r.Next()
+		if err != nil {
+			return all
+		}
+		all = append(all, bytes.Clone(line))
+	}
+}
+
+// TestLimits: a file of many small row groups and pages has the same rows as a file of
+// one.
+func TestLimits(t *testing.T) {
+	lines := censusLines(t, written(t))[:150]
+	large := converted(t, lines, usual)
+	want := readRows(t, large, 1)
+	for _, l := range []limits{
+		{groupBytes: 1, pageSlots: 1, pageBytes: 1},
+		{groupBytes: 50_000, pageSlots: 7, pageBytes: 1 << 20},
+		{groupBytes: 100_000, pageSlots: 100, pageBytes: 64},
+	} {
+		got := readRows(t, converted(t, lines, l), 2)
+		if len(got) != len(lines) || !reflect.DeepEqual(got, want) {
+			at := slices.IndexFunc(want, func(row any) bool { return !reflect.DeepEqual(row, got[slices.Index(want, row)]) })
+			t.Errorf("%+v: %d rows, want %d; row %d differs", l, len(got), len(want), at)
+		}
+	}
+}
+
+// readRows reads all rows of a file that has at least so many row groups.
+func readRows(t *testing.T, file []byte, groups int) []any {
+	t.Helper()
+	f, err := parquet.OpenFile(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(f.RowGroups()); n < groups {
+		t.Fatalf("%d row groups", n)
+	}
+	rows, err := parquet.Read[any](bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+// TestOddRecords: a key that occurs twice counts once, a value of another type counts as
+// absent, and a line that is no record is an error.
+func TestOddRecords(t *testing.T) {
+	table := converted(t, [][]byte{
+		[]byte(`{"addr":"127.0.0.1:1","addr":"127.0.0.2:2","info":{"name":5,"players":"7","password":"true","bots":3},"players":{},"rules":[],"flags":"x"}`),
+		[]byte(`{ "addr" : "127.0.0.3:3", "other":{"a":[1,{}]}, "info":{"name":"a\u00e9\"","players":7,"password":true},"rules":{"a":"1","a":"2","b":null,"c":3},"rtt_ms":-1.5e3 }`),
+	}, usual)
+	type row struct {
+		Addr string   `parquet:"addr"`
+		RTT  *float64 `parquet:"rtt_ms"`
+		Info *struct {
+			Name     *string `parquet:"name"`
+			Players  *uint8  `parquet:"players"`
+			Bots     *uint8  `parquet:"bots"`
+			Password *bool   `parquet:"password"`
+		} `parquet:"info"`
+	}
+	rows, err := parquet.Read[row](bytes.NewReader(table), int64(len(table)))
+	if err != nil || len(rows) != 2 {
+		t.Fatal(err, rows)
+	}
+	a, b := rows[0], rows[1]
+	if a.Addr != "127.0.0.1:1" || a.Info.Name != nil || a.Info.Players != nil || a.Info.Password != nil || *a.Info.Bots != 3 {
+		t.Errorf("%+v %+v", a, a.Info)
+	}
+	if *b.Info.Name != "aé\"" || *b.Info.Players != 7 || !*b.Info.Password || b.Info.Bots != nil || *b.RTT != -1500 {
+		t.Errorf("%+v %+v", b, b.Info)
+	}
+	p := newPacker(0, columnTree(false), 1)
+	for _, line := range []string{`{"addr":`, `[]`, `{"addr":"a"}}`, `x`} {
+		if _, err := p.pack([]byte(line)); err == nil {
+			t.Errorf("%s is a record", line)
+		}
+	}
+}

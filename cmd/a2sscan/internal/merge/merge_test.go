@@ -1,0 +1,279 @@
+package merge
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/a2sscan/a2sscan/bench/fleet"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/list"
+	"github.com/a2sscan/a2sscan/sink"
+)
+
+// shard is the census of a shard: the results of its servers, and its summary.
+type shard struct {
+	name    string
+	results []*scanner.Result
+	sum     ledger.Summary
+}
+
+// numShards is how many shards the test's scan has, and network is what it asked.
+const numShards = 3
+
+var network = netip.MustParsePrefix("127.9.0.0/25")
+
+// newShards returns the shards of one scan.
+func newShards() []*shard {
+	cfg := fleet.Config{Network: network, Ports: []uint16{27015}, Seed: 3}
+	var all []*shard
+	for i := range numShards {
+		is := list.Shard{Index: i, Count: numShards}
+		s := &shard{name: fmt.Sprintf("s%d.ndjson.zst", i)}
+		silent := 0
+		for at := range cfg.All() {
+			if !is.Has(at.Addr()) {
+				continue
+			}
+			if r := cfg.Truth(at, scanner.AskAll); r != nil {
+				s.results = append(s.results, r)
+			} else {
+				silent++
+			}
+		}
+		s.describe(is, silent)
+		all = append(all, s)
+	}
+	return all
+}
+
+// describe fills in the summary of a shard, in which so many targets stayed silent.
+func (s *shard) describe(is list.Shard, silent int) {
+	start := time.Date(2026, 11, 20, 3, is.Index, 0, 0, time.UTC)
+	s.sum = ledger.Summary{
+		Scan: fmt.Sprintf("night-%d", is.Index), Start: start, End: start.Add(time.Hour),
+		Ended: ledger.EndedComplete, Consistent: true, Records: uint64(len(s.results)),
+		Plan: &ledger.Plan{Targets: []string{network.String()}, Questions: "info,players,rules", Shard: is.String()},
+	}
+	finished := uint64(len(s.results) + silent)
+	entries := uint64(1) << (32 - network.Bits())
+	s.sum.Targets = ledger.Ledger{
+		Read: entries, OtherShard: entries - finished, Finished: finished,
+		By: map[string]uint64{"no_reply": uint64(silent)},
+	}
+	for _, r := range s.results {
+		s.sum.Targets.By[r.Status.String()]++
+	}
+}
+
+// repeat lets the shard report its first server once more.
+func (s *shard) repeat() {
+	s.results = append(s.results, s.results[0])
+	s.sum.Records++
+	s.sum.Targets.By[s.results[0].Status.String()]++
+}
+
+// write writes the shards to a directory and returns the paths of the censuses.
+func write(t *testing.T, dir string, shards []*shard) (paths []string) {
+	t.Helper()
+	for _, s := range shards {
+		path := filepath.Join(dir, s.name)
+		w, err := sink.Create(path, sink.Options{Scan: s.sum.Scan, FlushEvery: -1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range s.results {
+			if err := w.Write(r); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.sum.WriteFile(path + ".summary.json"); err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, path)
+	}
+	return paths
+}
+
+// merge merges censuses and returns the path of the output and the messages.
+func merge(t *testing.T, dir string, files []string) (out, messages string, err error) {
+	t.Helper()
+	out = filepath.Join(dir, "all.ndjson.zst")
+	var b bytes.Buffer
+	err = Merge(console.New(&b), Options{Files: files, Output: out})
+	return out, b.String(), err
+}
+
+// TestMerge: shards make one census with the records of all, and a summary that adds
+// up their ledgers.
+func TestMerge(t *testing.T) {
+	dir, shards := t.TempDir(), newShards()
+	out, messages, err := merge(t, dir, write(t, dir, shards))
+	if err != nil {
+		t.Fatal(err, messages)
+	}
+	text, err := os.ReadFile(out + ".summary.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sum ledger.Summary
+	if err := json.Unmarshal(text, &sum); err != nil {
+		t.Fatal(err)
+	}
+	want := map[netip.AddrPort]bool{}
+	finished := uint64(0)
+	for _, s := range shards {
+		finished += s.sum.Targets.Finished
+		for _, r := range s.results {
+			want[r.Addr] = true
+		}
+	}
+	if got := addresses(t, out); !maps.Equal(got, want) || len(want) == 0 {
+		t.Errorf("%d records, want %d", len(got), len(want))
+	}
+	l := &sum.Targets
+	if l.Read != 128 || l.Finished != 128 || finished != 128 || l.OtherShard != 0 || !sum.Consistent {
+		t.Errorf("the ledger is %v", l)
+	}
+	if sum.Plan.Shard != "0/1" || sum.Scan != "night-0" || len(sum.Merged) != numShards || sum.Records != uint64(len(want)) {
+		t.Errorf("shard %s, scan %s, %d parts, %d records", sum.Plan.Shard, sum.Scan, len(sum.Merged), sum.Records)
+	}
+	if took := sum.End.Sub(sum.Start); took != time.Hour+2*time.Minute {
+		t.Errorf("the shards together took %v", took)
+	}
+}
+
+// addresses returns the addresses of a census.
+func addresses(t *testing.T, path string) map[netip.AddrPort]bool {
+	t.Helper()
+	all := map[netip.AddrPort]bool{}
+	r, err := sink.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for {
+		line, err := r.Next()
+		if err != nil {
+			return all
+		}
+		var v struct {
+			Addr netip.AddrPort `json:"addr"`
+			Scan string         `json:"scan"`
+		}
+		if err := json.Unmarshal(line, &v); err != nil || v.Scan != "night-0" || all[v.Addr] {
+			t.Fatalf("%.100s: %v", line, err)
+		}
+		all[v.Addr] = true
+	}
+}
+
+// refusals are censuses that do not make one, and the message that names what is
+// wrong.
+var refusals = []struct {
+	name   string
+	change func([]*shard) []*shard
+	remove string // a file that is removed before the merge
+	want   string
+}{
+	{name: "a shard is missing", want: "shard 1/3 is missing",
+		change: func(s []*shard) []*shard { return []*shard{s[0], s[2]} }},
+	{name: "a shard is there twice", want: "shard 1/3 is there twice: DIR/s1.ndjson.zst and DIR/again.ndjson.zst",
+		change: func(s []*shard) []*shard {
+			again := *s[1]
+			again.name = "again.ndjson.zst"
+			return append(s, &again)
+		}},
+	{name: "a shard of another number", want: "DIR/s1.ndjson.zst is shard 1/4, and DIR/s0.ndjson.zst one of 3 shards",
+		change: func(s []*shard) []*shard { s[1].sum.Plan.Shard = "1/4"; return s }},
+	{name: "a shard is not complete", want: `DIR/s2.ndjson.zst is not complete: its scan ended with "guard"`,
+		change: func(s []*shard) []*shard { s[2].sum.Ended = ledger.EndedGuard; return s }},
+	{name: "a shard has no summary", want: "DIR/s1.ndjson.zst has no summary: there is no DIR/s1.ndjson.zst.summary.json",
+		remove: "s1.ndjson.zst.summary.json"},
+	{name: "a summary has no plan", want: "DIR/s1.ndjson.zst was written by a version whose summaries have no plan",
+		change: func(s []*shard) []*shard { s[1].sum.Plan = nil; return s }},
+	{name: "a summary has a shard that does not exist", want: "DIR/s1.ndjson.zst: ",
+		change: func(s []*shard) []*shard { s[1].sum.Plan.Shard = "3/3"; return s }},
+	{name: "a scan whose numbers did not add up", want: "DIR/s1.ndjson.zst has numbers that do not add up",
+		change: func(s []*shard) []*shard { s[1].sum.Consistent = false; return s }},
+	{name: "the questions differ", want: "DIR/s0.ndjson.zst and DIR/s2.ndjson.zst were asked differently: --query: info,players,rules and info",
+		change: func(s []*shard) []*shard { s[2].sum.Plan.Questions = "info"; return s }},
+	{name: "the targets differ", want: "DIR/s0.ndjson.zst and DIR/s1.ndjson.zst were asked differently: the targets",
+		change: func(s []*shard) []*shard { s[1].sum.Plan.Targets = []string{"127.9.0.0/24"}; return s }},
+	{name: "the exclusions differ", want: "DIR/s0.ndjson.zst and DIR/s1.ndjson.zst were asked differently: the excluded networks",
+		change: func(s []*shard) []*shard { s[1].sum.Plan.Exclusions = "ab"; return s }},
+	{name: "the lists had different sizes", want: "DIR/s0.ndjson.zst read 128 entries (0 invalid, 0 duplicate), and DIR/s1.ndjson.zst 129 (1 invalid, 0 duplicate)",
+		change: func(s []*shard) []*shard {
+			s[1].sum.Targets.Read++
+			s[1].sum.Targets.Invalid++
+			return s
+		}},
+	{name: "the sums do not add up", want: "the list has 128 entries, and all parts account for 129",
+		change: func(s []*shard) []*shard { s[1].sum.Targets.Excluded++; return s }},
+	{name: "--max-targets ended each shard", want: "--max-targets ended each shard early",
+		change: func(s []*shard) []*shard {
+			for _, one := range s {
+				one.sum.Plan.MaxTargets = 128
+			}
+			return s
+		}},
+	{name: "an address is there twice", want: "127.9.0.2:27015 has 2 records of scan night-1",
+		change: func(s []*shard) []*shard { s[1].repeat(); return s }},
+	{name: "a record is missing", want: "records of scan night-1, and its summary says",
+		change: func(s []*shard) []*shard { s[1].results = s[1].results[1:]; return s }},
+	{name: "a record of another shard", want: "which is not in shard 1/3",
+		change: func(s []*shard) []*shard { s[1].results[0] = s[0].results[0]; return s }},
+}
+
+// TestRefused: parts that do not make one census are refused with a message that names
+// the gap, and leave no output.
+func TestRefused(t *testing.T) {
+	for _, c := range refusals {
+		t.Run(c.name, func(t *testing.T) {
+			dir, shards := t.TempDir(), newShards()
+			if c.change != nil {
+				shards = c.change(shards)
+			}
+			files := write(t, dir, shards)
+			if c.remove != "" {
+				if err := os.Remove(filepath.Join(dir, c.remove)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			out, messages, err := merge(t, dir, files)
+			if console.ExitCode(err) != console.ExitNumbers {
+				t.Errorf("%v, exit code %d", err, console.ExitCode(err))
+			}
+			if want := strings.ReplaceAll(c.want, "DIR", dir); !strings.Contains(messages, want) {
+				t.Errorf("messages:\n%s\nwant %s", messages, want)
+			}
+			left, _ := filepath.Glob(out + "*")
+			if len(left) > 0 {
+				t.Errorf("left behind: %v", left)
+			}
+		})
+	}
+}
+
+// TestOrder: the order in which the parts are named does not matter.
+func TestOrder(t *testing.T) {
+	dir, shards := t.TempDir(), newShards()
+	files := write(t, dir, shards)
+	slices.Reverse(files)
+	if out, messages, err := merge(t, dir, files); err != nil || len(addresses(t, out)) == 0 {
+		t.Error(err, messages)
+	}
+}
