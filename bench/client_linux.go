@@ -7,6 +7,8 @@ import (
 	"os"
 	"runtime/pprof"
 	"time"
+
+	"github.com/a2sscan/a2sscan/scanner"
 )
 
 // Client is what a client reports about its run.
@@ -27,7 +29,8 @@ type Client struct {
 	Elapsed time.Duration
 	Usage   Usage
 	Paced   Paced
-	PeakRSS int64 // bytes
+	Path    scanner.PathRate // of a scan that finds its rate
+	PeakRSS int64            // bytes
 
 	Problems []string // faults: a ledger that does not add up, a wrong record
 }

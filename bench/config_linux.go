@@ -53,13 +53,16 @@ type Config struct {
 	Fleet     canned.Config
 
 	InfoOnly    bool
-	Rate        float64 // like the next five fields, as in scanner.Config
+	Rate        float64 // like the next six fields, as in scanner.Config
+	FindRate    bool
 	AddressRate float64
 	Timeout     time.Duration
 	Retries     int
 	Cooldown    time.Duration
 	Window      int // targets open at once: scanner.Config's InFlight
 	RecvBuffer  int // bytes; zero: the scanner's default
+
+	Dropping bool // the path drops datagrams: the fleet need not receive all
 
 	Check   bool          // compare every record with what its server sends
 	Trips   bool          // compare the round trips of the records with what the fleet measured

@@ -157,6 +157,9 @@ func (t *task) measure() (r Result, err error) {
 // loopback, everything that was sent was either received or dropped for lack of
 // room. With a filter, only queries to live places should be received.
 func (t *task) dropped(r *Result) uint64 {
+	if t.Config.Dropping {
+		return 0
+	}
 	want := r.Sent
 	if t.Config.Fleet.Filter {
 		want = r.Live + r.Kinds.Challenge

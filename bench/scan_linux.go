@@ -66,7 +66,7 @@ func (t *task) openList() (*list.List, error) {
 func (t *task) scannerConfig() scanner.Config {
 	c := &t.Config
 	return scanner.Config{
-		Questions: c.questions(), Rate: c.Rate, AddressRate: c.AddressRate,
+		Questions: c.questions(), Rate: c.Rate, FindRate: c.FindRate, AddressRate: c.AddressRate,
 		Timeout: c.Timeout, Retries: c.Retries, Cooldown: c.Cooldown, InFlight: c.Window,
 		RecvBuffer: c.RecvBuffer, Monitor: new(scanner.Monitor),
 	}
@@ -134,6 +134,7 @@ func (r *recorder) finish(s *scanner.Stats) {
 		Challenge: s.Kinds[scanner.ReplyChallenge], Info: s.Kinds[scanner.ReplyInfo],
 		Players: s.Kinds[scanner.ReplyPlayers], Rules: s.Kinds[scanner.ReplyRules],
 	}
+	r.Path = s.Path
 	r.Reads, r.Writes, r.Drops = s.Socket.Reads, s.Socket.Writes, s.Socket.KernelDrops
 	if r.w != nil {
 		r.Records, r.Bytes = r.w.Count(), r.w.Bytes()

@@ -37,6 +37,7 @@ type Config struct {
 	Questions Questions // the questions to send; zero: info, players and rules
 
 	Rate          float64            // datagrams per second; zero: DefaultRate; Off: as fast as nothing is lost
+	FindRate      bool               // find the rate that the path carries; Rate is then the highest, and zero means DefaultMostRate
 	AddressRate   float64            // datagrams per second and address; zero: DefaultAddressRate; Off: no limit
 	MaxPerAddress int                // servers asked on one address; zero or Off: all of them
 	Asked         map[netip.Addr]int // servers on an address that earlier parts of the scan asked, for MaxPerAddress
@@ -95,8 +96,8 @@ type Config struct {
 	LateConflict func(netip.AddrPort)
 
 	// Rates, if set, delivers new values of Rate while the scan runs. A value that
-	// can't be a rate is ignored. So are all if Rate is Off: that scan finds its
-	// own rate.
+	// can't be a rate is ignored. So are all if Rate is Off or
+	// FindRate is set: such a scan finds its own rate.
 	Rates <-chan float64
 
 	Monitor *Monitor        // if set, shows Stats while the scan runs
@@ -114,7 +115,7 @@ type Config struct {
 // names the value that makes no sense.
 func (cfg Config) withDefaults() (Config, error) {
 	cfg.Questions = cmp.Or(cfg.Questions, AskAll)
-	cfg.Rate = cmp.Or(cfg.Rate, DefaultRate)
+	cfg.Rate = cmp.Or(cfg.Rate, cfg.defaultRate())
 	cfg.AddressRate = cmp.Or(cfg.AddressRate, DefaultAddressRate)
 	cfg.MaxPerAddress = cmp.Or(cfg.MaxPerAddress, Off)
 	cfg.learn = cfg.Timeout == 0
@@ -130,6 +131,14 @@ func (cfg Config) withDefaults() (Config, error) {
 		cfg.InFlight = cfg.defaultInFlight()
 	}
 	return cfg, cfg.check()
+}
+
+// defaultRate is the Rate of a scan that has none.
+func (cfg *Config) defaultRate() float64 {
+	if cfg.FindRate {
+		return DefaultMostRate
+	}
+	return DefaultRate
 }
 
 // none is n, or 0 where n is Off.
@@ -189,6 +198,8 @@ func (cfg *Config) check() error {
 		return errors.New("questions: a ping is sent beside info, players or rules")
 	case cfg.Rate != Off && !isRate(cfg.Rate):
 		return bad("rate", cfg.Rate, "must be above 0 and at most 100M datagrams per second")
+	case cfg.Rate == Off && cfg.FindRate:
+		return errors.New("rate: a scan that finds its rate needs a highest one")
 	case cfg.AddressRate != Off && !(cfg.AddressRate > 0):
 		return bad("rate for an address", cfg.AddressRate, "must be above 0")
 	case cfg.Timeout < time.Millisecond || cfg.Timeout > maxTimeout:

@@ -80,6 +80,9 @@ func newEngine(cfg Config, sock transport, handle func(*Result)) *engine {
 		open: e.open, addrs: e.addrs, pool: e.pool, stats: &e.stats,
 		raw: cfg.Raw, trace: cfg.Trace, lateConflict: cfg.LateConflict,
 	}
+	if cfg.FindRate {
+		e.findRate(cfg.Rate)
+	}
 	if g := e.pacer.governor; g != nil {
 		e.recv.roundTrip = g.roundTrip
 	}
@@ -195,6 +198,7 @@ func (e *engine) housekeeping(now time.Duration) {
 	e.snapshotRegularly(now)
 	e.changeRate(now)
 	e.pacer.govern(now, e.sock)
+	e.followPath(now)
 	e.publishRegularly(now)
 }
 

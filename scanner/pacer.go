@@ -7,11 +7,13 @@ import "time"
 type pacer struct {
 	pace     *pace
 	governor *governor // finds the rate of a scan that has none; nil: the scan has a rate
+	path     *pathRate // finds the rate that the path carries; nil: not wanted
 	stats    *Stats
 
 	unhindered bool // nothing but the rate held the scan back since the governor's last sample
 	paced      bool // the loop sleeps because of the rate
 
+	followedAt  time.Duration // when the path rate was last sampled
 	chargedAt   time.Duration // time up to here is accounted for
 	allowed     float64       // datagrams that the rate allowed, as Stats.Allowed
 	allowedAt   time.Duration // time up to here is included in allowed
@@ -79,11 +81,11 @@ func (p *pacer) allow(now time.Duration) {
 	p.stats.Allowed = uint64(max(p.allowed, 0))
 }
 
-// change sets a new rate. It returns false if the value is not a valid rate or if a
-// governor sets the rate. The bucket keeps its tokens, so that no datagram goes out
+// change sets a new rate. It returns false if the value is not a valid rate or if
+// the scan finds its own rate. The bucket keeps its tokens, so that no datagram goes out
 // early.
 func (p *pacer) change(now time.Duration, perSecond float64) bool {
-	if p.governor != nil || !isRate(perSecond) {
+	if p.governor != nil || p.path != nil || !isRate(perSecond) {
 		return false
 	}
 	p.allow(now)

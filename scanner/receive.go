@@ -25,6 +25,7 @@ type receiver struct {
 	open  *sessions
 	addrs *addrs
 	pool  *pool
+	path  *pathRate // nil: the rate is given
 	stats *Stats
 	raw   bool
 	trace func(now time.Duration, sent bool, addr netip.AddrPort, datagram []byte)
@@ -56,10 +57,13 @@ func (r *receiver) take(now, at time.Duration, p *udp.Packet) int32 {
 	if r.raw {
 		a.keepRaw(r.pool, p.Data)
 	}
-	before := a.trips.first
+	before, waiting := a.trips.first, sl.session.agenda.silent()
 	r.account(now, sl, r.deliver(at, i, p.Data))
 	if r.roundTrip != nil && before == 0 && a.trips.first > 0 {
 		r.roundTrip(a.trips.first)
+	}
+	if r.path != nil {
+		r.path.noteAnswered(now, sl, waiting)
 	}
 	if r.open.learner != nil {
 		r.open.learn(at, sl)

@@ -76,7 +76,7 @@ const (
 // granted.
 func (cfg Config) Buffers() (recv, send, need int) {
 	need = maxBuffer
-	if rate := cmp.Or(cfg.Rate, DefaultRate); rate != Off {
+	if rate := cmp.Or(cfg.Rate, cfg.defaultRate()); rate != Off {
 		need = int(min(rate*bufferTime.Seconds()*datagramCost, maxBuffer))
 	}
 	recv, send = cfg.RecvBuffer, cfg.SendBuffer

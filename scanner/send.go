@@ -23,6 +23,7 @@ type sender struct {
 	open  *sessions
 	addrs *addrs
 	stats *Stats
+	path  *pathRate // nil: the rate is given
 	trace func(now time.Duration, sent bool, addr netip.AddrPort, datagram []byte)
 }
 
@@ -117,6 +118,9 @@ func (s *sender) sent(now time.Duration, i int) {
 		sl.session.flags |= flagGSO
 	}
 	s.open.sent(now, o.ref.slot, o.q)
+	if s.path != nil {
+		s.path.noteAsked(sl, o.q)
+	}
 }
 
 // refused handles an error of Send for the first datagram that was not sent. It

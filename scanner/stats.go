@@ -130,6 +130,8 @@ type Stats struct {
 	Bytes     int64 // held now, under the byte budget
 	PeakBytes int64 // the largest Bytes there was
 
+	Path PathRate // of a scan that finds the rate that its path carries
+
 	Rate    float64     // datagrams a second, now; Off: as fast as it goes
 	Allowed uint64      // datagrams that the rate allowed in the time in which nothing else held the scan back
 	Settled float64     // without a rate: datagrams a second reached, mean of the last seconds in which nothing else held the scan back

@@ -101,7 +101,7 @@ func TestControlsGoverned(t *testing.T) {
 	io.WriteString(p.in, "127.77.2.1:"+port+"\n")
 	p.wait(p.out, `"ip":"127.77.2.1"`)
 	p.signal(syscall.SIGUSR2)
-	p.wait(p.err, "SIGUSR2: without a rate the scan governs itself, as fast as possible")
+	p.wait(p.err, "SIGUSR2: without a fixed rate the scan governs itself")
 	p.wait(p.err, "hint: --rate N")
 	// The counts are published ten times a second, so the state right after the
 	// record may still be that of the start.

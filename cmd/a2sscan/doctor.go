@@ -16,7 +16,7 @@ import (
 // doctorFlags are the flags of doctor. They describe the planned scan.
 type doctorFlags struct {
 	timeoutFlags
-	rate    flagvalue.Rate
+	rate    flagvalue.AutoRate
 	output  string
 	targets uint64
 	source  flagvalue.Source
@@ -24,7 +24,7 @@ type doctorFlags struct {
 }
 
 func (a *app) doctorCommand() *cobra.Command {
-	f := &doctorFlags{rate: scanner.DefaultRate}
+	f := &doctorFlags{rate: flagvalue.AutoRate{Rate: scanner.DefaultRate}}
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check whether this machine is ready for a scan",
@@ -70,7 +70,7 @@ func (f *doctorFlags) add(cmd *cobra.Command) {
 // options converts the flags for package doctor.
 func (f *doctorFlags) options() *doctor.Options {
 	return &doctor.Options{
-		Rate: float64(f.rate), Timeout: f.timeout(), Retries: f.retries,
+		Rate: float64(f.rate.Or(scanner.DefaultMostRate)), Timeout: f.timeout(), Retries: f.retries,
 		Output: f.output, Targets: f.targets, Source: f.source.AddrPort(),
 		Memory:      scanrun.MemoryLimit,
 		SourceError: func(err error) error { return f.source.Failure(err) },

@@ -22,6 +22,7 @@ type scanFlags struct {
 	log       logFlags
 	ofMasters *pflag.FlagSet // flags that have an effect only with --master
 	lists     []string
+	rate      flagvalue.AutoRate
 	bandwidth flagvalue.Bandwidth
 	helpAll   bool
 }
@@ -54,6 +55,9 @@ is worth waiting for a reply: 150ms to 1s. It still listens to a server that it
 has given up early, and asks on if a late reply comes. At the end of the scan it
 waits less than with --timeout 1s.
 
+With --rate auto, it finds the rate that the path carries: it slows down when
+more datagrams are lost at a higher rate, and not for other loss.
+
 Records go to standard output or to --output, everything else to standard error.
 The first Ctrl-C (SIGINT, SIGTERM) starts no new targets and finishes the open
 ones; the second ends the scan at once. SIGHUP acts like the first Ctrl-C, but
@@ -62,9 +66,9 @@ Unix, SIGUSR1 and SIGUSR2 raise and lower the rate by a tenth, and SIGQUIT
 prints the progress.`
 
 func (a *app) scanCommand() *cobra.Command {
-	f := &scanFlags{opts: scanrun.Options{
+	f := &scanFlags{rate: flagvalue.AutoRate{Rate: scanner.DefaultRate}, opts: scanrun.Options{
 		Query:    flagvalue.Questions(scanner.AskAll),
-		Pace:     scanrun.Pace{Rate: scanner.DefaultRate, AddressRate: scanner.DefaultAddressRate},
+		Pace:     scanrun.Pace{Most: scanner.DefaultMostRate, AddressRate: scanner.DefaultAddressRate},
 		Upload:   scanrun.Upload{Max: scanrun.DefaultSpoolMax},
 		Cooldown: flagvalue.Auto{On: true},
 	}}
@@ -83,7 +87,7 @@ func (a *app) scanCommand() *cobra.Command {
 			if !cmd.Flags().Changed("fallback") {
 				f.opts.Fallback = f.opts.SecondLook
 			}
-			if err := f.chooseRate(cmd.Flags().Changed("rate")); err != nil {
+			if err := f.chooseRate(cmd.Flags()); err != nil {
 				return err
 			}
 			if err := f.check(a, args); err != nil {
@@ -115,7 +119,8 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	fs.StringArrayVarP(&f.lists, "list", "l", nil, "read targets from `FILE`; may be repeated (also -iL)")
 	f.addTargets(fs)
 	fs.Var(&f.opts.Query, "query", "questions to ask: a `LIST` of info, players, rules and ping")
-	fs.VarP(&f.opts.Pace.Rate, "rate", "r", rateUsage)
+	fs.VarP(&f.rate, "rate", "r", rateUsage)
+	fs.Var(&f.opts.Pace.Most, "rate-max", "with --rate auto: send at most `N` datagrams per second")
 	fs.Var(&f.opts.Pace.Total, "rate-total", "`N` datagrams per second for all shards together, each of which gets an equal share (default: --rate for each)")
 	fs.VarP(&f.bandwidth, "bandwidth", "B", "set the rate in `BITS` per second on the wire, such as 10M; a datagram counts as 760 bits")
 	fs.Var(&f.opts.Pace.AddressRate, "per-address-rate", "send at most `N` datagrams per second to one address; 0: no limit")
@@ -155,14 +160,20 @@ func (f *scanFlags) addUpload(fs *pflag.FlagSet) {
 	fs.DurationVar(&u.Wait, "store-wait", scanrun.DefaultStoreWait, "with -o s3://…: at the end, wait at most `D` for uploads, such as 10m")
 }
 
-// chooseRate sets the rate from --bandwidth, and refuses more than one of the flags
-// that set it.
-func (f *scanFlags) chooseRate(rateGiven bool) error {
-	bandwidth, total := f.bandwidth > 0, f.opts.Pace.Total > 0
+// chooseRate sets the rate from --rate or --bandwidth, and refuses more than one of
+// the flags that set it.
+func (f *scanFlags) chooseRate(fs *pflag.FlagSet) error {
+	rateGiven, bandwidth, total := fs.Changed("rate"), f.bandwidth > 0, f.opts.Pace.Total > 0
+	f.opts.Pace.Find = f.rate.On
+	f.opts.Pace.Rate = f.rate.Or(f.opts.Pace.Most)
 	if bandwidth {
 		f.opts.Pace.Rate = f.bandwidth.Rate()
 	}
 	return console.FirstBroken(
+		console.Rule{Broken: fs.Changed("rate-max") && !f.rate.On, Err: "--rate-max without --rate auto",
+			Hint: "--rate N is a rate that the scan keeps"},
+		console.Rule{Broken: f.rate.On && f.opts.Pace.Most == 0, Err: "--rate-max is 0",
+			Hint: "--rate auto needs a highest rate; --rate 0 is as fast as this machine can"},
 		console.Rule{Broken: bandwidth && rateGiven, Err: "--bandwidth and --rate exclude each other",
 			Hint: "--bandwidth is the rate in other units"},
 		console.Rule{Broken: bandwidth && total, Err: "--bandwidth and --rate-total exclude each other",

@@ -12,7 +12,7 @@ import (
 )
 
 // rateUsage describes --rate. It means the same in every command that has it.
-const rateUsage = "`N` datagrams per second, such as 800, 5k or 1.5M; 0: as fast as possible"
+const rateUsage = "`N` datagrams per second, such as 800, 5k or 1.5M; 0: as fast as possible; auto: as fast as the path carries, found by comparing answers"
 
 // timeoutFlags choose the timeout of a request and the number of retries.
 type timeoutFlags struct {

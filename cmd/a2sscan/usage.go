@@ -97,7 +97,7 @@ var usualFlags = []struct{ name, text string }{
 	{"port", "ports of networks and bare addresses: a `LIST`"},
 	{"list", "read targets from `FILE`, too"},
 	{"query", "a `LIST` of info, players, rules (default all)"},
-	{"rate", "`N` datagrams per second: 800, 5k, 1M (default 5k)"},
+	{"rate", "`N` datagrams per second: 800, 5k, auto (default 5k)"},
 	{"bandwidth", "the rate as `BITS` per second: 10M"},
 	{"timeout", "wait `D` for the first reply: 800ms (default auto)"},
 	{"retries", "repeat an unanswered request `N` times (default 2)"},

@@ -62,6 +62,19 @@ func TestRate(t *testing.T) {
 	}
 }
 
+func TestAutoRate(t *testing.T) {
+	for text, want := range map[string]AutoRate{"auto": {On: true}, "5k": {Rate: 5000}, "0": {}} {
+		r := AutoRate{Rate: 7}
+		if err := r.Set(text); err != nil || r != want || r.String() != text || r.Or(9) != max(want.Rate, 9*Rate(len(text)/4)) {
+			t.Errorf("%s: %v, %+v", text, err, r)
+		}
+	}
+	r := AutoRate{Rate: 7}
+	if r.Set("automatic") == nil || r.Rate != 7 {
+		t.Errorf("automatic is accepted, as %v", &r)
+	}
+}
+
 func TestQuestions(t *testing.T) {
 	var q Questions
 	if err := q.Set("rules,info"); err != nil || q.String() != "info,rules" {

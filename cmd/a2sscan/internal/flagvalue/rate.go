@@ -27,6 +27,45 @@ func (r *Rate) Set(s string) error {
 	return nil
 }
 
+// AutoRate is the value of a flag for a Rate, or auto: the rate that the path
+// carries.
+type AutoRate struct {
+	Rate Rate
+	On   bool // auto
+}
+
+// Set reads auto, or what Rate reads.
+func (r *AutoRate) Set(s string) error {
+	if s == autoWord {
+		*r = AutoRate{On: true}
+		return nil
+	}
+	var fixed Rate
+	if fixed.Set(s) != nil {
+		return errors.New("want auto, or a number such as 800, 5k or 1.5M")
+	}
+	*r = AutoRate{Rate: fixed}
+	return nil
+}
+
+func (r *AutoRate) String() string {
+	if r.On {
+		return autoWord
+	}
+	return r.Rate.String()
+}
+
+// Type is the word that stands for the value in the help.
+func (r *AutoRate) Type() string { return "N" }
+
+// Or returns the rate, or the given one for auto.
+func (r *AutoRate) Or(auto Rate) Rate {
+	if r.On {
+		return auto
+	}
+	return r.Rate
+}
+
 // scaled reads a number, which may be followed by k, K, M or G.
 func scaled(s string) (float64, error) {
 	factor := 1.0

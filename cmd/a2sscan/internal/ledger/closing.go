@@ -181,6 +181,9 @@ func (c *closing) sayDetails() {
 	}
 	c.sayDatagrams()
 	c.to.Say("rate: %s", c.sum.Rates.String())
+	if c.sum.Path != nil {
+		c.to.Say("path: %s", c.sum.Path)
+	}
 	if c.sum.Timeouts != nil {
 		c.to.Say("timeouts: %s", c.sum.Timeouts)
 	}

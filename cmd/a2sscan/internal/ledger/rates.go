@@ -19,6 +19,7 @@ type Rates struct {
 	RateLimitedBy   string  `json:"rate_limited_by,omitempty"`   // what kept it below rate_asked; absent: nothing did
 	RateLimitedPart float64 `json:"rate_limited_part,omitempty"` // for what fraction of the time
 
+	found float64 // with --rate auto: the rate that the scan found last
 	limit scanner.Wait
 	brief bool // RateReached covers too short a time to be meaningful
 }
@@ -33,7 +34,7 @@ const (
 
 // NewRates returns the rates of a scan.
 func NewRates(s *scanner.Stats) Rates {
-	r := Rates{RateSettled: s.Settled, RateSlowed: s.Slowed}
+	r := Rates{RateSettled: s.Settled, RateSlowed: s.Slowed, found: s.Path.Now}
 	if s.Rate != scanner.Off {
 		r.RateAsked = &s.Rate
 	}
@@ -55,6 +56,8 @@ func (r *Rates) String() string {
 	case len(r.Changes) > 0 && r.RateAsked != nil:
 		asked = fmt.Sprintf("%s/s asked after %s from %s/s", console.Short(*r.RateAsked),
 			console.Plural(len(r.Changes), "change"), console.Short(r.Changes[0].From))
+	case r.found > 0:
+		asked = console.Short(r.found) + "/s found, at most " + console.Short(*r.RateAsked) + "/s"
 	case r.RateAsked != nil:
 		asked = console.Short(*r.RateAsked) + "/s asked"
 	case r.RateSettled > 0:

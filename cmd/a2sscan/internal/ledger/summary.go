@@ -60,6 +60,7 @@ type Summary struct {
 	Rates
 	PacingError *float64  `json:"pacing_error,omitempty"` // relative to the rate asked for: 0.01 is 1 % too fast
 	Timeouts    *Timeouts `json:"timeouts,omitempty"`     // absent: fixed, or too few servers answered
+	Path        *Path     `json:"path,omitempty"`         // with --rate auto
 
 	Servers   uint64            `json:"servers"` // that answered
 	Players   uint64            `json:"players"` // people on the servers, as the games count them
@@ -177,6 +178,7 @@ func NewSummary(s *scanner.Stats, l Ledger, b Build) *Summary {
 		Rates:           NewRates(s),
 		PacingError:     pacingError(s),
 		Timeouts:        newTimeouts(&s.Timeouts),
+		Path:            newPath(&s.Path),
 	}
 	sum.Wrong = contradictions(&sum.Targets, &sum.Datagrams, s)
 	sum.Consistent = len(sum.Wrong) == 0

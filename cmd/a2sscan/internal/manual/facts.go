@@ -48,7 +48,7 @@ var facts = map[string]commandFacts{
 		},
 		signals: []Fact{
 			{"SIGINT, SIGTERM", "after the first, the scan starts no new targets and ends when the open ones are finished; after the second, it writes the results so far and ends at once"},
-			{"SIGUSR1, SIGUSR2", "raise and lower the rate by a tenth, unless --rate is 0"},
+			{"SIGUSR1, SIGUSR2", "raise and lower the rate by a tenth, unless --rate is 0 or auto"},
 			{"SIGQUIT", "prints the progress of the scan, which continues"},
 			{"SIGHUP", "reloads the files of --exclude-file; without that flag it acts like a first SIGINT; with nohup it is ignored"},
 			signalPipe,
@@ -160,6 +160,7 @@ var StatusKeys = []Fact{
 	{"sent, received", "datagrams"},
 	{"sent_rate, received_rate", "datagrams per second since the previous line"},
 	{"rate", "datagrams per second asked for; null: no limit"},
+	{"rate_found, path_carried", "with --rate auto: the present rate, and what the path carried when it was last full"},
 	{"drops", "datagrams that the kernel dropped"},
 	{"send_errors", "datagrams that could not be sent"},
 	{"bytes", "bytes of buffered replies"},

@@ -138,6 +138,18 @@ var families = []*family{
 		func(s *sample) float64 { return s.rates.RateReached }),
 	gauge("rate_settled_datagrams_per_second", "Without a rate: what it came to in the last seconds.",
 		func(s *sample) float64 { return s.scan.Settled }),
+	{name: "rate_found_datagrams_per_second", help: "With --rate auto: the present rate.",
+		kind: prometheus.GaugeValue, read: func(s *sample, put putter) {
+			if s.scan.Path.On {
+				put(s.scan.Path.Now)
+			}
+		}},
+	{name: "path_carried_datagrams_per_second", help: "With --rate auto: what the path carried when it was last full; absent while it never was.",
+		kind: prometheus.GaugeValue, read: func(s *sample, put putter) {
+			if s.scan.Path.Carried > 0 {
+				put(s.scan.Path.Carried)
+			}
+		}},
 	counters("waited_seconds_total", "Time in which the rate would have let datagrams go out and none did, by what was waited for.", "reason",
 		func(s *sample, put putter) {
 			for w := scanner.WaitNothing + 1; w < scanner.NumWaits; w++ {

@@ -31,6 +31,7 @@ type Forecast struct {
 	Fallback    bool // silent targets are asked for players and ping too
 	Cooldown    time.Duration
 	Rate        float64 // datagrams per second; 0: no limit
+	Finds       bool    // Rate is the highest; the scan finds out how much of it the path carries
 	AddressRate float64 // datagrams per second to one address; 0: no limit
 	Ports       int     // ports of each address in a network; 0: one
 }
@@ -127,6 +128,16 @@ func (fc *Forecast) time(datagrams float64, end time.Duration) time.Duration {
 	return math.MaxInt64 / 2
 }
 
+// slowest is the forecast at the lowest rate that is likely. A path that carries less
+// than the default rate is rare.
+func (fc *Forecast) slowest() *Forecast {
+	slow := *fc
+	if fc.Finds {
+		slow.Rate = min(fc.Rate, scanner.DefaultRate)
+	}
+	return &slow
+}
+
 // String formats the forecast as one line: "about 4M to 4.7M datagrams, 14 to 16
 // min at 5k/s, depending on how many answer, with up to 3 GB".
 func (fc *Forecast) String() string {
@@ -138,8 +149,12 @@ func (fc *Forecast) String() string {
 			soonest += fc.leastSilence()
 		}
 		latest := fc.longest() + fc.Cooldown
-		times := between(console.RoughDuration(fc.time(least, soonest)), console.RoughDuration(fc.time(most, latest)))
-		parts = append(parts, times+" at "+console.Short(fc.Rate)+"/s")
+		slow, at := fc.slowest(), console.Short(fc.Rate)
+		if fc.Finds {
+			at = between(console.Short(slow.Rate), at)
+		}
+		times := between(console.RoughDuration(fc.time(least, soonest)), console.RoughDuration(slow.time(most, latest)))
+		parts = append(parts, times+" at "+at+"/s")
 	} else {
 		parts = append(parts, "as fast as possible")
 	}

@@ -22,6 +22,8 @@ func TestForecast(t *testing.T) {
 			"about 2M to 2.67M datagrams, 7 to 9 min at 5k/s, depending on how many answer, with up to 200 MB"},
 		{"fast", func(f *Forecast) { f.Rate = 1e5 }, 1e6, 0,
 			"about 4M to 4.67M datagrams, 42 to 63 s at 100k/s, depending on how many answer, with up to 3 GB"},
+		{"auto", func(f *Forecast) { f.Rate, f.Finds = 1e5, true }, 1e6, 0,
+			"about 4M to 4.67M datagrams, 42 s to 16 min at 5k to 100k/s, depending on how many answer, with up to 3 GB"},
 		{"no rate", func(f *Forecast) { f.Rate = 0 }, 1e6, 0,
 			"about 4M to 4.67M datagrams, as fast as possible, depending on how many answer, with up to 3 GB"},
 		{"network", func(*Forecast) {}, 0, 65536,

@@ -40,6 +40,8 @@ type Numbers struct {
 	SentRate     *float64 `json:"sent_rate,omitempty"`     // per second, since the last line
 	ReceivedRate *float64 `json:"received_rate,omitempty"` // per second, since the last line
 	Rate         *float64 `json:"rate"`                    // requested, per second; null: no limit
+	RateFound    *float64 `json:"rate_found,omitempty"`    // with --rate auto: the present rate
+	Carried      *float64 `json:"path_carried,omitempty"`  // with --rate auto: per second, when the path was last full
 	Drops        uint64   `json:"drops"`                   // datagrams that the kernel dropped
 	SendErrors   uint64   `json:"send_errors"`
 
@@ -73,6 +75,8 @@ func (v *View) Record() Record {
 			SentRate:     unless(v.sentRate < 0, v.sentRate),
 			ReceivedRate: unless(v.recvRate < 0, v.recvRate),
 			Rate:         unless(v.Rate == scanner.Off, v.Rate),
+			RateFound:    unless(!v.Path.On, v.Path.Now),
+			Carried:      unless(v.Path.Carried == 0, v.Path.Carried),
 			Drops:        v.Socket.KernelDrops, SendErrors: v.SendErrors,
 			Bytes: v.Bytes, Waiting: v.Wait.Word(),
 			WaitingFor: unless(v.HeldFor == 0, v.HeldFor.Seconds()),

@@ -288,6 +288,9 @@ func flows(v *View) []string {
 	if v.last { // share already shows the open targets
 		parts = slices.Delete(parts, 2, 3)
 	}
+	if v.Path.On && !v.last {
+		parts = slices.Insert(parts, 2, found(&v.Path))
+	}
 	if v.Held > 0 {
 		parts = append(parts, console.Short(float64(v.Held))+" held back")
 	}
@@ -295,6 +298,15 @@ func flows(v *View) []string {
 		parts = append(parts, console.Short(float64(v.Silent))+" silent, for a second look")
 	}
 	return parts
+}
+
+// found describes the rate that a scan found, and what its path carried.
+func found(p *scanner.PathRate) string {
+	s := "rate " + console.Short(p.Now) + "/s"
+	if p.Carried > 0 {
+		s += ", path full at " + console.Short(p.Carried) + "/s"
+	}
+	return s
 }
 
 // stillOpen describes the targets that were asked and are not finished. Once no

@@ -64,6 +64,7 @@ type Observer struct {
 
 	drops, errors seldom
 	rate          float64
+	found         time.Duration // when the scan changed its rate itself, of the change logged last
 	window        scanner.Stats // the counts when the rate was last judged
 	limit         scanner.Wait  // what limited the rate at that time
 }
@@ -142,6 +143,10 @@ func (o *Observer) sampleRate(s *scanner.Stats) {
 	if s.Rate != o.rate && s.Rate != 0 {
 		o.log.Info("rate changed", "from", console.Short(o.rate), "to", console.Short(s.Rate))
 		o.rate = s.Rate
+	}
+	if c := &s.Path.Changes[0]; c.At > o.found {
+		o.log.Info("rate changed", "from", console.Short(c.From), "to", console.Short(c.To), "why", c.Why.Word())
+		o.found = c.At
 	}
 	if s.Elapsed-o.window.Elapsed < seldomEvery {
 		return

@@ -13,7 +13,7 @@ func (o *Options) forecast(listed, inNetworks float64) *progress.Forecast {
 	fc := &progress.Forecast{
 		Listed: listed, InNetworks: inNetworks,
 		Questions: scanner.Questions(o.Query), Schedule: o.schedule(), Fallback: o.Fallback,
-		Learns: o.Timeout.On, Cools: o.Cooldown.On, Cooldown: o.Cooldown.Or(scanner.DefaultCooldown), Rate: float64(o.Pace.Rate), AddressRate: float64(o.Pace.AddressRate),
+		Learns: o.Timeout.On, Cools: o.Cooldown.On, Cooldown: o.Cooldown.Or(scanner.DefaultCooldown), Rate: float64(o.Pace.Rate), Finds: o.Pace.Find, AddressRate: float64(o.Pace.AddressRate),
 	}
 	if ports, err := inputs.ParsePorts("--port", o.Ports); err == nil {
 		fc.Ports = ports.Len()
@@ -61,10 +61,36 @@ func (s *Run) printPlan() {
 	case s.opts.DryRun && known: // the dry run prints the forecast at its end, from the exact number of targets
 		s.term.Say("%s%s %s", console.Plural(n, "target"), left, s.opts.Targets.said())
 	case !known:
-		s.term.Say("targets%s as they come, %s; %s", left, console.PerSecond(float64(s.opts.Pace.Rate)), s.opts.Targets.said())
+		s.term.Say("targets%s as they come, %s; %s", left, s.opts.Pace.said(), s.opts.Targets.said())
 	case s.opts.Targets.Shard.Count > 1:
 		s.term.Say("%s targets%s, 1 in %d of them ours, %s; %s", console.Grouped(n), left, s.opts.Targets.Shard.Count, fc, s.opts.Targets.said())
 	default:
 		s.term.Say("%s%s, %s; %s", console.Plural(n, "target"), left, fc, s.opts.Targets.said())
 	}
+}
+
+// said describes the rate for a person.
+func (p *Pace) said() string {
+	rate := console.PerSecond(float64(p.Rate))
+	if p.Find {
+		return "at most " + rate
+	}
+	return rate
+}
+
+// logged is the rate as the log has it.
+func (p *Pace) logged() string {
+	rate := console.Short(p.Rate.Limit())
+	if p.Find {
+		return "auto, at most " + rate
+	}
+	return rate
+}
+
+// set is the rate that signals can change; 0: none, since the scan finds its own.
+func (p *Pace) set() float64 {
+	if p.Find {
+		return 0
+	}
+	return float64(p.Rate)
 }

@@ -76,6 +76,8 @@ type Records struct {
 // Pace is the rate of a scan and its source address.
 type Pace struct {
 	Rate          flagvalue.Rate
+	Find          bool           // find the rate that the path carries, up to Rate
+	Most          flagvalue.Rate // that Rate, as the flag has it
 	Total         flagvalue.Rate // the rate of all shards together, in place of Rate; 0: not given
 	AddressRate   flagvalue.Rate
 	MaxPerAddress int
@@ -219,6 +221,7 @@ func (o *Options) config() scanner.Config {
 	return scanner.Config{
 		Questions:     scanner.Questions(o.Query),
 		Rate:          o.Pace.Rate.Limit(),
+		FindRate:      o.Pace.Find,
 		AddressRate:   o.Pace.AddressRate.Limit(),
 		MaxPerAddress: o.Pace.MaxPerAddress,
 		Timeout:       o.Timeout.Or(0),

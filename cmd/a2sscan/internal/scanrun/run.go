@@ -110,7 +110,7 @@ func Demo(t *console.Terminal, p *Program, o *Options, args []string) (*ledger.S
 func newRun(t *console.Terminal, p *Program, o *Options, args []string) *Run {
 	return &Run{
 		term: t, program: p, opts: o, inputs: args, id: o.ScanID, start: time.Now().UTC(),
-		checkpoint: checkpoint.Off(), metrics: p.Metrics, rate: ratecontrol.New(float64(o.Pace.Rate)),
+		checkpoint: checkpoint.Off(), metrics: p.Metrics, rate: ratecontrol.New(o.Pace.set()),
 	}
 }
 
@@ -559,7 +559,7 @@ func logStart(s *Run) {
 	build := s.program.Build
 	s.term.Log.Info("scan started", "scan", s.id, "version", build.Version, "commit", build.Commit,
 		"seed", s.opts.Targets.Seed.N, "order", s.opts.Targets.Order.String(), "shard", s.opts.Targets.Shard.String(), "query", s.opts.Query.String(),
-		"rate", console.Short(s.opts.Pace.Rate.Limit()), "per_address_rate", console.Short(s.opts.Pace.AddressRate.Limit()),
+		"rate", s.opts.Pace.logged(), "per_address_rate", console.Short(s.opts.Pace.AddressRate.Limit()),
 		"timeout", s.opts.Timeout.String(), "retries", s.opts.Retries, "second_look", s.opts.SecondLook,
 		"output", s.opts.outputName(), "checkpoint", s.opts.Saved.Path, "exclusion_rules", s.exclusions.Len())
 }

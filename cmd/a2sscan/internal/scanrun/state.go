@@ -24,7 +24,9 @@ func (s *Run) sayState() {
 		return
 	}
 	now := m.Stats()
-	now.Rate = s.rate.Rate() // the scan may not have applied the last change yet
+	if !s.opts.Pace.Find {
+		now.Rate = s.rate.Rate() // the scan may not have applied the last change yet
+	}
 	v := s.newTracker().Sample(now)
 	s.term.Say("state: scan %s, %s", console.Plain(s.id, 100), v.State())
 
@@ -80,7 +82,7 @@ func turnRate(rate *ratecontrol.Control, t *console.Terminal, up bool) {
 	}
 	switch {
 	case !ok:
-		t.Say("%s: without a rate the scan governs itself, as fast as possible", signal)
+		t.Say("%s: without a fixed rate the scan governs itself", signal)
 		t.Hint("--rate N sets one that can be turned up and down")
 	case from == to:
 		t.Say("%s: the rate is %s/s, and goes no further %s", signal, console.Short(to), way)

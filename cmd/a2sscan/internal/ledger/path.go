@@ -1,0 +1,73 @@
+package ledger
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/scanner"
+)
+
+// Path is the part of a summary about the rate that the scan found (--rate auto).
+// The rates and changes of a resumed scan are of its last run.
+type Path struct {
+	Rate      float64      `json:"rate"`              // datagrams per second, at the end
+	Most      float64      `json:"rate_max"`          // the highest that was allowed
+	Carried   float64      `json:"carried,omitempty"` // what the path carried when it was last full; absent: it never was
+	Lost      float64      `json:"lost,omitempty"`    // the fraction of first requests that was lost then
+	Raised    uint64       `json:"raised"`            // how often the rate rose
+	Slowed    uint64       `json:"slowed"`            // how often it fell
+	Unrelated uint64       `json:"unrelated"`         // how often loss did not follow the rate
+	Changes   []PathChange `json:"changes"`           // the last ones
+}
+
+// PathChange is one change of the rate, and the reason.
+type PathChange struct {
+	Second float64 `json:"second"` // of the scan
+	From   float64 `json:"from"`   // datagrams per second
+	To     float64 `json:"to"`
+	Why    string  `json:"why"`
+
+	why scanner.Why
+}
+
+// newPath returns that of a scan, nil if its rate was given.
+func newPath(x *scanner.PathRate) *Path {
+	if !x.On {
+		return nil
+	}
+	p := &Path{
+		Rate: x.Now, Most: x.Most, Carried: x.Carried, Lost: x.Lost,
+		Raised: x.Raised, Slowed: x.Slowed, Unrelated: x.Unrelated, Changes: []PathChange{},
+	}
+	for _, c := range slices.Backward(x.Changes[:]) {
+		if c.At > 0 {
+			p.Changes = append(p.Changes, PathChange{c.At.Seconds(), c.From, c.To, c.Why.Word(), c.Why})
+		}
+	}
+	return p
+}
+
+// String formats what the path carried, and why the rate changed last, as one line.
+func (p *Path) String() string {
+	s := "carried all, up to " + console.Short(p.Rate) + "/s"
+	if p.Carried > 0 {
+		s = fmt.Sprintf("carried %s/s when it was full, and lost %.0f%% beyond that", console.Short(p.Carried), 100*p.Lost)
+	}
+	s += fmt.Sprintf("; the rate rose %s and fell %s", times(p.Raised), times(p.Slowed))
+	if n := len(p.Changes); n > 0 {
+		c := &p.Changes[n-1]
+		s += fmt.Sprintf(", last to %s/s: %s", console.Short(c.To), c.why)
+	}
+	if p.Unrelated > 0 {
+		s += "; other loss did not follow the rate"
+	}
+	return s
+}
+
+func times(n uint64) string {
+	if n == 1 {
+		return "once"
+	}
+	return console.Grouped(n) + " times"
+}

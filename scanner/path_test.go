@@ -1,0 +1,160 @@
+package scanner
+
+import (
+	"flag"
+	"math/rand/v2"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/a2sscan/a2sscan/scanner/udp"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+var overPath = flag.Int("over-path", 8192, "how many targets TestFindRate scans in memory")
+
+// link is a network in memory behind a link that drops what exceeds its capacity.
+// One place in five is empty.
+type link struct {
+	capacity float64 // datagrams per second; 0: no limit
+	loss     float64
+
+	tokens float64
+	at     time.Time
+}
+
+// carries reports whether the link carries a datagram now. Its bucket holds 10 ms.
+func (l *link) carries(now time.Time) bool {
+	if l.capacity == 0 {
+		return true
+	}
+	l.tokens = min(l.tokens+l.capacity*now.Sub(l.at).Seconds(), l.capacity/100)
+	if l.at = now; l.tokens < 1 {
+		return false
+	}
+	l.tokens--
+	return true
+}
+
+func (l *link) serve(n *memNet) {
+	s, lost := newServer(), rand.New(rand.NewPCG(1, 2))
+	l.at = time.Now()
+	n.serve = func(addr uint64, req wire.Request) {
+		carried := l.carries(time.Now())
+		own := ownOf(addr)
+		if dead := own.Float64() < 0.2; dead || !carried || lost.Float64() < l.loss {
+			return
+		}
+		server := *s
+		server.delay = usual(0, own)
+		server.answer(n, addr, req)
+	}
+}
+
+// liveOf returns how many targets answer, and how many datagrams a scan without loss
+// sends.
+func liveOf(list []Target) (live, needed int) {
+	for _, x := range list {
+		if ownOf(udp.Pack(x.Addr)).Float64() < 0.2 {
+			needed += 1 + DefaultRetries
+		} else {
+			live++
+			needed += 4
+		}
+	}
+	return live, needed
+}
+
+// TestFindRate scans over links: a scan that finds its rate is about as fast as the
+// link, and finds every server.
+func TestFindRate(t *testing.T) {
+	const most = 5000
+	for _, test := range []struct {
+		name string
+		link
+		least   float64 // of the ideal rate
+		slowed  bool
+		missing int // servers at most, of 1000
+	}{
+		{"free", link{}, 0.8, false, 0},
+		{"drops beyond 2000/s", link{capacity: 2000}, 1 / 1.3, true, 1},
+		{"loss", link{loss: 0.05}, 0.8, false, 1},
+		{"loss, and drops beyond 2000/s", link{capacity: 2000, loss: 0.05}, 1 / 1.4, true, 5},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n := newMemNet()
+				test.serve(n)
+				list := addresses(*overPath)
+				live, needed := liveOf(list)
+				complete := 0
+				cfg := Config{Rate: most, FindRate: true, AddressRate: Off, transport: n}
+				stats, err := Scan(t.Context(), cfg, seqOf(list), func(r *Result) {
+					if r.Status == StatusOK {
+						complete++
+					}
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				x, ideal := &stats.Path, float64(most)
+				if test.capacity > 0 {
+					ideal = test.capacity
+				}
+				asking := stats.Elapsed.Seconds() - float64(stats.Waited[WaitReplies]+stats.Waited[WaitCooldown])/1e6
+				rate := float64(stats.DatagramsSent()) / asking
+				if test.capacity > 0 {
+					rate = float64(needed) / asking // repeats don't count
+				}
+				t.Logf("%d of %d complete in %v, %.0f/s of %.0f/s, %d sent, %d needed, %+v",
+					complete, live, stats.Elapsed, rate, ideal, stats.DatagramsSent(), needed, *x)
+				if missing := live - complete; 1000*missing > live*test.missing {
+					t.Errorf("%d servers are missing", missing)
+				}
+				if rate < test.least*ideal {
+					t.Errorf("%.0f/s, at least %.0f/s expected", rate, test.least*ideal)
+				}
+				if slowed := x.Slowed > 0; slowed != test.slowed || !x.On || x.Most != most || x.Now > most {
+					t.Errorf("%+v", *x)
+				}
+			})
+		})
+	}
+}
+
+// TestPathEvidence: each first request counts once, and so does its answer. Repeated
+// requests and their answers count as neither.
+func TestPathEvidence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n, s := halfSilent(), newServer()
+		asked := map[uint64]int{}
+		n.serve = func(addr uint64, req wire.Request) {
+			if addr>>16%2 != 0 {
+				return
+			}
+			if req.Kind == wire.KindRulesRequest {
+				if asked[addr]++; asked[addr] == 1 {
+					return // lost
+				}
+			}
+			s.answer(n, addr, req)
+		}
+		const targets, live = 40, 20
+		cfg, err := Config{Rate: 1000, FindRate: true, AddressRate: Off, transport: n}.withDefaults()
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := newEngine(cfg, n, func(*Result) {})
+		if _, err := e.scan(t.Context(), seqOf(addresses(targets))); err != nil {
+			t.Fatal(err)
+		}
+		var first, known yield
+		for i := range e.pacer.path.begun {
+			first.add(e.pacer.path.phase(i).first)
+			known.add(e.pacer.path.phase(i).known)
+		}
+		if first != (yield{targets, live}) || known != (yield{3 * live, 2 * live}) {
+			t.Errorf("unknown targets %+v, known servers %+v", first, known)
+		}
+	})
+}
