@@ -15,7 +15,7 @@ import (
 // each question without a message. An empty message means that there was none.
 type replies struct {
 	info    []byte     // 'I', or 'm' if there is no 'I'
-	decoded *wire.Info // info, decoded
+	decoded *wire.Info // info, decoded; may be the Info of the Result
 	infoErr wire.Error // the error of decoding info
 	address []byte     // from an 'm' received in addition to the 'I' (EC-63)
 	players []byte
@@ -82,7 +82,9 @@ func (a *assembler) info(r *Result, m *replies) {
 	if len(m.info) == 0 {
 		return
 	}
-	r.Info = *m.decoded
+	if m.decoded != &r.Info {
+		r.Info = *m.decoded
+	}
 	r.conclude(wire.QuestionInfo, m, m.infoErr)
 	a.hash(r, wire.QuestionInfo, m, m.info)
 	if m.address != nil {

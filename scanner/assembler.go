@@ -8,7 +8,6 @@ import "github.com/a2sscan/a2sscan/wire"
 // Assembler reuses its memory for the next Result.
 type Assembler struct {
 	asm    assembler
-	info   wire.Info
 	result Result
 }
 
@@ -19,8 +18,8 @@ type Assembler struct {
 func (a *Assembler) Result(info, players, rules []byte) *Result {
 	r := &a.result
 	*r = Result{}
-	m := replies{info: info, decoded: &a.info, players: players, rules: rules}
-	m.infoErr, _ = a.info.Decode(info).(wire.Error)
+	m := replies{info: info, decoded: &r.Info, players: players, rules: rules}
+	m.infoErr, _ = r.Info.Decode(info).(wire.Error)
 	for q, msg := range [wire.NumQuestions][]byte{info, players, rules} {
 		if msg != nil {
 			r.Asked |= 1 << q

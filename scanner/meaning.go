@@ -32,16 +32,16 @@ func (a *assembler) meaning(r *Result, m *replies) {
 	if wire.KindOf(m.text) != wire.KindRedirect {
 		in.Redirect = nil
 	}
-	r.Flags = a.interpret(r, in, m.evidence)
+	r.Flags = a.interpret(r, &in, m.evidence)
 }
 
 // interpret sets the Game of r and returns its flags.
-func (a *assembler) interpret(r *Result, in game.Reply, e evidence) game.Flags {
-	game.Decode(&a.game, in)
+func (a *assembler) interpret(r *Result, in *game.Reply, e evidence) game.Flags {
+	game.Decode(&a.game, *in)
 	if !a.game.Empty() {
 		r.Game = &a.game
 	}
-	return game.Suspect(in, &a.game, r.facts(e)).Flags
+	return game.Suspect(*in, &a.game, r.facts(e)).Flags
 }
 
 // gameReply returns the answers of r in the form that package game takes.
@@ -126,5 +126,6 @@ type Interpreter struct{ asm assembler }
 func (i *Interpreter) Interpret(r *Result) {
 	r.Game = nil
 	known := r.Flags & evidenceFlags
-	r.Flags = known | i.asm.interpret(r, r.gameReply(), evidence{})
+	in := r.gameReply()
+	r.Flags = known | i.asm.interpret(r, &in, evidence{})
 }

@@ -37,11 +37,14 @@ type receiver struct {
 // take handles one datagram, which the kernel received at a time and which was read
 // now. It returns the slot of its session, or -1.
 func (r *receiver) take(now, at time.Duration, p *udp.Packet) int32 {
+	i := r.open.index.get(p.Addr)
+	if i >= 0 {
+		at = max(at, r.open.slots.at(i).session.clock.firstAt) // when it left is known less exactly
+	}
 	if r.trace != nil {
 		r.trace(at, false, udp.Unpack(p.Addr), p.Data)
 	}
 	r.stats.RecvBytes += uint64(len(p.Data))
-	i := r.open.index.get(p.Addr)
 	if i < 0 {
 		if i = r.reopen(now, p.Addr); i < 0 {
 			r.stranger(p)
@@ -49,7 +52,6 @@ func (r *receiver) take(now, at time.Duration, p *udp.Packet) int32 {
 		}
 	}
 	sl := r.open.slots.at(i)
-	at = max(at, sl.session.clock.firstAt)
 	a := r.answer(at, &sl.session)
 	a.count(at, p.Data)
 	if r.raw {

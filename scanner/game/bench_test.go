@@ -2,11 +2,15 @@ package game
 
 import (
 	"bytes"
+	"flag"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/a2sscan/a2sscan/wire"
 )
+
+var bars = flag.Bool("bars", false, "hold the time for 80 mods against its bar")
 
 // A load is a reply that both the benchmark and the allocation test decode.
 type load struct {
@@ -127,6 +131,44 @@ func TestManyMods(t *testing.T) {
 			if string(m.Name) != want || string(m.ID) != id || string(m.Hash) != fmt.Sprintf("00ff01%02x", i) {
 				t.Errorf("mod %d is %q, ID %s, hash %s", i, m.Name, m.ID, m.Hash)
 			}
+		}
+	}
+}
+
+// maxTimeOfMods is the bar of TestTimeOfMods.
+const maxTimeOfMods = 20 * time.Microsecond
+
+// TestTimeOfMods holds decoding an Arma 3 server with 80 mods against its bar, if -bars is
+// given: it takes a second. The shortest of many runs counts.
+func TestTimeOfMods(t *testing.T) {
+	in, runs := armaReply(80), 1
+	if *bars {
+		runs = 50_000
+	}
+	var g Game
+	least := time.Hour
+	for range runs {
+		start := time.Now()
+		step(&g, &in)
+		least = min(least, time.Since(start))
+	}
+	t.Logf("80 mods: %v", least)
+	if len(g.Mods) != 80 || *bars && least > maxTimeOfMods {
+		t.Errorf("%d mods in %v, the bar is %v", len(g.Mods), least, maxTimeOfMods)
+	}
+}
+
+// TestApps finds the table of each application, and none for others.
+func TestApps(t *testing.T) {
+	known := map[uint32]*table{}
+	for _, table := range tables {
+		for _, app := range table.apps {
+			known[app] = table
+		}
+	}
+	for app := range uint32(1 << 22) {
+		if got := byApp.find(app); got != known[app] {
+			t.Fatalf("application %d: %v, want %v", app, got, known[app])
 		}
 	}
 }

@@ -39,12 +39,12 @@ type parts struct {
 // game that has no table leaves dst empty. There are no errors: what cannot be
 // understood becomes one of dst.Notes.
 func Decode(dst *Game, in Reply) {
-	dec := dst.dec
-	*dst = Game{dec: dec, Mods: dst.Mods[:0], Attributes: dst.Attributes[:0]}
+	dst.reset()
 	t := find(in.Info)
 	if t == nil {
 		return
 	}
+	dec := dst.dec
 	if dec == nil {
 		dec = new(decoder)
 		dst.dec = dec
@@ -78,7 +78,8 @@ func (d *decoder) run(t *table) {
 func (g *Game) dropRepeated(in *wire.Info) {
 	if in.Has&wire.HasPassword != 0 && g.Has.Has(KeyPassword) && g.Password == (in.Password != 0) {
 		g.Has &^= 1 << KeyPassword
-		g.Password, g.sources[KeyPassword] = false, ""
+		g.Password = false
+		g.SetSource(KeyPassword, "")
 	}
 }
 
@@ -90,8 +91,15 @@ func (d *decoder) readTags(tg *tags) {
 			f.read(d, nil, f.source)
 			continue
 		}
+		if !tg.begins.mayBegin(tag) {
+			continue
+		}
 		for i := range tg.prefixes {
-			if f := &tg.prefixes[i]; hasPrefix(tag, f.name) {
+			f := &tg.prefixes[i]
+			if f.name != "" && f.name[0] != tag[0] {
+				continue
+			}
+			if hasPrefix(tag, f.name) {
 				f.read(d, tag[len(f.name):], f.source)
 				break
 			}
@@ -120,9 +128,12 @@ func (d *decoder) readRules(t *table) {
 	}
 	for i := range d.in.Rules {
 		r := &d.in.Rules[i]
+		if t.byName.rejects(r.Name) && !t.parts.mayBegin(r.Name) {
+			continue
+		}
 		if f := t.byName.find(r.Name); f != nil {
 			f.read(d, r.Value, f.source)
-		} else if len(t.series) > 0 {
+		} else {
 			d.keepPart(t, r)
 		}
 	}

@@ -14,6 +14,8 @@ func dump(g *Game) string {
 			if k == KeyMods {
 				dumpMods(&b, g)
 			}
+		} else if g.Source(k) != "" {
+			fmt.Fprintf(&b, "no %v < %s\n", k, g.Source(k))
 		}
 	}
 	for _, a := range g.Attributes {

@@ -161,13 +161,13 @@ type Counts struct {
 func Suspect(in Reply, g *Game, facts Facts) Suspicion {
 	s := Suspicion{Counts: Counts{Info: -1, Game: -1, List: -1}}
 	if in.Info != nil {
-		s.Counts.fill(in, g)
-		s.counts(in, g)
+		s.Counts.fill(&in, g)
+		s.counts(&in, g)
 		s.steamID(in.Info, g)
 	}
-	s.durations(in)
-	s.redirect(in)
-	s.facts(facts)
+	s.durations(&in)
+	s.redirect(&in)
+	s.facts(&facts)
 	return s
 }
 
@@ -177,7 +177,7 @@ func (s *Suspicion) set(f Flags, v bool) {
 	}
 }
 
-func (c *Counts) fill(in Reply, g *Game) {
+func (c *Counts) fill(in *Reply, g *Game) {
 	if in.Info.Has&wire.HasPlayers != 0 {
 		c.Info = int(in.Info.Players)
 	}
@@ -206,14 +206,14 @@ func (c *Counts) players() int {
 
 // counts sets players_over_max and count_mismatch. A relay counts its watchers
 // as it likes (EC-33).
-func (s *Suspicion) counts(in Reply, g *Game) {
+func (s *Suspicion) counts(in *Reply, g *Game) {
 	n := s.Counts.players()
 	if n < 0 || in.Info.ServerType|0x20 == 'p' {
 		return
 	}
 	s.set(FlagPlayersOverMax, overMax(n, in.Info, g, s.Counts.Game >= 0))
-	compared := s.Counts.List >= 0 && s.Counts.counted(in.Info) && !listLies(in, g)
-	s.set(FlagCountMismatch, compared && s.Counts.apart(bots(in.Info)))
+	apart := s.Counts.List >= 0 && s.Counts.apart(bots(in.Info))
+	s.set(FlagCountMismatch, apart && s.Counts.counted(in.Info) && !listLies(in, g))
 }
 
 // isCounterStrike reports whether a game has 64 places at most.
@@ -227,19 +227,19 @@ func isCounterStrike(id string) bool {
 
 // overMax is the rule of players_over_max. 0 places mean that INFO does not say.
 func overMax(n int, in *wire.Info, g *Game, corrected bool) bool {
-	if isCounterStrike(g.ID) && n > 64 {
+	if n > 64 && isCounterStrike(g.ID) {
 		return true
 	}
 	places := int(in.MaxPlayers)
 	if g.Has.Has(KeyMaxPlayers) {
 		places = g.MaxPlayers
 	}
-	if places == 0 || in.Has&wire.HasMaxPlayers == 0 || !corrected && hasGhosts(g.ID) {
+	if places == 0 || in.Has&wire.HasMaxPlayers == 0 {
 		return false
 	}
 	r := &FlagRules[rulePlayersOverMax]
 	over := n - places
-	return over >= r.Least && over*100 > places*r.Percent
+	return over >= r.Least && over*100 > places*r.Percent && (corrected || !hasGhosts(g.ID))
 }
 
 // hasGhosts reports whether a game's INFO or list counts players who are gone, or
@@ -255,7 +255,7 @@ func isUnlisted(id string) bool {
 }
 
 // listLies reports whether the list says nothing about the number of players.
-func listLies(in Reply, g *Game) bool {
+func listLies(in *Reply, g *Game) bool {
 	if hasGhosts(g.ID) || isUnlisted(g.ID) && len(in.Players) == 0 {
 		return true
 	}
@@ -287,72 +287,87 @@ func bots(in *wire.Info) int {
 // steamID sets no_gslt.
 func (s *Suspicion) steamID(in *wire.Info, g *Game) {
 	const persistentServer = 3
-	if in.Has&wire.HasSteamID == 0 || in.SteamID == 0 || in.Has&wire.HasVersion == 0 {
+	const needed = wire.HasSteamID | wire.HasVersion
+	if in.Has&needed != needed || in.SteamID == 0 || in.SteamID>>52&0xF == persistentServer {
+		return
+	}
+	if g.ID != "cs2" && g.ID != "csgo" {
 		return
 	}
 	minor, ok := minorVersion(in.Version)
-	demanded := ok && (g.ID == "cs2" || g.ID == "csgo") && minor >= FlagRules[ruleNoGSLT].Least
-	s.set(FlagNoGSLT, demanded && in.SteamID>>52&0xF != persistentServer)
+	s.set(FlagNoGSLT, ok && minor >= FlagRules[ruleNoGSLT].Least)
 }
 
 // tinyDuration is the bytes 00 00 00 01.
 const tinyDuration = 0x01000000
 
 // durations sets equal_durations and tiny_durations.
-func (s *Suspicion) durations(in Reply) {
-	tiny, equal := 0, 0
+func (s *Suspicion) durations(in *Reply) {
+	if len(in.Players) == 0 {
+		return
+	}
+	tiny, differ := 0, uint32(0)
+	first := math.Float32bits(in.Players[0].Duration)
 	for i := range in.Players {
 		p := &in.Players[i]
 		bits := math.Float32bits(p.Duration)
 		if bits == tinyDuration && p.Score == 0 && p.Index == 0 && len(p.Name) == 0 {
 			tiny++
 		}
-		if bits == math.Float32bits(in.Players[0].Duration) {
-			equal++
-		}
+		differ |= bits ^ first
 	}
 	s.set(FlagTinyDurations, tiny >= FlagRules[ruleTinyDurations].Least)
-	if equal == 0 || equal < len(in.Players) {
+	if differ != 0 {
 		return
 	}
 	r := &FlagRules[ruleEqualDurations]
 	long := float64(in.Players[0].Duration) > r.Time.Seconds()
-	s.set(FlagEqualDurations, long && equal-bots(in.Info) >= r.Least)
+	s.set(FlagEqualDurations, long && len(in.Players)-bots(in.Info) >= r.Least)
 }
 
 // maxRedirect is how many bytes of an address are kept: a host name and a port.
 const maxRedirect = 253 + 6
 
 // redirect sets the flag of that name.
-func (s *Suspicion) redirect(in Reply) {
+func (s *Suspicion) redirect(in *Reply) {
 	to, ok := after(in.Redirect, "ConnectRedirectAddress:")
 	if !ok && in.Info != nil {
 		to, ok = destination(in.Info.Keywords)
 	}
-	s.set(FlagRedirect, ok)
-	s.Redirect = to[:min(len(to), maxRedirect):min(len(to), maxRedirect)]
+	if ok {
+		n := min(len(to), maxRedirect)
+		s.Flags |= FlagRedirect
+		s.Redirect = to[:n:n]
+	}
 }
 
 // destination returns the rest of a tag that begins with dest=. Commas divide tags;
 // in Garry's Mod it is spaces.
 func destination(keywords []byte) ([]byte, bool) {
 	const prefix, separators = "dest=", ", "
-	to, found := after(keywords, prefix)
-	for ; found; to, found = after(to, prefix) {
-		before := keywords[:len(keywords)-len(to)-len(prefix)]
-		if n := len(before); n > 0 && before[n-1] != ',' && before[n-1] != ' ' {
+	for at := 0; ; {
+		i := index(keywords[at:], '=') // few keywords have one
+		if i < 0 {
+			return nil, false
+		}
+		at += i + 1
+		before, found := bytes.CutSuffix(keywords[:at], []byte(prefix))
+		if n := len(before); !found || n > 0 && before[n-1] != ',' && before[n-1] != ' ' {
 			continue
 		}
+		to := keywords[at:]
 		if end := bytes.IndexAny(to, separators); end >= 0 {
 			to = to[:end:end]
 		}
 		return to, true
 	}
-	return nil, false
 }
 
 // after returns what follows word in b.
 func after(b []byte, word string) ([]byte, bool) {
+	if len(b) < len(word) {
+		return nil, false
+	}
 	at := bytes.Index(b, []byte(word))
 	if at < 0 {
 		return nil, false
@@ -361,7 +376,7 @@ func after(b []byte, word string) ([]byte, bool) {
 }
 
 // facts sets the flags that rest on what the scanner saw.
-func (s *Suspicion) facts(f Facts) {
+func (s *Suspicion) facts(f *Facts) {
 	flood := FlagRules[ruleReplyFlood].Least
 	s.set(FlagReplyFlood, f.InfoReplies >= flood*max(f.InfoRequests, 1))
 	s.set(FlagConflict, f.Conflicts >= FlagRules[ruleConflict].Least)
@@ -369,7 +384,7 @@ func (s *Suspicion) facts(f Facts) {
 }
 
 // edge is the rule of edge_answers.
-func edge(f Facts) bool {
+func edge(f *Facts) bool {
 	if f.InfoRTT <= 0 || f.RulesRTT <= 0 {
 		return false
 	}

@@ -2,6 +2,7 @@ package game
 
 import (
 	"bytes"
+	"math/bits"
 	"slices"
 
 	"github.com/a2sscan/a2sscan/wire"
@@ -100,6 +101,7 @@ type Game struct {
 	Notes      Notes       // what could not be understood
 
 	sources [NumKeys]string
+	sourced Keys // the keys that have a source
 	dec     *decoder
 }
 
@@ -129,10 +131,42 @@ func (g *Game) Source(k Key) string { return g.sources[k] }
 
 // SetSource sets what Source returns for a key, for who makes a Game without
 // Decode: of a record, for example.
-func (g *Game) SetSource(k Key, source string) { g.sources[k] = source }
+func (g *Game) SetSource(k Key, source string) {
+	g.sources[k] = source
+	if g.sourced |= 1 << k; source == "" {
+		g.sourced &^= 1 << k
+	}
+}
 
 // Empty reports whether nothing is known: the game is in no table.
 func (g *Game) Empty() bool { return g.ID == "" }
+
+// The kinds of values that common keys have, and the keys of each.
+const (
+	numbers Keys = 1<<KeyPlayers | 1<<KeyMaxPlayers | 1<<KeyQueue | 1<<KeyBots | 1<<KeyDay | 1<<KeyStarted
+	texts   Keys = 1<<KeyVersion | 1<<KeyMap | 1<<KeyMode | 1<<KeyRegion | 1<<KeyTimeOfDay | 1<<KeyDescription
+	truths  Keys = 1<<KeyPVP | 1<<KeyPassword | 1<<KeyModded | 1<<KeyAnticheat
+)
+
+// reset empties g, but keeps its memory. Most replies set few keys, so it clears only
+// what has been set: a Game is large.
+func (g *Game) reset() {
+	set := (g.Has | g.sourced) & (1<<NumKeys - 1)
+	for s := set; s != 0; s &= s - 1 {
+		g.sources[bits.TrailingZeros32(uint32(s))] = ""
+	}
+	if set&numbers != 0 {
+		g.Players, g.MaxPlayers, g.Queue, g.Bots, g.Day, g.Started = 0, 0, 0, 0, 0, 0
+	}
+	if set&texts != 0 {
+		g.Version, g.Map, g.Mode, g.Region, g.TimeOfDay, g.Description = nil, nil, nil, nil, nil, nil
+	}
+	if set&truths != 0 {
+		g.PVP, g.Password, g.Modded, g.Anticheat = false, false, false, false
+	}
+	g.ID, g.Name, g.Has, g.sourced, g.Notes = "", "", 0, 0, 0
+	g.Mods, g.Attributes = g.Mods[:0], g.Attributes[:0]
+}
 
 // Clone returns a copy of g that shares no memory with the reply or with g.
 func (g *Game) Clone() *Game {

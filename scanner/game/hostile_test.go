@@ -3,6 +3,7 @@ package game
 import (
 	"bytes"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -264,5 +265,42 @@ func TestReuse(t *testing.T) {
 				t.Fatalf("%s:\n%s\nwant\n%s", all[j].name, dump(&used), dump(&fresh))
 			}
 		}
+	}
+}
+
+// TestReset decodes a reply that sets nothing into a Game in which everything is set:
+// nothing must be left.
+func TestReset(t *testing.T) {
+	var g Game
+	v := reflect.ValueOf(&g).Elem()
+	for i := range v.NumField() {
+		if f := v.Field(i); v.Type().Field(i).IsExported() {
+			fillValue(f)
+		}
+	}
+	g.Has = 1<<NumKeys - 1
+	for k := range Key(NumKeys) {
+		g.SetSource(k, "rules."+k.String())
+	}
+	Decode(&g, Reply{})
+	g.Mods, g.Attributes = nil, nil // their memory stays
+	if !reflect.DeepEqual(g, Game{}) {
+		t.Errorf("%+v is left", g)
+	}
+}
+
+// fillValue sets a value to something else than its zero value.
+func fillValue(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString("x")
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Int, reflect.Int64:
+		v.SetInt(1)
+	case reflect.Uint32:
+		v.SetUint(1)
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
 	}
 }

@@ -44,7 +44,7 @@ var _ = register(&table{
 	}},
 })
 
-var l4dModes = modes{"coop", "realism", "scavenge", "survival", "versus"}
+var l4dModes = newModes("coop", "realism", "scavenge", "survival", "versus")
 
 // l4dGame reads mode and difficulty from INFO's game.
 func l4dGame(d *decoder) {

@@ -1,12 +1,20 @@
 package game
 
 // modes are the tags of a game that name what is played.
-type modes []string
+type modes struct{ matcher }
+
+func newModes(names ...string) *modes {
+	fields := make([]field, len(names))
+	for i, name := range names {
+		fields[i].name = name
+	}
+	return &modes{newMatcher(fields)}
+}
 
 // read sets the mode from the keywords. A server may have several of these tags,
 // for the modes that it allows: then none of them is the one, and they become
 // the attribute "modes".
-func (m modes) read(d *decoder) {
+func (m *modes) read(d *decoder) {
 	start, n := len(d.buf), 0
 	seen := uint64(0)
 	for tags := d.keywords(','); tags.next(); {
@@ -25,14 +33,4 @@ func (m modes) read(d *decoder) {
 	} else {
 		d.setText(KeyMode, d.since(start), "keywords")
 	}
-}
-
-// index returns which of the modes a tag is, -1 if it is none.
-func (m modes) index(tag []byte) int {
-	for i, mode := range m {
-		if mode == string(tag) {
-			return i
-		}
-	}
-	return -1
 }

@@ -5,6 +5,7 @@ import "strconv"
 // mark notes that key k now has a value.
 func (d *decoder) mark(k Key, source string) {
 	d.g.Has |= 1 << k
+	d.g.sourced |= 1 << k
 	d.g.sources[k] = source
 }
 

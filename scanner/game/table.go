@@ -25,6 +25,7 @@ type table struct {
 
 	vectors []vector // its tests
 	byName  matcher  // of rules
+	parts   someOf   // first bytes of series
 }
 
 // field is a tag or a rule that has a meaning.
@@ -44,6 +45,7 @@ type tags struct {
 	words    []field // whole tags
 	prefixes []field // a tag's beginning; its value is the rest. The first that fits counts
 	byName   matcher // of words
+	begins   someOf  // first bytes of prefixes
 }
 
 // series is a text that a game sends in several rules: a prefix, a number, a
@@ -60,7 +62,7 @@ type series struct {
 
 // The tables: by application, by folder, and all of them.
 var (
-	byApp    = map[uint32]*table{}
+	byApp    appTables
 	byFolder = map[string]*table{}
 	tables   []*table
 )
@@ -75,10 +77,9 @@ func register(t *table) *table {
 	}
 	tables = append(tables, t)
 	for _, app := range t.apps {
-		if byApp[app] != nil {
+		if !byApp.add(app, t) {
 			panic("game: two tables for an application of " + t.id)
 		}
-		byApp[app] = t
 	}
 	for _, folder := range t.folders {
 		if byFolder[folder] != nil {
@@ -105,6 +106,10 @@ func (t *table) prepare() {
 	for i := range t.series {
 		s := &t.series[i]
 		s.source = "rules." + s.prefix + "N" + s.suffix
+		t.parts.add(s.prefix)
+	}
+	for _, f := range t.tags.prefixes {
+		t.tags.begins.add(f.name)
 	}
 	t.byName = newMatcher(t.rules)
 	t.tags.byName = newMatcher(t.tags.words)
@@ -118,11 +123,14 @@ func find(in *wire.Info) *table {
 		return nil
 	}
 	app, known := in.AppID()
-	t := byApp[app]
-	if !known {
-		t = nil
+	var t *table
+	if known {
+		t = byApp.find(app)
 	}
 	if in.Format != wire.FormatGoldSource && (t == nil || len(t.folders) == 0) {
+		return t
+	}
+	if t != nil && len(t.folders) == 1 && t.folders[0] == string(in.Folder) {
 		return t
 	}
 	if t = byFolder[string(in.Folder)]; t == nil {
@@ -131,13 +139,68 @@ func find(in *wire.Info) *table {
 	return t
 }
 
+// appTables finds tables by application: open addressing, at most half full.
+type appTables struct {
+	n     int
+	slots [256]struct {
+		app   uint32
+		table *table // nil: free
+	}
+}
+
+// find returns the table of an application, nil if it has none.
+func (a *appTables) find(app uint32) *table {
+	for h := hashOfApp(app); ; h++ {
+		if s := &a.slots[h]; s.table == nil || s.app == app {
+			return s.table
+		}
+	}
+}
+
+// add adds a table. It reports false if the application has one.
+func (a *appTables) add(app uint32, t *table) bool {
+	if a.n++; a.n > len(a.slots)/2 {
+		panic("game: too many applications")
+	}
+	h := hashOfApp(app)
+	for ; a.slots[h].table != nil; h++ {
+		if a.slots[h].app == app {
+			return false
+		}
+	}
+	a.slots[h].app, a.slots[h].table = app, t
+	return true
+}
+
+// hashOfApp returns the slot in which the search for an application begins.
+func hashOfApp(app uint32) uint8 { return uint8(app * 0x9E3779B1 >> 24) }
+
+// someOf is a set of bytes that only looks at their lower six bits, so that it may
+// have a byte by mistake. That is enough to reject most.
+type someOf uint64
+
+// mayBegin reports whether the first byte of a name may be in the set.
+func (s someOf) mayBegin(name []byte) bool { return len(name) > 0 && s>>(name[0]&63)&1 != 0 }
+
+// add adds the first byte of a name; all bytes if it is empty.
+func (s *someOf) add(name string) {
+	if name == "" {
+		*s = ^someOf(0)
+		return
+	}
+	*s |= 1 << (name[0] & 63)
+}
+
 // matcher finds fields by name. Most rules of most servers mean nothing to us,
-// so what counts is how fast a name is rejected: by a hash of its length and
-// three of its bytes, where a map would hash the whole name.
+// so what counts is how fast a name is rejected: by its length and its last byte, and
+// then by a hash of its length and three of its bytes, where a map would hash the
+// whole name. No name is empty.
 type matcher struct {
-	fields []field
-	slots  [256]uint8 // by hash: index of the first field, plus one
-	next   []uint8    // of each field: index of the next with the same hash, plus one
+	fields  []field
+	lengths someOf
+	ends    someOf     // the last bytes
+	slots   [256]uint8 // by hash: index of the first field, plus one
+	next    []uint8    // of each field: index of the next with the same hash, plus one
 }
 
 func newMatcher(fields []field) matcher {
@@ -149,25 +212,41 @@ func newMatcher(fields []field) matcher {
 		h := nameHash([]byte(f.name))
 		m.next[i] = m.slots[h]
 		m.slots[h] = uint8(i + 1)
+		m.lengths |= 1 << (len(f.name) & 63)
+		m.ends |= 1 << (f.name[len(f.name)-1] & 63)
 	}
 	return m
+}
+
+// rejects reports whether it is certain that no field has this name.
+func (m *matcher) rejects(name []byte) bool {
+	n := len(name)
+	return n == 0 || m.lengths>>(n&63)&(m.ends>>(name[n-1]&63))&1 == 0
 }
 
 // nameHash returns the slot of a name.
 func nameHash(name []byte) uint8 {
 	n := len(name)
-	if n == 0 {
-		return 0
-	}
 	return uint8(n*31 + int(name[0])*7 + int(name[n-1])*13 + int(name[n/2])*3)
 }
 
 // find returns the field called name, nil if there is none.
 func (m *matcher) find(name []byte) *field {
-	for i := m.slots[nameHash(name)]; i != 0; i = m.next[i-1] {
-		if f := &m.fields[i-1]; f.name == string(name) {
-			return f
-		}
+	if i := m.index(name); i >= 0 {
+		return &m.fields[i]
 	}
 	return nil
+}
+
+// index returns the index of the field called name, -1 if there is none.
+func (m *matcher) index(name []byte) int {
+	if m.rejects(name) {
+		return -1
+	}
+	for i := int(m.slots[nameHash(name)]); i != 0; i = int(m.next[i-1]) {
+		if m.fields[i-1].name == string(name) {
+			return i - 1
+		}
+	}
+	return -1
 }

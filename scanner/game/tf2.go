@@ -44,4 +44,4 @@ var _ = register(&table{
 	},
 })
 
-var tf2Modes = modes{"arena", "cp", "ctf", "koth", "mvm", "passtime", "payload", "pd", "rd", "sd"}
+var tf2Modes = newModes("arena", "cp", "ctf", "koth", "mvm", "passtime", "payload", "pd", "rd", "sd")

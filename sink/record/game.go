@@ -11,14 +11,17 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
+// questionKeys are the keys of objects that have a value for each question.
+var questionKeys = [wire.NumQuestions]string{`"info":`, `"players":`, `"rules":`}
+
 // appendRoundTrips appends the round trip of each question that has one.
 func appendRoundTrips(dst []byte, r *scanner.Result) []byte {
 	const key = `"rtts_ms":{`
 	start := len(dst)
 	dst = append(dst, key...)
-	for q, key := range [wire.NumQuestions]string{`"info":`, `"players":`, `"rules":`} {
-		if r.RTTs[q] > 0 {
-			dst = appendMillis(dst, key, r.RTTs[q])
+	for q, d := range r.RTTs {
+		if d > 0 {
+			dst = appendMillis(dst, questionKeys[q], d)
 		}
 	}
 	if len(dst) == start+len(key) {
@@ -29,18 +32,22 @@ func appendRoundTrips(dst []byte, r *scanner.Result) []byte {
 
 // appendHashes appends the hash of each answer.
 func (e *Encoder) appendHashes(dst []byte, r *scanner.Result) []byte {
-	if r.Hashes == [wire.NumQuestions]uint64{} {
-		return dst
+	players := r.Hashes[wire.QuestionPlayers]
+	if r.Hashes[wire.QuestionInfo]|r.Hashes[wire.QuestionRules] == 0 { // as usual
+		if players == 0 {
+			return dst
+		}
+		dst = appendHash(append(dst, `"hashes":{"players":"`...), e.playersHash(players))
+		return append(dst, `"},`...)
 	}
 	dst = append(dst, `"hashes":{`...)
-	for q, key := range [wire.NumQuestions]string{`"info":"`, `"players":"`, `"rules":"`} {
-		h := r.Hashes[q]
+	for q, h := range r.Hashes {
 		if wire.Question(q) == wire.QuestionPlayers {
 			h = e.playersHash(h)
 		}
 		if h != 0 {
-			dst = appendHash(append(dst, key...), h)
-			dst = append(dst, '"', ',')
+			dst = append(append(dst, questionKeys[q]...), '"')
+			dst = append(appendHash(dst, h), '"', ',')
 		}
 	}
 	return end(dst, '}')
@@ -90,6 +97,10 @@ func appendGame(dst []byte, g *game.Game) []byte {
 
 // appendPlaces appends how many play, wait, and could play.
 func appendPlaces(dst []byte, g *game.Game) []byte {
+	const keys = 1<<game.KeyPlayers | 1<<game.KeyMaxPlayers | 1<<game.KeyQueue | 1<<game.KeyBots
+	if g.Has&keys == 0 {
+		return dst
+	}
 	if g.Has.Has(game.KeyPlayers) {
 		dst = appendCount(dst, `"players":`, g.Players)
 	}
@@ -112,6 +123,10 @@ func appendCount(dst []byte, key string, n int) []byte {
 
 // appendPlay appends the mode of play and the region.
 func appendPlay(dst []byte, g *game.Game) []byte {
+	const keys = 1<<game.KeyVersion | 1<<game.KeyMap | 1<<game.KeyMode | 1<<game.KeyRegion
+	if g.Has&keys == 0 {
+		return dst
+	}
 	if g.Has.Has(game.KeyVersion) {
 		dst = appendText(dst, `"version":`, g.Version)
 	}
@@ -128,6 +143,10 @@ func appendPlay(dst []byte, g *game.Game) []byte {
 }
 
 func appendTruths(dst []byte, g *game.Game) []byte {
+	const keys = 1<<game.KeyPVP | 1<<game.KeyPassword | 1<<game.KeyModded | 1<<game.KeyAnticheat
+	if g.Has&keys == 0 {
+		return dst
+	}
 	if g.Has.Has(game.KeyPVP) {
 		dst = appendBool(dst, `"pvp":`, g.PVP)
 	}
@@ -207,8 +226,9 @@ func appendSources(dst []byte, g *game.Game) []byte {
 	const key = `"sources":{`
 	start := len(dst)
 	dst = append(dst, key...)
-	for k := game.Key(0); k < game.NumKeys; k++ {
-		if from := g.Source(k); from != "" && g.Has.Has(k) {
+	for set := g.Has & allKeys; set != 0; set &= set - 1 {
+		k := game.Key(bits.TrailingZeros32(uint32(set)))
+		if from := g.Source(k); from != "" {
 			dst = append(dst, '"')
 			dst = append(dst, k.String()...)
 			dst = append(dst, '"', ':')
@@ -226,6 +246,9 @@ func appendSources(dst []byte, g *game.Game) []byte {
 	}
 	return end(dst, '}')
 }
+
+// allKeys are the common keys.
+const allKeys game.Keys = 1<<game.NumKeys - 1
 
 // The keywords of INFO as a source, and what stands before the name of an attribute.
 const (

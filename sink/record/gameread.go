@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/a2sscan/a2sscan/scanner"
@@ -83,7 +82,13 @@ func (v values) game(err *error) *game.Game {
 }
 
 func isGameID(id string) bool {
-	return id != "" && strings.Trim(id, "abcdefghijklmnopqrstuvwxyz0123456789_") == ""
+	for i := range len(id) {
+		c := id[i]
+		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '_' {
+			return false
+		}
+	}
+	return id != ""
 }
 
 // gameAttributes reads the attributes in their order, the first of each name.

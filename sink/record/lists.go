@@ -24,13 +24,13 @@ func (e *Encoder) appendPlayers(dst []byte, r *scanner.Result) []byte {
 }
 
 func (e *Encoder) appendPlayer(dst []byte, p *wire.Player) []byte {
-	if p.Index == 0 { // most servers send it for everyone (EC-77)
-		dst = append(dst, `{"index":0,`...)
+	if p.Index == 0 && e.Names == nil { // most servers send it for everyone (EC-77)
+		dst = appendUsualName(dst, p.Name)
 	} else {
 		dst = appendUint(dst, `{"index":`, uint64(p.Index))
+		dst = e.appendName(dst, p.Name)
+		dst = append(dst, `"score":`...)
 	}
-	dst = e.appendName(dst, p.Name)
-	dst = append(dst, `"score":`...)
 	dst = appendSigned(dst, int64(p.Score))
 	dst = append(dst, `,"duration":`...)
 	dst = appendFloat(dst, p.Duration)
@@ -41,6 +41,28 @@ func (e *Encoder) appendPlayer(dst []byte, p *wire.Player) []byte {
 		dst = appendSigned(dst, int64(p.Money))
 	}
 	return append(dst, '}', ',')
+}
+
+// appendUsualName appends a player of index 0 up to the score. It makes room for all of
+// that at once.
+func appendUsualName(dst, name []byte) []byte {
+	const head, tail = `{"index":0,"name":"`, `","score":`
+	old, n := len(dst), len(name)
+	size := len(head) + n + len(tail)
+	dst = slices.Grow(dst, size)[:old+size]
+	d := dst[old:]
+	copy(d, head)
+	if copyPlain(d[len(head):len(head)+n], name) {
+		copy(d[len(head)+n:], tail)
+		return dst
+	}
+	as := clean(name)
+	if as == n {
+		copy(d[len(head)+n:], tail)
+		return dst
+	}
+	dst = appendRest(dst[:old+len(head)+as], `"name":`, name, as)
+	return append(dst, `"score":`...)
 }
 
 // appendRules appends the rules as an object, the first of each name, and their

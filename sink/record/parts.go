@@ -36,8 +36,8 @@ var partNotes = [numParts]string{
 	"master.dropped",
 }
 
-// part appends one part of r's record, unless it is dropped, and remembers its
-// length.
+// part appends one part of r's record, which r has, unless it is dropped, and remembers
+// its length.
 func (e *Encoder) part(dst []byte, p int, r *scanner.Result) []byte {
 	start := len(dst)
 	if e.dropped&(1<<p) == 0 {
@@ -47,29 +47,56 @@ func (e *Encoder) part(dst []byte, p int, r *scanner.Result) []byte {
 	return dst
 }
 
-// appendPart appends a part, if r has it.
+// appendPart appends a part, which r has.
 func (e *Encoder) appendPart(dst []byte, p int, r *scanner.Result) []byte {
-	switch {
-	case p == partTag && r.Tag != "":
+	switch p {
+	case partTag:
 		return appendText(dst, `"tag":`, r.Tag)
-	case p == partMessage && len(r.Message) > 0:
+	case partMessage:
 		return appendText(dst, `"message":`, r.Message)
-	case p == partInfo && r.HasInfo:
+	case partInfo:
 		return appendInfo(dst, &r.Info)
-	case p == partPlayers && r.HasPlayers:
+	case partPlayers:
 		return e.appendPlayers(dst, r)
-	case p == partRules && r.HasRules:
+	case partRules:
 		return e.appendRules(dst, r)
-	case p == partRulesRaw && r.HasRules && e.inexact:
+	case partRulesRaw:
 		return appendRulesRaw(dst, r.Rules)
-	case p == partGame:
+	case partGame:
 		return appendMeaning(dst, r)
-	case p == partRaw:
+	case partRaw:
 		return appendRaw(dst, r.Raw)
-	case p == partGeo && r.Geo != (scanner.Geo{}):
+	case partGeo:
 		return appendGeo(dst, &r.Geo)
-	case p == partMaster && r.Master != "":
-		return e.appendMaster(dst, r.Master)
+	}
+	return e.appendMaster(dst, r.Master)
+}
+
+// appendLists appends the answers and all other parts that follow them.
+func (e *Encoder) appendLists(dst []byte, r *scanner.Result) []byte {
+	if r.HasInfo {
+		dst = e.part(dst, partInfo, r)
+	}
+	if r.HasPlayers {
+		dst = e.part(dst, partPlayers, r)
+	}
+	if r.HasRules {
+		dst = e.part(dst, partRules, r)
+		if e.inexact {
+			dst = e.part(dst, partRulesRaw, r)
+		}
+	}
+	if r.Game != nil || r.Flags != 0 {
+		dst = e.part(dst, partGame, r)
+	}
+	if len(r.Raw) > 0 {
+		dst = e.part(dst, partRaw, r)
+	}
+	if r.Geo != (scanner.Geo{}) {
+		dst = e.part(dst, partGeo, r)
+	}
+	if r.Master != "" {
+		dst = e.part(dst, partMaster, r)
 	}
 	return dst
 }

@@ -58,16 +58,17 @@ func (e *Encoder) Append(dst []byte, scan string, r *scanner.Result) []byte {
 
 // record appends the record of r without the parts in e.dropped.
 func (e *Encoder) record(dst []byte, scan string, r *scanner.Result) []byte {
+	e.size = [numParts]int{}
 	dst = append(dst, `{"schema":1,`...)
 	if scan != "" {
 		dst = appendText(dst, `"scan":`, scan)
 	}
 	if r.Addr.IsValid() {
-		dst = appendAddr(dst, `"ip":`, r.Addr.Addr())
-		dst = appendUint(dst, `"port":`, uint64(r.Addr.Port()))
-		dst = appendAddrPort(dst, `"addr":`, r.Addr)
+		dst = appendAddress(dst, r.Addr)
 	}
-	dst = e.part(dst, partTag, r)
+	if r.Tag != "" {
+		dst = e.part(dst, partTag, r)
+	}
 	if !r.Time.IsZero() {
 		dst = e.clock.append(dst, `"time":`, r.Time)
 	}
@@ -76,11 +77,11 @@ func (e *Encoder) record(dst []byte, scan string, r *scanner.Result) []byte {
 	}
 	dst = appendErrors(dst, r)
 	dst = e.appendNotes(dst, r)
-	dst = e.part(dst, partMessage, r)
-	dst = e.appendTraffic(dst, r)
-	for p := partInfo; p < numParts; p++ {
-		dst = e.part(dst, p, r)
+	if len(r.Message) > 0 {
+		dst = e.part(dst, partMessage, r)
 	}
+	dst = e.appendTraffic(dst, r)
+	dst = e.appendLists(dst, r)
 	dst[len(dst)-1] = '}'
 	return append(dst, '\n')
 }
@@ -91,9 +92,9 @@ func appendErrors(dst []byte, r *scanner.Result) []byte {
 		return dst
 	}
 	dst = append(dst, `"errors":{`...)
-	for q, key := range [wire.NumQuestions]string{`"info":`, `"players":`, `"rules":`} {
-		if r.Err[q] != 0 {
-			dst = appendWord(dst, key, r.Err[q].String())
+	for q, code := range r.Err {
+		if code != 0 {
+			dst = appendWord(dst, questionKeys[q], code.String())
 		}
 	}
 	return end(dst, '}')

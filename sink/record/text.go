@@ -146,8 +146,16 @@ func clean[T text](s T) (n int) {
 			n++
 		}
 		start := n
-		for n < len(s) && trails[s[n]].n > 0 && follows(s[n+1:], trails[s[n]]) {
-			n += 1 + int(trails[s[n]].n)
+		for n < len(s) {
+			t := trails[s[n]]
+			if t.n == 1 && n+1 < len(s) && s[n+1]-t.lo <= t.hi-t.lo { // most letters of Europe
+				n += 2
+				continue
+			}
+			if t.n == 0 || !follows(s[n+1:], t) {
+				break
+			}
+			n += 1 + int(t.n)
 		}
 		if n == start {
 			return n

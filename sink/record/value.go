@@ -3,6 +3,7 @@ package record
 import (
 	"encoding/binary"
 	"net/netip"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -24,8 +25,29 @@ func end(dst []byte, bracket byte) []byte {
 // appendText appends text from a stranger, and if it is not valid UTF-8 its exact
 // bytes under KEY_hex.
 func appendText[T text](dst []byte, key string, s T) []byte {
-	dst = append(dst, key...)
-	dst, valid := appendString(dst, s)
+	return appendValue(append(dst, key...), key, s)
+}
+
+// appendValue is appendText behind the key. Most texts are plain.
+func appendValue[T text](dst []byte, key string, s T) []byte {
+	old, n := len(dst), len(s)
+	dst = slices.Grow(dst, n+len(`"",`))[:old+n+len(`"",`)]
+	d := dst[old:]
+	d[0], d[n+1], d[n+2] = '"', '"', ','
+	if copyPlain(d[1:1+n], s) {
+		return dst
+	}
+	as := clean(s)
+	if as == n {
+		return dst
+	}
+	return appendRest(dst[:old+1+as], key, s, as)
+}
+
+// appendRest appends the rest of a text, from s[as] on, with the quote behind it, and
+// its exact bytes under KEY_hex if it is not valid UTF-8.
+func appendRest[T text](dst []byte, key string, s T, as int) []byte {
+	dst, valid := appendEscaped(dst, s, as)
 	if !valid {
 		dst = append(dst, ',')
 		dst = append(dst, key[:len(key)-len(`":`)]...)
@@ -104,36 +126,38 @@ func appendBool(dst []byte, key string, v bool) []byte {
 	return append(dst, ',')
 }
 
-func appendAddr(dst []byte, key string, a netip.Addr) []byte {
-	dst = append(dst, key...)
-	dst = append(dst, '"')
-	if a = a.Unmap(); !a.Is4() {
-		dst = a.WithZone("").AppendTo(dst)
-		return append(dst, '"', ',')
+// appendAddress appends an address as ip and port, and once more as addr, both in one
+// text.
+func appendAddress(dst []byte, a netip.AddrPort) []byte {
+	ip := a.Addr().Unmap()
+	dst = append(dst, `"ip":"`...)
+	from := len(dst)
+	dst = appendIP(dst, ip)
+	to := len(dst)
+	dst = append(dst, `","port":`...)
+	port := len(dst)
+	dst = appendNumber(dst, uint64(a.Port()))
+	end := len(dst)
+	if ip.Is4() {
+		dst = append(dst, `,"addr":"`...)
+		dst = append(append(dst, dst[from:to]...), ':')
+	} else {
+		dst = append(dst, `,"addr":"[`...)
+		dst = append(append(dst, dst[from:to]...), ']', ':')
 	}
-	for _, part := range a.As4() {
-		dst = append(appendNumber(dst, uint64(part)), '.')
-	}
-	dst[len(dst)-1] = '"'
-	return append(dst, ',')
+	dst = append(dst, dst[port:end]...)
+	return append(dst, '"', ',')
 }
 
-// appendAddrPort appends an address and its port as one text.
-func appendAddrPort(dst []byte, key string, a netip.AddrPort) []byte {
-	dst = append(dst, key...)
-	dst = append(dst, '"')
-	if ip := a.Addr().Unmap(); ip.Is4() {
-		for _, part := range ip.As4() {
-			dst = append(appendNumber(dst, uint64(part)), '.')
-		}
-		dst[len(dst)-1] = ':'
-	} else {
-		dst = append(dst, '[')
-		dst = ip.WithZone("").AppendTo(dst)
-		dst = append(dst, ']', ':')
+// appendIP appends an address that is no IPv4 address in IPv6, without its zone.
+func appendIP(dst []byte, ip netip.Addr) []byte {
+	if !ip.Is4() {
+		return ip.WithZone("").AppendTo(dst)
 	}
-	dst = appendNumber(dst, uint64(a.Port()))
-	return append(dst, '"', ',')
+	for _, part := range ip.As4() {
+		dst = append(appendNumber(dst, uint64(part)), '.')
+	}
+	return dst[:len(dst)-1]
 }
 
 // appendMillis appends d in milliseconds, truncated to microseconds, without
