@@ -167,9 +167,10 @@ func (t *task) audit(c *Client, l list.Stats, s *scanner.Stats) {
 	equal("servers with an answer and records", s.Answered(), c.Records)
 }
 
-// remembers reports whether the scan remembers finished targets for a while.
-// Otherwise it can't distinguish a late reply from a foreign one.
-func (t *task) remembers() bool { return t.Config.Cooldown != off }
+// remembers reports whether the scan remembers finished targets until their last reply
+// has come. Otherwise it can't distinguish a late reply from a foreign one. It remembers
+// them for two to four seconds: the second answer of a server 3 s away may be later.
+func (t *task) remembers() bool { return t.Config.Cooldown != off && !t.Config.Fleet.Tail }
 
 // writeList writes the file of targets: all ports of an address, then the next
 // address.

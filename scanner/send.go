@@ -71,16 +71,13 @@ func (s *sender) add(r ref, sl *slot, q wire.Question) {
 	s.gso.mark(s.packets, s.out, &sl.session)
 }
 
-// flush sends the batch. A round trip begins when its datagram went out: each is taken
-// to have needed the same part of the call's time. flush returns how many datagrams it removed from the batch,
+// flush sends the batch. It returns how many datagrams it removed from the batch,
 // and the one among them that could not be sent, or nil.
 func (s *sender) flush() (done int, failed *outgoing) {
-	begun := s.clock()
-	n, err := s.sock.Send(s.packets)
-	took := s.clock() - begun
-	n = max(n, 0)
-	for i := range s.out[:n] {
-		s.sent(begun+took*time.Duration(2*i+1)/time.Duration(2*n), i)
+	n, err := 0, error(nil)
+	for to := 0; n == to && n < len(s.packets) && err == nil; {
+		to = s.pieceEnd(n)
+		n, err = s.sendPiece(n, to)
 	}
 	if n > 0 {
 		s.again = 0
@@ -92,6 +89,34 @@ func (s *sender) flush() (done int, failed *outgoing) {
 	}
 	s.keepUnsent(n)
 	return n, failed
+}
+
+// pieceLen is how many datagrams of a batch are sent with one call. A round trip begins
+// when its datagram leaves, and that is known only to a part of the call.
+const pieceLen = 32
+
+// pieceEnd returns where the piece of the batch ends that begins at from. It does not
+// separate two datagrams that are to be sent in one piece.
+func (s *sender) pieceEnd(from int) int {
+	to := min(from+pieceLen, len(s.packets))
+	if to < len(s.packets) && s.packets[to-1].GSO {
+		to++
+	}
+	return to
+}
+
+// sendPiece sends the datagrams of the batch from one index to another. Each is taken
+// to have needed the same part of the time of the call. sendPiece returns how many of
+// the batch went out so far, and why the next one did not.
+func (s *sender) sendPiece(from, to int) (n int, err error) {
+	begun := s.clock()
+	n, err = s.sock.Send(s.packets[from:to])
+	took := s.clock() - begun
+	n = max(n, 0)
+	for i := range n {
+		s.sent(begun+took*time.Duration(2*i+1)/time.Duration(2*n), from+i)
+	}
+	return from + n, err
 }
 
 // sent records that datagram i of the batch went out at a time.
