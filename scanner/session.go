@@ -125,13 +125,10 @@ func (c *clock) lastAt() time.Duration { return c.at(c.sentUS) }
 // at returns the time that is so many µs after the first datagram.
 func (c *clock) at(us uint32) time.Duration { return c.firstAt + time.Duration(us)*time.Microsecond }
 
-// since returns the time from then to now. When a datagram left is known only to a
-// part of a millisecond, so an answer may seem to be earlier.
+// since returns the time from then to now, at least a microsecond. When a datagram left
+// is known only to a part of a millisecond, so an answer may seem to be earlier.
 func (c *clock) since(us uint32, now time.Duration) time.Duration {
-	if d := now - c.at(us); d >= 0 {
-		return d
-	}
-	return time.Microsecond
+	return max(now-c.at(us), time.Microsecond)
 }
 
 // sent notes that a datagram was sent.

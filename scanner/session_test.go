@@ -205,3 +205,20 @@ func (p *player) show() {
 	}
 	fmt.Fprintf(&p.out, "\t> wait until %v\n", t.clock.wake())
 }
+
+// TestSince: a round trip is never 0, which stands for an unknown one, though its ends
+// are known only to a part of a millisecond.
+func TestSince(t *testing.T) {
+	c := clock{firstAt: time.Second}
+	sent := time.Second + 5*time.Microsecond
+	for now, want := range map[time.Duration]time.Duration{
+		sent + 100*time.Microsecond: 100 * time.Microsecond,
+		sent + 300*time.Nanosecond:  time.Microsecond,
+		sent:                        time.Microsecond,
+		time.Second:                 time.Microsecond,
+	} {
+		if got := c.since(5, now); got != want {
+			t.Errorf("at %v: %v, want %v", now, got, want)
+		}
+	}
+}
