@@ -32,6 +32,7 @@ type outgoing struct {
 	ref     ref
 	q       wire.Question // the question that it serves
 	request wire.Question // the request itself: q, or GETCHALLENGE in its place
+	heard   bool          // the server answered something before
 }
 
 func newSender(cfg *Config) sender {
@@ -63,7 +64,7 @@ func (s *sender) addDue(r ref, sl *slot, room int) bool {
 func (s *sender) add(r ref, sl *slot, q wire.Question) {
 	at := s.request[len(s.out)*requestLen:][:0:requestLen]
 	request := sl.session.requestFor(q)
-	s.out = append(s.out, outgoing{r, q, request})
+	s.out = append(s.out, outgoing{r, q, request, sl.session.got != nil})
 	s.packets = append(s.packets, udp.Packet{
 		Addr: sl.source(),
 		Data: s.open.plan.appendRequest(at, request, sl.session.challengeFor(q)),
@@ -75,8 +76,9 @@ func (s *sender) add(r ref, sl *slot, q wire.Question) {
 // and the one among them that could not be sent, or nil.
 func (s *sender) flush() (done int, failed *outgoing) {
 	n, err := 0, error(nil)
+	length := s.pieceLen()
 	for to := 0; n == to && n < len(s.packets) && err == nil; {
-		to = s.pieceEnd(n)
+		to = s.pieceEnd(n, length)
 		n, err = s.sendPiece(n, to)
 	}
 	if n > 0 {
@@ -91,14 +93,31 @@ func (s *sender) flush() (done int, failed *outgoing) {
 	return n, failed
 }
 
-// pieceLen is how many datagrams of a batch are sent with one call. A round trip begins
-// when its datagram leaves, and that is known only to a part of the call.
-const pieceLen = 32
+// exactPiece is how many datagrams of a batch are sent with one call where most of them
+// will be answered.
+const exactPiece = 32
+
+// pieceLen is how many datagrams of the batch are sent with one call. A round trip
+// begins when its datagram leaves, and that is known only to a part of the call: the
+// shorter it is, the better. But calls cost time, and in a sweep hardly any target
+// answers.
+func (s *sender) pieceLen() int {
+	heard := 0
+	for i := range s.out {
+		if s.out[i].heard {
+			heard++
+		}
+	}
+	if 4*heard < len(s.out) {
+		return batchLen
+	}
+	return exactPiece
+}
 
 // pieceEnd returns where the piece of the batch ends that begins at from. It does not
-// separate two datagrams that are to be sent in one piece.
-func (s *sender) pieceEnd(from int) int {
-	to := min(from+pieceLen, len(s.packets))
+// separate two datagrams that the kernel is to take as one.
+func (s *sender) pieceEnd(from, length int) int {
+	to := min(from+length, len(s.packets))
 	if to < len(s.packets) && s.packets[to-1].GSO {
 		to++
 	}
