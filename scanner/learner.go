@@ -197,7 +197,7 @@ type Timeouts struct {
 	Blocks  int           // /8 networks that have one of their own now
 
 	Listening int    // given up early, and still listened for
-	Reopened  uint64 // of these: answered late, and asked on
+	Reopened  uint64 // of these: answered late, and were queried further
 	Dropped   uint64 // of these: not listened for to the end, since there were too many
 }
 

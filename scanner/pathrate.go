@@ -284,7 +284,6 @@ func (p *pathRate) sample(now time.Duration, sent, drops uint64) float64 {
 			p.turn(now, sent, drops)
 		}
 		p.judged++
-
 	}
 	return p.current().rate
 }

@@ -57,7 +57,11 @@ func (r *receiver) take(now, at time.Duration, p *udp.Packet) int32 {
 	if r.raw {
 		a.keepRaw(r.pool, p.Data)
 	}
-	before, waiting := a.trips.first, sl.session.agenda.silent()
+	before := a.trips.first
+	var waiting Questions
+	if r.path != nil {
+		waiting = sl.session.agenda.silent()
+	}
 	r.account(now, sl, r.deliver(at, i, p.Data))
 	if r.roundTrip != nil && before == 0 && a.trips.first > 0 {
 		r.roundTrip(a.trips.first)

@@ -24,9 +24,9 @@ func (a *app) diffCommand() *cobra.Command {
 		Use:   "diff OLD NEW",
 		Short: "Show what changed between two censuses",
 		Long: `Compares two censuses and shows what changed: which servers are new, gone, back
-or moved, and which have a new name, map, version, capacity, mode, mods, rules
-or flags, or now demand a challenge. On a terminal it prints a page; otherwise
-one line of JSON per change, with the values before and after.
+or moved, which have a new name, map, version, capacity, mode, mods, rules or
+flags, and which began or stopped to demand a challenge. On a terminal it prints
+a page; otherwise one line of JSON per change, with the values before and after.
 
 A server counts as gone if the new scan asked it and got no answer. That is
 known if the new scan ran with --unanswered, or if --targets names the list that

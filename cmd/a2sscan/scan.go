@@ -51,9 +51,9 @@ order. With --order input it queries targets while it reads. With --shard,
 several machines share a list.
 
 With --timeout auto, the default, the scan learns from round trips how long it
-is worth waiting for a reply: 150ms to 1s. It still listens to a server that it
-has given up early, and asks on if a late reply comes. At the end of the scan it
-waits less than with --timeout 1s.
+is worth waiting for a reply: 150ms to 1s. It keeps listening to a server that
+it gave up early, and continues to query it if a late reply comes. Only at the
+end of the scan it waits less than with --timeout 1s.
 
 With --rate auto, it finds the rate that the path carries: it slows down when
 more datagrams are lost at a higher rate, and not for other loss.

@@ -183,8 +183,8 @@ func (p *Port) arrival(control []byte) (ip uint64) {
 			drops := binary.NativeEndian.Uint32(data)
 			p.stats.KernelDrops += uint64(drops - p.drops) // it wraps
 			p.drops = drops
-		case h.Level == unix.SOL_SOCKET && h.Type == unix.SCM_TIMESTAMPNS && len(data) == 16:
-			p.came = int64(binary.NativeEndian.Uint64(data))*1e9 + int64(binary.NativeEndian.Uint64(data[8:]))
+		case h.Level == unix.SOL_SOCKET && h.Type == unix.SCM_TIMESTAMPNS:
+			p.came = udp.Stamp(data)
 		}
 		control = rest
 	}
