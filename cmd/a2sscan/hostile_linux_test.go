@@ -22,7 +22,7 @@ import (
 // rate is the default: at this rate the kernel's buffer has room for everything
 // that the hostile servers send.
 func TestHostileFleet(t *testing.T) {
-	network, rate := "127.70.0.0/21", "5k"
+	network, rate := "127.70.0.0/22", "5k"
 	if raceEnabled {
 		network, rate = "127.70.0.0/23", "300"
 	}

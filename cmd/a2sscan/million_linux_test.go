@@ -35,6 +35,7 @@ const (
 // times: they belong to a machine.
 func TestMillion(t *testing.T) {
 	skipShort(t)
+	t.Parallel()
 	dir := t.TempDir()
 	for night, name := range []string{"old.ndjson.zst", "new.ndjson.zst"} {
 		writeNight(t, filepath.Join(dir, name), uint64(night), *million)

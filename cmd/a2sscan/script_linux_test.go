@@ -87,6 +87,7 @@ func panics() {
 // whether such a file system can be mounted here, and [race], whether the race
 // detector is on.
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata",
 		Setup: func(env *testscript.Env) error {
