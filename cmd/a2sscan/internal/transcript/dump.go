@@ -244,6 +244,8 @@ func kindWord(k wire.Kind) string {
 		return "message: banned"
 	case wire.KindLimited:
 		return "message: too many queries"
+	case wire.KindRedirect:
+		return "message: connect to another address"
 	}
 	return "unknown to A2S"
 }
