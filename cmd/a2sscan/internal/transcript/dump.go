@@ -244,8 +244,6 @@ func kindWord(k wire.Kind) string {
 		return "message: banned"
 	case wire.KindLimited:
 		return "message: too many queries"
-	case wire.KindRedirect:
-		return "message: connect to another address"
 	}
 	return "unknown to A2S"
 }
