@@ -14,20 +14,17 @@ import (
 type challenges struct {
 	current wire.Challenge // in use; NoChallenge: none yet
 	origin  Questions      // the questions that it may have been the reply to
-	seenAt  time.Duration  // when current, or one in own, last came
 	echoed  bool           // current has come since the last datagram was sent
 	same    uint8          // how many rounds of requests were answered by current again
 	resent  Questions      // sent with several challenges, so that an answer can't be assigned to one of them
+	seenAt  time.Duration  // when current, or one in own, last came
 
-	rounds [wire.NumQuestions]uint8 // challenges that came in answer to each question
-
-	seen     uint8              // how many came
-	values   [32]wire.Challenge // the most recent distinct ones
-	oldest   uint8              // index of the oldest in values
-	repeated [2]wire.Challenge  // the most recent values that came more than once
-	repeats  uint8              // how many of repeated are set
-	pinned   bool               // other challenges are ignored
-	returned bool               // an older one has replaced the current one since the last wait
+	rounds   [wire.NumQuestions]uint8 // challenges that came in answer to each question
+	seen     uint8                    // how many came
+	oldest   uint8                    // index of the oldest in values
+	repeats  uint8                    // how many of repeated are set
+	pinned   bool                     // other challenges are ignored
+	returned bool                     // an older one has replaced the current one since the last wait
 
 	get      Questions // to be asked for a challenge by GETCHALLENGE
 	getFirst bool      // the game is one whose servers want GETCHALLENGE
@@ -37,6 +34,9 @@ type challenges struct {
 	renewed Questions                         // this was tried for them, or is useless
 	owned   Questions                         // questions that have their own challenge
 	own     [wire.NumQuestions]wire.Challenge // the challenges of owned
+
+	repeated [2]wire.Challenge  // the most recent values that came more than once
+	values   [32]wire.Challenge // the most recent distinct ones
 }
 
 // of returns the challenge to send q with.

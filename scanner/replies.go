@@ -9,36 +9,32 @@ import (
 )
 
 // answer holds what one server sent so far. Its messages are in chunks, which
-// belong to a pool and never move, since a decoded message points into them.
+// belong to a pool and never move, since a decoded message points into them. What
+// every datagram changes comes first, and so takes few cache lines.
 type answer struct {
-	challenges challenges
-	trips      trips
-	suspicion  suspicion
-	hints      hints
-	unpacking  unpacking
+	firstAt     time.Duration // first datagram received
+	lastAt      time.Duration // last datagram received
+	recvBytes   uint64
+	received    uint32
+	infoReplies uint32     // datagrams and reassembled replies
+	conflicts   uint32     // fragments that contradicted an earlier one
+	attempt     uint8      // which one the first datagram came after
+	partial     Questions  // messages that lack their end
+	inCode      wire.Error // what was wrong with in
+	unpacking   unpacking
+	hints       hints
+	suspicion   suspicion
+	trips       trips
+	chunks      [][]byte
+	challenges  challenges
 
-	firstAt   time.Duration // first datagram received
-	lastAt    time.Duration // last datagram received
-	recvBytes uint64
-	received  uint32
-	attempt   uint8 // which one the first datagram came after
+	info, players, rules, gold, text, pong []byte
 
-	partial Questions // messages that lack their end
-
-	info, gold, players, rules, text, pong []byte
-
-	in       wire.Info  // the 'I', or the 'm' while there is no 'I'
-	inCode   wire.Error // what was wrong with it
-	goldKept goldInfo   // of the 'm'
-
-	pingRTT time.Duration
-
-	infoReplies uint32 // datagrams and reassembled replies
-	conflicts   uint32 // fragments that contradicted an earlier one
-
-	chunks [][]byte
-	first  [4][]byte // the memory of chunks: mostly there are no more
-	raw    []byte    // every datagram after its length, if the scan keeps them
+	first    [4][]byte // the memory of chunks: mostly there are no more
+	in       wire.Info // the 'I', or the 'm' while there is no 'I'
+	goldKept goldInfo  // of the 'm'
+	pingRTT  time.Duration
+	raw      []byte // every datagram after its length, if the scan keeps them
 }
 
 // goldInfo is what an 'm' is needed for when an 'I' has taken its place.

@@ -142,11 +142,11 @@ type trips struct {
 	each   [wire.NumQuestions]time.Duration // of each
 	sentUS [wire.NumRequests]uint32         // µs after firstAt of the session: when each was sent last
 
-	late    time.Duration             // what the round trip was at least, if several requests were sent before something came
-	unsure  bool                      // it came after several requests, and may answer any of them
-	doubled bool                      // a copy of it came
 	asked   [wire.NumQuestions]uint32 // µs after firstAt of the session: when each was sent first, with this challenge
-	took    time.Duration             // from then to the answer that came just now
+	late    time.Duration             // what the round trip was at least, if several requests were sent before something came
+	took    time.Duration             // from asked to the answer that came just now
+	unsure  bool                      // the answer came after several requests, and may belong to any of them
+	doubled bool                      // a copy of it came
 }
 
 // again notes a reply that came before. It is no news, but it says which request the
