@@ -128,7 +128,7 @@ var schemaKeys = withHex([]field{
 		about: "what each vantage point saw, in a census that merge --origins made of several"},
 })
 
-// hash64 is how a hash is written.
+// hash64 matches a hash in hex.
 const hash64 = `^[0-9a-f]{16}$`
 
 var errorFields = []field{
@@ -219,7 +219,7 @@ var originFields = withHex([]field{
 	{name: "max_players", is: typeUint8, about: "most players at a time, as info says"},
 })
 
-// withHex adds after each text the key of its exact bytes.
+// withHex inserts the key of the exact bytes after each text.
 func withHex(fields []field) (all []field) {
 	for _, f := range fields {
 		all = append(all, f)
