@@ -41,7 +41,8 @@ func (p *page) write(out io.Writer, c *whole.Comparison, o *Options) {
 	}
 }
 
-// bothNights describes how the servers of both nights changed in what always changes.
+// bothNights describes the changes that happen all the time to servers of both
+// nights: of people and of maps.
 func bothNights(c *whole.Comparison) string {
 	s := console.Plural(c.Compared, "server") + " answered on both nights, with as many people as before"
 	if c.PeopleMore+c.PeopleFewer > 0 {
@@ -124,8 +125,8 @@ func (p *page) game(out io.Writer, id string, kinds map[whole.Kind]uint64, stat 
 	}
 }
 
-// line formats one change for the page. A third of what a wide screen has beyond 100
-// columns is for the name.
+// line formats one change for the page. On a screen wider than 100 columns, the name
+// gets a third of the additional columns.
 func (p *page) line(c *whole.Change) string {
 	name := console.Quoted(c.Name, 30+max(p.width-100, 0)/3)
 	s := fmt.Sprintf("%-9s %-21s %s", kindText(c.Kind), c.Addr, name)
