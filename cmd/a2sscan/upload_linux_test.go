@@ -268,7 +268,7 @@ func (u *uploading) isDone() bool {
 // names returns the names of the objects.
 func (u *uploading) names() []string { return slices.Sorted(maps.Keys(u.store.objects(u.prefix))) }
 
-// checkSeen: an object never changes once the store has it.
+// checkSeen: a part never changes once the store has it.
 func (u *uploading) checkSeen() {
 	now := u.store.objects(u.prefix)
 	for name, content := range u.seen {
