@@ -98,11 +98,12 @@ func (a *agenda) giveUpAll(code wire.Error) {
 	}
 }
 
-// looped reports whether a question was given up for too many challenges. If some
-// of them were forged, the answer to one of the others may come yet.
+// looped reports whether a question was given up because of too many challenges. If
+// some of them were forged, a request with a genuine one may still be answered.
 func (a *agenda) looped() bool { return slices.Contains(a.err[:], wire.ErrChallengeLoop) }
 
-// reopen opens again what was given up for too many challenges.
+// reopen opens the questions again that were given up because of too many
+// challenges.
 func (a *agenda) reopen() {
 	for q := range each(AskAll) {
 		if a.err[q] == wire.ErrChallengeLoop {

@@ -23,7 +23,7 @@ const Off = -1
 const (
 	DefaultRate        = 5000
 	DefaultAddressRate = 10
-	DefaultTimeout     = time.Second
+	DefaultTimeout     = time.Second // of the first attempt; Schedule derives the later waits from it
 	DefaultRetries     = 2
 	DefaultCooldown    = 2 * time.Second
 	DefaultByteBudget  = 256 << 20

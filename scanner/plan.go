@@ -243,8 +243,9 @@ func (p *plan) ping(s *session) {
 	}
 }
 
-// askFirst asks q of a server of which no challenge is known. Of some games it is
-// known that a list is answered only to a challenge that GETCHALLENGE gave.
+// askFirst asks q of a server whose challenge is not known yet. Servers of some
+// games send a list only for a challenge obtained with GETCHALLENGE; for those, that
+// request is sent instead of q.
 func (s *session) askFirst(q Questions) {
 	s.ask(q)
 	if s.got != nil && s.got.challenges.getFirst && q != AskInfo && s.beside&besideGet == 0 {

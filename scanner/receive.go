@@ -160,9 +160,10 @@ func (d *drained) note(now time.Duration, received int) {
 	d.behind = d.emptyAt < now && d.until == d.emptyAt
 }
 
-// arrival is when the kernel received a datagram that was read now. wall is now by the
-// clock of the stamp. Where that clock was set meanwhile, or there is no stamp, it is
-// now: nothing is in the socket that came before it was empty.
+// arrival returns when the kernel received a datagram that the loop reads now. wall
+// is the current time on the clock that took stamp. arrival returns now if there is
+// no stamp, or if the stamp is impossible because that clock was set: it lies in the
+// future, or before the socket was empty the time before last.
 func (d *drained) arrival(now time.Duration, wall, stamp int64) time.Duration {
 	age := time.Duration(wall - stamp)
 	if stamp == 0 || age < 0 || now-age < d.before {

@@ -8,14 +8,15 @@ import "time"
 //	attempt        1     2     3 and later   second pass
 //	wait           1     1.5   2             2            timeouts
 //
-// A target that stays silent is sent its first question so often and is then
-// given up. One that answers may wait longer: never less than two of its round
-// trips, and more often, if part of an answer came (see session.go).
+// A target that stays silent is sent its first question this often and is then
+// given up. The scan waits longer for a target that has answered: at least two of its
+// round trips (see plan.timeout in plan.go). A question gets more attempts if part of
+// an answer or a challenge came (see plan.maxAsks).
 //
 // A scan that learns its timeouts (see learner.go) makes the attempts earlier: base
-// is what it learned, at most Timeout. The last attempt stays 1.2 s behind the first
-// one, as far as Timeout allows: a limit of one query a second, or a gap in the path,
-// takes all attempts that are close together. With retries 2:
+// is what it learned, at most Timeout. The last attempt still comes 1.2 s after the
+// first one, if Timeout allows, because a limit of one query per second, or a gap in
+// the path, swallows all attempts that are close together. With retries 2:
 //
 //	attempt   after the first one          and waits
 //	1         0                            1 base

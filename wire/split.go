@@ -264,8 +264,8 @@ func (f *Fragment) Decode(datagram []byte, l Layout, compressed bool) error {
 	return nil
 }
 
-// readPacked takes size and CRC-32 off the payload. It reports false if they are
-// cut.
+// readPacked moves the size and CRC-32 of a compressed reply from the payload to
+// their fields. It reports false if the payload is too short for them.
 func (f *Fragment) readPacked() bool {
 	if !f.Compressed || f.Number != 0 {
 		return true

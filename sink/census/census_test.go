@@ -278,9 +278,9 @@ func TestNoMoves(t *testing.T) {
 	}
 }
 
-// TestRulesOfChange: a change shows the rules that differ, and those that one night
-// has alone, whatever their order. Of equal names the last counts; volatile rules and
-// equal ones are not shown.
+// TestRulesOfChange: a change shows the rules that differ and those that only one of
+// the nights has, in any order. If a name is repeated, its last value counts.
+// Volatile and unchanged rules are not shown.
 func TestRulesOfChange(t *testing.T) {
 	line := func(rules string) []byte {
 		return fmt.Appendf(nil, `{"schema":1,"ip":"203.0.113.7","port":1,"status":"ok","info":{"name":"One"},"rules":{%s}}`+"\n", rules)
