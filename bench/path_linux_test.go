@@ -33,7 +33,7 @@ func (l link) commands() []string {
 	return all
 }
 
-// run measures a workload behind the link.
+// run measures a workload over the link.
 func (l link) run(t *testing.T, c Config) Result {
 	t.Helper()
 	var r Result
