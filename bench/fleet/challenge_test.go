@@ -212,8 +212,8 @@ func TestTruthOfSilence(t *testing.T) {
 	}
 }
 
-// FuzzRespond sends arbitrary datagrams to servers of all kinds. They may answer
-// only what DecodeRequest accepts, and never with more than a storm.
+// FuzzRespond sends arbitrary datagrams to servers of all kinds. They may answer only
+// requests that DecodeRequest accepts, with at most as many datagrams as a ReplyStorm.
 func FuzzRespond(f *testing.F) {
 	c := testConfig()
 	c.Hostile, c.HostileKinds = 0.5, nil

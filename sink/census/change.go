@@ -102,8 +102,8 @@ type Comparison struct {
 	AskedKnown string `json:"asked_known,omitempty"`
 	// NotAskedWhy says why DiffOptions.Asked does not prove that its targets were asked.
 	NotAskedWhy string `json:"not_asked_why,omitempty"`
-	// LikelyLost estimates how many of the gone servers are alive, but had their
-	// datagrams lost. Nil: there is no estimate.
+	// LikelyLost estimates how many of the gone servers are alive, and silent only
+	// because datagrams were lost. Nil: there is no estimate.
 	LikelyLost *float64 `json:"likely_lost,omitempty"`
 }
 
