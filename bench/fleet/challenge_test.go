@@ -74,8 +74,8 @@ func TestChallenge(t *testing.T) {
 	}
 }
 
-// TestChallengeOnLists checks that INFO is answered without a challenge and the
-// lists are not.
+// TestChallengeOnLists checks which questions servers of some kinds answer without a
+// challenge.
 func TestChallengeOnLists(t *testing.T) {
 	for kind, want := range map[Kind][wire.NumQuestions]wire.Kind{
 		Source:      {wire.KindChallenge, wire.KindChallenge, wire.KindChallenge},
