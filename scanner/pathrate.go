@@ -108,10 +108,11 @@ func (y *yield) add(o yield) {
 	y.answered += o.answered
 }
 
-// share is the share that was answered.
+// share returns the share of requests that were answered.
 func (y yield) share() float64 { return y.answered / max(y.asked, 1) }
 
-// level says what a phase is part of.
+// level is the level of a phase's rate: that of the pauses between trials, or the low or
+// the high one of a trial.
 type level uint8
 
 const (

@@ -69,10 +69,10 @@ const (
 	flagDone                              // every question is answered or given up
 	flagSplit                             // fragments came: the reassembly table may hold some
 	flagQueued                            // waits in a queue of the sender
-	flagRepeat                            // what is due is a repetition
+	flagRepeat                            // the next datagram is a repetition
 	flagAnswered                          // a question was answered
 	flagRetried                           // something was sent after flagRefused
-	flagHeld                              // a challenge came; it is used once nothing is under way
+	flagHeld                              // a challenge came; it is used once no answer is outstanding
 	flagGSO                               // players and rules were asked for in one piece, and the wait for them goes on
 )
 

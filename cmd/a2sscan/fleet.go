@@ -37,7 +37,7 @@ Each server keeps its port if --port includes it (default: the 256 most frequent
 ports of the census), and as much of its address as --network allows. If that
 place is taken, it gets the next free one. --list writes a list of these places
 for scan, with the real address of each server as its tag. --compare checks
-whether a scan of the replay found what the census has.`,
+whether a scan of the replay found everything in the census.`,
 		Example: `  a2sscan fleet --for 60s
   a2sscan fleet --network 127.42.0.0/16 --alive 0.5 --loss 0.02 --hostile 0.03
   a2sscan fleet --replay census.ndjson.zst --list targets.txt`,

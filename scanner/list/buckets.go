@@ -230,8 +230,8 @@ func (b *buckets) read(dst []uint32, from *bucket) []uint32 {
 	return dst
 }
 
-// write replaces the numbers of a bucket by sorted ones, of which there are at most
-// as many, and adds the chunks that become free to freed.
+// write replaces the numbers of a bucket by sorted ones, which must not be more than the
+// bucket has now. It adds the chunks that become free to freed.
 func (b *buckets) write(to *bucket, numbers []uint32, freed *chain) {
 	old := to.chain
 	to.chain = chain{}

@@ -153,7 +153,8 @@ func (p *page) line(c *whole.Change) string {
 	return console.Shorten(strings.TrimRight(s, " "), p.width-2)
 }
 
-// Detail says what changed, from one night to the other; "" if the kind says it all.
+// Detail describes a change by its values on both nights. It returns "" if the kind is
+// enough.
 func Detail(c *whole.Change) string {
 	if WholeServer(c.Kind) {
 		if c.People > 0 {

@@ -71,7 +71,7 @@ func (c *closing) sayForeign() {
 	}
 }
 
-// Closing says where the results of a scan are, and how much to print.
+// Closing holds the places of a scan's results, and the options of its closing lines.
 type Closing struct {
 	Place   string // where the records are
 	Summary string // path of the summary file; empty: there is none

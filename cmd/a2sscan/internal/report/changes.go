@@ -130,7 +130,7 @@ func (v *changes) addSingle(game string, all []census.Change) {
 // detailShown is how many characters of a detail the page shows.
 const detailShown = 160
 
-// kindName is a kind for a reader.
+// kindName returns the name of a kind that the page shows.
 func kindName(k census.Kind) string {
 	for _, known := range kinds {
 		if known.kind == k {
@@ -140,17 +140,18 @@ func kindName(k census.Kind) string {
 	return shown(string(k), 20)
 }
 
-// changeNotes are the limits of the comparison.
+// changeNotes returns notes on what the comparison can't tell, and on changes that happen
+// all the time.
 func changeNotes(c *census.Comparison) (notes []string) {
 	if c.AskedKnown == "" {
 		why := "It is not known which servers were asked, so none is called gone."
 		if c.NotAskedWhy != "" {
-			why += " The list proves nothing: " + shown(c.NotAskedWhy, 200) + "."
+			why += " The target list does not help: " + shown(c.NotAskedWhy, 200) + "."
 		}
 		notes = append(notes, why)
 	}
 	if gone := c.Changes[census.KindGone]; gone > 0 && c.LikelyLost != nil && *c.LikelyLost >= 0.5 {
-		notes = append(notes, fmt.Sprintf("Of the %s gone, about %s are probably there, and were missed by the loss of datagrams.",
+		notes = append(notes, fmt.Sprintf("Of the %s gone, about %s are probably still there: the scan missed them because datagrams were lost.",
 			number(gone), rounded(*c.LikelyLost)))
 	}
 	if c.Compared > 0 {

@@ -62,8 +62,9 @@ func Make(t *console.Terminal, w io.Writer, o Options) error {
 	return compare.Readings(t, read...)
 }
 
-// compare finds what changed since the census before. Without one, the night before in the
-// history has the sums. It returns the censuses that were read.
+// compare finds the changes since the census before. If none is given, only the sums of
+// the night before are compared, which are in the history. compare returns the censuses
+// that were read.
 func (in *Input) compare(c *whole.Census, o *Options) (read []*whole.Census, err error) {
 	if len(o.Before) == 0 {
 		in.Before = in.History.before(night(in.Stats))

@@ -124,7 +124,7 @@ func TestServersOrder(t *testing.T) {
 	if x, y := asJSON(a.Data), asJSON(b.Data); !bytes.Equal(x, y) || a.Listed != 500 {
 		t.Errorf("%d servers, %d bytes; in the other order %d bytes", a.Listed, len(x), len(y))
 	}
-	if want := "The 500 servers that said what they are, of 501 that answered."; a.Text != want {
+	if want := "The 500 servers that answered INFO, of 501 that answered at all."; a.Text != want {
 		t.Errorf("%q, want %q", a.Text, want)
 	}
 }

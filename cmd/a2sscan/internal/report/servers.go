@@ -247,7 +247,7 @@ func (t *serverTable) describe(s *census.Stats, cut bool) string {
 		return fmt.Sprintf("The %s with the most people, of %s that answered: as many as fit into a page of %d MB.",
 			console.Plural(listed, "server"), number(s.All.Servers), MaxSize/1_000_000)
 	case listed < s.All.Servers:
-		return fmt.Sprintf("The %s that said what they are, of %s that answered.", console.Plural(listed, "server"), number(s.All.Servers))
+		return fmt.Sprintf("The %s that answered INFO, of %s that answered at all.", console.Plural(listed, "server"), number(s.All.Servers))
 	}
 	return "All " + console.Plural(s.All.Servers, "server") + " that answered."
 }

@@ -107,7 +107,7 @@ what to do next:
   %s scan --help
 `, program, DemoFile, program, program)
 	if !Proven(report) {
-		return console.Fail(console.ExitNumbers, "the records are not what the servers are")
+		return console.Fail(console.ExitNumbers, "the records do not match the servers")
 	}
 	return nil
 }
@@ -143,7 +143,7 @@ func Proof(r fleetjudge.Report) string {
 // invented.
 func Proven(r fleetjudge.Report) bool { return r.AsTheyAre == r.Servers && r.Twice+r.Invented == 0 }
 
-// writeFound writes the demo's summary for a user who has never seen one.
+// writeFound writes what the demo found, for a user who has never seen a summary.
 func writeFound(out io.Writer, sum *ledger.Summary, width int) {
 	l, d := &sum.Targets, &sum.Datagrams
 	rows := []struct{ what, found string }{

@@ -90,7 +90,7 @@ func exists(to Location) *Error {
 		Hint: "choose another name, such as one for each shard; --force replaces it"}
 }
 
-// What the store has under the name of an object.
+// What the store may already have under the name of an object.
 const (
 	nothing = iota
 	same
