@@ -125,7 +125,8 @@ func TestOddRecords(t *testing.T) {
 	if *b.Info.Name != "aé\"" || *b.Info.Players != 7 || !*b.Info.Password || b.Info.Bots != nil || *b.RTT != -1500 {
 		t.Errorf("%+v %+v", b, b.Info)
 	}
-	p := newPacker(0, columnTree(false), 1)
+	tree := columnTree(false)
+	p := newPacker(0, tree, len(tree.schema().Columns()))
 	for _, line := range []string{`{"addr":`, `[]`, `{"addr":"a"}}`, `x`} {
 		if _, err := p.pack([]byte(line)); err == nil {
 			t.Errorf("%s is a record", line)
