@@ -27,8 +27,8 @@ const (
 	bareStall   = 2 * time.Second // without a datagram: one was lost
 )
 
-// bare is a client that decodes nothing; it only knows how many datagrams to
-// expect.
+// bare is a client that decodes nothing except challenges: it counts the other
+// replies by kind.
 type bare struct {
 	*Client
 	t    *task
@@ -94,8 +94,8 @@ func (t *task) listen() (net.PacketConn, error) {
 }
 
 // listenBare opens a socket with buffers like the scanner's. If whole is set, it
-// forbids fragmentation, as the scanner does, which saves the kernel the work of
-// choosing identifications.
+// forbids fragmentation, as the scanner does: the kernel then need not choose an
+// identification for each datagram.
 func listenBare(whole bool) (*net.UDPConn, error) {
 	lc := net.ListenConfig{Control: func(_, _ string, raw syscall.RawConn) error {
 		return raw.Control(func(fd uintptr) {
@@ -118,8 +118,7 @@ func listenBare(whole bool) (*net.UDPConn, error) {
 	return pc.(*net.UDPConn), nil
 }
 
-// heard summarises a batch of received datagrams as far as it determines what to
-// send next.
+// heard is what a batch of received datagrams says about what to send next.
 type heard struct {
 	to         []net.Addr // servers that sent a challenge
 	challenges []wire.Challenge
@@ -176,8 +175,8 @@ func (b *bare) readAll(full chan<- *heard, empty <-chan *heard) error {
 	return nil
 }
 
-// writeAll continues after an error, so that the reader is never left waiting for
-// it: the reader notices by itself when nothing more arrives.
+// writeAll continues after an error, because the reader waits for empty blocks. The
+// reader notices by itself when nothing more arrives.
 func (b *bare) writeAll(full <-chan *heard, empty chan<- *heard) (err error) {
 	for h := range full {
 		if e := b.write(h); e != nil && err == nil {
@@ -278,7 +277,7 @@ func (b *bare) flush() error {
 	return nil
 }
 
-// watch ends the reading of a polled socket when nothing more arrives: a datagram
+// watch makes reading from a polled socket fail when nothing more arrives: a datagram
 // was lost, and the loop itself has no timeouts.
 func (b *bare) watch() (stop func()) {
 	if b.t.Config.Loop != BarePolled {

@@ -112,10 +112,10 @@ func (c *checker) file(path string, answered uint64) error {
 		}
 	}
 	if d := r.Damage(); d.Found() {
-		return fmt.Errorf("%s: passed over %s", path, d)
+		return fmt.Errorf("%s: skipped %s", path, d)
 	}
 	if uint64(len(c.seen)) != answered || r.Truncated() != 0 {
-		return fmt.Errorf("%s: %d records and %d torn bytes, want %d records",
+		return fmt.Errorf("%s: %d records and %d truncated bytes, want %d records",
 			path, len(c.seen), r.Truncated(), answered)
 	}
 	return nil

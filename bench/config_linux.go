@@ -37,7 +37,7 @@ type Output string
 
 // The outputs.
 const (
-	Discard Output = "discard" // results are made, no records
+	Discard Output = "discard" // results are made, but no records
 	NDJSON  Output = "ndjson"  // a file
 	Zstd    Output = "zstd"    // a compressed file
 )
@@ -106,8 +106,8 @@ func Realistic(targets int) Config {
 	}
 }
 
-// Distant is a list of servers as of a network scan, one port of each address and
-// otherwise as Realistic.
+// Distant is Realistic with one port for each address, like the list that a scan of
+// networks makes.
 func Distant(targets int) Config {
 	c := Realistic(targets)
 	c.Addresses, c.Fleet.Ports = targets, 1
@@ -139,8 +139,8 @@ func Steady(n int, rate float64) Config {
 	return c
 }
 
-// Pacing sends datagrams at a fixed rate for five seconds, to places of which
-// hardly any is alive.
+// Pacing sends datagrams at a fixed rate for five seconds, to places that are nearly
+// all dead.
 func Pacing(rate float64) Config {
 	c := Sweep(netip.MustParsePrefix("127.16.0.0/12"))
 	c.Output, c.Rate, c.Addresses = Discard, rate, int(min(5*rate, 1<<20))

@@ -67,7 +67,7 @@ func Run(c Config) (Result, error) {
 	case r.FleetDrops > 0:
 		err = fmt.Errorf("the fleet dropped %d queries, %d times in a row: no measurement", r.FleetDrops, tries)
 	case len(r.Problems) > 0:
-		err = fmt.Errorf("a run that must not be: %q", r.Problems)
+		err = fmt.Errorf("the run is not valid: %q", r.Problems)
 	}
 	if err != nil {
 		err = fmt.Errorf("%s: %w", c.Name(), err)

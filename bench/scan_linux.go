@@ -163,7 +163,7 @@ func (t *task) audit(c *Client, l list.Stats, s *scanner.Stats) {
 	if !t.remembers() {
 		known += s.Received[scanner.ClassForeign]
 	}
-	equal("datagrams received and told from others", s.DatagramsReceived(), known)
+	equal("datagrams received and recognised", s.DatagramsReceived(), known)
 	equal("servers with an answer and records", s.Answered(), c.Records)
 }
 

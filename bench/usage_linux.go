@@ -26,7 +26,7 @@ func usage() Usage {
 }
 
 // peakRSS returns the peak memory of this process in bytes. Linux resets it on
-// exec, so that of a child does not include its parent's.
+// exec, so a child's peak does not include its parent's.
 func peakRSS() (int64, error) {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {

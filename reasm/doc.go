@@ -37,7 +37,7 @@
 // same ID. There are three layouts of the header, and nothing in a header identifies
 // its layout; nor do the application ID, the protocol number or the order of arrival.
 // Only one fragment of a group shows the layout, by the data after its header
-// ([wire.ShowLayout]). The others are held unread until it comes.
+// ([wire.ShowLayout]). The others are held unread until that one arrives.
 //
 // In a group
 //   - fragments come in any order (EC-115), mixed with those of other groups

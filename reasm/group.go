@@ -26,7 +26,7 @@ type group struct {
 	from  uint64
 	id    uint32
 	done  bool
-	since time.Duration // when its first fragment came, or when it became complete
+	since time.Duration // when its first fragment arrived, or when it became complete
 
 	sibling      *group // the next group of the source
 	older, newer *group // in the shard's order of age

@@ -175,9 +175,9 @@ func (s *shard) plausible(datagram []byte) (err error) {
 }
 
 // fits reports whether a sorted group can also be read in the layout of a fragment
-// whose place is p. Only a group of one fragment can have been sorted wrongly: the
-// only doubt is between GoldSource and one of the other two, and GoldSource's
-// number is in the byte in which those have the total. The fragments of one reply
+// whose place is p. Only a group of one fragment can have been sorted wrongly. The
+// only doubt is between GoldSource and one of the other two layouts, and GoldSource
+// has the number in the byte where those have the total. The fragments of one reply
 // have equal totals but different numbers, so a second one never fits a group in
 // the wrong layout.
 func (s *shard) fits(g *group, p place) bool {

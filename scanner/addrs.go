@@ -16,15 +16,15 @@ import (
 //
 // Targets that have to wait are held here, in order and in bounded number.
 type addrs struct {
-	every time.Duration // the time that one datagram takes; 0: no limit
-	most  int           // servers asked on one address; Off: all
+	every time.Duration // in which a bucket regains one datagram; 0: no limit
+	most  int           // servers queried per address; Off: all
 
 	full   map[uint32]time.Duration // when the bucket of each address is full
 	sweep  time.Duration            // when full buckets were last forgotten
 	held   map[uint32]*heldAddr
 	ready  readyHeap
 	n      int       // targets held
-	names  sourceSet // of those targets
+	names  sourceSet // their addresses and ports
 	counts map[uint32]uint32
 }
 
@@ -59,7 +59,7 @@ func newAddrs(rate float64, most int) *addrs {
 	return a
 }
 
-// countBefore counts the servers that earlier parts of the scan asked.
+// countBefore counts the servers that earlier parts of the scan queried.
 func (a *addrs) countBefore(before map[netip.Addr]int) {
 	for addr, n := range before {
 		if a.most != Off && n > 0 {
@@ -70,7 +70,8 @@ func (a *addrs) countBefore(before map[netip.Addr]int) {
 
 func ipOf(addr uint64) uint32 { return uint32(addr >> 16) }
 
-// overLimit counts a target and reports whether its address has too many.
+// overLimit reports whether the address of a target has had as many targets as
+// allowed. If not, it counts this one.
 func (a *addrs) overLimit(addr uint64) bool {
 	if a.most == Off {
 		return false
@@ -143,8 +144,8 @@ func (a *addrs) next() time.Duration {
 	return a.ready[0].ready
 }
 
-// last estimates when the last of the waiting targets may start, if each gets so
-// many datagrams.
+// last estimates when the last of the waiting targets may start. each is the mean
+// number of datagrams per target.
 func (a *addrs) last(now time.Duration, each float64) time.Duration {
 	last := now
 	for _, h := range a.held {
@@ -154,15 +155,15 @@ func (a *addrs) last(now time.Duration, each float64) time.Duration {
 	return last
 }
 
-// refund gives back what an admitted target that is finished did not need. sent
-// is how many datagrams it got.
+// refund puts back what a finished target did not use of its burst. sent is how many
+// datagrams were sent to it.
 func (a *addrs) refund(now time.Duration, addr uint64, sent int) {
 	if a.every != 0 && sent < addrBurst {
 		a.charge(now, ipOf(addr), sent-addrBurst)
 	}
 }
 
-// reclaim takes back a refund: the target is open again.
+// reclaim takes a refund back, because the target is open again.
 func (a *addrs) reclaim(now time.Duration, addr uint64, sent int) {
 	if a.every != 0 && sent < addrBurst {
 		a.charge(now, ipOf(addr), addrBurst-sent)
@@ -176,7 +177,7 @@ func (a *addrs) sent(now time.Duration, addr uint64) {
 	}
 }
 
-// slowDown pauses an address that answered that it gets too many requests
+// slowDown pauses sending to an address that complained of too many requests
 // (EC-21).
 func (a *addrs) slowDown(now time.Duration, addr uint64) {
 	if a.every != 0 {

@@ -72,8 +72,8 @@ func TestSlowRepliesWithoutEnd(t *testing.T) {
 			t.Errorf("%v: %v %v", r.Addr, r.Status, r.Err)
 		}
 	}
-	// Which error it is depends on whether unpacking reaches the end, and the wrong
-	// checksum, before its time is up.
+	// ErrChecksum if decompression reaches the end, where the checksum is wrong;
+	// ErrTooLarge if it runs out of time first.
 	if err := got[hostile].Err[wire.QuestionRules]; err != wire.ErrChecksum && err != wire.ErrTooLarge {
 		t.Errorf("the hostile one: %v", err)
 	}

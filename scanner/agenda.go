@@ -7,7 +7,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// agenda is where each question of a session stands. A question is open until it
+// agenda holds the state of each question of a session. A question is open until it
 // is answered or given up. While it is open it is due, or waited for, or put off.
 type agenda struct {
 	open    Questions // neither answered nor given up
@@ -17,27 +17,27 @@ type agenda struct {
 	bare    Questions // last sent without a challenge
 
 	attempts [wire.NumQuestions]uint8      // sent, challenge rounds not counted
-	err      [wire.NumQuestions]wire.Error // why it is closed without a whole answer; while open: the fault seen last
+	err      [wire.NumQuestions]wire.Error // why it is closed without a complete answer; while open: the fault seen last
 }
 
-// A question that has an answer can be asked once more, to verify it. As a question
-// of which a request is due it has a number behind those of all requests.
+// An answered question can be asked once more, to verify its answer. In due and
+// waiting this repetition has a number of its own, after those of all requests.
 const (
 	questionVerify = wire.Question(wire.NumRequests)
 	verifyAll      = AskAll << questionVerify
-	aside          = AskPing | verifyAll // what may be due and is not open
+	aside          = AskPing | verifyAll // what may be due or waited for without being open
 )
 
-// verify returns what is due where qs are to be asked once more.
+// verify returns the repetitions of qs.
 func verify(qs Questions) Questions { return qs << questionVerify }
 
-// ask makes qs due and counts them as sent once more.
+// ask makes qs due and counts one more attempt for each.
 func (a *agenda) ask(qs Questions) {
 	a.count(qs)
 	a.due |= qs
 }
 
-// count counts qs as sent once more.
+// count counts one more attempt for each of qs.
 func (a *agenda) count(qs Questions) {
 	for q := range each(qs) {
 		a.attempts[q] += b2u8(a.attempts[q] < 255)
@@ -55,16 +55,18 @@ func (a *agenda) sent(qs, bare Questions) {
 // silent returns the open questions that are waited for.
 func (a *agenda) silent() Questions { return a.waiting & a.open }
 
-// stopWaiting takes the silence of what is open for final: it is to be asked again.
+// stopWaiting ends the wait for answers to open questions, which will be asked
+// again.
 func (a *agenda) stopWaiting() { a.waiting &= aside }
 
-// hold puts off what is open: nothing of it is due or waited for.
+// hold puts off the open questions: none of them is due or waited for.
 func (a *agenda) hold() {
 	a.waiting &= aside
 	a.due &= aside
 }
 
-// postpone puts off what is open, without counting it as sent again later.
+// postpone puts off the open questions. It takes back the attempt of each that was
+// due or waited for, so that asking it later does not count as a retry.
 func (a *agenda) postpone() {
 	for q := range each((a.waiting | a.due) & a.open) {
 		a.attempts[q] -= b2u8(a.attempts[q] > 0)
@@ -72,37 +74,38 @@ func (a *agenda) postpone() {
 	a.hold()
 }
 
-// trim drops from due and waiting what is closed.
+// trim drops closed questions from due and waiting.
 func (a *agenda) trim() {
 	a.due &= a.open | aside
 	a.waiting &= a.open | aside
 }
 
-// fault notes what was wrong with a reply to one of qs.
+// fault notes for the open questions of qs what was wrong with a reply.
 func (a *agenda) fault(qs Questions, code wire.Error) {
 	for q := range each(qs & a.open) {
 		a.err[q] = code
 	}
 }
 
-// giveUp closes q, with the reason why it has no whole answer, if it has none.
+// giveUp closes q. code is the reason why it has no complete answer; 0: it has one.
 func (a *agenda) giveUp(q wire.Question, code wire.Error) {
 	a.open &^= 1 << q
 	a.err[q] = code
 }
 
-// giveUpAll closes what is open.
+// giveUpAll closes all open questions.
 func (a *agenda) giveUpAll(code wire.Error) {
 	for q := range each(a.open) {
 		a.giveUp(q, code)
 	}
 }
 
-// looped reports whether a question was given up for too many challenges. If some
-// of them were forged, the answer to one of the others may come yet.
+// looped reports whether a question was given up because of too many challenges. If
+// some of them were forged, a request with a genuine one may still be answered.
 func (a *agenda) looped() bool { return slices.Contains(a.err[:], wire.ErrChallengeLoop) }
 
-// reopen opens again what was given up for too many challenges.
+// reopen opens the questions again that were given up because of too many
+// challenges.
 func (a *agenda) reopen() {
 	for q := range each(AskAll) {
 		if a.err[q] == wire.ErrChallengeLoop {
@@ -112,8 +115,7 @@ func (a *agenda) reopen() {
 	}
 }
 
-// most returns the most repeated of the silent questions of qs, and how often it was
-// sent.
+// most returns the silent question of qs that was sent most often, and how often.
 func (a *agenda) most(qs Questions) (most wire.Question, n int) {
 	for q := range each(a.silent() & qs) {
 		if times := int(a.attempts[q]); times > n {
@@ -123,7 +125,7 @@ func (a *agenda) most(qs Questions) (most wire.Question, n int) {
 	return most, n
 }
 
-// status returns those of the set that make up a status.
+// status returns the questions of s that make up a status.
 func (s Questions) status() Questions { return s & AskAll }
 
 // lowest returns the first question of qs, as a set.

@@ -14,29 +14,29 @@ import (
 type challenges struct {
 	current wire.Challenge // in use; NoChallenge: none yet
 	origin  Questions      // the questions that it may have been the reply to
-	seenAt  time.Duration  // when current, or one in own, last came
 	echoed  bool           // current has come since the last datagram was sent
 	same    uint8          // how many rounds of requests were answered by current again
 	resent  Questions      // sent with several challenges, so that an answer can't be assigned to one of them
+	seenAt  time.Duration  // when current, or one in own, last came
 
-	rounds [wire.NumQuestions]uint8 // challenges that came in answer to each question
-
-	seen     uint8              // how many came
-	values   [32]wire.Challenge // the most recent distinct ones
-	oldest   uint8              // index of the oldest in values
-	repeated [2]wire.Challenge  // the most recent values that came more than once
-	repeats  uint8              // how many of repeated are set
-	pinned   bool               // other challenges are ignored
-	returned bool               // an older one has replaced the current one since the last wait
+	rounds   [wire.NumQuestions]uint8 // challenges that came in answer to each question
+	seen     uint8                    // how many came
+	oldest   uint8                    // index of the oldest in values
+	repeats  uint8                    // how many of repeated are set
+	pinned   bool                     // other challenges are ignored
+	returned bool                     // an older one has replaced the current one since the last wait
 
 	get      Questions // to be asked for a challenge by GETCHALLENGE
 	getFirst bool      // the game is one whose servers want GETCHALLENGE
 
 	single  bool                              // each question has its own challenge, in own
 	fresh   Questions                         // to be sent without a challenge, to get their own
-	renewed Questions                         // this was tried for them, or is useless
+	renewed Questions                         // were in fresh before, or that would be useless
 	owned   Questions                         // questions that have their own challenge
 	own     [wire.NumQuestions]wire.Challenge // the challenges of owned
+
+	repeated [2]wire.Challenge  // the most recent values that came more than once
+	values   [32]wire.Challenge // the most recent distinct ones
 }
 
 // of returns the challenge to send q with.
@@ -50,7 +50,7 @@ func (c *challenges) of(q wire.Question) wire.Challenge {
 	return c.current
 }
 
-// without returns those of qs whose requests bear no challenge.
+// without returns the questions of qs that are sent without a challenge.
 func (c *challenges) without(qs Questions) (bare Questions) {
 	for q := range each(qs) {
 		if c.of(q) == wire.NoChallenge {
@@ -282,9 +282,8 @@ func (s *session) onOwnChallenge(now time.Duration, c wire.Challenge, old bool) 
 	return used
 }
 
-// oneForAll is called when the server gives the same challenge again that seemed to
-// be ignored: the silence had another reason. The open questions are asked together
-// again.
+// oneForAll is called when the server repeats a challenge that it seemed to ignore,
+// so its silence had another reason. The open questions are asked together again.
 func (s *session) oneForAll(challenged Questions) {
 	s.got.challenges.share()
 	if !s.serial() {
@@ -318,8 +317,8 @@ func (s *session) pin() bool {
 	return true
 }
 
-// resend makes qs due with the new challenge. Questions that were asked before are
-// not counted as asked again.
+// resend makes qs due with the new challenge. For questions that were asked before
+// this does not count as another attempt.
 func (s *session) resend(qs Questions) {
 	s.agenda.count(qs &^ (s.agenda.asked | s.agenda.due))
 	s.agenda.due |= qs

@@ -11,19 +11,19 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/target"
 )
 
-// Target is a server to ask, with the tag of its input line.
+// Target is a server to query, with the tag of its input line.
 type Target = target.Target
 
 // Off, as a Rate, AddressRate or MaxPerAddress, means no limit; as Retries or
-// Cooldown it means none. The zero value of each means the default. Everything
-// in this package that holds a rate, Stats too, writes no limit as Off.
+// Cooldown it means none. The zero value of each means the default. Every rate in
+// this package, including those in Stats, is Off if there is no limit.
 const Off = -1
 
 // The defaults, each chosen so that a scan is fast and harms no one.
 const (
 	DefaultRate        = 5000
 	DefaultAddressRate = 10
-	DefaultTimeout     = time.Second
+	DefaultTimeout     = time.Second // of the first attempt; Schedule derives the later waits from it
 	DefaultRetries     = 2
 	DefaultCooldown    = 2 * time.Second
 	DefaultByteBudget  = 256 << 20
@@ -36,38 +36,38 @@ const (
 type Config struct {
 	Questions Questions // the questions to send; zero: info, players and rules
 
-	Rate          float64            // datagrams per second; zero: DefaultRate; Off: as fast as nothing is lost
+	Rate          float64            // datagrams per second; zero: DefaultRate; Off: as high as possible without loss
 	FindRate      bool               // find the rate that the path carries; Rate is then the highest, and zero means DefaultMostRate
 	AddressRate   float64            // datagrams per second and address; zero: DefaultAddressRate; Off: no limit
-	MaxPerAddress int                // servers asked on one address; zero or Off: all of them
-	Asked         map[netip.Addr]int // servers on an address that earlier parts of the scan asked, for MaxPerAddress
-	Timeout       time.Duration      // how long the first attempt waits; zero: as the round trips suggest, DefaultTimeout at most
+	MaxPerAddress int                // servers queried per address; zero or Off: all of them
+	Asked         map[netip.Addr]int // for MaxPerAddress: servers per address that earlier parts of the scan queried
+	Timeout       time.Duration      // how long the first attempt waits; zero: learned from the round trips, at most DefaultTimeout
 	Retries       int                // attempts after the first; zero: DefaultRetries; Off: none
-	Cooldown      time.Duration      // how long finished targets stay known; zero: DefaultCooldown, less at the end where Timeout is zero too; Off: none
+	Cooldown      time.Duration      // how long finished targets stay known; zero: DefaultCooldown, or less at the end if Timeout is zero, too; Off: none
 	InFlight      int                // targets open at once; zero: as many as rate and timeouts need
 	ByteBudget    int64              // bytes of replies held; zero: DefaultByteBudget
 
-	// Fallback has a target that ignored INFO asked once each for PLAYER and ping
-	// before it is given up: in the second look where there is one.
+	// With Fallback, a target that ignored INFO is asked once each for PLAYER and
+	// ping before it is given up. With SecondPass this happens in the second pass.
 	Fallback bool
-	// TrailingNUL sends every request but INFO with one more NUL, as document 004
-	// has it.
+	// TrailingNUL adds a NUL to every request but INFO, as in document 004.
 	TrailingNUL bool
 
-	Raw bool // keep every datagram matched in Result.Raw
+	Raw bool // keep every matched datagram in Result.Raw
 
-	// AllHashes hashes every answer. Without it only lists of players have a hash: two
-	// servers with one list are suspicious, and all else can be compared itself.
+	// AllHashes hashes every answer. Without it only lists of players have a hash,
+	// because two servers with the same list are suspicious. Other answers can be
+	// compared without a hash.
 	AllHashes bool
 
 	Source     netip.AddrPort // where to send from; zero: any address, any port
 	NoGSO      bool           // send every datagram on its own: see udp.Packet.GSO
-	RecvBuffer int            // bytes asked of the kernel for receiving; zero: what the rate needs
-	SendBuffer int            // bytes asked of the kernel for sending; zero: what the rate needs
+	RecvBuffer int            // bytes of receive buffer to request from the kernel; zero: what the rate needs
+	SendBuffer int            // bytes of send buffer to request from the kernel; zero: what the rate needs
 
 	// Excluded, if set, is called before every datagram. An address for which it
-	// reports true is sent nothing more; its result is what it answered until
-	// then. One goroutine calls it. It must be quick.
+	// reports true is sent nothing more; its Result has what it answered before. One
+	// goroutine calls it. It must be quick.
 	Excluded func(netip.Addr) bool
 
 	// SecondPass gives targets that stayed silent one more attempt when all others
@@ -79,8 +79,9 @@ type Config struct {
 	Silent iter.Seq[Target]
 
 	// Snapshot, if set, is called every SnapshotEvery and at the end, never while
-	// the function that takes Results runs. Before the call, that function has had
-	// the Results of all targets up to the position that are not open.
+	// the function that takes Results runs. By then, that function has had the
+	// Results of all targets up to the Position that are neither open nor waiting
+	// for the second pass.
 	Snapshot      func(*Snapshot)
 	SnapshotEvery time.Duration // zero: DefaultSnapshotEvery
 
@@ -96,18 +97,18 @@ type Config struct {
 	LateConflict func(netip.AddrPort)
 
 	// Rates, if set, delivers new values of Rate while the scan runs. A value that
-	// can't be a rate is ignored. So are all if Rate is Off or
-	// FindRate is set: such a scan finds its own rate.
+	// can't be a rate is ignored. All values are ignored if Rate is Off or FindRate
+	// is set, since such a scan finds its own rate.
 	Rates <-chan float64
 
 	Monitor *Monitor        // if set, shows Stats while the scan runs
 	Drain   <-chan struct{} // if closed, no new target is started and the open ones are finished
 
-	transport transport // tests put a network of their own here
+	transport transport // set by tests that simulate a network
 	unhandled int       // results that may wait for the caller; tests make it small
 
 	freeInFlight  bool // InFlight follows Rate
-	learn         bool // the timeouts are those that the round trips suggest
+	learn         bool // the timeouts are learned from the round trips
 	coolAsLearned bool // so is the cooldown
 }
 
@@ -133,7 +134,7 @@ func (cfg Config) withDefaults() (Config, error) {
 	return cfg, cfg.check()
 }
 
-// defaultRate is the Rate of a scan that has none.
+// defaultRate returns the Rate of a Config that sets none.
 func (cfg *Config) defaultRate() float64 {
 	if cfg.FindRate {
 		return DefaultMostRate
@@ -141,7 +142,7 @@ func (cfg *Config) defaultRate() float64 {
 	return DefaultRate
 }
 
-// none is n, or 0 where n is Off.
+// none returns n, or 0 if n is Off.
 func none[T int | time.Duration](n T) T {
 	if n == Off {
 		return 0
@@ -149,8 +150,7 @@ func none[T int | time.Duration](n T) T {
 	return n
 }
 
-// fitInFlight lets a higher rate have more targets open, unless the caller set
-// how many.
+// fitInFlight raises InFlight to what the rate needs, unless the caller set it.
 func (cfg *Config) fitInFlight() {
 	if cfg.freeInFlight {
 		cfg.InFlight = max(cfg.InFlight, cfg.defaultInFlight())
@@ -161,9 +161,9 @@ func (cfg *Config) fitInFlight() {
 // 2^18 targets at 96 bytes are 24 MiB.
 const maxInFlight = 1 << 18
 
-// defaultInFlight is how many targets are open when none of them answers and
-// the rate is kept: each datagram keeps a target open for one wait, at most the
-// longest. A quarter is added.
+// defaultInFlight returns how many targets are open at the full rate if none of them
+// answers, plus a quarter: each datagram keeps a target open for one wait, at most
+// the longest.
 func (cfg *Config) defaultInFlight() int {
 	if cfg.Rate == Off {
 		return maxInFlight
@@ -172,7 +172,7 @@ func (cfg *Config) defaultInFlight() int {
 	return int(min(max(n, 1024), maxInFlight))
 }
 
-// schedule is when a target of this scan is asked again.
+// schedule returns the Schedule of this scan.
 func (cfg *Config) schedule() Schedule {
 	return Schedule{Timeout: cfg.Timeout, Retries: cfg.Retries, SecondPass: cfg.SecondPass}
 }

@@ -21,7 +21,7 @@ type Decoder struct {
 	answer    answer
 	result    Result
 	seen      [wire.NumQuestions]uint32 // a bit for each error that q had at some time
-	truncated Questions                 // lists that end too early
+	truncated Questions                 // lists that end inside an item
 	early     Questions                 // unsound lists that came when perhaps only INFO had been asked
 	cut       [wire.NumQuestions][]byte // truncated lists that a later one has replaced
 	whole     []byte
@@ -138,8 +138,8 @@ func (d *Decoder) fragment(datagram []byte) {
 }
 
 // sawHard records the errors that a scan may have reported for a compressed reply
-// that can't be unpacked: which one depends on whether the time limit of unpacking
-// came first.
+// that can't be unpacked: which one depends on whether the decompressor reached its
+// time limit first.
 func (d *Decoder) sawHard(code wire.Error) {
 	faults := uint32(1 << wire.ErrTooLarge)
 	if code == wire.ErrTooLarge {
@@ -263,7 +263,8 @@ func (d *Decoder) dropLeading(known *Result) {
 }
 
 // keepFaults records the errors of replies that could not be used. If all three
-// questions have the same error, it says nothing about any of them and is left out.
+// questions have the same error, it says nothing about any of them and is left out,
+// unless it is ErrBanned.
 func (d *Decoder) keepFaults(r *Result, m *replies) {
 	t := &d.session
 	if t.agenda.err[0] == t.agenda.err[1] && t.agenda.err[1] == t.agenda.err[2] && t.agenda.err[0] != wire.ErrBanned {

@@ -105,25 +105,26 @@
 // # Timeouts
 //
 // Without Config.Timeout a scan learns from its round trips how long to wait. Q is
-// the time that 1 in 100 first answers takes longer than, of the last 4096 to 8192
-// servers:
+// the round trip that 1 in 100 first answers exceeds, taken over the last 4096 to
+// 8192 servers:
 //
 //	timeout   1.25 × Q + 10 ms, at least 150 ms, at most 1 s
 //	cooldown  2 × Q, at least 150 ms, at most 2 s
 //
-// Servers 20 to 200 ms away have a Q of 208 ms, the end of the bucket that 200 ms are
-// in, and a timeout of 270 ms. Until the scan has run for a second and 256 servers
-// have answered, the timeout is 1 s: answers that are known early are the quick ones.
-// A /8 whose Q differs by a factor of 1.5 has a timeout of its own. The answer to a
-// request that was sent several times counts only if copies of it show that it is
-// late: loss alone makes no timeout longer. If one first answer in five is of unknown
-// age, the timeout is 1 s.
+// If servers are 20 to 200 ms away, Q is 208 ms, the upper end of the histogram
+// bucket that contains 200 ms, and the timeout is 270 ms. Until the scan has run for
+// a second and 256 servers have answered, the timeout is 1 s, because the first
+// answers to arrive are the quick ones. A /8 with 200 answers whose Q differs by a
+// factor of 1.5 has a timeout of its own. The answer to a request that was sent
+// several times counts only if copies of it show that it is late: loss alone makes
+// no timeout longer. If one first answer in five is of unknown age, the timeout is 1
+// s.
 //
-// Attempts come earlier that way, and nothing is given up earlier (schedule.go has
-// the table). A question that is not asked again stays open as long as with a
-// timeout of 1 s. A target that sent nothing at all gives its slot back, and is
-// listened for until then in 16 bytes (listening.go); a late answer reopens it. When
-// all targets are started, the scan waits for these two no longer than twice the
-// time that 1 in 5000 answers takes longer than, after the last request; for a
-// question of a server that answered something, at least 1 s.
+// So attempts are made earlier, but nothing is given up earlier (schedule.go has the
+// table). A question after its last attempt stays open as long as with a timeout of
+// 1 s. A target that sent nothing at all gives up its slot, and the scan listens for
+// it that long with only 16 bytes of memory (listening.go); a late answer reopens
+// it. Once all targets are started, both waits are shorter: they end when twice the
+// time that 1 in 5000 answers exceeds has passed since the last request. A question
+// to a server that answered something waits at least 1 s.
 package scanner

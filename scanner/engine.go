@@ -12,25 +12,25 @@ import (
 
 // The loop's own limits.
 const (
-	batchLen     = 128                    // datagrams a system call
+	batchLen     = 128                    // datagrams per system call
 	requestLen   = 32                     // a request is at most 29 bytes
 	maxDrain     = 16 * batchLen          // datagrams received before something is sent again
-	maxUnhandled = 1 << 13                // results that wait for the caller before no target is started
+	maxUnhandled = 1 << 13                // results waiting for the caller; with so many, no target is started
 	maxAgain     = 500                    // attempts to send what the kernel puts off
 	againWait    = time.Millisecond       // between two of them
 	maxBehind    = 2 * time.Second        // how long a socket that is never empty may delay timeouts
-	pollWait     = 2 * time.Millisecond   // while a result, memory or the decompressor is waited for
-	idleWait     = 100 * time.Millisecond // longest sleep: the Monitor wants news
-	firstAnswer  = 2 << 10                // the size of an answer before any came
+	pollWait     = 2 * time.Millisecond   // longest sleep while a result, memory or the decompressor is awaited
+	idleWait     = 100 * time.Millisecond // longest sleep in any case, since the Monitor shows new numbers
+	firstAnswer  = 2 << 10                // assumed size of an answer until the first arrives
 	workerQueue  = 64                     // compressed replies that wait: 64 MiB if all are as large as possible
 )
 
-// engine is a running scan: one loop that owns the socket and everything known
-// about open targets. A turn of the loop receives a batch, wakes the sessions
-// that waited long enough, sends a batch, and sleeps if there was neither. The
-// list's reader, the decompressor and the finisher run beside it and exchange
-// blocks with it. The engine itself holds the order of these steps; each part
-// has its own state.
+// engine is a running scan: one loop that owns the socket and everything known about
+// open targets. A turn of the loop receives a batch, wakes the sessions that have
+// waited long enough, sends a batch, and sleeps if there was nothing to receive or
+// send. The list's reader, the decompressor and the finisher run beside it and
+// exchange blocks with it. The engine itself holds the order of these steps; each
+// part has its own state.
 type engine struct {
 	cfg   Config
 	start time.Time
@@ -156,9 +156,9 @@ func (e *engine) loop(ctx context.Context) error {
 	}
 }
 
-// receive takes what the socket holds, or waits for something. While batches
-// come full it continues before anything is sent: what the kernel drops costs
-// more than what is sent a little later.
+// receive reads the socket, and waits if it is empty. As long as batches are full it
+// goes on reading before anything is sent, because a datagram that the kernel drops
+// costs more than one that is sent a little later.
 func (e *engine) receive(wait time.Duration) (now time.Duration, total int, err error) {
 	for total < maxDrain {
 		n, err := e.sock.Recv(e.recv.batch, wait)
@@ -215,7 +215,7 @@ func (e *engine) drain() {
 	}
 }
 
-// changeRate takes a new rate over, if Config.Rates has one.
+// changeRate adopts a new rate, if Config.Rates has one.
 func (e *engine) changeRate(now time.Duration) {
 	select {
 	case r := <-e.cfg.Rates:
@@ -244,8 +244,8 @@ func (e *engine) advance(now time.Duration, i int32) {
 	}
 }
 
-// finish ends a session: its outcome is handed off, or its target waits for the
-// second pass, and its slot is free.
+// finish ends a session and frees its slot. It hands off the outcome, unless the
+// target is still listened for or waits for the second pass.
 func (e *engine) finish(now time.Duration, i int32) {
 	sl := e.open.slots.at(i)
 	e.sender.gso.waited(&sl.session, &e.stats)
@@ -265,7 +265,7 @@ func (e *engine) finish(now time.Duration, i int32) {
 	e.open.close(i)
 }
 
-// listen gives a silent target's slot back, and goes on listening for it.
+// listen frees the slot of a silent target and goes on listening for it.
 func (e *engine) listen(now time.Duration, i int32) {
 	sl := e.open.slots.at(i)
 	if e.open.listening.full() {
@@ -287,8 +287,8 @@ func (e *engine) expire(now time.Duration) {
 	}
 }
 
-// learn sets the timeouts by what the round trips were like lately. When the last
-// target is started it says how long answers are worth waiting for.
+// learn updates the timeouts from recent round trips. If they fell, or once the last
+// target was started, sessions that are waiting may wait less.
 func (e *engine) learn(now time.Duration) {
 	l := e.open.learner
 	if l == nil || !l.due(now) {
@@ -308,7 +308,7 @@ func (e *engine) cooldown() time.Duration {
 	return e.cfg.Cooldown
 }
 
-// outcome is what became of a session that is done.
+// outcome returns the outcome of a session that is done.
 func (e *engine) outcome(now time.Duration, sl *slot, lb *label) outcome {
 	t := &sl.session
 	sent, sentBytes := e.open.plan.sentBefore()

@@ -10,7 +10,7 @@ type ForeignCause uint8
 // The causes.
 const (
 	ForeignPort     ForeignCause = iota // a reply from the address of a target, with another port
-	ForeignAddress                      // a reply from an address that was not asked lately
+	ForeignAddress                      // a reply from an address that was not queried lately
 	ForeignFragment                     // a fragment of a reply
 	ForeignOther                        // not a reply
 

@@ -5,19 +5,19 @@ import "time"
 // learner learns from the round trips of a scan how long a question is worth
 // waiting for. It has no clock: round trips in, timeouts out.
 //
-// Its round trips are those of the first datagram of each server, from the first
-// request. The answer to a request that was sent once is certain. The answer to
-// one of several may be late, or the others were lost. It was late if its copies
-// come after it, since each request is answered: then its round trip began with
-// the first request. Loss makes no copies, so loss alone never makes timeouts
-// longer.
+// It takes one round trip per server, from the first request to the first datagram.
+// The answer to a request that was sent once is certain. The answer to one of
+// several may be late, or the others were lost. It was late if its copies come after
+// it, since each request is answered: then its round trip began with the first
+// request. Loss makes no copies, so loss alone never makes timeouts longer.
 //
 //	timeout = 1.25 × (the round trip that 1 in 100 exceeds) + 10 ms, at least 150 ms
 //
-// It is the fixed timeout at most, and that until the scan has taken a second and
-// knows 256 round trips: answers that are known early are the quick ones. A /8
-// has a timeout of its own once 200 of its round trips are known and what 1 in
-// 100 of them exceeds differs from the whole by a factor of 1.5.
+// The timeout is never longer than the fixed one. It is the fixed one until the scan
+// has run for a second and knows 256 round trips, because the first answers to
+// arrive are the quick ones. A /8 has a timeout of its own once 200 of its round
+// trips are known, if the one that 1 in 100 of them exceeds differs from that of all
+// servers by a factor of 1.5.
 type learner struct {
 	most  time.Duration // the fixed timeout
 	begun time.Duration // when the first datagram was sent; 0: none was
@@ -46,15 +46,15 @@ const LearnTrips = 256
 
 // The learner's constants.
 const (
-	queueMargin  = 10 * time.Millisecond // our own queue may hold an answer up
+	queueMargin  = 10 * time.Millisecond // our own queue may delay an answer
 	learnTime    = time.Second           // of a scan, before anything is known
 	enoughBlock  = 200                   // of a /8
 	differsNum   = 3                     // a block differs by 3/2
 	differsDen   = 2
-	rareTrip     = 100  // one round trip in so many may exceed that of the timeout
-	rarestTrip   = 5000 // and that of the last wait
+	rareTrip     = 100  // the timeout is made of the round trip that 1 in 100 exceeds,
+	rarestTrip   = 5000 // and the last wait of the one that 1 in 5000 exceeds
 	enoughTotals = 500  // before the last wait is known
-	blindPart    = 5    // with one uncertain answer in so many, nothing is known
+	blindPart    = 5    // if 1 answer in 5 is of unknown age, nothing is known
 	learnEvery   = 20 * time.Millisecond
 	sweepAfter   = time.Second // between two sweeps
 	lastFactor   = 2           // the last wait, in rarest round trips
@@ -72,7 +72,7 @@ func (l *learner) sent(now time.Duration) {
 	}
 }
 
-// timeout is how long the first attempt at a source waits.
+// timeout returns how long the first attempt at a source waits.
 func (l *learner) timeout(source uint64) time.Duration {
 	if d := l.waits[blockOf(source)]; d != 0 {
 		return d
@@ -109,8 +109,8 @@ func (l *learner) answered(took time.Duration) { l.asked.add(took) }
 // due reports whether it is time for an update.
 func (l *learner) due(now time.Duration) bool { return now-l.at >= learnEvery }
 
-// update sets the timeouts by the round trips known. It reports whether they fell
-// so far that sessions that wait already should wait less.
+// update sets the timeouts from the known round trips. It reports whether they fell
+// so far that sessions that are already waiting should wait less.
 func (l *learner) update(now time.Duration) (sweep bool) {
 	l.at = now
 	if l.begun == 0 || now-l.begun < learnTime || l.all.known() < LearnTrips {
@@ -141,12 +141,12 @@ func (l *learner) learn() {
 	}
 }
 
-// differ32 reports whether a is longer than b by half, or b than a.
+// differ32 reports whether one of a and b is at least 1.5 times the other.
 func differ32(a, b time.Duration) bool {
 	return a*differsDen >= b*differsNum || b*differsDen >= a*differsNum
 }
 
-// fit makes a timeout of a round trip that is rarely exceeded.
+// fit turns a round trip that is rarely exceeded into a timeout.
 func (l *learner) fit(t *roundTrips, rare time.Duration) time.Duration {
 	if t.blind() {
 		return l.most
@@ -157,15 +157,16 @@ func (l *learner) fit(t *roundTrips, rare time.Duration) time.Duration {
 // learned reports whether the timeouts are those that were learned.
 func (l *learner) learned() bool { return l.seen.Learned }
 
-// lastWaits are how long after the last request an answer may come in all
-// probability, once every target was started; 0: as long as the fixed schedule says.
+// lastWaits are how long after the last request an answer is still worth waiting
+// for, once every target was started; 0: as long as the fixed schedule says.
 type lastWaits struct {
 	silent time.Duration // of a target that sent nothing
 	heard  time.Duration // to a question, of one that did
 }
 
-// last returns the last waits: twice what one in 5000 answers exceeded. A server that
-// answered something is there: its last question is worth a whole timeout.
+// last returns the last waits: twice what one in 5000 answers exceeded. A server
+// that answered something exists, so its last question is worth at least a whole
+// timeout.
 func (l *learner) last() (w lastWaits) {
 	if !l.learned() || l.all.blind() {
 		return w
@@ -179,7 +180,8 @@ func (l *learner) last() (w lastWaits) {
 	return w
 }
 
-// cooldown is how long late replies are worth waiting for, at most so long.
+// cooldown returns how long late replies are worth waiting for; it is never longer
+// than most.
 func (l *learner) cooldown(most time.Duration) time.Duration {
 	if !l.learned() {
 		return most
@@ -197,11 +199,11 @@ type Timeouts struct {
 	Blocks  int           // /8 networks that have one of their own now
 
 	Listening int    // given up early, and still listened for
-	Reopened  uint64 // of these: answered late, and were queried further
+	Reopened  uint64 // of these: answered late, and so were queried further
 	Dropped   uint64 // of these: not listened for to the end, since there were too many
 }
 
-// note takes the timeouts of a moment.
+// note records the current timeouts.
 func (x *Timeouts) note(l *learner) {
 	if !x.Learned {
 		x.Learned, x.Least, x.Most = true, l.wait, l.wait

@@ -7,23 +7,23 @@ import (
 )
 
 // listening remembers the targets that a scan which learns its timeouts gave up
-// before the fixed schedule would have. A late reply opens them again. It is a
-// queue in the order in which they were given up, and a hash table of chains that
-// are linked through the queue: 16 bytes a place. It has no pointers but those of
+// before the fixed schedule would have. A late reply opens them again. It is a queue
+// in the order in which they were given up, and a hash table whose chains are linked
+// through the queue. A place takes 16 bytes. There are no pointers except those of
 // labels, which few lists have.
 //
-// A place holds a target's packed source and, above it, the low 16 bits of the
-// millisecond of its first datagram. The last one is so many milliseconds later.
-// That is enough for a minute.
+// A place holds a target's packed source and, in the bits above it, the low 16 bits
+// of the millisecond in which the first datagram was sent; spans has the time until
+// the last one. 16 bits of milliseconds are enough for a minute.
 type listening struct {
-	keys  []uint64 // packed source + 1, and the first datagram above that; 0: left early
+	keys  []uint64 // packed source + 1, and the time of the first datagram above it; 0: no longer listened for
 	spans []uint16 // ms from the first datagram to the last
 	links []uint32 // the next place + 1 of a chain, to older ones; 0: none
 	heads []uint32 // the newest place + 1 of each chain
 
 	head   uint32 // the place of the oldest target
 	places int    // from the oldest target to the newest
-	n      int    // of these: not left
+	n      int    // of these: still listened for
 	labels map[uint64]*label
 }
 
@@ -31,7 +31,7 @@ const (
 	maxListening  = 1 << 20 // 16 MiB
 	maxListenTime = time.Minute
 	leastPlaces   = 1 << 10
-	chainPlaces   = 2 // places a chain
+	chainPlaces   = 2 // places per chain
 )
 
 // listened is a target that was given up early.
@@ -64,7 +64,7 @@ func (l *listening) push(t listened) {
 	}
 }
 
-// place is where the target stands that so many others are older than.
+// place returns the place of the i-th target, counted from the oldest.
 func (l *listening) place(i int) uint32 { return (l.head + uint32(i)) & uint32(len(l.keys)-1) }
 
 // link makes a place the first of its chain.
@@ -74,12 +74,13 @@ func (l *listening) link(p uint32) {
 	*head = p + 1
 }
 
-// chain is the head of the chain of a source.
+// chain returns the head of the chain of a source.
 func (l *listening) chain(addr uint64) *uint32 {
 	return &l.heads[hash(addr)&uint64(len(l.heads)-1)]
 }
 
-// find returns what points to the place of a source, nil if it is not there.
+// find returns the link that points to the place of a source, or nil if the source
+// is not there.
 func (l *listening) find(addr uint64) *uint32 {
 	if l.n == 0 {
 		return nil
@@ -160,8 +161,8 @@ func (l *listening) grow() {
 	}
 }
 
-// listens reports whether a session that is done is one to listen for: its target
-// sent nothing, and the fixed schedule would wait longer.
+// listens reports whether to go on listening for the target of a session that is
+// done: it sent nothing, and the fixed schedule would wait longer.
 func (s *sessions) listens(now time.Duration, t *session) bool {
 	if s.learner == nil || t.got != nil || t.beside != 0 || s.plan.schedule.SecondPass {
 		return false
@@ -175,7 +176,7 @@ func (s *sessions) listens(now time.Duration, t *session) bool {
 	return false
 }
 
-// silenceEnd is when the fixed schedule gives up a target that stays silent.
+// silenceEnd returns when the fixed schedule gives up a target that stays silent.
 func (s *sessions) silenceEnd(firstAt time.Duration) time.Duration {
 	return firstAt + s.plan.schedule.Silence()
 }
@@ -203,8 +204,8 @@ func (s *sessions) reopen(now time.Duration, addr uint64) int32 {
 	return r.slot
 }
 
-// resume opens the session again of a target that was silent until it was given up
-// early: it waits as if it had not been.
+// resume puts the session of a reopened target into the state that it would have if
+// the target had not been given up early.
 func (p *plan) resume(t *session, firstAt, lastAt time.Duration) {
 	qs := lowest(t.agenda.open)
 	for range p.schedule.Retries {
@@ -216,7 +217,7 @@ func (p *plan) resume(t *session, firstAt, lastAt time.Duration) {
 	t.clock.wakeAt(firstAt + p.schedule.Silence())
 }
 
-// expire ends listening for the oldest target, and returns what became of it.
+// expire ends listening for the oldest target and returns its outcome.
 func (s *sessions) expire(now time.Duration) outcome {
 	x := s.listening.oldest(now)
 	s.listening.take(now, x.addr)
@@ -226,7 +227,7 @@ func (s *sessions) expire(now time.Duration) outcome {
 	return s.silentOutcome(now, &x)
 }
 
-// listenEnd is until when the oldest target is listened for; 0: there is none.
+// listenEnd returns when listening for the oldest target ends; 0: there is none.
 func (s *sessions) listenEnd(now time.Duration) time.Duration {
 	if s.listening.n == 0 {
 		return 0
@@ -239,7 +240,7 @@ func (s *sessions) listenEnd(now time.Duration) time.Duration {
 	return end
 }
 
-// silentOutcome is what became of a target that stayed silent.
+// silentOutcome returns the outcome of a target that stayed silent.
 func (s *sessions) silentOutcome(now time.Duration, x *listened) outcome {
 	o := outcome{
 		addr: x.addr, label: x.label, asked: s.plan.questions,

@@ -56,8 +56,8 @@ func (r *Result) gameReply() game.Reply {
 	return in
 }
 
-// cutRoundTrip truncates a round trip to tenths of a millisecond, from 10 ms on: more
-// digits cost space, and say nothing about the way.
+// cutRoundTrip truncates a round trip to tenths of a millisecond, from 10 ms on:
+// more digits take space and say nothing about the path.
 func cutRoundTrip(d time.Duration) time.Duration {
 	const long = 10 * time.Millisecond
 	if d < long {

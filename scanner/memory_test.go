@@ -44,6 +44,18 @@ func TestSilentTargetSize(t *testing.T) {
 	runtime.KeepAlive(e)
 }
 
+// TestAnswerSize: what a server has sent takes a kilobyte beside its messages, and most
+// datagrams touch only the first four cache lines of it.
+func TestAnswerSize(t *testing.T) {
+	var a answer
+	if n := unsafe.Sizeof(a); n > 1024 {
+		t.Errorf("an answer takes %d bytes, which the runtime rounds up to 1152", n)
+	}
+	if n := unsafe.Offsetof(a.challenges) + unsafe.Offsetof(a.challenges.repeated); n > 4*64 {
+		t.Errorf("what every datagram changes takes %d bytes", n)
+	}
+}
+
 // heapBytes returns the bytes in use on the heap. Only the second collection frees
 // what a sync.Pool held.
 func heapBytes() int64 {

@@ -12,7 +12,7 @@ import (
 // DefaultMostRate is the Rate of a Config with FindRate that has none.
 const DefaultMostRate = 50_000
 
-// findRate has the scan find its rate, below most.
+// findRate makes the scan find its rate, which is at most most.
 func (e *engine) findRate(most float64) {
 	p := newPathRate(most)
 	e.pacer.path, e.sender.path, e.recv.path = p, p, p

@@ -18,22 +18,24 @@ import (
 // at the higher rate, the path is full.
 //
 //   - The rate begins at firstRate and doubles with each trial, until one fails.
-//   - After that the path carried the higher rate × its share of answers ÷ the share
-//     at the lower rate. The scan keeps a little below that, rests, and tries 5 %
-//     more. Each trial that succeeds doubles the step. Each that fails makes the rest
-//     longer. If hardly more was answered at the higher rate than at the lower one,
-//     the path was full at both, and the rate falls below the lower one.
+//   - A failed trial shows what the path carried: the higher rate × its share of
+//     answers ÷ the share at the lower rate. The scan stays a little below that,
+//     rests, and tries 5 % more. Each trial that succeeds doubles the step. Each that
+//     fails makes the rest longer. If hardly more was answered at the higher rate than
+//     at the lower one, the path was full at both, and the rate falls below the lower
+//     one.
 //   - If a phase between trials loses more than usual, a trial compares the rate with
-//     what was carried. If much was lost, that is only one phase, at once: what was
-//     sent before it is the higher rate. If the lower rate loses as much, the loss
-//     does not follow the rate, and the old rate is restored.
+//     the one that got through. If much was lost, the scan slows down at once, and the
+//     trial has only one more phase: the one that lost is its higher rate. If the
+//     lower rate loses as much, the loss does not follow the rate, and the old rate is
+//     restored.
 //
-// The best evidence are the questions put to servers that answered before: their
-// silence is loss. But they go out first in each batch, and a full path may spare
-// the first. So the first requests to unknown targets count too. How many of these
-// are dead may vary along the list. If they alone show loss, the trial has four
-// pairs of phases in the order of a Thue-Morse sequence, in which a trend cancels
-// out, and all pairs must agree.
+// The best evidence is the questions to servers that have answered before: if those
+// stay silent, something was lost. But such questions go out first in each batch,
+// and a full path may spare the first ones. So the first requests to unknown targets
+// count, too. The share of dead ones among them may vary along the list. If only
+// unknown targets show loss, the trial has four pairs of phases in the order of a
+// Thue-Morse sequence, in which a trend cancels out, and all pairs must agree.
 //
 // It has no clock and no I/O: counts in, rate out.
 type pathRate struct {
@@ -74,7 +76,7 @@ const (
 	enoughFirst   = 1000
 	judgeKnown    = 100  // requests on each side of a comparison
 	judgeAnswers  = 40   // answers on both sides of a comparison of unknown targets
-	significant   = -4.5 // z; requests that are sent in one piece share their fate
+	significant   = -4.5 // z; strict, since requests that are sent together share their fate
 	leastVariance = 0.01
 	doubtful      = -2.0 // with half of the loss of a full path, the trial goes on,
 	doubtfulStill = -3.0 // and at its end this is enough
@@ -93,7 +95,7 @@ const (
 	checkBelow    = 0.9 // the lower rate of a trial at the highest rate
 	usedPart      = 0.8 // of the rate, for a phase between trials to count
 	leastContrast = 0.5 // of the intended difference of rates, for a trial to count
-	carriedMore   = 1.1 // beyond what was carried at the last loss, it is forgotten
+	carriedMore   = 1.1 // if this much more than at the last loss is carried, that loss is forgotten
 	fullPart      = 0.2 // of the additional requests; if fewer are answered, the path was full before
 	mostRounds    = 2   // repetitions of a pattern
 )
@@ -156,7 +158,7 @@ func (s *side) rate() float64 { return s.sent / max(s.seconds, 1e-9) }
 // trial compares two rates.
 type trial struct {
 	on        bool
-	down      bool // begun since loss was seen; the present rate is the higher one
+	down      bool // begun because of loss; the present rate is the higher one
 	pattern   string
 	next      int // of pattern
 	left      int // phases to judge
@@ -202,7 +204,8 @@ func (p *pairs) add(ph *phase) {
 // agree reports whether less was answered at the higher rate in every pair.
 func (p *pairs) agree() bool { return p.lossHigh == p.all }
 
-// again returns the half of a pair that compares with what was the higher rate.
+// again returns a pair that begins with the last phase: its rate was the higher one
+// and is now the lower one.
 func (p *pairs) again() pairs { return pairs{phases: 1, low: p.high} }
 
 func newPathRate(most float64) *pathRate {
@@ -260,8 +263,8 @@ func (p *pathRate) echo() time.Duration {
 
 func (p *pathRate) rareTrip() time.Duration { return p.trips.upper(rareTrip) * 5 / 4 }
 
-// long reports whether the phase under way took long enough. Round trips differ, so
-// that the answers to short phases would arrive mixed.
+// long reports whether the phase under way has lasted long enough. Since round trips
+// differ, the answers to short phases would arrive mixed.
 func (p *pathRate) long(now time.Duration) bool {
 	ph := p.current()
 	least := firstPhase
@@ -299,7 +302,7 @@ func (p *pathRate) turn(now time.Duration, sent, drops uint64) {
 	p.begin(now, sent, drops, l, rate)
 }
 
-// next returns what the next phase is.
+// next returns the level and the rate of the next phase.
 func (p *pathRate) next(now time.Duration) (level, float64) {
 	t := &p.trial
 	if !t.on && now >= p.restUntil && p.judged > 0 {
@@ -400,7 +403,8 @@ func (p *pathRate) remember(y yield) {
 	p.usual.add(y)
 }
 
-// contrast adds up what was lost between two yields, class of requests by class.
+// contrast adds up the differences between two yields, separately for each class of
+// requests.
 type contrast struct{ expected, got, difference, variance float64 }
 
 // add adds the yields of a class (the test of Cochran, Mantel and Haenszel).
@@ -578,8 +582,9 @@ func (p *pathRate) full(lost float64) bool {
 	return true
 }
 
-// backOff is by what to lower a rate at which the path is full: by a tenth, and by two
-// the next time. A rate that never proved right is halved.
+// backOff returns the factor by which to lower a rate at which the path is full: 0.9
+// the first time in a row, 0.8 after that. A rate that no trial has proven is
+// halved.
 func (p *pathRate) backOff() float64 {
 	if !p.proven {
 		return 0.5

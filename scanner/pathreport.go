@@ -12,7 +12,7 @@ type PathRate struct {
 
 	Raised    uint64 // how often the rate was raised
 	Slowed    uint64 // how often it was lowered
-	Unrelated uint64 // how often more was lost, and it did not follow the rate
+	Unrelated uint64 // how often loss increased but did not follow the rate
 
 	Changes [KeptChanges]RateChange // the last changes of the rate, the latest first
 }

@@ -33,7 +33,7 @@ func (p *plan) beginSecondPass() {
 	p.fallback = p.lateFallback
 }
 
-// appendRequest appends a request, with one more NUL where that is wanted.
+// appendRequest appends a request, with one more NUL if Config.TrailingNUL is set.
 func (p *plan) appendRequest(dst []byte, q wire.Question, c wire.Challenge) []byte {
 	dst = wire.AppendRequest(dst, q, c)
 	if p.trailingNUL && q != wire.QuestionInfo {
@@ -48,25 +48,24 @@ func (p *plan) start(s *session) {
 	s.ask(lowest(s.agenda.open))
 }
 
-// sent notes that qs went out, and until when the session waits for an answer. base
-// is how long the first attempt waits.
+// sent notes that qs went out, and sets when the wait for an answer ends. base is
+// how long the first attempt waits.
 func (p *plan) sent(s *session, now, base time.Duration, qs Questions) {
 	s.onSent(now, qs)
 	s.clock.wakeAt(now + p.timeout(s, base))
 }
 
-// retime says anew until when a session waits for an answer.
+// retime sets anew when the wait for an answer ends.
 func (p *plan) retime(s *session, base time.Duration) {
 	if s.agenda.silent() != 0 && s.agenda.due == 0 && !s.unpacking() {
 		s.clock.wakeAt(s.clock.lastAt() + p.timeout(s, base))
 	}
 }
 
-// renewable returns those of qs, which are about to be repeated, that are to be
-// sent without a challenge: it is their last repetition, and nothing came of
-// them with a challenge that another question got, or with an old one. Some
-// servers have a challenge per question, or forget it, and drop a wrong one in
-// silence.
+// renewable returns the questions of qs, all about to be repeated, to send without a
+// challenge: on the last repetition, if nothing came in reply to a challenge that is
+// old or was obtained for another question. Some servers have a challenge per
+// question, or forget old ones, and silently drop requests with a wrong one.
 func (p *plan) renewable(s *session, now time.Duration, qs Questions) (renew Questions) {
 	a := s.got
 	if s.challenge() == wire.NoChallenge {
@@ -83,7 +82,7 @@ func (p *plan) renewable(s *session, now time.Duration, qs Questions) (renew Que
 	return renew
 }
 
-// rarelyAnswered reports whether q is mostly never answered: RULES of app 730
+// rarelyAnswered reports whether q is hardly ever answered: RULES of app 730
 // (EC-99).
 func (s *session) rarelyAnswered(q wire.Question) bool {
 	return q == wire.QuestionRules && s.flags&flagCSGO != 0
@@ -108,7 +107,7 @@ func (p *plan) tick(s *session, now, base time.Duration) {
 	p.silent(s, now, silent, kept)
 }
 
-// silent repeats or gives up silent questions, but for those that are kept.
+// silent repeats or gives up silent questions, except those that are kept.
 func (p *plan) silent(s *session, now time.Duration, silent, kept Questions) {
 	silent = s.suspectLimit(silent) &^ kept
 	s.agenda.stopWaiting()
@@ -137,8 +136,8 @@ func (p *plan) silent(s *session, now time.Duration, silent, kept Questions) {
 	s.flags |= flagRepeat
 }
 
-// ignored takes the end of the last wait for a server that answered nothing. With
-// the fallback, one that sent nothing at all is asked for PLAYER and ping.
+// ignored handles the end of the last wait for a server that answered nothing. With
+// the fallback, a server that sent nothing at all is then asked for PLAYER and ping.
 func (p *plan) ignored(s *session) {
 	if !p.fallback || s.got != nil || s.beside&besideFallback != 0 || !s.agenda.asked.Has(wire.QuestionInfo) {
 		for q := range each(s.agenda.open) {
@@ -153,8 +152,8 @@ func (p *plan) ignored(s *session) {
 	s.agenda.due |= AskPing
 }
 
-// getChallenge has the last repetition of a list that was silent without a
-// challenge replaced by a request for one, once for each server that was heard.
+// getChallenge replaces the last repetition of a list question that stayed silent
+// without a challenge by GETCHALLENGE, once for each server that has sent something.
 func (p *plan) getChallenge(s *session, again Questions) {
 	q := lowest(again &^ AskInfo & s.agenda.bare)
 	if q == 0 || s.got == nil || s.beside&besideGet != 0 || s.challenge() != wire.NoChallenge {
@@ -167,9 +166,9 @@ func (p *plan) getChallenge(s *session, again Questions) {
 	}
 }
 
-// suspectLimit takes a whole burst that is unanswered as the sign of a limit
-// of queries a second, and drops the suspicion when the server stays silent
-// although it is asked slowly: then all that is open is silent together.
+// suspectLimit takes an entirely unanswered burst as a sign that the server limits
+// queries per second. It drops the suspicion if the server stays silent although it
+// is asked slowly; then it returns all open questions as silent.
 func (s *session) suspectLimit(silent Questions) Questions {
 	switch {
 	case s.flags&flagBurst != 0 && bits.OnesCount8(uint8(silent)) > 1:
@@ -198,8 +197,8 @@ func (p *plan) silenced(s *session, silent Questions) (again Questions) {
 	return again
 }
 
-// patienceAsks is how many waits in a row may pass in silence before nothing
-// more is expected of a server that answered nothing.
+// patienceAsks returns after how many silent waits in a row a server that answered
+// nothing is given up.
 func (p *plan) patienceAsks(s *session) int {
 	heard := s.got != nil && s.got.hints.heard&s.agenda.open != 0
 	if p.once && !heard {
@@ -235,7 +234,7 @@ func (p *plan) advance(s *session, now time.Duration) {
 	}
 }
 
-// ping makes a ping due, once, as soon as something came.
+// ping makes a ping due as soon as the server has sent something, but only once.
 func (p *plan) ping(s *session) {
 	if s.got != nil && p.questions.Has(wire.QuestionPing) && s.beside&besidePing == 0 {
 		s.beside |= besidePing
@@ -243,8 +242,9 @@ func (p *plan) ping(s *session) {
 	}
 }
 
-// askFirst asks q of a server of which no challenge is known. Of some games it is
-// known that a list is answered only to a challenge that GETCHALLENGE gave.
+// askFirst asks q of a server whose challenge is not known yet. Servers of some
+// games send a list only for a challenge obtained with GETCHALLENGE; for those, that
+// request is sent instead of q.
 func (s *session) askFirst(q Questions) {
 	s.ask(q)
 	if s.got != nil && s.got.challenges.getFirst && q != AskInfo && s.beside&besideGet == 0 {
@@ -253,7 +253,7 @@ func (s *session) askFirst(q Questions) {
 	}
 }
 
-// askSerially makes the next question due, or says when it will be.
+// askSerially makes the next question due, or sets when it will be.
 func (p *plan) askSerially(s *session, now time.Duration) {
 	if next := s.clock.lastAt() + serialGap; s.flags&flagLimited != 0 && now < next {
 		s.clock.wakeAt(next)
@@ -297,9 +297,10 @@ func (p *plan) finish(s *session, now time.Duration) {
 	}
 }
 
-// verify holds the record of a server whose answers may be forged, and has those
-// that are in doubt asked for once more, each once. INFO bears the challenge, so that
-// the true server sends its own; lists bear none, so that it sends an 'A'.
+// verify holds back the record of a server whose answers may be forged, and asks the
+// doubtful questions once more. INFO is sent with the challenge, so that the true
+// server answers it; a list is asked for without one, so that the true server sends
+// an 'A'.
 func (p *plan) verify(s *session, now time.Duration) {
 	if s.got == nil || s.got.suspicion.conflict || !s.got.suspicious() {
 		return
@@ -315,7 +316,7 @@ func (p *plan) verify(s *session, now time.Duration) {
 	}
 }
 
-// pingEnd is when the answer to a ping is no longer waited for.
+// pingEnd returns when the wait for the answer to a ping ends.
 func (p *plan) pingEnd(s *session) time.Duration {
 	if s.got == nil {
 		return s.clock.lastAt() + p.schedule.Timeout
@@ -323,7 +324,7 @@ func (p *plan) pingEnd(s *session) time.Duration {
 	return s.clock.at(s.got.trips.sentUS[wire.QuestionPing]) + p.schedule.Timeout
 }
 
-// maxAsks is how often q is sent at most, challenge rounds not counted.
+// maxAsks returns how often q is sent at most, not counting challenge rounds.
 func (p *plan) maxAsks(s *session, q wire.Question) int {
 	n := 1 + p.schedule.Retries
 	if s.rarelyAnswered(q) {
@@ -335,9 +336,9 @@ func (p *plan) maxAsks(s *session, q wire.Question) int {
 	return n
 }
 
-// timeout is how long to wait for what was sent last: as the schedule says, and
-// never less than two round trips of this server. base is how long the first
-// attempt waits.
+// timeout returns how long to wait after the last request: as long as the schedule
+// says, and at least two round trips of this server, up to maxRTTWait. base is how
+// long the first attempt waits.
 func (p *plan) timeout(s *session, base time.Duration) time.Duration {
 	_, n := s.agenda.most(AskAll)
 	d := p.schedule.Wait(n)
@@ -356,9 +357,9 @@ func (p *plan) timeout(s *session, base time.Duration) time.Duration {
 	return d
 }
 
-// learnt is how long to wait in a scan that learned that the first attempt need not
-// wait longer than base. A question that is not asked again, of a target that can't
-// be listened for later, is waited for as long as the fixed schedule says.
+// learnt returns how long to wait in a scan that learned to wait only base for the
+// first attempt. After the last attempt at a question to a target that can't be
+// listened for later, the wait is as long as in the fixed schedule.
 func (p *plan) learnt(s *session, base time.Duration) time.Duration {
 	after := s.clock.lastAt() - s.clock.firstAt
 	switch {
@@ -380,7 +381,7 @@ func (p *plan) learnt(s *session, base time.Duration) time.Duration {
 	return p.schedule.learnt(base, after, n, p.maxAsks(s, q))
 }
 
-// spent returns the silent questions that are not asked again.
+// spent returns the silent questions that have had all their attempts.
 func (p *plan) spent(s *session) (qs Questions) {
 	for q := range each(s.agenda.silent()) {
 		if int(s.agenda.attempts[q]) >= p.maxAsks(s, q) {
@@ -390,8 +391,8 @@ func (p *plan) spent(s *session) (qs Questions) {
 	return qs
 }
 
-// spentEnd is until when the fixed schedule waits for the last of qs. At the end of a
-// scan it is sooner.
+// spentEnd returns when the fixed schedule gives up the last of qs, or an earlier
+// time at the end of a scan.
 func (p *plan) spentEnd(s *session, qs Questions) (end time.Duration) {
 	trips := &s.got.trips
 	for q := range each(qs) {
@@ -404,8 +405,8 @@ func (p *plan) spentEnd(s *session, qs Questions) (end time.Duration) {
 	return end
 }
 
-// kept returns the questions that are not asked again and are still waited for,
-// since the fixed schedule would wait for them.
+// kept returns the questions that have had all their attempts and are still waited
+// for, because the fixed schedule would wait for them.
 func (p *plan) kept(s *session, now, base time.Duration) (qs Questions) {
 	if s.got == nil || p.once || base >= p.schedule.Timeout {
 		return 0

@@ -34,12 +34,12 @@ type receiver struct {
 	roundTrip func(time.Duration)
 }
 
-// take handles one datagram, which the kernel received at a time and which was read
-// now. It returns the slot of its session, or -1.
+// take handles one datagram, which the kernel received at the time at and the loop
+// reads now. It returns the slot of its session, or -1.
 func (r *receiver) take(now, at time.Duration, p *udp.Packet) int32 {
 	i := r.open.index.get(p.Addr)
 	if i >= 0 {
-		at = max(at, r.open.slots.at(i).session.clock.firstAt) // when it left is known less exactly
+		at = max(at, r.open.slots.at(i).session.clock.firstAt) // the time of sending is known less exactly
 	}
 	if r.trace != nil {
 		r.trace(at, false, udp.Unpack(p.Addr), p.Data)
@@ -75,8 +75,8 @@ func (r *receiver) take(now, at time.Duration, p *udp.Packet) int32 {
 	return i
 }
 
-// reopen opens a target that was given up early, since it answers. It returns its
-// slot, or -1 if there is no such target.
+// reopen opens a target that was given up early, because it answers after all. It
+// returns its slot, or -1 if there is no such target.
 func (r *receiver) reopen(now time.Duration, addr uint64) int32 {
 	i := r.open.reopen(now, addr)
 	if i >= 0 {
@@ -104,7 +104,7 @@ func (a *answer) count(at time.Duration, datagram []byte) {
 	a.recvBytes += uint64(len(datagram))
 }
 
-// deliver gives a datagram that came at a time to the session in slot i.
+// deliver passes a datagram that came at the time at to the session in slot i.
 func (r *receiver) deliver(at time.Duration, i int32, datagram []byte) delivery {
 	t := &r.open.slots.at(i).session
 	switch {
@@ -145,10 +145,10 @@ func (r *receiver) unreachable(sock transport, changed func(i int32)) {
 // still be in the socket is not silent, so timeouts run by this time and not by
 // the clock. A socket that is never empty delays them by maxBehind at most.
 type drained struct {
-	before  time.Duration // when the socket was empty the time before
+	before  time.Duration // when the socket was empty the last time but one
 	emptyAt time.Duration // when the socket was last empty
 	until   time.Duration // everything received before this time has been processed
-	behind  bool          // that is not now
+	behind  bool          // the loop has not caught up with the socket
 }
 
 // note takes how many datagrams the last turn of the loop received.
@@ -160,9 +160,10 @@ func (d *drained) note(now time.Duration, received int) {
 	d.behind = d.emptyAt < now && d.until == d.emptyAt
 }
 
-// arrival is when the kernel received a datagram that was read now. wall is now by the
-// clock of the stamp. Where that clock was set meanwhile, or there is no stamp, it is
-// now: nothing is in the socket that came before it was empty.
+// arrival returns when the kernel received a datagram that the loop reads now. wall
+// is the current time on the clock that took stamp. arrival returns now if there is
+// no stamp, or if the stamp is impossible because that clock was set: it lies in the
+// future, or before the socket was empty the time before last.
 func (d *drained) arrival(now time.Duration, wall, stamp int64) time.Duration {
 	age := time.Duration(wall - stamp)
 	if stamp == 0 || age < 0 || now-age < d.before {

@@ -8,40 +8,36 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// answer holds what one server sent so far. Its messages are in chunks, which
-// belong to a pool and never move, since a decoded message points into them.
+// answer holds what one server sent so far. Its messages are in chunks, which belong
+// to a pool and never move, since a decoded message points into them. The fields
+// that every datagram changes come first, so that they share few cache lines.
 type answer struct {
-	challenges challenges
-	trips      trips
-	suspicion  suspicion
-	hints      hints
-	unpacking  unpacking
+	firstAt     time.Duration // first datagram received
+	lastAt      time.Duration // last datagram received
+	recvBytes   uint64
+	received    uint32
+	infoReplies uint32     // datagrams and reassembled replies
+	conflicts   uint32     // fragments that contradicted an earlier one
+	attempt     uint8      // which one the first datagram came after
+	partial     Questions  // messages that lack their end
+	inCode      wire.Error // what was wrong with in
+	unpacking   unpacking
+	hints       hints
+	suspicion   suspicion
+	trips       trips
+	chunks      [][]byte
+	challenges  challenges
 
-	firstAt   time.Duration // first datagram received
-	lastAt    time.Duration // last datagram received
-	recvBytes uint64
-	received  uint32
-	attempt   uint8 // which one the first datagram came after
+	info, players, rules, gold, text, pong []byte
 
-	partial Questions // messages that lack their end
-
-	info, gold, players, rules, text, pong []byte
-
-	in       wire.Info  // the 'I', or the 'm' while there is no 'I'
-	inCode   wire.Error // what was wrong with it
-	goldKept goldInfo   // of the 'm'
-
-	pingRTT time.Duration
-
-	infoReplies uint32 // datagrams and reassembled replies
-	conflicts   uint32 // fragments that contradicted an earlier one
-
-	chunks [][]byte
-	first  [4][]byte // the memory of chunks: mostly there are no more
-	raw    []byte    // every datagram after its length, if the scan keeps them
+	first    [4][]byte // the memory of chunks: mostly there are no more
+	in       wire.Info // the 'I', or the 'm' while there is no 'I'
+	goldKept goldInfo  // of the 'm'
+	pingRTT  time.Duration
+	raw      []byte // every datagram after its length, if the scan keeps them
 }
 
-// goldInfo is what an 'm' is needed for when an 'I' has taken its place.
+// goldInfo holds what is still needed of an 'm' after an 'I' has taken its place.
 type goldInfo struct{ name, address []byte }
 
 // replies points m at the messages of a.
@@ -60,7 +56,7 @@ func (a *answer) replies(m *replies) {
 	m.evidence.infoReplies, m.evidence.conflicts = int(a.infoReplies), int(a.conflicts)
 }
 
-// place is where the answer to q is kept.
+// place returns where the answer to q is kept.
 func (a *answer) place(q wire.Question) *[]byte {
 	switch q {
 	case wire.QuestionInfo:
@@ -71,7 +67,7 @@ func (a *answer) place(q wire.Question) *[]byte {
 	return &a.rules
 }
 
-// put keeps msg at place. It reports false where the byte budget has no room.
+// put keeps msg at place. It reports false if the byte budget has no room.
 func (a *answer) put(pool *pool, place *[]byte, msg []byte) bool {
 	chunk := a.chunkFor(pool, len(msg))
 	if chunk == nil {
@@ -83,7 +79,8 @@ func (a *answer) put(pool *pool, place *[]byte, msg []byte) bool {
 	return true
 }
 
-// chunkFor returns a chunk with room for n bytes, nil where there is none.
+// chunkFor returns a chunk with room for n bytes, or nil if the byte budget has
+// none.
 func (a *answer) chunkFor(pool *pool, n int) *[]byte {
 	for i := range a.chunks {
 		if c := &a.chunks[i]; cap(*c)-len(*c) >= n {
@@ -152,8 +149,8 @@ type delivery struct {
 	full  bool // it was not kept: the byte budget has no room
 }
 
-// deliver takes a complete message: it tells the session, and keeps what
-// answers. scratch is for decoding.
+// deliver takes a complete message: it informs the session, and keeps the message if
+// it is an answer. scratch is for decoding.
 func (a *answer) deliver(t *session, pool *pool, now time.Duration, msg []byte, scratch *wire.Info) delivery {
 	switch k := wire.KindOf(msg); k {
 	case wire.KindChallenge:
@@ -223,7 +220,7 @@ func (a *answer) deliverInfo(t *session, pool *pool, now time.Duration, msg []by
 	return d
 }
 
-// drop gives back the room of the message that was put last.
+// drop frees the room of the message that was put last.
 func (a *answer) drop(kept []byte) {
 	for i := range a.chunks {
 		c := &a.chunks[i]
@@ -233,12 +230,12 @@ func (a *answer) drop(kept []byte) {
 	}
 }
 
-// usable reports whether an answer with that fault is one all the same.
+// usable reports whether a reply with that fault still counts as an answer.
 func usable(code wire.Error) bool { return code == 0 || code == wire.ErrTruncated }
 
 // contradicts reports whether two replies of one server differ in what does not
-// change while a server runs: name, application ID, Steam ID and version. What
-// only one of them has is no difference.
+// change while a server runs: name, application ID, Steam ID and version. A value
+// that only one of them has makes no difference.
 func contradicts(a, b *wire.Info) bool {
 	both := func(f wire.Fields) bool { return a.Has&b.Has&f != 0 }
 	if a.Format != b.Format {
@@ -280,7 +277,7 @@ func (a *answer) deliverGold(t *session, pool *pool, now time.Duration, msg []by
 	return d
 }
 
-// goldAgain takes an 'm' after another.
+// goldAgain takes a further 'm'.
 func (a *answer) goldAgain(t *session, now time.Duration, msg []byte, in *wire.Info) Class {
 	code, _ := in.Decode(msg).(wire.Error)
 	if !usable(code) {
@@ -308,7 +305,7 @@ func (a *answer) deliverList(
 		code = wire.ErrTruncated
 	}
 	if !t.agenda.asked.Has(q) && !sound(q, msg) {
-		code = wire.ErrMalformed // asked for, it may come better (EC-65)
+		code = wire.ErrMalformed // once it is asked for, a sound one may come (EC-65)
 	}
 	kind := ReplyPlayers
 	if q == wire.QuestionRules {
@@ -318,8 +315,9 @@ func (a *answer) deliverList(
 }
 
 // differ reports whether two lists in answer to one request name different players
-// or rules. A datagram that the network doubled is the same. If it doubled the
-// request, scores, durations and values may have changed between two answers.
+// or rules. A datagram that the network duplicated is identical. If the network
+// duplicated the request, scores, durations and values may have changed between the
+// two answers.
 func differ(q wire.Question, a, b []byte) bool {
 	if len(a) == 0 || bytes.Equal(a, b) {
 		return false
@@ -376,7 +374,8 @@ func readList(q wire.Question, msg []byte) (exact bool, err error) {
 	return ps.Count() == ps.Announced(), ps.Err()
 }
 
-// keepList takes a list in answer to q, with what is wrong with it at first sight.
+// keepList takes a list in answer to q. code is what is wrong with it at first
+// sight.
 func (a *answer) keepList(
 	t *session, pool *pool, now time.Duration, q wire.Question, msg []byte, code wire.Error, kind ReplyKind,
 ) delivery {
@@ -398,7 +397,7 @@ func (a *answer) keepList(
 
 func (a *answer) deliverText(t *session, pool *pool, k wire.Kind, msg []byte) delivery {
 	d := delivery{kind: ReplyText, class: ClassMatched}
-	// The first text stays, but a warning replaces a redirect, and a ban either.
+	// The first text stays, but a warning replaces a redirect, and a ban replaces both.
 	old := wire.KindOf(a.text)
 	if old == 0 || old == wire.KindRedirect || k == wire.KindBanned && old != k {
 		d.full = !a.put(pool, &a.text, msg)
@@ -430,7 +429,7 @@ func (a *answer) deliverPong(t *session, pool *pool, now time.Duration, msg []by
 }
 
 // deliverRedirect takes a '9'. It answers nothing, but the address in it is worth
-// keeping where the server says nothing else (EC-140).
+// keeping if the server says nothing else (EC-140).
 func (a *answer) deliverRedirect(t *session, pool *pool, msg []byte) delivery {
 	d := delivery{kind: ReplyOther, class: ClassMatched}
 	if _, err := wire.DecodeText(msg); err == nil && a.text == nil {

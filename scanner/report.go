@@ -29,7 +29,7 @@ func (e *engine) publish() {
 	}
 }
 
-// reportTimeouts brings the timeouts that were learned up to date.
+// reportTimeouts updates the learned timeouts in the Stats.
 func (e *engine) reportTimeouts() {
 	x, l := &e.stats.Timeouts, e.open.learner
 	if l == nil {
@@ -51,8 +51,8 @@ func (e *engine) publishRegularly(now time.Duration) {
 	e.publish()
 }
 
-// estimateHeld estimates how long the limit of an address holds the scan up. It
-// inspects all of them, so it runs once a second.
+// estimateHeld estimates how long the limits of addresses will hold the scan up. It
+// inspects all held addresses, so it runs once a second.
 func (e *engine) estimateHeld(now time.Duration) {
 	s, at := &e.stats, &e.report.estimatedAt
 	switch {
@@ -68,8 +68,8 @@ func (e *engine) estimateHeld(now time.Duration) {
 	}
 }
 
-// snapshotRegularly has a snapshot taken every SnapshotEvery. One that waits for
-// a slow caller is not overtaken by another.
+// snapshotRegularly takes a snapshot every SnapshotEvery, but none while an earlier
+// one waits for a slow caller.
 func (e *engine) snapshotRegularly(now time.Duration) {
 	due := e.cfg.Snapshot != nil && now-e.report.snapshotAt >= e.cfg.SnapshotEvery
 	if due && !e.handoff.snapshotWaits() {
@@ -78,7 +78,7 @@ func (e *engine) snapshotRegularly(now time.Duration) {
 	}
 }
 
-// snapshot describes where the scan stands behind all outcomes so far.
+// snapshot describes the state of the scan after all outcomes so far.
 func (e *engine) snapshot() *Snapshot {
 	e.stats.Elapsed = e.clock()
 	e.pacer.allow(e.stats.Elapsed)

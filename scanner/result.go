@@ -69,7 +69,7 @@ type Result struct {
 	Notes        wire.Notes                       // oddities of complete answers
 	Message      []byte                           // text of an 'l', 'X' or '9' reply
 	RTT          time.Duration                    // round trip of the first question that was asked once and answered; 0 if there was none
-	RTTs         [wire.NumQuestions]time.Duration // round trip of each question that was asked once and answered, from 10 ms on in tenths; 0: not known
+	RTTs         [wire.NumQuestions]time.Duration // round trip of each question that was asked once and answered, from 10 ms on truncated to tenths of a millisecond; 0: not known
 	Took         time.Duration                    // from the first datagram to the last
 	Ask          uint8                            // how often it had been asked when the first reply came, at least 1; 0: no reply came
 	Sent         uint32                           // datagrams

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// tripBuckets is how many buckets hold the round trips from 1 ms to 16 s: eight an
-// octave, so that a bucket is a twelfth wide on average. Shorter ones are in the
-// first, longer ones in the last.
+// tripBuckets is how many buckets hold the round trips from 1 ms to 16 s: eight per
+// octave, so that a bucket is on average as wide as a twelfth of its round trips.
+// Shorter ones are in the first, longer ones in the last.
 const tripBuckets = 14 * 8
 
 // bucketOf returns the bucket of a round trip.
@@ -17,13 +17,14 @@ func bucketOf(trip time.Duration) int {
 	return min(octave*8+int(eighths>>octave)-8, tripBuckets-1)
 }
 
-// bucketEnd is longer than every round trip of a bucket but the last.
+// bucketEnd returns a time longer than every round trip in a bucket other than the
+// last.
 func bucketEnd(bucket int) time.Duration {
 	return time.Duration(8+bucket%8+1) << (bucket / 8) * (time.Millisecond / 8)
 }
 
-// upper returns a bound that about so many of the round trips exceed: the end of
-// the bucket where they begin. count tells how many are in a bucket.
+// upper returns a bound that at most above of the round trips exceed: the end of a
+// bucket. count returns how many are in a bucket.
 func upper(above uint32, count func(bucket int) uint32) time.Duration {
 	n := uint32(0)
 	for b := tripBuckets - 1; b > 0; b-- {
@@ -34,13 +35,13 @@ func upper(above uint32, count func(bucket int) uint32) time.Duration {
 	return bucketEnd(0)
 }
 
-// roundTrips are the last round trips of some servers, between tripGeneration
-// and twice as many: older ones are forgotten together, so that a path that
-// changed is known soon.
+// roundTrips are the last round trips of some servers, between tripGeneration and
+// twice as many: older ones are forgotten all at once, so that a change of the path
+// shows soon.
 type roundTrips struct {
 	counts, before   [tripBuckets]uint16
 	n, nBefore       uint32
-	unsure, unsureBy uint32 // answers to one of several requests, now and before
+	unsure, unsureBy uint32 // answers that may belong to any of several requests, now and before
 }
 
 const tripGeneration = 4096
@@ -51,7 +52,7 @@ func (t *roundTrips) add(trip time.Duration) {
 	t.n++
 }
 
-// addUnsure counts an answer to one of several requests, and it is unknown to which.
+// addUnsure counts an answer that may belong to any of several requests.
 func (t *roundTrips) addUnsure() {
 	t.turn()
 	t.unsure++
@@ -76,11 +77,11 @@ func (t *roundTrips) turn() {
 	t.counts, t.n, t.unsure = [tripBuckets]uint16{}, 0, 0
 }
 
-// known is how many round trips there are.
+// known returns how many round trips there are.
 func (t *roundTrips) known() uint32 { return t.n + t.nBefore }
 
-// blind reports whether so many answers came to one of several requests that what
-// is known of the others says little about these.
+// blind reports whether so many answers may belong to any of several requests that
+// the known round trips say little about them.
 func (t *roundTrips) blind() bool {
 	unsure := t.unsure + t.unsureBy
 	return unsure*blindPart > unsure+t.known()

@@ -8,22 +8,24 @@ import "time"
 //	attempt        1     2     3 and later   second pass
 //	wait           1     1.5   2             2            timeouts
 //
-// A target that stays silent is sent its first question so often and is then
-// given up. One that answers may wait longer: never less than two of its round
-// trips, and more often, if part of an answer came (see session.go).
+// A target that stays silent is sent its first question this often and is then
+// given up. The scan waits longer for a target that has answered: at least two of its
+// round trips (see plan.timeout in plan.go). A question gets more attempts if part of
+// an answer or a challenge came (see plan.maxAsks).
 //
 // A scan that learns its timeouts (see learner.go) makes the attempts earlier: base
-// is what it learned, at most Timeout. The last attempt stays 1.2 s behind the first
-// one, as far as Timeout allows: a limit of one query a second, or a gap in the path,
-// takes all attempts that are close together. With retries 2:
+// is what it learned, at most Timeout. The last attempt still comes 1.2 s after the
+// first one, if Timeout allows, because a limit of one query per second, or a gap in
+// the path, swallows all attempts that are close together. With retries 2:
 //
 //	attempt   after the first one          and waits
 //	1         0                            1 base
 //	2         1 base                       1.5 base
 //	3         2.5 base, at least 1.2 s     1 base
 //
-// A target that is silent then is listened for until Timeout would have given it up
-// too (see listening.go). The questions of one that is not silent wait as long.
+// A target that is still silent then is listened for until the fixed schedule would
+// have given it up, too (see listening.go). The open questions of a target that has
+// answered wait as long.
 type Schedule struct {
 	Timeout    time.Duration // the wait of the first attempt
 	Retries    int           // attempts after the first
@@ -64,8 +66,8 @@ func (s Schedule) Silence() (d time.Duration) {
 	return d
 }
 
-// lastAttempt is how long after the first attempt a scan that learns its timeouts
-// makes the last one, at the earliest.
+// lastAttempt is the least time from the first attempt to the last one in a scan
+// that learns its timeouts.
 const lastAttempt = 1200 * time.Millisecond
 
 // sum is how long the first n attempts wait in all.
@@ -76,8 +78,9 @@ func (s Schedule) sum(n int) (d time.Duration) {
 	return d
 }
 
-// learnt is how long the attempt n of so many waits that was made so long after the
-// first one, which waited for base.
+// learnt returns how long attempt n waits in a scan that learns its timeouts.
+// attempts is how many there are in all, base is how long the first one waited, and
+// after is the time from the first one to this one.
 func (s Schedule) learnt(base, after time.Duration, n, attempts int) time.Duration {
 	switch d := (Schedule{Timeout: base}).Wait(n); {
 	case n >= attempts:
@@ -89,7 +92,7 @@ func (s Schedule) learnt(base, after time.Duration, n, attempts int) time.Durati
 	}
 }
 
-// Least is the Silence of a scan that learns its timeouts, at its shortest.
+// Least is the shortest possible Silence of a scan that learns its timeouts.
 func (s Schedule) Least() (d time.Duration) {
 	if s.SecondPass {
 		return s.Silence()

@@ -85,7 +85,7 @@ func (p *plan) attemptsBefore() int {
 	return 1 + p.schedule.Retries
 }
 
-// sentBefore is what a silent target was sent before the second pass.
+// sentBefore returns what a silent target was sent before the second pass.
 func (p *plan) sentBefore() (datagrams, bytes uint16) {
 	n := p.attemptsBefore()
 	if n == 0 {
@@ -94,7 +94,7 @@ func (p *plan) sentBefore() (datagrams, bytes uint16) {
 	return p.sentTo(n)
 }
 
-// sentTo is what a silent target is sent in n attempts.
+// sentTo returns what a silent target is sent in n attempts.
 func (p *plan) sentTo(n int) (datagrams, bytes uint16) {
 	for q := range each(lowest(p.questions)) {
 		bytes = uint16(n * len(p.appendRequest(nil, q, wire.NoChallenge)))

@@ -97,10 +97,9 @@ func (s *sender) flush() (done int, failed *outgoing) {
 // will be answered.
 const exactPiece = 32
 
-// pieceLen is how many datagrams of the batch are sent with one call. A round trip
-// begins when its datagram leaves, and that is known only to a part of the call: the
-// shorter it is, the better. But calls cost time, and in a sweep hardly any target
-// answers.
+// pieceLen returns how many datagrams of the batch are sent with one call. A round
+// trip begins when its datagram leaves, some time during the call, so short calls
+// measure it better. But calls take time, and in a sweep hardly any target answers.
 func (s *sender) pieceLen() int {
 	heard := 0
 	for i := range s.out {
@@ -124,9 +123,9 @@ func (s *sender) pieceEnd(from, length int) int {
 	return to
 }
 
-// sendPiece sends the datagrams of the batch from one index to another. Each is taken
-// to have needed the same part of the time of the call. sendPiece returns how many of
-// the batch went out so far, and why the next one did not.
+// sendPiece sends the datagrams of the batch from one index to another. It assumes
+// that each took the same part of the time of the call. sendPiece returns how many
+// of the batch went out so far, and why the next one did not.
 func (s *sender) sendPiece(from, to int) (n int, err error) {
 	begun := s.clock()
 	n, err = s.sock.Send(s.packets[from:to])

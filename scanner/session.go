@@ -10,7 +10,7 @@ import (
 
 // A session is the conversation with one server as a pure step: an event in, what
 // to send and when to wake up out. It has no socket, no clock and no memory of its
-// own, so conversations are text files in testdata/session. The parts:
+// own, so text files in testdata/session can test conversations. The parts:
 //
 //	session.go     its state, and the events that change it
 //	agenda.go      where each question stands
@@ -39,14 +39,14 @@ import (
 
 // Limits of a conversation. They are ours; the reasons are the server's.
 const (
-	maxRounds   = 4                       // challenges a question, then challenge_loop (EC-2)
-	serialGap   = 1200 * time.Millisecond // servers that allow one query a second are common (FORMATS 4.4)
+	maxRounds   = 4                       // challenges per question, then challenge_loop (EC-2)
+	serialGap   = 1200 * time.Millisecond // servers that allow one query per second are common (FORMATS 4.4)
 	minGold     = 50 * time.Millisecond   // how long an 'I' may come after its 'm' (EC-63)
-	extraAsks   = 2                       // for a question of which something came
-	slowAsks    = 2                       // silent ones in a row, and it isn't a limit
-	csgoAsks    = 2                       // RULES of app 730 mostly never come (EC-99)
+	extraAsks   = 2                       // more attempts at a question, if something came in reply to it
+	slowAsks    = 2                       // after so many silent ones in a row it isn't a limit
+	csgoAsks    = 2                       // RULES of app 730 hardly ever come (EC-99)
 	csgoAppID   = 730
-	freshFor    = 5 * time.Second  // some servers drop an older challenge in silence (EC-14)
+	freshFor    = 5 * time.Second  // some servers silently drop an older challenge (EC-14)
 	maxRTTWait  = 10 * time.Second // no round trip makes us wait longer than that
 	muchEarlier = 5 * time.Millisecond
 	packedWait  = 50 * time.Millisecond
@@ -54,7 +54,7 @@ const (
 	maxUnpacked = 16 // of a server in all: both, asked as often as by default, and a few more
 )
 
-// sessionFlags are the yes and no of a conversation.
+// sessionFlags are the yes-or-no facts about a conversation.
 type sessionFlags uint16
 
 const (
@@ -62,7 +62,7 @@ const (
 	flagChanged                           // a second challenge replaced the first
 	flagSerial                            // one question at a time
 	flagLimited                           // serialGap apart
-	flagSuspect                           // the limit is a guess of ours
+	flagSuspect                           // flagLimited is only a guess
 	flagGold                              // an 'm' came, and no 'I' yet
 	flagBurst                             // sent together after an 'A', and silent since
 	flagCSGO                              // app 730
@@ -72,11 +72,11 @@ const (
 	flagRepeat                            // what is due is a repetition
 	flagAnswered                          // a question was answered
 	flagRetried                           // something was sent after flagRefused
-	flagHeld                              // a challenge came that is answered once nothing is under way
+	flagHeld                              // a challenge came; it is used once nothing is under way
 	flagGSO                               // players and rules were asked for in one piece, and the wait for them goes on
 )
 
-// besides are the yes and no of what is asked beside the three questions.
+// besides are the yes-or-no facts about what is asked besides the three questions.
 type besides uint8
 
 const (
@@ -95,7 +95,7 @@ type session struct {
 	agenda agenda
 	beside besides // what was done beside the three questions
 	quiet  uint8   // waits in a row in which nothing came
-	flying uint8   // datagrams sent that nothing came back for, as far as can be known
+	flying uint8   // datagrams sent and not answered, as far as can be known
 }
 
 // clock is when a session last sent something, and when it wants to be woken.
@@ -105,7 +105,7 @@ type clock struct {
 	sentUS  uint32        // µs after firstAt: last datagram sent
 }
 
-// wake is when tick wants to be called; 0: not at all.
+// wake returns when tick wants to be called; 0: not at all.
 func (c *clock) wake() time.Duration {
 	if c.wakeMS == 0 {
 		return 0
@@ -113,7 +113,7 @@ func (c *clock) wake() time.Duration {
 	return c.firstAt + time.Duration(c.wakeMS)*time.Millisecond
 }
 
-// wakeAt has tick called at a time, or less than a millisecond later.
+// wakeAt sets when tick is called: at the time at, or less than a millisecond later.
 func (c *clock) wakeAt(at time.Duration) {
 	ms := (at - c.firstAt + time.Millisecond - 1) / time.Millisecond
 	c.wakeMS = uint32(min(max(ms, 0), math.MaxUint32))
@@ -122,11 +122,12 @@ func (c *clock) wakeAt(at time.Duration) {
 // lastAt is when the last datagram was sent.
 func (c *clock) lastAt() time.Duration { return c.at(c.sentUS) }
 
-// at returns the time that is so many µs after the first datagram.
+// at returns the time us µs after the first datagram.
 func (c *clock) at(us uint32) time.Duration { return c.firstAt + time.Duration(us)*time.Microsecond }
 
-// since returns the time from then to now, at least a microsecond. When a datagram left
-// is known only to a part of a millisecond, so an answer may seem to be earlier.
+// since returns the time from us µs after the first datagram until now, at least a
+// microsecond. It is not known exactly when a request left, so its answer may seem
+// to come before it.
 func (c *clock) since(us uint32, now time.Duration) time.Duration {
 	return max(now-c.at(us), time.Microsecond)
 }
@@ -142,15 +143,15 @@ type trips struct {
 	each   [wire.NumQuestions]time.Duration // of each
 	sentUS [wire.NumRequests]uint32         // µs after firstAt of the session: when each was sent last
 
-	late    time.Duration             // what the round trip was at least, if several requests were sent before something came
-	unsure  bool                      // it came after several requests, and may answer any of them
-	doubled bool                      // a copy of it came
 	asked   [wire.NumQuestions]uint32 // µs after firstAt of the session: when each was sent first, with this challenge
-	took    time.Duration             // from then to the answer that came just now
+	late    time.Duration             // the least that the round trip can be, if several requests were sent before something came
+	took    time.Duration             // from asked to the answer that came just now
+	unsure  bool                      // the answer came after several requests, and may belong to any of them
+	doubled bool                      // a copy of it came
 }
 
-// again notes a reply that came before. It is no news, but it says which request the
-// first one answered.
+// again notes a copy of a reply. It brings nothing new, but shows which request the
+// first copy answered.
 func (t *trips) again() { t.doubled = t.unsure }
 
 // sent notes when qs were sent.
@@ -167,9 +168,9 @@ func (t *trips) begin(qs Questions, us uint32) {
 	}
 }
 
-// hints are what the datagrams so far reveal about a server.
+// hints hold what the datagrams so far reveal about a server.
 type hints struct {
-	heard   Questions     // something came of them: extraAsks
+	heard   Questions     // something came in reply to them: see extraAsks
 	keyed   Questions     // sent with a challenge, at least once
 	openly  Questions     // part of their answer came to a request without a challenge
 	slow    uint8         // waits in a row in which nothing came, after a question that was asked slowly
@@ -181,11 +182,11 @@ type unpacking struct {
 	packed   uint8      // replies there now
 	unpacked uint8      // replies that ever were there
 	refused  bool       // one found no room there
-	err      wire.Error // what the decompressor found wrong last; 0: nothing yet
+	err      wire.Error // the last error of the decompressor; 0: none yet
 }
 
-// begin keeps in a what comes from now on. It is called before the first event
-// that a datagram of the server is; a is empty.
+// begin makes a, which is empty, the place for what comes from now on. It is called
+// before the first datagram of the server becomes an event.
 func (s *session) begin(a *answer) {
 	s.got = a
 	a.challenges.current = wire.NoChallenge
@@ -206,7 +207,7 @@ func (s *session) serial() bool {
 // unpacking reports whether an answer may be in the decompressor.
 func (s *session) unpacking() bool { return s.got != nil && s.got.unpacking.packed > 0 }
 
-// verdict is what an event was worth.
+// verdict says whether an event brought anything.
 type verdict bool
 
 const (
@@ -214,7 +215,7 @@ const (
 	useless verdict = false // a duplicate, or too late
 )
 
-// came notes that a datagram came, for one of those under way.
+// came notes that a datagram came, presumably in reply to one under way.
 func (s *session) came() {
 	s.flags &^= flagRefused | flagRetried
 	s.flying -= b2u8(s.flying > 0)
@@ -239,9 +240,9 @@ func (s *session) onReply(now time.Duration, q wire.Question, code wire.Error) v
 	return used
 }
 
-// measure takes the round trip of a question that was asked once and answered: a
-// reply to a repeated question is not a round trip, nor is one to a question that
-// was sent with several challenges.
+// measure records the round trip of a question that was asked once and answered. A
+// reply to a question that was repeated, or sent with several challenges, does not
+// show a round trip.
 func (s *session) measure(now time.Duration, q wire.Question) {
 	a := s.got
 	if s.agenda.waiting.Has(q) {
@@ -260,7 +261,7 @@ func (s *session) measure(now time.Duration, q wire.Question) {
 	a.suspicion.trip(trip)
 }
 
-// onAppID takes the application ID, by which some servers are asked differently.
+// onAppID takes the application ID. Servers of some games are asked differently.
 func (s *session) onAppID(id uint32) {
 	if id == csgoAppID {
 		s.flags |= flagCSGO
@@ -268,9 +269,9 @@ func (s *session) onAppID(id uint32) {
 	s.got.challenges.getFirst = wire.GivesChallengeOnRequest(id)
 }
 
-// wants reports whether an answer to q would be of use: it is open, or was
-// given up, or a truncated answer or an 'm' is all there is. A truncated 'I' is
-// no better than a whole 'm'.
+// wants reports whether an answer to q would be of use: it is open, or was given up,
+// or a truncated answer or an 'm' is all there is. A truncated 'I' is no better than
+// a complete 'm'.
 func (s *session) wants(q wire.Question, code wire.Error) bool {
 	switch {
 	case s.agenda.open.Has(q):
@@ -297,8 +298,8 @@ func (s *session) onGold(now time.Duration, code wire.Error) verdict {
 	return used
 }
 
-// onFragment notes that part of an answer came. Where one question alone is
-// waited for, it is that one's.
+// onFragment notes that part of an answer came. If only one question is waited for,
+// the part belongs to that question.
 func (s *session) onFragment() {
 	s.flags |= flagSplit
 	s.flags &^= flagBurst | flagRefused | flagRetried
@@ -313,8 +314,8 @@ func (s *session) onFragment() {
 	}
 }
 
-// onConflict takes a fragment that contradicts its group: this server gives
-// several replies one ID, so what is open is asked again one by one.
+// onConflict takes a fragment that contradicts its group: this server gives several
+// replies the same ID, so the open questions are asked again one by one.
 func (s *session) onConflict() {
 	s.flags |= flagSplit
 	if s.flags&flagSerial != 0 || s.agenda.open == 0 {
@@ -340,8 +341,8 @@ func (s *session) onBanned() {
 	s.agenda.giveUpAll(wire.ErrBanned)
 }
 
-// onJunk takes a datagram that answers nothing: what is waited for goes on
-// being waited for, and if it never comes this is why.
+// onJunk takes a datagram that answers nothing. The wait goes on; if no answer
+// comes, code is the reason.
 func (s *session) onJunk(code wire.Error) {
 	s.came()
 	s.agenda.fault(s.agenda.silent(), code)
@@ -383,7 +384,7 @@ func (s *session) onUnreachable() {
 	s.agenda.giveUpAll(wire.ErrUnreachable)
 }
 
-// onSendFailed takes the news that q could not be sent.
+// onSendFailed is called if q could not be sent.
 func (s *session) onSendFailed(q wire.Question) {
 	s.agenda.due &^= 1 << q
 	if s.agenda.open.Has(q) {
@@ -391,7 +392,7 @@ func (s *session) onSendFailed(q wire.Question) {
 	}
 }
 
-// onExcluded takes the news that the server is to be sent nothing more.
+// onExcluded is called when nothing more may be sent to the server.
 func (s *session) onExcluded() {
 	s.agenda.due = 0
 	s.agenda.giveUpAll(wire.ErrExcluded)
@@ -408,7 +409,7 @@ func (s *session) onPong() verdict {
 	return used
 }
 
-// ask makes qs due and counts them as asked once more.
+// ask makes qs due and counts one more attempt for each.
 func (s *session) ask(qs Questions) {
 	s.agenda.ask(qs)
 	s.flags &^= flagRepeat
@@ -425,7 +426,7 @@ func (s *session) close(now time.Duration, q wire.Question, code wire.Error) {
 	s.flags &^= flagBurst
 }
 
-// silence is the reason to write for a question that is given up.
+// silence returns the error to record for a question that is given up.
 func (s *session) silence(q wire.Question) wire.Error {
 	switch {
 	case s.agenda.err[q] != 0:

@@ -39,7 +39,7 @@ func newSessions(cfg *Config) *sessions {
 	return s
 }
 
-// n is how many targets are open.
+// n returns how many targets are open.
 func (s *sessions) n() int { return s.slots.n }
 
 // begin opens a target. Its first request is due, and in no queue yet.
@@ -53,7 +53,7 @@ func (s *sessions) begin(t entry) ref {
 	return s.slots.ref(i)
 }
 
-// advance lets the step decide what follows an event, and does it. It reports
+// advance lets the plan decide what follows an event, and carries it out. It reports
 // whether the session is done.
 func (s *sessions) advance(now time.Duration, i int32) (done bool) {
 	t := &s.slots.at(i).session
@@ -94,9 +94,9 @@ func (s *sessions) sent(now time.Duration, i int32, q wire.Question) {
 	s.wheel.file(s.slots, i)
 }
 
-// timeout is how long the first attempt at the target of a slot waits. A target whose
-// compressed answer found no room in the decompressor has to ask for it again: not
-// soon, or all attempts are over before there is room.
+// timeout returns how long the first attempt at the target of a slot waits. If a
+// compressed answer found no room in the decompressor, it has to be requested again,
+// but not soon: otherwise all attempts could be over before there is room.
 func (s *sessions) timeout(sl *slot) time.Duration {
 	if a := sl.session.got; s.learner == nil || a != nil && a.unpacking.refused {
 		return s.plan.schedule.Timeout
@@ -104,7 +104,7 @@ func (s *sessions) timeout(sl *slot) time.Duration {
 	return s.learner.timeout(sl.source())
 }
 
-// learn takes what a datagram tells of the round trips.
+// learn gives the learner what a datagram reveals about round trips.
 func (s *sessions) learn(now time.Duration, sl *slot) {
 	t, trips := &sl.session, &sl.session.got.trips
 	if trips.took > 0 {
@@ -136,8 +136,8 @@ func (s *sessions) learnFirst(now time.Duration, sl *slot) {
 	s.learner.unsure(sl.source())
 }
 
-// lastWaits has the plan know how long the last answers may take. It reports whether
-// that became known just now.
+// lastWaits tells the plan how long the last answers are worth waiting for, and
+// reports whether that has only now become known.
 func (s *sessions) lastWaits() (known bool) {
 	last := s.learner.last()
 	known = s.plan.last.heard == 0 && last.heard > 0
@@ -145,7 +145,7 @@ func (s *sessions) lastWaits() (known bool) {
 	return known
 }
 
-// retime has every session wait by the present timeouts.
+// retime makes every session wait according to the current timeouts.
 func (s *sessions) retime() {
 	for i := range s.index.all {
 		sl := s.slots.at(i)

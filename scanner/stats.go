@@ -132,9 +132,9 @@ type Stats struct {
 
 	Path PathRate // of a scan that finds the rate that its path carries
 
-	Rate    float64     // datagrams a second, now; Off: as fast as it goes
+	Rate    float64     // datagrams per second, now; Off: as fast as possible
 	Allowed uint64      // datagrams that the rate allowed in the time in which nothing else held the scan back
-	Settled float64     // without a rate: datagrams a second reached, mean of the last seconds in which nothing else held the scan back
+	Settled float64     // without a rate: mean datagrams per second, over the last seconds in which nothing else held the scan back
 	Slowed  uint64      // without a rate: how often it was too fast
 	Socket  udp.Stats   // what the socket counted
 	Reasm   reasm.Stats // what became of fragments
@@ -152,7 +152,7 @@ const (
 	fewConflicts = 5
 	fewEarly     = 5
 	fewForeign   = 100
-	foreignPart  = 50 // of so many datagrams received one may be a foreign reply
+	foreignPart  = 50 // one in so many received datagrams may be a foreign reply
 )
 
 // Forged reports whether so many replies contradict each other, or come from

@@ -20,15 +20,15 @@ type Reading struct {
 	Truncated int64  // see Reader.Truncated
 }
 
-// EachBlock reads the census at path, as a Reader does, but in several goroutines.
-// It passes all complete lines to do, in blocks of whole lines with their newlines.
-// It calls do from all workers at once; a block is valid until do returns. The
-// first error of do ends the reading. Blocks come in no particular order.
+// EachBlock reads the census at path as a Reader does, but on several goroutines.
+// It passes all complete lines, with their newlines, to do in blocks, in no
+// particular order. Workers from 0 to workers-1 call do at the same time; a block is
+// valid until do returns. The first error of do ends the reading and is returned.
 func EachBlock(path string, workers int, do func(worker int, block []byte) error) (Reading, error) {
 	return Source{}.EachBlock(path, workers, do)
 }
 
-// EachBlock reads a census on several goroutines.
+// EachBlock does what the function EachBlock does, for a census that s opens.
 func (s Source) EachBlock(name string, workers int, do func(worker int, block []byte) error) (Reading, error) {
 	b := &blocks{from: s, path: name, workers: max(workers, 1), do: do}
 	b.turn.L = &b.mu
@@ -49,8 +49,8 @@ func (s Source) EachBlock(name string, workers int, do func(worker int, block []
 
 // blocks reads a census in blocks. It first tries the fast way, in which workers
 // unpack frames independently. If a frame or a line is damaged, truncated or
-// unusual, it starts again with a Reader, which can handle that, and skips what do
-// has already been given.
+// unusual, it starts again with a Reader, which can handle that, and skips the lines
+// that do has already received.
 type blocks struct {
 	from    Source
 	path    string
@@ -62,11 +62,11 @@ type blocks struct {
 	next   int    // number of the piece whose turn is next
 	tail   []byte // unfinished line at the end of the previous piece
 	passed int64  // bytes of lines that were passed to do
-	odd    bool   // the fast way passes on nothing more
-	err    error  // of do
+	odd    bool   // a piece was unusual: the fast way passes on no more
+	err    error  // the first error of do
 }
 
-// piece is a frame, or a part of a plain file that ends with a complete line.
+// piece is one frame of a compressed file, or many complete lines of a plain one.
 type piece struct {
 	number int
 	bytes  []byte
@@ -79,7 +79,7 @@ const pieceSize = 1 << 20
 var errUnusual = errors.New("not an undamaged census in short frames")
 
 // fast reads the file on all workers. It returns an error if it could not read all
-// of it; b.err is that of do.
+// of it. If do failed, its error is in b.err.
 func (b *blocks) fast(in io.Reader) (err error) {
 	if isPipe(in) {
 		return errUnusual
@@ -111,7 +111,7 @@ func (b *blocks) fast(in io.Reader) (err error) {
 	return err
 }
 
-// isPipe reports whether a file of this machine can be read only once.
+// isPipe reports whether in is a local file that can be read only once.
 func isPipe(in io.Reader) bool {
 	f, ok := in.(*os.File)
 	if !ok {
@@ -121,14 +121,14 @@ func isPipe(in io.Reader) bool {
 	return err != nil || !info.Mode().IsRegular()
 }
 
-// stopped reports whether reading on is of no use.
+// stopped reports whether the fast way has given up, or do has failed.
 func (b *blocks) stopped() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.odd || b.err != nil
 }
 
-// frames sends each frame of a compressed file.
+// frames sends the frames of a compressed file to the workers.
 func (b *blocks) frames(f io.Reader, pieces chan<- piece, free <-chan []byte) error {
 	z := newFrames(f)
 	for n := 0; !b.stopped(); n++ {
@@ -144,7 +144,7 @@ func (b *blocks) frames(f io.Reader, pieces chan<- piece, free <-chan []byte) er
 	return errUnusual
 }
 
-// plain sends the lines of a file in large pieces.
+// plain sends the lines of a plain file to the workers, in large pieces.
 func (b *blocks) plain(f io.Reader, pieces chan<- piece, free <-chan []byte) error {
 	var rest []byte
 	for n := 0; !b.stopped(); n++ {
@@ -183,7 +183,7 @@ func fillLines(f io.Reader, buf []byte) (_ []byte, end int, err error) {
 	return buf, end, err
 }
 
-// work unpacks pieces and passes them on.
+// work unpacks pieces, or checks plain ones, and passes their lines to do.
 func (b *blocks) work(w int, packed bool, pieces <-chan piece, free chan<- []byte) {
 	dec, err := zstd.NewReader(nil, append(decoderOptions, zstd.WithDecoderMaxMemory(maxWindow))...)
 	if err == nil {
@@ -215,7 +215,7 @@ func allJSON(lines []byte) bool {
 	return true
 }
 
-// pass waits until it is the turn of a piece, and passes its lines to do.
+// pass waits for a piece's turn and then passes its complete lines to do.
 func (b *blocks) pass(w, number int, lines []byte, good bool) {
 	b.mu.Lock()
 	for b.next != number {
@@ -277,7 +277,7 @@ func (b *blocks) fail(err error) {
 }
 
 // careful reads the file with a Reader, and calls do from all workers with the
-// lines that do has not been given yet.
+// lines that do has not received yet.
 func (b *blocks) careful() (Reading, error) {
 	r, err := b.from.Open(b.path)
 	if err != nil {

@@ -24,9 +24,9 @@ type Options struct {
 	Append bool
 
 	// Replace allows the file to exist. The new census is written beside it, under
-	// its name with PartSuffix, and Commit puts it in the place of the old one.
-	// Until then, and after a crash, the old census is there. Symbolic links are
-	// followed. Pipes and devices are written to directly.
+	// its name with PartSuffix, and Commit replaces the old one with it. Until then,
+	// and after a crash, the old census stays. Symbolic links are followed. Pipes and
+	// devices are written to directly.
 	Replace bool
 
 	// Resume cuts the file back to Offset, which Mark.Sync returned, and continues
@@ -148,7 +148,7 @@ func (o *Options) beside(p place) (_ place, err error) {
 	return b, nil
 }
 
-// Beside returns the name that a census which is to replace path has until Commit.
+// Beside returns the name that the new census has until Commit, if it is to replace path.
 func Beside(path string) string { return resolved(path) + PartSuffix }
 
 // resolved returns the file to which path points if it is a symbolic link, else
@@ -209,7 +209,7 @@ func (o *Options) refuse(path string, err error, hint string) error {
 	return &Error{Op: o.op(), Path: path, Err: err, Hint: hint}
 }
 
-// isNew reports whether the file must not exist.
+// isNew reports whether Create must make a new file, and refuse an existing one.
 func (o *Options) isNew() bool { return !o.Append && !o.Replace && !o.Resume && !o.overwrite }
 
 // op names the operation in errors.

@@ -36,8 +36,8 @@ func create(t *testing.T, path string, o Options) *Writer {
 	return w
 }
 
-// write writes the records of the typical results with numbers from up to, but not
-// including, to.
+// write writes the records of typical results: those with numbers at least from and
+// less than to.
 func write(t *testing.T, w *Writer, from, to int) {
 	t.Helper()
 	for i := from; i < to; i++ {

@@ -16,7 +16,7 @@ var errCorrupt = errors.New("no zstd frame begins here")
 type frames struct {
 	in    *tape
 	start int64 // of the current frame
-	whole int64 // end of its last complete block
+	whole int64 // end of the last complete block of the current frame
 
 	buf       []byte // bytes taken and not yet read
 	read      int    // how many bytes of buf were read
@@ -24,7 +24,7 @@ type frames struct {
 	checksum  bool   // four bytes follow the last block
 	ended     bool   // the last block was taken
 	truncated bool   // the input ended inside a frame
-	short     bool   // Read has returned the error for that
+	short     bool   // Read has returned the error for truncated
 }
 
 func newFrames(in io.Reader) *frames { return &frames{in: &tape{in: in}} }

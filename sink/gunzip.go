@@ -31,8 +31,8 @@ type gunzipper struct {
 
 func newGunzipper(in *bufio.Reader) *gunzipper { return &gunzipper{in: byteCounter{in: in}} }
 
-// byteCounter counts the bytes that are read. It implements io.ByteReader, so that
-// gzip does not read beyond the end of a member.
+// byteCounter counts the bytes that are read. It implements io.ByteReader because gzip
+// would read beyond the end of a member otherwise.
 type byteCounter struct {
 	in *bufio.Reader
 	n  int64
@@ -110,7 +110,8 @@ func (g *gunzipper) padding() error {
 	}
 }
 
-// end ends the reading early, because of a truncated or damaged member.
+// end stops reading at a truncated or damaged member. It returns io.EOF, or an error of
+// the disk.
 func (g *gunzipper) end(err error) error {
 	var corrupt flate.CorruptInputError
 	switch {

@@ -48,7 +48,7 @@ func (m *Mark) Parts() []Part { return partsOf(m.before) }
 // in hex, or "" if there is none. It is meant for Options.Sum.
 func (m *Mark) Sum() string { return m.sum }
 
-// Records returns how many records of its part in a Series are before the mark. It
+// Records returns how many records of the open part of a Series are before the mark. It
 // is 0 if the mark is between two parts.
 func (m *Mark) Records() uint64 { return m.records }
 

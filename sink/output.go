@@ -21,8 +21,8 @@ type output struct {
 	final   string  // the name that Commit gives it; empty: name is final
 	created bool    // by this call of Create
 	packed  packing // implied by its name
-	regular bool    // a regular file, so that Sync has an effect
-	ours    bool    // opened by its path, so that it may be cut back
+	regular bool    // a regular file: Sync has an effect
+	ours    bool    // opened by its path: it may be cut back
 	size    int64   // current length
 	cut     int64   // how many bytes of a partial record were cut off
 	info    fs.FileInfo
@@ -49,7 +49,7 @@ func (o *Options) open(path string) (*output, error) {
 		return nil, err
 	}
 	if p.old != nil {
-		_ = out.Chmod(p.old.Mode().Perm()) // the same mode as that of the census to be replaced
+		_ = out.Chmod(p.old.Mode().Perm()) // the mode of the census to be replaced
 	}
 	if out.created {
 		_ = disk.SyncDir(filepath.Dir(p.name)) // some file systems can't
@@ -99,8 +99,8 @@ func (o *Options) openFile(out *output, info fs.FileInfo) (err error) {
 
 // tryLock locks a regular file, so that two scans never write to the same one. It
 // returns false, and closes the file, if another file has taken its name since it
-// was opened. On a file system without locks there is no lock, nor on Windows,
-// where it would keep the file from being written.
+// was opened. It takes no lock on a file system without locks, nor on Windows, where
+// a lock would keep the file from being written.
 func (out *output) tryLock() (bool, error) {
 	out.regular = out.info.Mode().IsRegular()
 	if !out.regular || runtime.GOOS == "windows" {
@@ -189,8 +189,8 @@ func (out *output) cutBack(t *tail) (err error) {
 	return err
 }
 
-// commit gives the file its final name. It keeps the lock until then, so that no
-// other scan starts to write to the file before.
+// commit gives the file its final name. It keeps the lock until then: another scan
+// could start to write to the file otherwise.
 func (out *output) commit() error {
 	if out.final == "" {
 		return nil

@@ -30,10 +30,10 @@ func packingOf(path string) packing {
 	return unpacked
 }
 
-// The parameters of compression. A frame ends with Sync, when it reaches this size,
-// or when a flush finds that it has this age: after damage, reading can continue at
-// the next frame. The window holds some hundred records: a longer one would cost
-// time and memory, and save little space.
+// The parameters of compression. A frame ends with Sync, when it has frameSize bytes
+// of lines, or when a flush finds that it is frameAge old. Frames are short because
+// reading can continue at the next one after damage. The window holds some hundred
+// records: a longer one would cost time and memory, and save little space.
 const (
 	frameSize  = 8 << 20
 	frameAge   = 10 * time.Second
@@ -121,7 +121,8 @@ func (p *packer) pack(lines []byte) ([]byte, error) {
 	return p.take(), err
 }
 
-// take returns the output since the last take. It is valid until the next call.
+// take returns the output since the last take. It is valid until the packer is used
+// again.
 func (p *packer) take() []byte {
 	out := p.out
 	p.out = p.out[:0]

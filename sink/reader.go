@@ -19,8 +19,7 @@ const maxLine = record.MaxSize + 1<<20
 // ErrNotCensus means that a file contains no records.
 var ErrNotCensus = errors.New("does not look like a census")
 
-// maxForeign is the number of lines that are not JSON after which a file that
-// begins with them is refused.
+// A file that begins with maxForeign lines that are not JSON is refused.
 const maxForeign = 16
 
 // Reader reads the lines of a census, from a plain file or from one that is
@@ -44,7 +43,7 @@ type Reader struct {
 	rest      []byte // the partial last line
 	err       error  // the first one
 
-	dropped Damage // lines
+	dropped Damage // skipped lines
 }
 
 // Open opens the census at path; "-" and "" are standard input.
@@ -53,8 +52,8 @@ func Open(path string) (*Reader, error) { return Source{}.Open(path) }
 // Source opens census files. The zero value opens files of this machine. Its
 // methods do what the functions of the same name do.
 type Source struct {
-	// File opens the file of that name, and may be called again. Nil: os.Open.
-	// An *os.File can be read fastest.
+	// File opens the file with a name. It may be called several times for one file.
+	// Nil: os.Open.
 	File func(name string) (io.ReadCloser, error)
 }
 
@@ -63,7 +62,7 @@ func (s Source) Open(name string) (*Reader, error) {
 	return s.open(name, func(in io.Reader) io.Reader { return in })
 }
 
-// open is Open with something between the file and the Reader.
+// open does what Open does, but the Reader reads what through returns for the file.
 func (s Source) open(name string, through func(io.Reader) io.Reader) (*Reader, error) {
 	if isStandard(name) {
 		r := NewReader(through(os.Stdin))
@@ -97,8 +96,8 @@ func (s Source) ReadFile(name string) ([]byte, error) {
 	return io.ReadAll(f)
 }
 
-// NewReader returns a Reader of in. It reads nothing before the first call of
-// Next, and then ahead of it.
+// NewReader returns a Reader of in. It reads nothing before the first call of Next;
+// then it reads ahead.
 func NewReader(in io.Reader) *Reader {
 	return &Reader{name: "census", in: bufio.NewReaderSize(in, 256<<10)}
 }

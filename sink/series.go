@@ -46,7 +46,7 @@ type Part struct {
 }
 
 // PartName returns the name of part number n, from 1, of a census whose scan began
-// at start: for census.ndjson.zst it is like
+// at start: for census.ndjson.zst, a name such as
 // census-20261120T030000Z-00001.ndjson.zst. Sorting the names gives the order of
 // the scans and their parts.
 func PartName(path string, start time.Time, n int) string {
@@ -113,7 +113,7 @@ func CreateSeries(path string, o Options, r Rotation) (*Series, error) {
 
 var errNoSeries = errors.New("a census in parts needs new files")
 
-// CheckSeries is Check for CreateSeries.
+// CheckSeries returns an error if CreateSeries would refuse path. See Check.
 func CheckSeries(path string, o Options, r Rotation) error {
 	if o.Resume {
 		o.Offset = 0 // it is an offset in a part
@@ -298,7 +298,7 @@ func (s *Series) due() bool {
 		s.r.Every > 0 && time.Since(v.born) >= s.r.Every
 }
 
-// turn ends the open part. It leaves the waiting for the disk to a goroutine.
+// turn ends the open part. It does not wait for the disk: a goroutine closes the part.
 func (s *Series) turn() {
 	v := s.open
 	s.open = nil

@@ -19,8 +19,8 @@ var decoderOptions = []zstd.DOption{
 	zstd.WithDecoderMaxWindow(maxWindow),
 }
 
-// frameMagic begins a zstd frame. It is not valid UTF-8, so that no text of a
-// record in a damaged frame can look like the beginning of a frame.
+// frameMagic begins a zstd frame. It is not valid UTF-8, so no text of a record in a
+// damaged frame can look like the beginning of a frame.
 var frameMagic = []byte("\x28\xB5\x2F\xFD")
 
 // unpacker unpacks all frames of a file.
@@ -204,8 +204,8 @@ func (u *unpacker) putBack(taken []byte) {
 }
 
 // resume continues after damage that begins at start; taken is what was taken of
-// it. If the damage divides a line, resume ends the line there, so that its two
-// halves do not become one line.
+// it. If the damage cuts a line off, resume ends the line there: what follows the
+// damage must not be joined to it.
 func (u *unpacker) resume(start int64, taken []byte) error {
 	in := u.frames.in
 	if len(taken) > 0 {

@@ -51,7 +51,7 @@ func Verify(files []string, want *Expected, progress func(read, size int64)) (*V
 	return Source{}.Verify(files, want, progress)
 }
 
-// Verify reads the files of a census to their end.
+// Verify does what the function Verify does, for files that s opens.
 func (s Source) Verify(files []string, want *Expected, progress func(read, size int64)) (*Verification, error) {
 	v := &verifier{from: s, known: newDistinct(), scans: map[string]*scanCount{}}
 	defer v.known.close()

@@ -50,7 +50,7 @@ type Writer struct {
 
 	headers uint64 // lines of the file that are not records
 	count   atomic.Uint64
-	written atomic.Uint64 // those of count in blocks that the pipe or device has accepted
+	written atomic.Uint64 // lines that the pipe or device has accepted, with headers
 	bytes   atomic.Uint64
 	disk    sync.Mutex   // held while the file is synced, closed or renamed
 	sum     string       // after Close; guarded by disk
@@ -131,12 +131,12 @@ func newWriter(d *dest, o Options) *Writer {
 // records: only Sync and Close report on all records before them.
 func (w *Writer) Write(r *scanner.Result) error { return w.WriteAs(w.scan, r) }
 
-// WriteAs is Write with another name of the scan than Options.Scan.
+// WriteAs does what Write does, with scan in place of Options.Scan.
 func (w *Writer) WriteAs(scan string, r *scanner.Result) error {
 	return w.add(func(block []byte) []byte { return w.enc.Append(block, scan, r) })
 }
 
-// WriteLine is Write for a record that is already encoded, without its newline.
+// WriteLine adds a record that is already encoded, without its newline.
 func (w *Writer) WriteLine(line []byte) error {
 	return w.add(func(block []byte) []byte { return append(append(block, line...), '\n') })
 }
@@ -243,8 +243,8 @@ func (w *Writer) Close() error {
 	return w.failure()
 }
 
-// Commit gives a complete census its final name, replacing the old one. It must be
-// called after Close, and does nothing without Options.Replace.
+// Commit closes the Writer if it is open, and gives a complete census its final name,
+// replacing the old one. Without Options.Replace the file already has that name.
 func (w *Writer) Commit() error {
 	if err := w.Close(); err != nil {
 		return err
@@ -257,8 +257,8 @@ func (w *Writer) Commit() error {
 	return nil
 }
 
-// Keep leaves an incomplete census beside the one that it was to replace. It must
-// be called after Close, and does nothing without Options.Replace.
+// Keep closes the Writer if it is open, and leaves an incomplete census beside the one
+// that it was to replace. Without Options.Replace it does nothing more than Close.
 func (w *Writer) Keep() error {
 	err := w.Close()
 	w.disk.Lock()
@@ -266,8 +266,8 @@ func (w *Writer) Keep() error {
 	return errors.Join(err, w.dest.release())
 }
 
-// Discard removes the file if this Writer created it, so that a scan without
-// targets leaves no file. It must be called after Close.
+// Discard closes the Writer if it is open, and removes the file if this Writer created
+// it: a scan without targets leaves no file.
 func (w *Writer) Discard() error {
 	err := w.Keep()
 	if w.dest.created {

@@ -10,12 +10,12 @@
 // is. Pass a message, whether it came in one datagram or was reassembled from
 // fragments, to the decoder for its kind:
 //
-//	KindInfo, KindGoldSource   (*Info).Decode
-//	KindPlayers                (*Players).Reset, then Next and Player
-//	KindRules                  (*Rules).Reset, then Next and Rule
-//	KindChallenge              DecodeChallenge; repeat the request with the challenge
-//	KindPing                   DecodePing
-//	KindBanned, KindLimited    DecodeText
+//	KindInfo, KindGoldSource                 (*Info).Decode
+//	KindPlayers                              (*Players).Reset, then Next and Player
+//	KindRules                                (*Rules).Reset, then Next and Rule
+//	KindChallenge                            DecodeChallenge; repeat the request with the challenge
+//	KindPing                                 DecodePing
+//	KindBanned, KindLimited, KindRedirect    DecodeText
 //
 // Pass a fragment to [SplitID] and [ShowLayout]. Once a fragment of the reply has
 // shown the layout, pass all of them to [Fragment.Decode]. Package reasm holds

@@ -24,7 +24,7 @@ const (
 	ErrSendFailed                     // the request could not be sent
 	ErrUnexpected                     // a reply of a kind that was not asked for (EC-23)
 	ErrEmpty                          // the type byte and nothing else (EC-24)
-	ErrExcluded                       // the address was excluded while it was asked
+	ErrExcluded                       // the address was excluded while it was being queried
 
 	NumErrors = iota + 1 // how many codes there are, the zero value included
 )

@@ -86,6 +86,9 @@ func IsReply(datagram []byte) bool {
 	case KindInfo, KindGoldSource, KindPlayers, KindRules,
 		KindChallenge, KindPing, KindBanned, KindLimited:
 		return true
+	case KindRedirect: // other servers begin game messages with '9' (EC-23)
+		_, err := DecodeText(datagram)
+		return err == nil
 	}
 	return false
 }

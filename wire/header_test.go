@@ -104,6 +104,8 @@ func TestDirection(t *testing.T) {
 		{"\xff\xff\xff\xffU\xff\xff\xff\xff", true, false},
 		{"\xff\xff\xff\xffD\x00", false, true},
 		{"\xff\xff\xff\xffl", false, true},
+		{"\xff\xff\xff\xff9ConnectRedirectAddress:192.0.2.1:27015\x00", false, true},
+		{"\xff\xff\xff\xff9abc", false, false},
 		{"\xfe\xff\xff\xff\x01", false, true},
 		{"\xff\xff\xff\xffZ", false, false},
 		{"\xff\xff\xff\xff", false, false},

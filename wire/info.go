@@ -47,9 +47,9 @@ func GivesChallengeOnRequest(appID uint32) bool {
 // set for a truncated reply that may have lost the game ID (EC-145).
 //
 // If at most three bytes follow the mod flag of a GoldSource reply, there is no mod
-// block, and the last two bytes are VAC and bots (EC-67). If they can't be, the
-// reply is truncated, and neither is set (EC-137). A relay may leave out bots
-// (EC-33).
+// block, and the last two bytes are VAC and bots (EC-67). If those bytes are missing
+// or can't be VAC and bots, the reply is truncated, and neither is set (EC-137). A
+// relay may leave out bots (EC-33).
 func (in *Info) Decode(msg []byte) error {
 	*in = Info{}
 	body := Body(msg)
@@ -196,7 +196,7 @@ func (in *Info) readMod(r *reader) {
 	r.u8(&in.Mod.DLL, HasMod)
 }
 
-// skipNoModBlock skips the bytes found in place of a mod block: none, or a single
+// skipNoModBlock skips what stands in place of a mod block: nothing, or a single
 // byte before VAC and bots (EC-67). If fewer than two bytes remain for VAC and
 // bots, or VAC would be neither 0 nor 1, the reply ends inside the block (EC-137).
 func skipNoModBlock(r *reader) {

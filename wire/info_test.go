@@ -228,8 +228,9 @@ func TestIsShip(t *testing.T) {
 	}
 }
 
-// TestInfoCut decodes every prefix of a reply: a prefix that ends inside a field is
-// truncated, and its fields equal those of the complete reply.
+// TestInfoCut decodes every prefix of a reply. A prefix returns ErrTruncated unless
+// a reply may end there, and a longer prefix never loses a field that a shorter one
+// had.
 func TestInfoCut(t *testing.T) {
 	for _, whole := range []string{
 		sourceInfo + "\xF1\x87\x69\x01\x02\x03\x04\x05\x06\x07\x08\x8C\x69tv\x00tags\x00" +

@@ -138,8 +138,8 @@ func packedLayout(datagram []byte) Layout {
 
 // looseLayout returns the layout in which the datagram is fragment 0 and its
 // payload begins with FF FF FF FF or with a type byte. GoldSource is never in
-// doubt: in the other two layouts byte 9 is the fragment number, which is 0 in
-// fragment 0, but in GoldSource the payload begins there.
+// doubt: byte 9 is where its payload begins, but in the other two layouts it is the
+// fragment number, which is 0 in fragment 0.
 func looseLayout(datagram []byte) Layout {
 	if showsLoosely(datagram, LayoutGoldSource) {
 		return LayoutGoldSource
@@ -264,8 +264,8 @@ func (f *Fragment) Decode(datagram []byte, l Layout, compressed bool) error {
 	return nil
 }
 
-// readPacked takes size and CRC-32 off the payload. It reports false if they are
-// cut.
+// readPacked moves the size and CRC-32 of a compressed reply from the payload to
+// their fields. It reports false if the payload is too short for them.
 func (f *Fragment) readPacked() bool {
 	if !f.Compressed || f.Number != 0 {
 		return true

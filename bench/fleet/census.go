@@ -8,8 +8,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Census tells, for one place after the other, what a scan of a fleet may find
-// there. Only one goroutine at a time may use it.
+// Census tells, for one place at a time, what a scan of a fleet may find there. Only
+// one goroutine at a time may use it.
 type Census struct {
 	m       *model
 	content content
@@ -40,8 +40,8 @@ func (c *Census) Kind(addr netip.AddrPort) (Kind, bool) {
 	return n.kind, ok
 }
 
-// Expect returns what a scan that asks the questions asked may report about addr.
-// Its texts are valid until the next call.
+// Expect returns what a scan that asks these questions may report about addr. Its
+// texts are valid until the next call.
 func (c *Census) Expect(addr netip.AddrPort, asked scanner.Questions) Expect {
 	n, ok := c.m.nature(udp.Pack(addr))
 	if !ok {
@@ -50,8 +50,7 @@ func (c *Census) Expect(addr netip.AddrPort, asked scanner.Questions) Expect {
 	return n.expect(&c.content, asked)
 }
 
-// Answers reports whether a scan that asks the questions asked finds a server at
-// addr.
+// Answers reports whether a scan that asks these questions finds a server at addr.
 func (c *Census) Answers(addr netip.AddrPort, asked scanner.Questions) bool {
 	n, ok := c.m.nature(udp.Pack(addr))
 	if !ok || n.kind == Silent || n.kind == PlayersOnly || n.kind == OtherPort || n.kind == OtherAddress {

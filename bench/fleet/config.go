@@ -32,7 +32,7 @@ const (
 // faults to the network between them and the scanner.
 type Config struct {
 	Network netip.Prefix // the addresses of servers: a prefix inside 127.0.0.0/8, or all of it
-	Ports   []uint16     // ports of each address, at least one; New replaces a 0 by a free port
+	Ports   []uint16     // ports of each address, at least one; New replaces a 0 with a free port
 	Seed    uint64       // another seed gives another fleet
 
 	// ServersOf maps a port to another port whose servers it has instead of its

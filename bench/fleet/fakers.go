@@ -11,7 +11,7 @@ import (
 )
 
 // A fleet is divided into groups of groupSize addresses, each spread evenly over
-// the network. A faker owns farmSize addresses of his group.
+// the network. A faker owns farmSize addresses of its group.
 const (
 	groupSize = 64
 	farmSize  = 50

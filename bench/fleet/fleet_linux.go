@@ -122,8 +122,9 @@ func (f *Fleet) Config() Config { return f.model.Config }
 // Ports returns the ports of the fleet, in the order of Config.Ports.
 func (f *Fleet) Ports() []uint16 { return f.model.Config.Ports }
 
-// Serve answers until ctx is done or the Fleet is closed, and then returns nil. It
-// may be called once.
+// Serve answers requests until ctx is done or the Fleet is closed, and then returns
+// nil. If a port fails, Serve stops and returns its error. It must be called at most
+// once.
 func (f *Fleet) Serve(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)

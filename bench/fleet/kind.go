@@ -7,12 +7,20 @@ import (
 
 // Kind is the engine that a server resembles, or the kind of its malice.
 //
-// To add a kind, name it here and in kindWords. Define its texts, challenges and
-// layout in model.go, its replies in responder.go or hostile.go, and the record of
-// a perfect scan in truth.go. TestTruthIsWhatIsSent and TestEveryKindAppears then
-// check it. A new weight in honestWeights, or a new hostile kind, changes the
-// fleets of every seed; an honest kind without a weight appears only if a Config
-// names it alone.
+// To add a kind, name it in a const block below and in kindWords. Then add it where
+// it differs from an ordinary server:
+//
+//   - which questions need a challenge: challengedBy in model.go; another kind of
+//     challenge: challenge.go
+//   - how many players and rules: nature.fit in model.go; their texts: content.go
+//   - other replies: responder.go; those of hostile servers: misbehave in hostile.go;
+//     those of fakers: fakers.go
+//   - what a perfect scan records: failure in truth.go, and allowed, if which error
+//     it sees depends on timing
+//
+// TestTruthIsWhatIsSent and TestEveryKindAppears then check it. A new weight in
+// honestWeights, or a new hostile kind, changes the fleets of every seed; an honest
+// kind without a weight appears only if a Config names it alone.
 type Kind uint8
 
 // The honest kinds. They answer as a real server might, however oddly.

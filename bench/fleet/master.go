@@ -21,7 +21,7 @@ import (
 // except Fleet means no faults and no limits.
 type MasterConfig struct {
 	Fleet Config           // whose places are on the list, alive or not
-	Also  []netip.AddrPort // on the list besides, such as addresses of relays
+	Also  []netip.AddrPort // other places on the list, such as addresses of relays
 
 	// UDP and Web are the addresses, in 127.0.0.0/8, at which the master answers.
 	// If only one is set, it answers only that way. If neither is set, it answers
@@ -29,17 +29,17 @@ type MasterConfig struct {
 	UDP, Web netip.AddrPort
 
 	Page int    // addresses in a page; zero: as many as fit a datagram of Steam's
-	Cap  int    // servers in an answer over HTTP at most; zero: 10,000
-	Key  string // that HTTP wants; empty: any
+	Cap  int    // the most servers in an answer over HTTP; zero: 10,000
+	Key  string // the key that HTTP requests must have; empty: any
 
-	PerMinute int           // pages a minute; more, and it is silent for a minute; zero: no limit
-	Calls     int           // answers over HTTP in a span of time, then 429; zero: no limit
-	In        time.Duration // that span; zero: a minute
+	PerMinute int           // requests for pages per minute; after more it is silent for a minute; zero: no limit
+	Calls     int           // HTTP requests during In; after more the answer is 429; zero: no limit
+	In        time.Duration // the span of time for Calls; zero: a minute
 	Date      bool          // Retry-After is a date, not seconds
 
-	Faults []MasterFault // what goes wrong, all of them
-	After  int           // answers before it does, over UDP and HTTP each
-	For    int           // answers that it does for; zero: all that follow
+	Faults []MasterFault // all of them happen
+	After  int           // requests before the faults begin, counted separately for UDP and HTTP
+	For    int           // requests that get the faults; zero: all that follow
 }
 
 // MasterFault is a fault of a master.
@@ -50,12 +50,12 @@ const (
 	MasterSilent       MasterFault = iota // no answer
 	MasterTruncated                       // pages end inside an address
 	MasterNoTerminator                    // the last page has none; the page after it is empty
-	MasterEndless                         // behind the last address comes the first
+	MasterEndless                         // after the last address comes the first
 	MasterStuck                           // the same page, whatever the seed
 	MasterSeedLast                        // a page that has the seed and nothing else
 	MasterOverlaps                        // pages begin with the addresses that ended the one before
 	MasterTwice                           // each datagram comes twice
-	MasterStranger                        // a datagram that is no page before each page
+	MasterStranger                        // datagrams that are not pages before each page
 	MasterStub                            // pages end inside the first address
 )
 
@@ -64,7 +64,7 @@ const (
 const (
 	MasterTooMany   MasterFault = 64 + iota // 429 to everything
 	MasterBroken                            // 503
-	MasterMalformed                         // JSON that is none, after some servers
+	MasterMalformed                         // invalid JSON after some servers
 	MasterRedirect                          // to another host
 	MasterHuge                              // JSON without an end
 	MasterEmptyJSON                         // {"response":{}}
@@ -129,7 +129,7 @@ type Master struct {
 	mute  time.Time // until when it is silent
 }
 
-// gauge counts answers, and remembers when the most recent ones were.
+// gauge counts requests, and remembers when they came.
 type gauge struct {
 	answers int
 	times   []time.Time
@@ -245,7 +245,7 @@ func (m *Master) Requests() (udp, web int) {
 	return m.pages.answers, m.calls.answers
 }
 
-// note counts an answer, and reports whether the faults are active.
+// note counts a request, and reports whether the faults are active.
 func (m *Master) note(g *gauge, now time.Time) (faulty bool) {
 	g.answers++
 	g.times = append(g.times, now)
@@ -253,7 +253,7 @@ func (m *Master) note(g *gauge, now time.Time) (faulty bool) {
 	return n >= 0 && (m.For == 0 || n < m.For)
 }
 
-// within returns how many answers there were in the most recent span of time.
+// within returns how many requests came in the most recent span of time.
 func (g *gauge) within(span time.Duration, now time.Time) (n int) {
 	for _, t := range g.times {
 		if now.Sub(t) < span {

@@ -218,8 +218,8 @@ func (m *model) nature(addr uint64) (nature, bool) {
 	return n, true
 }
 
-// delayOf returns the delay of a server that an Answerer provides instead of the
-// model.
+// delayOf returns the delay of a server that nature does not draw: one of a faker or an
+// Answerer.
 func (m *model) delayOf(addr uint64) time.Duration {
 	if m.DelayMax == 0 {
 		return 0
@@ -308,8 +308,8 @@ func drawRules(r *random.Stream) int {
 	return r.Between(140, 400)
 }
 
-// drawLayout draws into fragments of which layout and size replies are split, if
-// the kind splits them.
+// drawLayout draws the layout and the payload size of fragments, if the kind splits
+// replies.
 func drawLayout(k Kind, r *random.Stream) (wire.Layout, int) {
 	switch k {
 	case Split, OneSplitID, FragmentsOfNone, FragmentsBeyond, FragmentsDisagree, FragmentFlood:

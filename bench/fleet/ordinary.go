@@ -30,8 +30,8 @@ func NewOrdinary(seed uint64, players, rules int) *Ordinary {
 // Append appends the reply to a question, including FF FF FF FF.
 func (o *Ordinary) Append(dst []byte, q wire.Question) []byte { return o.content.appendMessage(dst, q) }
 
-// Truth returns the result of a perfect scan that asks the questions asked, without
-// an address.
+// Truth returns the result of a perfect scan that asks these questions, without an
+// address.
 func (o *Ordinary) Truth(asked scanner.Questions) *scanner.Result {
 	return o.nature.expect(new(content), asked).Result
 }

@@ -43,13 +43,13 @@ type Expect struct {
 	Else *wire.Info
 }
 
-// Truth returns the result of a perfect scan of addr that asks the questions asked,
-// or nil if nothing answers. It is derived from the model.
+// Truth returns the result of a perfect scan of addr that asks these questions, or
+// nil if nothing answers. It is derived from the model.
 func (c Config) Truth(addr netip.AddrPort, asked scanner.Questions) *scanner.Result {
 	return c.Expect(addr, asked).Result
 }
 
-// Expect returns what a scan that asks the questions asked may report about addr.
+// Expect returns what a scan that asks these questions may report about addr.
 func (c Config) Expect(addr netip.AddrPort, asked scanner.Questions) Expect {
 	m, err := newModel(c)
 	if err != nil {

@@ -35,7 +35,7 @@ func (a *app) demoCommand() *cobra.Command {
 		Use:   "demo",
 		Short: "Scan simulated servers and check every record",
 		Long: `Simulates about 24,000 game servers of all kinds on loopback, some of them
-silent or hostile, and loses 2% of the datagrams in each direction. Scans them
+silent or hostile, and drops 2% of the datagrams in each direction. Scans them
 with the real scanner over real sockets, and compares every record with the
 server it came from. Nothing leaves this machine. The records stay in the
 working directory, in ` + demoFile + `.`,

@@ -25,17 +25,18 @@ func (a *app) diffCommand() *cobra.Command {
 		Short: "Show what changed between two censuses",
 		Long: `Compares two censuses and shows what changed: which servers are new, gone, back
 or moved, which have a new name, map, version, capacity, mode, mods, rules or
-flags, and which began or stopped to demand a challenge. On a terminal it prints
-a page; otherwise one line of JSON per change, with the values before and after.
+flags, and which started or stopped demanding a challenge. On a terminal it
+prints a page; otherwise one line of JSON per change, with the values before and
+after.
 
 A server counts as gone if the new scan asked it and got no answer. That is
 known if the new scan ran with --unanswered, or if --targets names the list that
-it scanned. Otherwise a missing server counts as not_asked. If a question has no
-answer in one of the censuses, what it asks for is not compared. If the new scan
-lost datagrams, diff estimates how many of the gone servers still exist.
+it scanned. Otherwise a missing server counts as not_asked. A question without
+an answer in one of the censuses is not compared. If the new scan lost
+datagrams, diff estimates how many of the gone servers still exist.
 
-Numbers of players, and maps of games that rotate them, change all the time:
-they are counted, and listed only with --volatile. Rules that change by
+Player counts, and the maps of games that rotate them, change all the time: diff
+counts these changes, and lists them only with --volatile. Rules that change by
 themselves, such as clocks and frame rates, are ignored.
 
 OLD and NEW are files. If a census has several, because it was rotated or
@@ -67,8 +68,8 @@ func (f *diffFlags) add(cmd *cobra.Command) {
 	fs.StringSliceVar(&o.Kinds, "kind", nil, "only these `KINDS` of change: new, gone, not_asked, back, moved, renamed, map, version, capacity, mode, mods, rules, flags, challenge, farm, players")
 	fs.StringSliceVar(&o.Games, "game", nil, "only servers of these `GAMES`, such as rust,app:730")
 	fs.StringSliceVar(&o.Networks, "network", nil, "only servers in these `NETWORKS`, such as 203.0.113.0/24 or AS64496")
-	fs.BoolVar(&o.Volatile, "volatile", false, "also list numbers of players, and maps of games that rotate them")
-	fs.StringArrayVar(&o.Targets, "targets", nil, "the `LIST` that the new scan was given: its servers without a record in the new census are gone")
+	fs.BoolVar(&o.Volatile, "volatile", false, "also list changes of player counts, and of the maps of games that rotate them")
+	fs.StringArrayVar(&o.Targets, "targets", nil, "the `LIST` that the new scan was given: its servers without a record in the new census count as gone")
 	fs.StringVarP(&o.Ports, "port", "p", "", "`LIST` of ports for networks and bare addresses in --targets, as given to scan")
 	fs.StringArrayVar(&f.old, "old", nil, "another `FILE` of the old census, if it has several; may be repeated")
 	fs.StringArrayVar(&f.new, "new", nil, "another `FILE` of the new census, if it has several; may be repeated")

@@ -33,11 +33,11 @@ connection tracking, IP fragments, open files, memory, processors, the clock,
 the disk and the source address. For each problem it gives the reason and the
 command that solves it. doctor itself changes nothing.
 
-The flags describe the scan, because a higher --rate needs more. Above 20k,
-doctor also measures how many datagrams this machine can send and receive: for
-one second it sends them to itself, on loopback. Nothing leaves the machine. Run
-it while the machine is otherwise idle. doctor cannot see the limits of devices
-on the way, such as the connection table of a home router.
+The flags describe the scan, because a higher --rate needs more of everything.
+Above 20k, doctor also measures how many datagrams this machine can send and
+receive: for one second it sends them to itself, on loopback. Nothing leaves the
+machine. Run it while the machine is otherwise idle. doctor cannot see the
+limits of devices on the way, such as the connection table of a home router.
 
 The exit code is 0 if the machine is ready, even with warnings, and 5 if it is
 not.`,

@@ -58,7 +58,7 @@ func (f *fleetFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	fs.StringVar(&f.Network, "network", "127.42.0.0/20", "`NETWORK` of the servers, inside 127.0.0.0/8")
-	fs.StringVarP(&f.Ports, "port", "p", "27015", "`LIST` of ports at each address; 0: any free port, with the servers of port 27015")
+	fs.StringVarP(&f.Ports, "port", "p", "27015", "`LIST` of ports at each address; 0: any free port, which serves what port 27015 would")
 	fs.Uint64Var(&f.Seed, "seed", 1, "number `N` that determines the servers")
 	fs.Float64Var(&f.Alive, "alive", 1, "`SHARE` of addresses and ports that have a server, 0 to 1")
 	fs.Float64Var(&f.Hostile, "hostile", 0, "`SHARE` of servers that are hostile, 0 to 1 (default 0)")
@@ -157,7 +157,7 @@ func (f *fleetFlags) addMaster(fs *pflag.FlagSet) {
 	fs.StringVar(&f.Master.Web, "web", "", "run a Web API that lists the fleet at `ADDR`, such as 127.0.0.1:8080; port 0: any free port")
 	fs.StringVar(&f.Master.Also, "master-also", "", "`LIST` of other servers that the master lists, such as 169.254.0.1:27015")
 	fs.IntVar(&f.Master.Limit, "master-limit", 0, "the master gives `N` answers per minute, then none; the Web API answers 429; 0: no limit (default 0)")
-	fs.DurationVar(&f.Master.RetryAfter, "master-retry-after", time.Minute, "with its 429 the Web API asks clients to wait `D`; its --master-limit counts for as long")
+	fs.DurationVar(&f.Master.RetryAfter, "master-retry-after", time.Minute, "`D` is the wait that the Web API's 429 asks for, and the time span over which it counts --master-limit")
 	fs.StringVar(&f.Master.Faults, "master-faults", "", "`LIST` of faults of the master, such as endless,twice (default: none)")
 	fs.IntVar(&f.Master.After, "master-after", 0, "the faults begin after `N` answers (default 0)")
 	fs.IntVar(&f.Master.During, "master-during", 0, "the faults last for `N` answers; 0: until the end (default 0)")

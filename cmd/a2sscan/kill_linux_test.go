@@ -39,7 +39,8 @@ var (
 //
 //	dies STEP TIMES scan …
 //
-// The time between two changes of files is too short to be hit by chance.
+// It kills itself because a kill from outside would almost never fall between two
+// file operations.
 func dies() {
 	atStep(os.Args[1], os.Args[2], func() {
 		syscall.Kill(os.Getpid(), syscall.SIGKILL)

@@ -50,13 +50,13 @@ The scan reads all lists first. Then it queries every target once, in random
 order. With --order input it queries targets while it reads. With --shard,
 several machines share a list.
 
-With --timeout auto, the default, the scan learns from round trips how long it
-is worth waiting for a reply: 150ms to 1s. It keeps listening to a server that
-it gave up early, and continues to query it if a late reply comes. Only at the
-end of the scan it waits less than with --timeout 1s.
+With --timeout auto, the default, the scan learns from round-trip times how long
+it is worth waiting for a reply: 150ms to 1s. It keeps listening to a server
+that it gave up early, and continues to query it if a late reply arrives. Only
+at the end of the scan does it wait less than with --timeout 1s.
 
-With --rate auto, it finds the rate that the path carries: it slows down when
-more datagrams are lost at a higher rate, and not for other loss.
+With --rate auto, the scan finds the rate that the path can carry. It slows down
+if a higher rate loses more datagrams than a lower one, but not for other loss.
 
 Records go to standard output or to --output, everything else to standard error.
 The first Ctrl-C (SIGINT, SIGTERM) starts no new targets and finishes the open
@@ -129,7 +129,7 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	fs.BoolVar(&f.opts.SecondLook, "second-look", false, "query silent targets once more when all others are finished")
 	fs.BoolVar(&f.opts.Fallback, "fallback", false, "ask targets that ignore info once each for players and ping (default with --second-look)")
 	fs.BoolVar(&f.opts.Records.AllHashes, "all-hashes", false, "hash the bytes of every answer, not only of lists of players")
-	fs.Var(&f.opts.Cooldown, "cooldown", "listen for late replies for `D` after the last target; auto: 2s, and less once the scan knows the round trips")
+	fs.Var(&f.opts.Cooldown, "cooldown", "listen for late replies for `D` after the last target; auto: 2s, and less once the scan knows the round-trip times")
 	fs.IntVar(&f.opts.Pace.InFlight, "in-flight", 0, "at most `N` open targets; 0: as many as rate and timeouts need (default 0)")
 	fs.Var(&f.opts.Pace.Source, "source", "address of this machine to send from (default: the system chooses)")
 	fs.BoolVar(&f.opts.Pace.NoGSO, "no-gso", false, "never let the kernel or the network card split a buffer into datagrams (segmentation offload, Linux)")

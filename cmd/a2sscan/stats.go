@@ -21,7 +21,8 @@ network; round trips, capacity, and how full servers are; errors; flags; farms;
 and an estimate of how many servers the scan missed. A long list ends with the
 sum of its smaller entries. a2sscan schema stats describes the keys.
 
-Several files are one census, rotated or sharded, in any order.`,
+Several files are read as one census that was rotated or sharded. Their order
+does not matter.`,
 		Example: `  a2sscan stats census.ndjson.zst | jq .all
   a2sscan stats census-20261120T030000Z-*.ndjson.zst -o night.stats.json
   a2sscan stats census.ndjson.zst | jq -r '.games.top[] | [.id, .people] | @tsv'`,

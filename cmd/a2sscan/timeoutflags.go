@@ -11,8 +11,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// rateUsage describes --rate. It means the same in every command that has it.
-const rateUsage = "`N` datagrams per second, such as 800, 5k or 1.5M; 0: as fast as possible; auto: as fast as the path carries, found by comparing answers"
+// rateUsage describes --rate, which means the same in every command that has it.
+const rateUsage = "`N` datagrams per second, such as 800, 5k or 1.5M; 0: as fast as possible; auto: the highest rate that the path can carry, which the scan finds by comparing answers at two rates"
 
 // timeoutFlags choose the timeout of a request and the number of retries.
 type timeoutFlags struct {
@@ -25,8 +25,8 @@ func (f *timeoutFlags) add(cmd *cobra.Command) { addTimeouts(cmd.Flags(), &f.aut
 // addTimeouts adds --timeout and --retries.
 func addTimeouts(fs *pflag.FlagSet, timeout *flagvalue.Auto, retries *int) {
 	timeout.On = true
-	fs.Var(timeout, "timeout", "wait `D` for a reply to the first request, such as 800ms; retries wait longer; auto: 1s, and less once the scan knows the round trips")
-	fs.IntVar(retries, "retries", scanner.DefaultRetries, "repeat an unanswered request `N` times, and twice more if part of an answer or a challenge came")
+	fs.Var(timeout, "timeout", "wait `D` for a reply to the first request, such as 800ms; retries wait longer; auto: 1s, and less once the scan knows the round-trip times")
+	fs.IntVar(retries, "retries", scanner.DefaultRetries, "repeat an unanswered request `N` times, and twice more if part of an answer or a challenge arrived")
 }
 
 // timeout is the timeout of a command that queries too few servers to learn from.

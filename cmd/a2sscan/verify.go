@@ -18,7 +18,7 @@ counts of the scan. Without a summary it checks what the files themselves show:
 the checksums of compressed frames, the schema of each record, and that no
 address has two records of one scan. Hashes reveal damage, not forgery.
 
-Several files are one census: the parts that scan --rotate wrote.`,
+Several files are read as one census: name all parts that scan --rotate wrote.`,
 		Example: `  a2sscan verify census.ndjson.zst
   a2sscan verify census-20261120T030000Z-*.ndjson.zst
   a2sscan verify --summary old.summary.json moved.ndjson.zst`,

@@ -60,7 +60,8 @@ var _ = register(&table{
 	},
 })
 
-// arkDayTime reads what old servers send as a time and later ones as a day.
+// arkDayTime reads a rule in which old servers send the time of day, and later ones
+// the day.
 func arkDayTime(d *decoder, v []byte, source string) {
 	if isClock(v) {
 		d.setText(KeyTimeOfDay, v, source)

@@ -115,9 +115,9 @@ var _ = register(&table{
 	},
 })
 
-// armaDLCs are the bits of the DLC mask. Sources disagree on which of the two
-// highest but one is Contact; recorded servers that have every DLC lack 400,
-// and Contact is the one that a server must ask for.
+// armaDLCs are the bits of the DLC mask. Sources disagree on whether Contact is 400
+// or 800. Recorded servers with every other DLC lack 400, and Contact is the one
+// that a server must enable explicitly.
 var armaDLCs = []dlcBit{
 	{0x0001, "karts"}, {0x0002, "marksmen"}, {0x0004, "heli"}, {0x0008, "zeus"},
 	{0x0010, "apex"}, {0x0020, "jets"}, {0x0040, "laws_of_war"}, {0x0080, "malden"},

@@ -66,8 +66,8 @@ func (d *decoder) takePages() ([]byte, bool) {
 	return d.unescape(), true
 }
 
-// put keeps a page. Of two with one number the first stays, and a page that
-// gives another total belongs to something else.
+// put keeps a page. If two have the same number, the first stays. A page that gives
+// another total belongs to something else.
 func (p *pages) put(number, total int, text []byte) {
 	if p.total == 0 {
 		p.total = total

@@ -142,8 +142,7 @@ func golden(c *captured, g *Game) string {
 	return b.String()
 }
 
-// goldenOffsets adds where in the joined binary pages the name of each mod
-// begins.
+// goldenOffsets adds the offset of each mod's name in the joined binary pages.
 func goldenOffsets(b *strings.Builder, c *captured, g *Game) {
 	d := decoder{g: new(Game), in: c.reply}
 	plain, ok := d.takePages()

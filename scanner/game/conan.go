@@ -26,7 +26,7 @@ var _ = register(&table{
 			want: `
 				attribute name Sand and Blood < rules.OWNINGNAME`,
 		},
-		{ // the field is full: the end of the name is not there
+		{ // the field is full: the end of the name is missing
 			keywords: "BUILDID:256536549,OWNINGID:2,OWNINGNAME:Sand and Blood and more than a hundred bytes " +
 				"of a name that goes on until the field ends, he",
 			want: `

@@ -6,7 +6,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Bounds of ours, whatever a reply says. A reply is at most 512 KiB.
+// Our limits, whatever a reply says. A reply is at most 512 KiB.
 const (
 	maxCount      = 1 << 20 // players; the largest server known has 5000 places
 	maxNumber     = 1 << 40 // other numbers, Unix times among them
@@ -74,7 +74,7 @@ func (d *decoder) run(t *table) {
 	d.g.dropRepeated(d.in.Info)
 }
 
-// dropRepeated removes a password that INFO tells as well.
+// dropRepeated removes the password flag if it only repeats INFO's.
 func (g *Game) dropRepeated(in *wire.Info) {
 	if in.Has&wire.HasPassword != 0 && g.Has.Has(KeyPassword) && g.Password == (in.Password != 0) {
 		g.Has &^= 1 << KeyPassword
@@ -139,7 +139,7 @@ func (d *decoder) readRules(t *table) {
 	}
 }
 
-// keepPart keeps a rule that is a part of a series. Of two with one number the
+// keepPart keeps a rule that is a part of a series. If two have the same number, the
 // first stays.
 func (d *decoder) keepPart(t *table, r *wire.Rule) {
 	for i := range t.series {
@@ -178,8 +178,8 @@ func (s *series) number(name []byte) (int, bool) {
 	return at, at >= 0 && at < maxParts
 }
 
-// join puts the parts of a series together up to the first that is missing, and
-// hands the text on. A text that is one part only is not copied.
+// join joins the parts of a series up to the first that is missing, and passes the
+// text on. A text of a single part is not copied.
 func (d *decoder) join(s *series, p *parts) {
 	if p.seen == 0 {
 		return

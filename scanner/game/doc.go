@@ -17,17 +17,16 @@
 //
 // # Buffers
 //
-// What is decoded aliases the reply, or lives in memory of the Game that the
-// next Decode reuses. Whoever keeps it copies; Clone does. A Game belongs to one
-// goroutine at a time. After the first replies, Decode and Suspect allocate
-// nothing.
+// Decoded values alias the reply, or memory of the Game that the next Decode reuses.
+// To keep them, use Clone. A Game belongs to one goroutine at a time. After the
+// first replies, Decode and Suspect allocate nothing.
 //
 // # Hostile replies
 //
-// Rules and keywords are anybody's bytes. Decode never fails and never panics:
-// what it cannot understand becomes a note, and every size has a bound of ours,
-// which stands with the other bounds in decode.go. Texts are not checked: they
-// can have any encoding and hold control characters.
+// Rules and keywords are untrusted bytes. Decode never fails and never panics: what
+// it can't understand becomes a note, and every size is limited. The limits are in
+// decode.go; those of binary pages are in bohemia.go. Texts are not checked: they
+// can have any encoding and contain control characters.
 //
 // # Where other readers differ
 //
@@ -46,7 +45,7 @@
 //
 // # Adding a game
 //
-// Adding a game is adding one file that registers one table:
+// To add a game, add one file that registers one table:
 //
 //	var _ = register(&table{
 //		id:       "ourgame",          // in records, so it must never change

@@ -131,8 +131,8 @@ var FlagRules = [NumFlags]FlagRule{
 // FlagWord returns the record's word for the flag of bit i, 0 ≤ i < NumFlags.
 func FlagWord(i int) string { return FlagRules[i].Word }
 
-// Facts is what the scanner saw of a server besides its replies' contents. Zero
-// values mean that a thing was not seen or not measured.
+// Facts are what the scanner observed about a server, apart from the contents of its
+// replies. A zero value was not observed or not measured.
 type Facts struct {
 	InfoRTT    time.Duration // round trip of INFO
 	PlayersRTT time.Duration // of PLAYER
@@ -262,8 +262,9 @@ func listLies(in *Reply, g *Game) bool {
 	return len(in.Players) == 1 && string(in.Players[0].Name) == "Max Players" // EC-85
 }
 
-// apart is the rule of count_mismatch: the list is apart from INFO's count and
-// from the game's, either of which may be the one that lags behind.
+// apart is the rule of count_mismatch: the length of the list differs from INFO's
+// count and from the game's. It must differ from both, because either may lag
+// behind.
 func (c *Counts) apart(bots int) bool {
 	r := &FlagRules[ruleCountMismatch]
 	for _, n := range [...]int{c.Info, c.Game} {

@@ -11,8 +11,8 @@ import (
 // Reply is what one server answered, as package wire decoded it.
 type Reply struct {
 	Info    *wire.Info    // nil: INFO was not answered
-	Players []wire.Player // the list, as far as it was whole
-	Rules   []wire.Rule   // the rules, as far as they were whole
+	Players []wire.Player // the list, as far as it was complete
+	Rules   []wire.Rule   // the rules, as far as they were complete
 
 	HasPlayers bool   // PLAYER was answered; Players may be empty
 	PlayersCut bool   // the list ended inside a record: more players follow
@@ -65,13 +65,12 @@ type Keys uint32
 // Has reports whether k is in the set.
 func (s Keys) Has(k Key) bool { return s&(1<<k) != 0 }
 
-// Game is what a reply means for its game. A field of a common key counts only
-// if Has has the key. It has the key if the game sent the value; that of a password
-// only if INFO says something else.
+// Game is what a reply means for its game. A field of a common key counts only if
+// Has has the key, which means that the game sent the value. Has has KeyPassword
+// only if the value differs from INFO's.
 //
-// Byte slices alias the reply, memory of the Game that the next Decode reuses,
-// or constants. They must not be changed, and whoever keeps them copies; Clone
-// does.
+// Byte slices alias the reply, memory of the Game that the next Decode reuses, or
+// constants. They must not be changed. To keep them, use Clone.
 type Game struct {
 	ID   string // the stable word for the game; "": the game is in no table
 	Name string // the game's name for people
@@ -114,8 +113,7 @@ type Mod struct {
 	CreatorDLC bool   // Arma 3: not a mod but a Creator DLC, and ID its application
 }
 
-// Attribute is a value that not every game has. Its name is one of a fixed set
-// of each game.
+// Attribute is a value that not every game has. Each game has a fixed set of names.
 type Attribute struct {
 	Name   string
 	Value  []byte // as the server sent it; "true" for a tag that is there
@@ -129,8 +127,8 @@ type Attribute struct {
 // "" for a key that the Game does not have.
 func (g *Game) Source(k Key) string { return g.sources[k] }
 
-// SetSource sets what Source returns for a key, for who makes a Game without
-// Decode: of a record, for example.
+// SetSource sets what Source returns for a key. It is for callers that make a Game
+// without Decode, such as from a record.
 func (g *Game) SetSource(k Key, source string) {
 	g.sources[k] = source
 	if g.sourced |= 1 << k; source == "" {

@@ -11,8 +11,8 @@ func newModes(names ...string) *modes {
 	return &modes{newMatcher(fields)}
 }
 
-// read sets the mode from the keywords. A server may have several of these tags,
-// for the modes that it allows: then none of them is the one, and they become
+// read sets the mode from the keywords. A server may have several of these tags, for
+// the modes that it allows. Then they do not tell which one is played, and become
 // the attribute "modes".
 func (m *modes) read(d *decoder) {
 	start, n := len(d.buf), 0

@@ -9,12 +9,12 @@ const (
 	// keywords.cut: the keywords fill their field (EC-40), so the last tag may
 	// be incomplete and was not read
 	NoteKeywordsCut Notes = 1 << iota
-	// value.unreadable: a number or a truth value that is neither
+	// value.unreadable: the value of a number or a boolean can't be read
 	NoteValue
 	// value.cut: a text longer than we keep
 	NoteValueCut
-	// parts.missing: a text in several rules, one of which is not there; what
-	// comes before it was kept
+	// parts.missing: one of the rules that make up a text is missing; the parts
+	// before it were kept
 	NotePartsMissing
 	// pages.version: binary pages of a version that we do not know
 	NotePagesVersion

@@ -59,7 +59,7 @@ var _ = register(&table{
 				attribute transport rak < keywords.pt
 				attribute wipe_cycle weekly < keywords.^`,
 		},
-		{ // words, a letter alone, and what is no tag of ours
+		{ // words, a single letter, and tags without a meaning
 			keywords: "monthly,vanilla,p,EU,stok,hzzzzzz,head,vv,tsx,cpvp,mp99999999,born0,bornx",
 			want: `
 				mode vanilla < keywords.vanilla

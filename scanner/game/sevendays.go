@@ -76,7 +76,7 @@ func sevenDaysKeywords(d *decoder) {
 	}
 }
 
-// sevenDaysTime reads the world's clock: 24000 to a day, the first of which is
+// sevenDaysTime reads the world's clock: a day is 24000 units, and the first day is
 // day 1.
 func sevenDaysTime(d *decoder, v []byte, source string) {
 	const hour, day = 1000, 24000

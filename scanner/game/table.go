@@ -175,8 +175,8 @@ func (a *appTables) add(app uint32, t *table) bool {
 // hashOfApp returns the slot in which the search for an application begins.
 func hashOfApp(app uint32) uint8 { return uint8(app * 0x9E3779B1 >> 24) }
 
-// someOf is a set of bytes that only looks at their lower six bits, so that it may
-// have a byte by mistake. That is enough to reject most.
+// someOf is a set of bytes that looks only at their lower six bits. So it may seem
+// to contain a byte that it does not contain, but it still rejects most bytes.
 type someOf uint64
 
 // mayBegin reports whether the first byte of a name may be in the set.

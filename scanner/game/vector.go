@@ -11,7 +11,7 @@ type vector struct {
 	want     string   // a line for each value, as the tests print a Game
 }
 
-// What INFO of a vector says, where it matters.
+// These make the INFO of a vector, where it matters.
 
 func wireInfo(players, maxPlayers uint8) wire.Info {
 	return wire.Info{Players: players, MaxPlayers: maxPlayers, Has: wire.HasPlayers | wire.HasMaxPlayers}

@@ -1,6 +1,7 @@
 // Package list turns what a user names into targets for package scanner. It reads
 // lists of addresses, expands networks, excludes addresses that can't or mustn't be
-// asked, and yields each target once, in a random order or in the order of the input.
+// queried, and yields each target once, in a random order or in the order of the
+// input.
 //
 // # Use
 //

@@ -96,7 +96,7 @@ func (x *Exclusions) Reload() error {
 		r.counts = new(ruleCounts)
 		if old := known[r.key()]; old != nil {
 			r.counts = old.counts
-			delete(known, r.key()) // of equal rules the first counts
+			delete(known, r.key()) // if rules are equal, the first counts
 		}
 		rules = append(rules, r)
 	}
@@ -288,7 +288,7 @@ type ruleKey struct {
 func (r *rule) key() ruleKey { return ruleKey{r.source, r.first, r.last} }
 
 // unscannable reports whether no server can have these addresses, as opposed to
-// addresses that must not be asked.
+// addresses that must not be queried.
 func (r *rule) unscannable() bool { return r.kind == unusable }
 
 // span returns the addresses as a network or a range.

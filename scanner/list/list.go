@@ -306,8 +306,9 @@ type Stats struct {
 // LeftOut returns the rules that have excluded targets so far.
 func (l *List) LeftOut() []Rule { return l.cfg.Exclusions.Rules() }
 
-// counters are the parts of Stats. Read is computed as their sum, so that the sum
-// always adds up.
+// counters holds the running counts behind Stats and Loading. Stats computes Read
+// from the first six instead of counting it, so that they always add up to it, even
+// during a scan.
 type counters struct {
 	invalid, unscannable, excluded, duplicate, otherShard, given atomic.Uint64
 

@@ -105,7 +105,7 @@ func TestLine(t *testing.T) {
 		{line: "#1.2.3.4:1"},
 		{line: "  # 1.2.3.4:1"},
 
-		{line: "1.2.3.4:0"}, // can't be asked
+		{line: "1.2.3.4:0"}, // can't be queried
 		{line: "1.2.3.4 27016", fault: FaultStrayPort},
 		{line: "1.2.3.4:5 a\r1.2.3.5:5 b\r1.2.3.6:5\r", fault: FaultLineEnds},
 		{line: "1.2.3.4:5\r1.2.3.5:5", fault: FaultLineEnds},

@@ -138,11 +138,12 @@ func notFound(in *input) error {
 	return e
 }
 
-// listSuffixes end the names of lists, and no host name.
+// listSuffixes are suffixes of file names. A name that ends with one of them is not
+// taken for a host name.
 var listSuffixes = []string{".txt", ".csv", ".tsv", ".json", ".ndjson", ".jsonl", ".gz", ".zst", ".list", ".lst", ".log", ".toml"}
 
-// IsHostName reports whether an argument that is no file may be a host name, with
-// or without a port. A name that ends like that of a list is none.
+// IsHostName reports whether an argument that is no file may be a host name, with or
+// without a port. A name with the suffix of a list, such as .txt, is not one.
 func IsHostName(arg string) bool {
 	lower := strings.ToLower(arg)
 	return isHost([]byte(arg)) && !slices.ContainsFunc(listSuffixes, func(suffix string) bool {
@@ -150,8 +151,8 @@ func IsHostName(arg string) bool {
 	})
 }
 
-// isHost reports whether b looks like a host name, with or without a port. Digits
-// and dots alone are taken for an address.
+// isHost reports whether b looks like a host name, with or without a port. A name of
+// only digits and dots is taken for an address.
 func isHost(b []byte) bool {
 	host, _, _ := bytes.Cut(b, []byte(":"))
 	if len(host) == 0 || len(host) > maxHost || host[0] == '.' || host[0] == '-' {

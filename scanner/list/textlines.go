@@ -125,8 +125,8 @@ func (t *textLines) name(addr []byte, s labels, all []byte) bool {
 	return t.out.invalid.add(all, f)
 }
 
-// parseNoPort reads an address with port 0. Such addresses are in the lists of
-// master servers. They can't be asked, but they are not counted as invalid.
+// parseNoPort reads an address with port 0. The lists of master servers contain such
+// addresses. They can't be queried, but they are not counted as invalid.
 func parseNoPort(addr []byte) (name, Fault) {
 	ip, isZero := bytes.CutSuffix(addr, []byte(":0"))
 	n, f := parse(ip)

@@ -59,8 +59,8 @@
 // nothing new, a master that starts again from the beginning, and answers that are
 // truncated or endless.
 //
-// Addresses that can't be asked (Steam's relays, 0.0.0.0, port 0) are passed on like
-// all others: [Server.Unscannable] returns the reason.
+// Addresses that can't be queried (Steam's relays, 0.0.0.0, port 0) are passed on
+// like all others: [Server.Unscannable] returns the reason.
 //
 // # Lists in files
 //

@@ -76,7 +76,7 @@ func (p *Page) Next() bool {
 	return true
 }
 
-// Addr returns the current address. It may be one that can't be asked: see
+// Addr returns the current address. It may be one that can't be queried: see
 // Server.Unscannable.
 func (p *Page) Addr() netip.AddrPort { return p.addr }
 

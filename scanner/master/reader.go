@@ -122,7 +122,7 @@ func (l *Reader) Next() bool {
 }
 
 // Server returns the current server. It is valid until the next call of Next, and
-// may have an address that can't be asked.
+// may have an address that can't be queried.
 func (l *Reader) Server() *Server { return &l.server }
 
 // Stats returns the current numbers.

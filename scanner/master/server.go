@@ -55,12 +55,12 @@ const (
 	HasLAN
 )
 
-// Reason says why an address in a master's list can't be asked.
+// Reason says why an address in a master's list can't be queried.
 type Reason uint8
 
 // The reasons.
 const (
-	Scannable   Reason = iota // none: the address can be asked
+	Scannable   Reason = iota // none: the address can be queried
 	Relay                     // an address of Steam's relays (EC-126)
 	NoAddress                 // 0.0.0.0
 	NoPort                    // port 0
@@ -85,7 +85,7 @@ func (r Reason) String() string {
 
 var relays = netip.MustParsePrefix(relayPrefix)
 
-// Unscannable returns why the server's address can't be asked.
+// Unscannable returns why the server's address can't be queried.
 func (s *Server) Unscannable() Reason {
 	switch {
 	case s.Addr.Addr().IsUnspecified():

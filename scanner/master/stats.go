@@ -17,7 +17,7 @@ type Stats struct {
 	Foreign   uint64 // datagrams that are not pages
 
 	Servers     uint64             // passed on, each address once
-	Unscannable [numReasons]uint64 // those of Servers that can't be asked, by Reason
+	Unscannable [numReasons]uint64 // those of Servers that can't be queried, by Reason
 	Duplicates  uint64             // entries with an address that was passed on before
 	Elsewhere   uint64             // skipped: in a region other than the requested one (Web API)
 	Invalid     uint64             // entries without a usable address (Web API)

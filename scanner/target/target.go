@@ -4,7 +4,7 @@ package target
 
 import "net/netip"
 
-// Target is a server to ask.
+// Target is a server to query.
 type Target struct {
 	Addr   netip.AddrPort // IPv4, and a port other than 0
 	Tag    string         // the text after the address in its input line; hostile text

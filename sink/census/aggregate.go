@@ -13,7 +13,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Aggregate makes the stats of a census.
+// Aggregate reads a census and returns its statistics. If servers seem to share lists
+// of players, it reads the census again to compare the lists.
 func Aggregate(c *Census) (*Stats, error) {
 	t, err := c.load(newTexts())
 	if err != nil {
@@ -28,7 +29,7 @@ func Aggregate(c *Census) (*Stats, error) {
 	return s, nil
 }
 
-// stats adds up a table.
+// stats computes the statistics of a table.
 func (t *table) stats(farms *farmFinding) *Stats {
 	s := &Stats{
 		Schema: StatsSchema, Scans: t.scans(), Records: uint64(len(t.rows)), Duplicates: t.duplicates,
@@ -54,7 +55,7 @@ func (t *table) stats(farms *farmFinding) *Stats {
 	return s
 }
 
-// scans returns the names of all scans.
+// scans returns the names of the scans in the table, sorted, at most maxScans.
 func (t *table) scans() []string {
 	seen := map[uint32]bool{}
 	names := []string{}
@@ -68,7 +69,7 @@ func (t *table) scans() []string {
 	return names[:min(len(names), maxScans)]
 }
 
-// maxScans is how many names of scans stats list.
+// maxScans is how many scans are named at most.
 const maxScans = 100
 
 func (s *Stats) addTime(at int64) {
@@ -112,7 +113,7 @@ func (s *Sums) add(r *row) {
 	}
 }
 
-// plus adds other sums.
+// plus adds o to s.
 func (s *Sums) plus(o *Sums) {
 	s.Servers += o.Servers
 	s.Occupied += o.Occupied
@@ -121,7 +122,8 @@ func (s *Sums) plus(o *Sums) {
 	s.Places += o.Places
 }
 
-// add adds how a server answered the question.
+// add counts a server's answer. code is the error, 0 if there was none; open means
+// that the server demanded no challenge.
 func (q *Question) add(answered bool, code uint8, open bool) {
 	if q.Errors == nil {
 		q.Errors = map[string]uint64{}
@@ -146,12 +148,12 @@ func errorWord(code uint8) string {
 	return wire.Error(code).String()
 }
 
-// grouper adds up servers by all properties.
+// grouper sums up servers by game, map and the other properties.
 type grouper struct {
 	t                            *table
 	games, maps, versions, modes groups
 	systems, countries, networks groups
-	names                        map[uint64]uint64 // servers by game and name of it
+	names                        map[uint64]uint64 // servers by game (higher half) and the game's name
 	open                         map[uint32]uint64 // unchallenged servers by game
 }
 
@@ -159,8 +161,8 @@ func newGrouper(t *table) *grouper {
 	return &grouper{t: t, names: map[uint64]uint64{}, open: map[uint32]uint64{}}
 }
 
-// groups are servers by a property: the number of a text, with the game's in the
-// higher half.
+// groups sums up servers by the value of one property. For a text, the value is its
+// number; if it means something only in its game, the higher half is the game's number.
 type groups struct {
 	by      map[uint64]*groupSums
 	unknown Sums
@@ -168,7 +170,7 @@ type groups struct {
 
 type groupSums struct{ all, farmed Sums }
 
-// add adds a server with a value; 0: not known.
+// add adds a server under a value; 0 means unknown.
 func (g *groups) add(value uint64, r *row, farmed bool) {
 	if value == 0 {
 		g.unknown.add(r)
@@ -188,7 +190,8 @@ func (g *groups) add(value uint64, r *row, farmed bool) {
 	}
 }
 
-// ofGame is a value that means something together with the game; 0: not known.
+// ofGame returns the value of a text that means something only in its game, or 0 if r
+// does not have f.
 func ofGame(r *row, f facts, id uint32) uint64 {
 	if r.has&f == 0 {
 		return 0
@@ -216,7 +219,7 @@ func (g *grouper) add(r *row, farmed bool) {
 	}
 }
 
-// fill makes the lists of the stats.
+// fill sets the lists of s.
 func (g *grouper) fill(s *Stats) {
 	names := g.gameNames()
 	text := func(v uint64) string { return g.t.text(uint32(v)) }
@@ -235,7 +238,7 @@ func (g *grouper) fill(s *Stats) {
 	})
 }
 
-// gameNames returns the name of each game that most of its servers have.
+// gameNames returns each game's most frequent name.
 func (g *grouper) gameNames() map[uint32]string {
 	most, names := map[uint32]uint64{}, map[uint32]string{}
 	for pair, n := range g.names {
@@ -247,7 +250,7 @@ func (g *grouper) gameNames() map[uint32]string {
 	return names
 }
 
-// top returns the n groups with the most servers.
+// top returns the n groups with the most servers, and the sums of the others.
 func (g *groups) top(n int, describe func(uint64) Group) Groups {
 	all := make([]Group, 0, len(g.by))
 	for value, sums := range g.by {
@@ -276,7 +279,7 @@ func compareGroups(a, b Group) int {
 	)
 }
 
-// shorten bounds a text.
+// shorten cuts a text to MaxNameBytes.
 func shorten(s string) string { return string(cut([]byte(s), MaxNameBytes)) }
 
 func systemName(b byte) string {
@@ -289,5 +292,5 @@ func systemName(b byte) string {
 
 func networkName(asn uint32) string { return "AS" + strconv.FormatUint(uint64(asn), 10) }
 
-// round6 drops digits that depend on the order of a sum.
+// round6 rounds to six decimals: later ones depend on the order of summation.
 func round6(v float64) float64 { return math.Round(v*1e6) / 1e6 }

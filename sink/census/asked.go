@@ -8,11 +8,11 @@ import (
 // TargetList is a list of targets that a scan asked.
 type TargetList struct {
 	SHA256   string                   // of its raw bytes, in hex
-	Targets  uint64                   // different ones in it
-	Contains func(target uint64) bool // IPv4 address<<16 | port
+	Targets  uint64                   // how many distinct targets it has
+	Contains func(target uint64) bool // target is IPv4 address<<16 | port
 }
 
-// whoWasAsked decides how the difference between gone and not asked is known.
+// whoWasAsked decides how to tell servers that are gone from those that were not asked.
 func (d *differ) whoWasAsked() {
 	if d.out.New.Silent > 0 {
 		d.out.AskedKnown = "unanswered"
@@ -26,8 +26,8 @@ func (d *differ) whoWasAsked() {
 	}
 }
 
-// notProven says why the summaries do not prove that the scan asked every target of
-// the list; "": they do. Each rule excludes a way in which a live server could be
+// notProven returns why the summaries do not prove that the scan asked every target of
+// the list, or "" if they do. Each rule excludes a way in which a live server could be
 // absent from the census.
 func (c *Census) notProven(list *TargetList, t *table) string {
 	run := c.run()
@@ -69,9 +69,9 @@ func (c *Census) notProven(list *TargetList, t *table) string {
 	return ""
 }
 
-// estimateLost estimates how many of the servers that are gone by silence are alive:
-// of those that the new scan missed by loss, as large a part as that of the servers
-// that it shares with the old census.
+// estimateLost estimates how many of the servers that are silent now are alive. It
+// takes the new scan's estimate of servers missed by loss, and assumes that they were
+// in the old census as often as the servers that answered.
 func (d *differ) estimateLost() {
 	loss := d.out.New.Missed
 	if loss == nil {
@@ -88,5 +88,5 @@ func (d *differ) estimateLost() {
 	}
 }
 
-// goneSilent counts the servers that are gone and that nothing reported unreachable.
+// goneSilent returns how many servers are gone without being reported unreachable.
 func (d *differ) goneSilent() (n uint64) { return d.out.Changes[KindGone] - d.unreachable }

@@ -27,7 +27,7 @@ func size() int {
 	return 2048
 }
 
-// changesOf returns the lines that Diff reports.
+// changesOf returns what Diff reports: as lines of JSON, as changes, and in numbers.
 func changesOf(t testing.TB, a, b *Census, o DiffOptions) (lines []byte, all []Change, c *Comparison) {
 	t.Helper()
 	c, err := Diff(a, b, o, func(one *Change) error {
@@ -42,7 +42,7 @@ func changesOf(t testing.TB, a, b *Census, o DiffOptions) (lines []byte, all []C
 	return lines, all, c
 }
 
-// expectedChanges are the planned ones, by kind and address.
+// expectedChanges returns the planned changes, by kind and address.
 func expectedChanges(servers int) map[string]bool {
 	want := map[string]bool{}
 	for i := range servers {
@@ -226,7 +226,7 @@ func TestStatsSchema(t *testing.T) {
 	}
 }
 
-// checkStats compares sums with those of a simple reading.
+// checkStats compares sums with those of a simpler way to read the records.
 func checkStats(t *testing.T, s *Stats, lines [][]byte) {
 	t.Helper()
 	var all Sums
@@ -278,9 +278,9 @@ func TestNoMoves(t *testing.T) {
 	}
 }
 
-// TestRulesOfChange: a change shows the rules that differ, and those that one night
-// has alone, whatever their order. Of equal names the last counts; volatile rules and
-// equal ones are not shown.
+// TestRulesOfChange: a change shows the rules that differ and those that only one of
+// the nights has, in any order. If a name is repeated, its last value counts.
+// Volatile and unchanged rules are not shown.
 func TestRulesOfChange(t *testing.T) {
 	line := func(rules string) []byte {
 		return fmt.Appendf(nil, `{"schema":1,"ip":"203.0.113.7","port":1,"status":"ok","info":{"name":"One"},"rules":{%s}}`+"\n", rules)
@@ -341,15 +341,15 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-// shownServer prints what a Server shows.
+// shownServer prints the exported fields of a Server.
 func shownServer(s *Server) string {
 	shown := *s
 	shown.seen = seen{}
 	return fmt.Sprintf("%q %v", fmt.Sprintf("%+v", shown), s.Answered())
 }
 
-// TestAnswered: whether a server answered follows from its status, also if another
-// package made it.
+// TestAnswered: whether a server answered follows from its status, even if another
+// package made the Server.
 func TestAnswered(t *testing.T) {
 	for word, want := range map[string]bool{"ok": true, "partial": true, "error": true, "no_reply": false, "unreachable": false, "": false} {
 		if got := (&Server{Status: word}).Answered(); got != want {
@@ -358,8 +358,8 @@ func TestAnswered(t *testing.T) {
 	}
 }
 
-// TestTwins: a server whose name, game and map another server has too did not move,
-// whichever night the other one was there.
+// TestTwins: a server did not move if another server has the same name, game and map
+// on either night.
 func TestTwins(t *testing.T) {
 	line := func(port int) []byte {
 		return fmt.Appendf(nil, `{"schema":1,"ip":"203.0.113.7","port":%d,"status":"ok","info":{"format":"source","name":"One of many","map":"a","app_id":4000}}`+"\n", port)

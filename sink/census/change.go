@@ -1,13 +1,14 @@
 package census
 
-// Kind is what changed about a server.
+// Kind says what changed about a server.
 type Kind string
 
-// The kinds of changes. KindMap of games that rotate their maps, and KindPlayers, are
-// volatile: Diff counts them, and reports them only if DiffOptions.Volatile is set.
+// The kinds of changes. KindPlayers is volatile; so is KindMap in games that rotate
+// their maps, and a KindMode that comes with it. Diff counts volatile changes, but
+// reports them only if DiffOptions.Volatile is set or DiffOptions.Kinds names them.
 const (
-	KindNew       Kind = "new"       // in the new census only, and the old one has no record of it
-	KindGone      Kind = "gone"      // answered before; asked again, and silent
+	KindNew       Kind = "new"       // answers in the new census; the old one has no record of it
+	KindGone      Kind = "gone"      // answered before; was asked again and did not answer
 	KindNotAsked  Kind = "not_asked" // answered before; not known to have been asked again
 	KindBack      Kind = "back"      // was silent in the old census, answers in the new one
 	KindMoved     Kind = "moved"     // left one address and appeared at another
@@ -24,7 +25,7 @@ const (
 	KindPlayers   Kind = "players"
 )
 
-// Kinds are all kinds, in the order in which the changes of one server are reported.
+// Kinds lists all kinds, in the order in which the changes of one server are reported.
 var Kinds = []Kind{
 	KindNew, KindGone, KindNotAsked, KindBack, KindMoved, KindRenamed, KindMap, KindVersion,
 	KindCapacity, KindMode, KindMods, KindRules, KindFlags, KindChallenge, KindFarm, KindPlayers,
@@ -35,26 +36,27 @@ type Change struct {
 	Kind Kind   `json:"change"`
 	Addr string `json:"addr"` // ip:port; of a server that moved, the new one
 	Game string `json:"game"` // Group.ID of the game; "": unknown
-	Name string `json:"name"` // of the server; text from strangers
-	// People is how many play on the server, on the last night on which that is known.
+	Name string `json:"name"` // of the server; untrusted text
+	// People is how many people played on the server on the last night it answered.
 	People uint32 `json:"people,omitempty"`
 
 	// By says how a server that moved was recognised: "steam_id", or "identity" for
 	// name, game and map.
 	By string `json:"by,omitempty"`
-	// LikelyLoss marks a server that is gone, but whose silence is likely the loss of
-	// datagrams (see Comparison.LikelyLost).
+	// LikelyLoss is set if LossChance is at least 0.5: the server is gone, but probably
+	// alive (see Comparison.LikelyLost).
 	LikelyLoss bool `json:"likely_loss,omitempty"`
-	// LossChance is how likely that is, from 0 to 1: of servers that are gone by
-	// silence, if the scan has an estimate of its losses.
+	// LossChance is the probability, from 0 to 1, that a server is gone only because
+	// datagrams were lost. It is 0 for unreachable servers, and if the new scan has no
+	// estimate of its losses.
 	LossChance float64 `json:"loss_chance,omitempty"`
 
-	Before *Facts `json:"before,omitempty"` // what differs; of gone and not_asked all that is known
-	After  *Facts `json:"after,omitempty"`  // what differs; of new and back all that is known
+	Before *Facts `json:"before,omitempty"` // what differs; for gone and not_asked, all that is known
+	After  *Facts `json:"after,omitempty"`  // what differs; for new and back, all that is known
 }
 
-// Facts are values of a server on one night. Absent ones are unknown, or the same on
-// both nights.
+// Facts are the properties of a server on one night. Absent ones are unknown, or the
+// same on both nights.
 type Facts struct {
 	Addr       string            `json:"addr,omitempty"`
 	Name       *string           `json:"name,omitempty"`
@@ -65,13 +67,13 @@ type Facts struct {
 	Bots       *uint32           `json:"bots,omitempty"`
 	Mode       *string           `json:"mode,omitempty"`
 	PVP        *bool             `json:"pvp,omitempty"`
-	Mods       []string          `json:"mods,omitempty"`         // those that only this night has: "id name"
+	Mods       []string          `json:"mods,omitempty"`         // those that only this night has: "id name hash"
 	Rules      map[string]string `json:"rules,omitempty"`        // those that differ or that only this night has
 	Flags      []string          `json:"flags,omitempty"`        // those that only this night has
 	Challenged []string          `json:"challenged,omitempty"`   // questions that demanded a challenge
 	Open       []string          `json:"unchallenged,omitempty"` // questions that demanded none
 	Farm       string            `json:"farm,omitempty"`         // Farm.ID
-	Status     string            `json:"status,omitempty"`       // of back and gone: the record's
+	Status     string            `json:"status,omitempty"`       // for back and gone: the record's
 	Country    string            `json:"country,omitempty"`
 	Network    string            `json:"network,omitempty"` // "AS64496"
 }
@@ -81,26 +83,27 @@ type Comparison struct {
 	Old Night `json:"old"`
 	New Night `json:"new"`
 
-	Same    uint64          `json:"unchanged"` // servers of both nights without any change that is not volatile
-	Changes map[Kind]uint64 `json:"changes"`   // of all kinds, also those that were filtered or are volatile
+	Same    uint64          `json:"unchanged"` // servers that answered on both nights, with at most volatile changes
+	Changes map[Kind]uint64 `json:"changes"`   // by kind; includes volatile changes, and those not reported
 
-	// ByGame counts changes by game and kind: at most MaxGames games.
+	// ByGame counts changes by game and kind, for at most MaxGames games; "" stands for
+	// unknown games and for the rest.
 	ByGame map[string]map[Kind]uint64 `json:"by_game"`
 
 	// Volatile facts of servers that answered on both nights.
-	Compared    uint64 `json:"compared"` // how many these are
+	Compared    uint64 `json:"compared"` // how many such servers there are
 	MoreMaps    uint64 `json:"map_rotations"`
-	PeopleMore  uint64 `json:"people_more"` // sum over servers that have more people
-	PeopleFewer uint64 `json:"people_fewer"`
+	PeopleMore  uint64 `json:"people_more"`  // people gained, summed over the servers that gained
+	PeopleFewer uint64 `json:"people_fewer"` // people lost, summed over the servers that lost
 
-	// AskedKnown says how it is known who was asked: "unanswered" (records of silent
-	// servers), "targets" (a list whose hash the summary names), or "" (not known: no
-	// server is gone).
+	// AskedKnown says what proves which servers were asked: "unanswered" (records of
+	// silent servers), "targets" (a list whose hash the summary names), or "" (nothing:
+	// no server counts as gone).
 	AskedKnown string `json:"asked_known,omitempty"`
-	// NotAskedWhy is why a list does not prove that its targets were asked.
+	// NotAskedWhy says why DiffOptions.Asked does not prove that its targets were asked.
 	NotAskedWhy string `json:"not_asked_why,omitempty"`
-	// LikelyLost is how many of the gone are probably losses of datagrams. Nil: it
-	// can't be told.
+	// LikelyLost estimates how many of the gone servers are alive, but had their
+	// datagrams lost. Nil: there is no estimate.
 	LikelyLost *float64 `json:"likely_lost,omitempty"`
 }
 
@@ -110,8 +113,8 @@ type Night struct {
 	All          Sums     `json:"all"`
 	WithoutFarms Sums     `json:"without_farms"`
 	Farms        uint64   `json:"farms"`
-	Silent       uint64   `json:"silent"`   // records of servers that did not answer
-	Complete     bool     `json:"complete"` // the summary says that all targets were asked
-	Summary      bool     `json:"summary"`  // there is one
-	Missed       *float64 `json:"missed_estimate,omitempty"`
+	Silent       uint64   `json:"silent"`                    // records of servers that did not answer
+	Complete     bool     `json:"complete"`                  // the summary says that all targets were asked
+	Summary      bool     `json:"summary"`                   // there is a summary
+	Missed       *float64 `json:"missed_estimate,omitempty"` // see Run.Missed
 }

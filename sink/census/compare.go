@@ -25,11 +25,11 @@ const allQuestions = answeredInfo | answeredPlayers | hasRules
 // lastingFlags are the flags that do not come and go with the state of the network.
 const lastingFlags = 1<<game.NumFlags - 1 - uint16(game.FlagEdgeAnswers|game.FlagConflict)
 
-// differences returns what changed about a server that answered on both nights. What
-// one night does not know has not changed.
+// differences returns what changed about a server that answered on both nights. A
+// property that is unknown on one night counts as unchanged.
 func (d *differ) differences(a, b *row) (k kinds) {
 	both := a.has & b.has
-	origin := a.has ^ b.has // of the numbers and texts
+	origin := a.has ^ b.has // own… bits: the value comes from another source
 	set := func(bit kinds, known facts, own facts, differ bool) {
 		if differ && both&known != 0 && origin&own == 0 {
 			k |= bit
@@ -56,8 +56,8 @@ func (d *differ) differences(a, b *row) (k kinds) {
 	return k
 }
 
-// modsKnown reports whether the mods of r are known, if only as none. Where they would
-// stand shows the other night.
+// modsKnown reports whether it is known which mods r has, or that it has none. other,
+// the row of the other night, shows which reply would list them.
 func modsKnown(r, other *row) bool {
 	switch {
 	case r.has&hasMods != 0:

@@ -12,16 +12,16 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// detailsAtOnce is how many servers' rules and mods are in memory at once, of each
-// census. Those of more servers go to temporary files first. A test changes it.
+// detailsAtOnce limits the servers whose rules and mods are in memory at once, for each
+// census. If more are needed, all go to temporary files first. A test changes it.
 var detailsAtOnce = 8_000
 
-// details holds the rules and mods of the servers that need them, as their records
-// have them: in groups, of which one is in memory.
+// details holds the rules and mods of the servers for which they are needed. The
+// servers are divided into groups, and only one group is in memory at a time.
 type details struct {
 	want  []wanted // by address
 	mu    sync.Mutex
-	small map[uint64]detail // if there is one group
+	small map[uint64]detail // all of them, if there is only one group
 	files []*os.File
 	out   []*bufio.Writer
 }
@@ -35,7 +35,8 @@ type wanted struct {
 // detail is the JSON of a server's rules and mods.
 type detail struct{ rules, mods []byte }
 
-// newDetails prepares for n servers in groups.
+// newDetails makes room for n servers in so many groups. If there are several, each
+// has a temporary file in dir.
 func newDetails(dir string, groups, n int) (*details, error) {
 	d := &details{want: make([]wanted, 0, n), small: map[uint64]detail{}}
 	if groups < 2 {
@@ -60,10 +61,10 @@ func (d *details) close() {
 	}
 }
 
-// add asks for a server's rules and mods.
+// add requests a server's rules and mods.
 func (d *details) add(key uint64, group int32) { d.want = append(d.want, wanted{key, group}) }
 
-// collect reads the census and keeps what the servers in d.want need.
+// collect reads the census and keeps the rules and mods of the servers in d.want.
 func (d *details) collect(c *Census, t *table) error {
 	if len(d.want) == 0 {
 		return nil
@@ -125,11 +126,11 @@ func writeDetail(w *bufio.Writer, key uint64, one detail) error {
 	binary.LittleEndian.PutUint64(head[16:], uint64(len(one.mods)))
 	w.Write(head[:])
 	w.Write(one.rules)
-	_, err := w.Write(one.mods) // the first error of a Writer stays
+	_, err := w.Write(one.mods) // a bufio.Writer keeps its first error
 	return err
 }
 
-// read returns a group.
+// read returns the details of a group, by address.
 func (d *details) read(group int) (map[uint64]detail, error) {
 	if d.files == nil {
 		return d.small, nil

@@ -9,13 +9,13 @@ import (
 
 // DiffOptions choose what Diff reports.
 type DiffOptions struct {
-	Volatile bool   // also report players, and maps of games that rotate them
-	Kinds    []Kind // nil: all
-	Games    []string
-	Networks []string // such as 203.0.113.0/24 or AS64496
+	Volatile bool     // also report players, and maps of games that rotate them
+	Kinds    []Kind   // nil: all
+	Games    []string // IDs or names, in any letter case; nil: all
+	Networks []string // such as 203.0.113.0/24 or AS64496; nil: all
 
-	// Asked is the list that the new census was asked for; nil: only records of silent
-	// servers prove which were asked.
+	// Asked is the target list of the new census. Nil: only its records of silent
+	// servers prove that they were asked.
 	Asked *TargetList
 
 	TempDir string // for details of many changes; "": the system's
@@ -29,7 +29,7 @@ type differ struct {
 	o        DiffOptions
 	filter   *filter
 	asked    func(key uint64) bool
-	chance   float64 // that silence is a loss
+	chance   float64 // probability that a silent server is alive
 	out      *Comparison
 	events   []event
 
@@ -38,16 +38,16 @@ type differ struct {
 	unreachable        uint64 // servers that are gone and reported unreachable
 }
 
-// event is a server about which there is something to report.
+// event is a server with changes to report.
 type event struct {
 	old, new int32 // rows; -1: none
 	kinds    kinds
 	group    int32 // of details; -1: it needs none
 }
 
-// Diff calls do with every change from one census to another, in the order of
-// addresses, then of Kinds. The Change is do's to keep. Diff reads both censuses up to
-// three times.
+// Diff calls do with every change from one census to another that o selects, in the
+// order of addresses, then of Kinds. do may keep the Change; an error of do ends Diff,
+// which returns it. Diff reads both censuses up to three times.
 func Diff(before, after *Census, o DiffOptions, do func(*Change) error) (*Comparison, error) {
 	d := &differ{c: [2]*Census{before, after}, o: o, out: &Comparison{Changes: map[Kind]uint64{}, ByGame: map[string]map[Kind]uint64{}}}
 	var err error
@@ -119,7 +119,7 @@ func (c *Census) night(t *table, f *farmFinding) Night {
 func (d *differ) pair(i, j int) {
 	a, b := d.old.at(i), d.new.at(j)
 	if a != nil && a.key == 0 || b != nil && b.key == 0 {
-		return // captures
+		return // a record without an address, of a capture
 	}
 	from, arrived := -1, false
 	if j >= 0 {
@@ -162,7 +162,8 @@ func (d *differ) same(i, j int) {
 	}
 }
 
-// volatileFacts adds up what is not listed.
+// volatileFacts counts a server that answered on both nights, and adds up its changes
+// of people and rotated maps.
 func (d *differ) volatileFacts(a, b *row, k kinds) {
 	d.out.Compared++
 	if k&bitMap != 0 && d.volatile(b, k)&bitMap != 0 {
@@ -178,8 +179,8 @@ func (d *differ) volatileFacts(a, b *row, k kinds) {
 	}
 }
 
-// absent notes a server that answered before, and not in the new census. now is its
-// record there, if there is one.
+// absent notes a server that answered in the old census only. now is its record in the
+// new one, if there is one.
 func (d *differ) absent(i, j int, now *row) {
 	a := d.old.rows[i]
 	switch {
@@ -195,7 +196,7 @@ func (d *differ) absent(i, j int, now *row) {
 	}
 }
 
-// note counts changes, and keeps the event if one of them is reported.
+// note counts the changes in k, and keeps an event if at least one is to be reported.
 func (d *differ) note(i, j int, k kinds) {
 	r := d.new.at(j)
 	if !r.answered() {
@@ -232,7 +233,7 @@ func (t *table) at(i int) *row {
 // answered reports whether the row is there and its server answered.
 func (r *row) answered() bool { return r != nil && r.status.answered() }
 
-// index returns the place of an address.
+// index returns the index of the row with an address, if there is one.
 func (t *table) index(key uint64) (int, bool) {
 	if key == 0 {
 		return 0, false
@@ -240,7 +241,7 @@ func (t *table) index(key uint64) (int, bool) {
 	return slices.BinarySearchFunc(t.rows, key, func(r *row, key uint64) int { return cmp.Compare(r.key, key) })
 }
 
-// limitGames sums the games with the fewest changes up under "".
+// limitGames sums up the games with the fewest changes under "".
 func (c *Comparison) limitGames() {
 	if len(c.ByGame) <= MaxGames {
 		return

@@ -2,14 +2,15 @@ package census
 
 import "slices"
 
-// Bounds of the bins of the distributions; the last bin has no upper bound.
+// Lower bounds of the bins: milliseconds, places and percent. The last bin has no upper
+// bound.
 var (
 	roundTripBounds = []float64{0, 5, 10, 15, 20, 30, 40, 50, 60, 80, 100, 125, 150, 200, 250, 300, 400, 500, 750, 1000, 2000, 5000}
 	capacityBounds  = []float64{0, 1, 2, 4, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 65, 80, 100, 128, 200, 256, 500, 1000}
 	fillBounds      = []float64{0, 0.000001, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 100.000001}
 )
 
-// distribution describes numbers; the slice is sorted. Nil: there are none.
+// distribution describes values, which it sorts. It returns nil if there are none.
 func distribution(values []float64, bounds []float64) *Distribution {
 	n := len(values)
 	if n == 0 {
@@ -40,7 +41,7 @@ func distribution(values []float64, bounds []float64) *Distribution {
 	return d
 }
 
-// collect returns the numbers of the servers that have one.
+// collect returns the numbers of the servers that answered and have one.
 func (t *table) collect(number func(r *row) (float64, bool)) []float64 {
 	values := make([]float64, 0, len(t.rows))
 	for _, r := range t.rows {
@@ -61,7 +62,8 @@ func (t *table) capacities() *Distribution {
 	}), capacityBounds)
 }
 
-// fills are of servers that have places and say how many people play.
+// fills describes how full servers are, in percent. It leaves out servers without
+// places, and those that do not say how many people play.
 func (t *table) fills() *Distribution {
 	return distribution(t.collect(func(r *row) (float64, bool) {
 		if r.capacity == 0 || r.has&hasPeople == 0 {

@@ -14,30 +14,30 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// Thresholds of the verdicts. Each has innocent causes below it.
+// Thresholds of the verdicts. Numbers below them have innocent causes.
 const (
-	// leastClones is how many addresses with the same game, name, map and capacity
-	// are clones: networks give their servers numbers or places, and hosts give the
-	// servers of one customer different names.
+	// leastClones is how many servers with the same game, version, name, map and
+	// capacity are clones. Honest operators put a number or a place into each name, and
+	// hosting companies give the servers of one customer different names.
 	leastClones = 10
-	// leastBare is the same for servers whose rules are not known, or on how many IP
-	// addresses those without people are: one process may serve many ports of an address
-	// with the same settings, and be empty.
+	// leastBare replaces leastClones for servers whose rules are unknown. If most of the
+	// servers are empty, it is the number of IP addresses that they must have: one idle
+	// process may serve many ports of an address with the same settings.
 	leastBare = 25
-	// leastSharing is how many addresses with the same players list share it. One
-	// server is often reached at two ports, or by the addresses of its protection.
+	// leastSharing is how many servers with the same list of players share it. One
+	// server is often reached at two ports, or at the addresses of its DDoS protection.
 	leastSharing = 4
-	// leastListed is how many players with a name and a time make a list that does
-	// not arise by chance.
+	// leastListed is how many named players with different times make a list that two
+	// servers do not have by chance.
 	leastListed = 3
 	// leastStack and leastNetworkStack are how many servers on an address or in a /24
-	// are a stack.
+	// make a stack.
 	leastStack, leastNetworkStack = 10, 50
 	// leastName is how long a name must be to tell servers apart, in bytes.
 	leastName = 6
 )
 
-// farmFinding is which servers are in farms.
+// farmFinding says which servers are in which farm.
 type farmFinding struct {
 	farm  []int32 // by row: index in farms, -1: none
 	farms []farm
@@ -74,9 +74,9 @@ func findFarms(c *Census, t *table) (*farmFinding, error) {
 	return t.unite(groups), nil
 }
 
-// cloneGroups returns the groups of servers with the same game, version, name, map and
-// capacity that are large enough, and have no default name. Their rules are the same,
-// as far as they are known: names and maps alone coincide.
+// cloneGroups returns the large groups of servers with the same game, version, name,
+// map and capacity, except those with a default name. As far as the rules are known,
+// they must be the same too: names and maps alone coincide by chance.
 func (t *table) cloneGroups() (groups []farm) {
 	for key, rows := range t.runs(t.identity, leastClones) {
 		rows = t.sameRules(rows)
@@ -88,7 +88,7 @@ func (t *table) cloneGroups() (groups []farm) {
 }
 
 // sameRules returns the servers with the most frequent rules, and those whose rules
-// are not known; nil if they are too few.
+// are not known; nil if both are too few.
 func (t *table) sameRules(rows []int) (same []int) {
 	by := map[uint64]int{}
 	unknown, best, most := 0, uint64(0), 0
@@ -115,8 +115,8 @@ func (t *table) sameRules(rows []int) (same []int) {
 	return same
 }
 
-// runs passes on the servers that have the same key, if they are at least so many. A
-// server with key 0 has none.
+// runs yields each key that at least so many servers have, with their rows. Key 0 means
+// that a server has none.
 func (t *table) runs(key func(*row) uint64, least int) iter.Seq2[uint64, []int] {
 	type pair struct {
 		key uint64
@@ -149,7 +149,7 @@ func (t *table) runs(key func(*row) uint64, least int) iter.Seq2[uint64, []int] 
 	}
 }
 
-// occupied is how many of the servers have people.
+// occupied returns how many of the servers have people.
 func (t *table) occupied(rows []int) (n int) {
 	for _, i := range rows {
 		if t.rows[i].people > 0 {
@@ -159,7 +159,7 @@ func (t *table) occupied(rows []int) (n int) {
 	return n
 }
 
-// hosts is how many IP addresses the servers have.
+// hosts returns how many different IP addresses the servers have.
 func (t *table) hosts(rows []int) int {
 	seen := map[uint32]bool{}
 	for _, i := range rows {
@@ -168,7 +168,8 @@ func (t *table) hosts(rows []int) int {
 	return len(seen)
 }
 
-// identity is a hash of game, name, map and capacity; 0 if they tell nothing.
+// identity returns a hash of game, version, name, map and capacity, or 0 if they do not
+// distinguish the server from strangers' servers.
 func (t *table) identity(r *row) uint64 {
 	const all = hasName | hasMap | hasCapacity
 	if r.key == 0 || r.has&all != all || r.game == 0 || !r.status.answered() || isLocal(r.key) {
@@ -183,15 +184,15 @@ func (t *table) identity(r *row) uint64 {
 	return mix(mix(h, xxhash.Sum64String(t.text(r.version))), uint64(r.capacity)) | 1
 }
 
-// isLocal reports whether the address is one of a carrier's NAT, or of Steam's relay,
-// where many addresses are one server.
+// isLocal reports whether an address belongs to a carrier's NAT or to Steam's relay,
+// where one server may have many addresses.
 func isLocal(key uint64) bool {
 	a := addrOf(key).Addr()
 	return netip.MustParsePrefix("100.64.0.0/10").Contains(a) || a.IsLinkLocalUnicast()
 }
 
-// isDefault reports whether a name is one that servers have before anybody gave them
-// another: the game's, with or without a few words.
+// isDefault reports whether a server still has the name that its game gave it: the name
+// of the game, with or without numbers and defaultWords.
 func (t *table) isDefault(r *row, name string) bool {
 	rest := strings.ToLower(name)
 	for _, word := range append([]string{t.text(r.gameText), t.text(r.game)}, defaultWords...) {
@@ -202,14 +203,15 @@ func (t *table) isDefault(r *row, name string) bool {
 	return strings.Trim(rest, " -_#!.:'\"()[]|0123456789") == ""
 }
 
-// defaultWords are what default names consist of besides the game's name. Longer ones
-// come first.
+// defaultWords are what default names consist of besides the game's name. A word comes
+// before the words that it contains.
 var defaultWords = []string{
 	"dedicated", "unnamed", "default", "private", "server", "public", "hosted", "local", "linux", "windows", "steam",
 	"game", "host", "test", "half-life", "counter-strike", "my", "new", "the", "a ", "by",
 }
 
-// listGroups returns the servers by the hash of their players, if there are enough.
+// listGroups returns the groups of at least leastSharing servers whose lists of players
+// have the same hash, by that hash.
 func (t *table) listGroups() map[uint64][]int {
 	return maps.Collect(t.runs(func(r *row) uint64 {
 		if r.key == 0 || isLocal(r.key) {
@@ -219,8 +221,8 @@ func (t *table) listGroups() map[uint64][]int {
 	}, leastSharing))
 }
 
-// confirmLists reads the lists of the groups, and keeps the servers whose lists are
-// really the same, and such that no two servers have them by chance.
+// confirmLists reads the lists of the groups. In each group it keeps the largest set of
+// servers whose lists are really the same, and too distinctive for a coincidence.
 func confirmLists(c *Census, t *table, groups map[uint64][]int) error {
 	want := map[uint64]int{}
 	for _, rows := range groups {
@@ -247,13 +249,15 @@ func confirmLists(c *Census, t *table, groups map[uint64][]int) error {
 	return nil
 }
 
-// listDigest stands for a list: a second hash of other bytes than the reply's.
+// listDigest identifies a list of players by a second hash: of the record's JSON, not
+// of the reply's bytes.
 type listDigest struct {
 	hash     uint64
-	distinct bool
+	distinct bool // two servers do not have it by chance
 }
 
-// lists reads the lists of some servers, by row.
+// lists returns the digests of the lists of some servers, by row. want has their rows
+// by address.
 func (c *Census) lists(t *table, want map[uint64]int) (map[int]listDigest, error) {
 	found := make([]map[int]listDigest, c.workers)
 	for w := range found {
@@ -277,7 +281,7 @@ func (c *Census) lists(t *table, want map[uint64]int) (map[int]listDigest, error
 	return all, err
 }
 
-// keyAndTime reads the beginning of a record.
+// keyAndTime returns a record's address and time, from its beginning.
 func keyAndTime(line []byte) (key uint64, at int64) {
 	var c record.Cursor
 	var ip netip.Addr
@@ -297,7 +301,7 @@ func keyAndTime(line []byte) (key uint64, at int64) {
 	return 0, 0
 }
 
-// digest reads the players of a record.
+// digest returns the digest of a record's players.
 func digest(line []byte) (d listDigest) {
 	var c record.Cursor
 	for c.Reset(line); c.Next(); {
@@ -318,8 +322,8 @@ func digest(line []byte) (d listDigest) {
 	return d
 }
 
-// player reads one player: whether it has a name, its time if that is not zero, and a
-// hash of all.
+// player reads one player: whether there is a name, the duration ("" if it is unknown,
+// 0 or -1), and a hash of all values.
 func player(c *record.Cursor) (name bool, duration string, hash uint64) {
 	for c.Enter(); c.Next(); {
 		key := c.Key()
@@ -337,7 +341,7 @@ func player(c *record.Cursor) (name bool, duration string, hash uint64) {
 	return name, duration, hash
 }
 
-// unite makes one farm of groups that have servers in common.
+// unite makes farms of groups, and one farm of those that have servers in common.
 func (t *table) unite(groups []farm) *farmFinding {
 	f := &farmFinding{}
 	if len(groups) == 0 {
@@ -360,7 +364,7 @@ func (t *table) unite(groups []farm) *farmFinding {
 	return f
 }
 
-// add adds a group, and takes in the farms that share a server with it.
+// add makes a group a farm, and merges the farms that share a server with it into it.
 func (f *farmFinding) add(g farm) {
 	n := int32(len(f.farms))
 	one := farm{reasons: g.reasons, clones: g.clones, list: g.list}
@@ -431,10 +435,10 @@ func (f *farm) describe(t *table) Farm {
 	return d
 }
 
-// shownName is the beginning of a name.
+// shownName returns the first MaxNameBytes of a server's name.
 func (t *table) shownName(r *row) string { return shorten(t.fullName(r)) }
 
-// fullName is a name without the exact bytes that nameOf adds.
+// fullName returns a server's name without the hex form that may follow it in nameOf.
 func (t *table) fullName(r *row) string {
 	name, _, _ := strings.Cut(string(t.nameOf(r)), "\x00")
 	return name
@@ -457,7 +461,7 @@ func (t *table) stacks() []Stack {
 	return all[:min(len(all), MaxStacks)]
 }
 
-// answeredKey is the key of a server that answered; else 0.
+// answeredKey returns the key of a server that answered, else 0.
 func answeredKey(r *row) uint64 {
 	if !r.status.answered() {
 		return 0
@@ -504,8 +508,8 @@ func (t *table) account(id uint64, rows []int) Account {
 	return one
 }
 
-// persistentID is the Steam ID of a server that answered, if it is that of a persistent
-// game server account: type 3. Else it is 0.
+// persistentID returns the Steam ID of a server that answered, if it belongs to a
+// persistent game server account (type 3), else 0.
 func persistentID(r *row) uint64 {
 	if r.steam>>52&0xF != 3 || answeredKey(r) == 0 {
 		return 0

@@ -47,8 +47,7 @@ func TestFarms(t *testing.T) {
 	}
 }
 
-// shape is a group of servers: each is a server of its own until change makes it
-// another.
+// shape is a group of servers. They have in common only what change gives them.
 type shape struct {
 	name    string
 	servers int
@@ -56,9 +55,9 @@ type shape struct {
 	farmed  int // how many of them are in the farm; 0: there is none
 }
 
-// shapes are farms, and what looks like one and has innocent causes. People who run
-// real servers give them the same names, copy their settings, put many on one address,
-// and have them reached at several.
+// shapes are farms, and look-alikes with innocent causes. People who run real servers
+// give several the same name, copy their settings, put many on one address, and make
+// one reachable at several addresses.
 var shapes = []shape{
 	{"copies with people", 12, func(i int, r *scanner.Result) { copyOf(r, "Best server"); people(r, i, 8) }, 12},
 	{"empty copies at many addresses", 26, func(_ int, r *scanner.Result) { copyOf(r, "Best server"); people(r, 0, 0) }, 26},
@@ -172,8 +171,8 @@ func TestFarmShapes(t *testing.T) {
 // ordinary are servers that have nothing in common.
 var ordinary = shape{"honest servers", 200, func(int, *scanner.Result) {}, 0}
 
-// records makes the servers of a shape. Those of another number differ in all that the
-// shape does not say.
+// records makes the records of a shape. Shapes with different numbers have nothing in
+// common.
 func (s *shape) records(number int) (lines []byte) {
 	var e record.Encoder
 	for i := range s.servers {
@@ -207,7 +206,7 @@ func (s *shape) records(number int) (lines []byte) {
 	return lines
 }
 
-// at is an address that several servers of a shape share.
+// at returns an address that several servers of a shape share.
 func at(host, port int) netip.AddrPort {
 	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{30, 0, 255, byte(host)}), uint16(port))
 }
@@ -250,7 +249,7 @@ func openRecords(t *testing.T, records []byte) *census.Census {
 	return opened
 }
 
-// planted counts the farms of a fleet that share a list or a look.
+// planted counts the farms of a fleet that share a list or are clones, and their servers.
 func planted(c fleet.Config) (farms, servers uint64) {
 	seen := map[uint64]bool{}
 	for addr := c.Network.Addr(); c.Network.Contains(addr); addr = addr.Next() {

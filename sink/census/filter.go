@@ -11,13 +11,13 @@ import (
 // filter chooses the changes that Diff reports.
 type filter struct {
 	kinds    kinds
-	named    kinds // by name: also volatile ones
+	named    kinds // in DiffOptions.Kinds: reported even if volatile
 	games    []string
 	prefixes []netip.Prefix
 	asns     []uint32
 }
 
-// Check reports a kind or a network that there is not.
+// Check returns an error if o names an unknown kind or a malformed network.
 func (o *DiffOptions) Check() error {
 	_, err := newFilter(o)
 	return err
@@ -68,7 +68,7 @@ func (f *filter) network(s string) error {
 	return nil
 }
 
-// matches reports whether changes of a server are reported.
+// matches reports whether the games and networks of the filter include a server.
 func (f *filter) matches(d *differ, r *row) bool {
 	if len(f.games) > 0 {
 		id, name := strings.ToLower(d.new.text(r.game)), strings.ToLower(d.new.text(r.gameText))

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// Join calls do with the servers of each address that two censuses have, in the order
-// of addresses. Nil: that census has no record of the address. A record of a silent
-// server is one, so look at Answered too; of several records of an address the one that
-// Diff compares counts. Records without an address are left out.
+// Join calls do for each address that either census has, in the order of addresses. A
+// Server is nil if that census has no record of the address. A silent server has a
+// record too, so look at Answered. If an address has several records, do gets the one
+// that Diff compares. Records without an address are left out.
 //
 // Both Servers are valid until do returns. An error of do ends Join, which returns it.
 func Join(before, after *Census, do func(before, after *Server) error) error {
@@ -53,7 +53,7 @@ func join(a, b *table, do func(i, j int) error) (err error) {
 	return err
 }
 
-// order compares the addresses of two rows. A table that is at its end has none.
+// order compares the addresses of two rows. The end of a table comes after all rows.
 func order(a, b *table, i, j int) int {
 	switch {
 	case i == len(a.rows):
@@ -64,7 +64,7 @@ func order(a, b *table, i, j int) int {
 	return cmp.Compare(a.rows[i].key, b.rows[j].key)
 }
 
-// fill makes s the server of a row; nil if there is no such row.
+// fill sets s to the server of row i and returns s. It returns nil if i is -1.
 func (t *table) fill(s *Server, i int) *Server {
 	r := t.at(i)
 	if r == nil {

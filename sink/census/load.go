@@ -10,7 +10,7 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// eachBlock reads all files on several goroutines.
+// eachBlock reads all files, one after the other, each on several goroutines.
 func (c *Census) eachBlock(do func(worker int, block []byte) error) error {
 	for i, file := range c.files {
 		reading, err := c.from.EachBlock(file, c.workers, do)
@@ -57,7 +57,8 @@ func newLoader(t *table) *loader {
 	}
 }
 
-// line adds the record in a line. A line that is no record is counted.
+// line adds the record in a line, and counts a line that is not a record. The only
+// error is a SchemaError.
 func (l *loader) line(line []byte) error {
 	var s Server
 	err := l.parse.parse(line, &s)
@@ -73,7 +74,7 @@ func (l *loader) line(line []byte) error {
 	return nil
 }
 
-// add fills the next row.
+// add adds a row for s.
 func (l *loader) add(s *Server) {
 	r := l.rows.add()
 	*r = row{
@@ -101,7 +102,7 @@ func (l *loader) add(s *Server) {
 	}
 }
 
-// exactName returns the name, followed by its bytes if it is not UTF-8.
+// exactName returns the name. If it is not UTF-8, a NUL and its bytes in hex follow.
 func (l *loader) exactName(s *Server) []byte {
 	if len(s.nameHex) == 0 {
 		return s.Name
@@ -110,7 +111,7 @@ func (l *loader) exactName(s *Server) []byte {
 	return l.name
 }
 
-// flush hands over the worker's rows.
+// flush adds the worker's rows, counts and owners of networks to the table.
 func (l *loader) flush() {
 	l.rows.flush()
 	t := l.to
@@ -143,8 +144,9 @@ func (c *Census) load(ids *texts) (*table, error) {
 	return t, nil
 }
 
-// Read calls do with every record, in no particular order but one at a time. The
-// Server is valid until do returns. An error of do ends Read, which returns it.
+// Read calls do with every record, in no particular order but one at a time. It skips
+// lines that are not records. The Server is valid until do returns. An error of do ends
+// Read, which returns it.
 func (c *Census) Read(do func(*Server) error) error {
 	var mu sync.Mutex
 	parsers := make([]parser, c.workers)
@@ -165,8 +167,8 @@ func (c *Census) Read(do func(*Server) error) error {
 	})
 }
 
-// defaultWorkers is one for each processor, within reason.
+// defaultWorkers returns one worker for each processor, but at most 8.
 func defaultWorkers() int { return min(runtime.GOMAXPROCS(0), 8) }
 
-// isMissing reports whether a file is not there.
+// isMissing reports whether err says that a file does not exist.
 func isMissing(err error) bool { return errors.Is(err, fs.ErrNotExist) }

@@ -144,8 +144,8 @@ func silent(i int, later bool) *scanner.Result {
 	}
 }
 
-// madeCensus returns the records of a night, after change, which may drop what is
-// lost.
+// madeCensus returns the records of a night. change, if set, modifies each result, for
+// example by losing answers.
 func madeCensus(servers int, later bool, change func(i int, r *scanner.Result)) (lines [][]byte) {
 	var e record.Encoder
 	for i := range servers {

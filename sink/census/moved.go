@@ -26,7 +26,7 @@ func (d *differ) moves() {
 	d.accept(d.match(d.placeless, true), byIdentity)
 }
 
-// placeless is a hash of name, game and map; 0 if they tell nothing.
+// placeless returns a hash of name, game and map, or 0 if they do not identify a server.
 func (d *differ) placeless(r *row) uint64 {
 	if r.has&hasName == 0 || r.has&hasMap == 0 || r.game == 0 || answeredKey(r) == 0 {
 		return 0
@@ -46,10 +46,10 @@ func (d *differ) tableOf(r *row) *table {
 	return d.new
 }
 
-// match pairs servers with the same key, one on each night, at different addresses.
-// Both nights know no other server with that key. If alone is set, no server answers
-// at the one's address on the other night: servers of one name that rotate their maps
-// would seem to change places.
+// match pairs servers with the same key, one on each night, at different addresses. No
+// other server of either night may have that key. If alone is set, no server may answer
+// at either address on the other night: otherwise servers with one name that rotate
+// their maps would seem to change places.
 func (d *differ) match(key func(*row) uint64, alone bool) []move {
 	from, to := candidates(d.old, d.new, key, alone), candidates(d.new, d.old, key, alone)
 	for k := range from {
@@ -74,14 +74,14 @@ func (d *differ) match(key func(*row) uint64, alone bool) []move {
 	return all
 }
 
-// sameAccount reports whether two rows may be of one server by their Steam IDs.
+// sameAccount reports whether two rows may be one server, judging by their Steam IDs.
 func sameAccount(a, b *row) bool {
 	x, y := persistentID(a), persistentID(b)
 	return x == 0 || y == 0 || x == y
 }
 
-// candidates are the servers of a night whose address has no server with that key on
-// the other night, or no server at all.
+// candidates returns the servers of t, by key, at whose address no server of the other
+// night has the same key or, if alone is set, none answers.
 func candidates(t, other *table, key func(*row) uint64, alone bool) map[uint64]int {
 	all := map[uint64]int{}
 	j := 0
@@ -116,9 +116,9 @@ func dropTwins(t *table, found map[uint64]int, key func(*row) uint64) {
 	}
 }
 
-// accept keeps the moves that leave every address explained: a server may move to an
-// address whose server moved too, or that had none, and from an address that has none
-// now, or one that moved there.
+// accept keeps the moves that leave every address explained. The new address must have
+// had no server, or one that moved away; the old address must have none now, or one that
+// moved there.
 func (d *differ) accept(all []move, by uint8) {
 	for _, m := range all {
 		if _, taken := d.movedTo[m.from]; taken {
@@ -148,8 +148,8 @@ func (d *differ) accept(all []move, by uint8) {
 	}
 }
 
-// dependent returns the servers that moved to the old address of one, and from its new
-// one.
+// dependent returns the old rows of the servers whose moves were explained by a move
+// from old to now: they may no longer be accepted.
 func (d *differ) dependent(old, now uint64) (all []int) {
 	if j, ok := d.new.index(old); ok {
 		if from, moved := d.movedFrom[j]; moved {
@@ -162,7 +162,7 @@ func (d *differ) dependent(old, now uint64) (all []int) {
 	return all
 }
 
-// free reports whether no server of a night was at an address, or it moved.
+// free reports whether a night has no server at an address, or only one that moved.
 func (d *differ) free(t *table, key uint64, moved map[int]int) bool {
 	i, ok := t.index(key)
 	if !ok || !t.rows[i].status.answered() {

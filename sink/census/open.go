@@ -7,7 +7,7 @@ import (
 	"github.com/a2sscan/a2sscan/sink"
 )
 
-// Census names the files of one census, and what is known about it.
+// Census names the files of one census, and holds what is known about them.
 type Census struct {
 	files     []string
 	from      sink.Source
@@ -17,30 +17,31 @@ type Census struct {
 	bad       uint64
 }
 
-// FileReading is what there is to say about a file that was read.
+// FileReading describes the damage in a file that was read.
 type FileReading struct {
 	File      string
-	Damage    sink.Damage // what was passed over
+	Damage    sink.Damage // what was skipped
 	Truncated int64       // bytes of a partial record at its end, which were left out
 }
 
 // Options of Open.
 type Options struct {
-	// Summaries are the summaries of the scans. Nil: those beside the files, if there
-	// are any.
+	// Summaries are the names of the summaries of the scans. Nil: those beside the
+	// files, if there are any.
 	Summaries []string
 
 	// Source opens the files and the summaries. The zero value opens files of this
 	// machine.
 	Source sink.Source
 
-	// Workers is how many goroutines unpack and decode. Zero: one for each processor.
+	// Workers is how many goroutines unpack and decode. Zero: one for each processor,
+	// at most 8.
 	Workers int
 }
 
 // Open returns the census in files: parts, shards, or files of several formats. It
-// reads the summaries, and no record. The same address in several records counts
-// once. The name "-" stands for standard input, which Diff can't read.
+// reads the summaries, but no records. An address with several records counts once. The
+// name "-" stands for standard input, which Diff can't read.
 func Open(files []string, o Options) (*Census, error) {
 	c := &Census{files: files, from: o.Source, workers: o.Workers, readings: make([]FileReading, len(files))}
 	if c.workers <= 0 {
@@ -51,11 +52,11 @@ func Open(files []string, o Options) (*Census, error) {
 	return c, err
 }
 
-// Readings describes damage in the files, after they were read.
+// Readings describes each file, as it was last read.
 func (c *Census) Readings() []FileReading { return c.readings }
 
-// BadLines is how many lines of undamaged frames were no records, after Aggregate or
-// Diff read them.
+// BadLines returns how many lines of undamaged frames were not records, once Aggregate,
+// Join or Diff has read them.
 func (c *Census) BadLines() uint64 { return c.bad }
 
 // Marshal returns the bytes of a stats.json.

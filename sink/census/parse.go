@@ -18,12 +18,12 @@ type parser struct {
 	c      record.Cursor
 	texts  []byte // unescaped texts of the current record
 	words  []string
-	ids    map[string]string // words for games
-	others map[uint32]string // and for applications without one
+	ids    map[string]string // IDs of games, kept from record to record
+	others map[uint32]string // likewise, of applications that no table knows
 	game   game.Game
 	info   wire.Info
 
-	list   uint64 // hash of the players' list, by the record
+	list   uint64 // hash of the players' list that the record gives
 	counts counts
 }
 
@@ -33,11 +33,11 @@ type counts struct {
 	ownPlayers, ownBots   uint32 // the game's
 	hasPlayers, hasBots   bool
 	capacity, ownCapacity uint32
-	hasInfo, hasOwn       bool // a capacity
+	hasInfo, hasOwn       bool // whether there is a capacity, an ownCapacity
 }
 
-// parse fills s with what the record in line says. The texts of s are valid until the
-// next call, or as long as line.
+// parse fills s from the record in line. The texts of s are valid until the next call,
+// and no longer than line.
 func (p *parser) parse(line []byte, s *Server) error {
 	*s = Server{}
 	p.texts, p.words, p.list, p.counts = p.texts[:0], p.words[:0], 0, counts{}
@@ -106,7 +106,7 @@ func (p *parser) member(s *Server, key []byte) {
 	}
 }
 
-// text returns the current value's text.
+// text returns the current value, unescaped.
 func (p *parser) text() []byte {
 	quoted := p.c.Quoted()
 	if bytes.IndexByte(quoted, '\\') < 0 {
@@ -146,7 +146,7 @@ func (p *parser) players(s *Server) {
 	}
 }
 
-// rules hashes the rules that are not volatile, in any order.
+// rules hashes the rules that are not volatile. Their order does not matter.
 func (p *parser) rules(s *Server) {
 	s.has |= hasRules
 	for p.c.Enter(); p.c.Next(); {
@@ -156,7 +156,7 @@ func (p *parser) rules(s *Server) {
 	}
 }
 
-// mix combines two hashes, not symmetrically.
+// mix combines two hashes. Their order matters.
 func mix(a, b uint64) uint64 {
 	const odd = 0x9E3779B97F4A7C15
 	x := a*odd + b
@@ -345,7 +345,7 @@ func (p *parser) finish(s *Server) {
 	p.identify(s)
 }
 
-// identify names the game, also of records that do not.
+// identify sets the game, even if the record does not name one.
 func (p *parser) identify(s *Server) {
 	if s.Game == "" && s.HasInfo {
 		p.info = wire.Info{
@@ -370,7 +370,7 @@ func (p *parser) identify(s *Server) {
 	}
 }
 
-// application returns the word for an application that no table knows.
+// application returns the game ID of an application that no table knows: "app:440".
 func (p *parser) application(app uint32) string {
 	word := p.others[app]
 	if word == "" {

@@ -29,7 +29,7 @@ func (d *differ) report(do func(*Change) error) error {
 	return nil
 }
 
-// keyOf is the address under which an event is reported.
+// keyOf returns the address under which an event is reported.
 func (d *differ) keyOf(e event) uint64 {
 	if e.new >= 0 {
 		return d.new.rows[e.new].key
@@ -37,21 +37,22 @@ func (d *differ) keyOf(e event) uint64 {
 	return d.old.rows[e.old].key
 }
 
-// reporter makes the changes of events.
+// reporter turns events into changes.
 type reporter struct {
 	d       *differ
 	do      func(*Change) error
 	details [2]*details
-	current int32 // group
+	current int32 // the group in have
 	have    [2]map[uint64]detail
 
 	ruleBuffers [2]rules
 }
 
-// needsDetails are the kinds that say more than a row has.
+// needsDetails are the kinds whose changes show more than a row holds.
 var needsDetails = bitRules | bitMods
 
-// prepare reads the details of both censuses.
+// prepare divides the events that need details into groups, and reads the details from
+// both censuses.
 func (p *reporter) prepare() (err error) {
 	d := p.d
 	p.current = -1
@@ -134,7 +135,7 @@ func (p *reporter) event(e event) (err error) {
 	return nil
 }
 
-// facts returns what a change of a kind shows of both nights.
+// facts returns what a change of the kind shows about each night.
 func (p *reporter) facts(kind Kind, a, b *row) (before, after *Facts) {
 	d := p.d
 	switch kind {
@@ -171,7 +172,7 @@ func (p *reporter) facts(kind Kind, a, b *row) (before, after *Facts) {
 	return before, after
 }
 
-// value sets what a kind is about. other is the server on the other night.
+// value sets the fact that the kind is about. other is the server on the other night.
 func (t *table) value(kind Kind, r, other *row, f *Facts) {
 	switch kind {
 	case KindRenamed:
@@ -197,7 +198,7 @@ func (t *table) value(kind Kind, r, other *row, f *Facts) {
 
 func ptr[T any](v T) *T { return &v }
 
-// allFacts is all that is known of a server.
+// allFacts returns everything that a row holds and a change may show.
 func (t *table) allFacts(r *row) *Facts {
 	f := &Facts{Status: statusWords[r.status], Flags: flagWords(r.flags)}
 	if r.has&hasName != 0 {
@@ -243,7 +244,8 @@ func (d *differ) farmOf(side int, r *row) string {
 	return d.farms[side].farms[r.farm-1].id()
 }
 
-// challenges sets the questions whose demand for a challenge changed.
+// challenges sets the questions for which a server began or stopped demanding a
+// challenge.
 func challenges(a, b *row, before, after *Facts) {
 	changed := challengeKnown(a, b) & (a.open ^ b.open)
 	for q, word := range questionWords {
@@ -257,10 +259,10 @@ func challenges(a, b *row, before, after *Facts) {
 	}
 }
 
-// maxShown is how many rules or mods a change shows.
+// maxShown limits the rules or mods that a change shows of one night.
 const maxShown = 200
 
-// rules sets the rules that differ.
+// rules sets the rules that differ, or that only one night has.
 func (p *reporter) rules(a, b *row, before, after *Facts) {
 	x := p.rulesOf(0, a.key)
 	y := p.rulesOf(1, b.key)
@@ -279,20 +281,20 @@ func (p *reporter) rules(a, b *row, before, after *Facts) {
 	}
 }
 
-// rule is a rule as its record has it, in JSON without quotes.
+// rule is a rule as in its record: two JSON strings, without their quotes.
 type rule struct{ name, value []byte }
 
 // rules are sorted by name, and have each name once.
 type rules []rule
 
-// show adds a rule to what a change shows, unless both nights have it.
+// show adds a rule to the facts, unless it is the same on both nights.
 func (f *Facts) show(one rule, same bool) {
 	if !same && len(f.Rules) < maxShown {
 		f.Rules[string(record.AppendUnescaped(nil, one.name))] = string(record.AppendUnescaped(nil, one.value))
 	}
 }
 
-// compareNames compares the first names of two lists; one that is empty comes last.
+// compareNames compares the first names of two lists; an empty list comes last.
 func compareNames(x, y rules) int {
 	switch {
 	case len(x) == 0:
@@ -304,7 +306,8 @@ func compareNames(x, y rules) int {
 }
 
 // rulesOf reads the rules of a server on one of the nights, except for volatile ones.
-// They are valid until the next call for that night. Of equal names the last counts.
+// They are valid until the next call for that night. If a name occurs more than once,
+// its last value counts.
 func (p *reporter) rulesOf(side int, key uint64) rules {
 	all := p.ruleBuffers[side][:0]
 	if object := p.have[side][key].rules; len(object) > 0 {
@@ -356,7 +359,7 @@ func modsOf(list []byte) (all []string) {
 	return all
 }
 
-// modText is what is known of a mod: number, name and hash.
+// modText returns what is known of a mod: ID, name and hash, separated by spaces.
 func modText(c *record.Cursor) string {
 	var parts [3]string
 	for c.Enter(); c.Next(); {

@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// row is what a table keeps of a server: about 100 bytes without pointers, so that a
-// million of them fit where there is little memory.
+// row is what a table keeps of a server. It has 120 bytes and no pointers, because there
+// may be millions of rows.
 type row struct {
 	key     uint64 // see keyOf; 0: no address
 	at      int64  // Unix time in milliseconds
@@ -25,17 +25,17 @@ type row struct {
 	has                              facts
 	flags                            uint16
 	country                          [2]byte
-	system                           byte // the letter, or the byte
+	system                           byte // see systemOf
 	status                           status
 	open                             questions
 	errors                           [numQuestions]uint8
 	source                           modSource
 	pvp                              bool
-	old                              bool  // of a comparison's old census
-	farm                             int32 // of a comparison: number of the farm, from 1; 0: none
+	old                              bool  // in the old census of a comparison
+	farm                             int32 // in a comparison: number of the farm, from 1; 0: none
 }
 
-// keyOf packs an IPv4 address and its port; 0: there is none.
+// keyOf packs an IPv4 address and port. It returns 0 for any other address.
 func keyOf(a netip.AddrPort) uint64 {
 	ip := a.Addr().Unmap()
 	if !ip.Is4() {
@@ -51,12 +51,12 @@ func addrOf(key uint64) netip.AddrPort {
 	return netip.AddrPortFrom(ip, uint16(key))
 }
 
-// ipOf and networkOf are parts of a key: the address, and its /24.
+// ipOf and networkOf return the IP address of a key, and its /24.
 func ipOf(key uint64) uint32      { return uint32(key >> 16) }
 func networkOf(key uint64) uint32 { return uint32(key>>16) &^ 0xFF }
 
 // table is a census in memory: a row for each address, sorted by address. Rows
-// without one come first.
+// without an address come first.
 type table struct {
 	texts *texts
 	names names
@@ -66,7 +66,7 @@ type table struct {
 	chunks     [][]row
 	rows       []*row
 	duplicates uint64
-	bad        uint64 // lines that are no records
+	bad        uint64 // lines that are not records
 }
 
 // rowChunk is how many rows are reserved at a time.
@@ -88,7 +88,7 @@ func (w *rowWriter) add() *row {
 	return &w.chunk[len(w.chunk)-1]
 }
 
-// flush hands the rows over.
+// flush hands the rows over to the table.
 func (w *rowWriter) flush() {
 	if len(w.chunk) == 0 {
 		return
@@ -123,8 +123,9 @@ func (t *table) sort() {
 	t.rows = kept
 }
 
-// compare orders rows by address. Of the same address an answer comes before silence,
-// then the later record; the rest makes the order independent of the files'.
+// compare orders rows by address. For the same address, an answer comes before silence,
+// then a later record before an earlier one. The other comparisons make the result
+// independent of the order of the files.
 func (t *table) compare(a, b *row) int {
 	if a.key != b.key {
 		return cmp.Compare(a.key, b.key)
@@ -157,8 +158,8 @@ func cmpBool(a, b bool) int {
 
 func (t *table) text(id uint32) string { return t.texts.all[id] }
 
-// nameOf returns a server's name. What follows a NUL is the hex form of a name that
-// is not UTF-8, so that different names differ.
+// nameOf returns a server's name. If it is not UTF-8, a NUL and its hex form follow, so
+// that different names differ.
 func (t *table) nameOf(r *row) []byte {
 	if r.has&hasName == 0 {
 		return nil

@@ -2,7 +2,7 @@ package census
 
 import "time"
 
-// Run is what the summaries of the scans say: the sum of all shards.
+// Run sums up the summaries of the scans: those of all shards.
 type Run struct {
 	Summaries  int       `json:"summaries"` // how many were read
 	Ended      string    `json:"ended"`     // complete only if all are; else the first other word
@@ -16,16 +16,16 @@ type Run struct {
 	Datagrams RunDatagrams `json:"datagrams"`
 
 	Asked   uint64  `json:"asked"`    // finished targets
-	HitRate float64 `json:"hit_rate"` // answered of Asked, from 0 to 1
+	HitRate float64 `json:"hit_rate"` // how many of Asked answered, from 0 to 1
 
-	// Chance is the estimated probability that a request to a live server is
-	// answered, Missed how many live servers stayed silent by loss alone. Absent: it
-	// can't be told.
+	// Chance is the estimated probability that a request to a live server is answered.
+	// Missed estimates how many live servers stayed silent only because datagrams were
+	// lost. Absent: there is no estimate.
 	Chance *float64 `json:"answer_chance,omitempty"`
 	Missed *float64 `json:"missed_estimate,omitempty"`
 
-	RateAsked   *float64 `json:"rate_asked,omitempty"` // datagrams per second; of the first
-	RateReached float64  `json:"rate_reached"`         // sum of all
+	RateAsked   *float64 `json:"rate_asked,omitempty"` // datagrams per second; of the first summary
+	RateReached float64  `json:"rate_reached"`         // the sum over all summaries
 
 	Lists []RunList `json:"lists,omitempty"` // what was asked: each list once
 }

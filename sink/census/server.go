@@ -5,21 +5,21 @@ import (
 	"time"
 )
 
-// Server is what one record says, as far as this package needs it. Texts alias the
-// record: they are valid until the function that was given the Server returns.
+// Server is what one record says, as far as this package needs it. Its byte slices may
+// alias the record: they are valid until the function that receives the Server returns.
 type Server struct {
-	Addr   netip.AddrPort // not valid: a record without an address
+	Addr   netip.AddrPort // invalid if the record has none
 	Time   time.Time      // zero: unknown
 	Scan   []byte
 	Status string // the record's word
 
 	Game     string // Group.ID of the game; "" if nothing is known
-	GameName []byte // of a known game its proper name, else what INFO says
+	GameName []byte // the proper name of a known game, else what INFO says
 	Name     []byte
-	Map      []byte // the game's own if it has one, else INFO's; Version alike
+	Map      []byte // from the record's game object if it is there, else INFO's; Version too
 	Version  []byte
 	Mode     []byte
-	System   []byte // linux, windows, mac, or the byte
+	System   []byte // linux, windows, mac, or another byte in hex: 0x6f
 	Country  []byte
 	ASN      uint32 // 0: unknown
 	Org      []byte
@@ -30,12 +30,12 @@ type Server struct {
 	Password                 bool
 
 	HasInfo bool     // INFO was answered; else the fields that come from it are empty
-	Flags   []string // words
+	Flags   []string // the record's words
 
 	seen
 }
 
-// seen is what a record says besides what a Server shows.
+// seen is what a record says beyond the exported fields of a Server.
 type seen struct {
 	at     int64 // Unix time in milliseconds
 	status status
@@ -53,12 +53,12 @@ type seen struct {
 	goldsource bool
 
 	players uint64 // hash of the list, if it is not empty
-	rules   uint64 // of those that are not volatile
-	mods    uint64
+	rules   uint64 // hash of those that are not volatile
+	mods    uint64 // hash
 	source  modSource
 }
 
-// facts is a set of things that are known of a server.
+// facts says what is known of a server, and some of its properties.
 type facts uint32
 
 const (
@@ -84,7 +84,7 @@ const (
 	hasPassword
 )
 
-// modSource is where a game says its mods.
+// modSource says which part of the replies lists the mods.
 type modSource uint8
 
 const (
@@ -105,7 +105,7 @@ const (
 
 var questionWords = [numQuestions]string{"info", "players", "rules"}
 
-// status is how a server answered.
+// status says how a server answered.
 type status uint8
 
 const (
@@ -123,6 +123,6 @@ var statusWords = [numStatuses]string{"", "unreachable", "no_reply", "error", "p
 // answered reports whether there was any reply.
 func (s status) answered() bool { return s >= statusError }
 
-// Answered reports whether the server sent any reply. It follows from Status alone, so
-// it is also true of a Server that another package made.
+// Answered reports whether the server sent any reply. It depends on Status alone, so it
+// also works for a Server that another package made.
 func (s *Server) Answered() bool { return parseStatus(s.Status).answered() }

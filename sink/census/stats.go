@@ -6,8 +6,9 @@ import "time"
 // changes; keys may be added.
 const StatsSchema = 1
 
-// Limits of the lists in Stats. What does not fit is summed in Groups.Other.
-// They keep the stats of a night under 1 MB, whatever names servers send.
+// Limits of the lists in Stats. Groups.Other sums up the groups that do not fit; other
+// lists are cut off. The limits keep the stats of a night under 1 MB, whatever names
+// servers send.
 const (
 	MaxGames     = 400
 	MaxMaps      = 500
@@ -20,7 +21,7 @@ const (
 	MaxMembers   = 20
 	MaxStacks    = 50
 	MaxAccounts  = 50
-	MaxNameBytes = 128 // of a name; the rest is cut off
+	MaxNameBytes = 128 // bytes of a name; the rest is cut off
 )
 
 // Stats are the aggregates of one census: the stats.json of a night. They do not
@@ -48,7 +49,7 @@ type Stats struct {
 	Versions  Groups `json:"versions"` // by game and version
 	Modes     Groups `json:"modes"`    // by game and mode
 	Systems   Groups `json:"systems"`
-	Countries Groups `json:"countries"` // by ISO 3166-1 code; of servers with a place
+	Countries Groups `json:"countries"` // by ISO 3166-1 code
 	Networks  Groups `json:"networks"`  // by autonomous system
 
 	RoundTrips *Distribution `json:"round_trips_ms,omitempty"` // first answered question
@@ -64,8 +65,9 @@ type Stats struct {
 	Accounts []Account `json:"accounts"` // Steam IDs at several addresses: context, no verdict
 }
 
-// Sums are totals over a set of servers that answered. People and bots are counted as
-// the game counts them where it says so, else as INFO does, bots subtracted.
+// Sums are totals over a set of servers that answered. People and Bots are the game's
+// own counts if it gives them. Otherwise they are INFO's, and the bots are subtracted
+// from the players.
 type Sums struct {
 	Servers  uint64 `json:"servers"`
 	Occupied uint64 `json:"occupied"` // servers with people
@@ -74,8 +76,7 @@ type Sums struct {
 	Places   uint64 `json:"places"` // for people
 }
 
-// Groups are the servers that answered, by one property. Servers for which it is not
-// known are in Unknown.
+// Groups sums up the servers that answered by one property.
 type Groups struct {
 	Distinct uint64  `json:"distinct"` // how many values there are
 	Top      []Group `json:"top"`      // most servers first; then by game, id and name
@@ -83,24 +84,25 @@ type Groups struct {
 	Unknown  Sums    `json:"unknown"`  // servers without a value
 }
 
-// Group are the servers with one value of a property.
+// Group sums up the servers with one value of a property.
 type Group struct {
-	// ID is a stable word: the game's word, or "app:440" or "folder:valve" for a game
-	// without one; a country's code; "AS64496". Empty for maps, versions and modes.
+	// ID is a stable word: a game's word, or "app:440" or "folder:valve" for a game
+	// without one; a country's code; "AS64496". Only games, countries and networks have
+	// an ID.
 	ID   string `json:"id,omitempty"`
-	Name string `json:"name,omitempty"` // text from strangers, except for known games
-	Game string `json:"game,omitempty"` // Group.ID of the game; of maps, versions and modes
+	Name string `json:"name,omitempty"` // untrusted text, except for known games
+	Game string `json:"game,omitempty"` // for maps, versions and modes: Group.ID of the game
 
 	Sums
 	Farmed *Sums `json:"farmed,omitempty"` // of these, servers in farms
 
 	// Unchallenged counts servers that answered at least one question without a
-	// challenge. Of games only.
+	// challenge. For games only.
 	Unchallenged uint64 `json:"unchallenged,omitempty"`
 }
 
-// Distribution describes a number of many servers. Quantiles are exact: half of the
-// servers have P50 or less.
+// Distribution describes how a number varies among servers. Quantiles are exact: at
+// least half of the servers have P50 or less.
 type Distribution struct {
 	Servers uint64  `json:"servers"` // with a known number
 	Min     float64 `json:"min"`
@@ -122,14 +124,14 @@ type Bin struct {
 	Servers uint64   `json:"servers"`
 }
 
-// Questions is how each question was answered.
+// Questions says how each question was answered.
 type Questions struct {
 	Info    Question `json:"info"`
 	Players Question `json:"players"`
 	Rules   Question `json:"rules"`
 }
 
-// Question is how servers with any reply answered one question.
+// Question counts how the servers that sent any reply answered one question.
 type Question struct {
 	Answered     uint64            `json:"answered"`     // completely
 	Unchallenged uint64            `json:"unchallenged"` // answered, in part at least, without a challenge
@@ -146,8 +148,8 @@ type Farms struct {
 
 // Farm is a group with a verdict: clones, a shared player list, or both.
 type Farm struct {
-	ID      string   `json:"id"`      // hash of the evidence: the same every night while it stays
-	Reasons []string `json:"reasons"` // of ReasonClones and ReasonSharedList
+	ID      string   `json:"id"`      // hash of the evidence: the same every night while that does not change
+	Reasons []string `json:"reasons"` // ReasonClones, ReasonSharedList, or both
 	Sums
 	Addresses uint64   `json:"addresses"` // distinct IP addresses
 	Networks  uint64   `json:"networks"`  // distinct /24 networks

@@ -39,11 +39,12 @@ type summary struct {
 	} `json:"first_answers"`
 }
 
-// partNumber ends the name of a part of a census.
+// partNumber matches what distinguishes the names of the parts of a census: the time of
+// the scan and the number of the part.
 var partNumber = regexp.MustCompile(`-\d{8}T\d{6}Z-\d{5}`)
 
-// baseName is the name that the files beside a census begin with: its own, or that
-// which its parts have in common.
+// baseName returns how the names of the files beside a census begin: with the name of
+// the census, or with what the names of its parts have in common.
 func baseName(file string) string {
 	if at := partNumber.FindStringIndex(filepath.Base(file)); at != nil {
 		start := len(file) - len(filepath.Base(file))
@@ -52,13 +53,14 @@ func baseName(file string) string {
 	return file
 }
 
-// SummaryName is the name that scan gives to the summary of the census in file.
+// SummaryName returns the name that scan gives to the summary of the census in file.
 func SummaryName(file string) string { return baseName(file) + ".summary.json" }
 
-// StatsName is the name that scan gives to the stats of the census in file.
+// StatsName returns the name that scan gives to the stats of the census in file.
 func StatsName(file string) string { return baseName(file) + ".stats.json" }
 
-// readSummaries reads the named summaries, or those beside the files that are there.
+// readSummaries reads the named summaries. If names is nil, it reads the summaries that
+// exist beside the files.
 func readSummaries(from sink.Source, files, names []string) (all []*summary, err error) {
 	beside := names == nil
 	if beside {
@@ -179,7 +181,7 @@ func addCounts(to, from map[string]uint64) map[string]uint64 {
 	return to
 }
 
-// estimate adds up the estimates of losses; they stay absent if a scan has none.
+// estimate combines the estimates of losses; they stay absent if a scan has none.
 func (r *Run) estimate(all []*summary, answered uint64) {
 	var loss, chance float64
 	for _, s := range all {

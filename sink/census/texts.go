@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// texts numbers texts: the same text has the same number in both censuses of a
-// comparison. Number 0 is the absent text. It serves several goroutines.
+// texts gives numbers to texts: a text has the same number in both censuses of a
+// comparison. Number 0 means no text. Several goroutines may use it at once.
 type texts struct {
 	mu  sync.Mutex
 	ids map[string]uint32
@@ -29,16 +29,16 @@ func (t *texts) id(s []byte) (uint32, string) {
 	return id, text
 }
 
-// maxCached bounds the cache of a worker: most texts are frequent.
+// maxCached bounds a worker's cache. A full cache is emptied; frequent texts soon return.
 const maxCached = 1 << 15
 
-// cachedTexts is texts for one goroutine.
+// cachedTexts caches numbers of texts for one goroutine.
 type cachedTexts struct {
 	shared *texts
 	ids    map[string]uint32
 }
 
-// id returns the number of a text of limited length.
+// id returns the number of a text, cut to maxText bytes.
 func (c *cachedTexts) id(s []byte) uint32 {
 	s = cut(s, maxText)
 	if id, ok := c.ids[string(s)]; ok {
@@ -52,10 +52,10 @@ func (c *cachedTexts) id(s []byte) uint32 {
 	return id
 }
 
-// maxText is how much of a text counts. Real ones are shorter.
+// maxText is how many bytes of a text count. Real texts are shorter.
 const maxText = 1024
 
-// cut returns the beginning of a text, of whole characters.
+// cut returns the complete characters among the first bytes of a text, most at most.
 func cut(s []byte, most int) []byte {
 	if len(s) <= most {
 		return s
@@ -66,8 +66,8 @@ func cut(s []byte, most int) []byte {
 	return s[:most]
 }
 
-// names holds the names of a census' servers, most of which differ: a text with its
-// length before it, found by a number.
+// names holds the names of a census's servers. They are not shared, because most of
+// them differ. The number of a name is the place of its length, which comes before it.
 type names struct {
 	mu     sync.Mutex
 	chunks [][]byte
@@ -76,7 +76,7 @@ type names struct {
 // nameChunk is how much memory is reserved at a time.
 const nameChunk = 1 << 20
 
-// writer adds names; it serves one goroutine.
+// nameWriter adds names; it serves one goroutine.
 type nameWriter struct {
 	to    *names
 	chunk []byte
@@ -103,7 +103,7 @@ func (w *nameWriter) grow() {
 	w.to.chunks = append(w.to.chunks, w.chunk[:nameChunk])
 }
 
-// get returns a name. It is valid as long as n.
+// get returns the name with a number. The caller must not change it.
 func (n *names) get(at uint32) []byte {
 	b := n.chunks[at/nameChunk][at%nameChunk:]
 	length, skip := binary.Uvarint(b)

@@ -7,7 +7,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// parseIP reads an address; the zero Addr if it is none.
+// parseIP returns the IP address in s, or the zero Addr if s is not one.
 func parseIP(s []byte) netip.Addr {
 	var ip [4]byte
 	part, n, digits := 0, 0, 0
@@ -33,7 +33,7 @@ func parseIP(s []byte) netip.Addr {
 	return netip.AddrFrom4(ip)
 }
 
-// parseTime reads a record's time in Unix milliseconds; 0 if it is none.
+// parseTime returns a record's time in Unix milliseconds, or 0 if s is not a time.
 func parseTime(s []byte) int64 {
 	if len(s) != len("2006-01-02T15:04:05.000Z") || s[10] != 'T' || s[23] != 'Z' {
 		return 0
@@ -48,7 +48,8 @@ func parseTime(s []byte) int64 {
 	return t.UnixMilli()
 }
 
-// parseMillis reads milliseconds with up to three decimals.
+// parseMillis reads a number of milliseconds; decimals after the third are ignored. It
+// returns 0 if s is not a number.
 func parseMillis(s []byte) time.Duration {
 	us, decimals := int64(0), -1
 	for _, b := range s {
@@ -79,7 +80,7 @@ func parseStatus[T string | []byte](s T) status {
 	return statusUnknown
 }
 
-// questionOf returns the question of a word; numQuestions if it is none.
+// questionOf returns the question that a word names, or numQuestions if it names none.
 func questionOf(word []byte) int {
 	for q, w := range questionWords {
 		if string(word) == w {
@@ -89,7 +90,7 @@ func questionOf(word []byte) int {
 	return numQuestions
 }
 
-// errorCodes are the codes of the words for errors.
+// errorCodes are the codes of errors, by the word that a record has for each.
 var errorCodes = func() map[string]uint8 {
 	codes := map[string]uint8{}
 	for e := wire.NumErrors - 1; e > 0; e-- {
@@ -98,7 +99,7 @@ var errorCodes = func() map[string]uint8 {
 	return codes
 }()
 
-// errorCode returns the code of a word, and one without a name for an unknown word.
+// errorCode returns the code of a word, or wire.NumErrors for an unknown word.
 func errorCode(word []byte) uint8 {
 	if code, ok := errorCodes[string(word)]; ok {
 		return code
@@ -106,7 +107,8 @@ func errorCode(word []byte) uint8 {
 	return wire.NumErrors
 }
 
-// systemOf returns the letter of an operating system, or its byte.
+// systemOf returns the letter of an operating system: of the word linux, windows or
+// mac. Of another word, such as 0x6f, it returns the byte.
 func systemOf(word []byte) byte {
 	switch string(word) {
 	case "linux":

@@ -2,10 +2,10 @@ package census
 
 import "strings"
 
-// VolatileRule is a rule whose value changes by itself, or says what another kind of
+// VolatileRule is a rule whose value changes by itself, or repeats what another kind of
 // change reports. Diff ignores it.
 type VolatileRule struct {
-	Name string // in any case of letters
+	Name string // in any letter case
 	Why  string
 }
 
@@ -63,8 +63,8 @@ var VolatileRules = []VolatileRule{
 	{"currenttime", "clock"},
 }
 
-// volatileNames holds the names in lower case. volatileSizes has the lengths of those
-// names by first letter: a quick test, because most rules are not volatile.
+// volatileNames holds the names in lower case. volatileSizes has a bit for each length
+// of such a name, by first letter: a quick test that most rules fail.
 var (
 	volatileNames = map[string]bool{}
 	volatileSizes [256]uint64
@@ -78,7 +78,7 @@ func init() {
 	}
 }
 
-// isVolatile reports whether Diff ignores a rule. name is as written in JSON.
+// isVolatile reports whether Diff ignores a rule. name is escaped as in JSON.
 func isVolatile(name []byte) bool {
 	if len(name) == 0 || len(name) >= 64 {
 		return false
@@ -103,7 +103,7 @@ func lower(b byte) byte {
 	return b
 }
 
-// persistentGames keep their map for weeks: there a change of map is no rotation.
+// persistentGames keep their map for weeks, so a new map is not a rotation there.
 var persistentGames = map[string]bool{
 	"rust": true, "ark": true, "dayz": true, "conan": true, "valheim": true, "7dtd": true, "unturned": true,
 	"zomboid": true, "vrising": true, "soulmask": true,

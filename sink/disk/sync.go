@@ -8,8 +8,8 @@ import (
 )
 
 // SyncDir makes the names of files that were created, renamed or removed in a
-// directory durable. Windows and some file systems do that without being asked, or
-// not at all.
+// directory durable. It does nothing on Windows, or on a file system that can't sync a
+// directory.
 func SyncDir(path string) error {
 	if runtime.GOOS == "windows" {
 		return nil

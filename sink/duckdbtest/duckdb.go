@@ -11,12 +11,12 @@ import (
 	"testing"
 )
 
-// duckDir is the environment variable with the folder in which npm install
-// @duckdb/node-api was run.
+// duckDir names the environment variable with the folder in which npm installed
+// @duckdb/node-api.
 const duckDir = "A2SSCAN_DUCKDB"
 
-// duckScript runs each statement from standard input and prints its rows as a line
-// of JSON.
+// duckScript prints the version of DuckDB. Then it runs each statement from standard
+// input and prints its rows as a line of JSON.
 const duckScript = `
 const { DuckDBInstance, version } = require('@duckdb/node-api');
 (async () => {

@@ -7,9 +7,10 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// AddGame appends the record in line to dst, with what its answers mean for their
-// game, if it says neither game nor flags. All else stays byte for byte. A record
-// that would become longer than MaxSize stays as it is.
+// AddGame appends the record in line to dst. If the record has neither game nor flags,
+// AddGame inserts them, from what the answers mean for their game; all other bytes stay
+// the same. A record without answers, and one that would become longer than MaxSize, is
+// appended unchanged. If line is not a record, the result is dst and an error.
 func AddGame(dst, line []byte, i *scanner.Interpreter) ([]byte, error) {
 	var v values
 	if err := json.Unmarshal(line, &v); err != nil {
@@ -34,7 +35,7 @@ func AddGame(dst, line []byte, i *scanner.Interpreter) ([]byte, error) {
 	return dst, nil
 }
 
-// appendMeaning appends game and flags, which stand together.
+// appendMeaning appends game and flags, which are next to each other in a record.
 func appendMeaning(dst []byte, r *scanner.Result) []byte {
 	if r.Game != nil {
 		dst = appendGame(dst, r.Game)
@@ -42,8 +43,8 @@ func appendMeaning(dst []byte, r *scanner.Result) []byte {
 	return appendFlags(dst, r.Flags)
 }
 
-// endOfAnswers returns where game and flags belong in a record: behind the last
-// key that stands in front of raw, geo and master.
+// endOfAnswers returns where game and flags belong in a record: after the last key
+// before raw, geo and master.
 func endOfAnswers(line []byte) (at int) {
 	eachMember(line, func(m member) bool {
 		switch strings.Trim(string(m.key), `"`) {

@@ -14,9 +14,9 @@ import (
 	"sync"
 )
 
-// Check compares a record with the schema that JSONSchema prints, and returns
-// the first difference. A key that occurs twice is one too; keys that are not in
-// the schema are allowed.
+// Check compares a record with the schema that JSONSchema returns, and returns the
+// first difference as an error. A repeated key is a difference too; keys that are not
+// in the schema are allowed.
 func Check(line []byte) error {
 	if !json.Valid(line) {
 		return errors.New("no JSON")
@@ -24,12 +24,12 @@ func Check(line []byte) error {
 	return checkObject(line[skipSpace(line, 0):], schemaKeys)
 }
 
-// checkObject compares an object with its keys.
+// checkObject compares an object with the fields that it may have.
 func checkObject(object []byte, fields []field) (err error) {
 	if object[0] != '{' {
 		return wrongType(object, "object")
 	}
-	var seen uint64 // fields, by their place
+	var seen uint64 // a bit for each field
 	next := 0
 	eachMember(object, func(m member) bool {
 		i := placeOf(fields, m.name(), next)
@@ -56,8 +56,8 @@ func checkObject(object []byte, fields []field) (err error) {
 	return err
 }
 
-// placeOf returns the field with a name, -1 if there is none. Keys mostly have
-// the order of the fields: the search begins with the next one.
+// placeOf returns the index of the field with a name, -1 if there is none. Keys mostly
+// come in the order of the fields, so the search begins at next.
 func placeOf(fields []field, name []byte, next int) int {
 	for n := range fields {
 		if i := (next + n) % len(fields); string(name) == fields[i].name {
@@ -82,7 +82,7 @@ func unquote(s []byte) []byte {
 	return []byte(text)
 }
 
-// keyError is an error of a value, and the path to it.
+// keyError is an error in a value, and the path of keys to the value.
 type keyError struct {
 	path string
 	err  error
@@ -102,7 +102,8 @@ func wrongType(value []byte, want string) error {
 	return fmt.Errorf("%.60s is not of type %s", value, want)
 }
 
-// check compares a value, in lists of this depth, with the type of the field.
+// check compares a value with the type of the field: with a list of that type if lists
+// is 1, with a list of such lists if it is 2.
 func (f *field) check(value []byte, lists int) error {
 	switch {
 	case lists > 0:
@@ -170,7 +171,7 @@ var patterns = sync.OnceValue(func() map[string]*regexp.Regexp {
 	return all
 })
 
-// checkers compare a value with a simple type.
+// checkers check values of the simple types.
 var checkers = [numTypes]func([]byte) error{
 	typeText:    textOf(func([]byte) bool { return true }, "string"),
 	typeHex:     textOf(isHex, "bytes in hex"),
@@ -190,7 +191,7 @@ var checkers = [numTypes]func([]byte) error{
 	typeJSON:    checkAnyObject,
 }
 
-// textOf returns a check of strings.
+// textOf returns a checker of strings.
 func textOf(good func([]byte) bool, want string) func([]byte) error {
 	return func(v []byte) error {
 		if v[0] != '"' || !good(unquote(v)) {
@@ -217,7 +218,7 @@ func isBase64(s []byte) bool {
 	return err == nil
 }
 
-// numbersOf returns a check of numbers.
+// numbersOf returns a checker of numbers.
 func numbersOf(good func(float64) bool, want string) func([]byte) error {
 	return func(v []byte) error {
 		if n, err := strconv.ParseFloat(string(v), 64); !isNumber(v) || err != nil || !good(n) {
@@ -229,7 +230,7 @@ func numbersOf(good func(float64) bool, want string) func([]byte) error {
 
 func isNumber(v []byte) bool { return v[0] == '-' || '0' <= v[0] && v[0] <= '9' }
 
-// integersOf returns a check of whole numbers.
+// integersOf returns a checker of whole numbers.
 func integersOf(least, most float64) func([]byte) error {
 	return numbersOf(func(n float64) bool { return n == math.Trunc(n) && least <= n && n <= most },
 		fmt.Sprintf("integer from %.0f to %.0f", least, most))
@@ -273,7 +274,7 @@ func checkMap(v []byte) (err error) {
 // Key identifies a record.
 type Key struct {
 	Scan   string
-	Addr   netip.AddrPort // not valid: it has none
+	Addr   netip.AddrPort // invalid if the record has none
 	Status string
 }
 

@@ -19,10 +19,10 @@ const (
 	ColumnInt32
 	ColumnObject // of Fields
 	ColumnMap    // text to text
-	ColumnJSON   // an object whose keys are not ours
+	ColumnJSON   // an object whose keys we do not define
 )
 
-// columnTypes are those of the record's types.
+// columnTypes are the types of columns, by the types of the schema.
 var columnTypes = [numTypes]ColumnType{
 	typeText: ColumnText, typeWord: ColumnText, typeHex: ColumnText, typeBase64: ColumnText, typeID: ColumnID,
 	typeTime: ColumnMillis, typeSeconds: ColumnSeconds, typeMillis: ColumnFloat64, typeFloat32: ColumnFloat32,
@@ -37,7 +37,7 @@ type Column struct {
 	Lists  int // depth of lists: 1 is a list of such values
 	Always bool
 	About  string
-	Ours   bool // the text is a word of ours, not of strangers
+	Ours   bool // a text is a word of ours, not text from strangers
 	Fields []Column
 }
 
@@ -56,13 +56,13 @@ func columnsOf(fields []field) (all []Column) {
 }
 
 // EachMember calls do with each key of a JSON object, without its quotes, and its
-// value as it is written, until do returns false. The object is known to be JSON.
+// value as it is written, until do returns false. The object must be valid JSON.
 func EachMember(object []byte, do func(key, value []byte) bool) {
 	eachMember(object, func(m member) bool { return do(Unquote(m.key), m.value) })
 }
 
 // EachElement calls do with each element of a JSON list, as it is written. The list
-// is known to be JSON.
+// must be valid JSON.
 func EachElement(list []byte, do func(value []byte)) {
 	if len(list) == 0 || list[0] != '[' {
 		return
@@ -77,6 +77,6 @@ func EachElement(list []byte, do func(value []byte)) {
 	}
 }
 
-// Unquote returns the text of a JSON string, which is known to be one. It is part of
-// the string, unless there are escapes in it.
+// Unquote returns the text of s, which must be a valid JSON string. The text aliases s
+// unless s has escapes.
 func Unquote(s []byte) []byte { return unquote(s) }

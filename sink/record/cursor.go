@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// Cursor passes over a record, and decodes only what its caller asks for.
+// Cursor reads through a record, and decodes only what its caller asks for.
 //
 //	c := record.NewCursor(line)
 //	for c.Next() {
@@ -25,20 +25,20 @@ import (
 //	}
 //	err := c.Err()
 //
-// Next goes to the next member of the object, or element of the list, that was
-// entered last. It returns false at the end of it; then the Cursor is behind it, in
-// the object around it. Next skips a value that was not read. The loop over an
-// object must run to its end.
+// Next goes to the next member or element of the object or list that was entered
+// last. At the end it returns false, and the Cursor is back in the object or list
+// around that one. Next skips a value that was not read. A loop over an object or list
+// must run to its end if the Cursor is used after it.
 //
-// It accepts every record, and never panics. It notices a structure that is not
-// JSON, but does not check values that it passes over.
+// A Cursor accepts every record, and never panics. It detects misplaced brackets,
+// commas and keys, but does not check the values that it skips.
 type Cursor struct {
 	line  []byte
 	at    int
 	key   []byte
 	kinds [maxDepth]byte // closing bracket of each object and list that was entered
 	depth int
-	first bool // no member of the innermost was seen
+	first bool // Next has not been called in the innermost one
 	value bool // at is where a value begins
 	bad   bool
 }
@@ -48,7 +48,7 @@ const maxDepth = 8
 
 var errNoRecord = errors.New("not a record")
 
-// NewCursor returns a Cursor that is in the object in line.
+// NewCursor returns a Cursor in the object that line holds. It does not copy line.
 func NewCursor(line []byte) *Cursor {
 	c := new(Cursor)
 	c.Reset(line)
@@ -64,7 +64,8 @@ func (c *Cursor) Reset(line []byte) {
 	}
 }
 
-// Err reports what was wrong with the record, once Next returned false for all of it.
+// Err returns an error if the line is not a record. Call it when Next has returned false
+// for the outermost object.
 func (c *Cursor) Err() error {
 	if c.bad || c.depth > 0 {
 		return errNoRecord
@@ -192,7 +193,7 @@ func plainEnd(b []byte, i int) int {
 	return -1
 }
 
-// leave goes behind the innermost object or list.
+// leave moves past the innermost object or list. It always returns false, for Next.
 func (c *Cursor) leave() bool {
 	c.at++
 	c.depth--
@@ -205,7 +206,7 @@ func (c *Cursor) leave() bool {
 	return false
 }
 
-// take passes over one byte and the space before it.
+// take moves past the wanted byte and any space before it. Another byte is an error.
 func (c *Cursor) take(want byte) bool {
 	if c.peek() <= ' ' {
 		c.space()
@@ -238,11 +239,11 @@ func (c *Cursor) name() bool {
 }
 
 // Key returns the key of the current member as it is written, without its quotes. Keys
-// of records have no escapes. It is valid until the line changes.
+// of records have no escapes. The key aliases the line.
 func (c *Cursor) Key() []byte { return c.key }
 
-// Enter goes into the current value, an object or a list. Any other value is an error
-// of the record.
+// Enter goes into the current value, which must be an object or a list: with any other
+// value the line is not a record. It returns false if it can't enter.
 func (c *Cursor) Enter() bool {
 	if !c.value {
 		return false
@@ -259,7 +260,7 @@ func (c *Cursor) Enter() bool {
 	return true
 }
 
-// skip passes over the current value.
+// skip moves past the current value.
 func (c *Cursor) skip() {
 	c.value = false
 	end := c.listEnd()
@@ -273,14 +274,14 @@ func (c *Cursor) skip() {
 	c.at = end
 }
 
-// Ends of the two long lists of a record, and the quote of the key that follows them.
+// How the two long lists of a record end, with the comma and quote that follow them.
 var (
 	playersEnd  = []byte(`}],"`)
 	rulesRawEnd = []byte(`]],"`)
 )
 
-// listEnd returns the index behind a long list that another key follows, or -1. Many
-// records consist mostly of players, and this is five times as fast as valueEnd. It
+// listEnd returns the index after a long list that another key follows, or -1. Many
+// records consist mostly of players, and listEnd is five times as fast as valueEnd. It
 // relies on how Append writes: without spaces, and without a list inside a player.
 //
 // Text inside a string can't look like the end: a quote inside a string has a backslash
@@ -346,7 +347,7 @@ func (c *Cursor) Raw() []byte {
 	return c.line[start:c.at]
 }
 
-// Uint returns a whole number that is not negative; 0 for any other value.
+// Uint returns the current value if it is a whole number from 0 to 1<<64 - 1, else 0.
 func (c *Cursor) Uint() uint64 {
 	var n uint64
 	for _, b := range c.Raw() {
@@ -359,7 +360,7 @@ func (c *Cursor) Uint() uint64 {
 	return n
 }
 
-// Float returns a number; 0 for any other value.
+// Float returns the current value if it is a number, else 0.
 func (c *Cursor) Float() float64 {
 	v, err := strconv.ParseFloat(string(c.Raw()), 64)
 	if err != nil {
@@ -371,8 +372,8 @@ func (c *Cursor) Float() float64 {
 // Bool reports whether the value is true.
 func (c *Cursor) Bool() bool { return string(c.Raw()) == "true" }
 
-// Quoted returns a string as it is written, without its quotes; nil for any other
-// value.
+// Quoted returns the current value as it is written, without its quotes, if it is a
+// string, else nil.
 func (c *Cursor) Quoted() []byte {
 	if raw := c.Raw(); len(raw) >= 2 && raw[0] == '"' {
 		return raw[1 : len(raw)-1]
@@ -477,8 +478,8 @@ const (
 // set too.
 func zeros(x uint64) uint64 { return (x - eachByte) &^ x & tops }
 
-// stringEnd returns the index behind the quote that ends a string; i is behind the
-// quote that begins it. It is -1 if there is none.
+// stringEnd returns the index after the quote that ends a string, or -1 if there is
+// none. i is the index after the quote that begins the string.
 func stringEnd(b []byte, i int) int {
 	for start := i; ; {
 		q := quoteFrom(b, i)
@@ -492,7 +493,8 @@ func stringEnd(b []byte, i int) int {
 	}
 }
 
-// quoteFrom returns the index of the next quote, or -1. Most strings are short.
+// quoteFrom returns the index of the next quote, or -1. It looks at the first 32 bytes
+// itself, because most strings are short.
 func quoteFrom(b []byte, i int) int {
 	for range 4 {
 		if i+8 > len(b) {
@@ -510,7 +512,7 @@ func quoteFrom(b []byte, i int) int {
 	return i + n
 }
 
-// escaped reports whether what follows s, which ends in a backslash, is escaped.
+// escaped reports whether the character after s is escaped. s ends in a backslash.
 func escaped(s []byte) bool {
 	n := len(s)
 	for n > 0 && s[n-1] == '\\' {
@@ -519,7 +521,7 @@ func escaped(s []byte) bool {
 	return (len(s)-n)%2 == 1
 }
 
-// valueEnd returns the index behind the value that begins at i, or -1.
+// valueEnd returns the index after the value that begins at i, or -1.
 func valueEnd(b []byte, i int) int {
 	if i >= len(b) {
 		return -1
@@ -545,8 +547,8 @@ func wordEnd(b []byte, i int) int {
 	return i
 }
 
-// containerEnd returns the index behind the bracket that closes an object or list; i
-// is behind the bracket that opens it. It is -1 if there is none.
+// containerEnd returns the index after the bracket that closes an object or list, or -1
+// if there is none. i is the index after the bracket that opens it.
 func containerEnd(b []byte, i int) int {
 	for depth := 1; ; {
 		i = markFrom(b, i)

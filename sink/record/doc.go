@@ -6,7 +6,7 @@
 // [Append] appends the record of a Result; a loop owns an [Encoder]. [Read]
 // returns the Result of a record, [Check] compares a record with the schema, and
 // [Locate] adds a place to one. [JSONSchema], [DuckDB] and [ClickHouse] describe
-// records to other programs.
+// records to other programs. To add a key, begin at schemaKeys in schema.go.
 //
 // # The record
 //

@@ -26,12 +26,12 @@ func appendFloat(dst []byte, v float32) []byte {
 // times a power of two.
 const (
 	mantissaBits = 23
-	oneBits      = 0x3F800000 // of 1
+	oneBits      = 0x3F800000 // the bits of 1.0
 )
 
-// ordinary reports whether b are the bits of a float32 from 1/16 up to 2^23
-// (as a duration 97 days), of either sign, that is not a power of two: below a
-// power of two the neighbours are twice as near.
+// ordinary reports whether appendOrdinary can write the float32 with the bits b: one
+// from 1/16 up to 2^23 (as a duration 97 days), of either sign, that is not a power of
+// two. A power of two is nearer to its lower neighbour than to its upper one.
 func ordinary(b uint32) bool {
 	const least, most = oneBits - 4<<mantissaBits, oneBits + mantissaBits<<mantissaBits
 	b &^= 1 << 31

@@ -58,7 +58,8 @@ func appendFlags(dst []byte, flags game.Flags) []byte {
 	return appendWords(dst, `"flags":[`, uint32(flags)&(1<<game.NumFlags-1), game.FlagWord)
 }
 
-// appendWords appends a list of the words of a set's bits, if it has any.
+// appendWords appends a list with the word of each bit in set, or nothing if set is
+// empty.
 func appendWords(dst []byte, key string, set uint32, word func(int) string) []byte {
 	if set == 0 {
 		return dst
@@ -95,7 +96,7 @@ func appendGame(dst []byte, g *game.Game) []byte {
 	return end(appendWords(dst, `"notes":[`, uint32(g.Notes)&(1<<game.NumNotes-1), game.NoteWord), '}')
 }
 
-// appendPlaces appends how many play, wait, and could play.
+// appendPlaces appends the counts of players, places, waiting people and bots.
 func appendPlaces(dst []byte, g *game.Game) []byte {
 	const keys = 1<<game.KeyPlayers | 1<<game.KeyMaxPlayers | 1<<game.KeyQueue | 1<<game.KeyBots
 	if g.Has&keys == 0 {
@@ -121,7 +122,7 @@ func appendCount(dst []byte, key string, n int) []byte {
 	return appendUint(dst, key, uint64(uint32(max(n, 0))))
 }
 
-// appendPlay appends the mode of play and the region.
+// appendPlay appends the version, the map, the mode and the region.
 func appendPlay(dst []byte, g *game.Game) []byte {
 	const keys = 1<<game.KeyVersion | 1<<game.KeyMap | 1<<game.KeyMode | 1<<game.KeyRegion
 	if g.Has&keys == 0 {
@@ -162,11 +163,11 @@ func appendTruths(dst []byte, g *game.Game) []byte {
 	return dst
 }
 
-// startedLayout is how the beginning of a world is written.
+// startedLayout is the layout of the time at which a world began.
 const startedLayout = "2006-01-02T15:04:05Z"
 
-// appendWorld appends the times of the game's world. A year outside of 0 to 9999
-// has no form, and its key is absent.
+// appendWorld appends the times of the game's world. RFC 3339 can't express a year
+// outside 0 to 9999: then started is absent.
 func appendWorld(dst []byte, g *game.Game) []byte {
 	if g.Has.Has(game.KeyStarted) {
 		if t := time.Unix(g.Started, 0).UTC(); t.Year() >= 0 && t.Year() <= 9999 {
@@ -184,7 +185,7 @@ func appendWorld(dst []byte, g *game.Game) []byte {
 	return dst
 }
 
-// appendMods appends mods. What the game does not tell of one is absent.
+// appendMods appends mods. What the game does not say about a mod is absent.
 func appendMods(dst []byte, mods []game.Mod) []byte {
 	dst = append(dst, `"mods":[`...)
 	for i := range mods {
@@ -207,8 +208,8 @@ func appendMods(dst []byte, mods []game.Mod) []byte {
 	return end(dst, ']')
 }
 
-// appendAttributes appends the values that not every game has. The exact bytes of
-// those that are not UTF-8 are in the answer.
+// appendAttributes appends the values that only some games have. If one is not UTF-8,
+// its exact bytes are in the rules or keywords of the record.
 func appendAttributes(dst []byte, all []game.Attribute) []byte {
 	dst = append(dst, `"attributes":{`...)
 	for i := range all {
@@ -250,7 +251,8 @@ func appendSources(dst []byte, g *game.Game) []byte {
 // allKeys are the common keys.
 const allKeys game.Keys = 1<<game.NumKeys - 1
 
-// The keywords of INFO as a source, and what stands before the name of an attribute.
+// The source of a value from INFO's keywords, and what the key of an attribute's source
+// begins with.
 const (
 	keywordsSource  = "keywords"
 	attributeSource = "attributes."

@@ -43,7 +43,7 @@ func (v values) flags(err *error) game.Flags {
 	return game.Flags(v.wordSet("flags", game.NumFlags, game.FlagWord, err))
 }
 
-// wordSet reads what appendWords wrote. Words of later versions are left out.
+// wordSet reads what appendWords wrote. It ignores words of later versions.
 func (v values) wordSet(key string, n int, word func(int) string, err *error) (set uint32) {
 	var words []string
 	v.get(key, &words, err)

@@ -61,7 +61,8 @@ func appendSlots(dst []byte, in *wire.Info) []byte {
 	return dst
 }
 
-// appendKind appends the kind of the server.
+// appendKind appends the server's type and system, password and VAC, and The Ship's
+// fields.
 func appendKind(dst []byte, in *wire.Info) []byte {
 	if in.Has&wire.HasServerType != 0 {
 		dst = appendLetter(dst, `"server_type":`, in.ServerType, serverType(in.ServerType))
@@ -137,8 +138,8 @@ func appendLetter(dst []byte, key string, c byte, word string) []byte {
 	return append(dst, '"', '0', 'x', hexDigits[c>>4], hexDigits[c&15], '"', ',')
 }
 
-// serverType returns the record's word for a server type, "" if it is none of
-// document 000. Either case occurs (EC-69).
+// serverType returns the record's word for the letter of a server type, or "" if
+// document 000 does not have that letter. Upper case occurs too (EC-69).
 func serverType(c byte) string {
 	switch c {
 	case 'd', 'D':
@@ -151,8 +152,8 @@ func serverType(c byte) string {
 	return ""
 }
 
-// Environment returns the record's word for the letter of an operating system,
-// "" if it is none of document 000.
+// Environment returns the record's word for the letter of an operating system, or "" if
+// document 000 does not have that letter.
 func Environment(c byte) string {
 	switch c {
 	case 'l', 'L':

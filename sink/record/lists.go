@@ -43,8 +43,8 @@ func (e *Encoder) appendPlayer(dst []byte, p *wire.Player) []byte {
 	return append(dst, '}', ',')
 }
 
-// appendUsualName appends a player of index 0 up to the score. It makes room for all of
-// that at once.
+// appendUsualName appends the beginning of a player with index 0, up to the score. It
+// grows dst only once.
 func appendUsualName(dst, name []byte) []byte {
 	const head, tail = `{"index":0,"name":"`, `","score":`
 	old, n := len(dst), len(name)
@@ -65,9 +65,9 @@ func appendUsualName(dst, name []byte) []byte {
 	return append(dst, `"score":`...)
 }
 
-// appendRules appends the rules as an object, the first of each name, and their
-// announced number if it differs. It notes in e.inexact whether the object holds
-// less than the pairs.
+// appendRules appends the rules as an object, with the first rule of each name, and
+// their announced number if it differs. It sets e.inexact if the object does not hold
+// all rules exactly.
 func (e *Encoder) appendRules(dst []byte, r *scanner.Result) []byte {
 	start := len(dst)
 	dst = append(dst, `"rules":{`...)
@@ -85,8 +85,8 @@ func (e *Encoder) appendRules(dst []byte, r *scanner.Result) []byte {
 	return dst
 }
 
-// appendPairs appends rules whose names are different. It reports false, and
-// gives up, where one of the texts is not UTF-8.
+// appendPairs appends rules that all have different names. If a text is not UTF-8, it
+// gives up and reports false.
 func appendPairs(dst []byte, rules []wire.Rule) (_ []byte, exact bool) {
 	for i := range rules {
 		name, value := rules[i].Name, rules[i].Value
@@ -118,8 +118,8 @@ func appendPairs(dst []byte, rules []wire.Rule) (_ []byte, exact bool) {
 
 // appendFirst appends the first rule of each name.
 //
-// A name is looked up as it is written in the record: two ill-formed names may
-// become the same text, and readers differ on an object that holds a key twice.
+// A name is looked up as it is written in the record, because two ill-formed names may
+// become the same text there, and readers disagree about an object with a repeated key.
 func (e *Encoder) appendFirst(dst []byte, rules []wire.Rule) []byte {
 	slots := e.names.reset(len(rules))
 	base := len(dst)
@@ -159,10 +159,10 @@ func appendRulesRaw(dst []byte, rules []wire.Rule) []byte {
 // collide.
 type table struct {
 	small [512]slot // enough for honest servers, and not on the heap
-	large []slot    // for the others, kept for the next one
+	large []slot    // for other servers; reused
 }
 
-// slot is where in the record a name stands, quotes included; zero if free.
+// slot is the range of a name in the text, quotes included; zero if the slot is free.
 type slot struct{ start, end uint32 }
 
 var seed = maphash.MakeSeed()
@@ -182,8 +182,8 @@ func (t *table) reset(n int) []slot {
 	return slots
 }
 
-// add enters the name at the end of text, from start on. It reports false if
-// the table has that name already.
+// add enters the name text[start:]. It reports false if the table already has that
+// name.
 func add(slots []slot, text []byte, start int) bool {
 	name := text[start:]
 	mask := uint64(len(slots) - 1)

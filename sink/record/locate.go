@@ -8,12 +8,11 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// Locate appends the record in line to dst, with the place that where returns
-// for its address as geo, which replaces an older one. All other bytes stay as
-// they are, also those of keys of a later version. A record without an address,
-// and one that would become longer than MaxSize, is appended unchanged. line has
-// no newline; where is called once at most. If line is not a record, the result
-// is dst and an error.
+// Locate appends the record in line, which has no newline, to dst. It calls where with
+// the record's address, and writes the place it returns as geo, instead of an older
+// geo. All other bytes stay the same, even keys of a later version. A record without an
+// address, and one that would become longer than MaxSize, is appended unchanged. where
+// is called at most once. If line is not a record, the result is dst and an error.
 func Locate(dst, line []byte, where func(netip.Addr) scanner.Geo) ([]byte, error) {
 	place, ok := geoPlaceOf(line)
 	switch {
@@ -34,14 +33,15 @@ func Locate(dst, line []byte, where func(netip.Addr) scanner.Geo) ([]byte, error
 	return dst, nil
 }
 
-// geoPlace is the range of geo in a record, with the comma before it, or the
-// place where it belongs.
+// geoPlace is the range of geo in a record, with the comma before it, or the place
+// where it belongs; and the record's address.
 type geoPlace struct {
 	from, to int
 	addr     netip.Addr
 }
 
-// geoPlaceOf reports whether line is a record: an object that begins with schema.
+// geoPlaceOf finds the place of geo. ok reports whether line is a record: an object
+// whose first key is schema.
 func geoPlaceOf(line []byte) (p geoPlace, ok bool) {
 	if !json.Valid(line) {
 		return p, false
@@ -75,8 +75,8 @@ type member struct {
 	end        int // of its value
 }
 
-// eachMember calls do for the members of line, which is known to be JSON, until
-// do returns false. Only an object has members.
+// eachMember calls do for the members of line, which must be valid JSON, until do
+// returns false. A value other than an object has no members.
 func eachMember(line []byte, do func(member) bool) {
 	i := skipSpace(line, 0)
 	if line[i] != '{' {

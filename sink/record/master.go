@@ -26,8 +26,8 @@ func appendMaster(dst []byte, master string) (_ []byte, ok bool) {
 
 // rewriter copies JSON in the form of a record: on one line, no space, valid
 // UTF-8, with the escapes of the package documentation. Its methods report
-// whether they read JSON that every reader accepts: numbers beyond a double and
-// very deep nesting are refused.
+// whether they read JSON that every reader accepts: they refuse numbers beyond the
+// range of a double and very deep nesting.
 type rewriter struct {
 	dst   []byte
 	in    string // not yet read
@@ -77,8 +77,8 @@ func (w *rewriter) value() bool {
 	return w.number()
 }
 
-// group copies an object or a list, which ends with this bracket. (A function
-// argument for the members would move w to the heap.)
+// group copies an object or a list that ends with the bracket. (If it took a function
+// for the members, w would move to the heap.)
 func (w *rewriter) group(bracket byte) bool {
 	if w.depth == maxMasterDepth {
 		return false

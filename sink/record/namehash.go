@@ -13,8 +13,9 @@ type NameKey [32]byte
 
 // NameHasher keeps the names of players out of records. Each name becomes a
 // 64-bit hash under a secret key: with one key, equal names have equal hashes.
-// Without the key no guess can be tested. A server that the census asks can: its
-// owner invents players, and looks for their hashes in the published census.
+// Nobody can test a guess without the key, except the owner of a server that the
+// census asks: that owner can invent players, and look for their hashes in the
+// published census.
 //
 // The hashes are HMAC-SHA-256, cut to 64 bits. One goroutine at a time may use a
 // NameHasher.
@@ -24,7 +25,7 @@ type NameHasher struct {
 	sum  []byte
 }
 
-// What is hashed: the first byte keeps the uses apart.
+// The first byte of what is hashed. It keeps the uses apart.
 const (
 	hashOfName = 'n'
 	hashOfList = 'l'
@@ -38,7 +39,7 @@ func (k *NameKey) ID() string {
 	return hex.EncodeToString(binary.BigEndian.AppendUint64(nil, h.hash()))
 }
 
-// NewNameHasher returns one that hashes under a key; nil without a key.
+// NewNameHasher returns a NameHasher with a key, or nil if key is nil.
 func NewNameHasher(key *NameKey) *NameHasher {
 	if key == nil {
 		return nil
@@ -52,8 +53,8 @@ func (h *NameHasher) Name(name []byte) uint64 {
 	return h.hash()
 }
 
-// List returns the keyed hash of the hash of a list of players. Whoever guesses
-// a list can compute the hash without a key.
+// List returns a keyed hash of hash, the hash of a list of players. Anybody who guesses
+// a list could compute hash itself.
 func (h *NameHasher) List(hash uint64) uint64 {
 	h.text = binary.BigEndian.AppendUint64(append(h.text[:0], hashOfList), hash)
 	return h.hash()
@@ -67,7 +68,7 @@ func (h *NameHasher) hash() uint64 {
 	return binary.BigEndian.Uint64(h.sum)
 }
 
-// appendName appends the name of a player, or the hash that stands in. An empty
+// appendName appends the name of a player, or the hash that replaces it. An empty
 // name stays as it is: it says nothing about anybody, but much about the list.
 func (e *Encoder) appendName(dst, name []byte) []byte {
 	if e.Names == nil || len(name) == 0 {
@@ -77,7 +78,8 @@ func (e *Encoder) appendName(dst, name []byte) []byte {
 	return append(dst, '"', ',')
 }
 
-// playersHash returns what a record says as the hash of the list of players.
+// playersHash returns the hash of the list of players as it is in the record: keyed if
+// the names are.
 func (e *Encoder) playersHash(hash uint64) uint64 {
 	if e.Names == nil || hash == 0 {
 		return hash

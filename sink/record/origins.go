@@ -8,8 +8,8 @@ type View struct {
 	Line   []byte // the record, without its newline; empty: there is none
 }
 
-// AppendOrigins appends the record in line to dst, with what each vantage point saw
-// as origins, which replaces an older one. Check accepted all records.
+// AppendOrigins appends the record in line to dst. It adds what each vantage point saw
+// as origins, which replaces an older one. Check must have accepted all records.
 func AppendOrigins(dst, line []byte, views []View) []byte {
 	from, to := originsPlace(line)
 	dst = append(dst, line[:from]...)
@@ -21,7 +21,7 @@ func AppendOrigins(dst, line []byte, views []View) []byte {
 	return append(dst[:len(dst)-1], line[to:]...)
 }
 
-// originsPlace is the range of origins in a record, with the comma before it, or
+// originsPlace returns the range of origins in a record, with the comma before it, or
 // the place where it belongs: at the end.
 func originsPlace(line []byte) (from, to int) {
 	eachMember(line, func(m member) bool {
@@ -34,7 +34,7 @@ func originsPlace(line []byte) (from, to int) {
 	return from, to
 }
 
-// viewKeys are the keys of a record that a view has, too.
+// viewKeys are the keys that a view copies from a record.
 var viewKeys = [][]byte{[]byte(`"time"`), []byte(`"status"`), []byte(`"rtt_ms"`), []byte(`"hashes"`)}
 
 // appendView appends one view without its closing brace. Values are copied as they
@@ -59,7 +59,7 @@ func appendView(dst []byte, v *View) []byte {
 	return dst
 }
 
-// appendCounts appends how many players info shows.
+// appendCounts appends the counts of players and places in info.
 func appendCounts(dst, info []byte) []byte {
 	eachMember(info, func(m member) bool {
 		if string(m.key) == `"players"` || string(m.key) == `"max_players"` {

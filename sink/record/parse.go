@@ -24,8 +24,8 @@ var ErrNoRaw = errors.New("the record lacks datagrams of its server")
 // knownSchema is the schema of the records that Append writes.
 const knownSchema = "1"
 
-// SchemaError is the schema of a record that this version does not know, as it
-// is written.
+// SchemaError means that this version does not know the schema of a record. Its text is
+// that schema, as the record has it.
 type SchemaError string
 
 // Error names the schema.
@@ -51,9 +51,9 @@ func CheckSchema(line []byte) error {
 // values are the keys of an object, and their values.
 type values map[string]json.RawMessage
 
-// Parse reads from a record what datagrams do not hold, and the datagrams
-// themselves as Raw, from which scanner.Decoder.Redecode makes the rest anew. The
-// former are the name of the scan; address, tag, place, the master's data, times,
+// Parse reads from a record the datagrams, as Raw, and what they do not hold. It leaves
+// the rest to scanner.Decoder.Redecode, which decodes the datagrams again. What they do
+// not hold is the name of the scan; address, tag, place, the master's data, times,
 // counts and flags; the questions that were asked, their errors, and which of them
 // were answered without a challenge. The other fields of the Result are zero. The
 // error is ErrNoRaw, with the Result, if there are fewer datagrams than were
@@ -195,9 +195,9 @@ func errorOf(word string) wire.Error {
 	return 0
 }
 
-// Difference is a key with different values in two records: its path, with
-// points between the keys, and the JSON of either value, "" if it is absent. All
-// of them are text from strangers.
+// Difference is a key with different values in two records: its path, with dots
+// between the keys, and the JSON of both values, "" for one that is absent. All three
+// may contain text from strangers.
 type Difference struct {
 	Key        string // info.name
 	One, Other string // JSON
@@ -232,8 +232,8 @@ func Differences(one, other []byte) ([]Difference, error) {
 // meaningKeys are the keys that records of earlier versions lack.
 var meaningKeys = []string{"addr", "rtts_ms", "hashes", "game", "flags"}
 
-// lacksMeaning reports whether a record is of a version without those keys. A
-// later one has an address or the hash of an answer.
+// lacksMeaning reports whether a record is of a version without meaningKeys. A record
+// of a later version has at least addr or hashes.
 func lacksMeaning(v map[string]any) bool {
 	for _, key := range meaningKeys {
 		if v[key] != nil {
@@ -243,7 +243,7 @@ func lacksMeaning(v map[string]any) bool {
 	return true
 }
 
-// decodeExactly keeps the text of numbers.
+// decodeExactly decodes a record, and keeps numbers as they are written.
 func decodeExactly(line []byte) (v map[string]any, err error) {
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.UseNumber()

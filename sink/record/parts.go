@@ -36,8 +36,8 @@ var partNotes = [numParts]string{
 	"master.dropped",
 }
 
-// part appends one part of r's record, which r has, unless it is dropped, and remembers
-// its length.
+// part appends one part of r's record, unless it is dropped, and remembers its length.
+// r must have the part.
 func (e *Encoder) part(dst []byte, p int, r *scanner.Result) []byte {
 	start := len(dst)
 	if e.dropped&(1<<p) == 0 {
@@ -47,7 +47,7 @@ func (e *Encoder) part(dst []byte, p int, r *scanner.Result) []byte {
 	return dst
 }
 
-// appendPart appends a part, which r has.
+// appendPart appends a part, which r must have.
 func (e *Encoder) appendPart(dst []byte, p int, r *scanner.Result) []byte {
 	switch p {
 	case partTag:
@@ -114,7 +114,7 @@ func (e *Encoder) appendMaster(dst []byte, master string) []byte {
 // dropLongest drops parts, the longest first, until a record that is over bytes
 // too long fits.
 func (e *Encoder) dropLongest(over int) {
-	const note = 64 // more than the note about it
+	const note = 64 // longer than any note about a dropped part
 	for over > 0 {
 		p := e.longest()
 		if e.size[p] <= note {
@@ -126,7 +126,7 @@ func (e *Encoder) dropLongest(over int) {
 	}
 }
 
-// longest returns the longest part; of equals the last one.
+// longest returns the longest part; if several are equally long, the last of them.
 func (e *Encoder) longest() (longest int) {
 	for p, size := range e.size {
 		if size >= e.size[longest] {

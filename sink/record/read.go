@@ -14,8 +14,9 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Read returns the Result of a record. The record of that Result is the same
-// again, byte for byte, if Append wrote it and dropped nothing for its length.
+// Read returns the Result of a record, and the name of its scan. If Append wrote the
+// record and dropped nothing to shorten it, Append makes the same record of that Result
+// again, byte for byte.
 //
 // A record does not hold everything. Read chooses lower case for letters, 1 for
 // true (2 if the notes have info.odd_boolean), NaN for a duration that is not a
@@ -182,8 +183,8 @@ func (v values) players(r *scanner.Result, err *error) {
 	}
 }
 
-// playerName returns the name of a player, or the digits of the hash that stands
-// in: equal names stay equal.
+// playerName returns the name of a player, or the digits of the hash that replaces it:
+// equal names stay equal.
 func (v values) playerName(err *error) []byte {
 	if v["name_hash"] == nil {
 		return []byte(v.text("name", err))
@@ -249,7 +250,7 @@ func (v values) id(key string, err *error) uint64 {
 	return id
 }
 
-// yes reads a boolean as the byte that means true, or 0.
+// yes returns one if the boolean is true, else 0.
 func (v values) yes(key string, one uint8, err *error) uint8 {
 	var b bool
 	if v.get(key, &b, err); b {
@@ -258,7 +259,7 @@ func (v values) yes(key string, one uint8, err *error) uint8 {
 	return 0
 }
 
-// letter reads the letter of a word, or a byte in hex.
+// letter returns the letter that a word begins with, or the byte of a word such as 0x6f.
 func (v values) letter(key string, err *error) byte {
 	var word string
 	if v.get(key, &word, err); word == "" {

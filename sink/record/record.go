@@ -10,9 +10,8 @@ import (
 // MaxSize is the length of the longest record, its newline included.
 const MaxSize = 8 << 20
 
-// Encoder appends records. The zero value is ready. It reuses its scratch memory,
-// so that appending allocates only when dst has to grow. It serves one goroutine
-// at a time.
+// Encoder appends records. The zero value is ready. It reuses its scratch memory:
+// appending allocates only when dst has to grow. It serves one goroutine at a time.
 type Encoder struct {
 	// Names keeps the names of players out of records, and makes the hash of
 	// their list a keyed one; nil: names are written as they are.
@@ -189,7 +188,7 @@ func appendRaw(dst []byte, raw [][]byte) []byte {
 	return end(dst, ']')
 }
 
-// rawLen is about the length of what appendRaw appends.
+// rawLen returns about how many bytes appendRaw appends.
 func rawLen(raw [][]byte) (n int) {
 	for _, datagram := range raw {
 		n += base64.StdEncoding.EncodedLen(len(datagram)) + len(`"",`)

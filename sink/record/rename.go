@@ -2,9 +2,9 @@ package record
 
 import "bytes"
 
-// Rename appends the record in line to dst with another name of its scan; an empty
-// name takes it away. All other bytes stay as they are. Check accepted the line,
-// which has no newline.
+// Rename appends the record in line to dst, with scan as the name of its scan. If scan
+// is empty, the record has no name of a scan. All other bytes stay the same. Check must
+// have accepted the line, which has no newline.
 func Rename(dst, line []byte, scan string) []byte {
 	from, to := scanPlace(line)
 	dst = append(dst, line[:from]...)
@@ -16,8 +16,8 @@ func Rename(dst, line []byte, scan string) []byte {
 	return append(dst, line[to:]...)
 }
 
-// scanPlace is the range of the scan's name in a record, with the comma before it,
-// or the place where it belongs: behind the schema.
+// scanPlace returns the range of the scan's name in a record, with the comma before it,
+// or the place where it belongs: after the schema.
 func scanPlace(line []byte) (from, to int) {
 	eachMember(line, func(m member) bool {
 		switch {

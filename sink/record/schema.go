@@ -1,3 +1,5 @@
+// This file describes every key of the record. To add one, see schemaKeys.
+
 package record
 
 import (
@@ -50,12 +52,16 @@ type field struct {
 // schemaKeys are all keys that a record can have, in the order in which Append
 // writes them. The printed schemas and Check are made from it.
 //
-// To add a key: add its value to scanner.Result, and a row here (or in infoFields,
-// gameFields and so on, if it belongs to an object). Encoder.record in record.go
-// writes it; a value whose length the server chooses is written by appendPart in
-// parts.go, so that it can be dropped from a record that is too long. Parse and Read
-// read it back. Describe it in doc.go. The tests of this package compare all of these
-// with each other.
+// To add a key: add its value to scanner.Result, and to Result.Clone if it is text or
+// a list. Add a row here. Encoder.record in record.go writes it; a value whose length
+// the server chooses is written by appendPart in parts.go, so that it can be dropped
+// from a record that is too long. Parse and Read read it back. Describe it in doc.go.
+// The tests of this package compare all of these with each other.
+//
+// A key of an object has its row in that object's fields instead. For info, the field
+// is in wire.Info, with a flag in wire.Fields; wire/info.go decodes and appends it,
+// info.go writes it, and read.go reads it (infoFlags). For game, see gameFields in
+// game.go.
 var schemaKeys = withHex([]field{
 	{name: "schema", is: typeUint8, always: true, about: "1; rises when the meaning of a key changes"},
 	{name: "scan", is: typeText, about: "name of the scan, if it has one"},
@@ -122,7 +128,7 @@ var schemaKeys = withHex([]field{
 		about: "what each vantage point saw, in a census that merge --origins made of several"},
 })
 
-// hash64 is how a hash is written.
+// hash64 matches a hash in hex.
 const hash64 = `^[0-9a-f]{16}$`
 
 var errorFields = []field{
@@ -213,7 +219,7 @@ var originFields = withHex([]field{
 	{name: "max_players", is: typeUint8, about: "most players at a time, as info says"},
 })
 
-// withHex adds after each text the key of its exact bytes.
+// withHex inserts the key of the exact bytes after each text.
 func withHex(fields []field) (all []field) {
 	for _, f := range fields {
 		all = append(all, f)

@@ -47,7 +47,7 @@ func (o object) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// objectSchema is the schema of an object with these keys.
+// objectSchema returns the schema of an object with these keys.
 func objectSchema(fields []field) object {
 	var keys object
 	var required []string
@@ -65,7 +65,8 @@ func objectSchema(fields []field) object {
 	return s
 }
 
-// schema returns the schema of f's values, in lists of this depth.
+// schema returns the schema of f's values: of lists of them if lists is 1, of lists of
+// such lists if it is 2.
 func (f *field) schema(lists int) object {
 	if lists > 0 {
 		return object{{"type", "array"}, {"items", f.schema(lists - 1)}}
@@ -83,13 +84,13 @@ func (f *field) schema(lists int) object {
 	return schemas[f.is]
 }
 
-// timePattern is how a time is written.
+// timePattern matches a time with milliseconds.
 const timePattern = `^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$`
 
-// secondsPattern is how a time without a fraction is written.
+// secondsPattern matches a time without a fraction.
 const secondsPattern = `^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$`
 
-// schemas are those of the simple types.
+// schemas are the schemas of the simple types.
 var schemas = [numTypes]object{
 	typeText:    {{"type", "string"}},
 	typeHex:     {{"type", "string"}, {"pattern", "^([0-9a-f]{2})*$"}},
@@ -129,8 +130,8 @@ var (
 )
 
 // DuckDB returns the statement with which DuckDB reads the census in file,
-// compressed or not. It names all types: DuckDB would guess them from the first
-// records, and drop keys that only later ones have.
+// compressed or not. The statement names all types: otherwise DuckDB would guess them
+// from the first records, and drop keys that only later ones have.
 func DuckDB(file string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "FROM read_json('%s', format = 'newline_delimited', columns = {\n",

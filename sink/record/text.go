@@ -26,8 +26,8 @@ var class = func() (t [256]uint8) {
 	return t
 }()
 
-// trails holds for each first byte the bytes that must follow, so that together
-// they are a character that is copied. decode checks the other characters.
+// trails says, for each first byte, which bytes must follow to make a character that
+// is copied. decode checks the other characters.
 var trails = func() (t [256]trail) {
 	for c := range t {
 		switch size, lo, hi := sequence(byte(c)); {
@@ -137,7 +137,7 @@ func clean[T text](s T) (n int) {
 		for len(s)-n >= 8 {
 			m := marks(load8(s, n)) & tops
 			if m != 0 {
-				n += bits.TrailingZeros64(m) / 8 // the first mark is no borrowed one
+				n += bits.TrailingZeros64(m) / 8 // the lowest mark is real: nothing borrowed into it
 				break
 			}
 			n += 8
@@ -148,7 +148,7 @@ func clean[T text](s T) (n int) {
 		start := n
 		for n < len(s) {
 			t := trails[s[n]]
-			if t.n == 1 && n+1 < len(s) && s[n+1]-t.lo <= t.hi-t.lo { // most letters of Europe
+			if t.n == 1 && n+1 < len(s) && s[n+1]-t.lo <= t.hi-t.lo { // most European letters beyond ASCII
 				n += 2
 				continue
 			}

@@ -10,7 +10,7 @@ import (
 
 // The functions of this file append one key with its value and a comma. A key is
 // passed with its quotes and its colon. end replaces the last comma of an object
-// or list by its bracket.
+// or list with its bracket.
 
 // end closes an object or list whose members all end in a comma.
 func end(dst []byte, bracket byte) []byte {
@@ -22,13 +22,13 @@ func end(dst []byte, bracket byte) []byte {
 	return append(dst, ',')
 }
 
-// appendText appends text from a stranger, and if it is not valid UTF-8 its exact
-// bytes under KEY_hex.
+// appendText appends text from a stranger. If it is not valid UTF-8, its exact bytes
+// follow under KEY_hex.
 func appendText[T text](dst []byte, key string, s T) []byte {
 	return appendValue(append(dst, key...), key, s)
 }
 
-// appendValue is appendText behind the key. Most texts are plain.
+// appendValue appends what appendText appends after the key. Most texts are plain.
 func appendValue[T text](dst []byte, key string, s T) []byte {
 	old, n := len(dst), len(s)
 	dst = slices.Grow(dst, n+len(`"",`))[:old+n+len(`"",`)]
@@ -44,8 +44,8 @@ func appendValue[T text](dst []byte, key string, s T) []byte {
 	return appendRest(dst[:old+1+as], key, s, as)
 }
 
-// appendRest appends the rest of a text, from s[as] on, with the quote behind it, and
-// its exact bytes under KEY_hex if it is not valid UTF-8.
+// appendRest appends the rest of a text, from s[as] on, with its closing quote. If the
+// text is not valid UTF-8, its exact bytes follow under KEY_hex.
 func appendRest[T text](dst []byte, key string, s T, as int) []byte {
 	dst, valid := appendEscaped(dst, s, as)
 	if !valid {
@@ -97,8 +97,8 @@ var threes = func() (t [1000]uint32) {
 	return t
 }()
 
-// appendThree appends one of threes without its leading zeros. It has no branch,
-// which the processor could not predict.
+// appendThree appends one of threes without its leading zeros. It avoids a branch that
+// the processor could not predict.
 func appendThree(dst []byte, three uint32) []byte {
 	zeros := three >> 24
 	return binary.LittleEndian.AppendUint32(dst, three<<8>>8>>(8*zeros))[:len(dst)+int(3-zeros)]
@@ -126,7 +126,7 @@ func appendBool(dst []byte, key string, v bool) []byte {
 	return append(dst, ',')
 }
 
-// appendAddress appends an address as ip and port, and once more as addr, both in one
+// appendAddress appends an address as ip and port, and as addr, which has both in one
 // text.
 func appendAddress(dst []byte, a netip.AddrPort) []byte {
 	ip := a.Addr().Unmap()
@@ -149,7 +149,7 @@ func appendAddress(dst []byte, a netip.AddrPort) []byte {
 	return append(dst, '"', ',')
 }
 
-// appendIP appends an address that is no IPv4 address in IPv6, without its zone.
+// appendIP appends an IP address. An IPv6 address loses its zone.
 func appendIP(dst []byte, ip netip.Addr) []byte {
 	if !ip.Is4() {
 		return ip.WithZone("").AppendTo(dst)
@@ -175,8 +175,8 @@ func appendMillis(dst []byte, key string, d time.Duration) []byte {
 	return append(dst, ',')
 }
 
-// clock appends times, and remembers the last second: most records have the same
-// one as the record before.
+// clock appends times. It keeps the text of the last second, because most records have
+// the same second as the record before.
 type clock struct {
 	known  bool
 	second int64 // since 1970

@@ -20,20 +20,18 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Config describes a Fleet. Its servers are on all of
-// 127.0.0.0/8.
+// Config describes a Fleet. Its servers are on all addresses of 127.0.0.0/8.
 type Config struct {
 	Ports    int           // number of ports of each address; each is a socket and a goroutine
 	Alive    float64       // share of the places with a server; zero: all of them
 	DelayMin time.Duration // each server has its own delay
 	DelayMax time.Duration // between these two
 	Tail     bool          // one server in a hundred answers after 0.8 to 1.5 s, and one in a thousand after 3 s
-	Doubled  time.Duration // so long after the first query delays are twice as long; zero: never
+	Doubled  time.Duration // when delays double, after the first query; zero: never
 	Loss     float64       // share of the replies that are lost
 
-	// Holds is a file in which the fleet writes, when it ends, how long it held each
-	// query for which it sent a reply other than a challenge; empty: it does not
-	// measure that.
+	// Holds names a file. When the fleet ends, it writes there how long it held each
+	// query to which it sent a reply other than a challenge. Empty: it does not measure.
 	Holds string
 
 	// Filter makes the kernel drop datagrams to empty places, unread, as a network
@@ -48,8 +46,8 @@ const (
 )
 
 // Fleet is a fleet for measurements. All of its servers want a challenge for all
-// three questions. Their replies are prepared in advance, so that the fleet takes
-// as little as possible of the machine away from what is measured.
+// three questions. Their replies are prepared in advance, to leave as much of the
+// machine as possible to what is measured.
 type Fleet struct {
 	Config Config
 	ports  []*loopback.Port
@@ -276,7 +274,8 @@ func (r *responder) Respond(now time.Duration, client, server uint64, datagram [
 	d.Delay = cfg.delay(h, now-r.begun)
 }
 
-// delay is how long a server takes to answer, so long after the first query.
+// delay returns how long a server takes to answer a query that comes this long after
+// the first one.
 func (cfg *Config) delay(h uint64, after time.Duration) (d time.Duration) {
 	switch tail := h >> 20 % 1000; {
 	case cfg.DelayMax == 0:
@@ -301,7 +300,7 @@ const (
 	tailMost = 3 * time.Second
 )
 
-// longest is the longest delay there is.
+// longest returns the longest delay that a server may have.
 func (cfg *Config) longest() time.Duration {
 	d := cfg.DelayMax
 	if cfg.Tail {

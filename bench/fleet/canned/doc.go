@@ -1,4 +1,3 @@
-// Package canned is a fleet for measurements: it sends prepared answers, so that it
-// takes as little as possible of the machine away from what is measured. It needs
-// Linux.
+// Package canned is a fleet for measurements: it sends prepared answers, to leave as
+// much of the machine as possible to what is measured. It needs Linux.
 package canned

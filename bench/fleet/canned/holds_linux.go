@@ -17,7 +17,7 @@ type Hold struct {
 	Took     time.Duration
 }
 
-// measure has a port measure, if Config.Holds is set.
+// measure makes a port measure how long it holds queries, if Config.Holds is set.
 func (f *Fleet) measure(port *loopback.Port) error {
 	if f.Config.Holds == "" {
 		return nil
@@ -31,7 +31,7 @@ func (f *Fleet) measure(port *loopback.Port) error {
 	})
 }
 
-// answers are the questions of replies.
+// answers are the questions that replies answer, by kind of reply.
 var answers = map[wire.Kind]wire.Question{
 	wire.KindInfo: wire.QuestionInfo, wire.KindPlayers: wire.QuestionPlayers, wire.KindRules: wire.QuestionRules,
 }

@@ -1,7 +1,7 @@
 // Package games simulates servers of real games: what one says in INFO, PLAYER
 // and RULES, and what that means for its game. The meaning is written from the
-// same model as the replies, never by reading them, so that it can be held
-// against what a scan decodes.
+// same model as the replies, never by reading them, so a scan's decoding can be
+// compared with it.
 //
 // A [Server] is filled from a [Plan]. The texts and numbers that identify it
 // follow from the plan's seed and stay the same every night; players, maps and

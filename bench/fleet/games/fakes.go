@@ -19,9 +19,9 @@ const (
 	TinyDurations       // players with the duration 00 00 00 01
 	EqualDurations      // all connected for the same long time
 	OverMax             // more players than places
-	NoGSLT              // a Steam ID that is no persistent server's
+	NoGSLT              // a Steam ID that is not a persistent server's
 	Redirects           // keywords that send players to another server
-	SharedList          // a list of players that other servers have too, every night the same
+	SharedList          // a list of players that other servers have too, the same every night
 )
 
 // fakeTitles are the games that fakers pretend to be.
@@ -35,7 +35,7 @@ func FakeTitle(f Fake, seed uint64) *Title {
 	return Find(fakeTitles[seed%uint64(len(fakeTitles))])
 }
 
-// pretend makes a server that of a faker.
+// pretend makes s a faker's server.
 func (s *Server) pretend() {
 	switch s.plan.Fake {
 	case CountsOnly:
@@ -63,7 +63,7 @@ func (s *Server) pretend() {
 	}
 }
 
-// crowd puts people into every place that a faker likes to show.
+// crowd sets how many places and people a faker shows, and removes the bots.
 func (s *Server) crowd(places, people int) {
 	s.Info.MaxPlayers, s.Info.Bots = uint8(places), 0
 	s.setPeople(people)

@@ -88,8 +88,8 @@ var workshop = []bohemiaMod{
 	{id: 620019431, name: "task_force_radio"}, {id: 2116157322, name: "DayZ-Dog"}, {id: 1710977250, name: "BaseBuildingPlus"},
 }
 
-// hashOf returns the hash of a mod or DLC. It is that of its files: servers with the
-// same release have the same, and most have the last one.
+// hashOf returns the hash of a mod's or DLC's files. Servers with the same release have
+// the same hash, and most have the latest release.
 func (s *Server) hashOf(id uint64) uint32 {
 	release := uint64(0)
 	if s.yes(4) {

@@ -53,8 +53,7 @@ func (s *Server) index(i int) uint8 {
 	return 0
 }
 
-// setPeople makes n the number of players in INFO, of which it keeps a byte, and
-// of the list.
+// setPeople makes a list of n players, and sets INFO's count to the low byte of n.
 func (s *Server) setPeople(n int) {
 	s.people = n
 	s.fillList(n)
@@ -91,7 +90,7 @@ var (
 	}
 )
 
-// playerName draws the name of somebody.
+// playerName draws the name of a player.
 func (s *Server) playerName(r *random.Stream) []byte {
 	switch r.Below(4) {
 	case 0:

@@ -18,8 +18,8 @@ type fact struct {
 	question wire.Question // whose answer holds it
 }
 
-// tell puts a fact into g, unless g has a value of that name already: what is
-// said first counts.
+// tell puts a fact into g, unless g already has a value of that name: the first
+// value counts.
 func (f *fact) tell(g *game.Game) {
 	if f.name != "" {
 		f.tellAttribute(g)
@@ -101,7 +101,7 @@ func truthOf(g *game.Game, k game.Key) *bool {
 	return nil
 }
 
-// said is a statement of a reply; its methods give the meaning.
+// said is a value in a reply. Its methods record what the value means.
 type said struct {
 	s        *Server
 	question wire.Question
@@ -186,7 +186,7 @@ func (s *Server) info(field string, value []byte) said {
 	return said{s, wire.QuestionInfo, "info." + field, value}
 }
 
-// tag adds a keyword: a name, and a value behind it.
+// tag adds a keyword: a name, followed by a value.
 func (s *Server) tag(name string, value ...any) said {
 	v := s.bytes(value...)
 	if len(s.keywords) > 0 && s.keywords[len(s.keywords)-1] != s.separate {
@@ -217,7 +217,7 @@ func (s *Server) bytes(values ...any) []byte {
 // one returns one of the values; the same every night.
 func (s *Server) one(values ...string) string { return values[s.lasting.Below(len(values))] }
 
-// yes reports true once in n times; the same every night.
+// yes is true for one server in n; the same every night.
 func (s *Server) yes(n int) bool { return s.lasting.OneIn(n) }
 
 // now returns one of the values, tonight.

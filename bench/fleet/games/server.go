@@ -19,8 +19,8 @@ type Plan struct {
 	Fake   Fake
 }
 
-// Server is a simulated server. It is filled again and again, and its slices are
-// valid until then.
+// Server is a simulated server. Fill may be called many times; the slices are valid
+// until its next call.
 type Server struct {
 	Title   *Title
 	Info    wire.Info
@@ -28,9 +28,9 @@ type Server struct {
 	Rules   []wire.Rule
 
 	plan     Plan
-	people   int           // who are connected
+	people   int           // how many are connected
 	lasting  random.Stream // of what identifies the server
-	tonight  random.Stream // of what changes
+	tonight  random.Stream // of what changes every night
 	facts    []fact
 	mods     []game.Mod
 	keywords []byte
@@ -54,7 +54,7 @@ type Title struct {
 	fill     func(*Server)
 }
 
-// titles are all games, in the order of their IDs.
+// titles are all games.
 var titles = slices.Concat(survivalTitles(), shooterTitles(), sourceTitles(), goldTitles())
 
 // Titles returns the IDs of all games.
@@ -81,8 +81,8 @@ type Choice struct {
 	shares int
 }
 
-// NewChoice returns the games of these IDs, all if there is none. Unknown IDs are
-// left out.
+// NewChoice returns the games with these IDs, or all games if ids is empty. Unknown IDs
+// are ignored.
 func NewChoice(ids []string) *Choice {
 	c := &Choice{titles: titles}
 	if len(ids) > 0 {
@@ -115,7 +115,7 @@ func (c *Choice) Draw(r *random.Stream) *Title {
 // replies in a way of its own.
 func (t *Title) Gold() bool { return t.gold }
 
-// Streams of random numbers, one for each thing that is drawn by itself.
+// Streams of random numbers, one for each thing that is drawn independently.
 const (
 	streamLasting = iota + 100
 	streamTonight

@@ -2,8 +2,8 @@ package games
 
 import "strings"
 
-// settings adds rules, each from a line of a name and its values, the usual one first.
-// Most servers keep the usual ones.
+// settings adds a rule for each NAME=VALUE|VALUE… in lines. The first value is the usual
+// one, which most servers keep.
 func (s *Server) settings(lines string) {
 	for line := range strings.FieldsSeq(lines) {
 		name, values, _ := strings.Cut(line, "=")
@@ -43,7 +43,7 @@ var remarks = []string{
 	"Solo players are welcome.", "The map is on our page.",
 }
 
-// someRemarks returns up to n of them.
+// someRemarks returns 1 to n remarks.
 func someRemarks(s *Server, n int) string {
 	var text []string
 	first := s.lasting.Below(len(remarks))
@@ -60,8 +60,8 @@ const conanSettings = `
 	Sg_f=10.000000|20.000000 Sj_f=1.300000|1.000000 Sk_f=0.250000|0.500000 sl_f=2.000000|6.000000 So_f=1200.000000|900.000000
 	Su_i=4|2|0 Sv_f=1.000000|2.000000 Sx_i=12|8|23 Sy_i=0|18`
 
-// sevenDaysSettings are rules of 7 Days to Die that we read nothing from: those
-// before, between and behind the others.
+// Rules of 7 Days to Die from which we read nothing. They come before, between and after
+// the others.
 const (
 	sevenDaysFirst = `AirDropFrequency=72|24|0 AirDropMarker=False|True Architecture64=True BlockDurabilityModifier=100|200
 		BuildCreate=False CountryCode=XX|DE|US`

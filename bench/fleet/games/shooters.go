@@ -98,7 +98,7 @@ func (s *Server) difficulty() (difficulty, crosshair byte) {
 	return difficulty, crosshair
 }
 
-// dayz keeps its mods in binary pages, too (version 2), and lists nobody.
+// dayz keeps its mods in binary pages too (version 2), and lists no players.
 func dayz(s *Server) {
 	s.tag("battleye").truth(game.KeyAnticheat, true)
 	if s.yes(3) {
@@ -137,7 +137,7 @@ func dayz(s *Server) {
 	s.unlisted()
 }
 
-// squad's INFO counts ghosts beside the people, beyond its capacity.
+// squad counts ghosts as well as people in INFO, even beyond the capacity.
 func squad(s *Server) {
 	people := s.people
 	owner := s.sessionOwner()
@@ -206,7 +206,7 @@ func sandstorm(s *Server) {
 	}
 }
 
-// battalion's INFO has a number for a name, and nobody plays there.
+// battalion says the truth in rules: its INFO has a number as the name, and no players.
 func battalion(s *Server) {
 	s.rule("bat_gamemode_s", s.one("BOMB", "WARTIDE")).text(game.KeyMode)
 	s.rule("bat_has_password_s", spelled(s.Info.Password == 1, "Y", "N")).truth(game.KeyPassword, s.Info.Password == 1)

@@ -86,7 +86,7 @@ func counterStrike2(s *Server) {
 	}
 }
 
-// left4Dead tells mode and difficulty in INFO's game.
+// left4Dead says mode and difficulty in INFO's game.
 func left4Dead(s *Server) {
 	mode, difficulty := s.one("Co-op", "Versus", "Survival"), s.one("Normal", "Advanced", "Expert")
 	s.Info.Game = s.bytes("L4D - ", mode, " - ", difficulty)

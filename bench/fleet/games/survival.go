@@ -167,7 +167,7 @@ func valheim(s *Server) {
 	s.tag("m=", s.one("", "combat_hard", "portals_casual")).attribute("modifiers")
 }
 
-// conan's keywords have the name that INFO cuts.
+// conan repeats the name of the server in a rule and, if it is short, in the keywords.
 func conan(s *Server) {
 	name := s.bytes(s.Info.Name)
 	s.tag("BUILDID:", 256536549)

@@ -48,7 +48,7 @@ func parseVariables(text string) (all []variable) {
 	return all
 }
 
-// pluginOf returns what the variables of one plugin begin with.
+// pluginOf returns the prefix that all variables of a plugin have.
 func pluginOf(name string) string {
 	words := strings.Split(name, "_")
 	if words[0] == "sm" && len(words) > 1 {
@@ -60,7 +60,7 @@ func pluginOf(name string) string {
 // variables adds the variables of a game, and those of the plugins that this server
 // has.
 func variables(s *Server, all []variable, id string, plugins bool) {
-	share := 0 // of all plugins, in per cent
+	share := 0 // percentage of the plugins that the server has
 	if plugins {
 		share = s.lasting.Between(5, 45)
 	}

@@ -149,8 +149,9 @@ func AddrOf(line []byte) (netip.AddrPort, error) {
 }
 
 // LeftAside reports whether comparisons ignore a key of a record. For a path of
-// keys separated by dots, the first one decides. Ignored are times, counts, and
-// values that depend on the input or on the network path.
+// keys separated by dots, the first one decides. Comparisons ignore times, counts,
+// values that depend on the input or on the network path, and values that only follow
+// from the answers.
 func LeftAside(key string) bool {
 	key, _, _ = strings.Cut(key, ".")
 	return isLeftAside(key)

@@ -86,7 +86,7 @@ func (d *dispute) errors(g, w *claims) string {
 		case failed && word != truth && !d.may(q, word):
 			return fmt.Sprintf("%v failed by %q, which can't be", q, word)
 		case !failed && truth != "" && d.j.asked.Has(q):
-			return fmt.Sprintf("%v is called whole, but is %s", q, truth)
+			return fmt.Sprintf("%v has no error, but should have %s", q, truth)
 		}
 	}
 	return ""
@@ -136,7 +136,7 @@ func (d *dispute) info(g, w *claims) string {
 	case d.expect.Else != nil && equal(g.Info, d.otherInfo()):
 		return "" // the 'I' was lost
 	}
-	return "info is not so"
+	return "info is not what the server sends"
 }
 
 // otherInfo returns the info of a record for which only the 'm' arrived.
@@ -153,11 +153,11 @@ func (d *dispute) players(g, w *claims) string {
 	_, failed := g.Errors["players"]
 	switch {
 	case !failed && (!equal(g.Players, w.Players) || !equal(g.PlayersAnnounced, w.PlayersAnnounced)):
-		return "players are not so"
+		return "players are not what the server sends"
 	case !prefix(g.Players, w.Players):
 		return "players that are not there"
 	case !announces(g.PlayersAnnounced, w.PlayersAnnounced, len(w.Players)):
-		return "players_announced is not so"
+		return "players_announced is not what the server sends"
 	}
 	return ""
 }
@@ -167,11 +167,11 @@ func (d *dispute) rules(g, w *claims) string {
 	switch {
 	case !failed && (!equal(g.Rules, w.Rules) || !equal(g.RulesRaw, w.RulesRaw) ||
 		!equal(g.RulesAnnounced, w.RulesAnnounced)):
-		return "rules are not so"
+		return "rules are not what the server sends"
 	case !subset(g.Rules, w.Rules) || !prefix(g.RulesRaw, w.RulesRaw):
 		return "rules that are not there"
 	case !announces(g.RulesAnnounced, w.RulesAnnounced, max(len(w.Rules), len(w.RulesRaw))):
-		return "rules_announced is not so"
+		return "rules_announced is not what the server sends"
 	}
 	return ""
 }

@@ -27,8 +27,8 @@ func (rec *Recording) Answer(server uint64, q wire.Question, r *wire.Request, se
 }
 
 // Open opens the sockets of a fleet with the servers of a recording, for which
-// Place must have been called. Of c only the network, the seed and the network
-// faults are used. Another fleet must not use the recording.
+// Place must have been called. Only the network, the seed and the network faults of c
+// are used. No other fleet may use the recording.
 func Open(c fleet.Config, rec *Recording) (*fleet.Fleet, error) {
 	s, err := fleet.Listen(rec.Ports())
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 )
 
 // closedPort is a port on which nothing listens (RFC 6335 reserves it for a defunct
-// service), so that datagrams to it are reported as unreachable.
+// service). The kernel reports datagrams to it as undeliverable.
 const closedPort = 1
 
 // defaultPort is used for servers whose own port is not available.

@@ -20,8 +20,8 @@ import (
 // If a server's record has all its datagrams (raw), the server sends them byte for
 // byte and in their order. For any other server the datagrams are rebuilt from the
 // record, so that they make the same record again. A record does not show when a
-// datagram came or what had been asked before. A Recording assumes a scanner, which
-// never repeats a question that was answered.
+// datagram came or what had been asked before. A Recording assumes that the scanner
+// never repeated a question that was answered.
 //
 //   - A question gets challenges until its request has the last challenge that came before its answer,
 //     but at most three.
@@ -66,7 +66,7 @@ const (
 var (
 	ErrFull     = errors.New("more than 1 GiB of datagrams or 4,194,304 servers")
 	ErrDropped  = errors.New("the record lacks a part that was too long for it, and its datagrams")
-	ErrUnsent   = errors.New("nothing could be sent to the server: it said nothing, and not that it is silent")
+	ErrUnsent   = errors.New("nothing could be sent to the server, so it is unknown what the server answers")
 	ErrDatagram = fmt.Errorf("raw: a datagram of more than %d bytes", loopback.MaxDatagram)
 )
 

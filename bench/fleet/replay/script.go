@@ -49,7 +49,7 @@ const (
 	roleChallenge             // an 'A'
 )
 
-// source is the source that the drafter's table is given for all datagrams.
+// source is the source address that the drafter gives its table for all datagrams.
 const source = 1
 
 func newDrafter() drafter {
@@ -218,7 +218,7 @@ func failedFor(r *scanner.Result, reasons ...wire.Error) wire.Question {
 	return wire.QuestionRules
 }
 
-// attribute finds out in answer to which question each datagram came.
+// attribute finds out which question each datagram was a reaction to.
 func (d *drafter) attribute(r *scanner.Result) {
 	var closed scanner.Questions
 	alone := d.aloneUntil(r)
@@ -263,8 +263,8 @@ func (d *drafter) aloneUntil(r *scanner.Result) int {
 	return len(d.takes) - 1
 }
 
-// meantFor guesses in answer to which question a datagram came that is no answer:
-// one that failed because of it, else the first that was unanswered at that time.
+// meantFor guesses which question caused a datagram that is not an answer: one that
+// failed because of it, else the first that was unanswered at that time.
 func meantFor(r *scanner.Result, datagram []byte, closed scanner.Questions) wire.Question {
 	reason := wire.ErrMalformed
 	if wire.IsSingle(datagram) {

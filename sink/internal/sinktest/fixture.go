@@ -34,7 +34,7 @@ func Answered(addr string, status scanner.Status) *scanner.Result {
 	return r
 }
 
-// playedGame has every key of a game.
+// playedGame returns a game that has every key.
 func playedGame() *game.Game {
 	g := &game.Game{
 		ID: "tf2", Name: "Team Fortress 2", Has: 1<<game.NumKeys - 1,
@@ -58,7 +58,7 @@ func playedGame() *game.Game {
 	return g
 }
 
-// Full has every key of a Source server.
+// Full returns the result of a Source server, with every key that one can have.
 func Full() *scanner.Result {
 	r := Answered("203.0.113.7:27015", scanner.StatusOK)
 	r.Tag = "europe, 2"
@@ -92,7 +92,7 @@ func Full() *scanner.Result {
 	return r
 }
 
-// Rules returns rules with these names and values, which alternate.
+// Rules returns rules made from alternating names and values.
 func Rules(pairs ...string) (rs []wire.Rule) {
 	for i := 0; i < len(pairs); i += 2 {
 		rs = append(rs, wire.Rule{Name: []byte(pairs[i]), Value: []byte(pairs[i+1])})

@@ -21,7 +21,7 @@ type FaultsConfig struct {
 	Seed      uint64
 	Loss      float64       // share of datagrams lost, each way
 	Duplicate float64       // share of replies sent twice
-	Reorder   float64       // share of replies held back behind those that follow
+	Reorder   float64       // share of replies held back until later ones are sent
 	DelayMax  time.Duration // no Datagram has a longer Delay
 }
 

@@ -15,8 +15,8 @@ type holds struct {
 	batch []Datagram // those that are about to be sent
 }
 
-// measuredBatch is how many answers a port sends with one call while it measures: when
-// each left is known only to a part of the call.
+// measuredBatch is how many answers a port sends with one call while it measures. It is
+// small because sent can only estimate when, during the call, each answer left.
 const measuredBatch = 8
 
 // Measure makes the port call took for each answer that it sends. It must be called
@@ -44,7 +44,7 @@ func (h *holds) add(d *Datagram) {
 	}
 }
 
-// now is the time by the clock of the stamps.
+// now returns the time by the clock of the kernel's stamps, in ns since 1970.
 func (h *holds) now() int64 {
 	if h.took == nil {
 		return 0
@@ -52,8 +52,8 @@ func (h *holds) now() int64 {
 	return time.Now().UnixNano()
 }
 
-// sent notes that a system call which began at a time sent ms, each of which is taken
-// to have needed the same part of its time.
+// sent notes that a system call, which began at begun, sent ms. It assumes that all of
+// them took the same part of the call.
 func (h *holds) sent(ms []ipv4.Message, begun int64) {
 	if h.took == nil || len(ms) == 0 {
 		return

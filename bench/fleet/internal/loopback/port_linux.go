@@ -18,10 +18,10 @@ import (
 
 // The sizes of a port's batches.
 const (
-	batch       = 64      // datagrams a system call
-	requestSize = 64      // longer than any request; what is cut here is none
-	controlSize = 128     // room for PKTINFO and the count of drops
-	flushBytes  = 1 << 20 // answers are sent when they are this many bytes
+	batch       = 64      // datagrams per system call
+	requestSize = 64      // longer than any request: a datagram cut to it is not one
+	controlSize = 128     // room for PKTINFO, the count of drops and the time stamp
+	flushBytes  = 1 << 20 // answers are sent once they exceed this many bytes
 )
 
 // Handler answers the queries of one port.
@@ -44,7 +44,7 @@ type Port struct {
 
 	number uint16
 	conn   *udp.Unpolled
-	stray  *net.UDPConn // where a stray Datagram comes from; nil: there is none
+	stray  *net.UDPConn // sends stray Datagrams; nil: there are none
 	pc     *ipv4.PacketConn
 	in     []ipv4.Message
 	send   []ipv4.Message
@@ -191,7 +191,7 @@ func (p *Port) arrival(control []byte) (ip uint64) {
 	return ip
 }
 
-// ipiAddr returns the destination in a PKTINFO message, or 0 if the message is cut.
+// ipiAddr returns the destination in a PKTINFO message, or 0 if the message is too short.
 func ipiAddr(data []byte) uint64 {
 	if len(data) < unix.SizeofInet4Pktinfo {
 		return 0

@@ -53,7 +53,7 @@ func checkLoopback() error {
 		return fmt.Errorf("no device lo, to which the socket must be bound: %w", err)
 	}
 	if lo.Flags&net.FlagLoopback == 0 {
-		return errors.New("the device lo is no loopback device; the socket must not be bound to it")
+		return errors.New("the device lo is not a loopback device; the socket must not be bound to it")
 	}
 	return nil
 }
@@ -65,10 +65,10 @@ func wallIn(fd int) error {
 		return fmt.Errorf("can't be bound to the device lo, and must be: %w", err)
 	}
 	if err := unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_PKTINFO, 1); err != nil {
-		return fmt.Errorf("no address of arrival to be had (IP_PKTINFO): %w", err)
+		return fmt.Errorf("can't get the destination of datagrams (IP_PKTINFO): %w", err)
 	}
 	if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RXQ_OVFL, 1); err != nil {
-		return fmt.Errorf("no count of drops to be had (SO_RXQ_OVFL): %w", err)
+		return fmt.Errorf("can't get the count of dropped datagrams (SO_RXQ_OVFL): %w", err)
 	}
 	if unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, recvBuffer) != nil {
 		// Without privileges the kernel grants only the usual maximum.

@@ -11,6 +11,7 @@ type Stream uint64
 // golden64 is 2^64 divided by the golden ratio, the step of SplitMix64.
 const golden64 = 0x9E3779B97F4A7C15
 
+// Next returns the next number of the stream.
 func (r *Stream) Next() uint64 {
 	*r += golden64
 	return mix(uint64(*r))

@@ -1,5 +1,6 @@
 // Package capture reads recorded datagrams: hexadecimal text, pcap and pcapng.
-// It sorts them by the server that sent them.
+// It sorts them by the server that sent them. Package decode makes records of them;
+// the flags of the command are in cmd/a2sscan/decode.go.
 package capture
 
 import (

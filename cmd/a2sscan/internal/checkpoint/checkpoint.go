@@ -38,8 +38,12 @@ import (
 // bytes of its address, then its port, place, tag and master entry. Numbers are
 // uvarints; texts are preceded by their length.
 //
-// A new field that describes how far the scan has come belongs here. A new setting
-// of the command that must not change between the runs of a scan belongs in Plan.
+// A new field that describes how far the scan has come belongs here. Checkpointer
+// fills it: compose from a snapshot, or save if the output must be durable first.
+// check refuses impossible values. A resumed scan finds it in Checkpointer.Past.
+//
+// A new setting of the command that must not change between the runs of a scan
+// belongs in Plan.
 type Checkpoint struct {
 	Program string    `json:"program"` // version of a2sscan
 	Written time.Time `json:"written"`

@@ -8,8 +8,9 @@ import (
 	whole "github.com/a2sscan/a2sscan/sink/census"
 )
 
-// TestImportant: of each game the changes of the servers with the most people are kept,
-// whatever the order in which they come. Kinds that say less count for less.
+// TestImportant: for each game, Important keeps the changes of the servers with the
+// most people, in whatever order they are added. Less telling kinds of change weigh
+// less.
 func TestImportant(t *testing.T) {
 	var all []whole.Change
 	for i := range 40 {

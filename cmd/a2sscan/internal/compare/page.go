@@ -45,8 +45,8 @@ func (p *page) write(out io.Writer, c *whole.Comparison, o *Options) {
 func bothNights(c *whole.Comparison) string {
 	s := console.Plural(c.Compared, "server") + " answered on both nights, with as many people as before"
 	if c.PeopleMore+c.PeopleFewer > 0 {
-		s = fmt.Sprintf("%s answered on both nights: %s people came, %s left", console.Plural(c.Compared, "server"),
-			console.Grouped(c.PeopleMore), console.Grouped(c.PeopleFewer))
+		s = fmt.Sprintf("%s answered on both nights: %s came, %s left", console.Plural(c.Compared, "server"),
+			console.Plural(c.PeopleMore, "person"), console.Grouped(c.PeopleFewer))
 	}
 	if c.MoreMaps > 0 {
 		s += fmt.Sprintf("; %s rotated the map", console.Grouped(c.MoreMaps))
@@ -59,10 +59,10 @@ func nightLine(n *whole.Night) string {
 	if len(n.Scans) > 0 {
 		name = console.Plain(strings.Join(n.Scans, ", "), 60)
 	}
-	line := fmt.Sprintf("%s: %s, %s people", name, console.Plural(n.All.Servers, "server"), console.Grouped(n.All.People))
+	line := fmt.Sprintf("%s: %s, %s", name, console.Plural(n.All.Servers, "server"), console.Plural(n.All.People, "person"))
 	if n.Farms > 0 {
-		line += fmt.Sprintf("; without %s: %s, %s people", console.Plural(n.Farms, "farm"),
-			console.Plural(n.WithoutFarms.Servers, "server"), console.Grouped(n.WithoutFarms.People))
+		line += fmt.Sprintf("; without %s: %s, %s", console.Plural(n.Farms, "farm"),
+			console.Plural(n.WithoutFarms.Servers, "server"), console.Plural(n.WithoutFarms.People, "person"))
 	}
 	if n.Summary && !n.Complete {
 		line += "; the scan is not complete"
@@ -124,9 +124,11 @@ func (p *page) game(out io.Writer, id string, kinds map[whole.Kind]uint64, stat 
 	}
 }
 
-// line formats one change for the page.
+// line formats one change for the page. A third of what a wide screen has beyond 100
+// columns is for the name.
 func (p *page) line(c *whole.Change) string {
-	s := fmt.Sprintf("%-9s %-21s %s", kindText(c.Kind), c.Addr, console.Quoted(c.Name, 30))
+	name := console.Quoted(c.Name, 30+max(p.width-100, 0)/3)
+	s := fmt.Sprintf("%-9s %-21s %s", kindText(c.Kind), c.Addr, name)
 	if c.LikelyLoss {
 		s += " (likely loss)"
 	}
@@ -143,7 +145,7 @@ func (p *page) line(c *whole.Change) string {
 func Detail(c *whole.Change) string {
 	if WholeServer(c.Kind) {
 		if c.People > 0 {
-			return console.Grouped(uint64(c.People)) + " people"
+			return console.Plural(uint64(c.People), "person")
 		}
 		return ""
 	}

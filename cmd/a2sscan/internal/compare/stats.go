@@ -90,8 +90,8 @@ func replace(name string, text []byte) error {
 
 // SayFarms prints the server farms, the largest first.
 func SayFarms(t *console.Terminal, f *whole.Farms) {
-	t.Say("farms: %s with %s and %s people", console.Grouped(f.Found), console.Plural(f.Sums.Servers, "server"),
-		console.Grouped(f.Sums.People))
+	t.Say("farms: %s with %s and %s", console.Grouped(f.Found), console.Plural(f.Sums.Servers, "server"),
+		console.Plural(f.Sums.People, "person"))
 	for i := range f.Top {
 		t.Say("%s", farmLine(&f.Top[i]))
 		for _, sentence := range f.Top[i].Evidence {
@@ -101,8 +101,8 @@ func SayFarms(t *console.Terminal, f *whole.Farms) {
 }
 
 func farmLine(f *whole.Farm) string {
-	return fmt.Sprintf("farm %s: %s on %s, %s people, %s, as %s", f.ID, console.Plural(f.Servers, "server"),
-		addresses(f.Addresses), console.Grouped(f.People), console.Plain(f.Game, 40), console.Quoted(f.Name, 60))
+	return fmt.Sprintf("farm %s: %s on %s, %s, %s, as %s", f.ID, console.Plural(f.Servers, "server"),
+		addresses(f.Addresses), console.Plural(f.People, "person"), console.Plain(f.Game, 40), console.Quoted(f.Name, 60))
 }
 
 func addresses(n uint64) string {

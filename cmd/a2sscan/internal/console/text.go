@@ -51,6 +51,8 @@ func Things[N int | uint64](n N, thing string) string {
 	switch {
 	case n == 1:
 		return thing
+	case thing == "person":
+		return "people"
 	case strings.HasSuffix(thing, "s"):
 		return thing + "es"
 	}

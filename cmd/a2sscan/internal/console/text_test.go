@@ -84,3 +84,14 @@ func TestWrap(t *testing.T) {
 		}
 	}
 }
+
+func TestPlural(t *testing.T) {
+	for want, got := range map[string]string{
+		"1 server": Plural(1, "server"), "1,000 servers": Plural(1000, "server"), "2 addresses": Plural(2, "address"),
+		"1 person": Plural(1, "person"), "0 people": Plural(0, "person"),
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

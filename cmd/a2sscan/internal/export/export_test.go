@@ -203,8 +203,8 @@ func TestCSV(t *testing.T) {
 	}
 }
 
-// TestRefused: an existing file is not changed, and a failed export leaves no part
-// of a file.
+// TestRefused: Export does not change an existing file, and leaves no partial file
+// behind when it fails.
 func TestRefused(t *testing.T) {
 	census := written(t)
 	dir := t.TempDir()

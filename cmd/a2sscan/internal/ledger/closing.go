@@ -12,8 +12,9 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// After a scan without trouble, the closing lines are one block of at most six
-// lines. They omit counts that are zero; the summary file has all counts.
+// This file prints the closing lines of a scan; begin at Summary.Say. After a scan
+// without trouble they are one block of at most six lines. They omit counts that are
+// zero; the summary file has all counts. console.Block aligns and wraps the lines.
 
 // closing prints the closing lines of one summary.
 type closing struct {

@@ -86,7 +86,7 @@ var SummaryKeys = []Fact{
 	{"timeouts.networks, timeouts.reopened, timeouts.dropped", "how many /8 networks had a timeout of their own at the end; how many targets answered after they had been given up early; and how many of those given up early were forgotten too soon, because there were more than a million"},
 	{"servers, players, bots", "servers that answered, the people on them as their games count, and the bots"},
 	{"players_elsewhere", "how many of these servers report their players elsewhere than in INFO, such as in keywords or rules"},
-	{"games, maps, environments, versions, countries", "the most frequent of each; countries with --mmdb"},
+	{"games, maps, environments, versions, countries", "the most frequent of each, as the games name them or else INFO; countries with --mmdb"},
 	{"games.name, games.name_hex, games.servers", "the name, its bytes in hex if it is not UTF-8, and how many servers have it; the same for maps and the others"},
 	{"games.over", "by how much games.servers may be too high, if there were too many names to count each"},
 	{"first_answers.at_ask", "servers that answered the first request, servers that answered only the second, and so on"},

@@ -22,7 +22,8 @@ type condition struct {
 	once  bool // no server can meet two such conditions
 }
 
-// conditions are the conditions that masters know, in the order of the help.
+// conditions are the conditions that masters know, in the order of the help. The key
+// of a new one, and the function that makes it, belong in scanner/master/filter.go.
 var conditions = []condition{
 	{"app", "ID", "only servers of the game with the Steam application `ID`, such as 440", numbered(master.App), true},
 	{"not-app", "ID", "no servers of the game with this `ID`; may be repeated", numbered(master.NotApp), false},

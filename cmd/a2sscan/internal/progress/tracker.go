@@ -53,7 +53,8 @@ type View struct {
 	known bool    // whether part is known
 	left  time.Duration
 	soon  bool // whether left is known
-	last  bool // no more targets are started; left is an upper bound
+	most  bool // left is an upper bound: answers may come sooner
+	last  bool // the scan was interrupted: no more targets are started, and left is an upper bound
 }
 
 // Sample returns the view of s, with the rates since the previous sample.
@@ -108,10 +109,10 @@ func (p *Tracker) behind(s *scanner.Stats, part float64) float64 {
 func (p *Tracker) foresee(v *View, read float64) {
 	switch {
 	case p.cooldown > 0:
-		v.left, v.soon = max(0, p.cooldown+p.cfg.Cooldown-v.Elapsed), true
+		v.left, v.soon, v.most = max(0, p.cooldown+p.cfg.Cooldown-v.Elapsed), true, v.Timeouts.Learned
 		return
 	case p.ending > 0:
-		v.left, v.soon = p.open(&v.Stats)+p.cfg.Cooldown, true
+		v.left, v.soon, v.most = p.open(&v.Stats)+p.cfg.Cooldown, true, true
 		return
 	case read < 0.01 || v.part >= 1:
 		return
@@ -255,7 +256,11 @@ func (v *View) share() string {
 	s := fmt.Sprintf("%.0f%%", math.Floor(100*v.part))
 	switch {
 	case v.soon && v.left > 0:
-		s += ", " + console.Clock(upToSeconds(v.left)) + " left"
+		s += ", "
+		if v.most {
+			s += "at most "
+		}
+		s += console.Clock(upToSeconds(v.left)) + " left"
 	case v.soon:
 		s += ", finishing"
 	}

@@ -139,13 +139,16 @@ func TestStatusEnd(t *testing.T) {
 	s.HeldFor = 30 * time.Second
 	check(10*time.Second, scanner.WaitAddress, "0:10 50%, 0:37 left")
 	s.HeldFor = 0
-	check(11*time.Second, scanner.WaitReplies, "0:11 50%, 0:07 left") // all targets were started
-	check(13*time.Second, scanner.WaitNothing, "0:13 50%, 0:05 left") // requests are being repeated
-	check(19*time.Second, scanner.WaitReplies, "0:19 50%, 0:02 left") // some targets are slow
+	check(11*time.Second, scanner.WaitReplies, "0:11 50%, at most 0:07 left") // all targets were started
+	check(13*time.Second, scanner.WaitNothing, "0:13 50%, at most 0:05 left") // requests are being repeated
+	check(19*time.Second, scanner.WaitReplies, "0:19 50%, at most 0:02 left") // some targets are slow
 	s.Finished[scanner.StatusNoReply], s.Open = 500, 0
 	check(20*time.Second, scanner.WaitCooldown, "0:20 100%, 0:02 left")
 	check(21500*time.Millisecond, scanner.WaitCooldown, "0:21 100%, 0:01 left")
 	check(22*time.Second, scanner.WaitCooldown, "0:22 100%, finishing")
+	s.Timeouts.Learned = true
+	check(21*time.Second, scanner.WaitCooldown, "0:21 100%, at most 0:01 left") // the cooldown is shorter
+	s.Timeouts.Learned = false
 
 	// An interrupted scan only has to wait for its open targets.
 	p.ending, p.cooldown, drained = 0, 0, true

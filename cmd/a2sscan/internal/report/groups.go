@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
@@ -104,10 +105,10 @@ func rest(groups *census.Groups, cut []census.Group) (all []string) {
 	}
 	if other.Servers > 0 {
 		n := groups.Distinct - uint64(len(groups.Top)) + uint64(len(cut))
-		all = append(all, fmt.Sprintf("%s more: %s servers, %s people.", number(n), number(other.Servers), number(other.People)))
+		all = append(all, fmt.Sprintf("%s more: %s, %s.", number(n), console.Plural(other.Servers, "server"), console.Plural(other.People, "person")))
 	}
 	if u := groups.Unknown; u.Servers > 0 {
-		all = append(all, fmt.Sprintf("Not known: %s servers, %s people.", number(u.Servers), number(u.People)))
+		all = append(all, fmt.Sprintf("Not known: %s, %s.", console.Plural(u.Servers, "server"), console.Plural(u.People, "person")))
 	}
 	return all
 }

@@ -117,6 +117,9 @@ func (in *Input) readHistory(t *console.Terminal, folder string) error {
 	return nil
 }
 
+// isStats reports whether a file is named as scan and stats name theirs.
+func isStats(name string) bool { return name == "stats.json" || strings.HasSuffix(name, ".stats.json") }
+
 // statsFiles returns the stats files in a directory and its subdirectories.
 func statsFiles(folder string) (names []string, err error) {
 	if folder == "" {
@@ -126,7 +129,7 @@ func statsFiles(folder string) (names []string, err error) {
 		if err != nil && path != folder && errors.Is(err, fs.ErrPermission) {
 			return nil
 		}
-		if err == nil && !e.IsDir() && strings.HasSuffix(path, "stats.json") {
+		if err == nil && !e.IsDir() && isStats(e.Name()) {
 			names = append(names, path)
 		}
 		return err

@@ -7,22 +7,22 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// FirstAnswers counts by attempt when servers first answered, and estimates how
-// many servers answered no attempt.
+// FirstAnswers counts servers by the attempt that they answered first, and estimates
+// how many answered none.
 //
 // Datagrams get lost, so a server that is up answers an attempt with some
 // probability p, assumed to be the same for each. Then the number of attempts until
 // the first answer has a geometric distribution, of which a scan sees only the part
-// up to its last attempt. The maximum likelihood estimate of p is the one for which
-// that part has the mean that was observed. If n servers answered, a scan missed
-// about n·q/(1-q), where q is the probability that none of the attempts is
-// answered.
+// up to its last attempt. The maximum likelihood estimate of p is the value that
+// gives this truncated distribution the observed mean. If n servers answered, the
+// scan missed about n·q/(1-q), where q is the probability that none of the attempts
+// is answered.
 //
 // The estimate covers only servers that were silent by chance. It does not cover
-// servers that are down, behind a firewall, or overloaded all the time. Where
-// several losses follow each other (a full queue on the way), the attempt after a
-// lost one has a lower p, and the estimate is too low. A second pass comes much
-// later and finds more of these servers.
+// servers that are down, behind a firewall, or overloaded all the time. Where losses
+// come in bursts, as when a queue on the way is full, the attempt after a lost one
+// has a lower p, and the estimate is too low. A second pass comes much later and
+// finds more of these servers.
 type FirstAnswers struct {
 	AtAsk  []uint64 `json:"at_ask"`                    // servers per attempt, from the first attempt on
 	Chance *float64 `json:"answer_chance,omitempty"`   // p

@@ -9,6 +9,7 @@ import (
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/game"
 	"github.com/a2sscan/a2sscan/sink/record"
 	"github.com/a2sscan/a2sscan/wire"
 )
@@ -64,7 +65,7 @@ func (t *Tally) Add(r *scanner.Result) {
 		return
 	}
 	t.addPlayers(r)
-	t.addNames(&r.Info)
+	t.addNames(r)
 }
 
 // addPlayers counts people and, separately, bots.
@@ -77,19 +78,33 @@ func (t *Tally) addPlayers(r *scanner.Result) {
 	}
 }
 
-// addNames counts the names in a server's fields that arrived completely.
-func (t *Tally) addNames(in *wire.Info) {
-	if in.Has&wire.HasGame != 0 {
+// addNames counts the names in a server's fields that arrived completely. Where the
+// game has names of its own, they count, and not those of INFO.
+func (t *Tally) addNames(r *scanner.Result) {
+	in, own := &r.Info, r.Game
+	if own == nil {
+		own = &game.Game{}
+	}
+	switch {
+	case own.ID != "":
+		t.Games.spaceSaving.add(own.Name)
+	case in.Has&wire.HasGame != 0:
 		t.Games.add(in.Game)
 	}
-	if in.Has&wire.HasMap != 0 {
-		t.Maps.add(in.Map)
-	}
-	if in.Has&wire.HasVersion != 0 {
-		t.Versions.add(in.Version)
-	}
+	addName(&t.Maps, own.Has.Has(game.KeyMap), own.Map, in.Has&wire.HasMap != 0, in.Map)
+	addName(&t.Versions, own.Has.Has(game.KeyVersion), own.Version, in.Has&wire.HasVersion != 0, in.Version)
 	if in.Has&wire.HasEnvironment != 0 {
 		t.Systems.spaceSaving.add(system(in.Environment))
+	}
+}
+
+// addName counts the game's own name, or else that of INFO.
+func addName(to *TopNames, has bool, own []byte, hasInfo bool, info []byte) {
+	switch {
+	case has:
+		to.add(own)
+	case hasInfo:
+		to.add(info)
 	}
 }
 

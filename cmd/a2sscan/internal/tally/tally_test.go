@@ -38,6 +38,23 @@ func aServer(game, mapName, version string, environment byte) *scanner.Result {
 	return r
 }
 
+// TestTallyGames: the names that a game gives come before those of INFO.
+func TestTallyGames(t *testing.T) {
+	var ta Tally
+	r := aServer("Antistasi", "Stratis", "2.18", 'l')
+	r.Game = &game.Game{ID: "arma3", Name: "Arma 3", Has: 1 << game.KeyMap, Map: []byte("Altis")}
+	ta.Add(r)
+	for want, got := range map[string]string{
+		`"Arma 3" 1 (100%)`: ta.Games.Shown(9, 99, 1),
+		`"Altis" 1 (100%)`:  ta.Maps.Shown(9, 99, 1),
+		`"2.18" 1 (100%)`:   ta.Versions.Shown(9, 99, 1),
+	} {
+		if got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
+
 // TestTallyJSON: a tally survives a checkpoint, even with names that are not UTF-8.
 // Servers that are counted later do not change a clone.
 func TestTallyJSON(t *testing.T) {

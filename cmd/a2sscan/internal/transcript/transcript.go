@@ -144,7 +144,11 @@ func (t *Transcript) describe(e *Event) string {
 	}
 	k := wire.KindOf(e.data)
 	if text, err := wire.DecodeText(e.data); err == nil {
-		return kindWord(k) + ": " + console.Quoted(string(text), 60)
+		word := kindWord(k)
+		if k == wire.KindRedirect {
+			word = "message: connect to another server"
+		}
+		return word + ": " + console.Quoted(string(text), 60)
 	}
 	if w := kindWord(k); w != "unknown to A2S" {
 		return w

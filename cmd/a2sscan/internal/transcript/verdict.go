@@ -159,6 +159,10 @@ func (s *Session) headline(word string) string {
 	case Elsewhere:
 		return fmt.Sprintf("the answer comes from %s instead: the server has several "+
 			"addresses, or something on the way rewrites them", s.Log.strangerList())
+	case Faulty:
+		if len(s.Result.Message) > 0 {
+			return "it answers no question: it sends clients to another server"
+		}
 	case NotA2S:
 		b := s.Log.junk()[0]
 		return fmt.Sprintf("something answers, but it is not A2S (is it the right port?): "+
