@@ -82,6 +82,7 @@ var cursorLines = []string{
 	`{"esc":"\u0041\u00e9\ud83d\ude00\ud83d\b\f\n\r\t\/","k\u0031":"é😀"}`,
 	`{"long":"` + strings.Repeat("x", 31) + `\"` + strings.Repeat(`\\`, 40) + `"}`,
 	`{"n":18446744073709551615,"m":-0.5e3,"o":0}`,
+	`{"a": 1,"b":  "x","c":"y"}`,
 	`{"a":{"b":"1","long key of a pair":"long value of a pair","esc\\":"x","b\"":"\"","x":"\\","c":null,"":""},"b":"x","c":{"a":"1"},"ab":{"a":[]}}`,
 }
 
@@ -140,6 +141,16 @@ func TestCursorRefuses(t *testing.T) {
 		if c.Reset([]byte(line)); walkQuickly(c, `"a":`) != nil && c.Err() == nil {
 			t.Errorf("%q is accepted quickly", line)
 		}
+	}
+}
+
+// TestCursorInList: a list has no members.
+func TestCursorInList(t *testing.T) {
+	c := NewCursor([]byte(`{"x":["a":"b"]}`))
+	c.Next()
+	c.Enter()
+	if pair, _ := c.NextPair(); pair != nil || c.NextIs(`"a":`) {
+		t.Errorf("%s is a member of a list", pair)
 	}
 }
 

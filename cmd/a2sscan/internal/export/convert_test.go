@@ -2,8 +2,11 @@ package export
 
 import (
 	"bytes"
+	"encoding/json"
 	"reflect"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
@@ -133,3 +136,35 @@ func TestOddRecords(t *testing.T) {
 		}
 	}
 }
+
+// TestMaps: the members of a map keep their order and their texts, however often they
+// occur, and whether they are new, long, escaped or null.
+func TestMaps(t *testing.T) {
+	var lines [][]byte
+	var want []map[string]*string
+	for i := range 3 * knownEntries {
+		rules := map[string]*string{"": text(""), "sv_gravity": text("800"), "a\"b": text("\\"), "none": nil,
+			"new": text(strconv.Itoa(i)), "i" + strconv.Itoa(i): text("0"), "long": text(strings.Repeat("x", longestPair+i%3))}
+		line, err := json.Marshal(map[string]any{"addr": "127.0.0.1:" + strconv.Itoa(i), "rules": rules})
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines, want = append(lines, line), append(want, rules)
+	}
+	type row struct {
+		Rules map[string]*string `parquet:"rules,optional"`
+	}
+	file := converted(t, lines, limits{groupBytes: 300_000, pageSlots: 1000, pageBytes: 10_000})
+	rows, err := parquet.Read[row](bytes.NewReader(file), int64(len(file)))
+	if err != nil || len(rows) != len(want) {
+		t.Fatal(len(rows), err)
+	}
+	for i, r := range rows {
+		if !reflect.DeepEqual(r.Rules, want[i]) {
+			got, _ := json.Marshal(r.Rules)
+			t.Fatalf("row %d: %s", i, got)
+		}
+	}
+}
+
+func text(s string) *string { return &s }
