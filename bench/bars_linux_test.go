@@ -99,10 +99,10 @@ func hold(t *testing.T, bars ...bar) {
 	}
 }
 
-// logParts logs the user and the system time of a server apart. Microseconds differ
-// threefold from machine to machine; the ratios differ less: user time to copying and
-// scanning the bytes of a server, and system time to that of the first series, the
-// bare loop.
+// logParts logs the user and the system time per server separately. Microseconds differ
+// threefold from machine to machine. Ratios differ less: of user time to the time for
+// copying and scanning the bytes of a server, and of system time to that of the first
+// series, the bare loop.
 func logParts(t *testing.T, all []Series) {
 	t.Helper()
 	floor := floorTime()
@@ -179,11 +179,11 @@ func barsOfPacing(t *testing.T) {
 	}
 }
 
-// testSmallDrops makes the kernel's buffer far too small: every reply that was sent
-// must either be received or be counted as dropped.
+// testSmallDrops makes the kernel's buffer far too small, and checks that every reply
+// that was sent was either received or counted as dropped.
 func testSmallDrops(t *testing.T) {
 	c := Throughput(600)
-	c.Window, c.RecvBuffer, c.Output = 0, 1, Discard // the kernel makes it the least there is
+	c.Window, c.RecvBuffer, c.Output = 0, 1, Discard // the kernel raises it to its minimum
 	c.Retries, c.Timeout = 10, 300*time.Millisecond
 	r := run(t, c)
 	if r.Drops == 0 || r.Received+r.Drops != r.Fleet.Replies {

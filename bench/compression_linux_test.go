@@ -23,8 +23,7 @@ type compressor struct {
 	new  func(io.Writer) io.WriteCloser
 }
 
-// compressors are the ways that a census could be compressed, among them the one of
-// package sink, which is the first.
+// compressors returns ways to compress a census. The first is that of package sink.
 func compressors(t *testing.T) []compressor {
 	zstdWith := func(o ...zstd.EOption) func(io.Writer) io.WriteCloser {
 		return func(w io.Writer) io.WriteCloser {
@@ -64,7 +63,7 @@ func compressors(t *testing.T) []compressor {
 	}
 }
 
-// censusLines are the records of n servers, each with players and rules of its own.
+// censusLines returns the records of n servers, each with its own players and rules.
 func censusLines(n int) (lines []byte) {
 	var enc record.Encoder
 	addr := netip.MustParseAddr("127.16.0.0")
@@ -83,8 +82,8 @@ func censusLines(n int) (lines []byte) {
 	return lines
 }
 
-// barsOfCompression measures size against time: what a census costs with each
-// compressor. It holds no bar; the numbers say which of them is worth its size.
+// barsOfCompression measures the size and the time of a census with each compressor. It
+// has no bar; the numbers show which compressor is worth its time.
 func barsOfCompression(t *testing.T) {
 	const servers, chunk = 20_000, 64 << 10
 	lines := censusLines(servers)

@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// TestCost compares the model with scans of simulated servers, half of which were
-// alive. The datagrams must agree exactly, the bytes within a sixth.
+// TestCost compares the model with the measurements of scans in which half of the
+// simulated servers were alive. The datagrams must agree exactly, the bytes within a
+// sixth.
 func TestCost(t *testing.T) {
 	for _, m := range []struct{ live, silent, sent, payload, census uint64 }{
 		{127, 129, 895, 18_819 + 186_547, 106_823},
@@ -28,7 +29,7 @@ func TestCost(t *testing.T) {
 	}
 }
 
-// The three plans of README.md.
+// These are the three plans of README.md.
 func ExampleWorkload_Cost() {
 	for _, plan := range []struct {
 		name string

@@ -17,7 +17,7 @@ var (
 	profileFlag = flag.String("profile", "", "file for the CPU profile of the last scan")
 )
 
-// Run starts this test binary for its processes.
+// TestMain calls Child first, because Run starts this test binary for its processes.
 func TestMain(m *testing.M) {
 	Child()
 	flag.Parse()

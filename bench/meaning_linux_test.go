@@ -17,7 +17,7 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// fleetCensus returns the results of a scan of simulated servers of these kinds.
+// fleetCensus returns the results of a perfect scan of simulated servers of these kinds.
 func fleetCensus(t testing.TB, kinds ...fleet.Kind) (all []*scanner.Result) {
 	cfg := fleet.Config{
 		Network: netip.MustParsePrefix("127.4.0.0/20"), Ports: []uint16{27015}, Seed: 3, Kinds: kinds,
@@ -50,7 +50,7 @@ func capturedCensus(t testing.TB) (all []*scanner.Result) {
 	return all
 }
 
-// measured gives results times and counts such as a scan has.
+// measured gives results times and counts like those of a scan.
 func measured(all []*scanner.Result) {
 	at := time.Date(2026, 11, 22, 3, 0, 0, 0, time.UTC)
 	for i, r := range all {
@@ -64,7 +64,7 @@ func measured(all []*scanner.Result) {
 	}
 }
 
-// newKeys take keys out of a result.
+// newKeys are the new keys of records, and functions that remove them from a result.
 var newKeys = []struct {
 	name string
 	drop func(r *scanner.Result)
@@ -77,7 +77,7 @@ var newKeys = []struct {
 	{"flags", func(r *scanner.Result) { r.Flags = 0 }},
 }
 
-// inGame returns what changes the game of a result.
+// inGame returns a function that changes the game of a result, if it has one.
 func inGame(change func(*game.Game)) func(*scanner.Result) {
 	return func(r *scanner.Result) {
 		if r.Game == nil {
@@ -89,7 +89,7 @@ func inGame(change func(*game.Game)) func(*scanner.Result) {
 	}
 }
 
-// dropSources takes all sources out of a game.
+// dropSources removes all sources from a game.
 func dropSources(g *game.Game) {
 	for k := range game.Key(game.NumKeys) {
 		g.SetSource(k, "")
@@ -131,14 +131,14 @@ func censusSize(t testing.TB, all []*scanner.Result, drop func(*scanner.Result),
 	return int(f.Size())
 }
 
-// TestSizeOfMeaning measures how much of a compressed census each new key of records
-// is. With -bars all of them must stay below a tenth of the recorded servers, and of a
-// fleet such as that of the demo. In a census of nothing but servers that hide their
-// values they are more.
+// TestSizeOfMeaning measures what share of a compressed census each new key of records
+// takes. With -bars all of them together must stay below a tenth, for the recorded
+// servers and for a fleet like that of the demo. They take more in a census in which all
+// servers hide their values.
 func TestSizeOfMeaning(t *testing.T) {
 	for _, census := range []struct {
 		name string
-		bar  float64 // in per cent
+		bar  float64 // in percent
 		all  func(testing.TB) []*scanner.Result
 	}{
 		{"captures", 10, capturedCensus},
@@ -155,7 +155,7 @@ func TestSizeOfMeaning(t *testing.T) {
 	}
 }
 
-// sizeOfMeaning returns how much of a census all new keys are, in per cent.
+// sizeOfMeaning returns what share of a census all new keys take, in percent.
 func sizeOfMeaning(t *testing.T, all []*scanner.Result) float64 {
 	keep := func(*scanner.Result) {}
 	whole := censusSize(t, all, keep, true)
@@ -174,8 +174,8 @@ func sizeOfMeaning(t *testing.T, all []*scanner.Result) float64 {
 	return share(none)
 }
 
-// BenchmarkMeaning times what a server's meaning costs: decoding it, and writing
-// its record with and without the new keys.
+// BenchmarkMeaning measures the cost of a server's meaning: decoding it, and writing the
+// record with and without the new keys.
 func BenchmarkMeaning(b *testing.B) {
 	all := fleetCensus(b, fleet.Games)
 	b.Run("interpret", func(b *testing.B) {

@@ -22,15 +22,15 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// crowd is a number of servers in all forms that the work on them takes: as they
-// are, and as they would be without the new keys of records.
+// crowd is a number of servers in each form that the measured work needs, with and
+// without the new keys of records.
 type crowd struct {
 	servers     []messages
 	all, old    []*scanner.Result
 	lines, olds [][]byte
 }
 
-// newCrowd returns the crowd of the servers that a perfect scan finds as truth.
+// newCrowd returns the crowd of the servers in truth, the results of a perfect scan.
 func newCrowd(truth []*scanner.Result) *crowd {
 	c := new(crowd)
 	var asm scanner.Assembler
@@ -63,7 +63,7 @@ func newCrowd(truth []*scanner.Result) *crowd {
 	return c
 }
 
-// ordinaryCrowd returns the servers with which the whole scan is measured.
+// ordinaryCrowd returns the servers with which complete scans are measured.
 func ordinaryCrowd(testing.TB) *crowd {
 	var truth []*scanner.Result
 	ip := netip.MustParseAddr("127.16.0.1")
@@ -85,12 +85,12 @@ func withoutAddr(line []byte) []byte {
 	return append(line[:from], line[from+bytes.IndexByte(line[from:], ',')+1:]...)
 }
 
-// again is how often a small part of the work is done once more, to measure it: the
-// difference is then larger than what chance makes of two measurements.
+// again is how often a small part of the work is repeated to measure it, so that the
+// difference exceeds the noise of two measurements.
 const again = 16
 
-// decode makes the results of all servers, with their meaning, and then does more
-// with each.
+// decode makes the results of all servers, with their meaning, and then calls more for
+// each.
 func (c *crowd) decode(more func(*messages, *scanner.Result)) some {
 	var asm scanner.Assembler
 	return func(from, to int) {
@@ -101,7 +101,7 @@ func (c *crowd) decode(more func(*messages, *scanner.Result)) some {
 	}
 }
 
-// interpret returns what decodes again what a result means for its game, and its flags.
+// interpret returns a function that decodes the meaning and the flags of a result again.
 func interpret() func(*messages, *scanner.Result) {
 	var i scanner.Interpreter
 	return func(_ *messages, r *scanner.Result) {
@@ -111,7 +111,7 @@ func interpret() func(*messages, *scanner.Result) {
 	}
 }
 
-// hash hashes again what a scan hashes: a list of players that is not empty.
+// hash repeats the hashing of a scan: that of a list of players that is not empty.
 func hash(m *messages, r *scanner.Result) {
 	for range again * min(len(r.Players), 1) {
 		r.Hashes[wire.QuestionPlayers] = xxhash.Sum64(m.players)
@@ -164,8 +164,8 @@ func (c *crowd) pack(t testing.TB, lines [][]byte) func() {
 	}
 }
 
-// packedTimes is how often pack writes all lines: the cost of opening, syncing and
-// closing the file must not count.
+// packedTimes is how often pack writes all lines. It is high enough that opening, syncing
+// and closing the file hardly count.
 const packedTimes = 8
 
 // meaningCost is processor time per server.
@@ -190,19 +190,19 @@ func (c *crowd) cost(t testing.TB, span time.Duration) (m meaningCost) {
 	return m
 }
 
-// some does work on some of the servers.
+// some does work on the servers numbered at least from and less than to.
 type some func(from, to int)
 
-// part is some work, and where its time for one server goes.
+// part is some work, and where to store its time per server.
 type part struct {
 	run some
 	us  *float64
 }
 
-// quickest measures parts of the work in turn, each on all n servers, and each after a
-// run that is not timed: so it does not matter what the part before left in the
-// caches. It times pieces that are shorter than a time slice of the scheduler. Of each
-// the shortest run counts: it is one that nothing interrupted.
+// quickest measures parts of the work in turn, each on all n servers. A run that is not
+// timed comes before each, so it does not matter what the part before left in the
+// caches. It times pieces that are shorter than a time slice of the scheduler, and
+// counts the shortest run of each: one that nothing interrupted.
 func quickest(span time.Duration, n int, parts []part) {
 	const piece = 64
 	best := make([][]time.Duration, len(parts))
@@ -228,9 +228,9 @@ func quickest(span time.Duration, n int, parts []part) {
 	}
 }
 
-// packs measures what compressing a record with and without the new keys takes. It is
-// processor time: the writer has a goroutine of its own. The shortest of the alternating
-// runs counts.
+// packs measures how long compressing a record takes with and without the new keys. It
+// measures processor time, because the writer has a goroutine of its own. The shortest
+// of the alternating runs counts.
 func (c *crowd) packs(t testing.TB, span time.Duration) (all, old float64) {
 	all, old = math.Inf(1), math.Inf(1)
 	packAll, packOld := c.pack(t, c.lines), c.pack(t, c.olds)
@@ -245,19 +245,18 @@ func (c *crowd) packs(t testing.TB, span time.Duration) (all, old float64) {
 	return all, old
 }
 
-// whole is what a server costs from its replies to its compressed record.
+// whole returns the cost of a server, from its replies to its compressed record.
 func (m *meaningCost) whole() float64 { return m.decode + m.record + m.pack }
 
-// keys is what all new keys cost, in a record that is not compressed.
+// keys returns the cost of all new keys, in a record that is not compressed.
 func (m *meaningCost) keys() float64 {
 	return m.interpret + m.hash + m.record - m.oldRecord + m.addr
 }
 
-// packed is what the new keys cost the compressor.
+// packed returns the cost of compressing the new keys.
 func (m *meaningCost) packed() float64 { return m.pack - m.oldPack }
 
-// log logs the parts and what share of the work they are. More is by how much
-// the work grows: the share of the work without it.
+// log logs the cost of each part, and by how much it increases the work without it.
 func (m *meaningCost) log(t testing.TB, name string) {
 	t.Logf("%s, µs a server: decode %.3f (of it interpret %.3f, hash %.3f), record %.3f (without the keys %.3f, addr at most %.3f), zstd %.3f (%.3f)",
 		name, m.decode, m.interpret, m.hash, m.record, m.oldRecord, m.addr, m.pack, m.oldPack)
@@ -266,9 +265,9 @@ func (m *meaningCost) log(t testing.TB, name string) {
 		name, more(m.interpret), more(m.keys()+m.packed()))
 }
 
-// TestCostOfMeaning measures the processor time that the new keys of records take.
-// With -bars it holds it against that of a whole scan for each server; else it only
-// checks that what is compared differs in the new keys and in nothing else.
+// TestCostOfMeaning measures the processor time that the new keys of records take. With
+// -bars it compares this time with that of a complete scan, per server. Without, it only
+// checks that the compared records differ in nothing but the new keys.
 func TestCostOfMeaning(t *testing.T) {
 	ordinary := ordinaryCrowd(t)
 	checkCrowd(t, ordinary)

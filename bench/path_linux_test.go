@@ -11,15 +11,15 @@ import (
 )
 
 // link is a path in a network namespace of its own. It carries a number of requests
-// per second and loses more of them at random. The replies all arrive.
+// per second, and also loses requests at random. All replies arrive.
 type link struct {
 	carries int     // requests per second; 0: any number
 	loss    float64 // from 0 to 1
 }
 
-// commands make the link of the loopback interface of a new namespace. Requests are
-// what is not sent to 127.0.0.1. Each counts, so none may travel in one buffer with
-// another.
+// commands returns the commands that make the link of a new namespace's loopback
+// interface. Requests are the datagrams that are not sent to 127.0.0.1. The firewall
+// counts packets, so no two requests may travel in one.
 func (l link) commands() []string {
 	const drop = "iptables -A INPUT -p udp ! -d 127.0.0.1 -m "
 	all := []string{"ip link set lo up", "ip link set dev lo gso_max_segs 1"}
@@ -33,7 +33,7 @@ func (l link) commands() []string {
 	return all
 }
 
-// run measures a workload behind the link.
+// run measures a workload over the link.
 func (l link) run(t *testing.T, c Config) Result {
 	t.Helper()
 	var r Result
@@ -76,13 +76,14 @@ func (l link) enter() error {
 	return nil
 }
 
-// findRate is c with a scan that finds its rate, on a path that drops.
+// findRate returns c with a scan that finds its rate, on a path that drops.
 func findRate(c Config) Config {
 	c.FindRate, c.Dropping = true, true
 	return c
 }
 
-// needed is how many datagrams a run needs if none is lost, in seconds at a rate.
+// needed returns how many seconds the datagrams of a run take at a rate, if none is
+// lost.
 func needed(r *Result, perSecond int) float64 {
 	dead := uint64(r.Config.Targets()) - r.Live
 	return float64(4*r.Live+3*dead) / float64(perSecond)
@@ -90,7 +91,7 @@ func needed(r *Result, perSecond int) float64 {
 
 func (r *Result) complete() float64 { return 100 * float64(r.Complete) / float64(r.Live) }
 
-// barsOfPath holds a scan that finds its rate against the link that it runs over.
+// barsOfPath compares a scan that finds its rate with the link that it runs over.
 func barsOfPath(t *testing.T) {
 	const carries = 20_000
 	c := findRate(Realistic(*targetsFlag))
@@ -107,8 +108,8 @@ func barsOfPath(t *testing.T) {
 	)
 }
 
-// testSmallPath has a scan find the rate of a link that drops. The rates are low: what
-// counts is the path, and not how busy this machine is.
+// testSmallPath checks that a scan finds the rate of a link that drops. The rates are
+// low, so that the path limits them and not this machine.
 func testSmallPath(t *testing.T) {
 	if testing.Short() {
 		t.Skip("NO PATH: with -short (a machine that is too slow to send looks like a path that drops)")

@@ -73,7 +73,8 @@ func TestQuirkRows(t *testing.T) {
 
 var quirkRow = regexp.MustCompile(`(?m)^\| EC-(\d+) \|`)
 
-// unaccounted returns what is wrong with the account.
+// unaccounted returns the faults of the account, in words: facts with neither a test nor
+// a reason, or with both, numbers of no fact, and too many reasons.
 func unaccounted(covered map[int]string, elsewhere map[int]bool) (faults []string) {
 	for n := 1; n <= numQuirks; n++ {
 		switch file := covered[n]; {

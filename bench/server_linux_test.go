@@ -14,8 +14,8 @@ import (
 )
 
 // sample holds the complete messages of servers of the canned fleet, and the memory
-// for processing one server at a time. It has several servers, so that branch
-// prediction cannot memorise their data.
+// for processing one server at a time. It has several servers because branch prediction
+// would memorise the data of one.
 type sample struct {
 	servers []messages
 	next    int
@@ -158,7 +158,7 @@ func TestServerRecord(t *testing.T) {
 		traffic(r)
 		s.decodeAppend()
 		got := s.result(&s.servers[i])
-		r.Hashes, r.Game, r.Flags = got.Hashes, got.Game, got.Flags // the truth has no replies to make them from
+		r.Hashes, r.Game, r.Flags = got.Hashes, got.Game, got.Flags // the truth has no replies to derive them from
 		want := record.Append(nil, "20261120T030000Z", r)
 		same := bytes.Equal(s.record, want)
 		if !same || len(r.Players) != canned.Players || len(r.Rules) != canned.Rules {
@@ -192,8 +192,8 @@ func timesOf(a, b func()) float64 {
 	return float64(bestA) / float64(bestB)
 }
 
-// floorTime is how long it takes to copy the bytes of a server and look at each: the
-// unit in which user time is comparable between machines.
+// floorTime returns how long it takes to copy the bytes of a server and look at each.
+// In this unit, user times of different machines can be compared.
 func floorTime() time.Duration {
 	s, best := newSample(), time.Hour
 	for start := time.Now(); time.Since(start) < time.Second; {

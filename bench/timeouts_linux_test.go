@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// fixed is c with timeouts that do not learn.
+// fixed returns c with fixed timeouts instead of learned ones.
 func fixed(c Config) Config {
 	c.Timeout = time.Second
 	return c
 }
 
-// lossy is c with lost replies, one in fifty.
+// lossy returns c with one reply in fifty lost.
 func lossy(c Config) Config {
 	c.Fleet.Loss = 0.02
 	return c
@@ -22,13 +22,13 @@ func tailed(c Config) Config {
 	return c
 }
 
-// doubling is c with delays that double when the scan is halfway.
+// doubling returns c with delays that double halfway through the scan.
 func doubling(c Config) Config {
 	c.Fleet.Doubled = time.Duration(float64(c.Targets()) * 3.7 / c.Rate / 2 * float64(time.Second))
 	return c
 }
 
-// barsOfTimeouts holds what a scan that learns its timeouts takes and finds.
+// barsOfTimeouts checks how long a scan with learned timeouts takes, and what it finds.
 func barsOfTimeouts(t *testing.T) {
 	few := Realistic(8192)
 	all := measure(t, *roundsFlag, lossy(few), few, Realistic(*targetsFlag))
@@ -51,10 +51,10 @@ func barsOfTimeouts(t *testing.T) {
 	}
 }
 
-// completeOf is the share of the live servers that are complete, in percent.
+// completeOf returns the share of the live servers that are complete, in percent.
 func completeOf(s Series) float64 { return 100 - 100*s.median(unanswered) }
 
-// testSmallTimeouts has timeouts learned over sockets. A busy machine may lose some
+// testSmallTimeouts scans with learned timeouts over sockets. A busy machine may lose some
 // servers that answer after three seconds; the scanner's own simulation loses none.
 func testSmallTimeouts(t *testing.T) {
 	c := tailed(Distant(1500))

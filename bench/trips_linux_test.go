@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// distances is a scan at full speed of n servers that are 50 ms away.
+// distances returns a scan, at full speed, of n servers that are 50 ms away.
 func distances(n int) Config {
 	c := Throughput(n)
 	c.Output, c.Window, c.Trips = Zstd, 0, true
@@ -13,7 +13,7 @@ func distances(n int) Config {
 	return c
 }
 
-// barsOfTrips holds the round trips of the records against those that the fleet
+// barsOfTrips compares the round trips of the records with those that the fleet
 // measured.
 func barsOfTrips(t *testing.T) {
 	for _, s := range measure(t, *roundsFlag, distances(*serversFlag)) {

@@ -111,8 +111,8 @@ func TestReaderByteByByte(t *testing.T) {
 	}
 }
 
-// TestReaderCutFrame checks that of a truncated frame all lines in complete blocks
-// are returned; the truncated rest is shorter than a block.
+// TestReaderCutFrame checks that all lines in the complete blocks of a truncated frame
+// are returned, and that the truncated rest is shorter than a block.
 func TestReaderCutFrame(t *testing.T) {
 	skipShort(t)
 	g := rand.New(rand.NewPCG(1, 2))
@@ -145,8 +145,8 @@ func TestReaderCutFrame(t *testing.T) {
 	}
 }
 
-// TestReaderRefuses checks that the error for a file that can't be read names the
-// place, and that the lines before it are returned.
+// TestReaderRefuses checks that the error for a file that can't be read says where
+// reading failed, and that the lines before that place are returned.
 func TestReaderRefuses(t *testing.T) {
 	a := string(pack("1\n"))
 	window := string(stream(t, strings.Repeat("x", maxWindow+1<<20), zstd.WithWindowSize(2*maxWindow)))

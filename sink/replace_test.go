@@ -35,8 +35,8 @@ func commit(t *testing.T, w *Writer) {
 	}
 }
 
-// TestReplace checks that the old census is there until Commit, and then the new
-// one.
+// TestReplace checks that the name refers to the old census until Commit, and to the
+// new one after that.
 func TestReplace(t *testing.T) {
 	for _, name := range names {
 		path := filepath.Join(t.TempDir(), name)

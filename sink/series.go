@@ -122,8 +122,8 @@ func CheckSeries(path string, o Options, r Rotation) error {
 	return Check(PartName(path, r.Start, 1), o)
 }
 
-// resume cuts the files back to a checkpoint. It changes no file before it has
-// compared all files that are kept with the checkpoint.
+// resume cuts the files back to a checkpoint. It first compares all files that it will
+// keep with the checkpoint, and changes none before that.
 func (s *Series) resume() error {
 	for i, p := range s.r.Whole {
 		p.Name = s.name(i + 1) // the folder may have been renamed

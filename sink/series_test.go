@@ -135,9 +135,8 @@ func TestSeriesEvery(t *testing.T) {
 	})
 }
 
-// TestSeriesResume checks that a resume removes everything written after a mark,
-// whatever the names of the files are, and leaves the parts before the mark
-// unchanged.
+// TestSeriesResume checks that resuming removes everything written after a mark,
+// whatever the names of the files are, and leaves the parts before the mark unchanged.
 func TestSeriesResume(t *testing.T) {
 	const n = 1200
 	for _, name := range names {

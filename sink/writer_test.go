@@ -277,8 +277,8 @@ type broken struct {
 	room        int
 	sync, close error
 	uncut       bool
-	less        int  // so much room goes away before anything is written again
-	heals       bool // once it was full, there is room again
+	less        int  // how much room is lost before anything is written again
+	heals       bool // after it was full, there is room again
 }
 
 func (b *broken) Write(p []byte) (int, error) {
@@ -301,7 +301,7 @@ func (b *broken) WriteAt(p []byte, offset int64) (int, error) {
 	}
 	b.room, b.less = b.room-b.less, 0
 	n, err := b.File.WriteAt(p[:min(len(p), max(0, int(info.Size()-offset)+b.room))], offset)
-	b.room += int(info.Size()-offset) - n // the file is cut behind it
+	b.room += int(info.Size()-offset) - n // the file is cut after it
 	if err == nil && n < len(p) {
 		err = &os.PathError{Op: "write", Path: b.Name(), Err: syscall.ENOSPC}
 	}

@@ -75,8 +75,8 @@ func cpuTime(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// TestLoad is the load: every query must be answered. In the process that
-// BenchmarkServe starts, it queries the fleet of the benchmark.
+// TestLoad checks that a fleet answers every query of the load. In the process that
+// BenchmarkServe starts, it is the load: it queries the fleet of the benchmark.
 func TestLoad(t *testing.T) {
 	spec := strings.Split(os.Getenv("FLEET_LOAD"), ",")
 	if len(spec) == 3 {
@@ -86,7 +86,7 @@ func TestLoad(t *testing.T) {
 		return
 	}
 	var f *Fleet
-	t.Cleanup(func() { // when it has ended: it answers first, and counts then
+	t.Cleanup(func() { // after the fleet has ended: it counts a query after answering it
 		if n := f.Stats().Queries; n != 2*window {
 			t.Errorf("the fleet was asked %d times, not %d", n, 2*window)
 		}
@@ -120,7 +120,7 @@ type load struct {
 	m     *model
 	pc    *ipv4.PacketConn
 	me    uint64
-	next  uint64 // query, counted through all servers
+	next  uint64 // number of the next query, counted over all servers
 	out   []ipv4.Message
 	in    []ipv4.Message
 	conn  *net.UDPConn

@@ -43,8 +43,8 @@ func (p *responder) challenge(n *nature, q *query) (give wire.Challenge, ok bool
 	return p.epochChallenge(n, q, challengeLife)
 }
 
-// epochChallenge implements challenge for a server that gives the same one for some
-// time.
+// epochChallenge implements challenge for a server that gives out each challenge for a
+// while.
 func (p *responder) epochChallenge(n *nature, q *query, life time.Duration) (give wire.Challenge, ok bool) {
 	epoch := uint64(q.now / life)
 	given := q.request.Challenge

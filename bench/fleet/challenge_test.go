@@ -74,8 +74,8 @@ func TestChallenge(t *testing.T) {
 	}
 }
 
-// TestChallengeOnLists checks that INFO is answered without a challenge and the
-// lists are not.
+// TestChallengeOnLists checks which questions servers of some kinds answer without a
+// challenge.
 func TestChallengeOnLists(t *testing.T) {
 	for kind, want := range map[Kind][wire.NumQuestions]wire.Kind{
 		Source:      {wire.KindChallenge, wire.KindChallenge, wire.KindChallenge},
@@ -212,8 +212,8 @@ func TestTruthOfSilence(t *testing.T) {
 	}
 }
 
-// FuzzRespond sends arbitrary datagrams to servers of all kinds. They may answer
-// only what DecodeRequest accepts, and never with more than a storm.
+// FuzzRespond sends arbitrary datagrams to servers of all kinds. They may answer only
+// requests that DecodeRequest accepts, with at most as many datagrams as a ReplyStorm.
 func FuzzRespond(f *testing.F) {
 	c := testConfig()
 	c.Hostile, c.HostileKinds = 0.5, nil

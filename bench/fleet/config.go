@@ -27,9 +27,9 @@ const (
 	MaxPorts = 256              // each is a socket and a goroutine
 )
 
-// Config describes the fleet to simulate. Seed, Network, Ports, Alive, Hostile,
-// Kinds and HostileKinds determine the servers; the other fields, from Loss on, add
-// faults to the network between them and the scanner.
+// Config describes the fleet to simulate. The fields up to Night determine the servers.
+// Those from Loss on add faults to the network between them and the scanner, and limit
+// how often servers answer.
 type Config struct {
 	Network netip.Prefix // the addresses of servers: a prefix inside 127.0.0.0/8, or all of it
 	Ports   []uint16     // ports of each address, at least one; New replaces a 0 with a free port
@@ -99,7 +99,7 @@ func (c *Config) checkPlaces() error {
 	case !c.Network.IsValid():
 		return errors.New("network: none given; a prefix inside 127.0.0.0/8 is needed")
 	case !loopback.Contains(c.Network):
-		return fmt.Errorf("network %v: not inside 127.0.0.0/8, where alone a fleet may be", c.Network)
+		return fmt.Errorf("network %v: not inside 127.0.0.0/8, as a fleet must be", c.Network)
 	case len(c.Ports) == 0:
 		return errors.New("ports: none given")
 	case len(c.Ports) > MaxPorts:
@@ -128,7 +128,7 @@ func (c *Config) checkKinds() error {
 	}
 	for _, k := range c.FakeKinds {
 		if !k.Faker() {
-			return fmt.Errorf("kind of fakers %v: not one of them", k)
+			return fmt.Errorf("kind of fakers %v: not one of the fakers' kinds", k)
 		}
 	}
 	for _, id := range c.Games {

@@ -23,7 +23,7 @@ type Sockets struct{}
 // Listen returns an error: a fleet needs Linux.
 func Listen([]uint16) (*Sockets, error) { return nil, errSystem }
 
-// Ports returns none.
+// Ports returns nil.
 func (*Sockets) Ports() []uint16 { return nil }
 
 // Close does nothing.
@@ -32,10 +32,10 @@ func (*Sockets) Close() error { return nil }
 // Fleet returns an error: a fleet needs Linux.
 func (*Sockets) Fleet(Config, Answerer) (*Fleet, error) { return nil, errSystem }
 
-// Config returns a fleet of nothing.
+// Config returns the zero Config.
 func (*Fleet) Config() Config { return Config{} }
 
-// Ports returns none.
+// Ports returns nil.
 func (*Fleet) Ports() []uint16 { return nil }
 
 // Serve returns the error that New returned.

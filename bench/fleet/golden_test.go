@@ -171,10 +171,10 @@ func TestGolden(t *testing.T) {
 	}
 	done := map[Kind]bool{Silent: true, EndlessChallenges: true, Packed: true} // below
 	for _, k := range []Kind{OwnChallenge, ShortChallenge, GetChallenge, TrailingNUL, PlayersOnly} {
-		done[k] = true // they say what Source says: see TestUnusualKinds
+		done[k] = true // they answer as Source does: see TestUnusualKinds
 	}
 	for _, k := range append(FakerKinds(), Games) {
-		done[k] = true // what they say is held against what is read in it: see TestTruthIsWhatIsSent
+		done[k] = true // their replies are decoded and compared: see TestTruthIsWhatIsSent
 	}
 	for _, g := range goldens() {
 		done[g.kind] = true
@@ -222,8 +222,8 @@ func TestGoldenPacked(t *testing.T) {
 	}
 }
 
-// TestGoldenChallenge checks that servers that challenge send nine bytes, and
-// silent ones nothing.
+// TestGoldenChallenge checks that servers that give a challenge send nine bytes, and
+// that silent ones send nothing.
 func TestGoldenChallenge(t *testing.T) {
 	for kind, want := range map[Kind][]string{
 		EndlessChallenges: {"FFFFFFFF 41 ????????"}, Source: {"FFFFFFFF 41 ????????"}, Silent: nil,

@@ -13,8 +13,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// hostileAnswer returns the datagrams with which a hostile server answers q, after
-// the request had a valid challenge.
+// hostileAnswer returns the datagrams with which a hostile server answers q, asked with
+// a valid challenge.
 func hostileAnswer(t *testing.T, k Kind, q wire.Question) [][]byte {
 	t.Helper()
 	c := oneServer(t, k)

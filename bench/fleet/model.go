@@ -128,7 +128,7 @@ const (
 	quirkMiscounted                     // the numbers of players in INFO and PLAYER differ (EC-61, EC-83)
 	quirkNameless                       // all players without a name (EC-79)
 	quirkPlayersCount                   // PLAYER announces more than it lists (EC-84)
-	quirkRulesCount                     // RULES announces a number other than that of its rules (EC-94)
+	quirkRulesCount                     // RULES announces another number of rules than it lists (EC-94)
 	quirkRulesTwice                     // a rule's name occurs twice (EC-97)
 	quirkRulesUnnamed                   // a rule without a name (EC-96)
 	quirkPages                          // the first rules are binary pages (EC-101)

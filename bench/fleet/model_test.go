@@ -270,9 +270,8 @@ func TestOneSplitIDsTellApart(t *testing.T) {
 	}
 }
 
-// TestSplitsFit checks that every split reply has at least two fragments on kinds
-// that exist for the sake of split replies, and never more than their headers can
-// count.
+// TestSplitsFit checks that kinds that exist for split replies send every such reply in
+// at least two fragments, and never in more than the headers can count.
 func TestSplitsFit(t *testing.T) {
 	c := testConfig()
 	c.Network, c.Kinds = netip.MustParsePrefix("127.1.0.0/20"), []Kind{Split, SplitNoSize, SplitGoldSource}

@@ -72,14 +72,14 @@ func (p *perfect) scan(addr netip.AddrPort, asked scanner.Questions) *scanner.Re
 	return r
 }
 
-// messages returns the complete messages that answer q. bare means that they answer
-// a request without a challenge, came that anything came at all.
+// messages returns the complete messages that answer q. bare reports whether they
+// answer a request without a challenge, and came whether anything came at all.
 func (p *perfect) messages(server uint64, q wire.Question) (msgs [][]byte, bare, came bool) {
 	c := wire.NoChallenge
 	for range 4 {
 		ds := p.ask(server, wire.AppendRequest(nil, q, c))
 		if len(ds) == 0 && c == wire.NoChallenge {
-			ds = p.ask(server, wire.AppendChallengeRequest(nil)) // some give it to that only
+			ds = p.ask(server, wire.AppendChallengeRequest(nil)) // some give a challenge only to this request
 		}
 		if len(ds) == 0 {
 			return nil, false, came

@@ -39,7 +39,7 @@ func overSockets(c *client) func(server uint64, request []byte) [][]byte {
 func TestTruthOverSockets(t *testing.T) {
 	for _, k := range plainKinds() {
 		if k == Silent || k == InfoOnly || k == GetChallenge || k == TrailingNUL {
-			continue // nothing comes, and waiting for nothing takes long
+			continue // it does not answer everything, and waiting for nothing takes long
 		}
 		t.Run(k.String(), func(t *testing.T) {
 			cfg := oneServer(t, k)

@@ -53,7 +53,8 @@ func TestTimeIsANumber(t *testing.T) {
 	}
 }
 
-// A commit without a tag gets a version that is older than every release.
+// TestOwnVersion: a commit without a tag gets a version that is older than every
+// release.
 func TestOwnVersion(t *testing.T) {
 	r := &release{commit: "0123456789abcdef", time: when}
 	t.Setenv("GIT_DIR", t.TempDir()) // no clone, so no tag
@@ -85,7 +86,7 @@ func sample() (t tree) {
 	return t
 }
 
-// The contents of an archive do not depend on the machine.
+// TestTarGz: the contents of an archive do not depend on the machine.
 func TestTarGz(t *testing.T) {
 	data, err := sample().tarGz("top", when)
 	if err != nil {
@@ -132,8 +133,8 @@ func TestZip(t *testing.T) {
 	}
 }
 
-// The files of a written tree have the modes of the tree, whatever the umask, and
-// files in folders are found again.
+// TestWriteTree: the files of a written tree have the modes of the tree, whatever the
+// umask, and addFolder reads the tree back, with files in folders.
 func TestWriteTree(t *testing.T) {
 	dir := t.TempDir()
 	if err := sample().write(dir); err != nil {
@@ -151,7 +152,7 @@ func TestWriteTree(t *testing.T) {
 	}
 }
 
-// The licence of every linked module is included.
+// TestNotices: the licence of every linked module is included.
 func TestNotices(t *testing.T) {
 	t.Chdir("../..")
 	text, err := notices(systems[0])
@@ -200,7 +201,7 @@ func TestPackaged(t *testing.T) {
 	}
 }
 
-// The sysctl file sets what a scan without a limit of its rate asks for.
+// TestSysctl: the sysctl file sets what a scan without a rate limit asks for.
 func TestSysctl(t *testing.T) {
 	text, err := os.ReadFile("../sysctl/a2sscan.conf")
 	if err != nil {

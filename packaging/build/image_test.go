@@ -59,7 +59,7 @@ func TestImageFiles(t *testing.T) {
 	}
 }
 
-// The archive and the Containerfile describe the same image.
+// TestImageConfig: the archive and the Containerfile describe the same image.
 func TestImageConfig(t *testing.T) {
 	text, err := os.ReadFile("../oci/Containerfile")
 	if err != nil {

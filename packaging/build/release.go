@@ -13,7 +13,7 @@ import (
 // release describes what is built.
 type release struct {
 	version string    // such as v1.2.3
-	commit  string    // with a + behind it: the working tree differs from it
+	commit  string    // followed by a + if the working tree differs from it
 	time    time.Time // of the commit; all files bear it
 }
 
@@ -48,8 +48,8 @@ func newRelease(version string) (*release, error) {
 	return r, nil
 }
 
-// readTime returns SOURCE_DATE_EPOCH (reproducible-builds.org) or, if it is not set,
-// the time of the commit.
+// readTime sets the time to SOURCE_DATE_EPOCH (reproducible-builds.org) or, without it,
+// to the time of the commit.
 func (r *release) readTime() error {
 	seconds := os.Getenv("SOURCE_DATE_EPOCH")
 	if seconds == "" {

@@ -83,8 +83,9 @@ type Comparison struct {
 	Old Night `json:"old"`
 	New Night `json:"new"`
 
-	Same    uint64          `json:"unchanged"` // servers that answered on both nights, with at most volatile changes
-	Changes map[Kind]uint64 `json:"changes"`   // by kind; includes volatile changes, and those not reported
+	Same     uint64          `json:"unchanged"` // servers that answered on both nights, with at most volatile changes
+	Changes  map[Kind]uint64 `json:"changes"`   // by kind; includes volatile changes, and those not reported
+	Volatile map[Kind]uint64 `json:"volatile"`  // those of Changes that are volatile
 
 	// ByGame counts changes by game and kind, for at most MaxGames games; "" stands for
 	// unknown games and for the rest.
@@ -102,10 +103,13 @@ type Comparison struct {
 	AskedKnown string `json:"asked_known,omitempty"`
 	// NotAskedWhy says why DiffOptions.Asked does not prove that its targets were asked.
 	NotAskedWhy string `json:"not_asked_why,omitempty"`
-	// LikelyLost estimates how many of the gone servers are alive, but had their
-	// datagrams lost. Nil: there is no estimate.
+	// LikelyLost estimates how many of the gone servers are alive, and silent only
+	// because datagrams were lost. Nil: there is no estimate.
 	LikelyLost *float64 `json:"likely_lost,omitempty"`
 }
+
+// Stable is the number of changes of a kind that are not volatile.
+func (c *Comparison) Stable(k Kind) uint64 { return c.Changes[k] - c.Volatile[k] }
 
 // Night is one side of a comparison.
 type Night struct {

@@ -49,7 +49,7 @@ type event struct {
 // order of addresses, then of Kinds. do may keep the Change; an error of do ends Diff,
 // which returns it. Diff reads both censuses up to three times.
 func Diff(before, after *Census, o DiffOptions, do func(*Change) error) (*Comparison, error) {
-	d := &differ{c: [2]*Census{before, after}, o: o, out: &Comparison{Changes: map[Kind]uint64{}, ByGame: map[string]map[Kind]uint64{}}}
+	d := &differ{c: [2]*Census{before, after}, o: o, out: &Comparison{Changes: map[Kind]uint64{}, Volatile: map[Kind]uint64{}, ByGame: map[string]map[Kind]uint64{}}}
 	var err error
 	if d.filter, err = newFilter(&o); err != nil {
 		return nil, err
@@ -208,14 +208,18 @@ func (d *differ) note(i, j int, k kinds) {
 		byGame = map[Kind]uint64{}
 		d.out.ByGame[id] = byGame
 	}
+	volatile := d.volatile(r, k)
 	for n, kind := range Kinds {
 		if k&(1<<n) != 0 {
 			d.out.Changes[kind]++
 			byGame[kind]++
 		}
+		if volatile&(1<<n) != 0 {
+			d.out.Volatile[kind]++
+		}
 	}
 	if !d.o.Volatile {
-		k &^= d.volatile(r, k) &^ d.filter.named
+		k &^= volatile &^ d.filter.named
 	}
 	if k &= d.filter.kinds; k != 0 && d.filter.matches(d, r) {
 		d.events = append(d.events, event{old: int32(i), new: int32(j), kinds: k})

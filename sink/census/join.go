@@ -34,8 +34,8 @@ func Join(before, after *Census, do func(before, after *Server) error) error {
 	})
 }
 
-// join passes over two tables in the order of addresses, and calls do with the indices
-// of the rows of an address; -1: that table has none.
+// join goes through two tables in the order of addresses. For each address it calls do
+// with the indices of its rows; -1 means that a table has none.
 func join(a, b *table, do func(i, j int) error) (err error) {
 	for i, j := 0, 0; err == nil && (i < len(a.rows) || j < len(b.rows)); {
 		switch c := order(a, b, i, j); {

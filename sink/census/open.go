@@ -21,7 +21,7 @@ type Census struct {
 type FileReading struct {
 	File      string
 	Damage    sink.Damage // what was skipped
-	Truncated int64       // bytes of a partial record at its end, which were left out
+	Truncated int64       // bytes of a partial record at the end of the file, also skipped
 }
 
 // Options of Open.

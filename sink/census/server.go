@@ -58,7 +58,7 @@ type seen struct {
 	source  modSource
 }
 
-// facts says what is known of a server, and some of its properties.
+// facts is a set of bits: what is known about a server, and where it came from.
 type facts uint32
 
 const (

@@ -76,7 +76,7 @@ type Sums struct {
 	Places   uint64 `json:"places"` // for people
 }
 
-// Groups sums up the servers that answered by one property.
+// Groups sums up, by one property, the servers that answered.
 type Groups struct {
 	Distinct uint64  `json:"distinct"` // how many values there are
 	Top      []Group `json:"top"`      // most servers first; then by game, id and name

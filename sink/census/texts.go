@@ -55,7 +55,8 @@ func (c *cachedTexts) id(s []byte) uint32 {
 // maxText is how many bytes of a text count. Real texts are shorter.
 const maxText = 1024
 
-// cut returns the complete characters among the first bytes of a text, most at most.
+// cut returns at most so many bytes from the beginning of a text, and no part of a
+// character.
 func cut(s []byte, most int) []byte {
 	if len(s) <= most {
 		return s

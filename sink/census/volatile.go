@@ -29,6 +29,7 @@ var VolatileRules = []VolatileRule{
 	{"gc_mb", "memory; Rust"},
 	{"hu", "memory; Rust"},
 	{"DayTime_s", "time of day; ARK"},
+	{"NUMOPENPUBCONN", "free places; ARK and other games on the Unreal engine"},
 	{"PlayerCount_i", "people; Squad and Post Scriptum"},
 	{"PublicQueue_i", "people waiting; Squad"},
 	{"ReservedQueue_i", "people waiting; Squad"},

@@ -8,7 +8,7 @@ import (
 	"github.com/a2sscan/a2sscan/sink/internal/sinktest"
 )
 
-// appendWork is what is timed, and what must not allocate.
+// appendWork returns the results whose encoding is timed, and must not allocate.
 func appendWork() map[string]*scanner.Result {
 	info, players, rules := sinktest.Typical(1), sinktest.Typical(1), sinktest.Typical(1)
 	info.HasPlayers, info.HasRules = false, false
@@ -22,7 +22,7 @@ func appendWork() map[string]*scanner.Result {
 	}
 }
 
-// appender returns a function that appends r, and how long its record is.
+// appender returns a function that appends r, and the length of r's record.
 func appender(r *scanner.Result) (body func(), size int) {
 	e := new(Encoder)
 	dst := e.Append(nil, "20261120T030000Z", r)
@@ -57,7 +57,7 @@ func TestAppendAllocates(t *testing.T) {
 	}
 }
 
-// TestAppendAllocatesHostile: the scratch memory for many rules is kept.
+// TestAppendAllocatesHostile: the scratch memory for many rules is reused.
 func TestAppendAllocatesHostile(t *testing.T) {
 	r := sinktest.Blank()
 	r.HasRules = true

@@ -10,7 +10,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// TestCheck: what is wrong with a record is found, and where.
+// TestCheck: Check says what is wrong with a record, and where.
 func TestCheck(t *testing.T) {
 	good := string(Append(nil, "s", golden[0].result))
 	tests := []struct{ old, new, want string }{
@@ -64,7 +64,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestCheckFits: no object of the schema has more keys than Check counts.
+// TestCheckFits: no object of the schema has more keys than Check has bits for.
 func TestCheckFits(t *testing.T) {
 	for _, fields := range [][]field{schemaKeys, infoFields, playerFields, gameFields, geoFields} {
 		if len(fields) > 64 {

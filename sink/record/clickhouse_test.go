@@ -11,12 +11,12 @@ import (
 	"testing"
 )
 
-// clickDir names the folder in which npm install chdb was run: ClickHouse as a
-// library.
+// clickDir names the environment variable with the folder in which npm installed chdb:
+// ClickHouse as a library.
 const clickDir = "A2SSCAN_CHDB"
 
-// clickScript runs each statement of standard input and prints the rows of each,
-// one a line.
+// clickScript runs each statement from standard input and prints its rows, one per
+// line.
 const clickScript = `
 const { Session } = require('chdb');
 const db = new Session();
@@ -25,8 +25,8 @@ for (const statement of JSON.parse(require('fs').readFileSync(0, 'utf8')))
 db.close();
 `
 
-// TestClickHouse loads records with every key that there is into the table that
-// the schema makes, and reads them again.
+// TestClickHouse loads records that have every key into the table that the schema
+// defines, and reads them back.
 func TestClickHouse(t *testing.T) {
 	node, err := exec.LookPath("node")
 	if dir := os.Getenv(clickDir); dir == "" || err != nil {
@@ -62,7 +62,8 @@ func TestClickHouse(t *testing.T) {
 	}
 }
 
-// clickForm is a row as it can be compared: what a master said is text there.
+// clickForm returns a row in a form that can be compared: ClickHouse has the master's
+// data as text.
 func clickForm(t *testing.T, row []byte) any {
 	t.Helper()
 	v := duckForm(t, row)
@@ -73,8 +74,8 @@ func clickForm(t *testing.T, row []byte) any {
 	return v
 }
 
-// withoutZero leaves out what is empty or zero: a table's columns have that for
-// what is absent, where they can't be null.
+// withoutZero removes empty and zero values: columns that can't be null have these in
+// place of absent ones.
 func withoutZero(v any) any {
 	switch v := v.(type) {
 	case map[string]any:

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// walk decodes a value by a Cursor, the way encoding/json would.
+// walk decodes a value with a Cursor, as encoding/json would.
 func walk(c *Cursor) any {
 	switch c.peek() {
 	case '{':
@@ -103,7 +103,7 @@ func TestCursor(t *testing.T) {
 	}
 }
 
-// TestCursorPasses holds that values that nobody reads are passed over.
+// TestCursorPasses checks that values that nobody reads are skipped.
 func TestCursorPasses(t *testing.T) {
 	for _, line := range cursorLines {
 		var want map[string]json.RawMessage
@@ -127,7 +127,7 @@ func TestCursorPasses(t *testing.T) {
 	}
 }
 
-// TestCursorRefuses: what is not an object, or ends early, is an error.
+// TestCursorRefuses: a line that is not an object, or ends early, is an error.
 func TestCursorRefuses(t *testing.T) {
 	lines := []string{``, ` `, `1`, `null`, `[]`, `{`, `{"`, `{"a`, `{"a"`, `{"a":`, `{"a":}`, `{"a":1`, `{"a":1,`,
 		`{"a":1]`, `{"a":1}}`, `{"a":1}{`, `{"a" 1}`, `{a:1}`, `{"a":1 "b":2}`, `{"a":"x\"}`, `{"a":[1}`, `{,"a":1}`}
@@ -174,8 +174,8 @@ func TestCursorValues(t *testing.T) {
 	}
 }
 
-// FuzzCursor compares with encoding/json, which replaces bytes that are not UTF-8, so
-// that lines with such bytes are only passed over.
+// FuzzCursor compares a Cursor with encoding/json. Lines that are not UTF-8 are only
+// skipped, because encoding/json replaces bytes in them.
 func FuzzCursor(f *testing.F) {
 	for _, line := range cursorLines {
 		f.Add(line)

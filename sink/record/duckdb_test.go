@@ -14,8 +14,8 @@ import (
 	"github.com/a2sscan/a2sscan/sink/internal/sinktest"
 )
 
-// TestDuckDB loads a census whose rare keys come last: whole, with the columns
-// that DuckDB is told, and rule names that differ in case only.
+// TestDuckDB loads a census whose rare keys come last, and some of whose rule names
+// differ only in case. The columns are those of the schema, and nothing is lost.
 func TestDuckDB(t *testing.T) {
 	const records = 50_000
 	path := filepath.Join(t.TempDir(), "census.ndjson")
@@ -41,8 +41,8 @@ func TestDuckDB(t *testing.T) {
 	}
 }
 
-// writeLong writes a census of n plain records and then the golden ones, which
-// have every key, and returns those.
+// writeLong writes a census of n plain records, followed by the golden ones, which
+// have every key. It returns the golden ones.
 func writeLong(t *testing.T, path string, n int) (last [][]byte) {
 	t.Helper()
 	var b []byte
@@ -65,8 +65,8 @@ func writeLong(t *testing.T, path string, n int) (last [][]byte) {
 	return last
 }
 
-// duckForm is a record as it can be compared: DuckDB says null for an absent
-// key, has a space in times, and holds a float32 in another decimal.
+// duckForm returns a record in a form that can be compared: DuckDB has null for an
+// absent key, a space in times, and another decimal for a float32.
 func duckForm(t *testing.T, line []byte) any {
 	t.Helper()
 	var v map[string]any

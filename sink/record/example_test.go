@@ -41,7 +41,7 @@ func ExampleRead() {
 	// rules: timeout bots known: false
 }
 
-// What somebody knows of an address goes into its record.
+// Locate adds what is known about an address to a record.
 func ExampleLocate() {
 	line := []byte(`{"schema":1,"ip":"203.0.113.7","port":27015,"addr":"203.0.113.7:27015","status":"ok"}`)
 	where := func(addr netip.Addr) scanner.Geo {

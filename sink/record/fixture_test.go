@@ -12,7 +12,7 @@ import (
 
 // The results of this file have golden records in testdata/sink.
 
-// goldSource has every key of an old server with a mod.
+// goldSource is an old server with a mod; its record has every key of INFO's m reply.
 func goldSource() *scanner.Result {
 	r := sinktest.Answered("198.51.100.1:27016", scanner.StatusPartial)
 	r.Err[wire.QuestionRules] = wire.ErrTimeout
@@ -33,7 +33,7 @@ func goldSource() *scanner.Result {
 	return r
 }
 
-// ship is a game of The Ship, with its own fields.
+// ship is a server of The Ship, which has fields of its own.
 func ship() *scanner.Result {
 	r := sinktest.Answered("192.0.2.200:27017", scanner.StatusOK)
 	r.HasInfo = true
@@ -50,7 +50,7 @@ func ship() *scanner.Result {
 	return r
 }
 
-// pinged answered a ping, with a text that is not UTF-8, and not INFO.
+// pinged answered a ping with a text that is not UTF-8, and did not answer INFO.
 func pinged() *scanner.Result {
 	r := sinktest.Answered("192.0.2.201:27018", scanner.StatusError)
 	r.Asked, r.RTT = scanner.AskInfo|scanner.AskPing, 0
@@ -59,7 +59,7 @@ func pinged() *scanner.Result {
 	return r
 }
 
-// partial answered INFO, and that was cut inside the name of the game.
+// partial answered INFO with a reply that was cut inside the name of the game.
 func partial() *scanner.Result {
 	r := sinktest.Answered("203.0.113.9:1", scanner.StatusPartial)
 	r.Err = [wire.NumQuestions]wire.Error{wire.ErrTruncated, wire.ErrIncomplete, wire.ErrChecksum}
@@ -75,7 +75,7 @@ func partial() *scanner.Result {
 	return r
 }
 
-// vicious has broken text wherever text can be.
+// vicious sends broken text wherever it can send text.
 func vicious() *scanner.Result {
 	r := sinktest.Answered("203.0.113.66:65535", scanner.StatusOK)
 	r.Tag = "tag\xe2\x82"
@@ -114,7 +114,7 @@ func vicious() *scanner.Result {
 	return r
 }
 
-// noReply is a server that was asked in vain.
+// noReply is a server that did not answer.
 func noReply() *scanner.Result {
 	r := sinktest.Answered("203.0.113.7:27015", scanner.StatusNoReply)
 	for q := range r.Err {
@@ -133,7 +133,7 @@ func sendFailed() *scanner.Result {
 	return r
 }
 
-// empty is a server that said I and nothing else.
+// empty is a server whose INFO has its type byte, I, and nothing else.
 func empty() *scanner.Result {
 	r := sinktest.Answered("203.0.113.8:27015", scanner.StatusError)
 	r.Err[wire.QuestionInfo] = wire.ErrEmpty

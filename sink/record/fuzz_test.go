@@ -14,7 +14,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// source gives values made of fuzzed bytes, zeros when they are used up.
+// source makes values of fuzzed bytes, and zeros when these are used up.
 type source []byte
 
 func (s *source) bytes(n int) []byte {
@@ -40,7 +40,7 @@ func (s *source) u32() uint32 {
 
 func (s *source) text() []byte { return s.bytes(int(s.u8() & 31)) }
 
-// result makes a Result of it that no scanner would, but a Go program could.
+// result makes a Result that no scanner would make, but a Go program could.
 func (s *source) result() *scanner.Result {
 	bits := s.u32()
 	has := func(bit int) bool { return bits>>bit&1 != 0 }
@@ -107,8 +107,8 @@ func (s *source) info() wire.Info {
 	}
 }
 
-// FuzzAppend: whatever a Result holds, its record is one line of the schema,
-// and says the texts exactly.
+// FuzzAppend: whatever a Result holds, its record is one line that follows the schema
+// and has the exact texts.
 func FuzzAppend(f *testing.F) {
 	f.Add([]byte(""), "")
 	f.Add(bytes.Repeat([]byte("\xff\x05\xc3\x00\x1f"), 200), "scan")

@@ -53,7 +53,7 @@ func (e *Encoder) appendHashes(dst []byte, r *scanner.Result) []byte {
 	return end(dst, '}')
 }
 
-// appendFlags appends the words for what is suspicious.
+// appendFlags appends the words of the flags, if there are any.
 func appendFlags(dst []byte, flags game.Flags) []byte {
 	return appendWords(dst, `"flags":[`, uint32(flags)&(1<<game.NumFlags-1), game.FlagWord)
 }

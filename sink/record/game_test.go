@@ -13,7 +13,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// TestReadMeaning: what a record says of the game comes back as it was.
+// TestReadMeaning: Read returns what a record says about the game unchanged.
 func TestReadMeaning(t *testing.T) {
 	want := sinktest.Full()
 	_, got, err := Read(Append(nil, "s", want))
@@ -52,8 +52,8 @@ const oldRust = `{"schema":1,"ip":"192.0.2.1","port":28015,"status":"ok","rtt_ms
 	`"server_type":"dedicated","environment":"linux","password":false,"vac":true,"version":"2511","edf":33,` +
 	`"keywords":"mp575,cp547,qp12,dest=192.0.2.9:28015","game_id":"252490"},"players":[]`
 
-// TestAddGame: a record that says nothing of its game gets what its answers mean,
-// and nothing else changes.
+// TestAddGame: a record without game gets what its answers mean, and nothing else
+// changes.
 func TestAddGame(t *testing.T) {
 	for _, tail := range []string{"}", `,"raw":["AA=="],"geo":{"country":"DE"},"master":{}}`, ` }`} {
 		var i scanner.Interpreter
@@ -91,7 +91,8 @@ func TestAddGame(t *testing.T) {
 	}
 }
 
-// TestAddGameNothing: what has no answer, or none that means more, stays as it is.
+// TestAddGameNothing: a record without answers, or with answers that mean nothing
+// more, stays as it is.
 func TestAddGameNothing(t *testing.T) {
 	var i scanner.Interpreter
 	for _, line := range []string{
@@ -109,8 +110,8 @@ func TestAddGameNothing(t *testing.T) {
 	}
 }
 
-// TestDifferencesOld: a record of a version without the keys of meaning does not
-// differ by lacking them; one that lacks some of them does.
+// TestDifferencesOld: a record that lacks all of meaningKeys, as in earlier versions,
+// does not differ because of them; one that lacks some does.
 func TestDifferencesOld(t *testing.T) {
 	full := Append(nil, "s", sinktest.Full())
 	var keys map[string]json.RawMessage
@@ -131,16 +132,15 @@ func TestDifferencesOld(t *testing.T) {
 	}
 }
 
-// TestSourcesAreText: what a Game says of its sources, which a caller may set, is
-// escaped.
+// TestSourcesAreText: the sources of a Game are escaped, because a caller may set them.
 func TestSourcesAreText(t *testing.T) {
 	r := sinktest.Full()
 	r.Game.SetSource(game.KeyMap, "\"\x1b[2J\u202e\xff")
 	checkRecord(t, Append(nil, "s", r))
 }
 
-// TestAttributeSources: an attribute has where it came from, unless that is the
-// keywords; both are read again.
+// TestAttributeSources: an attribute has a source unless it came from the keywords.
+// Both kinds are read back.
 func TestAttributeSources(t *testing.T) {
 	r := sinktest.Blank()
 	r.Game = &game.Game{ID: "rust", Attributes: []game.Attribute{

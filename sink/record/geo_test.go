@@ -10,8 +10,8 @@ import (
 	"github.com/a2sscan/a2sscan/sink/internal/sinktest"
 )
 
-// TestGeo: what is not known is absent, also what is no code of a country, and
-// text is as harmless as any other.
+// TestGeo: unknown values and invalid country codes are absent, and text is escaped
+// like any other.
 func TestGeo(t *testing.T) {
 	tests := []struct {
 		name string
@@ -46,7 +46,7 @@ func TestGeo(t *testing.T) {
 	}
 }
 
-// TestGeoRead: it is read back, and compared by its keys.
+// TestGeoRead: geo is read back, and compared key by key.
 func TestGeoRead(t *testing.T) {
 	line := Append(nil, "", sinktest.Full())
 	_, r, err := Parse(line)

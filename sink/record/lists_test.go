@@ -13,15 +13,15 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// withRules is a result that has only rules.
+// withRules returns a result that has only rules.
 func withRules(rs []wire.Rule) *scanner.Result {
 	r := sinktest.Blank()
 	r.HasRules, r.Rules = true, rs
 	return r
 }
 
-// TestAnnounced: a count that disagrees can be 0, and is absent without its
-// list.
+// TestAnnounced: a count that differs from its list can be 0, and is absent without
+// the list.
 func TestAnnounced(t *testing.T) {
 	r := sinktest.Blank()
 	r.PlayersAnnounced, r.RulesAnnounced = 0, 0
@@ -69,8 +69,8 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestRulesModel holds the table against a map, from no rules to more than
-// fit into the part of it that is not on the heap.
+// TestRulesModel compares the table with a map, from no rules to more than fit into
+// the part of the table that is not on the heap.
 func TestRulesModel(t *testing.T) {
 	var e Encoder
 	for n := 0; n < 1200; n += 1 + n/64 {
@@ -117,8 +117,8 @@ func checkPairs(t *testing.T, in []wire.Rule, raw [][2]string, want bool) {
 	}
 }
 
-// TestManyRules has as many as fit into the largest reply. Were the search
-// for names quadratic, this would take minutes.
+// TestManyRules has as many rules as fit into the largest reply. If the search for
+// names were quadratic, it would take minutes.
 func TestManyRules(t *testing.T) {
 	const n = 512 << 10 / 2
 	same := slices.Repeat(sinktest.Rules("", ""), n)
@@ -137,8 +137,8 @@ func TestManyRules(t *testing.T) {
 	}
 }
 
-// TestRulesDistinct: that names are known to be different changes how a record
-// is made, and nothing in it, also where texts are not UTF-8.
+// TestRulesDistinct: RulesDistinct changes how a record is made, but not the record,
+// even if texts are not UTF-8.
 func TestRulesDistinct(t *testing.T) {
 	for _, pairs := range [][]string{
 		{},

@@ -15,8 +15,8 @@ func in(g scanner.Geo) func(netip.Addr) scanner.Geo {
 	return func(netip.Addr) scanner.Geo { return g }
 }
 
-// TestLocate: a record becomes the one that would have been written, had the
-// place been known at once.
+// TestLocate: a record becomes the one that Append would have written if the place had
+// been known at once.
 func TestLocate(t *testing.T) {
 	for _, g := range golden {
 		for _, before := range []scanner.Geo{{}, {Country: "US", City: "}\","}} {
@@ -69,7 +69,7 @@ func TestLocateOthers(t *testing.T) {
 	}
 }
 
-// TestLocateLong: no record becomes longer than a reader takes.
+// TestLocateLong: no record becomes longer than a reader accepts.
 func TestLocateLong(t *testing.T) {
 	line := []byte(`{"schema":1,"ip":"127.0.0.1","tag":"` + strings.Repeat("x", MaxSize-60) + `"}`)
 	short, err := Locate(nil, line, in(scanner.Geo{ASN: 1}))
@@ -93,7 +93,7 @@ func BenchmarkLocate(b *testing.B) {
 	}
 }
 
-// FuzzLocate: a record stays JSON, and says the same but for its place.
+// FuzzLocate: a record stays JSON, and only its place changes.
 func FuzzLocate(f *testing.F) {
 	for _, g := range golden {
 		f.Add(bytes.TrimSpace(Append(nil, g.scan, g.result)))

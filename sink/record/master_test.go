@@ -10,8 +10,8 @@ import (
 	"github.com/a2sscan/a2sscan/sink/internal/sinktest"
 )
 
-// TestMaster: what a master said is an object that is not ours, and the record
-// stays one line of JSON whatever it is.
+// TestMaster: a master's data is an object from a stranger, and the record stays one
+// line of JSON whatever it holds.
 func TestMaster(t *testing.T) {
 	tests := []struct{ name, in, want string }{
 		{"nothing", ``, ``},
@@ -81,7 +81,7 @@ func nested(depth int) string {
 	return strings.Repeat(`{"a":`, depth) + "1" + strings.Repeat("}", depth)
 }
 
-// TestMasterDiffers: what a master said is compared by what it says.
+// TestMasterDiffers: masters' data are compared by their values, not their bytes.
 func TestMasterDiffers(t *testing.T) {
 	one := []byte(`{"schema":1,"master":{"a":1,"b":[2]}}`)
 	for other, want := range map[string]int{
@@ -96,7 +96,7 @@ func TestMasterDiffers(t *testing.T) {
 	}
 }
 
-// TestMasterAllocs: what a master said costs no memory but that of the record.
+// TestMasterAllocs: a master's data needs no memory other than the record's.
 func TestMasterAllocs(t *testing.T) {
 	r := sinktest.Full()
 	var e Encoder
@@ -106,8 +106,8 @@ func TestMasterAllocs(t *testing.T) {
 	}
 }
 
-// FuzzMaster: the rewritten object is JSON with the same value, and a dropped one
-// is not JSON, or more than readers accept.
+// FuzzMaster: a rewritten object is JSON with the same value. A dropped one is not
+// JSON, or exceeds what readers accept.
 func FuzzMaster(f *testing.F) {
 	for _, s := range []string{`{}`, `{"a":[1,-2.5e3,"\ud83d\ude00",true,null]}`, "{\"\xff\":\"\x7f\"}", `{"a":1e999}`, ` {} `} {
 		f.Add(s)
@@ -126,7 +126,7 @@ func FuzzMaster(f *testing.F) {
 		if err != nil || json.Unmarshal(got, &out) != nil || bytes.ContainsAny(got, "\n\x7f") {
 			t.Fatalf("%q became %q: %v", s, got, err)
 		}
-		// Package json makes one U+FFFD of each byte that is no character.
+		// Package json replaces each byte that is not part of a character with U+FFFD.
 		if !strings.Contains(string(got), "\ufffd") && !reflect.DeepEqual(in, out) {
 			t.Fatalf("%q became %q", s, got)
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// named returns a Result with players of these names.
+// named returns a Result with players who have these names.
 func named(names ...string) *scanner.Result {
 	r := &scanner.Result{HasPlayers: true, PlayersAnnounced: -1, RulesAnnounced: -1}
 	r.Hashes[wire.QuestionPlayers] = 0x0123456789abcdef
@@ -21,7 +21,7 @@ func named(names ...string) *scanner.Result {
 	return r
 }
 
-// hashed returns the record of r under a key, and the hashes that are in it.
+// hashed returns the record of r under a key, and the hashes in that record.
 func hashed(t *testing.T, key byte, r *scanner.Result) (line []byte, list string, names []string) {
 	t.Helper()
 	enc := Encoder{Names: NewNameHasher(&NameKey{key})}
@@ -94,7 +94,7 @@ func TestNameHashesAllocateNothing(t *testing.T) {
 	}
 }
 
-// TestAppendHash compares the digits with package fmt's, each of them at each place.
+// TestAppendHash compares the digits with those of package fmt.
 func TestAppendHash(t *testing.T) {
 	for _, h := range []uint64{0, 1, 9, 10, 0x0123456789abcdef, 0xfedcba9876543210, 0x9a9a9a9a9a9a9a9a, 1 << 63, 1<<64 - 1} {
 		if got, want := string(appendHash(nil, h)), fmt.Sprintf("%016x", h); got != want {

@@ -8,7 +8,7 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// TestParse: what datagrams can't tell is read as it was written.
+// TestParse: what datagrams do not hold is read as it was written.
 func TestParse(t *testing.T) {
 	for _, g := range golden {
 		line := Append(nil, g.scan, g.result)
@@ -87,7 +87,7 @@ func TestDifferences(t *testing.T) {
 	}
 }
 
-// FuzzParse: any line is read or refused, and a record that is read again says
+// FuzzParse: Parse reads or refuses any line, and a record that is written again says
 // the same.
 func FuzzParse(f *testing.F) {
 	for _, g := range golden {
@@ -107,7 +107,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// TestSchemaUnknown: a record of another schema is refused by name.
+// TestSchemaUnknown: the error for a record of another schema names that schema.
 func TestSchemaUnknown(t *testing.T) {
 	tests := []struct{ line, want string }{
 		{`{"schema":1,"ip":"192.0.2.1"}`, ""},

@@ -9,27 +9,26 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// The replies of this file are written byte by byte from what is known of
-// servers in the wild; the number of that fact stands in a row's name.
+// The replies in this file are written byte by byte from known facts about servers in
+// the wild. The name of a row has the number of the fact.
 
 const ff = "\xFF\xFF\xFF\xFF"
 
-// quirkInfo is an INFO reply with a name and a map of its own, and what follows
-// the version.
+// quirkInfo returns an INFO reply with the name, the map, and what follows the version.
 func quirkInfo(name, m, extra string) string {
 	return ff + "I\x11" + name + "\x00" + m + "\x00dir\x00game\x00\x00\x00\x01\x08\x00dl\x00\x011.0\x00" + extra
 }
 
-// with is an INFO reply in which old stands for something else.
+// with returns an INFO reply in which other replaces old.
 func with(old, other string) string { return strings.Replace(quirkInfo("n", "m", ""), old, other, 1) }
 
 func quirkPlayers(n byte, records string) string { return ff + "D" + string([]byte{n}) + records }
 func quirkRules(n byte, pairs string) string     { return ff + "E" + string([]byte{n}) + "\x00" + pairs }
 
-// longTags is what an INFO of 127 bytes of keywords ends with.
+// longTags are keywords of 127 bytes, the last of which is cut off.
 var longTags = strings.Repeat("tag,", 31) + "<tn"
 
-// TestQuirks reads replies and holds what must stand in their record.
+// TestQuirks reads replies and checks what their records contain.
 func TestQuirks(t *testing.T) {
 	tests := []struct {
 		name  string
@@ -114,7 +113,7 @@ func TestQuirks(t *testing.T) {
 	}
 }
 
-// Pages of binary rules survive JSON byte for byte, whatever the bytes.
+// TestQuirkPages: pages of binary rules survive JSON byte for byte, whatever they hold.
 func TestQuirkPages(t *testing.T) {
 	t.Run("EC-101 every byte but NUL", func(t *testing.T) {
 		var pairs, want string

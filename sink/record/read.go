@@ -15,8 +15,8 @@ import (
 )
 
 // Read returns the Result of a record, and the name of its scan. If Append wrote the
-// record and dropped nothing to shorten it, Append makes the same record of that Result
-// again, byte for byte.
+// record and dropped nothing to shorten it, Append makes the same record again from that
+// Result, byte for byte.
 //
 // A record does not hold everything. Read chooses lower case for letters, 1 for
 // true (2 if the notes have info.odd_boolean), NaN for a duration that is not a

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestReadAgain: the Result of a record has the same record again.
+// TestReadAgain: the Result of a record gives the same record again.
 func TestReadAgain(t *testing.T) {
 	for _, g := range golden {
 		line := Append(nil, g.scan, g.result)
@@ -20,8 +20,8 @@ func TestReadAgain(t *testing.T) {
 	}
 }
 
-// TestReadChosen: what a record does not tell is chosen so that it says the
-// same again.
+// TestReadChosen: Read chooses what a record does not say, and the Result gives the
+// same record again.
 func TestReadChosen(t *testing.T) {
 	for _, line := range []string{
 		`{"schema":1,"notes":["info.odd_boolean"],"info":{"password":true,"vac":false}}`,
@@ -59,8 +59,7 @@ func TestReadBad(t *testing.T) {
 	}
 }
 
-// FuzzRead: any line is read or refused, and the record of its Result is read
-// again.
+// FuzzRead: Read reads or refuses any line, and can read the record of its own Result.
 func FuzzRead(f *testing.F) {
 	for _, g := range golden {
 		f.Add(Append(nil, g.scan, g.result))

@@ -63,8 +63,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestEncoderAgain holds an Encoder that was used for other records against
-// new ones, whatever the order, and both against what dst held.
+// TestEncoderAgain: an Encoder that was used for another record makes the same record
+// as a new one, and keeps what dst held.
 func TestEncoderAgain(t *testing.T) {
 	var e Encoder
 	for _, first := range golden {
@@ -79,7 +79,7 @@ func TestEncoderAgain(t *testing.T) {
 	}
 }
 
-// TestFields takes one field of INFO away at a time, and leaves one at a time.
+// TestFields removes one field of INFO at a time, and then keeps only one at a time.
 func TestFields(t *testing.T) {
 	keys := map[wire.Fields]string{
 		wire.HasProtocol: "protocol", wire.HasName: "name", wire.HasMap: "map",
@@ -144,8 +144,8 @@ func or(a, b string) string {
 	return b
 }
 
-// TestAddresses: a name for what maps into IPv4, and nothing of a zone, which
-// could be any text.
+// TestAddresses: an IPv4-mapped address becomes IPv4, and a zone, which could be any
+// text, is removed.
 func TestAddresses(t *testing.T) {
 	for in, want := range map[string]string{
 		"203.0.113.7":            `"ip":"203.0.113.7","port":0,"addr":"203.0.113.7:0"`,
@@ -161,7 +161,7 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// TestTraffic: which of the counts a record has.
+// TestTraffic checks which counts a record has.
 func TestTraffic(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	tests := []struct {
@@ -185,8 +185,8 @@ func TestTraffic(t *testing.T) {
 	}
 }
 
-// TestTooLong: what is left out of a record of a server that sends as much as
-// it can, and what is said about it.
+// TestTooLong checks which parts of a record are dropped if a server sends as much as
+// it can, and which notes say so.
 func TestTooLong(t *testing.T) {
 	const reply = 512 << 10
 	noise := func(n int) []byte { return bytes.Repeat([]byte("\x00"), n) }
@@ -266,7 +266,7 @@ func TestTooLong(t *testing.T) {
 	}
 }
 
-// TestLongScan: a name of the scan that is too long is its owner's affair.
+// TestLongScan: Append does not shorten the name of a scan, even if it is too long.
 func TestLongScan(t *testing.T) {
 	scan := strings.Repeat("x", MaxSize)
 	r := sinktest.Full()
@@ -286,8 +286,8 @@ func notesOf(t *testing.T, record []byte) []string {
 	return v.Notes
 }
 
-// TestLongest tries lengths around the limit: a record of exactly that many
-// bytes is whole, one byte more is not.
+// TestLongest tries lengths around the limit: a record of exactly MaxSize bytes is
+// complete, one that would be a byte longer is not.
 func TestLongest(t *testing.T) {
 	r := sinktest.Blank()
 	r.Message = []byte{'x'}

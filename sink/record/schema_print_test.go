@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestJSONSchema: the schema is one, and refuses what is no record.
+// TestJSONSchema: the schema is a valid JSON Schema, and refuses what is not a record.
 func TestJSONSchema(t *testing.T) {
 	if _, err := validator(); err != nil {
 		t.Fatal(err)
@@ -47,8 +47,8 @@ func TestJSONSchema(t *testing.T) {
 	}
 }
 
-// TestTableIsWhole: every key is explained, here and in the package's own
-// words, has a type in each language, and is in a golden record.
+// TestTableIsWhole: every key is explained, in the table and in the package
+// documentation, has a type in each language, and is in a golden record.
 func TestTableIsWhole(t *testing.T) {
 	doc, err := os.ReadFile("doc.go")
 	if err != nil {
@@ -85,8 +85,8 @@ func eachField(fields []field, do func(f *field)) {
 	}
 }
 
-// TestOrder: what a record says, it says in the order of the table, and
-// nothing else: a key that Append writes must be in the table.
+// TestOrder: Append writes the keys in the order of the table, and no key that is not
+// in the table.
 func TestOrder(t *testing.T) {
 	var names []string
 	for _, f := range schemaKeys {

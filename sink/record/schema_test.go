@@ -17,7 +17,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// A kind is what a value must be, as it is written.
+// A kind reads a value and checks how it is written.
 type kind func(d *walker) error
 
 type key struct {
@@ -25,7 +25,7 @@ type key struct {
 	is   kind
 }
 
-// keysOf are the keys of an object as the table has them, in its order.
+// keysOf returns the keys of an object, in the order of the table.
 func keysOf(fields []field) (keys []key) {
 	for _, f := range fields {
 		keys = append(keys, key{f.name, f.kind()})
@@ -33,7 +33,7 @@ func keysOf(fields []field) (keys []key) {
 	return keys
 }
 
-// kind is what a field's values must be.
+// kind returns the kind of a field's values.
 func (f *field) kind() kind {
 	is := kinds[f.is]
 	switch {
@@ -70,7 +70,7 @@ var (
 	})
 )
 
-// kinds are those of the simple types.
+// kinds are the kinds of the simple types.
 var kinds = [numTypes]kind{
 	typeText:    anyText,
 	typeWord:    anyText,
@@ -93,7 +93,7 @@ var kinds = [numTypes]kind{
 
 var recordKind = objectOf(keysOf(schemaKeys))
 
-// validator is the JSON Schema that users are given.
+// validator returns the JSON Schema that JSONSchema prints.
 var validator = sync.OnceValues(func() (*jsonschema.Schema, error) {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(JSONSchema()))
 	if err != nil {
@@ -108,7 +108,7 @@ var validator = sync.OnceValues(func() (*jsonschema.Schema, error) {
 	return c.Compile("record.json")
 })
 
-// validate holds a record against the JSON Schema.
+// validate checks a record against the JSON Schema.
 func validate(line []byte) error {
 	schema, err := validator()
 	if err != nil {
@@ -121,8 +121,8 @@ func validate(line []byte) error {
 	return schema.Validate(v)
 }
 
-// checkRecord reports what is wrong with a record: its form, its keys, their
-// order and types, and what isn't allowed in any.
+// checkRecord checks a record: its form, its keys, their order and types, and that it
+// has no dangerous characters.
 func checkRecord(t *testing.T, line []byte) {
 	t.Helper()
 	body, ok := bytes.CutSuffix(line, []byte("\n"))
@@ -148,7 +148,7 @@ func checkRecord(t *testing.T, line []byte) {
 	}
 }
 
-// walker goes through a record in the order in which it is written.
+// walker reads a record in the order in which it is written.
 type walker struct{ *json.Decoder }
 
 // value returns the next value as it is written.
@@ -157,7 +157,7 @@ func (w *walker) value() (v json.RawMessage, err error) {
 	return v, err
 }
 
-// matching returns the kind of values that are written so.
+// matching returns the kind of values that match expr.
 func matching(expr string) kind {
 	re := regexp.MustCompile(`^(` + expr + `)$`)
 	return func(w *walker) error {
@@ -169,8 +169,8 @@ func matching(expr string) kind {
 	}
 }
 
-// quoted returns the kind of strings that are written like that. They may be
-// too long for a regular expression.
+// quoted returns the kind of strings that good accepts. Strings may be too long for a
+// regular expression.
 func quoted(good func(string) bool) kind {
 	return func(w *walker) error {
 		v, err := w.value()
@@ -181,7 +181,7 @@ func quoted(good func(string) bool) kind {
 	}
 }
 
-// inside goes through an object or list, calling member for each of its parts.
+// inside reads an object or list, and calls member for each of its parts.
 func (w *walker) inside(open json.Delim, member func() error) error {
 	if t, err := w.Token(); err != nil || t != open {
 		return fmt.Errorf("%v instead of %v: %w", t, open, err)
@@ -228,7 +228,7 @@ func list(is kind) kind {
 	}
 }
 
-// pairs is the kind of objects with any keys, each of them once.
+// pairs is the kind of objects that may have any keys, each only once.
 func pairs(w *walker) error {
 	seen := map[string]bool{}
 	return w.inside('{', func() error {
@@ -245,7 +245,7 @@ func pairs(w *walker) error {
 	})
 }
 
-// TestSchema sees that checkRecord finds what it is there to find.
+// TestSchema checks that checkRecord finds faults.
 func TestSchema(t *testing.T) {
 	for _, bad := range []string{
 		`{"schema":1,"unknown":1}`,

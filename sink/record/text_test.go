@@ -69,7 +69,7 @@ func TestAppendString(t *testing.T) {
 	}
 }
 
-// TestAppendStringBytes tries each byte alone, at an end and between others.
+// TestAppendStringBytes tries each byte alone, at either end, and between others.
 func TestAppendStringBytes(t *testing.T) {
 	for c := range 256 {
 		for _, s := range []string{"%", "ab%", "%ab", "ab%cd", "\xd0%", "%\x90", "%%"} {
@@ -78,8 +78,8 @@ func TestAppendStringBytes(t *testing.T) {
 	}
 }
 
-// TestAppendStringPairs tries everything that can follow a first byte, cut or
-// not: where table 3-7 has its borders.
+// TestAppendStringPairs tries everything that can follow a first byte, cut off or not:
+// the limits of table 3-7.
 func TestAppendStringPairs(t *testing.T) {
 	for a := 0xC0; a < 0x100; a++ {
 		for b := 0x70; b < 0xD0; b++ {
@@ -90,8 +90,8 @@ func TestAppendStringPairs(t *testing.T) {
 	}
 }
 
-// TestAppendStringLengths puts each byte at each place of texts of each length:
-// what looks at several bytes at once sees them all, and copies the rest.
+// TestAppendStringLengths puts each byte at each place of texts of each length: code
+// that looks at several bytes at once must see all of them, and copy the rest.
 func TestAppendStringLengths(t *testing.T) {
 	for n := range 35 {
 		for at := range n {
@@ -118,7 +118,7 @@ func FuzzAppendString(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s []byte) { checkString(t, s) })
 }
 
-// checkString holds appendString against encoding/json and the reference.
+// checkString compares appendString with encoding/json and with slowly.
 func checkString(t *testing.T, s []byte) {
 	t.Helper()
 	got, valid := appendString(nil, s)
@@ -147,7 +147,7 @@ func checkString(t *testing.T, s []byte) {
 	checkHex(t, s)
 }
 
-// slowly is appendString a character at a time.
+// slowly does what appendString does, one character at a time.
 func slowly(s []byte) (dst []byte, valid bool) {
 	dst, valid = []byte{'"'}, true
 	for len(s) > 0 {
@@ -174,15 +174,15 @@ func checkHex(t *testing.T, s []byte) {
 	}
 }
 
-// dangerous lists what must not stand in a record as it is.
+// dangerous reports whether a character must not be in a record unescaped.
 func dangerous(r rune) bool {
 	return r < ' ' || r >= 0x7F && r <= 0x9F ||
 		strings.ContainsRune("\u2028\u2029\u061c\u200e\u200f"+
 			"\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069", r)
 }
 
-// replaced is the maximal subpart rule in other words: what isn't a character
-// is replaced up to where no more bytes could have made it one.
+// replaced applies the maximal subpart rule in another way: it replaces bytes that are
+// not a character up to the point where no more bytes could have completed one.
 func replaced(s []byte) string {
 	var b strings.Builder
 	for len(s) > 0 {

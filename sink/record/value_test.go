@@ -72,20 +72,20 @@ func TestAppendFloat(t *testing.T) {
 	}
 	for i := range uint32(100_000) {
 		checkFloat(t, rand.Uint32())                      // any
-		checkFloat(t, oneBits-5<<23+rand.Uint32N(29<<23)) // about ordinary
+		checkFloat(t, oneBits-5<<23+rand.Uint32N(29<<23)) // near the limits of ordinary
 		checkFloat(t, math.Float32bits(float32(i)/64))    // with few bits
 		checkFloat(t, math.Float32bits(float32(rand.Uint32N(1e7))/100))
 	}
 	for exponent := range uint32(256) {
 		for d := range uint32(5) {
-			checkFloat(t, exponent<<23+d-2) // beside a power of two
+			checkFloat(t, exponent<<23+d-2) // next to a power of two
 		}
 	}
 	checkFloat(t, 0x7FC00000)
 	checkFloat(t, 0x80000000)
 }
 
-// checkFloat holds what a float of those bits became against package strconv.
+// checkFloat compares the decimal of the float with these bits with package strconv's.
 func checkFloat(t *testing.T, bits uint32) {
 	t.Helper()
 	v := math.Float32frombits(bits)

@@ -7,7 +7,7 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// TestCannedTruth checks that canned servers are ordinary ones of the size that the
+// TestCannedTruth checks that canned servers are ordinary ones, of the size that the
 // measurements assume.
 func TestCannedTruth(t *testing.T) {
 	cfg := Config{Alive: 0.3}

@@ -17,5 +17,5 @@
 //	s.tag("v", "1.2").text(game.KeyVersion)
 //	s.tag("w:", "rain").attribute("weather")
 //
-// Each statement says at once what is sent, and what it means.
+// Each statement says both what is sent and what it means.
 package games

@@ -17,7 +17,7 @@ type bohemiaMod struct {
 	hash    uint32
 	id      uint32
 	name    string
-	creator bool // a Creator DLC of Arma 3, and id its application
+	creator bool // a Creator DLC of Arma 3; id is its application
 }
 
 // appendMods appends the list of mods.

@@ -161,7 +161,7 @@ const (
 	anonymousServer  = 4<<52 | 1<<56
 )
 
-// common fills what is alike in all games.
+// common fills in what servers of all games have.
 func (s *Server) common() {
 	t := s.Title
 	s.Info = wire.Info{

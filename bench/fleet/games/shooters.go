@@ -65,7 +65,7 @@ func arma3(s *Server) {
 	s.meaning(mods, names, signatures)
 }
 
-// arma3Place gives the server's coordinates; most have none.
+// arma3Place adds the server's coordinates; half of the servers have none.
 func arma3Place(s *Server) {
 	if s.yes(2) {
 		s.tag("c", "-2147483648--2147483648")

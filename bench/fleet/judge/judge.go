@@ -255,7 +255,7 @@ func differing(a, b fields) (keys []string) {
 // shown is the maximum length of a value in an example.
 const shown = 70
 
-// show names the keys that differ and shows the values of the first.
+// show names the keys that differ, and shows the values of the first two.
 func show(keys []string, got, want fields) string {
 	text := fmt.Sprintf("%d keys differ:", len(keys))
 	for i, k := range keys {

@@ -244,7 +244,8 @@ func TestCompareBoth(t *testing.T) {
 	}
 }
 
-// TestCompareRefuses checks that data which are not a census are an error.
+// TestCompareRefuses checks that Compare returns an error for a line that is not a
+// record.
 func TestCompareRefuses(t *testing.T) {
 	for _, line := range []string{
 		``, `x`, `[]`, `{"ip":"127.0.0.1"`, `{"schema":1}`, `{"ip":"::1","port":5,"status":"ok"}`,
@@ -270,7 +271,7 @@ func FuzzMembers(f *testing.F) {
 		got, ok := members(nil, line)
 		var want fields
 		if !ok || json.Unmarshal(line, &want) != nil {
-			return // what is no JSON is never equal to a record that is
+			return // a line that is not JSON never equals a valid record
 		}
 		for _, m := range got {
 			var key string

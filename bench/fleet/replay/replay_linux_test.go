@@ -93,10 +93,9 @@ func rate() float64 {
 	return 2000
 }
 
-// TestReplay scans a fleet of all kinds of servers, honest and hostile, and then
-// replays the recording and scans that, with the recorded datagrams and without.
-// Each replay must give the same records, and with the datagrams a second replay
-// must, too.
+// TestReplay scans a fleet of all kinds of servers, honest and hostile, and then scans
+// replays of the recording, with the recorded datagrams and without. Each replay must
+// give the same records; with the datagrams, so must a replay of the replay.
 func TestReplay(t *testing.T) {
 	t.Parallel()
 	bits := "/24"
@@ -196,8 +195,8 @@ func timed(d record.Difference, allowed [wire.NumQuestions]fleet.ErrorSet) bool 
 	return false
 }
 
-// TestReplayCaptures replays what real servers sent. The records must be those that
-// the captures themselves give.
+// TestReplayCaptures replays what real servers sent. A scan must give the same records
+// as decoding the captures.
 func TestReplayCaptures(t *testing.T) {
 	t.Parallel()
 	files := captures.Files(t)
@@ -242,7 +241,7 @@ func sameAnswers(t *testing.T, name string, asked scanner.Questions, want, got [
 	}
 	for _, d := range ds {
 		switch {
-		case judge.LeftAside(d.Key), d.Key == "unchallenged": // no capture tells
+		case judge.LeftAside(d.Key), d.Key == "unchallenged": // a capture does not show it
 		case d.Key == "errors" && asked == 0: // a challenge and nothing else
 		default:
 			t.Errorf("%s: %s was %.80s, is %.80s", name, d.Key, d.One, d.Other)

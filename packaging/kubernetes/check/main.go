@@ -1,8 +1,8 @@
-// Command check builds the kustomizations in folders and decodes what comes out
-// strictly with the types of the Kubernetes API: an unknown field, or a value of the
-// wrong type, is an error. It also checks what the types can't: that every reference
-// has its object, that there are as many shards as completions, and that the
-// namespace's Pod Security Standard admits the pods.
+// Command check builds the kustomizations in folders and decodes the results strictly
+// with the types of the Kubernetes API: an unknown field, or a value of the wrong type,
+// is an error. It also checks what the types can't: that every reference has its
+// object, that there are as many shards as completions, and that the namespace's Pod
+// Security Standard admits the pods.
 package main
 
 import (

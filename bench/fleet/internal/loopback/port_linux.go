@@ -19,7 +19,7 @@ import (
 // The sizes of a port's batches.
 const (
 	batch       = 64      // datagrams per system call
-	requestSize = 64      // longer than any request: a datagram cut to it is not one
+	requestSize = 64      // longer than any request; longer datagrams are cut
 	controlSize = 128     // room for PKTINFO, the count of drops and the time stamp
 	flushBytes  = 1 << 20 // answers are sent once they exceed this many bytes
 )

@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/rivo/uniseg"
-
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
@@ -147,35 +145,19 @@ func (t *Table) colored(color, s string) string {
 // fit fills s with spaces up to width. If cut is set it also shortens it to width.
 func fit(s string, width int, cut bool) string {
 	if cut {
-		s = shorten(s, width)
-	} else {
-		s = console.Plain(s, noLimit)
+		return console.Pad(console.Shorten(s, width), width)
 	}
-	return s + spaces(width-uniseg.StringWidth(s))
+	return console.Pad(console.Plain(s, noLimit), width)
 }
 
-func fitRight(s string, width int) string { return spaces(width-uniseg.StringWidth(s)) + s }
-
-func spaces(n int) string { return strings.Repeat(" ", max(n, 0)) }
-
-// shorten makes s safe to show, in at most width columns of a screen. If it is cut
-// it ends with "…". Wide characters take two columns.
+// shorten makes s safe to show, in at most width columns of a screen.
 func shorten(s string, width int) string {
-	s = console.Plain(s, 4*width)
-	if width >= noLimit || uniseg.StringWidth(s) <= width {
-		return s
+	if width >= noLimit {
+		return console.Plain(s, noLimit)
 	}
-	var b strings.Builder
-	left, state := width-1, -1
-	for len(s) > 0 {
-		var cluster string
-		var wide int
-		cluster, s, wide, state = uniseg.FirstGraphemeClusterInString(s, state)
-		if wide > left {
-			break
-		}
-		b.WriteString(cluster)
-		left -= wide
-	}
-	return b.String() + "…"
+	return console.Shorten(s, width)
+}
+
+func fitRight(s string, width int) string {
+	return strings.Repeat(" ", max(width-console.Columns(s), 0)) + s
 }

@@ -30,12 +30,16 @@ func (p *page) write(out io.Writer, c *whole.Comparison, o *Options) {
 		width = max(width, len(kindText(k)))
 	}
 	for _, k := range whole.Kinds {
-		if n := c.Changes[k]; n > 0 {
-			fmt.Fprintf(out, "  %-*s %12s%s\n", width, kindText(k), console.Grouped(n), remark(k, c))
+		if c.Changes[k] > 0 {
+			n, note := number(k, c, o)
+			fmt.Fprintf(out, "  %-*s %12s%s\n", width, kindText(k), console.Grouped(n), note)
 		}
 	}
 	fmt.Fprintf(out, "  %-*s %12s\n\n", width, "unchanged", console.Grouped(c.Same))
-	fmt.Fprintln(out, bothNights(c))
+	fmt.Fprintln(out, strings.Join(console.Wrap(bothNights(c), p.width, 0), "\n"))
+	if o.Stat {
+		fmt.Fprintln(out)
+	}
 	for _, id := range mostChanged(c) {
 		p.game(out, id, c.ByGame[id], o.Stat)
 	}
@@ -73,15 +77,21 @@ func nightLine(n *whole.Night) string {
 // kindText returns a kind as the page shows it.
 func kindText(k whole.Kind) string { return strings.ReplaceAll(string(k), "_", " ") }
 
-// remark returns a remark for the number of a kind, or "".
-func remark(k whole.Kind, c *whole.Comparison) string {
+// number returns how many changes of a kind the page counts, and a remark or "".
+// Volatile changes are apart, unless they are listed or there are no others.
+func number(k whole.Kind, c *whole.Comparison, o *Options) (n uint64, remark string) {
+	n, volatile := c.Stable(k), c.Volatile[k]
 	switch {
+	case o.Volatile || slices.Contains(o.Kinds, string(k)):
+		return n + volatile, ""
+	case n == 0:
+		return volatile, "  --volatile lists them"
+	case volatile > 0:
+		return n, fmt.Sprintf("  and %s more that --volatile lists", console.Grouped(volatile))
 	case k == whole.KindGone && c.LikelyLost != nil && *c.LikelyLost >= 0.5:
-		return fmt.Sprintf("  about %.0f of them by loss of datagrams", *c.LikelyLost)
-	case k == whole.KindPlayers, k == whole.KindMap && c.MoreMaps > 0:
-		return "  --volatile lists them"
+		return n, fmt.Sprintf("  about %.0f of them by loss of datagrams", *c.LikelyLost)
 	}
-	return ""
+	return n, ""
 }
 
 // mostChanged returns the games with the most changes. Changes of players and maps
@@ -115,7 +125,10 @@ func (p *page) game(out io.Writer, id string, kinds map[whole.Kind]uint64, stat 
 	if id == "" {
 		name = "other games"
 	}
-	fmt.Fprintf(out, "\n%s\n", strings.Join(console.Wrap(name+": "+strings.Join(parts, ", "), p.width, 2), "\n"))
+	if !stat {
+		fmt.Fprintln(out)
+	}
+	fmt.Fprintln(out, strings.Join(console.Wrap(name+": "+strings.Join(parts, ", "), p.width, 2), "\n"))
 	if stat {
 		return
 	}
@@ -124,10 +137,11 @@ func (p *page) game(out io.Writer, id string, kinds map[whole.Kind]uint64, stat 
 	}
 }
 
-// line formats one change for the page. A third of what a wide screen has beyond 100
-// columns is for the name.
+// line formats one change for the page. On a wide screen most of the additional room is
+// for the name.
 func (p *page) line(c *whole.Change) string {
-	name := console.Quoted(c.Name, 30+max(p.width-100, 0)/3)
+	room := min(max((p.width-48)*5/8, 20), 66)
+	name := console.Pad(console.Shorten(console.Quoted(c.Name, room-2), room), room)
 	s := fmt.Sprintf("%-9s %-21s %s", kindText(c.Kind), c.Addr, name)
 	if c.LikelyLoss {
 		s += " (likely loss)"
@@ -135,10 +149,7 @@ func (p *page) line(c *whole.Change) string {
 	if what := Detail(c); what != "" {
 		s += "  " + what
 	}
-	if r := []rune(s); len(r) > p.width-2 {
-		s = string(r[:p.width-3]) + "…"
-	}
-	return s
+	return console.Shorten(strings.TrimRight(s, " "), p.width-2)
 }
 
 // Detail says what changed, from one night to the other; "" if the kind says it all.

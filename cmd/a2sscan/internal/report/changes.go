@@ -77,10 +77,10 @@ func newChanges(in *Input, names map[string]string) *changes {
 		console.Plural(c.Old.All.Servers, "server"), number(c.New.All.Servers), number(c.Same))}
 	var most uint64
 	for _, k := range kinds {
-		most = max(most, c.Changes[k.kind])
+		most = max(most, c.Stable(k.kind))
 	}
 	for _, k := range kinds {
-		if n := c.Changes[k.kind]; n > 0 {
+		if n := c.Stable(k.kind); n > 0 {
 			v.Kinds = append(v.Kinds, changeRow{k.name, k.text, number(n), width(n, most)})
 		}
 	}
