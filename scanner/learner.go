@@ -197,7 +197,6 @@ type Timeouts struct {
 	Least   time.Duration // of all that were learned, /8 networks with one of their own included
 	Most    time.Duration // likewise
 	Blocks  int           // /8 networks that have one of their own now
-	Last    time.Duration // how long after its last request a target is waited for at the end; 0: as long as without learning
 
 	Listening int    // given up early, and still listened for
 	Reopened  uint64 // of these: answered late, and so were queried further
@@ -209,10 +208,7 @@ func (x *Timeouts) note(l *learner) {
 	if !x.Learned {
 		x.Learned, x.Least, x.Most = true, l.wait, l.wait
 	}
-	x.Now, x.Blocks, x.Last = l.wait, 0, 0
-	if w := l.last(); w.silent > 0 && w.heard > 0 {
-		x.Last = max(w.silent, w.heard)
-	}
+	x.Now, x.Blocks = l.wait, 0
 	x.Least, x.Most = min(x.Least, l.wait), max(x.Most, l.wait)
 	for _, d := range l.waits {
 		if d != 0 {

@@ -138,10 +138,10 @@ func TestSeriesEvery(t *testing.T) {
 // TestSeriesResume checks that resuming removes everything written after a mark,
 // whatever the names of the files are, and leaves the parts before the mark unchanged.
 func TestSeriesResume(t *testing.T) {
-	const n = 1200
+	const n = 600
 	for _, name := range names {
 		for _, hold := range []bool{false, true} {
-			for at := 0; at <= n; at += 400 {
+			for at := 0; at <= n; at += 200 {
 				t.Run(fmt.Sprint(name, hold, at), func(t *testing.T) { resumeSeries(t, name, hold, at, n) })
 			}
 		}
@@ -150,7 +150,7 @@ func TestSeriesResume(t *testing.T) {
 
 func resumeSeries(t *testing.T, name string, hold bool, at, n int) {
 	path := filepath.Join(t.TempDir(), name)
-	r := Rotation{Size: 100_000, Hold: hold}
+	r := Rotation{Size: 50_000, Hold: hold}
 	s := createSeries(t, path, Options{}, r)
 	writeSeries(t, s, 0, at)
 	m, err := s.Mark()
@@ -169,7 +169,7 @@ func resumeSeries(t *testing.T, name string, hold bool, at, n int) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if at%800 == 0 { // it was almost complete
+	if at%400 == 0 { // it was almost complete
 		if err := s.Commit(); err != nil {
 			t.Fatal(err)
 		}

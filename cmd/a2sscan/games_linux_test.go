@@ -1,16 +1,13 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"net/netip"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/a2sscan/a2sscan/bench/fleet"
 	fleetjudge "github.com/a2sscan/a2sscan/bench/fleet/judge"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink"
 )
@@ -28,13 +25,7 @@ func TestFleetOfGames(t *testing.T) {
 		Network: netip.MustParsePrefix(network), Seed: 2, Kinds: []fleet.Kind{fleet.Games}, Fakes: 0.6,
 	})
 	census := filepath.Join(t.TempDir(), "census.ndjson.zst")
-	var stdout, stderr bytes.Buffer
-	code := run([]string{
-		"scan", network, "-p", port, "--allow-reserved", "-r", "5k", "-o", census, "-q",
-	}, strings.NewReader(""), &stdout, &stderr)
-	if code != console.ExitOK {
-		t.Fatalf("scan: %d %s", code, stderr.String())
-	}
+	ran(t, "scan", network, "-p", port, "--allow-reserved", "-r", "5k", "-o", census, "-q")
 	r, err := sink.Open(census)
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -42,12 +43,21 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0))); err != nil {
 		panic(err)
 	}
-	testscript.Main(m, map[string]func(){
+	testscript.Main(tests{m}, map[string]func(){
 		"a2sscan": main,
 		"panics":  panics,
 		"dies":    dies,
 		"pauses":  pauses,
 	})
+}
+
+// tests are those of this package. They hold so many small objects that marking them
+// would take a third of their processor time.
+type tests struct{ *testing.M }
+
+func (m tests) Run() int {
+	debug.SetGCPercent(400)
+	return m.M.Run()
 }
 
 // panics is a program that prepares as a2sscan does, and then panics.

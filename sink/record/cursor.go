@@ -118,6 +118,81 @@ func (c *Cursor) Next() bool {
 	return true
 }
 
+// NextIs goes to the next member if its key is name, which is given as it is written,
+// with quotes and colon. Otherwise it reports false and stays, and Next finds the member.
+func (c *Cursor) NextIs(name string) bool {
+	at := c.at
+	if c.value || c.depth == 0 {
+		return false
+	}
+	if !c.first {
+		if c.peek() != ',' {
+			return false
+		}
+		at++
+	}
+	value := at + len(name)
+	if value >= len(c.line) || string(c.line[at:value]) != name || c.kinds[c.depth-1] != '}' || c.line[value] <= ' ' {
+		return false
+	}
+	c.at, c.key = value, c.line[at+1:value-len(`":`)]
+	c.first, c.value = false, true
+	return true
+}
+
+// Between stands between the key and the value of a pair.
+const Between = `":"`
+
+// NextPair passes over the next member if it is a pair of strings without escapes. It
+// returns the pair as it is written, from the first letter of the key to the last one of
+// the value, and the length of the key. Otherwise it returns nil and stays, and Next
+// finds the member.
+func (c *Cursor) NextPair() (pair []byte, key int) {
+	from := c.at + 1
+	if c.value || c.depth == 0 || c.kinds[c.depth-1] != '}' {
+		return nil, 0
+	}
+	if !c.first {
+		if c.peek() != ',' {
+			return nil, 0
+		}
+		from++
+	}
+	if from >= len(c.line) || c.line[from-1] != '"' {
+		return nil, 0
+	}
+	colon := plainEnd(c.line, from)
+	if colon < 0 || !bytes.HasPrefix(c.line[colon:], []byte(Between)) {
+		return nil, 0
+	}
+	end := plainEnd(c.line, colon+len(Between))
+	if end < 0 {
+		return nil, 0
+	}
+	c.at, c.first = end+1, false
+	return c.line[from:end], colon - from
+}
+
+// plainEnd returns the index of the quote that ends a string; i is behind the quote that
+// begins it. It is -1 if the string has a backslash or no end.
+func plainEnd(b []byte, i int) int {
+	for ; i+8 <= len(b); i += 8 {
+		x := binary.LittleEndian.Uint64(b[i:])
+		if m := zeros(x^eachQuote) | zeros(x^eachBackslash); m != 0 {
+			if i += bits.TrailingZeros64(m) / 8; b[i] == '"' {
+				return i
+			}
+			return -1
+		}
+	}
+	for ; i < len(b) && b[i] != '\\'; i++ {
+		if b[i] == '"' {
+			return i
+		}
+	}
+	return -1
+}
+
 // leave moves past the innermost object or list. It always returns false, for Next.
 func (c *Cursor) leave() bool {
 	c.at++
@@ -256,11 +331,15 @@ func (c *Cursor) Raw() []byte {
 	if !c.value {
 		return nil
 	}
-	if c.peek() == '"' { // the most frequent value
+	switch first := c.peek(); { // the most frequent values
+	case first == '"':
 		if end := stringEnd(c.line, start+1); end >= 0 {
 			c.at, c.value = end, false
 			return c.line[start:end]
 		}
+	case first == '-' || '0' <= first && first <= '9':
+		c.at, c.value = wordEnd(c.line, start+1), false
+		return c.line[start:c.at]
 	}
 	if c.skip(); c.bad {
 		return nil
@@ -300,6 +379,21 @@ func (c *Cursor) Quoted() []byte {
 		return raw[1 : len(raw)-1]
 	}
 	return nil
+}
+
+// Plain returns a string without its quotes if it has no escapes. Otherwise it returns
+// nil, and the value can still be read.
+func (c *Cursor) Plain() []byte {
+	if !c.value || c.peek() != '"' {
+		return nil
+	}
+	start := c.at + 1
+	end := plainEnd(c.line, start)
+	if end < 0 {
+		return nil
+	}
+	c.at, c.value = end+1, false
+	return c.line[start:end]
 }
 
 // AppendText appends the text of a string to dst.
@@ -372,11 +466,12 @@ func hexRune(s []byte) rune {
 
 // Bytes repeated eight times.
 const (
-	eachByte   = 0x0101010101010101
-	eachQuote  = eachByte * '"'
-	eachOpen   = eachByte * '{'
-	eachClose  = eachByte * '}'
-	eachLetter = eachByte * ' ' // turns a square bracket into a curly one
+	eachByte      = 0x0101010101010101
+	eachQuote     = eachByte * '"'
+	eachBackslash = eachByte * '\\'
+	eachOpen      = eachByte * '{'
+	eachClose     = eachByte * '}'
+	eachLetter    = eachByte * ' ' // turns a square bracket into a curly one
 )
 
 // zeros has the top bit of the lowest zero byte of x set; bits of higher bytes may be
@@ -437,12 +532,17 @@ func valueEnd(b []byte, i int) int {
 	case '{', '[':
 		return containerEnd(b, i+1)
 	}
-	start := i
+	end := wordEnd(b, i)
+	if end == i {
+		return -1
+	}
+	return end
+}
+
+// wordEnd returns the index behind the number or word that has begun before or at i.
+func wordEnd(b []byte, i int) int {
 	for i < len(b) && !endsWord(b[i]) {
 		i++
-	}
-	if i == start {
-		return -1
 	}
 	return i
 }

@@ -3,6 +3,7 @@ package record
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -47,6 +48,28 @@ func walkLine(line string) (any, error) {
 	return all, c.Err()
 }
 
+// walkQuickly is walk for a caller that expects names, pairs and strings without escapes.
+func walkQuickly(c *Cursor, names ...string) map[string]any {
+	all := map[string]any{}
+	for {
+		if pair, size := c.NextPair(); pair != nil {
+			all[string(pair[:size])] = string(pair[size+len(Between):])
+			continue
+		}
+		if !slices.ContainsFunc(names, c.NextIs) && !c.Next() {
+			return all
+		}
+		key := string(AppendUnescaped(nil, c.Key()))
+		if text := c.Plain(); text != nil {
+			all[key] = string(text)
+		} else if c.First() == '{' && c.Enter() {
+			all[key] = walkQuickly(c, names...)
+		} else {
+			all[key] = walk(c)
+		}
+	}
+}
+
 var cursorLines = []string{
 	`{}`, ` { } `, `{"a":1}`, "{\"a\" : 1 ,\t\"b\":[ ] , \"c\" : { } }",
 	`{"a":"","b":"\\","c":"\"","d":"\\\"","e":"x\\\\","f":"}{][,:"}`,
@@ -59,6 +82,8 @@ var cursorLines = []string{
 	`{"esc":"\u0041\u00e9\ud83d\ude00\ud83d\b\f\n\r\t\/","k\u0031":"é😀"}`,
 	`{"long":"` + strings.Repeat("x", 31) + `\"` + strings.Repeat(`\\`, 40) + `"}`,
 	`{"n":18446744073709551615,"m":-0.5e3,"o":0}`,
+	`{"a": 1,"b":  "x","c":"y"}`,
+	`{"a":{"b":"1","long key of a pair":"long value of a pair","esc\\":"x","b\"":"\"","x":"\\","c":null,"":""},"b":"x","c":{"a":"1"},"ab":{"a":[]}}`,
 }
 
 func TestCursor(t *testing.T) {
@@ -70,6 +95,10 @@ func TestCursor(t *testing.T) {
 		}
 		if err != nil || !reflect.DeepEqual(got, any(want)) {
 			t.Errorf("%s:\n%v, %v, want\n%v", line, got, err, want)
+		}
+		c := NewCursor([]byte(line))
+		if got := walkQuickly(c, `"a":`, `"b":`, `"players":`, `"n":`); c.Err() != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("quickly, %s:\n%v, %v, want\n%v", line, got, c.Err(), want)
 		}
 	}
 }
@@ -109,6 +138,19 @@ func TestCursorRefuses(t *testing.T) {
 		if c.Err() == nil {
 			t.Errorf("%q is accepted", line)
 		}
+		if c.Reset([]byte(line)); walkQuickly(c, `"a":`) != nil && c.Err() == nil {
+			t.Errorf("%q is accepted quickly", line)
+		}
+	}
+}
+
+// TestCursorInList: a list has no members.
+func TestCursorInList(t *testing.T) {
+	c := NewCursor([]byte(`{"x":["a":"b"]}`))
+	c.Next()
+	c.Enter()
+	if pair, _ := c.NextPair(); pair != nil || c.NextIs(`"a":`) {
+		t.Errorf("%s is a member of a list", pair)
 	}
 }
 
@@ -142,6 +184,8 @@ func FuzzCursor(f *testing.F) {
 		for c := NewCursor([]byte(line)); c.Next(); {
 			c.AppendText(nil)
 		}
+		c := NewCursor([]byte(line))
+		quick := walkQuickly(c, `"a":`, `"b":`)
 		got, err := walkLine(line)
 		want, bad := decodeExactly([]byte(line))
 		if bad != nil || want == nil || !json.Valid([]byte(line)) || !utf8.ValidString(line) {
@@ -149,6 +193,9 @@ func FuzzCursor(f *testing.F) {
 		}
 		if err == nil && !sameJSON(got, any(want)) {
 			t.Errorf("%q: %v, want %v", line, got, want)
+		}
+		if c.Err() == nil && !sameJSON(quick, any(want)) {
+			t.Errorf("%q: quickly %v, want %v", line, quick, want)
 		}
 	})
 }

@@ -2,8 +2,11 @@ package export
 
 import (
 	"bytes"
+	"encoding/json"
 	"reflect"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
@@ -122,13 +125,76 @@ func TestOddRecords(t *testing.T) {
 	if a.Addr != "127.0.0.1:1" || a.Info.Name != nil || a.Info.Players != nil || a.Info.Password != nil || *a.Info.Bots != 3 {
 		t.Errorf("%+v %+v", a, a.Info)
 	}
-	if *b.Info.Name != "aé\"" || *b.Info.Players != 7 || !*b.Info.Password || b.Info.Bots != nil || *b.RTT != -1500 {
+	if b.Addr != "127.0.0.3:3" || *b.Info.Name != "aé\"" || *b.Info.Players != 7 || !*b.Info.Password || b.Info.Bots != nil || *b.RTT != -1500 {
 		t.Errorf("%+v %+v", b, b.Info)
 	}
-	p := newPacker(0, columnTree(false), 1)
+	tree := columnTree(false)
+	p := newPacker(0, tree, len(tree.schema().Columns()))
 	for _, line := range []string{`{"addr":`, `[]`, `{"addr":"a"}}`, `x`} {
 		if _, err := p.pack([]byte(line)); err == nil {
 			t.Errorf("%s is a record", line)
 		}
 	}
 }
+
+// TestMaps: the members of a map keep their order and their texts, however often they
+// occur, and whether they are new, long, escaped or null.
+func TestMaps(t *testing.T) {
+	var lines [][]byte
+	var want []map[string]*string
+	for i := range 3 * knownEntries {
+		rules := map[string]*string{"": text(""), "sv_gravity": text("800"), "a\"b": text("\\"), "none": nil,
+			"new": text(strconv.Itoa(i)), "i" + strconv.Itoa(i): text("0"), "long": text(strings.Repeat("x", longestPair+i%3))}
+		for n := range 3 {
+			rules["unique"+strconv.Itoa(n)] = text(strings.Repeat("y", longestPair) + strconv.Itoa(3*i+n))
+		}
+		line, err := json.Marshal(map[string]any{"addr": "127.0.0.1:" + strconv.Itoa(i), "rules": rules})
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines, want = append(lines, line), append(want, rules)
+	}
+	type row struct {
+		Rules map[string]*string `parquet:"rules,optional"`
+	}
+	file := converted(t, lines, limits{groupBytes: 300_000, pageSlots: 1000, pageBytes: 10_000})
+	rows, err := parquet.Read[row](bytes.NewReader(file), int64(len(file)))
+	if err != nil || len(rows) != len(want) {
+		t.Fatal(len(rows), err)
+	}
+	for i, r := range rows {
+		if !reflect.DeepEqual(r.Rules, want[i]) {
+			got, _ := json.Marshal(r.Rules)
+			t.Fatalf("row %d: %s", i, got)
+		}
+	}
+}
+
+// TestDictionary: texts that differ in one byte, or in length, have different entries.
+func TestDictionary(t *testing.T) {
+	var d dictionary
+	d.reset()
+	entries := map[string]int32{}
+	for size := range 3 * exactBytes {
+		for at := range size {
+			for _, b := range "\x00ab" {
+				text := bytes.Repeat([]byte("a"), size)
+				text[at] = byte(b)
+				entries[string(text)] = d.find(text, true)
+			}
+		}
+	}
+	if len(entries) != d.len() {
+		t.Errorf("%d entries for %d texts", d.len(), len(entries))
+	}
+	for text, i := range entries {
+		if string(d.entry(i)) != text || d.find([]byte(text), false) != i {
+			t.Errorf("entry %d of %q is %q", i, text, d.entry(i))
+		}
+	}
+	if d.find([]byte("b"+strings.Repeat("a", exactBytes)+"b"), false) >= 0 {
+		t.Error("a text that was not added has an entry")
+	}
+}
+
+func text(s string) *string { return &s }

@@ -23,14 +23,19 @@ import (
 )
 
 // written writes a census of simulated servers and returns the path of the file.
-func written(t *testing.T) string {
+func written(t testing.TB) string {
+	t.Helper()
+	return writtenServers(t, "127.0.0.0/23")
+}
+
+func writtenServers(t testing.TB, network string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "census.ndjson.zst")
 	w, err := sink.Create(path, sink.Options{Scan: "night", FlushEvery: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := fleet.Config{Network: netip.MustParsePrefix("127.0.0.0/23"), Ports: []uint16{27015}, Seed: 7}
+	cfg := fleet.Config{Network: netip.MustParsePrefix(network), Ports: []uint16{27015}, Seed: 7}
 	for at := range cfg.All() {
 		if r := cfg.Truth(at, scanner.AskAll); r != nil {
 			if err := w.Write(r); err != nil {
@@ -45,7 +50,7 @@ func written(t *testing.T) string {
 }
 
 // export exports a census to a new directory and returns the path of the output.
-func export(t *testing.T, o Options) string {
+func export(t testing.TB, o Options) string {
 	t.Helper()
 	o.Output = filepath.Join(t.TempDir(), o.Output)
 	if err := Export(console.New(io.Discard), o); err != nil {
@@ -116,7 +121,7 @@ func TestSorted(t *testing.T) {
 }
 
 // countLines counts the records of a census.
-func countLines(t *testing.T, path string) (n int) {
+func countLines(t testing.TB, path string) (n int) {
 	t.Helper()
 	r, err := sink.Open(path)
 	if err != nil {

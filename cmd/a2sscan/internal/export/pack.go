@@ -16,13 +16,16 @@ import (
 //	row     the packer's number, the length of the record, object
 //	object  for each key that is present: its number in node.keys plus 1, value; then 0
 //	list    for each element: 1 and value, or 2 for null; then 0
-//	map     for each member: 1, text, and 1 and text, or 2 for null; then 0
+//	map     for each member: n+2 for entry n of the packer's pairs, or 1, text, and 1
+//	        and text, or 2 for null; then 0
 //	text    2 n and n bytes, or 2 i+1 for entry i of the packer's dictionary
 //	number  as a varint; the bits of floating-point numbers in 8 or 4 bytes
 const (
 	absent  = 0
 	present = 1
 	null    = 2
+
+	firstPair = 2
 )
 
 // packer packs records. It serves one goroutine.
@@ -32,6 +35,7 @@ type packer struct {
 	cursor  record.Cursor
 	object  uint32 // number of objects so far
 	known   []known
+	pairs   []pairs // by the column of the key
 	scratch []byte
 	row     []byte
 }
@@ -39,24 +43,35 @@ type packer struct {
 // known are the frequent texts of a column.
 type known struct {
 	dictionary
-	plain bool    // most texts are new: no others become known
-	count int     // of texts that were looked for since the last trial
-	fresh int     // of texts that were new
-	last  int32   // the entry before this one; -1: none
-	next  []int32 // for each entry, the one that last followed it
+	plain bool // most texts are new: no others become known
+	count int  // of texts that were looked for since the last trial
+	fresh int  // of texts that were new
 }
+
+// pairs are the frequent members of a map, as they are written.
+type pairs struct {
+	known
+	texts []pair // for each entry
+}
+
+// pair is the numbers of a key and a value among the frequent texts of their columns. One
+// of them is -1 if it is no frequent text.
+type pair struct{ key, value int32 }
+
+// longestPair is the length of the longest pair that becomes frequent.
+const longestPair = 64
 
 // The limits of the frequent texts of a column, for each packer.
 const (
 	knownBytes   = 512 << 10
-	knownEntries = 32 << 10
+	knownEntries = 4 << 10
 )
 
 func newPacker(number int, root *node, leaves int) *packer {
-	p := &packer{number: number, root: root, known: make([]known, leaves)}
+	p := &packer{number: number, root: root, known: make([]known, leaves), pairs: make([]pairs, leaves)}
 	for i := range p.known {
 		p.known[i].reset()
-		p.known[i].last = -1
+		p.pairs[i].reset()
 	}
 	return p
 }
@@ -81,18 +96,21 @@ func (p *packer) pack(line []byte) ([]byte, error) {
 func (p *packer) members(n *node) {
 	p.object++
 	object := p.object
-	next := 0 // keys mostly are in the order of the schema
-	for p.cursor.Next() {
-		i := n.find(p.cursor.Key(), next)
-		if i < 0 {
-			continue
+	last, next := n, 0
+	for {
+		i := last.then
+		if i >= len(n.keys) || !p.cursor.NextIs(n.keys[i].quoted) {
+			if !p.cursor.Next() {
+				break
+			}
+			if i = n.find(p.cursor.Key(), next); i < 0 {
+				continue
+			}
+			last.then = i
 		}
-		next = i + 1
 		c := n.keys[i]
-		if c.seen == object {
-			continue
-		}
-		if p.value(c, byte(i+1)) {
+		last, next = c, i+1
+		if c.seen != object && p.value(c, byte(i+1)) {
 			c.seen = object
 		}
 	}
@@ -131,7 +149,7 @@ func (p *packer) value(n *node, before byte) bool {
 	case kindList:
 		p.list(n)
 	case kindMap:
-		p.pairs(n)
+		p.mapping(n)
 	default:
 		p.members(n)
 	}
@@ -148,23 +166,47 @@ func (p *packer) list(n *node) {
 	p.row = append(p.row, absent)
 }
 
-// pairs packs the members of an object as a map, because the server chooses its keys.
-// The key suggests the value.
-func (p *packer) pairs(n *node) {
-	key, value := &p.known[n.inner[0].leaf], &p.known[n.inner[1].leaf]
-	for p.cursor.Next() {
-		p.row = append(p.row, present)
-		p.text(key, p.unescaped(p.cursor.Key()))
-		raw := p.cursor.Raw()
-		if len(raw) < 2 || raw[0] != '"' {
-			p.row = append(p.row, null)
+// mapping packs the members of an object as a map, because the server chooses its keys.
+func (p *packer) mapping(n *node) {
+	key, value := n.inner[0].leaf, n.inner[1].leaf
+	for {
+		if raw, size := p.cursor.NextPair(); raw != nil {
+			p.pair(key, value, raw, size)
 			continue
 		}
+		if !p.cursor.Next() {
+			break
+		}
 		p.row = append(p.row, present)
-		value.last = key.last
-		p.text(value, p.unescaped(raw[1:len(raw)-1]))
+		p.text(key, p.unescaped(p.cursor.Key()))
+		if text, ok := p.content(record.ColumnText); ok {
+			p.row = append(p.row, present)
+			p.text(value, text)
+		} else {
+			p.row = append(p.row, null)
+		}
 	}
 	p.row = append(p.row, absent)
+}
+
+// pair packs a member of a map, whose key has a size.
+func (p *packer) pair(key, value int, raw []byte, size int) {
+	first, second := raw[:size], raw[size+len(record.Between):]
+	if len(raw) <= longestPair {
+		k := &p.pairs[key]
+		i := k.number(raw)
+		if i >= 0 && int(i) == len(k.texts) {
+			k.texts = append(k.texts, pair{p.known[key].number(first), p.known[value].number(second)})
+		}
+		if i >= 0 && k.texts[i].key >= 0 && k.texts[i].value >= 0 {
+			p.row = binary.AppendUvarint(p.row, uint64(i)+firstPair)
+			return
+		}
+	}
+	p.row = append(p.row, present)
+	p.text(key, first)
+	p.row = append(p.row, present)
+	p.text(value, second)
 }
 
 // unescaped returns the text of a JSON string without its quotes.
@@ -178,16 +220,15 @@ func (p *packer) unescaped(s []byte) []byte {
 
 // leaf packs a value that is no object and no list.
 func (p *packer) leaf(n *node, before byte) bool {
-	raw := p.cursor.Raw()
 	if n.column.kind == format.ByteArray {
-		text, ok := p.content(n.is, raw)
+		text, ok := p.content(n.is)
 		if ok {
 			p.row = append(p.row, before)
-			p.text(&p.known[n.leaf], text)
+			p.text(n.leaf, text)
 		}
 		return ok
 	}
-	v, ok := parseNumber(n.is, raw)
+	v, ok := parseNumber(n.is, p.cursor.Raw())
 	if !ok {
 		return false
 	}
@@ -203,20 +244,25 @@ func (p *packer) leaf(n *node, before byte) bool {
 	return true
 }
 
-// content returns the text that a value stands for.
-func (p *packer) content(is record.ColumnType, raw []byte) ([]byte, bool) {
-	switch {
-	case is == record.ColumnJSON:
+// content returns the text that the value at the cursor stands for.
+func (p *packer) content(is record.ColumnType) ([]byte, bool) {
+	if is == record.ColumnJSON {
+		raw := p.cursor.Raw()
 		return raw, len(raw) > 0 && string(raw) != "null"
-	case len(raw) < 2 || raw[0] != '"':
+	}
+	if text := p.cursor.Plain(); text != nil {
+		return text, true
+	}
+	raw := p.cursor.Raw()
+	if len(raw) < 2 || raw[0] != '"' {
 		return nil, false
 	}
 	return p.unescaped(raw[1 : len(raw)-1]), true
 }
 
-// text packs a text.
-func (p *packer) text(k *known, text []byte) {
-	if i := k.number(text); i >= 0 {
+// text packs a text of a column.
+func (p *packer) text(column int, text []byte) {
+	if i := p.known[column].number(text); i >= 0 {
 		p.row = binary.AppendUvarint(p.row, uint64(i)<<1|1)
 		return
 	}
@@ -224,26 +270,15 @@ func (p *packer) text(k *known, text []byte) {
 	p.row = append(p.row, text...)
 }
 
-// number returns the number of a frequent text, or -1. It becomes k.last.
+// number returns the number of a frequent text, or -1.
 func (k *known) number(text []byte) int32 {
 	if k.plain {
 		return -1
 	}
-	last := k.last
-	if last >= 0 && int(last) < len(k.next) && k.is(k.next[last], text) {
-		k.last = k.next[last]
-		return k.last
-	}
 	size := k.len()
-	k.last = k.find(text, len(k.bytes) < knownBytes && k.len() < knownEntries)
-	k.judge(k.last < 0 || k.len() > size)
-	if last >= 0 {
-		for int(last) >= len(k.next) {
-			k.next = append(k.next, -1)
-		}
-		k.next[last] = k.last
-	}
-	return k.last
+	i := k.find(text, len(k.bytes) < knownBytes && size < knownEntries)
+	k.judge(i < 0 || k.len() > size)
+	return i
 }
 
 // judge counts a text. If most texts of a trial were new, looking for them does not

@@ -80,7 +80,7 @@ func (r *rows) value(n *node, place uint32) {
 	case kindList:
 		r.list(n)
 	case kindMap:
-		r.pairs(n)
+		r.mapping(n)
 	}
 }
 
@@ -119,15 +119,29 @@ func (r *rows) list(n *node) {
 	n.lengths = append(n.lengths, n.elements-first)
 }
 
-// pairs adds the members of a map.
-func (r *rows) pairs(n *node) {
+// mapping adds the members of a map.
+func (r *rows) mapping(n *node) {
+	key, value := n.inner[0], n.inner[1]
+	pairs := r.packers[r.from].pairs[key.leaf].texts
 	first := n.elements
-	for r.byte() != absent {
+	for is := r.uvarint(); is != absent; is = r.uvarint() {
+		place := n.elements
 		n.elements++
-		r.value(n.inner[0], n.elements-1)
+		if is >= firstPair {
+			r.known(key, place, pairs[is-firstPair].key)
+			r.known(value, place, pairs[is-firstPair].value)
+			continue
+		}
+		r.value(key, place)
 		if r.byte() == present {
-			r.value(n.inner[1], n.elements-1)
+			r.value(value, place)
 		}
 	}
 	n.lengths = append(n.lengths, n.elements-first)
+}
+
+// known adds a frequent text.
+func (r *rows) known(n *node, place uint32, i int32) {
+	n.marks.add(place)
+	n.column.texts.addKnown(r.from, &r.packers[r.from].known[n.leaf].dictionary, i)
 }

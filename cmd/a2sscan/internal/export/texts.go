@@ -16,31 +16,42 @@ type dictionary struct {
 
 // slot is an entry in the hash table.
 type slot struct {
-	key   uint64 // up to 8 bytes are a key themselves; of a longer text it is a hash
-	size  uint32 // of the text
+	key   key
 	entry uint32 // its number plus 1; 0: the slot is free
 }
 
+// key tells texts apart: up to exactBytes bytes are a key themselves, so that texts are
+// equal if their keys are. Of a longer text, low is a hash.
+type key struct {
+	low, high uint64
+	size      uint32
+}
+
+const exactBytes = 16
+
 var seed = maphash.MakeSeed()
 
-// keyOf returns the key of a text. Texts of the same length, up to 8 bytes, have the
-// same key only if they are equal.
-func keyOf(text []byte) uint64 {
+// keyOf returns the key of a text.
+func keyOf(text []byte) key {
+	k := key{size: uint32(len(text))}
 	switch n := len(text); {
-	case n > 8:
-		return maphash.Bytes(seed, text)
+	case n > exactBytes:
+		k.low = maphash.Bytes(seed, text)
+	case n >= 8:
+		k.low, k.high = binary.LittleEndian.Uint64(text), binary.LittleEndian.Uint64(text[n-8:])
 	case n >= 4:
-		return uint64(binary.LittleEndian.Uint32(text)) | uint64(binary.LittleEndian.Uint32(text[n-4:]))<<32
+		k.low = uint64(binary.LittleEndian.Uint32(text)) | uint64(binary.LittleEndian.Uint32(text[n-4:]))<<32
 	case n > 0:
-		return uint64(text[0]) | uint64(text[n/2])<<8 | uint64(text[n-1])<<16
+		k.low = uint64(text[0]) | uint64(text[n/2])<<8 | uint64(text[n-1])<<16
 	}
-	return 0
+	return k
 }
 
 // start returns where the search for a key begins in the hash table.
-func start(key uint64, size int) uint64 {
+func (k key) start() uint64 {
 	const multiplier = 0x9E3779B97F4A7C15 // spreads the bits: 2^64 by the golden ratio
-	return (key ^ uint64(size)<<56) * multiplier >> 32
+	high, low := bits.Mul64(k.low^multiplier, k.high^uint64(k.size)<<56^multiplier)
+	return high ^ low
 }
 
 func (d *dictionary) reset() {
@@ -53,11 +64,6 @@ func (d *dictionary) len() int { return len(d.ends) - 1 }
 
 func (d *dictionary) entry(i int32) []byte { return d.bytes[d.ends[i]:d.ends[i+1]] }
 
-// is reports whether entry i is text.
-func (d *dictionary) is(i int32, text []byte) bool {
-	return i >= 0 && int(i) < d.len() && bytes.Equal(d.entry(i), text)
-}
-
 // append adds an entry that the hash table does not know.
 func (d *dictionary) append(text []byte) {
 	d.bytes = append(d.bytes, text...)
@@ -67,21 +73,21 @@ func (d *dictionary) append(text []byte) {
 // find returns the number of the entry of a text. If there is none, it adds one, or
 // without add returns -1.
 func (d *dictionary) find(text []byte, add bool) int32 {
-	if 2*d.len() >= len(d.slots) {
+	if 4*d.len() >= 3*len(d.slots) {
 		d.grow()
 	}
-	key, size := keyOf(text), uint32(len(text))
-	for at := start(key, len(text)); ; at++ {
+	k := keyOf(text)
+	for at := k.start(); ; at++ {
 		s := &d.slots[at&uint64(len(d.slots)-1)]
 		if s.entry == 0 {
 			if !add {
 				return -1
 			}
-			*s = slot{key, size, uint32(d.len() + 1)}
+			*s = slot{k, uint32(d.len() + 1)}
 			d.append(text)
 			return int32(s.entry - 1)
 		}
-		if s.key == key && s.size == size && (size <= 8 || bytes.Equal(d.entry(int32(s.entry-1)), text)) {
+		if s.key == k && (len(text) <= exactBytes || bytes.Equal(d.entry(int32(s.entry-1)), text)) {
 			return int32(s.entry - 1)
 		}
 	}
@@ -95,7 +101,7 @@ func (d *dictionary) grow() {
 		if s.entry == 0 {
 			continue
 		}
-		at := start(s.key, int(s.size))
+		at := s.key.start()
 		for d.slots[at&uint64(len(d.slots)-1)].entry != 0 {
 			at++
 		}

@@ -26,6 +26,9 @@ type node struct {
 	keys  []*node        // the keys of an object, in the order of the record
 	byKey map[string]int // index in keys
 	seen  uint32         // the object that a packer last found this key in
+	then  int            // the key of the object that last followed this one
+
+	quoted string // the key as it is written, with its colon
 
 	marks    marks    // where the value is present
 	lengths  []uint32 // of a list or map: number of elements, for each mark
@@ -119,6 +122,7 @@ func (n *node) index() {
 	n.byKey = map[string]int{}
 	for i, c := range n.keys {
 		n.byKey[c.key] = i
+		c.quoted, c.then = `"`+c.key+`":`, i+1
 		if c.kind == kindPath {
 			c.index()
 		}

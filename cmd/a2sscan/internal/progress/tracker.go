@@ -122,19 +122,13 @@ func (p *Tracker) foresee(v *View, read float64) {
 	v.left, v.soon, v.most = rest+waits, true, waits > rest
 }
 
-// tail is the longest time that the last target may take. If the scan has learned its
-// timeouts, requests follow each other sooner, and the last one is waited for as long
-// as learned.
+// tail is the longest time that the last target may take. A scan that has learned its
+// timeouts mostly takes less.
 func (p *Tracker) tail(s *scanner.Stats) time.Duration {
-	d := p.cfg.Silence
 	if s.Answered() > 0 {
-		d = max(d, p.cfg.Longest)
+		return max(p.cfg.Silence, p.cfg.Longest)
 	}
-	if x := &s.Timeouts; x.Learned && x.Last > 0 {
-		sooner := time.Duration(float64(d) * x.Now.Seconds() / scanner.DefaultTimeout.Seconds())
-		return min(d, sooner+x.Last)
-	}
-	return d
+	return p.cfg.Silence
 }
 
 // open is the longest time that targets may remain open after the last one was

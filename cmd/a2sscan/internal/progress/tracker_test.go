@@ -137,9 +137,6 @@ func TestStatusEnd(t *testing.T) {
 	}
 	check(10*time.Second, scanner.WaitNothing, "0:10 50%, 0:17 left")
 	check(time.Second, scanner.WaitNothing, "0:01 50%, at most 0:08 left") // most of it is waiting
-	s.Timeouts.Learned, s.Timeouts.Now, s.Timeouts.Last = true, scanner.DefaultTimeout/5, 500*time.Millisecond
-	check(10*time.Second, scanner.WaitNothing, "0:10 50%, 0:14 left") // the last target takes 1.5 s
-	s.Timeouts.Learned = false
 	s.HeldFor = 30 * time.Second
 	check(10*time.Second, scanner.WaitAddress, "0:10 50%, 0:37 left")
 	s.HeldFor = 0

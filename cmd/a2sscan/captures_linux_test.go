@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -12,7 +13,6 @@ import (
 	"testing"
 
 	"github.com/a2sscan/a2sscan/bench/captures"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/scanner/game"
 	"github.com/a2sscan/a2sscan/sink/census"
 	"github.com/a2sscan/a2sscan/sink/record"
@@ -159,12 +159,16 @@ func asShown(v any) any {
 	return string(b)
 }
 
-// ran runs the program and returns what it printed.
+// ran runs the program and returns what it printed. It does so in another process,
+// because commands tune the garbage collector for themselves.
 func ran(t *testing.T, args ...string) []byte {
 	t.Helper()
-	var stdout, stderr bytes.Buffer
-	if code := run(args, strings.NewReader(""), &stdout, &stderr); code != console.ExitOK {
-		t.Fatalf("%q: %d %s", args, code, stderr.String())
+	cmd := exec.CommandContext(t.Context(), "a2sscan", args...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%q: %v %s", args, err, stderr.String())
 	}
-	return stdout.Bytes()
+	return out
 }
