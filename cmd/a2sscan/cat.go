@@ -24,8 +24,11 @@ func (a *app) catCommand() *cobra.Command {
 		Short: "Print the records of census files",
 		Long: `Prints the records of census files, plain or compressed: as a table on a
 terminal, otherwise as one line of JSON per record. --format and --fields choose
-another form. A FILE may be s3://BUCKET/KEY, or s3://BUCKET/PREFIX/ for all
-census files below that prefix.
+another form. FILE - is standard input. A FILE may be s3://BUCKET/KEY, or
+s3://BUCKET/PREFIX/ for all census files below that prefix.
+
+Three fields are computed: people, capacity and bots are the numbers of the game
+where it has its own, and otherwise those of INFO. info.players counts bots too.
 
 If a file is truncated, cat omits the partial record at its end and says so. On
 a terminal it shows invisible characters in names as \u escapes.
@@ -35,7 +38,8 @@ recorded about it. --decode-games adds the keys game and flags to records that
 an earlier version wrote without them.`,
 		Example: `  a2sscan cat census.ndjson.zst -f addr,info.map,info.name --format csv
   a2sscan cat monday.ndjson.zst tuesday.ndjson.zst | wc -l
-  a2sscan cat census.ndjson.zst | jq -r 'select(.info.players > 0) | .info.name'`,
+  a2sscan cat census.ndjson.zst | jq -c 'select(.info.map == "de_dust2")' |
+      a2sscan cat - -f addr,people,info.name --format csv`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return console.Fail(console.ExitUsage, "cat needs a file").

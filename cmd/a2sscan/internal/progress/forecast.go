@@ -139,7 +139,7 @@ func (fc *Forecast) slowest() *Forecast {
 }
 
 // String formats the forecast as one line: "about 4M to 4.7M datagrams, 14 to 16
-// min at 5k/s, depending on how many answer, with up to 3 GB".
+// min at 5k/s, depending on how many answer, with up to 3 GB of replies".
 func (fc *Forecast) String() string {
 	least, most := fc.datagrams()
 	parts := []string{"about " + between(console.Short(least), console.Short(most)) + " datagrams"}
@@ -160,7 +160,7 @@ func (fc *Forecast) String() string {
 	}
 	switch s := strings.Join(parts, ", "); {
 	case fc.InNetworks == 0:
-		return s + ", depending on how many answer, with up to " + roughly(fc.replies())
+		return s + ", depending on how many answer, with up to " + roughly(fc.replies()) + " of replies"
 	case least == most && fc.silence() == fc.longest():
 		return s
 	default:

@@ -117,21 +117,18 @@ func (p *Tracker) foresee(v *View, read float64) {
 	case read < 0.01 || v.part >= 1:
 		return
 	}
-	rest := time.Duration(float64(v.Elapsed) * (1 - v.part) / read)
-	v.left, v.soon = max(rest, v.HeldFor)+p.tail(&v.Stats)+p.cfg.Cooldown, true
+	rest := max(time.Duration(float64(v.Elapsed)*(1-v.part)/read), v.HeldFor)
+	waits := p.tail(&v.Stats) + p.cfg.Cooldown
+	v.left, v.soon, v.most = rest+waits, true, waits > rest
 }
 
-// tail is the longest time that the last target may take. If the scan has learned
-// its timeouts, that is shorter in proportion.
+// tail is the longest time that the last target may take. A scan that has learned its
+// timeouts mostly takes less.
 func (p *Tracker) tail(s *scanner.Stats) time.Duration {
-	d := p.cfg.Silence
 	if s.Answered() > 0 {
-		d = max(d, p.cfg.Longest)
+		return max(p.cfg.Silence, p.cfg.Longest)
 	}
-	if s.Timeouts.Learned {
-		d = time.Duration(float64(d) * s.Timeouts.Now.Seconds() / scanner.DefaultTimeout.Seconds())
-	}
-	return d
+	return p.cfg.Silence
 }
 
 // open is the longest time that targets may remain open after the last one was

@@ -136,6 +136,7 @@ func TestStatusEnd(t *testing.T) {
 		}
 	}
 	check(10*time.Second, scanner.WaitNothing, "0:10 50%, 0:17 left")
+	check(time.Second, scanner.WaitNothing, "0:01 50%, at most 0:08 left") // most of it is waiting
 	s.HeldFor = 30 * time.Second
 	check(10*time.Second, scanner.WaitAddress, "0:10 50%, 0:37 left")
 	s.HeldFor = 0

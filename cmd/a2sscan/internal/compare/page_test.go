@@ -1,0 +1,62 @@
+package compare
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	whole "github.com/a2sscan/a2sscan/sink/census"
+)
+
+// TestPageNumbers: the number of a kind is that of the changes that are listed, and
+// volatile ones are apart.
+func TestPageNumbers(t *testing.T) {
+	c := &whole.Comparison{
+		Changes:  map[whole.Kind]uint64{whole.KindMap: 162, whole.KindMode: 5, whole.KindRules: 20},
+		Volatile: map[whole.Kind]uint64{whole.KindMap: 76, whole.KindMode: 5},
+	}
+	for _, test := range []struct {
+		name  string
+		o     Options
+		lines []string
+	}{
+		{"usual", Options{}, []string{"map 86 and 76 more that --volatile lists", "mode 5 --volatile lists them", "rules 20"}},
+		{"volatile", Options{Volatile: true}, []string{"map 162", "mode 5", "rules 20"}},
+		{"one kind", Options{Kinds: []string{"map"}}, []string{"map 162", "mode 5 --volatile lists them", "rules 20"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var b strings.Builder
+			newPage(80).write(&b, c, &test.o)
+			var got []string
+			for line := range strings.Lines(b.String()) {
+				got = append(got, strings.Join(strings.Fields(line), " "))
+			}
+			if all := strings.Join(got, "\n"); !strings.Contains(all, strings.Join(test.lines, "\n")+"\n") {
+				t.Errorf("got\n%s\nwant\n%s", all, strings.Join(test.lines, "\n"))
+			}
+		})
+	}
+}
+
+// TestPageLine: a line fits the screen, also with characters that take two columns,
+// and what changed begins at the same column.
+func TestPageLine(t *testing.T) {
+	before, after := "CrystalIsles", "Ragnarok"
+	for _, width := range []int{60, 80, 200} {
+		at := 0
+		for _, name := range []string{"a", strings.Repeat("한국 공식 서버 ", 20), strings.Repeat("x\x1b", 90)} {
+			c := whole.Change{Kind: whole.KindMap, Addr: "127.0.0.1:27015", Name: name,
+				Before: &whole.Facts{Map: &before}, After: &whole.Facts{Map: &after}}
+			line := newPage(width).line(&c)
+			if n := console.Columns(line); n > width-2 {
+				t.Errorf("%d columns of %d: %s", n, width, line)
+			}
+			begins, _, _ := strings.Cut(line, `"Cry`)
+			if n := console.Columns(begins); at != 0 && n != at {
+				t.Errorf("what changed begins at %d, before at %d: %s", n, at, line)
+			} else {
+				at = n
+			}
+		}
+	}
+}
