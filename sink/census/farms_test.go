@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/cespare/xxhash/v2"
@@ -247,6 +248,18 @@ func openRecords(t *testing.T, records []byte) *census.Census {
 		t.Fatal(err)
 	}
 	return opened
+}
+
+// TestNoScan: a record that names no scan adds no name to those of the census.
+func TestNoScan(t *testing.T) {
+	const record = `{"schema":1,"ip":"192.0.2.%d","port":27015,%s"status":"ok","info":{"name":"a"}}` + "\n"
+	var b []byte
+	b = fmt.Appendf(b, record, 1, ``)
+	b = fmt.Appendf(b, record, 2, `"scan":"monday",`)
+	s, err := census.Aggregate(openRecords(t, b))
+	if err != nil || !slices.Equal(s.Scans, []string{"monday"}) {
+		t.Errorf("%q, %v", s.Scans, err)
+	}
 }
 
 // planted counts the farms of a fleet that share a list or are clones, and their servers.

@@ -14,7 +14,7 @@ type texts struct {
 }
 
 func newTexts() *texts {
-	return &texts{ids: map[string]uint32{}, all: []string{""}}
+	return &texts{ids: map[string]uint32{"": 0}, all: []string{""}}
 }
 
 // id returns the number of a text.

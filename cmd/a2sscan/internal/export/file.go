@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"io"
+	"slices"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
@@ -14,8 +15,10 @@ import (
 type parquetFile struct {
 	out    io.Writer
 	at     int64
-	meta   format.FileMetaData
-	leaves [][]string // paths of the columns
+	meta   format.FileMetaData // without row groups
+	leaves [][]string          // paths of the columns
+
+	groups [][]byte // the metadata of each row group, encoded; it is large otherwise
 }
 
 // magic begins and ends a Parquet file.
@@ -58,18 +61,46 @@ func (f *parquetFile) rowGroup(g format.RowGroup, pages []byte) error {
 			m.DictionaryPageOffset += f.at
 		}
 	}
-	g.FileOffset, g.Ordinal = f.at, int16(len(f.meta.RowGroups))
+	g.FileOffset, g.Ordinal = f.at, int16(len(f.groups))
 	f.meta.NumRows += g.NumRows
-	f.meta.RowGroups = append(f.meta.RowGroups, g)
-	return f.write(pages)
-}
-
-// close writes the footer.
-func (f *parquetFile) close() error {
-	b, err := thrift.Marshal(new(thrift.CompactProtocol), &f.meta)
+	b, err := encode(&g)
 	if err != nil {
 		return err
 	}
-	b = binary.LittleEndian.AppendUint32(b, uint32(len(b)))
-	return f.write(append(b, magic...))
+	f.groups = append(f.groups, b)
+	return f.write(pages)
+}
+
+// encode returns metadata as it stands in the file.
+func encode(v any) ([]byte, error) { return thrift.Marshal(new(thrift.CompactProtocol), v) }
+
+// close writes the footer: the metadata with the row groups in place of an empty list.
+func (f *parquetFile) close() error {
+	all, err := encode(&f.meta)
+	if err != nil {
+		return err
+	}
+	before, err := encode(&format.FileMetaData{Version: f.meta.Version, Schema: f.meta.Schema, NumRows: f.meta.NumRows})
+	if err != nil {
+		return err
+	}
+	list := len(before) - 2 // the empty list is the last field; then the struct ends
+	var head bytes.Buffer
+	head.Write(all[:list])
+	if err := new(thrift.CompactProtocol).NewWriter(&head).WriteList(thrift.List{Size: int32(len(f.groups)), Type: thrift.STRUCT}); err != nil {
+		return err
+	}
+	return f.footer(slices.Concat([][]byte{head.Bytes()}, f.groups, [][]byte{all[list+1:]}))
+}
+
+// footer writes the parts of a footer, and its size.
+func (f *parquetFile) footer(parts [][]byte) error {
+	start := f.at
+	for _, part := range parts {
+		if err := f.write(part); err != nil {
+			return err
+		}
+	}
+	end := binary.LittleEndian.AppendUint32(nil, uint32(f.at-start))
+	return f.write(append(end, magic...))
 }
