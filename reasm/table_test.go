@@ -127,7 +127,7 @@ func tryEveryOrder(t *testing.T, ds [][]byte, want []byte) {
 }
 
 // TestMisleadingFragment has a later GoldSource fragment whose text looks like
-// fragment 0 of another layout. It wins in no order of arrival. A fragment that was
+// fragment 0 of another layout. It must not win in any order of arrival. A fragment that was
 // dropped as a conflict before fragment 0 came arrives again in the second round,
 // as it would after a retry.
 func TestMisleadingFragment(t *testing.T) {

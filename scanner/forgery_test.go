@@ -305,7 +305,7 @@ func (b behaviour) then(change func([]string) []string) behaviour {
 	return func(req wire.Request) []string { return change(append([]string(nil), b(req)...)) }
 }
 
-// checkHonest scans a server of whose replies every lost-th comes late.
+// checkHonest scans a server. One reply in every lost comes late; none if lost is 0.
 func checkHonest(t *testing.T, serve behaviour, lost int) {
 	n, count := newMemNet(), 0
 	n.serve = func(addr uint64, req wire.Request) {
@@ -432,8 +432,9 @@ func TestForgedThreshold(t *testing.T) {
 	}
 }
 
-// TestLateAnswerIsNotOpen: a list that comes after a request without a challenge, but
-// answers an earlier one that bore it, does not make the server unchallenged.
+// TestLateAnswerIsNotOpen sends a request with a challenge and later one without. A list
+// that arrives after both but answers the first does not make the server one that needs
+// no challenge.
 func TestLateAnswerIsNotOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, serve, asked := newMemNet(), challenged(), 0

@@ -7,7 +7,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/udp"
 )
 
-// TestBuckets wants every round trip below the end of its bucket, by an eighth at most.
+// TestBuckets checks that every round trip is shorter than the end of its bucket, but
+// by no more than 13 %.
 func TestBuckets(t *testing.T) {
 	for d := time.Millisecond; d < 16*time.Second; d += d / 50 {
 		if end := bucketEnd(bucketOf(d)); d >= end || float64(end) > 1.13*float64(d) {
@@ -24,7 +25,8 @@ func TestBuckets(t *testing.T) {
 // about reports whether a is b, as far as buckets tell.
 func about(a, b time.Duration) bool { return a >= b && float64(a) <= 1.13*float64(b) }
 
-// TestUpper counts round trips: the bound is that of the rare ones.
+// TestUpper mixes a hundredth of long round trips with short ones: the bound is long only
+// if fewer round trips than that may exceed it.
 func TestUpper(t *testing.T) {
 	var trips roundTrips
 	var totals tripTotals
@@ -43,7 +45,7 @@ func TestUpper(t *testing.T) {
 	}
 }
 
-// TestRoundTripsForget replaces all round trips by others: soon only the new ones count.
+// TestRoundTripsForget adds round trips of another length: soon only the new ones count.
 func TestRoundTripsForget(t *testing.T) {
 	var trips roundTrips
 	for range 3 * tripGeneration {
@@ -72,14 +74,14 @@ func learnt(n int, trip time.Duration) *learner {
 	return l
 }
 
-// TestLearnerTimeout pins the timeout made of what is known.
+// TestLearnerTimeout pins the timeouts that follow from different round trips.
 func TestLearnerTimeout(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		n    int
 		trip time.Duration
 		now  time.Duration
-		want time.Duration // that 1.25 times and 10 ms are of
+		want time.Duration // the timeout is 1.25 times this, plus queueMargin; 0: a second
 	}{
 		{"too early", 1000, 100 * ms, 900 * ms, 0},
 		{"too few", LearnTrips - 1, 100 * ms, 2 * time.Second, 0},
@@ -99,8 +101,9 @@ func TestLearnerTimeout(t *testing.T) {
 	}
 }
 
-// TestLearnerUnsure counts answers to one of several requests: they count when they
-// turn out to be late, and else they make the learner cautious once they are many.
+// TestLearnerUnsure adds answers that may belong to any of several requests. They count
+// as round trips once they turn out to be late answers to the first. If many remain
+// unsure, the learner falls back to the fixed timeouts.
 func TestLearnerUnsure(t *testing.T) {
 	l := learnt(900, 100*ms)
 	for range 100 {
@@ -126,7 +129,8 @@ func TestLearnerUnsure(t *testing.T) {
 	}
 }
 
-// TestLearnerBlocks has a /8 with a timeout of its own, as long as it differs.
+// TestLearnerBlocks checks that a /8 has its own timeout as long as that differs from
+// the common one.
 func TestLearnerBlocks(t *testing.T) {
 	const elsewhere = uint64(0x0A000001)<<16 | 27015
 	l := learnt(2000, 100*ms)
@@ -151,8 +155,8 @@ func TestLearnerBlocks(t *testing.T) {
 	}
 }
 
-// TestLearnerSweep wants sessions filed again when the timeouts fell clearly, and not
-// over and over.
+// TestLearnerSweep checks that sessions are filed again when the timeouts have clearly
+// become shorter, but not over and over.
 func TestLearnerSweep(t *testing.T) {
 	l := learnt(1000, 700*ms)
 	var swept []time.Duration
@@ -200,8 +204,8 @@ func TestLearnerLast(t *testing.T) {
 	}
 }
 
-// TestNoRoomToUnpack: a server whose compressed answer finds no room in the
-// decompressor has the fixed timeouts, since its next answer may find none either.
+// TestNoRoomToUnpack checks that a server gets the fixed timeouts if the decompressor
+// had no room for its compressed answer: it may have none for the next answer either.
 func TestNoRoomToUnpack(t *testing.T) {
 	h, err := NewHarness()
 	if err != nil {

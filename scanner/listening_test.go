@@ -15,7 +15,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// TestListening does everything at random, beside a list and a map that do the same.
+// TestListening runs random operations on a listening and on a plain list, and compares
+// the two.
 func TestListening(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	var l listening
@@ -58,7 +59,7 @@ func TestListening(t *testing.T) {
 	}
 }
 
-// TestListeningSize wants at most 16 bytes a place.
+// TestListeningSize checks that a place takes at most 16 bytes.
 func TestListeningSize(t *testing.T) {
 	var l listening
 	for i := range leastPlaces {
@@ -70,8 +71,8 @@ func TestListeningSize(t *testing.T) {
 	}
 }
 
-// slowly yields the last so many targets late, one every 20 ms, so that the scan is
-// not at its end.
+// slowly yields the last late targets slowly, one every 20 ms, which keeps the scan from
+// ending.
 func slowly(ts []Target, late int) iter.Seq[Target] {
 	return func(yield func(Target) bool) {
 		for i, x := range ts {
@@ -85,8 +86,8 @@ func slowly(ts []Target, late int) iter.Seq[Target] {
 	}
 }
 
-// listenScan is a scan of servers near by that has learned its timeouts when its
-// list goes on slowly.
+// listenScan is a scan of servers near by. It has learned its timeouts by the time that
+// its list becomes slow.
 type listenScan struct {
 	cfg    Config
 	late   map[uint64]time.Duration // how much later servers answer; 0: never
@@ -125,13 +126,13 @@ func (x *listenScan) run(t *testing.T) {
 	})
 }
 
-// after is a target whose turn comes when the timeouts are learned.
+// after is the number of a target that starts when the timeouts have been learned.
 const after = listenTargets - 300
 
 func addressAt(i int) uint64 { return udp.Pack(addresses(i + 1)[i].Addr) }
 
-// TestListenReopens has servers answer after they were given up early: they are
-// complete, as with fixed timeouts.
+// TestListenReopens checks that servers that answer after the scan gave them up early
+// become complete, as with fixed timeouts.
 func TestListenReopens(t *testing.T) {
 	for _, retries := range []int{2, Off} {
 		synctest.Test(t, func(t *testing.T) {
@@ -158,8 +159,8 @@ func TestListenReopens(t *testing.T) {
 	}
 }
 
-// TestListenSilent has targets never answer: their results come when fixed timeouts
-// would have given them up, and say the same.
+// TestListenSilent checks that the result of a target that never answers comes at about
+// the same time as with fixed timeouts, and has the same content.
 func TestListenSilent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		silent := addressAt(after)
@@ -196,7 +197,8 @@ func TestListenSilent(t *testing.T) {
 	})
 }
 
-// TestListenKnown lists a target again while it is listened for: it is a duplicate.
+// TestListenKnown lists a target again while the scan still listens for it: that is a
+// duplicate.
 func TestListenKnown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		silent := addressAt(listenTargets - 1)

@@ -44,8 +44,8 @@ func TestSilentTargetSize(t *testing.T) {
 	runtime.KeepAlive(e)
 }
 
-// TestAnswerSize: what a server has sent takes a kilobyte beside its messages, and most
-// datagrams touch only the first four cache lines of it.
+// TestAnswerSize checks that an answer takes at most a kilobyte in addition to its
+// messages, and that what every datagram changes lies in its first four cache lines.
 func TestAnswerSize(t *testing.T) {
 	var a answer
 	if n := unsafe.Sizeof(a); n > 1024 {

@@ -122,8 +122,8 @@ func TestFindRate(t *testing.T) {
 	}
 }
 
-// TestPathEvidence: each first request counts once, and so does its answer. Repeated
-// requests and their answers count as neither.
+// TestPathEvidence checks that each first request counts once, and its answer once.
+// Repeated requests and the answers to them do not count.
 func TestPathEvidence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := halfSilent(), newServer()

@@ -89,7 +89,7 @@ func (m *road) deliver(p *pathRate, now time.Duration) {
 
 func always(v float64) func(time.Duration) float64 { return func(time.Duration) float64 { return v } }
 
-// from is a value that holds from a time on, and another one before.
+// from returns a function whose value is after from the time at on, and before until then.
 func from(at time.Duration, before, after float64) func(time.Duration) float64 {
 	return func(now time.Duration) float64 {
 		if now < at {
@@ -99,8 +99,8 @@ func from(at time.Duration, before, after float64) func(time.Duration) float64 {
 	}
 }
 
-// blocks is a list in which each stretch of a quarter of a second has a share of dead
-// targets of its own.
+// blocks models a list in which the share of dead targets changes every quarter of a
+// second.
 func blocks(now time.Duration) float64 {
 	return rand.New(rand.NewPCG(uint64(now/(250*ms)), 7)).Float64()
 }

@@ -6,9 +6,9 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/udp"
 )
 
-// TestPieces: a batch in which many servers are known to answer goes out in pieces,
-// which never separate two datagrams that the kernel takes as one. A batch of a sweep
-// goes out at once.
+// TestPieces checks that a batch in which many servers are known to answer goes out in
+// pieces, and that the two datagrams of a GSO pair stay in the same piece. A batch with
+// few known servers goes out at once.
 func TestPieces(t *testing.T) {
 	for _, test := range []struct {
 		heard  int // of the 128 datagrams

@@ -17,9 +17,9 @@ import (
 var rewrite = flag.Bool("rewrite", false,
 	"rewrite testdata/session: only for who has understood why a conversation changed")
 
-// TestSession plays the conversations of testdata/session. A line is a moment and an
-// event; the lines behind ">" are what the step makes of it: what is sent (at
-// once, as if the rate never held it up), until when it waits, how it ended.
+// TestSession plays the conversations in testdata/session. A line has a time and an
+// event. The lines with ">" after it show how the session reacts: what it sends (at once,
+// as if there were no rate limit), until when it waits, and how it ends.
 func TestSession(t *testing.T) {
 	files, err := filepath.Glob("testdata/session/*.txt")
 	if err != nil || len(files) == 0 {
@@ -206,8 +206,8 @@ func (p *player) show() {
 	fmt.Fprintf(&p.out, "\t> wait until %v\n", t.clock.wake())
 }
 
-// TestSince: a round trip is never 0, which stands for an unknown one, though its ends
-// are known only to a part of a millisecond.
+// TestSince checks that a round trip is never 0, which would mean that it is unknown, even
+// if it is shorter than the clock can tell.
 func TestSince(t *testing.T) {
 	c := clock{firstAt: time.Second}
 	sent := time.Second + 5*time.Microsecond

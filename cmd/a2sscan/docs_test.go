@@ -76,7 +76,7 @@ func TestSameFlags(t *testing.T) {
 	}
 }
 
-// TestManClean: the tools that show pages find no fault with them.
+// TestManClean: the programs that format manual pages report no fault in them.
 func TestManClean(t *testing.T) {
 	tools := [][]string{
 		{"mandoc", "-T", "lint", "-W", "warning"},
@@ -188,9 +188,9 @@ func TestCompletionSyntax(t *testing.T) {
 	}
 }
 
-// TestCompletions: the completions that the shells get. The number at the end tells
-// the shell what to do besides: 0 complete files too, 4 do not, 6 neither that nor
-// add a space.
+// TestCompletions checks what the shells get as completions. The number at the end is an
+// instruction for the shell: 0 also complete file names, 4 don't, 6 don't, and add no
+// space.
 func TestCompletions(t *testing.T) {
 	for _, test := range []struct{ line, want string }{
 		{"scan --order ", "random input :4"},

@@ -327,7 +327,7 @@ func (k *killed) args() []string {
 // scan.
 func (k *killed) scanID() string { return fmt.Sprintf("run-%d", k.runs) }
 
-// ofShard returns the name of a file of which each shard has its own.
+// ofShard returns a file name for the present shard, if the scan is divided.
 func (k *killed) ofShard(name string) string {
 	if k.shards > 0 {
 		return fmt.Sprintf("%d-%s", k.shard, name)

@@ -23,16 +23,16 @@ import (
 
 var million = flag.Int("million", 2000, "how many servers `N` the nights of TestMillion have; the long form is 1000000")
 
-// The bars of TestMillion for a million servers.
+// The limits that TestMillion checks with a million servers.
 const (
 	mostMemory   = 512 << 20 // peak resident set of diff and of stats
-	leastReading = 0.60      // speed of reading by that of zstd -dc
-	ruledEvery   = 12        // one in so many servers has another rule on the second night
+	leastReading = 0.60      // speed of reading, as a fraction of that of zstd -dc
+	ruledEvery   = 12        // the second night changes a rule of every 12th server
 )
 
-// TestMillion measures diff, stats and report on two nights of a large fleet, beside
-// zstd -dc in the same run, and holds their memory against the bar. It prints the
-// times: they belong to a machine.
+// TestMillion runs diff, stats and report on two nights of a large fleet, checks their
+// memory, and compares the speed of reading with that of zstd -dc. It only prints the
+// times, because they depend on the machine.
 func TestMillion(t *testing.T) {
 	skipShort(t)
 	t.Parallel()
@@ -98,11 +98,11 @@ func writeNight(t *testing.T, path string, night uint64, servers int) {
 	}
 }
 
-// historyNights is how many nights the report of TestMillion has stats of.
+// historyNights is the number of nights in the history of TestMillion's report.
 const historyNights = 365
 
-// writeHistory writes the stats of a year: those in a file, each night with other dates
-// and fewer people.
+// writeHistory writes the stats of a year. It copies them from a file, and changes the
+// dates and the number of people for each night.
 func writeHistory(t *testing.T, dir, from string) {
 	t.Helper()
 	text, err := os.ReadFile(from)
@@ -131,7 +131,7 @@ func writeHistory(t *testing.T, dir, from string) {
 	t.Logf("%d nights of %d kB", historyNights, len(text)/1000)
 }
 
-// checkPage holds the size of the page against its bound, and looks for its history.
+// checkPage checks that the page is not too large and contains the history.
 func checkPage(t *testing.T, path string) {
 	t.Helper()
 	page, err := os.ReadFile(path)
@@ -147,7 +147,7 @@ func checkPage(t *testing.T, path string) {
 // isRuled reports whether the server at a place has another rule on the second night.
 func isRuled(place uint64) bool { return place%ruledEvery == 0 }
 
-// checkRuled makes sure that a diff lists the rules that changed.
+// checkRuled checks that a diff lists the rules that changed.
 func checkRuled(t *testing.T, path string, servers int) {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -161,7 +161,7 @@ func checkRuled(t *testing.T, path string, servers int) {
 	}
 }
 
-// usage is what a command took.
+// usage holds the time and memory that a command took.
 type usage struct {
 	wall, user, system time.Duration
 	memory             int64 // peak resident set
@@ -179,7 +179,7 @@ func readLoad() string {
 	return string(text)
 }
 
-// measure runs the program and prints what it took.
+// measure runs the program, and prints and returns its usage.
 func measure(t *testing.T, dir string, args ...string) usage {
 	t.Helper()
 	return measureCommand(t, dir, "a2sscan", args...)
@@ -201,8 +201,8 @@ func measureCommand(t *testing.T, dir, name string, args ...string) usage {
 	return u
 }
 
-// compareReading compares the speed of reading a census with that of zstd alone, by
-// the quicker of a few runs of each in turn.
+// compareReading compares the speed of reading a census with that of zstd alone. It runs
+// both a few times in turn, and takes the quickest run of each.
 func compareReading(t *testing.T, path string) {
 	t.Helper()
 	zstd, err := exec.LookPath("zstd")

@@ -17,9 +17,9 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// nights are the servers of TestNights: what changes between two nights is known.
-// Server i has address i of the lower half of the network; those that move go to the
-// upper half.
+// nights simulates the servers of TestNights on two nights, with known changes between
+// them. Server i has address i of the lower half of the network. Servers that move get
+// an address in the upper half.
 type nights struct {
 	servers int
 	network netip.Prefix
@@ -27,7 +27,7 @@ type nights struct {
 	now     atomic.Pointer[night]
 }
 
-// night is what the servers say at one time, over a network that loses datagrams.
+// night holds the servers of one night, and the loss of their network.
 type night struct {
 	servers *replay.Recording
 	loss    float64 // share of datagrams, each way
@@ -75,7 +75,7 @@ func (n *nights) begin(t *testing.T, later bool, loss float64) {
 	n.now.Store(&night{servers: rec, loss: loss, rnd: rand.New(rand.NewPCG(3, 4))})
 }
 
-// Answer answers as the server does tonight, if no datagram is lost.
+// Answer answers as the server does on the present night, unless a datagram is lost.
 func (n *nights) Answer(server uint64, q wire.Question, r *wire.Request, send func([]byte)) {
 	now := n.now.Load()
 	if now.lost() {
@@ -98,8 +98,8 @@ func (n *night) lost() bool {
 	return n.rnd.Float64() < n.loss
 }
 
-// planned is what happens to server i: every kind of change has its part of the
-// servers, and most have none.
+// planned returns the change that happens to server i. Every kind of change happens to
+// one server in 64; most servers do not change.
 func (n *nights) planned(i int) census.Kind {
 	if k := i % 64; k < len(census.Kinds) {
 		return census.Kinds[k]
@@ -107,7 +107,7 @@ func (n *nights) planned(i int) census.Kind {
 	return ""
 }
 
-// address is where server i is.
+// address returns the address of server i on a night.
 func (n *nights) address(i int, later bool) netip.AddrPort {
 	b := n.network.Addr().As4()
 	b[2], b[3] = byte(i>>8), byte(i)
@@ -117,7 +117,7 @@ func (n *nights) address(i int, later bool) netip.AddrPort {
 	return netip.AddrPortFrom(netip.AddrFrom4(b), n.port)
 }
 
-// server is server i as it answers on a night; nil: it is silent.
+// server returns what server i answers on a night, or nil if it is silent.
 func (n *nights) server(i int, later bool) *scanner.Result {
 	kind := n.planned(i)
 	switch kind {
@@ -139,7 +139,7 @@ func (n *nights) server(i int, later bool) *scanner.Result {
 	return r
 }
 
-// usualFields are what a server's INFO has.
+// usualFields are the fields in a server's INFO.
 const usualFields = wire.HasProtocol | wire.HasName | wire.HasMap | wire.HasFolder | wire.HasGame | wire.HasAppID | wire.HasPlayers |
 	wire.HasMaxPlayers | wire.HasBots | wire.HasServerType | wire.HasEnvironment | wire.HasPassword | wire.HasVAC | wire.HasVersion |
 	wire.HasEDF | wire.HasSteamID | wire.HasKeywords | wire.HasGameID
@@ -147,7 +147,7 @@ const usualFields = wire.HasProtocol | wire.HasName | wire.HasMap | wire.HasFold
 // The tags of a Rust server: its mode and version.
 const usualTags = "mp64,vanilla,v2511"
 
-// usual is what server i says as long as nothing happens to it.
+// usual returns what server i answers if nothing has happened to it.
 func (n *nights) usual(i int, later bool) *scanner.Result {
 	rnd := rand.New(rand.NewPCG(uint64(i), 7))
 	r := &scanner.Result{
@@ -180,7 +180,7 @@ func (n *nights) usual(i int, later bool) *scanner.Result {
 // clonePlayers is how many people each server of a farm claims.
 const clonePlayers = 12
 
-// change makes a server another one.
+// change applies a change of a kind to a server.
 func (n *nights) change(r *scanner.Result, kind census.Kind) {
 	in := &r.Info
 	switch kind {
@@ -208,7 +208,7 @@ func (n *nights) change(r *scanner.Result, kind census.Kind) {
 	}
 }
 
-// withMods is a server of a game whose rules name its mods.
+// withMods returns server i as one of a game whose rules name the mods.
 func (n *nights) withMods(i int, later bool) *scanner.Result {
 	r := n.usual(i, later)
 	r.Info.Folder, r.Info.Game, r.Info.GameID, r.Info.Keywords = []byte("zomboid"), []byte("Project Zomboid"), 108600, []byte("pvp")
@@ -220,8 +220,8 @@ func (n *nights) withMods(i int, later bool) *scanner.Result {
 	return r
 }
 
-// targets is the list of a night: who is new was not on it before, and who is not
-// asked again is not on it now.
+// targets returns the list of a night. Servers that are new are only on the later list,
+// and servers that are not asked again only on the earlier one.
 func (n *nights) targets(later bool) (list []byte) {
 	for i := range n.servers {
 		kind := n.planned(i)
@@ -236,7 +236,7 @@ func (n *nights) targets(later bool) (list []byte) {
 	return list
 }
 
-// changes are those that happen, by kind and address. Some bring a second one.
+// changes returns the changes that happen, by kind and address. Some cause a second one.
 func (n *nights) changes() map[string]bool {
 	want := map[string]bool{}
 	for i := range n.servers {
@@ -256,10 +256,10 @@ func (n *nights) changes() map[string]bool {
 	return want
 }
 
-// change is the key of a change.
+// change returns the key of a change in these maps.
 func change(k census.Kind, addr string) string { return fmt.Sprint(k, " ", addr) }
 
-// scanTimeout is how long scans of so many servers wait for an answer.
+// scanTimeout returns how long a scan waits for an answer, given the number of servers.
 func (n *nights) scanTimeout() time.Duration {
 	if n.servers > 10_000 {
 		return time.Second
@@ -267,7 +267,7 @@ func (n *nights) scanTimeout() time.Duration {
 	return 400 * time.Millisecond
 }
 
-// scanRate is how many datagrams a second the servers answer, beside other tests.
+// scanRate returns a rate at which the servers can answer while other tests run.
 func (n *nights) scanRate() string {
 	if n.servers > 10_000 {
 		return "20k"

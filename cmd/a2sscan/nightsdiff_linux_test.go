@@ -22,10 +22,10 @@ var nightly = flag.Int("nights", 768, "how many servers `N` TestNights scans; th
 // nightLoss is the share of datagrams that the lossy night of TestNights loses, each way.
 const nightLoss = 0.01
 
-// TestNights scans servers on two nights with known changes of every kind. The
-// comparison finds all of them and invents none; the same bytes come from one scan, from
-// three shards in parts, and from shuffled lines. A scan that loses datagrams loses some
-// servers, and each of those is marked.
+// TestNights scans servers on two nights with known changes of every kind. diff finds all
+// of them and invents none. Its output is the same for one scan, for three shards in
+// parts, and for shuffled records. A scan that loses datagrams misses some servers, and
+// diff marks each of those as a likely loss.
 func TestNights(t *testing.T) {
 	t.Parallel()
 	n, dir := startNights(t, *nightly), t.TempDir()
@@ -102,11 +102,11 @@ func (n *nights) diff(t *testing.T, dir string, before, after []string) []byte {
 	return text
 }
 
-// scanDependent is what a diff says about the scan itself, which differs from scan to
-// scan: the loss that it estimates, and a flag that a busy machine sets.
+// scanDependent matches the parts of a diff that differ from scan to scan: the estimated
+// loss, and a flag that servers get on a busy machine.
 var scanDependent = regexp.MustCompile(`,"loss_chance":[0-9.e-]+|,"likely_loss":true|,"flags":\["edge_answers"\]`)
 
-// timeless is a diff without what depends on the scan.
+// timeless returns a diff without the parts that scanDependent matches.
 func timeless(diff []byte) []byte { return scanDependent.ReplaceAll(diff, nil) }
 
 // compareDiffs reports the first line in which two diffs differ.
@@ -143,8 +143,9 @@ func (n *nights) check(t *testing.T, diff []byte) (missing []string, invented []
 	return slices.Sorted(maps.Keys(left)), invented
 }
 
-// checkLossy holds the comparison with a lossy night against the changes: at most one
-// server in 10,000 is wrong, and all that is invented is gone, marked as a likely loss.
+// checkLossy checks a diff with a lossy night. At most one server in 10,000 may be wrong.
+// The only changes that may be invented are servers reported as gone, and each of these
+// must be marked as a likely loss.
 func (n *nights) checkLossy(t *testing.T, diff []byte) {
 	t.Helper()
 	missing, invented := n.check(t, diff)

@@ -22,9 +22,8 @@ import (
 // shards is how many machines share the scan of TestShards.
 const shards = 16
 
-// TestShards: sixteen scans share a list, and a third of them is killed and
-// resumed. When merged, they have the same records and the same ledger as a single
-// scan.
+// TestShards: sixteen scans share a list, and a third of them are killed and resumed.
+// Their merged census has the same records and the same ledger as a single scan.
 func TestShards(t *testing.T) {
 	t.Parallel()
 	cfg, _ := serve(t, fleet.Config{

@@ -54,8 +54,8 @@ func unitFile(t *testing.T, name string) string {
 	return string(b)
 }
 
-// TestUnitCommand: the command in the service is valid. The exit codes after which
-// systemd does not restart it are those that a person must look at.
+// TestUnitCommand: the command in the service is valid. systemd does not restart it after
+// those exit codes that need a person's attention.
 func TestUnitCommand(t *testing.T) {
 	unit := unitFile(t, "a2sscan.service")
 	line := regexp.MustCompile(`(?m)^ExecStart=/usr/bin/(.*)$`).FindStringSubmatch(unit)

@@ -14,7 +14,7 @@ import (
 	"github.com/a2sscan/a2sscan/bench/fleet"
 )
 
-// terminalCosts is what a scan lost, and how many servers it found complete.
+// terminalCosts holds the losses of a scan and the number of complete servers.
 type terminalCosts struct {
 	Datagrams struct {
 		KernelDrops uint64 `json:"kernel_drops"`
@@ -24,10 +24,10 @@ type terminalCosts struct {
 	} `json:"targets"`
 }
 
-// TestTerminalCostsNothing scans the same servers to a file, to a terminal that shows
-// the status too, and to a terminal that shows nothing until the status says, on
-// another one, that the scan waits for it. Output for people costs no datagram: no
-// scan loses one, and each finds all servers and shows each of them.
+// TestTerminalCostsNothing scans the same servers three times: to a file, to a terminal
+// that also shows the status, and to a terminal that reads nothing until the status, on
+// another terminal, says that the scan waits for it. No scan may lose a datagram because
+// of its output, and each must find and show all servers.
 func TestTerminalCostsNothing(t *testing.T) {
 	skipShort(t)
 	const servers = 1 << 14

@@ -94,7 +94,7 @@ func TestUploadKills(t *testing.T) {
 	}
 }
 
-// killFleetOf is the fleet of a test that kills so often.
+// killFleetOf returns the fleet of a test with this number of kills.
 func killFleetOf(third byte, kills int) fleet.Config {
 	bits := 24
 	if kills > 100 {
@@ -115,15 +115,15 @@ type uploading struct {
 	prefix string
 	env    []string
 	flags  []string
-	left   int // kills
+	left   int // kills still to come
 
 	runs    int
 	history []string
 	seen    map[string][]byte // objects that were there after a kill
 
 	mu      sync.Mutex
-	saved   int // files that checkpoints said had arrived
-	scans   int // that were killed
+	saved   int // files that had arrived according to checkpoints
+	scans   int // scans that were killed
 	outages int // of the store
 }
 
@@ -157,8 +157,8 @@ func (u *uploading) toTheEnd() {
 	u.checkEnd()
 }
 
-// disturb kills the store so often and starts it again, until the returned function is
-// called, after which it runs.
+// disturb kills the store the given number of times, each time starting it again. The
+// returned function ends this early. The store is running when it returns.
 func (u *uploading) disturb(rng *rand.Rand, times int) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
@@ -177,7 +177,7 @@ func (u *uploading) disturb(rng *rand.Rand, times int) (stop func()) {
 	return func() { cancel(); <-done }
 }
 
-// pause waits for a chosen moment of a kill.
+// pause waits for the time d, or until ctx is done.
 func pause(ctx context.Context, d time.Duration) {
 	select {
 	case <-time.After(d):
@@ -234,8 +234,8 @@ func (u *uploading) start(how string, cmd *exec.Cmd, after time.Duration) (compl
 	return u.isDone()
 }
 
-// checkSaved: what the checkpoint says has arrived is in the store, and no
-// credentials are in it.
+// checkSaved: every file that has arrived according to the checkpoint is in the store, and
+// the checkpoint contains no credentials.
 func (u *uploading) checkSaved() {
 	file, err := os.ReadFile(filepath.Join(u.dir, "scan.checkpoint"))
 	if err != nil {
@@ -265,10 +265,10 @@ func (u *uploading) isDone() bool {
 	return errors.Is(err, fs.ErrNotExist) && slices.ContainsFunc(u.names(), func(n string) bool { return strings.HasSuffix(n, ".summary.json") })
 }
 
-// names are those of the objects.
+// names returns the names of the objects.
 func (u *uploading) names() []string { return slices.Sorted(maps.Keys(u.store.objects(u.prefix))) }
 
-// checkSeen: a part that the store had never changes.
+// checkSeen: a part never changes once the store has it.
 func (u *uploading) checkSeen() {
 	now := u.store.objects(u.prefix)
 	for name, content := range u.seen {
@@ -283,7 +283,7 @@ func (u *uploading) checkSeen() {
 	}
 }
 
-// checkEnd: the store has what the summary describes, and nothing else; the parts have
+// checkEnd: the store has the files that the summary lists and no others. The parts have
 // every server exactly once, as it is.
 func (u *uploading) checkEnd() {
 	objects, sum := u.store.objects(u.prefix), ledger.Summary{}
@@ -316,8 +316,8 @@ func (u *uploading) checkEnd() {
 	u.checkLeft()
 }
 
-// checkLeft: nothing is left on this machine, unless the last run died when all was
-// done.
+// checkLeft: no files are left on this machine, unless the last run was killed after it
+// had uploaded everything.
 func (u *uploading) checkLeft() {
 	left, _ := filepath.Glob(filepath.Join(u.dir, "*.spool", "*"))
 	if strings.HasSuffix(u.history[len(u.history)-1], "complete") && len(left) > 0 {
@@ -325,7 +325,7 @@ func (u *uploading) checkLeft() {
 	}
 }
 
-// command runs the program beside the scan.
+// command runs another command of the program and returns its output.
 func (u *uploading) command(args ...string) []byte {
 	cmd := exec.CommandContext(u.Context(), "a2sscan", args...)
 	var said bytes.Buffer

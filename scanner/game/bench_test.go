@@ -32,8 +32,8 @@ func loads() (all []load) {
 	)
 }
 
-// cvarReply is what a Counter-Strike server of today sends: many variables,
-// most of which mean nothing to us.
+// cvarReply returns a reply like those of Counter-Strike servers today: many variables,
+// but only a few that Decode uses.
 func cvarReply(rules int) Reply {
 	in := server(appCS16, 20, 32)
 	for i := range rules {
@@ -43,8 +43,8 @@ func cvarReply(rules int) Reply {
 		rule("amx_nextmap", "de_dust2").rule("metamod_version", "1.21").rule("sv_gravity", "800")
 }
 
-// armaReply is an Arma 3 server with so many mods, in pages of 127 bytes, as
-// the game cuts them.
+// armaReply returns the reply of an Arma 3 server with the given number of mods, in pages
+// of 127 bytes as the game sends them.
 func armaReply(mods int) Reply {
 	plain := []byte{3, 0, 0x13, 0, 0x5b, 1}
 	plain = append(plain, bytes.Repeat([]byte{1, 2, 3, 4}, 3)...)
@@ -70,7 +70,7 @@ func (in Reply) withPages(b []byte) Reply {
 	return in
 }
 
-// escape puts the escapes of the binary pages in.
+// escape returns plain with the escapes that binary pages use.
 func escape(plain []byte) (b []byte) {
 	for _, c := range plain {
 		switch c {
@@ -105,8 +105,8 @@ func BenchmarkDecode(b *testing.B) {
 	}
 }
 
-// TestAllocations: a Game that has seen a reply decodes the next one without
-// allocating, mods or not.
+// TestAllocations checks that a Game that has decoded a reply decodes the next one
+// without allocating, with or without mods.
 func TestAllocations(t *testing.T) {
 	for _, l := range loads() {
 		var g Game
@@ -135,11 +135,11 @@ func TestManyMods(t *testing.T) {
 	}
 }
 
-// maxTimeOfMods is the bar of TestTimeOfMods.
+// maxTimeOfMods is the longest time that TestTimeOfMods accepts.
 const maxTimeOfMods = 20 * time.Microsecond
 
-// TestTimeOfMods holds decoding an Arma 3 server with 80 mods against its bar, if -bars is
-// given: it takes a second. The shortest of many runs counts.
+// TestTimeOfMods decodes the reply of an Arma 3 server with 80 mods. With -bars it does so
+// many times, which takes a second, and the shortest time must not exceed maxTimeOfMods.
 func TestTimeOfMods(t *testing.T) {
 	in, runs := armaReply(80), 1
 	if *bars {

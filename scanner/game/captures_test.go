@@ -15,11 +15,11 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// update rewrites the golden files. Whoever uses it checks each changed line by
-// hand against the bytes of the capture.
+// update rewrites the golden files. After using it, check each changed line by hand
+// against the bytes of the capture.
 var update = flag.Bool("update", false, "rewrite the golden files of the captures")
 
-// captured is a recorded server's replies, which own their memory.
+// captured holds the replies of a recorded server, in memory of their own.
 type captured struct {
 	info  wire.Info
 	reply Reply
@@ -100,12 +100,12 @@ func TestCaptures(t *testing.T) {
 	t.Logf("%d captures of games that have a table", known)
 }
 
-// suspicious are the captures on which a flag is right: of 170 players listed, 8
-// are in INFO (EC-83).
+// suspicious names the captures that deserve a flag: this one lists 170 players, but
+// its INFO says 8 (EC-83).
 var suspicious = map[string]string{"gameq_l4d_1": "count_mismatch"}
 
-// TestCapturesAreInnocent: no flag is set on a real server, whatever its game,
-// but for those in suspicious.
+// TestCapturesAreInnocent checks that no real server gets a flag, whatever its game,
+// except those in suspicious.
 func TestCapturesAreInnocent(t *testing.T) {
 	var g Game
 	seen := 0
@@ -121,7 +121,7 @@ func TestCapturesAreInnocent(t *testing.T) {
 	t.Logf("%d captures", seen)
 }
 
-// golden is the text of a golden file.
+// golden returns the text of a golden file.
 func golden(c *captured, g *Game) string {
 	var b strings.Builder
 	in := &c.info

@@ -7,17 +7,18 @@ import (
 	"testing"
 )
 
-// TestDayZPages reads pages of DayZ. No recording at hand has any. What gamedig
-// 5.3.3 reads in these very bytes:
+// TestDayZPages decodes pages of DayZ that were made for this test, because no recording
+// has any. gamedig 5.3.3 reads the same bytes as follows:
 //
-//   - the first two, right, except that it takes the signature for one more mod;
-//   - "two DLCs", wrong: it reads one hash where the mask has two bits in its
-//     first byte, and so one mod with the name of four other bytes;
-//   - "a local mod", wrong: it takes every ID for four bytes.
+//   - It reads the first two correctly, except that it takes the signature for another
+//     mod.
+//   - It reads "two DLCs" wrongly: it expects one hash although the mask has two bits in
+//     its first byte, and so takes four bytes of the second hash for part of a mod.
+//   - It reads "a local mod" wrongly: it assumes that every ID has four bytes.
 //
-// It has no reader for the pages of Arma 3; its reader for DayZ, given the
-// recorded ones, takes the bytes of the difficulty for a hash. It also cuts the
-// factors of day and night to whole numbers.
+// gamedig has no reader for the pages of Arma 3. Its reader for DayZ, given recorded
+// pages of Arma 3, takes the bytes of the difficulty for a hash. It also rounds the
+// factors of day and night down to whole numbers.
 func TestDayZPages(t *testing.T) {
 	tests := []struct {
 		name string
@@ -58,7 +59,7 @@ func dayzMod(id uint64, n int, name string) string {
 	return string(append(append(b, byte(len(name))), name...))
 }
 
-// TestClock holds what is a time of day.
+// TestClock checks which texts count as a time of day.
 func TestClock(t *testing.T) {
 	for text, want := range map[string]bool{
 		"00:00": true, "23:59": true, "24:00": false, "12:60": false, "9:07": false, "1234:": false, "aa:bb": false, "": false,

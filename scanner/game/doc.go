@@ -37,7 +37,7 @@
 //     and difficulty are missing there. The golden files give the offset of each
 //     mod's name in the pages.
 //   - DayZ: gamedig misreads the pages of a server with two DLCs. There is one hash
-//     for each DLC bit, and the list of mods comes behind the last of them. Of other
+//     for each DLC bit, and the list of mods follows the last of them. For other
 //     servers it reads the same mods, but lists the names of the signatures as mods,
 //     too.
 //   - Battalion 1944: gamedig keeps the map of INFO. Here it is the map of the match

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// dump prints a Game, a line for each value and where it came from.
+// dump formats a Game, with a line for each value and its source.
 func dump(g *Game) string {
 	var b strings.Builder
 	for k := range Key(NumKeys) {

@@ -11,7 +11,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// The applications that the tests below play.
+// The applications of the servers in the tests below.
 const (
 	appCS16  = 10
 	appTF2   = 440
@@ -24,7 +24,7 @@ const (
 	appSand  = 581320
 )
 
-// server makes a reply of an application for the tests of the flags.
+// server returns a reply of a server of an application.
 func server(app uint64, players, places uint8) Reply {
 	return Reply{Info: &wire.Info{
 		Format: wire.FormatSource, Folder: []byte("cstrike"), ServerType: 'd',
@@ -33,7 +33,8 @@ func server(app uint64, players, places uint8) Reply {
 	}}
 }
 
-// listing adds a list of n players, connected for a second more each.
+// listing adds a list of n players. Each has been connected a second longer than the one
+// before.
 func (in Reply) listing(n int) Reply {
 	in.HasPlayers = true
 	for i := range n {
@@ -59,7 +60,7 @@ func (in Reply) keywords(s string) Reply {
 	return in.with(func(i *wire.Info) { i.Keywords = []byte(s) })
 }
 
-// lasting makes all durations d.
+// lasting sets the durations of all players to d.
 func (in Reply) lasting(d float32) Reply {
 	for i := range in.Players {
 		in.Players[i].Duration = d
@@ -69,8 +70,8 @@ func (in Reply) lasting(d float32) Reply {
 
 func bot(n uint8) func(*wire.Info) { return func(i *wire.Info) { i.Bots = n } }
 
-// TestFlags holds both sides of each rule: what sets the flag, and what comes
-// near it and does not.
+// TestFlags tests each rule with replies that just set the flag and with replies that
+// just do not.
 func TestFlags(t *testing.T) {
 	steam := func(kind uint64, version string) func(*wire.Info) {
 		return func(i *wire.Info) {
@@ -210,7 +211,7 @@ func maxPlayers(in Reply) Reply {
 	return in
 }
 
-// TestSuspicionDetails checks what goes with a flag.
+// TestSuspicionDetails checks what Suspect reports in addition to flags.
 func TestSuspicionDetails(t *testing.T) {
 	var g Game
 	in := server(appRust, 16, 100).keywords("mp100,cp46,dest=192.0.2.7:27015").listing(90)
@@ -228,7 +229,7 @@ func TestSuspicionDetails(t *testing.T) {
 	}
 }
 
-// TestFlagRules holds what each row of the table must have.
+// TestFlagRules checks that every row of the table is complete.
 func TestFlagRules(t *testing.T) {
 	var words []string
 	for i, r := range FlagRules {

@@ -8,8 +8,8 @@ import (
 )
 
 // FuzzDecode decodes replies of any game with any keywords and rules, in two
-// Games: one fresh, one that has decoded another reply. Both must agree, keep to
-// our bounds, and leave the reply as it was.
+// Games: one fresh, one that has decoded other replies. Both must agree, keep within the
+// package's limits, and not change the reply.
 func FuzzDecode(f *testing.F) {
 	for i, t := range tables {
 		for j := range t.vectors {

@@ -10,7 +10,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// TestBounds: whatever a reply holds, what is kept of it has a bound.
+// TestBounds checks that a Game stays within its limits, whatever a reply contains.
 func TestBounds(t *testing.T) {
 	long := strings.Repeat("x", 300_000)
 	tests := []struct {
@@ -40,7 +40,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// many adds n rules of one value, whose name holds their number from 1.
+// many adds n rules with the same value. The name of each contains its number, from 1.
 func many(in Reply, n int, format, value string) Reply {
 	for i := range n {
 		name := fmt.Sprintf(format, i+1)
@@ -52,7 +52,7 @@ func many(in Reply, n int, format, value string) Reply {
 	return in
 }
 
-// checkBounds reports what is larger than our bounds allow.
+// checkBounds reports everything that exceeds the package's limits.
 func checkBounds(t *testing.T, name string, g *Game) {
 	t.Helper()
 	const maxAttributes = 40 // no table names more
@@ -83,7 +83,7 @@ func checkBounds(t *testing.T, name string, g *Game) {
 	}
 }
 
-// TestPages reads pages that are wrong in one way each.
+// TestPages decodes pages that each have one fault.
 func TestPages(t *testing.T) {
 	whole := []byte{3, 0, 1, 0, 0, 0, 9, 9, 9, 9, 1, 1, 2, 3, 4, 1, 7, 2, 'h', 'i', 1, 1, 's'}
 	tests := []struct {
@@ -117,7 +117,8 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestPagesOfTwoLists: pages that give another total belong to something else.
+// TestPagesOfTwoLists checks that pages with another total than the first do not become
+// part of the list.
 func TestPagesOfTwoLists(t *testing.T) {
 	var g Game
 	in := server(107410, 0, 1).rule("\x01\x02", "\x03\x01\x02\x01\x02\x01\x02\x05\x01\x02").
@@ -128,7 +129,7 @@ func TestPagesOfTwoLists(t *testing.T) {
 	}
 }
 
-// TestEscapeAcrossPages: an escape may begin in one page and end in the next.
+// TestEscapeAcrossPages checks that an escape may begin in one page and end in the next.
 func TestEscapeAcrossPages(t *testing.T) {
 	var want Game
 	in := armaReply(3)
@@ -156,7 +157,8 @@ func TestEscapeAcrossPages(t *testing.T) {
 	}
 }
 
-// TestFind finds the table by application, or by folder where that decides.
+// TestFind checks that find chooses the table by application, or by folder where several
+// games share an application.
 func TestFind(t *testing.T) {
 	tests := []struct {
 		app    uint64
@@ -194,7 +196,8 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestVersionTellsCSGO: one application, two games.
+// TestVersionTellsCSGO checks that the version distinguishes two games with the same
+// application.
 func TestVersionTellsCSGO(t *testing.T) {
 	var g Game
 	for version, want := range map[string]string{
@@ -207,7 +210,7 @@ func TestVersionTellsCSGO(t *testing.T) {
 	}
 }
 
-// TestClone: a clone shares no memory with the reply or the Game.
+// TestClone checks that a clone shares no memory with the reply or the Game.
 func TestClone(t *testing.T) {
 	for _, table := range tables {
 		for i := range table.vectors {
@@ -231,7 +234,7 @@ func TestClone(t *testing.T) {
 	}
 }
 
-// TestBufferStays: a Game's own memory does not grow with the number of replies.
+// TestBufferStays checks that a Game's memory does not grow with the number of replies.
 func TestBufferStays(t *testing.T) {
 	var g Game
 	in := armaReply(80)
@@ -253,7 +256,8 @@ func scribble(all ...[]byte) {
 	}
 }
 
-// TestReuse: a Game decodes a reply as a fresh one does, whatever came before.
+// TestReuse checks that a Game decodes a reply as a fresh Game does, whatever it decoded
+// before.
 func TestReuse(t *testing.T) {
 	var used Game
 	all := loads()
@@ -268,8 +272,8 @@ func TestReuse(t *testing.T) {
 	}
 }
 
-// TestReset decodes a reply that sets nothing into a Game in which everything is set:
-// nothing must be left.
+// TestReset decodes an empty reply into a Game in which everything is set: nothing of
+// the old values may remain.
 func TestReset(t *testing.T) {
 	var g Game
 	v := reflect.ValueOf(&g).Elem()
@@ -289,7 +293,7 @@ func TestReset(t *testing.T) {
 	}
 }
 
-// fillValue sets a value to something else than its zero value.
+// fillValue sets a value to something other than its zero value.
 func fillValue(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:

@@ -8,8 +8,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// reply makes the reply that a vector of table t describes. All its bytes are
-// its own.
+// reply returns the reply that a vector of table t describes. It shares no memory with
+// the vector.
 func (v *vector) reply(t *table) Reply {
 	info := v.info
 	for _, b := range []*[]byte{&info.Name, &info.Map, &info.Game, &info.Version} {
@@ -38,7 +38,7 @@ func (v *vector) reply(t *table) Reply {
 	return in
 }
 
-// lines takes the indentation out of what a vector wants.
+// lines removes the indentation from the text that a vector expects.
 func lines(want string) string {
 	var b strings.Builder
 	for line := range strings.Lines(want) {
@@ -49,8 +49,8 @@ func lines(want string) string {
 	return b.String()
 }
 
-// TestVectors decodes the replies that each game's file has with its table.
-// One Game does them all, so nothing of the reply before may stay.
+// TestVectors decodes the vectors in each game's file. It uses the same Game for all, so
+// nothing of an earlier reply may remain.
 func TestVectors(t *testing.T) {
 	var g Game
 	for _, table := range tables {
@@ -92,7 +92,7 @@ func without(lines, others []string) (left []string) {
 	return left
 }
 
-// TestTables holds what every table must have.
+// TestTables checks that every table is complete and within the limits.
 func TestTables(t *testing.T) {
 	for _, table := range tables {
 		if table.id == "" || table.name == "" || table.evidence == "" {

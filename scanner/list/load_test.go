@@ -118,7 +118,7 @@ func lineOf(s string) (n int) {
 	return n
 }
 
-// TestResolveArgument looks up arguments that are no files, in both orders. Names in
+// TestResolveArgument looks up arguments that do not name files, in both orders. Names in
 // a list are looked up only without OnlyArgs.
 func TestResolveArgument(t *testing.T) {
 	file := writeFile(t, "names.txt", "one.example:5\n")
@@ -150,8 +150,8 @@ func TestResolveArgument(t *testing.T) {
 	}
 }
 
-// TestResolveArgumentFails: a name that is not found ends Load before anything is
-// given out, since it may be the name of a file.
+// TestResolveArgumentFails checks that Load fails before it yields any target if a name
+// is not found: the name may be a mistyped file.
 func TestResolveArgumentFails(t *testing.T) {
 	for arg, want := range map[string]string{
 		"none.example":   "none.example: no such file, and no such host: no such host",
@@ -175,7 +175,7 @@ func TestResolveArgumentFails(t *testing.T) {
 	}
 }
 
-// TestIsHostName: names that look like those of lists are never looked up.
+// TestIsHostName checks that arguments that look like names of files are never looked up.
 func TestIsHostName(t *testing.T) {
 	for arg, want := range map[string]bool{
 		"play.example.com": true, "play.example.com:27016": true, "localhost": true, "box:1": true, "a_b.example": true,
@@ -188,8 +188,8 @@ func TestIsHostName(t *testing.T) {
 	}
 }
 
-// TestResolveEnough holds that what waits behind a name is not given out when no
-// more is wanted, in every kind of list.
+// TestResolveEnough checks, for every kind of list, that the targets waiting behind a name
+// are not yielded once the caller wants no more.
 func TestResolveEnough(t *testing.T) {
 	for _, list := range []string{
 		"two.example:1\none.example:2\n8.0.0.7:7\n",

@@ -23,21 +23,21 @@ const (
 	client = "\x0a\x00\x00\x02"
 )
 
-// udp is a UDP datagram with its header.
+// udp returns a UDP datagram with its header.
 func udp(from, to uint16, payload string) string {
 	b := be.AppendUint16(be.AppendUint16(nil, from), to)
 	b = be.AppendUint16(b, uint16(8+len(payload)))
 	return string(b) + "\x00\x00" + payload
 }
 
-// ipv4 is a packet with part of a UDP datagram. flags includes the fragment offset.
+// ipv4 returns a packet with part of a UDP datagram. flags includes the fragment offset.
 func ipv4(src, dst string, flags uint16, part string) string {
 	b := be.AppendUint16([]byte{0x45, 0}, uint16(20+len(part)))
 	b = be.AppendUint16(be.AppendUint16(b, 77), flags)
 	return string(b) + "\x40\x11\x00\x00" + src + dst + part
 }
 
-// reply is a packet from the server; request is one to the server.
+// reply returns a packet from the server, and request one to it.
 func reply(payload string) string { return ipv4(server, client, 0, udp(27015, 40000, payload)) }
 func request(payload string) string {
 	return ipv4(client, server, 0, udp(40000, 27015, payload))
@@ -60,7 +60,7 @@ var links = []struct {
 	{"loopback", 108, "\x00\x00\x00\x02"},
 }
 
-// pcapFile is a capture in the pcap format.
+// pcapFile returns a capture in the pcap format.
 func pcapFile(order binary.AppendByteOrder, link uint16, packets ...string) []byte {
 	b := order.AppendUint32(nil, 0xA1B2C3D4)
 	b = order.AppendUint16(order.AppendUint16(b, 2), 4)
@@ -74,7 +74,7 @@ func pcapFile(order binary.AppendByteOrder, link uint16, packets ...string) []by
 	return b
 }
 
-// pcapngFile is a capture in the pcapng format. Every packet has its own interface.
+// pcapngFile returns a capture in the pcapng format. Every packet has its own interface.
 func pcapngFile(links []uint16, packets ...string) []byte {
 	block := func(kind uint32, body []byte) []byte {
 		for len(body)%4 != 0 {

@@ -133,8 +133,8 @@ func TestStdinAnnounced(t *testing.T) {
 	}
 }
 
-// TestOurs: the first record of a scan is recognised, whatever the scan's name;
-// that of another scan is not.
+// TestOurs: the first record of a scan is recognised, whatever the scan's name. A record
+// of another scan is not.
 func TestOurs(t *testing.T) {
 	for _, scan := range []string{"20261120T030000Z", "a \"b\" \\", "\u00a0\u200d\x7f\x01", "日本"} {
 		path := filepath.Join(t.TempDir(), "census.ndjson")

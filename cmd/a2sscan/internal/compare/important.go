@@ -14,7 +14,8 @@ const (
 )
 
 // Important keeps the most important changes of each game: those of the servers with
-// the most people. It never keeps who demands a challenge, which is counted only.
+// the most people. It does not keep changes in who demands a challenge, which are
+// only counted.
 type Important struct {
 	games map[string][]whole.Change
 }
@@ -44,9 +45,9 @@ func (m *Important) Add(c *whole.Change) {
 // Of returns the changes of a game, the most important first.
 func (m *Important) Of(game string) []whole.Change { return m.games[game] }
 
-// weight is how important a change is: by the people on the server. Most servers take a
-// new version or other rules sooner or later, and that they were not asked says nothing
-// about them.
+// weight returns how important a change is: the number of people on the server,
+// times four for the more telling kinds. Sooner or later most servers get a new
+// version or other rules, and that a server was not asked says nothing about it.
 func weight(c *whole.Change) uint64 {
 	people := uint64(c.People) + 1
 	switch c.Kind {

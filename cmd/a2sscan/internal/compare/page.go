@@ -45,7 +45,8 @@ func (p *page) write(out io.Writer, c *whole.Comparison, o *Options) {
 	}
 }
 
-// bothNights describes how the servers of both nights changed in what always changes.
+// bothNights describes the changes that happen all the time to servers of both
+// nights: of people and of maps.
 func bothNights(c *whole.Comparison) string {
 	s := console.Plural(c.Compared, "server") + " answered on both nights, with as many people as before"
 	if c.PeopleMore+c.PeopleFewer > 0 {
@@ -137,8 +138,8 @@ func (p *page) game(out io.Writer, id string, kinds map[whole.Kind]uint64, stat 
 	}
 }
 
-// line formats one change for the page. On a wide screen most of the additional room is
-// for the name.
+// line formats one change for the page. The name gets most of the additional columns of
+// a wide screen.
 func (p *page) line(c *whole.Change) string {
 	room := min(max((p.width-48)*5/8, 20), 66)
 	name := console.Pad(console.Shorten(console.Quoted(c.Name, room-2), room), room)

@@ -183,7 +183,7 @@ func isResult(err error) bool {
 	return code == console.ExitOK || code == console.ExitChanged || code == console.ExitNumbers
 }
 
-// toFile lets do write a file of this machine.
+// toFile lets do write a local file.
 func toFile(name string, do func(*os.File) error) error {
 	part := name + sink.PartSuffix
 	f, err := os.Create(part)

@@ -10,8 +10,8 @@ import (
 	whole "github.com/a2sscan/a2sscan/sink/census"
 )
 
-// ReadTargets reads the list that a census was asked for. ports are those of networks and
-// bare addresses in it.
+// ReadTargets reads the list that the scan of a census was given. ports are the
+// ports of networks and bare addresses in it.
 func ReadTargets(files []string, ports string) (*whole.TargetList, error) {
 	if len(files) > 1 {
 		return nil, console.Fail(console.ExitUsage, "--targets takes one list").

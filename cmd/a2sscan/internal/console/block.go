@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Block is a report of several aligned lines, of which only the first begins with
-// the name of the program.
+// Block is a report of several aligned lines. Only the first begins with the name of
+// the program.
 type Block struct {
 	t    *Terminal
 	rows [][2]string // label and text

@@ -17,8 +17,8 @@ func (t *Terminal) Beside(w io.Writer) io.Writer {
 	return &beside{t, w}
 }
 
-// sameFile reports whether a and b may write to the same file. It knows only of two
-// files that they do not.
+// sameFile reports whether a and b may write to the same file. It can rule that out
+// only if both are an *os.File.
 func sameFile(a, b any) bool {
 	x, isFile := a.(*os.File)
 	y, isFileToo := b.(*os.File)

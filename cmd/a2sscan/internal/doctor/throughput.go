@@ -99,7 +99,7 @@ const (
 var loopback = netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), 0)
 
 // measureLoopback sends batches of requests from one socket to another and receives
-// the replies, as a scan does, until so much time has passed, and once at least. Both
+// the replies, as a scan does, until the time long has passed, but at least once. Both
 // sockets are on loopback.
 func measureLoopback(long time.Duration) (loop Loop, err error) {
 	own, err := listenLoopback()
@@ -129,7 +129,7 @@ func listenLoopback() (*a2sudp.Conn, error) {
 	return a2sudp.Listen(a2sudp.Config{Source: loopback, RecvBuffer: 1 << 20, SendBuffer: 1 << 20})
 }
 
-// batch is as many datagrams as a system call sends, to the address of c.
+// batch returns datagrams to the address of c, as many as one system call sends.
 func batch(c *a2sudp.Conn, length int) []a2sudp.Packet {
 	packets := make([]a2sudp.Packet, a2sudp.DefaultBatch)
 	for i := range packets {
@@ -138,7 +138,7 @@ func batch(c *a2sudp.Conn, length int) []a2sudp.Packet {
 	return packets
 }
 
-// exchange is two sockets, the scanner's and that of all servers.
+// exchange is a pair of sockets: own is the scanner's, and peer plays all servers.
 type exchange struct {
 	own, peer                   *a2sudp.Conn
 	requests, replies, received []a2sudp.Packet
@@ -169,7 +169,7 @@ func (x *exchange) round(loop *Loop) error {
 	return err
 }
 
-// receive receives so many datagrams, or fewer if no more come.
+// receive receives want datagrams, or fewer if no more arrive.
 func (x *exchange) receive(c *a2sudp.Conn, want int) (got int, err error) {
 	for got < want {
 		n, err := c.Recv(x.received[:want-got], replyWait)

@@ -46,7 +46,7 @@ type Entry struct {
 	Line  int // of the key, from 1
 	Value any
 
-	table  string // the table's name, which is that of a command; empty: for every command
+	table  string // the table's name, which is a command's name; empty: for every command
 	header bool   // the line is the header of a table, not a key
 	column int
 }

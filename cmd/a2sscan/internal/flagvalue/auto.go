@@ -2,13 +2,13 @@ package flagvalue
 
 import "time"
 
-// Auto is a duration, or "auto": the scan finds it out.
+// Auto is a duration, or "auto" to let the scan choose one.
 type Auto struct {
 	D  time.Duration
 	On bool // auto
 }
 
-// autoWord is the word for it.
+// autoWord is the value of the flag that lets the scan choose.
 const autoWord = "auto"
 
 // Set parses a flag.
@@ -25,7 +25,7 @@ func (a *Auto) Set(s string) error {
 	return nil
 }
 
-// String formats it as Set parses it.
+// String formats a as Set parses it.
 func (a *Auto) String() string {
 	if a.On {
 		return autoWord
@@ -36,7 +36,7 @@ func (a *Auto) String() string {
 // Type names the value in the help.
 func (a *Auto) Type() string { return "auto|D" }
 
-// Or returns the duration, or auto where that is on.
+// Or returns the duration, or the argument if the flag is "auto".
 func (a *Auto) Or(auto time.Duration) time.Duration {
 	if a.On {
 		return auto

@@ -18,7 +18,7 @@ func (q *Questions) Set(s string) error {
 	for word := range strings.SplitSeq(s, ",") {
 		one, ok := questionOf(word)
 		if !ok {
-			return errors.New("want one or more of info, players, rules with commas between them, and ping beside them")
+			return errors.New("want one or more of info, players, rules with commas between them, and optionally ping")
 		}
 		set |= one
 	}

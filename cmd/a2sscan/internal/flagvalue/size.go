@@ -12,7 +12,7 @@ type Size int64
 
 var errSize = errors.New("want a size such as 500M or 4G")
 
-// Set reads a number with k, M, G or T behind it, powers of 1000.
+// Set reads a number followed by k, M, G or T, which are powers of 1000.
 func (s *Size) Set(text string) error {
 	n, err := parseSize(text)
 	if err != nil {

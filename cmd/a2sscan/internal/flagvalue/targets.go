@@ -28,7 +28,7 @@ func (o *Order) String() string { return list.Order(*o).String() }
 // Type is the word that stands for the value in the help.
 func (o *Order) Type() string { return "ORDER" }
 
-// Seed is the value of a flag for a seed, which may not be given.
+// Seed is the value of a flag for a seed, and whether the flag was given.
 type Seed struct {
 	N     uint64
 	Given bool

@@ -9,7 +9,7 @@ import (
 )
 
 // Path is the part of a summary about the rate that the scan found (--rate auto).
-// The rates and changes of a resumed scan are of its last run.
+// The rates and changes of a resumed scan are those of its last run.
 type Path struct {
 	Rate      float64      `json:"rate"`              // datagrams per second, at the end
 	Most      float64      `json:"rate_max"`          // the highest that was allowed
@@ -31,7 +31,7 @@ type PathChange struct {
 	why scanner.Why
 }
 
-// newPath returns that of a scan, nil if its rate was given.
+// newPath returns the Path of a scan, or nil if its rate was given.
 func newPath(x *scanner.PathRate) *Path {
 	if !x.On {
 		return nil

@@ -10,7 +10,7 @@ import (
 )
 
 // Timeouts is the part of a summary about timeouts that were learned from the round
-// trips. Those of a resumed scan are of its last run.
+// trips. Those of a resumed scan are from its last run.
 type Timeouts struct {
 	Last     float64 `json:"last_ms"` // of the first attempt, at the end
 	Least    float64 `json:"least_ms"`
@@ -20,7 +20,7 @@ type Timeouts struct {
 	Dropped  uint64  `json:"dropped,omitempty"`
 }
 
-// newTimeouts returns those of a scan, nil if it learned none.
+// newTimeouts returns the Timeouts of a scan, or nil if it learned none.
 func newTimeouts(x *scanner.Timeouts) *Timeouts {
 	if !x.Learned {
 		return nil

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestRoff: text of the help is escaped so that a page shows the same characters.
+// TestRoff: text of the help is escaped, so a page shows the same characters.
 func TestRoff(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
 		{".start", `\&.start`},

@@ -6,8 +6,8 @@ import "github.com/a2sscan/a2sscan/scanner/master"
 type Writer struct {
 	*Output
 	Raw   bool   // write no servers: Handlers.Page writes the pages instead
-	JSON  bool   // write all that the master knows of a server
-	Most  uint64 // end the list after so many servers; 0: no limit
+	JSON  bool   // write all that the master knows about a server
+	Most  uint64 // end the list after this many servers; 0: no limit
 	Count uint64 // servers written so far
 
 	line []byte

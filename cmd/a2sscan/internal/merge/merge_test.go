@@ -28,7 +28,7 @@ type shard struct {
 	sum     ledger.Summary
 }
 
-// numShards is how many shards the test's scan has, and network is what it asked.
+// numShards is how many shards the test's scan has, and network is what it scanned.
 const numShards = 3
 
 var network = netip.MustParsePrefix("127.9.0.0/25")
@@ -57,7 +57,8 @@ func newShards() []*shard {
 	return all
 }
 
-// describe fills in the summary of a shard, in which so many targets stayed silent.
+// describe fills in the summary of the shard. silent is the number of targets in it
+// that did not answer.
 func (s *shard) describe(is list.Shard, silent int) {
 	start := time.Date(2026, 11, 20, 3, is.Index, 0, 0, time.UTC)
 	s.sum = ledger.Summary{
@@ -117,8 +118,8 @@ func merge(t *testing.T, dir string, files []string) (out, messages string, err 
 	return out, b.String(), err
 }
 
-// TestMerge: shards make one census with the records of all, and a summary that adds
-// up their ledgers.
+// TestMerge: merging shards makes one census with the records of all of them, and a summary
+// with the sums of their ledgers.
 func TestMerge(t *testing.T) {
 	dir, shards := t.TempDir(), newShards()
 	out, messages, err := merge(t, dir, write(t, dir, shards))
@@ -181,8 +182,8 @@ func addresses(t *testing.T, path string) map[netip.AddrPort]bool {
 	}
 }
 
-// refusals are censuses that do not make one, and the message that names what is
-// wrong.
+// refusals are sets of censuses that can't be merged, each with the message that names
+// the reason.
 var refusals = []struct {
 	name   string
 	change func([]*shard) []*shard
@@ -238,8 +239,8 @@ var refusals = []struct {
 		change: func(s []*shard) []*shard { s[1].results[0] = s[0].results[0]; return s }},
 }
 
-// TestRefused: parts that do not make one census are refused with a message that names
-// the gap, and leave no output.
+// TestRefused: merging parts that do not form one census fails with a message that names
+// the reason, and leaves no output.
 func TestRefused(t *testing.T) {
 	for _, c := range refusals {
 		t.Run(c.name, func(t *testing.T) {

@@ -46,7 +46,7 @@ func originsOf(args []string) (parts []*part, err error) {
 	return parts, nil
 }
 
-// expand replaces each prefix by the files below it, which have its name.
+// expand replaces each prefix by the files below it, and gives them its name.
 func expand(paths []string, names map[string]string) (all []string, err error) {
 	for _, path := range paths {
 		files, err := census.Files([]string{path})
@@ -89,7 +89,7 @@ type views struct {
 	names []string
 	reach ledger.Reach
 	by    map[string]uint64 // number of servers by their best status
-	seen  []record.View     // what each vantage point recorded of the present server
+	seen  []record.View     // what each vantage point recorded about the current server
 	line  []byte
 }
 

@@ -14,19 +14,19 @@ import (
 	"github.com/a2sscan/a2sscan/sink"
 )
 
-// Stage is where a file is written whose place may be an object store: in a folder
-// of this machine, from which Finish uploads it. A name without s3:// stands for
-// itself.
+// Stage is the place to write a file that may belong in an object store. Such a file
+// is written in a local folder, and Finish uploads it. A file whose name does not
+// begin with s3:// is written in place.
 type Stage struct {
 	path    string
-	dir     string // temporary; empty: the file has its place
+	dir     string // temporary; empty: the file is written in place
 	to      store.Location
 	client  *store.Client
 	replace bool
 }
 
-// NewStage prepares to write the file name. Without replace it refuses an object that
-// exists.
+// NewStage prepares to write the file called name. Without replace it refuses an
+// object that exists.
 func NewStage(name string, replace bool) (*Stage, error) {
 	if !store.IsURL(name) {
 		return &Stage{path: name}, nil
@@ -115,8 +115,7 @@ func (s *Stage) Drop() {
 	}
 }
 
-// Cause is an error without the name that a message has already, and Advice what to do
-// about it.
+// Cause returns an error without the name that the message already has.
 func Cause(err error) error {
 	if known := (*store.Error)(nil); errors.As(err, &known) {
 		return known
@@ -124,7 +123,7 @@ func Cause(err error) error {
 	return err
 }
 
-// Advice is what to do about an error of a store; it may be empty.
+// Advice returns what to do about an error of a store; it may be empty.
 func Advice(err error) string {
 	if known := (*store.Error)(nil); errors.As(err, &known) {
 		return known.Hint

@@ -52,7 +52,8 @@ const addressTurn = 4
 // silence is how long a scan waits for a silent target.
 func (fc *Forecast) silence() time.Duration { return fc.Schedule.Silence() }
 
-// leastSilence is how long it waits at least, if its timeouts are learned.
+// leastSilence is the shortest time that the scan may wait for a silent target, if its
+// timeouts are learned.
 func (fc *Forecast) leastSilence() time.Duration {
 	if fc.Learns && fc.enough() {
 		return fc.Schedule.Least()

@@ -106,7 +106,7 @@ type Status struct {
 	Terminal *console.Terminal
 	Kind     Kind
 	Scan     string        // name of the scan
-	Store    func() *Store // how far the upload is; nil: there is none
+	Store    func() *Store // returns the progress of the upload; nil: there is none
 
 	tracker *Tracker // for the lines in JSON
 }
@@ -125,7 +125,7 @@ func (s *Status) sayJSON(r Record) {
 	s.Terminal.JSON(r)
 }
 
-// store returns how far the upload is.
+// store returns the progress of the upload, or nil if there is none.
 func (s *Status) store() *Store {
 	if s.Store == nil {
 		return nil

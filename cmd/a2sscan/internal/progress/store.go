@@ -6,7 +6,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// Store is how far the upload into an object store is.
+// Store is the progress of an upload into an object store.
 type Store struct {
 	Waiting      int    `json:"waiting"`         // finished parts that have not arrived
 	WaitingBytes int64  `json:"waiting_bytes"`   // of them
@@ -15,7 +15,7 @@ type Store struct {
 	Error        string `json:"error,omitempty"` // why the last upload failed
 }
 
-// line describes it for a status line; empty: nothing waits.
+// line describes s for a status line; empty: nothing worth showing waits.
 func (s *Store) line() string {
 	if s == nil || s.Waiting == 0 || s.Error == "" && !s.Slowed && s.Waiting < 2 {
 		return ""

@@ -21,7 +21,7 @@ type Options struct {
 	Files     []string // of the census
 	Summaries []string // of its scans; nil: those beside the files
 	Before    []string // files of the census before; nil: nothing is compared
-	Targets   []string // the list that the census was asked for; nil: not known
+	Targets   []string // the list that the scan was given; nil: not known
 	Ports     string   // for Targets
 	History   string   // folder with the stats of nights; empty: none
 	Title     string   // empty: the date

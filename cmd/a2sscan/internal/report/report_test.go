@@ -299,8 +299,8 @@ func TestEmpty(t *testing.T) {
 	}
 }
 
-// TestSingleChanges: the page lists the changes of the servers with the most people, of
-// each game with changes, and never who demands a challenge.
+// TestSingleChanges: for each game with changes, the page lists those of the servers with
+// the most people. It never lists changes in who demands a challenge.
 func TestSingleChanges(t *testing.T) {
 	in := sampleInput(20)
 	_, html, _ := strings.Cut(string(rendered(t, in)), "The most important changes")
@@ -325,8 +325,8 @@ func TestSingleChanges(t *testing.T) {
 	}
 }
 
-// TestNoChallengesListed: the page counts servers that answer without a challenge; its
-// table has nothing to tell them apart.
+// TestNoChallengesListed: the page counts servers that answer without a challenge, but its
+// table does not tell which servers they are.
 func TestNoChallengesListed(t *testing.T) {
 	html := string(rendered(t, sampleInput(20)))
 	if !strings.Contains(html, "This page counts them and names none.") || !strings.Contains(html, "2,911 (") {

@@ -64,7 +64,7 @@ type Observer struct {
 
 	drops, errors seldom
 	rate          float64
-	found         time.Duration // when the scan changed its rate itself, of the change logged last
+	found         time.Duration // time of the last logged change of the rate that the scan made itself
 	window        scanner.Stats // the counts when the rate was last judged
 	limit         scanner.Wait  // what limited the rate at that time
 }

@@ -78,7 +78,7 @@ func (p *Pace) said() string {
 	return rate
 }
 
-// logged is the rate as the log has it.
+// logged returns the rate as the log shows it.
 func (p *Pace) logged() string {
 	rate := console.Short(p.Rate.Limit())
 	if p.Find {
@@ -87,7 +87,8 @@ func (p *Pace) logged() string {
 	return rate
 }
 
-// set is the rate that signals can change; 0: none, since the scan finds its own.
+// set returns the rate that signals can change; 0: none, since the scan finds its
+// own.
 func (p *Pace) set() float64 {
 	if p.Find {
 		return 0

@@ -29,8 +29,8 @@ func (s *Run) inputNotes() []ledger.Input {
 	return all
 }
 
-// note describes the query to the master. whole means that it sent its list to the
-// end.
+// note describes the query to the master. whole means that it sent its complete
+// list.
 func (m *Master) note(whole bool) *ledger.MasterList {
 	n := &ledger.MasterList{
 		Protocol: "web", Address: publicURL(m.URL), Region: m.Region.String(),

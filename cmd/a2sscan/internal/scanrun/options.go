@@ -77,7 +77,7 @@ type Records struct {
 type Pace struct {
 	Rate          flagvalue.Rate
 	Find          bool           // find the rate that the path carries, up to Rate
-	Most          flagvalue.Rate // that Rate, as the flag has it
+	Most          flagvalue.Rate // the value of --rate-max: what Rate is with Find
 	Total         flagvalue.Rate // the rate of all shards together, in place of Rate; 0: not given
 	AddressRate   flagvalue.Rate
 	MaxPerAddress int

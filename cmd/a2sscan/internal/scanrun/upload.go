@@ -27,7 +27,7 @@ import (
 
 // Upload names the folder and the limits of an upload into an object store.
 type Upload struct {
-	Spool string         // folder in which they are written; empty: NAME.spool
+	Spool string         // folder in which parts are written; empty: NAME.spool
 	Max   flagvalue.Size // bytes of finished parts that may wait there
 	Wait  time.Duration  // for the store, at the end of the scan
 
@@ -52,7 +52,8 @@ const (
 // one that waits are no reason to scan more slowly.
 const minParts = 3
 
-// useStore makes the output of a scan into a store one of parts in a folder.
+// useStore makes an output in a store an output in parts in a local folder, from
+// which they are uploaded.
 func (o *Options) useStore() (err error) {
 	u := &o.Upload
 	if !store.IsURL(o.Out.Path) {
@@ -97,26 +98,26 @@ func (o *Options) checkStore() error {
 	)
 }
 
-// uploads moves the parts of a running scan into a store. A nil *uploads is that of a
-// scan that writes files.
+// uploads moves the parts of a running scan into a store. It is nil in a scan that
+// writes files.
 type uploads struct {
 	*Upload
 	term  *console.Terminal
 	spool *store.Spool
 	saved bool // there is a checkpoint
 
-	stop   func() // lets the scan finish what is open
+	stop   func() // ends the scan after the open targets
 	closed atomic.Uint64
 
 	mu      sync.Mutex
-	why     error // the scan was stopped for
+	why     error // why the scan was stopped
 	failing bool  // was reported
 	slow    bool  // was reported
-	asked   bool  // all targets are: there is nothing to slow down
+	asked   bool  // no more targets are asked, so there is nothing to slow down
 }
 
 // openStore prepares the upload, before anything is sent. A store that can't be
-// reached now may come back; one that refuses does not let the scan begin.
+// reached may come back later; if the store refuses access, the scan does not begin.
 func openStore(s *Run) error {
 	u := &s.opts.Upload
 	if !u.on() || s.opts.DryRun {
@@ -194,7 +195,8 @@ func (u *uploads) begin(stop func()) error {
 	return u.spool.Start()
 }
 
-// forCheckpoint is what the checkpoint asks and tells; nil: there is no store.
+// forCheckpoint returns the uploads in the form that the checkpoint needs; nil:
+// there is no store.
 func (u *uploads) forCheckpoint() checkpoint.Uploads {
 	if u == nil {
 		return nil
@@ -202,7 +204,7 @@ func (u *uploads) forCheckpoint() checkpoint.Uploads {
 	return u.spool
 }
 
-// watch looks after uploading until the returned function is called.
+// watch judges the uploads regularly until the returned function is called.
 func (u *uploads) watch() (end func()) {
 	if u == nil {
 		return func() {}
@@ -260,15 +262,15 @@ func (u *uploads) report(now *store.State) {
 	}
 }
 
-// window is a stretch of time. In a share of each, no new target starts.
+// window is a span of time. During a share of each window, no new target starts.
 const window = float64(100 * time.Millisecond)
 
-// closedShare is the share of time in which no new target starts. It grows with what
-// waits, from half of the folder on, and leaves a twentieth: a scan that stood still
-// would never reach its limit.
+// closedShare returns the share of time in which no new target starts. It grows once
+// the folder is half full, up to 0.95. It never reaches 1, because a scan that
+// stands still would never fill the folder, which is what ends it.
 func closedShare(fill float64) float64 { return min(max(0, 2*fill-1), 1) * 0.95 }
 
-// pace holds new targets back when parts wait. Open targets go on.
+// pace delays new targets while parts wait. Open targets continue.
 func (u *uploads) pace(all iter.Seq[scanner.Target]) iter.Seq[scanner.Target] {
 	if u == nil {
 		return all
@@ -287,7 +289,8 @@ func (u *uploads) pace(all iter.Seq[scanner.Target]) iter.Seq[scanner.Target] {
 	}
 }
 
-// stopped is why the scan was stopped; nil: it was not, or not because of the store.
+// stopped returns why the scan was stopped; nil: it was not, or not because of the
+// store.
 func (u *uploads) stopped() error {
 	if u == nil {
 		return nil
@@ -354,7 +357,7 @@ func (u *uploads) left() string {
 		console.Bytes(uint64(now.Bytes)), console.Plain(u.Spool, 200), next)
 }
 
-// object is the name that a file of the folder has in the store.
+// object returns the name in the store of a file in the folder.
 func (u *uploads) object(file string) string {
 	if u == nil || file == "" || filepath.Dir(file) != u.Spool {
 		return file
@@ -370,7 +373,7 @@ func (u *uploads) place(parts int, arrived bool) string {
 	return fmt.Sprintf("%s, not all of them uploaded", console.Plural(parts, "part"))
 }
 
-// also uploads a file beside the parts.
+// also uploads a file in addition to the parts.
 func (u *uploads) also(file string) {
 	if u != nil && file != "" && filepath.Dir(file) == u.Spool {
 		u.spool.Also(filepath.Base(file))

@@ -126,7 +126,7 @@ func CompareFile(cfg fleet.Config, path string) (fleetjudge.Report, error) {
 	return report, nil
 }
 
-// Proof returns the sentence that the demo exists for.
+// Proof returns the main result of the demo as a sentence: how many records are right.
 func Proof(r fleetjudge.Report) string {
 	s := fmt.Sprintf("%s servers, %s recorded as they are, %d wrong, %d missing",
 		console.Grouped(uint64(r.Servers)), console.Grouped(uint64(r.AsTheyAre)), r.Wrong, r.Missing)
@@ -147,7 +147,7 @@ func Proven(r fleetjudge.Report) bool { return r.AsTheyAre == r.Servers && r.Twi
 func writeFound(out io.Writer, sum *ledger.Summary, width int) {
 	l, d := &sum.Targets, &sum.Datagrams
 	rows := []struct{ what, found string }{
-		{"asked", fmt.Sprintf("%s addresses, of which %s did not answer", console.Grouped(l.Finished), console.Grouped(l.By["no_reply"]))},
+		{"asked", fmt.Sprintf("%s addresses; %s did not answer", console.Grouped(l.Finished), console.Grouped(l.By["no_reply"]))},
 		{"found", fmt.Sprintf("%s servers: %s answered every question, %s some, %s nothing useful",
 			console.Grouped(sum.Answers().Servers), console.Grouped(l.By["ok"]), console.Grouped(l.By["partial"]), console.Grouped(l.By["error"]))},
 		{"players", fmt.Sprintf("%s players and %s bots", console.Grouped(sum.Answers().Players), console.Grouped(sum.Answers().Bots))},

@@ -17,19 +17,19 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// Error is why a store did not do what it was asked. It has no credentials in it.
+// Error explains why a request to a store failed. It contains no credentials.
 type Error struct {
 	Problem string
 	Hint    string
 	Err     error // the cause, of package fs or syscall; nil: another one
 
-	final bool // asking again is of no use
+	final bool // repeating the request is useless
 }
 
 // Error returns the problem.
 func (e *Error) Error() string { return e.Problem }
 
-// Advice is what to do about it.
+// Advice returns what to do about the problem.
 func (e *Error) Advice() string { return e.Hint }
 
 // Unwrap returns the cause.
@@ -41,7 +41,7 @@ func IsPassing(err error) bool {
 	return errors.As(err, &e) && !e.final && e.Err != fs.ErrNotExist
 }
 
-// isFinal reports whether asking again is of no use until somebody acts.
+// isFinal reports whether repeating the request is useless until somebody acts.
 func isFinal(err error) bool {
 	var e *Error
 	return errors.As(err, &e) && e.final
@@ -103,10 +103,10 @@ func (c *Client) answered(l Location, a *minio.ErrorResponse) error {
 		Hint: "the manual of the store explains the code"}
 }
 
-// errChanged says that an object is another one than before.
+// errChanged means that the object was replaced while it was being read.
 var errChanged = errors.New("the object changed")
 
-// unreachable explains an error without an answer.
+// unreachable explains the error of a request that got no answer.
 func (c *Client) unreachable(err error) error {
 	var outer *url.Error
 	if errors.As(err, &outer) {

@@ -84,13 +84,13 @@ func (c *Client) Put(ctx context.Context, path string, to Location, replace bool
 	return done, c.prove(ctx, to, &s)
 }
 
-// exists is the error of an object that is not overwritten.
+// exists returns the error for an object that must not be overwritten.
 func exists(to Location) *Error {
 	return &Error{Problem: to.String() + " exists, with other content", Err: fs.ErrExist, final: true,
 		Hint: "choose another name, such as one for each shard; --force replaces it"}
 }
 
-// What stands under the name of an object.
+// What the store has under the name of an object.
 const (
 	nothing = iota
 	same
@@ -116,7 +116,7 @@ func (c *Client) isThere(ctx context.Context, to Location, s *sums) (int, error)
 	return other, err
 }
 
-// readBack compares the bytes of an object.
+// readBack downloads an object and compares its bytes with the file's.
 func (c *Client) readBack(ctx context.Context, to Location, s *sums) (bool, error) {
 	o, err := c.Open(to)
 	if err != nil {
@@ -129,7 +129,7 @@ func (c *Client) readBack(ctx context.Context, to Location, s *sums) (bool, erro
 	return err == nil && n == s.size && string(h.Sum(nil)) == string(s.sha256), err
 }
 
-// prove compares the object that was just uploaded.
+// prove compares the object that was just uploaded with the file.
 func (c *Client) prove(ctx context.Context, to Location, s *sums) error {
 	switch there, err := c.isThere(ctx, to, s); {
 	case err != nil:
@@ -142,8 +142,8 @@ func (c *Client) prove(ctx context.Context, to Location, s *sums) error {
 	return nil
 }
 
-// send uploads the file. Without replace, a store that knows conditions refuses to
-// overwrite an object that came meanwhile.
+// send uploads the file. Without replace, a store that supports conditional requests
+// refuses to overwrite an object that has appeared meanwhile.
 func (c *Client) send(ctx context.Context, f *os.File, to Location, s *sums, replace bool) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -168,8 +168,9 @@ func (c *Client) send(ctx context.Context, f *os.File, to Location, s *sums, rep
 	return err
 }
 
-// steady is a file that is uploaded. Its timer ends an upload that stands still: one
-// stall is allowed after each piece, also for the store's answer.
+// steady reads a file that is being uploaded. Its timer ends an upload that makes no
+// progress: after each piece, the next piece or the store's answer may take at most
+// one stall.
 type steady struct {
 	in    io.Reader
 	stall time.Duration
@@ -181,7 +182,7 @@ func (s *steady) Read(p []byte) (int, error) {
 	return s.in.Read(p)
 }
 
-// contentType is the type of an object by its name.
+// contentType returns the type of an object by its name.
 func contentType(key string) string {
 	for end, kind := range map[string]string{
 		".zst": "application/zstd", ".gz": "application/gzip", ".json": "application/json", ".html": "text/html; charset=utf-8",

@@ -13,7 +13,7 @@ import (
 	"github.com/a2sscan/a2sscan/sink"
 )
 
-// Open opens a file of this machine or an object.
+// Open opens a local file or an object.
 func Open(name string) (io.ReadCloser, error) {
 	if !IsURL(name) {
 		return os.Open(name)
@@ -29,13 +29,13 @@ func Open(name string) (io.ReadCloser, error) {
 	return c.Open(l)
 }
 
-// Source opens census files, of this machine or of a store.
+// Source opens census files, local ones and those in a store.
 func Source() sink.Source { return sink.Source{File: Open} }
 
-// Names returns the names with the objects below each prefix in place of it.
+// Names replaces each prefix among the names by the census files below it.
 func Names(names []string) ([]string, error) { return expand(names, isCensus) }
 
-// Lists is Names for lists of targets: every object below a prefix is one, whatever its suffix.
+// Lists is Names for lists of targets, which may have any suffix.
 func Lists(names []string) ([]string, error) { return expand(names, isList) }
 
 func expand(names []string, wanted func(key string) bool) (all []string, err error) {
@@ -53,7 +53,7 @@ func expand(names []string, wanted func(key string) bool) (all []string, err err
 	return all, nil
 }
 
-// adviceOf is what to do about an error.
+// adviceOf returns what to do about an error.
 func adviceOf(err error) string {
 	var e *Error
 	if errors.As(err, &e) {
@@ -114,14 +114,14 @@ func isCensus(key string) bool {
 	return false
 }
 
-// isList reports whether an object may be a list: it is no folder, not hidden, and
-// not what a scan writes beside a census.
+// isList reports whether an object may be a list: it is not a folder, not hidden,
+// and not a file that a scan writes beside a census.
 func isList(key string) bool {
 	base := key[strings.LastIndexByte(key, '/')+1:]
 	return base != "" && base[0] != '.' && !strings.HasSuffix(base, ".summary.json") && !strings.HasSuffix(base, ".stats.json")
 }
 
-// stat returns what the store knows of an object.
+// stat returns what the store knows about an object.
 func (c *Client) stat(ctx context.Context, l Location) (minio.ObjectInfo, error) {
 	if err := c.check(); err != nil {
 		return minio.ObjectInfo{}, err
@@ -140,19 +140,19 @@ func (c *Client) Size(ctx context.Context, l Location) (n int64, err error) {
 	return n, err
 }
 
-// retries is how often a reader asks for the rest of an object whose transfer
-// breaks off, without a byte between.
+// retries is how often a reader asks for the rest of an object whose transfer breaks
+// off, without receiving a byte in between.
 const retries = 4
 
-// object reads an object. When the connection breaks it asks for the rest, of the
-// same object.
+// object reads an object. If the connection breaks, it asks for the rest, and fails
+// if the object was replaced meanwhile.
 type object struct {
 	client *Client
 	at     Location
 	ctx    context.Context
 	cancel func()
 
-	body   io.ReadCloser // nil: to be asked for
+	body   io.ReadCloser // nil: not requested yet
 	etag   string        // of the object that was opened
 	offset int64         // of the next byte
 	size   int64
@@ -198,7 +198,8 @@ func (o *object) ask() error {
 	return nil
 }
 
-// Read reads on. It gives up when the store sent nothing several times.
+// Read reads the next bytes. It gives up after several requests in a row to which
+// the store sent nothing.
 func (o *object) Read(p []byte) (int, error) {
 	for {
 		n, err := o.readOnce(p)
@@ -221,7 +222,7 @@ func (o *object) Read(p []byte) (int, error) {
 	}
 }
 
-// readOnce reads from the body, and asks for it before if there is none.
+// readOnce reads from the body, and first requests it if there is none.
 func (o *object) readOnce(p []byte) (int, error) {
 	if o.body == nil {
 		if o.size > 0 && o.offset == o.size {

@@ -19,7 +19,7 @@ import (
 	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
-// Arrived is a file that a store has, as it says itself. Its JSON is part of the
+// Arrived is a file that a store has confirmed to have. Its JSON is part of the
 // checkpoint.
 type Arrived struct {
 	Name   string `json:"name"` // without folder
@@ -33,8 +33,8 @@ type SpoolOptions struct {
 	To      Location // of the census: its parts go beside it
 	Replace bool     // overwrite objects with other content
 
-	// Hold keeps each file in the folder after it arrived, until Release: a scan
-	// that is resumed must know that it arrived.
+	// Hold keeps each file in the folder after it arrived, until Release, because a
+	// resumed scan must know that it arrived.
 	Hold    bool
 	Arrived []Arrived // in earlier runs
 
@@ -53,7 +53,7 @@ type Spool struct {
 
 	end   context.CancelFunc
 	ended chan struct{}
-	nudge chan struct{} // of one place: look again now
+	nudge chan struct{} // holds one request to look again now
 
 	mu      sync.Mutex
 	arrived map[string]Arrived
@@ -65,7 +65,7 @@ type Spool struct {
 	changed chan struct{} // closed at each change
 }
 
-// State is how far uploading is.
+// State is the progress of the uploads.
 type State struct {
 	Waiting int   // finished files that have not arrived
 	Bytes   int64 // of them
@@ -94,7 +94,7 @@ func NewSpool(c *Client, o SpoolOptions) (*Spool, error) {
 	return s, nil
 }
 
-// lockName is the file in the folder that two scans can't lock.
+// lockName is the lock file in the folder. Only one scan at a time can lock it.
 const lockName = ".lock"
 
 // Start begins to upload.
@@ -117,7 +117,7 @@ func (s *Spool) Start() error {
 	return nil
 }
 
-// How often the folder is looked through, and how long a failed upload waits.
+// How often the folder is searched, and how long a failed upload waits.
 const (
 	lookEvery  = 200 * time.Millisecond
 	firstPause = 250 * time.Millisecond
@@ -154,7 +154,7 @@ func (s *Spool) wait(ctx context.Context, d time.Duration) {
 	}
 }
 
-// next looks through the folder, and returns the first file to upload.
+// next searches the folder and returns the first file to upload.
 func (s *Spool) next() (name string, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -200,7 +200,7 @@ func (s *Spool) set(err error) {
 	s.announce()
 }
 
-// announce wakes whoever waits for a change. The lock must be held.
+// announce wakes those who wait for a change. The lock must be held.
 func (s *Spool) announce() {
 	close(s.changed)
 	s.changed = make(chan struct{})
@@ -247,8 +247,8 @@ func (s *Spool) remove(name string) {
 	}
 }
 
-// Also uploads a file of the folder that is no part, such as a summary, in place of
-// an older one.
+// Also uploads a file in the folder that is not a part, such as a summary, and
+// replaces an older one.
 func (s *Spool) Also(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -268,22 +268,23 @@ func (s *Spool) Files() []Arrived {
 	return all
 }
 
-// Release removes files from the folder: a checkpoint says now that they arrived.
+// Release removes files from the folder. It is called once a checkpoint says that
+// they arrived.
 func (s *Spool) Release(arrived []Arrived) {
 	for _, a := range arrived {
 		s.remove(a.Name)
 	}
 }
 
-// State returns how far uploading is.
+// State returns the progress of the uploads.
 func (s *Spool) State() State {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return State{Waiting: s.waiting, Bytes: s.bytes, Arrived: len(s.arrived), Err: s.err}
 }
 
-// Flush waits until all finished files arrived, until ctx ends, or until waiting is of
-// no use. Its error says why something is left.
+// Flush waits until all finished files have arrived, until ctx ends, or until
+// waiting is useless. Its error says why something is left.
 func (s *Spool) Flush(ctx context.Context) error {
 	for before := -1; ; {
 		s.mu.Lock()
@@ -307,7 +308,7 @@ func (s *Spool) Flush(ctx context.Context) error {
 	}
 }
 
-// errSlow says that uploads work, and take too long.
+// errSlow means that uploads work but take too long.
 var errSlow = &Error{Problem: "the store takes the parts too slowly", Hint: "wait longer for it with --store-wait"}
 
 func (s *Spool) lookNow() {
@@ -326,8 +327,8 @@ func (s *Spool) Stop() {
 	}
 }
 
-// Close stops uploading. If all is done, because a scan is complete, it removes what
-// arrived. A folder without files is removed.
+// Close stops uploading. If done is set, because the scan is complete, it removes
+// the files that arrived. It removes the folder if it is empty.
 func (s *Spool) Close(done bool) {
 	if s.lock == nil {
 		return

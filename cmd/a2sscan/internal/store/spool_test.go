@@ -51,7 +51,7 @@ func put(t *testing.T, dir string, files map[string]string) {
 	}
 }
 
-// names are the visible files of a folder.
+// names returns the names of the visible files in a folder.
 func names(t *testing.T, dir string) (all []string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -102,8 +102,8 @@ func TestSpool(t *testing.T) {
 	}
 }
 
-// TestSpoolHolds: a part stays in the folder until a checkpoint has it, and one that
-// arrived in an earlier run is not uploaded again.
+// TestSpoolHolds: a part stays in the folder until a checkpoint records its upload. A part
+// that was uploaded in an earlier run is not uploaded again.
 func TestSpoolHolds(t *testing.T) {
 	s, c := open(t)
 	dir := filepath.Join(t.TempDir(), "spool")
@@ -127,7 +127,8 @@ func TestSpoolHolds(t *testing.T) {
 	}
 }
 
-// TestSpoolOutage: a store that fails is asked again, and what waits is known.
+// TestSpoolOutage: while a store fails, uploads are repeated, and State tells how much
+// waits.
 func TestSpoolOutage(t *testing.T) {
 	s, c := open(t)
 	s.Fail(storetest.Refuse(http.StatusServiceUnavailable, "SlowDown"))
@@ -150,7 +151,8 @@ func TestSpoolOutage(t *testing.T) {
 	}
 }
 
-// TestSpoolGivesUp: waiting for a store that refuses is of no use.
+// TestSpoolGivesUp: if the store denies access, or has another object of that name, Flush
+// returns the error instead of waiting.
 func TestSpoolGivesUp(t *testing.T) {
 	s, c := open(t)
 	s.Fail(storetest.Refuse(http.StatusForbidden, "AccessDenied"))

@@ -11,14 +11,15 @@
 //
 // They come from the environment (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY,
 // AWS_SESSION_TOKEN) or from the files of the AWS tools (AWS_PROFILE,
-// ~/.aws/credentials, ~/.aws/config). They are in no error and no log: each text
-// about a store passes [Client.redact].
+// ~/.aws/credentials, ~/.aws/config). They appear in no error and no log: each text
+// about a store passes through redact.
 //
 // # Checksums
 //
 // An upload carries the MD5 and SHA-256 of the file, which the store compares with
-// what it received. The object is then asked for: its length, and its SHA-256 or
-// ETag, must be those of the file. A store that has neither is read back.
+// what it received. Then the store is asked about the object: its length, and its
+// SHA-256 or ETag, must be those of the file. If the store has neither checksum, the
+// object is read back.
 package store
 
 import (
@@ -42,12 +43,12 @@ import (
 // scheme begins the name of an object.
 const scheme = "s3://"
 
-// IsURL reports whether a name is that of an object, or means to be.
+// IsURL reports whether a name is that of an object, or is meant to be.
 func IsURL(name string) bool {
 	return len(name) >= len(scheme) && strings.EqualFold(name[:len(scheme)], scheme)
 }
 
-// Location is an object, or with a Key that ends in a slash all below it.
+// Location is an object or, if Key ends in a slash, everything below it.
 type Location struct{ Bucket, Key string }
 
 // Parse reads s3://BUCKET/KEY.
@@ -67,7 +68,8 @@ func Parse(name string) (Location, error) {
 	return Location{bucket, key}, nil
 }
 
-// Shown is a name for messages: without a user and password, which do not belong there.
+// Shown returns a name for messages, without a user and password, which do not
+// belong there.
 func Shown(name string) string {
 	bucket, rest, _ := strings.Cut(name[min(len(scheme), len(name)):], "/")
 	if at := strings.LastIndexByte(bucket, '@'); IsURL(name) && at >= 0 {
@@ -84,10 +86,10 @@ func (l Location) String() string { return scheme + l.Bucket + "/" + l.Key }
 // IsPrefix reports whether l stands for all objects below it.
 func (l Location) IsPrefix() bool { return l.Key == "" || strings.HasSuffix(l.Key, "/") }
 
-// Base is the last part of the key.
+// Base returns the last part of the key.
 func (l Location) Base() string { return path.Base(l.Key) }
 
-// Beside is the object of another name in the same place.
+// Beside returns the object with another name in the same place.
 func (l Location) Beside(name string) Location {
 	return Location{l.Bucket, strings.TrimPrefix(path.Join(path.Dir(l.Key), name), "./")}
 }
@@ -95,7 +97,7 @@ func (l Location) Beside(name string) Location {
 // Config is the address of a store and the credentials for it.
 type Config struct {
 	Endpoint    string // URL of the server; empty: that of AWS
-	Region      string // empty: asked for, or us-east-1 with an Endpoint
+	Region      string // empty: the store is asked, or us-east-1 with an Endpoint
 	Credentials *credentials.Credentials
 
 	// Stall is how long a request may make no progress; zero: a minute.
@@ -180,8 +182,8 @@ func endpointOf(text string) (*url.URL, error) {
 	return where, nil
 }
 
-// check refuses a client without credentials: a store's answer to that is hard to
-// understand.
+// check refuses a client without credentials, because the store's answer would be
+// hard to understand.
 func (c *Client) check() error {
 	v, err := c.creds.GetWithContext(&credentials.CredContext{Client: http.DefaultClient})
 	if err != nil || v.AccessKeyID == "" || v.SecretAccessKey == "" {
@@ -191,10 +193,11 @@ func (c *Client) check() error {
 	return nil
 }
 
-// usual is the client of the environment.
+// usual returns the client that the environment configures.
 var usual = sync.OnceValues(func() (*Client, error) { return New(FromEnvironment()) })
 
-// Usual returns the client of the environment, made when it is first needed.
+// Usual returns the client that the environment configures. It is made when it is
+// first needed.
 func Usual() (*Client, error) {
 	c, err := usual()
 	if err != nil {
@@ -203,7 +206,7 @@ func Usual() (*Client, error) {
 	return c, c.check()
 }
 
-// again does something up to three times, while errors may pass.
+// again calls do up to three times, as long as its error may be temporary.
 func (c *Client) again(do func() error) (err error) {
 	for n := time.Duration(0); n < 3; n++ {
 		time.Sleep(n * n * 200 * time.Millisecond)
@@ -214,7 +217,7 @@ func (c *Client) again(do func() error) (err error) {
 	return err
 }
 
-// Check reports whether the bucket can be asked for objects.
+// Check returns an error if the bucket can't be used.
 func (c *Client) Check(ctx context.Context, l Location) error {
 	_, err := c.stat(ctx, l)
 	if err == nil || errors.Is(err, os.ErrNotExist) {

@@ -51,7 +51,7 @@ func file(t *testing.T, name, content string) string {
 	return path
 }
 
-// at is an object of the test's bucket.
+// at returns the location of an object in the test's bucket.
 func at(key string) store.Location { return store.Location{Bucket: storetest.Bucket, Key: key} }
 
 func TestParse(t *testing.T) {
@@ -79,7 +79,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestPut: an object is uploaded once, and never overwritten unless that is asked for.
+// TestPut: an object is uploaded once, and is overwritten only if the caller asks for that.
 func TestPut(t *testing.T) {
 	s, c := open(t)
 	ctx := t.Context()
@@ -104,7 +104,8 @@ func TestPut(t *testing.T) {
 	}
 }
 
-// TestPutProves: an upload that arrived with other bytes, or not at all, is an error.
+// TestPutProves: if the store did not get exactly the bytes of the file, Put returns an
+// error.
 func TestPutProves(t *testing.T) {
 	s, c := open(t)
 	path := file(t, "one", "content\n")
@@ -133,7 +134,7 @@ func TestPutProves(t *testing.T) {
 	}
 }
 
-// TestPutRace: of two writers of one object, the second does not overwrite the first.
+// TestPutRace: if two writers write the same object, the second does not overwrite it.
 func TestPutRace(t *testing.T) {
 	s, c := open(t)
 	s.Fail(func(_ http.ResponseWriter, r *http.Request) bool {
@@ -150,7 +151,7 @@ func TestPutRace(t *testing.T) {
 	}
 }
 
-// TestEncrypted: an object whose ETag is no MD5 is read back.
+// TestEncrypted: if the ETag of an object is not its MD5, Put reads the object back.
 func TestEncrypted(t *testing.T) {
 	s, c := open(t)
 	s.Write("one", []byte("content\n"))
@@ -171,8 +172,7 @@ func TestEncrypted(t *testing.T) {
 	}
 }
 
-// TestRead: a reader gets all bytes although the connection breaks again and again, and
-// notices that the object is another one now.
+// TestRead: a reader gets all bytes although the connection breaks again and again.
 func TestRead(t *testing.T) {
 	s, c := open(t)
 	content := bytes.Repeat([]byte("0123456789abcdef"), 1<<16)
@@ -201,7 +201,8 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestReadChanged: a reader whose connection broke does not go on in another object.
+// TestReadChanged: after its connection broke, a reader does not continue if the object
+// was replaced by another.
 func TestReadChanged(t *testing.T) {
 	s, c := open(t)
 	s.Fail(func(w http.ResponseWriter, r *http.Request) bool {
@@ -225,8 +226,8 @@ func TestReadChanged(t *testing.T) {
 	}
 }
 
-// TestErrors: each error has a problem and a hint, is known as passing or not, and
-// contains no credentials.
+// TestErrors: each error has the right problem and hint, is classified as temporary or not,
+// and contains no credentials.
 func TestErrors(t *testing.T) {
 	tests := []struct {
 		status  int
@@ -262,7 +263,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestUnreachable: a store that is down, and one that does not answer.
+// TestUnreachable checks the errors of a store that is down and of one that does not answer.
 func TestUnreachable(t *testing.T) {
 	s := storetest.New()
 	cfg := s.Config()
@@ -340,7 +341,7 @@ func TestEnvironment(t *testing.T) {
 	check("us-three", "http://127.0.0.1:4", "envKey")
 }
 
-// TestBelow: a prefix stands for the wanted objects below it, in order.
+// TestBelow: a prefix stands for those objects below it that are wanted, in order.
 func TestBelow(t *testing.T) {
 	s, c := open(t)
 	for _, key := range []string{"n/c-00002.ndjson.zst", "n/c-00001.ndjson.zst", "n/c.summary.json", "m/x.ndjson", "n/sub/y.json.gz"} {
@@ -357,7 +358,7 @@ func TestBelow(t *testing.T) {
 	}
 }
 
-// TestCheck: a bucket that can be used, and one that is not there.
+// TestCheck checks a bucket that can be used and one that does not exist.
 func TestCheck(t *testing.T) {
 	_, c := open(t)
 	if err := c.Check(context.Background(), at("n/one")); err != nil {

@@ -12,8 +12,8 @@ import (
 //
 // Datagrams get lost, so a server that is up answers an attempt with some
 // probability p, assumed to be the same for each. Then the number of attempts until
-// the first answer has a geometric distribution, of which a scan sees only the part
-// up to its last attempt. The maximum likelihood estimate of p is the value that
+// the first answer has a geometric distribution. A scan sees only the part of it up to
+// the scan's last attempt. The maximum likelihood estimate of p is the value that
 // gives this truncated distribution the observed mean. If n servers answered, the
 // scan missed about n·q/(1-q), where q is the probability that none of the attempts
 // is answered.

@@ -78,8 +78,8 @@ func (t *Tally) addPlayers(r *scanner.Result) {
 	}
 }
 
-// addNames counts the names in a server's fields that arrived completely. Where the
-// game has names of its own, they count, and not those of INFO.
+// addNames counts the names in a server's fields that arrived completely. If the game
+// reports names of its own, those count instead of INFO's.
 func (t *Tally) addNames(r *scanner.Result) {
 	in, own := &r.Info, r.Game
 	if own == nil {

@@ -38,7 +38,7 @@ func aServer(game, mapName, version string, environment byte) *scanner.Result {
 	return r
 }
 
-// TestTallyGames: the names that a game gives come before those of INFO.
+// TestTallyGames: if a game reports names of its own, they count instead of INFO's.
 func TestTallyGames(t *testing.T) {
 	var ta Tally
 	r := aServer("Antistasi", "Stratis", "2.18", 'l')

@@ -16,8 +16,8 @@ const defaultPort = 27015
 // Lookup finds the IPv4 addresses of a host.
 type Lookup func(ctx context.Context, host string) ([]netip.Addr, error)
 
-// ResolveAddr reads ip:port, ip, host:port or host. Of a host with several
-// addresses it takes the first, and reports that.
+// ResolveAddr reads ip:port, ip, host:port or host. If a host has several addresses,
+// it takes the first and says so.
 func ResolveAddr(ctx context.Context, t *console.Terminal, lookup Lookup, arg string) (netip.AddrPort, error) {
 	host, port, err := splitPort(arg)
 	if err != nil {

@@ -75,7 +75,7 @@ func (g *splitReply) form() string {
 // arrivals says which fragments of a reply arrived.
 type arrivals struct {
 	numbers     []int // sorted, each once
-	least, most int   // number of fragments, of which they may claim several; 0: unknown
+	least, most int   // how many fragments there are, as they claim, which may differ; 0: unknown
 }
 
 func (g *splitReply) arrived() (a arrivals) {

@@ -115,8 +115,9 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// TestBorrowed: a question that was asked only with a challenge is not called silent,
-// since the server may want one of its own for it.
+// TestBorrowed: if a question was asked only with the challenge from another question, the
+// verdict says so and does not call the server silent on it. The server may want a
+// challenge of its own for the question.
 func TestBorrowed(t *testing.T) {
 	target := netip.MustParseAddrPort("127.0.0.1:27015")
 	for _, test := range []struct {

@@ -30,7 +30,7 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// TestWatchedPeople: a watch counts people as the game does, and bots apart.
+// TestWatchedPeople: a watch counts people as their game does, and bots separately.
 func TestWatchedPeople(t *testing.T) {
 	s := &Session{Result: &scanner.Result{HasInfo: true, Info: wire.Info{Players: 12, MaxPlayers: 24, Bots: 3}}}
 	got := s.facts(&Verdict{Word: Up})

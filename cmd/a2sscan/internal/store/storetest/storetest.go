@@ -70,7 +70,8 @@ func (s *Store) handler(next http.Handler) http.Handler {
 	})
 }
 
-// Fail lets fault answer requests: it reports whether it did. Nil ends that.
+// Fail lets fault see every request first. fault reports whether it answered the
+// request; if not, the store answers it. Fail(nil) ends this.
 func (s *Store) Fail(fault func(w http.ResponseWriter, r *http.Request) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -145,12 +146,12 @@ func (s *Store) Objects() map[string][]byte {
 	return all
 }
 
-// Config is that of a client of the store.
+// Config returns the configuration of a client of the store.
 func (s *Store) Config() store.Config {
 	return store.Config{Endpoint: s.URL, Credentials: credentials.NewStaticV4(AccessKey, SecretKey, Token)}
 }
 
-// EnvironmentOf is that of a process that uses the store at url.
+// EnvironmentOf returns the environment of a process that uses the store at url.
 func EnvironmentOf(url string) []string {
 	return []string{"AWS_ENDPOINT_URL=" + url, "AWS_ACCESS_KEY_ID=" + AccessKey, "AWS_SECRET_ACCESS_KEY=" + SecretKey,
 		"AWS_REGION=us-east-1", "AWS_CONFIG_FILE=/nowhere", "AWS_SHARED_CREDENTIALS_FILE=/nowhere"}
