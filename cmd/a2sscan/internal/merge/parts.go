@@ -57,7 +57,7 @@ func (p *part) load() (gap string, err error) {
 	return p.unfit(), nil
 }
 
-// unfit says why the summary of a part proves nothing; "" if it is good.
+// unfit returns why a part can't be merged, judging by its summary; "" if it can.
 func (p *part) unfit() string {
 	s := &p.sum
 	switch {
