@@ -234,11 +234,12 @@ func (s *Sorter) merging() (*merging, error) {
 		}
 		*a = Adder{to: s, limit: a.limit}
 	}
+	packed := new([]byte)
 	for _, r := range s.runs {
 		if _, err := r.file.Seek(0, io.SeekStart); err != nil {
 			return nil, err
 		}
-		*h = append(*h, &lines{run: r})
+		*h = append(*h, &lines{run: r, packed: packed})
 	}
 	return h, h.start()
 }
@@ -276,10 +277,11 @@ type lines struct {
 	adder *Adder
 	run   *run
 
-	at          int // number of the next line of the adder, or block of the run
-	packed, raw []byte
-	rest        []byte // of raw
-	entry       Entry
+	at     int     // number of the next line of the adder, or block of the run
+	packed *[]byte // room for a compressed block, shared by all runs
+	raw    []byte
+	rest   []byte // of raw
+	entry  Entry
 }
 
 // next goes to the next line. At the end it returns io.EOF.
@@ -305,10 +307,8 @@ func (l *lines) block() (err error) {
 	if l.at == len(l.run.blocks) {
 		return io.EOF
 	}
-	if l.packed == nil {
-		l.packed = make([]byte, l.run.largest)
-	}
-	packed := l.packed[:l.run.blocks[l.at]]
+	packed := slices.Grow((*l.packed)[:0], l.run.largest)[:l.run.blocks[l.at]]
+	*l.packed = packed
 	_, err = io.ReadFull(l.run.file, packed)
 	if err != nil || crc32.Checksum(packed, castagnoli) != l.run.sums[l.at] {
 		return errDamaged
