@@ -127,16 +127,21 @@ func wantReadmeAnswers(t *testing.T, dir string, answers []byte) {
 		var r struct {
 			Status string
 			Info   struct {
-				Game    string
-				Players int
+				Game          string
+				Players, Bots int
 			}
+			Game struct{ Players *int }
 		}
 		if err := json.Unmarshal(line, &r); err != nil {
 			t.Fatal(err)
 		}
+		people := max(r.Info.Players-r.Info.Bots, 0)
+		if r.Game.Players != nil {
+			people = *r.Game.Players
+		}
 		g := want[r.Info.Game]
 		if r.Status != "error" {
-			want[r.Info.Game] = games{r.Info.Game, g.Servers + 1, g.People + r.Info.Players}
+			want[r.Info.Game] = games{r.Info.Game, g.Servers + 1, g.People + people}
 		}
 	}
 	if len(got) == 0 || len(got) != min(10, len(want)) {
