@@ -12,15 +12,17 @@ import (
 //
 //   - which questions need a challenge: challengedBy in model.go; another kind of
 //     challenge: challenge.go
-//   - how many players and rules: nature.fit in model.go; their texts: content.go
+//   - how many players and rules: nature.fit in model.go; their texts: content.go;
+//     whether a reply is split or compressed: drawLayout in model.go
 //   - other replies: responder.go; those of hostile servers: misbehave in hostile.go;
 //     those of fakers: fakers.go
-//   - what a perfect scan records: failure in truth.go, and allowed, if which error
-//     it sees depends on timing
+//   - what a perfect scan records: failure in truth.go; allowed, if which error it sees
+//     depends on timing; expect, tellInfo and tellRules, if only a part of it counts
 //
-// TestTruthIsWhatIsSent and TestEveryKindAppears then check it. A new weight in
-// honestWeights, or a new hostile kind, changes the fleets of every seed; an honest
-// kind without a weight appears only if a Config names it alone.
+// TestEveryKindAppears then checks it, and so does TestTruthIsWhatIsSent, a hostile kind
+// only if it is in plainKinds there. TestGolden wants a datagram of a hostile kind in
+// goldens. A new weight in honestWeights, or a new hostile kind, changes the fleets of
+// every seed; an honest kind without a weight appears only if a Config names it alone.
 type Kind uint8
 
 // The honest kinds. They answer as a real server might, however oddly.
