@@ -20,8 +20,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// floodEnv makes a process of this test the one that is flooded; its value is the
-// flood.
+// floodEnv is the environment variable that makes the test binary the process that is
+// flooded. Its value is the flood.
 const floodEnv = "A2SSCAN_FLOOD"
 
 // A flood is a number of fragments with random IDs, from open targets or from

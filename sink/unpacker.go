@@ -25,9 +25,9 @@ var frameMagic = []byte("\x28\xB5\x2F\xFD")
 
 // unpacker unpacks all frames of a file.
 //
-// It unpacks a complete frame, and compares its checksum, before it returns any of
-// it. Of a damaged frame it returns nothing, and continues with the next complete
-// one. It returns a truncated frame, or one longer than a Writer produces, block by
+// It unpacks a complete frame and verifies its checksum before it returns any of it. It
+// skips a damaged frame and continues with the next complete one. It returns a truncated
+// frame, or one longer than a Writer produces, block by
 // block.
 type unpacker struct {
 	frames    *frames

@@ -147,8 +147,8 @@ func (k Kind) weight() uint32 {
 	return max(1, honestWeights[k])
 }
 
-// gamesWeight is the share of Games if other kinds are chosen, too: as much as all
-// the usual kinds together.
+// gamesWeight is the weight of Games when it is chosen along with other kinds. It
+// equals the weight of all usual kinds together.
 const gamesWeight = 1000
 
 // HonestKinds returns all honest kinds.

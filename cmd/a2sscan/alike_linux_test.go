@@ -14,8 +14,8 @@ import (
 	"github.com/a2sscan/a2sscan/bench/fleet"
 )
 
-// TestInfoAlike scans simulated servers of all honest kinds. The info of each must
-// be the same in the record itself, in decode's record from its datagrams, and as
+// TestInfoAlike scans simulated servers of the usual kinds, some with escape sequences
+// in their names. The info of each must be the same in the record itself, in decode's record from its datagrams, and as
 // cat, jq and DuckDB show it.
 func TestInfoAlike(t *testing.T) {
 	t.Parallel()

@@ -72,7 +72,7 @@ func (f *askFlags) add(cmd *cobra.Command) {
 	fs.Var(&f.source, "source", "address of this machine to send from (default: the system chooses)")
 	fs.BoolVar(&f.trailingNUL, "trailing-nul", false, "add a NUL byte to every request except info, as some old tools do")
 	fs.BoolVar(&f.brief, "brief", false, "print the verdict and one line of facts")
-	fs.DurationVar(&f.watch, "watch", 0, "ask again every `D` until interrupted, and print what changed (default off; without D: 5s)")
+	fs.DurationVar(&f.watch, "watch", 0, "ask again every `D`, such as --watch=10s, until interrupted, and print what changed (default off; without D: 5s)")
 	fs.Lookup("watch").NoOptDefVal = "5s"
 	fs.BoolVar(&f.json, "json", false, "print one JSON object with the verdict, the record and all datagrams")
 }

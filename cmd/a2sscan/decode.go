@@ -35,7 +35,7 @@ for -, it reads standard input. It detects the format from the first bytes:
            the datagrams do not contain, stay as they are.
 
 With --check, decode writes nothing. It decodes the records of a census again,
-reports those that come out differently, and exits with 1 if there are any.`,
+reports those that come out differently, and exits with 8 if there are any.`,
 		Example: `  tcpdump -w - 'udp port 27015' | a2sscan decode | jq .
   echo 'ffffffff 44 01 00 626f6200 05000000 0000803f' | a2sscan decode
   a2sscan decode --check census.ndjson.zst`,

@@ -62,7 +62,7 @@ func (f *fleetFlags) add(cmd *cobra.Command) {
 	fs.Uint64Var(&f.Seed, "seed", 1, "number `N` that determines the servers")
 	fs.Float64Var(&f.Alive, "alive", 1, "`SHARE` of addresses and ports that have a server, 0 to 1")
 	fs.Float64Var(&f.Hostile, "hostile", 0, "`SHARE` of servers that are hostile, 0 to 1 (default 0)")
-	fs.StringVar(&f.Kinds, "kinds", "", "`LIST` of kinds of honest servers (default: all)")
+	fs.StringVar(&f.Kinds, "kinds", "", "`LIST` of kinds of honest servers (default: the usual ones, without games)")
 	fs.StringVar(&f.HostileKinds, "hostile-kinds", "", "`LIST` of kinds of hostile servers (default: all)")
 	fs.StringVar(&f.Games, "games", "", "for servers of the kind games: `LIST` of games, such as rust,dayz (default: all)")
 	fs.Float64Var(&f.Fakes, "fakes", 0, "`SHARE` of blocks of 64 addresses in which a faker has 50 servers, 0 to 1 (default 0)")
@@ -153,11 +153,11 @@ func (d *delay) Type() string { return "MIN-MAX" }
 
 // addMaster adds the flags of the simulated master.
 func (f *fleetFlags) addMaster(fs *pflag.FlagSet) {
-	fs.StringVar(&f.Master.UDP, "master", "", "run a master server that lists the fleet at `ADDR`, such as 127.0.0.1:27011; port 0: any free port")
-	fs.StringVar(&f.Master.Web, "web", "", "run a Web API that lists the fleet at `ADDR`, such as 127.0.0.1:8080; port 0: any free port")
+	fs.StringVar(&f.Master.UDP, "master", "", "run a master server at `ADDR`, such as 127.0.0.1:27011, that lists the fleet; port 0: any free port")
+	fs.StringVar(&f.Master.Web, "web", "", "run a Web API at `ADDR`, such as 127.0.0.1:8080, that lists the fleet; port 0: any free port")
 	fs.StringVar(&f.Master.Also, "master-also", "", "`LIST` of other servers that the master lists, such as 169.254.0.1:27015")
-	fs.IntVar(&f.Master.Limit, "master-limit", 0, "the master gives `N` answers per minute, then none; the Web API answers 429; 0: no limit (default 0)")
-	fs.DurationVar(&f.Master.RetryAfter, "master-retry-after", time.Minute, "`D` is the wait that the Web API's 429 asks for, and the time span over which it counts --master-limit")
+	fs.IntVar(&f.Master.Limit, "master-limit", 0, "the master gives `N` answers and is then silent until the minute is over; the Web API answers 429 after N requests in the time of --master-retry-after; 0: no limit (default 0)")
+	fs.DurationVar(&f.Master.RetryAfter, "master-retry-after", time.Minute, "time span `D` in which the Web API counts requests; its 429 asks clients to wait as long")
 	fs.StringVar(&f.Master.Faults, "master-faults", "", "`LIST` of faults of the master, such as endless,twice (default: none)")
 	fs.IntVar(&f.Master.After, "master-after", 0, "the faults begin after `N` answers (default 0)")
 	fs.IntVar(&f.Master.During, "master-during", 0, "the faults last for `N` answers; 0: until the end (default 0)")

@@ -120,10 +120,10 @@ func forgedInfo() []byte {
 		Version: []byte("1"), Players: 255, MaxPlayers: 255, ServerType: 'd', Environment: 'l'})
 }
 
-// TestForgery: someone who knows the port of a scan and forges replies to it can't do
-// three things. If the real server answers too, no forged record lacks a note of the
-// conflict. No server is reported to answer without a challenge if it does not. No
-// server's record is lost.
+// TestForgery checks three guarantees against somebody who knows the port of a scan and
+// forges replies. If the real server answers too, a forged record always notes the
+// conflict. A server is reported to answer without a challenge only if it does. Every
+// server has a record.
 func TestForgery(t *testing.T) {
 	t.Parallel()
 	network := netip.PrefixFrom(netip.MustParseAddr("127.88.0.0"), 32-*forgeBits)

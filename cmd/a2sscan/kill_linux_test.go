@@ -222,8 +222,8 @@ func killFleet(mode int) fleet.Config {
 	}
 }
 
-// newKilled writes the list of a round, and chooses at random what its mode does
-// not fix.
+// newKilled prepares a round: it writes the list of targets, and chooses the form of
+// the output and the number of kills at random where the mode leaves them open.
 func newKilled(t *testing.T, cfg fleet.Config, tally *killTally, seed rand.Source, most int) *killed {
 	k := &killed{T: t, cfg: cfg, tally: tally, dir: t.TempDir(), named: map[string][]byte{},
 		rng: rand.New(seed)}

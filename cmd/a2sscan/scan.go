@@ -115,7 +115,7 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	fs.BoolVar(&f.opts.After.Farms, "farms", false, "report servers that seem to be fake: clones, and servers that share a player list")
 	fs.StringVar(&f.opts.After.Command, "on-complete", "", "when the census is complete, run the program `FILE`, without a shell or arguments, but with the variables A2SSCAN_CENSUS, _SUMMARY, _STATS, _SCAN and _ENDED")
 	fs.StringVar(&f.opts.ScanID, "scan-id", "", "name the scan `NAME` in every record (default: its start, such as 20261120T030000Z)")
-	fs.StringVarP(&f.opts.Ports, "port", "p", "", "ports for networks and bare addresses: a `LIST` such as 27015,27020-27030 (default for one address: 27015)")
+	fs.StringVarP(&f.opts.Ports, "port", "p", "", "`LIST` of ports for networks and bare addresses, such as 27015,27020-27030 (default for one address: 27015)")
 	fs.StringArrayVarP(&f.lists, "list", "l", nil, "read targets from `FILE`; may be repeated (also -iL)")
 	f.addTargets(fs)
 	fs.Var(&f.opts.Query, "query", "questions to ask: a `LIST` of info, players, rules and ping")

@@ -85,9 +85,9 @@ func (ld *loader) bytes() int {
 	return sum
 }
 
-// TestRepeatsMemory checks that memory depends on the distinct targets, at most 10
-// bytes each without tags, and not on the lines. Each list has a few targets and
-// millions of lines.
+// TestRepeatsMemory checks that memory grows with the number of distinct targets, by at
+// most 10 bytes each without tags, and not with the number of lines. Each list repeats
+// its targets over millions of lines.
 func TestRepeatsMemory(t *testing.T) {
 	skipShort(t)
 	const lines, base = 2 << 20, 8 << 20 // a number per line would take more than the base

@@ -55,8 +55,7 @@ func (c *cachedTexts) id(s []byte) uint32 {
 // maxText is how many bytes of a text count. Real texts are shorter.
 const maxText = 1024
 
-// cut returns at most so many bytes from the beginning of a text, and no part of a
-// character.
+// cut shortens a text to at most so many bytes, without splitting a character.
 func cut(s []byte, most int) []byte {
 	if len(s) <= most {
 		return s

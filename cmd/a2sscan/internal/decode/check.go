@@ -103,7 +103,7 @@ func (d *run) endCheck() error {
 		console.Grouped(uint64(c.differ)), console.Grouped(uint64(d.noRaw)), console.Plural(d.badLines, "bad line"))
 	switch {
 	case c.differ > 0 || d.badLines > 0:
-		return console.Fail(console.ExitUsage, "some records decode differently").
+		return console.Fail(console.ExitNumbers, "some records decode differently").
 			WithHint("either the record was changed, or another version of the program wrote it")
 	case c.same == 0:
 		return console.Fail(console.ExitInput, "no record that can be checked").

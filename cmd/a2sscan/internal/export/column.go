@@ -44,8 +44,8 @@ func (c *column) reset() {
 	}
 }
 
-// parseNumber reads a value that is no text, as column.numbers holds it. It reports
-// false if the value does not have the type.
+// parseNumber converts a value that is not text to its form in column.numbers. It
+// returns false if the value is not of the given type.
 func parseNumber(is record.ColumnType, value []byte) (n int64, ok bool) {
 	if len(value) == 0 {
 		return 0, false

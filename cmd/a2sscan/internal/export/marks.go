@@ -35,8 +35,8 @@ func (m *marks) place(i uint32) uint32 {
 	return i
 }
 
-// stream is the sequence of levels of all columns that are inside the same lists. It
-// has a slot for each element, and one for each list that has none.
+// stream holds the repetition levels of Parquet that all columns inside the same lists
+// share. Each element has a slot, and so has each empty list.
 type stream struct {
 	reps  []byte   // repetition levels; nil: none, because the columns are in no list
 	slots []uint32 // the slot of each element; nil: that of its number

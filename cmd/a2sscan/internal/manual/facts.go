@@ -82,8 +82,8 @@ var facts = map[string]commandFacts{
 		signals: []Fact{{"SIGINT, SIGTERM, SIGHUP", "the first stops asking and reports what was seen so far; the second ends the program"}},
 	},
 	"decode": {exits: map[int]string{
-		console.ExitUsage: "the command line is wrong, or with --check some records decode differently",
-		console.ExitInput: "",
+		console.ExitInput:   "",
+		console.ExitNumbers: "with --check: some records decode differently",
 	}},
 	"cat": {exits: map[int]string{
 		console.ExitInput: "", console.ExitNumbers: "a census is damaged: some of its records could not be read",

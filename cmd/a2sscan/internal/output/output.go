@@ -59,8 +59,8 @@ func New(path string, options sink.Options) *Output {
 // With a nil key the names are written.
 func (o *Output) HashNames(key *record.NameKey) { o.options.NameKey = key }
 
-// Prepare calls first, which does what is needed before Open. If first fails, the
-// output has failed too.
+// Prepare calls a function that does the work that must precede Open. If the function
+// fails, the output has failed too.
 func (o *Output) Prepare(first func() error) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
