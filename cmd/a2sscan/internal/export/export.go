@@ -66,13 +66,13 @@ func Export(t *console.Terminal, o Options) error {
 	return nil
 }
 
-// gcPercent keeps the heap close to what is in use: large buffers, most of which are
-// reused.
-const gcPercent = 40
+// memoryLimit is the heap that the export aims at. It grows with the row groups, whose
+// metadata is written last: by 30 MB for ten million records.
+const memoryLimit = 190 << 20
 
 // run reads and sorts the records, and writes the tables.
 func (e *exporter) run() error {
-	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(memoryLimit))
 	if err := e.start(); err != nil {
 		return err
 	}
