@@ -61,22 +61,6 @@ func EachMember(object []byte, do func(key, value []byte) bool) {
 	eachMember(object, func(m member) bool { return do(Unquote(m.key), m.value) })
 }
 
-// EachElement calls do with each element of a JSON list, as it is written. The list
-// must be valid JSON.
-func EachElement(list []byte, do func(value []byte)) {
-	if len(list) == 0 || list[0] != '[' {
-		return
-	}
-	for i := skipSpace(list, 1); list[i] != ']'; i = skipSpace(list, i) {
-		if list[i] == ',' {
-			i = skipSpace(list, i+1)
-		}
-		from := i
-		i = skipValue(list, from)
-		do(list[from:i])
-	}
-}
-
 // Unquote returns the text of s, which must be a valid JSON string. The text aliases s
 // unless s has escapes.
 func Unquote(s []byte) []byte { return unquote(s) }

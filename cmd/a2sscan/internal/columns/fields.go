@@ -146,12 +146,6 @@ var known = sync.OnceValues(func() (paths, open []string) {
 	return paths, open
 })
 
-// Fields returns the names of all fields.
-func Fields() []string {
-	paths, _ := known()
-	return paths
-}
-
 // check refuses a field that no record can have.
 func check(fields []string) error {
 	paths, open := known()
