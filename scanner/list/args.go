@@ -23,7 +23,7 @@ type ArgError struct {
 	Err     error  // a *fs.PathError if the file can't be read, a Fault, or nil
 }
 
-// Error returns argument, problem and hint in one line.
+// Error returns the argument, the problem and the hint in one line.
 func (e *ArgError) Error() string {
 	s := e.Problem
 	if e.Arg != "" {
@@ -40,27 +40,28 @@ func (e *ArgError) Unwrap() error { return e.Err }
 
 // input is an argument that Open accepted.
 type input struct {
-	name   name    // if path is empty; of a host, its port
+	name   name    // what the argument names if path is empty; for a host, only its port
 	host   string  // a name to look up, without its port; if path is empty
-	found  lookup  // of host
+	found  lookup  // the result of looking up host
 	path   string  // of a list; "-" for standard input
 	source *Source // of a list that is not a file; path is its name
-	size   int64   // bytes of a list; -1: not known
-	number int     // which argument it is, from 1
-	arg    string  // the argument of a host
+	size   int64   // size of a list in bytes; -1: unknown
+	number int     // index among the arguments, from 1; 0 for a Source
+	arg    string  // the argument as given; set only for a host
 
 	format, compression, sum atomic.Pointer[string]
 
 	truncated        atomic.Bool
 	bytes            atomic.Int64
-	targets, invalid atomic.Uint64 // numbers read from it; updated with a short delay
+	targets, invalid atomic.Uint64 // counts of what was read from it; updated with a short delay
 }
 
 // isStdin reports whether the input is standard input. It checks source too,
 // because a Source may have any name.
 func (in *input) isStdin() bool { return in.path == stdin && in.source == nil }
 
-// title returns the name of the input for messages. It is not yet made printable.
+// title returns the name of the input for messages. The name may contain
+// unprintable characters.
 func (in *input) title() string {
 	switch {
 	case in.path == "":
@@ -91,8 +92,8 @@ func (in *input) report() Input {
 	}
 }
 
-// open interprets arg. An argument that can be read as an address or a network is
-// one, even if a file has that name.
+// open returns the input that arg names. An argument that parses as an address or a
+// network is taken for that, even if there is a file with the same name.
 func (l *List) open(arg string) (*input, error) {
 	if arg == stdin {
 		return l.openStdin()
@@ -118,7 +119,8 @@ func (l *List) open(arg string) (*input, error) {
 	return in, readable(arg, info)
 }
 
-// hostInput is the input of an argument that is a host name, with or without a port.
+// hostInput returns the input for an argument that is a host name, with or without
+// a port.
 func hostInput(arg string) (*input, error) {
 	host, port, hasPort := strings.Cut(arg, ":")
 	in := &input{host: host, arg: arg, name: name{form: formAddr}}
@@ -144,8 +146,8 @@ func (l *List) openStdin() (*input, error) {
 	return &input{path: stdin, size: rest(l.cfg.Stdin)}, nil
 }
 
-// rest returns how many bytes are left to read from r if it is a regular file, or
-// -1 if that is unknown.
+// rest returns the number of bytes left to read from r, or -1 if r is not a regular
+// file or its size is unknown.
 func rest(r io.Reader) int64 {
 	f, ok := r.(*os.File)
 	if !ok {
@@ -162,8 +164,9 @@ func rest(r io.Reader) int64 {
 	return max(info.Size()-at, 0)
 }
 
-// readable checks that a list can be read. It opens only regular files: opening a
-// pipe may wait for its writer, and closing it would end that writer.
+// readable returns an error if the file at path is a directory or can't be opened.
+// It opens only regular files: opening a FIFO may block, and closing it again would
+// kill its writer with SIGPIPE.
 func readable(path string, info fs.FileInfo) error {
 	if info.IsDir() {
 		return &ArgError{
@@ -186,8 +189,8 @@ func unreadable(path string, err error) error {
 	return &ArgError{Arg: show([]byte(path)), Problem: "can't be read: " + reason(err), Err: err}
 }
 
-// reason returns err without the name of the call and the path, since the ArgError
-// contains the path.
+// reason returns the text of err without the operation and the path, because the
+// ArgError already contains the path.
 func reason(err error) string {
 	var path *fs.PathError
 	if errors.As(err, &path) {
@@ -196,8 +199,8 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// notATarget returns the error for an argument that is not an address, because of
-// f, and not a file, because of err.
+// notATarget returns the error for an argument that is neither an address nor a
+// file: f is the error from parsing it, err the error from os.Stat.
 func notATarget(arg string, f Fault, err error) error {
 	e := &ArgError{Arg: show([]byte(arg)), Err: f}
 	switch {
@@ -225,7 +228,9 @@ func looksNumeric(arg string) bool {
 	return strings.Contains(arg, ".") && len(bytes.Trim([]byte(arg), "0123456789.:/,-")) == 0
 }
 
-// measure adds up the size of the inputs as far as it is known before reading.
+// measure computes what is known about the inputs before any list is read. If all
+// of them are addresses and networks, it also computes their exact number of
+// targets.
 func (l *List) measure() error {
 	fx := fixed{all: true, files: true}
 	for _, in := range l.inputs {

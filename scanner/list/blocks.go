@@ -10,14 +10,14 @@ import (
 )
 
 // blocks holds networks and ranges as they were named: consecutive addresses with
-// one or more ports each. The memory depends on the number of blocks, not on that
-// of their targets.
+// one or more ports each. Its memory depends on the number of blocks, not on how
+// many targets they have.
 type blocks struct {
 	sets   []portSet
 	known  map[string]int
-	recent *Ports // the ports of the previous block
-	set    int    // the index of its set
-	n      int    // number of blocks
+	recent *Ports // the ports of the block that was added last
+	set    int    // the index in sets of recent
+	n      int    // number of blocks added, including those that take no memory
 	texts  textStore
 }
 
@@ -25,13 +25,13 @@ type blocks struct {
 type portSet struct {
 	ports Ports
 	spans []span
-	nets  bart.Table[blockAt] // each network with the first block that contains it
+	nets  bart.Table[blockAt] // maps each network to the first block that contains it
 }
 
-// blockAt identifies a block and its text.
+// blockAt identifies a block and its labels.
 type blockAt struct {
 	index int
-	text  uint64 // number of its text
+	text  uint64 // the number of its labels in texts
 }
 
 // span is the addresses from first to last.
@@ -56,11 +56,11 @@ func (bs *blocks) add(s span, ports *Ports, text labels) {
 	}
 }
 
-// maxCovering is the largest number of port sets that covers searches.
+// maxCovering is the maximum number of port sets that coversAt searches.
 const maxCovering = 16
 
-// covers reports whether all targets of a block are in earlier ones. The search is
-// limited, so it may miss some cases.
+// covers reports whether all targets of a block are in earlier blocks. The search
+// is limited, so it may report false although they are.
 func (bs *blocks) covers(s span, ports *Ports) bool {
 	if bs.recent == ports {
 		return bs.sets[bs.set].covers(s)
@@ -93,8 +93,8 @@ func (set *portSet) covers(s span) bool {
 	return true
 }
 
-// setOf returns the index of the set with these ports, in whatever order p names
-// them.
+// setOf returns the index of the set with the ports in p, regardless of their
+// order. If there is none, it adds one.
 func (bs *blocks) setOf(p *Ports) int {
 	if p == bs.recent {
 		return bs.set
@@ -137,7 +137,8 @@ func (bs *blocks) find(ip uint32, port uint16) (at blockAt, found bool) {
 	return at, found
 }
 
-// labels returns the labels of the first block that contains a target.
+// labels returns the labels of the first block that contains a target, or empty
+// labels if no block does.
 func (bs *blocks) labels(ip uint32, port uint16) labels {
 	if bs.texts.size == 0 {
 		return labels{}
@@ -152,7 +153,8 @@ func (bs *blocks) has(ip uint32, port uint16) bool {
 	return found
 }
 
-// inStretch reports whether one of the stretches contains a target.
+// inStretch reports whether one of the stretches in all, which must be in order,
+// contains a target.
 func inStretch(all []stretch, ip uint32, port uint16) bool {
 	i, found := slices.BinarySearchFunc(all, ip, func(s stretch, ip uint32) int {
 		return cmp.Compare(s.last, ip)
@@ -164,7 +166,7 @@ func inStretch(all []stretch, ip uint32, port uint16) bool {
 	return found
 }
 
-// with appends the indexes of the sets that contain a port.
+// with appends to sets the indexes of the port sets that contain port.
 func (bs *blocks) with(sets []int, port uint16) []int {
 	for i := range bs.sets {
 		if bs.sets[i].ports.Contains(port) {
@@ -174,7 +176,8 @@ func (bs *blocks) with(sets []int, port uint16) []int {
 	return sets
 }
 
-// holes returns the addresses of s that are in blocks of the given sets.
+// holes returns the parts of s that are in blocks of the given port sets, sorted
+// and without overlaps.
 func (bs *blocks) holes(sets []int, s span) (holes []span) {
 	for _, i := range sets {
 		nets := &bs.sets[i].nets
@@ -210,8 +213,8 @@ func joined(spans []span) []span {
 	return out
 }
 
-// without appends the parts of s outside the holes. The holes must be sorted and
-// must not overlap (see joined).
+// without appends to out the parts of s outside the holes. The holes must be sorted
+// and must not overlap (see joined).
 func without(out []span, s span, holes []span) []span {
 	for _, h := range holes {
 		if h.first > s.first {
@@ -228,23 +231,22 @@ func without(out []span, s span, holes []span) []span {
 // stretch is a span of addresses that have the same ports.
 type stretch struct {
 	span
-	ports []uint16 // in order
+	ports []uint16 // in ascending order
 }
 
-// edge is an address at which a block of a set begins, or the address after its
-// end.
+// edge is the first address of a block, or the address after its last one.
 type edge struct {
 	at  uint64
 	set int
 }
 
-// stretches returns all addresses of the blocks, in order, with all of their ports.
-// The result depends only on the targets in the blocks, not on how the blocks were
-// named.
+// stretches returns all addresses of the blocks, in ascending order, with all ports
+// that an address has in any block. The result depends only on the targets, not on
+// how they were divided into blocks.
 func (bs *blocks) stretches() (out []stretch) {
 	edges := bs.edges()
 	unions := map[string][]uint16{}
-	var open []int // sets, in order
+	var open []int // indexes of the sets that contain e.at, in ascending order
 	for i, e := range edges {
 		at, there := slices.BinarySearch(open, e.set)
 		if there {
@@ -265,7 +267,8 @@ func (bs *blocks) stretches() (out []stretch) {
 	return out
 }
 
-// edges returns the edges of the blocks of every set, in order.
+// edges returns the edges of the blocks of all sets, in ascending order. It merges
+// overlapping blocks of a set first.
 func (bs *blocks) edges() (edges []edge) {
 	for i := range bs.sets {
 		set := &bs.sets[i]
@@ -278,7 +281,8 @@ func (bs *blocks) edges() (edges []edge) {
 	return edges
 }
 
-// union returns the ports of several sets, in order.
+// union returns the ports of several sets, in ascending order and without
+// duplicates.
 func (bs *blocks) union(sets []int) (ports []uint16) {
 	for _, i := range sets {
 		ports = append(ports, bs.sets[i].ports.list...)

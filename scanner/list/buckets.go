@@ -11,21 +11,22 @@ import (
 // number.
 //
 // While numbers are being collected, a bucket is a chain of chunks, which may lie
-// anywhere in memory. The first numbers of a bucket are sorted and distinct; the
-// others are in order of arrival. merge sorts those into the first ones and frees
-// the chunks that duplicates took, so that the memory depends on the distinct
-// numbers, however often each of them comes. pack moves the chunks together, in
-// place. No step copies everything to a larger array, so there is no garbage.
+// anywhere in memory. The first bucket.sorted numbers of a bucket are sorted and
+// distinct; the others are in order of arrival. merge sorts the others into the
+// first part, removes duplicates and frees the chunks that are no longer needed. So
+// the memory depends on the number of distinct numbers, however often each of them
+// is added. pack moves the chunks together, in place. No step copies everything to
+// a larger array, so there is no garbage.
 type buckets struct {
 	slabs [][]chunk
-	next  []uint32 // the chunk that follows each chunk, in its bucket or in the free chain
-	used  uint32   // chunks taken from the slabs
+	next  []uint32 // for each chunk, the next chunk in its bucket or in the free chain
+	used  uint32   // number of chunks taken from the slabs
 	free  chain    // chunks that merge freed
 
 	all   []bucket
 	added uint64 // numbers added since the last merge
-	limit uint64 // merge when this many were added
-	floor uint64 // the least limit: minMerge
+	limit uint64 // merge when added reaches it
+	floor uint64 // minimum of limit: minMerge
 
 	starts []uint64 // after pack: the index of each bucket's first number, and the end
 }
@@ -33,14 +34,14 @@ type buckets struct {
 // bucket is one chain of chunks.
 type bucket struct {
 	chain
-	count  uint32 // numbers in it
+	count  uint32 // number of numbers in the bucket
 	sorted uint32 // how many of them, at the beginning, are sorted and distinct
 }
 
-// chain is a number of chunks that are linked by buckets.next.
+// chain is a linked list of chunks. buckets.next holds the links.
 type chain struct{ first, last, chunks uint32 }
 
-// chunk is the unit in which a bucket grows.
+// chunk is the unit of memory by which a bucket grows.
 type chunk [chunkLen]uint32
 
 const (
@@ -48,10 +49,10 @@ const (
 	slabLen    = 1 << 12 // chunks: 256 KiB
 	numBuckets = 1 << 16
 
-	// bucketStep is how many buckets a worker takes at a time.
+	// bucketStep is the number of buckets that a worker processes at a time.
 	bucketStep = numBuckets / noteParts
 
-	// minMerge is the least number of additions before a merge: 4 MiB.
+	// minMerge is the minimum number of additions between merges: 4 MiB of memory.
 	minMerge = 1 << 20
 )
 
@@ -59,7 +60,7 @@ func newBuckets() *buckets {
 	return &buckets{all: make([]bucket, numBuckets), limit: minMerge, floor: minMerge}
 }
 
-// add adds k and returns how many numbers its bucket held before.
+// add adds k and returns how many numbers were in its bucket before.
 func (b *buckets) add(k uint64) (before uint32) {
 	to := &b.all[k>>slotBits]
 	before = to.count
@@ -73,10 +74,11 @@ func (b *buckets) add(k uint64) (before uint32) {
 }
 
 // full reports whether it is time to merge: the numbers added since the last merge,
-// which may all be duplicates, take as much memory as the distinct ones.
+// which may all be duplicates, take at least as much memory as the distinct numbers
+// did then.
 func (b *buckets) full() bool { return b.added >= b.limit }
 
-// newChunk returns a free chunk.
+// newChunk returns the index of an unused chunk.
 func (b *buckets) newChunk() (i uint32) {
 	if b.free.chunks > 0 {
 		i = b.free.first
@@ -105,8 +107,8 @@ func (b *buckets) link(c *chain, i uint32) {
 
 func (b *buckets) chunk(i uint32) *chunk { return &b.slabs[i/slabLen][i%slabLen] }
 
-// at returns the lower 32 bits of the i-th number. It may be called only after
-// pack.
+// at returns the lower 32 bits of number i, where i counts the numbers of
+// consecutive chunks. After pack, these are all numbers, in ascending order.
 func (b *buckets) at(i uint64) uint32 { return b.chunk(uint32(i / chunkLen))[i%chunkLen] }
 
 // len returns the number of numbers. It may be called only after pack.
@@ -122,19 +124,20 @@ func (b *buckets) bucketOf(i uint64) int {
 	return sort.Search(numBuckets, func(k int) bool { return b.starts[k+1] > i })
 }
 
-// bytes returns how much memory b holds.
+// bytes returns the size of the memory that b holds, in bytes.
 func (b *buckets) bytes() int {
 	const perBucket = 5 * 4
 	return len(b.slabs)*slabLen*chunkLen*4 + 4*cap(b.next) + perBucket*cap(b.all) + 8*cap(b.starts)
 }
 
-// A visitor sees each bucket before it is merged: known holds its numbers from
-// earlier merges, sorted, and came those added since, in order of arrival. It is
-// called for several buckets at once.
+// A visitor is called for each bucket before it is merged: known holds the bucket's
+// numbers from earlier merges, sorted; came holds the numbers added since, in order
+// of arrival. It may be called for several buckets at the same time.
 type visitor func(bucket int, known, came []uint32)
 
-// merge sorts the added numbers into the others and removes duplicates. If ctx
-// ends, merge returns early and b must no longer be used.
+// merge sorts the added numbers into the others and removes duplicates. It calls
+// visit, if that is not nil, for each bucket with added numbers. If ctx ends, merge
+// returns early and b must no longer be used.
 func (b *buckets) merge(ctx context.Context, visit visitor) error {
 	freed := make([]chain, numBuckets/bucketStep)
 	err := inParallel(ctx, len(freed), func() func(int) {
@@ -156,7 +159,7 @@ func (b *buckets) merge(ctx context.Context, visit visitor) error {
 	return err
 }
 
-// splice adds a chain to the free chunks.
+// splice adds the chunks of chain c to the free chunks.
 func (b *buckets) splice(c chain) {
 	switch {
 	case c.chunks == 0:
@@ -169,14 +172,14 @@ func (b *buckets) splice(c chain) {
 	}
 }
 
-// merger merges buckets one after the other.
+// merger merges buckets one after the other and reuses its scratch memory.
 type merger struct {
 	*buckets
 	visit           visitor
 	numbers, merged []uint32
 }
 
-// merge merges bucket k and adds the chunks that become free to freed.
+// merge merges bucket k and adds the chunks that are no longer needed to freed.
 func (m *merger) merge(k int, freed *chain) {
 	b := &m.all[k]
 	if b.count == b.sorted {
@@ -192,7 +195,8 @@ func (m *merger) merge(k int, freed *chain) {
 	m.write(b, m.merged, freed)
 }
 
-// union appends the distinct numbers of a and b, both of which are sorted.
+// union appends the distinct numbers of a and b to dst. Both a and b must be
+// sorted.
 func union(dst, a, b []uint32) []uint32 {
 	for len(a) > 0 && len(b) > 0 {
 		v := min(a[0], b[0])
@@ -211,7 +215,7 @@ func union(dst, a, b []uint32) []uint32 {
 	return dst
 }
 
-// behind returns s without the numbers equal to v at its beginning.
+// behind returns s without the leading numbers that are equal to v.
 func behind(s []uint32, v uint32) []uint32 {
 	for len(s) > 0 && s[0] == v {
 		s = s[1:]
@@ -219,7 +223,7 @@ func behind(s []uint32, v uint32) []uint32 {
 	return s
 }
 
-// read appends the numbers of a bucket.
+// read appends the numbers of the bucket from to dst.
 func (b *buckets) read(dst []uint32, from *bucket) []uint32 {
 	left := from.count
 	for i := from.first; left > 0; i = b.next[i] {
@@ -230,8 +234,9 @@ func (b *buckets) read(dst []uint32, from *bucket) []uint32 {
 	return dst
 }
 
-// write replaces the numbers of a bucket by sorted ones, which must not be more than the
-// bucket has now. It adds the chunks that become free to freed.
+// write replaces the numbers of a bucket with the given ones, which must not be
+// more than the bucket has now. It adds the chunks that are no longer needed to
+// freed.
 func (b *buckets) write(to *bucket, numbers []uint32, freed *chain) {
 	old := to.chain
 	to.chain = chain{}
@@ -250,12 +255,13 @@ func (b *buckets) write(to *bucket, numbers []uint32, freed *chain) {
 	}
 }
 
-// A filter returns the numbers of a bucket that are to be kept; the result may
-// reuse their memory. It is called for several buckets at once.
+// A filter returns the numbers of a bucket to keep; the result may share their
+// memory. It may be called for several buckets at the same time.
 type filter func(bucket int, numbers []uint32) []uint32
 
-// pack moves all numbers together, after the last merge. keep, if it is not nil,
-// selects the numbers to keep. If ctx ends, pack returns early and b must no longer
+// pack moves all numbers together, so that at, len and bucketOf can be used. It
+// must be called after the last merge. If keep is not nil, pack drops the numbers
+// that keep does not return. If ctx ends, pack returns early and b must no longer
 // be used.
 func (b *buckets) pack(ctx context.Context, keep filter) error {
 	chunks := b.gather()
@@ -276,8 +282,8 @@ func (b *buckets) pack(ctx context.Context, keep filter) error {
 	return ctx.Err()
 }
 
-// gather moves the chunks of each bucket together, and returns the first chunk
-// of each.
+// gather moves the chunks of each bucket together, and returns the new index of
+// each bucket's first chunk.
 func (b *buckets) gather() (starts []uint32) {
 	starts = make([]uint32, numBuckets)
 	to := b.next // each link is read before it is overwritten
@@ -297,8 +303,9 @@ func (b *buckets) gather() (starts []uint32) {
 	return starts
 }
 
-// relocate replaces the link of each chunk of a chain by the chunk's new position.
-// The chunks get consecutive positions from at on.
+// relocate replaces the link of each chunk of c with the chunk's new index: at for
+// the first chunk, at+1 for the second, and so on. It returns the index after the
+// last one.
 func relocate(links []uint32, c chain, at uint32) (end uint32) {
 	i := c.first
 	for range c.chunks {
@@ -310,8 +317,9 @@ func relocate(links []uint32, c chain, at uint32) (end uint32) {
 	return at
 }
 
-// filter applies keep to bucket k, whose chunks begin at start. It returns its
-// scratch memory for reuse.
+// filter drops the numbers of bucket k that keep does not return; start is the
+// index of the bucket's first chunk. It returns scratch, which may have grown, for
+// reuse.
 func (b *buckets) filter(k int, start uint32, scratch []uint32, keep filter) []uint32 {
 	n := uint64(b.all[k].count)
 	scratch = scratch[:0]
@@ -326,8 +334,8 @@ func (b *buckets) filter(k int, start uint32, scratch []uint32, keep filter) []u
 	return scratch
 }
 
-// compact closes the gaps between the buckets and frees the memory after the last
-// one.
+// compact closes the gaps between the buckets and frees the slabs that are then
+// unused. chunks holds the index of each bucket's first chunk.
 func (b *buckets) compact(chunks []uint32) {
 	b.starts = make([]uint64, numBuckets+1)
 	at := uint64(0)

@@ -11,19 +11,19 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// errTruncated is returned at the end of a compressed list that was cut off.
-// Everything before it is intact.
+// errTruncated is the error at the end of a compressed list that was cut off. The
+// data before it is intact.
 var errTruncated = errors.New("the compressed data ends early")
 
-// maxWindow limits the memory that a compressed list can demand. The zstd tool has
+// maxWindow limits the memory that decompressing a list can take. The zstd tool has
 // the same limit.
 const maxWindow = 128 << 20
 
-// magics are the first bytes of compressed files.
+// magics are the first bytes of files in known compression formats.
 var magics = []struct {
 	begins string
 	name   string
-	open   func(*bufio.Reader) (io.Reader, error) // nil: this package can't read it
+	open   func(*bufio.Reader) (io.Reader, error) // nil: unsupported
 }{
 	{"\x1f\x8b", "gzip", openGzip},
 	{"\x28\xb5\x2f\xfd", "zstd", openZstd},
@@ -33,9 +33,10 @@ var magics = []struct {
 	{"\x04\x22\x4d\x18", "lz4", nil},
 }
 
-// decompress returns the decompressed contents of b and the name of the
-// compression, or b and "" if it is not compressed. Reading a compressed list that
-// was cut off ends with errTruncated.
+// decompress returns a reader of the decompressed data in b and the name of the
+// compression, or b and "" if the data is not compressed. It returns an error for a
+// compression that is not supported. A compressed list that was cut off ends with
+// errTruncated.
 func decompress(b *bufio.Reader) (plain io.Reader, compression string, err error) {
 	first, err := b.Peek(1)
 	if err != nil {
@@ -63,7 +64,8 @@ func decompress(b *bufio.Reader) (plain io.Reader, compression string, err error
 	return b, "", nil
 }
 
-// isSkippable reports whether a zstd file begins with a frame without data.
+// isSkippable reports whether head is the magic number of a skippable zstd frame,
+// which holds no data.
 func isSkippable(head []byte) bool {
 	return len(head) == 4 && head[0]>>4 == 5 && bytes.HasSuffix(head, []byte("\x2a\x4d\x18"))
 }
@@ -87,7 +89,7 @@ func openZstd(b *bufio.Reader) (io.Reader, error) {
 }
 
 // truncated returns an empty list that ends with errTruncated if err means that the
-// data end early.
+// data ends early, and otherwise returns err.
 func truncated(err error) (io.Reader, error) {
 	if isTruncation(err) {
 		return &unpacker{r: bytes.NewReader(nil), err: errTruncated}, nil

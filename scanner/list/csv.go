@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// Formats with columns. The address is in the column with that name or, if the
-// columns have no names, in the first one that holds an address.
+// The formats with columns. The address is in the column with one of the names in
+// addrNames or, if the columns have no names, in the first column that holds an
+// address.
 var (
 	commaList = columns("CSV", ',')
 	tabList   = columns("TSV", '\t')
@@ -26,8 +27,8 @@ func columns(name string, between byte) Format {
 	}
 }
 
-// The names of columns, in lower case. If several columns match, the first name in
-// the list wins.
+// The known column names, in lower case; case does not matter in a list. If a list
+// has several of them, the first one here wins.
 var (
 	addrNames = []string{"ip", "address", "addr", "host", "endpoint", "ip:port",
 		"ip_port", "ip_address"}
@@ -35,9 +36,10 @@ var (
 	tagNames  = []string{"tag"}
 )
 
-// sniffColumns reports whether a first line is that of a table. A line that begins
-// with an address is text, and the rest is its tag, unless its port is in the next
-// column.
+// sniffColumns reports whether the first line of a list is that of a table. A line
+// that begins with an address is text, with the rest as its tag, unless its second
+// column is the port, its first field is quoted, or the columns are separated by
+// semicolons.
 func sniffColumns(first []byte, between byte) bool {
 	t := grid{between: between}
 	fields, ok := t.split(first)
@@ -62,8 +64,8 @@ func sniffColumns(first []byte, between byte) bool {
 // grid reads a list with columns.
 type grid struct {
 	between byte
-	known   bool // the columns are known
-	addr    int  // index of each column; -1: there is none
+	known   bool // the indexes below are set
+	addr    int  // index of each column; -1: no such column
 	port    int
 	tag     int
 
@@ -99,7 +101,7 @@ func (t *grid) read(r io.Reader, yield func(Entry) bool) (err error) {
 	return err
 }
 
-// entry fills in an entry from the fields of a line.
+// entry sets the text, tag or fault of e from the fields of its line.
 func (t *grid) entry(e *Entry, fields [][]byte) {
 	if !t.known {
 		t.guess(fields)
@@ -119,8 +121,8 @@ func (t *grid) entry(e *Entry, fields [][]byte) {
 	e.Tag = field(t.tag)
 }
 
-// header finds the columns by their names. It reports false if the fields are not
-// names of columns.
+// header finds the columns by their names. It returns false if no field is the name
+// of an address column.
 func (t *grid) header(fields [][]byte) bool {
 	find := func(names []string) int {
 		for _, name := range names {
@@ -136,8 +138,9 @@ func (t *grid) header(fields [][]byte) bool {
 	return t.known
 }
 
-// guess finds the columns by their contents: the first address, and the port in the
-// next column if the address has none.
+// guess finds the columns by their contents: the address is in the first field that
+// holds an address or a network. The port is in the next field if that holds a port
+// and the address has none.
 func (t *grid) guess(fields [][]byte) {
 	t.addr, t.port, t.tag = slices.IndexFunc(fields, isTarget), -1, -1
 	t.known = t.addr >= 0
@@ -156,8 +159,9 @@ func isTarget(field []byte) bool {
 	return f == 0
 }
 
-// split returns the fields of a line without surrounding white space. They are
-// valid until the next call. ok is false if a quoted field does not end.
+// split returns the fields of a line without surrounding white space. The fields
+// are valid until the next call. ok is false if a quoted field does not end
+// properly.
 func (t *grid) split(text []byte) (fields [][]byte, ok bool) {
 	t.fields, t.unquote = t.fields[:0], t.unquote[:0]
 	for {
@@ -170,8 +174,8 @@ func (t *grid) split(text []byte) (fields [][]byte, ok bool) {
 	}
 }
 
-// field returns the first field of text and the rest, which is nil if no field
-// follows.
+// field returns the first field of text, and the text after its separator. rest is
+// nil if the field is the last one.
 func (t *grid) field(text []byte) (field, rest []byte, ok bool) {
 	if start := bytes.TrimLeft(text, " "); len(start) > 0 && start[0] == '"' {
 		return t.quoted(start[1:])
@@ -183,8 +187,9 @@ func (t *grid) field(text []byte) (field, rest []byte, ok bool) {
 	return trimRight(trimLeft(text[:end])), text[end+1:], true
 }
 
-// quoted returns the field at the beginning of text, after its opening quote. Two
-// quotes in it stand for one.
+// quoted returns the quoted field that text begins with, and the text after its
+// separator. The caller has already consumed the opening quote. A doubled quote in
+// the field stands for one.
 func (t *grid) quoted(text []byte) (field, rest []byte, ok bool) {
 	from := len(t.unquote)
 	for {

@@ -18,35 +18,35 @@ import (
 	"github.com/gaissmai/bart"
 )
 
-// ExclusionConfig names the addresses to which nothing may be sent.
+// ExclusionConfig says which addresses are excluded, that is, never sent anything.
 type ExclusionConfig struct {
 	AllowReserved bool     // don't exclude the special-purpose networks
 	Networks      []string // addresses, networks a.b.c.d/n and ranges a.b.c.d-e.f.g.h
-	Files         []string // lists of those; a reason may follow a '#'
+	Files         []string // files with one of these per line; a reason may follow a '#'
 
-	// Waiting is called when a file is a named pipe that has had no writer for a
-	// second. It may be nil.
+	// Waiting is called with the name of a file that is a named pipe, if the pipe
+	// has had no writer for a second. It may be nil.
 	Waiting func(name string)
 }
 
 // Exclusions holds the addresses to which nothing may be sent: special-purpose
-// networks, and the networks that a user or an owner wants excluded. All methods
-// may be called from any goroutine at any time; those that look up an address never
-// wait.
+// networks, and the networks that a user or their owners want excluded. All methods
+// may be called from any goroutine at any time. Excluded and Stop never block.
 type Exclusions struct {
 	cfg   ExclusionConfig
 	fixed []*rule // rules that do not come from a file
 	now   atomic.Pointer[ruleSet]
 
-	reload sync.Mutex        // held while files are read, which may take long
-	once   map[string][]rule // rules from pipes, which can't be read again
+	reload sync.Mutex        // held while files are read, which may block
+	once   map[string][]rule // by path: rules from pipes, which can't be read again
 
 	mu   sync.Mutex // held while rules change
-	gone []*rule    // rules that have excluded something but are no longer in any file
+	gone []*rule    // rules that have excluded something but are no longer in force
 }
 
-// NewExclusions reads the files of cfg. It returns an *ArgError for a bad name or
-// file, and a *LineError for a bad line in a file.
+// NewExclusions reads the files of cfg. It returns an *ArgError for an invalid
+// network or a file that can't be read, and a *LineError for an invalid line of a
+// file.
 func NewExclusions(cfg ExclusionConfig) (*Exclusions, error) {
 	x := &Exclusions{cfg: cfg, once: map[string][]rule{}}
 	for _, r := range specialPurpose {
@@ -73,9 +73,10 @@ func NewExclusions(cfg ExclusionConfig) (*Exclusions, error) {
 const exclusionHint = "an address, a network or a range is wanted, " +
 	"such as 203.0.113.7, 203.0.113.0/24 or 203.0.113.5-203.0.113.20"
 
-// Reload reads the files again. If one of them can't be read or has a bad line, it
-// returns an error and the rules stay as they are. A rule that the files still
-// contain keeps its counts. Rules from a pipe stay.
+// Reload reads the files again. If a file can't be read or has an invalid line,
+// Reload returns an error and the rules stay as they are. A rule that is still in
+// the same file keeps its counts. Rules from a pipe stay, because it can't be read
+// again.
 func (x *Exclusions) Reload() error {
 	x.reload.Lock()
 	defer x.reload.Unlock()
@@ -96,7 +97,7 @@ func (x *Exclusions) Reload() error {
 		r.counts = new(ruleCounts)
 		if old := known[r.key()]; old != nil {
 			r.counts = old.counts
-			delete(known, r.key()) // if rules are equal, the first counts
+			delete(known, r.key()) // of several equal rules the first keeps the counts
 		}
 		rules = append(rules, r)
 	}
@@ -105,8 +106,8 @@ func (x *Exclusions) Reload() error {
 	return nil
 }
 
-// counted returns the present and past rules from files, by key, so that their
-// counts can be kept.
+// counted returns the current and former rules from files, by key, so that Reload
+// can keep their counts.
 func (x *Exclusions) counted() map[ruleKey]*rule {
 	known := map[ruleKey]*rule{}
 	for _, r := range slices.Backward(x.gone) {
@@ -120,8 +121,8 @@ func (x *Exclusions) counted() map[ruleKey]*rule {
 	return known
 }
 
-// retire remembers the rules of old that are no longer in force but have excluded
-// something.
+// retire sets gone to the rules of old and gone that have excluded something but
+// are not in now.
 func (x *Exclusions) retire(old *ruleSet, now []*rule) {
 	here := map[*ruleCounts]bool{}
 	for _, r := range now {
@@ -140,14 +141,14 @@ func (x *Exclusions) retire(old *ruleSet, now []*rule) {
 	}
 }
 
-// Excluded reports whether a is excluded. It is for the sender of datagrams: an
-// excluded address counts as Stopped. Only IPv4 addresses can be excluded.
+// Excluded reports whether a is excluded, and counts that as Stopped. It is for the
+// sender of datagrams. Only IPv4 addresses can be excluded.
 func (x *Exclusions) Excluded(a netip.Addr) bool {
 	_, excluded := x.Stop(a)
 	return excluded
 }
 
-// Stop is Excluded, but also returns the rule.
+// Stop does what Excluded does, and also returns the rule.
 func (x *Exclusions) Stop(a netip.Addr) (rule RuleID, excluded bool) {
 	if !a.Is4() {
 		return RuleID{}, false
@@ -163,7 +164,7 @@ func (x *Exclusions) Stop(a netip.Addr) (rule RuleID, excluded bool) {
 func (x *Exclusions) Len() int { return len(x.now.Load().rules) }
 
 // Digest returns the SHA-256 of the currently excluded networks, in hex. It does
-// not depend on where and in which order the rules are written.
+// not depend on the files in which the rules are written, nor on their order.
 func (x *Exclusions) Digest() string {
 	var spans []uint64
 	for _, r := range x.now.Load().rules {
@@ -178,21 +179,21 @@ func (x *Exclusions) Digest() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Rule is an exclusion with the number of targets that it excluded. A target counts
-// for the smallest network that contains it, and for the first rule that names that
-// network.
+// Rule describes an exclusion and counts the targets that it excluded. A target
+// counts for the smallest network that contains it and, if several rules name that
+// network, for the first of them.
 type Rule struct {
 	Network     string // a.b.c.d/n, or a range a.b.c.d-e.f.g.h
-	Reason      string // from the file, if it has one; hostile text
-	Source      string // where the rule comes from: "RFC 1918", a file and line, "--exclude"
-	Unscannable bool   // its targets count as Unscannable, not as Excluded
-	Gone        bool   // the file no longer contains it
-	Targets     uint64 // excluded before From yielded them
-	Stopped     uint64 // excluded by the sender, after From had yielded them
+	Reason      string // from the file or the registry; may be empty; hostile text
+	Source      string // where the rule comes from: "RFC 1918", file:line, "--exclude"
+	Unscannable bool   // the targets count as Unscannable, not as Excluded
+	Gone        bool   // the rule is no longer in force
+	Targets     uint64 // number of targets excluded before From yielded them
+	Stopped     uint64 // number excluded by the sender, after From had yielded them
 }
 
-// Rules returns the rules that have excluded something so far, in the order in
-// which they were named.
+// Rules returns the rules that have excluded something so far: those in force in
+// the order in which they were named, then those that are Gone.
 func (x *Exclusions) Rules() (out []Rule) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -207,14 +208,14 @@ func (x *Exclusions) Rules() (out []Rule) {
 	return out
 }
 
-// Add adds the counts of an earlier part of a scan, or of another machine, as Rules
-// returned them there. A rule that does not exist here is added as Gone.
+// Add adds the counts of an earlier part of the scan, or of another machine, as
+// returned by Rules there. A rule that does not exist in x is added as Gone.
 func (x *Exclusions) Add(past []Rule) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	here := map[string]*rule{}
 	for _, r := range slices.Backward(slices.Concat(x.now.Load().rules, x.gone)) {
-		here[RuleID{r}.Rule().Key()] = r // of several rules with this key the first counts
+		here[RuleID{r}.Rule().Key()] = r // if several rules have this key, the first gets the counts
 	}
 	for i := range past {
 		p := &past[i]
@@ -229,8 +230,8 @@ func (x *Exclusions) Add(past []Rule) {
 	}
 }
 
-// Key identifies a rule, even across runs: it is the network and the source without
-// the line number.
+// Key identifies a rule, even across runs. It consists of the network and the
+// source without its line number.
 func (r Rule) Key() string {
 	source := r.Source
 	if i := strings.LastIndexByte(source, ':'); i >= 0 && strings.Trim(source[i+1:], "0123456789") == "" {
@@ -239,7 +240,8 @@ func (r Rule) Key() string {
 	return r.Network + " " + source
 }
 
-// rule returns a rule that is known only by its description.
+// rule returns an internal rule for a description that came from an earlier part of
+// the scan or another machine.
 func (r *Rule) rule() *rule {
 	kind := named
 	if r.Unscannable {
@@ -252,7 +254,7 @@ func (r *Rule) rule() *rule {
 // new RuleIDs.
 type RuleID struct{ r *rule }
 
-// Rule describes the rule, without its counts.
+// Rule returns the description of the rule; all its counts are zero.
 func (id RuleID) Rule() Rule {
 	r := id.r
 	if r.described != nil {
@@ -267,19 +269,20 @@ func (id RuleID) Rule() Rule {
 type rule struct {
 	first, last uint32
 	kind        ruleKind
-	line        int // in the file that source names; 0: in no file
+	line        int // line in the file named by source; 0: not from a file
 	reason      string
 	source      string
 	counts      *ruleCounts
-	described   *Rule // set if only an earlier part of the scan had the rule
+	described   *Rule // set only for a rule that Add added
 }
 
-// ruleCounts counts what a rule excluded.
+// ruleCounts counts the targets that a rule excluded: see Rule.Targets and
+// Rule.Stopped.
 type ruleCounts struct{ targets, stopped atomic.Uint64 }
 
 func (n *ruleCounts) nothing() bool { return n.targets.Load() == 0 && n.stopped.Load() == 0 }
 
-// ruleKey identifies a rule from a file.
+// ruleKey identifies a rule from a file, regardless of its line and reason.
 type ruleKey struct {
 	file        string
 	first, last uint32
@@ -287,8 +290,8 @@ type ruleKey struct {
 
 func (r *rule) key() ruleKey { return ruleKey{r.source, r.first, r.last} }
 
-// unscannable reports whether no server can have these addresses, as opposed to
-// addresses that must not be queried.
+// unscannable reports whether no server can have the addresses of the rule, as
+// opposed to addresses that must not be queried.
 func (r *rule) unscannable() bool { return r.kind == unusable }
 
 // span returns the addresses as a network or a range.
@@ -309,11 +312,11 @@ func (r *rule) where() string {
 	return r.source
 }
 
-// ruleSet finds the rule of an address. It is immutable.
+// ruleSet maps addresses to the rules that exclude them. It is immutable.
 type ruleSet struct {
 	rules    []*rule
 	table    bart.Table[*rule]
-	segments []segment // all addresses, in order
+	segments []segment // of the complete IPv4 address space, in ascending order
 }
 
 // segment is the addresses from first to last, and the rule that applies to them.
@@ -324,9 +327,9 @@ type segment struct {
 
 func (s *segment) len() uint64 { return uint64(s.last-s.first) + 1 }
 
-// newRuleSet returns a set of rules. If several rules name the same network, the
-// first one counts, except that a user's rule takes precedence over a
-// special-purpose network.
+// newRuleSet returns a ruleSet of the given rules. If several rules name the same
+// network, the first one applies, except that a user's rule takes precedence over a
+// special-purpose network that AllowReserved would allow.
 func newRuleSet(rules []*rule) *ruleSet {
 	rs := &ruleSet{rules: rules}
 	for _, r := range rules {
@@ -347,8 +350,8 @@ func (rs *ruleSet) find(ip uint32) *rule {
 	return r
 }
 
-// cut divides the address space into segments: no rule begins or ends inside a
-// segment, so all of its addresses have the same rule.
+// cut divides the address space into segments such that all addresses of a segment
+// have the same rule, and neighbouring segments have different ones.
 func (rs *ruleSet) cut() []segment {
 	starts := []uint32{0}
 	for _, r := range rs.rules {
@@ -377,7 +380,8 @@ func (rs *ruleSet) cut() []segment {
 	return slices.Clip(segs)
 }
 
-// within appends the segments of the addresses from first to last.
+// within appends to segs the segments from address first to last. The outermost
+// segments are cut at these addresses.
 func (rs *ruleSet) within(segs []segment, first, last uint32) []segment {
 	i, _ := slices.BinarySearchFunc(rs.segments, first, func(s segment, ip uint32) int {
 		return cmp.Compare(s.last, ip)
@@ -390,7 +394,7 @@ func (rs *ruleSet) within(segs []segment, first, last uint32) []segment {
 	return segs
 }
 
-// LineError is the error for a bad line in a file of exclusions.
+// LineError is the error for an invalid line in a file of exclusions.
 type LineError struct {
 	File string // made printable
 	Line int    // from 1
@@ -398,7 +402,7 @@ type LineError struct {
 	Err  error  // a Fault
 }
 
-// Error returns file, line, fault and text.
+// Error returns the file, line, fault and text in one line.
 func (e *LineError) Error() string {
 	return fmt.Sprintf("%s:%d: %v: %q", e.File, e.Line, e.Err, e.Text)
 }
@@ -406,7 +410,8 @@ func (e *LineError) Error() string {
 // Unwrap returns e.Err.
 func (e *LineError) Unwrap() error { return e.Err }
 
-// read returns the rules of a file.
+// read returns the rules in the file at path. A file that is not regular, such as a
+// pipe, is read only once.
 func (x *Exclusions) read(path string) ([]rule, error) {
 	if rules, ok := x.once[path]; ok {
 		return rules, nil
@@ -448,8 +453,8 @@ func readRules(path string, waiting func(string)) (rules []rule, err error) {
 	return rules, nil
 }
 
-// parseRule reads "network # reason". It returns nil for a line without a network,
-// and for an IPv6 network, because nothing is ever sent to IPv6 addresses.
+// parseRule parses a line "network # reason". It returns nil for a line without a
+// network, and for an IPv6 network, because nothing is ever sent to IPv6 addresses.
 func parseRule(text []byte) (*rule, Fault) {
 	name, reason := text, []byte(nil)
 	if i := slices.Index(text, '#'); i >= 0 {
@@ -466,7 +471,7 @@ func parseRule(text []byte) (*rule, Fault) {
 	return &rule{first: first, last: last, kind: named, reason: string(reason)}, f
 }
 
-// isOnlyIPv6 reports whether b is an IPv6 address or network and nothing else.
+// isOnlyIPv6 reports whether b as a whole is a valid IPv6 address or network.
 func isOnlyIPv6(b []byte) bool {
 	if a, err := netip.ParseAddr(string(b)); err == nil {
 		return a.Is6()

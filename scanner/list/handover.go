@@ -7,16 +7,16 @@ import (
 )
 
 // taker receives the names in the inputs, one after the other. take reports whether
-// it wants more.
+// to continue.
 type taker interface {
 	take(n *name, s labels) bool
 }
 
-// bulkTaker is a taker that can take many addresses with ports at once.
+// bulkTaker is a taker that also takes batches of addresses with ports.
 type bulkTaker interface {
 	taker
-	// takeAll takes many addresses, in order. It may keep the slice, and returns an
-	// empty one for the next call.
+	// takeAll takes a batch, in order. It may keep the slice, and returns an empty
+	// slice for the next batch.
 	takeAll(all []addrPort) (empty []addrPort)
 }
 
@@ -33,30 +33,30 @@ type handover struct {
 	ctx     context.Context
 	ports   portRule
 	to      taker
-	bulk    bulkTaker  // the same as to, if that is a bulkTaker
-	batch   []addrPort // for bulk
+	bulk    bulkTaker  // the same as to if that is a bulkTaker, otherwise nil
+	batch   []addrPort // addresses to pass to bulk
 	hosts   hostQueue
 	invalid invalidLines
 
-	checkOnly bool   // pass nothing on
+	checkOnly bool   // look for invalid lines only; pass nothing to the taker
 	named     name   // scratch memory for the name that is passed on
-	targets   uint64 // of the input that is being read
+	targets   uint64 // number of targets of the current input
 }
 
-// begin starts another input.
+// begin resets the counts and the position for another input.
 func (h *handover) begin(in *input) {
 	h.targets = 0
 	h.invalid.in, h.invalid.line, h.invalid.n = in, 0, 0
 }
 
-// addrPort passes on an address with its port.
+// addrPort passes an address with its port to the taker.
 func (h *handover) addrPort(ip uint32, port uint16, s labels) bool {
 	h.named = name{form: formAddrPort, ip: ip, port: port}
 	return h.name(&h.named, s)
 }
 
-// addToBatch passes on an address with its port, without labels. It adds them to
-// the batch if the taker takes batches.
+// addToBatch adds an address without labels to the batch. If the taker takes no
+// batches, or host names are pending, it passes the address on at once.
 func (h *handover) addToBatch(ip uint32, port uint16) bool {
 	if h.bulk == nil || !h.hosts.empty() {
 		return h.addrPort(ip, port, labels{})
@@ -65,14 +65,14 @@ func (h *handover) addToBatch(ip uint32, port uint16) bool {
 	return true
 }
 
-// endBatch passes on the batch.
+// endBatch passes the batch to the bulkTaker.
 func (h *handover) endBatch() {
 	h.targets += uint64(len(h.batch))
 	h.batch = h.bulk.takeAll(h.batch)
 }
 
-// name passes on a name, or keeps it until the host names before it have been
-// looked up.
+// name passes a name to the taker. If host names are pending, it queues the name
+// behind them.
 func (h *handover) name(n *name, s labels) bool {
 	if h.hosts.empty() {
 		return h.take(n, s)
@@ -85,7 +85,7 @@ func (h *handover) take(n *name, s labels) bool {
 	return h.checkOnly || h.to.take(n, s)
 }
 
-// host starts the lookup of a host name, with or without a port.
+// host starts the lookup of a host name, with or without a port, and queues it.
 func (h *handover) host(text []byte, s labels) bool {
 	host, port, hasPort := bytes.Cut(text, []byte(":"))
 	p := pending{labels: s.clone(), host: string(host), where: h.invalid.at(text)}
@@ -104,8 +104,8 @@ func (h *handover) host(text []byte, s labels) bool {
 	return h.enqueue(p)
 }
 
-// enqueue adds p to the queue and passes on the elements that are ready. It waits
-// if the queue is too long.
+// enqueue adds p to the queue and passes on the elements at its front that are
+// ready. If the queue is too long, it waits for the first one.
 func (h *handover) enqueue(p pending) bool {
 	h.hosts.add(p)
 	for h.hosts.ready() {
@@ -116,7 +116,7 @@ func (h *handover) enqueue(p pending) bool {
 	return true
 }
 
-// wait waits for the pending lookups and passes on everything in the queue.
+// wait waits for all pending lookups and passes on everything in the queue.
 func (h *handover) wait() bool {
 	for !h.hosts.empty() {
 		if !h.next() {
@@ -126,7 +126,8 @@ func (h *handover) wait() bool {
 	return true
 }
 
-// next passes on the first element of the queue.
+// next removes the first element of the queue, waits for its lookup, and passes it
+// on.
 func (h *handover) next() bool {
 	p := h.hosts.first()
 	if p.found == nil {
@@ -141,7 +142,8 @@ func (h *handover) next() bool {
 	}
 }
 
-// resolved passes on the addresses of a host name.
+// resolved passes on the IPv4 addresses that lookup l found for a host name. If
+// there are none, the line with the name is invalid.
 func (h *handover) resolved(p *pending, l lookup) bool {
 	n, found := p.name, false
 	for _, a := range l.addrs {

@@ -15,22 +15,23 @@ type Format struct {
 	Sniff func(head []byte) bool
 
 	// Read calls yield for every entry of the list, in order, until yield returns
-	// false. It returns an error if reading fails. It must not keep r.
+	// false. It returns an error if reading fails. It must not use r after it
+	// returns.
 	Read func(r io.Reader, yield func(Entry) bool) error
 }
 
-// SniffLen is the most bytes of a list that Sniff gets.
+// SniffLen is the maximum number of bytes that Sniff gets.
 const SniffLen = 4096
 
 // Entry is one entry of a list. Its bytes belong to the Format that read it, and
 // are valid until yield returns.
 type Entry struct {
-	Line   int            // from 1: the line, or the number of the item
+	Line   int            // line or item number, from 1
 	Addr   netip.AddrPort // the target; port 0 is unscannable. If Addr is invalid, Text is used
 	Text   []byte         // the target as in a line of text: ip:port, ip, network or name:port
 	Tag    []byte         // hostile text
-	Master []byte         // what a master server reported about it, a JSON object; hostile text
-	Fault  error          // why the entry is not a target; reported with Text
+	Master []byte         // what a master server reported about the target, a JSON object; hostile text
+	Fault  error          // why the entry is invalid, reported with Text; nil: it is valid
 }
 
 // Source is a list that is not in a file, such as one that was just fetched.
@@ -42,14 +43,14 @@ type Source struct {
 	Open func() (io.ReadCloser, error)
 }
 
-// Input describes one list as it was read.
+// Input describes what was read from a list.
 type Input struct {
 	Name        string // as named, made printable; "standard input" for "-"
 	Format      string // Format.Name, or "text"
 	Compression string // such as "gzip"; empty: none
 	Truncated   bool   // the compressed data ended early; how much is missing is unknown
-	Bytes       int64  // before decompression
+	Bytes       int64  // number of bytes read, before decompression
 	SHA256      string // of these bytes, in hex; empty: the list was not read to its end
-	Targets     uint64 // number of targets, including duplicates and those that are excluded later
-	Invalid     uint64 // lines and entries that name no target
+	Targets     uint64 // number of targets, including duplicates and excluded targets
+	Invalid     uint64 // number of lines and entries that name no target
 }

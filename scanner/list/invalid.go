@@ -5,12 +5,12 @@ import "fmt"
 // Invalid is a line that does not name a target.
 type Invalid struct {
 	File string // as named; "standard input" for "-"
-	Line int    // from 1
+	Line int    // line, item or argument number, from 1
 	Text string // the line, or its beginning; made printable
-	Err  error  // a Fault
+	Err  error  // usually a Fault; for a host name, why its lookup failed
 }
 
-// Error returns file, line, fault and text in one line.
+// Error returns the file, line, fault and text in one line.
 func (v Invalid) Error() string {
 	return fmt.Sprintf("%s:%d: %v: %s", v.File, v.Line, v.Err, v.Text)
 }
@@ -18,26 +18,26 @@ func (v Invalid) Error() string {
 // Unwrap returns v.Err.
 func (v Invalid) Unwrap() error { return v.Err }
 
-// invalidLines counts and reports the lines that name no target. Its methods that
+// invalidLines counts and reports lines that name no target. Its methods that
 // return a bool report whether to continue.
 type invalidLines struct {
-	strict    bool          // the first one ends reading
+	strict    bool          // stop at the first invalid line
 	report    func(Invalid) // may be nil
 	checkOnly bool          // neither count nor report lines
 	counts    *counters
 
 	in    *input // the input being read
-	line  int    // the current line of in
-	n     uint64 // invalid lines of in
+	line  int    // the current line of in, or the index of the argument, from 1
+	n     uint64 // number of invalid lines of in
 	fatal error  // the error that ended reading
 }
 
-// at returns the position that is being read, with text as the text there.
+// at returns the current position in the input, with the given text.
 func (l *invalidLines) at(text []byte) Invalid {
 	return Invalid{File: show([]byte(l.in.title())), Line: l.line, Text: show(text)}
 }
 
-// add counts and reports text at the current line.
+// add counts and reports the current line; text is its text.
 func (l *invalidLines) add(text []byte, err error) bool {
 	if !l.count() {
 		return true
@@ -47,11 +47,11 @@ func (l *invalidLines) add(text []byte, err error) bool {
 	return l.deliver(v)
 }
 
-// addAt counts and reports an earlier line.
+// addAt counts and reports a line that was read earlier.
 func (l *invalidLines) addAt(v Invalid) bool { return !l.count() || l.deliver(v) }
 
-// count counts a line and reports whether to report it, so that its text is made
-// printable only if it is needed.
+// count counts an invalid line and returns whether to report it. The caller makes
+// the text printable only in that case.
 func (l *invalidLines) count() (wanted bool) {
 	if !l.checkOnly {
 		l.n++

@@ -7,45 +7,47 @@ import (
 	"iter"
 )
 
-// MaxLine is the maximum length of a line in bytes, including its end. A longer
-// line is invalid, and only its first MaxLine bytes are kept. A line of JSON may be
-// longer: MaxJSONLine.
+// MaxLine is the maximum length of a line in bytes, including its line ending. A
+// longer line is invalid, and only its beginning is kept. A line of JSON may be
+// longer: see MaxJSONLine.
 const MaxLine = 64 << 10
 
-// utf8BOM is the mark that some editors write at the beginning of a file.
+// utf8BOM is the byte order mark that some editors write at the beginning of a
+// file.
 var utf8BOM = []byte("\xef\xbb\xbf")
 
-// line is one line of a text. It is valid until the next line is read.
+// line is a line of a list. Its text is valid until the next line is read.
 type line struct {
 	number int    // from 1
-	text   []byte // with its end; only the beginning if the line is too long
+	text   []byte // with its line ending; only the beginning if the line is too long
 	long   bool   // the line is too long
-	size   int64  // its length in the input
-	last   bool   // nothing follows, not even an end of line
-	cut    bool   // this is the last line, and the compressed list ends inside it
+	size   int64  // length of the line in the input, in bytes
+	last   bool   // the list ends without a line ending after this line
+	cut    bool   // the list is compressed and was cut off inside this line
 }
 
-// eachLine yields the lines of r, each truncated to the length most. If reading
-// fails, it sets err and does not yield the line in which that happens. A list that
-// was cut off ends with a line that is marked cut, which may be empty.
+// eachLine yields the lines of r; it keeps at most most bytes of a line. If reading
+// fails, eachLine sets err and does not yield the line that it was reading. A
+// compressed list that was cut off ends with a line that has cut set and may be
+// empty.
 func eachLine(r io.Reader, most int, err *error) iter.Seq[line] {
 	return newLineSource(r, most).each(err)
 }
 
-// lineSource reads lines, including those that are longer than its buffer.
+// lineSource reads lines, which may be longer than its buffer.
 type lineSource struct {
 	b      *bufio.Reader
 	most   int
-	number int    // of the last line
-	long   []byte // a line that is longer than the buffer
+	number int    // of the current line
+	long   []byte // scratch memory for a line that is longer than the buffer
 }
 
 func newLineSource(r io.Reader, most int) *lineSource {
 	return &lineSource{b: bufio.NewReaderSize(r, MaxLine), most: most}
 }
 
-// each implements eachLine. A caller that takes more lines out of the buffer must
-// add them to number.
+// each yields the lines as described at eachLine. A caller that reads more lines
+// directly from lr.b must add their number to lr.number.
 func (lr *lineSource) each(err *error) iter.Seq[line] {
 	return func(yield func(line) bool) {
 		for {
@@ -71,8 +73,7 @@ func (lr *lineSource) each(err *error) iter.Seq[line] {
 	}
 }
 
-// read reads a line. It returns an error if the line does not end with an end of
-// line.
+// read reads a line into l. It returns an error if the line has no line ending.
 func (lr *lineSource) read(l *line) error {
 	text, err := lr.b.ReadSlice('\n')
 	l.text, l.size = text, int64(len(text))

@@ -17,11 +17,11 @@ type Order uint8
 
 // The orders.
 const (
-	// OrderRandom is a random order chosen by Config.Seed: the same seed gives the
-	// same targets in the same order, however they are listed.
+	// OrderRandom is a random order chosen by Config.Seed: the same targets and the
+	// same seed give the same order, however the targets are listed.
 	OrderRandom Order = iota
 
-	// OrderInput is the order of the arguments and, within each, of its lines.
+	// OrderInput is the order of Sources and Args and, within each, of its lines.
 	OrderInput
 )
 
@@ -40,47 +40,48 @@ const DefaultPort = 27015
 type Config struct {
 	Args            []string      // addresses, networks, files and "-"; if Args and Sources are empty: Stdin
 	Sources         []Source      // lists that come before those of Args
-	Ports           Ports         // for networks, and addresses without a port
+	Ports           Ports         // for networks without ports of their own, and addresses without a port
 	Stdin           io.Reader     // the input that "-" names; nil: none
 	StdinIsTerminal bool          // read Stdin only if "-" is named
 	Exclusions      *Exclusions   // nil: the special-purpose networks
-	Max             uint64        // most targets to yield; zero: all
+	Max             uint64        // maximum number of targets to yield; 0: no limit
 	Invalid         func(Invalid) // called for each invalid line, by Load and From; may be nil
 
-	// LeftOut, if set, is called by From when a rule of Exclusions has excluded
-	// targets, before From yields the next target.
+	// LeftOut, if it is not nil, is called by From when a rule of Exclusions has
+	// excluded targets, before From yields the next target.
 	LeftOut func(rule RuleID, targets uint64)
 
-	// Passed, if set, is called by From for each target before its place that it
-	// would have yielded, with the target's address. From then has to visit all of
-	// them.
+	// Passed, if it is not nil, is called by From with the address of each target
+	// that comes before the first place and would have been yielded otherwise. From
+	// then has to visit all targets before that place.
 	Passed func(netip.Addr)
 
 	Order Order  // of the targets
 	Seed  uint64 // of OrderRandom
-	Shard Shard  // yield only this part
+	Shard Shard  // yield only the targets of this part
 
-	// Strict makes the first invalid line an error of Load.
+	// Strict makes Load or From stop at the first invalid line and return it as an
+	// error.
 	Strict bool
 
-	// Resolve looks up a host name; if it is nil, host names are invalid. Several
-	// goroutines may call it at once.
+	// Resolve looks up a host name. If it is nil, host names are invalid. It may be
+	// called from several goroutines at the same time.
 	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)
 
-	// OnlyArgs restricts Resolve to names among Args: names in lists are invalid.
+	// OnlyArgs restricts Resolve to host names in Args; host names in lists are
+	// invalid.
 	OnlyArgs bool
 
-	// Waiting is called when a named pipe has had no writer for a second: reading
-	// goes on as soon as one opens it. It may be nil.
+	// Waiting is called when a named pipe has had no writer for a second. Reading
+	// continues as soon as a writer opens the pipe. It may be nil.
 	Waiting func(name string)
 
-	Formats    []Format // more formats of lists, tried before those of this package
+	Formats    []Format // additional formats of lists, tried before those of this package
 	KeepMaster bool     // fill Target.Master
 }
 
-// List yields the targets of its inputs. Load, and then From or All, may be called
-// once and not at the same time; the other methods may be called at any time from
-// any goroutine.
+// List yields the targets of its inputs. From or All may be called only once. The
+// other methods may be called at any time from any goroutine.
 type List struct {
 	cfg     Config
 	ports   portRule
@@ -91,25 +92,25 @@ type List struct {
 	loading sync.Mutex
 	loaded  bool
 	failed  error  // the error that Load returned
-	order   *order // set with OrderRandom
+	order   *order // set by Load with OrderRandom
 	size    atomic.Pointer[uint64]
-	listed  atomic.Uint64 // those of size that were named one by one
+	listed  atomic.Uint64 // how many targets of size were named one by one
 
 	started atomic.Bool
 	err     atomic.Pointer[error]
 	counts  counters
 }
 
-// fixed is what is known before anything is read.
+// fixed is what Open knows about the size of the inputs.
 type fixed struct {
-	targets uint64 // in networks and arguments, including duplicates
-	bytes   int64  // in regular files
-	all     bool   // all inputs are networks and addresses
-	files   bool   // all other inputs are regular files
+	targets uint64 // in arguments that are addresses or networks, including duplicates
+	bytes   int64  // total size of the regular files
+	all     bool   // all inputs are addresses and networks
+	files   bool   // all other inputs have a known size, such as regular files
 }
 
-// Open checks the arguments, and that the files exist and can be read; it keeps
-// none of them open. Its errors are of type *ArgError.
+// Open checks the arguments, and that files exist and can be read. It keeps no file
+// open. Its errors are of type *ArgError.
 func Open(cfg Config) (*List, error) {
 	args := cfg.Args
 	if len(args) == 0 && len(cfg.Sources) == 0 {
@@ -142,14 +143,14 @@ func Open(cfg Config) (*List, error) {
 	return l, l.measure()
 }
 
-// Load reads what must be read before the first target is given out: all inputs
-// with OrderRandom, and none with OrderInput. With Config.Strict the first invalid
-// line is its error, an Invalid; with OrderInput it then searches all regular
-// files for one. If ctx ends earlier, Load returns its error. From calls Load if
-// the caller did not; a second call returns the same result.
+// Load reads what must be read before the first target is yielded: all inputs with
+// OrderRandom, no input with OrderInput. With Config.Strict, Load returns the first
+// invalid line as an error of type Invalid; with OrderInput it searches all regular
+// files for that. If ctx ends first, Load returns its error. From calls Load if the
+// caller did not. A second call of Load returns the same result.
 //
-// Load looks up the host names among the arguments. A name that is not found is
-// its error, an *ArgError.
+// Load also looks up the host names among the arguments. If one has no IPv4
+// address, Load returns an *ArgError.
 func (l *List) Load(ctx context.Context) error {
 	l.loading.Lock()
 	defer l.loading.Unlock()
@@ -198,7 +199,8 @@ func (l *List) loadInto(ctx context.Context, ld *loader) error {
 	return nil
 }
 
-// check reads all regular files for invalid lines: only they can be read twice.
+// check searches the inputs of known size for invalid lines. The others can't be
+// read twice.
 func (l *List) check(ctx context.Context) error {
 	r, end := l.newReader(ctx, nil)
 	defer end()
@@ -215,10 +217,10 @@ func (l *List) check(ctx context.Context) error {
 // All yields all targets; it is From(0).
 func (l *List) All() iter.Seq[target.Target] { return l.From(0) }
 
-// From yields the targets from the given place on. It does so only once: a second
-// call of From or All yields none. With OrderInput it reads the lists line by line
-// while it yields targets. It then also has to read the targets before place, but
-// counts only duplicates and invalid lines among them.
+// From yields the targets from index place of the order on. It does so only once:
+// after that, From and All yield nothing. With OrderInput it reads the lists line
+// by line while it yields targets. It then also has to read the targets before
+// place, but counts only duplicates and invalid lines among them.
 func (l *List) From(place uint64) iter.Seq[target.Target] {
 	return func(yield func(target.Target) bool) {
 		if l.started.Swap(true) {
@@ -260,9 +262,9 @@ func (l *List) Inputs() []Input {
 	return all
 }
 
-// Err returns why From ended before the end of its input: a file could no longer be
-// read, or a line was invalid and Config.Strict is set. It is nil if the caller or
-// Config.Max ended From.
+// Err returns the error that ended From early: a file could not be read, or a line
+// was invalid and Config.Strict is set. It is nil if the caller or Config.Max ended
+// From.
 func (l *List) Err() error {
 	if p := l.err.Load(); p != nil {
 		return *p
@@ -270,9 +272,9 @@ func (l *List) Err() error {
 	return nil
 }
 
-// Size returns the number of places, that is, of targets before shards, exclusions
-// and limits remove any. It is known if all inputs are networks and addresses, and
-// after Load with OrderRandom.
+// Size returns the number of targets before shards, exclusions and limits remove
+// any. It is known if all inputs are networks and addresses, and after Load with
+// OrderRandom.
 func (l *List) Size() (n uint64, known bool) {
 	if p := l.size.Load(); p != nil {
 		return *p, true
@@ -281,33 +283,33 @@ func (l *List) Size() (n uint64, known bool) {
 }
 
 // Listed returns approximately how many of the Size targets were named one by one.
-// The others are in networks and ranges, or are several ports of an address. It is
-// 0 if Size is not known.
+// The others are in networks and ranges, or were named by an address with several
+// ports. It is 0 if Size is not known.
 func (l *List) Listed() uint64 { return l.listed.Load() }
 
-// Stats counts the outcome of each target that was read. Read = Invalid +
-// Unscannable + Excluded + Duplicate + OtherShard + Given.
+// Stats counts the outcome of each target and invalid line that was read. Read =
+// Invalid + Unscannable + Excluded + Duplicate + OtherShard + Given.
 //
-// Invalid and Duplicate count the input as far as it was read; the other fields
-// count the places that From has passed, beginning with its first.
+// Invalid and Duplicate count everything that was read; the other fields count only
+// the targets that From has passed, beginning with its first place.
 type Stats struct {
 	Read        uint64 // the sum of the next six; an address without a port counts once per port
 	Invalid     uint64 // lines that name no target
-	Unscannable uint64 // addresses that no server can have: 0.0.0.0, relays, port 0
+	Unscannable uint64 // addresses that no server can have (0.0.0.0, relays), and port 0
 	Excluded    uint64 // by Config.Exclusions
-	Duplicate   uint64 // named before
-	OtherShard  uint64 // in another part than Config.Shard
+	Duplicate   uint64 // targets that were named before
+	OtherShard  uint64 // targets outside Config.Shard
 	Given       uint64 // yielded
 
-	NoPort   uint64 // those of Unscannable with port 0; LeftOut returns the rules of the others
+	NoPort   uint64 // the part of Unscannable with port 0; LeftOut returns the rules of the rest
 	Resolved uint64 // host names that were looked up; not part of Read
 }
 
-// LeftOut returns the rules that have excluded targets so far.
+// LeftOut returns the rules that have excluded targets so far, with their counts.
 func (l *List) LeftOut() []Rule { return l.cfg.Exclusions.Rules() }
 
-// counters holds the running counts behind Stats and Loading. Stats computes Read
-// from the first six instead of counting it, so that they always add up to it, even
+// counters holds the running counts behind Stats, Loading and Progress. Stats
+// computes Read as the sum of the first six, so that the sum is always right, even
 // during a scan.
 type counters struct {
 	invalid, unscannable, excluded, duplicate, otherShard, given atomic.Uint64
@@ -317,7 +319,7 @@ type counters struct {
 	resolved    atomic.Uint64
 	place       atomic.Uint64 // places passed; updated with a short delay
 	listed      atomic.Uint64 // targets and invalid lines read from lists; updated with a short delay
-	listedBytes atomic.Int64  // their size
+	listedBytes atomic.Int64  // size of listed in bytes
 }
 
 // Stats returns the current numbers.
@@ -337,9 +339,9 @@ func (l *List) Stats() Stats {
 	return s
 }
 
-// Loading returns how many targets and invalid lines were read from lists so far,
-// and which fraction of the lists' bytes they are, from 0 to 1. The fraction is
-// known only if all lists are files.
+// Loading returns how many targets and invalid lines have been read from lists so
+// far, and which fraction of the lists' bytes has been read, from 0 to 1. The
+// fraction is known only if all lists are files.
 func (l *List) Loading() (lines uint64, part float64, known bool) {
 	lines = l.counts.listed.Load()
 	if !l.fixed.files {
@@ -349,12 +351,14 @@ func (l *List) Loading() (lines uint64, part float64, known bool) {
 	return lines, min(1, bytes/float64(max(l.fixed.bytes, 1))), true
 }
 
-// bytesPerTarget is the assumed length of a line until the first line is read.
+// bytesPerTarget is the assumed length of a line, in bytes, until the first line is
+// read.
 const bytesPerTarget = 21
 
 // Progress returns which fraction of the targets From has passed, from 0 to 1. With
 // OrderRandom it is known if Size is. With OrderInput it is estimated from the
-// bytes read of files, and not known if something else is read, such as a pipe.
+// number of bytes read, and is not known if an input of unknown size is read, such
+// as a pipe.
 func (l *List) Progress() (part float64, known bool) {
 	size, known := l.Size()
 	switch {
@@ -380,7 +384,7 @@ func (l *List) empty() bool {
 	return known && size == 0
 }
 
-// passed estimates the fraction of the input that From has passed in input order.
+// passed estimates the fraction of the input that From has passed with OrderInput.
 func (l *List) passed() float64 {
 	c := &l.counts
 	listed, bytes := c.listed.Load(), c.listedBytes.Load()

@@ -6,21 +6,21 @@ import (
 	"sync"
 )
 
-// smallBlock is the largest number of targets of a name that are stored one by one.
-// A larger name takes less memory as a block.
+// smallBlock is the maximum number of targets of a name that are stored one by one.
+// A name with more targets takes less memory as a block.
 const smallBlock = 64
 
 // loader collects the targets of all inputs and puts them in random order.
 type loader struct {
 	ports   portRule
 	keys    keyStream
-	targets *buckets // those named one by one
-	notes   notes    // their texts
+	targets *buckets // targets that were named one by one
+	notes   notes    // the labels of targets
 	blocks  blocks   // networks and ranges
 	order   order
 
-	filing sync.WaitGroup // takeAll's goroutine: wait for it before using anything else
-	spare  []addrPort     // the slice that was stored last, for reuse
+	filing sync.WaitGroup // the goroutine of takeAll; wait for it before using the other fields
+	spare  []addrPort     // the slice that the goroutine has stored or is storing, for reuse
 }
 
 func newLoader(l *List) *loader {
@@ -44,7 +44,7 @@ func (ld *loader) take(n *name, s labels) bool {
 	return true
 }
 
-// addSmall adds the targets of a name one by one; there are only a few.
+// addSmall adds the targets of n one by one.
 func (ld *loader) addSmall(n *name, s labels) {
 	if several := ld.ports.count(n); several > 1 {
 		ld.order.small += several
@@ -60,13 +60,13 @@ func (ld *loader) addSmall(n *name, s labels) {
 	}
 }
 
-// fewToFile is how many targets can be stored in less time than starting a
-// goroutine takes.
+// fewToFile is the number of targets that can be stored in less time than it takes
+// to start a goroutine.
 const fewToFile = 256
 
 // takeAll implements bulkTaker. It stores large batches in another goroutine while
-// the caller reads on: the targets go to scattered places in memory, which takes as
-// long as reading them.
+// the caller continues reading: storing targets writes to scattered memory, which
+// takes as long as reading them.
 func (ld *loader) takeAll(all []addrPort) (empty []addrPort) {
 	ld.filing.Wait()
 	if len(all) < fewToFile {
@@ -94,14 +94,15 @@ func (ld *loader) add(ip uint32, port uint16, s labels) {
 	ld.notes.add(k, before, s)
 }
 
-// tidy removes duplicates when there may be many of them.
+// tidy removes duplicates if there may be many of them.
 func (ld *loader) tidy() {
 	if ld.targets.full() || ld.notes.texts.full() {
 		_ = ld.merge(context.Background()) // this context never ends
 	}
 }
 
-// merge removes all duplicates so far.
+// merge removes the duplicates of listed targets, and the labels that are no longer
+// needed.
 func (ld *loader) merge(ctx context.Context) error {
 	err := ld.notes.sort(ctx)
 	if err == nil {
@@ -113,7 +114,7 @@ func (ld *loader) merge(ctx context.Context) error {
 	return err
 }
 
-// finish computes the order.
+// finish computes the order of all targets. The loader must not be used afterwards.
 func (ld *loader) finish(ctx context.Context) (*order, error) {
 	ld.filing.Wait()
 	o := &ld.order
@@ -131,8 +132,8 @@ func (ld *loader) finish(ctx context.Context) (*order, error) {
 	return o, nil
 }
 
-// notIn returns a filter that keeps the targets outside all blocks, or nil if there
-// are no blocks.
+// notIn returns a filter that keeps the targets outside the given stretches, or nil
+// if there are none.
 func (ld *loader) notIn(parts []stretch) filter {
 	if len(parts) == 0 {
 		return nil

@@ -13,14 +13,16 @@ func (s *keyStream) next() uint64 {
 	return z ^ z>>31
 }
 
-// rounds is how often a number is multiplied and folded. After three rounds, each
-// bit of the results for two neighbouring numbers differs about half of the time.
+// rounds is how many times a number is multiplied and folded. After three rounds,
+// each bit of the results for two neighbouring numbers differs about half of the
+// time.
 const rounds = 3
 
 // perm is a permutation of the numbers below size, which is at most 1<<32. It
-// permutes the numbers below the next power of two in reversible steps: odd
-// factors, sums, and a shift by half the width. A result that is not below size is
-// permuted again until it is, which takes at most two permutations on average.
+// permutes the numbers below the next power of two in reversible steps:
+// multiplication by odd factors, addition, and an exclusive or with the number
+// shifted by half the width. A result that is not below size is permuted again
+// until it is, which takes at most two permutations on average.
 type perm struct {
 	size  uint64
 	mask  uint64
@@ -39,7 +41,7 @@ func newPerm(size uint64, keys *keyStream) perm {
 	return p
 }
 
-// at returns the number to which x is mapped; x must be below size.
+// at returns the number that x is mapped to; x must be below size.
 func (p *perm) at(x uint64) uint64 {
 	for {
 		for i := range rounds {
@@ -52,13 +54,13 @@ func (p *perm) at(x uint64) uint64 {
 	}
 }
 
-// scatterer maps each target to a different number of 48 bits. A list yields its
-// targets in the order of these numbers. Only the seed determines the mapping.
+// scatterer maps each target to a different number of 48 bits. Listed targets are
+// yielded in the order of these numbers. The mapping depends only on the seed.
 //
-// The upper 32 bits are the permuted address, plus a step for each port that
-// divides the circle of numbers in the golden ratio: the distance between any two
-// of n neighbouring ports of an address is then more than 1/(3n) of the list. The
-// lower 16 bits are the port.
+// The upper 32 bits are the permuted address, plus the port times goldenStep.
+// Multiples of the golden ratio are evenly spread over the circle of 32-bit
+// numbers: the distance between any two of n consecutive ports of an address is
+// more than 1/(3n) of the list. The lower 16 bits are the port.
 type scatterer struct {
 	mul, add, inverse [rounds]uint32
 }
