@@ -9,15 +9,15 @@ import (
 	"net/netip"
 )
 
-// MaxJSONLine is the maximum length of a line of JSON in bytes: a record of a
+// MaxJSONLine is the maximum length of a line of JSON in bytes. A record of a
 // census has at most 8 MiB.
 const MaxJSONLine = 9 << 20
 
 // ndjson is the format with one JSON object per line, such as a census.
 var ndjson = Format{Name: "NDJSON", Sniff: sniffNDJSON, Read: readNDJSON}
 
-// sniffNDJSON reports whether the first line is an object, as far as head contains
-// it.
+// sniffNDJSON reports whether the first line is an object. If head does not contain
+// the whole line, its first character decides.
 func sniffNDJSON(head []byte) bool {
 	first := firstLine(head)
 	return len(first) > 1 && first[0] == '{' &&
@@ -83,9 +83,9 @@ func (e *SchemaError) Error() string {
 		e.Line, e.Schema, recordSchema)
 }
 
-// unknownSchema returns the schema of a record if it is not supported, else "". The
-// schema is the first key of a record; in a list of another program the key may
-// hold something else.
+// unknownSchema returns the schema of a record if it is not supported, and ""
+// otherwise. A line is taken for a record only if its first key is "schema" with a
+// number as its value.
 func unknownSchema(line []byte) string {
 	value, found := bytes.CutPrefix(line, []byte(`{"schema":`))
 	if !found {
@@ -110,8 +110,8 @@ type object struct {
 	scratch []byte
 }
 
-// parse reads an object. It reports false if b is not an object. It does not check
-// the values that do not matter here.
+// parse reads an object. It returns false if b is not an object. Values of other
+// keys are skipped unchecked.
 func (o *object) parse(b []byte) bool {
 	*o = object{scratch: o.scratch}
 	c := jsonCursor{b: b}
@@ -203,8 +203,9 @@ func jsonText(value []byte) []byte {
 	return []byte(s)
 }
 
-// joinPort joins an address and a port as in a line of text. An address that has a
-// port keeps it. The result may lie in dst, which is returned as grown.
+// joinPort joins an address and a port as in a line of text. If the address already
+// has a port, or port is empty, it returns the address unchanged. Otherwise the
+// result is stored in dst; grown is dst for reuse.
 func joinPort(dst, addr, port []byte) (joined, grown []byte) {
 	if len(port) == 0 {
 		return addr, dst
@@ -239,7 +240,8 @@ func (c *jsonCursor) space() {
 	}
 }
 
-// begin reads the character want; if there is another one, the JSON is bad.
+// begin consumes white space and the character want. If another character follows,
+// it marks the JSON as bad and returns false.
 func (c *jsonCursor) begin(want byte) bool {
 	c.space()
 	if len(c.b) == 0 || c.b[0] != want {
@@ -250,8 +252,8 @@ func (c *jsonCursor) begin(want byte) bool {
 	return true
 }
 
-// more reports whether a member follows. It consumes the comma before the member,
-// or the end of the object.
+// more reports whether another member follows. It consumes the comma before the
+// member, or end, the closing bracket.
 func (c *jsonCursor) more(end byte) bool {
 	c.space()
 	switch {
@@ -268,7 +270,7 @@ func (c *jsonCursor) more(end byte) bool {
 	return true
 }
 
-// value reads a value of any kind.
+// value consumes a value of any kind and returns its raw JSON.
 func (c *jsonCursor) value() []byte {
 	c.space()
 	n := 0

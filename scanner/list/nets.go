@@ -7,10 +7,10 @@ import (
 )
 
 // nets yields the targets of blocks in a random order. It computes each target from
-// its place, in constant memory.
+// its index, without storing the order.
 //
-// In a round, each address comes once, with one of its ports. The order of
-// addresses is the same in every round, so that queries to one address are a round
+// A round contains each address once, with one of its ports. The order of addresses
+// is the same in the rounds of a tier, so that queries to one address are a round
 // apart. Addresses start with different ports, so that the ports are mixed.
 // Addresses with fewer ports than others are not in the last rounds.
 type nets struct {
@@ -20,7 +20,7 @@ type nets struct {
 	turn  scatterer // chooses the first port of an address
 }
 
-// tier is a number of consecutive rounds with the same addresses.
+// tier is a sequence of rounds with the same addresses.
 type tier struct {
 	start uint64 // number of places before it
 	round uint64 // its first round
@@ -56,7 +56,7 @@ func (n *nets) size() (total uint64) {
 	return total
 }
 
-// at returns the target at a place.
+// at returns the target with index place.
 func (n *nets) at(place uint64) (ip uint32, port uint16) {
 	i := len(n.tiers) - 1
 	for n.tiers[i].start > place {

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// notes holds the texts of some targets: 16 bytes for each target, plus the texts.
-// Texts can be looked up after merge.
+// notes holds the labels of targets: 16 bytes per target, plus the text of the
+// labels. Labels can be looked up after a merge.
 type notes struct {
 	parts [noteParts][]note
 	texts textStore
@@ -20,9 +20,9 @@ const (
 	posMask   = 1<<posBits - 1
 )
 
-// note is the text of one target. Until the next merge it also holds how many
-// numbers the target's bucket had when the note was made. That shows whether the
-// target had been named before, without a text.
+// note holds the labels of one target. Until the next merge it also holds how many
+// numbers the target's bucket had when the note was made. This shows whether the
+// target had been named before without labels.
 type note struct {
 	key  uint64
 	text uint64 // number of the text << posBits | size of the bucket then; 0: dropped
@@ -39,7 +39,7 @@ func (ns *notes) add(key uint64, pos uint32, s labels) {
 }
 
 // sort sorts the notes before a merge of the buckets. If a target has several
-// notes, the first one stays.
+// notes, only the first is kept.
 func (ns *notes) sort(ctx context.Context) error {
 	if !ns.any {
 		return nil
@@ -66,8 +66,8 @@ func (ns *notes) of(bucket int) []note {
 	return part[first:last]
 }
 
-// visit is a visitor of the buckets. It drops the notes of targets that were named
-// before without a text. The notes that remain are final.
+// visit is a visitor of the buckets. It marks for removal the notes of targets that
+// were first named without labels, and makes the other notes final.
 func (ns *notes) visit(bucket int, known, came []uint32) {
 	if !ns.any {
 		return
@@ -92,8 +92,8 @@ func isFirst(n *note, known, came []uint32) bool {
 	return first < 0 || uint32(len(known)+first) >= n.pos()
 }
 
-// sweep removes the notes that visit dropped. If the unused texts may take as much
-// memory as the others, it removes them too.
+// sweep removes the notes that visit marked. If unused labels may take as much
+// memory as the others, it removes these too.
 func (ns *notes) sweep() {
 	if !ns.any {
 		return

@@ -4,8 +4,8 @@ import (
 	"math/bits"
 )
 
-// order is a random order of all targets. Targets from lists come in the order of
-// their scattered numbers and those of networks in the order of nets; the two are
+// order is a random order of all targets. Listed targets come in the order of their
+// scattered numbers, and targets of networks in the order of nets; the two are
 // evenly mixed.
 type order struct {
 	list  *buckets
@@ -18,7 +18,7 @@ type order struct {
 	small         uint64 // those of listed that come from small networks, including duplicates
 }
 
-// alone returns how many targets were named one by one.
+// alone returns approximately how many targets were named one by one.
 func (o *order) alone() uint64 { return o.listed - min(o.small, o.listed) }
 
 // cursor is a position in an order that only moves forward.
@@ -30,7 +30,7 @@ type cursor struct {
 	bucket uint64 // of the next listed target
 }
 
-// from returns a cursor at the given place, which must not be after the end.
+// from returns a cursor at index place, which must not be greater than total.
 func (o *order) from(place uint64) *cursor {
 	c := &cursor{order: o, place: place}
 	if o.total > 0 {

@@ -7,8 +7,9 @@ import (
 	"sync/atomic"
 )
 
-// inParallel calls work for every step below steps, on all CPUs, until ctx is done.
-// newWorker returns the function that one goroutine calls.
+// inParallel calls work(step) for each step from 0 to steps-1, in one goroutine per
+// CPU. It returns ctx's error if ctx ends before it returns. newWorker returns the
+// work function of one goroutine.
 func inParallel(ctx context.Context, steps int, newWorker func() func(step int)) error {
 	var next atomic.Int64
 	var workers sync.WaitGroup

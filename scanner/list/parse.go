@@ -94,15 +94,16 @@ func (n *name) prefix() netip.Prefix {
 	return netip.PrefixFrom(addrOf(n.ip), n.bits).Masked()
 }
 
-// parseQuick reads only the form a.b.c.d:port, which most lines have. Other lines
-// need parse.
+// parseQuick parses only the form a.b.c.d:port, which most lines have. If it
+// returns false, the caller must use parse.
 func parseQuick(b []byte) (ip uint32, port uint16, ok bool) {
 	ip, port, n := quickAddr(b)
 	return ip, port, n > 0 && n == len(b)
 }
 
-// quickLine is parseQuick for the first line of b. n is the length of the line with
-// its end, or 0 if the line has no end or another form.
+// quickLine parses the first line of b as parseQuick does. n is the length of the
+// line with its line ending. It is 0 if the line has no line ending in b or is not
+// of that form.
 func quickLine(b []byte) (ip uint32, port uint16, n int) {
 	ip, port, n = quickAddr(b)
 	switch {
@@ -133,8 +134,9 @@ func quickAddr(b []byte) (ip uint32, port uint16, n int) {
 	return ip, uint16(v), n + digits
 }
 
-// quickNumber reads a number without leading zeros, of at most most digits, at the
-// beginning of b. digits is its length, or 0 if there is none.
+// quickNumber parses the number at the beginning of b, of at most most digits and
+// without leading zeros. digits is the length of the number, or 0 if b does not
+// begin with a digit.
 func quickNumber(b []byte, most int) (v uint32, digits int) {
 	for digits < len(b) && digits < most {
 		d := uint32(b[digits]) - '0'
@@ -281,7 +283,7 @@ func isIPv6(b []byte) bool {
 	return err == nil && a.Is6()
 }
 
-// isSpace reports whether c ends an address.
+// isSpace reports whether c is ASCII white space.
 func isSpace(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }
 
 func trimLeft(b []byte) []byte {

@@ -102,7 +102,7 @@ func (p *Ports) add(port uint16) {
 // Len returns how many ports there are.
 func (p Ports) Len() int { return len(p.list) }
 
-// Contains reports whether the set contains port.
+// Contains reports whether p contains port.
 func (p Ports) Contains(port uint16) bool {
 	return p.has != nil && p.has[port/64]&(1<<(port%64)) != 0
 }
@@ -127,7 +127,7 @@ func (p Ports) String() string {
 	return string(b)
 }
 
-// defaultPorts holds the port of an address that is named without one.
+// defaultPorts holds DefaultPort.
 var defaultPorts = Ports{list: []uint16{DefaultPort}, has: func() []uint64 {
 	has := make([]uint64, 1<<16/64)
 	has[DefaultPort/64] |= 1 << (DefaultPort % 64)

@@ -27,8 +27,9 @@ type reader struct {
 	enough bool // the taker wants no more
 }
 
-// newReader returns a reader that passes what it reads to a taker. If to is nil, it
-// only looks for invalid lines.
+// newReader returns a reader that passes what it reads to the taker to. If to is
+// nil, the reader only looks for invalid lines. The caller must call end when it is
+// done.
 func (l *List) newReader(ctx context.Context, to taker) (r *reader, end func()) {
 	ctx, end = context.WithCancel(ctx)
 	r = &reader{
@@ -46,8 +47,8 @@ func (l *List) newReader(ctx context.Context, to taker) (r *reader, end func()) 
 	return r, end
 }
 
-// all reads the inputs in order. It returns an error if it could not read to the
-// end, and nil if the taker wanted no more.
+// all reads the inputs in order. It returns an error if it could not read all of
+// them, and nil if the taker ended reading.
 func (r *reader) all() error {
 	for _, in := range r.inputs {
 		if err := r.one(in); err != nil || r.enough {
@@ -106,7 +107,7 @@ func (r *reader) argument() bool {
 	return true
 }
 
-// list reads a list and closes its files.
+// list reads a list and then closes it.
 func (r *reader) list(from io.Reader) (more bool, err error) {
 	r.stream = &listStream{in: r.in, tap: newTap(from)}
 	defer r.stream.end(from)
@@ -178,7 +179,8 @@ func (r *reader) lines(b *bufio.Reader) (more bool, err error) {
 	return more, err
 }
 
-// The amounts that are read between two updates of the published counters.
+// The number of bytes (text) or the entry interval (other formats) after which the
+// published counters are updated.
 const (
 	publishBytes   = 16 << 10
 	publishEntries = 512
@@ -237,9 +239,9 @@ func (r *reader) entry(e *Entry) bool {
 	return r.out.addrPort(ipOf(e.Addr.Addr().Unmap()), e.Addr.Port(), s)
 }
 
-// detect returns the format of a list, or nil for text. A pipe may be written
-// slowly: if early is set, detect reads no more than the first line as long as that
-// shows the format.
+// detect returns the format of a list, or nil for text. Because a pipe may be
+// written slowly, detect with early set reads no more than the first line if that
+// line shows the format.
 func detect(b *bufio.Reader, formats []Format, early bool) (*Format, error) {
 	if early {
 		head, err := peekLine(b)

@@ -18,7 +18,7 @@ const (
 // ErrNoIPv4 is the error for a host name without an IPv4 address.
 var ErrNoIPv4 = errors.New("the name has no IPv4 address")
 
-// resolver looks up a host name: Config.Resolve.
+// resolver is the type of Config.Resolve.
 type resolver func(ctx context.Context, host string) ([]netip.Addr, error)
 
 // hostQueue holds the host names that are being looked up and the names that were
@@ -57,8 +57,8 @@ func (q *hostQueue) first() pending {
 	return p
 }
 
-// ready reports whether to take the first element out of the queue: it is known, or
-// the queue is so long that it must be waited for.
+// ready reports whether to take the first element out of the queue: either it needs
+// no waiting, or the queue is full.
 func (q *hostQueue) ready() bool {
 	if len(q.all) == 0 || len(q.all) >= maxPending {
 		return len(q.all) > 0
@@ -128,7 +128,8 @@ func (in *input) addrs() (all []uint32) {
 	return all
 }
 
-// notFound is the error of an argument that is neither a file nor a known host.
+// notFound returns the error for an argument that is neither a file nor a host name
+// with an IPv4 address.
 func notFound(in *input) error {
 	e := &ArgError{Arg: show([]byte(in.arg)), Problem: "no such file, and " + ErrNoIPv4.Error(), Err: ErrNoIPv4}
 	if in.found.err != nil {
@@ -142,8 +143,9 @@ func notFound(in *input) error {
 // taken for a host name.
 var listSuffixes = []string{".txt", ".csv", ".tsv", ".json", ".ndjson", ".jsonl", ".gz", ".zst", ".list", ".lst", ".log", ".toml"}
 
-// IsHostName reports whether an argument that is no file may be a host name, with or
-// without a port. A name with the suffix of a list, such as .txt, is not one.
+// IsHostName reports whether arg may be a host name, with or without a port. The
+// caller must check first that it is not a file. A name that ends with the suffix
+// of a list, such as .txt, is not a host name.
 func IsHostName(arg string) bool {
 	lower := strings.ToLower(arg)
 	return isHost([]byte(arg)) && !slices.ContainsFunc(listSuffixes, func(suffix string) bool {
@@ -151,8 +153,8 @@ func IsHostName(arg string) bool {
 	})
 }
 
-// isHost reports whether b looks like a host name, with or without a port. A name of
-// only digits and dots is taken for an address.
+// isHost reports whether b looks like a host name, with or without a port. A host
+// name must contain a letter.
 func isHost(b []byte) bool {
 	host, _, _ := bytes.Cut(b, []byte(":"))
 	if len(host) == 0 || len(host) > maxHost || host[0] == '.' || host[0] == '-' {

@@ -5,14 +5,14 @@ import (
 )
 
 // addrSet is a set of packed addresses and ports, of 48 bits each. The zero value
-// is empty.
+// is an empty set.
 //
 // A reversible function scatters each element. The upper 16 bits of the result
-// choose one of many small tables, which stores the lower 32. The tables are
-// between half and three quarters full, so an element takes 5 to 8 bytes; the first
-// element allocates 2 MiB. A Go map takes 22 to 30 bytes per element and is no
-// faster. Each table grows on its own, by half, so that no step takes long and only
-// one table at a time exists twice.
+// choose one of many small tables, which stores the lower 32. A table that has
+// grown is between half and three quarters full, so an element takes 5 to 8 bytes;
+// the first element allocates 2 MiB. A Go map takes 22 to 30 bytes per element and
+// is no faster. Each table grows on its own, by half, so that no step takes long
+// and only one table at a time exists twice.
 type addrSet struct {
 	tables         []table // 1 << 16 tables; nil in an empty set
 	n              int

@@ -28,7 +28,7 @@ type Shard struct {
 	Count int // 0 or 1: all addresses
 }
 
-// MaxShards is the largest Count.
+// MaxShards is the maximum Count.
 const MaxShards = 1 << 16
 
 // ParseShard reads "I/N", part I of N, where I is from 0 to N-1. With "auto/N", I
@@ -62,7 +62,7 @@ func ParseShard(s, jobIndex string) (Shard, error) {
 // all reports whether s has every address.
 func (s Shard) all() bool { return s.Count <= 1 }
 
-// Has reports whether addr, an IPv4 address, is in the part.
+// Has reports whether addr, which must be an IPv4 address, is in the part.
 func (s Shard) Has(addr netip.Addr) bool { return s.has(ipOf(addr.Unmap())) }
 
 func (s Shard) has(ip uint32) bool {

@@ -6,12 +6,12 @@ import (
 	"unicode/utf8"
 )
 
-// maxShown is the most characters of a text that are shown.
+// maxShown is the maximum number of characters of a text that show returns.
 const maxShown = 100
 
-// show makes text printable, for a terminal or a log. Control characters,
-// characters that change the direction of writing, and bytes that aren't UTF-8
-// become Go escape sequences. Long text is cut.
+// show makes text printable for a terminal or a log. Characters that
+// strconv.IsPrint rejects, such as control characters, and bytes that aren't UTF-8
+// become Go escape sequences. Text longer than maxShown is truncated.
 func show(text []byte) string {
 	var b []byte
 	for n := 0; len(text) > 0; n++ {

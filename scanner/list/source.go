@@ -10,7 +10,7 @@ import (
 )
 
 // tap reads ahead of the line reader in one goroutine and hashes the input in
-// another, so that neither delays the line reader.
+// another, so that neither reading nor hashing delays the line reader.
 type tap struct {
 	blocks chan *tapBlock // in order
 	free   chan *tapBlock
@@ -58,7 +58,7 @@ func newTap(r io.Reader) *tap {
 	return t
 }
 
-// read reads blocks from r until r ends or stop is called.
+// read reads blocks from r until r returns an error or stop is called.
 func (t *tap) read(r io.Reader, toHash chan<- *tapBlock) {
 	defer close(t.done)
 	defer close(t.blocks)
@@ -139,7 +139,7 @@ func (t *tap) nextBlock(ctx context.Context) error {
 	}
 }
 
-// stop ends reading. It doesn't wait for a read that blocks.
+// stop makes the reading goroutine end. It does not interrupt a Read that blocks.
 func (t *tap) stop() { close(t.quit) }
 
 // sum256 returns the SHA-256 of the input in hex, or an empty string if the input

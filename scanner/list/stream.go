@@ -28,12 +28,12 @@ func openList(ctx context.Context, in *input, waiting func(string)) (io.ReadClos
 	return openPipe(ctx, in.path, waiting)
 }
 
-// pipePatience is how long opening a pipe may take before the caller is informed.
+// pipePatience is how long opening a pipe may take before openPipe calls waiting.
 const pipePatience = time.Second
 
-// openPipe opens a file that may be a named pipe. Opening a pipe waits for its
-// writer, so openPipe gives up when ctx ends; it calls waiting, if that is not nil,
-// when the wait becomes long.
+// openPipe opens a file that may be a named pipe. Opening a named pipe blocks until
+// it has a writer: after pipePatience, openPipe calls waiting, unless it is nil;
+// when ctx ends, it returns ctx's error.
 func openPipe(ctx context.Context, path string, waiting func(string)) (io.ReadCloser, error) {
 	var f *os.File
 	var err error
@@ -85,7 +85,7 @@ func buffered(r io.Reader) *bufio.Reader {
 	return bufio.NewReaderSize(r, MaxLine)
 }
 
-// taken returns how many bytes of the input have been used so far.
+// taken returns how many bytes of the input the line reader has used so far.
 func (s *listStream) taken() int64 {
 	n := s.tap.taken
 	if s.plain != nil {
@@ -94,7 +94,8 @@ func (s *listStream) taken() int64 {
 	return n
 }
 
-// end stops reading, closes files, and records what is known about the input.
+// end stops reading, closes from unless it is standard input, and records the
+// checksum, truncation and size of the input.
 func (s *listStream) end(from io.Reader) {
 	t := s.tap
 	t.stop()

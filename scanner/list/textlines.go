@@ -28,7 +28,8 @@ func (t *textLines) line(l line) bool {
 	return t.complete(l.text)
 }
 
-// long counts a line that is too long, unless it is a comment.
+// long counts and reports a line that is too long as invalid, unless it is a
+// comment.
 func (t *textLines) long(text []byte) bool {
 	text = trimLeft(text)
 	return len(text) > 0 && text[0] == '#' || t.out.invalid.add(text, FaultLong)
@@ -75,8 +76,9 @@ func (t *textLines) following(b *bufio.Reader) (lines int, size int64) {
 	return lines, int64(used)
 }
 
-// holdsLines reports whether a line consists of several lines that end with a
-// carriage return alone: all but the first would be lost in the tag of the first.
+// holdsLines reports whether a line contains further targets after a carriage
+// return, because the list ends its lines with a carriage return alone. Otherwise
+// these targets would become part of the first one's tag.
 func holdsLines(text []byte) bool {
 	i := bytes.IndexByte(text, '\r')
 	if i < 0 {
@@ -87,7 +89,8 @@ func holdsLines(text []byte) bool {
 }
 
 // isStrayPort reports whether a tag was probably meant as the port of the address
-// before it: it is a number, and Config.Ports names no ports.
+// before it: the tag is a port number, the address has no port, and Config.Ports is
+// empty.
 func (t *textLines) isStrayPort(addr, tag []byte) bool {
 	if _, f := parsePort(tag); f != 0 || t.ports.configured() {
 		return false
@@ -96,8 +99,9 @@ func (t *textLines) isStrayPort(addr, tag []byte) bool {
 	return f == 0 && n.form == formAddr && n.ports == nil
 }
 
-// joinRange joins a range with white space around its hyphen: cutTag has put the
-// hyphen at the beginning of the tag.
+// joinRange joins a range that has white space around its hyphen. cutTag has put
+// the hyphen at the beginning of tag. If the result is not a range, joinRange
+// returns its arguments.
 func joinRange(first, tag []byte) (addr, rest []byte) {
 	last, rest := cutTag(trimLeft(tag[1:]))
 	addr = slices.Concat(first, tag[:1], last)

@@ -6,14 +6,15 @@ import (
 	"hash/maphash"
 )
 
-// labels are the texts that belong to a target: its tag, and what a master server
-// reported about it. The bytes belong to the reader of the list.
+// labels are the strings that belong to a target: its tag, and what a master server
+// reported about it. The slices are valid only until the reader of the list
+// continues.
 type labels struct{ tag, master []byte }
 
 func (l labels) empty() bool { return len(l.tag)+len(l.master) == 0 }
 
-// textStore stores texts in memory that does not move. Each text is identified by a
-// number; 0 means no text.
+// textStore stores labels in memory that does not move. A number identifies each of
+// them; 0 stands for empty labels.
 type textStore struct {
 	slabs  [][]byte
 	recent []uint64 // by hash: many targets in a row often have the same text
@@ -87,7 +88,8 @@ func (ts *textStore) get(at uint64) labels {
 	return labels{b[:tag:tag], b[tag : tag+master : tag+master]}
 }
 
-// full reports whether the texts may have doubled since the last sweep.
+// full reports whether the size of the labels may have doubled since the last
+// sweep.
 func (ts *textStore) full() bool { return ts.size >= max(ts.limit, cmp.Or(ts.floor, minSweep)) }
 
 // sweep keeps only the texts with the given numbers, which must be in ascending

@@ -7,7 +7,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/target"
 )
 
-// giver yields targets, except those that are excluded or in another shard.
+// giver yields the targets from place from on, without those that are excluded or
+// belong to another shard.
 type giver struct {
 	cfg    *Config
 	counts *counters
@@ -16,8 +17,8 @@ type giver struct {
 	place  uint64 // of the next target
 }
 
-// publishPlaces is how many targets may be skipped before the published progress is
-// updated.
+// publishPlaces is how many targets giver may skip before it updates the published
+// progress.
 const publishPlaces = 1 << 12
 
 // pass advances to the next place, and reports whether to yield its target. If not,
@@ -173,8 +174,9 @@ func (w *walk) part(part span, port uint16, s labels) bool {
 	return w.each(part, port, s)
 }
 
-// segments yields the targets of part that were not listed before. If a rule
-// excludes several consecutive addresses, it skips them in one step.
+// segments yields the targets of part. If a rule excludes several consecutive
+// addresses, segments skips them in one step. It is used only if no target was
+// named one by one and there is no shard.
 func (w *walk) segments(part span, port uint16, s labels) bool {
 	w.segs = w.rules().within(w.segs[:0], part.first, part.last)
 	for _, seg := range w.segs {
@@ -187,14 +189,16 @@ func (w *walk) segments(part span, port uint16, s labels) bool {
 	return true
 }
 
-// passAll skips n targets that a rule excludes.
+// passAll advances by n targets that rule r excludes. It counts only those from
+// place w.from on.
 func (w *walk) passAll(r *rule, n uint64) {
 	before := min(n, w.from-min(w.from, w.place))
 	w.place += n
 	w.countExcluded(r, n-before)
 }
 
-// each yields addresses one by one.
+// each yields the addresses of part with the given port one by one, and counts
+// those that were listed before as duplicates.
 func (w *walk) each(part span, port uint16, s labels) bool {
 	if w.seen.n == 0 && w.cfg.Passed == nil && w.place+part.len() <= w.from {
 		w.place += part.len()
