@@ -49,7 +49,7 @@ func key(a netip.AddrPort) uint64 {
 		uint64(a.Port())
 }
 
-// maxShown is the most characters of a text that are shown.
+// maxShown is the maximum number of characters of a text that show quotes.
 const maxShown = 80
 
 // show quotes untrusted text for a message: unprintable characters become Go escape

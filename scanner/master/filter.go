@@ -288,7 +288,8 @@ func (f Filter) Unknown() (keys []string) {
 	return keys
 }
 
-// appendUDP is Append with the length limit of a datagram.
+// appendUDP returns the encoded filter, or an error if it is longer than
+// MaxUDPFilter.
 func (f Filter) appendUDP() ([]byte, error) {
 	b, err := f.Append(nil)
 	if err == nil && len(b) > MaxUDPFilter {

@@ -12,14 +12,14 @@ type Limit struct {
 }
 
 // UDPLimits are the default limits for a master server: 15 requests per minute and
-// 60 in five minutes. Masters reportedly accept 30 per minute and 60 in five
-// minutes, and do not answer for a minute if a client exceeds that; Valve named 20,
-// and 15 works best. A second is added to each span, since the delay of requests
-// varies.
+// 60 per five minutes. Masters are said to accept 30 per minute and 60 per five
+// minutes, and to ignore a client for a minute if it exceeds that. Valve has stated
+// a limit of 20 per minute, but 15 works best in practice. Each span is a second
+// longer, because network delay varies between requests.
 var UDPLimits = []Limit{{15, 61 * time.Second}, {60, 301 * time.Second}}
 
-// WebLimits are the default limits for the Web API: one request in 1.5 seconds and
-// 200 in five minutes. A key has been observed to allow that.
+// WebLimits are the default limits for the Web API: one request per 1.5 seconds and
+// 200 per five minutes. A key has been observed to allow that.
 var WebLimits = []Limit{{1, 1500 * time.Millisecond}, {200, 5 * time.Minute}}
 
 // pace enforces limits. It remembers when the last requests were sent.

@@ -46,7 +46,8 @@ func Sniff(first []byte) Kind {
 	return k
 }
 
-// sniff is Sniff; it also reports whether more bytes can't change the result.
+// sniff does what Sniff does, and also reports whether more bytes can't change the
+// result.
 func sniff(b []byte) (k Kind, sure bool) {
 	if n := min(len(b), len(pageHeader)); n > 0 && string(b[:n]) == pageHeader[:n] {
 		return KindPages, n == len(pageHeader)
@@ -114,8 +115,8 @@ func sniffLine(b []byte) (k Kind, sure bool) {
 	return k, ended || has(`"ip"`) || len(b) >= sniffLen
 }
 
-// hasPrefixOfHeader reports whether b begins like a reply's header, as far as b
-// reaches.
+// hasPrefixOfHeader reports whether b begins with the header of a reply or, if b is
+// shorter than the header, with its beginning.
 func hasPrefixOfHeader(b []byte) bool {
 	return strings.HasPrefix(pageHeader, string(b[:min(len(b), len(pageHeader))]))
 }

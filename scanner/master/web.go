@@ -21,7 +21,7 @@ const DefaultWeb = "https://api.steampowered.com/IGameServersService/GetServerLi
 // WebCap is the maximum number of servers in an answer of the Web API.
 const WebCap = 10_000
 
-// Errors of the Web API. The servers before the error were passed on.
+// Errors of the Web API. Servers read before the error have been passed to handle.
 var (
 	ErrKey     = errors.New("the key was refused")
 	ErrRefused = errors.New("the request was refused")
@@ -30,19 +30,19 @@ var (
 
 // WebConfig describes which list to fetch from the Steam Web API, and how.
 type WebConfig struct {
-	URL    string // empty: DefaultWeb. https, except on loopback; without a query
+	URL    string // empty: DefaultWeb. https, except on loopback; no query
 	Key    Key    // of the Web API: see ParseKey
-	Region Region // World: all; otherwise servers that claim the region. Zero is USEast
+	Region Region // World: all servers; otherwise only those that claim the region. Zero is USEast
 	Filter Filter // empty: all servers
 
 	Limits   []Limit       // nil: WebLimits; empty: none
-	Timeout  time.Duration // for one answer, all of it; zero: 60 s
-	Retries  int           // requests repeated for one answer; zero: 4; negative: none
+	Timeout  time.Duration // for one answer, including its body; zero: 60 s
+	Retries  int           // maximum number of repeated requests for one answer; zero: 4; negative: none
 	MaxWait  time.Duration // longest Retry-After that is obeyed; zero: 5 min
-	MaxBytes int64         // of one answer, decompressed; zero: 64 MiB
-	MaxCalls int           // most answers; zero: 1000, which take 25 minutes
-	Max      uint64        // most servers; zero: 10,000,000
-	Cap      int           // servers in an answer that was cut; zero: WebCap
+	MaxBytes int64         // maximum size of one answer, decompressed; zero: 64 MiB
+	MaxCalls int           // maximum number of answers; zero: 1000, which take 25 minutes
+	Max      uint64        // maximum number of servers; zero: 10,000,000
+	Cap      int           // number of servers at which an answer counts as cut; zero: WebCap
 
 	Progress  func(Progress)    // called between requests; may be nil
 	Transport http.RoundTripper // nil: http.DefaultTransport
@@ -53,7 +53,7 @@ const (
 	webTimeout  = time.Minute
 	webRetries  = 4
 	webMaxWait  = 5 * time.Minute
-	webMaxBytes = 64 << 20 // an answer of 10,000 servers has 5
+	webMaxBytes = 64 << 20 // an answer of 10,000 servers has 5 MiB
 	webMaxCalls = 1000
 )
 
@@ -61,7 +61,8 @@ const (
 // specifies one. It doubles before each further request.
 const firstPause = 2 * time.Second
 
-// maxDoublings is how often the pause doubles. After that it is longer than a day.
+// maxDoublings is the maximum number of times that the pause doubles. After 16
+// times it is longer than a day.
 const maxDoublings = 16
 
 func (c WebConfig) withDefaults() WebConfig {
@@ -80,8 +81,9 @@ func (c WebConfig) withDefaults() WebConfig {
 
 // FetchWeb fetches a list and passes each server to handle once, as soon as it
 // arrives; the Server is valid until handle returns. FetchWeb fetches a list larger
-// than the cap in smaller parts (see the package documentation). The fetch ends if
-// handle returns an error, or if ctx ends. The Stats are correct in any case.
+// than the cap in parts (see the package documentation). The fetch ends early if
+// handle returns an error, or if ctx ends. The Stats are correct even if FetchWeb
+// returns an error.
 //
 // No error, and nothing that it wraps, contains the key or a URL.
 func FetchWeb(ctx context.Context, cfg WebConfig, handle func(*Server) error) (Stats, error) {
@@ -109,12 +111,13 @@ func FetchWeb(ctx context.Context, cfg WebConfig, handle func(*Server) error) (S
 	return w.stats, err
 }
 
-// checkURL parses the address of the Web API.
+// checkURL parses the address of the Web API. It returns an error for an address to
+// which the key must not be sent.
 func checkURL(s string) (*url.URL, error) {
 	u, err := url.Parse(s)
 	switch {
 	case err != nil || u.Host == "":
-		// The text is not quoted: it may be a request that contains a key.
+		// The address is not quoted: it may be a request that contains a key.
 		return nil, errors.New("the Web API's address is no URL")
 	case u.RawQuery != "" || u.Fragment != "" || u.User != nil:
 		return nil, errors.New("the Web API's address must be without a query and a user; " +
@@ -131,23 +134,24 @@ func isLoopback(host string) bool {
 	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
-// webList is a list being fetched.
+// webList is the state of FetchWeb.
 type webList struct {
 	WebConfig
 	*collector
 	base   *url.URL
 	client *http.Client
 	pace   pace
-	calls  int  // good answers
+	calls  int  // answers read without an error
 	noOr   bool // the master does not know "or"
 }
 
-// answer holds the servers of an answer. It is the sample from which parts are
-// made.
+// answer is the sample of servers in an answer. The list is divided into parts
+// based on it.
 type answer []sampled
 
-// ask fetches the servers that meet a filter, passes them on, and returns them as
-// the sample for dividing the list.
+// ask requests the servers that meet a filter, passes them to handle, and returns
+// them as the sample for dividing the list. It repeats a failed request as again
+// allows.
 func (w *webList) ask(ctx context.Context, f Filter) (answer, error) {
 	if w.calls == w.MaxCalls {
 		return nil, fmt.Errorf("%w: incomplete after %d answers", ErrTooMany, w.calls)
@@ -171,7 +175,7 @@ func (w *webList) ask(ctx context.Context, f Filter) (answer, error) {
 	}
 }
 
-// await waits as long as the limits require.
+// await waits until the limits allow the next request.
 func (w *webList) await(ctx context.Context) error {
 	d := w.pace.delay(time.Now())
 	why := WaitNothing
@@ -188,8 +192,8 @@ func (w *webList) progress(wait time.Duration, why Wait) {
 	}
 }
 
-// again waits before a request is repeated, or returns an error if it must not be
-// repeated.
+// again waits before a request that failed with err is repeated. It returns an
+// error if the request must not be repeated.
 func (w *webList) again(ctx context.Context, err error, try int) error {
 	var caller *callerError
 	var status *statusError
@@ -247,7 +251,8 @@ func (w *webList) once(ctx context.Context, filter string) (answer, error) {
 	return w.read(response.Body)
 }
 
-// read passes on the servers of an answer, including those before an error.
+// read passes on the servers of an answer, and returns their sample. If an error
+// ends the answer early, the servers before it have been passed on.
 func (w *webList) read(body io.Reader) (got answer, err error) {
 	a := newAnswers(body, w.MaxBytes)
 	defer func() { w.stats.Bytes += a.in.read }()
@@ -274,7 +279,8 @@ func (w *webList) read(body io.Reader) (got answer, err error) {
 	return got, nil
 }
 
-// take passes on one server and fills in its part of the sample.
+// take passes on the current server of a, unless it is in another region, and fills
+// in its sample.
 func (w *webList) take(a *answers, sample *sampled) error {
 	var s Server
 	if a.element.address(&s) != nil {
@@ -295,7 +301,7 @@ func (w *webList) take(a *answers, sample *sampled) error {
 	return err
 }
 
-// elsewhere counts a server that is in another region, once.
+// elsewhere counts a server in another region, once per address.
 func (w *webList) elsewhere(s *Server) {
 	k := key(s.Addr)
 	if _, ok := w.seen[k]; ok {
@@ -306,9 +312,9 @@ func (w *webList) elsewhere(s *Server) {
 	w.stats.Elsewhere++
 }
 
-// hiddenError is an error of another package without the texts that it quotes: a
-// *url.Error contains the URL, and with it the key. It unwraps only to errors of
-// this package and of context.
+// hiddenError replaces an error of another package whose text may contain the key:
+// a *url.Error contains the URL, and so the key. It unwraps only to errors of this
+// package and of context.
 type hiddenError struct {
 	text string
 	is   error
@@ -317,7 +323,7 @@ type hiddenError struct {
 func (e *hiddenError) Error() string { return e.text }
 func (e *hiddenError) Unwrap() error { return e.is }
 
-// hideIn wraps an error of another package in a hiddenError.
+// hideIn replaces an error of another package with a hiddenError.
 func (w *webList) hideIn(err error) error {
 	h := &hiddenError{}
 	for _, is := range []error{
@@ -344,15 +350,15 @@ func (w *webList) hideIn(err error) error {
 	return h
 }
 
-// errNoAnswer is the error for a connection or a body without any data. An empty
-// list would be {"response":{}}.
+// errNoAnswer is the error for a connection that ends without data, and for a body
+// without an answer. An empty list would be {"response":{}}.
 var errNoAnswer = fmt.Errorf("%w: there is no answer at all", ErrTruncated)
 
-// statusError is an answer other than 200.
+// statusError is the error for an HTTP status other than 200.
 type statusError struct {
 	code  int
-	wait  time.Duration // from Retry-After
-	asked bool          // there was a Retry-After
+	wait  time.Duration // the value of Retry-After
+	asked bool          // a Retry-After header was usable
 }
 
 func newStatusError(r *http.Response, now time.Time) *statusError {
@@ -364,8 +370,8 @@ func newStatusError(r *http.Response, now time.Time) *statusError {
 	return e
 }
 
-// retryAfter reads a Retry-After header: seconds or a date. It reports whether there
-// was one.
+// retryAfter parses the value of a Retry-After header, which is a number of seconds
+// or a date. ok is false if it is neither.
 func retryAfter(value string, now time.Time) (wait time.Duration, ok bool) {
 	value = strings.TrimSpace(value)
 	if seconds, err := strconv.ParseUint(value, 10, 64); err == nil {
@@ -383,7 +389,7 @@ func (e *statusError) passes() bool {
 	return e.code == http.StatusTooManyRequests || e.code >= 500
 }
 
-// Error describes the status. It omits the master's own text, which may quote the
+// Error describes the status. It omits the text of the master, which may quote the
 // request.
 func (e *statusError) Error() string {
 	text := "HTTP " + strconv.Itoa(e.code)
@@ -399,7 +405,7 @@ func (e *statusError) Error() string {
 	return text
 }
 
-// Unwrap returns ErrKey or ErrRefused if the status means that, else nil.
+// Unwrap returns ErrKey or ErrRefused if the status means that, and nil otherwise.
 func (e *statusError) Unwrap() error {
 	switch {
 	case e.code == http.StatusUnauthorized || e.code == http.StatusForbidden:
