@@ -9,9 +9,9 @@ import "time"
 //	wait           1     1.5   2             2            timeouts
 //
 // A target that stays silent is sent its first question in each of these attempts,
-// and is then given up. The scan waits longer for a target that has answered: at least two of its
-// round trips (see plan.timeout in plan.go). A question gets more attempts if part of
-// an answer or a challenge came (see plan.maxAsks).
+// and is then given up. The scan waits longer for a target that has answered: at
+// least two of its round trips (see plan.timeout in plan.go). A question gets more
+// attempts if part of an answer or a challenge came (see plan.maxAsks).
 //
 // A scan that learns its timeouts (see learner.go) makes the attempts earlier: base
 // is what it learned, at most Timeout. The last attempt still comes 1.2 s after the
