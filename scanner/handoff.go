@@ -9,7 +9,7 @@ type handoff struct {
 	backlog  []block     // blocks that the finisher has no room for
 	spare    [][]outcome // empty blocks
 	waiting  int         // outcomes that the caller's function has not processed
-	limit    int         // of waiting: when it is reached, no new target is started
+	limit    int         // maximum of waiting; when it is reached, no new target is started
 }
 
 func newHandoff(f *finisher, p *pool, limit int) *handoff {
@@ -19,7 +19,7 @@ func newHandoff(f *finisher, p *pool, limit int) *handoff {
 // full reports whether too many outcomes wait for the caller's function.
 func (h *handoff) full() bool { return h.waiting >= h.limit }
 
-// add takes one outcome.
+// add appends an outcome to the block that is being filled.
 func (h *handoff) add(o outcome) {
 	h.outcomes = append(h.outcomes, o)
 	h.waiting++

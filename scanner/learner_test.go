@@ -45,7 +45,8 @@ func TestUpper(t *testing.T) {
 	}
 }
 
-// TestRoundTripsForget adds round trips of another length: soon only the new ones count.
+// TestRoundTripsForget adds round trips of another length: soon only the new ones must
+// count.
 func TestRoundTripsForget(t *testing.T) {
 	var trips roundTrips
 	for range 3 * tripGeneration {

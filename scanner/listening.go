@@ -42,7 +42,7 @@ type listened struct {
 	lastAt  time.Duration
 }
 
-// full reports whether the oldest target has to go before another one is added.
+// full reports whether the oldest target must be removed before another one is added.
 func (l *listening) full() bool { return l.places == maxListening }
 
 // push adds a target that is not in the queue.
@@ -146,7 +146,7 @@ func (l *listening) all(now time.Duration, yield func(listened)) {
 	}
 }
 
-// grow doubles the places.
+// grow doubles the size of the queue.
 func (l *listening) grow() {
 	old, n := *l, max(leastPlaces, 2*len(l.keys))
 	l.keys, l.spans = make([]uint64, n), make([]uint16, n)

@@ -145,7 +145,7 @@ func TestAddrs(t *testing.T) {
 	if _, ok := a.release(399 * time.Millisecond); ok {
 		t.Error("released before the bucket is full")
 	}
-	a.sent(0, one) // a repeat
+	a.sent(0, one) // a retry
 	if _, ok := a.release(450 * time.Millisecond); ok {
 		t.Error("released although a repeat was sent")
 	}
@@ -365,8 +365,8 @@ func fuzzAside(t *session, b byte) {
 }
 
 // FuzzDatagrams checks the whole path from datagrams to a Result: a Decoder must not
-// panic, must count every datagram, and must report neither success nor a list without
-// an answer.
+// panic, must count every datagram, must not report StatusOK without any answer, and
+// must not report lists of questions that have no answer.
 func FuzzDatagrams(f *testing.F) {
 	s := newServer()
 	f.Add(append(append([]byte{byte(len(s.info))}, s.info...), s.players...))

@@ -13,8 +13,8 @@ import (
 
 var overPath = flag.Int("over-path", 8192, "how many targets TestFindRate scans in memory")
 
-// link is a network in memory behind a link that drops what exceeds its capacity. One
-// address in five has no server.
+// link models servers behind a link that drops what exceeds its capacity. One address
+// in five has no server.
 type link struct {
 	capacity float64 // datagrams per second; 0: no limit
 	loss     float64

@@ -110,8 +110,8 @@ func (y *yield) add(o yield) {
 // share returns the share of requests that were answered.
 func (y yield) share() float64 { return y.answered / max(y.asked, 1) }
 
-// level is the level of a phase's rate: that of the pauses between trials, or the low or
-// the high one of a trial.
+// level says which rate a phase has: that between trials, or the lower or the higher
+// one of a trial.
 type level uint8
 
 const (
@@ -120,7 +120,7 @@ const (
 	levelHigh
 )
 
-// phase is a time with one rate.
+// phase is a span of time with one rate.
 type phase struct {
 	from, to time.Duration
 	rate     float64 // the limit
@@ -276,8 +276,8 @@ func (p *pathRate) long(now time.Duration) bool {
 	return took >= least && (enough || took >= sparsePhase)
 }
 
-// sample takes how many datagrams were sent and how many this machine dropped, and
-// returns the rate from now on.
+// sample is given how many datagrams were sent and how many this machine dropped so
+// far, and returns the rate from now on.
 func (p *pathRate) sample(now time.Duration, sent, drops uint64) float64 {
 	if p.long(now) {
 		p.turn(now, sent, drops)

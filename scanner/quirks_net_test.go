@@ -315,8 +315,9 @@ func refusedAndSilent(t *testing.T) {
 	}
 }
 
-// filterForAddress scans servers behind a filter for their whole address. It bans any
-// client for good that sends more than a burst of four and ten datagrams per second.
+// filterForAddress scans servers behind a filter for their whole address, which bans
+// for good any client that sends more than a burst of four and ten datagrams per
+// second. The filter must not ban the scan.
 func filterForAddress(t *testing.T) {
 	n, s := newMemNet(), newServer()
 	banned := false

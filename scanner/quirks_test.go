@@ -326,7 +326,7 @@ var challengeQuirks = []quirk{
 		"ok open-info, name, 1 players, 1 rules, 4 sent"},
 }
 
-// signQuirks are datagrams that answer nothing.
+// signQuirks are servers that send datagrams which answer nothing.
 var signQuirks = []quirk{
 	{"EC-7 INFO in answer to PLAYER",
 		first(wire.KindPlayersRequest, []string{oddInfo}, open(oddInfo)),

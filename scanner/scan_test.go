@@ -13,8 +13,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// checkLedger checks that the counters of Stats add up: no target is lost and none
-// counted twice.
+// checkLedger checks that the scan took as many targets as given, and that Stats
+// counts each of them exactly once.
 func checkLedger(t *testing.T, st Stats, targets int) {
 	t.Helper()
 	sum := st.Unscannable + st.Excluded + st.Duplicate + st.OverLimit + st.TargetsFinished() + st.Unfinished
@@ -468,7 +468,7 @@ func TestScanClasses(t *testing.T) {
 				n.reply(addr, time.Millisecond, []byte{0, 0, 0, 0, 0}) // malformed
 				n.reply(addr, 3*testRTT, s.info)                       // late
 			case req.Kind == wire.KindInfoRequest:
-				n.reply(addr, testRTT/2, s.info) // the first of two
+				n.reply(addr, testRTT/2, s.info) // the first of two INFO replies
 			}
 		}
 		_, st, err := run(n, Config{Questions: AskInfo | AskPlayers}, ts)

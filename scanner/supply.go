@@ -155,8 +155,8 @@ func (s *supply) more() bool {
 	return s.list.more() || s.addrs.n > 0 || s.second.waiting() > 0
 }
 
-// unstarted returns the number of targets that were read and never started. It counts
-// those that the feed has read as Taken.
+// unstarted returns the number of targets that were read and never started. It adds
+// those that are still in the feed to Stats.Taken.
 func (s *supply) unstarted() int {
 	rest := s.list.rest()
 	s.stats.Taken += uint64(rest)

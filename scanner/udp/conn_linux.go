@@ -140,7 +140,7 @@ func (c *Conn) read(ms []ipv4.Message) (int, error) {
 	return 0, nil
 }
 
-// take puts the received messages into ps and counts them.
+// take fills ps with the received messages, and counts them.
 func (c *Conn) take(ps []Packet, ms []ipv4.Message) {
 	if len(ms) == 0 {
 		return
