@@ -137,7 +137,7 @@ func countLines(t testing.TB, path string) (n int) {
 	}
 }
 
-// TestPartition: each folder has the records of one game and day.
+// TestPartition: each folder has the records of one game, and no record is lost.
 func TestPartition(t *testing.T) {
 	census := written(t)
 	dir := export(t, Options{Files: []string{census}, Output: "tables", Partition: []string{"date", "app_id="}})
