@@ -69,7 +69,7 @@ func TestRecent(t *testing.T) {
 }
 
 // TestWheel files, moves and removes slots at random. Each slot must be woken once,
-// after its time and at most a tick late.
+// after its time and at most 30 ms late.
 func TestWheel(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	s, w := newSlots(), newWheel()

@@ -94,7 +94,7 @@ const (
 	checkBelow    = 0.9 // lower rate of a trial at the maximum rate, as a part of that rate
 	usedPart      = 0.8 // part of the rate that a phase between trials must use to count
 	leastContrast = 0.5 // part of the intended difference of rates that a trial must reach to count
-	carriedMore   = 1.1 // beyond this multiple of what the path carried at the last loss, rests are short again
+	carriedMore   = 1.1 // multiple of what the path carried at the last loss: a larger step ends there, and beyond it rests are short again
 	fullPart      = 0.2 // of the additional requests; if fewer are answered, the path was full before
 	mostRounds    = 2   // maximum number of repetitions of a pattern
 )

@@ -383,7 +383,8 @@ func oddNumbers(t *testing.T) {
 	}
 }
 
-// TestQuirkSocket scans servers on real sockets of this machine.
+// TestQuirkSocket scans servers on real sockets of this machine, which answer with
+// large datagrams.
 func TestQuirkSocket(t *testing.T) {
 	large := oddInfo[:6] + strings.Repeat("n", 2000) + oddInfo[10:]
 	huge := ff + "E\x01\x00name\x00" + strings.Repeat("v", 60_000) + "\x00"

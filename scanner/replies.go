@@ -151,7 +151,7 @@ type delivery struct {
 }
 
 // deliver takes a complete message: it informs the session, and keeps the message if
-// it is an answer. scratch is for decoding.
+// it is an answer. scratch is space for decoding.
 func (a *answer) deliver(t *session, pool *pool, now time.Duration, msg []byte, scratch *wire.Info) delivery {
 	switch k := wire.KindOf(msg); k {
 	case wire.KindChallenge:

@@ -422,8 +422,8 @@ func TestScanCancel(t *testing.T) {
 	})
 }
 
-// TestScanSlowHandle checks that a slow function for Results slows down the sending,
-// and that no Result is lost.
+// TestScanSlowHandle checks that a function for Results that blocks for seconds costs
+// no Result and causes no retries.
 func TestScanSlowHandle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newMemNet(), newServer()

@@ -52,7 +52,7 @@ const (
 	muchEarlier = 5 * time.Millisecond
 	packedWait  = 50 * time.Millisecond
 	maxPacked   = 2  // a server's replies in the decompressor: players and rules
-	maxUnpacked = 16 // a server's replies that are ever unpacked: both lists in every default attempt, and a few more
+	maxUnpacked = 16 // replies of one server that are unpacked in all: both lists in every default attempt, and a few more
 )
 
 // sessionFlags are the yes-or-no facts about a conversation.
@@ -77,7 +77,8 @@ const (
 	flagGSO                               // players and rules were asked for in one piece, and the wait for them goes on
 )
 
-// besides are the yes-or-no facts about what is asked besides the three questions.
+// besides are the yes-or-no facts about a session that do not concern the three
+// questions.
 type besides uint8
 
 const (
@@ -286,7 +287,8 @@ func (s *session) wants(q wire.Question, code wire.Error) bool {
 	return s.agenda.err[q] != 0 && (code == 0 || s.agenda.err[q] != code)
 }
 
-// onGold takes an 'm': INFO is answered, but an 'I' may still replace it.
+// onGold takes an 'm' that was decoded with the error code. A usable 'm' answers INFO,
+// but an 'I' may still replace it.
 func (s *session) onGold(now time.Duration, code wire.Error) verdict {
 	s.came()
 	if code != 0 && code != wire.ErrTruncated {

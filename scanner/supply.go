@@ -121,8 +121,9 @@ func (s *supply) whyNone() Wait {
 	return WaitReplies
 }
 
-// park keeps a finished session for the second pass if nothing came for its first
-// question and there is to be a second pass. It reports whether it did so.
+// park keeps the target of a finished session for the second pass, if the scan has
+// one, it has not begun, and nothing came from the target. It reports whether it did
+// so.
 func (s *supply) park(sl *slot, lb *label) bool {
 	if !s.second.wanted || s.open.plan.once || sl.session.got != nil {
 		return false

@@ -25,7 +25,8 @@ type outBatch struct {
 // segmentSpace is the size in bytes of the control message with a segment size.
 var segmentSpace = unix.CmsgSpace(2)
 
-// newOutBatch returns n messages, whose addresses fill rewrites in place.
+// newOutBatch returns an outBatch with n messages. fill rewrites their addresses in
+// place.
 func newOutBatch(n int, gso bool) *outBatch {
 	b := &outBatch{room: make([]ipv4.Message, n), oob: make([]byte, n*segmentSpace), gso: gso}
 	addrs := make([]net.UDPAddr, n)
