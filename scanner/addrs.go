@@ -42,7 +42,7 @@ type heldAddr struct {
 	targets []entry
 }
 
-// entry is a target on its way to a slot.
+// entry is a target that is about to start, or is held back.
 type entry struct {
 	addr  uint64
 	label *label

@@ -262,9 +262,9 @@ func (d *Decoder) dropLeading(known *Result) {
 	}
 }
 
-// keepFaults records the errors of replies that could not be used. If all three
-// questions have the same error, it says nothing about any of them and is left out,
-// unless it is ErrBanned.
+// keepFaults records the errors of replies that could not be used, and counts their
+// questions as asked. If all three questions have the same error, it says nothing
+// about any of them and is left out, unless it is ErrBanned.
 func (d *Decoder) keepFaults(r *Result, m *replies) {
 	t := &d.session
 	if t.agenda.err[0] == t.agenda.err[1] && t.agenda.err[1] == t.agenda.err[2] && t.agenda.err[0] != wire.ErrBanned {

@@ -28,8 +28,8 @@ func (h *handoff) add(o outcome) {
 	}
 }
 
-// seal ends the block that is being filled. A snapshot covers the outcomes before
-// it.
+// seal moves the block that is being filled to the backlog, with the snapshot unless
+// that is nil. The snapshot covers the outcomes up to the end of the block.
 func (h *handoff) seal(snapshot *Snapshot) {
 	if len(h.outcomes) == 0 && snapshot == nil {
 		return

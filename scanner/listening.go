@@ -161,8 +161,9 @@ func (l *listening) grow() {
 	}
 }
 
-// listens reports whether to go on listening for the target of a session that is
-// done: it sent nothing, and the fixed schedule would wait longer.
+// listens reports whether to go on listening for the target of a session that is done:
+// it sent nothing, was not sent the fallback, and the fixed schedule would wait
+// longer. In a scan with a second pass no target is listened for.
 func (s *sessions) listens(now time.Duration, t *session) bool {
 	if s.learner == nil || t.got != nil || t.beside != 0 || s.plan.schedule.SecondPass {
 		return false

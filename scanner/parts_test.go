@@ -365,8 +365,8 @@ func fuzzAside(t *session, b byte) {
 }
 
 // FuzzDatagrams checks the whole path from datagrams to a Result: a Decoder must not
-// panic, must count every datagram, must not report StatusOK without any answer, and
-// must not report lists of questions that have no answer.
+// panic, must count every datagram, must not report StatusOK without an answer, and
+// must not list players or rules that were not answered.
 func FuzzDatagrams(f *testing.F) {
 	s := newServer()
 	f.Add(append(append([]byte{byte(len(s.info))}, s.info...), s.players...))

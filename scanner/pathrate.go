@@ -302,7 +302,8 @@ func (p *pathRate) turn(now time.Duration, sent, drops uint64) {
 	p.begin(now, sent, drops, l, rate)
 }
 
-// next returns the level and the rate of the next phase.
+// next returns the level and the rate of the next phase. If the rest is over, it
+// begins a trial of a higher rate.
 func (p *pathRate) next(now time.Duration) (level, float64) {
 	t := &p.trial
 	if !t.on && now >= p.restUntil && p.judged > 0 {

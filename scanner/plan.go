@@ -344,8 +344,9 @@ func (p *plan) maxAsks(s *session, q wire.Question) int {
 }
 
 // timeout returns how long to wait after the last request: as long as the schedule
-// says, and at least two round trips of this server, up to maxRTTWait. base is how
-// long the first attempt waits.
+// says, or as learned, but at least two round trips of this server, up to maxRTTWait.
+// If the server limits queries, it is at least serialGap. base is how long the first
+// attempt waits.
 func (p *plan) timeout(s *session, base time.Duration) time.Duration {
 	_, n := s.agenda.most(AskAll)
 	d := p.schedule.Wait(n)

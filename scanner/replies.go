@@ -40,7 +40,7 @@ type answer struct {
 // goldInfo holds what is still needed of an 'm' after an 'I' has taken its place.
 type goldInfo struct{ name, address []byte }
 
-// replies points m at the messages of a.
+// replies fills m with the messages of a and with what a has counted.
 func (a *answer) replies(m *replies) {
 	m.decoded, m.infoErr = nil, a.inCode
 	if m.info = a.info; a.info == nil {

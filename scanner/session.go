@@ -211,11 +211,11 @@ func (s *session) serial() bool {
 // unpacking reports whether a reply of the server is in the decompressor.
 func (s *session) unpacking() bool { return s.got != nil && s.got.unpacking.packed > 0 }
 
-// verdict says whether an event brought anything.
+// verdict says whether an event brought anything new.
 type verdict bool
 
 const (
-	used    verdict = true  // it brought something new
+	used    verdict = true
 	useless verdict = false // a duplicate, or too late
 )
 

@@ -66,7 +66,7 @@ func jumping(now time.Duration, own *rand.Rand) time.Duration {
 
 func ownOf(addr uint64) *rand.Rand { return rand.New(rand.NewPCG(addr, 3)) }
 
-// serve makes n answer as this network does.
+// serve makes n answer as the servers of d do.
 func (d *distant) serve(n *memNet) {
 	s, lost, start := newServer(), rand.New(rand.NewPCG(1, 2)), time.Now()
 	n.serve = func(addr uint64, req wire.Request) {
