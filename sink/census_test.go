@@ -55,8 +55,8 @@ func TestFrames50(t *testing.T) {
 	}
 }
 
-// TestFrames50Zstd checks that the zstd command reads all of it, as in a shell
-// pipe.
+// TestFrames50Zstd checks that the zstd command reads a census of many frames to
+// its end, as in a shell pipe.
 func TestFrames50Zstd(t *testing.T) {
 	zstd, err := exec.LookPath("zstd")
 	if err != nil {
@@ -70,8 +70,8 @@ func TestFrames50Zstd(t *testing.T) {
 	}
 }
 
-// TestFrames50DuckDB checks that DuckDB reads all of it, with the call that the
-// schema prints.
+// TestFrames50DuckDB checks that DuckDB reads a census of many frames to its end,
+// with the call that the schema prints.
 func TestFrames50DuckDB(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "census.ndjson.zst")
 	want := frames50(t, path)

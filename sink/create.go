@@ -21,6 +21,7 @@ type Options struct {
 	NameKey *record.NameKey
 
 	// Append adds to an existing census, after cutting off a partial last record.
+	// If there is no file, Create creates one.
 	Append bool
 
 	// Replace allows the file to exist. The new census is written beside it, under
@@ -30,9 +31,10 @@ type Options struct {
 	Replace bool
 
 	// Resume cuts the file back to Offset, which Mark.Sync returned, and continues
-	// there. With Replace, this is the file that was written beside the old census.
-	// The bytes before Offset must have the hash that Mark.Sum returned, unless Sum
-	// is empty; otherwise the error is ErrChanged, and the file stays as it is.
+	// there. With Replace, it does so with the file that was written beside the old
+	// census. The bytes before Offset must have the hash that Mark.Sum returned,
+	// unless Sum is empty; otherwise the error is ErrChanged, and the file stays as
+	// it is.
 	Resume bool
 	Offset int64  // the length to cut back to, in bytes
 	Sum    string // xxHash64 of the bytes before Offset, in hex
@@ -47,7 +49,7 @@ type Options struct {
 	// With a negative value only full blocks, Sync and Close write.
 	FlushEvery time.Duration
 
-	Stdout *os.File // stands for "-" and ""; nil: os.Stdout
+	Stdout *os.File // the file for the paths "-" and ""; nil: os.Stdout
 
 	// Screen, if set, receives the output instead of Stdout. Stdout is still
 	// examined to find out what kind of file it is. Screen is for a terminal that
@@ -68,8 +70,8 @@ type Options struct {
 	overwrite bool // truncate an existing file: for the parts of a census that is not resumed
 }
 
-// The defaults of Options.FlushEvery: somebody who watches a pipe sees a record at
-// once, and a compressed census stays small.
+// The defaults of Options.FlushEvery: somebody who watches a pipe sees a record
+// within 200 ms, and a compressed census stays small.
 const (
 	DefaultFlush     = 200 * time.Millisecond
 	DefaultFlushZstd = time.Second
@@ -109,7 +111,8 @@ type place struct {
 // isFile reports whether the place holds, or will hold, a regular file.
 func (p *place) isFile() bool { return p.info == nil || p.info.Mode().IsRegular() }
 
-// place decides where to write the records, or refuses path.
+// place decides where to write the records, or returns why path can't be written
+// to. For standard output it returns the zero place.
 func (o *Options) place(path string) (p place, err error) {
 	if err := o.check(path); err != nil || isStandard(path) {
 		return place{}, err
@@ -175,7 +178,7 @@ func (o *Options) stat(path string) (fs.FileInfo, error) {
 	return info, nil
 }
 
-// check refuses invalid options.
+// check returns an error if options exclude each other or Offset is negative.
 func (o *Options) check(path string) error {
 	switch {
 	case o.Append && (o.Replace || o.Resume || o.overwrite) || o.overwrite && (o.Resume || o.Replace):
@@ -186,7 +189,8 @@ func (o *Options) check(path string) error {
 	return nil
 }
 
-// checkMissing returns an error if no file can be created at path.
+// checkMissing returns an error if path can't be created, or must exist because it
+// is resumed.
 func (o *Options) checkMissing(path string) error {
 	if o.Resume && o.Offset > 0 {
 		return o.refuse(path, fs.ErrNotExist, "a scan is resumed with the census that it began")

@@ -10,7 +10,7 @@ type Mark struct {
 	sum     string        // hash of the file at that point
 
 	// In a Series:
-	before  []*volume // complete parts
+	before  []*volume // parts before the open one
 	records uint64    // records of the open part before the mark
 }
 
@@ -29,7 +29,8 @@ func (w *Writer) Mark() (*Mark, error) {
 
 // Written waits until every record before the mark has been written to the file and
 // their last frame is complete. It returns the length of the file at that point, in
-// bytes. If the machine crashes, the records may still be lost.
+// bytes; in a Series, that of the open part, or 0 if the mark is between two parts.
+// If the machine crashes, the records may still be lost.
 func (m *Mark) Written() (offset int64, err error) {
 	<-m.written
 	for _, v := range m.before {

@@ -63,7 +63,7 @@ func (t *tape) skip(n int) {
 	}
 }
 
-// discard skips n bytes.
+// discard skips n bytes. It returns an error if fewer remain.
 func (t *tape) discard(n int64) error {
 	for n > 0 {
 		b, err := t.peek(int(min(n, tapeChunk)))
