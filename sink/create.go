@@ -151,11 +151,11 @@ func (o *Options) beside(p place) (_ place, err error) {
 	return b, nil
 }
 
-// Beside returns the name that the new census has until Commit, if it is to replace path.
+// Beside returns the name that a new census that replaces path has until Commit.
 func Beside(path string) string { return resolved(path) + PartSuffix }
 
-// resolved returns the file to which path points if it is a symbolic link, else
-// path.
+// resolved returns the file to which path points if it is a symbolic link, and
+// otherwise path.
 func resolved(path string) string {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		return real

@@ -152,9 +152,9 @@ func (w *walker) part(name string, f Form, n int, cut bool) {
 	w.ended = !w.yield(p) || cut
 }
 
-// take yields a field of n bytes and returns these bytes. If fewer are left, it
-// yields what is left as the cut last part and returns nil. It yields nothing once
-// w.ended is set.
+// take yields a field of n bytes and returns these bytes. If fewer bytes are left,
+// it yields them as the last part, marked as cut, and returns nil. It yields
+// nothing once w.ended is set.
 func (w *walker) take(name string, f Form, n int) []byte {
 	left := w.b[w.at:]
 	switch {
@@ -168,8 +168,8 @@ func (w *walker) take(name string, f Form, n int) []byte {
 	return left[:n]
 }
 
-// text yields a string with its NUL. If there is no NUL, the string is the cut last
-// part.
+// text yields a string with its NUL. If there is no NUL, it yields the remaining
+// bytes as the last part, marked as cut.
 func (w *walker) text(name string) {
 	if w.ended {
 		return

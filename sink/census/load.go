@@ -10,7 +10,8 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// eachBlock reads all files, one after the other, each on several goroutines.
+// eachBlock reads all files, one after the other, each on several goroutines, and
+// passes their lines to do in blocks.
 func (c *Census) eachBlock(do func(worker int, block []byte) error) error {
 	for i, file := range c.files {
 		reading, err := c.from.EachBlock(file, c.workers, do)
