@@ -37,16 +37,16 @@ const (
 	FormChallenge             // a challenge
 )
 
-// field describes a field of a message whose offset is not known yet. size is in
-// bytes; 0 means a string.
+// field is the name, the form and the size of a Part whose offset is not known yet.
+// size is in bytes; 0 means a string.
 type field struct {
 	name string
 	form Form
 	size int
 }
 
-// The fields of the replies, in the order of the package documentation. These are
-// the protocol's and must not be changed.
+// The fields of the replies, in the order of the package documentation. The
+// protocol defines them; they must not be changed.
 var (
 	sourceTexts = []field{
 		{"protocol", FormUint, 1}, {"name", FormText, 0}, {"map", FormText, 0},

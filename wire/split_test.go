@@ -165,7 +165,8 @@ func TestFragmentDecode(t *testing.T) {
 	}
 }
 
-// sameFragment compares two fragments; it compares payloads by content.
+// sameFragment reports whether two fragments are equal; it compares payloads by
+// content.
 func sameFragment(a, b wire.Fragment) bool {
 	if !bytes.Equal(a.Payload, b.Payload) {
 		return false
