@@ -181,8 +181,9 @@ func (z *fuzzOps) step(op [5]byte) {
 	}
 }
 
-// add builds the fragment that the operation encodes: its ID (which implies the
-// layout), its number, its total, and which of four contents it has.
+// add adds the fragment that the operation encodes to the Table and to the model,
+// and compares the results. The operation gives the fragment's ID (which implies
+// the layout), its number, its total, and which of four contents it has.
 func (z *fuzzOps) add(from uint64, s *modelSource, op [5]byte) {
 	f := wire.Fragment{
 		ID:    uint32(op[1]&63) % 12,
@@ -227,7 +228,7 @@ func (z *fuzzOps) leading(from uint64, s *modelSource) {
 }
 
 // FuzzReasm reads its input as a sequence of operations and compares the Table with
-// the model after each.
+// the model after each operation.
 func FuzzReasm(f *testing.F) {
 	for _, ops := range []string{
 		// Fragment 1 of 2; read the beginnings; fragment 0 twice; read the
