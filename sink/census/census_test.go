@@ -59,7 +59,8 @@ func expectedChanges(servers int) map[string]bool {
 	return want
 }
 
-// TestDiffFindsAll: every planned change is found, and no other, whatever the files.
+// TestDiffFindsAll: Diff finds every planned change and no other, in whatever form
+// the censuses are written.
 func TestDiffFindsAll(t *testing.T) {
 	before, after := madeCensus(size(), false, nil), madeCensus(size(), true, nil)
 	var first []byte

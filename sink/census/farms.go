@@ -14,7 +14,7 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// Thresholds of the verdicts. Numbers below them have innocent causes.
+// Thresholds of the verdicts. Smaller numbers can have innocent causes.
 const (
 	// leastClones is the minimum number of servers with the same game, version,
 	// name, map and capacity that count as clones. Honest operators put a number or
@@ -262,8 +262,8 @@ type listDigest struct {
 	distinct bool // two servers do not have it by chance
 }
 
-// lists returns the digests of the lists of some servers, by row. want has the rows
-// of these servers, by address.
+// lists returns the digests of the lists of the servers in want, by row. want maps
+// their addresses to rows.
 func (c *Census) lists(t *table, want map[uint64]int) (map[int]listDigest, error) {
 	found := make([]map[int]listDigest, c.workers)
 	for w := range found {
@@ -347,7 +347,8 @@ func player(c *record.Cursor) (name bool, duration string, hash uint64) {
 	return name, duration, hash
 }
 
-// unite makes farms of groups, and one farm of those that have servers in common.
+// unite makes a farm of each group. Groups that have servers in common become one
+// farm.
 func (t *table) unite(groups []farm) *farmFinding {
 	f := &farmFinding{}
 	if len(groups) == 0 {
@@ -452,8 +453,9 @@ func (t *table) fullName(r *row) string {
 	return name
 }
 
-// stacks returns the addresses and /24 networks with the most servers, at most
-// MaxStacks.
+// stacks returns the addresses with at least leastStack servers, and the /24
+// networks with at least leastNetworkStack: those with the most servers first, at
+// most MaxStacks.
 func (t *table) stacks() []Stack {
 	all := []Stack{}
 	host := func(r *row) uint64 { return answeredKey(r) &^ 0xFFFF }
@@ -489,8 +491,8 @@ func ipText(ip uint32) string {
 	return netip.AddrFrom4([4]byte{byte(ip >> 24), byte(ip >> 16), byte(ip >> 8), byte(ip)}).String()
 }
 
-// accounts returns the Steam IDs that occur at the most IP addresses, at most
-// MaxAccounts and each at two addresses or more.
+// accounts returns the Steam IDs that occur at several IP addresses: those at the
+// most addresses first, at most MaxAccounts.
 func (t *table) accounts() []Account {
 	all := []Account{}
 	for id, rows := range t.runs(persistentID, 2) {

@@ -103,7 +103,8 @@ func (l *loader) add(s *Server) {
 	}
 }
 
-// exactName returns the name. If it is not UTF-8, a NUL and its bytes in hex follow.
+// exactName returns the name. If it is not UTF-8, a NUL and the bytes of the name
+// in hex follow.
 func (l *loader) exactName(s *Server) []byte {
 	if len(s.nameHex) == 0 {
 		return s.Name

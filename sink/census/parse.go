@@ -370,8 +370,8 @@ func (p *parser) identify(s *Server) {
 	}
 }
 
-// application returns the game ID of an application that no table knows, such as
-// "app:440".
+// application returns the game ID of an application that package game does not
+// know, such as "app:440".
 func (p *parser) application(app uint32) string {
 	word := p.others[app]
 	if word == "" {

@@ -2,7 +2,8 @@ package census
 
 import "time"
 
-// Run holds the sums over the summaries of the scans, of all shards.
+// Run holds the sums of the summaries of all scans of a census, such as those of
+// its shards.
 type Run struct {
 	Summaries  int       `json:"summaries"` // number of summaries read
 	Ended      string    `json:"ended"`     // complete if all are; else the first other word
