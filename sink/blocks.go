@@ -22,8 +22,9 @@ type Reading struct {
 
 // EachBlock reads the census at path as a Reader does, but on several goroutines.
 // It passes all complete lines, with their newlines, to do in blocks, in no
-// particular order. Workers from 0 to workers-1 call do at the same time; a block is
-// valid until do returns. The first error of do ends the reading and is returned.
+// particular order. Several goroutines, numbered from 0 to workers-1, call do at
+// the same time; a block is valid until do returns. The first error of do ends the
+// reading and is returned.
 func EachBlock(path string, workers int, do func(worker int, block []byte) error) (Reading, error) {
 	return Source{}.EachBlock(path, workers, do)
 }
@@ -66,7 +67,7 @@ type blocks struct {
 	err    error  // the first error of do
 }
 
-// piece is one frame of a compressed file, or many complete lines of a plain one.
+// piece is one frame of a compressed file, or many complete lines of a plain file.
 type piece struct {
 	number int
 	bytes  []byte

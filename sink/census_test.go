@@ -15,7 +15,7 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// frames50 writes a census of 50 frames, each of which ends at a mark, like the
+// frames50 writes a census of 50 frames, each of which ends at a mark, as at the
 // checkpoints that a scan makes every second. It returns the lines.
 func frames50(t *testing.T, path string) []string {
 	t.Helper()
@@ -46,7 +46,7 @@ func frames50(t *testing.T, path string) []string {
 	return lines(0, 1000)
 }
 
-// TestFrames50 checks that our Reader reads a census of many frames to its end.
+// TestFrames50 checks that a Reader reads a census of many frames to its end.
 func TestFrames50(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "census.ndjson.zst")
 	want := frames50(t, path)

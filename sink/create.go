@@ -46,7 +46,8 @@ type Options struct {
 	// FlushEvery is the longest time that a record may wait until it is written to
 	// the file. Zero means DefaultFlush, or DefaultFlushZstd for a compressed file:
 	// there each flush ends a block of the frame, and short blocks compress badly.
-	// With a negative value only full blocks, Sync and Close write.
+	// If it is negative, records are written only when a block is full, and by Sync
+	// and Close.
 	FlushEvery time.Duration
 
 	Stdout *os.File // the file for the paths "-" and ""; nil: os.Stdout
@@ -84,17 +85,17 @@ const PartSuffix = ".part"
 // ErrChanged means that a file is not the one that a checkpoint describes.
 var ErrChanged = errors.New("is not as the checkpoint left it")
 
-// The reasons for which Create refuses a file.
+// The reasons for which Create rejects a path.
 var (
 	errModes     = errors.New("append, replace and resume exclude each other")
 	errDirectory = errors.New("is a directory")
 	errOffset    = errors.New("a census has no negative length")
 )
 
-// Check returns an error if Create would refuse path, as far as that can be found
+// Check returns an error if Create would return one, as far as that can be found
 // out without changing or reading any file. A program calls Check before it starts
-// to work, and Create when it has something to write; if it fails in between, it
-// leaves no file behind.
+// to work, and Create when it has something to write. If the program fails in
+// between, it leaves no file behind.
 func Check(path string, o Options) error {
 	_, err := o.place(path)
 	return err
@@ -163,8 +164,8 @@ func resolved(path string) string {
 	return path
 }
 
-// stat describes the file at path; it returns nil if there is none. It refuses a
-// directory.
+// stat describes the file at path; it returns nil if there is none. A directory is
+// an error.
 func (o *Options) stat(path string) (fs.FileInfo, error) {
 	info, err := os.Stat(path)
 	switch {
@@ -213,7 +214,7 @@ func (o *Options) refuse(path string, err error, hint string) error {
 	return &Error{Op: o.op(), Path: path, Err: err, Hint: hint}
 }
 
-// isNew reports whether Create must make a new file, and refuse an existing one.
+// isNew reports whether Create must make a new file, and fail if there is one.
 func (o *Options) isNew() bool { return !o.Append && !o.Replace && !o.Resume && !o.overwrite }
 
 // op names the operation in errors.

@@ -36,7 +36,7 @@ func create(t *testing.T, path string, o Options) *Writer {
 	return w
 }
 
-// write writes the records of the typical results with numbers from from to to-1.
+// write writes the records of the typical results in [from, to).
 func write(t *testing.T, w *Writer, from, to int) {
 	t.Helper()
 	for i := from; i < to; i++ {
@@ -53,8 +53,7 @@ func closeWriter(t *testing.T, w *Writer) {
 	}
 }
 
-// lines returns the records of the typical results with numbers from from to to-1,
-// without newlines.
+// lines returns the records of the typical results in [from, to), without newlines.
 func lines(from, to int) (want []string) {
 	for i := from; i < to; i++ {
 		want = append(want, strings.TrimSuffix(string(record.Append(nil, "", sinktest.Typical(i))), "\n"))
@@ -181,8 +180,8 @@ func TestDevice(t *testing.T) {
 	closeWriter(t, w)
 }
 
-// TestRefused checks that every refusal names the operation, the file, the reason
-// and a remedy, that Check refuses the same files, and that no file changes.
+// TestRefused checks that Create's errors name the operation, the file, the reason
+// and a remedy, that Check returns the same errors, and that no file changes.
 func TestRefused(t *testing.T) {
 	dir := t.TempDir()
 	there := filepath.Join(dir, "there.ndjson")

@@ -23,9 +23,9 @@ var ErrNotCensus = errors.New("does not look like a census")
 // are not JSON.
 const maxForeign = 16
 
-// Reader reads the lines of a census, from a plain file or from one that is
-// compressed with zstd or gzip, which it detects from the first bytes. Several
-// concatenated files are one census. A Reader serves one goroutine at a time.
+// Reader reads the lines of a census from a file that is plain or compressed with
+// zstd or gzip. It detects the format from the first bytes. Several concatenated
+// files are one census. A Reader serves one goroutine at a time.
 //
 // A Reader skips damage: a damaged frame of a compressed file, and a line of a
 // plain file that is not JSON. Damage counts both.

@@ -408,7 +408,8 @@ func (s *Series) Lost() error {
 	return s.open.w.Lost()
 }
 
-// Close ends the open part. With Rotation.Hold the last parts keep PartSuffix.
+// Close ends the open part, and waits until all parts are closed. With
+// Rotation.Hold the last parts keep PartSuffix.
 func (s *Series) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -425,11 +426,11 @@ func (s *Series) Close() error {
 // called after Close.
 func (s *Series) Commit() error { return s.CommitBefore(&Mark{before: s.parts}) }
 
-// Keep leaves the parts of an incomplete census as they are.
+// Keep closes the Series, and leaves the parts of an incomplete census as they are.
 func (s *Series) Keep() error { return s.Close() }
 
-// Discard also leaves the parts as they are: a part is created only when there is a
-// record for it, so there is no empty part to remove.
+// Discard does what Keep does: a part is created only when there is a record for
+// it, so there is no empty part to remove.
 func (s *Series) Discard() error { return s.Close() }
 
 // Parts returns the parts that are complete or being closed. The Records, Bytes and

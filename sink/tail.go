@@ -148,7 +148,7 @@ func cutFrame(f io.ReaderAt, start, size int64) (t tail, err error) {
 }
 
 // checkFrames returns an error unless the frames up to end are a census; last is
-// the start of the last one.
+// the start of the last frame.
 func checkFrames(f io.ReaderAt, last, end int64, begins []byte) error {
 	r := NewReader(io.NewSectionReader(f, 0, end))
 	defer r.Close()
@@ -215,10 +215,10 @@ func repack(f file, how packing, start, size int64, lines []byte) (_ int64, err 
 	return size, errors.Join(err, f.Truncate(size))
 }
 
-// appendFill appends filler to a frame that overwrites over bytes, so that it
-// covers all of them. Readers skip the filler: zeros after gzip members, or a
-// skippable zstd frame. So the file can be read, and appended to, even if the
-// process dies before it cuts off the rest.
+// appendFill appends filler to a frame that overwrites the last over bytes of a
+// file, so that it covers all of them. Readers skip the filler: zeros after gzip
+// members, or a skippable zstd frame. So the file can be read, and appended to,
+// even if the process dies before it cuts off the rest.
 func appendFill(frame []byte, how packing, over int64) []byte {
 	const magic, header = 0x184D2A50, 8
 	rest := over - int64(len(frame))

@@ -7,7 +7,7 @@ import (
 )
 
 // tape reads a file from the beginning. Bytes can be put back: if a frame is
-// damaged, the search for the next one begins inside it.
+// damaged, the search for the next frame begins inside it.
 type tape struct {
 	in     io.Reader
 	store  []byte

@@ -119,9 +119,9 @@ func (u *unpacker) unpack() (err error) {
 // too many to unpack at once.
 func (u *unpacker) isLong() bool { return u.frames.blocks > maxWindow/maxBlock }
 
-// narrow sets the window size in a frame's header to the largest one that is
-// unpacked. A short frame needs no larger window, whatever its header says. narrow
-// returns false if the header contains no window size.
+// narrow sets the window size in a frame's header to maxWindow. A short frame needs
+// no larger window, whatever its header says. narrow returns false if the header
+// can't be read or contains no window size.
 func narrow(frame []byte) bool {
 	const descriptor, exponent = 5, 15 // 1 KiB << 15 is maxWindow
 	var h zstd.Header

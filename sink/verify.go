@@ -175,7 +175,7 @@ func (v *verifier) records(r *Reader) (n uint64, err error) {
 }
 
 // record compares one record with the schema, and counts it if it conforms. problem
-// is a fault of the record; err is one of the temporary files.
+// is a fault of the record; err is an error of a temporary file.
 func (v *verifier) record(line []byte) (problem, err error) {
 	if err := record.Check(line); err != nil {
 		return err, nil

@@ -48,8 +48,8 @@ func census(t *testing.T, path string, n int) *Expected {
 		Parts: []Part{{Name: path, Records: uint64(n), Bytes: w.Length(), Sum: w.Sum()}}}
 }
 
-// TestVerify checks that our own census is sound, even if it was moved or has no
-// summary.
+// TestVerify checks that Verify finds no problem in a census that a Writer wrote,
+// even if it was moved or has no summary.
 func TestVerify(t *testing.T) {
 	for _, name := range names {
 		path := filepath.Join(t.TempDir(), name)

@@ -13,8 +13,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// All is the set of fields that every INFO of a Source server has, except one of
-// The Ship: those up to the version.
+// All is the set of fields that every INFO of a Source server has: those up to the
+// version, without those of The Ship.
 const All = (wire.HasVersion<<1 - 1) &^ wire.HasShip
 
 // Blank returns a result without any reply.
