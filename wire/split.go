@@ -138,9 +138,10 @@ func packedLayout(datagram []byte) Layout {
 }
 
 // looseLayout returns the layout in which the datagram is fragment 0 and its
-// payload begins with FF FF FF FF or with a type byte. GoldSource is never in
-// doubt: byte 9 is where its payload begins, but in the other two layouts it is the
-// fragment number, which is 0 in fragment 0.
+// payload begins with FF FF FF FF or with a type byte. A datagram that fits
+// LayoutGoldSource fits no other layout: byte 9 is where its payload begins, but in
+// the other two layouts it is the fragment number, which is 0 in fragment 0. The
+// result is LayoutUnknown if the datagram could be a later GoldSource fragment.
 func looseLayout(datagram []byte) Layout {
 	if showsLoosely(datagram, LayoutGoldSource) {
 		return LayoutGoldSource
