@@ -143,8 +143,8 @@ func (s *modelSource) complete(g *modelGroup, now time.Duration, groups int) {
 	s.open, s.done = open, append(s.done, g)
 }
 
-// fuzzOps runs a program on a Table and on the model. Each operation has five
-// bytes.
+// fuzzOps runs a sequence of operations on a Table and on the model. Each operation
+// has five bytes.
 type fuzzOps struct {
 	t     *testing.T
 	table *Table
@@ -256,8 +256,8 @@ func FuzzReasm(f *testing.F) {
 	})
 }
 
-// TestModel runs long random programs over few sources, IDs and totals, so that
-// most replies become complete.
+// TestModel runs long random sequences of operations on few sources, IDs and
+// totals, so that most replies become complete.
 func TestModel(t *testing.T) {
 	var sum Stats
 	for seed := range uint64(20) {
