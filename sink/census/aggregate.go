@@ -29,7 +29,7 @@ func Aggregate(c *Census) (*Stats, error) {
 	return s, nil
 }
 
-// stats computes the statistics of a table.
+// stats returns the statistics of a table, except for Run.
 func (t *table) stats(farms *farmFinding) *Stats {
 	s := &Stats{
 		Schema: StatsSchema, Scans: t.scans(), Records: uint64(len(t.rows)), Duplicates: t.duplicates,

@@ -76,9 +76,10 @@ func findFarms(c *Census, t *table) (*farmFinding, error) {
 	return t.unite(groups), nil
 }
 
-// cloneGroups returns the large groups of servers with the same game, version, name,
-// map and capacity, except those with a default name. As far as the rules are known,
-// they must be the same too: names and maps alone coincide by chance.
+// cloneGroups returns the groups of servers with the same game, version, name, map
+// and capacity that are large enough for a verdict. It leaves out servers with a
+// default name. As far as the rules are known, they must be the same too: names and
+// maps alone can coincide.
 func (t *table) cloneGroups() (groups []farm) {
 	for key, rows := range t.runs(t.identity, leastClones) {
 		rows = t.sameRules(rows)

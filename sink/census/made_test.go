@@ -181,7 +181,7 @@ var forms = []form{
 	{"gzip", 2, true, ".gz", 0},
 }
 
-// write writes records in a form, and returns the files.
+// write writes records to files of the form f, and returns the names of the files.
 func (f form) write(t testing.TB, lines [][]byte) (files []string) {
 	t.Helper()
 	lines = append([][]byte(nil), lines...)

@@ -15,7 +15,8 @@ const (
 
 var movedWords = [...]string{"", "steam_id", "identity"}
 
-// move is a server that left one address and appeared at another: indices of rows.
+// move holds the rows of a server that left one address and appeared at another:
+// from in the old table, to in the new one.
 type move struct{ from, to int }
 
 // moves finds servers that moved.
@@ -47,10 +48,11 @@ func (d *differ) tableOf(r *row) *table {
 	return d.new
 }
 
-// match pairs servers with the same key, one on each night, at different addresses. No
-// other server of either night may have that key. If alone is set, no server may answer
-// at either address on the other night: otherwise servers with one name that rotate
-// their maps would seem to change places.
+// match pairs each server of the old night with the server of the new night that
+// has the same key at a different address. No other server of either night may have
+// that key. If alone is set, no server may answer at either address on the other
+// night: otherwise servers with the same name that rotate their maps would seem to
+// change places.
 func (d *differ) match(key func(*row) uint64, alone bool) []move {
 	from, to := candidates(d.old, d.new, key, alone), candidates(d.new, d.old, key, alone)
 	for k := range from {
