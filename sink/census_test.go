@@ -71,7 +71,7 @@ func TestFrames50Zstd(t *testing.T) {
 }
 
 // TestFrames50DuckDB checks that DuckDB reads a census of many frames to its end,
-// with the call that the schema prints.
+// with the query that record.DuckDB returns.
 func TestFrames50DuckDB(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "census.ndjson.zst")
 	want := frames50(t, path)

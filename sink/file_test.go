@@ -252,8 +252,8 @@ func TestForce(t *testing.T) {
 	}
 }
 
-// TestAppend adds to a complete census, and to one that is followed by the
-// beginning of another, as an interrupted run can leave it.
+// TestAppend appends to a complete census, and to a complete census that is
+// followed by part of a record or frame, as an interrupted run can leave it.
 func TestAppend(t *testing.T) {
 	for _, name := range names {
 		path := filepath.Join(t.TempDir(), name)
@@ -281,7 +281,7 @@ func TestAppend(t *testing.T) {
 }
 
 // TestAppendLong appends to files whose last newline is far from the end, or that
-// have none because the first record is incomplete.
+// have no newline because the first record is incomplete.
 func TestAppendLong(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "census.ndjson")
 	half := prefix + `1,"tag":"` + strings.Repeat("x", record.MaxSize-100)

@@ -17,7 +17,8 @@ func isGzip(b []byte) bool { return len(b) >= 3 && string(b[:3]) == "\x1F\x8B\x0
 // member it returns what can be unpacked. Members do not contain their lengths, so
 // after damage it can't find the next member, and skips the rest of the file.
 //
-// Unlike a zstd frame, a member is returned before its checksum has been compared.
+// Unlike unpacker, it returns the content of a member before it has compared the
+// checksum.
 type gunzipper struct {
 	in        byteCounter
 	member    *gzip.Reader // nil: none has begun yet

@@ -1,8 +1,8 @@
 package sink
 
 // Mark is a position between two records of a census. A scan makes a mark when it
-// takes a snapshot, continues, and later asks the mark for the length of the file
-// at that position, which it needs for a checkpoint.
+// takes a snapshot, and continues. Later, for a checkpoint, it asks the mark for
+// the length of the file at that position.
 type Mark struct {
 	w       *Writer
 	written chan struct{} // closed when the file has been written up to the mark
@@ -61,7 +61,7 @@ func (m *Mark) failure() error {
 }
 
 // Sync does what Written does, and also makes the file durable: after any crash,
-// Options.Resume can return to its offset.
+// Options.Resume can return to the offset.
 func (m *Mark) Sync() (offset int64, err error) {
 	if _, err := m.Written(); err != nil {
 		return 0, err

@@ -280,8 +280,8 @@ func TestReaderDamage(t *testing.T) {
 	}
 }
 
-// TestNotCensus checks that a file that is not a census is refused, and not read to
-// its end.
+// TestNotCensus checks that Next returns ErrNotCensus for a file that is not a
+// census.
 func TestNotCensus(t *testing.T) {
 	for _, in := range []string{"text\n", strings.Repeat("text\n", maxForeign) + "1\n"} {
 		if got, err := readAll(NewReader(strings.NewReader(in))); !errors.Is(err, ErrNotCensus) || len(got) > 0 {

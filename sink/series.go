@@ -115,7 +115,8 @@ func CreateSeries(path string, o Options, r Rotation) (*Series, error) {
 
 var errNoSeries = errors.New("a census in parts needs new files")
 
-// CheckSeries returns an error if CreateSeries would refuse path. See Check.
+// CheckSeries returns an error if CreateSeries, or the creation of the first part,
+// would return one. See Check.
 func CheckSeries(path string, o Options, r Rotation) error {
 	if o.Resume {
 		o.Offset = 0 // it is an offset in a part

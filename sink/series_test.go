@@ -136,7 +136,8 @@ func TestSeriesEvery(t *testing.T) {
 }
 
 // TestSeriesResume checks that resuming removes everything written after a mark,
-// whatever the names of the files are, and leaves the parts before the mark unchanged.
+// whether or not the files have their final names, and leaves the parts before the
+// mark unchanged.
 func TestSeriesResume(t *testing.T) {
 	const n = 600
 	for _, name := range names {

@@ -20,8 +20,8 @@ var decoderOptions = []zstd.DOption{
 	zstd.WithDecoderMaxWindow(maxWindow),
 }
 
-// frameMagic begins a zstd frame. It is not valid UTF-8, so no text of a record in a
-// damaged frame can look like the beginning of a frame.
+// frameMagic begins a zstd frame. It is not valid UTF-8, so no string of a record
+// in a damaged frame can look like the beginning of a frame.
 var frameMagic = []byte("\x28\xB5\x2F\xFD")
 
 // unpacker unpacks all frames of a file.
@@ -174,8 +174,8 @@ func (u *unpacker) endStream(err error) error {
 }
 
 // frameInside reports whether a frame that seems to be truncated contains a
-// complete frame. In that case one of its lengths is wrong, and the frame is
-// damaged instead.
+// complete frame. If so, a length in the outer frame is wrong: it is damaged, not
+// truncated.
 func (u *unpacker) frameInside() bool {
 	inner := &unpacker{frames: newFrames(bytes.NewReader(u.frames.buf[1:])), whole: u.whole}
 	return inner.find()

@@ -248,8 +248,8 @@ func (v *verifier) compareStatuses(found *scanCount, want *Expected) {
 	}
 }
 
-// compareParts compares the files with those in the summary. They may have been
-// moved to another directory.
+// compareParts compares the files with those in the summary. The files may have
+// been moved to another directory.
 func (v *verifier) compareParts(want *Expected) {
 	for i := range want.Parts {
 		p := &want.Parts[i]

@@ -451,8 +451,8 @@ func (d *dest) write(j *job) *Error {
 	return nil
 }
 
-// pack compresses a block, and then flushes or ends the frame if it is time or j
-// says so.
+// pack compresses a block. It ends the frame if j.end is set or the frame is large
+// enough, and otherwise flushes it if j.flush is set.
 func (d *dest) pack(j *job) error {
 	p := d.packer
 	if err := p.add(j.block); err != nil {
@@ -486,8 +486,8 @@ func (d *dest) mend(written []byte, err error) *Error {
 	return e
 }
 
-// mendFrame rewrites the truncated frame as a complete one, with the lines that can
-// be read from it, or as many of them as fit.
+// mendFrame rewrites the frame that a failed write has truncated as a complete
+// frame, with the lines that can be read from it, or as many of them as fit.
 func (d *dest) mendFrame() error {
 	t, err := cutFrame(d.f, d.frame, d.size)
 	if err != nil {
