@@ -78,8 +78,8 @@ var packedGames = []*simpleGame{
 	newGame(240, 17, "cstrike", "Counter-Strike: Source", "9540945", "sm", "de_dust2"),
 }
 
-// Most servers of this game do not answer RULES, so scanners query it less often
-// (EC-99).
+// infoOnlyGames also has Counter-Strike 2. Most of its servers do not answer RULES,
+// so scanners query them less often (EC-99).
 var infoOnlyGames = append([]*simpleGame{
 	newGame(730, 17, "csgo", "Counter-Strike 2", "1.40.4.6", "empty,secure,competitive",
 		"de_mirage", "de_nuke", "de_anubis"),
