@@ -40,7 +40,7 @@ type Config struct {
 	// the same servers whatever these ports are.
 	ServersOf map[uint16]uint16
 
-	Alive        float64 // share of addresses and ports with a server; zero: all
+	Alive        float64 // share of ports with a server; zero: all; None: none
 	Hostile      float64 // share of the servers that are hostile
 	Kinds        []Kind  // honest kinds to choose from; empty: UsualKinds
 	HostileKinds []Kind  // hostile kinds to choose from; empty: all
@@ -50,9 +50,9 @@ type Config struct {
 	FakeKinds []Kind   // kinds of fakers to choose from; empty: all
 
 	// Night is how many nights have passed. On another night, the servers of kind
-	// Games have other players, maps and clocks, and one server in 50 has
-	// disappeared or returned; night 0 has all of them. Servers of other kinds are
-	// the same every night.
+	// Games and of fakers have other players, maps and clocks. Since night 0, the
+	// server at one address and port in 50 has disappeared, or one has appeared
+	// there. Servers of other kinds are otherwise the same every night.
 	Night uint64
 
 	Loss       float64       // share of datagrams lost, each way

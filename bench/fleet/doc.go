@@ -8,7 +8,7 @@
 //
 // # Nature and truth
 //
-// The nature of a server depends only on the seed, the address and the port
+// The nature of a server depends only on the Config, the address and the port
 // ([Config.Nature]), so nothing has to be stored for a server. The result of a
 // perfect scan ([Config.Truth]) is derived from the same model, never by decoding
 // packets. Package judge compares a census with it.

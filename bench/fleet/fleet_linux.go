@@ -77,9 +77,10 @@ func (s *Sockets) Close() error {
 	return errors.Join(errs...)
 }
 
-// Fleet makes a fleet of the sockets. a answers the queries to the addresses and
-// ports of c. The network faults, the delays and the seed of c apply; its choice of
-// servers does not. Fleet takes over the sockets, even if it returns an error.
+// Fleet makes a fleet of the sockets, in which a answers all queries to the
+// addresses and ports of c. The network faults, the delays, the query limit and the
+// seed of c apply; its choice of servers does not. Fleet takes over the sockets,
+// even if it returns an error.
 func (s *Sockets) Fleet(c Config, a Answerer) (*Fleet, error) { return s.serve(c, a) }
 
 // serve makes a fleet of the sockets. Its servers are those of a or, if a is nil,

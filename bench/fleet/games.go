@@ -2,7 +2,7 @@ package fleet
 
 // simpleGame is what the servers of one game have in common.
 type simpleGame struct {
-	app      uint32 // Steam application ID; above 65535 the short one is 0 (EC-25)
+	app      uint32 // Steam application ID; above 65535 the short ID is 0 (EC-25)
 	protocol uint8
 	folder   []byte
 	name     []byte

@@ -96,7 +96,7 @@ func TestLeadingFragmentHoldsTheTruth(t *testing.T) {
 }
 
 // TestFloodsAreLarge checks that each answer of a Flood64K has at least 55,000
-// bytes and fits into one datagram, even with the longest name.
+// bytes and fits into one datagram, whatever its name is.
 func TestFloodsAreLarge(t *testing.T) {
 	c := testConfig()
 	c.Hostile, c.HostileKinds = 1, []Kind{Flood64K}

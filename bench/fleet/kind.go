@@ -22,7 +22,7 @@ import (
 //
 // TestEveryKindAppears and TestTruthIsWhatIsSent then check it; the latter checks a
 // hostile kind only if it is in plainKinds. TestGolden requires a datagram of each
-// hostile kind in goldens. A new weight in honestWeights, or a new hostile kind,
+// kind in goldens. A new weight in honestWeights, or a new hostile kind,
 // changes the fleets of every seed. An honest kind without a weight appears only if
 // a Config names it.
 type Kind uint8

@@ -20,11 +20,11 @@ import (
 // MasterConfig describes a simulated master server. The zero value of every field
 // except Fleet means no faults and no limits.
 type MasterConfig struct {
-	Fleet Config           // whose places are on the list, alive or not
-	Also  []netip.AddrPort // other places on the list, such as addresses of relays
+	Fleet Config           // its addresses and ports are on the list, with or without a server
+	Also  []netip.AddrPort // other addresses on the list, such as those of relays
 
 	// UDP and Web are the addresses, in 127.0.0.0/8, at which the master answers.
-	// If only one is set, it answers only that way. If neither is set, it answers
+	// If only one of them is set, it answers only that way. If neither is set, it answers
 	// both ways on 127.0.0.1 and on ports that the system chooses.
 	UDP, Web netip.AddrPort
 

@@ -59,8 +59,8 @@ func TestWriteTruthIsInOrder(t *testing.T) {
 	}
 }
 
-// oneServer returns a fleet of one server of a kind, which has no quirks except,
-// maybe, quirkMiscounted. A Source server has three players.
+// oneServer returns a fleet of one server of a kind. The server has no quirks, or
+// only quirkMiscounted. A Source server has three players.
 func oneServer(t *testing.T, k Kind) Config {
 	c := testConfig()
 	c.Network = netip.MustParsePrefix("127.1.0.1/32")

@@ -30,8 +30,9 @@ type Config struct {
 	Doubled  time.Duration // when delays double, after the first query; zero: never
 	Loss     float64       // share of the replies that are lost
 
-	// Holds names a file. When the fleet ends, it writes there how long it held each
-	// query to which it sent a reply other than a challenge. Empty: it does not measure.
+	// Holds names a file. When the fleet ends, it writes there how long it held
+	// each query to which it sent a reply other than a challenge. If Holds is
+	// empty, the fleet does not measure that.
 	Holds string
 
 	// Filter makes the kernel drop datagrams to addresses and ports without a

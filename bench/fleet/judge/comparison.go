@@ -13,8 +13,8 @@ import (
 )
 
 // Comparison compares a census with the records that it should contain. It keeps
-// only a digest of each record, so both must have their keys in the order in which
-// a scan writes them. It ignores the same keys as Compare.
+// only a digest of each record, so all records must have their keys in the order in
+// which a scan writes them. It ignores the same keys as Compare.
 type Comparison struct {
 	Servers    int              // records of servers that answer
 	Same       int              // servers whose record the census has unchanged

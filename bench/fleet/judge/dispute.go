@@ -177,8 +177,9 @@ func (d *dispute) rules(g, w *claims) string {
 	return ""
 }
 
-// announces reports whether a failed answer may have announced got: the number that
-// the complete answer announces, or its length if the truth has no such number.
+// announces reports whether a failed answer may have announced got: the count that
+// the complete answer announces or, if want is nil, the length of its list. A
+// failed answer need not have announced anything.
 func announces(got, want *json.Number, length int) bool {
 	if got == nil {
 		return true

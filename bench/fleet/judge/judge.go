@@ -20,7 +20,7 @@ import (
 // Servers is the sum of AsTheyAre, Less, Wrong and Missing.
 type Report struct {
 	Servers   int // addresses and ports that answer
-	AsTheyAre int // the record is that of a perfect scan, or one that timing can explain
+	AsTheyAre int // the record is that of a perfect scan, or timing explains how it differs
 	Less      int // the record lacks something but gives the reason; the rest is correct
 	Wrong     int // the record has a false statement, or lacks something without a reason
 	Missing   int // no record
@@ -70,7 +70,7 @@ type judge struct {
 	truth *fleet.Census
 	lossy bool
 	asked scanner.Questions
-	seen  []uint64 // a bit for each place
+	seen  []uint64 // a bit for each address and port
 	lies  []string // examples of false statements
 	lacks []string // examples of what is missing
 	enc   record.Encoder
@@ -267,8 +267,8 @@ func show(keys []string, got, want fields) string {
 	return text
 }
 
-// short returns v from shortly before the point where it begins to differ from
-// other, escaped for a terminal.
+// short returns a part of v, escaped for a terminal: it begins shortly before the
+// point at which v and other begin to differ. If v is nil, short returns "absent".
 func short(v, other json.RawMessage) string {
 	if v == nil {
 		return "absent"

@@ -95,8 +95,8 @@ func valueLen(b []byte) int {
 	return 0
 }
 
-// identifyAny is identify for a record that another program may have written, with
-// spaces. It also returns the line without spaces.
+// identifyAny does what identify does, but also accepts a record with spaces, which
+// another program may have written. It also returns the line without spaces.
 func identifyAny(line []byte) (_ []byte, addr netip.AddrPort, status string, err error) {
 	if addr, status, err = identify(line); err == nil {
 		return line, addr, status, nil

@@ -30,9 +30,9 @@ import (
 //   - The datagrams that answer a question come together, and again each time it is
 //     asked. Useless datagrams that came before them are sent first, each in answer to a
 //     separate request.
-//   - INFO caused anything that came without a challenge before its answer: nothing else
-//     had been asked.
-//   - For the same reason, a question without an answer is never answered.
+//   - INFO drew everything that came before its answer and before any challenge: nothing
+//     else had been asked.
+//   - A question that was not answered then is never answered.
 type Recording struct {
 	servers []recorded
 	data    []byte           // the datagrams, one after the other
@@ -97,7 +97,7 @@ type manner uint8
 
 const (
 	mannerBare       manner = iota // it ignores the challenge
-	mannerChallenged               // it wants one of its own challenges
+	mannerChallenged               // it demands one of its own challenges
 	mannerNever                    // it accepts none
 )
 

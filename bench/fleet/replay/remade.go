@@ -233,8 +233,8 @@ func packedFragment(size uint32) []byte {
 const declaredHuge = 1 << 31
 
 // refuse adds an 'l' or 'X' with the message of the record. The server sends it
-// before its first answer to the first question that failed because of it or, if
-// none did, to the first question that was asked.
+// before its first answer to the first question that failed with ErrBanned or
+// ErrRateLimited or, if none did, to the first question that was asked.
 func (d *drafter) refuse(r *scanner.Result) {
 	limited, banned := failed(r, wire.ErrRateLimited), failed(r, wire.ErrBanned)
 	if len(r.Message) == 0 && limited|banned == 0 {

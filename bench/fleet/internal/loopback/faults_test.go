@@ -32,7 +32,7 @@ func flood(f *Faults, n int, delay time.Duration, s *Stats) (got []string, at []
 	return got, at
 }
 
-// TestFaultShares counts the lost, duplicated and reordered datagrams.
+// TestFaultShares checks the shares of lost, duplicated and reordered datagrams.
 func TestFaultShares(t *testing.T) {
 	const n = 20000
 	var s Stats

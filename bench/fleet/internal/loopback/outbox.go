@@ -2,7 +2,7 @@ package loopback
 
 import "time"
 
-// MaxDatagram is the largest payload of a UDP datagram.
+// MaxDatagram is the maximum payload of a UDP datagram in bytes.
 const MaxDatagram = 65507
 
 // Outbox holds datagrams to send. Their bytes are in Data, which is reused.
