@@ -24,8 +24,8 @@ type MasterConfig struct {
 	Also  []netip.AddrPort // other addresses on the list, such as those of relays
 
 	// UDP and Web are the addresses, in 127.0.0.0/8, at which the master answers.
-	// If only one of them is set, it answers only that way. If neither is set, it answers
-	// both ways on 127.0.0.1 and on ports that the system chooses.
+	// If only one of them is set, it answers only that way. If neither is set, it
+	// answers both ways on 127.0.0.1 and on ports that the system chooses.
 	UDP, Web netip.AddrPort
 
 	Page int    // addresses in a page; zero: as many as fit a datagram of Steam's

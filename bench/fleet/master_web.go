@@ -145,7 +145,7 @@ func (m *Master) answer(w http.ResponseWriter, filter, limit string, faulty bool
 	w.Write(body)
 }
 
-// body returns the JSON of at most most servers that meet the filter.
+// body returns the JSON of up to most servers that meet the filter.
 func (m *Master) body(f master.Filter, most int) []byte {
 	var out struct {
 		Response struct {

@@ -281,7 +281,7 @@ type Key struct {
 	Status string
 }
 
-// KeyOf returns the key of a record that Check accepted.
+// KeyOf returns the Key of a record, which Check must have accepted.
 func KeyOf(line []byte) (k Key) {
 	var ip netip.Addr
 	var port uint64

@@ -65,8 +65,8 @@ func wrongHash(got *derived, e *fleet.Expect) string {
 }
 
 // wrongMeaning compares game and flags with those of a scan that asked only the
-// questions that have an answer in got. It returns what is wrong, or "" if nothing
-// is.
+// questions that have a complete answer in got. It returns what is wrong, or "" if
+// nothing is.
 func (j *judge) wrongMeaning(addr netip.AddrPort, got *derived) (string, error) {
 	e := j.truth.Expect(addr, got.answered())
 	if e.Result == nil {

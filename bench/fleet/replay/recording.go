@@ -28,10 +28,10 @@ import (
 //   - A server that gave new challenges without end gives the recorded challenges first
 //     and then others, none of them twice.
 //   - The datagrams that answer a question come together, and again each time it is
-//     asked. Useless datagrams that came before them are sent first, each in answer to a
-//     separate request.
-//   - INFO drew everything that came before its answer and before any challenge: nothing
-//     else had been asked.
+//     asked. Useless datagrams that came before them are sent first, each in answer to
+//     a separate request.
+//   - INFO drew everything that came before its answer and before any challenge:
+//     nothing else had been asked.
 //   - A question that was not answered then is never answered.
 type Recording struct {
 	servers []recorded
@@ -235,8 +235,8 @@ func (rec *Recording) burst(i uint32, yield func(datagram []byte)) {
 	}
 }
 
-// At returns the address and port of server i, and its address when it was
-// recorded. The latter is invalid if the record has no address.
+// At returns the address and port of server i, and those at which it was recorded.
+// The latter are invalid if the record has no address.
 func (rec *Recording) At(i int) (place, original netip.AddrPort) {
 	s := &rec.servers[i]
 	if s.original != 0 {

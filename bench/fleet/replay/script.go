@@ -358,7 +358,7 @@ func (d *drafter) collect(r *scanner.Result, q wire.Question) (vain [][][]byte, 
 	return vain, answer, needs
 }
 
-// merge combines bursts so that at most most remain.
+// merge combines neighbouring bursts until no more than most are left.
 func merge(bursts [][][]byte, most int) (merged [][][]byte) {
 	n := (len(bursts) + most - 1) / most
 	for i, burst := range bursts {
