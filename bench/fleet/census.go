@@ -8,8 +8,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Census says what a scan of a fleet may find at each of its places: pairs of an
-// address and a port. Only one goroutine at a time may use it.
+// Census finds out what a scan of a fleet may report about each of its places:
+// pairs of an address and a port. Only one goroutine at a time may use it.
 type Census struct {
 	m       *model
 	content content

@@ -17,7 +17,7 @@ func (s *Server) settings(lines string) {
 }
 
 // steamSession adds the rules with which the Unreal engine finds a session on
-// Steam. It returns the said of the owner's name.
+// Steam. It returns the said for the name of the owner.
 func (s *Server) steamSession(owner, name string, flags int) said {
 	s.rule("OWNINGID", owner)
 	d := s.rule("OWNINGNAME", name)

@@ -92,7 +92,7 @@ type saying struct {
 	needs  uint16 // mannerChallenged: number of the first round that is accepted, from 1
 }
 
-// manner says which challenges a server accepts for a question.
+// manner is the way in which a server accepts challenges for a question.
 type manner uint8
 
 const (
