@@ -32,6 +32,7 @@ type Options struct {
 	Force     bool     // replace existing files
 	Flat      bool     // one column per value, without lists and maps
 	Partition []string // date, app_id: make a folder for each value
+	Creator   string   // program and version, for the metadata of a Parquet file
 }
 
 // These are the keys by which records may be divided into folders.
@@ -190,10 +191,14 @@ type exporter struct {
 // start prepares the conversion of records.
 func (e *exporter) start() (err error) {
 	e.csv = len(e.options.Partition) == 0 && filepath.Ext(e.options.Output) == ".csv"
-	if !e.csv {
-		e.by, err = newConverter(e.options.Flat, usual)
+	if e.csv {
+		return nil
 	}
-	return err
+	if e.by, err = newConverter(e.options.Flat, usual); err != nil {
+		return err
+	}
+	e.by.empty.CreatedBy = e.options.Creator
+	return nil
 }
 
 // key returns the key by which a record is sorted: first its partition, then its

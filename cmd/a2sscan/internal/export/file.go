@@ -34,7 +34,7 @@ func newParquetFile(out io.Writer, empty *format.FileMetaData, leaves [][]string
 // emptyFile returns the metadata of a file with this schema and without rows.
 func emptyFile(schema *parquet.Schema) (*format.FileMetaData, error) {
 	var b bytes.Buffer
-	w := parquet.NewGenericWriter[any](&b, schema, parquet.CreatedBy("a2sscan", "", ""))
+	w := parquet.NewGenericWriter[any](&b, schema)
 	if err := w.Close(); err != nil {
 		return nil, err
 	}
