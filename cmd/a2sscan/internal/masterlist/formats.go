@@ -7,8 +7,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
 
-// Formats returns the list formats of masters and of the master command. Each is
-// detected from the first bytes of a file.
+// Formats returns the formats of lists that masters send or the master command
+// writes. Each format is detected from the first bytes of a file.
 func Formats() (formats []list.Format) {
 	for _, kind := range []master.Kind{
 		master.KindPages, master.KindWeb, master.KindAtAddress, master.KindLines,
