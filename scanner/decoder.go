@@ -20,10 +20,10 @@ type Decoder struct {
 	session   session
 	answer    answer
 	result    Result
-	seen      [wire.NumQuestions]uint32 // a bit for each error that q had at some time
+	seen      [wire.NumQuestions]uint32 // for each question, a bit for each error that it had at some time
 	truncated Questions                 // lists that end inside an item
 	early     Questions                 // unsound lists that came when perhaps only INFO had been asked
-	cut       [wire.NumQuestions][]byte // truncated lists that a later one has replaced
+	cut       [wire.NumQuestions][]byte // truncated lists that a later list has replaced
 	whole     []byte
 	plain     []byte
 }
@@ -181,11 +181,11 @@ func (d *Decoder) Result() *Result {
 }
 
 // Redecode returns the Result of a scan, decoded again from the datagrams that the
-// scan received, which must have been added since the last Reset. It copies from
-// known what the datagrams do not contain: address, tag, the master's data,
-// location, times, counts, which questions were asked and which of them without a
-// challenge, and why an unanswered one was given up. It is valid until the Decoder
-// is used again.
+// scan received, which must have been added since the last Reset. It copies from known
+// what the datagrams do not contain: address, tag, the master's data, location, times,
+// counts, which questions were asked, which of them were answered without a challenge,
+// and why an unanswered question was given up. It is valid until the Decoder is used
+// again.
 //
 // If known has an error that only a datagram can have caused, and none of the
 // datagrams causes it, the error that the datagrams do cause takes its place.
@@ -206,7 +206,7 @@ func (d *Decoder) Redecode(known *Result) *Result {
 	var m replies
 	a.replies(&m)
 	for q := range each(r.Asked.status()) {
-		m.err[q] = d.session.agenda.err[q] // the errors of other questions count for every question
+		m.err[q] = d.session.agenda.err[q] // a reply that answers nothing sets the error of every open question
 		switch code := known.Err[q]; {
 		case silent[code] || d.seen[q]&(1<<code) != 0:
 			m.err[q] = code
@@ -251,7 +251,7 @@ func (d *Decoder) retake(known *Result) {
 }
 
 // dropLeading drops the beginnings of replies that the scan no longer held when it
-// gave up the question; the datagrams do not show how long they waited.
+// gave up the question. The datagrams do not show how long the scan held them.
 func (d *Decoder) dropLeading(known *Result) {
 	a := &d.answer
 	for q := range each(a.partial) {
@@ -309,7 +309,7 @@ func questionOf(k wire.Kind) (wire.Question, bool) {
 	return 0, false
 }
 
-// codeOf returns the code of an error of wire or reasm.
+// codeOf returns err as a code, or ErrMalformed if err is not a wire.Error.
 func codeOf(err error) wire.Error {
 	if code, ok := err.(wire.Error); ok {
 		return code

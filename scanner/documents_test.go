@@ -306,8 +306,8 @@ func TestSilentOnInfo(t *testing.T) {
 	}
 }
 
-// TestPingAlone checks that a scan that only pings is refused: it would have no
-// status to report.
+// TestPingAlone checks that Scan rejects a Config that asks only for a ping: there
+// would be no status to report.
 func TestPingAlone(t *testing.T) {
 	_, _, err := run(newMemNet(), Config{Questions: AskPing}, addresses(1))
 	if err == nil || !strings.Contains(err.Error(), "beside") {

@@ -24,7 +24,7 @@ type fleetNet struct {
 	start    time.Time
 	room     []byte
 	queue    []udp.Packet
-	head     int // index of the next in queue
+	head     int // index into queue of the next datagram to return
 	received uint64
 	lost     int // datagrams that did not fit
 	deliver  func(from uint64, datagram []byte)

@@ -43,8 +43,9 @@ func (h *handoff) seal(snapshot *Snapshot) {
 	}
 }
 
-// offer passes blocks to the finisher as long as it has room. A block that is not
-// full is passed on only if calm is set: the loop has nothing better to do.
+// offer passes blocks to the finisher as long as it has room. It passes on a block
+// that is not full only if calm is set, which means that the loop sent nothing in this
+// turn.
 func (h *handoff) offer(calm bool) {
 	if calm {
 		h.seal(nil)

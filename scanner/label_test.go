@@ -60,7 +60,7 @@ func TestScanLabels(t *testing.T) {
 	})
 }
 
-// Only chunks that hold a label take memory.
+// TestLabelsCostNothing checks that only chunks that hold a label take memory.
 func TestLabelsCostNothing(t *testing.T) {
 	s := newSlots()
 	var last int32

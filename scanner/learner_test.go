@@ -22,11 +22,11 @@ func TestBuckets(t *testing.T) {
 	}
 }
 
-// about reports whether a is b, as far as buckets tell.
+// about reports whether a and b are equal within the width of a bucket.
 func about(a, b time.Duration) bool { return a >= b && float64(a) <= 1.13*float64(b) }
 
-// TestUpper mixes a hundredth of long round trips with short ones: the bound is long only
-// if fewer round trips than that may exceed it.
+// TestUpper mixes a hundredth of long round trips with short ones: the bound must be
+// long only if less than a hundredth may exceed it.
 func TestUpper(t *testing.T) {
 	var trips roundTrips
 	var totals tripTotals

@@ -96,8 +96,8 @@ func (e *engine) snapshot() *Snapshot {
 	}
 }
 
-// openTargets returns the targets that were taken from the list and are not
-// finished.
+// openTargets returns the targets that were taken from the list and are neither
+// finished nor waiting for the second pass.
 func (e *engine) openTargets() []Target {
 	ts := make([]Target, 0, e.open.n()+e.addrs.n+e.open.listening.n)
 	for i := range e.open.index.all {

@@ -64,7 +64,7 @@ func (l *secondPass) pop() (entry, bool) {
 	return e, true
 }
 
-// waiting is how many targets still wait.
+// waiting returns how many targets still wait.
 func (l *secondPass) waiting() int { return len(l.silent) - l.next }
 
 // remember takes over the silent targets of an earlier part of the scan.
@@ -77,7 +77,8 @@ func (l *secondPass) remember(silent iter.Seq[Target]) {
 	}
 }
 
-// attemptsBefore is how many attempts a target had before the second pass.
+// attemptsBefore returns how many attempts a target has had before its current pass:
+// none in the first pass.
 func (p *plan) attemptsBefore() int {
 	if !p.once {
 		return 0
@@ -85,7 +86,8 @@ func (p *plan) attemptsBefore() int {
 	return 1 + p.schedule.Retries
 }
 
-// sentBefore returns what a silent target was sent before the second pass.
+// sentBefore returns how many datagrams, and bytes in all, a silent target was sent
+// before the second pass. In the first pass it returns zeros.
 func (p *plan) sentBefore() (datagrams, bytes uint16) {
 	n := p.attemptsBefore()
 	if n == 0 {
@@ -94,7 +96,8 @@ func (p *plan) sentBefore() (datagrams, bytes uint16) {
 	return p.sentTo(n)
 }
 
-// sentTo returns what a silent target is sent in n attempts.
+// sentTo returns how many datagrams, and bytes in all, a silent target is sent in n
+// attempts.
 func (p *plan) sentTo(n int) (datagrams, bytes uint16) {
 	for q := range each(lowest(p.questions)) {
 		bytes = uint16(n * len(p.appendRequest(nil, q, wire.NoChallenge)))

@@ -60,7 +60,7 @@ func (s *supply) release(now time.Duration) (entry, bool) {
 	}
 }
 
-// accept counts a target of the list and reports whether it may start.
+// accept counts a target of the list and reports whether it is to be queried.
 func (s *supply) accept(t *Target) (entry, bool) {
 	s.stats.Taken++
 	addr := udp.Pack(t.Addr)
@@ -155,7 +155,8 @@ func (s *supply) more() bool {
 	return s.list.more() || s.addrs.n > 0 || s.second.waiting() > 0
 }
 
-// unstarted counts the targets that were read and never started.
+// unstarted returns the number of targets that were read and never started. It counts
+// those that the feed has read as Taken.
 func (s *supply) unstarted() int {
 	rest := s.list.rest()
 	s.stats.Taken += uint64(rest)
