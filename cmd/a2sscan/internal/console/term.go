@@ -225,9 +225,9 @@ func escaped(r rune, raw string) string {
 	return fmt.Sprintf(`\u%04x`, r)
 }
 
-// Quoted returns a string from outside in a form that is safe to show: in quotes,
-// with at most width characters between them. It escapes quotes in s, so that s
-// can't be mistaken for the text that follows it.
+// Quoted returns a string from outside in quotes and in a form that is safe to
+// show. It cuts the string to width characters, as Plain does. Then it escapes the
+// quotes in it, so that the string can't be mistaken for the text that follows it.
 func Quoted(s string, width int) string {
 	return `"` + strings.ReplaceAll(Plain(s, width), `"`, `\"`) + `"`
 }

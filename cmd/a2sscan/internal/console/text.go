@@ -154,7 +154,7 @@ func Listed(m map[string]uint64, words []string, between string) string {
 	return strings.Join(parts, between)
 }
 
-// Words returns the strings of the values from from to to-1.
+// Words returns the strings of all values v with from <= v < to.
 func Words[T interface {
 	~uint8
 	fmt.Stringer

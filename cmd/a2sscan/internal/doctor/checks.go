@@ -134,8 +134,9 @@ func (m *machine) checkRecvBuffer(o *Options) Finding {
 	return found
 }
 
-// leastSendBuffer is the minimum size in bytes, for a batch of 128 requests. The
-// kernel counts at least about 768 bytes for each request, and more for some.
+// leastSendBuffer is the minimum size of the send buffer in bytes. It has room for
+// a batch of 128 requests, each of which the kernel counts as at least about 768
+// bytes.
 const leastSendBuffer = 160 << 10
 
 func (m *machine) checkSendBuffer(o *Options) Finding {
@@ -344,8 +345,8 @@ func (m *machine) routed() (routed, known bool) {
 	return false, true
 }
 
-// These are limits for the number of open files: below fewFiles a scan will fail,
-// below someFiles it may fail. It opens the socket, the poller, lists, output,
+// These are limits for the number of open files: below fewFiles the finding is Bad,
+// below someFiles it is a Warning. A scan opens the socket, the poller, lists, output,
 // summary, checkpoint, and metrics with their clients.
 const (
 	fewFiles  = 24

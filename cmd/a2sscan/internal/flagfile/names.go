@@ -97,7 +97,8 @@ func (f *File) For(name string) (chosen []Entry, err error) {
 	return chosen, nil
 }
 
-// check returns an error for an entry that no command accepts.
+// check returns an error for an entry that no command accepts, or that is allowed
+// only on the command line.
 func (f *File) check(e Entry) error {
 	of := f.command(e.table)
 	list, isList := e.Value.([]any)

@@ -183,8 +183,8 @@ func TestSummaryShort(t *testing.T) {
 	}
 }
 
-// TestSummaryHostile: hostile server names reach a terminal neither from the
-// closing lines nor from the file. The file still has the complete names.
+// TestSummaryHostile: hostile names can't control a terminal, neither from the
+// closing lines nor from the file. The file still has all bytes of the names.
 func TestSummaryHostile(t *testing.T) {
 	var ta tally.Tally
 	hostile := "\x1b]0;mine\a\u202e\u009b31m\xff\r\n\t\u2028\u200b"

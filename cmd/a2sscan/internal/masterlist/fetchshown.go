@@ -9,8 +9,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
 
-// FetchShown fetches the list, and shows its progress in a status line, unless
-// quiet is set, and in the log. It calls flush each time the progress changes.
+// FetchShown fetches the list, and shows its progress in the log and, unless quiet
+// is set, in a status line. It calls flush with each report of progress.
 func (o *Options) FetchShown(ctx context.Context, t *console.Terminal, h Handlers, quiet bool, flush func() error) (master.Stats, error) {
 	for _, key := range o.Filter.Unknown() {
 		t.Say("filter %s: no known master understands it; masters ignore what they do not understand", console.Quoted(key, 40))

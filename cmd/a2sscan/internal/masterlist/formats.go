@@ -22,7 +22,7 @@ func Formats() (formats []list.Format) {
 	return formats
 }
 
-// readList yields the entries of a list in one of these formats.
+// readList yields the entries of a list in any format of Formats.
 func readList(r io.Reader, yield func(list.Entry) bool) error {
 	l, err := master.NewReader(r)
 	if err != nil {

@@ -18,7 +18,7 @@ type Choice struct {
 	Append bool   // add to an existing file
 	Force  bool   // replace an existing file
 
-	Format columns.Format // empty: by the suffix of Path; without a known suffix, text with a Screen and JSON otherwise
+	Format columns.Format // empty: by the suffix of Path, else text on a Screen, else JSON
 	Fields []string       // empty: all fields in JSON, the usual fields in other formats
 	Screen *Screen        // nil: write JSON even to a terminal
 }

@@ -49,7 +49,8 @@ func TestOutputRemove(t *testing.T) {
 	}
 }
 
-// TestOutputClosed: an output that is closed before Open creates no file.
+// TestOutputClosed: an output that is closed before Open creates no file, and can
+// no longer be opened.
 func TestOutputClosed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out")
 	o := New(path, sink.Options{Scan: "test"})

@@ -131,8 +131,8 @@ func (p *Tracker) tail(s *scanner.Stats) time.Duration {
 	return p.cfg.Silence
 }
 
-// open returns the longest time for which targets may remain open. It counts from
-// the moment when the last target was started.
+// open returns the maximum time for which targets will remain open, counting from
+// the sample s. It is 0 if none is open.
 func (p *Tracker) open(s *scanner.Stats) time.Duration {
 	if s.Open == 0 {
 		return 0

@@ -112,8 +112,8 @@ func Listen(t *console.Terminal, hangup bool) (s *Shutdown, ctx context.Context,
 	}
 }
 
-// OnStuck sets a function that is called if a scan has not ended soon after the
-// second signal.
+// OnStuck sets a function that is called if the scan has not ended by cancelTime
+// after the second signal.
 func (s *Shutdown) OnStuck(stuck func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

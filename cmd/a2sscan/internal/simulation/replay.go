@@ -24,7 +24,7 @@ import (
 // Recording is a census to replay.
 type Recording struct {
 	*replay.Recording
-	sockets *fleet.Sockets // sockets on the free ports that were chosen; nil: not opened yet
+	sockets *fleet.Sockets // open sockets, if free ports had to be chosen; nil: not open yet
 	file    string
 	config  fleet.Config
 	reasons map[string]int // number of records that can't be replayed, per reason

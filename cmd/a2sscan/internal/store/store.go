@@ -208,7 +208,7 @@ func Usual() (*Client, error) {
 	return c, c.check()
 }
 
-// again calls do up to three times, as long as its error IsPassing.
+// again calls do up to three times, as long as IsPassing is true for its error.
 func (c *Client) again(do func() error) (err error) {
 	for n := time.Duration(0); n < 3; n++ {
 		time.Sleep(n * n * 200 * time.Millisecond)

@@ -55,8 +55,8 @@ func TestTallyGames(t *testing.T) {
 	}
 }
 
-// TestTallyJSON: a tally is the same after encoding and decoding, even with names
-// that are not UTF-8. Servers that are counted later do not change a clone.
+// TestTallyJSON: a tally keeps its counts when it is encoded and decoded, even with
+// names that are not UTF-8. Servers that are counted later do not change a clone.
 func TestTallyJSON(t *testing.T) {
 	var ta Tally
 	first := aServer("a\xff", "m", "1", 'l')

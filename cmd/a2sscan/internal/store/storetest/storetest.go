@@ -16,7 +16,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store"
 )
 
-// The credentials of a Store. No output of the program may contain them.
+// These are the credentials of a Store. No output of the program may contain them.
 const (
 	AccessKey = "AKIDCANARYACCESS"
 	SecretKey = "canarySecretDoNotPrint"
@@ -154,7 +154,8 @@ func (s *Store) Config() store.Config {
 	return store.Config{Endpoint: s.URL, Credentials: credentials.NewStaticV4(AccessKey, SecretKey, Token)}
 }
 
-// EnvironmentOf returns the environment of a process that uses the store at url.
+// EnvironmentOf returns the environment variables for a process that uses the store
+// at url.
 func EnvironmentOf(url string) []string {
 	return []string{"AWS_ENDPOINT_URL=" + url, "AWS_ACCESS_KEY_ID=" + AccessKey, "AWS_SECRET_ACCESS_KEY=" + SecretKey,
 		"AWS_REGION=us-east-1", "AWS_CONFIG_FILE=/nowhere", "AWS_SHARED_CREDENTIALS_FILE=/nowhere"}
