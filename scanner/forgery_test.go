@@ -351,8 +351,8 @@ func TestStrangersReplies(t *testing.T) {
 	})
 }
 
-// TestSpoofedChallenges checks that forged challenges cost no server its answers,
-// even if several come for each request.
+// TestSpoofedChallenges checks that forged challenges cost no server its answers, and
+// cause only a limited number of requests, even if several come for each request.
 func TestSpoofedChallenges(t *testing.T) {
 	for _, each := range []int{1, 2, 4, 8} {
 		synctest.Test(t, func(t *testing.T) {
