@@ -42,7 +42,7 @@ type heldAddr struct {
 	targets []entry
 }
 
-// entry is a target on its way to a slot.
+// entry is a target that is about to start, or is held back.
 type entry struct {
 	addr  uint64
 	label *label
@@ -60,8 +60,8 @@ func newAddrs(rate float64, most int) *addrs {
 	return a
 }
 
-// countBefore adopts the numbers of servers per address that earlier parts of the scan
-// queried.
+// countBefore sets the counts of servers per address to those that earlier parts of
+// the scan queried.
 func (a *addrs) countBefore(before map[netip.Addr]int) {
 	for addr, n := range before {
 		if a.most != Off && n > 0 {

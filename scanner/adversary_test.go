@@ -79,9 +79,8 @@ func TestSlowRepliesWithoutEnd(t *testing.T) {
 	}
 }
 
-// TestEndless checks that the scan gives up a server that repeats anything
-// endlessly, whatever else it answers, and reports a reason for each missing
-// answer.
+// TestEndless checks that the scan gives up a server that sends datagrams of one kind
+// endlessly, whatever else it answers, and reports a reason for each missing answer.
 func TestEndless(t *testing.T) {
 	s, i := newServer(), uint32(0)
 	next := func() uint32 { i++; return i }
@@ -197,8 +196,8 @@ func interleaved(a, b []string) (all []string) {
 	return all
 }
 
-// together returns a server that sends the same datagrams in answer to PLAYER and
-// to RULES.
+// together returns a constructor of a server that answers both PLAYER and RULES with
+// the datagrams in said.
 func together(said []string) func() behaviour {
 	return odd(func(h *host) { h.players, h.rules = said, said })
 }
@@ -214,7 +213,7 @@ func severalPlayers(n int) string {
 	return ff + "D" + string([]byte{byte(n)}) + strings.Repeat(onePlayer, n)
 }
 
-// source splits a message as Source servers do.
+// source splits a message into fragments as Source servers do.
 func source(id uint32, msg string, size int) []string { return parts(wire.LayoutSource, id, msg, size) }
 
 func adversaryQuirks() []quirk {

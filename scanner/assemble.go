@@ -168,7 +168,7 @@ func (r *Result) note(q wire.Question, msg []byte, notes wire.Notes) {
 	}
 }
 
-// shipHint returns what INFO reveals about the game, for the player decoder
+// shipHint tells the player decoder whether the game is The Ship, as far as INFO shows
 // (EC-74).
 func (r *Result) shipHint() wire.ShipHint {
 	if !r.HasInfo {

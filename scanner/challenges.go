@@ -284,9 +284,10 @@ func (s *session) onOwnChallenge(now time.Duration, c wire.Challenge, old bool) 
 	return used
 }
 
-// oneForAll returns to one challenge for all questions, and asks the open ones
-// together again, except challenged. It is called when the server repeats a challenge
-// that it seemed to ignore, so that its silence had another reason.
+// oneForAll returns to one challenge for all questions. It is called when the server
+// repeats a challenge that it seemed to ignore, so that its silence had another
+// reason. challenged is the question that the challenge answers; the other open
+// questions are asked again together.
 func (s *session) oneForAll(challenged Questions) {
 	s.got.challenges.share()
 	if !s.serial() {
@@ -305,9 +306,10 @@ func (s *session) countRound(qs Questions) {
 	}
 }
 
-// pin settles on one challenge if a question was given up because of too many, and
-// one value came more than once. Unanswered questions are asked again, together,
-// and other challenges are ignored from then on. It reports whether it did so.
+// pin settles on one challenge if a question was given up because of too many
+// challenges, and one value came more than once. Unanswered questions are asked again,
+// together, and other challenges are ignored from then on. It reports whether it did
+// so.
 func (s *session) pin() bool {
 	known := &s.got.challenges
 	if known.repeats == 0 || known.pinned || !s.agenda.looped() {

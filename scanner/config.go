@@ -43,7 +43,7 @@ type Config struct {
 	Asked         map[netip.Addr]int // for MaxPerAddress: servers per address that earlier parts of the scan queried
 	Timeout       time.Duration      // how long the first attempt waits; zero: learned from the round trips, at most DefaultTimeout
 	Retries       int                // attempts after the first; zero: DefaultRetries; Off: none
-	Cooldown      time.Duration      // how long finished targets stay known; zero: DefaultCooldown, or less at the end if Timeout is zero, too; Off: none
+	Cooldown      time.Duration      // how long late replies of a finished target are recognised, and waited for at the end; zero: DefaultCooldown, or at the end a learned time if Timeout is zero, too; Off: none
 	InFlight      int                // maximum number of targets that are queried at once; zero: as many as rate and timeouts need
 	ByteBudget    int64              // maximum number of bytes of replies in memory; zero: DefaultByteBudget
 
@@ -70,8 +70,8 @@ type Config struct {
 	// goroutine calls it. It must be quick.
 	Excluded func(netip.Addr) bool
 
-	// SecondPass gives targets that stayed silent one more attempt when all others
-	// are finished. They have no Result before that.
+	// SecondPass gives targets that stayed silent one more attempt when all others are
+	// finished. Only after that do they have a Result.
 	SecondPass bool
 	// Silent yields the targets of an earlier part of the scan that still wait for the
 	// second pass: SilentTargets of its last Snapshot. Scan reads them before it sends
@@ -157,8 +157,8 @@ func (cfg *Config) fitInFlight() {
 	}
 }
 
-// maxInFlight bounds the memory of open targets, whatever rate and timeouts are:
-// 2^18 targets at 96 bytes are 24 MiB.
+// maxInFlight is the highest default of InFlight, whatever rate and timeouts are: 2^18
+// targets at 96 bytes are 24 MiB.
 const maxInFlight = 1 << 18
 
 // defaultInFlight returns how many targets are open at the full rate if none of them
@@ -172,7 +172,6 @@ func (cfg *Config) defaultInFlight() int {
 	return int(min(max(n, 1024), maxInFlight))
 }
 
-// schedule returns the Schedule of this scan.
 func (cfg *Config) schedule() Schedule {
 	return Schedule{Timeout: cfg.Timeout, Retries: cfg.Retries, SecondPass: cfg.SecondPass}
 }
@@ -218,5 +217,6 @@ func (cfg *Config) check() error {
 	return nil
 }
 
-// minByteBudget leaves room for a few of the largest replies.
+// minByteBudget is the minimum of ByteBudget. A few of the largest replies fit into
+// it.
 const minByteBudget = 4 << 20

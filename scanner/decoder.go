@@ -76,9 +76,9 @@ func (d *Decoder) deliver(msg []byte) {
 	d.answer.deliver(&d.session, nil, 0, msg, &d.info)
 }
 
-// replace replaces an unsound list that came earlier by a sound one. A scan does so
-// only if nothing but INFO had been asked (EC-65); a capture does not show what had
-// been asked.
+// replace replaces a truncated list, or one that came too early, by msg if msg is
+// sound. A scan does so only if nothing but INFO had been asked (EC-65); a capture
+// does not show what had been asked.
 func (d *Decoder) replace(msg []byte) {
 	q, ok := questionOf(wire.KindOf(msg))
 	if !ok || q == wire.QuestionInfo {
@@ -137,9 +137,9 @@ func (d *Decoder) fragment(datagram []byte) {
 	}
 }
 
-// sawHard records the errors that a scan may have reported for a compressed reply
-// that can't be unpacked: which one depends on whether the decompressor reached its
-// time limit first.
+// sawHard records the errors that a scan may have reported for a compressed reply that
+// can't be unpacked: which error it reported depends on whether the decompressor
+// reached its time limit first.
 func (d *Decoder) sawHard(code wire.Error) {
 	faults := uint32(1 << wire.ErrTooLarge)
 	if code == wire.ErrTooLarge {
@@ -262,9 +262,9 @@ func (d *Decoder) dropLeading(known *Result) {
 	}
 }
 
-// keepFaults records the errors of replies that could not be used. If all three
-// questions have the same error, it says nothing about any of them and is left out,
-// unless it is ErrBanned.
+// keepFaults records the errors of replies that could not be used, and counts their
+// questions as asked. If all three questions have the same error, it says nothing
+// about any of them and is left out, unless it is ErrBanned.
 func (d *Decoder) keepFaults(r *Result, m *replies) {
 	t := &d.session
 	if t.agenda.err[0] == t.agenda.err[1] && t.agenda.err[1] == t.agenda.err[2] && t.agenda.err[0] != wire.ErrBanned {

@@ -199,7 +199,8 @@ var documents = []document{
 	},
 }
 
-// TestDocuments scans a server as each document describes it.
+// TestDocuments scans a server as each document describes it, and checks the requests,
+// the Result, and the Result of decoding the datagrams again.
 func TestDocuments(t *testing.T) {
 	known := samples(t)
 	for _, doc := range documents {

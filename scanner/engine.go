@@ -29,8 +29,8 @@ const (
 // open targets. A turn of the loop receives a batch, wakes the sessions that have
 // waited long enough, sends a batch, and sleeps if there was nothing to receive or
 // send. The list's reader, the decompressor and the finisher run beside it and
-// exchange blocks with it. The engine itself holds the order of these steps; each
-// part has its own state.
+// exchange data with it. The engine itself holds the order of these steps; each part
+// has its own state.
 type engine struct {
 	cfg   Config
 	start time.Time
@@ -104,7 +104,7 @@ func (e *engine) scan(ctx context.Context, targets iter.Seq[Target]) (Stats, err
 	close(ended)
 	feed.closeAndWait()
 	e.recv.parts.worker.Close()
-	e.stats.Wait = WaitOutput // the caller's function may still take its time
+	e.stats.Wait = WaitOutput // the caller's function may not have processed all results yet
 	e.publish()
 	e.handOverAll()
 	e.stats.Wait = WaitNothing
@@ -185,7 +185,7 @@ func (e *engine) receive(wait time.Duration) (now time.Duration, total int, err 
 	return now, total, nil
 }
 
-// housekeeping is everything in a turn of the loop but receiving and sending.
+// housekeeping does everything in a turn of the loop except receiving and sending.
 func (e *engine) housekeeping(now time.Duration) {
 	advance := func(i int32) { e.advance(now, i) }
 	e.recv.collect(now, advance)
@@ -204,7 +204,7 @@ func (e *engine) housekeeping(now time.Duration) {
 	e.publishRegularly(now)
 }
 
-// drain stops starting targets once Config.Drain is closed.
+// drain ends the start of new targets once Config.Drain is closed.
 func (e *engine) drain() {
 	if e.draining || e.cfg.Drain == nil {
 		return
@@ -280,7 +280,8 @@ func (e *engine) listen(now time.Duration, i int32) {
 	e.open.listen(i)
 }
 
-// expire ends listening for targets whose time is over.
+// expire finishes the targets whose listening time is over, unless too many outcomes
+// wait for the caller's function.
 func (e *engine) expire(now time.Duration) {
 	for !e.handoff.full() {
 		if end := e.open.listenEnd(now); end == 0 || e.recv.drained.until < end {

@@ -41,7 +41,7 @@ type Snapshot struct {
 	// target taken from it.
 	Place uint64
 	// Open holds the targets that were taken and are neither finished nor waiting for
-	// the second pass, in no particular order.
+	// the second pass, in no particular order. Their Place is not set.
 	Open []Target
 	// Silent holds all targets so far that stayed silent in the first pass, as
 	// address<<16 | port. Those before index SecondPassed have begun their second
@@ -53,7 +53,7 @@ type Snapshot struct {
 	// SilentLabels holds the labels of the targets in Silent that have one, ordered by
 	// Index.
 	SilentLabels []SilentLabel
-	// Stats are the statistics at that moment.
+	// Stats are the statistics at the time of the snapshot.
 	Stats Stats
 }
 

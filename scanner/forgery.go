@@ -21,7 +21,7 @@ import (
 const (
 	markOpen  mark = 1 << 15                     // every answer was to a request without a challenge
 	markInfo  mark = 1<<15 - 1<<7                // a hash of the INFO fields that do not change; 0: no INFO
-	markRules mark = 1<<7 - 1                    // a hash of its first rules; 0: no rules, or they were asked for more than once
+	markRules mark = 1<<7 - 1                    // a hash of the first rules; 0: no rules, or they were asked for more than once
 	oneInfo   mark = markInfo &^ (markInfo << 1) // the lowest hash of each kind
 	oneRules  mark = 1
 )

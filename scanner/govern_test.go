@@ -106,7 +106,8 @@ func TestGovernorLetsGo(t *testing.T) {
 	}
 }
 
-// TestGovernorSigns checks that each sign of overload alone lowers the rate.
+// TestGovernorSigns checks that each sign of overload alone lowers the rate, and that
+// the rate rises again afterwards.
 func TestGovernorSigns(t *testing.T) {
 	calm := signs{room: 1000}
 	tests := []struct {

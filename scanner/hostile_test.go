@@ -62,8 +62,8 @@ func TestHostileFleet(t *testing.T) {
 	})
 }
 
-// wantAllKinds checks that a fleet has every kind of server, except those that only a
-// fleet whose Config names them has.
+// wantAllKinds checks that a fleet has every kind of server, except the kinds that a
+// fleet has only if its Config names them.
 func wantAllKinds(t *testing.T, c fleet.Config) {
 	t.Helper()
 	count := map[fleet.Kind]int{}

@@ -19,14 +19,6 @@ import "time"
 // are the quick ones. A /8 has a timeout of its own once 200 of its round trips are
 // known, if the round trip that 1 in 100 of them exceeds differs from that of all
 // servers by a factor of 1.5.
-//
-//	timeout = 1.25 × (the round trip that 1 in 100 exceeds) + 10 ms, at least 150 ms
-//
-// The timeout is never longer than the fixed one. It is the fixed one until the scan
-// has run for a second and knows 256 round trips, because the first answers to
-// arrive are the quick ones. A /8 has a timeout of its own once 200 of its round
-// trips are known, if the one that 1 in 100 of them exceeds differs from that of all
-// servers by a factor of 1.5.
 type learner struct {
 	most  time.Duration // the fixed timeout
 	begun time.Duration // when the first datagram was sent; 0: none was
@@ -74,7 +66,7 @@ func newLearner(most time.Duration) *learner {
 	return &learner{most: most, wait: most, high: most, seen: Timeouts{Now: most}}
 }
 
-// sent notes that a datagram was sent.
+// sent records when the first datagram was sent.
 func (l *learner) sent(now time.Duration) {
 	if l.begun == 0 {
 		l.begun = max(now, 1)
@@ -191,8 +183,8 @@ func (l *learner) last() (w lastWaits) {
 	return w
 }
 
-// cooldown returns how long late replies are worth waiting for; it is never longer
-// than most.
+// cooldown returns how long late replies are worth waiting for: never longer than
+// most, and exactly most until the timeouts have been learned.
 func (l *learner) cooldown(most time.Duration) time.Duration {
 	if !l.learned() {
 		return most

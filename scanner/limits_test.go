@@ -12,7 +12,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// slowNet is a memNet that takes the time each to send a datagram.
+// slowNet is a memNet whose Send takes the time each per datagram.
 type slowNet struct {
 	*memNet
 	each time.Duration

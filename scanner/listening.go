@@ -42,7 +42,7 @@ type listened struct {
 	lastAt  time.Duration
 }
 
-// full reports whether the oldest target has to go before another one is added.
+// full reports whether the oldest target must be removed before another one is added.
 func (l *listening) full() bool { return l.places == maxListening }
 
 // push adds a target that is not in the queue.
@@ -97,7 +97,8 @@ func (l *listening) find(addr uint64) *uint32 {
 
 func (l *listening) has(addr uint64) bool { return l.find(addr) != nil }
 
-// take removes a source and returns its target.
+// take removes a source and returns its target, or false if the source is not in the
+// queue.
 func (l *listening) take(now time.Duration, addr uint64) (listened, bool) {
 	at := l.find(addr)
 	if at == nil {
@@ -146,7 +147,7 @@ func (l *listening) all(now time.Duration, yield func(listened)) {
 	}
 }
 
-// grow doubles the places.
+// grow doubles the size of the queue.
 func (l *listening) grow() {
 	old, n := *l, max(leastPlaces, 2*len(l.keys))
 	l.keys, l.spans = make([]uint64, n), make([]uint16, n)
@@ -161,8 +162,9 @@ func (l *listening) grow() {
 	}
 }
 
-// listens reports whether to go on listening for the target of a session that is
-// done: it sent nothing, and the fixed schedule would wait longer.
+// listens reports whether to go on listening for the target of a session that is done:
+// it sent nothing, was not sent the fallback, and the fixed schedule would wait
+// longer. In a scan with a second pass no target is listened for.
 func (s *sessions) listens(now time.Duration, t *session) bool {
 	if s.learner == nil || t.got != nil || t.beside != 0 || s.plan.schedule.SecondPass {
 		return false

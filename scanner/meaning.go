@@ -81,7 +81,7 @@ func (r *Result) facts(e evidence) game.Facts {
 
 // Population is how many people and bots play on a server.
 type Population struct {
-	People    int  // human players, as the game counts them
+	People    int  // human players
 	Bots      int  // players that are programs
 	Places    int  // player slots
 	Elsewhere bool // People or Bots come from the game's own data, not from INFO

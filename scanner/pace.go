@@ -105,7 +105,8 @@ func (p *pace) take(now time.Duration, n int) {
 	}
 }
 
-// noteFull computes when the bucket will be full if nothing more is taken.
+// noteFull sets fullAt to the time at which the bucket will be full if nothing more is
+// taken.
 func (p *pace) noteFull(now time.Duration) {
 	p.fullAt = now + p.time(float64(p.mostTokens())/tokensEach-p.have(now))
 }

@@ -94,7 +94,7 @@ const (
 	checkBelow    = 0.9 // lower rate of a trial at the maximum rate, as a part of that rate
 	usedPart      = 0.8 // part of the rate that a phase between trials must use to count
 	leastContrast = 0.5 // part of the intended difference of rates that a trial must reach to count
-	carriedMore   = 1.1 // beyond this multiple of what the path carried at the last loss, rests are short again
+	carriedMore   = 1.1 // multiple of what the path carried at the last loss: a larger step ends there, and beyond it rests are short again
 	fullPart      = 0.2 // of the additional requests; if fewer are answered, the path was full before
 	mostRounds    = 2   // maximum number of repetitions of a pattern
 )
@@ -110,8 +110,8 @@ func (y *yield) add(o yield) {
 // share returns the share of requests that were answered.
 func (y yield) share() float64 { return y.answered / max(y.asked, 1) }
 
-// level is the level of a phase's rate: that of the pauses between trials, or the low or
-// the high one of a trial.
+// level says which rate a phase has: that between trials, or the lower or the higher
+// one of a trial.
 type level uint8
 
 const (
@@ -120,7 +120,7 @@ const (
 	levelHigh
 )
 
-// phase is a time with one rate.
+// phase is a span of time with one rate.
 type phase struct {
 	from, to time.Duration
 	rate     float64 // the limit
@@ -276,8 +276,8 @@ func (p *pathRate) long(now time.Duration) bool {
 	return took >= least && (enough || took >= sparsePhase)
 }
 
-// sample takes how many datagrams were sent and how many this machine dropped, and
-// returns the rate from now on.
+// sample is given how many datagrams were sent and how many this machine dropped so
+// far, and returns the rate from now on.
 func (p *pathRate) sample(now time.Duration, sent, drops uint64) float64 {
 	if p.long(now) {
 		p.turn(now, sent, drops)
@@ -302,7 +302,8 @@ func (p *pathRate) turn(now time.Duration, sent, drops uint64) {
 	p.begin(now, sent, drops, l, rate)
 }
 
-// next returns the level and the rate of the next phase.
+// next returns the level and the rate of the next phase. If the rest is over, it
+// begins a trial of a higher rate.
 func (p *pathRate) next(now time.Duration) (level, float64) {
 	t := &p.trial
 	if !t.on && now >= p.restUntil && p.judged > 0 {
@@ -407,7 +408,8 @@ func (p *pathRate) remember(y yield) {
 // requests.
 type contrast struct{ expected, got, difference, variance float64 }
 
-// add adds the yields of a class (the test of Cochran, Mantel and Haenszel).
+// add includes the yields of one class of requests, at the lower and at the higher
+// rate (the test of Cochran, Mantel and Haenszel).
 func (c *contrast) add(low, high yield) {
 	if low.asked == 0 || high.asked == 0 {
 		return
@@ -571,7 +573,7 @@ func (p *pathRate) slower(now time.Duration, lost float64) {
 }
 
 // full reports whether the path was full at the lower rate, too: at the higher one
-// hardly more was answered.
+// hardly more was answered. It counts such trials in a row.
 func (p *pathRate) full(lost float64) bool {
 	t := &p.trial
 	more := t.high.rate()/t.low.rate() - 1

@@ -62,11 +62,11 @@ func (p *plan) retime(s *session, base time.Duration) {
 	}
 }
 
-// renewable returns those of qs, which are about to be repeated, that should be sent
-// without a challenge, to get a new one: at the last attempt, if nothing came in reply
-// to a challenge that is old or was obtained for another question. Some servers have a
-// challenge per question, or forget old challenges, and silently drop requests with a
-// wrong challenge.
+// renewable returns the questions of qs, all about to be repeated, that should be sent
+// without a challenge so that the server gives a new one. These are questions before
+// their last attempt, if nothing came in reply to a challenge that is old or was
+// obtained for another question. Some servers have a challenge per question, or forget
+// old challenges, and silently drop requests with a wrong challenge.
 func (p *plan) renewable(s *session, now time.Duration, qs Questions) (renew Questions) {
 	a := s.got
 	if s.challenge() == wire.NoChallenge {
@@ -187,7 +187,7 @@ func (s *session) suspectLimit(silent Questions) Questions {
 	return silent
 }
 
-// silenced gives up the questions of silent that were asked often enough and
+// silenced gives up the questions of silent that have had all their attempts, and
 // returns the others.
 func (p *plan) silenced(s *session, silent Questions) (again Questions) {
 	for q := range each(silent) {
@@ -257,8 +257,8 @@ func (s *session) askFirst(q Questions) {
 }
 
 // askSerially makes the next question due, or gives it up if it has had all its
-// attempts. If the server limits queries, askSerially may first have to wait for
-// serialGap.
+// attempts. If the server limits queries and serialGap is not over yet, askSerially
+// only sets the wake-up time.
 func (p *plan) askSerially(s *session, now time.Duration) {
 	if next := s.clock.lastAt() + serialGap; s.flags&flagLimited != 0 && now < next {
 		s.clock.wakeAt(next)
@@ -275,8 +275,8 @@ func (p *plan) askSerially(s *session, now time.Duration) {
 }
 
 // finish marks the session as done, unless there is something left to wait for: an 'I'
-// after an 'm', requests that are due, an answer to one of too many challenges, the
-// answer to a ping, a reply that contradicts a suspicious one, or the decompressor.
+// after an 'm', requests that are due, an answer after too many challenges, the answer
+// to a ping, a reply that contradicts a suspicious one, or the decompressor.
 func (p *plan) finish(s *session, now time.Duration) {
 	p.verify(s, now)
 	if s.flags&flagGold != 0 && now < s.got.hints.goldEnd {
@@ -284,7 +284,7 @@ func (p *plan) finish(s *session, now time.Duration) {
 		return
 	}
 	if s.agenda.due != 0 {
-		return // a ping, or INFO once more
+		return // a ping, or a question that is verified
 	}
 	if end := s.clock.lastAt() + p.schedule.Timeout; s.agenda.looped() && now < end {
 		s.clock.wakeAt(end)
@@ -344,8 +344,9 @@ func (p *plan) maxAsks(s *session, q wire.Question) int {
 }
 
 // timeout returns how long to wait after the last request: as long as the schedule
-// says, and at least two round trips of this server, up to maxRTTWait. base is how
-// long the first attempt waits.
+// says, or as learned, but at least two round trips of this server, up to maxRTTWait.
+// If the server limits queries, it is at least serialGap. base is how long the first
+// attempt waits.
 func (p *plan) timeout(s *session, base time.Duration) time.Duration {
 	_, n := s.agenda.most(AskAll)
 	d := p.schedule.Wait(n)

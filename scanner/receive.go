@@ -86,7 +86,7 @@ func (r *receiver) reopen(now time.Duration, addr uint64) int32 {
 	return i
 }
 
-// answer returns the answer of a session. At the first datagram it begins one.
+// answer returns the answer of a session. It creates the answer at the first datagram.
 func (r *receiver) answer(at time.Duration, t *session) *answer {
 	if t.got == nil {
 		a := r.pool.answer()

@@ -30,7 +30,7 @@ type answer struct {
 
 	info, players, rules, gold, text, pong []byte
 
-	first    [4][]byte // the array of chunks: a server rarely needs more
+	first    [4][]byte // the backing array of chunks: a server rarely needs more
 	in       wire.Info // the 'I', or the 'm' while there is no 'I'
 	goldKept goldInfo  // of the 'm'
 	pingRTT  time.Duration
@@ -40,7 +40,7 @@ type answer struct {
 // goldInfo holds what is still needed of an 'm' after an 'I' has taken its place.
 type goldInfo struct{ name, address []byte }
 
-// replies points m at the messages of a.
+// replies fills m with the messages of a and with what a has counted.
 func (a *answer) replies(m *replies) {
 	m.decoded, m.infoErr = nil, a.inCode
 	if m.info = a.info; a.info == nil {
@@ -120,8 +120,9 @@ func (a *answer) size() (n int) {
 	return n + cap(a.raw)
 }
 
-// maxRaw bounds the datagrams kept of one server. A record is at most 8 MiB, base64
-// turns three bytes into four, and the rest of the record needs room.
+// maxRaw is the maximum number of bytes that raw may hold for one server. A record is
+// at most 8 MiB, base64 turns three bytes into four, and the rest of the record needs
+// room.
 const maxRaw = 4 << 20
 
 // keepRaw stores a datagram as received, unless maxRaw or the byte budget is exceeded.
@@ -151,7 +152,7 @@ type delivery struct {
 }
 
 // deliver takes a complete message: it informs the session, and keeps the message if
-// it is an answer. scratch is for decoding.
+// it is an answer. scratch is space for decoding.
 func (a *answer) deliver(t *session, pool *pool, now time.Duration, msg []byte, scratch *wire.Info) delivery {
 	switch k := wire.KindOf(msg); k {
 	case wire.KindChallenge:
@@ -187,8 +188,8 @@ func deliverChallenge(t *session, now time.Duration, msg []byte) delivery {
 	return delivery{kind: ReplyChallenge, class: classOf(t.onChallenge(now, c))}
 }
 
-// deliverInfo takes an 'I'. If it is wanted, deliverInfo stores it and decodes it in
-// place. Otherwise deliverInfo only compares it with the stored one.
+// deliverInfo takes an 'I'. If the session wants it, deliverInfo stores it and decodes
+// the stored copy. Otherwise it only compares it with the stored 'I'.
 func (a *answer) deliverInfo(t *session, pool *pool, now time.Duration, msg []byte, in *wire.Info) delivery {
 	a.infoReplies++
 	d := delivery{kind: ReplyInfo}

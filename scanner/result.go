@@ -10,7 +10,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Status tells in one word how many of its questions a server answered.
+// Status says whether a server answered all of its questions, some of them, or none.
 type Status uint8
 
 // The statuses of a target that was queried. String returns the words used in records.
@@ -75,7 +75,7 @@ type Result struct {
 	Received     uint32                           // datagrams matched to this target
 	SentBytes    uint64                           // UDP payload
 	RecvBytes    uint64                           // UDP payload
-	Asked        Questions                        // what was asked, ping included
+	Asked        Questions                        // the questions asked, including ping
 	Unchallenged Questions                        // answered, at least in part, in reply to a request without a challenge
 
 	HasInfo bool      // INFO was answered, at least in part; Info.Has says which fields

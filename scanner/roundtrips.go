@@ -23,8 +23,8 @@ func bucketEnd(bucket int) time.Duration {
 	return time.Duration(8+bucket%8+1) << (bucket / 8) * (time.Millisecond / 8)
 }
 
-// upper returns the end of the first bucket that at most above of all round trips
-// exceed. count returns the number of round trips in a bucket.
+// upper returns the lowest end of a bucket that at most above round trips exceed.
+// count returns the number of round trips in a bucket.
 func upper(above uint32, count func(bucket int) uint32) time.Duration {
 	n := uint32(0)
 	for b := tripBuckets - 1; b > 0; b-- {
@@ -41,7 +41,7 @@ func upper(above uint32, count func(bucket int) uint32) time.Duration {
 type roundTrips struct {
 	counts, before   [tripBuckets]uint16
 	n, nBefore       uint32
-	unsure, unsureBy uint32 // answers that may belong to any of several requests, now and before
+	unsure, unsureBy uint32 // answers that may belong to any of several requests, in the current and in the previous generation
 }
 
 const tripGeneration = 4096

@@ -89,7 +89,7 @@ func (cfg Config) Buffers() (recv, send, need int) {
 	return recv, send, need
 }
 
-// listen opens the shared socket with buffers large enough for the rate.
+// listen opens the scan's socket with the buffer sizes that Buffers returns.
 func listen(cfg *Config) (*udp.Conn, error) {
 	recv, send, _ := cfg.Buffers()
 	return udp.Listen(udp.Config{Source: cfg.Source, RecvBuffer: recv, SendBuffer: send, Batch: batchLen})

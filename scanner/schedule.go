@@ -3,7 +3,7 @@ package scanner
 import "time"
 
 // Schedule is how many times a question without an answer is sent, and how long each
-// attempt waits. It is the only place that knows:
+// attempt waits. It is the only place that defines:
 //
 //	attempt        1     2     3 and later   second pass
 //	wait           1     1.5   2             2            timeouts
@@ -68,7 +68,7 @@ func (s Schedule) Silence() (d time.Duration) {
 	return d
 }
 
-// lastAttempt is the least time from the first attempt to the last one in a scan
+// lastAttempt is the minimum time from the first attempt to the last one in a scan
 // that learns its timeouts.
 const lastAttempt = 1200 * time.Millisecond
 
@@ -81,8 +81,8 @@ func (s Schedule) sum(n int) (d time.Duration) {
 }
 
 // learnt returns how long attempt n waits in a scan that learns its timeouts. attempts
-// is the number of all attempts, base is how long the first one waited, and after is
-// the time from the first one to this one.
+// is the number of all attempts, base is how long the first attempt waited, and after
+// is the time from the first attempt to attempt n.
 func (s Schedule) learnt(base, after time.Duration, n, attempts int) time.Duration {
 	switch d := (Schedule{Timeout: base}).Wait(n); {
 	case n >= attempts:

@@ -7,11 +7,10 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// secondPass keeps the targets that stayed silent, 8 bytes each, until all
-// others are finished; then each gets one more attempt. This tells servers that
-// do not exist from servers whose datagrams were lost together: whatever made
-// the scan lose datagrams is mostly over by then. It has begun once plan.once is
-// set.
+// secondPass keeps the targets that stayed silent, 8 bytes each, until all others are
+// finished; then each gets one more attempt. This tells servers that do not exist from
+// servers whose datagrams were lost together: whatever made the scan lose datagrams is
+// mostly over by then. The second pass has begun once plan.once is set.
 type secondPass struct {
 	wanted bool
 	silent []uint64      // packed; elements never change, so that snapshots share them
@@ -26,8 +25,8 @@ type SilentLabel struct {
 	Tag, Master string // as in Target
 }
 
-// SilentTargets returns the targets that wait for the second pass, as the list
-// gave them.
+// SilentTargets returns the targets that wait for the second pass, with Tag and Master
+// as in the list. Their Place is not set.
 func (s *Snapshot) SilentTargets() iter.Seq[Target] {
 	return func(yield func(Target) bool) {
 		l := secondPass{silent: s.Silent, labels: s.SilentLabels, next: s.SecondPassed}
@@ -67,7 +66,7 @@ func (l *secondPass) pop() (entry, bool) {
 // waiting returns how many targets still wait.
 func (l *secondPass) waiting() int { return len(l.silent) - l.next }
 
-// remember takes over the silent targets of an earlier part of the scan.
+// remember adds the silent targets of an earlier part of the scan.
 func (l *secondPass) remember(silent iter.Seq[Target]) {
 	if silent == nil {
 		return

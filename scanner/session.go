@@ -8,9 +8,10 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// A session is the conversation with one server as a pure step: an event in, what
-// to send and when to wake up out. It has no socket, no clock and no memory of its
-// own, so text files in testdata/session can test conversations. The parts:
+// A session is the conversation with one server as a pure step: it takes an event,
+// and returns what to send and when to wake up. It has no socket, no clock and no
+// memory of its own, so text files in testdata/session can test conversations. The
+// parts:
 //
 //	session.go     its state, and the events that change it
 //	agenda.go      where each question stands
@@ -18,8 +19,8 @@ import (
 //	suspicion.go   signs of forged replies
 //	plan.go        what is sent next, and when to give up
 //
-// State that is needed only once a datagram came is in the answer. A silent
-// server, as most of a network is, takes little memory.
+// State that is needed only after a datagram came is in the answer. A silent server,
+// as most of a network is, takes little memory.
 //
 //	            start                      A (challenge)
 //	  (new) ───────────▶ first question ──────────────────▶ all open questions, together
@@ -41,8 +42,8 @@ import (
 const (
 	maxRounds   = 4                       // challenges per question, then challenge_loop (EC-2)
 	serialGap   = 1200 * time.Millisecond // servers that allow one query per second are common (FORMATS 4.4)
-	minGold     = 50 * time.Millisecond   // how long an 'I' may come after its 'm' (EC-63)
-	extraAsks   = 2                       // more attempts at a question, if something came in reply to it
+	minGold     = 50 * time.Millisecond   // minimum time to wait for an 'I' after an 'm' (EC-63)
+	extraAsks   = 2                       // additional attempts at a question, if something came in reply to it
 	slowAsks    = 2                       // after this many slow questions in a row without an answer, there is no limit
 	csgoAsks    = 2                       // RULES of app 730 hardly ever come (EC-99)
 	csgoAppID   = 730
@@ -51,7 +52,7 @@ const (
 	muchEarlier = 5 * time.Millisecond
 	packedWait  = 50 * time.Millisecond
 	maxPacked   = 2  // a server's replies in the decompressor: players and rules
-	maxUnpacked = 16 // a server's replies that are ever unpacked: both lists in every default attempt, and a few more
+	maxUnpacked = 16 // replies of one server that are unpacked in all: both lists in every default attempt, and a few more
 )
 
 // sessionFlags are the yes-or-no facts about a conversation.
@@ -76,7 +77,8 @@ const (
 	flagGSO                               // players and rules were asked for in one piece, and the wait for them goes on
 )
 
-// besides are the yes-or-no facts about what is asked besides the three questions.
+// besides are the yes-or-no facts about a session that do not concern the three
+// questions.
 type besides uint8
 
 const (
@@ -114,7 +116,8 @@ func (c *clock) wake() time.Duration {
 	return c.firstAt + time.Duration(c.wakeMS)*time.Millisecond
 }
 
-// wakeAt sets when tick is called: at the time at, or less than a millisecond later.
+// wakeAt sets the wake-up time to at, rounded up to a whole number of milliseconds
+// after firstAt.
 func (c *clock) wakeAt(at time.Duration) {
 	ms := (at - c.firstAt + time.Millisecond - 1) / time.Millisecond
 	c.wakeMS = uint32(min(max(ms, 0), math.MaxUint32))
@@ -141,7 +144,7 @@ func (c *clock) sent(now time.Duration) {
 // trips are the round trips of a server that answers.
 type trips struct {
 	first  time.Duration                    // of the first question asked once and answered
-	each   [wire.NumQuestions]time.Duration // of each
+	each   [wire.NumQuestions]time.Duration // of each question asked once and answered
 	sentUS [wire.NumRequests]uint32         // µs after firstAt of the session: when each was sent last
 
 	asked   [wire.NumQuestions]uint32 // µs after firstAt of the session: when each was sent first, with this challenge
@@ -152,7 +155,7 @@ type trips struct {
 }
 
 // again records that a copy of a reply came. A copy brings nothing new, but shows
-// which request the first one answered.
+// which request the reply answered.
 func (t *trips) again() { t.doubled = t.unsure }
 
 // sent records the time at which qs were last sent.
@@ -162,7 +165,7 @@ func (t *trips) sent(qs Questions, us uint32) {
 	}
 }
 
-// begin records the time at which qs were first sent.
+// begin records the time at which qs were first sent with the current challenge.
 func (t *trips) begin(qs Questions, us uint32) {
 	for q := range each(qs) {
 		t.asked[q] = us
@@ -208,11 +211,11 @@ func (s *session) serial() bool {
 // unpacking reports whether a reply of the server is in the decompressor.
 func (s *session) unpacking() bool { return s.got != nil && s.got.unpacking.packed > 0 }
 
-// verdict says whether an event brought anything.
+// verdict says whether an event brought anything new.
 type verdict bool
 
 const (
-	used    verdict = true  // it brought something new
+	used    verdict = true
 	useless verdict = false // a duplicate, or too late
 )
 
@@ -262,7 +265,8 @@ func (s *session) measure(now time.Duration, q wire.Question) {
 	a.suspicion.trip(trip)
 }
 
-// onAppID takes the application ID. Servers of some games are asked differently.
+// onAppID notes what the application ID reveals: servers of some games have to be
+// asked differently.
 func (s *session) onAppID(id uint32) {
 	if id == csgoAppID {
 		s.flags |= flagCSGO
@@ -283,7 +287,8 @@ func (s *session) wants(q wire.Question, code wire.Error) bool {
 	return s.agenda.err[q] != 0 && (code == 0 || s.agenda.err[q] != code)
 }
 
-// onGold takes an 'm': INFO is answered, but an 'I' may still replace it.
+// onGold takes an 'm' that was decoded with the error code. A usable 'm' answers INFO,
+// but an 'I' may still replace it.
 func (s *session) onGold(now time.Duration, code wire.Error) verdict {
 	s.came()
 	if code != 0 && code != wire.ErrTruncated {
@@ -393,7 +398,8 @@ func (s *session) onSendFailed(q wire.Question) {
 	}
 }
 
-// onExcluded is called when nothing more may be sent to the server.
+// onExcluded gives up all open questions, because nothing more may be sent to the
+// server.
 func (s *session) onExcluded() {
 	s.agenda.due = 0
 	s.agenda.giveUpAll(wire.ErrExcluded)

@@ -21,7 +21,7 @@ type sessions struct {
 	listening listening
 
 	cooldown time.Duration
-	closed   recent        // sources that closed within the cooldown
+	closed   recent        // sources of targets that were closed within the cooldown
 	turnedAt time.Duration // when closed last began a new turn
 }
 

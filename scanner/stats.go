@@ -41,8 +41,8 @@ const (
 	WaitBudget               // the byte budget is full
 	WaitOutput               // the caller takes results more slowly than servers answer
 	WaitBacklog              // received datagrams are not read yet
-	WaitReplies              // every target was started: replies and timeouts
-	WaitCooldown             // every target is finished: late replies
+	WaitReplies              // every target was started; replies or timeouts are still to come
+	WaitCooldown             // every target is finished; late replies may still come
 	WaitKernel               // the kernel takes no more datagrams for now
 	WaitSending              // in Stats.Waited only: sending itself takes all the time
 	WaitLosses               // in Stats.Waited only: a scan without a rate keeps to a rate at which nothing is lost
@@ -71,7 +71,7 @@ var limitNames = [NumWaits]string{
 // Limit names w as a reason why the scan was below its rate, for a person.
 func (w Wait) Limit() string { return limitNames[w] }
 
-// Word returns the summary's word for w as such a reason.
+// Word returns the summary's word for w as a reason why the scan was below its rate.
 func (w Wait) Word() string { return limitWords[w] }
 
 // String names what the scan waits for, for a person.
@@ -95,7 +95,7 @@ type Stats struct {
 	OverLimit   uint64              // beyond MaxPerAddress
 	Finished    [NumStatuses]uint64 // by Status
 	Stopped     uint64              // of Finished: excluded after their first datagram
-	Unfinished  uint64              // open, held back or read but not started
+	Unfinished  uint64              // open, held back, waiting for the second pass, or read but not started
 	Open        int                 // started and not finished, Timeouts.Listening included
 	Held        int                 // read and held back by the limit of their address
 	HeldAddrs   int                 // addresses of the targets in Held
@@ -111,10 +111,10 @@ type Stats struct {
 	Foreign    [NumForeignCauses]uint64 // Received[ClassForeign] by probable cause
 	RecvBytes  uint64                   // UDP payload
 	Kinds      [NumKinds]uint64         // matched datagrams by kind
-	Errors     [wire.NumErrors]uint64   // faults of replies and questions
+	Errors     [wire.NumErrors]uint64   // questions of finished targets without a complete answer, by error
 	SendErrors uint64                   // datagrams that could not be sent
 	SendFaults [NumSendFaults]uint64    // SendErrors by reason
-	SendAgain  uint64                   // sends put off by the kernel (ENOBUFS, pending ICMP)
+	SendAgain  uint64                   // sends that the kernel refused with ErrAgain
 	GSOStopped uint64                   // 1 if the scan stopped using GSO, since requests sent with it got no answers
 	Conflicts  uint64                   // fragments that contradict their group
 

@@ -102,8 +102,9 @@ func (a *answer) suspicious() bool {
 	return x.stranger || soon && x.unchallenged != 0 || a.doubted() != 0
 }
 
-// countChallenge counts an 'A' as one of the server's replies, and reports whether
-// its value came before.
+// countChallenge counts an 'A' as one of the server's replies, and reports whether its
+// value came before. It records a contradiction if the 'A' contradicts an earlier
+// answer.
 func (s *session) countChallenge(now time.Duration, c wire.Challenge) (known bool) {
 	a, qs := s.got, s.agenda.silent()
 	first := a.challenges.seen == 0

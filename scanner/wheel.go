@@ -89,7 +89,8 @@ func (w *wheel) advance(s *slots, now time.Duration, fire func(i int32)) {
 	}
 }
 
-// serve empties the bucket of the current tick.
+// serve empties the bucket of the current tick: it calls fire for the slots whose
+// wake-up time has passed, and files the others again.
 func (w *wheel) serve(s *slots, now time.Duration, fire func(i int32)) {
 	head := &w.heads[w.done%wheelBuckets]
 	var later int32 = -1

@@ -34,8 +34,9 @@ type batcher interface {
 	WriteBatch(ms []ipv4.Message, flags int) (int, error)
 }
 
-// Listen opens a socket. Its errors say what the system refused. It is not an error
-// if the kernel's buffers are smaller than requested; Stats has the sizes.
+// Listen opens a socket. Its errors say which option is invalid, or what the system
+// refused. It is not an error if the kernel's buffers are smaller than requested;
+// Stats has the sizes.
 func Listen(cfg Config) (*Conn, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -140,7 +141,7 @@ func (c *Conn) read(ms []ipv4.Message) (int, error) {
 	return 0, nil
 }
 
-// take puts the received messages into ps and counts them.
+// take fills ps with the received messages, and counts them.
 func (c *Conn) take(ps []Packet, ms []ipv4.Message) {
 	if len(ms) == 0 {
 		return

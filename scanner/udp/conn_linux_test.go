@@ -77,7 +77,7 @@ func TestWhole(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !bytes.HasSuffix(payload, []byte(mark)) {
-			continue // of another test
+			continue // a datagram of another test
 		}
 		if h.Flags != ipv4.DontFragment || h.ID != 0 {
 			t.Errorf("flags %v, identification %d", h.Flags, h.ID)

@@ -40,8 +40,9 @@ type arrival struct {
 	n    int
 }
 
-// Listen opens a socket. Its errors say what the system refused. It is not an error
-// if the kernel's buffers are smaller than requested; Stats has the sizes.
+// Listen opens a socket. Its errors say which option is invalid, or what the system
+// refused. It is not an error if the kernel's buffers are smaller than requested;
+// Stats has the sizes.
 func Listen(cfg Config) (*Conn, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {

@@ -23,9 +23,9 @@
 // # Sending
 //
 // Send stops at the first datagram that can't be sent and returns the reason. A
-// pending error never costs a datagram: if one interrupts a datagram, Send puts the
-// error aside and sends that datagram again at once. Unreachable returns the
-// addresses of the pending errors.
+// pending error never costs a datagram: if one interrupts the sending of a
+// datagram, Send puts the error aside and sends that datagram again at once.
+// Unreachable returns the addresses of the pending errors.
 //
 // # Concurrency
 //

@@ -25,7 +25,8 @@ type outBatch struct {
 // segmentSpace is the size in bytes of the control message with a segment size.
 var segmentSpace = unix.CmsgSpace(2)
 
-// newOutBatch returns n messages, whose addresses fill rewrites in place.
+// newOutBatch returns an outBatch with n messages. fill rewrites their addresses in
+// place.
 func newOutBatch(n int, gso bool) *outBatch {
 	b := &outBatch{room: make([]ipv4.Message, n), oob: make([]byte, n*segmentSpace), gso: gso}
 	addrs := make([]net.UDPAddr, n)
@@ -54,8 +55,9 @@ func canSegment(sock syscall.Conn) (can bool) {
 	return can
 }
 
-// fill makes messages of ps, which is at most a batch, and clears GSO in those that
-// it can't combine. The messages are valid until the next fill.
+// fill fills messages with ps, which must not exceed a batch. It clears the GSO field
+// of a packet that it can't combine with the next one. The messages are valid until
+// the next fill.
 func (b *outBatch) fill(ps []Packet) []ipv4.Message {
 	n := 0
 	for i := 0; i < len(ps); i++ {

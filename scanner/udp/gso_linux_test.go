@@ -80,7 +80,7 @@ func TestGSO(t *testing.T) {
 }
 
 // TestGSORefused makes the kernel refuse GSO, as it does for a device that can't
-// compute checksums.
+// compute checksums. All datagrams must still be sent, and GSO must be off afterwards.
 func TestGSORefused(t *testing.T) {
 	for _, refusal := range []error{unix.EIO, unix.EINVAL} {
 		for before := range 3 {

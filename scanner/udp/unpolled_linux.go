@@ -134,10 +134,12 @@ func (r *rawConn) Control(f func(fd uintptr)) error {
 	return r.Read(func(fd uintptr) bool { f(fd); return true })
 }
 
-// Read calls f until it is done reading.
+// Read calls f until f returns true. Between the calls it waits until there is
+// something to read.
 func (r *rawConn) Read(f func(fd uintptr) bool) error { return r.try(f, unix.POLLIN) }
 
-// Write calls f until it is done writing.
+// Write calls f until f returns true. Between the calls it waits until there is room
+// to send.
 func (r *rawConn) Write(f func(fd uintptr) bool) error { return r.try(f, unix.POLLOUT) }
 
 // yieldEvery is the number of calls after which a goroutine lets others run. 16
