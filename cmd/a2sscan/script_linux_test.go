@@ -160,7 +160,7 @@ func TestScriptPorts(t *testing.T) {
 }
 
 // listens match the commands of scripts that open sockets, and capture the port. A
-// fleet that only prints opens none.
+// fleet command that only prints opens no socket.
 var listens = []*regexp.Regexp{
 	regexp.MustCompile(`^answers [0-9.]+:(\S+) `),
 	regexp.MustCompile(`^(?:fleet|replay) .*?(?:-p|--port) (\S+)`),

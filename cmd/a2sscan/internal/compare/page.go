@@ -79,7 +79,8 @@ func nightLine(n *whole.Night) string {
 func kindText(k whole.Kind) string { return strings.ReplaceAll(string(k), "_", " ") }
 
 // number returns how many changes of a kind the page counts, and a remark or "".
-// Volatile changes are counted apart, unless they are listed or there are no others.
+// Volatile changes are counted separately, unless they are listed or there are no
+// others.
 func number(k whole.Kind, c *whole.Comparison, o *Options) (n uint64, remark string) {
 	n, volatile := c.Stable(k), c.Volatile[k]
 	switch {
