@@ -79,7 +79,8 @@ var newKeys = []struct {
 	{"flags", func(r *scanner.Result) { r.Flags = 0 }},
 }
 
-// inGame returns a function that changes the game of a result, if it has one.
+// inGame returns a function that changes a copy of the game of a result, and gives
+// the copy to the result. Without a game it does nothing.
 func inGame(change func(*game.Game)) func(*scanner.Result) {
 	return func(r *scanner.Result) {
 		if r.Game == nil {

@@ -141,7 +141,8 @@ func (ps *Players) AppendAll(dst []Player) []Player {
 	}
 }
 
-// read reads the next player into p. At the end of the list it returns false.
+// read reads the next player into p. If there is no complete player, it calls
+// finish and returns false.
 func (ps *Players) read(p *Player) bool {
 	n := playerLen(ps.rest)
 	if n == 0 {

@@ -8,7 +8,7 @@ import (
 )
 
 // AddGame appends the record in line to dst. If the record has neither game nor
-// flags, AddGame inserts what i finds in the answers; all other bytes stay the
+// flags, AddGame inserts what i derives from the answers; all other bytes stay the
 // same. A record without info, players and message, or one that would become longer
 // than MaxSize, is appended unchanged. If line is not a record, AddGame returns dst
 // and an error.

@@ -37,7 +37,7 @@ type Column struct {
 	Lists  int // nesting of lists: 1 is a list of values, 2 a list of lists
 	Always bool
 	About  string
-	Ours   bool // a text is a word of ours, not text from strangers
+	Ours   bool // a string is a word of the schema, hex or base64, not text from strangers
 	Fields []Column
 }
 
