@@ -61,7 +61,7 @@ func (m tests) Run() int {
 	return m.M.Run()
 }
 
-// panics is a program that prepares as a2sscan does, and then panics.
+// panics is a program that calls prepare, as a2sscan does, and then panics.
 func panics() {
 	prepare()
 	done := make(chan struct{})

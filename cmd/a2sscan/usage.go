@@ -19,7 +19,8 @@ func init() {
 	cobra.AddTemplateFunc("exitCodes", console.ExitHelp)
 }
 
-// usageTemplate is cobra's template, but with the examples before the flags.
+// usageTemplate is like cobra's template, but has the examples before the flags, the
+// flags in groups, and the exit codes.
 const usageTemplate = `Usage:{{if .Runnable}}{{if not .HasAvailableSubCommands}}
   {{.UseLine}}{{end}}{{end}}{{if .HasAvailableSubCommands}}
   {{.CommandPath}} COMMAND{{end}}{{if .HasExample}}

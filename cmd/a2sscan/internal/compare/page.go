@@ -170,7 +170,8 @@ func Detail(c *whole.Change) string {
 	return before + " → " + after
 }
 
-// WholeServer reports whether a kind is about a server that came or went.
+// WholeServer reports whether a kind of change is about a server as a whole: whether it
+// is new, gone, not asked again or back.
 func WholeServer(k whole.Kind) bool {
 	return k == whole.KindNew || k == whole.KindGone || k == whole.KindNotAsked || k == whole.KindBack
 }
