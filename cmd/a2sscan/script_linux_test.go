@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 			panic(err)
 		}
 	}
-	if err := flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0))); err != nil {
+	if err := flag.Set("test.parallel", strconv.Itoa(4*runtime.GOMAXPROCS(0))); err != nil {
 		panic(err)
 	}
 	testscript.Main(tests{m}, map[string]func(){
