@@ -5,10 +5,10 @@ import (
 	"math/bits"
 )
 
-// The strings of these messages are short: most rules are eight to twenty bytes of
-// name and one to five of value. For strings that short, the overhead of calling
-// bytes.IndexByte dominates. Reading eight bytes at a time and finding both ends of
-// a rule in one call takes two thirds of the time that IndexByte takes.
+// The strings of these messages are short: most rules have a name of eight to
+// twenty bytes and a value of one to five. For strings that short, the overhead of
+// calling bytes.IndexByte dominates. Reading eight bytes at a time and finding both
+// ends of a rule in one call takes two thirds of the time that IndexByte takes.
 
 const wordLen = 8
 

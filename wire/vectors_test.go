@@ -122,7 +122,8 @@ func join(tb testing.TB, datagrams [][]byte) []byte {
 	return msg
 }
 
-// showGroup returns the layout that one of the datagrams shows.
+// showGroup returns the result of ShowLayout for the first datagram that shows a
+// layout.
 func showGroup(datagrams [][]byte) (l wire.Layout, packed bool) {
 	for _, d := range datagrams {
 		if l, packed := wire.ShowLayout(d); l != wire.LayoutUnknown {
@@ -277,7 +278,8 @@ func diffInfo(t *testing.T, got, want *wire.Info) {
 	}
 }
 
-// show formats bytes as text and everything else with its default format.
+// show formats bytes as a quoted string and everything else with its default
+// format.
 func show(v any) string {
 	if b, ok := v.([]byte); ok && b != nil {
 		return strconv.Quote(string(b))
@@ -358,7 +360,8 @@ func letter(v any) byte { return text(v)[0] }
 // A setter sets a field of an Info to a JSON value.
 type setter func(in *wire.Info, v any)
 
-// field returns the setter of the field that at points to.
+// field returns a setter that stores the converted value where at points, and adds
+// f to Has.
 func field[T any](f wire.Fields, convert func(any) T, at func(*wire.Info) *T) setter {
 	return func(in *wire.Info, v any) {
 		*at(in) = convert(v)
@@ -434,7 +437,7 @@ func readPlayers(msg []byte, ship wire.ShipHint) (l list[wire.Player]) {
 	}
 	l.announced, l.notes, l.err = ps.Announced(), ps.Notes(), ps.Err()
 
-	// Reading all players at once gives the same, whatever the memory held before.
+	// AppendAll reads the same players, whatever its slice held before.
 	used := slices.Repeat([]wire.Player{{Name: msg, Index: 1, Ship: true, Deaths: 2, Money: 3}}, 1+len(l.all))
 	_ = ps.Reset(msg, ship)
 	at := ps.AppendAll(used[:1])

@@ -55,7 +55,7 @@ an earlier version wrote without them.`,
 	return cmd
 }
 
-// addGeoFlag adds the flag for databases of places and networks.
+// addGeoFlag adds the flag for databases of locations and networks.
 func addGeoFlag(fs *pflag.FlagSet, files *[]string) {
 	fs.StringArrayVar(files, "mmdb", nil, "add the location or network of each address from the database in `FILE`, in MaxMind's format (GeoLite2, DB-IP, IPinfo); may be repeated")
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
@@ -39,6 +41,8 @@ Memory use does not grow with the census. Sorting needs disk space in TMPDIR.`,
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			o.Files = args
+			version, commit := buildVersion()
+			o.Creator = fmt.Sprintf("a2sscan version %s (build %s)", version, commit)
 			return export.Export(a.term, o)
 		},
 	}

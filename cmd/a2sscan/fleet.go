@@ -81,7 +81,7 @@ func (f *fleetFlags) add(cmd *cobra.Command) {
 	f.addMaster(fs)
 }
 
-// check refuses flags that contradict each other.
+// check returns an error if a flag is invalid or flags contradict each other.
 func (f *fleetFlags) check(cmd *cobra.Command) error {
 	if err := f.checkReplay(cmd); err != nil {
 		return err
@@ -111,7 +111,8 @@ func (f *fleetFlags) check(cmd *cobra.Command) error {
 	return f.checkWritten()
 }
 
-// checkWritten refuses to overwrite the census that is replayed.
+// checkWritten returns an error if an output would overwrite the census that is
+// replayed.
 func (f *fleetFlags) checkWritten() error {
 	err := inputs.Overwritten("--list", f.List, []string{f.Replay})
 	if err == nil && (f.force || f.append) {
@@ -148,7 +149,7 @@ func (d *delay) Set(s string) error {
 
 func (d *delay) String() string { return fmt.Sprintf("%v-%v", *d.min, *d.max) }
 
-// Type is the word that stands for the value in the help.
+// Type returns the word that stands for the value in the help.
 func (d *delay) Type() string { return "MIN-MAX" }
 
 // addMaster adds the flags of the simulated master.
@@ -176,8 +177,8 @@ func (f *fleetFlags) addReplay(fs *pflag.FlagSet) {
 // noReplay are the flags that choose simulated servers, so they exclude --replay.
 var noReplay = []string{"alive", "hostile", "kinds", "hostile-kinds", "games", "fakes", "fake-kinds", "night", "master", "web"}
 
-// checkReplay refuses flags that contradict each other. For a replay it also sets
-// other defaults for --network and --port.
+// checkReplay returns an error if flags contradict each other. For a replay it also
+// sets other defaults for --network and --port.
 func (f *fleetFlags) checkReplay(cmd *cobra.Command) error {
 	given := func(name string) bool { return cmd.Flags().Changed(name) }
 	if f.Replay == "" {

@@ -94,7 +94,7 @@ func (f *masterCommandFlags) add(cmd *cobra.Command) {
 	addMasterFlags(fs, &f.Options)
 }
 
-// check refuses flags that contradict each other.
+// check returns an error if a flag is invalid or flags contradict each other.
 func (f *masterCommandFlags) check() error {
 	rules := []struct {
 		bad       bool

@@ -152,7 +152,7 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	fs.BoolVarP(&f.opts.Quiet, "quiet", "q", false, "print no progress (unless --status asks for it) and no closing summary; errors and bad lines are still reported")
 }
 
-// addUpload names the flags of an output in an object store.
+// addUpload adds the flags for an output in an object store.
 func (f *scanFlags) addUpload(fs *pflag.FlagSet) {
 	u := &f.opts.Upload
 	fs.StringVar(&u.Spool, "spool", "", "with -o s3://…: `DIR` for parts that are not uploaded yet (default: NAME.spool in the working directory)")
@@ -160,8 +160,8 @@ func (f *scanFlags) addUpload(fs *pflag.FlagSet) {
 	fs.DurationVar(&u.Wait, "store-wait", scanrun.DefaultStoreWait, "with -o s3://…: at the end, wait at most `D` for uploads, such as 10m")
 }
 
-// chooseRate sets the rate from --rate or --bandwidth, and refuses more than one of
-// the flags that set it.
+// chooseRate sets the rate from --rate or --bandwidth. It returns an error if the flags
+// for the rate contradict each other.
 func (f *scanFlags) chooseRate(fs *pflag.FlagSet) error {
 	rateGiven, bandwidth, total := fs.Changed("rate"), f.bandwidth > 0, f.opts.Pace.Total > 0
 	f.opts.Pace.Find = f.rate.On
@@ -183,8 +183,8 @@ func (f *scanFlags) chooseRate(fs *pflag.FlagSet) error {
 	)
 }
 
-// check completes the options from the flags and refuses flags that contradict each
-// other.
+// check completes the options from the flags. It returns an error if a flag is invalid
+// or flags contradict each other.
 func (f *scanFlags) check(a *app, args []string) error {
 	f.opts.Out = f.out.choice()
 	f.opts.Out.Format, f.opts.Out.Fields = f.how.chosen(), f.how.fields
@@ -204,7 +204,7 @@ func (f *scanFlags) check(a *app, args []string) error {
 	return f.opts.Check(args)
 }
 
-// scan asks the targets and writes their answers as records.
+// scan queries the targets and writes their answers as records.
 func (a *app) scan(f *scanFlags, args []string) error {
 	p := a.program()
 	if !f.opts.DryRun {
@@ -251,7 +251,7 @@ func (f *scanFlags) addExclusions(fs *pflag.FlagSet) {
 		"also query addresses in special-purpose networks (private, loopback, documentation …)")
 }
 
-// addGuard adds the flags for when a guard ends the scan.
+// addGuard adds the flags for the limits at which the guard stops the scan.
 func (f *scanFlags) addGuard(fs *pflag.FlagSet) {
 	g := &f.opts.Guard
 	fs.Var((*flagvalue.Share)(&g.MinHitrate), "min-hitrate", "stop if less than this share of the targets answers, such as 2% or 0.02; checked from 1,000 targets on, and at the end (default off)")
@@ -273,7 +273,7 @@ func (f *scanFlags) addMaster(fs *pflag.FlagSet) {
 	fs.AddFlagSet(f.ofMasters)
 }
 
-// checkMaster refuses flags about masters if the scan has none.
+// checkMaster returns an error for flags about masters if the scan has no master.
 func (f *scanFlags) checkMaster() (err error) {
 	f.ofMasters.VisitAll(func(flag *pflag.Flag) {
 		if flag.Changed && f.opts.From.Where == "" && err == nil {

@@ -29,7 +29,8 @@ func addTimeouts(fs *pflag.FlagSet, timeout *flagvalue.Auto, retries *int) {
 	fs.IntVar(retries, "retries", scanner.DefaultRetries, "repeat an unanswered request `N` times, and twice more if part of an answer or a challenge arrived")
 }
 
-// timeout is the timeout of a command that queries too few servers to learn from.
+// timeout returns the timeout of a command that queries too few servers to learn it
+// from their round trips.
 func (f *timeoutFlags) timeout() time.Duration { return f.auto.Or(scanner.DefaultTimeout) }
 
 func (f *timeoutFlags) check() error { return checkTimeouts(f.auto, f.retries) }

@@ -121,7 +121,7 @@ func (w word) String() string   { return string(w) }
 func (w word) Set(string) error { return nil }
 func (w word) Type() string     { return "string" }
 
-// briefHelp returns the help of scan that fits on one screen.
+// briefHelp returns the short help of scan, which fits on one screen.
 func briefHelp(cmd *cobra.Command) string {
 	g := flagGroup{width: helpWidth(cmd.Root().OutOrStdout())}
 	for _, usual := range usualFlags {
@@ -163,7 +163,8 @@ func helpOf(cmd *cobra.Command, _ []string) {
 // helpAllFlag is the flag that shows all flags of scan.
 const helpAllFlag = "help-all"
 
-// helpCommand is cobra's help command, but it refuses a word that is not a command.
+// helpCommand returns a command like cobra's help command, but with an error for a word
+// that is not a command.
 func (a *app) helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "help [COMMAND]", Short: "Help about any command", Long: "Shows the help of a command.", Hidden: true,

@@ -70,7 +70,7 @@ func thisBuild() ledger.Build {
 	return ledger.Build{Version: version, Commit: commit}
 }
 
-// noArgs refuses arguments.
+// noArgs returns an error if there are arguments.
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

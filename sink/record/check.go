@@ -67,10 +67,10 @@ func placeOf(fields []field, name []byte, next int) int {
 	return -1
 }
 
-// name returns the key as text.
+// name returns the key without quotes and escapes.
 func (m *member) name() []byte { return unquote(m.key) }
 
-// unquote returns the text of a JSON string.
+// unquote returns the text of a valid JSON string.
 func unquote(s []byte) []byte {
 	if bytes.IndexByte(s, '\\') < 0 {
 		return s[1 : len(s)-1]
@@ -102,8 +102,8 @@ func wrongType(value []byte, want string) error {
 	return fmt.Errorf("%.60s is not of type %s", value, want)
 }
 
-// check compares a value with the type of the field: with a list of that type if lists
-// is 1, with a list of such lists if it is 2.
+// check compares a value with the type of the field. If lists is 1, the value must
+// be a list of that type; if lists is 2, a list of such lists.
 func (f *field) check(value []byte, lists int) error {
 	switch {
 	case lists > 0:
@@ -191,7 +191,8 @@ var checkers = [numTypes]func([]byte) error{
 	typeJSON:    checkAnyObject,
 }
 
-// textOf returns a checker of strings.
+// textOf returns a checker of strings that good accepts. want describes them in
+// errors.
 func textOf(good func([]byte) bool, want string) func([]byte) error {
 	return func(v []byte) error {
 		if v[0] != '"' || !good(unquote(v)) {
@@ -218,7 +219,8 @@ func isBase64(s []byte) bool {
 	return err == nil
 }
 
-// numbersOf returns a checker of numbers.
+// numbersOf returns a checker of numbers that good accepts. want describes them in
+// errors.
 func numbersOf(good func(float64) bool, want string) func([]byte) error {
 	return func(v []byte) error {
 		if n, err := strconv.ParseFloat(string(v), 64); !isNumber(v) || err != nil || !good(n) {
@@ -230,7 +232,7 @@ func numbersOf(good func(float64) bool, want string) func([]byte) error {
 
 func isNumber(v []byte) bool { return v[0] == '-' || '0' <= v[0] && v[0] <= '9' }
 
-// integersOf returns a checker of whole numbers.
+// integersOf returns a checker of whole numbers from least to most.
 func integersOf(least, most float64) func([]byte) error {
 	return numbersOf(func(n float64) bool { return n == math.Trunc(n) && least <= n && n <= most },
 		fmt.Sprintf("integer from %.0f to %.0f", least, most))
@@ -274,7 +276,7 @@ func checkMap(v []byte) (err error) {
 // Key identifies a record.
 type Key struct {
 	Scan   string
-	Addr   netip.AddrPort // invalid if the record has none
+	Addr   netip.AddrPort // invalid if the record has no address
 	Status string
 }
 

@@ -25,7 +25,7 @@ func ExampleAppend() {
 	// {"schema":1,"ip":"203.0.113.7","port":27015,"addr":"203.0.113.7:27015","status":"ok","players":[{"index":0,"name":"caf�","name_hex":"636166e9","score":3,"duration":12.5}]}
 }
 
-// A record becomes a Result again. The flags of Info.Has show which fields the
+// A record becomes a Result again. The bits of Info.Has show which fields the
 // record had.
 func ExampleRead() {
 	line := []byte(`{"schema":1,"scan":"nightly","ip":"203.0.113.7","port":27015,"addr":"203.0.113.7:27015","status":"partial",` +

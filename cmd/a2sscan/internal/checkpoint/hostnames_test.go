@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestNames: after a checkpoint, names already looked up, found or not, are not
-// looked up again; other names are.
+// TestNames: after a checkpoint, names that were looked up, found or not, are not
+// looked up again. Other names are, and so are names whose look-up was interrupted.
 func TestNames(t *testing.T) {
 	asked := 0
 	lookup := func(_ context.Context, host string) ([]netip.Addr, error) {

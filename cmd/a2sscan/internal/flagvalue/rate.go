@@ -134,14 +134,6 @@ func (r Rate) Limit() float64 {
 	return float64(r)
 }
 
-// PerSecond describes a rate.
-func PerSecond(r Rate) string {
-	if r == 0 {
-		return "as fast as possible"
-	}
-	return console.Short(float64(r)) + " datagrams per second"
-}
-
 // OrOff converts a number for scanner.Config, where 0 would mean the default.
 func OrOff[T int | ~int64](n T) T {
 	if n == 0 {

@@ -122,16 +122,31 @@ const watchEvery = 100 * time.Millisecond
 
 // Watch judges a scan repeatedly until stop is called, and reports a trip once.
 func (g *Guard) Watch(m *scanner.Monitor, t *console.Terminal) (stop func()) {
-	reported := false
+	var w watch
 	return console.Every(watchEvery, func() {
 		s := m.Stats()
 		g.JudgeRunning(&s)
-		if why := g.Tripped(); why != nil && !reported && m.Stats().Wait != scanner.WaitCooldown {
-			t.Log.Warn("guard tripped", "flag", why.Flag, "why", why.Why)
-			t.Say("%s: no new targets, finishing what is open", why)
-			reported = true
+		if trip := g.Tripped(); w.reports(trip, s.Wait) {
+			t.Log.Warn("guard tripped", "flag", trip.Flag, "why", trip.Why)
+			t.Say("%s: no new targets, finishing what is open", trip)
 		}
 	})
+}
+
+// watch decides whether a trip is reported.
+type watch struct {
+	cooldown bool // the scan was in its cooldown when it was last looked at
+	tripped  bool // the trip was there when the scan was last looked at
+}
+
+// reports reports whether a trip, or nil, is new and stops anything. In the cooldown
+// it does not: every target is finished. The scan may have left the cooldown since
+// the trip, because the trip ends it.
+func (w *watch) reports(trip *Trip, wait scanner.Wait) bool {
+	isNew := trip != nil && !w.tripped
+	stops := !w.cooldown && wait != scanner.WaitCooldown
+	w.cooldown, w.tripped = wait == scanner.WaitCooldown, trip != nil
+	return isNew && stops
 }
 
 // Check refuses limits that make no sense.

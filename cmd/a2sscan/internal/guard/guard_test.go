@@ -55,3 +55,26 @@ func TestInterrupted(t *testing.T) {
 		t.Errorf("%v", g.Tripped())
 	}
 }
+
+// TestWatch: a trip is reported once, and not at all if the scan was in its cooldown
+// before the trip ended it.
+func TestWatch(t *testing.T) {
+	trip := &Trip{Flag: maxRuntime}
+	type look struct {
+		trip *Trip
+		wait scanner.Wait
+		want bool
+	}
+	for name, looks := range map[string][]look{
+		"asking":          {{nil, scanner.WaitNothing, false}, {trip, scanner.WaitReplies, true}, {trip, scanner.WaitReplies, false}},
+		"in the cooldown": {{nil, scanner.WaitCooldown, false}, {trip, scanner.WaitCooldown, false}, {trip, scanner.WaitNothing, false}},
+		"cooldown ended":  {{nil, scanner.WaitCooldown, false}, {trip, scanner.WaitNothing, false}, {trip, scanner.WaitNothing, false}},
+	} {
+		var w watch
+		for i, l := range looks {
+			if got := w.reports(l.trip, l.wait); got != l.want {
+				t.Errorf("%s, look %d: %v, want %v", name, i, got, l.want)
+			}
+		}
+	}
+}

@@ -125,7 +125,7 @@ func differences(parts []*part) (gaps []string) {
 	first := parts[0]
 	for _, p := range parts[1:] {
 		if d := first.sum.Plan.Differs(p.sum.Plan); d != "" {
-			gaps = append(gaps, fmt.Sprintf("%s and %s were asked differently: %s", first.name, p.name, d))
+			gaps = append(gaps, fmt.Sprintf("%s and %s are not parts of one scan: %s", first.name, p.name, d))
 		}
 	}
 	return gaps

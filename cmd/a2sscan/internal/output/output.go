@@ -77,9 +77,6 @@ func (o *Output) OnFailure(failed func()) { o.notify = failed }
 // Taken returns how many records were written. It never waits.
 func (o *Output) Taken() uint64 { return o.records.Load() }
 
-// Opened reports whether the file was created.
-func (o *Output) Opened() bool { return o.created.Load() }
-
 // Failed reports whether writing, or saving the checkpoint, failed. It never waits.
 func (o *Output) Failed() bool { return o.broken.Load() }
 

@@ -56,10 +56,10 @@ func Parse(name string) (Location, error) {
 	bucket, key, _ := strings.Cut(name[min(len(scheme), len(name)):], "/")
 	switch {
 	case !IsURL(name):
-		return Location{}, &Error{Problem: "is no name of an object", Hint: nameHint}
+		return Location{}, &Error{Problem: "does not name an object", Hint: nameHint}
 	case strings.ContainsAny(bucket, "@:"):
-		return Location{}, &Error{Problem: "a name of an object has no user, password or port",
-			Hint: "credentials stand in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, the server in AWS_ENDPOINT_URL"}
+		return Location{}, &Error{Problem: "the name of an object has no user, password or port",
+			Hint: "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY for the credentials, and AWS_ENDPOINT_URL for the server"}
 	case bucket == "" || strings.ContainsAny(bucket, "?# "):
 		return Location{}, &Error{Problem: "has no bucket", Hint: nameHint}
 	case key != "" && path.Clean("/"+key) != "/"+strings.TrimSuffix(key, "/"):

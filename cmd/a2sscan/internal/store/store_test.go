@@ -66,7 +66,7 @@ func TestParse(t *testing.T) {
 		{"s3://b/../k", "", "dots between"},
 		{"s3://user:pass@b/k", "", "no user, password or port"},
 		{"s3://b:9000/k", "", "no user, password or port"},
-		{"file", "", "no name of an object"},
+		{"file", "", "does not name an object"},
 	}
 	for _, test := range tests {
 		l, err := store.Parse(test.name)
