@@ -30,6 +30,7 @@ func targets(port string, ips ...string) string {
 // TestHangup changes the exclusions of a running scan. If a file is bad, the old
 // exclusions stay in force. A good file applies to the targets that follow.
 func TestHangup(t *testing.T) {
+	t.Parallel()
 	_, port := serve(t, fleet.Config{Network: netip.MustParsePrefix("127.68.0.0/29"),
 		Kinds: []fleet.Kind{fleet.Source}})
 	path := filepath.Join(t.TempDir(), "exclude.txt")
@@ -77,6 +78,7 @@ func catchHangup(t *testing.T) {
 // targets and finishes those in progress. A terminal session that closes may send the
 // signal twice. Under nohup the scan ignores it.
 func TestHangupEnds(t *testing.T) {
+	t.Parallel()
 	catchHangup(t)
 	_, port := serve(t, fleet.Config{Network: netip.MustParsePrefix("127.68.1.0/29"),
 		Kinds: []fleet.Kind{fleet.Source}})
@@ -108,6 +110,7 @@ func TestHangupEnds(t *testing.T) {
 
 // TestHangupElsewhere: SIGHUP also ends the commands fleet and ask properly.
 func TestHangupElsewhere(t *testing.T) {
+	t.Parallel()
 	catchHangup(t)
 	p := startCommand(t, "a2sscan", "fleet", "--network", "127.68.2.0/30", "-p", "0", "--for", "50s")
 	p.wait(p.err, "127.68.2.0/30")

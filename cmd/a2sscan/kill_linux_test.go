@@ -195,7 +195,7 @@ func TestKill(t *testing.T) {
 		}
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
-			cfg, _ := serve(t, killFleet(i))
+			cfg, _ := serve(t, killFleet(byte(160+i), *kills))
 			left := (*kills + share - 1) / share
 			for round := seed; left > 0 && round < seed+uint64(*kills)+20; round++ {
 				t.Run(strconv.FormatUint(round, 10), func(t *testing.T) {
@@ -209,17 +209,25 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// killFleet returns the fleet of a mode. With many kills it has more servers, and
-// the scans have a higher rate, so they take equally long.
-func killFleet(mode int) fleet.Config {
-	bits := 24
-	if *kills > 100 {
-		bits = 22
+// killFleet returns a fleet for a test with this number of kills. With many kills it
+// has more servers, the scans have a higher rate, and some servers leave questions
+// without an answer.
+func killFleet(second byte, kills int) fleet.Config {
+	cfg := fleet.Config{Alive: 0.9, Seed: 3, DelayMax: 20 * time.Millisecond}
+	bits := 22
+	if kills <= 100 {
+		bits, cfg.Kinds = 25, promptKinds()
 	}
-	return fleet.Config{
-		Network: netip.PrefixFrom(netip.AddrFrom4([4]byte{127, byte(160 + mode)}), bits),
-		Alive:   0.9, Seed: 3, DelayMax: 20 * time.Millisecond,
+	cfg.Network = netip.PrefixFrom(netip.AddrFrom4([4]byte{127, second}), bits)
+	return cfg
+}
+
+// killRate returns the arguments that determine how long such a scan takes.
+func killRate(kills int) []string {
+	if kills > 100 {
+		return []string{"-r", "2k", "--timeout", "300ms", "--retries", "4", "--cooldown", "0"}
 	}
+	return []string{"-r", "300", "--timeout", "300ms", "--retries", "2", "--cooldown", "0"}
 }
 
 // newKilled prepares a round: it writes the list of targets, and chooses the form of
@@ -299,12 +307,8 @@ func (k *killed) packed(with func(io.Writer) (io.WriteCloser, error)) []byte {
 
 // args returns the arguments of the next run.
 func (k *killed) args() []string {
-	rate := "500"
-	if *kills > 100 {
-		rate = "2k"
-	}
-	args := []string{"scan", "servers.txt", "--allow-reserved", "-r", rate, "--timeout", "300ms",
-		"--retries", "4", "--cooldown", "0", "-q", "-o", k.output, "--summary", k.ofShard("summary.json")}
+	args := append([]string{"scan", "servers.txt", "--allow-reserved"}, killRate(*kills)...)
+	args = append(args, "-q", "-o", k.output, "--summary", k.ofShard("summary.json"))
 	if k.piped {
 		args[1] = "-"
 	}
@@ -401,9 +405,18 @@ func (k *killed) run() (alive bool) {
 		args := append([]string{how, times}, k.args()...)
 		return k.start(how, exec.CommandContext(k.Context(), "dies", args...), 0)
 	default:
-		after := time.Duration(1+k.rng.IntN(4000)) * time.Millisecond
+		after := time.Duration(1+k.rng.IntN(longestRun(*kills))) * time.Millisecond
 		return k.start("from outside", exec.CommandContext(k.Context(), "a2sscan", k.args()...), after)
 	}
+}
+
+// longestRun returns how many milliseconds a scan runs, at most, until it is killed from
+// outside.
+func longestRun(kills int) int {
+	if kills > 100 {
+		return 4000
+	}
+	return 2000
 }
 
 // neverDoes reports whether the scans of this mode never do a step.
@@ -462,7 +475,7 @@ func (k *killed) start(how string, cmd *exec.Cmd, after time.Duration) (alive bo
 func TestKillSteps(t *testing.T) {
 	t.Parallel()
 	cfg, _ := serve(t, fleet.Config{
-		Network: netip.MustParsePrefix("127.72.0.0/25"),
+		Network: netip.MustParsePrefix("127.72.0.0/26"),
 		Kinds:   []fleet.Kind{fleet.Source}, // they answer everything at once
 	})
 	modes := map[string][]string{} // the modes in which a scan does a step; without an entry, the default mode

@@ -25,7 +25,7 @@ import (
 )
 
 var (
-	mutations    = flag.Int("mutations", 40, "how many `N` damaged checkpoints and outputs TestMutations resumes; the long form is 500")
+	mutations    = flag.Int("mutations", 20, "how many `N` damaged checkpoints and outputs TestMutations resumes; the long form is 500")
 	mutationSeed = flag.Uint64("mutation-seed", 0, "the `seed` of the first of them; 0: another one each time")
 )
 
@@ -87,7 +87,7 @@ func leaveUnfinished(k *killed) *unfinished {
 		}
 		u.other = u.left
 		u.restore(nil)
-		args := append([]string{"checkpoint.written", "4"}, k.args()...)
+		args := append([]string{"checkpoint.written", "3"}, k.args()...)
 		k.start("checkpoint.written", exec.CommandContext(k.Context(), "dies", append(args, "-r", "150")...), 0)
 		u.left = u.now()
 		var err error

@@ -268,6 +268,14 @@ func (n *nights) scanTimeout() time.Duration {
 	return 400 * time.Millisecond
 }
 
+// partSize returns the size of the parts of a shard.
+func (n *nights) partSize() string {
+	if n.servers > 10_000 {
+		return "300k"
+	}
+	return "100k"
+}
+
 // scanRate returns a rate at which the servers can answer while other tests run.
 func (n *nights) scanRate() string {
 	if n.servers > 10_000 {

@@ -40,7 +40,11 @@ func TestMain(m *testing.M) {
 			panic(err)
 		}
 	}
-	if err := flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0))); err != nil {
+	each := 4
+	if raceEnabled {
+		each = 3
+	}
+	if err := flag.Set("test.parallel", strconv.Itoa(each*runtime.GOMAXPROCS(0))); err != nil {
 		panic(err)
 	}
 	testscript.Main(tests{m}, map[string]func(){

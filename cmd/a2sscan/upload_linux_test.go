@@ -16,7 +16,6 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
-	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -67,11 +66,11 @@ func TestUploadKills(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			s := open(t)
-			third := byte(180)
+			second := byte(180)
 			if kind == "versitygw" {
-				third++
+				second++
 			}
-			cfg, _ := serve(t, killFleetOf(third, *uploadKills))
+			cfg, _ := serve(t, killFleet(second, *uploadKills))
 			url, end, err := relay(s)
 			if err != nil {
 				t.Fatal(err)
@@ -91,18 +90,6 @@ func TestUploadKills(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// killFleetOf returns the fleet of a test with the given number of kills. third is the
-// second byte of its network.
-func killFleetOf(third byte, kills int) fleet.Config {
-	bits := 24
-	if kills > 100 {
-		bits = 22
-	}
-	return fleet.Config{
-		Network: netip.PrefixFrom(netip.AddrFrom4([4]byte{127, third}), bits), Alive: 0.9, Seed: 3, DelayMax: 20 * time.Millisecond,
 	}
 }
 
@@ -189,16 +176,12 @@ func pause(ctx context.Context, d time.Duration) {
 // run starts the command, and may kill it. It reports whether the census is complete.
 func (u *uploading) run(killed bool) (complete bool) {
 	u.runs++
-	rate := "500"
-	if *uploadKills > 100 {
-		rate = "2k"
-	}
-	args := append([]string{"scan", "servers.txt", "--allow-reserved", "-r", rate, "--timeout", "300ms", "--retries", "4",
-		"--cooldown", "0", "-q", "-o", "s3://census/" + u.prefix + "/census.ndjson.zst", "--checkpoint", "scan.checkpoint",
-		"--store-wait", "2m"}, u.flags...)
+	args := append([]string{"scan", "servers.txt", "--allow-reserved"}, killRate(*uploadKills)...)
+	args = append(args, "-q", "-o", "s3://census/"+u.prefix+"/census.ndjson.zst", "--checkpoint", "scan.checkpoint", "--store-wait", "2m")
+	args = append(args, u.flags...)
 	how, name, after := "to its end", "a2sscan", time.Duration(0)
 	if killed {
-		how, after = "from outside", time.Duration(1+u.rng.IntN(4000))*time.Millisecond
+		how, after = "from outside", time.Duration(1+u.rng.IntN(longestRun(*uploadKills)))*time.Millisecond
 		if u.rng.IntN(3) > 0 {
 			steps := slices.Sorted(maps.Keys(uploadSteps))
 			how, after, name = steps[u.rng.IntN(len(steps))], 0, "dies"
