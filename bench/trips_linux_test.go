@@ -14,21 +14,24 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Trips is how far the round trips in the records of a run are from what the fleet
-// measured: from the kernel's receive stamp of a query to the system call that sent its
-// answer. On loopback a datagram arrives during that call.
+// Trips compares the round trips in the records of a run with what the fleet
+// measured: the time from the kernel's receive timestamp of a query until the
+// system call that sent its answer. On loopback a datagram arrives during that
+// call.
 type Trips struct {
 	N      int             // round trips in the records
-	errors []time.Duration // of each, absolute, ascending
+	errors []time.Duration // absolute difference of each, ascending
 }
 
-// Within returns the share of the round trips that are at most d off.
+// Within returns the share of the round trips that differ by at most d from the
+// fleet's.
 func (x *Trips) Within(d time.Duration) float64 {
 	n, _ := slices.BinarySearch(x.errors, d+1)
 	return float64(n) / float64(max(x.N, 1))
 }
 
-// Quantile returns the error that the given share of the round trips does not exceed.
+// Quantile returns the difference that the given share of the round trips does not
+// exceed.
 func (x *Trips) Quantile(share float64) time.Duration {
 	if x.N == 0 {
 		return 0
@@ -42,7 +45,8 @@ type asked struct {
 	question wire.Question
 }
 
-// compareTrips compares the round trips of a census with what a fleet measured.
+// compareTrips compares the round trips in the file census with those that a fleet
+// wrote to the file holds.
 func compareTrips(census, holds string) (x Trips, err error) {
 	all, err := canned.ReadHolds(holds)
 	if err != nil {
@@ -73,7 +77,8 @@ func compareTrips(census, holds string) (x Trips, err error) {
 	}
 }
 
-// add compares the round trips of one record.
+// add compares the round trips of the record in line with want. It returns an error
+// if want lacks one of them.
 func (x *Trips) add(line []byte, want map[asked]time.Duration) error {
 	var got struct {
 		Addr netip.AddrPort

@@ -44,6 +44,7 @@ func doctored(t *testing.T, attr *syscall.SysProcAttr, script string) (*doctor.R
 // the machine stay as they are. The script ends at once unless it runs in a new
 // namespace.
 func TestDoctorNetwork(t *testing.T) {
+	t.Parallel()
 	here, err := os.Readlink("/proc/self/ns/net")
 	if err != nil {
 		t.Skipf("SKIPPED, REAL LIMITS WERE NOT TRIED: this kernel has no network namespaces (CONFIG_NET_NS): %v", err)
@@ -76,6 +77,7 @@ echo 7 >/proc/sys/net/ipv4/ipfrag_time && echo '41000 41999' >/proc/sys/net/ipv4
 // TestDoctorBuffers: the kernel grants a user without privileges buffers only up to
 // the system's limit, and doctor reports how to raise it.
 func TestDoctorBuffers(t *testing.T) {
+	t.Parallel()
 	if os.Getuid() != 0 {
 		t.Skip("SKIPPED, A REAL LIMIT OF BUFFERS WAS NOT TRIED: only root can become a user without privileges; " +
 			"run the tests as root")
@@ -102,7 +104,8 @@ func TestDoctorBuffers(t *testing.T) {
 	}
 }
 
-// copied copies the program to a place where every user can run it.
+// copied copies the program to a directory in which every user can run it, and returns
+// the path.
 func copied(t *testing.T) string {
 	t.Helper()
 	path, err := exec.LookPath("a2sscan")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"encoding/json"
@@ -11,7 +12,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -70,7 +70,8 @@ func (f *forger) run(ctx context.Context) {
 }
 
 // appendIPv4 appends an IPv4 packet with a UDP datagram. The kernel fills in the
-// checksum of the packet. The datagram has none.
+// checksum of the packet. The checksum of the datagram is 0, which means that it has no
+// checksum.
 func appendIPv4(b []byte, from, to netip.AddrPort, data []byte) []byte {
 	header := [28]byte{0: 0x45, 8: 64, 9: unix.IPPROTO_UDP}
 	binary.BigEndian.PutUint16(header[2:], uint16(len(header)+len(data)))
@@ -110,7 +111,7 @@ var forgeries = []struct {
 	{"one challenge", 1, 5000, func(i int, _ *rand.Rand) []byte {
 		return wire.AppendChallenge(nil, wire.Challenge(i+1))
 	}},
-	{"random challenges", 1, 50000, func(_ int, rng *rand.Rand) []byte {
+	{"random challenges", 1, 20000, func(_ int, rng *rand.Rand) []byte {
 		return wire.AppendChallenge(nil, wire.Challenge(rng.Int32()))
 	}},
 }
@@ -120,10 +121,10 @@ func forgedInfo() []byte {
 		Version: []byte("1"), Players: 255, MaxPlayers: 255, ServerType: 'd', Environment: 'l'})
 }
 
-// TestForgery checks three guarantees against somebody who knows the port of a scan and
-// forges replies. If the real server answers too, a forged record always notes the
-// conflict. A server is reported to answer without a challenge only if it does. Every
-// server has a record.
+// TestForgery checks what a scan guarantees if somebody who knows its port forges
+// replies. Every server has a record. A record with forged answers notes the conflict,
+// and only a server that answers without a challenge is recorded as unchallenged; for
+// each exception, the scan counts a late conflict.
 func TestForgery(t *testing.T) {
 	t.Parallel()
 	network := netip.PrefixFrom(netip.MustParseAddr("127.88.0.0"), 32-*forgeBits)
@@ -195,8 +196,7 @@ type deceived struct {
 	sent              int
 	ok                int
 	falseInfo         int // records whose INFO is not the server's, with or without a note
-	unmarked          int // of these, those with status ok and without a note of a conflict
-	falseLists        int // complete records without a note whose players or rules are not the server's
+	unmarked          int // records with status ok, without a note of a conflict, and with something that is not the server's
 	accused           int // records with the flag unchallenged and without a note of a conflict
 	summary           *ledger.Summary
 	code              int
@@ -215,7 +215,7 @@ func (f *forger) scan(cfg fleet.Config, more ...string) *deceived {
 	}()
 	census := filepath.Join(f.TempDir(), "census.ndjson")
 	args := []string{"scan", cfg.Network.String(), "-p", strconv.Itoa(int(cfg.Ports[0])), "--allow-reserved",
-		"--source", f.victim.String(), "-o", census, "-r", "1k"}
+		"--source", f.victim.String(), "-o", census, "-r", "1k", "--cooldown", "500ms"}
 	args = append(args, more...)
 	d := new(deceived)
 	d.code, _, d.standardErrorText = runIn(args...)
@@ -244,8 +244,6 @@ func (d *deceived) read(t *testing.T, census string) {
 			Unchallenged []string
 			Notes        []string
 			Info         *struct{ Name string }
-			Players      json.RawMessage
-			Rules        json.RawMessage
 		}
 		if err := json.Unmarshal(line, &rec); err != nil {
 			t.Fatal(err)
@@ -258,12 +256,9 @@ func (d *deceived) read(t *testing.T, census string) {
 		}
 		if rec.Info != nil && rec.Info.Name == "forged" {
 			d.falseInfo++
-			if ok && !noted {
-				d.unmarked++
-			}
 		}
-		if ok && !noted && strings.Contains(string(rec.Players)+string(rec.Rules), `"forged"`) {
-			d.falseLists++
+		if ok && !noted && bytes.Contains(line, []byte(`"forged"`)) {
+			d.unmarked++
 		}
 		if len(rec.Unchallenged) > 0 && !noted {
 			d.accused++
@@ -275,18 +270,17 @@ func (d *deceived) read(t *testing.T, census string) {
 func (d *deceived) judge(t *testing.T) {
 	t.Helper()
 	n := &d.summary.Datagrams
-	t.Logf("%d servers, %d records, %d ok; %d replies forged, %d kernel drops; INFO false %d, of these ok without a note %d; "+
-		"false lists in ok records %d; unchallenged %d; conflicts %d, late %d, early %d, foreign %d, forged %v; %.1f s",
-		d.servers, d.records, d.ok, d.sent, n.KernelDrops, d.falseInfo, d.unmarked, d.falseLists, d.accused,
+	t.Logf("%d servers, %d records, %d ok; %d replies forged, %d kernel drops; INFO false %d; "+
+		"false and ok without a note %d; unchallenged %d; conflicts %d, late %d, early %d, foreign %d, forged %v; %.1f s",
+		d.servers, d.records, d.ok, d.sent, n.KernelDrops, d.falseInfo, d.unmarked, d.accused,
 		n.Conflicts, n.LateConflicts, n.EarlyReplies, n.ForeignReplies, n.Forged, d.summary.Seconds)
 	switch late := int(n.LateConflicts); {
 	case d.code != 0:
 		t.Errorf("exit code %d: %s", d.code, d.standardErrorText)
 	case d.records != d.servers:
 		t.Errorf("%d of %d servers were found", d.records, d.servers)
-	case d.unmarked+d.falseLists > late:
-		t.Errorf("%d false INFO and %d false lists are in records that are ok without a note, and %d late conflicts were counted",
-			d.unmarked, d.falseLists, late)
+	case d.unmarked > late:
+		t.Errorf("%d records are false, and ok without a note, and %d late conflicts were counted", d.unmarked, late)
 	case d.accused > late:
 		t.Errorf("%d servers are wrongly recorded as unchallenged, and %d late conflicts were counted", d.accused, late)
 	case d.ok < d.servers-d.servers/100:

@@ -50,9 +50,10 @@ func dies() {
 	main()
 }
 
-// pauses runs the program, which runs a shell command, and waits for it, after it
-// has done STEP for the TIMES-th time. In the command, $PPID is the program:
+// pauses runs the program. When the program has done STEP for the TIMES-th time, it
+// runs a shell command and waits for its end. In the command, $PPID is the program:
 //
+//	pauses STEP TIMES COMMAND scan …
 //	pauses STEP TIMES COMMAND scan …
 func pauses() {
 	command := os.Args[3]
@@ -65,7 +66,7 @@ func pauses() {
 	main()
 }
 
-// atStep calls do once, when the process has done a step this many times.
+// atStep calls do once, when the process has done a step the given number of times.
 func atStep(name, times string, do func()) {
 	left, err := strconv.Atoi(times)
 	if err != nil {
@@ -83,8 +84,8 @@ func atStep(name, times string, do func()) {
 	}
 }
 
-// killSteps are the steps after which a scan may die. The number is how often, at
-// most, a scan of TestKill does the step.
+// killSteps are the steps after which a scan may die. The number is the maximum number
+// of times that a scan of TestKill does the step.
 var killSteps = map[string]int{
 	"checkpoint.temporary-written": 4,
 	"checkpoint.temporary-synced":  4,
@@ -174,9 +175,8 @@ func (t *killTally) add(how string) {
 }
 
 // TestKill kills scans at any moment and repeats the command until the census is
-// complete. Then the census has every server exactly once, as it is, and the sums
-// of the summary add up. Whenever a scan dies, everything written before can be
-// read.
+// complete. Then the census has one correct record of every server, and the sums of the
+// summary add up. Whenever a scan dies, everything written before can be read.
 func TestKill(t *testing.T) {
 	t.Parallel() // most of the time it waits for scans
 	seed := *killSeed
@@ -195,7 +195,7 @@ func TestKill(t *testing.T) {
 		}
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
-			cfg, _ := serve(t, killFleet(i))
+			cfg, _ := serve(t, killFleet(byte(160+i), *kills))
 			left := (*kills + share - 1) / share
 			for round := seed; left > 0 && round < seed+uint64(*kills)+20; round++ {
 				t.Run(strconv.FormatUint(round, 10), func(t *testing.T) {
@@ -209,17 +209,25 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// killFleet returns the fleet of a mode. With many kills it has more servers, and
-// the scans have a higher rate, so they take equally long.
-func killFleet(mode int) fleet.Config {
-	bits := 24
-	if *kills > 100 {
-		bits = 22
+// killFleet returns a fleet for a test with this number of kills. With many kills it
+// has more servers, the scans have a higher rate, and some servers leave questions
+// without an answer.
+func killFleet(second byte, kills int) fleet.Config {
+	cfg := fleet.Config{Alive: 0.9, Seed: 3, DelayMax: 20 * time.Millisecond}
+	bits := 22
+	if kills <= 100 {
+		bits, cfg.Kinds = 25, promptKinds()
 	}
-	return fleet.Config{
-		Network: netip.PrefixFrom(netip.AddrFrom4([4]byte{127, byte(160 + mode)}), bits),
-		Alive:   0.9, Seed: 3, DelayMax: 20 * time.Millisecond,
+	cfg.Network = netip.PrefixFrom(netip.AddrFrom4([4]byte{127, second}), bits)
+	return cfg
+}
+
+// killRate returns the arguments that determine how long such a scan takes.
+func killRate(kills int) []string {
+	if kills > 100 {
+		return []string{"-r", "2k", "--timeout", "300ms", "--retries", "4", "--cooldown", "0"}
 	}
+	return []string{"-r", "300", "--timeout", "300ms", "--retries", "2", "--cooldown", "0"}
 }
 
 // newKilled prepares a round: it writes the list of targets, and chooses the form of
@@ -299,12 +307,8 @@ func (k *killed) packed(with func(io.Writer) (io.WriteCloser, error)) []byte {
 
 // args returns the arguments of the next run.
 func (k *killed) args() []string {
-	rate := "500"
-	if *kills > 100 {
-		rate = "2k"
-	}
-	args := []string{"scan", "servers.txt", "--allow-reserved", "-r", rate, "--timeout", "300ms",
-		"--retries", "4", "--cooldown", "0", "-q", "-o", k.output, "--summary", k.ofShard("summary.json")}
+	args := append([]string{"scan", "servers.txt", "--allow-reserved"}, killRate(*kills)...)
+	args = append(args, "-q", "-o", k.output, "--summary", k.ofShard("summary.json"))
 	if k.piped {
 		args[1] = "-"
 	}
@@ -323,11 +327,10 @@ func (k *killed) args() []string {
 	return append(args, k.flags...)
 }
 
-// scanID is the name of the scan of this run, for modes in which each run is a new
-// scan.
+// scanID returns the scan ID of this run, for modes in which each run is a new scan.
 func (k *killed) scanID() string { return fmt.Sprintf("run-%d", k.runs) }
 
-// ofShard returns a file name for the present shard, if the scan is divided.
+// ofShard returns a file name for the current shard, if the scan is divided.
 func (k *killed) ofShard(name string) string {
 	if k.shards > 0 {
 		return fmt.Sprintf("%d-%s", k.shard, name)
@@ -402,9 +405,18 @@ func (k *killed) run() (alive bool) {
 		args := append([]string{how, times}, k.args()...)
 		return k.start(how, exec.CommandContext(k.Context(), "dies", args...), 0)
 	default:
-		after := time.Duration(1+k.rng.IntN(4000)) * time.Millisecond
+		after := time.Duration(1+k.rng.IntN(longestRun(*kills))) * time.Millisecond
 		return k.start("from outside", exec.CommandContext(k.Context(), "a2sscan", k.args()...), after)
 	}
+}
+
+// longestRun returns how many milliseconds a scan runs, at most, until it is killed from
+// outside.
+func longestRun(kills int) int {
+	if kills > 100 {
+		return 4000
+	}
+	return 2000
 }
 
 // neverDoes reports whether the scans of this mode never do a step.
@@ -425,8 +437,8 @@ func (k *killed) neverDoes(step string) bool {
 	return !k.saved
 }
 
-// start runs a command and kills it after this time; 0 means never. It reports
-// whether the command ended by itself.
+// start runs a command and kills it when the time after has passed; 0 means never. It
+// reports whether the command ended by itself.
 func (k *killed) start(how string, cmd *exec.Cmd, after time.Duration) (alive bool) {
 	k.Helper()
 	k.runs++
@@ -463,7 +475,7 @@ func (k *killed) start(how string, cmd *exec.Cmd, after time.Duration) (alive bo
 func TestKillSteps(t *testing.T) {
 	t.Parallel()
 	cfg, _ := serve(t, fleet.Config{
-		Network: netip.MustParsePrefix("127.72.0.0/25"),
+		Network: netip.MustParsePrefix("127.72.0.0/26"),
 		Kinds:   []fleet.Kind{fleet.Source}, // they answer everything at once
 	})
 	modes := map[string][]string{} // the modes in which a scan does a step; without an entry, the default mode

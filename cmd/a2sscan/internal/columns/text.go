@@ -19,7 +19,7 @@ const (
 	reset   = "\x1b[0m"
 )
 
-// server holds the cells of the line about one server. line has their order.
+// server holds the cells of the line about one server. The function line arranges them.
 type server struct{ addr, rtt, players, where, game, name string }
 
 // titles are the titles of the columns.
@@ -105,7 +105,8 @@ func widths(screen int) (where, game, name int) {
 	return where, game, left - where - game
 }
 
-// fieldWidths are the widths of fields that need less than the usual width, or more.
+// fieldWidths are the widths of fields for which the usual width is too large or too
+// small.
 var fieldWidths = map[string]int{
 	"addr": addrWidth, "ip": 15, "port": 5, "status": 11, "time": 24, "rtt_ms": 8,
 	People: 6, Capacity: 8, Bots: 4, "info.name": 40, "info.map": 20, "info.game": 20,
@@ -142,7 +143,7 @@ func (t *Table) colored(color, s string) string {
 	return color + s + reset
 }
 
-// fit fills s with spaces up to width. If cut is set it also shortens it to width.
+// fit pads s with spaces to width. If cut is set, it also shortens a longer s.
 func fit(s string, width int, cut bool) string {
 	if cut {
 		return console.Pad(console.Shorten(s, width), width)

@@ -39,8 +39,31 @@ type browser struct {
 	faults []string // console messages, errors, and requests for anything except the page
 }
 
-// newBrowser starts Chromium. If there is none, it skips the test.
-func newBrowser(t *testing.T) *browser {
+// TestBrowser shows pages in a browser. Each part has a tab of its own.
+func TestBrowser(t *testing.T) {
+	chromium := startChromium(t)
+	for _, part := range []struct {
+		name  string
+		check func(*testing.T, *browser)
+	}{
+		{"accessible on a phone", func(t *testing.T, b *browser) { checkAccessible(t, b, 360, "light") }},
+		{"accessible on a desktop", func(t *testing.T, b *browser) { checkAccessible(t, b, 1280, "dark") }},
+		{"sizes", checkSizes},
+		{"hostile", checkHostile},
+		{"tooltips", checkTooltips},
+		{"table", checkTable},
+		{"noticed", checkNoticed},
+	} {
+		t.Run(part.name, func(t *testing.T) {
+			t.Parallel()
+			part.check(t, newTab(t, chromium))
+		})
+	}
+}
+
+// startChromium starts Chromium, which ends with the test. If there is none, it skips
+// the test.
+func startChromium(t *testing.T) context.Context {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("SKIPPED under -short: it starts a browser; go test without -short runs it")
@@ -49,13 +72,25 @@ func newBrowser(t *testing.T) *browser {
 	if err != nil {
 		t.Skip("SKIPPED, THE PAGE WAS NOT OPENED IN A BROWSER: there is no chromium in PATH (Debian: package chromium)")
 	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.UserDataDir(t.TempDir()))
+	allocator, cancel := chromedp.NewExecAllocator(context.Background(), options...)
+	t.Cleanup(cancel)
+	ctx, cancel := chromedp.NewContext(allocator)
+	t.Cleanup(cancel)
+	if err := chromedp.Do(ctx); err != nil {
+		t.Fatal(err)
+	}
+	return ctx
+}
+
+// newTab opens a tab, which is closed at the end of the test. It has a browser context of
+// its own, since the tabs of one context may share a process and wait for each other.
+func newTab(t *testing.T, chromium context.Context) *browser {
+	t.Helper()
 	b := &browser{t: t}
 	b.server = httptest.NewServer(http.HandlerFunc(b.serve))
 	t.Cleanup(b.server.Close)
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.UserDataDir(t.TempDir()))
-	allocator, cancel := chromedp.NewExecAllocator(t.Context(), options...)
-	t.Cleanup(cancel)
-	ctx, cancel := chromedp.NewContext(allocator)
+	ctx, cancel := chromedp.NewContext(chromium, chromedp.WithNewBrowserContext())
 	t.Cleanup(cancel)
 	b.ctx = ctx
 	if err := chromedp.Listen(ctx, b.listen); err != nil {
@@ -132,7 +167,7 @@ func eval[T any](b *browser, expression string) T {
 }
 
 // open shows a page at a width, with a light or dark colour scheme. The page scrolls
-// at once, because a click while it scrolls may miss its target.
+// without animation, because a click during an animation may miss its target.
 func (b *browser) open(html []byte, width int64, scheme string) {
 	b.t.Helper()
 	b.mu.Lock()
@@ -155,8 +190,8 @@ func (b *browser) noFaults() {
 	}
 }
 
-// tooWide lists the elements that are wider than the screen, except those in a box
-// that scrolls.
+// tooWide is a script that lists the elements that are wider than the screen, except
+// those in a box that scrolls.
 const tooWide = `(() => {
 	const wide = document.documentElement.clientWidth;
 	return [document.documentElement.scrollWidth > wide ? "the page is " + document.documentElement.scrollWidth + " wide" : ""].concat(
@@ -166,10 +201,9 @@ const tooWide = `(() => {
 			.map(e => e.tagName + "." + e.className + " " + e.getBoundingClientRect().width)).filter(Boolean).slice(0, 20);
 })()`
 
-// TestBrowser: the page works in a browser, at all widths and in both colour
-// schemes.
-func TestBrowser(t *testing.T) {
-	b := newBrowser(t)
+// checkSizes: at each width and in both colour schemes, the page fits the screen and
+// causes no fault.
+func checkSizes(t *testing.T, b *browser) {
 	nights := 40
 	if *screenshots != "" {
 		nights = 365
@@ -196,10 +230,9 @@ func (b *browser) fits(width int64) {
 	}
 }
 
-// TestBrowserTable: searching and sorting the table work with the mouse and with
-// the keyboard.
-func TestBrowserTable(t *testing.T) {
-	b := newBrowser(t)
+// checkTable: searching and sorting the table work with the mouse and with the
+// keyboard.
+func checkTable(t *testing.T, b *browser) {
 	in := &Input{Stats: sampleStats(0), Servers: &Servers{}}
 	for i := range 130 {
 		in.Servers.Add(sampleServer(i))
@@ -255,10 +288,9 @@ func TestBrowserTable(t *testing.T) {
 	b.noFaults()
 }
 
-// TestBrowserTooltips: charts explain the mark under the pointer. Escape hides the
+// checkTooltips: charts explain the mark under the pointer. Escape hides the
 // explanation.
-func TestBrowserTooltips(t *testing.T) {
-	b := newBrowser(t)
+func checkTooltips(t *testing.T, b *browser) {
 	b.open(rendered(t, sampleInput(365)), 1280, "light")
 	const tip = `(document.getElementById("tip").hidden ? "hidden: " : "") + document.getElementById("tip").textContent`
 	point := func(selector string, x float64) {
@@ -301,10 +333,8 @@ func TestBrowserTooltips(t *testing.T) {
 	b.noFaults()
 }
 
-// TestBrowserHostile: no name runs or loads anything, or shows anything but its own
-// text.
-func TestBrowserHostile(t *testing.T) {
-	b := newBrowser(t)
+// checkHostile: no name runs or loads anything, or shows anything but its own text.
+func checkHostile(t *testing.T, b *browser) {
 	html := rendered(t, hostileInput())
 	for _, width := range []int64{360, 1280} {
 		b.open(html, width, "light")
@@ -328,9 +358,8 @@ func TestBrowserHostile(t *testing.T) {
 	b.noFaults()
 }
 
-// TestBrowserNoticed: the browser records the faults that the other tests look for.
-func TestBrowserNoticed(t *testing.T) {
-	b := newBrowser(t)
+// checkNoticed: the browser records the faults that the other tests look for.
+func checkNoticed(t *testing.T, b *browser) {
 	b.open([]byte(`<!doctype html><meta name="viewport" content="width=device-width"><title>x</title><img src="/picture.png"><p id="w">x</p><script>console.log("x"); document.getElementById("w").style.width = "500px"; throw 1</script><footer></footer>`), 360, "light")
 	if wide := eval[[]string](b, tooWide); len(wide) == 0 {
 		t.Error("a wide element went unnoticed")
@@ -355,19 +384,14 @@ var axeScript = sync.OnceValue(func() string {
 	return string(text)
 })
 
-// TestBrowserAccessible: people with poor eyesight or without a mouse can use the
-// page. Each size and each colour scheme is checked only once, because a check
-// takes long.
-func TestBrowserAccessible(t *testing.T) {
+// checkAccessible: people with poor eyesight or without a mouse can use the page. Each
+// size and each colour scheme is checked only once, because a check takes long.
+func checkAccessible(t *testing.T, b *browser, width int64, scheme string) {
 	if axeScript() == "" {
 		t.Skip("SKIPPED, ACCESSIBILITY WAS NOT CHECKED: A2SSCAN_AXE does not name a folder with npm's axe-core")
 	}
-	b := newBrowser(t)
-	html := rendered(t, sampleInput(40))
-	b.open(html, 360, "light")
-	b.axe("360 pixels, light")
-	b.open(html, 1280, "dark")
-	b.axe("1280 pixels, dark")
+	b.open(rendered(t, sampleInput(40)), width, scheme)
+	b.axe(fmt.Sprintf("%d pixels, %s", width, scheme))
 	b.noFaults()
 }
 

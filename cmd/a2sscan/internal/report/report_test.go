@@ -81,7 +81,8 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// rowPeople returns the number of people in a row of the table.
+// rowPeople returns the number of people in a row of the table, or -1 if the row is
+// malformed.
 func rowPeople(row json.RawMessage) float64 {
 	var columns []any
 	if json.Unmarshal(row, &columns) != nil || len(columns) != 11 {
@@ -150,7 +151,7 @@ var hostile = []string{
 	"",
 }
 
-// hostileInput returns an input with these names wherever a name is possible.
+// hostileInput returns an input with the hostile names wherever a name is possible.
 func hostileInput() *Input {
 	in := sampleInput(20)
 	in.Title, in.Files, in.Program = hostile[2], hostile, hostile[1]
@@ -239,7 +240,8 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// TestTrust: the page states clearly whether the numbers can be trusted.
+// TestTrust: the page warns of scans that are not complete, that lost much, whose sums
+// do not add up, or whose losses are not known.
 func TestTrust(t *testing.T) {
 	s := sampleStats(0)
 	if got := fmt.Sprint(trust(s)); !strings.HasPrefix(got, "[{good Complete: ") || !strings.Contains(got, "{good Probably missed ") {
@@ -289,7 +291,7 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// TestEmpty: a census without servers makes a valid page.
+// TestEmpty: the page of a census without servers says so.
 func TestEmpty(t *testing.T) {
 	html := string(rendered(t, &Input{Stats: &census.Stats{Schema: 1}, Servers: &Servers{}}))
 	for _, want := range []string{"<h1>Game servers</h1>", "No group of servers looks made up", "No server said which game it runs"} {
