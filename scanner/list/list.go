@@ -60,8 +60,8 @@ type Config struct {
 	Seed  uint64 // of OrderRandom
 	Shard Shard  // yield only the targets of this part
 
-	// Strict makes Load or From stop at the first invalid line and return it as an
-	// error.
+	// Strict makes Load and From stop at the first invalid line. Load returns it as
+	// an error; if From finds it, Err does.
 	Strict bool
 
 	// Resolve looks up a host name. If it is nil, host names are invalid. It may be

@@ -176,7 +176,7 @@ func (w *walk) part(part span, port uint16, s labels) bool {
 
 // segments yields the targets of part. If a rule excludes several consecutive
 // addresses, segments skips them in one step. It is used only if no target was
-// named one by one and there is no shard.
+// named one by one so far and there is no shard.
 func (w *walk) segments(part span, port uint16, s labels) bool {
 	w.segs = w.rules().within(w.segs[:0], part.first, part.last)
 	for _, seg := range w.segs {
