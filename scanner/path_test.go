@@ -68,6 +68,7 @@ func liveOf(list []Target) (live, needed int) {
 // TestFindRate scans over links: a scan that finds its rate is about as fast as the
 // link, and finds every server.
 func TestFindRate(t *testing.T) {
+	t.Parallel()
 	const most = 5000
 	for _, test := range []struct {
 		name string

@@ -108,6 +108,7 @@ func blocks(now time.Duration) float64 {
 // On any path the rate settles near what the path carries, and near the highest rate
 // where nothing follows the rate.
 func TestPathRate(t *testing.T) {
+	t.Parallel()
 	const s = time.Second
 	for _, test := range []struct {
 		name        string

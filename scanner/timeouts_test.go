@@ -126,6 +126,7 @@ func (d *distant) scan(t *testing.T, timeout time.Duration) (r distantScan) {
 // TestTimeouts scans networks with learned timeouts and with fixed ones. Learned timeouts
 // must miss hardly any servers, and save a given time; in one network they may cost time.
 func TestTimeouts(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		distant
 		saves time.Duration // the least time saved; negative: the most time lost
