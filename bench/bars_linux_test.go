@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// bar is a number that must be met.
+// bar is a measured number with the limit that it must meet.
 type bar struct {
 	what  string
 	got   float64
 	limit float64
-	least bool // got is to be at least limit, not at most
+	least bool // got must be at least limit, not at most
 }
 
 func (x bar) met() bool {
@@ -36,8 +36,8 @@ func (x bar) String() string {
 }
 
 // TestBars compares the scan with the ceiling. Without -bars it only checks, on a
-// few servers, that both do the same work; with -bars it takes some minutes and
-// needs the machine for itself.
+// few servers, that both do the same work. With -bars it takes some minutes, and
+// nothing else should run on the machine.
 func TestBars(t *testing.T) {
 	if !*barsFlag {
 		t.Run("throughput", testSmallThroughput)
@@ -68,7 +68,7 @@ func TestBars(t *testing.T) {
 	t.Run("start", barsOfStart)
 }
 
-// measure runs the rounds and logs every run.
+// measure runs n rounds and logs every run.
 func measure(t *testing.T, n int, configs ...Config) []Series {
 	t.Helper()
 	all, err := Rounds(n, configs, func(round int, r Result) { t.Log(line(round, &r)) })
@@ -93,7 +93,7 @@ func line(round int, r *Result) string {
 
 func us(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e3 }
 
-// hold logs the bars and fails for each that is missed.
+// hold logs the bars, and fails the test if a bar is not met.
 func hold(t *testing.T, bars ...bar) {
 	t.Helper()
 	for _, x := range bars {
@@ -103,10 +103,10 @@ func hold(t *testing.T, bars ...bar) {
 	}
 }
 
-// logParts logs the user and the system time per server separately. Microseconds differ
-// threefold from machine to machine. Ratios differ less: of user time to the time for
-// copying and scanning the bytes of a server, and of system time to that of the first
-// series, the bare loop.
+// logParts logs the user and the system time per server separately. Microseconds
+// differ threefold from machine to machine, but ratios differ less. It logs the
+// ratio of user time to the time for copying and scanning the bytes of a server,
+// and that of system time to the system time of the first series, the bare loop.
 func logParts(t *testing.T, all []Series) {
 	t.Helper()
 	floor := floorTime()
@@ -155,8 +155,9 @@ func barsOfSweep(t *testing.T) {
 	)
 }
 
-// barsOfDrops scans at 80 % of the best rate of the bare loop, without limiting the
-// open targets: the replies must be read in time.
+// barsOfDrops scans at 80 % of the rate of the bare loop, with the scanner's
+// default for targets in flight. The scan must read the replies before the kernel's
+// buffer is full.
 func barsOfDrops(t *testing.T) {
 	ceiling := measure(t, *roundsFlag, Throughput(*serversFlag).With(Bare, ""))[0]
 	rate := 0.8 * ceiling.SendRate()
@@ -169,7 +170,8 @@ func barsOfDrops(t *testing.T) {
 	t.Logf("rate reached while sending: %.0f", s.median(paced))
 }
 
-// barsOfPacing checks that the configured rates are kept.
+// barsOfPacing checks that scans keep the configured rate, up to 100,000 datagrams
+// per second.
 func barsOfPacing(t *testing.T) {
 	for _, rate := range []float64{10, 100, 1000, 10_000, 100_000, 200_000} {
 		r := run(t, Pacing(rate))
@@ -183,8 +185,8 @@ func barsOfPacing(t *testing.T) {
 	}
 }
 
-// testSmallDrops makes the kernel's buffer far too small, and checks that every reply
-// that was sent was either received or counted as dropped.
+// testSmallDrops makes the client's receive buffer far too small. It checks that
+// the client counts every reply as received or dropped.
 func testSmallDrops(t *testing.T) {
 	c := Throughput(600)
 	c.Window, c.RecvBuffer, c.Output = 0, 1, Discard // the kernel raises it to its minimum
@@ -196,7 +198,8 @@ func testSmallDrops(t *testing.T) {
 }
 
 // testSmallThroughput checks that every server is complete, that every record is
-// right, and that the bare loop and the scanner exchange the same datagrams.
+// correct, and that the bare loop and the scanner exchange the same numbers of
+// datagrams.
 func testSmallThroughput(t *testing.T) {
 	const servers = 1000
 	for _, c := range clients(servers) {

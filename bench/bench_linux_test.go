@@ -3,7 +3,7 @@ package bench
 import "testing"
 
 // BenchmarkThroughput measures the ceiling and the whole scan in alternating runs.
-// One op is all of the runs; the metrics are medians.
+// One op is all of these runs; the metrics are medians.
 func BenchmarkThroughput(b *testing.B) {
 	for b.Loop() {
 		all := rounds(b, clients(*serversFlag))
@@ -13,8 +13,8 @@ func BenchmarkThroughput(b *testing.B) {
 	}
 }
 
-// BenchmarkCeiling measures the variants of the bare loop. The fastest, Bare, is
-// the ceiling.
+// BenchmarkCeiling measures the variants of the bare loop. The fastest of them,
+// Bare, is the ceiling.
 func BenchmarkCeiling(b *testing.B) {
 	c := Throughput(*serversFlag)
 	configs := []Config{c.With(Bare, ""), c.With(BareTwo, ""), c.With(BarePolled, "")}
@@ -59,7 +59,7 @@ func rounds(b *testing.B, configs []Config) []Series {
 	return all
 }
 
-// report reports one client.
+// report reports the metrics of one client.
 func report(b *testing.B, s, ceiling Series, name string) {
 	b.ReportMetric(float64(s.CPU().Nanoseconds())/1e3, name+"-cpu-µs/server")
 	b.ReportMetric(s.Rate(), name+"-servers/s")

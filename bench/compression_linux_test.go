@@ -23,11 +23,13 @@ type compressor struct {
 	new  func(io.Writer) io.WriteCloser
 }
 
-// compressors returns ways to compress a census. The first is that of package sink.
+// compressors returns ways to compress a census. The first is the one that package
+// sink uses.
 func compressors(t *testing.T) []compressor {
 	zstdWith := func(o ...zstd.EOption) func(io.Writer) io.WriteCloser {
 		return func(w io.Writer) io.WriteCloser {
-			// The window first: in the other order it would shorten the blocks.
+			// The window must come before the level: in the other order it would
+			// shorten the blocks.
 			enc, err := zstd.NewWriter(w, append([]zstd.EOption{zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(512 << 10)}, o...)...)
 			if err != nil {
 				t.Fatal(err)
@@ -82,8 +84,9 @@ func censusLines(n int) (lines []byte) {
 	return lines
 }
 
-// barsOfCompression measures the size and the time of a census with each compressor. It
-// has no bar; the numbers show which compressor is worth its time.
+// barsOfCompression measures the time that each compressor takes for a census, and
+// the size of its output. It has no bar: the numbers show which compressor is worth
+// its time.
 func barsOfCompression(t *testing.T) {
 	const servers, chunk = 20_000, 64 << 10
 	lines := censusLines(servers)

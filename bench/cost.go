@@ -5,17 +5,17 @@ import "time"
 // Workload describes the scan to plan.
 type Workload struct {
 	Live     uint64  // servers that answer
-	Silent   uint64  // targets that don't
+	Silent   uint64  // targets that don't answer
 	Attempts uint64  // requests to a silent target: --retries plus one
 	Rate     float64 // datagrams per second, of all machines together
 	Nights   uint64
 }
 
-// Cost is what all nights of a Workload take.
+// Cost is what all nights of a Workload take together.
 type Cost struct {
 	Sent, Received uint64        // datagrams
 	Wire           uint64        // bytes, including the headers of IP and UDP
-	Time           time.Duration // the time during which targets are started
+	Time           time.Duration // time to send all datagrams at Rate
 	CPU            time.Duration
 	Census         uint64 // bytes of .ndjson.zst
 }
@@ -33,9 +33,9 @@ const (
 	cpuSilent    = 5500 * time.Nanosecond // for each datagram
 )
 
-// Cost estimates what the workload takes on a network without loss. If a network
-// loses a share p of the datagrams, the requests to live servers increase by about
-// p.
+// Cost estimates what the workload takes on a network without loss. If the network
+// loses a share p of the datagrams, the number of requests to live servers grows by
+// about the same share.
 func (w Workload) Cost() Cost {
 	sent := requestsLive*w.Live + w.Attempts*w.Silent
 	received := repliesLive * w.Live

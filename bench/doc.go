@@ -1,16 +1,13 @@
 // Package bench measures the whole scanner against the system calls that it cannot
 // avoid.
 //
-// A workload is a [Config], and [Run] measures it once: it starts simulated servers
-// in one process and the client in another, and returns what the client spent
-// ([Result]). The client is either the scanner or a bare loop over the same system
-// calls that neither decodes nor writes anything: the ceiling. [Rounds] alternates
-// several clients, so that the two sides of a ratio are measured at about the same
-// time, on a machine that others use too.
-//
-// Both processes run the calling program again: a program or a test that calls Run
-// must call [Child] before anything else. The package needs Linux.
+// Its tests measure, and they need Linux. A workload is a Config, and Run measures it
+// once: it starts simulated servers in one process and the client in another, and
+// returns what the client spent (Result). The client is either the scanner or a bare
+// loop over the same system calls that neither decodes nor writes anything: the
+// ceiling. Rounds alternates several clients, so that the two sides of a ratio are
+// measured at about the same time, on a machine that others use too.
 //
 // README.md in this directory explains how to run the benchmarks and lists the
-// results.
+// results. Programs can import [Workload], which estimates what a census costs.
 package bench

@@ -31,7 +31,8 @@ func fleetCensus(t testing.TB, kinds ...fleet.Kind) (all []*scanner.Result) {
 	return all
 }
 
-// capturedCensus returns the results of the recorded servers.
+// capturedCensus returns the results of the recorded servers, with made-up
+// addresses.
 func capturedCensus(t testing.TB) (all []*scanner.Result) {
 	d := scanner.NewDecoder()
 	addr := netip.MustParseAddr("127.4.0.0")
@@ -50,7 +51,7 @@ func capturedCensus(t testing.TB) (all []*scanner.Result) {
 	return all
 }
 
-// measured gives results times and counts like those of a scan.
+// measured sets times and counts like those of a scan in all results.
 func measured(all []*scanner.Result) {
 	at := time.Date(2026, 11, 22, 3, 0, 0, 0, time.UTC)
 	for i, r := range all {
@@ -64,7 +65,8 @@ func measured(all []*scanner.Result) {
 	}
 }
 
-// newKeys are the new keys of records, and functions that remove them from a result.
+// newKeys are the keys that records have had only since scans decode games, except
+// addr. drop removes a key from a result.
 var newKeys = []struct {
 	name string
 	drop func(r *scanner.Result)
@@ -77,7 +79,8 @@ var newKeys = []struct {
 	{"flags", func(r *scanner.Result) { r.Flags = 0 }},
 }
 
-// inGame returns a function that changes the game of a result, if it has one.
+// inGame returns a function that changes a copy of the game of a result, and gives
+// the copy to the result. Without a game it does nothing.
 func inGame(change func(*game.Game)) func(*scanner.Result) {
 	return func(r *scanner.Result) {
 		if r.Game == nil {
@@ -89,7 +92,8 @@ func inGame(change func(*game.Game)) func(*scanner.Result) {
 	}
 }
 
-// dropSources removes all sources from a game.
+// dropSources removes the sources of the common keys from a game, and makes rules
+// the source of every attribute.
 func dropSources(g *game.Game) {
 	for k := range game.Key(game.NumKeys) {
 		g.SetSource(k, "")
@@ -100,7 +104,9 @@ func dropSources(g *game.Game) {
 	}
 }
 
-// censusSize returns the length of a census file without some of the new keys.
+// censusSize returns the length in bytes of a compressed census of the results
+// after drop has changed each of them. If addr is false, the records also lack the
+// key addr.
 func censusSize(t testing.TB, all []*scanner.Result, drop func(*scanner.Result), addr bool) int {
 	path := filepath.Join(t.TempDir(), "census.ndjson.zst")
 	w, err := sink.Create(path, sink.Options{})
@@ -131,10 +137,10 @@ func censusSize(t testing.TB, all []*scanner.Result, drop func(*scanner.Result),
 	return int(f.Size())
 }
 
-// TestSizeOfMeaning measures what share of a compressed census each new key of records
-// takes. With -bars all of them together must stay below a tenth, for the recorded
-// servers and for a fleet like that of the demo. They take more in a census in which all
-// servers hide their values.
+// TestSizeOfMeaning measures what share of a compressed census each new key of
+// records takes. With -bars all of them together must stay below a tenth, for the
+// recorded servers and for a fleet like that of the demo. In a census whose servers
+// all hide values in rules and keywords, the keys may take more.
 func TestSizeOfMeaning(t *testing.T) {
 	for _, census := range []struct {
 		name string
@@ -174,8 +180,8 @@ func sizeOfMeaning(t *testing.T, all []*scanner.Result) float64 {
 	return share(none)
 }
 
-// BenchmarkMeaning measures the cost of a server's meaning: decoding it, and writing the
-// record with and without the new keys.
+// BenchmarkMeaning measures the cost of interpreting the answers of a server, and
+// of writing its record with and without the new keys.
 func BenchmarkMeaning(b *testing.B) {
 	all := fleetCensus(b, fleet.Games)
 	b.Run("interpret", func(b *testing.B) {

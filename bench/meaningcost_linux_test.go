@@ -22,15 +22,16 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// crowd is a number of servers in each form that the measured work needs, with and
-// without the new keys of records.
+// crowd holds servers in each form that the measured work needs: messages, results
+// and records. The results and records exist with the new keys (all, lines) and
+// without them (old, olds).
 type crowd struct {
 	servers     []messages
 	all, old    []*scanner.Result
 	lines, olds [][]byte
 }
 
-// newCrowd returns the crowd of the servers in truth, the results of a perfect scan.
+// newCrowd returns the crowd of the servers whose perfect results are in truth.
 func newCrowd(truth []*scanner.Result) *crowd {
 	c := new(crowd)
 	var asm scanner.Assembler
@@ -63,7 +64,8 @@ func newCrowd(truth []*scanner.Result) *crowd {
 	return c
 }
 
-// ordinaryCrowd returns the servers with which complete scans are measured.
+// ordinaryCrowd returns servers of the canned fleet, as in the benchmarks of
+// complete scans.
 func ordinaryCrowd(testing.TB) *crowd {
 	var truth []*scanner.Result
 	ip := netip.MustParseAddr("127.16.0.1")
@@ -85,12 +87,12 @@ func withoutAddr(line []byte) []byte {
 	return append(line[:from], line[from+bytes.IndexByte(line[from:], ',')+1:]...)
 }
 
-// again is how often a small part of the work is repeated to measure it, so that the
-// difference exceeds the noise of two measurements.
+// again is how many times a small part of the work is repeated to measure it, so
+// that the difference exceeds the noise of two measurements.
 const again = 16
 
-// decode makes the results of all servers, with their meaning, and then calls more for
-// each.
+// decode returns work that decodes and interprets the messages of each server, and
+// then calls more with the result.
 func (c *crowd) decode(more func(*messages, *scanner.Result)) some {
 	var asm scanner.Assembler
 	return func(from, to int) {
@@ -101,7 +103,8 @@ func (c *crowd) decode(more func(*messages, *scanner.Result)) some {
 	}
 }
 
-// interpret returns a function that decodes the meaning and the flags of a result again.
+// interpret returns a function that repeats the interpretation of a result, to
+// measure its cost.
 func interpret() func(*messages, *scanner.Result) {
 	var i scanner.Interpreter
 	return func(_ *messages, r *scanner.Result) {
@@ -111,14 +114,15 @@ func interpret() func(*messages, *scanner.Result) {
 	}
 }
 
-// hash repeats the hashing of a scan: that of a list of players that is not empty.
+// hash repeats the hashing that a scan does by default: it hashes the list of
+// players if the list is not empty.
 func hash(m *messages, r *scanner.Result) {
 	for range again * min(len(r.Players), 1) {
 		r.Hashes[wire.QuestionPlayers] = xxhash.Sum64(m.players)
 	}
 }
 
-// record appends the records of results.
+// record returns work that appends the records of results.
 func (c *crowd) record(all []*scanner.Result) some {
 	var enc record.Encoder
 	line := make([]byte, 0, record.MaxSize)
@@ -129,7 +133,8 @@ func (c *crowd) record(all []*scanner.Result) some {
 	}
 }
 
-// address appends records of nothing but an address: ip, port and addr.
+// address returns work that appends empty records or, if with is set, records that
+// have only an address: ip, port and addr.
 func (c *crowd) address(with bool) some {
 	all := make([]*scanner.Result, len(c.all))
 	for i, r := range c.all {
@@ -140,7 +145,7 @@ func (c *crowd) address(with bool) some {
 	return c.record(all)
 }
 
-// pack writes lines to a compressed file.
+// pack returns a function that writes lines to a compressed file packedTimes times.
 func (c *crowd) pack(t testing.TB, lines [][]byte) func() {
 	path := filepath.Join(t.TempDir(), "census.ndjson.zst")
 	return func() {
@@ -164,11 +169,11 @@ func (c *crowd) pack(t testing.TB, lines [][]byte) func() {
 	}
 }
 
-// packedTimes is how often pack writes all lines. It is high enough that opening, syncing
-// and closing the file hardly count.
+// packedTimes is how many times pack writes all lines. It is large enough that
+// opening, syncing and closing the file hardly count.
 const packedTimes = 8
 
-// meaningCost is processor time per server.
+// meaningCost holds times per server in microseconds.
 type meaningCost struct {
 	decode, interpret, hash float64 // the latter two are part of decode, and measured by doing them again
 	record, oldRecord       float64
@@ -176,7 +181,8 @@ type meaningCost struct {
 	pack, oldPack           float64
 }
 
-// cost measures what the work on a server takes, in microseconds.
+// cost measures the work on a server. It takes span for compression and span for
+// everything else.
 func (c *crowd) cost(t testing.TB, span time.Duration) (m meaningCost) {
 	var interpreted, hashed, address, nothing float64
 	quickest(span, len(c.servers), []part{
@@ -190,19 +196,21 @@ func (c *crowd) cost(t testing.TB, span time.Duration) (m meaningCost) {
 	return m
 }
 
-// some does work on the servers numbered at least from and less than to.
+// some does work on the servers from index from up to, but not including, index to.
 type some func(from, to int)
 
-// part is some work, and where to store its time per server.
+// part is some work. us is where quickest stores its time per server in
+// microseconds.
 type part struct {
 	run some
 	us  *float64
 }
 
-// quickest measures parts of the work in turn, each on all n servers. A run that is not
-// timed comes before each, so it does not matter what the part before left in the
-// caches. It times pieces that are shorter than a time slice of the scheduler, and
-// counts the shortest run of each: one that nothing interrupted.
+// quickest measures parts of the work in turn, each on all n servers, until span
+// has passed. Before it times a part, it runs the part once, so that it does not
+// matter what the previous part left in the caches. It times pieces that take less
+// than a time slice of the scheduler, and adds up the shortest time of each piece:
+// that of a run that nothing interrupted.
 func quickest(span time.Duration, n int, parts []part) {
 	const piece = 64
 	best := make([][]time.Duration, len(parts))
@@ -228,9 +236,9 @@ func quickest(span time.Duration, n int, parts []part) {
 	}
 }
 
-// packs measures how long compressing a record takes with and without the new keys. It
-// measures processor time, because the writer has a goroutine of its own. The shortest
-// of the alternating runs counts.
+// packs measures how long it takes to compress a record with the new keys (all) and
+// without them (old). It measures processor time, because the writer has a
+// goroutine of its own. The shortest of the alternating runs counts.
 func (c *crowd) packs(t testing.TB, span time.Duration) (all, old float64) {
 	all, old = math.Inf(1), math.Inf(1)
 	packAll, packOld := c.pack(t, c.lines), c.pack(t, c.olds)
@@ -245,7 +253,7 @@ func (c *crowd) packs(t testing.TB, span time.Duration) (all, old float64) {
 	return all, old
 }
 
-// whole returns the cost of a server, from its replies to its compressed record.
+// whole returns the cost of a server, from its messages to its compressed record.
 func (m *meaningCost) whole() float64 { return m.decode + m.record + m.pack }
 
 // keys returns the cost of all new keys, in a record that is not compressed.
@@ -256,7 +264,8 @@ func (m *meaningCost) keys() float64 {
 // packed returns the cost of compressing the new keys.
 func (m *meaningCost) packed() float64 { return m.pack - m.oldPack }
 
-// log logs the cost of each part, and by how much it increases the work without it.
+// log logs the cost of each part, and by how much game decoding and the new keys
+// increase the cost of the other work.
 func (m *meaningCost) log(t testing.TB, name string) {
 	t.Logf("%s, µs a server: decode %.3f (of it interpret %.3f, hash %.3f), record %.3f (without the keys %.3f, addr at most %.3f), zstd %.3f (%.3f)",
 		name, m.decode, m.interpret, m.hash, m.record, m.oldRecord, m.addr, m.pack, m.oldPack)
@@ -265,9 +274,9 @@ func (m *meaningCost) log(t testing.TB, name string) {
 		name, more(m.interpret), more(m.keys()+m.packed()))
 }
 
-// TestCostOfMeaning measures the processor time that the new keys of records take. With
-// -bars it compares this time with that of a complete scan, per server. Without, it only
-// checks that the compared records differ in nothing but the new keys.
+// TestCostOfMeaning measures the time that the new keys of records take. With -bars
+// it compares this time with that of a complete scan, per server. Without -bars it
+// only checks that the compared records differ in nothing but the new keys.
 func TestCostOfMeaning(t *testing.T) {
 	ordinary := ordinaryCrowd(t)
 	checkCrowd(t, ordinary)
@@ -293,8 +302,9 @@ func TestCostOfMeaning(t *testing.T) {
 	)
 }
 
-// checkCrowd checks that records with the new keys have them, and that the others do
-// not and are the same otherwise.
+// checkCrowd fails the test if a record in c.lines lacks addr, rtts_ms or hashes,
+// if it differs from the record in c.olds in more than the new keys, or if less
+// than half of the servers play a known game.
 func checkCrowd(t *testing.T, c *crowd) {
 	t.Helper()
 	interpreted := 0
@@ -320,7 +330,7 @@ func checkCrowd(t *testing.T, c *crowd) {
 	}
 }
 
-// keysOf returns the keys of a record with their values.
+// keysOf returns the JSON of each value of a record, by its key.
 func keysOf(t *testing.T, line []byte) (keys map[string]json.RawMessage) {
 	t.Helper()
 	if err := json.Unmarshal(line, &keys); err != nil {

@@ -10,16 +10,16 @@ import (
 	"testing"
 )
 
-// link is a path in a network namespace of its own. It carries a number of requests
-// per second, and also loses requests at random. All replies arrive.
+// link is a path in a network namespace of its own. It carries a limited number of
+// requests per second, and loses requests at random. It loses no replies.
 type link struct {
 	carries int     // requests per second; 0: any number
 	loss    float64 // from 0 to 1
 }
 
-// commands returns the commands that make the link of a new namespace's loopback
-// interface. Requests are the datagrams that are not sent to 127.0.0.1. The firewall
-// counts packets, so no two requests may travel in one.
+// commands returns the commands that make the loopback interface of a new namespace
+// a link. Requests are the datagrams that are not sent to 127.0.0.1. The firewall
+// counts packets, so no packet may carry two requests.
 func (l link) commands() []string {
 	const drop = "iptables -A INPUT -p udp ! -d 127.0.0.1 -m "
 	all := []string{"ip link set lo up", "ip link set dev lo gso_max_segs 1"}
@@ -33,7 +33,8 @@ func (l link) commands() []string {
 	return all
 }
 
-// run measures a workload over the link.
+// run measures a workload over the link. It skips the test if this machine can't
+// make the link.
 func (l link) run(t *testing.T, c Config) Result {
 	t.Helper()
 	var r Result
@@ -58,11 +59,11 @@ func (l link) run(t *testing.T, c Config) Result {
 	return r
 }
 
-// noLink is why a link can't be made on this machine.
+// noLink is the error of a machine that can't make a link.
 type noLink struct{ error }
 
-// enter moves the calling thread, and the processes that it starts, into a new
-// namespace with the link.
+// enter moves the calling thread into a new network namespace with the link.
+// Processes that the thread starts are in that namespace too.
 func (l link) enter() error {
 	if err := syscall.Unshare(syscall.CLONE_NEWNET); err != nil {
 		return noLink{err}
@@ -76,14 +77,16 @@ func (l link) enter() error {
 	return nil
 }
 
-// findRate returns c with a scan that finds its rate, on a path that drops.
+// findRate returns c with a scan that finds its rate, on a path that drops
+// datagrams.
 func findRate(c Config) Config {
 	c.FindRate, c.Dropping = true, true
 	return c
 }
 
-// needed returns how many seconds the datagrams of a run take at a rate, if none is
-// lost.
+// needed returns how many seconds it takes to send the datagrams of a run at the
+// given rate if none is lost: four to each live server, and three to each dead
+// target.
 func needed(r *Result, perSecond int) float64 {
 	dead := uint64(r.Config.Targets()) - r.Live
 	return float64(4*r.Live+3*dead) / float64(perSecond)
@@ -91,7 +94,8 @@ func needed(r *Result, perSecond int) float64 {
 
 func (r *Result) complete() float64 { return 100 * float64(r.Complete) / float64(r.Live) }
 
-// barsOfPath compares a scan that finds its rate with the link that it runs over.
+// barsOfPath measures scans that find their rate over links that drop requests. It
+// compares their time and rates with what the links allow.
 func barsOfPath(t *testing.T) {
 	const carries = 20_000
 	c := findRate(Realistic(*targetsFlag))
@@ -108,8 +112,8 @@ func barsOfPath(t *testing.T) {
 	)
 }
 
-// testSmallPath checks that a scan finds the rate of a link that drops. The rates are
-// low, so that the path limits them and not this machine.
+// testSmallPath checks that a scan finds the rate of a link that drops requests.
+// The rates are low, so that the link limits them and not this machine.
 func testSmallPath(t *testing.T) {
 	if testing.Short() {
 		t.Skip("NO PATH: with -short (a machine that is too slow to send looks like a path that drops)")

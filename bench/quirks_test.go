@@ -15,16 +15,17 @@ import (
 	"testing"
 )
 
-// numQuirks is how many facts about servers in the wild are known, and
-// mostElsewhere is the most of them that may be outside the scope of this program.
+// numQuirks is the number of known facts about servers in the wild. mostElsewhere
+// is the maximum number of these facts that may be outside the scope of this
+// program.
 const (
 	numQuirks     = 145
 	mostElsewhere = 30
 )
 
 // TestEveryQuirk checks that each fact about servers in the wild is accounted for:
-// either a test has its number, EC-1 to EC-145, in its name, or testdata/quirks.txt
-// says why there is none.
+// either the name of a test begins with its number, EC-1 to EC-145, or
+// testdata/quirks.txt says why there is no test.
 func TestEveryQuirk(t *testing.T) {
 	root := ".."
 	covered, err := quirksInTests(root)
@@ -46,8 +47,8 @@ func TestEveryQuirk(t *testing.T) {
 	t.Logf("%d of %d rows covered, %d elsewhere", len(covered), numQuirks, len(elsewhere))
 }
 
-// TestQuirkRows compares numQuirks with the collected facts, if they are available,
-// so that a new row is noticed.
+// TestQuirkRows compares numQuirks with the table of facts in QUIRKS.md, if it is
+// available, so that a new row is noticed.
 func TestQuirkRows(t *testing.T) {
 	rows, err := os.ReadFile(filepath.Join("..", "..", "shared", "protocol", "QUIRKS.md"))
 	if err != nil {
@@ -73,8 +74,9 @@ func TestQuirkRows(t *testing.T) {
 
 var quirkRow = regexp.MustCompile(`(?m)^\| EC-(\d+) \|`)
 
-// unaccounted returns the faults of the account, in words: facts with neither a test nor
-// a reason, or with both, numbers of no fact, and too many reasons.
+// unaccounted returns a message for each fact with neither a test nor a reason, or
+// with both, and for each number without a fact. It adds a message if there are too
+// many reasons.
 func unaccounted(covered map[int]string, elsewhere map[int]bool) (faults []string) {
 	for n := 1; n <= numQuirks; n++ {
 		switch file := covered[n]; {
@@ -97,7 +99,8 @@ func unaccounted(covered map[int]string, elsewhere map[int]bool) (faults []strin
 
 var elsewhereLine = regexp.MustCompile(`^EC-(\d+) elsewhere: (game meaning|master|server side) — \S.*$`)
 
-// quirksElsewhere reads the facts that are outside the scope of this program.
+// quirksElsewhere reads the lines of testdata/quirks.txt, and returns the facts
+// that are outside the scope of this program.
 func quirksElsewhere(lines *bufio.Scanner) (map[int]bool, error) {
 	found := map[int]bool{}
 	for lines.Scan() {
@@ -120,7 +123,8 @@ func quirksElsewhere(lines *bufio.Scanner) (map[int]bool, error) {
 
 // quirksInTests returns the facts that the names of tests mention, each with a file
 // that has such a test. A name is a Go string that begins with the numbers, such as
-// the name of a subtest or of a row, or the heading of a conversation.
+// the name of a subtest or of a row, or the first line of a conversation in
+// testdata/session.
 func quirksInTests(root string) (map[int]string, error) {
 	found := map[int]string{}
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -139,7 +143,7 @@ func quirksInTests(root string) (map[int]string, error) {
 	return found, err
 }
 
-// addGoNames adds the numbers with which the strings of a test begin.
+// addGoNames adds the numbers with which strings of a test file begin.
 func addGoNames(found map[int]string, path string) error {
 	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
 	if err != nil {
@@ -176,7 +180,8 @@ func addNumbers(found map[int]string, path, s string) {
 	}
 }
 
-// TestUnaccounted checks that each kind of fault in the account is found.
+// TestUnaccounted checks that unaccounted and quirksElsewhere find each kind of
+// fault.
 func TestUnaccounted(t *testing.T) {
 	covered := map[int]string{}
 	for n := 1; n <= numQuirks; n++ {

@@ -14,8 +14,8 @@ import (
 )
 
 // sample holds the complete messages of servers of the canned fleet, and the memory
-// for processing one server at a time. It has several servers because branch prediction
-// would memorise the data of one.
+// for processing one server at a time. It has several servers because branch
+// prediction would memorise the data of a single server.
 type sample struct {
 	servers []messages
 	next    int
@@ -61,7 +61,7 @@ func (s *sample) server() *messages {
 	return m
 }
 
-// scan copies bytes and looks for NULs in them one by one.
+// scan copies b and counts its NULs, one byte at a time.
 func (s *sample) scan(b []byte) {
 	n := 0
 	for _, c := range s.buf[:copy(s.buf, b)] {
@@ -96,7 +96,7 @@ func (s *sample) decodeAppend() {
 	s.record = s.enc.Append(s.record[:0], "20261120T030000Z", s.result(s.server()))
 }
 
-// traffic sets the fields that do not come from messages.
+// traffic sets the fields of a result that do not come from messages.
 func traffic(r *scanner.Result) {
 	r.Time = noon
 	r.RTT, r.Took = 23412*time.Microsecond, 47103*time.Microsecond
@@ -105,8 +105,8 @@ func traffic(r *scanner.Result) {
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 123e6, time.UTC)
 
-// serverWork returns the work that is timed and that must not allocate. The bytes
-// are those of the messages.
+// serverWork returns the work of BenchmarkServer, which must not allocate. The
+// number of bytes is the average length of the messages that the work reads.
 func serverWork(s *sample) []work {
 	all, info := 0, 0
 	for i := range s.servers {
@@ -149,8 +149,8 @@ func TestServerAllocates(t *testing.T) {
 	}
 }
 
-// TestServerRecord checks that the timed code does all of the work, including the
-// record.
+// TestServerRecord checks that the timed code does all of the work: its records
+// must be those of the fleet's servers.
 func TestServerRecord(t *testing.T) {
 	s := newSample()
 	for i := range s.servers {
@@ -167,8 +167,8 @@ func TestServerRecord(t *testing.T) {
 	}
 }
 
-// barsOfServer compares the cost of processing one server with that of looking at
-// its bytes.
+// barsOfServer compares the cost of processing the messages of a server with that
+// of copying and scanning their bytes.
 func barsOfServer(t *testing.T) {
 	s := newSample()
 	hold(t,
@@ -178,10 +178,10 @@ func barsOfServer(t *testing.T) {
 	t.Logf("decode alone: %.2f times copying and scanning", timesOf(s.decode, s.floor))
 }
 
-// timesOf returns how many times as long a takes as b. It compares the shortest of
-// many alternating runs of each, over some seconds. The shortest runs are those
-// that nothing interrupted or slowed down; on a rented machine, the other half of
-// the core may be busy with somebody else's work.
+// timesOf returns how many times as long a takes as b. It alternates between them
+// for some seconds, and compares the shortest runs: those that nothing interrupted
+// or slowed down. On a rented machine, the other half of the core may be busy with
+// somebody else's work.
 func timesOf(a, b func()) float64 {
 	const span = 5 * time.Second
 	bestA, bestB := time.Hour, time.Hour
@@ -192,8 +192,8 @@ func timesOf(a, b func()) float64 {
 	return float64(bestA) / float64(bestB)
 }
 
-// floorTime returns how long it takes to copy the bytes of a server and look at each.
-// In this unit, user times of different machines can be compared.
+// floorTime returns how long it takes to copy and scan the bytes of a server. In
+// this unit, user times of different machines can be compared.
 func floorTime() time.Duration {
 	s, best := newSample(), time.Hour
 	for start := time.Now(); time.Since(start) < time.Second; {
@@ -204,8 +204,8 @@ func floorTime() time.Duration {
 
 const runsTimed = 48
 
-// durationOf times several runs together: long enough for the resolution of the
-// clock, and shorter than a time slice of the scheduler.
+// durationOf returns how long runsTimed calls of f take: long enough for the
+// resolution of the clock, and shorter than a time slice of the scheduler.
 func durationOf(f func()) time.Duration {
 	start := time.Now()
 	for range runsTimed {

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// barsOfStart checks how soon the scan of a large list begins: the time from the
-// start of the program until its first datagram arrives.
+// barsOfStart checks how soon the scan of a large list begins: it measures the time
+// from the start of the program until its first datagram arrives.
 func barsOfStart(t *testing.T) {
 	const lines = 10_000_000
 	var took []time.Duration
@@ -29,7 +29,7 @@ func barsOfStart(t *testing.T) {
 	hold(t, bar{what: "10 million lines, seconds to the first datagram", got: took[len(took)/2].Seconds(), limit: 3})
 }
 
-// testSmallStart checks that a datagram arrives for a target of the list. Unlike go
+// testSmallStart checks that a datagram for a target of the list arrives. Unlike go
 // build, go run links the program only if it has changed.
 func testSmallStart(t *testing.T) {
 	s := newStarter(t, 1000)
@@ -39,7 +39,8 @@ func testSmallStart(t *testing.T) {
 
 const mainPackage = "../cmd/a2sscan"
 
-// starter starts the program with a list of addresses at which the test listens.
+// starter starts the program with a list of addresses. The test listens on all of
+// them.
 type starter struct {
 	program      []string // the command
 	list, output string
@@ -72,7 +73,8 @@ func (s *starter) build(t *testing.T) {
 	s.program = []string{program}
 }
 
-// write writes a list of distinct addresses all over 127.0.0.0/8.
+// write writes a list of distinct addresses from all of 127.0.0.0/8, with the port
+// on which the test listens.
 func (s *starter) write(lines int) error {
 	f, err := os.Create(s.list)
 	if err != nil {
@@ -89,8 +91,8 @@ func (s *starter) write(lines int) error {
 	return b.Flush()
 }
 
-// first starts the program for one target of the list, and returns how long it
-// takes until the datagram to the target arrives.
+// first makes the program scan one target of the list. It returns the time from the
+// start of the program until the datagram to the target arrives.
 func (s *starter) first(t *testing.T) time.Duration {
 	t.Helper()
 	const most = time.Minute

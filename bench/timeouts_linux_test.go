@@ -11,7 +11,7 @@ func fixed(c Config) Config {
 	return c
 }
 
-// lossy returns c with one reply in fifty lost.
+// lossy returns c with a fleet that loses one reply in fifty.
 func lossy(c Config) Config {
 	c.Fleet.Loss = 0.02
 	return c
@@ -22,13 +22,15 @@ func tailed(c Config) Config {
 	return c
 }
 
-// doubling returns c with delays that double halfway through the scan.
+// doubling returns c with a fleet whose delays double about halfway through the
+// scan.
 func doubling(c Config) Config {
 	c.Fleet.Doubled = time.Duration(float64(c.Targets()) * 3.7 / c.Rate / 2 * float64(time.Second))
 	return c
 }
 
-// barsOfTimeouts checks how long a scan with learned timeouts takes, and what it finds.
+// barsOfTimeouts checks how long scans with learned timeouts take, and how many
+// servers they complete.
 func barsOfTimeouts(t *testing.T) {
 	few := Realistic(8192)
 	all := measure(t, *roundsFlag, lossy(few), few, Realistic(*targetsFlag))
@@ -54,8 +56,9 @@ func barsOfTimeouts(t *testing.T) {
 // completeOf returns the share of the live servers that are complete, in percent.
 func completeOf(s Series) float64 { return 100 - 100*s.median(unanswered) }
 
-// testSmallTimeouts scans with learned timeouts over sockets. A busy machine may lose some
-// servers that answer after three seconds; the scanner's own simulation loses none.
+// testSmallTimeouts scans with learned timeouts over real sockets. On a busy
+// machine the scan may lose a few servers that answer after three seconds; in the
+// scanner's own simulation it loses none.
 func testSmallTimeouts(t *testing.T) {
 	c := tailed(Distant(1500))
 	c.Check, c.Rate = true, 5000

@@ -6,8 +6,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// ageList is a list of groups, the oldest first. The groups themselves hold the
-// links, so that removing one is cheap.
+// ageList is a list of groups, the oldest first. The links are fields of the
+// groups, so removing a group is cheap.
 type ageList struct{ oldest, newest *group }
 
 func (l *ageList) push(g *group) {
@@ -34,7 +34,8 @@ func (l *ageList) remove(g *group) {
 	g.older, g.newer = nil, nil
 }
 
-// expire drops the groups that have reached their maximum age.
+// expire drops complete groups older than limits.remember and incomplete groups
+// older than limits.age.
 func (s *shard) expire(now time.Duration) {
 	for g := s.done.oldest; g != nil && now-g.since > s.limits.remember; g = s.done.oldest {
 		s.drop(g)
@@ -45,10 +46,11 @@ func (s *shard) expire(now time.Duration) {
 	}
 }
 
-// makeRoom makes room for a datagram of g, or for a new group if g is nil. It drops
-// complete groups first, and then the oldest of the incomplete groups other than g.
-// There is always one to drop, since a shard has room for two groups of the largest
-// size.
+// makeRoom frees memory for a datagram of g, or of a new group if g is nil. It
+// returns wire.ErrTooLarge if the datagram would make the group exceed a limit. It
+// drops complete groups first, and then the oldest of the incomplete groups other
+// than g. There is always a group to drop, since the memory of a shard is enough
+// for two groups of the largest size.
 func (s *shard) makeRoom(g *group, datagram []byte) error {
 	need := blocksFor(len(datagram)) * blockSize
 	size := len(datagram)
@@ -78,7 +80,7 @@ func (s *shard) victim(keep *group) *group {
 	return s.waiting.oldest
 }
 
-// evict drops a group to make room and counts it.
+// evict drops a group to make room, and counts it if it is incomplete.
 func (s *shard) evict(g *group) {
 	if !g.done {
 		s.stats.Evicted++
@@ -135,7 +137,7 @@ func (s *shard) unlink(g *group) {
 	g.sibling = nil
 }
 
-// drop removes a group, complete or not.
+// drop removes a group, complete or not, and frees its memory.
 func (s *shard) drop(g *group) {
 	s.unlink(g)
 	if g.done {

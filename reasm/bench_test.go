@@ -91,8 +91,8 @@ func TestAddAllocs(t *testing.T) {
 }
 
 // TestStrayAllocs adds a duplicate, a conflicting and a malformed fragment, and
-// calls the methods that only read. Together with complete replies, that is all
-// that a server can make a Table do.
+// calls Leading, Expire, Bytes and Stats: none of that may allocate. Together with
+// complete replies, these fragments are all that a server can make a Table handle.
 func TestStrayAllocs(t *testing.T) {
 	table := New(Config{})
 	ds := split(wire.LayoutSource, 7, rulesMessage(3000), 1248)

@@ -3,8 +3,8 @@ package reasm
 import "bytes"
 
 // A datagram is stored in a chain of blocks of one size, so that freed memory fits
-// any datagram. A fragment of 1400 bytes takes three blocks, one of 100 bytes takes
-// one.
+// any datagram. A block holds blockData bytes of it: a fragment of 1400 bytes takes
+// three blocks, and a fragment of 100 bytes takes a single block.
 const (
 	blockSize = 512
 	blockData = blockSize - 32
@@ -14,7 +14,7 @@ const (
 // datagram; in the other blocks only more and data are used.
 type block struct {
 	more   *block // the next piece of the same datagram
-	later  *block // the datagram of the same group that came next
+	later  *block // the next datagram of the same group, in order of arrival
 	sum    uint64 // digest of the datagram
 	size   int32  // bytes of the datagram
 	number uint8  // which fragment it is, once the group's layout is known
@@ -40,7 +40,8 @@ func (b *block) appendTo(dst []byte, skip int) []byte {
 	return dst
 }
 
-// begins reports whether longer begins with the datagram.
+// begins reports whether longer begins with the datagram. longer must not be
+// shorter than the datagram.
 func (b *block) begins(longer []byte) bool {
 	left := longer[:b.size]
 	for p := b; p != nil; p = p.more {
@@ -58,12 +59,13 @@ func (b *block) begins(longer []byte) bool {
 type memory struct {
 	used    int64 // bytes in use
 	idle    int64 // bytes in the free lists
-	maxIdle int64 // above this, freed memory is left to the garbage collector
+	maxIdle int64 // idle bytes above which freed memory is left to the garbage collector
 	blocks  *block
 	groups  *group
 }
 
-// keep copies b into a chain of blocks.
+// keep copies b, whose digest is sum, into a chain of blocks and returns the first
+// of them.
 func (m *memory) keep(b []byte, sum uint64) *block {
 	first := m.block()
 	first.sum, first.size = sum, int32(len(b))

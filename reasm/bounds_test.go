@@ -170,8 +170,8 @@ func TestRememberedShare(t *testing.T) {
 	audit(t, table)
 }
 
-// A source's fifth incomplete group replaces its oldest incomplete one, never a
-// complete one, and no group of another source.
+// A source's fifth incomplete group replaces its oldest incomplete group, never a
+// complete group or a group of another source.
 func TestGroupsOfSource(t *testing.T) {
 	table := New(Config{})
 	msg := rulesMessage(2000)
@@ -192,7 +192,8 @@ func TestGroupsOfSource(t *testing.T) {
 	audit(t, table)
 }
 
-// A fragment that would make its group too large is refused; others still fit.
+// Add rejects a fragment that would make its group too large; smaller fragments
+// still fit.
 func TestGroupTooLarge(t *testing.T) {
 	table := New(Config{MaxGroupBytes: 3000, MaxFragments: 5})
 	msg := rulesMessage(4000)
@@ -209,7 +210,7 @@ func TestGroupTooLarge(t *testing.T) {
 	audit(t, table)
 }
 
-// EC-120: a total above the limit.
+// EC-120: Add rejects a total above the limit.
 func TestTooManyFragments(t *testing.T) {
 	table := New(Config{MaxFragments: 5})
 	refuse(t, table, totals(wire.LayoutSource, 1, 0, 33), wire.ErrTooLarge)

@@ -39,7 +39,8 @@ func TestCaptures(t *testing.T) {
 	}
 }
 
-// shuffleCapture adds the fragments of a file in an order derived from seed.
+// shuffleCapture adds the fragments of a file in an order derived from seed. It
+// returns the number of complete replies, and how many of them were compressed.
 func shuffleCapture(
 	t *testing.T, name string, groups map[uint32][][]byte, seed uint64,
 ) (whole, compressed int) {
@@ -73,7 +74,8 @@ func shuffleCapture(
 	return whole, compressed
 }
 
-// checkCapture decodes a message; all recorded replies decode to the end.
+// checkCapture fails the test unless msg is a list that decodes to its end and has
+// as many items as it announces. All recorded replies do.
 func checkCapture(t *testing.T, name string, msg []byte) {
 	if !bytes.HasPrefix(msg, []byte("\xFF\xFF\xFF\xFF")) {
 		t.Errorf("%s: message begins with %.5x", name, msg)

@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// MaxReply is the size of the largest reply that is reassembled or decompressed:
-// 512 KiB, about eighty times the size of the largest reply in EC-106.
+// MaxReply is the maximum size in bytes of a reply that is reassembled or
+// decompressed: 512 KiB, about eighty times the size of the largest reply in
+// EC-106.
 const MaxReply = 512 << 10
 
 // The protocol's own limits, which must not be changed: Source counts the
@@ -27,7 +28,7 @@ const (
 	defaultMaxGroups = 4
 	// A quarter of the scanner's budget.
 	defaultMaxBytes = 64 << 20
-	// Longer than all attempts at a question together.
+	// Longer than all attempts at a question take together.
 	defaultMaxAge = 10 * time.Second
 	// As long as the scanner waits for late replies.
 	defaultRemember = 2 * time.Second
@@ -36,15 +37,17 @@ const (
 	defaultShards = 16
 )
 
-// maxGroupsLimit bounds Config.MaxGroups, so that the result of leading fits on the
-// stack.
+// maxGroupsLimit is the maximum of Config.MaxGroups. It keeps the offsets that
+// Leading needs on the stack.
 const maxGroupsLimit = 64
 
-// leastMaxBytes is enough for two groups of the largest size (groupRoom).
+// leastMaxBytes is the minimum of Config.MaxBytes. It is enough for two groups of
+// the largest size (groupRoom).
 const leastMaxBytes = 2 << 20
 
-// Config sets the limits of a Table. A field that is zero or invalid is set to its
-// default. The package documentation shows how the limits add up.
+// Config sets the limits of a Table. A field that is not positive stands for its
+// default; a value outside its range stands for the nearest limit. The package
+// documentation shows how the limits add up.
 type Config struct {
 	MaxFragments  int           // fragments per group; default and maximum: 255
 	MaxGroupBytes int           // datagram bytes per group; default and maximum: MaxReply
@@ -52,7 +55,7 @@ type Config struct {
 	MaxBytes      int64         // bytes of memory; default 64 MiB, minimum 2 MiB
 	MaxAge        time.Duration // how long a group waits for its fragments; default 10 s
 	Remember      time.Duration // how long a complete reply's duplicates are recognised; default 2 s
-	Shards        int           // locks, rounded up to a power of two; default 16, maximum 1024
+	Shards        int           // parts with a lock each, rounded up to a power of two; default 16, maximum 1024
 }
 
 // withDefaults returns cfg with each field in its range. It lowers the number of
@@ -81,8 +84,8 @@ func setDefault[T int | int64 | time.Duration](v *T, def, most T) {
 	*v = min(*v, most)
 }
 
-// The divisors of a shard's memory: a quarter may be idle, and an eighth may hold
-// complete replies.
+// The divisors of a shard's memory: a quarter may be in the free lists, and an
+// eighth may hold complete replies.
 const (
 	idleShare       = 4
 	rememberedShare = 8
@@ -102,8 +105,8 @@ func (cfg Config) limits() limits {
 	}
 }
 
-// groupRoom returns the memory that the largest group takes: each datagram leaves
-// at most one block partly empty.
+// groupRoom returns the number of bytes that the largest group takes: each datagram
+// leaves at most one block partly empty.
 func groupRoom(cfg Config) int64 {
 	full := blocksFor(cfg.MaxGroupBytes) + int64(cfg.MaxFragments)
 	return groupCost + full*blockSize
@@ -116,7 +119,7 @@ type Stats struct {
 	Fragments  int   // fragments held for them
 	Remembered int   // complete replies whose late duplicates are recognised
 	Bytes      int64 // memory in use: what Table.Bytes returns
-	IdleBytes  int64 // unused memory kept for later
+	IdleBytes  int64 // unused memory in the free lists
 
 	Whole     uint64 // replies reassembled
 	Packed    uint64 // compressed replies reassembled

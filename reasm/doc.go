@@ -1,11 +1,11 @@
 // Package reasm reassembles split replies: fragments in, messages out.
 //
 // A server whose reply is larger than about 1400 bytes sends it as several
-// datagrams, each with a header that names the reply and the fragment's place
-// in it (document 000, "multi-packet response format"). A [Table] keeps the
-// fragments of many servers until their replies are complete. Some replies are
-// also compressed with bzip2. An [Unpacker] decompresses one, and a [Worker] does
-// so outside the receive loop.
+// datagrams, each with a header that holds the reply's ID and the fragment's number
+// (document 000, "multi-packet response format"). A [Table] keeps the fragments of
+// many servers until their replies are complete. Some replies are also compressed
+// with bzip2. An [Unpacker] decompresses them; a [Worker] does so outside the receive
+// loop.
 //
 // Programs that scan with package scanner, or read captures with its Decoder, do not
 // need this package: it is for programs with a receive loop of their own.
@@ -37,7 +37,7 @@
 // same ID. There are three layouts of the header, and nothing in a header identifies
 // its layout; nor do the application ID, the protocol number or the order of arrival.
 // Only one fragment of a group shows the layout, by the data after its header
-// ([wire.ShowLayout]). The others are held unread until that one arrives.
+// ([wire.ShowLayout]). The others are held undecoded until it arrives.
 //
 // In a group
 //   - fragments come in any order (EC-115), mixed with those of other groups
@@ -48,8 +48,8 @@
 //     total, is a [Conflict]: the first fragment stays, unless it is a prefix of the
 //     second. Then the first was cut, and the second replaces it (EC-116);
 //   - a datagram that is cut within its header, or has no data after it, is
-//     wire.ErrMalformed, so that it does not conflict with the good one (EC-116);
-//     so is one whose number is not less than its total (EC-120);
+//     wire.ErrMalformed, so that it does not conflict with the complete one (EC-116);
+//     so is a fragment whose number is not less than its total (EC-120);
 //   - bit 31 of the ID means bzip2 only together with "BZh" at offset 18 or 20, and
 //     never with GoldSource's header (EC-108, EC-122). Bit 15 means nothing
 //     (EC-117);
@@ -59,9 +59,9 @@
 // When a group is complete, the Table drops its fragments and keeps only their
 // digests, for two seconds. A fragment with a known digest is a late duplicate. A
 // fragment with another digest begins a new reply under the same ID, since some
-// servers use one ID for everything. If a fragment of the new reply equals one of the
-// old reply, it counts as a duplicate; the new reply then becomes complete only if the
-// server sends it again after the two seconds.
+// servers use one ID for all replies. If a fragment of the new reply equals a fragment
+// of the old reply, it counts as a duplicate; the new reply then becomes complete only
+// if the server sends that fragment again after the two seconds.
 //
 // # Memory
 //
@@ -79,8 +79,8 @@
 // All groups of a source are in one shard. So two sources at their limits can fill
 // a shard, and then other sources in it lose their oldest groups. A full shard first
 // drops the digests of complete replies, which take at most an eighth of it, and then
-// its oldest group. A source that begins a fifth group loses its own oldest. A
-// group is dropped ten seconds after its first fragment.
+// its oldest group. A source that begins a fifth group loses its own oldest group. An
+// incomplete group is dropped ten seconds after its first fragment.
 //
 // Blocks and groups are reused. A Table keeps up to 16 MiB of unused ones, a quarter
 // of its limit, and leaves the rest to the garbage collector. So it holds at most
@@ -88,11 +88,11 @@
 //
 // # Decompression
 //
-// A compressed reply that declares more than [MaxReply] is refused at once. At most
-// the declared size and one byte are decompressed, and the CRC-32 is checked. The
-// decompressor can't be interrupted inside a block, so blocks larger than the
-// declared size allows are refused (see lowerLevels). Decompression is abandoned at
-// the end of the block in which it exceeds 20 ms; a block takes up to about 30 ms for
-// 512 KiB of noise. After a slow reply the Worker rests three times as long as that
-// reply took.
+// Unpack rejects a compressed reply that declares more than [MaxReply] at once. It
+// decompresses at most one byte more than the declared size, and checks the CRC-32.
+// The decompressor can't be interrupted inside a block, so Unpack rejects blocks larger
+// than the declared size allows (see lowerLevels). After every 64 KiB it abandons the
+// reply if decompression has taken more than 20 ms; a single block takes up to about
+// 30 ms, for 512 KiB of noise. After a slow reply the Worker rests three times as long
+// as that reply took, but at most 100 ms.
 package reasm

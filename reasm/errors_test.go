@@ -7,9 +7,9 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// TestErrorAllocs adds a fragment for each reason to refuse one, and unpacks
-// replies that are refused at once. A hostile server can send these for as long as
-// it likes: they must leave nothing behind.
+// TestErrorAllocs adds a fragment for each reason to drop a fragment, and unpacks
+// replies that Unpack rejects at once. A hostile server can send these for as long
+// as it likes: they must neither allocate nor use up memory of the Table.
 func TestErrorAllocs(t *testing.T) {
 	const source = wire.LayoutSource
 	whole := split(source, 1, rulesMessage(3000), 1248)

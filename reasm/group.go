@@ -7,14 +7,14 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// groupCost is the memory that a group takes in addition to its blocks: the struct
-// and its source's entry in the shard's map.
+// groupCost is the number of bytes that a group takes in addition to its blocks:
+// the struct and its source's entry in the shard's map.
 const groupCost = 256
 
 // A group is one split reply. It holds the fragments that have arrived and, once it
 // is complete, only the digests that identify late duplicates.
 //
-//	          shows no layout                     the last one missing
+//	          shows no layout                     completes the reply
 //	(new) ──────────────────────▶ held ──┐      ┌──────────────────────▶ done
 //	  │                                  │      │
 //	  └──────────────────────────────────┴─▶ sorted
@@ -59,8 +59,8 @@ func (s *numbers) has(n uint8) bool { return s[n>>6]&(1<<(n&63)) != 0 }
 func (s *numbers) add(n uint8)      { s[n>>6] |= 1 << (n & 63) }
 func (s *numbers) remove(n uint8)   { s[n>>6] &^= 1 << (n & 63) }
 
-// holds reports whether the group contains, or contained, a datagram with that
-// digest.
+// holds reports whether the group contains, or contained, a datagram with the
+// digest sum.
 func (g *group) holds(sum uint64) bool {
 	if g.done {
 		return g.remembers(sum)
@@ -99,13 +99,14 @@ func (g *group) sums(dst []byte) []byte {
 // sorted reports whether the layout is known.
 func (g *group) sorted() bool { return g.shape.layout != wire.LayoutUnknown }
 
-// accepts reports whether the total of p is that of the group and the fragment with
-// that number is still missing.
+// accepts reports whether p has the same total as the group and a number that the
+// group does not have yet.
 func (g *group) accepts(p place) bool {
 	return p.shape.total == g.shape.total && !g.seen.has(p.number)
 }
 
-// push adds a fragment that the group does not have.
+// push adds a fragment that the group does not have. number is 0 if the group is
+// not sorted yet.
 func (g *group) push(b *block, number uint8) {
 	b.number, b.later = number, nil
 	if g.first == nil {
@@ -129,8 +130,8 @@ func (g *group) cutShort(datagram []byte) *block {
 	return b
 }
 
-// remove takes a fragment out of the group. If none is left, the layout is unknown
-// again.
+// remove takes a fragment out of the group. If no fragment is left, the layout is
+// unknown again.
 func (g *group) remove(b *block) {
 	var before *block
 	at := &g.first
@@ -163,8 +164,8 @@ func (g *group) isComplete() bool {
 	return g.sorted() && g.count == int(g.shape.total)
 }
 
-// byNumber stores each fragment in at under its number and returns how many are
-// present from number 0 on without a gap.
+// byNumber stores each fragment in at under its number, and returns the number of
+// fragments before the first one that is missing.
 func (g *group) byNumber(at *[maxSourceFragments]*block) int {
 	for b := g.first; b != nil; b = b.later {
 		at[b.number] = b
@@ -176,9 +177,9 @@ func (g *group) byNumber(at *[maxSourceFragments]*block) int {
 	return n
 }
 
-// appendLeading appends the payloads of fragment 0 and those after it, up to the
-// first missing fragment. For a compressed reply it first appends the declared size
-// and the checksum, as Unpack expects.
+// appendLeading appends the payloads of fragment 0 and of the fragments after it,
+// up to the first missing fragment. For a compressed reply it first appends the
+// declared size and the checksum, as Unpack expects.
 func (g *group) appendLeading(dst []byte) []byte {
 	var at [maxSourceFragments]*block
 	var f wire.Fragment

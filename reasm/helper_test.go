@@ -41,7 +41,8 @@ func splitPacked(l wire.Layout, id uint32, msg []byte, size, level int) [][]byte
 	return cut(f, compress(msg, level), size)
 }
 
-// cut divides b into fragments that are otherwise like f.
+// cut divides b into payloads of at most size bytes and returns their fragments,
+// which are otherwise like f.
 func cut(f wire.Fragment, b []byte, size int) (ds [][]byte) {
 	f.Total = uint8((len(b) + size - 1) / size)
 	f.Size = uint16(size)
@@ -90,7 +91,8 @@ func permutations(n int, f func(order []int)) {
 	rec(0)
 }
 
-// add adds a fragment that came from server and checks the outcome.
+// add adds a fragment that came from server, checks the outcome and returns the
+// message.
 func add(t *testing.T, table *Table, datagram []byte, want Outcome) []byte {
 	t.Helper()
 	msg, o, err := table.Add(0, server, datagram, nil)
@@ -100,7 +102,7 @@ func add(t *testing.T, table *Table, datagram []byte, want Outcome) []byte {
 	return msg
 }
 
-// addAll adds all fragments of a reply.
+// addAll adds all fragments of a reply and returns the message, decompressed.
 func addAll(t *testing.T, table *Table, ds [][]byte) []byte {
 	t.Helper()
 	for _, d := range ds[:len(ds)-1] {
@@ -121,7 +123,7 @@ func addAll(t *testing.T, table *Table, ds [][]byte) []byte {
 	return msg
 }
 
-// refuse adds a datagram that must be dropped with the error want.
+// refuse adds a datagram and fails the test unless Add returns the error want.
 func refuse(t *testing.T, table *Table, datagram []byte, want wire.Error) {
 	t.Helper()
 	msg, _, err := table.Add(0, server, datagram, nil)

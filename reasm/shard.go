@@ -16,18 +16,18 @@ type shard struct {
 	sources map[uint64]*group // first group of each source, linked to the others, oldest first
 	waiting ageList           // incomplete groups
 	done    ageList           // complete replies whose digests are kept
-	stats   Stats             // except for the bytes
+	stats   Stats             // without Bytes and IdleBytes, which mem counts
 
 	_ [64]byte // keeps the next shard's lock out of this one's cache line
 }
 
-// limits are a shard's share of a Config.
+// limits are the limits of a Config for a single shard.
 type limits struct {
 	fragments  int // per group
 	groupBytes int
 	groups     int   // per source
 	bytes      int64 // of the shard
-	remembered int   // number of complete replies
+	remembered int   // maximum number of complete replies
 	age        time.Duration
 	remember   time.Duration
 }
@@ -87,9 +87,9 @@ func (s *shard) refuse(err error) error {
 }
 
 // find returns the incomplete group to which a fragment belongs, or nil if there is
-// none. known reports that the same bytes came before, in that group or in a
-// complete one. A server that uses one ID for all its replies can have both kinds
-// of groups under the same ID; the bytes distinguish them.
+// none. If the same bytes came before, in that group or in a complete one with the
+// same ID, it returns nil and true. A server that uses one ID for all its replies
+// can have both kinds of groups under that ID; the bytes distinguish them.
 func (s *shard) find(a *arrival) (g *group, known bool) {
 	for o := s.sources[a.from]; o != nil; o = o.sibling {
 		if o.id != a.id {
@@ -118,12 +118,13 @@ func (s *shard) dropCut(g *group, datagram []byte) {
 
 // locate finds the place of a fragment: in its group, if the group is sorted and
 // the fragment fits; otherwise the place that the fragment itself shows. If it
-// shows none and the group is not sorted, it has no place yet.
+// shows none and the group is not sorted, it has no place yet. conflict reports
+// that the fragment contradicts its sorted group.
 //
 // A fragment's bytes can happen to look like another layout. If such a fragment
-// sorted the group, the true fragment 0 does not fit into the group; but then the
+// sorted the group, the real fragment 0 does not fit into the group; but then the
 // fragment that the group holds can be decoded in the layout that fragment 0 shows.
-// So the order of arrival never decides.
+// So the result does not depend on the order of arrival.
 func (s *shard) locate(g *group, datagram []byte) (p place, conflict bool, err error) {
 	layout, compressed := wire.ShowLayout(datagram)
 	if g == nil || !g.sorted() {
@@ -147,9 +148,9 @@ func (s *shard) locate(g *group, datagram []byte) (p place, conflict bool, err e
 	return place{}, true, nil
 }
 
-// decode reads a fragment's header. It refuses a fragment without payload: such a
-// fragment was cut, and if it were kept, the complete one would conflict with it
-// (EC-116).
+// decode reads a fragment's header. It rejects a fragment whose total exceeds the
+// limit, and a fragment without payload: such a fragment was cut, and if it were
+// kept, the complete one would conflict with it (EC-116).
 func (s *shard) decode(datagram []byte, l wire.Layout, compressed bool) (place, error) {
 	var f wire.Fragment
 	if err := f.Decode(datagram, l, compressed); err != nil {
@@ -176,9 +177,9 @@ func (s *shard) plausible(datagram []byte) (err error) {
 
 // fits reports whether a sorted group can also be read in the layout of a fragment
 // whose place is p. Only a group of one fragment can have been sorted wrongly. The
-// only doubt is between GoldSource and one of the other two layouts, and GoldSource
-// has the number in the byte where those have the total. The fragments of one reply
-// have equal totals but different numbers, so a second one never fits a group in
+// only doubt is between GoldSource and the other two layouts: GoldSource has the
+// number in the byte where they have the total. The fragments of one reply have
+// equal totals but different numbers, so a second fragment never fits a group in
 // the wrong layout.
 func (s *shard) fits(g *group, p place) bool {
 	if g.count != 1 {
@@ -199,7 +200,8 @@ func (s *shard) put(g *group, a *arrival, p place) {
 }
 
 // sort assigns numbers to the fragments of a group after a fragment at p has shown
-// the layout. It drops the fragments that contradict it.
+// the layout. It drops the fragments that contradict that fragment or an earlier
+// one.
 func (s *shard) sort(g *group, p place) {
 	g.shape = p.shape
 	for b := g.takeAll(); b != nil; {
@@ -216,7 +218,8 @@ func (s *shard) sort(g *group, p place) {
 	}
 }
 
-// open starts a group. If the source has too many, open drops the oldest of them.
+// open starts a group. If the source has too many incomplete groups, open drops the
+// oldest of them.
 func (s *shard) open(a *arrival) *group {
 	s.limitGroups(a.from, false)
 	g := s.mem.group()
@@ -227,7 +230,8 @@ func (s *shard) open(a *arrival) *group {
 	return g
 }
 
-// complete replaces the fragments of a complete group by their digests.
+// complete replaces the fragments of a complete group by their digests. It returns
+// Whole, or Packed for a compressed reply.
 func (s *shard) complete(g *group, now time.Duration) Outcome {
 	o := Whole
 	s.stats.Whole++

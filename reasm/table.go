@@ -13,7 +13,7 @@ type Outcome uint8
 
 // The outcomes of Table.Add.
 const (
-	Pending   Outcome = iota // kept; more are needed
+	Pending   Outcome = iota // kept; more fragments are needed
 	Whole                    // the fragment was the last one missing, and completed the message
 	Packed                   // the same, for a compressed reply
 	Duplicate                // dropped: the same bytes came before
@@ -24,7 +24,7 @@ const (
 
 var outcomeWords = [NumOutcomes]string{"pending", "whole", "packed", "duplicate", "conflict"}
 
-// String names the outcome.
+// String returns the outcome as a lower-case word, such as "pending".
 func (o Outcome) String() string {
 	if int(o) < len(outcomeWords) {
 		return outcomeWords[o]
@@ -64,9 +64,9 @@ func (t *Table) shard(from uint64) *shard {
 	return &t.shards[from*0x9E3779B97F4A7C15>>t.shift]
 }
 
-// Add adds a fragment that came from the source from at the time now. If the Table
-// keeps the fragment, it copies the datagram. If the reply is now complete, msg is
-// dst with the reply appended: for Whole the message, and for Packed the input of
+// Add adds a fragment that arrived from source from at time now. If the Table keeps
+// the fragment, it copies the datagram. If the reply is now complete, msg is dst
+// with the reply appended: for Whole the message, and for Packed the input of
 // Unpack, that is, declared size, CRC-32 and the compressed bytes. Otherwise msg is
 // dst.
 //
@@ -91,10 +91,11 @@ func (t *Table) Add(
 }
 
 // Leading reads the beginnings of a source's incomplete replies. It calls yield for
-// each that has its fragment 0, the oldest first; msg holds the data up to the
-// first missing fragment and is valid until yield returns. Leading skips compressed
-// replies: their beginning can't be read. yield may call the Table's methods. dst
-// is scratch memory; Leading returns it, possibly grown, for the next call.
+// each reply whose fragment 0 has arrived, the oldest first; msg holds the data up
+// to the first missing fragment and is valid until yield returns. Leading skips
+// compressed replies: their beginning can't be read. yield may call the Table's
+// methods. dst is scratch memory; Leading returns it, possibly grown, for the next
+// call.
 func (t *Table) Leading(from uint64, dst []byte, yield func(msg []byte)) []byte {
 	var ends [maxGroupsLimit]int
 	dst, found := t.shard(from).leading(from, dst[:0], ends[:0])
@@ -107,7 +108,7 @@ func (t *Table) Leading(from uint64, dst []byte, yield func(msg []byte)) []byte 
 }
 
 // leading appends the beginnings of a source's incomplete replies to dst, and the
-// offset at which each of them ends to ends.
+// end offset of each of them to ends.
 func (s *shard) leading(from uint64, dst []byte, ends []int) ([]byte, []int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -121,7 +122,7 @@ func (s *shard) leading(from uint64, dst []byte, ends []int) ([]byte, []int) {
 	return dst, ends
 }
 
-// Forget drops everything about a source.
+// Forget drops all groups of a source, complete or not.
 func (t *Table) Forget(from uint64) {
 	s := t.shard(from)
 	s.mu.Lock()
@@ -134,9 +135,9 @@ func (t *Table) Forget(from uint64) {
 	}
 }
 
-// Expire drops groups older than Config.MaxAge, and complete ones older than
-// Config.Remember. Add does the same in the shard of its source, so it is enough to
-// call Expire from time to time.
+// Expire drops incomplete groups older than Config.MaxAge, and complete ones older
+// than Config.Remember. Add does the same in the shard of its source, so it is
+// enough to call Expire from time to time.
 func (t *Table) Expire(now time.Duration) {
 	for i := range t.shards {
 		s := &t.shards[i]
@@ -157,7 +158,7 @@ func (t *Table) Bytes() (n int64) {
 	return n
 }
 
-// Stats adds up the numbers of all shards.
+// Stats returns the sums of the statistics of all shards.
 func (t *Table) Stats() (sum Stats) {
 	for i := range t.shards {
 		s := &t.shards[i]

@@ -127,9 +127,9 @@ func tryEveryOrder(t *testing.T, ds [][]byte, want []byte) {
 }
 
 // TestMisleadingFragment has a later GoldSource fragment whose text looks like
-// fragment 0 of another layout. It must not win in any order of arrival. A fragment that was
-// dropped as a conflict before fragment 0 came arrives again in the second round,
-// as it would after a retry.
+// fragment 0 of another layout. It must not determine the layout in any order of
+// arrival. A fragment that was dropped as a conflict before fragment 0 came arrives
+// again in the second round, as it would after a retry.
 func TestMisleadingFragment(t *testing.T) {
 	msg := rulesMessage(30)
 	msg = append(msg[:20], "\x00\xFF\xFF\xFF\xFFE and so on, and on"...)
@@ -250,7 +250,7 @@ func totals(l wire.Layout, id uint32, number, total uint8) []byte {
 	return wire.AppendFragment(nil, &f)
 }
 
-// EC-120: a number that is not less than the total.
+// EC-120: Add rejects a number that is not less than the total.
 func TestNumberAboveTotal(t *testing.T) {
 	for _, l := range layouts {
 		table := New(Config{})
@@ -263,7 +263,8 @@ func TestNumberAboveTotal(t *testing.T) {
 	}
 }
 
-// A fragment cut to its header comes first, then the complete one.
+// Add rejects a fragment cut to its header, and still accepts the complete fragment
+// after it.
 func TestCutToHeader(t *testing.T) {
 	msg := rulesMessage(3000)
 	for _, l := range layouts {
@@ -336,7 +337,8 @@ func TestCutFragment(t *testing.T) {
 }
 
 // Once the layout is known, fragments that came earlier and contradict it or each
-// other are dropped; of two that contradict each other, the first stays.
+// other are dropped; of two fragments that contradict each other, the first is
+// kept.
 func TestConflictBeforeLayout(t *testing.T) {
 	table := New(Config{})
 	msg := rulesMessage(3000)
@@ -378,7 +380,7 @@ func TestFirstFragmentTwice(t *testing.T) {
 }
 
 // A server uses one ID for all replies: fragments after a complete reply form a new
-// one, and a late fragment of the first reply does not become part of it.
+// reply, and a late fragment of the first reply does not become part of it.
 func TestOneIDForAll(t *testing.T) {
 	table := New(Config{})
 	first, second := rulesMessage(3000), rulesMessage(3500)
@@ -406,7 +408,7 @@ func TestOneIDForAll(t *testing.T) {
 	audit(t, table)
 }
 
-// The digests of complete replies are kept for Remember, or until Forget.
+// The digests of complete replies are kept for Config.Remember, or until Forget.
 func TestRemember(t *testing.T) {
 	table := New(Config{Shards: 1, Remember: time.Second})
 	ds := split(wire.LayoutSource, 1, rulesMessage(3000), 1248)

@@ -15,7 +15,8 @@ import (
 
 // Our limits on the work for one reply.
 const (
-	// unpackTime is a hundred times as long as a reply of a few kilobytes takes.
+	// unpackTime is the maximum time for decompressing a reply, a hundred times as
+	// long as a reply of a few kilobytes takes.
 	unpackTime = 20 * time.Millisecond
 	// chunk is the number of bytes to decompress between two readings of the clock.
 	// Honest replies are smaller than one chunk, as far as we know, so none of them
@@ -93,7 +94,7 @@ func (u *Unpacker) load(data []byte, size int) {
 
 // lowerLevels lowers the level of each bzip2 stream in data to the lowest that
 // suffices for size bytes. The decompressor works on a block at a time and can't be
-// interrupted, but it refuses blocks that are larger than the level says.
+// interrupted, but it rejects blocks that are larger than the level allows.
 //
 // This breaks no stream that holds size bytes. bzip2 first writes four equal bytes
 // as five, the fifth being the number of repetitions that follow, so that a block
@@ -120,8 +121,9 @@ func isLevel(b byte) bool { return '1' <= b && b <= '9' }
 
 func hasBlock(b []byte) bool { return bytes.HasPrefix(b, []byte(blockMagic)) }
 
-// read appends size bytes of decompressed data to dst, and fails if there are fewer
-// or more.
+// read appends size bytes of decompressed data to dst. The error is
+// wire.ErrMalformed if there are fewer or more, and wire.ErrTooLarge if it took
+// longer than unpackTime.
 func (u *Unpacker) read(dst []byte, size int) ([]byte, error) {
 	start := u.clock()
 	for left := size; left > 0; {

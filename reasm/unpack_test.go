@@ -18,7 +18,7 @@ func packed(msg []byte, level int) []byte {
 	return declare(len(msg), msg, compress(msg, level))
 }
 
-// declare puts the size and the CRC-32 of msg before data.
+// declare puts size and the CRC-32 of msg before data.
 func declare(size int, msg, data []byte) []byte {
 	b := binary.LittleEndian.AppendUint32(nil, uint32(size))
 	b = binary.LittleEndian.AppendUint32(b, crc32.ChecksumIEEE(msg))
@@ -75,8 +75,8 @@ func unpackHonest(t *testing.T, name string, msg []byte, level int) {
 	}
 }
 
-// Each stream's level is lowered to the least one that suffices for the hardest
-// message of its size, one made of runs of four equal bytes.
+// Each stream's level is lowered to the lowest that suffices for the hardest
+// message of its size, which consists of runs of four equal bytes.
 func TestLowerLevels(t *testing.T) {
 	for _, row := range []struct {
 		size int
@@ -176,7 +176,8 @@ func TestUnpackTail(t *testing.T) {
 	}
 }
 
-// EC-121: 5 MB compressed to a few bytes are refused before they are decompressed.
+// EC-121: 5 MB compressed to a few bytes are not decompressed beyond the declared
+// size.
 func TestUnpackBomb(t *testing.T) {
 	bomb := declare(MaxReply, nil, compress(make([]byte, 5_000_000), 9))
 	got, err := patient().Unpack(nil, bomb)

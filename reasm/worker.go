@@ -7,9 +7,9 @@ import (
 )
 
 // These limit the CPU time of a Worker: after a reply that took longer than honest
-// replies take, it rests three times as long, so that a flood of bad replies costs
-// a quarter of a core. The time is the only criterion, because the checksum of a
-// bomb can be right.
+// replies take, the Worker rests three times as long, but at most maxRest. A flood
+// of bad replies then costs about a quarter of a core. The time is the only
+// criterion, because the checksum of a bomb can be right.
 const (
 	briskTime  = 2 * time.Millisecond
 	restFactor = 3
@@ -69,8 +69,8 @@ func newWorker(queue int) *Worker {
 }
 
 // Submit hands over a reply from Table.Add. The Worker owns packed until Poll
-// returns it, with the tag. If the queue is full or the Worker is closed, Submit
-// returns false and packed still belongs to the caller.
+// passes it to its argument f, with the tag. If the queue is full or the Worker is
+// closed, Submit returns false and packed still belongs to the caller.
 func (w *Worker) Submit(tag uint64, packed []byte) bool {
 	if w.closed() {
 		return false
@@ -157,7 +157,7 @@ func (w *Worker) wait(d time.Duration) {
 	}
 }
 
-// buffer returns an empty buffer, a used one if possible.
+// buffer returns an empty used buffer, or nil if there is none.
 func (w *Worker) buffer() []byte {
 	select {
 	case b := <-w.spare:
@@ -167,7 +167,8 @@ func (w *Worker) buffer() []byte {
 	}
 }
 
-// reuse keeps a buffer for another message.
+// reuse keeps a buffer for another message, unless spareBuffers of them are kept
+// already.
 func (w *Worker) reuse(b []byte) {
 	select {
 	case w.spare <- b[:0]:

@@ -175,7 +175,8 @@ func TestWorkerRests(t *testing.T) {
 	}
 }
 
-// Under a flood of slow replies the Worker uses at most a quarter of a core.
+// rest returns 0 for a quick reply, and otherwise three times the time that the
+// reply took, up to maxRest.
 func TestRest(t *testing.T) {
 	for took, want := range map[time.Duration]time.Duration{
 		0:                          0,

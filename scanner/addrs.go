@@ -8,29 +8,30 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/udp"
 )
 
-// addrs enforces the limit of every address: a bucket of addrBurst datagrams
-// that fills at the address rate. A target starts only when the bucket of its
-// address is full, and takes all of it, so that its follow-ups never wait. What
-// it did not need is refunded when it is finished. What it sends beyond the burst
-// (retries) delays the next target.
+// addrs enforces the limits per address. Each address has a token bucket of addrBurst
+// datagrams that fills at the address rate. A target starts only when the bucket of
+// its address is full, and takes all of it, so that its follow-ups never wait. When
+// the target is finished, refund returns the part that it did not use. Datagrams
+// beyond the burst (retries) delay the next target of the address.
 //
-// Targets that have to wait are held here, in order and in bounded number.
+// addrs also holds the targets that have to wait, those of one address in order.
+// supply stops reading the list when addrs holds maxHeld targets.
 type addrs struct {
-	every time.Duration // in which a bucket regains one datagram; 0: no limit
-	most  int           // servers queried per address; Off: all
+	every time.Duration // time in which a bucket gains one datagram; 0: no limit
+	most  int           // maximum number of servers queried per address; Off: no limit
 
-	full   map[uint32]time.Duration // when the bucket of each address is full
-	sweep  time.Duration            // when full buckets were last forgotten
+	full   map[uint32]time.Duration // when the bucket of each address will be full
+	sweep  time.Duration            // when full buckets were last removed
 	held   map[uint32]*heldAddr
 	ready  readyHeap
 	n      int       // targets held
-	names  sourceSet // their addresses and ports
+	names  sourceSet // addresses and ports of the targets held
 	counts map[uint32]uint32
 }
 
 const (
 	addrBurst  = 4       // INFO, and then all three questions with a challenge
-	maxHeld    = 1 << 16 // targets held back before reading pauses: 3 MiB
+	maxHeld    = 1 << 16 // maximum number of targets held; then reading the list pauses: 3 MiB
 	sweepEvery = time.Second
 )
 
@@ -41,7 +42,7 @@ type heldAddr struct {
 	targets []entry
 }
 
-// entry is a target on its way to a slot.
+// entry is a target that is about to start, or is held back.
 type entry struct {
 	addr  uint64
 	label *label
@@ -59,7 +60,8 @@ func newAddrs(rate float64, most int) *addrs {
 	return a
 }
 
-// countBefore counts the servers that earlier parts of the scan queried.
+// countBefore sets the counts of servers per address to those that earlier parts of
+// the scan queried.
 func (a *addrs) countBefore(before map[netip.Addr]int) {
 	for addr, n := range before {
 		if a.most != Off && n > 0 {
@@ -70,8 +72,8 @@ func (a *addrs) countBefore(before map[netip.Addr]int) {
 
 func ipOf(addr uint64) uint32 { return uint32(addr >> 16) }
 
-// overLimit reports whether the address of a target has had as many targets as
-// allowed. If not, it counts this one.
+// overLimit reports whether MaxPerAddress targets of an address were accepted already.
+// If not, it counts this target.
 func (a *addrs) overLimit(addr uint64) bool {
 	if a.most == Off {
 		return false
@@ -84,8 +86,8 @@ func (a *addrs) overLimit(addr uint64) bool {
 	return false
 }
 
-// admit takes the bucket of e's address if it is full, and holds e back if not.
-// It reports whether the target may start.
+// admit empties the bucket of e's address if the bucket is full and no other target
+// waits for it. Otherwise it holds e back. It reports whether the target may start.
 func (a *addrs) admit(now time.Duration, e entry) bool {
 	if a.every == 0 {
 		return true
@@ -107,14 +109,15 @@ func (a *addrs) admit(now time.Duration, e entry) bool {
 	return false
 }
 
-// holds reports whether a target waits here.
+// holds reports whether a target is held back.
 func (a *addrs) holds(addr uint64) bool { return a.names.has(addr) }
 
-// release returns a target that waited and may start now.
+// release removes a held target that may start now, if there is one, and empties the
+// bucket of its address.
 func (a *addrs) release(now time.Duration) (entry, bool) {
 	for len(a.ready) > 0 && a.ready[0].ready <= now {
 		h := a.ready[0]
-		if full := a.full[h.ip]; full > now { // repeats went out meanwhile
+		if full := a.full[h.ip]; full > now { // retries were charged in the meantime
 			h.ready = full
 			heap.Fix(&a.ready, 0)
 			continue
@@ -136,7 +139,8 @@ func (a *addrs) release(now time.Duration) (entry, bool) {
 	return entry{}, false
 }
 
-// next is when release may have something, or 0.
+// next returns the earliest time at which release may return a target, or 0 if no
+// target is held.
 func (a *addrs) next() time.Duration {
 	if len(a.ready) == 0 {
 		return 0
@@ -144,7 +148,7 @@ func (a *addrs) next() time.Duration {
 	return a.ready[0].ready
 }
 
-// last estimates when the last of the waiting targets may start. each is the mean
+// last estimates the time at which the last held target may start. each is the mean
 // number of datagrams per target.
 func (a *addrs) last(now time.Duration, each float64) time.Duration {
 	last := now
@@ -155,30 +159,30 @@ func (a *addrs) last(now time.Duration, each float64) time.Duration {
 	return last
 }
 
-// refund puts back what a finished target did not use of its burst. sent is how many
-// datagrams were sent to it.
+// refund returns the unused part of a finished target's burst to the bucket of its
+// address. sent is the number of datagrams that were sent to the target.
 func (a *addrs) refund(now time.Duration, addr uint64, sent int) {
 	if a.every != 0 && sent < addrBurst {
 		a.charge(now, ipOf(addr), sent-addrBurst)
 	}
 }
 
-// reclaim takes a refund back, because the target is open again.
+// reclaim reverses refund, because the target is open again.
 func (a *addrs) reclaim(now time.Duration, addr uint64, sent int) {
 	if a.every != 0 && sent < addrBurst {
 		a.charge(now, ipOf(addr), addrBurst-sent)
 	}
 }
 
-// sent charges a datagram beyond the burst of its target.
+// sent charges an address for a datagram beyond the burst of its target.
 func (a *addrs) sent(now time.Duration, addr uint64) {
 	if a.every != 0 {
 		a.charge(now, ipOf(addr), 1)
 	}
 }
 
-// slowDown pauses sending to an address that complained of too many requests
-// (EC-21).
+// slowDown delays the next target of an address by at least serialGap, because a
+// server there complained of too many requests (EC-21).
 func (a *addrs) slowDown(now time.Duration, addr uint64) {
 	if a.every != 0 {
 		ip := ipOf(addr)
@@ -186,7 +190,8 @@ func (a *addrs) slowDown(now time.Duration, addr uint64) {
 	}
 }
 
-// charge takes n datagrams out of a bucket; a negative n puts them back.
+// charge takes n datagrams out of the bucket of ip. A negative n returns datagrams to
+// it.
 func (a *addrs) charge(now time.Duration, ip uint32, n int) {
 	full := max(a.full[ip], now) + time.Duration(n)*a.every
 	if full <= now {
@@ -196,7 +201,8 @@ func (a *addrs) charge(now time.Duration, ip uint32, n int) {
 	a.full[ip] = full
 }
 
-// forget drops full buckets, which are the same as unused ones.
+// forget removes full buckets. An address without a bucket counts as one whose bucket
+// is full.
 func (a *addrs) forget(now time.Duration) {
 	if a.every == 0 || now-a.sweep < sweepEvery {
 		return
@@ -209,7 +215,7 @@ func (a *addrs) forget(now time.Duration) {
 	}
 }
 
-// readyHeap orders addresses by when their next target may start.
+// readyHeap orders addresses by the time at which their next target may start.
 type readyHeap []*heldAddr
 
 func (h readyHeap) Len() int           { return len(h) }

@@ -16,8 +16,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// slowReply returns half a megabyte of text compressed into one datagram, with a
-// wrong checksum. Unpacking it takes the decompressor all the time that it is
+// slowReply returns a datagram that holds half a megabyte in compressed form, with a
+// wrong checksum. Unpacking it takes the decompressor about all the time that it is
 // allowed.
 func slowReply(t testing.TB) []byte {
 	t.Helper()
@@ -36,8 +36,8 @@ func slowReply(t testing.TB) []byte {
 }
 
 // TestSlowRepliesWithoutEnd checks that the scan gives up a server that sends
-// compressed replies endlessly, faster than they can be unpacked, and that other
-// servers still get theirs unpacked.
+// compressed replies endlessly, faster than they can be unpacked, and that the
+// compressed replies of other servers are still unpacked.
 func TestSlowRepliesWithoutEnd(t *testing.T) {
 	t.Parallel()
 	n := newMemNet()
@@ -80,9 +80,8 @@ func TestSlowRepliesWithoutEnd(t *testing.T) {
 	}
 }
 
-// TestEndless checks that the scan gives up a server that repeats anything
-// endlessly, whatever else it answers, and reports a reason for each missing
-// answer.
+// TestEndless checks that the scan gives up a server that sends datagrams of one kind
+// endlessly, whatever else it answers, and reports a reason for each missing answer.
 func TestEndless(t *testing.T) {
 	s, i := newServer(), uint32(0)
 	next := func() uint32 { i++; return i }
@@ -126,8 +125,8 @@ func TestEndless(t *testing.T) {
 	}
 }
 
-// testEndless scans a server that answers some of the questions and, from the first
-// request on, sends a datagram every 90 ms for ten minutes.
+// testEndless scans a server that answers the questions in answers and, from the first
+// request on, sends a datagram every 90 ms for nine minutes.
 func testEndless(t *testing.T, s *server, answers Questions, next func() []byte) {
 	n := newMemNet()
 	started := false
@@ -159,7 +158,7 @@ func testEndless(t *testing.T, s *server, answers Questions, next func() []byte)
 			}
 			switch r.Err[q] {
 			case 0, wire.ErrChallengeLoop, wire.ErrTimeout:
-			case wire.ErrTruncated: // that is also an answer, and the first one counts
+			case wire.ErrTruncated: // a truncated reply is an answer, too, and the first answer counts
 			default:
 				if answers.Has(q) {
 					t.Errorf("%v was answered: %v", q, r.Err[q])
@@ -169,8 +168,8 @@ func testEndless(t *testing.T, s *server, answers Questions, next func() []byte)
 	}
 }
 
-// onceOnly returns a server whose challenge becomes invalid once it has been used,
-// or once the server has given another.
+// onceOnly returns a server whose challenge becomes invalid when it is used, or when
+// the server gives another challenge.
 func onceOnly() behaviour {
 	h := host{open: true, info: []string{oddInfo}, players: []string{oddPlayers}, rules: []string{oddRules}}
 	good, last := byte(0), byte(0)
@@ -198,8 +197,8 @@ func interleaved(a, b []string) (all []string) {
 	return all
 }
 
-// together returns a server that sends the same datagrams in answer to PLAYER and
-// to RULES.
+// together returns a constructor of a server that answers both PLAYER and RULES with
+// the datagrams in said.
 func together(said []string) func() behaviour {
 	return odd(func(h *host) { h.players, h.rules = said, said })
 }
@@ -215,7 +214,7 @@ func severalPlayers(n int) string {
 	return ff + "D" + string([]byte{byte(n)}) + strings.Repeat(onePlayer, n)
 }
 
-// source splits a message as Source servers do.
+// source splits a message into fragments as Source servers do.
 func source(id uint32, msg string, size int) []string { return parts(wire.LayoutSource, id, msg, size) }
 
 func adversaryQuirks() []quirk {
@@ -263,7 +262,7 @@ func adversaryQuirks() []quirk {
 	return rows
 }
 
-// inBzip2 returns a message as a server compresses it.
+// inBzip2 returns the datagrams of msg, compressed as a server does it.
 func inBzip2(msg string) []string {
 	return packed(wire.LayoutSource, msg, 9000, uint32(len(msg)), crc32.ChecksumIEEE([]byte(msg)))
 }
@@ -292,8 +291,8 @@ func TestAdversary(t *testing.T) {
 }
 
 // TestFragmentsOfOthers checks that fragments from another port of the server's
-// address do not become part of its reply, that fragments which come after it is
-// finished count as late, and that neither leave anything in memory.
+// address do not become part of the server's reply, that fragments which come after
+// the server is finished count as late, and that no fragments stay in memory.
 func TestFragmentsOfOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newMemNet(), newServer()

@@ -16,12 +16,13 @@ type agenda struct {
 	waiting Questions // sent, and silent so far
 	bare    Questions // last sent without a challenge
 
-	attempts [wire.NumQuestions]uint8      // sent, challenge rounds not counted
-	err      [wire.NumQuestions]wire.Error // why it is closed without a complete answer; while open: the fault seen last
+	attempts [wire.NumQuestions]uint8      // how many times each was asked, not counting challenge rounds
+	err      [wire.NumQuestions]wire.Error // why each was closed without a complete answer, 0 if it has one; while open: the error of its last faulty reply
 }
 
 // An answered question can be asked once more, to verify its answer. In due and
-// waiting this repetition has a number of its own, after those of all requests.
+// waiting, the repetition of q is number q + questionVerify, above the numbers of all
+// requests.
 const (
 	questionVerify = wire.Question(wire.NumRequests)
 	verifyAll      = AskAll << questionVerify
@@ -44,7 +45,8 @@ func (a *agenda) count(qs Questions) {
 	}
 }
 
-// sent notes that qs went out, those of bare without a challenge.
+// sent records that qs were sent. bare are those of them that were sent without a
+// challenge.
 func (a *agenda) sent(qs, bare Questions) {
 	a.asked |= qs.status()
 	a.due &^= qs
@@ -80,7 +82,7 @@ func (a *agenda) trim() {
 	a.waiting &= a.open | aside
 }
 
-// fault notes for the open questions of qs what was wrong with a reply.
+// fault records code, the error of a reply, for the open questions of qs.
 func (a *agenda) fault(qs Questions, code wire.Error) {
 	for q := range each(qs & a.open) {
 		a.err[q] = code
@@ -101,11 +103,11 @@ func (a *agenda) giveUpAll(code wire.Error) {
 }
 
 // looped reports whether a question was given up because of too many challenges. If
-// some of them were forged, a request with a genuine one may still be answered.
+// some of the challenges were forged, a request with a genuine one may still be
+// answered.
 func (a *agenda) looped() bool { return slices.Contains(a.err[:], wire.ErrChallengeLoop) }
 
-// reopen opens the questions again that were given up because of too many
-// challenges.
+// reopen opens again the questions that were given up because of too many challenges.
 func (a *agenda) reopen() {
 	for q := range each(AskAll) {
 		if a.err[q] == wire.ErrChallengeLoop {
@@ -115,7 +117,8 @@ func (a *agenda) reopen() {
 	}
 }
 
-// most returns the silent question of qs that was sent most often, and how often.
+// most returns the question of qs that is waited for and has had the most attempts,
+// and the number of these attempts. n is 0 if none of qs is waited for.
 func (a *agenda) most(qs Questions) (most wire.Question, n int) {
 	for q := range each(a.silent() & qs) {
 		if times := int(a.attempts[q]); times > n {

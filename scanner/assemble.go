@@ -11,8 +11,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// replies holds the complete messages of one server, as received, and an error for
-// each question without a message. An empty message means that there was none.
+// replies holds the messages of one server, as received or reassembled, and an error
+// for each question without a message. An empty message means that none came.
 type replies struct {
 	info    []byte     // 'I', or 'm' if there is no 'I'
 	decoded *wire.Info // info, decoded; may be the Info of the Result
@@ -23,14 +23,14 @@ type replies struct {
 	text    []byte // 'l', 'X' or '9'
 	pong    []byte // 'j'
 
-	partial Questions                     // answers above that are incomplete: fragments are missing
+	partial Questions                     // messages above that lack their end, because fragments are missing
 	err     [wire.NumQuestions]wire.Error // of questions without a message
 
 	evidence evidence
 }
 
-// assembler makes Results from replies. Both a scan and a capture use it; nothing
-// else turns messages into a Result. It keeps the memory of its last Result for the
+// assembler makes Results from replies. Scans, Decoder and Assembler use it; no other
+// code turns messages into a Result. It reuses the memory of its last Result for the
 // next one.
 type assembler struct {
 	players []wire.Player
@@ -38,12 +38,13 @@ type assembler struct {
 	names   nameSet
 	game    game.Game
 
-	allHashes bool // see Config
+	allHashes bool // see Config.AllHashes
 }
 
-// assemble sets all fields of r that come from messages. The slices of r alias m
-// and the assembler, and are valid until either is used again. r.Asked must be set:
-// the replies to other questions are ignored.
+// assemble sets all fields of r that come from messages. The slices of r alias m and
+// the assembler, and are valid until either is used again. The caller must have set
+// r.Asked, r.Received and r.RTTs. assemble ignores the replies to questions that are
+// not in r.Asked.
 func (a *assembler) assemble(r *Result, m *replies) {
 	r.Notes = 0
 	r.Err = m.err
@@ -155,8 +156,9 @@ func (r *Result) doubt() {
 	r.Unchallenged = 0
 }
 
-// note adds the oddities of the answer to q. For a truncated answer it adds only
-// those in wire.CutNotes, which are about what the missing end leaves uncertain.
+// note adds the notes about the answer to q. For a truncated answer it adds only those
+// in wire.CutNotes, which are about what the missing end leaves uncertain. For an
+// answer with another error it adds none.
 func (r *Result) note(q wire.Question, msg []byte, notes wire.Notes) {
 	switch r.Err[q] {
 	case 0:
@@ -166,7 +168,7 @@ func (r *Result) note(q wire.Question, msg []byte, notes wire.Notes) {
 	}
 }
 
-// shipHint returns what INFO reveals about the game, for the player decoder
+// shipHint tells the player decoder whether the game is The Ship, as far as INFO shows
 // (EC-74).
 func (r *Result) shipHint() wire.ShipHint {
 	if !r.HasInfo {
@@ -206,15 +208,15 @@ func status(r *Result) Status {
 	return StatusNoReply
 }
 
-// nameSet finds out whether a rule name occurs twice. It needs one pass, and
-// allocates nothing once its table has grown. Names come from strangers, so the
-// hash is seeded.
+// nameSet finds out whether a rule name occurs twice. It needs one pass, and allocates
+// nothing once its table has grown. Servers choose the names, so the hash has a secret
+// random seed.
 type nameSet struct {
-	seed, factor uint64   // factor is odd, and 0 before the first use
-	table        []uint32 // index into the rules + 1
+	seed, factor uint64   // random; factor is odd, or 0 before the first use
+	table        []uint32 // index into the rules + 1; 0: free
 }
 
-// fewRules is the largest number of names that are compared pair by pair.
+// fewRules is the maximum number of names that are compared pair by pair.
 const fewRules = 16
 
 func (s *nameSet) twice(rules []wire.Rule) bool {
@@ -253,8 +255,8 @@ func ascending(rules []wire.Rule) bool {
 	return true
 }
 
-// before reports whether a sorts before b. It compares the bytes with the bit set
-// in which upper and lower case differ.
+// before reports whether a sorts before b. In each byte it sets the bit in which upper
+// and lower case differ, and then compares the bytes.
 func before(a, b []byte) bool {
 	const lower = 0x20
 	for ; len(a) >= 8 && len(b) >= 8; a, b = a[8:], b[8:] {
@@ -287,8 +289,8 @@ func (s *nameSet) insert(rules []wire.Rule, i uint32) bool {
 	}
 }
 
-// hash multiplies eight bytes at a time by a secret number. Names are short; for
-// them this takes half the time of package maphash.
+// hash multiplies eight bytes at a time by a secret number. For short strings such as
+// names, this takes half the time of package maphash.
 func (s *nameSet) hash(name []byte) uint64 {
 	h := s.seed + uint64(len(name))
 	for ; len(name) >= 8; name = name[8:] {
@@ -304,7 +306,7 @@ func (s *nameSet) hash(name []byte) uint64 {
 	return fold(h^rest, s.factor)
 }
 
-// fold mixes all bits of x × y into 64.
+// fold returns the exclusive or of the two halves of x × y, a product of 128 bits.
 func fold(x, y uint64) uint64 {
 	high, low := bits.Mul64(x, y)
 	return high ^ low

@@ -11,10 +11,11 @@ type Assembler struct {
 	result Result
 }
 
-// Result returns the Result of these messages of a server: an 'I' or 'm', a 'D' and
-// an 'E'. A nil message means that its question was not asked. The caller may set
-// the address, times and counts, which are zero. The Result aliases the messages
-// and the Assembler, and is valid until either is used again.
+// Result returns the Result of these messages of a server: an 'I' or 'm', a 'D' and an
+// 'E'. A nil message means that its question was not asked. Received and RecvBytes
+// count the messages. The address, the times and the counts of what was sent are zero;
+// the caller may set them. The Result aliases the messages and the Assembler, and is
+// valid until either is used again.
 func (a *Assembler) Result(info, players, rules []byte) *Result {
 	r := &a.result
 	*r = Result{}

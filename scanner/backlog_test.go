@@ -74,8 +74,8 @@ func TestBacklog(t *testing.T) {
 	})
 }
 
-// TestBacklogWithoutEnd checks that strangers who never stop sending can't stop the
-// scan.
+// TestBacklogWithoutEnd checks that a flood from strangers that lasts longer than
+// maxBehind can't stop the scan.
 func TestBacklogWithoutEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()

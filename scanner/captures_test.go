@@ -45,8 +45,8 @@ type capture struct {
 	Rules *[][2]string
 }
 
-// escaped matches how those files write a byte that is not valid UTF-8: as a lone
-// surrogate.
+// escaped matches a byte that is not valid UTF-8, as the files of captures write it: a
+// lone surrogate.
 var escaped = regexp.MustCompile(`\\udc([0-9a-f]{2})`)
 
 // text converts a string of a capture back into bytes.

@@ -15,34 +15,34 @@ type challenges struct {
 	current wire.Challenge // in use; NoChallenge: none yet
 	origin  Questions      // the questions that it may have been the reply to
 	echoed  bool           // current has come since the last datagram was sent
-	same    uint8          // how many rounds of requests were answered by current again
-	resent  Questions      // sent with several challenges, so that an answer can't be assigned to one of them
+	same    uint8          // how many times a request that bore current was answered by current again
+	resent  Questions      // sent with several challenges, so that it is unknown which request an answer belongs to
 	seenAt  time.Duration  // when current, or one in own, last came
 
 	rounds   [wire.NumQuestions]uint8 // challenges that came in answer to each question
-	seen     uint8                    // how many came
+	seen     uint8                    // how many challenges came, at most 255
 	oldest   uint8                    // index of the oldest in values
 	repeats  uint8                    // how many of repeated are set
 	pinned   bool                     // other challenges are ignored
 	returned bool                     // an older one has replaced the current one since the last wait
 
-	get      Questions // to be asked for a challenge by GETCHALLENGE
-	getFirst bool      // the game is one whose servers want GETCHALLENGE
+	get      Questions // questions that are replaced by GETCHALLENGE, to obtain a challenge
+	getFirst bool      // servers of this game give a challenge for a list only if asked with GETCHALLENGE
 
 	single  bool                              // each question has its own challenge, in own
 	fresh   Questions                         // to be sent without a challenge, to get their own
-	renewed Questions                         // were in fresh before, or that would be useless
+	renewed Questions                         // questions that must not become fresh (again)
 	owned   Questions                         // questions that have their own challenge
 	own     [wire.NumQuestions]wire.Challenge // the challenges of owned
 
 	repeated [2]wire.Challenge  // the most recent values that came more than once
-	values   [32]wire.Challenge // the most recent distinct ones
+	values   [32]wire.Challenge // the most recent distinct values
 }
 
 // of returns the challenge to send q with.
 func (c *challenges) of(q wire.Question) wire.Challenge {
 	switch {
-	case c.fresh.Has(q) || q > questionVerify: // the list is asked for a second time
+	case c.fresh.Has(q) || q > questionVerify: // a list is verified without a challenge
 		return wire.NoChallenge
 	case c.owned.Has(q):
 		return c.own[q]
@@ -83,8 +83,8 @@ func (c *challenges) repeat(value wire.Challenge) {
 }
 
 // echo counts an 'A' that repeats the challenge in use, in answer to a request that
-// already bore it. It counts only one for all requests sent together, so that late
-// copies don't make it look as if the server never answers with anything else.
+// already bore it. After each request sent it counts at most one, so that late copies
+// don't make the server look like one that answers with nothing but challenges.
 func (c *challenges) echo(now time.Duration) {
 	c.seenAt = now
 	if !c.echoed {
@@ -124,16 +124,15 @@ func (c *challenges) share() {
 	c.renewed = AskAll
 }
 
-// pin assumes that the value which came more than once is the server's, and that
-// all others are forged.
+// pin makes the value that came more than once (the last such value) the challenge in
+// use, on the assumption that all others are forged.
 func (c *challenges) pin() {
 	c.pinned, c.single = true, false
 	c.current, c.fresh, c.owned = c.repeated[0], 0, 0
 }
 
-// waited handles the end of a wait. If two values came more than once, one of them
-// may be forged, and the pinned one may be the wrong one; so it switches to the
-// other.
+// waited handles the end of a wait. If two values came more than once, one of them may
+// be forged, and it may be the pinned one; so waited switches to the other.
 func (c *challenges) waited() {
 	c.get, c.returned = 0, false
 	if c.pinned && c.repeats > 1 {
@@ -199,8 +198,8 @@ func (s *session) onChallenge(now time.Duration, c wire.Challenge) verdict {
 }
 
 // onOldChallenge handles an 'A' with a value that came before and has been replaced
-// since: one of the two values may be forged. A forger could send both in turn for
-// ever, so the session returns to an old value at most once in each wait. That does
+// since: one of the two values may be forged. A forger could send both in turn
+// forever, so the session returns to an old value at most once in each wait. That does
 // not count as a challenge round.
 func (s *session) onOldChallenge(now time.Duration, c wire.Challenge) verdict {
 	known, qs := &s.got.challenges, s.agenda.silent()
@@ -220,7 +219,7 @@ func (s *session) replaceChallenge(now time.Duration, c wire.Challenge) (first b
 	s.quiet = 0
 	qs := s.agenda.silent()
 	if qs == lowest(qs) {
-		s.got.hints.openly &^= qs // the fragments that came were those of this challenge
+		s.got.hints.openly &^= qs // the fragments that came were those of this 'A'
 	}
 	first = s.got.challenges.replace(now, c, qs)
 	switch {
@@ -232,7 +231,10 @@ func (s *session) replaceChallenge(now time.Duration, c wire.Challenge) (first b
 	return first
 }
 
-// useChallenge makes the open questions due again, with the new challenge.
+// useChallenge sends the open questions again with the new challenge: the first two
+// challenges are used at once. Later ones, and those of a session that asks one
+// question at a time, are used when no answer is outstanding. If the server limits
+// queries, the questions are put off.
 func (s *session) useChallenge(first bool) {
 	switch {
 	case s.agenda.open == 0:
@@ -249,8 +251,8 @@ func (s *session) useChallenge(first bool) {
 	}
 }
 
-// onOwnChallenge handles an 'A' while each question has a challenge of its own. An
-// 'A' does not name its question: it answers the only one that is waited for.
+// onOwnChallenge handles an 'A' while each question has a challenge of its own. An 'A'
+// does not name its question: it answers the only question that is waited for.
 func (s *session) onOwnChallenge(now time.Duration, c wire.Challenge, old bool) verdict {
 	known := &s.got.challenges
 	qs := s.agenda.silent()
@@ -282,8 +284,10 @@ func (s *session) onOwnChallenge(now time.Duration, c wire.Challenge, old bool) 
 	return used
 }
 
-// oneForAll is called when the server repeats a challenge that it seemed to ignore,
-// so its silence had another reason. The open questions are asked together again.
+// oneForAll returns to one challenge for all questions. It is called when the server
+// repeats a challenge that it seemed to ignore, so that its silence had another
+// reason. challenged is the question that the challenge answers; the other open
+// questions are asked again together.
 func (s *session) oneForAll(challenged Questions) {
 	s.got.challenges.share()
 	if !s.serial() {
@@ -302,9 +306,10 @@ func (s *session) countRound(qs Questions) {
 	}
 }
 
-// pin settles on one challenge if a question was given up because of too many, and
-// one value came more than once. Unanswered questions are asked again, together,
-// and other challenges are ignored from then on. It reports whether it did so.
+// pin settles on one challenge if a question was given up because of too many
+// challenges, and one value came more than once. Unanswered questions are asked again,
+// together, and other challenges are ignored from then on. It reports whether it did
+// so.
 func (s *session) pin() bool {
 	known := &s.got.challenges
 	if known.repeats == 0 || known.pinned || !s.agenda.looped() {

@@ -37,15 +37,15 @@ type Config struct {
 	Questions Questions // the questions to send; zero: info, players and rules
 
 	Rate          float64            // datagrams per second; zero: DefaultRate; Off: as high as possible without loss
-	FindRate      bool               // find the rate that the path carries; Rate is then the highest, and zero means DefaultMostRate
+	FindRate      bool               // find the rate that the path carries; Rate is then its maximum, and zero means DefaultMostRate
 	AddressRate   float64            // datagrams per second and address; zero: DefaultAddressRate; Off: no limit
 	MaxPerAddress int                // servers queried per address; zero or Off: all of them
 	Asked         map[netip.Addr]int // for MaxPerAddress: servers per address that earlier parts of the scan queried
 	Timeout       time.Duration      // how long the first attempt waits; zero: learned from the round trips, at most DefaultTimeout
 	Retries       int                // attempts after the first; zero: DefaultRetries; Off: none
-	Cooldown      time.Duration      // how long finished targets stay known; zero: DefaultCooldown, or less at the end if Timeout is zero, too; Off: none
-	InFlight      int                // targets open at once; zero: as many as rate and timeouts need
-	ByteBudget    int64              // bytes of replies held; zero: DefaultByteBudget
+	Cooldown      time.Duration      // how long late replies of a finished target are recognised, and waited for at the end; zero: DefaultCooldown, or at the end a learned time if Timeout is zero, too; Off: none
+	InFlight      int                // maximum number of targets that are queried at once; zero: as many as rate and timeouts need
+	ByteBudget    int64              // maximum number of bytes of replies in memory; zero: DefaultByteBudget
 
 	// With Fallback, a target that ignored INFO is asked once each for PLAYER and
 	// ping before it is given up. With SecondPass this happens in the second pass.
@@ -60,7 +60,7 @@ type Config struct {
 	// compared without a hash.
 	AllHashes bool
 
-	Source     netip.AddrPort // where to send from; zero: any address, any port
+	Source     netip.AddrPort // local address and port to send from; zero: any
 	NoGSO      bool           // send every datagram on its own: see udp.Packet.GSO
 	RecvBuffer int            // bytes of receive buffer to request from the kernel; zero: what the rate needs
 	SendBuffer int            // bytes of send buffer to request from the kernel; zero: what the rate needs
@@ -70,30 +70,30 @@ type Config struct {
 	// goroutine calls it. It must be quick.
 	Excluded func(netip.Addr) bool
 
-	// SecondPass gives targets that stayed silent one more attempt when all others
-	// are finished. They have no Result before that.
+	// SecondPass gives targets that stayed silent one more attempt when all others are
+	// finished. Only after that do they have a Result.
 	SecondPass bool
-	// Silent are the targets of an earlier part of the scan that wait for the
-	// second pass, from its last Snapshot. Scan reads them before it sends the
-	// first datagram, and does not count them as Taken.
+	// Silent yields the targets of an earlier part of the scan that still wait for the
+	// second pass: SilentTargets of its last Snapshot. Scan reads them before it sends
+	// the first datagram, and does not count them as Taken.
 	Silent iter.Seq[Target]
 
-	// Snapshot, if set, is called every SnapshotEvery and at the end, never while
-	// the function that takes Results runs. By then, that function has had the
-	// Results of all targets up to the Position that are neither open nor waiting
-	// for the second pass.
+	// Snapshot, if set, is called every SnapshotEvery and at the end, never while the
+	// function that takes Results runs. By then, that function has received the Results
+	// of all targets before Position that are neither in Open nor waiting for the
+	// second pass.
 	Snapshot      func(*Snapshot)
 	SnapshotEvery time.Duration // zero: DefaultSnapshotEvery
 
-	// Trace, if set, is called with every datagram sent and received, from any
-	// source, and the time since the scan began. The loop itself calls it, so it
-	// must be quick. datagram is valid until it returns.
+	// Trace, if set, is called with every datagram sent and received, from any source,
+	// and the time since the scan began. The scan's main loop calls it, so it must be
+	// quick. datagram is valid until Trace returns.
 	Trace func(now time.Duration, sent bool, addr netip.AddrPort, datagram []byte)
 
-	// LateConflict, if set, is called with each target whose Result was made
-	// before a reply came that contradicts it: another INFO, rules of other names,
-	// or a challenge where everything had been answered without one. One of the
-	// replies may be forged. The loop itself calls it, so it must be quick.
+	// LateConflict, if set, is called with each target that contradicts its Result
+	// after the Result was made: with another INFO, rules with other names, or a
+	// challenge although everything was answered without one. One of the replies may be
+	// forged. The scan's main loop calls it, so it must be quick.
 	LateConflict func(netip.AddrPort)
 
 	// Rates, if set, delivers new values of Rate while the scan runs. A value that
@@ -102,18 +102,18 @@ type Config struct {
 	Rates <-chan float64
 
 	Monitor *Monitor        // if set, shows Stats while the scan runs
-	Drain   <-chan struct{} // if closed, no new target is started and the open ones are finished
+	Drain   <-chan struct{} // if closed, Scan starts no new targets and finishes those in progress
 
 	transport transport // set by tests that simulate a network
 	unhandled int       // results that may wait for the caller; tests make it small
 
 	freeInFlight  bool // InFlight follows Rate
 	learn         bool // the timeouts are learned from the round trips
-	coolAsLearned bool // so is the cooldown
+	coolAsLearned bool // the cooldown is learned, too
 }
 
-// withDefaults returns cfg with its zero values replaced, or an error that
-// names the value that makes no sense.
+// withDefaults returns cfg with its zero values replaced, or an error that names an
+// invalid value.
 func (cfg Config) withDefaults() (Config, error) {
 	cfg.Questions = cmp.Or(cfg.Questions, AskAll)
 	cfg.Rate = cmp.Or(cfg.Rate, cfg.defaultRate())
@@ -157,8 +157,8 @@ func (cfg *Config) fitInFlight() {
 	}
 }
 
-// maxInFlight bounds the memory of open targets, whatever rate and timeouts are:
-// 2^18 targets at 96 bytes are 24 MiB.
+// maxInFlight is the highest default of InFlight, whatever rate and timeouts are: 2^18
+// targets at 96 bytes are 24 MiB.
 const maxInFlight = 1 << 18
 
 // defaultInFlight returns how many targets are open at the full rate if none of them
@@ -172,7 +172,6 @@ func (cfg *Config) defaultInFlight() int {
 	return int(min(max(n, 1024), maxInFlight))
 }
 
-// schedule returns the Schedule of this scan.
 func (cfg *Config) schedule() Schedule {
 	return Schedule{Timeout: cfg.Timeout, Retries: cfg.Retries, SecondPass: cfg.SecondPass}
 }
@@ -184,7 +183,7 @@ const (
 	maxRate    = 1e8
 )
 
-// isRate reports whether a scan can keep a rate.
+// isRate reports whether perSecond is a valid rate.
 func isRate(perSecond float64) bool { return perSecond > 0 && perSecond <= maxRate }
 
 func (cfg *Config) check() error {
@@ -218,5 +217,6 @@ func (cfg *Config) check() error {
 	return nil
 }
 
-// minByteBudget leaves room for a few of the largest replies.
+// minByteBudget is the minimum of ByteBudget. A few of the largest replies fit into
+// it.
 const minByteBudget = 4 << 20

@@ -30,7 +30,8 @@ type session struct {
 	packets int
 }
 
-// converse lets a server answer the engine and returns its datagrams.
+// converse has the engine query one server, whose replies come from answer, and
+// records the session.
 func converse(h *scanner.Harness, addr uint64, answer func(request []byte, reply func(uint64, []byte))) session {
 	t := session{addr: addr}
 	h.Begin(addr)
@@ -131,7 +132,7 @@ func (w *watch) stop()  { w.spent += threadTime() - w.from - clockTime() }
 func threadTime() time.Duration {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t); err != nil {
-		panic(err) // every Linux has it
+		panic(err) // every Linux has this clock
 	}
 	return time.Duration(t.Nano())
 }
@@ -177,7 +178,7 @@ func talksOf(tb testing.TB, h *scanner.Harness, k fleet.Kind) (talks []session) 
 type price struct {
 	whole, fragment []sizePrice
 	silent          float64 // a silent target, ns
-	handed          float64 // a compressed reply that is handed to the decompressor
+	handed          float64 // handing a compressed reply to the decompressor, ns
 }
 
 type sizePrice struct {
@@ -342,9 +343,9 @@ func newHarness(tb testing.TB) *scanner.Harness {
 	return h
 }
 
-// The most that a hostile datagram may cost, as a multiple of an honest one of its
-// size. Most of the cost of compressed ones is waking a thread, which depends on
-// how deeply it slept.
+// The maximum cost of a hostile datagram, as a multiple of the cost of an honest one
+// of its size. Most of the cost of a compressed datagram is waking a thread, which
+// depends on how deeply it slept.
 const (
 	mostCost       = 2.0
 	mostCostPacked = 4.0

@@ -20,10 +20,10 @@ type Decoder struct {
 	session   session
 	answer    answer
 	result    Result
-	seen      [wire.NumQuestions]uint32 // a bit for each error that q had at some time
+	seen      [wire.NumQuestions]uint32 // for each question, a bit for each error that it had at some time
 	truncated Questions                 // lists that end inside an item
 	early     Questions                 // unsound lists that came when perhaps only INFO had been asked
-	cut       [wire.NumQuestions][]byte // truncated lists that a later one has replaced
+	cut       [wire.NumQuestions][]byte // truncated lists that a later list has replaced
 	whole     []byte
 	plain     []byte
 }
@@ -76,9 +76,9 @@ func (d *Decoder) deliver(msg []byte) {
 	d.answer.deliver(&d.session, nil, 0, msg, &d.info)
 }
 
-// replace replaces an unsound list that came earlier by a sound one. A scan does so
-// only if nothing but INFO had been asked (EC-65); a capture does not show what had
-// been asked.
+// replace replaces a truncated list, or one that came too early, by msg if msg is
+// sound. A scan does so only if nothing but INFO had been asked (EC-65); a capture
+// does not show what had been asked.
 func (d *Decoder) replace(msg []byte) {
 	q, ok := questionOf(wire.KindOf(msg))
 	if !ok || q == wire.QuestionInfo {
@@ -137,9 +137,9 @@ func (d *Decoder) fragment(datagram []byte) {
 	}
 }
 
-// sawHard records the errors that a scan may have reported for a compressed reply
-// that can't be unpacked: which one depends on whether the decompressor reached its
-// time limit first.
+// sawHard records the errors that a scan may have reported for a compressed reply that
+// can't be unpacked: which error it reported depends on whether the decompressor
+// reached its time limit first.
 func (d *Decoder) sawHard(code wire.Error) {
 	faults := uint32(1 << wire.ErrTooLarge)
 	if code == wire.ErrTooLarge {
@@ -181,11 +181,11 @@ func (d *Decoder) Result() *Result {
 }
 
 // Redecode returns the Result of a scan, decoded again from the datagrams that the
-// scan received, which must have been added since the last Reset. It copies from
-// known what the datagrams do not contain: address, tag, the master's data,
-// location, times, counts, which questions were asked and which of them without a
-// challenge, and why an unanswered one was given up. It is valid until the Decoder
-// is used again.
+// scan received, which must have been added since the last Reset. It copies from known
+// what the datagrams do not contain: address, tag, the master's data, location, times,
+// counts, which questions were asked, which of them were answered without a challenge,
+// and why an unanswered question was given up. It is valid until the Decoder is used
+// again.
 //
 // If known has an error that only a datagram can have caused, and none of the
 // datagrams causes it, the error that the datagrams do cause takes its place.
@@ -206,7 +206,7 @@ func (d *Decoder) Redecode(known *Result) *Result {
 	var m replies
 	a.replies(&m)
 	for q := range each(r.Asked.status()) {
-		m.err[q] = d.session.agenda.err[q] // the errors of other questions count for every question
+		m.err[q] = d.session.agenda.err[q] // a reply that answers nothing sets the error of every open question
 		switch code := known.Err[q]; {
 		case silent[code] || d.seen[q]&(1<<code) != 0:
 			m.err[q] = code
@@ -251,7 +251,7 @@ func (d *Decoder) retake(known *Result) {
 }
 
 // dropLeading drops the beginnings of replies that the scan no longer held when it
-// gave up the question; the datagrams do not show how long they waited.
+// gave up the question. The datagrams do not show how long the scan held them.
 func (d *Decoder) dropLeading(known *Result) {
 	a := &d.answer
 	for q := range each(a.partial) {
@@ -262,9 +262,9 @@ func (d *Decoder) dropLeading(known *Result) {
 	}
 }
 
-// keepFaults records the errors of replies that could not be used. If all three
-// questions have the same error, it says nothing about any of them and is left out,
-// unless it is ErrBanned.
+// keepFaults records the errors of replies that could not be used, and counts their
+// questions as asked. If all three questions have the same error, it says nothing
+// about any of them and is left out, unless it is ErrBanned.
 func (d *Decoder) keepFaults(r *Result, m *replies) {
 	t := &d.session
 	if t.agenda.err[0] == t.agenda.err[1] && t.agenda.err[1] == t.agenda.err[2] && t.agenda.err[0] != wire.ErrBanned {
@@ -309,7 +309,7 @@ func questionOf(k wire.Kind) (wire.Question, bool) {
 	return 0, false
 }
 
-// codeOf returns the code of an error of wire or reasm.
+// codeOf returns err as a code, or ErrMalformed if err is not a wire.Error.
 func codeOf(err error) wire.Error {
 	if code, ok := err.(wire.Error); ok {
 		return code

@@ -30,8 +30,8 @@
 //
 // The slices of a Result are valid until the function that received the Result
 // returns; use [Result.Clone] to keep them. One goroutine calls that function, one
-// call at a time. A slow function slows the scan down. Texts come from strangers:
-// print them with %q, or escape them in another way.
+// call at a time. A slow function slows the scan down. Servers choose the strings in
+// a Result: print them with %q, or escape them in another way.
 //
 // # How it works
 //
@@ -59,7 +59,7 @@
 // was nothing to receive or send. Each part has its own file:
 //
 //   - receiver (receive.go, reassemble.go) finds the session of each datagram, keeps
-//     the answer, and classifies the datagram.
+//     the answer that it brings, and classifies the datagram.
 //   - sessions (sessions.go) are the open targets. Each is a state machine without I/O
 //     (session.go): it takes an event and returns requests and a wake-up time. The
 //     lengths of the waits are in [Schedule].
@@ -117,8 +117,8 @@
 // answers to arrive are the quick ones. A /8 with 200 answers whose Q differs by a
 // factor of 1.5 has a timeout of its own. The answer to a request that was sent
 // several times counts only if copies of it show that it is late: loss alone makes
-// no timeout longer. If one first answer in five is of unknown age, the timeout is 1
-// s.
+// no timeout longer. If more than one first answer in five is of unknown age, the
+// timeout is 1 s.
 //
 // So attempts are made earlier, but nothing is given up earlier (schedule.go has the
 // table). A question after its last attempt stays open as long as with a timeout of

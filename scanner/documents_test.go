@@ -199,7 +199,8 @@ var documents = []document{
 	},
 }
 
-// TestDocuments scans a server as each document describes it.
+// TestDocuments scans a server as each document describes it, and checks the requests,
+// the Result, and the Result of decoding the datagrams again.
 func TestDocuments(t *testing.T) {
 	known := samples(t)
 	for _, doc := range documents {
@@ -306,8 +307,8 @@ func TestSilentOnInfo(t *testing.T) {
 	}
 }
 
-// TestPingAlone checks that a scan that only pings is refused: it would have no
-// status to report.
+// TestPingAlone checks that Scan rejects a Config that asks only for a ping: there
+// would be no status to report.
 func TestPingAlone(t *testing.T) {
 	_, _, err := run(newMemNet(), Config{Questions: AskPing}, addresses(1))
 	if err == nil || !strings.Contains(err.Error(), "beside") {

@@ -14,12 +14,12 @@ import (
 const (
 	batchLen     = 128                    // datagrams per system call
 	requestLen   = 32                     // a request is at most 29 bytes
-	maxDrain     = 16 * batchLen          // datagrams received before something is sent again
-	maxUnhandled = 1 << 13                // results waiting for the caller; with so many, no target is started
-	maxAgain     = 500                    // attempts to send what the kernel puts off
-	againWait    = time.Millisecond       // between two of them
+	maxDrain     = 16 * batchLen          // maximum number of datagrams received before the loop sends again
+	maxUnhandled = 1 << 13                // maximum number of results that wait for the caller's function; then no target is started
+	maxAgain     = 500                    // attempts to send a datagram that the kernel refuses with ErrAgain
+	againWait    = time.Millisecond       // between two of these attempts
 	maxBehind    = 2 * time.Second        // how long a socket that is never empty may delay timeouts
-	pollWait     = 2 * time.Millisecond   // longest sleep while a result, memory or the decompressor is awaited
+	pollWait     = 2 * time.Millisecond   // longest sleep while the loop waits for the caller's function, memory or the decompressor
 	idleWait     = 100 * time.Millisecond // longest sleep in any case, since the Monitor shows new numbers
 	firstAnswer  = 2 << 10                // assumed size of an answer until the first arrives
 	workerQueue  = 64                     // compressed replies that wait: 64 MiB if all are as large as possible
@@ -29,8 +29,8 @@ const (
 // open targets. A turn of the loop receives a batch, wakes the sessions that have
 // waited long enough, sends a batch, and sleeps if there was nothing to receive or
 // send. The list's reader, the decompressor and the finisher run beside it and
-// exchange blocks with it. The engine itself holds the order of these steps; each
-// part has its own state.
+// exchange data with it. The engine itself holds the order of these steps; each part
+// has its own state.
 type engine struct {
 	cfg   Config
 	start time.Time
@@ -91,7 +91,7 @@ func newEngine(cfg Config, sock transport, handle func(*Result)) *engine {
 
 func (e *engine) clock() time.Duration { return time.Since(e.start) }
 
-// scan runs the loop and everything beside it.
+// scan runs the loop and the goroutines beside it, and returns the final Stats.
 func (e *engine) scan(ctx context.Context, targets iter.Seq[Target]) (Stats, error) {
 	e.supply.second.remember(e.cfg.Silent)
 	feed := newFeed(e.sock.Interrupt)
@@ -104,7 +104,7 @@ func (e *engine) scan(ctx context.Context, targets iter.Seq[Target]) (Stats, err
 	close(ended)
 	feed.closeAndWait()
 	e.recv.parts.worker.Close()
-	e.stats.Wait = WaitOutput // the caller's function may still take its time
+	e.stats.Wait = WaitOutput // the caller's function may not have processed all results yet
 	e.publish()
 	e.handOverAll()
 	e.stats.Wait = WaitNothing
@@ -114,7 +114,8 @@ func (e *engine) scan(ctx context.Context, targets iter.Seq[Target]) (Stats, err
 	return e.stats, err
 }
 
-// watch wakes the loop when it is to end.
+// watch wakes the loop when ctx is done and when Config.Drain is closed. It returns
+// when ctx is done or ended is closed.
 func (e *engine) watch(ctx context.Context, ended chan struct{}) {
 	drain := e.cfg.Drain
 	for {
@@ -156,9 +157,10 @@ func (e *engine) loop(ctx context.Context) error {
 	}
 }
 
-// receive reads the socket, and waits if it is empty. As long as batches are full it
-// goes on reading before anything is sent, because a datagram that the kernel drops
-// costs more than one that is sent a little later.
+// receive reads the socket, and waits if it is empty. While batches are full it reads
+// on, up to maxDrain datagrams, before the loop sends anything: a datagram that the
+// kernel drops costs more than one that is sent a little later. It returns the time of
+// the last read and the number of datagrams.
 func (e *engine) receive(wait time.Duration) (now time.Duration, total int, err error) {
 	for total < maxDrain {
 		n, err := e.sock.Recv(e.recv.batch, wait)
@@ -183,7 +185,7 @@ func (e *engine) receive(wait time.Duration) (now time.Duration, total int, err 
 	return now, total, nil
 }
 
-// housekeeping is everything in a turn of the loop but receiving and sending.
+// housekeeping does everything in a turn of the loop except receiving and sending.
 func (e *engine) housekeeping(now time.Duration) {
 	advance := func(i int32) { e.advance(now, i) }
 	e.recv.collect(now, advance)
@@ -202,7 +204,7 @@ func (e *engine) housekeeping(now time.Duration) {
 	e.publishRegularly(now)
 }
 
-// drain stops starting targets once Config.Drain is closed.
+// drain ends the start of new targets once Config.Drain is closed.
 func (e *engine) drain() {
 	if e.draining || e.cfg.Drain == nil {
 		return
@@ -228,7 +230,7 @@ func (e *engine) changeRate(now time.Duration) {
 	}
 }
 
-// fire wakes a session up.
+// fire tells a session that its wake-up time has passed, and advances it.
 func (e *engine) fire(now time.Duration, i int32) {
 	t := &e.open.slots.at(i).session
 	e.sender.gso.waited(t, &e.stats)
@@ -236,8 +238,8 @@ func (e *engine) fire(now time.Duration, i int32) {
 	e.advance(now, i)
 }
 
-// advance lets a session decide what follows an event, and ends it if it is
-// done.
+// advance has the plan decide what a session does after an event, and finishes the
+// session if it is done.
 func (e *engine) advance(now time.Duration, i int32) {
 	if e.open.advance(now, i) {
 		e.finish(now, i)
@@ -265,7 +267,8 @@ func (e *engine) finish(now time.Duration, i int32) {
 	e.open.close(i)
 }
 
-// listen frees the slot of a silent target and goes on listening for it.
+// listen frees the slot of a silent target and goes on listening for it. If too many
+// targets are listened for, it first finishes the oldest of them.
 func (e *engine) listen(now time.Duration, i int32) {
 	sl := e.open.slots.at(i)
 	if e.open.listening.full() {
@@ -277,7 +280,8 @@ func (e *engine) listen(now time.Duration, i int32) {
 	e.open.listen(i)
 }
 
-// expire ends listening for targets whose time is over.
+// expire finishes the targets whose listening time is over, unless too many outcomes
+// wait for the caller's function.
 func (e *engine) expire(now time.Duration) {
 	for !e.handoff.full() {
 		if end := e.open.listenEnd(now); end == 0 || e.recv.drained.until < end {
@@ -300,7 +304,7 @@ func (e *engine) learn(now time.Duration) {
 	}
 }
 
-// cooldown is how long to listen for late replies once every target is finished.
+// cooldown returns how long to listen for late replies once every target is finished.
 func (e *engine) cooldown() time.Duration {
 	if e.cfg.coolAsLearned {
 		return e.open.learner.cooldown(e.cfg.Cooldown)
@@ -329,7 +333,8 @@ func (e *engine) handOverAll() {
 	e.handoff.end(last)
 }
 
-// finished reports whether nothing is left to do and the cooldown is over.
+// finished reports whether nothing is left to do and the cooldown is over. There is no
+// cooldown if Drain was closed or nothing was sent.
 func (e *engine) finished(now time.Duration) bool {
 	if e.open.n() > 0 || e.open.listening.n > 0 || len(e.sender.out) > 0 || !e.draining && e.supply.more() {
 		return false
@@ -344,7 +349,7 @@ func (e *engine) finished(now time.Duration) bool {
 	return now >= e.quietEnd
 }
 
-// idle is how long to sleep: until something can be done.
+// idle returns how long to sleep: until something can be done, but at most idleWait.
 func (e *engine) idle(now time.Duration) time.Duration {
 	if len(e.sender.out) > 0 {
 		return againWait

@@ -43,8 +43,8 @@ func (n *harnessNet) Stats() udp.Stats                              { return udp
 func (n *harnessNet) Interrupt()                                    {}
 func (n *harnessNet) Close() error                                  { return nil }
 
-// NewHarness returns a Harness with the defaults of a scan, but without a rate
-// limit per address.
+// NewHarness returns a Harness with the defaults of a scan, but without rate limits
+// and cooldown.
 func NewHarness() (*Harness, error) {
 	cfg, err := Config{Rate: Off, AddressRate: Off, Cooldown: Off}.withDefaults()
 	if err != nil {
@@ -97,7 +97,7 @@ func (h *Harness) Wait() {
 // Unpacking reports whether the decompressor holds any replies.
 func (h *Harness) Unpacking() bool { return h.e.recv.parts.worker.Pending() > 0 }
 
-// Unpack waits for the decompressor.
+// Unpack waits until the decompressor is done, and passes its replies to the engine.
 func (h *Harness) Unpack() {
 	for h.e.recv.parts.worker.Pending() > 0 {
 		h.e.recv.collect(h.now, func(i int32) { h.e.advance(h.now, i) })
@@ -108,7 +108,7 @@ func (h *Harness) Unpack() {
 // Open returns how many targets are open.
 func (h *Harness) Open() int { return h.e.open.n() }
 
-// Finish makes the Results of the finished targets.
+// Finish passes the Results of the finished targets to Give.
 func (h *Harness) Finish() {
 	for i := range h.e.handoff.outcomes {
 		o := &h.e.handoff.outcomes[i]

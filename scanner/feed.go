@@ -91,7 +91,7 @@ func (f *feed) closeAndWait() {
 	}
 }
 
-// leaveBehind is the longest that closeAndWait waits.
+// leaveBehind is the maximum time that closeAndWait waits.
 const leaveBehind = 200 * time.Millisecond
 
 // cursor is the loop's position in the list: the current block and an index into
@@ -125,8 +125,8 @@ func (c *cursor) refill() bool {
 // more reports whether the list may have another target.
 func (c *cursor) more() bool { return !c.ended || c.pos < len(c.block) }
 
-// rest counts the targets that were read and not taken. The cursor must not be used
-// afterwards.
+// rest returns the number of targets that the feed read and next did not return. The
+// cursor must not be used afterwards.
 func (c *cursor) rest() int {
 	rest := len(c.block) - c.pos
 	if !c.ended && c.refill() {

@@ -5,8 +5,9 @@ import "time"
 // This file chooses the content of a batch: first follow-ups, since some challenges
 // are valid for seconds only (EC-14), then retries, then new targets.
 
-// send sends the rest of the last batch, or fills and sends a new one. It returns
-// the number of datagrams that went out.
+// send sends the rest of the last batch, or fills and sends a new one. It returns the
+// number of datagrams that left the batch: those that were sent, and one that can't be
+// sent.
 func (e *engine) send(now time.Duration) int {
 	e.charge(now)
 	if len(e.sender.out) == 0 {
@@ -49,7 +50,8 @@ func (e *engine) fill(now time.Duration) {
 	e.pacer.filled(now, len(e.sender.out))
 }
 
-// fillFrom adds the due requests of the sessions in a queue.
+// fillFrom adds the due requests of the sessions in a queue, until the batch is as
+// long as room.
 func (e *engine) fillFrom(now time.Duration, q *queue, room int) {
 	for q.n > 0 && len(e.sender.out) < room {
 		r := q.first()
@@ -66,15 +68,16 @@ func (e *engine) fillFrom(now time.Duration, q *queue, room int) {
 	}
 }
 
-// silence ends a session whose address was excluded after it began. Its replies so
-// far make up its Result.
+// silence finishes a session whose address was excluded after the session began. The
+// replies so far make up its Result.
 func (e *engine) silence(now time.Duration, r ref, sl *slot) {
 	sl.session.onExcluded()
 	e.stats.Stopped++
 	e.advance(now, r.slot)
 }
 
-// fillNew starts new targets.
+// fillNew starts new targets until the batch is as long as room or no target may
+// start. In the latter case it sets Stats.Wait to the reason.
 func (e *engine) fillNew(now time.Duration, room int) {
 	for len(e.sender.out) < room {
 		wait := e.mayStart()

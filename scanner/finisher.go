@@ -17,7 +17,7 @@ type outcome struct {
 	err    [wire.NumQuestions]wire.Error
 
 	asked     Questions
-	infoAsks  uint8 // how often INFO was asked, not counting challenge rounds
+	infoAsks  uint8 // how many times INFO was asked, not counting challenge rounds
 	sent      uint16
 	sentBytes uint16
 	firstAt   time.Duration // when the first datagram was sent
@@ -34,13 +34,14 @@ type block struct {
 
 // Snapshot is the state of a scan from which another scan can resume.
 type Snapshot struct {
-	// Position is how many targets the scan has taken from the sequence. Each of
-	// them is finished, open, or was skipped.
+	// Position is the number of targets that the scan has taken from the sequence. Each
+	// of them is finished, in Open, in Silent, or was skipped.
 	Position uint64
 	// Place is where to resume the sequence: one more than the Place of the last
 	// target taken from it.
 	Place uint64
-	// Open holds the targets taken and not finished, in no particular order.
+	// Open holds the targets that were taken and are neither finished nor waiting for
+	// the second pass, in no particular order. Their Place is not set.
 	Open []Target
 	// Silent holds all targets so far that stayed silent in the first pass, as
 	// address<<16 | port. Those before index SecondPassed have begun their second
@@ -49,10 +50,10 @@ type Snapshot struct {
 	Silent []uint64
 	// SecondPassed is how many targets in Silent have begun their second pass.
 	SecondPassed int
-	// SilentLabels holds the labels of the targets in Silent that have one, in
-	// order.
+	// SilentLabels holds the labels of the targets in Silent that have one, ordered by
+	// Index.
 	SilentLabels []SilentLabel
-	// Stats are the statistics at that moment.
+	// Stats are the statistics at the time of the snapshot.
 	Stats Stats
 }
 

@@ -24,7 +24,7 @@ type fleetNet struct {
 	start    time.Time
 	room     []byte
 	queue    []udp.Packet
-	head     int // index of the next in queue
+	head     int // index into queue of the next datagram to return
 	received uint64
 	lost     int // datagrams that did not fit
 	deliver  func(from uint64, datagram []byte)
@@ -174,9 +174,9 @@ func decompressed(k fleet.Kind) bool {
 	return false
 }
 
-// TestNothingAllocates checks for every kind of server that the path from the
-// datagram to the record allocates nothing once its memory has grown: a longer scan
-// allocates no more than a short one.
+// TestNothingAllocates checks that the path from the datagram to the record allocates
+// nothing once its memory has grown: a longer scan allocates no more than a short one.
+// It scans every kind of server whose replies do not go through the decompressor.
 func TestNothingAllocates(t *testing.T) {
 	if scanner.RaceEnabled {
 		t.Skip("SKIPPED, NO ALLOCATION WAS COUNTED: the race detector has its own; run the tests without -race too")

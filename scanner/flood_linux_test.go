@@ -32,7 +32,7 @@ type flood struct {
 	Targets   int
 }
 
-// flooded is the effect of a flood on the process.
+// flooded holds the effects of a flood on the process.
 type flooded struct {
 	RSS       []int64 // bytes, after each tenth of the flood
 	Peak      int64
@@ -65,7 +65,7 @@ type floodNet struct {
 	rng   *rand.Rand
 	bufs  [][]byte
 	given int
-	at    []int64 // RSS
+	at    []int64 // RSS after each tenth of the flood
 	end   func()
 }
 
@@ -105,7 +105,7 @@ func (n *floodNet) from() uint64 {
 }
 
 // fragment returns a datagram of 1260 bytes: one of the four fragments of a reply,
-// possibly the first.
+// chosen at random.
 func (n *floodNet) fragment(i int) []byte {
 	b := n.bufs[i]
 	binary.LittleEndian.PutUint32(b[4:], n.rng.Uint32()&^wire.CompressedID)
@@ -119,7 +119,7 @@ func (n *floodNet) Stats() udp.Stats         { return udp.Stats{} }
 func (n *floodNet) Interrupt()               {}
 func (n *floodNet) Close() error             { return nil }
 
-// suffer scans over a flooded network.
+// suffer scans over a flooded network and returns the effects.
 func (f flood) suffer() flooded {
 	ctx, cancel := context.WithCancel(context.Background())
 	n := &floodNet{flood: f, rng: rand.New(rand.NewPCG(1, 2)), end: cancel}
@@ -158,8 +158,8 @@ func statusBytes(key string) (kib int64) {
 	return kib << 10
 }
 
-// mostRSS is the most memory that a flooded process may take; a quarter of it is
-// for fragments.
+// mostRSS is the maximum memory in bytes that a flooded process may take; a quarter of
+// it is for fragments.
 const mostRSS = 300 << 20
 
 // TestFragmentFlood checks that fragments with random IDs, from open targets or

@@ -3,8 +3,8 @@ package scanner
 import "github.com/a2sscan/a2sscan/wire"
 
 // ForeignCause is the likely origin of a foreign datagram. A server with several
-// addresses may answer from another one than was asked, and a router that rewrites
-// addresses may change the port.
+// addresses may answer from an address other than the one that was queried, and a
+// router that rewrites addresses may change the port.
 type ForeignCause uint8
 
 // The causes.

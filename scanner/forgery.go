@@ -21,8 +21,8 @@ import (
 const (
 	markOpen  mark = 1 << 15                     // every answer was to a request without a challenge
 	markInfo  mark = 1<<15 - 1<<7                // a hash of the INFO fields that do not change; 0: no INFO
-	markRules mark = 1<<7 - 1                    // a hash of its first rules; 0: no rules, or they were asked for more than once
-	oneInfo   mark = markInfo &^ (markInfo << 1) // the lowest hash of each
+	markRules mark = 1<<7 - 1                    // a hash of the first rules; 0: no rules, or they were asked for more than once
+	oneInfo   mark = markInfo &^ (markInfo << 1) // the lowest hash of each kind
 	oneRules  mark = 1
 )
 
@@ -88,9 +88,9 @@ func (m mark) contradictsLate(datagram []byte, in *wire.Info) bool {
 	return false
 }
 
-// strangers remembers sources that sent well-formed replies before they were asked,
-// in case they are asked later. Its size is fixed: a new source may overwrite
-// another one.
+// strangers remembers sources that sent well-formed replies without having been
+// queried, in case they are queried later. Its size is fixed: a new source may
+// overwrite another one.
 type strangers struct {
 	sources [1 << 12]uint64
 	any     bool
@@ -114,7 +114,7 @@ func (s *strangers) take(source uint64) bool {
 	return true
 }
 
-// stranger handles a datagram whose source has no open session.
+// stranger handles a datagram whose source has no open session: it is late or foreign.
 func (r *receiver) stranger(p *udp.Packet) {
 	m, late := r.open.closed.find(p.Addr)
 	if !late {

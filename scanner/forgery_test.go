@@ -36,8 +36,8 @@ type forgery struct {
 	before bool     // the flood begins before the server is asked
 }
 
-// insteadOf forges a reply to each request of a kind, long before the server's own
-// reply.
+// insteadOf returns a function for forge that answers each request of a kind with
+// forged, long before the server's own reply.
 func insteadOf(kind wire.Kind, forged string) func(req wire.Request) ([]string, time.Duration) {
 	return func(req wire.Request) ([]string, time.Duration) {
 		if req.Kind == kind {
@@ -161,7 +161,7 @@ func TestForgedReplies(t *testing.T) {
 	}
 }
 
-// sendFlood sends the flood for two seconds.
+// sendFlood sends the flood for two seconds. Only the first call does so.
 func (f *forgery) sendFlood(n *memNet, addr uint64) {
 	for at := time.Duration(0); at < 2*time.Second && f.flood != nil; at += 5 * time.Millisecond {
 		for i, d := range f.flood {
@@ -173,7 +173,7 @@ func (f *forgery) sendFlood(n *memNet, addr uint64) {
 
 func (f *forgery) check(t *testing.T) {
 	n, serve, other := newMemNet(), f.serve(), challenged()
-	ts := addresses(2) // the second one is asked when the first one is done
+	ts := addresses(2) // the second target is queried when the first one is finished
 	target := udp.Pack(ts[1].Addr)
 	n.serve = func(addr uint64, req wire.Request) {
 		if addr != target {
@@ -270,7 +270,7 @@ func TestHonestReplies(t *testing.T) {
 		}
 		return []string{challenge(77), challenge(78)}
 	}
-	openLists := func(req wire.Request) []string { // except RULES, and the network duplicates the challenge
+	openLists := func(req wire.Request) []string { // only RULES wants a challenge, which the network duplicates
 		if req.Kind == wire.KindRulesRequest {
 			return twice(challenged())(req)
 		}
@@ -305,7 +305,8 @@ func (b behaviour) then(change func([]string) []string) behaviour {
 	return func(req wire.Request) []string { return change(append([]string(nil), b(req)...)) }
 }
 
-// checkHonest scans a server. One reply in every lost comes late; none if lost is 0.
+// checkHonest scans a server and fails the test if the scan counts forged replies.
+// Every reply whose number is a multiple of lost comes late; none does if lost is 0.
 func checkHonest(t *testing.T, serve behaviour, lost int) {
 	n, count := newMemNet(), 0
 	n.serve = func(addr uint64, req wire.Request) {
@@ -324,8 +325,8 @@ func checkHonest(t *testing.T, serve behaviour, lost int) {
 	}
 }
 
-// TestStrangersReplies checks the counters for replies from targets that have not
-// been asked yet, and from addresses that are not targets.
+// TestStrangersReplies checks the counters for replies from targets that have not been
+// queried yet, and from addresses that are not targets.
 func TestStrangersReplies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s, ts := newMemNet(), newServer(), addresses(3)
@@ -350,8 +351,8 @@ func TestStrangersReplies(t *testing.T) {
 	})
 }
 
-// TestSpoofedChallenges checks that forged challenges cost no server its answers,
-// even if several come for each request.
+// TestSpoofedChallenges checks that forged challenges cost no server its answers, and
+// cause only a limited number of requests, even if several come for each request.
 func TestSpoofedChallenges(t *testing.T) {
 	for _, each := range []int{1, 2, 4, 8} {
 		synctest.Test(t, func(t *testing.T) {
@@ -381,9 +382,9 @@ func TestSpoofedChallenges(t *testing.T) {
 	}
 }
 
-// TestWrongChallengeAgain checks that one wrong challenge, sent again and again,
-// costs a server no answer, even if some of its own replies are lost, and no time
-// if none is.
+// TestWrongChallengeAgain checks that one wrong challenge, sent again and again, costs
+// a server no answer, even if some of its own replies are lost, and no time if none of
+// them is lost.
 func TestWrongChallengeAgain(t *testing.T) {
 	for _, lost := range []int{0, 2, 3, 4, 5} {
 		for offset := range 4 {
@@ -432,9 +433,9 @@ func TestForgedThreshold(t *testing.T) {
 	}
 }
 
-// TestLateAnswerIsNotOpen sends a request with a challenge and later one without. A list
-// that arrives after both but answers the first does not make the server one that needs
-// no challenge.
+// TestLateAnswerIsNotOpen sends a request with a challenge, and later one without. A
+// list that arrives after both, but may answer the first, must not count as given
+// without a challenge.
 func TestLateAnswerIsNotOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, serve, asked := newMemNet(), challenged(), 0

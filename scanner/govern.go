@@ -12,15 +12,15 @@ import "time"
 //
 // The signs of overload are that the kernel dropped datagrams, that the receive
 // buffer is half full (before anything is lost), that the kernel refused to send
-// for the moment, or that round trips are much longer than a few seconds ago. Long
+// with ErrAgain, or that round trips are much longer than a few seconds ago. Long
 // round trips may have other causes, such as a list that moves on to another
 // continent, or a busy machine; they slow the scan down only briefly.
 type governor struct {
 	pace *pace
 
-	at    time.Duration // of the last sample
+	at    time.Duration // when the last sample was taken
 	seen  signs
-	bad   time.Duration // of the last overload
+	bad   time.Duration // when the last overload was seen
 	slown time.Duration // when the rate was last lowered
 	risen time.Duration // when the rate was last doubled
 
@@ -36,7 +36,7 @@ type governor struct {
 // signs are the values of a sample. The first three are counters.
 type signs struct {
 	sent, drops, putOff uint64
-	queued, room        int // bytes in the receive buffer, and how many it holds
+	queued, room        int // bytes in the receive buffer, and its size in bytes
 }
 
 // The governor's constants.
@@ -53,12 +53,12 @@ const (
 	near         = 0.9
 	settleTime   = 2 * time.Second        // the span of the means settled and usual
 	latelyTime   = 50 * time.Millisecond  // the span of the mean lately
-	longerEvery  = 500 * time.Millisecond // least time between two slowdowns for long round trips
-	enoughRTTs   = 64                     // least number for a mean, over
-	rttTime      = 300 * time.Millisecond // at least this time
+	longerEvery  = 500 * time.Millisecond // minimum time between two slowdowns for long round trips
+	enoughRTTs   = 64                     // a mean needs at least this many round trips
+	rttTime      = 300 * time.Millisecond // and at least this time
 	longerRTT    = 2                      // a mean is too long above this multiple of the usual round trip,
 	longerRTTMin = 50 * time.Millisecond  // plus this
-	mostEcho     = 500 * time.Millisecond // the longest echo
+	mostEcho     = 500 * time.Millisecond // the longest round trip that echo assumes
 )
 
 func newGovernor(p *pace) *governor {
@@ -103,12 +103,12 @@ func (g *governor) sample(now time.Duration, s signs, free bool) (overload bool)
 // has in a moving mean over the time mean.
 func part(seconds float64, mean time.Duration) float64 { return min(1, seconds/mean.Seconds()) }
 
-// fills reports whether the receive buffer is half full and is not emptying.
+// fills reports whether the receive buffer is more than half full and is not emptying.
 func (s *signs) fills(before *signs) bool {
 	return s.queued > s.room/2 && s.queued >= before.queued && s.room > 0
 }
 
-// average includes a rate in the mean.
+// average includes a rate in settled.
 func (g *governor) average(reached, took float64) {
 	if g.settled == 0 {
 		g.settled = reached
@@ -145,7 +145,8 @@ func (g *governor) current() float64 {
 	return min(g.lately, g.pace.rate)
 }
 
-// down lowers the rate, and then waits until the effect can show.
+// down lowers the rate, unless it is too early to see the effect of the last
+// reduction. If that one was not enough, down lowers the rate further.
 func (g *governor) down(now time.Duration) {
 	g.bad = now
 	if g.tooMuch > 0 && now-g.slown < g.echo() {
@@ -169,7 +170,8 @@ func (g *governor) ease(now time.Duration) {
 	}
 }
 
-// up raises the rate, unless the scan did not use the current one.
+// up raises the rate. If the scan uses less than half of the current rate, up leaves
+// it unchanged or, if there was no overload yet, removes the limit.
 func (g *governor) up(now time.Duration, took float64) {
 	rate := g.pace.rate
 	switch {

@@ -21,7 +21,7 @@ type narrow struct {
 	sent, dropped float64
 }
 
-// run lets a governor sample the machine for the time long, and returns the rate at
+// run makes a governor sample the machine for the time long, and returns the rate at
 // each sample.
 func (m *narrow) run(g *governor, now *time.Duration, long time.Duration) (rates []float64) {
 	for end := *now + long; *now < end; {
@@ -59,10 +59,10 @@ func extent(rates []float64) (least, mean, most float64) {
 	return least, mean, most
 }
 
-// On a machine that receives less than it could send, the rate settles near what
-// the machine receives. Hardly anything is lost until then and nothing afterwards,
-// and the rate does not oscillate. It follows when the machine gets faster or
-// slower.
+// TestGovernorSettles simulates machines that receive less than they could send. The
+// rate must settle near what the machine receives. Hardly anything may be lost until
+// then and nothing afterwards, and the rate must not oscillate. It must follow when
+// the machine gets faster or slower.
 func TestGovernorSettles(t *testing.T) {
 	for _, receives := range []float64{3000, 20_000, 150_000, 400_000} {
 		m := narrow{sends: 1e6, receives: receives, room: 4 << 20}
@@ -95,7 +95,8 @@ func TestGovernorSettles(t *testing.T) {
 	}
 }
 
-// Without a sign of overload the governor soon removes the limit.
+// TestGovernorLetsGo checks that the governor soon removes the limit if there is no
+// sign of overload.
 func TestGovernorLetsGo(t *testing.T) {
 	m := narrow{sends: 3e6, receives: 1e9, room: 4 << 20}
 	g, now := newGovernor(newPace(Off, time.Now())), time.Duration(0)
@@ -105,7 +106,8 @@ func TestGovernorLetsGo(t *testing.T) {
 	}
 }
 
-// Each sign alone lowers the rate.
+// TestGovernorSigns checks that each sign of overload alone lowers the rate, and that
+// the rate rises again afterwards.
 func TestGovernorSigns(t *testing.T) {
 	calm := signs{room: 1000}
 	tests := []struct {
@@ -162,8 +164,8 @@ func TestGovernorSigns(t *testing.T) {
 	}
 }
 
-// Round trips that stay long soon count as usual, so that distant servers do not
-// slow the scan down.
+// TestGovernorGetsUsedToIt checks that round trips that stay long soon count as usual,
+// so that distant servers do not slow the scan down.
 func TestGovernorGetsUsedToIt(t *testing.T) {
 	g, now := newGovernor(newPace(Off, time.Now())), time.Duration(0)
 	run := func(rtt, long time.Duration) (amiss bool) {
@@ -241,7 +243,8 @@ func (n *narrowNet) Stats() udp.Stats {
 	return udp.Stats{Sent: n.count, KernelDrops: n.dropped, RecvQueued: len(n.inbox), RecvBuffer: n.room}
 }
 
-// A scan without a rate finds the rate at which nothing is lost, and reports it.
+// TestScanFindsItsRate checks that a scan without a rate finds the rate at which
+// nothing is lost, and reports it.
 func TestScanFindsItsRate(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

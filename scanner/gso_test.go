@@ -77,7 +77,7 @@ func TestGSO(t *testing.T) {
 	tests := []struct {
 		name   string
 		cfg    Config
-		pieces int // the least number of pieces; there are no more than servers
+		pieces int // the minimum number of pieces; the maximum is the number of servers
 	}{
 		{"all", Config{Rate: 100_000}, 450}, // some pairs are divided by the end of a batch
 		{"switched off", Config{Rate: 100_000, NoGSO: true}, 0},
@@ -100,8 +100,8 @@ func TestGSO(t *testing.T) {
 	}
 }
 
-// TestGSOLost uses a device that loses pairs: every server is still complete, and
-// the scan soon stops sending pairs.
+// TestGSOLost uses a device that loses pairs: every server must still be complete, and
+// the scan must soon stop sending pairs.
 func TestGSOLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const open = 16
@@ -117,8 +117,8 @@ func TestGSOLost(t *testing.T) {
 	})
 }
 
-// TestGSOSilentServers mixes servers that never answer PLAYER and RULES with
-// servers that do. GSO stays on.
+// TestGSOSilentServers mixes servers that never answer PLAYER and RULES with servers
+// that do. GSO must stay on.
 func TestGSOSilentServers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newGSONet(), newServer()
@@ -135,7 +135,7 @@ func TestGSOSilentServers(t *testing.T) {
 }
 
 // TestGSOAbsent uses silent servers on a system without GSO, like most systems: the
-// scan does not blame GSO.
+// scan must not blame GSO.
 func TestGSOAbsent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newGSONet(), newServer()

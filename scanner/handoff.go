@@ -9,7 +9,7 @@ type handoff struct {
 	backlog  []block     // blocks that the finisher has no room for
 	spare    [][]outcome // empty blocks
 	waiting  int         // outcomes that the caller's function has not processed
-	limit    int         // of waiting: when it is reached, no new target is started
+	limit    int         // maximum of waiting; when it is reached, no new target is started
 }
 
 func newHandoff(f *finisher, p *pool, limit int) *handoff {
@@ -19,7 +19,7 @@ func newHandoff(f *finisher, p *pool, limit int) *handoff {
 // full reports whether too many outcomes wait for the caller's function.
 func (h *handoff) full() bool { return h.waiting >= h.limit }
 
-// add takes one outcome.
+// add appends an outcome to the block that is being filled.
 func (h *handoff) add(o outcome) {
 	h.outcomes = append(h.outcomes, o)
 	h.waiting++
@@ -28,8 +28,8 @@ func (h *handoff) add(o outcome) {
 	}
 }
 
-// seal ends the block that is being filled. A snapshot covers the outcomes before
-// it.
+// seal moves the block that is being filled to the backlog, with the snapshot unless
+// that is nil. The snapshot covers the outcomes up to the end of the block.
 func (h *handoff) seal(snapshot *Snapshot) {
 	if len(h.outcomes) == 0 && snapshot == nil {
 		return
@@ -43,8 +43,9 @@ func (h *handoff) seal(snapshot *Snapshot) {
 	}
 }
 
-// offer passes blocks to the finisher as long as it has room. A block that is not
-// full is passed on only if calm is set: the loop has nothing better to do.
+// offer passes blocks to the finisher as long as it has room. It passes on a block
+// that is not full only if calm is set, which means that the loop sent nothing in this
+// turn.
 func (h *handoff) offer(calm bool) {
 	if calm {
 		h.seal(nil)
@@ -89,7 +90,8 @@ func (h *handoff) collect() {
 	}
 }
 
-// recycle takes back the memory of a block and its answers.
+// recycle takes back the memory of a block and of its answers. The outcomes in it no
+// longer count as waiting.
 func (h *handoff) recycle(block []outcome) {
 	for i := range block {
 		if a := block[i].answer; a != nil {

@@ -59,7 +59,8 @@ func TestHostileFleet(t *testing.T) {
 	})
 }
 
-// wantAllKinds checks that a fleet has every kind of server.
+// wantAllKinds checks that a fleet has every kind of server, except the kinds that a
+// fleet has only if its Config names them.
 func wantAllKinds(t *testing.T, c fleet.Config) {
 	t.Helper()
 	count := map[fleet.Kind]int{}
@@ -87,8 +88,8 @@ func placesOf(c fleet.Config) iter.Seq[target.Target] {
 	}
 }
 
-// holdTrue checks that the records describe every server of a fleet as it is, and
-// nothing else.
+// holdTrue fails the test if a server that answers has no record that matches it, if a
+// server has two records, or if a record is of no server of the fleet.
 func holdTrue(t *testing.T, c fleet.Config, records [][]byte) {
 	t.Helper()
 	r, err := judge.Compare(c, scanner.AskAll, func() ([]byte, error) {

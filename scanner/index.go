@@ -103,7 +103,7 @@ func (x *index) all(yield func(slot int32) bool) {
 	}
 }
 
-// recent remembers the sources that finished, for at least one turn and at most
+// recent remembers the sources of finished targets, for at least one turn and at most
 // two, so that the scan can distinguish late replies from foreign ones. It holds at
 // most 2 × maxRecent sources; a full turn ends early.
 type recent struct {

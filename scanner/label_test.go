@@ -11,8 +11,9 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// The label of a target is in its result and in every snapshot in which it is open,
-// whether it started at once or was held back, answered or stayed silent.
+// TestScanLabels checks that the label of a target is in its Result and in every
+// snapshot in which the target is open, whether it started at once or was held back,
+// answered or stayed silent.
 func TestScanLabels(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newMemNet(), newServer()
@@ -60,7 +61,7 @@ func TestScanLabels(t *testing.T) {
 	})
 }
 
-// Only chunks that hold a label take memory.
+// TestLabelsCostNothing checks that only chunks that hold a label take memory.
 func TestLabelsCostNothing(t *testing.T) {
 	s := newSlots()
 	var last int32

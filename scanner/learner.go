@@ -2,21 +2,22 @@ package scanner
 
 import "time"
 
-// learner learns from the round trips of a scan how long a question is worth
-// waiting for. It has no clock: round trips in, timeouts out.
+// learner learns from the round trips of a scan how long a question is worth waiting
+// for. It has no clock: round trips in, timeouts out.
 //
-// It takes one round trip per server, from the first request to the first datagram.
-// The answer to a request that was sent once is certain. The answer to one of
-// several may be late, or the others were lost. It was late if its copies come after
-// it, since each request is answered: then its round trip began with the first
-// request. Loss makes no copies, so loss alone never makes timeouts longer.
+// It takes one round trip per server, from the first request to the first datagram. If
+// only one request was sent before, the round trip is certain. If there were several,
+// the datagram may be a late answer to the first request, or that request may have
+// been lost. If copies of the answer follow, several requests were answered: the
+// answer was late, and its round trip began with the first request. Loss makes no
+// copies, so loss alone never makes timeouts longer.
 //
 //	timeout = 1.25 × (the round trip that 1 in 100 exceeds) + 10 ms, at least 150 ms
 //
 // The timeout is never longer than the fixed one. It is the fixed one until the scan
-// has run for a second and knows 256 round trips, because the first answers to
-// arrive are the quick ones. A /8 has a timeout of its own once 200 of its round
-// trips are known, if the one that 1 in 100 of them exceeds differs from that of all
+// has run for a second and knows 256 round trips, because the first answers to arrive
+// are the quick ones. A /8 has a timeout of its own once 200 of its round trips are
+// known, if the round trip that 1 in 100 of them exceeds differs from that of all
 // servers by a factor of 1.5.
 type learner struct {
 	most  time.Duration // the fixed timeout
@@ -28,9 +29,9 @@ type learner struct {
 	asked  tripTotals      // from the first request for each question to its answer
 
 	wait  time.Duration
-	waits [256]time.Duration // of each /8; 0: as all
+	waits [256]time.Duration // of each /8; 0: the same as wait
 
-	at      time.Duration // of the last update
+	at      time.Duration // when update last ran
 	high    time.Duration // the longest wait since the last sweep
 	sweptAt time.Duration
 
@@ -47,25 +48,25 @@ const LearnTrips = 256
 // The learner's constants.
 const (
 	queueMargin  = 10 * time.Millisecond // our own queue may delay an answer
-	learnTime    = time.Second           // of a scan, before anything is known
-	enoughBlock  = 200                   // of a /8
-	differsNum   = 3                     // a block differs by 3/2
+	learnTime    = time.Second           // how long a scan must have run before it learns timeouts
+	enoughBlock  = 200                   // round trips that must be known for a /8 to have its own timeout
+	differsNum   = 3                     // a /8 differs from all servers if one value is 3/2 times the other
 	differsDen   = 2
-	rareTrip     = 100  // the timeout is made of the round trip that 1 in 100 exceeds,
-	rarestTrip   = 5000 // and the last wait of the one that 1 in 5000 exceeds
-	enoughTotals = 500  // before the last wait is known
-	blindPart    = 5    // if 1 answer in 5 is of unknown age, nothing is known
+	rareTrip     = 100  // the timeout is derived from the round trip that 1 in 100 exceeds,
+	rarestTrip   = 5000 // and the last waits from the one that 1 in 5000 exceeds
+	enoughTotals = 500  // round trips that must be known for the last waits
+	blindPart    = 5    // if more than 1 answer in 5 is of unknown age, the timeout is the fixed one
 	learnEvery   = 20 * time.Millisecond
-	sweepAfter   = time.Second // between two sweeps
-	lastFactor   = 2           // the last wait, in rarest round trips
-	coolFactor   = 2           // the cooldown, in rare round trips
+	sweepAfter   = time.Second // minimum time between two sweeps
+	lastFactor   = 2           // the last waits are this multiple of the rarest round trip
+	coolFactor   = 2           // the cooldown is this multiple of the rare round trip
 )
 
 func newLearner(most time.Duration) *learner {
 	return &learner{most: most, wait: most, high: most, seen: Timeouts{Now: most}}
 }
 
-// sent notes that a datagram was sent.
+// sent records when the first datagram was sent.
 func (l *learner) sent(now time.Duration) {
 	if l.begun == 0 {
 		l.begun = max(now, 1)
@@ -83,27 +84,28 @@ func (l *learner) timeout(source uint64) time.Duration {
 // blockOf returns the /8 of a packed source.
 func blockOf(source uint64) byte { return byte(source >> 40) }
 
-// first takes the round trip of the first datagram of a source.
+// first records the round trip of the first datagram of a source that was sent one
+// request.
 func (l *learner) first(source uint64, trip time.Duration) {
 	l.all.add(trip)
 	l.blocks[blockOf(source)].add(trip)
 	l.firsts.add(trip)
 }
 
-// unsure takes a first datagram that answers one of several requests.
+// unsure counts the first datagram of a source that was sent several requests.
 func (l *learner) unsure(source uint64) {
 	l.all.addUnsure()
 	l.blocks[blockOf(source)].addUnsure()
 }
 
-// late takes the round trip of such a datagram, once it is known.
+// late records the round trip of a datagram that unsure counted, once it is known.
 func (l *learner) late(source uint64, trip time.Duration) {
 	l.all.resolve(trip)
 	l.blocks[blockOf(source)].resolve(trip)
 	l.firsts.add(trip)
 }
 
-// answered takes the time from the first request for a question to its answer.
+// answered records the time from the first request for a question to its answer.
 func (l *learner) answered(took time.Duration) { l.asked.add(took) }
 
 // due reports whether it is time for an update.
@@ -146,7 +148,8 @@ func differ32(a, b time.Duration) bool {
 	return a*differsDen >= b*differsNum || b*differsDen >= a*differsNum
 }
 
-// fit turns a round trip that is rarely exceeded into a timeout.
+// fit turns a round trip that is rarely exceeded into a timeout. If too many answers
+// are of unknown age, it returns the fixed timeout.
 func (l *learner) fit(t *roundTrips, rare time.Duration) time.Duration {
 	if t.blind() {
 		return l.most
@@ -154,19 +157,19 @@ func (l *learner) fit(t *roundTrips, rare time.Duration) time.Duration {
 	return min(max(rare*5/4+queueMargin, LeastTimeout), l.most)
 }
 
-// learned reports whether the timeouts are those that were learned.
+// learned reports whether update has set the timeouts from the known round trips.
 func (l *learner) learned() bool { return l.seen.Learned }
 
 // lastWaits are how long after the last request an answer is still worth waiting
 // for, once every target was started; 0: as long as the fixed schedule says.
 type lastWaits struct {
-	silent time.Duration // of a target that sent nothing
-	heard  time.Duration // to a question, of one that did
+	silent time.Duration // for a target that sent nothing
+	heard  time.Duration // for the answer to a question, if the target sent something
 }
 
-// last returns the last waits: twice what one in 5000 answers exceeded. A server
-// that answered something exists, so its last question is worth at least a whole
-// timeout.
+// last returns the last waits: twice the round trip that one in 5000 answers exceeds,
+// or 0 if too few answers are known. A server that answered something exists, so heard
+// is at least the fixed timeout.
 func (l *learner) last() (w lastWaits) {
 	if !l.learned() || l.all.blind() {
 		return w
@@ -180,8 +183,8 @@ func (l *learner) last() (w lastWaits) {
 	return w
 }
 
-// cooldown returns how long late replies are worth waiting for; it is never longer
-// than most.
+// cooldown returns how long late replies are worth waiting for: never longer than
+// most, and exactly most until the timeouts have been learned.
 func (l *learner) cooldown(most time.Duration) time.Duration {
 	if !l.learned() {
 		return most
@@ -193,14 +196,14 @@ func (l *learner) cooldown(most time.Duration) time.Duration {
 // server.
 type Timeouts struct {
 	Learned bool          // enough round trips are known
-	Now     time.Duration // for most servers; before enough is known, that of the schedule
-	Least   time.Duration // of all that were learned, /8 networks with one of their own included
-	Most    time.Duration // likewise
-	Blocks  int           // /8 networks that have one of their own now
+	Now     time.Duration // that of most servers; the fixed one until enough is known
+	Least   time.Duration // the shortest that was learned, including those of single /8 networks
+	Most    time.Duration // the longest, likewise
+	Blocks  int           // /8 networks that have their own timeout now
 
-	Listening int    // given up early, and still listened for
-	Reopened  uint64 // of these: answered late, and so were queried further
-	Dropped   uint64 // of these: not listened for to the end, since there were too many
+	Listening int    // targets that were given up early and are still listened for
+	Reopened  uint64 // targets given up early that answered late and were then queried further
+	Dropped   uint64 // targets given up early that were not listened for to the end, because there were too many
 }
 
 // note records the current timeouts.

@@ -22,11 +22,11 @@ func TestBuckets(t *testing.T) {
 	}
 }
 
-// about reports whether a is b, as far as buckets tell.
+// about reports whether a and b are equal within the width of a bucket.
 func about(a, b time.Duration) bool { return a >= b && float64(a) <= 1.13*float64(b) }
 
-// TestUpper mixes a hundredth of long round trips with short ones: the bound is long only
-// if fewer round trips than that may exceed it.
+// TestUpper mixes a hundredth of long round trips with short ones: the bound must be
+// long only if less than a hundredth may exceed it.
 func TestUpper(t *testing.T) {
 	var trips roundTrips
 	var totals tripTotals
@@ -45,7 +45,8 @@ func TestUpper(t *testing.T) {
 	}
 }
 
-// TestRoundTripsForget adds round trips of another length: soon only the new ones count.
+// TestRoundTripsForget adds round trips of another length: soon only the new ones must
+// count.
 func TestRoundTripsForget(t *testing.T) {
 	var trips roundTrips
 	for range 3 * tripGeneration {
@@ -74,7 +75,7 @@ func learnt(n int, trip time.Duration) *learner {
 	return l
 }
 
-// TestLearnerTimeout pins the timeouts that follow from different round trips.
+// TestLearnerTimeout checks the timeouts that follow from different round trips.
 func TestLearnerTimeout(t *testing.T) {
 	for _, test := range []struct {
 		name string
@@ -155,8 +156,8 @@ func TestLearnerBlocks(t *testing.T) {
 	}
 }
 
-// TestLearnerSweep checks that sessions are filed again when the timeouts have clearly
-// become shorter, but not over and over.
+// TestLearnerSweep checks that update asks for waiting sessions to be filed again when
+// the timeouts have become clearly shorter, but only once.
 func TestLearnerSweep(t *testing.T) {
 	l := learnt(1000, 700*ms)
 	var swept []time.Duration
@@ -175,7 +176,7 @@ func TestLearnerSweep(t *testing.T) {
 	}
 }
 
-// TestLearnerLast pins the last waits, and the cooldown.
+// TestLearnerLast checks the last waits and the cooldown.
 func TestLearnerLast(t *testing.T) {
 	l := learnt(enoughTotals-1, 100*ms)
 	if got := l.cooldown(2 * time.Second); got != 2*time.Second {

@@ -17,12 +17,12 @@ const (
 	otherPart = 0.05
 )
 
-// LimitedBy returns the reason that kept the scan below its rate for the longest
-// time, and its share, from 0 to 1, of the time in which there were targets to
-// start. The reason is WaitNothing if the scan lost at most two percent of its time
-// or at most half a second. It is WaitSending only if that took a large share,
-// because a scan that wakes up late looks the same for a while. A scan without a
-// rate always has a reason, if only WaitSending.
+// LimitedBy returns the reason that kept the scan below its rate for the longest time,
+// and its share, from 0 to 1, of the time in which there were targets to start. The
+// reason is WaitNothing if the scan lost at most two percent of its time or at most
+// half a second. It is WaitSending only if sending took a large share of the time,
+// because a scan that now and then wakes up late looks the same. A scan without a rate
+// always has a reason, if only WaitSending.
 func (s *Stats) LimitedBy() (why Wait, part float64) {
 	var lost uint64
 	spent := s.Elapsed.Microseconds() - int64(s.Waited[WaitReplies]+s.Waited[WaitCooldown])

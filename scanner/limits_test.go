@@ -12,7 +12,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// slowNet is slow to send.
+// slowNet is a memNet whose Send takes the time each per datagram.
 type slowNet struct {
 	*memNet
 	each time.Duration
@@ -35,8 +35,8 @@ func trickle(ts []Target, pause time.Duration) iter.Seq[Target] {
 	}
 }
 
-// A scan that stays below its rate reports the reason; one that keeps its rate
-// reports none.
+// TestScanLimitedBy checks that a scan that stays below its rate reports the reason,
+// and that a scan that keeps its rate reports none.
 func TestScanLimitedBy(t *testing.T) {
 	t.Parallel()
 	type setting struct {
@@ -107,7 +107,8 @@ func TestScanLimitedBy(t *testing.T) {
 	}
 }
 
-// All the time of a scan without a rate is accounted for.
+// TestScanTimeAddsUp checks that all the time of a scan without a rate is accounted
+// for.
 func TestScanTimeAddsUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := halfSilent()

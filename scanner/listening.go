@@ -6,23 +6,23 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// listening remembers the targets that a scan which learns its timeouts gave up
-// before the fixed schedule would have. A late reply opens them again. It is a queue
-// in the order in which they were given up, and a hash table whose chains are linked
-// through the queue. A place takes 16 bytes. There are no pointers except those of
-// labels, which few lists have.
+// listening remembers the targets that a scan which learns its timeouts gave up before
+// the fixed schedule would have. A late reply opens them again. It is a queue in the
+// order in which they were given up, and a hash table whose chains are linked through
+// the queue. A place in the queue takes 16 bytes. There are no pointers except those
+// of labels, which few lists have.
 //
-// A place holds a target's packed source and, in the bits above it, the low 16 bits
-// of the millisecond in which the first datagram was sent; spans has the time until
-// the last one. 16 bits of milliseconds are enough for a minute.
+// A place holds a target's packed source and, in the bits above it, the low 16 bits of
+// the millisecond in which the first datagram was sent; spans has the time until the
+// last datagram. 16 bits of milliseconds are enough for a minute.
 type listening struct {
 	keys  []uint64 // packed source + 1, and the time of the first datagram above it; 0: no longer listened for
 	spans []uint16 // ms from the first datagram to the last
-	links []uint32 // the next place + 1 of a chain, to older ones; 0: none
+	links []uint32 // the next older place + 1 in the chain of each place; 0: none
 	heads []uint32 // the newest place + 1 of each chain
 
 	head   uint32 // the place of the oldest target
-	places int    // from the oldest target to the newest
+	places int    // number of places from the oldest target to the newest
 	n      int    // of these: still listened for
 	labels map[uint64]*label
 }
@@ -42,10 +42,10 @@ type listened struct {
 	lastAt  time.Duration
 }
 
-// full reports whether the oldest target has to go before another one is added.
+// full reports whether the oldest target must be removed before another one is added.
 func (l *listening) full() bool { return l.places == maxListening }
 
-// push adds a target that is not there.
+// push adds a target that is not in the queue.
 func (l *listening) push(t listened) {
 	if l.places == len(l.keys) {
 		l.grow()
@@ -79,8 +79,8 @@ func (l *listening) chain(addr uint64) *uint32 {
 	return &l.heads[hash(addr)&uint64(len(l.heads)-1)]
 }
 
-// find returns the link that points to the place of a source, or nil if the source
-// is not there.
+// find returns the link that points to the place of a source, or nil if the source is
+// not in the queue.
 func (l *listening) find(addr uint64) *uint32 {
 	if l.n == 0 {
 		return nil
@@ -97,7 +97,8 @@ func (l *listening) find(addr uint64) *uint32 {
 
 func (l *listening) has(addr uint64) bool { return l.find(addr) != nil }
 
-// take removes a source and returns its target.
+// take removes a source and returns its target, or false if the source is not in the
+// queue.
 func (l *listening) take(now time.Duration, addr uint64) (listened, bool) {
 	at := l.find(addr)
 	if at == nil {
@@ -126,7 +127,7 @@ func (l *listening) at(now time.Duration, p uint32) listened {
 	}
 }
 
-// skip drops the places at the head of the queue that were left.
+// skip removes the empty places at the head of the queue.
 func (l *listening) skip() {
 	for l.places > 0 && l.keys[l.head] == 0 {
 		l.head = l.place(1)
@@ -134,7 +135,7 @@ func (l *listening) skip() {
 	}
 }
 
-// oldest returns the target that was given up first. There must be one.
+// oldest returns the target that was given up first. The queue must not be empty.
 func (l *listening) oldest(now time.Duration) listened { return l.at(now, l.head) }
 
 // all yields every target.
@@ -146,7 +147,7 @@ func (l *listening) all(now time.Duration, yield func(listened)) {
 	}
 }
 
-// grow doubles the places.
+// grow doubles the size of the queue.
 func (l *listening) grow() {
 	old, n := *l, max(leastPlaces, 2*len(l.keys))
 	l.keys, l.spans = make([]uint64, n), make([]uint16, n)
@@ -161,8 +162,9 @@ func (l *listening) grow() {
 	}
 }
 
-// listens reports whether to go on listening for the target of a session that is
-// done: it sent nothing, and the fixed schedule would wait longer.
+// listens reports whether to go on listening for the target of a session that is done:
+// it sent nothing, was not sent the fallback, and the fixed schedule would wait
+// longer. In a scan with a second pass no target is listened for.
 func (s *sessions) listens(now time.Duration, t *session) bool {
 	if s.learner == nil || t.got != nil || t.beside != 0 || s.plan.schedule.SecondPass {
 		return false
@@ -176,7 +178,8 @@ func (s *sessions) listens(now time.Duration, t *session) bool {
 	return false
 }
 
-// silenceEnd returns when the fixed schedule gives up a target that stays silent.
+// silenceEnd returns the time at which the fixed schedule gives up a target that stays
+// silent.
 func (s *sessions) silenceEnd(firstAt time.Duration) time.Duration {
 	return firstAt + s.plan.schedule.Silence()
 }
@@ -227,7 +230,8 @@ func (s *sessions) expire(now time.Duration) outcome {
 	return s.silentOutcome(now, &x)
 }
 
-// listenEnd returns when listening for the oldest target ends; 0: there is none.
+// listenEnd returns the time at which listening for the oldest target ends, or 0 if no
+// target is listened for.
 func (s *sessions) listenEnd(now time.Duration) time.Duration {
 	if s.listening.n == 0 {
 		return 0

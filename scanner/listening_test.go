@@ -59,7 +59,7 @@ func TestListening(t *testing.T) {
 	}
 }
 
-// TestListeningSize checks that a place takes at most 16 bytes.
+// TestListeningSize checks that a place in the queue takes at most 16 bytes.
 func TestListeningSize(t *testing.T) {
 	var l listening
 	for i := range leastPlaces {
@@ -71,7 +71,7 @@ func TestListeningSize(t *testing.T) {
 	}
 }
 
-// slowly yields the last late targets slowly, one every 20 ms, which keeps the scan from
+// slowly yields ts, the last late of them one every 20 ms, which keeps the scan from
 // ending.
 func slowly(ts []Target, late int) iter.Seq[Target] {
 	return func(yield func(Target) bool) {
@@ -86,11 +86,11 @@ func slowly(ts []Target, late int) iter.Seq[Target] {
 	}
 }
 
-// listenScan is a scan of servers near by. It has learned its timeouts by the time that
+// listenScan is a scan of nearby servers. It has learned its timeouts by the time that
 // its list becomes slow.
 type listenScan struct {
 	cfg    Config
-	late   map[uint64]time.Duration // how much later servers answer; 0: never
+	late   map[uint64]time.Duration // servers that answer late, and their delay; 0: they never answer
 	extra  []Target                 // the end of the list
 	ctx    context.Context
 	start  time.Time
@@ -126,7 +126,7 @@ func (x *listenScan) run(t *testing.T) {
 	})
 }
 
-// after is the number of a target that starts when the timeouts have been learned.
+// after is the index of a target that starts when the timeouts have been learned.
 const after = listenTargets - 300
 
 func addressAt(i int) uint64 { return udp.Pack(addresses(i + 1)[i].Addr) }
@@ -197,12 +197,12 @@ func TestListenSilent(t *testing.T) {
 	})
 }
 
-// TestListenKnown lists a target again while the scan still listens for it: that is a
-// duplicate.
+// TestListenKnown lists a target again while the scan still listens for it: it must
+// count as a duplicate.
 func TestListenKnown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		silent := addressAt(listenTargets - 1)
-		again := append(addresses(200), addresses(listenTargets)[listenTargets-1]) // 200 more are duplicates of finished targets, or new
+		again := append(addresses(200), addresses(listenTargets)[listenTargets-1]) // extra: 100 finished targets, which are forgotten without a cooldown, and the silent one
 		x := listenScan{late: map[uint64]time.Duration{silent: 0}, extra: again[100:], cfg: Config{Cooldown: Off}}
 		x.run(t)
 		if x.stats.Duplicate != 1 || x.stats.Taken != listenTargets+101 {
@@ -211,8 +211,8 @@ func TestListenKnown(t *testing.T) {
 	})
 }
 
-// TestListenAccounted cuts a scan short while it listens: those targets are
-// unfinished, and a snapshot has them as open with their labels.
+// TestListenAccounted cancels a scan while it listens: the targets that it listens for
+// must be unfinished, and open in the last snapshot.
 func TestListenAccounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())

@@ -56,8 +56,8 @@ func (r *Result) gameReply() game.Reply {
 	return in
 }
 
-// cutRoundTrip truncates a round trip to tenths of a millisecond, from 10 ms on:
-// more digits take space and say nothing about the path.
+// cutRoundTrip truncates a round trip of 10 ms or more to tenths of a millisecond:
+// more digits take space and reveal nothing about the path.
 func cutRoundTrip(d time.Duration) time.Duration {
 	const long = 10 * time.Millisecond
 	if d < long {
@@ -81,9 +81,9 @@ func (r *Result) facts(e evidence) game.Facts {
 
 // Population is how many people and bots play on a server.
 type Population struct {
-	People    int  // human players, as the game counts them
+	People    int  // human players
 	Bots      int  // players that are programs
-	Places    int  // places for players
+	Places    int  // player slots
 	Elsewhere bool // People or Bots come from the game's own data, not from INFO
 }
 
@@ -117,8 +117,8 @@ func (a *assembler) hash(r *Result, q wire.Question, m *replies, msg []byte) {
 	}
 }
 
-// Interpreter derives Game and Flags for Results that another version made, such as
-// those in records. The zero value is ready to use.
+// Interpreter derives Game and Flags for Results that another version of this package
+// made, such as those in records. The zero value is ready to use.
 type Interpreter struct{ asm assembler }
 
 // Interpret sets Game and Flags of r. It keeps the flags that only a scan can set,

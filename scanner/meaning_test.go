@@ -44,8 +44,8 @@ func scanOneAs(t *testing.T, cfg Config, serve func(n *memNet, addr uint64, req 
 	return got[udp.Pack(addresses(1)[0].Addr)]
 }
 
-// TestGame checks that a scan, a capture of it and its decoded record report the
-// same game data.
+// TestGame checks that a scan, a capture of its datagrams and its decoded record
+// report the same game data.
 func TestGame(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := rustServer()
@@ -107,7 +107,7 @@ func TestAllHashes(t *testing.T) {
 	})
 }
 
-// TestNoHashOfNobody checks that an empty list has no hash: all of them are equal.
+// TestNoHashOfNobody checks that an empty list has no hash: all empty lists are equal.
 func TestNoHashOfNobody(t *testing.T) {
 	empty := []byte("\xff\xff\xff\xffD\x00")
 	if r := new(Assembler).Result(nil, empty, nil); !r.HasPlayers || r.Hashes != [wire.NumQuestions]uint64{} {
@@ -126,7 +126,7 @@ func TestCutRoundTrip(t *testing.T) {
 	}
 }
 
-// TestNoGame checks that Result.Game is nil if no table has the game.
+// TestNoGame checks that Result.Game is nil if package game does not know the game.
 func TestNoGame(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
@@ -198,8 +198,8 @@ func slowRules(n *memNet, addr uint64, req wire.Request) {
 	}
 }
 
-// withExtra returns a server that answers as usual, but sends extra datagrams
-// before its INFO.
+// withExtra returns a server that answers as usual, but sends extra datagrams before
+// each INFO that answers a request with a challenge.
 func withExtra(extra ...[]byte) func(n *memNet, addr uint64, req wire.Request) {
 	s := newServer()
 	return func(n *memNet, addr uint64, req wire.Request) {
@@ -226,8 +226,8 @@ func fragmentOf(payload string) []byte {
 	})
 }
 
-// TestFlags checks that a scan turns what it sees beyond the contents of replies
-// into flags, and that decoding its record again keeps them.
+// TestFlags checks that a scan sets the flags that follow from counts and times and
+// not from the contents of replies, and that decoding its record again keeps them.
 func TestFlags(t *testing.T) {
 	redirect := []byte(ff + "9ConnectRedirectAddress:192.0.2.1:27015\x00")
 	for _, row := range []flagRow{

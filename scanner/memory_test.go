@@ -8,8 +8,8 @@ import (
 	"unsafe"
 )
 
-// maxSilent is the most memory that a silent target may take, including its share
-// of the index and the wheel.
+// maxSilent is the maximum number of bytes that a silent target may take, including
+// its share of the index and the wheel.
 const maxSilent = 96
 
 // TestSilentTargetSize starts targets that never answer and checks by how much the
@@ -45,7 +45,8 @@ func TestSilentTargetSize(t *testing.T) {
 }
 
 // TestAnswerSize checks that an answer takes at most a kilobyte in addition to its
-// messages, and that what every datagram changes lies in its first four cache lines.
+// messages, and that the fields that every datagram changes lie in its first four
+// cache lines.
 func TestAnswerSize(t *testing.T) {
 	var a answer
 	if n := unsafe.Sizeof(a); n > 1024 {

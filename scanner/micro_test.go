@@ -21,8 +21,8 @@ func micros() []micro {
 	return append(indexMicros(), stepMicro(), assembleMicro(), gameMicro())
 }
 
-// indexMicros find, add and remove sources in an index as large as that of a fast
-// scan.
+// indexMicros returns benchmarks that find, add and remove sources in an index as
+// large as that of a fast scan.
 func indexMicros() []micro {
 	const open = 1 << 16
 	source := func(i uint64) uint64 { return (0x7F000000+i)<<16 | 27015 }
@@ -63,7 +63,7 @@ func indexMicros() []micro {
 	}
 }
 
-// stepMicro runs the usual session: a challenge and three replies.
+// stepMicro returns a benchmark of the usual session: a challenge and three replies.
 func stepMicro() micro {
 	p := plan{questions: AskAll, schedule: Schedule{Timeout: time.Second, Retries: 2}}
 	var t session
@@ -88,7 +88,7 @@ func stepMicro() micro {
 	}}
 }
 
-// assembleMicro makes a Result from three messages.
+// assembleMicro returns a benchmark that makes a Result from three messages.
 func assembleMicro() micro {
 	n := newFlatNet(24, wire.LayoutUnknown)
 	var a Assembler
@@ -99,7 +99,8 @@ func assembleMicro() micro {
 	}}
 }
 
-// gameMicro does the same for a server whose keywords say more than its INFO.
+// gameMicro returns the same benchmark for a server whose keywords contain more than
+// its INFO.
 func gameMicro() micro {
 	n := newFlatNet(24, wire.LayoutUnknown)
 	info := rustServer().info

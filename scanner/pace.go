@@ -20,8 +20,8 @@ type pace struct {
 	limiter *rate.Limiter // nil: no limit
 	base    time.Time     // the start of the scan's clock
 	rate    float64       // datagrams per second, or Off
-	burst   int           // most datagrams at once
-	fullAt  time.Duration // when the bucket will be full; after unused, at least the time of that call
+	burst   int           // maximum number of datagrams at once
+	fullAt  time.Duration // when the bucket will be full; after a call of unused, at least the time of that call
 }
 
 const (
@@ -53,7 +53,7 @@ func (p *pace) limit(now time.Duration, perSecond float64) {
 	p.noteFull(now)
 }
 
-// mostTokens returns the size of the bucket.
+// mostTokens returns the size of the bucket in tokens of the limiter.
 func (p *pace) mostTokens() int {
 	if p.burst > 1 {
 		return p.burst * tokensEach
@@ -73,13 +73,13 @@ func (p *pace) have(now time.Duration) float64 {
 	return p.limiter.TokensAt(p.at(now)) / tokensEach
 }
 
-// time returns how long the bucket takes to fill by n datagrams.
+// time returns how long the bucket takes to gain n datagrams.
 func (p *pace) time(n float64) time.Duration {
 	return time.Duration(math.Ceil(n / p.rate * float64(time.Second)))
 }
 
-// tokens returns how many datagrams may go out now, at most most. It returns 0
-// until there are enough for a batch (see worth).
+// tokens returns how many datagrams may go out now, up to most. It returns 0 until
+// there are enough for a batch (see worth).
 func (p *pace) tokens(now time.Duration, most int) int {
 	if p.limiter == nil {
 		return most
@@ -93,11 +93,11 @@ func (p *pace) tokens(now time.Duration, most int) int {
 	return min(n, most, p.burst)
 }
 
-// worth returns the least number of datagrams that justifies the overhead of a
+// worth returns the minimum number of datagrams that justifies the overhead of a
 // batch.
 func (p *pace) worth() float64 { return float64(max(1, min(p.burst/4, batchLen/2))) }
 
-// take takes n datagrams out of the bucket; tokens has granted them.
+// take takes n datagrams, which tokens has granted, out of the bucket.
 func (p *pace) take(now time.Duration, n int) {
 	if p.limiter != nil && n > 0 {
 		p.limiter.ReserveN(p.at(now), n*tokensEach)
@@ -105,7 +105,8 @@ func (p *pace) take(now time.Duration, n int) {
 	}
 }
 
-// noteFull computes when the bucket will be full if nothing more is taken.
+// noteFull sets fullAt to the time at which the bucket will be full if nothing more is
+// taken.
 func (p *pace) noteFull(now time.Duration) {
 	p.fullAt = now + p.time(float64(p.mostTokens())/tokensEach-p.have(now))
 }

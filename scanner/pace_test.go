@@ -12,8 +12,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/udp"
 )
 
-// pacedNet records when datagrams go out. Its waits take a little longer than
-// requested, and one send stalls.
+// pacedNet records when datagrams go out. Its waits take longer than requested, by
+// late, and one send stalls.
 type pacedNet struct {
 	*memNet
 	start time.Time
@@ -46,7 +46,8 @@ func (n *pacedNet) Stats() udp.Stats { return udp.Stats{Sent: uint64(len(n.at))}
 
 const pacedTime = 2 * time.Second
 
-// pacedScan sends to silent servers for two seconds.
+// pacedScan sends to silent servers for two seconds and returns the time of each
+// datagram.
 func pacedScan(t *testing.T, rate float64, late, stall time.Duration) (at []time.Duration, st Stats) {
 	t.Helper()
 	n := &pacedNet{memNet: newMemNet(), start: time.Now(), late: late, stall: stall}
@@ -76,9 +77,9 @@ func surge(at []time.Duration, rate float64) (most float64) {
 }
 
 // TestPace checks that the scan keeps its rate to half a percent, or one datagram,
-// over two seconds. In no span of time may it exceed the rate by more than 5 ms of
-// it, and it must not catch up after a pause. The clock is fake, so the numbers are
-// the same every time.
+// over two seconds. In no span of time may it exceed the rate by more than the
+// datagrams of 5 ms, and it must not catch up after a pause. The clock is fake, so the
+// numbers are the same every time.
 func TestPace(t *testing.T) {
 	t.Parallel()
 	for _, rate := range paces(10, 100, 150, 300, 399, 401, 1000, 5000, 10_000, 100_000, 200_000) {
@@ -136,7 +137,7 @@ func testPace(t *testing.T, rate float64, late, stall time.Duration) {
 	}
 }
 
-// Low rates are evenly spaced.
+// TestPaceIsEven checks that datagrams are evenly spaced at low rates.
 func TestPaceIsEven(t *testing.T) {
 	for _, rate := range []float64{10, 50, 100, 190} {
 		synctest.Test(t, func(t *testing.T) {
@@ -211,8 +212,8 @@ func testPaceChanged(t *testing.T, first float64) {
 	}
 }
 
-// A higher rate may have more targets open, unless InFlight is set. A scan whose
-// governor sets the rate ignores new rates.
+// TestRatesInFlight checks that a higher rate may have more targets open, unless
+// InFlight is set, and that a scan whose governor sets the rate ignores new rates.
 func TestRatesInFlight(t *testing.T) {
 	for _, test := range []struct{ inFlight, want int }{{0, 25_000}, {700, 700}} {
 		cfg, err := Config{Rate: 5000, InFlight: test.inFlight}.withDefaults()

@@ -2,8 +2,8 @@ package scanner
 
 import "time"
 
-// pacer decides how much a batch may hold, and accounts for the time in which
-// nothing was sent although the rate allowed it.
+// pacer decides how many datagrams a batch may hold, and accounts for the time in
+// which nothing was sent although the rate allowed it.
 type pacer struct {
 	pace     *pace
 	governor *governor // finds the rate of a scan that has none; nil: the scan has a rate
@@ -15,9 +15,9 @@ type pacer struct {
 
 	followedAt  time.Duration // when the path rate was last sampled
 	chargedAt   time.Duration // time up to here is accounted for
-	allowed     float64       // datagrams that the rate allowed, as Stats.Allowed
+	allowed     float64       // Stats.Allowed, not rounded
 	allowedAt   time.Duration // time up to here is included in allowed
-	allowedWait time.Duration // sum of Stats.Waited at that time
+	allowedWait time.Duration // sum of Stats.Waited at allowedAt
 }
 
 func newPacer(perSecond float64, start time.Time, stats *Stats) pacer {
@@ -45,9 +45,9 @@ func (p *pacer) sleep(now time.Duration) time.Duration {
 	return d
 }
 
-// charge adds the time since the last call in which the rate was not used to the
-// reason for that in Stats.Waited. allStarted means that no session and no target
-// has anything to send.
+// charge accounts for the time since the last call in which the rate allowed datagrams
+// and none went out: it adds that time to Stats.Waited, under the reason. allStarted
+// means that no session and no target has anything to send.
 func (p *pacer) charge(now time.Duration, allStarted bool) {
 	unused := now - p.chargedAt
 	p.chargedAt = now
@@ -94,8 +94,8 @@ func (p *pacer) change(now time.Duration, perSecond float64) bool {
 	return true
 }
 
-// govern lets the governor, if there is one, adjust the rate to the socket's
-// statistics.
+// govern gives the governor, if there is one, the socket's statistics, so that it
+// adjusts the rate.
 func (p *pacer) govern(now time.Duration, sock transport) {
 	if p.governor == nil || !p.governor.due(now) {
 		return

@@ -46,7 +46,8 @@ func TestIndex(t *testing.T) {
 	}
 }
 
-// A finished source stays known for at least one turn and at most two.
+// TestRecent checks that a finished source stays known for at least one turn and at
+// most two.
 func TestRecent(t *testing.T) {
 	var r recent
 	r.add(1, 0)
@@ -68,7 +69,7 @@ func TestRecent(t *testing.T) {
 }
 
 // TestWheel files, moves and removes slots at random. Each slot must be woken once,
-// after its time and at most a tick late.
+// after its time and at most 30 ms late.
 func TestWheel(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	s, w := newSlots(), newWheel()
@@ -114,7 +115,8 @@ func TestWheel(t *testing.T) {
 	}
 }
 
-// The clock may jump ahead (after the machine was suspended): no wake-up is lost.
+// TestWheelAfterPause checks that no wake-up is lost if the clock jumps ahead, as
+// after the machine was suspended.
 func TestWheelAfterPause(t *testing.T) {
 	s, w := newSlots(), newWheel()
 	for i := range int32(2000) {
@@ -143,7 +145,7 @@ func TestAddrs(t *testing.T) {
 	if _, ok := a.release(399 * time.Millisecond); ok {
 		t.Error("released before the bucket is full")
 	}
-	a.sent(0, one) // a repeat
+	a.sent(0, one) // a retry
 	if _, ok := a.release(450 * time.Millisecond); ok {
 		t.Error("released although a repeat was sent")
 	}
@@ -269,7 +271,7 @@ func FuzzSession(f *testing.F) {
 			return
 		}
 		base := p.schedule.Timeout
-		if questions&32 != 0 { // it has learned
+		if questions&32 != 0 { // the scan has learned its timeouts
 			base, p.last.heard = LeastTimeout, time.Duration(questions>>6)*time.Second
 		}
 		var tk session
@@ -292,11 +294,11 @@ func FuzzSession(f *testing.F) {
 				t.Fatalf("the session has not ended after %d waits: %+v", i-len(events), tk)
 			}
 		}
-		// The most datagrams for each question: its attempts and the extra ones,
-		// all of them twice because an older challenge may replace the last one;
-		// its challenge rounds; a second copy when the challenge changed and
-		// another when it turned out to be the same; and one to verify the answer.
-		// One ping comes on top.
+		// The maximum number of datagrams for each question: its attempts and the extra
+		// ones, all of them twice because an older challenge may replace the current
+		// one; two in each challenge round; one when the challenge turns out to be
+		// shared by all questions; and one to verify the answer. A ping may be sent in
+		// addition.
 		if most := 3*(2*(1+2+extraAsks)+2*maxRounds+2) + 1; sent > most {
 			t.Fatalf("%d datagrams sent, at most %d expected", sent, most)
 		}
@@ -362,9 +364,9 @@ func fuzzAside(t *session, b byte) {
 	}
 }
 
-// FuzzDatagrams covers the whole path from datagrams to a Result. Nothing that a
-// server sends may make it panic, grow without bound, or report a complete answer
-// where there is none.
+// FuzzDatagrams checks the whole path from datagrams to a Result: a Decoder must not
+// panic, must count every datagram, must not report StatusOK without an answer, and
+// must not list players or rules that were not answered.
 func FuzzDatagrams(f *testing.F) {
 	s := newServer()
 	f.Add(append(append([]byte{byte(len(s.info))}, s.info...), s.players...))

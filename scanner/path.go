@@ -6,10 +6,11 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// This file connects pathRate with the loop: it finds out which requests are first
-// ones, and which of them a datagram answers.
+// This file connects pathRate with the loop: it finds out which requests are the first
+// for their question, and which of these requests a datagram answers.
 
-// DefaultMostRate is the Rate of a Config with FindRate that has none.
+// DefaultMostRate is the maximum rate of a scan with Config.FindRate whose Rate is
+// zero.
 const DefaultMostRate = 50_000
 
 // findRate makes the scan find its rate, which is at most most.

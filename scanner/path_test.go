@@ -13,8 +13,8 @@ import (
 
 var overPath = flag.Int("over-path", 8192, "how many targets TestFindRate scans in memory")
 
-// link is a network in memory behind a link that drops what exceeds its capacity.
-// One place in five is empty.
+// link models servers behind a link that drops what exceeds its capacity. One address
+// in five has no server.
 type link struct {
 	capacity float64 // datagrams per second; 0: no limit
 	loss     float64
@@ -23,7 +23,8 @@ type link struct {
 	at     time.Time
 }
 
-// carries reports whether the link carries a datagram now. Its bucket holds 10 ms.
+// carries reports whether the link carries a datagram now. Its token bucket holds the
+// datagrams of 10 ms.
 func (l *link) carries(now time.Time) bool {
 	if l.capacity == 0 {
 		return true
@@ -65,17 +66,17 @@ func liveOf(list []Target) (live, needed int) {
 	return live, needed
 }
 
-// TestFindRate scans over links: a scan that finds its rate is about as fast as the
-// link, and finds every server.
+// TestFindRate scans over links: a scan that finds its rate must be about as fast as
+// the link, and must miss hardly any servers.
 func TestFindRate(t *testing.T) {
 	t.Parallel()
 	const most = 5000
 	for _, test := range []struct {
 		name string
 		link
-		least   float64 // of the ideal rate
+		least   float64 // part of the ideal rate that the scan must reach
 		slowed  bool
-		missing int // servers at most, of 1000
+		missing int // maximum number of servers missed, per 1000
 	}{
 		{"free", link{}, 0.8, false, 0},
 		{"drops beyond 2000/s", link{capacity: 2000}, 1 / 1.3, true, 1},

@@ -20,26 +20,25 @@ import (
 //   - The rate begins at firstRate and doubles with each trial, until one fails.
 //   - A failed trial shows what the path carried: the higher rate × its share of
 //     answers ÷ the share at the lower rate. The scan stays a little below that,
-//     rests, and tries 5 % more. Each trial that succeeds doubles the step. Each that
-//     fails makes the rest longer. If hardly more was answered at the higher rate than
-//     at the lower one, the path was full at both, and the rate falls below the lower
-//     one.
+//     rests, and tries 5 % more. A successful trial doubles the step; a failed trial
+//     doubles the rest. If hardly more was answered at the higher rate than at the
+//     lower one, the path was full at both, and the rate falls below the lower one.
 //   - If a phase between trials loses more than usual, a trial compares the rate with
-//     the one that got through. If much was lost, the scan slows down at once, and the
-//     trial has only one more phase: the one that lost is its higher rate. If the
-//     lower rate loses as much, the loss does not follow the rate, and the old rate is
-//     restored.
+//     the rate that got through. If much was lost, the scan slows down at once, and
+//     the trial has only one more phase, at the lower rate: the phase that lost counts
+//     as that at the higher rate. If the lower rate loses as much, the loss does not
+//     follow the rate, and the old rate is restored.
 //
 // The best evidence is the questions to servers that have answered before: if those
 // stay silent, something was lost. But such questions go out first in each batch,
-// and a full path may spare the first ones. So the first requests to unknown targets
-// count, too. The share of dead ones among them may vary along the list. If only
+// and a full path may spare those datagrams. So the first requests to unknown targets
+// count, too. The share of dead targets among them may vary along the list. If only
 // unknown targets show loss, the trial has four pairs of phases in the order of a
 // Thue-Morse sequence, in which a trend cancels out, and all pairs must agree.
 //
 // It has no clock and no I/O: counts in, rate out.
 type pathRate struct {
-	most   float64 // the highest rate
+	most   float64 // the maximum rate
 	rate   float64 // between trials
 	step   float64 // the next trial is at rate × (1 + step)
 	proven bool    // a trial showed that the path carries more than a lower rate
@@ -54,7 +53,7 @@ type pathRate struct {
 	trial     trial
 	changedAt time.Duration // when rate changed last
 	restUntil time.Duration
-	rest      time.Duration // how long the next one is
+	rest      time.Duration // how long the next rest is
 	usual     yield         // of known servers, lately, without loss that follows the rate
 
 	seen PathRate
@@ -63,41 +62,41 @@ type pathRate struct {
 // The constants of pathRate.
 const (
 	firstRate   = 5000
-	leastPath   = 50 // the least rate
+	leastPath   = 50 // the minimum rate
 	keptPhases  = 64
 	leastPhase  = 60 * time.Millisecond
 	mostPhase   = 500 * time.Millisecond
-	sparsePhase = time.Second // of a scan that has few requests to count
-	firstPhase  = 250 * time.Millisecond
-	mostEchoing = time.Second // an answer that takes longer counts as lost
-	knownTrips  = 64          // before the round trips are known
+	sparsePhase = time.Second            // a phase with few requests ends after this time
+	firstPhase  = 250 * time.Millisecond // minimum length of a phase before the round trips are known
+	mostEchoing = time.Second            // an answer that takes longer counts as lost
+	knownTrips  = 64                     // how many round trips make them known
 
-	enoughKnown   = 300 // requests to known servers in a phase
-	enoughFirst   = 1000
-	judgeKnown    = 100  // requests on each side of a comparison
-	judgeAnswers  = 40   // answers on both sides of a comparison of unknown targets
-	significant   = -4.5 // z; strict, since requests that are sent together share their fate
+	enoughKnown   = 300  // requests to known servers that make a phase long enough
+	enoughFirst   = 1000 // the same for unknown targets
+	judgeKnown    = 100  // requests to known servers that a comparison needs on each side
+	judgeAnswers  = 40   // answers that a comparison of unknown targets needs, both sides together
+	significant   = -4.5 // z score; strict, since requests that are sent together share their fate
 	leastVariance = 0.01
-	doubtful      = -2.0 // with half of the loss of a full path, the trial goes on,
-	doubtfulStill = -3.0 // and at its end this is enough
-	likely        = -2.5 // if the unknown targets agree
-	enoughPairs   = 4    // of phases, for the unknown targets alone
+	doubtful      = -2.0 // z score at which a trial with at least half the loss of a full path is repeated,
+	doubtfulStill = -3.0 // and at which it has failed if it can't be repeated
+	likely        = -2.5 // z score of known servers that is enough if the unknown targets agree
+	enoughPairs   = 4    // pairs of phases that are needed if only unknown targets show loss
 	leastLoss     = 0.02 // loss below that is not worth slowing down for
-	suspectLoss   = 0.03
-	suspiciousZ   = -6.0
-	muchLoss      = 0.25 // slow down at once
+	suspectLoss   = 0.03 // loss that makes a phase between trials suspicious,
+	suspiciousZ   = -6.0 // if its z score is also below this
+	muchLoss      = 0.25 // loss at which the scan slows down at once
 	keepBelow     = 0.97 // of what the path carried
 	smallStep     = 0.05
 	unclearStep   = 0.25
 	leastRest     = time.Second
 	mostRest      = 16 * time.Second
-	usualMemory   = 0.8 // of the usual yield, after each phase
-	checkBelow    = 0.9 // the lower rate of a trial at the highest rate
-	usedPart      = 0.8 // of the rate, for a phase between trials to count
-	leastContrast = 0.5 // of the intended difference of rates, for a trial to count
-	carriedMore   = 1.1 // if this much more than at the last loss is carried, that loss is forgotten
+	usualMemory   = 0.8 // factor for the usual yield after each phase
+	checkBelow    = 0.9 // lower rate of a trial at the maximum rate, as a part of that rate
+	usedPart      = 0.8 // part of the rate that a phase between trials must use to count
+	leastContrast = 0.5 // part of the intended difference of rates that a trial must reach to count
+	carriedMore   = 1.1 // multiple of what the path carried at the last loss: a larger step ends there, and beyond it rests are short again
 	fullPart      = 0.2 // of the additional requests; if fewer are answered, the path was full before
-	mostRounds    = 2   // repetitions of a pattern
+	mostRounds    = 2   // maximum number of repetitions of a pattern
 )
 
 // yield counts first requests, and those of them that were answered.
@@ -111,8 +110,8 @@ func (y *yield) add(o yield) {
 // share returns the share of requests that were answered.
 func (y yield) share() float64 { return y.answered / max(y.asked, 1) }
 
-// level is the level of a phase's rate: that of the pauses between trials, or the low or
-// the high one of a trial.
+// level says which rate a phase has: that between trials, or the lower or the higher
+// one of a trial.
 type level uint8
 
 const (
@@ -121,7 +120,7 @@ const (
 	levelHigh
 )
 
-// phase is a time with one rate.
+// phase is a span of time with one rate.
 type phase struct {
 	from, to time.Duration
 	rate     float64 // the limit
@@ -129,10 +128,10 @@ type phase struct {
 	first    yield // unknown targets
 	known    yield // servers that answered before
 
-	sent, drops uint64 // before the phase; after its end: in it
+	sent, drops uint64 // values when the phase began; after its end: counts of the phase
 }
 
-// seconds is how long an ended phase took.
+// seconds returns the length of an ended phase.
 func (ph *phase) seconds() float64 { return (ph.to - ph.from).Seconds() }
 
 // side sums up the phases of a trial that have one rate.
@@ -153,7 +152,7 @@ func (s *side) add(ph *phase) {
 	s.drops += ph.drops
 }
 
-// rate is the rate that was sent.
+// rate returns the mean rate at which datagrams were sent.
 func (s *side) rate() float64 { return s.sent / max(s.seconds, 1e-9) }
 
 // trial compares two rates.
@@ -161,9 +160,9 @@ type trial struct {
 	on        bool
 	down      bool // begun because of loss; the present rate is the higher one
 	pattern   string
-	next      int // of pattern
+	next      int // index into pattern
 	left      int // phases to judge
-	rounds    int // how often the pattern was repeated
+	rounds    int // how many times the pattern was repeated
 	rateLow   float64
 	rateHigh  float64
 	low, high side
@@ -175,8 +174,8 @@ const (
 	patternQuick  = "LH"
 	patternPairs  = "LHHL"
 	patternSparse = "LHHLHLLH"
-	patternHigh   = "H" // the lower rate was sent before, and is that of the last trial
-	patternLow    = "L" // the higher rate was sent before
+	patternHigh   = "H" // the lower rate is the higher one of the last trial, whose phases count again
+	patternLow    = "L" // the higher rate is that of the phase that gave rise to the trial
 )
 
 // pairs compares the unknown targets of adjacent phases.
@@ -205,8 +204,8 @@ func (p *pairs) add(ph *phase) {
 // agree reports whether less was answered at the higher rate in every pair.
 func (p *pairs) agree() bool { return p.lossHigh == p.all }
 
-// again returns a pair that begins with the last phase: its rate was the higher one
-// and is now the lower one.
+// again returns a pair that begins with the last phase at the higher rate, which is
+// the lower rate of the next trial.
 func (p *pairs) again() pairs { return pairs{phases: 1, low: p.high} }
 
 func newPathRate(most float64) *pathRate {
@@ -216,7 +215,7 @@ func newPathRate(most float64) *pathRate {
 	return p
 }
 
-// current is the phase under way.
+// current returns the phase under way.
 func (p *pathRate) current() *phase { return p.phase(p.begun - 1) }
 
 func (p *pathRate) phase(i int) *phase { return &p.phases[i%keptPhases] }
@@ -237,7 +236,7 @@ func (p *pathRate) asked(known bool) {
 	}
 }
 
-// answered counts the answer to a first request that was sent at a time.
+// answered counts the answer to a first request that was sent at the time at.
 func (p *pathRate) answered(now, at time.Duration, known bool) {
 	p.trips.add(now - at)
 	for i := p.begun - 1; i >= p.judged; i-- {
@@ -254,7 +253,7 @@ func (p *pathRate) answered(now, at time.Duration, known bool) {
 	}
 }
 
-// echo is how long to wait for the answers to a phase.
+// echo returns how long to wait for the answers to a phase.
 func (p *pathRate) echo() time.Duration {
 	if p.trips.known() < knownTrips {
 		return mostEchoing
@@ -277,8 +276,8 @@ func (p *pathRate) long(now time.Duration) bool {
 	return took >= least && (enough || took >= sparsePhase)
 }
 
-// sample takes how many datagrams were sent and how many this machine dropped, and
-// returns the rate from now on.
+// sample is given how many datagrams were sent and how many this machine dropped so
+// far, and returns the rate from now on.
 func (p *pathRate) sample(now time.Duration, sent, drops uint64) float64 {
 	if p.long(now) {
 		p.turn(now, sent, drops)
@@ -303,7 +302,8 @@ func (p *pathRate) turn(now time.Duration, sent, drops uint64) {
 	p.begin(now, sent, drops, l, rate)
 }
 
-// next returns the level and the rate of the next phase.
+// next returns the level and the rate of the next phase. If the rest is over, it
+// begins a trial of a higher rate.
 func (p *pathRate) next(now time.Duration) (level, float64) {
 	t := &p.trial
 	if !t.on && now >= p.restUntil && p.judged > 0 {
@@ -322,8 +322,8 @@ func (p *pathRate) next(now time.Duration) (level, float64) {
 	return levelLow, t.rateLow
 }
 
-// tryMore begins a trial of a higher rate. At the highest rate the trial compares
-// that with a lower one.
+// tryMore begins a trial of a higher rate. If the rate is the maximum already, the
+// trial compares it with a lower one.
 func (p *pathRate) tryMore() {
 	low, high := p.rate, min(p.most, p.rate*(1+p.step))
 	if known := p.seen.Carried * carriedMore; p.rate < known {
@@ -346,8 +346,8 @@ func (p *pathRate) tryMore() {
 	t.left = len(t.pattern)
 }
 
-// judge takes a phase whose answers have arrived. It reports whether the phase under
-// way is to end.
+// judge evaluates a phase whose answers have arrived. It reports whether the phase
+// under way is to end.
 func (p *pathRate) judge(now time.Duration, ph *phase) (turn bool) {
 	t := &p.trial
 	if ph.to-ph.from >= leastPhase {
@@ -374,7 +374,7 @@ func (p *pathRate) judge(now time.Duration, ph *phase) (turn bool) {
 }
 
 // watch compares a phase between trials with the usual yield. It reports whether it
-// began a trial, since the phase lost more.
+// began a trial because the phase lost more than usual.
 func (p *pathRate) watch(ph *phase) bool {
 	sent := float64(ph.sent) / ph.seconds()
 	if sent < usedPart*p.rate {
@@ -408,7 +408,8 @@ func (p *pathRate) remember(y yield) {
 // requests.
 type contrast struct{ expected, got, difference, variance float64 }
 
-// add adds the yields of a class (the test of Cochran, Mantel and Haenszel).
+// add includes the yields of one class of requests, at the lower and at the higher
+// rate (the test of Cochran, Mantel and Haenszel).
 func (c *contrast) add(low, high yield) {
 	if low.asked == 0 || high.asked == 0 {
 		return
@@ -421,7 +422,7 @@ func (c *contrast) add(low, high yield) {
 	c.variance += weight * max(both*(1-both), leastVariance)
 }
 
-// result returns the share that was lost, and how significant that is.
+// result returns the share that was lost, and the z score of the difference.
 func (c *contrast) result() (lost, z float64) {
 	if c.expected == 0 || c.variance == 0 {
 		return 0, 0
@@ -429,15 +430,15 @@ func (c *contrast) result() (lost, z float64) {
 	return 1 - c.got/c.expected, c.difference / math.Sqrt(c.variance)
 }
 
-// outcome of a trial.
+// trialOutcome is the outcome of a trial.
 type trialOutcome uint8
 
 const (
 	trialClear   trialOutcome = iota // loss did not follow the rate
-	trialLoss                        // it did
+	trialLoss                        // loss followed the rate
 	trialUnclear                     // there were too few answers
-	trialAgain                       // it may have, and more answers will tell
-	trialUnused                      // the scan did not use the rates
+	trialAgain                       // loss may have followed the rate; the trial goes on, because more answers will tell
+	trialUnused                      // the rates that were sent differed too little
 )
 
 // outcome returns how a trial ended, and the share that was lost at the higher rate.
@@ -474,7 +475,7 @@ func (t *trial) outcome() (o trialOutcome, lost float64) {
 	return trialClear, lost
 }
 
-// zIf returns z, or 0 if there is no loss worth considering.
+// zIf returns z if loss is set, and 0 if not.
 func zIf(loss bool, z float64) float64 {
 	if loss {
 		return z
@@ -483,8 +484,8 @@ func zIf(loss bool, z float64) float64 {
 }
 
 // contrast returns the share of answers that were lost at the higher rate compared
-// with the lower one, and how significant the difference is. Without all, it
-// considers only the known servers.
+// with the lower one, and the z score of the difference. Without all, it considers
+// only the known servers.
 func (t *trial) contrast(all bool) (lost, z float64) {
 	var c contrast
 	c.add(t.low.known, t.high.known)
@@ -494,7 +495,8 @@ func (t *trial) contrast(all bool) (lost, z float64) {
 	return c.result()
 }
 
-// decide ends a trial.
+// decide ends a trial whose phases have all been judged, or continues it with another
+// round of its pattern.
 func (p *pathRate) decide(now time.Duration) {
 	t := &p.trial
 	o, lost := t.outcome()
@@ -511,7 +513,7 @@ func (p *pathRate) decide(now time.Duration) {
 		p.set(now, min(t.rateHigh, t.rateLow*(1+unclearStep)), WhyUnclear)
 	case trialUnused:
 		p.restUntil = now + leastRest
-		p.step = max(p.step, min(2*p.step, unclearStep)) // a larger one shows, if the machine is unsteady
+		p.step = max(p.step, min(2*p.step, unclearStep)) // a larger step shows even if the machine is unsteady
 	}
 }
 
@@ -520,7 +522,7 @@ func (p *pathRate) clear(now time.Duration) {
 	t := &p.trial
 	p.proven = true
 	if t.down {
-		p.usual = yield{} // that is how the path is now
+		p.usual = yield{} // the path loses this much at any rate now
 		p.changedAt = now
 	}
 	p.remember(t.low.known)
@@ -571,7 +573,7 @@ func (p *pathRate) slower(now time.Duration, lost float64) {
 }
 
 // full reports whether the path was full at the lower rate, too: at the higher one
-// hardly more was answered.
+// hardly more was answered. It counts such trials in a row.
 func (p *pathRate) full(lost float64) bool {
 	t := &p.trial
 	more := t.high.rate()/t.low.rate() - 1

@@ -9,10 +9,10 @@ import (
 // road models a path that drops what exceeds its capacity, and more at random.
 type road struct {
 	capacity func(now time.Duration) float64 // datagrams per second; nil: no limit
-	loss     func(now time.Duration) float64 // of all; nil: none
-	dead     func(now time.Duration) float64 // of unknown targets; nil: none
+	loss     func(now time.Duration) float64 // share of all datagrams; nil: none
+	dead     func(now time.Duration) float64 // share of the unknown targets; nil: none
 	known    float64                         // the share of requests to known servers
-	uses     float64                         // what the scan sends at most; 0: as much as it may
+	uses     float64                         // the maximum rate that the scan uses; 0: as much as it may
 
 	random *rand.Rand
 	tokens float64
@@ -34,8 +34,8 @@ func (m *road) value(f func(time.Duration) float64, now time.Duration, none floa
 	return f(now)
 }
 
-// run has p control a scan on the road until a time. It returns the rate at each
-// sample.
+// run has p control a scan on the road until the given time. It returns the rate at
+// each sample.
 func (m *road) run(p *pathRate, now *time.Duration, until time.Duration) (rates []float64) {
 	if m.random == nil {
 		m.random = rand.New(rand.NewPCG(1, 2))
@@ -89,7 +89,8 @@ func (m *road) deliver(p *pathRate, now time.Duration) {
 
 func always(v float64) func(time.Duration) float64 { return func(time.Duration) float64 { return v } }
 
-// from returns a function whose value is after from the time at on, and before until then.
+// from returns a function that returns the value before for times earlier than at, and
+// the value after for later ones.
 func from(at time.Duration, before, after float64) func(time.Duration) float64 {
 	return func(now time.Duration) float64 {
 		if now < at {
@@ -105,8 +106,8 @@ func blocks(now time.Duration) float64 {
 	return rand.New(rand.NewPCG(uint64(now/(250*ms)), 7)).Float64()
 }
 
-// On any path the rate settles near what the path carries, and near the highest rate
-// where nothing follows the rate.
+// TestPathRate checks that on any path the rate settles near what the path carries,
+// and near the maximum rate if loss does not follow the rate.
 func TestPathRate(t *testing.T) {
 	t.Parallel()
 	const s = time.Second
@@ -114,7 +115,7 @@ func TestPathRate(t *testing.T) {
 		name        string
 		road        road
 		least, most float64 // mean rate of the last 20 s of 35 s
-		lost        float64 // at most, of all that was sent
+		lost        float64 // maximum share lost, of all that was sent
 	}{
 		{"free", road{known: 0.7}, 48_000, 50_000, 0},
 		{"20k", road{known: 0.7, capacity: always(20_000)}, 18_000, 20_500, 0.06},
@@ -145,7 +146,8 @@ func TestPathRate(t *testing.T) {
 	}
 }
 
-// A short outage costs little: the rate is back within seconds.
+// TestPathRateOutage checks that a short outage costs little: the rate is back within
+// seconds.
 func TestPathRateOutage(t *testing.T) {
 	p, now := newPathRate(50_000), time.Duration(0)
 	out := func(now time.Duration) float64 {
@@ -162,7 +164,8 @@ func TestPathRateOutage(t *testing.T) {
 	}
 }
 
-// A trial at a rate that this machine can't keep up with names the machine.
+// TestPathRateNamesTheMachine checks that a trial at a rate that this machine can't
+// keep up with gives the machine as the reason.
 func TestPathRateNamesTheMachine(t *testing.T) {
 	p := newPathRate(50_000)
 	p.proven = true

@@ -5,24 +5,24 @@ import "time"
 // PathRate is what a scan with Config.FindRate found out about its path.
 type PathRate struct {
 	On      bool    // the scan finds its rate
-	Most    float64 // the highest rate, in datagrams per second
-	Now     float64 // the present rate
+	Most    float64 // the maximum rate, in datagrams per second
+	Now     float64 // the current rate
 	Carried float64 // what the path carried when it was last full; 0: it never was
 	Lost    float64 // the share of first requests that was lost then, from 0 to 1
 
-	Raised    uint64 // how often the rate was raised
-	Slowed    uint64 // how often it was lowered
-	Unrelated uint64 // how often loss increased but did not follow the rate
+	Raised    uint64 // how many times the rate was raised
+	Slowed    uint64 // how many times the rate was lowered
+	Unrelated uint64 // how many times loss increased but did not follow the rate
 
 	Changes [KeptChanges]RateChange // the last changes of the rate, the latest first
 }
 
-// KeptChanges is how many changes of the rate a PathRate has.
+// KeptChanges is the maximum number of changes of the rate that a PathRate holds.
 const KeptChanges = 16
 
 // RateChange is a change of the rate that a scan made itself.
 type RateChange struct {
-	At       time.Duration // since the scan began; 0: there is no such change
+	At       time.Duration // since the scan began; 0: this element is unused
 	From, To float64       // datagrams per second
 	Why      Why           // the reason
 }
@@ -47,7 +47,7 @@ var whyTexts = [NumWhys]string{
 	"this machine dropped datagrams at the higher rate", "too few servers answer to see loss",
 }
 
-// Word is the summary's word for w.
+// Word returns the summary's word for w.
 func (w Why) Word() string { return whyWords[w] }
 
 // String describes w for a person.

@@ -7,7 +7,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// plan is what is the same for every conversation of a scan.
+// plan holds what is the same for every session of a scan.
 type plan struct {
 	questions Questions // ping may be one of them
 	schedule  Schedule
@@ -16,7 +16,7 @@ type plan struct {
 	last lastWaits // at the end of a scan
 
 	fallback     bool // a server that ignores INFO is asked for PLAYER and ping once each
-	lateFallback bool // the same for the second pass
+	lateFallback bool // fallback in the second pass
 	trailingNUL  bool // every request but INFO has one more NUL
 }
 
@@ -48,24 +48,25 @@ func (p *plan) start(s *session) {
 	s.ask(lowest(s.agenda.open))
 }
 
-// sent notes that qs went out, and sets when the wait for an answer ends. base is
-// how long the first attempt waits.
+// sent records that qs were sent, and sets the time at which the wait for an answer
+// ends. base is how long the first attempt waits.
 func (p *plan) sent(s *session, now, base time.Duration, qs Questions) {
 	s.onSent(now, qs)
 	s.clock.wakeAt(now + p.timeout(s, base))
 }
 
-// retime sets anew when the wait for an answer ends.
+// retime sets the end of the wait for an answer again, from the current timeouts.
 func (p *plan) retime(s *session, base time.Duration) {
 	if s.agenda.silent() != 0 && s.agenda.due == 0 && !s.unpacking() {
 		s.clock.wakeAt(s.clock.lastAt() + p.timeout(s, base))
 	}
 }
 
-// renewable returns the questions of qs, all about to be repeated, to send without a
-// challenge: on the last repetition, if nothing came in reply to a challenge that is
-// old or was obtained for another question. Some servers have a challenge per
-// question, or forget old ones, and silently drop requests with a wrong one.
+// renewable returns the questions of qs, all about to be repeated, that should be sent
+// without a challenge so that the server gives a new one. These are questions before
+// their last attempt, if nothing came in reply to a challenge that is old or was
+// obtained for another question. Some servers have a challenge per question, or forget
+// old challenges, and silently drop requests with a wrong challenge.
 func (p *plan) renewable(s *session, now time.Duration, qs Questions) (renew Questions) {
 	a := s.got
 	if s.challenge() == wire.NoChallenge {
@@ -88,8 +89,8 @@ func (s *session) rarelyAnswered(q wire.Question) bool {
 	return q == wire.QuestionRules && s.flags&flagCSGO != 0
 }
 
-// tick is called when wake has passed: it repeats or gives up silent questions. base
-// is how long the first attempt waits.
+// tick is called when the wake-up time has passed: it repeats or gives up silent
+// questions. base is how long the first attempt waits.
 func (p *plan) tick(s *session, now, base time.Duration) {
 	silent, kept := s.agenda.silent(), p.kept(s, now, base)
 	switch {
@@ -130,7 +131,7 @@ func (p *plan) silent(s *session, now time.Duration, silent, kept Questions) {
 		return
 	}
 	if s.got != nil {
-		again |= s.agenda.open &^ s.agenda.asked // no challenge and a silent question: don't wait for it
+		again |= s.agenda.open &^ s.agenda.asked // no challenge, and a silent question: don't wait for it before asking the others
 	}
 	s.ask(again)
 	s.flags |= flagRepeat
@@ -138,6 +139,7 @@ func (p *plan) silent(s *session, now time.Duration, silent, kept Questions) {
 
 // ignored handles the end of the last wait for a server that answered nothing. With
 // the fallback, a server that sent nothing at all is then asked for PLAYER and ping.
+// Otherwise ignored gives up all open questions.
 func (p *plan) ignored(s *session) {
 	if !p.fallback || s.got != nil || s.beside&besideFallback != 0 || !s.agenda.asked.Has(wire.QuestionInfo) {
 		for q := range each(s.agenda.open) {
@@ -152,8 +154,9 @@ func (p *plan) ignored(s *session) {
 	s.agenda.due |= AskPing
 }
 
-// getChallenge replaces the last repetition of a list question that stayed silent
-// without a challenge by GETCHALLENGE, once for each server that has sent something.
+// getChallenge replaces the last attempt at a list question by GETCHALLENGE, if the
+// question was sent without a challenge and nothing came in reply. It does so once per
+// server, and only for a server that has sent something.
 func (p *plan) getChallenge(s *session, again Questions) {
 	q := lowest(again &^ AskInfo & s.agenda.bare)
 	if q == 0 || s.got == nil || s.beside&besideGet != 0 || s.challenge() != wire.NoChallenge {
@@ -184,7 +187,7 @@ func (s *session) suspectLimit(silent Questions) Questions {
 	return silent
 }
 
-// silenced gives up the questions of silent that were asked often enough and
+// silenced gives up the questions of silent that have had all their attempts, and
 // returns the others.
 func (p *plan) silenced(s *session, silent Questions) (again Questions) {
 	for q := range each(silent) {
@@ -197,8 +200,8 @@ func (p *plan) silenced(s *session, silent Questions) (again Questions) {
 	return again
 }
 
-// patienceAsks returns after how many silent waits in a row a server that answered
-// nothing is given up.
+// patienceAsks returns the number of silent waits in a row after which a server that
+// answered nothing is given up.
 func (p *plan) patienceAsks(s *session) int {
 	heard := s.got != nil && s.got.hints.heard&s.agenda.open != 0
 	if p.once && !heard {
@@ -253,7 +256,9 @@ func (s *session) askFirst(q Questions) {
 	}
 }
 
-// askSerially makes the next question due, or sets when it will be.
+// askSerially makes the next question due, or gives it up if it has had all its
+// attempts. If the server limits queries and serialGap is not over yet, askSerially
+// only sets the wake-up time.
 func (p *plan) askSerially(s *session, now time.Duration) {
 	if next := s.clock.lastAt() + serialGap; s.flags&flagLimited != 0 && now < next {
 		s.clock.wakeAt(next)
@@ -269,8 +274,9 @@ func (p *plan) askSerially(s *session, now time.Duration) {
 	s.flags |= flagRepeat
 }
 
-// finish ends the conversation, or waits for the 'I' after an 'm', or for the
-// answer to a ping.
+// finish marks the session as done, unless there is something left to wait for: an 'I'
+// after an 'm', requests that are due, an answer after too many challenges, the answer
+// to a ping, a reply that contradicts a suspicious one, or the decompressor.
 func (p *plan) finish(s *session, now time.Duration) {
 	p.verify(s, now)
 	if s.flags&flagGold != 0 && now < s.got.hints.goldEnd {
@@ -278,7 +284,7 @@ func (p *plan) finish(s *session, now time.Duration) {
 		return
 	}
 	if s.agenda.due != 0 {
-		return // a ping, or INFO once more
+		return // a ping, or a question that is verified
 	}
 	if end := s.clock.lastAt() + p.schedule.Timeout; s.agenda.looped() && now < end {
 		s.clock.wakeAt(end)
@@ -299,8 +305,8 @@ func (p *plan) finish(s *session, now time.Duration) {
 
 // verify holds back the record of a server whose answers may be forged, and asks the
 // doubtful questions once more. INFO is sent with the challenge, so that the true
-// server answers it; a list is asked for without one, so that the true server sends
-// an 'A'.
+// server answers it. A list is asked for without a challenge, so that the true server
+// sends an 'A'.
 func (p *plan) verify(s *session, now time.Duration) {
 	if s.got == nil || s.got.suspicion.conflict || !s.got.suspicious() {
 		return
@@ -316,7 +322,8 @@ func (p *plan) verify(s *session, now time.Duration) {
 	}
 }
 
-// pingEnd returns when the wait for the answer to a ping ends.
+// pingEnd returns the time at which the session stops waiting for the answer to its
+// ping.
 func (p *plan) pingEnd(s *session) time.Duration {
 	if s.got == nil {
 		return s.clock.lastAt() + p.schedule.Timeout
@@ -324,7 +331,7 @@ func (p *plan) pingEnd(s *session) time.Duration {
 	return s.clock.at(s.got.trips.sentUS[wire.QuestionPing]) + p.schedule.Timeout
 }
 
-// maxAsks returns how often q is sent at most, not counting challenge rounds.
+// maxAsks returns the maximum number of attempts at q, not counting challenge rounds.
 func (p *plan) maxAsks(s *session, q wire.Question) int {
 	n := 1 + p.schedule.Retries
 	if s.rarelyAnswered(q) {
@@ -337,8 +344,9 @@ func (p *plan) maxAsks(s *session, q wire.Question) int {
 }
 
 // timeout returns how long to wait after the last request: as long as the schedule
-// says, and at least two round trips of this server, up to maxRTTWait. base is how
-// long the first attempt waits.
+// says, or as learned, but at least two round trips of this server, up to maxRTTWait.
+// If the server limits queries, it is at least serialGap. base is how long the first
+// attempt waits.
 func (p *plan) timeout(s *session, base time.Duration) time.Duration {
 	_, n := s.agenda.most(AskAll)
 	d := p.schedule.Wait(n)
@@ -358,8 +366,8 @@ func (p *plan) timeout(s *session, base time.Duration) time.Duration {
 }
 
 // learnt returns how long to wait in a scan that learned to wait only base for the
-// first attempt. After the last attempt at a question to a target that can't be
-// listened for later, the wait is as long as in the fixed schedule.
+// first attempt. If the target can't be listened for later, the wait after the last
+// attempt ends when it would end in the fixed schedule.
 func (p *plan) learnt(s *session, base time.Duration) time.Duration {
 	after := s.clock.lastAt() - s.clock.firstAt
 	switch {
@@ -391,8 +399,8 @@ func (p *plan) spent(s *session) (qs Questions) {
 	return qs
 }
 
-// spentEnd returns when the fixed schedule gives up the last of qs, or an earlier
-// time at the end of a scan.
+// spentEnd returns the time at which the fixed schedule gives up the last of qs, or an
+// earlier time at the end of a scan.
 func (p *plan) spentEnd(s *session, qs Questions) (end time.Duration) {
 	trips := &s.got.trips
 	for q := range each(qs) {

@@ -3,9 +3,9 @@ package scanner
 import "math/bits"
 
 // pool lends memory for answers within the byte budget, in buffers whose sizes are
-// powers of two. It belongs to the loop and needs no lock. It keeps returned
-// buffers for the next answer, and leaves them to the garbage collector when the
-// budget needs their room for other sizes.
+// powers of two. It belongs to the loop and needs no lock. It keeps returned buffers
+// for the next answer, and leaves them to the garbage collector when the budget is
+// needed for buffers of other sizes.
 type pool struct {
 	budget int64
 	used   int64 // bytes lent
@@ -25,8 +25,9 @@ const (
 
 func newPool(budget int64) *pool { return &pool{budget: budget, usual: firstAnswer} }
 
-// grow makes room for n more bytes in *b. If the budget has no room it reports
-// false and leaves *b unchanged. A nil pool has no budget.
+// grow makes room for n more bytes in *b. If the budget has no room, or *b would
+// exceed the largest buffer size, grow returns false and leaves *b unchanged. A nil
+// pool has no limits.
 func (p *pool) grow(b *[]byte, n int) bool {
 	need := len(*b) + n
 	if need <= cap(*b) {
@@ -105,8 +106,8 @@ func (p *pool) learn(a *answer) {
 	p.usual += (size - p.usual) / 64
 }
 
-// roomFor reports whether the answers of that many open targets fit the budget if
-// they have the mean size.
+// roomFor reports whether the budget has room for another answer of the mean size from
+// each of the open targets.
 func (p *pool) roomFor(open int) bool {
 	return float64(p.used)+float64(open)*p.usual <= float64(p.budget)
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// This file tests facts that do not concern the replies of a single server: what is
-// asked, how fast, from which address, and of how many servers.
+// This file tests facts that concern more than the replies of a single server: which
+// requests are sent, how fast, from which address, and to how many servers.
 
 // strict is a network of servers that check the length of each request.
 type strict struct {
@@ -63,8 +63,8 @@ func TestQuirkRequests(t *testing.T) {
 	})
 }
 
-// The layout of a reply is inferred from its bytes, not from the server's protocol
-// number.
+// TestQuirkProtocol checks that the layout of a reply is inferred from its bytes, not
+// from the server's protocol number.
 func TestQuirkProtocol(t *testing.T) {
 	for _, protocol := range []byte{7, 17, 46, 47, 48, 49} {
 		for l := wire.LayoutGoldSource; l <= wire.LayoutSourceNoSize; l++ {
@@ -117,8 +117,8 @@ func TestQuirkShip(t *testing.T) {
 	}
 }
 
-// If a server sends both an 'm' and an 'I', the address of the 'm' is kept,
-// whichever comes first.
+// TestQuirkAddress checks that the address of an 'm' is kept if a server sends both an
+// 'm' and an 'I', whichever comes first.
 func TestQuirkAddress(t *testing.T) {
 	for name, serve := range map[string]func() behaviour{
 		"EC-63 m and I": open(oddGold, oddInfo),
@@ -135,7 +135,8 @@ func TestQuirkAddress(t *testing.T) {
 	}
 }
 
-// An 'I' or an 'm' counts only if INFO was asked and is still open.
+// TestQuirkNotAsked checks that a reply to a question that was not asked does not
+// count.
 func TestQuirkNotAsked(t *testing.T) {
 	for _, row := range []quirk{
 		{"EC-71 an I to PLAYER", behind(oddInfo, open()), "ok open-players open-rules, 1 players, 1 rules, 2 sent"},
@@ -237,7 +238,7 @@ func TestQuirkPackedAgain(t *testing.T) {
 	}
 }
 
-// TestQuirkNetwork scans networks whose servers are odd as a group.
+// TestQuirkNetwork scans networks that are odd as a whole.
 func TestQuirkNetwork(t *testing.T) {
 	for name, scan := range map[string]func(*testing.T){
 		"EC-14 a challenge is good for two seconds":      shortChallenges,
@@ -252,7 +253,8 @@ func TestQuirkNetwork(t *testing.T) {
 	}
 }
 
-// New targets in the queue must not delay the use of a challenge.
+// shortChallenges checks that new targets do not delay the use of a challenge that is
+// valid for two seconds.
 func shortChallenges(t *testing.T) {
 	n, s := newMemNet(), newServer()
 	given := map[uint64]time.Time{}
@@ -313,8 +315,9 @@ func refusedAndSilent(t *testing.T) {
 	}
 }
 
-// A filter for the whole address bans for ever any client that sends more than a
-// burst of four and ten datagrams per second.
+// filterForAddress scans servers behind a filter for their whole address, which bans
+// for good any client that sends more than a burst of four and ten datagrams per
+// second. The filter must not ban the scan.
 func filterForAddress(t *testing.T) {
 	n, s := newMemNet(), newServer()
 	banned := false
@@ -334,8 +337,8 @@ func filterForAddress(t *testing.T) {
 	}
 }
 
-// The number of open targets is limited, so that a gateway on the path does not
-// have to track too many servers at a time.
+// smallGateway checks that InFlight limits the number of open targets, so that a
+// gateway on the path does not have to track too many servers at a time.
 func smallGateway(t *testing.T) {
 	n := newMemNet()
 	_, _, err := run(n, Config{Rate: Off, InFlight: 50, Retries: Off, Questions: AskInfo}, addresses(500))
@@ -349,8 +352,8 @@ func smallGateway(t *testing.T) {
 	}
 }
 
-// Another scan from the same address changes the server's challenge: open questions
-// are sent again with the new one.
+// twoScans has another scan from the same address change the server's challenge: the
+// scan must send the open questions again with the new challenge.
 func twoScans(t *testing.T) {
 	n, s := newMemNet(), newServer()
 	n.serve = func(addr uint64, req wire.Request) {
@@ -380,7 +383,8 @@ func oddNumbers(t *testing.T) {
 	}
 }
 
-// TestQuirkSocket scans servers on real sockets of this machine.
+// TestQuirkSocket scans servers on real sockets of this machine, which answer with
+// large datagrams.
 func TestQuirkSocket(t *testing.T) {
 	large := oddInfo[:6] + strings.Repeat("n", 2000) + oddInfo[10:]
 	huge := ff + "E\x01\x00name\x00" + strings.Repeat("v", 60_000) + "\x00"

@@ -35,12 +35,12 @@ type behaviour func(req wire.Request) []string
 
 // host is a server that answers with fixed datagrams.
 type host struct {
-	open                 bool // asks for no challenge
-	openInfo             bool // asks for none in answer to INFO
+	open                 bool // wants no challenge
+	openInfo             bool // wants no challenge for INFO
 	info, players, rules []string
 }
 
-// odd returns an ordinary server after change has altered it.
+// odd returns a constructor of an ordinary server that change has altered.
 func odd(change func(h *host)) func() behaviour {
 	return func() behaviour {
 		h := &host{info: []string{oddInfo}, players: []string{oddPlayers}, rules: []string{oddRules}}
@@ -63,15 +63,16 @@ func (h *host) reply(req wire.Request) []string {
 	return h.rules
 }
 
-// open returns a server that asks for no challenge and answers INFO with info.
+// open returns a constructor of a server that wants no challenge and answers INFO with
+// info.
 func open(info ...string) func() behaviour {
 	return odd(func(h *host) { h.open, h.info = true, info })
 }
 
 func challenge(n byte) string { return ff + "A" + string([]byte{n, 0, 0, 0}) }
 
-// first returns a server that answers its first request of kind k with said, and
-// behaves like then otherwise.
+// first returns a constructor of a server that answers its first request of kind k
+// with said, and behaves like then otherwise.
 func first(k wire.Kind, said []string, then func() behaviour) func() behaviour {
 	return func() behaviour {
 		b, done := then(), false
@@ -85,7 +86,7 @@ func first(k wire.Kind, said []string, then func() behaviour) func() behaviour {
 	}
 }
 
-// behind returns a server that sends said after each of its replies.
+// behind returns a constructor of a server that sends said after each of its replies.
 func behind(said string, b func() behaviour) func() behaviour {
 	return func() behaviour {
 		inner := b()
@@ -137,7 +138,8 @@ func content(r *Result) (s string) {
 	return s
 }
 
-// askOdd scans a single server.
+// askOdd scans a single server and returns its Result, the Stats, and the requests
+// sent.
 func askOdd(t *testing.T, serve behaviour, ask Questions) (*Result, Stats, []sending) {
 	t.Helper()
 	n := newMemNet()
@@ -184,8 +186,8 @@ func TestQuirks(t *testing.T) {
 	}
 }
 
-// one returns a server that decides by rule whether to accept a challenge. known
-// holds the challenges that it has given so far, the latest last.
+// one returns a constructor of a server that accepts a challenge if rule returns true.
+// known holds the challenges that the server has given so far, the latest last.
 func one(rule func(req wire.Request, known []byte) bool) func() behaviour {
 	return func() behaviour {
 		h := host{open: true, info: []string{oddInfo}, players: []string{oddPlayers}, rules: []string{oddRules}}
@@ -324,7 +326,7 @@ var challengeQuirks = []quirk{
 		"ok open-info, name, 1 players, 1 rules, 4 sent"},
 }
 
-// signQuirks are datagrams that answer nothing.
+// signQuirks are servers that send datagrams which answer nothing.
 var signQuirks = []quirk{
 	{"EC-7 INFO in answer to PLAYER",
 		first(wire.KindPlayersRequest, []string{oddInfo}, open(oddInfo)),
@@ -429,8 +431,8 @@ var infoQuirks = []quirk{
 // nameless returns n players without names, ten bytes each.
 func nameless(n int) string { return strings.Repeat("\x00\x00\x00\x00\x00\x00\x00\x00\x80\x3F", n) }
 
-// withPlayers returns a server with the given answer to PLAYER that is ordinary
-// otherwise.
+// withPlayers returns a constructor of an otherwise ordinary server that answers
+// PLAYER with the datagrams in list.
 func withPlayers(list ...string) func() behaviour {
 	return odd(func(h *host) { h.players = list })
 }

@@ -97,7 +97,7 @@ func (r *receiver) collect(now time.Duration, changed func(i int32)) {
 	})
 }
 
-// unpacked takes one reply from the decompressor.
+// unpacked handles one reply from the decompressor, or its error.
 func (r *receiver) unpacked(now time.Duration, t *session, msg []byte, err error) {
 	t.got.unpacking.packed--
 	if err == nil {

@@ -8,11 +8,11 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// receiver is the receiving part of the loop: it finds the session of each
-// datagram, keeps what the datagram answers, and counts it. It returns the slots
-// that had an event; the engine advances them.
+// receiver is the receiving part of the loop: it finds the session of each datagram,
+// keeps the answer that the datagram brings, and counts the datagram. It returns the
+// slots that had an event; the engine advances them.
 type receiver struct {
-	batch   []udp.Packet // one system call's worth
+	batch   []udp.Packet // the datagrams of one system call
 	gone    [64]uint64   // sources that ICMP reported as unreachable
 	drained drained
 
@@ -20,12 +20,12 @@ type receiver struct {
 	lately       lately
 	lateConflict func(netip.AddrPort) // nil: not wanted
 	parts        reassembly
-	info         wire.Info // for decoding
+	info         wire.Info // scratch space for decoding
 
 	open  *sessions
 	addrs *addrs
 	pool  *pool
-	path  *pathRate // nil: the rate is given
+	path  *pathRate // nil: the scan does not look for the rate of its path
 	stats *Stats
 	raw   bool
 	trace func(now time.Duration, sent bool, addr netip.AddrPort, datagram []byte)
@@ -86,7 +86,7 @@ func (r *receiver) reopen(now time.Duration, addr uint64) int32 {
 	return i
 }
 
-// answer returns where the replies of a session are kept.
+// answer returns the answer of a session. It creates the answer at the first datagram.
 func (r *receiver) answer(at time.Duration, t *session) *answer {
 	if t.got == nil {
 		a := r.pool.answer()
@@ -141,9 +141,9 @@ func (r *receiver) unreachable(sock transport, changed func(i int32)) {
 	}
 }
 
-// drained is how far the loop has read the socket. A question whose answer may
-// still be in the socket is not silent, so timeouts run by this time and not by
-// the clock. A socket that is never empty delays them by maxBehind at most.
+// drained is how far the loop has read the socket. A question whose answer may still
+// be in the socket is not silent, so timeouts are compared with until instead of the
+// current time. A socket that is never empty delays them by maxBehind at most.
 type drained struct {
 	before  time.Duration // when the socket was empty the last time but one
 	emptyAt time.Duration // when the socket was last empty
@@ -151,7 +151,7 @@ type drained struct {
 	behind  bool          // the loop has not caught up with the socket
 }
 
-// note takes how many datagrams the last turn of the loop received.
+// note records how many datagrams the last turn of the loop received.
 func (d *drained) note(now time.Duration, received int) {
 	if received < maxDrain {
 		d.before, d.emptyAt = d.emptyAt, now
@@ -160,10 +160,11 @@ func (d *drained) note(now time.Duration, received int) {
 	d.behind = d.emptyAt < now && d.until == d.emptyAt
 }
 
-// arrival returns when the kernel received a datagram that the loop reads now. wall
-// is the current time on the clock that took stamp. arrival returns now if there is
-// no stamp, or if the stamp is impossible because that clock was set: it lies in the
-// future, or before the socket was empty the time before last.
+// arrival returns the time at which the kernel received a datagram that the loop reads
+// now. stamp is the kernel's timestamp, and wall the current time on the same clock.
+// arrival returns now if there is no timestamp, or if the timestamp is impossible
+// because that clock was set: it lies in the future, or before the socket was empty
+// the last time but one.
 func (d *drained) arrival(now time.Duration, wall, stamp int64) time.Duration {
 	age := time.Duration(wall - stamp)
 	if stamp == 0 || age < 0 || now-age < d.before {

@@ -6,8 +6,8 @@ import (
 	"testing/synctest"
 )
 
-// TestQuirksAnew decodes the datagrams of each odd server again. The Result must be
-// the same, whatever the questions.
+// TestQuirksAnew decodes the datagrams of each odd server again. describe must return
+// the same for the new Result, whatever the questions.
 func TestQuirksAnew(t *testing.T) {
 	d := NewDecoder()
 	for _, rows := range [][]quirk{challengeQuirks, signQuirks, infoQuirks, listQuirks, splitQuirks, againQuirks} {
@@ -26,7 +26,7 @@ func TestQuirksAnew(t *testing.T) {
 	}
 }
 
-// wantAnew decodes r again and compares the Results.
+// wantAnew decodes r again and compares what describe returns for both Results.
 func wantAnew(t *testing.T, d *Decoder, r *Result) {
 	t.Helper()
 	d.Reset()

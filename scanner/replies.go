@@ -18,9 +18,9 @@ type answer struct {
 	received    uint32
 	infoReplies uint32     // datagrams and reassembled replies
 	conflicts   uint32     // fragments that contradicted an earlier one
-	attempt     uint8      // which one the first datagram came after
+	attempt     uint8      // number of the attempt after which the first datagram came
 	partial     Questions  // messages that lack their end
-	inCode      wire.Error // what was wrong with in
+	inCode      wire.Error // the error of decoding in
 	unpacking   unpacking
 	hints       hints
 	suspicion   suspicion
@@ -30,7 +30,7 @@ type answer struct {
 
 	info, players, rules, gold, text, pong []byte
 
-	first    [4][]byte // the memory of chunks: mostly there are no more
+	first    [4][]byte // the backing array of chunks: a server rarely needs more
 	in       wire.Info // the 'I', or the 'm' while there is no 'I'
 	goldKept goldInfo  // of the 'm'
 	pingRTT  time.Duration
@@ -40,7 +40,7 @@ type answer struct {
 // goldInfo holds what is still needed of an 'm' after an 'I' has taken its place.
 type goldInfo struct{ name, address []byte }
 
-// replies points m at the messages of a.
+// replies fills m with the messages of a and with what a has counted.
 func (a *answer) replies(m *replies) {
 	m.decoded, m.infoErr = nil, a.inCode
 	if m.info = a.info; a.info == nil {
@@ -56,7 +56,7 @@ func (a *answer) replies(m *replies) {
 	m.evidence.infoReplies, m.evidence.conflicts = int(a.infoReplies), int(a.conflicts)
 }
 
-// place returns where the answer to q is kept.
+// place returns a pointer to the stored answer to q.
 func (a *answer) place(q wire.Question) *[]byte {
 	switch q {
 	case wire.QuestionInfo:
@@ -67,7 +67,8 @@ func (a *answer) place(q wire.Question) *[]byte {
 	return &a.rules
 }
 
-// put keeps msg at place. It reports false if the byte budget has no room.
+// put stores a copy of msg, and points *place at it. It returns false if the byte
+// budget has no room.
 func (a *answer) put(pool *pool, place *[]byte, msg []byte) bool {
 	chunk := a.chunkFor(pool, len(msg))
 	if chunk == nil {
@@ -79,8 +80,8 @@ func (a *answer) put(pool *pool, place *[]byte, msg []byte) bool {
 	return true
 }
 
-// chunkFor returns a chunk with room for n bytes, or nil if the byte budget has
-// none.
+// chunkFor returns a chunk with room for n bytes, or nil if the byte budget does not
+// allow it.
 func (a *answer) chunkFor(pool *pool, n int) *[]byte {
 	for i := range a.chunks {
 		if c := &a.chunks[i]; cap(*c)-len(*c) >= n {
@@ -98,8 +99,8 @@ func (a *answer) chunkFor(pool *pool, n int) *[]byte {
 	return &a.chunks[len(a.chunks)-1]
 }
 
-// empty makes a ready for another server. It keeps the memory of raw, and of
-// chunks unless there were many.
+// empty makes a ready for another server. It keeps the memory of raw and of the first
+// chunks.
 func (a *answer) empty() {
 	first := a.first
 	for i := range first {
@@ -111,7 +112,7 @@ func (a *answer) empty() {
 	}
 }
 
-// size is the memory that a takes of the pool.
+// size returns how many bytes of the pool a holds.
 func (a *answer) size() (n int) {
 	for _, c := range a.chunks {
 		n += cap(c)
@@ -119,11 +120,12 @@ func (a *answer) size() (n int) {
 	return n + cap(a.raw)
 }
 
-// maxRaw bounds the datagrams kept of one server. A record is at most 8 MiB, base64
-// turns three bytes into four, and the rest of the record needs room.
+// maxRaw is the maximum number of bytes that raw may hold for one server. A record is
+// at most 8 MiB, base64 turns three bytes into four, and the rest of the record needs
+// room.
 const maxRaw = 4 << 20
 
-// keepRaw keeps a datagram as it came.
+// keepRaw stores a datagram as received, unless maxRaw or the byte budget is exceeded.
 func (a *answer) keepRaw(pool *pool, datagram []byte) {
 	n := 4 + len(datagram)
 	if len(a.raw)+n > maxRaw || !pool.grow(&a.raw, n) {
@@ -142,7 +144,7 @@ func (a *answer) eachRaw(yield func([]byte)) {
 	}
 }
 
-// delivery is the outcome of a complete message.
+// delivery says what became of a datagram or of a reassembled message.
 type delivery struct {
 	kind  ReplyKind
 	class Class
@@ -150,7 +152,7 @@ type delivery struct {
 }
 
 // deliver takes a complete message: it informs the session, and keeps the message if
-// it is an answer. scratch is for decoding.
+// it is an answer. scratch is space for decoding.
 func (a *answer) deliver(t *session, pool *pool, now time.Duration, msg []byte, scratch *wire.Info) delivery {
 	switch k := wire.KindOf(msg); k {
 	case wire.KindChallenge:
@@ -186,8 +188,8 @@ func deliverChallenge(t *session, now time.Duration, msg []byte) delivery {
 	return delivery{kind: ReplyChallenge, class: classOf(t.onChallenge(now, c))}
 }
 
-// deliverInfo takes an 'I'. It is decoded where it is kept, once; one that comes
-// too late is decoded to be compared with the one before.
+// deliverInfo takes an 'I'. If the session wants it, deliverInfo stores it and decodes
+// the stored copy. Otherwise it only compares it with the stored 'I'.
 func (a *answer) deliverInfo(t *session, pool *pool, now time.Duration, msg []byte, in *wire.Info) delivery {
 	a.infoReplies++
 	d := delivery{kind: ReplyInfo}
@@ -220,7 +222,8 @@ func (a *answer) deliverInfo(t *session, pool *pool, now time.Duration, msg []by
 	return d
 }
 
-// drop frees the room of the message that was put last.
+// drop releases the chunk space of kept, which must be the last message that put
+// stored.
 func (a *answer) drop(kept []byte) {
 	for i := range a.chunks {
 		c := &a.chunks[i]
@@ -230,12 +233,13 @@ func (a *answer) drop(kept []byte) {
 	}
 }
 
-// usable reports whether a reply with that fault still counts as an answer.
+// usable reports whether a reply that was decoded with this error still counts as an
+// answer. A truncated reply does.
 func usable(code wire.Error) bool { return code == 0 || code == wire.ErrTruncated }
 
-// contradicts reports whether two replies of one server differ in what does not
-// change while a server runs: name, application ID, Steam ID and version. A value
-// that only one of them has makes no difference.
+// contradicts reports whether two replies of one server differ in what does not change
+// while a server runs: name, application ID, Steam ID and version. A value that only
+// one of them has makes no difference. Replies of different formats are not compared.
 func contradicts(a, b *wire.Info) bool {
 	both := func(f wire.Fields) bool { return a.Has&b.Has&f != 0 }
 	if a.Format != b.Format {
@@ -250,8 +254,8 @@ func contradicts(a, b *wire.Info) bool {
 		short == 0 && both(wire.HasVersion) && !bytes.Equal(a.Version, b.Version)
 }
 
-// deliverGold takes an 'm'. One that comes after its 'I' answers nothing, but
-// its address is kept all the same (EC-63).
+// deliverGold takes an 'm'. An 'm' that comes after the 'I' answers nothing, but its
+// address is kept all the same (EC-63).
 func (a *answer) deliverGold(t *session, pool *pool, now time.Duration, msg []byte, in *wire.Info) delivery {
 	d := delivery{kind: ReplyGoldSource}
 	if a.gold != nil {
@@ -277,7 +281,7 @@ func (a *answer) deliverGold(t *session, pool *pool, now time.Duration, msg []by
 	return d
 }
 
-// goldAgain takes a further 'm'.
+// goldAgain takes a further 'm' and compares its name with that of the first.
 func (a *answer) goldAgain(t *session, now time.Duration, msg []byte, in *wire.Info) Class {
 	code, _ := in.Decode(msg).(wire.Error)
 	if !usable(code) {
@@ -305,7 +309,7 @@ func (a *answer) deliverList(
 		code = wire.ErrTruncated
 	}
 	if !t.agenda.asked.Has(q) && !sound(q, msg) {
-		code = wire.ErrMalformed // once it is asked for, a sound one may come (EC-65)
+		code = wire.ErrMalformed // once the list is asked for, a sound one may come (EC-65)
 	}
 	kind := ReplyPlayers
 	if q == wire.QuestionRules {
@@ -326,7 +330,7 @@ func differ(q wire.Question, a, b []byte) bool {
 		return differentRules(a, b)
 	}
 	var x, y wire.Players
-	_, _ = x.Reset(a, wire.ShipUnknown), y.Reset(b, wire.ShipUnknown) // Err returns them too
+	_, _ = x.Reset(a, wire.ShipUnknown), y.Reset(b, wire.ShipUnknown) // Err returns these errors, too
 	for {
 		more := x.Next()
 		if more != y.Next() || !more {
@@ -352,17 +356,18 @@ func differentRules(a, b []byte) bool {
 	}
 }
 
-// sound reports whether a list decodes completely and its count is true.
+// sound reports whether a list decodes completely and its announced count is correct.
 func sound(q wire.Question, msg []byte) bool {
 	exact, err := readList(q, msg)
 	return exact && err == nil
 }
 
-// readList reads a list to its end, and reports whether its count is true.
+// readList reads a list to its end, and reports whether its announced count is
+// correct.
 func readList(q wire.Question, msg []byte) (exact bool, err error) {
 	if q == wire.QuestionRules {
 		var rs wire.Rules
-		_ = rs.Reset(msg) // Err returns it too
+		_ = rs.Reset(msg) // Err returns this error, too
 		for rs.Next() {
 		}
 		return rs.Count() == rs.Announced(), rs.Err()
@@ -374,8 +379,8 @@ func readList(q wire.Question, msg []byte) (exact bool, err error) {
 	return ps.Count() == ps.Announced(), ps.Err()
 }
 
-// keepList takes a list in answer to q. code is what is wrong with it at first
-// sight.
+// keepList takes a list in answer to q. code is the error that deliverList found
+// without decoding the list.
 func (a *answer) keepList(
 	t *session, pool *pool, now time.Duration, q wire.Question, msg []byte, code wire.Error, kind ReplyKind,
 ) delivery {
@@ -397,7 +402,7 @@ func (a *answer) keepList(
 
 func (a *answer) deliverText(t *session, pool *pool, k wire.Kind, msg []byte) delivery {
 	d := delivery{kind: ReplyText, class: ClassMatched}
-	// The first text stays, but a warning replaces a redirect, and a ban replaces both.
+	// The first text stays, but an 'X' replaces a '9', and an 'l' replaces both.
 	old := wire.KindOf(a.text)
 	if old == 0 || old == wire.KindRedirect || k == wire.KindBanned && old != k {
 		d.full = !a.put(pool, &a.text, msg)
@@ -410,8 +415,8 @@ func (a *answer) deliverText(t *session, pool *pool, k wire.Kind, msg []byte) de
 	return d
 }
 
-// deliverPong takes the answer to a ping. An unsolicited one is a reply
-// like any other that answers nothing.
+// deliverPong takes the answer to a ping. An unsolicited one counts as matched, too,
+// but is not kept.
 func (a *answer) deliverPong(t *session, pool *pool, now time.Duration, msg []byte) delivery {
 	d := delivery{kind: ReplyPing, class: ClassMatched}
 	asked := t.beside&besidePing != 0 && t.beside&besidePong == 0
@@ -429,7 +434,7 @@ func (a *answer) deliverPong(t *session, pool *pool, now time.Duration, msg []by
 }
 
 // deliverRedirect takes a '9'. It answers nothing, but the address in it is worth
-// keeping if the server says nothing else (EC-140).
+// keeping if the server sends no other text (EC-140).
 func (a *answer) deliverRedirect(t *session, pool *pool, msg []byte) delivery {
 	d := delivery{kind: ReplyOther, class: ClassMatched}
 	if _, err := wire.DecodeText(msg); err == nil && a.text == nil {

@@ -8,11 +8,11 @@ import (
 // reporter publishes the numbers of a scan, for the Monitor and in Snapshots.
 type reporter struct {
 	publishedAt time.Duration // when the Monitor last got the numbers
-	estimatedAt time.Duration // when Stats.HeldFor was last estimated; 0: no address is waited for
+	estimatedAt time.Duration // when Stats.HeldFor was last estimated; 0: the scan does not wait for an address
 	snapshotAt  time.Duration // when the last snapshot was taken
 }
 
-// publish brings the numbers up to date and gives them to the Monitor.
+// publish updates the Stats and passes them to the Monitor.
 func (e *engine) publish() {
 	s := &e.stats
 	s.Finished, s.Errors = e.handoff.finisher.counts()
@@ -78,7 +78,7 @@ func (e *engine) snapshotRegularly(now time.Duration) {
 	}
 }
 
-// snapshot describes the state of the scan after all outcomes so far.
+// snapshot returns a Snapshot of the scan after all outcomes so far.
 func (e *engine) snapshot() *Snapshot {
 	e.stats.Elapsed = e.clock()
 	e.pacer.allow(e.stats.Elapsed)
@@ -96,8 +96,8 @@ func (e *engine) snapshot() *Snapshot {
 	}
 }
 
-// openTargets returns the targets that were taken from the list and are not
-// finished.
+// openTargets returns the targets that were taken from the list and are neither
+// finished nor waiting for the second pass.
 func (e *engine) openTargets() []Target {
 	ts := make([]Target, 0, e.open.n()+e.addrs.n+e.open.listening.n)
 	for i := range e.open.index.all {

@@ -10,19 +10,18 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Status tells in one word how many of its questions a server answered.
+// Status says whether a server answered all of its questions, some of them, or none.
 type Status uint8
 
-// The statuses of a target that was asked. String returns the words used in
-// records.
+// The statuses of a target that was queried. String returns the words used in records.
 const (
 	StatusOK          Status = iota + 1 // every question has a complete answer
 	StatusPartial                       // some questions have an answer, or part of one
-	StatusError                         // something came, but none of it could be used
+	StatusError                         // something came, but no answer could be used
 	StatusNoReply                       // nothing came
 	StatusUnreachable                   // ICMP reported it as unreachable, and nothing else came
 
-	NumStatuses = iota + 1 // how many there are, the zero value included
+	NumStatuses = iota + 1 // the number of statuses, including the zero value
 )
 
 var statusWords = [NumStatuses]string{"", "ok", "partial", "error", "no_reply", "unreachable"}
@@ -71,23 +70,23 @@ type Result struct {
 	RTT          time.Duration                    // round trip of the first question that was asked once and answered; 0 if there was none
 	RTTs         [wire.NumQuestions]time.Duration // round trip of each question that was asked once and answered, from 10 ms on truncated to tenths of a millisecond; 0: not known
 	Took         time.Duration                    // from the first datagram to the last
-	Ask          uint8                            // how often it had been asked when the first reply came, at least 1; 0: no reply came
+	Ask          uint8                            // number of the attempt after which the first reply came, from 1; 0: no reply came
 	Sent         uint32                           // datagrams
 	Received     uint32                           // datagrams matched to this target
 	SentBytes    uint64                           // UDP payload
 	RecvBytes    uint64                           // UDP payload
-	Asked        Questions                        // what was asked, ping included
+	Asked        Questions                        // the questions asked, including ping
 	Unchallenged Questions                        // answered, at least in part, in reply to a request without a challenge
 
 	HasInfo bool      // INFO was answered, at least in part; Info.Has says which fields
 	Info    wire.Info // the zero value without an answer
 
 	HasPlayers       bool          // PLAYER was answered; Players may be empty
-	Players          []wire.Player // the complete ones, in the server's order
+	Players          []wire.Player // the complete entries, in the server's order
 	PlayersAnnounced int           // the announced count if it is wrong, else -1
 
 	HasRules       bool        // RULES was answered; Rules may be empty
-	Rules          []wire.Rule // the complete ones, in the server's order
+	Rules          []wire.Rule // the complete entries, in the server's order
 	RulesAnnounced int         // the announced count if it is wrong, else -1
 	RulesDistinct  bool        // no name in Rules occurs twice; false also if that is unknown
 
@@ -100,7 +99,7 @@ type Result struct {
 	// Config.AllHashes is set. A hash is 0 if fragments of the answer are missing.
 	Hashes [wire.NumQuestions]uint64
 
-	Game  *game.Game // what the answers mean in the game's terms; nil: package game does not know it
+	Game  *game.Game // what the answers mean in the game's terms; nil: package game found nothing of that kind
 	Flags game.Flags // what is suspicious about the answers
 
 	Raw [][]byte // with Config.Raw: every matched datagram, in order of arrival

@@ -7,7 +7,7 @@ import (
 
 // tripBuckets is how many buckets hold the round trips from 1 ms to 16 s: eight per
 // octave, so that a bucket is on average as wide as a twelfth of its round trips.
-// Shorter ones are in the first, longer ones in the last.
+// Shorter round trips are in the first bucket, longer ones in the last.
 const tripBuckets = 14 * 8
 
 // bucketOf returns the bucket of a round trip.
@@ -23,8 +23,8 @@ func bucketEnd(bucket int) time.Duration {
 	return time.Duration(8+bucket%8+1) << (bucket / 8) * (time.Millisecond / 8)
 }
 
-// upper returns a bound that at most above of the round trips exceed: the end of a
-// bucket. count returns how many are in a bucket.
+// upper returns the lowest end of a bucket that at most above round trips exceed.
+// count returns the number of round trips in a bucket.
 func upper(above uint32, count func(bucket int) uint32) time.Duration {
 	n := uint32(0)
 	for b := tripBuckets - 1; b > 0; b-- {
@@ -41,7 +41,7 @@ func upper(above uint32, count func(bucket int) uint32) time.Duration {
 type roundTrips struct {
 	counts, before   [tripBuckets]uint16
 	n, nBefore       uint32
-	unsure, unsureBy uint32 // answers that may belong to any of several requests, now and before
+	unsure, unsureBy uint32 // answers that may belong to any of several requests, in the current and in the previous generation
 }
 
 const tripGeneration = 4096
@@ -58,7 +58,8 @@ func (t *roundTrips) addUnsure() {
 	t.unsure++
 }
 
-// resolve replaces such an answer by its round trip, which is known now.
+// resolve replaces an answer that addUnsure counted by its round trip, which is known
+// now.
 func (t *roundTrips) resolve(trip time.Duration) {
 	if t.unsure > 0 {
 		t.unsure--
@@ -87,7 +88,7 @@ func (t *roundTrips) blind() bool {
 	return unsure*blindPart > unsure+t.known()
 }
 
-// upper returns a bound that one of part round trips exceeds.
+// upper returns a bound that at most one in part round trips exceeds.
 func (t *roundTrips) upper(part uint32) time.Duration {
 	return upper(t.known()/part, func(b int) uint32 { return uint32(t.counts[b]) + uint32(t.before[b]) })
 }
@@ -103,7 +104,7 @@ func (t *tripTotals) add(trip time.Duration) {
 	t.n++
 }
 
-// upper returns a bound that one of part round trips exceeds.
+// upper returns a bound that at most one in part round trips exceeds.
 func (t *tripTotals) upper(part uint32) time.Duration {
 	return upper(t.n/part, func(b int) uint32 { return t.counts[b] })
 }

@@ -26,19 +26,19 @@ type transport interface {
 // priority (package thread). The Result is valid until handle returns; use Clone to
 // keep it.
 //
-// Scan returns when the last target is finished and cfg.Cooldown has passed. When
-// cfg.Drain is closed, Scan starts no new target and finishes the open ones. When
-// ctx is done, Scan stops at once, hands over the finished targets and returns
-// ctx's error. In both cases Stats.Unfinished counts the remaining targets. A
-// goroutine reads the sequence; if the sequence blocks, Scan does not wait for that
-// goroutine.
+// Scan returns when the last target is finished and cfg.Cooldown has passed. If
+// cfg.Drain is closed, Scan starts no new targets, finishes those in progress and
+// returns without the cooldown. If ctx is done, Scan stops querying, calls handle for
+// the targets that are already finished, and returns ctx's error. In both cases
+// Stats.Unfinished counts the targets that were not finished. Scan reads targets in
+// another goroutine. If targets blocks, that goroutine may outlive the call.
 //
-// Some targets get no Result: those without an IPv4 address or a port, those that
-// are open already, excluded ones, and those beyond MaxPerAddress. Stats counts
-// each of them.
+// Some targets get no Result: those without an IPv4 address or a port, those that are
+// already being queried or were just finished, excluded ones, and those beyond
+// MaxPerAddress. Stats counts each of them.
 //
-// handle may be slow: Scan continues to receive, but starts no new targets while
-// too many Results wait.
+// handle may be slow: Scan continues to receive, but starts no new targets while too
+// many Results wait.
 //
 // Scan returns an error if the network itself fails, for example if it can't open a
 // socket. An unreachable target is not an error.
@@ -89,7 +89,7 @@ func (cfg Config) Buffers() (recv, send, need int) {
 	return recv, send, need
 }
 
-// listen opens the shared socket with buffers large enough for the rate.
+// listen opens the scan's socket with the buffer sizes that Buffers returns.
 func listen(cfg *Config) (*udp.Conn, error) {
 	recv, send, _ := cfg.Buffers()
 	return udp.Listen(udp.Config{Source: cfg.Source, RecvBuffer: recv, SendBuffer: send, Batch: batchLen})

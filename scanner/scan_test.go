@@ -13,8 +13,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// checkLedger checks that the counters of Stats add up: no target is lost and none
-// counted twice.
+// checkLedger checks that the scan took as many targets as given, and that Stats
+// counts each of them exactly once.
 func checkLedger(t *testing.T, st Stats, targets int) {
 	t.Helper()
 	sum := st.Unscannable + st.Excluded + st.Duplicate + st.OverLimit + st.TargetsFinished() + st.Unfinished
@@ -23,7 +23,8 @@ func checkLedger(t *testing.T, st Stats, targets int) {
 	}
 }
 
-// An ordinary server costs four datagrams and two round trips.
+// TestScanFourDatagrams checks that an ordinary server costs four datagrams and two
+// round trips.
 func TestScanFourDatagrams(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newMemNet(), newServer()
@@ -51,7 +52,8 @@ func TestScanFourDatagrams(t *testing.T) {
 	})
 }
 
-// An answer without a challenge is recorded: the server is an amplifier.
+// TestScanUnchallenged checks that answers without a challenge are reported: the
+// server is an amplifier.
 func TestScanUnchallenged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newMemNet(), newServer()
@@ -89,8 +91,8 @@ func TestScanSilent(t *testing.T) {
 	})
 }
 
-// With loss in both directions, duplicates and reordering, every server is still
-// complete, and each has exactly one result.
+// TestScanFaults scans with loss in both directions, duplicates and reordering: every
+// server must still be complete and have exactly one result.
 func TestScanFaults(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newMemNet(), newServer()
@@ -116,7 +118,8 @@ func TestScanFaults(t *testing.T) {
 	})
 }
 
-// A server that answers only one query per second is complete, too.
+// TestScanQueryLimit checks that a server that answers only one query per second is
+// complete, too.
 func TestScanQueryLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newMemNet()
@@ -140,8 +143,8 @@ func TestScanQueryLimit(t *testing.T) {
 	})
 }
 
-// The scan queries many servers on one address no faster than the rate limit of the
-// address.
+// TestScanAddressLimit checks that the scan queries many servers on one address no
+// faster than the rate limit of the address.
 func TestScanAddressLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newMemNet(), newServer()
@@ -167,9 +170,9 @@ func TestScanAddressLimit(t *testing.T) {
 	})
 }
 
-// Sends that a target reserved from the rate limit of its address but did not need
-// are refunded: after two datagrams the next target on the address may start 200 ms
-// later instead of 400 ms.
+// TestScanAddressRefund checks that datagrams which a target reserved from the rate
+// limit of its address, but did not need, are refunded: after two datagrams the next
+// target on the address may start 200 ms later instead of 400 ms.
 func TestScanAddressRefund(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newMemNet(), newServer()
@@ -188,7 +191,8 @@ func TestScanAddressRefund(t *testing.T) {
 	})
 }
 
-// While the rate limit of an address delays a scan, Stats estimates how long.
+// TestScanHeldFor checks that Stats estimates how long the rate limit of an address
+// will delay the scan.
 func TestScanHeldFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, one := range []struct {
@@ -245,8 +249,8 @@ func TestScanMaxPerAddress(t *testing.T) {
 	})
 }
 
-// A target that the list names twice is queried once, wherever the first of them
-// waits.
+// TestScanDuplicates checks that a target that the list names twice is queried once,
+// whether its first entry is held back, open or finished.
 func TestScanDuplicates(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newMemNet(), newServer()
@@ -264,8 +268,9 @@ func TestScanDuplicates(t *testing.T) {
 	})
 }
 
-// A datagram that the kernel refuses for the moment is sent again and does not
-// count as a retry. If a datagram can't be sent at all, only that one fails.
+// TestScanSendErrors checks that a datagram that the kernel refuses with ErrAgain is
+// sent again and does not count as a retry, and that a datagram that can't be sent at
+// all affects no other.
 func TestScanSendErrors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newMemNet(), newServer()
@@ -299,9 +304,9 @@ func TestScanSendErrors(t *testing.T) {
 	})
 }
 
-// A datagram that the kernel refuses for the moment does not count as an attempt,
-// even if an answer to another question comes in the meantime: PLAYER gets as many
-// attempts as usual.
+// TestScanSendAgainOnce checks that a datagram that the kernel refuses with ErrAgain
+// does not count as an attempt, even if an answer to another question comes in the
+// meantime: PLAYER gets as many attempts as usual.
 func TestScanSendAgainOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newMemNet(), newServer()
@@ -328,8 +333,8 @@ func TestScanSendAgainOnce(t *testing.T) {
 	})
 }
 
-// A question that is sent again with another challenge has no round trip: the
-// answer may belong to either request.
+// TestScanRoundTrip checks that a question that is sent again with another challenge
+// has no round trip: the answer may belong to either request.
 func TestScanRoundTrip(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newMemNet(), newServer()
@@ -354,8 +359,8 @@ func TestScanRoundTrip(t *testing.T) {
 	})
 }
 
-// A datagram that the kernel keeps refusing for the moment counts as one that can't
-// be sent.
+// TestScanSendAgainIsBounded checks that a datagram that the kernel refuses with
+// ErrAgain every time counts as a send failure in the end.
 func TestScanSendAgainIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newMemNet()
@@ -370,7 +375,8 @@ func TestScanSendAgainIsBounded(t *testing.T) {
 	})
 }
 
-// When Drain is closed, the scan finishes the open targets and starts no new ones.
+// TestScanDrain checks that a scan finishes the open targets and starts no new ones
+// when Drain is closed.
 func TestScanDrain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newMemNet(), newServer()
@@ -393,7 +399,8 @@ func TestScanDrain(t *testing.T) {
 	})
 }
 
-// When the context ends, the scan ends, too. It hands over the finished targets.
+// TestScanCancel checks that a scan ends when its context is cancelled, and still
+// passes on the Results of the finished targets.
 func TestScanCancel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newMemNet(), newServer()
@@ -415,7 +422,8 @@ func TestScanCancel(t *testing.T) {
 	})
 }
 
-// A slow consumer slows down the sending, and no result is lost.
+// TestScanSlowHandle checks that a function for Results that blocks for seconds costs
+// no Result and causes no retries.
 func TestScanSlowHandle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newMemNet(), newServer()
@@ -438,7 +446,7 @@ func TestScanSlowHandle(t *testing.T) {
 	})
 }
 
-// Every datagram is counted in its class.
+// TestScanClasses checks that every datagram is counted in its class.
 func TestScanClasses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newMemNet(), newServer()
@@ -460,7 +468,7 @@ func TestScanClasses(t *testing.T) {
 				n.reply(addr, time.Millisecond, []byte{0, 0, 0, 0, 0}) // malformed
 				n.reply(addr, 3*testRTT, s.info)                       // late
 			case req.Kind == wire.KindInfoRequest:
-				n.reply(addr, testRTT/2, s.info) // the first of two
+				n.reply(addr, testRTT/2, s.info) // the first of two INFO replies
 			}
 		}
 		_, st, err := run(n, Config{Questions: AskInfo | AskPlayers}, ts)
@@ -476,8 +484,8 @@ func TestScanClasses(t *testing.T) {
 	})
 }
 
-// Split replies, compressed or not, are reassembled. If a fragment of a reply is
-// missing, the part before it is kept.
+// TestScanSplit checks that split replies are reassembled. If a fragment of a reply is
+// missing, the part before the gap must be kept.
 func TestScanSplit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newMemNet(), newServer()
@@ -524,8 +532,8 @@ func TestScanSplit(t *testing.T) {
 	})
 }
 
-// Servers that answer everything with 64 KiB take no more memory than the budget,
-// and the scan still finishes the other servers.
+// TestScanByteBudget checks that servers that answer PLAYER and RULES with 60 KB take no
+// more memory than the budget, and that the scan still finishes the other servers.
 func TestScanByteBudget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newMemNet(), newServer()
@@ -559,7 +567,8 @@ func TestScanByteBudget(t *testing.T) {
 	})
 }
 
-// A second ICMP error ends the wait at once. Earlier answers are kept.
+// TestScanUnreachable checks that a second ICMP error ends the wait at once, and that
+// earlier answers are kept.
 func TestScanUnreachable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newMemNet(), newServer()

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// TestSchedule pins the wait of every attempt, and the sum of the waits.
+// TestSchedule checks the wait of every attempt, the number of attempts, and the sum
+// of their waits.
 func TestSchedule(t *testing.T) {
 	s := Schedule{Timeout: 100 * time.Millisecond}
 	var waits []time.Duration

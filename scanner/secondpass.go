@@ -7,11 +7,10 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// secondPass keeps the targets that stayed silent, 8 bytes each, until all
-// others are finished; then each gets one more attempt. This tells servers that
-// do not exist from servers whose datagrams were lost together: whatever made
-// the scan lose datagrams is mostly over by then. It has begun once plan.once is
-// set.
+// secondPass keeps the targets that stayed silent, 8 bytes each, until all others are
+// finished; then each gets one more attempt. This tells servers that do not exist from
+// servers whose datagrams were lost together: whatever made the scan lose datagrams is
+// mostly over by then. The second pass has begun once plan.once is set.
 type secondPass struct {
 	wanted bool
 	silent []uint64      // packed; elements never change, so that snapshots share them
@@ -26,8 +25,8 @@ type SilentLabel struct {
 	Tag, Master string // as in Target
 }
 
-// SilentTargets returns the targets that wait for the second pass, as the list
-// gave them.
+// SilentTargets returns the targets that wait for the second pass, with Tag and Master
+// as in the list. Their Place is not set.
 func (s *Snapshot) SilentTargets() iter.Seq[Target] {
 	return func(yield func(Target) bool) {
 		l := secondPass{silent: s.Silent, labels: s.SilentLabels, next: s.SecondPassed}
@@ -64,10 +63,10 @@ func (l *secondPass) pop() (entry, bool) {
 	return e, true
 }
 
-// waiting is how many targets still wait.
+// waiting returns how many targets still wait.
 func (l *secondPass) waiting() int { return len(l.silent) - l.next }
 
-// remember takes over the silent targets of an earlier part of the scan.
+// remember adds the silent targets of an earlier part of the scan.
 func (l *secondPass) remember(silent iter.Seq[Target]) {
 	if silent == nil {
 		return
@@ -77,7 +76,8 @@ func (l *secondPass) remember(silent iter.Seq[Target]) {
 	}
 }
 
-// attemptsBefore is how many attempts a target had before the second pass.
+// attemptsBefore returns how many attempts a target has had before its current pass:
+// none in the first pass.
 func (p *plan) attemptsBefore() int {
 	if !p.once {
 		return 0
@@ -85,7 +85,8 @@ func (p *plan) attemptsBefore() int {
 	return 1 + p.schedule.Retries
 }
 
-// sentBefore returns what a silent target was sent before the second pass.
+// sentBefore returns how many datagrams, and bytes in all, a silent target was sent
+// before the second pass. In the first pass it returns zeros.
 func (p *plan) sentBefore() (datagrams, bytes uint16) {
 	n := p.attemptsBefore()
 	if n == 0 {
@@ -94,7 +95,8 @@ func (p *plan) sentBefore() (datagrams, bytes uint16) {
 	return p.sentTo(n)
 }
 
-// sentTo returns what a silent target is sent in n attempts.
+// sentTo returns how many datagrams, and bytes in all, a silent target is sent in n
+// attempts.
 func (p *plan) sentTo(n int) (datagrams, bytes uint16) {
 	for q := range each(lowest(p.questions)) {
 		bytes = uint16(n * len(p.appendRequest(nil, q, wire.NoChallenge)))

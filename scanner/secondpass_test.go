@@ -15,8 +15,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// shy is a network in which some servers answer only from a certain attempt on:
-// target i from attempt i%kinds+1, and those of the last kind never.
+// shy is a network in which some servers answer only from a certain attempt on: target
+// i from attempt i%kinds+1. Targets of the last kind never answer.
 type shy struct {
 	*memNet
 	kinds int
@@ -195,7 +195,7 @@ func TestSecondPassSnapshot(t *testing.T) {
 }
 
 // TestSecondPassExcluded checks that a silent target that is excluded before its
-// second pass is sent nothing more, and that its result stays the same.
+// second pass is sent nothing more, and still has the result of a silent target.
 func TestSecondPassExcluded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newShy(4)
@@ -225,7 +225,8 @@ func TestSecondPassExcluded(t *testing.T) {
 	})
 }
 
-// TestSilentMemory checks the memory that a silent target takes while it waits.
+// TestSilentMemory checks that a silent target takes at most 16 bytes while it waits
+// for the second pass.
 func TestSilentMemory(t *testing.T) {
 	var l secondPass
 	for i := range uint64(1000) {
@@ -236,7 +237,8 @@ func TestSilentMemory(t *testing.T) {
 	}
 }
 
-// Result.Ask is the number of the attempt that got the first reply.
+// TestAsk checks that Result.Ask is the number of the attempt after which the first
+// reply came.
 func TestAsk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newShy(4)
@@ -256,7 +258,7 @@ func TestAsk(t *testing.T) {
 	})
 }
 
-// Stats counts the errors of sending by cause.
+// TestSendFaults checks that Stats counts the errors of sending by cause.
 func TestSendFaults(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newMemNet()

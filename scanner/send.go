@@ -23,7 +23,7 @@ type sender struct {
 	open  *sessions
 	addrs *addrs
 	stats *Stats
-	path  *pathRate // nil: the rate is given
+	path  *pathRate // nil: the scan does not look for the rate of its path
 	trace func(now time.Duration, sent bool, addr netip.AddrPort, datagram []byte)
 }
 
@@ -93,8 +93,8 @@ func (s *sender) flush() (done int, failed *outgoing) {
 	return n, failed
 }
 
-// exactPiece is how many datagrams of a batch are sent with one call where most of them
-// will be answered.
+// exactPiece is how many datagrams are sent with one call if at least a quarter of the
+// batch goes to servers that have answered before.
 const exactPiece = 32
 
 // pieceLen returns how many datagrams of the batch are sent with one call. A round
@@ -113,8 +113,8 @@ func (s *sender) pieceLen() int {
 	return exactPiece
 }
 
-// pieceEnd returns where the piece of the batch ends that begins at from. It does not
-// separate two datagrams that the kernel is to take as one.
+// pieceEnd returns the index at which the piece of the batch that begins at from ends.
+// It does not separate two datagrams that the kernel is to take as one.
 func (s *sender) pieceEnd(from, length int) int {
 	to := min(from+length, len(s.packets))
 	if to < len(s.packets) && s.packets[to-1].GSO {
@@ -123,9 +123,9 @@ func (s *sender) pieceEnd(from, length int) int {
 	return to
 }
 
-// sendPiece sends the datagrams of the batch from one index to another. It assumes
-// that each took the same part of the time of the call. sendPiece returns how many
-// of the batch went out so far, and why the next one did not.
+// sendPiece sends the datagrams of the batch from index from to before index to. It
+// assumes that each took the same part of the time of the call. It returns the index
+// of the first datagram that was not sent, and the reason.
 func (s *sender) sendPiece(from, to int) (n int, err error) {
 	begun := s.clock()
 	n, err = s.sock.Send(s.packets[from:to])
@@ -137,7 +137,7 @@ func (s *sender) sendPiece(from, to int) (n int, err error) {
 	return from + n, err
 }
 
-// sent records that datagram i of the batch went out at a time.
+// sent records that datagram i of the batch was sent at the time now.
 func (s *sender) sent(now time.Duration, i int) {
 	o, p := &s.out[i], &s.packets[i]
 	if s.trace != nil {

@@ -11,7 +11,7 @@ type SendFault uint8
 // The faults of sending.
 const (
 	SendOther     SendFault = iota // anything else
-	SendPutOff                     // the kernel refused it for the moment too often
+	SendPutOff                     // the kernel refused it with ErrAgain too many times
 	SendNetwork                    // the network is unreachable
 	SendHost                       // the host is unreachable
 	SendForbidden                  // a firewall or the system forbids it

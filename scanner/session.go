@@ -8,9 +8,10 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// A session is the conversation with one server as a pure step: an event in, what
-// to send and when to wake up out. It has no socket, no clock and no memory of its
-// own, so text files in testdata/session can test conversations. The parts:
+// A session is the conversation with one server as a pure step: it takes an event,
+// and returns what to send and when to wake up. It has no socket, no clock and no
+// memory of its own, so text files in testdata/session can test conversations. The
+// parts:
 //
 //	session.go     its state, and the events that change it
 //	agenda.go      where each question stands
@@ -18,8 +19,8 @@ import (
 //	suspicion.go   signs of forged replies
 //	plan.go        what is sent next, and when to give up
 //
-// State that is needed only once a datagram came is in the answer. A silent
-// server, as most of a network is, takes little memory.
+// State that is needed only after a datagram came is in the answer. A silent server,
+// as most of a network is, takes little memory.
 //
 //	            start                      A (challenge)
 //	  (new) ───────────▶ first question ──────────────────▶ all open questions, together
@@ -37,13 +38,13 @@ import (
 //
 //	  every question answered or given up ──▶ done (after an 'm': once no 'I' can follow)
 
-// Limits of a conversation. They are ours; the reasons are the server's.
+// Limits of a session. The values are ours; the reasons are how servers behave.
 const (
 	maxRounds   = 4                       // challenges per question, then challenge_loop (EC-2)
 	serialGap   = 1200 * time.Millisecond // servers that allow one query per second are common (FORMATS 4.4)
-	minGold     = 50 * time.Millisecond   // how long an 'I' may come after its 'm' (EC-63)
-	extraAsks   = 2                       // more attempts at a question, if something came in reply to it
-	slowAsks    = 2                       // after so many silent ones in a row it isn't a limit
+	minGold     = 50 * time.Millisecond   // minimum time to wait for an 'I' after an 'm' (EC-63)
+	extraAsks   = 2                       // additional attempts at a question, if something came in reply to it
+	slowAsks    = 2                       // after this many slow questions in a row without an answer, there is no limit
 	csgoAsks    = 2                       // RULES of app 730 hardly ever come (EC-99)
 	csgoAppID   = 730
 	freshFor    = 5 * time.Second  // some servers silently drop an older challenge (EC-14)
@@ -51,7 +52,7 @@ const (
 	muchEarlier = 5 * time.Millisecond
 	packedWait  = 50 * time.Millisecond
 	maxPacked   = 2  // a server's replies in the decompressor: players and rules
-	maxUnpacked = 16 // of a server in all: both, asked as often as by default, and a few more
+	maxUnpacked = 16 // replies of one server that are unpacked in all: both lists in every default attempt, and a few more
 )
 
 // sessionFlags are the yes-or-no facts about a conversation.
@@ -76,7 +77,8 @@ const (
 	flagGSO                               // players and rules were asked for in one piece, and the wait for them goes on
 )
 
-// besides are the yes-or-no facts about what is asked besides the three questions.
+// besides are the yes-or-no facts about a session that do not concern the three
+// questions.
 type besides uint8
 
 const (
@@ -93,19 +95,20 @@ type session struct {
 	clock  clock
 	flags  sessionFlags
 	agenda agenda
-	beside besides // what was done beside the three questions
+	beside besides // what was done besides the three questions
 	quiet  uint8   // waits in a row in which nothing came
 	flying uint8   // datagrams sent and not answered, as far as can be known
 }
 
-// clock is when a session last sent something, and when it wants to be woken.
+// clock holds the times of a session: when it sent its first and last datagram, and
+// when it is to be woken.
 type clock struct {
 	firstAt time.Duration // first datagram sent
-	wakeMS  uint32        // ms after firstAt: when tick wants to be called; 0: not at all
+	wakeMS  uint32        // ms after firstAt: the time of the next call of tick; 0: none
 	sentUS  uint32        // µs after firstAt: last datagram sent
 }
 
-// wake returns when tick wants to be called; 0: not at all.
+// wake returns the time of the next call of tick, or 0 if none is needed.
 func (c *clock) wake() time.Duration {
 	if c.wakeMS == 0 {
 		return 0
@@ -113,26 +116,27 @@ func (c *clock) wake() time.Duration {
 	return c.firstAt + time.Duration(c.wakeMS)*time.Millisecond
 }
 
-// wakeAt sets when tick is called: at the time at, or less than a millisecond later.
+// wakeAt sets the wake-up time to at, rounded up to a whole number of milliseconds
+// after firstAt.
 func (c *clock) wakeAt(at time.Duration) {
 	ms := (at - c.firstAt + time.Millisecond - 1) / time.Millisecond
 	c.wakeMS = uint32(min(max(ms, 0), math.MaxUint32))
 }
 
-// lastAt is when the last datagram was sent.
+// lastAt returns the time at which the last datagram was sent.
 func (c *clock) lastAt() time.Duration { return c.at(c.sentUS) }
 
 // at returns the time us µs after the first datagram.
 func (c *clock) at(us uint32) time.Duration { return c.firstAt + time.Duration(us)*time.Microsecond }
 
 // since returns the time from us µs after the first datagram until now, at least a
-// microsecond. It is not known exactly when a request left, so its answer may seem
-// to come before it.
+// microsecond. The time at which a request left is not known exactly, so the answer
+// may seem to come before the request.
 func (c *clock) since(us uint32, now time.Duration) time.Duration {
 	return max(now-c.at(us), time.Microsecond)
 }
 
-// sent notes that a datagram was sent.
+// sent records that a datagram was sent.
 func (c *clock) sent(now time.Duration) {
 	c.sentUS = uint32(min((now-c.firstAt)/time.Microsecond, math.MaxUint32))
 }
@@ -140,28 +144,28 @@ func (c *clock) sent(now time.Duration) {
 // trips are the round trips of a server that answers.
 type trips struct {
 	first  time.Duration                    // of the first question asked once and answered
-	each   [wire.NumQuestions]time.Duration // of each
+	each   [wire.NumQuestions]time.Duration // of each question asked once and answered
 	sentUS [wire.NumRequests]uint32         // µs after firstAt of the session: when each was sent last
 
 	asked   [wire.NumQuestions]uint32 // µs after firstAt of the session: when each was sent first, with this challenge
 	late    time.Duration             // the least that the round trip can be, if several requests were sent before something came
 	took    time.Duration             // from asked to the answer that came just now
 	unsure  bool                      // the answer came after several requests, and may belong to any of them
-	doubled bool                      // a copy of it came
+	doubled bool                      // a copy of that answer came
 }
 
-// again notes a copy of a reply. It brings nothing new, but shows which request the
-// first copy answered.
+// again records that a copy of a reply came. A copy brings nothing new, but shows
+// which request the reply answered.
 func (t *trips) again() { t.doubled = t.unsure }
 
-// sent notes when qs were sent.
+// sent records the time at which qs were last sent.
 func (t *trips) sent(qs Questions, us uint32) {
 	for q := range each(qs) {
 		t.sentUS[q] = us
 	}
 }
 
-// begin notes when qs were sent first.
+// begin records the time at which qs were first sent with the current challenge.
 func (t *trips) begin(qs Questions, us uint32) {
 	for q := range each(qs) {
 		t.asked[q] = us
@@ -181,12 +185,12 @@ type hints struct {
 type unpacking struct {
 	packed   uint8      // replies there now
 	unpacked uint8      // replies that ever were there
-	refused  bool       // one found no room there
+	refused  bool       // the decompressor had no room for a reply
 	err      wire.Error // the last error of the decompressor; 0: none yet
 }
 
-// begin makes a, which is empty, the place for what comes from now on. It is called
-// before the first datagram of the server becomes an event.
+// begin gives the session an empty answer for what it receives from now on. It is
+// called before the first datagram of the server becomes an event.
 func (s *session) begin(a *answer) {
 	s.got = a
 	a.challenges.current = wire.NoChallenge
@@ -194,7 +198,7 @@ func (s *session) begin(a *answer) {
 	for q := range each(s.agenda.asked) {
 		a.suspicion.requests += s.agenda.attempts[q] - b2u8(s.agenda.due.Has(q))
 	}
-	for q := range a.trips.sentUS { // only one was waited for
+	for q := range a.trips.sentUS { // only one request was waited for
 		a.trips.sentUS[q] = s.clock.sentUS
 	}
 }
@@ -204,26 +208,26 @@ func (s *session) serial() bool {
 	return s.flags&flagSerial != 0 || s.got != nil && s.got.challenges.single
 }
 
-// unpacking reports whether an answer may be in the decompressor.
+// unpacking reports whether a reply of the server is in the decompressor.
 func (s *session) unpacking() bool { return s.got != nil && s.got.unpacking.packed > 0 }
 
-// verdict says whether an event brought anything.
+// verdict says whether an event brought anything new.
 type verdict bool
 
 const (
-	used    verdict = true  // it brought something new
+	used    verdict = true
 	useless verdict = false // a duplicate, or too late
 )
 
-// came notes that a datagram came, presumably in reply to one under way.
+// came records that a datagram came, presumably in reply to one under way.
 func (s *session) came() {
 	s.flags &^= flagRefused | flagRetried
 	s.flying -= b2u8(s.flying > 0)
 }
 
-// onReply takes an answer to q: 'I', 'D' or 'E'. code is 0 or ErrTruncated,
-// which close the question, or a fault that leaves it open. The first usable
-// answer counts, also for a question that was given up or never asked.
+// onReply takes an answer to q: 'I', 'D' or 'E'. code is 0 or ErrTruncated, which
+// close the question, or another error, which leaves it open. The first usable answer
+// counts, also for a question that was given up or never asked.
 func (s *session) onReply(now time.Duration, q wire.Question, code wire.Error) verdict {
 	s.came()
 	if code != 0 && code != wire.ErrTruncated {
@@ -261,7 +265,8 @@ func (s *session) measure(now time.Duration, q wire.Question) {
 	a.suspicion.trip(trip)
 }
 
-// onAppID takes the application ID. Servers of some games are asked differently.
+// onAppID notes what the application ID reveals: servers of some games have to be
+// asked differently.
 func (s *session) onAppID(id uint32) {
 	if id == csgoAppID {
 		s.flags |= flagCSGO
@@ -269,9 +274,9 @@ func (s *session) onAppID(id uint32) {
 	s.got.challenges.getFirst = wire.GivesChallengeOnRequest(id)
 }
 
-// wants reports whether an answer to q would be of use: it is open, or was given up,
-// or a truncated answer or an 'm' is all there is. A truncated 'I' is no better than
-// a complete 'm'.
+// wants reports whether an answer to q that was decoded with the error code would be
+// of use: q is open, or was given up, or has only a truncated answer or an 'm'. A
+// truncated 'I' is no better than a complete 'm'.
 func (s *session) wants(q wire.Question, code wire.Error) bool {
 	switch {
 	case s.agenda.open.Has(q):
@@ -282,7 +287,8 @@ func (s *session) wants(q wire.Question, code wire.Error) bool {
 	return s.agenda.err[q] != 0 && (code == 0 || s.agenda.err[q] != code)
 }
 
-// onGold takes an 'm': INFO is answered, but an 'I' may still replace it.
+// onGold takes an 'm' that was decoded with the error code. A usable 'm' answers INFO,
+// but an 'I' may still replace it.
 func (s *session) onGold(now time.Duration, code wire.Error) verdict {
 	s.came()
 	if code != 0 && code != wire.ErrTruncated {
@@ -298,7 +304,7 @@ func (s *session) onGold(now time.Duration, code wire.Error) verdict {
 	return used
 }
 
-// onFragment notes that part of an answer came. If only one question is waited for,
+// onFragment records that part of an answer came. If only one question is waited for,
 // the part belongs to that question.
 func (s *session) onFragment() {
 	s.flags |= flagSplit
@@ -308,7 +314,7 @@ func (s *session) onFragment() {
 	s.got.hints.heard |= qs
 	if qs == lowest(qs) {
 		s.agenda.fault(qs, wire.ErrIncomplete)
-		if s.agenda.asked == qs { // else they may be of an answer that is late
+		if s.agenda.asked == qs { // otherwise the fragment may be part of a late answer
 			s.got.hints.openly |= qs & openly(s)
 		}
 	}
@@ -348,7 +354,7 @@ func (s *session) onJunk(code wire.Error) {
 	s.agenda.fault(s.agenda.silent(), code)
 }
 
-// onSent notes that qs went out, with the challenge in use.
+// onSent records that qs were sent.
 func (s *session) onSent(now time.Duration, qs Questions) {
 	if s.agenda.asked == 0 {
 		s.clock.firstAt = now
@@ -384,7 +390,7 @@ func (s *session) onUnreachable() {
 	s.agenda.giveUpAll(wire.ErrUnreachable)
 }
 
-// onSendFailed is called if q could not be sent.
+// onSendFailed gives up q, which could not be sent.
 func (s *session) onSendFailed(q wire.Question) {
 	s.agenda.due &^= 1 << q
 	if s.agenda.open.Has(q) {
@@ -392,7 +398,8 @@ func (s *session) onSendFailed(q wire.Question) {
 	}
 }
 
-// onExcluded is called when nothing more may be sent to the server.
+// onExcluded gives up all open questions, because nothing more may be sent to the
+// server.
 func (s *session) onExcluded() {
 	s.agenda.due = 0
 	s.agenda.giveUpAll(wire.ErrExcluded)

@@ -46,7 +46,7 @@ func TestSession(t *testing.T) {
 	}
 }
 
-// player plays one conversation.
+// player plays one conversation and writes down how the session reacts.
 type player struct {
 	plan    plan
 	session session

@@ -21,7 +21,7 @@ type sessions struct {
 	listening listening
 
 	cooldown time.Duration
-	closed   recent        // sources that closed within the cooldown
+	closed   recent        // sources of targets that were closed within the cooldown
 	turnedAt time.Duration // when closed last began a new turn
 }
 
@@ -53,8 +53,8 @@ func (s *sessions) begin(t entry) ref {
 	return s.slots.ref(i)
 }
 
-// advance lets the plan decide what follows an event, and carries it out. It reports
-// whether the session is done.
+// advance has the plan decide what a session does after an event. It then puts the
+// session into a queue or the wheel, or reports that it is done.
 func (s *sessions) advance(now time.Duration, i int32) (done bool) {
 	t := &s.slots.at(i).session
 	s.plan.advance(t, now)
@@ -84,7 +84,7 @@ func (s *sessions) enqueue(i int32, t *session) {
 // queued reports whether any session has requests due.
 func (s *sessions) queued() bool { return s.follow.n+s.retry.n > 0 }
 
-// sent notes that a session's request went out.
+// sent records that a session's request was sent.
 func (s *sessions) sent(now time.Duration, i int32, q wire.Question) {
 	sl := s.slots.at(i)
 	if s.learner != nil {
@@ -124,7 +124,7 @@ func (s *sessions) learn(now time.Duration, sl *slot) {
 	}
 }
 
-// learnFirst takes the first datagram of a target.
+// learnFirst gives the learner the first datagram of a target.
 func (s *sessions) learnFirst(now time.Duration, sl *slot) {
 	t := &sl.session
 	if sl.sent == 1 {
@@ -156,7 +156,8 @@ func (s *sessions) retime() {
 	}
 }
 
-// close frees the slot of a session that is done.
+// close frees the slot of a session that is done, and remembers its source for the
+// cooldown.
 func (s *sessions) close(i int32) {
 	if sl := s.slots.at(i); s.cooldown > 0 {
 		s.closed.add(sl.source(), markOf(&sl.session))

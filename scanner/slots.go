@@ -7,7 +7,7 @@ type slot struct {
 	session   session
 	next      int32  // in the wheel, or in the free list
 	prev      int32  // in the wheel
-	gen       uint32 // counts the targets that had this slot
+	gen       uint32 // changes when a target takes or leaves this slot
 	ip        uint32
 	port      uint16
 	tick      uint16 // of the wheel, 0: not filed
@@ -15,7 +15,7 @@ type slot struct {
 	sent      uint16
 }
 
-// source returns the target's packed address.
+// source returns the target's packed address and port.
 func (sl *slot) source() uint64 { return uint64(sl.ip)<<16 | uint64(sl.port) }
 
 func (sl *slot) setSource(addr uint64) { sl.ip, sl.port = ipOf(addr), uint16(addr) }

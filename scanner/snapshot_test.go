@@ -12,8 +12,9 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// A scan can resume from every snapshot: the finished targets, the open ones, and
-// those not yet taken are together all targets, each exactly once.
+// TestScanSnapshot checks that a scan can resume from every snapshot: the finished
+// targets, the open ones, and those not yet taken must together be all targets, each
+// exactly once.
 func TestScanSnapshot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newMemNet(), newServer()
@@ -71,8 +72,9 @@ func TestScanSnapshot(t *testing.T) {
 	})
 }
 
-// An address that is excluded while it is open is sent nothing more, but its
-// answers are kept. An address that is excluded earlier never starts.
+// TestScanExcluded checks that an address that is excluded while it is open is sent
+// nothing more, but keeps its answers, and that a target whose address is excluded
+// earlier never starts.
 func TestScanExcluded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newMemNet(), newServer()
@@ -109,8 +111,8 @@ func TestScanExcluded(t *testing.T) {
 	})
 }
 
-// Counters and times of two parts are added, the higher peak is kept, and the
-// current values are those of the later part.
+// TestStatsAdd checks that Add adds the counters and times of two parts, keeps the
+// higher peaks, and leaves the current values as they are in the later part.
 func TestStatsAdd(t *testing.T) {
 	past := Stats{Elapsed: time.Second, Taken: 1, PeakOpen: 9, PeakBytes: 1, Open: 7, Rate: 5}
 	past.Finished[StatusOK], past.Socket.Sent, past.Socket.RecvBuffer = 2, 3, 4

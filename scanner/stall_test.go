@@ -45,9 +45,9 @@ func longest(at []time.Time) (most time.Duration) {
 	return most
 }
 
-// If the output stalls for five seconds, sending slows down and nothing is lost:
-// the scan continues to receive, starts no new targets, and in the end all targets
-// are complete.
+// TestScanOutputStalls stalls the output for five seconds. Sending must slow down and
+// nothing may be lost: the scan continues to receive, starts no new targets, and in
+// the end all targets are complete.
 func TestScanOutputStalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const (
@@ -84,8 +84,8 @@ func TestScanOutputStalls(t *testing.T) {
 	})
 }
 
-// While its last results wait for the caller's function, a scan reports that as
-// what it waits for.
+// TestLastResultsAreWaitedFor checks that a scan whose last Results wait for the
+// caller's function reports WaitOutput.
 func TestLastResultsAreWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newMemNet(), newServer()
@@ -106,8 +106,8 @@ func TestLastResultsAreWaitedFor(t *testing.T) {
 	})
 }
 
-// A result without an INFO reply contains nothing of an earlier INFO, whose memory
-// may by then belong to another server.
+// TestResultOfSilenceIsEmpty checks that a Result without an INFO reply contains
+// nothing of an earlier INFO, whose memory may by then belong to another server.
 func TestResultOfSilenceIsEmpty(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := halfSilent()

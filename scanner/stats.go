@@ -9,13 +9,13 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Class classifies a received datagram. Each counts for the first class that
+// Class classifies a received datagram. Each datagram counts for the first class that
 // fits.
 type Class uint8
 
 // The classes, in the order in which they are tried.
 const (
-	ClassForeign   Class = iota // from an address that is no target
+	ClassForeign   Class = iota // from a source that is not a target
 	ClassLate                   // from a target that is finished
 	ClassMalformed              // neither message nor fragment
 	ClassDuplicate              // it brought nothing new
@@ -41,8 +41,8 @@ const (
 	WaitBudget               // the byte budget is full
 	WaitOutput               // the caller takes results more slowly than servers answer
 	WaitBacklog              // received datagrams are not read yet
-	WaitReplies              // every target was started: replies and timeouts
-	WaitCooldown             // every target is finished: late replies
+	WaitReplies              // every target was started; replies or timeouts are still to come
+	WaitCooldown             // every target is finished; late replies may still come
 	WaitKernel               // the kernel takes no more datagrams for now
 	WaitSending              // in Stats.Waited only: sending itself takes all the time
 	WaitLosses               // in Stats.Waited only: a scan without a rate keeps to a rate at which nothing is lost
@@ -71,17 +71,17 @@ var limitNames = [NumWaits]string{
 // Limit names w as a reason why the scan was below its rate, for a person.
 func (w Wait) Limit() string { return limitNames[w] }
 
-// Word is the summary's word for that reason.
+// Word returns the summary's word for w as a reason why the scan was below its rate.
 func (w Wait) Word() string { return limitWords[w] }
 
 // String names what the scan waits for, for a person.
 func (w Wait) String() string { return waitWords[w] }
 
 // Stats are the numbers of a scan that is running or has ended. Counters are of type
-// uint64 and only grow. Fields of other types hold the present state (see Add).
+// uint64 and only grow. Fields of other types hold the current state (see Add).
 type Stats struct {
 	Elapsed time.Duration // since the scan began
-	Wait    Wait          // the present reason to wait
+	Wait    Wait          // the current reason to wait
 	// Waited is the time, in microseconds, in which the rate allowed datagrams
 	// and none went out, by reason. A scan without a rate counts all its time.
 	Waited [NumWaits]uint64
@@ -91,17 +91,17 @@ type Stats struct {
 	Taken       uint64              // read from the list
 	Unscannable uint64              // no IPv4 address, or port 0
 	Excluded    uint64              // by Config.Excluded, before anything was sent
-	Duplicate   uint64              // open or just finished already
+	Duplicate   uint64              // already being queried, or finished within the cooldown
 	OverLimit   uint64              // beyond MaxPerAddress
 	Finished    [NumStatuses]uint64 // by Status
 	Stopped     uint64              // of Finished: excluded after their first datagram
-	Unfinished  uint64              // open, held back or read but not started
+	Unfinished  uint64              // open, held back, waiting for the second pass, or read but not started
 	Open        int                 // started and not finished, Timeouts.Listening included
 	Held        int                 // read and held back by the limit of their address
-	HeldAddrs   int                 // their addresses
+	HeldAddrs   int                 // addresses of the targets in Held
 	HeldFor     time.Duration       // estimated time until the last of them starts, while Wait is WaitAddress
 	Silent      int                 // silent targets that wait for the second pass
-	PeakOpen    int                 // the most targets that waited for an answer
+	PeakOpen    int                 // the maximum number of targets that were waiting for an answer at once
 
 	// Datagrams.
 	Sent       [wire.NumRequests]uint64 // by question
@@ -111,61 +111,61 @@ type Stats struct {
 	Foreign    [NumForeignCauses]uint64 // Received[ClassForeign] by probable cause
 	RecvBytes  uint64                   // UDP payload
 	Kinds      [NumKinds]uint64         // matched datagrams by kind
-	Errors     [wire.NumErrors]uint64   // faults of replies and questions
+	Errors     [wire.NumErrors]uint64   // questions of finished targets without a complete answer, by error
 	SendErrors uint64                   // datagrams that could not be sent
 	SendFaults [NumSendFaults]uint64    // SendErrors by reason
-	SendAgain  uint64                   // sends put off by the kernel (ENOBUFS, pending ICMP)
+	SendAgain  uint64                   // sends that the kernel refused with ErrAgain
 	GSOStopped uint64                   // 1 if the scan stopped using GSO, since requests sent with it got no answers
 	Conflicts  uint64                   // fragments that contradict their group
 
 	// Forged replies, as far as they show. See Config.LateConflict.
 	InfoConflicts  uint64 // of Finished: targets with replies that contradict each other
 	LateConflicts  uint64 // targets that contradicted themselves after their Result was made
-	EarlyReplies   uint64 // targets that replied before they were asked
-	ForeignReplies uint64 // of Received: well-formed replies of sources that were not asked
+	EarlyReplies   uint64 // targets that replied before they were queried
+	ForeignReplies uint64 // of Received: well-formed replies of sources that were not queried
 
 	Timeouts Timeouts // of a scan that learns them; the zero value: they are fixed
 
 	// Memory.
 	Bytes     int64 // held now, under the byte budget
-	PeakBytes int64 // the largest Bytes there was
+	PeakBytes int64 // the most that replies took, without the fragments that Bytes includes
 
 	Path PathRate // of a scan that finds the rate that its path carries
 
 	Rate    float64     // datagrams per second, now; Off: as fast as possible
 	Allowed uint64      // datagrams that the rate allowed in the time in which nothing else held the scan back
 	Settled float64     // without a rate: mean datagrams per second, over the last seconds in which nothing else held the scan back
-	Slowed  uint64      // without a rate: how often it was too fast
+	Slowed  uint64      // without a rate: number of samples in which it was too high
 	Socket  udp.Stats   // what the socket counted
 	Reasm   reasm.Stats // what became of fragments
 }
 
-// DatagramsSent is the number of datagrams sent.
+// DatagramsSent returns the number of datagrams sent.
 func (s *Stats) DatagramsSent() uint64 { return sum(s.Sent[:]) }
 
-// DatagramsReceived is the number of datagrams received.
+// DatagramsReceived returns the number of datagrams received.
 func (s *Stats) DatagramsReceived() uint64 { return sum(s.Received[:]) }
 
-// Above these, replies are most likely forged: a few of each are nothing unusual
-// in a scan of many servers.
+// Above these numbers, replies are most likely forged: a few of each are nothing
+// unusual in a scan of many servers.
 const (
 	fewConflicts = 5
 	fewEarly     = 5
 	fewForeign   = 100
-	foreignPart  = 50 // one in so many received datagrams may be a foreign reply
+	foreignPart  = 50 // one in this many received datagrams may be a foreign reply
 )
 
-// Forged reports whether so many replies contradict each other, or come from
-// targets that were not asked, that somebody most likely forges them.
+// Forged reports whether so many replies contradict each other, or come from sources
+// that were not queried, that somebody most likely forges them.
 func (s *Stats) Forged() bool {
 	return s.InfoConflicts+s.LateConflicts > fewConflicts || s.EarlyReplies > fewEarly ||
 		s.ForeignReplies > max(fewForeign, s.DatagramsReceived()/foreignPart)
 }
 
-// TargetsFinished is the number of finished targets.
+// TargetsFinished returns the number of finished targets.
 func (s *Stats) TargetsFinished() uint64 { return sum(s.Finished[:]) }
 
-// Answered is the number of finished targets that sent a reply.
+// Answered returns the number of finished targets that sent a reply.
 func (s *Stats) Answered() uint64 {
 	return s.Finished[StatusOK] + s.Finished[StatusPartial] + s.Finished[StatusError]
 }

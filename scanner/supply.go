@@ -60,7 +60,7 @@ func (s *supply) release(now time.Duration) (entry, bool) {
 	}
 }
 
-// accept counts a target of the list and reports whether it may start.
+// accept counts a target of the list and reports whether it is to be queried.
 func (s *supply) accept(t *Target) (entry, bool) {
 	s.stats.Taken++
 	addr := udp.Pack(t.Addr)
@@ -121,8 +121,9 @@ func (s *supply) whyNone() Wait {
 	return WaitReplies
 }
 
-// park keeps a finished session for the second pass if nothing came for its first
-// question and there is to be a second pass. It reports whether it did so.
+// park keeps the target of a finished session for the second pass, if the scan has
+// one, it has not begun, and nothing came from the target. It reports whether it did
+// so.
 func (s *supply) park(sl *slot, lb *label) bool {
 	if !s.second.wanted || s.open.plan.once || sl.session.got != nil {
 		return false
@@ -155,7 +156,8 @@ func (s *supply) more() bool {
 	return s.list.more() || s.addrs.n > 0 || s.second.waiting() > 0
 }
 
-// unstarted counts the targets that were read and never started.
+// unstarted returns the number of targets that were read and never started. It adds
+// those that are still in the feed to Stats.Taken.
 func (s *supply) unstarted() int {
 	rest := s.list.rest()
 	s.stats.Taken += uint64(rest)

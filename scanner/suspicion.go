@@ -36,13 +36,13 @@ type suspicion struct {
 // forged, so they prove nothing about the server's challenges.
 func (x *suspicion) contradicted() { x.conflict = true }
 
-// sent counts a datagram that went out.
+// sent counts a request that was sent, unless it is a ping.
 func (x *suspicion) sent(qs Questions) {
 	x.requests += b2u8(qs&^AskPing != 0 && x.requests < math.MaxUint8)
 }
 
 // answer records an answer to q. bare means that it answers a request without a
-// challenge, asked that q was asked at all.
+// challenge, asked means that q was asked before.
 func (x *suspicion) answer(q wire.Question, bare, asked bool) {
 	x.unchallenged &^= 1 << q
 	if bare {
@@ -61,7 +61,7 @@ func (x *suspicion) takeBack() Questions {
 	return lists
 }
 
-// again records another answer to q.
+// again records another answer to q. If q was asked once more, this verifies it.
 func (x *suspicion) again(q wire.Question) { x.verified |= x.verifying & (1 << q) }
 
 // trip includes a round trip in least and most.
@@ -102,8 +102,9 @@ func (a *answer) suspicious() bool {
 	return x.stranger || soon && x.unchallenged != 0 || a.doubted() != 0
 }
 
-// countChallenge counts an 'A' as one of the server's replies, and reports whether
-// its value came before.
+// countChallenge counts an 'A' as one of the server's replies, and reports whether its
+// value came before. It records a contradiction if the 'A' contradicts an earlier
+// answer.
 func (s *session) countChallenge(now time.Duration, c wire.Challenge) (known bool) {
 	a, qs := s.got, s.agenda.silent()
 	first := a.challenges.seen == 0
@@ -148,6 +149,6 @@ func (s *session) withoutChallenge(q wire.Question) bool {
 	return (openly(s) | s.got.hints.openly).Has(q)
 }
 
-// openly returns the questions that were sent without a challenge, and never with
-// one: an answer to any other may be a late answer to a request that bore it.
+// openly returns the questions that were sent without a challenge, and never with one:
+// an answer to any other question may be a late answer to a request that bore one.
 func openly(s *session) Questions { return s.agenda.bare &^ s.got.hints.keyed }

@@ -14,8 +14,8 @@ import (
 
 var simulated = flag.Int("simulated", 2048, "how many targets TestTimeouts scans in memory")
 
-// distant is a network of servers that are far away, in memory. One place in five is
-// empty, and replies get lost.
+// distant is a network in memory of servers that are far away. One address in five has
+// no server, and replies get lost.
 type distant struct {
 	name  string
 	loss  float64
@@ -23,7 +23,8 @@ type distant struct {
 	rules delay // of replies to RULES; nil: the same as delay
 }
 
-// delay returns how long a reply takes at a time, given the server's own random numbers.
+// delay returns how long a reply takes that is sent at the time now. own holds the
+// server's own random numbers.
 type delay func(now time.Duration, own *rand.Rand) time.Duration
 
 const ms = time.Millisecond
@@ -65,7 +66,7 @@ func jumping(now time.Duration, own *rand.Rand) time.Duration {
 
 func ownOf(addr uint64) *rand.Rand { return rand.New(rand.NewPCG(addr, 3)) }
 
-// serve makes n answer as this network does.
+// serve makes n answer as the servers of d do.
 func (d *distant) serve(n *memNet) {
 	s, lost, start := newServer(), rand.New(rand.NewPCG(1, 2)), time.Now()
 	n.serve = func(addr uint64, req wire.Request) {
@@ -82,7 +83,7 @@ func (d *distant) serve(n *memNet) {
 	}
 }
 
-// distantScan is the outcome of a scan of such a network.
+// distantScan is the outcome of a scan of a distant network.
 type distantScan struct {
 	live, complete int
 	stats          Stats
@@ -94,10 +95,10 @@ func (r *distantScan) String() string {
 		r.stats.Elapsed.Seconds(), r.complete, r.live, r.perServer(), x.Least, x.Most, x.Now, x.Reopened)
 }
 
-// perServer returns the number of datagrams sent, divided by that of the servers.
+// perServer returns the number of datagrams sent per server that answers.
 func (r *distantScan) perServer() float64 { return float64(r.stats.DatagramsSent()) / float64(r.live) }
 
-// scan scans the network.
+// scan scans the network with the given Config.Timeout; 0: learned timeouts.
 func (d *distant) scan(t *testing.T, timeout time.Duration) (r distantScan) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -123,13 +124,14 @@ func (d *distant) scan(t *testing.T, timeout time.Duration) (r distantScan) {
 	return r
 }
 
-// TestTimeouts scans networks with learned timeouts and with fixed ones. Learned timeouts
-// must miss hardly any servers, and save a given time; in one network they may cost time.
+// TestTimeouts scans networks with learned timeouts and with fixed ones. Learned
+// timeouts must miss hardly any servers and save a given time; in one of the networks
+// they may cost time.
 func TestTimeouts(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		distant
-		saves time.Duration // the least time saved; negative: the most time lost
+		saves time.Duration // minimum time saved; negative: maximum time lost
 	}{
 		{distant{"usual", 0, usual, nil}, 4 * time.Second},
 		{distant{"loss", 0.02, usual, nil}, 3 * time.Second},
@@ -144,7 +146,7 @@ func TestTimeouts(t *testing.T) {
 			learned, fixed := test.scan(t, 0), test.scan(t, time.Second)
 			t.Log("learned:", &learned)
 			t.Log("fixed:  ", &fixed)
-			most := 0 // lost by chance
+			most := 0 // servers that may be missed by chance
 			if test.loss > 0 {
 				most = 2
 			}

@@ -12,8 +12,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Trace receives each datagram that the scan counts, in both directions, with its
-// bytes and its time, including those of strangers.
+// TestScanTrace checks that Trace receives each datagram that the scan counts, in both
+// directions, with its bytes and its time, including those of strangers.
 func TestScanTrace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newMemNet(), newServer()

@@ -3,10 +3,10 @@ package scanner
 import "time"
 
 // wheel is a hashed timing wheel that wakes slots. Its buckets are lists linked
-// through the slots themselves, so that waiting takes no memory and no timer
-// objects. A wake-up time that moves to later leaves the slot in its bucket; the
-// slot is filed again when the bucket comes up. So an answer, which moves the time,
-// costs nothing here.
+// through the slots themselves, so that waiting takes no memory and no timer objects.
+// If a wake-up time is postponed, the slot stays in its bucket, and is filed again
+// when the bucket comes up. So an answer, which postpones the time, costs nothing
+// here.
 //
 // A slot stores the lowest 16 bits of its tick. They are enough, since no slot is
 // filed more than one turn of the wheel ahead.
@@ -89,7 +89,8 @@ func (w *wheel) advance(s *slots, now time.Duration, fire func(i int32)) {
 	}
 }
 
-// serve empties the bucket of the current tick.
+// serve empties the bucket of the current tick: it calls fire for the slots whose
+// wake-up time has passed, and files the others again.
 func (w *wheel) serve(s *slots, now time.Duration, fire func(i int32)) {
 	head := &w.heads[w.done%wheelBuckets]
 	var later int32 = -1

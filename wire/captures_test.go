@@ -60,7 +60,8 @@ func readMeaning(t *testing.T, file string) (m meaning) {
 	return m
 }
 
-// checkCapture decodes each message of a capture and reports what is missing.
+// checkCapture decodes each message of a capture and compares it with m. It also
+// fails the test unless the capture has messages of exactly the kinds that m has.
 func checkCapture(t *testing.T, datagrams [][]byte, m meaning) {
 	seen := map[wire.Kind]bool{}
 	for _, msg := range messages(t, datagrams) {

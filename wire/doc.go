@@ -6,8 +6,8 @@
 // # Use
 //
 // [AppendRequest] builds a request; send exactly those bytes in one UDP datagram.
-// [IsSplit] tells whether a reply is a fragment, and [KindOf] what kind of message it
-// is. Pass a message, whether it came in one datagram or was reassembled from
+// [IsSplit] reports whether a reply is a fragment; [KindOf] returns the kind of any
+// other reply. Pass a message, whether it came in one datagram or was reassembled from
 // fragments, to the decoder for its kind:
 //
 //	KindInfo, KindGoldSource                 (*Info).Decode
@@ -76,7 +76,7 @@
 //	ID     the same in all fragments of a reply; its highest bit may say that
 //	       the reply is compressed with bzip2, but not with GoldSource
 //	number from 0 to total-1
-//	size   the most bytes of payload in a fragment, usually 1248
+//	size   maximum payload of a fragment in bytes, usually 1248
 //
 // The payloads together form a message, including FF FF FF FF. For a compressed
 // reply they form the size and CRC-32 of the decompressed message, and bzip2 data:
@@ -129,7 +129,7 @@
 //
 //	ship   The Ship only (IsShip): mode, witnesses, duration
 //	EDF    extra data flag: 80 port, 10 Steam ID, 40 SourceTV, 20 keywords,
-//	       01 game ID; where a bit is not set the field is not there
+//	       01 game ID; if a bit is not set, its field is absent
 //
 //	INFO, GoldSource
 //	+-----+---------+------+-----+--------+------+---------+-----+----------+
@@ -167,5 +167,5 @@
 // the page "Server queries" of the Valve Developer Community in Russian (000)
 // and in French (001, repeated in part in 003), Valve's text of 2004 as distributed
 // with QStat (002), and Chinese notes on Counter-Strike 1.6 (004). EC-1 to EC-145 are
-// facts about what servers were seen to send beyond that.
+// observations of what servers send beyond these documents.
 package wire

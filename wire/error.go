@@ -6,27 +6,26 @@ package wire
 // datagram costs no allocation and an Error can index an array of counters.
 type Error uint8
 
-// The error codes; the words of a record's "errors" correspond to them one to one.
-// The decoders of this package return only ErrTruncated, ErrMalformed, ErrEmpty,
-// ErrUnexpected and ErrTooLarge; the others come from the packages that wait for,
-// reassemble and send datagrams.
+// The error codes; each has one word in a record's "errors". The decoders of this
+// package return only ErrTruncated, ErrMalformed, ErrEmpty and ErrUnexpected; the
+// others come from the packages that wait for, reassemble and send datagrams.
 const (
 	ErrTimeout       Error = iota + 1 // no answer came in time
 	ErrIncomplete                     // fragments of a split reply are missing
 	ErrTruncated                      // the message ends inside a field
-	ErrMalformed                      // the bytes are not a message of that kind
+	ErrMalformed                      // the bytes are not a message of the expected kind
 	ErrChecksum                       // the CRC-32 of a compressed reply does not match
-	ErrTooLarge                       // more bytes than we are willing to hold
-	ErrChallengeLoop                  // challenge after challenge, never an answer
+	ErrTooLarge                       // the reply exceeds a limit on its size
+	ErrChallengeLoop                  // the server kept sending challenges and never an answer
 	ErrRateLimited                    // the server said "too many requests" (EC-21)
 	ErrBanned                         // the server said that we are banned (EC-22)
-	ErrUnreachable                    // ICMP said that nothing listens there
+	ErrUnreachable                    // an ICMP message said that the address or port is unreachable
 	ErrSendFailed                     // the request could not be sent
 	ErrUnexpected                     // a reply of a kind that was not asked for (EC-23)
-	ErrEmpty                          // the type byte and nothing else (EC-24)
+	ErrEmpty                          // the message ends after the type byte (EC-24)
 	ErrExcluded                       // the address was excluded while it was being queried
 
-	NumErrors = iota + 1 // how many codes there are, the zero value included
+	NumErrors = iota + 1 // the number of codes, including 0
 )
 
 var errorWords = [NumErrors]string{
@@ -47,7 +46,8 @@ var errorWords = [NumErrors]string{
 	ErrExcluded:      "excluded",
 }
 
-// String returns the record's word for e.
+// String returns the word that records use for e, "" for 0, and "unknown" if e is
+// not one of the codes above.
 func (e Error) String() string {
 	if int(e) < len(errorWords) {
 		return errorWords[e]

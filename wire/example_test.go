@@ -77,7 +77,7 @@ func ExampleAppendRequest() {
 	question := wire.AppendRequest(nil, wire.QuestionPlayers, wire.NoChallenge)
 	fmt.Printf("% X\n", question)
 
-	// The server wants to see a challenge first.
+	// The server requires a challenge.
 	c, err := wire.DecodeChallenge([]byte("\xFF\xFF\xFF\xFFA\x4B\xA1\xD5\x22"))
 	if err != nil {
 		fmt.Println(err)

@@ -2,8 +2,8 @@ package wire
 
 import "encoding/binary"
 
-// The four bytes that begin a datagram (document 000, "Protocol"). These are
-// the protocol's and must not be changed.
+// The four bytes that begin a datagram (document 000, "Protocol"). The protocol
+// defines these values; they must not be changed.
 const (
 	singleHeader uint32 = 0xFFFFFFFF // -1: a complete message follows
 	splitHeader  uint32 = 0xFFFFFFFE // -2: a fragment follows
@@ -38,8 +38,8 @@ func Body(msg []byte) []byte {
 	return msg
 }
 
-// HeaderNotes returns NoteHeaderMissing for a message without a header,
-// NoteHeaderTwice for one with two, and 0 for one with the usual single header. The
+// HeaderNotes returns NoteHeaderMissing if the message has no header,
+// NoteHeaderTwice if it has two, and 0 if it has the usual single header. The
 // decoders do not set these notes.
 func HeaderNotes(msg []byte) Notes {
 	switch len(msg) - len(Body(msg)) {
@@ -59,8 +59,8 @@ func KindOf(msg []byte) Kind {
 	return 0
 }
 
-// IsRequest reports whether the datagram is one that clients send: one of the three
-// questions, a request for a challenge, or a ping.
+// IsRequest reports whether the datagram has the header and the type byte of a
+// request: one of the three questions, a request for a challenge, or a ping.
 func IsRequest(datagram []byte) bool {
 	if !IsSingle(datagram) {
 		return false
@@ -74,7 +74,8 @@ func IsRequest(datagram []byte) bool {
 }
 
 // IsReply reports whether the datagram is one that servers send: a fragment, or a
-// message of a kind that only servers send. Game traffic has other headers.
+// message of a kind that only servers send. A KindRedirect message counts only if
+// DecodeText accepts it. Game traffic has other headers.
 func IsReply(datagram []byte) bool {
 	if IsSplit(datagram) {
 		return true
@@ -93,8 +94,8 @@ func IsReply(datagram []byte) bool {
 	return false
 }
 
-// fields returns the bytes of msg after its type byte. It fails if there is no type
-// byte or if it is not k.
+// fields returns the bytes of msg after its type byte. The error is ErrMalformed if
+// there is no type byte, and ErrUnexpected if the type byte is not k.
 func fields(msg []byte, k Kind) ([]byte, Error) {
 	body := Body(msg)
 	if len(body) == 0 {

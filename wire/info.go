@@ -2,8 +2,8 @@ package wire
 
 import "encoding/binary"
 
-// The bits of the extra data flag. These are the protocol's and must not be
-// changed. On the wire the fields follow in the order of this list (EC-28).
+// The bits of the extra data flag. The protocol defines these values; they must not
+// be changed. On the wire the fields follow in the order of this list (EC-28).
 const (
 	edfGamePort uint8 = 0x80
 	edfSteamID  uint8 = 0x10
@@ -14,8 +14,8 @@ const (
 	edfKnown = edfGamePort | edfSteamID | edfSourceTV | edfKeywords | edfGameID
 )
 
-// IsShip reports whether an application ID is that of The Ship or one of its
-// relatives (EC-75), whose replies have extra fields.
+// IsShip reports whether an application ID is that of The Ship or of one of its
+// variants (EC-75), whose replies have extra fields.
 func IsShip(appID uint32) bool {
 	switch appID {
 	case 2400, 2401, 2402, 2403, 2405, 2406, 2412, 2430:
@@ -40,16 +40,17 @@ func GivesChallengeOnRequest(appID uint32) bool {
 // The error is ErrTruncated if the message ends inside a field, or before a field
 // that the extra data flag promises (EC-29, EC-31); in.Has then names the complete
 // fields. It is ErrEmpty if the message ends after the type byte (EC-24),
-// ErrUnexpected if the type byte is another one, and ErrMalformed if there is none.
+// ErrUnexpected if the type byte is neither KindInfo nor KindGoldSource, and
+// ErrMalformed if there is none.
 //
 // A Source reply may end after the version (EC-27). If the reply ends inside the
 // version, Version holds the bytes that are there (EC-136). NoteInfoShortAppID is
 // set for a truncated reply that may have lost the game ID (EC-145).
 //
 // If at most three bytes follow the mod flag of a GoldSource reply, there is no mod
-// block, and the last two bytes are VAC and bots (EC-67). If those bytes are missing
-// or can't be VAC and bots, the reply is truncated, and neither is set (EC-137). A
-// relay may leave out bots (EC-33).
+// block, and the last two bytes are VAC and bots (EC-67). If those bytes are
+// missing or can't be VAC and bots, the reply is truncated, and neither field is
+// set (EC-137). A relay may omit bots (EC-33).
 func (in *Info) Decode(msg []byte) error {
 	*in = Info{}
 	body := Body(msg)
@@ -71,7 +72,7 @@ func (in *Info) Decode(msg []byte) error {
 	return in.decode(&r)
 }
 
-// decode reads the fields after the type byte.
+// decode reads the fields after the type byte, and sets Has and Notes.
 func (in *Info) decode(r *reader) error {
 	if in.Format == FormatSource {
 		in.readSource(r)
@@ -94,8 +95,8 @@ func (in *Info) decode(r *reader) error {
 	return nil
 }
 
-// mayLackGameID reports whether a truncated reply may have had a game ID that is
-// lost.
+// mayLackGameID reports whether a truncated reply may have had a game ID after the
+// point where it was cut.
 func (in *Info) mayLackGameID() bool {
 	lost := in.Has&HasEDF == 0 || in.EDF&edfGameID != 0
 	return in.Format == FormatSource && lost && in.Has&HasAppID != 0 && in.Has&HasGameID == 0
@@ -177,9 +178,9 @@ func (in *Info) readGoldSource(r *reader) {
 // isRelay reports whether a server type is that of a spectator relay.
 func isRelay(serverType uint8) bool { return serverType == 'p' || serverType == 'P' }
 
-// readMod reads the mod block. Where document 000 has a NUL byte, HLTV's source
-// writes a string; the NUL byte is the same as an empty string. The text is not
-// kept.
+// readMod reads the mod block, or sets NoteInfoNoModBlock if too few bytes remain
+// for one. Where document 000 has a NUL byte, HLTV's source writes a string; the
+// NUL byte is the same as an empty string. The string is not kept.
 func (in *Info) readMod(r *reader) {
 	if len(r.b) <= 3 {
 		in.Notes |= NoteInfoNoModBlock
@@ -196,9 +197,9 @@ func (in *Info) readMod(r *reader) {
 	r.u8(&in.Mod.DLL, HasMod)
 }
 
-// skipNoModBlock skips what stands in place of a mod block: nothing, or a single
-// byte before VAC and bots (EC-67). If fewer than two bytes remain for VAC and
-// bots, or VAC would be neither 0 nor 1, the reply ends inside the block (EC-137).
+// skipNoModBlock skips the bytes in place of a mod block: none, or one before VAC
+// and bots (EC-67). If fewer than two bytes remain for VAC and bots, or VAC would
+// be neither 0 nor 1, the message counts as cut inside the block (EC-137).
 func skipNoModBlock(r *reader) {
 	if len(r.b) == 3 {
 		r.b = r.b[1:]
@@ -268,7 +269,8 @@ func appendExtra(dst []byte, in *Info) []byte {
 	return dst
 }
 
-// extraFlag returns the extra data flag for the fields that in.Has names.
+// extraFlag returns the extra data flag for the fields that in.Has names, plus the
+// bits of in.EDF that have no defined meaning.
 func (in *Info) extraFlag() uint8 {
 	edf := in.EDF &^ edfKnown
 	if in.Has&HasGamePort != 0 {

@@ -13,8 +13,8 @@ import (
 const (
 	// sourceHead is an 'I' reply up to, but not including, the application ID.
 	sourceHead = single + "I\x11name\x00map\x00folder\x00game\x00"
-	// sourceRest is the part from the application ID, exclusive, to the version,
-	// inclusive.
+	// sourceRest is the part after the application ID, up to and including the
+	// version.
 	sourceRest = "\x01\x02\x03dl\x00\x011.0\x00"
 	// sourceInfo is a complete reply whose application ID is 0.
 	sourceInfo = sourceHead + "\x00\x00" + sourceRest
@@ -136,7 +136,8 @@ func TestInfoOutcome(t *testing.T) {
 	}
 }
 
-// TestHLTV decodes, byte by byte, the reply of the relay that ships with ReHLDS.
+// TestHLTV decodes the reply of the relay that ships with ReHLDS. Encoding the
+// result must give the same bytes.
 func TestHLTV(t *testing.T) {
 	msg, err := hex.DecodeString("ffffffff6d3132372e35302e302e383a323730323000484c5456207265616c20636f6465" +
 		"0063726f7373666972650076616c76650048616c662d4c69666500001030706c000000")
@@ -228,9 +229,9 @@ func TestIsShip(t *testing.T) {
 	}
 }
 
-// TestInfoCut decodes every prefix of a reply. A prefix returns ErrTruncated unless
-// a reply may end there, and a longer prefix never loses a field that a shorter one
-// had.
+// TestInfoCut decodes the prefixes of two replies. Decode returns ErrTruncated
+// unless a reply may end there. A longer prefix never loses a field that a shorter
+// one had, unless Decode sets a note.
 func TestInfoCut(t *testing.T) {
 	for _, whole := range []string{
 		sourceInfo + "\xF1\x87\x69\x01\x02\x03\x04\x05\x06\x07\x08\x8C\x69tv\x00tags\x00" +

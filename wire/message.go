@@ -10,12 +10,12 @@ const (
 	QuestionPlayers
 	QuestionRules
 
-	NumQuestions = iota // how many questions make up a status
+	NumQuestions = iota // the number of questions that make up a status
 
 	QuestionPing      Question = iota - 1 // A2A_PING
 	QuestionChallenge                     // A2S_SERVERQUERY_GETCHALLENGE
 
-	NumRequests = iota - 1 // how many questions there are in all
+	NumRequests = iota - 1 // the number of all questions
 )
 
 // String returns the word for q: info, players, rules, ping or challenge.
@@ -35,21 +35,21 @@ func (q Question) String() string {
 	return "unknown"
 }
 
-// Challenge is the number that a server wants to see in a request before it
-// answers. Servers compare bytes; the number is those four bytes read in
-// little-endian order.
+// Challenge is the number that a server requires in a request before it answers.
+// Servers compare the four bytes; the number is these bytes read in little-endian
+// order.
 type Challenge uint32
 
-// NoChallenge is the value -1. A PLAYER or RULES request with this challenge asks
-// for one; an INFO request without a challenge is sent in its short form (document
+// NoChallenge is the value -1. A PLAYER or RULES request with this value asks the
+// server for a challenge; an INFO request has no challenge field then (document
 // 000).
 const NoChallenge Challenge = 0xFFFFFFFF
 
 // Kind is the type byte of a message.
 type Kind byte
 
-// The type bytes of requests and replies. These are the protocol's and must not be
-// changed.
+// The type bytes of requests and replies. The protocol defines these values; they
+// must not be changed.
 const (
 	KindInfoRequest      Kind = 'T'
 	KindPlayersRequest   Kind = 'U'
@@ -63,8 +63,8 @@ const (
 	KindRules      Kind = 'E'
 	KindChallenge  Kind = 'A'
 	KindPing       Kind = 'j'
-	KindBanned     Kind = 'l' // followed by a text (EC-22)
-	KindLimited    Kind = 'X' // followed by a text (EC-21)
+	KindBanned     Kind = 'l' // followed by a string (EC-22)
+	KindLimited    Kind = 'X' // followed by a string (EC-21)
 	KindRedirect   Kind = '9' // followed by the address of another server (EC-140)
 )
 
@@ -82,8 +82,8 @@ const (
 // (EC-136).
 type Fields uint32
 
-// The fields of an INFO reply. HasMod means that the whole mod block was present,
-// HasShip all three fields of The Ship, HasSourceTV both port and name.
+// The fields of an INFO reply. HasMod stands for the whole mod block, HasShip for
+// all three fields of The Ship, and HasSourceTV for both port and name.
 const (
 	HasProtocol Fields = 1 << iota
 	HasName
@@ -119,12 +119,12 @@ type Info struct {
 
 	Protocol    uint8  // version of the protocol that the game speaks
 	Players     uint8  // modulo 256 on some games (EC-36); may exceed MaxPlayers
-	MaxPlayers  uint8  // places for players
+	MaxPlayers  uint8  // player slots
 	Bots        uint8  // some games count them among Players, some do not
 	ServerType  byte   // 'd', 'l', 'p' in either case; others occur (EC-32)
 	Environment byte   // 'l', 'w', 'm', 'o' in either case; others occur (EC-32)
-	Password    uint8  // the byte as sent; any but 0 means yes (EC-35)
-	VAC         uint8  // the byte as sent; any but 0 means yes (EC-35)
+	Password    uint8  // the byte as sent; any value but 0 means yes (EC-35)
+	VAC         uint8  // the byte as sent; any value but 0 means yes (EC-35)
 	EDF         uint8  // extra data flag
 	ShortAppID  uint16 // 0 or truncated if the ID is above 65535 (EC-25): see AppID
 	GamePort    uint16 // where players join
@@ -141,7 +141,7 @@ type Info struct {
 	SourceTV SourceTV // the spectator relay, if there is one
 	Ship     Ship     // only for The Ship (IsShip)
 
-	Address []byte // GoldSource: the server's own idea of its address
+	Address []byte // GoldSource: the address that the server believes to be its own
 	Mod     Mod    // GoldSource
 }
 
@@ -178,7 +178,7 @@ type Mod struct {
 	Version     uint32 // of the mod
 	Size        uint32 // bytes
 	Type        uint8  // 0 single and multiplayer, 1 multiplayer only
-	DLL         uint8  // 0 Half-Life's own, 1 one of the mod's own
+	DLL         uint8  // 0 Half-Life's own, 1 the mod's own
 }
 
 // Player is one record of a PLAYER reply. Name aliases the message.
@@ -188,8 +188,8 @@ type Player struct {
 	Score    int32   // may be negative (EC-87)
 	Duration float32 // seconds connected; -1 for some bots (EC-76), may be NaN (EC-89)
 	Ship     bool    // whether Deaths and Money were present
-	Deaths   int32   // The Ship
-	Money    int32   // The Ship
+	Deaths   int32   // only on The Ship
+	Money    int32   // only on The Ship
 }
 
 // Rule is one name and value of a RULES reply. Both slices alias the message.
@@ -198,18 +198,18 @@ type Rule struct {
 	Value []byte // any text
 }
 
-// Notes is a set of oddities found in an answer. A note never makes an answer
-// partial: answers with notes are complete, except that the notes in CutNotes may
-// also occur in a truncated answer.
+// Notes is a set of oddities found in an answer. A note does not make an answer
+// partial: only the notes in CutNotes also occur in truncated answers.
 type Notes uint32
 
-// The notes, each after the word that records use for it.
+// The notes. Each comment begins with the word that records use for the note.
 const (
 	// info.trailing: bytes after the last field (EC-30)
 	NoteInfoTrailing Notes = 1 << iota
 	// info.odd_boolean: password or VAC is neither 0 nor 1 (EC-35)
 	NoteInfoOddBoolean
-	// info.no_mod_block: the mod flag without the mod block (EC-67, EC-137)
+	// info.no_mod_block: the mod flag is set, but there is no mod block (EC-67,
+	// EC-137)
 	NoteInfoNoModBlock
 	// players.count: the number of players differs from the count byte (EC-81,
 	// EC-82)
@@ -229,13 +229,13 @@ const (
 	// header.twice: a reply with FF FF FF FF twice (EC-114)
 	NoteHeaderTwice
 	// info.short_app_id: the reply ends before the game ID, so the application ID
-	// may be no more than the low 16 bits of the true one (EC-145)
+	// may be only the low 16 bits of the real one (EC-145)
 	NoteInfoShortAppID
 	// info.conflict: another reply contradicts this one; one of the two may be
 	// forged. No decoder sets it, because one message cannot show a conflict.
 	NoteInfoConflict
 
-	NumNotes = iota // how many there are
+	NumNotes = iota // the number of notes
 )
 
 // CutNotes are the notes that a truncated answer may have, too.
@@ -257,6 +257,6 @@ var noteWords = [NumNotes]string{
 	"info.conflict",
 }
 
-// NoteWord returns the word that records use for the note with bit i, 0 ≤ i <
-// NumNotes.
+// NoteWord returns the word that records use for the note 1<<i. It panics unless 0
+// ≤ i < NumNotes.
 func NoteWord(i int) string { return noteWords[i] }

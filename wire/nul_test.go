@@ -5,9 +5,8 @@ import (
 	"testing"
 )
 
-// TestIndexNUL looks for one and two NULs at every position of texts of every
-// length. The other bytes are those that a careless bit mask would mistake for
-// NULs.
+// TestIndexNUL looks for one and two NULs at every position of strings of up to 33
+// bytes. The other bytes are those that a wrong bit mask would mistake for NULs.
 func TestIndexNUL(t *testing.T) {
 	for _, fill := range []byte{0x01, 0x7F, 0x80, 0x81, 0xFF, 'a'} {
 		for n := range 34 {
@@ -20,7 +19,8 @@ func TestIndexNUL(t *testing.T) {
 	}
 }
 
-// checkNULs puts NULs at i and j of b; an index of len(b) means no NUL.
+// checkNULs puts NULs at i and j of b, and checks that indexNUL and indexTwoNULs
+// find them. An index of len(b) means no NUL.
 func checkNULs(t *testing.T, b []byte, i, j int) {
 	t.Helper()
 	for _, at := range []int{i, j} {

@@ -12,7 +12,7 @@ type Part struct {
 	Name string // of the field: one or two words for a person to read
 	Form Form   // of its bytes
 	At   int    // offset of its first byte
-	End  int    // offset of the next part
+	End  int    // offset after its last byte
 	Item int    // in a list: index of the player or rule, from 0; else -1
 	Cut  bool   // the message ends inside the field, or before it: this is the last part
 }
@@ -22,7 +22,7 @@ type Form uint8
 
 // The forms. Numbers are little-endian; the length of the part is their size.
 const (
-	FormBytes     Form = iota // unknown
+	FormBytes     Form = iota // bytes without a known meaning
 	FormHeader                // FF FF FF FF or FE FF FF FF
 	FormKind                  // a type byte
 	FormText                  // a string, with its NUL if there is one
@@ -37,15 +37,16 @@ const (
 	FormChallenge             // a challenge
 )
 
-// field describes a Part that has not been located yet. Size 0 means a string.
+// field is the name, the form and the size of a Part whose offset is not known yet.
+// size is in bytes; 0 means a string.
 type field struct {
 	name string
 	form Form
 	size int
 }
 
-// The fields of the replies, in the order of the package documentation. These are
-// the protocol's and must not be changed.
+// The fields of the replies, in the order of the package documentation. The
+// protocol defines them; they must not be changed.
 var (
 	sourceTexts = []field{
 		{"protocol", FormUint, 1}, {"name", FormText, 0}, {"map", FormText, 0},
@@ -107,9 +108,10 @@ func MessageParts(msg []byte, ship ShipHint) iter.Seq[Part] {
 	})
 }
 
-// FragmentParts returns the fields of a fragment whose reply has the layout l and
-// is compressed or not, as Fragment.Decode reads it. With LayoutUnknown only the
-// beginning is divided into fields. The parts cover all of the datagram.
+// FragmentParts returns the fields of a fragment whose reply has the layout l, as
+// Fragment.Decode reads them; compressed says whether the reply is compressed. With
+// LayoutUnknown, the bytes after the ID are a single part. The parts cover all of
+// the datagram.
 func FragmentParts(datagram []byte, l Layout, compressed bool) iter.Seq[Part] {
 	return walk(datagram, func(w *walker) {
 		w.take("split header", FormHeader, headerLen)
@@ -132,8 +134,8 @@ type walker struct {
 	ended bool // b ends inside a field, or yield returned false
 }
 
-// walk returns the parts that take yields, and one last part for the bytes left
-// over.
+// walk returns the parts that take yields and, if bytes are left over, one last
+// part that holds them.
 func walk(b []byte, take func(*walker)) iter.Seq[Part] {
 	return func(yield func(Part) bool) {
 		w := &walker{b: b, item: -1, yield: yield}
@@ -143,14 +145,16 @@ func walk(b []byte, take func(*walker)) iter.Seq[Part] {
 	}
 }
 
-// part yields the next n bytes.
+// part yields the next n bytes as one part.
 func (w *walker) part(name string, f Form, n int, cut bool) {
 	p := Part{name, f, w.at, w.at + n, w.item, cut}
 	w.at = p.End
 	w.ended = !w.yield(p) || cut
 }
 
-// take yields a field of n bytes and returns them, or nil if some are missing.
+// take yields a field of n bytes and returns these bytes. If fewer bytes are left,
+// it yields them as the last part, marked as cut, and returns nil. It yields
+// nothing once w.ended is set.
 func (w *walker) take(name string, f Form, n int) []byte {
 	left := w.b[w.at:]
 	switch {
@@ -164,7 +168,8 @@ func (w *walker) take(name string, f Form, n int) []byte {
 	return left[:n]
 }
 
-// text yields a string with its NUL.
+// text yields a string with its NUL. If there is no NUL, it yields the remaining
+// bytes as the last part, marked as cut.
 func (w *walker) text(name string) {
 	if w.ended {
 		return
@@ -260,9 +265,9 @@ func (w *walker) goldSource() {
 	}
 }
 
-// mod yields the mod block or the bytes found in its place: none or one (EC-67). If
-// too few bytes remain for VAC and bots, the message ends inside the block
-// (EC-137).
+// mod yields the mod block or the byte in its place, if there is one (EC-67). If
+// fewer than two bytes remain for VAC and bots, or VAC would be neither 0 nor 1,
+// the message ends inside the block (EC-137).
 func (w *walker) mod() {
 	if len(w.b)-w.at > 3 {
 		w.fields(modFields)
@@ -276,8 +281,8 @@ func (w *walker) mod() {
 	}
 }
 
-// players yields the records that Players reads, and then the end of the message:
-// deaths and money, an incomplete record, or bytes without a meaning.
+// players yields the count, the records that Players reads, an incomplete record,
+// and deaths and money. It leaves bytes without a meaning to walk.
 func (w *walker) players(ship ShipHint) {
 	if w.take("count", FormUint, 1) == nil {
 		return
@@ -300,7 +305,8 @@ func (w *walker) players(ship ShipHint) {
 	}
 }
 
-// rules yields the rules that Rules reads, and an incomplete one at the end.
+// rules yields the count, the rules that Rules reads, and an incomplete rule at the
+// end.
 func (w *walker) rules() {
 	w.take("count", FormUint, 2)
 	for w.item = 0; w.at < len(w.b) && !w.ended; w.item++ {

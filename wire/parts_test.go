@@ -136,8 +136,8 @@ func TestFragmentParts(t *testing.T) {
 	}
 }
 
-// checkCover fails unless the parts follow each other without gaps, cover b, and
-// only the last is cut.
+// checkCover fails the test unless the parts cover b without gaps or overlaps and
+// only the last one is cut, if any.
 func checkCover(t *testing.T, parts []wire.Part, b []byte) {
 	t.Helper()
 	at := 0
@@ -160,7 +160,8 @@ func little(b []byte) (v uint64) {
 	return v
 }
 
-// checkInfoParts compares the parts with the values that the decoder reads.
+// checkInfoParts fails the test if the parts differ from the values that
+// Info.Decode reads.
 func checkInfoParts(t *testing.T, parts []wire.Part, b []byte) {
 	var in wire.Info
 	err := in.Decode(b)
@@ -214,7 +215,8 @@ func checkInfoParts(t *testing.T, parts []wire.Part, b []byte) {
 	checkCut(t, parts, err)
 }
 
-// checkCut fails unless the last part is cut exactly if err says so.
+// checkCut fails the test unless the last part is cut exactly if err is
+// ErrTruncated or ErrEmpty.
 func checkCut(t *testing.T, parts []wire.Part, err error) {
 	t.Helper()
 	short := err == wire.ErrTruncated || err == wire.ErrEmpty
@@ -272,13 +274,13 @@ func checkRuleParts(t *testing.T, parts []wire.Part, b []byte) {
 	checkCut(t, parts, want.err)
 }
 
-// FuzzMessageParts checks that the parts of a message are what its decoder reads.
+// FuzzMessageParts checks that the parts of a message match what its decoder reads.
 func FuzzMessageParts(f *testing.F) {
 	addVectors(f, func(b []byte) { f.Add(b, uint8(wire.ShipUnknown)) })
 	f.Add([]byte(goldInfo+"\x01u\x00d\x00\x00abcdefghtl\x01\x03"), uint8(0))
 	f.Add([]byte(goldInfo+"\x01\x00\x01\x03"), uint8(0))
-	f.Add([]byte("m\x00\x00\x00\x00\x000000000000"), uint8(0))   // a text where the mod block has a NUL
-	f.Add([]byte("m\x00\x00\x00\x00\x00000p00\x001"), uint8(0))  // a relay's, without bots
+	f.Add([]byte("m\x00\x00\x00\x00\x000000000000"), uint8(0))   // a string where the mod block has a NUL
+	f.Add([]byte("m\x00\x00\x00\x00\x00000p00\x001"), uint8(0))  // a relay, without bots
 	f.Add([]byte("m\x00\x00\x00\x00\x00000d00\x0123"), uint8(0)) // cut inside the mod block
 	f.Add([]byte("I0\x00\x00\x00\x000000000000"), uint8(0))      // cut inside the version
 	f.Add([]byte(players(8, records(4)+record(0, "ab")+records(2))), uint8(wire.ShipYes))
@@ -301,7 +303,8 @@ func FuzzMessageParts(f *testing.F) {
 	})
 }
 
-// FuzzFragmentParts checks that the parts of a fragment are what its decoder reads.
+// FuzzFragmentParts checks that the ID and the payload among the parts of a
+// fragment are those that Fragment.Decode reads.
 func FuzzFragmentParts(f *testing.F) {
 	addVectors(f, func(b []byte) {
 		for l := wire.LayoutUnknown; l <= wire.LayoutSourceNoSize; l++ {

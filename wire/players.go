@@ -7,8 +7,8 @@ import (
 )
 
 // ShipHint says whether a server runs The Ship, if that is known. PLAYER replies of
-// The Ship end with deaths and money (EC-74, EC-75). IsShip derives the hint from
-// the application ID of the INFO reply.
+// The Ship end with deaths and money (EC-74, EC-75). IsShip tells whether the
+// application ID of the INFO reply is that of The Ship.
 type ShipHint uint8
 
 // The hints.
@@ -55,7 +55,8 @@ type Players struct {
 
 // Reset makes ps read msg, which must not change while the players are in use. It
 // returns ErrEmpty if msg ends after the type byte, ErrUnexpected if the type byte
-// is another one, and ErrMalformed if there is none. Err returns the same error.
+// is not KindPlayers, and ErrMalformed if there is none. Err returns the same
+// error.
 func (ps *Players) Reset(msg []byte, ship ShipHint) error {
 	*ps = Players{}
 	b, err := fields(msg, KindPlayers)
@@ -83,9 +84,11 @@ func (ps *Players) splitExtra(ship ShipHint) {
 
 // extraLen returns the number of bytes at the end of the message that are deaths
 // and money. The remainder after n records is exactly 8×n bytes for at most one n,
-// because each further record makes the remainder shorter and 8×n longer. But the
-// announced count goes first: if no bytes remain after the announced players, there
-// are no deaths and money; if fewer than 8×n remain, they are cut off.
+// because each further record makes the remainder shorter and 8×n longer. With
+// ShipUnknown, only the announced count is tried as n. With ShipYes, every n is
+// tried, but the announced count takes precedence: if no bytes remain after the
+// announced players, there are no deaths and money; if fewer than 8×n remain,
+// deaths and money are cut off.
 func (ps *Players) extraLen(ship ShipHint) int {
 	rest, n, found := ps.rest, 0, 0
 	for ; len(rest) > 0; n++ {
@@ -138,7 +141,8 @@ func (ps *Players) AppendAll(dst []Player) []Player {
 	}
 }
 
-// read reads the next player into p.
+// read reads the next player into p. If there is no complete player, it calls
+// finish and returns false.
 func (ps *Players) read(p *Player) bool {
 	n := playerLen(ps.rest)
 	if n == 0 {

@@ -77,8 +77,8 @@ func TestPlayersOutcome(t *testing.T) {
 		{"The Ship without players", players(0, ""), yes, 0, 0, nil, 0},
 		{"The Ship without players, one announced", players(1, ""), yes, 0, 0, nil, count},
 		{"The Ship without deaths and money", players(2, records(2)), yes, 2, 0, nil, 0},
-		// After four of the players, 32 bytes remain. They would fit as deaths and
-		// money of four players if not all seven announced players were there.
+		// After four of the players, 32 bytes remain. They could be deaths and
+		// money of four players, but all seven announced players are there.
 		{"an ordinary list on The Ship",
 			players(7, records(4)+record(0, "ab")+records(2)), yes, 7, 0, nil, 0},
 		{"the same with another count",
@@ -176,8 +176,8 @@ func TestPlayersCursor(t *testing.T) {
 	}
 }
 
-// TestPlayerAliases checks the rule for buffers: a name lies in the message, and
-// appending to it does not overwrite what follows it there.
+// TestPlayerAliases checks the rule for buffers: a name is a slice of the message,
+// and appending to it does not overwrite the bytes that follow it there.
 func TestPlayerAliases(t *testing.T) {
 	msg := []byte(players(1, record(0, "name")))
 	got := readPlayers(msg, wire.ShipNo)

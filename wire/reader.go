@@ -2,10 +2,9 @@ package wire
 
 import "encoding/binary"
 
-// A reader takes fields off the front of b into the caller's variables and records
-// in has which were read completely. If b ends inside a field, short is set and
-// every later field is missing too, so that a caller need check only once, at the
-// end.
+// A reader takes fields off the front of b into the caller's variables, and adds
+// each complete field to has. If b ends inside a field, short is set and every
+// later field is missing too, so the caller need check only once, at the end.
 type reader struct {
 	b     []byte
 	has   Fields
@@ -18,7 +17,7 @@ func (r *reader) fail() {
 	r.short = true
 }
 
-// u8 reads a byte.
+// u8 reads a byte into v and adds f to has.
 func (r *reader) u8(v *uint8, f Fields) {
 	if len(r.b) < 1 {
 		r.fail()
@@ -75,7 +74,8 @@ func (r *reader) text(v *[]byte, f Fields) {
 }
 
 // lastText reads a string that may be the last field. If it has no NUL, its bytes
-// up to the end of the message are kept and the message counts as truncated.
+// up to the end of the message are kept and the message counts as truncated. If no
+// byte is left, the field is missing.
 func (r *reader) lastText(v *[]byte, f Fields) {
 	if i := indexNUL(r.b); i < 0 && len(r.b) > 0 {
 		*v = r.b[:len(r.b):len(r.b)]

@@ -5,14 +5,15 @@ import (
 	"encoding/binary"
 )
 
-// textChallenge begins the text with which a GoldSource server answers another
-// question. That text begins with 'A', too (EC-19).
+// textChallenge follows 'A' in the text with which a GoldSource server answers
+// "getchallenge", a request of its game protocol (EC-19). It distinguishes that
+// text from a challenge reply.
 const textChallenge = "00000000 "
 
 // DecodeChallenge returns the number of a challenge reply: the four bytes after
-// 'A'. More may follow them (EC-138). The error is ErrMalformed for fewer than four
-// bytes (EC-8), for the text of EC-19 and for a message of another kind. 0 is a
-// number like any other (EC-10).
+// 'A'. More bytes may follow (EC-138). The error is ErrMalformed if there are fewer
+// than four bytes (EC-8), for the text of EC-19, and for a message of another kind.
+// 0 is a valid challenge (EC-10).
 func DecodeChallenge(msg []byte) (Challenge, error) {
 	b, err := fields(msg, KindChallenge)
 	if err != 0 || len(b) < 4 || bytes.HasPrefix(b, []byte(textChallenge)) {

@@ -2,8 +2,8 @@ package wire
 
 import "encoding/binary"
 
-// infoRequest is the INFO request without a challenge (document 000,
-// A2S_INFO). It is the protocol's and must not be changed.
+// infoRequest is the INFO request without a challenge (document 000, A2S_INFO). The
+// protocol defines it; it must not be changed.
 const infoRequest = "\xFF\xFF\xFF\xFFTSource Engine Query\x00"
 
 // The lengths of requests. Some servers drop requests of any other length (EC-16).
@@ -16,15 +16,15 @@ const (
 
 // Request is a request as a server reads it.
 type Request struct {
-	Kind         Kind      // the type byte, which says what is asked
+	Kind         Kind      // the type byte
 	Challenge    Challenge // NoChallenge if the request has none
-	HasChallenge bool      // whether it has one; NoChallenge only asks for one
+	HasChallenge bool      // false for NoChallenge, too, which only asks for a challenge
 }
 
 // DecodeRequest reads a request. It is as strict as the strictest servers: INFO
-// must have 25 bytes, or 29 with a challenge, PLAYER and RULES 9, ping and
-// GETCHALLENGE 5 (EC-16). The error is ErrUnexpected for another type byte and
-// ErrMalformed for anything else.
+// must have 25 bytes, or 29 with a challenge; PLAYER and RULES 9; ping and
+// GETCHALLENGE 5 (EC-16). The error is ErrUnexpected if the type byte is not that
+// of a request, and ErrMalformed for any other fault.
 func DecodeRequest(datagram []byte) (Request, error) {
 	if len(datagram) < bareRequestLen || !IsSingle(datagram) {
 		return Request{}, ErrMalformed

@@ -8,7 +8,7 @@ import (
 // Rules reads the rules of a RULES reply one after the other, as Players reads
 // players. It reads to the end of the message regardless of the count (EC-94).
 type Rules struct {
-	rest      []byte // pairs not yet read
+	rest      []byte // rules not yet read
 	rule      Rule
 	announced int
 	count     int
@@ -18,7 +18,7 @@ type Rules struct {
 
 // Reset makes rs read msg, which must not change while the rules are in use. It
 // returns ErrEmpty if msg ends after the type byte, ErrTruncated if it ends inside
-// the count, ErrUnexpected if the type byte is another one, and ErrMalformed if
+// the count, ErrUnexpected if the type byte is not KindRules, and ErrMalformed if
 // there is none. Err returns the same error.
 func (rs *Rules) Reset(msg []byte) error {
 	*rs = Rules{}
@@ -55,7 +55,8 @@ func (rs *Rules) AppendAll(dst []Rule) []Rule {
 	}
 }
 
-// read reads the next rule into r.
+// read reads the next rule into r. If there is no complete rule, it calls finish
+// and returns false.
 func (rs *Rules) read(r *Rule) bool {
 	b := rs.rest
 	i, j := indexTwoNULs(b)
@@ -87,9 +88,9 @@ func (rs *Rules) finish() {
 // Rule returns the rule that Next read. The next call of Next overwrites it.
 func (rs *Rules) Rule() *Rule { return &rs.rule }
 
-// Rest returns the bytes after the last rule that was read: after the end of a
-// truncated list, the beginning of the incomplete rule (EC-92). It aliases the
-// message.
+// Rest returns the bytes after the last rule that was read. At the end of a
+// truncated list these are the beginning of the incomplete rule (EC-92). The result
+// aliases the message.
 func (rs *Rules) Rest() []byte { return rs.rest[:len(rs.rest):len(rs.rest)] }
 
 // Err returns the error of Reset. After the end of the list it returns ErrTruncated

@@ -14,8 +14,8 @@ const (
 	LayoutSourceNoSize        // 10 bytes: the same without the size (EC-112)
 )
 
-// The offsets and lengths of the parts of a fragment. These are the protocol's and
-// must not be changed.
+// The offsets and lengths of the parts of a fragment. The protocol defines these
+// values; they must not be changed.
 const (
 	splitIDAt      = 4
 	splitNibblesAt = 8 // GoldSource
@@ -51,7 +51,8 @@ func (l Layout) HeaderLen() int {
 	return 0
 }
 
-// String names the layout.
+// String returns the layout's name: goldsource, source, source without size or
+// unknown.
 func (l Layout) String() string {
 	switch l {
 	case LayoutGoldSource:
@@ -64,8 +65,8 @@ func (l Layout) String() string {
 	return "unknown"
 }
 
-// SplitID returns the number that the fragments of one reply share. The error is
-// ErrMalformed if the datagram is no fragment or is shorter than the shortest
+// SplitID returns the ID that the fragments of one reply share. The error is
+// ErrMalformed if the datagram is not a fragment or is shorter than the shortest
 // header (EC-116).
 func SplitID(datagram []byte) (id uint32, err error) {
 	if !IsSplit(datagram) || len(datagram) < goldSourceHeader {
@@ -80,11 +81,11 @@ func SplitID(datagram []byte) (id uint32, err error) {
 // and for a fragment 0 that might be a later fragment in another layout. Neither
 // the application ID nor the protocol number shows the layout (EC-110, EC-112).
 //
-// Three things after a layout's header show that layout, the strongest first: FF FF
-// FF FF and a type byte; size, CRC-32 and "BZh" if bit 31 of the ID is set (EC-108;
-// never in GoldSource, EC-122); FF FF FF FF or a type byte alone (EC-113), unless
-// the fragment could also be a later one of a GoldSource reply whose text happens
-// to look like that.
+// Three kinds of data after a layout's header show that layout, the strongest
+// first: FF FF FF FF and a type byte; size, CRC-32 and "BZh" if bit 31 of the ID is
+// set (EC-108; never in GoldSource, EC-122); FF FF FF FF or a type byte alone
+// (EC-113), unless the datagram could also be a later fragment of a GoldSource
+// reply whose text happens to look like that.
 func ShowLayout(datagram []byte) (l Layout, compressed bool) {
 	if _, err := SplitID(datagram); err != nil {
 		return LayoutUnknown, false
@@ -98,8 +99,8 @@ func ShowLayout(datagram []byte) (l Layout, compressed bool) {
 	return looseLayout(datagram), false
 }
 
-// isFirst reports whether the datagram, read in the layout l, is fragment 0 of one
-// or more.
+// isFirst reports whether the datagram, read in the layout l, is fragment 0 of a
+// reply with a total of at least 1.
 func isFirst(datagram []byte, l Layout) bool {
 	if len(datagram) < l.HeaderLen() {
 		return false
@@ -137,9 +138,10 @@ func packedLayout(datagram []byte) Layout {
 }
 
 // looseLayout returns the layout in which the datagram is fragment 0 and its
-// payload begins with FF FF FF FF or with a type byte. GoldSource is never in
-// doubt: byte 9 is where its payload begins, but in the other two layouts it is the
-// fragment number, which is 0 in fragment 0.
+// payload begins with FF FF FF FF or with a type byte. A datagram that fits
+// LayoutGoldSource fits no other layout: byte 9 is where its payload begins, but in
+// the other two layouts it is the fragment number, which is 0 in fragment 0. The
+// result is LayoutUnknown if the datagram could be a later GoldSource fragment.
 func looseLayout(datagram []byte) Layout {
 	if showsLoosely(datagram, LayoutGoldSource) {
 		return LayoutGoldSource
@@ -161,8 +163,9 @@ func looseLayout(datagram []byte) Layout {
 }
 
 // settleSize decides between the two Source layouts if the data fit both. FF FF FF
-// FF is stronger evidence than a type byte. If both have only a type byte,
-// LayoutSource wins if its size field matches the length of the datagram (EC-111).
+// FF is stronger evidence than a type byte. If both have only a type byte, the
+// result is LayoutSource if its size field matches the length of the datagram
+// (EC-111), and otherwise LayoutSourceNoSize.
 func settleSize(datagram []byte) Layout {
 	if IsSingle(datagram[sourceNoSizeHeader:]) {
 		return LayoutSourceNoSize
@@ -222,10 +225,10 @@ func startsPacked(b []byte) bool {
 type Fragment struct {
 	Layout     Layout // of its header
 	Compressed bool   // the fragments together are bzip2 data
-	ID         uint32 // the number that the fragments of one reply share
-	Total      uint8  // how many fragments the reply has, at least 1 (EC-109)
-	Number     uint8  // of this one, from 0
-	Size       uint16 // LayoutSource: the most payload bytes in a datagram, usually 1248 (EC-110)
+	ID         uint32 // the ID that the fragments of one reply share
+	Total      uint8  // number of fragments of the reply, at least 1 (EC-109)
+	Number     uint8  // of this fragment, from 0
+	Size       uint16 // LayoutSource: maximum payload of a fragment in bytes, usually 1248 (EC-110)
 
 	// Fragment 0 of a compressed reply.
 	DeclaredSize uint32 // bytes of the reply when decompressed; untrusted (EC-121)
@@ -234,11 +237,11 @@ type Fragment struct {
 	Payload []byte // the bytes after the header; aliases the datagram
 }
 
-// Decode reads a fragment whose reply has the layout l and is compressed or not;
-// GoldSource replies never are, whatever compressed says (EC-122). The error is
-// ErrMalformed if the datagram is no fragment, l is LayoutUnknown, the header is
-// cut, the total is 0, or the number is not less than the total (EC-120). Decode
-// sets no limit on the number of fragments or bytes.
+// Decode reads a fragment whose reply has the layout l. compressed says whether the
+// reply is compressed; Decode ignores it for GoldSource, whose replies never are
+// (EC-122). The error is ErrMalformed if the datagram is not a fragment, l is
+// LayoutUnknown, the header is cut, the total is 0, or the number is not less than
+// the total (EC-120). Decode sets no limit on the number of fragments or bytes.
 func (f *Fragment) Decode(datagram []byte, l Layout, compressed bool) error {
 	*f = Fragment{}
 	id, err := SplitID(datagram)

@@ -122,7 +122,8 @@ func join(tb testing.TB, datagrams [][]byte) []byte {
 	return msg
 }
 
-// showGroup returns the layout that one of the datagrams shows.
+// showGroup returns the result of ShowLayout for the first datagram that shows a
+// layout.
 func showGroup(datagrams [][]byte) (l wire.Layout, packed bool) {
 	for _, d := range datagrams {
 		if l, packed := wire.ShowLayout(d); l != wire.LayoutUnknown {
@@ -232,7 +233,7 @@ func checkInfo(t *testing.T, v *vector, b []byte) {
 	}
 }
 
-// checkOutcome compares error and notes with those of the vector.
+// checkOutcome fails the test unless err and notes are those of the vector.
 func checkOutcome(t *testing.T, v *vector, err error, notes wire.Notes) {
 	t.Helper()
 	word := ""
@@ -257,8 +258,8 @@ func noteWords(notes wire.Notes) (words []string) {
 	return words
 }
 
-// diffInfo reports the fields in which got differs from want. It skips the notes
-// and the bits of the extra data flag, which follow from Has.
+// diffInfo fails the test for each field in which got differs from want. It ignores
+// the notes and the bits of the extra data flag, which follow from Has.
 func diffInfo(t *testing.T, got, want *wire.Info) {
 	t.Helper()
 	g, w := *got, *want
@@ -277,7 +278,8 @@ func diffInfo(t *testing.T, got, want *wire.Info) {
 	}
 }
 
-// show formats bytes as text and everything else with its default format.
+// show formats bytes as a quoted string and everything else with its default
+// format.
 func show(v any) string {
 	if b, ok := v.([]byte); ok && b != nil {
 		return strconv.Quote(string(b))
@@ -358,7 +360,8 @@ func letter(v any) byte { return text(v)[0] }
 // A setter sets a field of an Info to a JSON value.
 type setter func(in *wire.Info, v any)
 
-// field returns the setter of the field that at points to.
+// field returns a setter that stores the converted value where at points, and adds
+// f to Has.
 func field[T any](f wire.Fields, convert func(any) T, at func(*wire.Info) *T) setter {
 	return func(in *wire.Info, v any) {
 		*at(in) = convert(v)
@@ -434,7 +437,7 @@ func readPlayers(msg []byte, ship wire.ShipHint) (l list[wire.Player]) {
 	}
 	l.announced, l.notes, l.err = ps.Announced(), ps.Notes(), ps.Err()
 
-	// Reading all players at once gives the same, whatever the memory held before.
+	// AppendAll reads the same players, whatever its slice held before.
 	used := slices.Repeat([]wire.Player{{Name: msg, Index: 1, Ship: true, Deaths: 2, Money: 3}}, 1+len(l.all))
 	_ = ps.Reset(msg, ship)
 	at := ps.AppendAll(used[:1])
@@ -522,7 +525,8 @@ func diffPlayers(t *testing.T, got, want []wire.Player) {
 	}
 }
 
-// samePlayer compares two players; it compares durations by their bits.
+// samePlayer reports whether two players are equal; it compares durations by their
+// bits.
 func samePlayer(a, b wire.Player) bool {
 	if !bytes.Equal(a.Name, b.Name) {
 		return false

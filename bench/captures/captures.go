@@ -1,7 +1,7 @@
 // Package captures reads recorded replies of real servers, with which tests of
 // several packages compare their results. The recordings are not part of the
-// project; they are expected beside it, in ../shared/captures. There are two files
-// for each server: NAME.hex has the datagrams in hexadecimal, one per line, and
+// project. Files expects them beside it, in ../shared/captures, with two files for
+// each server: NAME.hex has the datagrams in hexadecimal, one per line, and
 // NAME.json has what another program read in them.
 package captures
 
@@ -54,8 +54,8 @@ func Datagrams(t testing.TB, file string) (all [][]byte) {
 	return all
 }
 
-// moduleRoot returns the folder of go.mod, since tests run in the folder of their
-// package.
+// moduleRoot returns the directory of go.mod. Tests run in the directory of their
+// package, so it searches from there upwards.
 func moduleRoot(t testing.TB) string {
 	t.Helper()
 	dir, err := os.Getwd()

@@ -47,8 +47,8 @@ ADDR is ip:port, ip, or a host name with or without a port; the default port is
 accepts private and reserved addresses, such as those of your local network.
 
 The exit code is 0 if every question has a complete answer, and 6 if not. So
-with --query info it tells whether the server is up. The exit code is 1 if
-nothing could be sent, and 4 if ask was interrupted.`,
+with --query info it shows whether the server is up. It is 1 if nothing could be
+sent, and 4 if ask was interrupted.`,
 		Example: `  a2sscan ask 203.0.113.7:27015
   a2sscan ask 192.168.1.20 --query info --timeout 3s
   a2sscan ask play.example.com:27016 --json | jq -r .verdict`,
@@ -72,12 +72,12 @@ func (f *askFlags) add(cmd *cobra.Command) {
 	fs.Var(&f.source, "source", "address of this machine to send from (default: the system chooses)")
 	fs.BoolVar(&f.trailingNUL, "trailing-nul", false, "add a NUL byte to every request except info, as some old tools do")
 	fs.BoolVar(&f.brief, "brief", false, "print the verdict and one line of facts")
-	fs.DurationVar(&f.watch, "watch", 0, "ask again every `D`, such as --watch=10s, until interrupted, and print what changed (default off; without D: 5s)")
+	fs.DurationVar(&f.watch, "watch", 0, "query again every `D`, such as --watch=10s, until interrupted, and print what changed (default off; without D: 5s)")
 	fs.Lookup("watch").NoOptDefVal = "5s"
 	fs.BoolVar(&f.json, "json", false, "print one JSON object with the verdict, the record and all datagrams")
 }
 
-// refuse refuses flags that contradict each other.
+// refuse returns an error if a flag is invalid or flags contradict each other.
 func (f *askFlags) refuse() error {
 	if err := f.check(); err != nil {
 		return err
@@ -90,7 +90,7 @@ func (f *askFlags) refuse() error {
 	)
 }
 
-// oneAddress refuses any number of arguments but one.
+// oneAddress returns an error unless there is exactly one argument.
 func oneAddress(_ *cobra.Command, args []string) error {
 	switch len(args) {
 	case 1:
@@ -144,14 +144,14 @@ func (a *app) ask(f *askFlags, arg string) error {
 	return verdictFailure(v)
 }
 
-// showAsking shows what is asked until the answers are there.
+// showAsking shows the questions on the status line while ask waits for the answers.
 func (a *app) showAsking(f *askFlags, target netip.AddrPort) {
 	if a.term.Interactive {
 		a.term.ShowStatus(fmt.Sprintf("asking %v for %s", target, strings.ReplaceAll(f.query.String(), ",", ", ")))
 	}
 }
 
-// askOnce queries a server once.
+// askOnce queries a server once. It writes the datagrams to shown, unless that is nil.
 func askOnce(ctx context.Context, a *app, f *askFlags, target netip.AddrPort, shown io.Writer) (*transcript.Session, *transcript.Verdict, error) {
 	s := &transcript.Session{
 		Timeout: f.timeout(), Retries: f.retries, Tap: transcript.NewTap(target), Log: transcript.New(shown, target, a.width()),
@@ -196,7 +196,8 @@ func verdictFailure(v *transcript.Verdict) error {
 	return &console.Failure{Code: code, Err: errors.New(v.Failure())}
 }
 
-// width returns the number of columns of the screen that results go to.
+// width returns the number of columns of the screen that results go to, or 80 if they
+// do not go to a screen.
 func (a *app) width() int {
 	if f, ok := a.out.w.(*os.File); ok {
 		if w, _, err := term.GetSize(int(f.Fd())); err == nil {
@@ -206,5 +207,5 @@ func (a *app) width() int {
 	return 80
 }
 
-// leastWidth is the smallest width that lines are wrapped to.
+// leastWidth is the minimum width to which lines are wrapped.
 const leastWidth = 60

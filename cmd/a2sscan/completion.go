@@ -23,7 +23,8 @@ func completable(cmd *cobra.Command) {
 		cmd.ValidArgsFunction = cobra.NoFileCompletions
 	}
 	cmd.LocalFlags().VisitAll(func(flag *pflag.Flag) {
-		// It fails only if the flag has such a function already.
+		// RegisterFlagCompletionFunc fails only if the flag has such a function
+		// already.
 		_ = cmd.RegisterFlagCompletionFunc(flag.Name,
 			func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 				return completions(cmd, flag, typed)
@@ -62,8 +63,8 @@ func beginning(words []string, typed string) []string {
 	return slices.DeleteFunc(words, func(word string) bool { return !strings.HasPrefix(word, typed) })
 }
 
-// flagWords returns the words that a flag accepts; nil if it accepts other values
-// too.
+// flagWords returns the words that a flag accepts. It returns nil if the flag also
+// accepts other values.
 func flagWords(cmd *cobra.Command, flag *pflag.Flag) []string {
 	if own, ok := flag.Value.(interface{ Words() []string }); ok {
 		return own.Words()
@@ -74,8 +75,8 @@ func flagWords(cmd *cobra.Command, flag *pflag.Flag) []string {
 	return helpWords(flag)
 }
 
-// checkedLater has the words of those flags that accept any text at first and check
-// it later.
+// checkedLater has the words for flags whose Set accepts any string because the value
+// is checked later.
 var checkedLater = map[string]func() []string{
 	"fleet kinds":         func() []string { return kindNames(fleet.HonestKinds()) },
 	"fleet hostile-kinds": func() []string { return kindNames(fleet.HostileKinds()) },
@@ -93,8 +94,8 @@ func kindNames(kinds []fleet.Kind) (names []string) {
 
 var helpWord = regexp.MustCompile(`[a-z][a-z0-9-]+`)
 
-// helpWords returns those words of a flag's help that the flag accepts. If it
-// accepts any text, there are none.
+// helpWords returns those words of a flag's help that the flag accepts. It returns none
+// if the flag accepts any string or is a bool.
 func helpWords(flag *pflag.Flag) (words []string) {
 	if flag.Value.Type() == "bool" || flag.Value.Set("no such word") == nil {
 		return nil

@@ -150,8 +150,7 @@ func (c *configuration) applyTargets(file *flagfile.File, e flagfile.Entry, note
 	return err
 }
 
-// onlyTyped maps the flags that make no sense in a file to the hint for those who
-// try.
+// onlyTyped maps the flags that a configuration file may not set to a hint.
 var onlyTyped = map[string]string{
 	"help":      "type --help",
 	helpAllFlag: "type --help-all",
@@ -257,7 +256,8 @@ func defaults(flag *pflag.Flag) []string {
 // helpDefault matches a default that is described in the help.
 var helpDefault = regexp.MustCompile(`\((default[^()]*)\)$`)
 
-// defaultSource describes the default of a flag.
+// defaultSource returns the text that is shown in place of the source if a flag was not
+// given: the default as the help describes it, or "default".
 func defaultSource(flag *pflag.Flag) string {
 	words := helpDefault.FindStringSubmatch(flag.Usage)
 	if words != nil && (flag.DefValue == "" || flag.DefValue == "0s") {

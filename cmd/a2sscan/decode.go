@@ -55,7 +55,7 @@ reports those that come out differently, and exits with 8 if there are any.`,
 	return cmd
 }
 
-// refuse refuses flags that contradict each other.
+// refuse returns an error if flags contradict each other.
 func (f *decodeFlags) refuse(cmd *cobra.Command) error {
 	for _, name := range []string{"output", "append", "force", "raw", "scan-id"} {
 		if f.check && cmd.Flags().Changed(name) {

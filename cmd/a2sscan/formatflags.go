@@ -32,7 +32,7 @@ func (f *formatFlags) chosen() columns.Format {
 	return columns.Format(f.format)
 }
 
-// check refuses flags that contradict each other.
+// check returns an error if a flag is invalid or flags contradict each other.
 func (f *formatFlags) check() error {
 	return console.FirstBroken(
 		console.Rule{Broken: f.json && f.format != "" && f.format != "json", Err: "--json and --format " + f.format + " exclude each other",

@@ -146,8 +146,8 @@ func TestInterruptTwice(t *testing.T) {
 	_, port := serve(t, fleet.Config{Network: netip.MustParsePrefix("127.65.1.0/30"),
 		Kinds: []fleet.Kind{fleet.Source}})
 	p := startScan(t, "scan", "-", "-v", "--order", "input", "--allow-reserved", "--timeout", "10m")
-	// The silent server comes first, so that it is open when the other has
-	// answered.
+	// The silent server comes first, so that the scan still waits for it when the other
+	// has answered.
 	io.WriteString(p.in, "127.65.9.9:"+port+"\n127.65.1.1:"+port+"\n")
 	p.wait(p.out, `"ip":"127.65.1.1"`)
 	p.interrupt()

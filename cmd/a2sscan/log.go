@@ -24,8 +24,9 @@ func (f *logFlags) add(cmd *cobra.Command) {
 	fs.Var(&f.level, "log-level", "log events of this level and above: debug, info, warn or error")
 }
 
-// check refuses a format or level without a log file, and a log in the file of
-// another flag. others are the files of those flags.
+// check returns an error for a format or level without a log file, for a log on
+// standard output, and for a log in the file of another flag. others are the files of
+// those flags.
 func (f *logFlags) check(others ...string) error {
 	shared := func(other string) bool { return other != "" && inputs.SamePath(f.file, other) }
 	switch {

@@ -113,8 +113,8 @@ func isReported(err error) bool {
 	return errors.As(err, &f) && f.Reported
 }
 
-// isCut reports whether the reader of standard output closed the pipe, as head
-// does. That needs no message if the user can produce the results again.
+// isCut reports whether err means that the reader of standard output closed the pipe,
+// as head does. That needs no message if the user can produce the results again.
 func isCut(err error) bool {
 	var f *console.Failure
 	return errors.As(err, &f) && f.ReaderGone
@@ -189,7 +189,8 @@ func (a *app) commands() []*cobra.Command {
 	}
 }
 
-// anyCommand refuses a word that is not a command and suggests a similar one.
+// anyCommand returns an error for a word that is not a command. The error suggests a
+// similar command.
 func (a *app) anyCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

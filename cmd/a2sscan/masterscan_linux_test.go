@@ -43,9 +43,9 @@ func serveMaster(t *testing.T, c fleet.MasterConfig) *fleet.Master {
 	return m
 }
 
-// TestMasterToScan goes from a master to a census in one line of shell, and
-// compares the census with the truth. The list is passed as text, as pages, as
-// JSON, through a file, and within one command.
+// TestMasterToScan goes from a master to a census in one line of shell, and compares
+// the census with the fleet. The list is passed as text, as pages, as JSON, through a
+// file, and within one command.
 func TestMasterToScan(t *testing.T) {
 	t.Parallel()
 	cfg, _ := serve(t, fleet.Config{

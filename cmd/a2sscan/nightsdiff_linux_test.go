@@ -109,7 +109,7 @@ var scanDependent = regexp.MustCompile(`,"loss_chance":[0-9.e-]+|,"likely_loss":
 // timeless returns a diff without the parts that scanDependent matches.
 func timeless(diff []byte) []byte { return scanDependent.ReplaceAll(diff, nil) }
 
-// compareDiffs reports the first line in which two diffs differ.
+// compareDiffs fails the test if two diffs differ, and shows the first line that does.
 func compareDiffs(t *testing.T, got, want []byte) {
 	t.Helper()
 	if bytes.Equal(got, want) {

@@ -32,7 +32,8 @@ func (f *outFlags) choice() output.Choice {
 	return output.Choice{Path: f.output, Append: f.append, Force: f.force}
 }
 
-// check refuses flags that contradict each other.
+// check returns an error for an output in an object store, and if flags contradict each
+// other.
 func (f *outFlags) check() error {
 	if store.IsURL(f.output) {
 		return console.Fail(console.ExitUsage, "this command does not write into a store").

@@ -33,7 +33,7 @@ Commands:{{range .Commands}}{{if .IsAvailableCommand}}
 {{.Title}}:
 {{.Usages | trimTrailingWhitespaces}}{{end}}{{with withMaster .}}
 
-With --master: only servers that meet all of these, and how to fetch them:
+With --master: filters (a server must match all), and how to fetch the list:
 {{. | trimTrailingWhitespaces}}{{end}}{{if not .HasParent}}
 
 {{exitCodes}}{{end}}
@@ -95,21 +95,21 @@ var usualFlags = []struct{ name, text string }{
 	{"format", "record format: `WORD` is json, text, csv or tsv"},
 	{"fields", "only these fields: a `LIST` such as addr,info.name"},
 	{"port", "ports of networks and bare addresses: a `LIST`"},
-	{"list", "read targets from `FILE`, too"},
+	{"list", "also read targets from `FILE`"},
 	{"query", "a `LIST` of info, players, rules (default all)"},
 	{"rate", "`N` datagrams per second: 800, 5k, auto (default 5k)"},
 	{"bandwidth", "limit the rate to `BITS` per second, such as 10M"},
-	{"timeout", "wait `D` for the first reply, such as 800ms (default auto)"},
+	{"timeout", "wait `D` for the first reply: 800ms (default auto)"},
 	{"retries", "repeat an unanswered request `N` times (default 2)"},
 	{"exclude-file", "send nothing to the networks in `FILE`"},
-	{"allow-reserved", "query private and loopback networks, too"},
+	{"allow-reserved", "also query private and loopback networks"},
 	{"max-targets", "query at most `N` targets"},
 	{"max-results", "stop when `N` servers have answered"},
 	{"master", "fetch the list of a master first: `HOST:PORT` or web"},
 	{"checkpoint", "save progress in `FILE`; the same command resumes"},
 	{"mmdb", "add locations from the database in `FILE`"},
-	{"dry-run", "show what would be asked; send nothing"},
-	{"verbose", "print all counts at the end, and top games"},
+	{"dry-run", "show what would be queried; send nothing"},
+	{"verbose", "print all counts and the top games at the end"},
 	{"quiet", "print no status and no closing summary"},
 }
 
@@ -121,7 +121,7 @@ func (w word) String() string   { return string(w) }
 func (w word) Set(string) error { return nil }
 func (w word) Type() string     { return "string" }
 
-// briefHelp returns the help of scan that fits on one screen.
+// briefHelp returns the short help of scan, which fits on one screen.
 func briefHelp(cmd *cobra.Command) string {
 	g := flagGroup{width: helpWidth(cmd.Root().OutOrStdout())}
 	for _, usual := range usualFlags {
@@ -163,7 +163,8 @@ func helpOf(cmd *cobra.Command, _ []string) {
 // helpAllFlag is the flag that shows all flags of scan.
 const helpAllFlag = "help-all"
 
-// helpCommand is cobra's help command, but it refuses a word that is not a command.
+// helpCommand returns a command like cobra's help command, but with an error for a word
+// that is not a command.
 func (a *app) helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "help [COMMAND]", Short: "Help about any command", Long: "Shows the help of a command.", Hidden: true,

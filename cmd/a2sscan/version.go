@@ -16,7 +16,7 @@ func (a *app) versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
-		Long:  "Prints version and commit of the program, the Go version, and the system.",
+		Long:  "Prints the version and commit of the program, the Go version, and the system.",
 		Example: `  a2sscan version
   a2sscan version | cut -d ' ' -f 2
   go version -m "$(command -v a2sscan)"`,
@@ -70,7 +70,7 @@ func thisBuild() ledger.Build {
 	return ledger.Build{Version: version, Commit: commit}
 }
 
-// noArgs refuses arguments.
+// noArgs returns an error if there are arguments.
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

@@ -23,7 +23,7 @@ func TestLower(t *testing.T) {
 	go func() {
 		Lower()
 		once := own()
-		for range 5 { // as far as it goes
+		for range 5 { // until the niceness is at its maximum
 			Lower()
 		}
 		lowered <- [2]int{once, own()}

@@ -7,9 +7,8 @@
 // idle.
 package thread
 
-// lower is added to the niceness of the process, as nice(1) does by default. The
-// thread then has a tenth of the weight of the others, so it runs late, but it
-// always runs.
+// lower is added to the niceness of the thread, as nice(1) does by default. The thread
+// then has a tenth of the weight of the others, so it runs late, but it always runs.
 const lower = 10
 
 // nicest is the highest possible niceness.

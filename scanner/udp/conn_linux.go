@@ -22,7 +22,7 @@ type Conn struct {
 	out *outBatch      // used by Send
 
 	stats counters
-	fixed Stats // the part that never changes
+	fixed Stats // the part of Stats that never changes
 	drops dropCounter
 	icmp  icmpQueue
 }
@@ -34,8 +34,9 @@ type batcher interface {
 	WriteBatch(ms []ipv4.Message, flags int) (int, error)
 }
 
-// Listen opens a socket. Its errors say what the system refused. It is not an error
-// if the kernel's buffers are smaller than requested; Stats has the sizes.
+// Listen opens a socket. Its errors say which option is invalid, or what the system
+// refused. It is not an error if the kernel's buffers are smaller than requested;
+// Stats has the sizes.
 func Listen(cfg Config) (*Conn, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -78,9 +79,9 @@ func newIn(n, size int) []ipv4.Message {
 	return ms
 }
 
-// Recv receives up to len(ps) datagrams, but no more than a batch, into ps. Their
-// Data is valid until the next Recv. If there are none it waits up to wait for one;
-// it does not wait if wait is 0. It returns 0 and no error if nothing came or
+// Recv receives up to len(ps) datagrams, but no more than a batch, into ps. Their Data
+// is valid until the next Recv. If no datagram has arrived, Recv waits up to wait for
+// one; it does not wait if wait is 0. It returns 0 and no error if nothing came or
 // Interrupt was called, and net.ErrClosed after Close.
 func (c *Conn) Recv(ps []Packet, wait time.Duration) (n int, err error) {
 	ms := c.in[:min(len(ps), len(c.in))]
@@ -95,8 +96,8 @@ func (c *Conn) Recv(ps []Packet, wait time.Duration) (n int, err error) {
 	return n, err
 }
 
-// readWait is read, but waits for the first datagram. An error about an earlier
-// datagram does not end the wait.
+// readWait is read, but waits up to wait for the first datagram. A pending error about
+// a sent datagram does not end the wait.
 func (c *Conn) readWait(ms []ipv4.Message, wait time.Duration) (int, error) {
 	end := time.Now().Add(wait)
 	for ; wait > 0; wait = time.Until(end) {
@@ -114,12 +115,12 @@ func (c *Conn) readWait(ms []ipv4.Message, wait time.Duration) (int, error) {
 	return 0, nil
 }
 
-// maxPending is the most pending errors that one read puts aside, so that a storm
-// of them can't block it.
+// maxPending is the maximum number of pending errors that one read skips, so that a
+// storm of them can't block it.
 const maxPending = 64
 
-// read reads one batch and skips errors about other datagrams. An empty socket is
-// not an error.
+// read reads one batch and skips pending errors about sent datagrams. An empty socket
+// is not an error.
 func (c *Conn) read(ms []ipv4.Message) (int, error) {
 	for range maxPending {
 		n, err := c.batch.ReadBatch(ms, unix.MSG_DONTWAIT)
@@ -140,7 +141,7 @@ func (c *Conn) read(ms []ipv4.Message) (int, error) {
 	return 0, nil
 }
 
-// take puts the received messages into ps and counts them.
+// take fills ps with the received messages, and counts them.
 func (c *Conn) take(ps []Packet, ms []ipv4.Message) {
 	if len(ms) == 0 {
 		return
@@ -225,14 +226,14 @@ func (c *Conn) write(ms []ipv4.Message) (n int, err error) {
 	return n, nil
 }
 
-// maxTries is how often a datagram is sent again after errors that may have been
-// pending.
+// maxTries is the maximum number of times that a datagram is sent again after errors
+// that may have been pending.
 const maxTries = 4
 
-// writeAgain finds out whether err, which stopped the first datagram of ms, is
-// caused by it or is the pending error of an earlier datagram. It sends the
-// datagram again after emptying the error queue. If that fails and adds no entry to
-// the queue, the datagram itself causes the error.
+// writeAgain finds out whether the first datagram of ms caused err, or err was the
+// pending error of an earlier datagram. It sends the datagram again after emptying the
+// error queue. If that fails and adds no entry to the queue, the datagram itself
+// causes the error.
 func (c *Conn) writeAgain(ms []ipv4.Message, err error) (int, error) {
 	if errors.Is(err, net.ErrClosed) {
 		return 0, err
@@ -253,10 +254,10 @@ func (c *Conn) writeAgain(ms []ipv4.Message, err error) (int, error) {
 	return 0, againError(errnoOf(err))
 }
 
-// Unreachable fills addrs with the destinations that ICMP reported as unreachable
-// since the last call, in the form that Pack returns, and returns how many there
-// were. An address may appear more than once. The Conn keeps at most a few
-// thousand. Unreachable never waits.
+// Unreachable fills addrs with destinations that ICMP reported as unreachable, in the
+// form that Pack returns, and returns their number. It returns each report once, but
+// an address may have several. The Conn keeps at most a few thousand. Unreachable
+// never waits.
 func (c *Conn) Unreachable(addrs []uint64) (n int) { return c.icmp.take(addrs) }
 
 // Stats returns the current numbers, including the kernel's current count of drops.

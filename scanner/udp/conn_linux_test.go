@@ -20,7 +20,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// drain receives everything and returns the number of datagrams.
+// drain receives all datagrams that have arrived and returns their number.
 func drain(t *testing.T, c *Conn) (count int) {
 	t.Helper()
 	ps := make([]Packet, 100)
@@ -52,8 +52,8 @@ func TestKernelDrops(t *testing.T) {
 	}
 }
 
-// TestWhole captures a sent datagram: it must forbid fragmentation and have no
-// identification.
+// TestWhole captures a sent datagram: it must forbid fragmentation, and its
+// identification must be 0.
 func TestWhole(t *testing.T) {
 	pc, err := net.ListenPacket("ip4:udp", loopback.String())
 	if errors.Is(err, os.ErrPermission) {
@@ -77,7 +77,7 @@ func TestWhole(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !bytes.HasSuffix(payload, []byte(mark)) {
-			continue // of another test
+			continue // a datagram of another test
 		}
 		if h.Flags != ipv4.DontFragment || h.ID != 0 {
 			t.Errorf("flags %v, identification %d", h.Flags, h.ID)
@@ -112,7 +112,7 @@ func TestDropCounter(t *testing.T) {
 	}{
 		{nil, 0},
 		{[]uint32{0, 0, 1, 1, 5}, 5},
-		{[]uint32{7, 5, 7, 6, 8}, 8}, // earlier datagrams
+		{[]uint32{7, 5, 7, 6, 8}, 8}, // counts of earlier datagrams
 		{[]uint32{1 << 31 >> 1, 1 << 31, 3 << 30, 1<<32 - 1, 0, 9}, 1<<32 + 9},
 		{[]uint32{1 << 30, 1 << 31, 3 << 30, 3, 1<<32 - 5, 4}, 1<<32 + 4},
 	}
@@ -128,14 +128,14 @@ func TestDropCounter(t *testing.T) {
 }
 
 // TestUnreachable checks that ICMP errors are reported with the right destinations,
-// whichever call meets them.
+// whichever call gets them from the kernel.
 func TestUnreachable(t *testing.T) {
 	from, to := listen(t, Config{}), listen(t, Config{RecvBuffer: 1 << 20})
 	good := Packet{Addr: Pack(to.LocalAddr()), Data: []byte("good")}
 	refused := []Packet{{Addr: closedPort(t), Data: []byte("1")}, {Addr: closedPort(t), Data: []byte("2")}}
 
 	sendAll(t, from, []Packet{refused[0], good, refused[1], good})
-	recvNone(t, from) // meets what is pending
+	recvNone(t, from) // takes the pending errors
 	addrs := make([]uint64, 10)
 	addrs = addrs[:from.Unreachable(addrs)]
 	want := []uint64{refused[0].Addr, refused[1].Addr}
@@ -169,8 +169,8 @@ func TestUnreachableBound(t *testing.T) {
 	}
 }
 
-// TestPendingBothWays has one goroutine receive while another sends to refused
-// ports and to itself: nothing may get lost between them.
+// TestPendingBothWays has one goroutine receive while another sends to refused ports
+// and to the socket itself: no datagram to itself may be lost.
 func TestPendingBothWays(t *testing.T) {
 	const rounds = 500
 	c := listen(t, Config{RecvBuffer: 1 << 20})
@@ -184,11 +184,10 @@ func TestPendingBothWays(t *testing.T) {
 	done.Wait()
 }
 
-// faulty is a network with faults: WriteBatch and ReadBatch call its functions
-// first.
+// faulty is a batcher with faults: WriteBatch and ReadBatch call its functions first.
 type faulty struct {
 	batcher
-	write func(ms []ipv4.Message) (n int, err error) // n of ms may go out before the fault
+	write func(ms []ipv4.Message) (n int, err error) // n of ms are sent before the fault
 	read  func() error
 }
 
@@ -235,8 +234,8 @@ func at(ms []ipv4.Message, addr uint64) int {
 	return i
 }
 
-// refusing returns a write function for faulty that refuses datagrams to c the
-// given number of times.
+// refusing returns a write function for faulty that refuses datagrams to c with err,
+// the given number of times.
 func refusing(c *Conn, times int, err error) func(ms []ipv4.Message) (int, error) {
 	return func(ms []ipv4.Message) (int, error) {
 		i := at(ms, Pack(c.LocalAddr()))
@@ -292,7 +291,7 @@ func TestSendFaults(t *testing.T) {
 }
 
 // TestSendStorm produces ICMP errors faster than Send can put them aside. Send must
-// not blame the datagram.
+// return ErrAgain and not blame the datagram.
 func TestSendStorm(t *testing.T) {
 	from := listen(t, Config{})
 	refused := Packet{Addr: closedPort(t), Data: []byte("no one")}
@@ -309,8 +308,8 @@ func TestSendStorm(t *testing.T) {
 	}
 }
 
-// TestRecvFaults checks errors of reads: those about other datagrams are put aside,
-// those of the socket are returned.
+// TestRecvFaults checks errors of reads: Recv skips those about other datagrams, and
+// returns those of the socket.
 func TestRecvFaults(t *testing.T) {
 	broken := errors.New("broken")
 	tests := []struct {

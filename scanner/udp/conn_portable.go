@@ -13,8 +13,8 @@ import (
 
 // Conn is a UDP socket over IPv4.
 //
-// Package net has no read that returns at once, so a goroutine, the reader, blocks
-// in reads. The buffers circulate: from idle to the reader, through full to the
+// Package net has no read that doesn't block, so a goroutine of its own, the reader,
+// blocks in reads. The buffers circulate: from idle to the reader, through full to the
 // caller of Recv, and back to idle at the next Recv.
 type Conn struct {
 	sock *net.UDPConn
@@ -40,8 +40,9 @@ type arrival struct {
 	n    int
 }
 
-// Listen opens a socket. Its errors say what the system refused. It is not an error
-// if the kernel's buffers are smaller than requested; Stats has the sizes.
+// Listen opens a socket. Its errors say which option is invalid, or what the system
+// refused. It is not an error if the kernel's buffers are smaller than requested;
+// Stats has the sizes.
 func Listen(cfg Config) (*Conn, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -113,7 +114,7 @@ func (c *Conn) readAll() {
 	}
 }
 
-// readOne reads one datagram and skips errors about others.
+// readOne reads one datagram and skips pending errors about sent datagrams.
 func (c *Conn) readOne(buf []byte) (arrival, error) {
 	for {
 		n, from, err := c.sock.ReadFromUDPAddrPort(buf)
@@ -128,9 +129,9 @@ func (c *Conn) readOne(buf []byte) (arrival, error) {
 	}
 }
 
-// Recv receives up to len(ps) datagrams, but no more than a batch, into ps. Their
-// Data is valid until the next Recv. If there are none it waits up to wait for one;
-// it does not wait if wait is 0. It returns 0 and no error if nothing came or
+// Recv receives up to len(ps) datagrams, but no more than a batch, into ps. Their Data
+// is valid until the next Recv. If no datagram has arrived, Recv waits up to wait for
+// one; it does not wait if wait is 0. It returns 0 and no error if nothing came or
 // Interrupt was called, and net.ErrClosed after Close.
 func (c *Conn) Recv(ps []Packet, wait time.Duration) (n int, err error) {
 	c.takeBack()
@@ -152,8 +153,8 @@ func (c *Conn) Recv(ps []Packet, wait time.Duration) (n int, err error) {
 	return n, err
 }
 
-// next returns a datagram that has arrived, or one without a buffer if there is
-// none.
+// next returns a datagram that has arrived. It does not block: if nothing has arrived,
+// the arrival has no buffer.
 func (c *Conn) next() (arrival, error) {
 	select {
 	case a, ok := <-c.full:
@@ -163,7 +164,7 @@ func (c *Conn) next() (arrival, error) {
 	}
 }
 
-// first is next, but waits for a datagram.
+// first is next, but waits up to wait for a datagram, unless Interrupt is called.
 func (c *Conn) first(wait time.Duration) (arrival, error) {
 	a, err := c.next()
 	if a.buf != nil || err != nil || wait <= 0 {
@@ -180,7 +181,7 @@ func (c *Conn) first(wait time.Duration) (arrival, error) {
 	return arrival{}, nil
 }
 
-// ended returns the reader's error if full is closed.
+// ended returns a or, if full is closed, the reader's error.
 func (c *Conn) ended(a arrival, ok bool) (arrival, error) {
 	if !ok {
 		return arrival{}, c.err

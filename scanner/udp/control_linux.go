@@ -4,13 +4,13 @@ package udp
 
 import "golang.org/x/sys/unix"
 
-// controlSpace is the size of the control messages of a datagram: when it came, and
-// the count of drops.
+// controlSpace is the size in bytes of the control messages of a datagram: the
+// kernel's receive timestamp and its count of drops.
 var controlSpace = unix.CmsgSpace(16) + unix.CmsgSpace(4)
 
-// stampOf returns when the kernel received the datagram with these control messages,
-// in nanoseconds since 1970; 0: they do not say (SO_TIMESTAMPNS). The kernel puts
-// that message first.
+// stampOf returns the kernel's receive timestamp of the datagram with these control
+// messages, in nanoseconds since 1970, or 0 if they have none (SO_TIMESTAMPNS). The
+// kernel puts the timestamp first.
 func stampOf(oob []byte) int64 {
 	if len(oob) < unix.SizeofCmsghdr {
 		return 0

@@ -23,9 +23,9 @@
 // # Sending
 //
 // Send stops at the first datagram that can't be sent and returns the reason. A
-// pending error never costs a datagram: if one interrupts a datagram, Send puts the
-// error aside and sends that datagram again at once. Unreachable returns the
-// addresses of the pending errors.
+// pending error never costs a datagram: if one interrupts the sending of a
+// datagram, Send puts the error aside and sends that datagram again at once.
+// Unreachable returns the addresses of the pending errors.
 //
 // # Concurrency
 //
@@ -37,6 +37,6 @@
 // On Linux everything described here works, and the socket is an Unpolled, outside
 // of Go's poller. On other systems, and with the build tag portable, the package
 // reads and writes datagrams one at a time. The interface is the same, but it is
-// slower, kernel drops aren't counted, Unreachable returns none, Listen refuses
-// Device, and Send may wait for room in the socket's buffer.
+// slower, kernel drops aren't counted, Unreachable returns 0, Listen returns an
+// error if Device is set, and Send may wait for room in the socket's buffer.
 package udp

@@ -30,7 +30,7 @@ func (d *dropCounter) note(count uint32) {
 	}
 }
 
-// noteOOB notes the count that a datagram carries. Datagrams carry one only after
+// noteOOB notes the count that a datagram carries. Datagrams carry a count only after
 // the first drop.
 func (d *dropCounter) noteOOB(oob []byte) {
 	for len(oob) >= unix.SizeofCmsghdr {

@@ -7,7 +7,7 @@ import (
 )
 
 // isAgain reports whether errno is not caused by the datagram: buffers are full or,
-// with EPERM, a firewall's table of connections is.
+// with EPERM, a firewall's connection table is full.
 func isAgain(errno syscall.Errno) bool {
 	switch errno {
 	case unix.EAGAIN, unix.ENOBUFS, unix.ENOMEM, unix.EPERM, unix.EINTR:

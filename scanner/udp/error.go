@@ -21,8 +21,8 @@ func (e againError) Error() string {
 func (e againError) Is(target error) bool { return target == ErrAgain }
 func (e againError) Unwrap() error        { return syscall.Errno(e) }
 
-// errnoOf returns the number inside the errors of packages net and ipv4, or 0 if
-// there is none. It is errors.As without its allocation.
+// errnoOf returns the errno inside an error of packages net and ipv4, or 0 if there is
+// none. It is errors.As without its allocation.
 func errnoOf(err error) syscall.Errno {
 	for err != nil {
 		switch e := err.(type) {
@@ -39,7 +39,7 @@ func errnoOf(err error) syscall.Errno {
 	return 0
 }
 
-// sendError turns an error of the system into one of Send.
+// sendError returns what Send returns for an error of the system.
 func sendError(err error) error {
 	switch errno := errnoOf(err); {
 	case errno == 0:

@@ -22,10 +22,11 @@ type outBatch struct {
 	gso  bool
 }
 
-// segmentSpace is the size of the control message with a segment size.
+// segmentSpace is the size in bytes of the control message with a segment size.
 var segmentSpace = unix.CmsgSpace(2)
 
-// newOutBatch returns n messages, whose addresses fill rewrites in place.
+// newOutBatch returns an outBatch with n messages. fill rewrites their addresses in
+// place.
 func newOutBatch(n int, gso bool) *outBatch {
 	b := &outBatch{room: make([]ipv4.Message, n), oob: make([]byte, n*segmentSpace), gso: gso}
 	addrs := make([]net.UDPAddr, n)
@@ -54,8 +55,9 @@ func canSegment(sock syscall.Conn) (can bool) {
 	return can
 }
 
-// fill makes messages of ps, which is at most a batch, and clears GSO in those that
-// it can't combine. The messages are valid until the next fill.
+// fill fills messages with ps, which must not exceed a batch. It clears the GSO field
+// of a packet that it can't combine with the next one. The messages are valid until
+// the next fill.
 func (b *outBatch) fill(ps []Packet) []ipv4.Message {
 	n := 0
 	for i := 0; i < len(ps); i++ {
@@ -74,9 +76,9 @@ func (b *outBatch) fill(ps []Packet) []ipv4.Message {
 	return b.room[:n]
 }
 
-// maxSegment is the longest datagram for GSO. It is well below the MTU of any
-// network: for longer datagrams the kernel could return an error that does not name
-// the cause.
+// maxSegment is the maximum length in bytes of a datagram for GSO. It is well below
+// the MTU of any network: for longer datagrams the kernel could return an error that
+// does not name the cause.
 const maxSegment = 512
 
 // alike reports whether p and q can go out in one piece.
@@ -97,9 +99,9 @@ func putSegmentHeader(oob []byte) {
 	h.SetLen(unix.CmsgLen(2))
 }
 
-// stopGSO reports whether err, with which the kernel refused m, may be caused by
-// GSO. If so, it turns GSO off. A device that can't compute checksums returns EIO,
-// and some return EINVAL, as soon as something is sent.
+// stopGSO reports whether err, with which the kernel refused m, may be caused by GSO.
+// If so, it turns GSO off. A device that can't compute checksums returns EIO, and some
+// devices return EINVAL, but only when a message is sent.
 func (b *outBatch) stopGSO(m *ipv4.Message, err error) bool {
 	errno := errnoOf(err)
 	if len(m.Buffers) == 1 || errno != unix.EIO && errno != unix.EINVAL {

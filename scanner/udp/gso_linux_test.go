@@ -80,7 +80,7 @@ func TestGSO(t *testing.T) {
 }
 
 // TestGSORefused makes the kernel refuse GSO, as it does for a device that can't
-// compute checksums.
+// compute checksums. All datagrams must still be sent, and GSO must be off afterwards.
 func TestGSORefused(t *testing.T) {
 	for _, refusal := range []error{unix.EIO, unix.EINVAL} {
 		for before := range 3 {
@@ -119,7 +119,7 @@ func TestGSORefused(t *testing.T) {
 	}
 }
 
-// TestGSOFaults refuses a pair for reasons other than GSO.
+// TestGSOFaults makes the kernel refuse a pair for reasons other than GSO.
 func TestGSOFaults(t *testing.T) {
 	tests := []struct {
 		err   error
@@ -145,8 +145,8 @@ func TestGSOFaults(t *testing.T) {
 	}
 }
 
-// TestGSORefusedLater makes the refusal follow a pending error about another
-// datagram.
+// TestGSORefusedLater makes the kernel return a pending error about another datagram,
+// and then refuse GSO.
 func TestGSORefusedLater(t *testing.T) {
 	from, to := listen(t, Config{}), listen(t, Config{})
 	pending := true

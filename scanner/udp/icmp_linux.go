@@ -12,8 +12,8 @@ import (
 )
 
 // icmpQueue reads the socket's error queue, in which the kernel keeps ICMP errors
-// about sent datagrams. The queue takes room from the receive buffer, so the Conn
-// empties it as soon as an error shows that it has an entry.
+// about sent datagrams. Its entries take up space in the receive buffer, so the Conn
+// empties the queue as soon as an error shows that it has an entry.
 type icmpQueue struct {
 	raw   syscall.RawConn
 	count atomic.Uint64 // ICMP errors read
@@ -23,10 +23,10 @@ type icmpQueue struct {
 	oob   [128]byte
 }
 
-// maxUnreachable is the most addresses that may wait to be taken: 32 KiB.
+// maxUnreachable is the maximum number of addresses that wait to be taken: 32 KiB.
 const maxUnreachable = 4096
 
-// maxDrain is the most entries of the queue that are read at a time.
+// maxDrain is the maximum number of entries of the queue that are read at a time.
 const maxDrain = 256
 
 func (q *icmpQueue) init(sock syscall.Conn) (err error) {
@@ -35,7 +35,8 @@ func (q *icmpQueue) init(sock syscall.Conn) (err error) {
 	return err
 }
 
-// drain empties the queue and returns how many ICMP errors it held.
+// drain reads the queue, up to maxDrain entries, and returns how many of them were
+// ICMP errors.
 func (q *icmpQueue) drain() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -61,7 +62,8 @@ func (q *icmpQueue) drainLocked() (n int) {
 	return n
 }
 
-// note keeps the destination of a datagram if e reports it as unreachable.
+// note keeps the destination of a datagram if e reports it as unreachable and addrs
+// has room.
 func (q *icmpQueue) note(e icmpError, dst unix.Sockaddr) {
 	to, ok := dst.(*unix.SockaddrInet4)
 	if ok && e.unreachable() && len(q.addrs) < cap(q.addrs) {
@@ -69,7 +71,7 @@ func (q *icmpQueue) note(e icmpError, dst unix.Sockaddr) {
 	}
 }
 
-// take moves as many addresses into dst as fit.
+// take moves as many addresses into dst as fit, and returns their number.
 func (q *icmpQueue) take(dst []uint64) int {
 	q.mu.Lock()
 	defer q.mu.Unlock()

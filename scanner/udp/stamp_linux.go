@@ -3,8 +3,8 @@ package udp
 import "encoding/binary"
 
 // Stamp returns the time in a control message of type SCM_TIMESTAMPNS, in nanoseconds
-// since 1970; 0: data is none. Its two numbers have 64 bits each, or 32 on most 32-bit
-// systems.
+// since 1970, or 0 if data is not such a message. The message has two numbers, seconds
+// and nanoseconds, of 64 bits each, or of 32 bits on most 32-bit systems.
 func Stamp(data []byte) int64 {
 	order := binary.NativeEndian
 	switch len(data) {

@@ -16,9 +16,8 @@ type Packet struct {
 	Addr uint64 // the other end, as Pack returns it
 	Data []byte // UDP payload
 
-	// Stamp is when the kernel received the datagram, by the wall clock, in
-	// nanoseconds since 1970. It is 0 if the system does not report it (all but
-	// Linux). Send ignores it.
+	// Stamp is the kernel's receive timestamp: the wall-clock time in nanoseconds since
+	// 1970. It is 0 if the system does not report it (all but Linux). Send ignores it.
 	Stamp int64
 
 	// GSO makes Send pass the datagram and the next one to the kernel in one piece
@@ -50,10 +49,10 @@ func Unpack(addr uint64) netip.AddrPort {
 // Config holds the options of a socket. The zero value stands for any address and a
 // port that the system chooses.
 type Config struct {
-	Source     netip.AddrPort // where to send from; zero: any address, any port
+	Source     netip.AddrPort // local address and port to send from; zero: any
 	RecvBuffer int            // bytes requested for the receive buffer; zero: the system's default
 	SendBuffer int            // bytes requested for the send buffer; zero: the system's default
-	Batch      int            // most datagrams in a system call; zero: DefaultBatch
+	Batch      int            // maximum number of datagrams per system call; zero: DefaultBatch
 	Device     string         // network device to bind to (Linux only); empty: none
 }
 
@@ -61,7 +60,8 @@ type Config struct {
 // cost of the system call small; twice that leaves room for bursts.
 const DefaultBatch = 128
 
-// maxBatch is the most messages that Linux takes in one call (UIO_MAXIOV).
+// maxBatch is the maximum number of messages that Linux takes in one call
+// (UIO_MAXIOV).
 const maxBatch = 1024
 
 // bufferSize is the size of the buffer for one datagram: the maximum of UDP's
@@ -77,19 +77,19 @@ type Stats struct {
 	ReceivedBytes uint64 // UDP payload
 	Reads         uint64 // system calls
 	Writes        uint64 // system calls
-	KernelDrops   uint64 // datagrams received by the kernel and dropped before we read them
+	KernelDrops   uint64 // datagrams that the kernel dropped because they did not fit into the receive buffer
 	Pending       uint64 // ICMP errors about sent datagrams, put aside
 	Truncated     uint64 // received datagrams that were longer than their buffer
 
-	RecvQueued      int // bytes that wait to be received now, in the unit of RecvBuffer (Linux)
+	RecvQueued      int // bytes of RecvBuffer that are in use now (Linux)
 	RecvBuffer      int // bytes that the kernel granted
 	RecvBufferAsked int // Config.RecvBuffer
 	SendBuffer      int // bytes that the kernel granted
 	SendBufferAsked int // Config.SendBuffer
 }
 
-// counters are the part of Stats that changes. The goroutines in Recv and Send
-// write them; any goroutine may read them.
+// counters are the part of Stats that changes. The goroutines in Recv and Send update
+// them; any goroutine may read them.
 type counters struct {
 	sent, sentBytes, gso    atomic.Uint64
 	received, receivedBytes atomic.Uint64
@@ -130,7 +130,7 @@ func (cfg Config) withDefaults() (Config, error) {
 	return cfg, nil
 }
 
-// open makes the socket and sets the options of this system.
+// open opens the socket and sets the options of this system.
 func (cfg Config) open() (*net.UDPConn, error) {
 	var lc net.ListenConfig
 	lc.Control = func(_, _ string, raw syscall.RawConn) error {

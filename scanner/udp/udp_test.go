@@ -279,8 +279,8 @@ func sendPast(t *testing.T, c *Conn, ps []Packet) (failed []int) {
 }
 
 // TestSendIsolation checks that a datagram that can't be sent does not stop others.
-// None of these leaves the machine: 127.255.255.255 is a broadcast to the loopback
-// network, which is forbidden.
+// None of the bad datagrams leaves the machine: 127.255.255.255 is a broadcast to the
+// loopback network, which is forbidden.
 func TestSendIsolation(t *testing.T) {
 	from, to := listen(t, Config{}), listen(t, Config{RecvBuffer: 1 << 20})
 	good := Packet{Addr: Pack(to.LocalAddr()), Data: []byte("good")}

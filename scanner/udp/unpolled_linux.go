@@ -12,13 +12,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Unpolled is a UDP socket outside of Go's network poller, for the batches of
-// package ipv4 (Linux only).
+// Unpolled is a UDP socket outside of Go's network poller, for the batches of package
+// ipv4 (Linux only).
 //
 // The kernel wakes the poller whenever a socket becomes writable again. On loopback
-// that happens after every datagram, because the kernel delivers it during the
-// send. Each of these useless wake-ups costs more than half as much as the send. An
-// Unpolled waits in its own system call instead, and only in Wait.
+// that happens after every datagram, because the kernel delivers it during the send.
+// Each of these useless wake-ups costs more than half as much as the send. An Unpolled
+// makes its own system call instead when it has to wait.
 //
 // Any goroutine may call any method. Of the embedded methods only LocalAddr works.
 type Unpolled struct {
@@ -28,11 +28,11 @@ type Unpolled struct {
 	// waits. After that it returns os.ErrDeadlineExceeded.
 	Timeout time.Duration
 
-	calls  atomic.Uint32 // of package ipv4
+	calls  atomic.Uint32 // number of calls of package ipv4
 	mu     sync.RWMutex  // read-locked while fd and event are used
 	closed atomic.Bool
 	fd     int
-	event  int // readable if Wait shall return
+	event  int // an eventfd, readable if Wait is to return
 }
 
 // Unpoll takes over the socket of c and closes c.
@@ -134,10 +134,12 @@ func (r *rawConn) Control(f func(fd uintptr)) error {
 	return r.Read(func(fd uintptr) bool { f(fd); return true })
 }
 
-// Read calls f until it is done reading.
+// Read calls f until f returns true. Between the calls it waits until there is
+// something to read.
 func (r *rawConn) Read(f func(fd uintptr) bool) error { return r.try(f, unix.POLLIN) }
 
-// Write calls f until it is done writing.
+// Write calls f until f returns true. Between the calls it waits until there is room
+// to send.
 func (r *rawConn) Write(f func(fd uintptr) bool) error { return r.try(f, unix.POLLOUT) }
 
 // yieldEvery is the number of calls after which a goroutine lets others run. 16

@@ -30,8 +30,8 @@ func unpoll(t *testing.T) *Unpolled {
 	return u
 }
 
-// TestUnpolledBatches sends a batch from one socket to another, then waits for a
-// second one that never comes.
+// TestUnpolledBatches sends a batch from one socket to another, and then waits for a
+// second batch, which never comes.
 func TestUnpolledBatches(t *testing.T) {
 	from, to := unpoll(t), unpoll(t)
 	out := []ipv4.Message{
@@ -56,8 +56,8 @@ func TestUnpolledBatches(t *testing.T) {
 	}
 }
 
-// TestUnpolledYields checks that a goroutine that makes one system call after
-// another lets others run, even with one processor.
+// TestUnpolledYields checks that a goroutine that makes one system call after another
+// lets others run if there is only one processor.
 func TestUnpolledYields(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	pc := ipv4.NewPacketConn(unpoll(t))
@@ -109,8 +109,8 @@ func TestUnpolledClose(t *testing.T) {
 	}
 }
 
-// TestErrorQueueWakes wakes a waiting Recv through the error queue: it must
-// continue to wait, and must not spin.
+// TestErrorQueueWakes wakes a waiting Recv through the error queue: Recv must continue
+// to wait, and must not spin.
 func TestErrorQueueWakes(t *testing.T) {
 	c := listen(t, Config{})
 	refused := Packet{Addr: closedPort(t), Data: []byte("no one")}

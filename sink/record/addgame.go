@@ -7,10 +7,11 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// AddGame appends the record in line to dst. If the record has neither game nor flags,
-// AddGame inserts them, from what the answers mean for their game; all other bytes stay
-// the same. A record without answers, and one that would become longer than MaxSize, is
-// appended unchanged. If line is not a record, the result is dst and an error.
+// AddGame appends the record in line to dst. If the record has neither game nor
+// flags, AddGame inserts what i derives from the answers; all other bytes stay the
+// same. A record without info, players and message, or one that would become longer
+// than MaxSize, is appended unchanged. If line is not a record, AddGame returns dst
+// and an error.
 func AddGame(dst, line []byte, i *scanner.Interpreter) ([]byte, error) {
 	var v values
 	if err := json.Unmarshal(line, &v); err != nil {
@@ -43,8 +44,8 @@ func appendMeaning(dst []byte, r *scanner.Result) []byte {
 	return appendFlags(dst, r.Flags)
 }
 
-// endOfAnswers returns where game and flags belong in a record: after the last key
-// before raw, geo and master.
+// endOfAnswers returns the index at which game and flags belong in a record: after
+// the last key before raw, geo and master.
 func endOfAnswers(line []byte) (at int) {
 	eachMember(line, func(m member) bool {
 		switch strings.Trim(string(m.key), `"`) {

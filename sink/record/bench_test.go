@@ -8,7 +8,8 @@ import (
 	"github.com/a2sscan/a2sscan/sink/internal/sinktest"
 )
 
-// appendWork returns the results whose encoding is timed, and must not allocate.
+// appendWork returns the results for BenchmarkAppend and TestAppendAllocates, by
+// name.
 func appendWork() map[string]*scanner.Result {
 	info, players, rules := sinktest.Typical(1), sinktest.Typical(1), sinktest.Typical(1)
 	info.HasPlayers, info.HasRules = false, false
@@ -22,7 +23,8 @@ func appendWork() map[string]*scanner.Result {
 	}
 }
 
-// appender returns a function that appends r, and the length of r's record.
+// appender returns a function that appends the record of r to a reused buffer, and
+// the length of that record.
 func appender(r *scanner.Result) (body func(), size int) {
 	e := new(Encoder)
 	dst := e.Append(nil, "20261120T030000Z", r)
@@ -57,7 +59,7 @@ func TestAppendAllocates(t *testing.T) {
 	}
 }
 
-// TestAppendAllocatesHostile: the scratch memory for many rules is reused.
+// TestAppendAllocatesHostile: an Encoder reuses its scratch memory for many rules.
 func TestAppendAllocatesHostile(t *testing.T) {
 	r := sinktest.Blank()
 	r.HasRules = true

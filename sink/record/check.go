@@ -24,7 +24,8 @@ func Check(line []byte) error {
 	return checkObject(line[skipSpace(line, 0):], schemaKeys)
 }
 
-// checkObject compares an object with the fields that it may have.
+// checkObject returns the first difference between a JSON value, which must be an
+// object, and the fields that it may have.
 func checkObject(object []byte, fields []field) (err error) {
 	if object[0] != '{' {
 		return wrongType(object, "object")
@@ -56,8 +57,8 @@ func checkObject(object []byte, fields []field) (err error) {
 	return err
 }
 
-// placeOf returns the index of the field with a name, -1 if there is none. Keys mostly
-// come in the order of the fields, so the search begins at next.
+// placeOf returns the index of the field with a name, or -1 if there is none. Keys
+// mostly come in the order of the fields, so the search begins at next.
 func placeOf(fields []field, name []byte, next int) int {
 	for n := range fields {
 		if i := (next + n) % len(fields); string(name) == fields[i].name {
@@ -67,10 +68,10 @@ func placeOf(fields []field, name []byte, next int) int {
 	return -1
 }
 
-// name returns the key as text.
+// name returns the key without quotes and escapes.
 func (m *member) name() []byte { return unquote(m.key) }
 
-// unquote returns the text of a JSON string.
+// unquote returns the text of a valid JSON string.
 func unquote(s []byte) []byte {
 	if bytes.IndexByte(s, '\\') < 0 {
 		return s[1 : len(s)-1]
@@ -102,8 +103,8 @@ func wrongType(value []byte, want string) error {
 	return fmt.Errorf("%.60s is not of type %s", value, want)
 }
 
-// check compares a value with the type of the field: with a list of that type if lists
-// is 1, with a list of such lists if it is 2.
+// check compares a value with the type of the field. If lists is 1, the value must
+// be a list of that type; if lists is 2, a list of such lists.
 func (f *field) check(value []byte, lists int) error {
 	switch {
 	case lists > 0:
@@ -191,7 +192,8 @@ var checkers = [numTypes]func([]byte) error{
 	typeJSON:    checkAnyObject,
 }
 
-// textOf returns a checker of strings.
+// textOf returns a checker of strings that good accepts. want describes them in
+// errors.
 func textOf(good func([]byte) bool, want string) func([]byte) error {
 	return func(v []byte) error {
 		if v[0] != '"' || !good(unquote(v)) {
@@ -218,7 +220,8 @@ func isBase64(s []byte) bool {
 	return err == nil
 }
 
-// numbersOf returns a checker of numbers.
+// numbersOf returns a checker of numbers that good accepts. want describes them in
+// errors.
 func numbersOf(good func(float64) bool, want string) func([]byte) error {
 	return func(v []byte) error {
 		if n, err := strconv.ParseFloat(string(v), 64); !isNumber(v) || err != nil || !good(n) {
@@ -230,7 +233,7 @@ func numbersOf(good func(float64) bool, want string) func([]byte) error {
 
 func isNumber(v []byte) bool { return v[0] == '-' || '0' <= v[0] && v[0] <= '9' }
 
-// integersOf returns a checker of whole numbers.
+// integersOf returns a checker of whole numbers from least to most.
 func integersOf(least, most float64) func([]byte) error {
 	return numbersOf(func(n float64) bool { return n == math.Trunc(n) && least <= n && n <= most },
 		fmt.Sprintf("integer from %.0f to %.0f", least, most))
@@ -274,11 +277,11 @@ func checkMap(v []byte) (err error) {
 // Key identifies a record.
 type Key struct {
 	Scan   string
-	Addr   netip.AddrPort // invalid if the record has none
+	Addr   netip.AddrPort // invalid if the record has no address
 	Status string
 }
 
-// KeyOf returns the key of a record that Check accepted.
+// KeyOf returns the Key of a record, which Check must have accepted.
 func KeyOf(line []byte) (k Key) {
 	var ip netip.Addr
 	var port uint64

@@ -10,7 +10,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// TestCheck: Check says what is wrong with a record, and where.
+// TestCheck: the error of Check names the wrong key and describes its fault.
 func TestCheck(t *testing.T) {
 	good := string(Append(nil, "s", golden[0].result))
 	tests := []struct{ old, new, want string }{
@@ -64,7 +64,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestCheckFits: no object of the schema has more keys than Check has bits for.
+// TestCheckFits: no object in the list has more keys than Check has bits for.
 func TestCheckFits(t *testing.T) {
 	for _, fields := range [][]field{schemaKeys, infoFields, playerFields, gameFields, geoFields} {
 		if len(fields) > 64 {
@@ -98,8 +98,8 @@ func BenchmarkCheck(b *testing.B) {
 	}
 }
 
-// FuzzCheck: Check and the JSON Schema agree on every line in which no key
-// occurs twice.
+// FuzzCheck: Check and the JSON Schema agree about every line in which no key
+// occurs twice. If one does, Check accepts no line that the JSON Schema rejects.
 func FuzzCheck(f *testing.F) {
 	for _, g := range golden {
 		f.Add(Append(nil, g.scan, g.result))

@@ -15,8 +15,8 @@ import (
 // ClickHouse as a library.
 const clickDir = "A2SSCAN_CHDB"
 
-// clickScript runs each statement from standard input and prints its rows, one per
-// line.
+// clickScript runs each statement of the list on standard input and prints its
+// rows, one per line.
 const clickScript = `
 const { Session } = require('chdb');
 const db = new Session();
@@ -62,8 +62,8 @@ func TestClickHouse(t *testing.T) {
 	}
 }
 
-// clickForm returns a row in a form that can be compared: ClickHouse has the master's
-// data as text.
+// clickForm returns a decoded row in a form that can be compared. ClickHouse
+// returns the master's data as a string of JSON; clickForm decodes it.
 func clickForm(t *testing.T, row []byte) any {
 	t.Helper()
 	v := duckForm(t, row)
@@ -74,8 +74,8 @@ func clickForm(t *testing.T, row []byte) any {
 	return v
 }
 
-// withoutZero removes empty and zero values: columns that can't be null have these in
-// place of absent ones.
+// withoutZero removes empty and zero values: in columns that can't be null,
+// ClickHouse stores these for absent keys.
 func withoutZero(v any) any {
 	switch v := v.(type) {
 	case map[string]any:

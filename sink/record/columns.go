@@ -18,11 +18,11 @@ const (
 	ColumnUint64
 	ColumnInt32
 	ColumnObject // of Fields
-	ColumnMap    // text to text
-	ColumnJSON   // an object whose keys we do not define
+	ColumnMap    // string to string
+	ColumnJSON   // an object whose keys the schema does not define
 )
 
-// columnTypes are the types of columns, by the types of the schema.
+// columnTypes maps the types of the schema to types of columns.
 var columnTypes = [numTypes]ColumnType{
 	typeText: ColumnText, typeWord: ColumnText, typeHex: ColumnText, typeBase64: ColumnText, typeID: ColumnID,
 	typeTime: ColumnMillis, typeSeconds: ColumnSeconds, typeMillis: ColumnFloat64, typeFloat32: ColumnFloat32,
@@ -34,10 +34,10 @@ var columnTypes = [numTypes]ColumnType{
 type Column struct {
 	Name   string
 	Type   ColumnType
-	Lists  int // depth of lists: 1 is a list of such values
+	Lists  int // nesting of lists: 1 is a list of values, 2 a list of lists
 	Always bool
 	About  string
-	Ours   bool // a text is a word of ours, not text from strangers
+	Ours   bool // a string is a word of the schema, hex or base64, not text from strangers
 	Fields []Column
 }
 
@@ -55,26 +55,10 @@ func columnsOf(fields []field) (all []Column) {
 	return all
 }
 
-// EachMember calls do with each key of a JSON object, without its quotes, and its
-// value as it is written, until do returns false. The object must be valid JSON.
+// EachMember calls do with each key of a JSON object, unquoted, and its value as it
+// is written, until do returns false. The object must be valid JSON.
 func EachMember(object []byte, do func(key, value []byte) bool) {
 	eachMember(object, func(m member) bool { return do(Unquote(m.key), m.value) })
-}
-
-// EachElement calls do with each element of a JSON list, as it is written. The list
-// must be valid JSON.
-func EachElement(list []byte, do func(value []byte)) {
-	if len(list) == 0 || list[0] != '[' {
-		return
-	}
-	for i := skipSpace(list, 1); list[i] != ']'; i = skipSpace(list, i) {
-		if list[i] == ',' {
-			i = skipSpace(list, i+1)
-		}
-		from := i
-		i = skipValue(list, from)
-		do(list[from:i])
-	}
 }
 
 // Unquote returns the text of s, which must be a valid JSON string. The text aliases s

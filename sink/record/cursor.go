@@ -26,8 +26,8 @@ import (
 //	err := c.Err()
 //
 // Next goes to the next member or element of the object or list that was entered
-// last. At the end it returns false, and the Cursor is back in the object or list
-// around that one. Next skips a value that was not read. A loop over an object or list
+// last. At the end it returns false, and the Cursor is in the enclosing object or list
+// again. Next skips a value that was not read. A loop over an object or list
 // must run to its end if the Cursor is used after it.
 //
 // A Cursor accepts every record, and never panics. It detects misplaced brackets,
@@ -38,12 +38,13 @@ type Cursor struct {
 	key   []byte
 	kinds [maxDepth]byte // closing bracket of each object and list that was entered
 	depth int
-	first bool // Next has not been called in the innermost one
-	value bool // at is where a value begins
+	first bool // Next has not been called in the innermost object or list
+	value bool // a value begins at index at
 	bad   bool
 }
 
-// maxDepth is how deep a Cursor can enter.
+// maxDepth is the maximum number of nested objects and lists that a Cursor can
+// enter.
 const maxDepth = 8
 
 var errNoRecord = errors.New("not a record")
@@ -55,7 +56,8 @@ func NewCursor(line []byte) *Cursor {
 	return c
 }
 
-// Reset is NewCursor without an allocation.
+// Reset makes the Cursor start at the beginning of another line, like NewCursor but
+// without an allocation.
 func (c *Cursor) Reset(line []byte) {
 	c.line, c.at, c.key, c.depth, c.bad = line, 0, nil, 0, false
 	c.value = true
@@ -75,7 +77,7 @@ func (c *Cursor) Err() error {
 
 func (c *Cursor) fail() { c.bad, c.depth, c.value = true, 0, false }
 
-// peek returns the byte at the cursor, 0 at the end.
+// peek returns the byte at the cursor, or 0 at the end.
 func (c *Cursor) peek() byte {
 	if c.at < len(c.line) {
 		return c.line[c.at]
@@ -89,7 +91,7 @@ func (c *Cursor) space() {
 	}
 }
 
-// Next goes to the next member or element.
+// Next goes to the next member or element. It returns false if there are no more.
 func (c *Cursor) Next() bool {
 	if c.value {
 		c.skip()
@@ -118,8 +120,10 @@ func (c *Cursor) Next() bool {
 	return true
 }
 
-// NextIs goes to the next member if its key is name, which is given as it is written,
-// with quotes and colon. Otherwise it reports false and stays, and Next finds the member.
+// NextIs goes to the next member and returns true if its key is name, which the
+// caller passes with quotes and colon. Otherwise, and if the current value has not
+// been read, it returns false and the Cursor does not move, so that Next finds the
+// member.
 func (c *Cursor) NextIs(name string) bool {
 	at := c.at
 	if c.value || c.depth == 0 {
@@ -140,13 +144,14 @@ func (c *Cursor) NextIs(name string) bool {
 	return true
 }
 
-// Between stands between the key and the value of a pair.
+// Between is the text between the key and the value of a pair that NextPair
+// returns.
 const Between = `":"`
 
-// NextPair passes over the next member if it is a pair of strings without escapes. It
-// returns the pair as it is written, from the first letter of the key to the last one of
-// the value, and the length of the key. Otherwise it returns nil and stays, and Next
-// finds the member.
+// NextPair reads the next member if its key and its value are strings without
+// escapes. It returns them as they are written, from the first byte of the key to
+// the last byte of the value, and the length of the key. Otherwise it returns nil
+// and the Cursor does not move, so that Next finds the member.
 func (c *Cursor) NextPair() (pair []byte, key int) {
 	from := c.at + 1
 	if c.value || c.depth == 0 || c.kinds[c.depth-1] != '}' {
@@ -173,8 +178,8 @@ func (c *Cursor) NextPair() (pair []byte, key int) {
 	return c.line[from:end], colon - from
 }
 
-// plainEnd returns the index of the quote that ends a string; i is behind the quote that
-// begins it. It is -1 if the string has a backslash or no end.
+// plainEnd returns the index of the quote that ends a string, or -1 if the string
+// has a backslash or no end. i is the index after the quote that begins the string.
 func plainEnd(b []byte, i int) int {
 	for ; i+8 <= len(b); i += 8 {
 		x := binary.LittleEndian.Uint64(b[i:])
@@ -206,7 +211,8 @@ func (c *Cursor) leave() bool {
 	return false
 }
 
-// take moves past the wanted byte and any space before it. Another byte is an error.
+// take moves past the wanted byte and any space before it. If another byte comes
+// next, the line is not a record.
 func (c *Cursor) take(want byte) bool {
 	if c.peek() <= ' ' {
 		c.space()
@@ -242,8 +248,9 @@ func (c *Cursor) name() bool {
 // of records have no escapes. The key aliases the line.
 func (c *Cursor) Key() []byte { return c.key }
 
-// Enter goes into the current value, which must be an object or a list: with any other
-// value the line is not a record. It returns false if it can't enter.
+// Enter goes into the current value, which must be an object or a list and must not
+// be nested too deeply: otherwise the line is not a record. It returns false if it
+// can't enter, or if the value has been read.
 func (c *Cursor) Enter() bool {
 	if !c.value {
 		return false
@@ -274,18 +281,20 @@ func (c *Cursor) skip() {
 	c.at = end
 }
 
-// How the two long lists of a record end, with the comma and quote that follow them.
+// The ends of the two long lists of a record, with the comma and quote that follow
+// them.
 var (
 	playersEnd  = []byte(`}],"`)
 	rulesRawEnd = []byte(`]],"`)
 )
 
-// listEnd returns the index after a long list that another key follows, or -1. Many
-// records consist mostly of players, and listEnd is five times as fast as valueEnd. It
-// relies on how Append writes: without spaces, and without a list inside a player.
+// listEnd returns the index after the current value if it is a long list and
+// another key follows it, else -1. Many records consist mostly of players, and
+// listEnd is five times as fast as valueEnd. It relies on how Append writes:
+// without spaces, and without a list inside a player.
 //
-// Text inside a string can't look like the end: a quote inside a string has a backslash
-// before it, and no letter follows the quote that ends a string.
+// Text inside a string can't look like the end: a quote inside a string has a
+// backslash before it, and no letter follows the quote that ends a string.
 func (c *Cursor) listEnd() int {
 	if c.depth != 1 || c.peek() != '[' || c.at+1 == len(c.line) {
 		return -1
@@ -316,8 +325,8 @@ func (c *Cursor) listEnd() int {
 
 func isLetter(b byte) bool { return 'a' <= b && b <= 'z' }
 
-// First returns the first byte of the current value, which shows its type; 0 if there
-// is no value, or it was read.
+// First returns the first byte of the current value, which shows its type, or 0 if
+// there is no value or it has been read.
 func (c *Cursor) First() byte {
 	if !c.value {
 		return 0
@@ -325,7 +334,8 @@ func (c *Cursor) First() byte {
 	return c.peek()
 }
 
-// Raw returns the current value as it is written.
+// Raw returns the current value as it is written, or nil if there is none. It
+// aliases the line.
 func (c *Cursor) Raw() []byte {
 	start := c.at
 	if !c.value {
@@ -381,8 +391,8 @@ func (c *Cursor) Quoted() []byte {
 	return nil
 }
 
-// Plain returns a string without its quotes if it has no escapes. Otherwise it returns
-// nil, and the value can still be read.
+// Plain returns the current value without its quotes if it is a string without
+// escapes. Otherwise it returns nil, and the value can still be read.
 func (c *Cursor) Plain() []byte {
 	if !c.value || c.peek() != '"' {
 		return nil
@@ -396,11 +406,12 @@ func (c *Cursor) Plain() []byte {
 	return c.line[start:end]
 }
 
-// AppendText appends the text of a string to dst.
+// AppendText appends the current value to dst, with its escapes decoded, if it is a
+// string.
 func (c *Cursor) AppendText(dst []byte) []byte { return AppendUnescaped(dst, c.Quoted()) }
 
-// AppendUnescaped appends the text of a JSON string, which is given without its
-// quotes.
+// AppendUnescaped appends the JSON string s, which has no quotes around it, to dst
+// and decodes its escapes.
 func AppendUnescaped(dst, s []byte) []byte {
 	for {
 		i := bytes.IndexByte(s, '\\')
@@ -412,8 +423,8 @@ func AppendUnescaped(dst, s []byte) []byte {
 	}
 }
 
-// appendUnescaped appends the character of the escape that begins s, after its
-// backslash. It returns what follows.
+// appendUnescaped decodes the escape that s begins with, after its backslash, and
+// appends the character to dst. It returns the rest of s.
 func appendUnescaped(dst, s []byte) (_, rest []byte) {
 	switch s[0] {
 	case 'b':
@@ -433,8 +444,9 @@ func appendUnescaped(dst, s []byte) (_, rest []byte) {
 	return append(dst, s[0]), s[1:]
 }
 
-// escapedRune returns the character of uXXXX, or of a pair of surrogates, and its
-// length.
+// escapedRune returns the character of the escape uXXXX, or of a surrogate pair,
+// with which s begins, and the length of the escape. If the escape is invalid, the
+// character is utf8.RuneError.
 func escapedRune(s []byte) (rune, int) {
 	const one, two = len("uXXXX"), len(`uXXXX\uXXXX`)
 	r := hexRune(s)
@@ -452,7 +464,7 @@ func escapedRune(s []byte) (rune, int) {
 	return utf8.RuneError, one
 }
 
-// hexRune returns the number of uXXXX, or -1.
+// hexRune returns the number XXXX if s begins with uXXXX, else -1.
 func hexRune(s []byte) rune {
 	if len(s) < len("uXXXX") {
 		return -1
@@ -474,8 +486,8 @@ const (
 	eachLetter    = eachByte * ' ' // turns a square bracket into a curly one
 )
 
-// zeros has the top bit of the lowest zero byte of x set; bits of higher bytes may be
-// set too.
+// zeros sets the top bit of every zero byte of x. It may set that of a byte above a
+// zero byte, too, but the lowest set bit is always right.
 func zeros(x uint64) uint64 { return (x - eachByte) &^ x & tops }
 
 // stringEnd returns the index after the quote that ends a string, or -1 if there is
@@ -493,8 +505,9 @@ func stringEnd(b []byte, i int) int {
 	}
 }
 
-// quoteFrom returns the index of the next quote, or -1. It looks at the first 32 bytes
-// itself, because most strings are short.
+// quoteFrom returns the index of the next quote, or -1 if there is none. It
+// searches the first 32 bytes without a call of bytes.IndexByte, because most
+// strings are short.
 func quoteFrom(b []byte, i int) int {
 	for range 4 {
 		if i+8 > len(b) {
@@ -521,7 +534,8 @@ func escaped(s []byte) bool {
 	return (len(s)-n)%2 == 1
 }
 
-// valueEnd returns the index after the value that begins at i, or -1.
+// valueEnd returns the index after the value that begins at i, or -1 if there is no
+// complete value.
 func valueEnd(b []byte, i int) int {
 	if i >= len(b) {
 		return -1
@@ -539,7 +553,7 @@ func valueEnd(b []byte, i int) int {
 	return end
 }
 
-// wordEnd returns the index behind the number or word that has begun before or at i.
+// wordEnd returns the index after the number or word that begins at i or before it.
 func wordEnd(b []byte, i int) int {
 	for i < len(b) && !endsWord(b[i]) {
 		i++
@@ -571,7 +585,7 @@ func containerEnd(b []byte, i int) int {
 	}
 }
 
-// markFrom returns the index of the next quote or bracket, or -1.
+// markFrom returns the index of the next quote or bracket, or -1 if there is none.
 func markFrom(b []byte, i int) int {
 	for ; i+8 <= len(b); i += 8 {
 		x := binary.LittleEndian.Uint64(b[i:])

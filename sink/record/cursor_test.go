@@ -48,7 +48,8 @@ func walkLine(line string) (any, error) {
 	return all, c.Err()
 }
 
-// walkQuickly is walk for a caller that expects names, pairs and strings without escapes.
+// walkQuickly decodes an object like walk, but first tries NextPair, NextIs with
+// each of names, and Plain.
 func walkQuickly(c *Cursor, names ...string) map[string]any {
 	all := map[string]any{}
 	for {
@@ -103,7 +104,7 @@ func TestCursor(t *testing.T) {
 	}
 }
 
-// TestCursorPasses checks that values that nobody reads are skipped.
+// TestCursorPasses: Next skips values that were not read.
 func TestCursorPasses(t *testing.T) {
 	for _, line := range cursorLines {
 		var want map[string]json.RawMessage
@@ -127,7 +128,8 @@ func TestCursorPasses(t *testing.T) {
 	}
 }
 
-// TestCursorRefuses: a line that is not an object, or ends early, is an error.
+// TestCursorRefuses: Err returns an error for a line that is not a complete JSON
+// object.
 func TestCursorRefuses(t *testing.T) {
 	lines := []string{``, ` `, `1`, `null`, `[]`, `{`, `{"`, `{"a`, `{"a"`, `{"a":`, `{"a":}`, `{"a":1`, `{"a":1,`,
 		`{"a":1]`, `{"a":1}}`, `{"a":1}{`, `{"a" 1}`, `{a:1}`, `{"a":1 "b":2}`, `{"a":"x\"}`, `{"a":[1}`, `{,"a":1}`}
@@ -144,7 +146,7 @@ func TestCursorRefuses(t *testing.T) {
 	}
 }
 
-// TestCursorInList: a list has no members.
+// TestCursorInList: NextPair and NextIs find no members in a list.
 func TestCursorInList(t *testing.T) {
 	c := NewCursor([]byte(`{"x":["a":"b"]}`))
 	c.Next()
@@ -174,8 +176,8 @@ func TestCursorValues(t *testing.T) {
 	}
 }
 
-// FuzzCursor compares a Cursor with encoding/json. Lines that are not UTF-8 are only
-// skipped, because encoding/json replaces bytes in them.
+// FuzzCursor compares a Cursor with encoding/json if the line is UTF-8:
+// encoding/json replaces other bytes. With any line, the Cursor must not panic.
 func FuzzCursor(f *testing.F) {
 	for _, line := range cursorLines {
 		f.Add(line)
@@ -200,7 +202,7 @@ func FuzzCursor(f *testing.F) {
 	})
 }
 
-// sameJSON compares decoded values.
+// sameJSON reports whether two decoded values have the same JSON.
 func sameJSON(a, b any) bool {
 	x, _ := json.Marshal(a)
 	y, _ := json.Marshal(b)

@@ -5,7 +5,7 @@
 //
 // [Append] appends the record of a Result; a loop owns an [Encoder]. [Read]
 // returns the Result of a record, [Check] compares a record with the schema, and
-// [Locate] adds a place to one. [JSONSchema], [DuckDB] and [ClickHouse] describe
+// [Locate] adds the location of its address. [JSONSchema], [DuckDB] and [ClickHouse] describe
 // records to other programs. To add a key, begin at schemaKeys in schema.go.
 //
 // # The record
@@ -16,7 +16,7 @@
 //	schema            1; it rises when the meaning of a key changes
 //	scan              name of the scan
 //	ip, port          the server; absent from a capture without addresses
-//	addr              ip and port as one text, to join censuses by
+//	addr              ip and port as one string, to join censuses by
 //	tag               the rest of the server's line in the list
 //	time              RFC 3339 in UTC with milliseconds: when the first reply
 //	                  arrived, or when the scan gave up
@@ -26,25 +26,26 @@
 //	notes             list of words: oddities of complete answers, fields that
 //	                  the end of a truncated answer leaves uncertain, and parts
 //	                  that were dropped from this record (see Length)
-//	message           text of a reply that refuses: banned, too many requests;
-//	                  or of one that names another server
+//	message           text of a reply that refuses (banned, too many requests) or
+//	                  that names another server
 //	rtt_ms            round trip of the first question that was sent once
 //	rtts_ms           object: info, players, rules: the round trip of each
 //	                  question that was sent once; from 10 ms on, in tenths
-//	took_ms           first datagram to last; all in milliseconds, truncated to
-//	                  microseconds or tenths
+//	took_ms           time from the first datagram to the last. All times are in
+//	                  milliseconds, truncated to microseconds or tenths
 //	sent, received    datagrams
 //	sent_bytes, received_bytes
 //	unchallenged      list: questions answered, in part at least, without a
 //	                  challenge
-//	ping              object: payload, the text of the answer, and rtt_ms, its
-//	                  round trip (absent from a capture); if a ping was answered
+//	ping              object, if the server answered a ping: payload, the text of
+//	                  the answer, and rtt_ms, its round trip (absent from a capture)
 //	hashes            object: info, players, rules: 64-bit xxHash, in hex, of
-//	                  the bytes of the answer, reassembled and decompressed:
-//	                  of a list of players that is not empty, and with scan
-//	                  --all-hashes of every answer; absent if fragments are
-//	                  missing. Different hashes mean different bytes, equal ones
-//	                  almost surely the same. That of players is keyed if names are
+//	                  the bytes of the answer, reassembled and decompressed.
+//	                  Players is there if the list is not empty; with scan
+//	                  --all-hashes every answer has its hash, unless fragments are
+//	                  missing. Different hashes mean different bytes, equal hashes
+//	                  almost surely the same bytes. If names are replaced by
+//	                  name_hash, the hash of players is keyed too
 //	info              object, see below; {} if the answer was empty
 //	players           list; [] if the answer listed none
 //	  index, score
@@ -55,7 +56,7 @@
 //	                  is not a finite number
 //	  deaths, money   The Ship
 //	players_announced the count in the answer, if it differs from the list
-//	rules             object, name to value, both text; {} if there were none.
+//	rules             object, name to value, both strings; {} if there were none.
 //	                  A name that occurs twice has its first value
 //	rules_announced   like players_announced
 //	rules_raw         list of [name, value], each in hex: all rules in their
@@ -65,7 +66,7 @@
 //	flags             list of words: what is suspicious about the answers, each
 //	                  by a rule of game.FlagRules; evidence, and no verdict
 //	raw               list of datagrams in base64
-//	geo               object: place and network of the address, from databases
+//	geo               object: location and network of the address, from databases
 //	  continent, country
 //	                  two capital letters: AF AN AS EU NA OC SA; ISO 3166-1
 //	  region, city    text
@@ -74,18 +75,20 @@
 //	                  the master's keys
 //	origins           list of objects, in a census that merge --origins made: what
 //	                  each vantage point saw: name, time, status, rtt_ms, hashes,
-//	                  players, max_players. Only name: it has no record
+//	                  players, max_players. Its census has no record of the
+//	                  server if only name is there
 //
-// A capture does not show what was sent: a Result with a reply, or without a
-// time, and with nothing sent. Its record has no sent, sent_bytes and took_ms.
-// They are 0 for a server that nothing could be sent to.
+// A Result comes from a capture, which does not show what was sent, if nothing was
+// sent and it has a reply or no time. Its record has neither sent nor sent_bytes, and
+// took_ms only if it is known. For a server to which nothing could be sent, these keys
+// are 0.
 //
 // The object info holds the fields that were read completely:
 //
 //	format            source (the I reply) or goldsource (the m reply)
 //	protocol, name, map, folder, game
 //	app_id            the low 24 bits of game_id if they are not 0, else the
-//	                  short one
+//	                  short application ID
 //	players, max_players, bots
 //	server_type       dedicated, listen, proxy, or the byte: "0x00"
 //	environment       linux, windows, mac, or the byte
@@ -103,12 +106,12 @@
 //	                  multiplayer_only, custom_dll
 //
 // The object game holds what package game decoded. A key is there if the game sent
-// its value, which takes precedence over what info says of the same; a password that
-// info tells as well is not repeated:
+// its value, which takes precedence over the same value in info. password is there
+// only if it differs from that of info:
 //
 //	id, name          of the game; id is a stable word
 //	players, max_players, queue
-//	                  people in the game, places, people who wait for one
+//	                  people in the game, slots, people who wait for a slot
 //	bots              players that are programs
 //	version, map, mode, region
 //	pvp, password, modded, anticheat
@@ -119,11 +122,11 @@
 //	  id, name, hash  text; what the game does not tell is absent
 //	  creator_dlc     true: a Creator DLC of Arma 3, and id its application
 //	description       text for people
-//	attributes        object, name to value, both text: what only some games have
+//	attributes        object, name to value, both strings: what only some games have
 //	sources           object: key of the above to where its value came from:
 //	                  info, keywords or rules, a full stop, and which of them.
-//	                  The keys of attributes begin with "attributes."; one
-//	                  that is not there came from the keywords
+//	                  The keys of attributes begin with "attributes."; an
+//	                  attribute without an entry came from the keywords
 //	notes             list of words: what could not be understood
 //
 // # Text
@@ -143,17 +146,16 @@
 //
 // Names of players are personal data. With a [NameKey] the Encoder writes hashes
 // in their place. What remains can still identify people: scores, money and the
-// times that they are online, from which the same person can be followed from
-// one census to the next, as equal hashes can; names of players in what servers
-// write themselves, such as server names, rules, mods and descriptions; and names
-// that somebody tests who has the key, or owns a server that is asked.
+// times that they are online, by which a person can be followed from one census
+// to the next, as by equal hashes; and names of players in what servers write
+// themselves, such as server names, rules, mods and descriptions. Whoever has the
+// key, or owns a server that the scan queries, can test whether a name is there.
 //
 // # Length
 //
 // A record is at most [MaxSize] bytes long. A longer one loses parts, the
 // longest first, until it fits: raw (always, if it is too long by itself),
 // rules_raw, rules, players, info, game with flags, message, tag, geo, master. The
-// notes name
-// each of them: raw.dropped, rules_raw.dropped and so on. Counts
-// (players_announced, rules_announced) are dropped with their list.
+// notes name each dropped part: raw.dropped, rules_raw.dropped and so on. Append
+// drops the counts players_announced and rules_announced with their lists.
 package record

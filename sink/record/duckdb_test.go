@@ -14,8 +14,9 @@ import (
 	"github.com/a2sscan/a2sscan/sink/internal/sinktest"
 )
 
-// TestDuckDB loads a census whose rare keys come last, and some of whose rule names
-// differ only in case. The columns are those of the schema, and nothing is lost.
+// TestDuckDB loads a census whose rare keys come last, and in which some rule names
+// differ only in case. DuckDB must return all records, with every value of the last
+// ones.
 func TestDuckDB(t *testing.T) {
 	const records = 25_000 // more than DuckDB looks at to find the columns
 	path := filepath.Join(t.TempDir(), "census.ndjson")
@@ -41,8 +42,8 @@ func TestDuckDB(t *testing.T) {
 	}
 }
 
-// writeLong writes a census of n plain records, followed by the golden ones, which
-// have every key. It returns the golden ones.
+// writeLong writes a census of n plain records, followed by the golden records. It
+// returns the golden records.
 func writeLong(t *testing.T, path string, n int) (last [][]byte) {
 	t.Helper()
 	var b []byte
@@ -65,8 +66,9 @@ func writeLong(t *testing.T, path string, n int) (last [][]byte) {
 	return last
 }
 
-// duckForm returns a record in a form that can be compared: DuckDB has null for an
-// absent key, a space in times, and another decimal for a float32.
+// duckForm returns a decoded record in a form that can be compared: without null,
+// which DuckDB has for an absent key, with times as DuckDB writes them, and with
+// numbers as float32, which DuckDB prints with other decimals.
 func duckForm(t *testing.T, line []byte) any {
 	t.Helper()
 	var v map[string]any
@@ -80,7 +82,7 @@ func duckForm(t *testing.T, line []byte) any {
 	return withoutNull(v)
 }
 
-// duckTime writes a time as DuckDB does.
+// duckTime changes the time at key to the form in which DuckDB writes it.
 func duckTime(v map[string]any, key string) {
 	if s, ok := v[key].(string); ok {
 		v[key] = strings.TrimSuffix(strings.Replace(s, "T", " ", 1), "Z")

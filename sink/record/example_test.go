@@ -25,7 +25,7 @@ func ExampleAppend() {
 	// {"schema":1,"ip":"203.0.113.7","port":27015,"addr":"203.0.113.7:27015","status":"ok","players":[{"index":0,"name":"caf�","name_hex":"636166e9","score":3,"duration":12.5}]}
 }
 
-// A record becomes a Result again. The flags of Info.Has show which fields the
+// A record becomes a Result again. The bits of Info.Has show which fields the
 // record had.
 func ExampleRead() {
 	line := []byte(`{"schema":1,"scan":"nightly","ip":"203.0.113.7","port":27015,"addr":"203.0.113.7:27015","status":"partial",` +
@@ -56,7 +56,7 @@ func ExampleLocate() {
 	// {"schema":1,"ip":"203.0.113.7","port":27015,"addr":"203.0.113.7:27015","status":"ok","geo":{"country":"DE","asn":64500,"org":"Example GmbH"}}
 }
 
-// The columns of a census, for a program that reads JSON.
+// The statement names the columns of a census and their types.
 func ExampleDuckDB() {
 	statement := record.DuckDB("census.ndjson.zst")
 	fmt.Print(statement[:strings.Index(statement, "tag")], "…")

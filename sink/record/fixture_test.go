@@ -12,7 +12,8 @@ import (
 
 // The results of this file have golden records in testdata/sink.
 
-// goldSource is an old server with a mod; its record has every key of INFO's m reply.
+// goldSource returns the result of an old server with a mod; its record has every
+// key of INFO's m reply.
 func goldSource() *scanner.Result {
 	r := sinktest.Answered("198.51.100.1:27016", scanner.StatusPartial)
 	r.Err[wire.QuestionRules] = wire.ErrTimeout
@@ -33,7 +34,7 @@ func goldSource() *scanner.Result {
 	return r
 }
 
-// ship is a server of The Ship, which has fields of its own.
+// ship returns the result of a server of The Ship, which has fields of its own.
 func ship() *scanner.Result {
 	r := sinktest.Answered("192.0.2.200:27017", scanner.StatusOK)
 	r.HasInfo = true
@@ -50,7 +51,8 @@ func ship() *scanner.Result {
 	return r
 }
 
-// pinged answered a ping with a text that is not UTF-8, and did not answer INFO.
+// pinged returns the result of a server that answered a ping with a text that is
+// not UTF-8, and did not answer INFO.
 func pinged() *scanner.Result {
 	r := sinktest.Answered("192.0.2.201:27018", scanner.StatusError)
 	r.Asked, r.RTT = scanner.AskInfo|scanner.AskPing, 0
@@ -59,7 +61,8 @@ func pinged() *scanner.Result {
 	return r
 }
 
-// partial answered INFO with a reply that was cut inside the name of the game.
+// partial returns the result of a server whose INFO was truncated inside the name
+// of the game.
 func partial() *scanner.Result {
 	r := sinktest.Answered("203.0.113.9:1", scanner.StatusPartial)
 	r.Err = [wire.NumQuestions]wire.Error{wire.ErrTruncated, wire.ErrIncomplete, wire.ErrChecksum}
@@ -75,7 +78,7 @@ func partial() *scanner.Result {
 	return r
 }
 
-// vicious sends broken text wherever it can send text.
+// vicious returns a result with broken text in every field that can hold text.
 func vicious() *scanner.Result {
 	r := sinktest.Answered("203.0.113.66:65535", scanner.StatusOK)
 	r.Tag = "tag\xe2\x82"
@@ -114,7 +117,7 @@ func vicious() *scanner.Result {
 	return r
 }
 
-// noReply is a server that did not answer.
+// noReply returns the result of a server that did not answer.
 func noReply() *scanner.Result {
 	r := sinktest.Answered("203.0.113.7:27015", scanner.StatusNoReply)
 	for q := range r.Err {
@@ -124,7 +127,7 @@ func noReply() *scanner.Result {
 	return r
 }
 
-// sendFailed is a server to which nothing could be sent.
+// sendFailed returns the result of a server to which nothing could be sent.
 func sendFailed() *scanner.Result {
 	r := noReply()
 	r.Err = [wire.NumQuestions]wire.Error{wire.ErrSendFailed}
@@ -133,7 +136,7 @@ func sendFailed() *scanner.Result {
 	return r
 }
 
-// empty is a server whose INFO has its type byte, I, and nothing else.
+// empty returns the result of a server whose INFO has only its type byte, I.
 func empty() *scanner.Result {
 	r := sinktest.Answered("203.0.113.8:27015", scanner.StatusError)
 	r.Err[wire.QuestionInfo] = wire.ErrEmpty
@@ -141,7 +144,7 @@ func empty() *scanner.Result {
 	return r
 }
 
-// capture is decoded from datagrams without sender and time.
+// capture returns a result that was decoded from datagrams without sender and time.
 func capture() *scanner.Result {
 	r := sinktest.Blank()
 	r.Status = scanner.StatusOK

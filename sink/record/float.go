@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// appendFloat appends the shortest decimal that reads back as the same
-// float32, or null: JSON knows neither NaN nor infinity.
+// appendFloat appends the shortest decimal that reads back as the same float32, or
+// null for NaN and infinity, which JSON can't express.
 func appendFloat(dst []byte, v float32) []byte {
 	if b := math.Float32bits(v); ordinary(b) {
 		return appendOrdinary(dst, b)
@@ -29,20 +29,21 @@ const (
 	oneBits      = 0x3F800000 // the bits of 1.0
 )
 
-// ordinary reports whether appendOrdinary can write the float32 with the bits b: one
-// from 1/16 up to 2^23 (as a duration 97 days), of either sign, that is not a power of
-// two. A power of two is nearer to its lower neighbour than to its upper one.
+// ordinary reports whether appendOrdinary can write the float32 with the bits b.
+// Its absolute value must be at least 1/16 and less than 2^23 (as a duration 97
+// days), and no power of two: a power of two is nearer to its lower neighbour than
+// to its upper one.
 func ordinary(b uint32) bool {
 	const least, most = oneBits - 4<<mantissaBits, oneBits + mantissaBits<<mantissaBits
 	b &^= 1 << 31
 	return b >= least && b < most && b<<9 != 0
 }
 
-// appendOrdinary appends the shortest decimal of an ordinary float32, three
-// times as fast as package strconv. The fraction has fewer than 28 bits. Its
-// digits are taken one by one, until the decimal is nearer to the float than
-// half the distance to its neighbours: then it reads back as the same float.
-// (Steele and White 1990, in integers.)
+// appendOrdinary appends the shortest decimal of an ordinary float32, three times
+// as fast as package strconv. The fraction has fewer than 28 bits. appendOrdinary
+// produces its digits one by one, until the decimal is nearer to the float than
+// half the distance to the float's neighbours: then it reads back as the same
+// float. (Steele and White 1990, in integers.)
 func appendOrdinary(dst []byte, b uint32) []byte {
 	if b>>31 != 0 {
 		dst = append(dst, '-')
@@ -61,7 +62,7 @@ func appendOrdinary(dst []byte, b uint32) []byte {
 		next := '0' + byte(rest>>(point+1))
 		rest &= one - 1
 		low, high := rest < near, one-rest < near
-		if mantissa&1 == 0 { // of two floats equally near, the even one is read
+		if mantissa&1 == 0 { // a decimal halfway between two floats reads as the even one
 			low, high = rest <= near, one-rest <= near
 		}
 		if !low && !high {

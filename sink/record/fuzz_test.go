@@ -14,7 +14,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// source makes values of fuzzed bytes, and zeros when these are used up.
+// source turns fuzzed bytes into values, and returns zeros when the bytes are used
+// up.
 type source []byte
 
 func (s *source) bytes(n int) []byte {
@@ -40,7 +41,7 @@ func (s *source) u32() uint32 {
 
 func (s *source) text() []byte { return s.bytes(int(s.u8() & 31)) }
 
-// result makes a Result that no scanner would make, but a Go program could.
+// result returns a Result that a Go program could build, even if no scanner would.
 func (s *source) result() *scanner.Result {
 	bits := s.u32()
 	has := func(bit int) bool { return bits>>bit&1 != 0 }
@@ -107,8 +108,8 @@ func (s *source) info() wire.Info {
 	}
 }
 
-// FuzzAppend: whatever a Result holds, its record is one line that follows the schema
-// and has the exact texts.
+// FuzzAppend: the record of any Result is one line that follows the schema and
+// holds the tag and all rules exactly.
 func FuzzAppend(f *testing.F) {
 	f.Add([]byte(""), "")
 	f.Add(bytes.Repeat([]byte("\xff\x05\xc3\x00\x1f"), 200), "scan")

@@ -30,7 +30,7 @@ func appendRoundTrips(dst []byte, r *scanner.Result) []byte {
 	return end(dst, '}')
 }
 
-// appendHashes appends the hash of each answer.
+// appendHashes appends the hash of each answer that has one.
 func (e *Encoder) appendHashes(dst []byte, r *scanner.Result) []byte {
 	players := r.Hashes[wire.QuestionPlayers]
 	if r.Hashes[wire.QuestionInfo]|r.Hashes[wire.QuestionRules] == 0 { // as usual
@@ -71,8 +71,8 @@ func appendWords(dst []byte, key string, set uint32, word func(int) string) []by
 	return end(dst, ']')
 }
 
-// appendGame appends what the answers mean for their game: the common keys in
-// their order, then what only some games have.
+// appendGame appends what the answers mean for their game: the common keys, then
+// attributes, sources and notes.
 func appendGame(dst []byte, g *game.Game) []byte {
 	dst = append(dst, `"game":{`...)
 	if isGameID(g.ID) {
@@ -96,7 +96,7 @@ func appendGame(dst []byte, g *game.Game) []byte {
 	return end(appendWords(dst, `"notes":[`, uint32(g.Notes)&(1<<game.NumNotes-1), game.NoteWord), '}')
 }
 
-// appendPlaces appends the counts of players, places, waiting people and bots.
+// appendPlaces appends the counts of players, player slots, queued people and bots.
 func appendPlaces(dst []byte, g *game.Game) []byte {
 	const keys = 1<<game.KeyPlayers | 1<<game.KeyMaxPlayers | 1<<game.KeyQueue | 1<<game.KeyBots
 	if g.Has&keys == 0 {
@@ -117,7 +117,8 @@ func appendPlaces(dst []byte, g *game.Game) []byte {
 	return dst
 }
 
-// appendCount appends a number that the decoder keeps within 32 bits.
+// appendCount appends a number that the decoder keeps within 32 bits. A negative
+// number becomes 0.
 func appendCount(dst []byte, key string, n int) []byte {
 	return appendUint(dst, key, uint64(uint32(max(n, 0))))
 }
@@ -208,8 +209,8 @@ func appendMods(dst []byte, mods []game.Mod) []byte {
 	return end(dst, ']')
 }
 
-// appendAttributes appends the values that only some games have. If one is not UTF-8,
-// its exact bytes are in the rules or keywords of the record.
+// appendAttributes appends the values that only some games have. If a value is not
+// UTF-8, its exact bytes are in the rules or keywords of the record.
 func appendAttributes(dst []byte, all []game.Attribute) []byte {
 	dst = append(dst, `"attributes":{`...)
 	for i := range all {
@@ -248,23 +249,23 @@ func appendSources(dst []byte, g *game.Game) []byte {
 	return end(dst, '}')
 }
 
-// allKeys are the common keys.
+// allKeys has the bits of all common keys.
 const allKeys game.Keys = 1<<game.NumKeys - 1
 
-// The source of a value from INFO's keywords, and what the key of an attribute's source
-// begins with.
+// The source of a value from INFO's keywords, and the prefix of an attribute's key
+// in sources.
 const (
 	keywordsSource  = "keywords"
 	attributeSource = "attributes."
 )
 
-// fromKeywords reports whether a source is the keywords, or one of them.
+// fromKeywords reports whether a source is INFO's keywords, or a single keyword.
 func fromKeywords(source string) bool {
 	tag, ok := strings.CutPrefix(source, keywordsSource)
 	return ok && (tag == "" || tag[0] == '.')
 }
 
-// appendAttributeSource appends where an attribute came from.
+// appendAttributeSource appends the source of an attribute.
 func appendAttributeSource(dst []byte, a *game.Attribute) []byte {
 	start := len(dst)
 	dst, _ = appendString(dst, a.Name)
@@ -303,7 +304,7 @@ var gameFields = withHex([]field{
 	{name: "notes", is: typeWord, lists: 1, words: wordsOf(game.NumNotes, game.NoteWord), about: "what could not be understood"},
 })
 
-// wordsOf returns the words of n bits.
+// wordsOf returns word(0) to word(n-1).
 func wordsOf(n int, word func(int) string) (words []string) {
 	for i := range n {
 		words = append(words, word(i))

@@ -13,7 +13,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// TestReadMeaning: Read returns what a record says about the game unchanged.
+// TestReadMeaning: Read returns game, flags, hashes and round trips as Append wrote
+// them.
 func TestReadMeaning(t *testing.T) {
 	want := sinktest.Full()
 	_, got, err := Read(Append(nil, "s", want))
@@ -45,15 +46,15 @@ func TestReadMeaningBad(t *testing.T) {
 	}
 }
 
-// oldRust is a record of a version that knew nothing of games.
+// oldRust is the beginning of a record from a version that did not decode games.
 const oldRust = `{"schema":1,"ip":"192.0.2.1","port":28015,"status":"ok","rtt_ms":20,"took_ms":40,"sent":4,` +
 	`"received":4,"sent_bytes":75,"later":{"a":1},"received_bytes":200,"info":{"format":"source","protocol":17,"name":"r",` +
 	`"map":"Procedural Map","folder":"rust","game":"Rust","app_id":252490,"players":86,"max_players":63,"bots":0,` +
 	`"server_type":"dedicated","environment":"linux","password":false,"vac":true,"version":"2511","edf":33,` +
 	`"keywords":"mp575,cp547,qp12,dest=192.0.2.9:28015","game_id":"252490"},"players":[]`
 
-// TestAddGame: a record without game gets what its answers mean, and nothing else
-// changes.
+// TestAddGame: AddGame inserts game and flags in a record that lacks them, changes
+// nothing else, and changes nothing the second time.
 func TestAddGame(t *testing.T) {
 	for _, tail := range []string{"}", `,"raw":["AA=="],"geo":{"country":"DE"},"master":{}}`, ` }`} {
 		var i scanner.Interpreter
@@ -91,8 +92,8 @@ func TestAddGame(t *testing.T) {
 	}
 }
 
-// TestAddGameNothing: a record without answers, or with answers that mean nothing
-// more, stays as it is.
+// TestAddGameNothing: a record stays as it is if it has no answers, or if its
+// answers give neither game nor flags.
 func TestAddGameNothing(t *testing.T) {
 	var i scanner.Interpreter
 	for _, line := range []string{
@@ -110,8 +111,8 @@ func TestAddGameNothing(t *testing.T) {
 	}
 }
 
-// TestDifferencesOld: a record that lacks all of meaningKeys, as in earlier versions,
-// does not differ because of them; one that lacks some does.
+// TestDifferencesOld: Differences ignores meaningKeys if a record lacks all of
+// them, as in earlier versions, but not if it lacks only some.
 func TestDifferencesOld(t *testing.T) {
 	full := Append(nil, "s", sinktest.Full())
 	var keys map[string]json.RawMessage
@@ -132,7 +133,8 @@ func TestDifferencesOld(t *testing.T) {
 	}
 }
 
-// TestSourcesAreText: the sources of a Game are escaped, because a caller may set them.
+// TestSourcesAreText: Append escapes the sources of a Game, because a caller may
+// set them.
 func TestSourcesAreText(t *testing.T) {
 	r := sinktest.Full()
 	r.Game.SetSource(game.KeyMap, "\"\x1b[2J\u202e\xff")
@@ -140,7 +142,7 @@ func TestSourcesAreText(t *testing.T) {
 }
 
 // TestAttributeSources: an attribute has a source unless it came from the keywords.
-// Both kinds are read back.
+// Read returns both kinds.
 func TestAttributeSources(t *testing.T) {
 	r := sinktest.Blank()
 	r.Game = &game.Game{ID: "rust", Attributes: []game.Attribute{

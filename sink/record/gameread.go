@@ -91,7 +91,8 @@ func isGameID(id string) bool {
 	return id != ""
 }
 
-// gameAttributes reads the attributes in their order, the first of each name.
+// gameAttributes reads the attributes in their order. If a name occurs twice, it
+// keeps the first value.
 func (v values) gameAttributes(g *game.Game, err *error) {
 	seen := map[string]bool{}
 	for _, pair := range pairsOf("attributes", v["attributes"], err) {

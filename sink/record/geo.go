@@ -2,7 +2,7 @@ package record
 
 import "github.com/a2sscan/a2sscan/scanner"
 
-// appendGeo appends the place and the network of a server, if either is known.
+// appendGeo appends the location and the network of a server, if either is known.
 func appendGeo(dst []byte, g *scanner.Geo) []byte {
 	const key = `"geo":{`
 	start := len(dst)

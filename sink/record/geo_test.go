@@ -10,8 +10,8 @@ import (
 	"github.com/a2sscan/a2sscan/sink/internal/sinktest"
 )
 
-// TestGeo: unknown values and invalid country codes are absent, and text is escaped
-// like any other.
+// TestGeo: a record has no keys for unknown values and invalid country codes, and
+// its text is escaped like any other.
 func TestGeo(t *testing.T) {
 	tests := []struct {
 		name string
@@ -46,7 +46,8 @@ func TestGeo(t *testing.T) {
 	}
 }
 
-// TestGeoRead: geo is read back, and compared key by key.
+// TestGeoRead: Parse reads geo, Differences compares it key by key, and a value of
+// the wrong type is an error.
 func TestGeoRead(t *testing.T) {
 	line := Append(nil, "", sinktest.Full())
 	_, r, err := Parse(line)
@@ -65,7 +66,7 @@ func TestGeoRead(t *testing.T) {
 	}
 }
 
-// TestGeoDropped: a database may say more than a record can hold.
+// TestGeoDropped: Append drops a geo that would make the record too long.
 func TestGeoDropped(t *testing.T) {
 	r := sinktest.Answered("203.0.113.7:27015", scanner.StatusOK)
 	r.Geo = scanner.Geo{Country: "DE", Org: strings.Repeat("x", MaxSize)}

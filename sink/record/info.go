@@ -2,7 +2,7 @@ package record
 
 import "github.com/a2sscan/a2sscan/wire"
 
-// appendInfo appends the fields of an INFO reply that were read.
+// appendInfo appends the fields of an INFO reply that were read completely.
 func appendInfo(dst []byte, in *wire.Info) []byte {
 	dst = append(dst, `"info":{`...)
 	switch in.Format {
@@ -24,7 +24,8 @@ func appendInfo(dst []byte, in *wire.Info) []byte {
 	return end(dst, '}')
 }
 
-// appendNames appends the names of the server, its map and its game.
+// appendNames appends the protocol, the names of the server, its map, folder and
+// game, and the application ID.
 func appendNames(dst []byte, in *wire.Info) []byte {
 	if in.Has&wire.HasProtocol != 0 {
 		dst = appendUint(dst, `"protocol":`, uint64(in.Protocol))
@@ -128,8 +129,8 @@ func appendMod(dst []byte, m *wire.Mod) []byte {
 	return end(dst, '}')
 }
 
-// appendLetter appends the word for a letter of the protocol, or the byte
-// itself if it has no word.
+// appendLetter appends the word for the letter c of the protocol, or c in hex if
+// word is empty.
 func appendLetter(dst []byte, key string, c byte, word string) []byte {
 	if word != "" {
 		return appendWord(dst, key, word)

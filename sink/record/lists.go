@@ -10,7 +10,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// appendPlayers appends the players, and their announced number if it differs.
+// appendPlayers appends the players, and the announced count if it differs from
+// their number.
 func (e *Encoder) appendPlayers(dst []byte, r *scanner.Result) []byte {
 	dst = append(dst, `"players":[`...)
 	for i := range r.Players {
@@ -24,7 +25,7 @@ func (e *Encoder) appendPlayers(dst []byte, r *scanner.Result) []byte {
 }
 
 func (e *Encoder) appendPlayer(dst []byte, p *wire.Player) []byte {
-	if p.Index == 0 && e.Names == nil { // most servers send it for everyone (EC-77)
+	if p.Index == 0 && e.Names == nil { // most servers send index 0 for everyone (EC-77)
 		dst = appendUsualName(dst, p.Name)
 	} else {
 		dst = appendUint(dst, `{"index":`, uint64(p.Index))
@@ -43,8 +44,8 @@ func (e *Encoder) appendPlayer(dst []byte, p *wire.Player) []byte {
 	return append(dst, '}', ',')
 }
 
-// appendUsualName appends the beginning of a player with index 0, up to the score. It
-// grows dst only once.
+// appendUsualName appends the beginning of a player with index 0, up to the key of
+// the score. It grows dst only once if the name needs no escapes.
 func appendUsualName(dst, name []byte) []byte {
 	const head, tail = `{"index":0,"name":"`, `","score":`
 	old, n := len(dst), len(name)
@@ -66,8 +67,8 @@ func appendUsualName(dst, name []byte) []byte {
 }
 
 // appendRules appends the rules as an object, with the first rule of each name, and
-// their announced number if it differs. It sets e.inexact if the object does not hold
-// all rules exactly.
+// the announced count if it differs from the number of rules. It sets e.inexact if
+// the object does not hold all rules exactly.
 func (e *Encoder) appendRules(dst []byte, r *scanner.Result) []byte {
 	start := len(dst)
 	dst = append(dst, `"rules":{`...)
@@ -85,8 +86,8 @@ func (e *Encoder) appendRules(dst []byte, r *scanner.Result) []byte {
 	return dst
 }
 
-// appendPairs appends rules that all have different names. If a text is not UTF-8, it
-// gives up and reports false.
+// appendPairs appends rules that all have different names. It stops and reports
+// false if a name or value is not UTF-8.
 func appendPairs(dst []byte, rules []wire.Rule) (_ []byte, exact bool) {
 	for i := range rules {
 		name, value := rules[i].Name, rules[i].Value
@@ -118,8 +119,9 @@ func appendPairs(dst []byte, rules []wire.Rule) (_ []byte, exact bool) {
 
 // appendFirst appends the first rule of each name.
 //
-// A name is looked up as it is written in the record, because two ill-formed names may
-// become the same text there, and readers disagree about an object with a repeated key.
+// It compares names as they are written in the record: two ill-formed names may
+// become the same string there, and JSON parsers disagree about an object with a
+// repeated key.
 func (e *Encoder) appendFirst(dst []byte, rules []wire.Rule) []byte {
 	slots := e.names.reset(len(rules))
 	base := len(dst)
@@ -141,7 +143,8 @@ func (e *Encoder) appendFirst(dst []byte, rules []wire.Rule) []byte {
 	return dst
 }
 
-// appendRulesRaw appends all pairs in their order, as hex.
+// appendRulesRaw appends the name and value of every rule in hex, in the order of
+// the answer.
 func appendRulesRaw(dst []byte, rules []wire.Rule) []byte {
 	dst = append(dst, `"rules_raw":[`...)
 	for i := range rules {
@@ -154,15 +157,16 @@ func appendRulesRaw(dst []byte, rules []wire.Rule) []byte {
 	return end(dst, ']')
 }
 
-// table finds a name among those of one record: open addressing, at most half
-// full. No server knows the seed of its hash, so none can send names that
-// collide.
+// table is a hash table of the rule names of one record, with open addressing and
+// at most half full. No server knows the seed of the hash, so no server can choose
+// names that collide.
 type table struct {
 	small [512]slot // enough for honest servers, and not on the heap
 	large []slot    // for other servers; reused
 }
 
-// slot is the range of a name in the text, quotes included; zero if the slot is free.
+// slot is the range of a name in the text that add gets, including the quotes; zero
+// if the slot is free.
 type slot struct{ start, end uint32 }
 
 var seed = maphash.MakeSeed()

@@ -20,8 +20,7 @@ func withRules(rs []wire.Rule) *scanner.Result {
 	return r
 }
 
-// TestAnnounced: a count that differs from its list can be 0, and is absent without
-// the list.
+// TestAnnounced: an announced count can be 0, and is absent without its list.
 func TestAnnounced(t *testing.T) {
 	r := sinktest.Blank()
 	r.PlayersAnnounced, r.RulesAnnounced = 0, 0
@@ -69,8 +68,8 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestRulesModel compares the table with a map, from no rules to more than fit into
-// the part of the table that is not on the heap.
+// TestRulesModel compares the table with a map. The numbers of rules range from 0
+// to more than fit into table.small.
 func TestRulesModel(t *testing.T) {
 	var e Encoder
 	for n := 0; n < 1200; n += 1 + n/64 {
@@ -117,8 +116,8 @@ func checkPairs(t *testing.T, in []wire.Rule, raw [][2]string, want bool) {
 	}
 }
 
-// TestManyRules has as many rules as fit into the largest reply. If the search for
-// names were quadratic, it would take minutes.
+// TestManyRules appends as many rules as fit into the largest reply. If the search
+// for names were quadratic, it would take minutes.
 func TestManyRules(t *testing.T) {
 	const n = 512 << 10 / 2
 	same := slices.Repeat(sinktest.Rules("", ""), n)
@@ -137,8 +136,8 @@ func TestManyRules(t *testing.T) {
 	}
 }
 
-// TestRulesDistinct: RulesDistinct changes how a record is made, but not the record,
-// even if texts are not UTF-8.
+// TestRulesDistinct: RulesDistinct does not change the record, even if names or
+// values are not UTF-8.
 func TestRulesDistinct(t *testing.T) {
 	for _, pairs := range [][]string{
 		{},

@@ -8,11 +8,11 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// Locate appends the record in line, which has no newline, to dst. It calls where with
-// the record's address, and writes the place it returns as geo, instead of an older
-// geo. All other bytes stay the same, even keys of a later version. A record without an
-// address, and one that would become longer than MaxSize, is appended unchanged. where
-// is called at most once. If line is not a record, the result is dst and an error.
+// Locate appends the record in line, which has no newline, to dst, and sets its key
+// geo to the location that where returns for the record's address. All other bytes
+// stay the same, even keys of a later version. A record without an address, or one
+// that would become longer than MaxSize, is appended unchanged. Locate calls where
+// at most once. If line is not a record, it returns dst and an error.
 func Locate(dst, line []byte, where func(netip.Addr) scanner.Geo) ([]byte, error) {
 	place, ok := geoPlaceOf(line)
 	switch {
@@ -33,15 +33,16 @@ func Locate(dst, line []byte, where func(netip.Addr) scanner.Geo) ([]byte, error
 	return dst, nil
 }
 
-// geoPlace is the range of geo in a record, with the comma before it, or the place
-// where it belongs; and the record's address.
+// geoPlace is the byte range of geo in a record, with the comma before it, and the
+// record's address. If the record has no geo, the range is empty and lies where geo
+// belongs.
 type geoPlace struct {
 	from, to int
 	addr     netip.Addr
 }
 
-// geoPlaceOf finds the place of geo. ok reports whether line is a record: an object
-// whose first key is schema.
+// geoPlaceOf returns the geoPlace of a record. ok reports whether line is a record:
+// an object whose first key is schema.
 func geoPlaceOf(line []byte) (p geoPlace, ok bool) {
 	if !json.Valid(line) {
 		return p, false
@@ -68,11 +69,11 @@ func geoPlaceOf(line []byte) (p geoPlace, ok bool) {
 	return p, ok
 }
 
-// member is a key of an object, as it is written, and its value.
+// member is a member of a JSON object: its key and value as they are written.
 type member struct {
 	key, value []byte
-	comma      int // place of the comma before it; 0: it is the first
-	end        int // of its value
+	comma      int // index of the comma before it; 0: it is the first member
+	end        int // index after its value
 }
 
 // eachMember calls do for the members of line, which must be valid JSON, until do
@@ -105,7 +106,7 @@ func skipSpace(b []byte, i int) int {
 	return i
 }
 
-// skipValue returns the end of the value that begins at i.
+// skipValue returns the index after the value that begins at i.
 func skipValue(b []byte, i int) int {
 	for depth := 0; ; i++ {
 		switch b[i] {

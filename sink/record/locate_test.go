@@ -15,8 +15,8 @@ func in(g scanner.Geo) func(netip.Addr) scanner.Geo {
 	return func(netip.Addr) scanner.Geo { return g }
 }
 
-// TestLocate: a record becomes the one that Append would have written if the place had
-// been known at once.
+// TestLocate: Locate returns the record that Append would have written with that
+// location.
 func TestLocate(t *testing.T) {
 	for _, g := range golden {
 		for _, before := range []scanner.Geo{{}, {Country: "US", City: "}\","}} {
@@ -42,8 +42,8 @@ func TestLocate(t *testing.T) {
 	}
 }
 
-// TestLocateOthers: unknown keys and other ways of writing JSON stay unchanged,
-// and a line that is not a record is refused.
+// TestLocateOthers: Locate does not change unknown keys and unusual spacing, and
+// returns an error for a line that is not a record.
 func TestLocateOthers(t *testing.T) {
 	tests := []struct{ in, want string }{
 		{`{ "schema" : 1 , "ip" : "127.0.0.1" , "later" : [ "]" , { } ] }`,
@@ -69,7 +69,8 @@ func TestLocateOthers(t *testing.T) {
 	}
 }
 
-// TestLocateLong: no record becomes longer than a reader accepts.
+// TestLocateLong: Locate adds no location that would make a record longer than
+// MaxSize.
 func TestLocateLong(t *testing.T) {
 	line := []byte(`{"schema":1,"ip":"127.0.0.1","tag":"` + strings.Repeat("x", MaxSize-60) + `"}`)
 	short, err := Locate(nil, line, in(scanner.Geo{ASN: 1}))
@@ -93,7 +94,7 @@ func BenchmarkLocate(b *testing.B) {
 	}
 }
 
-// FuzzLocate: a record stays JSON, and only its place changes.
+// FuzzLocate: a record stays JSON, and only its geo changes.
 func FuzzLocate(f *testing.F) {
 	for _, g := range golden {
 		f.Add(bytes.TrimSpace(Append(nil, g.scan, g.result)))

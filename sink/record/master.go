@@ -6,8 +6,8 @@ import (
 	"unicode/utf16"
 )
 
-// maxMasterDepth is how deeply a master's objects and lists may be nested: some
-// readers of JSON stop at a thousand.
+// maxMasterDepth is the maximum nesting depth of a master's objects and lists: some
+// JSON parsers give up at a depth of 1000.
 const maxMasterDepth = 32
 
 // appendMaster appends a master's data about the server, a JSON object from a
@@ -24,10 +24,10 @@ func appendMaster(dst []byte, master string) (_ []byte, ok bool) {
 	return append(w.dst, ','), true
 }
 
-// rewriter copies JSON in the form of a record: on one line, no space, valid
-// UTF-8, with the escapes of the package documentation. Its methods report
-// whether they read JSON that every reader accepts: they refuse numbers beyond the
-// range of a double and very deep nesting.
+// rewriter copies JSON in the form of a record: on one line, without spaces, in
+// valid UTF-8, with the escapes of the package documentation. Its methods return
+// false if the JSON is invalid, or if some parsers would reject it: for numbers
+// beyond the range of a double, and for nesting deeper than maxMasterDepth.
 type rewriter struct {
 	dst   []byte
 	in    string // not yet read
@@ -46,7 +46,7 @@ func (w *rewriter) copy(n int) {
 	w.in = w.in[n:]
 }
 
-// accept copies c if it comes next.
+// accept copies c if it comes next, and reports whether it did.
 func (w *rewriter) accept(c byte) bool {
 	if len(w.in) == 0 || w.in[0] != c {
 		return false
@@ -77,8 +77,8 @@ func (w *rewriter) value() bool {
 	return w.number()
 }
 
-// group copies an object or a list that ends with the bracket. (If it took a function
-// for the members, w would move to the heap.)
+// group copies an object or a list that ends with the bracket. (With a callback for
+// the members, w would escape to the heap.)
 func (w *rewriter) group(bracket byte) bool {
 	if w.depth == maxMasterDepth {
 		return false
@@ -130,8 +130,8 @@ func (w *rewriter) number() bool {
 	return true
 }
 
-// numberLen returns the length of the number at the beginning of s, 0 if there is
-// none.
+// numberLen returns the length of the number at the beginning of s, or 0 if there
+// is none.
 func numberLen(s string) int {
 	rest := strings.TrimPrefix(s, "-")
 	if after, ok := strings.CutPrefix(rest, "0"); ok {
@@ -231,7 +231,7 @@ func (w *rewriter) escape() bool {
 	return true
 }
 
-// unit reads \uXXXX.
+// unit returns the UTF-16 code unit of the escape \uXXXX with which s begins.
 func unit(s string) (rune, bool) {
 	if len(s) < 6 || s[:2] != `\u` {
 		return 0, false

@@ -10,8 +10,8 @@ import (
 	"github.com/a2sscan/a2sscan/sink/internal/sinktest"
 )
 
-// TestMaster: a master's data is an object from a stranger, and the record stays one
-// line of JSON whatever it holds.
+// TestMaster: Append rewrites a master's data, an object from a stranger, or drops
+// it. The record stays one line of JSON whatever the data holds.
 func TestMaster(t *testing.T) {
 	tests := []struct{ name, in, want string }{
 		{"nothing", ``, ``},
@@ -81,7 +81,7 @@ func nested(depth int) string {
 	return strings.Repeat(`{"a":`, depth) + "1" + strings.Repeat("}", depth)
 }
 
-// TestMasterDiffers: masters' data are compared by their values, not their bytes.
+// TestMasterDiffers: Differences compares masters' data by value, not byte by byte.
 func TestMasterDiffers(t *testing.T) {
 	one := []byte(`{"schema":1,"master":{"a":1,"b":[2]}}`)
 	for other, want := range map[string]int{
@@ -96,7 +96,7 @@ func TestMasterDiffers(t *testing.T) {
 	}
 }
 
-// TestMasterAllocs: a master's data needs no memory other than the record's.
+// TestMasterAllocs: appending a record with a master's data does not allocate.
 func TestMasterAllocs(t *testing.T) {
 	r := sinktest.Full()
 	var e Encoder
@@ -106,8 +106,8 @@ func TestMasterAllocs(t *testing.T) {
 	}
 }
 
-// FuzzMaster: a rewritten object is JSON with the same value. A dropped one is not
-// JSON, or exceeds what readers accept.
+// FuzzMaster: a rewritten object is JSON with the same value. A dropped string is
+// not a JSON object, or is one that some parsers reject.
 func FuzzMaster(f *testing.F) {
 	for _, s := range []string{`{}`, `{"a":[1,-2.5e3,"\ud83d\ude00",true,null]}`, "{\"\xff\":\"\x7f\"}", `{"a":1e999}`, ` {} `} {
 		f.Add(s)
@@ -126,7 +126,8 @@ func FuzzMaster(f *testing.F) {
 		if err != nil || json.Unmarshal(got, &out) != nil || bytes.ContainsAny(got, "\n\x7f") {
 			t.Fatalf("%q became %q: %v", s, got, err)
 		}
-		// Package json replaces each byte that is not part of a character with U+FFFD.
+		// Package json replaces each byte that is not part of a character with
+		// U+FFFD.
 		if !strings.Contains(string(got), "\ufffd") && !reflect.DeepEqual(in, out) {
 			t.Fatalf("%q became %q", s, got)
 		}

@@ -11,21 +11,21 @@ import (
 // NameKey is the secret key of a NameHasher: random bytes.
 type NameKey [32]byte
 
-// NameHasher keeps the names of players out of records. Each name becomes a
-// 64-bit hash under a secret key: with one key, equal names have equal hashes.
-// Nobody can test a guess without the key, except the owner of a server that the
-// census asks: that owner can invent players, and look for their hashes in the
-// published census.
+// NameHasher replaces the names of players in records. Each name becomes a 64-bit
+// hash under a secret key: with one key, equal names have equal hashes. Nobody can
+// test a guess without the key, except the owner of a server that the scan queries:
+// that owner can invent players, and look for their hashes in the published census.
 //
-// The hashes are HMAC-SHA-256, cut to 64 bits. One goroutine at a time may use a
-// NameHasher.
+// The hashes are HMAC-SHA-256, truncated to 64 bits. Only one goroutine at a time
+// may use a NameHasher.
 type NameHasher struct {
 	mac  hash.Hash
-	text []byte // what is hashed, in memory that is reused
+	text []byte // the bytes to hash; its memory is reused
 	sum  []byte
 }
 
-// The first byte of what is hashed. It keeps the uses apart.
+// The first byte of the hashed bytes. It keeps hashes of names, lists and keys
+// apart.
 const (
 	hashOfName = 'n'
 	hashOfList = 'l'
@@ -53,8 +53,8 @@ func (h *NameHasher) Name(name []byte) uint64 {
 	return h.hash()
 }
 
-// List returns a keyed hash of hash, the hash of a list of players. Anybody who guesses
-// a list could compute hash itself.
+// List returns a keyed hash of hash, the hash of a list of players. With the hash
+// itself, anybody could test a guess of the list.
 func (h *NameHasher) List(hash uint64) uint64 {
 	h.text = binary.BigEndian.AppendUint64(append(h.text[:0], hashOfList), hash)
 	return h.hash()
@@ -78,8 +78,8 @@ func (e *Encoder) appendName(dst, name []byte) []byte {
 	return append(dst, '"', ',')
 }
 
-// playersHash returns the hash of the list of players as it is in the record: keyed if
-// the names are.
+// playersHash returns the hash of the list of players for the record: a keyed hash
+// if the names are hashed, else hash itself. 0 means that there is no hash.
 func (e *Encoder) playersHash(hash uint64) uint64 {
 	if e.Names == nil || hash == 0 {
 		return hash
@@ -87,20 +87,20 @@ func (e *Encoder) playersHash(hash uint64) uint64 {
 	return e.Names.List(hash)
 }
 
-// appendHash appends 16 hexadecimal digits.
+// appendHash appends h as 16 hexadecimal digits.
 func appendHash(dst []byte, h uint64) []byte {
 	dst = binary.BigEndian.AppendUint64(dst, hexOf(uint32(h>>32)))
 	return binary.BigEndian.AppendUint64(dst, hexOf(uint32(h)))
 }
 
-// hexOf returns eight hexadecimal digits, the first in the highest byte. It makes all
-// of them at once: each four bits move to a byte of their own.
+// hexOf returns v as eight hexadecimal digits, the first in the highest byte. It
+// converts all digits at once: each four bits move to a byte of their own.
 func hexOf(v uint32) uint64 {
 	const each = 0x0101010101010101
 	x := uint64(v)
 	x = (x | x<<16) & 0x0000FFFF0000FFFF
 	x = (x | x<<8) & 0x00FF00FF00FF00FF
 	x = (x | x<<4) & (each * 0x0F)
-	letters := (x + each*6) >> 4 & each // 1 in a byte from 10 on
+	letters := (x + each*6) >> 4 & each // 1 in each byte of 10 or more
 	return x + each*'0' + letters*('a'-'0'-10)
 }

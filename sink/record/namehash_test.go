@@ -11,7 +11,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// named returns a Result with players who have these names.
+// named returns a Result with players of these names.
 func named(names ...string) *scanner.Result {
 	r := &scanner.Result{HasPlayers: true, PlayersAnnounced: -1, RulesAnnounced: -1}
 	r.Hashes[wire.QuestionPlayers] = 0x0123456789abcdef
@@ -21,7 +21,8 @@ func named(names ...string) *scanner.Result {
 	return r
 }
 
-// hashed returns the record of r under a key, and the hashes in that record.
+// hashed returns the record of r under a key, and the hashes of the list and the
+// names in that record. It fails the test if the record holds a name.
 func hashed(t *testing.T, key byte, r *scanner.Result) (line []byte, list string, names []string) {
 	t.Helper()
 	enc := Encoder{Names: NewNameHasher(&NameKey{key})}
@@ -94,7 +95,7 @@ func TestNameHashesAllocateNothing(t *testing.T) {
 	}
 }
 
-// TestAppendHash compares the digits with those of package fmt.
+// TestAppendHash compares the digits with those that package fmt writes.
 func TestAppendHash(t *testing.T) {
 	for _, h := range []uint64{0, 1, 9, 10, 0x0123456789abcdef, 0xfedcba9876543210, 0x9a9a9a9a9a9a9a9a, 1 << 63, 1<<64 - 1} {
 		if got, want := string(appendHash(nil, h)), fmt.Sprintf("%016x", h); got != want {

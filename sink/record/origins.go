@@ -8,8 +8,9 @@ type View struct {
 	Line   []byte // the record, without its newline; empty: there is none
 }
 
-// AppendOrigins appends the record in line to dst. It adds what each vantage point saw
-// as origins, which replaces an older one. Check must have accepted all records.
+// AppendOrigins appends the record in line to dst, with the key origins: what each
+// vantage point saw. If the record has that key already, its value is replaced.
+// Check must have accepted all records.
 func AppendOrigins(dst, line []byte, views []View) []byte {
 	from, to := originsPlace(line)
 	dst = append(dst, line[:from]...)
@@ -21,8 +22,8 @@ func AppendOrigins(dst, line []byte, views []View) []byte {
 	return append(dst[:len(dst)-1], line[to:]...)
 }
 
-// originsPlace returns the range of origins in a record, with the comma before it, or
-// the place where it belongs: at the end.
+// originsPlace returns the byte range of origins in a record, with the comma before
+// it. If the record has no origins, the range is empty and lies after the last key.
 func originsPlace(line []byte) (from, to int) {
 	eachMember(line, func(m member) bool {
 		if from, to = m.end, m.end; string(m.key) == `"origins"` {
@@ -59,7 +60,7 @@ func appendView(dst []byte, v *View) []byte {
 	return dst
 }
 
-// appendCounts appends the counts of players and places in info.
+// appendCounts appends players and max_players of info.
 func appendCounts(dst, info []byte) []byte {
 	eachMember(info, func(m member) bool {
 		if string(m.key) == `"players"` || string(m.key) == `"max_players"` {

@@ -17,15 +17,15 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// ErrNoRaw says that a record lacks datagrams of its server: the scan did not
-// keep all of them.
+// ErrNoRaw means that a record has fewer datagrams than the scan received from its
+// server, because the scan did not keep all of them.
 var ErrNoRaw = errors.New("the record lacks datagrams of its server")
 
 // knownSchema is the schema of the records that Append writes.
 const knownSchema = "1"
 
-// SchemaError means that this version does not know the schema of a record. Its text is
-// that schema, as the record has it.
+// SchemaError means that this version does not know the schema of a record. Its
+// value is the schema as it is written in the record.
 type SchemaError string
 
 // Error names the schema.
@@ -48,16 +48,17 @@ func CheckSchema(line []byte) error {
 	return SchemaError(bytes.TrimSpace(value[:end]))
 }
 
-// values are the keys of an object, and their values.
+// values holds the members of a JSON object: the JSON of each value, by its key.
 type values map[string]json.RawMessage
 
-// Parse reads from a record the datagrams, as Raw, and what they do not hold. It leaves
-// the rest to scanner.Decoder.Redecode, which decodes the datagrams again. What they do
-// not hold is the name of the scan; address, tag, place, the master's data, times,
-// counts and flags; the questions that were asked, their errors, and which of them
-// were answered without a challenge. The other fields of the Result are zero. The
-// error is ErrNoRaw, with the Result, if there are fewer datagrams than were
-// received. The Result shares no memory with line.
+// Parse reads the datagrams of a record into Raw, and reads what they do not hold:
+// the name of the scan; address, tag, location, the master's data, times, counts,
+// hashes and flags; which questions were asked, their errors, and which of them
+// were answered without a challenge. The other fields of the Result are zero;
+// scanner.Decoder.Redecode fills them from the datagrams.
+//
+// If there are fewer datagrams than were received, Parse returns the Result and
+// ErrNoRaw. The Result shares no memory with line.
 func Parse(line []byte) (scan string, r *scanner.Result, err error) {
 	var v values
 	if err := json.Unmarshal(line, &v); err != nil || v["schema"] == nil {
@@ -82,7 +83,7 @@ func Parse(line []byte) (scan string, r *scanner.Result, err error) {
 	return scan, r, err
 }
 
-// traffic reads times and counts.
+// traffic reads times, counts and flags, and whether a ping was answered.
 func (v values) traffic(r *scanner.Result, err *error) {
 	r.Time = v.time(err)
 	r.RTT, r.Took = v.millis("rtt_ms", err), v.millis("took_ms", err)
@@ -111,7 +112,8 @@ func (v values) raw(r *scanner.Result, err *error) {
 	}
 }
 
-// get reads the value of a key, if there is one. It keeps the first error.
+// get decodes the value of key into to, if the key is present. If that fails, it
+// sets *err, unless *err is set already.
 func (v values) get(key string, to any, err *error) {
 	if v[key] == nil {
 		return
@@ -121,7 +123,8 @@ func (v values) get(key string, to any, err *error) {
 	}
 }
 
-// text reads a text, from the key of its exact bytes if there is one.
+// text returns a string: the exact bytes from KEY_hex if that key is present, else
+// the value of key.
 func (v values) text(key string, err *error) string {
 	var s, exact string
 	v.get(key, &s, err)
@@ -135,7 +138,8 @@ func (v values) text(key string, err *error) string {
 	return string(b)
 }
 
-// object returns the JSON of a value, which must be an object.
+// object returns the JSON of an object, or "" if the key is absent. A value of
+// another type is an error.
 func (v values) object(key string, err *error) string {
 	raw := v[key]
 	if raw != nil && raw[0] != '{' && *err == nil {
@@ -164,7 +168,9 @@ func (v values) millis(key string, err *error) time.Duration {
 	return time.Duration(math.Round(ms*1000)) * time.Microsecond
 }
 
-// questions reads which questions were asked: those with an answer or an error.
+// questions reads the error of each question, which questions were asked, and which
+// were answered without a challenge. A question was asked if it has an answer or an
+// error.
 func (v values) questions(r *scanner.Result, err *error) {
 	var words values
 	var bare, notes []string
@@ -196,16 +202,17 @@ func errorOf(word string) wire.Error {
 }
 
 // Difference is a key with different values in two records: its path, with dots
-// between the keys, and the JSON of both values, "" for one that is absent. All three
-// may contain text from strangers.
+// between the keys, and the JSON of each value, which is "" if the key is absent.
+// All three may contain text from strangers.
 type Difference struct {
 	Key        string // info.name
 	One, Other string // JSON
 }
 
-// Differences compares the values of two records, however they are written. It
-// ignores keys that are not in the schema and, if one of the records is of a
-// version that had neither addr nor hashes, the keys that came with them.
+// Differences compares the values of two records, regardless of how they are
+// formatted. It ignores keys that are not in the schema. If one of the records has
+// none of the keys addr, rtts_ms, hashes, game and flags, which earlier versions
+// did not write, it ignores these keys too.
 func Differences(one, other []byte) ([]Difference, error) {
 	if bytes.Equal(one, other) {
 		return nil, nil
@@ -232,8 +239,8 @@ func Differences(one, other []byte) ([]Difference, error) {
 // meaningKeys are the keys that records of earlier versions lack.
 var meaningKeys = []string{"addr", "rtts_ms", "hashes", "game", "flags"}
 
-// lacksMeaning reports whether a record is of a version without meaningKeys. A record
-// of a later version has at least addr or hashes.
+// lacksMeaning reports whether a record has none of meaningKeys. A later version
+// always writes addr if the server's address is known.
 func lacksMeaning(v map[string]any) bool {
 	for _, key := range meaningKeys {
 		if v[key] != nil {
@@ -251,8 +258,8 @@ func decodeExactly(line []byte) (v map[string]any, err error) {
 	return v, err
 }
 
-// differ appends the differences between two values, and between the members of
-// objects.
+// differ appends the difference between a and b, the values of key in two records.
+// If both are objects, it compares their members.
 func differ(ds []Difference, key string, a, b any) []Difference {
 	m, ok1 := a.(map[string]any)
 	n, ok2 := b.(map[string]any)
@@ -278,7 +285,7 @@ func differ(ds []Difference, key string, a, b any) []Difference {
 	return ds
 }
 
-// written returns the JSON of a value, "" if it is absent.
+// written returns the JSON of a value, or "" if the value is absent.
 func written(v any) string {
 	if v == nil {
 		return ""

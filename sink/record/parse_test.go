@@ -8,7 +8,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// TestParse: what datagrams do not hold is read as it was written.
+// TestParse: Parse returns what a record holds beyond its datagrams, as Append
+// wrote it.
 func TestParse(t *testing.T) {
 	for _, g := range golden {
 		line := Append(nil, g.scan, g.result)
@@ -87,8 +88,8 @@ func TestDifferences(t *testing.T) {
 	}
 }
 
-// FuzzParse: Parse reads or refuses any line, and a record that is written again says
-// the same.
+// FuzzParse checks that Parse never panics, and that the record of a Result that it
+// returned is valid and can be parsed.
 func FuzzParse(f *testing.F) {
 	for _, g := range golden {
 		f.Add(Append(nil, g.scan, g.result))

@@ -2,8 +2,8 @@ package record
 
 import "github.com/a2sscan/a2sscan/scanner"
 
-// A part is a piece of a record whose length a server chooses, and that is
-// dropped if the record would be too long.
+// A part is a piece of a record that may be long, and that Append drops if the
+// record would be too long.
 const (
 	partTag = iota
 	partMessage
@@ -19,7 +19,7 @@ const (
 	numParts
 )
 
-// parts is a set of them.
+// parts is a set of parts, one bit each.
 type parts uint16
 
 // partNotes are the notes about dropped parts.
@@ -36,8 +36,8 @@ var partNotes = [numParts]string{
 	"master.dropped",
 }
 
-// part appends one part of r's record, unless it is dropped, and remembers its length.
-// r must have the part.
+// part appends part p of r's record, unless p is in e.dropped, and stores its
+// length in e.size. r must have the part.
 func (e *Encoder) part(dst []byte, p int, r *scanner.Result) []byte {
 	start := len(dst)
 	if e.dropped&(1<<p) == 0 {
@@ -101,8 +101,8 @@ func (e *Encoder) appendLists(dst []byte, r *scanner.Result) []byte {
 	return dst
 }
 
-// appendMaster appends a master's data about the server, or drops it if it is
-// not a JSON object.
+// appendMaster appends a master's data about the server. If the data is not a JSON
+// object, it marks the part as dropped instead.
 func (e *Encoder) appendMaster(dst []byte, master string) []byte {
 	dst, ok := appendMaster(dst, master)
 	if !ok {
@@ -111,8 +111,8 @@ func (e *Encoder) appendMaster(dst []byte, master string) []byte {
 	return dst
 }
 
-// dropLongest drops parts, the longest first, until a record that is over bytes
-// too long fits.
+// dropLongest marks parts as dropped, the longest first, until a record that is too
+// long by over bytes fits.
 func (e *Encoder) dropLongest(over int) {
 	const note = 64 // longer than any note about a dropped part
 	for over > 0 {

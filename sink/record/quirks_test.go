@@ -9,12 +9,13 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// The replies in this file are written byte by byte from known facts about servers in
-// the wild. The name of a row has the number of the fact.
+// The replies in this file are written byte by byte from known facts about servers
+// in the wild. The name of each row has the number of the fact.
 
 const ff = "\xFF\xFF\xFF\xFF"
 
-// quirkInfo returns an INFO reply with the name, the map, and what follows the version.
+// quirkInfo returns an INFO reply with the name and the map m. extra follows the
+// version.
 func quirkInfo(name, m, extra string) string {
 	return ff + "I\x11" + name + "\x00" + m + "\x00dir\x00game\x00\x00\x00\x01\x08\x00dl\x00\x011.0\x00" + extra
 }
@@ -25,10 +26,10 @@ func with(old, other string) string { return strings.Replace(quirkInfo("n", "m",
 func quirkPlayers(n byte, records string) string { return ff + "D" + string([]byte{n}) + records }
 func quirkRules(n byte, pairs string) string     { return ff + "E" + string([]byte{n}) + "\x00" + pairs }
 
-// longTags are keywords of 127 bytes, the last of which is cut off.
+// longTags are keywords of 127 bytes; the last keyword is truncated.
 var longTags = strings.Repeat("tag,", 31) + "<tn"
 
-// TestQuirks reads replies and checks what their records contain.
+// TestQuirks decodes replies and checks what their records contain.
 func TestQuirks(t *testing.T) {
 	tests := []struct {
 		name  string
@@ -113,7 +114,8 @@ func TestQuirks(t *testing.T) {
 	}
 }
 
-// TestQuirkPages: pages of binary rules survive JSON byte for byte, whatever they hold.
+// TestQuirkPages: pages of binary rules survive JSON byte for byte, whatever they
+// hold.
 func TestQuirkPages(t *testing.T) {
 	t.Run("EC-101 every byte but NUL", func(t *testing.T) {
 		var pairs, want string

@@ -14,14 +14,14 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Read returns the Result of a record, and the name of its scan. If Append wrote the
-// record and dropped nothing to shorten it, Append makes the same record again from that
-// Result, byte for byte.
+// Read returns the Result of a record, and the name of its scan. If Append wrote
+// the record and dropped nothing to shorten it, Append makes the same record again
+// from that Result, byte for byte.
 //
 // A record does not hold everything. Read chooses lower case for letters, 1 for
-// true (2 if the notes have info.odd_boolean), NaN for a duration that is not a
-// number, and the short form of an application ID if it fits. It ignores unknown
-// keys. The Result shares no memory with line.
+// true (2 if the notes have info.odd_boolean), NaN for a duration that is null, and
+// ShortAppID for an application ID that fits in 16 bits. It ignores unknown keys.
+// The Result shares no memory with line.
 func Read(line []byte) (scan string, r *scanner.Result, err error) {
 	scan, r, err = Parse(line)
 	if err != nil && err != ErrNoRaw {
@@ -74,7 +74,7 @@ func (v values) notes(r *scanner.Result, err *error) {
 	}
 }
 
-// infoFlags are the fields of INFO that have a key of their own.
+// infoFlags holds the bit of wire.Info.Has for each key of info.
 var infoFlags = [...]struct {
 	key string
 	has wire.Fields
@@ -209,7 +209,8 @@ func (v values) rules(r *scanner.Result, err *error) {
 	}
 }
 
-// pairsOf reads an object of texts, in the order in which they are written.
+// pairsOf returns the members of a JSON object of strings, in the order in which
+// they are written. key names the object in an error.
 func pairsOf(key string, object []byte, err *error) (rules []wire.Rule) {
 	var texts map[string]string
 	if bad := json.Unmarshal(object, &texts); bad != nil && *err == nil {
@@ -250,7 +251,7 @@ func (v values) id(key string, err *error) uint64 {
 	return id
 }
 
-// yes returns one if the boolean is true, else 0.
+// yes returns its argument one if the boolean is true, else 0.
 func (v values) yes(key string, one uint8, err *error) uint8 {
 	var b bool
 	if v.get(key, &b, err); b {
@@ -259,7 +260,8 @@ func (v values) yes(key string, one uint8, err *error) uint8 {
 	return 0
 }
 
-// letter returns the letter that a word begins with, or the byte of a word such as 0x6f.
+// letter returns the first letter of a word, or the byte that a word such as 0x6f
+// stands for. It returns 0 if the key is absent.
 func (v values) letter(key string, err *error) byte {
 	var word string
 	if v.get(key, &word, err); word == "" {

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestReadAgain: the Result of a record gives the same record again.
+// TestReadAgain: Append makes the same record again from the Result that Read
+// returns.
 func TestReadAgain(t *testing.T) {
 	for _, g := range golden {
 		line := Append(nil, g.scan, g.result)
@@ -20,8 +21,9 @@ func TestReadAgain(t *testing.T) {
 	}
 }
 
-// TestReadChosen: Read chooses what a record does not say, and the Result gives the
-// same record again.
+// TestReadChosen: Append writes an equal record from the Result that Read returns,
+// even where Read had to choose a value. Only an empty rules_raw is not written
+// again.
 func TestReadChosen(t *testing.T) {
 	for _, line := range []string{
 		`{"schema":1,"notes":["info.odd_boolean"],"info":{"password":true,"vac":false}}`,
@@ -59,7 +61,8 @@ func TestReadBad(t *testing.T) {
 	}
 }
 
-// FuzzRead: Read reads or refuses any line, and can read the record of its own Result.
+// FuzzRead checks that Read never panics, that it can read the record of a Result
+// that it returned, and that this record stays the same.
 func FuzzRead(f *testing.F) {
 	for _, g := range golden {
 		f.Add(Append(nil, g.scan, g.result))

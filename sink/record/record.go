@@ -7,14 +7,15 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// MaxSize is the length of the longest record, its newline included.
+// MaxSize is the maximum length of a record in bytes, including its newline.
 const MaxSize = 8 << 20
 
-// Encoder appends records. The zero value is ready. It reuses its scratch memory:
-// appending allocates only when dst has to grow. It serves one goroutine at a time.
+// Encoder appends records. The zero value is ready to use. An Encoder reuses its
+// scratch memory: Append allocates only when dst or that memory has to grow. Only
+// one goroutine at a time may use an Encoder.
 type Encoder struct {
-	// Names keeps the names of players out of records, and makes the hash of
-	// their list a keyed one; nil: names are written as they are.
+	// Names replaces the names of players by hashes, and makes the hash of their
+	// list a keyed one; nil: names are written as they are.
 	Names *NameHasher
 
 	names   table
@@ -24,17 +25,17 @@ type Encoder struct {
 	clock   clock
 }
 
-// Append appends the record of r to dst, like Encoder.Append. It allocates
-// scratch memory for a record of more than 256 rules: a loop should own an
-// Encoder.
+// Append appends the record of r to dst, like Encoder.Append. It may allocate
+// scratch memory if r has more than 256 rules, so a loop should own an Encoder.
 func Append(dst []byte, scan string, r *scanner.Result) []byte {
 	var e Encoder
 	return e.Append(dst, scan, r)
 }
 
-// Append appends the record of r to dst: one line of JSON with its newline, at
-// most MaxSize bytes. The package documentation describes its keys. Scan is the
-// name of the scan, absent from the record if empty; the caller keeps it short.
+// Append appends the record of r to dst: one line of JSON with its newline, at most
+// MaxSize bytes. The package documentation describes its keys. scan is the name of
+// the scan; if it is empty, the record has no such key. The caller must keep it
+// short: Append never drops it.
 func (e *Encoder) Append(dst []byte, scan string, r *scanner.Result) []byte {
 	start := len(dst)
 	e.dropped = 0
@@ -99,8 +100,8 @@ func appendErrors(dst []byte, r *scanner.Result) []byte {
 	return end(dst, '}')
 }
 
-// appendNotes appends the oddities of the answers, and then the parts that were
-// dropped from this record.
+// appendNotes appends the notes about the answers, then those about the parts that
+// were dropped from this record.
 func (e *Encoder) appendNotes(dst []byte, r *scanner.Result) []byte {
 	notes := r.Notes
 	if notes == 0 && e.dropped == 0 {
@@ -120,8 +121,9 @@ func (e *Encoder) appendNotes(dst []byte, r *scanner.Result) []byte {
 	return end(dst, ']')
 }
 
-// appendTraffic appends times and counts. A capture does not show what was sent:
-// its Result has a reply, or no time, and nothing sent.
+// appendTraffic appends the keys from rtt_ms to hashes. A capture does not show
+// what was sent: a Result comes from a capture if nothing was sent and it has a
+// reply or no time.
 func (e *Encoder) appendTraffic(dst []byte, r *scanner.Result) []byte {
 	capture := r.Sent == 0 && (r.Received > 0 || r.Time.IsZero())
 	if r.RTT > 0 {
@@ -159,8 +161,8 @@ func appendPing(dst []byte, r *scanner.Result) []byte {
 	return end(dst, '}')
 }
 
-// appendUnchallenged appends the questions that were answered to a request
-// without a challenge.
+// appendUnchallenged appends the questions that the server answered without a
+// challenge.
 func appendUnchallenged(dst []byte, set scanner.Questions) []byte {
 	if set == 0 {
 		return dst

@@ -63,8 +63,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestEncoderAgain: an Encoder that was used for another record makes the same record
-// as a new one, and keeps what dst held.
+// TestEncoderAgain: an Encoder that has written another record writes the same
+// record as a new Encoder, and does not change what dst held.
 func TestEncoderAgain(t *testing.T) {
 	var e Encoder
 	for _, first := range golden {
@@ -79,7 +79,8 @@ func TestEncoderAgain(t *testing.T) {
 	}
 }
 
-// TestFields removes one field of INFO at a time, and then keeps only one at a time.
+// TestFields checks the keys of INFO with only one field, and with all fields but
+// one.
 func TestFields(t *testing.T) {
 	keys := map[wire.Fields]string{
 		wire.HasProtocol: "protocol", wire.HasName: "name", wire.HasMap: "map",
@@ -144,8 +145,8 @@ func or(a, b string) string {
 	return b
 }
 
-// TestAddresses: an IPv4-mapped address becomes IPv4, and a zone, which could be any
-// text, is removed.
+// TestAddresses: an IPv4-mapped address becomes IPv4, and Append removes a zone,
+// which could be any text.
 func TestAddresses(t *testing.T) {
 	for in, want := range map[string]string{
 		"203.0.113.7":            `"ip":"203.0.113.7","port":0,"addr":"203.0.113.7:0"`,
@@ -161,7 +162,7 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// TestTraffic checks which counts a record has.
+// TestTraffic checks which counts and times a record has.
 func TestTraffic(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	tests := []struct {
@@ -185,8 +186,8 @@ func TestTraffic(t *testing.T) {
 	}
 }
 
-// TestTooLong checks which parts of a record are dropped if a server sends as much as
-// it can, and which notes say so.
+// TestTooLong checks which parts Append drops from a record that is too long, and
+// which notes it writes for them.
 func TestTooLong(t *testing.T) {
 	const reply = 512 << 10
 	noise := func(n int) []byte { return bytes.Repeat([]byte("\x00"), n) }
@@ -287,8 +288,9 @@ func notesOf(t *testing.T, record []byte) []string {
 	return v.Notes
 }
 
-// TestLongest tries lengths around the limit: a record of exactly MaxSize bytes is
-// complete, one that would be a byte longer is not.
+// TestLongest tries lengths around the limit: Append drops nothing from a record of
+// exactly MaxSize bytes, but drops the message if the record would be one byte
+// longer.
 func TestLongest(t *testing.T) {
 	r := sinktest.Blank()
 	r.Message = []byte{'x'}

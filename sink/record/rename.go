@@ -2,9 +2,9 @@ package record
 
 import "bytes"
 
-// Rename appends the record in line to dst, with scan as the name of its scan. If scan
-// is empty, the record has no name of a scan. All other bytes stay the same. Check must
-// have accepted the line, which has no newline.
+// Rename appends the record in line to dst, with scan as the name of its scan. If
+// scan is empty, the new record has no such name. All other bytes stay the same.
+// Check must have accepted the line, which has no newline.
 func Rename(dst, line []byte, scan string) []byte {
 	from, to := scanPlace(line)
 	dst = append(dst, line[:from]...)
@@ -16,8 +16,9 @@ func Rename(dst, line []byte, scan string) []byte {
 	return append(dst, line[to:]...)
 }
 
-// scanPlace returns the range of the scan's name in a record, with the comma before it,
-// or the place where it belongs: after the schema.
+// scanPlace returns the byte range of scan and scan_hex in a record, with the comma
+// before them. If the record has neither, the range is empty and lies after the
+// schema.
 func scanPlace(line []byte) (from, to int) {
 	eachMember(line, func(m member) bool {
 		switch {

@@ -1,4 +1,4 @@
-// This file describes every key of the record. To add one, see schemaKeys.
+// This file describes every key of the record. To add a key, see schemaKeys.
 
 package record
 
@@ -15,7 +15,7 @@ type valueType uint8
 
 const (
 	typeText    valueType = iota // from strangers: KEY_hex may follow
-	typeWord                     // of ours
+	typeWord                     // a word that the schema defines
 	typeHex                      // bytes in lower-case hex
 	typeBase64                   // bytes
 	typeID                       // 64 bits, decimal, a string
@@ -30,8 +30,8 @@ const (
 	typeUint64
 	typeInt32
 	typeObject // of fields
-	typeMap    // text to text
-	typeJSON   // an object whose keys are not ours
+	typeMap    // string to string
+	typeJSON   // an object whose keys the schema does not define
 
 	numTypes = iota
 )
@@ -40,28 +40,28 @@ const (
 type field struct {
 	name   string
 	is     valueType
-	lists  int    // depth of lists: 1 is a list of such values
+	lists  int    // nesting of lists: 1 is a list of values, 2 a list of lists
 	always bool   // it is never absent
 	about  string // one line: its meaning, and when it is present
 
 	fields  []field  // of typeObject
-	words   []string // of typeWord: all of them
+	words   []string // of typeWord: all words
 	pattern string   // of text and words
 }
 
 // schemaKeys are all keys that a record can have, in the order in which Append
-// writes them. The printed schemas and Check are made from it.
+// writes them. The printed schemas and Check are derived from this list.
 //
-// To add a key: add its value to scanner.Result, and to Result.Clone if it is text or
-// a list. Add a row here. Encoder.record in record.go writes it; a value whose length
-// the server chooses is written by appendPart in parts.go, so that it can be dropped
-// from a record that is too long. Parse and Read read it back. Describe it in doc.go.
-// The tests of this package compare all of these with each other.
+// To add a key: add its value to scanner.Result, and to Result.Clone if it is text
+// or a list. Add a row here. Encoder.record in record.go writes it; a value whose
+// length the server chooses is written by appendPart in parts.go, so that it can be
+// dropped from a record that is too long. Parse and Read read it back. Describe it
+// in doc.go. The tests of this package compare all of these with each other.
 //
-// A key of an object has its row in that object's fields instead. For info, the field
-// is in wire.Info, with a flag in wire.Fields; wire/info.go decodes and appends it,
-// info.go writes it, and read.go reads it (infoFlags). For game, see gameFields in
-// game.go.
+// A key of an object has its row in that object's fields instead. For info, the
+// field is in wire.Info, with a flag in wire.Fields; wire/info.go decodes and
+// appends it, info.go writes it, and read.go reads it (infoFlags). For game, see
+// gameFields in game.go.
 var schemaKeys = withHex([]field{
 	{name: "schema", is: typeUint8, always: true, about: "1; rises when the meaning of a key changes"},
 	{name: "scan", is: typeText, about: "name of the scan, if it has one"},
@@ -219,7 +219,8 @@ var originFields = withHex([]field{
 	{name: "max_players", is: typeUint8, about: "most players at a time, as info says"},
 })
 
-// withHex inserts the key of the exact bytes after each text.
+// withHex inserts after each key of typeText its KEY_hex, the key of the exact
+// bytes.
 func withHex(fields []field) (all []field) {
 	for _, f := range fields {
 		all = append(all, f)

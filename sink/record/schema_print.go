@@ -65,8 +65,8 @@ func objectSchema(fields []field) object {
 	return s
 }
 
-// schema returns the schema of f's values: of lists of them if lists is 1, of lists of
-// such lists if it is 2.
+// schema returns the schema of f's values. If lists is 1, it is the schema of lists
+// of these values; if lists is 2, of lists of such lists.
 func (f *field) schema(lists int) object {
 	if lists > 0 {
 		return object{{"type", "array"}, {"items", f.schema(lists - 1)}}
@@ -114,8 +114,9 @@ func integer(least, most json.Number) object {
 	return object{{"type", "integer"}, {"minimum", least}, {"maximum", most}}
 }
 
-// duckTypes and clickTypes are the types of columns. Tuples, lists and maps can't
-// be null in ClickHouse: an absent one is empty there.
+// duckTypes and clickTypes are the types of columns in DuckDB and ClickHouse, by
+// valueType. Tuples, arrays and maps can't be null in ClickHouse: if the key is
+// absent, the column is empty.
 var (
 	duckTypes = [numTypes]string{
 		"VARCHAR", "VARCHAR", "VARCHAR", "VARCHAR", "VARCHAR", "TIMESTAMP", "TIMESTAMP", "DOUBLE", "FLOAT", "BOOLEAN",
@@ -130,8 +131,8 @@ var (
 )
 
 // DuckDB returns the statement with which DuckDB reads the census in file,
-// compressed or not. The statement names all types: otherwise DuckDB would guess them
-// from the first records, and drop keys that only later ones have.
+// compressed or not. The statement names all types: otherwise DuckDB would guess
+// them from the first records, and drop keys that only later records have.
 func DuckDB(file string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "FROM read_json('%s', format = 'newline_delimited', columns = {\n",
@@ -183,7 +184,7 @@ func (f *field) click() string {
 	return strings.Repeat("Array(", f.lists) + t + strings.Repeat(")", f.lists)
 }
 
-// comma separates the fields of a statement.
+// comma returns the separator after field i of a statement.
 func comma(i int, fields []field) string {
 	if i < len(fields)-1 {
 		return ","

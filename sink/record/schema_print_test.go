@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// TestJSONSchema: the schema is a valid JSON Schema, and refuses what is not a record.
+// TestJSONSchema: JSONSchema returns a valid JSON Schema, which rejects what is not
+// a record.
 func TestJSONSchema(t *testing.T) {
 	if _, err := validator(); err != nil {
 		t.Fatal(err)
@@ -47,8 +48,9 @@ func TestJSONSchema(t *testing.T) {
 	}
 }
 
-// TestTableIsWhole: every key is explained, in the table and in the package
-// documentation, has a type in each language, and is in a golden record.
+// TestTableIsWhole: every key of schemaKeys has an explanation there, is named in
+// doc.go, has a type in JSON Schema, DuckDB and ClickHouse, and occurs in a record
+// of this test.
 func TestTableIsWhole(t *testing.T) {
 	doc, err := os.ReadFile("doc.go")
 	if err != nil {
@@ -77,7 +79,7 @@ func TestTableIsWhole(t *testing.T) {
 	})
 }
 
-// eachField calls do for every field of the table.
+// eachField calls do for every field and, after it, for the fields inside it.
 func eachField(fields []field, do func(f *field)) {
 	for i := range fields {
 		do(&fields[i])
@@ -85,8 +87,7 @@ func eachField(fields []field, do func(f *field)) {
 	}
 }
 
-// TestOrder: Append writes the keys in the order of the table, and no key that is not
-// in the table.
+// TestOrder: Append writes the keys in the order of schemaKeys, and no other keys.
 func TestOrder(t *testing.T) {
 	var names []string
 	for _, f := range schemaKeys {

@@ -17,7 +17,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// A kind reads a value and checks how it is written.
+// A kind reads a value and checks its type and form.
 type kind func(d *walker) error
 
 type key struct {
@@ -25,7 +25,7 @@ type key struct {
 	is   kind
 }
 
-// keysOf returns the keys of an object, in the order of the table.
+// keysOf returns the key of each field, with its kind, in the order of fields.
 func keysOf(fields []field) (keys []key) {
 	for _, f := range fields {
 		keys = append(keys, key{f.name, f.kind()})
@@ -93,7 +93,7 @@ var kinds = [numTypes]kind{
 
 var recordKind = objectOf(keysOf(schemaKeys))
 
-// validator returns the JSON Schema that JSONSchema prints.
+// validator returns the compiled JSON Schema that JSONSchema prints.
 var validator = sync.OnceValues(func() (*jsonschema.Schema, error) {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(JSONSchema()))
 	if err != nil {
@@ -121,8 +121,8 @@ func validate(line []byte) error {
 	return schema.Validate(v)
 }
 
-// checkRecord checks a record: its form, its keys, their order and types, and that it
-// has no dangerous characters.
+// checkRecord fails the test if line is not a record: it checks the form, the keys,
+// their order and types, and that no dangerous character is unescaped.
 func checkRecord(t *testing.T, line []byte) {
 	t.Helper()
 	body, ok := bytes.CutSuffix(line, []byte("\n"))
@@ -157,7 +157,7 @@ func (w *walker) value() (v json.RawMessage, err error) {
 	return v, err
 }
 
-// matching returns the kind of values that match expr.
+// matching returns the kind of values whose JSON matches expr.
 func matching(expr string) kind {
 	re := regexp.MustCompile(`^(` + expr + `)$`)
 	return func(w *walker) error {
@@ -169,8 +169,8 @@ func matching(expr string) kind {
 	}
 }
 
-// quoted returns the kind of strings that good accepts. Strings may be too long for a
-// regular expression.
+// quoted returns the kind of strings that good accepts. It needs no regular
+// expression, because strings may be too long for one.
 func quoted(good func(string) bool) kind {
 	return func(w *walker) error {
 		v, err := w.value()
@@ -181,7 +181,7 @@ func quoted(good func(string) bool) kind {
 	}
 }
 
-// inside reads an object or list, and calls member for each of its parts.
+// inside reads an object or list, and calls member for each member or element.
 func (w *walker) inside(open json.Delim, member func() error) error {
 	if t, err := w.Token(); err != nil || t != open {
 		return fmt.Errorf("%v instead of %v: %w", t, open, err)
@@ -195,7 +195,8 @@ func (w *walker) inside(open json.Delim, member func() error) error {
 	return err
 }
 
-// objectOf returns the kind of objects with these keys in this order.
+// objectOf returns the kind of objects whose keys are among keys, in the same
+// order.
 func objectOf(keys []key) kind {
 	return func(w *walker) error {
 		rest, last := keys, ""
@@ -228,7 +229,7 @@ func list(is kind) kind {
 	}
 }
 
-// pairs is the kind of objects that may have any keys, each only once.
+// pairs is the kind of objects of strings with any keys, each only once.
 func pairs(w *walker) error {
 	seen := map[string]bool{}
 	return w.inside('{', func() error {
@@ -245,7 +246,7 @@ func pairs(w *walker) error {
 	})
 }
 
-// TestSchema checks that checkRecord finds faults.
+// TestSchema checks that recordKind, which checkRecord uses, finds faults.
 func TestSchema(t *testing.T) {
 	for _, bad := range []string{
 		`{"schema":1,"unknown":1}`,
@@ -265,7 +266,7 @@ func TestSchema(t *testing.T) {
 	}
 }
 
-// unhex returns the bytes of a KEY_hex.
+// unhex decodes the hexadecimal digits of a KEY_hex or of rules_raw.
 func unhex(t *testing.T, s string) []byte {
 	t.Helper()
 	b, err := hex.DecodeString(s)

@@ -11,7 +11,7 @@ type text interface{ string | []byte }
 
 // Classes of bytes. Any other value is the letter of a short escape.
 const (
-	plain = 0 // copied
+	plain = 0 // copied unchanged
 	long  = 1 // escaped as \u00XX, or not a character by itself
 )
 
@@ -26,8 +26,9 @@ var class = func() (t [256]uint8) {
 	return t
 }()
 
-// trails says, for each first byte, which bytes must follow to make a character that
-// is copied. decode checks the other characters.
+// trails has, for each first byte of a UTF-8 sequence, the continuation bytes that
+// make it a character that needs no escaping. The zero trail leaves the character
+// to decode.
 var trails = func() (t [256]trail) {
 	for c := range t {
 		switch size, lo, hi := sequence(byte(c)); {
@@ -43,7 +44,7 @@ var trails = func() (t [256]trail) {
 	return t
 }()
 
-// trail is n continuation bytes, the first one from lo to hi.
+// trail describes n continuation bytes, the first of which is from lo to hi.
 type trail struct{ n, lo, hi uint8 }
 
 const hexDigits = "0123456789abcdef"
@@ -63,10 +64,10 @@ func appendString[T text](dst []byte, s T) (_ []byte, valid bool) {
 	return dst, true
 }
 
-// copyPlain copies s to d, which has the same length, and reports whether all of
-// it is plain. It takes eight bytes at once, and the last eight may overlap those
-// before: texts of similar length take the same branches. Shorter texts are
-// copied by four, or by single bytes, in the same way.
+// copyPlain copies s to d, which has the same length, and reports whether all bytes
+// are plain. It copies eight bytes at a time, and the last eight may overlap those
+// before, so that strings of similar length take the same branches. It copies
+// shorter strings by four bytes, or by single bytes, in the same way.
 func copyPlain[T text](d []byte, s T) bool {
 	n := len(s)
 	switch {
@@ -104,10 +105,10 @@ func special(x uint64) bool { return marks(x)&tops != 0 }
 // tops are the top bits of eight bytes.
 const tops = 0x8080808080808080
 
-// marks has a top bit set if a byte of x is not plain. The subtractions and the
-// addition set the top bit of a byte that is below ' ', a quote, a backslash or
-// DEL; a byte beyond ASCII has it set. Only such a byte borrows from the next
-// one, or carries into it.
+// marks sets the top bit of every byte of x that is not plain. A byte beyond ASCII
+// has that bit already; the arithmetic sets it for control characters, quotes,
+// backslashes and DEL. A byte that is not plain may borrow from the byte above it,
+// or carry into it, and so mark it wrongly. The lowest mark is always right.
 func marks(x uint64) uint64 {
 	const each = 0x0101010101010101
 	below := x - each*' '
@@ -117,21 +118,22 @@ func marks(x uint64) uint64 {
 	return x | below | quote | backslash | del
 }
 
-// load8 returns the eight bytes of s from i on.
+// load8 returns s[i:i+8] as a little-endian number.
 func load8[T text](s T, i int) uint64 {
 	_ = s[i+7]
 	return uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24 |
 		uint64(s[i+4])<<32 | uint64(s[i+5])<<40 | uint64(s[i+6])<<48 | uint64(s[i+7])<<56
 }
 
-// load4 returns the four bytes of s from i on.
+// load4 returns s[i:i+4] as a little-endian number.
 func load4[T text](s T, i int) uint32 {
 	_ = s[i+3]
 	return uint32(s[i]) | uint32(s[i+1])<<8 | uint32(s[i+2])<<16 | uint32(s[i+3])<<24
 }
 
-// clean returns how many bytes at the beginning of s may be copied into a JSON
-// string. It may stop early, before a character that only decode can judge.
+// clean returns the number of bytes at the beginning of s that can be copied into a
+// JSON string unchanged. It may stop early, before a character that only decode can
+// judge.
 func clean[T text](s T) (n int) {
 	for {
 		for len(s)-n >= 8 {
@@ -163,7 +165,7 @@ func clean[T text](s T) (n int) {
 	}
 }
 
-// follows reports whether s begins with t.
+// follows reports whether s begins with the continuation bytes that t describes.
 func follows[T text](s T, t trail) bool {
 	if len(s) < int(t.n) || s[0] < t.lo || s[0] > t.hi {
 		return false
@@ -176,11 +178,12 @@ func follows[T text](s T, t trail) bool {
 	return true
 }
 
-// appendEscaped appends the rest of a text, from s[i] on, and its closing quote.
+// appendEscaped appends s[i:], escaped, and the closing quote. It reports whether
+// s[i:] is valid UTF-8.
 //
 // JSON itself demands escapes only below U+0020. DEL, the C1 controls, the line
-// separators and the bidirectional controls are escaped as well, because they
-// would change what a terminal shows.
+// separators and the bidirectional controls are escaped as well, because they would
+// change what a terminal shows.
 func appendEscaped[T text](dst []byte, s T, i int) (_ []byte, valid bool) {
 	valid = true
 	for run := i; ; { // the bytes from run on can be copied unchanged
@@ -203,7 +206,7 @@ func appendEscaped[T text](dst []byte, s T, i int) (_ []byte, valid bool) {
 	}
 }
 
-// appendEscape appends the replacement of a character that is not copied.
+// appendEscape appends the escape of r, or U+FFFD if r is illFormed.
 func appendEscape(dst []byte, r rune) []byte {
 	switch {
 	case r == illFormed:
@@ -233,11 +236,11 @@ func risky(r rune) bool {
 // illFormed is what decode returns for bytes that are not a character.
 const illFormed rune = -1
 
-// decode returns the first character of s and its length. If there is none it
-// returns illFormed and the length of the maximal ill-formed subsequence: the
-// longest beginning of a character, or one byte (Unicode 3.9, table 3-7, and the
-// practice that WHATWG prescribes). utf8.DecodeRune always returns a length of one
-// for an error.
+// decode returns the first character of s and its length. If s does not begin with
+// a character, it returns illFormed and the length of the maximal ill-formed
+// subsequence: the longest prefix of a character, or one byte (Unicode 3.9, table
+// 3-7, and the practice that WHATWG prescribes). utf8.DecodeRune always returns a
+// length of one for an error.
 func decode[T text](s T) (r rune, n int) {
 	size, lo, hi := sequence(s[0])
 	if size == 0 {
@@ -254,9 +257,10 @@ func decode[T text](s T) (r rune, n int) {
 	return r, n
 }
 
-// sequence returns the length of a character that begins with c, and the range of
-// its second byte that excludes overlong forms, surrogates and characters beyond
-// U+10FFFF. The size is 0 if no character begins with c.
+// sequence returns the length of a multi-byte character that begins with c, and the
+// range of its second byte that excludes overlong forms, surrogates and characters
+// beyond U+10FFFF. The size is 0 if no such character begins with c; it is 0 for
+// ASCII.
 func sequence(c byte) (size int, lo, hi byte) {
 	switch {
 	case c < 0xC2:

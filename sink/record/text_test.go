@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// hostile are possible names of servers, and their form in a record. The number of
-// replacements follows table 3-7 of the Unicode Standard.
+// hostile holds possible names of servers, and their form in a record. The number
+// of U+FFFD follows table 3-7 of the Unicode Standard.
 var hostile = []struct {
 	name, in, out string // out without its quotes
 	valid         bool
@@ -78,8 +78,8 @@ func TestAppendStringBytes(t *testing.T) {
 	}
 }
 
-// TestAppendStringPairs tries everything that can follow a first byte, cut off or not:
-// the limits of table 3-7.
+// TestAppendStringPairs tries every first byte of a sequence with each second byte
+// around the limits of table 3-7, and with no, some and too many bytes after them.
 func TestAppendStringPairs(t *testing.T) {
 	for a := 0xC0; a < 0x100; a++ {
 		for b := 0x70; b < 0xD0; b++ {
@@ -90,8 +90,8 @@ func TestAppendStringPairs(t *testing.T) {
 	}
 }
 
-// TestAppendStringLengths puts each byte at each place of texts of each length: code
-// that looks at several bytes at once must see all of them, and copy the rest.
+// TestAppendStringLengths puts each byte at each index of strings of each length.
+// Code that checks several bytes at once must check all of them.
 func TestAppendStringLengths(t *testing.T) {
 	for n := range 35 {
 		for at := range n {
@@ -118,7 +118,8 @@ func FuzzAppendString(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s []byte) { checkString(t, s) })
 }
 
-// checkString compares appendString with encoding/json and with slowly.
+// checkString fails the test if appendString differs from encoding/json or slowly,
+// or if its output has a dangerous character.
 func checkString(t *testing.T, s []byte) {
 	t.Helper()
 	got, valid := appendString(nil, s)
@@ -174,15 +175,16 @@ func checkHex(t *testing.T, s []byte) {
 	}
 }
 
-// dangerous reports whether a character must not be in a record unescaped.
+// dangerous reports whether a record must not contain the character unescaped.
 func dangerous(r rune) bool {
 	return r < ' ' || r >= 0x7F && r <= 0x9F ||
 		strings.ContainsRune("\u2028\u2029\u061c\u200e\u200f"+
 			"\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069", r)
 }
 
-// replaced applies the maximal subpart rule in another way: it replaces bytes that are
-// not a character up to the point where no more bytes could have completed one.
+// replaced replaces each maximal ill-formed subsequence of s with U+FFFD. Unlike
+// decode it has no table: it extends a sequence while further bytes could still
+// complete a character.
 func replaced(s []byte) string {
 	var b strings.Builder
 	for len(s) > 0 {
@@ -197,7 +199,7 @@ func replaced(s []byte) string {
 	return b.String()
 }
 
-// begins reports whether some character begins with p or is p, by trying to
+// begins reports whether p is a character or the beginning of one, by trying to
 // complete it.
 func begins(p []byte) bool {
 	if utf8.Valid(p) || len(p) >= utf8.UTFMax {

@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// The functions of this file append one key with its value and a comma. A key is
-// passed with its quotes and its colon. end replaces the last comma of an object
-// or list with its bracket.
+// Most functions of this file append a key with its value and a comma. The caller
+// passes the key with its quotes and its colon.
 
-// end closes an object or list whose members all end in a comma.
+// end closes an object or list whose members all end in a comma: the bracket
+// replaces the last comma. It appends a comma after the bracket.
 func end(dst []byte, bracket byte) []byte {
 	if last := len(dst) - 1; dst[last] == ',' {
 		dst[last] = bracket
@@ -28,7 +28,8 @@ func appendText[T text](dst []byte, key string, s T) []byte {
 	return appendValue(append(dst, key...), key, s)
 }
 
-// appendValue appends what appendText appends after the key. Most texts are plain.
+// appendValue appends what appendText appends after the key. It is fast for strings
+// that need no escapes, as most strings.
 func appendValue[T text](dst []byte, key string, s T) []byte {
 	old, n := len(dst), len(s)
 	dst = slices.Grow(dst, n+len(`"",`))[:old+n+len(`"",`)]
@@ -44,8 +45,8 @@ func appendValue[T text](dst []byte, key string, s T) []byte {
 	return appendRest(dst[:old+1+as], key, s, as)
 }
 
-// appendRest appends the rest of a text, from s[as] on, with its closing quote. If the
-// text is not valid UTF-8, its exact bytes follow under KEY_hex.
+// appendRest appends s[as:], the closing quote and a comma. If s is not valid
+// UTF-8, its exact bytes follow under KEY_hex.
 func appendRest[T text](dst []byte, key string, s T, as int) []byte {
 	dst, valid := appendEscaped(dst, s, as)
 	if !valid {
@@ -75,7 +76,8 @@ func appendInt(dst []byte, key string, v int64) []byte {
 	return append(appendSigned(dst, v), ',')
 }
 
-// appendNumber appends a number without a key. Most are short.
+// appendNumber appends v in decimal, without a key. It is fast for numbers below a
+// million, as most numbers.
 func appendNumber(dst []byte, v uint64) []byte {
 	switch {
 	case v < 1000:
@@ -87,8 +89,8 @@ func appendNumber(dst []byte, v uint64) []byte {
 	return strconv.AppendUint(dst, v, 10)
 }
 
-// threes are the numbers of up to three digits: the lower bytes hold the digits
-// with leading zeros, the top byte the number of leading zeros.
+// threes holds the numbers of up to three digits: the digits, with leading zeros,
+// in the lower three bytes, and the number of leading zeros in the top byte.
 var threes = func() (t [1000]uint32) {
 	for v := range t {
 		zeros := 3 - len(strconv.Itoa(v))
@@ -97,8 +99,8 @@ var threes = func() (t [1000]uint32) {
 	return t
 }()
 
-// appendThree appends one of threes without its leading zeros. It avoids a branch that
-// the processor could not predict.
+// appendThree appends an entry of threes without its leading zeros. It avoids a
+// branch that the processor could not predict.
 func appendThree(dst []byte, three uint32) []byte {
 	zeros := three >> 24
 	return binary.LittleEndian.AppendUint32(dst, three<<8>>8>>(8*zeros))[:len(dst)+int(3-zeros)]
@@ -111,8 +113,8 @@ func appendSigned(dst []byte, v int64) []byte {
 	return appendNumber(dst, uint64(v))
 }
 
-// appendID appends a 64-bit identifier as a string: readers that hold numbers in
-// a double would change the last digits of a number.
+// appendID appends a 64-bit identifier as a string: a reader that stores numbers as
+// doubles would change its last digits.
 func appendID(dst []byte, key string, id uint64) []byte {
 	dst = append(dst, key...)
 	dst = append(dst, '"')
@@ -126,8 +128,7 @@ func appendBool(dst []byte, key string, v bool) []byte {
 	return append(dst, ',')
 }
 
-// appendAddress appends an address as ip and port, and as addr, which has both in one
-// text.
+// appendAddress appends an address as ip and port, and as addr, a string with both.
 func appendAddress(dst []byte, a netip.AddrPort) []byte {
 	ip := a.Addr().Unmap()
 	dst = append(dst, `"ip":"`...)
@@ -175,16 +176,16 @@ func appendMillis(dst []byte, key string, d time.Duration) []byte {
 	return append(dst, ',')
 }
 
-// clock appends times. It keeps the text of the last second, because most records have
-// the same second as the record before.
+// clock appends times. It caches the text of the last second, because most records
+// have the same second as the record before.
 type clock struct {
 	known  bool
-	second int64 // since 1970
+	second int64 // Unix time
 	text   [len("2006-01-02T15:04:05")]byte
 }
 
-// append appends t as RFC 3339 in UTC, truncated to milliseconds. A year outside
-// of 0 to 9999 has no such form: then the key is absent.
+// append appends t as RFC 3339 in UTC, truncated to milliseconds. RFC 3339 can't
+// express a year outside 0 to 9999: then it appends nothing.
 func (c *clock) append(dst []byte, key string, t time.Time) []byte {
 	if second := t.Unix(); !c.known || second != c.second {
 		if year := t.UTC().Year(); year < 0 || year > 9999 {

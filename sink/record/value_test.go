@@ -85,7 +85,8 @@ func TestAppendFloat(t *testing.T) {
 	checkFloat(t, 0x80000000)
 }
 
-// checkFloat compares the decimal of the float with these bits with package strconv's.
+// checkFloat fails the test if appendFloat writes the float32 with these bits
+// differently from package strconv.
 func checkFloat(t *testing.T, bits uint32) {
 	t.Helper()
 	v := math.Float32frombits(bits)

@@ -57,7 +57,7 @@ func Files(args []string) ([]string, error) {
 	return files, nil
 }
 
-// Failure gives an error of reading a census its exit code and hint.
+// Failure gives an error from reading a census its exit code and hint.
 func Failure(err error) error {
 	var s *sink.Error
 	if !errors.As(err, &s) {
@@ -80,7 +80,7 @@ func DamageFailure(name string, d sink.Damage) error {
 		WithHint("a2sscan verify finds other damage, too")
 }
 
-// ValueText formats a value of a record for messages.
+// ValueText formats a value of a record for messages. An empty value is absent.
 func ValueText(s string) string {
 	if s == "" {
 		return "absent"

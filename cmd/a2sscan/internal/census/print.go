@@ -22,7 +22,7 @@ type printer struct {
 	visible   bool           // escape invisible characters
 	table     *columns.Table // nil: records are printed unchanged
 	databases geo.Databases
-	located   []byte // the last record, with its place
+	located   []byte // the last record, with its location
 
 	games *scanner.Interpreter // nil: game and flags are not added
 	known []byte               // the last record, with game and flags
@@ -30,7 +30,7 @@ type printer struct {
 
 // Printing says how to print records.
 type Printing struct {
-	Databases geo.Databases  // add places
+	Databases geo.Databases  // add locations; nil: add none
 	Visible   bool           // escape invisible characters
 	Table     *columns.Table // formats the records; nil: print them unchanged
 	Games     bool           // add game and flags to records that have neither
@@ -69,7 +69,7 @@ func Print(t *console.Terminal, out io.Writer, files []string, how Printing) err
 	return damaged
 }
 
-// file prints the records of one file and returns what it could not read.
+// file prints the records of one file and returns the damage that it skipped.
 func (p *printer) file(name string) (sink.Damage, error) {
 	r, err := store.Source().Open(name)
 	if err != nil {
@@ -112,9 +112,9 @@ func (p *printer) print(line []byte) error {
 	return p.out.WriteByte('\n')
 }
 
-// locate returns a record with the place that the databases have for its address. A
-// line that is not a record is returned unchanged. The result is valid until the
-// next call.
+// locate returns a record with the location that the databases have for its address. A
+// line that is not a record is returned unchanged. The result is valid until the next
+// call.
 func (p *printer) locate(line []byte) []byte {
 	var err error
 	if p.located, err = record.Locate(p.located[:0], line, p.databases.Lookup); err != nil {

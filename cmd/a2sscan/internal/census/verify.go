@@ -15,9 +15,9 @@ import (
 	"github.com/a2sscan/a2sscan/sink"
 )
 
-// Verify checks a census and compares it with a summary: the one that is named, or
-// else the one beside the first file. It prints a line per file and the problems.
-// If there are any, it returns an error.
+// Verify checks a census and compares it with the named summary or, if summary is
+// empty, with the one beside the first file. It prints a line for each file, and the
+// problems. If there are problems, it returns an error.
 func Verify(t *console.Terminal, out io.Writer, files []string, summary string) error {
 	files, err := Files(files)
 	if err != nil {
@@ -48,8 +48,8 @@ func Verify(t *console.Terminal, out io.Writer, files []string, summary string) 
 	return nil
 }
 
-// ReadProgress returns a function that shows how much was read; nil if messages do
-// not go to a terminal.
+// ReadProgress returns a function that shows how much was read. It returns nil if
+// messages do not go to a terminal.
 func ReadProgress(t *console.Terminal) func(read, size int64) {
 	if !t.Interactive {
 		return nil

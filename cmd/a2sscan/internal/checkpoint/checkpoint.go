@@ -34,13 +34,14 @@ import (
 //	a2sscan checkpoint VERSION SHA-256\n
 //	a zstd frame: one line of JSON, and then the open targets
 //
-// The SHA-256, in hex, covers all bytes after the first line. A target is the four
-// bytes of its address, then its port, place, tag and master entry. Numbers are
-// uvarints; texts are preceded by their length.
+// The SHA-256, in hex, covers all bytes after the first line. A target is encoded
+// as the four bytes of its address, then its port, place, tag and master entry.
+// Numbers are uvarints; each string follows its length.
 //
 // A new field that describes how far the scan has come belongs here. Checkpointer
-// fills it: compose from a snapshot, or save if the output must be durable first.
-// check refuses impossible values. A resumed scan finds it in Checkpointer.Past.
+// fills it: in compose from a snapshot, or in save if the output must be durable
+// first. check rejects impossible values. A resumed scan finds the field in
+// Checkpointer.Past.
 //
 // A new setting of the command that must not change between the runs of a scan
 // belongs in Plan.
@@ -53,9 +54,9 @@ type Checkpoint struct {
 	Resumed int       `json:"resumed"` // how many times the scan was resumed
 	Plan    Plan      `json:"plan"`
 
-	Place uint64 `json:"place"`          // where to resume in the list
-	Size  uint64 `json:"size,omitempty"` // places in the list; 0: not known
-	Open  uint64 `json:"open"`           // targets taken but not finished
+	Place uint64 `json:"place"`          // index in the list at which to resume
+	Size  uint64 `json:"size,omitempty"` // number of places in the list; 0: unknown
+	Open  uint64 `json:"open"`           // targets taken from the list but not finished
 
 	Stats   scanner.Stats      `json:"stats"`
 	List    list.Stats         `json:"list"`               // up to Place
@@ -64,27 +65,27 @@ type Checkpoint struct {
 	Records uint64             `json:"records"`
 	Output  OutputState        `json:"output"`
 
-	Names map[string]HostName `json:"names,omitempty"` // with --resolve
+	Names map[string]HostName `json:"names,omitempty"` // answers to look-ups of host names
 
-	Silent SilentState `json:"silent,omitzero"` // targets that wait for the second pass
+	Silent SilentState `json:"silent,omitzero"` // the file of targets that wait for the second pass
 
 	OpenTargets []scanner.Target `json:"-"` // the open targets; Open is their number
 }
 
-// OutputState is how much of the output is durable. With --rotate, Offset, Sum and
-// Records describe the part after Parts.
+// OutputState describes how much of the output is durable. With --rotate, Offset,
+// Sum and Records describe the part after Parts.
 type OutputState struct {
 	Offset  int64  `json:"offset"`            // length in bytes
 	Sum     string `json:"xxh64,omitempty"`   // hash of all bytes before Offset
-	Replace bool   `json:"replace,omitempty"` // the output stands beside the file that it replaces
+	Replace bool   `json:"replace,omitempty"` // the output is written beside the file that it replaces
 
 	Parts   []sink.Part `json:"parts,omitempty"` // the complete parts
 	Records uint64      `json:"records,omitempty"`
 
-	Arrived []store.Arrived `json:"arrived,omitempty"` // parts that an object store has
+	Arrived []store.Arrived `json:"arrived,omitempty"` // parts that have arrived in an object store
 }
 
-// HasArrived reports whether an object store has the part of that name.
+// HasArrived reports whether the part called name has arrived in the object store.
 func (o *OutputState) HasArrived(name string) bool {
 	return slices.ContainsFunc(o.Arrived, func(a store.Arrived) bool { return a.Name == name })
 }
@@ -110,7 +111,7 @@ func (v errNewer) Error() string {
 		int(v), checkpointVersion)
 }
 
-// encode returns the content of the file.
+// encode sets c.Open and returns the content of the checkpoint file.
 func (c *Checkpoint) encode() ([]byte, error) {
 	c.Open = uint64(len(c.OpenTargets))
 	c.Stats.Rate = 0 // the flags set it
@@ -198,10 +199,10 @@ func decodeBody(body []byte) (*Checkpoint, error) {
 	return c, c.check()
 }
 
-// fieldReader reads numbers and texts in sequence.
+// fieldReader decodes the fields of encoded targets one after another.
 type fieldReader struct {
 	b   []byte
-	bad bool // something was missing
+	bad bool // a field is missing or out of range
 }
 
 func (r *fieldReader) number() uint64 {

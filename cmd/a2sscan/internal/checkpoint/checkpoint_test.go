@@ -40,7 +40,7 @@ func someCheckpoint() *Checkpoint {
 		Names:  map[string]HostName{"a.test": {Addrs: []netip.Addr{netip.MustParseAddr("127.0.0.1")}}},
 	}
 	c.Stats.Finished[scanner.StatusOK] = 7
-	c.Stats.Finished[scanner.StatusNoReply] = 1<<40 - 7 - 301 // 300 are open, and one waits
+	c.Stats.Finished[scanner.StatusNoReply] = 1<<40 - 7 - 301 // 300 targets are open, and one waits for the second pass
 	for i := range 300 {
 		c.OpenTargets = append(c.OpenTargets, scanner.Target{
 			Addr: netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, byte(i)}), uint16(i)),
@@ -56,8 +56,8 @@ func oddTally() (t tally.Tally) {
 	return t
 }
 
-// TestCheckpoint: a checkpoint survives encoding and decoding. An unlimited rate,
-// which JSON cannot express, does no harm.
+// TestCheckpoint: a checkpoint is the same after encoding and decoding. An
+// unlimited rate, which JSON cannot express, does not make encoding fail.
 func TestCheckpoint(t *testing.T) {
 	c := someCheckpoint()
 	c.Stats.Rate = scanner.Off
@@ -79,8 +79,8 @@ func TestCheckpoint(t *testing.T) {
 	}
 }
 
-// TestPlanOfAnyName: a plan with names that are not UTF-8 still equals itself after
-// encoding and decoding, and still differs from another.
+// TestPlanOfAnyName: a plan with names that are not UTF-8 equals itself after
+// encoding and decoding, and differs from another plan.
 func TestPlanOfAnyName(t *testing.T) {
 	plan := Plan{Targets: []string{"a\xff"}, Output: "/caf\xe9\xe9.ndjson"}
 	file, err := (&Checkpoint{Scan: "abc", Start: time.Unix(1, 0), Plan: plan}).encode()
@@ -104,8 +104,8 @@ func TestPlanOfAnyName(t *testing.T) {
 	}
 }
 
-// TestStdinAnnounced: while standard input stays open, the program reports what it
-// waits for. After the end of the input it has the complete list.
+// TestStdinAnnounced: while standard input stays open, HashLists prints what it
+// waits for. After the end of the input it returns the complete list.
 func TestStdinAnnounced(t *testing.T) {
 	stdin, list := io.Pipe()
 	said, messages := io.Pipe()
@@ -133,8 +133,8 @@ func TestStdinAnnounced(t *testing.T) {
 	}
 }
 
-// TestOurs: the first record of a scan is recognised, whatever the scan's name. A record
-// of another scan is not.
+// TestOurs: ours recognises the first record of a scan, whatever the scan's name,
+// and rejects the record of another scan.
 func TestOurs(t *testing.T) {
 	for _, scan := range []string{"20261120T030000Z", "a \"b\" \\", "\u00a0\u200d\x7f\x01", "日本"} {
 		path := filepath.Join(t.TempDir(), "census.ndjson")
@@ -151,8 +151,9 @@ func TestOurs(t *testing.T) {
 	}
 }
 
-// TestCheckpointDamaged: a file that is truncated anywhere, or has one byte
-// changed, is refused as damaged; any other file is refused as not a checkpoint.
+// TestCheckpointDamaged: Decode returns errDamaged for a file that is truncated
+// anywhere, some error for a file with one byte changed, and errNoCheckpoint for
+// any other file. It names the version of a file from a newer program.
 func TestCheckpointDamaged(t *testing.T) {
 	file, err := someCheckpoint().encode()
 	if err != nil {
@@ -179,8 +180,8 @@ func TestCheckpointDamaged(t *testing.T) {
 	}
 }
 
-// TestCheckpointRange: a checkpoint with a valid checksum is refused if one of its
-// numbers is impossible, or does not agree with the others.
+// TestCheckpointRange: Decode returns errRange if the checksum is valid but a
+// number is impossible or contradicts the others.
 func TestCheckpointRange(t *testing.T) {
 	for name, change := range map[string]func(*Checkpoint){
 		"negative offset":           func(c *Checkpoint) { c.Output.Offset = -1 },
@@ -224,8 +225,8 @@ func TestCheckpointRange(t *testing.T) {
 }
 
 // FuzzCheckpoint: no body with a valid checksum makes the decoder panic or return
-// more targets than the body has room for. A checkpoint that it accepts survives
-// encoding.
+// more targets than the body has bytes. A checkpoint that it accepts can be encoded
+// and decoded again.
 func FuzzCheckpoint(f *testing.F) {
 	small := someCheckpoint()
 	small.List.Given -= 298
@@ -257,8 +258,8 @@ func FuzzCheckpoint(f *testing.F) {
 	})
 }
 
-// TestReplaceFile: after each step at which a crash could happen, the file is the
-// old one or the new one.
+// TestReplaceFile: after each step at which a crash could happen, the file has
+// either the complete old or the complete new content.
 func TestReplaceFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	var seen []string
@@ -284,9 +285,9 @@ func TestReplaceFile(t *testing.T) {
 	}
 }
 
-// TestListProgress: however far the list has read ahead, the counts at a place are
-// those of the moment when it yielded the target before that place, plus those of
-// earlier runs.
+// TestListProgress: however far the list has been read ahead, the counts at a place
+// are those at the moment when the list yielded the target before that place, plus
+// those of earlier runs.
 func TestListProgress(t *testing.T) {
 	w := listProgress{past: list.Stats{Excluded: 100, Given: 10, Invalid: 3}}
 	if got, want := w.at(5, 0), (list.Stats{Read: 113, Excluded: 100, Given: 10, Invalid: 3}); got != want {
@@ -309,7 +310,7 @@ func TestListProgress(t *testing.T) {
 }
 
 // TestListProgressRules: an exclusion counts once the scan has passed its place, in
-// any order, on top of the counts of earlier runs.
+// addition to the counts of earlier runs.
 func TestListProgressRules(t *testing.T) {
 	x, err := list.NewExclusions(list.ExclusionConfig{AllowReserved: true, Networks: []string{"10.0.0.0/30", "10.0.0.8/30"}})
 	if err != nil {
@@ -360,8 +361,8 @@ func TestTaken(t *testing.T) {
 	if got, want := k.Taken(l, 8), (list.Stats{Read: 11, Excluded: 3, Given: 8}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	// Earlier runs took eight targets from the list. Two of those were still open,
-	// and this run takes them first.
+	// Earlier runs took eight targets from the list and left two of them open. This
+	// run takes these two first.
 	k = &Checkpointer{Past: &Checkpoint{List: list.Stats{Given: 8}, OpenTargets: make([]scanner.Target, 2)}}
 	k.listProgress.past = k.Past.List
 	for n, want := range []uint64{8, 8, 8, 9} {
@@ -382,8 +383,9 @@ func TestCommandLine(t *testing.T) {
 	}
 }
 
-// TestLoadedOtherwise: if this version finds other targets in the same lists than
-// the version that wrote the checkpoint, places differ and resuming is refused.
+// TestLoadedOtherwise: Loaded refuses to resume if this version finds another
+// number of targets in the same lists than the version that wrote the checkpoint,
+// because places then differ.
 func TestLoadedOtherwise(t *testing.T) {
 	list, err := list.Open(list.Config{Args: []string{"127.0.0.0/24:1"}})
 	if err != nil {

@@ -33,27 +33,27 @@ type Checkpointer struct {
 	path     string
 	lock     *disk.Lock
 	plan     Plan
-	Past     *Checkpoint // the checkpoint to resume; nil: the scan is new
+	Past     *Checkpoint // the checkpoint to resume from; nil: the scan is new
 
-	foreign bool // the file is not a checkpoint
+	foreign bool // the file at path is not a checkpoint
 
 	scan          Scan
 	hostNames     HostNames
 	silent        silentFile
 	SilentTargets iter.Seq[scanner.Target] // left for the second pass by earlier runs; nil: none
-	rest          iter.Seq[scanner.Target] // the rest of a list that Recount has started; nil: not started
-	asked         map[netip.Addr]int       // targets per address that earlier runs took; nil: Recount was not needed
-	size          uint64                   // places in the list; 0: not known
+	rest          iter.Seq[scanner.Target] // the list after the part that Recount has read; nil: Recount was not needed
+	asked         map[netip.Addr]int       // per address, how many targets earlier runs took; nil: Recount was not needed
+	size          uint64                   // number of places in the list; 0: unknown
 	listProgress  listProgress
 	written       atomic.Pointer[time.Time] // when the file was last replaced; nil: never
 	pending       chan draft                // holds one draft; a newer one replaces it
 	gone          sync.WaitGroup
 	mu            sync.Mutex
 	err           error
-	began         sync.Once // logs the first write
+	began         sync.Once // makes write log the first write only
 }
 
-// Scan is what a checkpointer must know about the running scan.
+// Scan is what a checkpointer needs to know about the running scan.
 type Scan struct {
 	ID            string
 	Start         time.Time
@@ -66,13 +66,14 @@ type Scan struct {
 	Excluded      func(netip.Addr) (rule list.RuleID, is bool) // called by the sender
 }
 
-// Uploads are those of the output into an object store.
+// Uploads gives a checkpointer the files of the output that are uploaded to an
+// object store.
 type Uploads interface {
-	Files() []store.Arrived  // returns the files that arrived
-	Release([]store.Arrived) // called when the checkpoint has them
+	Files() []store.Arrived  // returns the files that have arrived in the store
+	Release([]store.Arrived) // deletes the local files; called once a checkpoint lists them
 }
 
-// draft is a checkpoint that still lacks the state of the output. That is known
+// draft is a checkpoint that still lacks the state of the output, which is known
 // once the output is durable up to mark.
 type draft struct {
 	*Checkpoint
@@ -93,14 +94,15 @@ func (k *Checkpointer) Begin() {
 	})
 }
 
-// Attach sets the scan to save. Call it before Targets.
+// Attach sets the scan whose progress is saved. Call it before Targets.
 func (k *Checkpointer) Attach(sc Scan) {
 	k.scan = sc
 	k.listProgress.inherit(k.Past)
 }
 
-// Recount supports --max-per-address. It reads the list up to the checkpoint and
-// returns how many targets of each address the earlier runs finished.
+// Recount supports --max-per-address in a resumed scan. It reads the list up to the
+// checkpoint and returns how many targets of each address earlier runs took and did
+// not leave open. In any other scan it returns nil.
 func (k *Checkpointer) Recount(list *list.List) map[netip.Addr]int {
 	if !k.Resumes() || k.scan.MaxPerAddress == 0 {
 		return nil
@@ -110,7 +112,7 @@ func (k *Checkpointer) Recount(list *list.List) map[netip.Addr]int {
 	next, stop := iter.Pull(list.From(k.Past.Place))
 	t, more := next()
 	for addr, n := range asked {
-		asked[addr] = min(n, k.scan.MaxPerAddress) // more servers of the address were over the limit
+		asked[addr] = min(n, k.scan.MaxPerAddress) // the scan left out all further targets of the address
 	}
 	for i := range k.Past.OpenTargets {
 		asked[k.Past.OpenTargets[i].Addr.Addr()]--
@@ -123,7 +125,7 @@ func (k *Checkpointer) Recount(list *list.List) map[netip.Addr]int {
 	return asked
 }
 
-// CountGiven counts a target that an earlier run took from the list.
+// CountGiven counts, for Recount, a target that an earlier run took from the list.
 func (k *Checkpointer) CountGiven(addr netip.Addr) {
 	if k.asked != nil {
 		k.asked[addr]++
@@ -152,7 +154,8 @@ func (k *Checkpointer) replaces() bool {
 	return k.scan.Replace
 }
 
-// Targets yields the targets that were open, then the rest of the list.
+// Targets yields the open targets of the checkpoint, then the rest of the list, up
+// to MaxTargets.
 func (k *Checkpointer) Targets(list *list.List) iter.Seq[scanner.Target] {
 	return func(yield func(scanner.Target) bool) {
 		var from, given uint64
@@ -191,7 +194,9 @@ func (k *Checkpointer) Excluded(addr netip.Addr) bool {
 	return is
 }
 
-// Snapshot starts to save s. It is called between results, in order.
+// Snapshot composes a draft from s and hands it to the goroutine that saves it. The
+// draft replaces an older one that is still pending. The scan calls Snapshot
+// between results, in order.
 func (k *Checkpointer) Snapshot(s *scanner.Snapshot) {
 	mark, records, err := k.scan.Output.Mark()
 	if err != nil || k.failure() != nil {
@@ -206,7 +211,8 @@ func (k *Checkpointer) Snapshot(s *scanner.Snapshot) {
 	k.pending <- draft{c, mark, s}
 }
 
-// compose returns the checkpoint for the snapshot s.
+// compose returns the checkpoint for the snapshot s, without the state of the
+// output.
 func (k *Checkpointer) compose(s *scanner.Snapshot) *Checkpoint {
 	c := &Checkpoint{
 		Program: k.opt.Version, Scan: k.scan.ID, Start: k.scan.Start, Plan: k.plan,
@@ -217,8 +223,9 @@ func (k *Checkpointer) compose(s *scanner.Snapshot) *Checkpoint {
 	if past := k.Past; past != nil {
 		c.Resumed, c.Records = k.TimesResumed(), past.Records
 		c.Stats.Add(&past.Stats)
-		// This run takes the open targets first. Those that it has not taken yet
-		// remain open, and it has not started on the list.
+		// This run takes the open targets of the checkpoint first. Until it has
+		// taken them all, the others remain open and it has taken none from the
+		// list.
 		again := min(begun, uint64(len(past.OpenTargets)))
 		c.OpenTargets = append(c.OpenTargets, past.OpenTargets[again:]...)
 		if begun -= again; begun == 0 {
@@ -230,7 +237,9 @@ func (k *Checkpointer) compose(s *scanner.Snapshot) *Checkpoint {
 	return c
 }
 
-// save writes a checkpoint once the output is durable up to its mark.
+// save waits until the output is durable up to the mark of c and then writes the
+// checkpoint. After that it releases the uploaded files and gives the complete
+// parts their final names.
 func (k *Checkpointer) save(c draft) error {
 	if k.failure() != nil {
 		return nil
@@ -251,7 +260,7 @@ func (k *Checkpointer) save(c draft) error {
 		Offset: offset, Sum: c.mark.Sum(), Replace: k.replaces(),
 		Parts: c.mark.Parts(), Records: c.mark.Records(),
 	}
-	secondPassed := 0 // by earlier runs
+	secondPassed := 0 // how many targets earlier runs took in the second pass
 	if k.Past != nil {
 		secondPassed = k.Past.Silent.SecondPassed
 	}
@@ -270,7 +279,7 @@ func (k *Checkpointer) save(c draft) error {
 	return k.scan.Output.NameParts(c.mark)
 }
 
-// write replaces the checkpoint.
+// write replaces the checkpoint file with the encoding of c.
 func (k *Checkpointer) write(c *Checkpoint) error {
 	c.Written = time.Now().UTC()
 	file, err := c.encode()
@@ -304,7 +313,7 @@ func unwritten(path string, err error) error {
 		WithHint("the previous checkpoint is unchanged")
 }
 
-// fail keeps the first error and ends the scan.
+// fail records the first error and ends the scan. It ignores nil.
 func (k *Checkpointer) fail(err error) {
 	if err == nil {
 		return
@@ -346,8 +355,8 @@ func (k *Checkpointer) HostNames() *HostNames { return &k.hostNames }
 // ListTotal adds the list counts of earlier runs to now and returns the sum.
 func (k *Checkpointer) ListTotal(now list.Stats) list.Stats { return k.listProgress.total(now) }
 
-// Total adds the counts of earlier runs to s, and returns the list counts of all
-// runs.
+// Total adds the counts of earlier runs to s. It returns the list counts of all
+// runs, given those of this run.
 func (k *Checkpointer) Total(list list.Stats, s *scanner.Stats) list.Stats {
 	if !k.Resumes() {
 		return list
@@ -367,7 +376,7 @@ func (k *Checkpointer) Taken(list list.Stats, n uint64) list.Stats {
 	return list
 }
 
-// TimesResumed is how many times the scan was resumed.
+// TimesResumed is how many times the scan was resumed, including this run.
 func (k *Checkpointer) TimesResumed() int {
 	if !k.Resumes() {
 		return 0
@@ -383,7 +392,8 @@ func (k *Checkpointer) Records() uint64 {
 	return k.Past.Records
 }
 
-// Behind is the number of targets that earlier runs finished or excluded.
+// Behind is the number of targets that earlier runs finished, excluded or left to
+// other shards.
 func (k *Checkpointer) Behind() uint64 {
 	if !k.Resumes() {
 		return 0
@@ -399,9 +409,8 @@ func (k *Checkpointer) Forget() {
 	}
 }
 
-// Done removes the checkpoint of a complete scan. For an incomplete one it prints
-// the command that resumes it. The summary is made durable before the checkpoint is
-// removed.
+// Done removes the checkpoint of a complete scan. It syncs the file of the summary
+// first. For an incomplete scan it prints the command that resumes it.
 func (k *Checkpointer) Done(complete bool, summary string) {
 	switch {
 	case !k.Enabled:
@@ -416,7 +425,7 @@ func (k *Checkpointer) Done(complete bool, summary string) {
 	}
 }
 
-// remove removes the checkpoint.
+// remove removes the checkpoint and the file of silent targets.
 func (k *Checkpointer) remove() {
 	if err := os.Remove(k.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		k.terminal.Log.Warn("checkpoint can't be removed", "path", k.path, "error", console.WithoutPath(err))
@@ -460,8 +469,8 @@ func (k *Checkpointer) sayResumed() {
 	}
 }
 
-// sayPartsGone prints how many complete parts no longer exist. They may have been
-// uploaded and deleted.
+// sayPartsGone prints how many complete parts are neither on this machine nor known
+// to have arrived in an object store.
 func sayPartsGone(t *console.Terminal, past *Checkpoint, path string) {
 	var gone, records uint64
 	for i, part := range past.Output.Parts {

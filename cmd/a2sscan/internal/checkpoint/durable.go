@@ -27,7 +27,7 @@ func replaceFile(path string, content []byte) error {
 	return disk.SyncDir(filepath.Dir(path))
 }
 
-// writeDurably creates a file and syncs it.
+// writeDurably creates a file or replaces its content, and syncs it.
 func writeDurably(path string, content []byte) error {
 	f, err := os.Create(path)
 	if err != nil {
@@ -42,7 +42,7 @@ func writeDurably(path string, content []byte) error {
 }
 
 // syncFile syncs a file that another function wrote. It skips pipes, because
-// opening a pipe would block until it has a reader again.
+// opening a pipe would block until the pipe has a reader again.
 func syncFile(path string) error {
 	if !output.IsFile(path) {
 		return nil

@@ -13,11 +13,11 @@ type ruleCount struct {
 // so even a long gap has no more entries than there are rules.
 type exclusionCounts struct {
 	counts []ruleCount         // oldest first
-	closed int                 // this many counts, the oldest, belong to closed gaps
-	at     map[list.RuleID]int // a rule's index in counts, for the last gap; nil: it has few rules
+	closed int                 // how many of the oldest counts belong to closed gaps
+	at     map[list.RuleID]int // index in counts of each rule of the last gap; nil: the gap has few rules
 }
 
-// fewRules is the largest number of rules in a gap that find searches one by one.
+// fewRules is the maximum number of rules in a gap that find searches linearly.
 const fewRules = 8
 
 // add counts n more targets that rule excluded in the last gap.

@@ -31,9 +31,9 @@ func someRules(t *testing.T, n int) (rules []list.RuleID) {
 	return rules
 }
 
-// TestExclusionCounts: takeOldest returns for each gap exactly what was added to
-// it, with each rule once. This holds for gaps of few rules and of many, even while
-// the next gap is open.
+// TestExclusionCounts: takeOldest returns for each gap exactly the counts that were
+// added to it, with one entry per rule. This holds for gaps of few rules and of
+// many, even while the next gap is open.
 func TestExclusionCounts(t *testing.T) {
 	rules := someRules(t, 3*fewRules)
 	if len(rules) != 3*fewRules {
@@ -41,7 +41,7 @@ func TestExclusionCounts(t *testing.T) {
 	}
 	rnd := rand.New(rand.NewPCG(1, 2))
 	var l exclusionCounts
-	var gaps []map[list.RuleID]uint64 // closed
+	var gaps []map[list.RuleID]uint64 // the closed gaps
 	var sizes []int
 	gap := map[list.RuleID]uint64{}
 	taken := 0

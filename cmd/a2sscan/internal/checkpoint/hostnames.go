@@ -16,16 +16,17 @@ type resolver func(ctx context.Context, host string) ([]netip.Addr, error)
 type HostNames struct {
 	mu    sync.Mutex
 	known map[string]HostName
-	saved map[string]HostName // a copy of known that does not change
+	saved map[string]HostName // a copy of known for checkpoints; never modified
 }
 
-// HostName is the answer for one name.
+// HostName is the answer to the look-up of one name.
 type HostName struct {
 	Addrs []netip.Addr `json:"addrs,omitempty"`
 	Error string       `json:"error,omitempty"`
 }
 
-// Resolver returns a resolver that calls lookup only for names not yet known.
+// Resolver returns a resolver that calls lookup only for names not yet known. It
+// does not remember an answer if ctx is done.
 func (n *HostNames) Resolver(lookup resolver) resolver {
 	return func(ctx context.Context, host string) ([]netip.Addr, error) {
 		if was, known := n.get(host); known {

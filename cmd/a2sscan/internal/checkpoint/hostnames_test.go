@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestNames: after a checkpoint, names already looked up, found or not, are not
-// looked up again; other names are.
+// TestNames: after a checkpoint, names that were looked up, found or not, are not
+// looked up again. Other names are, and so are names whose look-up was interrupted.
 func TestNames(t *testing.T) {
 	asked := 0
 	lookup := func(_ context.Context, host string) ([]netip.Addr, error) {
@@ -54,7 +54,7 @@ func TestNames(t *testing.T) {
 }
 
 // TestNamesTwice: two simultaneous look-ups of a name get the same addresses, even
-// if the resolver returns different ones each time.
+// if the resolver returns different addresses each time.
 func TestNamesTwice(t *testing.T) {
 	var asked atomic.Int32
 	var both sync.WaitGroup

@@ -8,23 +8,23 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
-// listProgress knows the list's counts at each place that the scan may have
+// listProgress provides the list's counts at each place that the scan may have
 // reached. It is needed because the list is read, and its entries counted, ahead of
 // the scan.
 type listProgress struct {
 	past list.Stats // counts of earlier runs
 
 	mu     sync.Mutex
-	marks  []progressMark // at places that the scan has not reached yet
+	marks  []progressMark // for places that the scan has not reached yet
 	last   list.Stats
 	behind *list.Stats // counts at the last mark that the scan has passed; nil: none
 
 	ahead    exclusionCounts // exclusions up to each of the marks, and after the last one
-	stops    []list.RuleID   // rules of targets that the sender excluded, not yet counted in left
-	reported uint64          // how many targets that the sender excluded are counted in left
+	stops    []list.RuleID   // rules that excluded targets in the sender and are not yet counted in left
+	reported uint64          // how many targets excluded by the sender are counted in left
 
-	// Exclusions per rule in all runs, up to the place of the last call of at,
-	// and indexes into them.
+	// Exclusions per rule in all runs, up to the place of the last call of at, and
+	// two indexes into them.
 	left  []ledger.Exclusion
 	byKey map[string]int
 	byID  map[list.RuleID]int
@@ -52,7 +52,7 @@ func (w *listProgress) stopped(rule list.RuleID) {
 	w.stops = append(w.stops, rule)
 }
 
-// pass notes that the list yielded the target at place when its counts were s.
+// pass records that the list yielded the target at place when its counts were s.
 func (w *listProgress) pass(place uint64, s list.Stats) {
 	s.Read, s.Given = 0, 0
 	w.mu.Lock()
@@ -64,8 +64,8 @@ func (w *listProgress) pass(place uint64, s list.Stats) {
 	}
 }
 
-// at returns the list's counts before place. given is how many targets this run has
-// taken from the list. place must not decrease from call to call.
+// at returns the list's counts before place in all runs. given is how many targets
+// this run has taken from the list. place must not decrease from call to call.
 func (w *listProgress) at(place, given uint64) list.Stats {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -88,7 +88,7 @@ func (w *listProgress) count(counts []ruleCount) {
 		w.of(c.rule).Targets += c.targets
 	}
 	if len(w.byID) > 2*len(w.left)+1000 {
-		clear(w.byID) // most are of exclusion files that were reloaded
+		clear(w.byID) // most belong to exclusion files that were reloaded
 	}
 }
 
@@ -115,7 +115,7 @@ func (w *listProgress) find(r list.Rule) int {
 	return i
 }
 
-// inherit starts with the counts of earlier runs; past may be nil.
+// inherit starts with the counts of the checkpoint past, which may be nil.
 func (w *listProgress) inherit(past *Checkpoint) {
 	w.byKey, w.byID = map[string]int{}, map[list.RuleID]int{}
 	if past == nil {
@@ -154,8 +154,8 @@ func (k *Checkpointer) AddExclusions(x *list.Exclusions) {
 	x.Add(past)
 }
 
-// total returns the counts of all runs. now holds those of this run. Each run
-// counts invalid and duplicate lines again from the start of the list.
+// total returns the counts of all runs, given those of this run. Each run counts
+// invalid and duplicate lines again from the start of the list.
 func (w *listProgress) total(now list.Stats) list.Stats {
 	now.Invalid = max(now.Invalid, w.past.Invalid) // this run may have read less of the list so far
 	now.Duplicate = max(now.Duplicate, w.past.Duplicate)

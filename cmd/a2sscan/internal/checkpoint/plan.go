@@ -40,9 +40,9 @@ type Plan struct {
 	PlayerKey     string     `json:"player_key,omitempty"` // ID of the key that hashes names; empty: names are written
 	Databases     []Database `json:"mmdb,omitempty"`
 	Columns       string     `json:"columns,omitempty"` // format and fields of an output that is not JSON
-	Output        string     `json:"output"`            // absolute
+	Output        string     `json:"output"`            // absolute path
 	Rotate        bool       `json:"rotate"`
-	Store         string     `json:"store,omitempty"` // name of the census in an object store; Output is then the folder's
+	Store         string     `json:"store,omitempty"` // URL of the census in an object store; Output is then in the spool folder
 }
 
 // Database is a file of --mmdb, as saved in a checkpoint.
@@ -61,7 +61,7 @@ func typesOf(databases []Database) string {
 	return strings.Join(types, ", ")
 }
 
-// ListID identifies a list of targets.
+// ListID identifies a list of targets by its content.
 type ListID struct {
 	Name   string `json:"name"`
 	SHA256 string `json:"sha256"`
@@ -176,7 +176,8 @@ func (k *Checkpointer) HashLists(args []string, stdin io.Reader) (io.Reader, err
 	return stdin, nil
 }
 
-// hashObjects hashes the lists in a store that an argument names.
+// hashObjects hashes the lists that arg, the URL of an object or a prefix, stands
+// for.
 func hashObjects(k *Checkpointer, arg string) error {
 	lists, _, err := inputs.Objects([]string{arg})
 	if err != nil {
@@ -220,8 +221,8 @@ func hashFile(w io.Writer, path string) error {
 	return err
 }
 
-// Loaded compares the lists with those of the checkpoint. Call it once the lists
-// are read.
+// Loaded returns an error if the lists differ from those of the checkpoint. Call it
+// once the lists are read.
 func (k *Checkpointer) Loaded(list *list.List) error {
 	if !k.Enabled {
 		return nil

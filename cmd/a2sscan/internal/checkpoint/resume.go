@@ -22,7 +22,7 @@ type Options struct {
 	Path     string
 	Fresh    bool     // discard an existing checkpoint
 	LookOnly bool     // for a dry run: neither lock nor write
-	Program  string   // how the program was started
+	Program  string   // name by which the program was started
 	Args     []string // its command line
 	Version  string   // of the program
 }
@@ -30,7 +30,8 @@ type Options struct {
 // Off returns the checkpointer of a scan without a checkpoint.
 func Off() *Checkpointer { return &Checkpointer{} }
 
-// Open locks the checkpoint and reads it if it exists.
+// Open locks the checkpoint and reads it if it exists. With LookOnly it does not
+// lock.
 func Open(t *console.Terminal, opt Options) (*Checkpointer, error) {
 	k := &Checkpointer{Enabled: true, terminal: t, opt: opt, path: opt.Path}
 	k.silent.path = k.path + ".silent"
@@ -133,8 +134,9 @@ func (o *Options) command(args []string) string {
 	return strings.Join(words, " ")
 }
 
-// Inherit compares the plan of this command with that of the checkpoint and
-// returns the ID of the scan. scanID is the ID on the command line, if any.
+// Inherit sets the plan of this command and returns the ID of the scan, which is
+// scanID, from the command line, if the scan is new. It returns an error if this
+// command can't resume the scan of the checkpoint.
 func (k *Checkpointer) Inherit(plan Plan, scanID string) (string, error) {
 	k.plan = plan
 	if k.Past == nil {
@@ -154,7 +156,7 @@ func (k *Checkpointer) Inherit(plan Plan, scanID string) (string, error) {
 	return k.Past.Scan, nil
 }
 
-// SetDatabases sets the databases that this run uses.
+// SetDatabases sets the --mmdb files that this run uses.
 func (k *Checkpointer) SetDatabases(all []Database) { k.plan.Databases = all }
 
 func (k *Checkpointer) refuseResume(why string) error {
@@ -186,10 +188,10 @@ func (k *Checkpointer) outputGone() string {
 	return ""
 }
 
-// OutputFile is the file that the checkpoint's offset refers to. With --rotate it
-// is the part that was being written, which may have been completed just after the
-// checkpoint. plan is the plan of the command: unlike the checkpoint, it keeps file
-// names that are not UTF-8.
+// OutputFile returns the path of the file that the checkpoint's offset refers to.
+// With --rotate it is the part that was being written; that part may have been
+// completed just after the checkpoint. plan is the plan of the command: unlike the
+// checkpoint, it keeps file names that are not UTF-8.
 func (c *Checkpoint) OutputFile(plan *Plan) string {
 	if !plan.Rotate {
 		beside := sink.Beside(plan.Output)

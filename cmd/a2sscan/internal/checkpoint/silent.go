@@ -12,21 +12,21 @@ import (
 
 // silentFile holds the targets that wait for the second pass, as appendTarget
 // encodes them. It is a separate file, and only appended to, because there may be
-// millions of them and the checkpoint is rewritten every second. The checkpoint
-// holds its length; anything after that is ignored.
+// millions of targets and the checkpoint is rewritten every second. The checkpoint
+// records the file's length; anything after that is ignored.
 type silentFile struct {
 	path string
 	f    *os.File // nil: this process has not written to it
 	SilentState
-	here int // how many of the Snapshot's silent targets are in the file
+	here int // how many of the snapshot's silent targets are in the file
 }
 
 // SilentState describes the file in a checkpoint.
 type SilentState struct {
 	Bytes        int64  `json:"bytes,omitempty"`
 	Sum          uint32 `json:"sum,omitempty"`     // CRC-32C of these bytes
-	Targets      int    `json:"targets,omitempty"` // in these bytes
-	SecondPassed int    `json:"looked,omitempty"`  // how many have started the second pass; they come first
+	Targets      int    `json:"targets,omitempty"` // number of targets in these bytes
+	SecondPassed int    `json:"looked,omitempty"`  // how many targets have started the second pass; they come first
 }
 
 // Waiting is how many targets still wait for the second pass.
@@ -37,7 +37,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 var errSilent = errors.New("the file beside it with the silent targets is missing or changed")
 
 // load reads the file that a checkpoint describes and returns the targets that
-// still wait.
+// still wait for the second pass.
 func (s *silentFile) load(was SilentState) (iter.Seq[scanner.Target], error) {
 	if was.Bytes == 0 {
 		return nil, nil
@@ -100,7 +100,7 @@ func (s *silentFile) append(b []byte) error {
 	return nil
 }
 
-// close closes the file, and removes it if it is not needed.
+// close closes the file. With remove it also deletes it.
 func (s *silentFile) close(remove bool) {
 	if s.f != nil {
 		s.f.Close()

@@ -12,8 +12,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// silentSnapshot has n silent targets numbered from first, every third with a tag.
-// The second pass has started for looked of them.
+// silentSnapshot returns a snapshot with n silent targets numbered from first,
+// every third with a tag. The second pass has started for looked of them.
 func silentSnapshot(first, n, looked int) *scanner.Snapshot {
 	s := &scanner.Snapshot{SecondPassed: looked}
 	for i := first; i < first+n; i++ {
@@ -26,7 +26,7 @@ func silentSnapshot(first, n, looked int) *scanner.Snapshot {
 	return s
 }
 
-// silentTargets are the targets numbered first to last-1.
+// silentTargets returns the targets numbered first to last-1.
 func silentTargets(first, last int) (all []scanner.Target) {
 	for i := first; i < last; i++ {
 		ip := netip.AddrFrom4([4]byte{127, byte(i >> 16), byte(i >> 8), byte(i)})
@@ -40,8 +40,8 @@ func silentTargets(first, last int) (all []scanner.Target) {
 }
 
 // TestSilentFile: the file grows with each checkpoint. A run that resumes from any
-// of them finds the targets that were waiting then, ignores what was written
-// later, and appends its own.
+// checkpoint finds the targets that were waiting then, ignores what was written
+// later, and appends its own targets.
 func TestSilentFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "silent")
 	if err := os.WriteFile(path, []byte("left over from an abandoned scan"), 0o666); err != nil {
@@ -71,8 +71,8 @@ func TestSilentFile(t *testing.T) {
 	if got := slices.Collect(waiting); !reflect.DeepEqual(got, silentTargets(7, 500)) {
 		t.Errorf("%d targets wait, or the wrong ones", len(got))
 	}
-	// The second process finds those 493 waiting, adds 3 and starts the second pass
-	// of 20.
+	// The second process finds the other 493 waiting, adds 3 and starts the second
+	// pass of 20.
 	st, err := two.save(silentSnapshot(7, 496, 20), 7)
 	if err != nil {
 		t.Fatal(err)

@@ -8,15 +8,15 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store"
 )
 
-// errRange means that the checksum is valid but a number is impossible, or does not
-// agree with the others.
+// errRange means that the checksum is valid but a number is impossible or
+// contradicts the others.
 var errRange = errors.New("is damaged: it has impossible numbers")
 
-// minTarget is the length of the shortest target in a file.
+// minTarget is the minimum length of an encoded target, in bytes.
 const minTarget = 4 + 4
 
-// check refuses numbers that no scan can have written. With a wrong place, targets
-// would be queried twice or never.
+// check returns errRange for numbers that no scan can have written. With a wrong
+// place, targets would be queried twice or never.
 func (c *Checkpoint) check() error {
 	for _, possible := range []bool{
 		c.Scan != "" && !c.Start.IsZero(),
@@ -78,7 +78,8 @@ func isCounted(bytes int64, records uint64, sum string) bool {
 	return bytes >= 0 && (bytes > 0) == (records > 0) && (bytes == 0 || sum != "")
 }
 
-// inRange reports whether a file of this length can hold this many targets.
+// inRange reports whether a file of this length can hold this many targets, and
+// whether no more than these have started the second pass.
 func (s *SilentState) inRange() bool {
 	return s.Bytes >= 0 && 0 <= s.SecondPassed && s.SecondPassed <= s.Targets && int64(s.Targets) <= s.Bytes/minTarget
 }

@@ -148,8 +148,9 @@ func harmless(cell string) string {
 	return cell
 }
 
-// IsFormula reports whether a spreadsheet would read a cell as a formula. White space
-// at its beginning is ignored, and a number is no formula.
+// IsFormula reports whether a spreadsheet could read a cell as a formula. Such a cell
+// begins with a character such as =, possibly after white space, and is not a number. A
+// cell also counts if it begins with a tab or a carriage return.
 func IsFormula(cell string) bool {
 	text := strings.TrimLeft(cell, " \t\r\n\v\f\u00a0")
 	if text == "" || !strings.ContainsRune("=+-@＝＋－＠|", []rune(text)[0]) {

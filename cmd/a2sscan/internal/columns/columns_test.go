@@ -89,7 +89,7 @@ func TestWidth(t *testing.T) {
 	}
 }
 
-// columnsOf counts the columns of a line that has no other wide characters.
+// columnsOf counts the columns of a line whose wide characters are all U+3000 or above.
 func columnsOf(row string) (n int) {
 	for _, r := range row {
 		if n++; r >= 0x3000 {
@@ -124,7 +124,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// checkCells checks that no cell of a row begins like a formula.
+// checkCells fails the test if a cell of a row begins like a formula.
 func checkCells(t *testing.T, row, name string) {
 	t.Helper()
 	cells, err := csv.NewReader(strings.NewReader(row)).Read()

@@ -12,8 +12,8 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// These fields are computed from others: people, capacity and bots as the game
-// counts them, or else as INFO does. INFO counts bots among the players.
+// These fields are computed from others: people, capacity and bots as the game counts
+// them or, if it does not, as INFO does. INFO counts bots among the players.
 const (
 	People   = "people"
 	Capacity = "capacity"
@@ -27,7 +27,8 @@ type node struct {
 	decoded bool
 }
 
-// member returns a member of an object, or the element of a list with this number.
+// member returns the member key of an object, or the element with this number of a
+// list. It returns nil if there is none.
 func (n *node) member(key string) *node {
 	if !n.decoded {
 		n.decode()
@@ -146,13 +147,7 @@ var known = sync.OnceValues(func() (paths, open []string) {
 	return paths, open
 })
 
-// Fields returns the names of all fields.
-func Fields() []string {
-	paths, _ := known()
-	return paths
-}
-
-// check refuses a field that no record can have.
+// check returns an error if no record can have one of the fields.
 func check(fields []string) error {
 	paths, open := known()
 	for _, field := range fields {
@@ -171,8 +166,8 @@ func check(fields []string) error {
 	return nil
 }
 
-// similar returns the field that the user probably meant: one that ends with the
-// same word, or one with a similar spelling.
+// similar returns the field that the user probably meant: one with this name inside
+// info, game, geo or rtts_ms, or one with a similar spelling.
 func similar(field string, paths []string) string {
 	for _, within := range []string{"info.", "game.", "geo.", "rtts_ms."} {
 		if slices.Contains(paths, within+field) {

@@ -19,7 +19,7 @@ const (
 	reset   = "\x1b[0m"
 )
 
-// server holds the cells of the line about one server. line has their order.
+// server holds the cells of the line about one server. The function line arranges them.
 type server struct{ addr, rtt, players, where, game, name string }
 
 // titles are the titles of the columns.
@@ -142,7 +142,7 @@ func (t *Table) colored(color, s string) string {
 	return color + s + reset
 }
 
-// fit fills s with spaces up to width. If cut is set it also shortens it to width.
+// fit pads s with spaces to width. If cut is set, it also shortens a longer s.
 func fit(s string, width int, cut bool) string {
 	if cut {
 		return console.Pad(console.Shorten(s, width), width)

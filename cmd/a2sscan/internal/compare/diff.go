@@ -16,8 +16,8 @@ type Options struct {
 	Old, New  []string // files
 	OldSums   []string // paths of summaries; nil: those beside the files
 	NewSums   []string
-	Targets   []string // lists that prove who was asked
-	Ports     string   // ports for Targets
+	Targets   []string // the target list of the new scan, which proves who was queried
+	Ports     string   // ports of networks and bare addresses in Targets
 	JSON      bool     // print a line of JSON per change instead of a page
 	Stat      bool     // print only numbers
 	Quiet     bool     // print nothing
@@ -123,7 +123,7 @@ func newPrinter(out io.Writer, o *Options) *printer {
 	return p
 }
 
-// change prints one change, or keeps it for the page.
+// change counts a change. It prints the change as JSON, or keeps it for the page.
 func (p *printer) change(c *whole.Change) error {
 	p.changes++
 	switch {

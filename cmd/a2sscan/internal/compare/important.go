@@ -7,20 +7,19 @@ import (
 	whole "github.com/a2sscan/a2sscan/sink/census"
 )
 
-// How many changes are kept.
+// These limit the changes that Important keeps.
 const (
-	changesKept = 8 // of a game
+	changesKept = 8 // per game
 	gamesKept   = 4000
 )
 
 // Important keeps the most important changes of each game: those of the servers with
-// the most people. It does not keep changes in who demands a challenge, which are
-// only counted.
+// the most people. It keeps no changes of KindChallenge, which are only counted.
 type Important struct {
 	games map[string][]whole.Change
 }
 
-// Add offers a change.
+// Add keeps a change if it is among the most important ones of its game.
 func (m *Important) Add(c *whole.Change) {
 	all := m.games[c.Game]
 	full := len(all) == changesKept
@@ -29,7 +28,7 @@ func (m *Important) Add(c *whole.Change) {
 		return
 	case full && weight(c) <= weight(&all[len(all)-1]):
 		return
-	case all == nil && len(m.games) == gamesKept: // names that strangers made up
+	case all == nil && len(m.games) == gamesKept: // so many games have names that strangers made up
 		return
 	case m.games == nil:
 		m.games = map[string][]whole.Change{}
@@ -45,8 +44,8 @@ func (m *Important) Add(c *whole.Change) {
 // Of returns the changes of a game, the most important first.
 func (m *Important) Of(game string) []whole.Change { return m.games[game] }
 
-// weight returns how important a change is: the number of people on the server,
-// times four for the more telling kinds. Sooner or later most servers get a new
+// weight returns how important a change is: the number of people on the server plus
+// one, times four for the more telling kinds. Sooner or later most servers get a new
 // version or other rules, and that a server was not asked says nothing about it.
 func weight(c *whole.Change) uint64 {
 	people := uint64(c.People) + 1

@@ -11,7 +11,7 @@ import (
 	whole "github.com/a2sscan/a2sscan/sink/census"
 )
 
-// gamesShown is how many games a page shows.
+// gamesShown is the maximum number of games on a page.
 const gamesShown = 20
 
 // page shows changes to a person.
@@ -45,8 +45,8 @@ func (p *page) write(out io.Writer, c *whole.Comparison, o *Options) {
 	}
 }
 
-// bothNights describes the changes that happen all the time to servers of both
-// nights: of people and of maps.
+// bothNights describes the changes that happen all the time on servers of both nights:
+// people come and go, and maps rotate.
 func bothNights(c *whole.Comparison) string {
 	s := console.Plural(c.Compared, "server") + " answered on both nights, with as many people as before"
 	if c.PeopleMore+c.PeopleFewer > 0 {
@@ -79,7 +79,7 @@ func nightLine(n *whole.Night) string {
 func kindText(k whole.Kind) string { return strings.ReplaceAll(string(k), "_", " ") }
 
 // number returns how many changes of a kind the page counts, and a remark or "".
-// Volatile changes are apart, unless they are listed or there are no others.
+// Volatile changes are counted apart, unless they are listed or there are no others.
 func number(k whole.Kind, c *whole.Comparison, o *Options) (n uint64, remark string) {
 	n, volatile := c.Stable(k), c.Volatile[k]
 	switch {

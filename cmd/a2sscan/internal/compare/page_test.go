@@ -8,8 +8,8 @@ import (
 	whole "github.com/a2sscan/a2sscan/sink/census"
 )
 
-// TestPageNumbers: the number of a kind is that of the changes that are listed, and
-// volatile ones are apart.
+// TestPageNumbers: the number of a kind counts the changes that are listed, and
+// volatile changes are counted apart.
 func TestPageNumbers(t *testing.T) {
 	c := &whole.Comparison{
 		Changes:  map[whole.Kind]uint64{whole.KindMap: 162, whole.KindMode: 5, whole.KindRules: 20},

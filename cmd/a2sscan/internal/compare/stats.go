@@ -54,8 +54,8 @@ func Text(s *whole.Stats) ([]byte, error) {
 	return text, nil
 }
 
-// Keep writes the stats of a scan's census to a file beside it. It returns them and
-// the name of that file.
+// Keep writes the stats of a scan's census to a file. StatsName derives the name of
+// that file from beside. Keep returns the stats and the name.
 func Keep(files []string, summary, beside string) (*whole.Stats, string, error) {
 	name := whole.StatsName(beside)
 	summaries := []string{}
@@ -112,11 +112,12 @@ func addresses(n uint64) string {
 	return console.Grouped(n) + " addresses"
 }
 
-// spareMemory lets the collector run more often: a table of a million servers lives to
-// the end, and as much garbage beside it would double the memory.
+// spareMemory makes the garbage collector run more often than by default. A table of a
+// million servers lives to the end, and as much garbage beside it would double the
+// memory.
 const spareMemory = 10 // percent
 
-// Open opens a census for reading.
+// Open opens a census for reading. It also makes the garbage collector run more often.
 func Open(files, summaries []string) (*whole.Census, error) {
 	debug.SetGCPercent(spareMemory)
 	files, err := census.Files(files)
@@ -139,8 +140,8 @@ func Open(files, summaries []string) (*whole.Census, error) {
 	return c, nil
 }
 
-// Readings reports files that were truncated, and returns an error if one is
-// damaged or has bad lines.
+// Readings reports files that were truncated. It returns an error for the first file
+// that is damaged, or for bad lines.
 func Readings(t *console.Terminal, censuses ...*whole.Census) (err error) {
 	for _, c := range censuses {
 		for _, r := range c.Readings() {
@@ -157,8 +158,8 @@ func Readings(t *console.Terminal, censuses ...*whole.Census) (err error) {
 	return err
 }
 
-// ToFile calls do to write a file under a temporary name, and renames it when it is
-// complete. read are files that must not be overwritten.
+// ToFile calls do to write a file under a temporary name, and renames the file when it
+// is complete. It returns an error if name is one of the files in read.
 func ToFile(name string, read []string, do func(*os.File) error) error {
 	if err := inputs.Overwritten("--output", name, read); err != nil {
 		return err
@@ -177,13 +178,14 @@ func ToFile(name string, read []string, do func(*os.File) error) error {
 	return result
 }
 
-// isResult reports whether a file is complete although err ends the command.
+// isResult reports whether the file is complete although the command ends with err.
 func isResult(err error) bool {
 	code := console.ExitCode(err)
 	return code == console.ExitOK || code == console.ExitChanged || code == console.ExitNumbers
 }
 
-// toFile lets do write a local file.
+// toFile calls do to write a local file under a temporary name. It renames the file if
+// it is complete, and removes it otherwise.
 func toFile(name string, do func(*os.File) error) error {
 	part := name + sink.PartSuffix
 	f, err := os.Create(part)

@@ -14,7 +14,7 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// Options choose the input and what to keep.
+// Options choose the input and what Run does with it.
 type Options struct {
 	Files  []string // "-": standard input
 	Check  bool     // compare records with what their datagrams decode to; write nothing

@@ -19,7 +19,7 @@ type encoder struct {
 
 	zstd   *zstd.Encoder
 	page   []byte // before compression
-	part   []byte // levels or values of the page
+	part   []byte // levels or values of the page, or the compressed page
 	header bytes.Buffer
 	thrift thrift.CompactProtocol
 
@@ -34,7 +34,7 @@ func newEncoder(l limits) (*encoder, error) {
 	return &encoder{limits: l, zstd: z}, err
 }
 
-// rowGroup encodes rows. The offsets in the result begin with 0.
+// rowGroup encodes rows to e.out. The offsets in the result count from its beginning.
 func (e *encoder) rowGroup(r *rows) format.RowGroup {
 	e.out = e.out[:0]
 	g := format.RowGroup{NumRows: int64(r.n)}
@@ -115,7 +115,7 @@ func (m *chunk) dictionary(v *values) {
 	})})
 }
 
-// pages writes the data pages.
+// pages writes the data pages. Each ends with a complete row.
 func (m *chunk) pages(v *values, s *stream, defs []byte) {
 	pages := max(1, parts(len(defs), m.limits.pageSlots), parts(v.size(), m.limits.pageBytes))
 	slots := parts(len(defs), pages)
@@ -140,17 +140,18 @@ func (m *chunk) pages(v *values, s *stream, defs []byte) {
 	}
 }
 
-// parts is how many parts of a size make n; or the size of one of so many parts.
+// parts returns n divided by size, rounded up: the number of parts of this size or, if
+// size is the number of parts, the size of one part.
 func parts(n, size int) int { return (n + size - 1) / size }
 
-// appendLevels appends levels to the page.
+// appendLevels appends levels to the page. most is the highest possible level.
 func (m *chunk) appendLevels(levels []byte, most int) {
 	m.part, _ = (&rle.Encoding{BitWidth: bits.Len(uint(most))}).EncodeLevels(m.part[:0], levels)
 	m.page = binary.LittleEndian.AppendUint32(m.page, uint32(len(m.part)))
 	m.page = append(m.page, m.part...)
 }
 
-// write writes the page with its header.
+// write compresses the page and appends it to the row group, after its header.
 func (m *chunk) write(h format.PageHeader) {
 	m.part = m.zstd.EncodeAll(m.page, m.part[:0])
 	h.UncompressedPageSize, h.CompressedPageSize = int32(len(m.page)), int32(len(m.part))

@@ -15,7 +15,7 @@ import (
 type column struct {
 	is      record.ColumnType
 	kind    format.Type
-	numbers []int64 // numbers and times, or the bits of floating-point numbers; not of texts
+	numbers []int64 // integers, times, or the bits of floating-point numbers; unused for strings
 	texts   texts
 }
 
@@ -79,7 +79,7 @@ func parseNumber(is record.ColumnType, value []byte) (n int64, ok bool) {
 	return parseUint(value)
 }
 
-// parseUint reads a number of up to 64 bits without a sign.
+// parseUint reads an unsigned integer of up to 64 bits. The result has the same bits.
 func parseUint(s []byte) (int64, bool) {
 	if len(s) == 0 || len(s) > 18 {
 		n, err := strconv.ParseUint(string(s), 10, 64)
@@ -142,8 +142,9 @@ func parseFloat(s []byte) (float64, bool) {
 	return f, true
 }
 
-// parseFloat32 reads a number. The nearest float32 to it is that to the nearest
-// float64, unless that one lies halfway between two float32, or is very small.
+// parseFloat32 reads a number. Rounding the nearest float64 to a float32 gives the
+// nearest float32, unless the float64 lies halfway between two float32 values. Such
+// numbers, and very small and large ones, are parsed again as float32.
 func parseFloat32(s []byte) (float32, bool) {
 	f, ok := parseFloat(s)
 	const lower, half = 1<<29 - 1, 1 << 28 // the bits that a float32 lacks

@@ -18,10 +18,11 @@ type limits struct {
 	pageBytes  int // of values in a page
 }
 
-// usual limits keep the row groups that are in memory small.
+// usual has the limits that Export uses. They keep the row groups in memory small.
 var usual = limits{groupBytes: 16 << 20, pageSlots: 32 << 10, pageBytes: 1 << 20}
 
-// mostWorkers bounds the memory: each worker holds a row group.
+// mostWorkers is the maximum number of workers. It bounds the memory, because each
+// worker holds a row group.
 const mostWorkers = 4
 
 func workers() int { return min(runtime.GOMAXPROCS(0), mostWorkers) }
@@ -36,11 +37,12 @@ type converter struct {
 	free    []*batch
 }
 
-// batch is the packed rows of a row group, and then the row group.
+// batch has the packed rows of a row group and, once a worker has converted them, the
+// row group.
 type batch struct {
 	rows []byte
 	ends []int
-	size int // of the records
+	size int // of the records, in bytes
 
 	group format.RowGroup
 	pages []byte
@@ -140,8 +142,8 @@ func (p *parquetTable) add(row []byte) error {
 	return nil
 }
 
-// send sends the records to the workers, and writes row groups until there is room
-// for others.
+// send hands the filled batch to the workers. Then it writes converted row groups until
+// at most workers() batches are in the queue.
 func (p *parquetTable) send() error {
 	p.by.jobs <- p.filled
 	p.queue = append(p.queue, p.filled)
@@ -154,7 +156,7 @@ func (p *parquetTable) send() error {
 	return nil
 }
 
-// receive writes the first row group of the queue.
+// receive waits for the first row group of the queue and writes it.
 func (p *parquetTable) receive() error {
 	b := p.queue[0]
 	p.queue = p.queue[1:]

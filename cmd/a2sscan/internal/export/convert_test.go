@@ -64,8 +64,8 @@ func censusLines(t *testing.T, path string) (all [][]byte) {
 	}
 }
 
-// TestLimits: a file of many small row groups and pages has the same rows as a file of
-// one.
+// TestLimits: a file with many small row groups and pages has the same rows as a file
+// with a single row group.
 func TestLimits(t *testing.T) {
 	lines := censusLines(t, written(t))[:150]
 	large := converted(t, lines, usual)
@@ -83,7 +83,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// readRows reads all rows of a file that has at least so many row groups.
+// readRows reads all rows of a file. It fails the test if the file has fewer row groups
+// than groups.
 func readRows(t *testing.T, file []byte, groups int) []any {
 	t.Helper()
 	f, err := parquet.OpenFile(bytes.NewReader(file), int64(len(file)))
@@ -100,8 +101,8 @@ func readRows(t *testing.T, file []byte, groups int) []any {
 	return rows
 }
 
-// TestOddRecords: a key that occurs twice counts once, a value of another type counts as
-// absent, and a line that is no record is an error.
+// TestOddRecords: the first of two equal keys counts, a value of another type counts as
+// absent, and a line that is not a record is an error.
 func TestOddRecords(t *testing.T) {
 	table := converted(t, [][]byte{
 		[]byte(`{"addr":"127.0.0.1:1","addr":"127.0.0.2:2","info":{"name":5,"players":"7","password":"true","bots":3},"players":{},"rules":[],"flags":"x"}`),
@@ -137,8 +138,8 @@ func TestOddRecords(t *testing.T) {
 	}
 }
 
-// TestMaps: the members of a map keep their order and their texts, however often they
-// occur, and whether they are new, long, escaped or null.
+// TestMaps: a map keeps its keys and values, however often they occur, and whether they
+// are new, long, escaped or null.
 func TestMaps(t *testing.T) {
 	var lines [][]byte
 	var want []map[string]*string
@@ -170,7 +171,8 @@ func TestMaps(t *testing.T) {
 	}
 }
 
-// TestDictionary: texts that differ in one byte, or in length, have different entries.
+// TestDictionary: strings that differ in one byte, or in length, have different
+// entries.
 func TestDictionary(t *testing.T) {
 	var d dictionary
 	d.reset()

@@ -32,6 +32,7 @@ type Options struct {
 	Force     bool     // replace existing files
 	Flat      bool     // one column per value, without lists and maps
 	Partition []string // date, app_id: make a folder for each value
+	Creator   string   // program and version, for the metadata of a Parquet file
 }
 
 // These are the keys by which records may be divided into folders.
@@ -66,8 +67,9 @@ func Export(t *console.Terminal, o Options) error {
 	return nil
 }
 
-// memoryLimit is the heap that the export aims at. It grows with the row groups, whose
-// metadata is written last: by 30 MB for ten million records.
+// memoryLimit is the soft memory limit of the Go runtime during an export, in bytes.
+// The metadata of all row groups stays in memory, because it is written last: 30 MB for
+// ten million records.
 const memoryLimit = 190 << 20
 
 // run reads and sorts the records, and writes the tables.
@@ -105,8 +107,8 @@ func (e *exporter) read(s *linesort.Sorter, number int, file string) error {
 	return nil
 }
 
-// block adds the lines of a block that are not empty, as packed rows or for CSV as they
-// are.
+// block adds the non-empty lines of a block to the sorter: as packed rows for Parquet,
+// unchanged for CSV.
 func (e *exporter) block(s *linesort.Sorter, worker, file int, block []byte) (err error) {
 	for line := range bytes.Lines(block) {
 		if line = bytes.TrimSpace(line); len(line) == 0 {
@@ -129,7 +131,7 @@ func (e *exporter) block(s *linesort.Sorter, worker, file int, block []byte) (er
 	return nil
 }
 
-// readFailure gives an error of reading a census its exit code.
+// readFailure gives an error from reading a census its exit code.
 func readFailure(err error) error {
 	var f *console.Failure
 	if errors.As(err, &f) {
@@ -138,7 +140,7 @@ func readFailure(err error) error {
 	return census.Failure(err)
 }
 
-// failure gives an error of writing its exit code.
+// failure gives an error from writing the table its exit code.
 func failure(err error) error {
 	var f *console.Failure
 	if errors.As(err, &f) {
@@ -150,7 +152,8 @@ func failure(err error) error {
 	return console.Fail(console.ExitOutput, "can't write the table: %w", err)
 }
 
-// check refuses options that contradict each other.
+// check returns an error if an option is invalid or contradicts another. It removes a
+// trailing "=" from the partition keys.
 func (o *Options) check() error {
 	for i, by := range o.Partition {
 		o.Partition[i] = strings.TrimSuffix(by, "=")
@@ -188,10 +191,14 @@ type exporter struct {
 // start prepares the conversion of records.
 func (e *exporter) start() (err error) {
 	e.csv = len(e.options.Partition) == 0 && filepath.Ext(e.options.Output) == ".csv"
-	if !e.csv {
-		e.by, err = newConverter(e.options.Flat, usual)
+	if e.csv {
+		return nil
 	}
-	return err
+	if e.by, err = newConverter(e.options.Flat, usual); err != nil {
+		return err
+	}
+	e.by.empty.CreatedBy = e.options.Creator
+	return nil
 }
 
 // key returns the key by which a record is sorted: first its partition, then its
@@ -223,7 +230,7 @@ func (e *exporter) key(line []byte) (k linesort.Key) {
 	return k
 }
 
-// place returns an IPv4 address and port as a number.
+// place returns an IPv4 address and port as a number. Numbers sort as the addresses do.
 func place(addr []byte) (n uint64) {
 	host, port, _ := bytes.Cut(addr, []byte(":"))
 	for part := range bytes.SplitSeq(host, []byte(".")) {
@@ -259,8 +266,7 @@ func appOf(info []byte) uint64 {
 	return 0
 }
 
-// nowhere is the value in the folder's name for records without the key. It is
-// Hive's convention.
+// nowhere stands in folder names for the value that a record lacks, as in Hive.
 const nowhere = "__HIVE_DEFAULT_PARTITION__"
 
 // pathOf returns the path of a partition's file.
@@ -299,7 +305,8 @@ func (e *exporter) add(entry linesort.Entry) error {
 	return e.table.add(entry.Line)
 }
 
-// begin creates a file beside the one that it may replace.
+// begin creates the temporary file of the table at path. Without Force, it returns an
+// error if path exists.
 func (e *exporter) begin(path string) (err error) {
 	if _, err := os.Lstat(path); err == nil && !e.options.Force {
 		return console.Fail(console.ExitOutput, "can't create %s: %w", console.Plain(path, 200), fs.ErrExist).
@@ -340,7 +347,7 @@ func (e *exporter) end() error {
 }
 
 // finish completes the last file. If the census has no records, it writes an empty
-// table.
+// table, unless the table is partitioned.
 func (e *exporter) finish() error {
 	if e.records == 0 && len(e.options.Partition) == 0 {
 		if err := e.begin(e.options.Output); err != nil {

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"bytes"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -136,7 +137,7 @@ func countLines(t testing.TB, path string) (n int) {
 	}
 }
 
-// TestPartition: each folder has the records of one game and day.
+// TestPartition: each folder has the records of one game, and no record is lost.
 func TestPartition(t *testing.T) {
 	census := written(t)
 	dir := export(t, Options{Files: []string{census}, Output: "tables", Partition: []string{"date", "app_id="}})
@@ -229,5 +230,21 @@ func TestRefused(t *testing.T) {
 	}
 	if all, _ := os.ReadDir(dir); len(all) != 1 {
 		t.Errorf("left behind: %v", all)
+	}
+}
+
+// TestCreator checks that a Parquet file names the program that wrote it.
+func TestCreator(t *testing.T) {
+	const creator = "a2sscan version 1.2.3 (build abc)"
+	b, err := os.ReadFile(export(t, Options{Files: []string{written(t)}, Output: "census.parquet", Creator: creator}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := parquet.OpenFile(bytes.NewReader(b), int64(len(b)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := f.Metadata().CreatedBy; got != creator {
+		t.Errorf("created by %q, want %q", got, creator)
 	}
 }

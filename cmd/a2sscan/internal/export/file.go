@@ -18,7 +18,7 @@ type parquetFile struct {
 	meta   format.FileMetaData // without row groups
 	leaves [][]string          // paths of the columns
 
-	groups [][]byte // the metadata of each row group, encoded; it is large otherwise
+	groups [][]byte // the encoded metadata of each row group; decoded, it is large
 }
 
 // magic begins and ends a Parquet file.
@@ -34,7 +34,7 @@ func newParquetFile(out io.Writer, empty *format.FileMetaData, leaves [][]string
 // emptyFile returns the metadata of a file with this schema and without rows.
 func emptyFile(schema *parquet.Schema) (*format.FileMetaData, error) {
 	var b bytes.Buffer
-	w := parquet.NewGenericWriter[any](&b, schema, parquet.CreatedBy("a2sscan", "", ""))
+	w := parquet.NewGenericWriter[any](&b, schema)
 	if err := w.Close(); err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func (f *parquetFile) write(b []byte) error {
 	return err
 }
 
-// rowGroup writes a row group whose offsets begin with 0.
+// rowGroup writes a row group. Its offsets count from the beginning of pages.
 func (f *parquetFile) rowGroup(g format.RowGroup, pages []byte) error {
 	for i := range g.Columns {
 		m := &g.Columns[i].MetaData
@@ -71,10 +71,11 @@ func (f *parquetFile) rowGroup(g format.RowGroup, pages []byte) error {
 	return f.write(pages)
 }
 
-// encode returns metadata as it stands in the file.
+// encode returns metadata in the encoding of the file.
 func encode(v any) ([]byte, error) { return thrift.Marshal(new(thrift.CompactProtocol), v) }
 
-// close writes the footer: the metadata with the row groups in place of an empty list.
+// close writes the footer: the metadata, with the row groups in place of its empty
+// list.
 func (f *parquetFile) close() error {
 	all, err := encode(&f.meta)
 	if err != nil {

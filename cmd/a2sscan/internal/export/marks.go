@@ -1,8 +1,8 @@
 package export
 
-// marks are the places at which a node has a value, in ascending order. A place is
-// the number of a row, or that of an element if the node is inside a list. Most nodes
-// have a value at all places, or at none, which takes no memory.
+// marks are the positions at which a node has a value, in ascending order. A position
+// is the number of a row, or that of an element if the node is inside a list. Most
+// nodes have a value at all positions, or at none, which takes no memory.
 type marks struct {
 	n    uint32
 	gaps bool
@@ -11,7 +11,7 @@ type marks struct {
 
 func (m *marks) reset() { m.n, m.gaps, m.at = 0, false, m.at[:0] }
 
-// add adds a place behind all others.
+// add adds a position after all others.
 func (m *marks) add(place uint32) {
 	if !m.gaps {
 		if place == m.n {
@@ -27,7 +27,7 @@ func (m *marks) add(place uint32) {
 	m.n++
 }
 
-// place returns the place of a mark.
+// place returns the position of mark i.
 func (m *marks) place(i uint32) uint32 {
 	if m.gaps {
 		return m.at[i]
@@ -36,10 +36,11 @@ func (m *marks) place(i uint32) uint32 {
 }
 
 // stream holds the repetition levels of Parquet that all columns inside the same lists
-// share. Each element has a slot, and so has each empty list.
+// share. A slot is an index in these levels. Each element has a slot, and so has each
+// list that is empty or absent.
 type stream struct {
 	reps  []byte   // repetition levels; nil: none, because the columns are in no list
-	slots []uint32 // the slot of each element; nil: that of its number
+	slots []uint32 // the slot of each element; nil: element i has slot i
 }
 
 func (s *stream) slot(place uint32) uint32 {
@@ -56,8 +57,8 @@ func (s *stream) rep(slot uint32) byte {
 	return s.reps[slot]
 }
 
-// levels appends the definition levels of a node to dst. above are those of its
-// parent.
+// levels appends the definition levels of a node to dst. above are those of its parent,
+// m are the positions at which the node has a value, and def is their level.
 func (s *stream) levels(dst, above []byte, m *marks, def int) []byte {
 	from := len(dst)
 	dst = append(dst, above...)
@@ -80,8 +81,8 @@ func (s *stream) levels(dst, above []byte, m *marks, def int) []byte {
 	return dst
 }
 
-// elements returns the stream of the elements of a list, and their definition levels.
-// defs are those of the list, which is in s.
+// elements returns the stream of the elements of list n, and their definition levels. s
+// is the stream of the list itself, and defs are its definition levels.
 func (s *stream) elements(n *node, defs []byte) (in stream, levels []byte) {
 	size := len(defs) + int(n.elements)
 	in.reps, in.slots = make([]byte, 0, size), make([]uint32, 0, n.elements)

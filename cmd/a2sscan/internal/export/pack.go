@@ -10,9 +10,16 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// A packed row is a record as it is sorted: without the names of keys, with numbers in
-// binary, and with numbers in place of texts that occur often.
+// A packed row is a record in the form in which it is sorted: without the names of
+// keys, with numbers in binary, and with numbers in place of frequent strings.
 //
+//	row     the packer's number, the length of the record, object
+//	object  for each key that is present: its number in node.keys plus 1, value; then 0
+//	list    for each element: 1 and value, or 2 for null; then 0
+//	map     for each member: n+2 for entry n of the packer's pairs, or 1, text, and 1
+//	        and text, or 2 for null; then 0
+//	text    2 n and n bytes, or 2 i+1 for entry i of the packer's dictionary
+//	number  as a varint; the bits of floating-point numbers in 8 or 4 bytes
 //	row     the packer's number, the length of the record, object
 //	object  for each key that is present: its number in node.keys plus 1, value; then 0
 //	list    for each element: 1 and value, or 2 for null; then 0
@@ -28,7 +35,7 @@ const (
 	firstPair = 2
 )
 
-// packer packs records. It serves one goroutine.
+// packer packs records. Only one goroutine may use it.
 type packer struct {
 	number  int
 	root    *node
@@ -40,28 +47,28 @@ type packer struct {
 	row     []byte
 }
 
-// known are the frequent texts of a column.
+// known has the frequent strings of a column.
 type known struct {
 	dictionary
-	plain bool // most texts are new: no others become known
-	count int  // of texts that were looked for since the last trial
-	fresh int  // of texts that were new
+	plain bool // most strings are new, so they are no longer looked up
+	count int  // strings that were looked up in this trial
+	fresh int  // strings of this trial that were new
 }
 
-// pairs are the frequent members of a map, as they are written.
+// pairs has the frequent members of a map. Its dictionary has their JSON.
 type pairs struct {
 	known
 	texts []pair // for each entry
 }
 
-// pair is the numbers of a key and a value among the frequent texts of their columns. One
-// of them is -1 if it is no frequent text.
+// pair has the numbers of a key and a value in the dictionaries of their columns. A
+// number is -1 if the string is not in the dictionary.
 type pair struct{ key, value int32 }
 
-// longestPair is the length of the longest pair that becomes frequent.
+// longestPair is the maximum length of a frequent pair in bytes.
 const longestPair = 64
 
-// The limits of the frequent texts of a column, for each packer.
+// These limit a dictionary of frequent strings. Each packer has one for each column.
 const (
 	knownBytes   = 512 << 10
 	knownEntries = 4 << 10
@@ -76,7 +83,7 @@ func newPacker(number int, root *node, leaves int) *packer {
 	return p
 }
 
-// errNoRecord means that a line is no record.
+// errNoRecord means that a line is not a record.
 var errNoRecord = errors.New("a line is not a record")
 
 // pack returns the packed row of a record. It is valid until the next call.
@@ -91,8 +98,8 @@ func (p *packer) pack(line []byte) ([]byte, error) {
 	return p.row, nil
 }
 
-// members packs the members of the object that the cursor entered. A value that has
-// another type counts as absent, and so does a key that was there before.
+// members packs the members of the object that the cursor has entered. It skips values
+// of the wrong type and repeated keys.
 func (p *packer) members(n *node) {
 	p.object++
 	object := p.object
@@ -117,8 +124,8 @@ func (p *packer) members(n *node) {
 	p.row = append(p.row, absent)
 }
 
-// find returns the index of a key in n.keys; -1 if there is none. It looks from an
-// index on at first.
+// find returns the index of key in n.keys, or -1 if it is not there. It tries the index
+// from and those after it first.
 func (n *node) find(key []byte, from int) int {
 	for i, c := range n.keys[from:] {
 		if c.key == string(key) {
@@ -131,8 +138,8 @@ func (n *node) find(key []byte, from int) int {
 	return -1
 }
 
-// value packs the value at the cursor, after a byte that stands before it. It reports
-// false, and packs nothing, if the value has another type than the node.
+// value packs the byte before and the value at the cursor. If the value has another
+// type than the node, it packs nothing and returns false.
 func (p *packer) value(n *node, before byte) bool {
 	opening := byte('{')
 	switch n.kind {
@@ -189,7 +196,8 @@ func (p *packer) mapping(n *node) {
 	p.row = append(p.row, absent)
 }
 
-// pair packs a member of a map, whose key has a size.
+// pair packs a member of a map. raw is its JSON without the outer quotes, and size is
+// the length of its key.
 func (p *packer) pair(key, value int, raw []byte, size int) {
 	first, second := raw[:size], raw[size+len(record.Between):]
 	if len(raw) <= longestPair {
@@ -209,7 +217,8 @@ func (p *packer) pair(key, value int, raw []byte, size int) {
 	p.text(value, second)
 }
 
-// unescaped returns the text of a JSON string without its quotes.
+// unescaped returns the string that s encodes. s is a JSON string without its quotes.
+// The result is valid until the next call.
 func (p *packer) unescaped(s []byte) []byte {
 	if bytes.IndexByte(s, '\\') < 0 {
 		return s
@@ -218,7 +227,8 @@ func (p *packer) unescaped(s []byte) []byte {
 	return p.scratch
 }
 
-// leaf packs a value that is no object and no list.
+// leaf packs the byte before and a value that is neither an object nor a list. If the
+// value has the wrong type, it packs nothing and returns false.
 func (p *packer) leaf(n *node, before byte) bool {
 	if n.column.kind == format.ByteArray {
 		text, ok := p.content(n.is)
@@ -244,7 +254,8 @@ func (p *packer) leaf(n *node, before byte) bool {
 	return true
 }
 
-// content returns the text that the value at the cursor stands for.
+// content returns the string at the cursor, or the JSON of the value if is is
+// ColumnJSON. It returns false if the value is not a string, or is null.
 func (p *packer) content(is record.ColumnType) ([]byte, bool) {
 	if is == record.ColumnJSON {
 		raw := p.cursor.Raw()
@@ -260,7 +271,7 @@ func (p *packer) content(is record.ColumnType) ([]byte, bool) {
 	return p.unescaped(raw[1 : len(raw)-1]), true
 }
 
-// text packs a text of a column.
+// text packs a string of a column.
 func (p *packer) text(column int, text []byte) {
 	if i := p.known[column].number(text); i >= 0 {
 		p.row = binary.AppendUvarint(p.row, uint64(i)<<1|1)
@@ -270,7 +281,8 @@ func (p *packer) text(column int, text []byte) {
 	p.row = append(p.row, text...)
 }
 
-// number returns the number of a frequent text, or -1.
+// number returns the number of a frequent string. It returns -1 if the string is not in
+// the dictionary and can't be added.
 func (k *known) number(text []byte) int32 {
 	if k.plain {
 		return -1
@@ -281,8 +293,8 @@ func (k *known) number(text []byte) int32 {
 	return i
 }
 
-// judge counts a text. If most texts of a trial were new, looking for them does not
-// pay.
+// judge counts a lookup. If most strings of a trial were new, lookups do not pay, and
+// it ends them.
 func (k *known) judge(fresh bool) {
 	if fresh {
 		k.fresh++

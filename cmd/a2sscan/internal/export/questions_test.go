@@ -18,7 +18,7 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// writeNight writes a census of many games, with times and places.
+// writeNight writes a census of many games, with times and locations.
 func writeNight(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "night.ndjson.zst")
@@ -52,8 +52,8 @@ func writeNight(t *testing.T) string {
 	return path
 }
 
-// servers are the records with an answer, with the meanings that stats.json gives to
-// their numbers.
+// servers selects the records with an answer. It computes people, bots, game, map and
+// version as stats.json does.
 const servers = `(SELECT *,
 	coalesce(game.players::BIGINT, greatest(info.players::BIGINT - coalesce(info.bots, 0)::BIGINT, 0), 0) AS people,
 	coalesce(game.bots::BIGINT, info.bots::BIGINT, 0) AS bots,
@@ -114,7 +114,7 @@ var tenQuestions = []struct {
 		}},
 }
 
-// lineWithin is the line of a group of servers of one game.
+// lineWithin returns the line of a group of servers within one game.
 func lineWithin(g *census.Group) string {
 	return fmt.Sprintf("%s|%s|%d|%d", g.Game, g.Name, g.Servers, g.People)
 }
@@ -187,7 +187,7 @@ func lines(rows []map[string]any) (all []string) {
 	return all
 }
 
-// compare compares an answer with that from NDJSON.
+// compare fails the test if an answer is empty or differs from the answer from NDJSON.
 func compare(t *testing.T, what string, got, want []string) {
 	t.Helper()
 	t.Logf("%s: %d lines, %.60q", what, len(want), want)

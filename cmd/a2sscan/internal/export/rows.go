@@ -13,7 +13,7 @@ type rows struct {
 	n       uint32
 
 	in   []byte // the rest of the packed row
-	from int    // number of its packer
+	from int    // number of the packer that packed it
 }
 
 // add adds a packed row.
@@ -58,7 +58,7 @@ func (n *node) reset() {
 	}
 }
 
-// members adds the members of an object. place is the place of the object.
+// members adds the members of an object. place is the position of the object.
 func (r *rows) members(n *node, place uint32) {
 	for key := r.byte(); key != absent; key = r.byte() {
 		r.value(n.keys[key-1], place)
@@ -140,7 +140,7 @@ func (r *rows) mapping(n *node) {
 	n.lengths = append(n.lengths, n.elements-first)
 }
 
-// known adds a frequent text.
+// known adds entry i of the packer's dictionary, a frequent string.
 func (r *rows) known(n *node, place uint32, i int32) {
 	n.marks.add(place)
 	n.column.texts.addKnown(r.from, &r.packers[r.from].known[n.leaf].dictionary, i)

@@ -47,7 +47,8 @@ func (t *csvTable) close() error {
 	return t.w.Error()
 }
 
-// find finds the values of the columns in a record.
+// find stores the values of the columns that are in object. prefix stands before its
+// keys in the names of columns.
 func (t *csvTable) find(object []byte, prefix string) {
 	record.EachMember(object, func(key, value []byte) bool {
 		name := prefix + string(key)

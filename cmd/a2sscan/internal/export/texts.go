@@ -7,10 +7,10 @@ import (
 	"math/bits"
 )
 
-// dictionary numbers texts in the order in which they first occur.
+// dictionary numbers strings in the order in which they first occur.
 type dictionary struct {
 	bytes []byte   // the entries, one after another
-	ends  []uint32 // behind 0 and each entry
+	ends  []uint32 // 0, and the end of each entry in bytes
 	slots []slot   // hash table; its size is a power of two
 }
 
@@ -20,8 +20,9 @@ type slot struct {
 	entry uint32 // its number plus 1; 0: the slot is free
 }
 
-// key tells texts apart: up to exactBytes bytes are a key themselves, so that texts are
-// equal if their keys are. Of a longer text, low is a hash.
+// key identifies a string in the hash table. Strings of up to exactBytes bytes are
+// equal if their keys are. For a longer string, low is a hash, and the strings must be
+// compared.
 type key struct {
 	low, high uint64
 	size      uint32
@@ -31,7 +32,7 @@ const exactBytes = 16
 
 var seed = maphash.MakeSeed()
 
-// keyOf returns the key of a text.
+// keyOf returns the key of a string.
 func keyOf(text []byte) key {
 	k := key{size: uint32(len(text))}
 	switch n := len(text); {
@@ -47,9 +48,10 @@ func keyOf(text []byte) key {
 	return k
 }
 
-// start returns where the search for a key begins in the hash table.
+// start returns the slot at which the search for a key begins, modulo the size of the
+// hash table.
 func (k key) start() uint64 {
-	const multiplier = 0x9E3779B97F4A7C15 // spreads the bits: 2^64 by the golden ratio
+	const multiplier = 0x9E3779B97F4A7C15 // 2^64 divided by the golden ratio; it spreads the bits
 	high, low := bits.Mul64(k.low^multiplier, k.high^uint64(k.size)<<56^multiplier)
 	return high ^ low
 }
@@ -64,14 +66,14 @@ func (d *dictionary) len() int { return len(d.ends) - 1 }
 
 func (d *dictionary) entry(i int32) []byte { return d.bytes[d.ends[i]:d.ends[i+1]] }
 
-// append adds an entry that the hash table does not know.
+// append adds an entry, but does not enter it in the hash table.
 func (d *dictionary) append(text []byte) {
 	d.bytes = append(d.bytes, text...)
 	d.ends = append(d.ends, uint32(len(d.bytes)))
 }
 
-// find returns the number of the entry of a text. If there is none, it adds one, or
-// without add returns -1.
+// find returns the number of the entry for text. If there is none, it adds the entry if
+// add is set, and returns -1 otherwise.
 func (d *dictionary) find(text []byte, add bool) int32 {
 	if 4*d.len() >= 3*len(d.slots) {
 		d.grow()
@@ -109,18 +111,18 @@ func (d *dictionary) grow() {
 	}
 }
 
-// texts are the values of a column of texts: a dictionary, and for each value the
-// number of its entry. If most values differ, there is no dictionary, and the entries
-// are the values.
+// texts has the values of a column of strings: a dictionary, and for each value the
+// number of its entry. If most values differ, there is no index, and the entries are
+// the values.
 type texts struct {
 	dictionary
-	index []int32 // number of the entry, for each value; unless plain
+	index []int32 // number of the entry, for each value; empty if plain
 	plain bool
 
-	same [][]int32 // for each packer and entry of it: the number of our entry plus 1
+	same [][]int32 // for each packer and each of its entries: the number of the entry here plus 1; 0: unknown
 }
 
-// trialValues is after how many values it is decided whether a dictionary pays.
+// trialValues is the number of values between two decisions whether a dictionary pays.
 const trialValues = 8192
 
 func (t *texts) reset() {
@@ -140,7 +142,7 @@ func (t *texts) add(text []byte) {
 	t.put(t.find(text, true))
 }
 
-// put adds a value that has an entry.
+// put adds a value that is entry i. If most values differ, it gives up the index.
 func (t *texts) put(i int32) {
 	t.index = append(t.index, i)
 	if n := len(t.index); n%trialValues == 0 && t.len() > n/2 {
@@ -148,7 +150,7 @@ func (t *texts) put(i int32) {
 	}
 }
 
-// addKnown adds a value that is entry i of the dictionary of a packer.
+// addKnown adds a value that is entry i of a packer's dictionary.
 func (t *texts) addKnown(packer int, known *dictionary, i int32) {
 	if t.plain {
 		t.append(known.entry(i))
@@ -167,7 +169,7 @@ func (t *texts) addKnown(packer int, known *dictionary, i int32) {
 	t.put(*ours - 1)
 }
 
-// unpack replaces the dictionary by the values.
+// unpack makes the values the entries, in place of the distinct strings.
 func (t *texts) unpack() {
 	old := t.dictionary
 	t.plain, t.bytes, t.ends = true, nil, []uint32{0}
@@ -177,8 +179,8 @@ func (t *texts) unpack() {
 	t.index = t.index[:0]
 }
 
-// width returns the number of bits in which the numbers of entries are written: whole
-// bytes, because compression then finds sequences that are repeated.
+// width returns the number of bits in which the number of an entry is written: whole
+// bytes, because compression then finds repeated sequences.
 func width(entries int) int {
 	return (bits.Len(uint(max(entries-1, 0))) + 7) / 8 * 8
 }

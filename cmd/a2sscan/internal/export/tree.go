@@ -25,12 +25,12 @@ type node struct {
 
 	keys  []*node        // the keys of an object, in the order of the record
 	byKey map[string]int // index in keys
-	seen  uint32         // the object that a packer last found this key in
-	then  int            // the key of the object that last followed this one
+	seen  uint32         // number of the object in which the packer last found this key
+	then  int            // index of the key that last followed this one in an object
 
 	quoted string // the key as it is written, with its colon
 
-	marks    marks    // where the value is present
+	marks    marks    // positions at which the value is present
 	lengths  []uint32 // of a list or map: number of elements, for each mark
 	elements uint32   // their sum
 	column   column   // of a leaf: its values
@@ -56,7 +56,7 @@ func tree(columns []record.Column) *node {
 	return root
 }
 
-// nodeOf returns the node of a key whose value is inside this many lists.
+// nodeOf returns the node of a key whose value is nested in the given number of lists.
 func nodeOf(c *record.Column, lists int) *node {
 	if lists > 0 {
 		return &node{key: c.Name, name: c.Name, kind: kindList, inner: []*node{nodeOf(c, lists-1)}}
@@ -75,9 +75,9 @@ func nodeOf(c *record.Column, lists int) *node {
 	return &node{key: c.Name, name: c.Name, kind: kindLeaf, is: c.Type}
 }
 
-// flatTree returns the columns of a flat table. It has one column for each value
-// that occurs at most once per record. Keys of objects are joined with an
-// underscore.
+// flatTree returns the columns of a flat table: one for each value that occurs at most
+// once per record, except JSON and hexadecimal values. Keys of objects are joined with
+// an underscore.
 func flatTree(columns []record.Column) *node {
 	root := &node{kind: kindGroup}
 	for i := range columns {
@@ -86,8 +86,8 @@ func flatTree(columns []record.Column) *node {
 	return root
 }
 
-// flatten adds the columns of a key to the root of a flat table, and returns the node
-// that reads the key; none if the table lacks it.
+// flatten adds the columns of a key to the root of a flat table. It returns the node
+// that reads the key, or nil if the table has no column for it.
 func flatten(root *node, c *record.Column, prefix string) []*node {
 	switch {
 	case c.Lists > 0, c.Type == record.ColumnMap, c.Type == record.ColumnJSON, strings.HasSuffix(c.Name, "_hex"):
@@ -117,7 +117,7 @@ func (n *node) schema() *parquet.Schema {
 	return parquet.NewSchema("record", group)
 }
 
-// index makes it possible to find the keys in n.
+// index prepares n, and the nodes below it, for the lookup of keys.
 func (n *node) index() {
 	n.byKey = map[string]int{}
 	for i, c := range n.keys {

@@ -28,7 +28,7 @@ type values struct {
 	texts   *texts
 }
 
-// longestBound is the length of the longest text in statistics.
+// longestBound is the maximum length of a string in the statistics, in bytes.
 const longestBound = 64
 
 // values chooses the encoding of a column.
@@ -51,7 +51,7 @@ func (e *encoder) values(c *column) *values {
 	return v
 }
 
-// texts chooses the encoding of texts.
+// texts chooses the encoding of a column of strings, and sets v.
 func (e *encoder) texts(v *values, t *texts) {
 	v.texts = t
 	if t.plain {
@@ -141,7 +141,8 @@ func appendNumbers(b []byte, kind format.Type, numbers []int64) []byte {
 	return b
 }
 
-// numberBounds returns the least and the greatest number of a column.
+// numberBounds returns the least and the greatest number of a column, as PLAIN encodes
+// them.
 func numberBounds(c *column) (least, most []byte) {
 	a, z := c.numbers[0], c.numbers[0]
 	for _, n := range c.numbers[1:] {
@@ -174,10 +175,10 @@ type numberDictionary struct {
 	slots   []int32 // hash table: number of the entry plus 1
 }
 
-// mostNumbers is the size of the largest dictionary of numbers.
+// mostNumbers is the maximum number of entries in a dictionary of numbers.
 const mostNumbers = 4096
 
-// build makes the dictionary. It reports false if too many numbers differ for a
+// build makes the dictionary. It returns false if too many numbers differ for a
 // dictionary to pay.
 func (d *numberDictionary) build(numbers []int64) bool {
 	if d.slots == nil {
@@ -198,9 +199,9 @@ func (d *numberDictionary) build(numbers []int64) bool {
 	return true
 }
 
-// find returns the number of the entry of n, which it adds if there is none.
+// find returns the number of the entry for n, which it adds if there is none.
 func (d *numberDictionary) find(n int64) int32 {
-	const multiplier = 0x9E3779B97F4A7C15 // spreads the bits: 2^64 by the golden ratio
+	const multiplier = 0x9E3779B97F4A7C15 // 2^64 divided by the golden ratio; it spreads the bits
 	for at := uint64(n) * multiplier >> 50; ; at++ {
 		slot := &d.slots[at%uint64(len(d.slots))]
 		if *slot == 0 {

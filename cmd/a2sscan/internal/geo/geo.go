@@ -19,8 +19,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// Databases look up places and networks. Later databases fill in what earlier ones
-// do not know.
+// Databases look up locations and the owners of networks. Later databases fill in what
+// earlier ones do not know.
 type Databases []*Database
 
 // Database is one database. It is read into memory, so that changes to the file
@@ -37,9 +37,9 @@ type Database struct {
 	fault  error  // the first error in such data, until it is reported
 }
 
-// maxKnown limits the memory for decoded places: 65,536 of about 250 bytes are 16
-// MiB. Servers are in fewer places than that. Decoding a place again takes 30 times
-// as long as finding it in the map.
+// maxKnown is the maximum number of decoded places in memory: 65,536 of about 250 bytes
+// are 16 MiB. Servers are in fewer places than that. Decoding a place again takes 30
+// times as long as finding it in the map.
 const maxKnown = 1 << 16
 
 // Open reads the databases in these files.
@@ -129,12 +129,12 @@ func noDatabase(f io.ReaderAt) error {
 	return console.Fail(console.ExitInput, "is no database in MaxMind's format").WithHint("%s", wantedFile)
 }
 
-// maxSample is how many networks check tries in order to find one with a place or
-// an owner. Networks without data count too, because the tree of a damaged file may
-// be endless.
+// maxSample is the maximum number of networks that check tries in order to find one
+// with a place or an owner. Networks without data count too, because the tree of a
+// damaged file may be endless.
 const maxSample = 100_000
 
-// check refuses a database that has neither places nor owners.
+// check returns an error if the database has neither places nor owners.
 func (b *Database) check() error {
 	n := 0
 	all := netip.PrefixFrom(netip.IPv4Unspecified(), 0)
@@ -156,7 +156,7 @@ func (b *Database) check() error {
 		WithHint("use a database of countries, cities or ASNs")
 }
 
-// Fill adds the place and the owner of an address to g.
+// Fill adds the place and the owner of an address to g, as far as g lacks them.
 func (d Databases) Fill(g *scanner.Geo, addr netip.Addr) {
 	for _, b := range d {
 		g2 := b.place(b.db.Lookup(addr))
@@ -253,7 +253,7 @@ func (d Databases) Resume(past []ID, t *console.Terminal) {
 func (b *Database) kind() string     { return console.Plain(b.db.Metadata.DatabaseType, 60) }
 func (b *Database) built() time.Time { return b.db.Metadata.BuildTime().UTC() }
 
-// Bytes returns how much memory the databases take.
+// Bytes returns how many bytes of memory the databases take.
 func (d Databases) Bytes() (n int64) {
 	for _, b := range d {
 		n += b.size

@@ -42,11 +42,11 @@ func find(v any, path string) any {
 	return v
 }
 
-// maxText is the length of the longest name. Longer ones are ignored.
+// maxText is the maximum length of a name in bytes. Longer names are ignored.
 const maxText = 300
 
-// findText returns the first text found. If there are names in several languages,
-// it returns the English one, or else the first in the order of language codes.
+// findText returns the first string found. If there are names in several languages, it
+// returns the English name or, if there is none, the name with the first language code.
 func findText(data any, paths ...string) string {
 	for _, path := range paths {
 		v := find(data, path)

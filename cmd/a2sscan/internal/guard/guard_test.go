@@ -8,8 +8,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// TestGuard: only the first reason counts, and a few targets are not enough to
-// judge the hit rate.
+// TestGuard: only the first limit that is passed counts. With fewer than hitSample
+// targets the hit rate is not judged.
 func TestGuard(t *testing.T) {
 	stops, running := 0, func() bool { return false }
 	g := New(Limits{MinHitrate: 0.1, MaxSendErrors: 3}, func() { stops++ }, running)
@@ -53,5 +53,28 @@ func TestInterrupted(t *testing.T) {
 	g := New(Limits{}, func() { t.Error("drained") }, func() bool { return true })
 	if g.JudgeFinal(&scanner.Stats{SendErrors: 1}); g.Tripped() != nil {
 		t.Errorf("%v", g.Tripped())
+	}
+}
+
+// TestWatch: a trip is reported once, and not at all if the scan was in its cooldown
+// before the trip ended it.
+func TestWatch(t *testing.T) {
+	trip := &Trip{Flag: maxRuntime}
+	type look struct {
+		trip *Trip
+		wait scanner.Wait
+		want bool
+	}
+	for name, looks := range map[string][]look{
+		"asking":          {{nil, scanner.WaitNothing, false}, {trip, scanner.WaitReplies, true}, {trip, scanner.WaitReplies, false}},
+		"in the cooldown": {{nil, scanner.WaitCooldown, false}, {trip, scanner.WaitCooldown, false}, {trip, scanner.WaitNothing, false}},
+		"cooldown ended":  {{nil, scanner.WaitCooldown, false}, {trip, scanner.WaitNothing, false}, {trip, scanner.WaitNothing, false}},
+	} {
+		var w watch
+		for i, l := range looks {
+			if got := w.reports(l.trip, l.wait); got != l.want {
+				t.Errorf("%s, look %d: %v, want %v", name, i, got, l.want)
+			}
+		}
 	}
 }

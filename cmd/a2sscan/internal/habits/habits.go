@@ -8,7 +8,8 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// Alias returns our name of a flag that has another name in other scanners.
+// Alias returns our name of a flag that other scanners spell differently. It returns
+// all other names unchanged.
 func Alias(name string) string {
 	switch name {
 	case "blocklist-file", "blacklist-file", "excludefile":
@@ -17,8 +18,8 @@ func Alias(name string) string {
 	return name
 }
 
-// Arguments returns the command line with nmap's -iL replaced by --list. It refuses
-// flags of other scanners that would be read as something else.
+// Arguments returns the command line with nmap's -iL replaced by --list. It returns an
+// error for flags of other scanners that would be read as something else.
 func Arguments(args []string) ([]string, error) {
 	var all []string
 	for i, arg := range args {

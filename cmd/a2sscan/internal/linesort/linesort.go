@@ -42,9 +42,9 @@ func compareEntries(a, b Entry) int {
 	return cmp.Or(compare(a.Key, b.Key), bytes.Compare(a.Line, b.Line))
 }
 
-// heldBytes is how many bytes of lines all adders together hold in memory. blockSize
-// is the approximate size of a block of a temporary file; each run needs one block of
-// memory while runs are merged.
+// heldBytes is the maximum size of the lines that all adders together hold in memory.
+// blockSize is the approximate size of a block of a temporary file; each run needs one
+// block of memory while runs are merged.
 const (
 	heldBytes = 24 << 20
 	blockSize = 64 << 10
@@ -69,7 +69,7 @@ func New(adders int) *Sorter {
 	return s
 }
 
-// Adder returns an adder by its number.
+// Adder returns the adder with number i.
 func (s *Sorter) Adder(i int) *Adder { return s.adders[i] }
 
 // Close removes the temporary files.
@@ -82,7 +82,7 @@ func (s *Sorter) Close() {
 	}
 }
 
-// create returns the file of a new run.
+// create adds a run and creates its file.
 func (s *Sorter) create() (r *run, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -100,14 +100,14 @@ func (s *Sorter) create() (r *run, err error) {
 	return r, nil
 }
 
-// Adder adds lines to a Sorter. It serves one goroutine.
+// Adder adds lines to a Sorter. Only one goroutine may use it.
 type Adder struct {
 	to    *Sorter
 	limit int
 	held  []held
 	bytes []byte // the lines of held
 
-	raw, packed, out []byte // of the run being written
+	raw, packed, out []byte // buffers of the run being written
 }
 
 // held is a line in Adder.bytes.
@@ -129,7 +129,7 @@ func (a *Adder) Add(key Key, line []byte) error {
 	return nil
 }
 
-// failure gives an error of a temporary file its exit code and hint.
+// failure gives an error from a temporary file its exit code and hint.
 func failure(err error) error {
 	return console.Fail(console.ExitOutput, "temporary files: %w", err).
 		WithHint("TMPDIR names a directory with room for the records")
@@ -172,7 +172,7 @@ func (a *Adder) spill() error {
 	return err
 }
 
-// appendEntry appends a line and its key as they stand in a block.
+// appendEntry appends an entry in the encoding of a block.
 func appendEntry(b []byte, e Entry) []byte {
 	b = binary.AppendUvarint(b, e.Key.Group)
 	b = binary.AppendUvarint(b, e.Key.Place)
@@ -181,8 +181,8 @@ func appendEntry(b []byte, e Entry) []byte {
 	return append(b, e.Line...)
 }
 
-// block compresses the entries in a.raw to a block of a run, and writes blocks once
-// there are enough of them.
+// block compresses a.raw into the next block of r. It writes the pending blocks to the
+// file when they reach 4*blockSize bytes.
 func (a *Adder) block(r *run) (err error) {
 	if len(a.raw) == 0 {
 		return nil
@@ -219,8 +219,8 @@ func (s *Sorter) Each(do func(Entry) error) error {
 	return nil
 }
 
-// merging returns the heap of all lines. If there are runs, the lines in memory go to
-// runs too, so that their memory is free.
+// merging returns the heap of all sorted lines. If there are runs, it also writes the
+// lines in memory to runs, to free their memory.
 func (s *Sorter) merging() (*merging, error) {
 	h := &merging{}
 	for _, a := range s.adders {
@@ -278,9 +278,9 @@ type lines struct {
 	run   *run
 
 	at     int     // number of the next line of the adder, or block of the run
-	packed *[]byte // room for a compressed block, shared by all runs
+	packed *[]byte // buffer for a compressed block, shared by all runs
 	raw    []byte
-	rest   []byte // of raw
+	rest   []byte // the part of raw that is not read yet
 	entry  Entry
 }
 
@@ -319,7 +319,7 @@ func (l *lines) block() (err error) {
 	return err
 }
 
-// errDamaged means that a temporary file is not as it was written.
+// errDamaged means that a temporary file differs from what was written.
 var errDamaged = errors.New("a file was damaged")
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -343,7 +343,7 @@ func (l *lines) take() error {
 	return nil
 }
 
-// merging is a heap of sequences, ordered by their present lines.
+// merging is a heap of sequences, ordered by their current lines.
 type merging []*lines
 
 func (h merging) Len() int           { return len(h) }

@@ -80,8 +80,8 @@ func (k *Key) read() error {
 		WithHint("name a new file, and a2sscan makes the key")
 }
 
-// checkPrivate refuses a key file that other users may read. On Windows it accepts
-// any file, because the mode says nothing there. It also accepts a pipe.
+// checkPrivate returns an error for a key file that other users may read. On Windows it
+// accepts any file, because the mode says nothing there. It also accepts a pipe.
 func (k *Key) checkPrivate(f *os.File) error {
 	info, err := f.Stat()
 	if err != nil {

@@ -155,8 +155,8 @@ func (b *browser) noFaults() {
 	}
 }
 
-// tooWide lists the elements that are wider than the screen, except those in a box
-// that scrolls.
+// tooWide is a script that lists the elements that are wider than the screen, except
+// those in a box that scrolls.
 const tooWide = `(() => {
 	const wide = document.documentElement.clientWidth;
 	return [document.documentElement.scrollWidth > wide ? "the page is " + document.documentElement.scrollWidth + " wide" : ""].concat(
@@ -166,8 +166,8 @@ const tooWide = `(() => {
 			.map(e => e.tagName + "." + e.className + " " + e.getBoundingClientRect().width)).filter(Boolean).slice(0, 20);
 })()`
 
-// TestBrowser: the page works in a browser, at all widths and in both colour
-// schemes.
+// TestBrowser: at each width and in both colour schemes, the page fits the screen and
+// causes no fault.
 func TestBrowser(t *testing.T) {
 	b := newBrowser(t)
 	nights := 40

@@ -11,10 +11,10 @@ import (
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
-// How much of the changes the page shows.
+// These limit how many changes the page shows.
 const (
-	changesByGame = 12 // games in the table
-	changesOfGame = 5  // of each game, one by one
+	changesByGame = 12 // games in the table of changes
+	changesOfGame = 5  // single changes listed for each game
 )
 
 // kinds describes the kinds of changes, in the order of the page.
@@ -127,7 +127,7 @@ func (v *changes) addSingle(game string, all []census.Change) {
 	}
 }
 
-// detailShown is how many characters of a detail the page shows.
+// detailShown is the maximum number of characters of a change's detail on the page.
 const detailShown = 160
 
 // kindName returns the name of a kind that the page shows.
@@ -140,8 +140,8 @@ func kindName(k census.Kind) string {
 	return shown(string(k), 20)
 }
 
-// changeNotes returns notes on what the comparison can't tell, and on changes that happen
-// all the time.
+// changeNotes returns notes on what the comparison can't tell, on how many of the
+// servers that are gone were probably missed, and on changes that happen all the time.
 func changeNotes(c *census.Comparison) (notes []string) {
 	if c.AskedKnown == "" {
 		why := "It is not known which servers were asked, so none is called gone."

@@ -49,7 +49,7 @@ func histogram(id, value, unit string, d *census.Distribution) *chart.Columns {
 			lower(value), number(d.Servers), rounded(d.P50), unit, rounded(d.P90), unit),
 	}
 	bins := withoutTail(d.Bins)
-	exact := false // whether the bin before counts a single value
+	exact := false // whether the previous bin counts a single value
 	for i, b := range bins {
 		bin := chart.Bin{Range: binRange(b, unit, exact), Count: b.Servers}
 		if !exact {
@@ -76,9 +76,10 @@ func withoutTail(bins []census.Bin) []census.Bin {
 	return bins[:n]
 }
 
-// binRange describes the range of a bin: 20 to 30 ms. A range of whole numbers,
-// which have no unit, ends with the last number that it includes. After a bin of a
-// single value, the range excludes that value.
+// binRange describes the range of a bin, for example 20 to 30 ms. Values without a unit
+// are whole numbers, and their range ends with the last number that it includes. If the
+// previous bin counts a single value, the range begins with "over", because it excludes
+// that value.
 func binRange(b census.Bin, unit string, afterExact bool) string {
 	from := trimmed(b.From)
 	if afterExact {

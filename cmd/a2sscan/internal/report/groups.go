@@ -10,15 +10,15 @@ import (
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
-// The first rows of each table are always visible. The others, at most
-// rowsUnfolded, unfold.
+// The first rows of a table are always visible. The reader can unfold at most
+// rowsUnfolded others.
 const (
 	gamesShown     = 20
 	mapsShown      = 15
 	modesShown     = 10
 	countriesShown = 15
 	networksShown  = 15
-	rowsUnfolded   = 180 // more rows per table that unfold
+	rowsUnfolded   = 180 // rows of a table that the reader can unfold
 )
 
 // groupRow is a row about one group in a table.
@@ -47,9 +47,10 @@ func mostPeople(groups []census.Group) []census.Group {
 	return sorted
 }
 
-// newGroupTable returns the table of groups, with the most people first. names are
-// the names of games, which it shows beside each group; nil means that the groups
-// are games themselves. It returns nil if there are no groups.
+// newGroupTable returns a table of groups, with the most people first, or nil if there
+// are no groups. The first open rows are visible; the reader can unfold the others. If
+// names is not nil, it maps the IDs of games to their names, and each row shows the
+// name of the group's game.
 func newGroupTable(head string, groups *census.Groups, names map[string]string, open int) *groupTable {
 	if len(groups.Top) == 0 {
 		return nil
@@ -81,8 +82,7 @@ func newGroupTable(head string, groups *census.Groups, names map[string]string, 
 	return t
 }
 
-// newGroupRow returns a row. The lengths of its bars are relative to the largest
-// group.
+// newGroupRow returns a row. The lengths of its bars are relative to most.
 func newGroupRow(g *census.Group, most census.Sums) groupRow {
 	row := groupRow{
 		Name:    named(cmp.Or(g.Name, g.ID)),
@@ -96,8 +96,8 @@ func newGroupRow(g *census.Group, most census.Sums) groupRow {
 	return row
 }
 
-// rest describes the groups that a table omits. cut are groups that the stats list
-// but the table does not.
+// rest describes what a table omits: small groups, and servers whose group is not
+// known. cut are groups that the stats list but the table does not.
 func rest(groups *census.Groups, cut []census.Group) (all []string) {
 	other := groups.Other
 	for _, g := range cut {
@@ -126,7 +126,7 @@ type part struct {
 	Count, Share  string
 }
 
-// systemNames maps the words of records to names.
+// systemNames maps the operating systems of records to their names.
 var systemNames = map[string]string{"linux": "Linux", "windows": "Windows", "mac": "macOS"}
 
 func newSystems(s *census.Stats) *systems {

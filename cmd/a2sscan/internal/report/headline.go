@@ -19,7 +19,7 @@ type tile struct {
 	Label, Value string
 	Change       string // since the census before; empty: unknown
 	Aside        string // such as the number without farms
-	Spark        string // SVG path of the last nights
+	Spark        string // SVG path of a line for the last nights
 }
 
 // statement is a sentence about how reliable the numbers are.

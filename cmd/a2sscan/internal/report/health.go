@@ -28,7 +28,7 @@ type entry struct {
 	Sum                       bool
 }
 
-// questionRow says how often a question was answered.
+// questionRow says how many servers answered a question.
 type questionRow struct {
 	Name                   string
 	Answered, Unchallenged string
@@ -92,7 +92,7 @@ func resumed(times int) string {
 	return "resumed " + console.Plural(uint64(times), "time")
 }
 
-// ledgerEntries returns the targets by what became of them.
+// ledgerEntries returns the numbers of targets by outcome.
 func ledgerEntries(t *census.RunTargets) []entry {
 	all := []entry{newEntry("Read from the lists", t.Read, t.Read, true)}
 	for _, e := range []struct {

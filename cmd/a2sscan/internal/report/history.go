@@ -65,7 +65,7 @@ func newPastNight(s *census.Stats) pastNight {
 	return n
 }
 
-// insert adds a night at its place in the order of time.
+// insert adds a night in order of time. It replaces a night with the same time.
 func (h *History) insert(n pastNight) {
 	i, found := slices.BinarySearchFunc(h.nights, n, func(a, b pastNight) int { return a.time.Compare(b.time) })
 	if found {
@@ -83,7 +83,7 @@ func (h *History) Len() int {
 	return len(h.nights)
 }
 
-// before returns the last night before t, or nil.
+// before returns the numbers of the last night before t, or nil if there is none.
 func (h *History) before(t time.Time) *Before {
 	for i := h.Len() - 1; i >= 0; i-- {
 		if n := &h.nights[i]; n.time.Before(t) {

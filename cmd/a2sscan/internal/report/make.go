@@ -16,11 +16,11 @@ import (
 	whole "github.com/a2sscan/a2sscan/sink/census"
 )
 
-// Options choose what Make reads, and the texts of the page.
+// Options choose what Make reads, and the title and the program name on the page.
 type Options struct {
 	Files     []string // of the census
 	Summaries []string // of its scans; nil: those beside the files
-	Before    []string // files of the census before; nil: nothing is compared
+	Before    []string // files of the previous census; nil: compare only sums, with the night before
 	Targets   []string // the list that the scan was given; nil: not known
 	Ports     string   // for Targets
 	History   string   // folder with the stats of nights; empty: none
@@ -62,9 +62,9 @@ func Make(t *console.Terminal, w io.Writer, o Options) error {
 	return compare.Readings(t, read...)
 }
 
-// compare finds the changes since the census before. If none is given, only the sums of
-// the night before are compared, which are in the history. compare returns the censuses
-// that were read.
+// compare finds the changes since the previous census. If none is given, only the sums
+// are compared, with those of the night before in the history. compare returns the
+// censuses that it read.
 func (in *Input) compare(c *whole.Census, o *Options) (read []*whole.Census, err error) {
 	if len(o.Before) == 0 {
 		in.Before = in.History.before(night(in.Stats))
@@ -88,7 +88,8 @@ func (in *Input) compare(c *whole.Census, o *Options) (read []*whole.Census, err
 	return []*whole.Census{before, c}, nil
 }
 
-// readHistory reads the stats of all nights in a directory, and adds this night.
+// readHistory reads the stats of all nights in a directory, and adds this night. It
+// reports the files that it can't parse, and leaves them out.
 func (in *Input) readHistory(t *console.Terminal, folder string) error {
 	names, err := statsFiles(folder)
 	if err != nil {
@@ -118,10 +119,11 @@ func (in *Input) readHistory(t *console.Terminal, folder string) error {
 	return nil
 }
 
-// isStats reports whether a file is named as scan and stats name theirs.
+// isStats reports whether name is that of a stats file as scan and stats write it.
 func isStats(name string) bool { return name == "stats.json" || strings.HasSuffix(name, ".stats.json") }
 
-// statsFiles returns the stats files in a directory and its subdirectories.
+// statsFiles returns the stats files in a directory and its subdirectories. It skips
+// what it has no permission to read.
 func statsFiles(folder string) (names []string, err error) {
 	if folder == "" {
 		return nil, nil

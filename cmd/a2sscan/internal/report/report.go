@@ -13,8 +13,8 @@ import (
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
-// MaxSize is about the largest size of a page in bytes. The list of servers is
-// shortened to fit.
+// MaxSize is the approximate maximum size of a page in bytes. Write shortens the list
+// of servers to fit.
 const MaxSize = 3_000_000
 
 // Input is the content of a page.
@@ -153,7 +153,8 @@ func newPage(in *Input) *page {
 	}
 }
 
-// night returns the time of a census: when the scan began, or its first record.
+// night returns the time of a census: the start of the scan or, if that is not known,
+// the time of the first record. It returns the zero time if neither is known.
 func night(s *census.Stats) time.Time {
 	switch {
 	case s.Run != nil && !s.Run.Start.IsZero():

@@ -150,7 +150,7 @@ var hostile = []string{
 	"",
 }
 
-// hostileInput returns an input with these names wherever a name is possible.
+// hostileInput returns an input with the hostile names wherever a name is possible.
 func hostileInput() *Input {
 	in := sampleInput(20)
 	in.Title, in.Files, in.Program = hostile[2], hostile, hostile[1]
@@ -239,7 +239,8 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// TestTrust: the page states clearly whether the numbers can be trusted.
+// TestTrust: the page warns of scans that are not complete, that lost much, whose sums
+// do not add up, or whose losses are not known.
 func TestTrust(t *testing.T) {
 	s := sampleStats(0)
 	if got := fmt.Sprint(trust(s)); !strings.HasPrefix(got, "[{good Complete: ") || !strings.Contains(got, "{good Probably missed ") {

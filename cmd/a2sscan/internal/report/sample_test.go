@@ -13,7 +13,7 @@ import (
 // tonight is the start of the sample's last night.
 var tonight = time.Date(2026, 11, 20, 3, 0, 0, 0, time.UTC)
 
-// sampleGames are games, with numbers that are about the real ones.
+// sampleGames have about the numbers of servers and people that the real games have.
 var sampleGames = []struct {
 	id, name        string
 	servers, people uint64
@@ -31,7 +31,7 @@ var sampleGames = []struct {
 	{"app:686810", "Hell Let Loose", 1400, 29900, []string{"SME_S_1944_P_0", "Foy"}, []string{"1.1.0.32"}},
 }
 
-// sampleStats returns the stats of the night this many days before tonight.
+// sampleStats returns the stats of the night that is ago days before tonight.
 func sampleStats(ago int) *census.Stats {
 	random := rand.New(rand.NewPCG(7, uint64(ago)))
 	at := tonight.AddDate(0, 0, -ago)
@@ -168,8 +168,8 @@ func sampleDetails(s *census.Stats) {
 	}
 }
 
-// sampleDistribution returns a distribution with bins that begin at these edges.
-// weights are their numbers of servers, and middle is the median.
+// sampleDistribution returns a distribution whose bins begin at edges. weights are
+// their numbers of servers, and middle is the median.
 func sampleDistribution(edges []float64, middle float64, weights ...uint64) *census.Distribution {
 	d := &census.Distribution{P10: middle / 3, P25: middle / 2, P50: middle, P75: middle * 1.7, P90: middle * 2.4, P99: middle * 7, Max: 255, Mean: middle}
 	for i, from := range edges {
@@ -186,8 +186,8 @@ func sampleDistribution(edges []float64, middle float64, weights ...uint64) *cen
 	return d
 }
 
-// sampleInput returns the input for a page with everything: this many nights with
-// gaps, some that missed many servers, changes, farms, places and servers.
+// sampleInput returns the input for a page with everything: a history of nights with
+// gaps and with doubtful nights, changes, farms, locations and servers.
 func sampleInput(nights int) *Input {
 	in := &Input{Program: "a2sscan 1.0.0", Files: []string{"census-20261120T030000Z-00001.ndjson.zst"},
 		Stats: sampleStats(0), History: &History{}, Servers: &Servers{}}

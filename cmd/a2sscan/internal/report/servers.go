@@ -28,8 +28,8 @@ const (
 // people. It does not store which of them answer without a challenge.
 type Servers struct {
 	kept  serverHeap
-	cut   bool              // some servers were dropped in favour of others with more people
-	names map[string]string // names of games, so that each text is stored once
+	cut   bool              // the table does not have all servers with INFO
+	names map[string]string // names of games as shown, so that each is stored once
 }
 
 // server is a row of the table.
@@ -42,12 +42,13 @@ type server struct {
 	rtt               time.Duration
 }
 
-// before is the order of the table: servers with more people come first.
+// before reports whether s comes before t in the table. Servers with more people come
+// first.
 func (s *server) before(t *server) bool {
 	return cmp.Or(cmp.Compare(t.people, s.people), cmp.Compare(t.max, s.max), s.addr.Compare(t.addr)) < 0
 }
 
-// serverHeap is a heap with the last server of the table's order at its top.
+// serverHeap is a heap whose top is the server that comes last in the table.
 type serverHeap []server
 
 func (h serverHeap) Len() int           { return len(h) }
@@ -61,7 +62,7 @@ func (h *serverHeap) Pop() any {
 }
 
 // Add keeps a server for the table if it is among those with the most people. It
-// copies all data.
+// ignores servers without INFO. It copies all data.
 func (l *Servers) Add(s *census.Server) {
 	if !s.HasInfo {
 		return
@@ -112,9 +113,9 @@ type serverRow struct {
 	Name, Game, Map, People, Version, Country, RTT, Flags, Addr string
 }
 
-// tableData is the data for the script. A row has the address, the name, the
-// indexes of game, map, version, country and flags in their lists, people, bots,
-// places, and the round trip in ms, or -1.
+// tableData is the data for the script. A row has the address, the name, the indexes of
+// game, map, version, country and flags in their lists, the numbers of people, bots and
+// player slots, and the round trip in ms, or -1 if it is not known.
 type tableData struct {
 	Games     words             `json:"games"`
 	Maps      words             `json:"maps"`
@@ -124,14 +125,14 @@ type tableData struct {
 	Rows      []json.RawMessage `json:"rows"`
 }
 
-// words is a list of distinct texts.
+// words is a list of distinct strings.
 type words struct {
 	list  []string
 	index map[string]int
 	size  int64 // size of the list as JSON, in bytes
 }
 
-// number returns the index of a text, and adds the text if it is new.
+// number returns the index of s, which it adds if it is new.
 func (w *words) number(s string) int {
 	n, ok := w.index[s]
 	if !ok {

@@ -112,7 +112,7 @@ func flagRows(s *census.Stats) (rows []flagRow) {
 	return rows
 }
 
-// sentence makes a text begin with a capital letter and end with a full stop.
+// sentence changes the first letter to a capital and appends a full stop.
 func sentence(s string) string {
 	if s == "" {
 		return ""

@@ -10,16 +10,17 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// maxName is how many characters of a name the page shows.
+// maxName is the maximum number of characters of a name on the page.
 const maxName = 80
 
-// maxMarks is how many combining marks may follow a character. More marks would
+// maxMarks is the maximum number of combining marks after a character. More marks would
 // cover the lines above and below.
 const maxMarks = 2
 
-// shown returns text from strangers in the form that the page shows, with at most
-// limit characters. Invisible characters, changes of the writing direction and
-// bytes that are not UTF-8 become escapes. The result is not yet escaped for HTML.
+// shown returns text from strangers in the form that the page shows, with at most limit
+// characters. Invisible characters, changes of the writing direction and bytes that are
+// not UTF-8 become escapes. Surplus combining marks are removed. The result is not yet
+// escaped for HTML.
 func shown(s string, limit int) string {
 	s = strings.TrimSpace(s)
 	var b strings.Builder
@@ -48,7 +49,7 @@ func named(s string) string {
 // number formats a count.
 func number(n uint64) string { return console.Grouped(n) }
 
-// rounded formats a number: with one decimal if it is below 100, otherwise as a
+// rounded formats a number: with at most one decimal if it is below 100, otherwise as a
 // whole number.
 func rounded(v float64) string {
 	if v < 0 {

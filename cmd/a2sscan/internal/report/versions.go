@@ -17,7 +17,7 @@ const (
 	versionsShown = 5 // versions per game; the others are summed
 )
 
-// otherVersions is the name for all versions that are summed.
+// otherVersions is the name of the sum of all other versions.
 const otherVersions = "Other versions"
 
 // versionView shows the versions of one game, tonight and over the last nights.
@@ -65,8 +65,8 @@ func sum(counts map[string]uint64) (all uint64) {
 	return all
 }
 
-// topVersions returns the versions with the largest shares over all nights. They
-// are sorted by tonight's number of servers.
+// topVersions returns the versionsShown versions with the largest shares over all
+// nights. They are sorted by tonight's number of servers.
 func (h *History) topVersions(game string, tonight *pastNight) []string {
 	shares := map[string]float64{}
 	for i := range h.nights {

@@ -20,11 +20,11 @@ type After struct {
 }
 
 // keepStats writes the stats beside the census and returns the name of their file,
-// or "" if there is none. It reads the census again instead of counting during the
+// or "" if it wrote none. It reads the census again instead of counting during the
 // scan: that does not slow the scan down, takes a second or two per million
 // servers, and is right after a resume. It writes no stats for an interrupted scan,
-// because they would cover only a part of it; they are written when the resumed
-// scan ends.
+// because they would cover only a part of the census; the run that completes the
+// scan writes them.
 func (s *Run) keepStats(sum *ledger.Summary, how outcome, summary string) (string, error) {
 	files := written(s, sum)
 	if s.opts.After.NoStats || s.opts.Out.Columns() != "" || len(files) == 0 || how.output != nil || how.ended == ledger.EndedInterrupted {
@@ -44,7 +44,7 @@ func (s *Run) keepStats(sum *ledger.Summary, how outcome, summary string) (strin
 	return name, nil
 }
 
-// written returns the files of the census. A pipe or a device does not count.
+// written returns the files of the census, without pipes and devices.
 func written(s *Run, sum *ledger.Summary) (files []string) {
 	for _, part := range sum.Parts {
 		files = append(files, part.Name)

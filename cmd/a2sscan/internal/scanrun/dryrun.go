@@ -15,10 +15,10 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
-// dryRunShown is how many targets a dry run lists.
+// dryRunShown is the maximum number of targets that a dry run lists.
 const dryRunShown = 10
 
-// dryRun prints which targets the scan would ask.
+// dryRun prints which targets the scan would query.
 func (s *Run) dryRun() error {
 	stop, ctx, end := shutdown.Listen(s.term, s.opts.Exclude.hangupEnds())
 	defer end()
@@ -51,7 +51,8 @@ func (s *Run) dryRun() error {
 	return inputs.Truncated(s.list)
 }
 
-// countTargets prints the first targets that a run would ask, and counts them all.
+// countTargets prints the first dryRunShown targets that a run would query, and
+// returns the number of all. It fails when interrupted returns true.
 func (s *Run) countTargets(interrupted func() bool) (uint64, error) {
 	var asked atomic.Uint64
 	_, all, known := s.foresee()
@@ -72,8 +73,8 @@ func (s *Run) countTargets(interrupted func() bool) (uint64, error) {
 	return asked.Load(), nil
 }
 
-// left returns the targets that a run would ask. With a checkpoint, it omits those
-// that earlier runs finished.
+// left returns the targets that a run would query. With a checkpoint, it omits
+// those that earlier runs finished.
 func (s *Run) left() iter.Seq[scanner.Target] {
 	if !s.checkpoint.Enabled {
 		return s.list.All()
@@ -82,8 +83,9 @@ func (s *Run) left() iter.Seq[scanner.Target] {
 	return s.checkpoint.Targets(s.list)
 }
 
-// sayLeft prints how many entries of the list would be asked, and what excludes the
-// others. asked is the number of targets that this run would ask.
+// sayLeft prints how many list entries were read, how many of them a run would
+// query, and why it would not query the others. asked is the number of targets that
+// this run would query.
 func sayLeft(s *Run, asked uint64) {
 	now, behind := s.list.Stats(), ""
 	if s.checkpoint.Enabled {
@@ -97,7 +99,7 @@ func sayLeft(s *Run, asked uint64) {
 	s.term.Say("%s read = %s%s%s that would be asked", console.Grouped(now.Read), l.Accounted(), behind, console.Grouped(asked))
 }
 
-// exactForecast returns the forecast for a known number of targets.
+// exactForecast returns the forecast for asked targets of the list.
 func (o *Options) exactForecast(l *list.List, asked uint64) *progress.Forecast {
 	size, known := l.Size()
 	listed := float64(asked)

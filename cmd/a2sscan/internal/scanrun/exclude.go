@@ -12,7 +12,8 @@ type Exclude struct {
 	Files         []string
 }
 
-// open reads the exclusion files and returns all exclusions.
+// open reads the exclusion files and returns all exclusions. It calls waiting
+// before it waits for the writer of a named pipe.
 func (x *Exclude) open(waiting func(pipe string)) (*list.Exclusions, error) {
 	all, err := list.NewExclusions(list.ExclusionConfig{
 		AllowReserved: x.AllowReserved, Networks: x.Networks, Files: x.Files, Waiting: waiting,

@@ -7,8 +7,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// forecast returns the forecast of a scan with these options, for targets from
-// lists and from networks.
+// forecast returns the forecast of a scan with these options. listed is the number
+// of targets from lists, inNetworks of those from networks.
 func (o *Options) forecast(listed, inNetworks float64) *progress.Forecast {
 	fc := &progress.Forecast{
 		Listed: listed, InNetworks: inNetworks,
@@ -21,13 +21,15 @@ func (o *Options) forecast(listed, inNetworks float64) *progress.Forecast {
 	return fc
 }
 
-// schedule says when a silent target is asked again, at the latest.
+// schedule returns the timeout and the attempts for a silent target. An automatic
+// timeout counts as the default timeout.
 func (o *Options) schedule() scanner.Schedule {
 	return scanner.Schedule{Timeout: o.Timeout.Or(scanner.DefaultTimeout), Retries: o.Retries, SecondPass: o.SecondLook}
 }
 
-// foresee returns the forecast of what is left to ask, and the number of targets
-// left. known is false if the length of the list is unknown.
+// foresee returns the forecast for the targets that are left. n is the number of
+// these targets, including those of other shards. known is false if the length of
+// the list is unknown.
 func (s *Run) foresee() (fc *progress.Forecast, n uint64, known bool) {
 	size, known := s.list.Size()
 	if !known {
@@ -50,7 +52,7 @@ func (s *Run) foresee() (fc *progress.Forecast, n uint64, known bool) {
 }
 
 // printPlan prints how many targets are left, and how many datagrams and how much
-// time they take.
+// time they need.
 func (s *Run) printPlan() {
 	fc, n, known := s.foresee()
 	left := ""
@@ -69,7 +71,7 @@ func (s *Run) printPlan() {
 	}
 }
 
-// said describes the rate for a person.
+// said returns the rate as messages show it.
 func (p *Pace) said() string {
 	rate := console.PerSecond(float64(p.Rate))
 	if p.Find {
@@ -87,8 +89,8 @@ func (p *Pace) logged() string {
 	return rate
 }
 
-// set returns the rate that signals can change; 0: none, since the scan finds its
-// own.
+// set returns the rate that signals can change, or 0 if the scan finds its own
+// rate.
 func (p *Pace) set() float64 {
 	if p.Find {
 		return 0

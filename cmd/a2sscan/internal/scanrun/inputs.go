@@ -29,8 +29,8 @@ func (s *Run) inputNotes() []ledger.Input {
 	return all
 }
 
-// note describes the query to the master. whole means that it sent its complete
-// list.
+// note describes the query to the master for the summary. whole is set if the
+// master sent its complete list.
 func (m *Master) note(whole bool) *ledger.MasterList {
 	n := &ledger.MasterList{
 		Protocol: "web", Address: publicURL(m.URL), Region: m.Region.String(),
@@ -42,7 +42,8 @@ func (m *Master) note(whole bool) *ledger.MasterList {
 	return n
 }
 
-// publicURL is a Web API's URL without user, password and query.
+// publicURL returns the URL of a Web API without user, password and query. If s is
+// empty, that is the default URL; if s is not a URL, publicURL returns "".
 func publicURL(s string) string {
 	u, err := url.Parse(cmp.Or(s, master.DefaultWeb))
 	if err != nil {

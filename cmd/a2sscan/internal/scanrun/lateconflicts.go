@@ -5,11 +5,12 @@ import (
 	"sync"
 )
 
-// lateConflictsKept is how many servers are listed; the others are only counted.
+// lateConflictsKept is the maximum number of servers that are listed; further ones
+// are only counted.
 const lateConflictsKept = 100
 
-// lateConflicts holds the servers that contradicted their record after it was
-// written. The scan's loop adds to it.
+// lateConflicts holds the servers whose later replies contradicted their record
+// after it was written. The scan's loop adds to it.
 type lateConflicts struct {
 	mu    sync.Mutex
 	addrs []string

@@ -17,8 +17,8 @@ type Master struct {
 	Keep  bool   // keep the list's entry of a server in its record
 }
 
-// check refuses flags that contradict each other, and derives the kind of the
-// master and its address from Where.
+// check returns an error for flags that contradict each other. It derives URL or
+// UDP from Where.
 func (m *Master) check(dryRun, checkpoint bool) error {
 	if m.Where == "" {
 		return nil
@@ -43,7 +43,7 @@ func (m *Master) check(dryRun, checkpoint bool) error {
 	return m.Options.Check()
 }
 
-// into copies the flags into cfg.
+// into sets the options of cfg that concern lists of masters.
 func (m *Master) into(cfg *list.Config) {
 	cfg.Formats = masterlist.Formats()
 	cfg.KeepMaster = m.Keep
@@ -63,7 +63,7 @@ func (s *Run) fetchFirst() error {
 		return nil
 	}
 	// Check the output now: fetching may take minutes, and a bad --output must be
-	// refused before that.
+	// reported before that.
 	if _, err := s.planOutput(); err != nil {
 		return err
 	}

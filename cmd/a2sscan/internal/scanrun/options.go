@@ -18,7 +18,7 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
-// Program is what a scan must know about the program that runs it.
+// Program is what a scan needs to know about the program that runs it.
 type Program struct {
 	Name       string   // how the user starts the program, for commands in hints
 	Args       []string // the command line, without the program's name
@@ -66,18 +66,18 @@ type Options struct {
 
 // Records chooses which records a scan writes, and what they hold.
 type Records struct {
-	Unanswered bool   // silent targets have a record, too
+	Unanswered bool   // write a record of each silent target, too
 	Raw        bool   // every datagram, as base64
 	AllHashes  bool   // hash every answer, not only lists of players
 	NoNames    bool   // write hashes in place of player names
 	PlayerKey  string // path of the file with the key of these hashes
 }
 
-// Pace is the rate of a scan and its source address.
+// Pace holds the limits on sending, and the source address.
 type Pace struct {
 	Rate          flagvalue.Rate
 	Find          bool           // find the rate that the path carries, up to Rate
-	Most          flagvalue.Rate // the value of --rate-max: what Rate is with Find
+	Most          flagvalue.Rate // value of --rate-max; with Find, Rate has this value
 	Total         flagvalue.Rate // the rate of all shards together, in place of Rate; 0: not given
 	AddressRate   flagvalue.Rate
 	MaxPerAddress int
@@ -89,11 +89,11 @@ type Pace struct {
 // Saved chooses the file in which a scan saves its progress.
 type Saved struct {
 	Path  string
-	Fresh bool // discard an earlier checkpoint
+	Fresh bool // discard an existing checkpoint
 }
 
-// Check derives the rate from --rate-total, and refuses options that contradict
-// each other or the arguments.
+// Check completes the options with the rate of one shard, the seed and the spool
+// folder. It returns an error if options contradict each other or the arguments.
 func (o *Options) Check(args []string) error {
 	if o.Pace.Total > 0 {
 		o.Pace.Rate = o.Pace.Total / flagvalue.Rate(max(o.Targets.Shard.Count, 1))
@@ -153,7 +153,8 @@ func (o *Options) checkScanID() error {
 	)
 }
 
-// checkCheckpoint refuses a checkpoint that the scan could not be resumed from.
+// checkCheckpoint returns an error for options with which a checkpoint could not
+// resume the scan.
 func (o *Options) checkCheckpoint() error {
 	info, err := os.Stat(o.Out.Path)
 	switch {
@@ -191,8 +192,9 @@ func (o *Options) checkpointFiles() []string {
 	return []string{path, path + ".lock", path + ".silent", path + ".tmp"}
 }
 
-// checkInputs refuses to overwrite a file that is read. With --order input, a list
-// would otherwise be truncated while it is read, and nobody would notice.
+// checkInputs returns an error if the scan would overwrite a file that it reads.
+// With --order input, the scan would otherwise truncate a list while reading it,
+// and nobody would notice.
 func (o *Options) checkInputs(args []string) error {
 	read := slices.Concat(args, o.Exclude.Files)
 	if err := inputs.Overwritten("--summary", o.Summary, read); err != nil {
@@ -209,7 +211,8 @@ func (o *Options) checkInputs(args []string) error {
 	return nil
 }
 
-// cooldown is the Cooldown of the scan's Config.
+// cooldown returns the value of scanner.Config.Cooldown. It is 0, for the default,
+// if the flag is "auto".
 func (o *Options) cooldown() time.Duration {
 	if o.Cooldown.On {
 		return 0

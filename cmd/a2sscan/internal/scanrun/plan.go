@@ -9,7 +9,7 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
-// scanPlan returns the plan of this command, for the checkpoint.
+// scanPlan returns the plan of this command for the checkpoint.
 func (o *Options) scanPlan(args []string) (checkpoint.Plan, error) {
 	output, err := filepath.Abs(o.Out.Path)
 	return checkpoint.Plan{
@@ -22,7 +22,7 @@ func (o *Options) scanPlan(args []string) (checkpoint.Plan, error) {
 	}, err
 }
 
-// plan returns the task of the scan, for its summary.
+// plan returns the plan of the scan for its summary. read describes the inputs.
 func (s *Run) plan(read []ledger.Input) *ledger.Plan {
 	o := s.opts
 	p := &ledger.Plan{

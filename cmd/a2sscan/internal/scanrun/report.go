@@ -26,7 +26,8 @@ type outcome struct {
 	broken   error  // the error that ended the scan early; nil: none
 }
 
-// closeOutput closes the checkpoint and the output of a scan that returned err.
+// closeOutput completes the checkpoint and closes the output of a scan that
+// returned err. It sets broken to err, unless the scan was canceled.
 func (s *Run) closeOutput(err error) outcome {
 	var how outcome
 	saved := s.checkpoint.Finish()
@@ -39,8 +40,8 @@ func (s *Run) closeOutput(err error) outcome {
 	return how
 }
 
-// askedNobody returns the error of a run that has asked no target; nil if it has
-// asked one.
+// askedNobody returns the error of a run that has sent no datagram. It returns nil
+// if datagrams were sent, or if a resumed scan ended without an error.
 func (s *Run) askedNobody(err error, how outcome, stats *scanner.Stats) error {
 	switch {
 	case stats.DatagramsSent() > 0 || s.checkpoint.Resumes() && err == nil:
@@ -57,8 +58,8 @@ func (s *Run) askedNobody(err error, how outcome, stats *scanner.Stats) error {
 	return inputs.NothingToAsk(s.list)
 }
 
-// account adds the counts of earlier runs to those of this one, and returns them
-// with the ledger of all runs.
+// account adds the counts of earlier runs to own, and returns the sums with the
+// ledger of all runs. It tells the guard if every target is finished.
 func (s *Run) account(own scanner.Stats) (all scanner.Stats, l ledger.Ledger) {
 	all = own
 	listed := s.list.Stats()
@@ -75,8 +76,8 @@ func (s *Run) account(own scanner.Stats) (all scanner.Stats, l ledger.Ledger) {
 	return all, l
 }
 
-// unread returns how many targets the list has besides those that listed counts.
-// The number is unknown for a list that is read during the scan, and for a shard.
+// unread returns how many targets the list has beyond those that listed counts. The
+// number is unknown for a list that is read during the scan, and for a shard.
 func (s *Run) unread(listed list.Stats) (n uint64, known bool) {
 	n, known = s.list.Size()
 	if !known || s.opts.Targets.Shard.Count > 1 {
@@ -102,7 +103,7 @@ func (s *Run) conclude(how outcome, all *scanner.Stats) outcome {
 	how.complete = true
 	s.guard.JudgeFinal(all)
 	if s.guard.Tripped() != nil && s.out.Name() != s.opts.Out.Path {
-		s.out.Keep() // the old census is better than one that a guard refuses
+		s.out.Keep() // the old census is better than one with which a guard found fault
 	} else {
 		how.output = s.out.Commit()
 	}
@@ -110,7 +111,7 @@ func (s *Run) conclude(how outcome, all *scanner.Stats) outcome {
 	return how
 }
 
-// ended returns the word of the summary for why the scan is over.
+// ended returns the summary's word for why the scan ended.
 func (s *Run) ended(how outcome) string {
 	switch {
 	case how.output != nil:
@@ -155,7 +156,8 @@ func (s *Run) summarize(all *scanner.Stats, l ledger.Ledger, how outcome) *ledge
 	return sum
 }
 
-// describe fills in the fields of the summary that identify the scan.
+// describe fills in the fields of the summary that identify the scan and its
+// inputs.
 func (s *Run) describe(sum *ledger.Summary) {
 	targets := &s.opts.Targets
 	sum.Scan, sum.Command, sum.Inputs = s.id, s.program.Args, s.inputNotes()
@@ -203,7 +205,8 @@ func (s *Run) report(sum *ledger.Summary, how outcome) error {
 	return verdict
 }
 
-// closing says where the results are; summary is the path of the summary file.
+// closing returns the places of the results for the closing lines. summary is the
+// path or URL of the summary.
 func (s *Run) closing(sum *ledger.Summary, how outcome, summary string) ledger.Closing {
 	c := ledger.Closing{Place: s.out.Place(), Summary: summary, Verbose: s.opts.Verbose}
 	if enoughResults(s) {
@@ -264,8 +267,8 @@ func guarded(g *guard.Guard, err error) error {
 	return err
 }
 
-// summaryPath returns where the summary of a census at path goes; "" means nowhere.
-// There is no summary beside a pipe or a device.
+// summaryPath returns the path of the summary of a census at path, or "" if there
+// is none. By default a pipe or a device has no summary.
 func (o *Options) summaryPath(path string, start time.Time) string {
 	switch {
 	case o.Summary != "" || path == "-":
@@ -278,8 +281,8 @@ func (o *Options) summaryPath(path string, start time.Time) string {
 	return path + ".summary.json"
 }
 
-// summaryName is the path of the summary of a scan in parts. It is beside them and
-// begins like their names.
+// summaryName returns the path of the summary of a scan in parts. The file is
+// beside the parts, and its name begins as theirs do.
 func summaryName(path string, start time.Time) string {
 	first := sink.PartName(path, start, 1)
 	return first[:strings.LastIndex(first, "-00001")] + ".summary.json"

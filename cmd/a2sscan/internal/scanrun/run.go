@@ -1,4 +1,4 @@
-// Package scanrun runs one scan: it reads lists, asks their targets, writes the
+// Package scanrun runs one scan: it reads lists, queries their targets, writes the
 // records and prints a report.
 package scanrun
 
@@ -39,7 +39,7 @@ type Run struct {
 	term    *console.Terminal
 	program *Program
 	opts    *Options
-	inputs  []string  // the arguments
+	inputs  []string  // the arguments of the command
 	id      string    // the name of the scan
 	start   time.Time // when the scan's first run began
 
@@ -61,11 +61,12 @@ type Run struct {
 	observer *scanlog.Observer
 	status   progress.Status
 	late     lateConflicts
-	reading  atomic.Pointer[list.List]       // nil: no list is read yet
-	monitor  atomic.Pointer[scanner.Monitor] // nil: no target is asked yet
+	reading  atomic.Pointer[list.List]       // nil: the lists are not open yet
+	monitor  atomic.Pointer[scanner.Monitor] // nil: the scanner has not started yet
 }
 
-// Scan asks the targets that args name and writes their answers as records.
+// Scan queries the targets that args name and writes their answers as records. A
+// dry run only prints the targets.
 func Scan(t *console.Terminal, p *Program, o *Options, args []string) error {
 	s := newRun(t, p, o, args)
 	saved, err := s.openCheckpoint()
@@ -92,7 +93,7 @@ func Scan(t *console.Terminal, p *Program, o *Options, args []string) error {
 	return s.report(sum, how)
 }
 
-// Demo scans without a checkpoint and a summary file, and returns the summary.
+// Demo scans without a checkpoint or a summary file, and returns the summary.
 func Demo(t *console.Terminal, p *Program, o *Options, args []string) (*ledger.Summary, error) {
 	s := newRun(t, p, o, args)
 	if err := s.prepare(); err != nil {
@@ -125,7 +126,8 @@ func (s *Run) openCheckpoint() (*checkpoint.Checkpointer, error) {
 	})
 }
 
-// prepare opens everything that can be opened before anything is sent or written.
+// prepare opens all inputs, the store, the checkpoint and the plan of the output,
+// before anything is sent or written.
 func (s *Run) prepare() (err error) {
 	if s.geo, err = geo.Open(s.opts.Databases); err != nil {
 		return err
@@ -160,7 +162,7 @@ func (s *Run) prepare() (err error) {
 	return err
 }
 
-// resume takes over the state in the checkpoint, if there is one. It returns the
+// resume takes over the state in the checkpoint, if one exists. It returns the
 // reader to use in place of stdin.
 func (s *Run) resume(stdin io.Reader) (io.Reader, error) {
 	past, seed := s.checkpoint.Past, &s.opts.Targets.Seed
@@ -187,7 +189,7 @@ func (s *Run) resume(stdin io.Reader) (io.Reader, error) {
 	return s.checkpoint.HashLists(s.inputs, stdin)
 }
 
-// resumeDatabases tells bases which databases earlier runs of the scan used.
+// resumeDatabases passes the databases that earlier runs of the scan used to bases.
 func resumeDatabases(bases geo.Databases, past []checkpoint.Database, t *console.Terminal) {
 	var ids []geo.ID
 	for _, db := range past {
@@ -221,7 +223,7 @@ func (s *Run) openTargets(stdin io.Reader) error {
 		}
 		cfg.Resolve = s.checkpoint.HostNames().Resolver(cfg.Resolve)
 	}
-	if cfg.OnlyArgs { // a list may have millions
+	if cfg.OnlyArgs { // lists may have millions of names
 		cfg.Resolve = inputs.ReportAddrs(s.term, cfg.Resolve)
 	}
 	if s.list, err = list.Open(cfg); err != nil {
@@ -230,12 +232,13 @@ func (s *Run) openTargets(stdin io.Reader) error {
 	return nil
 }
 
-// reportIdlePipe returns a function that prints which named pipe has no writer yet.
+// reportIdlePipe returns a function that prints the name of a pipe that has no
+// writer yet.
 func reportIdlePipe(t *console.Terminal) func(pipe string) {
 	return func(pipe string) { t.Say("waiting for a program to write to %s", pipe) }
 }
 
-// listConfig returns the list's configuration from the flags.
+// listConfig returns the configuration of the list that the flags describe.
 func (o *Options) listConfig(args []string, stdin io.Reader) (list.Config, error) {
 	cfg := list.Config{Stdin: stdin, StdinIsTerminal: console.IsTerminal(stdin), Max: o.MaxTargets}
 	var err error
@@ -271,7 +274,7 @@ func (s *Run) planOutput() (*output.Output, error) {
 		o.ShowProgress(census.ReadProgress(s.term))
 	}
 	if s.opts.DryRun && s.opts.Upload.on() {
-		return o, nil // the folder is made by a run that sends
+		return o, nil // only a run that sends creates the folder
 	}
 	if err := o.Check(); err != nil {
 		return nil, err
@@ -279,8 +282,8 @@ func (s *Run) planOutput() (*output.Output, error) {
 	return o, s.opts.checkSummary()
 }
 
-// checkSummary refuses a path where the summary can't be written. It is called
-// before any target is asked.
+// checkSummary returns an error if the summary can't be written to the path of
+// --summary. It runs before any target is queried.
 func (o *Options) checkSummary() error {
 	if o.Summary == "" {
 		return nil
@@ -291,12 +294,12 @@ func (o *Options) checkSummary() error {
 // scanName returns the default name of a scan, which is the time of its start.
 func scanName(start time.Time) string { return start.Format("20060102T150405Z") }
 
-// MemoryLimit is the size below which the garbage collector tries to keep the heap.
-// Without it, a heap full of replies would grow to twice the scan's byte budget.
+// MemoryLimit is the soft limit on the memory of the Go runtime, in bytes. Without
+// it, a heap full of replies would grow to twice the scan's byte budget.
 const MemoryLimit = scanner.DefaultByteBudget + 64<<20
 
-// limitMemory sets the limit unless the user has set one. It adds extra bytes for
-// other data.
+// limitMemory sets the memory limit, plus extra bytes for other data, unless the
+// user has set GOMEMLIMIT.
 func limitMemory(extra int64) {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(MemoryLimit + extra)
@@ -304,7 +307,7 @@ func limitMemory(extra int64) {
 }
 
 // census scans, and returns the summary and how the scan ended. It returns an error
-// only if no target was asked.
+// only if no target was queried.
 func (s *Run) census() (*ledger.Summary, outcome, error) {
 	limitMemory(s.geo.Bytes())
 	ctx, end := s.listen()
@@ -332,8 +335,8 @@ func (s *Run) census() (*ledger.Summary, outcome, error) {
 	return sum, how, nil
 }
 
-// listen starts what can end the scan early: the handling of signals, and the
-// guard.
+// listen starts the signal handler and the guard, which can both end the scan
+// early. The function end stops them.
 func (s *Run) listen() (ctx context.Context, end func()) {
 	sd, ctx, stopListening := shutdown.Listen(s.term, s.opts.Exclude.hangupEnds())
 	s.shutdown = sd
@@ -346,8 +349,8 @@ func (s *Run) listen() (ctx context.Context, end func()) {
 	return ctx, func() { stopClock(); stopListening() }
 }
 
-// leave ends the program if the reader of a pipe takes no more records. Nothing
-// else can interrupt a write that waits for the reader.
+// leave exits the program if records are still unwritten because the reader of a
+// pipe has stopped. Nothing else can interrupt a blocked write.
 func (s *Run) leave() {
 	n := s.out.Unwritten()
 	if n == 0 {
@@ -381,13 +384,13 @@ func (s *Run) load() error {
 }
 
 // readLists reads as much of the lists as the scan needs before its first target,
-// with a status line. Canceling ctx ends it.
+// with a status line. It returns early if ctx is canceled.
 func (s *Run) readLists(ctx context.Context) error {
 	defer s.status.WatchLoading(s.list.Loading)()
 	return inputs.LoadFailure(s.list.Load(ctx))
 }
 
-// metricsSource returns what the metrics server reads of this scan.
+// metricsSource returns the parts of this scan that the metrics server reads.
 func metricsSource(s *Run) metrics.Source {
 	return metrics.Source{
 		List: s.list.Stats, Size: s.list.Size,
@@ -397,7 +400,7 @@ func metricsSource(s *Run) metrics.Source {
 	}
 }
 
-// checkpointed returns what the checkpoint must know about this scan.
+// checkpointed returns what the checkpointer needs to know about this scan.
 func checkpointed(s *Run) checkpoint.Scan {
 	return checkpoint.Scan{
 		ID: s.id, Start: s.start, MaxTargets: s.opts.MaxTargets, MaxPerAddress: s.opts.Pace.MaxPerAddress,
@@ -405,7 +408,7 @@ func checkpointed(s *Run) checkpoint.Scan {
 	}
 }
 
-// ask asks the targets, with a status line.
+// ask queries the targets, with a status line.
 func (s *Run) ask(ctx context.Context) (scanner.Stats, error) {
 	cfg := s.opts.config()
 	cfg.Excluded = s.exclusions.Excluded
@@ -430,7 +433,7 @@ func (s *Run) ask(ctx context.Context) (scanner.Stats, error) {
 	return scanner.Scan(ctx, cfg, s.targets(), s.metrics.Begin(cfg.Monitor, s.handle))
 }
 
-// newObserver returns what logs the progress of the scan.
+// newObserver returns the observer that logs the progress of the scan.
 func newObserver(s *Run) *scanlog.Observer {
 	reported := 0
 	if past := s.checkpoint.Past; past != nil {
@@ -439,8 +442,8 @@ func newObserver(s *Run) *scanlog.Observer {
 	return scanlog.New(s.term.Log, s.opts.Pace.Rate.Limit(), s.out.Parts, reported)
 }
 
-// begun returns the fraction of the list that earlier runs have done; past may be
-// nil.
+// begun returns the fraction of the list that earlier runs have passed. It is 0 if
+// past is nil or the size of the list is unknown.
 func begun(l *list.List, past *checkpoint.Checkpoint) float64 {
 	n, known := l.Size()
 	if !known || past == nil {
@@ -471,7 +474,7 @@ func (o *Options) newStatus(t *console.Terminal, scan string) progress.Status {
 
 // reopenOutput opens the output of a resumed scan, and truncates it at the
 // checkpoint, even if no targets are left. If the output is not as the checkpoint
-// describes it, nothing is asked and all files stay as they are.
+// describes it, nothing is sent and all files stay as they are.
 func reopenOutput(s *Run) error {
 	if !s.checkpoint.Resumes() {
 		return nil
@@ -479,7 +482,7 @@ func reopenOutput(s *Run) error {
 	return output.Failure(s.openOutput())
 }
 
-// targets returns the targets of the list. The output of a new scan is created when
+// targets returns the targets of the list. It creates the output of a new scan when
 // the first target is taken: then the socket is open, but no packet has been sent.
 func (s *Run) targets() iter.Seq[scanner.Target] {
 	all := s.list.All()
@@ -527,7 +530,8 @@ func (s *Run) openOutput() error {
 	return nil
 }
 
-// handle counts the result of one target and writes its record.
+// handle counts the result of one target. It writes the record, unless the target
+// was silent and silent targets have no record.
 func (s *Run) handle(r *scanner.Result) {
 	silent := r.Status == scanner.StatusNoReply || r.Status == scanner.StatusUnreachable
 	wanted := !silent || s.opts.Records.Unanswered
@@ -542,8 +546,8 @@ func (s *Run) handle(r *scanner.Result) {
 	}
 }
 
-// stopAtResults ends the scan when enough servers have answered, those of earlier
-// runs included.
+// stopAtResults starts no new targets once --max-results servers have answered,
+// counting those of earlier runs.
 func stopAtResults(s *Run) {
 	if enoughResults(s) {
 		s.shutdown.Drain()
@@ -554,7 +558,7 @@ func enoughResults(s *Run) bool {
 	return s.opts.MaxResults > 0 && s.tally.Servers >= s.opts.MaxResults
 }
 
-// logStart tells what is going to be scanned, and how.
+// logStart logs what is going to be scanned, and how.
 func logStart(s *Run) {
 	build := s.program.Build
 	s.term.Log.Info("scan started", "scan", s.id, "version", build.Version, "commit", build.Commit,

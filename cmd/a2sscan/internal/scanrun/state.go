@@ -10,8 +10,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// sayState prints the state of a scan in a few lines. The scan continues. sayState
-// may be called at any time and never waits for the scan.
+// sayState prints the state of a scan in a few lines. It does not interrupt the
+// scan, may be called at any time and never waits for the scan.
 func (s *Run) sayState() {
 	m := s.monitor.Load()
 	if m == nil {
@@ -30,7 +30,7 @@ func (s *Run) sayState() {
 	v := s.newTracker().Sample(now)
 	s.term.Say("state: scan %s, %s", console.Plain(s.id, 100), v.State())
 
-	listed := s.checkpoint.Total(s.list.Stats(), &now) // from here on, the counts of all runs
+	listed := s.checkpoint.Total(s.list.Stats(), &now) // now has the counts of all runs from here on
 	l := ledger.New(listed, &now)
 	l.Unfinished = l.Read - min(l.Read, l.LeftOut()+l.Finished)
 	l.Unread, _ = s.unread(listed)
@@ -48,7 +48,8 @@ func (s *Run) sayState() {
 	sayWritten(s)
 }
 
-// sayMemory prints the memory of the process, and how much of it holds replies.
+// sayMemory prints how much memory the process uses. replies is the number of bytes
+// that hold replies.
 func sayMemory(t *console.Terminal, replies int64) {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
@@ -56,7 +57,8 @@ func sayMemory(t *console.Terminal, replies int64) {
 		console.Bytes(m.HeapAlloc), console.Bytes(uint64(max(replies, 0))), console.Bytes(m.Sys))
 }
 
-// sayWritten prints how many records were written.
+// sayWritten prints how many records were written, what the object store has, and
+// how old the checkpoint is.
 func sayWritten(s *Run) {
 	n, busy := s.out.CountNow()
 	records := console.Plural(n+s.checkpoint.Records(), "record")

@@ -7,7 +7,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
 )
 
-// TestStatusKind: with --quiet no status is shown, unless the user asks for one.
+// TestStatusKind: with --quiet no status is shown, unless --status is given.
 func TestStatusKind(t *testing.T) {
 	for _, test := range []struct {
 		quiet bool

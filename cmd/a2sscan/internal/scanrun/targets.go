@@ -10,7 +10,7 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
-// Targets choose the targets of a list and their order.
+// Targets selects the targets of the lists and their order.
 type Targets struct {
 	Order   flagvalue.Order
 	Seed    flagvalue.Seed
@@ -19,7 +19,8 @@ type Targets struct {
 	Resolve bool // look up host names in lists, too
 }
 
-// check chooses a seed if none is given.
+// check chooses a seed if none is given. It returns an error if a seed is given for
+// the order of the input.
 func (t *Targets) check() error {
 	if t.Seed.Given && t.Order == flagvalue.Order(list.OrderInput) {
 		return console.Fail(console.ExitUsage, "--seed with --order input").
@@ -31,7 +32,7 @@ func (t *Targets) check() error {
 	return nil
 }
 
-// into copies the flags into cfg.
+// into sets the options of cfg that t determines.
 func (t *Targets) into(cfg *list.Config) {
 	cfg.Order = list.Order(t.Order)
 	cfg.Seed = t.Seed.N
@@ -41,7 +42,7 @@ func (t *Targets) into(cfg *list.Config) {
 	cfg.OnlyArgs = !t.Resolve
 }
 
-// said describes the order in which the targets are asked.
+// said describes the order in which the targets are queried.
 func (t *Targets) said() string {
 	s := "in the order of the input"
 	if t.Order == flagvalue.Order(list.OrderRandom) {

@@ -25,34 +25,34 @@ import (
 	"github.com/a2sscan/a2sscan/sink"
 )
 
-// Upload names the folder and the limits of an upload into an object store.
+// Upload names the folder and the limits of an upload to an object store.
 type Upload struct {
 	Spool string         // folder in which parts are written; empty: NAME.spool
-	Max   flagvalue.Size // bytes of finished parts that may wait there
-	Wait  time.Duration  // for the store, at the end of the scan
+	Max   flagvalue.Size // maximum size of the finished parts that wait there, in bytes
+	Wait  time.Duration  // how long to wait for the store at the end of the scan
 
-	name string         // of the census, as it was given; empty: no upload
-	to   store.Location // of the census
+	name string         // URL of the census; empty: no upload
+	to   store.Location // location of the census
 }
 
 // on reports whether the output is in a store.
 func (u *Upload) on() bool { return u.name != "" }
 
-// outputName is the name of the census as it was given.
+// outputName returns the name of the census for messages: its URL or its path.
 func (o *Options) outputName() string { return cmp.Or(o.Upload.name, o.Out.Path) }
 
-// The defaults of flags.
+// The defaults of --spool-max, --store-wait and, for a store, --rotate.
 const (
 	DefaultSpoolMax  = 4_000_000_000
 	DefaultStoreWait = 10 * time.Minute
 	defaultPart      = "64M"
 )
 
-// minParts is how many parts must have room in the folder: one that is uploaded and
-// one that waits are no reason to scan more slowly.
+// minParts is the minimum number of parts that --spool-max must have room for: the
+// scan should not slow down while one part is being uploaded and another one waits.
 const minParts = 3
 
-// useStore makes an output in a store an output in parts in a local folder, from
+// useStore redirects an output in an object store to parts in a local folder, from
 // which they are uploaded.
 func (o *Options) useStore() (err error) {
 	u := &o.Upload
@@ -84,7 +84,7 @@ func (o *Options) useStore() (err error) {
 	)
 }
 
-// checkStore refuses flags that a scan into a store can't have.
+// checkStore returns an error for flags that do not work with an output in a store.
 func (o *Options) checkStore() error {
 	return console.FirstBroken(
 		console.Rule{Broken: o.Upload.to.IsPrefix(), Err: "--output names a folder of a store",
@@ -98,26 +98,27 @@ func (o *Options) checkStore() error {
 	)
 }
 
-// uploads moves the parts of a running scan into a store. It is nil in a scan that
-// writes files.
+// uploads moves the parts of a running scan to an object store. It is nil in a scan
+// that writes files.
 type uploads struct {
 	*Upload
 	term  *console.Terminal
 	spool *store.Spool
 	saved bool // there is a checkpoint
 
-	stop   func() // ends the scan after the open targets
+	stop   func() // makes the scan start no new targets
 	closed atomic.Uint64
 
 	mu      sync.Mutex
-	why     error // why the scan was stopped
-	failing bool  // was reported
-	slow    bool  // was reported
-	asked   bool  // no more targets are asked, so there is nothing to slow down
+	why     error // why judge ended the scan; nil: it did not
+	failing bool  // the last report was that uploads fail
+	slow    bool  // the last report was that the scan is slowed down
+	asked   bool  // no more targets are queried, so there is nothing to slow down
 }
 
-// openStore prepares the upload, before anything is sent. A store that can't be
-// reached may come back later; if the store refuses access, the scan does not begin.
+// openStore prepares the upload, before anything is sent. If the store can't be
+// reached, the scan begins anyway, because the store may come back. If the store
+// refuses access, openStore returns an error.
 func openStore(s *Run) error {
 	u := &s.opts.Upload
 	if !u.on() || s.opts.DryRun {
@@ -150,16 +151,15 @@ func openStore(s *Run) error {
 	return nil
 }
 
-// checkTime is how long a scan waits for the store's first answer.
+// checkTime is how long openStore waits for the store's first answer.
 const checkTime = 15 * time.Second
 
-// logArrived logs an upload.
 func logArrived(s *Run, a store.Arrived) {
 	s.term.Log.Info("uploaded", "object", s.opts.Upload.to.Beside(a.Name).String(), "bytes", a.Bytes, "sha256", a.SHA256)
 }
 
-// arrivedBefore returns the parts that earlier runs uploaded. A complete part that is
-// neither among them nor in the folder must be in the store.
+// arrivedBefore returns the parts that earlier runs uploaded. It returns an error
+// if a complete part is neither among them nor in the folder nor in the store.
 func arrivedBefore(client *store.Client, u *Upload, past *checkpoint.Checkpoint) ([]store.Arrived, error) {
 	all := past.Output.Arrived
 	for i, part := range past.Output.Parts {
@@ -186,7 +186,7 @@ func isHere(name string) bool {
 	return err == nil
 }
 
-// begin starts to upload. stop ends the scan if the folder is full.
+// begin starts to upload. judge calls stop when the folder is full.
 func (u *uploads) begin(stop func()) error {
 	if u == nil {
 		return nil
@@ -204,7 +204,7 @@ func (u *uploads) forCheckpoint() checkpoint.Uploads {
 	return u.spool
 }
 
-// watch judges the uploads regularly until the returned function is called.
+// watch calls judge at regular intervals until the returned function is called.
 func (u *uploads) watch() (end func()) {
 	if u == nil {
 		return func() {}
@@ -212,14 +212,15 @@ func (u *uploads) watch() (end func()) {
 	return console.Every(100*time.Millisecond, u.judge)
 }
 
-// judge reports what changed, and decides how fast the scan may be.
+// judge reports changes and sets how much the scan is slowed down. It ends the scan
+// if the folder is full or an object of the same name exists.
 func (u *uploads) judge() {
 	now := u.spool.State()
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.report(&now)
 	if u.asked {
-		return // only the store is waited for
+		return // only the uploads are left
 	}
 	fill := float64(now.Bytes) / float64(u.Max)
 	u.closed.Store(uint64(window * closedShare(fill)))
@@ -237,8 +238,8 @@ func (u *uploads) judge() {
 	}
 }
 
-// report reports that the store fails, that it is back, and that the scan is slowed
-// down for it. The lock must be held.
+// report prints when uploads begin to fail or work again, and when the scan slows
+// down or speeds up again. The lock must be held.
 func (u *uploads) report(now *store.State) {
 	if failing := now.Err != nil; failing != u.failing {
 		u.failing = failing
@@ -262,12 +263,14 @@ func (u *uploads) report(now *store.State) {
 	}
 }
 
-// window is a span of time. During a share of each window, no new target starts.
+// window is an interval, in nanoseconds. In a share of each window, no new target
+// starts.
 const window = float64(100 * time.Millisecond)
 
-// closedShare returns the share of time in which no new target starts. It grows once
-// the folder is half full, up to 0.95. It never reaches 1, because a scan that
-// stands still would never fill the folder, which is what ends it.
+// closedShare returns the share of time in which no new target starts. fill is how
+// full the folder is. The share grows once the folder is half full, up to 0.95. It
+// never reaches 1, because a scan that stands still would never fill the folder,
+// and only a full folder ends it.
 func closedShare(fill float64) float64 { return min(max(0, 2*fill-1), 1) * 0.95 }
 
 // pace delays new targets while parts wait. Open targets continue.
@@ -289,8 +292,7 @@ func (u *uploads) pace(all iter.Seq[scanner.Target]) iter.Seq[scanner.Target] {
 	}
 }
 
-// stopped returns why the scan was stopped; nil: it was not, or not because of the
-// store.
+// stopped returns why judge ended the scan, or nil if it did not.
 func (u *uploads) stopped() error {
 	if u == nil {
 		return nil
@@ -300,10 +302,11 @@ func (u *uploads) stopped() error {
 	return u.why
 }
 
-// interruptedWait is how long an interrupted scan waits for the store.
+// interruptedWait is the maximum time that an interrupted scan waits for the store.
 const interruptedWait = 10 * time.Second
 
-// ship waits until the store has everything.
+// ship waits until the store has all files. If that fails, it returns the outcome
+// with the error as its output; after an interrupt it only prints what is left.
 func ship(s *Run, how outcome, sum *ledger.Summary) outcome {
 	u := s.uploads
 	if u == nil || how.output != nil {
@@ -333,7 +336,8 @@ func ship(s *Run, how outcome, sum *ledger.Summary) outcome {
 	return how
 }
 
-// flush waits for the store, with a status line.
+// flush calls Spool.Flush and shows a status line. From then on, the scan is not
+// slowed down for the store.
 func (u *uploads) flush(ctx context.Context) error {
 	u.mu.Lock()
 	u.asked = true
@@ -346,7 +350,8 @@ func (u *uploads) flush(ctx context.Context) error {
 	return u.spool.Flush(ctx)
 }
 
-// left describes what was not uploaded, where it is, and how to upload it.
+// left describes how many files were not uploaded, where they are, and how to
+// upload them.
 func (u *uploads) left() string {
 	now := u.spool.State()
 	next := "the next scan with this --output uploads them"
@@ -357,7 +362,8 @@ func (u *uploads) left() string {
 		console.Bytes(uint64(now.Bytes)), console.Plain(u.Spool, 200), next)
 }
 
-// object returns the name in the store of a file in the folder.
+// object returns the URL in the store of a file in the folder. It returns any other
+// name unchanged.
 func (u *uploads) object(file string) string {
 	if u == nil || file == "" || filepath.Dir(file) != u.Spool {
 		return file
@@ -365,7 +371,8 @@ func (u *uploads) object(file string) string {
 	return u.to.Beside(strings.TrimSuffix(filepath.Base(file), sink.PartSuffix)).String()
 }
 
-// place describes where the parts of a census are.
+// place describes, for a message, where the parts of a census are. arrived is set
+// if all parts are uploaded.
 func (u *uploads) place(parts int, arrived bool) string {
 	if arrived {
 		return fmt.Sprintf("%s in %s", console.Plural(parts, "part"), console.Plain(u.name, 200))
@@ -373,14 +380,15 @@ func (u *uploads) place(parts int, arrived bool) string {
 	return fmt.Sprintf("%s, not all of them uploaded", console.Plural(parts, "part"))
 }
 
-// also uploads a file in addition to the parts.
+// also uploads a file in addition to the parts, if it is in the folder.
 func (u *uploads) also(file string) {
 	if u != nil && file != "" && filepath.Dir(file) == u.Spool {
 		u.spool.Also(filepath.Base(file))
 	}
 }
 
-// rename gives the output of a summary the names that it has in the store.
+// rename replaces the names of the summary's output and parts with those in the
+// store.
 func (u *uploads) rename(sum *ledger.Summary) {
 	if u == nil {
 		return
@@ -391,14 +399,15 @@ func (u *uploads) rename(sum *ledger.Summary) {
 	}
 }
 
-// end stops uploading. The folder of a complete scan is removed.
+// end stops uploading. If the scan is complete, it removes the uploaded files.
 func (u *uploads) end(complete bool) {
 	if u != nil {
 		u.spool.Close(complete)
 	}
 }
 
-// status returns the numbers for the status lines; nil: there is no store.
+// status returns the progress of the uploads for the status lines; nil: there is no
+// store.
 func (u *uploads) status() *progress.Store {
 	if u == nil {
 		return nil

@@ -16,8 +16,8 @@ const defaultPort = 27015
 // Lookup finds the IPv4 addresses of a host.
 type Lookup func(ctx context.Context, host string) ([]netip.Addr, error)
 
-// ResolveAddr reads ip:port, ip, host:port or host. If a host has several addresses,
-// it takes the first and says so.
+// ResolveAddr parses arg, which is ip:port, ip, host:port or host. It looks up a host,
+// takes its first IPv4 address and prints it.
 func ResolveAddr(ctx context.Context, t *console.Terminal, lookup Lookup, arg string) (netip.AddrPort, error) {
 	host, port, err := splitPort(arg)
 	if err != nil {
@@ -57,7 +57,7 @@ func splitPort(arg string) (host string, port uint16, err error) {
 	return host, uint16(n), nil
 }
 
-// oneOf looks up a host and takes its first IPv4 address.
+// oneOf looks up a host, and prints and returns its first IPv4 address.
 func oneOf(ctx context.Context, t *console.Terminal, lookup Lookup, host string) (netip.Addr, error) {
 	ips, err := lookup(ctx, host)
 	if err == nil && len(ips) == 0 {

@@ -67,7 +67,7 @@ func (g *gap) add(p wire.Part) {
 	g.parts++
 }
 
-// flush adds a row for the gap.
+// flush adds a row for the gap, if there is one, and ends it.
 func (g *gap) flush(rows []string) []string {
 	if g.parts > 0 {
 		rows = append(rows, fmt.Sprintf("%*s…  %ss %d to %d, %d bytes",
@@ -85,7 +85,7 @@ func itemWord(msg []byte) string {
 	return "rule"
 }
 
-// field returns the rows of one field.
+// field returns the rows of the field p, whose bytes are v.
 func (s sheet) field(p wire.Part, v []byte) []string {
 	n := s.perRow()
 	room := max(s.width-(dumpIndent+4+2+3*n-1+2), 20)

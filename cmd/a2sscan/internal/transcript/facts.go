@@ -81,14 +81,15 @@ func (t *Transcript) longest() (n int) {
 	return n
 }
 
-// requestKinds are the kinds of the requests of each question.
+// requestKinds maps each question to the kind of its requests.
 var requestKinds = map[wire.Question]wire.Kind{
 	wire.QuestionInfo: wire.KindInfoRequest, wire.QuestionPlayers: wire.KindPlayersRequest,
 	wire.QuestionRules: wire.KindRulesRequest,
 }
 
-// borrowed reports whether a question was asked only with the challenge of another
-// one, so that the server never had a request for a challenge of its own.
+// borrowed reports whether all requests of a question carried a challenge. It was that
+// of another question, because the server never had a request for a challenge of this
+// one.
 func (t *Transcript) borrowed(q wire.Question) bool {
 	asked := false
 	for i := range t.events {

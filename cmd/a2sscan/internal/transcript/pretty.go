@@ -48,7 +48,7 @@ func (p *prettyPrinter) value(indent, key string, v json.RawMessage, comma strin
 	}
 }
 
-// mostShown is how many members of the object or array after key are shown. The
+// mostShown returns how many members of the object or array after key are shown. The
 // record itself is shown with all members.
 func mostShown(indent, key string) int {
 	switch {

@@ -54,7 +54,7 @@ type sessionJSON struct {
 	*Verdict
 	Record    json.RawMessage `json:"record"`
 	Datagrams []datagramJSON  `json:"datagrams"`
-	LeftOut   int             `json:"datagrams_left_out"` // those of a flood that were not kept
+	LeftOut   int             `json:"datagrams_left_out"` // datagrams beyond the limits of the tap
 }
 
 type datagramJSON struct {

@@ -75,7 +75,7 @@ func (g *splitReply) form() string {
 // arrivals says which fragments of a reply arrived.
 type arrivals struct {
 	numbers     []int // sorted, each once
-	least, most int   // how many fragments there are, as they claim, which may differ; 0: unknown
+	least, most int   // the least and the greatest total that a fragment claims; 0: unknown
 }
 
 func (g *splitReply) arrived() (a arrivals) {
@@ -107,7 +107,8 @@ func (a *arrivals) missing() (lost []int) {
 	return lost
 }
 
-// fault explains why a reply is incomplete; "" if it is complete.
+// fault explains why a reply is incomplete. It returns "" if the reply is complete or
+// has no ID.
 func (g *splitReply) fault() string {
 	a := g.arrived()
 	lost := a.missing()

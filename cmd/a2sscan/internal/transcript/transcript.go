@@ -34,7 +34,7 @@ type Transcript struct {
 	last   []byte // the last challenge
 }
 
-// leastWidth is the smallest width that lines are wrapped to.
+// leastWidth is the minimum width to which lines are wrapped.
 const leastWidth = 60
 
 // The first dumpedEvents datagrams are shown with their bytes, and the first
@@ -109,7 +109,8 @@ func (t *Transcript) since(e *Event) time.Duration {
 	if len(t.events) == 0 {
 		return 0
 	}
-	// The kernel may stamp a reply on loopback before the program stamps its request.
+	// On loopback, the kernel's timestamp of a reply may be earlier than the program's
+	// timestamp of its request.
 	return max(0, e.at-t.events[0].at)
 }
 

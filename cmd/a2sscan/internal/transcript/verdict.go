@@ -46,10 +46,10 @@ const (
 type Verdict struct {
 	Word  string   `json:"verdict"`
 	Text  []string `json:"text"`            // sentences, the most important one first
-	Hints []string `json:"hints,omitempty"` // why other programs may see less, and other facts
+	Hints []string `json:"hints,omitempty"` // why other programs may see less, and what else was unusual
 }
 
-// Failure is the error message of a run whose verdict is not Up.
+// Failure returns the error message of a run whose verdict is not Up.
 func (v *Verdict) Failure() string {
 	return "not every question has a complete answer: " + strings.ReplaceAll(v.Word, "_", " ")
 }
@@ -109,7 +109,7 @@ func (s *Session) word() string {
 	return Silent
 }
 
-// errorWord is the verdict on a server that sent nothing useful.
+// errorWord returns the verdict on a server that sent something, but nothing useful.
 func (s *Session) errorWord() string {
 	switch {
 	case s.failed(wire.ErrChallengeLoop):
@@ -294,8 +294,8 @@ func (s *Session) explainFragments(v *Verdict) {
 	}
 }
 
-// explainSilence lists possible reasons if nothing arrived. It also quotes the
-// server's message, if there is one.
+// explainSilence quotes the server's message, if there is one. It explains the verdict
+// Faulty, and lists possible reasons for the verdict Silent.
 func (s *Session) explainSilence(v *Verdict) {
 	if m := s.Result.Message; len(m) > 0 {
 		v.add("its message: %s", console.Quoted(string(m), 120))
@@ -339,8 +339,8 @@ var silenceMeans = []string{
 	"it silently limits or bans this address",
 }
 
-// addHints explains why another program may fail to query this server, and other
-// facts.
+// addHints adds hints: why other programs may fail to query this server, and what else
+// was unusual.
 func (s *Session) addHints(v *Verdict) {
 	r := s.Result
 	if s.answered() {

@@ -10,7 +10,8 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// Brief returns the verdict and its first sentence, broken at words for a screen.
+// Brief returns the verdict and its first sentence. For a screen, it wraps the
+// sentence.
 func (s *Session) Brief(v *Verdict, onScreen bool) string {
 	facts := []string{v.Text[0]}
 	if onScreen {

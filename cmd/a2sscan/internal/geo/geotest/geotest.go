@@ -63,7 +63,7 @@ var Databases = map[string]map[string]string{
 // BuiltAt is the build time that tests give to the databases.
 var BuiltAt = time.Date(2026, 11, 18, 0, 0, 0, 0, time.UTC)
 
-// Write writes the database of this type to a file.
+// Write writes the database of type kind to a file. built is its build time.
 func Write(path, kind string, built time.Time) error {
 	opts := mmdbwriter.Options{DatabaseType: kind, IncludeReservedNetworks: true, BuildEpoch: built.Unix()}
 	tree, err := mmdbwriter.New(opts)

@@ -212,7 +212,7 @@ func TestClasses(t *testing.T) {
 	}
 }
 
-// TestEscapes: no text can break out of the place where a template puts it.
+// TestEscapes: no string can break out of the HTML into which a template puts it.
 func TestEscapes(t *testing.T) {
 	const hostile = `"><script>alert(1)</script></title>`
 	all := template.Must(template.New("").ParseFS(Templates, "*.html"))

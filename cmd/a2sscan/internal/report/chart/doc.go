@@ -1,12 +1,12 @@
-// Package chart computes charts: the positions of bars, lines, areas and countries,
-// the labels of axes, and the texts of tooltips. Its templates draw them as SVG.
+// Package chart computes charts: the positions of bars, lines, areas and countries, the
+// labels of axes, and the texts of tooltips. Its templates draw them as SVG.
 //
-// Charts fit any width without a script. Horizontal positions are percentages of
-// the chart's width, vertical ones are pixels. Lines and areas are in a nested
-// picture that is stretched, so text keeps its size. The scale at the left is a
-// separate picture with a fixed width.
+// Charts fit any width without a script. Horizontal positions are percentages of the
+// chart's width, vertical ones are pixels. Lines and areas are in a nested picture that
+// is stretched, so text keeps its size. The scale at the left is a separate picture
+// with a fixed width.
 //
-// All texts may be hostile, so the templates escape them.
+// All strings may be hostile, so the templates escape them.
 package chart
 
 import "embed"

@@ -13,7 +13,7 @@ type Bin struct {
 	Count uint64
 }
 
-// Histogram counts things by a value.
+// Histogram describes a histogram: how many things have a value in each bin.
 type Histogram struct {
 	ID    string
 	Label string // describes the chart to screen readers
@@ -86,7 +86,7 @@ func (h *Histogram) ticks() (ticks []Tick) {
 	return fitNarrow(thinned(ticks))
 }
 
-// thinned omits labels if there are too many for any screen.
+// thinned returns at most room labels, at equal distances. More would fit on no screen.
 func thinned(ticks []Tick) (kept []Tick) {
 	const room = 12
 	every := (len(ticks) + room - 1) / room

@@ -8,11 +8,12 @@ import (
 	"time"
 )
 
-// Series is one line: a value for each time, or NaN if there is none.
+// Series is one line. It has a value for each time; NaN means that the value is
+// unknown.
 type Series struct {
 	Name   string
 	Values []float64
-	Rest   bool // it sums up everything that has no series of its own
+	Rest   bool // the sum of everything that has no series of its own
 }
 
 // Timeline is a chart of values over time. Lines have gaps where times are missing.
@@ -21,8 +22,8 @@ type Timeline struct {
 	Label string // describes the chart to screen readers
 	Unit  string // follows the topmost number, such as " servers"
 
-	// Table is the ID of the table that has the same values. Columns are the
-	// numbers of its columns with the series. Tooltips read the values from there.
+	// Table is the ID of the HTML table with the same values. Columns are the numbers
+	// of the table columns that have the series. Tooltips read the values from there.
 	Table   string
 	Columns []int
 

@@ -46,8 +46,9 @@ type geometry struct {
 	Properties struct{ Name string }
 }
 
-// codes are the codes of areas without a number. Kosovo's code is in use although
-// it is not in the standard. The others are counted as part of another country.
+// codes are the codes of areas that have no ISO number. Kosovo's code is in use
+// although it is not in the standard. The others are counted as part of another
+// country.
 var codes = map[string]string{
 	"Kosovo": "XK", "N. Cyprus": "CY", "Somaliland": "SO", "Siachen Glacier": "IN", "Indian Ocean Ter.": "AU",
 }
@@ -133,7 +134,8 @@ func codeOf(g geometry) string {
 	return region.String()
 }
 
-// rings returns the outlines of a country. Each is a list of arcs.
+// rings returns the outlines of a country. Each is a list of arc numbers; ^n is arc n
+// in reverse.
 func rings(g geometry) (all [][]int) {
 	var err error
 	if g.Type == "Polygon" {
@@ -212,7 +214,8 @@ func (t *topology) path(g geometry) string {
 	return strings.ReplaceAll(b.String(), " -", "-")
 }
 
-// pathData returns an outline as SVG path data; "" if it is too small.
+// pathData returns an outline as SVG path data, or "" if rounding leaves too few
+// corners.
 func pathData(outline [][2]float64) string {
 	var path strings.Builder
 	var lastX, lastY, corners int
@@ -235,7 +238,7 @@ func pathData(outline [][2]float64) string {
 	return strings.ReplaceAll(strings.TrimSpace(path.String()), ",-", "-") + "z"
 }
 
-// point returns the centre of a country's largest outline.
+// point returns the centre of the outline with the most corners, as "@X,Y".
 func (t *topology) point(g geometry) string {
 	var largest [][2]float64
 	for _, ring := range rings(g) {

@@ -33,7 +33,7 @@ func scaleTop(largest float64) (top, step float64) {
 	return math.Ceil(largest/step-1e-9) * step, step
 }
 
-// yTicks returns the grid lines of an axis of numbers. With whole, all labels are
+// yTicks returns the grid lines of an axis of numbers. If whole is set, all labels are
 // whole numbers.
 func yTicks(top, step float64, unit string, whole bool) (ticks []Tick) {
 	if whole && step < 1 {
@@ -55,7 +55,7 @@ func pixels(v float64) string { return trimmed(v, 1) }
 // percent formats a share of the width, from 0 to 1.
 func percent(share float64) string { return trimmed(100*share, 2) + "%" }
 
-// trimmed formats a number with at most this many decimals.
+// trimmed formats a number with at most digits decimals.
 func trimmed(v float64, digits int) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return "0"
@@ -77,7 +77,7 @@ func (s span) share(t time.Time) float64 {
 	return float64(t.Sub(s.from)) / float64(all)
 }
 
-// calendar are the possible distances of dates on an axis, the smallest first.
+// calendar are the possible intervals between dates on an axis, the shortest first.
 var calendar = []struct {
 	days, months int
 	layout       string
@@ -102,8 +102,8 @@ func (s span) dates() []Tick {
 	return fitNarrow(ticks)
 }
 
-// datesEvery returns labels at a distance of days or months. If there are more than
-// limit, it returns limit+1 of them.
+// datesEvery returns labels at intervals of the given days or months. If there are more
+// than limit labels, it returns the first limit+1.
 func (s span) datesEvery(days, months int, layout string, limit int) (ticks []Tick) {
 	at := time.Date(s.from.Year(), s.from.Month(), s.from.Day(), 0, 0, 0, 0, time.UTC)
 	if months > 0 {

@@ -46,7 +46,7 @@ type World struct {
 	Legend        []Class
 }
 
-// Class is a colour of the map with the range of counts that it means.
+// Class is a colour of the map with the range of counts that it stands for.
 type Class struct{ Name, Range string }
 
 // outlines returns the countries of the map. It parses the text only once.

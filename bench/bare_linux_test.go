@@ -24,10 +24,10 @@ const (
 	bareBuffer  = 4 << 20
 	bareMessage = 1<<16 - 1
 	bareRequest = 32
-	bareStall   = 2 * time.Second // without a datagram: one was lost
+	bareStall   = 2 * time.Second // without a datagram: then a datagram was lost
 )
 
-// bare is a client that decodes nothing except challenges: it counts the other
+// bare is a client that decodes nothing except challenges. It counts the other
 // replies by kind.
 type bare struct {
 	*Client
@@ -93,9 +93,9 @@ func (t *task) listen() (net.PacketConn, error) {
 	return u, nil
 }
 
-// listenBare opens a socket with buffers like the scanner's. If whole is set, it
-// forbids fragmentation, as the scanner does: the kernel then need not choose an
-// identification for each datagram.
+// listenBare opens a socket with buffers as large as the scanner's. If whole is
+// set, it forbids fragmentation, as the scanner does: then the kernel need not
+// choose an identification for each datagram.
 func listenBare(whole bool) (*net.UDPConn, error) {
 	lc := net.ListenConfig{Control: func(_, _ string, raw syscall.RawConn) error {
 		return raw.Control(func(fd uintptr) {
@@ -118,7 +118,7 @@ func listenBare(whole bool) (*net.UDPConn, error) {
 	return pc.(*net.UDPConn), nil
 }
 
-// heard is what a batch of received datagrams says about what to send next.
+// heard is what write needs to know about a batch of received datagrams.
 type heard struct {
 	to         []net.Addr // servers that sent a challenge
 	challenges []wire.Challenge
@@ -175,8 +175,9 @@ func (b *bare) readAll(full chan<- *heard, empty <-chan *heard) error {
 	return nil
 }
 
-// writeAll continues after an error, because the reader waits for empty blocks. The
-// reader notices by itself when nothing more arrives.
+// writeAll writes what full yields. It continues after an error, because readAll
+// waits for empty blocks, and returns the first error. readAll ends by itself when
+// nothing more arrives.
 func (b *bare) writeAll(full <-chan *heard, empty chan<- *heard) (err error) {
 	for h := range full {
 		if e := b.write(h); e != nil && err == nil {
@@ -187,7 +188,7 @@ func (b *bare) writeAll(full <-chan *heard, empty chan<- *heard) (err error) {
 	return err
 }
 
-// read waits for datagrams and counts them.
+// read waits for a batch of datagrams, counts them, and replaces the contents of h.
 func (b *bare) read(h *heard) error {
 	n, err := b.pc.ReadBatch(b.in, 0)
 	b.Reads++
@@ -202,7 +203,7 @@ func (b *bare) read(h *heard) error {
 	return nil
 }
 
-// take counts a datagram.
+// take counts a datagram, and adds a challenge or a completed server to h.
 func (b *bare) take(h *heard, m *ipv4.Message) {
 	b.Received++
 	switch d := m.Buffers[0][:m.N]; wire.KindOf(d) {
@@ -223,8 +224,8 @@ func (b *bare) take(h *heard, m *ipv4.Message) {
 	}
 }
 
-// write answers the challenges, and sends INFO to as many new servers as may be
-// open.
+// write answers the challenges in h, and sends INFO to new servers until window
+// servers are being queried.
 func (b *bare) write(h *heard) error {
 	for i, to := range h.to {
 		for q := range wire.Question(wire.NumQuestions) {
@@ -239,7 +240,8 @@ func (b *bare) write(h *heard) error {
 	return b.flush()
 }
 
-// add puts a request into the batch.
+// add adds a request to the batch, and returns its message. The caller sets the
+// address.
 func (b *bare) add(q wire.Question, c wire.Challenge) *ipv4.Message {
 	i := len(b.out)
 	b.out = b.out[:i+1]
@@ -248,7 +250,7 @@ func (b *bare) add(q wire.Question, c wire.Challenge) *ipv4.Message {
 	return m
 }
 
-// startNext puts the first request of the next server into the batch.
+// startNext adds the first request to the next server to the batch.
 func (b *bare) startNext() {
 	i, ports := len(b.out), b.t.Ports
 	binary.BigEndian.PutUint32(b.addrs[i].IP, b.base+uint32(b.next/len(ports)))
@@ -257,8 +259,8 @@ func (b *bare) startNext() {
 	b.next++
 }
 
-// flush sends the batch and empties it. A datagram to a broadcast address, the last
-// one of the loopback network, can't be sent and is skipped.
+// flush sends the batch and empties it. It skips a datagram to the broadcast
+// address, the last address of the loopback network, which can't be sent.
 func (b *bare) flush() error {
 	for ms := b.out; len(ms) > 0; {
 		n, err := b.pc.WriteBatch(ms[:min(len(ms), bareBatch)], 0)
@@ -277,8 +279,8 @@ func (b *bare) flush() error {
 	return nil
 }
 
-// watch makes reading from a polled socket fail when nothing more arrives: a datagram
-// was lost, and the loop itself has no timeouts.
+// watch makes the read from a polled socket fail if no batch arrives between two
+// ticks: then a datagram was lost, and the loop itself has no timeouts.
 func (b *bare) watch() (stop func()) {
 	if b.t.Config.Loop != BarePolled {
 		return func() {}
@@ -311,7 +313,7 @@ func (b *bare) stalled(err error) error {
 	return nil
 }
 
-// blast sends INFO to every place and reads nothing.
+// blast sends INFO to every target and reads nothing.
 func (t *task) blast(c *Client) error {
 	b, err := t.newBare(c)
 	if err != nil {

@@ -16,7 +16,7 @@ func (u Usage) Total() time.Duration { return u.User + u.System }
 
 func (u Usage) minus(v Usage) Usage { return Usage{u.User - v.User, u.System - v.System} }
 
-// usage returns what this process has spent so far.
+// usage returns the processor time that this process has spent so far.
 func usage() Usage {
 	var r syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {

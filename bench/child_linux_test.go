@@ -13,7 +13,8 @@ import (
 	"github.com/a2sscan/a2sscan/bench/fleet/canned"
 )
 
-// childEnv tells a process that Run has started which role it has.
+// childEnv is the environment variable that tells a process which role Run has
+// started it for.
 const childEnv = "A2SSCAN_BENCH"
 
 // The roles of a child process.
@@ -43,8 +44,8 @@ func Child() {
 	os.Exit(0)
 }
 
-// process is a child process. It exchanges JSON with its parent, and ends when its
-// input ends.
+// process is a child process that exchanges JSON with its parent. A fleet ends when
+// its input ends, a client when its run is over.
 type process struct {
 	cmd    *exec.Cmd
 	in     io.WriteCloser
@@ -52,8 +53,8 @@ type process struct {
 	cancel context.CancelFunc
 }
 
-// start starts a child for one role and sends it its task. The child is killed
-// after limit.
+// start starts a child for one role and sends it its task. After limit the child is
+// killed.
 func start(part string, limit time.Duration, task any) (*process, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -80,8 +81,8 @@ func start(part string, limit time.Duration, task any) (*process, error) {
 	return p, nil
 }
 
-// end closes the child's input, waits for it and returns the error with which it
-// exited.
+// end closes the child's input, waits until the child has exited, and returns its
+// exit error.
 func (p *process) end() error {
 	defer p.cancel()
 	if p.in != nil {
@@ -99,11 +100,12 @@ type fleetEnd struct {
 	Usage Usage
 }
 
-// fleetTail is how long a fleet continues after it was asked to end, so that it
+// fleetTail is how long a fleet continues after its input has ended, so that it
 // reads everything that was sent to it.
 const fleetTail = 100 * time.Millisecond
 
-// fleetMain runs a fleet until in ends. It first reports its ports.
+// fleetMain reads a canned.Config from in, runs its fleet and writes the fleet's
+// ports to out. When in ends, it writes a fleetEnd.
 func fleetMain(in io.Reader, out io.Writer) error {
 	var cfg canned.Config
 	commands := json.NewDecoder(in)

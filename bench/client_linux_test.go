@@ -29,14 +29,14 @@ type Client struct {
 	Elapsed time.Duration
 	Usage   Usage
 	Paced   Paced
-	Path    scanner.PathRate // of a scan that finds its rate
+	Path    scanner.PathRate // of a scan with FindRate
 	PeakRSS int64            // bytes
 
 	Problems []string // faults: a ledger that does not add up, a wrong record
 }
 
-// Paced is how many datagrams were sent between two samples of a scan: the first
-// and the last taken while it was sending.
+// Paced counts the datagrams that a scan sent between two samples: the first and
+// the last that were taken while it was sending.
 type Paced struct {
 	Sent uint64
 	Took time.Duration
@@ -60,7 +60,7 @@ type task struct {
 	Output string // the file of records
 }
 
-// clientMain runs a client and prints its report.
+// clientMain reads a task from in, runs it and writes the client's report to out.
 func clientMain(in io.Reader, out io.Writer) error {
 	var t task
 	if err := json.NewDecoder(in).Decode(&t); err != nil {
@@ -81,8 +81,8 @@ func clientMain(in io.Reader, out io.Writer) error {
 	return json.NewEncoder(out).Encode(c)
 }
 
-// run measures the client. The measured part contains nothing that only the
-// measurement needs.
+// run runs the client that the Config names, and measures its elapsed and processor
+// time.
 func (t *task) run() (*Client, error) {
 	work := t.scan
 	switch t.Config.Loop {
@@ -100,7 +100,7 @@ func (t *task) run() (*Client, error) {
 	return c, err
 }
 
-// profile starts a CPU profile if path is not empty.
+// profile starts a CPU profile if path is not empty. stop writes it to path.
 func profile(path string) (stop func(), err error) {
 	if path == "" {
 		return func() {}, nil

@@ -8,8 +8,8 @@ import (
 // Series holds the runs of one client in a measurement with several clients.
 type Series []Result
 
-// Rounds measures the workloads one after the other, n times. after, if set, is
-// called after every run.
+// Rounds measures the workloads in turn, n times. If after is not nil, Rounds calls
+// it after every run.
 func Rounds(n int, configs []Config, after func(round int, r Result)) ([]Series, error) {
 	all := make([]Series, len(configs))
 	for round := range n {
@@ -30,7 +30,7 @@ func Rounds(n int, configs []Config, after func(round int, r Result)) ([]Series,
 // CPU returns the median of the client's processor time per target.
 func (s Series) CPU() time.Duration { return time.Duration(s.median(cpu)) }
 
-// Rate returns the median of the servers per second.
+// Rate returns the median of the servers completed per second.
 func (s Series) Rate() float64 { return s.median((*Result).Rate) }
 
 // SendRate returns the median of the datagrams sent per second.
@@ -39,12 +39,12 @@ func (s Series) SendRate() float64 { return s.median((*Result).SendRate) }
 // FleetShare returns the median of the fleet's share of the processor time.
 func (s Series) FleetShare() float64 { return s.median((*Result).FleetShare) }
 
-// CPURatio returns the median, over the rounds, of the cost of a target relative to
-// the ceiling.
+// CPURatio returns the median, over the rounds, of the processor time per target
+// relative to the ceiling's.
 func (s Series) CPURatio(ceiling Series) float64 { return s.ratio(ceiling, cpu) }
 
 // RateRatio returns the median, over the rounds, of the servers per second relative
-// to the ceiling.
+// to the ceiling's.
 func (s Series) RateRatio(ceiling Series) float64 { return s.ratio(ceiling, (*Result).Rate) }
 
 // SendRatio is RateRatio for datagrams sent.
@@ -52,8 +52,8 @@ func (s Series) SendRatio(ceiling Series) float64 { return s.ratio(ceiling, (*Re
 
 func cpu(r *Result) float64 { return float64(r.CPU()) }
 
-// ratio computes each ratio within one round, so that both of its parts were
-// measured at about the same time.
+// ratio computes each ratio within one round, in which both values were measured at
+// about the same time, and returns the median.
 func (s Series) ratio(ceiling Series, of func(*Result) float64) float64 {
 	vs := make([]float64, len(s))
 	for i := range s {

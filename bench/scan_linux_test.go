@@ -12,7 +12,7 @@ import (
 	"github.com/a2sscan/a2sscan/sink"
 )
 
-// scan runs the scanner, from reading the list to closing the file.
+// scan runs the scanner, from opening the list to closing the record file.
 func (t *task) scan(c *Client) error {
 	list, err := t.openList()
 	if err != nil {
@@ -72,8 +72,8 @@ func (t *task) scannerConfig() scanner.Config {
 	}
 }
 
-// watchPace samples a scan at intervals, and records how fast it sends while it has
-// something to send.
+// watchPace samples a scan at intervals, and stores in c.Paced how much it sent
+// while it had something to send.
 func (c *Client) watchPace(m *scanner.Monitor) (stop func()) {
 	done, gone := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -126,7 +126,7 @@ func (r *recorder) record(res *scanner.Result) {
 	}
 }
 
-// finish records the statistics of a scan that has ended.
+// finish copies the statistics of a scan that has ended to the client's report.
 func (r *recorder) finish(s *scanner.Stats) {
 	r.Complete, r.Answered = s.Finished[scanner.StatusOK], s.Answered()
 	r.Sent, r.Received = s.DatagramsSent(), s.DatagramsReceived()
@@ -144,7 +144,8 @@ func (r *recorder) finish(s *scanner.Stats) {
 	}
 }
 
-// audit checks that a scan's ledger adds up.
+// audit reports a problem for each count of the scan that does not match another
+// count.
 func (t *task) audit(c *Client, l list.Stats, s *scanner.Stats) {
 	equal := func(what string, a, b uint64) {
 		if a != b {
@@ -167,13 +168,14 @@ func (t *task) audit(c *Client, l list.Stats, s *scanner.Stats) {
 	equal("servers with an answer and records", s.Answered(), c.Records)
 }
 
-// remembers reports whether the scan remembers finished targets until their last reply
-// has come. Otherwise it can't distinguish a late reply from a foreign one. It remembers
-// them for two to four seconds: the second answer of a server 3 s away may be later.
+// remembers reports whether the scan remembers finished targets until their last
+// reply has come. A scan that does not can't distinguish a late reply from a
+// foreign reply. With a cooldown, it remembers them for two to four seconds: the
+// second answer of a server 3 s away may come later than that.
 func (t *task) remembers() bool { return t.Config.Cooldown != off && !t.Config.Fleet.Tail }
 
-// writeList writes the file of targets: all ports of an address, then the next
-// address.
+// writeList writes the list of targets to a file: all ports of an address, then
+// those of the next address.
 func (t *task) writeList() error {
 	f, err := os.Create(t.List)
 	if err != nil {

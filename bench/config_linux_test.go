@@ -43,13 +43,13 @@ const (
 )
 
 // Config is a workload: the servers, the client and its options. Each server has 12
-// players and 24 rules, and wants a challenge for every question.
+// players and 24 rules, and demands a challenge for every question.
 type Config struct {
 	Loop   Loop
 	Output Output
 
 	Network   netip.Prefix // inside 127.0.0.0/8
-	Addresses int          // number of its addresses, given as a list; zero: all, given as a network
+	Addresses int          // number of addresses in the list to scan; zero: scan the Network
 	Fleet     canned.Config
 
 	InfoOnly    bool
@@ -59,22 +59,22 @@ type Config struct {
 	Timeout     time.Duration
 	Retries     int
 	Cooldown    time.Duration
-	Window      int // targets open at once: scanner.Config's InFlight
+	Window      int // scanner.Config's InFlight
 	RecvBuffer  int // bytes; zero: the scanner's default
 
-	Dropping bool // the path drops datagrams: the fleet need not receive all
+	Dropping bool // the path drops datagrams: the fleet need not receive all of them
 
 	Check   bool          // compare every record with what its server sends
 	Trips   bool          // compare the round trips of the records with what the fleet measured
-	Limit   time.Duration // after this time the processes are ended
+	Limit   time.Duration // after this time the processes are killed
 	Profile string        // a file for the client's CPU profile; empty: none
-	Dir     string        // for the list and the records; empty: a temporary one
+	Dir     string        // directory for the list and the records; empty: os.TempDir
 }
 
 // off is scanner.Off: it lifts a limit.
 const off = -1
 
-// window is how many servers are open at once when a client runs at full speed: few
+// window is the number of servers that a client queries at once at full speed: few
 // enough that no buffer overflows, and enough to fill the batches.
 const window = 1024
 
@@ -106,7 +106,7 @@ func Realistic(targets int) Config {
 	}
 }
 
-// Distant is Realistic with one port for each address, like the list that a scan of
+// Distant is Realistic with one port of each address, like the list that a scan of
 // networks makes.
 func Distant(targets int) Config {
 	c := Realistic(targets)
@@ -114,12 +114,13 @@ func Distant(targets int) Config {
 	return c
 }
 
-// sweepTimeout is the timeout for each address of a sweep. With 2^18 addresses open
-// at once, it allows a million per second.
+// sweepTimeout is the timeout of each address of a sweep. With 2^18 addresses in
+// flight, it allows a million per second.
 const sweepTimeout = 250 * time.Millisecond
 
-// Sweep is the sweep of a network in which one address in a hundred is alive: only
-// INFO, no retries, at full speed. The kernel drops datagrams to empty addresses.
+// Sweep is the sweep of a network in which one address in a hundred has a server:
+// only INFO, no retries, at full speed. The kernel drops datagrams to the other
+// addresses.
 func Sweep(network netip.Prefix) Config {
 	return Config{
 		Loop: Scan, Output: NDJSON,
@@ -131,16 +132,17 @@ func Sweep(network netip.Prefix) Config {
 	}
 }
 
-// Steady is a scan of n servers without delay at a fixed rate, with as many open as
-// that requires. If replies are dropped, only the receive buffer can be the cause.
+// Steady is a scan of n servers without delay at a fixed rate, with the scanner's
+// default for targets in flight. If replies are dropped, only the receive buffer
+// can be the cause.
 func Steady(n int, rate float64) Config {
 	c := Throughput(n)
 	c.Output, c.Rate, c.Window = Zstd, rate, 0
 	return c
 }
 
-// Pacing sends datagrams at a fixed rate for five seconds, to places that are nearly
-// all dead.
+// Pacing sends datagrams at a fixed rate for about five seconds. One address in a
+// thousand has a server.
 func Pacing(rate float64) Config {
 	c := Sweep(netip.MustParsePrefix("127.16.0.0/12"))
 	c.Output, c.Rate, c.Addresses = Discard, rate, int(min(5*rate, 1<<20))
@@ -148,7 +150,7 @@ func Pacing(rate float64) Config {
 	return c
 }
 
-// With returns a copy of c with another client.
+// With returns a copy of c with another client and output.
 func (c Config) With(l Loop, o Output) Config {
 	c.Loop, c.Output = l, o
 	return c
@@ -161,7 +163,7 @@ func (c *Config) questions() scanner.Questions {
 	return scanner.AskAll
 }
 
-// Name returns the name of the client.
+// Name returns the name of the client or, for Scan, the name of its output.
 func (c *Config) Name() string {
 	if c.Loop == Scan {
 		return string(c.Output)
@@ -169,7 +171,7 @@ func (c *Config) Name() string {
 	return string(c.Loop)
 }
 
-// Targets returns how many places the client asks.
+// Targets returns how many targets the client queries.
 func (c *Config) Targets() int { return c.addresses() * c.Fleet.Ports }
 
 func (c *Config) addresses() int {

@@ -17,7 +17,7 @@ type Result struct {
 	Fleet      fleet.Stats
 	FleetUsage Usage
 	FleetDrops uint64 // queries that did not fit into the fleet's buffer
-	Live       uint64 // places with a server
+	Live       uint64 // addresses and ports with a server
 	Trips      Trips  // if Config.Trips
 }
 
@@ -26,8 +26,8 @@ func (r *Result) CPU() time.Duration {
 	return r.Usage.Total() / time.Duration(max(r.Config.Targets(), 1))
 }
 
-// Rate returns how many servers were completed per second or, for Blast, how many
-// datagrams were sent.
+// Rate returns how many servers per second were completed or, for Blast, how many
+// datagrams per second were sent.
 func (r *Result) Rate() float64 {
 	n := r.Complete
 	if r.Config.Loop == Blast {
@@ -45,12 +45,12 @@ func (r *Result) FleetShare() float64 {
 	return float64(f) / float64(f+r.Usage.Total())
 }
 
-// tries is how often a run is attempted if the fleet is too slow.
+// tries is the maximum number of attempts at a run whose fleet drops queries.
 const tries = 3
 
 // Run measures a workload once. A run in which the fleet dropped queries does not
-// count, and is repeated. Run returns an error if repeating did not help, or if
-// something was wrong with the run.
+// count: Run repeats it, up to tries attempts in all. Run returns an error if the
+// fleet dropped queries in all of them, or if the client reported problems.
 func Run(c Config) (Result, error) {
 	if err := c.check(); err != nil {
 		return Result{}, err
@@ -112,7 +112,8 @@ func runOnce(c Config) (r Result, err error) {
 	return r, err
 }
 
-// prepare writes the list and chooses the name of the file of records.
+// prepare writes the list and chooses the name of the record file, if the client
+// needs them.
 func (t *task) prepare(dir string) error {
 	switch {
 	case t.Config.Loop != Scan:
@@ -128,7 +129,8 @@ func (t *task) prepare(dir string) error {
 	return t.writeList()
 }
 
-// measure runs the client in a separate process, and examines its file.
+// measure runs the client in a separate process. It stores the length of the record
+// file and, with Config.Check, checks the records.
 func (t *task) measure() (r Result, err error) {
 	r.Config = t.Config
 	p, err := start(partClient, t.Config.Limit, t)
@@ -153,9 +155,10 @@ func (t *task) measure() (r Result, err error) {
 	return r, nil
 }
 
-// dropped returns how many queries did not fit into the fleet's buffer: on
-// loopback, everything that was sent was either received or dropped for lack of
-// room. With a filter, only queries to live places should be received.
+// dropped returns how many queries did not fit into the fleet's buffer. On
+// loopback, the fleet either receives a datagram or drops it because the buffer is
+// full. With a filter, it should receive only queries to live servers. On a path
+// that drops datagrams, dropped can't tell and returns 0.
 func (t *task) dropped(r *Result) uint64 {
 	if t.Config.Dropping {
 		return 0
@@ -167,7 +170,7 @@ func (t *task) dropped(r *Result) uint64 {
 	return want - min(want, r.Fleet.Queries)
 }
 
-// live counts the places with a server.
+// live counts the addresses and ports with a server.
 func (t *task) live() (n uint64) {
 	addr := t.Config.Network.Masked().Addr()
 	for range t.Config.addresses() {

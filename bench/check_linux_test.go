@@ -14,8 +14,8 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// checker compares each record with what its server sends, and refuses a second
-// record of a server.
+// checker compares each record with what its server sends. A second record of a
+// server is an error.
 type checker struct {
 	fleet canned.Config
 	asked scanner.Questions
@@ -29,13 +29,13 @@ func newChecker(c *Config) *checker {
 	return &checker{fleet: c.Fleet, asked: c.questions(), seen: map[netip.AddrPort]bool{}}
 }
 
-// result judges a result.
+// result checks the record of a result.
 func (c *checker) result(r *scanner.Result) error {
 	c.got = c.enc.Append(c.got[:0], "", r)
 	return c.line(c.got)
 }
 
-// said is the part of a record that comes from messages.
+// said holds the keys of a record that checker compares, with the server's address.
 type said struct {
 	IP      netip.Addr
 	Port    uint16
@@ -45,7 +45,7 @@ type said struct {
 	Rules   json.RawMessage
 }
 
-// line judges a record.
+// line checks a record.
 func (c *checker) line(line []byte) error {
 	var got, want said
 	if err := json.Unmarshal(line, &got); err != nil {
@@ -80,8 +80,8 @@ func (s *said) differ(want *said) error {
 	return nil
 }
 
-// errWrong returns the error for a record that differs from what its server sent.
-// It shows both from the point at which they differ.
+// errWrong returns the error for a key whose value differs from what the server
+// sent. It shows both values from the first byte that differs.
 func errWrong(key string, got, want []byte) error {
 	const most = 60
 	at := 0
@@ -91,7 +91,7 @@ func errWrong(key string, got, want []byte) error {
 	return fmt.Errorf("%s: byte %d: %.*q, want %.*q", key, at, most, got[at:], most, want[at:])
 }
 
-// file judges every record of a file.
+// file checks every record of a file, and that answered servers have a record.
 func (c *checker) file(path string, answered uint64) error {
 	r, err := sink.Open(path)
 	if err != nil {
