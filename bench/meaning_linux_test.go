@@ -92,15 +92,15 @@ func inGame(change func(*game.Game)) func(*scanner.Result) {
 	}
 }
 
-// dropSources removes the sources of the common keys from a game, and makes rules
-// the source of every attribute.
+// dropSources removes the sources of the common keys from a game, and makes the
+// keywords the source of every attribute: then the record has no sources.
 func dropSources(g *game.Game) {
 	for k := range game.Key(game.NumKeys) {
 		g.SetSource(k, "")
 	}
 	g.Attributes = slices.Clone(g.Attributes)
 	for i := range g.Attributes {
-		g.Attributes[i].Source = "rules." + g.Attributes[i].Name
+		g.Attributes[i].Source = "keywords"
 	}
 }
 

@@ -274,7 +274,7 @@ func TestAppend(t *testing.T) {
 		}
 		for _, tail := range []int{0, 1, 2, 3, 7, 17, 100, 1000} {
 			if packingOf(name) == inGzip && tail > 17 {
-				break // the beginning of a block can be unpacked
+				break // part of the member's content can be unpacked
 			}
 			put(t, path, string(whole)+string(whole[:tail]))
 			w := create(t, path, Options{Append: true})

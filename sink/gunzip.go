@@ -122,7 +122,7 @@ func (g *gunzipper) end(err error) error {
 		}
 		return io.EOF
 	case !errors.Is(err, gzip.ErrChecksum) && !errors.Is(err, gzip.ErrHeader) && !errors.As(err, &corrupt):
-		return err // an error of the disk
+		return err // the file can't be read
 	}
 	rest, err := io.Copy(io.Discard, g.in.in)
 	g.damage.Frames++

@@ -91,7 +91,7 @@ type volume struct {
 	w    *Writer // nil: an earlier run completed it
 	kept uint64  // records that an earlier run wrote
 	born time.Time
-	done chan struct{} // closed when it is complete and durable
+	done chan struct{} // closed when the part is closed; then err is set
 	err  error         // valid after done
 	held atomic.Bool   // its name still has PartSuffix
 }

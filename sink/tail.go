@@ -21,8 +21,8 @@ var (
 	errLongFrame = errors.New("its last frame is cut off, and longer than any frame of a census")
 )
 
-// maxTail is a number of bytes that no frame of a Writer reaches, packed or
-// unpacked.
+// maxTail is greater than the length in bytes of any frame that a Writer writes,
+// packed or unpacked.
 const maxTail = frameSize + blockSize + 2*record.MaxSize
 
 // prefix begins every record.

@@ -205,7 +205,8 @@ func (v *verifier) addTwice(key uint64, times int) {
 	v.add("%v has %d records%s", addr, times, scan)
 }
 
-// compare compares what was found with what is expected.
+// compare adds a problem for each difference between want and what was found. It
+// does nothing if want is nil.
 func (v *verifier) compare(want *Expected) {
 	if want == nil {
 		return

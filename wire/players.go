@@ -7,7 +7,7 @@ import (
 )
 
 // ShipHint says whether a server runs The Ship, if that is known. PLAYER replies of
-// The Ship end with deaths and money (EC-74, EC-75). IsShip tells whether the
+// The Ship end with deaths and money (EC-74, EC-75). IsShip reports whether the
 // application ID of the INFO reply is that of The Ship.
 type ShipHint uint8
 

@@ -55,9 +55,9 @@ func TestCapturesDecoded(t *testing.T) {
 	}
 }
 
-// TestCapturesNoFarms: if each recorded server gets an address of its own, none of them is
-// taken for part of a farm. They include servers of one owner, and servers that were
-// recorded many times.
+// TestCapturesNoFarms: if each recorded server gets an address of its own, no server
+// counts as part of a farm. The recordings include servers of one owner, and servers
+// that were recorded many times.
 func TestCapturesNoFarms(t *testing.T) {
 	files, dir := captures.Files(t), t.TempDir()
 	records, placed := filepath.Join(dir, "records.ndjson"), filepath.Join(dir, "placed.ndjson")

@@ -15,8 +15,8 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagfile"
 )
 
-// runIn runs the program in this process. As cobra never forgets a flag that has a
-// completion, each run leaves some 200 kB behind.
+// runIn runs the program in this process. cobra keeps every flag that has a completion,
+// so each run leaks about 200 kB.
 func runIn(args ...string) (code int, stdout, stderr string) {
 	var out, err bytes.Buffer
 	code = run(args, strings.NewReader(""), &out, &err)

@@ -70,7 +70,8 @@ func (f *forger) run(ctx context.Context) {
 }
 
 // appendIPv4 appends an IPv4 packet with a UDP datagram. The kernel fills in the
-// checksum of the packet. The datagram has none.
+// checksum of the packet. The checksum of the datagram is 0, which means that it has no
+// checksum.
 func appendIPv4(b []byte, from, to netip.AddrPort, data []byte) []byte {
 	header := [28]byte{0: 0x45, 8: 64, 9: unix.IPPROTO_UDP}
 	binary.BigEndian.PutUint16(header[2:], uint16(len(header)+len(data)))

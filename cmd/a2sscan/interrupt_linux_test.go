@@ -20,8 +20,8 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 )
 
-// serve runs a fleet until the test ends. If cfg names no port, it takes a free
-// one. It returns the fleet's final configuration, and its port.
+// serve runs a fleet until the test ends. If cfg has no ports, the fleet uses a free
+// port. serve returns the fleet's final configuration, and its port.
 func serve(t *testing.T, cfg fleet.Config) (_ fleet.Config, port string) {
 	t.Helper()
 	if cfg.Ports == nil {

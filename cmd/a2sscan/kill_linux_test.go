@@ -175,9 +175,8 @@ func (t *killTally) add(how string) {
 }
 
 // TestKill kills scans at any moment and repeats the command until the census is
-// complete. Then the census has every server exactly once, as it is, and the sums
-// of the summary add up. Whenever a scan dies, everything written before can be
-// read.
+// complete. Then the census has one correct record of every server, and the sums of the
+// summary add up. Whenever a scan dies, everything written before can be read.
 func TestKill(t *testing.T) {
 	t.Parallel() // most of the time it waits for scans
 	seed := *killSeed

@@ -95,7 +95,8 @@ func TestMasterToScan(t *testing.T) {
 	}
 }
 
-// checkKept checks that every record, or none, has the master's entry.
+// checkKept fails the test unless every record has the master's entry or, if want is
+// false, no record has it.
 func checkKept(t *testing.T, census string, want bool) {
 	t.Helper()
 	r, err := sink.Open(census)

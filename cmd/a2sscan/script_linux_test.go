@@ -61,7 +61,7 @@ func (m tests) Run() int {
 	return m.M.Run()
 }
 
-// panics is a program that prepares as a2sscan does, and then panics.
+// panics is a program that calls prepare, as a2sscan does, and then panics.
 func panics() {
 	prepare()
 	done := make(chan struct{})
@@ -160,7 +160,7 @@ func TestScriptPorts(t *testing.T) {
 }
 
 // listens match the commands of scripts that open sockets, and capture the port. A
-// fleet that only prints opens none.
+// fleet command that only prints opens no socket.
 var listens = []*regexp.Regexp{
 	regexp.MustCompile(`^answers [0-9.]+:(\S+) `),
 	regexp.MustCompile(`^(?:fleet|replay) .*?(?:-p|--port) (\S+)`),

@@ -60,7 +60,7 @@ type unsteady interface {
 
 // TestUploadKills kills scans that upload at any moment, and also the store. In the end
 // the store has each part exactly once, as the summary describes it, and the parts have
-// every server, as it is. A part that is in the store never changes.
+// one correct record of every server. A part that is in the store never changes.
 func TestUploadKills(t *testing.T) {
 	t.Parallel() // it waits for scans, most of the time
 	for kind, open := range map[string]func(*testing.T) unsteady{"gofakes3": openFake, "versitygw": openVersity} {
@@ -284,8 +284,8 @@ func (u *uploading) checkSeen() {
 	}
 }
 
-// checkEnd fails the test if the store lacks a file that the summary lists, or has
-// others, or if the parts do not have every server exactly once, as it is.
+// checkEnd fails the test if the store does not have exactly the files that the summary
+// lists, or if the parts do not have one correct record of every server.
 func (u *uploading) checkEnd() {
 	objects, sum := u.store.objects(u.prefix), ledger.Summary{}
 	want := []string{}

@@ -19,7 +19,8 @@ func init() {
 	cobra.AddTemplateFunc("exitCodes", console.ExitHelp)
 }
 
-// usageTemplate is cobra's template, but with the examples before the flags.
+// usageTemplate is like cobra's template, but has the examples before the flags, the
+// flags in groups, and the exit codes.
 const usageTemplate = `Usage:{{if .Runnable}}{{if not .HasAvailableSubCommands}}
   {{.UseLine}}{{end}}{{end}}{{if .HasAvailableSubCommands}}
   {{.CommandPath}} COMMAND{{end}}{{if .HasExample}}
@@ -179,8 +180,8 @@ func (a *app) helpCommand() *cobra.Command {
 	}
 }
 
-// scanGroups are the groups of scan's flags, which are too many for one screen.
-// Flags in none of them are listed under "Other flags".
+// scanGroups are the groups of scan's flags, which are too many for one screen. Flags
+// outside these groups are listed under "Other flags".
 var scanGroups = []struct{ title, names string }{
 	{"Targets", "port list order seed shard strict resolve max-targets max-results max-per-address exclude exclude-file " +
 		"allow-reserved master keep-master"},
@@ -196,8 +197,8 @@ func withMaster(cmd *cobra.Command) string {
 	return flagGroup{flags: annotated(cmd, forMaster), width: helpWidth(cmd.Root().OutOrStdout())}.Usages()
 }
 
-// annotated returns the visible flags of a command that have this annotation. For
-// the empty annotation, it returns those that have none.
+// annotated returns the visible flags of a command that have the annotation. For the
+// empty annotation, it returns the flags without any.
 func annotated(cmd *cobra.Command, annotation string) (flags []*pflag.Flag) {
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		if inGroup(f, annotation) && !f.Hidden {

@@ -7,8 +7,8 @@ import (
 
 // TargetList is the target list that a scan was given.
 type TargetList struct {
-	SHA256   string                   // of its raw bytes, in hex
-	Targets  uint64                   // how many distinct targets it has
+	SHA256   string                   // of the bytes of the list, in hex
+	Targets  uint64                   // number of distinct targets in the list
 	Contains func(target uint64) bool // target is IPv4 address<<16 | port
 }
 

@@ -27,8 +27,8 @@ func size() int {
 	return 2048
 }
 
-// changesOf returns what Diff reports: the changes as lines of JSON and as structs,
-// and the numbers.
+// changesOf returns the changes that Diff reports, as lines of JSON and as structs,
+// and the Comparison that it returns.
 func changesOf(t testing.TB, a, b *Census, o DiffOptions) (lines []byte, all []Change, c *Comparison) {
 	t.Helper()
 	c, err := Diff(a, b, o, func(one *Change) error {
@@ -266,7 +266,7 @@ func checkStats(t *testing.T, s *Stats, lines [][]byte) {
 	}
 }
 
-// TestNoMoves: servers of one name that exchange their maps did not move.
+// TestNoMoves: servers with the same name that exchange their maps did not move.
 func TestNoMoves(t *testing.T) {
 	line := func(port int, level string) []byte {
 		return fmt.Appendf(nil, `{"schema":1,"ip":"203.0.113.7","port":%d,"addr":"203.0.113.7:%d","status":"ok",`+

@@ -71,7 +71,7 @@ type Facts struct {
 	Rules      map[string]string `json:"rules,omitempty"`        // rules that differ or that only this night has
 	Flags      []string          `json:"flags,omitempty"`        // flags that only this night has
 	Challenged []string          `json:"challenged,omitempty"`   // questions that demanded a challenge
-	Open       []string          `json:"unchallenged,omitempty"` // questions that demanded none
+	Open       []string          `json:"unchallenged,omitempty"` // questions that did not demand a challenge
 	Farm       string            `json:"farm,omitempty"`         // Farm.ID
 	Status     string            `json:"status,omitempty"`       // for back and gone: the status in the record
 	Country    string            `json:"country,omitempty"`
@@ -92,7 +92,7 @@ type Comparison struct {
 	ByGame map[string]map[Kind]uint64 `json:"by_game"`
 
 	// Volatile facts of servers that answered on both nights.
-	Compared    uint64 `json:"compared"` // how many such servers there are
+	Compared    uint64 `json:"compared"` // number of these servers
 	MoreMaps    uint64 `json:"map_rotations"`
 	PeopleMore  uint64 `json:"people_more"`  // people gained, summed over the servers that gained
 	PeopleFewer uint64 `json:"people_fewer"` // people lost, summed over the servers that lost

@@ -239,7 +239,8 @@ func (t *table) at(i int) *row {
 // answered reports whether r is not nil and its server answered.
 func (r *row) answered() bool { return r != nil && r.status.answered() }
 
-// index returns the index of the row with an address, if there is one.
+// index returns the index of the row with the address key, and whether there is
+// one.
 func (t *table) index(key uint64) (int, bool) {
 	if key == 0 {
 		return 0, false

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// about describes the keys of a stats.json. A key means the same wherever it stands.
+// about describes the keys of a stats.json. A key means the same in every object.
 var about = map[string]string{
 	"schema":          "1; rises when the meaning of a key changes",
 	"scans":           "names of the scans in the records, sorted",

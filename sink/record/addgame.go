@@ -45,11 +45,11 @@ func appendMeaning(dst []byte, r *scanner.Result) []byte {
 }
 
 // endOfAnswers returns the index at which game and flags belong in a record: after
-// the last key before raw, geo and master.
+// the last key before raw, geo, master and origins.
 func endOfAnswers(line []byte) (at int) {
 	eachMember(line, func(m member) bool {
 		switch strings.Trim(string(m.key), `"`) {
-		case "raw", "geo", "master":
+		case "raw", "geo", "master", "origins":
 			return false
 		}
 		at = m.end

@@ -39,7 +39,7 @@ func TestStep(t *testing.T) {
 			t.Errorf("%+v: from %v to %v", test, from, to)
 		}
 		if n := len(c.Changes()); n == 0 != (test.begun == test.stop) || n > changesKept {
-			t.Errorf("%+v: %c changes", test, n)
+			t.Errorf("%+v: %d changes", test, n)
 		}
 	}
 
