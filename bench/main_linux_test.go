@@ -17,10 +17,14 @@ var (
 	profileFlag = flag.String("profile", "", "file for the CPU profile of the last scan")
 )
 
-// TestMain calls Child first, because Run starts this test binary for its processes.
+// TestMain calls Child first, because Run starts this test binary for its processes. The
+// parallel tests mostly wait, so there may be more of them than processors.
 func TestMain(m *testing.M) {
 	Child()
 	flag.Parse()
+	if err := flag.Set("test.parallel", "4"); err != nil {
+		panic(err)
+	}
 	os.Exit(m.Run())
 }
 

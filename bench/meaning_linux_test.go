@@ -142,6 +142,9 @@ func censusSize(t testing.TB, all []*scanner.Result, drop func(*scanner.Result),
 // recorded servers and for a fleet like that of the demo. In a census whose servers
 // all hide values in rules and keywords, the keys may take more.
 func TestSizeOfMeaning(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED under -short: it measures sizes in one goroutine, and go test without -short runs it")
+	}
 	for _, census := range []struct {
 		name string
 		bar  float64 // in percent

@@ -119,7 +119,7 @@ func testSmallPath(t *testing.T) {
 		t.Skip("NO PATH: with -short (a machine that is too slow to send looks like a path that drops)")
 	}
 	const carries = 2000
-	c := findRate(Realistic(3000))
+	c := findRate(Realistic(2000))
 	c.Rate = 8000
 	r := link{carries: carries}.run(t, c)
 	if p := &r.Path; p.Carried < carries/2 || p.Carried > 2*carries || p.Now > 2*carries {

@@ -39,6 +39,7 @@ func slowReply(t testing.TB) []byte {
 // compressed replies endlessly, faster than they can be unpacked, and that the
 // compressed replies of other servers are still unpacked.
 func TestSlowRepliesWithoutEnd(t *testing.T) {
+	t.Parallel()
 	n := newMemNet()
 	s := newServer()
 	small, slow := []byte(inBzip2(string(s.rules))[0]), slowReply(t)

@@ -360,6 +360,9 @@ const hardRounds = 10
 // the Result, without the decompressor, which has its own time limit. Without -bars
 // it only checks that every kind sends something.
 func TestHostileCost(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED under -short: it measures time, which means nothing with the race detector, and go test without -short runs it")
+	}
 	all := 1
 	if *bars {
 		all = 300

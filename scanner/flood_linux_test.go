@@ -169,7 +169,7 @@ func TestFragmentFlood(t *testing.T) {
 		t.Skip("SKIPPED, NO MEMORY WAS MEASURED: the race detector takes its own; run the tests without -race too")
 	}
 	for _, f := range []flood{{Targets: 20_000}, {Targets: 20_000, Strangers: true}} {
-		f.Fragments = 400_000
+		f.Fragments = 200_000
 		if *bars {
 			f.Fragments = 10_000_000
 		}

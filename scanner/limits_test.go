@@ -38,6 +38,7 @@ func trickle(ts []Target, pause time.Duration) iter.Seq[Target] {
 // TestScanLimitedBy checks that a scan that stays below its rate reports the reason,
 // and that a scan that keeps its rate reports none.
 func TestScanLimitedBy(t *testing.T) {
+	t.Parallel()
 	type setting struct {
 		cfg     Config
 		net     *memNet

@@ -69,6 +69,7 @@ func liveOf(list []Target) (live, needed int) {
 // TestFindRate scans over links: a scan that finds its rate must be about as fast as
 // the link, and must miss hardly any servers.
 func TestFindRate(t *testing.T) {
+	t.Parallel()
 	const most = 5000
 	for _, test := range []struct {
 		name string

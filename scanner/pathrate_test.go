@@ -109,6 +109,10 @@ func blocks(now time.Duration) float64 {
 // TestPathRate checks that on any path the rate settles near what the path carries,
 // and near the maximum rate if loss does not follow the rate.
 func TestPathRate(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED under -short: it starts no goroutine, and go test without -short runs it")
+	}
+	t.Parallel()
 	const s = time.Second
 	for _, test := range []struct {
 		name        string

@@ -128,6 +128,10 @@ func (d *distant) scan(t *testing.T, timeout time.Duration) (r distantScan) {
 // timeouts must miss hardly any servers and save a given time; in one of the networks
 // they may cost time.
 func TestTimeouts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED under -short: TestFindRate runs the same goroutines, and go test without -short runs it")
+	}
+	t.Parallel()
 	for _, test := range []struct {
 		distant
 		saves time.Duration // minimum time saved; negative: maximum time lost

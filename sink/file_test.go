@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,6 +23,13 @@ import (
 	"github.com/a2sscan/a2sscan/sink/internal/sinktest"
 	"github.com/a2sscan/a2sscan/sink/record"
 )
+
+// TestMain lets garbage grow. The tests hold little memory and use large buffers, so
+// that collecting it at the usual time takes half of their processor time.
+func TestMain(m *testing.M) {
+	debug.SetGCPercent(400)
+	m.Run()
+}
 
 // names are file names of a census, one for each kind of compression.
 var names = []string{"census.ndjson", "census.ndjson.zst", "census.ndjson.gz"}
@@ -426,7 +434,7 @@ func TestKilled(t *testing.T) {
 					continue // it takes long
 				}
 				checkCut(t, whole[:cut], want, promised)
-				if promised > 0 {
+				if promised > 0 && (cut%3 == 0 || readable[int64(cut)] > 0) {
 					checkAppend(t, path, whole[:cut], promised)
 				}
 			}

@@ -16,6 +16,9 @@ import (
 // more than the maximum length of a record.
 const maxLine = record.MaxSize + 1<<20
 
+// readAhead is the size of a Reader's buffers.
+const readAhead = 256 << 10
+
 // ErrNotCensus means that a file contains no records.
 var ErrNotCensus = errors.New("does not look like a census")
 
@@ -32,7 +35,7 @@ const maxForeign = 16
 type Reader struct {
 	name      string
 	close     func() error
-	in        *bufio.Reader // the file
+	in        *bufio.Reader // the file; its buffer is only for the first bytes
 	zstd      *unpacker     // nil unless it is compressed with zstd
 	gzip      *gunzipper    // nil unless it is compressed with gzip
 	lines     *bufio.Reader // the unpacked content
@@ -100,7 +103,7 @@ func (s Source) ReadFile(name string) ([]byte, error) {
 // NewReader returns a Reader of in. It reads nothing before the first call of Next;
 // then it reads ahead.
 func NewReader(in io.Reader) *Reader {
-	return &Reader{name: "census", in: bufio.NewReaderSize(in, 256<<10)}
+	return &Reader{name: "census", in: bufio.NewReaderSize(in, 512)}
 }
 
 // Next returns the next line without its newline. The line is valid until the next
@@ -185,18 +188,18 @@ func (r *Reader) start() (err error) {
 	if err != nil && err != io.EOF {
 		return newError("read", r.name, err)
 	}
-	r.lines = r.in
-	if isGzip(b) {
-		r.gzip = newGunzipper(r.in)
-		r.lines = bufio.NewReaderSize(r.gzip, 256<<10)
-		return nil
-	}
-	if isZstd(b) || packingOf(r.name) == inZstd && len(b) > 0 && b[0] != '{' {
+	var content io.Reader = r.in
+	switch {
+	case isGzip(b):
+		r.gzip = newGunzipper(bufio.NewReaderSize(r.in, readAhead))
+		content = r.gzip
+	case isZstd(b) || packingOf(r.name) == inZstd && len(b) > 0 && b[0] != '{':
 		if r.zstd, err = newUnpacker(r.in); err != nil {
 			return newError("read", r.name, err)
 		}
-		r.lines = bufio.NewReaderSize(r.zstd, 256<<10)
+		content = r.zstd
 	}
+	r.lines = bufio.NewReaderSize(content, readAhead)
 	return nil
 }
 

@@ -206,7 +206,7 @@ func TestReaderFlipped(t *testing.T) {
 		for hit+1 < frames && i >= starts[hit+1] {
 			hit++
 		}
-		for _, flip := range []byte{0x01, 0x02, 0x10, 0x80, 0xFF} {
+		for _, flip := range []byte{0x01, 0x10, 0xFF} {
 			b := slices.Clone(file)
 			b[i] ^= flip
 			r := NewReader(bytes.NewReader(b))
@@ -227,7 +227,7 @@ func TestReaderFlipped(t *testing.T) {
 			}
 		}
 	}
-	if damaged < 3*len(file) {
+	if damaged < 2*len(file) {
 		t.Errorf("damage was found %d times for %d bytes", damaged, len(file))
 	}
 }

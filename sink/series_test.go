@@ -82,7 +82,7 @@ func seriesLines(from, to int) []string {
 // TestSeriesSize checks that all parts but the last are at least as long as
 // requested, and that together they are the census, in order.
 func TestSeriesSize(t *testing.T) {
-	const size, n = 300_000, 4000
+	const size, n = 100_000, 1500
 	for _, name := range names {
 		path := filepath.Join(t.TempDir(), name)
 		s := createSeries(t, path, Options{}, Rotation{Size: size})
@@ -139,10 +139,10 @@ func TestSeriesEvery(t *testing.T) {
 // whether or not the files have their final names, and leaves the parts before the
 // mark unchanged.
 func TestSeriesResume(t *testing.T) {
-	const n = 600
+	const n = 240
 	for _, name := range names {
 		for _, hold := range []bool{false, true} {
-			for at := 0; at <= n; at += 200 {
+			for at := 0; at <= n; at += n / 3 {
 				t.Run(fmt.Sprint(name, hold, at), func(t *testing.T) { resumeSeries(t, name, hold, at, n) })
 			}
 		}

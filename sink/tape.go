@@ -16,15 +16,20 @@ type tape struct {
 	err    error // error of in after store[:w]
 }
 
-// tapeChunk is the number of bytes to read at a time.
-const tapeChunk = 256 << 10
+// tapeChunk is the number of bytes to read at a time. The first reads are shorter: most
+// files are short, and so is the rest of a frame in which another one is searched.
+const (
+	firstChunk = 16 << 10
+	tapeChunk  = 256 << 10
+)
 
 // fill makes n bytes available, or all that remain.
 func (t *tape) fill(n int) {
 	if t.w-t.r >= n {
 		return
 	}
-	if size := max(n, tapeChunk); t.r+size > len(t.store) {
+	usual := min(max(firstChunk, 2*len(t.store)), tapeChunk)
+	if size := max(n, usual); t.r+size > len(t.store) {
 		old := t.store[t.r:t.w]
 		if size > len(t.store) {
 			t.store = make([]byte, size)

@@ -82,7 +82,7 @@ func TestVerifyFlipped(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i := 0; i < len(file); i += 1 + len(file)/500 {
+		for i := 0; i < len(file); i += 1 + len(file)/150 {
 			file[i] ^= 1 << (i % 8)
 			put(t, path, string(file))
 			v, err := Verify([]string{path}, want, nil)

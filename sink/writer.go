@@ -106,10 +106,10 @@ func newWriter(d *dest, o Options) *Writer {
 		stop: make(chan struct{}),
 	}
 	for range numBlocks {
-		w.free <- newBlock()
+		w.free <- nil
 	}
 	if len(o.Header) > 0 && d.size == 0 {
-		w.block = append(<-w.free, o.Header...)
+		w.block = append(w.freeBlock(), o.Header...)
 		w.headers = 1
 	}
 	w.offset.Store(d.size)
@@ -150,7 +150,7 @@ func (w *Writer) add(appendTo func([]byte) []byte) error {
 		return err
 	}
 	if w.block == nil {
-		w.block = <-w.free
+		w.block = w.freeBlock()
 	}
 	old := len(w.block)
 	w.block = appendTo(w.block)
@@ -171,6 +171,15 @@ func emptied(b []byte) []byte {
 		return newBlock()
 	}
 	return b[:0]
+}
+
+// freeBlock waits for a free block. It makes a block that was never used: a short file
+// needs one.
+func (w *Writer) freeBlock() []byte {
+	if b := <-w.free; b != nil {
+		return b
+	}
+	return newBlock()
 }
 
 func newBlock() []byte { return make([]byte, 0, blockSize+blockRoom) }

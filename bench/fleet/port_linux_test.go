@@ -43,6 +43,7 @@ func TestTruthOverSockets(t *testing.T) {
 			continue // it does not answer everything, and waiting for nothing takes long
 		}
 		t.Run(k.String(), func(t *testing.T) {
+			t.Parallel()
 			cfg := oneServer(t, k)
 			cfg.Ports = anyPort
 			cfg = start(t, cfg).Config()

@@ -159,6 +159,9 @@ func TestTruncated(t *testing.T) {
 			ends[len(compressed(t, kind, parts[:i+1]...))] = i + 1
 		}
 		for cut := 5; cut < len(whole); cut++ {
+			if cut%4 > 0 && ends[cut-1]+ends[cut]+ends[cut+1] == 0 { // far from the end of an entry
+				continue
+			}
 			l, got, bad := opened(t, Config{Order: OrderInput, Stdin: bytes.NewReader(whole[:cut])})
 			if !slices.Equal(got, want[:min(len(got), len(want))]) || l.Err() != nil {
 				t.Fatalf("%s cut at %d: %q, %q, %v", kind, cut, got, bad, l.Err())

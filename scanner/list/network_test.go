@@ -184,7 +184,7 @@ func randomName(r *rand.Rand) string {
 // TestModel gives List and model the same inputs, and compares every target, the
 // order and the statistics.
 func TestModel(t *testing.T) {
-	for seed := range uint64(150) {
+	for seed := range 3 * *seedsFlag {
 		r := rand.New(rand.NewPCG(seed, 1))
 		m := &model{ports: mustPorts(t, "3,1"), seen: map[string]bool{}, rules: mustExclude(t, ExclusionConfig{})}
 		cfg := Config{Ports: m.ports, Order: OrderInput}

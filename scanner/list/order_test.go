@@ -3,6 +3,7 @@ package list
 import (
 	"bytes"
 	"context"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"net/netip"
@@ -120,14 +121,16 @@ func (s sources) open(t *testing.T, cfg Config) *List {
 
 func byAddr(a, b target.Target) int { return a.Addr.Compare(b.Addr) }
 
+var seedsFlag = flag.Uint64("seeds", 20, "random lists of each test that compares with a model")
+
 // TestRandomOrder compares the random order with the input order: both yield the
 // same targets, each once, and the same statistics. The random order must not
 // depend on how the targets are listed, and From must yield the rest of it from any
 // place.
 func TestRandomOrder(t *testing.T) {
-	seeds := uint64(60)
+	seeds := *seedsFlag
 	if testing.Short() {
-		seeds = 12 // more seeds would find nothing new about goroutines
+		seeds = 5 // more seeds would find nothing new about goroutines
 	}
 	for seed := range seeds {
 		r := rand.New(rand.NewPCG(seed, 2))

@@ -21,7 +21,7 @@ func eager(l *List) *loader {
 // duplicates are removed all the time and if they are not.
 func TestDuplicatesDropped(t *testing.T) {
 	skipShort(t)
-	for seed := range uint64(100) {
+	for seed := range *seedsFlag {
 		r := rand.New(rand.NewPCG(seed, 7))
 		want := map[string]string{}
 		var lines strings.Builder

@@ -44,7 +44,7 @@ func TestShardVectors(t *testing.T) {
 // resumed.
 func TestShards(t *testing.T) {
 	const n = 16
-	for round := range uint64(10) {
+	for round := range max(3, *seedsFlag/6) {
 		r := rand.New(rand.NewPCG(round, 3))
 		s := randomSources(r)
 		var lines []string

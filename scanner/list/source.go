@@ -50,7 +50,7 @@ func newTap(r io.Reader) *tap {
 		hash:   sha256.New(),
 	}
 	for range tapBlocks {
-		t.free <- &tapBlock{b: make([]byte, tapSize)}
+		t.free <- new(tapBlock)
 	}
 	toHash := make(chan *tapBlock, tapBlocks)
 	go t.read(r, toHash)
@@ -69,6 +69,9 @@ func (t *tap) read(r io.Reader, toHash chan<- *tapBlock) {
 		case b = <-t.free:
 		case <-t.quit:
 			return
+		}
+		if b.b == nil { // a short list needs few blocks
+			b.b = make([]byte, tapSize)
 		}
 		n, err := r.Read(b.b[:tapSize])
 		b.b, b.err = b.b[:n], err

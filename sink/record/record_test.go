@@ -249,12 +249,13 @@ func TestTooLong(t *testing.T) {
 		}, partNotes[:]},
 	}
 	var e Encoder
+	var got []byte
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			r := sinktest.Full()
 			r.Notes, r.Info.Notes, r.Raw = 0, 0, nil
 			tt.make(r)
-			got := e.Append(nil, "s", r)
+			got = e.Append(got[:0], "s", r)
 			next := e.Append(nil, "", sinktest.Typical(1))
 			if want := Append(nil, "", sinktest.Typical(1)); !bytes.Equal(next, want) {
 				t.Errorf("the next record is %s, want %s", next, want)
