@@ -29,7 +29,7 @@ type Client struct {
 	Elapsed time.Duration
 	Usage   Usage
 	Paced   Paced
-	Path    scanner.PathRate // of a scan that finds its rate
+	Path    scanner.PathRate // of a scan with FindRate
 	PeakRSS int64            // bytes
 
 	Problems []string // faults: a ledger that does not add up, a wrong record

@@ -68,7 +68,7 @@ type Config struct {
 	Trips   bool          // compare the round trips of the records with what the fleet measured
 	Limit   time.Duration // after this time the processes are killed
 	Profile string        // a file for the client's CPU profile; empty: none
-	Dir     string        // for the list and the records; empty: a temporary one
+	Dir     string        // directory for the list and the records; empty: os.TempDir
 }
 
 // off is scanner.Off: it lifts a limit.
@@ -163,7 +163,7 @@ func (c *Config) questions() scanner.Questions {
 	return scanner.AskAll
 }
 
-// Name returns the name of the client: for Scan that of its output.
+// Name returns the name of the client or, for Scan, the name of its output.
 func (c *Config) Name() string {
 	if c.Loop == Scan {
 		return string(c.Output)

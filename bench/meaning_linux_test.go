@@ -79,7 +79,8 @@ var newKeys = []struct {
 	{"flags", func(r *scanner.Result) { r.Flags = 0 }},
 }
 
-// inGame returns a function that changes the game of a result, if it has one.
+// inGame returns a function that changes a copy of the game of a result, and gives
+// the copy to the result. Without a game it does nothing.
 func inGame(change func(*game.Game)) func(*scanner.Result) {
 	return func(r *scanner.Result) {
 		if r.Game == nil {
@@ -91,15 +92,15 @@ func inGame(change func(*game.Game)) func(*scanner.Result) {
 	}
 }
 
-// dropSources removes the sources of the common keys from a game, and makes rules
-// the source of every attribute.
+// dropSources removes the sources of the common keys from a game, and makes the
+// keywords the source of every attribute: then the record has no sources.
 func dropSources(g *game.Game) {
 	for k := range game.Key(game.NumKeys) {
 		g.SetSource(k, "")
 	}
 	g.Attributes = slices.Clone(g.Attributes)
 	for i := range g.Attributes {
-		g.Attributes[i].Source = "rules." + g.Attributes[i].Name
+		g.Attributes[i].Source = "keywords"
 	}
 }
 

@@ -103,8 +103,8 @@ func (c *crowd) decode(more func(*messages, *scanner.Result)) some {
 	}
 }
 
-// interpret returns a function that interprets a result again, to measure the cost
-// of that.
+// interpret returns a function that repeats the interpretation of a result, to
+// measure its cost.
 func interpret() func(*messages, *scanner.Result) {
 	var i scanner.Interpreter
 	return func(_ *messages, r *scanner.Result) {

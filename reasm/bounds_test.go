@@ -192,8 +192,8 @@ func TestGroupsOfSource(t *testing.T) {
 	audit(t, table)
 }
 
-// Add rejects a fragment that would make its group too large; smaller ones still
-// fit.
+// Add rejects a fragment that would make its group too large; smaller fragments
+// still fit.
 func TestGroupTooLarge(t *testing.T) {
 	table := New(Config{MaxGroupBytes: 3000, MaxFragments: 5})
 	msg := rulesMessage(4000)

@@ -37,7 +37,7 @@
 // same ID. There are three layouts of the header, and nothing in a header identifies
 // its layout; nor do the application ID, the protocol number or the order of arrival.
 // Only one fragment of a group shows the layout, by the data after its header
-// ([wire.ShowLayout]). The others are held unread until that one arrives.
+// ([wire.ShowLayout]). The others are held undecoded until it arrives.
 //
 // In a group
 //   - fragments come in any order (EC-115), mixed with those of other groups
@@ -49,7 +49,7 @@
 //     second. Then the first was cut, and the second replaces it (EC-116);
 //   - a datagram that is cut within its header, or has no data after it, is
 //     wire.ErrMalformed, so that it does not conflict with the complete one (EC-116);
-//     so is one whose number is not less than its total (EC-120);
+//     so is a fragment whose number is not less than its total (EC-120);
 //   - bit 31 of the ID means bzip2 only together with "BZh" at offset 18 or 20, and
 //     never with GoldSource's header (EC-108, EC-122). Bit 15 means nothing
 //     (EC-117);

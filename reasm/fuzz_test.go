@@ -143,8 +143,8 @@ func (s *modelSource) complete(g *modelGroup, now time.Duration, groups int) {
 	s.open, s.done = open, append(s.done, g)
 }
 
-// fuzzOps runs a program on a Table and on the model. Each operation has five
-// bytes.
+// fuzzOps runs a sequence of operations on a Table and on the model. Each operation
+// has five bytes.
 type fuzzOps struct {
 	t     *testing.T
 	table *Table
@@ -181,8 +181,9 @@ func (z *fuzzOps) step(op [5]byte) {
 	}
 }
 
-// add builds the fragment that the operation encodes: its ID (which implies the
-// layout), its number, its total, and which of four contents it has.
+// add adds the fragment that the operation encodes to the Table and to the model,
+// and compares the results. The operation gives the fragment's ID (which implies
+// the layout), its number, its total, and which of four contents it has.
 func (z *fuzzOps) add(from uint64, s *modelSource, op [5]byte) {
 	f := wire.Fragment{
 		ID:    uint32(op[1]&63) % 12,
@@ -227,7 +228,7 @@ func (z *fuzzOps) leading(from uint64, s *modelSource) {
 }
 
 // FuzzReasm reads its input as a sequence of operations and compares the Table with
-// the model after each.
+// the model after each operation.
 func FuzzReasm(f *testing.F) {
 	for _, ops := range []string{
 		// Fragment 1 of 2; read the beginnings; fragment 0 twice; read the
@@ -255,8 +256,8 @@ func FuzzReasm(f *testing.F) {
 	})
 }
 
-// TestModel runs long random programs over few sources, IDs and totals, so that
-// most replies become complete.
+// TestModel runs long random sequences of operations on few sources, IDs and
+// totals, so that most replies become complete.
 func TestModel(t *testing.T) {
 	var sum Stats
 	for seed := range uint64(20) {

@@ -177,9 +177,9 @@ func (g *group) byNumber(at *[maxSourceFragments]*block) int {
 	return n
 }
 
-// appendLeading appends the payloads of fragment 0 and those after it, up to the
-// first missing fragment. For a compressed reply it first appends the declared size
-// and the checksum, as Unpack expects.
+// appendLeading appends the payloads of fragment 0 and of the fragments after it,
+// up to the first missing fragment. For a compressed reply it first appends the
+// declared size and the checksum, as Unpack expects.
 func (g *group) appendLeading(dst []byte) []byte {
 	var at [maxSourceFragments]*block
 	var f wire.Fragment

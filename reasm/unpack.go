@@ -15,8 +15,8 @@ import (
 
 // Our limits on the work for one reply.
 const (
-	// unpackTime is the longest time for one reply, a hundred times as long as a
-	// reply of a few kilobytes takes.
+	// unpackTime is the maximum time for decompressing a reply, a hundred times as
+	// long as a reply of a few kilobytes takes.
 	unpackTime = 20 * time.Millisecond
 	// chunk is the number of bytes to decompress between two readings of the clock.
 	// Honest replies are smaller than one chunk, as far as we know, so none of them

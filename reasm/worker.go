@@ -69,7 +69,7 @@ func newWorker(queue int) *Worker {
 }
 
 // Submit hands over a reply from Table.Add. The Worker owns packed until Poll
-// passes it to its function, with the tag. If the queue is full or the Worker is
+// passes it to its argument f, with the tag. If the queue is full or the Worker is
 // closed, Submit returns false and packed still belongs to the caller.
 func (w *Worker) Submit(tag uint64, packed []byte) bool {
 	if w.closed() {

@@ -217,5 +217,6 @@ func (cfg *Config) check() error {
 	return nil
 }
 
-// minByteBudget leaves room for a few of the largest replies.
+// minByteBudget is the minimum of ByteBudget. A few of the largest replies fit into
+// it.
 const minByteBudget = 4 << 20

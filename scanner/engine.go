@@ -204,7 +204,7 @@ func (e *engine) housekeeping(now time.Duration) {
 	e.publishRegularly(now)
 }
 
-// drain makes the scan start no more targets once Config.Drain is closed.
+// drain ends the start of new targets once Config.Drain is closed.
 func (e *engine) drain() {
 	if e.draining || e.cfg.Drain == nil {
 		return

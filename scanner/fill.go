@@ -50,8 +50,8 @@ func (e *engine) fill(now time.Duration) {
 	e.pacer.filled(now, len(e.sender.out))
 }
 
-// fillFrom adds the due requests of the sessions in a queue, until the batch has room
-// datagrams.
+// fillFrom adds the due requests of the sessions in a queue, until the batch is as
+// long as room.
 func (e *engine) fillFrom(now time.Duration, q *queue, room int) {
 	for q.n > 0 && len(e.sender.out) < room {
 		r := q.first()
@@ -76,8 +76,8 @@ func (e *engine) silence(now time.Duration, r ref, sl *slot) {
 	e.advance(now, r.slot)
 }
 
-// fillNew starts new targets until the batch has room datagrams or no target may
-// start. It sets Stats.Wait to the reason.
+// fillNew starts new targets until the batch is as long as room or no target may
+// start. In the latter case it sets Stats.Wait to the reason.
 func (e *engine) fillNew(now time.Duration, room int) {
 	for len(e.sender.out) < room {
 		wait := e.mayStart()

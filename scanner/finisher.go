@@ -53,7 +53,7 @@ type Snapshot struct {
 	// SilentLabels holds the labels of the targets in Silent that have one, ordered by
 	// Index.
 	SilentLabels []SilentLabel
-	// Stats are the statistics at that moment.
+	// Stats are the statistics at the time of the snapshot.
 	Stats Stats
 }
 

@@ -36,8 +36,8 @@ type forgery struct {
 	before bool     // the flood begins before the server is asked
 }
 
-// insteadOf forges a reply to each request of a kind, long before the server's own
-// reply.
+// insteadOf returns a function for forge that answers each request of a kind with
+// forged, long before the server's own reply.
 func insteadOf(kind wire.Kind, forged string) func(req wire.Request) ([]string, time.Duration) {
 	return func(req wire.Request) ([]string, time.Duration) {
 		if req.Kind == kind {
@@ -161,7 +161,7 @@ func TestForgedReplies(t *testing.T) {
 	}
 }
 
-// sendFlood sends the flood for two seconds.
+// sendFlood sends the flood for two seconds. Only the first call does so.
 func (f *forgery) sendFlood(n *memNet, addr uint64) {
 	for at := time.Duration(0); at < 2*time.Second && f.flood != nil; at += 5 * time.Millisecond {
 		for i, d := range f.flood {

@@ -26,8 +26,8 @@ const (
 // both are the questions whose requests go out in one piece.
 const both = AskPlayers | AskRules
 
-// mark marks the request for players if the request for rules to the same server
-// has just been added to the batch after it.
+// mark marks the request for players if the request for rules to the same server has
+// just been added to the batch after it. It marks only first requests.
 func (g *gso) mark(ps []udp.Packet, out []outgoing, t *session) {
 	n := len(out)
 	if g.off || n < 2 || t.flags&flagRepeat != 0 || t.agenda.asked&both != 0 {

@@ -90,7 +90,8 @@ func (h *handoff) collect() {
 	}
 }
 
-// recycle takes back the memory of a block and its answers.
+// recycle takes back the memory of a block and of its answers. The outcomes in it no
+// longer count as waiting.
 func (h *handoff) recycle(block []outcome) {
 	for i := range block {
 		if a := block[i].answer; a != nil {

@@ -183,8 +183,8 @@ func (l *learner) last() (w lastWaits) {
 	return w
 }
 
-// cooldown returns how long late replies are worth waiting for; it is never longer
-// than most.
+// cooldown returns how long late replies are worth waiting for: never longer than
+// most, and exactly most until the timeouts have been learned.
 func (l *learner) cooldown(most time.Duration) time.Duration {
 	if !l.learned() {
 		return most

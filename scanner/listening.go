@@ -97,7 +97,8 @@ func (l *listening) find(addr uint64) *uint32 {
 
 func (l *listening) has(addr uint64) bool { return l.find(addr) != nil }
 
-// take removes a source and returns its target.
+// take removes a source and returns its target, or false if the source is not in the
+// queue.
 func (l *listening) take(now time.Duration, addr uint64) (listened, bool) {
 	at := l.find(addr)
 	if at == nil {

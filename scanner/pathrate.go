@@ -408,7 +408,8 @@ func (p *pathRate) remember(y yield) {
 // requests.
 type contrast struct{ expected, got, difference, variance float64 }
 
-// add adds the yields of a class (the test of Cochran, Mantel and Haenszel).
+// add includes the yields of one class of requests, at the lower and at the higher
+// rate (the test of Cochran, Mantel and Haenszel).
 func (c *contrast) add(low, high yield) {
 	if low.asked == 0 || high.asked == 0 {
 		return
@@ -572,7 +573,7 @@ func (p *pathRate) slower(now time.Duration, lost float64) {
 }
 
 // full reports whether the path was full at the lower rate, too: at the higher one
-// hardly more was answered.
+// hardly more was answered. It counts such trials in a row.
 func (p *pathRate) full(lost float64) bool {
 	t := &p.trial
 	more := t.high.rate()/t.low.rate() - 1

@@ -120,8 +120,9 @@ func (a *answer) size() (n int) {
 	return n + cap(a.raw)
 }
 
-// maxRaw bounds the datagrams kept of one server. A record is at most 8 MiB, base64
-// turns three bytes into four, and the rest of the record needs room.
+// maxRaw is the maximum number of bytes that raw may hold for one server. A record is
+// at most 8 MiB, base64 turns three bytes into four, and the rest of the record needs
+// room.
 const maxRaw = 4 << 20
 
 // keepRaw stores a datagram as received, unless maxRaw or the byte budget is exceeded.

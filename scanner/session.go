@@ -165,7 +165,7 @@ func (t *trips) sent(qs Questions, us uint32) {
 	}
 }
 
-// begin records the time at which qs were first sent.
+// begin records the time at which qs were first sent with the current challenge.
 func (t *trips) begin(qs Questions, us uint32) {
 	for q := range each(qs) {
 		t.asked[q] = us

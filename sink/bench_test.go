@@ -10,8 +10,8 @@ import (
 	"github.com/a2sscan/a2sscan/sink/internal/sinktest"
 )
 
-// recordsPerRun is how many records an allocation test writes at a time: they fill
-// several blocks.
+// recordsPerRun is the number of records that an allocation test writes at a time.
+// They fill several blocks.
 const recordsPerRun = 1000
 
 // writer creates a file at path and returns a function that writes n records to it.

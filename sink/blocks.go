@@ -22,8 +22,9 @@ type Reading struct {
 
 // EachBlock reads the census at path as a Reader does, but on several goroutines.
 // It passes all complete lines, with their newlines, to do in blocks, in no
-// particular order. Workers from 0 to workers-1 call do at the same time; a block is
-// valid until do returns. The first error of do ends the reading and is returned.
+// particular order. Several goroutines, numbered from 0 to workers-1, call do at
+// the same time; a block is valid until do returns. The first error of do ends the
+// reading and is returned.
 func EachBlock(path string, workers int, do func(worker int, block []byte) error) (Reading, error) {
 	return Source{}.EachBlock(path, workers, do)
 }
@@ -47,10 +48,10 @@ func (s Source) EachBlock(name string, workers int, do func(worker int, block []
 	return b.careful()
 }
 
-// blocks reads a census in blocks. It first tries the fast way, in which workers
+// blocks reads a census in blocks. It first tries the fast path, in which workers
 // unpack frames independently. If a frame or a line is damaged, truncated or
-// unusual, it starts again with a Reader, which can handle that, and skips the lines
-// that do has already received.
+// unusual, it starts again with a Reader, which can handle that, and skips the
+// lines that do has already received.
 type blocks struct {
 	from    Source
 	path    string
@@ -62,11 +63,11 @@ type blocks struct {
 	next   int    // number of the piece whose turn is next
 	tail   []byte // unfinished line at the end of the previous piece
 	passed int64  // bytes of lines that were passed to do
-	odd    bool   // a piece was unusual: the fast way passes on no more
+	odd    bool   // a piece was unusual: the fast path passes no more lines to do
 	err    error  // the first error of do
 }
 
-// piece is one frame of a compressed file, or many complete lines of a plain one.
+// piece is one frame of a compressed file, or many complete lines of a plain file.
 type piece struct {
 	number int
 	bytes  []byte
@@ -111,7 +112,8 @@ func (b *blocks) fast(in io.Reader) (err error) {
 	return err
 }
 
-// isPipe reports whether in is a local file that can be read only once.
+// isPipe reports whether in is a local file other than a regular file, which may be
+// readable only once.
 func isPipe(in io.Reader) bool {
 	f, ok := in.(*os.File)
 	if !ok {
@@ -121,14 +123,15 @@ func isPipe(in io.Reader) bool {
 	return err != nil || !info.Mode().IsRegular()
 }
 
-// stopped reports whether the fast way has given up, or do has failed.
+// stopped reports whether the fast path has given up, or do has failed.
 func (b *blocks) stopped() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.odd || b.err != nil
 }
 
-// frames sends the frames of a compressed file to the workers.
+// frames sends the frames of a compressed file to the workers. It returns
+// errUnusual for a damaged, truncated or long frame, or if stopped reports true.
 func (b *blocks) frames(f io.Reader, pieces chan<- piece, free <-chan []byte) error {
 	z := newFrames(f)
 	for n := 0; !b.stopped(); n++ {
@@ -144,7 +147,8 @@ func (b *blocks) frames(f io.Reader, pieces chan<- piece, free <-chan []byte) er
 	return errUnusual
 }
 
-// plain sends the lines of a plain file to the workers, in large pieces.
+// plain sends the lines of a plain file to the workers, in large pieces. It returns
+// errUnusual for a partial or long line, or if stopped reports true.
 func (b *blocks) plain(f io.Reader, pieces chan<- piece, free <-chan []byte) error {
 	var rest []byte
 	for n := 0; !b.stopped(); n++ {
@@ -164,8 +168,9 @@ func (b *blocks) plain(f io.Reader, pieces chan<- piece, free <-chan []byte) err
 	return errUnusual
 }
 
-// fillLines appends about pieceSize bytes of f to buf. end is the end of the last
-// complete line in buf, or 0 if there is none.
+// fillLines appends bytes of f to buf, pieceSize at a time, until buf contains a
+// complete line or maxLine bytes. end is the end of the last complete line in buf,
+// or 0 if there is none.
 func fillLines(f io.Reader, buf []byte) (_ []byte, end int, err error) {
 	for end == 0 && err == nil && len(buf) < maxLine {
 		start := len(buf)
@@ -183,7 +188,7 @@ func fillLines(f io.Reader, buf []byte) (_ []byte, end int, err error) {
 	return buf, end, err
 }
 
-// work unpacks pieces, or checks plain ones, and passes their lines to do.
+// work unpacks frames, or checks plain lines, and passes the lines to do.
 func (b *blocks) work(w int, packed bool, pieces <-chan piece, free chan<- []byte) {
 	dec, err := zstd.NewReader(nil, append(decoderOptions, zstd.WithDecoderMaxMemory(maxWindow))...)
 	if err == nil {
@@ -215,7 +220,8 @@ func allJSON(lines []byte) bool {
 	return true
 }
 
-// pass waits for a piece's turn and then passes its complete lines to do.
+// pass waits for the turn of piece number and then passes its complete lines to do,
+// unless the piece is unusual (good is false).
 func (b *blocks) pass(w, number int, lines []byte, good bool) {
 	b.mu.Lock()
 	for b.next != number {
@@ -241,7 +247,8 @@ func (b *blocks) pass(w, number int, lines []byte, good bool) {
 
 // join completes the line that the previous piece left unfinished, and keeps the
 // beginning of a line that the next piece will complete. It returns the line that
-// spans both pieces, and the complete lines of this piece.
+// spans both pieces, and the complete lines of this piece. ok is false if there is
+// nothing to pass to do.
 func (b *blocks) join(number int, lines []byte, good bool) (joined, rest []byte, ok bool) {
 	if b.odd = b.odd || !good || number == 0 && !begins(lines); b.odd || b.err != nil {
 		return nil, nil, false
@@ -262,7 +269,7 @@ func (b *blocks) join(number int, lines []byte, good bool) (joined, rest []byte,
 	return joined, lines[start:end], true
 }
 
-// begins reports whether the first line is a record that a Reader would return.
+// begins reports whether lines begins with a record that a Reader would return.
 func begins(lines []byte) bool {
 	line, _, found := bytes.Cut(lines, []byte("\n"))
 	return found && json.Valid(line) && record.CheckSchema(line) == nil
@@ -314,7 +321,8 @@ func (b *blocks) deliver(w int, full <-chan []byte, free chan<- []byte) {
 	}
 }
 
-// gather collects lines into blocks until the Reader returns an error.
+// gather collects the lines that do has not received yet into blocks, until the
+// Reader returns an error or do has failed.
 func (b *blocks) gather(r *Reader, full chan<- []byte, free <-chan []byte) error {
 	for err := error(nil); err == nil; {
 		block := (<-free)[:0]

@@ -13,7 +13,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// blockLines returns all lines that EachBlock passes on, sorted.
+// blockLines returns all lines that EachBlock passes to its function, sorted.
 func blockLines(t *testing.T, path string) ([]string, Reading) {
 	t.Helper()
 	var mu sync.Mutex

@@ -15,7 +15,7 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// frames50 writes a census of 50 frames, each of which ends at a mark, like the
+// frames50 writes a census of 50 frames, each of which ends at a mark, as at the
 // checkpoints that a scan makes every second. It returns the lines.
 func frames50(t *testing.T, path string) []string {
 	t.Helper()
@@ -46,7 +46,7 @@ func frames50(t *testing.T, path string) []string {
 	return lines(0, 1000)
 }
 
-// TestFrames50 checks that our Reader reads a census of many frames to its end.
+// TestFrames50 checks that a Reader reads a census of many frames to its end.
 func TestFrames50(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "census.ndjson.zst")
 	want := frames50(t, path)
@@ -55,8 +55,8 @@ func TestFrames50(t *testing.T) {
 	}
 }
 
-// TestFrames50Zstd checks that the zstd command reads all of it, as in a shell
-// pipe.
+// TestFrames50Zstd checks that the zstd command reads a census of many frames to
+// its end, as in a shell pipe.
 func TestFrames50Zstd(t *testing.T) {
 	zstd, err := exec.LookPath("zstd")
 	if err != nil {
@@ -70,8 +70,8 @@ func TestFrames50Zstd(t *testing.T) {
 	}
 }
 
-// TestFrames50DuckDB checks that DuckDB reads all of it, with the call that the
-// schema prints.
+// TestFrames50DuckDB checks that DuckDB reads a census of many frames to its end,
+// with the query that record.DuckDB returns.
 func TestFrames50DuckDB(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "census.ndjson.zst")
 	want := frames50(t, path)

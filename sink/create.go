@@ -21,6 +21,7 @@ type Options struct {
 	NameKey *record.NameKey
 
 	// Append adds to an existing census, after cutting off a partial last record.
+	// If there is no file, Create creates one.
 	Append bool
 
 	// Replace allows the file to exist. The new census is written beside it, under
@@ -30,9 +31,10 @@ type Options struct {
 	Replace bool
 
 	// Resume cuts the file back to Offset, which Mark.Sync returned, and continues
-	// there. With Replace, this is the file that was written beside the old census.
-	// The bytes before Offset must have the hash that Mark.Sum returned, unless Sum
-	// is empty; otherwise the error is ErrChanged, and the file stays as it is.
+	// there. With Replace, it does so with the file that was written beside the old
+	// census. The bytes before Offset must have the hash that Mark.Sum returned,
+	// unless Sum is empty; otherwise the error is ErrChanged, and the file stays as
+	// it is.
 	Resume bool
 	Offset int64  // the length to cut back to, in bytes
 	Sum    string // xxHash64 of the bytes before Offset, in hex
@@ -44,10 +46,11 @@ type Options struct {
 	// FlushEvery is the longest time that a record may wait until it is written to
 	// the file. Zero means DefaultFlush, or DefaultFlushZstd for a compressed file:
 	// there each flush ends a block of the frame, and short blocks compress badly.
-	// With a negative value only full blocks, Sync and Close write.
+	// If it is negative, records are written only when a block is full, and by Sync
+	// and Close.
 	FlushEvery time.Duration
 
-	Stdout *os.File // stands for "-" and ""; nil: os.Stdout
+	Stdout *os.File // the file for the paths "-" and ""; nil: os.Stdout
 
 	// Screen, if set, receives the output instead of Stdout. Stdout is still
 	// examined to find out what kind of file it is. Screen is for a terminal that
@@ -68,8 +71,8 @@ type Options struct {
 	overwrite bool // truncate an existing file: for the parts of a census that is not resumed
 }
 
-// The defaults of Options.FlushEvery: somebody who watches a pipe sees a record at
-// once, and a compressed census stays small.
+// The defaults of Options.FlushEvery: somebody who watches a pipe sees a record
+// within 200 ms, and a compressed census stays small.
 const (
 	DefaultFlush     = 200 * time.Millisecond
 	DefaultFlushZstd = time.Second
@@ -82,17 +85,17 @@ const PartSuffix = ".part"
 // ErrChanged means that a file is not the one that a checkpoint describes.
 var ErrChanged = errors.New("is not as the checkpoint left it")
 
-// The reasons for which Create refuses a file.
+// The reasons for which Create rejects a path.
 var (
 	errModes     = errors.New("append, replace and resume exclude each other")
 	errDirectory = errors.New("is a directory")
 	errOffset    = errors.New("a census has no negative length")
 )
 
-// Check returns an error if Create would refuse path, as far as that can be found
+// Check returns an error if Create would return one, as far as that can be found
 // out without changing or reading any file. A program calls Check before it starts
-// to work, and Create when it has something to write; if it fails in between, it
-// leaves no file behind.
+// to work, and Create when it has something to write. If the program fails in
+// between, it leaves no file behind.
 func Check(path string, o Options) error {
 	_, err := o.place(path)
 	return err
@@ -109,7 +112,8 @@ type place struct {
 // isFile reports whether the place holds, or will hold, a regular file.
 func (p *place) isFile() bool { return p.info == nil || p.info.Mode().IsRegular() }
 
-// place decides where to write the records, or refuses path.
+// place decides where to write the records, or returns why path can't be written
+// to. For standard output it returns the zero place.
 func (o *Options) place(path string) (p place, err error) {
 	if err := o.check(path); err != nil || isStandard(path) {
 		return place{}, err
@@ -148,11 +152,11 @@ func (o *Options) beside(p place) (_ place, err error) {
 	return b, nil
 }
 
-// Beside returns the name that the new census has until Commit, if it is to replace path.
+// Beside returns the name that a new census that replaces path has until Commit.
 func Beside(path string) string { return resolved(path) + PartSuffix }
 
-// resolved returns the file to which path points if it is a symbolic link, else
-// path.
+// resolved returns the file to which path points if it is a symbolic link, and
+// otherwise path.
 func resolved(path string) string {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		return real
@@ -160,8 +164,8 @@ func resolved(path string) string {
 	return path
 }
 
-// stat describes the file at path; it returns nil if there is none. It refuses a
-// directory.
+// stat describes the file at path; it returns nil if there is none. A directory is
+// an error.
 func (o *Options) stat(path string) (fs.FileInfo, error) {
 	info, err := os.Stat(path)
 	switch {
@@ -175,7 +179,7 @@ func (o *Options) stat(path string) (fs.FileInfo, error) {
 	return info, nil
 }
 
-// check refuses invalid options.
+// check returns an error if options exclude each other or Offset is negative.
 func (o *Options) check(path string) error {
 	switch {
 	case o.Append && (o.Replace || o.Resume || o.overwrite) || o.overwrite && (o.Resume || o.Replace):
@@ -186,7 +190,8 @@ func (o *Options) check(path string) error {
 	return nil
 }
 
-// checkMissing returns an error if no file can be created at path.
+// checkMissing returns an error if path can't be created, or must exist because it
+// is resumed.
 func (o *Options) checkMissing(path string) error {
 	if o.Resume && o.Offset > 0 {
 		return o.refuse(path, fs.ErrNotExist, "a scan is resumed with the census that it began")
@@ -209,7 +214,7 @@ func (o *Options) refuse(path string, err error, hint string) error {
 	return &Error{Op: o.op(), Path: path, Err: err, Hint: hint}
 }
 
-// isNew reports whether Create must make a new file, and refuse an existing one.
+// isNew reports whether Create must make a new file, and fail if there is one.
 func (o *Options) isNew() bool { return !o.Append && !o.Replace && !o.Resume && !o.overwrite }
 
 // op names the operation in errors.

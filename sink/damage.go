@@ -11,7 +11,7 @@ import (
 type Damage struct {
 	Frames uint64 // zstd frames or gzip members
 	Lines  uint64 // lines that are not JSON
-	Bytes  int64  // of frames as in the file, of lines after unpacking
+	Bytes  int64  // length of the frames in the file plus that of the unpacked lines
 	At     int64  // offset of the first damage
 }
 

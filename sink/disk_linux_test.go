@@ -56,7 +56,7 @@ func TestDeviceFull(t *testing.T) {
 }
 
 // TestSIGPIPE checks what Create documents about standard output. It uses another
-// process, because SIGPIPE ends the process.
+// process, because SIGPIPE kills the process that writes.
 func TestSIGPIPE(t *testing.T) {
 	const role = "SINK_TEST_SIGPIPE"
 	switch os.Getenv(role) {

@@ -10,7 +10,7 @@ import (
 	"slices"
 )
 
-// keyOf packs the number of a scan, of 16 bits, and the address of a server into 64
+// keyOf packs a scan number of 16 bits and a server's address and port into 64
 // bits.
 func keyOf(scan int, ip [4]byte, port uint16) uint64 {
 	return uint64(scan)<<48 | uint64(binary.BigEndian.Uint32(ip[:]))<<16 | uint64(port)
@@ -32,7 +32,7 @@ type distinct struct {
 	runs  []*os.File
 }
 
-// keysHeld is the most keys held in memory: 32 MiB.
+// keysHeld is the maximum number of keys held in memory, where they take 32 MiB.
 const keysHeld = 4 << 20
 
 func newDistinct() *distinct { return &distinct{limit: keysHeld} }
@@ -127,8 +127,8 @@ func least(runs []run) (i int) {
 // run is a sorted part of the keys.
 type run struct {
 	key  uint64
-	keys []uint64      // after key
-	in   *bufio.Reader // or: the keys are in a file
+	keys []uint64      // the keys after key, if they are in memory
+	in   *bufio.Reader // the keys after key, if they are in a file
 }
 
 // next advances to the next key, and reports whether there is one.

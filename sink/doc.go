@@ -52,10 +52,10 @@
 // # Damage
 //
 // A Writer hashes the bytes of its file as it writes them. The hash of everything
-// before a [Mark] belongs in a checkpoint: Options.Resume reads the file again
-// and refuses it if the hash differs. The hash of the whole file belongs in the
-// summary of the scan, with which Verify compares the file. The hash is xxHash64, as
-// xxhsum -H64 prints it. It detects damage, not forgery.
+// before a [Mark] belongs in a checkpoint: with Options.Resume, Create reads the file
+// again and returns [ErrChanged] if the hash differs. The hash of the whole file
+// belongs in the summary of the scan, with which Verify compares the file. The hash is
+// xxHash64, as xxhsum -H64 prints it. It detects damage, not forgery.
 //
 // A Reader skips damage, and counts it: a zstd frame whose checksum is wrong, or a
 // line that is not JSON.

@@ -23,7 +23,7 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// names are the names of a census in each packing.
+// names are file names of a census, one for each kind of compression.
 var names = []string{"census.ndjson", "census.ndjson.zst", "census.ndjson.gz"}
 
 // create opens path, or ends the test.
@@ -36,8 +36,7 @@ func create(t *testing.T, path string, o Options) *Writer {
 	return w
 }
 
-// write writes the records of typical results: those with numbers at least from and
-// less than to.
+// write writes the records of the typical results in [from, to).
 func write(t *testing.T, w *Writer, from, to int) {
 	t.Helper()
 	for i := from; i < to; i++ {
@@ -54,7 +53,7 @@ func closeWriter(t *testing.T, w *Writer) {
 	}
 }
 
-// lines returns the records of typical results, without newlines.
+// lines returns the records of the typical results in [from, to), without newlines.
 func lines(from, to int) (want []string) {
 	for i := from; i < to; i++ {
 		want = append(want, strings.TrimSuffix(string(record.Append(nil, "", sinktest.Typical(i))), "\n"))
@@ -62,7 +61,8 @@ func lines(from, to int) (want []string) {
 	return want
 }
 
-// readAll returns all lines of r, and the error with which it ended.
+// readAll returns all lines of r, and the error that ended the reading, or nil for
+// io.EOF.
 func readAll(r *Reader) (got []string, err error) {
 	for {
 		line, err := r.Next()
@@ -93,7 +93,8 @@ func readFile(t *testing.T, path string) (got []string, truncated int64) {
 	return got, r.Truncated()
 }
 
-// wantLines checks the lines of a file.
+// wantLines fails the test unless the file has exactly the lines want and nothing
+// after them.
 func wantLines(t *testing.T, path string, want []string) {
 	t.Helper()
 	got, truncated := readFile(t, path)
@@ -106,8 +107,8 @@ func wantLines(t *testing.T, path string, want []string) {
 	}
 }
 
-// wantWhole checks that all frames of a file are complete, as other programs
-// require, and that they contain n lines.
+// wantWhole fails the test unless all frames of a file are complete, as other
+// programs require, and contain n lines.
 func wantWhole(t *testing.T, path string, n int) {
 	t.Helper()
 	file, err := os.ReadFile(path)
@@ -179,8 +180,8 @@ func TestDevice(t *testing.T) {
 	closeWriter(t, w)
 }
 
-// TestRefused checks that every refusal names the operation, the file, the reason
-// and a remedy, that Check refuses the same files, and that no file changes.
+// TestRefused checks that Create's errors name the operation, the file, the reason
+// and a remedy, that Check returns the same errors, and that no file changes.
 func TestRefused(t *testing.T) {
 	dir := t.TempDir()
 	there := filepath.Join(dir, "there.ndjson")
@@ -216,8 +217,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestCheckTouchesNothing checks that before Create no file changes, even if it may
-// be written.
+// TestCheckTouchesNothing checks that Check changes no file, even if Create would.
 func TestCheckTouchesNothing(t *testing.T) {
 	dir := t.TempDir()
 	there := filepath.Join(dir, "there.ndjson")
@@ -252,8 +252,8 @@ func TestForce(t *testing.T) {
 	}
 }
 
-// TestAppend adds to a complete census, and to one that ends in each of the ways in
-// which an interrupted run can leave it.
+// TestAppend appends to a complete census, and to a complete census that is
+// followed by part of a record or frame, as an interrupted run can leave it.
 func TestAppend(t *testing.T) {
 	for _, name := range names {
 		path := filepath.Join(t.TempDir(), name)
@@ -266,7 +266,7 @@ func TestAppend(t *testing.T) {
 		}
 		for _, tail := range []int{0, 1, 2, 3, 7, 17, 100, 1000} {
 			if packingOf(name) == inGzip && tail > 17 {
-				break // the beginning of a block can be unpacked
+				break // part of the member's content can be unpacked
 			}
 			put(t, path, string(whole)+string(whole[:tail]))
 			w := create(t, path, Options{Append: true})
@@ -281,7 +281,7 @@ func TestAppend(t *testing.T) {
 }
 
 // TestAppendLong appends to files whose last newline is far from the end, or that
-// have none because the first record is incomplete.
+// have no newline because the first record is incomplete.
 func TestAppendLong(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "census.ndjson")
 	half := prefix + `1,"tag":"` + strings.Repeat("x", record.MaxSize-100)
@@ -332,7 +332,7 @@ func TestAppendRefused(t *testing.T) {
 	}
 }
 
-// pack compresses a text to one frame.
+// pack compresses a string to one frame.
 func pack(s string) []byte {
 	p, err := newPacker(inZstd)
 	if err != nil {
@@ -345,7 +345,7 @@ func pack(s string) []byte {
 	return slices.Clone(frame)
 }
 
-// openFrame compresses a text to a frame that is not ended.
+// openFrame compresses a string to a frame that has no end.
 func openFrame(s string) []byte {
 	p, err := newPacker(inZstd)
 	if err != nil {
@@ -404,10 +404,10 @@ func TestLocked(t *testing.T) {
 	wantLines(t, path, lines(0, 1))
 }
 
-// TestKilled cuts a file at every byte, as kill -9 or a crash does. All records
-// that were flushed or synced before must be readable, and it must be possible to
-// append more. In a compressed file the last frame has no end, so this does not go
-// without saying.
+// TestKilled cuts a file at every byte (of a gzip file, at every fifth), as kill -9
+// or a crash does. All records that were flushed or synced before must be readable,
+// and Append must be able to continue the file, although the last frame of a
+// compressed file then has no end.
 func TestKilled(t *testing.T) {
 	skipShort(t)
 	for _, name := range names {
@@ -459,9 +459,9 @@ func writeInSteps(t *testing.T, path string) map[int64]int {
 	return readable
 }
 
-// checkCut reads a file that was cut. Its lines must be the first ones of want, at
-// least promised of them, and every byte must belong to a line or count as
-// truncated.
+// checkCut reads a file that was cut. It fails the test unless the lines are the
+// first of want, at least promised of them, and every byte of a plain file belongs
+// to a line or counts as truncated.
 func checkCut(t *testing.T, file []byte, want []string, promised int) {
 	t.Helper()
 	r := NewReader(bytes.NewReader(file))
@@ -478,7 +478,9 @@ func checkCut(t *testing.T, file []byte, want []string, promised int) {
 	}
 }
 
-// checkAppend adds to a file that was cut.
+// checkAppend appends a record to a file that was cut. It fails the test unless the
+// file then has the lines that could be read before, at least promised of them, and
+// the new one.
 func checkAppend(t *testing.T, path string, file []byte, promised int) {
 	t.Helper()
 	put(t, path, string(file))
@@ -595,7 +597,7 @@ func copyFile(t *testing.T, to, from string) {
 	put(t, to, string(b))
 }
 
-// tiny returns the result of a server with short texts, so that there are not too
+// tiny returns the result of a server with short strings, so that there are not too
 // many bytes at which its record can be cut.
 func tiny(i int) *scanner.Result {
 	r := sinktest.Blank()

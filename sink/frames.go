@@ -9,10 +9,11 @@ import (
 
 var errCorrupt = errors.New("no zstd frame begins here")
 
-// frames reads a zstd file one frame at a time, without unpacking it: it finds the
-// ends of frames and blocks, and recognises a truncated frame (RFC 8878, 3.1). Read
-// returns the bytes of the current frame, block by block, and io.EOF at its end; of
-// a truncated frame it returns the complete blocks.
+// frames reads a zstd file one frame at a time, without unpacking the frames: it
+// finds the ends of frames and blocks, and recognises a truncated frame (RFC 8878,
+// 3.1). Read returns the bytes of the current frame, block by block, and io.EOF at
+// its end. Of a truncated frame it returns the complete blocks, and then
+// io.ErrUnexpectedEOF.
 type frames struct {
 	in    *tape
 	start int64 // of the current frame
@@ -147,8 +148,9 @@ func (z *frames) take(n int) (err error) {
 	return z.cut(err)
 }
 
-// cut turns the end of the input inside a frame into io.ErrUnexpectedEOF. The
-// decoder returns that error for other faults, too; z.truncated distinguishes them.
+// cut turns the end of the input inside a frame into io.ErrUnexpectedEOF, and sets
+// z.truncated. The decoder returns that error for other faults, too; z.truncated
+// distinguishes them.
 func (z *frames) cut(err error) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		z.truncated = true

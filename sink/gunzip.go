@@ -17,11 +17,12 @@ func isGzip(b []byte) bool { return len(b) >= 3 && string(b[:3]) == "\x1F\x8B\x0
 // member it returns what can be unpacked. Members do not contain their lengths, so
 // after damage it can't find the next member, and skips the rest of the file.
 //
-// Unlike a zstd frame, a member is returned before its checksum has been compared.
+// Unlike unpacker, it returns the content of a member before it has compared the
+// checksum.
 type gunzipper struct {
 	in        byteCounter
-	member    *gzip.Reader // nil: the next one begins at in
-	start     int64        // of the current member
+	member    *gzip.Reader // nil: none has begun yet
+	start     int64        // offset of the current member; -1 between two members
 	whole     int64        // end of the last complete member
 	truncated int64        // bytes of a truncated member without content
 	damage    Damage
@@ -71,7 +72,7 @@ func (g *gunzipper) Read(p []byte) (n int, err error) {
 	return n, g.end(err)
 }
 
-// begin starts the next member.
+// begin starts the next member. The error is io.EOF if there is none.
 func (g *gunzipper) begin() (err error) {
 	next, err := g.in.in.Peek(1)
 	switch {
@@ -110,8 +111,8 @@ func (g *gunzipper) padding() error {
 	}
 }
 
-// end stops reading at a truncated or damaged member. It returns io.EOF, or an error of
-// the disk.
+// end stops reading at a truncated or damaged member, and counts the bytes that are
+// lost. It returns io.EOF or, if the file can't be read, that error.
 func (g *gunzipper) end(err error) error {
 	var corrupt flate.CorruptInputError
 	switch {
@@ -121,7 +122,7 @@ func (g *gunzipper) end(err error) error {
 		}
 		return io.EOF
 	case !errors.Is(err, gzip.ErrChecksum) && !errors.Is(err, gzip.ErrHeader) && !errors.As(err, &corrupt):
-		return err // an error of the disk
+		return err // the file can't be read
 	}
 	rest, err := io.Copy(io.Discard, g.in.in)
 	g.damage.Frames++

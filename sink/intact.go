@@ -113,7 +113,7 @@ func (d *dest) checkWhole() *Error {
 
 const hintDamaged = "a2sscan cat reads what is left of the census"
 
-// seekHole is SEEK_HOLE of lseek(2), on the systems that have it as 4.
+// seekHole is SEEK_HOLE of lseek(2) on Linux and FreeBSD.
 const seekHole = 4
 
 // checkHoles returns an error if another program cut off a part of the file and

@@ -1,8 +1,8 @@
 package sink
 
 // Mark is a position between two records of a census. A scan makes a mark when it
-// takes a snapshot, continues, and later asks the mark for the length of the file
-// at that position, which it needs for a checkpoint.
+// takes a snapshot, and continues. Later, for a checkpoint, it asks the mark for
+// the length of the file at that position.
 type Mark struct {
 	w       *Writer
 	written chan struct{} // closed when the file has been written up to the mark
@@ -10,7 +10,7 @@ type Mark struct {
 	sum     string        // hash of the file at that point
 
 	// In a Series:
-	before  []*volume // complete parts
+	before  []*volume // parts before the open one
 	records uint64    // records of the open part before the mark
 }
 
@@ -29,7 +29,8 @@ func (w *Writer) Mark() (*Mark, error) {
 
 // Written waits until every record before the mark has been written to the file and
 // their last frame is complete. It returns the length of the file at that point, in
-// bytes. If the machine crashes, the records may still be lost.
+// bytes; in a Series, that of the open part, or 0 if the mark is between two parts.
+// If the machine crashes, the records may still be lost.
 func (m *Mark) Written() (offset int64, err error) {
 	<-m.written
 	for _, v := range m.before {
@@ -60,7 +61,7 @@ func (m *Mark) failure() error {
 }
 
 // Sync does what Written does, and also makes the file durable: after any crash,
-// Options.Resume can return to its offset.
+// Options.Resume can return to the offset.
 func (m *Mark) Sync() (offset int64, err error) {
 	if _, err := m.Written(); err != nil {
 		return 0, err

@@ -26,7 +26,7 @@ type output struct {
 	size    int64   // current length
 	cut     int64   // how many bytes of a partial record were cut off
 	info    fs.FileInfo
-	sum     *xxhash.Digest // of its bytes; nil: not a regular file of ours
+	sum     *xxhash.Digest // hash of its bytes; nil: not a regular file of ours
 	lock    *disk.Lock     // nil: the file system has no locks
 }
 
@@ -162,7 +162,8 @@ func (o *Options) tail(out *output, size int64) (tail, error) {
 	return plainTail(out, size, o.begins())
 }
 
-// compare hashes the file that is resumed, and refuses it if it has changed.
+// compare hashes the first Offset bytes of the file that is resumed. It returns
+// ErrChanged if Sum is set and differs.
 func (o *Options) compare(out *output) error {
 	if err := out.hash(o.Offset, o.Progress); err != nil {
 		return newError(o.op(), out.name, err)

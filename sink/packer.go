@@ -30,10 +30,11 @@ func packingOf(path string) packing {
 	return unpacked
 }
 
-// The parameters of compression. A frame ends with Sync, when it has frameSize bytes
-// of lines, or when a flush finds that it is frameAge old. Frames are short because
-// reading can continue at the next one after damage. The window holds some hundred
-// records: a longer one would cost time and memory, and save little space.
+// The parameters of compression. A frame ends with Sync, when it has frameSize
+// bytes of lines, or when a flush finds that it is frameAge old. Frames are short
+// because reading can continue at the next frame after damage. The window holds
+// some hundred records: a longer one would cost time and memory, and save little
+// space.
 const (
 	frameSize  = 8 << 20
 	frameAge   = 10 * time.Second
@@ -92,7 +93,8 @@ func (p *packer) add(lines []byte) error {
 	return err
 }
 
-// flush makes all added lines readable from the bytes that take returns.
+// flush makes all added lines readable from the bytes that take returns. It ends a
+// frame that is older than frameAge.
 func (p *packer) flush() error {
 	switch {
 	case p.in == 0:

@@ -12,19 +12,20 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// maxLine is the length of the longest line that a Reader returns: somewhat more
-// than the longest record.
+// maxLine is the maximum length in bytes of a line that a Reader returns: somewhat
+// more than the maximum length of a record.
 const maxLine = record.MaxSize + 1<<20
 
 // ErrNotCensus means that a file contains no records.
 var ErrNotCensus = errors.New("does not look like a census")
 
-// A file that begins with maxForeign lines that are not JSON is refused.
+// A Reader returns ErrNotCensus for a file that begins with maxForeign lines that
+// are not JSON.
 const maxForeign = 16
 
-// Reader reads the lines of a census, from a plain file or from one that is
-// compressed with zstd or gzip, which it detects from the first bytes. Several
-// concatenated files are one census. A Reader serves one goroutine at a time.
+// Reader reads the lines of a census from a file that is plain or compressed with
+// zstd or gzip. It detects the format from the first bytes. Several concatenated
+// files are one census. A Reader serves one goroutine at a time.
 //
 // A Reader skips damage: a damaged frame of a compressed file, and a line of a
 // plain file that is not JSON. Damage counts both.
@@ -35,13 +36,13 @@ type Reader struct {
 	zstd      *unpacker     // nil unless it is compressed with zstd
 	gzip      *gunzipper    // nil unless it is compressed with gzip
 	lines     *bufio.Reader // the unpacked content
-	raw       bool          // lines are not checked
+	raw       bool          // Next returns lines unchecked
 	good      bool          // at least one line was returned
 	long      []byte        // a line longer than the buffer of lines
 	at        int64         // offset of the next line, after unpacking
 	truncated int64
 	rest      []byte // the partial last line
-	err       error  // the first one
+	err       error  // the first error
 
 	dropped Damage // skipped lines
 }
@@ -52,8 +53,8 @@ func Open(path string) (*Reader, error) { return Source{}.Open(path) }
 // Source opens census files. The zero value opens files of this machine. Its
 // methods do what the functions of the same name do.
 type Source struct {
-	// File opens the file with a name. It may be called several times for one file.
-	// Nil: os.Open.
+	// File opens the named file. It may be called several times for one file. Nil:
+	// os.Open.
 	File func(name string) (io.ReadCloser, error)
 }
 
@@ -62,7 +63,7 @@ func (s Source) Open(name string) (*Reader, error) {
 	return s.open(name, func(in io.Reader) io.Reader { return in })
 }
 
-// open does what Open does, but the Reader reads what through returns for the file.
+// open does what Open does, but passes the file through the function through.
 func (s Source) open(name string, through func(io.Reader) io.Reader) (*Reader, error) {
 	if isStandard(name) {
 		r := NewReader(through(os.Stdin))
@@ -78,7 +79,7 @@ func (s Source) open(name string, through func(io.Reader) io.Reader) (*Reader, e
 	return r, nil
 }
 
-// file opens a file.
+// file opens a file with s.File or, if that is nil, with os.Open.
 func (s Source) file(name string) (io.ReadCloser, error) {
 	if s.File == nil {
 		return os.Open(name)
@@ -86,7 +87,7 @@ func (s Source) file(name string) (io.ReadCloser, error) {
 	return s.File(name)
 }
 
-// ReadFile returns all of a small file, such as a summary.
+// ReadFile returns the content of a small file, such as a summary.
 func (s Source) ReadFile(name string) ([]byte, error) {
 	f, err := s.file(name)
 	if err != nil {
@@ -177,7 +178,8 @@ func (r *Reader) Damage() Damage {
 	return d
 }
 
-// start detects the format from the first bytes.
+// start detects the format from the first bytes, and if they are damaged, from the
+// name.
 func (r *Reader) start() (err error) {
 	b, err := r.in.Peek(4)
 	if err != nil && err != io.EOF {
@@ -250,8 +252,8 @@ func (r *Reader) end(partial []byte, err error) error {
 func (r *Reader) Truncated() int64 { return r.truncated }
 
 // Rest returns the partial line at the end of the file, once Next has returned
-// io.EOF. It is valid until Close. In a file without any complete line it shows
-// whether the file is a census.
+// io.EOF. The slice is valid until Close. In a file without any complete line, Rest
+// shows whether the file is a census.
 func (r *Reader) Rest() []byte { return r.rest }
 
 // Close closes the file that Open opened. After that, Next fails.

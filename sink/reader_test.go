@@ -18,8 +18,8 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// stream compresses a text as other programs do: to one frame of any length, whose
-// header does not contain its length.
+// stream compresses a string as other programs do: to one frame of any length,
+// whose header does not contain its length.
 func stream(t *testing.T, s string, o ...zstd.EOption) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -36,7 +36,7 @@ func stream(t *testing.T, s string, o ...zstd.EOption) []byte {
 	return b.Bytes()
 }
 
-// skippable returns a frame that holds another program's data.
+// skippable returns a skippable frame with n bytes of another program's data.
 func skippable(n int) string {
 	return "\x5A\x2A\x4D\x18" + string([]byte{byte(n), byte(n >> 8), 0, 0}) + strings.Repeat("S", n)
 }
@@ -145,8 +145,8 @@ func TestReaderCutFrame(t *testing.T) {
 	}
 }
 
-// TestReaderRefuses checks that the error for a file that can't be read says where
-// reading failed, and that the lines before that place are returned.
+// TestReaderRefuses checks that the error for a file that can't be read to its end
+// says where reading failed, and that the lines before that point are returned.
 func TestReaderRefuses(t *testing.T) {
 	a := string(pack("1\n"))
 	window := string(stream(t, strings.Repeat("x", maxWindow+1<<20), zstd.WithWindowSize(2*maxWindow)))
@@ -174,8 +174,8 @@ func TestReaderRefuses(t *testing.T) {
 	}
 }
 
-// TestReaderBroken checks that an input that fails is not taken for a truncated
-// one.
+// TestReaderBroken checks that a read error is returned, and not taken for the end
+// of a truncated file.
 func TestReaderBroken(t *testing.T) {
 	lost := errors.New("the disk was lost")
 	a, b := string(pack("1\n")), string(pack(tinyLines(20)))
@@ -280,8 +280,8 @@ func TestReaderDamage(t *testing.T) {
 	}
 }
 
-// TestNotCensus checks that a file that is not a census is refused, and not read to
-// its end.
+// TestNotCensus checks that Next returns ErrNotCensus for a file that is not a
+// census.
 func TestNotCensus(t *testing.T) {
 	for _, in := range []string{"text\n", strings.Repeat("text\n", maxForeign) + "1\n"} {
 		if got, err := readAll(NewReader(strings.NewReader(in))); !errors.Is(err, ErrNotCensus) || len(got) > 0 {
@@ -342,7 +342,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestOpenStandardInput reads a census from a pipe on standard input.
+// TestOpenStandardInput reads a census from a file that is standard input.
 func TestOpenStandardInput(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "in")
 	put(t, path, "1\n2\n")
@@ -394,7 +394,8 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-// FuzzAppendable checks that what Append keeps of a file is complete.
+// FuzzAppendable checks that the part of a file that Append keeps ends with a
+// complete line.
 func FuzzAppendable(f *testing.F) {
 	one := tinyLines(1)
 	f.Add([]byte(one+one[:9]), false)

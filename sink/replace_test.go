@@ -12,7 +12,7 @@ import (
 
 const yesterday = "yesterday's census\n"
 
-// wantText checks the content of a file.
+// wantText fails the test unless the content of the file is want.
 func wantText(t *testing.T, path, want string) {
 	t.Helper()
 	got, err := os.ReadFile(path)
@@ -98,8 +98,7 @@ func TestReplaceKept(t *testing.T) {
 	}
 }
 
-// TestDiscard checks that a scan without targets leaves no new file, and keeps an
-// existing one.
+// TestDiscard checks that Discard leaves no new file, and keeps an existing one.
 func TestDiscard(t *testing.T) {
 	path := filepath.Join(t.TempDir(), names[0])
 	discard := func(o Options) {
@@ -214,8 +213,9 @@ func TestReplaceResume(t *testing.T) {
 	}
 }
 
-// TestReplaceOther checks that an output that is not a regular file is written to
-// directly.
+// TestReplaceOther checks that Replace writes to an output directly if it is not a
+// regular file, and that Check returns an error if the file to write beside it is a
+// directory.
 func TestReplaceOther(t *testing.T) {
 	w := create(t, os.DevNull, Options{Replace: true})
 	write(t, w, 0, 1)

@@ -28,11 +28,12 @@ type Rotation struct {
 	// a checkpoint.
 	Hold bool
 
-	// Whole is used with Options.Resume: the parts that were complete, in order.
-	// They must have the same bytes as then, unless they were removed. The part
-	// after them is cut back to Options.Offset; later ones are removed.
+	// Whole is used with Options.Resume: the parts that were complete at the
+	// checkpoint, in order. Their bytes must not have changed since, but the files
+	// may have been removed. The part after them is cut back to Options.Offset;
+	// later parts are removed.
 	Whole []Part
-	// Records is how many records the part that is cut back keeps.
+	// Records is the number of records that the part that is cut back keeps.
 	Records uint64
 }
 
@@ -45,17 +46,16 @@ type Part struct {
 	Sum string `json:"xxh64,omitempty"` // hash of the file: xxHash64 in hex
 }
 
-// PartName returns the name of part number n, from 1, of a census whose scan began
-// at start: for census.ndjson.zst, a name such as
-// census-20261120T030000Z-00001.ndjson.zst. Sorting the names gives the order of
-// the scans and their parts.
+// PartName returns the file name of part n of a census; parts are numbered from 1,
+// and start is when the scan began. For census.ndjson.zst it returns, for example,
+// census-20261120T030000Z-00001.ndjson.zst. The names sort by scan, then by part.
 func PartName(path string, start time.Time, n int) string {
 	head, ext := splitName(path)
 	return fmt.Sprintf("%s-%s-%05d%s", head, start.UTC().Format("20060102T150405Z"), n, ext)
 }
 
-// splitName splits a path before its extension. The suffix of a compression is part
-// of the extension.
+// splitName splits a path before its extension. The extension includes that of the
+// compression: .ndjson.zst.
 func splitName(path string) (head, ext string) {
 	head = strings.TrimSuffix(path, string(packingOf(path)))
 	ext = filepath.Ext(head)
@@ -65,9 +65,10 @@ func splitName(path string) (head, ext string) {
 	return strings.TrimSuffix(head, ext), ext + path[len(head):]
 }
 
-// Series writes the records of a scan to a sequence of files. Its methods are those
-// of a Writer, and may be called from several goroutines. A part is created with
-// its first record; its name ends in PartSuffix while it is written.
+// Series writes the records of a scan to a sequence of files. Its methods work like
+// those of a Writer with the same names, and may be called from several goroutines.
+// A part is created with its first record; its name ends in PartSuffix while it is
+// written.
 type Series struct {
 	path string
 	o    Options
@@ -90,13 +91,14 @@ type volume struct {
 	w    *Writer // nil: an earlier run completed it
 	kept uint64  // records that an earlier run wrote
 	born time.Time
-	done chan struct{} // closed when it is complete and durable
+	done chan struct{} // closed when the part is closed; then err is set
 	err  error         // valid after done
 	held atomic.Bool   // its name still has PartSuffix
 }
 
 // CreateSeries prepares to write the parts of path. Without Options.Resume it
-// creates no file before the first record. It refuses Options.Append.
+// creates no file before the first record. It returns an error for Options.Append
+// and for standard output.
 func CreateSeries(path string, o Options, r Rotation) (*Series, error) {
 	s := &Series{path: path, o: o, r: r}
 	if o.Append || isStandard(path) {
@@ -113,7 +115,8 @@ func CreateSeries(path string, o Options, r Rotation) (*Series, error) {
 
 var errNoSeries = errors.New("a census in parts needs new files")
 
-// CheckSeries returns an error if CreateSeries would refuse path. See Check.
+// CheckSeries returns an error if CreateSeries, or the creation of the first part,
+// would return one. See Check.
 func CheckSeries(path string, o Options, r Rotation) error {
 	if o.Resume {
 		o.Offset = 0 // it is an offset in a part
@@ -177,8 +180,9 @@ func (s *Series) progress(read, total int64) {
 	}
 }
 
-// reopen opens the part that is to be cut back. If it was complete, it has its
-// final name; if it is refused, it gets that name back.
+// reopen opens the part that is to be cut back. If that part was complete, reopen
+// renames it to end in PartSuffix first, and gives it its old name again if it
+// can't be resumed.
 func (s *Series) reopen(name string) error {
 	renamed := os.Rename(name, name+PartSuffix)
 	if renamed != nil && !errors.Is(renamed, fs.ErrNotExist) {
@@ -202,7 +206,7 @@ func (s *Series) nameWhole() error {
 	return nil
 }
 
-// removeAfter removes the parts after number n, starting with the last.
+// removeAfter removes the parts with numbers above n, starting with the last.
 func (s *Series) removeAfter(n int) error {
 	numbers, err := s.numbers()
 	if err != nil {
@@ -329,7 +333,8 @@ func (s *Series) commit(v *volume) error {
 	return nil
 }
 
-// err returns why nothing more can be written. The lock must be held.
+// err returns the error that keeps records from being written, or nil. s.mu must be
+// held.
 func (s *Series) err() error {
 	if s.failed == nil && s.closed {
 		return &Error{Op: "write", Path: s.path, Err: os.ErrClosed}
@@ -347,7 +352,8 @@ func (s *Series) err() error {
 	return s.failed
 }
 
-// fail records the first error and returns it. The lock must be held.
+// fail records err unless there was an error before, and returns the first error.
+// s.mu must be held.
 func (s *Series) fail(err error) error {
 	if s.failed == nil {
 		s.failed = err
@@ -378,8 +384,8 @@ func (s *Series) Mark() (*Mark, error) {
 	return m, err
 }
 
-// CommitBefore gives all parts that were complete at m their final names. See
-// Rotation.Hold.
+// CommitBefore waits until all parts before m are closed, and gives them their
+// final names. See Rotation.Hold.
 func (s *Series) CommitBefore(m *Mark) error {
 	for _, v := range m.before {
 		<-v.done
@@ -393,7 +399,7 @@ func (s *Series) CommitBefore(m *Mark) error {
 	return nil
 }
 
-// Lost is Writer.Lost for the open part.
+// Lost does what Writer.Lost does, for the open part.
 func (s *Series) Lost() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -403,7 +409,8 @@ func (s *Series) Lost() error {
 	return s.open.w.Lost()
 }
 
-// Close ends the open part. With Rotation.Hold the last parts keep PartSuffix.
+// Close ends the open part, and waits until all parts are closed. With
+// Rotation.Hold the last parts keep PartSuffix.
 func (s *Series) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -420,11 +427,11 @@ func (s *Series) Close() error {
 // called after Close.
 func (s *Series) Commit() error { return s.CommitBefore(&Mark{before: s.parts}) }
 
-// Keep leaves the parts of an incomplete census as they are.
+// Keep closes the Series, and leaves the parts of an incomplete census as they are.
 func (s *Series) Keep() error { return s.Close() }
 
-// Discard also leaves the parts as they are: a part is created only when there is a
-// record for it, so there is no empty part to remove.
+// Discard does what Keep does: a part is created only when there is a record for
+// it, so there is no empty part to remove.
 func (s *Series) Discard() error { return s.Close() }
 
 // Parts returns the parts that are complete or being closed. The Records, Bytes and

@@ -115,8 +115,8 @@ func TestSeriesSize(t *testing.T) {
 	}
 }
 
-// TestSeriesEvery checks that a part ends when its time is over, and that none is
-// created before there is a record for it.
+// TestSeriesEvery checks that a part ends when its time is over, and that no part
+// is created before there is a record for it.
 func TestSeriesEvery(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), names[0])
@@ -136,7 +136,8 @@ func TestSeriesEvery(t *testing.T) {
 }
 
 // TestSeriesResume checks that resuming removes everything written after a mark,
-// whatever the names of the files are, and leaves the parts before the mark unchanged.
+// whether or not the files have their final names, and leaves the parts before the
+// mark unchanged.
 func TestSeriesResume(t *testing.T) {
 	const n = 600
 	for _, name := range names {
@@ -192,8 +193,8 @@ func resumeSeries(t *testing.T, name string, hold bool, at, n int) {
 	}
 }
 
-// checkHeld checks that, with Rotation.Hold, exactly the files that were complete
-// at the mark have their final names.
+// checkHeld fails the test unless, with Rotation.Hold, exactly the files that were
+// complete at the mark have their final names.
 func checkHeld(t *testing.T, path string, hold bool, m *Mark) {
 	t.Helper()
 	if !hold {
@@ -219,8 +220,8 @@ func checkHeld(t *testing.T, path string, hold bool, m *Mark) {
 	}
 }
 
-// TestSeriesThere checks that an existing file with the name of a part is not
-// overwritten.
+// TestSeriesThere checks that CheckSeries returns an error if a file has the name
+// of the first part, and that CreateSeries returns one for Options.Append.
 func TestSeriesThere(t *testing.T) {
 	path := filepath.Join(t.TempDir(), names[0])
 	r := Rotation{Start: partStart}

@@ -20,7 +20,8 @@ func (out *output) hash(size int64, progress func(read, size int64)) error {
 	return hashFile(out.sum, out, size, progress)
 }
 
-// hashFile adds the first size bytes of f to d.
+// hashFile adds the first size bytes of f to d. After each chunk it calls progress,
+// unless that is nil.
 func hashFile(d *xxhash.Digest, f io.ReaderAt, size int64, progress func(read, size int64)) error {
 	b := make([]byte, min(size, hashChunk))
 	for at := int64(0); at < size; {
@@ -37,8 +38,9 @@ func hashFile(d *xxhash.Digest, f io.ReaderAt, size int64, progress func(read, s
 	return nil
 }
 
-// checkPart compares a part with what is known about it. It is not an error if the
-// part is gone: programs that upload parts remove them. progress may be nil.
+// checkPart compares a part with the length and the hash in p. It is not an error
+// if the part is gone: programs that upload parts remove them. progress must not be
+// nil.
 func checkPart(p *Part, progress func(read int64)) error {
 	f, err := os.Open(p.Name)
 	if errors.Is(err, os.ErrNotExist) {

@@ -72,7 +72,8 @@ func TestSum(t *testing.T) {
 	}
 }
 
-// TestSumKnown checks that the hash is the one that other programs print.
+// TestSumKnown checks the hash of no bytes against the specification of xxHash64,
+// and the number of digits.
 func TestSumKnown(t *testing.T) {
 	d := xxhash.New()
 	d.WriteString("a2sscan")
@@ -84,8 +85,8 @@ func TestSumKnown(t *testing.T) {
 	}
 }
 
-// TestResumeChanged changes one bit anywhere before the checkpoint. The file must
-// be refused, and nothing may be cut off.
+// TestResumeChanged flips one bit at a time before the checkpoint. Create must
+// return ErrChanged and must not truncate the file.
 func TestResumeChanged(t *testing.T) {
 	for _, name := range names {
 		path := filepath.Join(t.TempDir(), name)
@@ -125,8 +126,8 @@ func TestResumeChanged(t *testing.T) {
 	}
 }
 
-// TestNegativeOffset checks that a negative offset, from a damaged checkpoint, is
-// refused.
+// TestNegativeOffset checks that Create and CreateSeries return an error for a
+// negative offset, as a damaged checkpoint may have.
 func TestNegativeOffset(t *testing.T) {
 	path := filepath.Join(t.TempDir(), names[0])
 	put(t, path, tinyLines(1))
@@ -138,8 +139,8 @@ func TestNegativeOffset(t *testing.T) {
 	}
 }
 
-// TestSeriesChanged checks that a complete part that has changed is refused before
-// any file is modified, and that a part that was removed is not refused.
+// TestSeriesChanged checks that CreateSeries rejects a complete part that has
+// changed before it modifies any file, and accepts that a part was removed.
 func TestSeriesChanged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), names[0])
 	s := createSeries(t, path, Options{}, Rotation{Size: 200_000})

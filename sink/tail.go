@@ -21,7 +21,8 @@ var (
 	errLongFrame = errors.New("its last frame is cut off, and longer than any frame of a census")
 )
 
-// maxTail is longer than any frame that a Writer produces.
+// maxTail is greater than the length in bytes of any frame that a Writer writes,
+// packed or unpacked.
 const maxTail = frameSize + blockSize + 2*record.MaxSize
 
 // prefix begins every record.
@@ -55,7 +56,7 @@ func begun(content, begins []byte) error {
 	return errColumns
 }
 
-// plainTail finds the end of the last complete record of a census.
+// plainTail keeps a plain census up to the end of its last complete record.
 func plainTail(f io.ReaderAt, size int64, begins []byte) (tail, error) {
 	keep, err := wholeLines(f, size, begins)
 	return tail{keep: keep, cut: size - keep}, err
@@ -87,8 +88,8 @@ func wholeLines(f io.ReaderAt, size int64, begins []byte) (int64, error) {
 	return 0, nil
 }
 
-// packedTail finds the last complete frame of a compressed census, and the
-// complete lines of a truncated frame after it.
+// packedTail keeps a zstd census up to the end of its last complete frame, and
+// returns the complete lines of a truncated frame after it.
 func packedTail(f io.ReaderAt, size int64, begins []byte) (t tail, err error) {
 	last, keep, err := wholeFrames(f, size)
 	if err != nil {
@@ -107,8 +108,8 @@ func packedTail(f io.ReaderAt, size int64, begins []byte) (t tail, err error) {
 	return t, err
 }
 
-// wholeFrames returns the start and the end of the last complete frame of a
-// compressed file.
+// wholeFrames returns the start and the end of the last complete frame of a zstd
+// file; both are 0 if there is none.
 func wholeFrames(f io.ReaderAt, size int64) (last, end int64, err error) {
 	all := newFrames(io.NewSectionReader(f, 0, size))
 	for {
@@ -147,7 +148,7 @@ func cutFrame(f io.ReaderAt, start, size int64) (t tail, err error) {
 }
 
 // checkFrames returns an error unless the frames up to end are a census; last is
-// the start of the last one.
+// the start of the last frame.
 func checkFrames(f io.ReaderAt, last, end int64, begins []byte) error {
 	r := NewReader(io.NewSectionReader(f, 0, end))
 	defer r.Close()
@@ -190,8 +191,8 @@ func (b *lastByte) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// repack writes lines as one frame that begins at start, in place of a truncated
-// frame, and cuts off the rest of the file, whose size is size. It returns the new
+// repack writes lines as one frame over the truncated frame that begins at start,
+// and cuts off the rest of the file, which is size bytes long. It returns the new
 // length of the file. If the disk is full, the file then holds the beginning of the
 // frame, whose lines can be read.
 func repack(f file, how packing, start, size int64, lines []byte) (_ int64, err error) {
@@ -214,10 +215,10 @@ func repack(f file, how packing, start, size int64, lines []byte) (_ int64, err 
 	return size, errors.Join(err, f.Truncate(size))
 }
 
-// appendFill appends filler to a frame that overwrites over bytes, so that it
-// covers all of them. Readers skip the filler: zeros after gzip members, or a
-// skippable zstd frame. So the file can be read, and appended to, even if the
-// process dies before it cuts off the rest.
+// appendFill appends filler to a frame that overwrites the last over bytes of a
+// file, so that it covers all of them. Readers skip the filler: zeros after gzip
+// members, or a skippable zstd frame. So the file can be read, and appended to,
+// even if the process dies before it cuts off the rest.
 func appendFill(frame []byte, how packing, over int64) []byte {
 	const magic, header = 0x184D2A50, 8
 	rest := over - int64(len(frame))

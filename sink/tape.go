@@ -7,7 +7,7 @@ import (
 )
 
 // tape reads a file from the beginning. Bytes can be put back: if a frame is
-// damaged, the search for the next one begins inside it.
+// damaged, the search for the next frame begins inside it.
 type tape struct {
 	in     io.Reader
 	store  []byte
@@ -63,7 +63,7 @@ func (t *tape) skip(n int) {
 	}
 }
 
-// discard skips n bytes.
+// discard skips n bytes. It returns an error if fewer remain.
 func (t *tape) discard(n int64) error {
 	for n > 0 {
 		b, err := t.peek(int(min(n, tapeChunk)))

@@ -9,8 +9,9 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// maxWindow is the largest window for which a Reader reserves memory. It is the one
-// that zstd --ultra -20 needs. The default of zstd is 2 MiB, and ours is smaller.
+// maxWindow is the largest window, in bytes, for which a Reader reserves memory:
+// the window of zstd --ultra -20. The default of zstd is 2 MiB; a Writer uses
+// packWindow.
 const maxWindow = 32 << 20
 
 var decoderOptions = []zstd.DOption{
@@ -19,16 +20,15 @@ var decoderOptions = []zstd.DOption{
 	zstd.WithDecoderMaxWindow(maxWindow),
 }
 
-// frameMagic begins a zstd frame. It is not valid UTF-8, so no text of a record in a
-// damaged frame can look like the beginning of a frame.
+// frameMagic begins a zstd frame. It is not valid UTF-8, so no string of a record
+// in a damaged frame can look like the beginning of a frame.
 var frameMagic = []byte("\x28\xB5\x2F\xFD")
 
 // unpacker unpacks all frames of a file.
 //
-// It unpacks a complete frame and verifies its checksum before it returns any of it. It
-// skips a damaged frame and continues with the next complete one. It returns a truncated
-// frame, or one longer than a Writer produces, block by
-// block.
+// It unpacks a complete frame and verifies its checksum before it returns any of
+// it. It skips a damaged frame and continues with the next complete one. It returns
+// a truncated frame, or one longer than a Writer produces, block by block.
 type unpacker struct {
 	frames    *frames
 	dec       *zstd.Decoder
@@ -74,7 +74,8 @@ func (u *unpacker) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// next starts the next frame.
+// next unpacks the next frame, starts to unpack it block by block, or continues
+// after damage.
 func (u *unpacker) next() error {
 	z := u.frames
 	err := z.collect(maxTail)
@@ -114,13 +115,13 @@ func (u *unpacker) unpack() (err error) {
 	return err
 }
 
-// isLong reports whether the collected frame may hold more than is unpacked at a
-// time.
+// isLong reports whether the collected frame may hold more than maxWindow bytes,
+// too many to unpack at once.
 func (u *unpacker) isLong() bool { return u.frames.blocks > maxWindow/maxBlock }
 
-// narrow sets the window size in a frame's header to the largest one that is
-// unpacked. A short frame needs no larger window, whatever its header says. narrow
-// returns false if the header contains no window size.
+// narrow sets the window size in a frame's header to maxWindow. A short frame needs
+// no larger window, whatever its header says. narrow returns false if the header
+// can't be read or contains no window size.
 func narrow(frame []byte) bool {
 	const descriptor, exponent = 5, 15 // 1 KiB << 15 is maxWindow
 	var h zstd.Header
@@ -140,7 +141,7 @@ func (u *unpacker) begin() error {
 	return nil
 }
 
-// readStream unpacks the next block.
+// readStream reads from the frame that is unpacked block by block.
 func (u *unpacker) readStream(p []byte) (int, error) {
 	n, err := u.dec.Read(p)
 	if err == nil {
@@ -152,7 +153,8 @@ func (u *unpacker) readStream(p []byte) (int, error) {
 	return n, u.endStream(err)
 }
 
-// endStream ends a frame that is unpacked block by block.
+// endStream ends a frame that is unpacked block by block, because the decoder
+// returned err.
 func (u *unpacker) endStream(err error) error {
 	z := u.frames
 	u.stream = false
@@ -172,8 +174,8 @@ func (u *unpacker) endStream(err error) error {
 }
 
 // frameInside reports whether a frame that seems to be truncated contains a
-// complete frame. In that case one of its lengths is wrong, and the frame is
-// damaged instead.
+// complete frame. If so, a length in the outer frame is wrong: it is damaged, not
+// truncated.
 func (u *unpacker) frameInside() bool {
 	inner := &unpacker{frames: newFrames(bytes.NewReader(u.frames.buf[1:])), whole: u.whole}
 	return inner.find()
@@ -194,7 +196,8 @@ func (u *unpacker) find() bool {
 }
 
 // putBack puts back taken, the bytes that were taken last, except for the first of
-// them.
+// them. If taken is empty, it skips one byte instead. Either way the next search
+// begins one byte later.
 func (u *unpacker) putBack(taken []byte) {
 	if len(taken) == 0 {
 		u.frames.in.skip(1)
@@ -203,9 +206,9 @@ func (u *unpacker) putBack(taken []byte) {
 	u.frames.in.back(taken[1:])
 }
 
-// resume continues after damage that begins at start; taken is what was taken of
-// it. If the damage cuts a line off, resume ends the line there: what follows the
-// damage must not be joined to it.
+// resume continues after damage that begins at start; taken holds the bytes already
+// taken from there. If the damage cuts off a line, resume ends the line with a
+// newline: what follows the damage must not be joined to it.
 func (u *unpacker) resume(start int64, taken []byte) error {
 	in := u.frames.in
 	if len(taken) > 0 {

@@ -38,15 +38,16 @@ func (v *Verification) Sound() bool { return len(v.Problems) == 0 }
 // duplicates.
 const maxScans = 1<<16 - 1
 
-// maxProblems is the most problems that are described.
+// maxProblems is the maximum number of problems in Verification.Problems.
 const maxProblems = 20
 
-// Verify reads the files of a census to their end. It compares the checksums of
-// zstd frames, each record with the schema, and the files with want, which may be
-// nil. It also finds addresses that have several records in one scan. Its memory
-// does not grow with the census, because it stores keys in temporary files. It
-// returns an error if a file could not be read; faults of the census are in the
-// Verification.
+// Verify reads the files of a census to their end. It verifies the checksums of
+// zstd frames and compares each record with the schema, and the files with want,
+// which may be nil. It also finds addresses that have several records in one scan.
+// It calls progress, unless that is nil, with the number of bytes read and the size
+// of all files. Its memory does not grow with the census, because it stores keys in
+// temporary files. It returns an error if a file could not be read; faults of the
+// census are in the Verification.
 func Verify(files []string, want *Expected, progress func(read, size int64)) (*Verification, error) {
 	return Source{}.Verify(files, want, progress)
 }
@@ -97,7 +98,7 @@ func (v *verifier) add(format string, args ...any) {
 	v.Problems = append(v.Problems, fmt.Sprintf(format, args...))
 }
 
-// setProgress adds up the sizes of the files that will be read.
+// setProgress stores progress and adds up the sizes of the files that will be read.
 func (v *verifier) setProgress(files []string, progress func(read, size int64)) {
 	v.progress = progress
 	for _, name := range files {
@@ -173,7 +174,8 @@ func (v *verifier) records(r *Reader) (n uint64, err error) {
 	}
 }
 
-// record compares one record with the schema, and counts it.
+// record compares one record with the schema, and counts it if it conforms. problem
+// is a fault of the record; err is an error of a temporary file.
 func (v *verifier) record(line []byte) (problem, err error) {
 	if err := record.Check(line); err != nil {
 		return err, nil
@@ -193,7 +195,7 @@ func (v *verifier) record(line []byte) (problem, err error) {
 	return nil, err
 }
 
-// addTwice reports an address that a scan has more than once.
+// addTwice records the problem that a scan has several records of an address.
 func (v *verifier) addTwice(key uint64, times int) {
 	number, addr := splitKey(key)
 	scan := ""
@@ -203,7 +205,8 @@ func (v *verifier) addTwice(key uint64, times int) {
 	v.add("%v has %d records%s", addr, times, scan)
 }
 
-// compare compares what was found with what is expected.
+// compare adds a problem for each difference between want and what was found. It
+// does nothing if want is nil.
 func (v *verifier) compare(want *Expected) {
 	if want == nil {
 		return
@@ -219,8 +222,10 @@ func (v *verifier) compare(want *Expected) {
 	v.compareParts(want)
 }
 
-// compareStatuses compares the records with the ledger. Targets that did not answer
-// have records only if the scan was configured to write them.
+// compareStatuses compares the number of records with each status with
+// want.ByStatus. Targets that did not answer have records only if the scan was
+// configured to write them; if there are no such records, their statuses are not
+// compared.
 func (v *verifier) compareStatuses(found *scanCount, want *Expected) {
 	if want.ByStatus == nil {
 		return
@@ -244,8 +249,8 @@ func (v *verifier) compareStatuses(found *scanCount, want *Expected) {
 	}
 }
 
-// compareParts compares the files with those in the summary. They may have been
-// moved to another directory.
+// compareParts compares the files with those in the summary. The files may have
+// been moved to another directory.
 func (v *verifier) compareParts(want *Expected) {
 	for i := range want.Parts {
 		p := &want.Parts[i]

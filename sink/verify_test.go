@@ -14,7 +14,7 @@ import (
 	"github.com/a2sscan/a2sscan/sink/internal/sinktest"
 )
 
-// verified returns the problems of files.
+// verified returns the problems that Verify finds in files.
 func verified(t *testing.T, want *Expected, files ...string) []string {
 	t.Helper()
 	v, err := Verify(files, want, nil)
@@ -24,8 +24,8 @@ func verified(t *testing.T, want *Expected, files ...string) []string {
 	return v.Problems
 }
 
-// wantProblems checks that there are exactly these problems; each must contain the
-// corresponding text of want.
+// wantProblems fails the test unless got has as many problems as want has strings,
+// and each contains its string.
 func wantProblems(t *testing.T, got []string, want ...string) {
 	t.Helper()
 	if len(got) != len(want) {
@@ -48,8 +48,8 @@ func census(t *testing.T, path string, n int) *Expected {
 		Parts: []Part{{Name: path, Records: uint64(n), Bytes: w.Length(), Sum: w.Sum()}}}
 }
 
-// TestVerify checks that our own census is sound, even if it was moved or has no
-// summary.
+// TestVerify checks that Verify finds no problem in a census that a Writer wrote,
+// even if it was moved or has no summary.
 func TestVerify(t *testing.T) {
 	for _, name := range names {
 		path := filepath.Join(t.TempDir(), name)
@@ -71,8 +71,8 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// TestVerifyFlipped checks that a change of any bit of a census is found, at the
-// latest by the hash in the summary.
+// TestVerifyFlipped flips one bit at a time, at up to 500 places of a census.
+// Verify must find the change, if only by the hash in the summary.
 func TestVerifyFlipped(t *testing.T) {
 	skipShort(t)
 	for _, name := range names {

@@ -15,8 +15,9 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// The sizes of the blocks that wait for the disk. A block is compressed and written
-// at once; Write waits only if all blocks are full.
+// The sizes of the blocks that wait for the disk, in bytes, and their number. A
+// block is compressed and written in one step; Write waits only if all blocks are
+// full.
 const (
 	blockSize = 256 << 10
 	blockRoom = 64 << 10 // for the last record of a block
@@ -29,9 +30,9 @@ const (
 //
 // Records are appended to a block. A goroutine compresses and writes full blocks,
 // on its own thread until Close (package thread). If the disk is slower than the
-// scan, Write waits for a free block. The first error of the disk is final: every
-// later call returns it, and the file ends with the last complete record that
-// fitted, or with the last complete block of zstd.
+// scan, Write waits for a free block. The first write error is final: every later
+// call returns it, and the file ends with the last complete record that fitted or,
+// if it is compressed, with the last lines that could be saved.
 type Writer struct {
 	scan string
 	dest *dest
@@ -60,18 +61,18 @@ type Writer struct {
 }
 
 // job is a block to write. If flush is set, everything written so far becomes
-// readable from the file; if end is set, its frame ends as well. Then the mark, if
-// there is one, is given the length of the file.
+// readable from the file; if end is set, its frame ends as well. After that, the
+// mark, if there is one, gets the length and the hash of the file.
 type job struct {
 	block      []byte
 	flush, end bool
 	mark       *Mark
 }
 
-// Create opens path to write records to it. "-" and "" are standard output; a name
-// that ends in .zst or .gz is compressed. An existing file is refused with
-// fs.ErrExist unless the Options allow it; pipes and devices are never refused. The
-// file is created at once: see Check.
+// Create opens path to write records to it. "-" and "" are standard output; a file
+// whose name ends in .zst or .gz is compressed. For an existing file the error is
+// fs.ErrExist unless the Options allow it; pipes and devices are always accepted.
+// The file is created at once: see Check.
 //
 // If standard output is a pipe whose reader has closed it, Go ends the process with
 // SIGPIPE before Write can return an error. A program that wants the error calls
@@ -136,7 +137,7 @@ func (w *Writer) WriteAs(scan string, r *scanner.Result) error {
 	return w.add(func(block []byte) []byte { return w.enc.Append(block, scan, r) })
 }
 
-// WriteLine adds a record that is already encoded, without its newline.
+// WriteLine adds a record that is already encoded; line has no newline at its end.
 func (w *Writer) WriteLine(line []byte) error {
 	return w.add(func(block []byte) []byte { return append(append(block, line...), '\n') })
 }
@@ -174,14 +175,14 @@ func emptied(b []byte) []byte {
 
 func newBlock() []byte { return make([]byte, 0, blockSize+blockRoom) }
 
-// handOver passes the current block to the writing goroutine. The lock must be
-// held.
+// handOver passes the current block to the writing goroutine. w.mu must be held.
 func (w *Writer) handOver(j job) {
 	j.block, w.block = w.block, nil
 	w.full <- j
 }
 
-// err returns why nothing more can be written. The lock must be held.
+// err returns the error that keeps records from being written, or nil. w.mu must be
+// held.
 func (w *Writer) err() error {
 	if err := w.failure(); err != nil {
 		return err
@@ -192,14 +193,14 @@ func (w *Writer) err() error {
 	return nil
 }
 
-// fail records the first error.
+// fail records e unless it is nil or there was an error before.
 func (w *Writer) fail(e *Error) {
 	if e != nil {
 		w.failed.CompareAndSwap(nil, e)
 	}
 }
 
-// failure returns the first error.
+// failure returns the first error, or nil.
 func (w *Writer) failure() error {
 	if e := w.failed.Load(); e != nil {
 		return e
@@ -218,9 +219,10 @@ func (w *Writer) Sync() error {
 	return err
 }
 
-// Close syncs the file, makes sure that all of it is in the file with its name, and
-// closes it. A census that is to replace another one then waits for Commit or Keep.
-// Standard output stays open. A second Close only returns the error of the first.
+// Close syncs the file, checks that it still has its name and holds everything that
+// was written, and closes it. A census that is to replace another one then waits
+// for Commit or Keep. Standard output stays open. A second Close only returns the
+// error of the first.
 func (w *Writer) Close() error {
 	if w.shut() {
 		w.busy.Wait()
@@ -306,7 +308,8 @@ func (w *Writer) shut() bool {
 	return true
 }
 
-// Count returns the number of records that were passed to Write.
+// Count returns the number of records that were passed to Write, WriteAs and
+// WriteLine.
 func (w *Writer) Count() uint64 { return w.count.Load() }
 
 // Bytes returns the total length of the records before compression.
@@ -343,7 +346,8 @@ func (w *Writer) Length() int64 { return w.length.Load() }
 // Cut returns how many bytes of a partial record Options.Append cut off.
 func (w *Writer) Cut() int64 { return w.dest.cut }
 
-// flushEvery flushes regularly, so that the file grows while the scan runs.
+// flushEvery flushes at the interval every until Close, so that the file grows
+// while the scan runs.
 func (w *Writer) flushEvery(every time.Duration) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -392,8 +396,8 @@ func (w *Writer) run() {
 	}
 }
 
-// file has the methods of os.File that a Writer needs. Tests replace it with a
-// broken one.
+// file has the methods of os.File that a Writer needs. Tests replace it with one
+// that fails.
 type file interface {
 	io.Writer
 	io.ReaderAt
@@ -447,7 +451,8 @@ func (d *dest) write(j *job) *Error {
 	return nil
 }
 
-// pack compresses a block.
+// pack compresses a block. It ends the frame if j.end is set or the frame is large
+// enough, and otherwise flushes it if j.flush is set.
 func (d *dest) pack(j *job) error {
 	p := d.packer
 	if err := p.add(j.block); err != nil {
@@ -481,8 +486,8 @@ func (d *dest) mend(written []byte, err error) *Error {
 	return e
 }
 
-// mendFrame rewrites the truncated frame as a complete one, with the lines that can
-// be read from it, or as many of them as fit.
+// mendFrame rewrites the frame that a failed write has truncated as a complete
+// frame, with the lines that can be read from it, or as many of them as fit.
 func (d *dest) mendFrame() error {
 	t, err := cutFrame(d.f, d.frame, d.size)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/a2sscan/a2sscan/sink/internal/sinktest"
 )
 
-// memory implements file in memory. Its operations can be made to wait on gate.
+// memory implements file in memory. Each Write waits to receive from gate.
 type memory struct {
 	mu     sync.Mutex
 	data   []byte
@@ -54,8 +54,8 @@ func memoryDest(f file) *dest {
 	return &dest{f: f, output: &output{name: "memory", regular: true, ours: true}}
 }
 
-// TestFlush checks that a record is in the file after FlushEvery at the latest,
-// without another record or a Sync, and not earlier without a reason.
+// TestFlush checks that a record reaches the file within FlushEvery even if neither
+// another record nor a Sync follows, and that it is not flushed right away.
 func TestFlush(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &memory{}
@@ -277,8 +277,8 @@ type broken struct {
 	room        int
 	sync, close error
 	uncut       bool
-	less        int  // how much room is lost before anything is written again
-	heals       bool // after it was full, there is room again
+	less        int  // bytes of room that are lost before the next WriteAt
+	heals       bool // after the first failed write there is room again
 }
 
 func (b *broken) Write(p []byte) (int, error) {
@@ -319,7 +319,8 @@ func (b *broken) Truncate(size int64) error {
 
 func (b *broken) Close() error { return errors.Join(b.File.Close(), b.close) }
 
-// brokenWriter returns a Writer to a file with that name and these faults.
+// brokenWriter returns a Writer to a new file called name that has the faults of b,
+// and the path of that file.
 func brokenWriter(t *testing.T, name string, b broken) (*Writer, string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -435,7 +436,7 @@ func TestFullAndUncut(t *testing.T) {
 	}
 }
 
-// TestSyncFails uses a disk that can't store what was written to it.
+// TestSyncFails checks that Sync and Close return the error of a failed fsync.
 func TestSyncFails(t *testing.T) {
 	w, path := brokenWriter(t, names[0], broken{room: 1 << 20, sync: syscall.EIO})
 	write(t, w, 0, 1)

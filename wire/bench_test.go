@@ -235,8 +235,8 @@ func TestDecodeAllocs(t *testing.T) {
 
 func TestAppendAllocs(t *testing.T) { checkAllocs(t, appendBodies()) }
 
-// TestErrorAllocs checks that malformed input costs no memory: it feeds every kind
-// of malformed message to every decoder.
+// TestErrorAllocs checks that decoding malformed messages does not allocate: it
+// passes each message to every decoder.
 func TestErrorAllocs(t *testing.T) {
 	var bodies []body
 	for _, bad := range badMessages() {

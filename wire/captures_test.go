@@ -61,8 +61,7 @@ func readMeaning(t *testing.T, file string) (m meaning) {
 }
 
 // checkCapture decodes each message of a capture and compares it with m. It also
-// fails the test if the capture lacks a kind of message that m has, or the other
-// way round.
+// fails the test unless the capture has messages of exactly the kinds that m has.
 func checkCapture(t *testing.T, datagrams [][]byte, m meaning) {
 	seen := map[wire.Kind]bool{}
 	for _, msg := range messages(t, datagrams) {

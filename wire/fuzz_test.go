@@ -8,9 +8,9 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// The fuzzers check one law: if a message decodes, encoding the result and decoding
-// it again gives the same values. If it does not decode, the decoder must not
-// panic, and the fields it did read completely must lie inside the message.
+// The fuzz tests check that encoding a decoded message and decoding the result
+// gives the same values. If a message does not decode, the decoder must not panic,
+// and the fields that it read completely must lie inside the message.
 
 // addVectors seeds a fuzzer with the datagrams of the project's test vectors.
 func addVectors(f *testing.F, add func(datagram []byte)) {

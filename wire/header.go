@@ -2,8 +2,8 @@ package wire
 
 import "encoding/binary"
 
-// The four bytes that begin a datagram (document 000, "Protocol"). These are
-// the protocol's and must not be changed.
+// The four bytes that begin a datagram (document 000, "Protocol"). The protocol
+// defines these values; they must not be changed.
 const (
 	singleHeader uint32 = 0xFFFFFFFF // -1: a complete message follows
 	splitHeader  uint32 = 0xFFFFFFFE // -2: a fragment follows

@@ -2,8 +2,8 @@ package wire
 
 import "encoding/binary"
 
-// The bits of the extra data flag. These are the protocol's and must not be
-// changed. On the wire the fields follow in the order of this list (EC-28).
+// The bits of the extra data flag. The protocol defines these values; they must not
+// be changed. On the wire the fields follow in the order of this list (EC-28).
 const (
 	edfGamePort uint8 = 0x80
 	edfSteamID  uint8 = 0x10
@@ -14,8 +14,8 @@ const (
 	edfKnown = edfGamePort | edfSteamID | edfSourceTV | edfKeywords | edfGameID
 )
 
-// IsShip reports whether an application ID is that of The Ship or one of its
-// relatives (EC-75), whose replies have extra fields.
+// IsShip reports whether an application ID is that of The Ship or of one of its
+// variants (EC-75), whose replies have extra fields.
 func IsShip(appID uint32) bool {
 	switch appID {
 	case 2400, 2401, 2402, 2403, 2405, 2406, 2412, 2430:

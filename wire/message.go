@@ -48,8 +48,8 @@ const NoChallenge Challenge = 0xFFFFFFFF
 // Kind is the type byte of a message.
 type Kind byte
 
-// The type bytes of requests and replies. These are the protocol's and must not be
-// changed.
+// The type bytes of requests and replies. The protocol defines these values; they
+// must not be changed.
 const (
 	KindInfoRequest      Kind = 'T'
 	KindPlayersRequest   Kind = 'U'
@@ -198,9 +198,8 @@ type Rule struct {
 	Value []byte // any text
 }
 
-// Notes is a set of oddities found in an answer. A note never makes an answer
-// partial: answers with notes are complete, except that the notes in CutNotes may
-// also occur in a truncated answer.
+// Notes is a set of oddities found in an answer. A note does not make an answer
+// partial: only the notes in CutNotes also occur in truncated answers.
 type Notes uint32
 
 // The notes. Each comment begins with the word that records use for the note.

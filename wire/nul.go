@@ -12,9 +12,9 @@ import (
 
 const wordLen = 8
 
-// nulMask returns x with the top bit set in each byte that was 0 and all other bits
-// clear. Adding 7F to the low seven bits of a byte sets its top bit if any of them
-// is set, and never carries into the next byte.
+// nulMask returns a mask with the top bit of each byte of x that is 0, and no other
+// bit. Adding 7F to the low seven bits of a byte sets its top bit if any of them is
+// set, and never carries into the next byte.
 func nulMask(x uint64) uint64 {
 	const low7 = 0x7F7F7F7F7F7F7F7F
 	return ^((x&low7 + low7) | x | low7)

@@ -37,16 +37,16 @@ const (
 	FormChallenge             // a challenge
 )
 
-// field describes a field of a message whose offset is not known yet. size is in
-// bytes; 0 means a string.
+// field is the name, the form and the size of a Part whose offset is not known yet.
+// size is in bytes; 0 means a string.
 type field struct {
 	name string
 	form Form
 	size int
 }
 
-// The fields of the replies, in the order of the package documentation. These are
-// the protocol's and must not be changed.
+// The fields of the replies, in the order of the package documentation. The
+// protocol defines them; they must not be changed.
 var (
 	sourceTexts = []field{
 		{"protocol", FormUint, 1}, {"name", FormText, 0}, {"map", FormText, 0},
@@ -152,9 +152,9 @@ func (w *walker) part(name string, f Form, n int, cut bool) {
 	w.ended = !w.yield(p) || cut
 }
 
-// take yields a field of n bytes and returns these bytes. If fewer are left, it
-// yields what is left as the cut last part and returns nil. It yields nothing once
-// w.ended is set.
+// take yields a field of n bytes and returns these bytes. If fewer bytes are left,
+// it yields them as the last part, marked as cut, and returns nil. It yields
+// nothing once w.ended is set.
 func (w *walker) take(name string, f Form, n int) []byte {
 	left := w.b[w.at:]
 	switch {
@@ -168,8 +168,8 @@ func (w *walker) take(name string, f Form, n int) []byte {
 	return left[:n]
 }
 
-// text yields a string with its NUL. If there is no NUL, the string is the cut last
-// part.
+// text yields a string with its NUL. If there is no NUL, it yields the remaining
+// bytes as the last part, marked as cut.
 func (w *walker) text(name string) {
 	if w.ended {
 		return

@@ -7,7 +7,7 @@ import (
 )
 
 // ShipHint says whether a server runs The Ship, if that is known. PLAYER replies of
-// The Ship end with deaths and money (EC-74, EC-75). IsShip tells whether the
+// The Ship end with deaths and money (EC-74, EC-75). IsShip reports whether the
 // application ID of the INFO reply is that of The Ship.
 type ShipHint uint8
 
@@ -141,7 +141,8 @@ func (ps *Players) AppendAll(dst []Player) []Player {
 	}
 }
 
-// read reads the next player into p. At the end of the list it returns false.
+// read reads the next player into p. If there is no complete player, it calls
+// finish and returns false.
 func (ps *Players) read(p *Player) bool {
 	n := playerLen(ps.rest)
 	if n == 0 {

@@ -5,9 +5,9 @@ import (
 	"encoding/binary"
 )
 
-// textChallenge begins the text with which a GoldSource server answers
-// "getchallenge", a request of its game protocol. That text begins with 'A', too
-// (EC-19).
+// textChallenge follows 'A' in the text with which a GoldSource server answers
+// "getchallenge", a request of its game protocol (EC-19). It distinguishes that
+// text from a challenge reply.
 const textChallenge = "00000000 "
 
 // DecodeChallenge returns the number of a challenge reply: the four bytes after

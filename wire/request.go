@@ -2,8 +2,8 @@ package wire
 
 import "encoding/binary"
 
-// infoRequest is the INFO request without a challenge (document 000,
-// A2S_INFO). It is the protocol's and must not be changed.
+// infoRequest is the INFO request without a challenge (document 000, A2S_INFO). The
+// protocol defines it; it must not be changed.
 const infoRequest = "\xFF\xFF\xFF\xFFTSource Engine Query\x00"
 
 // The lengths of requests. Some servers drop requests of any other length (EC-16).

@@ -55,7 +55,8 @@ func (rs *Rules) AppendAll(dst []Rule) []Rule {
 	}
 }
 
-// read reads the next rule into r. At the end of the list it returns false.
+// read reads the next rule into r. If there is no complete rule, it calls finish
+// and returns false.
 func (rs *Rules) read(r *Rule) bool {
 	b := rs.rest
 	i, j := indexTwoNULs(b)

@@ -14,8 +14,8 @@ const (
 	LayoutSourceNoSize        // 10 bytes: the same without the size (EC-112)
 )
 
-// The offsets and lengths of the parts of a fragment. These are the protocol's and
-// must not be changed.
+// The offsets and lengths of the parts of a fragment. The protocol defines these
+// values; they must not be changed.
 const (
 	splitIDAt      = 4
 	splitNibblesAt = 8 // GoldSource
@@ -99,8 +99,8 @@ func ShowLayout(datagram []byte) (l Layout, compressed bool) {
 	return looseLayout(datagram), false
 }
 
-// isFirst reports whether the datagram, read in the layout l, is fragment 0 of one
-// or more.
+// isFirst reports whether the datagram, read in the layout l, is fragment 0 of a
+// reply with a total of at least 1.
 func isFirst(datagram []byte, l Layout) bool {
 	if len(datagram) < l.HeaderLen() {
 		return false
@@ -138,9 +138,10 @@ func packedLayout(datagram []byte) Layout {
 }
 
 // looseLayout returns the layout in which the datagram is fragment 0 and its
-// payload begins with FF FF FF FF or with a type byte. GoldSource is never in
-// doubt: byte 9 is where its payload begins, but in the other two layouts it is the
-// fragment number, which is 0 in fragment 0.
+// payload begins with FF FF FF FF or with a type byte. A datagram that fits
+// LayoutGoldSource fits no other layout: byte 9 is where its payload begins, but in
+// the other two layouts it is the fragment number, which is 0 in fragment 0. The
+// result is LayoutUnknown if the datagram could be a later GoldSource fragment.
 func looseLayout(datagram []byte) Layout {
 	if showsLoosely(datagram, LayoutGoldSource) {
 		return LayoutGoldSource

@@ -165,7 +165,8 @@ func TestFragmentDecode(t *testing.T) {
 	}
 }
 
-// sameFragment compares two fragments; it compares payloads by content.
+// sameFragment reports whether two fragments are equal; it compares payloads by
+// content.
 func sameFragment(a, b wire.Fragment) bool {
 	if !bytes.Equal(a.Payload, b.Payload) {
 		return false
@@ -219,7 +220,7 @@ func TestLayout(t *testing.T) {
 }
 
 // TestShowEveryNumber checks that fragment 0 of a message shows its layout whatever
-// its total and size are, and that no later fragment shows one.
+// its total and size are, and that no later fragment shows a layout.
 func TestShowEveryNumber(t *testing.T) {
 	payload := []byte(single + "E\x01\x00a\x001\x00")
 	for total := range 256 {

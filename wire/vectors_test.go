@@ -233,7 +233,7 @@ func checkInfo(t *testing.T, v *vector, b []byte) {
 	}
 }
 
-// checkOutcome compares error and notes with those of the vector.
+// checkOutcome fails the test unless err and notes are those of the vector.
 func checkOutcome(t *testing.T, v *vector, err error, notes wire.Notes) {
 	t.Helper()
 	word := ""
@@ -258,8 +258,8 @@ func noteWords(notes wire.Notes) (words []string) {
 	return words
 }
 
-// diffInfo reports the fields in which got differs from want. It skips the notes
-// and the bits of the extra data flag, which follow from Has.
+// diffInfo fails the test for each field in which got differs from want. It ignores
+// the notes and the bits of the extra data flag, which follow from Has.
 func diffInfo(t *testing.T, got, want *wire.Info) {
 	t.Helper()
 	g, w := *got, *want
@@ -525,7 +525,8 @@ func diffPlayers(t *testing.T, got, want []wire.Player) {
 	}
 }
 
-// samePlayer compares two players; it compares durations by their bits.
+// samePlayer reports whether two players are equal; it compares durations by their
+// bits.
 func samePlayer(a, b wire.Player) bool {
 	if !bytes.Equal(a.Name, b.Name) {
 		return false

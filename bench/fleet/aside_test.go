@@ -8,7 +8,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// TestUnusualKinds checks kinds of servers that only some programs can query: it
+// TestUnusualKinds checks kinds of servers that only some programs can query. It
 // sends several requests in order and compares the type bytes of the replies.
 func TestUnusualKinds(t *testing.T) {
 	info, players := wire.AppendInfoRequest(nil, wire.NoChallenge), wire.AppendPlayersRequest(nil, wire.NoChallenge)
@@ -41,8 +41,9 @@ func TestUnusualKinds(t *testing.T) {
 	}
 }
 
-// TestOwnChallenges checks that a challenge is valid only for the question that it
-// was given for, and that requests with another one are dropped.
+// TestOwnChallenges checks that a challenge is valid only for the question for
+// which it was given, and that the server drops a request with the challenge of
+// another question.
 func TestOwnChallenges(t *testing.T) {
 	ask, addr := serverOf(t, OwnChallenge)
 	var own [wire.NumQuestions]wire.Challenge
@@ -62,7 +63,8 @@ func TestOwnChallenges(t *testing.T) {
 	}
 }
 
-// serverOf returns a server of a kind and a function that queries it.
+// serverOf returns the packed address of a server of a kind, and a function that
+// queries it.
 func serverOf(t *testing.T, k Kind) (ask func(uint64, []byte) [][]byte, addr uint64) {
 	t.Helper()
 	m, err := newModel(Config{

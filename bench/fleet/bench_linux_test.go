@@ -19,8 +19,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// benchKinds answer every query with a single message, so that the load can count
-// answers.
+// The servers of benchKinds answer every query with a single message, so that the
+// load can count answers.
 var benchKinds = map[string][]Kind{
 	"source": {Source},
 	"mix": {Source, SourceLists, SourceOpen, GoldSource, GoldSourceOld, GoldSourceMod,
@@ -34,10 +34,10 @@ func benchConfig(kinds string) Config {
 	}
 }
 
-// BenchmarkServe measures a fleet on one socket while another process scans it:
-// that process sends each server INFO, and then all three questions with the
-// challenge. cpu-ns/query is everything that this process spends, including system
-// calls; queries/s is what the two processes reach together.
+// BenchmarkServe measures a fleet on one socket. Another process scans it: it sends
+// each server INFO, and then all three questions with the challenge. cpu-ns/query
+// is the processor time of this process, including system calls; queries/s is what
+// the two processes reach together.
 func BenchmarkServe(b *testing.B) {
 	for _, kinds := range []string{"source", "mix"} {
 		b.Run(kinds, func(b *testing.B) { benchmarkServe(b, kinds) })
@@ -75,8 +75,9 @@ func cpuTime(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// TestLoad checks that a fleet answers every query of the load. In the process that
-// BenchmarkServe starts, it is the load: it queries the fleet of the benchmark.
+// TestLoad checks that a fleet answers every query of the load. BenchmarkServe runs
+// it in another process: there it is the load, and queries the fleet of the
+// benchmark.
 func TestLoad(t *testing.T) {
 	spec := strings.Split(os.Getenv("FLEET_LOAD"), ",")
 	if len(spec) == 3 {
@@ -107,11 +108,12 @@ func ask(t *testing.T, c Config, queries int) {
 	}
 }
 
-// loadBatch is how many datagrams the load sends or receives with one system call.
+// loadBatch is the maximum number of datagrams that the load sends or receives with
+// one system call.
 const loadBatch = 64
 
-// window is how many queries are in flight: enough that the fleet never waits, and
-// few enough for its receive buffer and that of the load.
+// window is the maximum number of queries in flight: enough that the fleet never
+// waits, and few enough for its receive buffer and that of the load.
 const window = 4096
 
 // load is a client that sends and receives in batches.
@@ -174,7 +176,8 @@ func (l *load) send(n int) int {
 	return n
 }
 
-// receive returns how many answers came, counting messages and first fragments.
+// receive waits for a batch of datagrams and returns the number of answers in it:
+// messages and first fragments.
 func (l *load) receive() (answers int) {
 	l.conn.SetReadDeadline(time.Now().Add(5 * time.Second))
 	n, err := l.pc.ReadBatch(l.in, 0)

@@ -8,8 +8,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Census tells, for one place at a time, what a scan of a fleet may find there. Only
-// one goroutine at a time may use it.
+// Census finds out what a scan of a fleet may report about each of its places:
+// pairs of an address and a port. Only one goroutine at a time may use it.
 type Census struct {
 	m       *model
 	content content
@@ -25,13 +25,14 @@ func NewCensus(c Config) (*Census, error) {
 	return &Census{m: m}, nil
 }
 
-// Places returns how many places there are: addresses times ports.
+// Places returns the number of places: addresses times ports.
 func (c *Census) Places() uint64 { return c.m.places() }
 
 // Place returns place i, in address order.
 func (c *Census) Place(i uint64) netip.AddrPort { return udp.Unpack(c.m.place(i)) }
 
-// Index is the inverse of Place. It returns false outside of the fleet.
+// Index returns the i for which Place returns addr. It returns false if addr is
+// outside the fleet.
 func (c *Census) Index(addr netip.AddrPort) (uint64, bool) { return c.m.index(udp.Pack(addr)) }
 
 // Kind returns the kind of the server at addr, or false if there is none.
@@ -41,7 +42,7 @@ func (c *Census) Kind(addr netip.AddrPort) (Kind, bool) {
 }
 
 // Expect returns what a scan that asks these questions may report about addr. Its
-// texts are valid until the next call.
+// slices are valid until the next call of Expect or Answers.
 func (c *Census) Expect(addr netip.AddrPort, asked scanner.Questions) Expect {
 	n, ok := c.m.nature(udp.Pack(addr))
 	if !ok {

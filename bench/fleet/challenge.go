@@ -7,26 +7,26 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// challengeLife is how long a server gives out the same challenge. It accepts each
-// for at most twice as long (HLTV: 30 to 40 s, EC-14).
+// challengeLife is how long a server gives out the same challenge. It accepts a
+// challenge for at most twice as long (HLTV: 30 to 40 s, EC-14).
 const challengeLife = 30 * time.Second
 
-// shortLife is the same for ShortChallenge, which accepts a challenge for at most
-// five seconds.
+// shortLife is the challengeLife of ShortChallenge, which accepts a challenge for
+// at most five seconds.
 const shortLife = 2500 * time.Millisecond
 
-// dropsWrong reports whether a server drops a request with a wrong challenge, and
-// gives one only in answer to a request without any.
+// dropsWrong reports whether servers of the kind drop a request with a wrong
+// challenge. They send a challenge only in answer to a request that has none.
 func (k Kind) dropsWrong() bool { return k == OwnChallenge || k == ShortChallenge }
 
-// These say which of a server's challenges for a client is meant.
+// The challenges that a server has for one client.
 const (
 	challengeOnly = iota
-	challengeNext // what Rechallenge gives after the first one was used
+	challengeNext // the second challenge of Rechallenge
 )
 
-// challenge reports whether the query has a valid challenge. If not, it returns the
-// challenge to give to the client.
+// challenge reports whether the query has a valid challenge. If it has not, give is
+// the challenge to send to the client.
 func (p *responder) challenge(n *nature, q *query) (give wire.Challenge, ok bool) {
 	if n.kind == EndlessChallenges {
 		return random.Challenge(p.junk.Next()), false
@@ -43,8 +43,8 @@ func (p *responder) challenge(n *nature, q *query) (give wire.Challenge, ok bool
 	return p.epochChallenge(n, q, challengeLife)
 }
 
-// epochChallenge implements challenge for a server that gives out each challenge for a
-// while.
+// epochChallenge implements challenge for a server that changes its challenge each
+// time life has passed. It also accepts the previous challenge.
 func (p *responder) epochChallenge(n *nature, q *query, life time.Duration) (give wire.Challenge, ok bool) {
 	epoch := uint64(q.now / life)
 	given := q.request.Challenge
@@ -57,8 +57,8 @@ func (p *responder) epochChallenge(n *nature, q *query, life time.Duration) (giv
 }
 
 // rechallenge implements challenge for a server whose first challenge is valid only
-// once. The second one is always valid, so that forgetting a client costs it no
-// more than one round.
+// once. The second challenge is always valid. So if p.used forgets a client, that
+// costs the client at most one more round trip.
 func (p *responder) rechallenge(n *nature, q *query) (give wire.Challenge, ok bool) {
 	first := p.m.challengeOf(n, q.client, 0, challengeOnly)
 	next := p.m.challengeOf(n, q.client, 0, challengeNext)
@@ -88,13 +88,13 @@ func (m *model) challengeOf(n *nature, client, epoch uint64, which uint64) wire.
 }
 
 // usedTable remembers which clients have used up their first challenge. Its size is
-// fixed: a new entry may overwrite another one, which is then forgotten.
+// fixed: a new entry may overwrite another, and the table then forgets that client.
 type usedTable []usedKey
 
 type usedKey struct{ server, client uint64 }
 
-// usedPlaces is the size of a usedTable: 2^14 entries of 16 bytes are 256 KiB per
-// port.
+// usedPlaces is the number of entries in a usedTable: 2^14 entries of 16 bytes are
+// 256 KiB per port.
 const usedPlaces = 1 << 14
 
 func newUsedTable() usedTable { return make(usedTable, usedPlaces) }
@@ -111,11 +111,11 @@ func (t usedTable) add(server, client uint64) {
 	*t.at(server, client) = usedKey{server, client}
 }
 
-// limitTable limits servers to a number of queries per second, without bursts: a
-// query that comes too soon after the last one answered is dropped. A nil table
-// allows everything. Its size is fixed: if two servers share an entry, each query
-// replaces the entry of the other, so that both may answer too often rather than
-// too seldom.
+// limitTable limits servers to a number of queries per second, without bursts: it
+// rejects a query that comes too soon after the last answered query. The zero table
+// allows everything. The size of a table is fixed. If two servers share an entry,
+// each query replaces the entry of the other server, so that both may answer too
+// often but never too seldom.
 type limitTable struct {
 	gap  time.Duration
 	last []limitEntry
@@ -126,8 +126,8 @@ type limitEntry struct {
 	next   time.Duration // queries before this time are dropped
 }
 
-// limitPlaces is the size of a limitTable: 2^18 entries of 16 bytes are 4 MiB per
-// port.
+// limitPlaces is the number of entries in a limitTable: 2^18 entries of 16 bytes
+// are 4 MiB per port.
 const limitPlaces = 1 << 18
 
 func newLimitTable(perSecond float64) limitTable {
@@ -138,13 +138,13 @@ func newLimitTable(perSecond float64) limitTable {
 	return limitTable{gap: gap, last: make([]limitEntry, limitPlaces)}
 }
 
-// allow reports whether the server may answer now; if so, it counts the query as
-// answered.
+// allow reports whether the server may answer a query now. If it may, allow counts
+// the query as answered.
 func (t *limitTable) allow(now time.Duration, server uint64) bool {
 	if t.last == nil {
 		return true
 	}
-	e := &t.last[(server>>16)%limitPlaces] // neighbours never share a place
+	e := &t.last[(server>>16)%limitPlaces] // neighbours never share an entry
 	if e.server == server && now < e.next {
 		return false
 	}

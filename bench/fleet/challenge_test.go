@@ -11,7 +11,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// asker queries one server without a socket.
+// asker queries a server without a socket.
 type asker struct {
 	t      *testing.T
 	r      *responder
@@ -29,8 +29,8 @@ func newAsker(t *testing.T, k Kind) *asker {
 	return &asker{t: t, r: newResponder(m, 27015), server: m.place(0), client: 0x7F000001<<16 | 4000}
 }
 
-// ask returns the type byte of the answer, or 0 if there is none, and the challenge
-// in it.
+// ask returns the type byte of the answer and the challenge in it. The type byte is
+// 0 if there is no answer.
 func (a *asker) ask(q wire.Question, c wire.Challenge) (wire.Kind, wire.Challenge) {
 	a.t.Helper()
 	a.r.out.Reset()
@@ -43,8 +43,8 @@ func (a *asker) ask(q wire.Question, c wire.Challenge) (wire.Kind, wire.Challeng
 	return wire.KindOf(msg), given
 }
 
-// TestChallenge tries a challenge in every state: given, valid, wrong, another
-// client's, and too old.
+// TestChallenge sends requests with every kind of challenge: none, valid, wrong,
+// another client's, and too old.
 func TestChallenge(t *testing.T) {
 	a := newAsker(t, Source)
 	_, c := a.ask(wire.QuestionInfo, wire.NoChallenge)
@@ -74,8 +74,8 @@ func TestChallenge(t *testing.T) {
 	}
 }
 
-// TestChallengeOnLists checks which questions servers of some kinds answer without a
-// challenge.
+// TestChallengeOnLists checks which questions servers of three kinds answer without
+// a challenge.
 func TestChallengeOnLists(t *testing.T) {
 	for kind, want := range map[Kind][wire.NumQuestions]wire.Kind{
 		Source:      {wire.KindChallenge, wire.KindChallenge, wire.KindChallenge},
@@ -92,7 +92,7 @@ func TestChallengeOnLists(t *testing.T) {
 }
 
 // TestRechallenge checks that the first challenge is invalid after its first use,
-// and that the second one is not.
+// and that the second challenge stays valid.
 func TestRechallenge(t *testing.T) {
 	a := newAsker(t, Rechallenge)
 	_, first := a.ask(wire.QuestionInfo, wire.NoChallenge)
@@ -117,7 +117,7 @@ func TestRechallenge(t *testing.T) {
 	}
 }
 
-// TestZeroChallenge checks servers that give the challenge 0, which is a number
+// TestZeroChallenge checks servers that give the challenge 0, which is a challenge
 // like any other.
 func TestZeroChallenge(t *testing.T) {
 	c := testConfig()
@@ -145,8 +145,8 @@ func TestZeroChallenge(t *testing.T) {
 	}
 }
 
-// TestOnlyRequestsAreAnswered checks that only requests of exactly 25, 29 or 9
-// bytes are answered (EC-16).
+// TestOnlyRequestsAreAnswered checks that servers answer only requests of exactly
+// 25, 29 or 9 bytes (EC-16).
 func TestOnlyRequestsAreAnswered(t *testing.T) {
 	a := newAsker(t, SourceOpen)
 	info := wire.AppendInfoRequest(nil, wire.NoChallenge)
@@ -173,7 +173,8 @@ func TestOnlyRequestsAreAnswered(t *testing.T) {
 	}
 }
 
-// TestNobodyAnswers covers empty places, silent servers and exceeded rate limits.
+// TestNobodyAnswers checks that silent servers do not answer, that InfoOnly does
+// not answer PLAYER, and that servers do not exceed their query limit.
 func TestNobodyAnswers(t *testing.T) {
 	a := newAsker(t, Silent)
 	if k, _ := a.ask(wire.QuestionInfo, wire.NoChallenge); k != 0 || a.r.stats.Nobody != 1 {
@@ -192,8 +193,8 @@ func TestNobodyAnswers(t *testing.T) {
 	}
 }
 
-// TestTruthOfSilence checks that a scan without INFO has a record of an info-only
-// server only if the server sends a challenge.
+// TestTruthOfSilence checks that a scan that asks only RULES has a record of an
+// InfoOnly server only if the server sends a challenge.
 func TestTruthOfSilence(t *testing.T) {
 	c := testConfig()
 	c.Kinds = []Kind{InfoOnly}

@@ -15,10 +15,10 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/udp"
 )
 
-// None, as Config.Alive, means that no address has a server.
+// None, as Config.Alive, means that the fleet has no servers.
 const None = -1
 
-// defaultPort is the default port of a server.
+// defaultPort is the default port of game servers.
 const defaultPort = 27015
 
 // The limits of a Config.
@@ -27,22 +27,22 @@ const (
 	MaxPorts = 256              // each is a socket and a goroutine
 )
 
-// Config describes the fleet to simulate. The fields up to Night determine the servers.
-// Those from Loss on add faults to the network between them and the scanner, and limit
-// how often servers answer.
+// Config describes the fleet to simulate. The fields up to Night determine the
+// servers. The fields from Loss on add faults and delays to the network between the
+// servers and the scanner, and limit how often servers answer.
 type Config struct {
 	Network netip.Prefix // the addresses of servers: a prefix inside 127.0.0.0/8, or all of it
 	Ports   []uint16     // ports of each address, at least one; New replaces a 0 with a free port
 	Seed    uint64       // another seed gives another fleet
 
-	// ServersOf maps a port to another port whose servers it has instead of its
-	// own. New fills it in for the free ports that it chooses, so that a seed means
-	// the same servers on whatever ports they answer.
+	// ServersOf maps a port to another port, whose servers it has instead of its
+	// own. New fills it in for the free ports that it chooses, so that a seed gives
+	// the same servers whatever these ports are.
 	ServersOf map[uint16]uint16
 
-	Alive        float64 // share of places with a server; zero: all of them; None: none
+	Alive        float64 // share of ports with a server; zero: all; None: none
 	Hostile      float64 // share of the servers that are hostile
-	Kinds        []Kind  // honest kinds to choose from; empty: all
+	Kinds        []Kind  // honest kinds to choose from; empty: UsualKinds
 	HostileKinds []Kind  // hostile kinds to choose from; empty: all
 
 	Games     []string // games of the servers of kind Games: IDs as in records; empty: all
@@ -50,17 +50,17 @@ type Config struct {
 	FakeKinds []Kind   // kinds of fakers to choose from; empty: all
 
 	// Night is how many nights have passed. On another night, the servers of kind
-	// Games have other players, maps and clocks, and one server in 50 has
-	// disappeared or returned; night 0 has all of them. Servers of other kinds are
-	// the same every night.
+	// Games and of fakers have other players, maps and clocks. Since night 0, the
+	// server at one address and port in 50 has disappeared, or one has appeared
+	// there. Servers of other kinds are otherwise the same every night.
 	Night uint64
 
 	Loss       float64       // share of datagrams lost, each way
 	Duplicate  float64       // share of replies sent twice
 	Reorder    float64       // share of replies that arrive after later ones
 	DelayMin   time.Duration // each server has its own delay
-	DelayMax   time.Duration // between these two
-	QueryLimit float64       // queries a second that a server answers; zero: all
+	DelayMax   time.Duration // between DelayMin and DelayMax
+	QueryLimit float64       // queries per second that a server answers; zero: all
 }
 
 // check returns an error for the first invalid value.
@@ -139,8 +139,9 @@ func (c *Config) checkKinds() error {
 	return nil
 }
 
-// nominalPorts returns the ports whose servers the fleet has: for the first free
-// port those of 27015, for the second those of 27016, and so on.
+// nominalPorts returns c.Ports with a number for each 0: 27015 for the first, 27016
+// for the second and so on, except for ports that c.Ports already has. The fleet
+// has the servers of these ports.
 func (c *Config) nominalPorts() []uint16 {
 	ports := slices.Clone(c.Ports)
 	next := uint16(defaultPort)
@@ -156,8 +157,8 @@ func (c *Config) nominalPorts() []uint16 {
 	return ports
 }
 
-// on returns a copy of the Config with these ports, in the same order, instead of
-// its own, but with the same servers.
+// on returns a copy of the Config with other ports, in the order of c.Ports, but
+// with the same servers.
 func (c Config) on(ports []uint16) Config {
 	servers := maps.Clone(c.ServersOf)
 	for i, of := range c.nominalPorts() {
@@ -173,8 +174,8 @@ func (c Config) on(ports []uint16) Config {
 	return c
 }
 
-// All yields every place of the fleet in address order, whether or not there is a
-// server.
+// All yields every pair of an address and a port of the fleet, in this order,
+// whether or not it has a server. It yields nothing if the Config is invalid.
 func (c Config) All() iter.Seq[netip.AddrPort] {
 	return func(yield func(netip.AddrPort) bool) {
 		m, err := newModel(c)

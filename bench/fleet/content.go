@@ -10,8 +10,8 @@ import (
 )
 
 // content is what a server reports: the truth about it, from which its replies are
-// made. One content is filled in for many servers in turn; its slices are valid
-// until the next one.
+// made. One content is filled in for many servers in turn. Its slices are valid
+// until it is filled in again.
 type content struct {
 	info     wire.Info
 	trailing []byte    // after the last field of info
@@ -20,11 +20,11 @@ type content struct {
 	players          []wire.Player
 	playersAnnounced int
 
-	rules          []wire.Rule // the complete ones
+	rules          []wire.Rule // the complete rules
 	rulesAnnounced int
-	cut            []byte // the part that is sent of one more rule
+	cut            []byte // the truncated rule after them
 	rulesNotes     wire.Notes
-	oddRules       bool // some have values that few servers have
+	oddRules       bool // some rules have odd values
 
 	text []byte // the memory of the slices above
 
@@ -32,7 +32,7 @@ type content struct {
 	meaning game.Game    // the meaning of its replies
 }
 
-// The streams of a server's random numbers. Things that can be generated
+// The streams of a server's random numbers. Properties that can be generated
 // independently of each other have separate streams.
 const (
 	streamInfo = iota + 1
@@ -44,7 +44,7 @@ const (
 	streamNight
 )
 
-// fill fills in what is needed to answer qs.
+// fill fills in what is needed to answer the questions qs.
 func (c *content) fill(n *nature, qs scanner.Questions) {
 	if n.title != nil {
 		c.fillGame(n)
@@ -62,15 +62,16 @@ func (c *content) fill(n *nature, qs scanner.Questions) {
 	}
 }
 
-// grow runs add, which appends to the text buffer, and returns what it appended.
-// Texts returned earlier stay valid when the buffer moves.
+// grow calls add, which appends to the text buffer, and returns what add appended.
+// Slices that grow returned earlier stay valid when the buffer moves.
 func (c *content) grow(add func(dst []byte) []byte) []byte {
 	start := len(c.text)
 	c.text = add(c.text)
 	return c.text[start:len(c.text):len(c.text)]
 }
 
-// disguised returns s, surrounded by escape sequences on servers that send them.
+// disguised returns s. If the server is of kind Escapes, escape sequences surround
+// it.
 func (c *content) disguised(n *nature, r *random.Stream, s []byte) []byte {
 	if n.kind != Escapes {
 		return s
@@ -124,7 +125,7 @@ func (c *content) fillCommon(n *nature, r *random.Stream) {
 	}
 }
 
-// slots returns a usual number of slots that is enough for n players.
+// slots returns a usual number of player slots that is enough for n players.
 func slots(n int, r *random.Stream) int {
 	for _, s := range []int{12, 16, 24, 32, 64, 100, 128} {
 		if n <= s && (s >= 24 || r.OneIn(3)) {
@@ -208,7 +209,7 @@ func (c *content) extraData(n *nature, r *random.Stream) {
 	}
 }
 
-// goldFrom makes an 'm' from the fields that both formats have.
+// goldFrom replaces in by an 'm' that keeps the fields that both formats have.
 func (c *content) goldFrom(n *nature, r *random.Stream, in *wire.Info) {
 	*in = wire.Info{
 		Has: commonFields | wire.HasAddress, Format: wire.FormatGoldSource,
@@ -299,12 +300,12 @@ func (c *content) playerName(n *nature, r *random.Stream) []byte {
 	return c.disguised(n, r, name)
 }
 
-// packedSets is how many different lists of rules exist for all servers that
-// compress them. Compressing takes a thousand times longer than answering, so the
-// compressed lists are kept.
+// packedSets is the number of different lists of rules for all servers that
+// compress them. Compressing takes a thousand times longer than answering, so each
+// list is compressed only once.
 const packedSets = 48
 
-// rulesSeed returns the seed from which the rules are made, and their number.
+// rulesSeed returns the seed from which the rules are generated, and their number.
 func (n *nature) rulesSeed() (seed uint64, count int) {
 	if !packs(n.kind) {
 		return random.Hash(n.hash, streamRules), n.rules
@@ -326,7 +327,8 @@ func packs(k Kind) bool {
 	return false
 }
 
-// packedSet returns which of the lists of rules the server has.
+// packedSet returns the number of the server's list of rules, from 0 to
+// packedSets-1.
 func packedSet(n *nature) int { return int(n.hash>>40) % packedSets }
 
 func (c *content) fillRules(n *nature) {
@@ -358,8 +360,8 @@ func (c *content) fillRules(n *nature) {
 	}
 }
 
-// rule returns rule i of a server whose list begins with the usual rule of index
-// first. Different i give different names.
+// rule returns rule i of a server whose list begins with cvars[first]. Different i
+// give different names.
 func (c *content) rule(n *nature, r *random.Stream, first, i int) (rule wire.Rule) {
 	var usual *cvar
 	if i < len(cvars) {
@@ -387,7 +389,7 @@ const (
 	endlessRules = 60 << 10
 )
 
-// long returns a text of n letters.
+// long returns n letters A.
 func (c *content) long(n int) []byte {
 	return c.grow(func(dst []byte) []byte { return appendLong(dst, n) })
 }
@@ -408,7 +410,8 @@ func (c *content) addPages(r *random.Stream) {
 	}
 }
 
-// spoilNames makes two names the same, or one empty.
+// spoilNames makes two names equal, or one name empty, if the server has that
+// quirk.
 func (c *content) spoilNames(n *nature, r *random.Stream) {
 	last := len(c.rules) - 1
 	switch {

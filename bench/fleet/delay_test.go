@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// TestDelayOfAServerIsItsOwn checks that delays are in the range and differ between
-// servers, and that all replies of a server have the same delay.
+// TestDelayOfAServerIsItsOwn checks that delays are in the configured range and
+// differ between servers.
 func TestDelayOfAServerIsItsOwn(t *testing.T) {
 	c := testConfig()
 	c.DelayMin, c.DelayMax = 10*time.Millisecond, 90*time.Millisecond
@@ -23,7 +23,7 @@ func TestDelayOfAServerIsItsOwn(t *testing.T) {
 	}
 }
 
-// TestQueryLimit queries two servers a thousand times in a second each.
+// TestQueryLimit queries two servers a thousand times each, within a second.
 func TestQueryLimit(t *testing.T) {
 	limits := newLimitTable(5)
 	const a, b = 127<<40 | 1<<16 | 27015, 127<<40 | 2<<16 | 27015

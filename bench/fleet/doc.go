@@ -2,29 +2,30 @@
 // the demo and the benchmarks scan.
 //
 // The fleet is one process with one socket per port; every address of a network
-// inside 127.0.0.0/8 is a server of its own. The fleet takes the address that was
-// asked from the control message of the datagram (IP_PKTINFO), and sends the reply
-// from that address.
+// inside 127.0.0.0/8 is a server of its own. The fleet reads the destination
+// address of a query from the control message of the datagram (IP_PKTINFO), and
+// sends the reply from that address.
 //
 // # Nature and truth
 //
-// The nature of a server depends only on the seed, the address and the port
-// ([Config.Nature]), so nothing has to be stored for a server. The record that a
-// perfect scan makes of it ([Config.Truth]) is written from the same model, never
-// by decoding packets. Package judge compares a census with it.
+// The nature of a server depends only on the Config, the address and the port
+// ([Config.Nature]), so nothing has to be stored for a server. The result of a
+// perfect scan ([Config.Truth]) is derived from the same model, never by decoding
+// packets. Package judge compares a census with it.
 //
 // # Odd servers
 //
-// Most servers look like real ones, with usual names, maps, rules and values. Odd
-// ones are more frequent than in the real world, in fixed proportions, so that even
-// a small fleet has all of them. Of 100 server names, 5 are not UTF-8, 5 have
-// control characters, 2 are empty, and 2 are longer than 200 bytes; of 100 player
-// names, 3 are empty and 2 have control characters. One server in 16 has odd values
-// among its rules. Each quirk affects one in 24 of the servers that may have it.
+// Most servers look like real servers, with usual names, maps, rules and values.
+// Odd servers are more frequent than in the real world, in fixed proportions, so
+// that even a small fleet has all sorts of them. Of 100 server names, 5 are not
+// UTF-8, 5 have control characters, 2 are empty, and 2 are longer than 200 bytes;
+// of 100 player names, 3 are empty and 2 have control characters. One server in 16
+// has odd values among its rules. Each quirk affects one in 24 of the servers that
+// may have it.
 //
-// Servers of the kind [Games] imitate real games, and what they report is known:
-// see package games. A fleet has them if Config.Kinds names them. Config.Fakes adds
-// fakers.
+// Servers of the kind [Games] imitate real games, and the fleet knows what their
+// answers mean: see package games. A fleet has them if Config.Kinds names them.
+// Config.Fakes adds fakers.
 //
 // To add a kind of server, honest or hostile, begin at [Kind].
 //

@@ -23,7 +23,7 @@ const (
 	floodAnswers = 300                    // INFO replies to each INFO request
 )
 
-// faked returns the faker's server at an address, or false if there is none.
+// faked returns the faker's server at a packed address, or false if there is none.
 func (m *model) faked(addr uint64) (nature, bool) {
 	if m.Fakes <= 0 {
 		return nature{}, false
@@ -47,14 +47,14 @@ func (m *model) faked(addr uint64) (nature, bool) {
 	return n, true
 }
 
-// changed reports whether a server that is usually there is missing tonight, or the
-// other way round.
+// changed reports whether tonight differs from night 0 for the server with this
+// hash: it has disappeared, or there is a server where there was none.
 func (m *model) changed(hash uint64) bool {
 	r := random.Stream(random.Hash(hash, streamNight, m.Night))
 	return m.Night > 0 && r.OneIn(50)
 }
 
-// play makes n a server of a real game.
+// play makes n a server of the game t.
 func (n *nature) play(t *games.Title) {
 	n.title, n.quirks = t, 0
 	n.layout, n.fragment = wire.LayoutSource, 1248
@@ -68,7 +68,7 @@ var fakeOf = [numKinds]games.Fake{
 	EqualDurations: games.EqualDurations, OverMax: games.OverMax, NoGSLT: games.NoGSLT, Redirects: games.Redirects,
 }
 
-// plan returns the plan of the server in package games.
+// plan returns the Plan from which package games makes the server's contents.
 func (n *nature) plan() games.Plan {
 	p := games.Plan{
 		Seed: n.hash, Roster: n.hash, Night: n.night, Port: uint16(n.addr), Title: n.title, Fake: fakeOf[n.kind],
@@ -90,7 +90,7 @@ func (n *nature) delayOf(q wire.Question) time.Duration {
 	return n.delay
 }
 
-// fillGame fills in the contents of a server of a real game.
+// fillGame fills in the contents of a server of kind Games or of a faker.
 func (c *content) fillGame(n *nature) {
 	s := &c.server
 	s.Fill(n.plan())
@@ -101,8 +101,8 @@ func (c *content) fillGame(n *nature) {
 	c.rulesAnnounced, c.cut, c.rulesNotes = len(s.Rules), nil, 0
 }
 
-// TimingFlags are the flags that a scan sets because of its measurements. Whether a
-// record has them does not follow from the server's nature alone.
+// TimingFlags are the flags that a scan sets because of what it measures. The
+// server's nature alone does not determine whether a record has them.
 const TimingFlags = game.FlagEdgeAnswers | game.FlagReplyFlood | game.FlagConflict
 
 // tellMeaning sets in r what the answers mean for their game.

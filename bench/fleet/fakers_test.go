@@ -11,7 +11,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// gamesConfig returns a fleet of real games with fakers among them.
+// gamesConfig returns a fleet of games that has fakers.
 func gamesConfig() Config {
 	return Config{
 		Network: netip.MustParsePrefix("127.4.0.0/20"), Ports: []uint16{27015}, Seed: 4, Kinds: []Kind{Games}, Fakes: 0.4,
@@ -19,8 +19,8 @@ func gamesConfig() Config {
 }
 
 // TestMeaningIsWhatIsSent decodes the replies of some thousand servers of all games
-// and of fakers, and compares their meaning and the flags with the model, both for
-// all questions and if some have no answer.
+// and of fakers. It compares their meaning and flags with the model, both for all
+// questions and for fewer.
 func TestMeaningIsWhatIsSent(t *testing.T) {
 	cfg := gamesConfig()
 	kinds := compareTruth(t, cfg, scanner.AskAll, scanner.AskInfo, scanner.AskInfo|scanner.AskPlayers, scanner.AskInfo|scanner.AskRules)
@@ -59,8 +59,8 @@ func TestMeaningIsWhatIsSent(t *testing.T) {
 	}
 }
 
-// TestFarms checks what the servers of a farm have in common, and that they share
-// nothing else.
+// TestFarms checks what the servers of a farm have in common, and that they have
+// nothing else in common.
 func TestFarms(t *testing.T) {
 	cfg := gamesConfig()
 	cfg.FakeKinds = []Kind{FarmList, FarmClones}
@@ -100,7 +100,8 @@ func TestFarms(t *testing.T) {
 	}
 }
 
-// TestNights checks what changes on servers from night to night, and what does not.
+// TestNights checks what changes on servers from night to night, and what stays the
+// same.
 func TestNights(t *testing.T) {
 	cfg := gamesConfig()
 	cfg.Fakes = 0

@@ -15,13 +15,14 @@ import (
 type Fleet struct {
 	model *model
 	ports []*loopback.Port
-	stray *net.UDPConn // sends the replies from a port that was not asked
+	stray *net.UDPConn // sends replies from a port that was not queried
 
 	serving sync.WaitGroup // the ports that answer
 }
 
-// New opens the sockets of a fleet; Serve answers on them. It refuses an invalid
-// Config, and a machine without the device lo, to which the sockets are bound.
+// New opens the sockets of a fleet; Serve answers on them. It returns an error if
+// the Config is invalid, or if the machine lacks the device lo, to which the
+// sockets are bound.
 func New(c Config) (*Fleet, error) {
 	if _, err := newModel(c.on(c.nominalPorts())); err != nil {
 		return nil, fmt.Errorf("fleet: %w", err)
@@ -33,12 +34,13 @@ func New(c Config) (*Fleet, error) {
 	return s.serve(c.on(s.Ports()), nil)
 }
 
-// Sockets are open on every address of the device lo, but do not answer yet. They
-// reserve free ports for a recording, which needs to know its ports in advance.
+// Sockets are bound to their ports on every address of the device lo, but do not
+// answer yet. They reserve free ports for a recording, which needs to know its
+// ports in advance.
 type Sockets struct{ conns []*net.UDPConn }
 
-// Listen opens a socket on each of the ports. 0 stands for a port that no other
-// socket on this machine's loopback has; it may occur several times.
+// Listen opens a socket on each of the ports. A port 0, which may occur several
+// times, stands for a port that no other socket on this machine's loopback has.
 func Listen(ports []uint16) (*Sockets, error) {
 	s := &Sockets{}
 	for _, number := range ports {
@@ -61,8 +63,8 @@ func (s *Sockets) Ports() []uint16 {
 	return ports
 }
 
-// Close closes the sockets that no fleet has taken over. It may be called on a nil
-// Sockets.
+// Close closes the sockets that no fleet has taken over. Closing a nil Sockets does
+// nothing.
 func (s *Sockets) Close() error {
 	if s == nil {
 		return nil
@@ -75,13 +77,14 @@ func (s *Sockets) Close() error {
 	return errors.Join(errs...)
 }
 
-// Fleet makes a fleet of the sockets. Its servers are those of a, at places of c.
-// The network faults and the seed of c apply; its choice of servers does not. Fleet
-// takes over the sockets, even if it returns an error.
+// Fleet makes a fleet of the sockets, in which a answers all queries to the
+// addresses and ports of c. The network faults, the delays, the query limit and the
+// seed of c apply; its choice of servers does not. Fleet takes over the sockets,
+// even if it returns an error.
 func (s *Sockets) Fleet(c Config, a Answerer) (*Fleet, error) { return s.serve(c, a) }
 
-// serve makes a fleet of the sockets, with the servers of a, or those of c if a is
-// nil.
+// serve makes a fleet of the sockets. Its servers are those of a or, if a is nil,
+// those of c.
 func (s *Sockets) serve(c Config, a Answerer) (*Fleet, error) {
 	defer s.Close()
 	m, err := newModel(c)

@@ -12,7 +12,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// anyPort stands for one free port.
+// anyPort stands for a free port.
 var anyPort = []uint16{0}
 
 // start serves a fleet until the test ends.
@@ -26,7 +26,7 @@ func start(t testing.TB, c Config) *Fleet {
 	return f
 }
 
-// serve lets a fleet answer until the test ends, and then closes it.
+// serve runs a fleet until the test ends, and then closes it.
 func serve(t testing.TB, f *Fleet) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
@@ -43,7 +43,7 @@ func serve(t testing.TB, f *Fleet) {
 	})
 }
 
-// client is a minimal scanner: one socket, one question at a time.
+// client is a minimal scanner with one socket, which asks one question at a time.
 type client struct {
 	t    testing.TB
 	conn *net.UDPConn
@@ -67,7 +67,7 @@ func (c *client) send(to netip.AddrPort, datagram []byte) {
 	}
 }
 
-// receive returns the next datagram, or nil if none comes within wait.
+// receive returns the next datagram. It returns nil if none arrives within wait.
 func (c *client) receive(wait time.Duration) (datagram []byte, from netip.AddrPort) {
 	c.t.Helper()
 	c.conn.SetReadDeadline(time.Now().Add(wait))
@@ -81,7 +81,7 @@ func (c *client) receive(wait time.Duration) (datagram []byte, from netip.AddrPo
 const replyTimeout = time.Minute // for a reply that must come, on a machine that others use
 
 // TestAnswersFromTheAddressAsked queries every address of a network. The answer
-// must come from that address, and be a challenge or what the model says.
+// must come from that address, and be a challenge or the INFO of the model.
 func TestAnswersFromTheAddressAsked(t *testing.T) {
 	cfg := Config{
 		Network: netip.MustParsePrefix("127.9.0.0/25"), Ports: anyPort,
@@ -110,7 +110,7 @@ func TestAnswersFromTheAddressAsked(t *testing.T) {
 }
 
 // TestFreePorts checks that fleets on free ports can run side by side, and have the
-// servers of a fleet on 27015 and 27016.
+// servers of a fleet on ports 27015 and 27016.
 func TestFreePorts(t *testing.T) {
 	cfg := Config{Network: netip.MustParsePrefix("127.9.1.0/28"), Ports: []uint16{0, 0}, Seed: 4}
 	one, other := start(t, cfg), start(t, cfg)
@@ -128,8 +128,8 @@ func TestFreePorts(t *testing.T) {
 	}
 }
 
-// sameNature checks that the servers of one fleet on one port are those of another
-// fleet.
+// sameNature fails the test if the servers of fleet one on a port differ from those
+// of fleet other on port of.
 func sameNature(t *testing.T, one, other Config, port, of uint16) {
 	t.Helper()
 	addr := one.Network.Addr()
@@ -143,8 +143,8 @@ func sameNature(t *testing.T, one, other Config, port, of uint16) {
 	}
 }
 
-// TestFreePortAmongNamed checks that an explicitly named port keeps its own
-// servers.
+// TestFreePortAmongNamed checks that a port that is named in the Config keeps its
+// own servers, and that free ports have the servers of other ports.
 func TestFreePortAmongNamed(t *testing.T) {
 	cfg := Config{Ports: []uint16{27016, 0, 27015, 0}}
 	cfg = cfg.on([]uint16{27016, 40001, 27015, 40002})

@@ -2,7 +2,7 @@ package fleet
 
 // simpleGame is what the servers of one game have in common.
 type simpleGame struct {
-	app      uint32 // Steam application ID; above 65535 the short one is 0 (EC-25)
+	app      uint32 // Steam application ID; above 65535 the short ID is 0 (EC-25)
 	protocol uint8
 	folder   []byte
 	name     []byte
@@ -78,8 +78,8 @@ var packedGames = []*simpleGame{
 	newGame(240, 17, "cstrike", "Counter-Strike: Source", "9540945", "sm", "de_dust2"),
 }
 
-// Most servers of this game do not answer RULES, so scanners query it less often
-// (EC-99).
+// infoOnlyGames also has Counter-Strike 2. Most of its servers do not answer RULES,
+// so scanners query them less often (EC-99).
 var infoOnlyGames = append([]*simpleGame{
 	newGame(730, 17, "csgo", "Counter-Strike 2", "1.40.4.6", "empty,secure,competitive",
 		"de_mirage", "de_nuke", "de_anubis"),

@@ -10,7 +10,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Two short lists, an INFO and an 'm', from which the golden datagrams are made.
+// An INFO, a short INFO, an 'm' and two short lists, from which the golden
+// datagrams are made.
 var (
 	goldenInfo = wire.Info{
 		Has: commonFields | wire.HasAppID | wire.HasVersion | wire.HasEDF | wire.HasGamePort |
@@ -44,7 +45,7 @@ var (
 	}
 )
 
-// goldenMod is goldenOld with the mod block from the example in document 000.
+// goldenMod returns goldenOld with the mod block from the example in document 000.
 func goldenMod() wire.Info {
 	in := goldenOld
 	in.Has |= wire.HasMod
@@ -64,7 +65,7 @@ const (
 	hexRules   = "FFFFFFFF 45 0200 61 00 31 00 62 00 00"
 )
 
-// goldenPacked returns a compressed reply made by the bzip2 program.
+// goldenPacked returns a compressed reply that the bzip2 program made.
 func goldenPacked(t *testing.T) packed {
 	return packed{data: unhex(t, hexBzip2), size: 11, crc: 0xF6C1EFC7}
 }
@@ -73,9 +74,9 @@ func goldenPacked(t *testing.T) packed {
 const hexBzip2 = "425A6831 314159265359 201456FA 000005C500E000020030000000A00022341FAA0C01" +
 	"9C225F8BB9229C2848100A2B7D0049"
 
-// golden is one reply of one kind, written by hand from document 000 and the
-// quirks. In want, ?? is any byte, XX*N is XX repeated N times, and ... is any
-// rest.
+// golden is a reply of one kind, written by hand from document 000 and the quirks.
+// In want, ?? stands for any byte, XX*N for N times XX, and ... for any bytes up to
+// the end.
 type golden struct {
 	kind   Kind
 	q      wire.Question
@@ -163,7 +164,7 @@ func goldenStorm() (want []string) {
 	return want
 }
 
-// TestGolden compares what each kind sends with bytes written by hand.
+// TestGolden compares the datagrams of each kind with bytes written by hand.
 func TestGolden(t *testing.T) {
 	m, err := newModel(testConfig())
 	if err != nil {
@@ -199,8 +200,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestGoldenPacked puts the output of the bzip2 program into fragments, in both
-// layouts and split in the middle.
+// TestGoldenPacked puts the output of the bzip2 program into fragments: one
+// fragment without a size field, and two with it.
 func TestGoldenPacked(t *testing.T) {
 	m, _ := newModel(testConfig())
 	z := goldenPacked(t)
@@ -222,8 +223,8 @@ func TestGoldenPacked(t *testing.T) {
 	}
 }
 
-// TestGoldenChallenge checks that servers that give a challenge send nine bytes, and
-// that silent ones send nothing.
+// TestGoldenChallenge checks that servers that demand a challenge send nine bytes,
+// and that silent servers send nothing.
 func TestGoldenChallenge(t *testing.T) {
 	for kind, want := range map[Kind][]string{
 		EndlessChallenges: {"FFFFFFFF 41 ????????"}, Source: {"FFFFFFFF 41 ????????"}, Silent: nil,
@@ -258,7 +259,7 @@ func wantDatagrams(t *testing.T, out *loopback.Outbox, want []string) {
 	}
 }
 
-// expand removes spaces and writes out XX*N.
+// expand removes spaces and replaces XX*N by N times XX.
 func expand(t *testing.T, pattern string) string {
 	var b strings.Builder
 	for word := range strings.FieldsSeq(pattern) {
@@ -276,8 +277,8 @@ func expand(t *testing.T, pattern string) string {
 	return b.String()
 }
 
-// matches compares hex with a pattern of hex digits, ?, and possibly "..." at the
-// end.
+// matches reports whether got, in hex, matches a pattern of hex digits, ?, and
+// possibly "..." at the end.
 func matches(got, pattern string) bool {
 	if rest, ok := strings.CutSuffix(pattern, "..."); ok {
 		return len(got) >= len(rest) && matches(got[:len(rest)], rest)

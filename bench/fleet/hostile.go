@@ -18,10 +18,10 @@ import (
 const (
 	stormReplies  = 2000 // to one question
 	floodReplies  = 64   // fragments to one question
-	floodPayload  = 200  // bytes of each
+	floodPayload  = 200  // bytes of payload in each
 	declaredHuge  = 1 << 31
 	declaredSmall = 400 << 10 // the size that Bomb declares
-	bombSize      = 8 << 20   // its real size
+	bombSize      = 8 << 20   // the size of the data in Bomb
 	noiseSize     = 600
 )
 
@@ -60,7 +60,8 @@ func (p *responder) hostileInfo(n *nature) bool {
 	return true
 }
 
-// unendingProtocol is the only complete field of an INFO without an end.
+// unendingProtocol is the protocol of an INFO without an end, and its only complete
+// field.
 const unendingProtocol = 'A'
 
 // appendEndless appends an INFO of n bytes that ends inside the name.
@@ -95,7 +96,7 @@ func (p *responder) hostileRules(n *nature) bool {
 	return true
 }
 
-// sendTiny sends 1 to 8 bytes: the beginning of a challenge.
+// sendTiny sends the first 1 to 8 bytes of a challenge.
 func (p *responder) sendTiny(n *nature) {
 	p.msg = wire.AppendChallenge(p.msg[:0], wire.Challenge(p.junk.Next()))
 	p.send(n, p.msg[:p.junk.Between(1, 8)])
@@ -120,8 +121,8 @@ func (p *responder) sendSplitWrongly(n *nature, msg []byte) {
 	}
 }
 
-// floodFragments sends fragments that each belong to a different reply, none of
-// which has a first fragment.
+// floodFragments sends fragments that each belong to a different reply. The first
+// fragment of each reply is missing.
 func (p *responder) floodFragments(n *nature) {
 	p.msg = append(p.msg[:0], p.noise(floodPayload)...)
 	for range floodReplies {
@@ -132,7 +133,7 @@ func (p *responder) floodFragments(n *nature) {
 	}
 }
 
-// noise returns n random bytes after the magic of bzip2.
+// noise returns n bytes: the magic of bzip2, and random bytes.
 func (p *responder) noise(n int) []byte {
 	b := append(make([]byte, 0, n+8), "BZh91AY&SY"...)
 	for len(b) < n {
@@ -141,7 +142,8 @@ func (p *responder) noise(n int) []byte {
 	return b[:n]
 }
 
-// bomb returns a reply of zeros that decompresses to bombSize but declares less.
+// bomb returns a compressed reply of bombSize zeros that declares only
+// declaredSmall bytes.
 var bomb = sync.OnceValue(func() packed {
 	var b bytes.Buffer
 	w, err := bzip2.NewWriter(&b, &bzip2.WriterConfig{Level: 9})
@@ -165,8 +167,8 @@ func (zeros) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// disguise makes datagrams come from a source that was not asked: another port, or
-// another network inside the wall.
+// disguise gives datagrams a source that the client did not query: another port, or
+// an address in another network inside the wall.
 func (m *model) disguise(n *nature, ds []loopback.Datagram) {
 	for i := range ds {
 		if n.kind == OtherAddress {
@@ -177,8 +179,8 @@ func (m *model) disguise(n *nature, ds []loopback.Datagram) {
 }
 
 // elsewhere returns an address in the network next to the fleet's, which is also
-// inside the wall. If the fleet fills all of the wall, it returns the same address;
-// then only the port can differ.
+// inside the wall. If the fleet fills all of the wall, it returns addr; then only
+// the port can differ.
 func (m *model) elsewhere(addr uint64) uint64 {
 	if m.addrs == 1<<24 {
 		return addr

@@ -13,8 +13,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// hostileAnswer returns the datagrams with which a hostile server answers q, asked with
-// a valid challenge.
+// hostileAnswer returns the datagrams with which a hostile server answers q. If the
+// server demands a challenge, the request has a valid one.
 func hostileAnswer(t *testing.T, k Kind, q wire.Question) [][]byte {
 	t.Helper()
 	c := oneServer(t, k)
@@ -30,7 +30,7 @@ func hostileAnswer(t *testing.T, k Kind, q wire.Question) [][]byte {
 	return ds
 }
 
-// joined returns the compressed data of fragments, and the first fragment.
+// joined returns the first fragment, and the compressed data of all fragments.
 func joined(t *testing.T, ds [][]byte) (first wire.Fragment, data []byte) {
 	t.Helper()
 	layout, packed := wire.ShowLayout(ds[0])
@@ -50,8 +50,8 @@ func joined(t *testing.T, ds [][]byte) (first wire.Fragment, data []byte) {
 	return first, data
 }
 
-// TestBzip2IsMalicious checks what the compressed replies of hostile servers really
-// contain.
+// TestBzip2IsMalicious checks that the compressed replies of hostile servers have
+// the intended faults.
 func TestBzip2IsMalicious(t *testing.T) {
 	unpack := func(k Kind) (f wire.Fragment, size int64, crc uint32, err error) {
 		f, data := joined(t, hostileAnswer(t, k, wire.QuestionRules))
@@ -73,8 +73,8 @@ func TestBzip2IsMalicious(t *testing.T) {
 	}
 }
 
-// TestLeadingFragmentHoldsTheTruth checks that, if the fragments of a reply
-// contradict each other, the rules of the truth are those in the first fragment.
+// TestLeadingFragmentHoldsTheTruth checks that the truth of a FragmentsDisagree
+// server has the rules in the first fragment of its reply.
 func TestLeadingFragmentHoldsTheTruth(t *testing.T) {
 	c := oneServer(t, FragmentsDisagree)
 	m, _ := newModel(c)
@@ -95,8 +95,8 @@ func TestLeadingFragmentHoldsTheTruth(t *testing.T) {
 	}
 }
 
-// TestFloodsAreLarge checks that each answer of a Flood64K has 60 to 64 KiB and
-// fits into one datagram, whatever the name.
+// TestFloodsAreLarge checks that each answer of a Flood64K has at least 55,000
+// bytes and fits into one datagram, whatever its name is.
 func TestFloodsAreLarge(t *testing.T) {
 	c := testConfig()
 	c.Hostile, c.HostileKinds = 1, []Kind{Flood64K}
@@ -113,8 +113,8 @@ func TestFloodsAreLarge(t *testing.T) {
 	}
 }
 
-// TestTinyAreTiny checks that the answers have 1 to 8 bytes, and that all of these
-// sizes occur.
+// TestTinyAreTiny checks that the answers of Tiny have 1 to 8 bytes, and that all
+// of these lengths occur.
 func TestTinyAreTiny(t *testing.T) {
 	m, _ := newModel(testConfig())
 	r := newResponder(m, 27015)
@@ -129,8 +129,8 @@ func TestTinyAreTiny(t *testing.T) {
 	}
 }
 
-// TestNoChallengeIsEverTheLast checks that an EndlessChallenges server gives
-// another challenge each time and accepts none.
+// TestNoChallengeIsEverTheLast checks that an EndlessChallenges server sends a new
+// challenge each time and accepts none of them.
 func TestNoChallengeIsEverTheLast(t *testing.T) {
 	a := newAsker(t, EndlessChallenges)
 	seen := make(map[wire.Challenge]bool)

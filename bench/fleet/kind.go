@@ -5,30 +5,32 @@ import (
 	"strings"
 )
 
-// Kind is the engine that a server resembles, or the kind of its malice.
+// Kind is the engine that a server resembles or, for a hostile server or a faker's,
+// what is wrong with it.
 //
 // To add a kind, name it in a const block below and in kindWords. Then add it where
 // it differs from an ordinary server:
 //
 //   - which questions need a challenge: challengedBy in model.go; another kind of
 //     challenge: challenge.go
-//   - how many players and rules: nature.fit in model.go; their texts: content.go;
-//     whether a reply is split or compressed: drawLayout in model.go
+//   - how many players and rules: nature.fit in model.go; their names and values:
+//     content.go; whether a reply is split or compressed: drawLayout in model.go
 //   - other replies: responder.go; those of hostile servers: misbehave in hostile.go;
 //     those of fakers: fakers.go
 //   - what a perfect scan records: failure in truth.go; allowed, if which error it sees
 //     depends on timing; expect, tellInfo and tellRules, if only a part of it counts
 //
-// TestEveryKindAppears then checks it, and so does TestTruthIsWhatIsSent, a hostile kind
-// only if it is in plainKinds there. TestGolden wants a datagram of a hostile kind in
-// goldens. A new weight in honestWeights, or a new hostile kind, changes the fleets of
-// every seed; an honest kind without a weight appears only if a Config names it alone.
+// TestEveryKindAppears and TestTruthIsWhatIsSent then check it; the latter checks a
+// hostile kind only if it is in plainKinds. TestGolden requires a datagram of each
+// kind in goldens. A new weight in honestWeights, or a new hostile kind,
+// changes the fleets of every seed. An honest kind without a weight appears only if
+// a Config names it.
 type Kind uint8
 
 // The honest kinds. They answer as a real server might, however oddly.
 const (
-	Source          Kind = iota // modern Source; wants a challenge for all three questions (EC-1)
-	SourceLists                 // wants a challenge for PLAYER and RULES only
+	Source          Kind = iota // modern Source; demands a challenge for all three questions (EC-1)
+	SourceLists                 // demands a challenge for PLAYER and RULES only
 	SourceOpen                  // no challenge at all (EC-4)
 	Rechallenge                 // as Source, but the first challenge is valid only once (EC-2, EC-13)
 	GoldSource                  // GoldSource as it is today: an 'I' and players counted from 1 (EC-78)
@@ -37,14 +39,14 @@ const (
 	Both                        // an 'm' and an 'I' to every INFO (EC-63)
 	Ship                        // The Ship: three more bytes in INFO, deaths and money after the players
 	Split                       // Source fragments with a size field
-	SplitNoSize                 // Source fragments without one (EC-112)
+	SplitNoSize                 // Source fragments without a size field (EC-112)
 	SplitGoldSource             // GoldSource fragments (EC-118)
 	Packed                      // rules in bzip2 (EC-95, EC-108)
 	InfoOnly                    // neither players nor rules (EC-86, EC-99)
 	TruncatedRules              // rules that end inside a pair (EC-92)
 	Silent                      // a server that never answers
-	OwnChallenge                // a challenge for each question; a wrong one is dropped (EC-143)
-	ShortChallenge              // challenges are valid for some seconds; requests with an old one are dropped (EC-14)
+	OwnChallenge                // a challenge for each question; drops requests with a wrong challenge (EC-143)
+	ShortChallenge              // challenges are valid for some seconds; drops requests with an old challenge (EC-14)
 	GetChallenge                // answers PLAYER and RULES only with a challenge from GETCHALLENGE (EC-18)
 	TrailingNUL                 // all requests but INFO must have one more NUL (document 004)
 	PlayersOnly                 // answers PLAYER and a ping, but neither INFO nor RULES
@@ -53,8 +55,8 @@ const (
 	numHonest = iota
 )
 
-// The hostile kinds. None of them must be able to stop a scan, fill its memory, or
-// make it record anything that was not sent.
+// The hostile kinds. They must not be able to stop a scan, to fill its memory, or
+// to make it record anything that they did not send.
 const (
 	EndlessChallenges Kind = numHonest + iota // answers everything with another new challenge
 	FragmentsOfNone                           // fragments with a total of 0 (EC-120)
@@ -69,8 +71,8 @@ const (
 	Huge                                      // INFO of 65,507 bytes without an end
 	Flood64K                                  // about 64 KiB of honest data in answer to everything (EC-53)
 	FragmentFlood                             // fragments with random IDs, and never a complete reply
-	OtherPort                                 // replies from a port that was not asked
-	OtherAddress                              // replies from an address that was not asked (EC-127)
+	OtherPort                                 // replies from a port that was not queried
+	OtherAddress                              // replies from an address that was not queried (EC-127)
 	Unterminated                              // INFO without a NUL
 	Ghosts                                    // 255 players announced, none listed
 	EndlessRules                              // 60 KiB of rules without a NUL
@@ -81,14 +83,14 @@ const (
 )
 
 // The fakers' kinds. A faker has farmSize servers of one kind. They answer like
-// servers of real games, but what they answer is not true.
+// servers of real games, but their answers are false.
 const (
-	FarmList       Kind = firstFaker + iota // all of them resend the bytes of one PLAYER reply
-	FarmClones                              // one game, name, map and capacity for all
+	FarmList       Kind = firstFaker + iota // all of its servers send the bytes of one PLAYER reply
+	FarmClones                              // one game, name, map and capacity for all its servers
 	CountsOnly                              // players in INFO, and nobody listed
 	TinyDurations                           // players with the duration 00 00 00 01
 	EqualDurations                          // all players connected for the same long time
-	OverMax                                 // more players than places
+	OverMax                                 // more players than slots
 	NoGSLT                                  // a Steam ID that is not that of a server account
 	Redirects                               // keywords that send players to another server
 	EdgeCache                               // an edge server answers INFO and PLAYER, a distant one RULES
@@ -114,7 +116,7 @@ var kindWords = [numKinds]string{
 	"over-max", "no-gslt", "redirects", "edge-cache", "info-flood",
 }
 
-// String returns the word for k that flags use.
+// String returns the word for k in flags.
 func (k Kind) String() string {
 	if k < numKinds {
 		return kindWords[k]
@@ -138,8 +140,8 @@ func UsualKinds() (ks []Kind) {
 	return ks
 }
 
-// weight returns the share of an honest kind among the chosen kinds. Unusual ones
-// are rare.
+// weight returns the weight of an honest kind among the chosen kinds. A kind that
+// is not in honestWeights has the weight 1, except Games.
 func (k Kind) weight() uint32 {
 	if k == Games {
 		return gamesWeight
@@ -169,7 +171,7 @@ func kindRange(from, to Kind) []Kind {
 }
 
 // ParseKinds reads a list of kinds separated by commas, such as "source,bzip2". For
-// an empty list it returns nil, which means all kinds in a Config.
+// an empty list it returns nil.
 func ParseKinds(list string) ([]Kind, error) {
 	var ks []Kind
 	for word := range strings.SplitSeq(list, ",") {
@@ -196,9 +198,9 @@ func parseKind(word string) (Kind, bool) {
 	return 0, false
 }
 
-// honestWeights are the shares of the honest kinds in a fleet, in thousandths. They
-// are roughly those of a census of the real world, but the rare kinds are less
-// rare, so that a small fleet has all of them.
+// honestWeights are the weights of the honest kinds, in thousandths of a usual
+// fleet. They are roughly the shares in a census of the real world, but rare kinds
+// have more, so that a small fleet has all of them.
 var honestWeights = [numHonest]uint32{
 	Source: 380, SourceLists: 150, SourceOpen: 60, Rechallenge: 30,
 	GoldSource: 80, GoldSourceOld: 25, GoldSourceMod: 25, Both: 20, Ship: 15,

@@ -20,16 +20,16 @@ import (
 // MasterConfig describes a simulated master server. The zero value of every field
 // except Fleet means no faults and no limits.
 type MasterConfig struct {
-	Fleet Config           // whose places are on the list, alive or not
-	Also  []netip.AddrPort // other places on the list, such as addresses of relays
+	Fleet Config           // its addresses and ports are on the list, with or without a server
+	Also  []netip.AddrPort // other addresses on the list, such as those of relays
 
 	// UDP and Web are the addresses, in 127.0.0.0/8, at which the master answers.
-	// If only one is set, it answers only that way. If neither is set, it answers
-	// both ways on 127.0.0.1 and on ports that the system chooses.
+	// If only one of them is set, it answers only that way. If neither is set, it
+	// answers both ways on 127.0.0.1 and on ports that the system chooses.
 	UDP, Web netip.AddrPort
 
 	Page int    // addresses in a page; zero: as many as fit a datagram of Steam's
-	Cap  int    // the most servers in an answer over HTTP; zero: 10,000
+	Cap  int    // maximum number of servers in an answer over HTTP; zero: 10,000
 	Key  string // the key that HTTP requests must have; empty: any
 
 	PerMinute int           // requests for pages per minute; after more it is silent for a minute; zero: no limit
@@ -49,11 +49,11 @@ type MasterFault uint8
 const (
 	MasterSilent       MasterFault = iota // no answer
 	MasterTruncated                       // pages end inside an address
-	MasterNoTerminator                    // the last page has none; the page after it is empty
+	MasterNoTerminator                    // the last page has no terminator; the page after it is empty
 	MasterEndless                         // after the last address comes the first
 	MasterStuck                           // the same page, whatever the seed
 	MasterSeedLast                        // a page that has the seed and nothing else
-	MasterOverlaps                        // pages begin with the addresses that ended the one before
+	MasterOverlaps                        // pages begin with the last addresses of the previous page
 	MasterTwice                           // each datagram comes twice
 	MasterStranger                        // datagrams that are not pages before each page
 	MasterStub                            // pages end inside the first address
@@ -86,8 +86,8 @@ var masterFaultWords = map[MasterFault]string{
 // String returns the word for the fault.
 func (f MasterFault) String() string { return masterFaultWords[f] }
 
-// ParseMasterFaults reads the words of faults separated by commas; "" means no
-// faults.
+// ParseMasterFaults reads the words of faults, separated by commas. It returns nil
+// if s is empty.
 func ParseMasterFaults(s string) (faults []MasterFault, err error) {
 	if s == "" {
 		return nil, nil
@@ -126,17 +126,18 @@ type Master struct {
 	mu    sync.Mutex
 	pages gauge
 	calls gauge
-	mute  time.Time // until when it is silent
+	mute  time.Time // silent until this time
 }
 
-// gauge counts requests, and remembers when they came.
+// gauge counts requests, and stores their times.
 type gauge struct {
 	answers int
 	times   []time.Time
 }
 
-// NewMaster builds the list of a master. It refuses an invalid Fleet. Reply and
-// ServeHTTP answer without a network; Serve needs Listen to be called first.
+// NewMaster builds the list of a master. It returns an error if c.Fleet is invalid.
+// Reply and ServeHTTP answer without a network; Serve needs Listen to be called
+// first.
 func NewMaster(c MasterConfig) (*Master, error) {
 	if c.Page == 0 {
 		c.Page = master.PageAddrs
@@ -245,7 +246,7 @@ func (m *Master) Requests() (udp, web int) {
 	return m.pages.answers, m.calls.answers
 }
 
-// note counts a request, and reports whether the faults are active.
+// note counts a request in g, and reports whether the faults are active for it.
 func (m *Master) note(g *gauge, now time.Time) (faulty bool) {
 	g.answers++
 	g.times = append(g.times, now)
@@ -253,7 +254,7 @@ func (m *Master) note(g *gauge, now time.Time) (faulty bool) {
 	return n >= 0 && (m.For == 0 || n < m.For)
 }
 
-// within returns how many requests came in the most recent span of time.
+// within returns how many requests came during the last span of time before now.
 func (g *gauge) within(span time.Duration, now time.Time) (n int) {
 	for _, t := range g.times {
 		if now.Sub(t) < span {

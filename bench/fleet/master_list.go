@@ -13,8 +13,9 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/udp"
 )
 
-// listed is a place as a master knows it. A server is described by the model; an
-// empty place is described by the server that used to be there.
+// listed is an entry of a master's list: an address and port, and what the master
+// knows about the server there. For an empty place, that is the server that the
+// fleet would have there if all its places had servers.
 type listed struct {
 	key       uint64
 	server    master.Server
@@ -22,10 +23,10 @@ type listed struct {
 	spectator bool
 }
 
-// streamMaster is the stream for data that only a master has.
+// streamMaster is the random stream for data that only a master has.
 const streamMaster = 100
 
-// listOf builds the list in address order.
+// listOf returns the list in address order, without duplicates.
 func listOf(c *MasterConfig) ([]listed, error) {
 	m, err := newModel(c.Fleet)
 	if err != nil {
@@ -54,7 +55,8 @@ func listOf(c *MasterConfig) ([]listed, error) {
 	return slices.CompactFunc(list, func(a, b listed) bool { return a.key == b.key }), nil
 }
 
-// describe fills in what the master knows about a server.
+// describe fills in what the master knows about a server from its nature and its
+// INFO.
 func (e *listed) describe(n *nature, said *content) {
 	in := &said.info
 	r := random.Stream(random.Hash(n.hash, streamMaster))
@@ -78,7 +80,8 @@ func (e *listed) describe(n *nature, said *content) {
 	e.spectator = in.ServerType|0x20 == 'p'
 }
 
-// masterText returns the text that a master makes of a server's bytes, as a copy.
+// masterText returns a copy of b in which U+FFFD replaces what is not UTF-8, as on
+// a master.
 func masterText(b []byte) string { return strings.ToValidUTF8(string(b), "\uFFFD") }
 
 // in reports whether the server is in the requested region.
@@ -153,7 +156,7 @@ func (e *listed) meetsAny(cs []master.Condition) bool {
 }
 
 // hasTags reports whether the keywords contain all of the tags or, if any is set,
-// at least one.
+// at least one of them.
 func (e *listed) hasTags(any bool, tags []string) bool {
 	have := strings.Split(e.server.GameType, ",")
 	for _, tag := range tags {
@@ -164,8 +167,8 @@ func (e *listed) hasTags(any bool, tags []string) bool {
 	return !any
 }
 
-// likePattern reports whether a text matches a pattern, in which * stands for any
-// text.
+// likePattern reports whether s matches a pattern, in which * stands for any
+// string.
 func likePattern(pattern, s string) bool {
 	start, rest, wild := strings.Cut(pattern, "*")
 	if !wild {
@@ -186,8 +189,8 @@ func likePattern(pattern, s string) bool {
 	}
 }
 
-// after returns the index of the first entry after an address, which need not be on
-// the list.
+// after returns the index of the first entry after the address seed, which need not
+// be on the list. Without a seed, or with 0.0.0.0:0, it returns 0.
 func (m *Master) after(seed netip.AddrPort) int {
 	if !seed.IsValid() || seed.Port() == 0 && seed.Addr().IsUnspecified() {
 		return 0

@@ -27,7 +27,7 @@ func testMaster(t testing.TB, c MasterConfig) *Master {
 	return m
 }
 
-// reply asks for a page, and reads it.
+// reply sends the master a request for a page, and decodes its reply.
 func (m *Master) reply(t testing.TB, r master.Region, seed netip.AddrPort, filter string) (addrs []netip.AddrPort, end bool) {
 	t.Helper()
 	replies := m.Reply(master.AppendRequest(nil, &master.Request{Region: r, Seed: seed, Filter: []byte(filter)}))
@@ -44,7 +44,8 @@ func (m *Master) reply(t testing.TB, r master.Region, seed netip.AddrPort, filte
 	return addrs, p.End()
 }
 
-// TestMasterPages checks that every place is on the list, in order, alive or not.
+// TestMasterPages checks that every address and port of the fleet is on the list,
+// in order, whether or not it has a server.
 func TestMasterPages(t *testing.T) {
 	c := Config{Network: netip.MustParsePrefix("127.42.0.0/24"), Ports: []uint16{27016, 27015}, Alive: 0.2}
 	m := testMaster(t, MasterConfig{Fleet: c, Page: 100})
@@ -75,8 +76,7 @@ func TestMasterPages(t *testing.T) {
 			t.Fatalf("nothing is known about %v", e.server.Addr)
 		}
 	}
-	// For a seed that is not on the list, the page begins with what would follow
-	// it.
+	// If the seed is not on the list, the page begins with the next address on it.
 	page, _ := m.reply(t, master.World, netip.MustParseAddrPort("127.42.0.7:5"), "")
 	if page[0].String() != "127.42.0.7:27015" {
 		t.Errorf("%v", page[0])
@@ -86,8 +86,8 @@ func TestMasterPages(t *testing.T) {
 	}
 }
 
-// TestMasterFilters checks that each filter returns the servers of the model that
-// meet it.
+// TestMasterFilters checks that each filter returns exactly the servers that meet
+// it.
 func TestMasterFilters(t *testing.T) {
 	m := testMaster(t, MasterConfig{Page: 4096})
 	tests := []struct {
@@ -141,7 +141,7 @@ func TestMasterFilters(t *testing.T) {
 	}
 }
 
-// TestMasterSays checks that the list describes a server as its INFO does.
+// TestMasterSays checks that the list has the names and maps of the servers' INFO.
 func TestMasterSays(t *testing.T) {
 	m := testMaster(t, MasterConfig{})
 	checked := 0
@@ -161,8 +161,8 @@ func TestMasterSays(t *testing.T) {
 	}
 }
 
-// TestMasterNoRequest checks that a datagram that is not a request gets no answer:
-// otherwise the master would be an amplifier.
+// TestMasterNoRequest checks that the master does not answer a datagram that is not
+// a valid request: otherwise it would be an amplifier.
 func TestMasterNoRequest(t *testing.T) {
 	m := testMaster(t, MasterConfig{})
 	for _, b := range []string{"", "\x31", "\x31\xFF0.0.0.0:0\x00", "\xFF\xFF\xFF\xFFTSource Engine Query\x00", "\x31\xFFx\x00\x00",
@@ -176,8 +176,8 @@ func TestMasterNoRequest(t *testing.T) {
 	}
 }
 
-// TestMasterLoopback checks that the sockets are on loopback, and that others get
-// no answer.
+// TestMasterLoopback checks that the sockets are on loopback, and that a client
+// with another address gets no list.
 func TestMasterLoopback(t *testing.T) {
 	m := testMaster(t, MasterConfig{Key: "abc"})
 	if err := m.Listen(); err != nil {
@@ -201,7 +201,7 @@ func TestMasterLoopback(t *testing.T) {
 	}
 }
 
-// TestMasterServe fetches the list over real sockets, over UDP and over HTTP.
+// TestMasterServe fetches the list over real sockets, both over UDP and over HTTP.
 func TestMasterServe(t *testing.T) {
 	m := testMaster(t, MasterConfig{Key: "0123456789ABCDEF", Cap: 700})
 	if err := m.Listen(); err != nil {

@@ -29,8 +29,8 @@ func (m *Master) serveUDP() error {
 	}
 }
 
-// Reply returns what the master answers to a datagram: nothing if it is not a
-// request.
+// Reply returns the datagrams with which the master answers a datagram. It returns
+// nil if the datagram is not a valid request, or if the master is silent.
 func (m *Master) Reply(datagram []byte) [][]byte {
 	var q master.Request
 	if q.Decode(datagram) != nil {
@@ -54,7 +54,7 @@ func (m *Master) Reply(datagram []byte) [][]byte {
 }
 
 // admit counts a request. It reports whether the faults are active, and whether the
-// request gets no answer.
+// master is silent.
 func (m *Master) admit(now time.Time) (faulty, silent bool) {
 	faulty = m.note(&m.pages, now)
 	if m.PerMinute > 0 && m.pages.within(time.Minute, now) > m.PerMinute {
@@ -63,8 +63,8 @@ func (m *Master) admit(now time.Time) (faulty, silent bool) {
 	return faulty, now.Before(m.mute) || faulty && m.has(MasterSilent)
 }
 
-// page collects the addresses of a page, beginning with entry i. end means that
-// none follow.
+// page collects the addresses of a page, beginning with entry i. end reports
+// whether no more addresses follow.
 func (m *Master) page(i int, r master.Region, f master.Filter) (addrs []netip.AddrPort, end bool) {
 	for ; i < len(m.list); i++ {
 		e := &m.list[i]

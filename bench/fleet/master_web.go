@@ -49,8 +49,8 @@ func webServerOf(s *master.Server) webServer {
 	return w
 }
 
-// ServeHTTP answers GetServerList, with the key, the filter and the limit of
-// Steam's, and the faults of the MasterConfig.
+// ServeHTTP answers GetServerList. It heeds key, filter and limit like Steam's, and
+// applies the limits and faults of the MasterConfig.
 func (m *Master) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if from, err := netip.ParseAddrPort(r.RemoteAddr); err == nil && !loopback.Inside(udp.Pack(from)) {
 		http.Error(w, "loopback only", http.StatusForbidden)
@@ -83,8 +83,8 @@ func (m *Master) tooMany(w http.ResponseWriter, now time.Time) {
 	http.Error(w, "too many requests", http.StatusTooManyRequests)
 }
 
-// failing answers with a fault that replaces the list, if one is configured, and
-// reports whether it did. Like real servers, it quotes the request.
+// failing answers with a fault that replaces the list, if such a fault is
+// configured, and reports whether it did. Like real servers, it quotes the request.
 func (m *Master) failing(w http.ResponseWriter, r *http.Request) bool {
 	switch {
 	case m.has(MasterSilent):
@@ -121,7 +121,8 @@ func (m *Master) endless(w io.Writer) {
 	}
 }
 
-// answer writes the servers that meet the filter.
+// answer writes up to limit servers that meet the filter, with faults in the JSON
+// if faulty is set.
 func (m *Master) answer(w http.ResponseWriter, filter, limit string, faulty bool) {
 	f, err := master.ParseFilter(filter)
 	if err != nil {
@@ -144,7 +145,7 @@ func (m *Master) answer(w http.ResponseWriter, filter, limit string, faulty bool
 	w.Write(body)
 }
 
-// body returns the JSON of at most most servers that meet the filter.
+// body returns the JSON of up to most servers that meet the filter.
 func (m *Master) body(f master.Filter, most int) []byte {
 	var out struct {
 		Response struct {

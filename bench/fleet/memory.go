@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// Memory is a fleet without sockets and without a clock: it takes a datagram and
-// returns datagrams. Its network is perfect: it ignores a Config's values for loss,
-// delay and order. Only one goroutine at a time may use it.
+// Memory is a fleet without sockets and without a clock: Ask takes a datagram and
+// returns the answers at once. Its network is perfect: Memory ignores the faults
+// and delays of a Config. Only one goroutine at a time may use it.
 type Memory struct {
 	ports map[uint16]*responder
 }
 
-// strayPort is the port from which a Memory answers instead of the port that was
-// asked.
+// strayPort is the port from which a Memory sends stray replies: those that do not
+// come from the port that was queried.
 const strayPort = 1
 
 // NewMemory returns the fleet that c describes.
@@ -29,9 +29,9 @@ func NewMemory(c Config) (*Memory, error) {
 	return f, nil
 }
 
-// Ask passes a datagram to the server at an address and calls reply for each
-// datagram of the answer. Addresses are packed as in scanner/udp. The argument of
-// reply is valid until reply returns.
+// Ask passes a datagram to the server at an address, and calls reply for each
+// datagram of the answer. Addresses are packed as in scanner/udp. The datagram that
+// reply gets is valid until reply returns.
 func (f *Memory) Ask(
 	now time.Duration, client, server uint64, datagram []byte, reply func(from uint64, datagram []byte),
 ) {

@@ -7,8 +7,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// TestMemory asks each server of a fleet in memory for INFO, and asks again with the
-// challenge that the server gives.
+// TestMemory sends each server of a Memory INFO without a challenge, and then with
+// the challenge that the server sent.
 func TestMemory(t *testing.T) {
 	cfg := testConfig()
 	cfg.Kinds = []Kind{Source}

@@ -13,11 +13,11 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// model is a Config prepared for the question of what is at an address.
+// model is a checked Config, with what is needed to find out what is at an address.
 type model struct {
 	Config
 	base   uint64   // the network's first address, as a number
-	addrs  uint64   // how many addresses it has
+	addrs  uint64   // the network's number of addresses
 	ports  []uint16 // sorted
 	honest []Kind
 	weight uint32 // sum of the weights of honest
@@ -54,13 +54,13 @@ func newModel(c Config) (*model, error) {
 // places returns the number of places: addresses times ports.
 func (m *model) places() uint64 { return m.addrs * uint64(len(m.ports)) }
 
-// place returns the packed address of place i, in address order.
+// place returns the packed address and port of place i, in address order.
 func (m *model) place(i uint64) uint64 {
 	n := uint64(len(m.ports))
 	return (m.base+i/n)<<16 | uint64(m.ports[i%n])
 }
 
-// index is the inverse of place. It returns false outside the fleet.
+// index is the inverse of place. It returns false if addr is outside the fleet.
 func (m *model) index(addr uint64) (uint64, bool) {
 	offset := addr>>16 - m.base
 	if offset >= m.addrs {
@@ -70,7 +70,7 @@ func (m *model) index(addr uint64) (uint64, bool) {
 	return offset*uint64(len(m.ports)) + uint64(p), ok
 }
 
-// seedPort returns the port whose servers the given port has.
+// seedPort returns the port whose servers a port has.
 func (c *Config) seedPort(port uint16) uint16 {
 	if of, ok := c.ServersOf[port]; ok {
 		return of
@@ -78,26 +78,26 @@ func (c *Config) seedPort(port uint16) uint16 {
 	return port
 }
 
-// seedAddr returns the address that determines what is at the packed address.
+// seedAddr returns the packed address that determines what is at addr.
 func (c *Config) seedAddr(addr uint64) uint64 {
 	return addr&^0xFFFF | uint64(c.seedPort(uint16(addr)))
 }
 
-// Nature describes what is at one place of a fleet. It depends only on the fleet's
-// seed and on the address.
+// Nature describes the server at an address and port of a fleet. It depends only on
+// these and on the Config.
 type Nature struct {
 	Addr       netip.AddrPort
 	Kind       Kind
-	Challenged scanner.Questions // the questions that want a challenge
+	Challenged scanner.Questions // the questions for which it demands a challenge
 	Delay      time.Duration     // how long this server takes to answer
 	Players    int               // length of its list of players
 	Rules      int               // length of its list of rules
 	Game       string            // ID of the game, for servers of kind Games and of fakers
-	Farm       uint64            // number of the faker that it belongs to; 0: none
+	Farm       uint64            // seed of the faker that it belongs to; 0: none
 }
 
-// Nature returns what is at addr. It returns false if there is no server, if addr
-// is outside the fleet, and if the Config is invalid.
+// Nature returns the nature of the server at addr. It returns false if there is no
+// server, if addr is outside the fleet, or if the Config is invalid.
 func (c Config) Nature(addr netip.AddrPort) (Nature, bool) {
 	m, err := newModel(c)
 	if err != nil {
@@ -142,7 +142,7 @@ const (
 	numQuirks = iota
 )
 
-// Which servers may have which quirks.
+// Quirks that several kinds may have.
 const (
 	sourceQuirks = quirkTrailing | quirkOddBoolean | quirkOddType | quirkNoEDF |
 		quirkModGame | quirkMiscounted | quirkNameless
@@ -168,10 +168,11 @@ var quirksOf = [numKinds]quirk{
 	TruncatedRules:  sourceQuirks | quirkPlayersCount,
 }
 
-// oneInQuirk is how rare each quirk is among the servers that may have it.
+// oneInQuirk is how rare each quirk is: of so many servers that may have it, one
+// has it.
 const oneInQuirk = 24
 
-// nature is a Nature together with what is needed to answer.
+// nature is a Nature with what the responder needs to answer.
 type nature struct {
 	addr       uint64
 	hash       uint64 // the seed of everything random about this server
@@ -189,7 +190,8 @@ type nature struct {
 	fragment   int // payload bytes of a fragment
 }
 
-// nature returns what is at the packed address, or false if nothing is.
+// nature returns the nature of the server at the packed address, or false if there
+// is none.
 func (m *model) nature(addr uint64) (nature, bool) {
 	if _, ok := m.index(addr); !ok || addr>>16 == loopback.Broadcast || m.Alive == None {
 		return nature{}, false
@@ -218,8 +220,8 @@ func (m *model) nature(addr uint64) (nature, bool) {
 	return n, true
 }
 
-// delayOf returns the delay of a server that nature does not draw: one of a faker or an
-// Answerer.
+// delayOf returns the delay of a server of a faker or an Answerer. The method
+// nature picks the delays of other servers.
 func (m *model) delayOf(addr uint64) time.Duration {
 	if m.DelayMax == 0 {
 		return 0
@@ -239,7 +241,7 @@ func (m *model) pickHonest(r *random.Stream) Kind {
 	return m.honest[0]
 }
 
-// shape draws everything about the server except its texts.
+// shape picks all random properties of the server except its strings.
 func (n *nature) shape(r *random.Stream) {
 	n.challenged = challengedBy(n.kind, r)
 	n.game = random.Pick(r, gamesOf(n.kind))
@@ -254,8 +256,8 @@ func (n *nature) shape(r *random.Stream) {
 	n.fit(r)
 }
 
-// challengedBy returns the questions for which the server wants a challenge: those
-// that the kind prescribes, else those that are usual for its engine.
+// challengedBy returns the questions for which the server demands a challenge. If
+// the kind does not determine them, they are those that are usual for its engine.
 func challengedBy(k Kind, r *random.Stream) scanner.Questions {
 	const lists = scanner.AskPlayers | scanner.AskRules
 	at := r.Below(10)
@@ -281,8 +283,8 @@ func challengedBy(k Kind, r *random.Stream) scanner.Questions {
 	return scanner.AskAll
 }
 
-// drawPlayers draws a number of players: usually around a dozen, sometimes 0,
-// rarely up to 200.
+// drawPlayers returns a random number of players: usually around a dozen, sometimes
+// 0, rarely up to 200.
 func drawPlayers(r *random.Stream) int {
 	switch at := r.Below(100); {
 	case at < 15:
@@ -295,7 +297,7 @@ func drawPlayers(r *random.Stream) int {
 	return r.Between(64, 200)
 }
 
-// drawRules draws a number of rules: usually two dozen, rarely up to 400.
+// drawRules returns a random number of rules: usually two dozen, rarely up to 400.
 func drawRules(r *random.Stream) int {
 	switch at := r.Below(100); {
 	case at < 3:
@@ -308,13 +310,13 @@ func drawRules(r *random.Stream) int {
 	return r.Between(140, 400)
 }
 
-// drawLayout draws the layout and the payload size of fragments, if the kind splits
-// replies.
+// drawLayout returns the layout of fragments and a random payload size for them, if
+// the kind splits replies.
 func drawLayout(k Kind, r *random.Stream) (wire.Layout, int) {
 	switch k {
 	case Split, OneSplitID, FragmentsOfNone, FragmentsBeyond, FragmentsDisagree, FragmentFlood:
-		// 1248 is the default of the engine, 1188 has been seen (EC-110), smaller
-		// sizes are set by administrators (EC-123).
+		// 1248 is the default of the engine, and 1188 has been seen (EC-110).
+		// Administrators set smaller sizes (EC-123).
 		return wire.LayoutSource, random.Pick(r, []int{1248, 1248, 1248, 1188, 1024, 640})
 	case Packed, DeclaresTwoGiB, WrongChecksum, Bomb, Noise:
 		if r.OneIn(2) {
@@ -329,7 +331,7 @@ func drawLayout(k Kind, r *random.Stream) (wire.Layout, int) {
 	return wire.LayoutUnknown, 0
 }
 
-// fit adjusts what was drawn to what the kind requires.
+// fit adjusts the random properties to what the kind and the quirks require.
 func (n *nature) fit(r *random.Stream) {
 	switch n.kind {
 	case Split, SplitNoSize, SplitGoldSource:
@@ -360,6 +362,6 @@ func (n *nature) fit(r *random.Stream) {
 	}
 	if n.quirks&quirkHeaderless != 0 {
 		n.quirks &^= quirkHeaderTwice
-		n.fragment = 1248 // with many small ones, none of them would show the layout
+		n.fragment = 1248 // if there were many small fragments, none of them would show the layout
 	}
 }

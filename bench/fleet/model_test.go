@@ -13,8 +13,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// TestNatureIsPure computes each nature twice, the second time in another order and
-// from a Config with other network faults.
+// TestNatureIsPure computes the nature of each server twice, the second time in
+// another order and with other network faults in the Config.
 func TestNatureIsPure(t *testing.T) {
 	a := testConfig()
 	a.Hostile = 0.2
@@ -36,7 +36,8 @@ func TestNatureIsPure(t *testing.T) {
 	}
 }
 
-// TestNatureDependsOnAll changes seed, address and port one by one.
+// TestNatureDependsOnAll checks that another seed, another address and another port
+// each give another server.
 func TestNatureDependsOnAll(t *testing.T) {
 	c := testConfig()
 	c.Ports = []uint16{27015, 27016}
@@ -56,8 +57,10 @@ func TestNatureDependsOnAll(t *testing.T) {
 	}
 }
 
-// TestEveryKindAppears checks that a fleet of moderate size has every kind, about
-// as often as intended, and every quirk, policy, extra data flag and size of list.
+// TestEveryKindAppears checks that a fleet of moderate size has every kind about as
+// often as intended. It must also have every quirk, every usual set of challenged
+// questions, every combination of extra data, and lists of almost the maximum
+// length.
 func TestEveryKindAppears(t *testing.T) {
 	c := testConfig()
 	c.Network, c.Hostile = netip.MustParsePrefix("127.1.0.0/18"), 0.25
@@ -110,7 +113,8 @@ func TestEveryKindAppears(t *testing.T) {
 	}
 }
 
-// TestSizesAreSkewed checks that the median is small and the largest value large.
+// TestSizesAreSkewed checks that the lists of players and rules are short on
+// average, and that a few lists of rules are long.
 func TestSizesAreSkewed(t *testing.T) {
 	r := random.Stream(1)
 	var players, rules, many int
@@ -134,7 +138,7 @@ func TestSizesAreSkewed(t *testing.T) {
 	}
 }
 
-// TestAliveAndHostileShares counts servers and hostile servers.
+// TestAliveAndHostileShares checks the shares of servers and of hostile servers.
 func TestAliveAndHostileShares(t *testing.T) {
 	c := testConfig()
 	c.Network, c.Alive, c.Hostile = netip.MustParsePrefix("127.1.0.0/18"), 0.3, 0.2
@@ -164,7 +168,7 @@ func TestAliveAndHostileShares(t *testing.T) {
 }
 
 // TestPlaces converts every place to its index and back, and tries addresses
-// outside the fleet.
+// outside the fleet and the broadcast address.
 func TestPlaces(t *testing.T) {
 	c := Config{Network: netip.MustParsePrefix("127.255.255.250/29"), Ports: []uint16{9, 7}}
 	m, err := newModel(c)
@@ -189,8 +193,8 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestConfigRefuses checks that the error for an invalid Config names what is
-// wrong.
+// TestConfigRefuses checks that the error for an invalid Config names the invalid
+// value.
 func TestConfigRefuses(t *testing.T) {
 	tests := []struct {
 		spoil func(*Config)
@@ -252,7 +256,7 @@ func TestParseKinds(t *testing.T) {
 	}
 }
 
-// TestOneSplitIDsTellApart checks that the two replies that share an ID have
+// TestOneSplitIDsTellApart checks that the two replies that share a split ID have
 // different totals, so that a mixture of them can be recognised.
 func TestOneSplitIDsTellApart(t *testing.T) {
 	c := testConfig()
@@ -270,8 +274,8 @@ func TestOneSplitIDsTellApart(t *testing.T) {
 	}
 }
 
-// TestSplitsFit checks that kinds that exist for split replies send every such reply in
-// at least two fragments, and never in more than the headers can count.
+// TestSplitsFit checks that servers of the kinds that split replies send RULES in
+// at least two fragments, and never more fragments than the headers can count.
 func TestSplitsFit(t *testing.T) {
 	c := testConfig()
 	c.Network, c.Kinds = netip.MustParsePrefix("127.1.0.0/20"), []Kind{Split, SplitNoSize, SplitGoldSource}

@@ -8,15 +8,15 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Ordinary is a server of the kind Source without oddities, which wants a challenge
-// for all three questions. It has no address.
+// Ordinary is a server of the kind Source without oddities, which demands a
+// challenge for all three questions. It has no address.
 type Ordinary struct {
 	nature  nature
 	content content
 }
 
-// NewOrdinary returns an Ordinary with the given number of players and rules. Its
-// texts are derived from the seed.
+// NewOrdinary returns an Ordinary with the given numbers of players and rules. The
+// seed determines its contents.
 func NewOrdinary(seed uint64, players, rules int) *Ordinary {
 	o := &Ordinary{nature: nature{
 		hash: seed, kind: Source, challenged: scanner.AskAll, players: players, rules: rules,
@@ -30,13 +30,13 @@ func NewOrdinary(seed uint64, players, rules int) *Ordinary {
 // Append appends the reply to a question, including FF FF FF FF.
 func (o *Ordinary) Append(dst []byte, q wire.Question) []byte { return o.content.appendMessage(dst, q) }
 
-// Truth returns the result of a perfect scan that asks these questions, without an
-// address.
+// Truth returns the result of a perfect scan that asks these questions. The result
+// has no address.
 func (o *Ordinary) Truth(asked scanner.Questions) *scanner.Result {
 	return o.nature.expect(new(content), asked).Result
 }
 
-// Readable reports whether all texts in which odd bytes may occur are UTF-8.
+// Readable reports whether all strings that may have odd bytes are UTF-8.
 func (o *Ordinary) Readable() bool {
 	c := &o.content
 	ok := utf8.Valid(c.info.Name)

@@ -33,14 +33,14 @@ func compress(msg []byte) packed {
 	return packed{b.Bytes(), uint32(len(msg)), crc32.ChecksumIEEE(msg)}
 }
 
-// packedLists holds the compressed lists of rules, each made when it is first
-// needed.
+// packedLists holds the compressed lists of rules. packedRules compresses each when
+// it is first needed.
 var packedLists [packedSets]struct {
 	once sync.Once
 	packed
 }
 
-// packedRules returns the compressed list of rules with number set.
+// packedRules returns compressed list number set.
 func packedRules(set int) packed {
 	l := &packedLists[set]
 	l.once.Do(func() {
@@ -51,7 +51,7 @@ func packedRules(set int) packed {
 	return l.packed
 }
 
-// sendPacked sends a compressed reply, in one fragment if it fits (EC-109).
+// sendPacked sends a compressed reply, in a single fragment if it fits (EC-109).
 func (p *responder) sendPacked(n *nature, z packed) {
 	f := wire.Fragment{
 		Layout: n.layout, Compressed: true, ID: p.nextID(n) | wire.CompressedID,

@@ -18,9 +18,9 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// perfect is a client that loses nothing and knows every form of a reply. It
-// decodes what the fleet sends, and the truth must agree. It is not a scanner: it
-// asks one question at a time and believes every answer.
+// perfect is a client that loses nothing and can decode every form of a reply.
+// Tests compare its results with the truth. It is not a scanner: it asks one
+// question at a time and believes every answer.
 type perfect struct {
 	t   testing.TB
 	ask func(server uint64, request []byte) [][]byte // all datagrams of the answer
@@ -40,7 +40,7 @@ func inProcess(m *model) func(server uint64, request []byte) [][]byte {
 	}
 }
 
-// scan makes a Result from a server's answers, or returns nil if there are none.
+// scan returns a Result of a server's answers, or nil if nothing came.
 func (p *perfect) scan(addr netip.AddrPort, asked scanner.Questions) *scanner.Result {
 	r := &scanner.Result{Addr: addr, Asked: asked, PlayersAnnounced: -1, RulesAnnounced: -1}
 	came := false
@@ -73,7 +73,7 @@ func (p *perfect) scan(addr netip.AddrPort, asked scanner.Questions) *scanner.Re
 }
 
 // messages returns the complete messages that answer q. bare reports whether they
-// answer a request without a challenge, and came whether anything came at all.
+// answer a request without a challenge, and came whether any datagram came.
 func (p *perfect) messages(server uint64, q wire.Question) (msgs [][]byte, bare, came bool) {
 	c := wire.NoChallenge
 	for range 4 {
@@ -95,7 +95,7 @@ func (p *perfect) messages(server uint64, q wire.Question) (msgs [][]byte, bare,
 	return nil, false, true
 }
 
-// join makes complete messages from datagrams, which must be in order.
+// join returns the complete messages in ds, whose fragments must be in order.
 func (p *perfect) join(ds [][]byte) (msgs [][]byte) {
 	if wire.IsSingle(ds[0]) {
 		return ds
@@ -121,7 +121,8 @@ func (p *perfect) join(ds [][]byte) (msgs [][]byte) {
 	return [][]byte{msg}
 }
 
-// inflate decompresses z with the standard library's reader.
+// inflate decompresses z with package compress/bzip2, and checks the size and the
+// CRC-32 of the result.
 func (p *perfect) inflate(z []byte, size, crc uint32) []byte {
 	msg, err := io.ReadAll(bzip2.NewReader(bytes.NewReader(z)))
 	if err != nil || len(msg) != int(size) || crc32.ChecksumIEEE(msg) != crc {
@@ -208,22 +209,22 @@ func decodeRules(r *scanner.Result, msg []byte) error {
 }
 
 // plainKinds returns the kinds that a client without defences can query: the honest
-// ones, and the hostile ones that send only well-formed messages.
+// kinds except PlayersOnly, and the hostile kinds that send only well-formed
+// messages.
 func plainKinds() []Kind {
 	answering := slices.DeleteFunc(HonestKinds(), func(k Kind) bool { return k == PlayersOnly })
 	return append(answering, Huge, Unterminated, Flood64K, Ghosts, EndlessRules, Escapes)
 }
 
-// interpret adds package game's interpretation of the replies of a server whose
-// game the model knows.
+// interpret sets the game and flags of r if the model knows the server's game.
 func interpret(cfg Config, addr netip.AddrPort, r *scanner.Result) {
 	if n, _ := cfg.Nature(addr); n.Game != "" {
 		new(scanner.Interpreter).Interpret(r)
 	}
 }
 
-// TestTruthIsWhatIsSent decodes the replies of some thousand servers of all kinds
-// and compares them with the truth, record by record.
+// TestTruthIsWhatIsSent decodes the replies of some thousand servers of all plain
+// kinds and compares them with the truth, record by record.
 func TestTruthIsWhatIsSent(t *testing.T) {
 	var honest, hostile []Kind
 	for _, k := range plainKinds() {
@@ -245,8 +246,9 @@ func TestTruthIsWhatIsSent(t *testing.T) {
 	}
 }
 
-// compareTruth compares what all servers of a fleet send with the truth, for each
-// set of questions. It returns how many servers of each kind there are.
+// compareTruth fails the test if what a server of a fleet sends differs from the
+// truth, for any of the sets of questions. It returns the number of servers of each
+// kind.
 func compareTruth(t *testing.T, cfg Config, questions ...scanner.Questions) map[Kind]int {
 	t.Helper()
 	m, err := newModel(cfg)

@@ -17,7 +17,7 @@ import (
 )
 
 // overSockets returns a function that queries a fleet through a client's socket.
-// The answer is everything that arrives until there is a short pause.
+// The answer is everything that arrives until nothing comes for 20 ms.
 func overSockets(c *client) func(server uint64, request []byte) [][]byte {
 	return func(server uint64, request []byte) (ds [][]byte) {
 		c.send(udp.Unpack(server), request)
@@ -34,8 +34,9 @@ func overSockets(c *client) func(server uint64, request []byte) [][]byte {
 	}
 }
 
-// TestTruthOverSockets reads, from a socket, the answers of one server of each
-// plain kind that answers everything, including fragments and datagrams of 64 KiB.
+// TestTruthOverSockets compares the answers that come over a socket with the truth.
+// It queries a server of each plain kind that answers everything, including kinds
+// that send fragments and datagrams of 64 KiB.
 func TestTruthOverSockets(t *testing.T) {
 	for _, k := range plainKinds() {
 		if k == Silent || k == InfoOnly || k == GetChallenge || k == TrailingNUL {
@@ -59,8 +60,8 @@ func TestTruthOverSockets(t *testing.T) {
 	}
 }
 
-// TestStrayReplies checks replies from another port, or from an address that is not
-// the fleet's. They must still come from inside the wall.
+// TestStrayReplies checks that the replies of OtherPort and OtherAddress come from
+// a source that was not queried, but is inside 127.0.0.0/8.
 func TestStrayReplies(t *testing.T) {
 	for kind, network := range map[Kind]string{OtherPort: "127.1.0.1/32", OtherAddress: "127.1.0.0/24"} {
 		t.Run(kind.String(), func(t *testing.T) { testStray(t, kind, network) })
@@ -96,7 +97,7 @@ func testStray(t *testing.T, kind Kind, network string) {
 }
 
 // waitFor waits until ok returns true for the statistics of a fleet, which are
-// published after each batch.
+// updated after each batch.
 func waitFor(t *testing.T, f *Fleet, ok func(Stats) bool) {
 	t.Helper()
 	for end := time.Now().Add(replyTimeout); !ok(f.Stats()); time.Sleep(time.Millisecond) {
@@ -106,9 +107,9 @@ func waitFor(t *testing.T, f *Fleet, ok func(Stats) bool) {
 	}
 }
 
-// TestDelayOverSockets checks that a delayed answer is sent even if nothing else
-// arrives to wake the port. The length of the delay is tested in package loopback,
-// with a fake clock.
+// TestDelayOverSockets checks that a delayed answer is sent even if no other
+// datagram wakes the port. The length of the delay is tested in package loopback,
+// with a simulated clock.
 func TestDelayOverSockets(t *testing.T) {
 	cfg := Config{
 		Network: netip.MustParsePrefix("127.1.0.1/32"), Ports: anyPort,
@@ -130,8 +131,8 @@ func TestDelayOverSockets(t *testing.T) {
 	waitFor(t, f, func(s Stats) bool { return s.Delayed >= 3 })
 }
 
-// TestServeEnds checks that Serve ends with its context and when the Fleet is
-// closed.
+// TestServeEnds checks that Serve returns nil when its context is done, and when
+// the Fleet is closed.
 func TestServeEnds(t *testing.T) {
 	for name, end := range map[string]func(*Fleet, context.CancelFunc){
 		"context": func(_ *Fleet, stop context.CancelFunc) { stop() },

@@ -8,14 +8,13 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// responder answers the queries to one port: it takes a query and returns
-// datagrams. It has no socket and no clock. Only one goroutine at a time may use
-// it.
+// responder answers the queries to one port. It has no socket and no clock: it adds
+// its answers to an Outbox. Only one goroutine at a time may use it.
 type responder struct {
 	m       *model
 	answers Answerer        // nil: the model's servers answer
 	out     loopback.Outbox // answers not yet sent
-	c       content         // of the most recently asked server
+	c       content         // of the most recently queried server
 	msg     []byte
 	splitID uint32
 	junk    random.Stream // for random parts of answers that are not part of a server's nature
@@ -33,7 +32,7 @@ func newResponder(m *model, port uint16) *responder {
 	}
 }
 
-// query is a request as it came in.
+// query is a request with its sender and its time of arrival.
 type query struct {
 	now      time.Duration
 	client   uint64 // packed address of the sender
@@ -41,10 +40,10 @@ type query struct {
 	request  wire.Request
 }
 
-// Answerer provides the servers of a fleet instead of its model.
+// Answerer provides the servers of a fleet in place of the servers of its Config.
 type Answerer interface {
 	// Answer calls send for each datagram with which the server at a packed address
-	// answers request r; it does not call send if the server is silent. q is the
+	// answers request r. It does not call send if the server is silent. q is the
 	// question of r. Several ports may call Answer at the same time, each for its
 	// own servers.
 	Answer(server uint64, q wire.Question, r *wire.Request, send func(datagram []byte))
@@ -53,14 +52,14 @@ type Answerer interface {
 // Out returns the outbox for the answers, and the counters.
 func (p *responder) Out() (*loopback.Outbox, *Stats) { return &p.out, &p.stats }
 
-// Has reports whether the packed address is a place of the fleet.
+// Has reports whether the packed address and port belong to the fleet.
 func (p *responder) Has(server uint64) bool {
 	_, ok := p.m.index(server)
 	return ok
 }
 
-// Respond adds the answer of the server at the packed address server to the outbox,
-// if there is one.
+// Respond adds the answer of the server at the packed address server, if there is
+// an answer, to the outbox.
 func (p *responder) Respond(now time.Duration, client, server uint64, datagram []byte) {
 	p.stats.Queries++
 	if p.aside(now, client, server, datagram) {
@@ -108,16 +107,16 @@ func (p *responder) respondOther(q query, server uint64) {
 	address(p.out.List[first:], q.client, p.m.delayOf(server))
 }
 
-// address addresses datagrams to a client, with the delay of their server.
+// address sets the recipient and the delay of datagrams.
 func address(ds []loopback.Datagram, client uint64, delay time.Duration) {
 	for i := range ds {
 		ds[i].To, ds[i].Delay = client, delay
 	}
 }
 
-// QuestionOf returns the question that a request of a kind asks. It returns false
-// for a ping and for A2S_SERVERQUERY_GETCHALLENGE, which today's servers do not
-// answer (EC-18).
+// QuestionOf returns the question that a kind of request asks. It returns false for
+// a ping and for A2S_SERVERQUERY_GETCHALLENGE, which today's servers do not answer
+// (EC-18).
 func QuestionOf(k wire.Kind) (wire.Question, bool) {
 	switch k {
 	case wire.KindInfoRequest:
@@ -130,8 +129,8 @@ func QuestionOf(k wire.Kind) (wire.Question, bool) {
 	return 0, false
 }
 
-// answer answers with a challenge if one is due, else with the data that was
-// requested.
+// answer answers with a challenge if the query lacks a valid one that it needs,
+// else with the data that was requested.
 func (p *responder) answer(n *nature, q *query) {
 	if n.challenged.Has(q.question) {
 		c, ok := p.challenge(n, q)
@@ -159,7 +158,7 @@ func (p *responder) answer(n *nature, q *query) {
 	}
 }
 
-// say answers q with the data in the content.
+// say answers q with the data in p.c.
 func (p *responder) say(n *nature, q wire.Question) {
 	if n.kind == Both && q == wire.QuestionInfo {
 		p.msg = wire.AppendInfo(p.msg[:0], &p.c.gold)
@@ -197,7 +196,8 @@ func (p *responder) send(n *nature, msg []byte) {
 	p.out.Add(n.addr, at)
 }
 
-// maxWhole is the longest reply that servers of real games send in one datagram.
+// maxWhole is the maximum length of a reply that servers of real games send in one
+// datagram.
 const maxWhole = 1400
 
 // splitAt returns the payload size of the fragments into which the server splits a
@@ -219,8 +219,8 @@ func (n *nature) splitAt(q wire.Question, length int) int {
 	return 0
 }
 
-// withHeaders returns a message that begins with FF FF FF FF twice, with as many of
-// these headers as this server puts before replies that it splits.
+// withHeaders returns msg, which begins with FF FF FF FF twice, with as many of
+// these headers as the server puts before a reply that it splits.
 func (n *nature) withHeaders(msg []byte) []byte {
 	switch {
 	case n.quirks&quirkHeaderless != 0:
@@ -249,7 +249,7 @@ func (p *responder) sendFragment(n *nature, f *wire.Fragment) {
 	p.out.Add(n.addr, at)
 }
 
-// nextID returns the split ID of the next reply. Those of one server are close to
+// nextID returns the split ID of the next reply. The IDs of one server are close to
 // each other (EC-119).
 func (p *responder) nextID(n *nature) uint32 {
 	if n.kind == OneSplitID {

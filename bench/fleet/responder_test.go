@@ -7,8 +7,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// questioner queries one server after the other as a scan does. Both the benchmark
-// and the allocation test use it.
+// questioner queries one server after the other as a scan does. The benchmark and
+// the allocation test share it.
 type questioner struct {
 	r        *responder
 	client   uint64
@@ -27,8 +27,8 @@ func newQuestioner(t testing.TB, kinds ...Kind) *questioner {
 	return &questioner{r: newResponder(m, 27015), client: 0x7F000001<<16 | 4000}
 }
 
-// server asks the next server all three questions and returns how many bytes it
-// sent.
+// server sends the next server the four requests of a scan, and returns the number
+// of bytes in its answers.
 func (q *questioner) server() int {
 	addr := q.r.m.place(q.at)
 	q.at = (q.at + 1) % q.r.m.places()
@@ -61,8 +61,8 @@ func BenchmarkRespond(b *testing.B) {
 	}
 }
 
-// TestRespondDoesNotAllocate covers all honest kinds, after their memory has grown
-// to the size that the largest server needs.
+// TestRespondDoesNotAllocate queries servers of the usual kinds, after the
+// responder's memory has grown to the size that the largest server needs.
 func TestRespondDoesNotAllocate(t *testing.T) {
 	q := newQuestioner(t)
 	for range q.r.m.places() {
@@ -73,7 +73,7 @@ func TestRespondDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// testConfig returns a small fleet of all kinds.
+// testConfig returns a small fleet of the usual kinds.
 func testConfig() Config {
 	return Config{Network: netip.MustParsePrefix("127.1.0.0/24"), Ports: []uint16{27015}, Seed: 1}
 }

@@ -42,7 +42,7 @@ var (
 	)
 )
 
-// Texts of optional fields.
+// Values of optional fields.
 var (
 	sourceTV     = []byte("SourceTV")
 	leftover     = []byte("\x00\x00extra")
@@ -50,8 +50,8 @@ var (
 	modDownloads = constants("", "http://example.org/get")
 )
 
-// appendName appends a server's name: usually a plain one, but of every sort found
-// in the wild.
+// appendName appends a server's name: usually a plain name, sometimes one of the
+// odd sorts found in the wild.
 func appendName(dst []byte, r *random.Stream) []byte {
 	start := len(dst)
 	switch at := r.Below(100); {
@@ -83,7 +83,8 @@ func appendPlainName(dst []byte, r *random.Stream) []byte {
 	return strconv.AppendInt(dst, int64(r.Below(10000)), 10)
 }
 
-// appendLongName appends 200 to 2000 bytes (EC-53).
+// appendLongName appends a name of at least 200 or, in one of eight cases, 2000
+// bytes (EC-53).
 func appendLongName(dst []byte, r *random.Stream) []byte {
 	n := 200
 	if r.OneIn(8) {
@@ -113,8 +114,8 @@ func appendPlayerName(dst []byte, r *random.Stream) []byte {
 	return strconv.AppendInt(dst, int64(r.Below(1000)), 10)
 }
 
-// constants converts strings to texts that must not be changed: the contents of all
-// servers share them.
+// constants converts strings to byte slices, which must not be changed: the
+// contents of all servers share them.
 func constants(ss ...string) (texts [][]byte) {
 	for _, s := range ss {
 		texts = append(texts, []byte(s))
@@ -158,7 +159,7 @@ func newCvars(all ...string) (vars []cvar) {
 	return vars
 }
 
-// pluginVersions are the values of rules other than the usual ones.
+// pluginVersions are the values of rules that are not in cvars.
 var pluginVersions = constants("1.0", "1.2.3", "2.0.1", "0.9b", "1.12.0.7163", "3.1")
 
 // oddValues are values that few servers have: bytes that are not UTF-8, quotes,
@@ -168,11 +169,11 @@ var oddValues = constants(
 )
 
 // oneInOdd is how rare servers with odd values among their rules are: one in 16. In
-// the real world, about one in 64 has a value that is not UTF-8.
+// the real world, about one server in 64 has a value that is not UTF-8.
 const oneInOdd = 16
 
-// ruleValue draws a value for a usual rule, or for another one if usual is nil; on
-// odd servers sometimes an odd value.
+// ruleValue returns a random value for the rule usual or, if usual is nil, for a
+// rule that is not in cvars. If odd is set, it sometimes returns an odd value.
 func ruleValue(r *random.Stream, usual *cvar, odd bool) []byte {
 	switch {
 	case odd && r.OneIn(4):
@@ -183,7 +184,7 @@ func ruleValue(r *random.Stream, usual *cvar, odd bool) []byte {
 	return random.Pick(r, usual.values)
 }
 
-// appendRuleName appends the name of rule i, which is not one of the usual ones.
+// appendRuleName appends the name of rule i if it is not in cvars.
 func appendRuleName(dst []byte, i int) []byte {
 	dst = strconv.AppendInt(append(dst, "sm_plugin_"...), int64(i), 10)
 	return append(dst, "_version"...)
@@ -203,12 +204,13 @@ var escapes = []string{
 	"\r\n{\"schema\":1}\r\n", "\x08\x08\x08", "\ufeff\u200b", "%s%n%x", "${jndi:ldap://example.org}", "\"},\"status\":\"ok",
 }
 
-// maxPages is the most binary pages with which a list of rules begins.
+// maxPages is the maximum number of binary pages at the beginning of a list of
+// rules.
 const maxPages = 7
 
-// appendPage appends a rule as found on Arma 3 servers: the name is the page and
-// the number of pages, and the value has up to 127 bytes of any value but 0
-// (EC-101).
+// appendPage appends a rule as found on Arma 3 servers. Its name is the number of
+// the page and the number of pages, one byte each. Its value has 40 to 127 bytes,
+// none of which is 0 (EC-101).
 func appendPage(dst []byte, r *random.Stream, i, of int) []byte {
 	dst = append(dst, byte(i+1), byte(of))
 	for range r.Between(40, 127) {

@@ -28,23 +28,24 @@ func (s ErrorSet) Has(e wire.Error) bool { return s&(1<<e) != 0 }
 
 // Expect is what a scan may report about one server.
 type Expect struct {
-	// Result is what a perfect scan over a perfect network finds, or nil if no
-	// answer comes. Time, RTT, Took and the counts are zero.
+	// Result is what a perfect scan over a perfect network finds, or nil if the
+	// server sends no answer. Time, RTT, Took and the counts are zero.
 	Result *scanner.Result
-	// Allowed has, for each question, the errors that are as good as the one in
-	// Result, because it depends on timing which fault of a hostile server a scan
-	// sees. What the scan found before the error may then be less than in Result.
+	// Allowed has, for each question, the errors that are accepted instead of the
+	// error in Result: which fault of a hostile server a scan sees may depend on
+	// timing. What the scan found before the error may then be less than in Result.
 	Allowed [wire.NumQuestions]ErrorSet
-	// Meaning means that the model knows what the answers mean for their game, so
-	// that game and flags of Result are right.
+	// Meaning means that the model knows what the answers mean for their game: game
+	// and flags of Result can be compared.
 	Meaning bool
-	// Else is an INFO that would be true as well: the 'm' of a Both, if its 'I' is
-	// lost.
+	// Else is an INFO that is accepted instead of the one in Result: that of the
+	// 'm' of a Both server, if its 'I' is lost.
 	Else *wire.Info
 }
 
 // Truth returns the result of a perfect scan of addr that asks these questions, or
-// nil if nothing answers. It is derived from the model.
+// nil if nothing answers. It derives the result from the model, and decodes no
+// packets.
 func (c Config) Truth(addr netip.AddrPort, asked scanner.Questions) *scanner.Result {
 	return c.Expect(addr, asked).Result
 }
@@ -63,8 +64,7 @@ func (c Config) Expect(addr netip.AddrPort, asked scanner.Questions) Expect {
 }
 
 // WriteTruth writes the records of a perfect scan in address order, like a census
-// without the places that never answer. scan is the name of the scan in each
-// record.
+// without records of silent targets. scan is the name of the scan in each record.
 func (c Config) WriteTruth(w io.Writer, scan string, asked scanner.Questions) error {
 	m, err := newModel(c)
 	if err != nil {
@@ -92,7 +92,7 @@ func (c Config) WriteTruth(w io.Writer, scan string, asked scanner.Questions) er
 	return nil
 }
 
-// expect returns the Expect of a server. It aliases c.
+// expect returns the Expect of a server. Its slices alias c.
 func (n *nature) expect(c *content, asked scanner.Questions) Expect {
 	switch n.kind {
 	case Silent, PlayersOnly, OtherPort, OtherAddress:
@@ -120,7 +120,7 @@ func (n *nature) expect(c *content, asked scanner.Questions) Expect {
 	return e
 }
 
-// tell sets the answer to q in r.
+// tell stores the answer to q in r.
 func (n *nature) tell(r *scanner.Result, c *content, q wire.Question) {
 	if r.Err[q] = n.failure(q); r.Err[q] != 0 && !n.keeps(q) {
 		return
@@ -144,7 +144,7 @@ func (n *nature) tell(r *scanner.Result, c *content, q wire.Question) {
 	}
 }
 
-// hashOf returns the hash of the answer to q after reassembly.
+// hashOf returns the hash of the reassembled answer to q.
 func (n *nature) hashOf(c *content, q wire.Question) uint64 {
 	msg := c.appendMessage([]byte{0xFF, 0xFF, 0xFF, 0xFF}, q)
 	if n.splitAt(q, len(msg)-4) > 0 {
@@ -260,8 +260,8 @@ func (n *nature) keeps(q wire.Question) bool {
 	return e == wire.ErrTruncated || e == wire.ErrIncomplete && n.kind == FragmentsDisagree
 }
 
-// allowed returns the errors that may occur, because of timing, instead of those of
-// failure.
+// allowed returns the errors that, depending on timing, may occur instead of those
+// that failure returns.
 func (n *nature) allowed() (set [wire.NumQuestions]ErrorSet) {
 	broken := ErrorsOf(wire.ErrMalformed, wire.ErrIncomplete, wire.ErrTimeout)
 	rules := &set[wire.QuestionRules]
@@ -283,7 +283,8 @@ func (n *nature) allowed() (set [wire.NumQuestions]ErrorSet) {
 	return set
 }
 
-// status summarises the answers; it returns 0 if nothing comes.
+// status returns the status of a record with the answers in r, or 0 if the server
+// sends nothing.
 func (n *nature) status(r *scanner.Result) scanner.Status {
 	has := [wire.NumQuestions]bool{r.HasInfo, r.HasPlayers, r.HasRules}
 	whole, some, came := true, false, n.kind.Hostile()

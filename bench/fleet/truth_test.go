@@ -9,7 +9,7 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// truthLines returns the records that a perfect scan writes.
+// truthLines returns the records that WriteTruth writes.
 func truthLines(t testing.TB, c Config, asked scanner.Questions) (lines [][]byte) {
 	t.Helper()
 	var b bytes.Buffer
@@ -36,7 +36,7 @@ func addressOf(t *testing.T, line []byte) netip.AddrPort {
 }
 
 // TestWriteTruthIsInOrder checks that the records are in the order of addresses and
-// then ports, and that places that never answer are absent.
+// then ports, and that there are none of addresses without an answering server.
 func TestWriteTruthIsInOrder(t *testing.T) {
 	c := testConfig()
 	c.Ports = []uint16{27016, 27015}
@@ -59,8 +59,8 @@ func TestWriteTruthIsInOrder(t *testing.T) {
 	}
 }
 
-// oneServer returns a fleet of one server of a kind, without oddities. If the kind
-// is Source, it has three players.
+// oneServer returns a fleet of one server of a kind. The server has no quirks, or
+// only quirkMiscounted. A Source server has three players.
 func oneServer(t *testing.T, k Kind) Config {
 	c := testConfig()
 	c.Network = netip.MustParsePrefix("127.1.0.1/32")

@@ -15,8 +15,8 @@ import (
 )
 
 // TestInfoAlike scans simulated servers of the usual kinds, some with escape sequences
-// in their names. The info of each must be the same in the record itself, in decode's record from its datagrams, and as
-// cat, jq and DuckDB show it.
+// in their names. The info that decode makes from the datagrams, and the info that cat,
+// jq and DuckDB show, must be that of the record.
 func TestInfoAlike(t *testing.T) {
 	t.Parallel()
 	_, port := serve(t, fleet.Config{

@@ -17,8 +17,8 @@ const (
 
 const module = "github.com/a2sscan/a2sscan/"
 
-// arrows says which packages of this module each package may import. It may also
-// import what these may import in turn. So the packages form layers. Tests may
+// arrows maps each package to the packages of this module that it may import. It may
+// also import what those may import in turn, so the packages form layers. Tests may
 // import more.
 var arrows = map[string][]string{
 	"wire":           {},
@@ -90,7 +90,7 @@ var arrows = map[string][]string{
 }
 
 // simulated returns what a package of the simulated servers may import: the layers
-// below, and these other packages of the simulated servers.
+// below, and others, which are paths below bench/fleet.
 func simulated(others ...string) []string {
 	allowed := append(room(), "scanner/master")
 	for _, other := range others {
@@ -99,8 +99,8 @@ func simulated(others ...string) []string {
 	return allowed
 }
 
-// room returns what a package of the program may import: the layers below, console,
-// and these other packages of the program.
+// room returns what a package of the program may import: the layers below, console, and
+// others, which are paths below cmd/a2sscan/internal.
 func room(others ...string) []string {
 	allowed := []string{
 		"wire", "reasm", "scanner", "scanner/thread", "scanner/udp", "scanner/target", "scanner/game", "scanner/list",
@@ -149,7 +149,7 @@ func TestScannerIsLight(t *testing.T) {
 	}
 }
 
-// listReading returns those dependencies that are needed only for reading lists.
+// listReading returns the dependencies that are needed only for reading lists.
 func listReading(deps []string) (bad []string) {
 	for _, dep := range deps {
 		if dep == module+"scanner/list" || slices.ContainsFunc(heavy, func(lib string) bool {
@@ -161,7 +161,8 @@ func listReading(deps []string) (bad []string) {
 	return bad
 }
 
-// TestScannerIsLightNoticed: listReading finds such an import.
+// TestScannerIsLightNoticed: listReading finds the imports that are needed only for
+// reading lists.
 func TestScannerIsLightNoticed(t *testing.T) {
 	deps := []string{
 		"fmt", "golang.org/x/text/encoding/unicode", "golang.org/x/textual",
@@ -203,7 +204,7 @@ func TestArrowsNoticed(t *testing.T) {
 	}
 }
 
-// forbidden returns those dependencies that the layers do not allow.
+// forbidden returns the dependencies that pkg may not import.
 func forbidden(pkg string, deps []string) (bad []string) {
 	_, fixed := arrows[pkg]
 	allowed := reachable(pkg)

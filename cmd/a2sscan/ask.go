@@ -47,8 +47,8 @@ ADDR is ip:port, ip, or a host name with or without a port; the default port is
 accepts private and reserved addresses, such as those of your local network.
 
 The exit code is 0 if every question has a complete answer, and 6 if not. So
-with --query info it tells whether the server is up. The exit code is 1 if
-nothing could be sent, and 4 if ask was interrupted.`,
+with --query info it shows whether the server is up. It is 1 if nothing could be
+sent, and 4 if ask was interrupted.`,
 		Example: `  a2sscan ask 203.0.113.7:27015
   a2sscan ask 192.168.1.20 --query info --timeout 3s
   a2sscan ask play.example.com:27016 --json | jq -r .verdict`,
@@ -72,7 +72,7 @@ func (f *askFlags) add(cmd *cobra.Command) {
 	fs.Var(&f.source, "source", "address of this machine to send from (default: the system chooses)")
 	fs.BoolVar(&f.trailingNUL, "trailing-nul", false, "add a NUL byte to every request except info, as some old tools do")
 	fs.BoolVar(&f.brief, "brief", false, "print the verdict and one line of facts")
-	fs.DurationVar(&f.watch, "watch", 0, "ask again every `D`, such as --watch=10s, until interrupted, and print what changed (default off; without D: 5s)")
+	fs.DurationVar(&f.watch, "watch", 0, "query again every `D`, such as --watch=10s, until interrupted, and print what changed (default off; without D: 5s)")
 	fs.Lookup("watch").NoOptDefVal = "5s"
 	fs.BoolVar(&f.json, "json", false, "print one JSON object with the verdict, the record and all datagrams")
 }

@@ -55,9 +55,9 @@ func TestCapturesDecoded(t *testing.T) {
 	}
 }
 
-// TestCapturesNoFarms: if each recorded server gets an address of its own, none of them is
-// taken for part of a farm. They include servers of one owner, and servers that were
-// recorded many times.
+// TestCapturesNoFarms: if each recorded server gets an address of its own, no server
+// counts as part of a farm. The recordings include servers of one owner, and servers
+// that were recorded many times.
 func TestCapturesNoFarms(t *testing.T) {
 	files, dir := captures.Files(t), t.TempDir()
 	records, placed := filepath.Join(dir, "records.ndjson"), filepath.Join(dir, "placed.ndjson")
@@ -89,8 +89,8 @@ func TestCapturesNoFarms(t *testing.T) {
 	}
 }
 
-// compareGame compares a game with the lines of a golden file: values with their
-// sources, attributes and mods.
+// compareGame fails the test if a game lacks a line of a golden file: a value, an
+// attribute or a mod, each with its source.
 func compareGame(t *testing.T, name string, g *game.Game, golden string) {
 	t.Helper()
 	var want []string
@@ -147,7 +147,7 @@ func gameLines(g *game.Game) (lines []string) {
 	return lines
 }
 
-// asShown returns a text unchanged, or in quotes if some characters need escapes.
+// asShown returns a string unchanged, or in quotes if some characters need escapes.
 func asShown(v any) any {
 	b, ok := v.([]byte)
 	if !ok {

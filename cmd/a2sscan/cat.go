@@ -27,8 +27,9 @@ terminal, otherwise as one line of JSON per record. --format and --fields choose
 another form. FILE - is standard input. A FILE may be s3://BUCKET/KEY, or
 s3://BUCKET/PREFIX/ for all census files below that prefix.
 
-Three fields are computed: people, capacity and bots are the numbers of the game
-where it has its own, and otherwise those of INFO. info.players counts bots too.
+Three fields are computed: people, capacity and bots. They are the numbers of
+the game if the record has these, and otherwise those of INFO. people does not
+count bots, but info.players does.
 
 If a file is truncated, cat omits the partial record at its end and says so. On
 a terminal it shows invisible characters in names as \u escapes.

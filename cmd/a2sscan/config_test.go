@@ -15,8 +15,8 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagfile"
 )
 
-// runIn runs the program in this process. As cobra never forgets a flag that has a
-// completion, each run leaves some 200 kB behind.
+// runIn runs the program in this process. cobra keeps every flag that has a completion,
+// so each run leaks about 200 kB.
 func runIn(args ...string) (code int, stdout, stderr string) {
 	var out, err bytes.Buffer
 	code = run(args, strings.NewReader(""), &out, &err)
@@ -99,7 +99,8 @@ func TestConfigUnread(t *testing.T) {
 	}
 }
 
-// examples are values. Every flag with a value accepts at least one of them.
+// examples are values of flags. Every flag that takes a value accepts at least one of
+// them.
 var examples = []string{
 	"7", "1h", "0.5", "info", "input", "0/16", "15/1m", "5ms-40ms", "1G", "us-east",
 	"127.0.0.1", "map=x,empty", `\appid\440`, "d", "a b\"c\\d\u202e", "true",
@@ -161,7 +162,7 @@ func TestConfigRoundTrip(t *testing.T) {
 	}
 }
 
-// roundTrips is how many values of each flag TestConfigRoundTrip tries.
+// roundTrips is how many values TestConfigRoundTrip tries for each flag.
 const roundTrips = 3
 
 // understood returns a few of the values that a flag accepts.
@@ -177,8 +178,8 @@ func understood(unset, cmd *cobra.Command, flag *pflag.Flag) (texts []string) {
 	return texts
 }
 
-// checkRoundTrip prints the configuration with these flags, and then the configuration
-// that results from this file.
+// checkRoundTrip fails the test if --print-config, which reads the file that it printed
+// for these flags, prints other settings.
 func checkRoundTrip(t *testing.T, path string, cmd *cobra.Command, flags []string) {
 	t.Helper()
 	args := []string{cmd.Name(), "--print-config"}

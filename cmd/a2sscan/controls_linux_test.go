@@ -24,9 +24,9 @@ func (p *process) signal(s syscall.Signal) {
 	}
 }
 
-// TestControls: signals change the rate of a running scan and make it print its
-// state, as often as they are sent, and the scan continues. Whatever the names of
-// servers and files are, the messages do no harm to a terminal.
+// TestControls: each signal changes the rate of a running scan or makes the scan print
+// its state, and the scan continues. Hostile lines, file names and scan IDs in the
+// messages do no harm to a terminal.
 func TestControls(t *testing.T) {
 	t.Parallel()
 	_, port := serve(t, fleet.Config{Network: netip.MustParsePrefix("127.77.1.0/25"),

@@ -29,7 +29,7 @@ flags, and which started or stopped demanding a challenge. On a terminal it
 prints a page; otherwise one line of JSON per change, with the values before and
 after.
 
-A server counts as gone if the new scan asked it and got no answer. That is
+A server counts as gone if the new scan queried it and got no answer. That is
 known if the new scan ran with --unanswered, or if --targets names the list that
 it scanned. Otherwise a missing server counts as not_asked. A question without
 an answer in one of the censuses is not compared. If the new scan lost
@@ -65,9 +65,9 @@ func (f *diffFlags) add(cmd *cobra.Command) {
 	fs.BoolVarP(&o.Quiet, "quiet", "q", false, "print nothing; exit with 9 if something changed")
 	fs.BoolVar(&o.ExitCode, "exit-code", false, "exit with 9 if something changed")
 	fs.StringVarP(&f.output, "output", "o", "-", "write to `FILE` or s3://BUCKET/KEY, as lines of JSON; -: standard output")
-	fs.StringSliceVar(&o.Kinds, "kind", nil, "only these `KINDS` of change: new, gone, not_asked, back, moved, renamed, map, version, capacity, mode, mods, rules, flags, challenge, farm, players")
-	fs.StringSliceVar(&o.Games, "game", nil, "only servers of these `GAMES`, such as rust,app:730")
-	fs.StringSliceVar(&o.Networks, "network", nil, "only servers in these `NETWORKS`, such as 203.0.113.0/24 or AS64496")
+	fs.StringSliceVar(&o.Kinds, "kind", nil, "show only these `KINDS` of change: new, gone, not_asked, back, moved, renamed, map, version, capacity, mode, mods, rules, flags, challenge, farm, players")
+	fs.StringSliceVar(&o.Games, "game", nil, "show only servers of these `GAMES`, such as rust,app:730")
+	fs.StringSliceVar(&o.Networks, "network", nil, "show only servers in these `NETWORKS`, such as 203.0.113.0/24 or AS64496")
 	fs.BoolVar(&o.Volatile, "volatile", false, "also list changes of player counts, and of the maps of games that rotate them")
 	fs.StringArrayVar(&o.Targets, "targets", nil, "the `LIST` that the new scan was given: its servers without a record in the new census count as gone")
 	fs.StringVarP(&o.Ports, "port", "p", "", "`LIST` of ports for networks and bare addresses in --targets, as given to scan")

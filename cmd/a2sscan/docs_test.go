@@ -57,8 +57,8 @@ func TestDocsShipped(t *testing.T) {
 	}
 }
 
-// TestSameFlags: flags of these names mean the same in every command that has them,
-// in words, unit and default. The flags of masters have other names.
+// TestSameFlags: --rate, --timeout, --retries and --source have the same help, default,
+// type and shorthand in every command. The flags about masters have other names.
 func TestSameFlags(t *testing.T) {
 	want := map[string]int{"rate": 2, "timeout": 3, "retries": 3, "source": 3}
 	for name, commands := range want {

@@ -36,7 +36,7 @@ command that solves it. doctor itself changes nothing.
 The flags describe the scan, because a higher --rate needs more of everything.
 Above 20k, doctor also measures how many datagrams this machine can send and
 receive: for one second it sends them to itself, on loopback. Nothing leaves the
-machine. Run it while the machine is otherwise idle. doctor cannot see the
+machine. Run doctor while the machine is otherwise idle. It cannot see the
 limits of devices on the way, such as the connection table of a home router.
 
 The exit code is 0 if the machine is ready, even with warnings, and 5 if it is

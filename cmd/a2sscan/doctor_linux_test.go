@@ -104,7 +104,8 @@ func TestDoctorBuffers(t *testing.T) {
 	}
 }
 
-// copied copies the program to a place where every user can run it.
+// copied copies the program to a directory in which every user can run it, and returns
+// the path.
 func copied(t *testing.T) string {
 	t.Helper()
 	path, err := exec.LookPath("a2sscan")

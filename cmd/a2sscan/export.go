@@ -20,7 +20,7 @@ by the suffix of --output.
 A Parquet file has the columns that a2sscan schema duckdb prints. Rules and
 attributes are maps, players are lists, and Steam IDs are 64-bit integers. In
 CSV, and in Parquet with --flat, every value has a column of its own: nested
-keys are joined with an underscore (info_name), and lists and maps are left out.
+keys are joined with an underscore (info_name), and lists and maps are omitted.
 In CSV, text that a spreadsheet would take for a formula begins with an
 apostrophe.
 
@@ -28,7 +28,7 @@ With --partition the output is a folder with one file per day, per game, or per
 day and game. Hive, Spark and DuckDB read this layout:
 census/date=2026-11-22/app_id=730/NAME.parquet.
 
-Memory use does not grow with the census. Sorting needs disk space in TMPDIR.`,
+Memory use hardly grows with the census. Sorting needs disk space in TMPDIR.`,
 		Example: `  a2sscan export census.ndjson.zst -o census.parquet
   a2sscan export --partition date,app_id monday.ndjson.zst -o census
   a2sscan export census.ndjson.zst -o census.csv`,

@@ -34,10 +34,11 @@ perfect scan of them would write.
 With --replay the servers repeat the answers of a census: byte for byte if scan
 --raw kept the datagrams, otherwise with bytes that decode to the same record.
 Each server keeps its port if --port includes it (default: the 256 most frequent
-ports of the census), and as much of its address as --network allows. If that
-place is taken, it gets the next free one. --list writes a list of these places
-for scan, with the real address of each server as its tag. --compare checks
-whether a scan of the replay found everything in the census.`,
+ports of the census), and as much of its address as --network allows. If another
+server has that address and port, it gets the next free pair. --list writes
+these addresses as a list for scan, with the original address of each server as
+its tag. --compare checks whether a scan of the replay found everything in the
+census.`,
 		Example: `  a2sscan fleet --for 60s
   a2sscan fleet --network 127.42.0.0/16 --alive 0.5 --loss 0.02 --hostile 0.03
   a2sscan fleet --replay census.ndjson.zst --list targets.txt`,
@@ -58,7 +59,7 @@ func (f *fleetFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	fs.StringVar(&f.Network, "network", "127.42.0.0/20", "`NETWORK` of the servers, inside 127.0.0.0/8")
-	fs.StringVarP(&f.Ports, "port", "p", "27015", "`LIST` of ports at each address; 0: any free port, which serves what port 27015 would")
+	fs.StringVarP(&f.Ports, "port", "p", "27015", "`LIST` of ports at each address; 0: any free port, with the servers of port 27015")
 	fs.Uint64Var(&f.Seed, "seed", 1, "number `N` that determines the servers")
 	fs.Float64Var(&f.Alive, "alive", 1, "`SHARE` of addresses and ports that have a server, 0 to 1")
 	fs.Float64Var(&f.Hostile, "hostile", 0, "`SHARE` of servers that are hostile, 0 to 1 (default 0)")
@@ -72,7 +73,7 @@ func (f *fleetFlags) add(cmd *cobra.Command) {
 	fs.Float64Var(&f.Duplicate, "duplicate", 0, "`SHARE` of replies sent twice, 0 to 1 (default 0)")
 	fs.Float64Var(&f.Reorder, "reorder", 0, "`SHARE` of replies that arrive after later ones, 0 to 1 (default 0)")
 	fs.Var(&delay{&f.DelayMin, &f.DelayMax}, "delay", "time that servers take to answer, such as 5ms-40ms")
-	fs.Float64Var(&f.QueryLimit, "query-limit", 0, "each server answers at most `N` queries per second; 0: all (default 0)")
+	fs.Float64Var(&f.QueryLimit, "query-limit", 0, "each server answers at most `N` queries per second; 0: no limit (default 0)")
 	fs.DurationVar(&f.Span, "for", 0, "end after `D`, such as 60s (default: when interrupted)")
 	fs.BoolVar(&f.Truth, "truth", false, "print the records that a perfect scan would write, then exit")
 	fs.StringVar(&f.ScanID, "scan-id", "", "with --truth: name the scan `NAME` in every record (default: no name)")
@@ -157,7 +158,7 @@ func (f *fleetFlags) addMaster(fs *pflag.FlagSet) {
 	fs.StringVar(&f.Master.UDP, "master", "", "run a master server at `ADDR`, such as 127.0.0.1:27011, that lists the fleet; port 0: any free port")
 	fs.StringVar(&f.Master.Web, "web", "", "run a Web API at `ADDR`, such as 127.0.0.1:8080, that lists the fleet; port 0: any free port")
 	fs.StringVar(&f.Master.Also, "master-also", "", "`LIST` of other servers that the master lists, such as 169.254.0.1:27015")
-	fs.IntVar(&f.Master.Limit, "master-limit", 0, "the master gives `N` answers and is then silent until the minute is over; the Web API answers 429 after N requests in the time of --master-retry-after; 0: no limit (default 0)")
+	fs.IntVar(&f.Master.Limit, "master-limit", 0, "the master gives `N` answers and is then silent until the minute is over; the Web API answers 429 after N requests within --master-retry-after; 0: no limit (default 0)")
 	fs.DurationVar(&f.Master.RetryAfter, "master-retry-after", time.Minute, "time span `D` in which the Web API counts requests; its 429 asks clients to wait as long")
 	fs.StringVar(&f.Master.Faults, "master-faults", "", "`LIST` of faults of the master, such as endless,twice (default: none)")
 	fs.IntVar(&f.Master.After, "master-after", 0, "the faults begin after `N` answers (default 0)")
@@ -167,11 +168,11 @@ func (f *fleetFlags) addMaster(fs *pflag.FlagSet) {
 // addReplay adds the flags for replaying a recorded census.
 func (f *fleetFlags) addReplay(fs *pflag.FlagSet) {
 	fs.StringVar(&f.Replay, "replay", "",
-		"serve the servers of the census `FILE` instead of simulated ones")
+		"replay the servers of the census `FILE` instead of simulating others")
 	fs.StringVar(&f.List, "list", "",
-		"with --replay: write a list of the servers to `FILE`, with their real addresses as tags; -: standard output")
+		"with --replay: write a list of the servers to `FILE`, with their original addresses as tags; -: standard output")
 	fs.StringVar(&f.Compare, "compare", "",
-		"with --replay: compare `FILE`, a census of the replay, with the recorded one; serve nothing")
+		"with --replay: compare `FILE`, a census of the replay, with the recorded one; run no servers")
 }
 
 // noReplay are the flags that choose simulated servers, so they exclude --replay.

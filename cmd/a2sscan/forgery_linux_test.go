@@ -70,7 +70,8 @@ func (f *forger) run(ctx context.Context) {
 }
 
 // appendIPv4 appends an IPv4 packet with a UDP datagram. The kernel fills in the
-// checksum of the packet. The datagram has none.
+// checksum of the packet. The checksum of the datagram is 0, which means that it has no
+// checksum.
 func appendIPv4(b []byte, from, to netip.AddrPort, data []byte) []byte {
 	header := [28]byte{0: 0x45, 8: 64, 9: unix.IPPROTO_UDP}
 	binary.BigEndian.PutUint16(header[2:], uint16(len(header)+len(data)))
@@ -120,10 +121,10 @@ func forgedInfo() []byte {
 		Version: []byte("1"), Players: 255, MaxPlayers: 255, ServerType: 'd', Environment: 'l'})
 }
 
-// TestForgery checks three guarantees against somebody who knows the port of a scan and
-// forges replies. If the real server answers too, a forged record always notes the
-// conflict. A server is reported to answer without a challenge only if it does. Every
-// server has a record.
+// TestForgery checks what a scan guarantees if somebody who knows its port forges
+// replies. Every server has a record. A record with forged answers notes the conflict,
+// and only a server that answers without a challenge is recorded as unchallenged; for
+// each exception, the scan counts a late conflict.
 func TestForgery(t *testing.T) {
 	t.Parallel()
 	network := netip.PrefixFrom(netip.MustParseAddr("127.88.0.0"), 32-*forgeBits)

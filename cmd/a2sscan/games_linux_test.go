@@ -12,9 +12,9 @@ import (
 	"github.com/a2sscan/a2sscan/sink"
 )
 
-// TestFleetOfGames scans servers of all games, and fakers among them, as a user
-// would. Every value of game is that of the model, there are no other values, and
-// each flag is on the servers of its faker.
+// TestFleetOfGames scans servers of all games, and fakers among them, as a user would.
+// The records match the simulated servers, and at least nine of ten servers of each
+// kind of faker have its flag.
 func TestFleetOfGames(t *testing.T) {
 	t.Parallel()
 	network := "127.70.16.0/21"

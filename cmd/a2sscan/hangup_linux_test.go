@@ -22,7 +22,7 @@ func (p *process) hangUp() {
 	}
 }
 
-// targets returns lines with servers that have the same port.
+// targets returns a list of servers: ips, all with the same port.
 func targets(port string, ips ...string) string {
 	return strings.Join(ips, ":"+port+"\n") + ":" + port + "\n"
 }
@@ -74,9 +74,9 @@ func catchHangup(t *testing.T) {
 	t.Cleanup(func() { signal.Stop(signals) })
 }
 
-// TestHangupEnds: without exclusion files, SIGHUP lets a scan finish its open
-// targets. A session that closes may send it twice. Under nohup the scan ignores
-// it.
+// TestHangupEnds: without exclusion files, a scan that receives SIGHUP starts no new
+// targets and finishes those in progress. A terminal session that closes may send the
+// signal twice. Under nohup the scan ignores it.
 func TestHangupEnds(t *testing.T) {
 	t.Parallel()
 	catchHangup(t)
@@ -86,8 +86,8 @@ func TestHangupEnds(t *testing.T) {
 		"--cooldown", "0", "--timeout", "1s", "--retries", "0"}
 	t.Run("heeded", func(t *testing.T) {
 		p := startScan(t, args...)
-		// The silent server comes first, so that it is open when the other has
-		// answered.
+		// The silent server comes first, so that the scan still waits for it when the
+		// other has answered.
 		io.WriteString(p.in, targets(port, "127.68.9.9", "127.68.1.1"))
 		p.wait(p.out, `"ip":"127.68.1.1"`)
 		p.hangUp()
@@ -108,7 +108,7 @@ func TestHangupEnds(t *testing.T) {
 	})
 }
 
-// TestHangupElsewhere: SIGHUP also ends other commands than scan properly.
+// TestHangupElsewhere: SIGHUP also ends the commands fleet and ask properly.
 func TestHangupElsewhere(t *testing.T) {
 	t.Parallel()
 	catchHangup(t)

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openTerminal returns a terminal with this number of columns.
+// openTerminal opens a terminal that has the given number of columns.
 func openTerminal(t *testing.T, columns uint16) *os.File {
 	t.Helper()
 	ours, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)

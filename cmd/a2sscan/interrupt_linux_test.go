@@ -20,8 +20,8 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 )
 
-// serve runs a fleet until the test ends. If cfg names no port, it takes a free
-// one. It returns the fleet's final configuration, and its port.
+// serve runs a fleet until the test ends. If cfg has no ports, the fleet uses a free
+// port. serve returns the fleet's final configuration, and its port.
 func serve(t *testing.T, cfg fleet.Config) (_ fleet.Config, port string) {
 	t.Helper()
 	if cfg.Ports == nil {
@@ -146,8 +146,8 @@ func TestInterruptTwice(t *testing.T) {
 	_, port := serve(t, fleet.Config{Network: netip.MustParsePrefix("127.65.1.0/30"),
 		Kinds: []fleet.Kind{fleet.Source}})
 	p := startScan(t, "scan", "-", "-v", "--order", "input", "--allow-reserved", "--timeout", "10m")
-	// The silent server comes first, so that it is open when the other has
-	// answered.
+	// The silent server comes first, so that the scan still waits for it when the other
+	// has answered.
 	io.WriteString(p.in, "127.65.9.9:"+port+"\n127.65.1.1:"+port+"\n")
 	p.wait(p.out, `"ip":"127.65.1.1"`)
 	p.interrupt()

@@ -50,9 +50,10 @@ func dies() {
 	main()
 }
 
-// pauses runs the program, which runs a shell command, and waits for it, after it
-// has done STEP for the TIMES-th time. In the command, $PPID is the program:
+// pauses runs the program. When the program has done STEP for the TIMES-th time, it
+// runs a shell command and waits for its end. In the command, $PPID is the program:
 //
+//	pauses STEP TIMES COMMAND scan …
 //	pauses STEP TIMES COMMAND scan …
 func pauses() {
 	command := os.Args[3]
@@ -65,7 +66,7 @@ func pauses() {
 	main()
 }
 
-// atStep calls do once, when the process has done a step this many times.
+// atStep calls do once, when the process has done a step the given number of times.
 func atStep(name, times string, do func()) {
 	left, err := strconv.Atoi(times)
 	if err != nil {
@@ -83,8 +84,8 @@ func atStep(name, times string, do func()) {
 	}
 }
 
-// killSteps are the steps after which a scan may die. The number is how often, at
-// most, a scan of TestKill does the step.
+// killSteps are the steps after which a scan may die. The number is the maximum number
+// of times that a scan of TestKill does the step.
 var killSteps = map[string]int{
 	"checkpoint.temporary-written": 4,
 	"checkpoint.temporary-synced":  4,
@@ -174,9 +175,8 @@ func (t *killTally) add(how string) {
 }
 
 // TestKill kills scans at any moment and repeats the command until the census is
-// complete. Then the census has every server exactly once, as it is, and the sums
-// of the summary add up. Whenever a scan dies, everything written before can be
-// read.
+// complete. Then the census has one correct record of every server, and the sums of the
+// summary add up. Whenever a scan dies, everything written before can be read.
 func TestKill(t *testing.T) {
 	t.Parallel() // most of the time it waits for scans
 	seed := *killSeed
@@ -327,11 +327,10 @@ func (k *killed) args() []string {
 	return append(args, k.flags...)
 }
 
-// scanID is the name of the scan of this run, for modes in which each run is a new
-// scan.
+// scanID returns the scan ID of this run, for modes in which each run is a new scan.
 func (k *killed) scanID() string { return fmt.Sprintf("run-%d", k.runs) }
 
-// ofShard returns a file name for the present shard, if the scan is divided.
+// ofShard returns a file name for the current shard, if the scan is divided.
 func (k *killed) ofShard(name string) string {
 	if k.shards > 0 {
 		return fmt.Sprintf("%d-%s", k.shard, name)
@@ -438,8 +437,8 @@ func (k *killed) neverDoes(step string) bool {
 	return !k.saved
 }
 
-// start runs a command and kills it after this time; 0 means never. It reports
-// whether the command ended by itself.
+// start runs a command and kills it when the time after has passed; 0 means never. It
+// reports whether the command ended by itself.
 func (k *killed) start(how string, cmd *exec.Cmd, after time.Duration) (alive bool) {
 	k.Helper()
 	k.runs++

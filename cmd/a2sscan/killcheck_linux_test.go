@@ -18,8 +18,8 @@ import (
 	"github.com/a2sscan/a2sscan/sink"
 )
 
-// checkKilled: the checkpoint that a killed scan left can be read. The output has
-// at least the records that the checkpoint counts, and all of them are complete.
+// checkKilled fails the test if the checkpoint that a killed scan left can't be read,
+// or if the output has fewer complete records than the checkpoint counts.
 func (k *killed) checkKilled() {
 	k.Helper()
 	k.checkOld()
@@ -54,15 +54,15 @@ func (k *killed) checkKilled() {
 	}
 }
 
-// mine returns the files of the scan or, if it is divided, of the present shard.
+// mine returns the files of the scan or, if it is divided, of the current shard.
 func (k *killed) mine() []string {
 	return slices.DeleteFunc(k.files(), func(name string) bool {
 		return k.shards > 0 && !strings.HasPrefix(filepath.Base(name), k.output)
 	})
 }
 
-// checkOffset: before the checkpoint's offset, the output has this many complete
-// records.
+// checkOffset fails the test unless the output has want complete records before the
+// offset in the checkpoint.
 func (k *killed) checkOffset(c *checkpoint.Checkpoint, want uint64) {
 	k.Helper()
 	plan := c.Plan
@@ -80,8 +80,8 @@ func (k *killed) checkOffset(c *checkpoint.Checkpoint, want uint64) {
 	}
 }
 
-// checkParts: a part that has its final name is complete, and does not change any
-// more.
+// checkParts fails the test if a part has another number of records than in the
+// checkpoint, or if a part that has its final name has changed.
 func (k *killed) checkParts(c *checkpoint.Checkpoint) {
 	k.Helper()
 	for i, p := range c.Output.Parts {
@@ -104,7 +104,8 @@ func (k *killed) checkParts(c *checkpoint.Checkpoint) {
 	}
 }
 
-// checkOld: with --force, the old census remains until a new one is complete.
+// checkOld fails the test if a scan with --force removed the old census before a new
+// one was complete.
 func (k *killed) checkOld() {
 	k.Helper()
 	if k.old == nil || bytes.Equal(k.read(k.path(k.output)), k.old) {
@@ -116,8 +117,8 @@ func (k *killed) checkOld() {
 	k.checkTruth(k.cat(true, k.path(k.output)), true)
 }
 
-// settle: after a scan that appends was killed, the output still begins with the
-// old records. settle keeps all readable records for the next time.
+// settle fails the test if the output of a scan that appends, and was killed, no longer
+// begins with the old records. It keeps all readable records for the next time.
 func (k *killed) settle() {
 	k.Helper()
 	files := k.files()
@@ -154,7 +155,8 @@ func (k *killed) ofScan(lines []byte, scan string) (of []byte) {
 	return of
 }
 
-// checkRefused: a scan without --append does not change an existing census.
+// checkRefused fails the test if a scan without --append changes an existing census, or
+// does not exit with code 3.
 func (k *killed) checkRefused() {
 	k.Helper()
 	before := k.read(k.path(k.output))
@@ -168,8 +170,8 @@ func (k *killed) checkRefused() {
 	}
 }
 
-// cat reads files with the program. Only if complete is false may it report a
-// partial record at the end.
+// cat reads files with the program. It ends the test if a file is damaged or, with
+// complete set, ends with a partial record.
 func (k *killed) cat(complete bool, files ...string) []byte {
 	k.Helper()
 	var said bytes.Buffer
@@ -189,9 +191,10 @@ func (k *killed) cat(complete bool, files ...string) []byte {
 
 func countLines(lines []byte) uint64 { return uint64(bytes.Count(lines, []byte{'\n'})) }
 
-// checkTruth: all records belong to one scan and are true, and no server has two.
-// If complete is set, every server has one. checkTruth returns the number of
-// records.
+// checkTruth fails the test if a record has the wrong tag or differs from the fleet, if
+// a server has two records, or if there are more scans than shards. If complete is set,
+// it also fails if a server has no record. It returns how many servers answer,
+// including those without a record.
 func (k *killed) checkTruth(lines []byte, complete bool) uint64 {
 	k.Helper()
 	scans := map[string]int{}
@@ -223,7 +226,8 @@ func (k *killed) checkTruth(lines []byte, complete bool) uint64 {
 	return uint64(report.Servers)
 }
 
-// checkEnd: the complete census agrees with the truth, and so do the summaries.
+// checkEnd fails the test if the complete census differs from the fleet, if a summary
+// is wrong, or if temporary files are left behind.
 func (k *killed) checkEnd() {
 	k.Helper()
 	lines := k.cat(true, k.files()...)
@@ -245,8 +249,8 @@ func (k *killed) checkEnd() {
 	}
 }
 
-// checkSummaries: the counts of the scan, or of all its shards together, agree with
-// the servers.
+// checkSummaries fails the test if the counts of the scan, or of all its shards
+// together, do not match the number of servers.
 func (k *killed) checkSummaries(servers uint64) {
 	k.Helper()
 	var records, sent, unscannable uint64

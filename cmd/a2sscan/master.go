@@ -47,16 +47,16 @@ func (a *app) masterCommand() *cobra.Command {
 		Use:   "master (--udp HOST:PORT | --web)",
 		Short: "Fetch a list of servers from a master server or the Web API",
 		Long: `Fetches a list of servers from a master server over UDP, or from the Steam Web
-API. Writes one ip:port per line, which scan reads. Filters select servers: each
-server on the list meets all of them.
+API. Writes one ip:port per line, which scan reads. Filters select servers; a
+server must match all of them.
 
 Masters send the list page by page and limit how many pages a client may ask
 for, so a long list takes time: over UDP, 100,000 servers take about 36 minutes.
 The Web API returns at most 10,000 servers per answer. master fetches a longer
 list in parts, and reports any part that is still too long.
 
-The list is written as it arrives, so an interrupt or an error keeps what was
-fetched. With --force, a new list replaces the old one only when it is complete;
+The list is written as it arrives, so nothing is lost by an interrupt or an
+error. With --force, a new list replaces the old one only when it is complete;
 an incomplete one stays beside it as PATH.part. The key of the Web API comes
 from --key-file or from the variable ` + masterlist.KeyVariable + `, and is never shown.`,
 		Example: `  a2sscan master --udp ` + master.DefaultUDP + ` --app 440 -o tf2.txt

@@ -13,8 +13,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
 
-// web runs the master command against a Web API on loopback that gives these
-// answers, and returns the command's output.
+// web runs the master command against a Web API on loopback whose handler is answer. It
+// returns the command's exit code and output.
 func web(t *testing.T, answer http.HandlerFunc, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	server := httptest.NewServer(answer)

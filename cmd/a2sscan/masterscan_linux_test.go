@@ -43,9 +43,9 @@ func serveMaster(t *testing.T, c fleet.MasterConfig) *fleet.Master {
 	return m
 }
 
-// TestMasterToScan goes from a master to a census in one line of shell, and
-// compares the census with the truth. The list is passed as text, as pages, as
-// JSON, through a file, and within one command.
+// TestMasterToScan goes from a master to a census in one line of shell, and compares
+// the census with the fleet. The list is passed as text, as pages, as JSON, through a
+// file, and within one command.
 func TestMasterToScan(t *testing.T) {
 	t.Parallel()
 	cfg, _ := serve(t, fleet.Config{
@@ -99,7 +99,8 @@ func TestMasterToScan(t *testing.T) {
 	}
 }
 
-// checkKept checks that every record, or none, has the master's entry.
+// checkKept fails the test unless every record has the master's entry or, if want is
+// false, no record has it.
 func checkKept(t *testing.T, census string, want bool) {
 	t.Helper()
 	r, err := sink.Open(census)

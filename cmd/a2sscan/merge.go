@@ -45,6 +45,6 @@ counts the servers that only some of them reached.`,
 	fs.BoolVar(&o.Force, "force", false, "replace an existing output")
 	fs.StringVar(&o.Summary, "summary", "", "write the summary to `FILE` as JSON (default with -o: PATH.summary.json)")
 	fs.StringVar(&o.Scan, "scan-id", "", "name the scan `NAME` in every record (default: that of the earliest part)")
-	fs.BoolVar(&o.Origins, "origins", false, "the parts are complete censuses from several vantage points; NAME=FILE names one, otherwise its file name does")
+	fs.BoolVar(&o.Origins, "origins", false, "the parts are complete censuses from several vantage points; NAME=FILE gives a name to one (default: the file name)")
 	return cmd
 }

@@ -24,7 +24,7 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// listener is a standard error that passes on each line before the program
+// listener is a standard error that calls hear with each line before the program
 // continues.
 type listener struct {
 	mu   sync.Mutex
@@ -40,7 +40,7 @@ func (l *listener) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// scraped is the result of a scrape.
+// scraped has the metrics of a scrape, by name.
 type scraped map[string]*dto.MetricFamily
 
 // scrape fetches metrics and reads them with Prometheus' own parser.
@@ -60,8 +60,8 @@ func scrape(t *testing.T, url string) scraped {
 	return families
 }
 
-// value returns the value of a metric with this label value, or -1 if there is
-// none.
+// value returns the value of a metric whose only label has the value label, or -1 if
+// there is none. If label is empty, it takes the first value of the metric.
 func (s scraped) value(name, label string) float64 {
 	for _, m := range s["a2sscan_"+name].GetMetric() {
 		if label != "" && (len(m.Label) != 1 || m.Label[0].GetValue() != label) {
@@ -87,7 +87,7 @@ func (s scraped) sum(name string) (n float64) {
 	return n
 }
 
-// probe returns what /healthz answers.
+// probe returns the status code and the body of /healthz.
 func probe(t *testing.T, url string) string {
 	t.Helper()
 	resp, err := http.Get(strings.Replace(url, "/metrics", "/healthz", 1))

@@ -23,10 +23,11 @@ import (
 
 var million = flag.Int("million", 1000, "how many servers `N` the nights of TestMillion have; the long form is 1000000")
 
-// The limits that TestMillion checks with a million servers.
+// mostMemory and leastReading are limits that TestMillion checks, the second only with
+// 100,000 servers or more.
 const (
-	mostMemory   = 512 << 20 // peak resident set of diff and of stats
-	leastReading = 0.60      // speed of reading, as a fraction of that of zstd -dc
+	mostMemory   = 512 << 20 // maximum peak resident set of stats, diff and report, in bytes
+	leastReading = 0.60      // minimum speed of reading, as a fraction of that of zstd -dc
 	ruledEvery   = 12        // the second night changes a rule of every 12th server
 )
 
@@ -149,7 +150,7 @@ func checkPage(t *testing.T, path string) {
 	}
 }
 
-// isRuled reports whether the server at a place has another rule on the second night.
+// isRuled reports whether server number place has another rule on the second night.
 func isRuled(place uint64) bool { return place%ruledEvery == 0 }
 
 // checkRuled checks that a diff lists the rules that changed.

@@ -37,9 +37,9 @@ type unfinished struct {
 	kept  map[string][]byte // the output up to the checkpoint, by file
 }
 
-// TestMutations: whatever is done to the files of an unfinished scan, resuming it
-// has one of two results. Either it is refused and the files stay as they are, or
-// the census is the same as without the damage.
+// TestMutations damages the files of an unfinished scan and resumes it. Either the
+// program prints an error and changes no file, or it completes the census. The output
+// up to the checkpoint is never lost.
 func TestMutations(t *testing.T) {
 	skipShort(t)
 	t.Parallel()
@@ -76,8 +76,8 @@ func TestMutations(t *testing.T) {
 	}
 }
 
-// leaveUnfinished runs the command twice and kills both scans before their end. It
-// runs it again while the last checkpoint has no open target, which chance decides.
+// leaveUnfinished runs the command at least twice, and kills each scan before its end.
+// It goes on until the last checkpoint has an open target, which is a matter of chance.
 func leaveUnfinished(k *killed) *unfinished {
 	u := &unfinished{killed: k}
 	var c *checkpoint.Checkpoint
@@ -110,7 +110,7 @@ func leaveUnfinished(k *killed) *unfinished {
 	return u
 }
 
-// now returns the present files of the scan.
+// now returns the current files of the scan.
 func (u *unfinished) now() map[string][]byte {
 	all, err := filepath.Glob(u.path("*"))
 	if err != nil {
@@ -125,7 +125,7 @@ func (u *unfinished) now() map[string][]byte {
 	return files
 }
 
-// restore replaces the files of the scan by these.
+// restore replaces the files of the scan by the given ones.
 func (u *unfinished) restore(files map[string][]byte) {
 	for name := range u.now() {
 		if err := os.Remove(u.path(name)); err != nil {
@@ -179,7 +179,7 @@ func firstLine(s string) string {
 	return line
 }
 
-// checkRefusal: the program prints an error, and no file has changed.
+// checkRefusal fails the test if the program printed no error or changed a file.
 func (u *unfinished) checkRefusal(damaged map[string][]byte, said string) {
 	u.Helper()
 	if !strings.HasPrefix(said, "a2sscan: ") {
@@ -190,8 +190,9 @@ func (u *unfinished) checkRefusal(damaged map[string][]byte, said string) {
 	}
 }
 
-// checkRepaired: the census is complete and true, and begins with the output up to
-// the checkpoint. If the checkpoint was forged, the counts may be wrong.
+// checkRepaired fails the test if the census is not complete and correct, or does not
+// begin with the output up to the checkpoint. If forged is set, it ignores the counts,
+// which may be wrong.
 func (u *unfinished) checkRepaired(forged bool) {
 	u.Helper()
 	u.n, u.last = 1, "resumed"
@@ -203,7 +204,8 @@ func (u *unfinished) checkRepaired(forged bool) {
 	u.checkKept()
 }
 
-// checkUntouched: the files of this run are unchanged, beside those of another run.
+// checkUntouched fails the test if a file of the scan, except the checkpoint, has
+// changed.
 func (u *unfinished) checkUntouched() {
 	u.Helper()
 	for name, want := range u.left {

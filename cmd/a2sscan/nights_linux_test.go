@@ -54,7 +54,7 @@ func startNights(t *testing.T, servers int) *nights {
 	return n
 }
 
-// begin lets the servers of a night answer.
+// begin makes the servers answer as on the first night or, if later is set, the second.
 func (n *nights) begin(t *testing.T, later bool, loss float64) {
 	t.Helper()
 	rec := replay.NewRecording()
@@ -75,7 +75,7 @@ func (n *nights) begin(t *testing.T, later bool, loss float64) {
 	n.now.Store(&night{servers: rec, loss: loss, rnd: rand.New(rand.NewPCG(3, 4))})
 }
 
-// Answer answers as the server does on the present night, unless a datagram is lost.
+// Answer answers as the server does on the current night, unless a datagram is lost.
 func (n *nights) Answer(server uint64, q wire.Question, r *wire.Request, send func([]byte)) {
 	now := n.now.Load()
 	if now.lost() {
@@ -208,7 +208,7 @@ func (n *nights) change(r *scanner.Result, kind census.Kind) {
 	}
 }
 
-// withMods returns server i as one of a game whose rules name the mods.
+// withMods returns server i as a server of a game whose rules name the mods.
 func (n *nights) withMods(i int, later bool) *scanner.Result {
 	r := n.usual(i, later)
 	r.Info.Folder, r.Info.Game, r.Info.GameID, r.Info.Keywords = []byte("zomboid"), []byte("Project Zomboid"), 108600, []byte("pvp")
@@ -220,8 +220,8 @@ func (n *nights) withMods(i int, later bool) *scanner.Result {
 	return r
 }
 
-// targets returns the list of a night. Servers that are new are only on the later list,
-// and servers that are not asked again only on the earlier one.
+// targets returns the list of a night. New servers are only on the later list, and
+// servers that are not queried again are only on the earlier one.
 func (n *nights) targets(later bool) (list []byte) {
 	for i := range n.servers {
 		kind := n.planned(i)
@@ -236,7 +236,8 @@ func (n *nights) targets(later bool) (list []byte) {
 	return list
 }
 
-// changes returns the changes that happen, by kind and address. Some cause a second one.
+// changes returns the changes that happen, by kind and address. Some changes cause
+// others.
 func (n *nights) changes() map[string]bool {
 	want := map[string]bool{}
 	for i := range n.servers {
@@ -256,7 +257,7 @@ func (n *nights) changes() map[string]bool {
 	return want
 }
 
-// change returns the key of a change in these maps.
+// change returns the key of a change in the result of changes.
 func change(k census.Kind, addr string) string { return fmt.Sprint(k, " ", addr) }
 
 // scanTimeout returns how long a scan waits for an answer, given the number of servers.

@@ -12,10 +12,10 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// screen is the smallest width that the help is written for.
+// screen is the minimum width in columns for which the help is written.
 const screen = 80
 
-// TestProse: no line of the help is wider than such a screen.
+// TestProse: no line of the help is wider than screen.
 func TestProse(t *testing.T) {
 	var visit func(cmd *cobra.Command)
 	lines := 0

@@ -67,10 +67,10 @@ func TestReadme(t *testing.T) {
 	t.Run("Python", func(t *testing.T) { readmeInPython(t, dir) })
 }
 
-// readmePrelude is run before the README's commands. The README's servers are on
-// the Internet, but these are on loopback, which a scan asks only with
-// --allow-reserved. doctor may find that this machine is not ready. Where the
-// README waits a second for a fleet, the prelude waits until the fleet is ready.
+// readmePrelude is run before the README's commands. The README's servers are on the
+// Internet, but these are on loopback, which a scan queries only with --allow-reserved.
+// doctor may find that this machine is not ready. Where the README waits a second for a
+// fleet, the prelude waits until the fleet is ready.
 const readmePrelude = `
 slept=0
 sleep() {
@@ -89,7 +89,7 @@ trap 'cat fleets >&2' EXIT
 a2sscan fleet --network 127.66.0.0/28 -p 27107 --for 120s & sleep 1
 `
 
-// runReadme runs a script, and ends the processes that it leaves.
+// runReadme runs a script, and terminates the processes that it leaves.
 func runReadme(t *testing.T, dir, script string) {
 	t.Helper()
 	prelude := readmePrelude
@@ -115,8 +115,9 @@ func runReadme(t *testing.T, dir, script string) {
 	t.Logf("%s", said)
 }
 
-// isolate runs a command in a new network namespace, in which no other program uses
-// the ports that the README names.
+// isolate makes cmd run in a new network namespace, in which no other program uses the
+// ports that the README names. If it can't create one, it logs that and leaves cmd
+// unchanged.
 func isolate(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
 	up := []string{"sh", "-c", `ip link set lo up && exec "$@"`, "sh"}

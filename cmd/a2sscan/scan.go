@@ -31,14 +31,14 @@ const scanLong = `Queries every target and writes one line of JSON for each serv
 On a terminal it prints a table instead. A TARGET is one of these:
 
   a file             a list of targets
-  -                  a list from standard input, as without any TARGET
-  203.0.113.7:27015  one server; the port 27015 may be omitted
+  -                  a list from standard input, the default without TARGET
+  203.0.113.7:27015  one server; the default port is 27015
   play.example.com   a host name, unless a file has that name; scan
                      looks it up and queries all its IPv4 addresses
   198.51.100.0/24    a network, with --port or ports of its own:
                      198.51.100.0/24:27015-27020
   203.0.113.5-203.0.113.20
-                     a range, likewise
+                     a range of addresses, with ports like a network
 
 A list holds one target per line. Text after the target becomes the tag of its
 record. A list may also be CSV or TSV with a column of addresses, NDJSON such as
@@ -51,19 +51,21 @@ order. With --order input it queries targets while it reads. With --shard,
 several machines share a list.
 
 With --timeout auto, the default, the scan learns from round-trip times how long
-it is worth waiting for a reply: 150ms to 1s. It keeps listening to a server
-that it gave up early, and continues to query it if a late reply arrives. Only
-at the end of the scan does it wait less than with --timeout 1s.
+it is worth waiting for a reply: 150ms to 1s. After such an early timeout it
+keeps listening to the server, and continues to query it if a late reply
+arrives. Only at the end of the scan is the wait in effect shorter than with
+--timeout 1s.
 
 With --rate auto, the scan finds the rate that the path can carry. It slows down
-if a higher rate loses more datagrams than a lower one, but not for other loss.
+if a higher rate loses more datagrams than a lower one, but not for loss that
+does not depend on the rate.
 
 Records go to standard output or to --output, everything else to standard error.
-The first Ctrl-C (SIGINT, SIGTERM) starts no new targets and finishes the open
-ones; the second ends the scan at once. SIGHUP acts like the first Ctrl-C, but
-nohup ignores it, and with --exclude-file it reads the exclusions again. On
-Unix, SIGUSR1 and SIGUSR2 raise and lower the rate by a tenth, and SIGQUIT
-prints the progress.`
+After the first Ctrl-C (SIGINT, SIGTERM), the scan starts no new targets and
+finishes those in progress; the second ends the scan at once. SIGHUP acts like
+the first Ctrl-C, but is ignored under nohup; with --exclude-file, it makes the
+scan read the exclusions again instead. On Unix, SIGUSR1 and SIGUSR2 raise and
+lower the rate by a tenth, and SIGQUIT prints the progress.`
 
 func (a *app) scanCommand() *cobra.Command {
 	f := &scanFlags{rate: flagvalue.AutoRate{Rate: scanner.DefaultRate}, opts: scanrun.Options{
@@ -127,10 +129,10 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	fs.IntVar(&f.opts.Pace.MaxPerAddress, "max-per-address", 0, "query at most `N` servers on one address; 0: all (default 0)")
 	addTimeouts(fs, &f.opts.Timeout, &f.opts.Retries)
 	fs.BoolVar(&f.opts.SecondLook, "second-look", false, "query silent targets once more when all others are finished")
-	fs.BoolVar(&f.opts.Fallback, "fallback", false, "ask targets that ignore info once each for players and ping (default with --second-look)")
-	fs.BoolVar(&f.opts.Records.AllHashes, "all-hashes", false, "hash the bytes of every answer, not only of lists of players")
+	fs.BoolVar(&f.opts.Fallback, "fallback", false, "ask targets that do not answer info once for players and once for ping (default with --second-look)")
+	fs.BoolVar(&f.opts.Records.AllHashes, "all-hashes", false, "hash the bytes of every answer, not only of player lists")
 	fs.Var(&f.opts.Cooldown, "cooldown", "listen for late replies for `D` after the last target; auto: 2s, and less once the scan knows the round-trip times")
-	fs.IntVar(&f.opts.Pace.InFlight, "in-flight", 0, "at most `N` open targets; 0: as many as rate and timeouts need (default 0)")
+	fs.IntVar(&f.opts.Pace.InFlight, "in-flight", 0, "query at most `N` targets at a time; 0: as many as rate and timeouts need (default 0)")
 	fs.Var(&f.opts.Pace.Source, "source", "address of this machine to send from (default: the system chooses)")
 	fs.BoolVar(&f.opts.Pace.NoGSO, "no-gso", false, "never let the kernel or the network card split a buffer into datagrams (segmentation offload, Linux)")
 	fs.BoolVar(&f.opts.Records.Unanswered, "unanswered", false, "also write records for silent targets")
@@ -141,8 +143,8 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	f.addExclusions(fs)
 	f.addGuard(fs)
 	fs.Uint64VarP(&f.opts.MaxTargets, "max-targets", "n", 0, "query at most `N` targets; 0: all (default 0)")
-	fs.Uint64VarP(&f.opts.MaxResults, "max-results", "N", 0, "stop when `N` servers have answered, in all runs of a resumed scan together; open targets are still finished; 0: never (default 0)")
-	fs.BoolVar(&f.opts.DryRun, "dry-run", false, "show what would be asked and how long it would take; send nothing, write no file")
+	fs.Uint64VarP(&f.opts.MaxResults, "max-results", "N", 0, "stop when `N` servers have answered, in all runs of a resumed scan together; targets in progress are still finished; 0: never (default 0)")
+	fs.BoolVar(&f.opts.DryRun, "dry-run", false, "show what would be queried and how long it would take; send nothing, write no file")
 	f.metrics.add(cmd)
 	f.log.add(cmd)
 	f.addMaster(fs)
@@ -156,7 +158,7 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 func (f *scanFlags) addUpload(fs *pflag.FlagSet) {
 	u := &f.opts.Upload
 	fs.StringVar(&u.Spool, "spool", "", "with -o s3://…: `DIR` for parts that are not uploaded yet (default: NAME.spool in the working directory)")
-	fs.Var(&u.Max, "spool-max", "with -o s3://…: stop the scan when this much waits for upload; half of it slows the scan down")
+	fs.Var(&u.Max, "spool-max", "with -o s3://…: stop the scan when this much waits for upload; at half of it, the scan slows down")
 	fs.DurationVar(&u.Wait, "store-wait", scanrun.DefaultStoreWait, "with -o s3://…: at the end, wait at most `D` for uploads, such as 10m")
 }
 
@@ -233,9 +235,9 @@ func (a *app) program() *scanrun.Program {
 func (f *scanFlags) addTargets(fs *pflag.FlagSet) {
 	t := &f.opts.Targets
 	fs.Var(&t.Order, "order", "order in which targets are queried: random, or input, which starts while the lists are read")
-	fs.Var(&t.Seed, "seed", "number that determines the random order; the same targets and seed have the same order (default: random)")
+	fs.Var(&t.Seed, "seed", "number that determines the random order; the same targets and seed give the same order (default: random)")
 	fs.Var(&t.Shard, "shard", "query only shard `I/N` of the addresses, I from 0 to N-1; auto/N takes I from JOB_COMPLETION_INDEX (Kubernetes) or SLURM_ARRAY_TASK_ID (default all)")
-	fs.BoolVar(&t.Strict, "strict", false, "if a list has a bad line, refuse it before anything is sent")
+	fs.BoolVar(&t.Strict, "strict", false, "reject a list with a bad line, before anything is sent")
 	fs.BoolVar(&t.Resolve, "resolve", false, "also look up host names in lists, and query all their IPv4 addresses")
 }
 

@@ -55,8 +55,9 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// tests are those of this package. They hold so many small objects that marking them
-// would take a third of their processor time.
+// tests runs the tests of this package with fewer garbage collections than usual. The
+// tests hold so many small objects that marking them would take a third of the
+// processor time.
 type tests struct{ *testing.M }
 
 func (m tests) Run() int {
@@ -64,7 +65,7 @@ func (m tests) Run() int {
 	return m.M.Run()
 }
 
-// panics is a program that prepares as a2sscan does, and then panics.
+// panics is a program that calls prepare, as a2sscan does, and then panics.
 func panics() {
 	prepare()
 	done := make(chan struct{})
@@ -88,14 +89,14 @@ func panics() {
 //	fill FILE…         replaces variables such as $PORT in files
 //	mmdb TYPE FILE [later]  writes a database of package geotest for
 //	                   --mmdb; with later, it was built a day later
-//	objectstore start  an object store in the test process, with the bucket
-//	                   census; down and up stop it and let it continue, hang
-//	                   lets uploads wait, conflict gives their names to objects
-//	                   of somebody else, refuse STATUS CODE answers everything
-//	                   with an error, put KEY FILE stores an object, list FILE
-//	                   writes all names
+//	objectstore start  runs an object store in the test process, with the bucket
+//	                   census; down and up stop it and start it again, hang
+//	                   makes uploads block, conflict first stores objects of
+//	                   another scan under their names, refuse STATUS CODE
+//	                   answers everything with an error, put KEY FILE stores an
+//	                   object, list FILE writes all names
 //	exits CODE CMD…    like exec, and checks that the exit code is CODE
-//	tmpfs DIR SIZE     mounts a file system of this size
+//	tmpfs DIR SIZE     mounts a file system of SIZE at DIR
 //
 // $PACKAGING names the project's folder of that name. The conditions are [tmpfs],
 // whether such a file system can be mounted here, and [race], whether the race
@@ -142,9 +143,8 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// TestScriptPorts: a command of a script that listens must take a free port.
-// Scripts run in parallel, and other programs run beside them, so a fixed port may
-// be in use.
+// TestScriptPorts checks that script commands that listen use port 0 (any free port).
+// Scripts run in parallel, and beside other programs, so a fixed port may be in use.
 func TestScriptPorts(t *testing.T) {
 	scripts, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(scripts) == 0 {
@@ -164,7 +164,7 @@ func TestScriptPorts(t *testing.T) {
 }
 
 // listens match the commands of scripts that open sockets, and capture the port. A
-// fleet that only prints opens none.
+// fleet command that only prints opens no socket.
 var listens = []*regexp.Regexp{
 	regexp.MustCompile(`^answers [0-9.]+:(\S+) `),
 	regexp.MustCompile(`^(?:fleet|replay) .*?(?:-p|--port) (\S+)`),
@@ -270,7 +270,7 @@ func scriptReplay(ts *testscript.TestScript, neg bool, args []string) {
 	serveScript(ts, fl)
 }
 
-// storedBy is where a script keeps its object store.
+// storedBy is the key under which a script keeps its object store.
 const storedBy = "objectstore"
 
 func scriptObjectStore(ts *testscript.TestScript, neg bool, args []string) {
@@ -383,7 +383,7 @@ func scriptTmpfs(ts *testscript.TestScript, _ bool, args []string) {
 	})
 }
 
-// mountTmpfs mounts a file system of this size at dir. It needs root.
+// mountTmpfs mounts a file system of the given size at dir. It needs root.
 func mountTmpfs(dir, size string) (unmount func() error, err error) {
 	if err := syscall.Mount("none", dir, "tmpfs", 0, "size="+size); err != nil {
 		return nil, err

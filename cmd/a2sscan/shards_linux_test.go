@@ -131,7 +131,7 @@ func writeTargets(t *testing.T, path string, cfg fleet.Config) {
 	}
 }
 
-// checkTruth compares a census with the fleet that was scanned.
+// checkTruth fails the test if a census differs from the fleet that was scanned.
 func checkTruth(t *testing.T, cfg fleet.Config, census string) {
 	t.Helper()
 	r, err := sink.Open(census)

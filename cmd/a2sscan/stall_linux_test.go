@@ -64,11 +64,11 @@ func watchFor(r io.Reader, words string, seen chan<- struct{}) string {
 	}
 }
 
-// TestStalledPipe reads nothing from standard output until the status line shows
-// that the scan waits for the output. Meanwhile the scan asks no more servers. Once
-// the pipe is read, the record of every server arrives, complete. (What limited the
-// rate most depends on the machine, so the tests of the scanner check that, with a
-// clock of their own.)
+// TestStalledPipe reads nothing from standard output until the status line shows that
+// the scan waits for the output. The kernel drops no datagram meanwhile. Once the test
+// reads the pipe, a complete record of every server arrives. (What limited the rate
+// most depends on the machine, so the tests of the scanner check that, with a clock of
+// their own.)
 func TestStalledPipe(t *testing.T) { // not parallel: others at full rate starve it
 	const servers = 1 << 12
 	network := netip.MustParsePrefix("127.72.0.0/20")
@@ -112,8 +112,8 @@ func TestStalledPipe(t *testing.T) { // not parallel: others at full rate starve
 	}
 }
 
-// TestStalledReader: the second signal ends a scan even if the reader has stopped,
-// and the scan reports how many records the reader did not take.
+// TestStalledReader: the second signal ends a scan even if the reader of its output has
+// stopped, and the scan reports how many records the reader did not take.
 func TestStalledReader(t *testing.T) {
 	t.Parallel()
 	network := netip.MustParsePrefix("127.72.64.0/18")

@@ -15,11 +15,12 @@ func (a *app) statsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "stats CENSUS…",
 		Short: "Print the aggregates of a census as JSON",
-		Long: `Prints the aggregates of a census as JSON, the same that scan writes beside it:
-servers and people by game, map, version, mode, operating system, country and
-network; round trips, capacity, and how full servers are; errors; flags; farms;
-and an estimate of how many servers the scan missed. A long list ends with the
-sum of its smaller entries. a2sscan schema stats describes the keys.
+		Long: `Prints the aggregates of a census as JSON, as scan writes them beside the
+census: servers and people by game, map, version, mode, operating system,
+country and network; round trips, capacity, and how full servers are; errors;
+flags; farms; and an estimate of how many servers the scan missed. A long list
+ends with the sum of its smaller entries. a2sscan schema stats describes the
+keys.
 
 Several files are read as one census that was rotated or sharded. Their order
 does not matter.`,

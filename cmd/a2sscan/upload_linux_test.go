@@ -41,8 +41,8 @@ var (
 	uploadSeed  = flag.Uint64("upload-seed", 0, "the `seed` of the first round of TestUploadKills; 0: another one each time")
 )
 
-// uploadSteps are the steps after which an uploading scan may die, and how often each
-// is done at most.
+// uploadSteps are the steps after which an uploading scan may die. The number is the
+// maximum number of times that a scan does the step.
 var uploadSteps = map[string]int{
 	"part.created": 3, "part.uploaded": 3, "part.renamed": 3, "part.unspooled": 2, "part.removed": 1,
 	"checkpoint.written": 4, "checkpoint.renamed": 4, "checkpoint.removed": 1,
@@ -57,9 +57,9 @@ type unsteady interface {
 	objects(prefix string) map[string][]byte // by their names below the prefix
 }
 
-// TestUploadKills: scans that upload are killed at any moment, and so is the store.
-// In the end the store has each part exactly once, as the summary describes it, and
-// the parts have every server, as it is. An object that was there never changes.
+// TestUploadKills kills scans that upload at any moment, and also the store. In the end
+// the store has each part exactly once, as the summary describes it, and the parts have
+// one correct record of every server. A part that is in the store never changes.
 func TestUploadKills(t *testing.T) {
 	t.Parallel() // it waits for scans, most of the time
 	for kind, open := range map[string]func(*testing.T) unsteady{"gofakes3": openFake, "versitygw": openVersity} {
@@ -107,7 +107,7 @@ type uploading struct {
 
 	runs    int
 	history []string
-	seen    map[string][]byte // objects that were there after a kill
+	seen    map[string][]byte // parts that were in the store after a kill
 
 	mu      sync.Mutex
 	saved   int // files that had arrived according to checkpoints
@@ -218,8 +218,8 @@ func (u *uploading) start(how string, cmd *exec.Cmd, after time.Duration) (compl
 	return u.isDone()
 }
 
-// checkSaved: every file that has arrived according to the checkpoint is in the store, and
-// the checkpoint contains no credentials.
+// checkSaved fails the test if a file that has arrived according to the checkpoint is
+// not in the store, or if the checkpoint contains credentials.
 func (u *uploading) checkSaved() {
 	file, err := os.ReadFile(filepath.Join(u.dir, "scan.checkpoint"))
 	if err != nil {
@@ -252,7 +252,7 @@ func (u *uploading) isDone() bool {
 // names returns the names of the objects.
 func (u *uploading) names() []string { return slices.Sorted(maps.Keys(u.store.objects(u.prefix))) }
 
-// checkSeen: a part never changes once the store has it.
+// checkSeen fails the test if a part has changed since the store had it.
 func (u *uploading) checkSeen() {
 	now := u.store.objects(u.prefix)
 	for name, content := range u.seen {
@@ -267,8 +267,8 @@ func (u *uploading) checkSeen() {
 	}
 }
 
-// checkEnd: the store has the files that the summary lists and no others. The parts have
-// every server exactly once, as it is.
+// checkEnd fails the test if the store does not have exactly the files that the summary
+// lists, or if the parts do not have one correct record of every server.
 func (u *uploading) checkEnd() {
 	objects, sum := u.store.objects(u.prefix), ledger.Summary{}
 	want := []string{}
@@ -300,8 +300,8 @@ func (u *uploading) checkEnd() {
 	u.checkLeft()
 }
 
-// checkLeft: no files are left on this machine, unless the last run was killed after it
-// had uploaded everything.
+// checkLeft fails the test if files are left on this machine, unless the last run was
+// killed after it had uploaded everything.
 func (u *uploading) checkLeft() {
 	left, _ := filepath.Glob(filepath.Join(u.dir, "*.spool", "*"))
 	if strings.HasSuffix(u.history[len(u.history)-1], "complete") && len(left) > 0 {
@@ -321,7 +321,8 @@ func (u *uploading) command(args ...string) []byte {
 	return out
 }
 
-// relay listens on a free port, which stays the same, and connects to the store.
+// relay listens on a free port, and passes each connection to the store, even if the
+// store is started again at another address.
 func relay(s unsteady) (url string, end func(), err error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

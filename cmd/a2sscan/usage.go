@@ -19,7 +19,8 @@ func init() {
 	cobra.AddTemplateFunc("exitCodes", console.ExitHelp)
 }
 
-// usageTemplate is cobra's template, but with the examples before the flags.
+// usageTemplate is like cobra's template, but has the examples before the flags, the
+// flags in groups, and the exit codes.
 const usageTemplate = `Usage:{{if .Runnable}}{{if not .HasAvailableSubCommands}}
   {{.UseLine}}{{end}}{{end}}{{if .HasAvailableSubCommands}}
   {{.CommandPath}} COMMAND{{end}}{{if .HasExample}}
@@ -33,7 +34,7 @@ Commands:{{range .Commands}}{{if .IsAvailableCommand}}
 {{.Title}}:
 {{.Usages | trimTrailingWhitespaces}}{{end}}{{with withMaster .}}
 
-With --master: only servers that meet all of these, and how to fetch them:
+With --master: filters (a server must match all), and how to fetch the list:
 {{. | trimTrailingWhitespaces}}{{end}}{{if not .HasParent}}
 
 {{exitCodes}}{{end}}
@@ -95,21 +96,21 @@ var usualFlags = []struct{ name, text string }{
 	{"format", "record format: `WORD` is json, text, csv or tsv"},
 	{"fields", "only these fields: a `LIST` such as addr,info.name"},
 	{"port", "ports of networks and bare addresses: a `LIST`"},
-	{"list", "read targets from `FILE`, too"},
+	{"list", "also read targets from `FILE`"},
 	{"query", "a `LIST` of info, players, rules (default all)"},
 	{"rate", "`N` datagrams per second: 800, 5k, auto (default 5k)"},
 	{"bandwidth", "limit the rate to `BITS` per second, such as 10M"},
-	{"timeout", "wait `D` for the first reply, such as 800ms (default auto)"},
+	{"timeout", "wait `D` for the first reply: 800ms (default auto)"},
 	{"retries", "repeat an unanswered request `N` times (default 2)"},
 	{"exclude-file", "send nothing to the networks in `FILE`"},
-	{"allow-reserved", "query private and loopback networks, too"},
+	{"allow-reserved", "also query private and loopback networks"},
 	{"max-targets", "query at most `N` targets"},
 	{"max-results", "stop when `N` servers have answered"},
 	{"master", "fetch the list of a master first: `HOST:PORT` or web"},
 	{"checkpoint", "save progress in `FILE`; the same command resumes"},
 	{"mmdb", "add locations from the database in `FILE`"},
-	{"dry-run", "show what would be asked; send nothing"},
-	{"verbose", "print all counts at the end, and top games"},
+	{"dry-run", "show what would be queried; send nothing"},
+	{"verbose", "print all counts and the top games at the end"},
 	{"quiet", "print no status and no closing summary"},
 }
 
@@ -179,8 +180,8 @@ func (a *app) helpCommand() *cobra.Command {
 	}
 }
 
-// scanGroups are the groups of scan's flags, which are too many for one screen.
-// Flags in none of them are listed under "Other flags".
+// scanGroups are the groups of scan's flags, which are too many for one screen. Flags
+// outside these groups are listed under "Other flags".
 var scanGroups = []struct{ title, names string }{
 	{"Targets", "port list order seed shard strict resolve max-targets max-results max-per-address exclude exclude-file " +
 		"allow-reserved master keep-master"},
@@ -196,8 +197,8 @@ func withMaster(cmd *cobra.Command) string {
 	return flagGroup{flags: annotated(cmd, forMaster), width: helpWidth(cmd.Root().OutOrStdout())}.Usages()
 }
 
-// annotated returns the visible flags of a command that have this annotation. For
-// the empty annotation, it returns those that have none.
+// annotated returns the visible flags of a command that have the annotation. For the
+// empty annotation, it returns the flags without any.
 func annotated(cmd *cobra.Command, annotation string) (flags []*pflag.Flag) {
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		if inGroup(f, annotation) && !f.Hidden {

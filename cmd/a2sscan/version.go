@@ -16,7 +16,7 @@ func (a *app) versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
-		Long:  "Prints version and commit of the program, the Go version, and the system.",
+		Long:  "Prints the version and commit of the program, the Go version, and the system.",
 		Example: `  a2sscan version
   a2sscan version | cut -d ' ' -f 2
   go version -m "$(command -v a2sscan)"`,

@@ -62,7 +62,8 @@ func (q *icmpQueue) drainLocked() (n int) {
 	return n
 }
 
-// note keeps the destination of a datagram if e reports it as unreachable.
+// note keeps the destination of a datagram if e reports it as unreachable and addrs
+// has room.
 func (q *icmpQueue) note(e icmpError, dst unix.Sockaddr) {
 	to, ok := dst.(*unix.SockaddrInet4)
 	if ok && e.unreachable() && len(q.addrs) < cap(q.addrs) {
@@ -70,7 +71,7 @@ func (q *icmpQueue) note(e icmpError, dst unix.Sockaddr) {
 	}
 }
 
-// take moves as many addresses into dst as fit.
+// take moves as many addresses into dst as fit, and returns their number.
 func (q *icmpQueue) take(dst []uint64) int {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -56,8 +56,8 @@ func TestUnpolledBatches(t *testing.T) {
 	}
 }
 
-// TestUnpolledYields checks that a goroutine that makes one system call after
-// another lets others run, even with one processor.
+// TestUnpolledYields checks that a goroutine that makes one system call after another
+// lets others run if there is only one processor.
 func TestUnpolledYields(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	pc := ipv4.NewPacketConn(unpoll(t))

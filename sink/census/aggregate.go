@@ -29,7 +29,7 @@ func Aggregate(c *Census) (*Stats, error) {
 	return s, nil
 }
 
-// stats computes the statistics of a table.
+// stats returns the statistics of a table, except for Run.
 func (t *table) stats(farms *farmFinding) *Stats {
 	s := &Stats{
 		Schema: StatsSchema, Scans: t.scans(), Records: uint64(len(t.rows)), Duplicates: t.duplicates,
@@ -69,7 +69,7 @@ func (t *table) scans() []string {
 	return names[:min(len(names), maxScans)]
 }
 
-// maxScans is how many scans are named at most.
+// maxScans is the maximum number of scan names in Stats.
 const maxScans = 100
 
 func (s *Stats) addTime(at int64) {
@@ -122,8 +122,8 @@ func (s *Sums) plus(o *Sums) {
 	s.Places += o.Places
 }
 
-// add counts a server's answer. code is the error, 0 if there was none; open means
-// that the server demanded no challenge.
+// add counts how a server answered a question. code is the error, 0 if there was
+// none; open means that the server demanded no challenge.
 func (q *Question) add(answered bool, code uint8, open bool) {
 	if q.Errors == nil {
 		q.Errors = map[string]uint64{}
@@ -161,8 +161,9 @@ func newGrouper(t *table) *grouper {
 	return &grouper{t: t, names: map[uint64]uint64{}, open: map[uint32]uint64{}}
 }
 
-// groups sums up servers by the value of one property. For a text, the value is its
-// number; if it means something only in its game, the higher half is the game's number.
+// groups sums up servers by the value of one property. For a string, the value is
+// its number in texts; if the string has a meaning only within its game, the higher
+// 32 bits are the number of the game's ID.
 type groups struct {
 	by      map[uint64]*groupSums
 	unknown Sums
@@ -170,7 +171,7 @@ type groups struct {
 
 type groupSums struct{ all, farmed Sums }
 
-// add adds a server under a value; 0 means unknown.
+// add adds a server to the sums of a value; value 0 means unknown.
 func (g *groups) add(value uint64, r *row, farmed bool) {
 	if value == 0 {
 		g.unknown.add(r)
@@ -190,8 +191,8 @@ func (g *groups) add(value uint64, r *row, farmed bool) {
 	}
 }
 
-// ofGame returns the value of a text that means something only in its game, or 0 if r
-// does not have f.
+// ofGame returns the value in groups of the string with number id, which has a
+// meaning only within r's game. It returns 0 if r does not have f.
 func ofGame(r *row, f facts, id uint32) uint64 {
 	if r.has&f == 0 {
 		return 0
@@ -279,7 +280,7 @@ func compareGroups(a, b Group) int {
 	)
 }
 
-// shorten cuts a text to MaxNameBytes.
+// shorten cuts s to at most MaxNameBytes bytes.
 func shorten(s string) string { return string(cut([]byte(s), MaxNameBytes)) }
 
 func systemName(b byte) string {
@@ -292,5 +293,5 @@ func systemName(b byte) string {
 
 func networkName(asn uint32) string { return "AS" + strconv.FormatUint(uint64(asn), 10) }
 
-// round6 rounds to six decimals: later ones depend on the order of summation.
+// round6 rounds to six decimals: further decimals depend on the order of summation.
 func round6(v float64) float64 { return math.Round(v*1e6) / 1e6 }

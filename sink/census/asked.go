@@ -5,14 +5,16 @@ import (
 	"math"
 )
 
-// TargetList is a list of targets that a scan asked.
+// TargetList is the target list that a scan was given.
 type TargetList struct {
-	SHA256   string                   // of its raw bytes, in hex
-	Targets  uint64                   // how many distinct targets it has
+	SHA256   string                   // of the bytes of the list, in hex
+	Targets  uint64                   // number of distinct targets in the list
 	Contains func(target uint64) bool // target is IPv4 address<<16 | port
 }
 
-// whoWasAsked decides how to tell servers that are gone from those that were not asked.
+// whoWasAsked finds out how to tell servers that are gone from servers that the
+// scan did not query. It sets AskedKnown and, if there is a target list,
+// NotAskedWhy or d.asked.
 func (d *differ) whoWasAsked() {
 	if d.out.New.Silent > 0 {
 		d.out.AskedKnown = "unanswered"
@@ -26,9 +28,9 @@ func (d *differ) whoWasAsked() {
 	}
 }
 
-// notProven returns why the summaries do not prove that the scan asked every target of
-// the list, or "" if they do. Each rule excludes a way in which a live server could be
-// absent from the census.
+// notProven returns why the summaries do not prove that the scan queried every
+// target of the list, or "" if they do. Each condition excludes a way in which a
+// live server could be absent from the census.
 func (c *Census) notProven(list *TargetList, t *table) string {
 	run := c.run()
 	if run == nil {
@@ -69,9 +71,10 @@ func (c *Census) notProven(list *TargetList, t *table) string {
 	return ""
 }
 
-// estimateLost estimates how many of the servers that are silent now are alive. It
-// takes the new scan's estimate of servers missed by loss, and assumes that they were
-// in the old census as often as the servers that answered.
+// estimateLost estimates how many of the servers that are silent now are alive, and
+// sets LikelyLost and d.chance. It takes the new scan's estimate of servers missed
+// by loss, and assumes that these were in the old census as often as the servers
+// that answered.
 func (d *differ) estimateLost() {
 	loss := d.out.New.Missed
 	if loss == nil {

@@ -19,7 +19,7 @@ import (
 
 var bars = flag.Bool("bars", false, "run the large versions of the tests")
 
-// size is how many servers the tests make.
+// size is the number of servers that the tests make.
 func size() int {
 	if *bars {
 		return 65536
@@ -27,7 +27,8 @@ func size() int {
 	return 2048
 }
 
-// changesOf returns what Diff reports: as lines of JSON, as changes, and in numbers.
+// changesOf returns the changes that Diff reports, as lines of JSON and as structs,
+// and the Comparison that it returns.
 func changesOf(t testing.TB, a, b *Census, o DiffOptions) (lines []byte, all []Change, c *Comparison) {
 	t.Helper()
 	c, err := Diff(a, b, o, func(one *Change) error {
@@ -58,7 +59,8 @@ func expectedChanges(servers int) map[string]bool {
 	return want
 }
 
-// TestDiffFindsAll: every planned change is found, and no other, whatever the files.
+// TestDiffFindsAll: Diff finds every planned change and no other, in whatever form
+// the censuses are written.
 func TestDiffFindsAll(t *testing.T) {
 	before, after := madeCensus(size(), false, nil), madeCensus(size(), true, nil)
 	var first []byte
@@ -77,8 +79,8 @@ func TestDiffFindsAll(t *testing.T) {
 	}
 }
 
-// TestDiffDetails: rules and mods that go through temporary files are the same, and the
-// files are removed.
+// TestDiffDetails: Diff reports the same changes if rules and mods go through
+// temporary files, and removes the files.
 func TestDiffDetails(t *testing.T) {
 	before, after := madeCensus(500, false, nil), madeCensus(500, true, nil)
 	a, b, dir := openMade(t, forms[1], before), openMade(t, forms[4], after), t.TempDir()
@@ -95,7 +97,8 @@ func TestDiffDetails(t *testing.T) {
 	}
 }
 
-// checkChanges compares changes with the planned ones. A clone has other changes too.
+// checkChanges fails the test if a planned change is missing, or if a server other
+// than a clone has a change that is not planned.
 func checkChanges(t *testing.T, all []Change, want map[string]bool) {
 	t.Helper()
 	missing := maps.Clone(want)
@@ -120,8 +123,9 @@ func checkChanges(t *testing.T, all []Change, want map[string]bool) {
 	}
 }
 
-// TestDiffWithLosses: a scan that lost datagrams invents nothing. Questions without an
-// answer are no changes, and servers that loss hid are marked.
+// TestDiffWithLosses: Diff invents no change if the scan lost datagrams. A question
+// without an answer is no change, and servers that are silent because of losses are
+// marked.
 func TestDiffWithLosses(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
 	lost := map[string]bool{}
@@ -165,7 +169,8 @@ func TestDiffWithLosses(t *testing.T) {
 	}
 }
 
-// TestStatsOfForms: the stats do not depend on the files.
+// TestStatsOfForms: the stats do not depend on how the census is divided, ordered
+// and compressed.
 func TestStatsOfForms(t *testing.T) {
 	lines := madeCensus(size(), true, nil)
 	var first []byte
@@ -194,7 +199,7 @@ func TestStatsOfForms(t *testing.T) {
 	}
 }
 
-// TestStatsSchema: the stats follow their schema.
+// TestStatsSchema: the stats match their schema.
 func TestStatsSchema(t *testing.T) {
 	c := jsonschema.NewCompiler()
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(StatsJSONSchema()))
@@ -226,7 +231,7 @@ func TestStatsSchema(t *testing.T) {
 	}
 }
 
-// checkStats compares sums with those of a simpler way to read the records.
+// checkStats fails the test if the sums differ from those that encoding/json gives.
 func checkStats(t *testing.T, s *Stats, lines [][]byte) {
 	t.Helper()
 	var all Sums
@@ -261,7 +266,7 @@ func checkStats(t *testing.T, s *Stats, lines [][]byte) {
 	}
 }
 
-// TestNoMoves: servers of one name that exchange their maps did not move.
+// TestNoMoves: servers with the same name that exchange their maps did not move.
 func TestNoMoves(t *testing.T) {
 	line := func(port int, level string) []byte {
 		return fmt.Appendf(nil, `{"schema":1,"ip":"203.0.113.7","port":%d,"addr":"203.0.113.7:%d","status":"ok",`+
@@ -306,7 +311,7 @@ func TestRulesOfChange(t *testing.T) {
 	}
 }
 
-// TestJoin: the servers of a join are those that Read passes on, in pairs by address.
+// TestJoin: Join passes on the same servers as Read, in pairs by address.
 func TestJoin(t *testing.T) {
 	before, after := madeCensus(500, false, nil), madeCensus(500, true, nil)
 	a, b := openMade(t, forms[0], before), openMade(t, forms[2], after)

@@ -8,8 +8,8 @@ type Kind string
 // reports them only if DiffOptions.Volatile is set or DiffOptions.Kinds names them.
 const (
 	KindNew       Kind = "new"       // answers in the new census; the old one has no record of it
-	KindGone      Kind = "gone"      // answered before; was asked again and did not answer
-	KindNotAsked  Kind = "not_asked" // answered before; not known to have been asked again
+	KindGone      Kind = "gone"      // answered before; was queried again and did not answer
+	KindNotAsked  Kind = "not_asked" // answered before; not known to have been queried again
 	KindBack      Kind = "back"      // was silent in the old census, answers in the new one
 	KindMoved     Kind = "moved"     // left one address and appeared at another
 	KindRenamed   Kind = "renamed"
@@ -34,7 +34,7 @@ var Kinds = []Kind{
 // Change is one change of one server: a line of diff's NDJSON.
 type Change struct {
 	Kind Kind   `json:"change"`
-	Addr string `json:"addr"` // ip:port; of a server that moved, the new one
+	Addr string `json:"addr"` // ip:port; of a server that moved, the new address
 	Game string `json:"game"` // Group.ID of the game; "": unknown
 	Name string `json:"name"` // of the server; untrusted text
 	// People is how many people played on the server on the last night it answered.
@@ -55,8 +55,8 @@ type Change struct {
 	After  *Facts `json:"after,omitempty"`  // what differs; for new and back, all that is known
 }
 
-// Facts are the properties of a server on one night. Absent ones are unknown, or the
-// same on both nights.
+// Facts are the properties of a server on one night. An absent property is unknown,
+// or the same on both nights.
 type Facts struct {
 	Addr       string            `json:"addr,omitempty"`
 	Name       *string           `json:"name,omitempty"`
@@ -67,13 +67,13 @@ type Facts struct {
 	Bots       *uint32           `json:"bots,omitempty"`
 	Mode       *string           `json:"mode,omitempty"`
 	PVP        *bool             `json:"pvp,omitempty"`
-	Mods       []string          `json:"mods,omitempty"`         // those that only this night has: "id name hash"
-	Rules      map[string]string `json:"rules,omitempty"`        // those that differ or that only this night has
-	Flags      []string          `json:"flags,omitempty"`        // those that only this night has
+	Mods       []string          `json:"mods,omitempty"`         // mods that only this night has: "id name hash"
+	Rules      map[string]string `json:"rules,omitempty"`        // rules that differ or that only this night has
+	Flags      []string          `json:"flags,omitempty"`        // flags that only this night has
 	Challenged []string          `json:"challenged,omitempty"`   // questions that demanded a challenge
-	Open       []string          `json:"unchallenged,omitempty"` // questions that demanded none
+	Open       []string          `json:"unchallenged,omitempty"` // questions that did not demand a challenge
 	Farm       string            `json:"farm,omitempty"`         // Farm.ID
-	Status     string            `json:"status,omitempty"`       // for back and gone: the record's
+	Status     string            `json:"status,omitempty"`       // for back and gone: the status in the record
 	Country    string            `json:"country,omitempty"`
 	Network    string            `json:"network,omitempty"` // "AS64496"
 }
@@ -85,30 +85,31 @@ type Comparison struct {
 
 	Same     uint64          `json:"unchanged"` // servers that answered on both nights, with at most volatile changes
 	Changes  map[Kind]uint64 `json:"changes"`   // by kind; includes volatile changes, and those not reported
-	Volatile map[Kind]uint64 `json:"volatile"`  // those of Changes that are volatile
+	Volatile map[Kind]uint64 `json:"volatile"`  // the volatile changes among Changes
 
 	// ByGame counts changes by game and kind, for at most MaxGames games; "" stands for
 	// unknown games and for the rest.
 	ByGame map[string]map[Kind]uint64 `json:"by_game"`
 
 	// Volatile facts of servers that answered on both nights.
-	Compared    uint64 `json:"compared"` // how many such servers there are
+	Compared    uint64 `json:"compared"` // number of these servers
 	MoreMaps    uint64 `json:"map_rotations"`
 	PeopleMore  uint64 `json:"people_more"`  // people gained, summed over the servers that gained
 	PeopleFewer uint64 `json:"people_fewer"` // people lost, summed over the servers that lost
 
-	// AskedKnown says what proves which servers were asked: "unanswered" (records of
-	// silent servers), "targets" (a list whose hash the summary names), or "" (nothing:
-	// no server counts as gone).
+	// AskedKnown says what proves which servers the new scan queried: "unanswered"
+	// (records of silent servers), "targets" (a list whose hash the summary names),
+	// or "" (nothing: no server counts as gone).
 	AskedKnown string `json:"asked_known,omitempty"`
-	// NotAskedWhy says why DiffOptions.Asked does not prove that its targets were asked.
+	// NotAskedWhy says why the list in DiffOptions.Asked does not prove which
+	// servers the new scan queried.
 	NotAskedWhy string `json:"not_asked_why,omitempty"`
 	// LikelyLost estimates how many of the gone servers are alive, and silent only
 	// because datagrams were lost. Nil: there is no estimate.
 	LikelyLost *float64 `json:"likely_lost,omitempty"`
 }
 
-// Stable is the number of changes of a kind that are not volatile.
+// Stable returns the number of changes of a kind that are not volatile.
 func (c *Comparison) Stable(k Kind) uint64 { return c.Changes[k] - c.Volatile[k] }
 
 // Night is one side of a comparison.
@@ -118,7 +119,7 @@ type Night struct {
 	WithoutFarms Sums     `json:"without_farms"`
 	Farms        uint64   `json:"farms"`
 	Silent       uint64   `json:"silent"`                    // records of servers that did not answer
-	Complete     bool     `json:"complete"`                  // the summary says that all targets were asked
+	Complete     bool     `json:"complete"`                  // the summary says that the scan is complete
 	Summary      bool     `json:"summary"`                   // there is a summary
 	Missed       *float64 `json:"missed_estimate,omitempty"` // see Run.Missed
 }

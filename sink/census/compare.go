@@ -80,8 +80,8 @@ func challengeKnown(a, b *row) (q questions) {
 	return q
 }
 
-// volatile returns the kinds among k that Diff only counts: people, and the map of a
-// game that rotates it, with the mode that comes with the map.
+// volatile returns the volatile kinds among k: people, and the map of a game that
+// rotates its maps, with the mode that comes with the map.
 func (d *differ) volatile(r *row, k kinds) kinds {
 	v := k & bitPlayers
 	if k&bitMap != 0 && !persistentGames[d.new.text(r.game)] {

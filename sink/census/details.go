@@ -12,8 +12,9 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// detailsAtOnce limits the servers whose rules and mods are in memory at once, for each
-// census. If more are needed, all go to temporary files first. A test changes it.
+// detailsAtOnce is the maximum number of servers, per census, whose rules and mods
+// are in memory at once. If more are needed, all are written to temporary files
+// first. A test changes it.
 var detailsAtOnce = 8_000
 
 // details holds the rules and mods of the servers for which they are needed. The
@@ -21,7 +22,7 @@ var detailsAtOnce = 8_000
 type details struct {
 	want  []wanted // by address
 	mu    sync.Mutex
-	small map[uint64]detail // all of them, if there is only one group
+	small map[uint64]detail // all details, if there is only one group
 	files []*os.File
 	out   []*bufio.Writer
 }
@@ -35,8 +36,8 @@ type wanted struct {
 // detail is the JSON of a server's rules and mods.
 type detail struct{ rules, mods []byte }
 
-// newDetails makes room for n servers in so many groups. If there are several, each
-// has a temporary file in dir.
+// newDetails returns details for n servers in the given number of groups. If there
+// are several groups, each has a temporary file in dir.
 func newDetails(dir string, groups, n int) (*details, error) {
 	d := &details{want: make([]wanted, 0, n), small: map[uint64]detail{}}
 	if groups < 2 {

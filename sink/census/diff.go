@@ -14,8 +14,8 @@ type DiffOptions struct {
 	Games    []string // IDs or names, in any letter case; nil: all
 	Networks []string // such as 203.0.113.0/24 or AS64496; nil: all
 
-	// Asked is the target list of the new census. Nil: only its records of silent
-	// servers prove that they were asked.
+	// Asked is the target list of the new census. If it is nil, only the records of
+	// silent servers prove that the scan queried a server.
 	Asked *TargetList
 
 	TempDir string // for details of many changes; "": the system's
@@ -46,8 +46,8 @@ type event struct {
 }
 
 // Diff calls do with every change from one census to another that o selects, in the
-// order of addresses, then of Kinds. do may keep the Change; an error of do ends Diff,
-// which returns it. Diff reads both censuses up to three times.
+// order of addresses, then of Kinds. do may keep the Change; an error of do ends
+// Diff, which returns it. Diff reads each census up to three times.
 func Diff(before, after *Census, o DiffOptions, do func(*Change) error) (*Comparison, error) {
 	d := &differ{c: [2]*Census{before, after}, o: o, out: &Comparison{Changes: map[Kind]uint64{}, Volatile: map[Kind]uint64{}, ByGame: map[string]map[Kind]uint64{}}}
 	var err error
@@ -96,7 +96,7 @@ func (d *differ) load() (err error) {
 	return nil
 }
 
-// night sums up one side.
+// night returns the sums of one side of the comparison.
 func (c *Census) night(t *table, f *farmFinding) Night {
 	n := Night{Scans: t.scans(), Farms: uint64(len(f.farms))}
 	for i, r := range t.rows {
@@ -115,11 +115,12 @@ func (c *Census) night(t *table, f *farmFinding) Night {
 	return n
 }
 
-// pair compares the rows of an address; -1: there is none.
+// pair compares row i of the old table with row j of the new one, which have the
+// same address; -1 means that there is no such row.
 func (d *differ) pair(i, j int) {
 	a, b := d.old.at(i), d.new.at(j)
 	if a != nil && a.key == 0 || b != nil && b.key == 0 {
-		return // a record without an address, of a capture
+		return // a record without an address, from a capture
 	}
 	from, arrived := -1, false
 	if j >= 0 {
@@ -179,8 +180,8 @@ func (d *differ) volatileFacts(a, b *row, k kinds) {
 	}
 }
 
-// absent notes a server that answered in the old census only. now is its record in the
-// new one, if there is one.
+// absent notes a server that answered in the old census only. now is its row in the
+// new census, or nil.
 func (d *differ) absent(i, j int, now *row) {
 	a := d.old.rows[i]
 	switch {
@@ -196,7 +197,8 @@ func (d *differ) absent(i, j int, now *row) {
 	}
 }
 
-// note counts the changes in k, and keeps an event if at least one is to be reported.
+// note counts the changes in k, and adds an event if at least one of them is to be
+// reported.
 func (d *differ) note(i, j int, k kinds) {
 	r := d.new.at(j)
 	if !r.answered() {
@@ -226,7 +228,7 @@ func (d *differ) note(i, j int, k kinds) {
 	}
 }
 
-// at returns a row; nil if there is none.
+// at returns row i, or nil if i is negative.
 func (t *table) at(i int) *row {
 	if i < 0 {
 		return nil
@@ -234,10 +236,11 @@ func (t *table) at(i int) *row {
 	return t.rows[i]
 }
 
-// answered reports whether the row is there and its server answered.
+// answered reports whether r is not nil and its server answered.
 func (r *row) answered() bool { return r != nil && r.status.answered() }
 
-// index returns the index of the row with an address, if there is one.
+// index returns the index of the row with the address key, and whether there is
+// one.
 func (t *table) index(key uint64) (int, bool) {
 	if key == 0 {
 		return 0, false
@@ -245,7 +248,8 @@ func (t *table) index(key uint64) (int, bool) {
 	return slices.BinarySearchFunc(t.rows, key, func(r *row, key uint64) int { return cmp.Compare(r.key, key) })
 }
 
-// limitGames sums up the games with the fewest changes under "".
+// limitGames reduces ByGame to MaxGames games: it sums up those with the fewest
+// changes under "".
 func (c *Comparison) limitGames() {
 	if len(c.ByGame) <= MaxGames {
 		return

@@ -2,8 +2,8 @@ package census
 
 import "slices"
 
-// Lower bounds of the bins: milliseconds, places and percent. The last bin has no upper
-// bound.
+// Lower bounds of the bins: milliseconds, player slots and percent. The last bin
+// has no upper bound.
 var (
 	roundTripBounds = []float64{0, 5, 10, 15, 20, 30, 40, 50, 60, 80, 100, 125, 150, 200, 250, 300, 400, 500, 750, 1000, 2000, 5000}
 	capacityBounds  = []float64{0, 1, 2, 4, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 65, 80, 100, 128, 200, 256, 500, 1000}
@@ -41,7 +41,8 @@ func distribution(values []float64, bounds []float64) *Distribution {
 	return d
 }
 
-// collect returns the numbers of the servers that answered and have one.
+// collect returns the results of number for the servers that answered, except where
+// number returns false.
 func (t *table) collect(number func(r *row) (float64, bool)) []float64 {
 	values := make([]float64, 0, len(t.rows))
 	for _, r := range t.rows {
@@ -63,7 +64,7 @@ func (t *table) capacities() *Distribution {
 }
 
 // fills describes how full servers are, in percent. It leaves out servers without
-// places, and those that do not say how many people play.
+// player slots, and servers that do not say how many people play.
 func (t *table) fills() *Distribution {
 	return distribution(t.collect(func(r *row) (float64, bool) {
 		if r.capacity == 0 || r.has&hasPeople == 0 {

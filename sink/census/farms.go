@@ -14,26 +14,28 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// Thresholds of the verdicts. Numbers below them have innocent causes.
+// Thresholds of the verdicts. Smaller numbers can have innocent causes.
 const (
-	// leastClones is how many servers with the same game, version, name, map and
-	// capacity are clones. Honest operators put a number or a place into each name, and
-	// hosting companies give the servers of one customer different names.
+	// leastClones is the minimum number of servers with the same game, version,
+	// name, map and capacity that count as clones. Honest operators put a number or
+	// a location into each name, and hosting companies give the servers of one
+	// customer different names.
 	leastClones = 10
-	// leastBare replaces leastClones for servers whose rules are unknown. If most of the
-	// servers are empty, it is the number of IP addresses that they must have: one idle
-	// process may serve many ports of an address with the same settings.
+	// leastBare replaces leastClones for servers whose rules are unknown. If most
+	// of the servers are empty, it is the minimum number of their IP addresses: one
+	// idle process may serve many ports of an address with the same settings.
 	leastBare = 25
-	// leastSharing is how many servers with the same list of players share it. One
-	// server is often reached at two ports, or at the addresses of its DDoS protection.
+	// leastSharing is the minimum number of servers with the same list of players
+	// that count as sharing it. One server is often reached at two ports, or at the
+	// addresses of its DDoS protection.
 	leastSharing = 4
-	// leastListed is how many named players with different times make a list that two
-	// servers do not have by chance.
+	// leastListed is the minimum number of named players, with as many different
+	// times, in a list that two servers do not have by chance.
 	leastListed = 3
-	// leastStack and leastNetworkStack are how many servers on an address or in a /24
-	// make a stack.
+	// leastStack and leastNetworkStack are the minimum numbers of servers in a
+	// stack: on one address, and in a /24 network.
 	leastStack, leastNetworkStack = 10, 50
-	// leastName is how long a name must be to tell servers apart, in bytes.
+	// leastName is the minimum length in bytes of a name that tells servers apart.
 	leastName = 6
 )
 
@@ -74,9 +76,10 @@ func findFarms(c *Census, t *table) (*farmFinding, error) {
 	return t.unite(groups), nil
 }
 
-// cloneGroups returns the large groups of servers with the same game, version, name,
-// map and capacity, except those with a default name. As far as the rules are known,
-// they must be the same too: names and maps alone coincide by chance.
+// cloneGroups returns the groups of servers with the same game, version, name, map
+// and capacity that are large enough for a verdict. It leaves out servers with a
+// default name. As far as the rules are known, they must be the same too: names and
+// maps alone can coincide.
 func (t *table) cloneGroups() (groups []farm) {
 	for key, rows := range t.runs(t.identity, leastClones) {
 		rows = t.sameRules(rows)
@@ -87,8 +90,9 @@ func (t *table) cloneGroups() (groups []farm) {
 	return groups
 }
 
-// sameRules returns the servers with the most frequent rules, and those whose rules
-// are not known; nil if both are too few.
+// sameRules returns the servers whose rules are unknown and, if there are at least
+// leastClones, those with the most frequent rules. It returns nil if both sets are
+// too small.
 func (t *table) sameRules(rows []int) (same []int) {
 	by := map[uint64]int{}
 	unknown, best, most := 0, uint64(0), 0
@@ -115,8 +119,8 @@ func (t *table) sameRules(rows []int) (same []int) {
 	return same
 }
 
-// runs yields each key that at least so many servers have, with their rows. Key 0 means
-// that a server has none.
+// runs yields each key that least or more servers have, with their rows. A server
+// with key 0 is left out.
 func (t *table) runs(key func(*row) uint64, least int) iter.Seq2[uint64, []int] {
 	type pair struct {
 		key uint64
@@ -168,8 +172,10 @@ func (t *table) hosts(rows []int) int {
 	return len(seen)
 }
 
-// identity returns a hash of game, version, name, map and capacity, or 0 if they do not
-// distinguish the server from strangers' servers.
+// identity returns a hash of game, version, name, map and capacity. It returns 0 if
+// the server did not answer, if one of name, map, capacity and game is unknown, or
+// if the name or the address does not distinguish the server from those of other
+// operators.
 func (t *table) identity(r *row) uint64 {
 	const all = hasName | hasMap | hasCapacity
 	if r.key == 0 || r.has&all != all || r.game == 0 || !r.status.answered() || isLocal(r.key) {
@@ -221,8 +227,9 @@ func (t *table) listGroups() map[uint64][]int {
 	}, leastSharing))
 }
 
-// confirmLists reads the lists of the groups. In each group it keeps the largest set of
-// servers whose lists are really the same, and too distinctive for a coincidence.
+// confirmLists reads the lists of the groups. In each group it keeps the largest
+// set of servers whose lists are really the same, and too distinctive for a
+// coincidence. It drops a group without such a set.
 func confirmLists(c *Census, t *table, groups map[uint64][]int) error {
 	want := map[uint64]int{}
 	for _, rows := range groups {
@@ -256,8 +263,8 @@ type listDigest struct {
 	distinct bool // two servers do not have it by chance
 }
 
-// lists returns the digests of the lists of some servers, by row. want has their rows
-// by address.
+// lists returns the digests of the lists of the servers in want, by row. want maps
+// their addresses to rows.
 func (c *Census) lists(t *table, want map[uint64]int) (map[int]listDigest, error) {
 	found := make([]map[int]listDigest, c.workers)
 	for w := range found {
@@ -341,7 +348,8 @@ func player(c *record.Cursor) (name bool, duration string, hash uint64) {
 	return name, duration, hash
 }
 
-// unite makes farms of groups, and one farm of those that have servers in common.
+// unite makes a farm of each group. Groups that have servers in common become one
+// farm.
 func (t *table) unite(groups []farm) *farmFinding {
 	f := &farmFinding{}
 	if len(groups) == 0 {
@@ -364,7 +372,8 @@ func (t *table) unite(groups []farm) *farmFinding {
 	return f
 }
 
-// add makes a group a farm, and merges the farms that share a server with it into it.
+// add adds a farm with the servers of g, and merges the farms that share a server
+// with g into it.
 func (f *farmFinding) add(g farm) {
 	n := int32(len(f.farms))
 	one := farm{reasons: g.reasons, clones: g.clones, list: g.list}
@@ -393,7 +402,8 @@ func (f *farmFinding) add(g farm) {
 	f.farms = append(f.farms, one)
 }
 
-// id is the same every night, as long as the evidence is.
+// id returns a hash of the evidence: it is the same every night as long as the
+// evidence is.
 func (f *farm) id() string { return fmt.Sprintf("%016x", mix(f.clones, f.list)) }
 
 // report describes the farms.
@@ -444,7 +454,9 @@ func (t *table) fullName(r *row) string {
 	return name
 }
 
-// stacks returns the addresses and networks with the most servers.
+// stacks returns the addresses with at least leastStack servers, and the /24
+// networks with at least leastNetworkStack: those with the most servers first, at
+// most MaxStacks.
 func (t *table) stacks() []Stack {
 	all := []Stack{}
 	host := func(r *row) uint64 { return answeredKey(r) &^ 0xFFFF }
@@ -480,7 +492,8 @@ func ipText(ip uint32) string {
 	return netip.AddrFrom4([4]byte{byte(ip >> 24), byte(ip >> 16), byte(ip >> 8), byte(ip)}).String()
 }
 
-// accounts returns the Steam IDs that occur at the most IP addresses.
+// accounts returns the Steam IDs that occur at several IP addresses: those at the
+// most addresses first, at most MaxAccounts.
 func (t *table) accounts() []Account {
 	all := []Account{}
 	for id, rows := range t.runs(persistentID, 2) {

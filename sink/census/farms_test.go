@@ -18,7 +18,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// fleetCensus writes the census of a perfect scan of a fleet.
+// fleetCensus writes and opens the census of a perfect scan of a fleet.
 func fleetCensus(t *testing.T, c fleet.Config) *census.Census {
 	t.Helper()
 	var b bytes.Buffer
@@ -28,8 +28,7 @@ func fleetCensus(t *testing.T, c fleet.Config) *census.Census {
 	return openRecords(t, b.Bytes())
 }
 
-// TestFarms: every planted farm gets a verdict, with all of its servers, and no other
-// server does.
+// TestFarms: Aggregate finds as many farms, with as many servers, as were planted.
 func TestFarms(t *testing.T) {
 	for _, kind := range append(fleet.FakerKinds(), fleet.Kind(0)) {
 		c := fleet.Config{Network: netip.MustParsePrefix("127.42.0.0/21"), Ports: []uint16{27015}, Alive: 1, Fakes: 0.5, Seed: 5}
@@ -53,12 +52,12 @@ type shape struct {
 	name    string
 	servers int
 	change  func(i int, r *scanner.Result)
-	farmed  int // how many of them are in the farm; 0: there is none
+	farmed  int // how many of them are in the farm; 0: there is no farm
 }
 
-// shapes are farms, and look-alikes with innocent causes. People who run real servers
-// give several the same name, copy their settings, put many on one address, and make
-// one reachable at several addresses.
+// shapes are farms, and look-alikes with innocent causes. People who run real
+// servers give several of them the same name, copy their settings, put many on one
+// address, and make a server reachable at several addresses.
 var shapes = []shape{
 	{"copies with people", 12, func(i int, r *scanner.Result) { copyOf(r, "Best server"); people(r, i, 8) }, 12},
 	{"empty copies at many addresses", 26, func(_ int, r *scanner.Result) { copyOf(r, "Best server"); people(r, 0, 0) }, 26},
@@ -212,7 +211,8 @@ func at(host, port int) netip.AddrPort {
 	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{30, 0, 255, byte(host)}), uint16(port))
 }
 
-// moveTo gives each shape its own addresses.
+// moveTo returns a with its second byte set to number, so that each shape has its
+// own addresses.
 func moveTo(a netip.AddrPort, number int) netip.AddrPort {
 	b := a.Addr().As4()
 	b[1] = byte(number)
@@ -262,7 +262,8 @@ func TestNoScan(t *testing.T) {
 	}
 }
 
-// planted counts the farms of a fleet that share a list or are clones, and their servers.
+// planted returns the number of farms of a fleet that share a list or are clones,
+// and the number of their servers.
 func planted(c fleet.Config) (farms, servers uint64) {
 	seen := map[uint64]bool{}
 	for addr := c.Network.Addr(); c.Network.Contains(addr); addr = addr.Next() {

@@ -46,7 +46,8 @@ func newFilter(o *DiffOptions) (*filter, error) {
 	return f, nil
 }
 
-// network adds a network: a prefix, an address, or an autonomous system.
+// network adds a network to the filter: a prefix, an address, or an autonomous
+// system.
 func (f *filter) network(s string) error {
 	if digits, found := strings.CutPrefix(strings.ToUpper(s), "AS"); found {
 		n, err := strconv.ParseUint(digits, 10, 32)

@@ -10,7 +10,8 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// eachBlock reads all files, one after the other, each on several goroutines.
+// eachBlock reads all files, one after the other, each on several goroutines, and
+// passes their lines to do in blocks.
 func (c *Census) eachBlock(do func(worker int, block []byte) error) error {
 	for i, file := range c.files {
 		reading, err := c.from.EachBlock(file, c.workers, do)
@@ -102,7 +103,8 @@ func (l *loader) add(s *Server) {
 	}
 }
 
-// exactName returns the name. If it is not UTF-8, a NUL and its bytes in hex follow.
+// exactName returns the name. If it is not UTF-8, a NUL and the bytes of the name
+// in hex follow.
 func (l *loader) exactName(s *Server) []byte {
 	if len(s.nameHex) == 0 {
 		return s.Name

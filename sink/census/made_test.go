@@ -20,9 +20,9 @@ import (
 )
 
 // A made server answers the same every night, unless a change is planned for it.
-// Every kind of change has its part of the servers.
+// Each kind of change is planned for one server in 64.
 
-// planned is what happens to server i between two nights: "" for most.
+// planned returns what happens to server i between two nights: "" for most servers.
 func planned(i int) Kind {
 	if n := i % 64; n < len(Kinds) {
 		return Kinds[n]
@@ -30,7 +30,8 @@ func planned(i int) Kind {
 	return ""
 }
 
-// madeAddr is the address of server i; those that move have another one later.
+// madeAddr returns the address of server i. A server that moves has another port
+// later.
 func madeAddr(i int, later bool) netip.AddrPort {
 	n := uint32(i)
 	port := uint16(27015)
@@ -44,7 +45,8 @@ const madeFields = wire.HasProtocol | wire.HasName | wire.HasMap | wire.HasFolde
 	wire.HasPlayers | wire.HasMaxPlayers | wire.HasBots | wire.HasServerType | wire.HasEnvironment | wire.HasPassword |
 	wire.HasVAC | wire.HasVersion
 
-// made returns server i as it answers on a night; nil: it is not in the census.
+// made returns server i as it answers on a night, or nil if it is not in the
+// census.
 func made(i int, later bool) *scanner.Result {
 	kind := planned(i)
 	if kind == KindFarm {
@@ -85,7 +87,7 @@ func made(i int, later bool) *scanner.Result {
 	return r
 }
 
-// madeAnswer is what server i answers as long as nothing happens to it.
+// madeAnswer returns what server i answers if no change is planned for it.
 func madeAnswer(i int, later bool) *scanner.Result {
 	rnd := rand.New(rand.NewPCG(uint64(i), 7))
 	r := &scanner.Result{
@@ -125,7 +127,7 @@ func madeNight(later bool) time.Time {
 	return time.Date(2026, 11, 20, 3, 0, 0, 0, time.UTC)
 }
 
-// madeClone joins a farm on the later night.
+// madeClone returns what server i answers if it joins a farm on the later night.
 func madeClone(i int, later bool) *scanner.Result {
 	r := madeAnswer(i, later)
 	if later {
@@ -179,7 +181,7 @@ var forms = []form{
 	{"gzip", 2, true, ".gz", 0},
 }
 
-// write writes records in a form, and returns the files.
+// write writes records to files of the form f, and returns the names of the files.
 func (f form) write(t testing.TB, lines [][]byte) (files []string) {
 	t.Helper()
 	lines = append([][]byte(nil), lines...)

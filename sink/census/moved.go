@@ -15,7 +15,8 @@ const (
 
 var movedWords = [...]string{"", "steam_id", "identity"}
 
-// move is a server that left one address and appeared at another: indices of rows.
+// move holds the rows of a server that left one address and appeared at another:
+// from in the old table, to in the new one.
 type move struct{ from, to int }
 
 // moves finds servers that moved.
@@ -26,7 +27,8 @@ func (d *differ) moves() {
 	d.accept(d.match(d.placeless, true), byIdentity)
 }
 
-// placeless returns a hash of name, game and map, or 0 if they do not identify a server.
+// placeless returns a hash of name, game and map, or 0 if they do not identify a
+// server.
 func (d *differ) placeless(r *row) uint64 {
 	if r.has&hasName == 0 || r.has&hasMap == 0 || r.game == 0 || answeredKey(r) == 0 {
 		return 0
@@ -46,10 +48,11 @@ func (d *differ) tableOf(r *row) *table {
 	return d.new
 }
 
-// match pairs servers with the same key, one on each night, at different addresses. No
-// other server of either night may have that key. If alone is set, no server may answer
-// at either address on the other night: otherwise servers with one name that rotate
-// their maps would seem to change places.
+// match pairs each server of the old night with the server of the new night that
+// has the same key at a different address. No other server of either night may have
+// that key. If alone is set, no server may answer at either address on the other
+// night: otherwise servers with the same name that rotate their maps would seem to
+// change places.
 func (d *differ) match(key func(*row) uint64, alone bool) []move {
 	from, to := candidates(d.old, d.new, key, alone), candidates(d.new, d.old, key, alone)
 	for k := range from {
@@ -80,8 +83,9 @@ func sameAccount(a, b *row) bool {
 	return x == 0 || y == 0 || x == y
 }
 
-// candidates returns the servers of t, by key, at whose address no server of the other
-// night has the same key or, if alone is set, none answers.
+// candidates returns the rows of t by key. It leaves out a server if, on the other
+// night, a server with the same key or, if alone is set, any server answers at its
+// address.
 func candidates(t, other *table, key func(*row) uint64, alone bool) map[uint64]int {
 	all := map[uint64]int{}
 	j := 0
@@ -103,7 +107,7 @@ func candidates(t, other *table, key func(*row) uint64, alone bool) map[uint64]i
 	return all
 }
 
-// dropTwins removes the keys that several servers have.
+// dropTwins removes from found the keys that several servers of t have.
 func dropTwins(t *table, found map[uint64]int, key func(*row) uint64) {
 	for i, r := range t.rows {
 		if len(found) == 0 {
@@ -116,9 +120,9 @@ func dropTwins(t *table, found map[uint64]int, key func(*row) uint64) {
 	}
 }
 
-// accept keeps the moves that leave every address explained. The new address must have
-// had no server, or one that moved away; the old address must have none now, or one that
-// moved there.
+// accept keeps the moves that leave every address explained. The new address must
+// have had no server, or a server that moved away; the old address must have no
+// server now, or a server that moved there.
 func (d *differ) accept(all []move, by uint8) {
 	for _, m := range all {
 		if _, taken := d.movedTo[m.from]; taken {

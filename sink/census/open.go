@@ -24,7 +24,7 @@ type FileReading struct {
 	Truncated int64       // bytes of a partial record at the end of the file, also skipped
 }
 
-// Options of Open.
+// Options are the options of Open.
 type Options struct {
 	// Summaries are the names of the summaries of the scans. Nil: those beside the
 	// files, if there are any.
@@ -34,8 +34,8 @@ type Options struct {
 	// machine.
 	Source sink.Source
 
-	// Workers is how many goroutines unpack and decode. Zero: one for each processor,
-	// at most 8.
+	// Workers is the number of goroutines that unpack and decode. Zero: one for
+	// each processor, at most 8.
 	Workers int
 }
 
@@ -52,7 +52,7 @@ func Open(files []string, o Options) (*Census, error) {
 	return c, err
 }
 
-// Readings describes each file, as it was last read.
+// Readings returns a description of each file as it was last read.
 func (c *Census) Readings() []FileReading { return c.readings }
 
 // BadLines returns how many lines of undamaged frames were not records, once Aggregate,

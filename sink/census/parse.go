@@ -16,10 +16,10 @@ import (
 // parser reads records. It serves one goroutine.
 type parser struct {
 	c      record.Cursor
-	texts  []byte // unescaped texts of the current record
+	texts  []byte // unescaped strings of the current record
 	words  []string
 	ids    map[string]string // IDs of games, kept from record to record
-	others map[uint32]string // likewise, of applications that no table knows
+	others map[uint32]string // likewise, IDs of applications that no table knows
 	game   game.Game
 	info   wire.Info
 
@@ -36,8 +36,8 @@ type counts struct {
 	hasInfo, hasOwn       bool // whether there is a capacity, an ownCapacity
 }
 
-// parse fills s from the record in line. The texts of s are valid until the next call,
-// and no longer than line.
+// parse fills s from the record in line. The byte slices of s may alias line, and
+// are valid until the next call.
 func (p *parser) parse(line []byte, s *Server) error {
 	*s = Server{}
 	p.texts, p.words, p.list, p.counts = p.texts[:0], p.words[:0], 0, counts{}
@@ -68,7 +68,7 @@ func (p *parser) parse(line []byte, s *Server) error {
 	return nil
 }
 
-// member reads one key of the record.
+// member reads the value of one key of the record.
 func (p *parser) member(s *Server, key []byte) {
 	c := &p.c
 	switch string(key) {
@@ -242,7 +242,7 @@ func (p *parser) infoNumber(s *Server, key []byte) {
 	}
 }
 
-// gameObject reads what the answers mean for their game.
+// gameObject reads the record's object game: what the answers mean for their game.
 func (p *parser) gameObject(s *Server) {
 	s.has |= hasGame
 	for p.c.Enter(); p.c.Next(); {
@@ -302,7 +302,7 @@ func sourceOf(s []byte) modSource {
 	return modsInKeywords
 }
 
-// finish fills in what follows from several keys.
+// finish sets the fields that depend on several keys.
 func (p *parser) finish(s *Server) {
 	n := &p.counts
 	s.People, s.Bots = n.players-min(n.bots, n.players), n.bots
@@ -370,7 +370,8 @@ func (p *parser) identify(s *Server) {
 	}
 }
 
-// application returns the game ID of an application that no table knows: "app:440".
+// application returns the game ID of an application that package game does not
+// know, such as "app:440".
 func (p *parser) application(app uint32) string {
 	word := p.others[app]
 	if word == "" {

@@ -244,8 +244,8 @@ func (d *differ) farmOf(side int, r *row) string {
 	return d.farms[side].farms[r.farm-1].id()
 }
 
-// challenges sets the questions for which a server began or stopped demanding a
-// challenge.
+// challenges sets, in before and after, the questions for which a server began or
+// stopped demanding a challenge.
 func challenges(a, b *row, before, after *Facts) {
 	changed := challengeKnown(a, b) & (a.open ^ b.open)
 	for q, word := range questionWords {
@@ -259,10 +259,12 @@ func challenges(a, b *row, before, after *Facts) {
 	}
 }
 
-// maxShown limits the rules or mods that a change shows of one night.
+// maxShown is the maximum number of rules, or of mods, that a change shows of one
+// night.
 const maxShown = 200
 
-// rules sets the rules that differ, or that only one night has.
+// rules sets, in before and after, the rules that differ or that only one night
+// has.
 func (p *reporter) rules(a, b *row, before, after *Facts) {
 	x := p.rulesOf(0, a.key)
 	y := p.rulesOf(1, b.key)
@@ -287,7 +289,8 @@ type rule struct{ name, value []byte }
 // rules are sorted by name, and have each name once.
 type rules []rule
 
-// show adds a rule to the facts, unless it is the same on both nights.
+// show adds a rule to the facts, unless it is the same on both nights or the facts
+// have maxShown rules.
 func (f *Facts) show(one rule, same bool) {
 	if !same && len(f.Rules) < maxShown {
 		f.Rules[string(record.AppendUnescaped(nil, one.name))] = string(record.AppendUnescaped(nil, one.value))
@@ -330,7 +333,7 @@ func (p *reporter) rulesOf(side int, key uint64) rules {
 	return all[:min(last+1, len(all))]
 }
 
-// mods sets the mods that only one night has.
+// mods sets before.Mods and after.Mods to the mods that only that night has.
 func (p *reporter) mods(a, b *row, before, after *Facts) {
 	x, y := modsOf(p.have[0][a.key].mods), modsOf(p.have[1][b.key].mods)
 	only := func(list, other []string) (all []string) {
@@ -344,7 +347,7 @@ func (p *reporter) mods(a, b *row, before, after *Facts) {
 	before.Mods, after.Mods = only(x, y), only(y, x)
 }
 
-// modsOf reads a list of mods.
+// modsOf returns the mods in a JSON array, each in the form of modText.
 func modsOf(list []byte) (all []string) {
 	if len(list) == 0 {
 		return nil

@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// row is what a table keeps of a server. It has 120 bytes and no pointers, because there
-// may be millions of rows.
+// row is what a table keeps of a server. It has 120 bytes and no pointers, because
+// there may be millions of rows.
 type row struct {
 	key     uint64 // see keyOf; 0: no address
 	at      int64  // Unix time in milliseconds
@@ -19,7 +19,7 @@ type row struct {
 	mods    uint64
 
 	name                             uint32 // number in names
-	game, gameText                   uint32 // numbers of texts
+	game, gameText                   uint32 // numbers in texts
 	level, version, mode, scan       uint32
 	asn, people, bots, capacity, rtt uint32 // rtt in microseconds
 	has                              facts
@@ -35,7 +35,8 @@ type row struct {
 	farm                             int32 // in a comparison: number of the farm, from 1; 0: none
 }
 
-// keyOf packs an IPv4 address and port. It returns 0 for any other address.
+// keyOf packs an IPv4 address and port into 48 bits, and sets bit 48. It returns 0
+// for any other address.
 func keyOf(a netip.AddrPort) uint64 {
 	ip := a.Addr().Unmap()
 	if !ip.Is4() {
@@ -60,7 +61,7 @@ func networkOf(key uint64) uint32 { return uint32(key>>16) &^ 0xFF }
 type table struct {
 	texts *texts
 	names names
-	orgs  map[uint32]uint32 // by autonomous system: number of the owner's text
+	orgs  map[uint32]uint32 // by autonomous system: number of the owner's name in texts
 
 	mu         sync.Mutex
 	chunks     [][]row
@@ -69,7 +70,7 @@ type table struct {
 	bad        uint64 // lines that are not records
 }
 
-// rowChunk is how many rows are reserved at a time.
+// rowChunk is the number of rows that are allocated at a time.
 const rowChunk = 1 << 12
 
 // rowWriter adds rows; it serves one goroutine.
@@ -99,7 +100,7 @@ func (w *rowWriter) flush() {
 	w.chunk = nil
 }
 
-// sort orders the rows, and keeps the best of each address.
+// sort orders the rows with compare, and keeps the first row of each address.
 func (t *table) sort() {
 	n := 0
 	for _, chunk := range t.chunks {

@@ -2,21 +2,22 @@ package census
 
 import "time"
 
-// Run sums up the summaries of the scans: those of all shards.
+// Run holds the sums of the summaries of all scans of a census, such as those of
+// its shards.
 type Run struct {
-	Summaries  int       `json:"summaries"` // how many were read
-	Ended      string    `json:"ended"`     // complete only if all are; else the first other word
+	Summaries  int       `json:"summaries"` // number of summaries read
+	Ended      string    `json:"ended"`     // complete if all are; else the first other word
 	Start      time.Time `json:"start"`
 	End        time.Time `json:"end"`
-	Seconds    float64   `json:"seconds"`    // of the longest
-	Resumed    int       `json:"resumed"`    // how many times
+	Seconds    float64   `json:"seconds"`    // of the longest scan
+	Resumed    int       `json:"resumed"`    // number of resumptions
 	Consistent bool      `json:"consistent"` // the sums of all ledgers add up
 
 	Targets   RunTargets   `json:"targets"`
 	Datagrams RunDatagrams `json:"datagrams"`
 
 	Asked   uint64  `json:"asked"`    // finished targets
-	HitRate float64 `json:"hit_rate"` // how many of Asked answered, from 0 to 1
+	HitRate float64 `json:"hit_rate"` // share of Asked that answered, from 0 to 1
 
 	// Chance is the estimated probability that a request to a live server is answered.
 	// Missed estimates how many live servers stayed silent only because datagrams were
@@ -27,10 +28,10 @@ type Run struct {
 	RateAsked   *float64 `json:"rate_asked,omitempty"` // datagrams per second; of the first summary
 	RateReached float64  `json:"rate_reached"`         // the sum over all summaries
 
-	Lists []RunList `json:"lists,omitempty"` // what was asked: each list once
+	Lists []RunList `json:"lists,omitempty"` // the inputs of the scans, each once
 }
 
-// RunTargets is the ledger: where the targets of the lists went.
+// RunTargets counts what became of the targets of the lists.
 type RunTargets struct {
 	Read        uint64            `json:"read"`
 	Invalid     uint64            `json:"invalid"`

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// about describes the keys of a stats.json. A key means the same wherever it stands.
+// about describes the keys of a stats.json. A key means the same in every object.
 var about = map[string]string{
 	"schema":          "1; rises when the meaning of a key changes",
 	"scans":           "names of the scans in the records, sorted",
@@ -65,7 +65,7 @@ type member struct {
 // object is a JSON object whose keys keep their order.
 type object []member
 
-// MarshalJSON writes the object.
+// MarshalJSON returns the object as JSON, with its keys in order.
 func (o object) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteByte('{')
@@ -98,7 +98,8 @@ func StatsJSONSchema() []byte {
 	return append(b, '\n')
 }
 
-// schemaOf returns the schema of a Go type.
+// schemaOf returns the JSON Schema for a Go type. Kinds that are not listed are
+// non-negative integers.
 func schemaOf(t reflect.Type) object {
 	switch t.Kind() {
 	case reflect.Pointer:

@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// Server is what one record says, as far as this package needs it. Its byte slices may
-// alias the record: they are valid until the function that receives the Server returns.
+// Server holds the values of one record that this package needs. Its byte slices
+// may alias the record: they are valid until the function that receives the Server
+// returns.
 type Server struct {
 	Addr   netip.AddrPort // invalid if the record has none
 	Time   time.Time      // zero: unknown
@@ -29,13 +30,14 @@ type Server struct {
 	RTT                      time.Duration // of the first question; 0: unknown
 	Password                 bool
 
-	HasInfo bool     // INFO was answered; else the fields that come from it are empty
+	HasInfo bool     // INFO was answered; if not, the fields that come from it are empty
 	Flags   []string // the record's words
 
 	seen
 }
 
-// seen is what a record says beyond the exported fields of a Server.
+// seen holds the values of a record that the exported fields of a Server do not
+// hold.
 type seen struct {
 	at     int64 // Unix time in milliseconds
 	status status
@@ -52,8 +54,8 @@ type seen struct {
 	gameText   []byte // INFO's
 	goldsource bool
 
-	players uint64 // hash of the list, if it is not empty
-	rules   uint64 // hash of those that are not volatile
+	players uint64 // hash of the list of players, if it is not empty
+	rules   uint64 // hash of the rules that are not volatile
 	mods    uint64 // hash
 	source  modSource
 }
@@ -70,7 +72,7 @@ const (
 	hasPVP
 	hasRules // completely
 	hasMods  // a list
-	hasGame  // the record says what the reply means for its game
+	hasGame  // the record has an object game
 	hasSystem
 	hasPeople
 	answeredInfo // completely

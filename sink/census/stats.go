@@ -53,8 +53,8 @@ type Stats struct {
 	Networks  Groups `json:"networks"`  // by autonomous system
 
 	RoundTrips *Distribution `json:"round_trips_ms,omitempty"` // first answered question
-	Capacity   *Distribution `json:"capacity,omitempty"`       // places per server
-	Fill       *Distribution `json:"fill_percent,omitempty"`   // people per place, in percent
+	Capacity   *Distribution `json:"capacity,omitempty"`       // player slots per server
+	Fill       *Distribution `json:"fill_percent,omitempty"`   // people per player slot, in percent
 
 	Questions Questions `json:"questions"`
 
@@ -73,12 +73,12 @@ type Sums struct {
 	Occupied uint64 `json:"occupied"` // servers with people
 	People   uint64 `json:"people"`
 	Bots     uint64 `json:"bots"`
-	Places   uint64 `json:"places"` // for people
+	Places   uint64 `json:"places"` // player slots
 }
 
 // Groups sums up, by one property, the servers that answered.
 type Groups struct {
-	Distinct uint64  `json:"distinct"` // how many values there are
+	Distinct uint64  `json:"distinct"` // number of different values
 	Top      []Group `json:"top"`      // most servers first; then by game, id and name
 	Other    Sums    `json:"other"`    // values beyond Top
 	Unknown  Sums    `json:"unknown"`  // servers without a value
@@ -141,14 +141,14 @@ type Question struct {
 
 // Farms are groups of servers that one operator very likely made up.
 type Farms struct {
-	Found uint64 `json:"found"` // how many
+	Found uint64 `json:"found"` // number of farms
 	Sums  Sums   `json:"sums"`  // of all their servers
 	Top   []Farm `json:"top"`   // most servers first, at most MaxFarms
 }
 
 // Farm is a group with a verdict: clones, a shared player list, or both.
 type Farm struct {
-	ID      string   `json:"id"`      // hash of the evidence: the same every night while that does not change
+	ID      string   `json:"id"`      // hash of the evidence: the same every night while the evidence does not change
 	Reasons []string `json:"reasons"` // ReasonClones, ReasonSharedList, or both
 	Sums
 	Addresses uint64   `json:"addresses"` // distinct IP addresses
@@ -161,7 +161,7 @@ type Farm struct {
 	Members   []string `json:"members"`  // ip:port in numerical order, at most MaxMembers
 }
 
-// Why a group of servers is a farm.
+// The reasons why a group of servers is a farm.
 const (
 	ReasonClones     = "clones"
 	ReasonSharedList = "shared_list"

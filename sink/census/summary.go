@@ -43,8 +43,8 @@ type summary struct {
 // the scan and the number of the part.
 var partNumber = regexp.MustCompile(`-\d{8}T\d{6}Z-\d{5}`)
 
-// baseName returns how the names of the files beside a census begin: with the name of
-// the census, or with what the names of its parts have in common.
+// baseName returns what the names of the files beside a census begin with: the name
+// of the census, or what the names of its parts have in common.
 func baseName(file string) string {
 	if at := partNumber.FindStringIndex(filepath.Base(file)); at != nil {
 		start := len(file) - len(filepath.Base(file))
@@ -53,10 +53,12 @@ func baseName(file string) string {
 	return file
 }
 
-// SummaryName returns the name that scan gives to the summary of the census in file.
+// SummaryName returns the name that a2sscan scan gives to the summary of the census
+// in file.
 func SummaryName(file string) string { return baseName(file) + ".summary.json" }
 
-// StatsName returns the name that scan gives to the stats of the census in file.
+// StatsName returns the name that a2sscan scan gives to the stats of the census in
+// file.
 func StatsName(file string) string { return baseName(file) + ".stats.json" }
 
 // readSummaries reads the named summaries. If names is nil, it reads the summaries that
@@ -100,7 +102,7 @@ func readSummary(from sink.Source, name string) (*summary, error) {
 	return s, nil
 }
 
-// run adds up the summaries; nil: there are none.
+// run returns the sums of the summaries, or nil if there are none.
 func (c *Census) run() *Run {
 	if len(c.summaries) == 0 {
 		return nil
@@ -119,7 +121,7 @@ func (c *Census) run() *Run {
 	return r
 }
 
-// add adds one summary.
+// add adds one summary; first says that it is the first.
 func (r *Run) add(s *summary, first bool) {
 	r.Summaries++
 	if r.Ended == "complete" {
@@ -181,7 +183,8 @@ func addCounts(to, from map[string]uint64) map[string]uint64 {
 	return to
 }
 
-// estimate combines the estimates of losses; they stay absent if a scan has none.
+// estimate combines the loss estimates of the scans. It sets none if a scan has
+// none.
 func (r *Run) estimate(all []*summary, answered uint64) {
 	var loss, chance float64
 	for _, s := range all {

@@ -5,8 +5,9 @@ import (
 	"sync"
 )
 
-// texts gives numbers to texts: a text has the same number in both censuses of a
-// comparison. Number 0 means no text. Several goroutines may use it at once.
+// texts assigns numbers to strings: a string has the same number in both censuses
+// of a comparison. Number 0 is the empty string. Several goroutines may use it at
+// once.
 type texts struct {
 	mu  sync.Mutex
 	ids map[string]uint32
@@ -17,7 +18,7 @@ func newTexts() *texts {
 	return &texts{ids: map[string]uint32{"": 0}, all: []string{""}}
 }
 
-// id returns the number of a text.
+// id returns the number of s, and s as a string.
 func (t *texts) id(s []byte) (uint32, string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -29,16 +30,17 @@ func (t *texts) id(s []byte) (uint32, string) {
 	return id, text
 }
 
-// maxCached bounds a worker's cache. A full cache is emptied; frequent texts soon return.
+// maxCached is the maximum number of entries in a worker's cache. A full cache is
+// emptied; frequent strings soon return.
 const maxCached = 1 << 15
 
-// cachedTexts caches numbers of texts for one goroutine.
+// cachedTexts caches the numbers of strings for one goroutine.
 type cachedTexts struct {
 	shared *texts
 	ids    map[string]uint32
 }
 
-// id returns the number of a text, cut to maxText bytes.
+// id returns the number of s, cut to maxText bytes.
 func (c *cachedTexts) id(s []byte) uint32 {
 	s = cut(s, maxText)
 	if id, ok := c.ids[string(s)]; ok {
@@ -52,10 +54,11 @@ func (c *cachedTexts) id(s []byte) uint32 {
 	return id
 }
 
-// maxText is how many bytes of a text count. Real texts are shorter.
+// maxText is the maximum length of a string in bytes; the rest is cut off. Real
+// strings are shorter.
 const maxText = 1024
 
-// cut shortens a text to at most so many bytes, without splitting a character.
+// cut shortens s to most bytes or less, without splitting a character.
 func cut(s []byte, most int) []byte {
 	if len(s) <= most {
 		return s
@@ -66,14 +69,15 @@ func cut(s []byte, most int) []byte {
 	return s[:most]
 }
 
-// names holds the names of a census's servers. They are not shared, because most of
-// them differ. The number of a name is the place of its length, which comes before it.
+// names holds the names of a census's servers. They are not shared between
+// censuses, because most of them differ. The number of a name is the offset of its
+// length, which is stored before it.
 type names struct {
 	mu     sync.Mutex
 	chunks [][]byte
 }
 
-// nameChunk is how much memory is reserved at a time.
+// nameChunk is the number of bytes that are allocated at a time.
 const nameChunk = 1 << 20
 
 // nameWriter adds names; it serves one goroutine.
@@ -83,7 +87,7 @@ type nameWriter struct {
 	base  uint32
 }
 
-// add returns the number of a name.
+// add stores a name, cut to maxText bytes, and returns its number.
 func (w *nameWriter) add(name []byte) uint32 {
 	name = cut(name, maxText)
 	if cap(w.chunk)-len(w.chunk) < len(name)+binary.MaxVarintLen16 {
@@ -103,7 +107,7 @@ func (w *nameWriter) grow() {
 	w.to.chunks = append(w.to.chunks, w.chunk[:nameChunk])
 }
 
-// get returns the name with a number. The caller must not change it.
+// get returns the name with the number at. The caller must not change it.
 func (n *names) get(at uint32) []byte {
 	b := n.chunks[at/nameChunk][at%nameChunk:]
 	length, skip := binary.Uvarint(b)

@@ -107,8 +107,8 @@ func errorCode(word []byte) uint8 {
 	return wire.NumErrors
 }
 
-// systemOf returns the letter of an operating system: of the word linux, windows or
-// mac. Of another word, such as 0x6f, it returns the byte.
+// systemOf returns the letter that INFO has for the word linux, windows or mac. For
+// another word, such as 0x6f, it returns the byte that the word gives in hex.
 func systemOf(word []byte) byte {
 	switch string(word) {
 	case "linux":

@@ -64,8 +64,8 @@ var VolatileRules = []VolatileRule{
 	{"currenttime", "clock"},
 }
 
-// volatileNames holds the names in lower case. volatileSizes has a bit for each length
-// of such a name, by first letter: a quick test that most rules fail.
+// volatileNames holds the names in lower case. volatileSizes has, by first letter,
+// a bit for each length of such a name: a quick test that most rules fail.
 var (
 	volatileNames = map[string]bool{}
 	volatileSizes [256]uint64

@@ -17,7 +17,8 @@ func lock(t *testing.T, path string) *Lock {
 	return l
 }
 
-// TestTryLock checks that only one process or caller at a time can lock a file.
+// TestTryLock checks that only one caller at a time can lock a file, and that
+// Remove removes the file.
 func TestTryLock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	first := lock(t, path)
@@ -36,7 +37,7 @@ func TestTryLock(t *testing.T) {
 	}
 }
 
-// TestLocks checks that a lock belongs to a file, not to its name.
+// TestLocks checks that a lock stays with its file when the file is renamed.
 func TestLocks(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("SKIPPED: Windows does not rename a locked file")

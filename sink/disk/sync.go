@@ -7,9 +7,8 @@ import (
 	"syscall"
 )
 
-// SyncDir makes the names of files that were created, renamed or removed in a
-// directory durable. It does nothing on Windows, or on a file system that can't sync a
-// directory.
+// SyncDir makes the creation, renaming and removal of files in a directory durable.
+// It does nothing on Windows, or on a file system that can't sync a directory.
 func SyncDir(path string) error {
 	if runtime.GOOS == "windows" {
 		return nil

@@ -52,7 +52,8 @@ func Query(t *testing.T, statements ...string) (answers [][]map[string]any) {
 	return answers[1:]
 }
 
-// node returns the command that runs duckScript.
+// node returns the command that runs duckScript. It skips the test if there is no
+// node, or no DuckDB and duckDir is not set.
 func node(t *testing.T) *exec.Cmd {
 	t.Helper()
 	path, err := exec.LookPath("node")

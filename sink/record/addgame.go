@@ -8,7 +8,7 @@ import (
 )
 
 // AddGame appends the record in line to dst. If the record has neither game nor
-// flags, AddGame inserts what i finds in the answers; all other bytes stay the
+// flags, AddGame inserts what i derives from the answers; all other bytes stay the
 // same. A record without info, players and message, or one that would become longer
 // than MaxSize, is appended unchanged. If line is not a record, AddGame returns dst
 // and an error.
@@ -45,11 +45,11 @@ func appendMeaning(dst []byte, r *scanner.Result) []byte {
 }
 
 // endOfAnswers returns the index at which game and flags belong in a record: after
-// the last key before raw, geo and master.
+// the last key before raw, geo, master and origins.
 func endOfAnswers(line []byte) (at int) {
 	eachMember(line, func(m member) bool {
 		switch strings.Trim(string(m.key), `"`) {
-		case "raw", "geo", "master":
+		case "raw", "geo", "master", "origins":
 			return false
 		}
 		at = m.end

@@ -54,7 +54,7 @@ func TestAppendAllocates(t *testing.T) {
 		dst := make([]byte, 0, 64<<10)
 		n := testing.AllocsPerRun(100, func() { dst = Append(dst[:0], "scan", r) })
 		if n != 0 {
-			t.Errorf("%s: %v allocations by AppendRecord", name, n)
+			t.Errorf("%s: %v allocations by Append", name, n)
 		}
 	}
 }

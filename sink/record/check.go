@@ -24,7 +24,8 @@ func Check(line []byte) error {
 	return checkObject(line[skipSpace(line, 0):], schemaKeys)
 }
 
-// checkObject compares an object with the fields that it may have.
+// checkObject returns the first difference between a JSON value, which must be an
+// object, and the fields that it may have.
 func checkObject(object []byte, fields []field) (err error) {
 	if object[0] != '{' {
 		return wrongType(object, "object")
@@ -56,8 +57,8 @@ func checkObject(object []byte, fields []field) (err error) {
 	return err
 }
 
-// placeOf returns the index of the field with a name, -1 if there is none. Keys mostly
-// come in the order of the fields, so the search begins at next.
+// placeOf returns the index of the field with a name, or -1 if there is none. Keys
+// mostly come in the order of the fields, so the search begins at next.
 func placeOf(fields []field, name []byte, next int) int {
 	for n := range fields {
 		if i := (next + n) % len(fields); string(name) == fields[i].name {
@@ -280,7 +281,7 @@ type Key struct {
 	Status string
 }
 
-// KeyOf returns the key of a record that Check accepted.
+// KeyOf returns the Key of a record, which Check must have accepted.
 func KeyOf(line []byte) (k Key) {
 	var ip netip.Addr
 	var port uint64

@@ -10,7 +10,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// TestCheck: the error of Check names the wrong key and says what is wrong with it.
+// TestCheck: the error of Check names the wrong key and describes its fault.
 func TestCheck(t *testing.T) {
 	good := string(Append(nil, "s", golden[0].result))
 	tests := []struct{ old, new, want string }{

@@ -37,7 +37,6 @@ type Column struct {
 	Lists  int // nesting of lists: 1 is a list of values, 2 a list of lists
 	Always bool
 	About  string
-	Ours   bool // a text is a word of ours, not text from strangers
 	Fields []Column
 }
 
@@ -49,7 +48,7 @@ func columnsOf(fields []field) (all []Column) {
 		f := &fields[i]
 		all = append(all, Column{
 			Name: f.name, Type: columnTypes[f.is], Lists: f.lists, Always: f.always, About: f.about,
-			Ours: f.is != typeText && f.is != typeJSON, Fields: columnsOf(f.fields),
+			Fields: columnsOf(f.fields),
 		})
 	}
 	return all

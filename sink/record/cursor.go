@@ -26,8 +26,8 @@ import (
 //	err := c.Err()
 //
 // Next goes to the next member or element of the object or list that was entered
-// last. At the end it returns false, and the Cursor is back in the object or list
-// around that one. Next skips a value that was not read. A loop over an object or list
+// last. At the end it returns false, and the Cursor is in the enclosing object or list
+// again. Next skips a value that was not read. A loop over an object or list
 // must run to its end if the Cursor is used after it.
 //
 // A Cursor accepts every record, and never panics. It detects misplaced brackets,
@@ -77,7 +77,7 @@ func (c *Cursor) Err() error {
 
 func (c *Cursor) fail() { c.bad, c.depth, c.value = true, 0, false }
 
-// peek returns the byte at the cursor, 0 at the end.
+// peek returns the byte at the cursor, or 0 at the end.
 func (c *Cursor) peek() byte {
 	if c.at < len(c.line) {
 		return c.line[c.at]

@@ -106,8 +106,8 @@
 //	                  multiplayer_only, custom_dll
 //
 // The object game holds what package game decoded. A key is there if the game sent
-// its value, which takes precedence over what info says of the same; a password that
-// info tells as well is not repeated:
+// its value, which takes precedence over the same value in info. password is there
+// only if it differs from that of info:
 //
 //	id, name          of the game; id is a stable word
 //	players, max_players, queue

@@ -56,7 +56,7 @@ func ExampleLocate() {
 	// {"schema":1,"ip":"203.0.113.7","port":27015,"addr":"203.0.113.7:27015","status":"ok","geo":{"country":"DE","asn":64500,"org":"Example GmbH"}}
 }
 
-// The columns of a census, for a program that reads JSON.
+// The statement names the columns of a census and their types.
 func ExampleDuckDB() {
 	statement := record.DuckDB("census.ndjson.zst")
 	fmt.Print(statement[:strings.Index(statement, "tag")], "…")

@@ -265,7 +265,7 @@ func fromKeywords(source string) bool {
 	return ok && (tag == "" || tag[0] == '.')
 }
 
-// appendAttributeSource appends where an attribute came from.
+// appendAttributeSource appends the source of an attribute.
 func appendAttributeSource(dst []byte, a *game.Attribute) []byte {
 	start := len(dst)
 	dst, _ = appendString(dst, a.Name)

@@ -56,7 +56,7 @@ const oldRust = `{"schema":1,"ip":"192.0.2.1","port":28015,"status":"ok","rtt_ms
 // TestAddGame: AddGame inserts game and flags in a record that lacks them, changes
 // nothing else, and changes nothing the second time.
 func TestAddGame(t *testing.T) {
-	for _, tail := range []string{"}", `,"raw":["AA=="],"geo":{"country":"DE"},"master":{}}`, ` }`} {
+	for _, tail := range []string{"}", `,"raw":["AA=="],"geo":{"country":"DE"},"master":{}}`, `,"origins":[]}`, ` }`} {
 		var i scanner.Interpreter
 		line, err := AddGame([]byte("before "), []byte(oldRust+tail), &i)
 		if err != nil {

@@ -24,7 +24,8 @@ func appendInfo(dst []byte, in *wire.Info) []byte {
 	return end(dst, '}')
 }
 
-// appendNames appends the names of the server, its map and its game.
+// appendNames appends the protocol, the names of the server, its map, folder and
+// game, and the application ID.
 func appendNames(dst []byte, in *wire.Info) []byte {
 	if in.Has&wire.HasProtocol != 0 {
 		dst = appendUint(dst, `"protocol":`, uint64(in.Protocol))

@@ -130,8 +130,8 @@ func (w *rewriter) number() bool {
 	return true
 }
 
-// numberLen returns the length of the number at the beginning of s, 0 if there is
-// none.
+// numberLen returns the length of the number at the beginning of s, or 0 if there
+// is none.
 func numberLen(s string) int {
 	rest := strings.TrimPrefix(s, "-")
 	if after, ok := strings.CutPrefix(rest, "0"); ok {

@@ -285,7 +285,7 @@ func differ(ds []Difference, key string, a, b any) []Difference {
 	return ds
 }
 
-// written returns the JSON of a value, "" if it is absent.
+// written returns the JSON of a value, or "" if the value is absent.
 func written(v any) string {
 	if v == nil {
 		return ""

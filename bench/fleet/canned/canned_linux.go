@@ -23,43 +23,45 @@ import (
 // Config describes a Fleet. Its servers are on all addresses of 127.0.0.0/8.
 type Config struct {
 	Ports    int           // number of ports of each address; each is a socket and a goroutine
-	Alive    float64       // share of the places with a server; zero: all of them
+	Alive    float64       // share of addresses and ports with a server; zero: all
 	DelayMin time.Duration // each server has its own delay
-	DelayMax time.Duration // between these two
+	DelayMax time.Duration // between DelayMin and DelayMax
 	Tail     bool          // one server in a hundred answers after 0.8 to 1.5 s, and one in a thousand after 3 s
 	Doubled  time.Duration // when delays double, after the first query; zero: never
 	Loss     float64       // share of the replies that are lost
 
-	// Holds names a file. When the fleet ends, it writes there how long it held each
-	// query to which it sent a reply other than a challenge. Empty: it does not measure.
+	// Holds names a file. When the fleet ends, it writes there how long it held
+	// each query to which it sent a reply other than a challenge. If Holds is
+	// empty, the fleet does not measure that.
 	Holds string
 
-	// Filter makes the kernel drop datagrams to empty places, unread, as a network
-	// does: they cost this process nothing and are not counted.
+	// Filter makes the kernel drop datagrams to addresses and ports without a
+	// server, unread, as a network does: they cost this process nothing and are not
+	// counted.
 	Filter bool
 }
 
-// What each server of a Fleet has.
+// The numbers of players and rules of each server.
 const (
 	Players = 12
 	Rules   = 24
 )
 
-// Fleet is a fleet for measurements. All of its servers want a challenge for all
-// three questions. Their replies are prepared in advance, to leave as much of the
-// machine as possible to what is measured.
+// Fleet is a fleet for measurements. All of its servers demand a challenge for all
+// three questions. New prepares their replies, to leave as much of the machine as
+// possible to the program that is measured.
 type Fleet struct {
 	Config Config
 	ports  []*loopback.Port
 	cans   [numCans]can
-	holds  [][]Hold // of each port
+	holds  [][]Hold // by port
 }
 
 // can holds the replies of one of numCans servers.
 type can [wire.NumQuestions][]byte
 
-// numCans is large enough that neighbouring records in a file, which are compressed
-// together, come from different servers.
+// numCans is the number of different servers. It is large enough that neighbouring
+// records in a file, which are compressed together, come from different servers.
 const numCans = 1 << 10
 
 // New opens the sockets of a canned fleet, on ports that the system chooses.
@@ -106,8 +108,8 @@ func (f *Fleet) fill() {
 	}
 }
 
-// canSeeds are the seeds of ordinary servers. They exclude servers with texts that
-// are not UTF-8, which are rare in the real world but not among the simulated
+// canSeeds are the seeds of ordinary servers. They exclude servers with strings
+// that are not UTF-8, which are rare in the real world but not among the simulated
 // servers, and whose records are twice as long.
 var canSeeds = sync.OnceValue(func() (seeds [numCans]uint64) {
 	for i, found := uint64(0), 0; found < numCans; i++ {
@@ -143,12 +145,12 @@ func (cfg Config) HasServer(addr netip.AddrPort) bool {
 	return p>>16 != loopback.Broadcast && cfg.alive(uint32(p>>16), uint16(p))
 }
 
-// aliveOf is the denominator in which the share of live places is expressed.
+// aliveOf is the denominator of the share of addresses and ports with a server.
 const aliveOf = 1000
 
-// alive reports whether there is a server at an address and port. It computes the
-// same as the kernel's filter in dropEmpty. Neighbours are alive independently of
-// each other.
+// alive reports whether there is a server at an address and port. The kernel's
+// filter in dropEmpty computes the same. Whether an address has a server is
+// independent of its neighbours.
 func (cfg Config) alive(ip uint32, port uint16) bool {
 	if cfg.Alive == 0 {
 		return true
@@ -233,7 +235,7 @@ type responder struct {
 	out   loopback.Outbox
 	stats fleet.Stats
 	lost  random.Stream
-	begun time.Duration // the first query; 0: none yet
+	begun time.Duration // time of the first query; 0: none yet
 }
 
 // Out returns the outbox for the answers, and the counters.
@@ -274,8 +276,8 @@ func (r *responder) Respond(now time.Duration, client, server uint64, datagram [
 	d.Delay = cfg.delay(h, now-r.begun)
 }
 
-// delay returns how long a server takes to answer a query that comes this long after
-// the first one.
+// delay returns how long a server takes to answer a query. h is the hash of the
+// server, and after is the time between the first query to the port and this one.
 func (cfg *Config) delay(h uint64, after time.Duration) (d time.Duration) {
 	switch tail := h >> 20 % 1000; {
 	case cfg.DelayMax == 0:

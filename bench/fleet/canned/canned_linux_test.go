@@ -7,8 +7,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// TestCannedTruth checks that canned servers are ordinary ones, of the size that the
-// measurements assume.
+// TestCannedTruth checks that canned servers are ordinary servers, of the size that
+// the measurements assume.
 func TestCannedTruth(t *testing.T) {
 	cfg := Config{Alive: 0.3}
 	live, ip := 0, netip.MustParseAddr("127.16.0.0")

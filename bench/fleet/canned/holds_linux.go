@@ -31,7 +31,7 @@ func (f *Fleet) measure(port *loopback.Port) error {
 	})
 }
 
-// answers are the questions that replies answer, by kind of reply.
+// answers maps the kinds of answers to the questions that they answer.
 var answers = map[wire.Kind]wire.Question{
 	wire.KindInfo: wire.QuestionInfo, wire.KindPlayers: wire.QuestionPlayers, wire.KindRules: wire.QuestionRules,
 }

@@ -11,14 +11,14 @@ import (
 // Fake is a trick of a faker's servers.
 type Fake uint8
 
-// The fakes. What all servers of a farm share follows from the seeds of its
-// plans.
+// The fakes. What the servers of a farm have in common follows from the seeds of
+// their plans.
 const (
 	None           Fake = iota
 	CountsOnly          // INFO counts players that no list has
 	TinyDurations       // players with the duration 00 00 00 01
-	EqualDurations      // all connected for the same long time
-	OverMax             // more players than places
+	EqualDurations      // all players connected for the same long time
+	OverMax             // more players than slots
 	NoGSLT              // a Steam ID that is not a persistent server's
 	Redirects           // keywords that send players to another server
 	SharedList          // a list of players that other servers have too, the same every night
@@ -35,7 +35,7 @@ func FakeTitle(f Fake, seed uint64) *Title {
 	return Find(fakeTitles[seed%uint64(len(fakeTitles))])
 }
 
-// pretend makes s a faker's server.
+// pretend applies the trick of the plan to s.
 func (s *Server) pretend() {
 	switch s.plan.Fake {
 	case CountsOnly:
@@ -63,13 +63,14 @@ func (s *Server) pretend() {
 	}
 }
 
-// crowd sets how many places and people a faker shows, and removes the bots.
+// crowd sets the numbers of slots and people that a faker's server reports, and
+// removes the bots.
 func (s *Server) crowd(places, people int) {
 	s.Info.MaxPlayers, s.Info.Bots = uint8(places), 0
 	s.setPeople(people)
 }
 
-// repeatPlayers makes all players connected for the same time.
+// repeatPlayers gives all players the same duration.
 func (s *Server) repeatPlayers(duration float32) {
 	for i := range s.Players {
 		s.Players[i].Duration = duration
@@ -89,8 +90,8 @@ var fakeFlags = map[Fake]struct {
 	Redirects:      {game.FlagRedirect, scanner.AskInfo},
 }
 
-// Flags returns what is suspicious about the answers to these questions, as far
-// as it follows from their contents.
+// Flags returns the flags that a scan raises for the answers to these questions, as
+// far as they follow from the contents of the answers.
 func (s *Server) Flags(answered scanner.Questions) game.Flags {
 	f := fakeFlags[s.plan.Fake]
 	if answered&f.needs != f.needs {

@@ -22,7 +22,8 @@ func goldTitles() []*Title {
 	return all
 }
 
-// goldSource sends variables and lists bots among the players.
+// goldSource fills in a server on the GoldSource engine: variables as rules, and
+// bots among the players of some servers.
 func goldSource(s *Server) {
 	s.Info.SteamID = anonymousServer | s.lasting.Next()>>32
 	variables(s, goldSourceVariables(), s.Title.ID, true)
@@ -30,7 +31,7 @@ func goldSource(s *Server) {
 	s.mapChanged()
 }
 
-// names are the games' names, as records have them.
+// names are the games' names in records, by ID.
 var names = map[string]string{
 	"rust": "Rust", "ark": "ARK: Survival Evolved", "valheim": "Valheim", "conan": "Conan Exiles", "unturned": "Unturned",
 	"7dtd": "7 Days to Die", "zomboid": "Project Zomboid", "vrising": "V Rising", "soulmask": "Soulmask",

@@ -9,7 +9,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/game"
 )
 
-// pageSize is how many bytes of a binary page Arma 3 and DayZ send in one rule.
+// pageSize is the maximum number of bytes of binary data that Arma 3 and DayZ send
+// in one rule.
 const pageSize = 124
 
 // bohemiaMod is a mod as the binary pages have it.
@@ -35,7 +36,7 @@ func appendMods(b []byte, mods []bohemiaMod) []byte {
 	return b
 }
 
-// appendTexts appends a list of texts, such as signatures.
+// appendTexts appends a list of strings, such as signatures.
 func appendTexts(b []byte, texts []string) []byte {
 	b = append(b, byte(len(texts)))
 	for _, t := range texts {
@@ -44,7 +45,8 @@ func appendTexts(b []byte, texts []string) []byte {
 	return b
 }
 
-// pages adds the rules that hold b: bytes that a rule cannot hold are escaped.
+// pages adds the rules that hold the binary data b. It escapes bytes that a rule
+// cannot hold.
 func (s *Server) pages(b []byte) {
 	escaped := strings.NewReplacer("\x01", "\x01\x01", "\x00", "\x01\x02", "\xff", "\x01\x03").Replace(string(b))
 	total := (len(escaped) + pageSize - 1) / pageSize
@@ -54,7 +56,7 @@ func (s *Server) pages(b []byte) {
 	}
 }
 
-// meaning states the contents of the pages.
+// meaning states what the pages mean: DLCs, mods and signatures.
 func (s *Server) meaning(mods []bohemiaMod, dlc, signatures []string) {
 	d := s.of("rules.pages")
 	d.means("dlc", s.bytes(strings.Join(dlc, ";")))
@@ -67,7 +69,8 @@ func (s *Server) meaning(mods []bohemiaMod, dlc, signatures []string) {
 	d.mods(all...).means("signatures", s.bytes(strings.Join(signatures, ";")))
 }
 
-// dlcs draws DLCs: the bits of a mask, their hashes as they are sent, and their names.
+// dlcs picks DLCs at random. It returns the bits of a mask, the hashes as they are
+// sent, and the names.
 func (s *Server) dlcs(known []string) (mask uint16, b []byte, names []string) {
 	for i, name := range known {
 		if !s.yes(3) {
@@ -98,7 +101,7 @@ func (s *Server) hashOf(id uint64) uint32 {
 	return uint32(random.Hash(id, release))
 }
 
-// chooseMods draws up to n mods, each once.
+// chooseMods returns n different mods, or all of workshop if n is larger.
 func (s *Server) chooseMods(n int) (mods []bohemiaMod) {
 	first := s.lasting.Below(len(workshop))
 	for i := range min(n, len(workshop)) {

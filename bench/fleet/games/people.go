@@ -7,11 +7,11 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// regulars is how many people play on a server now and then.
+// regulars is the number of people who play on a server now and then.
 const regulars = 40
 
-// list draws who plays tonight: some of the regulars, and strangers. A server
-// that is full stays within its capacity.
+// list picks the people who play tonight: some of the regulars, and strangers.
+// There are at most as many as the server has slots.
 func (s *Server) list() {
 	places := int(s.Info.MaxPlayers)
 	s.people = 0
@@ -22,7 +22,7 @@ func (s *Server) list() {
 	s.Info.Players = uint8(s.people)
 }
 
-// fillList makes a list of n players.
+// fillList replaces the list by n players.
 func (s *Server) fillList(n int) {
 	night := s.plan.Night
 	if s.plan.Fake == SharedList {
@@ -44,7 +44,7 @@ func (s *Server) fillList(n int) {
 	}
 }
 
-// index returns what a server gives as the index of player i: GoldSource counts
+// index returns the index that the server sends for player i: GoldSource counts
 // from 1, all others send 0 (EC-77, EC-78).
 func (s *Server) index(i int) uint8 {
 	if s.Title.gold {
@@ -63,7 +63,7 @@ func (s *Server) setPeople(n int) {
 // unlisted empties the list, as servers of some games do.
 func (s *Server) unlisted() { s.Players = s.Players[:0] }
 
-// addBots adds players that are programs.
+// addBots adds n players that are programs, or fewer if there are not enough slots.
 func (s *Server) addBots(n int) {
 	n = min(n, int(s.Info.MaxPlayers)-s.people)
 	for i := range max(n, 0) {
@@ -90,7 +90,7 @@ var (
 	}
 )
 
-// playerName draws the name of a player.
+// playerName returns a random name of a player.
 func (s *Server) playerName(r *random.Stream) []byte {
 	switch r.Below(4) {
 	case 0:
@@ -112,7 +112,7 @@ var (
 	}
 )
 
-// serverName draws a name that a server of the game might have.
+// serverName returns a random name that a server of the game might have.
 func (s *Server) serverName() []byte {
 	r := &s.lasting
 	number := strconv.Itoa(r.Between(1, 9000))

@@ -8,7 +8,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// fact is something that a reply means.
+// fact is a part of what a reply means: the value of a common key or of an
+// attribute.
 type fact struct {
 	key      game.Key // of a common value
 	name     string   // of an attribute; "": it is a common value
@@ -18,8 +19,8 @@ type fact struct {
 	question wire.Question // whose answer holds it
 }
 
-// tell puts a fact into g, unless g already has a value of that name: the first
-// value counts.
+// tell stores a fact in g, unless g already has a value for its key or attribute:
+// the first value counts.
 func (f *fact) tell(g *game.Game) {
 	if f.name != "" {
 		f.tellAttribute(g)
@@ -115,7 +116,7 @@ func (d said) add(f fact) said {
 	return d
 }
 
-// count says that the value is a number of people, days or places.
+// count records that the value is the number of k: people, days or player slots.
 func (d said) count(k game.Key) said {
 	n, err := strconv.Atoi(string(d.value))
 	if err != nil {
@@ -124,10 +125,10 @@ func (d said) count(k game.Key) said {
 	return d.add(fact{key: k, number: int64(n)})
 }
 
-// text says that the value is the text of k.
+// text records that the value is the text of k.
 func (d said) text(k game.Key) said { return d.is(k, d.value) }
 
-// is says that the text of k is v.
+// is records that the text of k is v. An empty v has no meaning.
 func (d said) is(k game.Key, v []byte) said {
 	if len(v) == 0 {
 		return d
@@ -135,7 +136,7 @@ func (d said) is(k game.Key, v []byte) said {
 	return d.add(fact{key: k, value: v})
 }
 
-// truth says that k is true or false.
+// truth records that k is v.
 func (d said) truth(k game.Key, v bool) said {
 	n := int64(0)
 	if v {
@@ -144,10 +145,10 @@ func (d said) truth(k game.Key, v bool) said {
 	return d.add(fact{key: k, number: n})
 }
 
-// attribute says that the value is the attribute of that name.
+// attribute records that the value is the attribute with this name.
 func (d said) attribute(name string) said { return d.means(name, d.value) }
 
-// means says that the attribute of that name is v.
+// means records that the attribute with this name is v. An empty v has no meaning.
 func (d said) means(name string, v []byte) said {
 	if len(v) == 0 {
 		return d
@@ -155,16 +156,16 @@ func (d said) means(name string, v []byte) said {
 	return d.add(fact{name: name, value: v})
 }
 
-// number says that the number of k is n.
+// number records that the number of k is n.
 func (d said) number(k game.Key, n int64) said { return d.add(fact{key: k, number: n}) }
 
-// mods says that there are these mods.
+// mods records that the server has these mods.
 func (d said) mods(all ...game.Mod) said {
 	d.s.mods = append(d.s.mods, all...)
 	return d.add(fact{key: game.KeyMods})
 }
 
-// rule adds a rule.
+// rule adds a rule. The caller states what its value means.
 func (s *Server) rule(name string, value ...any) said {
 	d := said{s, wire.QuestionRules, "rules." + name, s.bytes(value...)}
 	s.Rules = append(s.Rules, wire.Rule{Name: s.bytes(name), Value: d.value})
@@ -176,17 +177,18 @@ func (s *Server) part(name, value []byte) {
 	s.Rules = append(s.Rules, wire.Rule{Name: name, Value: value})
 }
 
-// of returns the statement for a value that several rules hold together.
+// of returns a said for a value that several rules hold together.
 func (s *Server) of(source string) said {
 	return said{s: s, question: wire.QuestionRules, source: source}
 }
 
-// info returns the statement for a field of INFO.
+// info returns a said for a field of INFO.
 func (s *Server) info(field string, value []byte) said {
 	return said{s, wire.QuestionInfo, "info." + field, value}
 }
 
-// tag adds a keyword: a name, followed by a value.
+// tag adds a keyword that consists of a name and a value. The caller states what
+// the value means.
 func (s *Server) tag(name string, value ...any) said {
 	v := s.bytes(value...)
 	if len(s.keywords) > 0 && s.keywords[len(s.keywords)-1] != s.separate {
@@ -196,7 +198,7 @@ func (s *Server) tag(name string, value ...any) said {
 	return said{s, wire.QuestionInfo, "keywords." + name, v}
 }
 
-// bytes makes a text of values.
+// bytes returns the values one after the other, as text.
 func (s *Server) bytes(values ...any) []byte {
 	start := len(s.text)
 	for _, v := range values {
@@ -214,19 +216,19 @@ func (s *Server) bytes(values ...any) []byte {
 	return s.text[start:len(s.text):len(s.text)]
 }
 
-// one returns one of the values; the same every night.
+// one returns a random value, the same every night.
 func (s *Server) one(values ...string) string { return values[s.lasting.Below(len(values))] }
 
-// yes is true for one server in n; the same every night.
+// yes returns true on one server in n; the result is the same every night.
 func (s *Server) yes(n int) bool { return s.lasting.OneIn(n) }
 
-// now returns one of the values, tonight.
+// now returns a random value, which may change every night.
 func (s *Server) now(values ...string) string { return values[s.tonight.Below(len(values))] }
 
-// hex returns n hexadecimal digits.
+// hex returns n random hexadecimal digits, the same every night.
 func (s *Server) hex(n int) string { return fmt.Sprintf("%016x", s.lasting.Next())[:n] }
 
-// spelled returns the word of a truth value.
+// spelled returns yes if v is true, else no.
 func spelled(v bool, yes, no string) string {
 	if v {
 		return yes
@@ -234,7 +236,7 @@ func spelled(v bool, yes, no string) string {
 	return no
 }
 
-// tagged returns the statement for keywords that are there already.
+// tagged returns a said for keywords that were added already.
 func (s *Server) tagged(source string, value []byte) said {
 	return said{s, wire.QuestionInfo, source, value}
 }

@@ -9,12 +9,12 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Plan names the server to simulate.
+// Plan determines the server to simulate.
 type Plan struct {
-	Seed   uint64 // of what identifies the server: name, capacity, settings
-	Roster uint64 // of who plays on it
+	Seed   uint64 // seed of what identifies the server: name, capacity, settings
+	Roster uint64 // seed of the people who play on it
 	Night  uint64 // another night has other players, maps and clocks
-	Port   uint16 // where it is asked
+	Port   uint16 // port at which it is queried
 	Title  *Title
 	Fake   Fake
 }
@@ -28,9 +28,9 @@ type Server struct {
 	Rules   []wire.Rule
 
 	plan     Plan
-	people   int           // how many are connected
-	lasting  random.Stream // of what identifies the server
-	tonight  random.Stream // of what changes every night
+	people   int           // number of people connected
+	lasting  random.Stream // random numbers that are the same every night
+	tonight  random.Stream // random numbers that change every night
 	facts    []fact
 	mods     []game.Mod
 	keywords []byte
@@ -50,7 +50,7 @@ type Title struct {
 	gold     bool // on the GoldSource engine
 	maps     []string
 	places   []int // usual capacities
-	share    int   // of all servers, in thousandths
+	share    int   // weight of the game among the chosen games
 	fill     func(*Server)
 }
 
@@ -65,7 +65,7 @@ func Titles() (ids []string) {
 	return ids
 }
 
-// Find returns the game of an ID, nil if it is not simulated.
+// Find returns the game with an ID, or nil if it is not simulated.
 func Find(id string) *Title {
 	for _, t := range titles {
 		if t.ID == id {
@@ -75,14 +75,14 @@ func Find(id string) *Title {
 	return nil
 }
 
-// Choice is a set of games to draw from.
+// Choice is a set of games from which Draw picks.
 type Choice struct {
 	titles []*Title
 	shares int
 }
 
-// NewChoice returns the games with these IDs, or all games if ids is empty. Unknown IDs
-// are ignored.
+// NewChoice returns the games with these IDs, or all games if ids is empty. It
+// ignores unknown IDs.
 func NewChoice(ids []string) *Choice {
 	c := &Choice{titles: titles}
 	if len(ids) > 0 {
@@ -99,7 +99,7 @@ func NewChoice(ids []string) *Choice {
 	return c
 }
 
-// Draw draws a game; frequent ones more often.
+// Draw returns a random game, frequent games more often.
 func (c *Choice) Draw(r *random.Stream) *Title {
 	at := r.Below(c.shares)
 	for _, t := range c.titles {
@@ -115,7 +115,7 @@ func (c *Choice) Draw(r *random.Stream) *Title {
 // replies in a way of its own.
 func (t *Title) Gold() bool { return t.gold }
 
-// Streams of random numbers, one for each thing that is drawn independently.
+// Streams of random numbers, one for each property that is picked independently.
 const (
 	streamLasting = iota + 100
 	streamTonight
@@ -155,7 +155,8 @@ const (
 	edfGameID   = 0x01
 )
 
-// Steam IDs of servers: the account type and universe, and an account number.
+// Steam IDs of servers: the account type and universe. An account number is added
+// to them.
 const (
 	persistentServer = 3<<52 | 1<<56
 	anonymousServer  = 4<<52 | 1<<56
@@ -188,11 +189,12 @@ func (s *Server) finish() {
 	s.Info.Keywords = s.keywords
 }
 
-// Meaning writes what the answers to these questions mean into g.
+// Meaning stores in g what the answers to these questions mean. Without INFO, g is
+// empty.
 func (s *Server) Meaning(g *game.Game, answered scanner.Questions) {
 	*g = game.Game{Attributes: g.Attributes[:0]}
 	if !answered.Has(wire.QuestionInfo) {
-		return // nobody knows which game it is
+		return // without INFO, the game is unknown
 	}
 	g.ID, g.Name = s.Title.ID, names[s.Title.ID]
 	for i := range s.facts {
@@ -203,7 +205,7 @@ func (s *Server) Meaning(g *game.Game, answered scanner.Questions) {
 	if g.Has.Has(game.KeyMods) {
 		g.Mods = s.mods
 	}
-	if g.Password == (s.Info.Password == 1) { // INFO says it
+	if g.Password == (s.Info.Password == 1) { // INFO has it already
 		g.Has &^= 1 << game.KeyPassword
 		g.SetSource(game.KeyPassword, "")
 	}

@@ -2,8 +2,8 @@ package games
 
 import "strings"
 
-// settings adds a rule for each NAME=VALUE|VALUE… in lines. The first value is the usual
-// one, which most servers keep.
+// settings adds a rule for each NAME=VALUE|VALUE… in lines. The first value is the
+// default, which most servers keep.
 func (s *Server) settings(lines string) {
 	for line := range strings.FieldsSeq(lines) {
 		name, values, _ := strings.Cut(line, "=")
@@ -16,8 +16,8 @@ func (s *Server) settings(lines string) {
 	}
 }
 
-// steamSession adds the rules with which the Unreal engine finds a session on Steam. It
-// returns the statement of the owner's name.
+// steamSession adds the rules with which the Unreal engine finds a session on
+// Steam. It returns the said for the name of the owner.
 func (s *Server) steamSession(owner, name string, flags int) said {
 	s.rule("OWNINGID", owner)
 	d := s.rule("OWNINGNAME", name)
@@ -27,7 +27,7 @@ func (s *Server) steamSession(owner, name string, flags int) said {
 	return d
 }
 
-// sessionOwner draws the Steam ID that a session belongs to.
+// sessionOwner returns a random Steam ID for the owner of a session.
 func (s *Server) sessionOwner() string {
 	return string(s.bytes(90071992547409000 + s.lasting.Below(1<<40)))
 }
@@ -43,7 +43,7 @@ var remarks = []string{
 	"Solo players are welcome.", "The map is on our page.",
 }
 
-// someRemarks returns 1 to n remarks.
+// someRemarks returns 1 to n remarks, separated by spaces.
 func someRemarks(s *Server, n int) string {
 	var text []string
 	first := s.lasting.Below(len(remarks))
@@ -60,8 +60,8 @@ const conanSettings = `
 	Sg_f=10.000000|20.000000 Sj_f=1.300000|1.000000 Sk_f=0.250000|0.500000 sl_f=2.000000|6.000000 So_f=1200.000000|900.000000
 	Su_i=4|2|0 Sv_f=1.000000|2.000000 Sx_i=12|8|23 Sy_i=0|18`
 
-// Rules of 7 Days to Die from which we read nothing. They come before, between and after
-// the others.
+// Rules of 7 Days to Die from which the scanner reads nothing. They come before,
+// between and after the other rules.
 const (
 	sevenDaysFirst = `AirDropFrequency=72|24|0 AirDropMarker=False|True Architecture64=True BlockDurabilityModifier=100|200
 		BuildCreate=False CountryCode=XX|DE|US`

@@ -30,7 +30,7 @@ func shooterTitles() []*Title {
 	}
 }
 
-// arma3 keeps its mods in binary pages (A3SBP, version 3).
+// arma3 sends its mods in binary pages (A3SBP, version 3).
 func arma3(s *Server) {
 	battleye, locked := s.yes(2), s.Info.Password == 1
 	s.tag("b", spelled(battleye, "t", "f")).truth(game.KeyAnticheat, battleye)
@@ -65,7 +65,7 @@ func arma3(s *Server) {
 	s.meaning(mods, names, signatures)
 }
 
-// arma3Place adds the server's coordinates; half of the servers have none.
+// arma3Place adds the server's coordinates. Half of the servers have none.
 func arma3Place(s *Server) {
 	if s.yes(2) {
 		s.tag("c", "-2147483648--2147483648")
@@ -76,7 +76,8 @@ func arma3Place(s *Server) {
 	d.means("longitude", longitude).means("latitude", latitude)
 }
 
-// difficulty draws the two bytes of the difficulty.
+// difficulty picks the settings in the two bytes of the difficulty, and states what
+// they mean.
 func (s *Server) difficulty() (difficulty, crosshair byte) {
 	level, ai := s.lasting.Below(4), s.lasting.Below(4)
 	advanced, third, cross := s.yes(4), s.yes(2), s.yes(2)
@@ -98,7 +99,7 @@ func (s *Server) difficulty() (difficulty, crosshair byte) {
 	return difficulty, crosshair
 }
 
-// dayz keeps its mods in binary pages too (version 2), and lists no players.
+// dayz sends its mods in binary pages too (version 2), and lists no players.
 func dayz(s *Server) {
 	s.tag("battleye").truth(game.KeyAnticheat, true)
 	if s.yes(3) {
@@ -137,7 +138,7 @@ func dayz(s *Server) {
 	s.unlisted()
 }
 
-// squad counts ghosts as well as people in INFO, even beyond the capacity.
+// squad counts both people and ghosts in INFO, even beyond the capacity.
 func squad(s *Server) {
 	people := s.people
 	owner := s.sessionOwner()
@@ -182,7 +183,7 @@ func squadLicense(s *Server) {
 	s.rule("LicenseSig3_s", text[254:])
 }
 
-// sandstorm may say that it has 0 players of 0.
+// sandstorm may report 0 players and 0 slots in INFO.
 func sandstorm(s *Server) {
 	coop := s.yes(2)
 	s.rule("Coop_b", spelled(coop, "true", "false"))
@@ -206,7 +207,8 @@ func sandstorm(s *Server) {
 	}
 }
 
-// battalion says the truth in rules: its INFO has a number as the name, and no players.
+// battalion has its true values only in rules: its INFO has a number as the name,
+// and no players.
 func battalion(s *Server) {
 	s.rule("bat_gamemode_s", s.one("BOMB", "WARTIDE")).text(game.KeyMode)
 	s.rule("bat_has_password_s", spelled(s.Info.Password == 1, "Y", "N")).truth(game.KeyPassword, s.Info.Password == 1)
@@ -234,7 +236,7 @@ func killingFloor2(s *Server) {
 	s.rule("ServerVersion", s.Title.version)
 }
 
-// jc2mp has up to 5000 places; INFO's map says how many are taken.
+// jc2mp has up to 5000 slots; INFO's map contains the numbers of players and slots.
 func jc2mp(s *Server) {
 	places := random.Pick(&s.lasting, []int{200, 1000, 5000})
 	people := s.tonight.Below(places / 20)

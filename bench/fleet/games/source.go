@@ -50,8 +50,8 @@ func tf2(s *Server) {
 	s.mapChanged()
 }
 
-// mapChanged makes all players connected for the same short time, now and then:
-// they all came back with the new map.
+// mapChanged gives all players the same short duration, on one night in 20: they
+// all reconnected after a change of the map.
 func (s *Server) mapChanged() {
 	if !s.tonight.OneIn(20) {
 		return
@@ -70,7 +70,8 @@ func css(s *Server) {
 	s.mapChanged()
 }
 
-// counterStrike2 may list one player called "Max Players" instead of all (EC-85).
+// counterStrike2 may list a single player called "Max Players" instead of all
+// players (EC-85).
 func counterStrike2(s *Server) {
 	s.Info.SteamID = persistentServer | s.lasting.Next()>>32
 	s.tag(s.one("competitive", "retakes", "5v5", "deathmatch"))
@@ -86,7 +87,7 @@ func counterStrike2(s *Server) {
 	}
 }
 
-// left4Dead says mode and difficulty in INFO's game.
+// left4Dead has mode and difficulty in INFO's game.
 func left4Dead(s *Server) {
 	mode, difficulty := s.one("Co-op", "Versus", "Survival"), s.one("Normal", "Advanced", "Expert")
 	s.Info.Game = s.bytes("L4D - ", mode, " - ", difficulty)

@@ -31,7 +31,7 @@ func survivalTitles() []*Title {
 	}
 }
 
-// rust puts the true counts into the keywords: those of INFO are one byte each.
+// rust has the true counts in the keywords: the counts in INFO are one byte each.
 func rust(s *Server) {
 	places := int(s.Info.MaxPlayers)
 	if s.yes(6) {
@@ -53,7 +53,7 @@ func rust(s *Server) {
 	rustRules(s, hash)
 }
 
-// rustRules adds the rules, sixteen lines of description among them.
+// rustRules adds the rules, including sixteen lines of description.
 func rustRules(s *Server, hash string) {
 	s.rule("build", s.lasting.Between(120000, 135000))
 	rustDescription(s)
@@ -74,7 +74,7 @@ func rustRules(s *Server, hash string) {
 	s.rule("world.size", 500*s.lasting.Between(6, 10))
 }
 
-// rustTags says the wipe cycle, mods and region in words, or in the letters of
+// rustTags adds keywords for wipe cycle, mods and region: words, or the letters of
 // later versions.
 func rustTags(s *Server) {
 	modded := s.yes(2)
@@ -99,8 +99,8 @@ func rustTags(s *Server) {
 	}
 }
 
-// rustDescription sends the description in pieces of a hundred bytes. Pieces that are
-// not needed are empty.
+// rustDescription adds the description in pieces of a hundred bytes. Pieces that
+// are not needed are empty.
 func rustDescription(s *Server) {
 	const lines, size = 16, 100
 	text := s.bytes("Welcome to ", names[s.Title.ID], "! ", someRemarks(s, 14))

@@ -12,9 +12,9 @@ import (
 // variable is a console variable that servers send as a rule.
 type variable struct {
 	name   string
-	games  []string // that have it; none: all of the engine
-	plugin string   // that brings it; "": the game itself
-	values []string // the usual one first
+	games  []string // games that have it; nil: all games of the engine
+	plugin string   // plugin that adds it; "": the game itself
+	values []string // the default first
 }
 
 //go:embed variables/source.txt
@@ -29,7 +29,7 @@ var (
 	goldSourceVariables = sync.OnceValue(func() []variable { return parseVariables(goldSourceText) })
 )
 
-// parseVariables reads a list: a variable on each line.
+// parseVariables reads a list with a variable on each line.
 func parseVariables(text string) (all []variable) {
 	for line := range strings.Lines(text) {
 		if strings.HasPrefix(line, "#") {

@@ -13,14 +13,14 @@ import (
 )
 
 // Comparison compares a census with the records that it should contain. It keeps
-// only a digest of each record, so both must have their keys in the order in which
-// a scan writes them. It ignores the same keys as Compare.
+// only a digest of each record, so all records must have their keys in the order in
+// which a scan writes them. It ignores the same keys as Compare.
 type Comparison struct {
 	Servers    int              // records of servers that answer
-	Same       int              // those of Servers that the census has unchanged
-	Differ     []netip.AddrPort // the first of the servers whose records differ
-	MoreDiffer int              // how many more differ
-	Others     int              // records of other places, and further records of a place
+	Same       int              // servers whose record the census has unchanged
+	Differ     []netip.AddrPort // the first maxExamples servers whose records differ
+	MoreDiffer int              // number of further servers whose records differ
+	Others     int              // records of other addresses, or further records of an address
 
 	seed    maphash.Seed
 	digests map[uint64]digest
@@ -28,7 +28,8 @@ type Comparison struct {
 	hash    maphash.Hash
 }
 
-// digest is the digest of a record, and whether the census contained the record.
+// digest is the digest of a wanted record. seen means that the census has a record
+// of the same server.
 type digest struct {
 	sum  uint64
 	seen bool
@@ -39,9 +40,9 @@ func NewComparison() *Comparison {
 	return &Comparison{seed: maphash.MakeSeed(), digests: map[uint64]digest{}}
 }
 
-// Want adds a record that the census should contain. at is where the server is now,
-// which may differ from the address in the record. Records of servers that never
-// answered are ignored.
+// Want adds a record that the census should contain. at is the current address of
+// the server, which may differ from the address in the record. Want ignores records
+// of servers that never answered.
 func (c *Comparison) Want(at netip.AddrPort, line []byte) error {
 	line, status, err := tidy(line)
 	if err != nil || claimsNothing(status) {
@@ -74,8 +75,8 @@ func tidy(line []byte) ([]byte, string, error) {
 	return b.Bytes(), status, nil
 }
 
-// Got judges the next record of the census. It returns an error if line is not a
-// record.
+// Got compares the next record of the census with the wanted record of the same
+// address. It returns an error if line is not a record.
 func (c *Comparison) Got(line []byte) error {
 	line, at, status, err := identifyAny(line)
 	if err != nil || claimsNothing(status) {
@@ -106,7 +107,7 @@ func claimsNothing(status string) bool {
 	return status == scanner.StatusNoReply.String() || status == scanner.StatusUnreachable.String()
 }
 
-// digest returns the digest of the compared parts of a record.
+// digest returns the digest of the members of a record that are compared.
 func (c *Comparison) digest(line []byte) (uint64, error) {
 	ms, ok := members(c.members[:0], line)
 	if !ok {
@@ -148,10 +149,10 @@ func AddrOf(line []byte) (netip.AddrPort, error) {
 	return at, err
 }
 
-// LeftAside reports whether comparisons ignore a key of a record. For a path of
-// keys separated by dots, the first one decides. Comparisons ignore times, counts,
-// values that depend on the input or on the network path, and values that only follow
-// from the answers.
+// LeftAside reports whether comparisons ignore a key of a record. In a path of keys
+// separated by dots, the first key decides. Comparisons ignore times, counts,
+// values that depend on the input or on the network path, and values that only
+// follow from the answers.
 func LeftAside(key string) bool {
 	key, _, _ = strings.Cut(key, ".")
 	return isLeftAside(key)

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestComparison tries each way in which a census can differ.
+// TestComparison tries each way in which a census can differ from the wanted
+// records.
 func TestComparison(t *testing.T) {
 	line := func(ip, rest string) []byte {
 		return []byte(`{"schema":1,"ip":"` + ip + `","port":1,"status":"ok"` + rest + `}`)

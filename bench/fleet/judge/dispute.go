@@ -33,17 +33,17 @@ type claims struct {
 }
 
 // dispute checks a record that differs from that of a perfect scan: is what it
-// contains true, and does it give a reason for what it lacks?
+// contains correct, and does it give a reason for what it lacks?
 type dispute struct {
 	j      *judge
 	expect *fleet.Expect
 }
 
-// excuses are the errors that a scan may report for any server if datagrams are
+// excuses are the errors that are accepted for any server, because datagrams may be
 // lost.
 var excuses = fleet.ErrorsOf(wire.ErrTimeout, wire.ErrIncomplete, wire.ErrUnreachable, wire.ErrSendFailed, wire.ErrExcluded)
 
-// fault returns what is wrong with the record, or "" if nothing is.
+// fault returns what is wrong with the record got, or "" if nothing is.
 func (d *dispute) fault(got, want fields) (string, error) {
 	var g, w claims
 	if err := decode(got, &g); err != nil {
@@ -62,8 +62,8 @@ func (d *dispute) fault(got, want fields) (string, error) {
 	return "", nil
 }
 
-// decode decodes a record strictly: an unknown key would be a claim that cannot be
-// checked.
+// decode decodes a record. An unknown key is an error, because it would be a claim
+// that cannot be checked.
 func decode(f fields, c *claims) error {
 	line, err := json.Marshal(f)
 	if err != nil {
@@ -75,7 +75,7 @@ func decode(f fields, c *claims) error {
 	return dec.Decode(c)
 }
 
-// errors checks that each error is possible, and that none is left out.
+// errors checks that each error is possible, and that no error is left out.
 func (d *dispute) errors(g, w *claims) string {
 	for q := range wire.Question(wire.NumQuestions) {
 		word, failed := g.Errors[q.String()]
@@ -110,8 +110,9 @@ func (d *dispute) status(g, w *claims) string {
 	return ""
 }
 
-// words checks the message, the unchallenged questions and the notes: they must not
-// go beyond the truth and, if nothing failed, contain all of its notes.
+// words checks the message, the unchallenged questions and the notes. The record
+// must have none that the truth lacks and, if no question failed, all notes of the
+// truth.
 func (d *dispute) words(g, w *claims) string {
 	switch {
 	case !equal(g.Message, w.Message) || !equal(g.MessageHex, w.MessageHex):
@@ -176,8 +177,9 @@ func (d *dispute) rules(g, w *claims) string {
 	return ""
 }
 
-// announces reports whether a failed answer may have announced got: the number that
-// the complete answer announces, or its length if the truth has no such number.
+// announces reports whether a failed answer may have announced got: the count that
+// the complete answer announces or, if want is nil, the length of its list. A
+// failed answer need not have announced anything.
 func announces(got, want *json.Number, length int) bool {
 	if got == nil {
 		return true
@@ -203,10 +205,11 @@ func contains(whole, part []string) bool {
 	return true
 }
 
-// equal compares decoded JSON.
+// equal reports whether two decoded JSON values are equal.
 func equal[T any](a, b T) bool { return reflect.DeepEqual(a, b) }
 
-// same reports whether two JSON values are equal, however they are formatted.
+// same reports whether two JSON values are equal, regardless of how they are
+// formatted.
 func same(a, b json.RawMessage) bool {
 	if bytes.Equal(a, b) {
 		return true

@@ -19,21 +19,21 @@ import (
 // Report counts the results of comparing a census of a fleet with the truth.
 // Servers is the sum of AsTheyAre, Less, Wrong and Missing.
 type Report struct {
-	Servers   int // places that answer
-	AsTheyAre int // the record is that of a perfect scan, or one that timing can explain
-	Less      int // the record lacks something but gives the reason, and the rest is true
+	Servers   int // addresses and ports that answer
+	AsTheyAre int // the record is that of a perfect scan, or timing explains how it differs
+	Less      int // the record lacks something but gives the reason; the rest is correct
 	Wrong     int // the record has a false statement, or lacks something without a reason
 	Missing   int // no record
-	Twice     int // further records of a place
-	Invented  int // records of places that never answer
+	Twice     int // further records of an address and port
+	Invented  int // records of addresses and ports that never answer
 
-	Examples []string // some of the differences, the worst first, in words; safe for a terminal
+	Examples []string // some of the differences, the worst first; safe for a terminal
 }
 
-// maxExamples is the most entries of Report.Examples.
+// maxExamples is the maximum length of Report.Examples.
 const maxExamples = 20
 
-// Compare compares a census of the fleet with the truth. Next returns its records
+// Compare compares a census of the fleet with the truth. next returns its records
 // one after the other, each a line of JSON, and io.EOF after the last (like the
 // Next of a sink.Reader). asked are the questions of the scan.
 //
@@ -70,7 +70,7 @@ type judge struct {
 	truth *fleet.Census
 	lossy bool
 	asked scanner.Questions
-	seen  []uint64 // a bit for each place
+	seen  []uint64 // a bit for each address and port
 	lies  []string // examples of false statements
 	lacks []string // examples of what is missing
 	enc   record.Encoder
@@ -95,9 +95,9 @@ func (j *judge) example(list *[]string, addr netip.AddrPort, format string, args
 // fields maps the keys of a record to their values.
 type fields map[string]json.RawMessage
 
-// leftAside lists the keys that are ignored when two records are compared. These
-// are what depends on the clock, the input or the network path; addr, which repeats
-// ip and port; and hashes, game and flags, which follow from the answers and are
+// leftAside lists the keys that are ignored when two records are compared: keys
+// that depend on the clock, the input or the network path; addr, which repeats ip
+// and port; and hashes, game and flags, which follow from the answers and are
 // missing in recordings of earlier versions (judge.meaning checks these
 // separately).
 var leftAside = []string{
@@ -106,7 +106,7 @@ var leftAside = []string{
 	"sent", "received", "sent_bytes", "received_bytes", "raw", "derived", "geo", "master",
 }
 
-// parse reads a record without the keys that are ignored.
+// parse decodes a record without the keys in leftAside.
 func parse(line []byte) (fields, error) {
 	var f fields
 	if err := json.Unmarshal(line, &f); err != nil {
@@ -118,7 +118,7 @@ func parse(line []byte) (fields, error) {
 
 func isLeftAside(key string) bool { return slices.Contains(leftAside, key) }
 
-// record judges one record.
+// record checks one record, and counts it in the Report.
 func (j *judge) record(line []byte) error {
 	line, addr, status, err := identifyAny(line)
 	if err != nil {
@@ -143,7 +143,7 @@ func (j *judge) record(line []byte) error {
 	return j.judge(addr, line)
 }
 
-// judge judges the first record of a place in the fleet.
+// judge checks the first record of an address and port of the fleet.
 func (j *judge) judge(addr netip.AddrPort, line []byte) error {
 	e := j.truth.Expect(addr, j.asked)
 	if e.Result == nil {
@@ -157,7 +157,7 @@ func (j *judge) judge(addr netip.AddrPort, line []byte) error {
 		return err
 	}
 	if e.Meaning {
-		e = j.truth.Expect(addr, j.asked) // compute it again: its texts have been reused
+		e = j.truth.Expect(addr, j.asked) // compute it again: meaning has reused its memory
 	}
 	j.line = j.enc.Append(j.line[:0], "", e.Result)
 	if j.identical(line, j.line) {
@@ -168,8 +168,8 @@ func (j *judge) judge(addr netip.AddrPort, line []byte) error {
 }
 
 // identical reports whether two records are the same byte for byte, apart from
-// ignored keys. Most are, and finding that out is a tenth of the work of decoding
-// them.
+// ignored keys. Most records are, and comparing bytes takes a tenth of the time of
+// decoding both.
 func (j *judge) identical(got, want []byte) bool {
 	var ok [2]bool
 	j.got, ok[0] = members(j.got[:0], got)
@@ -186,8 +186,8 @@ func (j *judge) identical(got, want []byte) bool {
 	return true
 }
 
-// differs judges a record that differs from that of a perfect scan, or is formatted
-// differently.
+// differs checks a record that differs from that of a perfect scan, or is only
+// formatted differently.
 func (j *judge) differs(addr netip.AddrPort, line []byte, e *fleet.Expect) error {
 	got, err := parse(line)
 	if err != nil {
@@ -211,7 +211,7 @@ func (j *judge) differs(addr netip.AddrPort, line []byte, e *fleet.Expect) error
 		j.Wrong++
 		j.example(&j.lies, addr, "%s; %s", why, show(differ, got, want))
 	case e.Allowed != [len(e.Allowed)]fleet.ErrorSet{}:
-		j.AsTheyAre++ // timing decides
+		j.AsTheyAre++ // its errors depend on timing
 	case e.Else != nil && j.lossy && slices.Equal(differ, []string{"info"}):
 		j.AsTheyAre++ // one of two answers to one question was lost: either may be missing
 	default:
@@ -255,7 +255,7 @@ func differing(a, b fields) (keys []string) {
 // shown is the maximum length of a value in an example.
 const shown = 70
 
-// show names the keys that differ, and shows the values of the first two.
+// show returns a list of the keys that differ, with the values of the first two.
 func show(keys []string, got, want fields) string {
 	text := fmt.Sprintf("%d keys differ:", len(keys))
 	for i, k := range keys {
@@ -267,8 +267,8 @@ func show(keys []string, got, want fields) string {
 	return text
 }
 
-// short returns v from shortly before the point where it begins to differ from
-// other, escaped for a terminal.
+// short returns a part of v, escaped for a terminal: it begins shortly before the
+// point at which v and other begin to differ. If v is nil, short returns "absent".
 func short(v, other json.RawMessage) string {
 	if v == nil {
 		return "absent"

@@ -21,7 +21,7 @@ func testConfig() fleet.Config {
 	return fleet.Config{Network: netip.MustParsePrefix("127.1.0.0/24"), Ports: []uint16{27015}, Seed: 1}
 }
 
-// truthLines returns the records that a perfect scan writes.
+// truthLines returns the records that WriteTruth writes.
 func truthLines(t testing.TB, c fleet.Config, asked scanner.Questions) (lines [][]byte) {
 	t.Helper()
 	var b bytes.Buffer
@@ -34,8 +34,8 @@ func truthLines(t testing.TB, c fleet.Config, asked scanner.Questions) (lines []
 	return lines
 }
 
-// each returns a function that returns the lines one after the other, like the Next
-// of a reader.
+// each returns a function that yields the lines one after the other, like the Next
+// of a sink.Reader.
 func each(lines [][]byte) func() ([]byte, error) {
 	return func() ([]byte, error) {
 		if len(lines) == 0 {
@@ -47,8 +47,8 @@ func each(lines [][]byte) func() ([]byte, error) {
 	}
 }
 
-// TestTruthIsTrue compares the truth with itself, unchanged and in the forms in
-// which other programs and other scans would write it.
+// TestTruthIsTrue compares the truth with itself: unchanged, as another scan would
+// write it, and as another program would format it.
 func TestTruthIsTrue(t *testing.T) {
 	c := testConfig()
 	c.Network, c.Hostile = netip.MustParsePrefix("127.1.0.0/23"), 0.5
@@ -82,7 +82,7 @@ func TestTruthIsTrue(t *testing.T) {
 	}
 }
 
-// spoiled is a census of one server whose record was changed.
+// spoiled is a census of one server whose record the test changes.
 type spoiled struct {
 	name     string
 	kind     fleet.Kind
@@ -91,7 +91,7 @@ type spoiled struct {
 	why      string // in the example
 }
 
-// as, less and wrong are the possible verdicts on one record.
+// as, less and wrong are the Reports of the three verdicts on a record.
 var (
 	as    = Report{Servers: 1, AsTheyAre: 1}
 	less  = Report{Servers: 1, Less: 1}
@@ -154,8 +154,8 @@ var spoileds = []spoiled{
 	{"two faults", fleet.Source, `"status":"ok"(.*)` + allInfo + `.*` + allRules, `"status":"error","errors":{"info":"timeout","players":"timeout","rules":"timeout"}$1`, less, "less"},
 }
 
-// plain reports whether no text of r would match the expressions of spoileds by
-// accident.
+// plain reports whether the strings of r are free of characters that could confuse
+// the expressions of spoileds.
 func plain(r *scanner.Result) bool {
 	texts := append([][]byte{r.Info.Name, r.Info.Keywords}, r.Rules[0].Value)
 	for _, p := range r.Players {
@@ -165,8 +165,8 @@ func plain(r *scanner.Result) bool {
 }
 
 // oneServer returns a fleet of one server of a kind whose record has no oddities
-// except a count of players. If the kind is Source, it has three players and plain
-// names.
+// except a count of players. A Source server has three players and plain names; a
+// Games server is a Squad server with players.
 func oneServer(t *testing.T, k fleet.Kind) fleet.Config {
 	c := testConfig()
 	c.Network = netip.MustParsePrefix("127.1.0.1/32")
@@ -226,8 +226,9 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// TestCompareBoth checks that, of a server that sends both an 'I' and an 'm', the
-// 'm' is accepted as true if nothing else arrived.
+// TestCompareBoth checks a record that has only the 'm' of a Both server: it lacks
+// something on a network without loss, and is as it should be on a network with
+// loss.
 func TestCompareBoth(t *testing.T) {
 	c := oneServer(t, fleet.Both)
 	e := c.Expect(netip.MustParseAddrPort("127.1.0.1:27015"), scanner.AskInfo)
@@ -245,7 +246,7 @@ func TestCompareBoth(t *testing.T) {
 }
 
 // TestCompareRefuses checks that Compare returns an error for a line that is not a
-// record.
+// record, and for a census that can't be read.
 func TestCompareRefuses(t *testing.T) {
 	for _, line := range []string{
 		``, `x`, `[]`, `{"ip":"127.0.0.1"`, `{"schema":1}`, `{"ip":"::1","port":5,"status":"ok"}`,
@@ -261,8 +262,8 @@ func TestCompareRefuses(t *testing.T) {
 	}
 }
 
-// FuzzMembers compares the fast parser of members with encoding/json: if it accepts
-// something, it must decode it in the same way.
+// FuzzMembers compares members with encoding/json: the keys of a line that members
+// accepts must be those that encoding/json finds.
 func FuzzMembers(f *testing.F) {
 	f.Add([]byte(`{"a":1,"b":"x\"},{","c":{"d":[1,"]"]},"e":[]}`))
 	f.Add([]byte(`{"a":1,}`))

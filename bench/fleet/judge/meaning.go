@@ -28,9 +28,9 @@ type derived struct {
 	Rules   json.RawMessage `json:"rules"`
 }
 
-// meaning compares what a record derives from its answers with the model: addr and
-// hashes of every server, game and flags of servers whose game the model knows. It
-// returns what is wrong, or "" if nothing is.
+// meaning compares the keys that a record derives from its answers with the model:
+// addr and hashes of every server, game and flags of servers whose game the model
+// knows. It returns what is wrong, or "" if nothing is.
 func (j *judge) meaning(addr netip.AddrPort, line []byte, e *fleet.Expect) (string, error) {
 	var got derived
 	if err := json.Unmarshal(line, &got); err != nil {
@@ -48,8 +48,8 @@ func (j *judge) meaning(addr netip.AddrPort, line []byte, e *fleet.Expect) (stri
 	return j.wrongMeaning(addr, &got)
 }
 
-// wrongHash compares the hashes of the complete answers. If a server has two
-// answers to one question, either may have arrived.
+// wrongHash returns what is wrong with the hashes in a record, or "" if nothing is.
+// It skips INFO of a server that sends two answers to it: either may have arrived.
 func wrongHash(got *derived, e *fleet.Expect) string {
 	for q, want := range e.Result.Hashes {
 		if e.Else != nil && wire.Question(q) == wire.QuestionInfo {
@@ -65,7 +65,8 @@ func wrongHash(got *derived, e *fleet.Expect) string {
 }
 
 // wrongMeaning compares game and flags with those of a scan that asked only the
-// questions that were answered.
+// questions that have a complete answer in got. It returns what is wrong, or "" if
+// nothing is.
 func (j *judge) wrongMeaning(addr netip.AddrPort, got *derived) (string, error) {
 	e := j.truth.Expect(addr, got.answered())
 	if e.Result == nil {
@@ -94,8 +95,8 @@ func (d *derived) answered() (qs scanner.Questions) {
 	return qs
 }
 
-// lasting returns the flags except those that a scan sets because of its
-// measurements.
+// lasting returns the words of flags except those that a scan sets because of what
+// it measures.
 func lasting(words []string) (all []string) {
 	for i := range game.NumFlags {
 		if fleet.TimingFlags&(1<<i) == 0 && slices.Contains(words, game.FlagWord(i)) {

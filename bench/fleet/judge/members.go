@@ -13,9 +13,9 @@ import (
 type member struct{ key, value []byte }
 
 // members appends the members of a record that are not ignored, in their order. It
-// parses JSON in the form that sink writes, without spaces or escapes in keys, and
-// checks no more than necessary. It returns false for any other form, which
-// json.Unmarshal must then parse.
+// parses JSON in the form that sink writes, without spaces and without escapes in
+// keys, and checks no more than necessary. It returns false for any other form,
+// which json.Unmarshal must then parse.
 func members(dst []member, line []byte) ([]member, bool) {
 	ok := eachMember(line, func(key, value []byte) {
 		if !isLeftAside(string(key)) {
@@ -25,8 +25,8 @@ func members(dst []member, line []byte) ([]member, bool) {
 	return dst, ok
 }
 
-// eachMember yields the members of a JSON object. It returns false if it can't
-// parse the object.
+// eachMember calls yield for each member of a JSON object. It returns false if it
+// can't parse the object.
 func eachMember(line []byte, yield func(key, value []byte)) bool {
 	b, ok := bytes.CutPrefix(bytes.TrimSpace(line), []byte{'{'})
 	for ok && len(b) > 0 {
@@ -49,8 +49,8 @@ func eachMember(line []byte, yield func(key, value []byte)) bool {
 	return false
 }
 
-// stringLen returns the length of the JSON string at the front of b, including its
-// quotes, or 0 if there is none.
+// stringLen returns the length of the JSON string at the beginning of b, including
+// its quotes, or 0 if there is no complete string.
 func stringLen(b []byte) int {
 	if len(b) == 0 || b[0] != '"' {
 		return 0
@@ -66,8 +66,9 @@ func stringLen(b []byte) int {
 	return 0
 }
 
-// valueLen returns the length of the JSON value at the front of b, or 0 if it has
-// no end.
+// valueLen returns the length of the JSON value at the beginning of b, which
+// another member or the end of the object must follow. It returns 0 if the value
+// has no end.
 func valueLen(b []byte) int {
 	depth := 0
 	for i := 0; i < len(b); i++ {
@@ -94,8 +95,8 @@ func valueLen(b []byte) int {
 	return 0
 }
 
-// identifyAny is identify for a record that another program may have written, with
-// spaces. It also returns the line without spaces.
+// identifyAny does what identify does, but also accepts a record with spaces, which
+// another program may have written. It also returns the line without spaces.
 func identifyAny(line []byte) (_ []byte, addr netip.AddrPort, status string, err error) {
 	if addr, status, err = identify(line); err == nil {
 		return line, addr, status, nil

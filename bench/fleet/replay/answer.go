@@ -27,8 +27,8 @@ func (rec *Recording) Answer(server uint64, q wire.Question, r *wire.Request, se
 }
 
 // Open opens the sockets of a fleet with the servers of a recording, for which
-// Place must have been called. Only the network, the seed and the network faults of c
-// are used. No other fleet may use the recording.
+// Place must have been called. Of c, only the network, the seed, and the faults,
+// delays and query limit apply. No other fleet may use the recording.
 func Open(c fleet.Config, rec *Recording) (*fleet.Fleet, error) {
 	s, err := fleet.Listen(rec.Ports())
 	if err != nil {
@@ -43,13 +43,13 @@ func On(s *fleet.Sockets, c fleet.Config, rec *Recording) (*fleet.Fleet, error) 
 	return s.Fleet(c, rec)
 }
 
-// mostRounds is how many challenges in a row a question gets before its answer.
-// Scanners give up after a few more.
+// mostRounds is the maximum number of challenges in a row that a question gets
+// before its answer. Scanners give up after a few more.
 const mostRounds = 3
 
-// another returns a challenge that the server has not given before: a recorded one
-// as long as there are any. A scanner would take a challenge that comes twice for
-// the server's own, and all others for forged ones.
+// another returns a challenge that the server has not given before: the recorded
+// challenges in their order, then random ones. If a challenge came twice, a scanner
+// would take it for the server's own, and all others for forged challenges.
 func (s *recorded) another(rounds []wire.Challenge) wire.Challenge {
 	n := s.given
 	s.given++
@@ -59,7 +59,7 @@ func (s *recorded) another(rounds []wire.Challenge) wire.Challenge {
 	return random.Challenge(random.Hash(s.place, uint64(n)))
 }
 
-// wants returns the challenge that a server gives instead of an answer, or false if
+// wants returns the challenge that a server sends instead of an answer, or false if
 // it answers.
 func (rec *Recording) wants(s *recorded, say *saying, r *wire.Request) (wire.Challenge, bool) {
 	rounds := rec.rounds[s.rounds.first:][:s.rounds.n]
@@ -69,7 +69,7 @@ func (rec *Recording) wants(s *recorded, say *saying, r *wire.Request) (wire.Cha
 	if say.manner == mannerNever {
 		return s.another(rounds), true
 	}
-	given := 0 // how many challenges the client has used up
+	given := 0 // number of the last round whose challenge the request has
 	for i := range rounds {
 		if r.HasChallenge && rounds[i] == r.Challenge {
 			given = i + 1

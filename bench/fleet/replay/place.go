@@ -18,21 +18,22 @@ import (
 // service). The kernel reports datagrams to it as undeliverable.
 const closedPort = 1
 
-// defaultPort is used for servers whose own port is not available.
+// defaultPort is the port of servers whose record has no address. It is also the
+// only port if no server has a port from leastPort on.
 const defaultPort = 27015
 
 // leastPort is the lowest port that a process without privileges may open.
 const leastPort = 1024
 
-// Place gives every server a place inside a network of loopback, the same one each
-// time. The bits of the address that the network leaves free are those of the
-// original address, and the port is the original one if it is in ports. If that
-// place is not available, because of another server with the same bits or because
-// the port is not in ports, the server gets the next free place: the next port,
-// then the next address. Servers that were unreachable get a port that is closed.
+// Place assigns every server an address and port in a loopback network. The result
+// depends only on the recording and the arguments. A server keeps the host bits of
+// its original address, and its port if ports contains it. If its port is not in
+// ports, or another server has taken that address and port, the server gets the
+// next free pair: Place tries the other ports first, then the next address. Servers
+// that were unreachable get a closed port.
 //
-// If ports is empty, Place uses those of the census: the 256 most frequent ones
-// from 1024 on. It returns an error if there is no room.
+// If ports is empty, Place uses the up to 256 ports from 1024 up that most servers
+// of the census have. It returns an error if the servers do not fit.
 func (rec *Recording) Place(network netip.Prefix, ports []uint16) error {
 	if len(ports) == 0 {
 		ports = rec.frequentPorts()
@@ -56,7 +57,7 @@ func (rec *Recording) Place(network netip.Prefix, ports []uint16) error {
 	return nil
 }
 
-// places are the places of a network.
+// places are the addresses and ports that Place can assign.
 type places struct {
 	base  uint64 // the first address, as a number
 	addrs uint64 // how many addresses there are
@@ -76,7 +77,8 @@ func newPlaces(network netip.Prefix, ports []uint16) (*places, error) {
 
 func (p *places) count() uint64 { return p.addrs * uint64(len(p.ports)) }
 
-// frequentPorts returns the ports with the most servers.
+// frequentPorts returns the ports from leastPort up that most servers have, at most
+// fleet.MaxPorts. Unreachable servers do not count.
 func (rec *Recording) frequentPorts() (ports []uint16) {
 	count := map[uint16]int{}
 	for i := range rec.servers {
@@ -100,7 +102,8 @@ func (rec *Recording) frequentPorts() (ports []uint16) {
 	return ports[:min(len(ports), fleet.MaxPorts)]
 }
 
-// place chooses a place for server i and reports whether there is one.
+// place assigns server i an address and port, and reports whether there was a free
+// pair.
 func (rec *Recording) place(net *places, i int) bool {
 	s := &rec.servers[i]
 	ip, port := s.original>>16, uint16(s.original)
@@ -133,8 +136,9 @@ func (rec *Recording) place(net *places, i int) bool {
 	return false
 }
 
-// Tag returns the text that follows the place of server i in the list: the address
-// at which it was recorded, and the tag that it had then.
+// Tag returns the text that follows the address of server i in the list: its
+// original address, or "record N" if its record has none, and the tag in its record
+// if the tag is printable.
 func (rec *Recording) Tag(i int) string {
 	tag := "record " + strconv.Itoa(i+1)
 	if _, original := rec.At(i); original.IsValid() {
@@ -146,7 +150,8 @@ func (rec *Recording) Tag(i int) string {
 	return tag
 }
 
-// printable reports whether a tag can be part of a line of a list.
+// printable reports whether a tag can be part of a line of a list: it is at most 1
+// KiB long and has only printable characters.
 func printable(s string) bool {
 	for _, r := range s {
 		if !unicode.IsPrint(r) || r == unicode.ReplacementChar {
@@ -156,8 +161,8 @@ func printable(s string) bool {
 	return len(s) <= 1<<10
 }
 
-// WriteList writes the list of targets, one per line: the place of each server and
-// its Tag.
+// WriteList writes the list of targets, one per line: the address and port of each
+// server, and its Tag.
 func (rec *Recording) WriteList(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	for i := range rec.servers {

@@ -14,32 +14,33 @@ import (
 )
 
 // Recording is a census prepared to be served again: what each of its servers sent,
-// and in answer to which question. Place gives the servers places on loopback, and
-// Open serves them there.
+// and in answer to which question. Place assigns the servers addresses and ports on
+// loopback, and Open serves them there.
 //
 // If a server's record has all its datagrams (raw), the server sends them byte for
 // byte and in their order. For any other server the datagrams are rebuilt from the
 // record, so that they make the same record again. A record does not show when a
-// datagram came or what had been asked before. A Recording assumes that the scanner
-// never repeated a question that was answered.
+// datagram came or which questions had been asked before. A Recording assumes that
+// the scanner never repeated a question that was answered.
 //
-//   - A question gets challenges until its request has the last challenge that came before its answer,
-//     but at most three.
-//   - A server that gave new challenges without end gives the recorded ones first and then others,
-//     none of them twice.
-//   - The datagrams that answer a question come together, and again each time it is asked. Useless
-//     datagrams that came before them are sent first, each in answer to a separate request.
-//   - Anything that came without a challenge before the answer to INFO was caused by INFO: nothing else
-//     had been asked.
-//   - For the same reason, a question without an answer is never answered.
+//   - A question gets challenges until its request has the last challenge that came
+//     before its answer, but at most three.
+//   - A server that gave new challenges without end gives the recorded challenges first
+//     and then others, none of them twice.
+//   - The datagrams that answer a question come together, and again each time it is
+//     asked. Useless datagrams that came before them are sent first, each in answer to
+//     a separate request.
+//   - INFO drew everything that came before its answer and before any challenge:
+//     nothing else had been asked.
+//   - A question that was not answered then is never answered.
 type Recording struct {
 	servers []recorded
 	data    []byte           // the datagrams, one after the other
 	ends    []uint32         // the end of each datagram in data
 	bursts  []uint32         // the end of each burst in ends
 	rounds  []wire.Challenge // the challenges of all servers
-	tags    map[int]string   // of the servers that have one
-	places  map[uint64]int   // the server at each place
+	tags    map[int]string   // tags of the servers that have one, by index
+	places  map[uint64]int   // index of the server at each packed address and port
 	ports   []uint16         // ports of the servers
 	drafter drafter
 
@@ -50,19 +51,19 @@ type Recording struct {
 type RecordingStats struct {
 	Raw         int // servers whose datagrams were recorded
 	Remade      int // servers whose datagrams are rebuilt from their record
-	Silent      int // servers that never answered; their places have no server
-	Unreachable int // those of Silent that ICMP reports as unreachable
-	Moved       int // servers that could not get the place that matches their address
+	Silent      int // servers that never answered, except those in Unreachable
+	Unreachable int // servers that ICMP reported as unreachable
+	Moved       int // servers that could not keep their host bits and port
 	Bytes       int64
 }
 
-// The limits of a Recording. Servers beyond them are skipped.
+// The limits of a Recording. Add skips servers beyond them.
 const (
 	maxRecorded      = 1 << 30 // bytes of datagrams
 	maxRecordedHosts = 1 << 22 // servers: some 120 bytes each
 )
 
-// The reasons why Add refuses a line that is a record.
+// The errors with which Add rejects a line that is a record.
 var (
 	ErrFull     = errors.New("more than 1 GiB of datagrams or 4,194,304 servers")
 	ErrDropped  = errors.New("the record lacks a part that was too long for it, and its datagrams")
@@ -83,7 +84,7 @@ type recorded struct {
 // extent is a part of a slice.
 type extent struct{ first, n uint32 }
 
-// saying is what a server sends in answer to one of the questions.
+// saying is what a server sends in answer to a question.
 type saying struct {
 	bursts extent // a part of Recording.bursts
 	next   uint32 // index of the next burst
@@ -91,12 +92,12 @@ type saying struct {
 	needs  uint16 // mannerChallenged: number of the first round that is accepted, from 1
 }
 
-// manner says which challenges a server accepts for a question.
+// manner is the way in which a server accepts challenges for a question.
 type manner uint8
 
 const (
 	mannerBare       manner = iota // it ignores the challenge
-	mannerChallenged               // it wants one of its own challenges
+	mannerChallenged               // it demands one of its own challenges
 	mannerNever                    // it accepts none
 )
 
@@ -105,14 +106,14 @@ func NewRecording() *Recording {
 	return &Recording{tags: map[int]string{}, drafter: newDrafter()}
 }
 
-// Len returns how many servers there are, including silent ones.
+// Len returns the number of servers, including silent ones.
 func (rec *Recording) Len() int { return len(rec.servers) }
 
-// Ports returns the ports of the servers. It must be called after Place.
+// Ports returns the ports of the servers. Place must have been called.
 func (rec *Recording) Ports() []uint16 { return rec.ports }
 
-// Add adds the next record of the census, which is a line of JSON. If it returns an
-// error, the server can't be replayed and was skipped.
+// Add adds the server of the next record of the census, which is a line of JSON. If
+// it returns an error, the server can't be replayed, and Add has skipped it.
 func (rec *Recording) Add(line []byte) error {
 	if len(rec.servers) >= maxRecordedHosts {
 		return ErrFull
@@ -174,8 +175,8 @@ func (rec *Recording) count(s *recorded, raw, silent bool) {
 	rec.Stats.Bytes = int64(len(rec.data))
 }
 
-// dropped reports whether an answer is missing because the record was too long for
-// it.
+// dropped reports whether the record lacks an answer because it would have been too
+// long with it.
 func dropped(r *scanner.Result) bool {
 	has := [wire.NumQuestions]bool{r.HasInfo, r.HasPlayers, r.HasRules}
 	for q := range wire.Question(wire.NumQuestions) {
@@ -219,7 +220,7 @@ func (rec *Recording) keep(s *recorded, d *drafter) error {
 	return nil
 }
 
-// end returns where entry i-1 of ends ends, which is where entry i begins.
+// end returns the index at which entry i begins, which is the end of entry i-1.
 func end(ends []uint32, i uint32) uint32 {
 	if i == 0 {
 		return 0
@@ -234,8 +235,8 @@ func (rec *Recording) burst(i uint32, yield func(datagram []byte)) {
 	}
 }
 
-// At returns the place of server i, and its address when it was recorded. The
-// latter is not valid if its record has no address.
+// At returns the address and port of server i, and those at which it was recorded.
+// The latter are invalid if the record has no address.
 func (rec *Recording) At(i int) (place, original netip.AddrPort) {
 	s := &rec.servers[i]
 	if s.original != 0 {

@@ -31,8 +31,8 @@ func (d *drafter) fromRecord(r *scanner.Result) {
 	d.refuse(r)
 }
 
-// invent makes up the challenges of a server that wants some. The record does not
-// contain them.
+// invent makes up challenges if the server demands any. The record does not contain
+// them.
 func (d *drafter) invent(r *scanner.Result) {
 	n := 0
 	for q := range wire.Question(wire.NumQuestions) {
@@ -59,7 +59,7 @@ func pack4(r *scanner.Result) uint64 {
 	return udp.Pack(r.Addr)
 }
 
-// want drafts whether the server wants a challenge for q.
+// want decides which challenges the server accepts for q.
 func (d *drafter) want(r *scanner.Result, q wire.Question) {
 	p := &d.says[q]
 	switch {
@@ -91,7 +91,7 @@ func (d *drafter) message(r *scanner.Result, q wire.Question) []byte {
 	return nil
 }
 
-// infoMessage returns an INFO message that ends where the recorded one ended.
+// infoMessage returns an INFO message that ends where the recorded message ended.
 func infoMessage(r *scanner.Result) []byte {
 	in := r.Info
 	if r.Notes&wire.NoteInfoOddBoolean != 0 && in.Password|in.VAC == 0 {
@@ -139,9 +139,10 @@ func playersMessage(r *scanner.Result) []byte {
 	return msg
 }
 
-// datagrams returns the datagrams of an answer: one, or fragments if it does not
-// fit into one, if its last fragment never came, or if a note requires it. headers
-// holds the notes about split headers that no earlier answer has caused.
+// datagrams returns the datagrams of the answer msg: an 'm' before msg if the
+// server sent both, or fragments if msg does not fit into a datagram, was
+// incomplete, or must have a note about its split header; otherwise msg alone.
+// headers holds the notes about split headers that no earlier answer has caused.
 func (d *drafter) datagrams(r *scanner.Result, q wire.Question, msg []byte, headers *wire.Notes) [][]byte {
 	if q == wire.QuestionInfo && r.Info.Format == wire.FormatSource && r.Info.Has&wire.HasAddress != 0 {
 		gold := wire.Info{Format: wire.FormatGoldSource, Address: r.Info.Address}
@@ -164,7 +165,7 @@ func (d *drafter) datagrams(r *scanner.Result, q wire.Question, msg []byte, head
 	return fragments(msg, incomplete)
 }
 
-// fragments splits a message. If it is incomplete, the last fragment is missing.
+// fragments splits a message. If it is incomplete, the last fragment is left out.
 func fragments(msg []byte, incomplete bool) (ds [][]byte) {
 	const usual, most = 1248, 254
 	size := max(usual, (len(msg)+most-1)/most)
@@ -182,8 +183,8 @@ func fragments(msg []byte, incomplete bool) (ds [][]byte) {
 	return ds
 }
 
-// failing returns a datagram that makes q fail with the error in the record, or nil
-// if silence has that effect.
+// failing returns a datagram that makes q fail with the error in the record. It
+// returns nil if silence causes that error, or if there was none.
 func failing(r *scanner.Result, q wire.Question) []byte {
 	kind := [wire.NumQuestions]wire.Kind{wire.KindInfo, wire.KindPlayers, wire.KindRules}[q]
 	switch r.Err[q] {
@@ -231,7 +232,9 @@ func packedFragment(size uint32) []byte {
 // declaredHuge is a declared size that no scanner accepts.
 const declaredHuge = 1 << 31
 
-// refuse adds the text of an 'l' or 'X' where it must have come.
+// refuse adds an 'l' or 'X' with the message of the record. The server sends it
+// before its first answer to the first question that failed with ErrBanned or
+// ErrRateLimited or, if none did, to the first question that was asked.
 func (d *drafter) refuse(r *scanner.Result) {
 	limited, banned := failed(r, wire.ErrRateLimited), failed(r, wire.ErrBanned)
 	if len(r.Message) == 0 && limited|banned == 0 {

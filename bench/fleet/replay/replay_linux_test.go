@@ -17,7 +17,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// scan scans addresses as a program would, and returns the records by address.
+// scan scans addresses and returns the records by address.
 func scan(t testing.TB, cfg scanner.Config, addrs []netip.AddrPort) map[netip.AddrPort][]byte {
 	t.Helper()
 	cfg.AddressRate, cfg.Cooldown = scanner.Off, scanner.Off
@@ -38,7 +38,7 @@ func scan(t testing.TB, cfg scanner.Config, addrs []netip.AddrPort) map[netip.Ad
 	return records
 }
 
-// serve lets a fleet answer until the test ends, and then closes it.
+// serve runs a fleet until the test ends, and then closes it.
 func serve(t testing.TB, f *fleet.Fleet) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
@@ -73,7 +73,8 @@ func replay(t testing.TB, rec *Recording, network netip.Prefix) {
 	serve(t, f)
 }
 
-// placesOf returns the places of all servers of a recording, in their order.
+// placesOf returns the addresses and ports of all servers of a recording, in their
+// order.
 func placesOf(rec *Recording) (all []netip.AddrPort) {
 	for i := range rec.Len() {
 		place, _ := rec.At(i)
@@ -84,8 +85,8 @@ func placesOf(rec *Recording) (all []netip.AddrPort) {
 
 var quick = scanner.Config{Timeout: 300 * time.Millisecond, Retries: 2, Raw: true, Rate: rate()}
 
-// rate returns a rate that the fleet can answer without delay, even with the race
-// detector.
+// rate returns a rate at which the fleet can answer without delay, even with the
+// race detector.
 func rate() float64 {
 	if raceEnabled {
 		return 100
@@ -93,9 +94,10 @@ func rate() float64 {
 	return 2000
 }
 
-// TestReplay scans a fleet of all kinds of servers, honest and hostile, and then scans
-// replays of the recording, with the recorded datagrams and without. Each replay must
-// give the same records; with the datagrams, so must a replay of the replay.
+// TestReplay scans a fleet of honest and hostile servers, and replays the records
+// once with the recorded datagrams and once without. A scan of each replay must
+// give the same records. With the datagrams, so must a scan of a replay of the
+// replay.
 func TestReplay(t *testing.T) {
 	t.Parallel()
 	bits := "/24"
@@ -133,8 +135,8 @@ func TestReplay(t *testing.T) {
 	})
 }
 
-// scanAgain replays records, scans the replay and checks that the records are the
-// same. It returns them, under the addresses of the original records.
+// scanAgain replays records, scans the replay, and fails the test if a record
+// differs. It returns the new records, by the addresses of the original records.
 func scanAgain(
 	t *testing.T, network string, cfg *fleet.Config, addrs []netip.AddrPort, records map[netip.AddrPort][]byte,
 ) map[netip.AddrPort][]byte {
@@ -159,8 +161,8 @@ func scanAgain(
 	return result
 }
 
-// sameRecord reports whether two records agree, apart from what a replay can't
-// reproduce.
+// sameRecord reports whether two records agree in everything that a replay can
+// reproduce. If not, it fails the test.
 func sameRecord(
 	t testing.TB, at netip.AddrPort, allowed [wire.NumQuestions]fleet.ErrorSet, want, got []byte,
 ) bool {
@@ -177,7 +179,8 @@ func sameRecord(
 	return len(ds) == 0
 }
 
-// timed reports whether timing decides which of two errors is reported.
+// timed reports whether d is a difference between two errors, either of which a
+// scan may report, depending on timing.
 func timed(d record.Difference, allowed [wire.NumQuestions]fleet.ErrorSet) bool {
 	may := func(set fleet.ErrorSet, word string) bool {
 		for e := range wire.Error(wire.NumErrors) {
@@ -195,8 +198,8 @@ func timed(d record.Difference, allowed [wire.NumQuestions]fleet.ErrorSet) bool 
 	return false
 }
 
-// TestReplayCaptures replays what real servers sent. A scan must give the same records
-// as decoding the captures.
+// TestReplayCaptures replays what real servers sent. A scan must give the same
+// answers as decoding the captures.
 func TestReplayCaptures(t *testing.T) {
 	t.Parallel()
 	files := captures.Files(t)
@@ -231,8 +234,8 @@ func TestReplayCaptures(t *testing.T) {
 	t.Logf("%d servers: %+v", len(files), rec.Stats)
 }
 
-// sameAnswers checks that the record of a capture and that of a scan have the same
-// answers.
+// sameAnswers fails the test if the answers in the record of a capture and in that
+// of a scan differ.
 func sameAnswers(t *testing.T, name string, asked scanner.Questions, want, got []byte) {
 	t.Helper()
 	ds, err := record.Differences(want, got)

@@ -30,7 +30,7 @@ type draft struct {
 	needs  int
 }
 
-// taken is what is known about one recorded datagram.
+// taken is what the drafter knows about one recorded datagram.
 type taken struct {
 	role   role
 	answer wire.Question // roleAnswer: the question that it answers
@@ -70,7 +70,7 @@ func (d *drafter) reset() {
 	clear(d.last)
 }
 
-// size returns the total length of all datagrams.
+// size returns the total length of all datagrams of the draft, in bytes.
 func (d *drafter) size() (n int) {
 	for q := range d.says {
 		for _, burst := range d.says[q].bursts {
@@ -99,7 +99,7 @@ func (d *drafter) fromRaw(r *scanner.Result) error {
 	return nil
 }
 
-// classify finds out the role of datagram i.
+// classify determines the role of datagram i.
 func (d *drafter) classify(i int, datagram []byte) {
 	t := &d.takes[i]
 	switch {
@@ -139,8 +139,8 @@ func answers(msg []byte) (wire.Question, bool) {
 // more than its type byte.
 func usable(msg []byte) bool { return len(wire.Body(msg)) > 1 }
 
-// fragment passes a fragment to the table. Which question a reply answers is known
-// once it is complete.
+// fragment passes a fragment to the table. The question that a reply answers is
+// known when the reply is complete.
 func (d *drafter) fragment(i int, datagram []byte) {
 	id, err := wire.SplitID(datagram)
 	if err != nil {
@@ -169,7 +169,8 @@ func (d *drafter) fragment(i int, datagram []byte) {
 	}
 }
 
-// close assigns all fragments with an ID to the question that they answer.
+// close assigns all open fragments with a split ID to the question that they
+// answer.
 func (d *drafter) close(id uint32, q wire.Question, useful bool) {
 	for _, i := range d.open[id] {
 		t := &d.takes[i]
@@ -195,7 +196,8 @@ func (d *drafter) leftovers(r *scanner.Result) {
 	}
 }
 
-// begins returns the question that the first fragment of a reply answers.
+// begins returns the question that a reply answers, if the datagram is the first
+// fragment of a reply that is not compressed.
 func begins(datagram []byte) (wire.Question, bool) {
 	layout, packed := wire.ShowLayout(datagram)
 	var f wire.Fragment
@@ -206,7 +208,7 @@ func begins(datagram []byte) (wire.Question, bool) {
 }
 
 // failedFor returns the last question that failed for one of the reasons; earlier
-// reasons take precedence. If none did, it returns rules.
+// reasons take precedence. If no question did, it returns wire.QuestionRules.
 func failedFor(r *scanner.Result, reasons ...wire.Error) wire.Question {
 	for _, reason := range reasons {
 		for q := wire.Question(wire.NumQuestions); q > 0; q-- {
@@ -218,7 +220,7 @@ func failedFor(r *scanner.Result, reasons ...wire.Error) wire.Question {
 	return wire.QuestionRules
 }
 
-// attribute finds out which question each datagram was a reaction to.
+// attribute determines the question to which each datagram was a reaction.
 func (d *drafter) attribute(r *scanner.Result) {
 	var closed scanner.Questions
 	alone := d.aloneUntil(r)
@@ -263,8 +265,9 @@ func (d *drafter) aloneUntil(r *scanner.Result) int {
 	return len(d.takes) - 1
 }
 
-// meantFor guesses which question caused a datagram that is not an answer: one that
-// failed because of it, else the first that was unanswered at that time.
+// meantFor guesses which question drew a datagram that is not an answer: an open
+// question that failed with the matching error or, if there is none, the first open
+// question.
 func meantFor(r *scanner.Result, datagram []byte, closed scanner.Questions) wire.Question {
 	reason := wire.ErrMalformed
 	if wire.IsSingle(datagram) {
@@ -298,11 +301,11 @@ func failed(r *scanner.Result, reason wire.Error) (qs scanner.Questions) {
 	return qs
 }
 
-// mostBefore is how many useless bursts may come before an answer: by default a
+// mostBefore is the maximum number of useless bursts before an answer: by default a
 // question is asked three times.
 const mostBefore = 2
 
-// assemble drafts what a server sends in answer to q.
+// assemble drafts what the server sends in answer to q.
 func (d *drafter) assemble(r *scanner.Result, q wire.Question) {
 	p := &d.says[q]
 	vain, answer, needs := d.collect(r, q)
@@ -326,9 +329,9 @@ func (d *drafter) assemble(r *scanner.Result, q wire.Question) {
 	}
 }
 
-// collect returns the datagrams that came in answer to q: the useless ones, each
-// reply separately; the answer with everything that came after it; and how many
-// challenges had come before.
+// collect returns the datagrams that came in answer to q. vain holds the useless
+// datagrams, each reply separately. answer holds the answer and everything that
+// came after it. needs is the number of challenges that had come before.
 func (d *drafter) collect(r *scanner.Result, q wire.Question) (vain [][][]byte, answer [][]byte, needs int) {
 	groups := map[uint32]int{}
 	answered, first := false, true
@@ -355,7 +358,7 @@ func (d *drafter) collect(r *scanner.Result, q wire.Question) (vain [][][]byte, 
 	return vain, answer, needs
 }
 
-// merge combines bursts so that at most most remain.
+// merge combines neighbouring bursts until no more than most are left.
 func merge(bursts [][][]byte, most int) (merged [][][]byte) {
 	n := (len(bursts) + most - 1) / most
 	for i, burst := range bursts {

@@ -16,8 +16,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// The datagrams of the recorded servers, by the letters that stand for them in the
-// tests.
+// letters holds the datagrams of the recorded servers, by their names in the tests.
 var letters = map[string][]byte{
 	"A1": wire.AppendChallenge(nil, 1), "A2": wire.AppendChallenge(nil, 2),
 	"A3": wire.AppendChallenge(nil, 3), "A4": wire.AppendChallenge(nil, 4),
@@ -34,7 +33,8 @@ var letters = map[string][]byte{
 	"": {},
 }
 
-// fragmentOf returns half of a RULES reply.
+// fragmentOf returns the first half (number 0) or the second half (number 1) of a
+// RULES reply.
 func fragmentOf(id uint32, number uint8) []byte {
 	msg := wire.AppendRules(nil, 1, []wire.Rule{{Name: []byte("name"), Value: []byte("value")}})
 	f := wire.Fragment{Layout: wire.LayoutSource, ID: id, Total: 2, Number: number, Size: 1248}
@@ -60,8 +60,8 @@ func lettersOf(ds [][]byte) string {
 }
 
 // scripted is a recorded server and the session that must take place when it is
-// queried again. A request is i, p or r, followed by its challenge, if any; the
-// answer follows after an = sign.
+// queried again. A request is i, p or r, and its challenge if it has one. The
+// answer follows after an equals sign.
 type scripted struct {
 	name    string
 	raw     string
@@ -113,8 +113,8 @@ var scripts = []scripted{
 	{name: "an empty datagram", raw: "A1 I D  E", session: "i1=I r1= r1=E"},
 }
 
-// TestScripts checks that recorded servers repeat what they sent, in answer to the
-// question for which they sent it.
+// TestScripts checks that recorded servers send the same datagrams again, in answer
+// to the question for which they were recorded.
 func TestScripts(t *testing.T) {
 	for i, tt := range scripts {
 		t.Run(tt.name, func(t *testing.T) {
@@ -133,7 +133,8 @@ func TestScripts(t *testing.T) {
 	}
 }
 
-// converse records r, queries it again and compares the session.
+// converse records r, queries the recorded server, and fails the test if the
+// session differs.
 func converse(t *testing.T, r *scanner.Result, session string) {
 	t.Helper()
 	rec := NewRecording()
@@ -159,7 +160,7 @@ func converse(t *testing.T, r *scanner.Result, session string) {
 	}
 }
 
-// asking returns a function that queries server i of a recording.
+// asking returns a function that sends a request to server i of a recording.
 func asking(t *testing.T, rec *Recording) func(i int, request []byte) [][]byte {
 	t.Helper()
 	if err := rec.Place(netip.MustParsePrefix("127.0.0.0/8"), []uint16{27015}); err != nil {
@@ -177,8 +178,8 @@ func asking(t *testing.T, rec *Recording) func(i int, request []byte) [][]byte {
 	}
 }
 
-// TestRecordingRefuses checks that Add refuses servers that can't be served, with
-// the reason.
+// TestRecordingRefuses checks that Add returns the right error for a server that
+// can't be replayed.
 func TestRecordingRefuses(t *testing.T) {
 	huge := &scanner.Result{Received: 1, Raw: [][]byte{make([]byte, loopback.MaxDatagram+1)}}
 	tests := []struct {
@@ -203,8 +204,8 @@ func TestRecordingRefuses(t *testing.T) {
 	}
 }
 
-// TestRecordedPlaces checks that servers keep the last bits of their address and
-// their port, and get the next free place if that place is taken.
+// TestRecordedPlaces checks that servers keep the host bits of their address and
+// their port, and get the next free address and port if these are taken.
 func TestRecordedPlaces(t *testing.T) {
 	tests := []struct {
 		name, network string
@@ -255,8 +256,8 @@ func TestRecordedPlaces(t *testing.T) {
 	}
 }
 
-// TestFrequentPorts checks that, if there are more ports than can be opened, the
-// frequent ones are used.
+// TestFrequentPorts checks that frequentPorts returns the most frequent ports if
+// there are more than can be opened.
 func TestFrequentPorts(t *testing.T) {
 	rec := NewRecording()
 	add := func(port, times int) {
@@ -278,7 +279,7 @@ func TestFrequentPorts(t *testing.T) {
 	}
 }
 
-// TestRecordedTags checks that a tag that would break the list is omitted from it.
+// TestRecordedTags checks that the list omits a tag that would break it.
 func TestRecordedTags(t *testing.T) {
 	for tag, want := range map[string]string{
 		"": "203.0.113.7:27015", "eu 1": "203.0.113.7:27015 eu 1", "a\nb": "203.0.113.7:27015",

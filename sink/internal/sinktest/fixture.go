@@ -13,15 +13,17 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// All is the set of fields up to the version that both formats of INFO have.
+// All is the set of fields that every INFO of a Source server has: those up to the
+// version, without those of The Ship.
 const All = (wire.HasVersion<<1 - 1) &^ wire.HasShip
 
-// Blank is a result without any reply.
+// Blank returns a result without any reply.
 func Blank() *scanner.Result {
 	return &scanner.Result{PlayersAnnounced: -1, RulesAnnounced: -1}
 }
 
-// Answered returns a result with the fields that every scanned server has.
+// Answered returns a result with the given address and status, and with the fields
+// that every scanned server has.
 func Answered(addr string, status scanner.Status) *scanner.Result {
 	r := Blank()
 	r.Addr = netip.MustParseAddrPort(addr)
@@ -58,7 +60,8 @@ func playedGame() *game.Game {
 	return g
 }
 
-// Full returns the result of a Source server, with every key that one can have.
+// Full returns the result of a Source server whose record has every key that a
+// Source server's record can have.
 func Full() *scanner.Result {
 	r := Answered("203.0.113.7:27015", scanner.StatusOK)
 	r.Tag = "europe, 2"
@@ -100,7 +103,8 @@ func Rules(pairs ...string) (rs []wire.Rule) {
 	return rs
 }
 
-// Typical returns the result of a typical server, with 12 players and 24 rules.
+// Typical returns the result of typical server number i, with 12 players and 24
+// rules.
 func Typical(i int) *scanner.Result {
 	r := Full()
 	r.Addr = netip.AddrPortFrom(netip.AddrFrom4([4]byte{203, 0, byte(i >> 8), byte(i)}), 27015)

@@ -6,9 +6,9 @@ import (
 	"github.com/a2sscan/a2sscan/bench/fleet/internal/random"
 )
 
-// Faults adds faults to the network between servers and scanner. Its random numbers
-// come from a seed, so that a run can be repeated as far as the order of its
-// datagrams can.
+// Faults adds faults to the network between servers and scanner. It takes its
+// random numbers from a seed: if the datagrams come in the same order, they have
+// the same faults.
 type Faults struct {
 	FaultsConfig
 	random random.Stream
@@ -25,7 +25,8 @@ type FaultsConfig struct {
 	DelayMax  time.Duration // no Datagram has a longer Delay
 }
 
-// How long a datagram that is to be reordered is held back.
+// The shortest and the longest time for which a datagram is held back to reorder
+// it.
 const (
 	reorderMin = time.Millisecond
 	reorderMax = 5 * time.Millisecond
@@ -45,10 +46,10 @@ func (f *Faults) any() bool {
 	return f.Loss > 0 || f.Duplicate > 0 || f.Reorder > 0 || f.DelayMax > 0
 }
 
-// losesQuery reports whether a query is to be lost on its way to the server.
+// losesQuery reports whether the next query is lost on its way to the server.
 func (f *Faults) losesQuery() bool { return f.random.Chance(f.Loss) }
 
-// apply loses, duplicates and holds back datagrams of the Outbox, from entry first
+// apply loses, duplicates and holds back datagrams in out.List, from index first
 // on.
 func (f *Faults) apply(now time.Duration, out *Outbox, first int, s *Stats) {
 	f.kept = f.kept[:0]
@@ -67,7 +68,7 @@ func (f *Faults) apply(now time.Duration, out *Outbox, first int, s *Stats) {
 	out.List = append(out.List[:first], f.kept...)
 }
 
-// pass keeps a datagram, or holds it back if it is to be late.
+// pass keeps a datagram that is due at once, and holds back any other.
 func (f *Faults) pass(now time.Duration, out *Outbox, d Datagram, s *Stats) {
 	if d.Delay > 0 {
 		s.Delayed++

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// flood passes n datagrams through faults, one per millisecond, and returns what
-// came out, in order, and when.
+// flood passes n datagrams through faults, one per millisecond. It returns the
+// datagrams that came out, in order, and the times at which they came out.
 func flood(f *Faults, n int, delay time.Duration, s *Stats) (got []string, at []time.Duration) {
 	var out Outbox
 	for i := 0; i < n || f.held.count > 0; i++ {
@@ -32,7 +32,7 @@ func flood(f *Faults, n int, delay time.Duration, s *Stats) (got []string, at []
 	return got, at
 }
 
-// TestFaultShares counts the lost, duplicated and reordered datagrams.
+// TestFaultShares checks the shares of lost, duplicated and reordered datagrams.
 func TestFaultShares(t *testing.T) {
 	const n = 20000
 	var s Stats
@@ -70,7 +70,7 @@ func TestFaultShares(t *testing.T) {
 }
 
 // TestFaultsAreThoseOfTheSeed checks that the same seed gives the same faults, and
-// another seed others.
+// another seed gives other faults.
 func TestFaultsAreThoseOfTheSeed(t *testing.T) {
 	run := func(seed uint64) string {
 		var s Stats
@@ -87,8 +87,8 @@ func TestFaultsAreThoseOfTheSeed(t *testing.T) {
 	}
 }
 
-// TestDelay checks that each datagram comes out after its delay, not before and
-// less than two ticks late.
+// TestDelay checks that each datagram comes out after its delay, and at most two
+// ticks late.
 func TestDelay(t *testing.T) {
 	for _, delay := range []time.Duration{1, 3 * time.Millisecond, 250 * time.Millisecond, 999 * time.Millisecond} {
 		var s Stats
@@ -108,7 +108,8 @@ func TestDelay(t *testing.T) {
 	}
 }
 
-// TestWheelIsBounded fills the wheel, and checks that everything comes out again.
+// TestWheelIsBounded fills the wheel, and checks that all datagrams come out when
+// they are due.
 func TestWheelIsBounded(t *testing.T) {
 	w := newWheel(time.Second)
 	data := make([]byte, 4<<10)
@@ -141,8 +142,8 @@ func TestWheelIsBounded(t *testing.T) {
 	}
 }
 
-// TestWheelAfterAPause checks that after a jump of the clock the datagrams in the
-// wheel are neither lost nor a turn of the wheel late.
+// TestWheelAfterAPause checks that, after a jump of the clock, the wheel releases a
+// datagram neither early nor late.
 func TestWheelAfterAPause(t *testing.T) {
 	w := newWheel(10 * time.Millisecond)
 	var out Outbox
@@ -158,8 +159,8 @@ func TestWheelAfterAPause(t *testing.T) {
 	}
 }
 
-// TestFaultsDoNotAllocate checks that nothing is allocated once the wheel has
-// grown.
+// TestFaultsDoNotAllocate checks that a batch needs no allocation once the wheel
+// has grown.
 func TestFaultsDoNotAllocate(t *testing.T) {
 	f := NewFaults(FaultsConfig{Loss: 0.1, Duplicate: 0.1, Reorder: 0.1, DelayMax: 20 * time.Millisecond})
 	var out Outbox

@@ -8,19 +8,20 @@ import (
 )
 
 // holds measures how long a port holds each query until its answer leaves: from the
-// kernel's receive stamp to the system call that sends the answer. The zero value
-// measures nothing.
+// kernel's receive timestamp to the system call that sends the answer. The zero
+// value measures nothing.
 type holds struct {
 	took  func(server uint64, answer []byte, held time.Duration)
-	batch []Datagram // those that are about to be sent
+	batch []Datagram // the datagrams that are about to be sent
 }
 
 // measuredBatch is how many answers a port sends with one call while it measures. It is
 // small because sent can only estimate when, during the call, each answer left.
 const measuredBatch = 8
 
-// Measure makes the port call took for each answer that it sends. It must be called
-// before Serve. The answer is valid during the call.
+// Measure makes the port call took for each answer that it sends, with the packed
+// address of the server. It must be called before Serve. The answer is valid until
+// took returns.
 func (p *Port) Measure(took func(server uint64, answer []byte, held time.Duration)) error {
 	raw, err := p.conn.SyscallConn()
 	if err != nil {
@@ -37,14 +38,15 @@ func (p *Port) Measure(took func(server uint64, answer []byte, held time.Duratio
 	return err
 }
 
-// add notes the next datagram of a batch.
+// add adds the next datagram to the batch.
 func (h *holds) add(d *Datagram) {
 	if h.took != nil {
 		h.batch = append(h.batch, *d)
 	}
 }
 
-// now returns the time by the clock of the kernel's stamps, in ns since 1970.
+// now returns the current Unix time in nanoseconds, comparable with the kernel's
+// receive timestamps. It returns 0 if nothing is being measured.
 func (h *holds) now() int64 {
 	if h.took == nil {
 		return 0
@@ -52,8 +54,8 @@ func (h *holds) now() int64 {
 	return time.Now().UnixNano()
 }
 
-// sent notes that a system call, which began at begun, sent ms. It assumes that all of
-// them took the same part of the call.
+// sent calls took for ms, the messages that a system call has sent since begun. It
+// assumes that each message took an equal part of the call.
 func (h *holds) sent(ms []ipv4.Message, begun int64) {
 	if h.took == nil || len(ms) == 0 {
 		return
@@ -67,7 +69,7 @@ func (h *holds) sent(ms []ipv4.Message, begun int64) {
 	h.drop(len(ms))
 }
 
-// skip notes that the next datagram could not be sent.
+// skip removes the next datagram, which could not be sent.
 func (h *holds) skip() {
 	if h.took != nil {
 		h.drop(1)

@@ -2,11 +2,10 @@ package loopback
 
 import "time"
 
-// MaxDatagram is the largest payload of a UDP datagram.
+// MaxDatagram is the maximum payload of a UDP datagram in bytes.
 const MaxDatagram = 65507
 
-// Outbox holds datagrams to send. Their bytes are consecutive in one buffer, which
-// is reused.
+// Outbox holds datagrams to send. Their bytes are in Data, which is reused.
 type Outbox struct {
 	Data []byte
 	List []Datagram
@@ -16,15 +15,15 @@ type Outbox struct {
 type Datagram struct {
 	off, end int
 	From, To uint64        // packed addresses
-	Delay    time.Duration // not to be sent sooner than this from now
-	Stray    bool          // from another port than the one that was asked
-	came     int64         // when the kernel received the query, in ns since 1970; 0: not measured
+	Delay    time.Duration // how long to hold the datagram back
+	Stray    bool          // sent from a port that was not queried
+	came     int64         // receive timestamp of the query, Unix time in ns; 0: not measured
 }
 
 // Reset empties the outbox.
 func (o *Outbox) Reset() { o.Data, o.List = o.Data[:0], o.List[:0] }
 
-// Add adds a datagram with the bytes in Data from off on.
+// Add adds a datagram with the bytes Data[off:].
 func (o *Outbox) Add(from uint64, off int) {
 	o.List = append(o.List, Datagram{off: off, end: len(o.Data), From: from})
 }

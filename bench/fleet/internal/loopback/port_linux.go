@@ -19,8 +19,8 @@ import (
 // The sizes of a port's batches.
 const (
 	batch       = 64      // datagrams per system call
-	requestSize = 64      // longer than any request; longer datagrams are cut
-	controlSize = 128     // room for PKTINFO, the count of drops and the time stamp
+	requestSize = 64      // longer than any request; longer datagrams are truncated
+	controlSize = 128     // room for PKTINFO, the count of drops and the timestamp
 	flushBytes  = 1 << 20 // answers are sent once they exceed this many bytes
 )
 
@@ -28,8 +28,8 @@ const (
 type Handler interface {
 	// Has reports whether a server may be at the packed address.
 	Has(server uint64) bool
-	// Respond adds to Out what the server at a packed address answers to a datagram
-	// of the client. It adds nothing if the server does not answer.
+	// Respond adds the answer of the server at a packed address to Out. It adds
+	// nothing if the server does not answer.
 	Respond(now time.Duration, client, server uint64, datagram []byte)
 	// Out returns the Outbox for the answers, and the counters.
 	Out() (*Outbox, *Stats)
@@ -48,8 +48,8 @@ type Port struct {
 	pc     *ipv4.PacketConn
 	in     []ipv4.Message
 	send   []ipv4.Message
-	drops  uint32 // the kernel's count of drops, as last seen
-	came   int64  // when the kernel received the last query, if it says so
+	drops  uint32 // the kernel's last count of drops
+	came   int64  // receive timestamp of the last query, Unix time in ns; 0: not measured
 	holds  holds
 
 	closed atomic.Bool
@@ -58,8 +58,8 @@ type Port struct {
 	seen Stats // for Stats
 }
 
-// NewPort makes a handler answer on a socket that Open returned. The Port takes
-// over the socket, even if NewPort returns an error.
+// NewPort returns a Port on which h answers. Open must have returned conn. The Port
+// takes over conn, even if NewPort returns an error.
 func NewPort(conn, stray *net.UDPConn, h Handler, f *Faults) (*Port, error) {
 	number := Number(conn)
 	unpolled, err := udp.Unpoll(conn)
@@ -90,11 +90,12 @@ func Number(conn *net.UDPConn) uint16 { return conn.LocalAddr().(*net.UDPAddr).A
 // Number returns the port number of p.
 func (p *Port) Number() uint16 { return p.number }
 
-// lookUp is how long a port waits for a query before it checks whether it has been
-// ended.
+// lookUp is how long a port waits for a query before it checks whether End was
+// called.
 const lookUp = 20 * time.Millisecond
 
-// Serve answers until ctx is done or End is called. Times are measured from start.
+// Serve answers until ctx is done or End is called. The times that the handler gets
+// are measured from start.
 func (p *Port) Serve(ctx context.Context, start time.Time) error {
 	for ctx.Err() == nil && !p.closed.Load() {
 		p.conn.Timeout = p.readTimeout(time.Since(start))
@@ -130,7 +131,7 @@ func (p *Port) Stats() Stats {
 }
 
 // readTimeout returns how long the next read may wait: until a held reply is due,
-// or until it is time to check for the end.
+// but at most lookUp.
 func (p *Port) readTimeout(now time.Duration) time.Duration {
 	if due, ok := p.faults.held.next(); ok {
 		return max(0, min(due-now, lookUp))
@@ -138,7 +139,8 @@ func (p *Port) readTimeout(now time.Duration) time.Duration {
 	return lookUp
 }
 
-// take answers one datagram, unless it does not belong here.
+// take has the handler answer a datagram, unless it comes from outside Network, is
+// not for this fleet, or is lost on purpose.
 func (p *Port) take(now time.Duration, m *ipv4.Message) {
 	server := p.arrival(m.OOB[:m.NN])<<16 | uint64(p.number)
 	client := udp.Pack(m.Addr.(*net.UDPAddr).AddrPort())
@@ -168,7 +170,7 @@ func (p *Port) take(now time.Duration, m *ipv4.Message) {
 
 // arrival returns the IPv4 address to which a datagram was sent, as a number, or 0
 // if its control messages do not contain it. It also reads the kernel's count of
-// drops.
+// drops and receive timestamp.
 func (p *Port) arrival(control []byte) (ip uint64) {
 	for len(control) > 0 {
 		h, data, rest, err := unix.ParseOneSocketControlMessage(control)
@@ -228,14 +230,13 @@ func (p *Port) set(m *ipv4.Message, d *Datagram) {
 	to.Port = int(uint16(d.To))
 }
 
-// setSource sets the address from which a datagram is to be sent, in a PKTINFO
-// control message.
+// setSource sets the source address of a datagram in a PKTINFO control message.
 func setSource(control []byte, from uint64) {
 	binary.BigEndian.PutUint32(control[unix.CmsgLen(0)+4:], uint32(from>>16)) // ipi_spec_dst
 }
 
-// write sends ms. After an error the first message that was not sent is to blame,
-// and is skipped.
+// write sends ms. After an error it skips the first message that was not sent,
+// which caused the error.
 func (p *Port) write(ms []ipv4.Message) {
 	for len(ms) > 0 {
 		begun := p.holds.now()
@@ -255,7 +256,7 @@ func (p *Port) write(ms []ipv4.Message) {
 	}
 }
 
-// sendStray sends a datagram from a port that was not asked.
+// sendStray sends a datagram from the port of p.stray, which was not queried.
 func (p *Port) sendStray(d *Datagram) {
 	control := unix.PktInfo4(&unix.Inet4Pktinfo{})
 	setSource(control, d.From)

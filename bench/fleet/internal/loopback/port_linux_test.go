@@ -14,7 +14,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// arrived returns a message in the form in which ReadBatch returns it.
+// arrived returns a message like those that ReadBatch fills in.
 func arrived(from string, to [4]byte, datagram []byte) *ipv4.Message {
 	return &ipv4.Message{
 		Buffers: [][]byte{datagram}, N: len(datagram),
@@ -23,7 +23,8 @@ func arrived(from string, to [4]byte, datagram []byte) *ipv4.Message {
 	}
 }
 
-// echo answers on 127.1.0.0/24 with the datagram that it receives.
+// echo is a handler whose servers, in 127.1.0.0/24, answer with the datagram that
+// they receive.
 type echo struct {
 	out   Outbox
 	stats Stats
@@ -45,9 +46,9 @@ func socketless() *Port {
 	return &Port{handler: e, out: &e.out, stats: &e.stats, faults: NewFaults(FaultsConfig{}), number: 27015}
 }
 
-// TestWall passes a port datagrams from and to all kinds of addresses. Those with
-// an address outside 127.0.0.0/8 on either side must be dropped before they are
-// read, and those to an address that is not the fleet's must be dropped, too.
+// TestWall passes a port datagrams from and to all kinds of addresses. The port
+// must drop a datagram before it reads it if either address is outside 127.0.0.0/8.
+// It must also drop a datagram to an address that is not the fleet's.
 func TestWall(t *testing.T) {
 	request := wire.AppendInfoRequest(nil, wire.NoChallenge)
 	tests := []struct {
@@ -85,7 +86,8 @@ func TestWall(t *testing.T) {
 	}
 }
 
-// TestKernelDropsAreCounted reads the kernel's counter, which wraps around.
+// TestKernelDropsAreCounted passes the kernel's count of drops to a port. The count
+// wraps around.
 func TestKernelDropsAreCounted(t *testing.T) {
 	control := make([]byte, unix.CmsgSpace(4))
 	binary.NativeEndian.PutUint64(control, uint64(unix.CmsgLen(4)))
@@ -101,7 +103,8 @@ func TestKernelDropsAreCounted(t *testing.T) {
 	}
 }
 
-// TestBoundToLoopback asks the kernel to which device the sockets are bound.
+// TestBoundToLoopback asks the kernel for the device to which the sockets are
+// bound.
 func TestBoundToLoopback(t *testing.T) {
 	conn, err := Open(0)
 	if err != nil {

@@ -11,12 +11,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// recvBuffer is the receive buffer requested for each socket. A query takes about
-// 800 bytes of it, so at 100,000 queries per second it lasts for a pause of 200 ms.
+// recvBuffer is the size in bytes of the receive buffer requested for each socket.
+// A query takes about 800 bytes of it, so at 100,000 queries per second it lasts
+// for a pause of 200 ms.
 const recvBuffer = 16 << 20
 
 // Open opens a socket on a port of every address of the device lo. Port 0 stands
-// for one that no other socket on this machine's loopback has.
+// for a port that no other socket on this machine's loopback has.
 func Open(number uint16) (*net.UDPConn, error) {
 	if err := checkLoopback(); err != nil {
 		return nil, err
@@ -37,7 +38,7 @@ func Open(number uint16) (*net.UDPConn, error) {
 }
 
 // cause returns the system's error inside err, without the address, which callers
-// add or do not need.
+// add or do not need. If there is no such error, it returns err.
 func cause(err error) error {
 	if no, ok := errors.AsType[syscall.Errno](err); ok {
 		return no
@@ -58,8 +59,9 @@ func checkLoopback() error {
 	return nil
 }
 
-// wallIn binds a socket to the device lo. It makes the socket report the
-// destination of each datagram, and how many the kernel has dropped.
+// wallIn binds a socket to the device lo. It also makes the socket report the
+// destination of each datagram and how many datagrams the kernel has dropped, and
+// enlarges its receive buffer.
 func wallIn(fd int) error {
 	if err := unix.BindToDevice(fd, "lo"); err != nil {
 		return fmt.Errorf("can't be bound to the device lo, and must be: %w", err)

@@ -2,10 +2,10 @@ package loopback
 
 // Stats are the statistics of a fleet. The counters only grow.
 type Stats struct {
-	Queries    uint64 // datagrams to a place of the fleet, whether or not a server is there
-	Malformed  uint64 // those of Queries that no server accepts as a request (EC-16)
-	Nobody     uint64 // those of Queries to an empty place or a silent server
-	Limited    uint64 // those of Queries beyond the server's QueryLimit
+	Queries    uint64 // datagrams to addresses of the fleet, with or without a server
+	Malformed  uint64 // Queries that no server accepts as a request (EC-16)
+	Nobody     uint64 // Queries to an empty address or a silent server
+	Limited    uint64 // Queries beyond the server's QueryLimit
 	Replies    uint64 // datagrams sent
 	ReplyBytes uint64 // UDP payload
 

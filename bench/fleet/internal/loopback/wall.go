@@ -2,9 +2,9 @@
 // addresses of the device lo, reads and sends datagrams in batches, and can lose,
 // duplicate, reorder and delay them.
 //
-// If they were reachable from outside, such servers would amplify attacks on
-// others. So the sockets are bound to lo, without which Open refuses to work, and a
-// Port drops unread any datagram from or to an address outside of [Network].
+// If such servers were reachable from outside, they would amplify attacks on
+// others. So the sockets are bound to lo, without which Open returns an error, and
+// a Port drops unread any datagram from or to an address outside of [Network].
 package loopback
 
 import "net/netip"

@@ -6,7 +6,7 @@ import "time"
 const (
 	wheelTick  = time.Millisecond
 	wheelMost  = 1 << 16  // datagrams held back
-	wheelBytes = 64 << 20 // total length of those
+	wheelBytes = 64 << 20 // total length of the datagrams held back
 	wheelReuse = 4 << 10  // larger buffers are not kept for reuse
 )
 
@@ -41,7 +41,7 @@ func newWheel(longest time.Duration) wheel {
 }
 
 // hold keeps a copy of data until d.Delay has passed. It returns false if the wheel
-// is full. The caller must release what is due first, so that a slot never stands
+// is full. The caller must first release what is due, so that a slot never stands
 // for two ticks.
 func (w *wheel) hold(now time.Duration, d Datagram, data []byte) bool {
 	if w.count >= wheelMost || w.bytes+len(data) > wheelBytes {
@@ -67,7 +67,7 @@ func (w *wheel) hold(now time.Duration, d Datagram, data []byte) bool {
 	return true
 }
 
-// take returns an unused entry.
+// take returns the index of an unused entry.
 func (w *wheel) take() int32 {
 	if i := w.free; i >= 0 {
 		w.free = w.all[i].next
@@ -90,7 +90,7 @@ func (w *wheel) release(now time.Duration, out *Outbox) {
 	}
 }
 
-// emit moves entry i to the Outbox and returns the one after it.
+// emit moves entry i to the Outbox and returns the index of the entry after it.
 func (w *wheel) emit(i int32, out *Outbox) (next int32) {
 	h := &w.all[i]
 	d := h.Datagram
@@ -109,8 +109,8 @@ func (w *wheel) emit(i int32, out *Outbox) (next int32) {
 	return next
 }
 
-// next returns when the next datagram may be due, or false if none is held. The
-// time may be too early, but never too late.
+// next returns the time at which the next datagram may be due, or false if none is
+// held. The time may be too early, but is never too late.
 func (w *wheel) next() (time.Duration, bool) {
 	return time.Duration(w.now+1) * wheelTick, w.count > 0
 }

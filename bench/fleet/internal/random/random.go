@@ -1,11 +1,12 @@
-// Package random generates numbers from a seed, the same ones in every run.
+// Package random generates pseudo-random numbers from a seed: the same numbers in
+// every run.
 package random
 
 import "github.com/a2sscan/a2sscan/wire"
 
 // Stream is a stream of pseudo-random numbers (SplitMix64). Its value is its whole
-// state: two streams that begin with the same value are the same. That makes a
-// server's nature a function of its address.
+// state: two streams that begin with the same value yield the same numbers. That
+// makes a server's nature a function of its address.
 type Stream uint64
 
 // golden64 is 2^64 divided by the golden ratio, the step of SplitMix64.
@@ -52,7 +53,7 @@ func (r *Stream) Chance(p float64) bool {
 // OneIn returns true with probability 1/n.
 func (r *Stream) OneIn(n int) bool { return r.Below(n) == 0 }
 
-// Pick returns a random entry.
+// Pick returns a random element of from.
 func Pick[T any](r *Stream, from []T) T { return from[r.Below(len(from))] }
 
 // Challenge turns a random number into a challenge. It never returns

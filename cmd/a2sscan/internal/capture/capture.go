@@ -1,6 +1,6 @@
-// Package capture reads recorded datagrams: hexadecimal text, pcap and pcapng.
-// It sorts them by the server that sent them. Package decode makes records of them;
-// the flags of the command are in cmd/a2sscan/decode.go.
+// Package capture reads recorded datagrams from hexadecimal text, pcap and pcapng
+// files, and groups them by the server that sent them. Package decode makes records
+// from them.
 package capture
 
 import (
@@ -9,13 +9,13 @@ import (
 	"net/netip"
 )
 
-// Format is the kind of file that holds datagrams.
+// Format is the format of a file with datagrams.
 type Format uint8
 
-// The formats that Detect knows.
+// These are the formats that Detect returns.
 const (
 	Hex     Format = iota // one datagram per line in hexadecimal
-	Records               // a census, compressed or not
+	Records               // a census, whether compressed or not
 	Pcap                  // pcap or pcapng
 )
 
@@ -32,19 +32,19 @@ func Detect(in *bufio.Reader) Format {
 	return Hex
 }
 
-// isZstd reports whether b begins a zstd frame, which may be a skippable one.
+// isZstd reports whether b begins with a zstd frame or a skippable frame.
 func isZstd(b []byte) bool {
 	return bytes.HasPrefix(b, []byte("\x28\xB5\x2F\xFD")) ||
 		len(b) == 4 && b[0]&0xF0 == 0x50 && bytes.HasPrefix(b[1:], []byte("\x2A\x4D\x18"))
 }
 
-// Sender is a server with the datagrams that it sent, in their order.
+// Sender is a server with the datagrams that it sent, in the order of the file.
 type Sender struct {
-	Addr      netip.AddrPort // not valid: the file does not name the sender
+	Addr      netip.AddrPort // not valid: the file does not say who sent them
 	Datagrams [][]byte
 }
 
-// senders holds the servers of one file in the order of their first datagrams.
+// senders holds the servers in a file, in the order of their first datagrams.
 type senders struct {
 	all    []*Sender
 	byAddr map[netip.AddrPort]*Sender

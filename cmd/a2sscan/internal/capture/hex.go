@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// maxHexLine limits a line of hexadecimal text. It has room for the longest
+// maxHexLine is the maximum length of a line in bytes. It has room for the longest
 // datagram with a space after each byte, an address and a comment.
 const maxHexLine = 256 << 10
 
-// ReadHex reads text with one datagram per line in hexadecimal. Spaces are allowed,
-// # begins a comment, and an ip:port before the datagram names its sender. All
+// ReadHex reads text with one datagram per line in hexadecimal. A line may have
+// spaces, a comment after #, and the ip:port of the sender before the datagram. All
 // lines without an address belong to one sender. ReadHex calls bad for each line
-// that it can't read, and continues. It returns an error only if reading r fails.
+// that is not valid, and continues. It returns an error only if reading r fails.
 func ReadHex(r io.Reader, bad func(line int, text string, err error)) ([]*Sender, error) {
 	var s senders
 	b := bufio.NewReaderSize(r, maxHexLine)
@@ -38,8 +38,9 @@ func ReadHex(r io.Reader, bad func(line int, text string, err error)) ([]*Sender
 
 var errLong = errors.New("longer than any datagram")
 
-// readLine returns the next line. If the line is too long, it returns its beginning
-// and errLong. At the end of the file it returns io.EOF.
+// readLine returns the next line without its line end. If the line is too long, it
+// skips it and returns its first 100 bytes and errLong. At the end of the file it
+// returns io.EOF.
 func readLine(b *bufio.Reader) (string, error) {
 	text, err := b.ReadSlice('\n')
 	switch {
@@ -55,7 +56,7 @@ func readLine(b *bufio.Reader) (string, error) {
 	return strings.TrimRight(string(text), "\r\n"), nil
 }
 
-// addHex adds the datagram of one line, if it holds one.
+// addHex adds the datagram of one line, unless the line is empty or a comment.
 func (s *senders) addHex(text string) error {
 	text, _, _ = strings.Cut(text, "#")
 	fields := strings.Fields(text)

@@ -19,15 +19,15 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// maxFragmentAge is how long the fragments of an IPv4 packet wait for the rest, by
-// the timestamps of the capture. Linux waits equally long.
+// maxFragmentAge is how long the fragments of an IPv4 packet wait for the others,
+// according to the timestamps of the capture. Linux waits as long.
 const maxFragmentAge = 30 * time.Second
 
-// pcapngMagic begins a pcapng file.
+// pcapngMagic is the beginning of a pcapng file.
 const pcapngMagic = "\x0a\x0d\x0d\x0a"
 
-// isPcap reports whether b begins a pcap file (microseconds or nanoseconds, either
-// byte order) or a pcapng file.
+// isPcap reports whether b is the beginning of a pcap file (with microseconds or
+// nanoseconds, in either byte order) or of a pcapng file.
 func isPcap(b []byte) bool {
 	switch string(b) {
 	case "\xa1\xb2\xc3\xd4", "\xd4\xc3\xb2\xa1", "\xa1\xb2\x3c\x4d", "\x4d\x3c\xb2\xa1", pcapngMagic:
@@ -40,13 +40,13 @@ func isPcap(b []byte) bool {
 type PcapStats struct {
 	Packets   int
 	Replies   int  // datagrams from servers
-	Cut       int  // packets that the capture cut short
-	Truncated bool // the file ends inside a packet
+	Cut       int  // packets whose end the capture omitted
+	Truncated bool // the file ends in the middle of a packet
 }
 
 // ReadPcap reads a pcap or pcapng file and returns the datagrams from servers. It
-// skips packets that are not UDP over IPv4. If reading fails, PcapStats has the
-// counts up to there.
+// skips packets that are not UDP over IPv4. If reading fails, it also returns what
+// it has read so far.
 func ReadPcap(in *bufio.Reader) ([]*Sender, PcapStats, error) {
 	p := pcapReader{
 		defrag:  ip4defrag.NewIPv4Defragmenter(),
@@ -56,7 +56,7 @@ func ReadPcap(in *bufio.Reader) ([]*Sender, PcapStats, error) {
 	return p.senders.all, p.stats, err
 }
 
-// pcapReader collects the datagrams from servers out of a sequence of packets.
+// pcapReader collects the datagrams from servers in a sequence of packets.
 type pcapReader struct {
 	senders senders
 	defrag  *ip4defrag.IPv4Defragmenter
@@ -86,7 +86,7 @@ func (p *pcapReader) read(in *bufio.Reader) error {
 	}
 }
 
-// packets reads the packets of a capture file one after the other.
+// packets reads the packets of a capture file one after another.
 type packets struct {
 	next     func() ([]byte, gopacket.CaptureInfo, error)
 	linkType func(gopacket.CaptureInfo) layers.LinkType
@@ -111,7 +111,7 @@ func openPcap(in *bufio.Reader) (*packets, error) {
 	return &packets{r.ReadPacketData, one}, nil
 }
 
-// addPacket handles one packet of any protocol.
+// addPacket handles one packet. It ignores everything but IPv4.
 func (p *pcapReader) addPacket(data []byte, link layers.LinkType, at time.Time) {
 	var first gopacket.Decoder = link
 	if link == layers.LinkTypeIPv4 {
@@ -132,7 +132,8 @@ func (p *pcapReader) addPacket(data []byte, link layers.LinkType, at time.Time) 
 	}
 }
 
-// discardOldFragments discards fragments of packets that were never completed.
+// discardOldFragments discards the fragments of packets that are still incomplete
+// after maxFragmentAge. now is the timestamp of the current packet.
 func (p *pcapReader) discardOldFragments(now time.Time) {
 	if now.Sub(p.swept) > maxFragmentAge {
 		p.defrag.DiscardOlderThan(p.swept)

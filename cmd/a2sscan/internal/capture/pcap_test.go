@@ -11,7 +11,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// The captures of this file are written by its own encoder.
+// The tests in this file write their own captures, with these byte orders.
 
 var (
 	be = binary.BigEndian
@@ -30,20 +30,22 @@ func udp(from, to uint16, payload string) string {
 	return string(b) + "\x00\x00" + payload
 }
 
-// ipv4 returns a packet with part of a UDP datagram. flags includes the fragment offset.
+// ipv4 returns an IPv4 packet with part of a UDP datagram. flags includes the
+// fragment offset.
 func ipv4(src, dst string, flags uint16, part string) string {
 	b := be.AppendUint16([]byte{0x45, 0}, uint16(20+len(part)))
 	b = be.AppendUint16(be.AppendUint16(b, 77), flags)
 	return string(b) + "\x40\x11\x00\x00" + src + dst + part
 }
 
-// reply returns a packet from the server, and request one to it.
+// reply returns a packet from the server, and request returns a packet to the
+// server.
 func reply(payload string) string { return ipv4(server, client, 0, udp(27015, 40000, payload)) }
 func request(payload string) string {
 	return ipv4(client, server, 0, udp(40000, 27015, payload))
 }
 
-// links are the link types that can carry IPv4, each with its number and header.
+// links are link types that can carry IPv4, each with its number and a header.
 var links = []struct {
 	name   string
 	number uint16
@@ -60,7 +62,7 @@ var links = []struct {
 	{"loopback", 108, "\x00\x00\x00\x02"},
 }
 
-// pcapFile returns a capture in the pcap format.
+// pcapFile returns a pcap file with these packets.
 func pcapFile(order binary.AppendByteOrder, link uint16, packets ...string) []byte {
 	b := order.AppendUint32(nil, 0xA1B2C3D4)
 	b = order.AppendUint16(order.AppendUint16(b, 2), 4)
@@ -74,7 +76,8 @@ func pcapFile(order binary.AppendByteOrder, link uint16, packets ...string) []by
 	return b
 }
 
-// pcapngFile returns a capture in the pcapng format. Every packet has its own interface.
+// pcapngFile returns a pcapng file with these packets. Packet i is from an
+// interface with the link type links[i].
 func pcapngFile(links []uint16, packets ...string) []byte {
 	block := func(kind uint32, body []byte) []byte {
 		for len(body)%4 != 0 {
@@ -104,7 +107,8 @@ const (
 	oneRule     = "\xff\xff\xff\xffE\x01\x00a\x00" + "1\x00"
 )
 
-// readPcap reads a capture and returns the datagrams from servers, and the counts.
+// readPcap reads a capture and returns the datagrams from servers as text, and the
+// counts.
 func readPcap(t *testing.T, file []byte) (string, PcapStats) {
 	t.Helper()
 	in := bufio.NewReader(bytes.NewReader(file))
@@ -150,13 +154,13 @@ func bytesOf(s string, n int) (all []string) {
 	return all
 }
 
-// TestPcapSide: only the datagrams from servers are collected, in the order of the
-// capture.
+// TestPcapSide: ReadPcap returns only the datagrams from servers, in the order of
+// the capture.
 func TestPcapSide(t *testing.T) {
 	odd := "\xff\xff\xff\xffZ"
 	other := ipv4("\x0a\x00\x00\x03", client, 0, udp(27016, 40000, noPlayers))
 	got, stats := readPcap(t, pcapFile(le, 101,
-		reply(odd), // no request came before it, and A2S has no such reply
+		reply(odd), // skipped: no request came before it, and A2S has no such reply
 		other,
 		request(infoRequest),
 		reply(odd),
@@ -174,7 +178,8 @@ func TestPcapSide(t *testing.T) {
 
 func rulesRequest() string { return string(wire.AppendRulesRequest(nil, 7)) }
 
-// TestPcapFragments: IPv4 fragments may come in any order.
+// TestPcapFragments: IPv4 fragments may arrive in any order. If one is missing,
+// there is no reply.
 func TestPcapFragments(t *testing.T) {
 	long := "\xff\xff\xff\xffE\x01\x00name\x00" + strings.Repeat("x", 3000) + "\x00"
 	whole := udp(27015, 40000, long)
@@ -193,7 +198,8 @@ func TestPcapFragments(t *testing.T) {
 	}
 }
 
-// TestPcapCut: from a truncated file, the complete packets are read.
+// TestPcapCut: ReadPcap returns the complete packets of a truncated file, and
+// counts packets whose end is missing.
 func TestPcapCut(t *testing.T) {
 	for name, file := range map[string][]byte{
 		"pcap":   pcapFile(le, 101, reply(noPlayers), reply(oneRule)),
@@ -215,14 +221,15 @@ func TestPcapCut(t *testing.T) {
 	}
 }
 
-// FuzzPcap: no file causes a panic or yields more bytes than it contains.
+// FuzzPcap: no file makes ReadPcap panic, or return more bytes than the file has or
+// more replies than packets.
 func FuzzPcap(f *testing.F) {
 	for _, l := range links {
 		f.Add(pcapFile(le, l.number, l.header+reply(noPlayers), l.header+reply(oneRule)))
 	}
 	f.Add(pcapngFile([]uint16{1, 101}, links[0].header+reply(noPlayers), reply(oneRule)))
 	f.Fuzz(func(t *testing.T, file []byte) {
-		all, stats, _ := ReadPcap(bufio.NewReader(bytes.NewReader(file))) // an error is fine
+		all, stats, _ := ReadPcap(bufio.NewReader(bytes.NewReader(file))) // any error is fine
 		size := 0
 		for _, s := range all {
 			for _, b := range s.Datagrams {

@@ -361,8 +361,8 @@ func TestTaken(t *testing.T) {
 	if got, want := k.Taken(l, 8), (list.Stats{Read: 11, Excluded: 3, Given: 8}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	// Earlier runs took eight targets from the list. Two of these were still open,
-	// and this run takes the two first.
+	// Earlier runs took eight targets from the list and left two of them open. This
+	// run takes these two first.
 	k = &Checkpointer{Past: &Checkpoint{List: list.Stats{Given: 8}, OpenTargets: make([]scanner.Target, 2)}}
 	k.listProgress.past = k.Past.List
 	for n, want := range []uint64{8, 8, 8, 9} {

@@ -53,7 +53,7 @@ type Checkpointer struct {
 	began         sync.Once // makes write log the first write only
 }
 
-// Scan is what a checkpointer must know about the running scan.
+// Scan is what a checkpointer needs to know about the running scan.
 type Scan struct {
 	ID            string
 	Start         time.Time

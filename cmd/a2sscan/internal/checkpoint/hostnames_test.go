@@ -54,7 +54,7 @@ func TestNames(t *testing.T) {
 }
 
 // TestNamesTwice: two simultaneous look-ups of a name get the same addresses, even
-// if the resolver returns different ones each time.
+// if the resolver returns different addresses each time.
 func TestNamesTwice(t *testing.T) {
 	var asked atomic.Int32
 	var both sync.WaitGroup

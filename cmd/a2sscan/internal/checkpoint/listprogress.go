@@ -8,7 +8,7 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
-// listProgress knows the list's counts at each place that the scan may have
+// listProgress provides the list's counts at each place that the scan may have
 // reached. It is needed because the list is read, and its entries counted, ahead of
 // the scan.
 type listProgress struct {

@@ -45,7 +45,7 @@ type Table struct {
 	csv *csv.Writer
 }
 
-// New returns a table of these fields, or of the usual ones if there are none. It
+// New returns a table of the given fields, or of the usual ones if fields is empty. It
 // returns nil if records are to be written unchanged.
 func New(format Format, fields []string, screen Screen) (*Table, error) {
 	if err := check(fields); err != nil {

@@ -27,8 +27,8 @@ type node struct {
 	decoded bool
 }
 
-// member returns the member key of an object, or the element with this number of a
-// list. It returns nil if there is none.
+// member returns the member of an object whose name is key, or the element of a list
+// whose index is key. It returns nil if there is none.
 func (n *node) member(key string) *node {
 	if !n.decoded {
 		n.decode()

@@ -105,7 +105,8 @@ func widths(screen int) (where, game, name int) {
 	return where, game, left - where - game
 }
 
-// fieldWidths are the widths of fields that need less than the usual width, or more.
+// fieldWidths are the widths of fields for which the usual width is too large or too
+// small.
 var fieldWidths = map[string]int{
 	"addr": addrWidth, "ip": 15, "port": 5, "status": 11, "time": 24, "rtt_ms": 8,
 	People: 6, Capacity: 8, Bots: 4, "info.name": 40, "info.map": 20, "info.game": 20,

@@ -45,8 +45,9 @@ func (m *Important) Add(c *whole.Change) {
 func (m *Important) Of(game string) []whole.Change { return m.games[game] }
 
 // weight returns how important a change is: the number of people on the server plus
-// one, times four for the more telling kinds. Sooner or later most servers get a new
-// version or other rules, and that a server was not asked says nothing about it.
+// one, times four for the more telling kinds. The other kinds tell less: sooner or
+// later most servers get a new version or other rules, and KindNotAsked says nothing
+// about a server.
 func weight(c *whole.Change) uint64 {
 	people := uint64(c.People) + 1
 	switch c.Kind {

@@ -79,7 +79,8 @@ func nightLine(n *whole.Night) string {
 func kindText(k whole.Kind) string { return strings.ReplaceAll(string(k), "_", " ") }
 
 // number returns how many changes of a kind the page counts, and a remark or "".
-// Volatile changes are counted apart, unless they are listed or there are no others.
+// Volatile changes are counted separately, unless they are listed or there are no
+// others.
 func number(k whole.Kind, c *whole.Comparison, o *Options) (n uint64, remark string) {
 	n, volatile := c.Stable(k), c.Volatile[k]
 	switch {
@@ -169,7 +170,8 @@ func Detail(c *whole.Change) string {
 	return before + " → " + after
 }
 
-// WholeServer reports whether a kind is about a server that came or went.
+// WholeServer reports whether a kind of change is about a server as a whole: whether it
+// is new, gone, not asked again or back.
 func WholeServer(k whole.Kind) bool {
 	return k == whole.KindNew || k == whole.KindGone || k == whole.KindNotAsked || k == whole.KindBack
 }

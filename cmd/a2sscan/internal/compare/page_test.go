@@ -9,7 +9,7 @@ import (
 )
 
 // TestPageNumbers: the number of a kind counts the changes that are listed, and
-// volatile changes are counted apart.
+// volatile changes are counted separately.
 func TestPageNumbers(t *testing.T) {
 	c := &whole.Comparison{
 		Changes:  map[whole.Kind]uint64{whole.KindMap: 162, whole.KindMode: 5, whole.KindRules: 20},

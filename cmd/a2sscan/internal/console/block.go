@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Block is a report of several aligned lines. Only the first begins with the name of
-// the program.
+// Block is a report of several aligned lines. Only the first line begins with the
+// program's name.
 type Block struct {
 	t    *Terminal
 	rows [][2]string // label and text
@@ -24,17 +24,18 @@ func (b *Block) Say(format string, args ...any) {
 // Hint adds a line that suggests a remedy.
 func (b *Block) Hint(format string, args ...any) { b.Say("hint: "+format, args...) }
 
-// TextWidth returns how many columns are left for the text of a line.
+// TextWidth returns how many columns a line has for its text if the labels are
+// short.
 func (b *Block) TextWidth() int { return b.t.Width() - len(speaker) - leastLabel - 2 }
 
-// These limit the columns of the labels: enough for the usual labels, but not so
-// many that the text lacks room.
+// These are the minimum and maximum width of the label column: enough for the usual
+// labels, but not so wide that the text lacks room.
 const (
 	leastLabel = 7
 	mostLabel  = 14
 )
 
-// Print prints the block, wrapped to the screen.
+// Print prints the block. On a terminal it wraps the lines.
 func (b *Block) Print() {
 	width := leastLabel
 	for _, row := range b.rows {

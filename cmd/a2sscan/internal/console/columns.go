@@ -6,14 +6,14 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// Columns is how many columns of a screen s takes. Wide characters take two.
+// Columns returns how many columns of a screen s takes. Wide characters take two.
 func Columns(s string) int { return uniseg.StringWidth(s) }
 
-// Pad fills s with spaces up to a number of columns.
+// Pad pads s with spaces to a number of columns.
 func Pad(s string, columns int) string { return s + strings.Repeat(" ", max(columns-Columns(s), 0)) }
 
-// Shorten makes s safe to show, in at most so many columns of a screen. If it is cut it
-// ends with "…".
+// Shorten returns s in a form that is safe to show and takes at most this many
+// columns of a screen. If it is cut, it ends with "…".
 func Shorten(s string, columns int) string {
 	s = Plain(s, 4*columns)
 	if Columns(s) <= columns {

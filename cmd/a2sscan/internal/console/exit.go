@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// These are the exit codes. They are a promise to scripts. The code 2 is not among
-// them, because the Go runtime and many shells use it.
+// These are the exit codes. They never change, because scripts rely on them. The
+// code 2 is not used, because the Go runtime and many shells use it.
 const (
 	ExitOK          = 0
 	ExitUsage       = 1 // the command line is wrong, or the network can't be used
 	ExitOutput      = 3 // results could not be written
-	ExitInterrupted = 4 // SIGINT or SIGTERM
+	ExitInterrupted = 4 // SIGINT or SIGTERM ended the run
 	ExitGuard       = 5 // a guard ended the scan, or doctor found something bad
-	ExitInput       = 6 // input can't be read, a list is incomplete, or there is nothing left to ask
+	ExitInput       = 6 // input can't be read, a list is incomplete, or nothing is left to query
 	ExitCheckpoint  = 7 // a checkpoint can't be used
 	ExitNumbers     = 8 // numbers that must add up do not, or a census is damaged
 	ExitChanged     = 9 // diff --exit-code found a change
@@ -49,7 +49,7 @@ func ExitHelp() string {
 	return b.String()
 }
 
-// Failure is an error with its exit code and a hint that suggests a remedy.
+// Failure is an error with its exit code and a hint.
 type Failure struct {
 	Code       int
 	Err        error
@@ -66,14 +66,14 @@ func Fail(code int, format string, args ...any) *Failure {
 	return &Failure{Code: code, Err: fmt.Errorf(format, args...)}
 }
 
-// WithHint adds a hint and returns f.
+// WithHint sets the hint and returns f.
 func (f *Failure) WithHint(format string, args ...any) *Failure {
 	f.Hint = fmt.Sprintf(format, args...)
 	return f
 }
 
-// ExitCode returns the exit code for err. Errors without a code come from cobra and
-// mean a wrong command line.
+// ExitCode returns the exit code for err. An error that is not a Failure comes from
+// cobra and means a wrong command line.
 func ExitCode(err error) int {
 	var f *Failure
 	switch {
@@ -94,8 +94,8 @@ func (t *Terminal) Report(err error) {
 	}
 }
 
-// Rule refuses a combination of flags. Broken means that the flags have this
-// combination.
+// Rule is a combination of flags that must not occur. Broken means that it does
+// occur.
 type Rule struct {
 	Broken    bool
 	Err, Hint string

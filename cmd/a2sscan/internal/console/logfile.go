@@ -11,17 +11,17 @@ import (
 //
 //   - A line is one notable event: the message says in a few fixed words what
 //     happened, and the attributes have the details. There is never a line per packet.
-//     What repeats is logged when it first happens, and then at most once a minute,
-//     as a sum.
-//   - Level info is for scans without trouble, warn for what somebody should look
-//     into some day, error for why the program ended. Messages on the terminal are
-//     also logged, at level debug.
+//     An event that repeats is logged when it first happens, and then at most once a
+//     minute, as a sum.
+//   - Level info is for events of a scan without trouble, warn for events that
+//     somebody should look into some day, error for why the program ended. Messages
+//     on the terminal are also logged, at level debug.
 //   - All text from outside passes through Plain, whichever attribute it is in (see
-//     harmless). So it can neither forge a line nor change the screen.
+//     harmless). So it can neither forge a line nor control the terminal.
 //   - Times are UTC.
 
-// OpenLog opens the log, which is a file or standard error. It appends to a file,
-// so a tool may copy the file and truncate it without sending a signal.
+// OpenLog opens the log, which is a file or standard error. It opens a file for
+// appending, so a tool may copy the file and truncate it without sending a signal.
 func (t *Terminal) OpenLog(name string, asJSON bool, level slog.Level) error {
 	if name == StandardError {
 		t.Log = slog.New(NewLogHandler(&screenLog{t}, asJSON, level))
@@ -49,16 +49,16 @@ func NewLogHandler(w io.Writer, asJSON bool, level slog.Level) slog.Handler {
 // systemd.
 const StandardError = "/dev/stderr"
 
-// screenLog writes the lines of the log between those of the terminal.
+// screenLog writes the lines of the log between the messages on the terminal.
 type screenLog struct{ t *Terminal }
 
-// Write writes one line.
+// Write writes one line and wipes a status line first.
 func (l *screenLog) Write(line []byte) (int, error) {
 	return l.t.writeLine(line)
 }
 
-// logFile writes the lines of the log to a file. If writing fails, it prints that
-// once and the scan continues, because the scan is worth more than the log.
+// logFile writes the lines of the log to a file. If writing fails, it prints the
+// error once and the scan continues, because the scan is worth more than the log.
 type logFile struct {
 	terminal *Terminal
 	w        io.WriteCloser
@@ -77,11 +77,11 @@ func (l *logFile) Write(line []byte) (int, error) {
 	return n, err
 }
 
-// maxLogged is how many characters of a text the log shows.
+// maxLogged is the maximum number of characters of a string in the log.
 const maxLogged = 1000
 
-// harmless makes an attribute safe to show: it escapes text, converts errors to
-// text and times to UTC.
+// harmless makes an attribute safe to show: it escapes strings, converts errors and
+// other values to strings, and converts times to UTC.
 func harmless(_ []string, a slog.Attr) slog.Attr {
 	a.Value = a.Value.Resolve()
 	switch a.Value.Kind() {

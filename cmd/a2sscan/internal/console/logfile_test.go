@@ -19,8 +19,8 @@ type hostileStringer struct{}
 
 func (hostileStringer) String() string { return hostileText }
 
-// TestLogHostile: however hostile text gets into a line, the line stays one line,
-// and all of it is visible.
+// TestLogHostile: whichever attribute has hostile text, the line stays one line and
+// all of its characters are visible.
 func TestLogHostile(t *testing.T) {
 	for _, json := range []bool{false, true} {
 		var b bytes.Buffer
@@ -44,7 +44,7 @@ func TestLogHostile(t *testing.T) {
 	}
 }
 
-// TestLogLong: long text in an attribute is cut.
+// TestLogLong: the log cuts a long string in an attribute.
 func TestLogLong(t *testing.T) {
 	var b bytes.Buffer
 	slog.New(NewLogHandler(&b, false, slog.LevelInfo)).Info("text", "text", strings.Repeat("x", 1e6))
@@ -53,14 +53,14 @@ func TestLogLong(t *testing.T) {
 	}
 }
 
-// failing stands for a full disk.
+// failing is a writer to a full disk.
 type failing struct{}
 
 func (failing) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
 
 func (failing) Close() error { return nil }
 
-// TestLogLost: if the log can't be written, that is reported once.
+// TestLogLost: if the log can't be written, the terminal shows that once.
 func TestLogLost(t *testing.T) {
 	var said bytes.Buffer
 	term := New(&said)

@@ -8,17 +8,18 @@ import (
 	"golang.org/x/term"
 )
 
-// Beside returns a writer of results to w. If the messages go to the same terminal, the
-// status line is wiped before results are written, and shown again below them.
+// Beside returns a writer that writes results to w. If the messages go to the same
+// terminal, it wipes the status line before results are written and shows it again
+// below them.
 func (t *Terminal) Beside(w io.Writer) io.Writer {
 	if !t.Interactive || !sameFile(t.err, w) {
-		return w // so that messages do not wait for it
+		return w // so that messages never wait for a write to w
 	}
 	return &beside{t, w}
 }
 
-// sameFile reports whether a and b may write to the same file. It can rule that out
-// only if both are an *os.File.
+// sameFile reports whether a and b may be the same file. It returns false only if
+// both are an *os.File and they differ.
 func sameFile(a, b any) bool {
 	x, isFile := a.(*os.File)
 	y, isFileToo := b.(*os.File)
@@ -54,8 +55,8 @@ func IsTerminal(r any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// WidthOf returns the number of columns of the screen w, or 80 if w is not a
-// screen.
+// WidthOf returns the number of columns of the terminal w, or 80 if w is not a
+// terminal.
 func WidthOf(w any) int {
 	if f, ok := w.(*os.File); ok {
 		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width >= 2 {
@@ -68,8 +69,8 @@ func WidthOf(w any) int {
 // Colors are the values of --color.
 var Colors = []string{"auto", "always", "never"}
 
-// UseColor reports whether output to w has colours. With auto, it has colours on a
-// terminal, unless the environment has NO_COLOR or TERM=dumb.
+// UseColor reports whether output to w has colours. With auto, it has colours if w
+// is a terminal, unless the environment has NO_COLOR or TERM=dumb.
 func UseColor(when string, w any) bool {
 	if when != "auto" && when != "" {
 		return when == "always"

@@ -1,5 +1,5 @@
 // Package console handles what the program shows to its user: messages, hints, the
-// status line, the log, exit codes, and numbers as text. It imports no other
+// status line, the log, exit codes, and formatted numbers. It imports no other
 // package of this module.
 package console
 
@@ -34,7 +34,7 @@ import (
 	"golang.org/x/term"
 )
 
-// MaxLine is how many characters of a line are printed on standard error: enough
+// MaxLine is the maximum number of characters of a line on standard error: enough
 // for a list of words, but too few to fill a screen.
 const MaxLine = 1000
 
@@ -43,7 +43,7 @@ const MaxLine = 1000
 type Terminal struct {
 	mu          sync.Mutex
 	err         io.Writer
-	fd          int    // file descriptor of err, if that is a terminal
+	fd          int    // file descriptor of err, if err is a terminal
 	Interactive bool   // err is a terminal, so a line can be rewritten
 	status      bool   // the screen shows a status line
 	line        string // the status line that the screen shows
@@ -73,13 +73,13 @@ func NewScreen(w io.Writer, columns func() int) *Terminal {
 // Messages returns the writer that messages go to.
 func (t *Terminal) Messages() io.Writer { return t.err }
 
-// speaker begins every message, so that the reader sees which program wrote it.
+// speaker is the prefix of every message. It shows which program wrote the message.
 const speaker = "a2sscan: "
 
 // Say prints one line on standard error. On a terminal it is wrapped at words.
 func (t *Terminal) Say(format string, args ...any) { t.write(fmt.Sprintf(format, args...)) }
 
-// Hint prints one line that suggests a remedy.
+// Hint prints one line with a hint.
 func (t *Terminal) Hint(format string, args ...any) {
 	t.write("hint: " + fmt.Sprintf(format, args...))
 }
@@ -89,7 +89,8 @@ func (t *Terminal) write(text string) {
 	t.Log.Debug("said", "text", text)
 }
 
-// Line prints one line without the program's name before it, wrapped to the screen.
+// Line prints one line without the program's name before it. On a terminal it is
+// wrapped.
 func (t *Terminal) Line(s string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -117,7 +118,8 @@ func (t *Terminal) Command(s string) {
 	t.Log.Debug("said", "text", s)
 }
 
-// FinalStatus prints the last status line, unless the previous line is the same.
+// FinalStatus prints s as the last status line, unless the previous line is the
+// same.
 func (t *Terminal) FinalStatus(s string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -126,9 +128,9 @@ func (t *Terminal) FinalStatus(s string) {
 	}
 }
 
-// ShowStatus shows s as the status line. On a terminal the line is rewritten in
-// place and cut to the width. Elsewhere it is printed as an ordinary line, unless
-// the previous line is the same.
+// ShowStatus shows s as the status line. On a terminal it rewrites the line in
+// place and cuts it to the width. Elsewhere it prints an ordinary line, unless the
+// previous line is the same.
 func (t *Terminal) ShowStatus(s string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -143,8 +145,8 @@ func (t *Terminal) ShowStatus(s string) {
 	t.status, t.line = true, s
 }
 
-// StatusWidth is the width of a status line, or 0 without a terminal. The last
-// column stays free, because some terminals wrap when it is written.
+// StatusWidth returns the maximum width of a status line, or 0 without a terminal.
+// The last column stays free, because some terminals wrap when it is written.
 func (t *Terminal) StatusWidth() int {
 	if !t.Interactive {
 		return 0
@@ -152,10 +154,10 @@ func (t *Terminal) StatusWidth() int {
 	return t.Width() - 1
 }
 
-// LogWidth is the width of lines if there is no screen.
+// LogWidth is the width of a line that does not go to a terminal.
 const LogWidth = 120
 
-// Width is the current width of a line.
+// Width returns the current width of a line.
 func (t *Terminal) Width() int {
 	switch {
 	case !t.Interactive:
@@ -184,10 +186,10 @@ func (t *Terminal) wipe() {
 	}
 }
 
-// Plain returns s in a form that is safe to show. It has at most width characters;
-// if it is cut, it ends with "…". Everything but visible characters and spaces is
-// escaped: control and C1 characters, bidirectional and invisible characters, line
-// separators, and bytes that are not UTF-8.
+// Plain returns s in a form that is safe to show. The result has at most width
+// characters; if it is cut, it ends with "…". Everything but visible characters and
+// spaces is escaped: control and C1 characters, bidirectional and invisible
+// characters, line separators, and bytes that are not UTF-8.
 func Plain(s string, width int) string {
 	var b strings.Builder
 	left := width
@@ -206,7 +208,7 @@ func Plain(s string, width int) string {
 	return b.String()
 }
 
-// escaped returns the visible form of the character r. raw are its bytes.
+// escaped returns the visible form of the character r. raw has its bytes.
 func escaped(r rune, raw string) string {
 	switch {
 	case r == utf8.RuneError && len(raw) == 1:
@@ -223,9 +225,9 @@ func escaped(r rune, raw string) string {
 	return fmt.Sprintf(`\u%04x`, r)
 }
 
-// Quoted returns text from outside in a form that is safe to show, in quotes and
-// with at most width characters. Quotes in the text are escaped, so it can't be
-// mistaken for what follows it.
+// Quoted returns a string from outside in quotes and in a form that is safe to
+// show. It cuts the string to width characters, as Plain does. Then it escapes the
+// quotes in it, so that the string can't be mistaken for the text that follows it.
 func Quoted(s string, width int) string {
 	return `"` + strings.ReplaceAll(Plain(s, width), `"`, `\"`) + `"`
 }
@@ -242,7 +244,8 @@ func OpenFailure(name string, err error) error {
 	return f
 }
 
-// RepeatStatus shows the line that line returns at intervals, until stop is called.
+// RepeatStatus shows the result of line as the status line at intervals, until stop
+// is called.
 func (t *Terminal) RepeatStatus(every time.Duration, line func() string) (stop func()) {
 	end := Every(every, func() { t.ShowStatus(line()) })
 	return func() {
@@ -251,19 +254,18 @@ func (t *Terminal) RepeatStatus(every time.Duration, line func() string) (stop f
 	}
 }
 
-// JSON prints a line of JSON, which begins with "{" and not with the program's
-// name.
+// JSON prints v as a line of JSON, without the program's name before it.
 func (t *Terminal) JSON(v any) {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if e.Encode(v) != nil {
-		return // this never happens: all values can be encoded
+		return // this never happens: every v can be encoded
 	}
 	t.writeLine(append(Visible([]byte(strings.TrimSuffix(b.String(), "\n"))), '\n'))
 }
 
-// writeLine writes a line unchanged, after wiping a status line.
+// writeLine wipes the status line and writes a line unchanged.
 func (t *Terminal) writeLine(line []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -73,7 +73,8 @@ func TestVisible(t *testing.T) {
 	}
 }
 
-// TestQuoted: a name can't end its own quotes and pretend to be our words.
+// TestQuoted: a name can't end its quotes early and pretend to be part of the
+// message.
 func TestQuoted(t *testing.T) {
 	if got, want := Quoted(`x", map "\y`, 60), `"x\", map \"\y"`; got != want {
 		t.Errorf("%s, want %s", got, want)
@@ -81,7 +82,7 @@ func TestQuoted(t *testing.T) {
 }
 
 // TestGrammar: every line on standard error begins with the program's name,
-// whatever its text is, and a status line is wiped first.
+// whatever its text is. A message wipes the status line first.
 func TestGrammar(t *testing.T) {
 	var b bytes.Buffer
 	tm := New(&b)
@@ -93,7 +94,7 @@ a2sscan: what is wrong
 a2sscan: hint: what to do
 a2sscan: on its way
 `
-	tm.ShowStatus("on its way") // the screen shows it
+	tm.ShowStatus("on its way") // the same status line is not printed again
 	tm.FinalStatus("on its way")
 	if b.String() != want {
 		t.Errorf("got\n%swant\n%s", b.String(), want)
@@ -108,7 +109,7 @@ a2sscan: on its way
 	}
 
 	b.Reset()
-	tm = NewScreen(&b, nil) // without a size: 80 columns
+	tm = NewScreen(&b, nil) // the width is unknown, so it is 80 columns
 	tm.ShowStatus(strings.Repeat("x", 200))
 	tm.Say("done")
 	want = "\r\x1b[K" + strings.Repeat("x", 78) + "…\r\x1b[Ka2sscan: done\n"
@@ -117,8 +118,8 @@ a2sscan: on its way
 	}
 }
 
-// TestSayWraps: on a terminal, lines are wrapped at words, except commands, which
-// the user may copy.
+// TestSayWraps: on a terminal, lines are wrapped at words. Commands are not,
+// because the user may copy them.
 func TestSayWraps(t *testing.T) {
 	tm, written := terminalOf(t, 30)
 	tm.Say("the quick brown fox jumps over it")
@@ -129,7 +130,7 @@ func TestSayWraps(t *testing.T) {
 	}
 }
 
-// terminalOf returns a screen of this width, and a function that returns what was
+// terminalOf returns a terminal of this width, and a function that returns what was
 // written to it.
 func terminalOf(t *testing.T, columns int) (tm *Terminal, written func() string) {
 	t.Helper()
@@ -137,8 +138,8 @@ func terminalOf(t *testing.T, columns int) (tm *Terminal, written func() string)
 	return NewScreen(&b, func() int { return columns }), b.String
 }
 
-// TestBeside: results on the same screen as the messages wipe the status line,
-// which is then shown below them again.
+// TestBeside: results on the same terminal as the messages wipe the status line,
+// which is then shown again below them.
 func TestBeside(t *testing.T) {
 	var screen bytes.Buffer
 	term := NewScreen(&screen, func() int { return 40 })

@@ -12,8 +12,8 @@ import (
 	"unicode/utf8"
 )
 
-// Wrap breaks a line at spaces so that it fits into width columns. All rows but the
-// first are indented. A word that is too long is not broken.
+// Wrap breaks a line at spaces so that it fits into width columns. It indents all
+// rows but the first. A word that is too long is not broken.
 func Wrap(line string, width, indent int) []string {
 	var rows []string
 	for {
@@ -26,8 +26,8 @@ func Wrap(line string, width, indent int) []string {
 	}
 }
 
-// breakAt returns where to break a line. It returns -1 if the line fits or can't be
-// broken.
+// breakAt returns the index of the space at which to break a line, or -1 if the
+// line fits or can't be broken.
 func breakAt(line string, width, indent int) int {
 	cells, space := 0, -1
 	for i, r := range line {
@@ -41,12 +41,13 @@ func breakAt(line string, width, indent int) int {
 	return -1
 }
 
-// Plural formats a number of things: 1 fragment, 2 fragments, 1,200 addresses.
+// Plural formats a number with the singular or plural of a noun: 1 fragment, 2
+// fragments, 1,200 addresses.
 func Plural[N int | uint64](n N, thing string) string {
 	return Grouped(uint64(n)) + " " + Things(n, thing)
 }
 
-// Things returns the singular or plural of thing, for n of them.
+// Things returns thing if n is 1, and otherwise its plural.
 func Things[N int | uint64](n N, thing string) string {
 	switch {
 	case n == 1:
@@ -59,7 +60,7 @@ func Things[N int | uint64](n N, thing string) string {
 	return thing + "s"
 }
 
-// WasWere returns "was" or "were", for n things.
+// WasWere returns "was" if n is 1, and otherwise "were".
 func WasWere[N int | uint64](n N) string {
 	if n == 1 {
 		return "was"
@@ -67,8 +68,8 @@ func WasWere[N int | uint64](n N) string {
 	return "were"
 }
 
-// NumberList formats sorted numbers with ranges: 0-3, 5, 7. It shows at most ten of
-// these.
+// NumberList formats sorted numbers with ranges: 0-3, 5, 7. It shows at most ten
+// numbers or ranges.
 func NumberList(numbers []int) string {
 	var spans []string
 	for i := 0; i < len(numbers); {
@@ -98,10 +99,11 @@ func SumOf(m map[string]uint64, words []string) string {
 	return ""
 }
 
-// Nearest returns the name that the user probably meant, or "" if none is similar.
+// Nearest returns the name that is most similar to word and that the user probably
+// meant, or "" if no name is similar.
 func Nearest(word string, names []string) (best string) {
 	word = strings.ToLower(strings.ReplaceAll(word, "_", "-"))
-	least := min(len(word), 1+max(2, len(word)/4)) // at least something must be the same
+	least := min(len(word), 1+max(2, len(word)/4)) // at least one character must be the same
 	for _, name := range names {
 		d := distance(word, name)
 		if strings.HasPrefix(name, word+"-") {
@@ -114,8 +116,8 @@ func Nearest(word string, names []string) (best string) {
 	return best
 }
 
-// distance is how many letters must be inserted, removed, changed or swapped with
-// their neighbour to turn a into b.
+// distance returns how many bytes must be inserted, removed, changed or swapped
+// with their neighbour to turn a into b.
 func distance(a, b string) int {
 	d := make([][]int, len(a)+1)
 	for i := range d {
@@ -140,8 +142,8 @@ func distance(a, b string) int {
 	return d[len(a)][len(b)]
 }
 
-// Listed formats the counters that are not zero, in the order of words: "3 ok + 1
-// partial".
+// Listed formats the counters that are not zero, in the order of words, with
+// between as separator: "3 ok + 1 partial".
 func Listed(m map[string]uint64, words []string, between string) string {
 	var parts []string
 	for _, w := range words {
@@ -152,7 +154,7 @@ func Listed(m map[string]uint64, words []string, between string) string {
 	return strings.Join(parts, between)
 }
 
-// Words returns the words of the values from, …, to-1.
+// Words returns the strings of all values v with from <= v < to.
 func Words[T interface {
 	~uint8
 	fmt.Stringer
@@ -164,7 +166,8 @@ func Words[T interface {
 	return all
 }
 
-// WithoutPath returns an error of package os without the name of the file.
+// WithoutPath returns the error in an fs.PathError, without the name of the file.
+// It returns any other error unchanged.
 func WithoutPath(err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err
@@ -172,7 +175,7 @@ func WithoutPath(err error) error {
 	return err
 }
 
-// Percent formats part of all in whole percent, or as "–" if all is 0.
+// Percent formats part as a whole percentage of all, or as "–" if all is 0.
 func Percent(part, all uint64) string {
 	if all == 0 {
 		return "–"
@@ -180,12 +183,13 @@ func Percent(part, all uint64) string {
 	return fmt.Sprintf("%.0f%%", 100*float64(part)/float64(all))
 }
 
-// ExactPercent formats a share from 0 to 1 with three digits: 9.09%.
+// ExactPercent formats a share from 0 to 1 as a percentage with three significant
+// digits: 9.09%.
 func ExactPercent(share float64) string {
 	return strconv.FormatFloat(share*100, 'g', 3, 64) + "%"
 }
 
-// Clock formats a duration as 1:02 or 1:02:03.
+// Clock formats a duration as minutes and seconds, 1:02, or with hours, 1:02:03.
 func Clock(d time.Duration) string {
 	s := int(d.Seconds())
 	if s < 3600 {
@@ -209,8 +213,8 @@ func RoughDuration(d time.Duration) string {
 	return fmt.Sprintf("%d days", up(24*time.Hour))
 }
 
-// Every calls do at intervals until stop is called. stop waits for a running call
-// to end.
+// Every calls do at intervals until stop is called. stop waits until a running call
+// has returned.
 func Every(every time.Duration, do func()) (stop func()) {
 	done, gone := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -232,7 +236,7 @@ func Every(every time.Duration, do func()) (stop func()) {
 	}
 }
 
-// PerSecond formats a rate of datagrams; 0 means no limit.
+// PerSecond formats a rate in datagrams per second. 0 means no limit.
 func PerSecond(rate float64) string {
 	if rate == 0 {
 		return "as fast as possible"
@@ -240,7 +244,7 @@ func PerSecond(rate float64) string {
 	return Short(rate) + " datagrams per second"
 }
 
-// Bytes formats a number of bytes.
+// Bytes formats a number of bytes with a decimal unit: 999 B, 1.2 MB.
 func Bytes(n uint64) string {
 	switch {
 	case n < 1000:
@@ -262,7 +266,7 @@ func Grouped(n uint64) string {
 	return s
 }
 
-// Short formats a number with three digits, and with k or M if that is shorter:
+// Short formats a number with about three digits, and with k or M if it is large:
 // 800, 5k, 12.3k, 1.5M. A negative number means no limit.
 func Short(v float64) string {
 	unit := ""
@@ -289,8 +293,8 @@ func Short(v float64) string {
 }
 
 // Visible returns an equivalent line of JSON that has only visible characters.
-// Invisible ones can occur only in its strings, where they are replaced by \u
-// escapes.
+// Invisible characters can occur only in its strings, where Visible replaces them
+// with \u escapes.
 func Visible(line []byte) []byte {
 	var b []byte
 	for i := 0; i < len(line); {

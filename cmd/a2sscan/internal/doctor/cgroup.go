@@ -9,17 +9,17 @@ import (
 	"strings"
 )
 
-// This file reads the limits of a container: control groups, versions 1 and 2.
+// This file reads the limits of a container from control groups, versions 1 and 2.
 
-// group is a control group: where its hierarchy is mounted, and its path there. The
-// groups that contain it are the directories above, up to mount.
+// group is a control group: the directory where its hierarchy is mounted, and its
+// path there. The groups that contain it are the parent directories, up to mount.
 type group struct {
 	mount string
 	path  string
 }
 
-// groupOf finds the control groups of this process: the group of a version 1
-// controller, and the version 2 group.
+// groupOf returns the control groups of this process: the version 1 group of the
+// controller, and the version 2 group at both usual mount points.
 func (m *machine) groupOf(controller string) []group {
 	text, err := fs.ReadFile(m.root, "proc/self/cgroup")
 	if err != nil {
@@ -43,7 +43,7 @@ func (m *machine) groupOf(controller string) []group {
 	return found
 }
 
-// up yields the directories of a group and of the groups that contain it.
+// up yields the directories of a group and of all groups that contain it.
 func (g group) up(yield func(dir string) bool) {
 	for at := path.Clean("/" + g.path); ; at = path.Dir(at) {
 		if !yield(path.Join(g.mount, at)) || at == "/" {
@@ -53,7 +53,7 @@ func (g group) up(yield func(dir string) bool) {
 }
 
 // cpuQuota returns how many processors the container may use: the lowest quota of
-// all its groups. Without a quota, limited is false.
+// all its groups. If no group has a quota, limited is false.
 func (m *machine) cpuQuota() (least float64, limited bool) {
 	least = math.Inf(1)
 	if m.root == nil {
@@ -69,7 +69,8 @@ func (m *machine) cpuQuota() (least float64, limited bool) {
 	return least, !math.IsInf(least, 1)
 }
 
-// quotaIn reads the processor quota of one group.
+// quotaIn returns the processor quota in the directory of a group, as a number of
+// processors. It returns false if there is none.
 func (m *machine) quotaIn(dir string) (float64, bool) {
 	text, err := fs.ReadFile(m.root, dir+"/cpu.max")
 	f := strings.Fields(string(text))
@@ -90,7 +91,7 @@ func (m *machine) quotaIn(dir string) (float64, bool) {
 }
 
 // freeMemory returns how much memory is free on the machine, or in the container if
-// that is less. whose says which of the two it is.
+// that is less, in bytes. whose says which of the two it is, for messages.
 func (m *machine) freeMemory() (free uint64, whose string, err error) {
 	free, err = m.available()
 	if err != nil {
@@ -107,7 +108,7 @@ func (m *machine) freeMemory() (free uint64, whose string, err error) {
 	return free, whose, nil
 }
 
-// available returns the memory that the machine can still give.
+// available returns the available memory of the machine in bytes.
 func (m *machine) available() (uint64, error) {
 	text, err := fs.ReadFile(m.root, "proc/meminfo")
 	if err != nil {
@@ -123,15 +124,16 @@ func (m *machine) available() (uint64, error) {
 	return 0, errors.New("proc/meminfo: no MemAvailable")
 }
 
-// memoryFiles are the names of the files with the limit and the usage of a group,
-// in version 2 and in version 1.
+// memoryFiles has the file names of the limit and the usage of a group, in version
+// 2 and in version 1.
 var memoryFiles = [][2]string{
 	{"/memory.max", "/memory.current"},
 	{"/memory.limit_in_bytes", "/memory.usage_in_bytes"},
 }
 
-// roomIn returns how much memory a group may still take. Its usage includes cached
-// files, which the kernel can drop, so there may be more.
+// roomIn returns how many more bytes of memory a group may use, or false if it has
+// no limit. The usage includes cached files, which the kernel can drop, so the
+// group may be able to use more.
 func (m *machine) roomIn(dir string) (uint64, bool) {
 	for _, names := range memoryFiles {
 		limit, err1 := m.number(dir + names[0]) // "max": no limit

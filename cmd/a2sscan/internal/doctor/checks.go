@@ -16,7 +16,7 @@ import (
 )
 
 // machine holds the functions that the checks use. A nil field means that the
-// system does not have this.
+// system does not provide this information.
 type machine struct {
 	root   fs.FS // the root directory, for /proc and /sys
 	system string
@@ -35,9 +35,9 @@ type machine struct {
 // Examine checks the machine that the program runs on.
 func Examine(o *Options) *Report { return thisMachine().examine(o) }
 
-// examine runs all checks. To add one, write a method of machine that returns a
+// examine runs all checks. To add a check, write a method of machine that returns a
 // Finding, and add a row here. If the check needs the system, add a function to
-// machine; machine_linux.go sets it.
+// machine and set it in machine_linux.go.
 func (m *machine) examine(o *Options) *Report {
 	r := &Report{Schema: 1, Ready: true}
 	if o.Rate != 0 {
@@ -63,14 +63,14 @@ func (m *machine) examine(o *Options) *Report {
 	} {
 		found := check.run(o)
 		found.Check = check.word
-		found.Found = console.Plain(found.Found, console.MaxLine) // it contains errors and paths
+		found.Found = console.Plain(found.Found, console.MaxLine) // errors and paths in it may be hostile
 		r.Findings = append(r.Findings, found)
 		r.Ready = r.Ready && found.Level != Bad
 	}
 	return r
 }
 
-// absent returns the finding of a check that does not exist on this system.
+// absent returns the finding of a check that this system does not support.
 func (m *machine) absent() Finding {
 	return Finding{Level: Unknown, Found: "not checked on " + m.system}
 }
@@ -79,7 +79,8 @@ func unknown(format string, args ...any) Finding {
 	return Finding{Level: Unknown, Found: fmt.Sprintf(format, args...)}
 }
 
-// sysctl returns the commands that set a kernel value now and after every boot.
+// sysctl returns two commands: one sets a kernel parameter now, the other at every
+// boot.
 func sysctl(name string, value uint64) []string {
 	return []string{
 		fmt.Sprintf("sudo sysctl -w %s=%d", name, value),
@@ -133,8 +134,9 @@ func (m *machine) checkRecvBuffer(o *Options) Finding {
 	return found
 }
 
-// leastSendBuffer has room for a batch of 128 requests. The kernel counts at least
-// about 768 bytes for each.
+// leastSendBuffer is the minimum size of the send buffer in bytes. It has room for
+// a batch of 128 requests, each of which the kernel counts as at least about 768
+// bytes.
 const leastSendBuffer = 160 << 10
 
 func (m *machine) checkSendBuffer(o *Options) Finding {
@@ -158,17 +160,17 @@ func (m *machine) checkSendBuffer(o *Options) Finding {
 	return found
 }
 
-// newTargets is the largest number of targets that a scan starts per second. A
-// silent target costs 1 + retries datagrams, one that answers three or four.
+// newTargets returns the maximum number of targets that a scan starts per second. A
+// silent target costs 1 + Retries datagrams, a target that answers at least three.
 func (o *Options) newTargets() float64 {
 	return o.rate() / math.Min(float64(1+o.Retries), 3)
 }
 
 const conntrackDir = "proc/sys/net/netfilter/"
 
-// checkConntrack compares the connection tracking table with what a scan needs.
-// Netfilter remembers each target for a while after its last datagram, and a full
-// table drops new connections.
+// checkConntrack compares the free entries of the connection tracking table with
+// what a scan needs. Netfilter keeps an entry for each target for a while after its
+// last datagram, and a full table drops new connections.
 func (m *machine) checkConntrack(o *Options) Finding {
 	if m.root == nil {
 		return m.absent()
@@ -203,7 +205,8 @@ func (m *machine) checkConntrack(o *Options) Finding {
 	return found
 }
 
-// tracked is the largest number of table entries that a scan uses.
+// tracked returns the maximum number of table entries that a scan uses. keeps is
+// how long netfilter keeps an idle entry.
 func (o *Options) tracked(keeps time.Duration) uint64 {
 	open := scanner.Schedule{Timeout: o.Timeout, Retries: o.Retries}.Silence()
 	n := o.newTargets() * (open + keeps).Seconds()
@@ -213,7 +216,7 @@ func (o *Options) tracked(keeps time.Duration) uint64 {
 	return uint64(n)
 }
 
-// udpTimeout is how long netfilter remembers a UDP connection.
+// udpTimeout returns how long netfilter keeps the entry of an idle UDP connection.
 func (m *machine) udpTimeout() time.Duration {
 	if s, err := m.number(conntrackDir + "nf_conntrack_udp_timeout"); err == nil && s < 1e6 {
 		return time.Duration(s) * time.Second
@@ -231,8 +234,8 @@ func roundUp(n uint64) uint64 {
 }
 
 // These estimate the memory for IP fragments. One answer in twenty is longer than a
-// packet (EC-52), and one in fifty of those loses a fragment. Its other fragments
-// take longCost bytes until they expire.
+// packet (EC-52), and one in fifty of these answers loses a fragment. Its other
+// fragments take longCost bytes until they expire.
 const (
 	longShare    = 1.0 / 20
 	lostShare    = 1.0 / 50
@@ -300,7 +303,7 @@ func (m *machine) checkSource(o *Options) Finding {
 	return found
 }
 
-// sourceText formats the source as the user types it.
+// sourceText formats the source as it is given to --source.
 func (o *Options) sourceText() string {
 	if o.Source.Port() == 0 {
 		return o.Source.Addr().String()
@@ -315,7 +318,8 @@ func (o *Options) sourceError(err error) string {
 	return err.Error()
 }
 
-// portRange describes the range of ports that the system chooses from.
+// portRange describes the range of ports from which the system chooses. It returns
+// "" if the range is unknown.
 func (m *machine) portRange() string {
 	text, err := fs.ReadFile(m.root, ipv4Dir+"ip_local_port_range")
 	f := strings.Fields(string(text))
@@ -325,7 +329,8 @@ func (m *machine) portRange() string {
 	return fmt.Sprintf("; the port is one of %s to %s", f[0], f[1])
 }
 
-// routed reports whether there is a default route.
+// routed reports whether there is a default route. known is false if the routes
+// can't be read.
 func (m *machine) routed() (routed, known bool) {
 	text, err := fs.ReadFile(m.root, "proc/net/route")
 	if err != nil {
@@ -340,15 +345,16 @@ func (m *machine) routed() (routed, known bool) {
 	return false, true
 }
 
-// These are limits for the number of open files. A scan opens the socket, the
-// poller, lists, output, summary, checkpoint, and metrics with their clients.
+// These are limits for the number of open files: below fewFiles the finding is Bad,
+// below someFiles it is a Warning. A scan opens the socket, the poller, lists, output,
+// summary, checkpoint, and metrics with their clients.
 const (
 	fewFiles  = 24
 	someFiles = 128
 )
 
-// moreFiles are the commands that raise the limit. They set the hard limit, because
-// Go programs raise the soft limit to the hard one themselves.
+// moreFiles has the commands that raise the limit. They set the hard limit, because
+// Go programs raise their soft limit to it.
 var moreFiles = []string{
 	"ulimit -n 1024",
 	"echo '* hard nofile 1024' | sudo tee -a /etc/security/limits.d/a2sscan.conf",
@@ -378,8 +384,9 @@ func (m *machine) checkFiles(*Options) Finding {
 	return found
 }
 
-// busyRate is the rate above which the scan's loop takes up one processor, so that
-// records, compression and the garbage collector need a second one.
+// busyRate is the rate in datagrams per second above which the scan's loop takes up
+// one processor, so that records, compression and the garbage collector need a
+// second one.
 const busyRate = 50e3
 
 func (m *machine) checkProcessors(o *Options) Finding {
@@ -402,8 +409,7 @@ func (m *machine) checkProcessors(o *Options) Finding {
 	return found
 }
 
-// These are the memory that a scan needs in addition to the memory limit that it
-// sets itself.
+// These are the amounts of memory that a scan needs besides Options.Memory.
 const (
 	otherMemory  = 32 << 20 // bytes for open targets
 	targetMemory = 10       // bytes per target of a list
@@ -431,7 +437,7 @@ func (m *machine) checkMemory(o *Options) Finding {
 	return found
 }
 
-// These are high estimates of the bytes per record, plain and compressed.
+// These are high estimates of the bytes per record, uncompressed and compressed.
 const (
 	recordSize       = 6000
 	packedRecordSize = 1000
@@ -464,13 +470,13 @@ func (m *machine) checkDisk(o *Options) Finding {
 	switch {
 	case o.Targets > 0 && free < need, free < 50e6:
 		found.Level = Bad
-	case free < need+need/4: // other programs write too
+	case free < need+need/4: // other programs write to the disk, too
 		found.Level = Warning
 	}
 	return found
 }
 
-// recordBytes is the largest number of bytes that the records of all targets take.
+// recordBytes returns the maximum size of the records if all targets answer.
 func (o *Options) recordBytes() uint64 {
 	if path.Ext(o.Output) == ".zst" {
 		return o.Targets * packedRecordSize
@@ -478,7 +484,7 @@ func (o *Options) recordBytes() uint64 {
 	return o.Targets * recordSize
 }
 
-// A clock outside these years is wrong.
+// A clock that shows a year outside this range is wrong.
 const (
 	firstYear = 2025
 	lastYear  = 2100

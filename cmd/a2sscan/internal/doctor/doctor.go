@@ -13,13 +13,13 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// Options describe the scan that the machine should be ready for.
+// Options describe the scan for which the machine should be ready.
 type Options struct {
 	Rate    float64 // datagrams per second; 0: no limit
 	Timeout time.Duration
 	Retries int
 	Output  string         // path of the records; empty or "-": standard output
-	Targets uint64         // 0: unknown
+	Targets uint64         // number of targets; 0: unknown
 	Source  netip.AddrPort // address to send from; not valid: the system chooses
 	Memory  uint64         // bytes that a scan uses besides its list
 
@@ -28,11 +28,11 @@ type Options struct {
 	SourceError func(error) error
 }
 
-// fastest is used in place of an unlimited rate. No machine that we know has
+// fastest replaces an unlimited rate, in datagrams per second. No known machine has
 // reached it.
 const fastest = 1e6
 
-// rate returns the rate to calculate with.
+// rate returns the rate to calculate with, in datagrams per second.
 func (o *Options) rate() float64 {
 	if o.Rate == 0 {
 		return fastest
@@ -73,20 +73,21 @@ const (
 
 // Finding is the result of one check.
 type Finding struct {
-	Check string   `json:"check"` // its name, which never changes
+	Check string   `json:"check"` // name of the check; it never changes
 	Level Level    `json:"level"`
 	Found string   `json:"found"`
 	Need  string   `json:"need,omitempty"` // how much is needed, and why
-	Mend  []string `json:"mend,omitempty"` // commands; of two, the second is for after a reboot
+	Mend  []string `json:"mend,omitempty"` // commands; if there are two, the second is for after a reboot
 
-	// Measured is how many datagrams per second were sent and answered on loopback.
+	// Measured is how many datagrams per second were sent and answered on loopback;
+	// 0: not measured.
 	Measured uint64 `json:"measured,omitempty"`
 }
 
 // Report is the result of all checks.
 type Report struct {
 	Schema   int       `json:"schema"`
-	Ready    bool      `json:"ready"` // nothing is bad
+	Ready    bool      `json:"ready"` // no finding is Bad
 	Rate     *float64  `json:"rate"`  // datagrams per second; null: no limit
 	Findings []Finding `json:"findings"`
 }
@@ -107,7 +108,7 @@ func (r *Report) Text(o *Options, width int) string {
 	return b.String()
 }
 
-// These are the columns in which the parts of a finding begin.
+// These are the columns at which the parts of a finding begin.
 const (
 	levelColumn = 9
 	foundColumn = levelColumn + 17
@@ -133,7 +134,7 @@ func (f *Finding) text(width int) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// Count describes how many findings each level has.
+// Count formats how many findings there are of each level.
 func (r *Report) Count() string {
 	n := map[Level]int{}
 	for _, f := range r.Findings {

@@ -73,8 +73,8 @@ func TestDoctorHealthy(t *testing.T) {
 	}
 }
 
-// written returns a function that overwrites files of a machine. files are pairs of
-// name and content.
+// written returns a function that overwrites files of a machine. files alternates
+// names and contents.
 func written(files ...string) func(*machine, fstest.MapFS, *Options) {
 	return func(_ *machine, root fstest.MapFS, _ *Options) {
 		for file := range slices.Chunk(files, 2) {
@@ -248,7 +248,7 @@ func TestDoctorFindings(t *testing.T) {
 }
 
 // TestDoctorElsewhere: a system without Linux's files is ready, and each check that
-// is missing there is reported as such.
+// it does not support is reported as unknown.
 func TestDoctorElsewhere(t *testing.T) {
 	m := &machine{system: "darwin", now: time.Now, cpus: 8}
 	r := m.examine(ordinary())

@@ -21,8 +21,8 @@ func thisMachine() *machine {
 	}
 }
 
-// kernelRelease opens a socket as a scan does, and returns the version of the
-// kernel. It fails if the kernel lacks a feature that a scan needs.
+// kernelRelease opens a socket as a scan does, and returns the kernel version. It
+// fails if the kernel lacks a feature that a scan needs.
 func kernelRelease() (string, error) {
 	c, err := a2sudp.Listen(a2sudp.Config{})
 	if err != nil {
@@ -55,7 +55,7 @@ func diskRoom(dir string) (free, nodes uint64, writable bool, err error) {
 }
 
 func clockSynced() (synced bool, maxError time.Duration, err error) {
-	var t unix.Timex // its mode is 0, so the call changes nothing
+	var t unix.Timex // its Modes is 0, so the call changes nothing
 	state, err := unix.Adjtimex(&t)
 	if err != nil {
 		return false, 0, err

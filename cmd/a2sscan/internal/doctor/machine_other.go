@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// thisMachine returns the machine that the program runs on. It has only what can be
-// checked on this system.
+// thisMachine returns the machine that the program runs on. It has only the
+// functions that work on this system.
 func thisMachine() *machine {
 	return &machine{
 		system: systemName(), buffers: grantedBuffers, bind: tryBind,

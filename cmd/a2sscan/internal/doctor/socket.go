@@ -6,8 +6,8 @@ import (
 	a2sudp "github.com/a2sscan/a2sscan/scanner/udp"
 )
 
-// grantedBuffers requests buffers as a scan does and returns the sizes that the
-// kernel granted.
+// grantedBuffers requests socket buffers as a scan does, and returns the sizes that
+// the kernel granted, in bytes.
 func grantedBuffers(recv, send int) (gotRecv, gotSend int, err error) {
 	c, err := a2sudp.Listen(a2sudp.Config{RecvBuffer: recv, SendBuffer: send})
 	if err != nil {
@@ -18,7 +18,7 @@ func grantedBuffers(recv, send int) (gotRecv, gotSend int, err error) {
 	return s.RecvBuffer, s.SendBuffer, nil
 }
 
-// tryBind opens the socket that a scan would send from.
+// tryBind opens and closes the socket that a scan would send from.
 func tryBind(from netip.AddrPort) error {
 	c, err := a2sudp.Listen(a2sudp.Config{Source: from})
 	if err != nil {

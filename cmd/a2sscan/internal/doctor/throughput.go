@@ -13,21 +13,23 @@ import (
 
 // This file measures how many datagrams this machine can send and receive.
 
-// measuredFrom is the rate above which doctor measures. Every machine reaches less.
+// measuredFrom is the rate, in datagrams per second, above which doctor measures.
+// Every machine reaches this rate.
 const measuredFrom = 20e3
 
-// scanCost is what a scan costs relative to its system calls alone: it also keeps
-// track of targets, decodes replies and writes records.
+// scanCost is the cost of a scan relative to its system calls alone: a scan also
+// keeps track of targets, decodes replies and writes records.
 const scanCost = 1.5
 
-// Loop is a measurement: one thread sent requests and received the replies to them.
+// Loop is a measurement on loopback: one thread sent requests and received the
+// replies.
 type Loop struct {
 	Sent     uint64
 	Received uint64
-	Spent    time.Duration // in the system calls of this side
+	Spent    time.Duration // time spent in the system calls of the scanner's side
 }
 
-// Rate is the number of requests per second that were sent and answered.
+// Rate returns how many requests per second were sent and answered.
 func (l Loop) Rate() float64 {
 	if l.Spent <= 0 {
 		return 0
@@ -35,7 +37,8 @@ func (l Loop) Rate() float64 {
 	return float64(l.Received) / l.Spent.Seconds()
 }
 
-// checkThroughput compares the rate with what this machine reaches on loopback.
+// checkThroughput compares the rate with the rate that this machine reaches on
+// loopback.
 func (m *machine) checkThroughput(o *Options) Finding {
 	if o.rate() <= measuredFrom {
 		return Finding{Level: OK, Found: "not measured: every machine reaches this rate"}
@@ -76,7 +79,7 @@ func (o *Options) judgeThroughput(loop Loop) Finding {
 	return found
 }
 
-// roundDown cuts a number to two digits, for advice.
+// roundDown rounds a number down to two significant digits, for advice.
 func roundDown(v float64) float64 {
 	if v < 1 {
 		return 0
@@ -88,19 +91,20 @@ func roundDown(v float64) float64 {
 // measureTime is how long a measurement takes.
 const measureTime = time.Second
 
-// What a measurement sends: requests and replies of usual length.
+// requestLength and replyLength are the usual lengths of datagrams. replyWait is
+// how long a measurement waits for the next one.
 const (
 	requestLength = 29
 	replyLength   = 200
 	replyWait     = 20 * time.Millisecond
 )
 
-// loopback is where a measurement sends from and to; the system chooses the ports.
+// loopback is the address of both sockets; the system chooses the ports.
 var loopback = netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), 0)
 
-// measureLoopback sends batches of requests from one socket to another and receives
-// the replies, as a scan does, until the time long has passed, but at least once. Both
-// sockets are on loopback.
+// measureLoopback sends batches of requests from one loopback socket to another,
+// and receives the replies, as a scan does. It does so for the time long, but at
+// least once.
 func measureLoopback(long time.Duration) (loop Loop, err error) {
 	own, err := listenLoopback()
 	if err != nil {
@@ -124,12 +128,12 @@ func measureLoopback(long time.Duration) (loop Loop, err error) {
 	}
 }
 
-// listenLoopback opens a socket with room for a batch.
+// listenLoopback opens a loopback socket whose buffers have room for a batch.
 func listenLoopback() (*a2sudp.Conn, error) {
 	return a2sudp.Listen(a2sudp.Config{Source: loopback, RecvBuffer: 1 << 20, SendBuffer: 1 << 20})
 }
 
-// batch returns datagrams to the address of c, as many as one system call sends.
+// batch returns as many datagrams to the address of c as one system call sends.
 func batch(c *a2sudp.Conn, length int) []a2sudp.Packet {
 	packets := make([]a2sudp.Packet, a2sudp.DefaultBatch)
 	for i := range packets {
@@ -138,14 +142,15 @@ func batch(c *a2sudp.Conn, length int) []a2sudp.Packet {
 	return packets
 }
 
-// exchange is a pair of sockets: own is the scanner's, and peer plays all servers.
+// exchange is a pair of sockets: own is the scanner's, and peer acts as all
+// servers.
 type exchange struct {
 	own, peer                   *a2sudp.Conn
 	requests, replies, received []a2sudp.Packet
 }
 
-// round sends a batch of requests and receives the replies. Only the time that the
-// scanner's side takes is measured.
+// round sends a batch of requests and receives the replies. It measures only the
+// time of the scanner's side.
 func (x *exchange) round(loop *Loop) error {
 	start := time.Now()
 	sent, err := x.own.Send(x.requests)
@@ -169,7 +174,7 @@ func (x *exchange) round(loop *Loop) error {
 	return err
 }
 
-// receive receives want datagrams, or fewer if no more arrive.
+// receive receives want datagrams, or fewer if no more arrive within replyWait.
 func (x *exchange) receive(c *a2sudp.Conn, want int) (got int, err error) {
 	for got < want {
 		n, err := c.Recv(x.received[:want-got], replyWait)

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// TestThroughput: whether the measured throughput of a machine is enough depends on the
-// rate of the scan.
+// TestThroughput: the level of the finding follows from the measured throughput and
+// the rate of the scan.
 func TestThroughput(t *testing.T) {
 	for _, test := range []struct {
 		name  string
@@ -43,8 +43,8 @@ func TestThroughput(t *testing.T) {
 	}
 }
 
-// TestMeasureLoopback measures for a moment: every request is answered, unless the
-// system has no room for a batch.
+// TestMeasureLoopback: a measurement of one round sends requests and receives at
+// most as many replies.
 func TestMeasureLoopback(t *testing.T) {
 	loop, err := measureLoopback(time.Nanosecond)
 	if err != nil || loop.Sent == 0 || loop.Received == 0 || loop.Received > loop.Sent || loop.Spent <= 0 {

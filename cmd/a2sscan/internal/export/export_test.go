@@ -93,7 +93,7 @@ func TestDuckDB(t *testing.T) {
 	}
 }
 
-// TestSorted: rows are sorted by address, and none is lost.
+// TestSorted: rows are sorted by address, and no row is lost.
 func TestSorted(t *testing.T) {
 	census := written(t)
 	table := export(t, Options{Files: []string{census}, Output: "census.parquet", Flat: true})

@@ -63,7 +63,7 @@ const servers = `(SELECT *,
 	FROM %s WHERE status IN ('ok', 'partial', 'error'))`
 
 // tenQuestions are questions whose answers must be the same in Parquet, in NDJSON and,
-// if it has them, in stats.json. Each answer is lines of text.
+// if stats is not nil, in stats.json. An answer is a list of lines.
 var tenQuestions = []struct {
 	name  string
 	sql   string // selects the lines

@@ -96,7 +96,7 @@ func (v *values) size() int {
 	return 8 * v.count
 }
 
-// append appends the values from one index to another to a page. part is scratch
+// append appends the values with indexes from from to to-1 to a page. part is scratch
 // space.
 func (v *values) append(page []byte, part *[]byte, from, to int) []byte {
 	if from == to {

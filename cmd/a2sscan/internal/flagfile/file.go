@@ -1,7 +1,7 @@
 // Package flagfile reads and writes configuration files that set the flags of
 // commands.
 //
-// The files are TOML. The keys are the names of flags. Each command has a table
+// The files are TOML. The keys are the names of flags. A command may have a table
 // with its name. Keys before the first table apply to every command that has such a
 // flag; keys in the table of a command override them.
 package flagfile
@@ -24,11 +24,11 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// TargetsKey is the key for the arguments of a command that takes targets.
+// TargetsKey is the key for the arguments of a command whose arguments are targets.
 const TargetsKey = "targets"
 
-// MaxSize is the largest size of a file in bytes. It limits how much is read if the
-// file is of another kind or is a device without end.
+// MaxSize is the maximum size of a file in bytes. It limits how much Read reads of
+// a file that is no configuration, or of an endless device.
 const MaxSize = 1 << 20
 
 // File is a configuration file.
@@ -43,15 +43,16 @@ type File struct {
 // Entry is a key of a file with its value.
 type Entry struct {
 	Key   string
-	Line  int // of the key, from 1
+	Line  int // line number of the key, from 1
 	Value any
 
-	table  string // the table's name, which is a command's name; empty: for every command
+	table  string // name of the command whose table has the key; empty: the key is before the first table
 	header bool   // the line is the header of a table, not a key
 	column int
 }
 
-// Read reads a file for a program with these commands. It does not check the keys.
+// Read reads a file for a program with these commands. It reports syntax errors,
+// but does not check the keys.
 func Read(path string, commands []Command) (*File, error) {
 	text, err := readText(path)
 	if err != nil {
@@ -83,8 +84,8 @@ func readText(path string) ([]byte, error) {
 
 // parse collects the entries in the order of the file. The TOML library reports no
 // positions of values, but its strict mode reports the position of each key that a
-// struct lacks. So parse decodes the file twice more, into structs that lack its
-// keys.
+// struct lacks. So parse decodes the file twice more: into a struct without fields,
+// and into a struct with an empty struct for each table.
 func (f *File) parse(text []byte) error {
 	var values map[string]any
 	if err := toml.Unmarshal(text, &values); err != nil {
@@ -107,7 +108,8 @@ func (f *File) parse(text []byte) error {
 	return nil
 }
 
-// unknownKeys returns an error with a position for each key that v lacks.
+// unknownKeys returns, for each key in text that v lacks, an error with its
+// position.
 func unknownKeys(text []byte, v any) []toml.DecodeError {
 	d := toml.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
@@ -117,8 +119,8 @@ func unknownKeys(text []byte, v any) []toml.DecodeError {
 	return nil
 }
 
-// addEntries adds the keys of a table. The name "" means the keys before the first
-// table.
+// addEntries adds the keys of a table. The table "" stands for the keys before the
+// first table.
 func (f *File) addEntries(table string, values map[string]any, places []toml.DecodeError) {
 	for key, value := range values {
 		e := Entry{Key: key, Value: value, table: table}
@@ -131,8 +133,8 @@ func (f *File) addEntries(table string, values map[string]any, places []toml.Dec
 	}
 }
 
-// placeOf returns the line and the column of a key. places lists the keys of an
-// inline table without the name of their table.
+// placeOf returns the line and the column of a key. For an inline table, places has
+// the keys without the name of the table.
 func placeOf(table, key string, places []toml.DecodeError) (line, column int) {
 	for i := range places {
 		path := strings.Join(places[i].Key(), ".")
@@ -149,7 +151,7 @@ func placeOf(table, key string, places []toml.DecodeError) (line, column int) {
 	return line, column
 }
 
-// syntaxError returns the error for a file that is not TOML.
+// syntaxError returns the error for a file that is not valid TOML.
 func (f *File) syntaxError(err error) error {
 	line := 0
 	if at, ok := errors.AsType[*toml.DecodeError](err); ok {
@@ -159,7 +161,7 @@ func (f *File) syntaxError(err error) error {
 		WithHint(`it is read as TOML: rate = "20k", exclude = ["198.51.100.0/24"]`)
 }
 
-// Fail returns an error about a line of the file.
+// Fail returns an error for a line of the file.
 func (f *File) Fail(line int, format string, args ...any) *console.Failure {
 	return console.Fail(console.ExitUsage, "%s: %s", f.At(line), fmt.Sprintf(format, args...))
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// Command is a command that has a table in the file.
+// Command is a command that may have a table in the file.
 type Command struct {
 	Name    string
 	Flags   []Flag
@@ -20,8 +20,8 @@ type Flag struct {
 	Short      string // one letter, or empty
 	Bool       bool
 	Number     bool
-	Implied    string // the value if the flag is given without one; empty: it needs a value
-	Unset      bool   // false means that the flag is not given
+	Implied    string // value of a flag that is given without a value; empty: the flag needs a value
+	Unset      bool   // the value false means that the flag is not given
 	List       bool   // takes several values separated by commas
 	Repeatable bool   // if it is given several times, all values are kept
 	OnlyTyped  string // why the flag is allowed only on the command line; empty: it is allowed in the file
@@ -36,13 +36,14 @@ func (c *Command) flag(name string) (Flag, bool) {
 	return c.Flags[i], true
 }
 
-// has reports whether the command accepts a key.
+// has reports whether the command has a flag with the name key, or takes targets
+// and key is TargetsKey.
 func (c *Command) has(key string) bool {
 	_, ok := c.flag(key)
 	return ok || key == TargetsKey && c.Targets
 }
 
-// keys returns the keys that the command accepts.
+// keys returns the keys that a file may have for the command.
 func (c *Command) keys() (all []string) {
 	for _, f := range c.Flags {
 		if f.OnlyTyped == "" {
@@ -64,7 +65,7 @@ func (f *File) command(name string) *Command {
 	return &f.commands[i]
 }
 
-// commandsWith returns the names of the commands that accept a key.
+// commandsWith returns the names of the commands that have a key.
 func (f *File) commandsWith(key string) (names []string) {
 	for i := range f.commands {
 		if f.commands[i].has(key) {
@@ -74,8 +75,8 @@ func (f *File) commandsWith(key string) (names []string) {
 	return names
 }
 
-// For returns the entries that apply to a command, in the order of the file. It
-// checks all entries, including those for other commands.
+// For returns the entries that apply to the command called name, in the order of
+// the file. It returns an error if any entry is wrong, even for another command.
 func (f *File) For(name string) (chosen []Entry, err error) {
 	own := f.command(name)
 	for _, e := range f.entries {
@@ -90,13 +91,14 @@ func (f *File) For(name string) (chosen []Entry, err error) {
 		case was < 0:
 			chosen = append(chosen, e)
 		case chosen[was].table == "":
-			chosen[was] = e // the key in the command's table wins
+			chosen[was] = e // the key in the command's table overrides the key before the first table
 		}
 	}
 	return chosen, nil
 }
 
-// check returns an error for an entry that no command accepts.
+// check returns an error for an entry that no command accepts, or that is allowed
+// only on the command line.
 func (f *File) check(e Entry) error {
 	of := f.command(e.table)
 	list, isList := e.Value.([]any)
@@ -118,7 +120,7 @@ func (f *File) check(e Entry) error {
 }
 
 // onlyTyped explains why an entry is not allowed in a file. It returns "" if the
-// entry is allowed, as is one that only unsets the flag.
+// entry is allowed; an entry that only unsets the flag always is.
 func (f *File) onlyTyped(e Entry) string {
 	for i := range f.commands {
 		if flag, ok := f.commands[i].flag(e.Key); ok && !(flag.Unset && e.Value == false) {
@@ -128,7 +130,7 @@ func (f *File) onlyTyped(e Entry) string {
 	return ""
 }
 
-// noCommand returns the error for a table whose name is not that of a command.
+// noCommand returns the error for a table whose name is not the name of a command.
 func (f *File) noCommand(e Entry) error {
 	var names []string
 	for _, c := range f.commands {
@@ -170,8 +172,8 @@ func (f *File) noFlag(of *Command, e Entry) error {
 	return err.WithHint("%s", help)
 }
 
-// cmpShort returns the name of the flag with this letter. If there is none, it
-// returns like.
+// cmpShort returns the name of the flag with this short letter, or like if there is
+// none.
 func cmpShort(flags []Flag, letter, like string) string {
 	i := slices.IndexFunc(flags, func(f Flag) bool { return f.Short != "" && f.Short == letter })
 	if i < 0 {

@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// listOf returns a list as it is, and any other value as a list of one.
+// listOf returns v if it is a list, and otherwise a list with v as its only
+// element.
 func listOf(v any) []any {
 	if list, ok := v.([]any); ok {
 		return list
@@ -21,8 +22,8 @@ func isList(v any) bool {
 	return ok
 }
 
-// Texts returns the texts that the flag gets on a command line for a value, one for
-// each time that the flag is given.
+// Texts converts a value of the file to the strings that the flag would get on a
+// command line, one string for each time that the flag is given.
 func (f Flag) Texts(v any) (texts []string, err error) {
 	items, ok := v.([]any)
 	nested := slices.ContainsFunc(items, isList)
@@ -39,7 +40,7 @@ func (f Flag) Texts(v any) (texts []string, err error) {
 	return f.each([]any{items})
 }
 
-// each converts each value to a text. The elements of a list are joined with
+// each converts each value to one string. It joins the elements of a list with
 // commas.
 func (f Flag) each(values []any) (texts []string, err error) {
 	for _, v := range values {
@@ -56,7 +57,7 @@ func (f Flag) each(values []any) (texts []string, err error) {
 	return texts, nil
 }
 
-// scalar converts a single value to the text that the flag accepts.
+// scalar converts a single value to the string that the flag accepts.
 func (f Flag) scalar(v any) (string, error) {
 	switch v := v.(type) {
 	case string:
@@ -75,7 +76,7 @@ func (f Flag) scalar(v any) (string, error) {
 	return "", errors.New("a date is no value of a flag: put it in quotes")
 }
 
-// truth converts true or false to the text that the flag accepts.
+// truth converts true or false to the string that the flag accepts.
 func (f Flag) truth(v bool) (string, error) {
 	switch {
 	case v && f.Implied != "":

@@ -12,16 +12,16 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// Line is a line of the file that Write writes.
+// Line is a flag in the file that Write writes.
 type Line struct {
 	Flag    Flag
-	Texts   []string // all texts that the flag was given
-	Source  string   // where the texts come from
+	Texts   []string // all values that the flag was given
+	Source  string   // where the values come from
 	Comment bool     // write the line as a comment
 }
 
-// Write writes the table of a command. Each line ends with a comment that names its
-// source.
+// Write writes a file with the table of one command. Each line ends with a comment
+// that names the source of the value.
 func Write(w io.Writer, command string, lines []Line) error {
 	rows := make([]string, len(lines))
 	width := 0
@@ -45,7 +45,7 @@ func Write(w io.Writer, command string, lines []Line) error {
 	return nil
 }
 
-// value formats the value of a line in TOML.
+// value formats the values of a line in TOML.
 func (l Line) value() (string, error) {
 	switch {
 	case l.Flag.Name == TargetsKey:
@@ -78,11 +78,11 @@ func list(texts []string) (string, error) {
 	return "[" + strings.Join(words, ", ") + "]", nil
 }
 
-// plainNumber matches numbers that have the same form in TOML and on the command
+// plainNumber matches numbers that are written the same in TOML and on the command
 // line.
 var plainNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?$`)
 
-// toml formats a single value. Booleans and numbers have no quotes.
+// toml formats a single value in TOML. Booleans and numbers get no quotes.
 func (f Flag) toml(text string) (string, error) {
 	switch {
 	case f.Bool:
@@ -94,7 +94,8 @@ func (f Flag) toml(text string) (string, error) {
 	return quoted(text)
 }
 
-// quoted formats text in quotes and escapes invisible characters.
+// quoted formats a string in quotes and escapes quotes, backslashes and invisible
+// characters.
 func quoted(s string) (string, error) {
 	if !utf8.ValidString(s) {
 		return "", fmt.Errorf("%s is not UTF-8, which TOML requires", console.Quoted(s, 100))

@@ -5,13 +5,13 @@ import "time"
 // Auto is a duration, or "auto" to let the scan choose one.
 type Auto struct {
 	D  time.Duration
-	On bool // auto
+	On bool // the value is "auto"
 }
 
-// autoWord is the value of the flag that lets the scan choose.
+// autoWord is the flag's value that lets the scan choose.
 const autoWord = "auto"
 
-// Set parses a flag.
+// Set parses a duration or "auto".
 func (a *Auto) Set(s string) error {
 	if s == autoWord {
 		*a = Auto{On: true}
@@ -33,10 +33,10 @@ func (a *Auto) String() string {
 	return a.D.String()
 }
 
-// Type names the value in the help.
+// Type returns the placeholder of the value in the help.
 func (a *Auto) Type() string { return "auto|D" }
 
-// Or returns the duration, or the argument if the flag is "auto".
+// Or returns the duration, or the argument if the value is "auto".
 func (a *Auto) Or(auto time.Duration) time.Duration {
 	if a.On {
 		return auto

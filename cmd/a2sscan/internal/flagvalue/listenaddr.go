@@ -8,15 +8,15 @@ import (
 )
 
 // ListenAddr is the value of a flag for an address to listen on: 9100, :9100,
-// 192.0.2.1:9100 or localhost:9100. Without an address it is on loopback, so that
-// others can see a scan only if the user has chosen that.
+// 192.0.2.1:9100 or localhost:9100. The default address is loopback, so that other
+// machines can observe a scan only if the user allows it.
 type ListenAddr struct {
 	host  string
 	port  uint16
 	Given bool
 }
 
-// Set reads a port with or without an address. It does not look up names.
+// Set parses a port with or without an address. It does not look up names.
 func (l *ListenAddr) Set(s string) error {
 	host, port, err := net.SplitHostPort(s)
 	if err != nil {
@@ -41,5 +41,5 @@ func (l *ListenAddr) String() string {
 	return net.JoinHostPort(l.host, strconv.Itoa(int(l.port)))
 }
 
-// Type is the word that stands for the value in the help.
+// Type returns the placeholder of the value in the help.
 func (l *ListenAddr) Type() string { return "[ADDRESS:]PORT" }

@@ -9,7 +9,7 @@ import (
 // LogFormat is the value of a flag for the format of the log.
 type LogFormat struct{ JSON, Given bool }
 
-// Set reads "text" or "json".
+// Set parses "text" or "json".
 func (f *LogFormat) Set(s string) error {
 	if s != "text" && s != "json" {
 		return errors.New("want text or json")
@@ -25,7 +25,7 @@ func (f *LogFormat) String() string {
 	return "text"
 }
 
-// Type is the word that stands for the value in the help.
+// Type returns the placeholder of the value in the help.
 func (f *LogFormat) Type() string { return "FORMAT" }
 
 // LogLevel is the value of a flag for the lowest level that is logged.
@@ -34,7 +34,7 @@ type LogLevel struct {
 	Given bool
 }
 
-// Set reads a level: debug, info, warn or error.
+// Set parses a level: debug, info, warn or error.
 func (l *LogLevel) Set(s string) error {
 	for _, level := range []slog.Level{slog.LevelDebug, slog.LevelInfo, slog.LevelWarn, slog.LevelError} {
 		if s == strings.ToLower(level.String()) {
@@ -47,5 +47,5 @@ func (l *LogLevel) Set(s string) error {
 
 func (l *LogLevel) String() string { return strings.ToLower(l.Level.String()) }
 
-// Type is the word that stands for the value in the help.
+// Type returns the placeholder of the value in the help.
 func (l *LogLevel) Type() string { return "LEVEL" }

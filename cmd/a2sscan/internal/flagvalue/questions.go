@@ -9,10 +9,10 @@ import (
 )
 
 // Questions is the value of a flag for a set of questions: info,players,rules,ping.
-// A ping needs one of the others.
+// A ping needs at least one of the other questions.
 type Questions scanner.Questions
 
-// Set reads a list of questions.
+// Set parses a list of questions, separated by commas.
 func (q *Questions) Set(s string) error {
 	var set scanner.Questions
 	for word := range strings.SplitSeq(s, ",") {
@@ -48,5 +48,5 @@ func (q *Questions) String() string {
 	return strings.Join(words, ",")
 }
 
-// Type is the word that stands for the value in the help.
+// Type returns the placeholder of the value in the help.
 func (q *Questions) Type() string { return "LIST" }

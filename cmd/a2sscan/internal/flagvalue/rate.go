@@ -1,5 +1,5 @@
-// Package flagvalue has the types of flag values. Each parses its text and names
-// its placeholder for the help.
+// Package flagvalue has the types of flag values. Each type parses a string and has
+// a placeholder for the help.
 package flagvalue
 
 import (
@@ -13,11 +13,11 @@ import (
 )
 
 // Rate is the value of a flag for a number of datagrams per second, such as 800, 5k
-// or 2.5M.
+// or 2.5M; 0 means no limit.
 type Rate float64
 
-// Set reads a number, which may be followed by k (thousand) or M (million), and by
-// pps.
+// Set parses a number, which may be followed by k, K (thousand), M (million) or G
+// (billion), and then by pps.
 func (r *Rate) Set(s string) error {
 	v, err := scaled(strings.TrimSuffix(s, "pps"))
 	if err != nil {
@@ -27,14 +27,14 @@ func (r *Rate) Set(s string) error {
 	return nil
 }
 
-// AutoRate is the value of a flag for a Rate, or auto: the rate that the path
+// AutoRate is the value of a flag for a Rate, or "auto" for the rate that the path
 // carries.
 type AutoRate struct {
 	Rate Rate
-	On   bool // auto
+	On   bool // the value is "auto"
 }
 
-// Set reads auto, or what Rate reads.
+// Set parses "auto", or whatever Rate.Set accepts.
 func (r *AutoRate) Set(s string) error {
 	if s == autoWord {
 		*r = AutoRate{On: true}
@@ -55,10 +55,10 @@ func (r *AutoRate) String() string {
 	return r.Rate.String()
 }
 
-// Type is the word that stands for the value in the help.
+// Type returns the placeholder of the value in the help.
 func (r *AutoRate) Type() string { return "N" }
 
-// Or returns the rate, or the given one for auto.
+// Or returns the rate, or the argument if the value is "auto".
 func (r *AutoRate) Or(auto Rate) Rate {
 	if r.On {
 		return auto
@@ -66,7 +66,7 @@ func (r *AutoRate) Or(auto Rate) Rate {
 	return r.Rate
 }
 
-// scaled reads a number, which may be followed by k, K, M or G.
+// scaled parses a number that is not negative and may be followed by k, K, M or G.
 func scaled(s string) (float64, error) {
 	factor := 1.0
 	if s != "" {
@@ -92,11 +92,12 @@ func scaled(s string) (float64, error) {
 // Bandwidth is the value of a flag for a number of bits per second.
 type Bandwidth float64
 
-// wireBits is how many bits the longest request takes on Ethernet: 29 bytes, the
-// headers of UDP, IP and Ethernet, the checksum, the preamble and the gap.
+// wireBits is how many bits the longest request takes on Ethernet: 29 bytes of
+// payload, the headers of UDP, IP and Ethernet, the checksum, the preamble and the
+// interframe gap.
 const wireBits = 8 * (29 + 8 + 20 + 18 + 20)
 
-// Set reads a number such as 10M, which may be followed by bps.
+// Set parses a number such as 10M, which may be followed by bps.
 func (b *Bandwidth) Set(s string) error {
 	v, err := scaled(strings.TrimSuffix(s, "bps"))
 	if err != nil || v < wireBits {
@@ -113,20 +114,20 @@ func (b *Bandwidth) String() string {
 	return console.Short(float64(*b))
 }
 
-// Type is the word that stands for the value in the help.
+// Type returns the placeholder of the value in the help.
 func (b *Bandwidth) Type() string { return "BITS" }
 
-// Rate returns the rate at which even the longest requests stay within the
+// Rate returns the rate at which even the longest requests do not exceed the
 // bandwidth.
 func (b Bandwidth) Rate() Rate { return Rate(float64(b) / wireBits) }
 
 func (r *Rate) String() string { return console.Short(float64(*r)) }
 
-// Type is the word that stands for the value in the help.
+// Type returns the placeholder of the value in the help.
 func (r *Rate) Type() string { return "N" }
 
-// Limit converts the rate for scanner.Config: 0 means no limit in a flag, but the
-// default there.
+// Limit converts the rate for scanner.Config. In a flag, 0 means no limit; in a
+// Config it means the default.
 func (r Rate) Limit() float64 {
 	if r == 0 {
 		return scanner.Off
@@ -134,7 +135,8 @@ func (r Rate) Limit() float64 {
 	return float64(r)
 }
 
-// OrOff converts a number for scanner.Config, where 0 would mean the default.
+// OrOff converts a number for scanner.Config. It returns scanner.Off for 0, because
+// 0 would mean the default there.
 func OrOff[T int | ~int64](n T) T {
 	if n == 0 {
 		return scanner.Off

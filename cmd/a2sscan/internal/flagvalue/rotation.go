@@ -9,14 +9,14 @@ import (
 )
 
 // Rotation is the value of a flag for the size or the time after which a part of a
-// census ends: 1G, 256M, 1h. The zero value means one file.
+// census ends: 1G, 256M, 1h. The zero value means that the census is one file.
 type Rotation struct {
 	size  int64 // bytes
 	every time.Duration
 }
 
-// These are the smallest parts. With smaller ones, a file would have only a few
-// records.
+// These are the minimum size in bytes and the minimum duration of a part. Smaller
+// parts would have only a few records each.
 const (
 	minPartSize = 100_000
 	minPartTime = time.Second
@@ -24,7 +24,7 @@ const (
 
 var errRotation = errors.New("want a size from 100k such as 256M or 1G, or a time from 1s such as 1h")
 
-// Set reads a duration, or a number followed by k, M or G, which are powers of
+// Set parses a duration, or a number followed by k, M, G or T, which are powers of
 // 1000.
 func (r *Rotation) Set(s string) error {
 	if every, err := time.ParseDuration(s); err == nil && every >= minPartTime {
@@ -49,13 +49,13 @@ func (r *Rotation) String() string {
 	return ""
 }
 
-// Type is the word that stands for the value in the help.
+// Type returns the placeholder of the value in the help.
 func (r *Rotation) Type() string { return "SIZE|TIME" }
 
 // On reports whether the census is divided into parts.
 func (r *Rotation) On() bool { return *r != Rotation{} }
 
-// Size is the number of bytes after which a part ends; 0: no limit.
+// Size returns the number of bytes after which a part ends; 0: no limit.
 func (r *Rotation) Size() int64 { return r.size }
 
 // Plan returns how to divide the census of a scan that began at start.

@@ -12,7 +12,7 @@ import (
 // Share is the value of a flag for a fraction from 0 to 1.
 type Share float64
 
-// Set reads "2%" or "0.02".
+// Set parses a percentage or a fraction, such as "2%" or "0.02".
 func (s *Share) Set(text string) error {
 	number, isPercent := strings.CutSuffix(text, "%")
 	v, err := strconv.ParseFloat(number, 64)
@@ -26,7 +26,7 @@ func (s *Share) Set(text string) error {
 	return nil
 }
 
-// String returns "" for 0, which means no limit.
+// String returns the share as a percentage, or "" for 0, which means no limit.
 func (s *Share) String() string {
 	if *s == 0 {
 		return ""
@@ -34,5 +34,5 @@ func (s *Share) String() string {
 	return console.ExactPercent(float64(*s))
 }
 
-// Type is the word that stands for the value in the help.
+// Type returns the placeholder of the value in the help.
 func (s *Share) Type() string { return "SHARE" }

@@ -12,7 +12,7 @@ type Size int64
 
 var errSize = errors.New("want a size such as 500M or 4G")
 
-// Set reads a number followed by k, M, G or T, which are powers of 1000.
+// Set parses a number followed by k, M, G or T, which are powers of 1000.
 func (s *Size) Set(text string) error {
 	n, err := parseSize(text)
 	if err != nil {
@@ -22,7 +22,7 @@ func (s *Size) Set(text string) error {
 	return nil
 }
 
-// parseSize reads a number of bytes with its unit.
+// parseSize parses a number with its unit and returns the number of bytes.
 func parseSize(text string) (int64, error) {
 	factors := map[byte]float64{'k': 1e3, 'M': 1e6, 'G': 1e9, 'T': 1e12}
 	if text == "" || factors[text[len(text)-1]] == 0 {
@@ -37,5 +37,5 @@ func parseSize(text string) (int64, error) {
 
 func (s *Size) String() string { return console.Bytes(uint64(max(*s, 0))) }
 
-// Type is the word that stands for the value in the help.
+// Type returns the placeholder of the value in the help.
 func (s *Size) Type() string { return "SIZE" }

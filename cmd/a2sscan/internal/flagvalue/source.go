@@ -8,11 +8,11 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// Source is the value of a flag for the address to send from: 192.0.2.1 or
+// Source is the value of a flag for the source address: 192.0.2.1 or
 // 192.0.2.1:40000.
 type Source netip.AddrPort
 
-// Set reads an IPv4 address with or without a port.
+// Set parses an IPv4 address with or without a port.
 func (s *Source) Set(text string) error {
 	if at, err := netip.ParseAddrPort(text); err == nil && at.Addr().Is4() {
 		*s = Source(at)
@@ -37,13 +37,13 @@ func (s *Source) String() string {
 	return at.String()
 }
 
-// Type is the word that stands for the value in the help.
+// Type returns the placeholder of the value in the help.
 func (s *Source) Type() string { return "ADDR[:PORT]" }
 
 func (s *Source) AddrPort() netip.AddrPort { return netip.AddrPort(*s) }
 
-// Failure returns the error of a scan that could not open its socket, or could not
-// begin for another reason.
+// Failure returns the error of a scan that could not open its socket or failed to
+// start for another reason.
 func (s *Source) Failure(err error) *console.Failure {
 	switch {
 	case errors.Is(err, syscall.EADDRNOTAVAIL):

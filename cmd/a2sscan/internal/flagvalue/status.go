@@ -14,7 +14,7 @@ type StatusKind struct {
 
 var statusModes = []string{"text", "json", "none"}
 
-// Set reads text, json or none.
+// Set parses text, json or none.
 func (m *StatusKind) Set(s string) error {
 	if !slices.Contains(statusModes, s) {
 		return errors.New("want text, json or none")
@@ -30,5 +30,5 @@ func (m *StatusKind) String() string {
 	return m.word
 }
 
-// Type is the word that stands for the value in the help.
+// Type returns the placeholder of the value in the help.
 func (m *StatusKind) Type() string { return "KIND" }

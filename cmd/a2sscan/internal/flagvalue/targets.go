@@ -9,10 +9,10 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
-// Order is the value of a flag for the order of targets.
+// Order is the value of a flag for the order in which targets are queried.
 type Order list.Order
 
-// Set reads "random" or "input".
+// Set parses "random" or "input".
 func (o *Order) Set(s string) error {
 	for _, known := range []list.Order{list.OrderRandom, list.OrderInput} {
 		if s == known.String() {
@@ -25,16 +25,16 @@ func (o *Order) Set(s string) error {
 
 func (o *Order) String() string { return list.Order(*o).String() }
 
-// Type is the word that stands for the value in the help.
+// Type returns the placeholder of the value in the help.
 func (o *Order) Type() string { return "ORDER" }
 
-// Seed is the value of a flag for a seed, and whether the flag was given.
+// Seed is the value of a flag for the seed of the random order.
 type Seed struct {
 	N     uint64
 	Given bool
 }
 
-// Set reads a number.
+// Set parses an unsigned decimal number.
 func (s *Seed) Set(text string) error {
 	n, err := strconv.ParseUint(text, 10, 64)
 	if err != nil {
@@ -51,14 +51,14 @@ func (s *Seed) String() string {
 	return strconv.FormatUint(s.N, 10)
 }
 
-// Type is the word that stands for the value in the help.
+// Type returns the placeholder of the value in the help.
 func (s *Seed) Type() string { return "N" }
 
-// Shard is the value of a flag for a shard of all addresses.
+// Shard is the value of a flag for one shard of all addresses.
 type Shard list.Shard
 
-// Set reads I/N or auto/N. With auto, I is the index that Kubernetes or Slurm gives
-// to this job.
+// Set parses I/N or auto/N. With auto, I is the index that Kubernetes or Slurm
+// assigns to this job.
 func (s *Shard) Set(text string) error {
 	if text == "" {
 		return errors.New("want I/N such as 0/16, or auto/16")
@@ -78,5 +78,5 @@ func (s *Shard) String() string {
 	return list.Shard(*s).String()
 }
 
-// Type is the word that stands for the value in the help.
+// Type returns the placeholder of the value in the help.
 func (s *Shard) Type() string { return "I/N" }

@@ -42,7 +42,7 @@ type Database struct {
 // times as long as finding it in the map.
 const maxKnown = 1 << 16
 
-// Open reads the databases in these files.
+// Open reads the databases in files.
 func Open(files []string) (bases Databases, err error) {
 	for _, name := range files {
 		b, err := readFile(name)

@@ -116,9 +116,9 @@ func TestGeoKnown(t *testing.T) {
 	}
 }
 
-// TestGeoDamaged: a database with a changed byte or a missing end is refused, or
-// answers as far as it can. It never causes a panic, and damaged entries are
-// counted.
+// TestGeoDamaged: newDatabase rejects a truncated database. It rejects a database with
+// a changed byte, or the database answers as far as it can, counts damaged entries, and
+// never panics.
 func TestGeoDamaged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "db")
 	if err := geotest.Write(path, "GeoLite2-City", geotest.BuiltAt); err != nil {
@@ -150,8 +150,8 @@ func TestGeoDamaged(t *testing.T) {
 	}
 }
 
-// TestGeoEndless: a damaged database whose tree branches at every node without
-// reaching data is refused without visiting every branch.
+// TestGeoEndless: newDatabase rejects a damaged database whose tree branches at every
+// node without reaching data. It does not visit every branch.
 func TestGeoEndless(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "db")
 	if err := geotest.Write(path, "GeoLite2-City", geotest.BuiltAt); err != nil {

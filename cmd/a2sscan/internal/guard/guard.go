@@ -11,28 +11,28 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// Limits say when a guard ends a scan.
+// Limits says when a guard ends a scan.
 type Limits struct {
-	MinHitrate    float64       // share of targets that must answer; 0: no limit
-	MaxSendErrors int64         // datagrams that may fail to be sent; -1: no limit
-	MaxRuntime    time.Duration // 0: no limit
+	MinHitrate    float64       // fraction of targets that must answer; 0: no limit
+	MaxSendErrors int64         // maximum number of datagrams that can't be sent; -1: no limit
+	MaxRuntime    time.Duration // maximum duration of the scan; 0: no limit
 }
 
-// hitSample is how many targets must be finished before the hit rate is judged.
-// With fewer, a list that begins with a dead network would end a worthwhile scan.
-// Targets in flight can only make the rate look too high, because targets that
-// answer are finished before those that stay silent.
+// hitSample is the minimum number of finished and silent targets for judging the
+// hit rate. With fewer, a list that begins with a dead network would end a
+// worthwhile scan. Open targets can only make the rate look too high, because
+// targets that answer are finished before targets that stay silent.
 const hitSample = 1000
 
-// Guard compares a scan with its limits and drains it. Only the first limit that is
-// passed counts.
+// Guard compares a scan with its limits, and drains it when it passes one of them.
+// Only the first limit that the scan passes counts.
 type Guard struct {
 	limits      Limits
-	drain       func()      // lets the scan finish its open targets
+	drain       func()      // makes the scan start no new targets
 	interrupted func() bool // reports whether a signal has already ended the scan
 
 	mu   sync.Mutex
-	trip Trip // zero: not tripped
+	trip Trip // zero: no limit was passed
 }
 
 // Trip says why a guard ended a scan. Its JSON is part of the summary.
@@ -41,11 +41,11 @@ type Trip struct {
 	Why  string `json:"why"`
 }
 
-// String describes the trip in one line.
+// String formats the trip as one line.
 func (t *Trip) String() string { return "stopped by " + t.Flag + ": " + t.Why }
 
-// New returns a guard that calls drain when a limit is passed, unless the scan was
-// already interrupted.
+// New returns a guard that calls drain when the scan passes a limit, unless
+// interrupted returns true.
 func New(limits Limits, drain func(), interrupted func() bool) *Guard {
 	return &Guard{limits: limits, drain: drain, interrupted: interrupted}
 }
@@ -61,7 +61,7 @@ func (g *Guard) Tripped() *Trip {
 	return &trip
 }
 
-// stop drains the scan, unless it is already ending.
+// stop records a trip and drains the scan, unless the scan is already ending.
 func (g *Guard) stop(flag, format string, args ...any) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -75,8 +75,8 @@ func (g *Guard) stop(flag, format string, args ...any) {
 // maxRuntime is the name of the flag.
 const maxRuntime = "--max-runtime"
 
-// AllFinished withdraws a trip of --max-runtime. It is called if all targets were
-// finished, because then the limit has only shortened the wait for late replies.
+// AllFinished withdraws a trip of --max-runtime. Call it if all targets were
+// finished: the limit has then only shortened the wait for late replies.
 func (g *Guard) AllFinished() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -117,10 +117,10 @@ func (g *Guard) StartClock() (stop func()) {
 	return func() { timer.Stop() }
 }
 
-// watchEvery is how often a guard judges a running scan.
+// watchEvery is the interval at which a guard judges a running scan.
 const watchEvery = 100 * time.Millisecond
 
-// Watch judges a scan repeatedly until stop is called, and reports a trip once.
+// Watch judges a scan at intervals until stop is called, and reports a trip once.
 func (g *Guard) Watch(m *scanner.Monitor, t *console.Terminal) (stop func()) {
 	var w watch
 	return console.Every(watchEvery, func() {
@@ -133,15 +133,16 @@ func (g *Guard) Watch(m *scanner.Monitor, t *console.Terminal) (stop func()) {
 	})
 }
 
-// watch decides whether a trip is reported.
+// watch decides whether to report a trip. Its fields hold the previous sample.
 type watch struct {
-	cooldown bool // the scan was in its cooldown when it was last looked at
-	tripped  bool // the trip was there when the scan was last looked at
+	cooldown bool // the scan was in its cooldown
+	tripped  bool // the guard had tripped
 }
 
-// reports reports whether a trip, or nil, is new and stops anything. In the cooldown
-// it does not: every target is finished. The scan may have left the cooldown since
-// the trip, because the trip ends it.
+// reports reports whether a trip is new and has stopped anything. trip is nil if
+// the guard has not tripped. In the cooldown a trip stops nothing, because every
+// target is finished. The scan may have left the cooldown since the trip, because
+// the trip ends it.
 func (w *watch) reports(trip *Trip, wait scanner.Wait) bool {
 	isNew := trip != nil && !w.tripped
 	stops := !w.cooldown && wait != scanner.WaitCooldown
@@ -149,7 +150,7 @@ func (w *watch) reports(trip *Trip, wait scanner.Wait) bool {
 	return isNew && stops
 }
 
-// Check refuses limits that make no sense.
+// Check returns an error if a limit is not valid.
 func (l *Limits) Check() error {
 	switch {
 	case l.MaxSendErrors < -1:

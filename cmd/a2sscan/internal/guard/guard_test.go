@@ -8,8 +8,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// TestGuard: only the first reason counts, and a few targets are not enough to
-// judge the hit rate.
+// TestGuard: only the first limit that is passed counts. With fewer than hitSample
+// targets the hit rate is not judged.
 func TestGuard(t *testing.T) {
 	stops, running := 0, func() bool { return false }
 	g := New(Limits{MinHitrate: 0.1, MaxSendErrors: 3}, func() { stops++ }, running)

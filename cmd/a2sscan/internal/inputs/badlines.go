@@ -7,24 +7,25 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
-// BadLines reports which lines of the input name no target. It reports only the
-// first few, so that a file of another kind does not flood the screen.
+// BadLines prints and logs the lines of the input that name no target. It does so
+// only for the first lines, so that a file of another kind does not flood the
+// screen.
 type BadLines struct {
 	terminal *console.Terminal
 	n        uint64
-	hosts    bool // some of them begin with a host name, which was not looked up
+	hosts    bool // a line begins with a host name, which was not looked up
 }
 
-// NewBadLines returns a BadLines that has counted no line.
+// NewBadLines returns a BadLines that has not counted any lines.
 func NewBadLines(t *console.Terminal) *BadLines { return &BadLines{terminal: t} }
 
 // namesHost matches lines that begin with a host name.
 var namesHost = regexp.MustCompile(`^([A-Za-z0-9_-]+\.)+[A-Za-z][A-Za-z0-9-]*(:[0-9]+)?([\s,;]|$)`)
 
-// MaxBadLines is how many bad lines are reported one by one.
+// MaxBadLines is the maximum number of bad lines that are reported one by one.
 const MaxBadLines = 20
 
-// Add counts a line, and reports it if it is among the first.
+// Add counts a line, and reports it if it is one of the first MaxBadLines.
 func (b *BadLines) Add(line list.Invalid) {
 	b.n++
 	b.hosts = b.hosts || line.Err == list.FaultAddress && namesHost.MatchString(line.Text)
@@ -35,7 +36,7 @@ func (b *BadLines) Add(line list.Invalid) {
 	b.terminal.Say("%s:%d: %v: %s", console.Plain(line.File, 100), line.Line, line.Err, console.Quoted(line.Text, 60))
 }
 
-// Close reports how many more lines were only counted.
+// Close prints how many lines were counted but not reported.
 func (b *BadLines) Close() {
 	if b.n > MaxBadLines {
 		b.terminal.Log.Warn("more lines that are no targets", "lines", b.n-MaxBadLines)

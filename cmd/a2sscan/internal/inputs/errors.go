@@ -1,5 +1,5 @@
-// Package inputs handles what a scan reads besides replies: lists of targets,
-// exclusions, and the errors in them.
+// Package inputs handles what a scan reads besides replies: lists of targets and
+// exclusions.
 package inputs
 
 import (
@@ -14,8 +14,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
-// ExclusionFailure gives an error of the exclusions its exit code. A scan sends
-// nothing unless all exclusions can be read.
+// ExclusionFailure returns an error in the exclusions with its exit code and a
+// hint. A scan sends nothing unless it can read all exclusions.
 func ExclusionFailure(err error) error {
 	var line *list.LineError
 	var arg *list.ArgError
@@ -32,8 +32,8 @@ func ExclusionFailure(err error) error {
 	return console.Fail(console.ExitInput, "%w", err)
 }
 
-// Truncated returns an error if a list ended early. Its targets up to that point
-// have been scanned.
+// Truncated returns an error if the compressed data of a list is truncated. The
+// targets before that point have been scanned.
 func Truncated(list *list.List) error {
 	for _, in := range list.Inputs() {
 		if in.Truncated {
@@ -44,8 +44,8 @@ func Truncated(list *list.List) error {
 	return nil
 }
 
-// TargetFailure gives an error of the targets its exit code. The error is
-// unreadable input or a wrong argument.
+// TargetFailure returns an error in the targets with its exit code and a hint. The
+// error is unreadable input or a wrong argument.
 func TargetFailure(err error) *console.Failure {
 	arg, ok := errors.AsType[*list.ArgError](err)
 	if !ok {
@@ -62,7 +62,7 @@ func TargetFailure(err error) *console.Failure {
 	return console.Fail(code, "%s", text).WithHint("%s", arg.Hint)
 }
 
-// ParsePorts parses a flag's list of ports.
+// ParsePorts parses a list of ports. flag is the name of the flag for the error.
 func ParsePorts(flag, text string) (list.Ports, error) {
 	ports, err := list.ParsePorts(text)
 	if err != nil {
@@ -72,7 +72,8 @@ func ParsePorts(flag, text string) (list.Ports, error) {
 	return ports, nil
 }
 
-// NothingToAsk returns an error, with the reason, if the list has no target to ask.
+// NothingToAsk returns an error with the reason if the list has yielded no target.
+// Otherwise it returns nil.
 func NothingToAsk(list *list.List) error {
 	if err := list.Err(); err != nil {
 		return LoadFailure(err)
@@ -100,7 +101,7 @@ func NothingToAsk(list *list.List) error {
 }
 
 // excludedHint names the rule that excluded the most targets, or the flag that
-// lifts it.
+// disables it.
 func excludedHint(l *list.List) string {
 	var most list.Rule
 	for _, r := range l.LeftOut() {
@@ -114,7 +115,8 @@ func excludedHint(l *list.List) string {
 	return fmt.Sprintf("most of them by %s, %s", most.Network, most.Source)
 }
 
-// LoadFailure gives an error of reading the lists its exit code.
+// LoadFailure returns an error of reading the lists with its exit code and a hint,
+// or nil if err is nil.
 func LoadFailure(err error) error {
 	switch bad, isLine := errors.AsType[list.Invalid](err); {
 	case err == nil:

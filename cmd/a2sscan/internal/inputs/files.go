@@ -9,8 +9,8 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// Overwritten returns an error if the file of a flag is one of the files that are
-// read, and would be overwritten.
+// Overwritten returns an error if path, the value of flag, is one of the files that
+// are read.
 func Overwritten(flag, path string, read []string) error {
 	for _, in := range read {
 		if sameFile(in, path) {
@@ -21,7 +21,8 @@ func Overwritten(flag, path string, read []string) error {
 	return nil
 }
 
-// sameFile reports whether both names refer to the same regular file.
+// sameFile reports whether both names refer to the same existing regular file or
+// the same object.
 func sameFile(a, b string) bool {
 	if store.IsURL(a) {
 		return a == b
@@ -31,8 +32,8 @@ func sameFile(a, b string) bool {
 	return err1 == nil && err2 == nil && x.Mode().IsRegular() && os.SameFile(x, y)
 }
 
-// SamePath reports whether both paths are the same once they are absolute. Neither
-// file need exist.
+// SamePath reports whether both paths are equal as absolute paths. The files need
+// not exist. An empty path equals no other.
 func SamePath(a, b string) bool {
 	if store.IsURL(a) {
 		return a == b
@@ -42,8 +43,8 @@ func SamePath(a, b string) bool {
 	return a != "" && err1 == nil && err2 == nil && x == y
 }
 
-// NotFiles returns the arguments that are not files, and so not lists: addresses,
-// ranges and networks.
+// NotFiles returns the arguments that are neither files nor objects, and so not
+// lists: addresses, ranges and networks.
 func NotFiles(args []string) []string {
 	names := []string{}
 	for _, arg := range args {

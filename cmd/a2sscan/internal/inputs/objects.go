@@ -10,8 +10,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
-// Objects divides arguments into lists that are objects of a store, and the rest. A
-// prefix stands for all objects below it.
+// Objects separates the arguments that name lists in an object store from the rest.
+// A prefix stands for all lists below it.
 func Objects(args []string) (lists []list.Source, rest []string, err error) {
 	for _, arg := range args {
 		if !store.IsURL(arg) {
@@ -33,7 +33,7 @@ func Objects(args []string) (lists []list.Source, rest []string, err error) {
 	return lists, rest, nil
 }
 
-// object is a list in a store.
+// object returns an object of a store as a source of targets.
 func object(name string) (list.Source, error) {
 	c, err := store.Usual()
 	if err != nil {
@@ -53,7 +53,7 @@ func object(name string) (list.Source, error) {
 	}}, err
 }
 
-// objectFailure is the error of a list that can't be read.
+// objectFailure returns the error for a list in a store that can't be read.
 func objectFailure(name string, err error) error {
 	return console.Fail(console.ExitInput, "%s: %v", console.Plain(store.Shown(name), 200), output.Cause(err)).
 		WithHint("%s", output.Advice(err))

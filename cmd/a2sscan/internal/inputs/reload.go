@@ -9,8 +9,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
-// ReloadOnHangup reads the exclusion files again on each SIGHUP, until end is
-// called. Without such files it does not handle SIGHUP, which then ends the scan.
+// ReloadOnHangup reloads the exclusion files on each SIGHUP, until end is called.
+// If there are no such files it does not handle SIGHUP, which then ends the scan.
 func ReloadOnHangup(t *console.Terminal, x *list.Exclusions, files []string) (end func()) {
 	if len(files) == 0 {
 		return func() {}
@@ -18,7 +18,7 @@ func ReloadOnHangup(t *console.Terminal, x *list.Exclusions, files []string) (en
 	return shutdown.Handle(func(os.Signal) { reloadExclusions(t, x) }, syscall.SIGHUP)
 }
 
-// reloadExclusions reads the exclusion files again and reports the outcome.
+// reloadExclusions reloads the exclusion files and prints the outcome.
 func reloadExclusions(t *console.Terminal, x *list.Exclusions) {
 	if err := x.Reload(); err != nil {
 		t.Log.Warn("exclusions not reloaded", "error", err)

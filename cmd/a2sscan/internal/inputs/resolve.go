@@ -11,7 +11,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// lookupTime is how long a lookup may take.
+// lookupTime is the maximum duration of a look-up.
 const lookupTime = 10 * time.Second
 
 // Resolve looks up the IPv4 addresses of a host.
@@ -20,12 +20,12 @@ func Resolve(ctx context.Context, host string) ([]netip.Addr, error) {
 	defer cancel()
 	addrs, err := net.DefaultResolver.LookupNetIP(ctx, "ip4", host)
 	if dns, ok := errors.AsType[*net.DNSError](err); ok {
-		return nil, errors.New(dns.Err) // without the name, which the caller prints
+		return nil, errors.New(dns.Err) // omits the name, which the caller prints
 	}
 	return addrs, err
 }
 
-// ReportAddrs returns a resolver that also prints the addresses that lookup found.
+// ReportAddrs returns a resolver that calls lookup and prints the addresses found.
 func ReportAddrs(t *console.Terminal, lookup func(context.Context, string) ([]netip.Addr, error)) func(context.Context, string) ([]netip.Addr, error) {
 	return func(ctx context.Context, host string) ([]netip.Addr, error) {
 		addrs, err := lookup(ctx, host)
@@ -36,7 +36,7 @@ func ReportAddrs(t *console.Terminal, lookup func(context.Context, string) ([]ne
 	}
 }
 
-// maxAddrs is how many addresses of a host are printed.
+// maxAddrs is the maximum number of addresses of a host that are printed.
 const maxAddrs = 4
 
 func someAddrs(addrs []netip.Addr) string {

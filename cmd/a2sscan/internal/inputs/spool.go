@@ -10,7 +10,7 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
 
-// Spool keeps a list in memory as compressed NDJSON. That takes some 10 bytes per
+// Spool keeps a list in memory as compressed NDJSON. It needs about 10 bytes per
 // server, or 80 with the entry that the master sent.
 type Spool struct {
 	keep bool
@@ -36,7 +36,8 @@ func (s *Spool) Add(server *master.Server) error {
 	return err
 }
 
-// Source completes the list and returns it as a source of targets.
+// Source completes the list and returns it as a source of targets. Do not call Add
+// after it.
 func (s *Spool) Source(name string) (list.Source, error) {
 	err := s.pack.Close()
 	return list.Source{Name: name, Size: s.size, Open: func() (io.ReadCloser, error) {

@@ -23,7 +23,7 @@ type closing struct {
 	verbose bool
 }
 
-// sayNobody suggests reasons when no target answered.
+// sayNobody suggests reasons why no target answered.
 func (c *closing) sayNobody() {
 	switch l := &c.sum.Targets; {
 	case l.Finished == 0:
@@ -39,7 +39,8 @@ func (c *closing) sayNobody() {
 	}
 }
 
-// repliesElsewhere is how many foreign datagrams were replies or fragments of them.
+// repliesElsewhere returns how many datagrams from addresses or ports that were not
+// queried were replies or fragments of replies.
 func (sum *Summary) repliesElsewhere() uint64 {
 	d := sum.Datagrams.Foreign
 	return d["other_port"] + d["other_address"] + d["fragment"]
@@ -54,7 +55,7 @@ var foreignTexts = [scanner.NumForeignCauses]string{
 }
 
 // sayForeign prints how many datagrams came from addresses or ports that were not
-// asked.
+// queried.
 func (c *closing) sayForeign() {
 	var parts []string
 	for cause, text := range foreignTexts {
@@ -71,12 +72,13 @@ func (c *closing) sayForeign() {
 	}
 }
 
-// Closing holds the places of a scan's results, and the options of its closing lines.
+// Closing says where a scan's results are, and how detailed its closing lines
+// should be.
 type Closing struct {
 	Place   string // where the records are
-	Summary string // path of the summary file; empty: there is none
-	Kept    string // path of the census that was not replaced; empty: none
-	Enough  uint64 // the number of servers after which the scan stopped; 0: it did not
+	Summary string // path or URL of the summary file; empty: none was written
+	Kept    string // path of the old census that was not replaced; empty: none
+	Enough  uint64 // --max-results, if it ended the scan; 0: it did not
 	Verbose bool
 }
 
@@ -109,7 +111,8 @@ func (sum *Summary) Say(term *console.Terminal, c Closing) {
 	t.Print()
 }
 
-// enough explains why a complete scan has unfinished targets.
+// enough explains why a complete scan has unfinished targets: --max-results ended
+// it. It returns "" if that is not so.
 func (c *Closing) enough(l *Ledger) string {
 	if c.Enough == 0 || l.Unfinished+l.Unread == 0 {
 		return ""
@@ -117,7 +120,8 @@ func (c *Closing) enough(l *Ledger) string {
 	return fmt.Sprintf(", since --max-results is %s", console.Grouped(c.Enough))
 }
 
-// duration describes how long the scan took, and how much of that it only waited.
+// duration describes how long the scan took, and how much of that time it only
+// waited.
 func (sum *Summary) duration() string {
 	busy := float64(sum.Datagrams.Sent) / max(sum.RateReached, 1e-9)
 	switch waited := sum.Seconds - busy; {
@@ -140,7 +144,7 @@ func (sum *Summary) pace() string {
 	return fmt.Sprintf("sent %s%s, received %s", datagrams(d.Sent), rate, count(d.Received))
 }
 
-// datagrams writes a number of datagrams.
+// datagrams formats a number of datagrams.
 func datagrams(n uint64) string {
 	if n < 1e6 {
 		return console.Plural(n, "datagram")
@@ -148,7 +152,7 @@ func datagrams(n uint64) string {
 	return count(n) + " datagrams"
 }
 
-// count writes a number; a large one is shortened so that its line fits.
+// count formats a number. It shortens a large one so that its line fits.
 func count(n uint64) string {
 	if n < 1e6 {
 		return console.Grouped(n)
@@ -156,7 +160,7 @@ func count(n uint64) string {
 	return console.Short(float64(n))
 }
 
-// shortTime formats a time without needless digits.
+// shortTime formats a time with no more digits than a reader needs.
 func shortTime(seconds float64) string {
 	switch {
 	case seconds < 1:
@@ -167,7 +171,7 @@ func shortTime(seconds float64) string {
 	return (time.Duration(math.Round(seconds)) * time.Second).String()
 }
 
-// sayDetails prints what most people need not know.
+// sayDetails prints the counts that most users do not need.
 func (c *closing) sayDetails() {
 	l := &c.sum.Targets
 	c.to.Say("ledger: %s", l)
@@ -190,7 +194,8 @@ func (c *closing) sayDetails() {
 	}
 }
 
-// namesShown is the largest number of games, maps, systems or versions in a line.
+// namesShown is the maximum number of games, maps, systems, versions or countries
+// in a line.
 const namesShown = 8
 
 // sayAnswers prints round-trip times and what kinds of servers answered.
@@ -219,7 +224,7 @@ func (c *closing) sayAnswers() {
 	}
 }
 
-// sayDatagrams reports the datagrams sent and received.
+// sayDatagrams prints how many datagrams were sent and received.
 func (c *closing) sayDatagrams() {
 	d := &c.sum.Datagrams
 	repeats := ""
@@ -236,7 +241,7 @@ func (c *closing) sayDatagrams() {
 	}
 }
 
-// word is the label for the targets that the rule excluded.
+// word returns the label for the targets that the rule excluded.
 func (x *Exclusion) word() string {
 	if x.Unscannable {
 		return "unscannable"
@@ -244,11 +249,11 @@ func (x *Exclusion) word() string {
 	return "excluded"
 }
 
-// exclusionsShown is the largest number of rules that the closing lines list. The
-// summary file has all.
+// exclusionsShown is the maximum number of rules that the closing lines list. The
+// summary file has all rules.
 const exclusionsShown = 4
 
-// sayExclusions reports which rules excluded targets.
+// sayExclusions prints which rules excluded targets.
 func (c *closing) sayExclusions() {
 	if c.sum.Targets.NoPort > 0 {
 		c.to.Say("unscannable: %s with port 0", console.Grouped(c.sum.Targets.NoPort))
@@ -266,7 +271,8 @@ func (c *closing) sayExclusions() {
 	}
 }
 
-// sayForged prints how many replies may be forged.
+// sayForged prints a warning if replies are probably being forged. If verbose, it
+// also prints how many servers contradicted themselves.
 func (c *closing) sayForged() {
 	d := &c.sum.Datagrams
 	if c.verbose && d.Conflicts+d.LateConflicts > 0 {
@@ -280,7 +286,7 @@ func (c *closing) sayForged() {
 	}
 }
 
-// sayTrouble prints problems and hints at remedies.
+// sayTrouble prints problems and hints.
 func (c *closing) sayTrouble() {
 	d := &c.sum.Datagrams
 	if c.verbose {
@@ -317,7 +323,7 @@ func (c *closing) sayDrops() {
 	}
 }
 
-// sendHints suggest remedies for datagrams that could not be sent.
+// sendHints has a hint for each reason why a datagram could not be sent.
 var sendHints = [scanner.NumSendFaults]string{
 	scanner.SendOther:     "see the counts in the summary file; a2sscan doctor checks this machine",
 	scanner.SendPutOff:    "the network device is saturated: use a lower --rate",
@@ -328,7 +334,7 @@ var sendHints = [scanner.NumSendFaults]string{
 	scanner.SendInterface: "the network interface is down or gone: check ip link",
 }
 
-// sendHint returns the remedy for the most frequent fault.
+// sendHint returns the hint for the most frequent of the faults.
 func sendHint(faults map[string]uint64) string {
 	most := scanner.SendOther
 	for f := range scanner.SendFault(scanner.NumSendFaults) {
@@ -339,7 +345,7 @@ func sendHint(faults map[string]uint64) string {
 	return sendHints[most]
 }
 
-// SayWrong prints the numbers that do not add up.
+// SayWrong prints the sums that do not add up.
 func (sum *Summary) SayWrong(t *console.Terminal) {
 	for _, w := range sum.Wrong {
 		t.Say("numbers that do not add up: %s", w)

@@ -1,6 +1,6 @@
 // Package ledger accounts for every target and datagram of a scan. summary.go has
-// the summary, which is also the JSON file beside the output; closing.go prints it
-// at the end of a scan.
+// the summary, which is also the JSON file beside the output; closing.go prints the
+// closing lines of a scan from it.
 package ledger
 
 import (
@@ -17,16 +17,16 @@ type Ledger struct {
 	Read        uint64            `json:"read"`
 	Invalid     uint64            `json:"invalid"`     // lines that name no server
 	Unscannable uint64            `json:"unscannable"` // addresses that no server can have
-	NoPort      uint64            `json:"no_port"`     // of the unscannable, those with port 0
+	NoPort      uint64            `json:"no_port"`     // of the unscannable entries, those with port 0
 	Excluded    uint64            `json:"excluded"`    // by special-purpose networks and --exclude
 	Duplicate   uint64            `json:"duplicate"`
 	OtherShard  uint64            `json:"other_shard"` // addresses that belong to other shards
-	OverLimit   uint64            `json:"over_limit"`  // beyond --max-per-address
-	Stopped     uint64            `json:"stopped"`     // of the finished: excluded after they had been asked
+	OverLimit   uint64            `json:"over_limit"`  // left out because of --max-per-address
+	Stopped     uint64            `json:"stopped"`     // of the finished targets, those excluded after they were queried
 	Finished    uint64            `json:"finished"`
 	Unfinished  uint64            `json:"unfinished"`
-	Unread      uint64            `json:"unread"`    // entries of the list that were not read; 0 if its size is not known
-	By          map[string]uint64 `json:"by_status"` // the finished targets, per status
+	Unread      uint64            `json:"unread"`    // list entries that were not read; 0 if the size of the list is unknown
+	By          map[string]uint64 `json:"by_status"` // finished targets per status
 }
 
 // New returns the ledger of a scan, from the counts of its list and of the scanner.
@@ -59,13 +59,13 @@ func OfList(s list.Stats) Ledger {
 	}
 }
 
-// LeftOut is how many entries were read but never asked.
+// LeftOut returns how many entries were read but never queried.
 func (l *Ledger) LeftOut() uint64 {
 	return l.Invalid + l.Unscannable + l.Excluded + l.Duplicate + l.OtherShard + l.OverLimit
 }
 
-// String formats the ledger as one line. It omits zero counts, except that of the
-// unfinished.
+// String formats the ledger as one line. It omits zero counts, except the number of
+// unfinished targets.
 func (l *Ledger) String() string {
 	s := console.Grouped(l.Read) + " read = "
 	if l.Unread > 0 { // the scan ended before it had read the list
@@ -99,8 +99,8 @@ type part struct {
 	word string
 }
 
-// parts returns all counts of the ledger but the unfinished. With the unfinished
-// they add up to all entries read.
+// parts returns all counts of the ledger except the unfinished. Together with the
+// unfinished they add up to all entries read.
 func (l *Ledger) parts() []part {
 	return []part{
 		{l.Invalid, "invalid"}, {l.Unscannable, "unscannable"}, {l.Excluded, "excluded"},
@@ -109,7 +109,8 @@ func (l *Ledger) parts() []part {
 	}
 }
 
-// Accounted formats all counts except the unfinished as the start of a sum.
+// Accounted formats all nonzero counts except the unfinished as the beginning of a
+// sum.
 func (l *Ledger) Accounted() (s string) {
 	for _, part := range l.parts() {
 		if part.n > 0 {
@@ -119,7 +120,7 @@ func (l *Ledger) Accounted() (s string) {
 	return s
 }
 
-// Undone describes how many targets the scan did not finish.
+// Undone describes how many targets were not finished.
 func (l *Ledger) Undone() string {
 	n := console.Grouped(l.Unfinished + l.Unread)
 	if l.Unread > 0 {
@@ -136,12 +137,12 @@ type Datagrams struct {
 	Sent          uint64            `json:"sent"`
 	SentBytes     uint64            `json:"sent_bytes"`
 	SentBy        map[string]uint64 `json:"sent_by_question"`
-	Repeats       uint64            `json:"repeats"`    // how many of those sent repeat an earlier request
-	Pairs         uint64            `json:"sent_pairs"` // how often segmentation offload sent two of them as one
+	Repeats       uint64            `json:"repeats"`    // requests that repeat an earlier request
+	Pairs         uint64            `json:"sent_pairs"` // how many times segmentation offload sent two datagrams in one call
 	PairsLost     bool              `json:"pairs_lost,omitempty"`
 	SendErrors    uint64            `json:"send_errors"`
 	SendFaults    map[string]uint64 `json:"send_errors_by_kind"`
-	SendPutOff    uint64            `json:"send_put_off"` // the kernel was busy; sent later
+	SendPutOff    uint64            `json:"send_put_off"` // times that the kernel was busy, and the scan sent the datagram later
 	Received      uint64            `json:"received"`
 	ReceivedBytes uint64            `json:"received_bytes"`
 	ByClass       map[string]uint64 `json:"received_by_class"`

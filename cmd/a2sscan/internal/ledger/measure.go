@@ -7,12 +7,13 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// leastPaced is how long the rate must have been the only limit for the pacing
-// error to be meaningful.
+// leastPaced is the minimum time for which the rate must have been the only limit
+// for the pacing error to be meaningful.
 const leastPaced = 100 * time.Millisecond
 
-// pacingError returns by what fraction a scan was faster than its rate while the
-// rate was its only limit. It is nil if that can't be measured.
+// pacingError returns how much faster a scan was than its rate while the rate was
+// its only limit, as a fraction of the rate. It returns nil if that can't be
+// measured.
 func pacingError(s *scanner.Stats) *float64 {
 	paced := s.Elapsed
 	for _, us := range s.Waited {
@@ -25,20 +26,23 @@ func pacingError(s *scanner.Stats) *float64 {
 	return &e
 }
 
-// largestShown is how many of the addresses with the most servers a summary lists.
+// largestShown is the maximum number of addresses in the summary's list of those
+// with the most servers.
 const largestShown = 10
 
-// namesListed is how many games, maps, systems and versions a summary lists.
+// namesListed is the maximum number of games, maps, systems or versions that a
+// summary lists.
 const namesListed = 20
 
-// countriesListed is how many countries a summary lists: all two-letter codes.
+// countriesListed is the maximum number of countries that a summary lists: the
+// number of two-letter codes.
 const countriesListed = 26 * 26
 
-// Answers returns the tally of the answers.
+// Answers returns the tally that SetAnswers set.
 func (sum *Summary) Answers() *tally.Tally { return &sum.tally }
 
 // SetAnswers fills in the fields that derive from the answers. attempts is how many
-// times the scan asked a target that stayed silent.
+// times the scan queried a target that stayed silent.
 func (sum *Summary) SetAnswers(t *tally.Tally, attempts int) {
 	sum.tally = *t
 	sum.Servers, sum.Players, sum.Bots = t.Servers, t.Players, t.Bots

@@ -9,21 +9,21 @@ import (
 )
 
 // Path is the part of a summary about the rate that the scan found (--rate auto).
-// The rates and changes of a resumed scan are those of its last run.
+// In a resumed scan, the rates and changes are those of the last run.
 type Path struct {
-	Rate      float64      `json:"rate"`              // datagrams per second, at the end
-	Most      float64      `json:"rate_max"`          // the highest that was allowed
-	Carried   float64      `json:"carried,omitempty"` // what the path carried when it was last full; absent: it never was
-	Lost      float64      `json:"lost,omitempty"`    // the fraction of first requests that was lost then
-	Raised    uint64       `json:"raised"`            // how often the rate rose
-	Slowed    uint64       `json:"slowed"`            // how often it fell
-	Unrelated uint64       `json:"unrelated"`         // how often loss did not follow the rate
-	Changes   []PathChange `json:"changes"`           // the last ones
+	Rate      float64      `json:"rate"`              // datagrams per second, at the end of the scan
+	Most      float64      `json:"rate_max"`          // the highest rate that was allowed
+	Carried   float64      `json:"carried,omitempty"` // datagrams per second that the path carried when it was last full; absent: it never was
+	Lost      float64      `json:"lost,omitempty"`    // fraction of first requests that was lost then
+	Raised    uint64       `json:"raised"`            // how many times the rate rose
+	Slowed    uint64       `json:"slowed"`            // how many times the rate fell
+	Unrelated uint64       `json:"unrelated"`         // how many times loss increased but did not follow the rate
+	Changes   []PathChange `json:"changes"`           // the last changes, oldest first
 }
 
-// PathChange is one change of the rate, and the reason.
+// PathChange is one change of the rate and its reason.
 type PathChange struct {
-	Second float64 `json:"second"` // of the scan
+	Second float64 `json:"second"` // seconds since the scan began
 	From   float64 `json:"from"`   // datagrams per second
 	To     float64 `json:"to"`
 	Why    string  `json:"why"`
@@ -31,7 +31,8 @@ type PathChange struct {
 	why scanner.Why
 }
 
-// newPath returns the Path of a scan, or nil if its rate was given.
+// newPath returns the Path of a scan, or nil if the scan did not find its rate
+// itself.
 func newPath(x *scanner.PathRate) *Path {
 	if !x.On {
 		return nil
@@ -48,7 +49,7 @@ func newPath(x *scanner.PathRate) *Path {
 	return p
 }
 
-// String formats what the path carried, and why the rate changed last, as one line.
+// String formats what the path carried, and why the rate last changed, as one line.
 func (p *Path) String() string {
 	s := "carried all, up to " + console.Short(p.Rate) + "/s"
 	if p.Carried > 0 {

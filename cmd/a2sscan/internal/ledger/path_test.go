@@ -8,8 +8,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// TestPathReported: the summary says what the path carried and why the rate changed,
-// and nothing where the rate was given.
+// TestPathReported: the summary has what the path carried and why the rate changed.
+// If the rate was given, it has no path.
 func TestPathReported(t *testing.T) {
 	x := scanner.PathRate{On: true, Most: 50_000, Now: 40_000, Raised: 3, Unrelated: 1}
 	x.Changes[0] = scanner.RateChange{At: 3 * time.Second, From: 20_000, To: 40_000, Why: scanner.WhyClear}

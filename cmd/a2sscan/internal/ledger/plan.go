@@ -8,10 +8,10 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// Plan is the task of a scan. If the plans of several scans differ only in the
-// shard, the scans are parts of one census.
+// Plan is what a scan was to query, and how. If the plans of several scans differ
+// only in the shard, the scans are parts of one census.
 type Plan struct {
-	Lists         []string `json:"lists"`   // SHA-256 of each list, in their order
+	Lists         []string `json:"lists"`   // SHA-256 of each list, in the order of the lists
 	Targets       []string `json:"targets"` // addresses and networks on the command line
 	Ports         string   `json:"ports"`
 	Questions     string   `json:"questions"`
@@ -25,7 +25,7 @@ type Plan struct {
 	AllHashes     bool     `json:"all_hashes,omitempty"`
 	NoNames       bool     `json:"no_player_names,omitempty"`
 	KeepMaster    bool     `json:"keep_master,omitempty"`
-	Databases     []string `json:"mmdb,omitempty"`  // their types
+	Databases     []string `json:"mmdb,omitempty"`  // types of the databases
 	Exclusions    string   `json:"excluded_sha256"` // SHA-256 of the excluded networks
 	Shard         string   `json:"shard"`           // I/N; 0/1: all
 }
@@ -68,9 +68,9 @@ func valueText(v any) string {
 	return "none"
 }
 
-// Part is a census that was merged into this one.
+// Part is a census that was merged into another one.
 type Part struct {
-	Name    string    `json:"name"` // of the first file of that census
+	Name    string    `json:"name"` // name of the first file of the census
 	Origin  string    `json:"origin,omitempty"`
 	Scan    string    `json:"scan"`
 	Shard   string    `json:"shard"`
@@ -78,15 +78,15 @@ type Part struct {
 	Start   time.Time `json:"start"`
 	End     time.Time `json:"end"`
 	Records uint64    `json:"records"`
-	Sum     string    `json:"xxh64,omitempty"` // hash of its file; absent: it has several
+	Sum     string    `json:"xxh64,omitempty"` // hash of its file; absent: it has several files
 }
 
-// Reach counts the servers that each of several vantage points reached.
+// Reach counts the servers that several vantage points reached.
 type Reach struct {
-	Servers uint64            `json:"servers"`   // that answered at least one vantage point
-	All     uint64            `json:"all"`       // that answered all vantage points
-	Some    uint64            `json:"some"`      // that answered some vantage points, but not all
-	By      map[string]uint64 `json:"by_origin"` // that answered this vantage point
-	Only    map[string]uint64 `json:"only"`      // that answered this vantage point and no other
-	Missed  map[string]uint64 `json:"missed"`    // that answered another vantage point, but not this one
+	Servers uint64            `json:"servers"`   // servers that answered at least one vantage point
+	All     uint64            `json:"all"`       // servers that answered all vantage points
+	Some    uint64            `json:"some"`      // servers that answered some vantage points, but not all
+	By      map[string]uint64 `json:"by_origin"` // servers that answered this vantage point
+	Only    map[string]uint64 `json:"only"`      // servers that answered this vantage point and no other
+	Missed  map[string]uint64 `json:"missed"`    // servers that answered another vantage point, but not this one
 }

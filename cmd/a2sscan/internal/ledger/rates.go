@@ -11,10 +11,10 @@ import (
 // Rates is the part of a summary about the speed of the scan.
 type Rates struct {
 	RateAsked   *float64             `json:"rate_asked"`             // datagrams per second; null: no limit
-	RateReached float64              `json:"rate_reached"`           // datagrams per second, while there were targets to start
-	Changes     []ratecontrol.Change `json:"rate_changes,omitempty"` // by signals, in this run; rate_asked is the last rate
+	RateReached float64              `json:"rate_reached"`           // datagrams per second, not counting the time of waiting for the last replies and in the cooldown
+	Changes     []ratecontrol.Change `json:"rate_changes,omitempty"` // made by signals in this run; rate_asked is the last rate
 	RateSettled float64              `json:"rate_settled,omitempty"`
-	RateSlowed  uint64               `json:"rate_slowed,omitempty"` // with --rate 0: how often the scan slowed down
+	RateSlowed  uint64               `json:"rate_slowed,omitempty"` // with --rate 0: how many times the scan slowed down
 
 	RateLimitedBy   string  `json:"rate_limited_by,omitempty"`   // what kept it below rate_asked; absent: nothing did
 	RateLimitedPart float64 `json:"rate_limited_part,omitempty"` // for what fraction of the time
@@ -24,9 +24,9 @@ type Rates struct {
 	brief bool // RateReached covers too short a time to be meaningful
 }
 
-// leastBusy is how long a scan must send for its rate to be meaningful.
-// oneProcessor is the lowest rate, in datagrams per second, that an otherwise idle
-// processor reaches.
+// leastBusy is the minimum time for which a scan must send for its rate to be
+// meaningful. oneProcessor is the lowest rate, in datagrams per second, that a
+// processor reaches if other programs leave it idle.
 const (
 	leastBusy    = 1 // seconds
 	oneProcessor = 20_000
@@ -48,8 +48,8 @@ func NewRates(s *scanner.Stats) Rates {
 	return r
 }
 
-// String formats the rates as one line. The rate reached is that of the time while
-// targets were started, not the average over the whole scan.
+// String formats the rates as one line. The rate reached is not the average over
+// the whole scan: it excludes the wait for the last replies and the cooldown.
 func (r *Rates) String() string {
 	asked := "as fast as possible"
 	switch {
@@ -69,8 +69,8 @@ func (r *Rates) String() string {
 	return asked + ", " + console.Short(r.RateReached) + "/s reached while asking"
 }
 
-// unreached is the limit of the rate, formatted to follow the rate reached; "" if
-// there is none, or if the scan came close to it.
+// unreached returns the limit of the rate, formatted to follow the rate reached. It
+// returns "" if there is no limit, or if the scan came close to it.
 func (r *Rates) unreached() string {
 	if r.RateAsked == nil || r.RateReached > 0.95**r.RateAsked {
 		return ""
@@ -78,7 +78,8 @@ func (r *Rates) unreached() string {
 	return " (limit " + console.Short(*r.RateAsked) + "/s)"
 }
 
-// Reached describes the rate reached; "" if it is not meaningful.
+// Reached describes the rate reached, formatted to follow other text. It returns ""
+// if the rate is not meaningful.
 func (r *Rates) Reached() string {
 	if r.brief {
 		return ""
@@ -86,7 +87,7 @@ func (r *Rates) Reached() string {
 	return ", " + console.Short(r.RateReached) + " datagrams per second while asking"
 }
 
-// limitHints suggest how to make a scan faster.
+// limitHints suggest, for each limit, how to make a scan faster.
 var limitHints = [scanner.NumWaits]string{
 	scanner.WaitTargets:  "use a file instead of a pipe, or a faster source of targets",
 	scanner.WaitInFlight: "use a higher --in-flight, or a shorter --timeout",
@@ -99,7 +100,7 @@ var limitHints = [scanner.NumWaits]string{
 	scanner.WaitLosses:   "use a larger receive buffer, or a machine with more cores",
 }
 
-// sayLimit prints what kept the scan below its rate.
+// sayLimit prints what limited the rate of the scan, with a hint.
 func (r *Rates) sayLimit(t *console.Block) {
 	if r.limit == scanner.WaitNothing {
 		return

@@ -11,7 +11,7 @@ import (
 )
 
 // TestRatesReported: the line about the rate is right for a scan that reached its
-// rate, one that did not, and one without a rate.
+// rate, a scan that did not, and a scan without a rate.
 func TestRatesReported(t *testing.T) {
 	tests := []struct {
 		name    string

@@ -2,6 +2,6 @@
 
 package ledger
 
-// peakRSS is the peak memory of this process in bytes; 0: the system does not
-// report it.
+// peakRSS returns 0, because this system does not report the peak memory of a
+// process.
 func peakRSS() uint64 { return 0 }

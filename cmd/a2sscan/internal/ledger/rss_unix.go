@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// peakRSS is the peak memory of this process in bytes; 0: the system does not
-// report it.
+// peakRSS returns the peak memory of this process in bytes, or 0 if the system does
+// not report it.
 func peakRSS() uint64 {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {

@@ -17,7 +17,7 @@ import (
 )
 
 // Summary is the result of a scan. As JSON it is the summary file beside the
-// output, and closing.go prints it. Keys may be added to it.
+// output; closing.go prints its most important fields. New keys may be added.
 type Summary struct {
 	Scan    string      `json:"scan"`
 	Version string      `json:"version"`
@@ -26,15 +26,15 @@ type Summary struct {
 	Command []string    `json:"command"`
 	Config  *ConfigFile `json:"config,omitempty"`
 	Inputs  []Input     `json:"inputs"`
-	Order   string      `json:"order"`             // random, input
+	Order   string      `json:"order"`             // random or input
 	Seed    *uint64     `json:"seed,omitempty"`    // of the random order
 	Shard   string      `json:"shard,omitempty"`   // I/N; absent: all
-	Plan    *Plan       `json:"plan,omitempty"`    // what the scan was to ask
+	Plan    *Plan       `json:"plan,omitempty"`    // what the scan was to query
 	Merged  []Part      `json:"merged,omitempty"`  // the censuses that were merged into this one
 	Origins *Reach      `json:"origins,omitempty"` // how many servers each of several vantage points reached
 	Output  string      `json:"output"`            // "-": standard output
-	Parts   []sink.Part `json:"parts,omitempty"`   // of the output, with --rotate
-	Bytes   int64       `json:"bytes,omitempty"`   // length of the output; absent: it is not one file
+	Parts   []sink.Part `json:"parts,omitempty"`   // parts of the output, with --rotate
+	Bytes   int64       `json:"bytes,omitempty"`   // length of the output; absent: it is not a single file
 	Sum     string      `json:"xxh64,omitempty"`   // hash of that file
 	Records uint64      `json:"records"`
 	Names   string      `json:"player_key,omitempty"` // ID of the key that hashes player names; absent: the names are in the records
@@ -43,30 +43,30 @@ type Summary struct {
 	End     time.Time `json:"end"`
 	Seconds float64   `json:"seconds"`
 
-	Resumed int `json:"resumed"` // how many times the scan was resumed; counts cover all runs
+	Resumed int `json:"resumed"` // how many times the scan was resumed; the counts cover all runs
 
-	Ended       string      `json:"ended"` // why: complete, interrupted, guard, output, input, error
+	Ended       string      `json:"ended"` // why the scan ended: complete, interrupted, guard, output, input, error
 	Guard       *guard.Trip `json:"guard,omitempty"`
 	Interrupted bool        `json:"interrupted"`
 	Consistent  bool        `json:"consistent"` // all sums add up
 	Wrong       []string    `json:"wrong,omitempty"`
 
 	Targets    Ledger            `json:"targets"`
-	Exclusions []Exclusion       `json:"exclusions"`          // rules that excluded something
-	Databases  []Database        `json:"databases,omitempty"` // of --mmdb
+	Exclusions []Exclusion       `json:"exclusions"`          // rules that excluded targets
+	Databases  []Database        `json:"databases,omitempty"` // files of --mmdb
 	Datagrams  Datagrams         `json:"datagrams"`
 	Faults     map[string]uint64 `json:"faults"`
 
 	Rates
-	PacingError *float64  `json:"pacing_error,omitempty"` // relative to the rate asked for: 0.01 is 1 % too fast
-	Timeouts    *Timeouts `json:"timeouts,omitempty"`     // absent: fixed, or too few servers answered
+	PacingError *float64  `json:"pacing_error,omitempty"` // relative to rate_asked: 0.01 is 1 % too fast
+	Timeouts    *Timeouts `json:"timeouts,omitempty"`     // absent: the timeouts were fixed, or too few servers answered
 	Path        *Path     `json:"path,omitempty"`         // with --rate auto
 
-	Servers   uint64            `json:"servers"` // that answered
+	Servers   uint64            `json:"servers"` // servers that answered
 	Players   uint64            `json:"players"` // people on the servers, as the games count them
 	Bots      uint64            `json:"bots"`
-	Elsewhere uint64            `json:"players_elsewhere"` // servers whose player counts came from another source than INFO
-	Games     []tally.NameCount `json:"games"`             // the most frequent; so are maps, environments and versions
+	Elsewhere uint64            `json:"players_elsewhere"` // servers whose player counts do not come from INFO
+	Games     []tally.NameCount `json:"games"`             // the most frequent games; likewise maps, environments and versions
 	Maps      []tally.NameCount `json:"maps"`
 	Systems   []tally.NameCount `json:"environments"`
 	Versions  []tally.NameCount `json:"versions"`
@@ -78,10 +78,10 @@ type Summary struct {
 	Busiest      []tally.AddressCount `json:"largest_addresses"` // the addresses with the most servers
 
 	RecvBufferAsked int    `json:"receive_buffer_asked"`     // bytes
-	RecvBuffer      int    `json:"receive_buffer"`           // bytes
-	PeakOpen        int    `json:"peak_open"`                // targets
-	PeakBytes       int64  `json:"peak_bytes"`               // of buffered replies
-	PeakRSS         uint64 `json:"peak_rss_bytes,omitempty"` // of the process, in this run
+	RecvBuffer      int    `json:"receive_buffer"`           // bytes that the kernel granted
+	PeakOpen        int    `json:"peak_open"`                // maximum number of open targets
+	PeakBytes       int64  `json:"peak_bytes"`               // maximum size of the buffered replies
+	PeakRSS         uint64 `json:"peak_rss_bytes,omitempty"` // maximum memory of the process, in this run
 
 	tally tally.Tally
 }
@@ -91,9 +91,9 @@ type Input struct {
 	Name        string      `json:"name"`
 	Format      string      `json:"format"` // "argument": an address or network on the command line
 	Compression string      `json:"compression,omitempty"`
-	Torn        bool        `json:"torn,omitempty"` // the compressed data ended early
+	Torn        bool        `json:"torn,omitempty"` // the compressed data is truncated
 	Bytes       int64       `json:"bytes,omitempty"`
-	SHA256      string      `json:"sha256,omitempty"` // of the raw bytes; absent: not read to the end
+	SHA256      string      `json:"sha256,omitempty"` // SHA-256 of the raw bytes; absent: not read to the end
 	Targets     uint64      `json:"targets,omitempty"`
 	Invalid     uint64      `json:"invalid,omitempty"`
 	Master      *MasterList `json:"master,omitempty"` // the master server that sent the list, with --master
@@ -104,17 +104,17 @@ const Argument = "argument"
 
 // MasterList describes a query to a master server.
 type MasterList struct {
-	Protocol string `json:"protocol"` // udp, web
-	Address  string `json:"address"`  // HOST:PORT, or the URL without its secrets
+	Protocol string `json:"protocol"` // udp or web
+	Address  string `json:"address"`  // HOST:PORT, or the URL without user, password and query
 	Region   string `json:"region"`
-	Filter   string `json:"filter"` // as masters interpret it; empty: all servers
-	Whole    bool   `json:"whole"`  // the master sent the list to its end
+	Filter   string `json:"filter"` // as masters interpret it; empty: no filter
+	Whole    bool   `json:"whole"`  // the master sent its complete list
 }
 
 // Build identifies the program that ran the scan.
 type Build struct{ Version, Commit string }
 
-// ConfigFile is the configuration file that a scan took flags from.
+// ConfigFile is the configuration file from which a scan took flags or targets.
 type ConfigFile struct {
 	File    string   `json:"file"`
 	SHA256  string   `json:"sha256"`
@@ -128,21 +128,21 @@ type Database struct {
 	Type   string      `json:"type"`
 	Built  time.Time   `json:"built"`
 	Before []time.Time `json:"built_before,omitempty"` // build times of the files that earlier runs used
-	Faults uint64      `json:"faults,omitempty"`       // addresses whose entry is damaged, in this run
+	Faults uint64      `json:"faults,omitempty"`       // addresses with a damaged entry, in this run
 }
 
 // Exclusion is a rule with the number of targets that it excluded.
 type Exclusion struct {
 	Network     string `json:"network"`
 	Reason      string `json:"reason,omitempty"`
-	Source      string `json:"source"`                // where the rule comes from
+	Source      string `json:"source"`                // the file or flag that the rule comes from
 	Unscannable bool   `json:"unscannable,omitempty"` // no server can have these addresses
 	Gone        bool   `json:"gone,omitempty"`        // the file no longer contains the rule
-	Targets     uint64 `json:"targets"`               // excluded from the list
-	Stopped     uint64 `json:"stopped"`               // excluded after they were taken from the list
+	Targets     uint64 `json:"targets"`               // targets excluded from the list
+	Stopped     uint64 `json:"stopped"`               // targets excluded after they were taken from the list
 }
 
-// Rule converts the exclusion to the type of package list.
+// Rule converts the exclusion to a list.Rule.
 func (x *Exclusion) Rule() list.Rule {
 	return list.Rule{
 		Network: x.Network, Reason: x.Reason, Source: x.Source,
@@ -186,7 +186,8 @@ func NewSummary(s *scanner.Stats, l Ledger, b Build) *Summary {
 }
 
 // CheckRecords compares the number of records written with the number of targets
-// that should have one.
+// that should have a record. A difference makes the summary inconsistent, unless
+// writing the output failed.
 func (sum *Summary) CheckRecords(unanswered bool) {
 	by := sum.Targets.By
 	want := by["ok"] + by["partial"] + by["error"]
@@ -200,7 +201,7 @@ func (sum *Summary) CheckRecords(unanswered bool) {
 	}
 }
 
-// These words explain why a scan ended.
+// These are the values of Summary.Ended.
 const (
 	EndedComplete    = "complete"
 	EndedInterrupted = "interrupted"
@@ -210,7 +211,7 @@ const (
 	EndedBroken      = "error"
 )
 
-// WriteFile writes the summary to a file, whose old content it replaces.
+// WriteFile writes the summary to a file and replaces its old content.
 func (sum *Summary) WriteFile(path string) error {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -220,14 +221,15 @@ func (sum *Summary) WriteFile(path string) error {
 		return err
 	}
 	var text []byte
-	for line := range bytes.Lines(b.Bytes()) { // names in it are hostile, and it may be shown on a terminal
+	for line := range bytes.Lines(b.Bytes()) { // server names are hostile, and the file may be shown on a terminal
 		text = append(append(text, console.Visible(bytes.TrimSuffix(line, []byte("\n")))...), '\n')
 	}
 	return writeWhole(path, text)
 }
 
-// writeWhole writes a file. If that fails it removes the file, because a partial
-// summary is useless. It does not remove links, such as one to standard error.
+// writeWhole writes a file. If that fails, it removes the file, because a partial
+// summary is useless. It removes only regular files, not a link such as one to
+// standard error.
 func writeWhole(path string, text []byte) error {
 	f, err := os.Create(path)
 	if err != nil {

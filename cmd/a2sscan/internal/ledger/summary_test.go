@@ -20,7 +20,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// aScan returns consistent counts of a scan in which everything occurred.
+// aScan returns the consistent counts of a scan with every kind of event.
 func aScan() (list.Stats, scanner.Stats) {
 	list := list.Stats{Read: 121, Invalid: 1, Unscannable: 2, Excluded: 3, Duplicate: 4, OtherShard: 6, Given: 105}
 	s := scanner.Stats{Elapsed: 2 * time.Second, Rate: 5000, Taken: 105,
@@ -45,7 +45,7 @@ func summaryOf(list list.Stats, s scanner.Stats) *Summary {
 	return sum
 }
 
-// TestSummaryReported: the closing lines cover every kind of problem.
+// TestSummaryReported checks all closing lines of a scan with several problems.
 func TestSummaryReported(t *testing.T) {
 	var b bytes.Buffer
 	sum := summaryOf(aScan())
@@ -74,7 +74,7 @@ func TestSummaryReported(t *testing.T) {
 }
 
 // TestDuration: the closing lines say how much of the time the scan only waited, so
-// that datagrams, time and rate agree.
+// that the datagrams, the time and the rate agree.
 func TestDuration(t *testing.T) {
 	for _, test := range []struct {
 		seconds, rate float64
@@ -84,7 +84,7 @@ func TestDuration(t *testing.T) {
 		{0.25, 4000, 1000, "250 ms"},
 		{18.6, 5000, 17_000, "18.6 s, 15.2 s of it waiting for the last replies"},
 		{2.5, 5000, 40, "2.5 s, nearly all of it waiting for the last replies"},
-		{2.5, 5000, 8500, "2.5 s"}, // less than a second
+		{2.5, 5000, 8500, "2.5 s"}, // it waited for less than a second
 		{845.4, 5000, 4_200_000, "14m5s"},
 		{5, 0, 0, "5.0 s"},
 	} {
@@ -96,7 +96,7 @@ func TestDuration(t *testing.T) {
 	}
 }
 
-// oneServer returns the result of a server that sets every name.
+// oneServer returns the result of a server that answers with these names.
 func oneServer(game, mapName, version string, environment byte) *scanner.Result {
 	r := &scanner.Result{Status: scanner.StatusOK, HasInfo: true, Ask: 1, RTT: time.Millisecond,
 		Addr: netip.MustParseAddrPort("203.0.113.7:27015")}
@@ -108,7 +108,7 @@ func oneServer(game, mapName, version string, environment byte) *scanner.Result 
 	return r
 }
 
-// aCensus is a scan of a million targets without problems.
+// aCensus returns the summary of a scan of a million targets without problems.
 func aCensus() *Summary {
 	list := list.Stats{Read: 1_000_412, Duplicate: 400, Invalid: 12, Given: 1_000_000}
 	s := scanner.Stats{Elapsed: 14 * time.Minute, Rate: 5000, Taken: 1_000_000}
@@ -141,8 +141,8 @@ func aCensus() *Summary {
 	return sum
 }
 
-// TestSummaryScreen: all closing lines of a large scan fit on a screen of 30 lines,
-// together with the prompt.
+// TestSummaryScreen: all closing lines of a large scan, and the prompt, fit on a
+// screen of 30 lines.
 func TestSummaryScreen(t *testing.T) {
 	for _, width := range []int{80, 200} {
 		var written bytes.Buffer
@@ -168,8 +168,8 @@ func TestSummaryScreen(t *testing.T) {
 	}
 }
 
-// TestSummaryShort: after a scan without trouble, six closing lines are enough, on
-// a screen of any width.
+// TestSummaryShort: after a scan without trouble there are at most six closing
+// lines, on a screen of any width.
 func TestSummaryShort(t *testing.T) {
 	for _, width := range []int{80, 200} {
 		var written bytes.Buffer
@@ -183,8 +183,8 @@ func TestSummaryShort(t *testing.T) {
 	}
 }
 
-// TestSummaryHostile: hostile server names do no harm to a terminal, in the closing
-// lines or in the file. The file still has the complete names.
+// TestSummaryHostile: hostile names can't control a terminal, neither from the
+// closing lines nor from the file. The file still has all bytes of the names.
 func TestSummaryHostile(t *testing.T) {
 	var ta tally.Tally
 	hostile := "\x1b]0;mine\a\u202e\u009b31m\xff\r\n\t\u2028\u200b"
@@ -227,8 +227,8 @@ func TestSummaryHostile(t *testing.T) {
 	}
 }
 
-// TestSummaryDrops: if the kernel dropped datagrams although it granted the receive
-// buffer in full, the hint is to use a lower rate.
+// TestSummaryDrops: if the kernel dropped datagrams although it granted the
+// requested receive buffer, the hint suggests a lower rate.
 func TestSummaryDrops(t *testing.T) {
 	var b bytes.Buffer
 	list, s := aScan()
@@ -241,8 +241,8 @@ func TestSummaryDrops(t *testing.T) {
 	}
 }
 
-// TestSummaryPairs: pairs lost to segmentation offload are in the file and, if
-// there are any, in the closing lines.
+// TestSummaryPairs: the file has the number of datagram pairs, and whether
+// segmentation offload lost them; the closing lines report a loss.
 func TestSummaryPairs(t *testing.T) {
 	for _, lost := range []bool{false, true} {
 		var b bytes.Buffer
@@ -297,7 +297,7 @@ func TestContradictions(t *testing.T) {
 	}
 }
 
-// TestSummaryFile: the file has the counts under the keys that scripts rely on.
+// TestSummaryFile: the file has the counts under the keys that scripts use.
 func TestSummaryFile(t *testing.T) {
 	list, s := aScan()
 	s.Rate = scanner.Off
@@ -334,7 +334,8 @@ func TestSummaryFile(t *testing.T) {
 	}
 }
 
-// TestSayNobody: the hint after a scan without answers depends on the statuses.
+// TestSayNobody: the hint after a scan without answers depends on the statuses and
+// the foreign datagrams.
 func TestSayNobody(t *testing.T) {
 	for _, test := range []struct {
 		silent, unreachable, broken uint64
@@ -405,8 +406,8 @@ func TestSummaryMeasures(t *testing.T) {
 	}
 }
 
-// TestSayForged: replies that may be forged are reported, with a warning if there
-// are many.
+// TestSayForged: servers that contradict themselves are reported. If many replies
+// may be forged, there is a warning.
 func TestSayForged(t *testing.T) {
 	for _, test := range []struct {
 		conflicts, late, foreign uint64

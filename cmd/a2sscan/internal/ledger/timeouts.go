@@ -10,17 +10,18 @@ import (
 )
 
 // Timeouts is the part of a summary about timeouts that were learned from the round
-// trips. Those of a resumed scan are from its last run.
+// trips. In a resumed scan, they are those of the last run.
 type Timeouts struct {
-	Last     float64 `json:"last_ms"` // of the first attempt, at the end
+	Last     float64 `json:"last_ms"` // timeout of the first attempt, at the end of the scan
 	Least    float64 `json:"least_ms"`
 	Most     float64 `json:"most_ms"`
-	Networks int     `json:"networks"` // /8 that had one of their own at the end
-	Reopened uint64  `json:"reopened"` // targets that answered after they were given up
+	Networks int     `json:"networks"` // /8 networks that had a timeout of their own at the end
+	Reopened uint64  `json:"reopened"` // targets that answered after the scan had given them up
 	Dropped  uint64  `json:"dropped,omitempty"`
 }
 
-// newTimeouts returns the Timeouts of a scan, or nil if it learned none.
+// newTimeouts returns the Timeouts of a scan, or nil if the scan learned no
+// timeouts.
 func newTimeouts(x *scanner.Timeouts) *Timeouts {
 	if !x.Learned {
 		return nil

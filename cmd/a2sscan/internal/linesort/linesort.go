@@ -148,8 +148,8 @@ func (a *Adder) sort() {
 	})
 }
 
-// spill writes the lines in memory to a new run: blocks of entries, each compressed
-// by itself.
+// spill writes the lines in memory to a new run. A run consists of blocks of entries,
+// each compressed separately.
 func (a *Adder) spill() error {
 	a.sort()
 	r, err := a.to.create()

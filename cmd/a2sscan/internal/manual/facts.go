@@ -8,14 +8,14 @@ import (
 // and examples come from the commands themselves.
 
 // date is when this file was last changed.
-const date = "2026-11-21"
+const date = "2026-11-22"
 
-// Fact is an entry of a list: a file, a variable, a signal, a key.
+// Fact is an entry of a list in a page: a file, a variable, a signal or a key.
 type Fact struct{ What, Text string }
 
-// commandFacts is the text of a command's page that is not in its help.
+// commandFacts is the text of a command's page that is not in the command's help.
 type commandFacts struct {
-	exits   map[int]string // codes that the command may return; the text is empty if the meaning is the usual one
+	exits   map[int]string // codes that the command may return, with their meanings; empty: the usual meaning
 	files   []Fact
 	signals []Fact
 }
@@ -23,12 +23,12 @@ type commandFacts struct {
 // exitAlways are the exit codes that every command may return.
 var exitAlways = []int{console.ExitOK, console.ExitUsage, console.ExitOutput, console.ExitPipe}
 
-// facts are the facts of each command.
+// facts has the facts of each command under the last word of its path.
 var facts = map[string]commandFacts{
 	"a2sscan": {files: []Fact{
 		{"/etc/a2sscan/scan.toml", "the configuration of the nightly service; a command reads a configuration file only if --config names it"},
 		{"/etc/a2sscan/servers.txt", "the list that the nightly service scans"},
-		{"s3://BUCKET/KEY", "an object of an S3-compatible store, wherever a command reads a census or a list, and as --output of scan, merge, export, report, stats and diff; s3://BUCKET/PREFIX/ is all census files below it"},
+		{"s3://BUCKET/KEY", "an object in an S3-compatible store, wherever a command reads a census or a list, and as --output of scan, merge, export, report, stats and diff; s3://BUCKET/PREFIX/ stands for all census files, or all lists, below it"},
 		{"~/.aws/credentials, ~/.aws/config", "credentials, region and endpoint of the store, if the environment has none"},
 	}},
 	"scan": {
@@ -38,9 +38,9 @@ var facts = map[string]commandFacts{
 		},
 		files: []Fact{
 			{"PATH", "the records, at the path of --output; created just before the first packet"},
-			{"PATH.summary.json", "the summary of the run, unless --summary names another file: see SUMMARY; with --rotate it is NAME-START.summary.json"},
+			{"PATH.summary.json", "the summary of the scan (see SUMMARY), unless --summary names another file; with --rotate it is NAME-START.summary.json"},
 			{"NAME-START-NNNNN.ndjson.zst", "a part of a census, with --rotate; the part being written has the suffix .part"},
-			{"NAME.spool", "parts that wait for the object store, with --output s3://BUCKET/NAME, unless --spool names another folder; removed when the store has them"},
+			{"NAME.spool", "the folder of the parts that are not uploaded yet, with --output s3://BUCKET/NAME, unless --spool names another folder; removed when the store has all parts"},
 			{"CHECKPOINT", "the progress of the scan, with --checkpoint; removed when the scan is complete"},
 			{"CHECKPOINT.lock", "the lock of the checkpoint"},
 			{"CHECKPOINT.silent", "silent targets that wait for a second look"},
@@ -105,19 +105,19 @@ var facts = map[string]commandFacts{
 	"report": {
 		exits: map[int]string{console.ExitInput: "", console.ExitNumbers: "a census is damaged: the page shows what could be read"},
 		files: []Fact{
-			{"CENSUS.summary.json", "the summary of the scan, unless --summary names another file: what the scan missed"},
-			{"DIR/**.stats.json", "the stats of nights, with --history"},
+			{"CENSUS.summary.json", "the summary of the scan, unless --summary names another file; it says what the scan missed"},
+			{"DIR/**.stats.json", "the stats of earlier nights, with --history"},
 		},
 	},
 	"doctor": {exits: map[int]string{
-		console.ExitOK: "the machine is ready, possibly with warnings", console.ExitGuard: "something is bad",
+		console.ExitOK: "the machine is ready, possibly with warnings", console.ExitGuard: "a check found something bad",
 		console.ExitInput: "a configuration file can't be read",
 	}},
 }
 
-var signalPipe = Fact{"SIGPIPE", "is ignored: a closed pipe is a write error, exit code 3, because results are lost"}
+var signalPipe = Fact{"SIGPIPE", "is ignored: if the reader closes the pipe, that is a write error with exit code 3, because results are lost"}
 
-// configText explains configuration files.
+// configText explains configuration files in the page of the root command.
 const configText = `--config FILE reads flags from a TOML file. Keys are the names of flags without the leading dashes; each command has a table with its name:
 
   # for every command with such a flag
@@ -132,26 +132,26 @@ const configText = `--config FILE reads flags from a TOML file. Keys are the nam
   [doctor]
   rate = "20k"
 
-Keys before the first table apply to every command with such a flag; the table of a command overrides them. The command line overrides the file. Flags that may be repeated are added to those of the file: what the file excludes stays excluded.
+Keys before the first table apply to every command with such a flag; the table of a command overrides them. The command line overrides the file. If a flag may be repeated, its values on the command line are added to those in the file: what the file excludes stays excluded.
 
-A value is what the flag takes, as text or as a number; true sets a flag without a value. A flag that takes a list, or may be repeated, accepts an array; an array of arrays repeats a flag that takes a list. targets stands for the arguments of scan; targets on the command line replace those of the file.
+A value is written as on the command line, as a string or a number; true sets a flag that takes no value. A flag that takes a list, or may be repeated, accepts an array; for a flag that takes a list, an array of arrays repeats the flag. targets stands for the arguments of scan; targets on the command line replace those of the file.
 
-Paths are relative to the working directory, not to the file. An unknown key in any table, or an invalid value, ends the run with exit code 1 before anything is sent; an unreadable file ends it with 6. --help, --config, --print-config and --fresh are allowed on the command line only, and the key of the Web API is not allowed in the file.
+Paths are relative to the working directory, not to the file. An unknown key in any table, or an invalid value, ends the run with exit code 1 before anything is sent; an unreadable file ends it with exit code 6. --help, --config, --print-config and --fresh are allowed on the command line only, and the key of the Web API is not allowed in the file.
 
 --print-config prints the effective configuration with its sources as TOML, then exits.`
 
 // statusText explains --status json.
-const statusText = `With --status json each line of standard error that does not begin with "a2sscan:" is a JSON object. The scan writes one at its start, one every second, and one at its end. Keys may be added; a key whose value is not known is absent. In a resumed scan all counts except part cover this run only.`
+const statusText = `With --status json each line of standard error that does not begin with "a2sscan:" is a JSON object. The scan writes one at its start, one every second, and one at its end. New keys may be added; a key whose value is not known is absent. In a resumed scan, all numbers except part cover only this run.`
 
 // StatusKeys are the keys of a line of --status json, in their order.
 var StatusKeys = []Fact{
 	{"time, scan", "when the line was written, in UTC, and the name of the scan"},
-	{"phase", "reading, counting (of a dry run), asking or ended"},
-	{"ended", "why it ended, as in the summary"},
-	{"targets", "targets so far, while they are read"},
-	{"part", "the fraction of the scan that is done, 0 to 1"},
+	{"phase", "reading, counting (in a dry run), asking or ended"},
+	{"ended", "why the scan ended, as in the summary"},
+	{"targets", "targets read or counted so far, in the phases reading and counting"},
+	{"part", "the fraction of the scan that is done, from 0 to 1"},
 	{"left", "estimated seconds to the end"},
-	{"store", "with -o s3://…: parts that wait, their bytes, parts that arrived, whether the scan is slowed down for the store, and the error of the last upload"},
+	{"store", "with -o s3://…: parts that wait, their bytes, parts that have arrived, whether the scan is slowed down for the store, and the error of the last upload"},
 	{"elapsed", "seconds since the first datagram"},
 	{"finished, answered", "targets finished, and how many of them answered"},
 	{"open", "targets that are being asked"},
@@ -159,11 +159,11 @@ var StatusKeys = []Fact{
 	{"silent", "silent targets that wait for a second look"},
 	{"sent, received", "datagrams"},
 	{"sent_rate, received_rate", "datagrams per second since the previous line"},
-	{"rate", "datagrams per second asked for; null: no limit"},
-	{"rate_found, path_carried", "with --rate auto: the present rate, and what the path carried when it was last full"},
+	{"rate", "the requested rate in datagrams per second; null: no limit"},
+	{"rate_found, path_carried", "with --rate auto, in datagrams per second: the current rate, and what the path carried when it was last full"},
 	{"drops", "datagrams that the kernel dropped"},
 	{"send_errors", "datagrams that could not be sent"},
 	{"bytes", "bytes of buffered replies"},
 	{"waiting", "what new targets wait for, in the words of rate_limited_by in the summary"},
-	{"waiting_for", "estimated seconds of that wait"},
+	{"waiting_for", "the estimated duration of that wait in seconds"},
 }

@@ -29,7 +29,8 @@ func TestStatusKeys(t *testing.T) {
 	}
 }
 
-// TestSummaryKeys: the page of scan lists every key of a summary and every fault.
+// TestSummaryKeys: the page of scan lists every key of a summary and every fault,
+// and nothing else.
 func TestSummaryKeys(t *testing.T) {
 	listed, want := map[string]bool{}, map[string]bool{}
 	for _, f := range SummaryKeys {
@@ -63,7 +64,7 @@ func TestSummaryKeys(t *testing.T) {
 	}
 }
 
-// isExplained reports whether the page explains keys below this one.
+// isExplained reports whether the page explains keys of the object under this key.
 func isExplained(key string, listed map[string]bool) bool {
 	for s := range listed {
 		if strings.HasPrefix(s, key+".") {
@@ -73,7 +74,8 @@ func isExplained(key string, listed map[string]bool) bool {
 	return false
 }
 
-// jsonKeys adds the JSON keys of a struct and of the structs in it.
+// jsonKeys adds the JSON keys of a struct, and of the structs in its fields, to
+// keys.
 func jsonKeys(of reflect.Type, prefix string, keys map[string]bool) {
 	for of.Kind() == reflect.Pointer || of.Kind() == reflect.Slice {
 		of = of.Elem()

@@ -11,14 +11,14 @@ import (
 
 const title = "Game server scanner"
 
-// Command describes a command to the manual.
+// Command describes a command for its man page.
 type Command struct {
 	Path      string // such as "a2sscan scan"
 	Short     string // one line, without a full stop
 	Arguments string // as in the usage line
 	Long      string
 	Groups    []Group   // groups of flags, in the order of the help
-	Filters   []Flag    // flags for --master
+	Filters   []Flag    // flags that select servers, for --master
 	Commands  []Command // subcommands; only the root has any
 	Example   string
 }
@@ -33,22 +33,22 @@ type Group struct {
 type Flag struct {
 	Name     string
 	Short    string // one letter, or empty
-	Value    string // the placeholder of its value; empty: it takes none
+	Value    string // placeholder of the value; empty: the flag takes no value
 	Optional bool   // the value may be omitted
 	Usage    string
-	Default  string // not shown if it is empty, zero or false
+	Default  string // default value; not shown if it is empty, zero or false
 }
 
-// Name is the name of the command's man page.
+// Name returns the name of the command's man page.
 func (c *Command) Name() string { return strings.ReplaceAll(c.Path, " ", "-") }
 
-// word is the last word of the path.
+// word returns the last word of the path.
 func (c *Command) word() string { return c.Path[strings.LastIndexByte(c.Path, ' ')+1:] }
 
 func (c *Command) isRoot() bool { return len(c.Commands) > 0 }
 
 // Pages returns the man pages of the root command and its subcommands, by name.
-// variables are the environment variables that the program reads.
+// variables describes the environment variables that the program reads.
 func Pages(root *Command, variables []Fact) map[string]string {
 	names := []string{root.Name()}
 	for i := range root.Commands {
@@ -62,7 +62,7 @@ func Pages(root *Command, variables []Fact) map[string]string {
 	return pages
 }
 
-// page returns the man page of one command. names are the names of all pages.
+// page returns the man page of one command. names has the names of all pages.
 func page(c *Command, names []string, variables []Fact) string {
 	p := &roff{}
 	p.title(c.Name(), "1", date, title)
@@ -166,8 +166,8 @@ func (p *roff) exits(c *Command) {
 	}
 }
 
-// facts lists files, variables and signals. For scan it also describes what scan
-// writes for programs.
+// facts lists files, variables and signals. For scan it also lists the keys of
+// status lines and of the summary, and the faults.
 func (p *roff) facts(c *Command, variables []Fact) {
 	of := facts[c.word()]
 	p.list("FILES", "", of.files)
@@ -180,8 +180,8 @@ func (p *roff) facts(c *Command, variables []Fact) {
 	}
 }
 
-// list writes a section with an optional text and a list. It writes nothing if the
-// list is empty.
+// list writes a section with an optional introduction and a list. It writes nothing
+// if the list is empty.
 func (p *roff) list(section, text string, all []Fact) {
 	if len(all) == 0 {
 		return

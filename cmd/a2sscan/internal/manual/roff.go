@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// roff writes a man page with those macros of man(7) that both groff and mandoc
-// know.
+// roff builds a man page from macros of man(7) that both groff and mandoc support.
 type roff struct{ strings.Builder }
 
 // title writes the head of the page.
@@ -24,8 +23,8 @@ func (p *roff) subsection(name string) { p.WriteString(".SS " + roffText(name) +
 
 func (p *roff) paragraph() { p.WriteString(".PP\n") }
 
-// text writes paragraphs, which are separated by blank lines. Indented lines are
-// written unchanged.
+// text writes paragraphs, which are separated by blank lines. It writes a paragraph
+// that is indented as an example.
 func (p *roff) text(s string) {
 	for i, part := range strings.Split(strings.Trim(s, "\n"), "\n\n") {
 		if i > 0 {
@@ -39,7 +38,8 @@ func (p *roff) text(s string) {
 	}
 }
 
-// example writes lines unchanged.
+// example writes lines without filling them. It removes an indentation of two
+// spaces.
 func (p *roff) example(s string) {
 	p.WriteString(".RS 4\n.nf\n")
 	for line := range strings.SplitSeq(s, "\n") {
@@ -54,7 +54,7 @@ func (p *roff) item(tag, text string) {
 	p.line(text)
 }
 
-// roffFlag matches the flags in a text.
+// roffFlag matches the flags in a string.
 var roffFlag = regexp.MustCompile(`(^|[\s(])--?[a-z][a-z-]*`)
 
 // line writes prose, with flags in bold.
@@ -69,12 +69,12 @@ func (p *roff) line(s string) {
 	}
 }
 
-// Strong and Placeholder format parts of tags: text that the user types, and text
-// that the user replaces.
+// Strong and Placeholder format parts of a tag: Strong is for text that the user
+// types, Placeholder for text that the user replaces.
 func Strong(s string) string      { return `\fB` + roffText(s) + `\fR` }
 func Placeholder(s string) string { return `\fI` + roffText(s) + `\fR` }
 
-// startsLine prevents the text at the start of a line from being read as a request.
+// startsLine keeps roff from reading the start of a line as a request.
 func startsLine(s string) string {
 	if strings.HasPrefix(s, ".") { // the other control character, ', is always escaped
 		return `\&` + s
@@ -82,8 +82,9 @@ func startsLine(s string) string {
 	return s
 }
 
-// roffText escapes characters that have a meaning in roff, or that roff would
-// replace by typographic ones, so that text copied from a page can be typed.
+// roffText escapes the characters that have a meaning in roff, or that roff would
+// replace with typographic characters. So text that is copied from a page can be
+// typed.
 func roffText(s string) string {
 	var b strings.Builder
 	for _, r := range s {

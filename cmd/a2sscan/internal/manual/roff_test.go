@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestRoff: text of the help is escaped, so a page shows the same characters.
+// TestRoff: the text of a page is escaped, so that the page shows the same
+// characters.
 func TestRoff(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
 		{".start", `\&.start`},

@@ -1,5 +1,5 @@
-// Package masterlist fetches lists of servers from masters, and reads and writes
-// list files.
+// Package masterlist fetches lists of servers from masters, reads them from files,
+// and writes them to files.
 package masterlist
 
 import (
@@ -17,23 +17,24 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
 
-// KeyVariable is the environment variable that may hold the Web API's key.
+// KeyVariable is the name of the environment variable that may hold the Web API's
+// key.
 const KeyVariable = "STEAM_WEB_API_KEY"
 
 // Options choose the list to fetch from a master, and how to fetch it.
 type Options struct {
 	UDP     string // host:port of a master server; empty: the Web API
 	URL     string // URL of the Web API; empty: Valve's
-	KeyFile string // file with the Web API's key; empty: KeyVariable has the key
+	KeyFile string // file with the Web API's key; empty: the key is in KeyVariable
 	Region  Region
 	Filter  master.Filter
 	Limits  Limits
-	Timeout time.Duration // for one answer
+	Timeout time.Duration // maximum time to wait for one answer
 	Retries Count
-	MaxWait time.Duration // for a master that is silent or asks to wait
+	MaxWait time.Duration // maximum time to wait for a master that is silent or asks to wait
 }
 
-// Check refuses options that make no sense.
+// Check returns an error if an option is not valid.
 func (o *Options) Check() error {
 	if o.Timeout < 0 || o.MaxWait < 0 {
 		return console.Fail(console.ExitUsage, "a time to wait for the master is negative").
@@ -51,13 +52,14 @@ func (o *Options) Check() error {
 	return nil
 }
 
-// KeyShown returns the error for a flag that contains the key itself.
+// KeyShown returns the error for a flag whose value seems to contain the key
+// itself.
 func KeyShown(flag string) error {
 	return console.Fail(console.ExitUsage, "--%s: it contains a key, or what looks like one, which is not shown", flag).
 		WithHint("put the key into a file that --key-file names, or into the variable %s", KeyVariable)
 }
 
-// key reads the Web API's key. Errors never quote text that may be a key.
+// key reads the Web API's key. Its errors never quote a string that may be a key.
 func (o *Options) key() (master.Key, error) {
 	text, where := []byte(os.Getenv(KeyVariable)), "the variable "+KeyVariable
 	if o.KeyFile != "" {
@@ -80,17 +82,17 @@ func (o *Options) key() (master.Key, error) {
 	return k, nil
 }
 
-// KeyFileIsShared reports whether other users of this machine may read the file
+// KeyFileIsShared reports whether other users of this machine can read the file
 // with the Web API's key. A pipe or a device counts as private.
 func (o *Options) KeyFileIsShared() bool {
-	if o.KeyFile == "" || runtime.GOOS == "windows" { // the mode bits of Windows say nothing about other users
+	if o.KeyFile == "" || runtime.GOOS == "windows" { // on Windows, mode bits do not say who can read a file
 		return false
 	}
 	info, err := os.Stat(o.KeyFile)
 	return err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o044 != 0
 }
 
-// readStart reads at most the first most bytes of a file.
+// readStart reads the first bytes of a file, at most most of them.
 func readStart(path string, most int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -100,14 +102,14 @@ func readStart(path string, most int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, most))
 }
 
-// Handlers take what a master sends.
+// Handlers receive what a master sends.
 type Handlers struct {
 	Server   func(*master.Server) error
 	Page     func(datagram []byte) error // each page of a master over UDP; may be nil
 	Progress func(master.Progress)       // may be nil
 }
 
-// Fetch fetches the list. Its errors have exit codes.
+// Fetch fetches the list and passes it to h. Its errors have exit codes.
 func (o *Options) Fetch(ctx context.Context, h Handlers) (master.Stats, error) {
 	var stats master.Stats
 	var err error
@@ -122,8 +124,8 @@ func (o *Options) Fetch(ctx context.Context, h Handlers) (master.Stats, error) {
 	return stats, o.failure(ctx, err)
 }
 
-// asUsage gives err the exit code of a wrong command line, unless it has an exit
-// code.
+// asUsage returns err with the exit code of a wrong command line, unless err
+// already has an exit code.
 func asUsage(err error) error {
 	if _, ok := errors.AsType[*console.Failure](err); ok {
 		return err
@@ -152,14 +154,15 @@ func (o *Options) fetchWeb(ctx context.Context, h Handlers) (master.Stats, error
 	}, h.Server)
 }
 
-// ErrEnough is the error that a handler returns to end a list early. Fetch then
-// returns no error.
+// ErrEnough is returned by a handler to end a list early. Fetch then returns no
+// error.
 var ErrEnough = errors.New("enough")
 
-// failure gives the error of fetching a list its exit code and a hint.
+// failure returns the error of fetching a list with its exit code and a hint. It
+// returns nil for ErrEnough.
 func (o *Options) failure(ctx context.Context, err error) error {
 	if _, ok := errors.AsType[*console.Failure](err); ok {
-		return err // it comes from a handler
+		return err // the error comes from a handler
 	}
 	switch {
 	case err == nil, errors.Is(err, ErrEnough):
@@ -170,7 +173,7 @@ func (o *Options) failure(ctx context.Context, err error) error {
 	return console.Fail(console.ExitInput, "%w", err).WithHint("%s", advice(err))
 }
 
-// advice suggests what to do about a list that did not end properly.
+// advice returns a hint for a list that did not end properly.
 func advice(err error) string {
 	switch {
 	case errors.Is(err, master.ErrKey):

@@ -9,8 +9,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
 
-// FetchShown fetches the list, and shows its progress in a status line and in the
-// log. It calls flush between requests.
+// FetchShown fetches the list, and shows its progress in the log and, unless quiet
+// is set, in a status line. It calls flush with each report of progress.
 func (o *Options) FetchShown(ctx context.Context, t *console.Terminal, h Handlers, quiet bool, flush func() error) (master.Stats, error) {
 	for _, key := range o.Filter.Unknown() {
 		t.Say("filter %s: no known master understands it; masters ignore what they do not understand", console.Quoted(key, 40))
@@ -42,7 +42,7 @@ func (o *Options) EmptyList(s *master.Stats) error {
 	return console.Fail(console.ExitInput, "%s: the list is empty", o.Source()).WithHint("%s", o.emptyHint(s))
 }
 
-// emptyHint suggests why a list is empty.
+// emptyHint returns a hint at why the list is empty.
 func (o *Options) emptyHint(s *master.Stats) string {
 	switch {
 	case s.Elsewhere > 0:

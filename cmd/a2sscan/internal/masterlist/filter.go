@@ -12,18 +12,18 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
 
-// condition is a condition of a master's filter. It can be set by a flag of its own
-// or in the value of a group's flag.
+// condition is a condition of a master's filter. It can be set by its own flag or
+// in the value of a group flag.
 type condition struct {
 	name  string
-	value string // the placeholder of the value in the help; empty: takes no value
+	value string // placeholder of the value in the help; empty: the flag takes no value
 	help  string
 	make  func(value string) (master.Condition, error)
-	once  bool // no server can meet two such conditions
+	once  bool // no server can meet two conditions of this kind
 }
 
-// conditions are the conditions that masters know, in the order of the help. The key
-// of a new one, and the function that makes it, belong in scanner/master/filter.go.
+// conditions are the conditions that masters know, in the order of the help. For a
+// new condition, add its key and its constructor to scanner/master/filter.go.
 var conditions = []condition{
 	{"app", "ID", "only servers of the game with the Steam application `ID`, such as 440", numbered(master.App), true},
 	{"not-app", "ID", "no servers of the game with this `ID`; may be repeated", numbered(master.NotApp), false},
@@ -88,7 +88,7 @@ func lettered(s string) (master.Condition, error) {
 	return master.Type(s[0]), nil
 }
 
-// groups are the flags whose value is a list of conditions.
+// groups describes the flags whose value is a list of conditions.
 var groups = []struct {
 	name, help string
 	make       func(...master.Condition) master.Condition
@@ -102,19 +102,20 @@ var groups = []struct {
 type Value interface {
 	Set(string) error
 	String() string
-	Type() string // the placeholder of the value in the help
+	Type() string // placeholder of the value in the help
 }
 
-// Flag describes a flag that chooses servers.
+// Flag describes a flag that selects servers.
 type Flag struct {
 	Name   string
 	Help   string
 	Value  Value
-	Switch bool // takes no value
+	Switch bool // the flag takes no value
 }
 
-// FilterFlags returns the flags that set a region and a filter. The conditions of a
-// filter are in the order of the flags, because masters read them in order.
+// FilterFlags returns the flags that set region and filter. Conditions are appended
+// to the filter in the order in which the flags are set, because masters read them
+// in order.
 func FilterFlags(region *Region, filter *master.Filter) []Flag {
 	all := []Flag{{"region", "only servers in the region `NAME`: us-east, us-west, south-america, europe, asia, australia, middle-east, africa or world", region, false}}
 	for i := range conditions {
@@ -127,10 +128,10 @@ func FilterFlags(region *Region, filter *master.Filter) []Flag {
 	return append(all, Flag{"filter", `more conditions in the syntax of masters: ` + "`TEXT`" + ` such as '\appid\440\empty\1'`, &rawFlag{filter}, false})
 }
 
-// Region is a part of the world as the value of a flag.
+// Region is the value of a flag for a region of the world.
 type Region master.Region
 
-// Set reads a region's name or number.
+// Set parses a region's name or number.
 func (r *Region) Set(s string) error {
 	v, err := master.ParseRegion(s)
 	*r = Region(v)
@@ -139,16 +140,16 @@ func (r *Region) Set(s string) error {
 
 func (r *Region) String() string { return master.Region(*r).String() }
 
-// Type is the placeholder of the value in the help.
+// Type returns the placeholder of the value in the help.
 func (r *Region) Type() string { return "NAME" }
 
-// conditionFlag adds a condition to a filter.
+// conditionFlag is the value of a flag that adds one condition to a filter.
 type conditionFlag struct {
 	filter *master.Filter
 	of     *condition
 }
 
-// Set reads the condition's value.
+// Set parses the condition's value and adds the condition to the filter.
 func (c *conditionFlag) Set(s string) error {
 	if c.of.value == "" && s != "true" {
 		return errors.New("takes no value")
@@ -165,8 +166,8 @@ func (c *conditionFlag) Set(s string) error {
 	return nil
 }
 
-// check returns the condition with this value, or an error if masters could not
-// read it.
+// check returns the condition with this value. It returns an error if the filter
+// could not express the value.
 func (c *condition) check(value string) (master.Condition, error) {
 	made, err := c.make(value)
 	if err == nil {
@@ -177,25 +178,25 @@ func (c *condition) check(value string) (master.Condition, error) {
 
 func (c *conditionFlag) String() string { return "" }
 
-// Type is the placeholder of the value in the help.
+// Type returns the placeholder of the value in the help.
 func (c *conditionFlag) Type() string {
 	if c.of.value == "" {
-		return "bool" // for this type, pflag shows no placeholder
+		return "bool" // pflag shows no placeholder for this type
 	}
 	return c.of.value
 }
 
-// Repeatable reports whether a server can meet two such conditions.
+// Repeatable reports whether a server can meet two conditions of this kind.
 func (c *conditionFlag) Repeatable() bool { return !c.of.once }
 
-// groupFlag adds a group of conditions to a filter.
+// groupFlag is the value of a flag that adds a group of conditions to a filter.
 type groupFlag struct {
 	filter *master.Filter
 	make   func(...master.Condition) master.Condition
 }
 
-// Set reads a list of conditions, separated by commas. Each is the name of a flag,
-// or NAME=VALUE.
+// Set parses a list of conditions, separated by commas, and adds the group to the
+// filter. Each condition is the name of a flag, or NAME=VALUE.
 func (g *groupFlag) Set(s string) error {
 	var cs []master.Condition
 	for word := range strings.SplitSeq(s, ",") {
@@ -213,7 +214,7 @@ func (g *groupFlag) Set(s string) error {
 	return nil
 }
 
-// parseCondition reads one condition of a group.
+// parseCondition parses one condition of a group.
 func parseCondition(word string) (master.Condition, error) {
 	name, value, has := strings.Cut(word, "=")
 	for i := range conditions {
@@ -235,14 +236,14 @@ func parseCondition(word string) (master.Condition, error) {
 
 func (g *groupFlag) String() string { return "" }
 
-// Type is the placeholder of the value in the help.
+// Type returns the placeholder of the value in the help.
 func (g *groupFlag) Type() string { return "LIST" }
 
-// Repeatable reports that a filter may have several groups of one kind.
+// Repeatable returns true: a filter may have several groups of one kind.
 func (g *groupFlag) Repeatable() bool { return true }
 
-// Words returns the conditions for shell completion, with "=" where a value
-// follows.
+// Words returns the names of the conditions for shell completion, followed by "="
+// if the condition needs a value.
 func (g *groupFlag) Words() (names []string) {
 	for _, c := range conditions {
 		if c.value != "" {
@@ -253,10 +254,11 @@ func (g *groupFlag) Words() (names []string) {
 	return names
 }
 
-// rawFlag adds conditions that are written in the syntax of masters.
+// rawFlag is the value of a flag that adds conditions in the syntax of masters to a
+// filter.
 type rawFlag struct{ filter *master.Filter }
 
-// Set reads a filter in the syntax of masters.
+// Set parses a filter in the syntax of masters and appends its conditions.
 func (r *rawFlag) Set(s string) error {
 	f, err := master.ParseFilter(s)
 	*r.filter = append(*r.filter, f...)
@@ -265,9 +267,8 @@ func (r *rawFlag) Set(s string) error {
 
 func (r *rawFlag) String() string { return "" }
 
-// Type is the placeholder of the value in the help.
+// Type returns the placeholder of the value in the help.
 func (r *rawFlag) Type() string { return "TEXT" }
 
-// Repeatable reports that the flag may be given several times. The conditions are
-// joined.
+// Repeatable returns true: Set appends the conditions of each use of the flag.
 func (r *rawFlag) Repeatable() bool { return true }

@@ -7,7 +7,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
 
-// parse sets flags as a command line does.
+// parse sets flags as a command line does and returns the resulting region and
+// filter.
 func parse(args []string) (Region, master.Filter, error) {
 	region, filter := Region(master.World), master.Filter{}
 	flags := map[string]Flag{}
@@ -26,8 +27,8 @@ func parse(args []string) (Region, master.Filter, error) {
 	return region, filter, nil
 }
 
-// TestFilterFlags compares the filter of each flag with the bytes that masters
-// read.
+// TestFilterFlags compares the filter that each flag sets with the bytes that
+// masters read.
 func TestFilterFlags(t *testing.T) {
 	tests := []struct{ args, want string }{
 		{"", ``},
@@ -80,7 +81,8 @@ func TestFilterFlags(t *testing.T) {
 	}
 }
 
-// TestRegionFlag: the world is the default, and every region has a name.
+// TestRegionFlag: the world is the default, and --region accepts the name of every
+// region.
 func TestRegionFlag(t *testing.T) {
 	for args, want := range map[string]master.Region{
 		"": master.World, "--region eu": master.Europe, "--region Us-East": master.USEast,
@@ -95,7 +97,8 @@ func TestRegionFlag(t *testing.T) {
 	}
 }
 
-// TestLimitsFlag: String formats limits as Set reads them.
+// TestLimitsFlag: String formats limits as Set parses them, and Set rejects other
+// strings.
 func TestLimitsFlag(t *testing.T) {
 	for text, want := range map[string]string{
 		"15/1m,60/5m": "15/1m,60/5m", "0": "", "1/1.5s": "1/1.5s", "2/90s": "2/1m30s", "1/10s": "1/10s",

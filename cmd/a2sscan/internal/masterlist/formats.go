@@ -7,8 +7,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
 
-// Formats returns the list formats of masters and of the master command. Each is
-// detected from the first bytes of a file.
+// Formats returns the formats of lists that masters send or the master command
+// writes. Each format is detected from the first bytes of a file.
 func Formats() (formats []list.Format) {
 	for _, kind := range []master.Kind{
 		master.KindPages, master.KindWeb, master.KindAtAddress, master.KindLines,
@@ -22,7 +22,7 @@ func Formats() (formats []list.Format) {
 	return formats
 }
 
-// readList yields the entries of a list in one of these formats.
+// readList yields the entries of a list in any format of Formats.
 func readList(r io.Reader, yield func(list.Entry) bool) error {
 	l, err := master.NewReader(r)
 	if err != nil {

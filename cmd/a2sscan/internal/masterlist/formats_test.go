@@ -8,8 +8,7 @@ import (
 )
 
 // TestFormats: lines of JSON with the keys of a master are recognised as a master's
-// list. A census is not, so that its lines are reported as bad ones with their
-// text.
+// list. Lines of a census are not, so that each is reported as a bad line.
 func TestFormats(t *testing.T) {
 	tests := []struct {
 		head string

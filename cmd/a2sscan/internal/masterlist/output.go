@@ -19,23 +19,23 @@ import (
 )
 
 // Output writes a list. It creates the file at the first write, so a run that
-// fetches nothing neither creates a file nor changes an old one. An old list stays
-// until the new one is complete: the new one is written beside it, to a file with
-// sink.PartSuffix added to the name.
+// fetches nothing neither creates a file nor changes an old file. An old list stays
+// until the new list is complete: the new list is written to a file beside it,
+// whose name ends in sink.PartSuffix.
 type Output struct {
 	path   string
 	stdout io.Writer
 
-	old    fs.FileInfo // the file to be replaced; nil: there is none
-	target string      // name of that file, with links resolved
+	old    fs.FileInfo // the file to replace; nil: none exists
+	target string      // name of the file to replace, with links resolved
 
 	file *os.File // nil: standard output, or not yet created
 	pack packer   // nil: the list is not compressed
 	buf  *bufio.Writer
 }
 
-// NewOutput checks that the file can be created. The path "-" means stdout. force
-// allows an existing file to be replaced.
+// NewOutput returns an output after checking that the file can be created. The path
+// "-" means stdout. force allows it to replace an existing file.
 func NewOutput(path string, force bool, stdout io.Writer) (*Output, error) {
 	o := &Output{path: path, stdout: stdout}
 	if err := sink.Check(path, sink.Options{Replace: force}); err != nil {
@@ -51,7 +51,7 @@ func NewOutput(path string, force bool, stdout io.Writer) (*Output, error) {
 	return o, o.failure(err)
 }
 
-// name is the name of the file being written.
+// name returns the name of the file that is being written.
 func (o *Output) name() string {
 	if o.old != nil {
 		return o.target + sink.PartSuffix
@@ -59,7 +59,7 @@ func (o *Output) name() string {
 	return o.path
 }
 
-// Write appends b to the list.
+// Write appends b to the list. The first call creates the file.
 func (o *Output) Write(b []byte) error {
 	if o.buf == nil {
 		if err := o.open(); err != nil {
@@ -99,8 +99,8 @@ type packer interface {
 	Flush() error
 }
 
-// newPacker returns the compressor for a file with this name; nil if it is not
-// compressed.
+// newPacker returns the compressor for a file with this name, or nil if such a file
+// is not compressed.
 func newPacker(path string, to io.Writer) (packer, error) {
 	switch filepath.Ext(path) {
 	case ".zst":
@@ -111,7 +111,7 @@ func newPacker(path string, to io.Writer) (packer, error) {
 	return nil, nil
 }
 
-// Flush writes everything that is buffered, so that the reader of a pipe gets it.
+// Flush writes all buffered bytes, so that the reader of a pipe receives them.
 func (o *Output) Flush() error {
 	if o.buf == nil {
 		return nil
@@ -123,8 +123,8 @@ func (o *Output) Flush() error {
 	return o.failure(err)
 }
 
-// Close closes and syncs the file. If the list is complete, it then replaces the
-// old one.
+// Close syncs and closes the file. If the list is complete, it then replaces the
+// old list with the new one.
 func (o *Output) Close(complete bool) error {
 	if o.buf == nil {
 		return nil
@@ -147,7 +147,7 @@ func (o *Output) end() error {
 	}
 	if o.file != nil {
 		if e := o.file.Sync(); err == nil && !errors.Is(e, syscall.EINVAL) {
-			err = e // a pipe or a device cannot be synced
+			err = e // a pipe or a device can't be synced
 		}
 		if e := o.file.Close(); err == nil {
 			err = e
@@ -157,7 +157,7 @@ func (o *Output) end() error {
 	return err
 }
 
-// Kept says where an incomplete list is, as the end of a sentence.
+// Kept says where an incomplete list is; it is the end of a sentence.
 func (o *Output) Kept() string {
 	if o.old == nil {
 		return "and kept"
@@ -165,7 +165,8 @@ func (o *Output) Kept() string {
 	return "and kept in " + console.Plain(o.name(), 200) + "; " + console.Plain(o.path, 200) + " is as it was"
 }
 
-// failure makes a sink.Error of an error of writing, and gives it its exit code.
+// failure returns an error of writing as a failure with its exit code and hint, or
+// nil if err is nil.
 func (o *Output) failure(err error) error {
 	if err == nil {
 		return nil

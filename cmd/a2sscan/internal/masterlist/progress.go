@@ -16,20 +16,20 @@ type Progress struct {
 	start time.Time
 	mu    sync.Mutex
 	last  master.Progress
-	until time.Time // when the present wait ends
+	until time.Time // when the current wait ends
 }
 
-// NewProgress returns the progress of a list whose fetching begins now.
+// NewProgress returns the progress of a list whose fetch begins now.
 func NewProgress() *Progress { return &Progress{start: time.Now()} }
 
-// Update records how far the list has come.
+// Update records the progress and the current wait.
 func (p *Progress) Update(now master.Progress) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.last, p.until = now, time.Now().Add(now.Wait)
 }
 
-// Line is the status line.
+// Line returns the status line.
 func (p *Progress) Line() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -53,10 +53,11 @@ func counts(s *master.Stats) string {
 	return console.Plural(int(s.Servers), "server") + " " + where + ", " + console.Bytes(s.Bytes)
 }
 
-// maxCapped is how many answers that reached the master's cap are listed.
+// maxCapped is the maximum number of answers at the master's cap that Report lists.
 const maxCapped = 10
 
-// Report prints the counts of a list and what was unusual about it.
+// Report prints the counts of a list and what was unusual about it. who names the
+// master.
 func Report(t *console.Terminal, who string, s *master.Stats) {
 	t.Say("%s: %s, %s", who, counts(s), console.Plural(int(s.Requests), "request"))
 	if text := amounts([]amount{
@@ -91,13 +92,13 @@ func Report(t *console.Terminal, who string, s *master.Stats) {
 	}
 }
 
-// amount is a number with the words that follow it.
+// amount is a number and the words that follow it in a message.
 type amount struct {
 	n    uint64
 	what string
 }
 
-// amounts lists the amounts that are not zero.
+// amounts formats the amounts that are not zero, separated by commas.
 func amounts(all []amount) string {
 	var parts []string
 	for _, a := range all {

@@ -8,8 +8,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
 
-// TestProgress: the status line fits into 80 columns, and a wait is never shown as
-// 0 s.
+// TestProgress: the status line fits into 80 columns, and the remaining wait is
+// rounded up, so that it is never shown as 0 s.
 func TestProgress(t *testing.T) {
 	p := NewProgress()
 	p.start = p.start.Add(-75 * time.Second)

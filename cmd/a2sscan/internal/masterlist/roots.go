@@ -9,9 +9,9 @@ import (
 	"golang.org/x/crypto/x509roots/fallback/bundle"
 )
 
-// trustRoots lets the program check the Web API's certificate on a system without
-// root certificates, such as an image that contains only this program. If the
-// system has roots, only those are used.
+// trustRoots makes the compiled-in root certificates available for checking the Web
+// API's certificate. They are used only if the system has no roots, as in an image
+// that contains only this program.
 var trustRoots = sync.OnceFunc(func() { x509.SetFallbackRoots(ownRoots()) })
 
 // ownRoots returns the root certificates that are compiled into the program.

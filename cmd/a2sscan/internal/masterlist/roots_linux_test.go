@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestOwnRoots: the program uses its own roots only on a system without roots. Each
+// TestOwnRoots: the program uses its own roots only if the system has none. Each
 // case runs in a new process, because a process reads the system's roots only once.
 func TestOwnRoots(t *testing.T) {
 	want := os.Getenv("A2SSCAN_TEST_ROOTS")
@@ -37,7 +37,7 @@ func TestOwnRoots(t *testing.T) {
 	}
 }
 
-// testRoot is a certificate whose key nobody has.
+// testRoot is a certificate whose private key was thrown away.
 const testRoot = `-----BEGIN CERTIFICATE-----
 MIIBajCCAQ+gAwIBAgIBATAKBggqhkjOPQQDAjAbMRkwFwYDVQQDExBhIHJvb3Qg
 Zm9yIHRlc3RzMCAXDTI2MDEwMTAwMDAwMFoYDzIxMjYwMTAxMDAwMDAwWjAbMRkw

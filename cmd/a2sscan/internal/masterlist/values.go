@@ -11,10 +11,11 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
 
-// Limits is the value of a flag that limits requests, such as 15/1m,60/5m.
+// Limits is the value of a flag for limits on the rate of requests, such as
+// 15/1m,60/5m.
 type Limits []master.Limit
 
-// Set reads limits, each as N/D, separated by commas; 0 means no limit.
+// Set parses limits, each as N/D, separated by commas; 0 means no limit.
 func (l *Limits) Set(s string) error {
 	*l = Limits{}
 	if s == "0" {
@@ -34,7 +35,7 @@ func (l *Limits) Set(s string) error {
 
 func (l *Limits) String() string { return LimitsText(*l) }
 
-// LimitsText formats limits as Set reads them.
+// LimitsText formats limits as Set parses them.
 func LimitsText(ls []master.Limit) string {
 	var words []string
 	for _, l := range ls {
@@ -43,7 +44,7 @@ func LimitsText(ls []master.Limit) string {
 	return strings.Join(words, ",")
 }
 
-// span formats a duration as people type it: 5m, not 5m0s.
+// span formats a duration without zero seconds: 5m, not 5m0s.
 func span(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {
@@ -52,17 +53,17 @@ func span(d time.Duration) string {
 	return s
 }
 
-// Type is the placeholder of the value in the help.
+// Type returns the placeholder of the value in the help.
 func (l *Limits) Type() string { return "N/D" }
 
-// Count is the value of a flag for a number of retries. It distinguishes 0 from no
-// value.
+// Count is the value of a flag for a number of retries. It distinguishes 0 from a
+// flag that was not given.
 type Count struct {
 	n   int
 	set bool
 }
 
-// Set reads a number.
+// Set parses a number.
 func (c *Count) Set(s string) error {
 	n, err := strconv.ParseUint(s, 10, 16)
 	*c = Count{int(n), true}
@@ -79,11 +80,11 @@ func (c *Count) String() string {
 	return strconv.Itoa(c.n)
 }
 
-// Type is the placeholder of the value in the help.
+// Type returns the placeholder of the value in the help.
 func (c *Count) Type() string { return "N" }
 
 // config converts the number for package master, where 0 means the default and
-// scanner.Off none.
+// scanner.Off means no retries.
 func (c *Count) config() int {
 	switch {
 	case !c.set:

@@ -8,8 +8,9 @@ import (
 )
 
 // sumLedgers adds up the ledgers of shards. Each shard reads the whole list and
-// counts the addresses of other shards as other_shard. In the sum there are none of
-// those, and every target of the list is accounted for once.
+// counts the addresses of other shards as other_shard. The sum has no other_shard
+// and accounts for every target of the list once. gaps describes what contradicts
+// that.
 func sumLedgers(parts []*part) (all ledger.Ledger, gaps []string) {
 	first := parts[0].sum.Targets
 	all = ledger.Ledger{Read: first.Read, Invalid: first.Invalid, Duplicate: first.Duplicate, By: map[string]uint64{}}
@@ -45,7 +46,7 @@ func addCounts(to, from map[string]uint64) {
 	}
 }
 
-// sumDatagrams adds up the datagrams sent and received.
+// sumDatagrams adds up the datagram counts of all parts.
 func sumDatagrams(parts []*part) ledger.Datagrams {
 	all := ledger.Datagrams{
 		SentBy: map[string]uint64{}, SendFaults: map[string]uint64{}, ByClass: map[string]uint64{},
@@ -77,7 +78,7 @@ func addDatagrams(to, d *ledger.Datagrams) {
 	addCounts(to.Foreign, d.Foreign)
 }
 
-// sumExclusions adds up the counts of equal rules.
+// sumExclusions adds up the counts of rules with the same network and source.
 func sumExclusions(parts []*part) []ledger.Exclusion {
 	all := []ledger.Exclusion{}
 	for _, p := range parts {
@@ -96,7 +97,8 @@ func sumExclusions(parts []*part) []ledger.Exclusion {
 	return all
 }
 
-// sumRates adds up the rates, because the shards may have run at the same time.
+// sumRates adds up the rates, because the shards may have run at the same time. If
+// a part has no limit, neither has the sum.
 func sumRates(parts []*part) (r ledger.Rates) {
 	asked := 0.0
 	for _, p := range parts {
@@ -113,7 +115,7 @@ func sumRates(parts []*part) (r ledger.Rates) {
 	return r
 }
 
-// addAsks adds up how many servers first answered attempt 1, 2 …
+// addAsks adds up how many servers first answered attempt 1, 2, and so on.
 func addAsks(parts []*part) (at []uint64) {
 	for _, p := range parts {
 		for i, n := range p.sum.FirstAnswers.AtAsk {

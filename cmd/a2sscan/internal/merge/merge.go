@@ -1,5 +1,5 @@
-// Package merge makes one census from several, which are the shards of a scan or
-// the views of several vantage points. It first proves that they belong together.
+// Package merge makes one census from several that are the shards of a scan or the
+// views of several vantage points. It first proves that they belong together.
 package merge
 
 import (
@@ -16,21 +16,21 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// Options choose the parts and the output of a merge.
+// Options selects the parts and the output of a merge.
 type Options struct {
 	Files   []string
 	Output  string
 	Force   bool   // replace an existing output
 	Summary string // path of the summary; empty: beside the output
-	Scan    string // name of the merged scan; empty: that of the part that began first
-	Origins bool   // the files are views of several vantage points
+	Scan    string // name of the merged scan; empty: the name of the part that began first
+	Origins bool   // the files are the censuses of several vantage points
 
 	Command []string // the command line, for the summary
 	Build   ledger.Build
 }
 
 // Merge checks the parts and writes the merged census and its summary. If the parts
-// do not make one census, the error has ExitNumbers, and no output is left.
+// do not make one census, its error has ExitNumbers and it leaves no output.
 func Merge(t *console.Terminal, o Options) error {
 	m := &merger{term: t, options: o}
 	if err := m.check(); err != nil {
@@ -48,7 +48,7 @@ func Merge(t *console.Terminal, o Options) error {
 	return m.finish()
 }
 
-// merger is one merge.
+// merger holds the state of one merge.
 type merger struct {
 	term    *console.Terminal
 	options Options
@@ -58,11 +58,11 @@ type merger struct {
 	tally tally.Tally
 	views *views // with Origins
 	out   *sink.Writer
-	stage *output.Stage // where the output is written
-	line  []byte        // the record that was written last
+	stage *output.Stage // provides the path of the output
+	line  []byte        // the last record written; reused
 }
 
-// gap prints the problems of the parts, and returns the error for them; nil if
+// gap prints the problems of the parts and returns the error for them, or nil if
 // there are none.
 func (m *merger) gap(problems []string) error {
 	if len(problems) == 0 {
@@ -80,8 +80,8 @@ func (m *merger) gap(problems []string) error {
 		WithHint("scan what is missing with the same command and --shard, then merge again")
 }
 
-// check proves that the parts make one census, as far as that can be seen from the
-// summaries and from each part alone.
+// check proves that the parts make one census, as far as the summaries and each
+// part on its own can show that.
 func (m *merger) check() error {
 	if err := m.open(); err != nil {
 		return err
@@ -124,7 +124,7 @@ func firstError(errs ...error) error {
 	return nil
 }
 
-// combine computes the ledger of all parts and returns the gaps in it.
+// combine computes the ledger of all parts and returns the gaps that it finds.
 func (m *merger) combine() (gaps []string) {
 	if m.options.Origins {
 		m.sum.Targets, gaps = sameTargets(m.parts)
@@ -134,7 +134,7 @@ func (m *merger) combine() (gaps []string) {
 	l, more := sumLedgers(m.parts)
 	m.sum.Targets = l
 	if len(gaps) > 0 {
-		return gaps // while shards are missing, the sums can't be right
+		return gaps // while shards are missing, the sums are wrong
 	}
 	return more
 }
@@ -162,7 +162,7 @@ func (m *merger) write() (err error) {
 	return output.Failure(m.out.Commit())
 }
 
-// records writes the records, shard by shard or server by server.
+// records writes the records, shard by shard or, with Origins, server by server.
 func (m *merger) records() error {
 	if m.options.Origins {
 		return m.join()
@@ -175,8 +175,8 @@ func (m *merger) records() error {
 	return nil
 }
 
-// copy writes the records of a shard. The address of each must belong to the shard;
-// so no other shard can have a record of it.
+// copy writes the records of a shard. It checks that each address belongs to the
+// shard, which proves that no other shard has a record of the address.
 func (m *merger) copy(p *part) error {
 	for _, file := range p.files {
 		_, err := census.EachOf(file, func(n int, line []byte) error {
@@ -193,7 +193,7 @@ func (m *merger) copy(p *part) error {
 	return nil
 }
 
-// add writes a record with the name of the merged scan, and counts it.
+// add writes a record under the name of the merged scan, and counts it.
 func (m *merger) add(line []byte) error {
 	m.line = record.Rename(m.line[:0], line, m.sum.Scan)
 	_, r, err := record.Read(m.line)
@@ -227,8 +227,8 @@ func (m *merger) describe() {
 	s.Datagrams, s.Exclusions, s.Rates = sumDatagrams(m.parts), sumExclusions(m.parts), sumRates(m.parts)
 }
 
-// addPart adds a part to the summary. Parts may run at the same time or one after
-// another, so the duration is from the first start to the last end.
+// addPart adds a part to the summary. Parts may have run at the same time or one
+// after another, so the duration is from the first start to the last end.
 func (m *merger) addPart(p *part) {
 	s := &m.sum
 	if s.Scan == "" || p.sum.Start.Before(s.Start) {
@@ -249,7 +249,8 @@ func (m *merger) addPart(p *part) {
 	addCounts(s.Faults, p.sum.Faults)
 }
 
-// total fills in the counts of the records and compares them with the ledger.
+// total fills in the fields that derive from the records and compares their number
+// with the ledger.
 func (m *merger) total() error {
 	m.tally.AtAsk = addAsks(m.parts)
 	m.sum.SetAnswers(&m.tally, len(m.tally.AtAsk))
@@ -264,7 +265,8 @@ func (m *merger) total() error {
 	return nil
 }
 
-// finish writes the summary and prints what was merged.
+// finish writes the summary, uploads the output if it belongs in a store, and
+// prints what was merged.
 func (m *merger) finish() error {
 	if err := m.writeSummary(); err != nil {
 		return err
@@ -277,7 +279,7 @@ func (m *merger) finish() error {
 }
 
 // writeSummary writes the summary to the path in the options, or beside the output.
-// There is no summary beside standard output.
+// By default, an output on standard output has no summary.
 func (m *merger) writeSummary() error {
 	path := m.options.Summary
 	if path == "" && output.IsFile(m.stage.Path()) {

@@ -21,14 +21,15 @@ import (
 	"github.com/a2sscan/a2sscan/sink"
 )
 
-// shard is the census of a shard: the results of its servers, and its summary.
+// shard is the census of one shard: the results of its servers, and its summary.
 type shard struct {
 	name    string
 	results []*scanner.Result
 	sum     ledger.Summary
 }
 
-// numShards is how many shards the test's scan has, and network is what it scanned.
+// numShards is the number of shards of the test's scan, and network is the network
+// that it scanned.
 const numShards = 3
 
 var network = netip.MustParsePrefix("127.9.0.0/25")
@@ -57,8 +58,8 @@ func newShards() []*shard {
 	return all
 }
 
-// describe fills in the summary of the shard. silent is the number of targets in it
-// that did not answer.
+// describe sets the summary of the shard. silent is the number of its targets that
+// did not answer.
 func (s *shard) describe(is list.Shard, silent int) {
 	start := time.Date(2026, 11, 20, 3, is.Index, 0, 0, time.UTC)
 	s.sum = ledger.Summary{
@@ -77,7 +78,7 @@ func (s *shard) describe(is list.Shard, silent int) {
 	}
 }
 
-// repeat lets the shard report its first server once more.
+// repeat adds a second record of the shard's first server.
 func (s *shard) repeat() {
 	s.results = append(s.results, s.results[0])
 	s.sum.Records++
@@ -109,7 +110,8 @@ func write(t *testing.T, dir string, shards []*shard) (paths []string) {
 	return paths
 }
 
-// merge merges censuses and returns the path of the output and the messages.
+// merge merges censuses and returns the path of the output, the messages and the
+// error.
 func merge(t *testing.T, dir string, files []string) (out, messages string, err error) {
 	t.Helper()
 	out = filepath.Join(dir, "all.ndjson.zst")
@@ -118,8 +120,8 @@ func merge(t *testing.T, dir string, files []string) (out, messages string, err 
 	return out, b.String(), err
 }
 
-// TestMerge: merging shards makes one census with the records of all of them, and a summary
-// with the sums of their ledgers.
+// TestMerge: merging shards makes one census with the records of all shards, and a
+// summary with the sum of their ledgers.
 func TestMerge(t *testing.T) {
 	dir, shards := t.TempDir(), newShards()
 	out, messages, err := merge(t, dir, write(t, dir, shards))
@@ -157,7 +159,8 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// addresses returns the addresses of a census.
+// addresses returns the addresses of the servers in a census. It fails the test if
+// a record is repeated or has the wrong name of the scan.
 func addresses(t *testing.T, path string) map[netip.AddrPort]bool {
 	t.Helper()
 	all := map[netip.AddrPort]bool{}
@@ -182,8 +185,8 @@ func addresses(t *testing.T, path string) map[netip.AddrPort]bool {
 	}
 }
 
-// refusals are sets of censuses that can't be merged, each with the message that names
-// the reason.
+// refusals are sets of censuses that can't be merged, each with part of the message
+// that names the reason.
 var refusals = []struct {
 	name   string
 	change func([]*shard) []*shard
@@ -239,8 +242,8 @@ var refusals = []struct {
 		change: func(s []*shard) []*shard { s[1].results[0] = s[0].results[0]; return s }},
 }
 
-// TestRefused: merging parts that do not form one census fails with a message that names
-// the reason, and leaves no output.
+// TestRefused: merging parts that do not make one census fails with a message that
+// names the reason, and leaves no output.
 func TestRefused(t *testing.T) {
 	for _, c := range refusals {
 		t.Run(c.name, func(t *testing.T) {
@@ -269,7 +272,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestOrder: the order in which the parts are named does not matter.
+// TestOrder: the parts may be given in any order.
 func TestOrder(t *testing.T) {
 	dir, shards := t.TempDir(), newShards()
 	files := write(t, dir, shards)

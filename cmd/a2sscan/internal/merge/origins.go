@@ -17,9 +17,9 @@ import (
 )
 
 // originsOf returns a part for each vantage point. An argument is NAME=FILE or
-// FILE. Without NAME, the file's name up to its first dot is the name.
+// FILE. The default name is the file's name up to its first dot.
 func originsOf(args []string) (parts []*part, err error) {
-	names := map[string]string{} // by path
+	names := map[string]string{} // names of vantage points by path
 	var files []string
 	for _, arg := range args {
 		name, path, ok := strings.Cut(arg, "=")
@@ -46,7 +46,8 @@ func originsOf(args []string) (parts []*part, err error) {
 	return parts, nil
 }
 
-// expand replaces each prefix by the files below it, and gives them its name.
+// expand replaces each prefix with the files below it, and gives them the prefix's
+// name in names.
 func expand(paths []string, names map[string]string) (all []string, err error) {
 	for _, path := range paths {
 		files, err := census.Files([]string{path})
@@ -61,8 +62,9 @@ func expand(paths []string, names map[string]string) (all []string, err error) {
 	return all, nil
 }
 
-// sameTargets proves that all vantage points asked the same targets, and returns
-// the ledger of one of them without its statuses.
+// sameTargets checks that all vantage points queried the same targets. It returns
+// the ledger of the first of them, with the counts per status set to 0, and a
+// description of each contradiction.
 func sameTargets(parts []*part) (l ledger.Ledger, gaps []string) {
 	l = parts[0].sum.Targets
 	for _, p := range parts {
@@ -88,8 +90,8 @@ func sameTargets(parts []*part) (l ledger.Ledger, gaps []string) {
 type views struct {
 	names []string
 	reach ledger.Reach
-	by    map[string]uint64 // number of servers by their best status
-	seen  []record.View     // what each vantage point recorded about the current server
+	by    map[string]uint64 // number of servers, by the best status that a vantage point has for them
+	seen  []record.View     // what each vantage point recorded for the current server
 	line  []byte
 }
 
@@ -118,7 +120,7 @@ func (m *merger) join() error {
 	return s.Groups(func(same []linesort.Entry) error { return m.add(m.views.joined(same)) })
 }
 
-// distribute adds the records of one vantage point to the sorter.
+// distribute adds the records of vantage point number origin to the sorter.
 func (m *merger) distribute(s *linesort.Sorter, origin int, p *part) error {
 	for _, file := range p.files {
 		_, err := census.EachOf(file, func(_ int, line []byte) error {
@@ -131,7 +133,7 @@ func (m *merger) distribute(s *linesort.Sorter, origin int, p *part) error {
 	return nil
 }
 
-// keyOf returns an IPv4 address and port as a number.
+// keyOf returns an IPv4 address and port as a number, or 0 for any other address.
 func keyOf(a netip.AddrPort) uint64 {
 	if !a.Addr().Unmap().Is4() {
 		return 0
@@ -141,7 +143,7 @@ func keyOf(a netip.AddrPort) uint64 {
 }
 
 // joined returns one record for a server: the best record of any vantage point,
-// with what each of them saw. It is valid until the next call.
+// with what each vantage point recorded. The record is valid until the next call.
 func (v *views) joined(same []linesort.Entry) []byte {
 	v.seen = v.seen[:0]
 	for _, name := range v.names {
@@ -156,7 +158,8 @@ func (v *views) joined(same []linesort.Entry) []byte {
 	return v.line
 }
 
-// rank orders records by status, the most complete first.
+// rank returns the status of a record. A lower status is more complete. An unknown
+// status is NumStatuses.
 func rank(line []byte) scanner.Status {
 	word := record.KeyOf(line).Status
 	for s := scanner.StatusOK; s < scanner.NumStatuses; s++ {
@@ -167,10 +170,11 @@ func rank(line []byte) scanner.Status {
 	return scanner.NumStatuses
 }
 
-// answered reports whether the server of a record sent anything.
+// answered reports whether the server of a record sent a reply.
 func answered(line []byte) bool { return rank(line) < scanner.StatusNoReply }
 
-// count counts which vantage points reached a server.
+// count counts a server for the vantage points that it answered. best is its best
+// record.
 func (v *views) count(same []linesort.Entry, best linesort.Entry) {
 	v.by[record.KeyOf(best.Line).Status]++
 	reached := 0
@@ -199,8 +203,8 @@ func (v *views) count(same []linesort.Entry, best linesort.Entry) {
 	}
 }
 
-// total adds the counts by status to the ledger. A target without a record answered
-// no vantage point, and counts as no_reply.
+// total sets the counts per status in the ledger. A target without a record
+// answered no vantage point, and counts as no_reply.
 func (v *views) total(sum *ledger.Summary) {
 	silent := sum.Targets.Finished
 	for status, n := range v.by {

@@ -18,15 +18,15 @@ import (
 
 // part is one census to merge: its files, and the summary beside them.
 type part struct {
-	name    string // its first file, for messages
-	origin  string // name of the vantage point
+	name    string // name of its first file, for messages
+	origin  string // name of the vantage point; empty without Origins
 	files   []string
 	summary string // path of the summary
 	sum     ledger.Summary
 	shard   list.Shard
 }
 
-// group groups files into parts. Files that share a summary are one part.
+// group groups files into parts. Files with the same summary are one part.
 func group(files []string) (parts []*part) {
 	for _, f := range files {
 		beside := census.SummaryBeside(f)
@@ -40,8 +40,8 @@ func group(files []string) (parts []*part) {
 	return parts
 }
 
-// load reads the summary of a part. gap says why the part is unfit for a merge; ""
-// if it is fit. The error is that of reading the file.
+// load reads the summary of a part. gap says why the part can't be merged; it is ""
+// if the part can. err is an error of reading or decoding the summary.
 func (p *part) load() (gap string, err error) {
 	text, err := store.Source().ReadFile(p.summary)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -57,7 +57,8 @@ func (p *part) load() (gap string, err error) {
 	return p.unfit(), nil
 }
 
-// unfit returns why a part can't be merged, judging by its summary; "" if it can.
+// unfit returns why a part can't be merged, judging by its summary, or "" if it
+// can. It sets the shard.
 func (p *part) unfit() string {
 	s := &p.sum
 	switch {
@@ -106,7 +107,8 @@ func (p *part) note() ledger.Part {
 	}
 }
 
-// loadAll reads the summaries of all parts and returns why any of them are unfit.
+// loadAll reads the summaries of all parts and returns the reasons why parts can't
+// be merged.
 func loadAll(parts []*part) (gaps []string, err error) {
 	for _, p := range parts {
 		gap, err := p.load()
@@ -120,7 +122,7 @@ func loadAll(parts []*part) (gaps []string, err error) {
 	return gaps, nil
 }
 
-// differences lists each part whose plan differs from that of the first.
+// differences describes each part whose plan differs from that of the first part.
 func differences(parts []*part) (gaps []string) {
 	first := parts[0]
 	for _, p := range parts[1:] {
@@ -131,7 +133,8 @@ func differences(parts []*part) (gaps []string) {
 	return gaps
 }
 
-// missingShards checks that there is exactly one part for every shard.
+// missingShards returns a description of each shard that is missing, repeated, or
+// of another number of shards.
 func missingShards(parts []*part) (gaps []string) {
 	count := max(parts[0].shard.Count, 1)
 	by := map[int]*part{}

@@ -16,7 +16,7 @@ import (
 
 const dashboardFolder = "../../../../packaging/grafana/"
 
-// exported returns the names of all metrics that a scan exports.
+// exported returns the names of all metrics that a scan may export.
 func exported(t *testing.T) map[string]bool {
 	t.Helper()
 	m := newServer(console.New(io.Discard), Options{})
@@ -40,12 +40,12 @@ func exported(t *testing.T) map[string]bool {
 	return names
 }
 
-// metricName matches metrics in a query: words with the prefix of one of our
-// families.
+// metricName matches the names of metrics in a query, by the prefixes of the
+// exported metrics.
 var metricName = regexp.MustCompile(`\b(a2sscan|go|process)_\w+`)
 
-// TestDashboard: the dashboard uses only metrics that a scan exports, and shows all
-// metrics of a2sscan.
+// TestDashboard: the dashboard uses only metrics that a scan exports, and shows
+// every metric of a2sscan.
 func TestDashboard(t *testing.T) {
 	text, err := os.ReadFile(dashboardFolder + "a2sscan.json")
 	if err != nil {
@@ -86,7 +86,8 @@ func TestDashboard(t *testing.T) {
 	}
 }
 
-// checkQuery checks the metrics of a query, and that its brackets are closed.
+// checkQuery checks that the metrics of a query are exported, and that its brackets
+// match. It adds the metrics to asked.
 func checkQuery(t *testing.T, query string, names, asked map[string]bool) {
 	t.Helper()
 	found := metricName.FindAllString(query, -1)
@@ -106,7 +107,7 @@ func checkQuery(t *testing.T, query string, names, asked map[string]bool) {
 	}
 }
 
-// TestDashboardWords: the page beside the dashboard names only metrics that a scan
+// TestDashboardWords: the README of the dashboard names only metrics that a scan
 // exports.
 func TestDashboardWords(t *testing.T) {
 	text, err := os.ReadFile(dashboardFolder + "README.md")

@@ -26,12 +26,12 @@ type sample struct {
 	build   ledger.Build
 	found   *population
 	records uint64
-	resumed uint64 // targets that earlier runs finished or excluded
+	resumed uint64 // number of targets that earlier runs finished or excluded
 	start   float64
 	healthy bool
 }
 
-// family is a metric with all values of its label.
+// family is a metric with all values of its labels.
 type family struct {
 	name, help string
 	labels     []string
@@ -40,13 +40,13 @@ type family struct {
 	desc       *prometheus.Desc
 }
 
-// putter takes a value and the values of its labels. Label values are words of this
-// program: text from a server or a list never becomes a label.
+// putter receives a value and the values of its labels. Label values are words of
+// this program: a string from a server or a list never becomes a label.
 type putter func(v float64, labels ...string)
 
 // families are the metrics of a scan. Counters start at zero in each process, as
-// Prometheus expects, even if a scan is resumed. A new metric also needs a panel in
-// packaging/grafana/a2sscan.json: TestDashboard demands it.
+// Prometheus expects, even in a resumed scan. A new metric also needs a panel in
+// packaging/grafana/a2sscan.json: TestDashboard checks that.
 var families = []*family{
 	counters("targets_total", "Targets by what became of them: all that were read.", "outcome", outcomes),
 	gauge("targets_open", "Targets that were asked and are not finished.",
@@ -202,8 +202,8 @@ func counters(name, help, label string, read func(*sample, putter)) *family {
 	return &family{name: name, help: help, labels: []string{label}, kind: prometheus.CounterValue, read: read}
 }
 
-// byWord reads counters that are indexed by T. The words of T are the values of the
-// label.
+// byWord returns a function that reads counters with an index of type T. The label
+// values are the strings of T.
 func byWord[T interface {
 	~uint8
 	fmt.Stringer
@@ -217,7 +217,7 @@ func byWord[T interface {
 	}
 }
 
-// outcomes puts the counts of the ledger, except those that are part of another
+// outcomes reports the counts of the ledger, except those that are part of another
 // count.
 func outcomes(s *sample, put putter) {
 	l := &s.targets
@@ -233,14 +233,16 @@ func outcomes(s *sample, put putter) {
 	}
 }
 
-// Describe lists the metrics that Collect may send.
+// Describe sends the descriptions of all metrics that Collect may send. It
+// implements prometheus.Collector.
 func (m *Server) Describe(to chan<- *prometheus.Desc) {
 	for _, f := range families {
 		to <- f.desc
 	}
 }
 
-// Collect samples the scan and sends the metrics.
+// Collect samples the scan and sends the metrics. It implements
+// prometheus.Collector.
 func (m *Server) Collect(to chan<- prometheus.Metric) {
 	s := m.sample()
 	for _, f := range families {
@@ -250,7 +252,7 @@ func (m *Server) Collect(to chan<- prometheus.Metric) {
 	}
 }
 
-// sample reads the numbers of the scan.
+// sample reads the current numbers of the scan.
 func (m *Server) sample() *sample {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -265,7 +267,7 @@ func (m *Server) sample() *sample {
 		s.records = m.source.Records()
 		s.resumed = m.source.Resumed
 		s.start = float64(m.source.Start.UnixMilli()) / 1e3
-		if s.scan.Rate == 0 { // the scanner reports its rate only later
+		if s.scan.Rate == 0 { // the scanner has not reported its rate yet
 			s.scan.Rate = m.source.Rate
 		}
 	}
@@ -274,7 +276,8 @@ func (m *Server) sample() *sample {
 	return s
 }
 
-// infinite converts a rate of package scanner for Prometheus: no limit is +Inf.
+// infinite converts a rate of package scanner for Prometheus: it returns +Inf for
+// scanner.Off, which means no limit.
 func infinite(rate float64) float64 {
 	if rate == scanner.Off {
 		return math.Inf(1)

@@ -8,16 +8,17 @@ import (
 	"sync"
 )
 
-// limitListener accepts every connection at once. If there are then more than most,
-// it closes one: the one that has been idle for the longest time, or the oldest if
-// none is idle. So clients that connect and send no request cannot use up the file
-// descriptors that a scan needs, nor make other clients wait.
+// limitListener accepts every connection at once. If more than most connections are
+// then open, it closes one of them: the connection that has been idle for the
+// longest time, or the oldest if none is idle. So clients that connect and send no
+// request can't use up the file descriptors that a scan needs, nor make other
+// clients wait.
 type limitListener struct {
 	net.Listener
 	most int
 
 	mu   sync.Mutex
-	open []*limitedConn // the longest idle comes first
+	open []*limitedConn // idle connections among them are in the order in which they became idle
 }
 
 // limitedConn is a connection of a limitListener.
@@ -27,7 +28,8 @@ type limitedConn struct {
 	busy bool // a request is being answered
 }
 
-// Accept waits for the next connection.
+// Accept waits for the next connection. If there are then too many, it closes
+// another connection.
 func (l *limitListener) Accept() (net.Conn, error) {
 	conn, err := l.Listener.Accept()
 	if err != nil {
@@ -40,7 +42,8 @@ func (l *limitListener) Accept() (net.Conn, error) {
 	return c, nil
 }
 
-// add records a connection, and returns the one to close; nil if there is room.
+// add records a connection and returns the connection to close, or nil if there is
+// room.
 func (l *limitListener) add(c *limitedConn) (old *limitedConn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -51,7 +54,7 @@ func (l *limitListener) add(c *limitedConn) (old *limitedConn) {
 	return old
 }
 
-// Close closes the connection.
+// Close closes the connection and removes it from the list of its listener.
 func (c *limitedConn) Close() error {
 	c.from.mu.Lock()
 	c.from.open = slices.DeleteFunc(c.from.open, func(other *limitedConn) bool { return other == c })
@@ -59,7 +62,8 @@ func (c *limitedConn) Close() error {
 	return c.Conn.Close()
 }
 
-// setBusy records that a request begins or ends.
+// setBusy records the beginning or the end of a request, and makes c the newest
+// connection.
 func (c *limitedConn) setBusy(busy bool) {
 	l := c.from
 	l.mu.Lock()
@@ -72,13 +76,13 @@ func (c *limitedConn) setBusy(busy bool) {
 
 type connKey struct{}
 
-// withConn stores the connection in the context, for markBusy.
+// withConn stores the connection in the context for markBusy.
 func withConn(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, c)
 }
 
-// markBusy returns a handler that calls h and marks the connection as busy
-// meanwhile.
+// markBusy returns a handler that calls h, and marks the connection as busy during
+// the call.
 func markBusy(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if c, ok := r.Context().Value(connKey{}).(*limitedConn); ok {

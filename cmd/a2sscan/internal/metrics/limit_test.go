@@ -11,8 +11,8 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// served starts a server without timeouts, so that only its limit ends a
-// connection, and returns its address.
+// served starts a server without read timeouts, so that only the limit closes a
+// connection, and returns the server's address.
 func served(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -30,7 +30,7 @@ func served(t *testing.T) string {
 }
 
 // TestSlowClients: clients that connect and never finish their request do not keep
-// others from scraping. The server drops all but a few of them.
+// others from scraping. The server closes all but a few of their connections.
 func TestSlowClients(t *testing.T) {
 	for name, begun := range map[string]string{
 		"silent": "", "half a request": "GET /metrics HTTP/1.1\r\nHost: x\r\n", "half a body": "GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n",
@@ -55,14 +55,14 @@ func TestSlowClients(t *testing.T) {
 					dropped <- struct{}{}
 				}()
 			}
-			for range len(slow) - connections { // which ones are dropped depends on the order of service
+			for range len(slow) - connections { // the scheduling decides which connections are closed
 				<-dropped
 			}
 		})
 	}
 }
 
-// checkScrape scrapes once. The timeout ends the test if the server never answers.
+// checkScrape scrapes once. The timeout fails the test if the server never answers.
 func checkScrape(t *testing.T, at string) {
 	t.Helper()
 	client := http.Client{Timeout: 20 * time.Second}
@@ -77,8 +77,8 @@ func checkScrape(t *testing.T, at string) {
 	}
 }
 
-// TestLimitOldest: idle connections are closed before busy ones, and the longest
-// idle first.
+// TestLimitOldest: an idle connection is closed before a busy one, and the
+// connection that has been idle longest is closed first.
 func TestLimitOldest(t *testing.T) {
 	l := &limitListener{most: 3}
 	c := make([]*limitedConn, 6)
@@ -90,7 +90,7 @@ func TestLimitOldest(t *testing.T) {
 	l.add(c[1])
 	l.add(c[2])
 	c[1].setBusy(true)
-	c[1].setBusy(false) // idle again, later than c[2]
+	c[1].setBusy(false) // idle again, and so after c[2]
 	for i, want := range []*limitedConn{c[2], c[1], c[3]} {
 		old := l.add(c[3+i])
 		if old != want {

@@ -10,8 +10,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// TestPopulation: people are counted as their game counts them, and bots
-// separately.
+// TestPopulation: people and bots are counted separately. If the game reports its
+// own number of players, that number counts.
 func TestPopulation(t *testing.T) {
 	m := newServer(console.New(io.Discard), Options{})
 	handle := m.Begin(new(scanner.Monitor), func(*scanner.Result) {})

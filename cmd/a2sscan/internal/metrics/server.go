@@ -1,4 +1,4 @@
-// Package metrics serves the numbers of a running scan to Prometheus.
+// Package metrics serves the metrics of a running scan to Prometheus.
 package metrics
 
 import (
@@ -27,66 +27,67 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// Server serves the numbers of one scan over HTTP. It reads them from the scan when
-// a client asks. It keeps only round-trip times and player counts itself.
+// Server serves the metrics of one scan over HTTP. It reads most of them from the
+// scan when a client scrapes. It collects only round-trip times and player counts
+// itself.
 type Server struct {
 	enabled  bool // false: there are no metrics, and all methods do nothing
 	terminal *console.Terminal
 	quiet    bool
 	build    ledger.Build
 	http     http.Server
-	gone     chan struct{} // closed: the HTTP server has ended
+	gone     chan struct{} // closed when the HTTP server has ended
 
-	trips prometheus.Histogram // round trips of servers that answered
+	trips prometheus.Histogram // round-trip times of servers that answered
 	found population
 
 	mu       sync.Mutex
 	source   Source
 	attached bool             // source is set
-	scan     *scanner.Monitor // nil: no target has been asked yet
-	begun    time.Time        // when the first target was asked
-	ended    bool             // no more targets are asked
+	scan     *scanner.Monitor // nil: the scanner has not started yet
+	begun    time.Time        // when the scanner started
+	ended    bool             // the scanner has ended
 	scrapes  int
-	scraped  time.Time // when the last scrape was
+	scraped  time.Time // time of the last scrape
 
-	handing atomic.Int64 // since when the handler has been running, in ns after begun; 0: it is not running
+	handing atomic.Int64 // when the running call of handle began, in ns after begun; 0: none is running
 }
 
-// Source is what a Server reads from a scan. Its functions may be called from any
-// goroutine and must not wait for the scan.
+// Source provides what a Server reads from a scan. Its functions may be called from
+// any goroutine and must not block.
 type Source struct {
 	List         func() list.Stats
 	Size         func() (targets uint64, known bool)
-	Records      func() uint64 // taken by the output
+	Records      func() uint64 // number of records that the output has taken
 	OutputFailed func() bool
-	Draining     <-chan struct{} // closed: a signal or a guard is ending the scan
+	Draining     <-chan struct{} // closed when the scan is draining
 
-	Resumed uint64 // targets that earlier runs finished or excluded
+	Resumed uint64 // number of targets that earlier runs finished or excluded
 	Start   time.Time
-	Rate    float64 // datagrams per second at the start
+	Rate    float64 // datagrams per second at the start; scanner.Off: no limit
 }
 
 // Off returns a server for a scan without metrics.
 func Off() *Server { return &Server{} }
 
-// Options hold the address and settings of a Server.
+// Options holds the address and the settings of a Server.
 type Options struct {
 	Address string // HOST:PORT
 	Quiet   bool   // print no messages about the server
 	Build   ledger.Build
 }
 
-// roundTripBuckets are in seconds. They range from a server on the same machine to
-// one that answers only the third request.
+// roundTripBuckets are upper bounds in seconds. They range from a server on the
+// same machine to a server that answers only the third request.
 var roundTripBuckets = []float64{
 	0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 2.5, 5, 10,
 }
 
-// connections limits the open connections, because they must not use up the file
-// descriptors that a scan needs.
+// connections is the maximum number of open connections, which must not use up the
+// file descriptors that a scan needs.
 const connections = 32
 
-// Listen starts a server.
+// Listen starts a server at opt.Address.
 func Listen(t *console.Terminal, opt Options) (*Server, error) {
 	l, err := net.Listen("tcp", opt.Address)
 	if err != nil {
@@ -101,13 +102,13 @@ func Listen(t *console.Terminal, opt Options) (*Server, error) {
 	return m, nil
 }
 
-// serve answers requests until Close.
+// serve answers requests until the HTTP server is closed.
 func (m *Server) serve(l net.Listener) {
 	defer close(m.gone)
 	_ = m.http.Serve(&limitListener{Listener: l, most: connections})
 }
 
-// listenFailure explains why the program can't listen at this address.
+// listenFailure returns the error for an address at which the program can't listen.
 func listenFailure(at string, err error) error {
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
@@ -152,7 +153,7 @@ func newServer(t *console.Terminal, opt Options) *Server {
 	return m
 }
 
-// registry returns a registry of everything that is exported.
+// registry returns a registry with all exported metrics.
 func (m *Server) registry() *prometheus.Registry {
 	r := prometheus.NewRegistry()
 	r.MustRegister(m, m.trips, collectors.NewGoCollector(),
@@ -160,7 +161,8 @@ func (m *Server) registry() *prometheus.Registry {
 	return r
 }
 
-// scrapesAtOnce limits the cost of a client that scrapes in a loop.
+// scrapesAtOnce is the maximum number of concurrent scrapes. It limits the cost of
+// a client that scrapes in a loop.
 const scrapesAtOnce = 4
 
 func (m *Server) handler() http.Handler {
@@ -171,7 +173,8 @@ func (m *Server) handler() http.Handler {
 	})
 }
 
-// counting counts the scrapes and records the time of the last.
+// counting returns a handler that calls h, counts the scrapes and records the time
+// of the last one.
 func (m *Server) counting(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h.ServeHTTP(w, r)
@@ -182,15 +185,15 @@ func (m *Server) counting(h http.Handler) http.Handler {
 	})
 }
 
-// Attach sets the scan. It is called before the first target is asked.
+// Attach sets the scan. Call it before the scanner starts.
 func (m *Server) Attach(src Source) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.source, m.attached = src, true
 }
 
-// Begin sets the source of the scan's counts. It returns the function that takes
-// the results: it calls handle and measures how long that runs.
+// Begin sets the monitor of the scan. It returns a function to which the scanner
+// passes the results: the function calls handle and records when the call began.
 func (m *Server) Begin(scan *scanner.Monitor, handle func(*scanner.Result)) func(*scanner.Result) {
 	if !m.enabled {
 		return handle
@@ -210,7 +213,7 @@ func (m *Server) Begin(scan *scanner.Monitor, handle func(*scanner.Result)) func
 	}
 }
 
-// population counts the players on the servers found so far.
+// population counts the people and bots on the servers found so far.
 type population struct{ people, bots, elsewhere atomic.Uint64 }
 
 func (p *population) add(r *scanner.Result) {
@@ -225,7 +228,7 @@ func (p *population) add(r *scanner.Result) {
 	}
 }
 
-// End records that no more targets are asked.
+// End records that the scanner has ended.
 func (m *Server) End() {
 	if !m.enabled {
 		return
@@ -235,11 +238,12 @@ func (m *Server) End() {
 	m.ended = true
 }
 
-// closeWait is how long a running scrape may take after the end of the scan.
+// closeWait is how long Close waits for running scrapes.
 const closeWait = 2 * time.Second
 
-// Close ends the server once the running scrapes are done. It prints how many
-// scrapes there were, and how long before the end the last one was.
+// Close ends the server once the running scrapes are done, or after closeWait. It
+// prints how many scrapes there were, and how long before the end the last scrape
+// was.
 func (m *Server) Close() {
 	if !m.enabled {
 		return
@@ -263,8 +267,8 @@ func (m *Server) Close() {
 	}
 }
 
-// healthz answers 200 while the scan is healthy, otherwise 503. The body is the
-// state in a few words.
+// healthz answers with status 200 while the scan is healthy, and otherwise with
+// 503. The body describes the state.
 func (m *Server) healthz(w http.ResponseWriter, _ *http.Request) {
 	m.mu.Lock()
 	state, well := m.health(time.Now())
@@ -278,14 +282,15 @@ func (m *Server) healthz(w http.ResponseWriter, _ *http.Request) {
 }
 
 // A scan is stalled if its loop has not run for stalledLoop, or if the output has
-// not taken a record for stalledOutput. A scan that waits for its list is not
+// blocked on one record for stalledOutput. A scan that waits for its list is not
 // stalled.
 const (
 	stalledLoop   = 10 * time.Second
 	stalledOutput = 30 * time.Second
 )
 
-// health describes the state of the scan. The caller must hold the lock.
+// health returns the state of the scan at the time now, and whether that is
+// healthy. The lock must be held.
 func (m *Server) health(now time.Time) (state string, well bool) {
 	switch {
 	case m.attached && m.source.OutputFailed():
@@ -305,16 +310,16 @@ func (m *Server) health(now time.Time) (state string, well bool) {
 	switch {
 	case waits > stalledOutput:
 		return "stalled: the output takes no more", false
-	case passed-stats.Elapsed > max(stalledLoop, waits+time.Second): // a waiting output does not count as a stalled loop
+	case passed-stats.Elapsed > max(stalledLoop, waits+time.Second): // a loop that waits for the output is not stalled
 		return "stalled", false
 	}
 	return "scanning", true
 }
 
-// stopping reports whether a signal or a guard is ending the scan.
+// stopping reports whether the scan is draining.
 func (m *Server) stopping() bool {
 	select {
-	case <-m.source.Draining: // nil before Attach
+	case <-m.source.Draining: // nil, and so never ready, before Attach
 		return true
 	default:
 		return false

@@ -14,7 +14,7 @@ import (
 )
 
 // TestMetricNames: names, units and help follow the conventions of Prometheus, and
-// the values of labels are words of this program.
+// label values are words of this program.
 func TestMetricNames(t *testing.T) {
 	m := newServer(console.New(io.Discard), Options{})
 	m.trips.Observe(0.1)
@@ -42,14 +42,14 @@ func TestMetricNames(t *testing.T) {
 }
 
 // passResult returns a function that passes a result through the server to a
-// handler, which counts in handled.
+// handler. The handler increments *handled.
 func passResult(m *Server, handled *int) func() {
 	handle := m.Begin(new(scanner.Monitor), func(*scanner.Result) { *handled++ })
 	r := &scanner.Result{RTT: 20 * time.Millisecond}
 	return func() { handle(r) }
 }
 
-// TestMetricsCost: a result that passes through the server costs no allocation.
+// TestMetricsCost: passing a result through the server allocates no memory.
 // Datagrams do not pass through it, as TestArrows checks.
 func TestMetricsCost(t *testing.T) {
 	handled := 0
@@ -62,7 +62,7 @@ func TestMetricsCost(t *testing.T) {
 	}
 }
 
-// BenchmarkResult passes a result to its handler with metrics and without. The
+// BenchmarkResult passes a result to its handler with and without metrics. The
 // difference is the cost of the metrics.
 func BenchmarkResult(b *testing.B) {
 	for name, m := range map[string]*Server{"plain": Off(), "metrics": newServer(console.New(io.Discard), Options{})} {
@@ -97,9 +97,9 @@ func TestHealth(t *testing.T) {
 	m.Begin(new(scanner.Monitor), nil)
 	now = m.begun.Add(stalledLoop)
 	is("scanning", true)
-	now = now.Add(1) // the Monitor is never updated, so the loop seems to stand still
+	now = now.Add(1) // the Monitor is never updated, so the loop seems to be stalled
 	is("stalled", false)
-	m.handing.Store(int64(now.Sub(m.begun))) // for a moment
+	m.handing.Store(int64(now.Sub(m.begun))) // the handler has just begun
 	is("stalled", false)
 	m.handing.Store(1)
 	now = m.begun.Add(stalledOutput)

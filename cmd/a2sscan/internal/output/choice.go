@@ -12,18 +12,18 @@ import (
 	"github.com/a2sscan/a2sscan/sink"
 )
 
-// Choice says where records go, and in which format.
+// Choice says where the records go and in which format.
 type Choice struct {
 	Path   string // "-" or empty: standard output
 	Append bool   // add to an existing file
 	Force  bool   // replace an existing file
 
-	Format columns.Format // empty: the one that the file's suffix names, else JSON
-	Fields []string       // empty: all fields of JSON, the usual ones of other formats
-	Screen *Screen        // nil: a terminal gets JSON too
+	Format columns.Format // empty: by the suffix of Path, else text on a Screen, else JSON
+	Fields []string       // empty: all fields in JSON, the usual fields in other formats
+	Screen *Screen        // nil: write JSON even to a terminal
 }
 
-// Screen is a terminal that may show both results and messages.
+// Screen is a terminal that may show both records and messages.
 type Screen struct {
 	Terminal *console.Terminal // prints the messages
 	Color    bool
@@ -32,7 +32,7 @@ type Screen struct {
 // ToFile reports whether the records go to a file, not to standard output.
 func (c *Choice) ToFile() bool { return c.Path != "-" && c.Path != "" }
 
-// Check refuses flags that contradict each other.
+// Check returns an error if the flags contradict each other.
 func (c *Choice) Check() error {
 	return console.FirstBroken(
 		console.Rule{Broken: c.Append && c.Force, Err: "--append and --force exclude each other",
@@ -44,8 +44,7 @@ func (c *Choice) Check() error {
 	)
 }
 
-// notWritten has the suffixes of formats that a2sscan does not write, each with a
-// hint.
+// notWritten maps the suffixes of formats that a2sscan does not write to hints.
 var notWritten = map[string]string{
 	".parquet": "scan into census.ndjson.zst, then a2sscan export writes Parquet", ".arrow": "scan into census.ndjson.zst, then convert it",
 	".xlsx": "spreadsheets open .csv", ".xls": "spreadsheets open .csv", ".ods": "spreadsheets open .csv",
@@ -57,13 +56,14 @@ var notWritten = map[string]string{
 	".duckdb": "scan into census.ndjson.zst, and load that: a2sscan schema duckdb",
 }
 
-// ofSuffix maps a suffix to the format that it names.
+// ofSuffix maps a file name's suffix to its format.
 var ofSuffix = map[string]columns.Format{
 	".csv": columns.CSV, ".tsv": columns.TSV,
 	".json": columns.JSON, ".jsonl": columns.JSON, ".ndjson": columns.JSON,
 }
 
-// suffix is the end of the file's name that tells the format, without .gz and .zst.
+// suffix returns the suffix of the path that names the format, in lower case; .gz
+// and .zst are removed first.
 func (c *Choice) suffix() string {
 	name := strings.TrimSuffix(strings.TrimSuffix(c.Path, ".zst"), ".gz")
 	return strings.ToLower(filepath.Ext(name))
@@ -82,7 +82,7 @@ func (c *Choice) isStream() bool {
 // onScreen reports whether the records go to a terminal.
 func (c *Choice) onScreen() bool { return !c.ToFile() && console.IsTerminal(os.Stdout) }
 
-// checkFormat refuses a word that is not the name of a format.
+// checkFormat returns an error if format is not the name of a format.
 func checkFormat(format columns.Format) error {
 	if format == "" || slices.Contains(columns.Formats, format) {
 		return nil
@@ -91,7 +91,8 @@ func checkFormat(format columns.Format) error {
 		WithHint("the formats are json, text, csv and tsv")
 }
 
-// CheckFormat refuses a format, or fields, that do not suit the file.
+// CheckFormat returns an error if the format is unknown, or if the format or the
+// chosen fields do not fit the output file.
 func (c *Choice) CheckFormat() error {
 	if err := checkFormat(c.Format); err != nil {
 		return err
@@ -114,7 +115,7 @@ func (c *Choice) CheckFormat() error {
 	)
 }
 
-// format is the format of the records.
+// format returns the format of the records.
 func (c *Choice) format() columns.Format {
 	named := ofSuffix[c.suffix()]
 	switch {
@@ -128,8 +129,8 @@ func (c *Choice) format() columns.Format {
 	return columns.JSON
 }
 
-// Columns describes the columns of an output that is not JSON: the format and the
-// chosen fields. For JSON it is empty.
+// Columns returns the format and the chosen fields of an output that is not JSON.
+// For JSON it returns "".
 func (c *Choice) Columns() string {
 	if c.format() == columns.JSON {
 		return ""
@@ -137,8 +138,8 @@ func (c *Choice) Columns() string {
 	return strings.TrimSpace(string(c.format()) + " " + strings.Join(c.Fields, ","))
 }
 
-// table returns what formats records as lines. It is nil if records are written
-// unchanged.
+// table returns the table that formats records as lines. It is nil if records are
+// written unchanged.
 func (c *Choice) table() (*columns.Table, error) {
 	var screen columns.Screen
 	if c.Screen != nil {
@@ -150,8 +151,9 @@ func (c *Choice) table() (*columns.Table, error) {
 	return columns.New(c.format(), c.Fields, screen)
 }
 
-// Shown returns what formats records as lines for w, which may be a terminal. It is
-// nil if records are written unchanged.
+// Shown returns the table that formats records as lines for w, which may be a
+// terminal. It is nil if records are written unchanged. With an empty format, a
+// terminal gets text.
 func Shown(w any, format columns.Format, fields []string, color bool) (*columns.Table, error) {
 	screen := columns.Screen{Color: color}
 	if console.IsTerminal(w) {
@@ -166,11 +168,10 @@ func Shown(w any, format columns.Format, fields []string, color bool) (*columns.
 	return columns.New(format, fields, screen)
 }
 
-// Plan returns the output for the records of a scan. It neither creates a file nor
-// checks anything.
+// Plan returns the output for the records of a scan. It does not create a file.
 func (c *Choice) Plan(scan string) *Output {
 	options := sink.Options{Scan: scan, Append: c.Append, Replace: c.Force}
-	table, _ := c.table() // CheckFormat has returned the error already
+	table, _ := c.table() // CheckFormat has already returned this error
 	switch {
 	case table != nil:
 		options.Header, options.Shown = table.Header(), table.Row

@@ -1,4 +1,4 @@
-// Package output writes the records of a run: to a file, to parts, or to standard
+// Package output writes the records of a run to a file, to parts, or to standard
 // output.
 package output
 
@@ -25,11 +25,11 @@ type Output struct {
 	options sink.Options
 	notify  func() // called when writing fails
 
-	rotation *sink.Rotation // nil: one file
+	rotation *sink.Rotation // nil: write one file
 
 	created atomic.Bool
-	broken  atomic.Bool   // writing failed, or saving the checkpoint
-	records atomic.Uint64 // written by this process; can be read while a record waits for the disk
+	broken  atomic.Bool   // writing records or saving the checkpoint failed
+	records atomic.Uint64 // number of records that this process wrote; readable while a write blocks
 
 	mu    sync.Mutex
 	w     recordWriter
@@ -37,7 +37,7 @@ type Output struct {
 	ended bool
 }
 
-// recordWriter has the methods of sink.Writer and sink.Series that an output needs.
+// recordWriter has the common methods of sink.Writer and sink.Series.
 type recordWriter interface {
 	WriteAs(scan string, r *scanner.Result) error
 	Mark() (*sink.Mark, error)
@@ -55,12 +55,12 @@ func New(path string, options sink.Options) *Output {
 	return &Output{path: path, options: options, notify: func() {}}
 }
 
-// HashNames replaces the names of players in the records by hashes under a key.
-// With a nil key the names are written.
+// HashNames replaces the player names in the records with hashes under key. With a
+// nil key the names are written.
 func (o *Output) HashNames(key *record.NameKey) { o.options.NameKey = key }
 
-// Prepare calls a function that does the work that must precede Open. If the function
-// fails, the output has failed too.
+// Prepare calls first, which does the work that must precede Open. If first fails,
+// the output has failed too.
 func (o *Output) Prepare(first func() error) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -74,13 +74,15 @@ func (o *Output) Divide(r *sink.Rotation) { o.rotation = r }
 // OnFailure sets a function that is called when writing fails.
 func (o *Output) OnFailure(failed func()) { o.notify = failed }
 
-// Taken returns how many records were written. It never waits.
+// Taken returns how many records were written. It does not block while a record is
+// being written.
 func (o *Output) Taken() uint64 { return o.records.Load() }
 
-// Failed reports whether writing, or saving the checkpoint, failed. It never waits.
+// Failed reports whether writing records or saving the checkpoint failed. It does
+// not block while a record is being written.
 func (o *Output) Failed() bool { return o.broken.Load() }
 
-// Open creates the file. Records can be written afterwards.
+// Open creates the file or the first part. Records can be written afterwards.
 func (o *Output) Open() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -105,7 +107,7 @@ func (o *Output) Open() error {
 // it does nothing.
 func (o *Output) Write(r *scanner.Result) bool { return o.WriteAs(o.options.Scan, r) }
 
-// WriteAs is Write for a record that carries the name of another scan.
+// WriteAs is Write for a record of another scan, whose name it takes.
 func (o *Output) WriteAs(scan string, r *scanner.Result) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -120,13 +122,14 @@ func (o *Output) WriteAs(scan string, r *scanner.Result) bool {
 	return true
 }
 
-// Fail marks the output as broken and ends the run through OnFailure.
+// Fail marks the output as broken and calls the function of OnFailure.
 func (o *Output) Fail() {
 	o.broken.Store(true)
 	o.notify()
 }
 
-// Mark marks the place after all records written so far, and returns their number.
+// Mark marks the position after all records written so far, and returns their
+// number.
 func (o *Output) Mark() (m *sink.Mark, records uint64, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -137,11 +140,11 @@ func (o *Output) Mark() (m *sink.Mark, records uint64, err error) {
 	return m, o.w.Count(), err
 }
 
-// Lost returns an error if the file was removed or replaced since it was opened.
+// Lost returns an error if the file was removed or replaced after it was opened.
 func (o *Output) Lost() error { return Failure(o.w.Lost()) }
 
-// Close closes the file. It returns the first error of all calls. If the file is to
-// replace another one, Commit or Keep must follow.
+// Close closes the file. It returns the first error of all calls. If the file is
+// going to replace another one, Commit or Keep must follow.
 func (o *Output) Close() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -162,8 +165,8 @@ func (o *Output) Count() uint64 {
 	return uint64(o.w.Count())
 }
 
-// CountNow is Count during a scan. It does not wait: if a record is being written
-// at this moment, it returns busy.
+// CountNow is Count during a scan. It does not block: if a record is being written
+// at this moment, it returns 0 and busy.
 func (o *Output) CountNow() (n uint64, busy bool) {
 	if !o.mu.TryLock() {
 		return 0, true
@@ -173,12 +176,12 @@ func (o *Output) CountNow() (n uint64, busy bool) {
 }
 
 // Complete returns how many records can be read back from an output that failed.
-// The last ones written may be lost. It returns 0 for a pipe.
+// The last records written may be lost. For a pipe it returns 0.
 func (o *Output) Complete() (n uint64) {
 	for _, name := range o.files() {
 		n += completeIn(name, o.options.Header != nil)
 	}
-	for _, p := range o.Parts() { // one that was uploaded may be removed
+	for _, p := range o.Parts() { // a part that was uploaded may have been removed
 		if _, err := os.Lstat(p.Name); errors.Is(err, fs.ErrNotExist) {
 			n += p.Records
 		}
@@ -186,8 +189,8 @@ func (o *Output) Complete() (n uint64) {
 	return n
 }
 
-// completeIn counts the records in a file. If the file has a header, its first line
-// does not count.
+// completeIn returns the number of readable records in a regular file, or 0 for any
+// other file. If header is set, the first line does not count.
 func completeIn(path string, header bool) (n uint64) {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return 0
@@ -199,7 +202,7 @@ func completeIn(path string, header bool) (n uint64) {
 	defer r.Close()
 	if header {
 		r.KeepLines()
-		_, _ = r.Next() // after an error there is nothing to count
+		_, _ = r.Next() // after an error the loop counts nothing
 	}
 	for {
 		if _, err := r.Next(); err != nil {
@@ -209,8 +212,8 @@ func completeIn(path string, header bool) (n uint64) {
 	}
 }
 
-// CutOff returns how many bytes of a partial record were cut off the end of an
-// existing file before records were appended.
+// CutOff returns the length in bytes of the partial record that was cut off the end
+// of an existing file before records were appended.
 func (o *Output) CutOff() int64 {
 	if o.w == nil {
 		return 0
@@ -218,16 +221,17 @@ func (o *Output) CutOff() int64 {
 	return o.w.Cut()
 }
 
-// Remove removes the file of a run that has asked no target, unless it has records.
+// Remove removes the file of a run that has queried no target, unless the file has
+// records.
 func (o *Output) Remove() {
 	if o.w != nil && o.w.Count() == 0 {
 		o.w.Discard() // the run reports a more serious error
 	}
 }
 
-// Failure gives an error of writing its exit code and hint. The hint is that of the
-// sink.Error. But for fs.ErrExist, Failure replaces it by one that names the flags
-// of a2sscan.
+// Failure returns err as a console.Failure with an exit code and a hint. The hint
+// is that of the sink.Error, except for fs.ErrExist, where it names the flags of
+// a2sscan.
 func Failure(err error) error {
 	if err == nil {
 		return nil
@@ -250,12 +254,12 @@ func Failure(err error) error {
 	return f
 }
 
-// ErrorText describes the error of a file, without its hint.
+// ErrorText formats a sink.Error without its hint.
 func ErrorText(e *sink.Error) string {
 	return fmt.Sprintf("can't %s %s: %v", e.Op, console.Plain(e.Path, 200), e.Err)
 }
 
-// Resume makes Open continue at the position of a checkpoint.
+// Resume makes Open continue at a position that a checkpoint recorded.
 func (o *Output) Resume(at Position) {
 	o.options.Replace, o.options.Resume = at.Replace, true
 	o.options.Offset, o.options.Sum = at.Offset, at.Sum
@@ -264,15 +268,16 @@ func (o *Output) Resume(at Position) {
 	}
 }
 
-// ShowProgress sets a function that is called while an existing file is read again.
+// ShowProgress sets a function that is called while Open reads an existing file
+// again.
 func (o *Output) ShowProgress(show func(read, size int64)) { o.options.Progress = show }
 
-// Position says how much of an output is durable. With parts, Offset, Sum and
+// Position describes how much of an output is durable. With parts, Offset, Sum and
 // Records describe the part after Parts.
 type Position struct {
 	Offset  int64
 	Sum     string // hash of the file up to Offset
-	Replace bool   // the file is still beside the one that it replaces
+	Replace bool   // the file is beside the one that it will replace
 	Parts   []sink.Part
 	Records uint64
 }
@@ -285,7 +290,8 @@ func (o *Output) Check() error {
 	return Failure(sink.Check(o.path, o.options))
 }
 
-// Parts returns the files that a run wrote; nil if it writes one file.
+// Parts returns the parts that a run wrote. It returns nil if the run writes one
+// file.
 func (o *Output) Parts() []sink.Part {
 	if !o.created.Load() {
 		return nil
@@ -297,7 +303,7 @@ func (o *Output) Parts() []sink.Part {
 }
 
 // NameParts gives the parts that were complete at m their final names. m is the
-// mark of a checkpoint.
+// mark of a saved checkpoint.
 func (o *Output) NameParts(m *sink.Mark) error {
 	if s, ok := o.w.(*sink.Series); ok {
 		return Failure(s.CommitBefore(m))
@@ -314,14 +320,15 @@ func (o *Output) Commit() error {
 	return Failure(o.w.Commit())
 }
 
-// Keep leaves an incomplete output under its present name. Call it after Close.
+// Keep leaves an incomplete output under its current name. Call it after Close.
 func (o *Output) Keep() {
 	if o.w != nil {
 		o.w.Keep() // Close returned the error
 	}
 }
 
-// Finish calls Close and, if nothing failed, Commit.
+// Finish calls Close and then Commit. If Close fails, it calls Keep instead of
+// Commit.
 func (o *Output) Finish() error {
 	if err := o.Close(); err != nil {
 		o.Keep()
@@ -330,8 +337,8 @@ func (o *Output) Finish() error {
 	return o.Commit()
 }
 
-// Name is the file that holds the records. Until it replaces an old census, it
-// stands beside that under another name.
+// Name returns the path of the file that holds the records. A file that is going to
+// replace an old census has another name until Commit.
 func (o *Output) Name() string {
 	if w, ok := o.w.(*sink.Writer); ok && w.Name() == sink.Beside(o.path) {
 		return w.Name()
@@ -339,7 +346,8 @@ func (o *Output) Name() string {
 	return o.path
 }
 
-// Written returns the length of the file and its hash. Call it after Close.
+// Written returns the length of the file in bytes and its hash. It returns zero
+// values for parts and pipes. Call it after Close.
 func (o *Output) Written() (bytes int64, sum string) {
 	if w, ok := o.w.(*sink.Writer); ok && w.Sum() != "" {
 		return w.Length(), w.Sum()
@@ -347,7 +355,7 @@ func (o *Output) Written() (bytes int64, sum string) {
 	return 0, ""
 }
 
-// files returns the present names of the files that hold the records.
+// files returns the current names of the files that hold the records.
 func (o *Output) files() []string {
 	if o.rotation == nil {
 		return []string{o.Name()}
@@ -359,7 +367,7 @@ func (o *Output) files() []string {
 	return names
 }
 
-// Place describes the files that hold the records.
+// Place describes, for a message, the files that hold the records.
 func (o *Output) Place() string {
 	parts := o.Parts()
 	switch {
@@ -374,13 +382,13 @@ func (o *Output) Place() string {
 		console.Plain(parts[len(parts)-1].Name, 150))
 }
 
-// IsFile reports whether path is a regular file, not a device or a pipe.
+// IsFile reports whether path exists and is a regular file, not a device or a pipe.
 func IsFile(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular()
 }
 
-// Unwritten is how many records the reader of a pipe has not taken yet.
+// Unwritten returns how many records the reader of a pipe has not taken yet.
 func (o *Output) Unwritten() uint64 {
 	if !o.created.Load() {
 		return 0

@@ -11,8 +11,8 @@ import (
 	"github.com/a2sscan/a2sscan/sink"
 )
 
-// TestOutputRemove: the file of a run that asked no target is removed, unless it
-// existed before or has records.
+// TestOutputRemove: Remove deletes the file of a run that queried no target, unless
+// the file existed before or has records.
 func TestOutputRemove(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -49,8 +49,8 @@ func TestOutputRemove(t *testing.T) {
 	}
 }
 
-// TestOutputClosed: an output that is closed before its first record creates no
-// file.
+// TestOutputClosed: an output that is closed before Open creates no file, and can
+// no longer be opened.
 func TestOutputClosed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out")
 	o := New(path, sink.Options{Scan: "test"})

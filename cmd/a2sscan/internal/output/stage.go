@@ -14,19 +14,19 @@ import (
 	"github.com/a2sscan/a2sscan/sink"
 )
 
-// Stage is the place to write a file that may belong in an object store. Such a file
-// is written in a local folder, and Finish uploads it. A file whose name does not
-// begin with s3:// is written in place.
+// Stage provides the path for writing a file that may belong in an object store. A
+// file whose name begins with s3:// is written to a temporary folder, and Finish
+// uploads it. Any other file is written in place.
 type Stage struct {
 	path    string
-	dir     string // temporary; empty: the file is written in place
+	dir     string // temporary folder; empty: the file is written in place
 	to      store.Location
 	client  *store.Client
 	replace bool
 }
 
-// NewStage prepares to write the file called name. Without replace it refuses an
-// object that exists.
+// NewStage prepares to write the file called name. Without replace it returns an
+// error if name is an object that exists.
 func NewStage(name string, replace bool) (*Stage, error) {
 	if !store.IsURL(name) {
 		return &Stage{path: name}, nil
@@ -43,7 +43,7 @@ func NewStage(name string, replace bool) (*Stage, error) {
 	return s, nil
 }
 
-// open finds out whether the object can be written.
+// open returns an error if the object can't be written.
 func (s *Stage) open(name string) (err error) {
 	if s.to, err = store.Parse(strings.TrimSuffix(name, "/")); err != nil {
 		return err
@@ -61,14 +61,14 @@ func (s *Stage) open(name string) (err error) {
 	return s.client.Check(ctx, s.to)
 }
 
-// Path is the file to write to, or the folder.
+// Path returns the path of the file or folder to write to.
 func (s *Stage) Path() string { return s.path }
 
-// tries is how often an upload is tried.
+// tries is the maximum number of attempts at an upload.
 const tries = 4
 
-// Finish uploads what was written: the file, and those that are beside it or below
-// it. What can't be uploaded stays on this machine.
+// Finish uploads all files in the temporary folder. If an upload fails, it keeps
+// the folder.
 func (s *Stage) Finish() error {
 	if s.dir == "" {
 		return nil
@@ -80,14 +80,14 @@ func (s *Stage) Finish() error {
 		return s.upload(path)
 	})
 	if err != nil {
-		s.dir = "" // Drop leaves it
+		s.dir = "" // so that Drop keeps the folder
 		return err
 	}
 	s.Drop()
 	return nil
 }
 
-// upload uploads a file of the folder.
+// upload uploads a file of the temporary folder.
 func (s *Stage) upload(path string) error {
 	name, err := filepath.Rel(s.dir, path)
 	if err != nil {
@@ -108,14 +108,15 @@ func (s *Stage) upload(path string) error {
 	return f
 }
 
-// Drop removes what was not uploaded.
+// Drop removes the temporary folder with the files that were not uploaded.
 func (s *Stage) Drop() {
 	if s.dir != "" {
 		os.RemoveAll(s.dir)
 	}
 }
 
-// Cause returns an error without the name that the message already has.
+// Cause returns the store.Error that err wraps, which does not repeat the name in
+// the message, or err itself.
 func Cause(err error) error {
 	if known := (*store.Error)(nil); errors.As(err, &known) {
 		return known
@@ -123,7 +124,7 @@ func Cause(err error) error {
 	return err
 }
 
-// Advice returns what to do about an error of a store; it may be empty.
+// Advice returns the hint of an error of a store, or "".
 func Advice(err error) string {
 	if known := (*store.Error)(nil); errors.As(err, &known) {
 		return known.Hint
@@ -131,10 +132,11 @@ func Advice(err error) string {
 	return ""
 }
 
-// storeFailure gives an error of a store its exit code and hint.
+// storeFailure returns err as a console.Failure. op is the verb of the message.
 func storeFailure(op, name string, err error) *console.Failure {
 	return console.Fail(console.ExitOutput, "can't %s %s: %w", op, console.Plain(store.Shown(name), 300), Cause(err)).WithHint("%s", Advice(err))
 }
 
-// StoreFailure is the error of a scan that uploads to a store.
+// StoreFailure returns the error of a scan that can't write to the object called
+// name.
 func StoreFailure(name string, err error) *console.Failure { return storeFailure("write", name, err) }

@@ -11,49 +11,50 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Forecast estimates before a scan begins how many datagrams and how much time it
+// Forecast estimates, before a scan begins, how many datagrams and how much time it
 // takes. Each estimate is a range.
 //
 // The lower bound assumes that all targets of a list answer at once, with one
 // datagram per question and one more for the challenge: lists come from masters,
-// which know the servers that are up. The upper bound assumes that a third of them
-// leave a question unanswered, such as rules, which many games never send.
+// which know the servers that are up. The upper bound assumes that a third of these
+// targets leave a question unanswered, such as RULES, which many games never
+// answer.
 //
 // For networks, the lower bound assumes that no address answers, since most have no
 // server; the upper bound assumes that all do.
 type Forecast struct {
-	Listed, InNetworks float64 // targets
+	Listed, InNetworks float64 // numbers of targets
 
 	Questions   scanner.Questions
 	Schedule    scanner.Schedule
-	Learns      bool // the scan may learn that shorter timeouts are enough
-	Cools       bool // and a shorter cooldown
-	Fallback    bool // silent targets are asked for players and ping too
+	Learns      bool // the scan may learn shorter timeouts
+	Cools       bool // the scan may shorten the cooldown if it learns shorter timeouts
+	Fallback    bool // silent targets are also asked for PLAYER and a ping
 	Cooldown    time.Duration
 	Rate        float64 // datagrams per second; 0: no limit
-	Finds       bool    // Rate is the highest; the scan finds out how much of it the path carries
+	Finds       bool    // Rate is the maximum; the scan finds the rate that the path carries
 	AddressRate float64 // datagrams per second to one address; 0: no limit
-	Ports       int     // ports of each address in a network; 0: one
+	Ports       int     // number of ports of each address in a network; 0: one
 }
 
-// usualReplies are the usual sizes of answers in bytes, including the challenges.
+// usualReplies are the usual sizes of answers in bytes, including challenges.
 var usualReplies = [wire.NumQuestions]float64{
 	wire.QuestionInfo: 200, wire.QuestionPlayers: 800, wire.QuestionRules: 2000,
 }
 
-// unansweredShare: at worst, one in this many targets of a list is expected to
-// leave a question unanswered.
+// unansweredShare: the upper bound assumes that one in this many targets of a list
+// leaves a question unanswered.
 const unansweredShare = 3
 
-// addressTurn is how many datagrams one server costs, for the rate limit of its
+// addressTurn is how many datagrams a server takes from the rate limit of its
 // address.
 const addressTurn = 4
 
-// silence is how long a scan waits for a silent target.
+// silence returns how long a scan waits for a silent target.
 func (fc *Forecast) silence() time.Duration { return fc.Schedule.Silence() }
 
-// leastSilence is the shortest time that the scan may wait for a silent target, if its
-// timeouts are learned.
+// leastSilence returns the shortest time that the scan may wait for a silent
+// target. It is shorter than silence if the scan may learn its timeouts.
 func (fc *Forecast) leastSilence() time.Duration {
 	if fc.Learns && fc.enough() {
 		return fc.Schedule.Least()
@@ -61,7 +62,7 @@ func (fc *Forecast) leastSilence() time.Duration {
 	return fc.silence()
 }
 
-// leastCooldown is the shortest cooldown.
+// leastCooldown returns the shortest possible cooldown.
 func (fc *Forecast) leastCooldown() time.Duration {
 	if fc.Learns && fc.Cools && fc.enough() {
 		return min(fc.Cooldown, scanner.LeastTimeout)
@@ -69,20 +70,21 @@ func (fc *Forecast) leastCooldown() time.Duration {
 	return fc.Cooldown
 }
 
-// enough reports whether there may be enough servers to learn from.
+// enough reports whether there are enough targets for the scan to learn its
+// timeouts.
 func (fc *Forecast) enough() bool { return fc.Listed+fc.InNetworks >= scanner.LearnTrips }
 
-// longest is about how long the scan waits for a target that answers only some
-// questions: it waits for the silent questions one after another.
+// longest returns about how long the scan waits for a target that answers only some
+// questions: it waits for the unanswered questions one after another.
 func (fc *Forecast) longest() time.Duration { return Longest(fc.Schedule, fc.Questions) }
 
-// Longest is about the longest time that a scan waits for one target.
+// Longest returns about the longest time that a scan waits for one target.
 func Longest(s scanner.Schedule, qs scanner.Questions) time.Duration {
 	return time.Duration(howMany(qs&scanner.AskAll)) * s.Silence()
 }
 
-// addressTime is how many seconds the rate limit of an address needs for all its
-// ports.
+// addressTime returns how many seconds the rate limit of an address needs for all
+// ports of the address.
 func (fc *Forecast) addressTime() float64 {
 	if fc.AddressRate == 0 {
 		return 0
@@ -91,11 +93,11 @@ func (fc *Forecast) addressTime() float64 {
 	return float64(max(1, fc.Ports)) * each
 }
 
-// howMany is how many questions there are.
+// howMany returns the number of questions in qs.
 func howMany(qs scanner.Questions) int { return bits.OnesCount8(uint8(qs)) }
 
-// datagrams returns how many datagrams are sent: least if no address in the
-// networks answers, most if all do.
+// datagrams returns bounds of how many datagrams are sent: least if no address in
+// the networks answers, most if all do.
 func (fc *Forecast) datagrams() (least, most float64) {
 	whole := float64(1 + howMany(fc.Questions))
 	attempts := float64(fc.Schedule.Attempts())
@@ -116,8 +118,8 @@ func (fc *Forecast) replies() (bytes float64) {
 	return bytes
 }
 
-// time returns how long it takes to send the datagrams at the rate, plus the end of
-// the scan: the wait for the last target and the cooldown.
+// time returns how long it takes to send this many datagrams at the rate, plus end:
+// the wait for the last target, and the cooldown.
 func (fc *Forecast) time(datagrams float64, end time.Duration) time.Duration {
 	seconds := datagrams / fc.Rate
 	if fc.InNetworks > 0 {
@@ -129,8 +131,8 @@ func (fc *Forecast) time(datagrams float64, end time.Duration) time.Duration {
 	return math.MaxInt64 / 2
 }
 
-// slowest is the forecast at the lowest rate that is likely. A path that carries less
-// than the default rate is rare.
+// slowest returns the forecast at the lowest rate that is likely. A path that
+// carries less than the default rate is rare.
 func (fc *Forecast) slowest() *Forecast {
 	slow := *fc
 	if fc.Finds {
@@ -145,7 +147,7 @@ func (fc *Forecast) String() string {
 	least, most := fc.datagrams()
 	parts := []string{"about " + between(console.Short(least), console.Short(most)) + " datagrams"}
 	if fc.Rate > 0 {
-		soonest := fc.leastCooldown() // all of a list may answer at once
+		soonest := fc.leastCooldown() // all targets of a list may answer at once
 		if fc.InNetworks > 0 {
 			soonest += fc.leastSilence()
 		}
@@ -169,8 +171,8 @@ func (fc *Forecast) String() string {
 	}
 }
 
-// between formats a range. If both ends have the same unit, it is written once: 19
-// to 24 s.
+// between formats a range. If both ends have the same unit, it appears once: 19 to
+// 24 s.
 func between(a, b string) string {
 	if a == b {
 		return a

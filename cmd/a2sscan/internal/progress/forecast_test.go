@@ -7,7 +7,7 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// TestForecast: the forecast of a list and of networks, with various settings.
+// TestForecast checks the forecasts of lists and networks with various settings.
 func TestForecast(t *testing.T) {
 	tests := []struct {
 		name           string

@@ -9,29 +9,29 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// Record is a status line as JSON. Keys may be added. A key whose value is unknown
-// is absent. All numbers but Part cover only this run of a resumed scan.
+// Record is a status line as JSON. New keys may be added. A key whose value is
+// unknown is absent. In a resumed scan, all numbers but Part cover only this run.
 type Record struct {
 	Time  time.Time `json:"time"`
 	Scan  string    `json:"scan"`
-	Phase string    `json:"phase"`           // reading, counting, asking, ended
-	Ended string    `json:"ended,omitempty"` // why it ended, as in the summary
+	Phase string    `json:"phase"`           // reading, counting, asking or ended
+	Ended string    `json:"ended,omitempty"` // why the scan ended, as in the summary
 
-	Targets uint64   `json:"targets,omitempty"` // how many were read or counted so far
-	Part    *float64 `json:"part,omitempty"`    // fraction done, 0 to 1
-	Left    *float64 `json:"left,omitempty"`    // seconds, estimated; absent: unknown, or about to end
+	Targets uint64   `json:"targets,omitempty"` // how many targets were read or counted so far
+	Part    *float64 `json:"part,omitempty"`    // fraction done, from 0 to 1
+	Left    *float64 `json:"left,omitempty"`    // estimated seconds left; absent: unknown, or about to end
 
-	Store *Store `json:"store,omitempty"` // the upload into an object store
+	Store *Store `json:"store,omitempty"` // the upload to an object store
 
 	*Numbers
 }
 
-// Numbers are the counts while the scan asks targets.
+// Numbers are the counts while the scan queries targets.
 type Numbers struct {
 	Elapsed  float64 `json:"elapsed"`  // seconds
-	Finished uint64  `json:"finished"` // targets
-	Answered uint64  `json:"answered"` // of the finished targets
-	Open     int     `json:"open"`     // targets that are being asked
+	Finished uint64  `json:"finished"` // number of finished targets
+	Answered uint64  `json:"answered"` // how many of the finished targets answered
+	Open     int     `json:"open"`     // targets that are being queried
 	Held     int     `json:"held"`     // targets held back by the rate limit of their address
 	Silent   int     `json:"silent"`   // targets that wait for the second pass
 
@@ -40,17 +40,17 @@ type Numbers struct {
 	SentRate     *float64 `json:"sent_rate,omitempty"`     // per second, since the last line
 	ReceivedRate *float64 `json:"received_rate,omitempty"` // per second, since the last line
 	Rate         *float64 `json:"rate"`                    // requested, per second; null: no limit
-	RateFound    *float64 `json:"rate_found,omitempty"`    // with --rate auto: the present rate
-	Carried      *float64 `json:"path_carried,omitempty"`  // with --rate auto: per second, when the path was last full
+	RateFound    *float64 `json:"rate_found,omitempty"`    // with --rate auto: the current rate
+	Carried      *float64 `json:"path_carried,omitempty"`  // with --rate auto: datagrams per second, when the path was last full
 	Drops        uint64   `json:"drops"`                   // datagrams that the kernel dropped
 	SendErrors   uint64   `json:"send_errors"`
 
-	Bytes      int64    `json:"bytes"`                 // of replies in memory
-	Waiting    string   `json:"waiting,omitempty"`     // what the scan waits for, in the words of the summary's rate_limited_by
-	WaitingFor *float64 `json:"waiting_for,omitempty"` // seconds, estimated
+	Bytes      int64    `json:"bytes"`                 // size of the replies in memory
+	Waiting    string   `json:"waiting,omitempty"`     // what the scan waits for; the words are those of the summary's rate_limited_by
+	WaitingFor *float64 `json:"waiting_for,omitempty"` // estimated seconds
 }
 
-// unless returns v, or nil if it is unknown.
+// unless returns v, rounded to three decimal places, or nil if it is unknown.
 func unless(unknown bool, v float64) *float64 {
 	if unknown {
 		return nil
@@ -59,7 +59,7 @@ func unless(unknown bool, v float64) *float64 {
 	return &v
 }
 
-// milli rounds to three places.
+// milli rounds to three decimal places.
 func milli(v float64) float64 { return math.Round(v*1000) / 1000 }
 
 // Record returns the view as a status line in JSON.
@@ -84,8 +84,8 @@ func (v *View) Record() Record {
 	}
 }
 
-// Status lines are due once a second on a terminal, where each replaces the last,
-// and as JSON. They are due every ten seconds in a log.
+// The intervals of status lines. The shorter one is for a terminal, where each line
+// replaces the previous one, and for JSON; the longer one is for a log.
 const (
 	statusOnTerminal = time.Second
 	statusInLog      = 10 * time.Second
@@ -111,7 +111,7 @@ type Status struct {
 	tracker *Tracker // for the lines in JSON
 }
 
-// Interval is how often a status line is due on a terminal or in a log.
+// Interval is how often a status line is due on a terminal, or elsewhere.
 func Interval(t *console.Terminal) time.Duration {
 	if t.Interactive {
 		return statusOnTerminal
@@ -119,7 +119,8 @@ func Interval(t *console.Terminal) time.Duration {
 	return statusInLog
 }
 
-// sayJSON writes a status line as JSON.
+// sayJSON prints a status line as JSON, after it has set the time, the scan and the
+// upload.
 func (s *Status) sayJSON(r Record) {
 	r.Time, r.Scan, r.Store = time.Now().UTC(), s.Scan, s.store()
 	s.Terminal.JSON(r)
@@ -134,7 +135,8 @@ func (s *Status) store() *Store {
 }
 
 // WatchLoading shows status lines while lists are read, until stop is called.
-// loading returns how many targets were read so far, and the fraction of the input.
+// loading returns how many targets were read so far, and which fraction of the
+// input.
 func (s *Status) WatchLoading(loading func() (n uint64, part float64, known bool)) (stop func()) {
 	switch s.Kind {
 	case None:
@@ -154,15 +156,15 @@ func Loading(n uint64, part float64, known bool) string {
 	return s
 }
 
-// sayTargets writes a status line in JSON while targets are read or counted.
+// sayTargets prints a status line in JSON while targets are read or counted.
 func (s *Status) sayTargets(phase string, numbers func() (n uint64, part float64, known bool)) {
 	n, part, known := numbers()
 	s.sayJSON(Record{Phase: phase, Targets: n, Part: unless(!known, part)})
 }
 
 // WatchCounting shows status lines while a dry run counts targets, until stop is
-// called. counted returns how many targets were counted so far, and the fraction of
-// all.
+// called. counted returns how many targets were counted so far, and which fraction
+// that is of all targets.
 func (s *Status) WatchCounting(counted func() (n uint64, part float64, known bool)) (stop func()) {
 	switch s.Kind {
 	case None:
@@ -184,8 +186,8 @@ func Counting(n uint64, part float64, known bool) string {
 	return s
 }
 
-// WatchScan shows status lines of a scan until stop is called. rate is the rate
-// that the scan begins with.
+// WatchScan shows status lines of a scan until stop is called. rate is the rate at
+// which the scan begins.
 func (s *Status) WatchScan(m *scanner.Monitor, tracker *Tracker, rate float64) (stop func()) {
 	switch s.Kind {
 	case None:
@@ -194,7 +196,7 @@ func (s *Status) WatchScan(m *scanner.Monitor, tracker *Tracker, rate float64) (
 		s.tracker = tracker
 		say := func() {
 			now := m.Stats()
-			if now.Elapsed == 0 { // the scan has not begun
+			if now.Elapsed == 0 { // the scan has not begun, and has no rate yet
 				now.Rate = rate
 			}
 			v := tracker.Sample(now)
@@ -205,7 +207,7 @@ func (s *Status) WatchScan(m *scanner.Monitor, tracker *Tracker, rate float64) (
 	}
 	return s.Terminal.RepeatStatus(Interval(s.Terminal), func() string {
 		v := tracker.Sample(m.Stats())
-		if earlier := tracker.cfg.Earlier; earlier != nil { // the counts of all runs, as in the closing lines
+		if earlier := tracker.cfg.Earlier; earlier != nil { // show the counts of all runs, as the closing lines do
 			v.Add(earlier)
 		}
 		store := s.store().line()
@@ -213,7 +215,8 @@ func (s *Status) WatchScan(m *scanner.Monitor, tracker *Tracker, rate float64) (
 	})
 }
 
-// End writes the last status line in JSON, which says why the scan ended.
+// End prints the last status line in JSON, which says why the scan ended. It does
+// nothing for other kinds.
 func (s *Status) End(final scanner.Stats, ended string) {
 	if s.tracker == nil {
 		return

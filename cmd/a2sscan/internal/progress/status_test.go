@@ -10,7 +10,8 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// TestWatchCounting: a long dry run shows its progress.
+// TestWatchCounting: a long dry run shows its progress in the chosen kind of status
+// line.
 func TestWatchCounting(t *testing.T) {
 	for kind, want := range map[Kind]string{
 		Text: "counting the targets: 12,345,678 so far (25%)",
@@ -21,7 +22,7 @@ func TestWatchCounting(t *testing.T) {
 			var b bytes.Buffer
 			s := Status{Terminal: console.New(&b), Kind: kind}
 			stop := s.WatchCounting(func() (uint64, float64, bool) { return 12345678, 0.25, true })
-			time.Sleep(statusInLog + 1) // by the test's clock
+			time.Sleep(statusInLog + 1) // on the fake clock
 			stop()
 			if !strings.Contains(b.String(), want) || want == "" && b.Len() > 0 {
 				t.Errorf("%s: %q, want %q", kind, &b, want)

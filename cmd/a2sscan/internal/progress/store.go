@@ -6,16 +6,17 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// Store is the progress of an upload into an object store.
+// Store is the progress of an upload to an object store.
 type Store struct {
 	Waiting      int    `json:"waiting"`         // finished parts that have not arrived
-	WaitingBytes int64  `json:"waiting_bytes"`   // of them
-	Arrived      int    `json:"arrived"`         // parts
+	WaitingBytes int64  `json:"waiting_bytes"`   // size of these parts
+	Arrived      int    `json:"arrived"`         // number of parts that have arrived
 	Slowed       bool   `json:"slowed"`          // the scan is slower because parts wait
 	Error        string `json:"error,omitempty"` // why the last upload failed
 }
 
-// line describes s for a status line; empty: nothing worth showing waits.
+// line describes s for a status line. It returns "" if too little is waiting to be
+// worth showing.
 func (s *Store) line() string {
 	if s == nil || s.Waiting == 0 || s.Error == "" && !s.Slowed && s.Waiting < 2 {
 		return ""

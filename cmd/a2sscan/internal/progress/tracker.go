@@ -17,26 +17,26 @@ import (
 // Config describes a scan to its Tracker.
 type Config struct {
 	Input   func() (part float64, known bool) // fraction of the input that was read
-	Given   func() uint64                     // targets that the list yielded in this run
+	Given   func() uint64                     // number of targets that the list yielded in this run
 	Begun   float64                           // fraction of the input that earlier runs finished
-	Earlier *scanner.Stats                    // of earlier runs; nil: none
+	Earlier *scanner.Stats                    // counts of earlier runs; nil: none
 
 	Silence    time.Duration // how long a silent target stays open
 	Longest    time.Duration // how long a target that answers some questions stays open
 	SecondPass bool          // silent targets get a second pass
 	Cooldown   time.Duration
-	Draining   func() bool // whether the scan has stopped starting targets; nil: never
+	Draining   func() bool // reports whether the scan has stopped starting targets; nil: it never does
 }
 
 // Tracker follows the progress of one scan. It remembers the previous sample to
-// compute rates.
+// compute rates from.
 type Tracker struct {
 	cfg Config
 
 	last     scanner.Stats
-	silent   int           // the highest number so far
-	ending   time.Duration // when the scan was first seen to start no more targets; 0: not yet
-	cooldown time.Duration // when the cooldown was first seen; 0: not yet
+	silent   int           // maximum of Stats.Silent so far
+	ending   time.Duration // when a sample first showed that no more targets will start; 0: not yet
+	cooldown time.Duration // when a sample first showed the cooldown; 0: not yet
 }
 
 // NewTracker returns the tracker of a scan that is about to start.
@@ -47,17 +47,17 @@ func (p *Tracker) draining() bool { return p.cfg.Draining != nil && p.cfg.Draini
 // View is the state of a scan at one moment.
 type View struct {
 	scanner.Stats
-	sentRate, recvRate float64 // datagrams per second; negative: not known
+	sentRate, recvRate float64 // datagrams per second; negative: unknown
 
 	part  float64 // fraction done
-	known bool    // whether part is known
+	known bool    // part is known
 	left  time.Duration
-	soon  bool // whether left is known
+	soon  bool // left is known
 	most  bool // left is an upper bound: answers may come sooner
-	last  bool // the scan was interrupted: no more targets are started, and left is an upper bound
+	last  bool // the scan starts no more targets, and left is an upper bound
 }
 
-// Sample returns the view of s, with the rates since the previous sample.
+// Sample returns the view of s, with rates since the previous sample.
 func (p *Tracker) Sample(s scanner.Stats) View {
 	v := View{Stats: s, sentRate: -1, recvRate: -1}
 	if since := (s.Elapsed - p.last.Elapsed).Seconds(); since > 0 {
@@ -77,8 +77,8 @@ func (p *Tracker) Sample(s scanner.Stats) View {
 	return v
 }
 
-// phases records when the last two phases began: first no more targets to start,
-// then the cooldown.
+// phases records when the last two phases began: first the one in which no more
+// targets are started, then the cooldown.
 func (p *Tracker) phases(s *scanner.Stats) {
 	p.silent = max(p.silent, s.Silent)
 	passed := !p.cfg.SecondPass || p.silent > 0 && s.Silent == 0
@@ -92,11 +92,11 @@ func (p *Tracker) phases(s *scanner.Stats) {
 	}
 }
 
-// behind is the fraction of the input that this run has finished. part is the
-// fraction that was read.
+// behind returns the fraction of the input that this run has finished. part is the
+// fraction that the list has read in all runs.
 func (p *Tracker) behind(s *scanner.Stats, part float64) float64 {
 	passed := s.TargetsFinished() + s.Unscannable + s.Excluded + s.Duplicate + s.OverLimit
-	waiting := s.Silent // they still wait for the second pass
+	waiting := s.Silent // these targets still wait for the second pass
 	if s.Silent < p.silent {
 		waiting += s.Open + s.Held // the second pass is in progress
 	}
@@ -122,8 +122,8 @@ func (p *Tracker) foresee(v *View, read float64) {
 	v.left, v.soon, v.most = rest+waits, true, waits > rest
 }
 
-// tail is the longest time that the last target may take. A scan that has learned its
-// timeouts mostly takes less.
+// tail returns the longest time that the last target may take. A scan that has
+// learned its timeouts usually needs less.
 func (p *Tracker) tail(s *scanner.Stats) time.Duration {
 	if s.Answered() > 0 {
 		return max(p.cfg.Silence, p.cfg.Longest)
@@ -131,8 +131,8 @@ func (p *Tracker) tail(s *scanner.Stats) time.Duration {
 	return p.cfg.Silence
 }
 
-// open is the longest time that targets may remain open after the last one was
-// started.
+// open returns the maximum time for which targets will remain open, counting from
+// the sample s. It is 0 if none is open.
 func (p *Tracker) open(s *scanner.Stats) time.Duration {
 	if s.Open == 0 {
 		return 0
@@ -140,21 +140,21 @@ func (p *Tracker) open(s *scanner.Stats) time.Duration {
 	return max(0, p.ending+p.tail(s)-s.Elapsed)
 }
 
-// Limits of the progress bar, in columns.
+// The limits of the progress bar.
 const (
 	leastBar = 12
 	mostBar  = 50
-	barAfter = 2  // how many flows take precedence over the bar
-	beside   = 60 // columns reserved for the text
+	barAfter = 2  // the bar is drawn if there is room for it after this many flows
+	beside   = 60 // columns that are reserved for the text
 )
 
-// barOn is the length of the bar on a screen of this width. It does not depend on
-// anything else, so the filled part never shrinks.
+// barOn returns the length of the bar on a screen of this width. The length depends
+// on nothing else, so the filled part never shrinks.
 func barOn(columns int) int { return min(max(leastBar, (columns-beside)/2), mostBar) }
 
 // Line returns the status line for a screen of this many columns, or for a log if
 // columns is 0. It begins with trouble and progress, which are always shown. The
-// rest is shown as far as there is room.
+// counts that follow are shown as far as there is room.
 func (v *View) Line(columns int) string {
 	head := append(trouble(v), v.far())
 	if columns == 0 {
@@ -184,10 +184,10 @@ func (v *View) Line(columns int) string {
 	return strings.Join(append(head, fit...), "; ")
 }
 
-// wide is the number of columns that s takes.
+// wide returns the number of columns that s takes.
 func wide(s string) int { return utf8.RuneCountInString(s) }
 
-// drawBar draws a progress bar: [====>    ].
+// drawBar returns a progress bar of this many columns: [====>    ].
 func drawBar(part float64, columns int) string {
 	inside := columns - 2
 	done := int(max(0, min(1, part)) * float64(inside))
@@ -201,7 +201,7 @@ func drawBar(part float64, columns int) string {
 // waits is the prefix that Line omits if there is no room.
 const waits = "waiting: "
 
-// trouble lists what blocks the scan and what it lost.
+// trouble lists what holds up the scan and what it lost.
 func trouble(v *View) []string {
 	var parts []string
 	if why := v.waiting(); why != "" && v.Wait != scanner.WaitReplies { // waiting for replies is normal
@@ -228,13 +228,13 @@ func (v *View) waiting() string {
 	if v.HeldAddrs == 1 {
 		s = "1 address at its limit"
 	}
-	if v.HeldFor > 0 && !v.soon { // otherwise the time left includes it
+	if v.HeldFor > 0 && !v.soon { // otherwise the time left already includes it
 		s += " for " + console.RoughDuration(v.HeldFor)
 	}
 	return s
 }
 
-// far returns the elapsed time and, if it is known, the share done.
+// far returns the elapsed time and, if it is known, the percentage done.
 func (v *View) far() string {
 	if !v.known && !v.last {
 		return console.Clock(v.Elapsed)
@@ -242,7 +242,7 @@ func (v *View) far() string {
 	return console.Clock(v.Elapsed) + " " + v.share()
 }
 
-// share returns the percentage done and the time left, as far as they are known.
+// share returns the percentage done and the time left, if they are known.
 func (v *View) share() string {
 	if v.last {
 		return finishing(v)
@@ -273,12 +273,13 @@ func finishing(v *View) string {
 	return s
 }
 
-// upToSeconds rounds up to seconds, so that the time left is never shown as zero.
+// upToSeconds rounds up to whole seconds, so that the time left is never shown as
+// zero.
 func upToSeconds(d time.Duration) time.Duration {
 	return (d + time.Second - 1).Truncate(time.Second)
 }
 
-// flows returns the counts of a status line, the most important first.
+// flows returns the counts of a status line, most important first.
 func flows(v *View) []string {
 	parts := []string{
 		flow("sent", v.DatagramsSent(), v.sentRate),
@@ -302,7 +303,7 @@ func flows(v *View) []string {
 	return parts
 }
 
-// found describes the rate that a scan found, and what its path carried.
+// found describes the rate that a scan found, and what the path carried.
 func found(p *scanner.PathRate) string {
 	s := "rate " + console.Short(p.Now) + "/s"
 	if p.Carried > 0 {
@@ -311,8 +312,8 @@ func found(p *scanner.PathRate) string {
 	return s
 }
 
-// stillOpen describes the targets that were asked and are not finished. Once no
-// more targets are started, only slow ones are left.
+// stillOpen describes the targets that were queried and are not finished. Once no
+// more targets are started, only slow targets are left.
 func stillOpen(v *View) string {
 	n := console.Short(float64(v.Open))
 	if v.Wait == scanner.WaitReplies && v.Open > 0 {
@@ -321,8 +322,9 @@ func stillOpen(v *View) string {
 	return "open " + n
 }
 
-// asked is how many targets were asked so far. The percentage of answers refers to
-// these, not to finished targets, because silent targets stay open for a long time.
+// asked returns how many targets were queried so far. The percentage of answers
+// refers to these, not to finished targets, because silent targets stay open for a
+// long time.
 func asked(v *View) uint64 { return v.TargetsFinished() + uint64(v.Silent) + uint64(v.Open) }
 
 // flow formats a count and its rate per second.
@@ -334,7 +336,7 @@ func flow(word string, n uint64, perSecond float64) string {
 	return s
 }
 
-// State describes the phase of the scan.
+// State describes how far the scan is and what it waits for.
 func (v *View) State() string {
 	s := v.far()
 	if why := v.waiting(); why != "" {
@@ -343,7 +345,7 @@ func (v *View) State() string {
 	return s
 }
 
-// Waiting describes the targets that wait; "" if there are none.
+// Waiting describes the targets that are held back or silent; "" if there are none.
 func (v *View) Waiting() (s string) {
 	if v.Held > 0 {
 		s = fmt.Sprintf("; held back: %s on %s", console.Grouped(uint64(v.Held)), console.Plural(v.HeldAddrs, "address"))

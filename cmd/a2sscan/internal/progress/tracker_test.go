@@ -32,8 +32,8 @@ func TestStatusLine(t *testing.T) {
 	check("waiting: answers, too many targets are open; 0:01; sent 5k, 5k/s; answered 0 (0%); " +
 		"open 700; received 4k, 4k/s")
 
-	// Now the length of the input is known. Half of it was read, and half of that
-	// is finished.
+	// From here on the length of the input is known. Half of the input was read,
+	// and half of that is finished.
 	read, known = 0.5, true
 	s.Taken = 5000
 	s.Elapsed = 3 * time.Second
@@ -48,23 +48,23 @@ func TestStatusLine(t *testing.T) {
 	s.Wait, s.Held, s.HeldFor, s.Socket.KernelDrops = scanner.WaitNothing, 0, 0, 0
 	check("0:03 25%, 0:09 left; sent 8k; answered 1.5k (47%); open 700; received 5k")
 
-	// The list is read ahead of the scan, which is not progress.
+	// Reading the list ahead of the scan is not progress.
 	read, given = 1, 10_000
 	check("0:03 25%, 0:09 left; sent 8k; answered 1.5k (47%); open 700; received 5k")
 
-	// Silent targets count as three quarters done. They count as asked but not
+	// Silent targets count as three quarters done. They count as queried but not
 	// answered, although they may still answer.
 	s.Silent = 1000
 	check("0:03 32%, 0:07 left; sent 8k; answered 1.5k (36%); open 700; received 5k; 1k silent, for a second look")
 
-	// An earlier run scanned a fifth of the list. Its time is not part of this
-	// run's.
+	// An earlier run scanned a fifth of the list. The time of that run does not
+	// count here.
 	s.Silent, p.silent, p.cfg.Begun, read = 0, 0, 0.2, 0.6
 	check("0:03 30%, 0:21 left; sent 8k; answered 1.5k (47%); open 700; received 5k")
 }
 
-// TestStatusWidth: a status line fits its screen. At any width it shows what the
-// scan waits for and how far it is. A bar takes up remaining room.
+// TestStatusWidth: a status line fits the screen. At any width it shows what the
+// scan waits for and how far it is. If there is room, it has a bar.
 func TestStatusWidth(t *testing.T) {
 	var s scanner.Stats
 	s.Elapsed = 754 * time.Second
@@ -113,8 +113,8 @@ func TestStatusWidth(t *testing.T) {
 	}
 }
 
-// TestStatusEnd: the time left includes the waits that are known to come at the end
-// of a scan, and is never shown as zero.
+// TestStatusEnd: the time left includes the known waits at the end of a scan, and
+// is never shown as zero.
 func TestStatusEnd(t *testing.T) {
 	drained := false
 	p := NewTracker(Config{
@@ -140,7 +140,7 @@ func TestStatusEnd(t *testing.T) {
 	s.HeldFor = 30 * time.Second
 	check(10*time.Second, scanner.WaitAddress, "0:10 50%, 0:37 left")
 	s.HeldFor = 0
-	check(11*time.Second, scanner.WaitReplies, "0:11 50%, at most 0:07 left") // all targets were started
+	check(11*time.Second, scanner.WaitReplies, "0:11 50%, at most 0:07 left") // all targets have been started
 	check(13*time.Second, scanner.WaitNothing, "0:13 50%, at most 0:05 left") // requests are being repeated
 	check(19*time.Second, scanner.WaitReplies, "0:19 50%, at most 0:02 left") // some targets are slow
 	s.Finished[scanner.StatusNoReply], s.Open = 500, 0
@@ -151,7 +151,7 @@ func TestStatusEnd(t *testing.T) {
 	check(21*time.Second, scanner.WaitCooldown, "0:21 100%, at most 0:01 left") // the cooldown is shorter
 	s.Timeouts.Learned = false
 
-	// An interrupted scan only has to wait for its open targets.
+	// A draining scan only waits for its open targets.
 	p.ending, p.cooldown, drained = 0, 0, true
 	s.Finished[scanner.StatusNoReply], s.Open = 0, 1213
 	check(10*time.Second, scanner.WaitReplies, "0:10 finishing 1,213 open, at most 0:05")
@@ -159,8 +159,8 @@ func TestStatusEnd(t *testing.T) {
 	check(16*time.Second, scanner.WaitReplies, "0:16 finishing 1,213 open")
 }
 
-// TestStatusSecondPass: when the second pass starts, progress does not go back.
-// Before it starts, the scan is not near its end.
+// TestStatusSecondPass: progress does not go back when the second pass starts.
+// Until all silent targets have started it, the scan is not near its end.
 func TestStatusSecondPass(t *testing.T) {
 	p := NewTracker(Config{
 		Input: func() (float64, bool) { return 1, true }, Given: func() uint64 { return 1000 },
@@ -200,7 +200,7 @@ func TestStatusBar(t *testing.T) {
 	}
 }
 
-// TestStatusResized: the line adapts when the screen is resized.
+// TestStatusResized: the line adapts when the terminal is resized.
 func TestStatusResized(t *testing.T) {
 	columns := 80
 	var b strings.Builder
@@ -218,7 +218,7 @@ func TestStatusResized(t *testing.T) {
 }
 
 // TestStatusRecord: a status line as JSON has the numbers under the keys that
-// scripts rely on, and omits unknown ones.
+// scripts use, and omits unknown numbers.
 func TestStatusRecord(t *testing.T) {
 	known := false
 	p := NewTracker(Config{Input: func() (float64, bool) { return 0.5, known }, Given: func() uint64 { return 1 }})

@@ -14,7 +14,7 @@ type Control struct {
 	mu      sync.Mutex
 	initial float64 // datagrams per second; 0: the scan controls its rate itself
 	now     float64
-	rates   chan float64 // has room for one: a newer rate replaces one that was not received
+	rates   chan float64 // holds the newest rate until the scan receives it
 	changes []Change
 }
 
@@ -25,8 +25,9 @@ type Change struct {
 	To   float64   `json:"to"`
 }
 
-// lowest and highest limit the rate, unless the scan began beyond them. The last
-// changesKept changes are recorded.
+// Step keeps the rate between lowest and highest, in datagrams per second, or at
+// the initial rate if that is beyond them. changesKept is the maximum number of
+// recorded changes; the oldest are dropped.
 const (
 	lowest      = 1
 	highest     = 1_000_000
@@ -34,12 +35,13 @@ const (
 )
 
 // New returns the control of a scan that begins with this rate in datagrams per
-// second. If it is 0, the scan controls its rate itself and nothing can be changed.
+// second. 0 means that the scan controls its rate itself, and that nothing can be
+// changed.
 func New(rate float64) *Control {
 	return &Control{initial: rate, now: rate, rates: make(chan float64, 1)}
 }
 
-// Initial returns the rate with which the scan began.
+// Initial returns the rate at which the scan began.
 func (c *Control) Initial() float64 { return c.initial }
 
 // Step changes the rate by a tenth. It returns the rates before and after, which
@@ -72,7 +74,7 @@ func (c *Control) Step(up bool) (from, to float64, ok bool) {
 // Rates returns the channel on which the scan receives each new rate.
 func (c *Control) Rates() <-chan float64 { return c.rates }
 
-// Rate returns the present rate, or scanner.Off if the scan controls its rate
+// Rate returns the current rate, or scanner.Off if the scan controls its rate
 // itself.
 func (c *Control) Rate() float64 {
 	c.mu.Lock()

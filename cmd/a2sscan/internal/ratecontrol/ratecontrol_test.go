@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestStep: a step is a tenth, the scan receives the newest rate, and there is a
-// limit at each end, unless the scan began beyond it.
+// TestStep: a step changes the rate by a tenth, and the scan receives the newest
+// rate. The rate has a limit at each end, unless the scan began beyond it.
 func TestStep(t *testing.T) {
 	c := New(5000)
 	for _, want := range []float64{5500, 6050} {
@@ -39,7 +39,7 @@ func TestStep(t *testing.T) {
 			t.Errorf("%+v: from %v to %v", test, from, to)
 		}
 		if n := len(c.Changes()); n == 0 != (test.begun == test.stop) || n > changesKept {
-			t.Errorf("%+v: %c changes", test, n)
+			t.Errorf("%+v: %d changes", test, n)
 		}
 	}
 

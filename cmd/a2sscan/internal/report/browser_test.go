@@ -167,7 +167,7 @@ func eval[T any](b *browser, expression string) T {
 }
 
 // open shows a page at a width, with a light or dark colour scheme. The page scrolls
-// at once, because a click while it scrolls may miss its target.
+// without animation, because a click during an animation may miss its target.
 func (b *browser) open(html []byte, width int64, scheme string) {
 	b.t.Helper()
 	b.mu.Lock()

@@ -81,7 +81,8 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// rowPeople returns the number of people in a row of the table.
+// rowPeople returns the number of people in a row of the table, or -1 if the row is
+// malformed.
 func rowPeople(row json.RawMessage) float64 {
 	var columns []any
 	if json.Unmarshal(row, &columns) != nil || len(columns) != 11 {
@@ -290,7 +291,7 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// TestEmpty: a census without servers makes a valid page.
+// TestEmpty: the page of a census without servers says so.
 func TestEmpty(t *testing.T) {
 	html := string(rendered(t, &Input{Stats: &census.Stats{Schema: 1}, Servers: &Servers{}}))
 	for _, want := range []string{"<h1>Game servers</h1>", "No group of servers looks made up", "No server said which game it runs"} {

@@ -13,7 +13,7 @@ import (
 // tonight is the start of the sample's last night.
 var tonight = time.Date(2026, 11, 20, 3, 0, 0, 0, time.UTC)
 
-// sampleGames have about the numbers of servers and people that the real games have.
+// sampleGames have roughly as many servers and people as the real games.
 var sampleGames = []struct {
 	id, name        string
 	servers, people uint64

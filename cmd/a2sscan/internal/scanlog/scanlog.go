@@ -15,7 +15,7 @@ import (
 	"github.com/a2sscan/a2sscan/sink"
 )
 
-// maxLoggedInputs is how many lists get a line each.
+// maxLoggedInputs is the maximum number of lists that are logged one by one.
 const maxLoggedInputs = 50
 
 // Loaded logs the lists that were read before the first packet.
@@ -32,7 +32,7 @@ func Loaded(log *slog.Logger, l *list.List) {
 	}
 }
 
-// Finished logs how the scan went. err is the error that it ends with.
+// Finished logs how the scan went. err is the error with which the scan ends.
 func Finished(log *slog.Logger, sum *ledger.Summary, err error) {
 	l, d := &sum.Targets, &sum.Datagrams
 	level := slog.LevelInfo
@@ -55,42 +55,42 @@ func Finished(log *slog.Logger, sum *ledger.Summary, err error) {
 		"records", sum.Records, "resumed", sum.Resumed, "consistent", sum.Consistent, "exit_code", console.ExitCode(err))
 }
 
-// Observer samples a scan and logs changes.
+// Observer samples a scan at intervals and logs changes.
 type Observer struct {
 	log       *slog.Logger
-	finished  func() []sink.Part // returns the finished parts of the output; nil: it is one file
-	reported  int                // how many parts were logged
+	finished  func() []sink.Part // returns the parts of the output, finished ones first; nil: the output has no parts
+	reported  int                // number of parts that were logged
 	following bool               // Watch was called
 
 	drops, errors seldom
 	rate          float64
-	found         time.Duration // time of the last logged change of the rate that the scan made itself
-	window        scanner.Stats // the counts when the rate was last judged
+	found         time.Duration // when the scan made its last logged change of the rate
+	window        scanner.Stats // counts when the limit of the rate was last judged
 	limit         scanner.Wait  // what limited the rate at that time
 }
 
-// New returns the observer of a scan that begins with this rate. parts returns the
-// finished parts of the output. reported is how many of them earlier runs logged.
+// New returns the observer of a scan that begins at this rate. parts returns the
+// parts of the output. reported is how many of them earlier runs logged.
 func New(log *slog.Logger, rate float64, parts func() []sink.Part, reported int) *Observer {
 	return &Observer{log: log, rate: rate, finished: parts, reported: reported}
 }
 
-// sampleEvery is how often an observer samples the scan. seldomEvery is how often,
-// at most, it logs the same thing again.
+// sampleEvery is the interval of samples. seldomEvery is the minimum time between
+// two log lines about the same thing.
 const (
 	sampleEvery = time.Second
 	seldomEvery = time.Minute
 )
 
-// seldom is a number that is logged when it is no longer zero, and then at most
-// once a minute if it has grown.
+// seldom is a count that is logged when it is no longer zero. After that it is
+// logged if it has grown, but at most once every seldomEvery.
 type seldom struct {
 	reported uint64
 	at       time.Duration
 }
 
-// news returns by how much n has grown since it was last logged, and whether to log
-// it now.
+// news returns by how much n has grown since it was last logged. due is false if it
+// should not be logged now.
 func (s *seldom) news(now time.Duration, n uint64) (more uint64, due bool) {
 	if n <= s.reported || s.reported > 0 && now-s.at < seldomEvery {
 		return 0, false
@@ -100,8 +100,8 @@ func (s *seldom) news(now time.Duration, n uint64) (more uint64, due bool) {
 	return more, true
 }
 
-// Watch samples a scan until stop is called, which samples it once more. Without a
-// log it does nothing.
+// Watch samples a scan at intervals until stop is called. stop takes the last
+// sample. If nothing is logged, Watch does nothing.
 func (o *Observer) Watch(m *scanner.Monitor) (stop func()) {
 	if !o.log.Enabled(context.Background(), slog.LevelError) {
 		return func() {}
@@ -131,14 +131,14 @@ func (o *Observer) sample(s *scanner.Stats) {
 	o.sampleParts()
 }
 
-// sendFaults lists the kinds of send errors that occurred.
+// sendFaults formats how many send errors of each kind occurred.
 func sendFaults(s *scanner.Stats) string {
 	faults := ledger.CountDatagrams(s).SendFaults
 	return console.Listed(faults, console.Words(scanner.SendFault(0), scanner.NumSendFaults), ", ")
 }
 
-// sampleRate logs a change of the rate. Once a minute it logs what limits the rate,
-// if that has changed, and the rate that an unlimited scan has settled at.
+// sampleRate logs a change of the rate. Once a minute it judges what limits the
+// rate, and logs that if it has changed.
 func (o *Observer) sampleRate(s *scanner.Stats) {
 	if s.Rate != o.rate && s.Rate != 0 {
 		o.log.Info("rate changed", "from", console.Short(o.rate), "to", console.Short(s.Rate))

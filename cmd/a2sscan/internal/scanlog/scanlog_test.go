@@ -56,8 +56,8 @@ func TestObserver(t *testing.T) {
 	}
 }
 
-// TestObserverUnlimited: for a scan without a rate, the log has the rate that it
-// settled at. All numbers can be expressed in JSON.
+// TestObserverUnlimited: for a scan without a rate limit, the log has the rate at
+// which the scan settled. No number in it is one that JSON can't express.
 func TestObserverUnlimited(t *testing.T) {
 	var b bytes.Buffer
 	o := New(slog.New(console.NewLogHandler(&b, true, slog.LevelInfo)), scanner.Off, nil, 0)

@@ -21,8 +21,8 @@ func (o *Options) forecast(listed, inNetworks float64) *progress.Forecast {
 	return fc
 }
 
-// schedule returns when a silent target is queried again. If the timeout is
-// automatic, these are the times with the default timeout.
+// schedule returns the timeout and the attempts for a silent target. An automatic
+// timeout counts as the default timeout.
 func (o *Options) schedule() scanner.Schedule {
 	return scanner.Schedule{Timeout: o.Timeout.Or(scanner.DefaultTimeout), Retries: o.Retries, SecondPass: o.SecondLook}
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
-// Program is what a scan must know about the program that runs it.
+// Program is what a scan needs to know about the program that runs it.
 type Program struct {
 	Name       string   // how the user starts the program, for commands in hints
 	Args       []string // the command line, without the program's name

@@ -27,7 +27,7 @@ type outcome struct {
 }
 
 // closeOutput completes the checkpoint and closes the output of a scan that
-// returned err. The outcome has err as its broken, unless the scan was canceled.
+// returned err. It sets broken to err, unless the scan was canceled.
 func (s *Run) closeOutput(err error) outcome {
 	var how outcome
 	saved := s.checkpoint.Finish()

@@ -65,7 +65,8 @@ type Run struct {
 	monitor  atomic.Pointer[scanner.Monitor] // nil: the scanner has not started yet
 }
 
-// Scan queries the targets that args name and writes their answers as records.
+// Scan queries the targets that args name and writes their answers as records. A
+// dry run only prints the targets.
 func Scan(t *console.Terminal, p *Program, o *Options, args []string) error {
 	s := newRun(t, p, o, args)
 	saved, err := s.openCheckpoint()
@@ -92,7 +93,7 @@ func Scan(t *console.Terminal, p *Program, o *Options, args []string) error {
 	return s.report(sum, how)
 }
 
-// Demo scans without a checkpoint and a summary file, and returns the summary.
+// Demo scans without a checkpoint or a summary file, and returns the summary.
 func Demo(t *console.Terminal, p *Program, o *Options, args []string) (*ledger.Summary, error) {
 	s := newRun(t, p, o, args)
 	if err := s.prepare(); err != nil {
@@ -399,7 +400,7 @@ func metricsSource(s *Run) metrics.Source {
 	}
 }
 
-// checkpointed returns what the checkpoint must know about this scan.
+// checkpointed returns what the checkpointer needs to know about this scan.
 func checkpointed(s *Run) checkpoint.Scan {
 	return checkpoint.Scan{
 		ID: s.id, Start: s.start, MaxTargets: s.opts.MaxTargets, MaxPerAddress: s.opts.Pace.MaxPerAddress,
@@ -529,7 +530,8 @@ func (s *Run) openOutput() error {
 	return nil
 }
 
-// handle counts the result of one target and writes its record.
+// handle counts the result of one target. It writes the record, unless the target
+// was silent and silent targets have no record.
 func (s *Run) handle(r *scanner.Result) {
 	silent := r.Status == scanner.StatusNoReply || r.Status == scanner.StatusUnreachable
 	wanted := !silent || s.opts.Records.Unanswered

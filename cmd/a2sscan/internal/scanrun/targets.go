@@ -32,7 +32,7 @@ func (t *Targets) check() error {
 	return nil
 }
 
-// into copies the flags into cfg.
+// into sets the options of cfg that t determines.
 func (t *Targets) into(cfg *list.Config) {
 	cfg.Order = list.Order(t.Order)
 	cfg.Seed = t.Seed.N

@@ -336,7 +336,8 @@ func ship(s *Run, how outcome, sum *ledger.Summary) outcome {
 	return how
 }
 
-// flush waits until all files are uploaded or ctx is done, with a status line.
+// flush calls Spool.Flush and shows a status line. From then on, the scan is not
+// slowed down for the store.
 func (u *uploads) flush(ctx context.Context) error {
 	u.mu.Lock()
 	u.asked = true
@@ -370,7 +371,8 @@ func (u *uploads) object(file string) string {
 	return u.to.Beside(strings.TrimSuffix(filepath.Base(file), sink.PartSuffix)).String()
 }
 
-// place describes where the parts of a census are.
+// place describes, for a message, where the parts of a census are. arrived is set
+// if all parts are uploaded.
 func (u *uploads) place(parts int, arrived bool) string {
 	if arrived {
 		return fmt.Sprintf("%s in %s", console.Plural(parts, "part"), console.Plain(u.name, 200))

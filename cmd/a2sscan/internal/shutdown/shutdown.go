@@ -13,8 +13,8 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// relayHangup relays SIGHUP to signals, unless the process ignores SIGHUP, as under
-// nohup.
+// relayHangup relays SIGHUP to signals, unless the process ignores SIGHUP, as it
+// does under nohup.
 func relayHangup(signals chan<- os.Signal) {
 	if !signal.Ignored(syscall.SIGHUP) {
 		signal.Notify(signals, syscall.SIGHUP)
@@ -22,8 +22,8 @@ func relayHangup(signals chan<- os.Signal) {
 }
 
 // Interruptible returns a context that the first signal cancels. The second signal
-// kills the program, unless it is SIGHUP, because a session that closes may send
-// that twice. SIGHUP counts as a signal only if hangup is set.
+// kills the program, unless it is SIGHUP, because a closing session may send SIGHUP
+// twice. SIGHUP counts as a signal only if hangup is set.
 func Interruptible(hangup bool) (ctx context.Context, end func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals, hangups := make(chan os.Signal, 1), make(chan os.Signal, 1)
@@ -44,7 +44,7 @@ func Interruptible(hangup bool) (ctx context.Context, end func()) {
 }
 
 // Handle calls do for each of these signals until end is called. end waits for a
-// running call. Afterwards the signals have no effect until the process exits: a
+// running call. After that the signals have no effect until the process exits: a
 // signal at the very end must not kill a run that has reported its success.
 func Handle(do func(os.Signal), which ...os.Signal) (end func()) {
 	signals := make(chan os.Signal, 16)
@@ -67,15 +67,15 @@ func Handle(do func(os.Signal), which ...os.Signal) (end func()) {
 	}
 }
 
-// Shutdown ends a scan in one of two ways. The first signal drains it: open targets
-// are finished and no new ones start. The second signal cancels it.
+// Shutdown ends a scan in one of two ways. The first signal drains the scan: it
+// finishes its open targets and starts no new ones. The second signal cancels it.
 type Shutdown struct {
 	Draining chan struct{}   // closed when draining begins
 	Drained  context.Context // done when draining begins
 	Cancel   func()          // cancels the context that Listen returned
 
 	terminal *console.Terminal
-	quit     func() // ends Drained
+	quit     func() // cancels Drained
 	once     sync.Once
 
 	mu          sync.Mutex
@@ -84,12 +84,13 @@ type Shutdown struct {
 	timer       *time.Timer // calls stuck; nil: there was no second signal
 }
 
-// cancelTime is how long a scan may take to end after the second signal.
+// cancelTime is how long a scan may take to end after the second signal, before
+// stuck is called.
 const cancelTime = 700 * time.Millisecond
 
-// Listen returns a Shutdown and the context that it cancels. If hangup is set,
-// SIGHUP acts as the first signal, but never as the second. After end, the signals
-// have no effect.
+// Listen returns a Shutdown and the context that its second signal cancels. If
+// hangup is set, SIGHUP acts as the first signal, but never as the second. end
+// makes the signals ineffective and cancels the context.
 func Listen(t *console.Terminal, hangup bool) (s *Shutdown, ctx context.Context, end func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	s = &Shutdown{Draining: make(chan struct{}), Cancel: cancel, terminal: t, stuck: func() {}}
@@ -111,15 +112,15 @@ func Listen(t *console.Terminal, hangup bool) (s *Shutdown, ctx context.Context,
 	}
 }
 
-// OnStuck sets a function that is called if a scan has not ended soon after the
-// second signal.
+// OnStuck sets a function that is called if the scan has not ended by cancelTime
+// after the second signal.
 func (s *Shutdown) OnStuck(stuck func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.stuck = stuck
 }
 
-// disarm stops the timer of the second signal.
+// disarm stops the timer that the second signal started.
 func (s *Shutdown) disarm() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -154,10 +155,10 @@ func (s *Shutdown) isFirst() bool {
 	return false
 }
 
-// Drain lets the scan finish its open targets and start no new ones.
+// Drain makes the scan finish its open targets and start no new ones.
 func (s *Shutdown) Drain() { s.once.Do(func() { close(s.Draining); s.quit() }) }
 
-// Interrupted reports whether a signal arrived.
+// Interrupted reports whether a signal has arrived.
 func (s *Shutdown) Interrupted() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -19,11 +19,11 @@ import (
 	"github.com/a2sscan/a2sscan/sink"
 )
 
-// DemoFile is the file that the demo writes its records to.
+// DemoFile is the file to which the demo writes its records.
 const DemoFile = "a2sscan-demo.ndjson.zst"
 
-// These describe the demo's servers. About three quarters of 32,768 addresses have
-// one, the network loses some datagrams, and some servers are hostile.
+// These describe the demo's servers. About three quarters of the 32,768 addresses
+// have a server, the network loses some datagrams, and some servers are hostile.
 const (
 	DemoNetwork = "127.42.0.0/17"
 	demoPort    = 27015
@@ -33,7 +33,7 @@ const (
 	demoSeed    = 20
 )
 
-// demoPorts is how many ports are tried if the first ones are in use.
+// demoPorts is the number of further ports to try if the port before is in use.
 const demoPorts = 20
 
 // Demo is a running simulation that the demo scans.
@@ -42,8 +42,8 @@ type Demo struct {
 	Close  func()
 }
 
-// StartDemo starts servers on the first free port. Whatever the port, they are the
-// servers of demoPort.
+// StartDemo starts servers on the first free port from demoPort on. On any port,
+// they behave as the servers of demoPort.
 func StartDemo(network string) (*Demo, error) {
 	cfg := fleet.Config{
 		Seed: demoSeed, Alive: demoAlive, Hostile: demoHostile, Loss: demoLoss,
@@ -66,14 +66,15 @@ func StartDemo(network string) (*Demo, error) {
 	}
 }
 
-// demoGames returns the games of the demo. It omits those of application 730: their
-// servers mostly ignore RULES, so a scan asks them for rules only twice. With the
-// demo's losses, two attempts are too few to prove that a server is silent.
+// demoGames returns the games of the demo. It omits the games of application 730:
+// their servers mostly ignore RULES, so a scan asks them for RULES only twice. With
+// the demo's losses, two attempts are too few to prove that a server does not
+// answer.
 func demoGames() []string {
 	return slices.DeleteFunc(games.Titles(), func(id string) bool { return id == "cs2" || id == "csgo" })
 }
 
-// serveInBackground serves until the caller calls stop.
+// serveInBackground serves until stop is called.
 func serveInBackground(servers *fleet.Fleet) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	served := make(chan error, 1)
@@ -85,8 +86,8 @@ func serveInBackground(servers *fleet.Fleet) (stop func()) {
 	}
 }
 
-// Report compares the records with the truth and writes the result in lines of at
-// most width columns. program is the command that starts this program.
+// Report compares the records with the simulated servers and writes the result in
+// lines of at most width columns. program is the command that starts this program.
 func (d *Demo) Report(t *console.Terminal, out io.Writer, sum *ledger.Summary, width int, program string) error {
 	report, err := CompareFile(d.Config, DemoFile)
 	if err != nil {
@@ -112,7 +113,7 @@ what to do next:
 	return nil
 }
 
-// CompareFile compares a census of simulated servers with the truth.
+// CompareFile compares the census at path with the simulated servers of cfg.
 func CompareFile(cfg fleet.Config, path string) (fleetjudge.Report, error) {
 	r, err := sink.Open(path)
 	if err != nil {
@@ -126,7 +127,8 @@ func CompareFile(cfg fleet.Config, path string) (fleetjudge.Report, error) {
 	return report, nil
 }
 
-// Proof returns the main result of the demo as a sentence: how many records are right.
+// Proof returns the main result of the demo as a sentence: how many records match
+// their servers.
 func Proof(r fleetjudge.Report) string {
 	s := fmt.Sprintf("%s servers, %s recorded as they are, %d wrong, %d missing",
 		console.Grouped(uint64(r.Servers)), console.Grouped(uint64(r.AsTheyAre)), r.Wrong, r.Missing)
@@ -139,11 +141,11 @@ func Proof(r fleetjudge.Report) string {
 	return s
 }
 
-// Proven reports whether every record is right, and none is missing, repeated or
-// invented.
+// Proven reports whether every record matches its server, and no record is missing,
+// repeated or invented.
 func Proven(r fleetjudge.Report) bool { return r.AsTheyAre == r.Servers && r.Twice+r.Invented == 0 }
 
-// writeFound writes what the demo found, for a user who has never seen a summary.
+// writeFound explains what the demo found to a user who has never seen a summary.
 func writeFound(out io.Writer, sum *ledger.Summary, width int) {
 	l, d := &sum.Targets, &sum.Datagrams
 	rows := []struct{ what, found string }{
@@ -168,8 +170,8 @@ func writeFound(out io.Writer, sum *ledger.Summary, width int) {
 	}
 }
 
-// These are limits for the record that the demo shows: it must fit on a screen and
-// have every part.
+// These limit the length of the record that the demo shows: it must have every part
+// and fit on a screen.
 const (
 	showAtLeast = 400  // bytes
 	showAtMost  = 2000 // bytes

@@ -12,22 +12,22 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/masterlist"
 )
 
-// MasterOptions describe a simulated master.
+// MasterOptions describes a simulated master.
 type MasterOptions struct {
 	UDP        string        // address of a master server; empty: none
 	Web        string        // address of a Web API; empty: none
-	Also       string        // list of further ip:port that it lists
-	Limit      int           // answers per minute; 0: no limit
-	RetryAfter time.Duration // the wait in a 429 answer
-	Faults     string        // list of its faults
-	After      int           // answers before the faults
-	During     int           // answers with the faults; 0: all that follow
+	Also       string        // further servers that it lists, as ip:port separated by commas
+	Limit      int           // maximum answers per minute; 0: no limit
+	RetryAfter time.Duration // the time to wait that a 429 answer announces
+	Faults     string        // kinds of its faulty answers, separated by commas
+	After      int           // number of answers before the faulty ones
+	During     int           // number of faulty answers; 0: all that follow
 }
 
-// Wanted reports whether the options ask for a master.
+// Wanted reports whether the options describe a master.
 func (o *MasterOptions) Wanted() bool { return o.UDP != "" || o.Web != "" }
 
-// Check refuses options that contradict each other.
+// Check returns an error if the options contradict each other.
 func (o *MasterOptions) Check() error {
 	if !o.Wanted() && (o.Also != "" || o.Limit != 0 || o.Faults != "" || o.After != 0 || o.During != 0) {
 		return console.Fail(console.ExitUsage, "flags of a master without --master or --web").
@@ -65,7 +65,7 @@ func (o *MasterOptions) config(servers fleet.Config) (fleet.MasterConfig, error)
 	return c, nil
 }
 
-// readAddrPort reads the value of a flag, which is ip:port or empty.
+// readAddrPort parses the value of a flag, which is ip:port or empty.
 func readAddrPort(flag, text string) (netip.AddrPort, error) {
 	if text == "" {
 		return netip.AddrPort{}, nil
@@ -78,8 +78,7 @@ func readAddrPort(flag, text string) (netip.AddrPort, error) {
 	return at, nil
 }
 
-// Listen starts to listen as a master, if the options ask for one. Otherwise it
-// returns nil.
+// Listen starts to listen as a master. It returns nil if the options describe none.
 func (o *MasterOptions) Listen(servers fleet.Config) (*fleet.Master, error) {
 	if !o.Wanted() {
 		return nil, nil
@@ -98,7 +97,7 @@ func (o *MasterOptions) Listen(servers fleet.Config) (*fleet.Master, error) {
 	return m, nil
 }
 
-// masterFailure explains why a master cannot start.
+// masterFailure returns the error for a master that can't start.
 func masterFailure(err error) error {
 	f := console.Fail(console.ExitUsage, "%w", err)
 	if errors.Is(err, syscall.EADDRINUSE) {

@@ -7,8 +7,8 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
 )
 
-// readPorts reads the ports of a fleet. It returns the numbers first, then a zero
-// for each free port to use.
+// readPorts parses the ports of a fleet. It returns the port numbers first, and
+// then a zero for each free port to choose.
 func readPorts(text string) (ports []uint16, err error) {
 	numbers, free := splitPorts(text)
 	if numbers != "" {
@@ -25,7 +25,7 @@ func readPorts(text string) (ports []uint16, err error) {
 	return append(ports, make([]uint16, free)...), nil
 }
 
-// splitPorts splits a list into its numbers and a count of its zeros.
+// splitPorts separates a list of ports into its numbers and a count of its zeros.
 func splitPorts(text string) (numbers string, free int) {
 	var named []string
 	for word := range strings.SplitSeq(text, ",") {
@@ -38,8 +38,8 @@ func splitPorts(text string) (numbers string, free int) {
 	return strings.Join(named, ","), free
 }
 
-// servedPorts returns the list with its zeros replaced by the free ports that were
-// chosen. These are the last of taken.
+// servedPorts returns the list of ports with its zeros replaced by the free ports
+// that were chosen, which are the last of taken.
 func servedPorts(text string, taken []uint16) string {
 	numbers, free := splitPorts(text)
 	if free == 0 {

@@ -24,14 +24,14 @@ import (
 // Recording is a census to replay.
 type Recording struct {
 	*replay.Recording
-	sockets *fleet.Sockets // hold the free ports that were chosen; nil: there are none
+	sockets *fleet.Sockets // open sockets, if free ports had to be chosen; nil: not open yet
 	file    string
 	config  fleet.Config
-	reasons map[string]int // why records can't be replayed, with the number of records
-	skipped map[int]bool   // numbers of the lines that can't be replayed
+	reasons map[string]int // number of records that can't be replayed, per reason
+	skipped map[int]bool   // numbers of the records that can't be replayed
 }
 
-// Record reads the census and chooses an address for each of its servers.
+// Record reads the census and assigns an address to each of its servers.
 func (r *Runner) Record(o *Options) (*Recording, error) {
 	rec := &Recording{
 		Recording: replay.NewRecording(), file: o.Replay,
@@ -71,15 +71,17 @@ func (r *Runner) Record(o *Options) (*Recording, error) {
 	return rec, nil
 }
 
-// each calls do with each line of the recorded census and the line's number.
+// each calls do with each line of the recorded census and the line's number. It
+// returns the length of a partial record at the end.
 func (rec *Recording) each(do func(n int, line []byte) error) (tail int64, err error) {
 	return census.EachOf(rec.file, do)
 }
 
-// maxKeys is how many differing keys of a record are reported.
+// maxKeys is the maximum number of differing keys that are printed per record.
 const maxKeys = 5
 
-// maxReasons is how many reasons for skipping records are reported.
+// maxReasons is the maximum number of reasons for skipping records that are
+// printed.
 const maxReasons = 5
 
 func (r *Runner) reportSkipped(rec *Recording) {
@@ -93,9 +95,9 @@ func (r *Runner) reportSkipped(rec *Recording) {
 	}
 }
 
-// replay serves a recorded census. Depending on the options, it writes the records
-// that a perfect scan would find instead, or compares another census with the
-// recorded one.
+// replay serves a recorded census. If the options ask for it, it instead compares
+// another census with the recorded one, or writes the records that a perfect scan
+// would write.
 func (r *Runner) replay(o *Options) error {
 	rec, err := r.Record(o)
 	if err != nil {
@@ -115,13 +117,13 @@ func (r *Runner) replay(o *Options) error {
 		return Failure(err)
 	}
 	defer servers.Close()
-	ctx, end := shutdown.Interruptible(true) // before the line that says ready
+	ctx, end := shutdown.Interruptible(true) // catch signals before the line that says ready
 	defer end()
 	r.reportReplay(o, rec)
 	return r.serve(ctx, o, servers, nil)
 }
 
-// Open opens the sockets of the replay, unless they are open already.
+// Open opens the sockets of the replay, or uses those that are already open.
 func (rec *Recording) Open() (*fleet.Fleet, error) {
 	if rec.sockets != nil {
 		return replay.On(rec.sockets, rec.config, rec.Recording)
@@ -146,11 +148,11 @@ func (r *Runner) reportReplay(o *Options, rec *Recording) {
 	r.Term.Hint("scan them with: %s scan %s --allow-reserved", o.Program, list)
 }
 
-// maxPortsNamed is how many ports a line lists. If there are more, it has only
-// their number.
+// maxPortsNamed is the maximum number of ports that a message lists. If there are
+// more, it has only their number.
 const maxPortsNamed = 8
 
-// portsText describes ports for messages.
+// portsText formats ports for messages.
 func portsText(ports []uint16) string {
 	if len(ports) > maxPortsNamed {
 		return console.Plural(len(ports), "port")
@@ -167,7 +169,7 @@ func portsText(ports []uint16) string {
 }
 
 // WriteList writes the targets to a file, whose content it replaces, or to standard
-// output.
+// output if path is "-". It does nothing if path is empty.
 func (r *Runner) WriteList(path string, rec *Recording) error {
 	switch path {
 	case "":
@@ -185,8 +187,8 @@ func (r *Runner) WriteList(path string, rec *Recording) error {
 	return nil
 }
 
-// eachServed calls do for each replayed server, with its index and its record in
-// the census.
+// eachServed calls do for each replayed server, with its index and its line in the
+// census. It returns an error if the census has changed.
 func (rec *Recording) eachServed(do func(i int, line []byte) error) error {
 	i := -1
 	_, err := rec.each(func(n int, line []byte) error {
@@ -205,8 +207,8 @@ func (rec *Recording) changed() error {
 	return console.Fail(console.ExitInput, "%s: changed while it was read", console.Plain(rec.file, 200))
 }
 
-// eachTruth calls do for each replayed server, with its index and the result that a
-// perfect scan would have.
+// eachTruth calls do for each replayed server, with its index, the name of its scan
+// and the result that a perfect scan would have.
 func (rec *Recording) eachTruth(do func(i int, scan string, r *scanner.Result) error) error {
 	return rec.eachServed(func(i int, line []byte) error {
 		scan, r, err := record.Read(line)
@@ -219,7 +221,7 @@ func (rec *Recording) eachTruth(do func(i int, scan string, r *scanner.Result) e
 	})
 }
 
-// replayTruth writes the records of a perfect scan of the replay.
+// replayTruth writes the records that a perfect scan of the replay would write.
 func (r *Runner) replayTruth(o *Options, rec *Recording) error {
 	out, err := r.Plan(o.ScanID)
 	if err != nil {
@@ -264,7 +266,8 @@ func (r *Runner) compareReplay(o *Options, rec *Recording) error {
 	return r.endCompare(o, rec, c, bad)
 }
 
-// endCompare prints some of the differences. If there is any, it returns an error.
+// endCompare prints the differences of each record. If there are any differences or
+// bad lines, it returns an error.
 func (r *Runner) endCompare(o *Options, rec *Recording, c *fleetjudge.Comparison, bad int) error {
 	if c.Good() && bad == 0 {
 		return nil
@@ -292,11 +295,12 @@ func (r *Runner) endCompare(o *Options, rec *Recording, c *fleetjudge.Comparison
 		WithHint("use the same --query, --retries and --timeout as the recorded scan; lost datagrams make a difference too")
 }
 
-// showDifferences prints the keys in which the records of a server differ.
+// showDifferences prints the keys in which two records of a server differ, up to
+// maxKeys of them.
 func (r *Runner) showDifferences(server string, want, got []byte) {
 	ds, err := record.Differences(want, got)
 	if err != nil {
-		return // a bad line, which was counted already
+		return // a bad line, which compareReplay has counted
 	}
 	ds = slices.DeleteFunc(ds, func(d record.Difference) bool { return fleetjudge.LeftAside(d.Key) })
 	for _, d := range ds[:min(len(ds), maxKeys)] {

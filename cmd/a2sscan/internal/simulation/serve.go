@@ -11,8 +11,8 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
 )
 
-// serve runs the servers, and the master if there is one, until the time in the
-// options is over or ctx is done.
+// serve runs the servers, and the master unless m is nil, until o.Span has passed
+// or ctx is done.
 func (r *Runner) serve(ctx context.Context, o *Options, servers *fleet.Fleet, m *fleet.Master) error {
 	if o.Span > 0 {
 		var stop context.CancelFunc
@@ -33,8 +33,8 @@ func (r *Runner) serve(ctx context.Context, o *Options, servers *fleet.Fleet, m 
 	return nil
 }
 
-// serveMaster starts the master. The returned function stops it, waits for its end
-// and prints how many requests it got.
+// serveMaster starts the master. The returned function stops it, waits until it has
+// ended and prints how many requests it received.
 func (r *Runner) serveMaster(ctx context.Context, o *Options, m *fleet.Master) (wait func()) {
 	done := make(chan error, 1)
 	go func() { done <- m.Serve(ctx) }()
@@ -49,7 +49,7 @@ func (r *Runner) serveMaster(ctx context.Context, o *Options, m *fleet.Master) (
 	}
 }
 
-// Failure explains why servers cannot start.
+// Failure returns the error for servers that can't start.
 func Failure(err error) error {
 	f := console.Fail(console.ExitUsage, "%w", err)
 	if errors.Is(err, syscall.EADDRINUSE) {

@@ -1,5 +1,5 @@
 // Package simulation runs simulated servers for the commands fleet and demo. It
-// builds them from options, serves them, and replays a recorded census.
+// creates them from options, serves them, and replays a recorded census.
 package simulation
 
 import (
@@ -15,11 +15,10 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// Options describe simulated servers. Values that are lists are texts, as the user
-// typed them.
+// Options describes simulated servers. Lists are strings in the form of the flags.
 type Options struct {
 	Network      string
-	Ports        string // 0 stands for any free port
+	Ports        string // 0 in the list stands for a free port
 	Seed         uint64
 	Alive        float64
 	Hostile      float64
@@ -36,18 +35,18 @@ type Options struct {
 	DelayMax     time.Duration
 	QueryLimit   float64
 
-	Span    time.Duration // 0: until interrupted
-	Truth   bool          // write the records of a perfect scan and serve nothing
+	Span    time.Duration // how long to serve; 0: until interrupted
+	Truth   bool          // write the records of a perfect scan instead of serving
 	ScanID  string        // name of the scan in these records
 	Master  MasterOptions
-	Replay  string // file of the census whose servers to serve; empty: simulated ones
-	List    string // file for the targets of a replay; "-": standard output
-	Compare string // file of a census to compare with the recorded one
+	Replay  string // file of the census to replay; empty: simulate servers
+	List    string // file to write the targets of a replay to; "-": standard output
+	Compare string // file of a census to compare with the recorded one; empty: serve
 
-	Program string // how the user starts the program, for hints
+	Program string // command that starts the program, for hints
 }
 
-// Runner is what a simulation needs from the program.
+// Runner holds what a simulation uses of the program.
 type Runner struct {
 	Term   *console.Terminal
 	Stdout io.Writer
@@ -55,7 +54,7 @@ type Runner struct {
 }
 
 // Run serves a simulation until its time is over or the user interrupts it. With
-// Truth or Compare it does that instead.
+// Truth or Compare it writes records or compares a census instead.
 func (r *Runner) Run(o *Options) error {
 	if o.Replay != "" {
 		return r.replay(o)
@@ -76,7 +75,7 @@ func (r *Runner) Run(o *Options) error {
 	if err != nil {
 		return err
 	}
-	ctx, end := shutdown.Interruptible(true) // before the line that says ready
+	ctx, end := shutdown.Interruptible(true) // catch signals before the line that says ready
 	defer end()
 	ports := servedPorts(o.Ports, servers.Ports())
 	r.Term.Say("ready: servers on %s, port %s, %s", o.Network, ports, o.until())
@@ -84,7 +83,7 @@ func (r *Runner) Run(o *Options) error {
 	return r.serve(ctx, o, servers, m)
 }
 
-// until describes how long the servers answer.
+// until describes how long the servers will run.
 func (o *Options) until() string {
 	if o.Span > 0 {
 		return "for " + o.Span.String()
@@ -92,8 +91,8 @@ func (o *Options) until() string {
 	return "until it is interrupted"
 }
 
-// TakesFreePorts reports whether any of the servers' ports is a free one, to be
-// chosen.
+// TakesFreePorts reports whether the port list contains 0, which stands for a free
+// port that is chosen at the start.
 func (o *Options) TakesFreePorts() bool {
 	_, free := splitPorts(o.Ports)
 	return free > 0
@@ -132,7 +131,7 @@ func (o *Options) Config() (fleet.Config, error) {
 	return cfg, nil
 }
 
-// Network reads the value of --network.
+// Network parses the value of --network.
 func Network(text string) (netip.Prefix, error) {
 	network, err := netip.ParsePrefix(text)
 	if err != nil {
@@ -142,7 +141,8 @@ func Network(text string) (netip.Prefix, error) {
 	return network.Masked(), nil
 }
 
-// writeTruth writes the records of a perfect scan.
+// writeTruth writes the records that a perfect scan of the simulated servers would
+// write.
 func (r *Runner) writeTruth(o *Options, cfg fleet.Config) error {
 	out, err := r.Plan(o.ScanID)
 	if err != nil {

@@ -21,27 +21,28 @@ import (
 type Error struct {
 	Problem string
 	Hint    string
-	Err     error // the cause, of package fs or syscall; nil: another one
+	Err     error // the cause, from package fs or syscall, or errChanged; nil: another cause
 
-	final bool // repeating the request is useless
+	final bool // somebody must act before the request can succeed
 }
 
 // Error returns the problem.
 func (e *Error) Error() string { return e.Problem }
 
-// Advice returns what to do about the problem.
+// Advice returns a hint at what to do about the problem.
 func (e *Error) Advice() string { return e.Hint }
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// IsPassing reports whether the same request may succeed later.
+// IsPassing reports whether the same request may succeed later without anybody
+// acting. It is false for an object that does not exist.
 func IsPassing(err error) bool {
 	var e *Error
 	return errors.As(err, &e) && !e.final && e.Err != fs.ErrNotExist
 }
 
-// isFinal reports whether repeating the request is useless until somebody acts.
+// isFinal reports whether the request will keep failing until somebody acts.
 func isFinal(err error) bool {
 	var e *Error
 	return errors.As(err, &e) && e.final
@@ -52,7 +53,8 @@ func (c *Client) noBucket(l Location) *Error {
 		Hint: "check its name, AWS_REGION and AWS_ENDPOINT_URL"}
 }
 
-// The codes of S3 that a person can do something about.
+// The S3 error codes that a user can do something about. Each code is followed by a
+// space.
 var (
 	badCredentials = "InvalidAccessKeyId SignatureDoesNotMatch ExpiredToken InvalidToken TokenRefreshRequired AuthorizationHeaderMalformed InvalidTokenId "
 	badClock       = "RequestTimeTooSkewed "
@@ -62,7 +64,8 @@ var (
 	changed        = "PreconditionFailed ConditionalRequestConflict "
 )
 
-// failure explains an error of minio-go about an object.
+// failure converts an error of minio-go for an object to an Error. It returns an
+// Error, and an error because of a canceled context, unchanged.
 func (c *Client) failure(l Location, err error) error {
 	var known *Error
 	if err == nil || errors.As(err, &known) || errors.Is(err, context.Canceled) {
@@ -75,7 +78,7 @@ func (c *Client) failure(l Location, err error) error {
 	return c.unreachable(err)
 }
 
-// answered explains an error that the store sent.
+// answered converts an error response of the store to an Error.
 func (c *Client) answered(l Location, a *minio.ErrorResponse) error {
 	is := func(codes string) bool { return strings.Contains(codes, a.Code+" ") }
 	code := console.Plain(a.Code, 60)
@@ -106,7 +109,7 @@ func (c *Client) answered(l Location, a *minio.ErrorResponse) error {
 // errChanged means that the object was replaced while it was being read.
 var errChanged = errors.New("the object changed")
 
-// unreachable explains the error of a request that got no answer.
+// unreachable converts the error of a request without a response to an Error.
 func (c *Client) unreachable(err error) error {
 	var outer *url.Error
 	if errors.As(err, &outer) {
@@ -127,7 +130,8 @@ func (c *Client) unreachable(err error) error {
 	return e
 }
 
-// redact replaces credentials in a text that came from elsewhere.
+// redact replaces the credentials in a string that came from the store or from a
+// library.
 func (c *Client) redact(text string) string {
 	v, err := c.creds.GetWithContext(&credentials.CredContext{Client: http.DefaultClient})
 	if err != nil {

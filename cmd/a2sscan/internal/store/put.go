@@ -17,7 +17,8 @@ import (
 	"github.com/minio/minio-go/v7"
 )
 
-// MaxObject is the longest file that can be uploaded: stores take no more at once.
+// MaxObject is the maximum length in bytes of a file that can be uploaded. Stores
+// accept no more in a single request.
 const MaxObject = 5 << 30
 
 // sums are the length and the checksums of a file.
@@ -27,7 +28,7 @@ type sums struct {
 	sha256 []byte
 }
 
-// sumsOf reads a file.
+// sumsOf reads a file to its end and then rewinds it.
 func sumsOf(f *os.File) (s sums, err error) {
 	m, h := md5.New(), sha256.New()
 	if s.size, err = io.Copy(io.MultiWriter(m, h), f); err != nil {
@@ -38,8 +39,8 @@ func sumsOf(f *os.File) (s sums, err error) {
 	return s, err
 }
 
-// matches reports whether an object has the bytes of the file; known is false if
-// the store returned no checksum.
+// matches reports whether an object has the length and checksum of the file. known
+// is false if the store returned no checksum to compare.
 func (s *sums) matches(o *minio.ObjectInfo) (same, known bool) {
 	if o.Size != s.size {
 		return false, true
@@ -50,12 +51,12 @@ func (s *sums) matches(o *minio.ObjectInfo) (same, known bool) {
 	if tag, err := hex.DecodeString(o.ETag); err == nil && len(tag) == md5.Size && o.ETag == hex.EncodeToString(s.md5) {
 		return true, true
 	}
-	return false, false // an encrypted object has an ETag that is no MD5
+	return false, false // the ETag of an encrypted object is not its MD5
 }
 
-// Put uploads a file, and proves that it arrived. An object that has the same bytes
-// already stays as it is. Without replace, an object with other bytes is an error
-// that wraps fs.ErrExist.
+// Put uploads a file and verifies that the store has it. If the object already has
+// the same bytes, Put leaves it as it is. If it has other bytes and replace is not
+// set, Put returns an error that wraps fs.ErrExist.
 func (c *Client) Put(ctx context.Context, path string, to Location, replace bool) (Arrived, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -90,14 +91,15 @@ func exists(to Location) *Error {
 		Hint: "choose another name, such as one for each shard; --force replaces it"}
 }
 
-// What the store may already have under the name of an object.
+// These constants say what the store has under the name of an object.
 const (
 	nothing = iota
 	same
 	other
 )
 
-// isThere compares the object with a file.
+// isThere returns nothing, same or other, from comparing the object with the
+// checksums of a file.
 func (c *Client) isThere(ctx context.Context, to Location, s *sums) (int, error) {
 	info, err := c.stat(ctx, to)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -116,7 +118,8 @@ func (c *Client) isThere(ctx context.Context, to Location, s *sums) (int, error)
 	return other, err
 }
 
-// readBack downloads an object and compares its bytes with the file's.
+// readBack downloads an object and reports whether it has the length and SHA-256 of
+// the file.
 func (c *Client) readBack(ctx context.Context, to Location, s *sums) (bool, error) {
 	o, err := c.Open(to)
 	if err != nil {
@@ -129,7 +132,8 @@ func (c *Client) readBack(ctx context.Context, to Location, s *sums) (bool, erro
 	return err == nil && n == s.size && string(h.Sum(nil)) == string(s.sha256), err
 }
 
-// prove compares the object that was just uploaded with the file.
+// prove returns an error if the object that was just uploaded differs from the
+// file.
 func (c *Client) prove(ctx context.Context, to Location, s *sums) error {
 	switch there, err := c.isThere(ctx, to, s); {
 	case err != nil:
@@ -142,8 +146,9 @@ func (c *Client) prove(ctx context.Context, to Location, s *sums) error {
 	return nil
 }
 
-// send uploads the file. Without replace, a store that supports conditional requests
-// refuses to overwrite an object that has appeared meanwhile.
+// send uploads the file. Without replace, a store that supports conditional
+// requests does not overwrite an object that another program has created in the
+// meantime.
 func (c *Client) send(ctx context.Context, f *os.File, to Location, s *sums, replace bool) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -151,7 +156,7 @@ func (c *Client) send(ctx context.Context, f *os.File, to Location, s *sums, rep
 	body.timer = time.AfterFunc(c.stall, func() { cancel(context.DeadlineExceeded) })
 	defer body.timer.Stop()
 	opts := minio.PutObjectOptions{
-		ContentType: contentType(to.Key), DisableContentSha256: true, // the header has that of the file
+		ContentType: contentType(to.Key), DisableContentSha256: true, // the header has the SHA-256 of the file
 		UserMetadata: map[string]string{"X-Amz-Checksum-Sha256": base64.StdEncoding.EncodeToString(s.sha256)},
 	}
 	if !replace {
@@ -163,14 +168,14 @@ func (c *Client) send(ctx context.Context, f *os.File, to Location, s *sums, rep
 		err = context.DeadlineExceeded
 	}
 	if err = c.failure(to, err); errors.Is(err, errChanged) {
-		return nil // somebody was faster: prove compares
+		return nil // another program was faster; prove compares the objects
 	}
 	return err
 }
 
-// steady reads a file that is being uploaded. Its timer ends an upload that makes no
-// progress: after each piece, the next piece or the store's answer may take at most
-// one stall.
+// steady reads a file that is being uploaded. Its timer cancels an upload that
+// makes no progress: after each read, the next read or the store's response may
+// take no longer than stall.
 type steady struct {
 	in    io.Reader
 	stall time.Duration
@@ -182,7 +187,7 @@ func (s *steady) Read(p []byte) (int, error) {
 	return s.in.Read(p)
 }
 
-// contentType returns the type of an object by its name.
+// contentType returns the media type for the suffix of an object's name.
 func contentType(key string) string {
 	for end, kind := range map[string]string{
 		".zst": "application/zstd", ".gz": "application/gzip", ".json": "application/json", ".html": "text/html; charset=utf-8",

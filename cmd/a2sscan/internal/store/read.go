@@ -13,7 +13,7 @@ import (
 	"github.com/a2sscan/a2sscan/sink"
 )
 
-// Open opens a local file or an object.
+// Open opens a local file or an object for reading.
 func Open(name string) (io.ReadCloser, error) {
 	if !IsURL(name) {
 		return os.Open(name)
@@ -29,10 +29,11 @@ func Open(name string) (io.ReadCloser, error) {
 	return c.Open(l)
 }
 
-// Source opens census files, local ones and those in a store.
+// Source opens census files, both local ones and objects in a store.
 func Source() sink.Source { return sink.Source{File: Open} }
 
-// Names replaces each prefix among the names by the census files below it.
+// Names replaces each prefix among the names with the names of the census files
+// below it.
 func Names(names []string) ([]string, error) { return expand(names, isCensus) }
 
 // Lists is Names for lists of targets, which may have any suffix.
@@ -53,7 +54,7 @@ func expand(names []string, wanted func(key string) bool) (all []string, err err
 	return all, nil
 }
 
-// adviceOf returns what to do about an error.
+// adviceOf returns the hint of an error of a store, or "".
 func adviceOf(err error) string {
 	var e *Error
 	if errors.As(err, &e) {
@@ -62,7 +63,8 @@ func adviceOf(err error) string {
 	return ""
 }
 
-// below returns the wanted objects of a prefix, or the object itself.
+// below returns the objects below a prefix for which wanted returns true. If name
+// is not a prefix, it returns name itself.
 func below(name string, wanted func(key string) bool) ([]string, error) {
 	l, err := Parse(name)
 	if err != nil || !l.IsPrefix() {
@@ -75,7 +77,8 @@ func below(name string, wanted func(key string) bool) ([]string, error) {
 	return c.Below(context.Background(), l, wanted)
 }
 
-// Below returns the names of the wanted objects below a prefix, in order.
+// Below returns the names of the objects below a prefix for which wanted returns
+// true, in order. It is an error if there are none.
 func (c *Client) Below(ctx context.Context, l Location, wanted func(key string) bool) (names []string, err error) {
 	err = c.again(func() error {
 		names, err = c.list(ctx, l, wanted)
@@ -88,9 +91,9 @@ func (c *Client) Below(ctx context.Context, l Location, wanted func(key string) 
 	return names, err
 }
 
-// list is Below without trying again.
+// list is Below without retries, and without an error for an empty result.
 func (c *Client) list(ctx context.Context, l Location, wanted func(key string) bool) (names []string, err error) {
-	ctx, cancel := context.WithCancel(ctx) // ends the listing
+	ctx, cancel := context.WithCancel(ctx) // ends the listing if list returns early
 	defer cancel()
 	for o := range c.api.Client.ListObjects(ctx, l.Bucket, minio.ListObjectsOptions{Prefix: l.Key, Recursive: true}) {
 		if o.Err != nil {
@@ -103,7 +106,8 @@ func (c *Client) list(ctx context.Context, l Location, wanted func(key string) b
 	return names, nil
 }
 
-// isCensus reports whether an object below a prefix is a census file, by its name.
+// isCensus reports whether an object below a prefix is a census file, judging by
+// its name.
 func isCensus(key string) bool {
 	name := strings.TrimSuffix(strings.TrimSuffix(key, ".zst"), ".gz")
 	for _, end := range []string{".ndjson", ".jsonl", ".json"} {
@@ -121,7 +125,7 @@ func isList(key string) bool {
 	return base != "" && base[0] != '.' && !strings.HasSuffix(base, ".summary.json") && !strings.HasSuffix(base, ".stats.json")
 }
 
-// stat returns what the store knows about an object.
+// stat returns the length and the checksums of an object.
 func (c *Client) stat(ctx context.Context, l Location) (minio.ObjectInfo, error) {
 	if err := c.check(); err != nil {
 		return minio.ObjectInfo{}, err
@@ -140,23 +144,23 @@ func (c *Client) Size(ctx context.Context, l Location) (n int64, err error) {
 	return n, err
 }
 
-// retries is how often a reader asks for the rest of an object whose transfer breaks
-// off, without receiving a byte in between.
+// retries is the maximum number of consecutive requests for the rest of an object
+// that bring no byte.
 const retries = 4
 
-// object reads an object. If the connection breaks, it asks for the rest, and fails
-// if the object was replaced meanwhile.
+// object reads an object. If the connection breaks, it requests the rest. It fails
+// if the object was replaced in the meantime.
 type object struct {
 	client *Client
 	at     Location
 	ctx    context.Context
 	cancel func()
 
-	body   io.ReadCloser // nil: not requested yet
+	body   io.ReadCloser // nil: the rest is not requested yet
 	etag   string        // of the object that was opened
-	offset int64         // of the next byte
+	offset int64         // offset of the next byte to read
 	size   int64
-	failed int // times in a row
+	failed int // consecutive requests that brought no byte
 }
 
 // Open opens an object for reading.
@@ -173,7 +177,7 @@ func (c *Client) Open(l Location) (io.ReadCloser, error) {
 	return o, nil
 }
 
-// ask asks for the object from the offset.
+// ask requests the object from the offset on.
 func (o *object) ask() error {
 	if err := o.client.check(); err != nil {
 		return err
@@ -198,8 +202,8 @@ func (o *object) ask() error {
 	return nil
 }
 
-// Read reads the next bytes. It gives up after several requests in a row to which
-// the store sent nothing.
+// Read reads the next bytes. It gives up after several consecutive requests that
+// brought no byte.
 func (o *object) Read(p []byte) (int, error) {
 	for {
 		n, err := o.readOnce(p)
@@ -222,7 +226,7 @@ func (o *object) Read(p []byte) (int, error) {
 	}
 }
 
-// readOnce reads from the body, and first requests it if there is none.
+// readOnce reads once from the body. If there is no body, it requests one first.
 func (o *object) readOnce(p []byte) (int, error) {
 	if o.body == nil {
 		if o.size > 0 && o.offset == o.size {
@@ -244,7 +248,7 @@ func (o *object) readOnce(p []byte) (int, error) {
 	return n, err
 }
 
-// drop closes a body that failed.
+// drop closes the body, so that the next read requests another.
 func (o *object) drop() {
 	if o.body != nil {
 		o.body.Close()
@@ -252,7 +256,7 @@ func (o *object) drop() {
 	}
 }
 
-// Close ends the transfer.
+// Close cancels the transfer.
 func (o *object) Close() error {
 	o.drop()
 	o.cancel()

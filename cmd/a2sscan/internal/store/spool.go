@@ -22,28 +22,29 @@ import (
 // Arrived is a file that a store has confirmed to have. Its JSON is part of the
 // checkpoint.
 type Arrived struct {
-	Name   string `json:"name"` // without folder
+	Name   string `json:"name"` // base name, without a folder
 	Bytes  int64  `json:"bytes"`
 	SHA256 string `json:"sha256"`
 }
 
-// SpoolOptions name the folder, the place in the store, and what arrived before.
+// SpoolOptions names the folder, the location in the store, and the files that
+// arrived in earlier runs.
 type SpoolOptions struct {
 	Dir     string
-	To      Location // of the census: its parts go beside it
+	To      Location // location of the census; its parts go beside it
 	Replace bool     // overwrite objects with other content
 
-	// Hold keeps each file in the folder after it arrived, until Release, because a
-	// resumed scan must know that it arrived.
+	// Hold keeps each uploaded file in the folder until Release, because a
+	// checkpoint must first record that the file arrived.
 	Hold    bool
-	Arrived []Arrived // in earlier runs
+	Arrived []Arrived // files that arrived in earlier runs
 
 	Done func(Arrived) // called after each upload; may be nil
 }
 
-// Spool uploads the finished parts in a folder, one after the other, and tries again
-// until it succeeds. A part is finished when its name does not end in
-// sink.PartSuffix. The parts of earlier scans into the same place go first.
+// Spool uploads the finished parts in a folder one after another. It repeats failed
+// uploads until they succeed. A part is finished when its name does not end in
+// sink.PartSuffix. Parts that earlier scans left for the same location go first.
 type Spool struct {
 	o      SpoolOptions
 	client *Client
@@ -53,27 +54,27 @@ type Spool struct {
 
 	end   context.CancelFunc
 	ended chan struct{}
-	nudge chan struct{} // holds one request to look again now
+	nudge chan struct{} // has room for one request to search the folder now
 
 	mu      sync.Mutex
 	arrived map[string]Arrived
-	also    []string // files that are no parts
+	also    []string // files to upload that are not parts
 	waiting int
 	bytes   int64
-	tries   int           // uploads, with and without success
-	err     error         // of the last try; nil: it succeeded
-	changed chan struct{} // closed at each change
+	tries   int           // number of uploads, successful or not
+	err     error         // error of the last upload; nil: it succeeded
+	changed chan struct{} // closed, and replaced, at each change
 }
 
 // State is the progress of the uploads.
 type State struct {
 	Waiting int   // finished files that have not arrived
-	Bytes   int64 // of them
-	Arrived int   // files, in all runs
-	Err     error // why the last try failed; nil: it did not
+	Bytes   int64 // total size of these files
+	Arrived int   // number of files that arrived, in all runs
+	Err     error // why the last upload failed; nil: it succeeded
 }
 
-// NewSpool locks the folder and makes it if it is missing. It uploads nothing before
+// NewSpool creates the folder if it is missing, and locks it. Uploads begin with
 // Start.
 func NewSpool(c *Client, o SpoolOptions) (*Spool, error) {
 	if err := os.MkdirAll(o.Dir, 0o777); err != nil {
@@ -94,10 +95,12 @@ func NewSpool(c *Client, o SpoolOptions) (*Spool, error) {
 	return s, nil
 }
 
-// lockName is the lock file in the folder. Only one scan at a time can lock it.
+// lockName is the name of the lock file in the folder. Only one scan at a time can
+// hold the lock.
 const lockName = ".lock"
 
-// Start begins to upload.
+// Start begins to upload in a goroutine. It adds the summaries and stats that
+// earlier scans left in the folder.
 func (s *Spool) Start() error {
 	entries, err := os.ReadDir(s.o.Dir)
 	if err != nil {
@@ -117,14 +120,15 @@ func (s *Spool) Start() error {
 	return nil
 }
 
-// How often the folder is searched, and how long a failed upload waits.
+// The intervals at which run searches the folder, and the limits of the pause after
+// a failed upload.
 const (
 	lookEvery  = 200 * time.Millisecond
 	firstPause = 250 * time.Millisecond
 	maxPause   = 30 * time.Second
 )
 
-// run uploads until ctx ends.
+// run uploads files until ctx is done.
 func (s *Spool) run(ctx context.Context) {
 	pause := firstPause
 	for ctx.Err() == nil {
@@ -143,7 +147,7 @@ func (s *Spool) run(ctx context.Context) {
 	}
 }
 
-// wait waits for a while, or until somebody asks to look again.
+// wait returns after d, after a nudge, or when ctx is done.
 func (s *Spool) wait(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -165,7 +169,8 @@ func (s *Spool) next() (name string, ok bool) {
 	return names[0], true
 }
 
-// pending returns the finished files that have not arrived. The lock must be held.
+// pending returns the names of the finished files that have not arrived, and
+// updates their number and size. The lock must be held.
 func (s *Spool) pending() (names []string) {
 	entries, err := os.ReadDir(s.o.Dir)
 	if err != nil {
@@ -194,26 +199,26 @@ func (s *Spool) pending() (names []string) {
 	return names
 }
 
-// set notes how the last try went. The lock must be held.
+// set records the error of the last upload, or nil. The lock must be held.
 func (s *Spool) set(err error) {
 	s.err = err
 	s.announce()
 }
 
-// announce wakes those who wait for a change. The lock must be held.
+// announce wakes every Flush. The lock must be held.
 func (s *Spool) announce() {
 	close(s.changed)
 	s.changed = make(chan struct{})
 }
 
-// upload uploads one file.
+// upload uploads one file of the folder. Without Hold it then removes the file.
 func (s *Spool) upload(ctx context.Context, name string) error {
 	path := filepath.Join(s.o.Dir, name)
 	isPart := s.part.MatchString(name)
 	a, err := s.client.Put(ctx, path, s.o.To.Beside(name), s.o.Replace || !isPart)
 	var local *fs.PathError
 	if errors.As(err, &local) && errors.Is(err, fs.ErrNotExist) {
-		return nil // somebody took it away
+		return nil // another program removed the file
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -240,15 +245,15 @@ func (s *Spool) upload(ctx context.Context, name string) error {
 	return nil
 }
 
-// remove removes a file that arrived.
+// remove removes a file that has arrived from the folder.
 func (s *Spool) remove(name string) {
 	if os.Remove(filepath.Join(s.o.Dir, name)) == nil {
 		disk.Step("part.unspooled")
 	}
 }
 
-// Also uploads a file in the folder that is not a part, such as a summary, and
-// replaces an older one.
+// Also uploads a file in the folder that is not a part, such as a summary. It
+// replaces an older object of the same name.
 func (s *Spool) Also(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -256,7 +261,7 @@ func (s *Spool) Also(name string) {
 	delete(s.arrived, name)
 }
 
-// Files are the files that arrived, by name.
+// Files returns the files that have arrived, sorted by name.
 func (s *Spool) Files() []Arrived {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -268,8 +273,8 @@ func (s *Spool) Files() []Arrived {
 	return all
 }
 
-// Release removes files from the folder. It is called once a checkpoint says that
-// they arrived.
+// Release removes files from the folder. The caller must have saved in a checkpoint
+// that they arrived.
 func (s *Spool) Release(arrived []Arrived) {
 	for _, a := range arrived {
 		s.remove(a.Name)
@@ -283,8 +288,8 @@ func (s *Spool) State() State {
 	return State{Waiting: s.waiting, Bytes: s.bytes, Arrived: len(s.arrived), Err: s.err}
 }
 
-// Flush waits until all finished files have arrived, until ctx ends, or until
-// waiting is useless. Its error says why something is left.
+// Flush waits until all finished files have arrived. It returns an error if ctx is
+// done first, or if the store will keep refusing the upload until somebody acts.
 func (s *Spool) Flush(ctx context.Context) error {
 	for before := -1; ; {
 		s.mu.Lock()
@@ -308,7 +313,7 @@ func (s *Spool) Flush(ctx context.Context) error {
 	}
 }
 
-// errSlow means that uploads work but take too long.
+// errSlow means that uploads succeed but take too long.
 var errSlow = &Error{Problem: "the store takes the parts too slowly", Hint: "wait longer for it with --store-wait"}
 
 func (s *Spool) lookNow() {
@@ -318,7 +323,7 @@ func (s *Spool) lookNow() {
 	}
 }
 
-// Stop ends uploading. What did not arrive stays in the folder.
+// Stop stops uploading. Files that have not arrived stay in the folder.
 func (s *Spool) Stop() {
 	if s.end != nil {
 		s.end()
@@ -327,8 +332,9 @@ func (s *Spool) Stop() {
 	}
 }
 
-// Close stops uploading. If done is set, because the scan is complete, it removes
-// the files that arrived. It removes the folder if it is empty.
+// Close stops uploading and unlocks the folder. If done is set, because the scan is
+// complete, it removes the files that arrived. It removes the folder if that is
+// then empty.
 func (s *Spool) Close(done bool) {
 	if s.lock == nil {
 		return
@@ -339,5 +345,5 @@ func (s *Spool) Close(done bool) {
 	}
 	s.lock.Remove()
 	s.lock = nil
-	os.Remove(s.o.Dir) // fails if there are files in it
+	os.Remove(s.o.Dir) // fails if the folder still has files
 }

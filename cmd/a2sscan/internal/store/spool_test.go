@@ -22,7 +22,7 @@ const (
 	part2 = "c-20261122T030000Z-00002.ndjson.zst"
 )
 
-// spooled starts to upload from a folder with these files.
+// spooled starts a spool whose folder holds files.
 func spooled(t *testing.T, c *store.Client, o store.SpoolOptions, files map[string]string) *store.Spool {
 	t.Helper()
 	if o.Dir == "" {
@@ -41,7 +41,7 @@ func spooled(t *testing.T, c *store.Client, o store.SpoolOptions, files map[stri
 	return s
 }
 
-// put puts finished files into a folder.
+// put writes finished files into a folder.
 func put(t *testing.T, dir string, files map[string]string) {
 	t.Helper()
 	for name, content := range files {
@@ -66,7 +66,7 @@ func names(t *testing.T, dir string) (all []string) {
 	return all
 }
 
-// until waits until a state is reached.
+// until waits until the spool's state satisfies reached.
 func until(t *testing.T, s *store.Spool, reached func(store.State) bool) {
 	t.Helper()
 	for !reached(s.State()) {
@@ -77,7 +77,8 @@ func until(t *testing.T, s *store.Spool, reached func(store.State) bool) {
 	}
 }
 
-// TestSpool: finished parts are uploaded and removed; others stay.
+// TestSpool: finished parts, and summaries of earlier scans, are uploaded and
+// removed; other files stay.
 func TestSpool(t *testing.T) {
 	s, c := open(t)
 	dir := filepath.Join(t.TempDir(), "spool")
@@ -102,8 +103,8 @@ func TestSpool(t *testing.T) {
 	}
 }
 
-// TestSpoolHolds: a part stays in the folder until a checkpoint records its upload. A part
-// that was uploaded in an earlier run is not uploaded again.
+// TestSpoolHolds: with Hold, an uploaded part stays in the folder until Release. A
+// part that arrived in an earlier run is not uploaded again.
 func TestSpoolHolds(t *testing.T) {
 	s, c := open(t)
 	dir := filepath.Join(t.TempDir(), "spool")
@@ -127,8 +128,8 @@ func TestSpoolHolds(t *testing.T) {
 	}
 }
 
-// TestSpoolOutage: while a store fails, uploads are repeated, and State tells how much
-// waits.
+// TestSpoolOutage: while a store fails, the spool repeats the upload, and State
+// returns what is waiting.
 func TestSpoolOutage(t *testing.T) {
 	s, c := open(t)
 	s.Fail(storetest.Refuse(http.StatusServiceUnavailable, "SlowDown"))
@@ -151,8 +152,8 @@ func TestSpoolOutage(t *testing.T) {
 	}
 }
 
-// TestSpoolGivesUp: if the store denies access, or has another object of that name, Flush
-// returns the error instead of waiting.
+// TestSpoolGivesUp: if the store denies access, or has another object of the same
+// name, Flush returns the error instead of waiting.
 func TestSpoolGivesUp(t *testing.T) {
 	s, c := open(t)
 	s.Fail(storetest.Refuse(http.StatusForbidden, "AccessDenied"))
@@ -168,7 +169,7 @@ func TestSpoolGivesUp(t *testing.T) {
 	}
 }
 
-// TestSpoolLocked: two scans can't share a folder.
+// TestSpoolLocked: two spools can't share a folder.
 func TestSpoolLocked(t *testing.T) {
 	_, c := open(t)
 	dir := t.TempDir()

@@ -1,25 +1,25 @@
-// Package store reads and writes objects of S3-compatible stores. It knows object
-// names, checksums and a folder from which finished files are uploaded. It knows
-// neither flags nor scans.
+// Package store reads and writes the objects of S3-compatible stores. It handles
+// object names, checksums and a folder from which finished files are uploaded. It
+// does not depend on flags or scans.
 //
 // # Names
 //
-// s3://BUCKET/KEY is an object. s3://BUCKET/PREFIX/, with a slash at its end, is
-// all census files below it, in the order of their names.
+// s3://BUCKET/KEY is an object. s3://BUCKET/PREFIX/, with a slash at its end,
+// stands for all census files below it, in the order of their names.
 //
 // # Credentials
 //
-// They come from the environment (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY,
-// AWS_SESSION_TOKEN) or from the files of the AWS tools (AWS_PROFILE,
-// ~/.aws/credentials, ~/.aws/config). They appear in no error and no log: each text
-// about a store passes through redact.
+// The credentials come from the environment (AWS_ACCESS_KEY_ID,
+// AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN) or from the files of the AWS tools
+// (AWS_PROFILE, ~/.aws/credentials, ~/.aws/config). No error or log line contains
+// them: redact removes them from every message of a store.
 //
 // # Checksums
 //
 // An upload carries the MD5 and SHA-256 of the file, which the store compares with
-// what it received. Then the store is asked about the object: its length, and its
-// SHA-256 or ETag, must be those of the file. If the store has neither checksum, the
-// object is read back.
+// what it received. Put then requests the properties of the object: its length, and
+// its SHA-256 or ETag, must be those of the file. If the store returns neither
+// checksum, Put reads the object back.
 package store
 
 import (
@@ -40,10 +40,10 @@ import (
 	"gopkg.in/ini.v1"
 )
 
-// scheme begins the name of an object.
+// scheme is the prefix of an object's name.
 const scheme = "s3://"
 
-// IsURL reports whether a name is that of an object, or is meant to be.
+// IsURL reports whether a name begins with s3://, in upper or lower case.
 func IsURL(name string) bool {
 	return len(name) >= len(scheme) && strings.EqualFold(name[:len(scheme)], scheme)
 }
@@ -51,7 +51,7 @@ func IsURL(name string) bool {
 // Location is an object or, if Key ends in a slash, everything below it.
 type Location struct{ Bucket, Key string }
 
-// Parse reads s3://BUCKET/KEY.
+// Parse parses s3://BUCKET/KEY.
 func Parse(name string) (Location, error) {
 	bucket, key, _ := strings.Cut(name[min(len(scheme), len(name)):], "/")
 	switch {
@@ -68,8 +68,8 @@ func Parse(name string) (Location, error) {
 	return Location{bucket, key}, nil
 }
 
-// Shown returns a name for messages, without a user and password, which do not
-// belong there.
+// Shown returns a name for messages. It hides a user and password, which do not
+// belong in the name.
 func Shown(name string) string {
 	bucket, rest, _ := strings.Cut(name[min(len(scheme), len(name)):], "/")
 	if at := strings.LastIndexByte(bucket, '@'); IsURL(name) && at >= 0 {
@@ -80,7 +80,7 @@ func Shown(name string) string {
 
 const nameHint = "an object is named s3://BUCKET/KEY"
 
-// String returns the name of the object.
+// String returns the name of the object, s3://BUCKET/KEY.
 func (l Location) String() string { return scheme + l.Bucket + "/" + l.Key }
 
 // IsPrefix reports whether l stands for all objects below it.
@@ -89,22 +89,22 @@ func (l Location) IsPrefix() bool { return l.Key == "" || strings.HasSuffix(l.Ke
 // Base returns the last part of the key.
 func (l Location) Base() string { return path.Base(l.Key) }
 
-// Beside returns the object with another name in the same place.
+// Beside returns the location called name below the same prefix as l.
 func (l Location) Beside(name string) Location {
 	return Location{l.Bucket, strings.TrimPrefix(path.Join(path.Dir(l.Key), name), "./")}
 }
 
 // Config is the address of a store and the credentials for it.
 type Config struct {
-	Endpoint    string // URL of the server; empty: that of AWS
-	Region      string // empty: the store is asked, or us-east-1 with an Endpoint
+	Endpoint    string // URL of the server; empty: AWS
+	Region      string // empty: found out from the store, or us-east-1 with an Endpoint
 	Credentials *credentials.Credentials
 
-	// Stall is how long a request may make no progress; zero: a minute.
+	// Stall is the maximum time without progress in a request; 0: a minute.
 	Stall time.Duration
 }
 
-// FromEnvironment reads the usual variables and files.
+// FromEnvironment reads the environment variables and the files of the AWS tools.
 func FromEnvironment() Config {
 	profile := profileSettings()
 	return Config{
@@ -116,7 +116,8 @@ func FromEnvironment() Config {
 	}
 }
 
-// profileSettings reads the section of AWS_PROFILE in ~/.aws/config.
+// profileSettings reads the section of AWS_PROFILE in ~/.aws/config. It returns nil
+// if the file can't be read.
 func profileSettings() map[string]string {
 	home, _ := os.UserHomeDir()
 	name := cmp.Or(os.Getenv("AWS_CONFIG_FILE"), filepath.Join(home, ".aws", "config"))
@@ -131,10 +132,11 @@ func profileSettings() map[string]string {
 	return file.Section(section).KeysHash()
 }
 
-// Client asks one store. Its methods may be called from several goroutines.
+// Client sends requests to one store. Its methods may be called from several
+// goroutines.
 type Client struct {
 	api      *minio.Core
-	endpoint string // for messages: a server, without user and path
+	endpoint string // host of the server, for messages
 	creds    *credentials.Credentials
 	stall    time.Duration
 }
@@ -166,11 +168,11 @@ func New(c Config) (*Client, error) {
 	return &Client{api: api, endpoint: where.Host, creds: c.Credentials, stall: stall}, nil
 }
 
-// badEndpoint does not quote the value: it may contain a password.
+// badEndpoint does not quote AWS_ENDPOINT_URL, which may contain a password.
 var badEndpoint = &Error{Problem: "AWS_ENDPOINT_URL is not the URL of a server",
 	Hint: "it is http://HOST:PORT or https://HOST, without user and path"}
 
-// endpointOf reads the URL of a server; empty: AWS.
+// endpointOf parses the URL of a server. "" stands for AWS.
 func endpointOf(text string) (*url.URL, error) {
 	where, err := url.Parse(cmp.Or(text, "https://s3.amazonaws.com"))
 	switch {
@@ -182,8 +184,8 @@ func endpointOf(text string) (*url.URL, error) {
 	return where, nil
 }
 
-// check refuses a client without credentials, because the store's answer would be
-// hard to understand.
+// check returns an error if there are no credentials, because the store's own error
+// would be hard to understand.
 func (c *Client) check() error {
 	v, err := c.creds.GetWithContext(&credentials.CredContext{Client: http.DefaultClient})
 	if err != nil || v.AccessKeyID == "" || v.SecretAccessKey == "" {
@@ -193,11 +195,11 @@ func (c *Client) check() error {
 	return nil
 }
 
-// usual returns the client that the environment configures.
+// usual creates the client of Usual once.
 var usual = sync.OnceValues(func() (*Client, error) { return New(FromEnvironment()) })
 
-// Usual returns the client that the environment configures. It is made when it is
-// first needed.
+// Usual returns the client that the environment configures. All callers share one
+// client. It is an error if there are no credentials.
 func Usual() (*Client, error) {
 	c, err := usual()
 	if err != nil {
@@ -206,7 +208,7 @@ func Usual() (*Client, error) {
 	return c, c.check()
 }
 
-// again calls do up to three times, as long as its error may be temporary.
+// again calls do up to three times, as long as IsPassing is true for its error.
 func (c *Client) again(do func() error) (err error) {
 	for n := time.Duration(0); n < 3; n++ {
 		time.Sleep(n * n * 200 * time.Millisecond)

@@ -24,7 +24,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store/storetest"
 )
 
-// open starts a store and returns a client of it.
+// open starts a store and returns it with a client.
 func open(t *testing.T) (*storetest.Store, *store.Client) {
 	t.Helper()
 	s := storetest.New()
@@ -41,7 +41,7 @@ func client(t *testing.T, cfg store.Config) *store.Client {
 	return c
 }
 
-// file writes a file and returns its path.
+// file creates a file and returns its path.
 func file(t *testing.T, name, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -79,7 +79,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestPut: an object is uploaded once, and is overwritten only if the caller asks for that.
+// TestPut: Put uploads an object once, and overwrites it only with replace.
 func TestPut(t *testing.T) {
 	s, c := open(t)
 	ctx := t.Context()
@@ -104,8 +104,8 @@ func TestPut(t *testing.T) {
 	}
 }
 
-// TestPutProves: if the store did not get exactly the bytes of the file, Put returns an
-// error.
+// TestPutProves: Put returns an error if the store did not get exactly the bytes of
+// the file.
 func TestPutProves(t *testing.T) {
 	s, c := open(t)
 	path := file(t, "one", "content\n")
@@ -119,7 +119,7 @@ func TestPutProves(t *testing.T) {
 			if stored != "" {
 				s.Write(key, []byte(stored))
 			}
-			w.Header().Set("ETag", `"f75b8179e4bbe7e2b4a074dcef62de95"`) // of the content
+			w.Header().Set("ETag", `"f75b8179e4bbe7e2b4a074dcef62de95"`) // the MD5 of the content
 			return true
 		})
 		if _, err := c.Put(t.Context(), path, at(key), true); err == nil {
@@ -134,7 +134,8 @@ func TestPutProves(t *testing.T) {
 	}
 }
 
-// TestPutRace: if two writers write the same object, the second does not overwrite it.
+// TestPutRace: if another writer creates the object during the upload, Put does not
+// overwrite it.
 func TestPutRace(t *testing.T) {
 	s, c := open(t)
 	s.Fail(func(_ http.ResponseWriter, r *http.Request) bool {
@@ -151,7 +152,8 @@ func TestPutRace(t *testing.T) {
 	}
 }
 
-// TestEncrypted: if the ETag of an object is not its MD5, Put reads the object back.
+// TestEncrypted: if the ETag of an object is not its MD5, Put reads the object back
+// to compare it.
 func TestEncrypted(t *testing.T) {
 	s, c := open(t)
 	s.Write("one", []byte("content\n"))
@@ -172,7 +174,7 @@ func TestEncrypted(t *testing.T) {
 	}
 }
 
-// TestRead: a reader gets all bytes although the connection breaks again and again.
+// TestRead: a reader gets all bytes even if the connection breaks repeatedly.
 func TestRead(t *testing.T) {
 	s, c := open(t)
 	content := bytes.Repeat([]byte("0123456789abcdef"), 1<<16)
@@ -201,8 +203,8 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestReadChanged: after its connection broke, a reader does not continue if the object
-// was replaced by another.
+// TestReadChanged: after its connection broke, a reader returns an error if the
+// object was replaced.
 func TestReadChanged(t *testing.T) {
 	s, c := open(t)
 	s.Fail(func(w http.ResponseWriter, r *http.Request) bool {
@@ -226,8 +228,8 @@ func TestReadChanged(t *testing.T) {
 	}
 }
 
-// TestErrors: each error has the right problem and hint, is classified as temporary or not,
-// and contains no credentials.
+// TestErrors: each error has the right problem and a hint, is classified as
+// temporary or not, and contains no credentials.
 func TestErrors(t *testing.T) {
 	tests := []struct {
 		status  int
@@ -263,7 +265,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestUnreachable checks the errors of a store that is down and of one that does not answer.
+// TestUnreachable checks the errors of a store that is down and of a store that
+// does not answer.
 func TestUnreachable(t *testing.T) {
 	s := storetest.New()
 	cfg := s.Config()
@@ -283,8 +286,8 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
-// TestCredentials: without credentials nothing is sent, and an endpoint with a password
-// is refused without showing it.
+// TestCredentials: without credentials the client sends nothing. New rejects an
+// endpoint with a password without showing it.
 func TestCredentials(t *testing.T) {
 	s := storetest.New()
 	defer s.Close()
@@ -304,7 +307,7 @@ func TestCredentials(t *testing.T) {
 	}
 }
 
-// TestEnvironment: settings come from variables before files.
+// TestEnvironment: environment variables take precedence over files.
 func TestEnvironment(t *testing.T) {
 	dir := t.TempDir()
 	config, secrets := filepath.Join(dir, "config"), filepath.Join(dir, "credentials")
@@ -341,7 +344,8 @@ func TestEnvironment(t *testing.T) {
 	check("us-three", "http://127.0.0.1:4", "envKey")
 }
 
-// TestBelow: a prefix stands for those objects below it that are wanted, in order.
+// TestBelow: Below returns the wanted objects below a prefix in order, and an error
+// if there are none.
 func TestBelow(t *testing.T) {
 	s, c := open(t)
 	for _, key := range []string{"n/c-00002.ndjson.zst", "n/c-00001.ndjson.zst", "n/c.summary.json", "m/x.ndjson", "n/sub/y.json.gz"} {
@@ -358,7 +362,7 @@ func TestBelow(t *testing.T) {
 	}
 }
 
-// TestCheck checks a bucket that can be used and one that does not exist.
+// TestCheck: Check accepts a bucket that exists and reports one that does not.
 func TestCheck(t *testing.T) {
 	_, c := open(t)
 	if err := c.Check(context.Background(), at("n/one")); err != nil {

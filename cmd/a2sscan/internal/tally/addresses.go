@@ -8,11 +8,11 @@ import (
 // topAddresses finds the addresses with the most servers.
 type topAddresses struct{ spaceSaving[netip.Addr] }
 
-// AddressCount is an address with the number of its servers.
+// AddressCount is an address with its number of servers.
 type AddressCount struct {
 	Addr    netip.Addr `json:"address"`
 	Servers uint64     `json:"servers"`
-	Over    uint64     `json:"over,omitempty"` // by how much Servers may be too high
+	Over    uint64     `json:"over,omitempty"` // maximum by which Servers may be too high
 }
 
 // Top returns the n addresses with the most servers.
@@ -26,14 +26,14 @@ func (b *topAddresses) Top(n int) []AddressCount {
 
 func (b *topAddresses) clone() topAddresses { return topAddresses{b.spaceSaving.clone()} }
 
-// busyKept is how many addresses a checkpoint keeps. Addresses with few servers are
-// not worth writing every second.
+// busyKept is the maximum number of addresses in a checkpoint. Addresses with few
+// servers are not worth writing every second.
 const busyKept = 512
 
-// MarshalJSON writes the addresses with the most servers.
+// MarshalJSON encodes the addresses with the most servers, up to busyKept of them.
 func (b topAddresses) MarshalJSON() ([]byte, error) { return json.Marshal(b.Top(busyKept)) }
 
-// UnmarshalJSON reads what MarshalJSON wrote.
+// UnmarshalJSON decodes what MarshalJSON returned.
 func (b *topAddresses) UnmarshalJSON(text []byte) error {
 	var list []AddressCount
 	if err := json.Unmarshal(text, &list); err != nil {

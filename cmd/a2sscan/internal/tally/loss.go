@@ -7,30 +7,30 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// FirstAnswers counts servers by the attempt that they answered first, and estimates
-// how many answered none.
+// FirstAnswers counts servers by the attempt that they answered first, and
+// estimates how many servers answered no attempt.
 //
 // Datagrams get lost, so a server that is up answers an attempt with some
-// probability p, assumed to be the same for each. Then the number of attempts until
-// the first answer has a geometric distribution. A scan sees only the part of it up to
-// the scan's last attempt. The maximum likelihood estimate of p is the value that
-// gives this truncated distribution the observed mean. If n servers answered, the
-// scan missed about n·q/(1-q), where q is the probability that none of the attempts
-// is answered.
+// probability p, which is assumed to be the same for each attempt. Then the number
+// of attempts until the first answer has a geometric distribution. A scan sees this
+// distribution only up to the scan's last attempt. The maximum likelihood estimate
+// of p is the value that gives the truncated distribution the observed mean. If n
+// servers answered, the scan missed about n·q/(1-q), where q is the probability
+// that none of the attempts is answered.
 //
 // The estimate covers only servers that were silent by chance. It does not cover
-// servers that are down, behind a firewall, or overloaded all the time. Where losses
-// come in bursts, as when a queue on the way is full, the attempt after a lost one
-// has a lower p, and the estimate is too low. A second pass comes much later and
-// finds more of these servers.
+// servers that are down, behind a firewall, or overloaded all the time. If losses
+// come in bursts, as when a queue on the path is full, the attempt after a lost
+// attempt has a lower p, and the estimate is too low. A second pass comes much
+// later and finds more of these servers.
 type FirstAnswers struct {
-	AtAsk  []uint64 `json:"at_ask"`                    // servers per attempt, from the first attempt on
-	Chance *float64 `json:"answer_chance,omitempty"`   // p
-	Missed *float64 `json:"missed_estimate,omitempty"` // servers; absent: it can't be estimated
+	AtAsk  []uint64 `json:"at_ask"`                    // number of servers per attempt, from the first attempt on
+	Chance *float64 `json:"answer_chance,omitempty"`   // p; absent: it can't be estimated
+	Missed *float64 `json:"missed_estimate,omitempty"` // number of servers; absent: it can't be estimated
 }
 
-// NewFirstAnswers returns the estimate for a scan that asked silent targets this
-// many times.
+// NewFirstAnswers returns the counts and the estimate of a scan that queried silent
+// targets this many times.
 func NewFirstAnswers(atAsk []uint64, attempts int) FirstAnswers {
 	fa := FirstAnswers{AtAsk: append([]uint64{}, atAsk...)}
 	for len(fa.AtAsk) < attempts {
@@ -43,8 +43,8 @@ func NewFirstAnswers(atAsk []uint64, attempts int) FirstAnswers {
 }
 
 // estimateMissed returns the chance that an attempt is answered, and how many
-// servers answered none. It can't estimate them from a single attempt, or if later
-// attempts were answered as often as the first.
+// servers answered no attempt. ok is false if there is only one attempt, or if
+// later attempts were answered as often as the first.
 func estimateMissed(atAsk []uint64) (p, lost float64, ok bool) {
 	var n, sum float64
 	for i, servers := range atAsk {
@@ -60,9 +60,9 @@ func estimateMissed(atAsk []uint64) (p, lost float64, ok bool) {
 	return 1 - silent, n * none / (1 - none), true
 }
 
-// silentChance returns the chance that an attempt is not answered. With that
-// chance, servers that answer at least one of the attempts need mean attempts on
-// average.
+// silentChance returns the probability that an attempt is not answered. It is the
+// probability for which servers that answer one of the attempts first answer, on
+// average, attempt number mean.
 func silentChance(mean float64, attempts int) float64 {
 	low, high := 0.0, 1.0
 	for range 60 {
@@ -86,10 +86,10 @@ func meanAsks(q float64, attempts int) float64 {
 	return sum / all
 }
 
-// ordinals are the words for the first requests.
+// ordinals are the words for the first attempts.
 var ordinals = []string{"first", "second", "third", "fourth", "fifth"}
 
-// String describes the answers and the estimate in one line.
+// String formats the counts and the estimate as one line.
 func (fa *FirstAnswers) String() string {
 	s := ""
 	for i, n := range fa.AtAsk {

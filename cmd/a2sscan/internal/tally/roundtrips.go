@@ -13,12 +13,12 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// roundTrips is a histogram of the times that servers take to answer, in
-// microseconds. Its quantiles are right to 1 %. The zero value is empty.
+// roundTrips is a histogram of round-trip times in microseconds. Its quantiles have
+// an error of at most 1 %. The zero value is empty.
 type roundTrips struct{ h *hdrhistogram.Histogram }
 
-// These are the range and the precision of the histogram. Longer round trips count
-// as the longest.
+// These are the maximum and the number of significant digits of the histogram.
+// Longer round trips count as the maximum.
 const (
 	maxRoundTrip    = 10 * time.Minute
 	roundTripDigits = 2
@@ -42,7 +42,7 @@ func (rt *roundTrips) clone() roundTrips {
 	return roundTrips{rt.h.Clone()}
 }
 
-// MarshalJSON writes the histogram in its own format, as base64.
+// MarshalJSON encodes the histogram in its own binary format, as base64.
 func (rt roundTrips) MarshalJSON() ([]byte, error) {
 	if rt.h == nil {
 		return []byte("null"), nil
@@ -54,7 +54,7 @@ func (rt roundTrips) MarshalJSON() ([]byte, error) {
 	return json.Marshal(b)
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote.
+// UnmarshalJSON decodes what MarshalJSON returned.
 func (rt *roundTrips) UnmarshalJSON(text []byte) error {
 	var b []byte
 	if err := json.Unmarshal(text, &b); err != nil || len(b) == 0 {
@@ -69,10 +69,10 @@ func (rt *roundTrips) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Quantiles are round trips in milliseconds. Half of the servers answered within
-// P50.
+// Quantiles are quantiles of round-trip times in milliseconds. Half of the servers
+// answered within P50.
 type Quantiles struct {
-	Servers int64   `json:"servers"` // servers with a known round trip
+	Servers int64   `json:"servers"` // servers with a known round-trip time
 	Min     float64 `json:"min_ms"`
 	P50     float64 `json:"p50_ms"`
 	P90     float64 `json:"p90_ms"`
@@ -93,14 +93,14 @@ func (rt *roundTrips) Quantiles() *Quantiles {
 	}
 }
 
-// String describes the quantiles in one line.
+// String formats the quantiles as one line.
 func (q *Quantiles) String() string {
 	return fmt.Sprintf("half within %s, 90%% %s, 99%% %s, the slowest %s",
 		inMS(q.P50), inMS(q.P90), inMS(q.P99), inMS(q.Max))
 }
 
-// inMS formats milliseconds with three digits, or with all digits before the point
-// if there are more.
+// inMS formats milliseconds with three significant digits, or with all digits
+// before the decimal point if v is large.
 func inMS(v float64) string {
 	if v >= 1000 {
 		return console.Grouped(uint64(math.Round(v))) + " ms"

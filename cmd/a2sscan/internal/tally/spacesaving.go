@@ -8,29 +8,30 @@ import (
 )
 
 // spaceSaving finds the keys with the most servers, in memory that does not grow
-// with the scan. It counts at most maxFrequent keys. Then a new key replaces the
-// one with the fewest servers and continues from its count. So a count may be too
-// high, by at most Over, but a key with more than one in maxFrequent of all servers
-// is never missed ("space saving": Metwally and others, 2005). The zero value is
-// empty.
+// with the scan. It counts at most maxFrequent keys. After that, a new key replaces
+// the key with the fewest servers and continues from its count. So a count may be
+// too high, by at most Over, but a key with more than one in maxFrequent of all
+// servers is never missed ("space saving": Metwally and others, 2005). The zero
+// value is empty.
 type spaceSaving[K comparable] struct {
 	at map[K]*counted[K]
-	by countHeap[K] // the key with the fewest servers comes first
+	by countHeap[K] // heap; the key with the fewest servers comes first
 }
 
-// maxFrequent limits the memory to about half a MiB for short keys.
+// maxFrequent is the maximum number of keys. It limits the memory to about half a
+// MiB for short keys.
 const maxFrequent = 4096
 
-// counted is a key with the number of its servers.
+// counted is a key with its number of servers.
 type counted[K comparable] struct {
 	Key     K
 	Servers uint64
-	Over    uint64 // by how much Servers may be too high
+	Over    uint64 // maximum by which Servers may be too high
 
 	at int // index in the heap
 }
 
-// add counts one server of a key.
+// add counts one more server of a key.
 func (f *spaceSaving[K]) add(key K) {
 	if f.at == nil {
 		f.at = map[K]*counted[K]{}
@@ -50,7 +51,7 @@ func (f *spaceSaving[K]) add(key K) {
 	f.again(least)
 }
 
-// again counts one more server of a key that is counted already.
+// again counts one more server of a key that is already counted.
 func (f *spaceSaving[K]) again(one *counted[K]) {
 	one.Servers++
 	heap.Fix(&f.by, one.at)
@@ -64,11 +65,11 @@ func (f *spaceSaving[K]) insert(one *counted[K]) {
 // Size returns how many keys are counted.
 func (f *spaceSaving[K]) Size() int { return len(f.by) }
 
-// full reports whether there may be more keys than are counted.
+// full reports whether there may be keys that are not counted.
 func (f *spaceSaving[K]) full() bool { return len(f.by) >= maxFrequent }
 
-// top returns the n keys with the most servers. Keys with equally many servers are
-// sorted by order.
+// top returns the n keys with the most servers. It uses order to sort keys with
+// equal numbers of servers.
 func (f *spaceSaving[K]) top(n int, order func(a, b K) int) []counted[K] {
 	all := make([]counted[K], len(f.by))
 	for i, one := range f.by {
@@ -90,7 +91,8 @@ func (f *spaceSaving[K]) clone() spaceSaving[K] {
 	return c
 }
 
-// frequentOf returns a spaceSaving with these counts, up to maxFrequent of them.
+// frequentOf returns a spaceSaving with the first maxFrequent of these counts. It
+// takes ownership of all.
 func frequentOf[K comparable](all []counted[K]) spaceSaving[K] {
 	f := spaceSaving[K]{at: make(map[K]*counted[K], len(all))}
 	for i := range all[:min(len(all), maxFrequent)] {
@@ -101,7 +103,7 @@ func frequentOf[K comparable](all []counted[K]) spaceSaving[K] {
 	return f
 }
 
-// countHeap is a heap of keys, ordered by their servers.
+// countHeap is a heap of keys, ordered by their numbers of servers.
 type countHeap[K comparable] []*counted[K]
 
 func (h countHeap[K]) Len() int           { return len(h) }
@@ -111,7 +113,7 @@ func (h countHeap[K]) Swap(i, j int) {
 	h[i].at, h[j].at = i, j
 }
 
-// Push adds x, which must be a *counted, at the end. Package heap calls it.
+// Push appends x, which must be a *counted[K]. Package heap calls it.
 func (h *countHeap[K]) Push(x any) {
 	one := x.(*counted[K])
 	one.at = len(*h)

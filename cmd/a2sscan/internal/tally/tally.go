@@ -1,6 +1,6 @@
 // Package tally counts what a scan found, in limited memory: servers, players, the
-// most frequent names and addresses, round trips, and an estimate of the servers
-// that were missed.
+// most frequent names and addresses, round-trip times, and an estimate of the
+// servers that the scan missed.
 package tally
 
 import (
@@ -14,14 +14,12 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Tally counts what a scan found, for its summary. Its JSON is part of a
-// checkpoint.
+// Tally counts what a scan found. Its JSON is part of a checkpoint.
 type Tally struct {
-	Servers uint64 `json:"servers"` // that answered
+	Servers uint64 `json:"servers"` // servers that answered
 	Players uint64 `json:"players"` // people, as the games count them
 	Bots    uint64 `json:"bots"`    // players that are programs
-	// Corrected counts the servers whose game reports its player count elsewhere
-	// than in INFO.
+	// Corrected counts the servers whose player count does not come from INFO.
 	Corrected uint64 `json:"corrected,omitempty"`
 
 	Games    TopNames `json:"games"`
@@ -31,12 +29,12 @@ type Tally struct {
 
 	Countries TopNames `json:"countries,omitzero"` // with --mmdb
 
-	AtAsk []uint64     `json:"at_ask"` // servers that first answered attempt 1, 2 …
+	AtAsk []uint64     `json:"at_ask"` // servers that first answered attempt 1, 2, and so on
 	Trips roundTrips   `json:"round_trips"`
-	Busy  topAddresses `json:"busiest"` // addresses with many servers
+	Busy  topAddresses `json:"busiest"` // addresses with the most servers
 }
 
-// Clone returns a tally that later results do not change.
+// Clone returns a copy that later calls of Add do not change.
 func (t *Tally) Clone() Tally {
 	c := *t
 	c.Games, c.Maps = t.Games.clone(), t.Maps.clone()
@@ -78,8 +76,8 @@ func (t *Tally) addPlayers(r *scanner.Result) {
 	}
 }
 
-// addNames counts the names in a server's fields that arrived completely. If the game
-// reports names of its own, those count instead of INFO's.
+// addNames counts the names of a server, taken from the fields of INFO that
+// arrived. If the game reports names of its own, these count instead.
 func (t *Tally) addNames(r *scanner.Result) {
 	in, own := &r.Info, r.Game
 	if own == nil {
@@ -98,7 +96,7 @@ func (t *Tally) addNames(r *scanner.Result) {
 	}
 }
 
-// addName counts the game's own name, or else that of INFO.
+// addName counts the game's own name or, if it has none, the name in INFO.
 func addName(to *TopNames, has bool, own []byte, hasInfo bool, info []byte) {
 	switch {
 	case has:
@@ -108,7 +106,8 @@ func addName(to *TopNames, has bool, own []byte, hasInfo bool, info []byte) {
 	}
 }
 
-// system returns the word that records use for an operating system.
+// system returns the word for an operating system in records, or the letter in hex
+// if it is unknown.
 func system(letter byte) string {
 	if word := record.Environment(letter); word != "" {
 		return word
@@ -125,8 +124,8 @@ func (t *Tally) addAsk(ask int) {
 	}
 }
 
-// Line describes how many servers, people and bots were found. asked is the number of
-// targets asked.
+// Line formats how many servers, people and bots were found. asked is the number of
+// targets that were queried.
 func (t *Tally) Line(asked uint64) string {
 	if t.Servers == 0 {
 		return "no server"

@@ -55,8 +55,8 @@ func TestTallyGames(t *testing.T) {
 	}
 }
 
-// TestTallyJSON: a tally survives a checkpoint, even with names that are not UTF-8.
-// Servers that are counted later do not change a clone.
+// TestTallyJSON: a tally keeps its counts when it is encoded and decoded, even with
+// names that are not UTF-8. Servers that are counted later do not change a clone.
 func TestTallyJSON(t *testing.T) {
 	var ta Tally
 	first := aServer("a\xff", "m", "1", 'l')
@@ -97,7 +97,8 @@ func TestTallyJSON(t *testing.T) {
 	}
 }
 
-// TestPeople: people and bots are counted separately, and as the game counts them.
+// TestPeople: people and bots are counted separately. If the game reports its own
+// number of players, that number counts.
 func TestPeople(t *testing.T) {
 	own := aServer("g", "m", "1", 'l')
 	own.Game = &game.Game{Players: 547, Has: 1 << game.KeyPlayers}
@@ -114,8 +115,8 @@ func TestPeople(t *testing.T) {
 	}
 }
 
-// TestTally: counting the names that servers send takes limited memory, on the heap
-// and in a checkpoint, and the frequent ones are found among many.
+// TestTally: the names that servers send take a limited amount of memory and of a
+// checkpoint. The most frequent name is found among many.
 func TestTally(t *testing.T) {
 	var ta Tally
 	for i := range maxFrequent + 10 {
@@ -149,8 +150,8 @@ func TestTally(t *testing.T) {
 	}
 }
 
-// TestNamesSaid: hostile names do no harm to a terminal, can't be mistaken for
-// other parts of the line, and take no more room than there is.
+// TestNamesSaid: hostile names can't control a terminal, can't be mistaken for
+// other parts of the line, and do not exceed the width.
 func TestNamesSaid(t *testing.T) {
 	hostile := []string{
 		"\x1b[2J\x1b]0;mine\a", `Rust" 9 (99%), "DayZ`, "\u202egpj.exe", "\u009b31m", "\xff\xfe",
@@ -187,7 +188,8 @@ func TestNamesSaid(t *testing.T) {
 	}
 }
 
-// TestNamesListed: a summary has the bytes of names that are not UTF-8.
+// TestNamesListed: a summary has the bytes of names that are not UTF-8, and cutName
+// does not split a character.
 func TestNamesListed(t *testing.T) {
 	names := namesOf("a", "a", "\xff\xfe!")
 	want := []NameCount{{Name: "a", Servers: 2}, {Name: "\ufffd!", NameHex: "fffe21", Servers: 1}}
@@ -200,7 +202,7 @@ func TestNamesListed(t *testing.T) {
 }
 
 // TestEstimateMissed simulates servers that answer each attempt by chance, and
-// compares the estimate with the number that answered none.
+// compares the estimate with the number of servers that answered no attempt.
 func TestEstimateMissed(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, chance := range []float64{0.3, 0.5, 0.7, 0.9} {
@@ -227,11 +229,11 @@ func TestEstimateMissed(t *testing.T) {
 	}
 }
 
-// TestEstimateEdges: if the counts do not allow an estimate, there is none.
+// TestEstimateEdges: there is an estimate only if the counts allow one.
 func TestEstimateEdges(t *testing.T) {
 	tests := []struct {
 		atAsk []uint64
-		lost  float64 // -1: not known
+		lost  float64 // -1: no estimate
 	}{
 		{nil, -1},
 		{[]uint64{0, 0, 0}, -1},
@@ -259,7 +261,8 @@ func TestEstimateEdges(t *testing.T) {
 }
 
 // TestBusiest counts servers on more addresses than spaceSaving can hold. The
-// largest ones are found. No count is too low, or too high by more than Over.
+// addresses with the most servers are found. No count is too low, or too high by
+// more than Over.
 func TestBusiest(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	addr := func(i int) netip.Addr { return netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}) }

@@ -10,32 +10,33 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// TopNames finds the names that the most servers have: games, maps, versions. The
+// TopNames finds the most frequent names of servers' games, maps or versions. The
 // names come from the network, so their number and length are limited, and they
 // must be quoted when they are shown.
 type TopNames struct {
 	spaceSaving[string]
-	cut bool // it comes from a checkpoint, which may have dropped some names
+	cut bool // it comes from a checkpoint, which may have omitted names
 }
 
-// maxName limits a name, in bytes. namesKept is how many names a checkpoint keeps.
+// maxName is the maximum length of a name in bytes. namesKept is the maximum number
+// of names in a checkpoint.
 const (
 	maxName   = 128
 	namesKept = 256
 )
 
-// add counts one server with a name. Names are equal if their first maxName bytes
-// are.
+// add counts one server with this name. Names that have the same first maxName
+// bytes count as equal.
 func (t *TopNames) add(name []byte) {
 	name = cutName(name)
-	if old := t.at[string(name)]; old != nil { // this lookup does not allocate a string
+	if old := t.at[string(name)]; old != nil { // with this lookup, the compiler allocates no string
 		t.again(old)
 		return
 	}
 	t.spaceSaving.add(string(name))
 }
 
-// cutName shortens a name to maxName bytes or less, without splitting a character.
+// cutName shortens a name to at most maxName bytes, without splitting a character.
 func cutName(name []byte) []byte {
 	if len(name) <= maxName {
 		return name
@@ -51,7 +52,7 @@ func (t *TopNames) top(n int) []counted[string] { return t.spaceSaving.top(n, st
 
 func (t *TopNames) clone() TopNames { return TopNames{t.spaceSaving.clone(), t.cut} }
 
-// Number describes how many names there are.
+// Number formats how many different names there are.
 func (t *TopNames) Number() string {
 	if t.cut || t.full() {
 		return fmt.Sprintf("%d or more", len(t.by))
@@ -59,7 +60,7 @@ func (t *TopNames) Number() string {
 	return fmt.Sprint(len(t.by))
 }
 
-// nameCount is one of the names in a checkpoint. It is written there as base64,
+// nameCount is one of the names in a checkpoint. JSON has the name as base64,
 // because it need not be UTF-8.
 type nameCount struct {
 	Name    []byte `json:"name"`
@@ -67,7 +68,7 @@ type nameCount struct {
 	Over    uint64 `json:"over,omitempty"`
 }
 
-// MarshalJSON writes the names with the most servers.
+// MarshalJSON encodes the names with the most servers, up to namesKept of them.
 func (t TopNames) MarshalJSON() ([]byte, error) {
 	list := []nameCount{}
 	for _, c := range t.top(namesKept) {
@@ -76,7 +77,7 @@ func (t TopNames) MarshalJSON() ([]byte, error) {
 	return json.Marshal(list)
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote.
+// UnmarshalJSON decodes what MarshalJSON returned.
 func (t *TopNames) UnmarshalJSON(text []byte) error {
 	var list []nameCount
 	if err := json.Unmarshal(text, &list); err != nil {
@@ -90,12 +91,12 @@ func (t *TopNames) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// NameCount is a name in a summary, with the number of its servers.
+// NameCount is a name in a summary, with its number of servers.
 type NameCount struct {
 	Name    string `json:"name"`
 	NameHex string `json:"name_hex,omitempty"` // the bytes of a name that is not UTF-8
 	Servers uint64 `json:"servers"`
-	Over    uint64 `json:"over,omitempty"` // by how much Servers may be too high
+	Over    uint64 `json:"over,omitempty"` // maximum by which Servers may be too high
 }
 
 // Top returns the n names with the most servers, for a summary.
@@ -112,15 +113,15 @@ func (t *TopNames) Top(n int) []NameCount {
 	return list
 }
 
-// Shown shortens each name to a part of the width: width/nameParts characters, but
-// at least leastName and at most mostName.
+// Shown shortens each name to width/nameParts characters, but to at least leastName
+// and at most mostName.
 const (
 	leastName = 12
 	mostName  = 28
 	nameParts = 4
 )
 
-// Shown lists the names with the most servers. It lists as many as fit into width
+// Shown formats the names with the most servers: as many as fit into width
 // characters, but at least one and at most n. all is the number of servers that the
 // percentages refer to.
 func (t *TopNames) Shown(n, width int, all uint64) string {
@@ -139,7 +140,7 @@ func (t *TopNames) Shown(n, width int, all uint64) string {
 	return s
 }
 
-// number formats how many servers a key has. It says so if the count may be too
+// number formats the number of servers of a key, with "at most" if it may be too
 // high.
 func (c *counted[K]) number() string {
 	if c.Over > 0 {

@@ -17,7 +17,7 @@ const defaultPort = 27015
 type Lookup func(ctx context.Context, host string) ([]netip.Addr, error)
 
 // ResolveAddr parses arg, which is ip:port, ip, host:port or host. It looks up a host,
-// takes its first IPv4 address and prints it.
+// takes its first IPv4 address, and prints which address that is.
 func ResolveAddr(ctx context.Context, t *console.Terminal, lookup Lookup, arg string) (netip.AddrPort, error) {
 	host, port, err := splitPort(arg)
 	if err != nil {

@@ -67,7 +67,7 @@ func (g *gap) add(p wire.Part) {
 	g.parts++
 }
 
-// flush adds a row for the gap, if there is one, and ends it.
+// flush adds a row for the gap, unless the gap is empty, and empties it.
 func (g *gap) flush(rows []string) []string {
 	if g.parts > 0 {
 		rows = append(rows, fmt.Sprintf("%*s…  %ss %d to %d, %d bytes",

@@ -94,7 +94,7 @@ func (t *Transcript) show(rows []string) {
 	}
 }
 
-// headline returns the line that is above the bytes.
+// headline returns the line above the bytes of a datagram, wrapped.
 func (t *Transcript) headline(e *Event, what string) []string {
 	word := "received"
 	if e.sent {

@@ -1,4 +1,4 @@
-// Package consoletest checks the text of messages for tests.
+// Package consoletest checks messages in tests.
 package consoletest
 
 import (
@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// CheckVisible checks that text has only visible characters, not too many lines,
-// and no row of bytes wider than width.
+// CheckVisible fails the test if text has a character that is not visible, more
+// than 600 lines, or a row of a hex dump with more than width characters.
 func CheckVisible(t *testing.T, text string, width int) {
 	t.Helper()
 	lines := strings.Split(text, "\n")

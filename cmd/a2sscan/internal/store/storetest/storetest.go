@@ -16,7 +16,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store"
 )
 
-// The credentials of a Store. No output of the program may contain them.
+// These are the credentials of a Store. No output of the program may contain them.
 const (
 	AccessKey = "AKIDCANARYACCESS"
 	SecretKey = "canarySecretDoNotPrint"
@@ -46,13 +46,14 @@ func New() *Store {
 	return s
 }
 
-// Close ends the store, and the requests that wait.
+// Close shuts the store down and closes the connections of waiting requests.
 func (s *Store) Close() {
 	s.CloseClientConnections()
 	s.Server.Close()
 }
 
-// handler lets a fault answer first, and counts what is stored.
+// handler offers each request to the fault first, and counts the uploads that reach
+// the store.
 func (s *Store) handler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
@@ -70,15 +71,16 @@ func (s *Store) handler(next http.Handler) http.Handler {
 	})
 }
 
-// Fail lets fault see every request first. fault reports whether it answered the
-// request; if not, the store answers it. Fail(nil) ends this.
+// Fail sets a function that sees every request first. It reports whether it
+// answered the request; if not, the store answers it. Fail(nil) removes the
+// function.
 func (s *Store) Fail(fault func(w http.ResponseWriter, r *http.Request) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.fault = fault
 }
 
-// Refuse is a fault that answers with an error of S3.
+// Refuse returns a fault that answers every request with an S3 error.
 func Refuse(status int, code string) func(w http.ResponseWriter, r *http.Request) bool {
 	return func(w http.ResponseWriter, r *http.Request) bool {
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -92,17 +94,18 @@ func Refuse(status int, code string) func(w http.ResponseWriter, r *http.Request
 	}
 }
 
-// Hang is a fault that takes no upload.
+// Hang is a fault that never answers an upload.
 func Hang(_ http.ResponseWriter, r *http.Request) bool {
 	if r.Method != http.MethodPut {
 		return false
 	}
-	_, _ = io.Copy(io.Discard, r.Body) // only then the server notices that the client leaves
+	_, _ = io.Copy(io.Discard, r.Body) // otherwise the server does not notice that the client disconnects
 	<-r.Context().Done()
 	return true
 }
 
-// Conflict is a fault: another program was faster with each object.
+// Conflict is a fault that stores another object under the name of each upload
+// before the store sees the upload.
 func (s *Store) Conflict(_ http.ResponseWriter, r *http.Request) bool {
 	if key, ok := strings.CutPrefix(r.URL.Path, "/"+Bucket+"/"); ok && r.Method == http.MethodPut {
 		s.Write(key, []byte("of another scan"))
@@ -110,7 +113,7 @@ func (s *Store) Conflict(_ http.ResponseWriter, r *http.Request) bool {
 	return false
 }
 
-// Puts is how often an object was uploaded.
+// Puts returns how many uploads of the object with this key reached the store.
 func (s *Store) Puts(key string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -126,7 +129,7 @@ func (s *Store) Write(key string, content []byte) {
 	}
 }
 
-// Objects returns all objects by their keys.
+// Objects returns the content of all objects by their keys.
 func (s *Store) Objects() map[string][]byte {
 	all := map[string][]byte{}
 	list, err := s.backend.ListBucket(Bucket, &gofakes3.Prefix{}, gofakes3.ListBucketPage{})
@@ -146,12 +149,13 @@ func (s *Store) Objects() map[string][]byte {
 	return all
 }
 
-// Config returns the configuration of a client of the store.
+// Config returns the configuration for clients of the store.
 func (s *Store) Config() store.Config {
 	return store.Config{Endpoint: s.URL, Credentials: credentials.NewStaticV4(AccessKey, SecretKey, Token)}
 }
 
-// EnvironmentOf returns the environment of a process that uses the store at url.
+// EnvironmentOf returns the environment variables for a process that uses the store
+// at url.
 func EnvironmentOf(url string) []string {
 	return []string{"AWS_ENDPOINT_URL=" + url, "AWS_ACCESS_KEY_ID=" + AccessKey, "AWS_SECRET_ACCESS_KEY=" + SecretKey,
 		"AWS_REGION=us-east-1", "AWS_CONFIG_FILE=/nowhere", "AWS_SHARED_CREDENTIALS_FILE=/nowhere"}
