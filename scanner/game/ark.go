@@ -2,8 +2,9 @@ package game
 
 import "bytes"
 
-// ARK: Survival Evolved: INFO's version is always 1.0.0.0; the true one ends
-// the server's name. Everything else is in the rules.
+// ARK: Survival Evolved: INFO's version is always 1.0.0.0. The real version is at
+// the end of the server's name, such as "(v358.7)". All other values are in the
+// rules.
 var _ = register(&table{
 	id:       "ark",
 	name:     "ARK: Survival Evolved",
@@ -60,8 +61,8 @@ var _ = register(&table{
 	},
 })
 
-// arkDayTime reads a rule in which old servers send the time of day, and later ones
-// the day.
+// arkDayTime reads a rule that holds the time of day on old servers and the day on
+// later ones.
 func arkDayTime(d *decoder, v []byte, source string) {
 	if isClock(v) {
 		d.setText(KeyTimeOfDay, v, source)
@@ -70,7 +71,8 @@ func arkDayTime(d *decoder, v []byte, source string) {
 	count(KeyDay)(d, v, source)
 }
 
-// arkHasMods reads the one rule that can say that there are no mods.
+// arkHasMods reads HASACTIVEMODS_i. If it is false, the server has no mods; no
+// other rule says so.
 func arkHasMods(d *decoder, v []byte, source string) {
 	b, ok := parseTruth(v)
 	if !ok {
@@ -83,8 +85,8 @@ func arkHasMods(d *decoder, v []byte, source string) {
 	}
 }
 
-// arkMods reads MOD0_s, MOD1_s and so on: "ID:hash". It keeps the order of the
-// rules.
+// arkMods reads the rules MOD0_s, MOD1_s and so on, whose values are "ID:hash" or
+// just an ID. It adds the mods in the order of the rules, not of their numbers.
 func arkMods(d *decoder) {
 	for i := range d.in.Rules {
 		r := &d.in.Rules[i]

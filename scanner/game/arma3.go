@@ -3,9 +3,9 @@ package game
 import "bytes"
 
 // Arma 3: INFO's counts are right. Mods, DLCs and difficulty are in the binary
-// pages of RULES (see bohemia.go); the keywords are letters with a value each.
-// Servers of 2015 (1.38) still sent names and hashes of the mods as lists in
-// parts.
+// pages of RULES (see bohemia.go). Each keyword is a letter followed by a value.
+// Servers of 2015 (1.38) still sent the names and hashes of their mods as text,
+// split over several rules.
 var _ = register(&table{
 	id:   "arma3",
 	name: "Arma 3",
@@ -115,9 +115,9 @@ var _ = register(&table{
 	},
 })
 
-// armaDLCs are the bits of the DLC mask. Sources disagree on whether Contact is 400
-// or 800. Recorded servers with every other DLC lack 400, and Contact is the one
-// that a server must enable explicitly.
+// armaDLCs names the bits of the DLC mask. Sources disagree on whether Contact is
+// 0x400 or 0x800. Recorded servers with every other DLC lack 0x400, and Contact is
+// the DLC that a server must enable explicitly.
 var armaDLCs = []dlcBit{
 	{0x0001, "karts"}, {0x0002, "marksmen"}, {0x0004, "heli"}, {0x0008, "zeus"},
 	{0x0010, "apex"}, {0x0020, "jets"}, {0x0040, "laws_of_war"}, {0x0080, "malden"},
@@ -146,7 +146,7 @@ func readArma3Pages(d *decoder) {
 	d.endPages(&c)
 }
 
-// setDifficulty takes the two bytes of the difficulty apart.
+// setDifficulty sets the attributes that the two difficulty bytes encode.
 func (d *decoder) setDifficulty(difficulty, crosshair uint8) {
 	const source = "rules.pages"
 	d.setAttribute("difficulty", d.decimal(uint64(difficulty&7)), source)
@@ -156,8 +156,9 @@ func (d *decoder) setDifficulty(difficulty, crosshair uint8) {
 	d.setAttribute("crosshair", truthText(crosshair&1 != 0), source)
 }
 
-// armaPlace reads "longitude-latitude", either of which may be negative. Values
-// off the globe mean that the server does not know.
+// armaPlace reads the server's coordinates, "longitude-latitude", of which either
+// may be negative. It ignores values that are out of range: the server sends them
+// if it does not know its location.
 func armaPlace(d *decoder, v []byte, source string) {
 	if len(v) == 0 {
 		return
@@ -178,7 +179,7 @@ func armaPlace(d *decoder, v []byte, source string) {
 	}
 }
 
-// armaModNames reads the list of mods of old servers: names with semicolons.
+// armaModNames reads the mod names that old servers send, separated by semicolons.
 func armaModNames(d *decoder, v []byte, source string) {
 	for names := (list{rest: v, separator: ';'}); names.next(); {
 		if !d.addMod(Mod{Name: names.piece}, source) {
@@ -187,8 +188,8 @@ func armaModNames(d *decoder, v []byte, source string) {
 	}
 }
 
-// armaModHashes reads the hashes of those mods. A mod without one has an empty
-// place in the list.
+// armaModHashes reads the hashes of the mods that armaModNames added, in the same
+// order. A semicolon ends each hash; the hash of a mod may be empty.
 func armaModHashes(d *decoder, v []byte, _ string) {
 	for i := range d.g.Mods {
 		at := bytes.IndexByte(v, ';')
@@ -200,7 +201,7 @@ func armaModHashes(d *decoder, v []byte, _ string) {
 	}
 }
 
-// armaSignatures reads the signatures of old servers.
+// armaSignatures stores the signatures of old servers without the last semicolon.
 func armaSignatures(d *decoder, v []byte, source string) {
 	d.setLongAttribute("signatures", bytes.TrimSuffix(v, []byte(";")), source)
 }

@@ -1,10 +1,10 @@
 package game
 
-// Battalion 1944: INFO's name is a number and its players are always 0; the rules
-// have both, and the map and the mode of the match that those players are in.
-// gamedig takes INFO's map, because it considers the rule often wrong. But the rules
-// of one recorded server say 11 players of 10 on Derailed, where its INFO says that
-// Liberation is empty and has 100 places.
+// Battalion 1944: INFO's name is a number and its player count is always 0. The
+// rules have the real name and count, and the map and mode of the match that these
+// players are in. gamedig takes INFO's map, because it considers the rule often
+// wrong. But the rules of one recorded server say 11 of 10 players on Derailed,
+// while its INFO says 0 of 100 players on Liberation.
 var _ = register(&table{
 	id:       "battalion1944",
 	name:     "Battalion 1944",

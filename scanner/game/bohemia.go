@@ -5,10 +5,10 @@ import (
 	"math/bits"
 )
 
-// The server browser protocol of Bohemia Interactive ("A3SBP") hides binary
-// data in RULES. A rule whose name is two bytes, the number of a page and how
-// many there are, holds a page. All pages by number, one after the other, with
-// the escapes taken out in one pass, are:
+// Bohemia Interactive's server browser protocol ("A3SBP") hides binary data in
+// RULES. A rule holds a page if its name is two bytes: the number of the page, from
+// 1, and the number of pages. Joined in order, and with the escapes decoded in one
+// pass, the pages contain:
 //
 //	+---------+----------+----------+------------+-----------+
 //	| version | overflow | DLC bits | difficulty | crosshair |
@@ -17,36 +17,36 @@ import (
 //	+-------------+-------+------+---+----+-------+------+
 //	| DLC hash …  | count | hash | n | ID | length| name |
 //	+-------------+-------+------+---+----+-------+------+
-//	  4 each bit      1      4     1  n&15    1            for each mod
+//	  4 per bit       1      4     1  n&15    1            for each mod
 //	+-------+--------+-----------+--------+-------------+
 //	| count | length | signature | length | description |
 //	+-------+--------+-----------+--------+-------------+
 //	    1       1                     1                    the last two in DayZ only
 //
-// A Creator DLC has bit 10 in n, and its application ID in place of a Workshop
-// item. Escapes: 01 01 is 01, 01 02 is 00, 01 03 is FF. A page may end inside
-// an escape, so the pages must be joined first (EC-101 to EC-103). Sources:
-// Bohemia's page "Arma 3: ServerBrowserProtocol3", and the recorded replies of
-// versions 2 and 3.
+// If bit 0x10 of n is set, the mod is a Creator DLC, and the ID is its application
+// ID instead of a Workshop item. Escapes: 01 01 stands for 01, 01 02 for 00, and 01
+// 03 for FF. A page may end inside an escape, so the escapes must be decoded across
+// pages (EC-101 to EC-103). Sources: Bohemia's page "Arma 3:
+// ServerBrowserProtocol3", and recorded replies of versions 2 and 3.
 
-// Bounds of the pages: both are bytes on the wire.
+// Limits of the pages. On the wire, the number of pages is one byte.
 const (
 	maxPages     = 255
-	maxPageBytes = 64 << 10 // of all pages together; real ones hold 127 each
+	maxPageBytes = 64 << 10 // for all pages together; real pages have up to 127 bytes
 )
 
-// pages are the binary pages of a reply.
+// pages holds the binary pages of a reply.
 type pages struct {
-	total int // how many there are, by the first page that was seen
-	have  int
+	total int // the number of pages, according to the first page in the rules
+	have  int // the number of pages in text
 	text  [maxPages][]byte
 }
 
-// overflow bits of the second byte.
+// overflowKnown are the known bits of the overflow byte.
 const overflowKnown = 0x03 // mods and signatures
 
-// takePages collects the pages among the rules and returns their bytes without
-// escapes. It reports false where there are no pages.
+// takePages collects the pages from the rules and returns their bytes without
+// escapes. It returns false if no rule is a page.
 func (d *decoder) takePages() ([]byte, bool) {
 	p := &d.pages
 	p.total, p.have = 0, 0
@@ -66,8 +66,9 @@ func (d *decoder) takePages() ([]byte, bool) {
 	return d.unescape(), true
 }
 
-// put keeps a page. If two have the same number, the first stays. A page that gives
-// another total belongs to something else.
+// put stores a page. If two pages have the same number, the first stays. put
+// ignores a page with a different total than the first page, because it belongs to
+// another list.
 func (p *pages) put(number, total int, text []byte) {
 	if p.total == 0 {
 		p.total = total
@@ -79,12 +80,12 @@ func (p *pages) put(number, total int, text []byte) {
 	}
 }
 
-// unescape joins the pages up to the first that is missing and takes the
-// escapes out.
+// unescape decodes the escapes of the pages and joins the pages. It stops at the
+// first missing page, and before a page that could exceed maxPageBytes.
 func (d *decoder) unescape() []byte {
 	p := &d.pages
 	start := len(d.buf)
-	escape := false // the byte before was 01
+	escape := false // the previous byte was the 01 of an escape
 	for _, text := range p.text[:p.total] {
 		if text == nil {
 			break
@@ -107,7 +108,8 @@ func (d *decoder) unescape() []byte {
 	return d.since(start)
 }
 
-// escaped returns what 01 and c stand for.
+// escaped returns the byte that the escape 01 c stands for. It returns c if the escape
+// is undefined.
 func (d *decoder) escaped(c byte) byte {
 	switch c {
 	case 1:
@@ -121,8 +123,8 @@ func (d *decoder) escaped(c byte) byte {
 	return c
 }
 
-// cursor takes fields off the front of the joined pages. After a field that is
-// not there whole, every later one is missing too.
+// cursor reads fields from the front of the joined pages. If a field is incomplete,
+// the cursor sets short and drops the rest, so that all later fields are empty.
 type cursor struct {
 	b     []byte
 	short bool
@@ -159,10 +161,11 @@ func (c *cursor) u32() uint32 {
 	return 0
 }
 
-// text reads a byte and as many bytes of text.
+// text reads a one-byte length and a string of that length.
 func (c *cursor) text() []byte { return c.take(int(c.u8())) }
 
-// number reads a little-endian number of n bytes, 8 at most.
+// number reads a little-endian number of n bytes. A number of more than 8 bytes
+// counts as incomplete.
 func (c *cursor) number(n int) uint64 {
 	if n > 8 {
 		c.b, c.short = nil, true
@@ -175,14 +178,14 @@ func (c *cursor) number(n int) uint64 {
 	return v
 }
 
-// dlcBit is what a bit of the DLC mask means.
+// dlcBit is a DLC and its bit in the DLC mask.
 type dlcBit struct {
 	bit  uint16
 	name string
 }
 
-// readHead reads version and overflow flags, and reports whether the version is
-// one that we know.
+// readHead reads the version and the overflow flags, and reports whether versions
+// contains the version.
 func (d *decoder) readHead(c *cursor, versions ...uint8) bool {
 	version := c.u8()
 	overflow := c.u8()
@@ -202,7 +205,8 @@ func (d *decoder) readHead(c *cursor, versions ...uint8) bool {
 	return false
 }
 
-// readDLCs passes over the hash of each DLC whose bit is set, and names the DLCs.
+// readDLCs skips the hashes, one for each bit in mask, and sets the attribute dlc
+// to the names of the known DLCs.
 func (d *decoder) readDLCs(c *cursor, mask uint16, known []dlcBit) {
 	for range bits.OnesCount16(mask) {
 		c.u32()
@@ -223,14 +227,14 @@ func (d *decoder) readDLCs(c *cursor, mask uint16, known []dlcBit) {
 	d.setAttribute("dlc", d.since(start), "rules.pages")
 }
 
-// The info byte of a mod.
+// Masks of a mod's info byte, which is n in the layout above.
 const (
 	modIDLength   = 0x0F
 	modCreatorDLC = 0x10
 )
 
-// readMods reads the mods. A list that was read to its end is known even if it
-// is empty.
+// readMods reads the mods. It marks KeyMods as known as soon as it has read the
+// number of mods, even if that is 0 or a mod is incomplete.
 func (d *decoder) readMods(c *cursor) {
 	n := int(c.u8())
 	if !c.short {
@@ -255,7 +259,8 @@ func (d *decoder) readMods(c *cursor) {
 	}
 }
 
-// readSignatures reads the names of the keys that a server accepts.
+// readSignatures sets the attribute signatures to the names of the keys that the
+// server accepts, separated by semicolons.
 func (d *decoder) readSignatures(c *cursor) {
 	n := int(c.u8())
 	start := len(d.buf)
@@ -272,7 +277,7 @@ func (d *decoder) readSignatures(c *cursor) {
 	d.setLongAttribute("signatures", d.since(start), "rules.pages")
 }
 
-// endPages notes how the pages ended.
+// endPages adds a note if the pages end inside a field or have trailing bytes.
 func (d *decoder) endPages(c *cursor) {
 	if c.short {
 		d.g.Notes |= NotePagesTruncated

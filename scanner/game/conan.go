@@ -2,9 +2,9 @@ package game
 
 import "bytes"
 
-// Conan Exiles: the keywords and the rules have the server's name in full,
-// where INFO cuts it. The settings have codes for names (S05_b, Su_i) whose
-// meaning the game does not publish; they stay among the rules.
+// Conan Exiles: the keywords and the rules have the full name of the server, which
+// INFO truncates. The names of the settings are codes (S05_b, Su_i) that the game
+// does not document, so Decode does not read them.
 var _ = register(&table{
 	id:       "conan",
 	name:     "Conan Exiles",
@@ -35,8 +35,8 @@ var _ = register(&table{
 	},
 })
 
-// conanName reads the server's name from the keywords, unless their end may be
-// missing and the name with it.
+// conanName reads the server's name from the keywords. If they fill their field and
+// end with the name, the name may be incomplete, and conanName ignores it.
 func conanName(d *decoder) {
 	k := d.in.Info.Keywords
 	name, ok := unrealTag(k, "OWNINGNAME:")

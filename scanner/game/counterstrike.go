@@ -2,9 +2,9 @@ package game
 
 import "bytes"
 
-// Counter-Strike 2 and Counter-Strike: Global Offensive share an application.
-// Their tags are the server owners' own; the rules, where there are any (EC-99),
-// are variables.
+// Counter-Strike 2 and Counter-Strike: Global Offensive share an application ID;
+// the version tells them apart. Server owners choose the tags. The rules, if a
+// server sends any (EC-99), are console variables.
 var _ = register(&table{
 	id:       "cs2",
 	name:     "Counter-Strike 2",
@@ -41,17 +41,18 @@ var _ = register(&table{
 	}},
 })
 
-// firstCS2 is the second number of the first version of Counter-Strike 2; the
-// last one of CS:GO was 1.38.
+// firstCS2 is the second number of the first version of Counter-Strike 2. The last
+// version of CS:GO was 1.38.
 const firstCS2 = 39
 
-// isCSGO reports whether a version is one of CS:GO.
+// isCSGO reports whether version belongs to CS:GO.
 func isCSGO(version []byte) bool {
 	minor, ok := minorVersion(version)
 	return ok && minor < firstCS2
 }
 
-// minorVersion returns the second number of a version 1.N.
+// minorVersion returns the second number of a version that begins with "1.". It
+// returns false for other versions, and if the second part is not a number.
 func minorVersion(version []byte) (int, bool) {
 	if !hasPrefix(version, "1.") {
 		return 0, false

@@ -1,8 +1,8 @@
 package game
 
 // DayZ: INFO's counts are right. Mods and description are in binary pages of
-// version 2, as those of Arma 3 but without the two bytes of difficulty; the
-// queue and the time of day are among the keywords.
+// version 2, which are like Arma 3's but without the two difficulty bytes. The
+// queue and the time of day are in the keywords.
 var _ = register(&table{
 	id:   "dayz",
 	name: "DayZ",
@@ -64,7 +64,7 @@ var _ = register(&table{
 				attribute signatures dayz < rules.pages
 				attribute third_person false < keywords.no3rd`,
 		},
-		{ // an escape that two pages share, out of order, and a page of another list
+		{ // an escape across two pages that come in the wrong order, and a page of another list
 			rules: []string{
 				"\x02\x02", "\x02\x01\x02\x01\x02\x01\x02\x01\x02", "\x01\x02", "\x02\x01", "\x01\x03", "junk",
 			},
@@ -103,7 +103,8 @@ func readDayZPages(d *decoder) {
 	d.endPages(&c)
 }
 
-// clock reads a tag that is nothing but a time of day.
+// clock sets the time of day if the tag is nothing but a time, such as 09:07. It
+// ignores other tags.
 func clock(d *decoder, v []byte, _ string) {
 	if isClock(v) {
 		d.setText(KeyTimeOfDay, v, "keywords")

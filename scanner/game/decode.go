@@ -6,38 +6,38 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Our limits, whatever a reply says. A reply is at most 512 KiB.
+// Our limits, which hold whatever a reply contains. A reply has at most 512 KiB.
 const (
-	maxCount      = 1 << 20 // players; the largest server known has 5000 places
-	maxNumber     = 1 << 40 // other numbers, Unix times among them
+	maxCount      = 1 << 20 // players or days; the largest known server has 5000 slots
+	maxNumber     = 1 << 40 // other numbers, including Unix times
 	maxText       = 1 << 10 // bytes of a value
-	maxLongText   = 8 << 10 // bytes of a description or a joined value
-	maxMods       = 512     // mods; the binary pages of Arma 3 hold 255 at most
-	maxParts      = 64      // rules that make up one text
-	maxSeries     = 4       // texts in parts of one game
+	maxLongText   = 8 << 10 // bytes of a description or a long attribute
+	maxMods       = 512     // mods; the binary pages of Arma 3 hold at most 255
+	maxParts      = 64      // rules per series
+	maxSeries     = 4       // series per game
 	keywordsField = 127     // bytes that Steam keeps of the keywords (EC-40)
 )
 
-// decoder holds what Decode works with. It belongs to a Game, which lends it
-// its memory from one reply to the next.
+// decoder is the working state of Decode. Each Game has its own decoder and reuses
+// its memory for the next reply.
 type decoder struct {
 	g   *Game
 	in  Reply
-	buf []byte // texts that are not in the reply as they are
+	buf []byte // values that are not in the reply as such: joined, decoded or formatted
 
 	parts [maxSeries]parts
 	pages pages
 }
 
-// parts are the pieces of a text that came in several rules.
+// parts are the parts of a series that a reply contains.
 type parts struct {
-	seen uint64 // a bit for each piece that is there
+	seen uint64 // bit n is set if text[n] is
 	text [maxParts][]byte
 }
 
-// Decode reads what in means for its game into dst, which it resets first. A
-// game that has no table leaves dst empty. There are no errors: what cannot be
-// understood becomes one of dst.Notes.
+// Decode reads the game-specific values of in into dst, which it resets first. If
+// in has no INFO, or no table matches the game, dst stays empty. There are no
+// errors: what Decode cannot understand becomes one of dst.Notes.
 func Decode(dst *Game, in Reply) {
 	dst.reset()
 	t := find(in.Info)
@@ -55,8 +55,9 @@ func Decode(dst *Game, in Reply) {
 	dec.in = Reply{}
 }
 
-// run reads the reply by table t. What is read first stays: an INFO field, then
-// the keywords, then the rules in the server's order.
+// run decodes the reply by table t: first t.info, then the keywords, the rules in
+// the server's order, the series, and t.finish. The first value of a key or
+// attribute stays.
 func (d *decoder) run(t *table) {
 	if t.info != nil {
 		t.info(d)
@@ -74,7 +75,7 @@ func (d *decoder) run(t *table) {
 	d.g.dropRepeated(d.in.Info)
 }
 
-// dropRepeated removes the password flag if it only repeats INFO's.
+// dropRepeated removes the password flag if it is equal to INFO's.
 func (g *Game) dropRepeated(in *wire.Info) {
 	if in.Has&wire.HasPassword != 0 && g.Has.Has(KeyPassword) && g.Password == (in.Password != 0) {
 		g.Has &^= 1 << KeyPassword
@@ -83,7 +84,7 @@ func (g *Game) dropRepeated(in *wire.Info) {
 	}
 }
 
-// readTags reads the keywords of INFO.
+// readTags reads the keywords of INFO that tg names.
 func (d *decoder) readTags(tg *tags) {
 	for list := d.keywords(tg.split); list.next(); {
 		tag := list.piece
@@ -107,8 +108,9 @@ func (d *decoder) readTags(tg *tags) {
 	}
 }
 
-// keywords returns the keywords of INFO as a list. A last tag that the length
-// of the field may have cut is left out (EC-40).
+// keywords returns INFO's keywords as a list. If they fill their field and do not
+// end with a separator, the last tag may be truncated, so keywords omits it and
+// adds a note (EC-40).
 func (d *decoder) keywords(separator byte) list {
 	all := d.in.Info.Keywords
 	if len(all) >= keywordsField && all[len(all)-1] != separator {
@@ -118,7 +120,7 @@ func (d *decoder) keywords(separator byte) list {
 	return list{rest: all, separator: separator}
 }
 
-// readRules reads the rules that t knows, and keeps the parts of its series.
+// readRules reads the rules that t names, and stores the parts of its series.
 func (d *decoder) readRules(t *table) {
 	for i := range t.series {
 		d.parts[i].seen = 0
@@ -139,8 +141,8 @@ func (d *decoder) readRules(t *table) {
 	}
 }
 
-// keepPart keeps a rule that is a part of a series. If two have the same number, the
-// first stays.
+// keepPart stores the value of a rule that is part of a series. If two parts have
+// the same number, the first stays.
 func (d *decoder) keepPart(t *table, r *wire.Rule) {
 	for i := range t.series {
 		s := &t.series[i]
@@ -157,7 +159,9 @@ func (d *decoder) keepPart(t *table, r *wire.Rule) {
 	}
 }
 
-// number returns which part of s a rule is, counted from 0.
+// number returns the index, from 0, of the part of s whose rule has this name. It
+// returns false if the rule is not part of s, or if the index is not below
+// maxParts.
 func (s *series) number(name []byte) (int, bool) {
 	if !hasPrefix(name, s.prefix) || !hasSuffix(name[len(s.prefix):], s.suffix) {
 		return 0, false
@@ -178,8 +182,9 @@ func (s *series) number(name []byte) (int, bool) {
 	return at, at >= 0 && at < maxParts
 }
 
-// join joins the parts of a series up to the first that is missing, and passes the
-// text on. A text of a single part is not copied.
+// join joins the parts of a series up to the first missing part, without empty
+// parts at the end, and calls s.join with the result. It does not copy a single
+// part.
 func (d *decoder) join(s *series, p *parts) {
 	if p.seen == 0 {
 		return
@@ -208,7 +213,7 @@ func (d *decoder) join(s *series, p *parts) {
 	}
 }
 
-// since returns what was appended to the buffer since it was start bytes long.
+// since returns what was appended to d.buf after its length was start.
 func (d *decoder) since(start int) []byte {
 	return d.buf[start:len(d.buf):len(d.buf)]
 }

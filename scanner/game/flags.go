@@ -8,9 +8,9 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Flags is a set of things about one reply that are hard to explain by an
-// honest server. A flag states evidence and is no verdict: FlagRules lists the
-// innocent causes of each.
+// Flags is a set of findings about one reply that an honest server is unlikely to
+// cause. A flag is evidence, not a verdict: FlagRules lists the innocent causes of
+// each flag.
 type Flags uint16
 
 // The flags. Their words in records are stable.
@@ -28,16 +28,16 @@ const (
 	NumFlags = iota
 )
 
-// FlagRule is what there is to say about a flag: one row of FlagRules.
+// FlagRule describes a flag. It is one row of FlagRules.
 type FlagRule struct {
-	Word     string // in records
-	Rule     string // when the flag is set; Least and the others are the fields below
-	Innocent string // what else may cause it
+	Word     string // the word that records use for the flag
+	Rule     string // when Suspect sets the flag; it names the thresholds below
+	Innocent string // innocent causes
 	Source   string // where the rule comes from
 
-	Least   int           // thresholds: the least number that counts
-	Percent int           // a share
-	Time    time.Duration // a duration
+	Least   int           // threshold: a minimum number
+	Percent int           // threshold: a percentage
+	Time    time.Duration // threshold: a duration
 }
 
 // Indices of FlagRules, in the order of the flags.
@@ -53,8 +53,8 @@ const (
 	ruleConflict
 )
 
-// FlagRules has the rule of each flag, in the order of their bits. All thresholds
-// are here.
+// FlagRules holds the rule of each flag, with its thresholds, in the order of the
+// flags' bits.
 var FlagRules = [NumFlags]FlagRule{
 	rulePlayersOverMax: {
 		Word: "players_over_max",
@@ -128,13 +128,14 @@ var FlagRules = [NumFlags]FlagRule{
 	},
 }
 
-// FlagWord returns the record's word for the flag of bit i, 0 ≤ i < NumFlags.
+// FlagWord returns the word that records use for the flag of bit i, 0 ≤ i <
+// NumFlags.
 func FlagWord(i int) string { return FlagRules[i].Word }
 
-// Facts are what the scanner observed about a server, apart from the contents of its
-// replies. A zero value was not observed or not measured.
+// Facts are what the scanner measured about a server, as opposed to the contents of
+// its replies. A round trip of zero was not measured.
 type Facts struct {
-	InfoRTT    time.Duration // round trip of INFO
+	InfoRTT    time.Duration // round-trip time of INFO
 	PlayersRTT time.Duration // of PLAYER
 	RulesRTT   time.Duration // of RULES
 
@@ -143,21 +144,22 @@ type Facts struct {
 	Conflicts    int // replies and fragments that contradicted an earlier one
 }
 
-// Suspicion is what Suspect finds.
+// Suspicion is the result of Suspect.
 type Suspicion struct {
 	Flags    Flags
-	Counts   Counts // the amounts, where Flags has FlagCountMismatch
-	Redirect []byte // the address, where Flags has FlagRedirect; aliases the reply
+	Counts   Counts // the player counts, which count_mismatch compares
+	Redirect []byte // the address, if Flags has FlagRedirect; aliases the reply
 }
 
-// Counts are the players by each source; -1: it has none.
+// Counts are the numbers of players by source. -1 means that the source gives no
+// number.
 type Counts struct {
 	Info int // INFO
-	Game int // the game's own count, which takes the place of INFO's
-	List int // the length of the list
+	Game int // the game's own count, which is preferred to INFO's
+	List int // the length of the player list, if the list is complete
 }
 
-// Suspect looks for flags in a reply that Decode read into g.
+// Suspect returns the flags of in. g must be the result of Decode for in.
 func Suspect(in Reply, g *Game, facts Facts) Suspicion {
 	s := Suspicion{Counts: Counts{Info: -1, Game: -1, List: -1}}
 	if in.Info != nil {
@@ -189,14 +191,15 @@ func (c *Counts) fill(in *Reply, g *Game) {
 	}
 }
 
-// counted reports whether the server says how many players it has. 0 of 0 in INFO
-// says nothing: some servers of Insurgency: Sandstorm send it, and have the true
-// counts in their rules.
+// counted reports whether the server gives a player count. 0 of 0 in INFO is none:
+// some servers of Insurgency: Sandstorm send it and have the real counts in their
+// rules.
 func (c *Counts) counted(in *wire.Info) bool {
 	return c.Game >= 0 || c.Info > 0 || in.MaxPlayers > 0 || in.Has&wire.HasMaxPlayers == 0
 }
 
-// players returns the number of players that counts, -1 if there is none.
+// players returns the game's own count or, if it has none, INFO's. It returns -1 if
+// there is neither.
 func (c *Counts) players() int {
 	if c.Game >= 0 {
 		return c.Game
@@ -204,8 +207,8 @@ func (c *Counts) players() int {
 	return c.Info
 }
 
-// counts sets players_over_max and count_mismatch. A relay counts its watchers
-// as it likes (EC-33).
+// counts sets players_over_max and count_mismatch. It ignores relays, whose counts
+// are of spectators (EC-33).
 func (s *Suspicion) counts(in *Reply, g *Game) {
 	n := s.Counts.players()
 	if n < 0 || in.Info.ServerType|0x20 == 'p' {
@@ -216,7 +219,8 @@ func (s *Suspicion) counts(in *Reply, g *Game) {
 	s.set(FlagCountMismatch, apart && s.Counts.counted(in.Info) && !listLies(in, g))
 }
 
-// isCounterStrike reports whether a game has 64 places at most.
+// isCounterStrike reports whether the game is a Counter-Strike, which allows at
+// most 64 players.
 func isCounterStrike(id string) bool {
 	switch id {
 	case "cs16", "czero", "css", "csgo", "cs2":
@@ -225,7 +229,9 @@ func isCounterStrike(id string) bool {
 	return false
 }
 
-// overMax is the rule of players_over_max. 0 places mean that INFO does not say.
+// overMax reports whether n players are too many for players_over_max. corrected
+// means that n is the game's own count. If INFO gives no number of slots, only the
+// limit of Counter-Strike applies.
 func overMax(n int, in *wire.Info, g *Game, corrected bool) bool {
 	if n > 64 && isCounterStrike(g.ID) {
 		return true
@@ -242,8 +248,9 @@ func overMax(n int, in *wire.Info, g *Game, corrected bool) bool {
 	return over >= r.Least && over*100 > places*r.Percent && (corrected || !hasGhosts(g.ID))
 }
 
-// hasGhosts reports whether a game's INFO or list counts players who are gone, or
-// who hold a reserved place: 104 of 80, and connected for 140,000 seconds.
+// hasGhosts reports whether INFO or the player list of a game counts players who
+// have left, or who hold a reserved slot. Examples are 104 of 80 players, and a
+// connection time of 140,000 seconds.
 func hasGhosts(id string) bool {
 	return id == "squad" || id == "postscriptum" || id == "ark"
 }
@@ -254,7 +261,8 @@ func isUnlisted(id string) bool {
 	return id == "conan" || id == "dayz" || id == "battalion1944"
 }
 
-// listLies reports whether the list says nothing about the number of players.
+// listLies reports whether the length of the player list says nothing about the
+// number of players.
 func listLies(in *Reply, g *Game) bool {
 	if hasGhosts(g.ID) || isUnlisted(g.ID) && len(in.Players) == 0 {
 		return true
@@ -262,9 +270,9 @@ func listLies(in *Reply, g *Game) bool {
 	return len(in.Players) == 1 && string(in.Players[0].Name) == "Max Players" // EC-85
 }
 
-// apart is the rule of count_mismatch: the length of the list differs from INFO's
-// count and from the game's. It must differ from both, because either may lag
-// behind.
+// apart is the rule of count_mismatch. The length of the list must differ from both
+// INFO's count and the game's, because either may lag behind; a difference of up to
+// bots players does not count.
 func (c *Counts) apart(bots int) bool {
 	r := &FlagRules[ruleCountMismatch]
 	for _, n := range [...]int{c.Info, c.Game} {
@@ -274,10 +282,10 @@ func (c *Counts) apart(bots int) bool {
 			return false
 		}
 	}
-	return c.Info < 0 || c.List%256 != c.Info // a list of more than 255 (EC-82)
+	return c.Info < 0 || c.List%256 != c.Info // above 255, INFO's count wraps around (EC-82)
 }
 
-// bots returns how many players INFO says are bots.
+// bots returns INFO's number of bots, or 0 if it has none.
 func bots(in *wire.Info) int {
 	if in == nil || in.Has&wire.HasBots == 0 {
 		return 0
@@ -299,7 +307,7 @@ func (s *Suspicion) steamID(in *wire.Info, g *Game) {
 	s.set(FlagNoGSLT, ok && minor >= FlagRules[ruleNoGSLT].Least)
 }
 
-// tinyDuration is the bytes 00 00 00 01.
+// tinyDuration has the bits of a duration whose bytes are 00 00 00 01.
 const tinyDuration = 0x01000000
 
 // durations sets equal_durations and tiny_durations.
@@ -326,10 +334,11 @@ func (s *Suspicion) durations(in *Reply) {
 	s.set(FlagEqualDurations, long && len(in.Players)-bots(in.Info) >= r.Least)
 }
 
-// maxRedirect is how many bytes of an address are kept: a host name and a port.
+// maxRedirect is the maximum length of a redirect address in bytes: a host name, a
+// colon and a port.
 const maxRedirect = 253 + 6
 
-// redirect sets the flag of that name.
+// redirect sets FlagRedirect and the address.
 func (s *Suspicion) redirect(in *Reply) {
 	to, ok := after(in.Redirect, "ConnectRedirectAddress:")
 	if !ok && in.Info != nil {
@@ -342,12 +351,12 @@ func (s *Suspicion) redirect(in *Reply) {
 	}
 }
 
-// destination returns the rest of a tag that begins with dest=. Commas divide tags;
-// in Garry's Mod it is spaces.
+// destination returns the rest of the first tag that begins with dest=. Tags are
+// separated by commas or, in Garry's Mod, by spaces.
 func destination(keywords []byte) ([]byte, bool) {
 	const prefix, separators = "dest=", ", "
 	for at := 0; ; {
-		i := index(keywords[at:], '=') // few keywords have one
+		i := index(keywords[at:], '=') // few keywords contain a =
 		if i < 0 {
 			return nil, false
 		}
@@ -364,7 +373,7 @@ func destination(keywords []byte) ([]byte, bool) {
 	}
 }
 
-// after returns what follows word in b.
+// after returns what follows the first word in b.
 func after(b []byte, word string) ([]byte, bool) {
 	if len(b) < len(word) {
 		return nil, false
@@ -376,7 +385,7 @@ func after(b []byte, word string) ([]byte, bool) {
 	return b[at+len(word):], true
 }
 
-// facts sets the flags that rest on what the scanner saw.
+// facts sets the flags that depend only on f.
 func (s *Suspicion) facts(f *Facts) {
 	flood := FlagRules[ruleReplyFlood].Least
 	s.set(FlagReplyFlood, f.InfoReplies >= flood*max(f.InfoRequests, 1))
@@ -384,7 +393,7 @@ func (s *Suspicion) facts(f *Facts) {
 	s.set(FlagEdgeAnswers, edge(f))
 }
 
-// edge is the rule of edge_answers.
+// edge reports whether f meets the rule of edge_answers.
 func edge(f *Facts) bool {
 	if f.InfoRTT <= 0 || f.RulesRTT <= 0 {
 		return false

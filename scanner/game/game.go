@@ -11,15 +11,15 @@ import (
 // Reply is what one server answered, as package wire decoded it.
 type Reply struct {
 	Info    *wire.Info    // nil: INFO was not answered
-	Players []wire.Player // the list, as far as it was complete
-	Rules   []wire.Rule   // the rules, as far as they were complete
+	Players []wire.Player // the player list, without an incomplete player at its end
+	Rules   []wire.Rule   // the rules, without an incomplete rule at their end
 
 	HasPlayers bool   // PLAYER was answered; Players may be empty
-	PlayersCut bool   // the list ended inside a record: more players follow
+	PlayersCut bool   // the list ended inside a player, so players are missing
 	Redirect   []byte // the text of a reply of type '9' (EC-140)
 }
 
-// Key is one of the common keys: values that mean the same in every game.
+// Key identifies a common key, whose value means the same in every game.
 type Key uint8
 
 // The common keys, in the order in which a record lists them.
@@ -51,7 +51,7 @@ var keyWords = [NumKeys]string{
 	"mods", "description",
 }
 
-// String returns the record's word for k.
+// String returns the word that records use for k, or "unknown".
 func (k Key) String() string {
 	if int(k) < len(keyWords) {
 		return keyWords[k]
@@ -65,30 +65,30 @@ type Keys uint32
 // Has reports whether k is in the set.
 func (s Keys) Has(k Key) bool { return s&(1<<k) != 0 }
 
-// Game is what a reply means for its game. A field of a common key counts only if
-// Has has the key, which means that the game sent the value. Has has KeyPassword
-// only if the value differs from INFO's.
+// Game holds the game-specific values of a reply. The field of a common key is
+// valid only if Has contains the key, which means that the server sent the value.
+// Has contains KeyPassword only if the value differs from INFO's.
 //
 // Byte slices alias the reply, memory of the Game that the next Decode reuses, or
 // constants. They must not be changed. To keep them, use Clone.
 type Game struct {
-	ID   string // the stable word for the game; "": the game is in no table
+	ID   string // the stable word for the game; "": no table matches the game
 	Name string // the game's name for people
-	Has  Keys   // which of the common keys follow
+	Has  Keys   // the common keys whose fields are valid
 
 	Players    int   // people in the game, as the game counts them
-	MaxPlayers int   // places for players
-	Queue      int   // people who wait for a place
+	MaxPlayers int   // player slots
+	Queue      int   // people who wait for a slot
 	Bots       int   // players that are programs
 	Day        int   // day of the game's calendar
 	Started    int64 // Unix time at which the world began
 
 	Version     []byte // of the game
-	Map         []byte // that is played
-	Mode        []byte // kind of play, in the game's words
-	Region      []byte // the server's own claim
+	Map         []byte // the current map
+	Mode        []byte // the game mode, in the game's words
+	Region      []byte // the region that the server claims
 	TimeOfDay   []byte // in the game's world
-	Description []byte // text for people; may hold control characters
+	Description []byte // text for people; may contain control characters
 
 	PVP       bool // players may fight each other
 	Password  bool // players need a password
@@ -97,38 +97,37 @@ type Game struct {
 
 	Mods       []Mod       // in the server's order
 	Attributes []Attribute // the game's other values, sorted by name
-	Notes      Notes       // what could not be understood
+	Notes      Notes       // what Decode did not understand
 
 	sources [NumKeys]string
 	sourced Keys // the keys that have a source
 	dec     *decoder
 }
 
-// Mod is one mod that a server runs. Fields that the game does not tell are
-// empty.
+// Mod is a mod that a server runs. Fields that the game does not send are empty.
 type Mod struct {
-	ID         []byte // mostly the number of a Steam Workshop item
+	ID         []byte // mostly a Steam Workshop item ID
 	Name       []byte // as the server calls it
 	Hash       []byte // in hexadecimal digits
-	CreatorDLC bool   // Arma 3: not a mod but a Creator DLC, and ID its application
+	CreatorDLC bool   // Arma 3: not a mod but a Creator DLC; ID is its application ID
 }
 
 // Attribute is a value that not every game has. Each game has a fixed set of names.
 type Attribute struct {
 	Name   string
-	Value  []byte // as the server sent it; "true" for a tag that is there
-	Source string // as Game.Source
+	Value  []byte // what the server sent, or what a tag or a binary field means
+	Source string // in the form that Game.Source returns
 }
 
-// Source returns where the value of a common key came from: "info", "keywords" or
-// "rules", a full stop, and the field, tag or rule. N stands for a number where a
-// value was put together from several rules. "keywords" alone means a tag that is
-// the value itself, and "rules.pages" the binary pages of Arma 3 and DayZ. It is
-// "" for a key that the Game does not have.
+// Source returns the source of a common key: "info", "keywords" or "rules", then a
+// full stop and the name of the field, tag or rule. In the name, N stands for the
+// numbers of several rules. "keywords" alone means that a tag, or the keywords as a
+// whole, is the value, and "rules.pages" means the binary pages of Arma 3 and DayZ.
+// Source returns "" if g does not have the key.
 func (g *Game) Source(k Key) string { return g.sources[k] }
 
-// SetSource sets what Source returns for a key. It is for callers that make a Game
-// without Decode, such as from a record.
+// SetSource sets the result of Source for a key. It is for callers that build a
+// Game without Decode, such as from a record.
 func (g *Game) SetSource(k Key, source string) {
 	g.sources[k] = source
 	if g.sourced |= 1 << k; source == "" {
@@ -136,18 +135,18 @@ func (g *Game) SetSource(k Key, source string) {
 	}
 }
 
-// Empty reports whether nothing is known: the game is in no table.
+// Empty reports whether g has no values because no table matches the game.
 func (g *Game) Empty() bool { return g.ID == "" }
 
-// The kinds of values that common keys have, and the keys of each.
+// The common keys by the type of their values. KeyMods is in none of these sets.
 const (
 	numbers Keys = 1<<KeyPlayers | 1<<KeyMaxPlayers | 1<<KeyQueue | 1<<KeyBots | 1<<KeyDay | 1<<KeyStarted
 	texts   Keys = 1<<KeyVersion | 1<<KeyMap | 1<<KeyMode | 1<<KeyRegion | 1<<KeyTimeOfDay | 1<<KeyDescription
 	truths  Keys = 1<<KeyPVP | 1<<KeyPassword | 1<<KeyModded | 1<<KeyAnticheat
 )
 
-// reset empties g, but keeps its memory. Most replies set few keys, so it clears only
-// what has been set: a Game is large.
+// reset clears g but keeps its memory. A Game is large and most replies set few
+// keys, so reset clears only the groups of fields that have been set.
 func (g *Game) reset() {
 	set := (g.Has | g.sourced) & (1<<NumKeys - 1)
 	for s := set; s != 0; s &= s - 1 {
@@ -187,7 +186,8 @@ func (g *Game) Clone() *Game {
 	return &c
 }
 
-// number returns the field of a key whose value is a number.
+// number returns the int field of a key. It panics for other keys, including
+// KeyStarted, whose field is an int64.
 func (g *Game) number(k Key) *int {
 	switch k {
 	case KeyPlayers:
@@ -204,7 +204,7 @@ func (g *Game) number(k Key) *int {
 	panic("game: " + k.String() + " is no number")
 }
 
-// text returns the field of a key whose value is a text.
+// text returns the []byte field of a key. It panics for other keys.
 func (g *Game) text(k Key) *[]byte {
 	switch k {
 	case KeyVersion:
@@ -223,7 +223,7 @@ func (g *Game) text(k Key) *[]byte {
 	panic("game: " + k.String() + " is no text")
 }
 
-// truth returns the field of a key whose value is true or false.
+// truth returns the bool field of a key. It panics for other keys.
 func (g *Game) truth(k Key) *bool {
 	switch k {
 	case KeyPVP:

@@ -1,6 +1,6 @@
 package game
 
-// Garry's Mod: the keywords are pairs with spaces between them.
+// Garry's Mod: the keywords are pairs of a name and a value, separated by spaces.
 var _ = register(&table{
 	id:       "gmod",
 	name:     "Garry's Mod",
@@ -37,7 +37,8 @@ var _ = register(&table{
 	}},
 })
 
-// gmodWorkshop reads the number of the game mode's Workshop item; 0 is none.
+// gmodWorkshop reads the Workshop item ID of the game mode; 0 means that there is
+// none.
 func gmodWorkshop(d *decoder, v []byte, source string) {
 	switch n, ok := parseInt(v, maxNumber); {
 	case !ok:

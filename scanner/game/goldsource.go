@@ -1,9 +1,9 @@
 package game
 
-// The games on the GoldSource engine, Half-Life's own and its mods. They share
-// the rules, which are variables. A server may say that it is application 70,
-// Half-Life, and run any of them, and the obsolete INFO reply has no application:
-// the folder tells which it is.
+// The games on the GoldSource engine: Half-Life and its mods. The rules, which are
+// console variables, are the same for all. A server may report application 70
+// (Half-Life) whichever of these games it runs, and the obsolete INFO reply has no
+// application ID, so the folder identifies the game.
 var (
 	_ = register(goldSource("cs16", "Counter-Strike", "cstrike", 10))
 	_ = register(goldSource("tfc", "Team Fortress Classic", "tfc", 20))
@@ -15,7 +15,7 @@ var (
 	_ = register(goldSource("czero", "Counter-Strike: Condition Zero", "czero", 80))
 	_ = register(goldSource("svencoop", "Sven Co-op", "svencoop", 225840))
 
-	// otherGoldSource is any other mod of Half-Life.
+	// otherGoldSource is the table of all other Half-Life mods.
 	otherGoldSource = register(goldSource("goldsource", "Half-Life mod", ""))
 )
 

@@ -2,8 +2,8 @@ package game
 
 import "bytes"
 
-// Just Cause 2 Multiplayer has up to 5000 places, too many for INFO's one-byte fields.
-// The map holds the numbers instead: "Players: 11/5000".
+// Just Cause 2: Multiplayer allows up to 5000 players, too many for INFO's one-byte
+// fields. INFO's map holds the numbers instead: "Players: 11/5000".
 var _ = register(&table{
 	id:       "jc2mp",
 	name:     "Just Cause 2: Multiplayer",

@@ -1,6 +1,6 @@
 package game
 
-// Killing Floor 2: INFO's counts are right; the rules tell how the match stands.
+// Killing Floor 2: INFO's counts are right. The rules have the mode and the map.
 var _ = register(&table{
 	id:       "killingfloor2",
 	name:     "Killing Floor 2",

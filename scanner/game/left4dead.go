@@ -2,8 +2,8 @@ package game
 
 import "bytes"
 
-// Left 4 Dead: INFO's game is "L4D - mode" or "L4D - mode - difficulty". The
-// tags name the modes that the server allows.
+// Left 4 Dead: the game field of INFO is "L4D - mode" or "L4D - mode - difficulty".
+// The tags name the modes that the server allows.
 var _ = register(&table{
 	id:       "l4d",
 	name:     "Left 4 Dead",
@@ -46,7 +46,7 @@ var _ = register(&table{
 
 var l4dModes = newModes("coop", "realism", "scavenge", "survival", "versus")
 
-// l4dGame reads mode and difficulty from INFO's game.
+// l4dGame reads the mode and the difficulty from the game field of INFO.
 func l4dGame(d *decoder) {
 	v := d.in.Info.Game
 	const prefix, separator = "L4D - ", " - "

@@ -1,6 +1,6 @@
 package game
 
-// modes are the tags of a game that name what is played.
+// modes are the tags that name the modes of a game.
 type modes struct{ matcher }
 
 func newModes(names ...string) *modes {
@@ -11,9 +11,9 @@ func newModes(names ...string) *modes {
 	return &modes{newMatcher(fields)}
 }
 
-// read sets the mode from the keywords. A server may have several of these tags, for
-// the modes that it allows. Then they do not tell which one is played, and become
-// the attribute "modes".
+// read sets the mode from the keywords. A server that allows several modes has a
+// tag for each of them, and the tags do not show which mode is played. In this case
+// read sets the attribute "modes" instead.
 func (m *modes) read(d *decoder) {
 	start, n := len(d.buf), 0
 	seen := uint64(0)

@@ -1,35 +1,35 @@
 package game
 
-// Notes is a set of things in a reply that could not be understood or had no
-// room. They are never a reason to call the reply faulty.
+// Notes is a set of things in a reply that Decode did not understand or had no room
+// for. None of them means that the reply is faulty.
 type Notes uint32
 
-// The notes, each with the record's word.
+// The notes, each with the word that records use for it.
 const (
 	// keywords.cut: the keywords fill their field (EC-40), so the last tag may
 	// be incomplete and was not read
 	NoteKeywordsCut Notes = 1 << iota
-	// value.unreadable: the value of a number or a boolean can't be read
+	// value.unreadable: a value is not the number or boolean that it should be
 	NoteValue
-	// value.cut: a text longer than we keep
+	// value.cut: a value was cut because it exceeds our limit
 	NoteValueCut
-	// parts.missing: one of the rules that make up a text is missing; the parts
-	// before it were kept
+	// parts.missing: one of the rules that make up a value is missing; the parts
+	// before it were used
 	NotePartsMissing
-	// pages.version: binary pages of a version that we do not know
+	// pages.version: binary pages of an unknown version
 	NotePagesVersion
-	// pages.missing: a binary page is not there; those before it were read
+	// pages.missing: a binary page is missing; the pages before it were read
 	NotePagesMissing
-	// pages.truncated: the binary pages end inside a field
+	// pages.truncated: the binary pages end inside a field, or exceed our limits
 	NotePagesTruncated
 	// pages.trailing: bytes after the last field of the binary pages
 	NotePagesTrailing
 	// pages.overflow: the server says that its pages had no room for all mods or
 	// signatures
 	NotePagesOverflow
-	// pages.escape: the binary pages hold an escape that has no meaning
+	// pages.escape: the binary pages contain an undefined escape
 	NotePagesEscape
-	// mods.limit: more mods than we keep
+	// mods.limit: there are more mods than our limit
 	NoteModsLimit
 
 	NumNotes = iota
@@ -49,5 +49,6 @@ var noteWords = [NumNotes]string{
 	"mods.limit",
 }
 
-// NoteWord returns the record's word for the note of bit i, 0 ≤ i < NumNotes.
+// NoteWord returns the word that records use for the note of bit i, 0 ≤ i <
+// NumNotes.
 func NoteWord(i int) string { return noteWords[i] }

@@ -3,8 +3,8 @@ package game
 import "bytes"
 
 // Rust: INFO's counts are single bytes and wrong above 255. The keywords have the
-// true ones, though they can lag behind: 46 where INFO and the list have 36. Short
-// tags stand for words: a run of "^" and a letter, or a letter alone.
+// real counts, but may lag behind: 46 where INFO and the list have 36. Some tags
+// have a one-letter form, which stands alone or in a run such as "^w^z^o".
 var _ = register(&table{
 	id:   "rust",
 	name: "Rust",
@@ -59,7 +59,7 @@ var _ = register(&table{
 				attribute transport rak < keywords.pt
 				attribute wipe_cycle weekly < keywords.^`,
 		},
-		{ // words, a single letter, and tags without a meaning
+		{ // words, a single letter, and unknown tags
 			keywords: "monthly,vanilla,p,EU,stok,hzzzzzz,head,vv,tsx,cpvp,mp99999999,born0,bornx",
 			want: `
 				mode vanilla < keywords.vanilla
@@ -68,7 +68,7 @@ var _ = register(&table{
 				attribute wipe_cycle monthly < keywords.monthly
 				note value.unreadable`,
 		},
-		{ // 127 bytes: the last tag, a part of cp1234, must not count
+		{ // 127 bytes: Decode must ignore the last tag, which may be part of cp1234
 			keywords: "mp2000,vanilla,weekly,oxide,carbon,biweekly,monthly,hardcore,softcore,roleplay," +
 				"modded,pve,training,creative,minigame,NA,EU,cp12",
 			want: `
@@ -84,8 +84,8 @@ var _ = register(&table{
 	},
 })
 
-// rustTags are the tags with a meaning, and after them the letters that stand
-// for some of them.
+// rustTags are the tags that Decode knows, followed by the one-letter forms of some
+// of them.
 var rustTags = []field{
 	{name: "monthly", read: tagged("wipe_cycle", "monthly")},
 	{name: "biweekly", read: tagged("wipe_cycle", "biweekly")},
@@ -123,8 +123,8 @@ var rustTags = []field{
 
 var rustTagByName = newMatcher(rustTags)
 
-// rustShortTags reads a run of letters with "^" between them; the first "^" has
-// already been removed.
+// rustShortTags reads letters with "^" between them. The caller has already removed
+// the first "^".
 func rustShortTags(d *decoder, v []byte, source string) {
 	for letters := (list{rest: v, separator: '^'}); letters.next(); {
 		if len(letters.piece) != 1 {
@@ -136,8 +136,8 @@ func rustShortTags(d *decoder, v []byte, source string) {
 	}
 }
 
-// rustNumber reads a tag that has a number behind its letters, which a tag of the
-// owner's own, such as "cpvp", does not.
+// rustNumber returns an action that calls read if a digit follows the letters of
+// the tag. It ignores tags that the owner made up, such as "cpvp".
 func rustNumber(read action) action {
 	return func(d *decoder, v []byte, source string) {
 		if len(v) > 0 && v[0] >= '0' && v[0] <= '9' {
@@ -146,7 +146,8 @@ func rustNumber(read action) action {
 	}
 }
 
-// rustHash reads the hash of the server's assemblies: six to eight hexadecimal digits.
+// rustHash reads the hash of the server's assemblies, six to eight lower-case
+// hexadecimal digits. It ignores other values.
 func rustHash(d *decoder, v []byte, source string) {
 	if len(v) < 6 || len(v) > 8 {
 		return

@@ -1,6 +1,6 @@
 package game
 
-// Insurgency: Sandstorm: INFO may say 0 of 0 players; the rules have the true
+// Insurgency: Sandstorm: INFO may say 0 of 0 players. The rules have the real
 // counts.
 var _ = register(&table{
 	id:       "sandstorm",

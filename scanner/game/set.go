@@ -2,14 +2,14 @@ package game
 
 import "strconv"
 
-// mark notes that key k now has a value.
+// mark records that key k has a value, and its source.
 func (d *decoder) mark(k Key, source string) {
 	d.g.Has |= 1 << k
 	d.g.sourced |= 1 << k
 	d.g.sources[k] = source
 }
 
-// setNumber sets the number of key k, unless it has one.
+// setNumber sets the field of k, unless k already has a value.
 func (d *decoder) setNumber(k Key, n int, source string) {
 	if !d.g.Has.Has(k) {
 		*d.g.number(k) = n
@@ -17,7 +17,8 @@ func (d *decoder) setNumber(k Key, n int, source string) {
 	}
 }
 
-// setText sets the text of key k, unless it has one. An empty text says nothing.
+// setText sets the field of k, unless v is empty or k already has a value. It cuts
+// v to maxText bytes, and a description to maxLongText.
 func (d *decoder) setText(k Key, v []byte, source string) {
 	if len(v) == 0 || d.g.Has.Has(k) {
 		return
@@ -30,7 +31,7 @@ func (d *decoder) setText(k Key, v []byte, source string) {
 	d.mark(k, source)
 }
 
-// setTruth sets the truth value of key k, unless it has one.
+// setTruth sets the field of k, unless k already has a value.
 func (d *decoder) setTruth(k Key, v bool, source string) {
 	if !d.g.Has.Has(k) {
 		*d.g.truth(k) = v
@@ -38,19 +39,20 @@ func (d *decoder) setTruth(k Key, v bool, source string) {
 	}
 }
 
-// setAttribute adds an attribute, unless there is one of that name. An empty
-// value says nothing.
+// setAttribute adds an attribute and cuts its value to maxText bytes. See
+// addAttribute.
 func (d *decoder) setAttribute(name string, v []byte, source string) {
 	d.addAttribute(name, d.limit(v, maxText), source)
 }
 
-// setLongAttribute adds an attribute that may be as long as a description.
+// setLongAttribute adds an attribute and cuts its value to maxLongText bytes.
 func (d *decoder) setLongAttribute(name string, v []byte, source string) {
 	d.addAttribute(name, d.limit(v, maxLongText), source)
 }
 
-// addAttribute inserts an attribute by its name. Servers mostly send their rules
-// sorted, so its place is near the end.
+// addAttribute inserts an attribute in the order of names, unless v is empty or the
+// name exists. Servers mostly send their rules sorted, so the position is near the
+// end.
 func (d *decoder) addAttribute(name string, v []byte, source string) {
 	if len(v) == 0 {
 		return
@@ -69,7 +71,7 @@ func (d *decoder) addAttribute(name string, v []byte, source string) {
 	d.g.Attributes = all
 }
 
-// addMod adds a mod and reports whether there was room for it.
+// addMod adds a mod. It returns false if there are already maxMods mods.
 func (d *decoder) addMod(m Mod, source string) bool {
 	if len(d.g.Mods) == maxMods {
 		d.g.Notes |= NoteModsLimit
@@ -81,7 +83,7 @@ func (d *decoder) addMod(m Mod, source string) bool {
 	return true
 }
 
-// limit cuts a text to n bytes.
+// limit returns the first n bytes of v, and adds a note if it cuts v.
 func (d *decoder) limit(v []byte, n int) []byte {
 	if len(v) > n {
 		d.g.Notes |= NoteValueCut
@@ -90,7 +92,7 @@ func (d *decoder) limit(v []byte, n int) []byte {
 	return v
 }
 
-// count reads a number of people, days and the like.
+// count returns an action that sets k to a number from 0 to maxCount.
 func count(k Key) action {
 	return func(d *decoder, v []byte, source string) {
 		if n, ok := parseInt(v, maxCount); ok {
@@ -101,18 +103,18 @@ func count(k Key) action {
 	}
 }
 
-// text reads a text.
+// text returns an action that sets k to the value.
 func text(k Key) action {
 	return func(d *decoder, v []byte, source string) { d.setText(k, v, source) }
 }
 
-// says sets a text that a tag stands for.
+// says returns an action for a tag that means that k is word.
 func says(k Key, word string) action {
 	v := []byte(word)
 	return func(d *decoder, _ []byte, source string) { d.setText(k, v, source) }
 }
 
-// truth reads a truth value.
+// truth returns an action that reads a boolean and sets k to it.
 func truth(k Key) action {
 	return func(d *decoder, v []byte, source string) {
 		if b, ok := parseTruth(v); ok {
@@ -123,7 +125,7 @@ func truth(k Key) action {
 	}
 }
 
-// opposite reads a truth value that says the opposite of key k.
+// opposite returns an action that reads a boolean and sets k to its opposite.
 func opposite(k Key) action {
 	return func(d *decoder, v []byte, source string) {
 		if b, ok := parseTruth(v); ok {
@@ -134,23 +136,23 @@ func opposite(k Key) action {
 	}
 }
 
-// means sets a truth value that a tag stands for.
+// means returns an action for a tag that means that k is v.
 func means(k Key, v bool) action {
 	return func(d *decoder, _ []byte, source string) { d.setTruth(k, v, source) }
 }
 
-// attribute keeps a value as the attribute name.
+// attribute returns an action that stores the value as an attribute.
 func attribute(name string) action {
 	return func(d *decoder, v []byte, source string) { d.setAttribute(name, v, source) }
 }
 
-// tagged sets an attribute that a tag stands for.
+// tagged returns an action for a tag that means that an attribute is word.
 func tagged(name, word string) action {
 	v := []byte(word)
 	return func(d *decoder, _ []byte, source string) { d.setAttribute(name, v, source) }
 }
 
-// began reads the Unix time at which a world began.
+// began reads the Unix time at which a world began. It ignores 0.
 func began(d *decoder, v []byte, source string) {
 	n, ok := parseInt(v, maxNumber)
 	switch {
@@ -162,7 +164,7 @@ func began(d *decoder, v []byte, source string) {
 	}
 }
 
-// modsBy reads a list of mods, of which it knows only the ID.
+// modsBy returns an action that reads a list of mod IDs, unless the mods are known.
 func modsBy(separator byte) action {
 	return func(d *decoder, v []byte, source string) {
 		if d.g.Has.Has(KeyMods) {
@@ -176,21 +178,21 @@ func modsBy(separator byte) action {
 	}
 }
 
-// decimal returns a number as text.
+// decimal returns v in decimal digits.
 func (d *decoder) decimal(v uint64) []byte {
 	start := len(d.buf)
 	d.buf = strconv.AppendUint(d.buf, v, 10)
 	return d.since(start)
 }
 
-// hex returns a number as eight hexadecimal digits.
+// hex returns v as eight hexadecimal digits.
 func (d *decoder) hex(v uint32) []byte {
 	start := len(d.buf)
 	d.buf = appendHex(d.buf, v)
 	return d.since(start)
 }
 
-// truthText returns a truth value as text.
+// truthText returns "true" or "false".
 func truthText(v bool) []byte {
 	if v {
 		return wordTrue

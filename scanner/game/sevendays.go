@@ -2,10 +2,10 @@ package game
 
 import "bytes"
 
-// 7 Days to Die: about 40 rules. The keywords of early versions hold the same
-// names and values, those of later ones numbers, then base64 of unknown meaning.
-// CurrentPlayers is not read because it lags behind INFO: 10 where INFO and the
-// list have 11, and 0 in keywords whose INFO has 8.
+// 7 Days to Die: about 40 rules. The keywords of early versions hold the same names
+// and values, those of Alpha 15 a list of numbers, and those of Alpha 20 base64 of
+// unknown meaning. CurrentPlayers is not read because it lags behind INFO: 10 where
+// INFO and the list have 11, and 0 in keywords whose INFO has 8.
 var _ = register(&table{
 	id:   "7dtd",
 	name: "7 Days to Die",
@@ -59,8 +59,8 @@ var _ = register(&table{
 
 const sevenDaysApp = 251570
 
-// sevenDaysKeywords reads the keywords of early versions: the rules, as
-// "name:value;".
+// sevenDaysKeywords reads the keywords of early versions, which are the rules in
+// the form "name:value;".
 func sevenDaysKeywords(d *decoder) {
 	if bytes.IndexByte(d.in.Info.Keywords, ':') < 0 {
 		return
@@ -76,8 +76,8 @@ func sevenDaysKeywords(d *decoder) {
 	}
 }
 
-// sevenDaysTime reads the world's clock: a day is 24000 units, and the first day is
-// day 1.
+// sevenDaysTime reads the world's clock. A day has 24000 units, and the first day
+// is day 1.
 func sevenDaysTime(d *decoder, v []byte, source string) {
 	const hour, day = 1000, 24000
 	n, ok := parseInt(v, maxNumber)
@@ -98,7 +98,8 @@ func append2(dst []byte, n int64) []byte {
 }
 
 // sevenDaysKilling reads whom players may kill: 0 no one, 1 allies only, 2
-// strangers only, 3 everybody. 1 is neither.
+// strangers only, 3 everybody. 0 is PVE, 2 and 3 are PVP; 1 is neither and sets
+// nothing.
 func sevenDaysKilling(d *decoder, v []byte, source string) {
 	switch string(v) {
 	case "0":

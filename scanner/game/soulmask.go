@@ -1,6 +1,6 @@
 package game
 
-// Soulmask: INFO's version is always 1.0.0.0; a rule has the true one.
+// Soulmask: INFO's version is always 1.0.0.0. The real version is in a rule.
 var _ = register(&table{
 	id:       "soulmask",
 	name:     "Soulmask",

@@ -1,7 +1,7 @@
 package game
 
-// Squad and Post Scriptum: INFO counts ghosts, 104 of 80 where the rules say
-// 77.
+// Squad and Post Scriptum: INFO counts ghosts (see hasGhosts), such as 104 of 80
+// players where the rules say 77.
 var _ = register(&table{
 	id:       "squad",
 	name:     "Squad",

@@ -6,61 +6,61 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// table describes where a game hides values and how to read them. Each game has one,
-// in a file of its own.
+// table describes where a game hides values and how to read them. Each game has a
+// table, except that CS:GO shares that of Counter-Strike 2.
 type table struct {
-	id   string // stable: records carry it
+	id   string // stable, because records contain it
 	name string
 
 	apps    []uint32 // application IDs
 	folders []string // for GoldSource: see find
-	// what the table rests on: documents, or recorded replies
+	// what the table is based on, such as documents or recorded replies
 	evidence string
 
 	tags   tags     // in the keywords of INFO
 	rules  []field  // by name
-	series []series // texts in several rules
+	series []series // values that are split over several rules
 	info   func(d *decoder)
 	finish func(d *decoder)
 
 	vectors []vector // its tests
 	byName  matcher  // of rules
-	parts   someOf   // first bytes of series
+	parts   someOf   // first bytes of the prefixes of series
 }
 
-// field is a tag or a rule that has a meaning.
+// field is a tag or rule that Decode reads.
 type field struct {
 	name   string
 	read   action
 	source string // "keywords." or "rules." and the name
-	tag    string // "keywords." and the name: for a rule that is also a tag
+	tag    string // "keywords." and the name, for a rule that may also come as a tag
 }
 
-// action takes the value of a field; source is where it came from.
+// action reads the value v of a field into d; source is where v came from.
 type action func(d *decoder, v []byte, source string)
 
 // tags describes how to read the keywords of INFO.
 type tags struct {
-	split    byte    // between two tags; 0: they are not read this way
+	split    byte    // the separator of tags; 0: the keywords are not read as tags
 	words    []field // whole tags
-	prefixes []field // a tag's beginning; its value is the rest. The first that fits counts
+	prefixes []field // the beginning of a tag; the rest is the value. The first match counts
 	byName   matcher // of words
 	begins   someOf  // first bytes of prefixes
 }
 
-// series is a text that a game sends in several rules: a prefix, a number, a
-// suffix.
+// series is a value that a game splits over several rules. The name of each rule is
+// a prefix, a number and a suffix.
 type series struct {
 	prefix string
 	suffix string
-	digits int  // exactly so many; 0: any number
-	after  byte // ends the number, where the total follows: n/m or n-m
-	first  int  // number of the first part
+	digits int  // the number of digits in the number; 0: any
+	after  byte // the separator of number and total, as in n/m or n-m; 0: no total
+	first  int  // the number of the first part
 	join   action
 	source string
 }
 
-// The tables: by application, by folder, and all of them.
+// All tables, and the tables by application ID and by folder.
 var (
 	byApp    appTables
 	byFolder = map[string]*table{}
@@ -93,7 +93,7 @@ func register(t *table) *table {
 
 // prepare fills in the sources and the matchers.
 func (t *table) prepare() {
-	t.rules = slices.Clone(t.rules) // games share some
+	t.rules = slices.Clone(t.rules) // some games share their rules
 	for i := range t.rules {
 		t.rules[i].source = "rules." + t.rules[i].name
 		t.rules[i].tag = "keywords." + t.rules[i].name
@@ -115,9 +115,9 @@ func (t *table) prepare() {
 	t.tags.byName = newMatcher(t.tags.words)
 }
 
-// find returns the table of the game that sent an INFO reply, nil if it has
-// none. The application decides; but GoldSource games share applications and
-// their obsolete reply names none, so there the folder comes first.
+// find returns the table of the game that sent an INFO reply, or nil if there is
+// none. The application ID decides, except for GoldSource games: they share
+// application IDs, and their obsolete reply has none, so the folder decides.
 func find(in *wire.Info) *table {
 	if in == nil {
 		return nil
@@ -139,7 +139,8 @@ func find(in *wire.Info) *table {
 	return t
 }
 
-// appTables finds tables by application: open addressing, at most half full.
+// appTables finds tables by application ID. It is a hash table with open
+// addressing, at most half full.
 type appTables struct {
 	n     int
 	slots [256]struct {
@@ -148,7 +149,7 @@ type appTables struct {
 	}
 }
 
-// find returns the table of an application, nil if it has none.
+// find returns the table of app, or nil if it has none.
 func (a *appTables) find(app uint32) *table {
 	for h := hashOfApp(app); ; h++ {
 		if s := &a.slots[h]; s.table == nil || s.app == app {
@@ -157,7 +158,7 @@ func (a *appTables) find(app uint32) *table {
 	}
 }
 
-// add adds a table. It reports false if the application has one.
+// add adds t as the table of app. It returns false if app already has a table.
 func (a *appTables) add(app uint32, t *table) bool {
 	if a.n++; a.n > len(a.slots)/2 {
 		panic("game: too many applications")
@@ -175,14 +176,14 @@ func (a *appTables) add(app uint32, t *table) bool {
 // hashOfApp returns the slot in which the search for an application begins.
 func hashOfApp(app uint32) uint8 { return uint8(app * 0x9E3779B1 >> 24) }
 
-// someOf is a set of bytes that looks only at their lower six bits. So it may seem
-// to contain a byte that it does not contain, but it still rejects most bytes.
+// someOf is a set of bytes that uses only their lower six bits. It may therefore
+// seem to contain a byte that was not added, but it still rejects most bytes.
 type someOf uint64
 
 // mayBegin reports whether the first byte of a name may be in the set.
 func (s someOf) mayBegin(name []byte) bool { return len(name) > 0 && s>>(name[0]&63)&1 != 0 }
 
-// add adds the first byte of a name; all bytes if it is empty.
+// add adds the first byte of name, or all bytes if name is empty.
 func (s *someOf) add(name string) {
 	if name == "" {
 		*s = ^someOf(0)
@@ -191,10 +192,10 @@ func (s *someOf) add(name string) {
 	*s |= 1 << (name[0] & 63)
 }
 
-// matcher finds fields by name. Most rules of most servers mean nothing to us,
-// so what counts is how fast a name is rejected: by its length and its last byte, and
-// then by a hash of its length and three of its bytes, where a map would hash the
-// whole name. No name is empty.
+// matcher finds fields by name. Most rules of most servers have no field, so what
+// matters is how fast find rejects a name. It compares the length and the last
+// byte, and then a hash of the length and three bytes; a map would hash the whole
+// name. No field has an empty name.
 type matcher struct {
 	fields  []field
 	lengths someOf
@@ -218,7 +219,8 @@ func newMatcher(fields []field) matcher {
 	return m
 }
 
-// rejects reports whether it is certain that no field has this name.
+// rejects reports whether the length or the last byte of name shows that no field
+// has this name.
 func (m *matcher) rejects(name []byte) bool {
 	n := len(name)
 	return n == 0 || m.lengths>>(n&63)&(m.ends>>(name[n-1]&63))&1 == 0
@@ -230,7 +232,7 @@ func nameHash(name []byte) uint8 {
 	return uint8(n*31 + int(name[0])*7 + int(name[n-1])*13 + int(name[n/2])*3)
 }
 
-// find returns the field called name, nil if there is none.
+// find returns the field called name, or nil if there is none.
 func (m *matcher) find(name []byte) *field {
 	if i := m.index(name); i >= 0 {
 		return &m.fields[i]
@@ -238,7 +240,7 @@ func (m *matcher) find(name []byte) *field {
 	return nil
 }
 
-// index returns the index of the field called name, -1 if there is none.
+// index returns the index of the field called name, or -1 if there is none.
 func (m *matcher) index(name []byte) int {
 	if m.rejects(name) {
 		return -1

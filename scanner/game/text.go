@@ -6,7 +6,8 @@ import (
 	"math/bits"
 )
 
-// parseInt reads a decimal number from 0 to limit, with spaces around it.
+// parseInt parses a decimal number from 0 to limit, which may have spaces around
+// it.
 func parseInt(b []byte, limit int64) (int64, bool) {
 	b = trim(b)
 	if len(b) == 0 {
@@ -24,7 +25,7 @@ func parseInt(b []byte, limit int64) (int64, bool) {
 	return n, true
 }
 
-// parseSigned reads a decimal number from -limit to limit.
+// parseSigned parses a decimal number from -limit to limit.
 func parseSigned(b []byte, limit int64) (int64, bool) {
 	if len(b) > 1 && b[0] == '-' && b[1] != ' ' {
 		n, ok := parseInt(b[1:], limit)
@@ -33,8 +34,8 @@ func parseSigned(b []byte, limit int64) (int64, bool) {
 	return parseInt(b, limit)
 }
 
-// parseTruth reads a boolean as games spell it: true and false
-// in any case or by their first letter, y and n, 1 and 0.
+// parseTruth parses a boolean as games spell it: true, t, y or 1, and false, f, n
+// or 0, in upper or lower case.
 func parseTruth(b []byte) (v, ok bool) {
 	if len(b) == 1 {
 		switch b[0] {
@@ -51,7 +52,7 @@ func parseTruth(b []byte) (v, ok bool) {
 	return false, foldEqual(b, "false")
 }
 
-// foldEqual reports whether b is the lower-case word s in any case.
+// foldEqual reports whether b is equal to the lower-case word s, ignoring case.
 func foldEqual(b []byte, s string) bool {
 	if len(b) != len(s) {
 		return false
@@ -83,15 +84,15 @@ func trim(b []byte) []byte {
 	return b[:len(b):len(b)]
 }
 
-// list reads the pieces of a text between separators, without the spaces around
-// them. It leaves empty pieces out.
+// list iterates over the parts of a string between separators. It removes the
+// spaces around each part and skips empty parts.
 type list struct {
 	rest      []byte
 	separator byte
 	piece     []byte
 }
 
-// next reads the next piece and reports whether there is one.
+// next sets piece to the next part. It returns false if there is none.
 func (l *list) next() bool {
 	for len(l.rest) > 0 {
 		if i := index(l.rest, l.separator); i >= 0 {
@@ -106,8 +107,9 @@ func (l *list) next() bool {
 	return false
 }
 
-// index returns the index of the first c in b, -1 if there is none. It takes eight bytes
-// at once: tags are so short that calling bytes.IndexByte takes longer.
+// index returns the index of the first c in b, or -1 if there is none. It compares
+// eight bytes at a time: tags are so short that calling bytes.IndexByte takes
+// longer.
 func index(b []byte, c byte) int {
 	const each, low7 = 0x0101010101010101, 0x7F7F7F7F7F7F7F7F
 	at := 0
@@ -125,7 +127,8 @@ func index(b []byte, c byte) int {
 	return -1
 }
 
-// between returns what stands between open and shut at the end of b.
+// between returns the bytes between the last open in b and the shut that ends b. It
+// ignores spaces around b.
 func between(b []byte, open, shut string) ([]byte, bool) {
 	b = trim(b)
 	if !hasSuffix(b, shut) {

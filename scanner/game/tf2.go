@@ -1,8 +1,8 @@
 package game
 
-// Team Fortress 2: INFO's counts are right. The engine tags the kind of map and
-// the settings that differ from the usual ones; a missing tag says nothing, as
-// the tags are sorted and then cut (EC-41).
+// Team Fortress 2: INFO's counts are right. The engine adds tags for the kind of
+// map and for settings that differ from their defaults. A missing tag says nothing,
+// because the engine sorts the tags and then truncates them (EC-41).
 var _ = register(&table{
 	id:       "tf2",
 	name:     "Team Fortress 2",

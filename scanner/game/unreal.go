@@ -2,9 +2,9 @@ package game
 
 import "bytes"
 
-// unrealTag returns the value of a tag of the Unreal engine's online subsystem:
-// NAME:value, and a comma before the next NAME. Values may hold commas, so the
-// next tag is where capital letters, digits or underscores end with a colon.
+// unrealTag returns the value of a tag of the Unreal engine's online subsystem. The
+// keywords are "NAME:value,NAME:value"; name includes the colon. Values may contain
+// commas, so a comma ends a value only if beginsTag accepts what follows.
 func unrealTag(keywords []byte, name string) ([]byte, bool) {
 	at := bytes.Index(keywords, []byte(name))
 	if at < 0 || at > 0 && keywords[at-1] != ',' {
@@ -19,7 +19,8 @@ func unrealTag(keywords []byte, name string) ([]byte, bool) {
 	return v, true
 }
 
-// beginsTag reports whether b begins with the name of a tag and its colon.
+// beginsTag reports whether b begins with the name of a tag (capital letters,
+// digits and underscores) and a colon.
 func beginsTag(b []byte) bool {
 	for i, c := range b {
 		switch {

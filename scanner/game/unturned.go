@@ -5,9 +5,10 @@ import (
 	"encoding/base64"
 )
 
-// Unturned: the keywords are switches in a fixed order and texts between
-// angle brackets. The rules hold Workshop items, changed settings and a
-// description in parts, which later versions encode as base64.
+// Unturned: the keywords are switches in a fixed order, and values between tags
+// such as <gm> and </gm>. The rules hold Workshop items, changed settings and a
+// description, each split over several rules. Later versions encode the description
+// as base64.
 var _ = register(&table{
 	id:       "unturned",
 	name:     "Unturned",
@@ -103,7 +104,8 @@ var _ = register(&table{
 	},
 })
 
-// unturnedText reads a text that ends with a closing bracket.
+// unturnedText returns an action that stores the value before the closing tag shut
+// as an attribute. It ignores a value without that tag.
 func unturnedText(name, shut string) action {
 	return func(d *decoder, v []byte, source string) {
 		if hasSuffix(v, shut) {
@@ -113,15 +115,16 @@ func unturnedText(name, shut string) action {
 	}
 }
 
-// unturnedRocket reads the version of the plugin loader, empty if there is none.
+// unturnedRocket sets KeyModded if v, the version of the plugin loader Rocket, is
+// not empty.
 func unturnedRocket(d *decoder, v []byte, source string) {
 	if len(v) > 0 {
 		d.setTruth(KeyModded, true, source)
 	}
 }
 
-// unturnedDescription reads a description: base64, or plain text of old
-// versions.
+// unturnedDescription reads a description: base64 or, from old versions, plain
+// text.
 func unturnedDescription(d *decoder, v []byte, source string) {
 	if plain, ok := d.base64(v); ok {
 		v = plain
@@ -129,11 +132,11 @@ func unturnedDescription(d *decoder, v []byte, source string) {
 	d.setText(KeyDescription, v, source)
 }
 
-// base64 decodes v if it is base64.
+// base64 decodes v. It returns false if v is not base64.
 func (d *decoder) base64(v []byte) ([]byte, bool) {
 	v = d.limit(v, maxLongText/3*4)
 	start := len(d.buf)
-	d.buf = append(d.buf, v...) // room: decoded text is shorter
+	d.buf = append(d.buf, v...) // makes room: decoding shortens v
 	n, err := base64.StdEncoding.Decode(d.buf[start:], v)
 	if err != nil {
 		d.buf = d.buf[:start]
@@ -143,8 +146,8 @@ func (d *decoder) base64(v []byte) ([]byte, bool) {
 	return d.since(start), true
 }
 
-// unturnedConfig joins the settings that differ from the usual ones: each is a
-// rule "Cfg_n" with "Group.Name=value".
+// unturnedConfig joins the settings that differ from their defaults. Each is a rule
+// Cfg_N with the value "Group.Name=value".
 func unturnedConfig(d *decoder) {
 	start := len(d.buf)
 	for i := range d.in.Rules {

@@ -2,8 +2,8 @@ package game
 
 import "bytes"
 
-// Valheim: INFO's version is always 1.0.0.0. The keywords are
-// "g=version,n=network version,m=modifiers", or a bare version.
+// Valheim: INFO's version is always 1.0.0.0. The keywords are "g=version,n=network
+// version,m=modifiers" or just a version.
 var _ = register(&table{
 	id:       "valheim",
 	name:     "Valheim",

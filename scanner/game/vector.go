@@ -2,16 +2,16 @@ package game
 
 import "github.com/a2sscan/a2sscan/wire"
 
-// vector is a reply and what must be read in it. The application, and what else
-// find needs, is added to its info.
+// vector is a reply and the values that Decode must read from it. The tests add to
+// info what find needs: the format, the application ID and the folder.
 type vector struct {
 	info     wire.Info
 	keywords string
 	rules    []string // name, value, name, value …
-	want     string   // a line for each value, as the tests print a Game
+	want     string   // the Game in the format of dump, a function of the tests
 }
 
-// These make the INFO of a vector, where it matters.
+// These functions return the INFO of vectors that depend on it.
 
 func wireInfo(players, maxPlayers uint8) wire.Info {
 	return wire.Info{Players: players, MaxPlayers: maxPlayers, Has: wire.HasPlayers | wire.HasMaxPlayers}

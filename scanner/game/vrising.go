@@ -1,6 +1,6 @@
 package game
 
-// V Rising: the rules have the day, two settings, and the description in parts.
+// V Rising: the rules have the day and, split over several rules, the description.
 var _ = register(&table{
 	id:       "vrising",
 	name:     "V Rising",

@@ -1,8 +1,8 @@
 package game
 
-// Project Zomboid: INFO's version is always 1.0.0.0; keywords and rules have
-// the true one, and the rules the mods. A text that is too long comes in parts
-// named "description:1/2".
+// Project Zomboid: INFO's version is always 1.0.0.0. The keywords and the rules
+// have the real version, and the rules also have the mods. A value that is too long
+// for one rule is split over several, such as "description:1/2".
 var _ = register(&table{
 	id:       "zomboid",
 	name:     "Project Zomboid",
@@ -60,7 +60,7 @@ var _ = register(&table{
 	},
 })
 
-// zomboidMods reads a list of mods; an empty one says that there are none.
+// zomboidMods reads a list of mods. An empty list means that there are none.
 func zomboidMods(d *decoder, v []byte, source string) {
 	if len(v) == 0 {
 		d.mark(KeyMods, source)
