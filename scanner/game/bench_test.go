@@ -18,8 +18,8 @@ type load struct {
 	in   Reply
 }
 
-// loads returns a vector of each game, and replies as large as servers send
-// them.
+// loads returns the first vector of each game, a reply of an unknown game, and two
+// large replies.
 func loads() (all []load) {
 	for _, t := range tables {
 		all = append(all, load{t.id, t.vectors[0].reply(t)})
@@ -32,8 +32,8 @@ func loads() (all []load) {
 	)
 }
 
-// cvarReply returns a reply like those of Counter-Strike servers today: many variables,
-// but only a few that Decode uses.
+// cvarReply returns the reply of a Counter-Strike 1.6 server with many console
+// variables. Only one of them, sv_password, has a field.
 func cvarReply(rules int) Reply {
 	in := server(appCS16, 20, 32)
 	for i := range rules {
@@ -59,7 +59,8 @@ func armaReply(mods int) Reply {
 	return in.withPages(escape(plain))
 }
 
-// withPages adds the pages that hold the escaped bytes b.
+// withPages adds rules that are pages of up to 127 bytes of b, which is already
+// escaped.
 func (in Reply) withPages(b []byte) Reply {
 	const page = 127
 	total := (len(b) + page - 1) / page
@@ -70,7 +71,7 @@ func (in Reply) withPages(b []byte) Reply {
 	return in
 }
 
-// escape returns plain with the escapes that binary pages use.
+// escape encodes plain with the escapes of binary pages.
 func escape(plain []byte) (b []byte) {
 	for _, c := range plain {
 		switch c {
@@ -87,7 +88,8 @@ func escape(plain []byte) (b []byte) {
 	return b
 }
 
-// step is the body of the benchmark and of the allocation test.
+// step decodes a reply and looks for flags, for the benchmark and for the tests of
+// allocations and time.
 func step(g *Game, in *Reply) Suspicion {
 	Decode(g, *in)
 	return Suspect(*in, g, Facts{InfoRequests: 1, InfoReplies: 1})
@@ -105,8 +107,8 @@ func BenchmarkDecode(b *testing.B) {
 	}
 }
 
-// TestAllocations checks that a Game that has decoded a reply decodes the next one
-// without allocating, with or without mods.
+// TestAllocations checks that Decode and Suspect allocate nothing when a Game
+// decodes a reply again.
 func TestAllocations(t *testing.T) {
 	for _, l := range loads() {
 		var g Game
@@ -117,7 +119,8 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
-// TestManyMods decodes all the mods of a large server.
+// TestManyMods checks that Decode reads every mod of an Arma 3 reply, up to the 255
+// mods that the pages can hold.
 func TestManyMods(t *testing.T) {
 	var g Game
 	for _, n := range []int{0, 1, 80, 255} {
@@ -135,11 +138,12 @@ func TestManyMods(t *testing.T) {
 	}
 }
 
-// maxTimeOfMods is the longest time that TestTimeOfMods accepts.
+// maxTimeOfMods is the maximum time that TestTimeOfMods accepts.
 const maxTimeOfMods = 20 * time.Microsecond
 
-// TestTimeOfMods decodes the reply of an Arma 3 server with 80 mods. With -bars it does so
-// many times, which takes a second, and the shortest time must not exceed maxTimeOfMods.
+// TestTimeOfMods checks that Decode reads the 80 mods of an Arma 3 server. With
+// -bars it decodes the reply 50,000 times, which takes a second, and the shortest
+// time must not exceed maxTimeOfMods.
 func TestTimeOfMods(t *testing.T) {
 	in, runs := armaReply(80), 1
 	if *bars {
@@ -158,7 +162,8 @@ func TestTimeOfMods(t *testing.T) {
 	}
 }
 
-// TestApps finds the table of each application, and none for others.
+// TestApps checks that byApp has the right table for each application ID below
+// 1<<22, or none.
 func TestApps(t *testing.T) {
 	known := map[uint32]*table{}
 	for _, table := range tables {

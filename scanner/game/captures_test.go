@@ -19,7 +19,7 @@ import (
 // against the bytes of the capture.
 var update = flag.Bool("update", false, "rewrite the golden files of the captures")
 
-// captured holds the replies of a recorded server, in memory of their own.
+// captured holds the decoded replies of a recorded server.
 type captured struct {
 	info  wire.Info
 	reply Reply
@@ -53,11 +53,11 @@ func readCapture(t testing.TB, file string) *captured {
 }
 
 func (c *captured) takeInfo(msg []byte) {
-	_ = c.info.Decode(msg) // a relay's is cut (EC-137)
+	_ = c.info.Decode(msg) // the INFO of a relay is truncated (EC-137)
 	c.reply.Info = &c.info
 }
 
-// messages returns the messages in a capture, split ones put together.
+// messages returns the messages of a capture. It reassembles split messages.
 func messages(t testing.TB, datagrams [][]byte) (all [][]byte) {
 	table := reasm.New(reasm.Config{Shards: 1})
 	var unpacker reasm.Unpacker
@@ -81,8 +81,8 @@ func messages(t testing.TB, datagrams [][]byte) (all [][]byte) {
 	return all
 }
 
-// TestCaptures decodes what real servers sent and compares it with the golden
-// files.
+// TestCaptures decodes the replies of real servers and compares the results with
+// the golden files. It skips games without a table.
 func TestCaptures(t *testing.T) {
 	var g Game
 	known := 0
@@ -100,12 +100,12 @@ func TestCaptures(t *testing.T) {
 	t.Logf("%d captures of games that have a table", known)
 }
 
-// suspicious names the captures that deserve a flag: this one lists 170 players, but
-// its INFO says 8 (EC-83).
+// suspicious holds the flag of each capture that deserves one. gameq_l4d_1 lists
+// 170 players, but its INFO says 8 (EC-83).
 var suspicious = map[string]string{"gameq_l4d_1": "count_mismatch"}
 
-// TestCapturesAreInnocent checks that no real server gets a flag, whatever its game,
-// except those in suspicious.
+// TestCapturesAreInnocent checks that no capture gets a flag, except those in
+// suspicious. It includes games without a table.
 func TestCapturesAreInnocent(t *testing.T) {
 	var g Game
 	seen := 0
@@ -121,7 +121,7 @@ func TestCapturesAreInnocent(t *testing.T) {
 	t.Logf("%d captures", seen)
 }
 
-// golden returns the text of a golden file.
+// golden returns the expected contents of a golden file.
 func golden(c *captured, g *Game) string {
 	var b strings.Builder
 	in := &c.info
@@ -142,7 +142,8 @@ func golden(c *captured, g *Game) string {
 	return b.String()
 }
 
-// goldenOffsets adds the offset of each mod's name in the joined binary pages.
+// goldenOffsets adds a line with the offset of each mod's name in the joined binary
+// pages, if there are any.
 func goldenOffsets(b *strings.Builder, c *captured, g *Game) {
 	d := decoder{g: new(Game), in: c.reply}
 	plain, ok := d.takePages()

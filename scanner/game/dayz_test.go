@@ -10,15 +10,15 @@ import (
 // TestDayZPages decodes pages of DayZ that were made for this test, because no recording
 // has any. gamedig 5.3.3 reads the same bytes as follows:
 //
-//   - It reads the first two correctly, except that it takes the signature for another
-//     mod.
-//   - It reads "two DLCs" wrongly: it expects one hash although the mask has two bits in
-//     its first byte, and so takes four bytes of the second hash for part of a mod.
-//   - It reads "a local mod" wrongly: it assumes that every ID has four bytes.
+//   - It reads "no DLC" and "one DLC" correctly, except that it takes the signature for
+//     another mod.
+//   - It misreads "two DLCs": it expects one hash although two bits are set in the first
+//     byte of the mask, and so takes the second hash for part of a mod.
+//   - It misreads "a local mod", because it assumes that every ID has four bytes.
 //
-// gamedig has no reader for the pages of Arma 3. Its reader for DayZ, given recorded
-// pages of Arma 3, takes the bytes of the difficulty for a hash. It also rounds the
-// factors of day and night down to whole numbers.
+// gamedig has no decoder for the pages of Arma 3. Its DayZ decoder, given recorded
+// pages of Arma 3, takes the difficulty bytes for a hash. It also rounds the factors
+// of day and night down to whole numbers.
 func TestDayZPages(t *testing.T) {
 	tests := []struct {
 		name string
@@ -53,13 +53,13 @@ func TestDayZPages(t *testing.T) {
 	}
 }
 
-// dayzMod returns a mod whose ID has n bytes.
+// dayzMod encodes a mod with an ID of n bytes.
 func dayzMod(id uint64, n int, name string) string {
 	b := binary.LittleEndian.AppendUint64([]byte{0xAA, 0xBB, 0xCC, 0xDD, byte(n)}, id)[:5+n]
 	return string(append(append(b, byte(len(name))), name...))
 }
 
-// TestClock checks which texts count as a time of day.
+// TestClock checks which strings count as a time of day.
 func TestClock(t *testing.T) {
 	for text, want := range map[string]bool{
 		"00:00": true, "23:59": true, "24:00": false, "12:60": false, "9:07": false, "1234:": false, "aa:bb": false, "": false,

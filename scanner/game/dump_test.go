@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// dump formats a Game, with a line for each value and its source.
+// dump formats a Game, with a line for each value and its source, each mod and each
+// note.
 func dump(g *Game) string {
 	var b strings.Builder
 	for k := range Key(NumKeys) {
@@ -39,7 +40,8 @@ func dumpMods(b *strings.Builder, g *Game) {
 	}
 }
 
-// quoted returns a value as it is, or in quotes if that would not show it.
+// quoted returns v as a string, in quotes if it contains anything that needs an
+// escape.
 func quoted(v []byte) string {
 	if q := fmt.Sprintf("%q", v); q != `"`+string(v)+`"` {
 		return q
@@ -47,7 +49,7 @@ func quoted(v []byte) string {
 	return string(v)
 }
 
-// shown returns the value of a common key.
+// shown returns what dump prints as the value of a common key.
 func shown(g *Game, k Key) any {
 	switch k {
 	case KeyStarted:

@@ -7,7 +7,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// A Rust server whose counts do not fit INFO's bytes.
+// A Rust server whose counts do not fit INFO's one-byte fields.
 func ExampleDecode() {
 	reply := game.Reply{
 		Info: &wire.Info{

@@ -11,7 +11,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// The applications of the servers in the tests below.
+// The application IDs of the servers in the tests below.
 const (
 	appCS16  = 10
 	appTF2   = 440
@@ -24,7 +24,8 @@ const (
 	appSand  = 581320
 )
 
-// server returns a reply of a server of an application.
+// server returns a reply that has only INFO, with the given application ID and
+// counts.
 func server(app uint64, players, places uint8) Reply {
 	return Reply{Info: &wire.Info{
 		Format: wire.FormatSource, Folder: []byte("cstrike"), ServerType: 'd',
@@ -33,8 +34,8 @@ func server(app uint64, players, places uint8) Reply {
 	}}
 }
 
-// listing adds a list of n players. Each has been connected a second longer than the one
-// before.
+// listing adds a list of n players, each connected for one second longer than the
+// one before.
 func (in Reply) listing(n int) Reply {
 	in.HasPlayers = true
 	for i := range n {
@@ -43,7 +44,7 @@ func (in Reply) listing(n int) Reply {
 	return in
 }
 
-// with changes INFO.
+// with calls change on INFO.
 func (in Reply) with(change func(*wire.Info)) Reply {
 	change(in.Info)
 	return in
@@ -70,8 +71,8 @@ func (in Reply) lasting(d float32) Reply {
 
 func bot(n uint8) func(*wire.Info) { return func(i *wire.Info) { i.Bots = n } }
 
-// TestFlags tests each rule with replies that just set the flag and with replies that
-// just do not.
+// TestFlags checks replies on both sides of each rule's thresholds. Each test case
+// lists the only flag that Suspect may return.
 func TestFlags(t *testing.T) {
 	steam := func(kind uint64, version string) func(*wire.Info) {
 		return func(i *wire.Info) {
@@ -211,7 +212,8 @@ func maxPlayers(in Reply) Reply {
 	return in
 }
 
-// TestSuspicionDetails checks what Suspect reports in addition to flags.
+// TestSuspicionDetails checks the counts and the redirect address that Suspect
+// returns.
 func TestSuspicionDetails(t *testing.T) {
 	var g Game
 	in := server(appRust, 16, 100).keywords("mp100,cp46,dest=192.0.2.7:27015").listing(90)
@@ -229,7 +231,9 @@ func TestSuspicionDetails(t *testing.T) {
 	}
 }
 
-// TestFlagRules checks that every row of the table is complete.
+// TestFlagRules checks that each row of FlagRules has all its strings, that Rule
+// names exactly the thresholds that are set, and that no two rows have the same
+// word.
 func TestFlagRules(t *testing.T) {
 	var words []string
 	for i, r := range FlagRules {

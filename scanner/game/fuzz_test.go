@@ -7,9 +7,10 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// FuzzDecode decodes replies of any game with any keywords and rules, in two
-// Games: one fresh, one that has decoded other replies. Both must agree, keep within the
-// package's limits, and not change the reply.
+// FuzzDecode decodes replies of any game with any keywords and rules into two
+// Games: a new Game, and one that has already decoded other replies. Both results
+// must be equal and within the package's limits, and Decode must not change the
+// reply.
 func FuzzDecode(f *testing.F) {
 	for i, t := range tables {
 		for j := range t.vectors {
@@ -41,7 +42,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// fuzzReply makes a reply of the game of table t.
+// fuzzReply returns a reply of the game of table t with the fuzzed values.
 func fuzzReply(t *table, keywords, text, rules, players []byte) Reply {
 	in := new(vector).reply(t)
 	in.Info.Has |= wire.HasPlayers | wire.HasMaxPlayers | wire.HasBots | wire.HasSteamID | wire.HasVersion

@@ -40,7 +40,8 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// many adds n rules with the same value. The name of each contains its number, from 1.
+// many adds n rules with the same value. It formats their names from the numbers 1
+// to n.
 func many(in Reply, n int, format, value string) Reply {
 	for i := range n {
 		name := fmt.Sprintf(format, i+1)
@@ -52,10 +53,10 @@ func many(in Reply, n int, format, value string) Reply {
 	return in
 }
 
-// checkBounds reports everything that exceeds the package's limits.
+// checkBounds fails the test if g exceeds the package's limits.
 func checkBounds(t *testing.T, name string, g *Game) {
 	t.Helper()
-	const maxAttributes = 40 // no table names more
+	const maxAttributes = 40 // no table has more
 	if len(g.Mods) > maxMods || len(g.Attributes) > maxAttributes {
 		t.Errorf("%s: %d mods, %d attributes", name, len(g.Mods), len(g.Attributes))
 	}
@@ -83,7 +84,7 @@ func checkBounds(t *testing.T, name string, g *Game) {
 	}
 }
 
-// TestPages decodes pages that each have one fault.
+// TestPages decodes binary pages without a fault, and pages with one fault each.
 func TestPages(t *testing.T) {
 	whole := []byte{3, 0, 1, 0, 0, 0, 9, 9, 9, 9, 1, 1, 2, 3, 4, 1, 7, 2, 'h', 'i', 1, 1, 's'}
 	tests := []struct {
@@ -117,8 +118,8 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestPagesOfTwoLists checks that pages with another total than the first do not become
-// part of the list.
+// TestPagesOfTwoLists checks that Decode ignores pages with another total than the
+// first page, and repeated pages.
 func TestPagesOfTwoLists(t *testing.T) {
 	var g Game
 	in := server(107410, 0, 1).rule("\x01\x02", "\x03\x01\x02\x01\x02\x01\x02\x05\x01\x02").
@@ -129,7 +130,8 @@ func TestPagesOfTwoLists(t *testing.T) {
 	}
 }
 
-// TestEscapeAcrossPages checks that an escape may begin in one page and end in the next.
+// TestEscapeAcrossPages checks that an escape may begin in one page and end in the
+// next. It tries every possible page size.
 func TestEscapeAcrossPages(t *testing.T) {
 	var want Game
 	in := armaReply(3)
@@ -157,8 +159,8 @@ func TestEscapeAcrossPages(t *testing.T) {
 	}
 }
 
-// TestFind checks that find chooses the table by application, or by folder where several
-// games share an application.
+// TestFind checks that find chooses the table by application ID, or by folder where
+// several games share an application ID.
 func TestFind(t *testing.T) {
 	tests := []struct {
 		app    uint64
@@ -196,8 +198,8 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestVersionTellsCSGO checks that the version distinguishes two games with the same
-// application.
+// TestVersionTellsCSGO checks that the version distinguishes CS:GO from
+// Counter-Strike 2, which have the same application ID.
 func TestVersionTellsCSGO(t *testing.T) {
 	var g Game
 	for version, want := range map[string]string{
@@ -234,7 +236,8 @@ func TestClone(t *testing.T) {
 	}
 }
 
-// TestBufferStays checks that a Game's memory does not grow with the number of replies.
+// TestBufferStays checks that the buffer of a Game does not grow when it decodes
+// more replies.
 func TestBufferStays(t *testing.T) {
 	var g Game
 	in := armaReply(80)
@@ -256,8 +259,8 @@ func scribble(all ...[]byte) {
 	}
 }
 
-// TestReuse checks that a Game decodes a reply as a fresh Game does, whatever it decoded
-// before.
+// TestReuse checks that a Game that has decoded other replies decodes a reply as a
+// new Game does.
 func TestReuse(t *testing.T) {
 	var used Game
 	all := loads()
@@ -272,8 +275,8 @@ func TestReuse(t *testing.T) {
 	}
 }
 
-// TestReset decodes an empty reply into a Game in which everything is set: nothing of
-// the old values may remain.
+// TestReset checks that decoding an empty reply clears a Game in which all exported
+// fields and sources are set.
 func TestReset(t *testing.T) {
 	var g Game
 	v := reflect.ValueOf(&g).Elem()

@@ -38,7 +38,8 @@ func (v *vector) reply(t *table) Reply {
 	return in
 }
 
-// lines removes the indentation from the text that a vector expects.
+// lines removes the indentation and the empty lines from the expected result of a
+// vector.
 func lines(want string) string {
 	var b strings.Builder
 	for line := range strings.Lines(want) {
@@ -49,8 +50,9 @@ func lines(want string) string {
 	return b.String()
 }
 
-// TestVectors decodes the vectors in each game's file. It uses the same Game for all, so
-// nothing of an earlier reply may remain.
+// TestVectors decodes the vectors of each game and compares the results with what
+// they expect. It uses one Game for all of them, so a value that remains from an
+// earlier reply fails the test.
 func TestVectors(t *testing.T) {
 	var g Game
 	for _, table := range tables {
@@ -68,7 +70,8 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// diffLines reports the lines that two texts do not share.
+// diffLines fails the test if got and want differ. It prints the lines that only
+// one of them has.
 func diffLines(t *testing.T, what, got, want string) {
 	t.Helper()
 	if got == want {
@@ -92,7 +95,8 @@ func without(lines, others []string) (left []string) {
 	return left
 }
 
-// TestTables checks that every table is complete and within the limits.
+// TestTables checks that every table is complete, has at most maxSeries series, and
+// has no two fields with the same name in a list.
 func TestTables(t *testing.T) {
 	for _, table := range tables {
 		if table.id == "" || table.name == "" || table.evidence == "" {
@@ -120,7 +124,8 @@ func checkFields(t *testing.T, id string, list []field) {
 	}
 }
 
-// TestMatcher finds every field of every table, and nothing else.
+// TestMatcher checks that byName finds the rules of every table, and no names that
+// are only similar.
 func TestMatcher(t *testing.T) {
 	for _, table := range tables {
 		for _, f := range table.rules {
