@@ -10,11 +10,12 @@ import (
 	"strings"
 )
 
-// nfpm is the program that makes the packages. Some module proxies lack modules that
-// its later versions import.
+// nfpm is the program that builds the deb and rpm packages. Its later versions
+// import modules that some module proxies lack.
 const nfpm = "github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.45.1"
 
-// build builds everything for the systems and prints the names of the files.
+// build writes all files for the chosen systems to out and prints their sizes and
+// names.
 func (r *release) build(chosen []system, out string) error {
 	out, err := filepath.Abs(out)
 	if err != nil {
@@ -58,8 +59,8 @@ func (r *release) build(chosen []system, out string) error {
 	return writeSums(out)
 }
 
-// empty makes a folder and removes the files of an earlier build from it, so that the
-// checksums cover only this one.
+// empty creates the folder out and removes the files of an earlier build from it,
+// so that the checksums cover only this build.
 func empty(out string) error {
 	for _, pattern := range []string{"a2sscan?[0-9]*", "SHA256SUMS", "oci", "homebrew", "scoop"} {
 		old, err := filepath.Glob(filepath.Join(out, pattern))
@@ -75,8 +76,8 @@ func empty(out string) error {
 	return os.MkdirAll(out, 0o755)
 }
 
-// env returns the environment in which Go builds for the system, whatever the
-// variables of the caller.
+// env returns the environment variables for building for the system. They override
+// the caller's variables.
 func (s system) env() []string {
 	return []string{
 		"GOOS=" + s.os, "GOARCH=" + s.arch, "GOAMD64=v1", "GOARM64=v8.0",
@@ -84,7 +85,7 @@ func (s system) env() []string {
 	}
 }
 
-// program is the name of the executable.
+// program returns the name of the executable.
 func (s system) program() string {
 	if s.os == "windows" {
 		return "a2sscan.exe"
@@ -92,7 +93,7 @@ func (s system) program() string {
 	return "a2sscan"
 }
 
-// compile builds the program.
+// compile builds the program for a system and returns the executable.
 func (r *release) compile(s system, stage string) ([]byte, error) {
 	to := filepath.Join(stage, s.program())
 	cmd := command(s.env(), "go", "build", "-trimpath", "-buildvcs=false", "-ldflags",
@@ -105,7 +106,7 @@ func (r *release) compile(s system, stage string) ([]byte, error) {
 	return os.ReadFile(to)
 }
 
-// contents returns the files of the archive for a system.
+// contents builds the program for a system and returns the files of the archive.
 func (r *release) contents(s system, stage string) (t tree, err error) {
 	program, err := r.compile(s, stage)
 	if err != nil {
@@ -133,7 +134,7 @@ func (r *release) contents(s system, stage string) (t tree, err error) {
 	return t, nil
 }
 
-// folders returns the folders of packaging that are useful on the system.
+// folders returns the subfolders of packaging that are useful on the system.
 func (s system) folders() []string {
 	switch s.os {
 	case "linux":
@@ -158,7 +159,8 @@ func (r *release) writeArchive(s system, t tree, out string) error {
 	return os.WriteFile(filepath.Join(out, name+suffix), data, 0o644)
 }
 
-// writePackages writes the deb and the rpm package for an architecture of Linux.
+// writePackages writes the deb and the rpm package for a Linux architecture. It
+// prepares their files in stage.
 func (r *release) writePackages(s system, t tree, stage, out string) error {
 	t, err := r.packaged(t)
 	if err != nil {
@@ -171,7 +173,7 @@ func (r *release) writePackages(s system, t tree, stage, out string) error {
 		env := []string{
 			"VERSION=" + r.number(), "ARCH=" + s.arch,
 			"SOURCE_DATE_EPOCH=" + strconv.FormatInt(r.time.Unix(), 10),
-			"GOOS=", "GOARCH=", "GOFLAGS=", "CGO_ENABLED=0", // nfpm runs here
+			"GOOS=", "GOARCH=", "GOFLAGS=", "CGO_ENABLED=0", // nfpm runs on this machine
 		}
 		cmd := command(env, "go", "run", nfpm, "package",
 			"--config", "nfpm.yaml", "--packager", kind, "--target", out+"/")
@@ -183,8 +185,9 @@ func (r *release) writePackages(s system, t tree, stage, out string) error {
 	return nil
 }
 
-// packaged returns the files that nfpm.yaml refers to: those of the archive, with
-// compressed manual pages, and also nfpm.yaml itself, the scripts and the changelog.
+// packaged returns the files that nfpm.yaml refers to: the files of the archive,
+// with compressed manual pages, then the scripts, nfpm.yaml itself and the
+// changelog.
 func (r *release) packaged(t tree) (tree, error) {
 	t = slices.Clone(t)
 	for i := range t {
@@ -206,8 +209,8 @@ func (r *release) packaged(t tree) (tree, error) {
 	return t, err
 }
 
-// changelog returns a changelog with one entry, because nfpm wants one. The commits
-// say what changed.
+// changelog returns the changelog that nfpm requires, with one entry for this
+// version.
 func (r *release) changelog() string {
 	return fmt.Sprintf(`- semver: %s-1
   date: %s
@@ -223,11 +226,11 @@ func (r *release) changelog() string {
 // license is the licence of the program, as an SPDX identifier.
 const license = "MIT"
 
-// maintainer is the same as in nfpm.yaml.
+// maintainer must be the same as in nfpm.yaml.
 const maintainer = "the a2sscan authors <authors@a2sscan.invalid>"
 
-// writeSums writes the checksums of archives and packages in the format of sha256sum
-// -c, and prints their names.
+// writeSums writes the checksums of the archives, packages, images and SBOMs in the
+// format of sha256sum -c. It prints the size and the name of each file.
 func writeSums(out string) error {
 	names, err := filepath.Glob(filepath.Join(out, "a2sscan?[0-9]*"))
 	if err != nil {

@@ -53,11 +53,11 @@ func TestTimeIsANumber(t *testing.T) {
 	}
 }
 
-// TestOwnVersion: a commit without a tag gets a version that is older than every
-// release.
+// TestOwnVersion checks the version of a commit without a tag. It also checks that
+// newRelease returns an error if neither git nor SOURCE_DATE_EPOCH gives a time.
 func TestOwnVersion(t *testing.T) {
 	r := &release{commit: "0123456789abcdef", time: when}
-	t.Setenv("GIT_DIR", t.TempDir()) // no clone, so no tag
+	t.Setenv("GIT_DIR", t.TempDir()) // not a git repository, so there is no tag
 	if got := r.ownVersion(); got != "v0.0.0-20261120030000-0123456789ab" || !semver.MatchString(got) {
 		t.Error(got)
 	}
@@ -86,7 +86,8 @@ func sample() (t tree) {
 	return t
 }
 
-// TestTarGz: the contents of an archive do not depend on the machine.
+// TestTarGz: the names, modes, owners and times in an archive do not depend on the
+// machine.
 func TestTarGz(t *testing.T) {
 	data, err := sample().tarGz("top", when)
 	if err != nil {
@@ -133,8 +134,8 @@ func TestZip(t *testing.T) {
 	}
 }
 
-// TestWriteTree: the files of a written tree have the modes of the tree, whatever the
-// umask, and addFolder reads the tree back, with files in folders.
+// TestWriteTree checks that addFolder reads back the files that write has written,
+// and that it adds nothing if the folder does not exist.
 func TestWriteTree(t *testing.T) {
 	dir := t.TempDir()
 	if err := sample().write(dir); err != nil {
@@ -152,7 +153,8 @@ func TestWriteTree(t *testing.T) {
 	}
 }
 
-// TestNotices: the licence of every linked module is included.
+// TestNotices checks that the notices include the licences of Go, of modules and of
+// the map, and that a module without a licence is an error.
 func TestNotices(t *testing.T) {
 	t.Chdir("../..")
 	text, err := notices(systems[0])
@@ -201,7 +203,8 @@ func TestPackaged(t *testing.T) {
 	}
 }
 
-// TestSysctl: the sysctl file sets what a scan without a rate limit asks for.
+// TestSysctl: the sysctl file allows the socket buffers that a scan without a rate
+// limit requests.
 func TestSysctl(t *testing.T) {
 	text, err := os.ReadFile("../sysctl/a2sscan.conf")
 	if err != nil {

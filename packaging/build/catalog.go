@@ -12,22 +12,24 @@ import (
 	"text/template"
 )
 
-// home is the project's page, and downloads is the page with the archives of releases.
+// home is the project's page, downloads is the beginning of the URLs of archives,
+// and summary describes the program in the formula and the manifest.
 const (
 	home      = "https://github.com/a2sscan/a2sscan"
 	downloads = home + "/releases/download/"
 	summary   = "Query game servers in bulk over Valve's A2S protocol"
 )
 
-// archiveName is the name of the archive for a system, without its suffix.
+// archiveName returns the name of the archive for a system, without its suffix.
 func (r *release) archiveName(s system) string {
 	return fmt.Sprintf("a2sscan-%s-%s-%s", r.number(), s.os, s.arch)
 }
 
-// archive is a file for people to download.
+// archive is the URL of an archive and its checksum.
 type archive struct{ URL, SHA256 string }
 
-// archiveOf returns an archive that has been written already.
+// archiveOf returns the URL and the checksum of an archive that has been written to
+// out.
 func (r *release) archiveOf(out string, s system, suffix string) (archive, error) {
 	name := r.archiveName(s) + suffix
 	data, err := os.ReadFile(filepath.Join(out, name))
@@ -64,8 +66,8 @@ var formula = template.Must(template.New("formula").Parse(`class A2sscan < Formu
 end
 `))
 
-// writeCatalogs writes the Homebrew formula and the Scoop manifest, each only if all
-// of its archives were built.
+// writeCatalogs writes the Homebrew formula and the Scoop manifest. It skips a
+// catalog if one of its archives was not built.
 func (r *release) writeCatalogs(out string) error {
 	for _, write := range []func(string) error{r.writeFormula, r.writeScoop} {
 		if err := write(out); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -75,7 +77,8 @@ func (r *release) writeCatalogs(out string) error {
 	return nil
 }
 
-// writeFormula writes the formula. Homebrew calls the processors intel and arm.
+// writeFormula writes the Homebrew formula. Homebrew calls the architectures intel
+// and arm.
 func (r *release) writeFormula(out string) error {
 	systems := map[string]map[string]archive{}
 	for _, s := range []struct{ os, goos string }{{"macos", "darwin"}, {"linux", "linux"}} {

@@ -15,10 +15,10 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 )
 
-// nonroot is the user and group that the image runs as. They own /data.
+// nonroot is the user ID and group ID that the image runs as. It owns /data.
 const nonroot = 65532
 
-// imageConfig is what a container of the image runs. It matches
+// imageConfig is the configuration of the image. It matches
 // packaging/oci/Containerfile.
 var imageConfig = v1.Config{
 	User:       "65532:65532",
@@ -28,7 +28,7 @@ var imageConfig = v1.Config{
 	Cmd:        []string{"--help"},
 }
 
-// imageTree holds the files of the image.
+// imageTree returns the files of the image.
 func imageTree(t tree) (root tree) {
 	root.add("a2sscan", 0o755, t.find("a2sscan"))
 	root.add("LICENSE", 0o644, t.find("LICENSE"))
@@ -36,7 +36,8 @@ func imageTree(t tree) (root tree) {
 	return root
 }
 
-// writeImageRoot writes the files that packaging/oci/Containerfile copies.
+// writeImageRoot writes the files that packaging/oci/Containerfile copies into the
+// image.
 func writeImageRoot(t tree, dir string) error {
 	if err := imageTree(t).write(dir); err != nil {
 		return err
@@ -44,8 +45,8 @@ func writeImageRoot(t tree, dir string) error {
 	return os.MkdirAll(filepath.Join(dir, "data"), 0o755)
 }
 
-// writeImageArchive writes the image as a file that container engines load without a
-// registry.
+// writeImageArchive writes the image as a tar file that container engines can load
+// without a registry.
 func (r *release) writeImageArchive(s system, t tree, out string) error {
 	image, err := r.image(s, imageTree(t))
 	if err != nil {
@@ -85,7 +86,7 @@ func (r *release) image(s system, root tree) (v1.Image, error) {
 	return mutate.ConfigFile(image, config)
 }
 
-// layer returns the tree as a tar file, with an empty folder for records.
+// layer returns a tar file of the tree and of data, an empty folder for records.
 func (t tree) layer(when time.Time) ([]byte, error) {
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)

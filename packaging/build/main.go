@@ -1,6 +1,6 @@
-// Command build makes everything that people install: archives for Linux, macOS
-// and Windows, deb and rpm packages, the OCI image, and checksums. The same commit
-// and the same Go make the same bytes.
+// Command build makes the files of a release: archives for Linux, macOS and Windows,
+// deb and rpm packages, the OCI image, SBOMs, a Homebrew formula, a Scoop manifest,
+// and checksums. The same commit and the same version of Go make the same bytes.
 //
 //	go run ./packaging/build [-o DIR] [-for linux/amd64,…] [VERSION]
 //
@@ -25,12 +25,13 @@ func main() {
 	}
 }
 
-// system is an operating system and architecture to build for, in Go's words.
+// system is an operating system and an architecture to build for, in the terms of
+// GOOS and GOARCH.
 type system struct{ os, arch string }
 
 func (s system) String() string { return s.os + "/" + s.arch }
 
-// systems are all systems that the program is built for.
+// systems are all systems that the program can be built for.
 var systems = []system{
 	{"linux", "amd64"}, {"linux", "arm64"},
 	{"darwin", "amd64"}, {"darwin", "arm64"},
@@ -63,7 +64,8 @@ func run(args []string) error {
 	return r.build(chosen, *out)
 }
 
-// choose returns the systems that a list names; for an empty list, all of them.
+// choose returns the systems that a comma-separated list names, or all systems if
+// it is empty.
 func choose(list string) (chosen []system, err error) {
 	if list == "" {
 		return systems, nil
@@ -78,7 +80,7 @@ func choose(list string) (chosen []system, err error) {
 	return chosen, nil
 }
 
-// goToRoot changes to the root of the module. All paths are relative to it.
+// goToRoot changes to the root of the module, to which all paths are relative.
 func goToRoot() error {
 	for {
 		dir, err := os.Getwd()

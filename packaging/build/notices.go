@@ -13,7 +13,7 @@ import (
 	"slices"
 )
 
-// imported is a package that the program contains, as go list prints it.
+// imported is a package in the program, as go list prints it.
 type imported struct {
 	Dir    string
 	Module *struct {
@@ -22,10 +22,10 @@ type imported struct {
 	}
 }
 
-// legal lists names of files that must accompany the code.
+// legal matches the names of files that must accompany the code.
 var legal = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents)([-.].*)?$`)
 
-// notices returns the licences of everything that is linked into the program for a
+// notices returns the licences of all code that is linked into the program for a
 // system. Their terms demand that copies of the program include them.
 func notices(s system) ([]byte, error) {
 	packages, err := listImported(s)
@@ -52,7 +52,7 @@ func notices(s system) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// listImported returns the packages that go list prints.
+// listImported returns the packages in the program for a system.
 func listImported(s system) (packages []imported, err error) {
 	out, err := command(s.env(), "go", "list", "-deps", "-json=Dir,Module", "./cmd/a2sscan").Output()
 	if err != nil {
@@ -69,8 +69,9 @@ func listImported(s system) (packages []imported, err error) {
 	}
 }
 
-// licences collects the licence files of the package's folder and of the folders above
-// it in its module. The root of the module must have one.
+// licences adds to texts the licence files in the package's folder and in the
+// folders above it, up to the root of its module. It returns an error if there are
+// none. It skips the standard library and the program's own module.
 func (p *imported) licences(texts map[string][]byte) error {
 	m := p.Module
 	if m == nil || m.Main {
@@ -121,7 +122,7 @@ func goLicence(texts map[string][]byte) error {
 	return nil
 }
 
-// mapLicence adds the licence of the map in reports.
+// mapLicence adds the licence of the map that reports contain.
 func mapLicence(texts map[string][]byte) error {
 	text, err := os.ReadFile(filepath.FromSlash("cmd/a2sscan/internal/report/chart/LICENSE-world-atlas"))
 	if err != nil {

@@ -10,23 +10,23 @@ import (
 	"time"
 )
 
-// release describes what is built.
+// release describes the release that is built.
 type release struct {
 	version string    // such as v1.2.3
-	commit  string    // followed by a + if the working tree differs from it
-	time    time.Time // of the commit; all files bear it
+	commit  string    // with a + at its end if the working tree differs from it
+	time    time.Time // the modification time of all files; see readTime
 }
 
-// number returns the version without its v. The names of packages and files contain
-// it.
+// number returns the version without its v. It is part of the names of packages and
+// files.
 func (r *release) number() string { return strings.TrimPrefix(r.version, "v") }
 
-// semver matches a version of three numbers as semver.org defines it, except for the
-// rules about leading zeros.
+// semver matches versions as semver.org defines them. It also allows a v at the
+// beginning, and leading zeros.
 var semver = regexp.MustCompile(`^v?\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$`)
 
-// newRelease finds out what to build. Without a version it takes the tag of the
-// commit; a commit without a tag gets a version that sorts before all releases.
+// newRelease determines the version, the commit and the time of a release. If
+// version is empty, it uses the result of ownVersion.
 func newRelease(version string) (*release, error) {
 	r := &release{commit: "unknown"}
 	if err := r.readTime(); err != nil {
@@ -48,8 +48,8 @@ func newRelease(version string) (*release, error) {
 	return r, nil
 }
 
-// readTime sets the time to SOURCE_DATE_EPOCH (reproducible-builds.org) or, without it,
-// to the time of the commit.
+// readTime sets r.time to SOURCE_DATE_EPOCH (reproducible-builds.org) or, if that
+// is not set, to the time of the commit.
 func (r *release) readTime() error {
 	seconds := os.Getenv("SOURCE_DATE_EPOCH")
 	if seconds == "" {
@@ -66,9 +66,9 @@ func (r *release) readTime() error {
 	return nil
 }
 
-// ownVersion returns the tag of the commit. Without one, it returns Go's name for a
-// commit before the first tag, such as v0.0.0-20261121073756-0123456789ab. Every
-// release replaces packages with such a version.
+// ownVersion returns the tag of the commit. If there is none, it returns a Go
+// pseudo-version such as v0.0.0-20261121073756-0123456789ab, which sorts before all
+// releases.
 func (r *release) ownVersion() string {
 	if tag, err := git("describe", "--tags", "--exact-match", "--match", "v[0-9]*"); err == nil {
 		return tag
@@ -85,15 +85,15 @@ func git(args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// command returns a command that has some variables in addition to those of the
-// environment.
+// command returns a command whose environment is the caller's, with the variables
+// in env added.
 func command(env []string, name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(name, args...)
 	cmd.Env = append(os.Environ(), env...)
 	return cmd
 }
 
-// withStderr adds what the command wrote to standard error to its error.
+// withStderr adds to err what the command wrote to standard error.
 func withStderr(err error) error {
 	if e, ok := err.(*exec.ExitError); ok && len(e.Stderr) > 0 {
 		return fmt.Errorf("%w: %s", err, strings.TrimSpace(string(e.Stderr)))

@@ -14,8 +14,8 @@ import (
 	cdx "github.com/CycloneDX/cyclonedx-go"
 )
 
-// writeSBOM writes a list of the modules in the program, read from the executable
-// itself, as a CycloneDX document in JSON.
+// writeSBOM writes the list of the modules in the program as a CycloneDX document
+// in JSON. It reads the list from the executable itself.
 func (r *release) writeSBOM(s system, program []byte, out string) error {
 	info, err := buildinfo.Read(bytes.NewReader(program))
 	if err != nil {
@@ -29,8 +29,8 @@ func (r *release) writeSBOM(s system, program []byte, out string) error {
 	return os.WriteFile(filepath.Join(out, r.archiveName(s)+".cdx.json"), b.Bytes(), 0o644)
 }
 
-// bom lists the modules and the standard library. It has no serial number, because the
-// same build must make the same bytes.
+// bom lists the modules in the program and the standard library. It has no serial
+// number, because the same build must produce the same bytes.
 func (r *release) bom(info *debug.BuildInfo) *cdx.BOM {
 	bom := cdx.NewBOM()
 	bom.SerialNumber = ""
@@ -52,8 +52,8 @@ func (r *release) bom(info *debug.BuildInfo) *cdx.BOM {
 	return bom
 }
 
-// module describes a Go module as a component. Its checksum is that of go.sum, a
-// SHA-256.
+// module describes a Go module as a component. If sum is a checksum as in go.sum,
+// it becomes a property of the component.
 func module(path, version, sum string) cdx.Component {
 	url := "pkg:golang/" + path + "@" + version
 	c := cdx.Component{

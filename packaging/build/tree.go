@@ -20,16 +20,16 @@ type file struct {
 	data []byte
 }
 
-// tree is a list of files in the order of their names.
+// tree lists the files of an archive or a package.
 type tree []file
 
-// add adds a file to the tree, which keeps the bytes.
+// add adds a file to the tree, which keeps data without copying it.
 func (t *tree) add(name string, mode fs.FileMode, data []byte) {
 	*t = append(*t, file{name, mode, data})
 }
 
-// addFolder adds the files of a folder and of the folders below it, in the order of
-// their names. It adds nothing if the folder does not exist.
+// addFolder adds the files of dir and of its subfolders in the order of their
+// names. In the tree they are below name. It adds nothing if dir does not exist.
 func (t *tree) addFolder(name, dir string) error {
 	if _, err := os.Stat(dir); os.IsNotExist(err) {
 		return nil
@@ -48,7 +48,7 @@ func (t *tree) addFolder(name, dir string) error {
 	})
 }
 
-// write writes the files of the tree to a folder.
+// write writes the files of the tree to dir and its subfolders.
 func (t tree) write(dir string) error {
 	for _, f := range t {
 		to := filepath.Join(dir, filepath.FromSlash(f.name))
@@ -65,7 +65,7 @@ func (t tree) write(dir string) error {
 	return nil
 }
 
-// tarGz returns the tree as a compressed tar archive whose files are below one folder.
+// tarGz returns the tree as a tar.gz archive whose files are all in one folder.
 // Nothing in it depends on the machine.
 func (t tree) tarGz(folder string, when time.Time) ([]byte, error) {
 	var b bytes.Buffer
@@ -94,7 +94,7 @@ func (t tree) tarGz(folder string, when time.Time) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// zip returns the tree as a zip archive whose files are below one folder.
+// zip returns the tree as a zip archive whose files are all in one folder.
 func (t tree) zip(folder string, when time.Time) ([]byte, error) {
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
@@ -113,7 +113,7 @@ func (t tree) zip(folder string, when time.Time) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// gzipped compresses a file of a package, without its name and time.
+// gzipped compresses data without a file name or a time in the gzip header.
 func gzipped(data []byte) ([]byte, error) {
 	var b bytes.Buffer
 	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
@@ -127,7 +127,7 @@ func gzipped(data []byte) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// find returns the bytes of a file in the tree.
+// find returns the contents of a file in the tree, or nil if it has no such file.
 func (t tree) find(name string) []byte {
 	for _, f := range t {
 		if f.name == name {

@@ -1,8 +1,8 @@
-// Command check builds the kustomizations in folders and decodes the results strictly
-// with the types of the Kubernetes API: an unknown field, or a value of the wrong type,
-// is an error. It also checks what the types can't: that every reference has its
-// object, that there are as many shards as completions, and that the namespace's Pod
-// Security Standard admits the pods.
+// Command check builds the kustomizations in the folders that its arguments name. It
+// decodes the results strictly with the types of the Kubernetes API: an unknown field,
+// or a value of the wrong type, is an error. It also checks what the types can't: that
+// the objects to which pods refer exist, that each job has as many shards as
+// completions, and that the restricted Pod Security Standard admits the pods.
 package main
 
 import (
@@ -51,7 +51,8 @@ func run(dirs []string) error {
 	return nil
 }
 
-// build returns the objects of the kustomization, in its order.
+// build returns the objects of the kustomization in dir, in the order of the
+// output.
 func build(dir string) (objects []runtime.Object, err error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{batchv1.AddToScheme, corev1.AddToScheme, networkingv1.AddToScheme} {
@@ -83,7 +84,8 @@ func key(o runtime.Object) string {
 	return o.GetObjectKind().GroupVersionKind().Kind + " " + o.(metav1.Object).GetName()
 }
 
-// check checks a job, or the job template of a CronJob.
+// check checks a Job, or the job template of a CronJob. It accepts all other
+// objects.
 func check(object runtime.Object, have map[string]bool) error {
 	switch o := object.(type) {
 	case *batchv1.Job:
@@ -98,7 +100,7 @@ func checkJob(spec *batchv1.JobSpec, have map[string]bool) error {
 	return errors.Join(shards(spec), references(&spec.Template.Spec, have), admitted(&spec.Template))
 }
 
-// shards checks that a job in shards has as many shards as completions.
+// shards checks that the number of shards of a job is its number of completions.
 func shards(spec *batchv1.JobSpec) error {
 	if spec.Completions == nil {
 		return nil
@@ -112,7 +114,8 @@ func shards(spec *batchv1.JobSpec) error {
 	return fmt.Errorf("the job has %d completions, and no argument %s", *spec.Completions, want)
 }
 
-// references checks that every object that a pod mounts or reads exists.
+// references checks that have contains every ConfigMap and volume claim that a pod
+// mounts, and every Secret that it reads as environment variables.
 func references(pod *corev1.PodSpec, have map[string]bool) (err error) {
 	need := func(kind, name string) {
 		if !have[kind+" "+name] {
@@ -137,7 +140,8 @@ func references(pod *corev1.PodSpec, have map[string]bool) (err error) {
 	return err
 }
 
-// admitted checks that the Pod Security Standard of namespace.yaml admits the pods.
+// admitted checks that the restricted Pod Security Standard, which namespace.yaml
+// enforces, admits the pods.
 func admitted(pod *corev1.PodTemplateSpec) error {
 	evaluator, err := policy.NewEvaluator(policy.DefaultChecks())
 	if err != nil {
