@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// release describes the release that is built.
+// release is the version, the commit and the time of a build.
 type release struct {
 	version string    // such as v1.2.3
 	commit  string    // with a + at its end if the working tree differs from it

@@ -52,8 +52,8 @@ func (r *release) bom(info *debug.BuildInfo) *cdx.BOM {
 	return bom
 }
 
-// module describes a Go module as a component. If sum is a checksum as in go.sum,
-// it becomes a property of the component.
+// module describes a Go module as a component. If sum is a checksum in the format
+// of go.sum, it becomes a property of the component.
 func module(path, version, sum string) cdx.Component {
 	url := "pkg:golang/" + path + "@" + version
 	c := cdx.Component{

@@ -12,7 +12,7 @@ import (
 
 var bars = flag.Bool("bars", false, "hold the time for 80 mods against its bar")
 
-// A load is a reply that both the benchmark and the allocation test decode.
+// load is a named reply that the benchmark and several tests decode.
 type load struct {
 	name string
 	in   Reply
@@ -162,8 +162,8 @@ func TestTimeOfMods(t *testing.T) {
 	}
 }
 
-// TestApps checks that byApp has the right table for each application ID below
-// 1<<22, or none.
+// TestApps checks that byApp finds the table of each application ID below 1<<22,
+// and finds none for an ID without a table.
 func TestApps(t *testing.T) {
 	known := map[uint32]*table{}
 	for _, table := range tables {

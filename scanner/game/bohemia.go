@@ -184,8 +184,8 @@ type dlcBit struct {
 	name string
 }
 
-// readHead reads the version and the overflow flags, and reports whether versions
-// contains the version.
+// readHead reads the version and the overflow flags. If versions does not contain
+// the version, it adds a note and returns false.
 func (d *decoder) readHead(c *cursor, versions ...uint8) bool {
 	version := c.u8()
 	overflow := c.u8()

@@ -8,8 +8,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Flags is a set of findings about one reply that an honest server is unlikely to
-// cause. A flag is evidence, not a verdict: FlagRules lists the innocent causes of
+// Flags is a set of findings about one reply that are hard to explain for an honest
+// server. A flag is evidence, not a verdict: FlagRules lists the innocent causes of
 // each flag.
 type Flags uint16
 
@@ -219,8 +219,8 @@ func (s *Suspicion) counts(in *Reply, g *Game) {
 	s.set(FlagCountMismatch, apart && s.Counts.counted(in.Info) && !listLies(in, g))
 }
 
-// isCounterStrike reports whether the game is a Counter-Strike, which allows at
-// most 64 players.
+// isCounterStrike reports whether id is one of the Counter-Strike games, which
+// allow at most 64 players.
 func isCounterStrike(id string) bool {
 	switch id {
 	case "cs16", "czero", "css", "csgo", "cs2":
@@ -230,8 +230,8 @@ func isCounterStrike(id string) bool {
 }
 
 // overMax reports whether n players are too many for players_over_max. corrected
-// means that n is the game's own count. If INFO gives no number of slots, only the
-// limit of Counter-Strike applies.
+// means that n is the game's own count. If the number of slots is unknown, only the
+// limit of the Counter-Strike games applies.
 func overMax(n int, in *wire.Info, g *Game, corrected bool) bool {
 	if n > 64 && isCounterStrike(g.ID) {
 		return true
@@ -338,7 +338,8 @@ func (s *Suspicion) durations(in *Reply) {
 // colon and a port.
 const maxRedirect = 253 + 6
 
-// redirect sets FlagRedirect and the address.
+// redirect sets FlagRedirect and s.Redirect if the reply sends players to another
+// address.
 func (s *Suspicion) redirect(in *Reply) {
 	to, ok := after(in.Redirect, "ConnectRedirectAddress:")
 	if !ok && in.Info != nil {

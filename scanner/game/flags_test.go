@@ -44,7 +44,7 @@ func (in Reply) listing(n int) Reply {
 	return in
 }
 
-// with calls change on INFO.
+// with calls change with the reply's INFO.
 func (in Reply) with(change func(*wire.Info)) Reply {
 	change(in.Info)
 	return in

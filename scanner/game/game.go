@@ -19,7 +19,7 @@ type Reply struct {
 	Redirect   []byte // the text of a reply of type '9' (EC-140)
 }
 
-// Key identifies a common key, whose value means the same in every game.
+// Key names one of the common values, which mean the same in every game.
 type Key uint8
 
 // The common keys, in the order in which a record lists them.

@@ -84,7 +84,8 @@ func checkBounds(t *testing.T, name string, g *Game) {
 	}
 }
 
-// TestPages decodes binary pages without a fault, and pages with one fault each.
+// TestPages checks how many mods and which notes Decode returns for correct binary
+// pages, and for pages with one fault each.
 func TestPages(t *testing.T) {
 	whole := []byte{3, 0, 1, 0, 0, 0, 9, 9, 9, 9, 1, 1, 2, 3, 4, 1, 7, 2, 'h', 'i', 1, 1, 's'}
 	tests := []struct {
@@ -131,7 +132,7 @@ func TestPagesOfTwoLists(t *testing.T) {
 }
 
 // TestEscapeAcrossPages checks that an escape may begin in one page and end in the
-// next. It tries every possible page size.
+// next. It tries all page sizes up to 127 bytes that need at most 255 pages.
 func TestEscapeAcrossPages(t *testing.T) {
 	var want Game
 	in := armaReply(3)

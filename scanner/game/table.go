@@ -176,8 +176,9 @@ func (a *appTables) add(app uint32, t *table) bool {
 // hashOfApp returns the slot in which the search for an application begins.
 func hashOfApp(app uint32) uint8 { return uint8(app * 0x9E3779B1 >> 24) }
 
-// someOf is a set of bytes that uses only their lower six bits. It may therefore
-// seem to contain a byte that was not added, but it still rejects most bytes.
+// someOf is an approximate set of bytes or lengths: it compares only their lower
+// six bits. It may seem to contain a value that was not added, but it rejects most
+// of them.
 type someOf uint64
 
 // mayBegin reports whether the first byte of a name may be in the set.

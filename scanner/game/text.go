@@ -127,8 +127,8 @@ func index(b []byte, c byte) int {
 	return -1
 }
 
-// between returns the bytes between the last open in b and the shut that ends b. It
-// ignores spaces around b.
+// between returns the bytes between open and shut if b ends with shut. If b has
+// several opens, the last one counts.
 func between(b []byte, open, shut string) ([]byte, bool) {
 	b = trim(b)
 	if !hasSuffix(b, shut) {

@@ -124,8 +124,8 @@ func checkFields(t *testing.T, id string, list []field) {
 	}
 }
 
-// TestMatcher checks that byName finds the rules of every table, and no names that
-// are only similar.
+// TestMatcher checks that byName finds the rules of every table and does not find
+// similar names.
 func TestMatcher(t *testing.T) {
 	for _, table := range tables {
 		for _, f := range table.rules {

@@ -100,7 +100,8 @@ func checkJob(spec *batchv1.JobSpec, have map[string]bool) error {
 	return errors.Join(shards(spec), references(&spec.Template.Spec, have), admitted(&spec.Template))
 }
 
-// shards checks that the number of shards of a job is its number of completions.
+// shards checks that a job has the argument --shard=auto/N, where N is its number
+// of completions.
 func shards(spec *batchv1.JobSpec) error {
 	if spec.Completions == nil {
 		return nil
