@@ -72,7 +72,7 @@ func arkDayTime(d *decoder, v []byte, source string) {
 }
 
 // arkHasMods reads HASACTIVEMODS_i. If it is false, the server has no mods; no
-// other rule says so.
+// other rule can show that.
 func arkHasMods(d *decoder, v []byte, source string) {
 	b, ok := parseTruth(v)
 	if !ok {

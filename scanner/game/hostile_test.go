@@ -237,8 +237,8 @@ func TestClone(t *testing.T) {
 	}
 }
 
-// TestBufferStays checks that the buffer of a Game does not grow when it decodes
-// more replies.
+// TestBufferStays checks that the buffer of a Game does not grow when the Game
+// decodes the same reply again.
 func TestBufferStays(t *testing.T) {
 	var g Game
 	in := armaReply(80)

@@ -108,7 +108,7 @@ func text(k Key) action {
 	return func(d *decoder, v []byte, source string) { d.setText(k, v, source) }
 }
 
-// says returns an action for a tag that means that k is word.
+// says returns an action that sets k to word, which is the meaning of a tag.
 func says(k Key, word string) action {
 	v := []byte(word)
 	return func(d *decoder, _ []byte, source string) { d.setText(k, v, source) }
@@ -136,7 +136,7 @@ func opposite(k Key) action {
 	}
 }
 
-// means returns an action for a tag that means that k is v.
+// means returns an action that sets k to v, which is the meaning of a tag.
 func means(k Key, v bool) action {
 	return func(d *decoder, _ []byte, source string) { d.setTruth(k, v, source) }
 }
@@ -146,7 +146,8 @@ func attribute(name string) action {
 	return func(d *decoder, v []byte, source string) { d.setAttribute(name, v, source) }
 }
 
-// tagged returns an action for a tag that means that an attribute is word.
+// tagged returns an action that sets an attribute to word, which is the meaning of
+// a tag.
 func tagged(name, word string) action {
 	v := []byte(word)
 	return func(d *decoder, _ []byte, source string) { d.setAttribute(name, v, source) }

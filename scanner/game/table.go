@@ -14,7 +14,7 @@ type table struct {
 
 	apps    []uint32 // application IDs
 	folders []string // for GoldSource: see find
-	// what the table is based on, such as documents or recorded replies
+	// the documents or recorded replies that the table is based on
 	evidence string
 
 	tags   tags     // in the keywords of INFO
