@@ -21,7 +21,7 @@ const DefaultWeb = "https://api.steampowered.com/IGameServersService/GetServerLi
 // WebCap is the maximum number of servers in an answer of the Web API.
 const WebCap = 10_000
 
-// Errors of the Web API. Servers read before the error have been passed to handle.
+// Errors of the Web API. The servers before the error have been passed to handle.
 var (
 	ErrKey     = errors.New("the key was refused")
 	ErrRefused = errors.New("the request was refused")
