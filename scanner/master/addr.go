@@ -8,9 +8,9 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// parseAddr parses "a.b.c.d:port" without allocating. Unlike netip.ParseAddrPort,
-// it accepts only IPv4, and returns wire.ErrMalformed for a number with leading
-// zeros, which some programs read as octal.
+// parseAddr parses "a.b.c.d:port" as netip.ParseAddrPort does, but without
+// allocating. It returns wire.ErrMalformed for anything else, and for numbers with
+// leading zeros, which some programs read as octal.
 func parseAddr(b []byte) (netip.AddrPort, error) {
 	var octets [4]byte
 	for i := range octets {

@@ -19,8 +19,8 @@ var (
 // data before or after the array of servers, and for a line of NDJSON.
 const maxItem = 8 << 20
 
-// budget is an io.Reader that limits how much is read from r: to maxItem bytes
-// between two calls of refill, and to a total.
+// budget is an io.Reader that limits what is read from r: at most maxItem bytes
+// between two calls of refill, and total bytes altogether.
 type budget struct {
 	r     io.Reader
 	item  int64  // bytes left until the next refill
@@ -63,7 +63,7 @@ func newAnswers(r io.Reader, total int64) *answers {
 }
 
 // next reads the next server into a.element. After the last answer it returns
-// io.EOF; explainJSON returns all other errors.
+// io.EOF; all other errors come from explainJSON.
 func (a *answers) next() error {
 	for {
 		if a.inside {

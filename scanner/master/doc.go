@@ -30,11 +30,11 @@
 //
 // # Over the Web API
 //
-// [FetchWeb] calls GetServerList, which returns more data about each server. The API
-// caps an answer at 10,000 servers. FetchWeb divides a larger list by players, operating
-// system, map or the first letters of names, whichever divides the known servers best.
-// A list ten times as large as the cap takes about 15 requests. Stats.Capped lists the
-// requests that could not be divided.
+// [FetchWeb] calls GetServerList, which returns more data about each server. The
+// API caps an answer at 10,000 servers. FetchWeb divides a larger list by players,
+// operating system, map or the first letters of names, whichever divides the known
+// servers best. A list ten times as large as the cap takes about 15 requests.
+// Stats.Capped lists the requests that could not be divided.
 //
 // FetchWeb sends the key over https only, except to loopback, and follows no
 // redirects. Errors and logs never contain the key: see [Key].
@@ -64,7 +64,7 @@
 // # Lists in files
 //
 // A [Reader] reads lists in the formats of the masters: pages, answers of
-// GetServerList and ISteamApps/GetServersAtAddress, only the array of servers of such an
-// answer, and the elements of that array as NDJSON. Package list reads text and other
-// NDJSON.
+// GetServerList and ISteamApps/GetServersAtAddress, only the array of servers of
+// such an answer, and the elements of that array as NDJSON. Package list reads text
+// and other NDJSON.
 package master

@@ -91,13 +91,13 @@ func Proxy() Condition { return Condition{Key: keyProxy, Value: "1"} }
 func Whitelisted() Condition { return Condition{Key: keyWhitelisted, Value: "1"} }
 
 // OnePerAddress requests only one server per IP address. Some masters ignore this
-// condition, and some then return no servers.
+// condition, and others return no servers.
 func OnePerAddress() Condition { return Condition{Key: keyOnePerAddress, Value: "1"} }
 
 // GameDir selects the servers of one game or mod by the name of its folder.
 func GameDir(name string) Condition { return Condition{Key: keyGameDir, Value: name} }
 
-// Map selects servers that are running the map with this name.
+// Map selects servers by the name of their current map.
 func Map(name string) Condition { return Condition{Key: keyMap, Value: name} }
 
 // GameType selects servers whose public keywords contain all of the tags.
@@ -269,7 +269,7 @@ func (c *Condition) checkValue() error {
 // wild holds the keys whose values are patterns.
 var wild = map[string]bool{keyName: true, keyVersion: true}
 
-// known holds all keys that are documented or that a client uses.
+// known holds all keys that are documented or used by a client.
 var known = map[string]bool{
 	keyNor: true, keyNand: true, keyOr: true, keyDedicated: true, keySecure: true,
 	keyGameDir: true, keyMap: true, keyLinux: true, keyPassword: true, keyNotEmpty: true,

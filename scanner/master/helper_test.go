@@ -53,7 +53,7 @@ func dialMaster(m *fleet.Master) func(context.Context, string, string) (net.Conn
 		go func() {
 			defer theirs.Close()
 			for datagram := range replies {
-				if len(datagram) > 0 { // a reader of a pipe does not see empty datagrams
+				if len(datagram) > 0 { // TestFetchUDPFaults expects one foreign datagram per page, not two
 					theirs.Write(datagram)
 				}
 			}

@@ -19,7 +19,7 @@ type Limit struct {
 var UDPLimits = []Limit{{15, 61 * time.Second}, {60, 301 * time.Second}}
 
 // WebLimits are the default limits for the Web API: one request per 1.5 seconds and
-// 200 per five minutes. A key has been observed to allow that.
+// 200 per five minutes. The API has been observed to accept this rate from one key.
 var WebLimits = []Limit{{1, 1500 * time.Millisecond}, {200, 5 * time.Minute}}
 
 // pace calculates how long each request must wait so that the limits are observed.
@@ -28,7 +28,7 @@ type pace struct {
 	sent   []time.Time // times of the last requests, oldest first; at most as many as the largest limit
 }
 
-// delay returns how long a request must wait if it is to be sent now.
+// delay returns how long the next request must wait, counted from now.
 func (p *pace) delay(now time.Time) (d time.Duration) {
 	for _, l := range p.limits {
 		if l.Requests > 0 && len(p.sent) >= l.Requests {

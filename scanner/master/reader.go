@@ -22,16 +22,6 @@ import (
 //
 // It keeps only one entry in memory, so a list may have any length. It does not
 // remove duplicates.
-//
-//	r, err := master.NewReader(file)
-//	if r.Kind() == master.KindText { … r.Unread() … }
-//	for r.Next() {
-//		use(r.Server())
-//	}
-//	err = r.Err()
-//
-// It keeps only one entry in memory, so a list may have any length. It does not
-// remove duplicates.
 type Reader struct {
 	kind   Kind
 	in     *bufio.Reader
@@ -205,7 +195,8 @@ func (l *Reader) stray(b []byte, at int) {
 	l.in.Discard(n)
 }
 
-// tail ends a list at whose end n bytes remain, too few for an address.
+// tail ends a list whose last n bytes are too few for an address. It sets no error
+// if n is 0.
 func (l *Reader) tail(n int) {
 	if n > 0 {
 		l.stats.Truncated++
@@ -213,8 +204,8 @@ func (l *Reader) tail(n int) {
 	}
 }
 
-// nextAnswer reads the next element that has a valid address, and reports those
-// before it as invalid.
+// nextAnswer reads the next element that has a valid address, and reports the
+// elements before it as invalid.
 func (l *Reader) nextAnswer() bool {
 	for {
 		err := l.answers.next()

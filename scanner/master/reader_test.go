@@ -56,7 +56,7 @@ func TestSniff(t *testing.T) {
 	}
 }
 
-// read reads a list to its end, and checks the number of servers in Stats.
+// read returns all servers of a list, and checks their number in Stats.
 func read(t testing.TB, in io.Reader) (servers []master.Server, r *master.Reader) {
 	t.Helper()
 	r, err := master.NewReader(in)

@@ -198,7 +198,7 @@ func (d *division) bin(most int) (b bin) {
 }
 
 // name adds an atom to a bin if the filter has room for it, and reports whether it
-// has.
+// did.
 func (d *division) name(a atom, b *bin) bool {
 	size := escapedLen(Filter{a.condition})
 	if len(d.named) == maxConditions || size > d.room {
@@ -211,9 +211,9 @@ func (d *division) name(a atom, b *bin) bool {
 	return true
 }
 
-// askBin requests a bin and returns the number of servers. If the master returns no
-// servers, askBin assumes that the master does not know "or", and requests one
-// condition at a time.
+// askBin requests a bin and returns the number of servers. If a bin of several
+// conditions has no servers, askBin assumes that the master does not know "or", and
+// requests one condition at a time.
 func (w *webList) askBin(ctx context.Context, d *division, b bin) (int, error) {
 	if len(b.conditions) == 1 {
 		return w.askPart(ctx, d, b.conditions[0], b.weight)
@@ -258,9 +258,10 @@ func (w *webList) capped(f Filter, got int) {
 	w.stats.Capped = append(w.stats.Capped, Capped{f.String(), got})
 }
 
-// outside records a part that can't be divided as capped, and requests its servers
-// that differ from all servers of the sample. It can't reach other servers that are
-// like the sample. It returns the number of servers.
+// outside records a part that can't be divided in Stats.Capped. It then requests
+// the servers of the part that differ from its sample, in which all servers are
+// alike. Other servers that are like the sample can't be reached. outside returns
+// the number of servers.
 func (w *webList) outside(ctx context.Context, p *part) (int, error) {
 	w.capped(p.filter, len(p.sample))
 	alike := likeness(p.sample)
@@ -294,9 +295,8 @@ func likeness(sample answer) (cs []Condition) {
 	return cs
 }
 
-// The dimensions of a division, in the order in which newDivision tries them.
-// Masters are known to support the first one; the filters of the last one are
-// longest.
+// The dimensions of a division, in the order in which newDivision tries them. The
+// first is known to work with masters; the last has the longest filters.
 
 func byPlayers(sample answer) []atom {
 	return []atom{{NotEmpty(), count(sample, func(s *sampled) bool { return !s.empty })}}

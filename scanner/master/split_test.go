@@ -24,7 +24,7 @@ type crowd struct {
 	lines   [][]byte // JSON of each server, made when first needed
 }
 
-// line returns the JSON of a server followed by a comma.
+// line returns the JSON of server i, followed by a comma.
 func (c *crowd) line(i int) []byte {
 	if c.lines == nil {
 		c.lines = make([][]byte, len(c.servers))

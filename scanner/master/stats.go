@@ -146,8 +146,9 @@ type callerError struct{ err error }
 
 func (e *callerError) Error() string { return e.err.Error() }
 
-// explain prefixes an error with who, the master or API, and sets Stats.End to
-// EndNone. It returns the caller's own error without a prefix.
+// explain prepares an error for the caller: it sets Stats.End to EndNone and
+// prefixes the error with who, the master or API. It returns the caller's own error
+// without a prefix.
 func (c *collector) explain(who string, err error) error {
 	if err == nil {
 		return nil

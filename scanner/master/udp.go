@@ -33,7 +33,7 @@ type UDPConfig struct {
 	Limits  []Limit       // nil: UDPLimits; empty: none
 	Timeout time.Duration // for one reply; zero: 3 s
 	Retries int           // maximum number of repeated requests for one page; zero: 3; negative: none
-	Silence time.Duration // pause before the last repeated request; zero: 61 s, since masters ignore a client for 60 s
+	Silence time.Duration // pause before the last repeated request; zero: 61 s, since masters stay silent for 60 s
 	Max     uint64        // maximum number of servers; zero: 10,000,000
 	Pages   uint64        // maximum number of pages; zero: 50,000, enough for 10,000,000 servers in full pages
 
@@ -139,8 +139,8 @@ func (l *udpList) fetch(ctx context.Context) error {
 	return nil
 }
 
-// page requests the next page, up to Retries+1 times, until it arrives. The result
-// aliases l.buf.
+// page requests the next page until it arrives, up to Retries+1 times. If it does
+// not arrive, page returns the error of noReply. The page aliases l.buf.
 func (l *udpList) page(ctx context.Context) ([]byte, error) {
 	l.again = false
 	var cause error

@@ -279,8 +279,8 @@ func (w *webList) read(body io.Reader) (got answer, err error) {
 	return got, nil
 }
 
-// take passes on the current server of a, unless it is in another region, and fills
-// in its sample.
+// take passes on the current server of a, unless it is in another region, and
+// stores its properties in sample.
 func (w *webList) take(a *answers, sample *sampled) error {
 	var s Server
 	if a.element.address(&s) != nil {
@@ -389,8 +389,8 @@ func (e *statusError) passes() bool {
 	return e.code == http.StatusTooManyRequests || e.code >= 500
 }
 
-// Error describes the status. It omits the text of the master, which may quote the
-// request.
+// Error describes the status. It omits the text that the master sent, which may
+// quote the request.
 func (e *statusError) Error() string {
 	text := "HTTP " + strconv.Itoa(e.code)
 	if known := http.StatusText(e.code); known != "" {
