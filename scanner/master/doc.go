@@ -23,10 +23,11 @@
 //	 header              4 bytes   2      big-endian   terminator: the end of
 //	                                                  the list, not of the page
 //
-// [FetchUDP] requests page by page. Masters do not answer a client for a minute if it
-// sends too many requests, so FetchUDP observes [UDPLimits]: it requests the first 15
-// pages without a pause, and at most 60 pages in five minutes. A page has up to 231
-// addresses, so a list of 100,000 servers takes about 36 minutes.
+// [FetchUDP] requests page by page. Masters do not answer a client for a minute if
+// it sends too many requests, so FetchUDP observes [UDPLimits]: it requests the
+// first 15 pages without a pause, and at most 15 pages per minute and 60 per five
+// minutes. A page has up to 231 addresses, so a list of 100,000 servers takes about
+// 36 minutes.
 //
 // # Over the Web API
 //

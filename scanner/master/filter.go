@@ -249,8 +249,8 @@ func (c *Condition) checkKey() error {
 }
 
 // checkValue checks a condition that is not a group. It returns an error if the
-// value is empty, contains \ or NUL, for which the protocol has no escapes, or
-// contains a * although the key is known to take no pattern.
+// condition has a Group, or if its value is empty, contains \ or NUL (the protocol
+// has no escapes), or contains a * although its key is known to take no pattern.
 func (c *Condition) checkValue() error {
 	switch {
 	case len(c.Group) > 0:

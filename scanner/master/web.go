@@ -150,8 +150,8 @@ type webList struct {
 type answer []sampled
 
 // ask requests the servers that meet a filter, passes them to handle, and returns
-// them as the sample for dividing the list. It repeats a failed request as again
-// allows.
+// them as the sample for dividing the list. It repeats a failed request unless
+// again returns an error.
 func (w *webList) ask(ctx context.Context, f Filter) (answer, error) {
 	if w.calls == w.MaxCalls {
 		return nil, fmt.Errorf("%w: incomplete after %d answers", ErrTooMany, w.calls)
@@ -301,7 +301,8 @@ func (w *webList) take(a *answers, sample *sampled) error {
 	return err
 }
 
-// elsewhere counts a server in another region, once per address.
+// elsewhere counts a server in another region, or a duplicate if its address is
+// known.
 func (w *webList) elsewhere(s *Server) {
 	k := key(s.Addr)
 	if _, ok := w.seen[k]; ok {
