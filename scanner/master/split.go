@@ -371,9 +371,9 @@ func atomsOf(weights map[string]int, condition func(string) Condition) (atoms []
 	return atoms
 }
 
-// expressible reports whether the protocol can express a condition. It can't
-// express a value with a * other than at the end, or with U+FFFD, which stands for
-// unknown bytes.
+// expressible reports whether the protocol can express a condition. Besides the
+// values that check rejects, it can't express a value with a * other than at the
+// end, or with U+FFFD, which stands for unknown bytes.
 func expressible(c Condition) bool {
 	stars := strings.Count(c.Value, "*")
 	return c.check(0) == nil && !strings.ContainsRune(c.Value, utf8.RuneError) &&
