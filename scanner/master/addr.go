@@ -8,9 +8,9 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// parseAddr reads "a.b.c.d:port". It works like netip.ParseAddrPort for IPv4, but
-// does not allocate. Numbers with leading zeros are malformed, since some programs
-// read them as octal.
+// parseAddr parses "a.b.c.d:port" as netip.ParseAddrPort does, but without
+// allocating. It returns wire.ErrMalformed for anything else, and for numbers with
+// leading zeros, which some programs read as octal.
 func parseAddr(b []byte) (netip.AddrPort, error) {
 	var octets [4]byte
 	for i := range octets {
@@ -31,8 +31,8 @@ func parseAddr(b []byte) (netip.AddrPort, error) {
 	return netip.AddrPortFrom(netip.AddrFrom4(octets), uint16(port)), nil
 }
 
-// number reads the decimal number at the beginning of b. The number must not exceed
-// most.
+// number parses the decimal number that b begins with; rest is what follows it. ok
+// is false if there is no number, if it exceeds most, or if it has a leading zero.
 func number(b []byte, most int) (v int, rest []byte, ok bool) {
 	n := 0
 	for n < len(b) && '0' <= b[n] && b[n] <= '9' && v <= most {
@@ -42,18 +42,18 @@ func number(b []byte, most int) (v int, rest []byte, ok bool) {
 	return v, b[n:], n > 0 && v <= most && (n == 1 || b[0] != '0')
 }
 
-// key packs an IPv4 address for the set of addresses.
+// key packs an IPv4 address and port into a key of collector.seen.
 func key(a netip.AddrPort) uint64 {
 	b := a.Addr().As4()
 	return uint64(b[0])<<40 | uint64(b[1])<<32 | uint64(b[2])<<24 | uint64(b[3])<<16 |
 		uint64(a.Port())
 }
 
-// maxShown is the maximum number of characters of a text that show quotes.
+// maxShown is the maximum number of characters of a string that show quotes.
 const maxShown = 80
 
-// show quotes untrusted text for a message: unprintable characters become Go escape
-// sequences, and long text is cut.
+// show quotes an untrusted string for a message. Unprintable characters become Go
+// escape sequences, and a string longer than maxShown is cut.
 func show(s string) string {
 	cut := s
 	for i, n := 0, 0; i < len(s); n++ {

@@ -7,30 +7,31 @@ import (
 	"io"
 )
 
-// Errors of incomplete JSON. The servers read before the error are valid.
+// Errors for data that is too large, truncated or malformed. The servers read
+// before the error are valid.
 var (
 	ErrTooLarge  = errors.New("larger than we are willing to read")
 	ErrTruncated = errors.New("ends in the middle")
 	ErrMalformed = errors.New("not what it should be")
 )
 
-// maxItem limits the data between two servers of a JSON answer, and a line of
-// NDJSON.
+// maxItem is the maximum number of bytes for one server of a JSON answer, for the
+// data before or after the array of servers, and for a line of NDJSON.
 const maxItem = 8 << 20
 
-// budget reads from r: at most item bytes between two refills, and total bytes
-// altogether.
+// budget is an io.Reader that limits what is read from r: at most maxItem bytes
+// between two calls of refill, and total bytes altogether.
 type budget struct {
 	r     io.Reader
-	item  int64 // left until the next refill
-	total int64 // left
-	read  uint64
+	item  int64  // bytes left until the next refill
+	total int64  // bytes left
+	read  uint64 // bytes read so far
 }
 
 func (b *budget) refill() { b.item = maxItem }
 
-// Read implements io.Reader. It returns ErrTooLarge if there is more data when the
-// budget is used up.
+// Read implements io.Reader. When the budget is used up, Read returns ErrTooLarge
+// without reading from r.
 func (b *budget) Read(p []byte) (int, error) {
 	left := min(b.item, b.total)
 	if left <= 0 {
@@ -43,15 +44,16 @@ func (b *budget) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// answers reads the servers of one or more answers of the Web API:
-// {"response":{"servers":[…]}}, or only the inner array. It skips unknown keys.
+// answers reads the servers from one or more answers of the Web API, each of the
+// form {"response":{"servers":[…]}}. The first answer may be only the array of
+// servers. Unknown keys are skipped.
 type answers struct {
 	in      *budget
 	dec     *json.Decoder
 	inside  bool // inside an array of servers
-	bare    bool // the array is not part of an answer
-	begun   bool // at least one answer was read
-	refused bool // an answer reported a failure
+	bare    bool // the current array is not part of an object
+	begun   bool // the input contains more than white space
+	refused bool // an answer contains "success": false
 	element element
 }
 
@@ -61,7 +63,7 @@ func newAnswers(r io.Reader, total int64) *answers {
 }
 
 // next reads the next server into a.element. After the last answer it returns
-// io.EOF; any other error is one of this package.
+// io.EOF; all other errors come from explainJSON.
 func (a *answers) next() error {
 	for {
 		if a.inside {
@@ -79,23 +81,25 @@ func (a *answers) next() error {
 	}
 }
 
-// server reads an element of the array.
+// server reads the next element of the array into a.element.
 func (a *answers) server() error {
 	a.in.refill()
 	a.element = element{}
 	err := a.dec.Decode(&a.element)
 	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {
-		err = nil // not an object: a server without fields
+		err = nil // the element is not an object: a server without fields
 	}
 	return explainJSON(err)
 }
 
-// open advances to the first server of the next answer.
+// open reads the next answer up to the first element of its array of servers, or to
+// the end of the answer if it has no array. It returns io.EOF after the last
+// answer.
 func (a *answers) open() error {
 	a.in.refill()
 	t, err := a.dec.Token()
 	if err == io.EOF {
-		return io.EOF // between two answers: the end
+		return io.EOF // no further answer
 	}
 	first := !a.begun
 	a.begun = true
@@ -115,7 +119,8 @@ func (a *answers) open() error {
 	return explainJSON(err)
 }
 
-// find advances to a member of the object and skips the members before it.
+// find skips the members of an object before the member name, and reads the opening
+// bracket of the member's value, which must be kind.
 func (a *answers) find(name string, kind json.Delim) error {
 	for a.dec.More() {
 		t, err := a.dec.Token()
@@ -132,8 +137,8 @@ func (a *answers) find(name string, kind json.Delim) error {
 	return ErrMalformed
 }
 
-// members reads the members of "response" up to the array of servers. If there is
-// no array, the answer has no servers, and members reads to its end.
+// members reads the members of "response" up to the opening bracket of the array of
+// servers. If there is no array, members reads to the end of the answer.
 func (a *answers) members() error {
 	for a.dec.More() {
 		t, err := a.dec.Token()
@@ -155,7 +160,7 @@ func (a *answers) members() error {
 	return a.close(2)
 }
 
-// success reads the value of "success".
+// success reads the value of "success", and sets a.refused if the value is false.
 func (a *answers) success() error {
 	var value any
 	if err := a.dec.Decode(&value); err != nil {
@@ -165,7 +170,8 @@ func (a *answers) success() error {
 	return nil
 }
 
-// rest reads what follows the array of servers, to the end of the answer.
+// rest reads the closing bracket of the array of servers and everything after it up
+// to the end of the answer.
 func (a *answers) rest() error {
 	a.in.refill()
 	err := a.delim(']')
@@ -184,7 +190,8 @@ func (a *answers) rest() error {
 	return explainJSON(err)
 }
 
-// close reads to the ends of n objects and skips their other members.
+// close reads to the end of the n innermost open objects and skips their remaining
+// members.
 func (a *answers) close(n int) error {
 	for range n {
 		for a.dec.More() {
@@ -202,7 +209,7 @@ func (a *answers) close(n int) error {
 	return nil
 }
 
-// delim reads the bracket want.
+// delim reads the next token, and returns ErrMalformed if it is not want.
 func (a *answers) delim(want json.Delim) error {
 	t, err := a.dec.Token()
 	if err == nil && t != want {
@@ -211,14 +218,15 @@ func (a *answers) delim(want json.Delim) error {
 	return err
 }
 
-// skip skips a value.
+// skip skips the next value.
 func (a *answers) skip() error {
 	var value json.RawMessage
 	return a.dec.Decode(&value)
 }
 
-// explainJSON replaces an error of package json, which quotes its input, with one
-// of this package.
+// explainJSON replaces syntax errors of package json, which quote the input, and
+// unexpected ends of the input with errors of this package. It returns other errors
+// unchanged.
 func explainJSON(err error) error {
 	var syntax *json.SyntaxError
 	switch {
@@ -232,7 +240,8 @@ func explainJSON(err error) error {
 	return err
 }
 
-// address reads the address of a server.
+// address sets the address of s. It returns errNoAddr if v has no address, or an
+// error that wraps errBadAddr if the address is invalid.
 func (v *element) address(s *Server) error {
 	if !v.Addr.has {
 		return errNoAddr

@@ -15,7 +15,8 @@ import (
 
 func addr(s string) netip.AddrPort { return netip.MustParseAddrPort(s) }
 
-// TestRequest checks the bytes of requests, both encoded and decoded.
+// TestRequest checks that requests are encoded as the expected bytes, and that
+// these bytes are decoded to the same requests.
 func TestRequest(t *testing.T) {
 	tests := []struct {
 		name string
@@ -92,8 +93,8 @@ func TestRequestBad(t *testing.T) {
 
 const header = "\xFF\xFF\xFF\xFF\x66\x0A"
 
-// TestPage decodes replies: the port is in network order, and 0.0.0.0:0 ends the
-// list.
+// TestPage checks that replies are decoded: the port is in network byte order, and
+// 0.0.0.0:0 ends the list.
 func TestPage(t *testing.T) {
 	const a, b = "\xCB\x00\x71\x07\x69\x87", "\x01\x02\x03\x04\x00\x50"
 	tests := []struct {
@@ -158,7 +159,7 @@ func TestAppendPage(t *testing.T) {
 	}
 }
 
-// readPage reads all addresses of a page.
+// readPage decodes a page, and reports whether it contains the terminator.
 func readPage(b []byte) (addrs []netip.AddrPort, end bool, err error) {
 	var p master.Page
 	if err := p.Reset(b); err != nil {
@@ -232,8 +233,8 @@ func FuzzFilter(f *testing.F) {
 	})
 }
 
-// bodies returns the work that the benchmark times and that a test checks for
-// allocations.
+// bodies returns the functions that BenchmarkCodec times, and whose allocations
+// TestAllocs counts.
 func bodies() []struct {
 	name  string
 	bytes int

@@ -9,7 +9,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
 
-// aMaster is a simulated master on this machine, with eight servers on its list.
+// aMaster starts a simulated master on a loopback address, with eight servers on
+// its list.
 func aMaster() (m *fleet.Master, stop func()) {
 	m, err := fleet.NewMaster(fleet.MasterConfig{Fleet: fleet.Config{
 		Network: netip.MustParsePrefix("127.79.0.0/29"), Ports: []uint16{27404}, Seed: 36,
@@ -30,8 +31,8 @@ func aMaster() (m *fleet.Master, stop func()) {
 	}
 }
 
-// A list from a master server. (aMaster is one on loopback; without Addr, FetchUDP
-// asks Valve's.)
+// Fetch a list from a master server. aMaster starts a simulated master; if Addr is
+// empty, FetchUDP queries Valve's master.
 func ExampleFetchUDP() {
 	m, stop := aMaster()
 	defer stop()
@@ -52,7 +53,8 @@ func ExampleFetchUDP() {
 	// 4 the list is complete <nil>
 }
 
-// A list from the Web API, which knows more about each server and needs a key.
+// Fetch a list from the Web API, which returns more about each server and requires
+// a key.
 func ExampleFetchWeb() {
 	m, stop := aMaster()
 	defer stop()

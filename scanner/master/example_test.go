@@ -8,7 +8,7 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
 
-// A filter, as a command line might ask for it.
+// Combine conditions with a filter in text form. A map name must not contain a *.
 func ExampleFilter() {
 	f := master.Filter{master.App(440), master.Dedicated(), master.NotEmpty(), master.Map("cp_dustbowl")}
 	raw, err := master.ParseFilter(`\nor\2\gametype\hidden\white\1`)
@@ -26,7 +26,7 @@ func ExampleFilter() {
 	// filter "map": the value "de_*" must not hold *, which name_match and version_match alone understand
 }
 
-// The kind of a list is detected from its first bytes.
+// NewReader detects the kind of a list from its first bytes.
 func ExampleReader() {
 	pages := master.AppendPage(nil, []netip.AddrPort{netip.MustParseAddrPort("203.0.113.7:27015")}, true)
 	lists := []string{

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// MaxUDPFilter is the maximum length in bytes of a filter for a master server; the
-// Web API accepts far longer ones.
+// MaxUDPFilter is the maximum length in bytes of a filter that is sent to a master
+// server over UDP. The Web API accepts far longer filters.
 const MaxUDPFilter = 190
 
-// The keys of the filters. They are the protocol's and must not be changed. A new key
-// also belongs in known, below; its flag is a row of conditions in the command's
-// package masterlist.
+// The keys of the conditions. The protocol defines them, so they must not be
+// changed. A new key must be added to known, below. To give it a flag, add a row to
+// conditions in the command's package masterlist.
 const (
 	keyNor           = "nor"
 	keyNand          = "nand"
@@ -47,85 +47,84 @@ const (
 // Masters do not guarantee that the servers they return meet the filter.
 type Filter []Condition
 
-// Condition is one condition of a Filter. The functions of this package return the
-// known conditions; ParseFilter can return others.
+// Condition is one condition of a Filter. Functions such as App and Map return
+// conditions with known keys; ParseFilter accepts unknown keys too.
 type Condition struct {
 	Key   string      // as in the protocol, without the backslash
-	Value string      // of a condition that is not a group
-	Group []Condition // of nor, nand and or
+	Value string      // empty for a group
+	Group []Condition // the conditions in a nor, nand or or
 }
 
-// App chooses servers of one game by its Steam application ID.
+// App selects the servers of one game by its Steam application ID.
 func App(id uint32) Condition { return Condition{Key: keyApp, Value: decimal(id)} }
 
 // NotApp excludes the servers of one game.
 func NotApp(id uint32) Condition { return Condition{Key: keyNotApp, Value: decimal(id)} }
 
-// Dedicated chooses dedicated servers.
+// Dedicated selects dedicated servers.
 func Dedicated() Condition { return Condition{Key: keyDedicated, Value: "1"} }
 
-// Secure chooses servers with an anti-cheat system.
+// Secure selects servers with an anti-cheat system.
 func Secure() Condition { return Condition{Key: keySecure, Value: "1"} }
 
-// Linux chooses servers on Linux.
+// Linux selects servers that run on Linux.
 func Linux() Condition { return Condition{Key: keyLinux, Value: "1"} }
 
-// NoPassword chooses servers without a password.
+// NoPassword selects servers without a password.
 func NoPassword() Condition { return Condition{Key: keyPassword, Value: "0"} }
 
-// NotEmpty chooses servers with players. Its key is "empty", which suggests the
+// NotEmpty selects servers with players. Its key is "empty", which suggests the
 // opposite.
 func NotEmpty() Condition { return Condition{Key: keyNotEmpty, Value: "1"} }
 
-// NotFull chooses servers with a free place. Its key is "full", which suggests the
-// opposite.
+// NotFull selects servers with a free player slot. Its key is "full", which
+// suggests the opposite.
 func NotFull() Condition { return Condition{Key: keyNotFull, Value: "1"} }
 
-// Empty chooses servers without players.
+// Empty selects servers without players.
 func Empty() Condition { return Condition{Key: keyEmpty, Value: "1"} }
 
-// Proxy chooses spectator relays.
+// Proxy selects spectator relays.
 func Proxy() Condition { return Condition{Key: keyProxy, Value: "1"} }
 
-// Whitelisted chooses servers on Valve's whitelist.
+// Whitelisted selects servers on Valve's whitelist.
 func Whitelisted() Condition { return Condition{Key: keyWhitelisted, Value: "1"} }
 
-// OnePerAddress asks for one server per IP address. Some masters ignore it, and
-// some return nothing.
+// OnePerAddress requests only one server per IP address. Some masters ignore this
+// condition, and others return no servers.
 func OnePerAddress() Condition { return Condition{Key: keyOnePerAddress, Value: "1"} }
 
-// GameDir chooses servers of one game or mod by the name of its folder.
+// GameDir selects the servers of one game or mod by the name of its folder.
 func GameDir(name string) Condition { return Condition{Key: keyGameDir, Value: name} }
 
-// Map chooses servers on one map.
+// Map selects servers by the name of their current map.
 func Map(name string) Condition { return Condition{Key: keyMap, Value: name} }
 
-// GameType chooses servers that have all of the tags in their public keywords.
+// GameType selects servers whose public keywords contain all of the tags.
 func GameType(tags ...string) Condition {
 	return Condition{Key: keyGameType, Value: strings.Join(tags, ",")}
 }
 
-// GameData chooses servers that have all of the tags in their hidden keywords
-// (Left 4 Dead 2).
+// GameData selects servers whose hidden keywords contain all of the tags (Left 4
+// Dead 2).
 func GameData(tags ...string) Condition {
 	return Condition{Key: keyGameData, Value: strings.Join(tags, ",")}
 }
 
-// AnyGameData chooses servers that have one of the tags in their hidden
-// keywords (Left 4 Dead 2).
+// AnyGameData selects servers whose hidden keywords contain at least one of the
+// tags (Left 4 Dead 2).
 func AnyGameData(tags ...string) Condition {
 	return Condition{Key: keyAnyGameData, Value: strings.Join(tags, ",")}
 }
 
-// Name chooses servers by their name; a * in the pattern stands for any text.
+// Name selects servers by name; a * in the pattern matches any text.
 func Name(pattern string) Condition { return Condition{Key: keyName, Value: pattern} }
 
-// Version chooses servers by their version; a * in the pattern stands for any
-// text.
+// Version selects servers by version; a * in the pattern matches any text.
 func Version(pattern string) Condition { return Condition{Key: keyVersion, Value: pattern} }
 
-// Address chooses the servers at one IP address, or only the one with this port if
-// port is not 0.
+// Address selects the servers at one IP address and port, or on all ports of the
+// address if port is 0.
 func Address(ip netip.Addr, port uint16) Condition {
 	if port == 0 {
 		return Condition{Key: keyAddress, Value: ip.String()}
@@ -133,31 +132,31 @@ func Address(ip netip.Addr, port uint16) Condition {
 	return Condition{Key: keyAddress, Value: netip.AddrPortFrom(ip, port).String()}
 }
 
-// Type chooses servers by the letter of their type, such as 'd' for dedicated. It
+// Type selects servers by the letter of their type, such as 'd' for dedicated. It
 // is an older form of Dedicated.
 func Type(letter byte) Condition { return Condition{Key: keyType, Value: string(rune(letter))} }
 
-// Nor excludes servers that meet any of the conditions. A group counts as one
-// condition.
+// Nor excludes servers that meet any of the conditions. If one of the conditions is
+// a group, it counts as one condition.
 func Nor(cs ...Condition) Condition { return Condition{Key: keyNor, Group: cs} }
 
 // Nand excludes servers that meet all of the conditions.
 func Nand(cs ...Condition) Condition { return Condition{Key: keyNand, Group: cs} }
 
-// Or chooses servers that meet any of the conditions. It is undocumented, but
+// Or selects servers that meet any of the conditions. It is undocumented, but
 // clients use it.
 func Or(cs ...Condition) Condition { return Condition{Key: keyOr, Group: cs} }
 
 func decimal(id uint32) string { return strconv.FormatUint(uint64(id), 10) }
 
-// FilterError is the error for a condition that can't be sent to a master, or that
-// the master would misinterpret.
+// FilterError is the error for a filter that can't be parsed or sent to a master,
+// or that the master would misinterpret.
 type FilterError struct {
-	Key     string // of the condition; empty: the problem is the filter itself
-	Problem string // what is wrong, and what to do about it
+	Key     string // of the condition; empty: the problem is not that of one key
+	Problem string // what is wrong, and in some cases how to fix it
 }
 
-// Error returns key and problem in one line.
+// Error returns the key and the problem in one line.
 func (e *FilterError) Error() string {
 	if e.Key == "" {
 		return "filter: " + e.Problem
@@ -165,11 +164,11 @@ func (e *FilterError) Error() string {
 	return "filter " + show(e.Key) + ": " + e.Problem
 }
 
-// maxDepth limits the nesting of groups.
+// maxDepth is the maximum nesting depth of groups.
 const maxDepth = 8
 
-// Append appends the filter in the form that masters read. If it returns a
-// *FilterError, dst is unchanged.
+// Append appends the filter in the form that masters read. If the filter is
+// invalid, Append returns dst unchanged and a *FilterError.
 func (f Filter) Append(dst []byte) ([]byte, error) {
 	if err := check(f, 0); err != nil {
 		return dst, err
@@ -196,7 +195,8 @@ func appendConditions(dst []byte, cs []Condition) []byte {
 
 func isGroup(key string) bool { return key == keyNor || key == keyNand || key == keyOr }
 
-// check returns an error if masters would misinterpret the conditions.
+// check returns a *FilterError if a condition is invalid or would be misinterpreted
+// by masters. depth is the number of groups that contain cs.
 func check(cs []Condition, depth int) error {
 	for i := range cs {
 		if err := cs[i].check(depth); err != nil {
@@ -221,7 +221,8 @@ func (c *Condition) check(depth int) error {
 	case depth == maxDepth:
 		return &FilterError{c.Key, fmt.Sprintf("more than %d groups in each other", maxDepth)}
 	case c.Key == keyNor && addresses(c.Group) == 1:
-		// Masters drop such a condition silently, and then return nothing.
+		// Masters silently drop an address condition that is alone in a nor, and
+		// then return nothing.
 		return &FilterError{c.Key, "masters return nothing where a nor has a single " + keyAddress +
 			" in it; name two or none"}
 	}
@@ -247,8 +248,9 @@ func (c *Condition) checkKey() error {
 	return nil
 }
 
-// checkValue refuses a value that would end early or mean something else. The
-// protocol has no escapes.
+// checkValue checks a condition that is not a group. It returns an error if the
+// condition has a Group, or if its value is empty, contains \ or NUL (the protocol
+// has no escapes), or contains a * although its key is known to take no pattern.
 func (c *Condition) checkValue() error {
 	switch {
 	case len(c.Group) > 0:
@@ -267,7 +269,7 @@ func (c *Condition) checkValue() error {
 // wild holds the keys whose values are patterns.
 var wild = map[string]bool{keyName: true, keyVersion: true}
 
-// known holds all keys that are documented or in use.
+// known holds all keys that are documented or used by a client.
 var known = map[string]bool{
 	keyNor: true, keyNand: true, keyOr: true, keyDedicated: true, keySecure: true,
 	keyGameDir: true, keyMap: true, keyLinux: true, keyPassword: true, keyNotEmpty: true,
@@ -276,8 +278,9 @@ var known = map[string]bool{
 	keyName: true, keyVersion: true, keyOnePerAddress: true, keyAddress: true, keyType: true,
 }
 
-// Unknown returns the keys of the filter that no document and no client is known to
-// use. Masters ignore keys that they do not know.
+// Unknown returns the keys in the filter, including those in groups, that are
+// neither documented nor used by a known client. Masters ignore keys that they do
+// not know.
 func (f Filter) Unknown() (keys []string) {
 	for i := range f {
 		if !known[f[i].Key] {

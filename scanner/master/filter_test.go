@@ -10,8 +10,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
 
-// filterVectors are written by hand from the documented filters: key, value and
-// order as masters read them.
+// filterVectors are filters and their encoded forms, written by hand from the
+// protocol's documents.
 var filterVectors = []struct {
 	name   string
 	filter master.Filter

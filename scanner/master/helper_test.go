@@ -13,10 +13,11 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
 
-// The simulated masters of these tests answer in memory, so that synctest can
-// provide the clock.
+// The simulated masters of these tests answer in memory, so that the tests can use
+// the clock of synctest.
 
-// simulated returns a master for a fleet of 1024 places.
+// simulated returns a simulated master. If c.Fleet is empty, the list has 1024
+// addresses.
 func simulated(t testing.TB, c fleet.MasterConfig) *fleet.Master {
 	t.Helper()
 	if !c.Fleet.Network.IsValid() {
@@ -29,9 +30,9 @@ func simulated(t testing.TB, c fleet.MasterConfig) *fleet.Master {
 	return m
 }
 
-// dialMaster returns a UDPConfig.Dial that connects to the simulated master. A
-// message written to a pipe is read as one message, like a datagram; the channel
-// serves as the socket's buffer.
+// dialMaster returns a UDPConfig.Dial that connects to the simulated master.
+// net.Pipe keeps the boundaries of messages, as UDP does; the channel replaces the
+// socket's receive buffer.
 func dialMaster(m *fleet.Master) func(context.Context, string, string) (net.Conn, error) {
 	return func(context.Context, string, string) (net.Conn, error) {
 		ours, theirs := net.Pipe()
@@ -52,7 +53,7 @@ func dialMaster(m *fleet.Master) func(context.Context, string, string) (net.Conn
 		go func() {
 			defer theirs.Close()
 			for datagram := range replies {
-				if len(datagram) > 0 { // a pipe can't transport an empty one
+				if len(datagram) > 0 { // TestFetchUDPFaults expects one foreign datagram per page, not two
 					theirs.Write(datagram)
 				}
 			}
@@ -107,7 +108,7 @@ func (w *pipeWriter) Write(p []byte) (int, error) {
 	return w.out.Write(p)
 }
 
-// secret is the key of the tests.
+// secret is the Web API key in these tests.
 const secret = "0123456789ABCDEF0123456789ABCDEF"
 
 func testKey(t testing.TB) master.Key {
@@ -119,7 +120,8 @@ func testKey(t testing.TB) master.Key {
 	return k
 }
 
-// collect is a handle that records the addresses, and fails on a duplicate.
+// collected is the set of addresses that handle has received. handle fails the test
+// if an address is passed twice.
 type collected map[netip.AddrPort]bool
 
 func (c collected) handle(t testing.TB) func(*master.Server) error {
@@ -132,7 +134,7 @@ func (c collected) handle(t testing.TB) func(*master.Server) error {
 	}
 }
 
-// sameAs fails unless exactly the places of the fleet were collected.
+// sameAs fails the test if c is not exactly the set of addresses of the fleet.
 func (c collected) sameAs(t testing.TB, m *fleet.Master) {
 	t.Helper()
 	n := 0
@@ -147,8 +149,8 @@ func (c collected) sameAs(t testing.TB, m *fleet.Master) {
 	}
 }
 
-// wantError fails unless the error contains all of the words, is one printable line,
-// and does not contain the key.
+// wantError fails the test if the error does not contain all of the words, or if it
+// contains a line break or an escape character.
 func wantError(t testing.TB, err error, words ...string) {
 	t.Helper()
 	if err == nil {

@@ -6,8 +6,8 @@ import (
 	"unicode/utf16"
 )
 
-// element is a server in the form in which GetServerList and GetServersAtAddress
-// write it. Every field is optional.
+// element is the JSON form of a server in the answers of GetServerList and
+// GetServersAtAddress. Every field is optional.
 type element struct {
 	Addr       opt[string] `json:"addr"`
 	Name       opt[string] `json:"name"`
@@ -35,11 +35,11 @@ type element struct {
 type opt[T any] struct {
 	value T
 	has   bool
-	odd   bool // the field is there, but has a wrong type
+	odd   bool // the field is present, but has a wrong type
 }
 
-// UnmarshalJSON never returns an error: an error would keep the later fields from
-// being decoded.
+// UnmarshalJSON never returns an error: after an error, package json would not
+// decode the later fields. A null counts as a missing field.
 func (o *opt[T]) UnmarshalJSON(b []byte) error {
 	*o = opt[T]{}
 	if string(b) == "null" {
@@ -50,10 +50,10 @@ func (o *opt[T]) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// id is a 64-bit number, which JSON usually has as a string.
+// id is a 64-bit number, which the Web API usually sends as a JSON string.
 type id uint64
 
-// UnmarshalJSON takes a decimal number, in quotes or not.
+// UnmarshalJSON parses a decimal number with or without quotes.
 func (i *id) UnmarshalJSON(b []byte) error {
 	if len(b) > 1 && b[0] == '"' {
 		b = b[1 : len(b)-1]
@@ -63,8 +63,8 @@ func (i *id) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// server fills in the fields of s except its address. It reports whether it dropped
-// a field because of its type.
+// server replaces all fields of s, except Addr, with those of the element. It
+// reports whether it dropped a field because of its type.
 func (v *element) server(s *Server) (odd bool) {
 	t := taker{Server: s, odd: v.Addr.odd}
 	*s = Server{Addr: s.Addr}
@@ -90,13 +90,14 @@ func (v *element) server(s *Server) (odd bool) {
 	return t.odd
 }
 
-// taker holds the server that is being filled in.
+// taker is the destination of take: a server, and whether a field had a wrong type.
 type taker struct {
 	*Server
 	odd bool
 }
 
-// take sets a field of the server if the element has it.
+// take sets field to value and adds f to the server's Has, if the element has the
+// value. It sets t.odd if the value has a wrong type.
 func take[T any](t *taker, f Fields, field *T, value *opt[T]) {
 	if value.has {
 		*field = value.value
@@ -146,15 +147,15 @@ func (s *Server) AppendLine(dst []byte) []byte {
 	return append(dst, "}\n"...)
 }
 
-// object appends those members of a JSON object that the server has.
+// object appends a JSON object to dst. It omits the members that are not in has.
 type object struct {
 	dst  []byte
 	has  Fields
 	some bool
 }
 
-// key appends the name of a member, if the server has it, and reports whether it
-// does.
+// key appends the name of a member if the server has field f, and reports whether
+// the server has it.
 func (o *object) key(f Fields, name string) bool {
 	if o.has&f == 0 {
 		return false
@@ -185,9 +186,9 @@ func (o *object) flag(f Fields, name string, value bool) {
 	}
 }
 
-// appendString appends s as a JSON string. It escapes everything that is not
-// printable, which is more than JSON requires, because such files are shown on
-// terminals. Bytes that are not UTF-8 become U+FFFD.
+// appendString appends s as a JSON string. It escapes all unprintable characters,
+// which is more than JSON requires, because the output may be shown on a terminal.
+// Bytes that are not UTF-8 become U+FFFD.
 func appendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	for _, r := range s {

@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// Key is a Steam Web API key. It never appears in output: however it is printed,
-// the text is "[key]".
+// Key is a Steam Web API key. It is never shown: a Key that is formatted or logged
+// becomes "[key]".
 type Key struct{ secret string }
 
-// maxKey is the maximum length of a key; Steam's keys have 32 characters.
+// maxKey is the maximum length of a key in bytes; Steam's keys have 32.
 const maxKey = 256
 
 // ParseKey reads a key from the contents of a file or an environment variable. It
@@ -36,7 +36,7 @@ func isKeyRune(r rune) bool {
 
 const hidden = "[key]"
 
-// IsZero reports whether there is no key.
+// IsZero reports whether the key is empty.
 func (k Key) IsZero() bool { return k.secret == "" }
 
 // String returns "[key]".
@@ -51,7 +51,7 @@ func (Key) Format(f fmt.State, _ rune) { f.Write([]byte(hidden)) }
 // LogValue returns "[key]".
 func (Key) LogValue() slog.Value { return slog.StringValue(hidden) }
 
-// hide removes the key from a text that another package has produced.
+// hide replaces the key with "[key]" in a text from another package.
 func (k Key) hide(text string) string {
 	if k.secret == "" {
 		return text

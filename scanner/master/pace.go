@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// Limit is the maximum number of requests in any span of time of a given length.
+// Limit is the maximum number of requests in any time span of a given length.
 type Limit struct {
-	Requests int           // the maximum
-	In       time.Duration // in any span of this length
+	Requests int           // the maximum; zero: no limit
+	In       time.Duration // length of the span
 }
 
 // UDPLimits are the default limits for a master server: 15 requests per minute and
@@ -19,16 +19,16 @@ type Limit struct {
 var UDPLimits = []Limit{{15, 61 * time.Second}, {60, 301 * time.Second}}
 
 // WebLimits are the default limits for the Web API: one request per 1.5 seconds and
-// 200 per five minutes. A key has been observed to allow that.
+// 200 per five minutes. The API has been observed to accept this rate from one key.
 var WebLimits = []Limit{{1, 1500 * time.Millisecond}, {200, 5 * time.Minute}}
 
-// pace enforces limits. It remembers when the last requests were sent.
+// pace calculates how long each request must wait so that the limits are observed.
 type pace struct {
 	limits []Limit
-	sent   []time.Time // oldest first; as many as the largest limit needs
+	sent   []time.Time // times of the last requests, oldest first; at most as many as the largest limit
 }
 
-// delay returns how long the next request must wait.
+// delay returns how long the next request must wait, counted from now.
 func (p *pace) delay(now time.Time) (d time.Duration) {
 	for _, l := range p.limits {
 		if l.Requests > 0 && len(p.sent) >= l.Requests {
@@ -39,7 +39,7 @@ func (p *pace) delay(now time.Time) (d time.Duration) {
 	return d
 }
 
-// note records a request sent now.
+// note records that a request is sent at the time now.
 func (p *pace) note(now time.Time) {
 	most := 0
 	for _, l := range p.limits {
@@ -51,7 +51,7 @@ func (p *pace) note(now time.Time) {
 	}
 }
 
-// sleep waits for d, or until ctx ends; then it returns ctx's error.
+// sleep waits for d. If ctx ends before that, sleep returns ctx's error.
 func sleep(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return ctx.Err()

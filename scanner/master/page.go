@@ -8,7 +8,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// The parts of a reply. They are the protocol's and must not be changed.
+// The parts of a reply. The protocol defines them, so they must not be changed.
 const (
 	pageHeader = "\xFF\xFF\xFF\xFF\x66\x0A"
 	addrLen    = 6 // IPv4 address and port, both in network order
@@ -34,10 +34,11 @@ type Page struct {
 	err   wire.Error
 }
 
-// Reset prepares to read another reply. It returns wire.ErrEmpty for an empty
-// datagram, wire.ErrTruncated for one that ends inside the header,
-// wire.ErrUnexpected for a message of another type, and wire.ErrMalformed for data
-// that are not a message. The page aliases the datagram until the next Reset.
+// Reset begins to read the reply in datagram. It returns wire.ErrEmpty for an empty
+// datagram, wire.ErrTruncated for a datagram that ends inside the header,
+// wire.ErrUnexpected for a message of another type, and wire.ErrMalformed for a
+// datagram that does not begin with FF FF FF FF. The page aliases the datagram
+// until the next Reset.
 func (p *Page) Reset(datagram []byte) error {
 	*p = Page{}
 	n := min(len(datagram), len(pageHeader))
@@ -87,7 +88,8 @@ func (p *Page) Count() int { return p.count }
 // complete.
 func (p *Page) End() bool { return p.end }
 
-// Err returns wire.ErrTruncated if the page ends inside an address, else nil.
+// Err returns wire.ErrTruncated if the page ends inside an address, and nil
+// otherwise.
 func (p *Page) Err() error {
 	if p.err == 0 {
 		return nil
@@ -95,14 +97,14 @@ func (p *Page) Err() error {
 	return p.err
 }
 
-// addrAt reads the address at the beginning of b, which must be long enough.
+// addrAt decodes the address and port in the first addrLen bytes of b.
 func addrAt(b []byte) netip.AddrPort {
 	ip := netip.AddrFrom4([4]byte(b[:4]))
 	return netip.AddrPortFrom(ip, binary.BigEndian.Uint16(b[4:]))
 }
 
-// AppendPage appends a reply with these addresses, and the terminator if end
-// is set.
+// AppendPage appends a reply with the given addresses, and the terminator if end is
+// set.
 func AppendPage(dst []byte, addrs []netip.AddrPort, end bool) []byte {
 	dst = append(dst, pageHeader...)
 	for _, a := range addrs {
@@ -114,8 +116,8 @@ func AppendPage(dst []byte, addrs []netip.AddrPort, end bool) []byte {
 	return dst
 }
 
-// AppendAddr appends an address as six bytes. 0.0.0.0:0 and addresses that are not
-// IPv4 become the terminator.
+// AppendAddr appends an IPv4 address and port as six bytes. It appends the
+// terminator for 0.0.0.0:0 and for an address that is not IPv4.
 func AppendAddr(dst []byte, a netip.AddrPort) []byte {
 	addr := a.Addr().Unmap()
 	if !addr.Is4() {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// ParseFilter reads a filter in the form that masters read:
-// `\appid\440\nor\1\map\cp_dustbowl`. It keeps unknown keys. Its error is a
+// ParseFilter parses a filter in the form that masters read:
+// `\appid\440\nor\1\map\cp_dustbowl`. It accepts unknown keys. Its error is a
 // *FilterError. Appending the result gives the same text, except for leading zeros
 // of counts.
 func ParseFilter(s string) (Filter, error) {
@@ -29,7 +29,7 @@ func ParseFilter(s string) (Filter, error) {
 	return f, check(f, 0)
 }
 
-// filterParser takes keys and values from the front of parts.
+// filterParser holds the keys and values that have not been parsed yet.
 type filterParser struct{ parts []string }
 
 func (p *filterParser) condition(depth int) (Condition, error) {

@@ -10,7 +10,8 @@ import (
 	"math"
 )
 
-// Reader reads the servers of a list that was fetched earlier, in any Kind:
+// Reader reads the servers of a list that was fetched earlier, in any Kind except
+// KindText:
 //
 //	r, err := master.NewReader(file)
 //	if r.Kind() == master.KindText { … r.Unread() … }
@@ -34,28 +35,30 @@ type Reader struct {
 	lines   uint64
 	ended   bool // KindPages: after a terminator, before the next header
 
-	// Invalid is called for each entry without a usable address. It may be nil.
+	// Invalid is called for each entry that has no usable address or can't be read.
+	// It may be nil.
 	Invalid func(Invalid)
 }
 
-// ReadStats counts the entries of a list. Truncated pages and invalid entries do
-// not end the list.
+// ReadStats counts the entries of a list. Invalid entries do not end the list, nor
+// do truncated pages if another page follows.
 type ReadStats struct {
 	Servers   uint64 // entries with an address
-	Invalid   uint64 // entries without one
-	Odd       uint64 // of the servers, those with a field of a wrong type, which is dropped
+	Invalid   uint64 // entries without a usable address, or that can't be read
+	Odd       uint64 // servers with a field of a wrong type, which is dropped
 	Pages     uint64 // replies of a master server
 	Truncated uint64 // pages that end inside an address
-	Stray     uint64 // bytes after a terminator that do not begin a page
+	Stray     uint64 // bytes after a terminator that belong to no page
 }
 
-// Invalid is an entry of a list without a usable address.
+// Invalid is an entry of a list that has no usable address or can't be read.
 type Invalid struct {
 	Item uint64 // number of the line or element, from 1
 	Err  error  // what is wrong
 }
 
-// NewReader detects the Kind of a list. It reads no more of r than that requires.
+// NewReader detects the Kind of the list in r and returns a Reader for the list. It
+// waits only for as much data as the detection needs.
 func NewReader(r io.Reader) (*Reader, error) {
 	in := bufio.NewReaderSize(r, 64<<10)
 	kind, err := peek(in)
@@ -79,8 +82,8 @@ func NewReader(r io.Reader) (*Reader, error) {
 	return l, nil
 }
 
-// peek detects the Kind from the bytes that are available, and waits for more only
-// if necessary.
+// peek detects the Kind from the bytes that are available. It waits for more bytes
+// only if these are not enough.
 func peek(in *bufio.Reader) (Kind, error) {
 	for want := 1; ; {
 		b, err := in.Peek(want)
@@ -98,18 +101,19 @@ func peek(in *bufio.Reader) (Kind, error) {
 	}
 }
 
-// skipMark skips a byte order mark.
+// skipMark skips a byte order mark at the beginning of the list.
 func (l *Reader) skipMark() {
 	if b, _ := l.in.Peek(len(byteOrderMark)); string(b) == byteOrderMark {
 		l.in.Discard(len(b))
 	}
 }
 
-// Kind returns the kind of the list. Next returns no servers of a list of KindText.
+// Kind returns the kind of the list. For KindText, Next always returns false.
 func (l *Reader) Kind() Kind { return l.kind }
 
-// Unread returns the unchanged list for another reader of text. It must be called
-// before Next. A byte order mark before JSON is removed.
+// Unread returns the list from its beginning, for a reader of other formats. It
+// must be called before Next. The list is unchanged, except that a byte order mark
+// before JSON is removed.
 func (l *Reader) Unread() io.Reader { return l.in }
 
 // Next advances to the next server and reports whether there is one.
@@ -121,16 +125,17 @@ func (l *Reader) Next() bool {
 	return true
 }
 
-// Server returns the current server. It is valid until the next call of Next, and
-// may have an address that can't be queried.
+// Server returns the current server, whose address may be one that can't be
+// queried. The result is valid until the next call of Next.
 func (l *Reader) Server() *Server { return &l.server }
 
-// Stats returns the current numbers.
+// Stats returns the counts so far.
 func (l *Reader) Stats() ReadStats { return l.stats }
 
-// Err returns why the list was not read to its end: ErrTruncated, ErrMalformed or
-// ErrTooLarge for a bad list, or the error of the io.Reader. The servers before the
-// error are valid.
+// Err returns the error that ended the list early, or nil at the end of the list.
+// For a bad list the error is or wraps ErrTruncated, ErrMalformed or ErrTooLarge;
+// otherwise it is the error of the io.Reader. The servers before the error are
+// valid.
 func (l *Reader) Err() error { return l.err }
 
 func (l *Reader) invalid(item uint64, err error) {
@@ -140,8 +145,8 @@ func (l *Reader) invalid(item uint64, err error) {
 	}
 }
 
-// nextAddr reads addresses and the headers between them. If a header begins inside
-// an address, the page before it was cut off.
+// nextAddr reads the next address and the headers before it. If a header begins
+// inside an address, the page before that header was truncated.
 func (l *Reader) nextAddr() bool {
 	for {
 		b, err := l.in.Peek(2*addrLen - 1)
@@ -174,11 +179,11 @@ func (l *Reader) nextAddr() bool {
 	}
 }
 
-// stray skips bytes that are not an address, up to the header at at, if there is
-// one.
+// stray skips the bytes before the next header, which do not form an address. at is
+// the index of the header in b, or negative if b contains no header.
 func (l *Reader) stray(b []byte, at int) {
 	n := at
-	if n < 0 { // none: but it may begin in the last bytes
+	if n < 0 { // no header, but one may begin in the last bytes of b
 		for n = 1; n < len(b) && !hasPrefixOfHeader(b[n:]); n++ {
 		}
 	}
@@ -190,7 +195,8 @@ func (l *Reader) stray(b []byte, at int) {
 	l.in.Discard(n)
 }
 
-// tail ends a list after which n bytes remain.
+// tail ends a list whose last n bytes are too few for an address. It sets no error
+// if n is 0.
 func (l *Reader) tail(n int) {
 	if n > 0 {
 		l.stats.Truncated++
@@ -198,7 +204,8 @@ func (l *Reader) tail(n int) {
 	}
 }
 
-// nextAnswer reads the next element that has an address.
+// nextAnswer reads the next element that has a valid address, and reports the
+// elements before it as invalid.
 func (l *Reader) nextAnswer() bool {
 	for {
 		err := l.answers.next()
@@ -221,14 +228,15 @@ func (l *Reader) nextAnswer() bool {
 	}
 }
 
-// take fills in the fields of the server except its address.
+// take sets the fields of l.server, except its address, from an element.
 func (l *Reader) take(v *element) {
 	if v.server(&l.server) {
 		l.stats.Odd++
 	}
 }
 
-// nextLine reads the next line that has an address.
+// nextLine reads the next line that is an element with a valid address, and reports
+// the lines before it as invalid.
 func (l *Reader) nextLine() bool {
 	for {
 		err := l.readLine()
@@ -250,7 +258,7 @@ func (l *Reader) nextLine() bool {
 	}
 }
 
-// parseLine fills in the server from a line that is an element of an answer.
+// parseLine sets l.server from the element in l.line.
 func (l *Reader) parseLine() error {
 	var v element
 	if json.Unmarshal(l.line, &v) != nil {
@@ -265,8 +273,8 @@ func (l *Reader) parseLine() error {
 
 var errNotJSON = errors.New("the line is not a complete JSON object")
 
-// readLine reads a line of at most maxItem bytes. It skips a longer one and returns
-// ErrTooLarge.
+// readLine reads the next line into l.line. If the line is longer than maxItem
+// bytes, readLine skips it and returns ErrTooLarge.
 func (l *Reader) readLine() error {
 	l.line = l.line[:0]
 	l.lines++

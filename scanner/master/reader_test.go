@@ -56,7 +56,7 @@ func TestSniff(t *testing.T) {
 	}
 }
 
-// read reads a list to its end.
+// read returns all servers of a list, and checks their number in Stats.
 func read(t testing.TB, in io.Reader) (servers []master.Server, r *master.Reader) {
 	t.Helper()
 	r, err := master.NewReader(in)
@@ -83,7 +83,7 @@ func addrs(servers []master.Server) string {
 	return strings.Join(texts, " ")
 }
 
-// TestReader reads each list at once, a byte at a time, and in halves.
+// TestReader checks lists of every Kind. It reads short lists also in small pieces.
 func TestReader(t *testing.T) {
 	const (
 		a, b = "\xCB\x00\x71\x07\x69\x87", "\x01\x02\x03\x04\x00\x50"
@@ -97,7 +97,7 @@ func TestReader(t *testing.T) {
 		kind       master.Kind
 		want       string
 		err        error
-		stats      master.ReadStats // except for Servers
+		stats      master.ReadStats // without Servers
 	}{
 		{"pages", header + a + header + b + end, master.KindPages, ab, nil, master.ReadStats{Pages: 2}},
 		{"lists of pages", header + a + end + header + b + end, master.KindPages, ab, nil, master.ReadStats{Pages: 2}},
@@ -167,7 +167,8 @@ func TestReader(t *testing.T) {
 	}
 }
 
-// TestReaderInvalid checks that invalid entries are reported, in printable form.
+// TestReaderInvalid checks that invalid entries are reported with their numbers,
+// and that the errors are printable.
 func TestReaderInvalid(t *testing.T) {
 	tests := []struct {
 		list string
@@ -193,15 +194,15 @@ func TestReaderInvalid(t *testing.T) {
 	}
 }
 
-// TestReaderErrors checks that Err returns the errors of the io.Reader, and that
-// Next returns the servers before them.
+// TestReaderErrors checks that Err returns an error of the io.Reader, and that Next
+// has reported servers before that error.
 func TestReaderErrors(t *testing.T) {
 	for _, list := range []string{
 		header + "\xCB\x00\x71\x07\x69\x87",
 		`{"response":{"servers":[{"addr":"203.0.113.7:27015"},`,
 		`{"addr":"203.0.113.7:27015","appid":440}` + "\n",
 	} {
-		// Looking ahead may meet the read error too; some servers may come first.
+		// The Reader reads ahead, so it may not reach all servers before the error.
 		in := io.MultiReader(strings.NewReader(list+list+list+list), iotest.ErrReader(os.ErrPermission))
 		servers, r := read(t, in)
 		if strings.HasPrefix(list, `{"resp`) {
@@ -231,7 +232,8 @@ func TestReaderUnread(t *testing.T) {
 	}
 }
 
-// TestReaderLazy checks that on a pipe that stays open the first line is enough.
+// TestReaderLazy checks that NewReader detects the Kind from the first bytes of a
+// pipe, without waiting for more or for the end.
 func TestReaderLazy(t *testing.T) {
 	for _, first := range []string{"203.0.113.7:27015\n", header + "\xCB\x00\x71\x07\x69\x87", `{"schema":1,"ip":`, `{"addr":"1.2.3.4:5","appid":440}` + "\n", `{"response":{"success":`} {
 		in, out := io.Pipe()
@@ -245,7 +247,7 @@ func TestReaderLazy(t *testing.T) {
 	}
 }
 
-// full returns a server with all fields and a hostile name.
+// full returns a server with all fields set and a hostile name.
 func full() master.Server {
 	return master.Server{
 		Addr: addr("203.0.113.7:27015"), Has: 1<<19 - 1,
@@ -292,9 +294,9 @@ func TestUnscannable(t *testing.T) {
 	}
 }
 
-// FuzzReader reads arbitrary input. It must not yield more servers than fit into
-// the input, their lines must be JSON with the same address and name, and pages
-// made of them must read the same again.
+// FuzzReader checks that a Reader returns no more servers than fit into the input,
+// that AppendLine keeps their addresses and names, and that pages made from their
+// addresses contain the same number of servers.
 func FuzzReader(f *testing.F) {
 	f.Add([]byte(`{"addr":"1.2.3.4:5","appid":440,"name":"\u001b\ud800"}`))
 	f.Add([]byte(atAddress))
@@ -317,7 +319,7 @@ func FuzzReader(f *testing.F) {
 		}
 		pages := master.AppendPage(nil, list, true)
 		if bytes.Contains(pages[len(header):], []byte(header)) {
-			return // an address that looks like a header begins another page; no real server has such an address
+			return // the bytes of a header begin another page; no real list contains them in its addresses
 		}
 		third, r3 := read(t, bytes.NewReader(pages))
 		if len(third) != len(list) || r3.Err() != nil {
@@ -326,7 +328,8 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-// checkLine decodes the line of a server with encoding/json.
+// checkLine fails the test if encoding/json decodes the line of a server to another
+// address or name.
 func checkLine(t *testing.T, s *master.Server) {
 	t.Helper()
 	var line struct {
@@ -342,7 +345,7 @@ func checkLine(t *testing.T, s *master.Server) {
 	}
 }
 
-// addrSize returns the length of the shortest entry.
+// addrSize returns the length in bytes of the shortest entry in a list of kind k.
 func addrSize(k master.Kind) int {
 	if k == master.KindPages {
 		return 6

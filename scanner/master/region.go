@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// Region is a part of the world, as used in a request. Servers choose their own
-// region, and most choose World.
+// Region is a part of the world. A request selects servers by region. Each server
+// claims a region, and most servers claim World.
 type Region uint8
 
-// The regions of the protocol; they must not be changed.
+// The region numbers of the protocol; they must not be changed.
 const (
 	USEast       Region = 0
 	USWest       Region = 1
@@ -20,11 +20,11 @@ const (
 	Australia    Region = 5
 	MiddleEast   Region = 6
 	Africa       Region = 7
-	World        Region = 0xFF // everything
+	World        Region = 0xFF // all regions
 )
 
-// regionNames lists the names of the regions; String returns the first name of
-// each.
+// regionNames lists the names that ParseRegion accepts. String returns the first
+// name of a region.
 var regionNames = []struct {
 	region Region
 	names  []string
@@ -40,7 +40,8 @@ var regionNames = []struct {
 	{World, []string{"world"}},
 }
 
-// ParseRegion reads the name or the number of a region: "eu", "europe", "3".
+// ParseRegion parses the name of a region in upper or lower case, or its number:
+// "eu", "Europe", "3".
 func ParseRegion(s string) (Region, error) {
 	var known []string
 	for _, r := range regionNames {
@@ -54,7 +55,7 @@ func ParseRegion(s string) (Region, error) {
 	return 0, fmt.Errorf("region %s: not one of %s", show(s), strings.Join(known, ", "))
 }
 
-// String returns the region's name, or its number if it has none.
+// String returns the region's name, or its number if the region has no name.
 func (r Region) String() string {
 	for _, known := range regionNames {
 		if known.region == r {

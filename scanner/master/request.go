@@ -7,21 +7,23 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// requestType is the first byte of a request. It is the protocol's.
+// requestType is the first byte of a request, as the protocol defines it.
 const requestType = 0x31
 
-// noSeed is the seed of a list's first page.
+// noSeed is 0.0.0.0:0: the seed of a list's first page, and the terminator of a
+// list.
 var noSeed = netip.AddrPortFrom(netip.IPv4Unspecified(), 0)
 
 // Request asks a master server for a page of its list.
 type Request struct {
-	Region Region         // of the servers
-	Seed   netip.AddrPort // the last address of the previous page; zero: request the first page
-	Filter []byte         // in the form that Filter.Append appends; may be empty. Decode makes it alias the datagram
+	Region Region         // of the requested servers
+	Seed   netip.AddrPort // the last address of the previous page; zero: requests the first page
+	Filter []byte         // as Filter.Append encodes it; may be empty. After Decode it aliases the datagram
 }
 
-// AppendRequest appends the datagram of q. The filter ends at its first NUL, which
-// the protocol can't send. A seed that is not IPv4 asks for the first page.
+// AppendRequest appends the datagram of q. It cuts the filter at its first NUL,
+// which the protocol can't represent. If the seed is not IPv4, it requests the
+// first page.
 func AppendRequest(dst []byte, q *Request) []byte {
 	seed := netip.AddrPortFrom(q.Seed.Addr().Unmap(), q.Seed.Port())
 	if !seed.Addr().Is4() {
@@ -33,10 +35,10 @@ func AppendRequest(dst []byte, q *Request) []byte {
 	return append(append(dst, filter...), 0)
 }
 
-// Decode reads a request as a master server does. It returns wire.ErrUnexpected for
-// another type, wire.ErrTruncated if a NUL is missing, and wire.ErrMalformed for a
-// seed that is not an address or for bytes after the filter. A seed of 0.0.0.0:0 is
-// kept as it is.
+// Decode parses a request, as a master server does. It returns wire.ErrEmpty for an
+// empty datagram, wire.ErrUnexpected for another type, wire.ErrTruncated if the
+// region or a NUL is missing, and wire.ErrMalformed for a seed that is not an
+// address or for bytes after the filter. A seed of 0.0.0.0:0 is kept as it is.
 func (q *Request) Decode(datagram []byte) error {
 	*q = Request{}
 	switch {
@@ -63,7 +65,8 @@ func (q *Request) Decode(datagram []byte) error {
 	return nil
 }
 
-// cutNUL splits b after its first NUL.
+// cutNUL returns the bytes before and after the first NUL in b. ok is false if b
+// contains no NUL.
 func cutNUL(b []byte) (before, after []byte, ok bool) {
 	i := bytes.IndexByte(b, 0)
 	if i < 0 {

@@ -2,31 +2,31 @@ package master
 
 import "net/netip"
 
-// Server is one entry of a master's list. Over UDP it is only an address. The Web
-// API may omit any other field; Has tells which fields are set.
+// Server is one entry of a master's list. A master server sends only the address.
+// The Web API may omit any other field; Has is the set of fields that were sent.
 type Server struct {
 	Addr netip.AddrPort // the query address
 	Has  Fields         // the fields below that the master sent
 
-	Name       string // of the server; this and all texts here are hostile
+	Name       string // of the server; like all strings here, untrusted
 	Map        string // current map
 	GameDir    string // folder of the game or mod
-	Product    string // the name of the game
+	Product    string // name of the game
 	Version    string // of the game
 	GameType   string // keywords
 	OS         string // "l" Linux, "w" Windows
 	SteamID    uint64 // of the server
 	AppID      uint32 // Steam application ID of the game
-	GamePort   uint32 // where players join; an unchecked port
-	SpecPort   uint32 // SourceTV; 0 while the server hibernates
+	GamePort   uint32 // port that players join; may be invalid
+	SpecPort   uint32 // port of SourceTV; 0 while the server hibernates
 	Region     int32  // as Region; -1 and 255 mean World
-	Players    int32  // not wrapped at 256, as in A2S
-	MaxPlayers int32  // places for players
-	Bots       int32  // as the master counts them
-	GMSIndex   int32  // of GetServersAtAddress, usually -1
+	Players    int32  // may exceed 255, where the number in A2S wraps around
+	MaxPlayers int32  // player slots
+	Bots       int32  // number of bots, as the master counts them
+	GMSIndex   int32  // only from GetServersAtAddress; usually -1
 	Secure     bool   // with an anti-cheat system
 	Dedicated  bool   // not a listen server
-	LAN        bool   // of GetServersAtAddress
+	LAN        bool   // only from GetServersAtAddress
 }
 
 // Fields is a set of fields of a Server.
@@ -55,7 +55,7 @@ const (
 	HasLAN
 )
 
-// Reason says why an address in a master's list can't be queried.
+// Reason is the reason why an address in a master's list can't be queried.
 type Reason uint8
 
 // The reasons.
@@ -85,7 +85,8 @@ func (r Reason) String() string {
 
 var relays = netip.MustParsePrefix(relayPrefix)
 
-// Unscannable returns why the server's address can't be queried.
+// Unscannable returns the reason why the server's address can't be queried, or
+// Scannable if it can be queried.
 func (s *Server) Unscannable() Reason {
 	switch {
 	case s.Addr.Addr().IsUnspecified():

@@ -11,9 +11,9 @@ type Kind uint8
 
 // The kinds of lists.
 const (
-	KindText      Kind = iota // anything else, such as lines of text: package list reads them
+	KindText      Kind = iota // any other format, such as lines of text; package list reads it
 	KindPages                 // the replies of a master server, one after the other
-	KindWeb                   // answers of GetServerList, or the array of servers in one
+	KindWeb                   // answers of GetServerList, or only the array of servers of an answer
 	KindAtAddress             // answers of GetServersAtAddress
 	KindLines                 // NDJSON: elements of an answer, one per line
 )
@@ -34,20 +34,20 @@ func (k Kind) String() string {
 	return "unknown"
 }
 
-// sniffLen is how many bytes are examined. The first two keys of an object are
-// within them unless somebody has constructed the object to prevent that.
+// sniffLen is the number of bytes after which the Kind is always certain. The keys
+// that identify the Kind come earlier, unless somebody has constructed the list to
+// mislead.
 const sniffLen = 4096
 
 // Sniff detects the kind of a list from its first bytes: 4096 are enough, and most
-// lists need fewer. It always recognises bytes that Next can read. Anything else is
-// KindText.
+// lists need fewer. It returns KindText for a format that it does not recognise.
 func Sniff(first []byte) Kind {
 	k, _ := sniff(first)
 	return k
 }
 
-// sniff does what Sniff does, and also reports whether more bytes can't change the
-// result.
+// sniff returns the Kind, and whether it is certain, that is, whether more bytes
+// can't change it.
 func sniff(b []byte) (k Kind, sure bool) {
 	if n := min(len(b), len(pageHeader)); n > 0 && string(b[:n]) == pageHeader[:n] {
 		return KindPages, n == len(pageHeader)
@@ -64,7 +64,8 @@ func sniff(b []byte) (k Kind, sure bool) {
 	return sniffObject(rest)
 }
 
-// sniffArray distinguishes an array of servers from an IPv6 address.
+// sniffArray distinguishes an array of servers from text that begins with an IPv6
+// address in brackets.
 func sniffArray(b []byte) (k Kind, sure bool) {
 	switch rest := trimJSON(b[1:]); {
 	case len(rest) == 0:
@@ -77,21 +78,21 @@ func sniffArray(b []byte) (k Kind, sure bool) {
 
 const byteOrderMark = "\xEF\xBB\xBF"
 
-// trimJSON removes white space and a byte order mark before JSON.
+// trimJSON removes a byte order mark and white space before JSON.
 func trimJSON(b []byte) []byte {
 	return bytes.TrimLeft(bytes.TrimPrefix(b, []byte(byteOrderMark)), " \t\r\n")
 }
 
-// sniffObject distinguishes lines from answers by the first key, and the two kinds
-// of answers by the keys that only GetServersAtAddress has.
+// sniffObject distinguishes answers from NDJSON by the first key of the object, and
+// the two kinds of answers by keys that only GetServersAtAddress sends.
 func sniffObject(b []byte) (k Kind, sure bool) {
 	dec := json.NewDecoder(bytes.NewReader(b))
-	dec.Token() // the bracket
+	dec.Token() // the opening bracket
 	t, err := dec.Token()
 	if key, ok := t.(string); err != nil || !ok || key != "response" {
 		return sniffLine(b)
 	}
-	dec.Token() // the colon and a bracket
+	dec.Token() // the opening bracket of the value
 	for first := true; ; first = false {
 		t, err := dec.Token()
 		switch {
@@ -103,8 +104,8 @@ func sniffObject(b []byte) (k Kind, sure bool) {
 	}
 }
 
-// sniffLine distinguishes lines with elements from other JSON lines, such as a
-// census, by keys that only masters use.
+// sniffLine distinguishes NDJSON with elements of an answer from other NDJSON, such
+// as a census, by the keys in the first line.
 func sniffLine(b []byte) (k Kind, sure bool) {
 	line, _, ended := bytes.Cut(b, []byte("\n"))
 	has := func(key string) bool { return bytes.Contains(line, []byte(key)) }
@@ -116,7 +117,7 @@ func sniffLine(b []byte) (k Kind, sure bool) {
 }
 
 // hasPrefixOfHeader reports whether b begins with the header of a reply or, if b is
-// shorter than the header, with its beginning.
+// shorter than the header, whether the header begins with b.
 func hasPrefixOfHeader(b []byte) bool {
 	return strings.HasPrefix(pageHeader, string(b[:min(len(b), len(pageHeader))]))
 }

@@ -10,7 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// sampled holds the properties of a server that can divide a list into parts.
+// sampled holds the properties of a server by which a list can be divided into
+// parts.
 type sampled struct {
 	name, gameMap string
 	empty, linux  bool
@@ -24,18 +25,19 @@ type part struct {
 	depth  int
 }
 
-// The limits of the parts.
+// The limits of the parts, and the parameters of the division.
 const (
 	maxParts      = 40   // maximum depth of nested divisions
-	maxConditions = 48   // in one division, since the last part names all of them in one nor
-	maxWebFilter  = 6000 // escaped bytes of a filter, so that the URL stays below 8 KiB
-	groupRoom     = 16   // of those, reserved for the group around the conditions
-	fill          = 0.85 // the largest expected size of a part, relative to the cap
-	underestimate = 1.33 // the assumed size of a part that unexpectedly exceeded the cap, relative to the cap
-	probeShare    = 0.08 // the size of the part that estimates the total, relative to the sample
+	maxConditions = 48   // maximum number of conditions in a division; the last part excludes them all in one nor
+	maxWebFilter  = 6000 // maximum length of an escaped filter in bytes, so that the URL stays below 8 KiB
+	groupRoom     = 16   // escaped bytes of a filter that are reserved for the group around the conditions
+	fill          = 0.85 // maximum expected size of a part, as a fraction of the cap
+	underestimate = 1.33 // assumed size of a part that unexpectedly exceeded the cap, as a multiple of the cap
+	probeShare    = 0.08 // size of the part from which the total is estimated, as a fraction of the sample
 )
 
-// fetch requests the list, and requests it in parts if the answer is cut.
+// fetch requests the list. If the answer is cut at the cap, fetch requests the list
+// in parts.
 func (w *webList) fetch(ctx context.Context) error {
 	sample, err := w.ask(ctx, w.Filter)
 	if err == nil && w.isCut(sample) {
@@ -52,16 +54,17 @@ func (w *webList) fetch(ctx context.Context) error {
 	return nil
 }
 
-// isCut reports whether there may be more servers than in the answer.
+// isCut reports whether an answer reached the cap, so that there may be more
+// servers.
 func (w *webList) isCut(got answer) bool { return len(got) >= w.Cap }
 
-// divide requests a part as several smaller parts. Each of them names some values
-// that occur in the sample, such as maps or the beginnings of names, and the last
-// one is everything else. So each server is in exactly one of them, whether it is
-// in the sample or not. divide returns the number of servers.
+// divide requests a part as several smaller parts. Each of these selects servers by
+// some values from the sample, such as maps or beginnings of names, and the last
+// one selects all other servers. So each server is in exactly one smaller part,
+// whether it is in the sample or not. divide returns the number of servers.
 //
-// The number of parts depends on the number of servers. If that is unknown, the
-// first part is small and serves to estimate it.
+// The number of smaller parts depends on the number of servers. If that is unknown,
+// divide first requests a small part to estimate it.
 func (w *webList) divide(ctx context.Context, p *part) (got int, err error) {
 	d := w.newDivision(p)
 	if d == nil {
@@ -88,7 +91,8 @@ func (w *webList) divide(ctx context.Context, p *part) (got int, err error) {
 	return got + n, err
 }
 
-// probe requests a small part and estimates the total number of servers from it.
+// probe requests a small part of d, estimates the total number of servers from it,
+// and sets d.total. It returns the number of servers in the small part.
 func (w *webList) probe(ctx context.Context, d *division) (got int, err error) {
 	bin := d.bin(int(probeShare * float64(len(d.sample))))
 	got, err = w.askBin(ctx, d, bin)
@@ -97,13 +101,13 @@ func (w *webList) probe(ctx context.Context, d *division) (got int, err error) {
 	return got, err
 }
 
-// division is a part being divided along one of its dimensions.
+// division is the state of dividing a part along one dimension.
 type division struct {
 	*part
-	cap        int         // size at which an answer counts as cut
-	atoms      []atom      // not yet named, the heaviest first
+	cap        int         // number of servers at which an answer counts as cut
+	atoms      []atom      // not yet requested, the heaviest first
 	named      []Condition // conditions requested so far
-	rest       int         // servers of the sample that meet no named condition
+	rest       int         // number of servers of the sample that meet none of named
 	room       int         // escaped bytes left for more conditions
 	one        bool        // a bin has only one condition, because the master does not know "or"
 	unfiltered bool        // the master ignores the conditions
@@ -116,14 +120,16 @@ type atom struct {
 	weight    int // how many servers of the sample meet it
 }
 
-// bin is a number of atoms that are requested together as one part.
+// bin holds the conditions of the atoms that are requested together as one part,
+// and the sum of their weights.
 type bin struct {
 	conditions []Condition
 	weight     int
 }
 
-// newDivision chooses the dimension along which to divide a part. It returns nil if
-// nothing distinguishes its servers, or if the filter would be too long.
+// newDivision chooses the dimension along which a part is divided. It returns nil
+// if no dimension distinguishes the servers of the sample, if the filter would be
+// too long, or if the part is at the maximum depth.
 func (w *webList) newDivision(p *part) *division {
 	target := int(probeShare * float64(len(p.sample)))
 	var atoms []atom
@@ -149,8 +155,9 @@ func (w *webList) newDivision(p *part) *division {
 
 func escapedLen(f Filter) int { return len(url.QueryEscape(f.String())) }
 
-// heaviest returns the weight of the largest atom, or the number of servers in no
-// atom if that is larger.
+// heaviest returns the weight of the heaviest atom, or the number of servers that
+// meet no atom if that number is larger. all is the number of servers in the
+// sample.
 func heaviest(atoms []atom, all int) int {
 	most := 0
 	for _, a := range atoms {
@@ -160,8 +167,8 @@ func heaviest(atoms []atom, all int) int {
 	return max(most, all)
 }
 
-// most returns how many servers of the sample may fall into one part. If the sample
-// is representative, the size of the part stays under the cap even if it is three
+// most returns the maximum number of servers of the sample for one part. If the
+// sample is representative, the part stays under the cap even if it is three
 // standard deviations larger than expected.
 func (d *division) most() int {
 	all := float64(d.cap) / d.total * float64(len(d.sample))
@@ -169,8 +176,9 @@ func (d *division) most() int {
 	return int(min(root*root, all*fill))
 }
 
-// bin collects atoms with a total weight of at most most, or only the lightest atom
-// if all are heavier. It is empty if the filter has no room for another atom.
+// bin moves atoms with a total weight of at most most from d to a new bin. If all
+// atoms are heavier, it moves only the lightest atom. The bin is empty if the
+// filter has no room for another atom.
 func (d *division) bin(most int) (b bin) {
 	var left []atom
 	for _, a := range d.atoms {
@@ -189,7 +197,8 @@ func (d *division) bin(most int) (b bin) {
 	return b
 }
 
-// name adds an atom to a bin if the filter has room for it.
+// name adds an atom to a bin if the filter has room for it, and reports whether it
+// did.
 func (d *division) name(a atom, b *bin) bool {
 	size := escapedLen(Filter{a.condition})
 	if len(d.named) == maxConditions || size > d.room {
@@ -202,8 +211,9 @@ func (d *division) name(a atom, b *bin) bool {
 	return true
 }
 
-// askBin requests a bin and returns the number of servers. If a master returns none
-// because it does not know "or", askBin requests one condition at a time.
+// askBin requests a bin and returns the number of servers. If a bin of several
+// conditions has no servers, askBin assumes that the master does not know "or", and
+// requests one condition at a time.
 func (w *webList) askBin(ctx context.Context, d *division, b bin) (int, error) {
 	if len(b.conditions) == 1 {
 		return w.askPart(ctx, d, b.conditions[0], b.weight)
@@ -223,8 +233,9 @@ func (w *webList) askBin(ctx context.Context, d *division, b bin) (int, error) {
 	return n, nil
 }
 
-// askPart requests the servers of the division that meet c, and divides further if
-// there are too many. It returns the number of servers.
+// askPart requests the servers of the division that meet c, and divides this part
+// further if its answer is cut. weight is the number of servers of the sample that
+// meet c. askPart returns the number of servers.
 func (w *webList) askPart(ctx context.Context, d *division, c Condition, weight int) (int, error) {
 	f := append(slices.Clone(d.filter), c)
 	before := w.stats.Servers + w.stats.Elsewhere
@@ -233,8 +244,8 @@ func (w *webList) askPart(ctx context.Context, d *division, c Condition, weight 
 		return len(sample), err
 	}
 	if w.stats.Servers+w.stats.Elsewhere == before {
-		// Some servers of the sample do not meet c, so an answer that respects c
-		// would contain new servers.
+		// Some servers of the sample do not meet c, so if the master respected c, a
+		// cut answer would contain new servers.
 		d.unfiltered = true
 		w.capped(d.filter, len(d.sample))
 		return 0, nil
@@ -247,8 +258,10 @@ func (w *webList) capped(f Filter, got int) {
 	w.stats.Capped = append(w.stats.Capped, Capped{f.String(), got})
 }
 
-// outside requests the servers of a part that differ from its sample, in which all
-// servers are alike. Other servers that are like the sample can't be reached.
+// outside records a part that can't be divided in Stats.Capped. It then requests
+// the servers of the part that differ from its sample, in which all servers are
+// alike. Other servers that are like the sample can't be reached. outside returns
+// the number of servers.
 func (w *webList) outside(ctx context.Context, p *part) (int, error) {
 	w.capped(p.filter, len(p.sample))
 	alike := likeness(p.sample)
@@ -282,8 +295,8 @@ func likeness(sample answer) (cs []Condition) {
 	return cs
 }
 
-// The dimensions of a division, starting with the one that is known to work and
-// ending with the one whose filters are longest.
+// The dimensions of a division, in the order in which newDivision tries them. The
+// first is known to work with masters; the last has the longest filters.
 
 func byPlayers(sample answer) []atom {
 	return []atom{{NotEmpty(), count(sample, func(s *sampled) bool { return !s.empty })}}
@@ -310,7 +323,7 @@ func byMap(sample answer) []atom {
 	return atomsOf(weights, Map)
 }
 
-// byName divides names by the first character in which they differ.
+// byName divides names by the first character after their common prefix.
 func byName(sample answer) []atom {
 	prefix := commonPrefix(sample)
 	weights := make(map[string]int)
@@ -324,8 +337,8 @@ func byName(sample answer) []atom {
 	return atomsOf(weights, func(start string) Condition { return Name(start + "*") })
 }
 
-// commonPrefix returns the longest common prefix of the names in the sample. It
-// does not cut a character.
+// commonPrefix returns the longest common prefix of the names in the sample that
+// does not end inside a character.
 func commonPrefix(sample answer) string {
 	if len(sample) == 0 {
 		return ""
@@ -344,7 +357,8 @@ func commonPrefix(sample answer) string {
 	return prefix
 }
 
-// atomsOf returns atoms for values and their weights, sorted by value.
+// atomsOf returns an atom for each value whose condition is expressible, sorted by
+// value. weights maps values to weights.
 func atomsOf(weights map[string]int, condition func(string) Condition) (atoms []atom) {
 	for value, weight := range weights {
 		if c := condition(value); expressible(c) {
@@ -357,8 +371,9 @@ func atomsOf(weights map[string]int, condition func(string) Condition) (atoms []
 	return atoms
 }
 
-// expressible reports whether the protocol can express a condition. A value with
-// U+FFFD can't be expressed, because that character stands for unknown bytes.
+// expressible reports whether the protocol can express a condition. Besides the
+// values that check rejects, it can't express a value with a * other than at the
+// end, or with U+FFFD, which stands for unknown bytes.
 func expressible(c Condition) bool {
 	stars := strings.Count(c.Value, "*")
 	return c.check(0) == nil && !strings.ContainsRune(c.Value, utf8.RuneError) &&

@@ -14,16 +14,17 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
 
-// crowd is a Web API with arbitrary servers, for lists that a fleet can't provide.
+// crowd simulates the Web API with arbitrary servers, for lists that a fleet can't
+// provide.
 type crowd struct {
 	servers []master.Server
 	cap     int
 	meets   func(s *master.Server, c *master.Condition) bool
 	calls   int
-	lines   [][]byte // of the servers, made once
+	lines   [][]byte // JSON of each server, made when first needed
 }
 
-// line returns the JSON of a server followed by a comma.
+// line returns the JSON of server i, followed by a comma.
 func (c *crowd) line(i int) []byte {
 	if c.lines == nil {
 		c.lines = make([][]byte, len(c.servers))
@@ -99,7 +100,8 @@ func meets(s *master.Server, d *master.Condition) bool {
 	return true
 }
 
-// people returns n servers.
+// people returns n servers with different addresses. describe sets their other
+// fields.
 func people(n int, describe func(i int, s *master.Server)) []master.Server {
 	servers := make([]master.Server, n)
 	for i := range servers {
@@ -110,17 +112,17 @@ func people(n int, describe func(i int, s *master.Server)) []master.Server {
 	return servers
 }
 
-// spread returns a number that looks random.
+// spread returns a number that looks random but depends only on i.
 func spread(i int) int { return int(uint32(i) * 2654435761 >> 8) }
 
-// TestSplit fetches lists larger than the cap: each server must come once, with few
-// requests.
+// TestSplit checks that lists larger than the cap are fetched completely, each
+// server once, with few requests.
 func TestSplit(t *testing.T) {
 	const limit = 1000
 	tests := []struct {
 		name    string
 		servers []master.Server
-		most    int // the most requests
+		most    int // maximum number of requests
 	}{
 		{"just under the cap", people(limit-1, func(int, *master.Server) {}), 1},
 		{"forty maps", people(10*limit, func(i int, s *master.Server) {
@@ -146,7 +148,7 @@ func TestSplit(t *testing.T) {
 			}
 		}), 6},
 		{"names that are nested", people(8*limit, func(i int, s *master.Server) {
-			s.Name = fmt.Sprintf("server %05d", i) // the sample is the first thousand
+			s.Name = fmt.Sprintf("server %05d", i) // the sample is the first 1,000 servers
 		}), 32},
 		{"players and system", people(3*limit, func(i int, s *master.Server) {
 			s.Players = int32(spread(i) % 2)
@@ -183,8 +185,8 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// TestSplitLong checks that no request is longer than masters accept, and that
-// servers which therefore can't be fetched are reported.
+// TestSplitLong checks that no request is longer than masters accept, and that the
+// fetch ends with EndCapped if that makes servers unreachable.
 func TestSplitLong(t *testing.T) {
 	const limit = 1000
 	h := &crowd{cap: limit, servers: people(4*limit, func(i int, s *master.Server) {
@@ -196,7 +198,8 @@ func TestSplitLong(t *testing.T) {
 	}
 }
 
-// TestSplitCapped checks that unreachable servers are reported and all others fetched.
+// TestSplitCapped checks that Stats.Capped reports the unreachable servers, and
+// that all other servers are fetched.
 func TestSplitCapped(t *testing.T) {
 	const limit = 500
 	servers := people(4*limit, func(i int, s *master.Server) {
@@ -224,8 +227,8 @@ func TestSplitCapped(t *testing.T) {
 	}
 }
 
-// TestSplitAlike checks that servers unlike the sample are fetched when all servers
-// of the sample are alike.
+// TestSplitAlike checks that, if all servers of the sample are alike, the servers
+// that differ from them are fetched.
 func TestSplitAlike(t *testing.T) {
 	const limit = 500
 	h := &crowd{cap: limit, servers: people(limit+300, func(i int, s *master.Server) {
@@ -240,8 +243,8 @@ func TestSplitAlike(t *testing.T) {
 	}
 }
 
-// TestSplitMasters checks that the fetch ends even if the master ignores filters,
-// or knows fewer of them than others.
+// TestSplitMasters checks that the fetch ends if the master ignores filters or does
+// not know "or", and that MaxCalls limits the number of answers.
 func TestSplitMasters(t *testing.T) {
 	const limit = 500
 	servers := people(4*limit, func(i int, s *master.Server) { s.Map = fmt.Sprint("map", spread(i)%40) })
@@ -266,7 +269,8 @@ func TestSplitMasters(t *testing.T) {
 	_ = s
 }
 
-// TestSplitFleet splits the list of a fleet, with a filter.
+// TestSplitFleet checks that the list of a fleet is fetched in parts, with and
+// without a filter.
 func TestSplitFleet(t *testing.T) {
 	m := simulated(t, fleet.MasterConfig{
 		Fleet: fleet.Config{Network: netip.MustParsePrefix("127.42.0.0/21"), Ports: []uint16{27015, 27016}}, Cap: 500})

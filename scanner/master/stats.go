@@ -5,23 +5,23 @@ import (
 	"time"
 )
 
-// Stats counts what a fetch did. Servers includes those in Unscannable; the entries
-// read are Servers + Duplicates + Elsewhere + Invalid.
+// Stats counts what a fetch did. The number of entries read is Servers + Duplicates
+// + Elsewhere + Invalid; Servers includes the servers in Unscannable.
 type Stats struct {
-	Requests  uint64 // sent, including repeated ones
+	Requests  uint64 // requests sent, including repeated requests
 	Retries   uint64 // requests repeated because there was no usable answer
 	Replies   uint64 // pages, or answers of the Web API
-	Bytes     uint64 // of the replies
+	Bytes     uint64 // bytes of the replies; from the Web API, also of failed answers
 	Truncated uint64 // pages that end inside an address
-	Repeated  uint64 // pages that came twice, because of the network or the master
+	Repeated  uint64 // pages equal to the previous page, repeated by the network or the master
 	Foreign   uint64 // datagrams that are not pages
 
-	Servers     uint64             // passed on, each address once
-	Unscannable [numReasons]uint64 // those of Servers that can't be queried, by Reason
-	Duplicates  uint64             // entries with an address that was passed on before
-	Elsewhere   uint64             // skipped: in a region other than the requested one (Web API)
+	Servers     uint64             // servers passed to the caller, each address once
+	Unscannable [numReasons]uint64 // servers passed to the caller that can't be queried, by Reason
+	Duplicates  uint64             // entries whose address was in an earlier entry
+	Elsewhere   uint64             // servers skipped because they do not claim the requested region (Web API)
 	Invalid     uint64             // entries without a usable address (Web API)
-	Odd         uint64             // other entries that have a field of a wrong type, which is dropped (Web API)
+	Odd         uint64             // entries with an address and a field of a wrong type, which is dropped (Web API)
 
 	End    End      // how the list ended
 	Capped []Capped // requests with more servers than could be reached (Web API)
@@ -32,8 +32,8 @@ type End uint8
 
 // The ends of a list.
 const (
-	EndNone       End = iota // with an error
-	EndTerminator            // complete: with a terminator, or with all answers under the cap
+	EndNone       End = iota // with an error, or not yet
+	EndTerminator            // complete: with a terminator, or with all parts under the cap
 	EndEmpty                 // with an empty page and no terminator: probably complete
 	EndCapped                // there are more servers than could be reached; see Capped
 )
@@ -57,7 +57,7 @@ func (e End) String() string {
 // divided further.
 type Capped struct {
 	Filter string // the conditions of the request, as masters read them
-	Got    int    // servers in its answer
+	Got    int    // number of servers in the answer
 }
 
 // String describes the request in words.
@@ -78,9 +78,9 @@ type Wait uint8
 // The reasons.
 const (
 	WaitNothing Wait = iota
-	WaitLimit        // the master's limits
+	WaitLimit        // to observe the limits
 	WaitRetry        // before a request is repeated
-	WaitAsked        // the master asked to (429)
+	WaitAsked        // the master asked for it (Retry-After)
 )
 
 var waitTexts = [...]string{
@@ -98,11 +98,11 @@ func (w Wait) String() string {
 	return "unknown"
 }
 
-// maxServers is the default limit on the length of a list. It allows the largest
-// scans, and the set of addresses then takes about 200 MB.
+// maxServers is the default maximum number of servers in a list. It is enough for
+// the largest lists; the set of that many addresses takes about 200 MB.
 const maxServers = 10_000_000
 
-// collector passes on each server once and counts entries.
+// collector passes each server to handle once, and counts entries.
 type collector struct {
 	stats  Stats
 	seen   map[uint64]struct{}
@@ -117,7 +117,9 @@ func newCollector(most uint64, handle func(*Server) error) *collector {
 	return &collector{seen: make(map[uint64]struct{}), most: most, handle: handle}
 }
 
-// add passes on a server if it is new, and reports whether it is.
+// add passes a server to handle if its address is new, and reports whether it is.
+// It returns ErrTooMany if the list is too long, and an error of handle as a
+// *callerError.
 func (c *collector) add(s *Server) (fresh bool, err error) {
 	k := key(s.Addr)
 	if _, ok := c.seen[k]; ok {
@@ -138,14 +140,15 @@ func (c *collector) add(s *Server) (fresh bool, err error) {
 	return true, nil
 }
 
-// callerError is an error of the caller's own function, which is returned
-// unchanged.
+// callerError wraps an error of a function that the caller passed. explain unwraps
+// it, so that the caller gets its own error back.
 type callerError struct{ err error }
 
 func (e *callerError) Error() string { return e.err.Error() }
 
-// explain prefixes an error with the name of its origin, unless it is the caller's
-// own.
+// explain prepares an error for the caller: it sets Stats.End to EndNone and
+// prefixes the error with who, the master or API. It returns the caller's own error
+// without a prefix.
 func (c *collector) explain(who string, err error) error {
 	if err == nil {
 		return nil

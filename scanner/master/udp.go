@@ -12,11 +12,12 @@ import (
 	"time"
 )
 
-// DefaultUDP is Valve's master server for Source games. It has had long outages;
-// the one for GoldSource has been shut down.
+// DefaultUDP is Valve's master server for Source games. It has had long outages.
+// Valve's master server for GoldSource games has been shut down.
 const DefaultUDP = "hl2master.steampowered.com:27011"
 
-// Errors of an incomplete list. The servers before the error were passed on.
+// Errors of an incomplete list. The servers before the error have been passed to
+// handle.
 var (
 	ErrNoReply    = errors.New("the master does not answer")
 	ErrNoProgress = errors.New("the master makes no progress")
@@ -26,23 +27,23 @@ var (
 // UDPConfig describes which list to fetch from a master server, and how.
 type UDPConfig struct {
 	Addr   string // host:port; empty: DefaultUDP
-	Region Region // zero is USEast; World for all
+	Region Region // World: all servers; zero is USEast
 	Filter Filter // at most MaxUDPFilter bytes long
 
 	Limits  []Limit       // nil: UDPLimits; empty: none
-	Timeout time.Duration // for an answer; zero: 3 s
-	Retries int           // requests repeated for one page; zero: 3; negative: none
-	Silence time.Duration // pause before the last of them; zero: 61 s, as long as masters punish
-	Max     uint64        // most servers; zero: 10,000,000
-	Pages   uint64        // most pages; zero: 50,000, enough for 10,000,000 servers in full pages
+	Timeout time.Duration // for one reply; zero: 3 s
+	Retries int           // maximum number of repeated requests for one page; zero: 3; negative: none
+	Silence time.Duration // pause before the last repeated request; zero: 61 s, since masters stay silent for 60 s
+	Max     uint64        // maximum number of servers; zero: 10,000,000
+	Pages   uint64        // maximum number of pages; zero: 50,000, enough for 10,000,000 servers in full pages
 
-	// Page is called with each new page, before its servers are passed on. The
-	// datagram is valid until Page returns. Page may be nil.
+	// Page is called with each new page, before its servers are passed to handle.
+	// The datagram is valid until Page returns. Page may be nil.
 	Page     func(datagram []byte) error
 	Progress func(Progress) // called between requests; may be nil
 
-	// Dial opens the socket; if it is nil, net.Dialer is used. Each write to the
-	// connection must be one datagram, and so must each read.
+	// Dial opens the connection; if Dial is nil, FetchUDP uses a net.Dialer. Each
+	// Write must send one datagram, and each Read must return one datagram.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 }
 
@@ -54,9 +55,9 @@ const (
 	udpPages   = 50_000
 )
 
-// maxStale is how many pages in a row may contain nothing new: duplicates are
-// normal, but pages full of them mean that the master has started again from the
-// beginning.
+// maxStale is the number of consecutive pages without a new server at which a fetch
+// fails. Duplicates are normal, but pages full of them mean that the master has
+// started again from the beginning.
 const maxStale = 3
 
 func (c UDPConfig) withDefaults() UDPConfig {
@@ -75,13 +76,14 @@ func (c UDPConfig) withDefaults() UDPConfig {
 }
 
 // FetchUDP fetches a list page by page and passes each server to handle once, as
-// soon as it arrives; the Server is valid until handle returns. The fetch ends if
-// handle or Page returns an error, or if ctx ends. The Stats are correct in any
-// case.
+// soon as it arrives; the Server is valid until handle returns. The fetch ends
+// early if handle or Page returns an error, or if ctx ends. The Stats are correct
+// even if FetchUDP returns an error.
 //
-// The list ends with the terminator or an empty page. Otherwise FetchUDP returns an
-// error: one that wraps ErrNoReply, ErrNoProgress or ErrTooMany, ctx's error, a
-// *FilterError, or an error of the network.
+// FetchUDP returns nil if the list ends with the terminator or an empty page. It
+// returns a *FilterError for an invalid filter, and an error of handle or Page
+// unchanged. Any other error wraps ErrNoReply, ErrNoProgress, ErrTooMany, ctx's
+// error or a network error.
 func FetchUDP(ctx context.Context, cfg UDPConfig, handle func(*Server) error) (Stats, error) {
 	cfg = cfg.withDefaults()
 	filter, err := cfg.Filter.appendUDP()
@@ -93,7 +95,7 @@ func FetchUDP(ctx context.Context, cfg UDPConfig, handle func(*Server) error) (S
 		return Stats{}, fmt.Errorf("master %s: %w", cfg.Addr, err)
 	}
 	defer conn.Close()
-	// Only a new deadline ends a read that is already waiting.
+	// When ctx ends, a deadline in the past interrupts a Read that is blocked.
 	defer context.AfterFunc(ctx, func() { conn.SetReadDeadline(time.Unix(1, 0)) })()
 	l := udpList{
 		UDPConfig: cfg, collector: newCollector(cfg.Max, handle), conn: conn,
@@ -104,10 +106,10 @@ func FetchUDP(ctx context.Context, cfg UDPConfig, handle func(*Server) error) (S
 	return l.stats, err
 }
 
-// maxDatagram is one more than the longest possible UDP payload.
+// maxDatagram is the size of the receive buffer. Every UDP payload is shorter.
 const maxDatagram = 1 << 16
 
-// udpList is a list being fetched.
+// udpList is the state of FetchUDP.
 type udpList struct {
 	UDPConfig
 	*collector
@@ -116,8 +118,8 @@ type udpList struct {
 	request Request
 	buf     []byte
 	last    []byte // the previous page, to recognise its duplicates
-	again   bool   // it came again since the last new page
-	stale   int    // pages in a row with nothing new
+	again   bool   // the previous page arrived again while the next was requested
+	stale   int    // consecutive pages without a new server
 }
 
 func (l *udpList) fetch(ctx context.Context) error {
@@ -137,7 +139,8 @@ func (l *udpList) fetch(ctx context.Context) error {
 	return nil
 }
 
-// page requests until a new page arrives.
+// page requests the next page until it arrives, up to Retries+1 times. If it does
+// not arrive, page returns the error of noReply. The page aliases l.buf.
 func (l *udpList) page(ctx context.Context) ([]byte, error) {
 	l.again = false
 	var cause error
@@ -153,7 +156,7 @@ func (l *udpList) page(ctx context.Context) ([]byte, error) {
 			return nil, ctx.Err()
 		}
 		cause = err
-		if !errors.Is(err, os.ErrDeadlineExceeded) { // an immediate error would come again at once
+		if !errors.Is(err, os.ErrDeadlineExceeded) { // not a timeout: an immediate retry would fail too
 			if err := sleep(ctx, l.Timeout); err != nil {
 				return nil, err
 			}
@@ -162,13 +165,15 @@ func (l *udpList) page(ctx context.Context) ([]byte, error) {
 	return nil, l.noReply(cause)
 }
 
-// await waits until the request may be sent for the given try.
+// await waits until the limits allow the request. Before the last repeated request
+// it may also wait for l.Silence. try is the number of requests already sent for
+// the page.
 func (l *udpList) await(ctx context.Context, try int) error {
 	if try > 0 {
 		l.stats.Retries++
 	}
-	// A master that has answered before but is silent now is punishing too many
-	// requests.
+	// A master that has answered before but is silent now may be ignoring the
+	// client because of too many requests.
 	if try > 0 && try == l.Retries && l.stats.Replies > 0 && !l.again {
 		l.progress(l.Silence, WaitRetry)
 		if err := sleep(ctx, l.Silence); err != nil {
@@ -190,14 +195,15 @@ func (l *udpList) progress(wait time.Duration, why Wait) {
 	}
 }
 
-// ask sends the request and returns a new page if one arrives in time.
+// ask sends the request and returns a new page if one arrives within l.Timeout. The
+// result aliases l.buf.
 func (l *udpList) ask(ctx context.Context) ([]byte, error) {
 	l.pace.note(time.Now())
 	l.stats.Requests++
 	if err := l.conn.SetReadDeadline(time.Now().Add(l.Timeout)); err != nil {
 		return nil, err
 	}
-	if ctx.Err() != nil { // its deadline may just have been overwritten
+	if ctx.Err() != nil { // SetReadDeadline may have overwritten the deadline that AfterFunc set
 		return nil, ctx.Err()
 	}
 	if _, err := l.conn.Write(AppendRequest(nil, &l.request)); err != nil {
@@ -214,7 +220,8 @@ func (l *udpList) ask(ctx context.Context) ([]byte, error) {
 	}
 }
 
-// isNew reports whether a datagram is a page other than the previous one.
+// isNew reports whether a datagram is a page that differs from the previous page.
+// It counts all other datagrams.
 func (l *udpList) isNew(datagram []byte) bool {
 	if new(Page).Reset(datagram) != nil {
 		l.stats.Foreign++
@@ -228,7 +235,8 @@ func (l *udpList) isNew(datagram []byte) bool {
 	return true
 }
 
-// noReply returns the error for a page that did not arrive.
+// noReply returns the error for a page that did not arrive. cause is the error of
+// the last request.
 func (l *udpList) noReply(cause error) error {
 	tries := times(l.Retries + 1)
 	switch {
@@ -237,7 +245,7 @@ func (l *udpList) noReply(cause error) error {
 			ErrNoProgress, tries, l.request.Seed)
 	case cause != nil && !errors.Is(cause, os.ErrDeadlineExceeded):
 		if no, ok := errors.AsType[syscall.Errno](cause); ok {
-			cause = no // without the addresses, since the master is named
+			cause = no // without its addresses, since explain names the master
 		}
 		return fmt.Errorf("%w: %w", ErrNoReply, cause)
 	case l.stats.Foreign > 0:
@@ -257,7 +265,8 @@ func times(n int) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-// take passes on the servers of a page, and prepares the next request.
+// take passes a page to l.Page and its servers to handle, and prepares the next
+// request.
 func (l *udpList) take(datagram []byte) error {
 	l.stats.Replies++
 	l.stats.Bytes += uint64(len(datagram))
@@ -285,7 +294,9 @@ func (l *udpList) take(datagram []byte) error {
 	return l.turn(&p, fresh)
 }
 
-// turn advances to the next page, if there is one.
+// turn sets the seed of the next request to the last address of p, or sets
+// Stats.End if p ends the list. fresh is whether p contained a new server. turn
+// returns an error if the master makes no progress.
 func (l *udpList) turn(p *Page, fresh bool) error {
 	switch {
 	case p.End():

@@ -13,8 +13,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
 
-// fetchUDP fetches the list of a simulated master with synctest's clock, and returns
-// how long it took.
+// fetchUDP fetches the list of a simulated master with synctest's clock. took is
+// how long the fetch took by that clock.
 func fetchUDP(t *testing.T, m *fleet.Master, cfg master.UDPConfig) (got collected, s master.Stats, took time.Duration, err error) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -46,7 +46,7 @@ func TestFetchUDP(t *testing.T) {
 	}
 }
 
-// TestFetchUDPFilter checks that region and filter reach the master.
+// TestFetchUDPFilter checks that the master receives the region and the filter.
 func TestFetchUDPFilter(t *testing.T) {
 	m := simulated(t, fleet.MasterConfig{})
 	all, _, _, err := fetchUDP(t, m, master.UDPConfig{Region: master.World})
@@ -67,8 +67,8 @@ func TestFetchUDPFilter(t *testing.T) {
 	}
 }
 
-// TestFetchUDPFaults checks that, with each fault, the fetch ends, keeps the
-// servers before it, and explains it.
+// TestFetchUDPFaults checks how the fetch ends with each fault of a master, that it
+// keeps the servers before the fault, and that its error describes the fault.
 func TestFetchUDPFaults(t *testing.T) {
 	const page = 100
 	tests := []struct {
@@ -79,7 +79,7 @@ func TestFetchUDPFaults(t *testing.T) {
 		end    master.End
 		is     error
 		words  []string
-		least  int // least number of servers
+		least  int // number of servers
 		check  func(s master.Stats) bool
 	}{
 		{"silent from the start", []fleet.MasterFault{fleet.MasterSilent}, 0, 0, 0, master.ErrNoReply,
@@ -128,8 +128,8 @@ func TestFetchUDPFaults(t *testing.T) {
 	}
 }
 
-// TestFetchUDPLimits checks the default pace with masters that punish clients for more
-// than 15, 20 or 30 requests per minute.
+// TestFetchUDPLimits checks the default limits with masters that stop answering
+// clients that send more than 15, 20 or 30 requests per minute.
 func TestFetchUDPLimits(t *testing.T) {
 	for _, perMinute := range []int{15, 20, 30} {
 		m := simulated(t, fleet.MasterConfig{Page: 10, PerMinute: perMinute})
@@ -151,7 +151,8 @@ func TestFetchUDPLimits(t *testing.T) {
 	}
 }
 
-// TestFetchUDPPunished checks that the fetch survives a master's minute of silence.
+// TestFetchUDPPunished checks that the list is complete although the master stops
+// answering for a minute.
 func TestFetchUDPPunished(t *testing.T) {
 	m := simulated(t, fleet.MasterConfig{Page: 40, PerMinute: 20})
 	got, s, _, err := fetchUDP(t, m, master.UDPConfig{Region: master.World, Limits: []master.Limit{}})
@@ -161,8 +162,8 @@ func TestFetchUDPPunished(t *testing.T) {
 	got.sameAs(t, m)
 }
 
-// TestFetchUDPStop checks that a fetch can be cancelled at any time, ends at once
-// and keeps the servers received so far.
+// TestFetchUDPStop checks that a fetch ends as soon as its context ends, and keeps
+// the servers received so far.
 func TestFetchUDPStop(t *testing.T) {
 	tests := []struct {
 		name  string
@@ -194,7 +195,8 @@ func TestFetchUDPStop(t *testing.T) {
 	}
 }
 
-// TestFetchUDPCallerErrors checks that the caller's errors are returned unchanged.
+// TestFetchUDPCallerErrors checks that errors of handle and Page are returned
+// unchanged.
 func TestFetchUDPCallerErrors(t *testing.T) {
 	full := errors.New("no space left on device")
 	m := simulated(t, fleet.MasterConfig{Page: 10})
@@ -212,8 +214,8 @@ func TestFetchUDPCallerErrors(t *testing.T) {
 	}
 }
 
-// TestFetchUDPPages checks that pages are passed on unchanged, by reading them
-// again.
+// TestFetchUDPPages checks that Page receives pages unchanged: a Reader must find
+// the same servers in them.
 func TestFetchUDPPages(t *testing.T) {
 	m := simulated(t, fleet.MasterConfig{Page: 100, Faults: []fleet.MasterFault{fleet.MasterTruncated}, After: 1, For: 3})
 	var raw bytes.Buffer
@@ -238,8 +240,8 @@ func TestFetchUDPPages(t *testing.T) {
 	got.sameAs(t, m)
 }
 
-// TestFetchUDPBounds checks that an endless list ends, and that a filter that is too
-// long is refused before anything is sent.
+// TestFetchUDPBounds checks that a fetch ends at the maximum number of servers, and
+// that a filter longer than MaxUDPFilter is rejected before a request is sent.
 func TestFetchUDPBounds(t *testing.T) {
 	m := simulated(t, fleet.MasterConfig{Page: 10})
 	got, _, _, err := fetchUDP(t, m, master.UDPConfig{Region: master.World, Max: 25})
@@ -263,8 +265,8 @@ func TestFetchUDPBounds(t *testing.T) {
 	}
 }
 
-// TestFetchUDPPageBound checks that a list ends if its pages contain hardly
-// anything new, so that reaching the maximum number of servers would take too long.
+// TestFetchUDPPageBound checks that a fetch ends at the maximum number of pages,
+// which protects it from pages with few new servers.
 func TestFetchUDPPageBound(t *testing.T) {
 	m := simulated(t, fleet.MasterConfig{Page: 1})
 	got, s, _, err := fetchUDP(t, m, master.UDPConfig{Region: master.World, Limits: []master.Limit{}, Pages: 20})

@@ -21,7 +21,7 @@ const DefaultWeb = "https://api.steampowered.com/IGameServersService/GetServerLi
 // WebCap is the maximum number of servers in an answer of the Web API.
 const WebCap = 10_000
 
-// Errors of the Web API. Servers read before the error have been passed to handle.
+// Errors of the Web API. The servers before the error have been passed to handle.
 var (
 	ErrKey     = errors.New("the key was refused")
 	ErrRefused = errors.New("the request was refused")
@@ -150,8 +150,8 @@ type webList struct {
 type answer []sampled
 
 // ask requests the servers that meet a filter, passes them to handle, and returns
-// them as the sample for dividing the list. It repeats a failed request as again
-// allows.
+// them as the sample for dividing the list. It repeats a failed request unless
+// again returns an error.
 func (w *webList) ask(ctx context.Context, f Filter) (answer, error) {
 	if w.calls == w.MaxCalls {
 		return nil, fmt.Errorf("%w: incomplete after %d answers", ErrTooMany, w.calls)
@@ -279,8 +279,8 @@ func (w *webList) read(body io.Reader) (got answer, err error) {
 	return got, nil
 }
 
-// take passes on the current server of a, unless it is in another region, and fills
-// in its sample.
+// take passes on the current server of a, unless it is in another region, and
+// stores its properties in sample.
 func (w *webList) take(a *answers, sample *sampled) error {
 	var s Server
 	if a.element.address(&s) != nil {
@@ -301,7 +301,8 @@ func (w *webList) take(a *answers, sample *sampled) error {
 	return err
 }
 
-// elsewhere counts a server in another region, once per address.
+// elsewhere counts a server in another region, or a duplicate if its address is
+// known.
 func (w *webList) elsewhere(s *Server) {
 	k := key(s.Addr)
 	if _, ok := w.seen[k]; ok {
@@ -389,8 +390,8 @@ func (e *statusError) passes() bool {
 	return e.code == http.StatusTooManyRequests || e.code >= 500
 }
 
-// Error describes the status. It omits the text of the master, which may quote the
-// request.
+// Error describes the status. It omits the text that the master sent, which may
+// quote the request.
 func (e *statusError) Error() string {
 	text := "HTTP " + strconv.Itoa(e.code)
 	if known := http.StatusText(e.code); known != "" {

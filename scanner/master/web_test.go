@@ -18,8 +18,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
 
-// fetchWeb fetches a list with synctest's clock, and checks that no text of the
-// result contains the key.
+// fetchWeb fetches a list with synctest's clock, and checks that the results do not
+// contain the key. took is how long the fetch took by that clock.
 func fetchWeb(t *testing.T, h http.Handler, cfg master.WebConfig) (got collected, s master.Stats, took time.Duration, err error) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -72,7 +72,8 @@ func TestFetchWeb(t *testing.T) {
 	got.sameAs(t, m)
 }
 
-// TestFetchWebFields checks every field of a server.
+// TestFetchWebFields checks that every field of a server is decoded, and that
+// fields of a wrong type and invalid entries are dropped.
 func TestFetchWebFields(t *testing.T) {
 	body := `{"response":{"servers":[
 	 {"addr":"203.0.113.7:27015","gameport":27016,"specport":27020,"steamid":"90071992547409921","name":"A \"server\"",
@@ -105,12 +106,13 @@ func TestFetchWebFields(t *testing.T) {
 	}
 }
 
-// text returns a handler that answers with a fixed text.
+// text returns a handler that answers every request with body.
 func text(body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(body)) }
 }
 
-// TestFetchWebRequest checks the request.
+// TestFetchWebRequest checks the URL of a request, and that it has no Referer
+// header.
 func TestFetchWebRequest(t *testing.T) {
 	var asked []*http.Request
 	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -138,8 +140,8 @@ func TestFetchWebRegion(t *testing.T) {
 	}
 }
 
-// TestFetchWebFaults checks that, with each fault, the fetch ends, keeps the
-// servers before it, and explains it.
+// TestFetchWebFaults checks how the fetch ends with each fault of a master, that it
+// keeps the servers before the fault, and that its error describes the fault.
 func TestFetchWebFaults(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -195,7 +197,8 @@ func TestFetchWebFaults(t *testing.T) {
 	}
 }
 
-// TestFetchWebNothing checks that an answer without data is not an empty list.
+// TestFetchWebNothing checks that an answer without data does not count as an empty
+// list.
 func TestFetchWebNothing(t *testing.T) {
 	for _, body := range []string{"", "\r\n ", "\n"} {
 		_, s, _, err := fetchWeb(t, text(body), master.WebConfig{Region: master.World, Retries: -1})
@@ -238,7 +241,7 @@ func TestFetchWebRecovers(t *testing.T) {
 	}
 }
 
-// TestFetchWebStop checks that a fetch can be cancelled at once.
+// TestFetchWebStop checks that a fetch ends as soon as its context ends.
 func TestFetchWebStop(t *testing.T) {
 	for name, c := range map[string]fleet.MasterConfig{
 		"asked to wait": {Faults: []fleet.MasterFault{fleet.MasterTooMany}},
@@ -294,7 +297,7 @@ func TestFetchWebAddress(t *testing.T) {
 }
 
 // TestFetchWebNetworkErrors checks that network errors contain neither the URL,
-// which they usually quote, nor a key that another package has put into a text.
+// which they usually quote, nor a key that another package has put into an error.
 func TestFetchWebNetworkErrors(t *testing.T) {
 	quoting := func(r *http.Request) error {
 		return &url.Error{Op: "Get", URL: r.URL.String(), Err: &url.Error{Op: "parse", URL: r.URL.String(),
@@ -332,7 +335,7 @@ func TestKey(t *testing.T) {
 	}
 }
 
-// TestFetchWebPace checks the pace of one request in 1.5 s.
+// TestFetchWebPace checks that requests are sent 1.5 s apart, as WebLimits require.
 func TestFetchWebPace(t *testing.T) {
 	m := simulated(t, fleet.MasterConfig{Cap: 200})
 	_, s, took, err := fetchWeb(t, m, master.WebConfig{Region: master.World, Cap: 200})
