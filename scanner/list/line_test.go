@@ -206,8 +206,8 @@ func TestManyLines(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	var quick, slow strings.Builder
 	for i := 0; i < 60_000; {
-		// 256 targets are stored in another goroutine; 8192 lines are more than a buffer
-		// holds.
+		// 256 targets are stored in another goroutine; 8192 lines do not fit in a
+		// buffer.
 		for range 1 << r.IntN(14) {
 			line := fmt.Sprintf("8.0.%d.%d:%d", r.IntN(16), r.IntN(256), 1+r.IntN(3))
 			end := []string{"\n", "\r\n"}[r.IntN(2)]

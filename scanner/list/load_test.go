@@ -425,7 +425,8 @@ func TestListed(t *testing.T) {
 		{[]string{"8.0.0.0/28"}, "7", 16, 0},
 		{[]string{"8.0.0.0/16"}, "7", 65536, 0},
 		{[]string{"8.0.0.0/28", "8.1.0.0/16", "8.0.3.1-8.0.3.4", "8.4.0.1:7"}, "7", 65536 + 21, 1},
-		{[]string{file}, "", 18 + 256, 0}, // duplicates of the small network are subtracted too
+		// Listed also subtracts the duplicates of the small network.
+		{[]string{file}, "", 18 + 256, 0},
 	} {
 		cfg := Config{Args: test.args}
 		if test.ports != "" {
