@@ -42,7 +42,7 @@ type WebConfig struct {
 	MaxBytes int64         // maximum size of one answer, decompressed; zero: 64 MiB
 	MaxCalls int           // maximum number of answers; zero: 1000 (25 minutes)
 	Max      uint64        // maximum number of servers; zero: 10,000,000
-	Cap      int           // an answer with this many servers counts as cut; zero: WebCap
+	Cap      int           // an answer of this many servers counts as cut; zero: WebCap
 
 	Progress  func(Progress)    // called between requests; may be nil
 	Transport http.RoundTripper // nil: http.DefaultTransport
