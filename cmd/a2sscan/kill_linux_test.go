@@ -214,9 +214,11 @@ func TestKill(t *testing.T) {
 // without an answer.
 func killFleet(second byte, kills int) fleet.Config {
 	cfg := fleet.Config{Alive: 0.9, Seed: 3, DelayMax: 20 * time.Millisecond}
-	bits := 22
-	if kills <= 100 {
-		bits, cfg.Kinds = 25, promptKinds()
+	long := kills > 100
+	cfg.Kinds = kinds(long)
+	bits := 25
+	if long {
+		bits = 22
 	}
 	cfg.Network = netip.PrefixFrom(netip.AddrFrom4([4]byte{127, second}), bits)
 	return cfg

@@ -31,7 +31,7 @@ func TestShards(t *testing.T) {
 	t.Parallel()
 	cfg, _ := serve(t, fleet.Config{
 		Network: netip.PrefixFrom(netip.MustParseAddr("127.102.0.0"), 32-bits.Len(uint(20**shards))),
-		Kinds:   promptKinds(), Alive: 0.9, Seed: 5, DelayMax: 20 * time.Millisecond,
+		Kinds:   kinds(*shards >= 16), Alive: 0.9, Seed: 5, DelayMax: 20 * time.Millisecond,
 	})
 	dir := t.TempDir()
 	writeTargets(t, filepath.Join(dir, "servers.txt"), cfg)
@@ -108,9 +108,12 @@ func tryAt(t *testing.T, dir string, args ...string) error {
 	return nil
 }
 
-// promptKinds are the usual kinds, except for servers that leave a question without an
-// answer. A scan waits five seconds for these.
-func promptKinds() []fleet.Kind {
+// kinds returns the kinds of servers of a test: all usual kinds in its long form, and
+// otherwise those that answer every question. A scan waits five seconds for the others.
+func kinds(long bool) []fleet.Kind {
+	if long {
+		return fleet.UsualKinds()
+	}
 	return slices.DeleteFunc(fleet.UsualKinds(), func(k fleet.Kind) bool { return k == fleet.InfoOnly || k == fleet.Silent })
 }
 

@@ -70,8 +70,8 @@ func watchFor(r io.Reader, words string, seen chan<- struct{}) string {
 // most depends on the machine, so the tests of the scanner check that, with a clock of
 // their own.)
 func TestStalledPipe(t *testing.T) { // not parallel: others at full rate starve it
-	const servers = 1 << 12
-	network := netip.MustParsePrefix("127.72.0.0/20")
+	const servers = 1 << 14
+	network := netip.MustParsePrefix("127.72.0.0/18")
 	_, port := serve(t, fleet.Config{Network: network, Kinds: []fleet.Kind{fleet.Source}})
 	screen, tty := terminalPair(t)
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)

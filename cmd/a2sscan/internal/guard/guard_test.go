@@ -60,12 +60,12 @@ func TestInterrupted(t *testing.T) {
 // before the trip ended it.
 func TestWatch(t *testing.T) {
 	trip := &Trip{Flag: maxRuntime}
-	type look struct {
+	type observation struct {
 		trip *Trip
 		wait scanner.Wait
 		want bool
 	}
-	for name, looks := range map[string][]look{
+	for name, looks := range map[string][]observation{
 		"asking":          {{nil, scanner.WaitNothing, false}, {trip, scanner.WaitReplies, true}, {trip, scanner.WaitReplies, false}},
 		"in the cooldown": {{nil, scanner.WaitCooldown, false}, {trip, scanner.WaitCooldown, false}, {trip, scanner.WaitNothing, false}},
 		"cooldown ended":  {{nil, scanner.WaitCooldown, false}, {trip, scanner.WaitNothing, false}, {trip, scanner.WaitNothing, false}},
