@@ -40,7 +40,7 @@ func (e *ArgError) Unwrap() error { return e.Err }
 
 // input is an argument that Open accepted.
 type input struct {
-	name   name    // what the argument names if path is empty; for a host, only its port
+	name   name    // set if path is empty; for a host, only its port
 	host   string  // a name to look up, without its port; if path is empty
 	found  lookup  // the result of looking up host
 	path   string  // of a list; "-" for standard input
@@ -53,7 +53,7 @@ type input struct {
 
 	truncated        atomic.Bool
 	bytes            atomic.Int64
-	targets, invalid atomic.Uint64 // counts of what was read from it; updated with a short delay
+	targets, invalid atomic.Uint64 // counts for Input; updated with a short delay
 }
 
 // isStdin reports whether the input is standard input. It checks source too,

@@ -40,7 +40,7 @@ func Example() {
 	// 1 in 10.0.0.0/8 (private use, RFC 1918)
 }
 
-// Networks come port by port.
+// With OrderInput, the targets of a network come port by port.
 func Example_network() {
 	ports, err := list.ParsePorts("27015-27016")
 	if err != nil {

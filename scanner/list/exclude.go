@@ -22,7 +22,7 @@ import (
 type ExclusionConfig struct {
 	AllowReserved bool     // don't exclude the special-purpose networks
 	Networks      []string // addresses, networks a.b.c.d/n and ranges a.b.c.d-e.f.g.h
-	Files         []string // files with one of these per line; a reason may follow a '#'
+	Files         []string // files of these, one per line; a reason may follow a '#'
 
 	// Waiting is called with the name of a file that is a named pipe, if the pipe
 	// has had no writer for a second. It may be nil.
@@ -215,7 +215,8 @@ func (x *Exclusions) Add(past []Rule) {
 	defer x.mu.Unlock()
 	here := map[string]*rule{}
 	for _, r := range slices.Backward(slices.Concat(x.now.Load().rules, x.gone)) {
-		here[RuleID{r}.Rule().Key()] = r // if several rules have this key, the first gets the counts
+		// If several rules have this key, the first gets the counts.
+		here[RuleID{r}.Rule().Key()] = r
 	}
 	for i := range past {
 		p := &past[i]

@@ -25,8 +25,9 @@ func mustExclude(t testing.TB, cfg ExclusionConfig) *Exclusions {
 
 func addr(s string) netip.Addr { return netip.MustParseAddr(s) }
 
-// TestSpecialPurpose checks that the table contains the registry's networks and is
-// consistent.
+// TestSpecialPurpose checks that specialPurpose contains every network of IANA's
+// registry, that no entry is incomplete, and that addresses outside these networks
+// are not excluded.
 func TestSpecialPurpose(t *testing.T) {
 	registry := strings.Fields(`0.0.0.0/8 0.0.0.0/32 10.0.0.0/8 100.64.0.0/10
 		127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.0.0/29
@@ -54,8 +55,10 @@ func TestSpecialPurpose(t *testing.T) {
 	}
 }
 
-// slowFind searches all rules for the rule of an address: the smallest network, a
-// user's rule before others, and the first of equal ones.
+// slowFind returns the rule that applies to ip, or nil. It searches all rules for
+// the smallest network that contains ip. Of equal networks it takes the first, but
+// prefers a user's rule to a special-purpose network that AllowReserved would
+// allow.
 func slowFind(rules []*rule, ip uint32) (best *rule) {
 	bits := -1
 	for _, r := range rules {
@@ -70,8 +73,8 @@ func slowFind(rules []*rule, ip uint32) (best *rule) {
 	return best
 }
 
-// TestFind checks the ends of every rule and the neighbouring addresses, by
-// comparison with a search through all rules.
+// TestFind compares find and within with slowFind: at both ends of every rule, at
+// the addresses next to them, and at random addresses.
 func TestFind(t *testing.T) {
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 2))
@@ -204,7 +207,8 @@ func rewrite(t testing.TB, path, text string) {
 	}
 }
 
-// ruleTexts describes the rules that have excluded something.
+// ruleTexts describes each rule that has excluded something: its network, its line,
+// how many targets From and the sender excluded, and whether it is Gone.
 func ruleTexts(x *Exclusions) (out []string) {
 	for _, r := range x.Rules() {
 		_, line, _ := strings.Cut(filepath.Base(r.Source), ":")
@@ -243,7 +247,8 @@ func TestReload(t *testing.T) {
 		t.Errorf("%q\nwant %q", got, want)
 	}
 
-	// A bad line and a missing file change nothing.
+	// An invalid line or a missing file makes Reload fail, and the rules stay as
+	// they are.
 	rewrite(t, a, "1.0.0.0/24\nnonsense\n")
 	var line *LineError
 	if err := x.Reload(); !errors.As(err, &line) || line.Line != 2 {
@@ -276,9 +281,9 @@ func TestReload(t *testing.T) {
 	}
 }
 
-// TestReloadWhileAsked reads the files again and again while other goroutines look
-// up an address that is in both versions. It must be excluded at every moment, and
-// no count may be lost.
+// TestReloadWhileAsked calls Reload repeatedly while other goroutines call Excluded
+// for an address that every version of the file excludes, and for one that none
+// excludes. Every answer must be right, and no count may be lost.
 func TestReloadWhileAsked(t *testing.T) {
 	path := writeFile(t, "list", "1.0.0.0/24\n")
 	x := mustExclude(t, ExclusionConfig{Files: []string{path}})
@@ -321,7 +326,8 @@ func TestReloadWhileAsked(t *testing.T) {
 	}
 }
 
-// TestListReload changes the exclusions while a list yields its targets.
+// TestListReload checks that a rule that Reload adds while All yields targets
+// excludes the targets after that.
 func TestListReload(t *testing.T) {
 	path := writeFile(t, "list", "")
 	x := mustExclude(t, ExclusionConfig{Files: []string{path}})
@@ -370,7 +376,8 @@ func TestPrefixes(t *testing.T) {
 	}
 }
 
-// FuzzSpan checks that the networks of a span cover its addresses without a gap.
+// FuzzSpan checks that prefixes covers a span without a gap or an overlap, and that
+// parseRule reads the same span.
 func FuzzSpan(f *testing.F) {
 	for _, s := range []string{"1.2.3.4", "1.2.3.0/24", "1.2.3.4-1.2.4.9", "::1", "-", "1.2.3.4-"} {
 		f.Add([]byte(s))
@@ -407,9 +414,10 @@ func BenchmarkExcluded(b *testing.B) {
 	}
 }
 
-// TestAdd checks that the counts of an earlier part are added to the same rule, in
-// whatever line of the file it is now, and that a rule that no longer exists is
-// listed as Gone, once.
+// TestAdd checks the counts that From reports to Config.LeftOut. It also checks
+// that Add adds the counts of an earlier part of the scan to the same rule, even if
+// that is now in another line of its file, and lists a rule that no longer exists
+// once, as Gone.
 func TestAdd(t *testing.T) {
 	path := writeFile(t, "ex.txt", "# moved down by a line\n10.0.0.0/30 # mine\n")
 	x := mustExclude(t, ExclusionConfig{Files: []string{path}, Networks: []string{"11.0.0.0/8"}})
@@ -440,8 +448,8 @@ func TestAdd(t *testing.T) {
 	}
 }
 
-// TestReloadTwice checks that a network that a file names twice counts once, before
-// and after the file is read again.
+// TestReloadTwice checks that only the first of several equal rules counts targets,
+// and that it keeps its counts when the files are read again.
 func TestReloadTwice(t *testing.T) {
 	path := writeFile(t, "ex.txt", "10.0.0.0/30 # first\n10.0.0.0/30 # second\n")
 	x := mustExclude(t, ExclusionConfig{Files: []string{path, path}, AllowReserved: true})

@@ -18,7 +18,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// lists holds the same three targets and some invalid lines in every format.
+// lists holds lists in every format. want is the targets that a list yields, and
+// invalid is its invalid lines, both separated by '|'.
 var lists = []struct {
 	name, format, text string
 	want               string
@@ -82,7 +83,8 @@ func compressed(t testing.TB, kind string, parts ...string) []byte {
 
 func halves(s string) []string { return []string{s[:len(s)/2], s[len(s)/2:]} }
 
-// opened reads a list and returns its targets and invalid lines.
+// opened reads a list to its end, and returns it with its targets and a description
+// of each invalid line.
 func opened(t testing.TB, cfg Config) (l *List, got, bad []string) {
 	t.Helper()
 	cfg.Invalid = func(v Invalid) { bad = append(bad, fmt.Sprintf("%d %v: %s", v.Line, v.Err, v.Text)) }
@@ -144,8 +146,9 @@ func TestFormatsTogether(t *testing.T) {
 	}
 }
 
-// TestTruncated cuts a census at every byte: the complete records before the cut
-// are read, in order, and the cut is reported.
+// TestTruncated cuts a census at every fourth byte, and at every byte near the end
+// of a record. The list must yield the complete records before the cut, in order,
+// and report that data is missing.
 func TestTruncated(t *testing.T) {
 	var parts, want []string
 	for i := range 6 {
@@ -154,12 +157,13 @@ func TestTruncated(t *testing.T) {
 	}
 	for _, kind := range []string{"", "gzip", "zstd"} {
 		whole := compressed(t, kind, parts...)
-		ends := map[int]int{} // of complete entries
+		ends := map[int]int{} // size of the first n records, compressed: n
 		for i := range parts {
 			ends[len(compressed(t, kind, parts[:i+1]...))] = i + 1
 		}
 		for cut := 5; cut < len(whole); cut++ {
-			if cut%4 > 0 && ends[cut-1]+ends[cut]+ends[cut+1] == 0 { // far from the end of an entry
+			// Far from the end of a record, every fourth byte is enough.
+			if cut%4 > 0 && ends[cut-1]+ends[cut]+ends[cut+1] == 0 {
 				continue
 			}
 			l, got, bad := opened(t, Config{Order: OrderInput, Stdin: bytes.NewReader(whole[:cut])})
@@ -174,7 +178,8 @@ func TestTruncated(t *testing.T) {
 			case clean && (len(got) != n || len(bad) > 0):
 				t.Errorf("%s cut at %d, between records: %q, %q", kind, cut, got, bad)
 			case !clean && (len(bad) != 1 || !strings.Contains(bad[0], FaultTruncated.Error())):
-				// A cut just before the last end of line can't be detected.
+				// If the data is not compressed, a cut just before an end of line
+				// can't be detected.
 				if kind != "" || ends[cut+1] != len(got) {
 					t.Errorf("%s cut at %d: %q", kind, cut, bad)
 				}
@@ -183,7 +188,8 @@ func TestTruncated(t *testing.T) {
 	}
 }
 
-// TestTruncatedText checks that half a port is not read as a port.
+// TestTruncatedText checks that no target is read from the last line of a
+// compressed list that was cut off inside a port number.
 func TestTruncatedText(t *testing.T) {
 	for _, text := range []string{"1.0.0.1:27015\n1.0.0.2:27015\n", "n,ip,port\na,1.0.0.1,27015\nb,1.0.0.2,27015\n"} {
 		var b bytes.Buffer
@@ -197,7 +203,8 @@ func TestTruncatedText(t *testing.T) {
 	}
 }
 
-// TestUTF16 reads lists with a UTF-16 byte order mark, plain and compressed.
+// TestUTF16 reads lists that begin with a UTF-16 byte order mark, with and without
+// compression.
 func TestUTF16(t *testing.T) {
 	const text = "1.0.0.1:5 tag\r\n1.0.0.2:5 \u65e5\U0001f3ae\n"
 	want := []string{"1.0.0.1:5 tag", "1.0.0.2:5 \u65e5\U0001f3ae"}
@@ -220,8 +227,8 @@ func TestUTF16(t *testing.T) {
 			}
 		}
 	}
-	// Other data with such a beginning are not UTF-16, and half a character is
-	// decoded as an unknown one.
+	// A list that begins with only the first byte of a byte order mark is not
+	// UTF-16. If a UTF-16 list ends inside a character, its last line is invalid.
 	for list, want := range map[string]uint64{"\xff": 1, "\xff\xff1.0.0.1:5\n": 1, "\xff\xfe1\x00.": 1, "\xfe\xff": 0} {
 		l := mustOpen(t, Config{Order: OrderInput, Stdin: strings.NewReader(list)})
 		if got := texts(l.All()); len(got) > 0 || l.Stats().Invalid != want || l.Err() != nil {
@@ -255,7 +262,7 @@ func TestOtherCompressions(t *testing.T) {
 	}
 }
 
-// TestLongLines checks the maximum length of lines in every format.
+// TestLongLines checks the maximum length of a JSON record and of a CSV row.
 func TestLongLines(t *testing.T) {
 	record := func(size int) string {
 		s := `{"ip":"1.0.0.1","port":5,"x":"`
@@ -285,8 +292,8 @@ func TestLongLines(t *testing.T) {
 	}
 }
 
-// TestSlowPipe checks that the list yields each target as soon as its line is
-// written.
+// TestSlowPipe checks that lists of NDJSON, text and CSV from a pipe yield the
+// target of each line before the next line is written.
 func TestSlowPipe(t *testing.T) {
 	for _, lines := range [][]string{
 		{`{"ip":"1.0.0.1","port":5}`, `{"ip":"1.0.0.2","port":5}`},
@@ -314,8 +321,9 @@ func TestSlowPipe(t *testing.T) {
 	}
 }
 
-// FuzzNDJSON checks that every JSON object is read, with the address that
-// encoding/json finds in it.
+// FuzzNDJSON checks that readNDJSON yields entries in the order of their lines and
+// fails only because of an unknown schema. It also checks that object.parse accepts
+// every JSON object, and finds the same "ip" as encoding/json.
 func FuzzNDJSON(f *testing.F) {
 	for _, list := range lists {
 		f.Add([]byte(list.text))
@@ -331,7 +339,8 @@ func FuzzNDJSON(f *testing.F) {
 			last = e.Line
 			return true
 		})
-		var other *SchemaError // records of another schema are refused with an error that names it
+		// Records with an unknown schema end the list.
+		var other *SchemaError
 		if errors.As(err, &other) && other.Line > last {
 			return
 		}
@@ -354,8 +363,9 @@ func FuzzNDJSON(f *testing.F) {
 	})
 }
 
-// FuzzColumns checks that every line of a table becomes one entry, and that fields
-// without quotes are the texts between the separators.
+// FuzzColumns checks that grid.read yields at most one entry per line. It also
+// checks that split divides a line without quotes at every separator and trims the
+// fields.
 func FuzzColumns(f *testing.F) {
 	for _, list := range lists {
 		f.Add([]byte(list.text), byte(','))
@@ -388,8 +398,9 @@ func FuzzColumns(f *testing.F) {
 	})
 }
 
-// FuzzDecompress checks that no compressed list does harm: it is read, reported as
-// truncated, or refused.
+// FuzzDecompress checks that no data makes decompress or eachLine panic. It also
+// checks that no line is longer than MaxLine, and that eachLine does not report
+// truncated data as an error.
 func FuzzDecompress(f *testing.F) {
 	for _, kind := range []string{"gzip", "zstd"} {
 		whole := compressed(f, kind, "1.0.0.1:5\n1.0.0.2:6\n", "1.0.0.3:7\n")

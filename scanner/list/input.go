@@ -26,12 +26,16 @@ const SniffLen = 4096
 // Entry is one entry of a list. Its bytes belong to the Format that read it, and
 // are valid until yield returns.
 type Entry struct {
-	Line   int            // line or item number, from 1
-	Addr   netip.AddrPort // the target; port 0 is unscannable. If Addr is invalid, Text is used
-	Text   []byte         // the target as in a line of text: ip:port, ip, network or name:port
-	Tag    []byte         // hostile text
-	Master []byte         // what a master server reported about the target, a JSON object; hostile text
-	Fault  error          // why the entry is invalid, reported with Text; nil: it is valid
+	Line int // line or item number, from 1
+
+	// Addr is the target; a target with port 0 is unscannable. If Addr is invalid, Text
+	// is the target, as in a line of text: ip:port, ip, network or name:port.
+	Addr netip.AddrPort
+	Text []byte
+
+	Tag    []byte // hostile text
+	Master []byte // a JSON object that a master server reported; hostile text
+	Fault  error  // why the entry is invalid, reported with Text; nil: valid
 }
 
 // Source is a list that is not in a file, such as one that was just fetched.
@@ -48,9 +52,9 @@ type Input struct {
 	Name        string // as named, made printable; "standard input" for "-"
 	Format      string // Format.Name, or "text"
 	Compression string // such as "gzip"; empty: none
-	Truncated   bool   // the compressed data ended early; how much is missing is unknown
+	Truncated   bool   // the compressed data ended early; the missing size is unknown
 	Bytes       int64  // number of bytes read, before decompression
-	SHA256      string // of these bytes, in hex; empty: the list was not read to its end
+	SHA256      string // of these bytes, in hex; empty: not read to the end
 	Targets     uint64 // number of targets, including duplicates and excluded targets
 	Invalid     uint64 // number of lines and entries that name no target
 }

@@ -12,8 +12,9 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/target"
 )
 
-// FuzzLine reads any line. The line must count in exactly one way, and reading the
-// targets that it yields again must give the same targets.
+// FuzzLine reads an arbitrary line. Only one of the counts in Stats may include it,
+// unless it is blank, a comment or a network. If the targets that it yields are
+// read as a list, they must be yielded again.
 func FuzzLine(f *testing.F) {
 	for _, s := range []string{
 		"1.2.3.4:27015 tag", "1.2.3.4", "1.2.3.0/30,x", "# c", "::1", "127.0.0.1:1",
@@ -25,7 +26,7 @@ func FuzzLine(f *testing.F) {
 	f.Fuzz(func(t *testing.T, line []byte) {
 		line, _, _ = bytes.Cut(line, []byte("\n"))
 		if bytes.HasPrefix(line, littleEndianBOM) || bytes.HasPrefix(line, bigEndianBOM) {
-			return // in UTF-16 this would not be a line
+			return // the list would be decoded as UTF-16
 		}
 		if i := bytes.IndexByte(line, '/'); i >= 0 {
 			line = append(bytes.Clone(line[:i+1]), "30"...) // keeps networks small
@@ -49,7 +50,7 @@ func FuzzLine(f *testing.F) {
 		blank := len(bytes.TrimLeft(line, " \t\v\f\r\xef\xbb\xbf")) == 0 || bytes.Contains(line, []byte("#"))
 		ends, most := 0, 1
 		if bytes.IndexByte(line, '/') >= 0 {
-			most = 4 // a network may be in several rules
+			most = 4 // parts of a network may count differently
 		}
 		for _, n := range []uint64{s.Invalid, s.Unscannable, s.Excluded, s.Given} {
 			if n > 0 {
@@ -66,13 +67,14 @@ func FuzzLine(f *testing.F) {
 	})
 }
 
-// aWalk returns a walk whose targets are dropped.
+// aWalk returns a walk for l that discards the targets.
 func aWalk(l *List) *walk {
 	all := func(target.Target) bool { return true }
 	return &walk{giver: giver{cfg: &l.cfg, counts: &l.counts, yield: all}, ports: l.ports}
 }
 
-// lineReader returns a reader in input order whose targets are dropped.
+// lineReader returns a reader in input order, and the walk that discards its
+// targets.
 func lineReader(t testing.TB, ports string) (*reader, *walk) {
 	l := mustOpen(t, Config{Order: OrderInput, Stdin: strings.NewReader(""), Ports: mustPorts(t, ports)})
 	w := aWalk(l)
@@ -82,13 +84,15 @@ func lineReader(t testing.TB, ports string) (*reader, *walk) {
 	return r, w
 }
 
-// numbered overwrites b with a line: the address 1.0.0.0 + i and port 27015.
+// numbered returns the address 1.0.0.0 + i and port 27015 as text, and overwrites b
+// with it.
 func numbered(b []byte, i uint32) []byte {
 	return fmt.Appendf(b[:0], "1.%d.%d.%d:27015", i>>16&255, i>>8&255, i&255)
 }
 
-// TestLineAllocs checks that a line without a tag allocates nothing, except when
-// the set of addresses grows.
+// TestLineAllocs checks that reading a line without a tag allocates no memory. A
+// new target may cost one allocation on average, because the set of addresses
+// grows.
 func TestLineAllocs(t *testing.T) {
 	r, w := lineReader(t, "")
 	lines := make([][]byte, 20_000)
@@ -175,8 +179,9 @@ func perTarget(b *testing.B, n int) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/target")
 }
 
-// FuzzQuick checks that parseQuick agrees with parse on the lines that parseQuick
-// accepts.
+// FuzzQuick checks that parse returns the same as parseQuick for every line that
+// parseQuick accepts, and that parseQuick accepts every ip:port in the usual
+// notation.
 func FuzzQuick(f *testing.F) {
 	for _, s := range []string{"1.2.3.4:5", "255.255.255.255:65535", "01.2.3.4:5", "1.2.3.256:5",
 		"1.2.3.4:65536", "0.0.0.0:1", "00.0.0.0:1", "1.2.3.4", "1.2.3.4.5:6", "1.2.3:4", "99999999999.1.1.1:1", "1.2.3.4:0"} {
@@ -194,17 +199,20 @@ func FuzzQuick(f *testing.F) {
 	})
 }
 
-// TestManyLines checks that reading many lines at once gives the same targets,
-// order, tags and numbers of bad lines as reading one at a time.
+// TestManyLines checks that reading many lines at once yields the same targets,
+// places and tags as reading one line at a time, with the same invalid lines and
+// statistics.
 func TestManyLines(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	var quick, slow strings.Builder
 	for i := 0; i < 60_000; {
-		for range 1 << r.IntN(14) { // 256 are filed in another goroutine, 8192 are more than a buffer
+		// 256 targets are stored in another goroutine; 8192 lines do not fit in a
+		// buffer.
+		for range 1 << r.IntN(14) {
 			line := fmt.Sprintf("8.0.%d.%d:%d", r.IntN(16), r.IntN(256), 1+r.IntN(3))
 			end := []string{"\n", "\r\n"}[r.IntN(2)]
 			quick.WriteString(line + end)
-			slow.WriteString(line + " " + end) // parseQuick does not see the space
+			slow.WriteString(line + " " + end) // quickLine does not accept the space
 			i++
 		}
 		other := []string{
@@ -237,8 +245,8 @@ func TestManyLines(t *testing.T) {
 	}
 }
 
-// BenchmarkParse measures how long a line of text takes until its target is passed
-// on.
+// BenchmarkParse measures how long it takes to parse a line of text and count its
+// targets, which are not passed on.
 func BenchmarkParse(b *testing.B) {
 	r, _ := lineReader(b, "")
 	r.out.checkOnly, r.out.invalid.checkOnly = true, true

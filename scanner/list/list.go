@@ -38,14 +38,19 @@ const DefaultPort = 27015
 
 // Config describes where targets come from.
 type Config struct {
-	Args            []string      // addresses, networks, files and "-"; if Args and Sources are empty: Stdin
-	Sources         []Source      // lists that come before those of Args
-	Ports           Ports         // for networks without ports of their own, and addresses without a port
-	Stdin           io.Reader     // the input that "-" names; nil: none
-	StdinIsTerminal bool          // read Stdin only if "-" is named
-	Exclusions      *Exclusions   // nil: the special-purpose networks
-	Max             uint64        // maximum number of targets to yield; 0: no limit
-	Invalid         func(Invalid) // called for each invalid line, by Load and From; may be nil
+	// Args holds addresses, networks, files, and "-" for Stdin. If Args and Sources are
+	// empty, Stdin is read.
+	Args []string
+
+	Sources         []Source    // lists that come before those of Args
+	Ports           Ports       // for networks and addresses without their own ports
+	Stdin           io.Reader   // the input that "-" names; nil: none
+	StdinIsTerminal bool        // read Stdin only if "-" is named
+	Exclusions      *Exclusions // nil: the special-purpose networks
+	Max             uint64      // maximum number of targets to yield; 0: no limit
+
+	// Invalid is called by Load and From for each invalid line. It may be nil.
+	Invalid func(Invalid)
 
 	// LeftOut, if it is not nil, is called by From when a rule of Exclusions has
 	// excluded targets, before From yields the next target.
@@ -76,7 +81,7 @@ type Config struct {
 	// continues as soon as a writer opens the pipe. It may be nil.
 	Waiting func(name string)
 
-	Formats    []Format // additional formats of lists, tried before those of this package
+	Formats    []Format // more formats of lists, tried before this package's own
 	KeepMaster bool     // fill Target.Master
 }
 
@@ -293,15 +298,18 @@ func (l *List) Listed() uint64 { return l.listed.Load() }
 // Invalid and Duplicate count everything that was read; the other fields count only
 // the targets that From has passed, beginning with its first place.
 type Stats struct {
-	Read        uint64 // the sum of the next six; an address without a port counts once per port
+	// Read is the sum of the next six fields. An address without a port counts once
+	// per port.
+	Read uint64
+
 	Invalid     uint64 // lines that name no target
-	Unscannable uint64 // addresses that no server can have (0.0.0.0, relays), and port 0
+	Unscannable uint64 // addresses no server can have (0.0.0.0, relays); port 0
 	Excluded    uint64 // by Config.Exclusions
 	Duplicate   uint64 // targets that were named before
 	OtherShard  uint64 // targets outside Config.Shard
 	Given       uint64 // yielded
 
-	NoPort   uint64 // the part of Unscannable with port 0; LeftOut returns the rules of the rest
+	NoPort   uint64 // the part of Unscannable with port 0; for the rest see LeftOut
 	Resolved uint64 // host names that were looked up; not part of Read
 }
 
@@ -316,10 +324,13 @@ type counters struct {
 
 	noPort atomic.Uint64
 
-	resolved    atomic.Uint64
-	place       atomic.Uint64 // places passed; updated with a short delay
-	listed      atomic.Uint64 // targets and invalid lines read from lists; updated with a short delay
-	listedBytes atomic.Int64  // size of listed in bytes
+	resolved atomic.Uint64
+	place    atomic.Uint64 // places passed; updated with a short delay
+
+	// listed counts targets and invalid lines read from lists, and listedBytes is their
+	// size. Both are updated with a short delay.
+	listed      atomic.Uint64
+	listedBytes atomic.Int64
 }
 
 // Stats returns the current numbers.

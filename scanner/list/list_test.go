@@ -62,8 +62,8 @@ func texts(seq iter.Seq[target.Target]) (out []string) {
 	return out
 }
 
-// TestLine has one line per case. A line with neither targets nor a fault is
-// skipped.
+// TestLine reads one line per test case. A case with neither targets nor a fault is
+// a line that is skipped, excluded or unscannable.
 func TestLine(t *testing.T) {
 	tests := []struct {
 		line  string
@@ -186,7 +186,8 @@ func TestLine(t *testing.T) {
 	}
 }
 
-// TestFile reads a list with everything that editors do to files.
+// TestFile reads a file twice that has byte order marks, CRLF line ends, control
+// characters, lines that are too long, and no newline at its end.
 func TestFile(t *testing.T) {
 	long := strings.Repeat("x", MaxLine)
 	path := writeFile(t, "list.txt", "\xef\xbb\xbf1.0.0.1:1\r\n\r\n# comment\n"+
@@ -229,7 +230,7 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// TestLongLastLine ends a list inside a line that is too long.
+// TestLongLastLine reads a list whose last line is too long and has no newline.
 func TestLongLastLine(t *testing.T) {
 	l := mustOpen(t, Config{Order: OrderInput, Stdin: strings.NewReader("1.0.0.1:1\n" + strings.Repeat("y", 3*MaxLine+5))})
 	if got := texts(l.All()); len(got) != 1 {
@@ -273,8 +274,8 @@ func TestOpenErrors(t *testing.T) {
 	}
 }
 
-// TestOpenErrorKinds checks that callers can distinguish a mistyped argument from a
-// file that can't be read.
+// TestOpenErrorKinds checks that callers can distinguish an invalid target from a
+// file that can't be read: only the latter's error wraps an *fs.PathError.
 func TestOpenErrorKinds(t *testing.T) {
 	tests := []struct {
 		arg  string
@@ -351,7 +352,8 @@ func TestStdin(t *testing.T) {
 	}
 }
 
-// TestStream reads from a pipe whose writer waits until each target is taken.
+// TestStream writes lines to a pipe one at a time, and checks that the list yields
+// the target of each line before the next line is written.
 func TestStream(t *testing.T) {
 	r, w := io.Pipe()
 	l := mustOpen(t, Config{Order: OrderInput, Stdin: r})
@@ -370,7 +372,8 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// openFiles returns how many times this process has path open.
+// openFiles returns how many times this process has path open. It skips the test if
+// there is no /proc.
 func openFiles(t *testing.T, path string) (n int) {
 	fds, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
@@ -472,7 +475,7 @@ func TestProgress(t *testing.T) {
 		last := 0.0
 		for range l.All() {
 			part, _ := l.Progress()
-			// The progress in a file advances in blocks.
+			// While a file is read, Progress advances in steps of many lines.
 			if part < last-0.1 || part > last+0.1 || part > 1 {
 				t.Fatalf("%q: from %v to %v", args, last, part)
 			}
@@ -491,7 +494,9 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// TestStatsWhileRunning reads the statistics in another goroutine.
+// TestStatsWhileRunning calls Stats and other methods while All yields targets in
+// another goroutine. Given must never decrease, and Read must never be less than
+// Given.
 func TestStatsWhileRunning(t *testing.T) {
 	l := mustOpen(t, Config{Order: OrderInput, Args: []string{"1.0.0.0/18", "127.0.0.0/30"}, Ports: mustPorts(t, "1-2")})
 	done := make(chan struct{})

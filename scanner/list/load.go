@@ -19,8 +19,10 @@ type loader struct {
 	blocks  blocks   // networks and ranges
 	order   order
 
-	filing sync.WaitGroup // the goroutine of takeAll; wait for it before using the other fields
-	spare  []addrPort     // the slice that the goroutine has stored or is storing, for reuse
+	// filing waits for the goroutine of takeAll. The other fields may be used only
+	// after that.
+	filing sync.WaitGroup
+	spare  []addrPort // the goroutine's current or last batch, for reuse
 }
 
 func newLoader(l *List) *loader {

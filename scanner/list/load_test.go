@@ -17,9 +17,9 @@ import (
 	"testing/synctest"
 )
 
-// TestStrict checks that the first bad line of a strict list is an error, before
-// the list yields the first target. The exception is a pipe in input order, which
-// can be read only once.
+// TestStrict checks that Load returns the first invalid line of a strict list as an
+// error. In input order it can't read a pipe, which can be read only once: there,
+// All yields the targets before the invalid line, and then Err returns the error.
 func TestStrict(t *testing.T) {
 	const list = "8.0.0.1:1\n8.0.0.2:1 tag\nbad line\n8.0.0.3:1\nworse\n"
 	file := writeFile(t, "list.txt", list)
@@ -60,7 +60,7 @@ func TestStrict(t *testing.T) {
 	}
 }
 
-// names resolves the host names that exist in these tests.
+// names is a Config.Resolve that knows the host names of these tests.
 func names(_ context.Context, host string) ([]netip.Addr, error) {
 	known := map[string][]netip.Addr{
 		"one.example":  {netip.MustParseAddr("8.0.0.1")},
@@ -118,8 +118,9 @@ func lineOf(s string) (n int) {
 	return n
 }
 
-// TestResolveArgument looks up arguments that do not name files, in both orders. Names in
-// a list are looked up only without OnlyArgs.
+// TestResolveArgument checks that host names among the arguments are looked up in
+// both orders, and that host names in lists are looked up only if OnlyArgs is not
+// set.
 func TestResolveArgument(t *testing.T) {
 	file := writeFile(t, "names.txt", "one.example:5\n")
 	for _, test := range []struct {
@@ -150,8 +151,9 @@ func TestResolveArgument(t *testing.T) {
 	}
 }
 
-// TestResolveArgumentFails checks that Load fails before it yields any target if a name
-// is not found: the name may be a mistyped file.
+// TestResolveArgumentFails checks that Load returns an error, and no target is
+// yielded, if a host name among the arguments is not found. It may be a mistyped
+// file name.
 func TestResolveArgumentFails(t *testing.T) {
 	for arg, want := range map[string]string{
 		"none.example":   "none.example: no such file, and no such host: no such host",
@@ -175,7 +177,8 @@ func TestResolveArgumentFails(t *testing.T) {
 	}
 }
 
-// TestIsHostName checks that arguments that look like names of files are never looked up.
+// TestIsHostName checks which arguments are taken for host names. Arguments that
+// look like file names, such as servers.txt, are not.
 func TestIsHostName(t *testing.T) {
 	for arg, want := range map[string]bool{
 		"play.example.com": true, "play.example.com:27016": true, "localhost": true, "box:1": true, "a_b.example": true,
@@ -188,8 +191,8 @@ func TestIsHostName(t *testing.T) {
 	}
 }
 
-// TestResolveEnough checks, for every kind of list, that the targets waiting behind a name
-// are not yielded once the caller wants no more.
+// TestResolveEnough checks, for text and CSV, that the targets queued behind a host
+// name are not yielded once Config.Max is reached or the caller has stopped All.
 func TestResolveEnough(t *testing.T) {
 	for _, list := range []string{
 		"two.example:1\none.example:2\n8.0.0.7:7\n",
@@ -209,12 +212,12 @@ func TestResolveEnough(t *testing.T) {
 	}
 }
 
-// TestResolveFirst checks that a target keeps its first tag, even if it was first
-// named by a host name and later by an address.
+// TestResolveFirst checks that a target that is named first by its host name, and
+// then by its address, keeps the tag of the host name.
 func TestResolveFirst(t *testing.T) {
 	list := "one.example:5 first\n" + strings.Repeat("8.0.0.1:5\n", 1000)
 	l := mustOpen(t, Config{Stdin: strings.NewReader(list), Resolve: func(ctx context.Context, host string) ([]netip.Addr, error) {
-		runtime.Gosched() // let the reader read the lines after it
+		runtime.Gosched() // let the reader read the next lines
 		return names(ctx, host)
 	}})
 	if got := texts(l.All()); !slices.Equal(got, []string{"8.0.0.1:5 first"}) {
@@ -222,8 +225,8 @@ func TestResolveFirst(t *testing.T) {
 	}
 }
 
-// TestResolveBounded checks that many names are looked up at once, but not too
-// many, and that their addresses still come in order.
+// TestResolveBounded checks that maxLookups host names are looked up at the same
+// time, and that their targets are yielded in the order of the names.
 func TestResolveBounded(t *testing.T) {
 	var list strings.Builder
 	const n = 3000
@@ -261,8 +264,8 @@ func TestResolveBounded(t *testing.T) {
 	})
 }
 
-// TestResolveStreams checks that the targets of a host name from a pipe are yielded
-// before the next line arrives.
+// TestResolveStreams checks that the targets of a host name from a pipe, and the
+// target after them, are yielded before the pipe is closed.
 func TestResolveStreams(t *testing.T) {
 	r, w := io.Pipe()
 	l := mustOpen(t, Config{Order: OrderInput, Stdin: r, Resolve: names})
@@ -278,7 +281,8 @@ func TestResolveStreams(t *testing.T) {
 	}
 }
 
-// TestInputs checks the description of each list.
+// TestInputs checks what Inputs reports about a file and standard input, and that
+// SHA256 stays empty if a list was not read to its end.
 func TestInputs(t *testing.T) {
 	one := "8.0.0.1:1\nbad\n8.0.0.2:1\n8.0.0.2:1\n"
 	two := strings.Repeat("8.0.0.3:1 and much more\n", 100_000)
@@ -302,14 +306,15 @@ func TestInputs(t *testing.T) {
 	}
 }
 
-// TestLoadCancel cancels Load at different moments.
+// TestLoadCancel cancels Load while it waits for input, reads, looks up a host
+// name, or sorts.
 func TestLoadCancel(t *testing.T) {
 	r, w := io.Pipe()
 	ctx, cancel := context.WithCancel(t.Context())
 	l := mustOpen(t, Config{Stdin: r})
 	go func() {
 		io.WriteString(w, "8.0.0.1:1\n")
-		cancel() // while it waits for more
+		cancel() // while Load waits for more
 	}()
 	if err := l.Load(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("while waiting: %v", err)
@@ -337,7 +342,7 @@ func TestLoadCancel(t *testing.T) {
 	}
 }
 
-// endless is a list without an end. It calls stop after some reads.
+// endless is a list without an end. Its tenth Read calls stop.
 type endless struct {
 	stop func()
 	n    *int
@@ -350,7 +355,8 @@ func (e endless) Read(p []byte) (int, error) {
 	return copy(p, strings.Repeat("8.0.0.1:1\n", 100)), nil
 }
 
-// TestLoading checks what Loading and Progress report while lists are read.
+// TestLoading checks what Loading and Progress report before, during and after
+// Load.
 func TestLoading(t *testing.T) {
 	var list strings.Builder
 	for i := range 50_000 {
@@ -382,7 +388,8 @@ func TestLoading(t *testing.T) {
 	}
 }
 
-// TestLoadErrors checks that Load fails if a list can't be read.
+// TestLoadErrors checks that Load fails if a list can't be read, and that All then
+// yields nothing.
 func TestLoadErrors(t *testing.T) {
 	broken := errors.New("the disk is gone")
 	l := mustOpen(t, Config{Stdin: io.MultiReader(strings.NewReader("8.0.0.1:1\n"), iotest.ErrReader(broken))})
@@ -403,8 +410,8 @@ func TestLoadErrors(t *testing.T) {
 	}
 }
 
-// TestListed checks that Listed counts targets that are named one by one, but not
-// those of networks, small or large, nor several ports of an address.
+// TestListed checks that Listed counts targets that are named one by one. It does
+// not count those of a network, a range, or an address with several ports.
 func TestListed(t *testing.T) {
 	file := writeFile(t, "list.txt", "8.0.0.1:1\n8.0.0.2:1\n8.0.1.0/28:5\n8.0.1.0/28:5\n9.0.0.0/24:1\n")
 	for _, test := range []struct {
@@ -418,7 +425,8 @@ func TestListed(t *testing.T) {
 		{[]string{"8.0.0.0/28"}, "7", 16, 0},
 		{[]string{"8.0.0.0/16"}, "7", 65536, 0},
 		{[]string{"8.0.0.0/28", "8.1.0.0/16", "8.0.3.1-8.0.3.4", "8.4.0.1:7"}, "7", 65536 + 21, 1},
-		{[]string{file}, "", 18 + 256, 0}, // duplicates may hide some of them
+		// Listed also subtracts the duplicates of the small network.
+		{[]string{file}, "", 18 + 256, 0},
 	} {
 		cfg := Config{Args: test.args}
 		if test.ports != "" {

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// TestUnknownSchema checks that a census with another schema is refused, with an
-// error that names the schema. A list of another program may use the key for
-// something else.
+// TestUnknownSchema checks that readNDJSON returns a SchemaError for a census with
+// another schema. A list of another program may use the key "schema" for something
+// else.
 func TestUnknownSchema(t *testing.T) {
 	const good = `{"schema":1,"ip":"192.0.2.1","port":1}` + "\n"
 	for text, want := range map[string]string{

@@ -11,7 +11,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/target"
 )
 
-// TestNetworks compares arguments with the targets that they yield, in order.
+// TestNetworks checks which targets All yields for arguments, in which order, and
+// the statistics.
 func TestNetworks(t *testing.T) {
 	tests := []struct {
 		args  string
@@ -55,8 +56,8 @@ func TestNetworks(t *testing.T) {
 	}
 }
 
-// TestWholeInternet checks the statistics of a network that contains every rule,
-// and that its targets are yielded without storing them.
+// TestWholeInternet checks the size and the first targets of 0.0.0.0/0 at all
+// ports, and the number of addresses in special-purpose networks.
 func TestWholeInternet(t *testing.T) {
 	l := mustOpen(t, Config{Order: OrderInput, Args: []string{"0.0.0.0/0"}, Ports: mustPorts(t, "1-65535"), Max: 3})
 	if n, known := l.Size(); n != 65535<<32 || !known {
@@ -115,7 +116,8 @@ func TestAllowReserved(t *testing.T) {
 	}
 }
 
-// model does what List does, in the obvious way: it expands and stores everything.
+// model does what List does with OrderInput, in the obvious way: it expands every
+// network and stores every target.
 type model struct {
 	ports Ports
 	seen  map[string]bool
@@ -167,8 +169,8 @@ func (m *model) target(ip netip.Addr, port uint16, tag string) {
 	}
 }
 
-// randomName returns an address or network in a part of the address space where
-// rules begin and end, so that many of them overlap.
+// randomName returns an address, an address with a port, or a network. It is near
+// an address where an exclusion begins or ends, and many names overlap.
 func randomName(r *rand.Rand) string {
 	corners := []uint32{0x01000000, 0x09FFFFF0, 0xC0000000, 0xA9FDFFF8, 0xDFFFFFF8, 0}
 	ip := addrOf(corners[r.IntN(len(corners))] + r.Uint32N(16))

@@ -2,5 +2,5 @@
 
 package list
 
-// asNobody runs f with the rights of the test.
+// asNobody runs f with the rights of the test process.
 func asNobody(f func()) { f() }

@@ -15,7 +15,7 @@ type order struct {
 	named *blocks
 
 	listed, total uint64
-	small         uint64 // those of listed that come from small networks, including duplicates
+	small         uint64 // listed targets not named one by one; with duplicates
 }
 
 // alone returns approximately how many targets were named one by one.

@@ -32,8 +32,8 @@ func TestPerm(t *testing.T) {
 	}
 }
 
-// TestPermMixes checks that neighbours are placed far apart, in all of IPv4 and in
-// a network: on average a third of all places, as in a random order.
+// TestPermMixes checks that a perm maps neighbouring numbers far apart: by about a
+// third of its size on average, as a random order does.
 func TestPermMixes(t *testing.T) {
 	for _, size := range []uint64{1 << 8, 1 << 16, 3_000_000, 1 << 32} {
 		keys := keyStream(7)
@@ -87,7 +87,7 @@ func randomSources(r *rand.Rand) (s sources) {
 	return s
 }
 
-// randomPorts returns a randomName that sometimes has its own ports.
+// randomPorts returns a random name that sometimes has its own range of ports.
 func randomPorts(r *rand.Rand) string {
 	name := randomName(r)
 	if r.IntN(3) > 0 || strings.Contains(name, ":") {
@@ -97,7 +97,8 @@ func randomPorts(r *rand.Rand) string {
 	return fmt.Sprintf("%s:%d-%d", name, first, first+r.IntN(30))
 }
 
-// shuffled returns the same inputs in another order, divided into other files.
+// shuffled returns the same arguments and lines in random order, with the lines
+// divided between two files.
 func (s sources) shuffled(r *rand.Rand) (out sources) {
 	var all []string
 	for _, lines := range s.lines {
@@ -123,10 +124,10 @@ func byAddr(a, b target.Target) int { return a.Addr.Compare(b.Addr) }
 
 var seedsFlag = flag.Uint64("seeds", 20, "random lists of each test that compares with a model")
 
-// TestRandomOrder compares the random order with the input order: both yield the
-// same targets, each once, and the same statistics. The random order must not
-// depend on how the targets are listed, and From must yield the rest of it from any
-// place.
+// TestRandomOrder checks that the random order and the input order yield the same
+// targets and statistics. The random order must not depend on how the targets are
+// listed. In both orders, From must yield the rest of the targets from any place
+// on.
 func TestRandomOrder(t *testing.T) {
 	seeds := *seedsFlag
 	if testing.Short() {
@@ -186,8 +187,9 @@ func TestRandomOrder(t *testing.T) {
 	}
 }
 
-// TestCutNetworks checks that a network has the same order however it is divided
-// into smaller blocks. The blocks are too large to be stored as single targets.
+// TestCutNetworks checks that the random order does not depend on how networks are
+// divided into smaller networks and port lists. All of them have more than
+// smallBlock targets.
 func TestCutNetworks(t *testing.T) {
 	order := func(args ...string) string {
 		l := mustOpen(t, Config{Args: args, Ports: mustPorts(t, "1,2"), Seed: 4})
@@ -205,7 +207,8 @@ func TestCutNetworks(t *testing.T) {
 	}
 }
 
-// TestFromInside starts in the middle of a network that is excluded.
+// TestFromInside checks that From counts only the targets from its place on, even
+// if that place is inside an excluded network.
 func TestFromInside(t *testing.T) {
 	for _, order := range []Order{OrderRandom, OrderInput} {
 		for _, from := range []uint64{0, 1, 100, 256, 300, 512, 600} {
@@ -220,7 +223,7 @@ func TestFromInside(t *testing.T) {
 	}
 }
 
-// TestSeeds checks that another seed gives another order.
+// TestSeeds checks that different seeds give different orders.
 func TestSeeds(t *testing.T) {
 	orders := map[string]bool{}
 	for seed := range uint64(20) {
@@ -234,8 +237,8 @@ func TestSeeds(t *testing.T) {
 	}
 }
 
-// TestPlaces checks that a target's place depends on nothing that may change
-// between two parts of a scan.
+// TestPlaces checks that a target's Place does not depend on exclusions, the shard
+// or the limit, which may change between two parts of a scan.
 func TestPlaces(t *testing.T) {
 	places := func(cfg Config) map[netip.AddrPort]uint64 {
 		cfg.Args, cfg.Ports = []string{"10.0.0.0/24", "8.8.8.0/27", "10.0.0.1:9"}, mustPorts(t, "1-3")
@@ -268,8 +271,8 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestPortsApart checks that the ports of one address come far apart, both in a
-// list and in a network.
+// TestPortsApart checks that the targets of one address are far apart in the random
+// order, both in a list and in a network.
 func TestPortsApart(t *testing.T) {
 	const addrs, ports = 2000, 8
 	var list bytes.Buffer
@@ -281,10 +284,11 @@ func TestPortsApart(t *testing.T) {
 	tests := []struct {
 		name  string
 		cfg   Config
-		least uint64 // least distance between two ports of an address
+		least uint64 // minimum distance of an address's targets, in places
 	}{
-		// The golden ratio gives at least a third of an eighth of the list, less a
-		// tenth because chance does not fill a list evenly.
+		// goldenStep puts more than 1/(3*8) of the list between two of the 8 ports.
+		// The limit is about a fifth lower, because random addresses do not fill a
+		// list evenly.
 		{"list", Config{Stdin: &list}, addrs * ports * 3 / 80 * 9 / 10},
 		{"network", Config{Args: []string{"1.0.0.0/21"}, Ports: mustPorts(t, "27015-27022")}, 1 << 11},
 		{"networks", Config{Args: []string{"1.0.0.0/21", "2.0.0.0/21"}, Ports: mustPorts(t, "27015-27022")}, 1 << 12},
@@ -305,7 +309,8 @@ func TestPortsApart(t *testing.T) {
 	}
 }
 
-// TestInterleaved checks that networks and lists are evenly mixed.
+// TestInterleaved checks that listed targets and the targets of a network are
+// evenly mixed.
 func TestInterleaved(t *testing.T) {
 	var list bytes.Buffer
 	for i := range 1000 {
@@ -323,8 +328,8 @@ func TestInterleaved(t *testing.T) {
 	}
 }
 
-// TestFirstMention checks that a target gets the text of its first mention, in
-// either order.
+// TestFirstMention checks that a target gets the tag of its first mention, in both
+// orders.
 func TestFirstMention(t *testing.T) {
 	tests := []struct{ lines, want string }{
 		{"1.0.0.1:1 a\n1.0.0.1:1 b\n", "a"},
@@ -357,7 +362,8 @@ func TestFirstMention(t *testing.T) {
 	}
 }
 
-// TestManyTags uses more tags than the cache of texts can hold, some of them long.
+// TestManyTags checks that targets keep their tags if there are more different tags
+// than textStore.recent holds. Some tags are long.
 func TestManyTags(t *testing.T) {
 	var list strings.Builder
 	want := map[string]string{}
@@ -381,8 +387,8 @@ func TestManyTags(t *testing.T) {
 	}
 }
 
-// TestListMemory checks that a listed target costs at most 10 bytes while the list is
-// read, and 5 afterwards.
+// TestListMemory checks that a listed target takes at most 10 bytes while the list
+// is read, and 5 afterwards.
 func TestListMemory(t *testing.T) {
 	skipShort(t)
 	const n = 1 << 20
@@ -415,7 +421,7 @@ func heap() uint64 {
 	return m.HeapAlloc
 }
 
-// TestInputOrderMemory checks that a listed target costs at most 16 bytes in input
+// TestInputOrderMemory checks that a listed target takes at most 16 bytes in input
 // order.
 func TestInputOrderMemory(t *testing.T) {
 	skipShort(t)
@@ -432,8 +438,8 @@ func TestInputOrderMemory(t *testing.T) {
 	runtime.KeepAlive(w)
 }
 
-// TestNetworkMemory checks that the memory for a network does not depend on its
-// size.
+// TestNetworkMemory checks that a list of all addresses at all ports takes at most
+// 4 MiB, and that From can begin near its end.
 func TestNetworkMemory(t *testing.T) {
 	before := heap()
 	l := mustOpen(t, Config{Args: []string{"0.0.0.0/0"}, Ports: mustPorts(t, "1-65535"), Seed: 3})
@@ -456,14 +462,15 @@ func TestNetworkMemory(t *testing.T) {
 	}
 }
 
-// wholeSpace makes TestWholeSpace visit all 2^32 addresses instead of some of them.
-// Set A2SSCAN_WHOLE_SPACE=1 for that.
+// wholeSpace makes TestWholeSpace visit all 2^32 addresses instead of a smaller
+// network. The environment variable A2SSCAN_WHOLE_SPACE sets it.
 var wholeSpace = os.Getenv("A2SSCAN_WHOLE_SPACE") != ""
 
-// TestWholeSpace visits the addresses of IPv4 in random order, in several parts of
-// one scan at once, and compares the sums over the yielded targets with computed
-// ones: no address may come twice, none may be missing. Without wholeSpace it
-// visits some of the addresses.
+// TestWholeSpace visits a network in random order. Several goroutines visit one
+// part of the order each. The sums over the yielded targets must equal sums over
+// all scannable addresses, so that none is missing or yielded twice. The test also
+// checks that three shards would be of about equal size. If wholeSpace is set, the
+// network is all of IPv4.
 func TestWholeSpace(t *testing.T) {
 	network, size := "32.0.0.0/11", uint64(1)<<21
 	switch {
@@ -479,7 +486,7 @@ func TestWholeSpace(t *testing.T) {
 		s.mixed += uint64(mix(ip^0x5bd1e995)) * 0x9e3779b97f4a7c15 >> 7
 	}
 	x := mustExclude(t, ExclusionConfig{AllowReserved: true})
-	relays := cidr("169.254.0.0/16") // never asked, like 0.0.0.0
+	relays := cidr("169.254.0.0/16") // unscannable, like 0.0.0.0
 	relay, lastRelay := bounds(relays)
 	const parts = 4
 	var got [parts]sums
@@ -527,7 +534,7 @@ func TestWholeSpace(t *testing.T) {
 	}
 }
 
-// writeList writes n lines of ip:port, like the list of a master server.
+// writeList writes a file of n random lines of ip:port and returns its path.
 func writeList(tb testing.TB, n int) string {
 	r := rand.New(rand.NewPCG(1, 2))
 	var list bytes.Buffer
@@ -538,7 +545,7 @@ func writeList(tb testing.TB, n int) string {
 	return writeFile(tb, "list.txt", list.String())
 }
 
-// BenchmarkLoad measures the time until the first target of a list is known.
+// BenchmarkLoad measures how long Load takes for a list in random order.
 func BenchmarkLoad(b *testing.B) {
 	for _, n := range []int{100_000, 10_000_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -561,7 +568,8 @@ func BenchmarkLoad(b *testing.B) {
 	}
 }
 
-// BenchmarkOrder measures the time to yield a target.
+// BenchmarkOrder measures how long All takes to yield a target in random order,
+// without the time for Load.
 func BenchmarkOrder(b *testing.B) {
 	const n = 1 << 20
 	path := writeList(b, n)
@@ -592,8 +600,9 @@ func BenchmarkOrder(b *testing.B) {
 	}
 }
 
-// TestPassed checks that From reports the targets before its place that it would
-// have yielded, and counts none of them.
+// TestPassed checks that From passes to Config.Passed the addresses of the targets
+// before its place that it would otherwise have yielded, and does not count them as
+// Given.
 func TestPassed(t *testing.T) {
 	x := mustExclude(t, ExclusionConfig{AllowReserved: true, Networks: []string{"10.0.0.64/26"}})
 	for _, order := range []Order{OrderRandom, OrderInput} {

@@ -14,8 +14,8 @@ const (
 	FaultOctet                        // a number of the address is above 255
 	FaultLeadingZero                  // a number begins with 0
 	FaultPort                         // the port is not a number from 1 to 65535
-	FaultNetwork                      // the length of the network is not a number from 0 to 32
-	FaultNoPorts                      // a network or range without ports, and Config.Ports is empty
+	FaultNetwork                      // the prefix length is not a number from 0 to 32
+	FaultNoPorts                      // a network needs ports; Config.Ports is empty
 	FaultIPv6                         // an IPv6 address
 	FaultLong                         // the line is longer than MaxLine
 	FaultRange                        // a range ends before it begins

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// TestPipe reads a named pipe. Opening a pipe waits for its writer and closing it
-// ends that writer, so Open must do neither.
+// TestPipe reads a named pipe. Open must not open the pipe: that would block until
+// a writer opens it, and closing it again would kill the writer with SIGPIPE.
 func TestPipe(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
@@ -30,8 +30,8 @@ func TestPipe(t *testing.T) {
 	}
 }
 
-// TestExclusionsFromPipe checks that rules from a pipe stay: reading the pipe again
-// would block or find nothing.
+// TestExclusionsFromPipe checks that Reload keeps the rules from a named pipe:
+// reading the pipe again would block or find nothing.
 func TestExclusionsFromPipe(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
@@ -52,8 +52,9 @@ func TestExclusionsFromPipe(t *testing.T) {
 	}
 }
 
-// TestWaitingForWriter checks that waiting for the writer of a named pipe is
-// reported with the pipe's name, and that the list is read when the writer comes.
+// TestWaitingForWriter checks that Config.Waiting is called with the printable name
+// of a named pipe that has no writer, and that the list is read when a writer opens
+// the pipe.
 func TestWaitingForWriter(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pi\x1bpe")
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
@@ -72,7 +73,8 @@ func TestWaitingForWriter(t *testing.T) {
 	}
 }
 
-// TestPipeWithoutWriter cancels the wait for a writer that never comes.
+// TestPipeWithoutWriter cancels Load while it waits for a writer to open a named
+// pipe.
 func TestPipeWithoutWriter(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(path, 0o600); err != nil {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// The addresses of Steam's relays can't be reached from the internet, so they are
-// counted but not asked.
+// TestQuirks checks that the addresses of Steam's relays, which can't be reached
+// from the internet (EC-126), count as Unscannable and are not yielded.
 func TestQuirks(t *testing.T) {
 	t.Run("EC-126 an address of Steam's relays", func(t *testing.T) {
 		for _, allow := range []bool{false, true} {

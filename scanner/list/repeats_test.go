@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// eager returns a loader that removes duplicates after every line.
+// eager returns a loader that removes duplicates and unused labels without waiting
+// until they may take minMerge or minSweep.
 func eager(l *List) *loader {
 	ld := newLoader(l)
 	ld.targets.floor, ld.targets.limit = 1, 1
@@ -17,8 +18,8 @@ func eager(l *List) *loader {
 	return ld
 }
 
-// TestDuplicatesDropped compares the yielded targets with a plain map, both if
-// duplicates are removed all the time and if they are not.
+// TestDuplicatesDropped compares the yielded targets and their tags with a plain
+// map, both for an eager and for an ordinary loader.
 func TestDuplicatesDropped(t *testing.T) {
 	skipShort(t)
 	for seed := range *seedsFlag {
@@ -52,8 +53,8 @@ func TestDuplicatesDropped(t *testing.T) {
 	}
 }
 
-// TestDroppingKeepsOrder checks that a target's place does not depend on when
-// duplicates were removed.
+// TestDroppingKeepsOrder checks that the order of the targets does not depend on
+// when the loader removes duplicates.
 func TestDroppingKeepsOrder(t *testing.T) {
 	var lines strings.Builder
 	for i := range 5000 {
@@ -73,7 +74,7 @@ func TestDroppingKeepsOrder(t *testing.T) {
 	}
 }
 
-// bytes returns approximately how much memory the loader's collections hold.
+// bytes returns the approximate size of the memory that the loader holds, in bytes.
 func (ld *loader) bytes() int {
 	sum := ld.targets.bytes() + ld.notes.texts.size + ld.blocks.texts.size
 	for i := range ld.notes.parts {
@@ -85,12 +86,13 @@ func (ld *loader) bytes() int {
 	return sum
 }
 
-// TestRepeatsMemory checks that memory grows with the number of distinct targets, by at
-// most 10 bytes each without tags, and not with the number of lines. Each list repeats
-// its targets over millions of lines.
+// TestRepeatsMemory checks that the memory of a loader does not grow with the
+// number of lines: it is at most 10 bytes per distinct target, plus a fixed amount
+// that is larger if there are tags. Each list has two million lines.
 func TestRepeatsMemory(t *testing.T) {
 	skipShort(t)
-	const lines, base = 2 << 20, 8 << 20 // a number per line would take more than the base
+	// If a loader kept 4 bytes per line, it would take more than base.
+	const lines, base = 2 << 20, 8 << 20
 	const withNotes = 26 << 20
 	tests := []struct {
 		name     string
@@ -138,8 +140,8 @@ func listed(ip uint32) name { return name{form: formAddrPort, ip: ip, port: 2701
 
 func network(ip uint32, bits int) name { return name{form: formNetwork, ip: ip, bits: bits} }
 
-// TestRepeatedPortLists checks that naming a network again with many port lists
-// takes no memory for targets that are already known.
+// TestRepeatedPortLists checks that a network that is named 10,000 times, with
+// changing port lists, takes at most 4 MiB.
 func TestRepeatedPortLists(t *testing.T) {
 	l := mustOpen(t, Config{Stdin: strings.NewReader("")})
 	ld := newLoader(l)
@@ -159,7 +161,7 @@ func TestRepeatedPortLists(t *testing.T) {
 	}
 }
 
-// skipShort skips a test under -short. The race detector is run with -short.
+// skipShort skips a test under -short. The race detector also runs with -short.
 func skipShort(t *testing.T) {
 	t.Helper()
 	if testing.Short() {

@@ -16,7 +16,7 @@ import (
 type addrSet struct {
 	tables         []table // 1 << 16 tables; nil in an empty set
 	n              int
-	key, mul, mul2 uint64 // random, so that nobody can write a list that fills a single table
+	key, mul, mul2 uint64 // random, so that no list can fill a single table
 }
 
 const (

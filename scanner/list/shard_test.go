@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestShardVectors pins the function that divides the addresses: other machines and
-// later versions must compute the same parts.
+// TestShardVectors pins the function that assigns addresses to shards: other
+// machines and later versions must compute the same shards.
 func TestShardVectors(t *testing.T) {
 	tests := []struct {
 		addr           string
@@ -39,9 +39,9 @@ func TestShardVectors(t *testing.T) {
 	}
 }
 
-// TestShards checks that sixteen parts together contain all targets, each once.
-// Every part has its own seed and order of lines, and some are interrupted and
-// resumed.
+// TestShards checks that 16 shards together yield each target exactly once. Every
+// shard has its own seed, its own order and its own sequence of lines, and some
+// shards are interrupted and resumed.
 func TestShards(t *testing.T) {
 	const n = 16
 	for round := range max(3, *seedsFlag/6) {
@@ -97,7 +97,7 @@ func TestShardStats(t *testing.T) {
 		if s.Given != given || s.OtherShard+s.Excluded+s.Given != 1<<18 || s.Duplicate != 2 || s.Read != 1<<18+2 {
 			t.Errorf("%v: %+v", order, s)
 		}
-		// A part has about a quarter of the addresses, and all ports of each.
+		// A shard has about a quarter of the addresses, and all ports of each.
 		if part := float64(s.Given) / (1 << 17); part < 0.23 || part > 0.27 || s.Given%2 > 0 {
 			t.Errorf("%v: %+v", order, s)
 		}

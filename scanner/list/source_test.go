@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// closer records that it was closed.
+// closer counts its Close calls.
 type closer struct {
 	io.Reader
 	closed *int
@@ -17,8 +17,8 @@ type closer struct {
 
 func (c closer) Close() error { *c.closed++; return nil }
 
-// TestSources checks that lists which are not files come before the arguments,
-// whatever their names, and that standard input is then not read.
+// TestSources checks that a Source is opened and closed once even if its name is
+// "-", and that standard input is not read if there is a Source but no argument.
 func TestSources(t *testing.T) {
 	for _, order := range []Order{OrderInput, OrderRandom} {
 		opened, closed := 0, 0
@@ -53,8 +53,7 @@ func TestSources(t *testing.T) {
 	}
 }
 
-// TestSourceFails checks that a list which can't be opened causes an error with its
-// name.
+// TestSourceFails checks that Err names a Source that can't be opened.
 func TestSourceFails(t *testing.T) {
 	l, err := Open(Config{Sources: []Source{{Name: "the master", Size: -1, Open: func() (io.ReadCloser, error) {
 		return nil, errors.New("gone")
@@ -70,8 +69,9 @@ func TestSourceFails(t *testing.T) {
 	}
 }
 
-// TestNoPort checks the lists of master servers, which contain servers with port 0,
-// relays, and 0.0.0.0. They are counted by reason, and not yielded.
+// TestNoPort reads a list that contains port 0, a relay and 0.0.0.0, as master
+// servers return them. They count as Unscannable and are not yielded. NoPort and
+// LeftOut tell the reasons apart.
 func TestNoPort(t *testing.T) {
 	addrs := []string{"8.0.0.1:1", "8.0.0.1:0", "0.0.0.0:0", "169.254.0.1:5", "8.0.0.1:0", "8.0.0.2:2"}
 	f := Format{Name: "test", Sniff: func([]byte) bool { return true },

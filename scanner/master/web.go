@@ -32,17 +32,17 @@ var (
 type WebConfig struct {
 	URL    string // empty: DefaultWeb. https, except on loopback; no query
 	Key    Key    // of the Web API: see ParseKey
-	Region Region // World: all servers; otherwise only those that claim the region. Zero is USEast
+	Region Region // only servers that claim it; World: all servers; zero is USEast
 	Filter Filter // empty: all servers
 
 	Limits   []Limit       // nil: WebLimits; empty: none
 	Timeout  time.Duration // for one answer, including its body; zero: 60 s
-	Retries  int           // maximum number of repeated requests for one answer; zero: 4; negative: none
+	Retries  int           // maximum retries per answer; zero: 4; negative: none
 	MaxWait  time.Duration // longest Retry-After that is obeyed; zero: 5 min
 	MaxBytes int64         // maximum size of one answer, decompressed; zero: 64 MiB
-	MaxCalls int           // maximum number of answers; zero: 1000, which take 25 minutes
+	MaxCalls int           // maximum number of answers; zero: 1000 (25 minutes)
 	Max      uint64        // maximum number of servers; zero: 10,000,000
-	Cap      int           // number of servers at which an answer counts as cut; zero: WebCap
+	Cap      int           // an answer of this many servers counts as cut; zero: WebCap
 
 	Progress  func(Progress)    // called between requests; may be nil
 	Transport http.RoundTripper // nil: http.DefaultTransport
