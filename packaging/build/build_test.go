@@ -134,8 +134,8 @@ func TestZip(t *testing.T) {
 	}
 }
 
-// TestWriteTree checks that addFolder reads back the files that write has written,
-// and that it adds nothing if the folder does not exist.
+// TestWriteTree checks that write gives the files their modes, that addFolder reads
+// them back, and that addFolder adds nothing if the folder does not exist.
 func TestWriteTree(t *testing.T) {
 	dir := t.TempDir()
 	if err := sample().write(dir); err != nil {
@@ -147,6 +147,15 @@ func TestWriteTree(t *testing.T) {
 	}
 	if len(got) != 2 || string(got.find("again/b/c")) != "text" {
 		t.Errorf("%+v", got)
+	}
+	for _, f := range sample() {
+		info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(f.name)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.Mode().Perm() != f.mode.Perm() {
+			t.Errorf("%s has the mode %v, want %v", f.name, info.Mode(), f.mode)
+		}
 	}
 	if err := got.addFolder("none", filepath.Join(dir, "none")); err != nil || len(got) != 2 {
 		t.Errorf("a folder that is not there: %v, %d files", err, len(got))

@@ -261,12 +261,11 @@ func TestSplitMasters(t *testing.T) {
 		t.Errorf("without or: %v, %v, %d servers, %d calls", err, s.End, len(got), noOr.calls)
 	}
 	blind := &crowd{servers: servers, cap: limit}
-	got, s, _, err = fetchWeb(t, blind, master.WebConfig{Region: master.World, Cap: limit, MaxCalls: 3})
+	got, _, _, err = fetchWeb(t, blind, master.WebConfig{Region: master.World, Cap: limit, MaxCalls: 3})
 	if !errors.Is(err, master.ErrTooMany) || blind.calls != 3 || len(got) < limit {
 		t.Errorf("three calls: %v, %d servers, %d calls", err, len(got), blind.calls)
 	}
 	wantError(t, err, "3 answers")
-	_ = s
 }
 
 // TestSplitFleet checks that the list of a fleet is fetched in parts, with and

@@ -20,13 +20,6 @@ import (
 //	        and text, or 2 for null; then 0
 //	text    2 n and n bytes, or 2 i+1 for entry i of the packer's dictionary
 //	number  as a varint; the bits of floating-point numbers in 8 or 4 bytes
-//	row     the packer's number, the length of the record, object
-//	object  for each key that is present: its number in node.keys plus 1, value; then 0
-//	list    for each element: 1 and value, or 2 for null; then 0
-//	map     for each member: n+2 for entry n of the packer's pairs, or 1, text, and 1
-//	        and text, or 2 for null; then 0
-//	text    2 n and n bytes, or 2 i+1 for entry i of the packer's dictionary
-//	number  as a varint; the bits of floating-point numbers in 8 or 4 bytes
 const (
 	absent  = 0
 	present = 1
