@@ -416,8 +416,8 @@ func BenchmarkExcluded(b *testing.B) {
 
 // TestAdd checks the counts that From reports to Config.LeftOut. It also checks
 // that Add adds the counts of an earlier part of the scan to the same rule, even if
-// that is now in another line of its file, and lists a rule that no longer exists
-// once, as Gone.
+// that is now in another line of its file, and that Rules returns a rule that no
+// longer exists once, as Gone.
 func TestAdd(t *testing.T) {
 	path := writeFile(t, "ex.txt", "# moved down by a line\n10.0.0.0/30 # mine\n")
 	x := mustExclude(t, ExclusionConfig{Files: []string{path}, Networks: []string{"11.0.0.0/8"}})

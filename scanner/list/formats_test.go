@@ -157,7 +157,7 @@ func TestTruncated(t *testing.T) {
 	}
 	for _, kind := range []string{"", "gzip", "zstd"} {
 		whole := compressed(t, kind, parts...)
-		ends := map[int]int{} // size of the first n records, compressed: n
+		ends := map[int]int{} // n by the size of the first n records
 		for i := range parts {
 			ends[len(compressed(t, kind, parts[:i+1]...))] = i + 1
 		}
@@ -228,7 +228,8 @@ func TestUTF16(t *testing.T) {
 		}
 	}
 	// A list that begins with only the first byte of a byte order mark is not
-	// UTF-16. If a UTF-16 list ends inside a character, its last line is invalid.
+	// UTF-16. If a UTF-16 list ends inside a character, its last line is invalid. A
+	// byte order mark alone is an empty list.
 	for list, want := range map[string]uint64{"\xff": 1, "\xff\xff1.0.0.1:5\n": 1, "\xff\xfe1\x00.": 1, "\xfe\xff": 0} {
 		l := mustOpen(t, Config{Order: OrderInput, Stdin: strings.NewReader(list)})
 		if got := texts(l.All()); len(got) > 0 || l.Stats().Invalid != want || l.Err() != nil {

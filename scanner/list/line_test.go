@@ -12,9 +12,9 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/target"
 )
 
-// FuzzLine reads an arbitrary line. Only one of the counts in Stats may include it,
-// unless it is blank, a comment or a network. If the targets that it yields are
-// read as a list, they must be yielded again.
+// FuzzLine reads an arbitrary line. Exactly one of the counts in Stats must include
+// it, or none if it is blank or a comment; a network may be in up to four. If the
+// targets that it yields are read as a list, they must be yielded again.
 func FuzzLine(f *testing.F) {
 	for _, s := range []string{
 		"1.2.3.4:27015 tag", "1.2.3.4", "1.2.3.0/30,x", "# c", "::1", "127.0.0.1:1",

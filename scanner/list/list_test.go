@@ -186,8 +186,9 @@ func TestLine(t *testing.T) {
 	}
 }
 
-// TestFile reads a file twice that has byte order marks, CRLF line ends, control
-// characters, lines that are too long, and no newline at its end.
+// TestFile reads a file with byte order marks, CRLF line ends, control characters,
+// lines that are too long, and no newline at its end. The arguments name the file
+// twice.
 func TestFile(t *testing.T) {
 	long := strings.Repeat("x", MaxLine)
 	path := writeFile(t, "list.txt", "\xef\xbb\xbf1.0.0.1:1\r\n\r\n# comment\n"+

@@ -18,8 +18,9 @@ import (
 )
 
 // TestStrict checks that Load returns the first invalid line of a strict list as an
-// error. In input order it can't read a pipe, which can be read only once: there,
-// All yields the targets before the invalid line, and then Err returns the error.
+// error. In input order Load does not read standard input, because that can be read
+// only once. There, All yields the targets before the invalid line, and Err returns
+// the error.
 func TestStrict(t *testing.T) {
 	const list = "8.0.0.1:1\n8.0.0.2:1 tag\nbad line\n8.0.0.3:1\nworse\n"
 	file := writeFile(t, "list.txt", list)
@@ -425,7 +426,8 @@ func TestListed(t *testing.T) {
 		{[]string{"8.0.0.0/28"}, "7", 16, 0},
 		{[]string{"8.0.0.0/16"}, "7", 65536, 0},
 		{[]string{"8.0.0.0/28", "8.1.0.0/16", "8.0.3.1-8.0.3.4", "8.4.0.1:7"}, "7", 65536 + 21, 1},
-		// Listed also subtracts the duplicates of the small network.
+		// The file names the small network twice, and Listed subtracts its targets
+		// twice.
 		{[]string{file}, "", 18 + 256, 0},
 	} {
 		cfg := Config{Args: test.args}

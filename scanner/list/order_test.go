@@ -188,7 +188,7 @@ func TestRandomOrder(t *testing.T) {
 }
 
 // TestCutNetworks checks that the random order does not depend on how networks are
-// divided into smaller networks and port lists. All of them have more than
+// divided into smaller networks and port lists. Each smaller network has more than
 // smallBlock targets.
 func TestCutNetworks(t *testing.T) {
 	order := func(args ...string) string {
@@ -286,9 +286,9 @@ func TestPortsApart(t *testing.T) {
 		cfg   Config
 		least uint64 // minimum distance of an address's targets, in places
 	}{
-		// goldenStep puts more than 1/(3*8) of the list between two of the 8 ports.
-		// The limit is about a fifth lower, because random addresses do not fill a
-		// list evenly.
+		// goldenStep puts more than 1/(3*8) of the list between any two of the 8
+		// ports of an address. The limit is about a fifth lower, because random
+		// addresses do not fill a list evenly.
 		{"list", Config{Stdin: &list}, addrs * ports * 3 / 80 * 9 / 10},
 		{"network", Config{Args: []string{"1.0.0.0/21"}, Ports: mustPorts(t, "27015-27022")}, 1 << 11},
 		{"networks", Config{Args: []string{"1.0.0.0/21", "2.0.0.0/21"}, Ports: mustPorts(t, "27015-27022")}, 1 << 12},

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// checkSet adds ks to s, which must be empty, and fails the test if add or has
-// returns something else than for a map.
+// checkSet adds ks to s, which must be empty, and to a map. It fails the test if
+// their answers or contents differ.
 func checkSet(t *testing.T, s *addrSet, ks []uint64) {
 	t.Helper()
 	want := map[uint64]bool{}
