@@ -54,7 +54,6 @@ func dies() {
 // runs a shell command and waits for its end. In the command, $PPID is the program:
 //
 //	pauses STEP TIMES COMMAND scan …
-//	pauses STEP TIMES COMMAND scan …
 func pauses() {
 	command := os.Args[3]
 	atStep(os.Args[1], os.Args[2], func() {
