@@ -28,9 +28,11 @@ const SniffLen = 4096
 type Entry struct {
 	Line int // line or item number, from 1
 
-	// Addr is the target; a target with port 0 is unscannable. If Addr is invalid, Text
-	// is the target, as in a line of text: ip:port, ip, network or name:port.
+	// Addr is the target; a target with port 0 is unscannable.
 	Addr netip.AddrPort
+
+	// Text is the target if Addr is invalid, as in a line of text: ip:port, ip, network
+	// or name:port.
 	Text []byte
 
 	Tag    []byte // hostile text
