@@ -224,8 +224,8 @@ func (b *bare) take(h *heard, m *ipv4.Message) {
 	}
 }
 
-// write answers the challenges in h, and sends INFO to new servers until window
-// servers are being queried.
+// write answers the challenges in h, and sends INFO requests to new servers until the
+// number of servers being queried reaches window.
 func (b *bare) write(h *heard) error {
 	for i, to := range h.to {
 		for q := range wire.Question(wire.NumQuestions) {

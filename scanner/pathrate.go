@@ -484,8 +484,8 @@ func zIf(loss bool, z float64) float64 {
 }
 
 // contrast returns the share of answers that were lost at the higher rate compared
-// with the lower one, and the z score of the difference. Without all, it considers
-// only the known servers.
+// with the lower one, and the z score of the difference. If all is false, it considers
+// only requests to known servers.
 func (t *trial) contrast(all bool) (lost, z float64) {
 	var c contrast
 	c.add(t.low.known, t.high.known)

@@ -37,9 +37,10 @@ func (s Status) String() string {
 // Questions is a set of questions.
 type Questions uint8
 
-// The sets of a single question, and AskAll, the three that make up a status. Ping
-// is not part of it: it is sent once, after a server answered something else, and
-// never affects the status.
+// The sets of one question each, and AskAll, the set of the three questions that
+// determine a target's status. AskAll does not contain the ping, which the scanner
+// sends once, after the server has answered something else, and which never affects
+// the status.
 const (
 	AskInfo    = Questions(1 << wire.QuestionInfo)
 	AskPlayers = Questions(1 << wire.QuestionPlayers)

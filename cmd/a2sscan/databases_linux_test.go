@@ -105,9 +105,9 @@ func readmeQueries(t *testing.T) (queries []string) {
 	return queries
 }
 
-// wantReadmeAnswers checks a database's answers about the census in dir. There is
-// one line for each query. The first query counts the servers and players of each
-// game.
+// wantReadmeAnswers checks that answers has one line for each query of the README,
+// and that the first, the servers and people of the largest games, agrees with the
+// census in dir. It does not check the other answers.
 func wantReadmeAnswers(t *testing.T, dir string, answers []byte) {
 	t.Helper()
 	lines := slices.Collect(bytes.Lines(answers))

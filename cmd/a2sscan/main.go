@@ -107,7 +107,7 @@ func (r *results) failure() error {
 	return f
 }
 
-// isReported reports whether the user has already seen the error.
+// isReported reports whether the user has already seen the error, or need not see it.
 func isReported(err error) bool {
 	var f *console.Failure
 	return errors.As(err, &f) && f.Reported

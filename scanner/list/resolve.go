@@ -118,7 +118,8 @@ func (l *List) lookUpArgs(ctx context.Context) error {
 	return nil
 }
 
-// addrs are the IPv4 addresses of the host.
+// addrs returns the IPv4 addresses among those found for the host, including
+// IPv4-mapped ones.
 func (in *input) addrs() (all []uint32) {
 	for _, a := range in.found.addrs {
 		if a = a.Unmap(); a.Is4() {

@@ -2,8 +2,8 @@ package census
 
 import "time"
 
-// StatsSchema is the schema of a stats.json. It rises when the meaning of a key
-// changes; keys may be added.
+// StatsSchema is the version of the stats.json schema. It is incremented when the
+// meaning of a key changes, but not when keys are added.
 const StatsSchema = 1
 
 // Limits of the lists in Stats. Groups.Other sums up the groups that do not fit; other

@@ -112,8 +112,9 @@ func (rec *Recording) Len() int { return len(rec.servers) }
 // Ports returns the ports of the servers. Place must have been called.
 func (rec *Recording) Ports() []uint16 { return rec.ports }
 
-// Add adds the server of the next record of the census, which is a line of JSON. If
-// it returns an error, the server can't be replayed, and Add has skipped it.
+// Add adds the server that line, a record of the census as JSON, describes. If it
+// returns an error, it has not added the server: the server can't be replayed or,
+// with ErrFull, the Recording has no room for it.
 func (rec *Recording) Add(line []byte) error {
 	if len(rec.servers) >= maxRecordedHosts {
 		return ErrFull

@@ -38,7 +38,8 @@ func aServer(game, mapName, version string, environment byte) *scanner.Result {
 	return r
 }
 
-// TestTallyGames: if a game reports names of its own, they count instead of INFO's.
+// TestTallyGames: the tally counts the names in Result.Game, and those in INFO only
+// where Result.Game has none.
 func TestTallyGames(t *testing.T) {
 	var ta Tally
 	r := aServer("Antistasi", "Stratis", "2.18", 'l')
