@@ -37,14 +37,14 @@ func (a *app) askCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ask ADDR",
 		Short: "Query one server and explain every datagram",
-		Long: `Queries one server as scan does, and explains what happened. The verdict comes
-first: up, silent, limited, banned, filtered, unreachable, or something that is
-not A2S. Then come all datagrams, with the meaning of their bytes, and the
-record.
+		Long: `Queries one server as scan does, and explains what happened. ask first prints a
+verdict, such as up, silent, unreachable, limited (the server reports too many
+queries) or filtered (the server sends challenges, but no answers). Then it
+prints all datagrams, with the meaning of their bytes, and the record.
 
 ADDR is ip:port, ip, or a host name with or without a port; the default port is
-27015. ask looks the name up and queries its first IPv4 address. Unlike scan, it
-accepts private and reserved addresses, such as those of your local network.
+27015. ask looks up a host name and queries its first IPv4 address. Unlike scan,
+it accepts private and reserved addresses, such as those of your local network.
 
 The exit code is 0 if every question has a complete answer, and 6 if not. So
 with --query info it shows whether the server is up. It is 1 if nothing could be
@@ -71,8 +71,8 @@ func (f *askFlags) add(cmd *cobra.Command) {
 	f.timeoutFlags.add(cmd)
 	fs.Var(&f.source, "source", "address of this machine to send from (default: the system chooses)")
 	fs.BoolVar(&f.trailingNUL, "trailing-nul", false, "add a NUL byte to every request except info, as some old tools do")
-	fs.BoolVar(&f.brief, "brief", false, "print the verdict and one line of facts")
-	fs.DurationVar(&f.watch, "watch", 0, "query again every `D`, such as --watch=10s, until interrupted, and print what changed (default off; without D: 5s)")
+	fs.BoolVar(&f.brief, "brief", false, "print only the verdict and one sentence about it")
+	fs.DurationVar(&f.watch, "watch", 0, "query again every `D`, such as --watch=10s, and print what changed, until interrupted (default off; without D: 5s)")
 	fs.Lookup("watch").NoOptDefVal = "5s"
 	fs.BoolVar(&f.json, "json", false, "print one JSON object with the verdict, the record and all datagrams")
 }

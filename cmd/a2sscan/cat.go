@@ -23,20 +23,21 @@ func (a *app) catCommand() *cobra.Command {
 		Use:   "cat FILE…",
 		Short: "Print the records of census files",
 		Long: `Prints the records of census files, plain or compressed: as a table on a
-terminal, otherwise as one line of JSON per record. --format and --fields choose
-another form. FILE - is standard input. A FILE may be s3://BUCKET/KEY, or
-s3://BUCKET/PREFIX/ for all census files below that prefix.
+terminal, otherwise as one line of JSON per record. --format chooses another
+format, and --fields the fields. FILE - is standard input. A FILE may be
+s3://BUCKET/KEY, or s3://BUCKET/PREFIX/ for all census files below that prefix.
 
-Three fields are computed: people, capacity and bots. They are the numbers of
-the game if the record has these, and otherwise those of INFO. people does not
-count bots, but info.players does.
+--fields also accepts three fields that cat computes: people, capacity and bots.
+It takes them from the game's own numbers (the key game) if the record has them,
+and otherwise from the key info. people does not count bots, but info.players
+does.
 
-If a file is truncated, cat omits the partial record at its end and says so. On
-a terminal it shows invisible characters in names as \u escapes.
+If a file is truncated, cat omits the partial record at its end and reports
+this. On a terminal it shows invisible characters in names as \u escapes.
 
---mmdb adds the location or network of each address and replaces what the scan
-recorded about it. --decode-games adds the keys game and flags to records that
-an earlier version wrote without them.`,
+--mmdb adds the location or network of each address, and replaces a location or
+network that the scan recorded. --decode-games adds the keys game and flags to
+records that an earlier version of a2sscan wrote without them.`,
 		Example: `  a2sscan cat census.ndjson.zst -f addr,info.map,info.name --format csv
   a2sscan cat monday.ndjson.zst tuesday.ndjson.zst | wc -l
   a2sscan cat census.ndjson.zst | jq -c 'select(.info.map == "de_dust2")' |

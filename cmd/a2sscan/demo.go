@@ -37,8 +37,8 @@ func (a *app) demoCommand() *cobra.Command {
 		Long: `Simulates about 24,000 game servers of all kinds on loopback, some of them
 silent or hostile, and drops 2% of the datagrams in each direction. Scans them
 with the real scanner over real sockets, and compares every record with the
-server it came from. Nothing leaves this machine. The records stay in the
-working directory, in ` + demoFile + `.`,
+server it came from. Nothing leaves this machine. Afterwards the records are in
+the working directory, in ` + demoFile + `.`,
 		Example: `  a2sscan demo
   a2sscan cat ` + demoFile + ` | head -n 1
   a2sscan cat ` + demoFile + ` | grep -c '"status":"ok"'`,

@@ -26,21 +26,22 @@ func (a *app) diffCommand() *cobra.Command {
 		Long: `Compares two censuses and shows what changed: which servers are new, gone, back
 or moved, which have a new name, map, version, capacity, mode, mods, rules or
 flags, and which started or stopped demanding a challenge. On a terminal it
-prints a page; otherwise one line of JSON per change, with the values before and
-after.
+prints a readable overview; otherwise one line of JSON per change, with the
+values before and after.
 
-A server counts as gone if the new scan queried it and got no answer. That is
-known if the new scan ran with --unanswered, or if --targets names the list that
-it scanned. Otherwise a missing server counts as not_asked. A question without
-an answer in one of the censuses is not compared. If the new scan lost
-datagrams, diff estimates how many of the gone servers still exist.
+A server counts as gone if the new scan queried it and got no answer. diff knows
+this if the new scan ran with --unanswered, or if --targets names the list that
+it scanned. Otherwise a missing server counts as not_asked. If a server answered
+a question in only one of the censuses, diff does not compare the answers. If
+the new scan lost datagrams, diff estimates how many of the gone servers still
+exist.
 
-Player counts, and the maps of games that rotate them, change all the time: diff
-counts these changes, and lists them only with --volatile. Rules that change by
-themselves, such as clocks and frame rates, are ignored.
+Player counts change all the time, and so do the maps of games that rotate them.
+diff counts these changes, but lists them only with --volatile. It ignores rules
+that change by themselves, such as clocks and frame rates.
 
-OLD and NEW are files. If a census has several, because it was rotated or
-sharded, --old and --new name the others, in any order.`,
+OLD and NEW are files. If a census has several files, because scan ran with
+--rotate or --shard, --old and --new name the others, in any order.`,
 		Example: `  a2sscan diff monday.ndjson.zst tuesday.ndjson.zst
   a2sscan diff --kind gone,moved --game rust old.ndjson.zst new.ndjson.zst
   a2sscan diff --stat --exit-code monday.ndjson.zst tuesday.ndjson.zst`,
@@ -60,21 +61,21 @@ sharded, --old and --new name the others, in any order.`,
 func (f *diffFlags) add(cmd *cobra.Command) {
 	fs, o := cmd.Flags(), &f.options
 	fs.SortFlags = false
-	fs.BoolVar(&f.json, "json", false, "print one line of JSON per change, also on a terminal; with --stat, the numbers as JSON")
+	fs.BoolVar(&f.json, "json", false, "print one line of JSON per change, even on a terminal; with --stat, print the numbers as JSON")
 	fs.BoolVar(&o.Stat, "stat", false, "print only how many changes there are")
 	fs.BoolVarP(&o.Quiet, "quiet", "q", false, "print nothing; exit with 9 if something changed")
 	fs.BoolVar(&o.ExitCode, "exit-code", false, "exit with 9 if something changed")
 	fs.StringVarP(&f.output, "output", "o", "-", "write to `FILE` or s3://BUCKET/KEY, as lines of JSON; -: standard output")
 	fs.StringSliceVar(&o.Kinds, "kind", nil, "show only these `KINDS` of change: new, gone, not_asked, back, moved, renamed, map, version, capacity, mode, mods, rules, flags, challenge, farm, players")
-	fs.StringSliceVar(&o.Games, "game", nil, "show only servers of these `GAMES`, such as rust,app:730")
+	fs.StringSliceVar(&o.Games, "game", nil, "show only servers of these `GAMES`, by ID or name, such as rust,cs2")
 	fs.StringSliceVar(&o.Networks, "network", nil, "show only servers in these `NETWORKS`, such as 203.0.113.0/24 or AS64496")
 	fs.BoolVar(&o.Volatile, "volatile", false, "also list changes of player counts, and of the maps of games that rotate them")
-	fs.StringArrayVar(&o.Targets, "targets", nil, "the `LIST` that the new scan was given: its servers without a record in the new census count as gone")
+	fs.StringArrayVar(&o.Targets, "targets", nil, "`FILE` with the list that the new scan was given: servers on it without a record in the new census count as gone")
 	fs.StringVarP(&o.Ports, "port", "p", "", "`LIST` of ports for networks and bare addresses in --targets, as given to scan")
 	fs.StringArrayVar(&f.old, "old", nil, "another `FILE` of the old census, if it has several; may be repeated")
 	fs.StringArrayVar(&f.new, "new", nil, "another `FILE` of the new census, if it has several; may be repeated")
-	fs.StringArrayVar(&o.OldSums, "old-summary", nil, "read the summary of the old scan from `FILE` (default: the one beside the census)")
-	fs.StringArrayVar(&o.NewSums, "new-summary", nil, "read the summary of the new scan from `FILE` (default: the one beside the census)")
+	fs.StringArrayVar(&o.OldSums, "old-summary", nil, "read the summary of an old scan from `FILE`; may be repeated (default: the summaries beside the files)")
+	fs.StringArrayVar(&o.NewSums, "new-summary", nil, "read the summary of a new scan from `FILE`; may be repeated (default: the summaries beside the files)")
 }
 
 // diff compares two censuses.

@@ -31,13 +31,13 @@ func (a *app) doctorCommand() *cobra.Command {
 		Long: `Checks whether this machine is ready for the planned scan: socket buffers,
 connection tracking, IP fragments, open files, memory, processors, the clock,
 the disk and the source address. For each problem it gives the reason and the
-command that solves it. doctor itself changes nothing.
+command that fixes it. doctor itself changes nothing.
 
 The flags describe the scan, because a higher --rate needs more of everything.
 Above 20k, doctor also measures how many datagrams this machine can send and
 receive: for one second it sends them to itself, on loopback. Nothing leaves the
 machine. Run doctor while the machine is otherwise idle. It cannot see the
-limits of devices on the way, such as the connection table of a home router.
+limits of devices on the path, such as the connection table of a home router.
 
 The exit code is 0 if the machine is ready, even with warnings, and 5 if it is
 not.`,
@@ -61,10 +61,10 @@ func (f *doctorFlags) add(cmd *cobra.Command) {
 	fs.SortFlags = false
 	fs.VarP(&f.rate, "rate", "r", rateUsage)
 	f.timeoutFlags.add(cmd)
-	fs.StringVarP(&f.output, "output", "o", "", "check the disk of `PATH`, the output of the scan (default: the working directory)")
+	fs.StringVarP(&f.output, "output", "o", "", "check the disk that holds `PATH`, the output of the scan (default: the working directory)")
 	fs.Uint64VarP(&f.targets, "max-targets", "n", 0, "the scan has `N` targets; 0: unknown (default 0)")
 	fs.Var(&f.source, "source", "address of this machine to send from (default: the system chooses)")
-	fs.BoolVar(&f.json, "json", false, "print one JSON object")
+	fs.BoolVar(&f.json, "json", false, "print the findings as one JSON object")
 }
 
 // options converts the flags for package doctor.

@@ -33,12 +33,12 @@ perfect scan of them would write.
 
 With --replay the servers repeat the answers of a census: byte for byte if scan
 --raw kept the datagrams, otherwise with bytes that decode to the same record.
-Each server keeps its port if --port includes it (default: the 256 most frequent
-ports of the census), and as much of its address as --network allows. If another
-server has that address and port, it gets the next free pair. --list writes
-these addresses as a list for scan, with the original address of each server as
-its tag. --compare checks whether a scan of the replay found everything in the
-census.`,
+Each server keeps its port if --port includes it, and as much of its address as
+--network allows. Without --port, fleet uses the most frequent ports of the
+census, at most 256. If another server already has that address and port, the
+server gets the next free pair. --list writes the new addresses as a list for
+scan, with the original address of each server as its tag. --compare checks
+whether a scan of the replay found everything in the census.`,
 		Example: `  a2sscan fleet --for 60s
   a2sscan fleet --network 127.42.0.0/16 --alive 0.5 --loss 0.02 --hostile 0.03
   a2sscan fleet --replay census.ndjson.zst --list targets.txt`,
@@ -59,16 +59,16 @@ func (f *fleetFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	fs.StringVar(&f.Network, "network", "127.42.0.0/20", "`NETWORK` of the servers, inside 127.0.0.0/8")
-	fs.StringVarP(&f.Ports, "port", "p", "27015", "`LIST` of ports at each address; 0: any free port, with the servers of port 27015")
+	fs.StringVarP(&f.Ports, "port", "p", "27015", "`LIST` of ports at each address; 0: any free port, with the servers that port 27015 would have, or 27016 and so on if LIST has 27015 or several zeros")
 	fs.Uint64Var(&f.Seed, "seed", 1, "number `N` that determines the servers")
 	fs.Float64Var(&f.Alive, "alive", 1, "`SHARE` of addresses and ports that have a server, 0 to 1")
 	fs.Float64Var(&f.Hostile, "hostile", 0, "`SHARE` of servers that are hostile, 0 to 1 (default 0)")
-	fs.StringVar(&f.Kinds, "kinds", "", "`LIST` of kinds of honest servers (default: the usual ones, without games)")
+	fs.StringVar(&f.Kinds, "kinds", "", "`LIST` of kinds of honest servers (default: all usual kinds, but not the kind games)")
 	fs.StringVar(&f.HostileKinds, "hostile-kinds", "", "`LIST` of kinds of hostile servers (default: all)")
 	fs.StringVar(&f.Games, "games", "", "for servers of the kind games: `LIST` of games, such as rust,dayz (default: all)")
-	fs.Float64Var(&f.Fakes, "fakes", 0, "`SHARE` of blocks of 64 addresses in which a faker has 50 servers, 0 to 1 (default 0)")
-	fs.StringVar(&f.FakeKinds, "fake-kinds", "", "`LIST` of kinds of fakers, such as farm-list,farm-clones (default: all)")
-	fs.Uint64Var(&f.Night, "night", 0, "simulate the servers `N` nights later: those of the kind games have other players, and one in 50 is gone (default 0)")
+	fs.Float64Var(&f.Fakes, "fakes", 0, "`SHARE` of blocks of 64 addresses in which one operator runs 50 fake servers, 0 to 1 (default 0)")
+	fs.StringVar(&f.FakeKinds, "fake-kinds", "", "`LIST` of kinds of such operators, such as farm-list,farm-clones (default: all)")
+	fs.Uint64Var(&f.Night, "night", 0, "simulate the servers `N` nights later: those of the kind games have other players, and at one address in 50 a server has gone or appeared (default 0)")
 	fs.Float64Var(&f.Loss, "loss", 0, "`SHARE` of datagrams lost in each direction, 0 to 1 (default 0)")
 	fs.Float64Var(&f.Duplicate, "duplicate", 0, "`SHARE` of replies sent twice, 0 to 1 (default 0)")
 	fs.Float64Var(&f.Reorder, "reorder", 0, "`SHARE` of replies that arrive after later ones, 0 to 1 (default 0)")
@@ -79,6 +79,7 @@ func (f *fleetFlags) add(cmd *cobra.Command) {
 	fs.StringVar(&f.ScanID, "scan-id", "", "with --truth: name the scan `NAME` in every record (default: no name)")
 	f.addReplay(fs)
 	f.outFlags.add(cmd)
+	fs.Lookup("output").Usage = "with --truth: " + fs.Lookup("output").Usage
 	f.addMaster(fs)
 }
 
@@ -157,12 +158,12 @@ func (d *delay) Type() string { return "MIN-MAX" }
 func (f *fleetFlags) addMaster(fs *pflag.FlagSet) {
 	fs.StringVar(&f.Master.UDP, "master", "", "run a master server at `ADDR`, such as 127.0.0.1:27011, that lists the fleet; port 0: any free port")
 	fs.StringVar(&f.Master.Web, "web", "", "run a Web API at `ADDR`, such as 127.0.0.1:8080, that lists the fleet; port 0: any free port")
-	fs.StringVar(&f.Master.Also, "master-also", "", "`LIST` of other servers that the master lists, such as 169.254.0.1:27015")
-	fs.IntVar(&f.Master.Limit, "master-limit", 0, "the master gives `N` answers and is then silent until the minute is over; the Web API answers 429 after N requests within --master-retry-after; 0: no limit (default 0)")
-	fs.DurationVar(&f.Master.RetryAfter, "master-retry-after", time.Minute, "time span `D` in which the Web API counts requests; its 429 asks clients to wait as long")
-	fs.StringVar(&f.Master.Faults, "master-faults", "", "`LIST` of faults of the master, such as endless,twice (default: none)")
-	fs.IntVar(&f.Master.After, "master-after", 0, "the faults begin after `N` answers (default 0)")
-	fs.IntVar(&f.Master.During, "master-during", 0, "the faults last for `N` answers; 0: until the end (default 0)")
+	fs.StringVar(&f.Master.Also, "master-also", "", "`LIST` of other servers to add to the list of the master, such as 169.254.0.1:27015")
+	fs.IntVar(&f.Master.Limit, "master-limit", 0, "the master falls silent for a minute after more than `N` requests within a minute; the Web API answers 429 after N requests within --master-retry-after; 0: no limit (default 0)")
+	fs.DurationVar(&f.Master.RetryAfter, "master-retry-after", time.Minute, "the Web API counts requests over a span of `D`, and its 429 tells clients to retry after D")
+	fs.StringVar(&f.Master.Faults, "master-faults", "", "`LIST` of faults in the answers of the master and the Web API, such as endless,twice (default: none)")
+	fs.IntVar(&f.Master.After, "master-after", 0, "the faults begin after `N` requests (default 0)")
+	fs.IntVar(&f.Master.During, "master-during", 0, "the faults affect `N` requests; 0: all that follow (default 0)")
 }
 
 // addReplay adds the flags for replaying a recorded census.

@@ -125,9 +125,9 @@ func (a *app) rootCommand() *cobra.Command {
 		Use:   "a2sscan",
 		Short: "Query game servers in bulk over Valve's A2S protocol",
 		Long: `a2sscan queries game servers that speak Valve's A2S protocol. It asks each of
-them three questions over UDP: general information, players, and rules. It
-queries all servers of a list or a network at once and writes one JSON line per
-server.`,
+them three questions over UDP: general information, players, and rules (the
+settings of the server). It can query one server, a list, or a whole network,
+and writes one line of JSON per server.`,
 		Example: `  a2sscan demo
   a2sscan scan servers.txt -o census.ndjson.zst
   a2sscan ask 203.0.113.7:27015`,

@@ -47,18 +47,18 @@ func (a *app) masterCommand() *cobra.Command {
 		Use:   "master (--udp HOST:PORT | --web)",
 		Short: "Fetch a list of servers from a master server or the Web API",
 		Long: `Fetches a list of servers from a master server over UDP, or from the Steam Web
-API. Writes one ip:port per line, which scan reads. Filters select servers; a
-server must match all of them.
+API. Writes one ip:port per line, which scan reads. Filters such as --map select
+servers; a server must match all filters.
 
-Masters send the list page by page and limit how many pages a client may ask
-for, so a long list takes time: over UDP, 100,000 servers take about 36 minutes.
-The Web API returns at most 10,000 servers per answer. master fetches a longer
-list in parts, and reports any part that is still too long.
+Masters send the list page by page and limit how many pages a client may request
+in a minute, so a long list takes time: over UDP, 100,000 servers take about 36
+minutes. The Web API returns at most 10,000 servers per answer. master fetches a
+longer list in parts, and reports any part that is still too long.
 
-The list is written as it arrives, so nothing is lost by an interrupt or an
-error. With --force, a new list replaces the old one only when it is complete;
-an incomplete one stays beside it as PATH.part. The key of the Web API comes
-from --key-file or from the variable ` + masterlist.KeyVariable + `, and is never shown.`,
+master writes the list as it arrives, so an interrupt or an error loses nothing.
+With --force, a new list replaces the old one only when it is complete; an
+incomplete one stays beside it as PATH.part. master reads the key of the Web API
+from --key-file or from the variable ` + masterlist.KeyVariable + `, and never shows it.`,
 		Example: `  a2sscan master --udp ` + master.DefaultUDP + ` --app 440 -o tf2.txt
   a2sscan master --web --key-file key.txt --app 730 --json -o cs2.ndjson.zst
   a2sscan master --web --map cp_dustbowl --nor empty | a2sscan scan > tf.ndjson`,
@@ -82,12 +82,12 @@ func (f *masterCommandFlags) add(cmd *cobra.Command) {
 	fs.SortFlags = false
 	fs.StringVar(&f.UDP, "udp", "", "fetch from the master server at `HOST:PORT`")
 	fs.BoolVar(&f.web, "web", false, "fetch from the Steam Web API, which needs a key")
-	fs.StringVar(&f.URL, "url", "", "`URL` of a Web API that is not Valve's")
+	fs.StringVar(&f.URL, "url", "", "with --web: `URL` of a Web API that is not Valve's")
 	fs.StringVarP(&f.output, "output", "o", "-",
 		"write the list to `PATH`, compressed if it ends in .zst or .gz; -: standard output")
 	fs.BoolVar(&f.force, "force", false, "replace an existing output once the new list is complete")
 	fs.BoolVar(&f.json, "json", false, "write NDJSON with everything that the master says about each server")
-	fs.BoolVar(&f.raw, "raw", false, "write the pages in binary, as received (--udp only)")
+	fs.BoolVar(&f.raw, "raw", false, "with --udp: write the pages in binary, as received")
 	fs.Uint64VarP(&f.most, "max-servers", "n", 0, "fetch at most `N` servers; 0: all (default 0)")
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "print no status and no closing lines, only errors")
 	f.logFlags.add(cmd)

@@ -20,10 +20,11 @@ no ip:port has two records; and the sums add up. If not, merge says what is
 wrong, writes nothing and exits with 8. Seed, scan ID and output may differ. The
 files of one shard that scan --rotate wrote count as one part.
 
-With --origins, the parts are complete censuses of the same targets from several
-vantage points. The merged census has one record per server: the best that any
-vantage point got. The key origins says what each of them saw, and the summary
-counts the servers that only some of them reached.`,
+With --origins, the parts are complete censuses of the same targets, scanned
+from several places in the network (vantage points). The merged census has one
+record per server: the best that any vantage point got. The key origins shows
+what each vantage point saw, and the summary counts the servers that only some
+vantage points reached.`,
 		Example: `  a2sscan merge shard-*.ndjson.zst -o all.ndjson.zst
   a2sscan merge shard-*.ndjson.zst -o all.ndjson.zst --force
   a2sscan merge --origins fra=f.ndjson.zst nyc=n.ndjson.zst -o both.ndjson.zst`,

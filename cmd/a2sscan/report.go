@@ -18,16 +18,17 @@ func (a *app) reportCommand() *cobra.Command {
 		Short: "Show a census as an HTML page",
 		Long: `Writes one HTML page about a census: servers and people by game, map, version,
 operating system, country and network; how full, how large and how far away
-servers are; farms and flags; how well the scan went; and a table of servers to
-search and sort. --before adds what changed since another census. --history adds
-all nights whose stats are in a folder.
+servers are; groups of servers that seem to be fake (farms) and other suspicious
+answers (flags); how well the scan went; and a table of servers to search and
+sort. --before adds what changed since another census. --history adds earlier
+scans, from their stats in a folder.
 
 The page is a single file of at most about 3 MB. It loads nothing from the
-network and sends nothing. It contains no player names. Servers that answer
-without a challenge are counted, not listed.
+network and sends nothing. It contains no player names. It counts servers that
+answer without a challenge, but does not list them.
 
-Several files are read as one census that was rotated or sharded. Their order
-does not matter.`,
+report reads several files as one census: name all that scan --rotate or --shard
+wrote, in any order.`,
 		Example: `  a2sscan report census.ndjson.zst -o report.html
   a2sscan report tuesday.ndjson.zst --before monday.ndjson.zst -o report.html
   a2sscan report census/census-*.zst --history census -o report.html`,
@@ -51,11 +52,11 @@ does not matter.`,
 	fs.SortFlags = false
 	fs.StringVarP(&output, "output", "o", "", "write the page to `FILE` or s3://BUCKET/KEY; -: standard output")
 	fs.StringArrayVar(&o.Before, "before", nil, "show what changed since the census in `FILE`; repeat it if that census has several files")
-	fs.StringArrayVar(&o.Targets, "targets", nil, "the `LIST` that the scan was given: its servers without a record count as gone")
+	fs.StringArrayVar(&o.Targets, "targets", nil, "with --before: `FILE` with the list that the scan was given: servers on it without a record count as gone")
 	fs.StringVarP(&o.Ports, "port", "p", "", "`LIST` of ports for networks and bare addresses in --targets, as given to scan")
-	fs.StringVar(&o.History, "history", "", "show all nights whose stats (*.stats.json) are in `DIR`")
+	fs.StringVar(&o.History, "history", "", "show the nightly scans whose stats (*.stats.json) are in `DIR`")
 	fs.StringVar(&o.Title, "title", "", "use `TEXT` as the title of the page (default: the date)")
-	fs.StringArrayVar(&o.Summaries, "summary", nil, "read the summary of the scan from `FILE` (default: those beside the files)")
+	fs.StringArrayVar(&o.Summaries, "summary", nil, "read the summary of a scan from `FILE`; may be repeated (default: the summaries beside the files)")
 	return cmd
 }
 

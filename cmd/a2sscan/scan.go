@@ -31,37 +31,36 @@ const scanLong = `Queries every target and writes one line of JSON for each serv
 On a terminal it prints a table instead. A TARGET is one of these:
 
   a file             a list of targets
-  -                  a list from standard input, the default without TARGET
+  -                  a list from standard input; the default without TARGET
   203.0.113.7:27015  one server; the default port is 27015
   play.example.com   a host name, unless a file has that name; scan
                      looks it up and queries all its IPv4 addresses
   198.51.100.0/24    a network, with --port or ports of its own:
                      198.51.100.0/24:27015-27020
   203.0.113.5-203.0.113.20
-                     a range of addresses, with ports like a network
+                     a range of addresses, with ports as for a network
 
 A list holds one target per line. Text after the target becomes the tag of its
 record. A list may also be CSV or TSV with a column of addresses, NDJSON such as
-an earlier census, the output of a2sscan master, or an answer of the Web API. It
-may be compressed with gzip or zstd. Host names in lists need --resolve. With
---master, scan first fetches the list of a master server.
+an earlier census, the output of a2sscan master, or a response of the Steam Web
+API. It may be compressed with gzip or zstd. Host names in lists need --resolve.
+With --master, scan first fetches the list of a master server.
 
 The scan reads all lists first. Then it queries every target once, in random
 order. With --order input it queries targets while it reads. With --shard,
 several machines share a list.
 
 With --timeout auto, the default, the scan learns from round-trip times how long
-it is worth waiting for a reply: 150ms to 1s. After such an early timeout it
-keeps listening to the server, and continues to query it if a late reply
-arrives. Only at the end of the scan is the wait in effect shorter than with
---timeout 1s.
+to wait for a reply: 150ms to 1s. After a short wait it still listens for late
+replies, and continues to query a server that sends one. So servers have as much
+time to reply as with --timeout 1s, except at the end of the scan.
 
-With --rate auto, the scan finds the rate that the path can carry. It slows down
-if a higher rate loses more datagrams than a lower one, but not for loss that
-does not depend on the rate.
+With --rate auto, the scan finds the rate that the network path can carry. It
+slows down if it loses more datagrams at a higher rate than at a lower one, but
+not if it loses as many at both.
 
 Records go to standard output or to --output, everything else to standard error.
-After the first Ctrl-C (SIGINT, SIGTERM), the scan starts no new targets and
+After the first Ctrl-C (SIGINT) or SIGTERM, the scan starts no new targets and
 finishes those in progress; the second ends the scan at once. SIGHUP acts like
 the first Ctrl-C, but is ignored under nohup; with --exclude-file, it makes the
 scan read the exclusions again instead. On Unix, SIGUSR1 and SIGUSR2 raise and
@@ -108,37 +107,37 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.Lookup("output").Usage = "write records to `PATH`: .ndjson, .csv or .tsv, compressed if .zst or .gz follows; s3://BUCKET/KEY: in parts to an object store; -: standard output"
 	f.how.add(fs, "text on a terminal; else by the suffix of --output, or json")
-	fs.Var(&f.opts.Rotate, "rotate", "split the output into files of this size or duration, such as 1G or 1h, named PATH with the start of the scan and a number")
+	fs.Var(&f.opts.Rotate, "rotate", "split the output into files of this size or duration, such as 1G or 1h; their names are PATH with the start time of the scan and a number")
 	f.addUpload(fs)
 	fs.StringVar(&f.opts.Saved.Path, "checkpoint", "", "save the progress in `FILE` every second; the same command resumes the scan")
 	fs.BoolVar(&f.opts.Saved.Fresh, "fresh", false, "discard the checkpoint and start again")
 	fs.StringVar(&f.opts.Summary, "summary", "", "write the summary of the run to `FILE` as JSON (default with -o: PATH.summary.json)")
 	fs.BoolVar(&f.opts.After.NoStats, "no-stats", false, "do not write PATH.stats.json, the aggregates of the census")
 	fs.BoolVar(&f.opts.After.Farms, "farms", false, "report servers that seem to be fake: clones, and servers that share a player list")
-	fs.StringVar(&f.opts.After.Command, "on-complete", "", "when the census is complete, run the program `FILE`, without a shell or arguments, but with the variables A2SSCAN_CENSUS, _SUMMARY, _STATS, _SCAN and _ENDED")
-	fs.StringVar(&f.opts.ScanID, "scan-id", "", "name the scan `NAME` in every record (default: its start, such as 20261120T030000Z)")
+	fs.StringVar(&f.opts.After.Command, "on-complete", "", "when the census is complete, run the program `FILE`, without a shell or arguments, but with the environment variables A2SSCAN_CENSUS, _SUMMARY, _STATS, _SCAN and _ENDED")
+	fs.StringVar(&f.opts.ScanID, "scan-id", "", "name the scan `NAME` in every record (default: its start time, such as 20261120T030000Z)")
 	fs.StringVarP(&f.opts.Ports, "port", "p", "", "`LIST` of ports for networks and bare addresses, such as 27015,27020-27030 (default for one address: 27015)")
 	fs.StringArrayVarP(&f.lists, "list", "l", nil, "read targets from `FILE`; may be repeated (also -iL)")
 	f.addTargets(fs)
 	fs.Var(&f.opts.Query, "query", "questions to ask: a `LIST` of info, players, rules and ping")
 	fs.VarP(&f.rate, "rate", "r", rateUsage)
 	fs.Var(&f.opts.Pace.Most, "rate-max", "with --rate auto: send at most `N` datagrams per second")
-	fs.Var(&f.opts.Pace.Total, "rate-total", "`N` datagrams per second for all shards together, each of which gets an equal share (default: --rate for each)")
+	fs.Var(&f.opts.Pace.Total, "rate-total", "`N` datagrams per second for all shards together; each shard gets an equal share (default: --rate for each)")
 	fs.VarP(&f.bandwidth, "bandwidth", "B", "set the rate in `BITS` per second on the wire, such as 10M; a datagram counts as 760 bits")
 	fs.Var(&f.opts.Pace.AddressRate, "per-address-rate", "send at most `N` datagrams per second to one address; 0: no limit")
 	fs.IntVar(&f.opts.Pace.MaxPerAddress, "max-per-address", 0, "query at most `N` servers on one address; 0: all (default 0)")
 	addTimeouts(fs, &f.opts.Timeout, &f.opts.Retries)
 	fs.BoolVar(&f.opts.SecondLook, "second-look", false, "query silent targets once more when all others are finished")
-	fs.BoolVar(&f.opts.Fallback, "fallback", false, "ask targets that do not answer info once for players and once for ping (default with --second-look)")
-	fs.BoolVar(&f.opts.Records.AllHashes, "all-hashes", false, "hash the bytes of every answer, not only of player lists")
-	fs.Var(&f.opts.Cooldown, "cooldown", "listen for late replies for `D` after the last target; auto: 2s, and less once the scan knows the round-trip times")
-	fs.IntVar(&f.opts.Pace.InFlight, "in-flight", 0, "query at most `N` targets at a time; 0: as many as rate and timeouts need (default 0)")
+	fs.BoolVar(&f.opts.Fallback, "fallback", false, "send one players and one ping request to targets that do not answer info (default with --second-look)")
+	fs.BoolVar(&f.opts.Records.AllHashes, "all-hashes", false, "record a hash of every answer, not only of player lists")
+	fs.Var(&f.opts.Cooldown, "cooldown", "listen for late replies for `D` after the last target; auto: 2s, which the scan shortens once it knows the round-trip times")
+	fs.IntVar(&f.opts.Pace.InFlight, "in-flight", 0, "query at most `N` targets at a time; 0: as many as the rate and the timeout require (default 0)")
 	fs.Var(&f.opts.Pace.Source, "source", "address of this machine to send from (default: the system chooses)")
 	fs.BoolVar(&f.opts.Pace.NoGSO, "no-gso", false, "never let the kernel or the network card split a buffer into datagrams (segmentation offload, Linux)")
 	fs.BoolVar(&f.opts.Records.Unanswered, "unanswered", false, "also write records for silent targets")
 	fs.BoolVar(&f.opts.Records.Raw, "raw", false, "store every datagram in the record, as base64")
 	fs.BoolVar(&f.opts.Records.NoNames, "no-player-names", false, "write keyed hashes instead of player names; equal names have equal hashes")
-	fs.StringVar(&f.opts.Records.PlayerKey, "player-key", "", "read the key for --no-player-names from `FILE`, which is created if it does not exist (default: "+playerkey.DefaultName+" beside the output)")
+	fs.StringVar(&f.opts.Records.PlayerKey, "player-key", "", "read the key for --no-player-names from `FILE`; scan creates FILE if it does not exist (default: "+playerkey.DefaultName+" beside the output)")
 	addGeoFlag(fs, &f.opts.Databases)
 	f.addExclusions(fs)
 	f.addGuard(fs)
@@ -158,7 +157,7 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 func (f *scanFlags) addUpload(fs *pflag.FlagSet) {
 	u := &f.opts.Upload
 	fs.StringVar(&u.Spool, "spool", "", "with -o s3://…: `DIR` for parts that are not uploaded yet (default: NAME.spool in the working directory)")
-	fs.Var(&u.Max, "spool-max", "with -o s3://…: stop the scan when this much waits for upload; at half of it, the scan slows down")
+	fs.Var(&u.Max, "spool-max", "with -o s3://…: stop the scan when this much data waits for upload; slow down from half of it")
 	fs.DurationVar(&u.Wait, "store-wait", scanrun.DefaultStoreWait, "with -o s3://…: at the end, wait at most `D` for uploads, such as 10m")
 }
 
@@ -234,10 +233,10 @@ func (a *app) program() *scanrun.Program {
 // addTargets adds the flags that choose the targets of a list and their order.
 func (f *scanFlags) addTargets(fs *pflag.FlagSet) {
 	t := &f.opts.Targets
-	fs.Var(&t.Order, "order", "order in which targets are queried: random, or input, which starts while the lists are read")
+	fs.Var(&t.Order, "order", "order of the queries: random, or input, which is that of the lists; with input the scan starts before it has read them all")
 	fs.Var(&t.Seed, "seed", "number that determines the random order; the same targets and seed give the same order (default: random)")
 	fs.Var(&t.Shard, "shard", "query only shard `I/N` of the addresses, I from 0 to N-1; auto/N takes I from JOB_COMPLETION_INDEX (Kubernetes) or SLURM_ARRAY_TASK_ID (default all)")
-	fs.BoolVar(&t.Strict, "strict", false, "reject a list with a bad line, before anything is sent")
+	fs.BoolVar(&t.Strict, "strict", false, "if a list has a bad line, stop before sending anything")
 	fs.BoolVar(&t.Resolve, "resolve", false, "also look up host names in lists, and query all their IPv4 addresses")
 }
 
@@ -267,7 +266,7 @@ const forMaster = "with --master"
 // addMaster adds the flags about masters.
 func (f *scanFlags) addMaster(fs *pflag.FlagSet) {
 	fs.StringVar(&f.opts.From.Where, "master", "", "first fetch a list of servers: from the master server at `HOST:PORT`, from the Steam Web API (web), or from another Web API, by its URL")
-	fs.BoolVar(&f.opts.From.Keep, "keep-master", false, "store what the list says about a server in its record, under the key master")
+	fs.BoolVar(&f.opts.From.Keep, "keep-master", false, "store what the master says about a server in its record, under the key master")
 	f.ofMasters = pflag.NewFlagSet("", pflag.ContinueOnError)
 	f.ofMasters.SortFlags = false
 	addMasterFlags(f.ofMasters, &f.opts.From.Options)

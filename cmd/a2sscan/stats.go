@@ -18,12 +18,13 @@ func (a *app) statsCommand() *cobra.Command {
 		Long: `Prints the aggregates of a census as JSON, as scan writes them beside the
 census: servers and people by game, map, version, mode, operating system,
 country and network; round trips, capacity, and how full servers are; errors;
-flags; farms; and an estimate of how many servers the scan missed. A long list
-ends with the sum of its smaller entries. a2sscan schema stats describes the
-keys.
+suspicious answers (flags); groups of servers that seem to be fake (farms); and
+an estimate of how many servers the scan missed. Groups such as games and maps
+list the largest in top and sum up the rest in other; other long lists are cut
+off. a2sscan schema stats describes the keys.
 
-Several files are read as one census that was rotated or sharded. Their order
-does not matter.`,
+stats reads several files as one census: name all that scan --rotate or --shard
+wrote, in any order.`,
 		Example: `  a2sscan stats census.ndjson.zst | jq .all
   a2sscan stats census-20261120T030000Z-*.ndjson.zst -o night.stats.json
   a2sscan stats census.ndjson.zst | jq -r '.games.top[] | [.id, .people] | @tsv'`,
@@ -43,6 +44,6 @@ does not matter.`,
 	cmd.Flags().SortFlags = false
 	cmd.Flags().StringVarP(&output, "output", "o", "-", "write to `FILE` or s3://BUCKET/KEY; -: standard output")
 	cmd.Flags().StringArrayVar(&summaries, "summary", nil,
-		"read the summary of the scan from `FILE` (default: those beside the files)")
+		"read the summary of a scan from `FILE`; may be repeated (default: the summaries beside the files)")
 	return cmd
 }

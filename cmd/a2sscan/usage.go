@@ -106,7 +106,7 @@ var usualFlags = []struct{ name, text string }{
 	{"allow-reserved", "also query private and loopback networks"},
 	{"max-targets", "query at most `N` targets"},
 	{"max-results", "stop when `N` servers have answered"},
-	{"master", "fetch the list of a master first: `HOST:PORT` or web"},
+	{"master", "fetch targets from `HOST:PORT`; web: Steam's Web API"},
 	{"checkpoint", "save progress in `FILE`; the same command resumes"},
 	{"mmdb", "add locations from the database in `FILE`"},
 	{"dry-run", "show what would be queried; send nothing"},

@@ -32,9 +32,9 @@ var Exits = []struct {
 	{ExitOutput, "results could not be written (full disk, closed pipe, existing file)"},
 	{ExitInterrupted, "interrupted"},
 	{ExitGuard, "stopped by a guard such as --max-runtime; doctor: not ready"},
-	{ExitInput, "input can't be read, a list is incomplete, or nothing is left to ask"},
+	{ExitInput, "input can't be read, a list is incomplete, or nothing is left to query"},
 	{ExitCheckpoint, "the checkpoint can't be used"},
-	{ExitNumbers, "numbers that must add up do not, or a census is damaged"},
+	{ExitNumbers, "the counts of a scan do not add up, or a census is damaged"},
 	{ExitChanged, "diff --exit-code: something changed"},
 	{ExitPipe, "the reader closed the pipe, and nothing is lost (cat | head)"},
 }

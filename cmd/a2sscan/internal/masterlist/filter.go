@@ -125,7 +125,7 @@ func FilterFlags(region *Region, filter *master.Filter) []Flag {
 	for _, g := range groups {
 		all = append(all, Flag{g.name, g.help, &groupFlag{filter, g.make}, false})
 	}
-	return append(all, Flag{"filter", `more conditions in the syntax of masters: ` + "`TEXT`" + ` such as '\appid\440\empty\1'`, &rawFlag{filter}, false})
+	return append(all, Flag{"filter", `more conditions, in the syntax that masters use: ` + "`TEXT`" + ` such as '\appid\440\empty\1'`, &rawFlag{filter}, false})
 }
 
 // Region is the value of a flag for a region of the world.

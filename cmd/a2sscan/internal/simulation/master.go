@@ -14,14 +14,18 @@ import (
 
 // MasterOptions describes a simulated master.
 type MasterOptions struct {
+	// Limit is a number of requests; 0: no limit. After more than Limit requests
+	// within a minute, the master server is silent for a minute. After more than
+	// Limit requests within RetryAfter, the Web API answers 429.
+	Limit int
+
 	UDP        string        // address of a master server; empty: none
 	Web        string        // address of a Web API; empty: none
 	Also       string        // further servers that it lists, as ip:port separated by commas
-	Limit      int           // maximum answers per minute; 0: no limit
-	RetryAfter time.Duration // the time to wait that a 429 answer announces
+	RetryAfter time.Duration // see Limit; also the time after which a 429 tells clients to retry
 	Faults     string        // kinds of its faulty answers, separated by commas
-	After      int           // number of answers before the faulty ones
-	During     int           // number of faulty answers; 0: all that follow
+	After      int           // number of requests before the faults begin
+	During     int           // number of requests that get the faults; 0: all that follow
 }
 
 // Wanted reports whether the options describe a master.
