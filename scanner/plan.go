@@ -33,7 +33,8 @@ func (p *plan) beginSecondPass() {
 	p.fallback = p.lateFallback
 }
 
-// appendRequest appends a request, with one more NUL if Config.TrailingNUL is set.
+// appendRequest appends a request. If Config.TrailingNUL is set, every request but
+// INFO gets one more NUL.
 func (p *plan) appendRequest(dst []byte, q wire.Question, c wire.Challenge) []byte {
 	dst = wire.AppendRequest(dst, q, c)
 	if p.trailingNUL && q != wire.QuestionInfo {

@@ -59,7 +59,7 @@ func (f *fleetFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	fs.StringVar(&f.Network, "network", "127.42.0.0/20", "`NETWORK` of the servers, inside 127.0.0.0/8")
-	fs.StringVarP(&f.Ports, "port", "p", "27015", "`LIST` of ports at each address; 0: any free port, with the servers that port 27015 would have, or 27016 and so on if LIST has 27015 or several zeros")
+	fs.StringVarP(&f.Ports, "port", "p", "27015", "`LIST` of ports at each address; 0: any free port. The first 0 gets the servers that port 27015 would have, the next 0 those of 27016, and so on, skipping ports in LIST")
 	fs.Uint64Var(&f.Seed, "seed", 1, "number `N` that determines the servers")
 	fs.Float64Var(&f.Alive, "alive", 1, "`SHARE` of addresses and ports that have a server, 0 to 1")
 	fs.Float64Var(&f.Hostile, "hostile", 0, "`SHARE` of servers that are hostile, 0 to 1 (default 0)")

@@ -52,7 +52,7 @@ wrote, in any order.`,
 	fs.SortFlags = false
 	fs.StringVarP(&output, "output", "o", "", "write the page to `FILE` or s3://BUCKET/KEY; -: standard output")
 	fs.StringArrayVar(&o.Before, "before", nil, "show what changed since the census in `FILE`; repeat it if that census has several files")
-	fs.StringArrayVar(&o.Targets, "targets", nil, "with --before: `FILE` with the list that the scan was given: servers on it without a record count as gone")
+	fs.StringArrayVar(&o.Targets, "targets", nil, "with --before: `FILE` is the list that the new scan was given; servers on it without a record in the new census count as gone")
 	fs.StringVarP(&o.Ports, "port", "p", "", "`LIST` of ports for networks and bare addresses in --targets, as given to scan")
 	fs.StringVar(&o.History, "history", "", "show the nightly scans whose stats (*.stats.json) are in `DIR`")
 	fs.StringVar(&o.Title, "title", "", "use `TEXT` as the title of the page (default: the date)")

@@ -19,9 +19,9 @@ func (a *app) statsCommand() *cobra.Command {
 census: servers and people by game, map, version, mode, operating system,
 country and network; round trips, capacity, and how full servers are; errors;
 suspicious answers (flags); groups of servers that seem to be fake (farms); and
-an estimate of how many servers the scan missed. Groups such as games and maps
-list the largest in top and sum up the rest in other; other long lists are cut
-off. a2sscan schema stats describes the keys.
+an estimate of how many servers the scan missed. For groups such as games and
+maps, the key top lists the largest and the key other sums up the rest. Long
+lists elsewhere are cut off. a2sscan schema stats describes the keys.
 
 stats reads several files as one census: name all that scan --rotate or --shard
 wrote, in any order.`,

@@ -184,7 +184,7 @@ type someOf uint64
 // mayBegin reports whether the first byte of a name may be in the set.
 func (s someOf) mayBegin(name []byte) bool { return len(name) > 0 && s>>(name[0]&63)&1 != 0 }
 
-// add adds the first byte of name, or all bytes if name is empty.
+// add adds the first byte of name, or every possible byte if name is empty.
 func (s *someOf) add(name string) {
 	if name == "" {
 		*s = ^someOf(0)

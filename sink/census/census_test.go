@@ -284,8 +284,8 @@ func TestNoMoves(t *testing.T) {
 }
 
 // TestRulesOfChange: a change shows the rules that differ and those that only one of
-// the nights has, in any order. If a name is repeated, its last value counts.
-// Volatile and unchanged rules are not shown.
+// the nights has. The order of the rules in the records does not matter. If a name is
+// repeated, its last value counts. Volatile and unchanged rules are not shown.
 func TestRulesOfChange(t *testing.T) {
 	line := func(rules string) []byte {
 		return fmt.Appendf(nil, `{"schema":1,"ip":"203.0.113.7","port":1,"status":"ok","info":{"name":"One"},"rules":{%s}}`+"\n", rules)

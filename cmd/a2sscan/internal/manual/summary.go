@@ -1,7 +1,7 @@
 package manual
 
-// This file documents the summary file, and the words for faults, which records
-// also have.
+// This file documents the summary file, and the words for faults, which appear in
+// records too.
 
 // summaryText introduces the summary. SummaryKeys explains its keys.
 const summaryText = `The file PATH.summary.json, or the one that --summary names, is a JSON object that describes the scan, however it ended. In a resumed scan the counts cover all runs. New keys may be added; a key that does not apply is absent. In this list, a dot precedes a key of an object, or of each object in an array. Bytes of datagrams are bytes of UDP payload.`

@@ -116,8 +116,8 @@ func TestPeople(t *testing.T) {
 	}
 }
 
-// TestTally: the names that servers send take a limited amount of memory and of a
-// checkpoint. The most frequent name is found among many.
+// TestTally: the names that servers send take up a limited amount of memory, and of
+// space in a checkpoint. The most frequent name is found among many.
 func TestTally(t *testing.T) {
 	var ta Tally
 	for i := range maxFrequent + 10 {
