@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,7 +20,10 @@ func flagError(cmd *cobra.Command, err error) error {
 	f := console.Fail(console.ExitUsage, "%w", err).WithHint("%s --help lists the flags", cmd.CommandPath())
 	switch {
 	case errors.As(err, &missing):
-		if here := habits.Hint(missing.GetSpecifiedName(), flagNames(cmd)); here != "" {
+		if left, ok := removed[cmd.Name()+" --"+missing.GetSpecifiedName()]; ok {
+			f.Err = fmt.Errorf("--%s is no longer a flag of %s", missing.GetSpecifiedName(), cmd.CommandPath())
+			f.WithHint("%s", left.instead)
+		} else if here := habits.Hint(missing.GetSpecifiedName(), flagNames(cmd)); here != "" {
 			f.WithHint("%s", here)
 		} else if like := console.Nearest(missing.GetSpecifiedName(), flagNames(cmd)); like != "" {
 			f.WithHint("did you mean --%s?", like)
