@@ -527,9 +527,6 @@ func (k *killed) files() (files []string) {
 		k.Fatal(err)
 	}
 	for _, name := range all {
-		if strings.HasSuffix(name, ".stats.json") {
-			continue
-		}
 		if k.appends || k.old == nil || strings.HasSuffix(name, sink.PartSuffix) || !bytes.Equal(k.read(name), k.old) {
 			files = append(files, name)
 		}

@@ -15,13 +15,13 @@ func (a *app) statsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "stats CENSUS…",
 		Short: "Print the aggregates of a census as JSON",
-		Long: `Prints the aggregates of a census as JSON, as scan writes them beside the
-census: servers and people by game, map, version, mode, operating system,
-country and network; round trips, capacity, and how full servers are; errors;
-suspicious answers (flags); groups of servers that seem to be fake (farms); and
-an estimate of how many servers the scan missed. For groups such as games and
-maps, the key top lists the largest and the key other sums up the rest. Long
-lists elsewhere are cut off. a2sscan schema stats describes the keys.
+		Long: `Prints the aggregates of a census as JSON: servers and people by game, map,
+version, mode, operating system, country and network; round trips, capacity, and
+how full servers are; errors; suspicious answers (flags); groups of servers that
+seem to be fake (farms); and an estimate of how many servers the scan missed.
+For groups such as games and maps, the key top lists the largest and the key
+other sums up the rest. Long lists elsewhere are cut off. a2sscan schema stats
+describes the keys.
 
 stats reads several files as one census: name all that scan --rotate or --shard
 wrote, in any order.`,

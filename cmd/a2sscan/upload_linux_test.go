@@ -274,7 +274,7 @@ func (u *uploading) checkEnd() {
 	want := []string{}
 	for name, content := range objects {
 		if strings.HasSuffix(name, ".summary.json") {
-			want = append(want, name, strings.TrimSuffix(name, ".summary.json")+".stats.json")
+			want = append(want, name)
 			if err := json.Unmarshal(content, &sum); err != nil {
 				u.Error(err)
 			}

@@ -187,7 +187,7 @@ var scanGroups = []struct{ title, names string }{
 		"allow-reserved master keep-master"},
 	{"Questions", "query timeout retries second-look fallback cooldown"},
 	{"Speed", "rate rate-max bandwidth rate-total per-address-rate in-flight source no-gso"},
-	{"Output", "output append force format json fields color rotate spool spool-max store-wait summary no-stats farms on-complete scan-id unanswered raw no-player-names player-key all-hashes mmdb"},
+	{"Output", "output append force format json fields color rotate spool spool-max store-wait summary on-complete scan-id unanswered raw no-player-names player-key all-hashes mmdb"},
 	{"Resuming and stopping", "checkpoint fresh min-hitrate max-send-errors max-runtime"},
 	{"Watching", "status verbose quiet dry-run metrics log-file log-format log-level"},
 }

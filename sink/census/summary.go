@@ -57,8 +57,8 @@ func baseName(file string) string {
 // in file.
 func SummaryName(file string) string { return baseName(file) + ".summary.json" }
 
-// StatsName returns the name that a2sscan scan gives to the stats of the census in
-// file.
+// StatsName returns the name under which the stats of the census in file belong beside
+// it.
 func StatsName(file string) string { return baseName(file) + ".stats.json" }
 
 // readSummaries reads the named summaries. If names is nil, it reads the summaries that

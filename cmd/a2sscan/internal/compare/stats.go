@@ -4,7 +4,6 @@ package compare
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"os"
 	"runtime/debug"
@@ -52,64 +51,6 @@ func Text(s *whole.Stats) ([]byte, error) {
 		text = append(append(text, console.Visible(bytes.TrimSuffix(line, []byte("\n")))...), '\n')
 	}
 	return text, nil
-}
-
-// Keep writes the stats of a scan's census to a file. StatsName derives the name of
-// that file from beside. Keep returns the stats and the name.
-func Keep(files []string, summary, beside string) (*whole.Stats, string, error) {
-	name := whole.StatsName(beside)
-	summaries := []string{}
-	if summary != "" {
-		summaries = append(summaries, summary)
-	}
-	c, err := whole.Open(files, whole.Options{Summaries: summaries, Source: store.Source()})
-	if err != nil {
-		return nil, "", err
-	}
-	stats, err := whole.Aggregate(c)
-	if err != nil {
-		return nil, "", err
-	}
-	text, err := Text(stats)
-	if err != nil {
-		return nil, "", err
-	}
-	return stats, name, replace(name, text)
-}
-
-// replace writes a file under a temporary name and renames it, so that name never
-// refers to a partial file.
-func replace(name string, text []byte) error {
-	part := name + ".part"
-	if err := os.WriteFile(part, text, 0o666); err != nil {
-		os.Remove(part)
-		return err
-	}
-	return os.Rename(part, name)
-}
-
-// SayFarms prints the server farms, the largest first.
-func SayFarms(t *console.Terminal, f *whole.Farms) {
-	t.Say("farms: %s with %s and %s", console.Grouped(f.Found), console.Plural(f.Sums.Servers, "server"),
-		console.Plural(f.Sums.People, "person"))
-	for i := range f.Top {
-		t.Say("%s", farmLine(&f.Top[i]))
-		for _, sentence := range f.Top[i].Evidence {
-			t.Hint("%s", console.Plain(sentence, 300))
-		}
-	}
-}
-
-func farmLine(f *whole.Farm) string {
-	return fmt.Sprintf("farm %s: %s on %s, %s, %s, as %s", f.ID, console.Plural(f.Servers, "server"),
-		addresses(f.Addresses), console.Plural(f.People, "person"), console.Plain(f.Game, 40), console.Quoted(f.Name, 60))
-}
-
-func addresses(n uint64) string {
-	if n == 1 {
-		return "1 address"
-	}
-	return console.Grouped(n) + " addresses"
 }
 
 // spareMemory makes the garbage collector run more often than by default. A table of a

@@ -37,8 +37,10 @@ type Options struct {
 	Upload  Upload
 	Saved   Saved
 	Summary string // path of the summary file
-	After   After
 	ScanID  string
+
+	// OnComplete is the path of a program to run once the census is written; "": none.
+	OnComplete string
 
 	From       Master
 	Ports      string
@@ -123,10 +125,8 @@ func (o *Options) checkOutputs() error {
 			Hint: "the key is for the hashes that stand in for names"},
 		console.Rule{Broken: o.Records.NoNames && o.Records.PlayerKey == "" && !o.Out.ToFile(), Err: "--no-player-names without --output needs a place for its key",
 			Hint: "name a file: --player-key FILE"},
-		console.Rule{Broken: o.After.Command != "" && !o.Out.ToFile(), Err: "--on-complete without --output",
+		console.Rule{Broken: o.OnComplete != "" && !o.Out.ToFile(), Err: "--on-complete without --output",
 			Hint: "the command gets the names of files: -o census.ndjson.zst"},
-		console.Rule{Broken: o.After.Farms && (!o.Out.ToFile() || o.After.NoStats), Err: "--farms needs the stats of a census in a file",
-			Hint: "name one with -o PATH, and omit --no-stats"},
 		console.Rule{Broken: o.Quiet && o.Verbose, Err: "--quiet and --verbose exclude each other", Hint: "choose one"},
 		console.Rule{Broken: o.Summary == "-", Err: "--summary can't go to standard output",
 			Hint: "name a file: standard output is for records"},

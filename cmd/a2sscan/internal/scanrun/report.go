@@ -171,7 +171,7 @@ func (s *Run) describe(sum *ledger.Summary) {
 	sum.Start, sum.End = s.start, time.Now().UTC()
 }
 
-// report writes the summary and the stats, prints how the scan went and returns the
+// report writes the summary, prints how the scan went and returns the
 // error that decides the exit code.
 func (s *Run) report(sum *ledger.Summary, how outcome) error {
 	path := s.opts.summaryPath(s.out.Name(), s.start)
@@ -189,17 +189,12 @@ func (s *Run) report(sum *ledger.Summary, how outcome) error {
 	if lost != nil {
 		how = how.fileLost(s.term, "summary", lost)
 	}
-	stats, err := s.keepStats(sum, how, path)
-	if err != nil {
-		how = how.fileLost(s.term, "stats", err)
-	}
-	s.uploads.also(stats)
 	how = ship(s, how, sum)
 	verdict := s.verdict(sum, how)
 	scanlog.Finished(s.term.Log, sum, verdict)
 	s.checkpoint.Done(how.complete && how.output == nil, path)
 	s.uploads.end(how.complete && how.output == nil)
-	if err := s.onComplete(sum, how, s.uploads.object(path), s.uploads.object(stats)); err != nil && verdict == nil {
+	if err := s.onComplete(sum, how, s.uploads.object(path)); err != nil && verdict == nil {
 		verdict = err
 	}
 	return verdict
