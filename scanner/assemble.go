@@ -38,7 +38,7 @@ type assembler struct {
 	names   nameSet
 	game    game.Game
 
-	allHashes bool // see Config.AllHashes
+	allHashes bool // hash every answer, for records of earlier versions that have these hashes
 }
 
 // assemble sets all fields of r that come from messages. The slices of r alias m and

@@ -55,11 +55,6 @@ type Config struct {
 
 	Raw bool // keep every matched datagram in Result.Raw
 
-	// AllHashes hashes every answer. Without it only lists of players have a hash,
-	// because two servers with the same list are suspicious. Other answers can be
-	// compared without a hash.
-	AllHashes bool
-
 	Source     netip.AddrPort // local address and port to send from; zero: any
 	NoGSO      bool           // send every datagram on its own: see udp.Packet.GSO
 	RecvBuffer int            // bytes of receive buffer to request from the kernel; zero: what the rate needs

@@ -219,7 +219,7 @@ func (d *Decoder) Redecode(known *Result) *Result {
 	d.asm.assemble(r, &m)
 	for q, hash := range known.Hashes {
 		if hash == 0 && (wire.Question(q) != wire.QuestionPlayers || len(r.Players) == 0) {
-			r.Hashes[q] = 0 // known is of a scan without AllHashes
+			r.Hashes[q] = 0 // most scans hash only players
 		}
 	}
 	r.Flags |= known.Flags & evidenceFlags

@@ -94,7 +94,6 @@ func newFinisher(start time.Time, cfg *Config, handle func(*Result)) *finisher {
 		handle:   handle,
 		snapshot: cfg.Snapshot,
 		raw:      cfg.Raw,
-		asm:      assembler{allHashes: cfg.AllHashes},
 	}
 	go f.run()
 	return f

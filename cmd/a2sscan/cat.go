@@ -5,6 +5,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/census"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/columns"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/geo"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
@@ -71,7 +72,7 @@ func (a *app) cat(f *catFlags, files []string) error {
 	if err != nil {
 		return err
 	}
-	table, err := output.Shown(a.out.w, f.chosen(), f.fields, console.UseColor(f.color, a.out.w))
+	table, err := output.Shown(a.out.w, columns.Format(f.format), f.fields, console.UseColor(f.color, a.out.w))
 	if err != nil {
 		return err
 	}

@@ -2,27 +2,26 @@ package main
 
 import (
 	"errors"
-	"regexp"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagfile"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/masterlist"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/redact"
 )
 
-// These flags are about configuration files.
+// configFlag names the configuration file, and targetsKey is the key of such a file for
+// the arguments of a command whose arguments are targets.
 const (
 	configFlag = "config"
-	printFlag  = "print-config"
+	targetsKey = "targets"
 )
 
-// configurable adds the flags for configuration files to every command that has
-// flags.
+// configurable adds --config to every command that has flags.
 func (a *app) configurable(cmd *cobra.Command) {
 	for _, c := range cmd.Commands() {
 		a.configurable(c)
@@ -32,122 +31,106 @@ func (a *app) configurable(cmd *cobra.Command) {
 		return
 	}
 	cmd.Flags().String(configFlag, "", "read flags from the TOML file `FILE`, where rate = \"20k\" under [scan] sets scan --rate; the command line overrides it")
-	cmd.Flags().Bool(printFlag, false, "print the effective configuration as TOML, with the source of each value, then exit")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		c, err := a.configure(cmd, args)
-		switch on, _ := cmd.Flags().GetBool(printFlag); {
-		case err != nil:
+		args, err := a.configure(cmd, args)
+		if err != nil {
 			return err
-		case on:
-			return c.print(a.out)
 		}
-		return run(cmd, c.args)
+		return run(cmd, args)
 	}
 }
 
-// setting holds the values that a flag was given, in their order.
-type setting struct {
-	texts   []string
-	sources []string // as shown to the user: --rate, FILE:12
-}
-
-// configuration is the effective configuration of a command.
-type configuration struct {
-	cmd        *cobra.Command
-	args       []string
-	argsSource string
-	settings   map[string]*setting // by the name of the flag
-}
-
-// configure reads the command line and, if --config names one, the configuration
-// file.
-func (a *app) configure(cmd *cobra.Command, args []string) (*configuration, error) {
-	c := &configuration{cmd: cmd, args: args, argsSource: "arguments", settings: map[string]*setting{}}
-	if err := c.readCommandLine(a.args); err != nil {
-		return nil, err
-	}
+// configure sets the flags of cmd that the configuration file sets, if --config names
+// one. It returns the arguments, which may come from the file too.
+//
+// The command line takes precedence. But the values of flags that may be repeated are
+// added: what a file excludes stays excluded.
+func (a *app) configure(cmd *cobra.Command, args []string) ([]string, error) {
 	path := cmd.Flags().Lookup(configFlag)
 	if !path.Changed {
-		return c, nil
+		return args, nil
 	}
-	file, err := flagfile.Read(path.Value.String(), describe(cmd.Root()))
+	file, err := flagfile.Read(path.Value.String())
 	if err != nil {
 		return nil, err
 	}
-	entries, err := file.For(cmd.Name())
-	if err != nil {
-		return nil, err
+	own, shared := map[string]bool{}, []flagfile.Key(nil)
+	var chosen []flagfile.Key
+	for _, k := range file.Keys {
+		left, err := a.checkKey(cmd.Root(), file, k)
+		switch {
+		case err != nil:
+			return nil, err
+		case left || k.Header:
+		case k.Table == cmd.Name():
+			own[k.Name] = true
+			chosen = append(chosen, k)
+		case k.Table == "" && hasKey(cmd, k.Name):
+			shared = append(shared, k)
+		}
 	}
+	shared = slices.DeleteFunc(shared, func(k flagfile.Key) bool { return own[k.Name] })
 	a.configFile = &ledger.ConfigFile{File: file.Path, SHA256: file.SHA256, Flags: []string{}}
-	for _, e := range entries {
-		if err := c.apply(file, e, a.configFile); err != nil {
+	typed := map[*pflag.Flag]bool{}
+	cmd.Flags().Visit(func(f *pflag.Flag) { typed[f] = true })
+	for _, k := range append(shared, chosen...) {
+		flag := cmd.Flags().Lookup(k.Name)
+		switch {
+		case k.Name == targetsKey && takesTargets(cmd):
+			if len(args) > 0 {
+				continue
+			}
+			if args = k.Strings(); slices.Contains(args, "") {
+				return nil, file.Fail(k.Line, "%s: want texts", targetsKey).WithHint(`targets = ["servers.txt", "203.0.113.7:27015"]`)
+			}
+			a.configFile.Targets = slices.Clone(args)
+		case !typed[flag] || repeatable(flag):
+			texts, err := setFlag(flag, k)
+			if err != nil {
+				f := file.Fail(k.Line, "%s: %v", k.Name, err)
+				if k.Table == "" && len(commandsWith(cmd.Root(), k.Name)) > 1 {
+					return nil, f.WithHint("a key before the first table is for every command with --%s: "+
+						"put what is for one under its name, such as [%s]", k.Name, cmd.Name())
+				}
+				return nil, f.WithHint("it takes what --%s takes: a2sscan %s --help", k.Name, cmd.Name())
+			}
+			for _, text := range texts {
+				a.configFile.Flags = append(a.configFile.Flags, "--"+flag.Name+"="+text)
+			}
+		}
+	}
+	return args, nil
+}
+
+// setFlag gives a flag the value of a key. It returns the value as typed on a command
+// line, in one string for each time that the flag would be given.
+func setFlag(flag *pflag.Flag, k flagfile.Key) (texts []string, err error) {
+	off := ""
+	if flag.Value.Type() == "bool" {
+		off = "false"
+	}
+	if texts, err = k.Texts(flag.NoOptDefVal, off); err != nil {
+		return nil, err
+	}
+	if _, ok := k.Value.([]any); ok && !repeatable(flag) {
+		switch {
+		case !isList(flag):
+			return nil, errors.New("takes one value, and this is a list")
+		case len(texts) == 0:
+			return nil, nil
+		}
+		texts = []string{strings.Join(texts, ",")}
+	}
+	for _, text := range texts {
+		if err := flag.Value.Set(text); err != nil {
+			if forProgrammers(err) {
+				err = errors.New(wanted[flag.Value.Type()])
+			}
 			return nil, err
 		}
-	}
-	return c, nil
-}
-
-// readCommandLine records the flags as they were typed.
-func (c *configuration) readCommandLine(line []string) error {
-	_, rest, err := c.cmd.Root().Find(line)
-	if err != nil {
-		return err
-	}
-	return c.cmd.Flags().ParseAll(rest, func(flag *pflag.Flag, text string) error {
-		s := c.settings[flag.Name]
-		if s == nil || !repeatable(flag) {
-			s = &setting{sources: []string{"--" + flag.Name}}
-			c.settings[flag.Name] = s
-		}
-		s.texts = append(s.texts, text)
-		return nil
-	})
-}
-
-// apply applies an entry of the file, and adds what it has set to note. The command
-// line takes precedence. But the values of flags that may be repeated are added:
-// what a file excludes stays excluded.
-func (c *configuration) apply(file *flagfile.File, e flagfile.Entry, note *ledger.ConfigFile) error {
-	if e.Key == flagfile.TargetsKey && takesTargets(c.cmd) {
-		return c.applyTargets(file, e, note)
-	}
-	flag := c.cmd.Flags().Lookup(e.Key)
-	s := c.settings[e.Key]
-	switch {
-	case s == nil:
-		s = &setting{}
-		c.settings[e.Key] = s
-	case !repeatable(flag):
-		return nil
-	}
-	as := describeFlag(flag)
-	texts, err := as.Texts(e.Value)
-	if err != nil {
-		return file.Bad(c.cmd.Name(), e, err)
-	}
-	s.texts, s.sources = append(s.texts, texts...), append(s.sources, file.At(e.Line))
-	for _, text := range texts {
-		if as.Unset && text == "false" {
-			continue // the flag counts as not given
-		}
-		if err := flag.Value.Set(text); err != nil {
-			return file.Bad(c.cmd.Name(), e, err)
-		}
 		flag.Changed = true
-		note.Flags = append(note.Flags, "--"+flag.Name+"="+text)
 	}
-	return nil
-}
-
-// applyTargets takes the arguments from the file if none were typed.
-func (c *configuration) applyTargets(file *flagfile.File, e flagfile.Entry, note *ledger.ConfigFile) error {
-	if len(c.args) > 0 {
-		return nil
-	}
-	targets, err := file.Targets(e)
-	c.args, c.argsSource = targets, file.At(e.Line)
-	note.Targets = slices.Clone(targets)
-	return err
+	return texts, nil
 }
 
 // onlyTyped maps the flags that a configuration file may not set to a hint.
@@ -156,29 +139,111 @@ var onlyTyped = map[string]string{
 	helpAllFlag: "type --help-all",
 	"list":      "name it under targets",
 	configFlag:  "a file names no other",
-	printFlag:   "type --print-config",
 	"fresh":     "in a file it would discard the checkpoint again and again",
 }
 
-// describe describes the commands to package flagfile.
-func describe(root *cobra.Command) (all []flagfile.Command) {
-	for _, cmd := range root.Commands() {
-		c := flagfile.Command{Name: cmd.Name(), Targets: takesTargets(cmd)}
-		cmd.Flags().VisitAll(func(f *pflag.Flag) { c.Flags = append(c.Flags, describeFlag(f)) })
-		all = append(all, c)
+// checkKey returns an error for a key that no command accepts, or that is allowed only
+// on the command line. It warns of the key of a flag that has left, and reports it.
+func (a *app) checkKey(root *cobra.Command, file *flagfile.File, k flagfile.Key) (left bool, err error) {
+	name, of := console.Plain(k.Name, 60), subcommand(root, k.Table)
+	commands := root.Commands()
+	if of != nil {
+		commands = []*cobra.Command{of}
 	}
-	return all
+	if of == nil && (k.Header || k.Table != "") {
+		f := file.Fail(k.Line, "[%s]: no such command", console.Plain(k.Table, 60)).WithHint("a table has the name of a command: [scan]")
+		var names []string
+		for _, c := range commands {
+			names = append(names, c.Name())
+		}
+		if like := console.Nearest(k.Table, names); like != "" {
+			f.WithHint("did you mean [%s]?", like)
+		}
+		return false, f
+	}
+	if k.Header || slices.ContainsFunc(commands, func(c *cobra.Command) bool { return hasKey(c, k.Name) }) {
+		if hint := onlyTyped[k.Name]; hint != "" && !(k.Name == "fresh" && k.Value == false) {
+			return false, file.Fail(k.Line, "%s is for the command line only", name).WithHint("%s", hint)
+		}
+		return k.Name == "fresh", nil
+	}
+	for _, c := range commands {
+		if was, ok := wasFlag(c.Name(), k.Name); ok {
+			f := file.Fail(k.Line, "%s is no longer a flag of %s", name, c.Name()).WithHint("%s", was.instead)
+			if was.matters {
+				return true, f
+			}
+			a.term.Say("%v, and is ignored", f.Err)
+			a.term.Hint("%s", was.instead)
+			return true, nil
+		}
+	}
+	return false, unknownKey(root, of, file, k)
 }
 
-func describeFlag(f *pflag.Flag) flagfile.Flag {
-	kind := f.Value.Type()
-	return flagfile.Flag{
-		Name: f.Name, Short: f.Shorthand, Implied: f.NoOptDefVal,
-		Bool:   kind == "bool",
-		Number: strings.HasPrefix(kind, "int") || strings.HasPrefix(kind, "uint") || strings.HasPrefix(kind, "float"),
-		Unset:  kind == "bool" && (f.DefValue == "" || f.Name == "fresh"),
-		List:   isList(f), Repeatable: repeatable(f), OnlyTyped: onlyTyped[f.Name],
+// unknownKey returns the error for a key that is not a flag of the command of. If of is
+// nil, no command has such a flag.
+func unknownKey(root, of *cobra.Command, file *flagfile.File, k flagfile.Key) error {
+	key := console.Plain(k.Name, 60)
+	if of == nil {
+		names := map[string]bool{targetsKey: true}
+		for _, c := range root.Commands() {
+			for _, name := range flagNames(c) {
+				names[name] = true
+			}
+		}
+		f := file.Fail(k.Line, "%s: no command has such a flag", key).WithHint("a2sscan --help lists the commands")
+		return likelyKey(f, k.Name, slices.Sorted(maps.Keys(names)))
 	}
+	f := file.Fail(k.Line, "%s: %s has no such flag", key, of.Name()).WithHint("a2sscan %s --help lists the flags", of.Name())
+	if others := commandsWith(root, k.Name); len(others) > 0 {
+		return f.WithHint("%s has it: put it under [%s]", others[0], others[0])
+	}
+	if len(k.Name) == 1 {
+		if short := of.Flags().ShorthandLookup(k.Name); short != nil {
+			return f.WithHint("did you mean %s?", short.Name)
+		}
+	}
+	names := flagNames(of)
+	if takesTargets(of) {
+		names = append(names, targetsKey)
+	}
+	return likelyKey(f, k.Name, names)
+}
+
+// likelyKey adds the hint for an unknown key: a similar name, or where a secret belongs.
+func likelyKey(f *console.Failure, name string, names []string) error {
+	names = slices.DeleteFunc(names, func(name string) bool { return onlyTyped[name] != "" })
+	if like := console.Nearest(name, names); like != "" {
+		f.WithHint("did you mean %s?", like)
+	} else if strings.Contains(name, "key") {
+		f.WithHint("the key of the Web API does not belong here: key-file names a file with it")
+	}
+	return f
+}
+
+// subcommand returns the command with this name; nil if there is none.
+func subcommand(root *cobra.Command, name string) *cobra.Command {
+	i := slices.IndexFunc(root.Commands(), func(c *cobra.Command) bool { return c.Name() == name })
+	if i < 0 {
+		return nil
+	}
+	return root.Commands()[i]
+}
+
+// hasKey reports whether a configuration file may have a key for the command.
+func hasKey(cmd *cobra.Command, key string) bool {
+	return cmd.Flags().Lookup(key) != nil || key == targetsKey && takesTargets(cmd)
+}
+
+// commandsWith returns the names of the commands that have a key.
+func commandsWith(root *cobra.Command, key string) (names []string) {
+	for _, c := range root.Commands() {
+		if hasKey(c, key) {
+			names = append(names, c.Name())
+		}
+	}
+	return names
 }
 
 // isList reports whether a flag takes several values separated by commas.
@@ -187,8 +252,7 @@ func isList(flag *pflag.Flag) bool {
 	return name == "LIST" || name == "TAGS" || strings.Contains(name, ",")
 }
 
-// repeatable reports whether a flag may be given several times and keeps all
-// values.
+// repeatable reports whether a flag may be given several times and keeps all values.
 func repeatable(flag *pflag.Flag) bool {
 	if own, ok := flag.Value.(interface{ Repeatable() bool }); ok {
 		return own.Repeatable()
@@ -199,69 +263,3 @@ func repeatable(flag *pflag.Flag) bool {
 
 // takesTargets reports whether a command's arguments are targets.
 func takesTargets(cmd *cobra.Command) bool { return strings.Contains(cmd.Use, "TARGET") }
-
-// print prints the configuration as a configuration file.
-func (c *configuration) print(out *results) error {
-	var lines []flagfile.Line
-	if takesTargets(c.cmd) {
-		l := flagfile.Line{Flag: flagfile.Flag{Name: flagfile.TargetsKey}, Texts: c.args, Source: c.argsSource}
-		if l.Comment = len(c.args) == 0; l.Comment {
-			l.Source = "default: standard input"
-		}
-		lines = append(lines, l)
-	}
-	var err error
-	c.cmd.Flags().VisitAll(func(flag *pflag.Flag) {
-		if onlyTyped[flag.Name] == "" || flag.Name == "fresh" {
-			l, bad := c.line(flag)
-			lines, err = append(lines, l), errors.Join(err, bad)
-		}
-	})
-	if err != nil {
-		return err
-	}
-	return flagfile.Write(out, c.cmd.Name(), lines)
-}
-
-// mistakenForKey are the flags that users give the Web API's key by mistake.
-var mistakenForKey = []string{"key-file", "master", "udp", "url"}
-
-// line returns the line of a flag. If the flag was not given, the line is a
-// comment, because some flags have an effect by being given, whatever their value.
-// A flag that is not allowed in a file is a comment too.
-func (c *configuration) line(flag *pflag.Flag) (flagfile.Line, error) {
-	l := flagfile.Line{Flag: describeFlag(flag)}
-	if s := c.settings[flag.Name]; s != nil {
-		l.Texts, l.Source = s.texts, strings.Join(s.sources, ", ")
-	} else {
-		l.Texts, l.Source, l.Comment = defaults(flag), defaultSource(flag), true
-	}
-	if onlyTyped[flag.Name] != "" && !l.Comment {
-		l.Source, l.Comment = l.Source+", and only there", true
-	}
-	if slices.Contains(mistakenForKey, flag.Name) && slices.ContainsFunc(l.Texts, redact.LooksLikeKey) {
-		return l, masterlist.KeyShown(flag.Name)
-	}
-	return l, nil
-}
-
-// defaults returns the values of a flag that is not given.
-func defaults(flag *pflag.Flag) []string {
-	if v, ok := flag.Value.(pflag.SliceValue); ok {
-		return v.GetSlice()
-	}
-	return []string{flag.DefValue}
-}
-
-// helpDefault matches a default that is described in the help.
-var helpDefault = regexp.MustCompile(`\((default[^()]*)\)$`)
-
-// defaultSource returns the text that is shown in place of the source if a flag was not
-// given: the default as the help describes it, or "default".
-func defaultSource(flag *pflag.Flag) string {
-	words := helpDefault.FindStringSubmatch(flag.Usage)
-	if words != nil && (flag.DefValue == "" || flag.DefValue == "0s") {
-		return words[1]
-	}
-	return "default"
-}

@@ -204,7 +204,6 @@ func TestCompletions(t *testing.T) {
 		{"fleet --hostile-kinds bo", "bomb :6"},
 		{"fleet --master-faults en", "endless :6"},
 		{"scan --status ", "text json none :4"},
-		{"scan --log-level w", "warn :4"},
 		{"scan --rate ", "auto :4"},
 		{"scan --timeout ", "auto :4"},
 		{"scan -r ", "auto :4"},

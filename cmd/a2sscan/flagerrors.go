@@ -20,7 +20,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	f := console.Fail(console.ExitUsage, "%w", err).WithHint("%s --help lists the flags", cmd.CommandPath())
 	switch {
 	case errors.As(err, &missing):
-		if left, ok := removed[cmd.Name()+" --"+missing.GetSpecifiedName()]; ok {
+		if left, ok := wasFlag(cmd.Name(), missing.GetSpecifiedName()); ok {
 			f.Err = fmt.Errorf("--%s is no longer a flag of %s", missing.GetSpecifiedName(), cmd.CommandPath())
 			f.WithHint("%s", left.instead)
 		} else if here := habits.Hint(missing.GetSpecifiedName(), flagNames(cmd)); here != "" {

@@ -33,7 +33,7 @@ func addMasterFlags(fs *pflag.FlagSet, f *masterlist.Options) {
 type masterCommandFlags struct {
 	masterlist.Options
 	outFlags
-	logFlags
+	logFlag
 	web   bool
 	json  bool
 	raw   bool
@@ -67,7 +67,7 @@ from --key-file or from the variable ` + masterlist.KeyVariable + `, and never s
 			if err := f.check(); err != nil {
 				return err
 			}
-			if err := a.openLog(&f.logFlags); err != nil {
+			if err := a.openLog(&f.logFlag); err != nil {
 				return err
 			}
 			return a.master(f)
@@ -90,7 +90,7 @@ func (f *masterCommandFlags) add(cmd *cobra.Command) {
 	fs.BoolVar(&f.raw, "raw", false, "with --udp: write the pages in binary, as received")
 	fs.Uint64VarP(&f.most, "max-servers", "n", 0, "fetch at most `N` servers; 0: all (default 0)")
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "print no status and no closing lines, only errors")
-	f.logFlags.add(cmd)
+	f.logFlag.add(cmd)
 	addMasterFlags(fs, &f.Options)
 }
 
@@ -116,7 +116,7 @@ func (f *masterCommandFlags) check() error {
 	if err := f.outFlags.check(); err != nil {
 		return err
 	}
-	if err := f.logFlags.check(f.output); err != nil {
+	if err := f.logFlag.check(f.output); err != nil {
 		return err
 	}
 	return f.Options.Check()

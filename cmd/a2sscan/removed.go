@@ -6,10 +6,31 @@ type removedFlag struct {
 	matters bool   // the flag changed targets or rate, so a configuration file that sets it is refused
 }
 
-// removed holds the flags of earlier versions that have left, by "command --flag". A
-// command line that uses one of them ends with exit code 1. A configuration file that
-// sets one is refused if the flag matters; otherwise it gets a warning.
+// removed holds the flags of earlier versions that have left, by "command --flag", or by
+// "--flag" if every command had it. A command line that uses one of them ends with exit
+// code 1. A configuration file that sets one is refused if the flag matters; otherwise
+// it gets a warning.
 var removed = map[string]removedFlag{
-	"scan --farms":    {instead: "a2sscan stats CENSUS lists the farms of a census"},
-	"scan --no-stats": {instead: "omit it: only a2sscan stats writes the stats of a census"},
+	"--print-config": {instead: "the summary of a scan lists what a file has set, under config; scan --dry-run tries a file"},
+
+	"cat --json": {instead: "use --format json"},
+
+	"master --log-format": {instead: "the log is text: one line of key=value pairs (logfmt) per event"},
+	"master --log-level":  {instead: "the log has every notable event: filter it by level=WARN or level=ERROR"},
+
+	"scan --all-hashes": {instead: "the hash of players is always recorded; the other answers are in the record, or with --raw byte by byte"},
+	"scan --farms":      {instead: "a2sscan stats CENSUS lists the farms of a census"},
+	"scan --json":       {instead: "use --format json"},
+	"scan --log-format": {instead: "the log is text: one line of key=value pairs (logfmt) per event"},
+	"scan --log-level":  {instead: "the log has every notable event: filter it by level=WARN or level=ERROR"},
+	"scan --no-stats":   {instead: "omit it: only a2sscan stats writes the stats of a census"},
+}
+
+// wasFlag returns the entry of a flag that the command had in an earlier version.
+func wasFlag(command, flag string) (removedFlag, bool) {
+	was, ok := removed[command+" --"+flag]
+	if !ok {
+		was, ok = removed["--"+flag]
+	}
+	return was, ok
 }

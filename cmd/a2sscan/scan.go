@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/columns"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/metrics"
@@ -19,7 +20,7 @@ type scanFlags struct {
 	out       outFlags
 	how       formatFlags
 	metrics   metricsFlags
-	log       logFlags
+	log       logFlag
 	ofMasters *pflag.FlagSet // flags that have an effect only with --master
 	lists     []string
 	rate      flagvalue.AutoRate
@@ -127,7 +128,6 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	addTimeouts(fs, &f.opts.Timeout, &f.opts.Retries)
 	fs.BoolVar(&f.opts.SecondLook, "second-look", false, "query silent targets once more when all others are finished")
 	fs.BoolVar(&f.opts.Fallback, "fallback", false, "send one players and one ping request to targets that do not answer info (default with --second-look)")
-	fs.BoolVar(&f.opts.Records.AllHashes, "all-hashes", false, "record a hash of every answer, not only of player lists")
 	fs.Var(&f.opts.Cooldown, "cooldown", "listen for late replies for `D` after the last target; auto: 2s, which the scan shortens once it knows the round-trip times")
 	fs.IntVar(&f.opts.Pace.InFlight, "in-flight", 0, "query at most `N` targets at a time; 0: as many as the rate and the timeout require (default 0)")
 	fs.Var(&f.opts.Pace.Source, "source", "address of this machine to send from (default: the system chooses)")
@@ -186,7 +186,7 @@ func (f *scanFlags) chooseRate(fs *pflag.FlagSet) error {
 // or flags contradict each other.
 func (f *scanFlags) check(a *app, args []string) error {
 	f.opts.Out = f.out.choice()
-	f.opts.Out.Format, f.opts.Out.Fields = f.how.chosen(), f.how.fields
+	f.opts.Out.Format, f.opts.Out.Fields = columns.Format(f.how.format), f.how.fields
 	f.opts.Out.Screen = &output.Screen{Terminal: a.term, Color: console.UseColor(f.how.color, a.out.w)}
 	if err := f.how.check(); err != nil {
 		return err

@@ -8,6 +8,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/spf13/pflag"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
 const unitFolder = "../../packaging/systemd"
@@ -78,33 +82,25 @@ func TestServiceConfig(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := regexp.MustCompile(`(?m)^#([a-z-]+ = )`).ReplaceAll(text, []byte("$1"))
-	examples := []string{"rotate", "mmdb", "exclude-file", "min-hitrate", "max-send-errors", "max-runtime", "metrics"}
+	examples := []string{"rotate", "mmdb", "exclude-file", "config", "min-hitrate", "max-send-errors", "max-runtime", "metrics"}
 	path := filepath.Join(t.TempDir(), "scan.toml")
 	if err := os.WriteFile(path, all, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	plain, given := printedConfig(t), printedConfig(t, "--config", path)
-	for key, value := range given {
-		if plain[key] != value && !slices.Contains(examples, key) {
-			t.Errorf("%s = %s, but the default is %s", key, value, plain[key])
+	a := &app{term: console.New(os.Stderr), out: &results{}}
+	scan := subcommand(a.rootCommand(), "scan")
+	if err := scan.ParseFlags([]string{"--config", path}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.configure(scan, nil); err != nil {
+		t.Fatal(err)
+	}
+	scan.Flags().VisitAll(func(f *pflag.Flag) {
+		if f.Changed && f.Value.String() != f.DefValue && !slices.Contains(examples, f.Name) {
+			t.Errorf("%s = %s, but the default is %s", f.Name, f.Value, f.DefValue)
 		}
+	})
+	if rotate := scan.Flags().Lookup("rotate").Value.String(); rotate != "1.0 GB" || len(a.configFile.Flags) < 12 {
+		t.Errorf("rotate = %s; %d flags", rotate, len(a.configFile.Flags))
 	}
-	if given["rotate"] != `"1G"` || len(given) != len(plain) || len(plain) < 40 {
-		t.Errorf("rotate = %s; %d keys, %d without the file", given["rotate"], len(given), len(plain))
-	}
-}
-
-// printedConfig returns the effective configuration of a scan, by key.
-func printedConfig(t *testing.T, args ...string) map[string]string {
-	t.Helper()
-	cmd := exec.Command("a2sscan", append([]string{"scan", "--print-config"}, args...)...)
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	values := map[string]string{}
-	for _, m := range regexp.MustCompile(`(?m)^(?:# )?([a-z-]+) = (.*?) +# `).FindAllStringSubmatch(string(out), -1) {
-		values[m[1]] = m[2]
-	}
-	return values
 }

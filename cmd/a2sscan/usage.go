@@ -187,9 +187,10 @@ var scanGroups = []struct{ title, names string }{
 		"allow-reserved master keep-master"},
 	{"Questions", "query timeout retries second-look fallback cooldown"},
 	{"Speed", "rate rate-max bandwidth rate-total per-address-rate in-flight source no-gso"},
-	{"Output", "output append force format json fields color rotate spool spool-max store-wait summary on-complete scan-id unanswered raw no-player-names player-key all-hashes mmdb"},
+	{"Output", "output append force format fields color rotate spool spool-max store-wait " +
+		"summary on-complete scan-id unanswered raw no-player-names player-key mmdb"},
 	{"Resuming and stopping", "checkpoint fresh min-hitrate max-send-errors max-runtime"},
-	{"Watching", "status verbose quiet dry-run metrics log-file log-format log-level"},
+	{"Watching", "status verbose quiet dry-run metrics log-file"},
 }
 
 // withMaster returns the help of the flags that have an effect only with --master.

@@ -41,9 +41,9 @@
 //	                  the answer, and rtt_ms, its round trip (absent from a capture)
 //	hashes            object: info, players, rules: 64-bit xxHash, in hex, of
 //	                  the bytes of the answer, reassembled and decompressed.
-//	                  Players is there if the list is not empty; with scan
-//	                  --all-hashes every answer has its hash, unless fragments are
-//	                  missing. Different hashes mean different bytes, equal hashes
+//	                  Only players, if the list is not empty and complete;
+//	                  earlier versions could hash the other answers too.
+//	                  Different hashes mean different bytes, equal hashes
 //	                  almost surely the same bytes. If names are replaced by
 //	                  name_hash, the hash of players is keyed too
 //	info              object, see below; {} if the answer was empty

@@ -34,7 +34,6 @@ type Plan struct {
 	MaxTargets    uint64     `json:"max_targets"`
 	MaxPerAddress int        `json:"max_per_address"`
 	Raw           bool       `json:"raw"`
-	AllHashes     bool       `json:"all_hashes,omitempty"`
 	KeepMaster    bool       `json:"keep_master,omitempty"`
 	Unanswered    bool       `json:"unanswered"`
 	PlayerKey     string     `json:"player_key,omitempty"` // ID of the key that hashes names; empty: names are written
@@ -84,7 +83,6 @@ func (p *Plan) differs(was *Plan) string {
 		{"--max-targets is", p.MaxTargets, was.MaxTargets},
 		{"--max-per-address is", p.MaxPerAddress, was.MaxPerAddress},
 		{"--raw is", p.Raw, was.Raw},
-		{"--all-hashes is", p.AllHashes, was.AllHashes},
 		{"--keep-master is", p.KeepMaster, was.KeepMaster},
 		{"--unanswered is", p.Unanswered, was.Unanswered},
 		{"--format and --fields are", p.Columns, was.Columns},

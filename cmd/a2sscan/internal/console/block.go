@@ -53,7 +53,6 @@ func (b *Block) Print() {
 			lines = Wrap(line, b.t.Width(), len(speaker)+width+2)
 		}
 		fmt.Fprintln(b.t.err, strings.Join(lines, "\n"))
-		b.t.Log.Debug("said", "text", row[0]+": "+row[1])
 		head = strings.Repeat(" ", len(speaker))
 	}
 }

@@ -14,17 +14,16 @@ import (
 //     An event that repeats is logged when it first happens, and then at most once a
 //     minute, as a sum.
 //   - Level info is for events of a scan without trouble, warn for events that
-//     somebody should look into some day, error for why the program ended. Messages
-//     on the terminal are also logged, at level debug.
+//     somebody should look into some day, error for why the program ended.
 //   - All text from outside passes through Plain, whichever attribute it is in (see
 //     harmless). So it can neither forge a line nor control the terminal.
 //   - Times are UTC.
 
 // OpenLog opens the log, which is a file or standard error. It opens a file for
 // appending, so a tool may copy the file and truncate it without sending a signal.
-func (t *Terminal) OpenLog(name string, asJSON bool, level slog.Level) error {
+func (t *Terminal) OpenLog(name string) error {
 	if name == StandardError {
-		t.Log = slog.New(NewLogHandler(&screenLog{t}, asJSON, level))
+		t.Log = slog.New(NewLogHandler(&screenLog{t}))
 		return nil
 	}
 	file, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
@@ -32,16 +31,13 @@ func (t *Terminal) OpenLog(name string, asJSON bool, level slog.Level) error {
 		return Fail(ExitUsage, "--log-file %s: %w", Plain(name, 200), WithoutPath(err)).
 			WithHint("name a file that may be written, in a folder that is there")
 	}
-	t.Log = slog.New(NewLogHandler(&logFile{terminal: t, w: file, name: name}, asJSON, level))
+	t.Log = slog.New(NewLogHandler(&logFile{terminal: t, w: file, name: name}))
 	return nil
 }
 
-func NewLogHandler(w io.Writer, asJSON bool, level slog.Level) slog.Handler {
-	o := &slog.HandlerOptions{Level: level, ReplaceAttr: harmless}
-	if asJSON {
-		return slog.NewJSONHandler(w, o)
-	}
-	return slog.NewTextHandler(w, o)
+// NewLogHandler returns the handler that writes a log to w, as key=value pairs.
+func NewLogHandler(w io.Writer) slog.Handler {
+	return slog.NewTextHandler(w, &slog.HandlerOptions{ReplaceAttr: harmless})
 }
 
 // StandardError is the file name for a log on standard error. The program does not

@@ -22,32 +22,30 @@ func (hostileStringer) String() string { return hostileText }
 // TestLogHostile: whichever attribute has hostile text, the line stays one line and
 // all of its characters are visible.
 func TestLogHostile(t *testing.T) {
-	for _, json := range []bool{false, true} {
-		var b bytes.Buffer
-		log := slog.New(NewLogHandler(&b, json, slog.LevelInfo))
-		log.Info("text", "text", hostileText, "error", errors.New(hostileText), "wrapped", fmt.Errorf("x: %w", errors.New(hostileText)),
-			"stringer", hostileStringer{}, "list", []string{hostileText}, "any", struct{ S string }{hostileText},
-			slog.Group("group", "text", hostileText))
-		log.Info(hostileText)
-		out := b.String()
-		if n := strings.Count(out, "\n"); n != 2 {
-			t.Errorf("json %v: %d lines:\n%q", json, n, out)
+	var b bytes.Buffer
+	log := slog.New(NewLogHandler(&b))
+	log.Info("text", "text", hostileText, "error", errors.New(hostileText), "wrapped", fmt.Errorf("x: %w", errors.New(hostileText)),
+		"stringer", hostileStringer{}, "list", []string{hostileText}, "any", struct{ S string }{hostileText},
+		slog.Group("group", "text", hostileText))
+	log.Info(hostileText)
+	out := b.String()
+	if n := strings.Count(out, "\n"); n != 2 {
+		t.Errorf("%d lines:\n%q", n, out)
+	}
+	for _, r := range strings.ReplaceAll(out, "\n", "") {
+		if !unicode.IsPrint(r) || r == unicode.ReplacementChar {
+			t.Errorf("%U in\n%q", r, out)
 		}
-		for _, r := range strings.ReplaceAll(out, "\n", "") {
-			if !unicode.IsPrint(r) || r == unicode.ReplacementChar {
-				t.Errorf("json %v: %U in\n%q", json, r, out)
-			}
-		}
-		if n := strings.Count(out, `\\u202e`); n != 8 {
-			t.Errorf("json %v: shown %d times:\n%s", json, n, out)
-		}
+	}
+	if n := strings.Count(out, `\\u202e`); n != 8 {
+		t.Errorf("shown %d times:\n%s", n, out)
 	}
 }
 
 // TestLogLong: the log cuts a long string in an attribute.
 func TestLogLong(t *testing.T) {
 	var b bytes.Buffer
-	slog.New(NewLogHandler(&b, false, slog.LevelInfo)).Info("text", "text", strings.Repeat("x", 1e6))
+	slog.New(NewLogHandler(&b)).Info("text", "text", strings.Repeat("x", 1e6))
 	if n := b.Len(); n > maxLogged+200 {
 		t.Errorf("%d bytes", n)
 	}
@@ -64,7 +62,7 @@ func (failing) Close() error { return nil }
 func TestLogLost(t *testing.T) {
 	var said bytes.Buffer
 	term := New(&said)
-	log := slog.New(NewLogHandler(&logFile{terminal: term, w: failing{}, name: "log\x1b"}, false, slog.LevelInfo))
+	log := slog.New(NewLogHandler(&logFile{terminal: term, w: failing{}, name: "log\x1b"}))
 	log.Info("a")
 	log.Info("b")
 	if want := "a2sscan: log log\\x1b: can't be written: no space left on device; the scan goes on\n"; said.String() != want {

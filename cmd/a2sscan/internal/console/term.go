@@ -86,7 +86,6 @@ func (t *Terminal) Hint(format string, args ...any) {
 
 func (t *Terminal) write(text string) {
 	t.Line(speaker + text)
-	t.Log.Debug("said", "text", text)
 }
 
 // Line prints one line without the program's name before it. On a terminal it is
@@ -115,7 +114,6 @@ func (t *Terminal) Command(s string) {
 	t.shown = ""
 	fmt.Fprintln(t.err, Plain(speaker+s, MaxLine))
 	t.mu.Unlock()
-	t.Log.Debug("said", "text", s)
 }
 
 // FinalStatus prints s as the last status line, unless the previous line is the

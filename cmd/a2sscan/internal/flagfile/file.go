@@ -1,31 +1,27 @@
-// Package flagfile reads and writes configuration files that set the flags of
-// commands.
+// Package flagfile reads configuration files that set the flags of commands.
 //
-// The files are TOML. The keys are the names of flags. A command may have a table
-// with its name. Keys before the first table apply to every command that has such a
-// flag; keys in the table of a command override them.
+// The files are TOML. The keys are the names of flags, and a command may have a table
+// with its name. The package knows neither commands nor flags: it returns each key
+// with its line, so that the caller can say what is wrong with it.
 package flagfile
 
 import (
-	"bytes"
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
-	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
+	"github.com/pelletier/go-toml/v2/unstable" // the only part of the library that knows the line of a key
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
-
-// TargetsKey is the key for the arguments of a command whose arguments are targets.
-const TargetsKey = "targets"
 
 // MaxSize is the maximum size of a file in bytes. It limits how much Read reads of
 // a file that is no configuration, or of an endless device.
@@ -35,35 +31,20 @@ const MaxSize = 1 << 20
 type File struct {
 	Path   string
 	SHA256 string
-
-	commands []Command
-	entries  []Entry
+	Keys   []Key // in the order of the file
 }
 
-// Entry is a key of a file with its value.
-type Entry struct {
-	Key   string
-	Line  int // line number of the key, from 1
-	Value any
-
-	table  string // name of the command whose table has the key; empty: the key is before the first table
-	header bool   // the line is the header of a table, not a key
-	column int
+// Key is a key of a file with its value, or the header of a table.
+type Key struct {
+	Table  string // empty: the key is before the first table
+	Name   string
+	Line   int // from 1
+	Value  any // as toml.Unmarshal returns it
+	Header bool
 }
 
-// Read reads a file for a program with these commands. It reports syntax errors,
-// but does not check the keys.
-func Read(path string, commands []Command) (*File, error) {
-	text, err := readText(path)
-	if err != nil {
-		return nil, err
-	}
-	sum := sha256.Sum256(text)
-	f := &File{Path: path, SHA256: hex.EncodeToString(sum[:]), commands: commands}
-	return f, f.parse(text)
-}
-
-func readText(path string) ([]byte, error) {
+// Read reads a file. It reports syntax errors, but does not check the keys.
+func Read(path string) (*File, error) {
 	shown := console.Plain(path, 200)
 	file, err := os.Open(path)
 	if err != nil {
@@ -79,92 +60,138 @@ func readText(path string) ([]byte, error) {
 		return nil, console.Fail(console.ExitInput, "--config %s: longer than %s", shown, console.Bytes(MaxSize)).
 			WithHint("lists of targets and of exclusions are files of their own")
 	}
-	return text, nil
+	sum := sha256.Sum256(text)
+	f := &File{Path: path, SHA256: hex.EncodeToString(sum[:])}
+	return f, f.parse(text)
 }
 
-// parse collects the entries in the order of the file. The TOML library reports no
-// positions of values, but its strict mode reports the position of each key that a
-// struct lacks. So parse decodes the file twice more: into a struct without fields,
-// and into a struct with an empty struct for each table.
+// parse takes the values from toml.Unmarshal, which checks the file, and their lines
+// from the syntax tree.
 func (f *File) parse(text []byte) error {
 	var values map[string]any
 	if err := toml.Unmarshal(text, &values); err != nil {
-		return f.syntaxError(err)
-	}
-	var tables []reflect.StructField
-	for i, c := range f.commands {
-		if _, isTable := values[c.Name].(map[string]any); isTable {
-			tables = append(tables, reflect.StructField{
-				Name: fmt.Sprintf("F%d", i), Type: reflect.TypeFor[struct{}](),
-				Tag: reflect.StructTag(fmt.Sprintf("toml:%q", c.Name)),
-			})
+		line := 0
+		if at, ok := errors.AsType[*toml.DecodeError](err); ok {
+			line, _ = at.Position()
 		}
+		return f.Fail(line, "%s", strings.TrimPrefix(err.Error(), "toml: ")).
+			WithHint(`it is read as TOML: rate = "20k", exclude = ["198.51.100.0/24"]`)
 	}
-	places := append(unknownKeys(text, new(struct{})), unknownKeys(text, reflect.New(reflect.StructOf(tables)).Interface())...)
-	f.addEntries("", values, places)
-	slices.SortStableFunc(f.entries, func(a, b Entry) int {
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.column, b.column))
-	})
-	return nil
-}
-
-// unknownKeys returns, for each key in text that v lacks, an error with its
-// position.
-func unknownKeys(text []byte, v any) []toml.DecodeError {
-	d := toml.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if strict, ok := errors.AsType[*toml.StrictMissingError](d.Decode(v)); ok {
-		return strict.Errors
-	}
-	return nil
-}
-
-// addEntries adds the keys of a table. The table "" stands for the keys before the
-// first table.
-func (f *File) addEntries(table string, values map[string]any, places []toml.DecodeError) {
-	for key, value := range values {
-		e := Entry{Key: key, Value: value, table: table}
-		e.Line, e.column = placeOf(table, key, places)
-		if below, isTable := value.(map[string]any); isTable {
-			e.table, e.header = strings.TrimPrefix(table+"."+key, "."), true
-			f.addEntries(e.table, below, places)
-		}
-		f.entries = append(f.entries, e)
-	}
-}
-
-// placeOf returns the line and the column of a key. For an inline table, places has
-// the keys without the name of the table.
-func placeOf(table, key string, places []toml.DecodeError) (line, column int) {
-	for i := range places {
-		path := strings.Join(places[i].Key(), ".")
-		switch {
-		case path == strings.TrimPrefix(table+"."+key, "."), table != "" && path == table && line == 0:
-			line, column = places[i].Position()
-			if path != table {
-				return line, column
+	var table []string
+	var p unstable.Parser
+	p.Reset(text)
+	for p.NextExpression() {
+		e := p.Expression()
+		var names []string
+		line := 0
+		for parts := e.Key(); parts.Next(); names = append(names, string(parts.Node().Data)) {
+			if line == 0 {
+				line = p.Shape(parts.Node().Raw).Start.Line
 			}
-		case table != "" && path == key:
-			line, column = places[i].Position()
+		}
+		switch e.Kind {
+		case unstable.Table:
+			table = names
+			f.Keys = append(f.Keys, Key{Table: strings.Join(table, "."), Line: line, Header: true})
+		case unstable.ArrayTable:
+			name := console.Plain(strings.Join(names, "."), 60)
+			return f.Fail(line, "[[%s]]: a command has one table", name).WithHint("write [%s]", name)
+		case unstable.KeyValue:
+			names = slices.Concat(table, names)
+			f.add(names, find(values, names), line)
 		}
 	}
-	return line, column
+	return nil
 }
 
-// syntaxError returns the error for a file that is not valid TOML.
-func (f *File) syntaxError(err error) error {
-	line := 0
-	if at, ok := errors.AsType[*toml.DecodeError](err); ok {
-		line, _ = at.Position()
+// find returns the value of a key. The last of names is the key, the others are the
+// tables around it.
+func find(values map[string]any, names []string) any {
+	value := any(values)
+	for _, name := range names {
+		table, _ := value.(map[string]any)
+		value = table[name]
 	}
-	return f.Fail(line, "%s", strings.TrimPrefix(err.Error(), "toml: ")).
-		WithHint(`it is read as TOML: rate = "20k", exclude = ["198.51.100.0/24"]`)
+	return value
+}
+
+// add adds a key. If it is an inline table, add adds the keys in it.
+func (f *File) add(names []string, value any, line int) {
+	if inside, ok := value.(map[string]any); ok {
+		f.Keys = append(f.Keys, Key{Table: strings.Join(names, "."), Line: line, Header: true})
+		for _, name := range slices.Sorted(maps.Keys(inside)) {
+			f.add(append(slices.Clip(names), name), inside[name], line)
+		}
+		return
+	}
+	last := len(names) - 1
+	f.Keys = append(f.Keys, Key{Table: strings.Join(names[:last], "."), Name: names[last], Line: line, Value: value})
 }
 
 // Fail returns an error for a line of the file.
 func (f *File) Fail(line int, format string, args ...any) *console.Failure {
-	return console.Fail(console.ExitUsage, "%s: %s", f.At(line), fmt.Sprintf(format, args...))
+	return console.Fail(console.ExitUsage, "%s:%d: %s", console.Plain(f.Path, 200), line, fmt.Sprintf(format, args...))
 }
 
-// At formats the position of a line as PATH:LINE.
-func (f *File) At(line int) string { return fmt.Sprintf("%s:%d", console.Plain(f.Path, 200), line) }
+// Texts returns the value of a flag as it is typed on a command line: one string, or
+// one for each element of a list. A list in a list becomes one string, with commas.
+// on and off stand for true and false; they are empty if the flag takes a value.
+func (k Key) Texts(on, off string) (texts []string, err error) {
+	items, isList := k.Value.([]any)
+	if !isList {
+		items = []any{k.Value}
+	}
+	for _, item := range items {
+		inner, nested := item.([]any)
+		if !nested {
+			inner = []any{item}
+		}
+		var words []string
+		for _, v := range inner {
+			word, err := scalar(v, on, off)
+			if err != nil {
+				return nil, err
+			}
+			words = append(words, word)
+		}
+		texts = append(texts, strings.Join(words, ","))
+	}
+	return texts, nil
+}
+
+// Strings returns the value of a key that takes strings; "" stands for anything else.
+func (k Key) Strings() (texts []string) {
+	items, isList := k.Value.([]any)
+	if !isList {
+		items = []any{k.Value}
+	}
+	for _, item := range items {
+		text, _ := item.(string)
+		texts = append(texts, text)
+	}
+	return texts
+}
+
+func scalar(v any, on, off string) (string, error) {
+	switch v := v.(type) {
+	case string:
+		return v, nil
+	case int64:
+		return strconv.FormatInt(v, 10), nil
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64), nil
+	case bool:
+		switch {
+		case v && on != "":
+			return on, nil
+		case !v && off != "":
+			return off, nil
+		}
+		return "", fmt.Errorf("takes a value, not %t", v)
+	case []any:
+		return "", errors.New("a list in a list in a list")
+	case map[string]any:
+		return "", errors.New("a table is no value of a flag")
+	}
+	return "", errors.New("a date is no value of a flag: put it in quotes")
+}

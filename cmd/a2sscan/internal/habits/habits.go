@@ -64,7 +64,7 @@ var known = map[string]string{
 	// masscan
 	"ports": "--port", "adapter-ip": "--source", "adapter-port": "--source IP:PORT", "wait": "--cooldown",
 	"includefile": "--list", "output-filename": "--output", "output-format": "--format", "banners": "--query",
-	"offline": "--dry-run", "echo": "--print-config", "conf": "--config", "rotate-size": "--rotate", "pfring": "--rate 0",
+	"offline": "--dry-run", "echo": "--dry-run", "conf": "--config", "rotate-size": "--rotate", "pfring": "--rate 0",
 }
 
 // Hint suggests what to write in place of another scanner's flag. It returns "" if

@@ -22,7 +22,6 @@ type Plan struct {
 	Resolve       bool     `json:"resolve,omitempty"`
 	Unanswered    bool     `json:"unanswered,omitempty"`
 	Raw           bool     `json:"raw,omitempty"`
-	AllHashes     bool     `json:"all_hashes,omitempty"`
 	NoNames       bool     `json:"no_player_names,omitempty"`
 	KeepMaster    bool     `json:"keep_master,omitempty"`
 	Databases     []string `json:"mmdb,omitempty"`  // types of the databases
@@ -48,7 +47,6 @@ func (p *Plan) Differs(other *Plan) string {
 		{"--resolve", p.Resolve, other.Resolve},
 		{"--unanswered", p.Unanswered, other.Unanswered},
 		{"--raw", p.Raw, other.Raw},
-		{"--all-hashes", p.AllHashes, other.AllHashes},
 		{"--no-player-names", p.NoNames, other.NoNames},
 		{"--keep-master", p.KeepMaster, other.KeepMaster},
 		{"--mmdb", strings.Join(p.Databases, " "), strings.Join(other.Databases, " ")},

@@ -136,9 +136,9 @@ Keys before the first table apply to every command with such a flag; the table o
 
 A value is written as on the command line, as a string or a number; true sets a flag that takes no value. A flag that takes a list, or may be repeated, accepts an array; for a flag that takes a list, an array of arrays repeats the flag. targets stands for the arguments of scan; targets on the command line replace those of the file.
 
-Paths are relative to the working directory, not to the file. An unknown key in any table, or an invalid value, ends the run with exit code 1 before anything is sent; an unreadable file ends it with exit code 6. --help, --config, --print-config and --fresh are allowed on the command line only, and the key of the Web API is not allowed in the file.
+Paths are relative to the working directory, not to the file. An unknown key in any table, or an invalid value, ends the run with exit code 1 before anything is sent; an unreadable file ends it with exit code 6. --help, --config and --fresh are allowed on the command line only, and the key of the Web API is not allowed in the file.
 
---print-config prints the effective configuration with its sources as TOML, then exits.`
+The key of a flag that has left the program is ignored with a warning, unless the flag changed the targets or the rate; then it is an error. The summary of a scan lists what a file has set, under config.`
 
 // statusText explains --status json.
 const statusText = `With --status json each line of standard error that does not begin with "a2sscan:" is a JSON object. The scan writes one at its start, one every second, and one at its end. New keys may be added; a key whose value is not known is absent. In a resumed scan, all numbers except part cover only this run.`

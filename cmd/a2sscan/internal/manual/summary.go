@@ -25,7 +25,7 @@ var SummaryKeys = []Fact{
 	{"plan", "what the scan was to ask; censuses whose plans differ only in the shard can be merged"},
 	{"plan.lists, plan.targets, plan.excluded_sha256", "SHA-256 of each list, the targets on the command line, and SHA-256 of the excluded networks"},
 	{"plan.ports, plan.questions, plan.max_targets, plan.max_per_address, plan.mmdb", "the values of --port, --query, --max-targets and --max-per-address, and the types of the databases"},
-	{"plan.second_look, plan.fallback, plan.resolve, plan.unanswered, plan.raw, plan.all_hashes, plan.no_player_names, plan.keep_master", "true if the flag was given"},
+	{"plan.second_look, plan.fallback, plan.resolve, plan.unanswered, plan.raw, plan.no_player_names, plan.keep_master", "true if the flag was given"},
 	{"plan.shard", "the shard I/N; 0/1 stands for all addresses"},
 	{"merged.name, merged.scan, merged.shard, merged.seed, merged.start, merged.end, merged.records, merged.xxh64", "in a census that a2sscan merge made: its parts. The counts and rates of the census are the sums over the parts, and a peak is the highest of any part"},
 	{"merged.origin", "with merge --origins, the name of the vantage point"},

@@ -70,7 +70,6 @@ type Options struct {
 type Records struct {
 	Unanswered bool   // write a record of each silent target, too
 	Raw        bool   // every datagram, as base64
-	AllHashes  bool   // hash every answer, not only lists of players
 	NoNames    bool   // write hashes in place of player names
 	PlayerKey  string // path of the file with the key of these hashes
 }
@@ -235,7 +234,6 @@ func (o *Options) config() scanner.Config {
 		InFlight:      o.Pace.InFlight,
 		NoGSO:         o.Pace.NoGSO,
 		Raw:           o.Records.Raw,
-		AllHashes:     o.Records.AllHashes,
 		Source:        o.Pace.Source.AddrPort(),
 	}
 }

@@ -17,7 +17,7 @@ func (o *Options) scanPlan(args []string) (checkpoint.Plan, error) {
 		Order: o.Targets.Order.String(), Seed: o.Targets.Seed.N, Shard: o.Targets.Shard.String(), Resolve: o.Targets.Resolve,
 		Query:      o.Query.String(),
 		MaxTargets: o.MaxTargets, MaxPerAddress: o.Pace.MaxPerAddress,
-		Raw: o.Records.Raw, AllHashes: o.Records.AllHashes, KeepMaster: o.From.Keep, Unanswered: o.Records.Unanswered, Columns: o.Out.Columns(), Output: output, Rotate: o.Rotate.On(),
+		Raw: o.Records.Raw, KeepMaster: o.From.Keep, Unanswered: o.Records.Unanswered, Columns: o.Out.Columns(), Output: output, Rotate: o.Rotate.On(),
 		Store: o.Upload.name,
 	}, err
 }
@@ -29,7 +29,7 @@ func (s *Run) plan(read []ledger.Input) *ledger.Plan {
 		Lists: []string{}, Targets: []string{}, Ports: o.Ports, Questions: o.Query.String(),
 		MaxTargets: o.MaxTargets, MaxPerAddress: o.Pace.MaxPerAddress,
 		SecondLook: o.SecondLook, Fallback: o.Fallback, Resolve: o.Targets.Resolve,
-		Unanswered: o.Records.Unanswered, Raw: o.Records.Raw, AllHashes: o.Records.AllHashes, NoNames: o.Records.NoNames, KeepMaster: o.From.Keep,
+		Unanswered: o.Records.Unanswered, Raw: o.Records.Raw, NoNames: o.Records.NoNames, KeepMaster: o.From.Keep,
 		Exclusions: s.exclusions.Digest(), Shard: list.Shard(o.Targets.Shard).String(),
 	}
 	for _, in := range read {
