@@ -1,7 +1,6 @@
 package record
 
 import (
-	"encoding/json"
 	"strings"
 
 	"github.com/a2sscan/a2sscan/scanner"
@@ -13,17 +12,14 @@ import (
 // than MaxSize, is appended unchanged. If line is not a record, AddGame returns dst
 // and an error.
 func AddGame(dst, line []byte, i *scanner.Interpreter) ([]byte, error) {
-	var v values
-	if err := json.Unmarshal(line, &v); err != nil {
-		return dst, err
-	}
-	if v["game"] != nil || v["flags"] != nil || (v["info"] == nil && v["players"] == nil && v["message"] == nil) {
-		return append(dst, line...), nil
-	}
-	_, r, err := Read(line)
+	rec, err := NewReader().Read(line)
 	if err != nil {
 		return dst, err
 	}
+	if rec.Has("game") || rec.Has("flags") || !rec.Has("info") && !rec.Has("players") && !rec.Has("message") {
+		return append(dst, line...), nil
+	}
+	r := &rec.Result
 	i.Interpret(r)
 	at := endOfAnswers(line)
 	start := len(dst)

@@ -20,7 +20,7 @@ func TestCheck(t *testing.T) {
 		{`"port":27015,"addr"`, `"port":1.5,"addr"`, "port: 1.5 is not of type integer"},
 		{`"port":27015,"addr"`, `"port":2.7015e4,"addr"`, ""},
 		{`"port":27015,"addr"`, `"port":"27015","addr"`, `port: "27015" is not of type integer`},
-		{`"schema":1`, `"schema":2`, "schema: has records of schema 2"},
+		{`"schema":1`, `"schema":2`, "has records of schema 2"},
 		{`"schema":1,`, ``, "schema is missing"},
 		{`"vac":true`, `"vac":1`, "info.vac: 1 is not of type boolean"},
 		{`"duration":-1`, `"duration":"-1"`, `players.duration: "-1" is not of type number or null`},
@@ -50,7 +50,7 @@ func TestCheck(t *testing.T) {
 		{`"started":"2026-11-05T17:33:20Z"`, `"started":"yesterday"`, "game.started: "},
 		{`"time_limit":"30"`, `"time_limit":30`, `game.attributes: "time_limit": 30 is not of type string`},
 		{`"flags":["count_mismatch"`, `"flags":["fake"`, `flags: "fake" is no such word`},
-		{"}\n", "\n", "no JSON"},
+		{"}\n", "\n", "is no JSON"},
 	}
 	for _, tt := range tests {
 		line := strings.Replace(good, tt.old, tt.new, 1)

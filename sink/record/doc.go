@@ -3,10 +3,28 @@
 //
 // # Use
 //
-// [Append] appends the record of a Result; a loop owns an [Encoder]. [Read]
-// returns the Result of a record, [Check] compares a record with the schema, and
-// [Locate] adds the location of its address. [JSONSchema], [DuckDB] and [ClickHouse] describe
+// [Append] appends the record of a Result; a loop owns an [Encoder]. [Locate] adds the
+// location of an address to its record. [JSONSchema], [DuckDB] and [ClickHouse] describe
 // records to other programs. To add a key, begin at schemaKeys in schema.go.
+//
+// A [Reader] reads records, in any JSON spelling, into a [Record]: a scanner.Result and
+// the name of the scan. It decodes only the keys that its caller names:
+//
+//	r := record.NewReader("addr", "status", "info", "game").Keep("rules")
+//	for each line {
+//		rec, err := r.Read(line) // valid until the next call; may alias line
+//		…
+//		rec.Addr, rec.Status, rec.HasInfo, rec.Info.Map // the decoded keys
+//		rec.Has("flags")   // the record has the key, decoded or not
+//		rec.Value("rules") // the kept value as it is written, or nil
+//	}
+//
+// Presence of a field: rec.Info.Has&wire.HasMap != 0, rec.Game != nil and
+// rec.Game.Has.Has(game.KeyPlayers), else rec.Has. A Reader stops after the last key
+// that it needs, so Has is false for the keys after it and the rest of the line is
+// not checked. Without names a Reader decodes everything, and [Reader.Strict] also
+// compares it with the schema. Costs for records of 2.4 kB on one core: 7 µs for
+// everything, 2.6 µs for address and info.
 //
 // # The record
 //

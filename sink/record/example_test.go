@@ -41,6 +41,27 @@ func ExampleRead() {
 	// rules: timeout bots known: false
 }
 
+// A Reader decodes only the keys that are asked for, and keeps others as they are
+// written.
+func ExampleReader() {
+	lines := []string{
+		`{"schema":1,"ip":"203.0.113.7","port":27015,"addr":"203.0.113.7:27015","status":"ok","info":{"name":"A server","map":"de_dust2"},"rules":{"sv_gravity":"800"}}`,
+		`{"status": "ok", "info": {"map": "cp_badlands"}, "port": 27016, "ip": "203.0.113.7", "schema": 1}`, // as another program wrote it
+	}
+	r := record.NewReader("addr", "info").Keep("rules")
+	for _, line := range lines {
+		rec, err := r.Read([]byte(line))
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("%v on %s, name known: %v, rules: %s\n",
+			rec.Addr, rec.Info.Map, rec.Info.Has&wire.HasName != 0, rec.Value("rules"))
+	}
+	// Output:
+	// 203.0.113.7:27015 on de_dust2, name known: true, rules: {"sv_gravity":"800"}
+	// 203.0.113.7:27016 on cp_badlands, name known: false, rules: null
+}
+
 // Locate adds what is known about an address to a record.
 func ExampleLocate() {
 	line := []byte(`{"schema":1,"ip":"203.0.113.7","port":27015,"addr":"203.0.113.7:27015","status":"ok"}`)

@@ -274,35 +274,50 @@ func appendAttributeSource(dst []byte, a *game.Attribute) []byte {
 	return append(dst, ',')
 }
 
+// gameID matches the word for a game.
+const gameID = `^[a-z0-9_]+$`
+
+func isGameID(id string) bool {
+	for i := range len(id) {
+		c := id[i]
+		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '_' {
+			return false
+		}
+	}
+	return id != ""
+}
+
 var gameFields = withHex([]field{
-	{name: "id", is: typeWord, pattern: `^[a-z0-9_]+$`, about: "the game, a stable word"},
-	{name: "name", is: typeText, about: "the game, for people"},
-	{name: "players", is: typeUint32, about: "people in the game, as the game counts them"},
-	{name: "max_players", is: typeUint32, about: "places for players"},
-	{name: "queue", is: typeUint32, about: "people who wait for a place"},
-	{name: "bots", is: typeUint32, about: "players that are programs"},
-	{name: "version", is: typeText, about: "version of the game"},
-	{name: "map", is: typeText, about: "map that is played"},
-	{name: "mode", is: typeText, about: "kind of play, in the words of the game"},
-	{name: "region", is: typeText, about: "where the server says it stands"},
-	{name: "pvp", is: typeBool, about: "players may fight each other"},
-	{name: "password", is: typeBool, about: "players need a password"},
-	{name: "modded", is: typeBool, about: "the server declares itself modded"},
-	{name: "anticheat", is: typeBool, about: "the anti-cheat program of the game is on"},
-	{name: "started", is: typeSeconds, about: "when the world began"},
-	{name: "time_of_day", is: typeText, about: "in the world of the game"},
-	{name: "day", is: typeUint32, about: "day of the calendar of the game"},
-	{name: "mods", is: typeObject, lists: 1, about: "mods, in the order of the server", fields: withHex([]field{
-		{name: "id", is: typeText, about: "mostly the number of a Steam Workshop item"},
-		{name: "name", is: typeText, about: "as the server calls it"},
-		{name: "hash", is: typeText, about: "in hexadecimal digits"},
-		{name: "creator_dlc", is: typeBool, about: "Arma 3: a Creator DLC, and id its application"},
+	{name: "id", is: typeWord, pattern: gameID, at: func(r *result) any { return &r.Game.ID }, about: "the game, a stable word"},
+	{name: "name", is: typeText, at: func(r *result) any { return &r.Game.Name }, about: "the game, for people"},
+	{name: "players", is: typeUint32, game: 1 << game.KeyPlayers, at: func(r *result) any { return &r.Game.Players }, about: "people in the game, as the game counts them"},
+	{name: "max_players", is: typeUint32, game: 1 << game.KeyMaxPlayers, at: func(r *result) any { return &r.Game.MaxPlayers }, about: "places for players"},
+	{name: "queue", is: typeUint32, game: 1 << game.KeyQueue, at: func(r *result) any { return &r.Game.Queue }, about: "people who wait for a place"},
+	{name: "bots", is: typeUint32, game: 1 << game.KeyBots, at: func(r *result) any { return &r.Game.Bots }, about: "players that are programs"},
+	{name: "version", is: typeText, game: 1 << game.KeyVersion, at: func(r *result) any { return &r.Game.Version }, about: "version of the game"},
+	{name: "map", is: typeText, game: 1 << game.KeyMap, at: func(r *result) any { return &r.Game.Map }, about: "map that is played"},
+	{name: "mode", is: typeText, game: 1 << game.KeyMode, at: func(r *result) any { return &r.Game.Mode }, about: "kind of play, in the words of the game"},
+	{name: "region", is: typeText, game: 1 << game.KeyRegion, at: func(r *result) any { return &r.Game.Region }, about: "where the server says it stands"},
+	{name: "pvp", is: typeBool, game: 1 << game.KeyPVP, at: func(r *result) any { return &r.Game.PVP }, about: "players may fight each other"},
+	{name: "password", is: typeBool, game: 1 << game.KeyPassword, at: func(r *result) any { return &r.Game.Password }, about: "players need a password"},
+	{name: "modded", is: typeBool, game: 1 << game.KeyModded, at: func(r *result) any { return &r.Game.Modded }, about: "the server declares itself modded"},
+	{name: "anticheat", is: typeBool, game: 1 << game.KeyAnticheat, at: func(r *result) any { return &r.Game.Anticheat }, about: "the anti-cheat program of the game is on"},
+	{name: "started", is: typeSeconds, game: 1 << game.KeyStarted, at: func(r *result) any { return &r.Game.Started }, about: "when the world began"},
+	{name: "time_of_day", is: typeText, game: 1 << game.KeyTimeOfDay, at: func(r *result) any { return &r.Game.TimeOfDay }, about: "in the world of the game"},
+	{name: "day", is: typeUint32, game: 1 << game.KeyDay, at: func(r *result) any { return &r.Game.Day }, about: "day of the calendar of the game"},
+	{name: "mods", is: typeObject, lists: 1, game: 1 << game.KeyMods, at: func(r *result) any { return &r.Game.Mods }, about: "mods, in the order of the server", fields: withHex([]field{
+		{name: "id", is: typeText, at: func(r *result) any { return &lastMod(r).ID }, about: "mostly the number of a Steam Workshop item"},
+		{name: "name", is: typeText, at: func(r *result) any { return &lastMod(r).Name }, about: "as the server calls it"},
+		{name: "hash", is: typeText, at: func(r *result) any { return &lastMod(r).Hash }, about: "in hexadecimal digits"},
+		{name: "creator_dlc", is: typeBool, at: func(r *result) any { return &lastMod(r).CreatorDLC }, about: "Arma 3: a Creator DLC, and id its application"},
 	})},
-	{name: "description", is: typeText, about: "text for people"},
-	{name: "attributes", is: typeMap, about: "other values of the game, name to value"},
-	{name: "sources", is: typeMap, about: "key of this object, or attributes. and the name of one, to where its value came from in the reply; an attribute without an entry came from the keywords"},
-	{name: "notes", is: typeWord, lists: 1, words: wordsOf(game.NumNotes, game.NoteWord), about: "what could not be understood"},
+	{name: "description", is: typeText, game: 1 << game.KeyDescription, at: func(r *result) any { return &r.Game.Description }, about: "text for people"},
+	{name: "attributes", is: typeMap, at: func(r *result) any { return &r.Game.Attributes }, about: "other values of the game, name to value"},
+	{name: "sources", is: typeMap, at: func(r *result) any { return r.Game }, about: "key of this object, or attributes. and the name of one, to where its value came from in the reply; an attribute without an entry came from the keywords"},
+	{name: "notes", is: typeWord, lists: 1, at: func(r *result) any { return &r.Game.Notes }, words: wordsOf(game.NumNotes, game.NoteWord), about: "what could not be understood"},
 })
+
+func lastMod(r *result) *game.Mod { return &r.Game.Mods[len(r.Game.Mods)-1] }
 
 // wordsOf returns word(0) to word(n-1).
 func wordsOf(n int, word func(int) string) (words []string) {

@@ -35,13 +35,3 @@ func appendGeo(dst []byte, g *scanner.Geo) []byte {
 func isCode(s string) bool {
 	return len(s) == 2 && 'A' <= min(s[0], s[1]) && max(s[0], s[1]) <= 'Z'
 }
-
-// geo reads what appendGeo wrote.
-func (v values) geo(err *error) (g scanner.Geo) {
-	o := v.inner("geo", err)
-	o.get("continent", &g.Continent, err)
-	o.get("country", &g.Country, err)
-	g.Region, g.City, g.Org = o.text("region", err), o.text("city", err), o.text("org", err)
-	o.get("asn", &g.ASN, err)
-	return g
-}

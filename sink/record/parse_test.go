@@ -8,37 +8,6 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// TestParse: Parse returns what a record holds beyond its datagrams, as Append
-// wrote it.
-func TestParse(t *testing.T) {
-	for _, g := range golden {
-		line := Append(nil, g.scan, g.result)
-		scan, got, err := Parse(line)
-		if short := len(g.result.Raw) < int(g.result.Received); short != errors.Is(err, ErrNoRaw) ||
-			err != nil && !short {
-			t.Errorf("%s: %v", g.name, err)
-		}
-		want := &scanner.Result{}
-		want.Addr, want.Tag, want.Err, want.Raw = g.result.Addr, g.result.Tag, g.result.Err, g.result.Raw
-		want.Master, want.Geo = g.result.Master, g.result.Geo
-		if !isCode(want.Geo.Country) {
-			want.Geo.Continent, want.Geo.Country = "", ""
-		}
-		want.RTT, want.Took, want.Time = g.result.RTT.Truncate(1e3), g.result.Took, g.result.Time.Truncate(1e6)
-		want.PingRTT, want.Flags = g.result.PingRTT, g.result.Flags
-		for q, rtt := range g.result.RTTs {
-			want.RTTs[q] = rtt.Truncate(1e3)
-		}
-		want.Hashes = g.result.Hashes
-		want.Sent, want.SentBytes = g.result.Sent, g.result.SentBytes
-		want.Received, want.RecvBytes = g.result.Received, g.result.RecvBytes
-		want.Unchallenged, want.Asked = g.result.Unchallenged, got.Asked
-		if !reflect.DeepEqual(got, want) || scan != g.scan {
-			t.Errorf("%s: %q %+v, want %+v", g.name, scan, got, want)
-		}
-	}
-}
-
 func TestParseAsked(t *testing.T) {
 	tests := map[string]scanner.Questions{
 		`{"schema":1}`:                              0,

@@ -90,6 +90,8 @@ const timePattern = `^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-
 // secondsPattern matches a time without a fraction.
 const secondsPattern = `^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$`
 
+var timePatterns = map[valueType]string{typeTime: timePattern, typeSeconds: secondsPattern}
+
 // schemas are the schemas of the simple types.
 var schemas = [numTypes]object{
 	typeText:    {{"type", "string"}},

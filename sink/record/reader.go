@@ -1,0 +1,799 @@
+package record
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net/netip"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/game"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// Record is a record that a Reader has read: the Result that it describes, as far as
+// the record holds it, and the name of the scan.
+//
+// A record does not hold everything. The Reader chooses lower case for letters, 1 for
+// true (2 if the notes have info.odd_boolean), NaN for a duration that is null, the
+// digits of name_hash as the name of a player, and ShortAppID for an application ID
+// that fits in 16 bits. Texts are exact: a key KEY_hex takes precedence over KEY.
+type Record struct {
+	Scan string
+	scanner.Result
+
+	seen   uint64 // keys of the table that the record has, by their index
+	values [maxKeys]jsontext.Value
+}
+
+// options are those of the decoder. Looking for repeated names takes time; a strict
+// Reader does it for the keys of the table.
+var options = []jsontext.Options{jsontext.AllowDuplicateNames(true)}
+
+// maxKeys is more than the number of keys that a record can have.
+const maxKeys = 64
+
+// Has reports whether the record has a key, such as "addr" or "players". It is false
+// for keys that the Reader did not reach.
+func (rec *Record) Has(key string) bool {
+	i := placeOf(schemaKeys, key, 0)
+	return i >= 0 && rec.seen&(1<<i) != 0
+}
+
+// Value returns the value of a key as it is written in the line. It returns nil if
+// the record lacks the key, or if Reader.Keep was not called for it.
+func (rec *Record) Value(key string) jsontext.Value {
+	if i := placeOf(schemaKeys, key, 0); i >= 0 {
+		return rec.values[i]
+	}
+	return nil
+}
+
+// Reader reads records. It decodes the keys that its caller needs, skips the others,
+// and stops reading a line when it has all of them. A Reader serves one goroutine.
+type Reader struct {
+	decode, keep uint64 // sets of keys, by their index in the table
+	strict       bool
+
+	in    bytes.Buffer
+	d     *jsontext.Decoder
+	rec   Record
+	game  game.Game
+	text  []byte            // decoded texts of the record
+	exact []wire.Rule       // rules_raw
+	from  []game.Attribute  // sources of attributes: Name and Source
+	words map[string]string // short texts of earlier records
+}
+
+// NewReader returns a Reader that decodes the given keys, such as "addr" (which
+// stands for ip, port and addr), "info" or "game". Without keys it decodes all.
+// NewReader panics if there is no such key.
+func NewReader(keys ...string) *Reader {
+	r := &Reader{decode: setOf(keys), words: map[string]string{}}
+	if len(keys) == 0 {
+		r.decode = 1<<len(schemaKeys) - 1
+	}
+	r.d = jsontext.NewDecoder(&r.in)
+	return r
+}
+
+// Keep makes the Reader keep the values of keys as they are written, for
+// Record.Value, instead of decoding them. It returns the Reader.
+func (r *Reader) Keep(keys ...string) *Reader {
+	r.keep = setOf(keys)
+	r.decode &^= r.keep
+	return r
+}
+
+// Strict makes the Reader compare all of each record with the schema: also words,
+// patterns, missing and repeated keys. It returns the Reader.
+func (r *Reader) Strict() *Reader {
+	r.strict, r.decode, r.keep = true, 1<<len(schemaKeys)-1, 0
+	return r
+}
+
+// setOf returns the set of the keys, each with its KEY_hex.
+func setOf(keys []string) (set uint64) {
+	for _, key := range keys {
+		i := placeOf(schemaKeys, key, 0)
+		if i < 0 {
+			panic("record: no key " + key)
+		}
+		if set |= 1 << i; schemaKeys[i].is == typeText {
+			set |= 2 << i
+		}
+		if key == "addr" {
+			set |= setOf([]string{"ip", "port"})
+		}
+	}
+	return set
+}
+
+// Read reads the record in line. JSON may be written in any way: spaces, order of the
+// keys, escapes, a byte order mark at the beginning. Unknown keys are ignored.
+//
+// The Record, and all that it refers to, belongs to the Reader and is valid until the
+// next call; its byte slices may alias line. The error says what is wrong with the
+// line, by the path of the key. It is a SchemaError for a record of another schema.
+// A line is checked only as far as it is read.
+func (r *Reader) Read(line []byte) (*Record, error) {
+	rec := &r.rec
+	*rec = Record{Result: scanner.Result{
+		PlayersAnnounced: -1, RulesAnnounced: -1,
+		Players: rec.Players[:0], Rules: rec.Rules[:0], Raw: rec.Raw[:0],
+	}}
+	r.text, r.exact, r.from = r.text[:0], r.exact[:0], r.from[:0]
+	r.in = *bytes.NewBuffer(bytes.TrimPrefix(line, []byte("\uFEFF")))
+	r.d.Reset(&r.in, options...)
+	if r.d.PeekKind() != '{' {
+		if _, err := r.d.ReadValue(); err != nil {
+			return nil, syntax(err)
+		}
+		return nil, errors.New("is not a record: a record is a JSON object")
+	}
+	whole, err := r.members()
+	switch {
+	case err != nil:
+		return nil, err
+	case rec.seen&1 == 0:
+		return nil, r.lacking()
+	case whole:
+		if _, err := r.d.ReadToken(); err != io.EOF {
+			return nil, errors.New("is not a record: something follows its closing brace")
+		}
+	}
+	r.finish()
+	return rec, nil
+}
+
+// Read reads one record, as a Reader does that decodes all keys. It returns the name of
+// the scan, and a Result that shares no memory with line. If Append wrote the record
+// and dropped nothing to shorten it, Append makes the same record again from that
+// Result, byte for byte. To read many records, use a Reader.
+func Read(line []byte) (scan string, r *scanner.Result, err error) {
+	rec, err := NewReader().Read(line)
+	if err != nil {
+		return "", nil, err
+	}
+	return rec.Scan, rec.Result.Clone(), nil
+}
+
+// Check compares a record with the schema that JSONSchema returns, and returns the
+// first difference as an error. A repeated key is a difference too; keys that are not
+// in the schema are allowed. It is the Strict Reader for one record.
+func Check(line []byte) error {
+	_, err := NewReader().Strict().Read(line)
+	return err
+}
+
+// members reads the members of the record until it has all wanted keys. whole reports
+// whether it has read to the end.
+func (r *Reader) members() (whole bool, err error) {
+	if r.decode|r.keep == 1<<len(schemaKeys)-1 {
+		r.rec.seen, err = r.object(schemaKeys, ^r.keep, r.keep, 0)
+		return true, err
+	}
+	missing := r.decode | r.keep | 1
+	for i := range schemaKeys {
+		if i > 0 && schemaKeys[i-1].is == typeText {
+			missing &^= 1 << i // KEY_hex follows KEY, if it is there
+		}
+	}
+	r.rec.seen, err = r.object(schemaKeys, r.decode|1, r.keep, missing)
+	return r.d.StackDepth() == 0, err
+}
+
+// lacking returns the error for an object without a schema.
+func (r *Reader) lacking() error {
+	var missing []string
+	for _, key := range []string{"schema", "ip", "port", "status"} {
+		if !r.rec.Has(key) {
+			missing = append(missing, key)
+		}
+	}
+	return fmt.Errorf("is not a whole record: it lacks %s", strings.Join(missing, ", "))
+}
+
+// syntax returns the error for a line that is no JSON.
+func syntax(err error) error {
+	return fmt.Errorf("is no JSON: %s", strings.TrimPrefix(err.Error(), "jsontext: "))
+}
+
+// object reads an object and returns the fields that it has. It decodes the fields in
+// decode, keeps the values of those in keep, and skips the others. If missing is not empty, it stops when it has all of
+// these fields, without reading the rest of the object.
+func (r *Reader) object(fields []field, decode, keep, missing uint64) (seen uint64, err error) {
+	if kind := r.d.PeekKind(); kind != '{' {
+		return 0, r.wrongType("object")
+	}
+	_, _ = r.d.ReadToken() // the brace that was peeked at
+	stops := missing != 0
+	for next := 0; r.d.PeekKind() != '}'; {
+		name, err := r.d.ReadValue()
+		if err != nil {
+			return seen, syntax(err)
+		}
+		i := placeOf(fields, r.unquoted(name), next)
+		if stops && missing == 0 && (i < 0 || decode&(1<<i) == 0) {
+			return seen, nil
+		}
+		if i < 0 {
+			if err := r.d.SkipValue(); err != nil {
+				return seen, syntax(err)
+			}
+			continue
+		}
+		next = i + 1
+		f, bit := &fields[i], uint64(1)<<i
+		switch again := seen&bit != 0; {
+		case again && r.strict:
+			err = errors.New("occurs twice")
+		case decode&bit != 0 && !again && !(f.is == typeText && seen&(bit<<1) != 0):
+			err = r.field(f)
+		case keep&bit != 0:
+			if r.rec.values[i], err = r.d.ReadValue(); err != nil {
+				err = syntax(err)
+			}
+		default:
+			if err = r.d.SkipValue(); err != nil {
+				err = syntax(err)
+			}
+		}
+		if _, unknown := err.(SchemaError); unknown {
+			return seen, err
+		}
+		if err != nil {
+			return seen, inKey(f.name, err)
+		}
+		seen |= bit
+		missing &^= bit
+	}
+	if _, err := r.d.ReadToken(); err != nil {
+		return seen, syntax(err)
+	}
+	for i := range fields {
+		if r.strict && fields[i].always && seen&(1<<i) == 0 {
+			return seen, fmt.Errorf("%s is missing", fields[i].name)
+		}
+	}
+	return seen, nil
+}
+
+// unquoted returns the text of a JSON string, which aliases s unless s has escapes.
+func (r *Reader) unquoted(s []byte) []byte {
+	if bytes.IndexByte(s, '\\') < 0 {
+		return s[1 : len(s)-1]
+	}
+	start := len(r.text)
+	r.text, _ = jsontext.AppendUnquote(r.text, s) // the decoder has checked it
+	return r.text[start:len(r.text):len(r.text)]
+}
+
+// wrongType reads the next value and returns the error that it is not what a key
+// should have.
+func (r *Reader) wrongType(want string) error {
+	v, err := r.d.ReadValue()
+	if err != nil {
+		return syntax(err)
+	}
+	return wrongType(v, want)
+}
+
+// list reads a list, and calls element for each element.
+func (r *Reader) list(element func() error) error {
+	if r.d.PeekKind() != '[' {
+		return r.wrongType("array")
+	}
+	_, _ = r.d.ReadToken()
+	for r.d.PeekKind() != ']' {
+		if err := element(); err != nil {
+			return err
+		}
+	}
+	if _, err := r.d.ReadToken(); err != nil {
+		return syntax(err)
+	}
+	return nil
+}
+
+// field reads the value of a field into the Result.
+func (r *Reader) field(f *field) (err error) {
+	res := &r.rec.Result
+	if f.has != nil {
+		*f.has(res) = true
+	}
+	res.Info.Has |= f.info
+	if f.game != 0 {
+		res.Game.Has |= f.game
+	}
+	var to any
+	if f.at != nil {
+		to = f.at(res)
+	}
+	switch f.is {
+	case typeObject:
+		if f.name == "game" {
+			r.game = game.Game{Mods: r.game.Mods[:0], Attributes: r.game.Attributes[:0]}
+			res.Game = &r.game
+		}
+		if f.lists == 0 {
+			_, err = r.object(f.fields, ^uint64(0), 0, 0)
+			return err
+		}
+		return r.list(func() error {
+			grow(to)
+			_, err := r.object(f.fields, ^uint64(0), 0, 0)
+			return err
+		})
+	case typeMap:
+		return r.pairs(to)
+	}
+	if f.lists == 2 {
+		return r.pairsOfHex(f)
+	}
+	if f.lists == 1 {
+		return r.list(func() error {
+			v, err := r.d.ReadValue()
+			if err != nil {
+				return syntax(err)
+			}
+			return r.set(f, to, v)
+		})
+	}
+	v, err := r.d.ReadValue()
+	if err != nil {
+		return syntax(err)
+	}
+	return r.set(f, to, v)
+}
+
+// grow appends an empty element to a list of objects.
+func grow(list any) {
+	switch list := list.(type) {
+	case *[]wire.Player:
+		*list = append(*list, wire.Player{})
+	case *[]game.Mod:
+		*list = append(*list, game.Mod{})
+	}
+}
+
+// pairs reads an object of texts.
+func (r *Reader) pairs(to any) error {
+	if r.d.PeekKind() != '{' {
+		return r.wrongType("object")
+	}
+	_, _ = r.d.ReadToken()
+	for r.d.PeekKind() != '}' {
+		key, err := r.d.ReadValue()
+		if err != nil {
+			return syntax(err)
+		}
+		name := r.unquoted(key)
+		v, err := r.d.ReadValue()
+		if err != nil {
+			return syntax(err)
+		}
+		if v.Kind() != '"' {
+			return fmt.Errorf("%.60s: %w", key, wrongType(v, "string"))
+		}
+		value := r.unquoted(v)
+		switch to := to.(type) {
+		case *[]wire.Rule:
+			*to = append(*to, wire.Rule{Name: name, Value: value})
+		case *[]game.Attribute:
+			if !slices.ContainsFunc(*to, func(a game.Attribute) bool { return a.Name == string(name) }) {
+				*to = append(*to, game.Attribute{Name: r.word(name), Value: value, Source: keywordsSource})
+			}
+		case *game.Game:
+			r.source(to, name, r.word(value))
+		}
+	}
+	if _, err := r.d.ReadToken(); err != nil {
+		return syntax(err)
+	}
+	return nil
+}
+
+// source sets where a value of the game came from.
+func (r *Reader) source(g *game.Game, name []byte, from string) {
+	if attribute, ok := bytes.CutPrefix(name, []byte(attributeSource)); ok {
+		r.from = append(r.from, game.Attribute{Name: r.word(attribute), Source: from})
+		return
+	}
+	for k := range game.Key(game.NumKeys) {
+		if k.String() == string(name) {
+			g.SetSource(k, from)
+		}
+	}
+}
+
+// pairsOfHex reads rules_raw.
+func (r *Reader) pairsOfHex(f *field) error {
+	return r.list(func() error {
+		var pair [][]byte
+		err := r.list(func() error {
+			v, err := r.d.ReadValue()
+			if err != nil {
+				return syntax(err)
+			}
+			var b []byte
+			err = r.set(f, &b, v)
+			pair = append(pair, b)
+			return err
+		})
+		if err == nil && len(pair) >= 2 {
+			r.exact = append(r.exact, wire.Rule{Name: pair[0], Value: pair[1]})
+		}
+		return err
+	})
+}
+
+// word returns a short text as a string. It keeps the strings of earlier records,
+// because many records have the same words.
+func (r *Reader) word(b []byte) string {
+	const most = 1 << 14
+	s, ok := r.words[string(b)]
+	if !ok {
+		if len(r.words) == most {
+			clear(r.words)
+		}
+		s = string(b)
+		r.words[s] = s
+	}
+	return s
+}
+
+// finish sets what depends on several keys.
+func (r *Reader) finish() {
+	rec := &r.rec
+	if rec.Has("rules_raw") && len(r.exact) > 0 {
+		rec.Rules = append(rec.Rules[:0], r.exact...)
+	}
+	in := &rec.Info
+	in.Notes = rec.Notes & (wire.NoteInfoTrailing | wire.NoteInfoOddBoolean | wire.NoteInfoNoModBlock | wire.NoteInfoShortAppID)
+	if in.Notes&wire.NoteInfoOddBoolean != 0 {
+		in.Password, in.VAC = 2*in.Password, 2*in.VAC
+	}
+	for q := range wire.NumQuestions {
+		if rec.Has(questionWord(q)) || rec.Err[q] != 0 {
+			rec.Asked |= 1 << q
+		}
+	}
+	if rec.HasPing {
+		rec.Asked |= scanner.AskPing
+	}
+	if rec.Game != nil {
+		for i := range rec.Game.Attributes {
+			a := &rec.Game.Attributes[i]
+			for _, s := range r.from {
+				if s.Name == a.Name {
+					a.Source = s.Source
+				}
+			}
+		}
+	}
+}
+
+// set stores the value v of a field, or adds an element to it. to is the pointer that
+// the field's accessor returned, or nil: then v is only checked.
+func (r *Reader) set(f *field, to any, v jsontext.Value) error {
+	if f == &schemaKeys[0] {
+		if string(v) != knownSchema {
+			return SchemaError(v)
+		}
+		return nil
+	}
+	switch f.is {
+	case typeBool:
+		if v.Kind() != 't' && v.Kind() != 'f' {
+			return wrongType(v, "boolean")
+		}
+		switch to := to.(type) {
+		case *bool:
+			*to = v.Kind() == 't'
+		case *uint8:
+			*to = 0
+			if v.Kind() == 't' {
+				*to = 1
+			}
+		}
+		return nil
+	case typeJSON:
+		if v.Kind() != '{' {
+			return wrongType(v, "object")
+		}
+		*to.(*string) = string(v)
+		return nil
+	case typeMillis, typeFloat32:
+		return setDecimal(f, to, v)
+	case typeUint8, typeUint16, typeUint32, typeUint64, typeInt32:
+		return setWhole(f, to, v)
+	}
+	if v.Kind() != '"' {
+		return wrongType(v, wants[f.is])
+	}
+	return r.setText(f, to, r.unquoted(v), v)
+}
+
+// wants describes types in errors.
+var wants = [numTypes]string{
+	typeText: "string", typeWord: "string", typeHex: "bytes in hex", typeBase64: "bytes in base64",
+	typeID: "64-bit number in a string", typeTime: "time", typeSeconds: "time",
+}
+
+// setDecimal stores a number that may have decimals.
+func setDecimal(f *field, to any, v jsontext.Value) error {
+	null := f.is == typeFloat32 && v.Kind() == 'n'
+	n, err := math.NaN(), error(nil)
+	bits := 64
+	if f.is == typeFloat32 {
+		bits = 32
+	}
+	if !null {
+		n, err = strconv.ParseFloat(string(v), bits)
+	}
+	switch {
+	case f.is == typeFloat32 && !null && v.Kind() != '0':
+		return wrongType(v, "number or null")
+	case f.is == typeMillis && (v.Kind() != '0' || err != nil || n < 0):
+		return wrongType(v, "number from 0")
+	}
+	switch to := to.(type) {
+	case *float32:
+		*to = float32(n)
+	case *time.Duration:
+		*to = time.Duration(math.Round(n*1000)) * time.Microsecond
+	}
+	return nil
+}
+
+// limits are the ranges of the types of whole numbers.
+var limits = [numTypes]struct{ least, most float64 }{
+	typeUint8: {0, math.MaxUint8}, typeUint16: {0, math.MaxUint16}, typeUint32: {0, math.MaxUint32},
+	typeUint64: {0, math.MaxUint64}, typeInt32: {math.MinInt32, math.MaxInt32},
+}
+
+// setWhole stores a whole number. JSON may write it as 1.0 or 1e3.
+func setWhole(f *field, to any, v jsontext.Value) error {
+	n, err := strconv.ParseInt(string(v), 10, 64)
+	limit := &limits[f.is]
+	if size := float64(n); err != nil || size < limit.least || size > limit.most {
+		x, err := strconv.ParseFloat(string(v), 64)
+		if v.Kind() != '0' || err != nil || x != math.Trunc(x) || x < limit.least || x > limit.most {
+			return wrongType(v, fmt.Sprintf("integer from %.0f to %.0f", limit.least, limit.most))
+		}
+		if n = int64(x); f.is == typeUint64 && x >= math.MaxInt64 {
+			u, err := strconv.ParseUint(string(v), 10, 64)
+			if n = int64(u); err != nil {
+				n = int64(uint64(min(x, 1<<64-2048)))
+			}
+		}
+	}
+	switch to := to.(type) {
+	case *uint8:
+		*to = uint8(n)
+	case *uint16: // an application ID beyond 16 bits is in game_id
+		*to = 0
+		if n <= math.MaxUint16 {
+			*to = uint16(n)
+		}
+	case *uint32:
+		*to = uint32(n)
+	case *uint64:
+		*to = uint64(n)
+	case *int32:
+		*to = int32(n)
+	case *int:
+		*to = int(n)
+	case *netip.AddrPort:
+		*to = netip.AddrPortFrom(to.Addr(), uint16(n))
+	}
+	return nil
+}
+
+// setText stores a string. text is its text, and v as it is written.
+func (r *Reader) setText(f *field, to any, text []byte, v jsontext.Value) (err error) {
+	if r.strict && (f.words != nil || f.pattern != "") {
+		known := slices.Contains(f.words, string(text))
+		if f.words == nil {
+			known = patterns()[f.pattern].Match(text)
+		}
+		if !known {
+			return fmt.Errorf("%.60s is no such word", v)
+		}
+	}
+	bad := wrongType
+	switch f.is {
+	case typeHex:
+		if !isHex(text) {
+			return bad(v, wants[f.is])
+		}
+		start := len(r.text)
+		r.text, _ = hex.AppendDecode(r.text, text)
+		text = r.text[start:len(r.text):len(r.text)]
+	case typeBase64:
+		start := len(r.text)
+		r.text, err = base64.StdEncoding.AppendDecode(r.text, text)
+		if err != nil || bytes.ContainsAny(text, "\r\n") { // which the decoder ignores
+			return bad(v, wants[f.is])
+		}
+		text = r.text[start:len(r.text):len(r.text)]
+	case typeTime, typeSeconds:
+		t, err := time.Parse(time.RFC3339Nano, string(text))
+		if err != nil || r.strict && !patterns()[timePatterns[f.is]].Match(text) {
+			return bad(v, wants[f.is])
+		}
+		switch to := to.(type) {
+		case *time.Time:
+			*to = t
+		case *int64:
+			*to = t.Unix()
+		}
+		return nil
+	}
+	switch to := to.(type) {
+	case *[]byte:
+		*to = text
+	case *[][]byte:
+		*to = append(*to, text)
+	case *string:
+		if *to = r.word(text); f.pattern == gameID && !isGameID(*to) {
+			return bad(v, wants[f.is])
+		}
+	case nil:
+		if f == scanKey || f == scanHexKey {
+			r.rec.Scan = r.word(text)
+		}
+	case *uint8:
+		*to, err = letter(text)
+	case *uint64:
+		if f.is == typeWord {
+			if *to, err = strconv.ParseUint(string(text), 16, 64); err != nil || len(text) != 16 {
+				return bad(v, "64-bit hash in hex")
+			}
+			break
+		}
+		*to, err = strconv.ParseUint(string(text), 10, 64)
+		if errors.Is(err, strconv.ErrRange) && len(text) <= 20 {
+			err = nil
+		}
+		if len(text) > 1 && text[0] == '0' {
+			return bad(v, wants[f.is])
+		}
+	case *netip.AddrPort:
+		ip, bad := netip.ParseAddr(string(text))
+		*to, err = netip.AddrPortFrom(ip, to.Port()), bad
+	case *scanner.Status:
+		*to = scanner.Status(wordOf(scanner.NumStatuses, text, func(i int) string { return scanner.Status(i).String() }))
+	case *wire.Format:
+		*to = wire.Format(1 + slices.Index(f.words, string(text)))
+	case *wire.Error:
+		*to = wire.Error(wordOf(wire.NumErrors, text, func(i int) string { return wire.Error(i).String() }))
+	case *wire.Notes:
+		*to |= wire.Notes(bitOf(wire.NumNotes, text, wire.NoteWord))
+		if question, ok := bytes.CutSuffix(text, []byte(".dropped")); ok {
+			r.rec.Asked |= scanner.Questions(bitOf(wire.NumQuestions, question, questionWord))
+		}
+	case *scanner.Questions:
+		*to |= scanner.Questions(bitOf(wire.NumQuestions, text, questionWord))
+	case *game.Flags:
+		*to |= game.Flags(bitOf(game.NumFlags, text, game.FlagWord))
+	case *game.Notes:
+		*to |= game.Notes(bitOf(game.NumNotes, text, game.NoteWord))
+	}
+	if err != nil {
+		return bad(v, wants[f.is])
+	}
+	return nil
+}
+
+// wordOf returns the first i below n whose word is text, or 0.
+func wordOf(n int, text []byte, word func(int) string) int {
+	for i := range n {
+		if string(text) == word(i) {
+			return i
+		}
+	}
+	return 0
+}
+
+// bitOf returns the bit of the i below n whose word is text, or 0.
+func bitOf(n int, text []byte, word func(int) string) uint32 {
+	for i := range n {
+		if string(text) == word(i) {
+			return 1 << i
+		}
+	}
+	return 0
+}
+
+func questionWord(i int) string { return wire.Question(i).String() }
+
+// letter returns the first letter of a word, or the byte that a word such as 0x6f
+// stands for.
+func letter(word []byte) (byte, error) {
+	if digits, ok := bytes.CutPrefix(word, []byte("0x")); ok {
+		b, err := strconv.ParseUint(string(digits), 16, 8)
+		return byte(b), err
+	}
+	if len(word) == 0 {
+		return 0, nil
+	}
+	return word[0], nil
+}
+
+// placeOf returns the index of the field with a name, or -1 if there is none. Keys
+// mostly come in the order of the fields, so the search begins at next.
+func placeOf[T text](fields []field, name T, next int) int {
+	for i := next; i < len(fields); i++ {
+		if string(name) == fields[i].name {
+			return i
+		}
+	}
+	for i := range min(next, len(fields)) {
+		if string(name) == fields[i].name {
+			return i
+		}
+	}
+	return -1
+}
+
+// keyError is an error in a value, and the path of keys to the value.
+type keyError struct {
+	path string
+	err  error
+}
+
+func (e *keyError) Error() string { return e.path + ": " + e.err.Error() }
+
+// inKey adds a key before the path of an error.
+func inKey(key string, err error) error {
+	if inner, ok := err.(*keyError); ok {
+		return &keyError{key + "." + inner.path, inner.err}
+	}
+	return &keyError{key, err}
+}
+
+func wrongType(value []byte, want string) error {
+	return fmt.Errorf("%.60s is not of type %s", value, want)
+}
+
+// patterns are the compiled patterns of the schema.
+var patterns = sync.OnceValue(func() map[string]*regexp.Regexp {
+	all := map[string]*regexp.Regexp{}
+	var collect func([]field)
+	collect = func(fields []field) {
+		for _, f := range fields {
+			if f.pattern != "" {
+				all[f.pattern] = regexp.MustCompile(f.pattern)
+			}
+			collect(f.fields)
+		}
+	}
+	collect(schemaKeys)
+	for _, p := range timePatterns {
+		all[p] = regexp.MustCompile(p)
+	}
+	return all
+})
+
+func isHex(s []byte) bool {
+	for _, c := range s {
+		if !('0' <= c && c <= '9' || 'a' <= c && c <= 'f') {
+			return false
+		}
+	}
+	return len(s)%2 == 0
+}

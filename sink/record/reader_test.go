@@ -1,0 +1,128 @@
+package record
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/a2sscan/a2sscan/sink/internal/sinktest"
+)
+
+// TestReaderAgain: Append makes the same record again from the Record that a Reader
+// returns, also if another program has written the record anew.
+func TestReaderAgain(t *testing.T) {
+	r := NewReader()
+	for _, g := range golden {
+		line := Append(nil, g.scan, g.result)
+		var v any
+		if err := json.Unmarshal(line, &v); err != nil {
+			t.Fatal(err)
+		}
+		other, err := json.MarshalIndent(v, " ", "\t") // keys in another order
+		if err != nil {
+			t.Fatal(err)
+		}
+		escaped := append([]byte("\uFEFF "), escapedASCII(other)...)
+		for _, written := range [][]byte{line, escaped} {
+			rec, err := r.Read(written)
+			if err != nil {
+				t.Errorf("%s: %v", g.name, err)
+				continue
+			}
+			again := Append(nil, rec.Scan, &rec.Result)
+			if !bytes.Equal(again, line) && !sameSorted(t, again, line) {
+				t.Errorf("%s: %s\nbecame %s", g.name, line, again)
+			}
+		}
+	}
+}
+
+// escapedASCII escapes every character beyond ASCII, as Python's json.dumps does.
+func escapedASCII(b []byte) []byte {
+	var out []byte
+	for _, r := range string(b) {
+		if r < 0x80 {
+			out = append(out, byte(r))
+			continue
+		}
+		q, _ := json.Marshal(string(r))
+		if r > 0xFFFF || q[1] == '\\' {
+			out = append(out, q[1:len(q)-1]...)
+		} else {
+			out = append(out, []byte{'\\', 'u', hexDigits[r>>12&15], hexDigits[r>>8&15], hexDigits[r>>4&15], hexDigits[r&15]}...)
+		}
+	}
+	return out
+}
+
+// sameSorted reports whether two records are equal except for the order of the keys of
+// rules and attributes.
+func sameSorted(t *testing.T, a, b []byte) bool {
+	t.Helper()
+	ds, err := Differences(a, b)
+	return err == nil && len(ds) == 0
+}
+
+func TestReaderBad(t *testing.T) {
+	r := NewReader()
+	for line, want := range map[string]string{
+		``:                                     "is no JSON",
+		`{`:                                    "is no JSON",
+		`[]`:                                   "is not a record",
+		`{}`:                                   "is not a whole record: it lacks schema, ip, port, status",
+		`{"addr":"1.2.3.4:5","people":7}`:      "is not a whole record: it lacks schema, ip, port, status",
+		`{"schema":2}`:                         "has records of schema 2, and this version of a2sscan knows schema 1",
+		`{"schema":1} x`:                       "something follows",
+		`{"schema":1,"status":1}`:              "status: 1 is not of type string",
+		`{"schema":1,"notes":"x"}`:             `notes: "x" is not of type array`,
+		`{"schema":1,"info":[]}`:               "info: [] is not of type object",
+		`{"schema":1,"info":{"name":1}}`:       "info.name: 1 is not of type string",
+		`{"schema":1,"info":{"players":256}}`:  "info.players: 256 is not of type integer from 0 to 255",
+		`{"schema":1,"info":{"steam_id":"x"}}`: `info.steam_id: "x" is not of type 64-bit number in a string`,
+		`{"schema":1,"info":{"server_type":"0xzz"}}`: "info.server_type",
+		`{"schema":1,"players":{}}`:                  "players: {} is not of type array",
+		`{"schema":1,"players":[{"deaths":"x"}]}`:    "players.deaths",
+		`{"schema":1,"rules":{"a":1}}`:               `rules: "a": 1 is not of type string`,
+		`{"schema":1,"rules_raw":[["0","0"]]}`:       "rules_raw",
+		`{"schema":1,"raw":["%"]}`:                   "raw",
+	} {
+		if _, err := r.Read([]byte(line)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", line, err, want)
+		}
+	}
+}
+
+// TestReaderChosen: a Reader decodes the chosen keys, keeps others as they are written,
+// and stops when it has all of them.
+func TestReaderChosen(t *testing.T) {
+	r := NewReader("addr", "info").Keep("hashes")
+	line := Append(nil, "", sinktest.Full())
+	cut := line[:bytes.Index(line, []byte(`"players":[`))+len(`"players":[`)]
+	rec, err := r.Read(cut)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rec.Addr.String() != "203.0.113.7:27015" || string(rec.Info.Map) != "ctf_2fort" || rec.RTT != 0 ||
+		rec.Has("players") || !rec.Has("rtt_ms") || !strings.HasPrefix(string(rec.Value("hashes")), `{"info":"0123`) {
+		t.Errorf("%+v", rec)
+	}
+	if _, err := NewReader("addr", "game").Read(cut); err == nil {
+		t.Error("a truncated record passes, though the wanted key is not there")
+	}
+}
+
+func BenchmarkRead(b *testing.B) {
+	line := Append(nil, "20261120T030000Z", sinktest.Typical(1))
+	for name, r := range map[string]*Reader{"info": NewReader("addr", "info"), "all": NewReader(), "strict": NewReader().Strict()} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(line)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := r.Read(line); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
