@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,8 +14,6 @@ import (
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/manual"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/masterlist"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/scanrun"
 )
 
 // docsCommand generates the files that packages ship with the program. The help
@@ -55,8 +53,8 @@ type docFile struct {
 
 // docs generates the man pages and the completion scripts.
 func docs(root *cobra.Command) (files []docFile, err error) {
-	for name, text := range manual.Pages(describePage(root), variables) {
-		files = append(files, docFile{"man/" + name + ".1", []byte(text)})
+	for _, page := range manPages(root) {
+		files = append(files, docFile{"man/" + page.name + ".1", page.text})
 	}
 	var bash, zsh, fish bytes.Buffer
 	err = errors.Join(root.GenBashCompletionV2(&bash, true), root.GenZshCompletion(&zsh), root.GenFishCompletion(&fish, true))
@@ -66,46 +64,63 @@ func docs(root *cobra.Command) (files []docFile, err error) {
 		docFile{"completions/a2sscan.fish", fish.Bytes()}), err
 }
 
-// variables are the environment variables that the program reads, for the man page.
-var variables = []manual.Fact{
-	{What: masterlist.KeyVariable, Text: "the key of the Steam Web API, unless --key-file names a file with it"},
-	{What: "AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN", Text: "credentials for s3:// names; no output contains them"},
-	{What: "AWS_PROFILE, AWS_SHARED_CREDENTIALS_FILE, AWS_CONFIG_FILE", Text: "where to find credentials, region and endpoint if variables do not have them"},
-	{What: "AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL", Text: "URL of the store, such as http://127.0.0.1:9000 (default: that of AWS)"},
-	{What: "AWS_REGION, AWS_DEFAULT_REGION", Text: "region of the store"},
-	{What: "NO_COLOR", Text: "if it is set, text on a terminal has no colours, unless --color always"},
-	{What: "JOB_COMPLETION_INDEX, SLURM_ARRAY_TASK_ID", Text: "the part that --shard auto/N takes, from 0; Kubernetes sets the first in an indexed job, Slurm the second in a job array"},
-	{What: "GOMEMLIMIT", Text: "the memory limit of the Go runtime; without it scan sets " + strconv.Itoa(scanrun.MemoryLimit>>20) + " MiB"},
-}
-
-// describePage describes a command and its visible subcommands to package manual.
-func describePage(cmd *cobra.Command) *manual.Command {
-	cmd.InitDefaultHelpFlag()
-	_, args, _ := strings.Cut(cmd.Use, " ")
-	c := &manual.Command{
-		Path: cmd.CommandPath(), Short: cmd.Short, Arguments: args, Long: cmd.Long, Example: cmd.Example,
-		Filters: pageFlags(annotated(cmd, forMaster)),
-	}
-	for _, g := range flagGroups(cmd) {
-		c.Groups = append(c.Groups, manual.Group{Title: g.Title, Flags: pageFlags(g.flags)})
-	}
-	for _, below := range cmd.Commands() {
-		if below.IsAvailableCommand() && below.Name() != "completion" && below.Name() != "help" {
-			c.Commands = append(c.Commands, *describePage(below))
+// manPages returns the man pages of the program and its commands, by their names.
+func manPages(root *cobra.Command) (pages []docFile) {
+	commands := []*cobra.Command{root}
+	for _, c := range root.Commands() {
+		if c.IsAvailableCommand() && c.Name() != "completion" && c.Name() != "help" {
+			commands = append(commands, c)
 		}
 	}
-	return c
+	var names []string
+	for _, c := range commands {
+		names = append(names, manual.PageName(c.CommandPath()))
+	}
+	for i, c := range commands {
+		c.InitDefaultHelpFlag()
+		_, args, _ := strings.Cut(c.Use, " ")
+		page := &manual.Command{Path: c.CommandPath(), Short: c.Short, Arguments: args, Long: c.Long, Example: c.Example}
+		if c == root {
+			page.Arguments = "COMMAND …"
+			for _, below := range commands[1:] {
+				page.Commands = append(page.Commands, manual.Item{Tag: "**" + below.Name() + "**", Text: below.Short})
+			}
+			page.Commands = append(page.Commands, manual.Item{Tag: "**completion bash**, **zsh**, **fish**",
+				Text: "Print a script that completes commands, flags and their values"})
+		}
+		groups := flagGroups(c)
+		if ofMaster := annotated(c, forMaster); len(ofMaster) > 0 {
+			groups = append(groups, flagGroup{Title: "With --master: filters (a server must match all), and how to fetch the list", flags: ofMaster})
+		}
+		for _, g := range groups {
+			group := manual.Group{Title: g.Title}
+			for _, f := range g.flags {
+				group.Flags = append(group.Flags, manualItem(f))
+			}
+			page.Groups = append(page.Groups, group)
+		}
+		pages = append(pages, docFile{names[i], []byte(manual.Page(page, names))})
+	}
+	return pages
 }
 
-func pageFlags(flags []*pflag.Flag) (all []manual.Flag) {
-	for _, f := range flags {
-		value, usage := pflag.UnquoteUsage(f)
-		all = append(all, manual.Flag{
-			Name: f.Name, Short: f.Shorthand, Value: value, Optional: f.NoOptDefVal != "",
-			Usage: usage, Default: f.DefValue,
-		})
+// manualItem describes a flag in a man page.
+func manualItem(f *pflag.Flag) manual.Item {
+	value, usage := pflag.UnquoteUsage(f)
+	tag := "**--" + f.Name + "**"
+	if f.Shorthand != "" {
+		tag = "**-" + f.Shorthand + "**, " + tag
 	}
-	return all
+	switch {
+	case value != "" && f.NoOptDefVal != "":
+		tag += "[=*" + value + "*]"
+	case value != "":
+		tag += " *" + value + "*"
+	}
+	if !slices.Contains([]string{"", "0", "0s", "false", "[]"}, f.DefValue) {
+		usage += " (default " + f.DefValue + ")"
+	}
+	return manual.Item{Tag: tag, Text: usage}
 }
 
 // writeDocs writes the files and removes the pages of commands that no longer exist.

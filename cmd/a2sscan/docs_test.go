@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/manual"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/masterlist"
 )
 
@@ -99,19 +98,16 @@ func TestManClean(t *testing.T) {
 	}
 }
 
-func manPages() map[string]string { return manual.Pages(describePage(newTree()), variables) }
-
 // TestManFlags: every flag is on the page of its command, and in its help.
 func TestManFlags(t *testing.T) {
-	pages := manPages()
+	pages := map[string]string{}
+	for _, page := range manPages(newTree()) {
+		pages[page.name] = string(page.text)
+	}
 	eachFlag(func(cmd *cobra.Command, flag *pflag.Flag) {
-		entry := regexp.MustCompile(`\n\.TP\n(\\fB\\-\w\\fR, )?` + regexp.QuoteMeta(manual.Strong("--"+flag.Name)))
 		page := pages[strings.ReplaceAll(cmd.CommandPath(), " ", "-")]
-		if !entry.MatchString(page) {
+		if !strings.Contains(page, `\fB\-\-`+strings.ReplaceAll(flag.Name, "-", `\-`)+`\fP`) || !strings.Contains(page, `[\fIFLAG`) {
 			t.Errorf("%s --%s is not in its page", cmd.Name(), flag.Name)
-		}
-		if !strings.Contains(page, " ["+manual.Placeholder("FLAG…")+"]") {
-			t.Errorf("the page of %s lists no flags", cmd.Name())
 		}
 		if !strings.Contains(cmd.UsageString(), " --"+flag.Name) {
 			t.Errorf("%s --%s is not in the help", cmd.Name(), flag.Name)
@@ -123,8 +119,8 @@ func TestManFlags(t *testing.T) {
 // page.
 func TestManSays(t *testing.T) {
 	var pages strings.Builder
-	for _, page := range manPages() {
-		pages.WriteString(page)
+	for _, page := range manPages(newTree()) {
+		pages.Write(page.text)
 	}
 	said := strings.ReplaceAll(pages.String(), `\-`, "-")
 	sources, _ := filepath.Glob("*.go")
@@ -146,7 +142,7 @@ func TestManSays(t *testing.T) {
 	}
 	for word := range found {
 		if !strings.Contains(said, word) {
-			t.Errorf("no page describes %s: add it to internal/manual", word)
+			t.Errorf("no page describes %s: add it to internal/manual/text", word)
 		}
 	}
 	if len(found) < 6 {

@@ -1,15 +1,28 @@
-// Package manual writes man pages from plain descriptions of commands.
+// Package manual writes man pages. What the help of a command does not say is in the
+// folder text, in Markdown.
 package manual
 
 import (
+	"embed"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+
+	// spf13/cobra/doc uses this renderer too, but it knows no groups of flags.
+	"github.com/cpuguy83/go-md2man/v2/md2man"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-const title = "Game server scanner"
+// texts has a file for each command. A line such as "EXIT 0 1" stands for these exit
+// codes with their usual meaning.
+//
+//go:embed text/*.md
+var texts embed.FS
+
+// date is when the files in texts were last changed.
+const date = "2026-11-23"
 
 // Command describes a command for its man page.
 type Command struct {
@@ -17,192 +30,126 @@ type Command struct {
 	Short     string // one line, without a full stop
 	Arguments string // as in the usage line
 	Long      string
-	Groups    []Group   // groups of flags, in the order of the help
-	Filters   []Flag    // flags that select servers, for --master
-	Commands  []Command // subcommands; only the root has any
+	Groups    []Group // groups of flags, in the order of the help
+	Commands  []Item  // subcommands; only the root has any
 	Example   string
 }
 
 // Group is a titled group of flags.
 type Group struct {
 	Title string
-	Flags []Flag
+	Flags []Item
 }
 
-// Flag describes a flag.
-type Flag struct {
-	Name     string
-	Short    string // one letter, or empty
-	Value    string // placeholder of the value; empty: the flag takes no value
-	Optional bool   // the value may be omitted
-	Usage    string
-	Default  string // default value; not shown if it is empty, zero or false
+// Item is an entry of a list: a flag or a command.
+type Item struct {
+	Tag  string // in Markdown
+	Text string // plain
 }
 
-// Name returns the name of the command's man page.
-func (c *Command) Name() string { return strings.ReplaceAll(c.Path, " ", "-") }
-
-// word returns the last word of the path.
-func (c *Command) word() string { return c.Path[strings.LastIndexByte(c.Path, ' ')+1:] }
-
-func (c *Command) isRoot() bool { return len(c.Commands) > 0 }
-
-// Pages returns the man pages of the root command and its subcommands, by name.
-// variables describes the environment variables that the program reads.
-func Pages(root *Command, variables []Fact) map[string]string {
-	names := []string{root.Name()}
-	for i := range root.Commands {
-		names = append(names, root.Commands[i].Name())
+// Page returns the man page of a command. pages has the names of all pages.
+func Page(c *Command, pages []string) string {
+	name := PageName(c.Path)
+	text, err := texts.ReadFile("text/" + c.Path[strings.LastIndexByte(c.Path, ' ')+1:] + ".md")
+	if err != nil {
+		text = []byte("# EXIT STATUS\n\nEXIT 0 1 3 141\n")
 	}
-	pages := map[string]string{root.Name(): page(root, names, variables)}
-	for i := range root.Commands {
-		c := &root.Commands[i]
-		pages[c.Name()] = page(c, names, nil)
-	}
-	return pages
-}
-
-// page returns the man page of one command. names has the names of all pages.
-func page(c *Command, names []string, variables []Fact) string {
-	p := &roff{}
-	p.title(c.Name(), "1", date, title)
-	p.section("NAME")
-	p.line(c.Name() + " - " + strings.ToLower(c.Short[:1]) + c.Short[1:])
-	p.section("SYNOPSIS")
-	p.synopsis(c)
-	p.section("DESCRIPTION")
-	p.text(c.Long)
-	if c.isRoot() {
-		p.commands(c.Commands)
-	}
-	p.options(c)
-	if c.isRoot() {
-		p.section("CONFIGURATION")
-		p.text(configText)
-	}
-	p.exits(c)
-	p.facts(c, variables)
-	p.section("EXAMPLES")
-	p.example(c.Example)
-	p.seeAlso(c, names)
-	return p.String()
-}
-
-// synopsis writes how a command is called.
-func (p *roff) synopsis(c *Command) {
-	if c.isRoot() {
-		fmt.Fprintf(p, "%s %s %s\n", Strong(c.Path), Placeholder("COMMAND"), Placeholder("…"))
-		return
-	}
-	flags := ""
+	var b strings.Builder
+	fmt.Fprintf(&b, "%% %q %q %q %q %q\n\n", strings.ToUpper(name), "1", date, "a2sscan", "Game server scanner")
+	fmt.Fprintf(&b, "# NAME\n\n%s - %s\n\n", name, strings.ToLower(c.Short[:1])+c.Short[1:])
+	fmt.Fprintf(&b, "# SYNOPSIS\n\n**%s**", c.Path)
 	if len(c.Groups) > 0 {
-		flags = " [" + Placeholder("FLAG…") + "]"
+		b.WriteString(` \[*FLAG…*\]`)
 	}
-	fmt.Fprintf(p, "%s\n", strings.TrimRight(Strong(c.Path)+flags+" "+roffText(c.Arguments), " "))
-}
-
-// commands lists the subcommands of the root.
-func (p *roff) commands(all []Command) {
-	p.section("COMMANDS")
-	for i := range all {
-		p.item(Strong(all[i].word()), all[i].Short)
+	fmt.Fprintf(&b, " %s\n\n# DESCRIPTION\n\n%s\n\n", escape(c.Arguments), prose(c.Long))
+	if len(c.Commands) > 0 {
+		b.WriteString("# COMMANDS\n\n")
+		writeItems(&b, c.Commands)
+		b.WriteString("Each command has a page of its own, and --help.\n\n")
 	}
-	p.item(Strong("completion bash")+", "+Strong("zsh")+", "+Strong("fish"),
-		"Print a script that completes commands, flags and their values")
-	p.paragraph()
-	p.line("Each command has a page of its own, and --help.")
-}
-
-// options lists the flags, in the groups of the help.
-func (p *roff) options(c *Command) {
-	if len(c.Groups) > 0 {
-		p.section("OPTIONS")
-	}
-	for _, g := range c.Groups {
+	for i, g := range c.Groups {
+		if i == 0 {
+			b.WriteString("# OPTIONS\n\n")
+		}
 		if len(c.Groups) > 1 {
-			p.subsection(g.Title)
+			fmt.Fprintf(&b, "### %s\n\n", g.Title)
 		}
-		p.flags(g.Flags)
+		writeItems(&b, g.Flags)
 	}
-	if len(c.Filters) > 0 {
-		p.section("OPTIONS WITH --MASTER")
-		p.line("Only servers that meet all of these are fetched.")
-		p.flags(c.Filters)
+	b.WriteString(exitLine.ReplaceAllStringFunc(string(text), usualExits))
+	fmt.Fprintf(&b, "\n# EXAMPLES\n\n%s\n\n# SEE ALSO\n\n", code(c.Example))
+	others := slices.DeleteFunc(slices.Clone(pages), func(other string) bool { return other == name })
+	fmt.Fprintf(&b, "**%s**(1)\n", strings.Join(others, "**(1),\n**"))
+	return typeable(string(md2man.Render([]byte(b.String()))))
+}
+
+// PageName returns the name of the man page of a command.
+func PageName(path string) string { return strings.ReplaceAll(path, " ", "-") }
+
+func writeItems(b *strings.Builder, all []Item) {
+	for _, item := range all {
+		fmt.Fprintf(b, "%s\n: %s\n\n", item.Tag, escape(item.Text))
 	}
 }
 
-// flags lists flags with their values, help and defaults.
-func (p *roff) flags(all []Flag) {
-	for _, f := range all {
-		tag := Strong("--" + f.Name)
-		if f.Short != "" {
-			tag = Strong("-"+f.Short) + ", " + tag
-		}
-		switch {
-		case f.Value != "" && f.Optional:
-			tag += "[=" + Placeholder(f.Value) + "]"
-		case f.Value != "":
-			tag += " " + Placeholder(f.Value)
-		}
-		if !slices.Contains([]string{"", "0", "0s", "false", "[]"}, f.Default) {
-			f.Usage += " (default " + f.Default + ")"
-		}
-		p.item(tag, f.Usage)
-	}
-}
+var exitLine = regexp.MustCompile(`(?m)^EXIT [ \d]+$`)
 
-// exits lists the exit codes that a command may return.
-func (p *roff) exits(c *Command) {
-	p.section("EXIT STATUS")
-	own := facts[c.word()].exits
+// usualExits returns the list of the exit codes in a line such as "EXIT 0 1".
+func usualExits(line string) string {
+	var b strings.Builder
 	for _, e := range console.Exits {
-		when, may := own[e.Code]
-		if when == "" {
-			when = e.When
-		}
-		if may || c.isRoot() || slices.Contains(exitAlways, e.Code) {
-			p.item(Strong(fmt.Sprint(e.Code)), when)
+		if slices.Contains(strings.Fields(line), fmt.Sprint(e.Code)) {
+			fmt.Fprintf(&b, "**%d**\n: %s\n\n", e.Code, escape(e.When))
 		}
 	}
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// facts lists files, variables and signals. For scan it also lists the keys of
-// status lines and of the summary, and the faults.
-func (p *roff) facts(c *Command, variables []Fact) {
-	of := facts[c.word()]
-	p.list("FILES", "", of.files)
-	p.list("ENVIRONMENT", "", variables)
-	p.list("SIGNALS", "", of.signals)
-	if c.word() == "scan" {
-		p.list("STATUS", statusText, StatusKeys)
-		p.list("SUMMARY", summaryText, SummaryKeys)
-		p.list("FAULTS", faultsText, FaultWords)
-	}
-}
-
-// list writes a section with an optional introduction and a list. It writes nothing
-// if the list is empty.
-func (p *roff) list(section, text string, all []Fact) {
-	if len(all) == 0 {
-		return
-	}
-	p.section(section)
-	if text != "" {
-		p.text(text)
-	}
-	for _, f := range all {
-		p.item(Strong(f.What), f.Text)
-	}
-}
-
-// seeAlso lists the other pages.
-func (p *roff) seeAlso(c *Command, names []string) {
-	p.section("SEE ALSO")
-	var others []string
-	for _, name := range names {
-		if name != c.Name() {
-			others = append(others, Strong(name)+"(1)")
+// prose converts a plain text to Markdown. Lines that begin with spaces keep their
+// layout.
+func prose(s string) string {
+	paragraphs := strings.Split(s, "\n\n")
+	for i, p := range paragraphs {
+		if strings.HasPrefix(p, " ") {
+			paragraphs[i] = code(p)
+		} else {
+			paragraphs[i] = escape(p)
 		}
 	}
-	p.WriteString(strings.Join(others, ",\n") + "\n")
+	return strings.Join(paragraphs, "\n\n")
+}
+
+func code(s string) string { return "    " + strings.ReplaceAll(s, "\n", "\n    ") }
+
+// special matches the characters that have a meaning in Markdown.
+var special = regexp.MustCompile("[\\\\`*_{}\\[\\]<>#|]")
+
+func escape(s string) string { return special.ReplaceAllString(s, `\$0`) }
+
+var (
+	untypeable = regexp.MustCompile("[-'`^~]|[^\x00-\x7f]")
+	roffNames  = map[string]string{"-": `\-`, "'": `\(aq`, "`": `\(ga`, "^": `\(ha`, "~": `\(ti`}
+	flag       = regexp.MustCompile(`(^|[\s(])(--?[a-z][a-z-]*)`)
+)
+
+// typeable keeps roff from replacing characters with typographic ones, so that text
+// copied from a page can be typed. It also prints flags in bold, except in code.
+func typeable(page string) string {
+	lines, isCode := strings.Split(strings.ReplaceAll(page, `\-`, "-"), "\n"), false
+	for i, line := range lines {
+		if strings.HasPrefix(line, ".") {
+			isCode = line == ".EX" || isCode && line != ".EE"
+			continue
+		}
+		if !isCode {
+			line = flag.ReplaceAllString(line, `$1\fB$2\fP`)
+		}
+		lines[i] = untypeable.ReplaceAllStringFunc(line, func(c string) string {
+			if name := roffNames[c]; name != "" {
+				return name
+			}
+			return fmt.Sprintf(`\[u%04X]`, []rune(c)[0])
+		})
+	}
+	return strings.TrimLeft(strings.Join(lines, "\n"), "\n")
 }
