@@ -118,7 +118,7 @@ func TestPage(t *testing.T) {
 		`with \fB\-\-dry\-run\fP, \fB\-q\fP and a_b*c* [x] <y> \\appid\\440`,
 		".EX\n  code \\-x \\(aqy\\(aq \\(ti\\(ha\\(ga\n  .z\n",
 		"\n.TP\n\\fB\\-\\-map\\fP \\fINAME\\fP\n\\[u2026]\n",
-		"\n.SH EXIT STATUS\n\n.TP\n\\fB0\\fP\ncomplete",
+		"\n.SH EXIT STATUS\n.TP\n\\fB0\\fP\ncomplete",
 		"\n.SH SEE ALSO\n\\fBa2sscan\\fP(1)\n",
 	} {
 		if !strings.Contains(page, want) {
