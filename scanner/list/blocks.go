@@ -3,7 +3,6 @@ package list
 import (
 	"cmp"
 	"encoding/binary"
-	"net/netip"
 	"slices"
 
 	"github.com/gaissmai/bart"
@@ -34,11 +33,6 @@ type blockAt struct {
 	text  uint64 // the number of its labels in texts
 }
 
-// span is the addresses from first to last.
-type span struct{ first, last uint32 }
-
-func (s span) len() uint64 { return uint64(s.last-s.first) + 1 }
-
 // add adds a block. A block whose targets are all in earlier blocks takes no
 // memory.
 func (bs *blocks) add(s span, ports *Ports, text labels) {
@@ -49,7 +43,7 @@ func (bs *blocks) add(s span, ports *Ports, text labels) {
 	set := &bs.sets[bs.setOf(ports)]
 	set.spans = append(set.spans, s)
 	at := blockAt{bs.n, bs.texts.add(text)}
-	for p := range prefixes(s.first, s.last) {
+	for p := range s.prefixes() {
 		if _, inside := set.nets.LookupPrefix(p); !inside {
 			set.nets.Insert(p, at)
 		}
@@ -85,7 +79,7 @@ func (bs *blocks) coversAt(s span, port uint16) bool {
 
 // covers reports whether all addresses of s are in blocks of the set.
 func (set *portSet) covers(s span) bool {
-	for p := range prefixes(s.first, s.last) {
+	for p := range s.prefixes() {
 		if _, inside := set.nets.LookupPrefix(p); !inside {
 			return false
 		}
@@ -181,7 +175,7 @@ func (bs *blocks) with(sets []int, port uint16) []int {
 func (bs *blocks) holes(sets []int, s span) (holes []span) {
 	for _, i := range sets {
 		nets := &bs.sets[i].nets
-		for p := range prefixes(s.first, s.last) {
+		for p := range s.prefixes() {
 			if _, inside := nets.LookupPrefix(p); inside {
 				holes = append(holes, spanOf(p))
 				continue
@@ -192,11 +186,6 @@ func (bs *blocks) holes(sets []int, s span) (holes []span) {
 		}
 	}
 	return joined(holes)
-}
-
-func spanOf(p netip.Prefix) span {
-	first, last := bounds(p)
-	return span{first, last}
 }
 
 // joined sorts spans and merges those that overlap or touch.

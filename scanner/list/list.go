@@ -52,10 +52,6 @@ type Config struct {
 	// Invalid is called by Load and From for each invalid line. It may be nil.
 	Invalid func(Invalid)
 
-	// LeftOut, if it is not nil, is called by From when a rule of Exclusions has
-	// excluded targets, before From yields the next target.
-	LeftOut func(rule RuleID, targets uint64)
-
 	// Passed, if it is not nil, is called by From with the address of each target
 	// that comes before the first place and would have been yielded otherwise. From
 	// then has to visit all targets before that place.
@@ -313,8 +309,10 @@ type Stats struct {
 	Resolved uint64 // host names that were looked up; not part of Read
 }
 
-// LeftOut returns the rules that have excluded targets so far, with their counts.
-func (l *List) LeftOut() []Rule { return l.cfg.Exclusions.Rules() }
+// LeftOut returns the sources of exclusions that have excluded targets so far.
+func (l *List) LeftOut() []Exclusion {
+	return slices.DeleteFunc(l.cfg.Exclusions.Counts(), func(x Exclusion) bool { return x.Targets+x.Stopped == 0 })
+}
 
 // counters holds the running counts behind Stats, Loading and Progress. Stats
 // computes Read as the sum of the first six, so that the sum is always right, even

@@ -67,8 +67,10 @@ func TestWholeInternet(t *testing.T) {
 		t.Error(got)
 	}
 	var reserved uint64
-	for _, s := range mustExclude(t, ExclusionConfig{}).now.Load().segments {
-		if s.rule != nil {
+	for _, s := range mustExclude(t, ExclusionConfig{}).fixed {
+		if p := largest(s.first, s.last); !slices.ContainsFunc(specialPurpose, func(r special) bool {
+			return r.network.Bits() < p.Bits() && r.network.Contains(p.Addr())
+		}) {
 			reserved += s.len()
 		}
 	}
@@ -159,7 +161,7 @@ func (m *model) target(ip netip.Addr, port uint16, tag string) {
 	t.Place = m.places
 	m.places++
 	switch rule := m.rules.now.Load().find(ipOf(ip)); {
-	case rule != nil && !rule.unscannable():
+	case rule != nil && !rule.Unscannable:
 		m.stats.Excluded++
 	case rule != nil:
 		m.stats.Unscannable++

@@ -81,8 +81,7 @@ type name struct {
 func (n *name) span() span {
 	switch n.form {
 	case formNetwork:
-		first, last := bounds(n.prefix())
-		return span{first, last}
+		return spanOf(n.prefix())
 	case formRange:
 		return span{n.ip, n.last}
 	}

@@ -53,9 +53,3 @@ var specialPurpose = []special{
 }
 
 func cidr(s string) netip.Prefix { return netip.MustParsePrefix(s) }
-
-// bounds returns the first and the last address of a network.
-func bounds(p netip.Prefix) (first, last uint32) {
-	first = ipOf(p.Addr())
-	return first, first | uint32(uint64(1)<<(32-p.Bits())-1)
-}

@@ -8,9 +8,28 @@ import (
 	"slices"
 )
 
+// span is the addresses from first to last.
+type span struct{ first, last uint32 }
+
+func (s span) len() uint64 { return uint64(s.last-s.first) + 1 }
+
+// String returns the addresses as a network or a range.
+func (s span) String() string {
+	if p := largest(s.first, s.last); spanOf(p) == s {
+		return p.String()
+	}
+	return addrOf(s.first).String() + "-" + addrOf(s.last).String()
+}
+
+// spanOf returns the addresses of a network.
+func spanOf(p netip.Prefix) span {
+	first := ipOf(p.Addr())
+	return span{first, first | uint32(uint64(1)<<(32-p.Bits())-1)}
+}
+
 // parseSpan reads consecutive addresses without ports: an address, a network, or a
 // range a.b.c.d-e.f.g.h, which includes both ends.
-func parseSpan(b []byte) (first, last uint32, f Fault) {
+func parseSpan(b []byte) (span, Fault) {
 	if i := bytes.IndexByte(b, '-'); i >= 0 {
 		b = slices.Concat(trimRight(b[:i]), b[i:i+1], trimLeft(b[i+1:]))
 	}
@@ -18,16 +37,7 @@ func parseSpan(b []byte) (first, last uint32, f Fault) {
 	if f == 0 && (n.form == formAddrPort || n.ports != nil) {
 		f = FaultNoPort
 	}
-	s := n.span()
-	return s.first, s.last, f
-}
-
-// prefixOf returns the network that has exactly the addresses from first to last,
-// if there is one.
-func prefixOf(first, last uint32) (netip.Prefix, bool) {
-	p := largest(first, last)
-	_, end := bounds(p)
-	return p, end == last
+	return n.span(), f
 }
 
 // largest returns the largest network that begins at first and does not go beyond
@@ -37,14 +47,13 @@ func largest(first, last uint32) netip.Prefix {
 	return netip.PrefixFrom(addrOf(first), 32-free)
 }
 
-// prefixes yields the smallest number of networks that make up the addresses from
-// first to last.
-func prefixes(first, last uint32) iter.Seq[netip.Prefix] {
+// prefixes yields the smallest number of networks that make up the addresses.
+func (s span) prefixes() iter.Seq[netip.Prefix] {
 	return func(yield func(netip.Prefix) bool) {
-		for {
-			p := largest(first, last)
-			_, end := bounds(p)
-			if !yield(p) || end == last {
+		for first := s.first; ; {
+			p := largest(first, s.last)
+			end := spanOf(p).last
+			if !yield(p) || end == s.last {
 				return
 			}
 			first = end + 1

@@ -52,25 +52,17 @@ func (g *giver) rules() *ruleSet { return g.cfg.Exclusions.now.Load() }
 
 // excluded reports whether a rule excludes an address, and counts that.
 func (g *giver) excluded(ip uint32) bool {
-	r := g.rules().find(ip)
-	if r == nil {
+	s := g.rules().find(ip)
+	if s == nil {
 		return false
 	}
-	g.countExcluded(r, 1)
-	return true
-}
-
-// countExcluded counts targets that a rule excludes.
-func (g *giver) countExcluded(r *rule, n uint64) {
-	r.counts.targets.Add(n)
-	if g.cfg.LeftOut != nil && n > 0 {
-		g.cfg.LeftOut(RuleID{r}, n)
-	}
-	if r.unscannable() {
-		g.counts.unscannable.Add(n)
+	s.targets.Add(1)
+	if s.Unscannable {
+		g.counts.unscannable.Add(1)
 	} else {
-		g.counts.excluded.Add(n)
+		g.counts.excluded.Add(1)
 	}
+	return true
 }
 
 // give yields the target that was passed last, and reports whether to continue.
@@ -111,7 +103,6 @@ type walk struct {
 	ports portRule
 	seen  addrSet // targets that were named one by one
 	done  blocks  // targets that were named as networks or ranges
-	segs  []segment
 }
 
 // take implements taker.
@@ -157,44 +148,13 @@ func (w *walk) block(all span, ports *Ports, s labels) bool {
 		}
 		w.counts.duplicate.Add(again)
 		for _, part := range parts {
-			if !w.part(part, port, s) {
+			if !w.each(part, port, s) {
 				return false
 			}
 		}
 	}
 	w.done.add(all, ports, labels{})
 	return true
-}
-
-// part yields the targets of part that were not listed before.
-func (w *walk) part(part span, port uint16, s labels) bool {
-	if w.seen.n == 0 && w.cfg.Shard.all() {
-		return w.segments(part, port, s)
-	}
-	return w.each(part, port, s)
-}
-
-// segments yields the targets of part. If a rule excludes several consecutive
-// addresses, segments skips them in one step. It is used only if no target was
-// named one by one so far and there is no shard.
-func (w *walk) segments(part span, port uint16, s labels) bool {
-	w.segs = w.rules().within(w.segs[:0], part.first, part.last)
-	for _, seg := range w.segs {
-		if seg.rule != nil {
-			w.passAll(seg.rule, seg.len())
-		} else if !w.each(span{seg.first, seg.last}, port, s) {
-			return false
-		}
-	}
-	return true
-}
-
-// passAll advances by n targets that rule r excludes. It counts only those from
-// place w.from on.
-func (w *walk) passAll(r *rule, n uint64) {
-	before := min(n, w.from-min(w.from, w.place))
-	w.place += n
-	w.countExcluded(r, n-before)
 }
 
 // each yields the addresses of part with the given port one by one, and counts

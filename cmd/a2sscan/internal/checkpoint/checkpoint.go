@@ -60,7 +60,7 @@ type Checkpoint struct {
 
 	Stats   scanner.Stats      `json:"stats"`
 	List    list.Stats         `json:"list"`               // up to Place
-	LeftOut []ledger.Exclusion `json:"left_out,omitempty"` // per rule, up to Place
+	LeftOut []ledger.Exclusion `json:"left_out,omitempty"` // per source, up to Place
 	Tally   tally.Tally        `json:"tally"`
 	Records uint64             `json:"records"`
 	Output  OutputState        `json:"output"`

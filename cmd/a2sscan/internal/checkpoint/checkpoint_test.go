@@ -289,18 +289,23 @@ func TestReplaceFile(t *testing.T) {
 // are those at the moment when the list yielded the target before that place, plus
 // those of earlier runs.
 func TestListProgress(t *testing.T) {
+	x, err := list.NewExclusions(list.ExclusionConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	w := listProgress{past: list.Stats{Excluded: 100, Given: 10, Invalid: 3}}
-	if got, want := w.at(5, 0), (list.Stats{Read: 113, Excluded: 100, Given: 10, Invalid: 3}); got != want {
-		t.Errorf("at the start %+v, want %+v", got, want)
+	if got, _ := w.at(5, 0); got != (list.Stats{Read: 113, Excluded: 100, Given: 10, Invalid: 3}) {
+		t.Errorf("at the start %+v", got)
 	}
 	for place := uint64(5); place < 1000; place += 2 { // every second place is excluded
-		w.pass(place, list.Stats{Excluded: (place - 5) / 2, Invalid: 4, Given: 77, Read: 99})
+		w.pass(place, list.Stats{Excluded: (place - 5) / 2, Invalid: 4, Given: 77, Read: 99}, x)
 	}
 	for given := uint64(1); given < 400; given += 7 {
 		place := 5 + 2*(given-1) + 1
 		want := list.Stats{Excluded: 100 + given - 1, Given: 10 + given, Invalid: 4}
 		want.Read = want.Excluded + want.Given + want.Invalid
-		if got := w.at(place, given); got != want {
+		w.left = x.Counts()
+		if got, _ := w.at(place, given); got != want {
 			t.Errorf("at %d %+v, want %+v", place, got, want)
 		}
 	}
@@ -309,46 +314,35 @@ func TestListProgress(t *testing.T) {
 	}
 }
 
-// TestListProgressRules: an exclusion counts once the scan has passed its place, in
-// addition to the counts of earlier runs.
-func TestListProgressRules(t *testing.T) {
+// TestListProgressExclusions: an exclusion counts once the scan has passed its
+// place, in addition to the counts of earlier runs.
+func TestListProgressExclusions(t *testing.T) {
 	x, err := list.NewExclusions(list.ExclusionConfig{AllowReserved: true, Networks: []string{"10.0.0.0/30", "10.0.0.8/30"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := &Checkpointer{
-		scan: Scan{Excluded: x.Stop},
-		Past: &Checkpoint{LeftOut: []ledger.Exclusion{{Network: "10.0.0.8/30", Source: "--exclude", Targets: 5, Stopped: 1}}},
-	}
-	k.listProgress.inherit(k.Past)
-	list, err := list.Open(list.Config{
-		Args: []string{"10.0.0.0/28:1"}, Exclusions: x, Order: list.OrderInput, LeftOut: k.listProgress.exclude,
-	})
+	k := &Checkpointer{Past: &Checkpoint{
+		LeftOut: []ledger.Exclusion{{Network: "10.0.0.8/30", Source: "--exclude", Targets: 5, Stopped: 1}},
+	}}
+	k.Attach(Scan{Exclusions: x})
+	l, err := list.Open(list.Config{Args: []string{"10.0.0.0/28:1"}, Exclusions: x, Order: list.OrderInput})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for target := range list.All() {
-		k.listProgress.pass(target.Place, list.Stats())
+	for target := range l.All() {
+		k.listProgress.pass(target.Place, l.Stats(), x)
 	}
-	for _, addr := range []string{"10.0.0.1", "9.9.9.9", "10.0.0.9"} { // the last one comes after the snapshots
-		k.Excluded(netip.MustParseAddr(addr))
-	}
-	for _, test := range []struct {
-		place uint64
-		want  []ledger.Exclusion
-	}{
-		{4, []ledger.Exclusion{{Targets: 5, Stopped: 1}, {Stopped: 1}}}, // the fifth was not taken
-		{5, []ledger.Exclusion{{Targets: 5, Stopped: 1}, {Targets: 4, Stopped: 1}}},
-		{8, []ledger.Exclusion{{Targets: 5, Stopped: 1}, {Targets: 4, Stopped: 1}}},
-		{13, []ledger.Exclusion{{Targets: 9, Stopped: 1}, {Targets: 4, Stopped: 1}}},
-		{16, []ledger.Exclusion{{Targets: 9, Stopped: 1}, {Targets: 4, Stopped: 1}}},
+	for _, test := range []struct{ place, first, second uint64 }{
+		{4, 0, 5}, {5, 4, 5}, {8, 4, 5}, {13, 4, 9}, {16, 4, 9}, // the target at place 4 was not taken before place 5
 	} {
-		k.listProgress.at(test.place, 0)
-		for i, network := range []string{"10.0.0.8/30", "10.0.0.0/30"} {
-			test.want[i].Network, test.want[i].Source = network, "--exclude"
+		_, left := k.listProgress.at(test.place, 0)
+		left = slices.DeleteFunc(left, func(x list.Exclusion) bool { return x.Source != "--exclude" })
+		want := []list.Exclusion{
+			{Network: "10.0.0.0/30", Source: "--exclude", Targets: test.first},
+			{Network: "10.0.0.8/30", Source: "--exclude", Targets: test.second, Stopped: 1},
 		}
-		if got := k.listProgress.exclusions(1); !slices.Equal(got, test.want) {
-			t.Errorf("before %d: %+v, want %+v", test.place, got, test.want)
+		if !slices.Equal(left, want) {
+			t.Errorf("before %d: %+v, want %+v", test.place, left, want)
 		}
 	}
 }

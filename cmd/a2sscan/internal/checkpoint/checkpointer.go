@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -61,9 +62,9 @@ type Scan struct {
 	MaxPerAddress int    // 0: all
 	Replace       bool   // a new scan replaces existing output
 	Output        *output.Output
-	Uploads       Uploads                                      // nil: the output stays on this machine
-	Tally         func() tally.Tally                           // returns a copy; called between results
-	Excluded      func(netip.Addr) (rule list.RuleID, is bool) // called by the sender
+	Uploads       Uploads            // nil: the output stays on this machine
+	Tally         func() tally.Tally // returns a copy; called between results
+	Exclusions    *list.Exclusions   // of the list and of the sender
 }
 
 // Uploads gives a checkpointer the files of the output that are uploaded to an
@@ -97,7 +98,11 @@ func (k *Checkpointer) Begin() {
 // Attach sets the scan whose progress is saved. Call it before Targets.
 func (k *Checkpointer) Attach(sc Scan) {
 	k.scan = sc
-	k.listProgress.inherit(k.Past)
+	if k.Past != nil {
+		k.listProgress.past = k.Past.List
+		sc.Exclusions.Add(k.Past.LeftOut)
+	}
+	k.listProgress.left = sc.Exclusions.Counts()
 }
 
 // Recount supports --max-per-address in a resumed scan. It reads the list up to the
@@ -175,23 +180,13 @@ func (k *Checkpointer) Targets(list *list.List) iter.Seq[scanner.Target] {
 			rest = list.From(from)
 		}
 		for t := range rest {
-			k.listProgress.pass(t.Place, list.Stats())
+			k.listProgress.pass(t.Place, list.Stats(), k.scan.Exclusions)
 			given++
 			if !yield(t) || given == k.scan.MaxTargets {
 				return
 			}
 		}
 	}
-}
-
-// Excluded reports whether addr is excluded, and counts it if so. The sender
-// calls it.
-func (k *Checkpointer) Excluded(addr netip.Addr) bool {
-	rule, is := k.scan.Excluded(addr)
-	if is {
-		k.listProgress.stopped(rule)
-	}
-	return is
 }
 
 // Snapshot composes a draft from s and hands it to the goroutine that saves it. The
@@ -232,8 +227,11 @@ func (k *Checkpointer) compose(s *scanner.Snapshot) *Checkpoint {
 			c.Place = past.Place
 		}
 	}
-	c.List = k.listProgress.at(c.Place, begun)
-	c.LeftOut = k.listProgress.exclusions(s.Stats.Excluded + s.Stats.Stopped)
+	c.List, c.LeftOut = k.listProgress.at(c.Place, begun)
+	for i, now := range k.scan.Exclusions.Counts() {
+		c.LeftOut[i].Stopped = now.Stopped
+	}
+	c.LeftOut = slices.DeleteFunc(c.LeftOut, func(x list.Exclusion) bool { return x.Targets+x.Stopped == 0 })
 	return c
 }
 
@@ -345,9 +343,6 @@ func (k *Checkpointer) Finish() error {
 
 // Resumes reports whether this run resumes an earlier one.
 func (k *Checkpointer) Resumes() bool { return k.Past != nil }
-
-// LeaveOut counts n targets of the list that a rule excludes.
-func (k *Checkpointer) LeaveOut(rule list.RuleID, n uint64) { k.listProgress.exclude(rule, n) }
 
 // HostNames returns the saved addresses of host names.
 func (k *Checkpointer) HostNames() *HostNames { return &k.hostNames }

@@ -5,7 +5,6 @@ package inputs
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"strings"
 
@@ -100,10 +99,9 @@ func NothingToAsk(list *list.List) error {
 	return f.WithHint("no server can have these addresses")
 }
 
-// excludedHint names the rule that excluded the most targets, or the flag that
-// disables it.
+// excludedHint names what excluded the most targets, or the flag that disables it.
 func excludedHint(l *list.List) string {
-	var most list.Rule
+	var most list.Exclusion
 	for _, r := range l.LeftOut() {
 		if !r.Unscannable && r.Targets > most.Targets {
 			most = r
@@ -112,7 +110,7 @@ func excludedHint(l *list.List) string {
 	if strings.HasPrefix(most.Source, "RFC ") {
 		return "--allow-reserved asks addresses in special-purpose networks too"
 	}
-	return fmt.Sprintf("most of them by %s, %s", most.Network, most.Source)
+	return "most of them by " + strings.TrimPrefix(most.Network+", "+most.Source, ", ")
 }
 
 // LoadFailure returns an error of reading the lists with its exit code and a hint,

@@ -241,30 +241,29 @@ func (c *closing) sayDatagrams() {
 	}
 }
 
-// word returns the label for the targets that the rule excluded.
-func (x *Exclusion) word() string {
-	if x.Unscannable {
-		return "unscannable"
-	}
-	return "excluded"
-}
-
-// exclusionsShown is the maximum number of rules that the closing lines list. The
-// summary file has all rules.
+// exclusionsShown is the maximum number of sources of exclusions that the closing
+// lines list. The summary file has all.
 const exclusionsShown = 4
 
-// sayExclusions prints which rules excluded targets.
+// sayExclusions prints what excluded targets.
 func (c *closing) sayExclusions() {
 	if c.sum.Targets.NoPort > 0 {
 		c.to.Say("unscannable: %s with port 0", console.Grouped(c.sum.Targets.NoPort))
 	}
 	for i, x := range c.sum.Exclusions {
 		if i == exclusionsShown {
-			c.to.Say("excluded: by %d more rules", len(c.sum.Exclusions)-i)
+			c.to.Say("excluded: by %d more sources", len(c.sum.Exclusions)-i)
 			break
 		}
-		c.to.Say("%s: %s in %s (%s)", x.word(), console.Grouped(x.Targets+x.Stopped), x.Network,
-			strings.TrimPrefix(x.Reason+", "+x.Source, ", "))
+		word, n := "excluded", console.Grouped(x.Targets+x.Stopped)
+		if x.Unscannable {
+			word = "unscannable"
+		}
+		if x.Network == "" {
+			c.to.Say("%s: %s by %s", word, n, x.Source)
+			continue
+		}
+		c.to.Say("%s: %s in %s (%s)", word, n, x.Network, strings.TrimPrefix(x.Reason+", "+x.Source, ", "))
 	}
 	if n := c.sum.Targets.Stopped; n > 0 {
 		c.to.Say("excluded: %s of them after they had been asked; they count as finished", console.Grouped(n))

@@ -52,7 +52,7 @@ type Summary struct {
 	Wrong       []string    `json:"wrong,omitempty"`
 
 	Targets    Ledger            `json:"targets"`
-	Exclusions []Exclusion       `json:"exclusions"`          // rules that excluded targets
+	Exclusions []Exclusion       `json:"exclusions"`          // what excluded targets
 	Databases  []Database        `json:"databases,omitempty"` // files of --mmdb
 	Datagrams  Datagrams         `json:"datagrams"`
 	Faults     map[string]uint64 `json:"faults"`
@@ -131,36 +131,8 @@ type Database struct {
 	Faults uint64      `json:"faults,omitempty"`       // addresses with a damaged entry, in this run
 }
 
-// Exclusion is a rule with the number of targets that it excluded.
-type Exclusion struct {
-	Network     string `json:"network"`
-	Reason      string `json:"reason,omitempty"`
-	Source      string `json:"source"`                // the file or flag that the rule comes from
-	Unscannable bool   `json:"unscannable,omitempty"` // no server can have these addresses
-	Gone        bool   `json:"gone,omitempty"`        // the file no longer contains the rule
-	Targets     uint64 `json:"targets"`               // targets excluded from the list
-	Stopped     uint64 `json:"stopped"`               // targets excluded after they were taken from the list
-}
-
-// Rule converts the exclusion to a list.Rule.
-func (x *Exclusion) Rule() list.Rule {
-	return list.Rule{
-		Network: x.Network, Reason: x.Reason, Source: x.Source,
-		Unscannable: x.Unscannable, Gone: x.Gone, Targets: x.Targets, Stopped: x.Stopped,
-	}
-}
-
-// Exclusions returns the rules of x with their counts.
-func Exclusions(x *list.Exclusions) []Exclusion {
-	all := []Exclusion{}
-	for _, r := range x.Rules() {
-		all = append(all, Exclusion{
-			Network: r.Network, Reason: r.Reason, Source: r.Source,
-			Unscannable: r.Unscannable, Gone: r.Gone, Targets: r.Targets, Stopped: r.Stopped,
-		})
-	}
-	return all
-}
+// Exclusion is a source of exclusions with the number of targets that it excluded.
+type Exclusion = list.Exclusion
 
 // NewSummary returns a summary with the fields that derive from the scan's counts.
 func NewSummary(s *scanner.Stats, l Ledger, b Build) *Summary {

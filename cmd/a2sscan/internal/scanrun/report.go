@@ -67,7 +67,6 @@ func (s *Run) account(own scanner.Stats) (all scanner.Stats, l ledger.Ledger) {
 		listed = s.checkpoint.Taken(listed, own.Taken)
 	}
 	listed = s.checkpoint.Total(listed, &all)
-	s.checkpoint.AddExclusions(s.exclusions)
 	l = ledger.New(listed, &all)
 	rest, known := s.unread(listed)
 	if l.Unread = rest; known && l.Unfinished+rest == 0 {
@@ -138,7 +137,7 @@ func (s *Run) summarize(all *scanner.Stats, l ledger.Ledger, how outcome) *ledge
 	for _, note := range s.geo.Notes() {
 		sum.Databases = append(sum.Databases, ledger.Database(note))
 	}
-	sum.Exclusions = ledger.Exclusions(s.exclusions)
+	sum.Exclusions = s.list.LeftOut()
 	sum.Datagrams.LateServers = s.late.list()
 	sum.Changes = s.rate.Changes()
 	sum.Records = s.out.Count() + s.checkpoint.Records()

@@ -217,7 +217,6 @@ func (s *Run) openTargets(stdin io.Reader) error {
 	cfg.Sources = append(slices.Clone(s.fetched.sources), cfg.Sources...)
 	cfg.Waiting = reportIdlePipe(s.term)
 	if s.checkpoint.Enabled {
-		cfg.LeftOut = s.checkpoint.LeaveOut
 		if s.checkpoint.Resumes() && s.opts.Pace.MaxPerAddress > 0 {
 			cfg.Passed = s.checkpoint.CountGiven
 		}
@@ -404,7 +403,7 @@ func metricsSource(s *Run) metrics.Source {
 func checkpointed(s *Run) checkpoint.Scan {
 	return checkpoint.Scan{
 		ID: s.id, Start: s.start, MaxTargets: s.opts.MaxTargets, MaxPerAddress: s.opts.Pace.MaxPerAddress,
-		Replace: s.opts.Out.Force, Output: s.out, Uploads: s.uploads.forCheckpoint(), Tally: s.tally.Clone, Excluded: s.exclusions.Stop,
+		Replace: s.opts.Out.Force, Output: s.out, Uploads: s.uploads.forCheckpoint(), Tally: s.tally.Clone, Exclusions: s.exclusions,
 	}
 }
 
@@ -418,7 +417,7 @@ func (s *Run) ask(ctx context.Context) (scanner.Stats, error) {
 	cfg.Rates = s.rate.Rates()
 	if s.checkpoint.Enabled {
 		s.checkpoint.Begin()
-		cfg.Snapshot, cfg.Excluded = s.checkpoint.Snapshot, s.checkpoint.Excluded
+		cfg.Snapshot = s.checkpoint.Snapshot
 		cfg.Asked = s.checkpoint.Recount(s.list)
 		cfg.Silent = s.checkpoint.SilentTargets
 	}
