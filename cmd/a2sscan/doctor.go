@@ -9,7 +9,6 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/doctor"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/scanrun"
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
@@ -19,7 +18,6 @@ type doctorFlags struct {
 	rate    flagvalue.AutoRate
 	output  string
 	targets uint64
-	source  flagvalue.Source
 	json    bool
 }
 
@@ -29,9 +27,8 @@ func (a *app) doctorCommand() *cobra.Command {
 		Use:   "doctor",
 		Short: "Check whether this machine is ready for a scan",
 		Long: `Checks whether this machine is ready for the planned scan: socket buffers,
-connection tracking, IP fragments, open files, memory, processors, the clock,
-the disk and the source address. For each problem it gives the reason and the
-command that fixes it. doctor itself changes nothing.
+connection tracking, open files, the clock and the disk. For each problem it
+gives the reason and the command that fixes it. doctor itself changes nothing.
 
 The flags describe the scan, because a higher --rate needs more of everything.
 Above 20k, doctor also measures how many datagrams this machine can send and
@@ -63,7 +60,6 @@ func (f *doctorFlags) add(cmd *cobra.Command) {
 	f.timeoutFlags.add(cmd)
 	fs.StringVarP(&f.output, "output", "o", "", "check the disk that holds `PATH`, the output of the scan (default: the working directory)")
 	fs.Uint64VarP(&f.targets, "max-targets", "n", 0, "the scan has `N` targets; 0: unknown (default 0)")
-	fs.Var(&f.source, "source", "address of this machine to send from (default: the system chooses)")
 	fs.BoolVar(&f.json, "json", false, "print the findings as one JSON object")
 }
 
@@ -71,9 +67,7 @@ func (f *doctorFlags) add(cmd *cobra.Command) {
 func (f *doctorFlags) options() *doctor.Options {
 	return &doctor.Options{
 		Rate: float64(f.rate.Or(scanner.DefaultMostRate)), Timeout: f.timeout(), Retries: f.retries,
-		Output: f.output, Targets: f.targets, Source: f.source.AddrPort(),
-		Memory:      scanrun.MemoryLimit,
-		SourceError: func(err error) error { return f.source.Failure(err) },
+		Output: f.output, Targets: f.targets,
 	}
 }
 

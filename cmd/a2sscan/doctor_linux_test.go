@@ -40,40 +40,6 @@ func doctored(t *testing.T, attr *syscall.SysProcAttr, script string) (*doctor.R
 	return r, ""
 }
 
-// TestDoctorNetwork sets real limits in a new network namespace, so that those of
-// the machine stay as they are. The script ends at once unless it runs in a new
-// namespace.
-func TestDoctorNetwork(t *testing.T) {
-	t.Parallel()
-	here, err := os.Readlink("/proc/self/ns/net")
-	if err != nil {
-		t.Skipf("SKIPPED, REAL LIMITS WERE NOT TRIED: this kernel has no network namespaces (CONFIG_NET_NS): %v", err)
-	}
-	guard := `test "$(readlink /proc/self/ns/net)" != '` + here + `' || { echo no namespace of its own; exit 1; }
-`
-	attr := &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET}
-	if r, problem := doctored(t, attr, guard+"exec a2sscan doctor --json"); problem != "" {
-		t.Skipf("SKIPPED, REAL LIMITS WERE NOT TRIED: no network namespace can be had here; "+
-			"run the tests as root or with CAP_SYS_ADMIN: %s", problem)
-	} else if f := findingOf(r, "source"); f.Level != doctor.Warning || !strings.Contains(f.Found, "no default route") {
-		t.Errorf("in a network without routes: %+v", f)
-	}
-	limits := `echo 4096 >/proc/sys/net/ipv4/ipfrag_low_thresh && echo 65536 >/proc/sys/net/ipv4/ipfrag_high_thresh &&
-echo 7 >/proc/sys/net/ipv4/ipfrag_time && echo '41000 41999' >/proc/sys/net/ipv4/ip_local_port_range || exit 1
-`
-	r, problem := doctored(t, attr, guard+limits+"exec a2sscan doctor --json")
-	if problem != "" {
-		t.Skipf("SKIPPED, REAL LIMITS WERE NOT TRIED: /proc/sys/net can't be written to; "+
-			"run the tests as root where that is not mounted read-only: %s", problem)
-	}
-	if f := findingOf(r, "fragments"); f.Level != doctor.Bad || f.Found != "65.5 kB for waiting IP fragments, 7 s at most" || r.Ready {
-		t.Errorf("after ipfrag_high_thresh was lowered: %+v", f)
-	}
-	if f := findingOf(r, "source"); !strings.Contains(f.Found, "one of 41000 to 41999") {
-		t.Errorf("after ip_local_port_range was set: %+v", f)
-	}
-}
-
 // TestDoctorBuffers: the kernel grants a user without privileges buffers only up to
 // the system's limit, and doctor reports how to raise it.
 func TestDoctorBuffers(t *testing.T) {

@@ -15,6 +15,8 @@ var removed = map[string]removedFlag{
 
 	"cat --json": {instead: "use --format json"},
 
+	"doctor --source": {instead: "a scan with --source says at once if the address can't be used"},
+
 	"master --log-format": {instead: "the log is text: one line of key=value pairs (logfmt) per event"},
 	"master --log-level":  {instead: "the log has every notable event: filter it by level=WARN or level=ERROR"},
 

@@ -4,8 +4,6 @@ package doctor
 import (
 	"fmt"
 	"math"
-	"net/netip"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -18,14 +16,8 @@ type Options struct {
 	Rate    float64 // datagrams per second; 0: no limit
 	Timeout time.Duration
 	Retries int
-	Output  string         // path of the records; empty or "-": standard output
-	Targets uint64         // number of targets; 0: unknown
-	Source  netip.AddrPort // address to send from; not valid: the system chooses
-	Memory  uint64         // bytes that a scan uses besides its list
-
-	// SourceError explains why the source cannot be used. If it is nil, the error
-	// itself is shown.
-	SourceError func(error) error
+	Output  string // path of the records; empty or "-": standard output
+	Targets uint64 // number of targets; 0: unknown
 }
 
 // fastest replaces an unlimited rate, in datagrams per second. No known machine has
@@ -50,14 +42,6 @@ func (o *Options) config() scanner.Config {
 		c.Retries = scanner.Off
 	}
 	return c
-}
-
-// dir returns the directory of the output.
-func (o *Options) dir() string {
-	if o.Output == "" || o.Output == "-" {
-		return "."
-	}
-	return filepath.Dir(o.Output)
 }
 
 // Level is the severity of a finding.

@@ -2,44 +2,21 @@ package doctor
 
 import (
 	"os"
-	"runtime"
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	a2sudp "github.com/a2sscan/a2sscan/scanner/udp"
 )
 
-// thisMachine returns the machine that the program runs on.
-func thisMachine() *machine {
-	return &machine{
-		root: os.DirFS("/"), system: systemName(),
-		kernel: kernelRelease, buffers: grantedBuffers, bind: tryBind,
-		files: fileLimit, disk: diskRoom, synced: clockSynced,
-		measure: measureLoopback,
-		now:     time.Now, cpus: runtime.NumCPU(),
+// ofSystem sets the functions that only this system has.
+func (m *machine) ofSystem() {
+	m.root = os.DirFS("/")
+	m.files = func() (uint64, error) {
+		var l unix.Rlimit
+		err := unix.Getrlimit(unix.RLIMIT_NOFILE, &l)
+		return l.Cur, err
 	}
-}
-
-// kernelRelease opens a socket as a scan does, and returns the kernel version. It
-// fails if the kernel lacks a feature that a scan needs.
-func kernelRelease() (string, error) {
-	c, err := a2sudp.Listen(a2sudp.Config{})
-	if err != nil {
-		return "", err
-	}
-	defer c.Close()
-	var u unix.Utsname
-	if err := unix.Uname(&u); err != nil {
-		return "", err
-	}
-	return "Linux " + unix.ByteSliceToString(u.Release[:]), nil
-}
-
-func fileLimit() (uint64, error) {
-	var l unix.Rlimit
-	err := unix.Getrlimit(unix.RLIMIT_NOFILE, &l)
-	return l.Cur, err
+	m.disk = diskRoom
+	m.synced = clockSynced
 }
 
 func diskRoom(dir string) (free, nodes uint64, writable bool, err error) {

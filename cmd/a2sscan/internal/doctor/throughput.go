@@ -43,9 +43,6 @@ func (m *machine) checkThroughput(o *Options) Finding {
 	if o.rate() <= measuredFrom {
 		return Finding{Level: OK, Found: "not measured: every machine reaches this rate"}
 	}
-	if m.measure == nil {
-		return m.absent()
-	}
 	loop, err := m.measure(measureTime)
 	switch {
 	case err != nil:
@@ -53,11 +50,6 @@ func (m *machine) checkThroughput(o *Options) Finding {
 	case loop.Received == 0:
 		return unknown("loopback can't be measured: no datagram was answered")
 	}
-	return o.judgeThroughput(loop)
-}
-
-// judgeThroughput compares the rate with a measurement.
-func (o *Options) judgeThroughput(loop Loop) Finding {
 	most := loop.Rate() / scanCost
 	advised := console.Short(roundDown(most))
 	found := Finding{
@@ -99,12 +91,9 @@ const (
 	replyWait     = 20 * time.Millisecond
 )
 
-// loopback is the address of both sockets; the system chooses the ports.
-var loopback = netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), 0)
-
-// measureLoopback sends batches of requests from one loopback socket to another,
-// and receives the replies, as a scan does. It does so for the time long, but at
-// least once.
+// measureLoopback sends batches of requests from one loopback socket to another, which
+// acts as all servers, and receives the replies, as a scan does. It does so for the
+// time long, but at least once. Only the time of the scanner's side counts.
 func measureLoopback(long time.Duration) (loop Loop, err error) {
 	own, err := listenLoopback()
 	if err != nil {
@@ -116,13 +105,29 @@ func measureLoopback(long time.Duration) (loop Loop, err error) {
 		return loop, err
 	}
 	defer peer.Close()
-	x := exchange{
-		own: own, peer: peer,
-		requests: batch(peer, requestLength), replies: batch(own, replyLength),
-		received: make([]a2sudp.Packet, a2sudp.DefaultBatch),
-	}
-	for start := time.Now(); ; {
-		if err := x.round(&loop); err != nil || time.Since(start) >= long {
+	requests, replies := batch(peer, requestLength), batch(own, replyLength)
+	space := make([]a2sudp.Packet, a2sudp.DefaultBatch)
+	for end := time.Now().Add(long); ; {
+		start := time.Now()
+		sent, err := own.Send(requests)
+		loop.Spent += time.Since(start)
+		loop.Sent += uint64(sent)
+		if err != nil && !errors.Is(err, a2sudp.ErrAgain) {
+			return loop, err
+		}
+		arrived, err := receive(peer, space[:sent])
+		if err != nil {
+			return loop, err
+		}
+		answered, err := peer.Send(replies[:arrived])
+		if err != nil && !errors.Is(err, a2sudp.ErrAgain) {
+			return loop, err
+		}
+		start = time.Now()
+		got, err := receive(own, space[:answered])
+		loop.Spent += time.Since(start)
+		loop.Received += uint64(got)
+		if err != nil || !time.Now().Before(end) {
 			return loop, err
 		}
 	}
@@ -130,7 +135,8 @@ func measureLoopback(long time.Duration) (loop Loop, err error) {
 
 // listenLoopback opens a loopback socket whose buffers have room for a batch.
 func listenLoopback() (*a2sudp.Conn, error) {
-	return a2sudp.Listen(a2sudp.Config{Source: loopback, RecvBuffer: 1 << 20, SendBuffer: 1 << 20})
+	anyPort := netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), 0)
+	return a2sudp.Listen(a2sudp.Config{Source: anyPort, RecvBuffer: 1 << 20, SendBuffer: 1 << 20})
 }
 
 // batch returns as many datagrams to the address of c as one system call sends.
@@ -142,42 +148,11 @@ func batch(c *a2sudp.Conn, length int) []a2sudp.Packet {
 	return packets
 }
 
-// exchange is a pair of sockets: own is the scanner's, and peer acts as all
-// servers.
-type exchange struct {
-	own, peer                   *a2sudp.Conn
-	requests, replies, received []a2sudp.Packet
-}
-
-// round sends a batch of requests and receives the replies. It measures only the
-// time of the scanner's side.
-func (x *exchange) round(loop *Loop) error {
-	start := time.Now()
-	sent, err := x.own.Send(x.requests)
-	loop.Spent += time.Since(start)
-	loop.Sent += uint64(sent)
-	if err != nil && !errors.Is(err, a2sudp.ErrAgain) {
-		return err
-	}
-	arrived, err := x.receive(x.peer, sent)
-	if err != nil {
-		return err
-	}
-	answered, err := x.peer.Send(x.replies[:arrived])
-	if err != nil && !errors.Is(err, a2sudp.ErrAgain) {
-		return err
-	}
-	start = time.Now()
-	got, err := x.receive(x.own, answered)
-	loop.Spent += time.Since(start)
-	loop.Received += uint64(got)
-	return err
-}
-
-// receive receives want datagrams, or fewer if no more arrive within replyWait.
-func (x *exchange) receive(c *a2sudp.Conn, want int) (got int, err error) {
-	for got < want {
-		n, err := c.Recv(x.received[:want-got], replyWait)
+// receive fills space with datagrams, or a part of it if no more arrive within
+// replyWait.
+func receive(c *a2sudp.Conn, space []a2sudp.Packet) (got int, err error) {
+	for got < len(space) {
+		n, err := c.Recv(space[got:], replyWait)
 		if n == 0 || err != nil {
 			return got, err
 		}
