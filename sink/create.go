@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/a2sscan/a2sscan/sink/disk"
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
@@ -80,7 +81,7 @@ const (
 
 // PartSuffix ends the name of a file that is not complete: a part that is still
 // being written, or a census that is to replace another one.
-const PartSuffix = ".part"
+const PartSuffix = disk.PartSuffix
 
 // ErrChanged means that a file is not the one that a checkpoint describes.
 var ErrChanged = errors.New("is not as the checkpoint left it")
@@ -106,7 +107,6 @@ type place struct {
 	name  string      // the file that is written
 	final string      // the name that Commit gives it; empty: name is final
 	info  fs.FileInfo // describes the file called name; nil: there is none
-	old   fs.FileInfo // describes the file called final; nil: there is none
 }
 
 // isFile reports whether the place holds, or will hold, a regular file.
@@ -136,10 +136,10 @@ func (o *Options) place(path string) (p place, err error) {
 
 // beside returns the place for a census that is to replace the file p.
 func (o *Options) beside(p place) (_ place, err error) {
-	p.name = resolved(p.name)
-	b := place{name: p.name + PartSuffix, final: p.name, old: p.info}
-	if b.info, err = o.stat(b.name); err != nil {
-		return place{}, err
+	p.name = disk.Resolve(p.name)
+	b := place{name: p.name + PartSuffix, final: p.name}
+	if b.info, err = os.Lstat(b.name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return place{}, newError(o.op(), b.name, err)
 	}
 	switch {
 	case !b.isFile():
@@ -153,16 +153,7 @@ func (o *Options) beside(p place) (_ place, err error) {
 }
 
 // Beside returns the name that a new census that replaces path has until Commit.
-func Beside(path string) string { return resolved(path) + PartSuffix }
-
-// resolved returns the file to which path points if it is a symbolic link, and
-// otherwise path.
-func resolved(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
-	}
-	return path
-}
+func Beside(path string) string { return disk.Resolve(path) + PartSuffix }
 
 // stat describes the file at path; it returns nil if there is none. A directory is
 // an error.

@@ -7,7 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
+	"strings"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -27,7 +27,8 @@ type output struct {
 	cut     int64   // how many bytes of a partial record were cut off
 	info    fs.FileInfo
 	sum     *xxhash.Digest // hash of its bytes; nil: not a regular file of ours
-	lock    *disk.Lock     // nil: the file system has no locks
+	lock    *disk.Lock     // nil: not locked
+	beside  *disk.File     // with final: the file, which will replace another one
 }
 
 // open opens path to write to it.
@@ -41,20 +42,32 @@ func (o *Options) open(path string) (*output, error) {
 	}
 	out := &output{name: p.name, final: p.final, packed: packingOf(p.name), ours: true}
 	out.created = p.info == nil || p.final != "" && !o.Resume
-	if err := o.openFile(out, p.info); err != nil {
-		return nil, err
+	if p.final != "" {
+		err = o.openBeside(out, p.info)
+	} else {
+		err = o.openFile(out, p.info)
 	}
+	if err != nil {
+		return nil, o.unopened(out.name, err)
+	}
+	out.regular = out.info.Mode().IsRegular()
 	if err := o.prepare(out); err != nil {
 		out.release()
 		return nil, err
-	}
-	if p.old != nil {
-		_ = out.Chmod(p.old.Mode().Perm()) // the mode of the census to be replaced
 	}
 	if out.created {
 		_ = disk.SyncDir(filepath.Dir(p.name)) // some file systems can't
 	}
 	return out, nil
+}
+
+// unopened returns err as the error of a file that can't be opened or locked.
+func (o *Options) unopened(name string, err error) error {
+	e := newError(o.op(), name, err)
+	if errors.Is(err, disk.ErrLocked) {
+		e.Hint = "wait until it is done, or choose another name"
+	}
+	return e
 }
 
 func (o *Options) openStandard() (*output, error) {
@@ -71,52 +84,91 @@ func (o *Options) openStandard() (*output, error) {
 	return out, nil
 }
 
+// openBeside opens the file that is to replace out.final. info describes the file
+// that was found there, or is nil.
+func (o *Options) openBeside(out *output, info fs.FileInfo) (err error) {
+	if o.Resume && info != nil {
+		out.beside, err = disk.Reopen(out.final)
+	} else {
+		out.beside, err = disk.Create(out.final, 0o666)
+	}
+	if err == nil {
+		out.File = out.beside.File
+		out.info, err = out.Stat()
+	}
+	return err
+}
+
 // openFile opens and locks the file of out. info describes the file that was found
 // there, or is nil.
 func (o *Options) openFile(out *output, info fs.FileInfo) (err error) {
-	flags := os.O_RDWR | os.O_CREATE
+	flags := os.O_RDWR
 	switch {
-	case info != nil && !info.Mode().IsRegular():
+	case info == nil:
+		flags |= os.O_CREATE | os.O_EXCL
+	case !info.Mode().IsRegular():
 		flags = os.O_WRONLY // a pipe or a device: there is nothing to lose
-	case o.isNew():
-		flags |= os.O_EXCL
+	case o.overwrite:
+		flags |= os.O_CREATE | os.O_EXCL
+		err = removeUnlocked(out.name)
 	}
-	for locked := false; !locked; {
-		out.File, err = os.OpenFile(out.name, flags, 0o666)
-		if err == nil {
+	for locked := false; !locked && err == nil; {
+		if out.File, err = os.OpenFile(out.name, flags, 0o666); err == nil {
 			out.info, err = out.Stat()
 		}
-		if err != nil {
-			return newError(o.op(), out.name, err)
+		if err == nil {
+			locked, err = out.tryLock()
 		}
-		if locked, err = out.tryLock(); err != nil {
+		if !locked && out.File != nil {
 			out.File.Close()
-			return o.refuse(out.name, err, "wait until it is done, or choose another name")
 		}
 	}
-	return nil
+	if err == nil && out.info.Mode().IsRegular() {
+		err = out.checkReplaced()
+	}
+	return err
+}
+
+// removeUnlocked removes a file, unless another process is writing to it.
+func removeUnlocked(name string) error {
+	l, err := disk.LockOutput(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(os.Remove(name), l.Release())
+}
+
+// checkReplaced returns an error if another process is writing a census that is
+// going to replace the file. It then removes the file if this call created it.
+func (out *output) checkReplaced() error {
+	l, err := disk.LockOutput(disk.Resolve(out.name) + PartSuffix)
+	if !errors.Is(err, disk.ErrLocked) {
+		return l.Release()
+	}
+	if out.created {
+		os.Remove(out.name)
+	}
+	out.release()
+	return err
 }
 
 // tryLock locks a regular file, so that two scans never write to the same one. It
-// returns false, and closes the file, if another file has taken its name since it
-// was opened. It takes no lock on a file system without locks, nor on Windows, where
-// a lock would keep the file from being written.
-func (out *output) tryLock() (bool, error) {
-	out.regular = out.info.Mode().IsRegular()
-	if !out.regular || runtime.GOOS == "windows" {
+// returns false if another file has taken its name since it was opened. A part of a
+// census, which has a name of ours, must not be a link.
+func (out *output) tryLock() (locked bool, err error) {
+	if !out.info.Mode().IsRegular() {
 		return true, nil
 	}
-	l, err := disk.TryLock(out.name)
-	switch {
-	case errors.Is(err, disk.ErrLocked):
-		return false, err
-	case err != nil:
-		return true, nil
-	case l.Locks(out.info):
-		out.lock = l
-		return true, nil
+	if strings.HasSuffix(out.name, PartSuffix) {
+		err = disk.Names(out.name, out.File)
 	}
-	return false, errors.Join(l.Release(), out.File.Close())
+	if err == nil {
+		out.lock, err = disk.LockOutput(disk.Resolve(out.name))
+	}
+	if err != nil || out.lock.Locks(out.info) {
+		return err == nil, err
+	}
+	return false, out.lock.Release()
 }
 
 // prepare cuts a regular file back to the part that is kept, and hashes that part.
@@ -196,20 +248,13 @@ func (out *output) commit() error {
 	if out.final == "" {
 		return nil
 	}
-	if runtime.GOOS == "windows" { // an open file can't be renamed there
-		out.release()
-	}
-	defer out.release()
-	if err := os.Rename(out.name, out.final); err != nil {
+	if err := out.beside.Commit(); err != nil {
 		e := newError("rename", out.name, err)
 		e.Hint = "the new census is complete there; rename it to " + out.final
 		return e
 	}
 	disk.Step("output.renamed")
 	out.name, out.final = out.final, ""
-	if err := disk.SyncDir(filepath.Dir(out.name)); err != nil {
-		return newError("rename", out.name, err)
-	}
 	return nil
 }
 
@@ -218,13 +263,12 @@ func (out *output) release() error {
 	if !out.ours || out.File == nil {
 		return nil
 	}
+	if out.beside != nil {
+		return out.beside.Close()
+	}
 	err := out.File.Close()
 	if errors.Is(err, os.ErrClosed) {
 		err = nil
 	}
-	if out.lock != nil {
-		err = errors.Join(err, out.lock.Release())
-		out.lock = nil
-	}
-	return err
+	return errors.Join(err, out.lock.Release())
 }

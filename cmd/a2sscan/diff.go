@@ -13,6 +13,7 @@ import (
 type diffFlags struct {
 	options compare.Options
 	output  string
+	force   bool
 	json    bool
 	old     []string
 	new     []string
@@ -66,6 +67,7 @@ func (f *diffFlags) add(cmd *cobra.Command) {
 	fs.BoolVarP(&o.Quiet, "quiet", "q", false, "print nothing; exit with 9 if something changed")
 	fs.BoolVar(&o.ExitCode, "exit-code", false, "exit with 9 if something changed")
 	fs.StringVarP(&f.output, "output", "o", "-", "write to `FILE` or s3://BUCKET/KEY, as lines of JSON; -: standard output")
+	fs.BoolVar(&f.force, "force", false, "replace a file that diff did not write")
 	fs.StringSliceVar(&o.Kinds, "kind", nil, "show only these `KINDS` of change: new, gone, not_asked, back, moved, renamed, map, version, capacity, mode, mods, rules, flags, challenge, farm, players")
 	fs.StringSliceVar(&o.Games, "game", nil, "show only servers of these `GAMES`, by ID or name, such as rust,cs2")
 	fs.StringSliceVar(&o.Networks, "network", nil, "show only servers in these `NETWORKS`, such as 203.0.113.0/24 or AS64496")
@@ -88,5 +90,6 @@ func (a *app) diff(f *diffFlags, args []string) error {
 	if !toFile {
 		return compare.Diff(a.term, a.out, o)
 	}
-	return compare.ToFile(f.output, append(o.Old, o.New...), func(out *os.File) error { return compare.Diff(a.term, out, o) })
+	result := compare.Result{Name: f.output, Kind: compare.DiffFile, Force: f.force}
+	return result.Write(append(o.Old, o.New...), func(out *os.File) error { return compare.Diff(a.term, out, o) })
 }

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -19,6 +20,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/habits"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
 func main() {
@@ -33,6 +35,12 @@ func prepare() {
 	debug.SetTraceback("crash")
 	// Make writing to a closed pipe an ordinary error.
 	signal.Ignore(syscall.SIGPIPE)
+	var once sync.Once
+	disk.Unlocked = func(path string, err error) {
+		once.Do(func() {
+			console.New(os.Stderr).Say("%s can't be locked: %v; see that no other scan writes there", console.Plain(path, 200), err)
+		})
+	}
 }
 
 // app holds what all commands share.

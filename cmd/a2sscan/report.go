@@ -13,6 +13,7 @@ import (
 func (a *app) reportCommand() *cobra.Command {
 	var o report.Options
 	var output string
+	var force bool
 	cmd := &cobra.Command{
 		Use:   "report CENSUS…",
 		Short: "Show a census as an HTML page",
@@ -45,12 +46,13 @@ wrote, in any order.`,
 				return console.Fail(console.ExitUsage, "--targets needs --before").
 					WithHint("it shows which servers of the census before are gone")
 			}
-			return a.report(o, output)
+			return a.report(o, output, force)
 		},
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	fs.StringVarP(&output, "output", "o", "", "write the page to `FILE` or s3://BUCKET/KEY; -: standard output")
+	fs.BoolVar(&force, "force", false, "replace a file that report did not write")
 	fs.StringArrayVar(&o.Before, "before", nil, "show what changed since the census in `FILE`; repeat it if that census has several files")
 	fs.StringArrayVar(&o.Targets, "targets", nil, "with --before: `FILE` is the list that the new scan was given; servers on it without a record in the new census count as gone")
 	fs.StringVarP(&o.Ports, "port", "p", "", "`LIST` of ports for networks and bare addresses in --targets, as given to scan")
@@ -61,7 +63,7 @@ wrote, in any order.`,
 }
 
 // report writes the page.
-func (a *app) report(o report.Options, output string) error {
+func (a *app) report(o report.Options, output string, force bool) error {
 	version, _ := buildVersion()
 	o.Program = "a2sscan " + version
 	if output == "" && console.IsTerminal(a.out.w) {
@@ -71,5 +73,6 @@ func (a *app) report(o report.Options, output string) error {
 	if output == "" || output == "-" {
 		return report.Make(a.term, a.out, o)
 	}
-	return compare.ToFile(output, append(o.Files, o.Before...), func(out *os.File) error { return report.Make(a.term, out, o) })
+	result := compare.Result{Name: output, Kind: compare.ReportFile, Force: force}
+	return result.Write(append(o.Files, o.Before...), func(out *os.File) error { return report.Make(a.term, out, o) })
 }

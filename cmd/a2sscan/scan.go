@@ -1,12 +1,15 @@
 package main
 
 import (
+	"slices"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/columns"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/metrics"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/playerkey"
@@ -195,6 +198,9 @@ func (f *scanFlags) check(a *app, args []string) error {
 		return err
 	}
 	if err := f.log.check(f.out.output, f.opts.Summary, f.opts.Saved.Path); err != nil {
+		return err
+	}
+	if err := inputs.Overwritten("--log-file", f.log.file, slices.Concat(args, f.opts.Exclude.Files, f.opts.Databases)); err != nil {
 		return err
 	}
 	if err := f.checkMaster(); err != nil {

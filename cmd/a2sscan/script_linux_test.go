@@ -18,6 +18,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/gofrs/flock"
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/spf13/cobra"
 
@@ -26,6 +27,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/geo/geotest"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/simulation"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store/storetest"
+	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
 // TestMain lets scripts run the program as a command.
@@ -52,6 +54,7 @@ func TestMain(m *testing.M) {
 		"panics":  panics,
 		"dies":    dies,
 		"pauses":  pauses,
+		"nolocks": noLocks,
 	})
 }
 
@@ -71,6 +74,12 @@ func panics() {
 	done := make(chan struct{})
 	go func() { panic("a bug") }()
 	<-done
+}
+
+// noLocks runs the program as on a file system without locks.
+func noLocks() {
+	disk.Flock = func(*flock.Flock) (bool, error) { return false, syscall.ENOTSUP }
+	main()
 }
 
 // TestScripts runs testdata/*.txtar, which show how the program is used and what it

@@ -65,7 +65,7 @@ func scanServers(more ...string) []string {
 func scanShard(t *testing.T, dir string, i int, output string) error {
 	args := scanServers("-o", output, "--checkpoint", output+".checkpoint", "--shard", fmt.Sprintf("%d/%d", i, *shards), "-r", "125")
 	if i%2 == 0 {
-		step := []string{"checkpoint.written", "output.synced", "checkpoint.renamed"}[i/2%3]
+		step := []string{"checkpoint.written", "output.synced", "file.renamed"}[i/2%3]
 		cmd := exec.CommandContext(t.Context(), "dies", append([]string{step, "1"}, args...)...)
 		cmd.Dir = dir
 		if err := cmd.Run(); err == nil {

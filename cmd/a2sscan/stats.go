@@ -12,6 +12,7 @@ import (
 func (a *app) statsCommand() *cobra.Command {
 	var summaries []string
 	var output string
+	var force bool
 	cmd := &cobra.Command{
 		Use:   "stats CENSUS…",
 		Short: "Print the aggregates of a census as JSON",
@@ -38,11 +39,13 @@ wrote, in any order.`,
 			if output == "-" || output == "" {
 				return compare.Stats(a.term, a.out, args, summaries)
 			}
-			return compare.ToFile(output, args, func(out *os.File) error { return compare.Stats(a.term, out, args, summaries) })
+			result := compare.Result{Name: output, Kind: compare.StatsFile, Force: force}
+			return result.Write(args, func(out *os.File) error { return compare.Stats(a.term, out, args, summaries) })
 		},
 	}
 	cmd.Flags().SortFlags = false
 	cmd.Flags().StringVarP(&output, "output", "o", "-", "write to `FILE` or s3://BUCKET/KEY; -: standard output")
+	cmd.Flags().BoolVar(&force, "force", false, "replace a file that stats did not write")
 	cmd.Flags().StringArrayVar(&summaries, "summary", nil,
 		"read the summary of a scan from `FILE`; may be repeated (default: the summaries beside the files)")
 	return cmd

@@ -45,7 +45,7 @@ var (
 // maximum number of times that a scan does the step.
 var uploadSteps = map[string]int{
 	"part.created": 3, "part.uploaded": 3, "part.renamed": 3, "part.unspooled": 2, "part.removed": 1,
-	"checkpoint.written": 4, "checkpoint.renamed": 4, "checkpoint.removed": 1,
+	"checkpoint.written": 4, "file.renamed": 4, "checkpoint.removed": 1,
 	"output.synced": 3, "output.block": 4, "output.cut": 1, "summary.written": 1,
 }
 

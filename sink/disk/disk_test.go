@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"testing"
 )
 
@@ -55,6 +56,80 @@ func TestLocks(t *testing.T) {
 	}
 	if err := errors.Join(first.Release(), second.Release()); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestReplace: after each step at which a crash could happen, the file has either the
+// complete old or the complete new content. The mode stays.
+func TestReplace(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	var seen []string
+	Step = func(name string) {
+		b, _ := os.ReadFile(path)
+		seen = append(seen, name+" "+string(b))
+	}
+	defer func() { Step = func(string) {} }()
+	for _, content := range []string{"old", "new"} {
+		if err := Replace(path, []byte(content), 0o640); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []string{
+		"file.written ", "file.synced ", "file.renamed old",
+		"file.written old", "file.synced old", "file.renamed new",
+	}
+	if !slices.Equal(seen, want) {
+		t.Errorf("%q, want %q", seen, want)
+	}
+	if left, _ := filepath.Glob(path + "?*"); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+	if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode() != 0o640 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+}
+
+// TestCreateTwice: a file is replaced by one process at a time, and a file that
+// another process creates meanwhile is not replaced.
+func TestCreateTwice(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	first, err := Create(path, 0o666)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Replace(path, nil, 0o666); !errors.Is(err, ErrLocked) {
+		t.Errorf("two replace one file: %v", err)
+	}
+	other := lock(t, path)
+	if err := first.Commit(); runtime.GOOS != "windows" && !errors.Is(err, ErrLocked) {
+		t.Errorf("a file that another process writes is replaced: %v", err)
+	}
+	if err := other.Remove(); err != nil {
+		t.Error(err)
+	}
+	if err := Replace(path, []byte("x"), 0o666); err != nil { // removes what is left
+		t.Error(err)
+	}
+}
+
+// TestLinks: nothing beside a file is written through a link.
+func TestLinks(t *testing.T) {
+	dir := t.TempDir()
+	path, victim := filepath.Join(dir, "file"), filepath.Join(dir, "victim")
+	if err := errors.Join(os.Symlink(victim, path+PartSuffix), os.Symlink(victim, path+".lock")); err != nil {
+		t.Skipf("SKIPPED: this system makes no links: %v", err)
+	}
+	if err := Replace(path, nil, 0o666); !errors.Is(err, errNotRegular) {
+		t.Errorf("a link was followed or removed: %v", err)
+	}
+	if f, err := Reopen(path); err == nil {
+		t.Errorf("a link was followed: %v", f.Close())
+	}
+	if _, err := TryLock(path + ".lock"); !errors.Is(err, errNotRegular) {
+		t.Errorf("a lock follows a link: %v", err)
+	}
+	if _, err := os.Lstat(victim); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the target of a link was created: %v", err)
 	}
 }
 

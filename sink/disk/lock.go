@@ -1,9 +1,10 @@
-// Package disk has what is needed to write files durably: locks between processes,
-// and a way to sync directories.
+// Package disk replaces files atomically, locks them between processes, and syncs
+// directories.
 package disk
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"runtime"
 
@@ -13,52 +14,108 @@ import (
 // ErrLocked means that another process holds the lock.
 var ErrLocked = errors.New("is being written by another process")
 
+// errNotRegular is the error for a link, a folder, a pipe or a device in the place
+// of a file of ours.
+var errNotRegular = errors.New("is not a regular file")
+
+// Flock takes the lock of a file. Tests replace it, to simulate a file system
+// without locks.
+var Flock = (*flock.Flock).TryLock
+
+// Unlocked is called when a file can't be locked because its file system has no
+// locks. The program continues without the lock. Several goroutines may call it.
+var Unlocked = func(path string, err error) {}
+
 // Lock is a locked file. Release, or the end of the process, ends the lock.
 type Lock struct {
 	path string
-	lock *flock.Flock
+	lock *flock.Flock // nil: the file system has no locks
 }
 
 // TryLock locks the file at path, and creates it if it does not exist. It does not
-// wait: the error is ErrLocked if another process holds the lock.
+// wait: the error is ErrLocked if another process holds the lock. It does not follow
+// a link.
 func TryLock(path string) (*Lock, error) {
 	for {
-		l := &Lock{path, flock.New(path, flock.SetPermissions(0o666))}
-		got, err := l.lock.TryLock()
+		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+		if err == nil {
+			f.Close()
+		} else if !errors.Is(err, fs.ErrExist) {
+			return nil, err
+		}
+		l, err := lockExisting(path)
+		if !errors.Is(err, fs.ErrNotExist) {
+			return l, err
+		}
+	}
+}
+
+// LockOutput locks an existing file that is written or replaced, so that no two
+// processes do that at the same time. It does nothing on Windows, where a lock would
+// keep the file from being written.
+func LockOutput(path string) (*Lock, error) {
+	if runtime.GOOS == "windows" {
+		return &Lock{path: path}, nil
+	}
+	return lockExisting(path)
+}
+
+// lockExisting does what TryLock does, for a file that exists.
+func lockExisting(path string) (*Lock, error) {
+	for {
+		info, err := os.Lstat(path)
 		switch {
 		case err != nil:
-			l.lock.Close()
 			return nil, err
-		case !got:
-			l.lock.Close()
-			return nil, ErrLocked
-		case l.current():
+		case !info.Mode().IsRegular():
+			return nil, &fs.PathError{Op: "lock", Path: path, Err: errNotRegular}
+		}
+		l := &Lock{path, flock.New(path, flock.SetFlag(os.O_RDONLY))}
+		got, err := Flock(l.lock)
+		if err == nil && got && l.current() {
 			return l, nil
 		}
-		l.lock.Close() // its last owner removed or renamed the file: lock the new one
+		l.lock.Close() // if it was locked, its last owner has removed or renamed the file: lock the new one
+		switch notOpened := (*fs.PathError)(nil); {
+		case errors.As(err, &notOpened):
+			return nil, err
+		case err != nil:
+			Unlocked(path, err)
+			return &Lock{path: path}, nil
+		case !got:
+			return nil, ErrLocked
+		}
 	}
 }
 
 // current reports whether the path still names the locked file.
 func (l *Lock) current() bool {
-	now, err := os.Stat(l.path)
+	now, err := os.Lstat(l.path)
 	return err == nil && l.Locks(now)
 }
 
-// Locks reports whether info describes the locked file.
+// Locks reports whether info describes the locked file. Without locks it is true.
 func (l *Lock) Locks(info os.FileInfo) bool {
+	if l.lock == nil {
+		return true
+	}
 	locked, err := l.lock.Stat()
 	return err == nil && os.SameFile(locked, info)
 }
 
 // Release ends the lock.
-func (l *Lock) Release() error { return l.lock.Close() }
+func (l *Lock) Release() error {
+	if l == nil || l.lock == nil {
+		return nil
+	}
+	return l.lock.Close()
+}
 
 // Remove removes the locked file and ends the lock. A process that has opened the
 // file in the meantime notices that its name is gone, and locks a new file.
 func (l *Lock) Remove() error {
 	if runtime.GOOS == "windows" { // an open file can't be removed there
-		return errors.Join(l.lock.Close(), os.Remove(l.path))
+		return errors.Join(l.Release(), os.Remove(l.path))
 	}
-	return errors.Join(os.Remove(l.path), l.lock.Close())
+	return errors.Join(os.Remove(l.path), l.Release())
 }

@@ -21,7 +21,6 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/sink"
-	"github.com/a2sscan/a2sscan/sink/disk"
 	"github.com/a2sscan/a2sscan/sink/record"
 	"github.com/a2sscan/a2sscan/wire"
 )
@@ -256,33 +255,6 @@ func FuzzCheckpoint(f *testing.F) {
 			t.Errorf("the decoded checkpoint does not survive encoding: %v", err)
 		}
 	})
-}
-
-// TestReplaceFile: after each step at which a crash could happen, the file has
-// either the complete old or the complete new content.
-func TestReplaceFile(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "file")
-	var seen []string
-	disk.Step = func(name string) {
-		b, _ := os.ReadFile(path)
-		seen = append(seen, name+" "+string(b))
-	}
-	defer func() { disk.Step = func(string) {} }()
-	for _, content := range []string{"old", "new"} {
-		if err := replaceFile(path, []byte(content)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want := []string{
-		"checkpoint.temporary-written ", "checkpoint.temporary-synced ", "checkpoint.renamed old",
-		"checkpoint.temporary-written old", "checkpoint.temporary-synced old", "checkpoint.renamed new",
-	}
-	if !reflect.DeepEqual(seen, want) {
-		t.Errorf("%q, want %q", seen, want)
-	}
-	if left, _ := filepath.Glob(path + "?*"); len(left) > 0 {
-		t.Errorf("left behind: %v", left)
-	}
 }
 
 // TestListProgress: however far the list has been read ahead, the counts at a place

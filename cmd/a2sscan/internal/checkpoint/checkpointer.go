@@ -282,7 +282,7 @@ func (k *Checkpointer) write(c *Checkpoint) error {
 	c.Written = time.Now().UTC()
 	file, err := c.encode()
 	if err == nil {
-		err = replaceFile(k.path, file)
+		err = disk.Replace(k.path, file, 0o666)
 	}
 	disk.Step("checkpoint.written")
 	if err == nil {
@@ -404,18 +404,15 @@ func (k *Checkpointer) Forget() {
 	}
 }
 
-// Done removes the checkpoint of a complete scan. It syncs the file of the summary
-// first. For an incomplete scan it prints the command that resumes it.
-func (k *Checkpointer) Done(complete bool, summary string) {
+// Done removes the checkpoint of a complete scan, whose summary is written. For an
+// incomplete scan it prints the command that resumes it.
+func (k *Checkpointer) Done(complete bool) {
 	switch {
 	case !k.Enabled:
 	case !complete:
 		k.terminal.Command("to resume this scan: " + k.opt.again())
 	default:
 		disk.Step("summary.written")
-		if summary != "" {
-			_ = syncFile(summary) // it is already written: without the sync, only a crash could lose it
-		}
 		k.remove()
 	}
 }

@@ -79,12 +79,17 @@ func (s *silentFile) save(now *scanner.Snapshot, looked int) (SilentState, error
 
 func (s *silentFile) append(b []byte) error {
 	if s.f == nil {
-		f, err := os.OpenFile(s.path, os.O_RDWR|os.O_CREATE, 0o666)
+		flags := os.O_RDWR
+		if s.Bytes == 0 {
+			_ = os.Remove(s.path) // an earlier scan may have left it
+			flags |= os.O_CREATE | os.O_EXCL
+		}
+		f, err := os.OpenFile(s.path, flags, 0o666)
 		if err != nil {
 			return err
 		}
 		s.f = f
-		if err := f.Truncate(s.Bytes); err != nil {
+		if err := errors.Join(disk.Names(s.path, f), f.Truncate(s.Bytes)); err != nil {
 			return err
 		}
 	}

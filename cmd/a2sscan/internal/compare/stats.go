@@ -8,14 +8,10 @@ import (
 	"os"
 	"runtime/debug"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
-	"github.com/a2sscan/a2sscan/sink"
-
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/census"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
 	whole "github.com/a2sscan/a2sscan/sink/census"
 )
 
@@ -97,51 +93,4 @@ func Readings(t *console.Terminal, censuses ...*whole.Census) (err error) {
 		}
 	}
 	return err
-}
-
-// ToFile calls do to write a file under a temporary name, and renames the file when it
-// is complete. It returns an error if name is one of the files in read.
-func ToFile(name string, read []string, do func(*os.File) error) error {
-	if err := inputs.Overwritten("--output", name, read); err != nil {
-		return err
-	}
-	stage, err := output.NewStage(name, true)
-	if err != nil {
-		return err
-	}
-	defer stage.Drop()
-	result := toFile(stage.Path(), do)
-	if isResult(result) {
-		if err := stage.Finish(); err != nil {
-			return err
-		}
-	}
-	return result
-}
-
-// isResult reports whether the file is complete although the command ends with err.
-func isResult(err error) bool {
-	code := console.ExitCode(err)
-	return code == console.ExitOK || code == console.ExitChanged || code == console.ExitNumbers
-}
-
-// toFile calls do to write a local file under a temporary name. It renames the file if
-// it is complete, and removes it otherwise.
-func toFile(name string, do func(*os.File) error) error {
-	part := name + sink.PartSuffix
-	f, err := os.Create(part)
-	if err != nil {
-		return console.Fail(console.ExitOutput, "can't create %s: %w", console.Plain(part, 200), console.WithoutPath(err))
-	}
-	result := do(f)
-	err = f.Close()
-	if err == nil && isResult(result) {
-		err = os.Rename(part, name)
-	} else {
-		os.Remove(part)
-	}
-	if err != nil {
-		return console.Fail(console.ExitOutput, "can't write %s: %w", console.Plain(name, 200), console.WithoutPath(err))
-	}
-	return result
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
 // Summary is the result of a scan. As JSON it is the summary file beside the
@@ -183,7 +184,7 @@ const (
 	EndedBroken      = "error"
 )
 
-// WriteFile writes the summary to a file and replaces its old content.
+// WriteFile writes the summary to a file, whose old content it replaces atomically.
 func (sum *Summary) WriteFile(path string) error {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -196,23 +197,8 @@ func (sum *Summary) WriteFile(path string) error {
 	for line := range bytes.Lines(b.Bytes()) { // server names are hostile, and the file may be shown on a terminal
 		text = append(append(text, console.Visible(bytes.TrimSuffix(line, []byte("\n")))...), '\n')
 	}
-	return writeWhole(path, text)
-}
-
-// writeWhole writes a file. If that fails, it removes the file, because a partial
-// summary is useless. It removes only regular files, not a link such as one to
-// standard error.
-func writeWhole(path string, text []byte) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
+	if info, err := os.Stat(path); err != nil || info.Mode().IsRegular() {
+		return disk.Replace(path, text, 0o666)
 	}
-	_, err = f.Write(text)
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if info, e := os.Lstat(path); err != nil && e == nil && info.Mode().IsRegular() {
-		os.Remove(path)
-	}
-	return err
+	return os.WriteFile(path, text, 0) // a pipe or a device, such as /dev/stderr
 }

@@ -8,7 +8,6 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -101,7 +100,7 @@ func (k *Key) Store() error {
 		return nil
 	}
 	err := k.create()
-	if errors.Is(err, fs.ErrExist) {
+	if errors.Is(err, fs.ErrExist) || errors.Is(err, disk.ErrLocked) {
 		return console.Fail(console.ExitUsage, "another scan has just made %s", console.Plain(k.path, 200)).
 			WithHint("start this one again: it takes that key")
 	}
@@ -114,35 +113,20 @@ func (k *Key) Store() error {
 
 // create creates the file. It is either complete or does not exist.
 func (k *Key) create() error {
-	temp := fmt.Sprintf("%s.%d.tmp", k.path, os.Getpid())
-	defer os.Remove(temp)
-	if err := writePrivate(temp, prefix+hex.EncodeToString(k.key[:])+"\n"); err != nil {
-		return err
-	}
-	err := os.Link(temp, k.path)
-	if err != nil && !errors.Is(err, fs.ErrExist) { // the file system has no links
-		if _, there := os.Lstat(k.path); there == nil {
-			return fs.ErrExist
-		}
-		err = os.Rename(temp, k.path)
-	}
-	if err == nil {
-		_ = disk.SyncDir(filepath.Dir(k.path)) // some file systems can't sync a directory
-	}
-	return err
-}
-
-// writePrivate writes a file that only its owner may read.
-func writePrivate(path, text string) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	f, err := disk.Create(k.path, 0o600)
 	if err != nil {
 		return err
 	}
-	_, err = f.WriteString(text)
-	if err == nil {
-		err = f.Sync()
+	if _, there := os.Lstat(k.path); there == nil { // no other scan can create it from here on
+		return errors.Join(fs.ErrExist, f.Discard())
 	}
-	return errors.Join(err, f.Close())
+	if _, err = f.WriteString(prefix + hex.EncodeToString(k.key[:]) + "\n"); err == nil {
+		err = f.Commit()
+	}
+	if err != nil {
+		f.Discard()
+	}
+	return err
 }
 
 // Key returns the key for the hashes; nil if there is none.

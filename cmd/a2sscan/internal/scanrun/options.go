@@ -16,6 +16,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/list"
+	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
 // Program is what a scan needs to know about the program that runs it.
@@ -175,7 +176,7 @@ func (o *Options) checkCheckpoint() error {
 	for _, own := range o.checkpointFiles() {
 		if inputs.SamePath(own, o.Out.Path) || inputs.SamePath(own, o.Summary) {
 			return console.Fail(console.ExitUsage, "--checkpoint names the file of another flag").
-				WithHint("the checkpoint is a file of its own, and so are .lock, .silent and .tmp beside it")
+				WithHint("the checkpoint is a file of its own, and so are .lock, .silent and .part beside it")
 		}
 	}
 	return nil
@@ -188,14 +189,14 @@ func (o *Options) checkpointFiles() []string {
 	if path == "" {
 		return nil
 	}
-	return []string{path, path + ".lock", path + ".silent", path + ".tmp"}
+	return []string{path, path + ".lock", path + ".silent", path + disk.PartSuffix}
 }
 
 // checkInputs returns an error if the scan would overwrite a file that it reads.
 // With --order input, the scan would otherwise truncate a list while reading it,
 // and nobody would notice.
 func (o *Options) checkInputs(args []string) error {
-	read := slices.Concat(args, o.Exclude.Files)
+	read := slices.Concat(args, o.Exclude.Files, o.Databases)
 	if err := inputs.Overwritten("--summary", o.Summary, read); err != nil {
 		return err
 	}

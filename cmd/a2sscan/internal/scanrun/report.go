@@ -191,7 +191,7 @@ func (s *Run) report(sum *ledger.Summary, how outcome) error {
 	how = ship(s, how, sum)
 	verdict := s.verdict(sum, how)
 	scanlog.Finished(s.term.Log, sum, verdict)
-	s.checkpoint.Done(how.complete && how.output == nil, path)
+	s.checkpoint.Done(how.complete && how.output == nil)
 	s.uploads.end(how.complete && how.output == nil)
 	if err := s.onComplete(sum, how, s.uploads.object(path)); err != nil && verdict == nil {
 		verdict = err

@@ -1,0 +1,103 @@
+package compare
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store"
+	"github.com/a2sscan/a2sscan/sink/disk"
+)
+
+// Kind is a kind of file that a command makes from censuses. It lists with which
+// bytes such a file may begin, in this version or an earlier one.
+type Kind []string
+
+// The kinds of files of stats, diff and report.
+var (
+	StatsFile  = Kind{"{\n \"schema\": "}
+	DiffFile   = Kind{`{"change":"`, `{"old":{"scans":[`, "before: "}
+	ReportFile = Kind{"<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" content=\""}
+)
+
+// Result is the file that a command writes, or an object in a store. It may replace
+// an empty file, or one of its own kind. It replaces any other only with Force.
+type Result struct {
+	Name  string
+	Kind  Kind
+	Force bool
+}
+
+// Write calls do to write the result, and gives it its name when it is complete. It
+// returns an error if the result is one of the files in read.
+func (r *Result) Write(read []string, do func(*os.File) error) error {
+	if err := inputs.Overwritten("--output", r.Name, read); err != nil {
+		return err
+	}
+	if err := r.mayReplace(); err != nil {
+		return err
+	}
+	stage, err := output.NewStage(r.Name, true)
+	if err != nil {
+		return err
+	}
+	defer stage.Drop()
+	result := toFile(stage.Path(), do)
+	if isResult(result) {
+		if err := stage.Finish(); err != nil {
+			return err
+		}
+	}
+	return result
+}
+
+// mayReplace returns an error if there is a file or object of another kind.
+func (r *Result) mayReplace() error {
+	if r.Force {
+		return nil
+	}
+	f, err := store.Open(r.Name)
+	if err != nil {
+		return nil // there is none, or an error of writing explains more
+	}
+	defer f.Close()
+	head := make([]byte, 200)
+	n, err := io.ReadFull(f, head)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	begins := func(start string) bool { return len(start) <= n && string(head[:len(start)]) == start }
+	if n == 0 || slices.ContainsFunc(r.Kind, begins) {
+		return nil
+	}
+	return console.Fail(console.ExitOutput, "%s exists, and this command did not write it", console.Plain(r.Name, 200)).
+		WithHint("another -o, or --force to replace it")
+}
+
+// isResult reports whether the file is complete although the command ends with err.
+func isResult(err error) bool {
+	code := console.ExitCode(err)
+	return code == console.ExitOK || code == console.ExitChanged || code == console.ExitNumbers
+}
+
+// toFile calls do to write a local file.
+func toFile(name string, do func(*os.File) error) error {
+	f, err := disk.Create(name, 0o666)
+	if err != nil {
+		return console.Fail(console.ExitOutput, "can't create %s: %w", console.Plain(name, 200), console.WithoutPath(err))
+	}
+	result := do(f.File)
+	if !isResult(result) {
+		f.Discard()
+		return result
+	}
+	if err := f.Commit(); err != nil {
+		return console.Fail(console.ExitOutput, "can't write %s: %w", console.Plain(name, 200), console.WithoutPath(err))
+	}
+	return result
+}

@@ -1,0 +1,145 @@
+package disk
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// PartSuffix ends the name of a file that is not complete: it is still being
+// written, or waits to replace another file.
+const PartSuffix = ".part"
+
+// File is a new version of the file at a path. It is written beside the old one,
+// under its name with PartSuffix, until Commit replaces the old one with it. Until
+// then, and after a crash at any moment, the path has the complete old content.
+type File struct {
+	*os.File
+	path  string   // with links resolved
+	locks [2]*Lock // of the old version and of the new one; nil: not locked
+}
+
+// Create begins to replace the file at path. The new version has the mode of the old
+// one or, if there is none, perm before umask. It is created exclusively: Create
+// removes a file that a crash left in its place, and refuses a link. The error is
+// ErrLocked if another process is writing to the file or replacing it.
+func Create(path string, perm fs.FileMode) (*File, error) {
+	return open(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
+}
+
+// Reopen continues with the new version that an earlier process left beside path.
+func Reopen(path string) (*File, error) { return open(path, os.O_RDWR, 0) }
+
+func open(path string, flags int, perm fs.FileMode) (f *File, err error) {
+	f = &File{path: Resolve(path)}
+	defer func() {
+		if err != nil {
+			f.Close()
+		}
+	}()
+	part := f.path + PartSuffix
+	if f.locks[0], err = LockOutput(f.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return f, err
+	}
+	if left, err := LockOutput(part); err == nil {
+		if flags&os.O_EXCL != 0 {
+			err = os.Remove(part)
+		}
+		if err = errors.Join(err, left.Release()); err != nil {
+			return f, err
+		}
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return f, err
+	}
+	if f.File, err = os.OpenFile(part, flags, perm); err != nil {
+		return f, err
+	}
+	if old, err := os.Lstat(f.path); err == nil && flags&os.O_EXCL != 0 {
+		_ = f.Chmod(old.Mode().Perm()) // some file systems have no modes
+	}
+	if f.locks[1], err = LockOutput(part); err != nil {
+		return f, err
+	}
+	return f, Names(part, f.File)
+}
+
+// Commit makes the new version durable, and replaces the old one with it.
+func (f *File) Commit() error {
+	defer f.Close()
+	err := f.Sync()
+	Step("file.synced")
+	if f.locks[0] == nil && err == nil { // another process may have created the file since
+		if f.locks[0], err = LockOutput(f.path); errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+	}
+	if err = errors.Join(err, f.File.Close()); err != nil { // an open file can't be renamed on Windows
+		return err
+	}
+	if err := os.Rename(f.Name(), f.path); err != nil {
+		return err
+	}
+	Step("file.renamed")
+	return SyncDir(filepath.Dir(f.path))
+}
+
+// Close leaves the new version beside the old one. After Commit it does nothing.
+func (f *File) Close() (err error) {
+	if f.File != nil {
+		if err = f.File.Close(); errors.Is(err, os.ErrClosed) {
+			err = nil
+		}
+	}
+	return errors.Join(err, f.locks[0].Release(), f.locks[1].Release())
+}
+
+// Discard removes the new version. It must not follow a successful Commit.
+func (f *File) Discard() error { return errors.Join(os.Remove(f.Name()), f.Close()) }
+
+// Replace replaces the content of the file at path, as Create and Commit do.
+func Replace(path string, content []byte, perm fs.FileMode) error {
+	f, err := Create(path, perm)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	Step("file.written")
+	if err == nil {
+		err = f.Commit()
+	}
+	if err != nil {
+		f.Discard()
+	}
+	if e := (*fs.PathError)(nil); errors.As(err, &e) {
+		e.Path = path
+	}
+	return err
+}
+
+// Resolve returns the file to which path points if it is a symbolic link, and
+// otherwise path. The file need not exist.
+func Resolve(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	to, err := os.Readlink(path)
+	if err == nil && !filepath.IsAbs(to) {
+		to = filepath.Join(filepath.Dir(path), to)
+	}
+	return cmp.Or(to, path)
+}
+
+// Names returns an error unless path itself, and not a link, names the open file.
+func Names(path string, f *os.File) error {
+	now, err := os.Lstat(path)
+	if err != nil {
+		return err
+	}
+	is, err := f.Stat()
+	if err == nil && !os.SameFile(now, is) {
+		err = &fs.PathError{Op: "open", Path: path, Err: errNotRegular}
+	}
+	return err
+}
