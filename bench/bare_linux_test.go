@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -32,7 +31,7 @@ const (
 type bare struct {
 	*Client
 	t    *task
-	sock net.PacketConn
+	sock *udp.Unpolled
 	pc   *ipv4.PacketConn
 
 	in   []ipv4.Message
@@ -41,8 +40,6 @@ type bare struct {
 	next int // the next server to start
 	open int
 
-	progress atomic.Uint64 // batches read
-
 	addrs    []net.UDPAddr // addresses of the new servers in out
 	ips      []byte
 	requests []byte
@@ -50,10 +47,15 @@ type bare struct {
 }
 
 func (t *task) newBare(c *Client) (*bare, error) {
-	sock, err := t.listen()
+	conn, err := listenBare(t.Config.Loop != Blast)
 	if err != nil {
 		return nil, err
 	}
+	sock, err := udp.Unpoll(conn)
+	if err != nil {
+		return nil, err
+	}
+	sock.Timeout = bareStall
 	const out = wire.NumQuestions*bareBatch + window
 	b := &bare{
 		Client: c, t: t, sock: sock, pc: ipv4.NewPacketConn(sock),
@@ -77,20 +79,6 @@ func (t *task) newBare(c *Client) (*bare, error) {
 	}
 	b.out = b.out[:0]
 	return b, nil
-}
-
-// listen opens the kind of socket that the loop needs.
-func (t *task) listen() (net.PacketConn, error) {
-	conn, err := listenBare(t.Config.Loop != Blast)
-	if err != nil || t.Config.Loop == BarePolled {
-		return conn, err
-	}
-	u, err := udp.Unpoll(conn)
-	if err != nil {
-		return nil, err
-	}
-	u.Timeout = bareStall
-	return u, nil
 }
 
 // listenBare opens a socket with buffers as large as the scanner's. If whole is
@@ -125,14 +113,13 @@ type heard struct {
 	finished   int // number of servers completed
 }
 
-// bare is the loop with one goroutine.
+// bare is the ceiling: one goroutine that reads and writes.
 func (t *task) bare(c *Client) error {
 	b, err := t.newBare(c)
 	if err != nil {
 		return err
 	}
 	defer b.sock.Close()
-	defer b.watch()()
 	var h heard
 	for b.Complete < uint64(b.want) {
 		if err := b.write(&h); err != nil {
@@ -145,49 +132,6 @@ func (t *task) bare(c *Client) error {
 	return nil
 }
 
-// bareTwo is the loop with one goroutine that reads and one that writes.
-func (t *task) bareTwo(c *Client) error {
-	b, err := t.newBare(c)
-	if err != nil {
-		return err
-	}
-	const blocks = 16
-	full, empty := make(chan *heard, blocks), make(chan *heard, blocks)
-	for range blocks {
-		empty <- new(heard)
-	}
-	written := make(chan error, 1)
-	go func() { written <- b.writeAll(full, empty) }()
-	full <- <-empty // the first batch, which starts the first servers
-	err = b.readAll(full, empty)
-	close(full)
-	return errors.Join(err, <-written, b.sock.Close())
-}
-
-func (b *bare) readAll(full chan<- *heard, empty <-chan *heard) error {
-	for b.Complete < uint64(b.want) {
-		h := <-empty
-		if err := b.read(h); err != nil {
-			return b.stalled(err)
-		}
-		full <- h
-	}
-	return nil
-}
-
-// writeAll writes what full yields. It continues after an error, because readAll
-// waits for empty blocks, and returns the first error. readAll ends by itself when
-// nothing more arrives.
-func (b *bare) writeAll(full <-chan *heard, empty chan<- *heard) (err error) {
-	for h := range full {
-		if e := b.write(h); e != nil && err == nil {
-			err = e
-		}
-		empty <- h
-	}
-	return err
-}
-
 // read waits for a batch of datagrams, counts them, and replaces the contents of h.
 func (b *bare) read(h *heard) error {
 	n, err := b.pc.ReadBatch(b.in, 0)
@@ -195,7 +139,6 @@ func (b *bare) read(h *heard) error {
 	if err != nil {
 		return err
 	}
-	b.progress.Add(1)
 	*h = heard{to: h.to[:0], challenges: h.challenges[:0]}
 	for i := range b.in[:n] {
 		b.take(h, &b.in[i])
@@ -277,32 +220,6 @@ func (b *bare) flush() error {
 	}
 	b.out = b.out[:0]
 	return nil
-}
-
-// watch makes the read from a polled socket fail if no batch arrives between two
-// ticks: then a datagram was lost, and the loop itself has no timeouts.
-func (b *bare) watch() (stop func()) {
-	if b.t.Config.Loop != BarePolled {
-		return func() {}
-	}
-	done := make(chan struct{})
-	go func() {
-		tick := time.NewTicker(bareStall)
-		defer tick.Stop()
-		for last := uint64(0); ; {
-			select {
-			case <-done:
-				return
-			case <-tick.C:
-			}
-			now := b.progress.Load()
-			if now == last {
-				_ = b.sock.SetReadDeadline(time.Unix(1, 0))
-			}
-			last = now
-		}
-	}()
-	return func() { close(done) }
 }
 
 func (b *bare) stalled(err error) error {

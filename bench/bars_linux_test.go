@@ -2,7 +2,7 @@ package bench
 
 import (
 	"fmt"
-	"math"
+	"net/netip"
 	"runtime"
 	"strings"
 	"testing"
@@ -41,11 +41,9 @@ func (x bar) String() string {
 func TestBars(t *testing.T) {
 	if !*barsFlag {
 		t.Run("throughput", testSmallThroughput)
-		t.Run("trips", testSmallTrips)
 		t.Run("sweep", testSmallSweep)
-		t.Run("start", testSmallStart)
 		for name, waits := range map[string]func(*testing.T){
-			"realistic": testSmallRealistic, "timeouts": testSmallTimeouts, "path": testSmallPath, "drops": testSmallDrops,
+			"realistic": testSmallRealistic, "timeouts": testSmallTimeouts, "path": testSmallPath,
 		} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
@@ -55,17 +53,12 @@ func TestBars(t *testing.T) {
 		return
 	}
 	t.Logf("%s, %d processors, %s", runtime.Version(), runtime.NumCPU(), time.Now().UTC().Format(time.DateOnly))
-	t.Run("server", barsOfServer)
 	t.Run("throughput", barsOfThroughput)
-	t.Run("compression", barsOfCompression)
+	t.Run("memory", barsOfMemory)
 	t.Run("realistic", barsOfRealistic)
 	t.Run("timeouts", barsOfTimeouts)
 	t.Run("path", barsOfPath)
-	t.Run("trips", barsOfTrips)
 	t.Run("sweep", barsOfSweep)
-	t.Run("drops", barsOfDrops)
-	t.Run("pacing", barsOfPacing)
-	t.Run("start", barsOfStart)
 }
 
 // measure runs n rounds and logs every run.
@@ -81,7 +74,7 @@ func measure(t *testing.T, n int, configs ...Config) []Series {
 // line describes one run for the log.
 func line(round int, r *Result) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d %-8s %7.2f µs/target (user %.2f, system %.2f)", round+1, r.Config.Name(),
+	fmt.Fprintf(&b, "%d %-14s %7.2f µs/target (user %.2f, system %.2f)", round+1, r.Config.Name(),
 		us(r.CPU()), us(r.Usage.User/time.Duration(r.Config.Targets())),
 		us(r.Usage.System/time.Duration(r.Config.Targets())))
 	fmt.Fprintf(&b, "  %7.0f/s  %6.2f s  sent %d received %d in %d+%d calls, drops %d",
@@ -103,44 +96,70 @@ func hold(t *testing.T, bars ...bar) {
 	}
 }
 
-// logParts logs the user and the system time per server separately. Microseconds
-// differ threefold from machine to machine, but ratios differ less. It logs the
-// ratio of user time to the time for copying and scanning the bytes of a server,
-// and that of system time to the system time of the first series, the bare loop.
-func logParts(t *testing.T, all []Series) {
-	t.Helper()
-	floor := floorTime()
-	t.Logf("copying and scanning the bytes of a server: %.2f µs", us(floor))
-	for _, x := range all {
-		user, system := x.median(userTime), x.median(systemTime)
-		t.Logf("%-8s user %5.2f µs a server, %5.2f times copying and scanning; system %5.2f µs, %.2f times the bare loop's",
-			x[0].Config.Name(), user/1e3, user/float64(floor), system/1e3, system/all[0].median(systemTime))
+// clients returns the ceiling and the clients that are compared with it: the
+// library, and the program as users start it.
+func clients(servers int) []Config {
+	c := Throughput(servers)
+	scan := c.With(Scan, Zstd)
+	scan.Profile = *profileFlag
+	return []Config{
+		c.With(Bare, ""), c.With(Scan, Discard), c.With(Scan, NDJSON), scan,
+		c.With(Program, NDJSON), c.With(Program, Zstd),
 	}
+}
+
+// between returns the bar for a ratio to the bare loop: slow where the loop takes
+// 16 µs of CPU a server or more, quick where it takes 7 or less, and in between by a
+// straight line. A quick machine does less work in its system calls, so the rest
+// counts for more.
+func between(bareCPU time.Duration, quick, slow float64) float64 {
+	share := min(max((us(bareCPU)-7)/(16-7), 0), 1)
+	return quick + share*(slow-quick)
 }
 
 func barsOfThroughput(t *testing.T) {
 	all := measure(t, *roundsFlag, clients(*serversFlag)...)
-	ceiling, discard, ndjson, zstd := all[0], all[1], all[2], all[3]
-	t.Logf("servers/s: bare %.0f, discard %.0f, ndjson %.0f, zstd %.0f",
-		ceiling.Rate(), discard.Rate(), ndjson.Rate(), zstd.Rate())
-	t.Logf("discard: CPU %.2f times the bare loop's", discard.CPURatio(ceiling))
-	logParts(t, all)
+	bare, ndjson, zstd, program, programZstd := all[0], all[2], all[3], all[4], all[5]
+	t.Logf("%-14s %10s %10s %10s %10s %10s %8s", "median of", "µs/server", "user", "system", "of bare's", "servers/s", "peak MB")
+	for _, s := range all {
+		t.Logf("%-14s %10.2f %10.2f %10.2f %10.2f %10.0f %8.1f", s[0].Config.Name(), us(s.CPU()),
+			s.median(userTime)/1e3, s.median(systemTime)/1e3, s.CPURatio(bare), s.Rate(), s.median(memory))
+	}
 	hold(t,
-		bar{what: "bare loop, µs of CPU a server", got: us(ceiling.CPU()), limit: 25},
-		bar{what: "NDJSON: CPU a server, times the bare loop's", got: ndjson.CPURatio(ceiling), limit: 1.4},
-		bar{what: "zstd: CPU a server, times the bare loop's", got: zstd.CPURatio(ceiling), limit: 1.7},
-		bar{what: "zstd: servers a second, of the bare loop's",
-			got: zstd.RateRatio(ceiling), limit: 0.75, least: true},
+		bar{what: "bare loop, µs of CPU a server", got: us(bare.CPU()), limit: 25},
+		bar{what: "NDJSON: CPU a server, times the bare loop's", got: ndjson.CPURatio(bare), limit: 1.4},
+		bar{what: "zstd: CPU a server, times the bare loop's", got: zstd.CPURatio(bare), limit: 1.7},
+		bar{what: "zstd: servers a second, of the bare loop's", got: zstd.RateRatio(bare), limit: 0.75, least: true},
+		bar{what: "program to NDJSON: CPU a server, times the bare loop's",
+			got: program.CPURatio(bare), limit: between(bare.CPU(), 1.35, 1.15)},
+		bar{what: "program to zstd: CPU a server, times the bare loop's",
+			got: programZstd.CPURatio(bare), limit: between(bare.CPU(), 1.7, 1.4)},
+		bar{what: "program to zstd: servers a second, of the bare loop's",
+			got: programZstd.RateRatio(bare), limit: 0.78, least: true},
 	)
+}
+
+// barsOfMemory measures the memory of the program as users start it.
+func barsOfMemory(t *testing.T) {
+	s := measure(t, *roundsFlag, Throughput(1<<16).With(Program, Zstd))[0]
+	hold(t, bar{what: "65,536 targets: peak RSS, MB", got: s.median(memory) * 1e6 / (1 << 20), limit: 96})
 }
 
 func barsOfRealistic(t *testing.T) {
 	s := measure(t, *roundsFlag, Realistic(*targetsFlag))[0]
 	hold(t,
-		bar{what: "live servers complete, %", got: 100 - 100*s.median(unanswered), limit: 99.9, least: true},
+		bar{what: "live servers complete, %", got: completeOf(s), limit: 99.9, least: true},
 		bar{what: "seconds", got: s.median(seconds), limit: 22},
 		bar{what: "datagrams sent, for each live server", got: s.median(datagrams), limit: 5.6},
 	)
+}
+
+func sweepOf(t *testing.T, network string) Config {
+	p, err := netip.ParsePrefix(network)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Sweep(p)
 }
 
 func barsOfSweep(t *testing.T) {
@@ -150,60 +169,28 @@ func barsOfSweep(t *testing.T) {
 	hold(t,
 		bar{what: "datagrams a second, of the bare WriteBatch loop's",
 			got: all[1].SendRatio(all[0]), limit: 0.75, least: true},
-		bar{what: "live servers found, %", got: 100 - 100*whole.median(unanswered), limit: 99.9, least: true},
+		bar{what: "live servers found, %", got: completeOf(whole), limit: 99.9, least: true},
 		bar{what: "peak RSS, MB", got: whole.median(memory), limit: 64},
 	)
 }
 
-// barsOfDrops scans at 80 % of the rate of the bare loop, with the scanner's
-// default for targets in flight. The scan must read the replies before the kernel's
-// buffer is full.
-func barsOfDrops(t *testing.T) {
-	ceiling := measure(t, *roundsFlag, Throughput(*serversFlag).With(Bare, ""))[0]
-	rate := 0.8 * ceiling.SendRate()
-	t.Logf("bare loop: %.0f datagrams a second; the scan's rate: %.0f", ceiling.SendRate(), rate)
-	s := measure(t, *roundsFlag, Steady(*serversFlag, rate))[0]
-	hold(t,
-		bar{what: "datagrams dropped by the client's kernel", got: s.median(drops), limit: 0},
-		bar{what: "servers complete, %", got: 100 - 100*s.median(unanswered), limit: 100, least: true},
-	)
-	t.Logf("rate reached while sending: %.0f", s.median(paced))
-}
+func userTime(r *Result) float64   { return float64(r.Usage.User) / float64(r.Config.Targets()) }
+func systemTime(r *Result) float64 { return float64(r.Usage.System) / float64(r.Config.Targets()) }
+func datagrams(r *Result) float64  { return float64(r.Sent) / float64(r.Live) }
+func seconds(r *Result) float64    { return r.Elapsed.Seconds() }
+func memory(r *Result) float64     { return float64(r.PeakRSS) / 1e6 }
 
-// barsOfPacing checks that scans keep the configured rate, up to 100,000 datagrams
-// per second.
-func barsOfPacing(t *testing.T) {
-	for _, rate := range []float64{10, 100, 1000, 10_000, 100_000, 200_000} {
-		r := run(t, Pacing(rate))
-		due := rate * r.Paced.Took.Seconds()
-		off := float64(r.Paced.Sent) - due
-		t.Logf("%7.0f/s: %d datagrams in %.3f s, %+.3f %%", rate, r.Paced.Sent, r.Paced.Took.Seconds(), 100*off/due)
-		if rate <= 100_000 {
-			hold(t, bar{what: "off the rate, of 0.5 % or one datagram",
-				got: math.Abs(off) / max(1, 0.005*due), limit: 1})
-		}
-	}
-}
-
-// testSmallDrops makes the client's receive buffer far too small. It checks that
-// the client counts every reply as received or dropped.
-func testSmallDrops(t *testing.T) {
-	c := Throughput(600)
-	c.Window, c.RecvBuffer, c.Output = 0, 1, Discard // the kernel raises it to its minimum
-	c.Retries, c.Timeout = 2, 300*time.Millisecond
-	r := run(t, c)
-	if r.Drops == 0 || r.Received+r.Drops != r.Fleet.Replies {
-		t.Errorf("%d replies, of which %d were received and %d dropped", r.Fleet.Replies, r.Received, r.Drops)
-	}
+// completeOf returns the share of the live servers that are complete, in percent.
+func completeOf(s Series) float64 {
+	return 100 * s.median(func(r *Result) float64 { return float64(r.Complete) / float64(r.Live) })
 }
 
 // testSmallThroughput checks that every server is complete, that every record is
-// correct, and that the bare loop and the scanner exchange the same numbers of
-// datagrams.
+// correct, and that all clients exchange the same numbers of datagrams.
 func testSmallThroughput(t *testing.T) {
 	const servers = 1000
 	for _, c := range clients(servers) {
-		c.Check = c.Loop == Scan
+		c.Check = c.Loop != Bare
 		c.Timeout = 10 * time.Second // a busy machine must not cause retries
 		r := run(t, c)
 		want := Kinds{servers, servers, servers, servers}
@@ -218,11 +205,8 @@ func testSmallThroughput(t *testing.T) {
 		if wantsFile := c.Output == NDJSON || c.Output == Zstd; wantsFile != (r.FileLen > 0) {
 			t.Errorf("%s: a file of %d bytes", c.Name(), r.FileLen)
 		}
-	}
-	for _, l := range []Loop{BareTwo, BarePolled} {
-		r := run(t, Throughput(servers).With(l, ""))
-		if r.Complete != servers || r.Sent != 4*servers {
-			t.Errorf("%s: %d complete, sent %d", l, r.Complete, r.Sent)
+		if r.Usage.User <= 0 || r.PeakRSS < 1<<20 || r.Elapsed <= 0 {
+			t.Errorf("%s: %+v, %d bytes of memory, %v", c.Name(), r.Usage, r.PeakRSS, r.Elapsed)
 		}
 	}
 }

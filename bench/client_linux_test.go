@@ -7,8 +7,6 @@ import (
 	"os"
 	"runtime/pprof"
 	"time"
-
-	"github.com/a2sscan/a2sscan/scanner"
 )
 
 // Client is what a client reports about its run.
@@ -29,8 +27,7 @@ type Client struct {
 	Elapsed time.Duration
 	Usage   Usage
 	Paced   Paced
-	Path    scanner.PathRate // of a scan with FindRate
-	PeakRSS int64            // bytes
+	PeakRSS int64 // bytes
 
 	Problems []string // faults: a ledger that does not add up, a wrong record
 }
@@ -86,10 +83,8 @@ func clientMain(in io.Reader, out io.Writer) error {
 func (t *task) run() (*Client, error) {
 	work := t.scan
 	switch t.Config.Loop {
-	case Bare, BarePolled:
+	case Bare:
 		work = t.bare
-	case BareTwo:
-		work = t.bareTwo
 	case Blast:
 		work = t.blast
 	}

@@ -21,18 +21,15 @@ const (
 	// a batch. It sends and receives the same datagrams as Scan.
 	Bare Loop = "bare"
 
-	// BarePolled is Bare with a socket of package net, which is in Go's poller.
-	BarePolled Loop = "bare-polled"
-
-	// BareTwo is Bare with one goroutine that reads and one that writes.
-	BareTwo Loop = "bare-two"
+	// Program is the command a2sscan scan, with its default flags except the rate.
+	Program Loop = "program"
 
 	// Blast writes batches of INFO requests and reads nothing: the ceiling of a
 	// sweep.
 	Blast Loop = "blast"
 )
 
-// Output is the destination of Scan's records.
+// Output is the destination of the records of Scan and Program.
 type Output string
 
 // The outputs.
@@ -65,7 +62,6 @@ type Config struct {
 	Dropping bool // the path drops datagrams: the fleet need not receive all of them
 
 	Check   bool          // compare every record with what its server sends
-	Trips   bool          // compare the round trips of the records with what the fleet measured
 	Limit   time.Duration // after this time the processes are killed
 	Profile string        // a file for the client's CPU profile; empty: none
 	Dir     string        // directory for the list and the records; empty: os.TempDir
@@ -132,24 +128,6 @@ func Sweep(network netip.Prefix) Config {
 	}
 }
 
-// Steady is a scan of n servers without delay at a fixed rate, with the scanner's
-// default for targets in flight. If replies are dropped, only the receive buffer
-// can be the cause.
-func Steady(n int, rate float64) Config {
-	c := Throughput(n)
-	c.Output, c.Rate, c.Window = Zstd, rate, 0
-	return c
-}
-
-// Pacing sends datagrams at a fixed rate for about five seconds. One address in a
-// thousand has a server.
-func Pacing(rate float64) Config {
-	c := Sweep(netip.MustParsePrefix("127.16.0.0/12"))
-	c.Output, c.Rate, c.Addresses = Discard, rate, int(min(5*rate, 1<<20))
-	c.Fleet.Alive = 0.001
-	return c
-}
-
 // With returns a copy of c with another client and output.
 func (c Config) With(l Loop, o Output) Config {
 	c.Loop, c.Output = l, o
@@ -163,10 +141,14 @@ func (c *Config) questions() scanner.Questions {
 	return scanner.AskAll
 }
 
-// Name returns the name of the client or, for Scan, the name of its output.
+// Name returns the name of the client and of its output. Scan is named by its output
+// alone.
 func (c *Config) Name() string {
-	if c.Loop == Scan {
+	switch c.Loop {
+	case Scan:
 		return string(c.Output)
+	case Program:
+		return string(c.Loop) + " " + string(c.Output)
 	}
 	return string(c.Loop)
 }
@@ -189,7 +171,7 @@ func (c *Config) check() error {
 		return fmt.Errorf("network %v: not inside 127.0.0.0/8", c.Network)
 	case c.addresses() > 1<<(32-c.Network.Bits()):
 		return fmt.Errorf("%d addresses: more than %v has", c.Addresses, c.Network)
-	case c.Loop != Scan && c.Fleet.DelayMax > 0:
+	case (c.Loop == Bare || c.Loop == Blast) && c.Fleet.DelayMax > 0:
 		return fmt.Errorf("loop %s: only the scanner waits for delays", c.Loop)
 	case c.Limit <= 0:
 		return fmt.Errorf("limit %v: must be above 0", c.Limit)

@@ -2,7 +2,6 @@ package bench
 
 import (
 	"flag"
-	"net/netip"
 	"os"
 	"testing"
 )
@@ -25,21 +24,7 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", "4"); err != nil {
 		panic(err)
 	}
-	os.Exit(m.Run())
-}
-
-// clients returns the ceiling and the clients that are compared with it.
-func clients(servers int) []Config {
-	c := Throughput(servers)
-	scan := c.With(Scan, Zstd)
-	scan.Profile = *profileFlag
-	return []Config{c.With(Bare, ""), c.With(Scan, Discard), c.With(Scan, NDJSON), scan}
-}
-
-func sweepOf(t testing.TB, network string) Config {
-	p, err := netip.ParsePrefix(network)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return Sweep(p)
+	code := m.Run()
+	removeProgram()
+	os.Exit(code)
 }

@@ -18,7 +18,6 @@ type Result struct {
 	FleetUsage Usage
 	FleetDrops uint64 // queries that did not fit into the fleet's buffer
 	Live       uint64 // addresses and ports with a server
-	Trips      Trips  // if Config.Trips
 }
 
 // CPU returns the client's processor time per target, user and system.
@@ -81,9 +80,6 @@ func runOnce(c Config) (r Result, err error) {
 		return r, err
 	}
 	defer os.RemoveAll(dir)
-	if c.Trips {
-		c.Fleet.Holds = filepath.Join(dir, "holds")
-	}
 	f, err := start(partFleet, c.Limit, c.Fleet)
 	if err != nil {
 		return r, err
@@ -106,9 +102,6 @@ func runOnce(c Config) (r Result, err error) {
 	r.Fleet, r.FleetUsage = end.Stats, end.Usage
 	r.Live = t.live()
 	r.FleetDrops = t.dropped(&r)
-	if c.Trips && err == nil {
-		r.Trips, err = compareTrips(t.Output, c.Fleet.Holds)
-	}
 	return r, err
 }
 
@@ -116,30 +109,41 @@ func runOnce(c Config) (r Result, err error) {
 // needs them.
 func (t *task) prepare(dir string) error {
 	switch {
-	case t.Config.Loop != Scan:
+	case t.Config.Loop == Bare || t.Config.Loop == Blast:
+		return nil
 	case t.Config.Output == NDJSON:
 		t.Output = filepath.Join(dir, "records.ndjson")
 	case t.Config.Output == Zstd:
 		t.Output = filepath.Join(dir, "records.ndjson.zst")
 	}
-	if t.Config.Loop != Scan || t.Config.Addresses == 0 {
+	if t.Config.Addresses == 0 {
 		return nil
 	}
 	t.List = filepath.Join(dir, "list.txt")
 	return t.writeList()
 }
 
+// client runs a client that is a part of this test binary.
+func (t *task) client(c *Client) error {
+	p, err := start(partClient, t.Config.Limit, t)
+	if err != nil {
+		return err
+	}
+	err = p.out.Decode(c)
+	if e := p.end(); e != nil {
+		err = e
+	}
+	return err
+}
+
 // measure runs the client in a separate process. It stores the length of the record
 // file and, with Config.Check, checks the records.
 func (t *task) measure() (r Result, err error) {
 	r.Config = t.Config
-	p, err := start(partClient, t.Config.Limit, t)
-	if err != nil {
-		return r, err
-	}
-	err = p.out.Decode(&r.Client)
-	if e := p.end(); e != nil {
-		err = e
+	if t.Config.Loop == Program {
+		err = t.program(&r.Client)
+	} else {
+		err = t.client(&r.Client)
 	}
 	if err != nil || t.Output == "" {
 		return r, err

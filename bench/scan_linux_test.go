@@ -134,7 +134,6 @@ func (r *recorder) finish(s *scanner.Stats) {
 		Challenge: s.Kinds[scanner.ReplyChallenge], Info: s.Kinds[scanner.ReplyInfo],
 		Players: s.Kinds[scanner.ReplyPlayers], Rules: s.Kinds[scanner.ReplyRules],
 	}
-	r.Path = s.Path
 	r.Reads, r.Writes, r.Drops = s.Socket.Reads, s.Socket.Writes, s.Socket.KernelDrops
 	if r.w != nil {
 		r.Records, r.Bytes = r.w.Count(), r.w.Bytes()

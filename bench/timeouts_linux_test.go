@@ -53,9 +53,6 @@ func barsOfTimeouts(t *testing.T) {
 	}
 }
 
-// completeOf returns the share of the live servers that are complete, in percent.
-func completeOf(s Series) float64 { return 100 - 100*s.median(unanswered) }
-
 // testSmallTimeouts scans with learned timeouts over real sockets. On a busy
 // machine the scan may lose a few servers that answer after three seconds; in the
 // scanner's own simulation it loses none.

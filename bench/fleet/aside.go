@@ -33,7 +33,7 @@ func (k Kind) pings() bool {
 // GETCHALLENGE, and requests with an additional NUL. It reports whether it
 // answered.
 func (p *responder) aside(now time.Duration, client, server uint64, datagram []byte) bool {
-	if p.answers != nil || !wire.IsSingle(datagram) {
+	if !wire.IsSingle(datagram) {
 		return false
 	}
 	n, ok := p.m.nature(server)

@@ -17,21 +17,6 @@ var errSystem = errors.New("fleet: needs Linux (an address of arrival for each d
 // New returns an error: a fleet needs Linux.
 func New(Config) (*Fleet, error) { return nil, errSystem }
 
-// Sockets are open ports of loopback. They do not exist on this system.
-type Sockets struct{}
-
-// Listen returns an error: a fleet needs Linux.
-func Listen([]uint16) (*Sockets, error) { return nil, errSystem }
-
-// Ports returns nil.
-func (*Sockets) Ports() []uint16 { return nil }
-
-// Close does nothing.
-func (*Sockets) Close() error { return nil }
-
-// Fleet returns an error: a fleet needs Linux.
-func (*Sockets) Fleet(Config, Answerer) (*Fleet, error) { return nil, errSystem }
-
 // Config returns the zero Config.
 func (*Fleet) Config() Config { return Config{} }
 

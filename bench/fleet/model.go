@@ -220,8 +220,8 @@ func (m *model) nature(addr uint64) (nature, bool) {
 	return n, true
 }
 
-// delayOf returns the delay of a server of a faker or an Answerer. The method
-// nature picks the delays of other servers.
+// delayOf returns the delay of a server of a faker. The method nature picks the
+// delays of other servers.
 func (m *model) delayOf(addr uint64) time.Duration {
 	if m.DelayMax == 0 {
 		return 0

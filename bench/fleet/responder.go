@@ -12,7 +12,6 @@ import (
 // its answers to an Outbox. Only one goroutine at a time may use it.
 type responder struct {
 	m       *model
-	answers Answerer        // nil: the model's servers answer
 	out     loopback.Outbox // answers not yet sent
 	c       content         // of the most recently queried server
 	msg     []byte
@@ -40,15 +39,6 @@ type query struct {
 	request  wire.Request
 }
 
-// Answerer provides the servers of a fleet in place of the servers of its Config.
-type Answerer interface {
-	// Answer calls send for each datagram with which the server at a packed address
-	// answers request r. It does not call send if the server is silent. q is the
-	// question of r. Several ports may call Answer at the same time, each for its
-	// own servers.
-	Answer(server uint64, q wire.Question, r *wire.Request, send func(datagram []byte))
-}
-
 // Out returns the outbox for the answers, and the counters.
 func (p *responder) Out() (*loopback.Outbox, *Stats) { return &p.out, &p.stats }
 
@@ -72,10 +62,6 @@ func (p *responder) Respond(now time.Duration, client, server uint64, datagram [
 		return
 	}
 	q := query{now, client, question, request}
-	if p.answers != nil {
-		p.respondOther(q, server)
-		return
-	}
 	n, ok := p.m.nature(server)
 	switch {
 	case !ok || n.kind.ignores(question):
@@ -87,24 +73,6 @@ func (p *responder) Respond(now time.Duration, client, server uint64, datagram [
 		p.answer(&n, &q)
 		address(p.out.List[first:], client, n.delayOf(question))
 	}
-}
-
-// respondOther implements Respond for the servers of an Answerer.
-func (p *responder) respondOther(q query, server uint64) {
-	if !p.limits.allow(q.now, server) {
-		p.stats.Limited++
-		return
-	}
-	first := len(p.out.List)
-	p.answers.Answer(server, q.question, &q.request, func(datagram []byte) {
-		at := len(p.out.Data)
-		p.out.Data = append(p.out.Data, datagram...)
-		p.out.Add(server, at)
-	})
-	if len(p.out.List) == first {
-		p.stats.Nobody++
-	}
-	address(p.out.List[first:], q.client, p.m.delayOf(server))
 }
 
 // address sets the recipient and the delay of datagrams.

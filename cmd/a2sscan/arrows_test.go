@@ -41,7 +41,6 @@ var arrows = map[string][]string{
 	"bench/fleet":                   simulated("/internal/random", "/internal/loopback", "/games"),
 	"bench/fleet/canned":            simulated("", "/internal/random", "/internal/loopback", "/games"),
 	"bench/fleet/judge":             simulated("", "/internal/random", "/internal/loopback", "/games"),
-	"bench/fleet/replay":            simulated("", "/internal/random", "/internal/loopback", "/games"),
 
 	"cmd/a2sscan/internal/console":             {},
 	"cmd/a2sscan/internal/capture":             {"wire"},
@@ -65,7 +64,7 @@ var arrows = map[string][]string{
 	"cmd/a2sscan/internal/census":          {"sink", "cmd/a2sscan/internal/geo", "cmd/a2sscan/internal/output", "cmd/a2sscan/internal/store"},
 	"cmd/a2sscan/internal/compare":         {"sink/census", "scanner/list", "cmd/a2sscan/internal/census", "cmd/a2sscan/internal/inputs"},
 	"cmd/a2sscan/internal/decode":          {"cmd/a2sscan/internal/capture", "cmd/a2sscan/internal/census", "cmd/a2sscan/internal/inputs"},
-	"cmd/a2sscan/internal/simulation": {"bench/fleet", "bench/fleet/judge", "bench/fleet/replay", "cmd/a2sscan/internal/inputs",
+	"cmd/a2sscan/internal/simulation": {"bench/fleet", "bench/fleet/judge", "cmd/a2sscan/internal/inputs",
 		"cmd/a2sscan/internal/census", "cmd/a2sscan/internal/masterlist", "cmd/a2sscan/internal/progress", "cmd/a2sscan/internal/shutdown", "cmd/a2sscan/internal/ledger"},
 
 	"cmd/a2sscan/internal/report/chart": {"cmd/a2sscan/internal/console"},
@@ -195,7 +194,7 @@ func TestArrowsNoticed(t *testing.T) {
 			"github.com/spf13/cobra"},
 		{"bench/fleet", []string{module + "cmd/a2sscan", module + "sink"}, "cmd/a2sscan"},
 		{"bench/fleet", []string{module + "bench/fleet/judge", module + "scanner"}, "bench/fleet/judge"},
-		{"bench/fleet/judge", []string{module + "bench/fleet", module + "bench/fleet/replay"}, "bench/fleet/replay"},
+		{"bench/fleet/judge", []string{module + "bench/fleet", module + "bench/fleet/canned"}, "bench/fleet/canned"},
 	}
 	for _, test := range tests {
 		if got := strings.Join(forbidden(test.pkg, test.deps), " "); got != test.want {

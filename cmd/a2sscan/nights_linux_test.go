@@ -1,19 +1,22 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"net/netip"
-	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
+	"golang.org/x/net/ipv4"
+	"golang.org/x/sys/unix"
+
 	"github.com/a2sscan/a2sscan/bench/fleet"
-	"github.com/a2sscan/a2sscan/bench/fleet/replay"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink/census"
-	"github.com/a2sscan/a2sscan/sink/record"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -27,75 +30,98 @@ type nights struct {
 	now     atomic.Pointer[night]
 }
 
-// night holds the servers of one night, and the loss of their network.
+// night holds the replies of the servers on one night, by address, and the loss of
+// their network.
 type night struct {
-	servers *replay.Recording
+	replies map[netip.Addr]*nightReplies
 	loss    float64 // share of datagrams, each way
-
-	mu  sync.Mutex
-	rnd *rand.Rand
+	rnd     *rand.Rand
 }
 
-// startNights opens a socket for the servers, and answers until the test ends.
+// nightReplies are the replies of a server, and the questions for which it demands no
+// challenge.
+type nightReplies struct {
+	unchallenged scanner.Questions
+	reply        [wire.NumQuestions][]byte
+}
+
+// startNights opens a socket for the servers on the device lo, and answers until the
+// test ends.
 func startNights(t *testing.T, servers int) *nights {
 	t.Helper()
 	n := &nights{servers: servers, network: netip.MustParsePrefix("127.112.0.0/15")}
-	sockets, err := fleet.Listen([]uint16{0})
+	lc := net.ListenConfig{Control: func(_, _ string, raw syscall.RawConn) (err error) {
+		e := raw.Control(func(fd uintptr) {
+			_ = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RCVBUF, 4<<20)
+			err = unix.BindToDevice(int(fd), "lo")
+		})
+		return errors.Join(e, err)
+	}}
+	conn, err := lc.ListenPacket(t.Context(), "udp4", "0.0.0.0:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	n.port = sockets.Ports()[0]
-	n.now.Store(&night{servers: replay.NewRecording()})
-	f, err := sockets.Fleet(fleet.Config{Network: n.network, Ports: sockets.Ports()}, n)
-	if err != nil {
+	pc := ipv4.NewPacketConn(conn)
+	if err := pc.SetControlMessage(ipv4.FlagDst, true); err != nil {
 		t.Fatal(err)
 	}
-	serveFleet(t, f)
+	n.port = conn.LocalAddr().(*net.UDPAddr).AddrPort().Port()
+	n.now.Store(&night{})
+	done := make(chan bool)
+	go func() {
+		defer close(done)
+		for buf := make([]byte, 64); ; {
+			size, control, from, err := pc.ReadFrom(buf)
+			if err != nil {
+				return // the socket is closed
+			}
+			server, _ := netip.AddrFromSlice(control.Dst.To4())
+			if reply := n.now.Load().answer(server, buf[:size]); reply != nil {
+				// A reply that can't be sent is a lost reply.
+				_, _ = pc.WriteTo(reply, &ipv4.ControlMessage{Src: control.Dst}, from)
+			}
+		}
+	}()
+	t.Cleanup(func() { conn.Close(); <-done })
 	return n
 }
 
 // begin makes the servers answer as on the first night or, if later is set, the second.
 func (n *nights) begin(t *testing.T, later bool, loss float64) {
 	t.Helper()
-	rec := replay.NewRecording()
-	var e record.Encoder
+	now := &night{replies: map[netip.Addr]*nightReplies{}, loss: loss, rnd: rand.New(rand.NewPCG(3, 4))}
 	for i := range n.servers {
-		if r := n.server(i, later); r != nil {
-			if err := rec.Add(e.Append(nil, "", r)); err != nil {
-				t.Fatal(err)
-			}
+		r := n.server(i, later)
+		if r == nil {
+			continue
 		}
+		now.replies[r.Addr.Addr()] = &nightReplies{r.Unchallenged, [wire.NumQuestions][]byte{
+			wire.AppendInfo(nil, &r.Info),
+			wire.AppendPlayers(nil, len(r.Players), r.Players),
+			wire.AppendRules(nil, len(r.Rules), r.Rules),
+		}}
 	}
-	if err := rec.Place(n.network, []uint16{n.port}); err != nil {
-		t.Fatal(err)
-	}
-	if rec.Stats.Moved > 0 {
-		t.Fatalf("%d servers are at other addresses", rec.Stats.Moved)
-	}
-	n.now.Store(&night{servers: rec, loss: loss, rnd: rand.New(rand.NewPCG(3, 4))})
+	n.now.Store(now)
 }
 
-// Answer answers as the server does on the current night, unless a datagram is lost.
-func (n *nights) Answer(server uint64, q wire.Question, r *wire.Request, send func([]byte)) {
-	now := n.now.Load()
-	if now.lost() {
-		return
-	}
-	now.servers.Answer(server, q, r, func(datagram []byte) {
-		if !now.lost() {
-			send(datagram)
-		}
-	})
-}
+// nightChallenge is the challenge of all servers.
+const nightChallenge = 0x0BADCAFE
 
-// lost reports whether the next datagram is lost.
-func (n *night) lost() bool {
-	if n.loss == 0 {
-		return false
+// answer returns the reply of a server to a request, or nil if it is silent or a
+// datagram is lost.
+func (n *night) answer(server netip.Addr, datagram []byte) []byte {
+	request, err := wire.DecodeRequest(datagram)
+	q, known := fleet.QuestionOf(request.Kind)
+	s := n.replies[server]
+	switch {
+	case err != nil || !known || s == nil:
+		return nil
+	case n.loss > 0 && (n.rnd.Float64() < n.loss || n.rnd.Float64() < n.loss): // either way
+		return nil
+	case !s.unchallenged.Has(q) && (!request.HasChallenge || request.Challenge != nightChallenge):
+		return wire.AppendChallenge(nil, nightChallenge)
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.rnd.Float64() < n.loss
+	return s.reply[q]
 }
 
 // planned returns the change that happens to server i. Every kind of change happens to

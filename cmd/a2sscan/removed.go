@@ -17,6 +17,22 @@ var removed = map[string]removedFlag{
 
 	"doctor --source": {instead: "a scan with --source says at once if the address can't be used"},
 
+	"fleet --append":             {instead: "--truth prints to standard output: use >> FILE"},
+	"fleet --compare":            {instead: "a2sscan diff compares two censuses"},
+	"fleet --duplicate":          {instead: "--loss and --delay simulate a bad network"},
+	"fleet --force":              {instead: "--truth prints to standard output: use > FILE"},
+	"fleet --list":               {instead: "scan the fleet's --network and --port"},
+	"fleet --master-after":       {instead: "--master-faults affects every request"},
+	"fleet --master-also":        {instead: "the master lists the fleet; append other servers to the list that a2sscan master writes"},
+	"fleet --master-during":      {instead: "--master-faults affects every request"},
+	"fleet --master-limit":       {instead: "--master-faults silent or --master-faults 429 simulates a master that refuses"},
+	"fleet --master-retry-after": {instead: "--master-faults 429 asks to retry after a minute"},
+	"fleet --output":             {instead: "--truth prints to standard output: use > FILE"},
+	"fleet --query-limit":        {instead: "--loss and --delay simulate a bad network"},
+	"fleet --reorder":            {instead: "--loss and --delay simulate a bad network"},
+	"fleet --replay":             {instead: "a2sscan decode --check examines the datagrams of a census; the fleet simulates servers of --kinds and --games"},
+	"fleet --scan-id":            {instead: "the records of --truth have no scan; a2sscan scan --scan-id names one"},
+
 	"master --log-format": {instead: "the log is text: one line of key=value pairs (logfmt) per event"},
 	"master --log-level":  {instead: "the log has every notable event: filter it by level=WARN or level=ERROR"},
 

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"io"
 	"maps"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,15 +17,14 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/gofrs/flock"
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/spf13/cobra"
 
 	"github.com/a2sscan/a2sscan/bench/fleet"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/geo/geotest"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/simulation"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store/storetest"
 	"github.com/a2sscan/a2sscan/sink/disk"
 )
@@ -90,9 +89,8 @@ func noLocks() {
 //	                   ports that it uses; $PORT1, $PORT2, … have one each
 //	master FLAGS…      only the master of such a fleet, over UDP and HTTP on
 //	                   free ports, which $MASTER and $WEB name. Its servers are
-//	                   on the ports of the last fleet
-//	replay FILE LIST -p 0 FLAGS…  replays the servers of a census, in the test
-//	                   process, writes their list to LIST, and sets $PORT
+//	                   on the ports of the last fleet. More flags: --master-also,
+//	                   --master-after, --master-during, --master-retry-after
 //	answers IP:0 FILE  a server that answers as FILE says; $ADDR is its address,
 //	                   $PORT its port
 //	fill FILE…         replaces variables such as $PORT in files
@@ -129,7 +127,6 @@ func TestScripts(t *testing.T) {
 			"mmdb":    scriptDatabase,
 			"exits":   scriptExits,
 			"tmpfs":   scriptTmpfs,
-			"replay":  scriptReplay,
 
 			"objectstore": scriptObjectStore,
 		},
@@ -176,13 +173,13 @@ func TestScriptPorts(t *testing.T) {
 // fleet command that only prints opens no socket.
 var listens = []*regexp.Regexp{
 	regexp.MustCompile(`^answers [0-9.]+:(\S+) `),
-	regexp.MustCompile(`^(?:fleet|replay) .*?(?:-p|--port) (\S+)`),
+	regexp.MustCompile(`^fleet .*?(?:-p|--port) (\S+)`),
 	regexp.MustCompile(`\ba2sscan fleet .*?(?:-p|--port) (\S+)`),
 }
 
 // fixedPort returns the port on which a line opens a socket, if that port is fixed.
 func fixedPort(line string) string {
-	if strings.Contains(line, "--truth") || strings.Contains(line, "--compare") || strings.HasPrefix(line, "exits ") {
+	if strings.Contains(line, "--truth") || strings.HasPrefix(line, "exits ") {
 		return ""
 	}
 	for _, listen := range listens {
@@ -191,8 +188,7 @@ func fixedPort(line string) string {
 			return m[1]
 		}
 	}
-	serves := strings.HasPrefix(line, "fleet ") || strings.HasPrefix(line, "replay ")
-	if serves && !strings.Contains(line, " -p 0") {
+	if strings.HasPrefix(line, "fleet ") && !strings.Contains(line, " -p 0") {
 		return "27015"
 	}
 	return ""
@@ -205,7 +201,6 @@ func TestScriptPortsNoticed(t *testing.T) {
 		{"fleet --network 127.64.0.0/28", "27015"},
 		{"fleet -p 0,0 --network 127.64.0.0/28", ""},
 		{"fleet -p 0,27016 --network 127.64.0.0/28", "0,27016"},
-		{"replay a b -p 27142", "27142"},
 		{"answers 127.0.0.1:27301 whole", "27301"},
 		{"answers 127.0.0.1:0 whole", ""},
 		{"exec a2sscan fleet --for 1ms -p 27104", "27104"},
@@ -249,33 +244,13 @@ func scriptFleet(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("fleet can't be negated")
 	}
 	f, cmd := &fleetFlags{}, &cobra.Command{}
-	f.add(cmd)
+	f.add(cmd.Flags())
 	ts.Check(cmd.ParseFlags(args))
-	cfg, err := f.Config()
-	ts.Check(err)
-	fl, err := fleet.New(cfg)
+	ts.Check(f.check())
+	fl, err := fleet.New(f.Fleet)
 	ts.Check(err)
 	setPorts(ts, fl.Config())
 	*ts.Value(servedBy).(*fleet.Config) = fl.Config()
-	serveScript(ts, fl)
-}
-
-func scriptReplay(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 2 {
-		ts.Fatalf("usage: replay FILE LIST [FLAG…]")
-	}
-	f, cmd := &fleetFlags{}, &cobra.Command{}
-	f.add(cmd)
-	flags := append([]string{"--replay", ts.MkAbs(args[0]), "--list", ts.MkAbs(args[1])}, args[2:]...)
-	ts.Check(cmd.ParseFlags(flags))
-	ts.Check(f.check(cmd))
-	r := simulation.Runner{Term: console.New(io.Discard)}
-	rec, err := r.Record(&f.Options)
-	ts.Check(err)
-	ts.Check(r.WriteList(f.List, rec))
-	fl, err := rec.Open()
-	ts.Check(err)
-	setPorts(ts, fl.Config())
 	serveScript(ts, fl)
 }
 
@@ -336,13 +311,23 @@ func serveScript(ts *testscript.TestScript, fl *fleet.Fleet) {
 
 func scriptMaster(ts *testscript.TestScript, _ bool, args []string) {
 	f, cmd := &fleetFlags{}, &cobra.Command{}
-	f.add(cmd)
+	f.add(cmd.Flags())
+	also := cmd.Flags().StringSlice("master-also", nil, "further servers on the list")
+	cmd.Flags().IntVar(&f.Master.After, "master-after", 0, "requests before the faults begin")
+	cmd.Flags().IntVar(&f.Master.For, "master-during", 0, "requests that get the faults")
+	cmd.Flags().DurationVar(&f.Master.In, "master-retry-after", time.Minute, "time after which to retry")
 	ts.Check(cmd.ParseFlags(append([]string{"--master", "127.0.0.1:0", "--web", "127.0.0.1:0"}, args...)))
-	cfg, err := f.Config()
+	ts.Check(f.check())
+	for _, word := range *also {
+		at, err := netip.ParseAddrPort(word)
+		ts.Check(err)
+		f.Master.Also = append(f.Master.Also, at)
+	}
+	f.Master.Fleet = f.Fleet
+	f.Master.Fleet.ServersOf = ts.Value(servedBy).(*fleet.Config).ServersOf
+	m, err := fleet.NewMaster(f.Master)
 	ts.Check(err)
-	cfg.ServersOf = ts.Value(servedBy).(*fleet.Config).ServersOf
-	m, err := f.Master.Listen(cfg)
-	ts.Check(err)
+	ts.Check(m.Listen())
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- m.Serve(ctx) }()

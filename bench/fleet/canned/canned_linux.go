@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/netip"
 	"sync"
 	"time"
@@ -30,11 +29,6 @@ type Config struct {
 	Doubled  time.Duration // when delays double, after the first query; zero: never
 	Loss     float64       // share of the replies that are lost
 
-	// Holds names a file. When the fleet ends, it writes there how long it held
-	// each query to which it sent a reply other than a challenge. If Holds is
-	// empty, the fleet does not measure that.
-	Holds string
-
 	// Filter makes the kernel drop datagrams to addresses and ports without a
 	// server, unread, as a network does: they cost this process nothing and are not
 	// counted.
@@ -54,7 +48,6 @@ type Fleet struct {
 	Config Config
 	ports  []*loopback.Port
 	cans   [numCans]can
-	holds  [][]Hold // by port
 }
 
 // can holds the replies of one of numCans servers.
@@ -78,24 +71,20 @@ func New(cfg Config) (*Fleet, error) {
 }
 
 func (f *Fleet) addPort() error {
-	conn, err := loopback.Open(0)
-	if err != nil {
-		return err
-	}
-	if f.Config.Filter && f.Config.Alive > 0 {
-		if err := dropEmpty(conn, loopback.Number(conn), f.Config.Alive); err != nil {
-			conn.Close()
-			return err
-		}
-	}
-	number := loopback.Number(conn)
-	port, err := loopback.NewPort(conn, nil, &responder{fleet: f, lost: random.Stream(number)},
-		loopback.NewFaults(loopback.FaultsConfig{Seed: uint64(number), DelayMax: f.Config.longest()}))
+	port, err := loopback.Open(0)
 	if err != nil {
 		return err
 	}
 	f.ports = append(f.ports, port)
-	return f.measure(port)
+	if f.Config.Filter && f.Config.Alive > 0 {
+		if err := dropEmpty(port, f.Config.Alive); err != nil {
+			return err
+		}
+	}
+	number := uint64(port.Number())
+	port.Answer(&responder{fleet: f, lost: random.Stream(number)},
+		loopback.NewFaults(loopback.FaultsConfig{Seed: number, DelayMax: f.Config.longest()}))
+	return nil
 }
 
 // fill prepares the replies.
@@ -166,11 +155,11 @@ const (
 )
 
 // dropEmpty makes the kernel drop datagrams to addresses without a server.
-func dropEmpty(conn *net.UDPConn, number uint16, alive float64) error {
+func dropEmpty(port *loopback.Port, alive float64) error {
 	const networkHeader, destination = 0xFFF00000, 16 // SKF_NET_OFF
 	code, err := bpf.Assemble([]bpf.Instruction{
 		bpf.LoadAbsolute{Off: networkHeader + destination, Size: 4},
-		bpf.ALUOpConstant{Op: bpf.ALUOpAdd, Val: uint32(number) * aliveStep & 0xFFFFFFFF},
+		bpf.ALUOpConstant{Op: bpf.ALUOpAdd, Val: uint32(port.Number()) * aliveStep & 0xFFFFFFFF},
 		bpf.ALUOpConstant{Op: bpf.ALUOpMul, Val: aliveMix},
 		bpf.ALUOpConstant{Op: bpf.ALUOpShiftRight, Val: aliveShift},
 		bpf.ALUOpConstant{Op: bpf.ALUOpMod, Val: aliveOf},
@@ -186,7 +175,7 @@ func dropEmpty(conn *net.UDPConn, number uint16, alive float64) error {
 		filter[i] = unix.SockFilter{Code: c.Op, Jt: c.Jt, Jf: c.Jf, K: c.K}
 	}
 	prog := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
-	raw, err := conn.SyscallConn()
+	raw, err := port.SyscallConn()
 	if err != nil {
 		return err
 	}
@@ -207,7 +196,7 @@ func (f *Fleet) Serve(ctx context.Context) error {
 		wg.Go(func() { errs[i] = p.Serve(ctx, start) })
 	}
 	wg.Wait()
-	return errors.Join(errors.Join(errs...), f.writeHolds())
+	return errors.Join(errs...)
 }
 
 // Close closes the sockets. It must not be called before Serve has returned.

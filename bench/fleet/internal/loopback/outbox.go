@@ -17,7 +17,6 @@ type Datagram struct {
 	From, To uint64        // packed addresses
 	Delay    time.Duration // how long to hold the datagram back
 	Stray    bool          // sent from a port that was not queried
-	came     int64         // receive timestamp of the query, Unix time in ns; 0: not measured
 }
 
 // Reset empties the outbox.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"golang.org/x/net/ipv4"
@@ -20,7 +21,7 @@ import (
 const (
 	batch       = 64      // datagrams per system call
 	requestSize = 64      // longer than any request; longer datagrams are truncated
-	controlSize = 128     // room for PKTINFO, the count of drops and the timestamp
+	controlSize = 128     // room for PKTINFO and the count of drops
 	flushBytes  = 1 << 20 // answers are sent once they exceed this many bytes
 )
 
@@ -35,8 +36,10 @@ type Handler interface {
 	Out() (*Outbox, *Stats)
 }
 
-// Port is one socket and the handler that answers on it.
+// Port is one socket, and the handler that answers on it.
 type Port struct {
+	Stray *Port // sends stray Datagrams; nil: there are none
+
 	handler Handler
 	faults  *Faults
 	out     *Outbox
@@ -44,13 +47,10 @@ type Port struct {
 
 	number uint16
 	conn   *udp.Unpolled
-	stray  *net.UDPConn // sends stray Datagrams; nil: there are none
 	pc     *ipv4.PacketConn
 	in     []ipv4.Message
 	send   []ipv4.Message
 	drops  uint32 // the kernel's last count of drops
-	came   int64  // receive timestamp of the last query, Unix time in ns; 0: not measured
-	holds  holds
 
 	closed atomic.Bool
 
@@ -58,22 +58,24 @@ type Port struct {
 	seen Stats // for Stats
 }
 
-// NewPort returns a Port on which h answers. Open must have returned conn. The Port
-// takes over conn, even if NewPort returns an error.
-func NewPort(conn, stray *net.UDPConn, h Handler, f *Faults) (*Port, error) {
-	number := Number(conn)
+// Open opens a socket on a port of every address of the device lo. Port 0 stands
+// for a port that no other socket on this machine's loopback has. Answer must be
+// called before Serve.
+func Open(number uint16) (*Port, error) {
+	conn, err := listen(number)
+	if err != nil {
+		return nil, err
+	}
+	number = conn.LocalAddr().(*net.UDPAddr).AddrPort().Port()
 	unpolled, err := udp.Unpoll(conn)
 	if err != nil {
 		return nil, err
 	}
 	p := &Port{
-		handler: h, faults: f,
-		number: number, conn: unpolled, stray: stray,
-		pc:   ipv4.NewPacketConn(unpolled),
+		number: number, conn: unpolled, pc: ipv4.NewPacketConn(unpolled),
 		in:   make([]ipv4.Message, batch),
 		send: make([]ipv4.Message, batch),
 	}
-	p.out, p.stats = h.Out()
 	for i := range p.in {
 		p.in[i].Buffers = [][]byte{make([]byte, requestSize)}
 		p.in[i].OOB = make([]byte, controlSize)
@@ -84,8 +86,14 @@ func NewPort(conn, stray *net.UDPConn, h Handler, f *Faults) (*Port, error) {
 	return p, nil
 }
 
-// Number returns the port number of a socket.
-func Number(conn *net.UDPConn) uint16 { return conn.LocalAddr().(*net.UDPAddr).AddrPort().Port() }
+// Answer makes h answer on the port, over a network with the faults f.
+func (p *Port) Answer(h Handler, f *Faults) {
+	p.handler, p.faults = h, f
+	p.out, p.stats = h.Out()
+}
+
+// SyscallConn returns the socket.
+func (p *Port) SyscallConn() (syscall.RawConn, error) { return p.conn.SyscallConn() }
 
 // Number returns the port number of p.
 func (p *Port) Number() uint16 { return p.number }
@@ -157,9 +165,6 @@ func (p *Port) take(now time.Duration, m *ipv4.Message) {
 	}
 	first := len(p.out.List)
 	p.handler.Respond(now, client, server, m.Buffers[0][:m.N])
-	for i := first; i < len(p.out.List); i++ {
-		p.out.List[i].came = p.came
-	}
 	if p.faults.any() {
 		p.faults.apply(now, p.out, first, p.stats)
 	}
@@ -170,7 +175,7 @@ func (p *Port) take(now time.Duration, m *ipv4.Message) {
 
 // arrival returns the IPv4 address to which a datagram was sent, as a number, or 0
 // if its control messages do not contain it. It also reads the kernel's count of
-// drops and receive timestamp.
+// drops.
 func (p *Port) arrival(control []byte) (ip uint64) {
 	for len(control) > 0 {
 		h, data, rest, err := unix.ParseOneSocketControlMessage(control)
@@ -180,25 +185,17 @@ func (p *Port) arrival(control []byte) (ip uint64) {
 		switch {
 		case len(data) < 4:
 		case h.Level == unix.IPPROTO_IP && h.Type == unix.IP_PKTINFO:
-			ip = ipiAddr(data)
+			if len(data) >= unix.SizeofInet4Pktinfo {
+				ip = uint64(binary.BigEndian.Uint32(data[8:])) // ifindex, spec_dst, addr
+			}
 		case h.Level == unix.SOL_SOCKET && h.Type == unix.SO_RXQ_OVFL:
 			drops := binary.NativeEndian.Uint32(data)
 			p.stats.KernelDrops += uint64(drops - p.drops) // it wraps
 			p.drops = drops
-		case h.Level == unix.SOL_SOCKET && h.Type == unix.SCM_TIMESTAMPNS:
-			p.came = udp.Stamp(data)
 		}
 		control = rest
 	}
 	return ip
-}
-
-// ipiAddr returns the destination in a PKTINFO message, or 0 if the message is too short.
-func ipiAddr(data []byte) uint64 {
-	if len(data) < unix.SizeofInet4Pktinfo {
-		return 0
-	}
-	return uint64(binary.BigEndian.Uint32(data[8:])) // ifindex, spec_dst, addr
 }
 
 // flush sends the datagrams in the Outbox.
@@ -206,44 +203,31 @@ func (p *Port) flush() {
 	n := 0
 	for i := range p.out.List {
 		d := &p.out.List[i]
+		m := &p.send[n]
+		m.Buffers[0] = p.out.Bytes(d)
+		binary.BigEndian.PutUint32(m.OOB[unix.CmsgLen(0)+4:], uint32(d.From>>16)) // ipi_spec_dst of PKTINFO: the source
+		to := m.Addr.(*net.UDPAddr)
+		binary.BigEndian.PutUint32(to.IP, uint32(d.To>>16))
+		to.Port = int(uint16(d.To))
 		if d.Stray {
-			p.sendStray(d)
+			p.write(p.Stray.pc, p.send[n:n+1])
 			continue
 		}
-		p.set(&p.send[n], d)
-		p.holds.add(d)
 		if n++; n == len(p.send) {
-			p.write(p.send)
+			p.write(p.pc, p.send)
 			n = 0
 		}
 	}
-	p.write(p.send[:n])
+	p.write(p.pc, p.send[:n])
 	p.out.Reset()
-}
-
-// set prepares m to send the datagram d.
-func (p *Port) set(m *ipv4.Message, d *Datagram) {
-	m.Buffers[0] = p.out.Bytes(d)
-	setSource(m.OOB, d.From)
-	to := m.Addr.(*net.UDPAddr)
-	binary.BigEndian.PutUint32(to.IP, uint32(d.To>>16))
-	to.Port = int(uint16(d.To))
-}
-
-// setSource sets the source address of a datagram in a PKTINFO control message.
-func setSource(control []byte, from uint64) {
-	binary.BigEndian.PutUint32(control[unix.CmsgLen(0)+4:], uint32(from>>16)) // ipi_spec_dst
 }
 
 // write sends ms. After an error it skips the first message that was not sent,
 // which caused the error.
-func (p *Port) write(ms []ipv4.Message) {
+func (p *Port) write(pc *ipv4.PacketConn, ms []ipv4.Message) {
 	for len(ms) > 0 {
-		begun := p.holds.now()
-		n, err := p.pc.WriteBatch(ms, 0)
-		p.holds.sent(ms[:max(n, 0)], begun)
+		n, err := pc.WriteBatch(ms, 0)
 		if err != nil || n <= 0 {
-			p.holds.skip()
 			p.stats.SendErrors++
 			ms = ms[1:]
 			continue
@@ -254,19 +238,6 @@ func (p *Port) write(ms []ipv4.Message) {
 		}
 		ms = ms[n:]
 	}
-}
-
-// sendStray sends a datagram from the port of p.stray, which was not queried.
-func (p *Port) sendStray(d *Datagram) {
-	control := unix.PktInfo4(&unix.Inet4Pktinfo{})
-	setSource(control, d.From)
-	_, _, err := p.stray.WriteMsgUDPAddrPort(p.out.Bytes(d), control, udp.Unpack(d.To))
-	if err != nil {
-		p.stats.SendErrors++
-		return
-	}
-	p.stats.Replies++
-	p.stats.ReplyBytes += uint64(d.end - d.off)
 }
 
 // publish makes the current counters available to Stats.

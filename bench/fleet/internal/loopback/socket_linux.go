@@ -16,9 +16,8 @@ import (
 // for a pause of 200 ms.
 const recvBuffer = 16 << 20
 
-// Open opens a socket on a port of every address of the device lo. Port 0 stands
-// for a port that no other socket on this machine's loopback has.
-func Open(number uint16) (*net.UDPConn, error) {
+// listen opens the socket of a Port.
+func listen(number uint16) (*net.UDPConn, error) {
 	if err := checkLoopback(); err != nil {
 		return nil, err
 	}
@@ -31,19 +30,13 @@ func Open(number uint16) (*net.UDPConn, error) {
 	}}
 	at := netip.AddrPortFrom(netip.IPv4Unspecified(), number)
 	conn, err := lc.ListenPacket(context.Background(), "udp4", at.String())
+	if no, ok := errors.AsType[syscall.Errno](err); ok {
+		return nil, no // without the address, which callers add or do not need
+	}
 	if err != nil {
-		return nil, cause(err)
+		return nil, err
 	}
 	return conn.(*net.UDPConn), nil
-}
-
-// cause returns the system's error inside err, without the address, which callers
-// add or do not need. If there is no such error, it returns err.
-func cause(err error) error {
-	if no, ok := errors.AsType[syscall.Errno](err); ok {
-		return no
-	}
-	return err
 }
 
 // checkLoopback returns an error if the device lo is missing or is not a loopback

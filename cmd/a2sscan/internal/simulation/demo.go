@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/netip"
 	"slices"
 	"syscall"
 
@@ -50,9 +51,11 @@ func StartDemo(network string) (*Demo, error) {
 		Kinds: append(fleet.UsualKinds(), fleet.Games), Games: demoGames(),
 	}
 	var err error
-	if cfg.Network, err = Network(network); err != nil {
-		return nil, err
+	if cfg.Network, err = netip.ParsePrefix(network); err != nil {
+		return nil, console.Fail(console.ExitUsage, "--network %s: not a network", console.Quoted(network, 40)).
+			WithHint("a network inside 127.0.0.0/8, such as 127.42.0.0/20")
 	}
+	cfg.Network = cfg.Network.Masked()
 	for port := uint16(demoPort); ; port++ {
 		cfg.Ports, cfg.ServersOf = []uint16{port}, map[uint16]uint16{port: demoPort}
 		servers, err := fleet.New(cfg)
@@ -60,7 +63,7 @@ func StartDemo(network string) (*Demo, error) {
 			continue
 		}
 		if err != nil {
-			return nil, Failure(err)
+			return nil, failure(err, "--port")
 		}
 		return &Demo{cfg, serveInBackground(servers)}, nil
 	}

@@ -7,9 +7,9 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
 )
 
-// readPorts parses the ports of a fleet. It returns the port numbers first, and
+// ReadPorts parses the ports of a fleet. It returns the port numbers first, and
 // then a zero for each free port to choose.
-func readPorts(text string) (ports []uint16, err error) {
+func ReadPorts(text string) (ports []uint16, err error) {
 	numbers, free := splitPorts(text)
 	if numbers != "" {
 		set, err := inputs.ParsePorts("--port", numbers)
