@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/a2sscan/a2sscan/bench/fleet/internal/loopback"
-	"github.com/a2sscan/a2sscan/scanner/master"
 )
 
 // MasterConfig describes a simulated master server. The zero value of every field
@@ -41,6 +40,15 @@ type MasterConfig struct {
 	After  int           // requests before the faults begin, counted separately for UDP and HTTP
 	For    int           // requests that get the faults; zero: all that follow
 }
+
+// pageAddrs is the number of addresses in a full page of a Steam master, a datagram of
+// 1392 bytes. webCap is the maximum number of servers in an answer of the Web API, and
+// maxUDPFilter the longest filter that a master accepts over UDP (FORMATS 4.1, 4.2).
+const (
+	pageAddrs    = 231
+	webCap       = 10_000
+	maxUDPFilter = 190
+)
 
 // MasterFault is a fault of a master.
 type MasterFault uint8
@@ -140,10 +148,10 @@ type gauge struct {
 // first.
 func NewMaster(c MasterConfig) (*Master, error) {
 	if c.Page == 0 {
-		c.Page = master.PageAddrs
+		c.Page = pageAddrs
 	}
 	if c.Cap == 0 {
-		c.Cap = master.WebCap
+		c.Cap = webCap
 	}
 	if c.In == 0 {
 		c.In = time.Minute

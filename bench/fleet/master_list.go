@@ -18,7 +18,9 @@ import (
 // fleet would have there if all its places had servers.
 type listed struct {
 	key       uint64
-	server    master.Server
+	addr      netip.AddrPort
+	known     bool // the master knows more than the address
+	server    webServer
 	password  bool
 	spectator bool
 }
@@ -41,7 +43,7 @@ func listOf(c *MasterConfig) ([]listed, error) {
 		if !ok {
 			n, ok = before.nature(m.place(i))
 		}
-		e := listed{key: m.place(i), server: master.Server{Addr: udp.Unpack(m.place(i))}}
+		e := newListed(udp.Unpack(m.place(i)))
 		if ok {
 			said.fill(&n, scanner.AskInfo)
 			e.describe(&n, &said)
@@ -49,10 +51,14 @@ func listOf(c *MasterConfig) ([]listed, error) {
 		list = append(list, e)
 	}
 	for _, a := range c.Also {
-		list = append(list, listed{key: udp.Pack(a), server: master.Server{Addr: a}})
+		list = append(list, newListed(a))
 	}
 	slices.SortFunc(list, func(a, b listed) int { return cmp.Compare(a.key, b.key) })
 	return slices.CompactFunc(list, func(a, b listed) bool { return a.key == b.key }), nil
+}
+
+func newListed(addr netip.AddrPort) listed {
+	return listed{key: udp.Pack(addr), addr: addr, server: webServer{Addr: addr.String()}}
 }
 
 // describe fills in what the master knows about a server from its nature and its
@@ -61,21 +67,16 @@ func (e *listed) describe(n *nature, said *content) {
 	in := &said.info
 	r := random.Stream(random.Hash(n.hash, streamMaster))
 	s := &e.server
-	s.Has = master.HasName | master.HasMap | master.HasGameDir | master.HasProduct |
-		master.HasAppID | master.HasPlayers | master.HasMaxPlayers | master.HasBots |
-		master.HasSecure | master.HasDedicated | master.HasOS | master.HasRegion |
-		master.HasVersion | master.HasGamePort | master.HasSteamID
+	e.known = true
 	s.Name, s.Map, s.GameDir = masterText(in.Name), masterText(in.Map), masterText(in.Folder)
 	s.Product, s.Version, s.AppID = masterText(in.Folder), masterText(in.Version), n.game.app
 	s.Players, s.MaxPlayers, s.Bots = int32(n.players), int32(in.MaxPlayers), int32(in.Bots)
 	s.Secure, s.Dedicated = in.VAC == 1, in.ServerType|0x20 == 'd'
 	s.OS = string(rune(in.Environment | 0x20))
 	s.Region = random.Pick(&r, []int32{0, 1, 2, 3, 3, 3, 4, 5, 6, 7, 255, 255, -1})
-	s.GamePort, s.SteamID = uint32(n.addr&0xFFFF), 0x0140000000000000|r.Next()>>8
-	if len(n.game.tags) > 0 {
-		s.Has |= master.HasGameType
-		s.GameType = string(n.game.tags)
-	}
+	s.GamePort = uint32(n.addr & 0xFFFF)
+	s.SteamID = strconv.FormatUint(0x0140000000000000|r.Next()>>8, 10)
+	s.GameType = string(n.game.tags)
 	e.password = in.Password != 0
 	e.spectator = in.ServerType|0x20 == 'p'
 }
@@ -86,7 +87,7 @@ func masterText(b []byte) string { return strings.ToValidUTF8(string(b), "\uFFFD
 
 // in reports whether the server is in the requested region.
 func (e *listed) in(r master.Region) bool {
-	return r == master.World || e.server.Has&master.HasRegion != 0 && e.server.Region == int32(r)
+	return r == master.World || e.known && e.server.Region == int32(r)
 }
 
 // meets reports whether the server meets all of the conditions.
@@ -111,8 +112,7 @@ func (e *listed) meetsOne(c *master.Condition) bool {
 		return e.hasTags(c.Key == "gamedataor", strings.Split(c.Value, ","))
 	case "gameaddr":
 		ip, port, ok := strings.Cut(c.Value, ":")
-		return ip == e.server.Addr.Addr().String() &&
-			(!ok || port == strconv.Itoa(int(e.server.Addr.Port())))
+		return ip == e.addr.Addr().String() && (!ok || port == strconv.Itoa(int(e.addr.Port())))
 	case "name_match":
 		return likePattern(c.Value, e.server.Name)
 	case "version_match":

@@ -30,18 +30,15 @@ func testMaster(t testing.TB, c MasterConfig) *Master {
 // reply sends the master a request for a page, and decodes its reply.
 func (m *Master) reply(t testing.TB, r master.Region, seed netip.AddrPort, filter string) (addrs []netip.AddrPort, end bool) {
 	t.Helper()
-	replies := m.Reply(master.AppendRequest(nil, &master.Request{Region: r, Seed: seed, Filter: []byte(filter)}))
+	replies := m.Reply((&master.Request{Region: r, Seed: seed, Filter: filter}).Append(nil))
 	if len(replies) != 1 {
 		t.Fatalf("%d replies", len(replies))
 	}
 	var p master.Page
-	if err := p.Reset(replies[0]); err != nil {
+	if err := p.Decode(replies[0]); err != nil {
 		t.Fatal(err)
 	}
-	for p.Next() {
-		addrs = append(addrs, p.Addr())
-	}
-	return addrs, p.End()
+	return p.Addrs, p.End
 }
 
 // TestMasterPages checks that every address and port of the fleet is on the list,
@@ -72,8 +69,8 @@ func TestMasterPages(t *testing.T) {
 		t.Errorf("%d, %d requests", udp, web)
 	}
 	for i := range m.list { // also of those that are empty by now
-		if e := &m.list[i]; e.server.Has == 0 || e.server.SteamID == 0 {
-			t.Fatalf("nothing is known about %v", e.server.Addr)
+		if e := &m.list[i]; !e.known || e.server.SteamID == "" {
+			t.Fatalf("nothing is known about %v", e.addr)
 		}
 	}
 	// If the seed is not on the list, the page begins with the next address on it.
@@ -114,8 +111,8 @@ func TestMasterFilters(t *testing.T) {
 			return ok && strings.Contains(after, "#")
 		}},
 		{`\version_match\1.*`, func(e *listed) bool { return strings.HasPrefix(e.server.Version, "1.") }},
-		{`\gameaddr\127.42.0.7`, func(e *listed) bool { return e.server.Addr.Addr().String() == "127.42.0.7" }},
-		{`\gameaddr\127.42.0.7:27016`, func(e *listed) bool { return e.server.Addr.String() == "127.42.0.7:27016" }},
+		{`\gameaddr\127.42.0.7`, func(e *listed) bool { return e.addr.Addr().String() == "127.42.0.7" }},
+		{`\gameaddr\127.42.0.7:27016`, func(e *listed) bool { return e.addr.String() == "127.42.0.7:27016" }},
 		{`\nor\2\appid\440\map\de_dust2`, func(e *listed) bool { return e.server.AppID != 440 && e.server.Map != "de_dust2" }},
 		{`\nand\2\empty\1\linux\1`, func(e *listed) bool { return e.server.Players == 0 || e.server.OS != "l" }},
 		{`\or\2\appid\440\appid\10`, func(e *listed) bool { return e.server.AppID == 440 || e.server.AppID == 10 }},
@@ -126,14 +123,14 @@ func TestMasterFilters(t *testing.T) {
 		var want []netip.AddrPort
 		for i := range m.list {
 			if test.meets(&m.list[i]) {
-				want = append(want, m.list[i].server.Addr)
+				want = append(want, m.list[i].addr)
 			}
 		}
 		if fmt.Sprint(got) != fmt.Sprint(want) || len(got) == 0 {
 			t.Errorf("%s: %d servers, want %d", test.filter, len(got), len(want))
 		}
 	}
-	for _, r := range []master.Region{master.USEast, master.Europe, master.Africa} {
+	for _, r := range []master.Region{0, 3, 7} {
 		got, _ := m.reply(t, r, netip.AddrPort{}, "")
 		if len(got) == 0 || len(got) > m.Len()/2 {
 			t.Errorf("%v: %d of %d", r, len(got), m.Len())
@@ -147,13 +144,13 @@ func TestMasterSays(t *testing.T) {
 	checked := 0
 	for i := range m.list {
 		e := &m.list[i]
-		r := m.Fleet.Truth(e.server.Addr, 1)
+		r := m.Fleet.Truth(e.addr, 1)
 		if r == nil || !r.HasInfo || len(r.Info.Map) == 0 {
 			continue
 		}
 		checked++
 		if e.server.Map != masterText(r.Info.Map) || e.server.Name != masterText(r.Info.Name) {
-			t.Fatalf("%v: %q on %q, and INFO says %q on %q", e.server.Addr, e.server.Name, e.server.Map, r.Info.Name, r.Info.Map)
+			t.Fatalf("%v: %q on %q, and INFO says %q on %q", e.addr, e.server.Name, e.server.Map, r.Info.Name, r.Info.Map)
 		}
 	}
 	if checked < m.Len()/2 {
@@ -212,22 +209,22 @@ func TestMasterServe(t *testing.T) {
 	go func() { served <- m.Serve(ctx) }()
 	fetches := map[string]func(handle func(*master.Server) error) (master.Stats, error){
 		"udp": func(handle func(*master.Server) error) (master.Stats, error) {
-			return master.FetchUDP(ctx, master.UDPConfig{Addr: m.UDPAddr(), Region: master.World, Limits: []master.Limit{}}, handle)
+			return master.Fetch(ctx, master.Config{UDP: m.UDPAddr(), Region: master.World, Unlimited: true}, handle)
 		},
 		"web": func(handle func(*master.Server) error) (master.Stats, error) {
 			k, err := master.ParseKey([]byte(m.Key))
 			if err != nil {
 				t.Fatal(err)
 			}
-			return master.FetchWeb(ctx, master.WebConfig{
-				URL: m.URL(), Key: k, Region: master.World, Limits: []master.Limit{}, Cap: m.Cap}, handle)
+			return master.Fetch(ctx, master.Config{
+				URL: m.URL(), Key: k, Region: master.World, Unlimited: true, Cap: m.Cap}, handle)
 		},
 	}
 	for name, fetch := range fetches {
 		got := make(map[netip.AddrPort]bool)
 		s, err := fetch(func(s *master.Server) error { got[s.Addr] = true; return nil })
-		if err != nil || s.End != master.EndTerminator || len(got) != m.Len() {
-			t.Errorf("%s: %v, %v, %d of %d", name, err, s.End, len(got), m.Len())
+		if err != nil || !s.Complete || len(got) != m.Len() {
+			t.Errorf("%s: %v, %v, %d of %d", name, err, s.Complete, len(got), m.Len())
 		}
 		for a := range m.Fleet.All() {
 			if !got[a] {
@@ -244,7 +241,7 @@ func TestMasterServe(t *testing.T) {
 	case <-time.After(10 * time.Second):
 		t.Fatal("Serve does not end")
 	}
-	_, err := master.FetchUDP(t.Context(), master.UDPConfig{Addr: m.UDPAddr(), Timeout: time.Millisecond, Retries: -1},
+	_, err := master.Fetch(t.Context(), master.Config{UDP: m.UDPAddr(), Timeout: time.Millisecond, Retries: -1},
 		func(*master.Server) error { return nil })
 	if !errors.Is(err, master.ErrNoReply) {
 		t.Errorf("after the end: %v", err)

@@ -36,8 +36,8 @@ func (m *Master) Reply(datagram []byte) [][]byte {
 	if q.Decode(datagram) != nil {
 		return nil
 	}
-	filter, err := master.ParseFilter(string(q.Filter))
-	if err != nil || len(q.Filter) > master.MaxUDPFilter {
+	filter, err := master.ParseFilter(q.Filter)
+	if err != nil || len(q.Filter) > maxUDPFilter {
 		return nil
 	}
 	m.mu.Lock()
@@ -48,7 +48,7 @@ func (m *Master) Reply(datagram []byte) [][]byte {
 	}
 	if !faulty {
 		addrs, end := m.page(m.after(q.Seed), q.Region, filter)
-		return [][]byte{master.AppendPage(nil, addrs, end)}
+		return [][]byte{(&master.Page{Addrs: addrs, End: end}).Append(nil)}
 	}
 	return m.faultyReply(&q, filter)
 }
@@ -74,7 +74,7 @@ func (m *Master) page(i int, r master.Region, f master.Filter) (addrs []netip.Ad
 		if len(addrs) == m.Page {
 			return addrs, false
 		}
-		addrs = append(addrs, e.server.Addr)
+		addrs = append(addrs, e.addr)
 	}
 	return addrs, true
 }
@@ -99,7 +99,7 @@ func (m *Master) faultyReply(q *master.Request, f master.Filter) [][]byte {
 	case m.has(MasterStuck), m.has(MasterNoTerminator):
 		end = false
 	}
-	datagram := master.AppendPage(nil, addrs, end)
+	datagram := (&master.Page{Addrs: addrs, End: end}).Append(nil)
 	if m.has(MasterTruncated) && len(addrs) > 1 {
 		datagram = datagram[:len(datagram)-4]
 	}

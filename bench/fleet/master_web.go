@@ -36,19 +36,6 @@ type webServer struct {
 	GameType   string `json:"gametype,omitempty"`
 }
 
-func webServerOf(s *master.Server) webServer {
-	w := webServer{
-		Addr: s.Addr.String(), GamePort: s.GamePort, Name: s.Name, AppID: s.AppID,
-		GameDir: s.GameDir, Version: s.Version, Product: s.Product, Region: s.Region,
-		Players: s.Players, MaxPlayers: s.MaxPlayers, Bots: s.Bots, Map: s.Map,
-		Secure: s.Secure, Dedicated: s.Dedicated, OS: s.OS, GameType: s.GameType,
-	}
-	if s.Has&master.HasSteamID != 0 {
-		w.SteamID = strconv.FormatUint(s.SteamID, 10)
-	}
-	return w
-}
-
 // ServeHTTP answers GetServerList. It heeds key, filter and limit like Steam's, and
 // applies the limits and faults of the MasterConfig.
 func (m *Master) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -158,7 +145,7 @@ func (m *Master) body(f master.Filter, most int) []byte {
 			break
 		}
 		if m.list[i].meets(f) {
-			*servers = append(*servers, webServerOf(&m.list[i].server))
+			*servers = append(*servers, m.list[i].server)
 		}
 	}
 	body, err := json.Marshal(&out)

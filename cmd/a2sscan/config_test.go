@@ -43,7 +43,7 @@ func TestConfigErrors(t *testing.T) {
 		{"scan", "[scan]\ntimeout = 1", `2: timeout: want auto, or a time such as 300ms, 5s or 2m; it takes what --timeout takes: a2sscan scan --help`},
 		{"scan", "[scan]\nrate = [1, 2]", "2: rate: takes one value, and this is a list; it takes what"},
 		{"scan", "[scan]\noutput = true", "2: output: takes a value, not true; it takes what"},
-		{"scan", "[scan]\nlinux = 'yes'", "2: linux: takes no value; it takes what"},
+		{"scan", "[scan]\nstrict = 'many'", "2: strict: "},
 		{"scan", "[scan]\nscan-id = 2026-11-20", "2: scan-id: a date is no value of a flag: put it in quotes; "},
 		{"scan", "[scan]\nport = [\n1,\n2026-11-20]", "2: port: a date is no value of a flag: put it in quotes; "},
 		{"scan", "[scan]\nexclude = [\n'a',\n[['b']]]", "2: exclude: a list in a list in a list; "},

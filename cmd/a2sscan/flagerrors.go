@@ -48,6 +48,7 @@ var wanted = map[string]string{
 	"auto|D":   "want auto, or a time such as 300ms, 5s or 2m",
 	"int":      "want a whole number",
 	"uint":     "want a whole number from 0 on",
+	"uint32":   "want a whole number from 0 on",
 	"uint64":   "want a whole number from 0 on",
 	"int64":    "want a whole number",
 	"float64":  "want a number such as 0.5",

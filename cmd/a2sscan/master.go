@@ -10,23 +10,14 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
 
-// addMasterFlags adds the flags of commands that fetch a list from a master. If
-// scan has a flag with the same purpose for servers, the name begins with master-,
-// in both commands.
+// addMasterFlags adds the flags of commands that fetch a list from a master.
 func addMasterFlags(fs *pflag.FlagSet, f *masterlist.Options) {
 	f.Region = masterlist.Region(master.World)
-	for _, one := range masterlist.FilterFlags(&f.Region, &f.Filter) {
-		flag := fs.VarPF(one.Value, one.Name, "", one.Help)
-		if one.Switch {
-			flag.NoOptDefVal = "true"
-		}
-	}
+	fs.Var(&f.Region, "region", "only servers in the region `NAME`: us-east, us-west, south-america, europe, asia, australia, middle-east, africa or world")
+	fs.Uint32Var(&f.App, "app", 0, "only servers of the game with the Steam application `ID`, such as 440; 0: all (default 0)")
+	fs.BoolVar(&f.NotEmpty, "not-empty", false, "only servers with players")
+	fs.Var(&f.Filter, "filter", "only servers that meet the conditions in `TEXT`, in the syntax of masters, such as '\\map\\cp_dustbowl\\linux\\1'; may be repeated")
 	fs.StringVar(&f.KeyFile, "key-file", "", "read the key of the Web API from `FILE` (default: the variable "+masterlist.KeyVariable+")")
-	fs.Var(&f.Limits, "master-rate", "send at most N requests in any span of time D, as `N/D[,N/D]`; 0: no limit (default "+
-		masterlist.LimitsText(master.UDPLimits)+"; Web API: "+masterlist.LimitsText(master.WebLimits)+")")
-	fs.DurationVar(&f.Timeout, "master-timeout", 0, "wait `D` for an answer (default 3s; Web API: 1m)")
-	fs.Var(&f.Retries, "master-retries", "repeat an unanswered request `N` times (default 3; Web API: 4)")
-	fs.DurationVar(&f.MaxWait, "master-max-wait", 0, "wait at most `D` for a master that is silent or asks for a pause (default 61s; Web API: 5m)")
 }
 
 // masterCommandFlags are the flags of the master command.
@@ -34,7 +25,6 @@ type masterCommandFlags struct {
 	masterlist.Options
 	outFlags
 	logFlag
-	web   bool
 	json  bool
 	raw   bool
 	most  uint64
@@ -44,24 +34,25 @@ type masterCommandFlags struct {
 func (a *app) masterCommand() *cobra.Command {
 	f := &masterCommandFlags{}
 	cmd := &cobra.Command{
-		Use:   "master (--udp HOST:PORT | --web)",
-		Short: "Fetch a list of servers from a master server or the Web API",
-		Long: `Fetches a list of servers from a master server over UDP, or from the Steam Web
-API. Writes one ip:port per line, which scan reads. Filters such as --map select
-servers; a server must match all filters.
+		Use:   "master",
+		Short: "Fetch a list of servers from the Web API or a master server",
+		Long: `Fetches a list of servers from the Steam Web API or, with --udp, from a master
+server. Writes one ip:port per line, which scan reads. --app, --not-empty, --region
+and --filter select servers; a server must match all of them.
 
-Masters send the list page by page and limit how many pages a client may request
-in a minute, so a long list takes time: over UDP, 100,000 servers take about 36
-minutes. The Web API returns at most 10,000 servers per answer. master fetches a
-longer list in parts, and reports any part that is still too long.
+The Web API returns at most 10,000 servers per answer, for some games 20,000. master
+fetches a longer list in parts, and reports any part that is still too long. Master
+servers send the list page by page and limit how many pages a client may request in
+a minute: 100,000 servers take about 36 minutes. Valve's own master server has been
+silent since October 2025.
 
 master writes the list as it arrives, so an interrupt or an error loses nothing.
 With --force, a new list replaces the old one only when it is complete; an
 incomplete one stays beside it as PATH.part. master reads the key of the Web API
 from --key-file or from the variable ` + masterlist.KeyVariable + `, and never shows it.`,
-		Example: `  a2sscan master --udp ` + master.DefaultUDP + ` --app 440 -o tf2.txt
-  a2sscan master --web --key-file key.txt --app 730 --json -o cs2.ndjson.zst
-  a2sscan master --web --map cp_dustbowl --nor empty | a2sscan scan > tf.ndjson`,
+		Example: `  a2sscan master --key-file key.txt --app 730 --json -o cs2.ndjson.zst
+  a2sscan master --filter '\map\cp_dustbowl' --not-empty | a2sscan scan > tf.ndjson
+  a2sscan master --udp 203.0.113.5:27011 --app 440 -o tf2.txt`,
 		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			if err := f.check(); err != nil {
@@ -80,9 +71,8 @@ from --key-file or from the variable ` + masterlist.KeyVariable + `, and never s
 func (f *masterCommandFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	fs.StringVar(&f.UDP, "udp", "", "fetch from the master server at `HOST:PORT`")
-	fs.BoolVar(&f.web, "web", false, "fetch from the Steam Web API, which needs a key")
-	fs.StringVar(&f.URL, "url", "", "with --web: `URL` of a Web API that is not Valve's")
+	fs.StringVar(&f.UDP, "udp", "", "fetch from the master server at `HOST:PORT` instead of the Web API")
+	fs.StringVar(&f.URL, "url", "", "`URL` of a Web API that is not Valve's")
 	fs.StringVarP(&f.output, "output", "o", "-",
 		"write the list to `PATH`, compressed if it ends in .zst or .gz; -: standard output")
 	fs.BoolVar(&f.force, "force", false, "replace an existing output once the new list is complete")
@@ -100,12 +90,9 @@ func (f *masterCommandFlags) check() error {
 		bad       bool
 		err, hint string
 	}{
-		{f.UDP == "" && !f.web, "no master: --udp HOST:PORT or --web is needed",
-			"--udp " + master.DefaultUDP + " is Valve's; --web needs a key and knows more"},
-		{f.UDP != "" && f.web, "--udp and --web exclude each other", "use one after the other"},
-		{f.URL != "" && !f.web, "--url without --web", "--url is the address of a Web API"},
-		{f.KeyFile != "" && !f.web, "--key-file without --web", "a master server needs no key"},
-		{f.raw && !(f.UDP != ""), "--raw without --udp", "--json keeps what the Web API sends"},
+		{f.UDP != "" && f.URL != "", "--udp and --url exclude each other", "--url is the address of a Web API"},
+		{f.UDP != "" && f.KeyFile != "", "--udp and --key-file exclude each other", "a master server needs no key"},
+		{f.raw && f.UDP == "", "--raw without --udp", "--json keeps what the Web API sends"},
 		{f.raw && f.json, "--raw and --json exclude each other", "scan reads either"},
 	}
 	for _, r := range rules {
@@ -136,13 +123,13 @@ func (a *app) master(f *masterCommandFlags) error {
 	ctx, end := shutdown.Interruptible(true)
 	defer end()
 	r := &masterlist.Writer{Output: out, Raw: f.raw, JSON: f.json, Most: f.most}
-	h := masterlist.Handlers{Server: r.Add}
+	h := masterlist.Handlers{Server: r.Add, Flush: r.Flush}
 	if f.raw {
 		h.Page = r.Write
 	}
 	quiet := f.quiet || a.term.Interactive && toScreen
 	a.sends = true
-	stats, err := f.FetchShown(ctx, a.term, h, quiet, r.Flush)
+	stats, err := f.Fetch(ctx, a.term, h, quiet)
 	if e := r.Close(err == nil); err == nil || e != nil {
 		err = e
 	}
@@ -169,7 +156,7 @@ func endList(a *app, f *masterCommandFlags, r *masterlist.Writer, s *master.Stat
 	case f.most > 0 && n == f.most:
 		t.Say("ended at --max-servers %d", n)
 	default:
-		t.Say("end: %v", s.End)
+		t.Say("end: %s", s.End)
 	}
 	if f.toFile() {
 		t.Say("written: %s to %s", console.Plural(int(n), "server"), console.Plain(f.output, 200))

@@ -61,8 +61,8 @@ func TestMasterToScan(t *testing.T) {
 		effort = "--rate 3k --timeout 400ms --retries 3"
 	}
 	const (
-		udp  = `a2sscan master --udp "$MASTER" --master-rate 0 -q `
-		web  = `a2sscan master --web --url "$WEB" --master-rate 0 -q `
+		udp  = `a2sscan master --udp "$MASTER" -q `
+		web  = `a2sscan master --url "$WEB" -q `
 		scan = `a2sscan scan -v --allow-reserved $EFFORT --cooldown 100ms -o "$OUT" `
 	)
 	tests := []struct {
@@ -73,8 +73,8 @@ func TestMasterToScan(t *testing.T) {
 		{"pages", udp + "--raw | " + scan, false},
 		{"web", web + "--json | " + scan + "--keep-master", true},
 		{"file", web + `--json -o "$OUT.list"; ` + scan + `--keep-master "$OUT.list"`, true},
-		{"one command", scan + `--master "$MASTER" --master-rate 0`, false},
-		{"one command, web", scan + `--master "$WEB" --master-rate 0 --keep-master`, true},
+		{"one command", scan + `--master "$MASTER"`, false},
+		{"one command, web", scan + `--master "$WEB" --keep-master`, true},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

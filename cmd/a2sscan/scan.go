@@ -269,7 +269,7 @@ const forMaster = "with --master"
 
 // addMaster adds the flags about masters.
 func (f *scanFlags) addMaster(fs *pflag.FlagSet) {
-	fs.StringVar(&f.opts.From.Where, "master", "", "first fetch a list of servers: from the master server at `HOST:PORT`, from the Steam Web API (web), or from another Web API, by its URL")
+	fs.StringVar(&f.opts.From.Where, "master", "", "first fetch a list of servers: from the Steam Web API (web), from another Web API, by its URL, or from the master server at `HOST:PORT`")
 	fs.BoolVar(&f.opts.From.Keep, "keep-master", false, "store what the master says about a server in its record, under the key master")
 	f.ofMasters = pflag.NewFlagSet("", pflag.ContinueOnError)
 	f.ofMasters.SortFlags = false
@@ -283,7 +283,7 @@ func (f *scanFlags) checkMaster() (err error) {
 	f.ofMasters.VisitAll(func(flag *pflag.Flag) {
 		if flag.Changed && f.opts.From.Where == "" && err == nil {
 			err = console.Fail(console.ExitUsage, "--%s without --master", flag.Name).
-				WithHint("it chooses servers of a master's list, or says how that is fetched")
+				WithHint("it chooses servers of a master's list")
 		}
 	})
 	return err

@@ -34,7 +34,7 @@ Commands:{{range .Commands}}{{if .IsAvailableCommand}}
 {{.Title}}:
 {{.Usages | trimTrailingWhitespaces}}{{end}}{{with withMaster .}}
 
-With --master: filters (a server must match all), and how to fetch the list:
+With --master (a server must match all filters):
 {{. | trimTrailingWhitespaces}}{{end}}{{if not .HasParent}}
 
 {{exitCodes}}{{end}}
@@ -106,7 +106,7 @@ var usualFlags = []struct{ name, text string }{
 	{"allow-reserved", "also query private and loopback networks"},
 	{"max-targets", "query at most `N` targets"},
 	{"max-results", "stop when `N` servers have answered"},
-	{"master", "fetch targets from `HOST:PORT`; web: Steam's Web API"},
+	{"master", "fetch targets: web (Steam's Web API), or `HOST:PORT`"},
 	{"checkpoint", "save progress in `FILE`; the same command resumes"},
 	{"mmdb", "add locations from the database in `FILE`"},
 	{"dry-run", "show what would be queried; send nothing"},

@@ -1,9 +1,9 @@
 // Package master fetches lists of game servers from master servers, over Valve's UDP
 // protocol, and from the Steam Web API. It also reads such lists from files.
 //
-// [FetchUDP] and [FetchWeb] call a function for each [Server] as soon as it
-// arrives. They observe the masters' rate limits, so a long list takes a while. Package
-// scanner queries the servers themselves.
+// [Fetch] calls a function for each [Server] as soon as it arrives. It observes the
+// masters' rate limits, so a long list takes a while. Package scanner queries the
+// servers themselves.
 //
 // # Over UDP
 //
@@ -23,49 +23,36 @@
 //	 header              4 bytes   2      big-endian   terminator: the end of
 //	                                                  the list, not of the page
 //
-// [FetchUDP] requests page by page. Masters do not answer a client for a minute if
-// it sends too many requests, so FetchUDP observes [UDPLimits]: it requests the
-// first 15 pages without a pause, and at most 15 pages per minute and 60 per five
-// minutes. A page has up to 231 addresses, so a list of 100,000 servers takes about
-// 36 minutes.
+// Masters do not answer a client for a minute if it sends too many requests. So Fetch
+// requests the first 15 pages without a pause, and at most 15 pages per minute and 60
+// per five minutes. A page has up to 231 addresses, so a list of 100,000 servers takes
+// about 36 minutes. Valve's own master has been silent since October 2025 (EC-158).
 //
 // # Over the Web API
 //
-// [FetchWeb] calls GetServerList, which returns more data about each server. The
-// API caps an answer at 10,000 servers. FetchWeb divides a larger list by players,
-// operating system, map or the first letters of names, whichever divides the known
-// servers best. A list ten times as large as the cap takes about 15 requests.
-// Stats.Capped lists the requests that could not be divided.
+// GetServerList returns more data about each server. The API cuts an answer at 10,000
+// or, for some games, 20,000 servers (EC-159). Fetch divides a longer list in two by
+// players, operating system, map or the first letters of names, whichever divides the
+// known servers most evenly, and each part again while its answer is cut. A list ten
+// times as long as the cap takes about 30 requests. [Stats] name the parts that could
+// not be divided.
 //
-// FetchWeb sends the key over https only, except to loopback, and follows no
-// redirects. Errors and logs never contain the key: see [Key].
-//
-// # Filters
-//
-// A [Filter] is a list of conditions, which masters read in order. The protocol has no
-// escapes, so a value must not contain a backslash. A group begins with the number
-// of its conditions; a group inside a group counts as one condition:
-//
-//	master.Filter{
-//		master.App(440),
-//		master.Nor(master.Map("a"), master.Nand(master.Empty(), master.Linux())),
-//	}
-//	\appid\440\nor\2\map\a\nand\2\noplayers\1\linux\1
+// Fetch sends the key over https only, except to loopback, and follows no redirects.
+// Errors and logs never contain the key: see [Key].
 //
 // # How a list ends
 //
 // The caller's function gets each server once, as soon as it arrives, so it also gets
-// the servers before an error. Stats.End tells how the list ended. The fetch detects
+// the servers before an error. Stats.End tells how the list ended. Fetch detects
 // repeated pages, datagrams that are not pages, an empty page instead of a terminator,
 // a master that starts again from the beginning, and truncated or endless answers.
 //
-// Addresses that can't be queried (Steam's relays, 0.0.0.0, port 0) are passed on
-// like all others: [Server.Unscannable] returns the reason.
+// Addresses that can't be queried (Steam's relays, 0.0.0.0, port 0) are passed on like
+// all others; Stats count them.
 //
 // # Lists in files
 //
-// A [Reader] reads lists in the formats of the masters: pages, answers of
-// GetServerList and ISteamApps/GetServersAtAddress, only the array of servers of
-// such an answer, and the elements of that array as NDJSON. Package list reads text
-// and other NDJSON.
+// [Kinds] read lists in the formats of the masters: pages, answers of GetServerList
+// and ISteamApps/GetServersAtAddress, only the array of servers of such an answer, and
+// the elements of that array as NDJSON. Package list reads text and other NDJSON.
 package master

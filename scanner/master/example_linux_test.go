@@ -2,6 +2,8 @@ package master_test
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"net/netip"
 
@@ -31,15 +33,19 @@ func aMaster() (m *fleet.Master, stop func()) {
 	}
 }
 
-// Fetch a list from a master server. aMaster starts a simulated master; if Addr is
-// empty, FetchUDP queries Valve's master.
-func ExampleFetchUDP() {
+// Fetch a list from a master server; aMaster starts a simulated one.
+func ExampleFetch() {
 	m, stop := aMaster()
 	defer stop()
-	stats, err := master.FetchUDP(context.Background(), master.UDPConfig{
-		Addr:   m.UDPAddr(),
+	filter, err := master.ParseFilter(`\empty\1\nor\2\map\pl_badwater\proxy\1`)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	stats, err := master.Fetch(context.Background(), master.Config{
+		UDP:    m.UDPAddr(),
 		Region: master.World,
-		Filter: master.Filter{master.NotEmpty(), master.Nor(master.Map("pl_badwater"), master.Proxy())},
+		Filter: filter,
 	}, func(s *master.Server) error {
 		fmt.Println(s.Addr)
 		return nil
@@ -55,27 +61,30 @@ func ExampleFetchUDP() {
 
 // Fetch a list from the Web API, which returns more about each server and requires
 // a key.
-func ExampleFetchWeb() {
+func ExampleFetch_web() {
 	m, stop := aMaster()
 	defer stop()
 	key, err := master.ParseKey([]byte("0123456789ABCDEF0123456789ABCDEF"))
-	if err != nil {
+	filter, err2 := master.ParseFilter(`\empty\1\nor\2\map\Nordheim\map\world1`)
+	if err := errors.Join(err, err2); err != nil {
 		fmt.Println(err)
 		return
 	}
-	stats, err := master.FetchWeb(context.Background(), master.WebConfig{
+	stats, err := master.Fetch(context.Background(), master.Config{
 		URL:    m.URL(),
 		Key:    key,
 		Region: master.World,
-		Filter: master.Filter{master.NotEmpty(), master.Nor(master.Map("Nordheim"), master.Map("world1"))},
+		Filter: filter,
 	}, func(s *master.Server) error {
-		fmt.Printf("%v %q on %q, %d of %d players\n", s.Addr, s.Name, s.Map, s.Players, s.MaxPlayers)
-		return nil
+		var details struct{ Name, Map string }
+		err := json.Unmarshal(s.Details, &details)
+		fmt.Printf("%v %q on %q\n", s.Addr, details.Name, details.Map)
+		return err
 	})
 	fmt.Println(stats.Servers, stats.End, err)
 	// Output:
-	// 127.79.0.1:27404 "[GER] Dust2 only #2953" on "de_dust2", 11 of 24 players
-	// 127.79.0.4:27404 "#1 Trade #7303" on "Soccer", 8 of 16 players
-	// 127.79.0.6:27404 "【日本】サバイバル鯖" on "surf_mesa", 6 of 24 players
+	// 127.79.0.1:27404 "[GER] Dust2 only #2953" on "de_dust2"
+	// 127.79.0.4:27404 "#1 Trade #7303" on "Soccer"
+	// 127.79.0.6:27404 "【日本】サバイバル鯖" on "surf_mesa"
 	// 3 the list is complete <nil>
 }

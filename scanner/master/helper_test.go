@@ -134,6 +134,38 @@ func (c collected) handle(t testing.TB) func(*master.Server) error {
 	}
 }
 
+// handleItem adapts handle to Kind.Read, and fails the test for bad entries.
+func (c collected) handleItem(t testing.TB) func(int, *master.Server, error) error {
+	return func(item int, s *master.Server, bad error) error {
+		if bad != nil {
+			t.Errorf("%d: %v", item, bad)
+			return nil
+		}
+		c[s.Addr] = true
+		return nil
+	}
+}
+
+// kindOf returns the kind of a list, or a Kind without a name.
+func kindOf(t testing.TB, list []byte) master.Kind {
+	t.Helper()
+	for _, k := range master.Kinds {
+		if k.Sniff(list[:min(len(list), 4096)]) {
+			return k
+		}
+	}
+	return master.Kind{}
+}
+
+// filter parses a filter that is known to be right.
+func filter(s string) master.Filter {
+	f, err := master.ParseFilter(s)
+	if err != nil {
+		panic(err)
+	}
+	return f
+}
+
 // sameAs fails the test if c is not exactly the set of addresses of the fleet.
 func (c collected) sameAs(t testing.TB, m *fleet.Master) {
 	t.Helper()

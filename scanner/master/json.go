@@ -1,189 +1,181 @@
 package master
 
 import (
-	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/netip"
 	"strconv"
+	"strings"
 	"unicode/utf16"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
-// element is the JSON form of a server in the answers of GetServerList and
-// GetServersAtAddress. Every field is optional.
-type element struct {
-	Addr       opt[string] `json:"addr"`
-	Name       opt[string] `json:"name"`
-	Map        opt[string] `json:"map"`
-	GameDir    opt[string] `json:"gamedir"`
-	Product    opt[string] `json:"product"`
-	Version    opt[string] `json:"version"`
-	GameType   opt[string] `json:"gametype"`
-	OS         opt[string] `json:"os"`
-	SteamID    opt[id]     `json:"steamid"`
-	AppID      opt[uint32] `json:"appid"`
-	GamePort   opt[uint32] `json:"gameport"`
-	SpecPort   opt[uint32] `json:"specport"`
-	Region     opt[int32]  `json:"region"`
-	Players    opt[int32]  `json:"players"`
-	MaxPlayers opt[int32]  `json:"max_players"`
-	Bots       opt[int32]  `json:"bots"`
-	GMSIndex   opt[int32]  `json:"gmsindex"`
-	Secure     opt[bool]   `json:"secure"`
-	Dedicated  opt[bool]   `json:"dedicated"`
-	LAN        opt[bool]   `json:"lan"`
+// kind is the type of a field in the answers of the Web API.
+type kind uint8
+
+const (
+	text   kind = iota
+	number      // 32 bits, with a sign
+	size        // 32 bits, without a sign
+	id          // 64 bits, usually sent as a JSON string
+	boolean
+)
+
+// fields are the fields of a server's entry in the answers of GetServerList and
+// GetServersAtAddress (FORMATS 4.2), in the order in which Server.Details has them.
+// Every field is optional.
+var fields = [...]struct {
+	api, record string // names in the answers and in a record
+	kind        kind
+}{
+	{"name", "name", text},
+	{"map", "map", text},
+	{"gamedir", "folder", text},
+	{"product", "product", text},
+	{"appid", "app_id", size},
+	{"players", "players", number},
+	{"max_players", "max_players", number},
+	{"bots", "bots", number},
+	{"dedicated", "dedicated", boolean},
+	{"os", "os", text},
+	{"secure", "vac", boolean},
+	{"version", "version", text},
+	{"region", "region", number},
+	{"gameport", "game_port", size},
+	{"specport", "sourcetv_port", size},
+	{"steamid", "steam_id", id},
+	{"gametype", "keywords", text},
+	{"lan", "lan", boolean},
+	{"gmsindex", "gms_index", number},
 }
 
-// opt is a field that may be missing or have a wrong type.
-type opt[T any] struct {
-	value T
-	has   bool
-	odd   bool // the field is present, but has a wrong type
+// newDecoder returns a decoder for whatever a master may send.
+func newDecoder(r io.Reader) *jsontext.Decoder {
+	return jsontext.NewDecoder(r, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 }
 
-// UnmarshalJSON never returns an error: after an error, package json would not
-// decode the later fields. A null counts as a missing field.
-func (o *opt[T]) UnmarshalJSON(b []byte) error {
-	*o = opt[T]{}
-	if string(b) == "null" {
-		return nil
+var (
+	errNoAnswer = fmt.Errorf("%w: there is no answer at all", ErrMalformed) // an empty list would be {"response":{}}
+	errNoAddr   = errors.New("has no address")
+)
+
+// readServer reads a server's entry, the next value of d. The entry is bad if it has no
+// usable address; err is an error of d.
+func readServer(d *jsontext.Decoder) (s *Server, bad, err error) {
+	if d.PeekKind() != '{' {
+		return nil, errNoAddr, d.SkipValue()
 	}
-	err := json.Unmarshal(b, &o.value)
-	o.has, o.odd = err == nil, err != nil
+	if _, err := d.ReadToken(); err != nil {
+		return nil, nil, err
+	}
+	s, bad = new(Server), errNoAddr
+	var values [len(fields)]string // as in a record; empty: not sent
+	for d.PeekKind() != '}' {
+		name, err := d.ReadToken()
+		if err != nil {
+			return nil, nil, err
+		}
+		key := name.String()
+		value, err := d.ReadValue()
+		if err != nil {
+			return nil, nil, err
+		}
+		if key == "addr" {
+			bad = s.setAddr(value)
+		}
+		for i := range fields {
+			if fields[i].api == key {
+				values[i] = s.field(key, fields[i].kind, value)
+				break
+			}
+		}
+	}
+	for i, v := range values {
+		if v != "" {
+			sep := byte(',')
+			if s.Details == nil {
+				sep = '{'
+			}
+			s.Details = append(append(append(s.Details, sep, '"'), fields[i].record...), `":`...)
+			s.Details = append(s.Details, v...)
+		}
+	}
+	if s.Details != nil {
+		s.Details = append(s.Details, '}')
+	}
+	_, err = d.ReadToken()
+	return s, bad, err
+}
+
+// setAddr sets the address of a server, or returns why it is unusable.
+func (s *Server) setAddr(value jsontext.Value) (err error) {
+	switch value.Kind() {
+	case 'n':
+		return errNoAddr
+	case '"':
+	default:
+		s.odd = true
+		return errNoAddr
+	}
+	addr := unquoted(value)
+	if s.Addr, err = netip.ParseAddrPort(addr); err != nil || !s.Addr.Addr().Is4() {
+		return fmt.Errorf("not an IPv4 address with a port: %s", show(addr))
+	}
 	return nil
 }
 
-// id is a 64-bit number, which the Web API usually sends as a JSON string.
-type id uint64
-
-// UnmarshalJSON parses a decimal number with or without quotes.
-func (i *id) UnmarshalJSON(b []byte) error {
-	if len(b) > 1 && b[0] == '"' {
-		b = b[1 : len(b)-1]
+// field returns a value as a record has it, and keeps what the fetch needs. It returns
+// "" for null, and for a value of a wrong type, which it notes in s.odd.
+func (s *Server) field(key string, k kind, value jsontext.Value) string {
+	ok, raw := false, string(value)
+	switch k {
+	case text:
+		if ok = value.Kind() == '"'; ok {
+			raw = unquoted(value)
+			switch key {
+			case "name":
+				s.name = raw
+			case "map":
+				s.gameMap = raw
+			case "os":
+				if raw == "l" {
+					s.linux = "1"
+				}
+			}
+			raw = string(appendString(nil, raw))
+		}
+	case boolean:
+		ok = raw == "true" || raw == "false"
+	case number:
+		n, err := strconv.ParseInt(raw, 10, 32)
+		ok = err == nil
+		if key == "players" && n != 0 {
+			s.players = "1"
+		}
+		if key == "region" {
+			s.region = raw
+		}
+	case size:
+		_, err := strconv.ParseUint(raw, 10, 32)
+		ok = err == nil
+	case id:
+		digits := strings.Trim(raw, `"`)
+		_, err := strconv.ParseUint(digits, 10, 64)
+		ok, raw = err == nil, `"`+digits+`"`
 	}
-	v, err := strconv.ParseUint(string(b), 10, 64)
-	*i = id(v)
-	return err
-}
-
-// server replaces all fields of s, except Addr, with those of the element. It
-// reports whether it dropped a field because of its type.
-func (v *element) server(s *Server) (odd bool) {
-	t := taker{Server: s, odd: v.Addr.odd}
-	*s = Server{Addr: s.Addr}
-	take(&t, HasName, &s.Name, &v.Name)
-	take(&t, HasMap, &s.Map, &v.Map)
-	take(&t, HasGameDir, &s.GameDir, &v.GameDir)
-	take(&t, HasProduct, &s.Product, &v.Product)
-	take(&t, HasVersion, &s.Version, &v.Version)
-	take(&t, HasGameType, &s.GameType, &v.GameType)
-	take(&t, HasOS, &s.OS, &v.OS)
-	take(&t, HasSteamID, (*id)(&s.SteamID), &v.SteamID)
-	take(&t, HasAppID, &s.AppID, &v.AppID)
-	take(&t, HasGamePort, &s.GamePort, &v.GamePort)
-	take(&t, HasSpecPort, &s.SpecPort, &v.SpecPort)
-	take(&t, HasRegion, &s.Region, &v.Region)
-	take(&t, HasPlayers, &s.Players, &v.Players)
-	take(&t, HasMaxPlayers, &s.MaxPlayers, &v.MaxPlayers)
-	take(&t, HasBots, &s.Bots, &v.Bots)
-	take(&t, HasGMSIndex, &s.GMSIndex, &v.GMSIndex)
-	take(&t, HasSecure, &s.Secure, &v.Secure)
-	take(&t, HasDedicated, &s.Dedicated, &v.Dedicated)
-	take(&t, HasLAN, &s.LAN, &v.LAN)
-	return t.odd
-}
-
-// taker is the destination of take: a server, and whether a field had a wrong type.
-type taker struct {
-	*Server
-	odd bool
-}
-
-// take sets field to value and adds f to the server's Has, if the element has the
-// value. It sets t.odd if the value has a wrong type.
-func take[T any](t *taker, f Fields, field *T, value *opt[T]) {
-	if value.has {
-		*field = value.value
-		t.Has |= f
+	if !ok {
+		s.odd = s.odd || value.Kind() != 'n'
+		return ""
 	}
-	t.odd = t.odd || value.odd
+	return raw
 }
 
-// AppendMaster appends what the master reported about the server as a JSON object:
-// the value of "master" in a record. It contains the fields that the master sent,
-// except the address.
-func (s *Server) AppendMaster(dst []byte) []byte {
-	o := object{dst: append(dst, '{'), has: s.Has}
-	o.text(HasName, "name", s.Name)
-	o.text(HasMap, "map", s.Map)
-	o.text(HasGameDir, "folder", s.GameDir)
-	o.text(HasProduct, "product", s.Product)
-	o.number(HasAppID, "app_id", int64(s.AppID))
-	o.number(HasPlayers, "players", int64(s.Players))
-	o.number(HasMaxPlayers, "max_players", int64(s.MaxPlayers))
-	o.number(HasBots, "bots", int64(s.Bots))
-	o.flag(HasDedicated, "dedicated", s.Dedicated)
-	o.text(HasOS, "os", s.OS)
-	o.flag(HasSecure, "vac", s.Secure)
-	o.text(HasVersion, "version", s.Version)
-	o.number(HasRegion, "region", int64(s.Region))
-	o.number(HasGamePort, "game_port", int64(s.GamePort))
-	o.number(HasSpecPort, "sourcetv_port", int64(s.SpecPort))
-	o.text(HasSteamID, "steam_id", strconv.FormatUint(s.SteamID, 10))
-	o.text(HasGameType, "keywords", s.GameType)
-	o.flag(HasLAN, "lan", s.LAN)
-	o.number(HasGMSIndex, "gms_index", int64(s.GMSIndex))
-	return append(o.dst, '}')
-}
-
-// AppendLine appends the server as a line of NDJSON:
-// {"schema":1,"ip":"203.0.113.7","port":27015,"master":{…}}, with "master" only if
-// the master sent more than the address.
-func (s *Server) AppendLine(dst []byte) []byte {
-	dst = append(dst, `{"schema":1,"ip":"`...)
-	dst = s.Addr.Addr().AppendTo(dst)
-	dst = append(dst, `","port":`...)
-	dst = strconv.AppendUint(dst, uint64(s.Addr.Port()), 10)
-	if s.Has != 0 {
-		dst = s.AppendMaster(append(dst, `,"master":`...))
-	}
-	return append(dst, "}\n"...)
-}
-
-// object appends a JSON object to dst. It omits the members that are not in has.
-type object struct {
-	dst  []byte
-	has  Fields
-	some bool
-}
-
-// key appends the name of a member if the server has field f, and reports whether
-// the server has it.
-func (o *object) key(f Fields, name string) bool {
-	if o.has&f == 0 {
-		return false
-	}
-	if o.some {
-		o.dst = append(o.dst, ',')
-	}
-	o.some = true
-	o.dst = append(append(append(o.dst, '"'), name...), `":`...)
-	return true
-}
-
-func (o *object) text(f Fields, name, value string) {
-	if o.key(f, name) {
-		o.dst = appendString(o.dst, value)
-	}
-}
-
-func (o *object) number(f Fields, name string, value int64) {
-	if o.key(f, name) {
-		o.dst = strconv.AppendInt(o.dst, value, 10)
-	}
-}
-
-func (o *object) flag(f Fields, name string, value bool) {
-	if o.key(f, name) {
-		o.dst = strconv.AppendBool(o.dst, value)
-	}
+// unquoted returns the text of a JSON string. Bytes that are not UTF-8 become U+FFFD.
+func unquoted(value jsontext.Value) string {
+	b, _ := jsontext.AppendUnquote(nil, value)
+	return string(b)
 }
 
 // appendString appends s as a JSON string. It escapes all unprintable characters,
@@ -199,15 +191,141 @@ func appendString(dst []byte, s string) []byte {
 			dst = append(dst, string(r)...)
 		case r > 0xFFFF:
 			hi, lo := utf16.EncodeRune(r)
-			dst = appendEscape(appendEscape(dst, hi), lo)
+			dst = fmt.Appendf(dst, `\u%04x\u%04x`, hi, lo)
 		default:
-			dst = appendEscape(dst, r)
+			dst = fmt.Appendf(dst, `\u%04x`, r)
 		}
 	}
 	return append(dst, '"')
 }
 
-func appendEscape(dst []byte, r rune) []byte {
-	const digits = "0123456789abcdef"
-	return append(dst, '\\', 'u', digits[r>>12&15], digits[r>>8&15], digits[r>>4&15], digits[r&15])
+// maxItem is the maximum number of bytes for one server of a JSON answer, for the data
+// before or after the array of servers, and for a line of NDJSON.
+const maxItem = 8 << 20
+
+// budget is an io.Reader that limits what is read from r: at most maxItem bytes after
+// item was set to 0, and total bytes altogether.
+type budget struct {
+	r     io.Reader
+	item  int64 // bytes read for the current server
+	total int64 // bytes left
+}
+
+// Read implements io.Reader. When the budget is used up, Read returns ErrTooMuch
+// without reading from r.
+func (b *budget) Read(p []byte) (int, error) {
+	left := min(maxItem-b.item, b.total)
+	if left <= 0 {
+		return 0, ErrTooMuch
+	}
+	n, err := b.r.Read(p[:min(int64(len(p)), left)])
+	b.item += int64(n)
+	b.total -= int64(n)
+	return n, err
+}
+
+// handleServer receives a server's entry, or an entry without a usable address, with
+// the reason. The Server is valid until it returns. Its error ends the reading.
+type handleServer func(s *Server, bad error) error
+
+// readJSON reads one or more answers of the Web API, each of the form
+// {"response":{"servers":[…]}}, or only the array of servers. It returns ErrRefused if
+// an answer says that it failed, ErrMalformed for anything else, and errors of handle
+// and in unchanged.
+func readJSON(in *budget, handle handleServer) error {
+	d := newDecoder(in)
+	refused := false
+	// members reads the members of an object and skips the value of each name that read
+	// does not know.
+	members := func(read func(name string) (known bool, err error)) error {
+		_, err := d.ReadToken()
+		for err == nil && d.PeekKind() != '}' {
+			var name jsontext.Token
+			if name, err = d.ReadToken(); err == nil {
+				known := false
+				if known, err = read(name.String()); err == nil && !known {
+					err = d.SkipValue()
+				}
+			}
+		}
+		if err == nil {
+			_, err = d.ReadToken()
+		}
+		return err
+	}
+	servers := func() error {
+		_, err := d.ReadToken()
+		for err == nil && d.PeekKind() != ']' {
+			in.item = 0
+			var s *Server
+			var bad error
+			if s, bad, err = readServer(d); err == nil {
+				err = handle(s, bad)
+			}
+		}
+		if err == nil {
+			in.item = 0
+			_, err = d.ReadToken()
+		}
+		return err
+	}
+	answer := func(name string) (known bool, err error) {
+		switch {
+		case name == "servers" && d.PeekKind() == '[':
+			return true, servers()
+		case name == "servers":
+			return false, ErrMalformed
+		case name == "success":
+			refused = refused || d.PeekKind() == 'f'
+		}
+		return false, nil
+	}
+	for n := 0; ; n++ {
+		in.item = 0
+		begun := false
+		var err error
+		switch kind := d.PeekKind(); {
+		case kind == '{':
+			err = members(func(name string) (bool, error) {
+				if name != "response" || d.PeekKind() != '{' {
+					return false, nil
+				}
+				begun = true
+				return true, members(answer)
+			})
+		case kind == '[' && n == 0:
+			begun, err = true, servers()
+		default:
+			if _, err = d.ReadToken(); err == io.EOF && n > 0 {
+				if refused {
+					return fmt.Errorf("%w: the answer reports a failure", ErrRefused)
+				}
+				return nil
+			}
+		}
+		if err == io.EOF && n == 0 {
+			return errNoAnswer
+		}
+		if err == nil && !begun {
+			err = ErrMalformed
+		}
+		if err != nil {
+			return explainJSON(err)
+		}
+	}
+}
+
+// explainJSON replaces syntax errors of package jsontext, which quote the input, and
+// unexpected ends of the input. It returns other errors unchanged.
+func explainJSON(err error) error {
+	var syntax *jsontext.SyntacticError
+	switch {
+	case errors.Is(err, ErrTooMuch):
+		return ErrTooMuch
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Errorf("%w: it ends in the middle", ErrMalformed)
+	case errors.As(err, &syntax):
+		return fmt.Errorf("%w: no JSON at byte %d", ErrMalformed, syntax.ByteOffset+1)
+	}
+	return err
 }

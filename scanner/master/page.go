@@ -1,6 +1,7 @@
 package master
 
 import (
+	"bytes"
 	"encoding/binary"
 	"net/netip"
 	"strings"
@@ -8,93 +9,51 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// The parts of a reply. The protocol defines them, so they must not be changed.
+// The parts of the protocol. They must not be changed.
 const (
-	pageHeader = "\xFF\xFF\xFF\xFF\x66\x0A"
-	addrLen    = 6 // IPv4 address and port, both in network order
+	requestType = 0x31
+	pageHeader  = "\xFF\xFF\xFF\xFF\x66\x0A"
+	addrLen     = 6 // IPv4 address and port, both in network order
 )
 
-// PageAddrs is the number of addresses in a full page of a Steam master, a datagram
-// of 1392 bytes.
-const PageAddrs = 231
+// noSeed is 0.0.0.0:0: the seed of a list's first page, and the terminator of a list.
+var noSeed = netip.AddrPortFrom(netip.IPv4Unspecified(), 0)
 
-// Page is a cursor over the addresses of one reply.
-//
-//	var p master.Page
-//	if err := p.Reset(datagram); err != nil { … }
-//	for p.Next() {
-//		use(p.Addr())
-//	}
-//	err := p.Err() // wire.ErrTruncated: the page ends inside an address
+// Page is a decoded page of a master's list.
 type Page struct {
-	rest  []byte
-	addr  netip.AddrPort
-	count int
-	end   bool
-	err   wire.Error
+	Addrs []netip.AddrPort // may include addresses that can't be queried
+	End   bool             // the terminator follows: the list is complete
+	Cut   bool             // the page ends inside an address
 }
 
-// Reset begins to read the reply in datagram. It returns wire.ErrEmpty for an empty
-// datagram, wire.ErrTruncated for a datagram that ends inside the header,
-// wire.ErrUnexpected for a message of another type, and wire.ErrMalformed for a
-// datagram that does not begin with FF FF FF FF. The page aliases the datagram
-// until the next Reset.
-func (p *Page) Reset(datagram []byte) error {
-	*p = Page{}
-	n := min(len(datagram), len(pageHeader))
+// Decode decodes a page and reuses p.Addrs. It ignores data after the terminator. It
+// returns wire.ErrEmpty for an empty datagram, wire.ErrTruncated for a datagram that
+// ends inside the header, wire.ErrUnexpected for a message of another type, and
+// wire.ErrMalformed for a datagram that does not begin with FF FF FF FF.
+func (p *Page) Decode(datagram []byte) error {
+	*p = Page{Addrs: p.Addrs[:0]}
+	rest, ok := bytes.CutPrefix(datagram, []byte(pageHeader))
 	switch {
-	case n == 0:
+	case ok:
+	case len(datagram) == 0:
 		return wire.ErrEmpty
-	case string(datagram[:n]) == pageHeader:
-		p.rest = datagram[n:]
-		return nil
-	case strings.HasPrefix(pageHeader, string(datagram[:n])):
+	case strings.HasPrefix(pageHeader, string(datagram)):
 		return wire.ErrTruncated
 	case wire.IsSingle(datagram):
 		return wire.ErrUnexpected
+	default:
+		return wire.ErrMalformed
 	}
-	return wire.ErrMalformed
-}
-
-// Next advances to the next address and reports whether there is one. The list
-// ends at the terminator; data after it is ignored.
-func (p *Page) Next() bool {
-	if p.end || p.err != 0 || len(p.rest) == 0 {
-		return false
+	for ; len(rest) >= addrLen; rest = rest[addrLen:] {
+		addr := addrAt(rest)
+		if addr == noSeed {
+			p.End = true
+			return nil
+		}
+		p.Addrs = append(p.Addrs, addr)
 	}
-	if len(p.rest) < addrLen {
-		p.err = wire.ErrTruncated
-		return false
-	}
-	addr := addrAt(p.rest)
-	p.rest = p.rest[addrLen:]
-	if addr == noSeed {
-		p.end = true
-		return false
-	}
-	p.addr = addr
-	p.count++
-	return true
-}
-
-// Addr returns the current address. It may be one that can't be queried: see
-// Server.Unscannable.
-func (p *Page) Addr() netip.AddrPort { return p.addr }
-
-// Count returns the number of addresses read so far.
-func (p *Page) Count() int { return p.count }
-
-// End reports whether Next has reached the terminator, that is, whether the list is
-// complete.
-func (p *Page) End() bool { return p.end }
-
-// Err returns wire.ErrTruncated if the page ends inside an address, and nil
-// otherwise.
-func (p *Page) Err() error {
-	if p.err == 0 {
-		return nil
-	}
-	return p.err
+	p.Cut = len(rest) > 0
+	return nil
 }
 
 // addrAt decodes the address and port in the first addrLen bytes of b.
@@ -103,22 +62,20 @@ func addrAt(b []byte) netip.AddrPort {
 	return netip.AddrPortFrom(ip, binary.BigEndian.Uint16(b[4:]))
 }
 
-// AppendPage appends a reply with the given addresses, and the terminator if end is
-// set.
-func AppendPage(dst []byte, addrs []netip.AddrPort, end bool) []byte {
+// Append appends the page as a datagram. An address that is not IPv4 becomes the
+// terminator.
+func (p *Page) Append(dst []byte) []byte {
 	dst = append(dst, pageHeader...)
-	for _, a := range addrs {
-		dst = AppendAddr(dst, a)
+	for _, a := range p.Addrs {
+		dst = appendAddr(dst, a)
 	}
-	if end {
-		dst = AppendAddr(dst, noSeed)
+	if p.End {
+		dst = appendAddr(dst, noSeed)
 	}
 	return dst
 }
 
-// AppendAddr appends an IPv4 address and port as six bytes. It appends the
-// terminator for 0.0.0.0:0 and for an address that is not IPv4.
-func AppendAddr(dst []byte, a netip.AddrPort) []byte {
+func appendAddr(dst []byte, a netip.AddrPort) []byte {
 	addr := a.Addr().Unmap()
 	if !addr.Is4() {
 		a, addr = noSeed, noSeed.Addr()
@@ -126,4 +83,50 @@ func AppendAddr(dst []byte, a netip.AddrPort) []byte {
 	b := addr.As4()
 	dst = append(dst, b[:]...)
 	return binary.BigEndian.AppendUint16(dst, a.Port())
+}
+
+// Request asks a master server for a page of its list.
+type Request struct {
+	Region Region         // of the requested servers
+	Seed   netip.AddrPort // the last address of the previous page; zero: requests the first page
+	Filter string         // as Filter.String returns it; may be empty
+}
+
+// Append appends the datagram of q. It cuts the filter at its first NUL, which the
+// protocol can't represent. If the seed is not IPv4, it requests the first page.
+func (q *Request) Append(dst []byte) []byte {
+	seed := netip.AddrPortFrom(q.Seed.Addr().Unmap(), q.Seed.Port())
+	if !seed.Addr().Is4() {
+		seed = noSeed
+	}
+	dst = append(dst, requestType, byte(q.Region))
+	dst = append(seed.AppendTo(dst), 0)
+	filter, _, _ := strings.Cut(q.Filter, "\x00")
+	return append(append(dst, filter...), 0)
+}
+
+// Decode parses a request, as a master server does. It returns wire.ErrEmpty for an
+// empty datagram, wire.ErrUnexpected for another type, wire.ErrTruncated if the region
+// or a NUL is missing, and wire.ErrMalformed for a seed that is not an address or for
+// bytes after the filter. A seed of 0.0.0.0:0 is kept as it is.
+func (q *Request) Decode(datagram []byte) error {
+	*q = Request{}
+	switch {
+	case len(datagram) == 0:
+		return wire.ErrEmpty
+	case datagram[0] != requestType:
+		return wire.ErrUnexpected
+	case len(datagram) < 2:
+		return wire.ErrTruncated
+	}
+	parts := bytes.SplitN(datagram[2:], []byte{0}, 3)
+	if len(parts) < 3 {
+		return wire.ErrTruncated
+	}
+	addr, err := netip.ParseAddrPort(string(parts[0]))
+	if err != nil || !addr.Addr().Is4() || len(parts[2]) > 0 {
+		return wire.ErrMalformed
+	}
+	*q = Request{Region: Region(datagram[1]), Seed: addr, Filter: string(parts[1])}
+	return nil
 }

@@ -18,61 +18,69 @@ import (
 const atAddress = `{"response":{"success":true,"servers":[{"addr":"203.0.113.7:27015","gmsindex":-1,` +
 	`"steamid":"5","appid":440,"gamedir":"tf","region":255,"secure":true,"lan":false,"gameport":27015,"specport":0}]}}`
 
+// The names of the kinds; the name of a list that none of them recognises is empty.
+const (
+	pages   = "reply pages of a master server"
+	answers = "Web API JSON (GetServerList)"
+	atAddr  = "Web API JSON (GetServersAtAddress)"
+	lines   = "NDJSON"
+)
+
 func TestSniff(t *testing.T) {
 	tests := []struct {
 		name, first string
-		want        master.Kind
+		want        string
 	}{
-		{"pages", header + "\xCB\x00\x71\x07\x69\x87", master.KindPages},
-		{"the first bytes of pages", header[:3], master.KindPages},
-		{"another message", "\xFF\xFF\xFF\xFFI\x11", master.KindText},
-		{"GetServerList", `{"response":{"servers":[{"addr":"1.2.3.4:5","gameport":5}]}}`, master.KindWeb},
-		{"GetServerList, spread out", "\xEF\xBB\xBF\r\n{\n\t\"response\": {\n\t\t\"servers\": [\n", master.KindWeb},
-		{"an array of servers", `[{"addr":"1.2.3.4:5"}]`, master.KindWeb},
-		{"an array, spread out", "[\n  {\n    \"addr\": \"1.2.3.4:5\"", master.KindWeb},
-		{"an empty array", "[ ]", master.KindWeb},
-		{"half an array", "[", master.KindText},
-		{"IPv6", "[::1]:27015\n", master.KindText},
-		{"nothing found", `{"response":{}}`, master.KindWeb},
-		{"GetServersAtAddress", atAddress, master.KindAtAddress},
-		{"GetServersAtAddress without success", `{"response":{"servers":[{"addr":"1.2.3.4:5","gmsindex":-1`, master.KindAtAddress},
-		{"GetServersAtAddress, refused", `{"response":{"success":false,"message":"no"}}`, master.KindAtAddress},
-		{"a census", `{"schema":1,"scan":"x","ip":"1.2.3.4","port":5,"master":{"appid":1}}`, master.KindText},
-		{"lines of elements", `{"addr":"1.2.3.4:5","appid":440}` + "\n" + `{"ip"`, master.KindLines},
-		{"lines with a game folder", `{"addr":"1.2.3.4:5","gamedir":"tf"}`, master.KindLines},
-		{"lines of addresses", `{"addr":"1.2.3.4:5"}`, master.KindText},
-		{"an empty object", `{}`, master.KindText},
-		{"text", "203.0.113.7:27015\n", master.KindText},
-		{"text with a tag", "# {\"response\"\n", master.KindText},
-		{"nothing", "", master.KindText},
-		{"white space", " \n", master.KindText},
-		{"HTML", "<html>", master.KindText},
-		{"UTF-16", "\xFF\xFE1\x00", master.KindText},
+		{"pages", header + "\xCB\x00\x71\x07\x69\x87", pages},
+		{"the first bytes of pages", header[:3], pages},
+		{"another message", "\xFF\xFF\xFF\xFFI\x11", ""},
+		{"GetServerList", `{"response":{"servers":[{"addr":"1.2.3.4:5","gameport":5}]}}`, answers},
+		{"GetServerList, spread out", "\xEF\xBB\xBF\r\n{\n\t\"response\": {\n\t\t\"servers\": [\n", answers},
+		{"an array of servers", `[{"addr":"1.2.3.4:5"}]`, answers},
+		{"an array, spread out", "[\n  {\n    \"addr\": \"1.2.3.4:5\"", answers},
+		{"an empty array", "[ ]", answers},
+		{"half an array", "[", ""},
+		{"IPv6", "[::1]:27015\n", ""},
+		{"nothing found", `{"response":{}}`, answers},
+		{"GetServersAtAddress", atAddress, atAddr},
+		{"GetServersAtAddress without success", `{"response":{"servers":[{"addr":"1.2.3.4:5","gmsindex":-1`, atAddr},
+		{"GetServersAtAddress, refused", `{"response":{"success":false,"message":"no"}}`, atAddr},
+		{"a census", `{"schema":1,"scan":"x","ip":"1.2.3.4","port":5,"master":{"appid":1}}`, ""},
+		{"lines of elements", `{"addr":"1.2.3.4:5","appid":440}` + "\n" + `{"ip"`, lines},
+		{"lines with a game folder", `{"addr":"1.2.3.4:5","gamedir":"tf"}`, lines},
+		{"lines of addresses", `{"addr":"1.2.3.4:5"}`, ""},
+		{"an empty object", `{}`, ""},
+		{"text", "203.0.113.7:27015\n", ""},
+		{"text with a tag", "# {\"response\"\n", ""},
+		{"nothing", "", ""},
+		{"white space", " \n", ""},
+		{"HTML", "<html>", ""},
+		{"UTF-16", "\xFF\xFE1\x00", ""},
 	}
 	for _, test := range tests {
-		if got := master.Sniff([]byte(test.first)); got != test.want {
+		if got := kindOf(t, []byte(test.first)).Name; got != test.want {
 			t.Errorf("%s: %v, want %v", test.name, got, test.want)
 		}
 	}
 }
 
-// read returns all servers of a list, and checks their number in Stats.
-func read(t testing.TB, in io.Reader) (servers []master.Server, r *master.Reader) {
+// read returns the servers of a list that has the kind of head, how many entries were
+// bad, and how the reading ended.
+func read(t testing.TB, head []byte, in io.Reader) (servers []master.Server, bad []string, kind string, err error) {
 	t.Helper()
-	r, err := master.NewReader(in)
-	if err != nil {
-		t.Fatal(err)
+	k := kindOf(t, head)
+	if k.Read == nil {
+		return nil, nil, "", nil
 	}
-	for r.Next() {
-		servers = append(servers, *r.Server())
-	}
-	if r.Next() {
-		t.Error("a server after the last")
-	}
-	if n := r.Stats().Servers; n != uint64(len(servers)) {
-		t.Errorf("%d servers counted, %d read", n, len(servers))
-	}
-	return servers, r
+	err = k.Read(in, func(item int, s *master.Server, wrong error) error {
+		if wrong != nil {
+			bad = append(bad, fmt.Sprint(item, " ", wrong))
+			return nil
+		}
+		servers = append(servers, *s)
+		return nil
+	})
+	return servers, bad, k.Name, err
 }
 
 func addrs(servers []master.Server) string {
@@ -94,56 +102,56 @@ func TestReader(t *testing.T) {
 	long := `{"ip":"9.9.9.9","port":9,"addr":"9.9.9.9:9"` + junk + "\n"
 	tests := []struct {
 		name, list string
-		kind       master.Kind
+		kind       string
 		want       string
 		err        error
-		stats      master.ReadStats // without Servers
+		bad        int
 	}{
-		{"pages", header + a + header + b + end, master.KindPages, ab, nil, master.ReadStats{Pages: 2}},
-		{"lists of pages", header + a + end + header + b + end, master.KindPages, ab, nil, master.ReadStats{Pages: 2}},
-		{"no terminator", header + a + b, master.KindPages, ab, nil, master.ReadStats{Pages: 1}},
-		{"empty pages", header + header + end + header, master.KindPages, "", nil, master.ReadStats{Pages: 3}},
-		{"a page cut off between others", header + a + b[:4] + header + b + end, master.KindPages, ab, nil, master.ReadStats{Pages: 2, Truncated: 1}},
-		{"cut off after a byte", header + a + b[:1] + header + b, master.KindPages, ab, nil, master.ReadStats{Pages: 2, Truncated: 1}},
-		{"cut off at the end", header + a + b + a[:5], master.KindPages, ab, master.ErrTruncated, master.ReadStats{Pages: 1, Truncated: 1}},
-		{"cut off in a header", header + a + b + header[:4], master.KindPages, ab, master.ErrTruncated, master.ReadStats{Pages: 1, Truncated: 1}},
-		{"bytes behind the terminator", header + a + end + "hello" + header + b, master.KindPages, ab, nil, master.ReadStats{Pages: 2, Stray: 5}},
-		{"bytes at the end", header + a + b + end + "good bye, this is the end", master.KindPages, ab, nil, master.ReadStats{Pages: 1, Stray: 25}},
-		{"no servers", header + end, master.KindPages, "", nil, master.ReadStats{Pages: 1}},
-		{"unscannable", header + "\x00\x00\x00\x00\x69\x87" + "\x01\x02\x03\x04\x00\x00" + end, master.KindPages, "0.0.0.0:27015 1.2.3.4:0", nil, master.ReadStats{Pages: 1}},
+		{"pages", header + a + header + b + end, pages, ab, nil, 0},
+		{"lists of pages", header + a + end + header + b + end, pages, ab, nil, 0},
+		{"no terminator", header + a + b, pages, ab, nil, 0},
+		{"empty pages", header + header + end + header, pages, "", nil, 0},
+		{"a page cut off between others", header + a + b[:4] + header + b + end, pages, ab, nil, 0},
+		{"cut off after a byte", header + a + b[:1] + header + b, pages, ab, nil, 0},
+		{"cut off at the end", header + a + b + a[:5], pages, ab, master.ErrMalformed, 0},
+		{"cut off in a header", header + a + b + header[:4], pages, ab, master.ErrMalformed, 0},
+		{"bytes behind the terminator", header + a + end + "hello" + header + b, pages, ab, nil, 0},
+		{"bytes at the end", header + a + b + end + "good bye, this is the end", pages, ab, nil, 0},
+		{"no servers", header + end, pages, "", nil, 0},
+		{"unscannable", header + "\x00\x00\x00\x00\x69\x87" + "\x01\x02\x03\x04\x00\x00" + end, pages, "0.0.0.0:27015 1.2.3.4:0", nil, 0},
 
-		{"an answer", `{"response":{"servers":[{"addr":"203.0.113.7:27015"},{"addr":"1.2.3.4:80"}]}}`, master.KindWeb, ab, nil, master.ReadStats{}},
-		{"two answers", `{"response":{"servers":[{"addr":"203.0.113.7:27015"}]}}` + "\n" + `{"response":{}}{"response":{"servers":[{"addr":"1.2.3.4:80"}]}} `, master.KindWeb, ab, nil, master.ReadStats{}},
-		{"other keys", "\xEF\xBB\xBF" + `{"response":{"x":[1,{"servers":2}],"servers":[{"addr":"203.0.113.7:27015","y":{"addr":"9.9.9.9:9"}},{"addr":"1.2.3.4:80"}],"z":{}},"w":[]}`, master.KindWeb, ab, nil, master.ReadStats{}},
-		{"nothing found", `{"response":{}}`, master.KindWeb, "", nil, master.ReadStats{}},
-		{"no list", `{"response":{"servers":[]}}`, master.KindWeb, "", nil, master.ReadStats{}},
-		{"entries that are none", `{"response":{"servers":[{"addr":"203.0.113.7:27015","players":"many"},{},[],5,{"addr":"x"},{"addr":"1.2.3.4"},{"addr":"1.2.3.4:80"}]}}`, master.KindWeb, ab, nil, master.ReadStats{Invalid: 5, Odd: 1}},
-		{"an answer cut off", `{"response":{"servers":[{"addr":"203.0.113.7:27015"},{"addr":"1.2.3.4:80"},{"ad`, master.KindWeb, ab, master.ErrTruncated, master.ReadStats{}},
-		{"cut off behind the servers", `{"response":{"servers":[{"addr":"203.0.113.7:27015"},{"addr":"1.2.3.4:80"}]`, master.KindWeb, ab, master.ErrTruncated, master.ReadStats{}},
-		{"an answer that is none", `{"response":{"servers":[{"addr":"203.0.113.7:27015"},{"addr":"1.2.3.4:80"},{]}}`, master.KindWeb, ab, master.ErrMalformed, master.ReadStats{}},
-		{"servers that are no list", `{"response":{"servers":{"addr":"1.2.3.4:80"}}}`, master.KindWeb, "", master.ErrMalformed, master.ReadStats{}},
-		{"no response", `{"response":null}`, master.KindWeb, "", master.ErrMalformed, master.ReadStats{}},
-		{"something else behind it", `{"response":{"servers":[{"addr":"203.0.113.7:27015"},{"addr":"1.2.3.4:80"}]}} [1]`, master.KindWeb, ab, master.ErrMalformed, master.ReadStats{}},
-		{"too large an entry", `{"response":{"servers":[{"addr":"203.0.113.7:27015"},{"addr":"1.2.3.4:80"},` + strings.TrimSpace(long) + `]}}`, master.KindWeb, ab, master.ErrTooLarge, master.ReadStats{}},
+		{"an answer", `{"response":{"servers":[{"addr":"203.0.113.7:27015"},{"addr":"1.2.3.4:80"}]}}`, answers, ab, nil, 0},
+		{"two answers", `{"response":{"servers":[{"addr":"203.0.113.7:27015"}]}}` + "\n" + `{"response":{}}{"response":{"servers":[{"addr":"1.2.3.4:80"}]}} `, answers, ab, nil, 0},
+		{"other keys", "\xEF\xBB\xBF" + `{"response":{"x":[1,{"servers":2}],"servers":[{"addr":"203.0.113.7:27015","y":{"addr":"9.9.9.9:9"}},{"addr":"1.2.3.4:80"}],"z":{}},"w":[]}`, answers, ab, nil, 0},
+		{"nothing found", `{"response":{}}`, answers, "", nil, 0},
+		{"no list", `{"response":{"servers":[]}}`, answers, "", nil, 0},
+		{"entries that are none", `{"response":{"servers":[{"addr":"203.0.113.7:27015","players":"many"},{},[],5,{"addr":"x"},{"addr":"1.2.3.4"},{"addr":"1.2.3.4:80"}]}}`, answers, ab, nil, 5},
+		{"an answer cut off", `{"response":{"servers":[{"addr":"203.0.113.7:27015"},{"addr":"1.2.3.4:80"},{"ad`, answers, ab, master.ErrMalformed, 0},
+		{"cut off behind the servers", `{"response":{"servers":[{"addr":"203.0.113.7:27015"},{"addr":"1.2.3.4:80"}]`, answers, ab, master.ErrMalformed, 0},
+		{"an answer that is none", `{"response":{"servers":[{"addr":"203.0.113.7:27015"},{"addr":"1.2.3.4:80"},{]}}`, answers, ab, master.ErrMalformed, 0},
+		{"servers that are no list", `{"response":{"servers":{"addr":"1.2.3.4:80"}}}`, answers, "", master.ErrMalformed, 0},
+		{"no response", `{"response":null}`, answers, "", master.ErrMalformed, 0},
+		{"something else behind it", `{"response":{"servers":[{"addr":"203.0.113.7:27015"},{"addr":"1.2.3.4:80"}]}} [1]`, answers, ab, master.ErrMalformed, 0},
+		{"too large an entry", `{"response":{"servers":[{"addr":"203.0.113.7:27015"},{"addr":"1.2.3.4:80"},` + strings.TrimSpace(long) + `]}}`, answers, ab, master.ErrTooMuch, 0},
 
-		{"a large answer", `{"response":{"servers":[{"addr":"203.0.113.7:27015"` + junk[:6<<20] + `"},{"addr":"1.2.3.4:80"` + junk[:6<<20] + `"}]}}`, master.KindWeb, ab, nil, master.ReadStats{}},
+		{"a large answer", `{"response":{"servers":[{"addr":"203.0.113.7:27015"` + junk[:6<<20] + `"},{"addr":"1.2.3.4:80"` + junk[:6<<20] + `"}]}}`, answers, ab, nil, 0},
 
-		{"an array", "[\n {\"addr\":\"203.0.113.7:27015\"},\n {},{\"addr\":\"1.2.3.4:80\"} ]\n", master.KindWeb, ab, nil, master.ReadStats{Invalid: 1}},
-		{"an empty array", "\xEF\xBB\xBF[]", master.KindWeb, "", nil, master.ReadStats{}},
-		{"an array cut off", `[{"addr":"203.0.113.7:27015"},{"addr":"1.2.3.4:80"},`, master.KindWeb, ab, master.ErrTruncated, master.ReadStats{}},
-		{"something else behind an array", `[{"addr":"203.0.113.7:27015"},{"addr":"1.2.3.4:80"}]}`, master.KindWeb, ab, master.ErrMalformed, master.ReadStats{}},
+		{"an array", "[\n {\"addr\":\"203.0.113.7:27015\"},\n {},{\"addr\":\"1.2.3.4:80\"} ]\n", answers, ab, nil, 1},
+		{"an empty array", "\xEF\xBB\xBF[]", answers, "", nil, 0},
+		{"an array cut off", `[{"addr":"203.0.113.7:27015"},{"addr":"1.2.3.4:80"},`, answers, ab, master.ErrMalformed, 0},
+		{"something else behind an array", `[{"addr":"203.0.113.7:27015"},{"addr":"1.2.3.4:80"}]}`, answers, ab, master.ErrMalformed, 0},
 
-		{"at an address", atAddress, master.KindAtAddress, "203.0.113.7:27015", nil, master.ReadStats{}},
-		{"refused", `{"response":{"success":false,"message":"no"}}`, master.KindAtAddress, "", master.ErrMalformed, master.ReadStats{}},
+		{"at an address", atAddress, atAddr, "203.0.113.7:27015", nil, 0},
+		{"refused", `{"response":{"success":false,"message":"no"}}`, atAddr, "", master.ErrMalformed, 0},
 
-		{"elements", `{"addr":"203.0.113.7:27015","players":3,"appid":440}` + "\r\n\n" + `{"addr":"1.2.3.4:80"}` + "\n", master.KindLines, ab, nil, master.ReadStats{}},
-		{"lines that are none", `{"addr":"203.0.113.7:27015","appid":440}` + "\n" + `{"name":"x"}` + "\nhello\n{\"addr\":\n[]\n" + `{"addr":"::1"}` + "\n" + `{"addr":"1.2.3.4:70000"}` + "\n" + `{"addr":"1.2.3.4:80","map":[1]}`, master.KindLines, ab, nil, master.ReadStats{Invalid: 6, Odd: 1}},
-		{"a truncated tail", `{"addr":"203.0.113.7:27015","appid":440}` + "\n" + `{"addr":"1.2.3.4:80"}` + "\n" + `{"addr":"1.2.`, master.KindLines, ab, nil, master.ReadStats{Invalid: 1}},
-		{"too long a line", `{"addr":"203.0.113.7:27015","appid":440}` + "\n" + long + `{"addr":"1.2.3.4:80"}`, master.KindLines, ab, nil, master.ReadStats{Invalid: 1}},
-		{"too long a last line", `{"addr":"203.0.113.7:27015","appid":440}` + "\n" + `{"addr":"1.2.3.4:80"}` + "\n" + strings.TrimSpace(long), master.KindLines, ab, nil, master.ReadStats{Invalid: 1}},
-		{"a census", `{"schema":1,"ip":"203.0.113.7","port":27015,"master":{"appid":440}}` + "\n", master.KindText, "", nil, master.ReadStats{}},
+		{"elements", `{"addr":"203.0.113.7:27015","players":3,"appid":440}` + "\r\n\n" + `{"addr":"1.2.3.4:80"}` + "\n", lines, ab, nil, 0},
+		{"lines that are none", `{"addr":"203.0.113.7:27015","appid":440}` + "\n" + `{"name":"x"}` + "\nhello\n{\"addr\":\n[]\n" + `{"addr":"::1"}` + "\n" + `{"addr":"1.2.3.4:70000"}` + "\n" + `{"addr":"1.2.3.4:80","map":[1]}`, lines, ab, nil, 6},
+		{"a truncated tail", `{"addr":"203.0.113.7:27015","appid":440}` + "\n" + `{"addr":"1.2.3.4:80"}` + "\n" + `{"addr":"1.2.`, lines, ab, nil, 1},
+		{"too long a line", `{"addr":"203.0.113.7:27015","appid":440}` + "\n" + long + `{"addr":"1.2.3.4:80"}`, lines, ab, nil, 1},
+		{"too long a last line", `{"addr":"203.0.113.7:27015","appid":440}` + "\n" + `{"addr":"1.2.3.4:80"}` + "\n" + strings.TrimSpace(long), lines, ab, nil, 1},
+		{"a census", `{"schema":1,"ip":"203.0.113.7","port":27015,"master":{"appid":440}}` + "\n", "", "", nil, 0},
 
-		{"text", "203.0.113.7:27015\n", master.KindText, "", nil, master.ReadStats{}},
+		{"text", "203.0.113.7:27015\n", "", "", nil, 0},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -153,14 +161,12 @@ func TestReader(t *testing.T) {
 					iotest.HalfReader(strings.NewReader(test.list)), iotest.DataErrReader(strings.NewReader(test.list)))
 			}
 			for _, in := range readers {
-				servers, r := read(t, in)
-				if r.Kind() != test.kind || addrs(servers) != test.want || !errors.Is(r.Err(), test.err) || test.err == nil && r.Err() != nil {
-					t.Errorf("%v: %s, %v", r.Kind(), addrs(servers), r.Err())
+				servers, bad, kind, err := read(t, []byte(test.list), in)
+				if kind != test.kind || addrs(servers) != test.want || !errors.Is(err, test.err) || test.err == nil && err != nil {
+					t.Errorf("%v: %s, %v", kind, addrs(servers), err)
 				}
-				stats := r.Stats()
-				stats.Servers = 0
-				if stats != test.stats {
-					t.Errorf("%+v, want %+v", stats, test.stats)
+				if len(bad) != test.bad {
+					t.Errorf("%q, want %d bad entries", bad, test.bad)
 				}
 			}
 		})
@@ -180,123 +186,70 @@ func TestReaderInvalid(t *testing.T) {
 			`3 the line is not a complete JSON object|4 has no address|5 not an IPv4 address with a port: "\u202e:5"`},
 	}
 	for _, test := range tests {
-		r, err := master.NewReader(strings.NewReader(test.list))
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got []string
-		r.Invalid = func(v master.Invalid) { got = append(got, fmt.Sprint(v.Item, " ", v.Err)) }
-		for r.Next() {
-		}
-		if strings.Join(got, "|") != test.want {
-			t.Errorf("%q, want %q", got, test.want)
+		_, bad, _, err := read(t, []byte(test.list), strings.NewReader(test.list))
+		if err != nil || strings.Join(bad, "|") != test.want {
+			t.Errorf("%q, want %q, %v", bad, test.want, err)
 		}
 	}
 }
 
-// TestReaderErrors checks that Err returns an error of the io.Reader, and that Next
-// has reported servers before that error.
+// TestReaderErrors checks that Read returns an error of the io.Reader, and that it has
+// passed on servers before that error.
 func TestReaderErrors(t *testing.T) {
 	for _, list := range []string{
 		header + "\xCB\x00\x71\x07\x69\x87",
-		`{"response":{"servers":[{"addr":"203.0.113.7:27015"},`,
+		`{"response":{"servers":[{"addr":"203.0.113.7:27015"}]}}`,
 		`{"addr":"203.0.113.7:27015","appid":440}` + "\n",
 	} {
-		// The Reader reads ahead, so it may not reach all servers before the error.
-		in := io.MultiReader(strings.NewReader(list+list+list+list), iotest.ErrReader(os.ErrPermission))
-		servers, r := read(t, in)
-		if strings.HasPrefix(list, `{"resp`) {
-			if len(servers) == 0 || r.Err() == nil {
-				t.Errorf("%d servers, %v", len(servers), r.Err())
-			}
-			continue
-		}
-		if len(servers) == 0 || !errors.Is(r.Err(), os.ErrPermission) {
-			t.Errorf("%.10q: %d servers, %v", list, len(servers), r.Err())
+		in := io.MultiReader(strings.NewReader(strings.Repeat(list, 4)), iotest.ErrReader(os.ErrPermission))
+		servers, _, _, err := read(t, []byte(list), in)
+		if len(servers) == 0 || !errors.Is(err, os.ErrPermission) {
+			t.Errorf("%.10q: %d servers, %v", list, len(servers), err)
 		}
 	}
-	if _, err := master.NewReader(iotest.ErrReader(os.ErrPermission)); err != os.ErrPermission {
-		t.Error(err)
-	}
 }
 
-// TestReaderUnread checks that Unread returns text unchanged.
-func TestReaderUnread(t *testing.T) {
-	const list = "\xEF\xBB\xBF203.0.113.7:27015 tag\n# more\n"
-	r, err := master.NewReader(iotest.OneByteReader(strings.NewReader(list)))
-	if err != nil || r.Kind() != master.KindText {
-		t.Fatal(err, r.Kind())
-	}
-	if b, err := io.ReadAll(r.Unread()); err != nil || string(b) != list {
-		t.Errorf("%q, %v", b, err)
-	}
-}
-
-// TestReaderLazy checks that NewReader detects the Kind from the first bytes of a
-// pipe, without waiting for more or for the end.
-func TestReaderLazy(t *testing.T) {
-	for _, first := range []string{"203.0.113.7:27015\n", header + "\xCB\x00\x71\x07\x69\x87", `{"schema":1,"ip":`, `{"addr":"1.2.3.4:5","appid":440}` + "\n", `{"response":{"success":`} {
-		in, out := io.Pipe()
-		go out.Write([]byte(first))
-		r, err := master.NewReader(in)
-		if want := master.Sniff([]byte(first)); err != nil || r.Kind() != want {
-			t.Errorf("%v, %v, want %v", r.Kind(), err, want)
+// TestReaderStops checks that an error of the handler ends the reading, and is returned
+// unchanged.
+func TestReaderStops(t *testing.T) {
+	enough := errors.New("enough")
+	for _, list := range []string{
+		header + strings.Repeat("\xCB\x00\x71\x07\x69\x87", 3),
+		`{"response":{"servers":[{"addr":"203.0.113.7:27015"},{},{}]}}`,
+		strings.Repeat(`{"addr":"203.0.113.7:27015","appid":440}`+"\n", 3),
+	} {
+		n := 0
+		err := kindOf(t, []byte(list)).Read(strings.NewReader(list), func(int, *master.Server, error) error {
+			n++
+			return enough
+		})
+		if err != enough || n != 1 {
+			t.Errorf("%.10q: %v after %d", list, err, n)
 		}
-		in.Close()
-		out.Close()
 	}
 }
 
-// full returns a server with all fields set and a hostile name.
-func full() master.Server {
-	return master.Server{
-		Addr: addr("203.0.113.7:27015"), Has: 1<<19 - 1,
-		Name: "a \"b\" \\ \x1b[31m\u202e\u009b\U000E0001 中🔥\n", Map: "cp_dustbowl", GameDir: "tf", Product: "tf", Version: "1",
-		GameType: "cp", OS: "l", SteamID: 1<<64 - 1, AppID: 1<<32 - 1, GamePort: 27016, SpecPort: 27020, Region: -1,
-		Players: 12, MaxPlayers: 24, Bots: 1, GMSIndex: -1, Secure: true, Dedicated: true, LAN: true,
-	}
-}
-
-// TestAppendLine checks the NDJSON line of a server.
-func TestAppendLine(t *testing.T) {
-	s := full()
+// TestDetails checks the JSON of a server with every field and a hostile name.
+func TestDetails(t *testing.T) {
+	const list = `[{"gmsindex":-1,"lan":true,"gametype":"cp","steamid":"18446744073709551615","specport":27020,"gameport":27016,` +
+		`"region":-1,"version":"1","secure":true,"os":"l","dedicated":true,"bots":1,"max_players":24,"players":12,"appid":4294967295,` +
+		`"product":"tf","gamedir":"tf","map":"cp_dustbowl","name":"a \"b\" \\ \u001b[31m\u202e\u009b\udb40\udc01 中🔥\n","addr":"203.0.113.7:27015"}]`
 	const want = `{"schema":1,"ip":"203.0.113.7","port":27015,"master":{` +
 		`"name":"a \"b\" \\ \u001b[31m\u202e\u009b\udb40\udc01 中🔥\u000a","map":"cp_dustbowl","folder":"tf","product":"tf",` +
 		`"app_id":4294967295,"players":12,"max_players":24,"bots":1,"dedicated":true,"os":"l","vac":true,"version":"1","region":-1,` +
 		`"game_port":27016,"sourcetv_port":27020,"steam_id":"18446744073709551615","keywords":"cp","lan":true,"gms_index":-1}}` + "\n"
-	line := s.AppendLine(nil)
-	if string(line) != want {
+	servers, _, _, err := read(t, []byte(list), strings.NewReader(list))
+	if err != nil || len(servers) != 1 {
+		t.Fatal(servers, err)
+	}
+	if line := servers[0].AppendLine(nil); string(line) != want {
 		t.Errorf("%s, want %s", line, want)
 	}
-	bare := master.Server{Addr: s.Addr}
-	if got := string(bare.AppendLine(nil)); got != `{"schema":1,"ip":"203.0.113.7","port":27015}`+"\n" {
-		t.Error(got)
-	}
 }
 
-func TestUnscannable(t *testing.T) {
-	tests := []struct {
-		addr string
-		want master.Reason
-		say  string
-	}{
-		{"203.0.113.7:27015", master.Scannable, ""},
-		{"169.254.0.1:27015", master.Relay, "relays"},
-		{"169.255.0.1:27015", master.Scannable, ""},
-		{"0.0.0.0:27015", master.NoAddress, "0.0.0.0"},
-		{"1.2.3.4:0", master.NoPort, "port 0"},
-	}
-	for _, test := range tests {
-		s := master.Server{Addr: addr(test.addr)}
-		if got := s.Unscannable(); got != test.want || !strings.Contains(got.String(), test.say) || (test.say == "") != (got.String() == "") {
-			t.Errorf("%s: %v", test.addr, got)
-		}
-	}
-}
-
-// FuzzReader checks that a Reader returns no more servers than fit into the input,
-// that AppendLine keeps their addresses and names, and that pages made from their
-// addresses contain the same number of servers.
+// FuzzReader checks that Read returns no more servers than fit into the input, that
+// AppendLine keeps their addresses, and that pages made from their addresses contain the
+// same number of servers.
 func FuzzReader(f *testing.F) {
 	f.Add([]byte(`{"addr":"1.2.3.4:5","appid":440,"name":"\u001b\ud800"}`))
 	f.Add([]byte(atAddress))
@@ -304,8 +257,8 @@ func FuzzReader(f *testing.F) {
 	f.Add([]byte(header + "\xCB\x00\x71\x07\x69\x87" + header[:3] + header + "\x00\x00\x00\x00\x00\x00xx" + header))
 	f.Add([]byte(strings.Repeat("[", 100)))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		servers, r := read(t, bytes.NewReader(b))
-		if len(servers)*addrSize(r.Kind()) > len(b) {
+		servers, _, kind, _ := read(t, b, bytes.NewReader(b))
+		if len(servers)*addrSize(kind) > len(b) {
 			t.Fatalf("%d servers in %d bytes", len(servers), len(b))
 		}
 		for i := range servers {
@@ -317,37 +270,36 @@ func FuzzReader(f *testing.F) {
 				list = append(list, servers[i].Addr)
 			}
 		}
-		pages := master.AppendPage(nil, list, true)
-		if bytes.Contains(pages[len(header):], []byte(header)) {
+		page := (&master.Page{Addrs: list, End: true}).Append(nil)
+		if bytes.Contains(page[len(header):], []byte(header)) {
 			return // the bytes of a header begin another page; no real list contains them in its addresses
 		}
-		third, r3 := read(t, bytes.NewReader(pages))
-		if len(third) != len(list) || r3.Err() != nil {
-			t.Errorf("%q: %d servers, then %d, %v", b, len(list), len(third), r3.Err())
+		again, _, _, err := read(t, page, bytes.NewReader(page))
+		if len(again) != len(list) || err != nil {
+			t.Errorf("%q: %d servers, then %d, %v", b, len(list), len(again), err)
 		}
 	})
 }
 
 // checkLine fails the test if encoding/json decodes the line of a server to another
-// address or name.
+// address.
 func checkLine(t *testing.T, s *master.Server) {
 	t.Helper()
 	var line struct {
-		IP     string
-		Port   uint16
-		Master struct{ Name string }
+		IP   string
+		Port uint16
 	}
 	if err := json.Unmarshal(s.AppendLine(nil), &line); err != nil {
 		t.Fatal(err)
 	}
-	if line.IP != s.Addr.Addr().String() || line.Port != s.Addr.Port() || line.Master.Name != s.Name {
+	if line.IP != s.Addr.Addr().String() || line.Port != s.Addr.Port() {
 		t.Errorf("%+v became %+v", *s, line)
 	}
 }
 
-// addrSize returns the length in bytes of the shortest entry in a list of kind k.
-func addrSize(k master.Kind) int {
-	if k == master.KindPages {
+// addrSize returns the length in bytes of the shortest entry in a list of a kind.
+func addrSize(kind string) int {
+	if kind == pages {
 		return 6
 	}
 	return len(`{"addr":"1.1.1.1:1"}`)

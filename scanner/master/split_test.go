@@ -14,12 +14,20 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
 
+// person is a server of a crowd.
+type person struct {
+	Addr          netip.AddrPort
+	Name, Map, OS string
+	Players       int32
+}
+
 // crowd simulates the Web API with arbitrary servers, for lists that a fleet can't
 // provide.
 type crowd struct {
-	servers []master.Server
+	servers []person
 	cap     int
-	meets   func(s *master.Server, c *master.Condition) bool
+	meets   func(s *person, c *master.Condition) bool
+	later   int // the cap after the first answer; 0: cap
 	calls   int
 	lines   [][]byte // JSON of each server, made when first needed
 }
@@ -45,11 +53,15 @@ func (c *crowd) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "no", http.StatusBadRequest)
 		return
 	}
+	most := c.cap
+	if c.calls > 1 && c.later > 0 {
+		most = c.later
+	}
 	var b strings.Builder
 	n := 0
 	for i := range c.servers {
 		s := &c.servers[i]
-		if n == c.cap || !c.all(s, f) {
+		if n == most || !c.all(s, f) {
 			continue
 		}
 		b.Write(c.line(i))
@@ -58,7 +70,7 @@ func (c *crowd) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintf(w, `{"response":{"servers":[%s]}}`, strings.TrimSuffix(b.String(), ","))
 }
 
-func (c *crowd) all(s *master.Server, f []master.Condition) bool {
+func (c *crowd) all(s *person, f []master.Condition) bool {
 	for i := range f {
 		if !c.one(s, &f[i]) {
 			return false
@@ -67,14 +79,14 @@ func (c *crowd) all(s *master.Server, f []master.Condition) bool {
 	return true
 }
 
-func (c *crowd) one(s *master.Server, d *master.Condition) bool {
+func (c *crowd) one(s *person, d *master.Condition) bool {
 	if c.meets != nil {
 		return c.meets(s, d)
 	}
 	return meets(s, d)
 }
 
-func meets(s *master.Server, d *master.Condition) bool {
+func meets(s *person, d *master.Condition) bool {
 	some, every := false, true
 	for i := range d.Group {
 		m := meets(s, &d.Group[i])
@@ -102,8 +114,8 @@ func meets(s *master.Server, d *master.Condition) bool {
 
 // people returns n servers with different addresses. describe sets their other
 // fields.
-func people(n int, describe func(i int, s *master.Server)) []master.Server {
-	servers := make([]master.Server, n)
+func people(n int, describe func(i int, s *person)) []person {
+	servers := make([]person, n)
 	for i := range servers {
 		servers[i].Addr = netip.AddrPortFrom(netip.AddrFrom4([4]byte{198, 18, byte(i >> 8), byte(i)}), 27015)
 		servers[i].OS = "l"
@@ -121,44 +133,44 @@ func TestSplit(t *testing.T) {
 	const limit = 1000
 	tests := []struct {
 		name    string
-		servers []master.Server
+		servers []person
 		most    int // maximum number of requests
 	}{
-		{"just under the cap", people(limit-1, func(int, *master.Server) {}), 1},
-		{"forty maps", people(10*limit, func(i int, s *master.Server) {
+		{"just under the cap", people(limit-1, func(int, *person) {}), 1},
+		{"forty maps", people(10*limit, func(i int, s *person) {
 			s.Map = fmt.Sprint("map", spread(i)%40)
-		}), 16},
-		{"a popular map, and many rare", people(10*limit, func(i int, s *master.Server) {
+		}), 32},
+		{"a popular map, and many rare", people(10*limit, func(i int, s *person) {
 			s.Map = fmt.Sprint("map", spread(i)%3000)
 			if i%3 == 0 {
 				s.Map = "de_dust2"
 			}
 			s.Name = string(rune('a'+spread(i)%26)) + fmt.Sprint(i)
-		}), 16},
-		{"names alone", people(6*limit, func(i int, s *master.Server) {
+		}), 32},
+		{"names alone", people(6*limit, func(i int, s *person) {
 			s.Name = "the same " + string(rune('A'+spread(i)%50)) + fmt.Sprint(i)
-		}), 14},
-		{"names that begin with the same bytes", people(3*limit, func(i int, s *master.Server) {
+		}), 17},
+		{"names that begin with the same bytes", people(3*limit, func(i int, s *person) {
 			s.Name = string(rune(0x4E00+spread(i)%8*64)) + "服" // E4 B8 80, E4 B9 80 …
 		}), 7},
-		{"broken names", people(3*limit, func(i int, s *master.Server) {
+		{"broken names", people(3*limit, func(i int, s *person) {
 			s.Name = string("abcdefg\xff\xff\xff"[spread(i)%10]) + "server"
 			if spread(i)%10 > 6 {
 				s.Name = "\xffserver"
 			}
-		}), 6},
-		{"names that are nested", people(8*limit, func(i int, s *master.Server) {
+		}), 8},
+		{"names that are nested", people(8*limit, func(i int, s *person) {
 			s.Name = fmt.Sprintf("server %05d", i) // the sample is the first 1,000 servers
 		}), 32},
-		{"players and system", people(3*limit, func(i int, s *master.Server) {
+		{"players and system", people(3*limit, func(i int, s *person) {
 			s.Players = int32(spread(i) % 2)
 			s.OS = []string{"l", "w"}[spread(i)>>3%2]
 		}), 8},
-		{"names that can't be expressed", people(2*limit, func(i int, s *master.Server) {
+		{"names that can't be expressed", people(2*limit, func(i int, s *person) {
 			s.Name = []string{"*a", `\b`, "?c", "中d", "", "\xffe", "[f]", "*"}[spread(i)%8]
 			s.Map = []string{`x\y`, "a*", "", "ok", "dm"}[spread(i)>>4%5]
 		}), 6},
-		{"not seen in the sample", people(4*limit, func(i int, s *master.Server) {
+		{"not seen in the sample", people(4*limit, func(i int, s *person) {
 			s.Map = "first"
 			if i >= limit {
 				s.Map = fmt.Sprint("later", spread(i)%20)
@@ -170,9 +182,9 @@ func TestSplit(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			h := &crowd{servers: test.servers, cap: limit}
-			got, s, _, err := fetchWeb(t, h, master.WebConfig{Region: master.World, Cap: limit})
-			if err != nil || s.End != master.EndTerminator || len(s.Capped) > 0 {
-				t.Fatalf("%v, %v, %v", err, s.End, s.Capped)
+			got, s, _, err := fetchWeb(t, h, master.Config{Region: master.World, Cap: limit})
+			if err != nil || !s.Complete || len(s.Capped) > 0 {
+				t.Fatalf("%v, %v, %v", err, s.Complete, s.Capped)
 			}
 			if len(got) != len(test.servers) {
 				t.Errorf("%d servers, want %d", len(got), len(test.servers))
@@ -185,15 +197,26 @@ func TestSplit(t *testing.T) {
 	}
 }
 
+// TestSplitOtherCaps checks that answers of twice the cap count as cut, and answers with
+// as many servers as another one (EC-159).
+func TestSplitOtherCaps(t *testing.T) {
+	servers := people(10_000, func(i int, s *person) { s.Map = fmt.Sprint("map", spread(i)%40) })
+	h := &crowd{servers: servers, cap: 4000, later: 1500}
+	got, s, _, err := fetchWeb(t, h, master.Config{Region: master.World, Cap: 2000})
+	if err != nil || !s.Complete || len(got) != len(servers) {
+		t.Errorf("%v, %v, %d servers in %d calls", err, s.End, len(got), h.calls)
+	}
+}
+
 // TestSplitLong checks that no request is longer than masters accept, and that the
-// fetch ends with EndCapped if that makes servers unreachable.
+// fetch ends as incomplete if that makes servers unreachable.
 func TestSplitLong(t *testing.T) {
 	const limit = 1000
-	h := &crowd{cap: limit, servers: people(4*limit, func(i int, s *master.Server) {
+	h := &crowd{cap: limit, servers: people(4*limit, func(i int, s *person) {
 		s.Map = strings.Repeat("名", 60) + fmt.Sprint(spread(i)%30)
 	})}
-	got, s, _, err := fetchWeb(t, h, master.WebConfig{Region: master.World, Cap: limit})
-	if err != nil || s.End != master.EndCapped || len(got) < 2*limit {
+	got, s, _, err := fetchWeb(t, h, master.Config{Region: master.World, Cap: limit})
+	if err != nil || s.Complete || len(got) < 2*limit {
 		t.Fatalf("%v, %v, %d servers", err, s.End, len(got))
 	}
 }
@@ -202,15 +225,15 @@ func TestSplitLong(t *testing.T) {
 // that all other servers are fetched.
 func TestSplitCapped(t *testing.T) {
 	const limit = 500
-	servers := people(4*limit, func(i int, s *master.Server) {
+	servers := people(4*limit, func(i int, s *person) {
 		s.Map, s.Name = "fake", "a fake server"
 		if i%4 == 3 {
 			s.Map, s.Name = "real", fmt.Sprint("server", i)
 		}
 	})
 	h := &crowd{servers: servers, cap: limit}
-	got, s, _, err := fetchWeb(t, h, master.WebConfig{Region: master.World, Cap: limit})
-	if err != nil || s.End != master.EndCapped || len(s.Capped) != 1 {
+	got, s, _, err := fetchWeb(t, h, master.Config{Region: master.World, Cap: limit})
+	if err != nil || s.Complete || len(s.Capped) != 1 {
 		t.Fatalf("%v, %v, %q", err, s.End, s.Capped)
 	}
 	real := 0
@@ -222,7 +245,7 @@ func TestSplitCapped(t *testing.T) {
 	if real != limit || len(got) < 2*limit {
 		t.Errorf("%d of %d real servers, %d in all", real, limit, len(got))
 	}
-	if c := s.Capped[0]; c.Got != limit || !strings.Contains(c.String(), "500 servers") {
+	if c := s.Capped[0]; !strings.Contains(c, "500 servers") {
 		t.Errorf("%v", c)
 	}
 }
@@ -231,14 +254,14 @@ func TestSplitCapped(t *testing.T) {
 // that differ from them are fetched.
 func TestSplitAlike(t *testing.T) {
 	const limit = 500
-	h := &crowd{cap: limit, servers: people(limit+300, func(i int, s *master.Server) {
+	h := &crowd{cap: limit, servers: people(limit+300, func(i int, s *person) {
 		s.Map, s.Name = "fake", "a fake server"
 		if i >= limit {
 			s.Name = "hidden behind it"
 		}
 	})}
-	got, s, _, err := fetchWeb(t, h, master.WebConfig{Region: master.World, Cap: limit})
-	if err != nil || len(got) != limit+300 || s.End != master.EndCapped {
+	got, s, _, err := fetchWeb(t, h, master.Config{Region: master.World, Cap: limit})
+	if err != nil || len(got) != limit+300 || s.Complete {
 		t.Errorf("%v, %d servers, %v", err, len(got), s.End)
 	}
 }
@@ -247,22 +270,22 @@ func TestSplitAlike(t *testing.T) {
 // not know "or", and that MaxCalls limits the number of answers.
 func TestSplitMasters(t *testing.T) {
 	const limit = 500
-	servers := people(4*limit, func(i int, s *master.Server) { s.Map = fmt.Sprint("map", spread(i)%40) })
-	deaf := &crowd{servers: servers, cap: limit, meets: func(*master.Server, *master.Condition) bool { return true }}
-	got, s, _, err := fetchWeb(t, deaf, master.WebConfig{Region: master.World, Cap: limit})
-	if err != nil || s.End != master.EndCapped || len(got) != limit || deaf.calls > 20 {
+	servers := people(4*limit, func(i int, s *person) { s.Map = fmt.Sprint("map", spread(i)%40) })
+	deaf := &crowd{servers: servers, cap: limit, meets: func(*person, *master.Condition) bool { return true }}
+	got, s, _, err := fetchWeb(t, deaf, master.Config{Region: master.World, Cap: limit})
+	if err != nil || s.Complete || len(got) != limit || deaf.calls > 20 {
 		t.Errorf("deaf: %v, %v, %d servers, %d calls", err, s.End, len(got), deaf.calls)
 	}
-	noOr := &crowd{servers: servers, cap: limit, meets: func(s *master.Server, c *master.Condition) bool {
+	noOr := &crowd{servers: servers, cap: limit, meets: func(s *person, c *master.Condition) bool {
 		return c.Key != "or" && meets(s, c)
 	}}
-	got, s, _, err = fetchWeb(t, noOr, master.WebConfig{Region: master.World, Cap: limit})
-	if err != nil || s.End != master.EndTerminator || len(got) != len(servers) || noOr.calls > 45 {
+	got, s, _, err = fetchWeb(t, noOr, master.Config{Region: master.World, Cap: limit})
+	if err != nil || !s.Complete || len(got) != len(servers) || noOr.calls > 65 {
 		t.Errorf("without or: %v, %v, %d servers, %d calls", err, s.End, len(got), noOr.calls)
 	}
 	blind := &crowd{servers: servers, cap: limit}
-	got, _, _, err = fetchWeb(t, blind, master.WebConfig{Region: master.World, Cap: limit, MaxCalls: 3})
-	if !errors.Is(err, master.ErrTooMany) || blind.calls != 3 || len(got) < limit {
+	got, _, _, err = fetchWeb(t, blind, master.Config{Region: master.World, Cap: limit, Answers: 3})
+	if !errors.Is(err, master.ErrTooMuch) || blind.calls != 3 || len(got) < limit {
 		t.Errorf("three calls: %v, %d servers, %d calls", err, len(got), blind.calls)
 	}
 	wantError(t, err, "3 answers")
@@ -273,18 +296,18 @@ func TestSplitMasters(t *testing.T) {
 func TestSplitFleet(t *testing.T) {
 	m := simulated(t, fleet.MasterConfig{
 		Fleet: fleet.Config{Network: netip.MustParsePrefix("127.42.0.0/21"), Ports: []uint16{27015, 27016}}, Cap: 500})
-	got, s, _, err := fetchWeb(t, m, master.WebConfig{Region: master.World, Cap: 500})
-	if err != nil || s.End != master.EndTerminator {
-		t.Fatalf("%v, %v, %v", err, s.End, s.Capped)
+	got, s, _, err := fetchWeb(t, m, master.Config{Region: master.World, Cap: 500})
+	if err != nil || !s.Complete {
+		t.Fatalf("%v, %v, %v", err, s.Complete, s.Capped)
 	}
 	t.Logf("%d servers in %d calls", len(got), s.Requests)
 	got.sameAs(t, m)
-	if s.Requests > 17 {
+	if s.Requests > 25 {
 		t.Errorf("%d calls for %d servers", s.Requests, len(got))
 	}
-	one, s, _, err := fetchWeb(t, m, master.WebConfig{Region: master.World, Cap: 500,
-		Filter: master.Filter{master.NotEmpty(), master.NotApp(440)}})
-	if err != nil || s.End != master.EndTerminator || len(one) < 1000 || len(one) > 3500 {
+	one, s, _, err := fetchWeb(t, m, master.Config{Region: master.World, Cap: 500,
+		Filter: filter(`\empty\1\napp\440`)})
+	if err != nil || !s.Complete || len(one) < 1000 || len(one) > 3500 {
 		t.Errorf("%v, %v, %d servers", err, s.End, len(one))
 	}
 }

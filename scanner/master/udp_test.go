@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net/netip"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,15 +14,21 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
 
+// How Stats.End ends.
+const (
+	complete   = "the list is complete"
+	incomplete = "the list is incomplete"
+)
+
 // fetchUDP fetches the list of a simulated master with synctest's clock. took is
 // how long the fetch took by that clock.
-func fetchUDP(t *testing.T, m *fleet.Master, cfg master.UDPConfig) (got collected, s master.Stats, took time.Duration, err error) {
+func fetchUDP(t *testing.T, m *fleet.Master, cfg master.Config) (got collected, s master.Stats, took time.Duration, err error) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		got = make(collected)
-		cfg.Addr, cfg.Dial = "master.test:27011", dialMaster(m)
+		cfg.UDP, cfg.Dial = "master.test:27011", dialMaster(m)
 		start := time.Now()
-		s, err = master.FetchUDP(t.Context(), cfg, got.handle(t))
+		s, err = master.Fetch(t.Context(), cfg, got.handle(t))
 		took = time.Since(start)
 	})
 	if s.Servers != uint64(len(got)) {
@@ -32,9 +39,9 @@ func fetchUDP(t *testing.T, m *fleet.Master, cfg master.UDPConfig) (got collecte
 
 func TestFetchUDP(t *testing.T) {
 	m := simulated(t, fleet.MasterConfig{})
-	pages := uint64(1024/master.PageAddrs + 1)
-	got, s, took, err := fetchUDP(t, m, master.UDPConfig{Region: master.World})
-	if err != nil || s.End != master.EndTerminator {
+	pages := uint64(1024/231 + 1)
+	got, s, took, err := fetchUDP(t, m, master.Config{Region: master.World})
+	if err != nil || !s.Complete {
 		t.Fatalf("%v, %v", err, s.End)
 	}
 	got.sameAs(t, m)
@@ -49,11 +56,11 @@ func TestFetchUDP(t *testing.T) {
 // TestFetchUDPFilter checks that the master receives the region and the filter.
 func TestFetchUDPFilter(t *testing.T) {
 	m := simulated(t, fleet.MasterConfig{})
-	all, _, _, err := fetchUDP(t, m, master.UDPConfig{Region: master.World})
-	eu, _, _, err2 := fetchUDP(t, m, master.UDPConfig{Region: master.Europe})
-	tf, _, _, err3 := fetchUDP(t, m, master.UDPConfig{Region: master.World, Filter: master.Filter{master.App(440)}})
-	rest, _, _, err4 := fetchUDP(t, m, master.UDPConfig{
-		Region: master.World, Filter: master.Filter{master.Nor(master.App(440), master.App(240))}})
+	all, _, _, err := fetchUDP(t, m, master.Config{Region: master.World})
+	eu, _, _, err2 := fetchUDP(t, m, master.Config{Region: 3})
+	tf, _, _, err3 := fetchUDP(t, m, master.Config{Region: master.World, Filter: filter(`\appid\440`)})
+	rest, _, _, err4 := fetchUDP(t, m, master.Config{
+		Region: master.World, Filter: filter(`\nor\2\appid\440\appid\240`)})
 	if err := errors.Join(err, err2, err3, err4); err != nil {
 		t.Fatal(err)
 	}
@@ -74,45 +81,45 @@ func TestFetchUDPFaults(t *testing.T) {
 	tests := []struct {
 		name   string
 		faults []fleet.MasterFault
-		after  int // number of good pages before the fault
-		last   int // number of faulty pages; 0: all the rest
-		end    master.End
+		after  int    // number of good pages before the fault
+		last   int    // number of faulty pages; 0: all the rest
+		end    string // how Stats.End ends
 		is     error
 		words  []string
 		least  int // number of servers
 		check  func(s master.Stats) bool
 	}{
-		{"silent from the start", []fleet.MasterFault{fleet.MasterSilent}, 0, 0, 0, master.ErrNoReply,
+		{"silent from the start", []fleet.MasterFault{fleet.MasterSilent}, 0, 0, incomplete, master.ErrNoReply,
 			[]string{"master.test:27011", "does not answer", "4 times", "may be down"}, 0,
 			func(s master.Stats) bool { return s.Requests == 4 && s.Retries == 3 }},
-		{"silent later", []fleet.MasterFault{fleet.MasterSilent}, 3, 0, 0, master.ErrNoReply,
+		{"silent later", []fleet.MasterFault{fleet.MasterSilent}, 3, 0, incomplete, master.ErrNoReply,
 			[]string{"what follows 127.42.0.149:27016"}, 3 * page, nil},
-		{"silent for two requests", []fleet.MasterFault{fleet.MasterSilent}, 3, 2, master.EndTerminator, nil, nil, 1024,
+		{"silent for two requests", []fleet.MasterFault{fleet.MasterSilent}, 3, 2, complete, nil, nil, 1024,
 			func(s master.Stats) bool { return s.Retries == 2 }},
-		{"pages cut off", []fleet.MasterFault{fleet.MasterTruncated}, 1, 4, master.EndTerminator, nil, nil, 1024,
+		{"pages cut off", []fleet.MasterFault{fleet.MasterTruncated}, 1, 4, complete, nil, nil, 1024,
 			func(s master.Stats) bool { return s.Truncated == 4 }},
-		{"pages cut off to the end", []fleet.MasterFault{fleet.MasterTruncated}, 1, 0, master.EndTerminator, nil, nil, 1024, nil},
-		{"pages cut off before an address", []fleet.MasterFault{fleet.MasterStub}, 2, 0, 0, master.ErrNoProgress,
+		{"pages cut off to the end", []fleet.MasterFault{fleet.MasterTruncated}, 1, 0, complete, nil, nil, 1024, nil},
+		{"pages cut off before an address", []fleet.MasterFault{fleet.MasterStub}, 2, 0, incomplete, master.ErrNoProgress,
 			[]string{"cut off"}, 2 * page, nil},
-		{"no terminator", []fleet.MasterFault{fleet.MasterNoTerminator}, 0, 0, master.EndEmpty, nil, nil, 1024, nil},
-		{"endless", []fleet.MasterFault{fleet.MasterEndless}, 0, 0, 0, master.ErrNoProgress,
+		{"no terminator", []fleet.MasterFault{fleet.MasterNoTerminator}, 0, 0, "may be incomplete", nil, nil, 1024, nil},
+		{"endless", []fleet.MasterFault{fleet.MasterEndless}, 0, 0, incomplete, master.ErrNoProgress,
 			[]string{"3 pages in a row had nothing new"}, 1024, nil},
-		{"the same page again", []fleet.MasterFault{fleet.MasterStuck}, 0, 0, 0, master.ErrNoProgress,
+		{"the same page again", []fleet.MasterFault{fleet.MasterStuck}, 0, 0, incomplete, master.ErrNoProgress,
 			[]string{"the previous page again"}, page, func(s master.Stats) bool { return s.Repeated == 4 }},
-		{"the seed again", []fleet.MasterFault{fleet.MasterSeedLast}, 2, 0, 0, master.ErrNoProgress,
+		{"the seed again", []fleet.MasterFault{fleet.MasterSeedLast}, 2, 0, incomplete, master.ErrNoProgress,
 			[]string{"ends with it"}, 2 * page, nil},
-		{"overlapping pages", []fleet.MasterFault{fleet.MasterOverlaps}, 0, 0, master.EndTerminator, nil, nil, 1024,
+		{"overlapping pages", []fleet.MasterFault{fleet.MasterOverlaps}, 0, 0, complete, nil, nil, 1024,
 			func(s master.Stats) bool { return s.Duplicates >= 10*page/4 }},
-		{"datagrams twice", []fleet.MasterFault{fleet.MasterTwice}, 0, 0, master.EndTerminator, nil, nil, 1024,
+		{"datagrams twice", []fleet.MasterFault{fleet.MasterTwice}, 0, 0, complete, nil, nil, 1024,
 			func(s master.Stats) bool { return s.Repeated > 0 && s.Duplicates == 0 }},
-		{"strangers", []fleet.MasterFault{fleet.MasterStranger}, 0, 0, master.EndTerminator, nil, nil, 1024,
+		{"strangers", []fleet.MasterFault{fleet.MasterStranger}, 0, 0, complete, nil, nil, 1024,
 			func(s master.Stats) bool { return s.Foreign == s.Replies }},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			m := simulated(t, fleet.MasterConfig{Page: page, Faults: test.faults, After: test.after, For: test.last})
-			got, s, _, err := fetchUDP(t, m, master.UDPConfig{Region: master.World, Limits: []master.Limit{}})
-			if !errors.Is(err, test.is) || s.End != test.end {
+			got, s, _, err := fetchUDP(t, m, master.Config{Region: master.World, Unlimited: true})
+			if !errors.Is(err, test.is) || !strings.HasSuffix(s.End, test.end) {
 				t.Fatalf("%v (%v), want %v (%v)", err, s.End, test.is, test.end)
 			}
 			if test.is != nil {
@@ -134,7 +141,7 @@ func TestFetchUDPLimits(t *testing.T) {
 	for _, perMinute := range []int{15, 20, 30} {
 		m := simulated(t, fleet.MasterConfig{Page: 10, PerMinute: perMinute})
 		var waits []master.Progress
-		got, s, took, err := fetchUDP(t, m, master.UDPConfig{
+		got, s, took, err := fetchUDP(t, m, master.Config{
 			Region: master.World, Progress: func(p master.Progress) { waits = append(waits, p) }})
 		if err != nil || s.Retries > 0 {
 			t.Fatalf("%d a minute: %v after %d retries", perMinute, err, s.Retries)
@@ -144,8 +151,8 @@ func TestFetchUDPLimits(t *testing.T) {
 		if want := 301*time.Second + 2*61*time.Second; took != want {
 			t.Errorf("took %v, want %v", took, want)
 		}
-		if len(waits) != 104 || waits[15].Wait != 61*time.Second || waits[15].Why != master.WaitLimit ||
-			waits[15].Replies != 15 || waits[103].End != master.EndTerminator {
+		if len(waits) != 104 || waits[15].Wait != 61*time.Second || waits[15].Why != "keeping the master's limits" ||
+			waits[15].Replies != 15 || !waits[103].Complete {
 			t.Errorf("%d reports, the sixteenth %+v", len(waits), waits[15])
 		}
 	}
@@ -155,7 +162,7 @@ func TestFetchUDPLimits(t *testing.T) {
 // answering for a minute.
 func TestFetchUDPPunished(t *testing.T) {
 	m := simulated(t, fleet.MasterConfig{Page: 40, PerMinute: 20})
-	got, s, _, err := fetchUDP(t, m, master.UDPConfig{Region: master.World, Limits: []master.Limit{}})
+	got, s, _, err := fetchUDP(t, m, master.Config{Region: master.World, Unlimited: true})
 	if err != nil || s.Retries != 3 {
 		t.Errorf("%v, %d retries", err, s.Retries)
 	}
@@ -182,9 +189,9 @@ func TestFetchUDPStop(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), test.after)
 				defer cancel()
 				got, start := make(collected), time.Now()
-				s, err := master.FetchUDP(ctx, master.UDPConfig{
-					Addr: "x", Region: master.World, Dial: dialMaster(m)}, got.handle(t))
-				if !errors.Is(err, context.DeadlineExceeded) || s.End != master.EndNone {
+				s, err := master.Fetch(ctx, master.Config{
+					UDP: "x", Region: master.World, Dial: dialMaster(m)}, got.handle(t))
+				if !errors.Is(err, context.DeadlineExceeded) || s.Complete {
 					t.Errorf("%v, %v", err, s.End)
 				}
 				if took := time.Since(start); took != test.after || len(got) != test.least {
@@ -201,13 +208,13 @@ func TestFetchUDPCallerErrors(t *testing.T) {
 	full := errors.New("no space left on device")
 	m := simulated(t, fleet.MasterConfig{Page: 10})
 	n := 0
-	_, err := master.FetchUDP(t.Context(), master.UDPConfig{Region: master.World, Dial: dialMaster(m)},
+	_, err := master.Fetch(t.Context(), master.Config{UDP: "x", Region: master.World, Dial: dialMaster(m)},
 		func(*master.Server) error { n++; return full })
 	if err != full || n != 1 {
 		t.Errorf("%v after %d servers", err, n)
 	}
-	_, err = master.FetchUDP(t.Context(), master.UDPConfig{
-		Region: master.World, Dial: dialMaster(m), Page: func([]byte) error { return full },
+	_, err = master.Fetch(t.Context(), master.Config{
+		UDP: "x", Region: master.World, Dial: dialMaster(m), Page: func([]byte) error { return full },
 	}, func(*master.Server) error { t.Error("a server of a page that was not kept"); return nil })
 	if err != full {
 		t.Error(err)
@@ -219,45 +226,34 @@ func TestFetchUDPCallerErrors(t *testing.T) {
 func TestFetchUDPPages(t *testing.T) {
 	m := simulated(t, fleet.MasterConfig{Page: 100, Faults: []fleet.MasterFault{fleet.MasterTruncated}, After: 1, For: 3})
 	var raw bytes.Buffer
-	got, s, _, err := fetchUDP(t, m, master.UDPConfig{Region: master.World, Limits: []master.Limit{},
+	got, s, _, err := fetchUDP(t, m, master.Config{Region: master.World, Unlimited: true,
 		Page: func(b []byte) error { raw.Write(b); return nil }})
 	if err != nil || uint64(raw.Len()) != s.Bytes {
 		t.Fatalf("%v, %d bytes of %d", err, raw.Len(), s.Bytes)
 	}
-	r, err := master.NewReader(&raw)
-	if err != nil {
-		t.Fatal(err)
-	}
 	again := make(collected)
-	for r.Next() {
-		again[r.Server().Addr] = true
-	}
-	st := r.Stats()
-	if r.Kind() != master.KindPages || r.Err() != nil || st.Pages != s.Replies || st.Truncated != 3 {
-		t.Errorf("%v, %v, %+v", r.Kind(), r.Err(), st)
+	if err := kindOf(t, raw.Bytes()).Read(&raw, again.handleItem(t)); err != nil || s.Truncated != 3 {
+		t.Errorf("%v, %+v", err, s)
 	}
 	again.sameAs(t, m)
 	got.sameAs(t, m)
 }
 
 // TestFetchUDPBounds checks that a fetch ends at the maximum number of servers, and
-// that a filter longer than MaxUDPFilter is rejected before a request is sent.
+// that a filter that is too long for a datagram is rejected before a request is sent.
 func TestFetchUDPBounds(t *testing.T) {
 	m := simulated(t, fleet.MasterConfig{Page: 10})
-	got, _, _, err := fetchUDP(t, m, master.UDPConfig{Region: master.World, Max: 25})
-	if !errors.Is(err, master.ErrTooMany) || len(got) != 25 {
+	got, _, _, err := fetchUDP(t, m, master.Config{Region: master.World, Max: 25})
+	if !errors.Is(err, master.ErrTooMuch) || len(got) != 25 {
 		t.Errorf("%v after %d servers", err, len(got))
 	}
 	wantError(t, err, "more than 25 servers")
 
-	var long master.Filter
-	for range 20 {
-		long = append(long, master.Map("a_rather_long_name"))
-	}
+	long := filter(strings.Repeat(`\map\a_rather_long_name`, 20))
 	before, _ := m.Requests()
-	_, _, _, err = fetchUDP(t, m, master.UDPConfig{Filter: long})
-	if wrong := (*master.FilterError)(nil); !errors.As(err, &wrong) {
-		t.Errorf("%v is no FilterError", err)
+	_, _, _, err = fetchUDP(t, m, master.Config{Filter: long})
+	if !errors.Is(err, master.ErrFilter) {
+		t.Errorf("%v is no ErrFilter", err)
 	}
 	wantError(t, err, "460 bytes", "190", "Web API")
 	if after, _ := m.Requests(); after != before {
@@ -269,8 +265,8 @@ func TestFetchUDPBounds(t *testing.T) {
 // which protects it from pages with few new servers.
 func TestFetchUDPPageBound(t *testing.T) {
 	m := simulated(t, fleet.MasterConfig{Page: 1})
-	got, s, _, err := fetchUDP(t, m, master.UDPConfig{Region: master.World, Limits: []master.Limit{}, Pages: 20})
-	if !errors.Is(err, master.ErrTooMany) || len(got) != 20 || s.Requests != 20 {
+	got, s, _, err := fetchUDP(t, m, master.Config{Region: master.World, Unlimited: true, Answers: 20})
+	if !errors.Is(err, master.ErrTooMuch) || len(got) != 20 || s.Requests != 20 {
 		t.Fatalf("%d servers, %d requests, %v", len(got), s.Requests, err)
 	}
 	wantError(t, err, "more than 20 pages")
@@ -283,11 +279,11 @@ func TestFetchUDPRelays(t *testing.T) {
 		netip.MustParseAddrPort("169.254.1.2:27015"), netip.MustParseAddrPort("0.0.0.0:27015"),
 		netip.MustParseAddrPort("127.42.0.1:0"), netip.MustParseAddrPort("169.254.9.9:1"),
 	}})
-	got, s, _, err := fetchUDP(t, m, master.UDPConfig{Region: master.World})
+	got, s, _, err := fetchUDP(t, m, master.Config{Region: master.World})
 	if err != nil || len(got) != 1028 {
 		t.Fatalf("%v, %d servers", err, len(got))
 	}
-	if u := s.Unscannable; u[master.Relay] != 2 || u[master.NoAddress] != 1 || u[master.NoPort] != 1 || u[master.Scannable] != 0 {
-		t.Errorf("%v", u)
+	if s.Relays != 2 || s.Unusable != 2 {
+		t.Errorf("%+v", s)
 	}
 }

@@ -20,16 +20,14 @@ import (
 
 // fetchWeb fetches a list with synctest's clock, and checks that the results do not
 // contain the key. took is how long the fetch took by that clock.
-func fetchWeb(t *testing.T, h http.Handler, cfg master.WebConfig) (got collected, s master.Stats, took time.Duration, err error) {
+func fetchWeb(t *testing.T, h http.Handler, cfg master.Config) (got collected, s master.Stats, took time.Duration, err error) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		got = make(collected)
 		cfg.Transport = transport{h}
-		if cfg.Key.IsZero() {
-			cfg.Key = testKey(t)
-		}
+		cfg.Key = testKey(t)
 		start := time.Now()
-		s, err = master.FetchWeb(t.Context(), cfg, got.handle(t))
+		s, err = master.Fetch(t.Context(), cfg, got.handle(t))
 		took = time.Since(start)
 	})
 	if s.Servers != uint64(len(got)) {
@@ -65,8 +63,8 @@ func wantNoKey(t *testing.T, values ...any) {
 
 func TestFetchWeb(t *testing.T) {
 	m := simulated(t, fleet.MasterConfig{Key: secret})
-	got, s, took, err := fetchWeb(t, m, master.WebConfig{Region: master.World})
-	if err != nil || s.End != master.EndTerminator || s.Requests != 1 || took != 0 {
+	got, s, took, err := fetchWeb(t, m, master.Config{Region: master.World})
+	if err != nil || !s.Complete || s.Requests != 1 || took != 0 {
 		t.Fatalf("%v, %+v after %v", err, s, took)
 	}
 	got.sameAs(t, m)
@@ -84,22 +82,24 @@ func TestFetchWebFields(t *testing.T) {
 	 {"addr":"no address"},{"name":"nameless"},"nonsense",{"addr":"[::1]:5"},{"addr":7},
 	 {"addr":"203.0.113.7:27015","name":"again"}]}}`
 	var servers []master.Server
-	s, err := master.FetchWeb(t.Context(), master.WebConfig{
+	s, err := master.Fetch(t.Context(), master.Config{
 		Region: master.World, Key: testKey(t), Transport: transport{text(body)},
 	}, func(s *master.Server) error { servers = append(servers, *s); return nil })
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := master.Server{
-		Addr: addr("203.0.113.7:27015"), Name: `A "server"`, Map: "cp_dustbowl", GameDir: "tf", Product: "tf2",
-		Version: "1.2", GameType: "cp,nocrits", OS: "l", SteamID: 90071992547409921, AppID: 440,
-		GamePort: 27016, SpecPort: 27020, Region: -1, Players: 300, MaxPlayers: 1000, Bots: 2, Secure: true,
+	want := []string{
+		`{"schema":1,"ip":"203.0.113.7","port":27015,"master":{"name":"A \"server\"","map":"cp_dustbowl","folder":"tf",` +
+			`"product":"tf2","app_id":440,"players":300,"max_players":1000,"bots":2,"dedicated":false,"os":"l","vac":true,` +
+			`"version":"1.2","region":-1,"game_port":27016,"sourcetv_port":27020,"steam_id":"90071992547409921",` +
+			`"keywords":"cp,nocrits"}}` + "\n",
+		`{"schema":1,"ip":"203.0.113.8","port":27015}` + "\n",
+		`{"schema":1,"ip":"203.0.113.9","port":27015,"master":{"os":"w","steam_id":"5"}}` + "\n",
 	}
-	all.Has = (1<<19 - 1) &^ (master.HasGMSIndex | master.HasLAN)
-	want := []master.Server{all, {Addr: addr("203.0.113.8:27015")}, {Addr: addr("203.0.113.9:27015"),
-		SteamID: 5, OS: "w", Has: master.HasSteamID | master.HasOS}}
-	if fmt.Sprintf("%+v", servers) != fmt.Sprintf("%+v", want) {
-		t.Errorf("%+v, want %+v", servers, want)
+	for i := range want {
+		if got := string(servers[i].AppendLine(nil)); got != want[i] {
+			t.Errorf("%s, want %s", got, want[i])
+		}
 	}
 	if s.Invalid != 5 || s.Odd != 1 || s.Duplicates != 1 || s.Servers != 3 {
 		t.Errorf("%+v", s)
@@ -119,12 +119,12 @@ func TestFetchWebRequest(t *testing.T) {
 		asked = append(asked, r)
 		w.Write([]byte(`{"response":{}}`))
 	})
-	_, s, _, err := fetchWeb(t, h, master.WebConfig{Filter: master.Filter{master.App(440), master.NotEmpty()}})
-	if err != nil || s.End != master.EndTerminator || len(asked) != 1 {
+	_, s, _, err := fetchWeb(t, h, master.Config{Filter: filter(`\appid\440\empty\1`)})
+	if err != nil || !s.Complete || len(asked) != 1 {
 		t.Fatalf("%v, %+v", err, s)
 	}
 	u := asked[0].URL
-	const want = `filter=%5Cappid%5C440%5Cempty%5C1&key=` + secret + `&limit=10000`
+	const want = `filter=%5Cappid%5C440%5Cempty%5C1&key=` + secret + `&limit=50000`
 	if u.RawQuery != want || u.Scheme != "https" || u.Host != "api.steampowered.com" ||
 		u.Path != "/IGameServersService/GetServerList/v1/" || asked[0].Header.Get("Referer") != "" {
 		t.Errorf("%v", u)
@@ -134,7 +134,7 @@ func TestFetchWebRequest(t *testing.T) {
 // TestFetchWebRegion checks that servers of other regions are skipped and counted.
 func TestFetchWebRegion(t *testing.T) {
 	m := simulated(t, fleet.MasterConfig{})
-	got, s, _, err := fetchWeb(t, m, master.WebConfig{Region: master.Europe})
+	got, s, _, err := fetchWeb(t, m, master.Config{Region: 3})
 	if err != nil || len(got) == 0 || len(got) > 512 || s.Elsewhere+s.Servers != 1024 || s.Duplicates > 0 {
 		t.Errorf("%v, %+v", err, s)
 	}
@@ -146,49 +146,49 @@ func TestFetchWebFaults(t *testing.T) {
 	tests := []struct {
 		name   string
 		master fleet.MasterConfig
-		cfg    master.WebConfig
+		cfg    master.Config
 		is     error
 		say    []string
 		least  int
 		took   time.Duration
 	}{
-		{"wrong key", fleet.MasterConfig{Key: "another"}, master.WebConfig{}, master.ErrKey,
+		{"wrong key", fleet.MasterConfig{Key: "another"}, master.Config{}, master.ErrKey,
 			[]string{"Web API", "key was refused", "403"}, 0, 0},
-		{"forbidden", fleet.MasterConfig{Faults: []fleet.MasterFault{fleet.MasterForbidden}}, master.WebConfig{}, master.ErrKey,
+		{"forbidden", fleet.MasterConfig{Faults: []fleet.MasterFault{fleet.MasterForbidden}}, master.Config{}, master.ErrKey,
 			[]string{"403"}, 0, 0},
-		{"bad request", fleet.MasterConfig{Faults: []fleet.MasterFault{fleet.MasterRefuses}}, master.WebConfig{}, master.ErrRefused,
+		{"bad request", fleet.MasterConfig{Faults: []fleet.MasterFault{fleet.MasterRefuses}}, master.Config{}, master.ErrRefused,
 			[]string{"400 bad request"}, 0, 0},
-		{"redirected", fleet.MasterConfig{Faults: []fleet.MasterFault{fleet.MasterRedirect}}, master.WebConfig{}, nil,
+		{"redirected", fleet.MasterConfig{Faults: []fleet.MasterFault{fleet.MasterRedirect}}, master.Config{}, nil,
 			[]string{"302", "not followed"}, 0, 0},
-		{"broken for good", fleet.MasterConfig{Faults: []fleet.MasterFault{fleet.MasterBroken}}, master.WebConfig{}, nil,
+		{"broken for good", fleet.MasterConfig{Faults: []fleet.MasterFault{fleet.MasterBroken}}, master.Config{}, nil,
 			[]string{"asked 5 times", "503"}, 0, 30 * time.Second},
-		{"too many for good", fleet.MasterConfig{Faults: []fleet.MasterFault{fleet.MasterTooMany}, In: 90 * time.Second}, master.WebConfig{}, nil,
+		{"too many for good", fleet.MasterConfig{Faults: []fleet.MasterFault{fleet.MasterTooMany}, In: 90 * time.Second}, master.Config{}, nil,
 			[]string{"asked 5 times", "429"}, 0, 360 * time.Second},
-		{"asked to wait too long", fleet.MasterConfig{Faults: []fleet.MasterFault{fleet.MasterTooMany}, In: time.Hour}, master.WebConfig{}, master.ErrSlow,
+		{"asked to wait too long", fleet.MasterConfig{Faults: []fleet.MasterFault{fleet.MasterTooMany}, In: time.Hour}, master.Config{}, master.ErrSlow,
 			[]string{"1h0m0s", "at most 5m0s", "429"}, 0, 0},
-		{"asked to wait too long by date", fleet.MasterConfig{Faults: []fleet.MasterFault{fleet.MasterTooMany}, In: time.Hour, Date: true}, master.WebConfig{}, master.ErrSlow,
+		{"asked to wait too long by date", fleet.MasterConfig{Faults: []fleet.MasterFault{fleet.MasterTooMany}, In: time.Hour, Date: true}, master.Config{}, master.ErrSlow,
 			[]string{"1h0m0s"}, 0, 0},
-		{"silent", fleet.MasterConfig{Faults: []fleet.MasterFault{fleet.MasterSilent}}, master.WebConfig{Timeout: 10 * time.Second, Retries: 1}, context.DeadlineExceeded,
+		{"silent", fleet.MasterConfig{Faults: []fleet.MasterFault{fleet.MasterSilent}}, master.Config{Timeout: 10 * time.Second, Retries: 1}, context.DeadlineExceeded,
 			[]string{"no answer within 10s", "asked 2 times"}, 0, 22 * time.Second},
-		{"malformed", fleet.MasterConfig{Faults: []fleet.MasterFault{fleet.MasterMalformed}}, master.WebConfig{Retries: -1}, master.ErrMalformed,
+		{"malformed", fleet.MasterConfig{Faults: []fleet.MasterFault{fleet.MasterMalformed}}, master.Config{Retries: -1}, master.ErrMalformed,
 			[]string{"no JSON at byte"}, 1023, 0},
-		{"truncated", fleet.MasterConfig{Faults: []fleet.MasterFault{fleet.MasterTruncated}}, master.WebConfig{Retries: -1}, master.ErrTruncated,
+		{"truncated", fleet.MasterConfig{Faults: []fleet.MasterFault{fleet.MasterTruncated}}, master.Config{Retries: -1}, master.ErrMalformed,
 			[]string{"ends in the middle"}, 600, 0},
-		{"a page of HTML", fleet.MasterConfig{Faults: []fleet.MasterFault{fleet.MasterPage}}, master.WebConfig{Retries: -1}, master.ErrMalformed,
+		{"a page of HTML", fleet.MasterConfig{Faults: []fleet.MasterFault{fleet.MasterPage}}, master.Config{Retries: -1}, master.ErrMalformed,
 			[]string{"no JSON at byte"}, 0, 0},
-		{"without an end", fleet.MasterConfig{Faults: []fleet.MasterFault{fleet.MasterHuge}}, master.WebConfig{MaxBytes: 1 << 20}, master.ErrTooLarge,
-			[]string{"larger than"}, 1, 0},
+		{"without an end", fleet.MasterConfig{Faults: []fleet.MasterFault{fleet.MasterHuge}}, master.Config{}, master.ErrTooMuch,
+			[]string{"more than we are willing to read"}, 1, 0},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			test.cfg.Region, test.cfg.Limits = master.World, []master.Limit{}
+			test.cfg.Region, test.cfg.Unlimited = master.World, true
 			got, s, took, err := fetchWeb(t, simulated(t, test.master), test.cfg)
 			wantError(t, err, test.say...)
 			if test.is != nil && !errors.Is(err, test.is) {
 				t.Errorf("%v is no %v", err, test.is)
 			}
-			if s.End != master.EndNone || len(got) < test.least {
-				t.Errorf("%v, %d servers, want %d", s.End, len(got), test.least)
+			if s.Complete || len(got) < test.least {
+				t.Errorf("%v, %d servers, want %d", s.Complete, len(got), test.least)
 			}
 			if took.Round(time.Second) != test.took {
 				t.Errorf("took %v, want %v", took, test.took)
@@ -201,14 +201,14 @@ func TestFetchWebFaults(t *testing.T) {
 // list.
 func TestFetchWebNothing(t *testing.T) {
 	for _, body := range []string{"", "\r\n ", "\n"} {
-		_, s, _, err := fetchWeb(t, text(body), master.WebConfig{Region: master.World, Retries: -1})
+		_, s, _, err := fetchWeb(t, text(body), master.Config{Region: master.World, Retries: -1})
 		wantError(t, err, "no answer at all")
-		if !errors.Is(err, master.ErrTruncated) || s.End != master.EndNone || s.Replies != 0 {
+		if !errors.Is(err, master.ErrMalformed) || s.Complete || s.Replies != 0 {
 			t.Errorf("%q: %v, %+v", body, err, s)
 		}
 	}
 	closed := func(r *http.Request) error { return &url.Error{Op: "Get", URL: r.URL.String(), Err: io.EOF} }
-	_, err := master.FetchWeb(t.Context(), master.WebConfig{Key: testKey(t), Retries: -1, Transport: failing(closed)},
+	_, err := master.Fetch(t.Context(), master.Config{Key: testKey(t), Retries: -1, Transport: failing(closed)},
 		func(*master.Server) error { return nil })
 	wantError(t, err, "no answer at all")
 }
@@ -217,7 +217,7 @@ func TestFetchWebNothing(t *testing.T) {
 // exceeds its maximum.
 func TestFetchWebPatience(t *testing.T) {
 	m := simulated(t, fleet.MasterConfig{Faults: []fleet.MasterFault{fleet.MasterBroken}})
-	_, s, took, err := fetchWeb(t, m, master.WebConfig{Retries: 70, MaxWait: time.Minute, Limits: []master.Limit{}})
+	_, s, took, err := fetchWeb(t, m, master.Config{Retries: 70, MaxWait: time.Minute, Unlimited: true})
 	wantError(t, err, "asked 71 times")
 	if want := (2+4+8+16+32)*time.Second + 65*time.Minute; took != want || s.Retries != 70 {
 		t.Errorf("took %v, want %v: %+v", took, want, s)
@@ -230,8 +230,8 @@ func TestFetchWebRecovers(t *testing.T) {
 		fleet.MasterTooMany, fleet.MasterBroken, fleet.MasterMalformed, fleet.MasterTruncated, fleet.MasterPage, fleet.MasterSilent,
 	} {
 		m := simulated(t, fleet.MasterConfig{Faults: []fleet.MasterFault{fault}, For: 2, Date: true})
-		got, s, took, err := fetchWeb(t, m, master.WebConfig{Region: master.World})
-		if err != nil || s.Retries != 2 || s.End != master.EndTerminator {
+		got, s, took, err := fetchWeb(t, m, master.Config{Region: master.World})
+		if err != nil || s.Retries != 2 || !s.Complete {
 			t.Fatalf("fault %d: %v, %+v", fault, err, s)
 		}
 		if fault == fleet.MasterTooMany && took != 2*time.Minute {
@@ -252,7 +252,7 @@ func TestFetchWebStop(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), 7*time.Second)
 				defer cancel()
 				start := time.Now()
-				_, err := master.FetchWeb(ctx, master.WebConfig{
+				_, err := master.Fetch(ctx, master.Config{
 					Key: testKey(t), Transport: transport{simulated(t, c)}},
 					func(*master.Server) error { return nil })
 				if !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != 7*time.Second {
@@ -268,7 +268,7 @@ func TestFetchWebStop(t *testing.T) {
 func TestFetchWebCallerErrors(t *testing.T) {
 	full := errors.New("no space left on device")
 	n := 0
-	_, err := master.FetchWeb(t.Context(), master.WebConfig{Region: master.World, Key: testKey(t),
+	_, err := master.Fetch(t.Context(), master.Config{Region: master.World, Key: testKey(t),
 		Transport: transport{simulated(t, fleet.MasterConfig{})}}, func(*master.Server) error { n++; return full })
 	if err != full || n != 1 {
 		t.Errorf("%v after %d servers", err, n)
@@ -281,18 +281,18 @@ func TestFetchWebAddress(t *testing.T) {
 		"http://api.steampowered.com/x", "ftp://api.steampowered.com/x", "api.steampowered.com", "https://", "://", "http://127.0.0.1.example.org/",
 		"https://api.steampowered.com/?key=" + secret, "https://user:" + secret + "@example.org/", "https://x/#" + secret, "https://\x7f" + secret,
 	} {
-		_, err := master.FetchWeb(t.Context(), master.WebConfig{URL: u, Key: testKey(t), Transport: transport{text("")}},
+		_, err := master.Fetch(t.Context(), master.Config{URL: u, Key: testKey(t), Transport: transport{text("")}},
 			func(*master.Server) error { return nil })
 		wantError(t, err, "address")
 		wantNoKey(t, err)
 	}
 	for _, u := range []string{"http://127.0.0.1:5/", "http://127.9.9.9/x", "http://[::1]:8080/", "http://localhost/", "https://example.org/"} {
-		_, _, _, err := fetchWeb(t, text(`{"response":{}}`), master.WebConfig{URL: u})
+		_, _, _, err := fetchWeb(t, text(`{"response":{}}`), master.Config{URL: u})
 		if err != nil {
 			t.Errorf("%s: %v", u, err)
 		}
 	}
-	_, err := master.FetchWeb(t.Context(), master.WebConfig{}, nil)
+	_, err := master.Fetch(t.Context(), master.Config{}, nil)
 	wantError(t, err, "needs a key")
 }
 
@@ -303,13 +303,13 @@ func TestFetchWebNetworkErrors(t *testing.T) {
 		return &url.Error{Op: "Get", URL: r.URL.String(), Err: &url.Error{Op: "parse", URL: r.URL.String(),
 			Err: fmt.Errorf("went wrong at %s", r.URL.Query().Get("key"))}}
 	}
-	_, err := master.FetchWeb(t.Context(), master.WebConfig{Key: testKey(t), Retries: -1, Transport: failing(quoting)},
+	_, err := master.Fetch(t.Context(), master.Config{Key: testKey(t), Retries: -1, Transport: failing(quoting)},
 		func(*master.Server) error { return nil })
 	wantError(t, err, "went wrong at [key]")
 	wantNoKey(t, err)
 
 	// A closed port, over the real network.
-	_, err = master.FetchWeb(t.Context(), master.WebConfig{URL: "http://127.0.0.1:1/", Key: testKey(t), Retries: -1},
+	_, err = master.Fetch(t.Context(), master.Config{URL: "http://127.0.0.1:1/", Key: testKey(t), Retries: -1},
 		func(*master.Server) error { return nil })
 	wantError(t, err, "refused")
 	wantNoKey(t, err)
@@ -322,12 +322,12 @@ func (f failing) RoundTrip(r *http.Request) (*http.Response, error) { return nil
 func TestKey(t *testing.T) {
 	k := testKey(t)
 	wantNoKey(t, k, &k, struct{ Key master.Key }{k}, map[master.Key]int{k: 1}, []master.Key{k})
-	if k.String() != "[key]" || k.IsZero() {
+	if fmt.Sprint(k) != "[key]" {
 		t.Error(k)
 	}
 	for _, bad := range []string{"", " \n", secret + " " + secret, secret + "\n" + secret, "a&key=b", strings.Repeat("a", 300), "ключ"} {
 		k, err := master.ParseKey([]byte(bad))
-		if err == nil || !k.IsZero() {
+		if err == nil || k != (master.Key{}) {
 			t.Errorf("%q was taken", bad)
 			continue
 		}
@@ -335,10 +335,10 @@ func TestKey(t *testing.T) {
 	}
 }
 
-// TestFetchWebPace checks that requests are sent 1.5 s apart, as WebLimits require.
+// TestFetchWebPace checks that requests are sent 1.5 s apart, as the default limits require.
 func TestFetchWebPace(t *testing.T) {
 	m := simulated(t, fleet.MasterConfig{Cap: 200})
-	_, s, took, err := fetchWeb(t, m, master.WebConfig{Region: master.World, Cap: 200})
+	_, s, took, err := fetchWeb(t, m, master.Config{Region: master.World, Cap: 200})
 	if want := time.Duration(s.Requests-1) * 1500 * time.Millisecond; err != nil || took != want || s.Requests < 6 {
 		t.Errorf("%v: %d requests in %v, want %v", err, s.Requests, took, want)
 	}

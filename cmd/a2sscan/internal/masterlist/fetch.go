@@ -7,12 +7,16 @@ import (
 	"errors"
 	"io"
 	"net"
+	"net/netip"
+	"net/url"
 	"os"
 	"runtime"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/redact"
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
@@ -21,25 +25,62 @@ import (
 // key.
 const KeyVariable = "STEAM_WEB_API_KEY"
 
-// Options choose the list to fetch from a master, and how to fetch it.
+// Options choose the list to fetch from a master.
 type Options struct {
-	UDP     string // host:port of a master server; empty: the Web API
-	URL     string // URL of the Web API; empty: Valve's
-	KeyFile string // file with the Web API's key; empty: the key is in KeyVariable
-	Region  Region
-	Filter  master.Filter
-	Limits  Limits
-	Timeout time.Duration // maximum time to wait for one answer
-	Retries Count
-	MaxWait time.Duration // maximum time to wait for a master that is silent or asks to wait
+	UDP      string // host:port of a master server; empty: the Web API
+	URL      string // URL of the Web API; empty: Valve's
+	KeyFile  string // file with the Web API's key; empty: the key is in KeyVariable
+	Region   Region
+	App      uint32 // Steam application of the servers; 0: any
+	NotEmpty bool   // only servers with players
+	Filter   Filter // further conditions
 }
 
-// Check returns an error if an option is not valid.
-func (o *Options) Check() error {
-	if o.Timeout < 0 || o.MaxWait < 0 {
-		return console.Fail(console.ExitUsage, "a time to wait for the master is negative").
-			WithHint("durations have a unit: 500ms, 30s, 2m")
+// Region is the value of a flag for a region of the world.
+type Region master.Region
+
+// Set parses a region's name or number.
+func (r *Region) Set(s string) error {
+	v, err := master.ParseRegion(s)
+	*r = Region(v)
+	return err
+}
+
+func (r *Region) String() string { return master.Region(*r).String() }
+
+// Type returns the placeholder of the value in the help.
+func (r *Region) Type() string { return "NAME" }
+
+// Filter is the value of a flag for conditions in the syntax that masters use.
+type Filter struct{ master.Filter }
+
+// Set parses a filter and appends its conditions.
+func (f *Filter) Set(s string) error {
+	more, err := master.ParseFilter(s)
+	f.Filter = append(f.Filter, more...)
+	return err
+}
+
+// Type returns the placeholder of the value in the help.
+func (f *Filter) Type() string { return "TEXT" }
+
+// Repeatable returns true: Set appends the conditions of each use of the flag.
+func (f *Filter) Repeatable() bool { return true }
+
+// Conditions returns the filter of the request.
+func (o *Options) Conditions() master.Filter {
+	var f master.Filter
+	if o.App != 0 {
+		f = append(f, master.Condition{Key: "appid", Value: strconv.FormatUint(uint64(o.App), 10)})
 	}
+	if o.NotEmpty {
+		f = append(f, master.Condition{Key: "empty", Value: "1"}) // the key suggests the opposite
+	}
+	return append(f, o.Filter.Filter...)
+}
+
+// Check returns an error if the address of the master server is not valid.
+func (o *Options) Check() error {
 	if o.UDP == "" {
 		return nil
 	}
@@ -47,7 +88,7 @@ func (o *Options) Check() error {
 	n, bad := strconv.ParseUint(port, 10, 16)
 	if err != nil || bad != nil || n == 0 || host == "" {
 		return console.Fail(console.ExitUsage, "master %s: want HOST:PORT", console.Quoted(redact.Keys(o.UDP), 80)).
-			WithHint("for instance %s", master.DefaultUDP)
+			WithHint("for instance 203.0.113.5:27011")
 	}
 	return nil
 }
@@ -63,12 +104,16 @@ func KeyShown(flag string) error {
 func (o *Options) key() (master.Key, error) {
 	text, where := []byte(os.Getenv(KeyVariable)), "the variable "+KeyVariable
 	if o.KeyFile != "" {
-		var err error
 		where = o.KeyFile
-		if text, err = readStart(o.KeyFile, 4096); err != nil {
-			if redact.LooksLikeKey(o.KeyFile) {
-				return master.Key{}, KeyShown("key-file") // the error would quote it
-			}
+		f, err := os.Open(o.KeyFile)
+		if err == nil {
+			text, err = io.ReadAll(io.LimitReader(f, 4096))
+			f.Close()
+		}
+		if err != nil && redact.LooksLikeKey(o.KeyFile) {
+			return master.Key{}, KeyShown("key-file") // the error would quote it
+		}
+		if err != nil {
 			return master.Key{}, console.Fail(console.ExitInput, "key: %w", err)
 		}
 	} else if len(text) == 0 {
@@ -82,9 +127,9 @@ func (o *Options) key() (master.Key, error) {
 	return k, nil
 }
 
-// KeyFileIsShared reports whether other users of this machine can read the file
-// with the Web API's key. A pipe or a device counts as private.
-func (o *Options) KeyFileIsShared() bool {
+// keyFileIsShared reports whether other users of this machine can read the file with
+// the Web API's key. A pipe or a device counts as private.
+func (o *Options) keyFileIsShared() bool {
 	if o.KeyFile == "" || runtime.GOOS == "windows" { // on Windows, mode bits do not say who can read a file
 		return false
 	}
@@ -92,83 +137,90 @@ func (o *Options) KeyFileIsShared() bool {
 	return err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o044 != 0
 }
 
-// readStart reads the first bytes of a file, at most most of them.
-func readStart(path string, most int64) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
+// config returns the request.
+func (o *Options) config() (cfg master.Config, err error) {
+	cfg = master.Config{UDP: o.UDP, URL: o.URL, Region: master.Region(o.Region), Filter: o.Conditions()}
+	host, _, _ := net.SplitHostPort(o.UDP)
+	if o.UDP == "" {
+		if cfg.Key, err = o.key(); err != nil {
+			return cfg, err
+		}
+		trustRoots()
+		if u, err := url.Parse(o.URL); err == nil {
+			host = u.Hostname()
+		}
 	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, most))
+	// A master on this machine is a simulated one or a cache. It has no limits, and
+	// answers at once or never.
+	if ip, err := netip.ParseAddr(host); err == nil && ip.IsLoopback() {
+		cfg.Unlimited, cfg.Timeout, cfg.Retries, cfg.MaxWait = true, 500*time.Millisecond, 1, time.Second
+	}
+	return cfg, nil
 }
 
 // Handlers receive what a master sends.
 type Handlers struct {
-	Server   func(*master.Server) error
-	Page     func(datagram []byte) error // each page of a master over UDP; may be nil
-	Progress func(master.Progress)       // may be nil
-}
-
-// Fetch fetches the list and passes it to h. Its errors have exit codes.
-func (o *Options) Fetch(ctx context.Context, h Handlers) (master.Stats, error) {
-	var stats master.Stats
-	var err error
-	if o.UDP != "" {
-		stats, err = o.fetchUDP(ctx, h)
-	} else if stats, err = o.fetchWeb(ctx, h); err != nil && stats.Requests == 0 && ctx.Err() == nil {
-		return stats, asUsage(err)
-	}
-	if filter := (*master.FilterError)(nil); errors.As(err, &filter) {
-		return stats, asUsage(err)
-	}
-	return stats, o.failure(ctx, err)
-}
-
-// asUsage returns err with the exit code of a wrong command line, unless err
-// already has an exit code.
-func asUsage(err error) error {
-	if _, ok := errors.AsType[*console.Failure](err); ok {
-		return err
-	}
-	return console.Fail(console.ExitUsage, "%w", err)
-}
-
-func (o *Options) fetchUDP(ctx context.Context, h Handlers) (master.Stats, error) {
-	return master.FetchUDP(ctx, master.UDPConfig{
-		Addr: o.UDP, Region: master.Region(o.Region), Filter: o.Filter, Limits: o.Limits,
-		Timeout: o.Timeout, Retries: o.Retries.config(), Silence: o.MaxWait,
-		Page: h.Page, Progress: h.Progress,
-	}, h.Server)
-}
-
-func (o *Options) fetchWeb(ctx context.Context, h Handlers) (master.Stats, error) {
-	key, err := o.key()
-	if err != nil {
-		return master.Stats{}, err
-	}
-	trustRoots()
-	return master.FetchWeb(ctx, master.WebConfig{
-		URL: o.URL, Key: key, Region: master.Region(o.Region), Filter: o.Filter, Limits: o.Limits,
-		Timeout: o.Timeout, Retries: o.Retries.config(), MaxWait: o.MaxWait,
-		Progress: h.Progress,
-	}, h.Server)
+	Server func(*master.Server) error
+	Page   func(datagram []byte) error // each page of a master server; may be nil
+	Flush  func() error                // called between requests; may be nil
 }
 
 // ErrEnough is returned by a handler to end a list early. Fetch then returns no
 // error.
 var ErrEnough = errors.New("enough")
 
-// failure returns the error of fetching a list with its exit code and a hint. It
-// returns nil for ErrEnough.
-func (o *Options) failure(ctx context.Context, err error) error {
-	if _, ok := errors.AsType[*console.Failure](err); ok {
-		return err // the error comes from a handler
+// Fetch fetches the list and passes it to h. It shows its progress in the log and,
+// unless quiet is set, in a status line. Its errors have exit codes.
+func (o *Options) Fetch(ctx context.Context, t *console.Terminal, h Handlers, quiet bool) (master.Stats, error) {
+	cfg, err := o.config()
+	if err != nil {
+		return master.Stats{}, err
 	}
+	for _, key := range cfg.Filter.Unknown() {
+		t.Say("filter %s: no known master understands it; masters ignore what they do not understand", console.Quoted(key, 40))
+	}
+	if o.keyFileIsShared() {
+		t.Say("warning: other users of this machine can read the key in %s", console.Plain(redact.Keys(o.KeyFile), 200))
+		t.Hint("chmod 600 makes it yours alone")
+	}
+	p := newStatus()
+	cfg.Page = h.Page
+	cfg.Progress = func(now master.Progress) {
+		p.update(now)
+		if h.Flush != nil {
+			h.Flush() // if it fails, the next write returns the error again
+		}
+	}
+	if !quiet {
+		defer t.RepeatStatus(progress.Interval(t), p.line)()
+	}
+	t.Log.Info("list begun", "from", o.Source())
+	stats, err := master.Fetch(ctx, cfg, h.Server)
+	err = o.failure(ctx, &stats, err)
+	if err != nil {
+		t.Log.Warn("list not complete", "from", o.Source(), "servers", stats.Servers, "requests", stats.Requests, "error", err)
+	} else {
+		t.Log.Info("list fetched", "from", o.Source(), "servers", stats.Servers, "requests", stats.Requests, "end", stats.End)
+	}
+	return stats, err
+}
+
+// failure returns the error of fetching a list with its exit code and a hint. It
+// returns nil for ErrEnough, and an error of a handler unchanged.
+func (o *Options) failure(ctx context.Context, stats *master.Stats, err error) error {
+	_, own := errors.AsType[*console.Failure](err)
 	switch {
 	case err == nil, errors.Is(err, ErrEnough):
 		return nil
+	case own:
+		return err
 	case ctx.Err() != nil:
 		return console.Fail(console.ExitInterrupted, "interrupted")
+	case errors.Is(err, master.ErrFilter), o.UDP == "" && stats.Requests == 0:
+		return console.Fail(console.ExitUsage, "%w", err)
+	case strings.Contains(o.UDP, ".steampowered.com:") && errors.Is(err, master.ErrNoReply):
+		return console.Fail(console.ExitInput, "%w; Valve's master server has been silent since October 2025", err).
+			WithHint("omit its address: the Web API has the list, with --key-file FILE")
 	}
 	return console.Fail(console.ExitInput, "%w", err).WithHint("%s", advice(err))
 }
@@ -177,17 +229,15 @@ func (o *Options) failure(ctx context.Context, err error) error {
 func advice(err error) string {
 	switch {
 	case errors.Is(err, master.ErrKey):
-		return "check the key in --key-file or " + KeyVariable + ""
+		return "check the key in --key-file or " + KeyVariable
 	case errors.Is(err, master.ErrSlow):
-		return "try again later, or wait longer with --master-max-wait"
+		return "try again later"
 	case errors.Is(err, master.ErrRefused):
 		return "check that this master knows the filter, and that --url is its address"
-	case errors.Is(err, master.ErrTooLarge), errors.Is(err, master.ErrTooMany):
+	case errors.Is(err, master.ErrTooMuch):
 		return "use a filter that fewer servers meet"
-	case errors.Is(err, master.ErrNoProgress):
-		return "the master may be at fault: try again later, or fetch parts of the list with filters"
-	case errors.Is(err, master.ErrMalformed), errors.Is(err, master.ErrTruncated):
-		return "check that it is the address of a master; if so, try again later"
+	case errors.Is(err, master.ErrMalformed), errors.Is(err, master.ErrNoProgress):
+		return "the master may be at fault: check its address and try again later, or fetch parts of the list with filters"
 	}
 	return "check the address, and that no firewall drops the packets"
 }
@@ -198,4 +248,18 @@ func (o *Options) Source() string {
 		return "master " + o.UDP
 	}
 	return "Web API"
+}
+
+// EmptyList returns the error for a list without servers.
+func (o *Options) EmptyList(s *master.Stats) error {
+	hint := "the master knows no servers, or does not list them"
+	switch {
+	case s.Elsewhere > 0:
+		hint = "all of the servers are in other regions: omit --region"
+	case s.Invalid > 0:
+		hint = "no entry had an address: check that it is a master"
+	case len(o.Conditions()) > 0 || master.Region(o.Region) != master.World:
+		hint = "no server meets the filter: remove some of its conditions"
+	}
+	return console.Fail(console.ExitInput, "%s: the list is empty", o.Source()).WithHint("%s", hint)
 }

@@ -1,6 +1,7 @@
 package masterlist
 
 import (
+	"errors"
 	"io"
 
 	"github.com/a2sscan/a2sscan/scanner/list"
@@ -10,40 +11,26 @@ import (
 // Formats returns the formats of lists that masters send or the master command
 // writes. Each format is detected from the first bytes of a file.
 func Formats() (formats []list.Format) {
-	for _, kind := range []master.Kind{
-		master.KindPages, master.KindWeb, master.KindAtAddress, master.KindLines,
-	} {
+	for _, kind := range master.Kinds {
 		formats = append(formats, list.Format{
-			Name:  kind.String(),
-			Sniff: func(head []byte) bool { return master.Sniff(head) == kind },
-			Read:  readList,
+			Name: kind.Name, Sniff: kind.Sniff,
+			Read: func(r io.Reader, yield func(list.Entry) bool) error {
+				err := kind.Read(r, func(item int, s *master.Server, bad error) error {
+					e := list.Entry{Line: item, Fault: bad}
+					if bad == nil {
+						e.Addr, e.Master = s.Addr, s.Details
+					}
+					if !yield(e) {
+						return ErrEnough
+					}
+					return nil
+				})
+				if errors.Is(err, ErrEnough) {
+					return nil
+				}
+				return err
+			},
 		})
 	}
 	return formats
-}
-
-// readList yields the entries of a list in any format of Formats.
-func readList(r io.Reader, yield func(list.Entry) bool) error {
-	l, err := master.NewReader(r)
-	if err != nil {
-		return err
-	}
-	more := true
-	l.Invalid = func(bad master.Invalid) {
-		more = more && yield(list.Entry{Line: int(bad.Item), Fault: bad.Err})
-	}
-	var details []byte
-	for l.Next() && more {
-		s := l.Server()
-		e := list.Entry{
-			Line: int(l.Stats().Servers + l.Stats().Invalid),
-			Addr: s.Addr,
-		}
-		if s.Has != 0 {
-			details = s.AppendMaster(details[:0])
-			e.Master = details
-		}
-		more = more && yield(e)
-	}
-	return l.Err()
 }

@@ -11,26 +11,26 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
 
-// Progress formats the status line of a list that is being fetched.
-type Progress struct {
+// status formats the status line of a list that is being fetched.
+type status struct {
 	start time.Time
 	mu    sync.Mutex
 	last  master.Progress
 	until time.Time // when the current wait ends
 }
 
-// NewProgress returns the progress of a list whose fetch begins now.
-func NewProgress() *Progress { return &Progress{start: time.Now()} }
+// newStatus returns the status of a list whose fetch begins now.
+func newStatus() *status { return &status{start: time.Now()} }
 
-// Update records the progress and the current wait.
-func (p *Progress) Update(now master.Progress) {
+// update records the progress and the current wait.
+func (p *status) update(now master.Progress) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.last, p.until = now, time.Now().Add(now.Wait)
 }
 
-// Line returns the status line.
-func (p *Progress) Line() string {
+// line returns the status line.
+func (p *status) line() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s := &p.last
@@ -38,8 +38,8 @@ func (p *Progress) Line() string {
 	if s.Retries > 0 {
 		parts = append(parts, fmt.Sprintf("%d repeated", s.Retries))
 	}
-	if left := time.Until(p.until); left > 0 && s.Why != master.WaitNothing {
-		parts = append(parts, fmt.Sprintf("%v, %.0f s", s.Why, math.Ceil(left.Seconds())))
+	if left := time.Until(p.until); left > 0 && s.Why != "" {
+		parts = append(parts, fmt.Sprintf("%s, %.0f s", s.Why, math.Ceil(left.Seconds())))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -61,9 +61,8 @@ const maxCapped = 10
 func Report(t *console.Terminal, who string, s *master.Stats) {
 	t.Say("%s: %s, %s", who, counts(s), console.Plural(int(s.Requests), "request"))
 	if text := amounts([]amount{
-		{s.Unscannable[master.Relay], "with " + master.Relay.String()},
-		{s.Unscannable[master.NoAddress], "with " + master.NoAddress.String()},
-		{s.Unscannable[master.NoPort], "with " + master.NoPort.String()},
+		{s.Relays, "with 169.254.0.0/16, an address of Steam's relays"},
+		{s.Unusable, "with 0.0.0.0 or port 0"},
 	}); text != "" {
 		t.Say("servers that cannot be queried: %s", text)
 	}
@@ -88,7 +87,7 @@ func Report(t *console.Terminal, who string, s *master.Stats) {
 			t.Say("%d more such answers", len(s.Capped)-maxCapped)
 			break
 		}
-		t.Say("cut at the cap: %v", c)
+		t.Say("cut at the cap: %s", c)
 	}
 }
 

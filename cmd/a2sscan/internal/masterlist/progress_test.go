@@ -11,16 +11,16 @@ import (
 // TestProgress: the status line fits into 80 columns, and the remaining wait is
 // rounded up, so that it is never shown as 0 s.
 func TestProgress(t *testing.T) {
-	p := NewProgress()
+	p := newStatus()
 	p.start = p.start.Add(-75 * time.Second)
-	for why, want := range map[master.Wait]string{
-		master.WaitLimit: "; keeping the master's limits, 1 s",
-		master.WaitAsked: "; the master asked to wait, 1 s",
+	for why, want := range map[string]string{
+		"keeping the master's limits": "; keeping the master's limits, 1 s",
+		"the master asked to wait":    "; the master asked to wait, 1 s",
 	} {
 		now := master.Progress{Wait: 400 * time.Millisecond, Why: why}
 		now.Servers, now.Replies, now.Bytes = 12_345, 54, 75_000
-		p.Update(now)
-		if got := p.Line(); !strings.HasSuffix(got, want) || len(got) >= 80 {
+		p.update(now)
+		if got := p.line(); !strings.HasSuffix(got, want) || len(got) >= 80 {
 			t.Errorf("%d columns: %s", len(got), got)
 		}
 	}

@@ -34,7 +34,7 @@ func (s *Run) inputNotes() []ledger.Input {
 func (m *Master) note(whole bool) *ledger.MasterList {
 	n := &ledger.MasterList{
 		Protocol: "web", Address: publicURL(m.URL), Region: m.Region.String(),
-		Filter: m.Filter.String(), Whole: whole,
+		Filter: m.Conditions().String(), Whole: whole,
 	}
 	if m.UDP != "" {
 		n.Protocol, n.Address = "udp", m.UDP

@@ -73,7 +73,7 @@ func (s *Run) fetchFirst() error {
 	if err != nil {
 		return err
 	}
-	stats, err := f.FetchShown(ctx, s.term, masterlist.Handlers{Server: sp.Add}, quiet, func() error { return nil })
+	stats, err := f.Fetch(ctx, s.term, masterlist.Handlers{Server: sp.Add}, quiet)
 	if !quiet && stats.Requests > 0 {
 		masterlist.Report(s.term, f.Source(), &stats)
 	}
@@ -87,7 +87,7 @@ func (s *Run) fetchFirst() error {
 		s.term.Say("the list is incomplete: scanning what was fetched, %s", console.Plural(int(stats.Servers), "server"))
 		s.term.Report(err)
 	case !quiet:
-		s.term.Say("end: %v", stats.End)
+		s.term.Say("end: %s", stats.End)
 	}
 	source, err := sp.Source(f.Source())
 	s.fetched.sources = []list.Source{source}

@@ -97,7 +97,7 @@ func serveMaster(ctx context.Context, t *console.Terminal, o *Options, m *fleet.
 	}
 	if url := m.URL(); url != "" {
 		t.Say("ready: a Web API at %s, %d servers, any key", url, m.Len())
-		t.Hint("fetch its list with: %s=any %s master --web --url %s", masterlist.KeyVariable, o.Program, url)
+		t.Hint("fetch its list with: %s=any %s master --url %s", masterlist.KeyVariable, o.Program, url)
 	}
 	return func() {
 		m.Close()

@@ -1,0 +1,157 @@
+package master
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"regexp"
+)
+
+// Kind is a format of lists in files.
+type Kind struct {
+	Name string // for messages, such as NDJSON
+
+	// Sniff reports whether a list that begins with head has this format. 4096 bytes
+	// are enough.
+	Sniff func(head []byte) bool
+
+	// Read passes the entries of a list to handle, in order. An entry that has no usable
+	// address or can't be read comes with the reason, and with its number, counted from
+	// 1: that of the line, or of the entry. The Server is valid until handle returns.
+	// Read returns an error of r or handle unchanged; any other error is or wraps
+	// ErrMalformed or ErrTooMuch. It keeps only one entry in memory, and does not remove
+	// duplicates.
+	Read func(r io.Reader, handle func(item int, s *Server, bad error) error) error
+}
+
+// Kinds are the formats in which masters send lists, and NDJSON with elements of the
+// Web API's answers.
+var Kinds = []Kind{
+	{"reply pages of a master server", isPages, readPages},
+	{"Web API JSON (GetServersAtAddress)", isAtAddress.Match, readAnswers},
+	{"Web API JSON (GetServerList)", isAnswer.Match, readAnswers},
+	{"NDJSON", isLines, readLines},
+}
+
+// These are the beginnings of answers. Only GetServersAtAddress sends "success" and
+// "gmsindex". An array that begins with another value than an object is not an answer
+// but text, such as an IPv6 address.
+var (
+	isAnswer    = regexp.MustCompile(`^\x{FEFF}?\s*(\{\s*"response"|\[\s*[{\]])`)
+	isAtAddress = regexp.MustCompile(`^\x{FEFF}?\s*\{\s*"response"\s*:\s*\{(\s*"success"|(?s:.*)"gmsindex")`)
+)
+
+func isPages(head []byte) bool {
+	n := min(len(head), len(pageHeader))
+	return n > 0 && string(head[:n]) == pageHeader[:n]
+}
+
+// isLines recognises elements of an answer by keys in the first line that other NDJSON,
+// such as a census, does not have.
+func isLines(head []byte) bool {
+	line, _, _ := bytes.Cut(bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\uFEFF")), " \t\r\n"), []byte("\n"))
+	has := func(key string) bool { return bytes.Contains(line, []byte(key)) }
+	return bytes.HasPrefix(line, []byte("{")) && !has(`"response"`) && !has(`"ip"`) && (has(`"gamedir"`) || has(`"appid"`))
+}
+
+// skipMark skips a byte order mark at the beginning of the list.
+func skipMark(in *bufio.Reader) {
+	if b, _ := in.Peek(3); string(b) == "\uFEFF" {
+		in.Discard(3)
+	}
+}
+
+func readAnswers(r io.Reader, handle func(int, *Server, error) error) error {
+	in := bufio.NewReader(r)
+	skipMark(in)
+	item := 0
+	err := readJSON(&budget{r: in, total: math.MaxInt64}, func(s *Server, bad error) error {
+		item++
+		return handle(item, s, bad)
+	})
+	if errors.Is(err, ErrRefused) {
+		return fmt.Errorf("%w: it reports a failure", ErrMalformed)
+	}
+	return err
+}
+
+// readLines reads entries, one per line. A line that can't be read is a bad entry.
+func readLines(r io.Reader, handle func(int, *Server, error) error) error {
+	in := bufio.NewReaderSize(r, 64<<10)
+	skipMark(in)
+	var line []byte
+	for n := 1; ; n++ {
+		var err error
+		line = line[:0]
+		for long := false; ; {
+			var piece []byte
+			piece, err = in.ReadSlice('\n')
+			if long = long || len(line)+len(piece) > maxItem; !long {
+				line = append(line, piece...)
+			}
+			if err != bufio.ErrBufferFull {
+				if long {
+					line = append(line[:0], "too long"...)
+				}
+				break
+			}
+		}
+		if err != nil && err != io.EOF {
+			return err
+		}
+		if text := bytes.TrimSpace(line); len(text) > 0 {
+			d := newDecoder(bytes.NewReader(text))
+			s, bad, e := readServer(d)
+			if _, end := d.ReadToken(); e != nil || end != io.EOF || text[0] != '{' {
+				bad = errors.New("the line is not a complete JSON object")
+			}
+			if e := handle(n, s, bad); e != nil {
+				return e
+			}
+		}
+		if err == io.EOF {
+			return nil
+		}
+	}
+}
+
+// readPages reads the addresses of pages, one after the other. If a header begins
+// inside an address, the page before it was truncated. Bytes after a terminator that do
+// not begin a page are skipped.
+func readPages(r io.Reader, handle func(int, *Server, error) error) error {
+	in := bufio.NewReaderSize(r, 64<<10)
+	ended := false // after a terminator, before the next header
+	for item := 1; ; {
+		b, err := in.Peek(2*addrLen - 1)
+		if err != nil && err != io.EOF {
+			return err
+		}
+		at := bytes.Index(b, []byte(pageHeader))
+		switch {
+		case len(b) == 0:
+			return nil
+		case at == 0:
+			in.Discard(len(pageHeader))
+			ended = false
+		case at > 0:
+			in.Discard(at)
+		case ended: // a header may begin in the last bytes of b
+			in.Discard(max(1, len(b)-len(pageHeader)+1))
+		case len(b) < addrLen:
+			return fmt.Errorf("%w: it ends in the middle of an address", ErrMalformed)
+		case addrAt(b) == noSeed:
+			in.Discard(addrLen)
+			ended = true
+		default:
+			s := Server{Addr: addrAt(b)}
+			in.Discard(addrLen)
+			if err := handle(item, &s, nil); err != nil {
+				return err
+			}
+			item++
+		}
+	}
+}

@@ -1,0 +1,324 @@
+package master
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// DefaultUDP is Valve's master server for Source games. It has not answered since
+// October 2025 (EC-158). Valve's master server for GoldSource games was shut down
+// before.
+const DefaultUDP = "hl2master.steampowered.com:27011"
+
+// DefaultWeb is the address of Valve's GetServerList.
+const DefaultWeb = "https://api.steampowered.com/IGameServersService/GetServerList/v1/"
+
+// Errors of Fetch and of Kind.Read. The servers before the error have been passed on.
+var (
+	ErrKey        = errors.New("the key was refused")
+	ErrRefused    = errors.New("the request was refused")
+	ErrNoReply    = errors.New("the master does not answer")
+	ErrNoProgress = errors.New("the master makes no progress")
+	ErrSlow       = errors.New("the master asks to wait longer than we are willing to")
+	ErrTooMuch    = errors.New("more than we are willing to read")
+	ErrMalformed  = errors.New("not what it should be") // also: truncated
+	ErrFilter     = errors.New("filter")                // it can't be sent; no request was sent
+)
+
+// Config describes which list to fetch, from where and how.
+type Config struct {
+	UDP    string // host:port of a master server; empty: the Web API
+	URL    string // of the Web API; empty: DefaultWeb. https, except on loopback; no query
+	Key    Key    // of the Web API: see ParseKey
+	Region Region // only servers that claim it; World: all servers; zero is the east of the United States
+	Filter Filter // empty: all servers. Over UDP at most 190 bytes long
+
+	Unlimited bool          // do not observe the masters' rate limits: for a master of one's own
+	Timeout   time.Duration // for one answer; zero: 3 s over UDP, 60 s from the Web API
+	Retries   int           // repeated requests for one answer; zero: 3 over UDP, 4 from the Web API; negative: none
+	MaxWait   time.Duration // longest wait for a master that is silent or asks for a pause; zero: 61 s over UDP, 5 min from the Web API
+	Max       uint64        // maximum number of servers; zero: 10,000,000
+	Answers   uint64        // maximum number of answers; zero: 50,000 pages, or 1,000 answers of the Web API
+	Cap       int           // an answer of this many servers, or a multiple, counts as cut; zero: 10,000
+
+	// Page is called with each new page of a master server, before its servers are
+	// passed to handle. The datagram is valid until Page returns. Page may be nil.
+	Page     func(datagram []byte) error
+	Progress func(Progress) // called between requests; may be nil
+
+	// Dial opens the connection to a master server; nil: a net.Dialer. Each Write must
+	// send one datagram, and each Read must return one datagram.
+	Dial      func(ctx context.Context, network, addr string) (net.Conn, error)
+	Transport http.RoundTripper // of the Web API; nil: http.DefaultTransport
+}
+
+// limit is the maximum number of requests in any time span of a given length.
+type limit struct {
+	requests int
+	in       time.Duration
+}
+
+// udpLimits are the limits of master servers. They are said to accept 30 requests per
+// minute and 60 per five minutes, and to ignore a client for a minute if it exceeds
+// that. Valve has stated a limit of 20 per minute, but 15 works best in practice
+// (FORMATS 4.1). Each span is a second longer, because network delay varies.
+var udpLimits = []limit{{15, 61 * time.Second}, {60, 301 * time.Second}}
+
+// webLimits are the limits of the Web API, which has been observed to accept this rate
+// from one key (FORMATS 4.2).
+var webLimits = []limit{{1, 1500 * time.Millisecond}, {200, 5 * time.Minute}}
+
+// Server is one entry of a master's list.
+type Server struct {
+	Addr netip.AddrPort // the query address
+
+	// Details is what the master said about the server, as a JSON object: the value of
+	// "master" in a record. It is nil if the master sent only the address. Its strings
+	// are untrusted; all unprintable characters are escaped.
+	Details []byte
+
+	name, gameMap string
+	players       string // "1": somebody plays
+	linux         string // "1": the server runs on Linux
+	region        string // a number; empty: unknown
+	odd           bool   // a field has a wrong type and was dropped
+}
+
+// AppendLine appends the server as a line of NDJSON:
+// {"schema":1,"ip":"203.0.113.7","port":27015,"master":{…}}, with "master" only if the
+// master sent more than the address.
+func (s *Server) AppendLine(dst []byte) []byte {
+	dst = s.Addr.Addr().AppendTo(append(dst, `{"schema":1,"ip":"`...))
+	dst = strconv.AppendUint(append(dst, `","port":`...), uint64(s.Addr.Port()), 10)
+	if s.Details != nil {
+		dst = append(append(dst, `,"master":`...), s.Details...)
+	}
+	return append(dst, "}\n"...)
+}
+
+// Stats counts what a fetch did. The number of entries read is Servers + Duplicates +
+// Elsewhere + Invalid.
+type Stats struct {
+	Requests  uint64 // requests sent, including repeated requests
+	Retries   uint64 // requests repeated because there was no usable answer
+	Replies   uint64 // pages, or answers of the Web API
+	Bytes     uint64 // bytes of the replies; from the Web API, also of failed answers
+	Truncated uint64 // pages that end inside an address
+	Repeated  uint64 // pages equal to the previous page, repeated by the network or the master
+	Foreign   uint64 // datagrams that are not pages
+
+	Servers    uint64 // servers passed to the caller, each address once
+	Relays     uint64 // of these, addresses of Steam's relays, which can't be queried (EC-126)
+	Unusable   uint64 // of these, 0.0.0.0 or port 0
+	Duplicates uint64 // entries whose address was in an earlier entry
+	Elsewhere  uint64 // servers skipped because they do not claim the requested region (Web API)
+	Invalid    uint64 // entries without a usable address (Web API)
+	Odd        uint64 // entries with an address and a field of a wrong type, which is dropped (Web API)
+
+	End      string   // how the list ended, in words
+	Complete bool     // the list ended properly, and no part of it is known to be missing
+	Capped   []string // parts with more servers than could be fetched (Web API)
+}
+
+// Progress is the state of a fetch between two requests.
+type Progress struct {
+	Stats
+	Wait time.Duration // until the next request
+	Why  string        // the reason to wait; empty: there is none
+}
+
+// Fetch fetches a list and passes each server to handle once, as soon as it arrives;
+// the Server is valid until handle returns. The fetch ends early if handle or
+// Config.Page returns an error, which Fetch returns unchanged, or if ctx ends. The
+// Stats are correct even if Fetch returns an error.
+//
+// No error, and nothing that it wraps, contains the key or the URL of the Web API.
+func Fetch(ctx context.Context, cfg Config, handle func(*Server) error) (Stats, error) {
+	f := fetch{Config: cfg, handle: handle, seen: make(map[netip.AddrPort]struct{})}
+	f.Max = cmp.Or(f.Max, 10_000_000) // the set of that many addresses takes about 400 MB
+	f.Cap = cmp.Or(f.Cap, 10_000)
+	f.stats.End = "the list is incomplete"
+	var err error
+	if cfg.UDP != "" {
+		err = f.overUDP(ctx)
+	} else {
+		err = f.overWeb(ctx)
+	}
+	if err != nil {
+		f.stats.Complete, f.stats.End = false, "the list is incomplete"
+	}
+	if own := (callerError{}); errors.As(err, &own) {
+		return f.stats, own.error
+	}
+	return f.stats, err
+}
+
+// fetch is the state of Fetch.
+type fetch struct {
+	Config
+	handle func(*Server) error
+	stats  Stats
+	seen   map[netip.AddrPort]struct{}
+	limits []limit
+	sent   []time.Time // times of the last requests, oldest first; at most as many as the largest limit
+}
+
+// withDefaults sets the waits and limits that Config leaves open.
+func (f *fetch) withDefaults(timeout, maxWait time.Duration, retries int, answers uint64, limits []limit) {
+	f.Timeout = cmp.Or(f.Timeout, timeout)
+	f.MaxWait = cmp.Or(f.MaxWait, maxWait)
+	f.Retries = max(cmp.Or(f.Retries, retries), 0)
+	f.Answers = cmp.Or(f.Answers, answers)
+	if !f.Unlimited {
+		f.limits = limits
+	}
+}
+
+// callerError is an error of a function that the caller passed.
+type callerError struct{ error }
+
+// relays is the network from which Steam gives servers behind its relays an address.
+var relays = netip.MustParsePrefix("169.254.0.0/16")
+
+// add passes a server to handle if its address is new, and reports whether it is.
+func (f *fetch) add(s *Server) (fresh bool, err error) {
+	if _, ok := f.seen[s.Addr]; ok {
+		f.stats.Duplicates++
+		return false, nil
+	}
+	if f.stats.Servers == f.Max {
+		return false, fmt.Errorf("%w: more than %d servers", ErrTooMuch, f.Max)
+	}
+	f.seen[s.Addr] = struct{}{}
+	f.stats.Servers++
+	switch {
+	case relays.Contains(s.Addr.Addr()):
+		f.stats.Relays++
+	case s.Addr.Addr().IsUnspecified() || s.Addr.Port() == 0:
+		f.stats.Unusable++
+	}
+	if err := f.handle(s); err != nil {
+		return true, callerError{err}
+	}
+	return true, nil
+}
+
+func (f *fetch) progress(wait time.Duration, why string) {
+	if f.Progress != nil {
+		f.Progress(Progress{Stats: f.stats, Wait: wait, Why: why})
+	}
+}
+
+// awaitLimits waits until the limits allow the next request, and counts it.
+func (f *fetch) awaitLimits(ctx context.Context) error {
+	now, wait, most := time.Now(), time.Duration(0), 0
+	for _, l := range f.limits {
+		most = max(most, l.requests)
+		if len(f.sent) >= l.requests {
+			oldest := f.sent[len(f.sent)-l.requests]
+			wait = max(wait, oldest.Add(l.in).Sub(now))
+		}
+	}
+	why := ""
+	if wait > 0 {
+		why = "keeping the master's limits"
+	}
+	f.progress(wait, why)
+	err := sleep(ctx, wait)
+	f.sent = append(f.sent, time.Now())
+	f.sent = f.sent[max(len(f.sent)-most, 0):]
+	f.stats.Requests++
+	return err
+}
+
+// sleep waits for d. If ctx ends before that, sleep returns ctx's error.
+func sleep(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}
+
+// Key is a Steam Web API key. It is never shown: a Key that is formatted or logged
+// becomes "[key]".
+type Key struct{ secret string }
+
+// ParseKey reads a key from the contents of a file or an environment variable. It
+// ignores white space around the key. Its errors never quote the key.
+func ParseKey(text []byte) (Key, error) {
+	s := strings.TrimSpace(string(text))
+	switch {
+	case s == "":
+		return Key{}, errors.New("the key is empty")
+	case len(s) > 256: // Steam's keys have 32
+		return Key{}, errors.New("the key is longer than 256 characters; is it another file?")
+	case strings.ContainsFunc(s, func(r rune) bool { return !isKeyRune(r) }):
+		return Key{}, errors.New("the key is not letters and digits alone; is it another file?")
+	}
+	return Key{s}, nil
+}
+
+func isKeyRune(r rune) bool {
+	return '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' ||
+		r == '-' || r == '_'
+}
+
+const hidden = "[key]"
+
+// Format prints "[key]" for every verb.
+func (Key) Format(f fmt.State, _ rune) { f.Write([]byte(hidden)) }
+
+// LogValue returns "[key]".
+func (Key) LogValue() slog.Value { return slog.StringValue(hidden) }
+
+// hide replaces the key with "[key]" in a text from another package.
+func (k Key) hide(text string) string {
+	if k.secret == "" {
+		return text
+	}
+	return strings.ReplaceAll(text, k.secret, hidden)
+}
+
+// show quotes an untrusted string for a message. Unprintable characters become Go
+// escape sequences, and a string of more than 80 characters is cut.
+func show(s string) string {
+	n := 0
+	for i := range s {
+		if n == 80 {
+			return strconv.Quote(s[:i]) + "…"
+		}
+		n++
+	}
+	return strconv.Quote(s)
+}
+
+// times returns "once", or "n times" if n is not 1.
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+// expressible reports whether a filter can express a condition: masters do not know the
+// bytes that U+FFFD stands for, and * is a pattern only at the end.
+func expressible(c Condition) bool {
+	stars := strings.Count(c.Value, "*")
+	return c.check() == nil && !strings.ContainsRune(c.Value, utf8.RuneError) &&
+		(stars == 0 || stars == 1 && strings.HasSuffix(c.Value, "*"))
+}
