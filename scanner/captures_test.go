@@ -112,7 +112,7 @@ func (c *capture) compare(t *testing.T, r *Result) {
 		same("game", string(in.Game), text(w.Game))
 		same("version", string(in.Version), text(w.Version))
 		same("numbers",
-			[8]uint8{in.Protocol, in.Players, in.MaxPlayers, in.Bots, in.Password, in.VAC, in.ServerType, in.Environment},
+			[8]uint8{in.Protocol, uint8(in.Players), uint8(in.MaxPlayers), in.Bots, in.Password, in.VAC, in.ServerType, in.Environment},
 			[8]uint8{w.Protocol, w.Players, w.MaxPlayers, w.Bots, w.Password, w.VAC, w.Type[0], w.OS[0]})
 		same("app id", in.ShortAppID, w.AppID)
 		same("keywords there", in.Has&wire.HasKeywords != 0, w.Keywords != nil)
@@ -145,7 +145,7 @@ func (c *capture) compare(t *testing.T, r *Result) {
 		same("folder", string(in.Folder), text(w.Folder))
 		same("game", string(in.Game), text(w.Game))
 		same("numbers",
-			[7]uint8{in.Protocol, in.Players, in.MaxPlayers, in.Password, in.VAC, in.ServerType, in.Environment},
+			[7]uint8{in.Protocol, uint8(in.Players), uint8(in.MaxPlayers), in.Password, in.VAC, in.ServerType, in.Environment},
 			[7]uint8{w.Protocol, w.Players, w.MaxPlayers, w.Password, w.VAC, w.Type[0], w.OS[0]})
 		same("bots there", in.Has&wire.HasBots != 0, w.Bots != nil)
 		same("mod there", in.Has&wire.HasMod != 0, w.Mod == 1)

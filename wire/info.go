@@ -1,6 +1,9 @@
 package wire
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"math"
+)
 
 // The bits of the extra data flag. The protocol defines these values; they must not
 // be changed. On the wire the fields follow in the order of this list (EC-28).
@@ -50,7 +53,8 @@ func GivesChallengeOnRequest(appID uint32) bool {
 // If at most three bytes follow the mod flag of a GoldSource reply, there is no mod
 // block, and the last two bytes are VAC and bots (EC-67). If those bytes are
 // missing or can't be VAC and bots, the reply is truncated, and neither field is
-// set (EC-137). A relay may omit bots (EC-33).
+// set (EC-137). A relay omits bots (EC-33, EC-147), and may send its spectators and
+// slots as two longs instead, because they do not fit their bytes (EC-146).
 func (in *Info) Decode(msg []byte) error {
 	*in = Info{}
 	body := Body(msg)
@@ -79,14 +83,14 @@ func (in *Info) decode(r *reader) error {
 	} else {
 		in.readGoldSource(r)
 	}
-	in.Has = r.has
+	in.Has = r.has & hasAll
 	if in.Password > 1 || in.VAC > 1 {
 		in.Notes |= NoteInfoOddBoolean
 	}
 	if len(r.b) > 0 {
 		in.Notes |= NoteInfoTrailing
 	}
-	if r.short {
+	if r.cut != 0 {
 		if in.mayLackGameID() {
 			in.Notes |= NoteInfoShortAppID
 		}
@@ -110,20 +114,20 @@ func (in *Info) readSource(r *reader) {
 	r.text(&in.Folder, HasFolder)
 	r.text(&in.Game, HasGame)
 	r.u16(&in.ShortAppID, HasAppID)
-	r.u8(&in.Players, HasPlayers)
-	r.u8(&in.MaxPlayers, HasMaxPlayers)
+	r.count(&in.Players, HasPlayers)
+	r.count(&in.MaxPlayers, HasMaxPlayers)
 	r.u8(&in.Bots, HasBots)
 	r.u8(&in.ServerType, HasServerType)
 	r.u8(&in.Environment, HasEnvironment)
 	r.u8(&in.Password, HasPassword)
 	r.u8(&in.VAC, HasVAC)
 	if IsShip(uint32(in.ShortAppID)) {
-		r.u8(&in.Ship.Mode, 0)
-		r.u8(&in.Ship.Witnesses, 0)
+		r.u8(&in.Ship.Mode, fieldShipMode)
+		r.u8(&in.Ship.Witnesses, fieldShipWitnesses)
 		r.u8(&in.Ship.Duration, HasShip)
 	}
 	r.lastText(&in.Version, HasVersion)
-	if len(r.b) > 0 {
+	if len(r.left()) > 0 {
 		in.readExtra(r)
 	}
 }
@@ -138,7 +142,7 @@ func (in *Info) readExtra(r *reader) {
 		r.u64(&in.SteamID, HasSteamID)
 	}
 	if in.EDF&edfSourceTV != 0 {
-		r.u16(&in.SourceTV.Port, 0)
+		r.u16(&in.SourceTV.Port, fieldTVPort)
 		r.text(&in.SourceTV.Name, HasSourceTV)
 	}
 	if in.EDF&edfKeywords != 0 {
@@ -157,43 +161,89 @@ func (in *Info) readGoldSource(r *reader) {
 	r.text(&in.Map, HasMap)
 	r.text(&in.Folder, HasFolder)
 	r.text(&in.Game, HasGame)
-	r.u8(&in.Players, HasPlayers)
-	r.u8(&in.MaxPlayers, HasMaxPlayers)
+	r.count(&in.Players, HasPlayers)
+	r.count(&in.MaxPlayers, HasMaxPlayers)
 	r.u8(&in.Protocol, HasProtocol)
 	r.u8(&in.ServerType, HasServerType)
 	r.u8(&in.Environment, HasEnvironment)
 	r.u8(&in.Password, HasPassword)
 	var mod uint8
-	r.u8(&mod, 0)
+	r.u8(&mod, fieldIsMod)
 	if mod != 0 {
 		in.readMod(r)
 	}
 	r.u8(&in.VAC, HasVAC)
-	if isRelay(in.ServerType) && len(r.b) == 0 {
-		return // HLTV sends no bots (EC-33)
+	switch {
+	case !in.IsRelay():
+		r.u8(&in.Bots, HasBots)
+	case len(r.left()) >= 8:
+		in.readSpectators(r)
+	case len(r.left()) > 0:
+		r.u8(&in.Bots, HasBots)
 	}
-	r.u8(&in.Bots, HasBots)
 }
 
-// isRelay reports whether a server type is that of a spectator relay.
-func isRelay(serverType uint8) bool { return serverType == 'p' || serverType == 'P' }
+// readSpectators reads the two longs with which HLTV corrects the counts that do not
+// fit a byte (EC-146). It ignores negative numbers.
+func (in *Info) readSpectators(r *reader) {
+	var spectators, slots uint32
+	r.u32(&spectators, fieldSpectators)
+	r.u32(&slots, fieldSlots)
+	if spectators|slots <= math.MaxInt32 {
+		in.Players, in.MaxPlayers = spectators, slots
+	}
+}
+
+// IsRelay reports whether the server is a spectator relay, such as HLTV or SourceTV:
+// its players are spectators (EC-33).
+func (in *Info) IsRelay() bool { return in.ServerType|0x20 == 'p' }
+
+// ServerType returns the word for the type byte of an INFO reply, dedicated, listen
+// or proxy, or "" for a byte that nothing explains. Upper case occurs (EC-69). 1 is
+// document 002's byte of a dedicated server; 'i' is an emulator's of a listen server
+// (EC-150).
+func ServerType(c byte) string {
+	switch c {
+	case 'd', 'D', 1:
+		return "dedicated"
+	case 'l', 'L', 'i':
+		return "listen"
+	case 'p', 'P':
+		return "proxy"
+	}
+	return ""
+}
+
+// Environment returns the word for the environment byte of an INFO reply, linux,
+// windows or mac, or "" for a byte that nothing explains.
+func Environment(c byte) string {
+	switch c {
+	case 'l', 'L':
+		return "linux"
+	case 'w', 'W':
+		return "windows"
+	case 'm', 'M', 'o', 'O':
+		return "mac"
+	}
+	return ""
+}
 
 // readMod reads the mod block, or sets NoteInfoNoModBlock if too few bytes remain
 // for one. Where document 000 has a NUL byte, HLTV's source writes a string; the
 // NUL byte is the same as an empty string. The string is not kept.
 func (in *Info) readMod(r *reader) {
-	if len(r.b) <= 3 {
+	if len(r.left()) <= 3 {
 		in.Notes |= NoteInfoNoModBlock
 		skipNoModBlock(r)
 		return
 	}
 	var null []byte
-	r.text(&in.Mod.URL, 0)
-	r.text(&in.Mod.DownloadURL, 0)
-	r.text(&null, 0)
-	r.u32(&in.Mod.Version, 0)
-	r.u32(&in.Mod.Size, 0)
-	r.u8(&in.Mod.Type, 0)
+	r.text(&in.Mod.URL, fieldModURL)
+	r.text(&in.Mod.DownloadURL, fieldModDownload)
+	r.text(&null, fieldModNUL)
+	r.u32(&in.Mod.Version, fieldModVersion)
+	r.u32(&in.Mod.Size, fieldModSize)
+	r.u8(&in.Mod.Type, fieldModType)
 	r.u8(&in.Mod.DLL, HasMod)
 }
 
@@ -201,11 +251,11 @@ func (in *Info) readMod(r *reader) {
 // and bots (EC-67). If fewer than two bytes remain for VAC and bots, or VAC would
 // be neither 0 nor 1, the message counts as cut inside the block (EC-137).
 func skipNoModBlock(r *reader) {
-	if len(r.b) == 3 {
-		r.b = r.b[1:]
+	if len(r.left()) == 3 {
+		r.skip(1, fieldNoModBlock)
 	}
-	if len(r.b) < 2 || r.b[0] > 1 {
-		r.fail()
+	if len(r.left()) < 2 || r.left()[0] > 1 {
+		r.fail(fieldModBlock)
 	}
 }
 
@@ -218,8 +268,9 @@ func skipNoModBlock(r *reader) {
 // the flag is left out unless in.Has contains HasEDF.
 //
 // A GoldSource reply with NoteInfoNoModBlock has the mod flag set but no mod block
-// (EC-67). A relay's reply has bots only if in.Has contains HasBots. Strings end at
-// their first NUL.
+// (EC-67). A relay's reply has bots only if in.Has contains HasBots, and counts above
+// 255 as two longs (EC-146); any other reply has the low byte of its counts. Strings
+// end at their first NUL.
 func AppendInfo(dst []byte, in *Info) []byte {
 	if in.Format == FormatGoldSource {
 		return appendGoldSource(appendHeader(dst, KindGoldSource), in)
@@ -234,7 +285,7 @@ func appendSource(dst []byte, in *Info) []byte {
 	dst = appendText(dst, in.Folder)
 	dst = appendText(dst, in.Game)
 	dst = binary.LittleEndian.AppendUint16(dst, in.ShortAppID)
-	dst = append(dst, in.Players, in.MaxPlayers, in.Bots,
+	dst = append(dst, uint8(in.Players), uint8(in.MaxPlayers), in.Bots,
 		in.ServerType, in.Environment, in.Password, in.VAC)
 	if in.Has&HasShip != 0 {
 		dst = append(dst, in.Ship.Mode, in.Ship.Witnesses, in.Ship.Duration)
@@ -297,10 +348,18 @@ func appendGoldSource(dst []byte, in *Info) []byte {
 	dst = appendText(dst, in.Map)
 	dst = appendText(dst, in.Folder)
 	dst = appendText(dst, in.Game)
-	dst = append(dst, in.Players, in.MaxPlayers, in.Protocol,
-		in.ServerType, in.Environment, in.Password)
+	large := in.IsRelay() && max(in.Players, in.MaxPlayers) > math.MaxUint8
+	players, slots := uint8(in.Players), uint8(in.MaxPlayers)
+	if large {
+		players, slots = uint8(min(in.Players, math.MaxUint8)), uint8(min(in.MaxPlayers, math.MaxUint8))
+	}
+	dst = append(dst, players, slots, in.Protocol, in.ServerType, in.Environment, in.Password)
 	dst = append(appendMod(dst, in), in.VAC)
-	if isRelay(in.ServerType) && in.Has&HasBots == 0 {
+	switch {
+	case large:
+		dst = binary.LittleEndian.AppendUint32(dst, in.Players)
+		return binary.LittleEndian.AppendUint32(dst, in.MaxPlayers)
+	case in.IsRelay() && in.Has&HasBots == 0:
 		return dst
 	}
 	return append(dst, in.Bots)

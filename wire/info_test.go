@@ -159,6 +159,54 @@ func TestHLTV(t *testing.T) {
 	}
 }
 
+// TestLargeHLTV decodes the reply of an HLTV whose counts do not fit their bytes:
+// spectators and slots follow VAC as two longs, and there are no bots (EC-146). The
+// bytes are built from ReHLDS's source.
+func TestLargeHLTV(t *testing.T) {
+	const head = single + "m127.0.0.1:27020\x00HLTV\x00de_dust2\x00cstrike\x00Counter-Strike\x00"
+	for _, test := range []struct {
+		name, msg        string
+		spectators, most uint32
+		has              wire.Fields
+	}{
+		{"300 of 1000", head + "\xff\xff\x30pl\x00\x00\x00\x2c\x01\x00\x00\xe8\x03\x00\x00", 300, 1000, hasGold &^ wire.HasBots},
+		{"12 of 256", head + "\x0c\xff\x30pl\x00\x00\x00\x0c\x00\x00\x00\x00\x01\x00\x00", 12, 256, hasGold &^ wire.HasBots},
+		{"a relay with bots", head + "\x0c\x10\x30pl\x00\x00\x00\x03", 12, 16, hasGold},
+	} {
+		var in wire.Info
+		err := in.Decode([]byte(test.msg))
+		if err != nil || in.Players != test.spectators || in.MaxPlayers != test.most || in.Has != test.has || in.Notes != 0 {
+			t.Errorf("%s: %v, %d of %d, has %b, notes %q", test.name, err, in.Players, in.MaxPlayers, in.Has, noteWords(in.Notes))
+		}
+		if again := wire.AppendInfo(nil, &in); string(again) != test.msg {
+			t.Errorf("%s: %q, want %q", test.name, again, test.msg)
+		}
+	}
+	var in wire.Info
+	if err := in.Decode([]byte(head + "\xff\xff\x30pl\x00\x00\x00\xff\xff\xff\xff\xe8\x03\x00\x00")); err != nil || in.Players != 255 {
+		t.Errorf("-1 spectators: %v, %d", err, in.Players)
+	}
+	in = wire.Info{ServerType: 'd', Players: 300}
+	if b := wire.AppendInfo(nil, &in); in.Decode(b) != nil || in.Players != 300%256 {
+		t.Errorf("300 players in one byte: %d", in.Players)
+	}
+}
+
+// TestWords checks the words for the bytes of type and environment, in either case.
+func TestWords(t *testing.T) {
+	types := map[byte]string{'d': "dedicated", 'D': "dedicated", 1: "dedicated", 'l': "listen", 'L': "listen", 'i': "listen",
+		'p': "proxy", 'P': "proxy"}
+	systems := map[byte]string{'l': "linux", 'L': "linux", 'w': "windows", 'W': "windows", 'm': "mac", 'M': "mac", 'o': "mac", 'O': "mac"}
+	for c := range 256 {
+		if got, want := wire.ServerType(byte(c)), types[byte(c)]; got != want {
+			t.Errorf("type %#x is %q, want %q", c, got, want)
+		}
+		if got, want := wire.Environment(byte(c)), systems[byte(c)]; got != want {
+			t.Errorf("environment %#x is %q, want %q", c, got, want)
+		}
+	}
+}
+
 // TestInfoValues checks field values that other decoders reject or alter.
 func TestInfoValues(t *testing.T) {
 	decode := func(old, with string) wire.Info {

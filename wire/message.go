@@ -80,7 +80,7 @@ const (
 // Fields is a set of the fields of an Info that were read. All of them are
 // complete, except that the version may be cut off by the end of the reply
 // (EC-136).
-type Fields uint32
+type Fields uint64
 
 // The fields of an INFO reply. HasMod stands for the whole mod block, HasShip for
 // all three fields of The Ship, and HasSourceTV for both port and name.
@@ -108,6 +108,8 @@ const (
 	HasGameID
 	HasAddress
 	HasMod
+
+	hasAll = 1<<iota - 1
 )
 
 // Info is an INFO reply of either format. Its byte slices alias the message that
@@ -118,11 +120,11 @@ type Info struct {
 	Format Format // zero if the message has no body or is of another kind
 
 	Protocol    uint8  // version of the protocol that the game speaks
-	Players     uint8  // modulo 256 on some games (EC-36); may exceed MaxPlayers
-	MaxPlayers  uint8  // player slots
+	Players     uint32 // modulo 256 on some games (EC-36); may exceed MaxPlayers
+	MaxPlayers  uint32 // player slots; both are one byte, except in a large HLTV's reply (EC-146)
 	Bots        uint8  // some games count them among Players, some do not
-	ServerType  byte   // 'd', 'l', 'p' in either case; others occur (EC-32)
-	Environment byte   // 'l', 'w', 'm', 'o' in either case; others occur (EC-32)
+	ServerType  byte   // as sent: see ServerType (EC-32, EC-150)
+	Environment byte   // as sent: see Environment (EC-32)
 	Password    uint8  // the byte as sent; any value but 0 means yes (EC-35)
 	VAC         uint8  // the byte as sent; any value but 0 means yes (EC-35)
 	EDF         uint8  // extra data flag

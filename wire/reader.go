@@ -3,24 +3,45 @@ package wire
 import "encoding/binary"
 
 // A reader takes fields off the front of b into the caller's variables, and adds
-// each complete field to has. If b ends inside a field, short is set and every
-// later field is missing too, so the caller need check only once, at the end.
+// each complete field to has. If b ends inside a field, cut names it and every later
+// field is missing too, so the caller need check only once, at the end.
 type reader struct {
-	b     []byte
-	has   Fields
-	short bool
+	b      []byte
+	has    Fields
+	cut    Fields // the field that b ends inside
+	tail   int    // how many of its bytes are there
+	hidden int    // bytes of the message after b that Explain hides
 }
 
-// fail records that the message ends inside a field.
-func (r *reader) fail() {
+// left returns the bytes of the message that were not read.
+func (r *reader) left() []byte {
+	if r.cut != 0 {
+		return nil
+	}
+	return r.b[:len(r.b)+r.hidden]
+}
+
+// fail records that the message ends inside the field f.
+func (r *reader) fail(f Fields) {
+	if r.cut == 0 {
+		r.cut, r.tail = f, len(r.b)
+	}
 	r.b = nil
-	r.short = true
+}
+
+// skip skips a field of n bytes.
+func (r *reader) skip(n int, f Fields) {
+	if len(r.b) < n {
+		r.fail(f)
+		return
+	}
+	r.b = r.b[n:]
 }
 
 // u8 reads a byte into v and adds f to has.
 func (r *reader) u8(v *uint8, f Fields) {
 	if len(r.b) < 1 {
-		r.fail()
+		r.fail(f)
 		return
 	}
 	*v = r.b[0]
@@ -28,10 +49,21 @@ func (r *reader) u8(v *uint8, f Fields) {
 	r.has |= f
 }
 
+// count reads a byte into a wider number.
+func (r *reader) count(v *uint32, f Fields) {
+	if len(r.b) < 1 {
+		r.fail(f)
+		return
+	}
+	*v = uint32(r.b[0])
+	r.b = r.b[1:]
+	r.has |= f
+}
+
 // u16 reads a short.
 func (r *reader) u16(v *uint16, f Fields) {
 	if len(r.b) < 2 {
-		r.fail()
+		r.fail(f)
 		return
 	}
 	*v = binary.LittleEndian.Uint16(r.b)
@@ -42,7 +74,7 @@ func (r *reader) u16(v *uint16, f Fields) {
 // u32 reads a long.
 func (r *reader) u32(v *uint32, f Fields) {
 	if len(r.b) < 4 {
-		r.fail()
+		r.fail(f)
 		return
 	}
 	*v = binary.LittleEndian.Uint32(r.b)
@@ -53,7 +85,7 @@ func (r *reader) u32(v *uint32, f Fields) {
 // u64 reads a long long.
 func (r *reader) u64(v *uint64, f Fields) {
 	if len(r.b) < 8 {
-		r.fail()
+		r.fail(f)
 		return
 	}
 	*v = binary.LittleEndian.Uint64(r.b)
@@ -65,7 +97,7 @@ func (r *reader) u64(v *uint64, f Fields) {
 func (r *reader) text(v *[]byte, f Fields) {
 	i := indexNUL(r.b)
 	if i < 0 {
-		r.fail()
+		r.fail(f)
 		return
 	}
 	*v = r.b[:i:i]
@@ -80,7 +112,7 @@ func (r *reader) lastText(v *[]byte, f Fields) {
 	if i := indexNUL(r.b); i < 0 && len(r.b) > 0 {
 		*v = r.b[:len(r.b):len(r.b)]
 		r.has |= f
-		r.fail()
+		r.fail(f)
 		return
 	}
 	r.text(v, f)

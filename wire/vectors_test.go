@@ -335,6 +335,7 @@ func number(v any) uint64 {
 
 func u8(v any) uint8   { return uint8(number(v)) }
 func u16(v any) uint16 { return uint16(number(v)) }
+func u32(v any) uint32 { return uint32(number(v)) }
 
 // text returns the bytes of a JSON string. Characters from loneFirst on stand for
 // bytes that are not valid UTF-8.
@@ -379,8 +380,8 @@ var infoKeys = map[string]setter{
 	"map":         field(wire.HasMap, text, func(in *wire.Info) *[]byte { return &in.Map }),
 	"folder":      field(wire.HasFolder, text, func(in *wire.Info) *[]byte { return &in.Folder }),
 	"game":        field(wire.HasGame, text, func(in *wire.Info) *[]byte { return &in.Game }),
-	"players":     field(wire.HasPlayers, u8, func(in *wire.Info) *uint8 { return &in.Players }),
-	"max_players": field(wire.HasMaxPlayers, u8, func(in *wire.Info) *uint8 { return &in.MaxPlayers }),
+	"players":     field(wire.HasPlayers, u32, func(in *wire.Info) *uint32 { return &in.Players }),
+	"max_players": field(wire.HasMaxPlayers, u32, func(in *wire.Info) *uint32 { return &in.MaxPlayers }),
 	"bots":        field(wire.HasBots, u8, func(in *wire.Info) *uint8 { return &in.Bots }),
 	"server_type": field(wire.HasServerType, letter, func(in *wire.Info) *byte { return &in.ServerType }),
 	"environment": field(wire.HasEnvironment, letter, func(in *wire.Info) *byte { return &in.Environment }),

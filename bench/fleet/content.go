@@ -109,15 +109,15 @@ func (c *content) fillCommon(n *nature, r *random.Stream) {
 	in.Map = c.disguised(n, r, random.Pick(r, n.game.maps))
 	in.Folder = c.disguised(n, r, n.game.folder)
 	in.Game = c.disguised(n, r, n.game.name)
-	in.Players = uint8(n.players)
-	in.MaxPlayers = uint8(slots(n.players, r))
+	in.Players = uint32(uint8(n.players))
+	in.MaxPlayers = uint32(uint8(slots(n.players, r)))
 	in.Bots = uint8(r.Below(min(n.players, 4) + 1))
 	in.ServerType = random.Pick(r, []byte("dddddddddlp"))
 	in.Environment = random.Pick(r, []byte("llllllwwwwmo"))
 	in.Password = uint8(r.Below(8) / 7)
 	in.VAC = uint8(min(r.Below(5), 1))
 	if n.quirks&quirkMiscounted != 0 {
-		in.Players = uint8(r.Below(256))
+		in.Players = uint32(r.Below(256))
 	}
 	if n.quirks&quirkOddBoolean != 0 {
 		in.Password, in.VAC = uint8(r.Between(2, 255)), uint8(r.Below(256))

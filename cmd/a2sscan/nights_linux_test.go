@@ -183,7 +183,7 @@ func (n *nights) usual(i int, later bool) *scanner.Result {
 	r.Info = wire.Info{
 		Format: wire.FormatSource, Has: usualFields, Protocol: 17,
 		Name: fmt.Appendf(nil, "Server #%d — 24/7 \u202e", i), Map: []byte("Procedural Map"), Folder: []byte("rust"), Game: []byte("Rust"),
-		Players: uint8(5 + rnd.IntN(10)), MaxPlayers: 64, ServerType: 'd', Environment: "lw"[i%2], Version: []byte("2511"),
+		Players: uint32(5 + rnd.IntN(10)), MaxPlayers: 64, ServerType: 'd', Environment: "lw"[i%2], Version: []byte("2511"),
 		GameID: 252490, SteamID: 3<<52 | uint64(i+1), Keywords: []byte(usualTags),
 	}
 	for p := range r.Info.Players {

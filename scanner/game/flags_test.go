@@ -26,7 +26,7 @@ const (
 
 // server returns a reply that has only INFO, with the given application ID and
 // counts.
-func server(app uint64, players, places uint8) Reply {
+func server(app uint64, players, places uint32) Reply {
 	return Reply{Info: &wire.Info{
 		Format: wire.FormatSource, Folder: []byte("cstrike"), ServerType: 'd',
 		GameID: app, Players: players, MaxPlayers: places,

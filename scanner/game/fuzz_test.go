@@ -49,7 +49,7 @@ func fuzzReply(t *table, keywords, text, rules, players []byte) Reply {
 	in.Info.Keywords, in.Info.Name, in.Info.Map, in.Info.Game, in.Info.Version = keywords, text, text, text, text
 	in.Redirect = text
 	if len(text) > 3 {
-		in.Info.Players, in.Info.MaxPlayers, in.Info.Bots, in.Info.SteamID = text[0], text[1], text[2], uint64(text[3])<<52
+		in.Info.Players, in.Info.MaxPlayers, in.Info.Bots, in.Info.SteamID = uint32(text[0]), uint32(text[1]), text[2], uint64(text[3])<<52
 	}
 	var rs wire.Rules
 	_ = rs.Reset(rules)

@@ -13,7 +13,7 @@ type vector struct {
 
 // These functions return the INFO of vectors that depend on it.
 
-func wireInfo(players, maxPlayers uint8) wire.Info {
+func wireInfo(players, maxPlayers uint32) wire.Info {
 	return wire.Info{Players: players, MaxPlayers: maxPlayers, Has: wire.HasPlayers | wire.HasMaxPlayers}
 }
 

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/a2sscan/a2sscan/scanner/game"
-	"github.com/a2sscan/a2sscan/sink/record"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -284,7 +283,7 @@ func compareGroups(a, b Group) int {
 func shorten(s string) string { return string(cut([]byte(s), MaxNameBytes)) }
 
 func systemName(b byte) string {
-	if word := record.Environment(b); word != "" {
+	if word := wire.Environment(b); word != "" {
 		return word
 	}
 	const digits = "0123456789abcdef"

@@ -233,7 +233,7 @@ func people(r *scanner.Result, group, n int) {
 			Name: fmt.Appendf(nil, "player %d of %d", p, group), Score: int32(p), Duration: float32(100*p + group + 1),
 		})
 	}
-	r.Info.Players = uint8(n)
+	r.Info.Players = uint32(n)
 }
 
 // openRecords writes records to a file and opens it.

@@ -98,7 +98,7 @@ func madeAnswer(i int, later bool) *scanner.Result {
 	r.Info = wire.Info{
 		Format: wire.FormatSource, Has: madeFields | wire.HasSteamID | wire.HasGameID, Protocol: 17,
 		Name: fmt.Appendf(nil, "Server #%d — 24/7 \u202e", i), Map: []byte("rust_map"), Folder: []byte("rust"), Game: []byte("Rust"),
-		Players: uint8(rnd.IntN(60)), MaxPlayers: 64, ServerType: 'd', Environment: "lw"[i%2], Password: uint8(i % 5 / 4), Version: []byte("2511"),
+		Players: uint32(rnd.IntN(60)), MaxPlayers: 64, ServerType: 'd', Environment: "lw"[i%2], Password: uint8(i % 5 / 4), Version: []byte("2511"),
 		GameID: 252490, SteamID: 3<<52 | uint64(i),
 	}
 	r.Game = &game.Game{ID: "rust", Name: "Rust", Has: 1<<game.KeyPVP | 1<<game.KeyMods, PVP: i%2 == 0}

@@ -66,10 +66,10 @@ func appendSlots(dst []byte, in *wire.Info) []byte {
 // fields.
 func appendKind(dst []byte, in *wire.Info) []byte {
 	if in.Has&wire.HasServerType != 0 {
-		dst = appendLetter(dst, `"server_type":`, in.ServerType, serverType(in.ServerType))
+		dst = appendLetter(dst, `"server_type":`, in.ServerType, wire.ServerType(in.ServerType))
 	}
 	if in.Has&wire.HasEnvironment != 0 {
-		dst = appendLetter(dst, `"environment":`, in.Environment, Environment(in.Environment))
+		dst = appendLetter(dst, `"environment":`, in.Environment, wire.Environment(in.Environment))
 	}
 	if in.Has&wire.HasPassword != 0 {
 		dst = appendBool(dst, `"password":`, in.Password != 0)
@@ -137,32 +137,4 @@ func appendLetter(dst []byte, key string, c byte, word string) []byte {
 	}
 	dst = append(dst, key...)
 	return append(dst, '"', '0', 'x', hexDigits[c>>4], hexDigits[c&15], '"', ',')
-}
-
-// serverType returns the record's word for the letter of a server type, or "" if
-// document 000 does not have that letter. Upper case occurs too (EC-69).
-func serverType(c byte) string {
-	switch c {
-	case 'd', 'D':
-		return "dedicated"
-	case 'l', 'L':
-		return "listen"
-	case 'p', 'P':
-		return "proxy"
-	}
-	return ""
-}
-
-// Environment returns the record's word for the letter of an operating system, or "" if
-// document 000 does not have that letter.
-func Environment(c byte) string {
-	switch c {
-	case 'l', 'L':
-		return "linux"
-	case 'w', 'W':
-		return "windows"
-	case 'm', 'M', 'o', 'O':
-		return "mac"
-	}
-	return ""
 }

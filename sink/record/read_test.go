@@ -50,7 +50,7 @@ func TestReadBad(t *testing.T) {
 	for _, line := range []string{
 		``, `{}`, `{"schema":1,"status":1}`, `{"schema":1,"notes":"x"}`, `{"schema":1,"info":[]}`,
 		`{"schema":1,"info":{"name":1}}`, `{"schema":1,"info":{"steam_id":"x"}}`,
-		`{"schema":1,"info":{"server_type":"0xzz"}}`, `{"schema":1,"info":{"players":256}}`,
+		`{"schema":1,"info":{"server_type":"0xzz"}}`, `{"schema":1,"info":{"players":4294967296}}`,
 		`{"schema":1,"players":{}}`, `{"schema":1,"players":[{"deaths":"x"}]}`,
 		`{"schema":1,"rules":{"a":1}}`, `{"schema":1,"rules":{"a":{}}}`, `{"schema":1,"rules":["a","b"]}`,
 		`{"schema":1,"rules":{},"rules_raw":[["0","0"]]}`,

@@ -122,7 +122,7 @@ func infoKeys(t *testing.T, r *scanner.Result) (keys []string) {
 }
 
 func TestLetters(t *testing.T) {
-	types := map[byte]string{'d': "dedicated", 'D': "dedicated", 'l': "listen", 'L': "listen",
+	types := map[byte]string{'d': "dedicated", 'D': "dedicated", 1: "dedicated", 'l': "listen", 'L': "listen", 'i': "listen",
 		'p': "proxy", 'P': "proxy"}
 	systems := map[byte]string{'l': "linux", 'L': "linux", 'w': "windows", 'W': "windows",
 		'm': "mac", 'M': "mac", 'o': "mac", 'O': "mac"}

@@ -160,8 +160,8 @@ var infoFields = withHex([]field{
 	{name: "game", is: typeText, at: func(r *result) any { return &r.Info.Game }, info: wire.HasGame, about: "name of the game"},
 	{name: "app_id", is: typeUint32,
 		at: func(r *result) any { return &r.Info.ShortAppID }, info: wire.HasAppID, about: "the low 24 bits of game_id if they are not 0, else the short one"},
-	{name: "players", is: typeUint8, at: func(r *result) any { return &r.Info.Players }, info: wire.HasPlayers, about: "number of players, as the server counts"},
-	{name: "max_players", is: typeUint8, at: func(r *result) any { return &r.Info.MaxPlayers }, info: wire.HasMaxPlayers, about: "most players at a time"},
+	{name: "players", is: typeUint32, at: func(r *result) any { return &r.Info.Players }, info: wire.HasPlayers, about: "number of players, as the server counts; of a proxy: spectators"},
+	{name: "max_players", is: typeUint32, at: func(r *result) any { return &r.Info.MaxPlayers }, info: wire.HasMaxPlayers, about: "most players at a time"},
 	{name: "bots", is: typeUint8, at: func(r *result) any { return &r.Info.Bots }, info: wire.HasBots, about: "number of bots"},
 	{name: "server_type", is: typeWord, pattern: `^(dedicated|listen|proxy|0x[0-9a-f]{2})$`,
 		at: func(r *result) any { return &r.Info.ServerType }, info: wire.HasServerType, about: "dedicated, listen, proxy, or the byte"},
@@ -232,7 +232,7 @@ var originFields = withHex([]field{
 			{name: "rules", is: typeWord, pattern: hash64, about: "of rules"},
 		}},
 	{name: "players", is: typeUint8, about: "number of players, as info says"},
-	{name: "max_players", is: typeUint8, about: "most players at a time, as info says"},
+	{name: "max_players", is: typeUint32, about: "most players at a time, as info says"},
 })
 
 // withHex inserts after each key of typeText its KEY_hex, the key of the exact

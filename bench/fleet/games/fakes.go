@@ -66,7 +66,7 @@ func (s *Server) pretend() {
 // crowd sets the numbers of slots and people that a faker's server reports, and
 // removes the bots.
 func (s *Server) crowd(places, people int) {
-	s.Info.MaxPlayers, s.Info.Bots = uint8(places), 0
+	s.Info.MaxPlayers, s.Info.Bots = uint32(uint8(places)), 0
 	s.setPeople(people)
 }
 

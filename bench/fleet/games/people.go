@@ -19,7 +19,7 @@ func (s *Server) list() {
 		s.people = s.tonight.Between(1, max(1, places*s.tonight.Between(20, 100)/100))
 	}
 	s.fillList(s.people)
-	s.Info.Players = uint8(s.people)
+	s.Info.Players = uint32(uint8(s.people))
 }
 
 // fillList replaces the list by n players.
@@ -57,7 +57,7 @@ func (s *Server) index(i int) uint8 {
 func (s *Server) setPeople(n int) {
 	s.people = n
 	s.fillList(n)
-	s.Info.Players = uint8(n)
+	s.Info.Players = uint32(uint8(n))
 }
 
 // unlisted empties the list, as servers of some games do.

@@ -174,7 +174,7 @@ func (s *Server) common() {
 		EDF:     edfGamePort | edfSteamID | edfGameID,
 	}
 	s.Info.Name = s.serverName()
-	s.Info.MaxPlayers = uint8(random.Pick(&s.lasting, t.places))
+	s.Info.MaxPlayers = uint32(uint8(random.Pick(&s.lasting, t.places)))
 	s.Info.Password = uint8(s.lasting.Below(12) / 11)
 	s.Info.Map = s.bytes(random.Pick(&s.tonight, t.maps))
 }

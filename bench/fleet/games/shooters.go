@@ -241,7 +241,7 @@ func jc2mp(s *Server) {
 	places := random.Pick(&s.lasting, []int{200, 1000, 5000})
 	people := s.tonight.Below(places / 20)
 	s.setPeople(people)
-	s.Info.MaxPlayers = uint8(min(places, 255))
+	s.Info.MaxPlayers = uint32(min(places, 255))
 	s.Info.Map = s.bytes("Players: ", people, "/", places)
 	s.info("map", s.bytes(people)).count(game.KeyPlayers)
 	s.info("map", s.bytes(places)).count(game.KeyMaxPlayers)

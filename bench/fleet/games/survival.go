@@ -38,7 +38,7 @@ func rust(s *Server) {
 		places = random.Pick(&s.lasting, []int{300, 425, 575})
 		s.setPeople(places * s.tonight.Between(50, 99) / 100)
 	}
-	s.Info.MaxPlayers = uint8(places)
+	s.Info.MaxPlayers = uint32(uint8(places))
 	s.tag("mp", places).count(game.KeyMaxPlayers)
 	s.tag("cp", s.people).count(game.KeyPlayers)
 	s.tag("pt", "rak").attribute("transport")

@@ -10,7 +10,6 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/game"
-	"github.com/a2sscan/a2sscan/sink/record"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -109,7 +108,7 @@ func addName(to *TopNames, has bool, own []byte, hasInfo bool, info []byte) {
 // system returns the word for an operating system in records, or the letter in hex
 // if it is unknown.
 func system(letter byte) string {
-	if word := record.Environment(letter); word != "" {
+	if word := wire.Environment(letter); word != "" {
 		return word
 	}
 	return fmt.Sprintf("0x%02x", letter)

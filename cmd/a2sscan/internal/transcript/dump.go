@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"iter"
@@ -39,15 +40,16 @@ func (s sheet) dump(b []byte, parts iter.Seq[wire.Part]) []string {
 	var rows []string
 	skip := gap{item: itemWord(b)}
 	for p := range parts {
+		title := p.Name
 		if p.Item >= 0 {
-			p.Name = fmt.Sprintf("%s %d: %s", skip.item, p.Item, p.Name)
+			title = fmt.Sprintf("%s %d: %s", skip.item, p.Item, p.Name)
 		}
 		if p.Item >= shownItems && !p.Cut {
 			skip.add(p)
 			continue
 		}
 		rows = skip.flush(rows)
-		rows = append(rows, s.field(p, b[p.At:p.End])...)
+		rows = append(rows, s.field(title, p, b[p.At:p.End])...)
 	}
 	return skip.flush(rows)
 }
@@ -85,11 +87,11 @@ func itemWord(msg []byte) string {
 	return "rule"
 }
 
-// field returns the rows of the field p, whose bytes are v.
-func (s sheet) field(p wire.Part, v []byte) []string {
+// field returns the rows of the field p, whose bytes are v, under a title.
+func (s sheet) field(title string, p wire.Part, v []byte) []string {
 	n := s.perRow()
 	room := max(s.width-(dumpIndent+4+2+3*n-1+2), 20)
-	text := label(p, v, room)
+	text := label(title, p, v, room)
 	var rows []string
 	for at := 0; at == 0 || at < len(v) && len(rows) < fieldRows; at += n {
 		row := v[at:min(at+n, len(v))]
@@ -103,60 +105,66 @@ func (s sheet) field(p wire.Part, v []byte) []string {
 	return rows
 }
 
-// label returns the name of a field and its value, in at most room characters.
-func label(p wire.Part, v []byte, room int) string {
-	name := p.Name
+// label returns the title of a field and its value, in at most room characters.
+func label(title string, p wire.Part, v []byte, room int) string {
+	text := title + " "
 	switch {
 	case p.Cut && len(v) == 0:
-		return console.Plain(name+" is missing: the message ends here", room)
+		text += "is missing: the message ends here"
 	case p.Cut:
-		return console.Plain(name+" is cut: the message ends inside it", room)
-	case p.Form == wire.FormText:
-		return labelText(name, v, room)
+		text += "is cut: the message ends inside it"
+	case p.Text:
+		return text + console.Quoted(string(bytes.TrimSuffix(v, []byte{0})), max(room-len(text)-2, 8))
+	default:
+		text += value(p.Name, v)
 	}
-	if p.Form == wire.FormLetter {
-		return console.Plain(fmt.Sprintf("%s %s: %s", name, letter(v[0]), letterWord(p.Name, v[0])), room)
-	}
-	return console.Plain(name+" "+value(p.Form, v), room)
+	return console.Plain(text, room)
 }
 
-// labelText is label for a field that holds text.
-func labelText(name string, v []byte, room int) string {
-	if n := len(v); n > 0 && v[n-1] == 0 {
-		v = v[:n-1]
-	}
-	return name + " " + console.Quoted(string(v), max(room-len(name)-3, 8))
-}
-
-// value describes the value of a field.
-func value(f wire.Form, v []byte) string {
+// value describes the value of a field that is no text.
+func value(name string, v []byte) string {
 	u := number(v)
-	switch f {
-	case wire.FormHeader:
-		if v[0] == 0xFE {
-			return "-2: a fragment"
-		}
+	switch name {
+	case "header":
 		return "-1: a single message"
-	case wire.FormKind:
+	case "split header":
+		return "-2: a fragment"
+	case "kind":
 		return fmt.Sprintf("%s: %s", letter(v[0]), kindWord(wire.Kind(v[0])))
-	case wire.FormUint:
-		return fmt.Sprint(u)
-	case wire.FormInt:
-		return fmt.Sprint(int32(u))
-	case wire.FormHex:
-		return fmt.Sprintf("0x%08x", u)
-	case wire.FormFloat:
-		return strconv.FormatFloat(float64(math.Float32frombits(uint32(u))), 'f', -1, 32) + " s"
-	case wire.FormBool:
+	case "server type":
+		return letterAndWord(v[0], wire.ServerType(v[0]))
+	case "environment":
+		return letterAndWord(v[0], wire.Environment(v[0]))
+	case "password", "VAC", "is mod":
 		return boolWord(v[0])
-	case wire.FormFlags:
+	case "extra data flag":
 		return fmt.Sprintf("0x%02x: %s", v[0], extraWords(v[0]))
-	case wire.FormNibbles:
+	case "score", "deaths", "money":
+		return fmt.Sprint(int32(u))
+	case "duration":
+		return strconv.FormatFloat(float64(math.Float32frombits(uint32(u))), 'f', -1, 32) + " s"
+	case "split ID", "CRC-32":
+		return fmt.Sprintf("0x%08x", u)
+	case "number and total":
 		return fmt.Sprintf("%d of %d", v[0]>>4, v[0]&15)
-	case wire.FormChallenge:
+	case "challenge":
 		return fmt.Sprintf("% x", v)
+	case "payload", "number, total and payload", "no mod block", "left over", "content":
+		return fmt.Sprintf("%d bytes, %s", len(v), console.Quoted(string(v[:min(len(v), 100)]), 60))
 	}
-	return fmt.Sprintf("%d bytes, %s", len(v), console.Quoted(string(v[:min(len(v), 100)]), 60))
+	return fmt.Sprint(u)
+}
+
+// letterAndWord formats a byte and the word that it stands for, if it has one. A
+// number with a word is shown as a number: 1 is document 002's dedicated server.
+func letterAndWord(c byte, word string) string {
+	switch {
+	case word == "":
+		return letter(c) + ": unknown"
+	case c < 0x20:
+		return fmt.Sprintf("%d: %s", c, word)
+	}
+	return letter(c) + ": " + word
 }
 
 // number reads a little-endian number of up to eight bytes.
@@ -172,20 +180,6 @@ func letter(c byte) string {
 		return fmt.Sprintf("%q", rune(c))
 	}
 	return fmt.Sprintf("0x%02x", c)
-}
-
-// letterWords are the meanings of the letters in the two fields that use letters.
-var letterWords = map[string]map[byte]string{
-	"server type": {'d': "dedicated", 'l': "listen", 'p': "proxy (SourceTV)"},
-	"environment": {'l': "linux", 'w': "windows", 'm': "mac", 'o': "mac"},
-}
-
-// letterWord returns the meaning of a letter in upper or lower case.
-func letterWord(field string, c byte) string {
-	if w, ok := letterWords[field][c|0x20]; ok {
-		return w
-	}
-	return "unknown"
 }
 
 // extraBits are the bits of the extra data flag, in the order of the fields that

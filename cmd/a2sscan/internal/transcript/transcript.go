@@ -201,9 +201,9 @@ func (t *Transcript) parts(b []byte) func(func(wire.Part) bool) {
 	switch {
 	case wire.IsSplit(b):
 		g := t.splits.of(b)
-		return wire.FragmentParts(b, g.layout, g.compressed)
+		return wire.ExplainFragment(b, g.layout, g.compressed)
 	case wire.IsSingle(b):
-		return wire.MessageParts(b, t.ship)
+		return wire.Explain(b, t.ship)
 	}
 	return func(yield func(wire.Part) bool) {
 		yield(wire.Part{Name: "content", End: len(b), Item: -1})
@@ -241,7 +241,7 @@ func (t *Transcript) follow(e *Event) []string {
 func (t *Transcript) message(how string, msg []byte) []string {
 	t.learnGame(msg)
 	rows := t.note(fmt.Sprintf("%s: %s, %d bytes", how, kindWord(wire.KindOf(msg)), len(msg)))
-	return append(rows, t.dump(msg, wire.MessageParts(msg, t.ship))...)
+	return append(rows, t.dump(msg, wire.Explain(msg, t.ship))...)
 }
 
 func (t *Transcript) note(text string) []string {

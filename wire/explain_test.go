@@ -29,7 +29,7 @@ func spell(parts []wire.Part) string {
 	return strings.Join(words, ", ")
 }
 
-func TestMessageParts(t *testing.T) {
+func TestExplain(t *testing.T) {
 	const start = "header=4, kind=1"
 	const head = start + ", protocol=1, name=5, map=4, folder=7, game=5, app ID=2"
 	const numbers = ", players=1, max players=1, bots=1, server type=1, environment=1, password=1, VAC=1"
@@ -92,7 +92,7 @@ func TestMessageParts(t *testing.T) {
 		{"half a count", single + "E\x02", start + ", count=1!"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			parts := slices.Collect(wire.MessageParts([]byte(test.msg), wire.ShipYes))
+			parts := slices.Collect(wire.Explain([]byte(test.msg), wire.ShipYes))
 			checkCover(t, parts, []byte(test.msg))
 			if got := spell(parts); got != test.want {
 				t.Errorf("got  %s\nwant %s", got, test.want)
@@ -101,7 +101,7 @@ func TestMessageParts(t *testing.T) {
 	}
 }
 
-func TestFragmentParts(t *testing.T) {
+func TestExplainFragment(t *testing.T) {
 	const id = split + "\x07\x00\x00\x00"
 	for _, test := range []struct {
 		name, datagram string
@@ -127,7 +127,7 @@ func TestFragmentParts(t *testing.T) {
 			"split header=4, split ID=4, total=1, number=0!"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			parts := slices.Collect(wire.FragmentParts([]byte(test.datagram), test.layout, test.packed))
+			parts := slices.Collect(wire.ExplainFragment([]byte(test.datagram), test.layout, test.packed))
 			checkCover(t, parts, []byte(test.datagram))
 			if got := spell(parts); got != test.want {
 				t.Errorf("got  %s\nwant %s", got, test.want)
@@ -274,8 +274,8 @@ func checkRuleParts(t *testing.T, parts []wire.Part, b []byte) {
 	checkCut(t, parts, want.err)
 }
 
-// FuzzMessageParts checks that the parts of a message match what its decoder reads.
-func FuzzMessageParts(f *testing.F) {
+// FuzzExplain checks that the parts of a message match what its decoder reads.
+func FuzzExplain(f *testing.F) {
 	addVectors(f, func(b []byte) { f.Add(b, uint8(wire.ShipUnknown)) })
 	f.Add([]byte(goldInfo+"\x01u\x00d\x00\x00abcdefghtl\x01\x03"), uint8(0))
 	f.Add([]byte(goldInfo+"\x01\x00\x01\x03"), uint8(0))
@@ -287,7 +287,7 @@ func FuzzMessageParts(f *testing.F) {
 	f.Add([]byte(players(2, records(2)+extras(1)+"\x00")), uint8(wire.ShipYes))
 	f.Fuzz(func(t *testing.T, b []byte, hint uint8) {
 		ship := wire.ShipHint(hint % 3)
-		parts := slices.Collect(wire.MessageParts(b, ship))
+		parts := slices.Collect(wire.Explain(b, ship))
 		checkCover(t, parts, b)
 		switch wire.KindOf(b) {
 		case wire.KindInfo, wire.KindGoldSource:
@@ -297,15 +297,15 @@ func FuzzMessageParts(f *testing.F) {
 		case wire.KindRules:
 			checkRuleParts(t, parts, b)
 		}
-		for range wire.MessageParts(b, ship) { // the caller may break out at any time
+		for range wire.Explain(b, ship) { // the caller may break out at any time
 			break
 		}
 	})
 }
 
-// FuzzFragmentParts checks that the ID and the payload among the parts of a
+// FuzzExplainFragment checks that the ID and the payload among the parts of a
 // fragment are those that Fragment.Decode reads.
-func FuzzFragmentParts(f *testing.F) {
+func FuzzExplainFragment(f *testing.F) {
 	addVectors(f, func(b []byte) {
 		for l := wire.LayoutUnknown; l <= wire.LayoutSourceNoSize; l++ {
 			f.Add(b, uint8(l), true)
@@ -313,7 +313,7 @@ func FuzzFragmentParts(f *testing.F) {
 	})
 	f.Fuzz(func(t *testing.T, b []byte, layout uint8, packed bool) {
 		l := wire.Layout(layout % 4)
-		parts := slices.Collect(wire.FragmentParts(b, l, packed))
+		parts := slices.Collect(wire.ExplainFragment(b, l, packed))
 		checkCover(t, parts, b)
 		var frag wire.Fragment
 		if frag.Decode(b, l, packed) != nil {
