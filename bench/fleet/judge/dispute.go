@@ -2,225 +2,134 @@ package judge
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
-	"reflect"
-	"slices"
 
 	"github.com/a2sscan/a2sscan/bench/fleet"
 	"github.com/a2sscan/a2sscan/scanner"
-	"github.com/a2sscan/a2sscan/sink/record"
 	"github.com/a2sscan/a2sscan/wire"
 )
-
-// claims are the statements of a record about a server.
-type claims struct {
-	Status       string            `json:"status"`
-	Errors       map[string]string `json:"errors"`
-	Notes        []string          `json:"notes"`
-	Message      *string           `json:"message"`
-	MessageHex   *string           `json:"message_hex"`
-	Unchallenged []string          `json:"unchallenged"`
-
-	Info map[string]any `json:"info"`
-
-	Players          []any        `json:"players"`
-	PlayersAnnounced *json.Number `json:"players_announced"`
-
-	Rules          map[string]any `json:"rules"`
-	RulesAnnounced *json.Number   `json:"rules_announced"`
-	RulesRaw       []any          `json:"rules_raw"`
-}
 
 // dispute checks a record that differs from that of a perfect scan: is what it
 // contains correct, and does it give a reason for what it lacks?
 type dispute struct {
-	j      *judge
-	expect *fleet.Expect
+	*judge
+	expect    *fleet.Expect
+	got, want *scanner.Result
 }
 
 // excuses are the errors that are accepted for any server, because datagrams may be
 // lost.
 var excuses = fleet.ErrorsOf(wire.ErrTimeout, wire.ErrIncomplete, wire.ErrUnreachable, wire.ErrSendFailed, wire.ErrExcluded)
 
-// fault returns what is wrong with the record got, or "" if nothing is.
-func (d *dispute) fault(got, want fields) (string, error) {
-	var g, w claims
-	if err := decode(got, &g); err != nil {
-		return "not a record: " + err.Error(), nil
-	}
-	if err := decode(want, &w); err != nil {
-		return "", err
-	}
-	for _, check := range []func(g, w *claims) string{
-		d.errors, d.status, d.words, d.info, d.players, d.rules,
-	} {
-		if why := check(&g, &w); why != "" {
-			return why, nil
-		}
-	}
-	return "", nil
-}
-
-// decode decodes a record. An unknown key is an error, because it would be a claim
-// that cannot be checked.
-func decode(f fields, c *claims) error {
-	line, err := json.Marshal(f)
-	if err != nil {
-		return err
-	}
-	dec := json.NewDecoder(bytes.NewReader(line))
-	dec.DisallowUnknownFields()
-	dec.UseNumber()
-	return dec.Decode(c)
-}
-
-// errors checks that each error is possible, and that no error is left out.
-func (d *dispute) errors(g, w *claims) string {
+// fault returns what is wrong with the record, or "" if nothing is.
+func (d *dispute) fault() string {
+	g, w := d.got, d.want
+	failed := false
 	for q := range wire.Question(wire.NumQuestions) {
-		word, failed := g.Errors[q.String()]
-		truth := w.Errors[q.String()]
+		e := g.Err[q]
+		failed = failed || e != 0
 		switch {
-		case failed && !d.j.asked.Has(q):
+		case e != 0 && !d.asked.Has(q):
 			return fmt.Sprintf("an error of %v, which was not asked", q)
-		case failed && word != truth && !d.may(q, word):
-			return fmt.Sprintf("%v failed by %q, which can't be", q, word)
-		case !failed && truth != "" && d.j.asked.Has(q):
-			return fmt.Sprintf("%v has no error, but should have %s", q, truth)
+		case e != 0 && e != w.Err[q] && !(d.expect.Allowed[q] | excuses).Has(e):
+			return fmt.Sprintf("%v failed by %q, which can't be", q, e)
+		case e == 0 && w.Err[q] != 0 && d.asked.Has(q):
+			return fmt.Sprintf("%v has no error, but should have %v", q, w.Err[q])
 		}
 	}
-	return ""
-}
-
-// may reports whether q may have failed with the error that has this word.
-func (d *dispute) may(q wire.Question, word string) bool {
-	set := d.expect.Allowed[q] | excuses
-	for e := range wire.Error(wire.NumErrors) {
-		if set.Has(e) && e.String() == word {
-			return true
-		}
-	}
-	return false
-}
-
-func (d *dispute) status(g, w *claims) string {
-	if ok := g.Status == scanner.StatusOK.String(); ok != (len(g.Errors) == 0) {
-		return fmt.Sprintf("status %q with %d errors", g.Status, len(g.Errors))
-	}
-	return ""
-}
-
-// words checks the message, the unchallenged questions and the notes. The record
-// must have none that the truth lacks and, if no question failed, all notes of the
-// truth.
-func (d *dispute) words(g, w *claims) string {
+	// The record must have no note that the truth lacks and, if no question failed,
+	// all notes of the truth.
 	switch {
-	case !equal(g.Message, w.Message) || !equal(g.MessageHex, w.MessageHex):
+	case (g.Status == scanner.StatusOK) == failed:
+		return fmt.Sprintf("status %v, but an error is %v", g.Status, failed)
+	case !bytes.Equal(g.Message, w.Message):
 		return "a message that was not sent"
-	case !contains(w.Unchallenged, g.Unchallenged):
+	case g.HasPing:
+		return "a ping that was not asked"
+	case g.Unchallenged&^w.Unchallenged != 0:
 		return "answers called unchallenged that were not"
-	case !contains(w.Notes, g.Notes):
+	case g.Notes&^w.Notes != 0:
 		return "notes of what is not there"
-	case len(g.Errors) == 0 && len(g.Notes) < len(w.Notes):
+	case !failed && g.Notes != w.Notes:
 		return "notes are left out"
+	case !d.infoFits():
+		return "info is not what the server sends"
 	}
-	return ""
+	if why := d.players(); why != "" {
+		return why
+	}
+	return d.rules()
 }
 
-func (d *dispute) info(g, w *claims) string {
-	_, failed := g.Errors["info"]
+// infoFits reports whether the record has the INFO that the server sends. A failed
+// answer may lack fields.
+func (d *dispute) infoFits() bool {
+	g, w := d.got, d.want
+	if g.Err[wire.QuestionInfo] != 0 && !g.HasInfo {
+		return true
+	}
+	same := func(info wire.Info) bool {
+		a := d.append(&scanner.Result{HasInfo: g.HasInfo, Info: g.Info})
+		return bytes.Equal(a, d.append(&scanner.Result{HasInfo: w.HasInfo, Info: info}))
+	}
+	part, gold := w.Info, w.Info
+	part.Has &= g.Info.Has
+	gold.Has &^= wire.HasAddress
 	switch {
-	case equal(g.Info, w.Info), failed && subset(g.Info, w.Info):
-		return ""
-	case d.expect.Else != nil && equal(g.Info, without(w.Info, "address")):
-		return "" // the 'm' was lost
-	case d.expect.Else != nil && equal(g.Info, d.otherInfo()):
-		return "" // the 'I' was lost
+	case same(w.Info), g.Err[wire.QuestionInfo] != 0 && same(part):
+		return true
+	case d.expect.Else == nil:
+		return false
 	}
-	return "info is not what the server sends"
+	return same(gold) || same(*d.expect.Else) // the 'm' was lost, or the 'I'
 }
 
-// otherInfo returns the info of a record for which only the 'm' arrived.
-func (d *dispute) otherInfo() map[string]any {
-	var c claims
-	f, err := parse(record.Append(nil, "", &scanner.Result{HasInfo: true, Info: *d.expect.Else}))
-	if err != nil || decode(f, &c) != nil {
-		return nil
+func (d *dispute) players() string {
+	g, w := d.got, d.want
+	same := func(n, announced int) bool {
+		a := d.append(&scanner.Result{HasPlayers: g.HasPlayers, Players: g.Players, PlayersAnnounced: g.PlayersAnnounced, RulesAnnounced: -1})
+		b := &scanner.Result{HasPlayers: g.HasPlayers, Players: w.Players[:n], PlayersAnnounced: announced, RulesAnnounced: -1}
+		return bytes.Equal(a, d.append(b))
 	}
-	return c.Info
-}
-
-func (d *dispute) players(g, w *claims) string {
-	_, failed := g.Errors["players"]
-	switch {
-	case !failed && (!equal(g.Players, w.Players) || !equal(g.PlayersAnnounced, w.PlayersAnnounced)):
+	switch failed := g.Err[wire.QuestionPlayers] != 0; {
+	case !failed && (g.HasPlayers != w.HasPlayers || len(g.Players) != len(w.Players) || !same(len(w.Players), w.PlayersAnnounced)):
 		return "players are not what the server sends"
-	case !prefix(g.Players, w.Players):
+	case len(g.Players) > len(w.Players) || !same(len(g.Players), g.PlayersAnnounced):
 		return "players that are not there"
-	case !announces(g.PlayersAnnounced, w.PlayersAnnounced, len(w.Players)):
+	case failed && !announces(g.PlayersAnnounced, w.PlayersAnnounced, len(w.Players)):
 		return "players_announced is not what the server sends"
 	}
 	return ""
 }
 
-func (d *dispute) rules(g, w *claims) string {
-	_, failed := g.Errors["rules"]
-	switch {
-	case !failed && (!equal(g.Rules, w.Rules) || !equal(g.RulesRaw, w.RulesRaw) ||
-		!equal(g.RulesAnnounced, w.RulesAnnounced)):
+func (d *dispute) rules() string {
+	g, w := d.got, d.want
+	same := func(n int) bool {
+		for i, rule := range g.Rules[:n] {
+			if !bytes.Equal(rule.Name, w.Rules[i].Name) || !bytes.Equal(rule.Value, w.Rules[i].Value) {
+				return false
+			}
+		}
+		return true
+	}
+	switch failed := g.Err[wire.QuestionRules] != 0; {
+	case !failed && (g.HasRules != w.HasRules || len(g.Rules) != len(w.Rules) || !same(len(w.Rules)) ||
+		g.RulesAnnounced != w.RulesAnnounced):
 		return "rules are not what the server sends"
-	case !subset(g.Rules, w.Rules) || !prefix(g.RulesRaw, w.RulesRaw):
+	case len(g.Rules) > len(w.Rules) || !same(len(g.Rules)):
 		return "rules that are not there"
-	case !announces(g.RulesAnnounced, w.RulesAnnounced, max(len(w.Rules), len(w.RulesRaw))):
+	case failed && !announces(g.RulesAnnounced, w.RulesAnnounced, len(w.Rules)):
 		return "rules_announced is not what the server sends"
 	}
 	return ""
 }
 
 // announces reports whether a failed answer may have announced got: the count that
-// the complete answer announces or, if want is nil, the length of its list. A
-// failed answer need not have announced anything.
-func announces(got, want *json.Number, length int) bool {
-	if got == nil {
-		return true
+// the complete answer announces or, if want is -1, the length of its list. A failed
+// answer need not have announced anything.
+func announces(got, want, length int) bool {
+	if want < 0 {
+		want = length
 	}
-	if want == nil {
-		return got.String() == fmt.Sprint(length)
-	}
-	return *got == *want
-}
-
-// prefix reports whether list begins with p.
-func prefix(p, list []any) bool {
-	return len(p) <= len(list) && (len(p) == 0 || equal(p, list[:len(p)]))
-}
-
-// contains reports whether whole contains every element of part.
-func contains(whole, part []string) bool {
-	for _, s := range part {
-		if !slices.Contains(whole, s) {
-			return false
-		}
-	}
-	return true
-}
-
-// equal reports whether two decoded JSON values are equal.
-func equal[T any](a, b T) bool { return reflect.DeepEqual(a, b) }
-
-// same reports whether two JSON values are equal, regardless of how they are
-// formatted.
-func same(a, b json.RawMessage) bool {
-	if bytes.Equal(a, b) {
-		return true
-	}
-	var v, w any
-	return unmarshal(a, &v) == nil && unmarshal(b, &w) == nil && equal(v, w)
-}
-
-// unmarshal decodes JSON without converting numbers to floats.
-func unmarshal(b []byte, v *any) error {
-	dec := json.NewDecoder(bytes.NewReader(b))
-	dec.UseNumber()
-	return dec.Decode(v)
+	return got < 0 || got == want
 }

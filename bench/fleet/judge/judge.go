@@ -1,19 +1,21 @@
+// Package judge compares a census of simulated servers with the truth about them.
 package judge
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net/netip"
 	"slices"
 	"strconv"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/a2sscan/a2sscan/bench/fleet"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink/record"
+	"github.com/a2sscan/a2sscan/wire"
 )
 
 // Report counts the results of comparing a census of a fleet with the truth.
@@ -45,17 +47,27 @@ func Compare(c fleet.Config, asked scanner.Questions, next func() ([]byte, error
 	if err != nil {
 		return Report{}, err
 	}
-	j := judge{truth: truth, lossy: c.Loss > 0, asked: asked, seen: make([]uint64, (truth.Places()+63)/64)}
-	for line := 1; ; line++ {
-		rec, err := next()
+	j := judge{
+		truth: truth, lossy: c.Loss > 0, asked: asked, seen: make([]uint64, (truth.Places()+63)/64),
+		reader: record.NewReader(), keys: record.NewReader().Keep(compared...),
+	}
+	for n := 1; ; n++ {
+		line, err := next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
+		var rec *record.Record
 		if err == nil {
-			err = j.record(rec)
+			rec, err = j.reader.Read(line)
+		}
+		if err == nil && !rec.Addr.IsValid() {
+			err = errors.New("has no address")
 		}
 		if err != nil {
-			return Report{}, fmt.Errorf("record %d: %w", line, err)
+			return Report{}, fmt.Errorf("record %d: %w", n, err)
+		}
+		if rec.Status != scanner.StatusNoReply && rec.Status != scanner.StatusUnreachable { // they claim nothing
+			j.record(line, rec)
 		}
 	}
 	j.missing()
@@ -67,16 +79,15 @@ func Compare(c fleet.Config, asked scanner.Questions, next func() ([]byte, error
 // judge is a comparison in progress.
 type judge struct {
 	Report
-	truth *fleet.Census
-	lossy bool
-	asked scanner.Questions
-	seen  []uint64 // a bit for each address and port
-	lies  []string // examples of false statements
-	lacks []string // examples of what is missing
-	enc   record.Encoder
-	line  []byte
-	got   []member
-	want  []member
+	truth  *fleet.Census
+	lossy  bool
+	asked  scanner.Questions
+	seen   []uint64 // a bit for each address and port
+	lies   []string // examples of false statements
+	lacks  []string // examples of what is missing
+	reader *record.Reader
+	keys   *record.Reader
+	enc    record.Encoder
 }
 
 // example adds a sentence about the server at addr to a list of examples.
@@ -92,133 +103,167 @@ func (j *judge) example(list *[]string, addr netip.AddrPort, format string, args
 	*list = append(*list, fmt.Sprintf("%v (%s): %s", addr, kind, text))
 }
 
-// fields maps the keys of a record to their values.
-type fields map[string]json.RawMessage
-
-// leftAside lists the keys that are ignored when two records are compared: keys
-// that depend on the clock, the input or the network path; addr, which repeats ip
-// and port; and hashes, game and flags, which follow from the answers and are
-// missing in recordings of earlier versions (judge.meaning checks these
-// separately).
-var leftAside = []string{
-	"addr", "rtts_ms", "hashes", "game", "flags",
-	"schema", "scan", "ip", "port", "tag", "time", "rtt_ms", "took_ms",
-	"sent", "received", "sent_bytes", "received_bytes", "raw", "derived", "geo", "master",
-}
-
-// parse decodes a record without the keys in leftAside.
-func parse(line []byte) (fields, error) {
-	var f fields
-	if err := json.Unmarshal(line, &f); err != nil {
-		return nil, err
-	}
-	maps.DeleteFunc(f, func(key string, _ json.RawMessage) bool { return isLeftAside(key) })
-	return f, nil
-}
-
-func isLeftAside(key string) bool { return slices.Contains(leftAside, key) }
-
 // record checks one record, and counts it in the Report.
-func (j *judge) record(line []byte) error {
-	line, addr, status, err := identifyAny(line)
-	if err != nil {
-		return err
-	}
-	switch status {
-	case scanner.StatusNoReply.String(), scanner.StatusUnreachable.String():
-		return nil // claims nothing
-	}
-	i, ok := j.truth.Index(addr)
+func (j *judge) record(line []byte, rec *record.Record) {
+	i, ok := j.truth.Index(rec.Addr)
 	if !ok {
 		j.Invented++
-		j.example(&j.lies, addr, "outside the fleet")
-		return nil
+		j.example(&j.lies, rec.Addr, "outside the fleet")
+		return
 	}
 	if j.seen[i/64]&(1<<(i%64)) != 0 {
 		j.Twice++
-		j.example(&j.lies, addr, "a second record")
-		return nil
+		j.example(&j.lies, rec.Addr, "a second record")
+		return
 	}
 	j.seen[i/64] |= 1 << (i % 64)
-	return j.judge(addr, line)
-}
-
-// judge checks the first record of an address and port of the fleet.
-func (j *judge) judge(addr netip.AddrPort, line []byte) error {
-	e := j.truth.Expect(addr, j.asked)
+	e := j.truth.Expect(rec.Addr, j.asked)
 	if e.Result == nil {
 		j.Invented++
-		j.example(&j.lies, addr, "never answers, but has a record")
-		return nil
+		j.example(&j.lies, rec.Addr, "never answers, but has a record")
+		return
 	}
-	if why, err := j.meaning(addr, line, &e); err != nil || why != "" {
+	why := j.unread(line, rec)
+	if why == "" {
+		why = wrongHash(&rec.Result, &e)
+	}
+	if why == "" && e.Meaning {
+		why = j.wrongMeaning(&rec.Result)
+		e = j.truth.Expect(rec.Addr, j.asked) // compute it again: wrongMeaning has reused its memory
+	}
+	if why != "" {
 		j.Wrong++
-		j.example(&j.lies, addr, "%s", why)
-		return err
+		j.example(&j.lies, rec.Addr, "%s", why)
+		return
 	}
-	if e.Meaning {
-		e = j.truth.Expect(addr, j.asked) // compute it again: meaning has reused its memory
-	}
-	j.line = j.enc.Append(j.line[:0], "", e.Result)
-	if j.identical(line, j.line) {
-		j.AsTheyAre++
-		return nil
-	}
-	return j.differs(addr, line, &e)
+	j.answers(&rec.Result, &e)
 }
 
-// identical reports whether two records are the same byte for byte, apart from
-// ignored keys. Most records are, and comparing bytes takes a tenth of the time of
-// decoding both.
-func (j *judge) identical(got, want []byte) bool {
-	var ok [2]bool
-	j.got, ok[0] = members(j.got[:0], got)
-	j.want, ok[1] = members(j.want[:0], want)
-	if !ok[0] || !ok[1] || len(j.got) != len(j.want) {
-		return false
+// unread returns what a record states besides what its Reader has read, such as an
+// unknown key or another addr, or "" if there is nothing.
+func (j *judge) unread(line []byte, rec *record.Record) string {
+	if rec.Has("geo") || rec.Has("origins") {
+		return "" // they do not come from the scan
 	}
-	for i := range j.got {
-		g, w := &j.got[i], &j.want[i]
-		if !bytes.Equal(g.key, w.key) || !bytes.Equal(g.value, w.value) {
-			return false
+	want := j.enc.Append(nil, rec.Scan, &rec.Result)
+	if bytes.Equal(line, want) {
+		return ""
+	}
+	got := jsontext.Value(bytes.Clone(line))
+	want = bytes.TrimSpace(want)
+	if got.Compact() == nil && bytes.Equal(got, want) {
+		return ""
+	}
+	return fmt.Sprintf("the record is %s, but means %s", short(got, want), short(want, got))
+}
+
+// wrongHash returns what is wrong with the hashes in a record, or "" if nothing is.
+// It skips INFO of a server that sends two answers to it: either may have arrived.
+func wrongHash(got *scanner.Result, e *fleet.Expect) string {
+	for q, want := range e.Result.Hashes {
+		if e.Else != nil && wire.Question(q) == wire.QuestionInfo {
+			continue
+		}
+		if hash := got.Hashes[q]; hash != 0 && want != 0 && hash != want {
+			return fmt.Sprintf("hashes.%v is not that of the answer", wire.Question(q))
 		}
 	}
-	return true
+	return ""
 }
 
-// differs checks a record that differs from that of a perfect scan, or is only
-// formatted differently.
-func (j *judge) differs(addr netip.AddrPort, line []byte, e *fleet.Expect) error {
-	got, err := parse(line)
-	if err != nil {
-		return err
+// wrongMeaning compares game and flags with those of a scan that asked only the
+// questions that have a complete answer in got. It returns what is wrong, or "" if
+// nothing is.
+func (j *judge) wrongMeaning(got *scanner.Result) string {
+	var answered scanner.Questions
+	for q, has := range [wire.NumQuestions]bool{got.HasInfo, got.HasPlayers, got.HasRules} {
+		if has && got.Err[q] == 0 {
+			answered |= 1 << q
+		}
 	}
-	want, err := parse(j.line)
-	if err != nil {
-		return err
+	want := j.truth.Expect(got.Addr, answered).Result
+	if want == nil {
+		return ""
 	}
-	differ := differing(got, want)
-	if len(differ) == 0 {
+	g, w := j.append(&scanner.Result{Game: got.Game}), j.append(&scanner.Result{Game: want.Game})
+	if !bytes.Equal(g, w) {
+		return fmt.Sprintf("game is %s, truth %s", short(g, w), short(w, g))
+	}
+	if (got.Flags^want.Flags)&^fleet.TimingFlags != 0 {
+		return fmt.Sprintf("flags are %b, truth %b", got.Flags, want.Flags)
+	}
+	return ""
+}
+
+// append returns the record of a result.
+func (j *judge) append(r *scanner.Result) []byte { return j.enc.Append(nil, "", r) }
+
+// compared are the keys that are compared between two records: the answers, and what
+// a scan says about them.
+var compared = []string{
+	"status", "errors", "notes", "message", "unchallenged", "ping", "info",
+	"players", "players_announced", "rules", "rules_announced", "rules_raw",
+}
+
+// answers compares the answers in a record with those of a perfect scan.
+func (j *judge) answers(got *scanner.Result, e *fleet.Expect) {
+	g, w := j.append(only(got)), j.append(only(e.Result))
+	if bytes.Equal(g, w) {
 		j.AsTheyAre++
-		return nil
+		return
 	}
-	d := dispute{j: j, expect: e}
-	why, err := d.fault(got, want)
+	differ, text := j.differing(g, w)
+	d := dispute{judge: j, expect: e, got: got, want: e.Result}
+	why := d.fault()
 	switch {
-	case err != nil:
-		return err
 	case why != "":
 		j.Wrong++
-		j.example(&j.lies, addr, "%s; %s", why, show(differ, got, want))
+		j.example(&j.lies, got.Addr, "%s; %s", why, text)
 	case e.Allowed != [len(e.Allowed)]fleet.ErrorSet{}:
 		j.AsTheyAre++ // its errors depend on timing
 	case e.Else != nil && j.lossy && slices.Equal(differ, []string{"info"}):
 		j.AsTheyAre++ // one of two answers to one question was lost: either may be missing
 	default:
 		j.Less++
-		j.example(&j.lacks, addr, "less than there is; %s", show(differ, got, want))
+		j.example(&j.lacks, got.Addr, "less than there is; %s", text)
 	}
-	return nil
+}
+
+// only returns a Result with the answers in r, and nothing else.
+func only(r *scanner.Result) *scanner.Result {
+	return &scanner.Result{
+		Addr: r.Addr, Status: r.Status, Err: r.Err, Notes: r.Notes, Message: r.Message, Unchallenged: r.Unchallenged,
+		HasInfo: r.HasInfo, Info: r.Info, HasPing: r.HasPing, Ping: r.Ping,
+		HasPlayers: r.HasPlayers, Players: r.Players, PlayersAnnounced: r.PlayersAnnounced,
+		HasRules: r.HasRules, Rules: r.Rules, RulesAnnounced: r.RulesAnnounced,
+	}
+}
+
+// differing returns the keys whose values differ between two records, and a text
+// with the values of the first two.
+func (j *judge) differing(got, want []byte) (keys []string, text string) {
+	values := func(line []byte) (all []jsontext.Value) {
+		rec, err := j.keys.Read(line)
+		for _, key := range compared {
+			if err != nil {
+				panic("judge: " + err.Error()) // the encoder has written the line
+			}
+			all = append(all, rec.Value(key))
+		}
+		return all
+	}
+	g, w := values(got), values(want)
+	for i, key := range compared {
+		if bytes.Equal(g[i], w[i]) {
+			continue
+		}
+		keys = append(keys, key)
+		text += " " + key
+		if len(keys) <= 2 {
+			text += " is " + short(g[i], w[i]) + ", truth " + short(w[i], g[i]) + ","
+		}
+	}
+	return keys, fmt.Sprintf("%d keys differ:%s", len(keys), text)
 }
 
 // missing counts the servers that have no record.
@@ -236,40 +281,12 @@ func (j *judge) missing() {
 	}
 }
 
-// differing returns the keys whose values differ between two records, sorted.
-func differing(a, b fields) (keys []string) {
-	for k, v := range a {
-		if w, ok := b[k]; !ok || !same(v, w) {
-			keys = append(keys, k)
-		}
-	}
-	for k := range b {
-		if _, ok := a[k]; !ok {
-			keys = append(keys, k)
-		}
-	}
-	slices.Sort(keys)
-	return keys
-}
-
 // shown is the maximum length of a value in an example.
 const shown = 70
 
-// show returns a list of the keys that differ, with the values of the first two.
-func show(keys []string, got, want fields) string {
-	text := fmt.Sprintf("%d keys differ:", len(keys))
-	for i, k := range keys {
-		text += " " + strconv.QuoteToASCII(k)
-		if i < 2 {
-			text += " is " + short(got[k], want[k]) + ", truth " + short(want[k], got[k]) + ","
-		}
-	}
-	return text
-}
-
 // short returns a part of v, escaped for a terminal: it begins shortly before the
 // point at which v and other begin to differ. If v is nil, short returns "absent".
-func short(v, other json.RawMessage) string {
+func short(v, other []byte) string {
 	if v == nil {
 		return "absent"
 	}
@@ -279,21 +296,4 @@ func short(v, other json.RawMessage) string {
 	}
 	from := max(0, at-20)
 	return strconv.QuoteToASCII(string(v[from:min(len(v), from+shown)]))
-}
-
-// subset reports whether b contains every entry of a.
-func subset(a, b map[string]any) bool {
-	for k, v := range a {
-		if w, ok := b[k]; !ok || !equal(v, w) {
-			return false
-		}
-	}
-	return true
-}
-
-// without returns a copy of m without the given key.
-func without(m map[string]any, key string) map[string]any {
-	m = maps.Clone(m)
-	delete(m, key)
-	return m
 }

@@ -56,7 +56,8 @@ func TestTruthIsTrue(t *testing.T) {
 	rewritten := map[string]func([]byte) []byte{
 		"as it is": func(line []byte) []byte { return line },
 		"another scan": func(line []byte) []byte {
-			return bytes.Replace(line, []byte(`"scan":"test"`), []byte(`"scan":"other","tag":"x","time":"2026-01-01T00:00:00.000Z"`), 1)
+			line = bytes.Replace(line, []byte(`"scan":"test"`), []byte(`"scan":"other"`), 1)
+			return bytes.Replace(line, []byte(`,"status"`), []byte(`,"tag":"x","status"`), 1)
 		},
 		"indented": func(line []byte) []byte {
 			var b bytes.Buffer
@@ -117,19 +118,19 @@ var spoileds = []spoiled{
 	{"rules absent", fleet.Source, allRules, ``, wrong, "rules are not what the server sends"},
 	{"a rule more", fleet.Source, `"rules":\{`, `"rules":{"x":"y",`, wrong, "rules are not what the server sends"},
 	{"a rule more and incomplete", fleet.Source, `"status":"ok"(.*)"rules":\{`, `"status":"partial","errors":{"rules":"incomplete"}$1"rules":{"x":"y",`, wrong, "rules that are not there"},
-	{"a rule less and incomplete", fleet.Source, `"status":"ok"(.*)"rules":\{[^,]*,`, `"status":"partial","errors":{"rules":"incomplete"}$1"rules":{`, less, "less"},
+	{"a rule less and incomplete", fleet.Source, `"status":"ok"(.*),"[^"]*":"[^"]*"\}\}\n$`, `"status":"partial","errors":{"rules":"incomplete"}$1}}`, less, "less"},
 	{"a player less", fleet.Source, `,\{"index":[^{]*\}\]`, `]`, wrong, "players are not what the server sends"},
 	{"a player less and incomplete", fleet.Source, `"status":"ok"(.*),\{"index":[^{]*\}\]`, `"status":"partial","errors":{"players":"incomplete"}$1]`, less, "less"},
 	{"another player and incomplete", fleet.Source, `"status":"ok"(.*)"score":`, `"status":"partial","errors":{"players":"incomplete"}$1"score":1`, wrong, "players that are not there"},
 	{"players timed out", fleet.Source, `"status":"ok"(.*)` + allPlayers, `"status":"partial","errors":{"players":"timeout"}$1`, less, "less"},
 	{"info timed out", fleet.Source, `"status":"ok"(.*)` + allInfo, `"status":"partial","errors":{"info":"timeout"}$1,"players"`, less, "less"},
 	{"announced what is not", fleet.Source, `,"rules":\{`, `,"players_announced":77,"rules":{`, wrong, "players are not what the server sends"},
-	{"announced the truth", fleet.Source, `"status":"ok"(.*)` + allPlayers, `"status":"partial","errors":{"players":"timeout"}$1,"players_announced":3`, less, "less"},
-	{"announced a lie", fleet.Source, `"status":"ok"(.*)` + allPlayers, `"status":"partial","errors":{"players":"timeout"}$1,"players_announced":4`, wrong, "players_announced"},
+	{"announced the truth", fleet.Source, `"status":"ok"(.*)` + allPlayers, `"status":"partial","errors":{"players":"incomplete"}$1,"players":[],"players_announced":3`, less, "less"},
+	{"announced a lie", fleet.Source, `"status":"ok"(.*)` + allPlayers, `"status":"partial","errors":{"players":"incomplete"}$1,"players":[],"players_announced":4`, wrong, "players_announced"},
 	{"a note", fleet.Source, `"status":"ok"`, `"status":"ok","notes":["info.trailing"]`, wrong, "notes"},
 	{"a message", fleet.Source, `"status":"ok"`, `"status":"ok","message":"hi"`, wrong, "message"},
 	{"called unchallenged", fleet.Source, `"info":\{`, `"unchallenged":["info"],"info":{`, wrong, "unchallenged"},
-	{"an unknown key", fleet.Source, `"status":`, `"mood":"good","status":`, wrong, "mood"},
+	{"a key that is unknown", fleet.Source, `"status":`, `"mood":"good","status":`, wrong, "mood"},
 	{"the m lost", fleet.Both, `,"address":"[^"]*"`, ``, less, "less"},
 	{"rules called whole", fleet.InfoOnly, `"status":"partial","errors":.*"rules":"timeout"\}`, `"status":"ok"`, wrong, "has no error"},
 	{"another fault of a hostile server", fleet.Noise, `"rules":"malformed"`, `"rules":"bad_checksum"`, as, ""},
@@ -143,13 +144,13 @@ var spoileds = []spoiled{
 	{"not there", fleet.Source, `(?s).*`, "", Report{Servers: 1, Missing: 1}, "no record"},
 	{"a record of a silent server", fleet.Silent, `(?s).*`, `{"schema":1,"ip":"127.1.0.1","port":27015,"status":"error"}`, Report{Invented: 1}, "never answers"},
 	{"no reply of a silent server", fleet.Silent, `(?s).*`, `{"schema":1,"ip":"127.1.0.1","port":27015,"status":"no_reply"}`, Report{}, ""},
-	{"another address", fleet.Source, `"addr":"127.1.0.1`, `"addr":"127.1.0.2`, wrong, "addr is"},
+	{"another address", fleet.Source, `"addr":"127.1.0.1`, `"addr":"127.1.0.2`, wrong, "but means"},
 	{"another hash", fleet.Source, `"players":"[0-9a-f]{4}`, `"players":"0000`, wrong, "hashes.players"},
-	{"games as they are", fleet.Games, `"status":"ok"`, `"status":"ok","flags":["conflict"]`, as, ""}, // timing decides
+	{"games as they are", fleet.Games, `\}\n$`, `,"flags":["conflict"]}`, as, ""}, // timing decides
 	{"another value of a game", fleet.Games, `"game":\{"id":"`, `"game":{"id":"x`, wrong, "game is"},
-	{"a value of a game more", fleet.Games, `("game":\{"id":"[^"]*","name":"[^"]*")`, `$1,"queue":3`, wrong, "game is"},
+	{"another number of a game", fleet.Games, `("game":\{.*"players":\d+)`, `${1}0`, wrong, "game is"},
 	{"no game", fleet.Games, `,"game":\{"id".*\}\}`, `}`, wrong, "game is"},
-	{"a flag more", fleet.Games, `"status":"ok"`, `"status":"ok","flags":["no_gslt"]`, wrong, "flags are"},
+	{"a flag more", fleet.Games, `\}\n$`, `,"flags":["no_gslt"]}`, wrong, "flags are"},
 	{"game without its rules", fleet.Games, `"status":"ok"(.*)` + allRules, `"status":"partial","errors":{"rules":"timeout"}$1`, wrong, "game is"},
 	{"two faults", fleet.Source, `"status":"ok"(.*)` + allInfo + `.*` + allRules, `"status":"error","errors":{"info":"timeout","players":"timeout","rules":"timeout"}$1`, less, "less"},
 }
@@ -260,30 +261,6 @@ func TestCompareRefuses(t *testing.T) {
 	if _, err := Compare(testConfig(), scanner.AskAll, broken); err == nil {
 		t.Error("an unreadable census was compared")
 	}
-}
-
-// FuzzMembers compares members with encoding/json: the keys of a line that members
-// accepts must be those that encoding/json finds.
-func FuzzMembers(f *testing.F) {
-	f.Add([]byte(`{"a":1,"b":"x\"},{","c":{"d":[1,"]"]},"e":[]}`))
-	f.Add([]byte(`{"a":1,}`))
-	f.Add([]byte(`{}`))
-	f.Fuzz(func(t *testing.T, line []byte) {
-		got, ok := members(nil, line)
-		var want fields
-		if !ok || json.Unmarshal(line, &want) != nil {
-			return // a line that is not JSON never equals a valid record
-		}
-		for _, m := range got {
-			var key string
-			if json.Unmarshal([]byte(`"`+string(m.key)+`"`), &key) != nil || len(want[key]) == 0 {
-				t.Fatalf("%q is no key of %q", m.key, line)
-			}
-		}
-		if len(want) > len(got)+len(leftAside) {
-			t.Fatalf("%d members of %q, want %d", len(got), line, len(want))
-		}
-	})
 }
 
 func BenchmarkCompare(b *testing.B) {
