@@ -100,7 +100,7 @@ func TestStrayAllocs(t *testing.T) {
 	other := totals(wire.LayoutSource, 7, 0, 3)
 	short := ds[1][:8]
 	dst := make([]byte, 0, 4096)
-	yield := func(msg []byte) {
+	yield := func(msg []byte, _ bool) {
 		if len(msg) != 1248 {
 			t.Errorf("%d bytes", len(msg))
 		}

@@ -50,6 +50,8 @@
 //   - a datagram that is cut within its header, or has no data after it, is
 //     wire.ErrMalformed, so that it does not conflict with the complete one (EC-116);
 //     so is a fragment whose number is not less than its total (EC-120);
+//   - the last fragment may be empty if the message can be read to its end without
+//     it (EC-149);
 //   - bit 31 of the ID means bzip2 only together with "BZh" at offset 18 or 20, and
 //     never with GoldSource's header (EC-108, EC-122). Bit 15 means nothing
 //     (EC-117);

@@ -306,7 +306,7 @@ func FuzzAdd(f *testing.F) {
 			if e := wire.Error(0); err != nil && !errors.As(err, &e) {
 				t.Fatalf("error %v", err)
 			}
-			table.Leading(server, nil, func([]byte) {})
+			table.Leading(server, nil, func([]byte, bool) {})
 			audit(t, table)
 		}
 	})

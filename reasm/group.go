@@ -164,6 +164,31 @@ func (g *group) isComplete() bool {
 	return g.sorted() && g.count == int(g.shape.total)
 }
 
+// emptyEnd returns the last fragment of a complete group if it has no payload, else
+// nil.
+func (g *group) emptyEnd() *block {
+	for b := g.first; b != nil; b = b.later {
+		if b.number == g.shape.total-1 && int(b.size) == g.shape.layout.HeaderLen() {
+			return b
+		}
+	}
+	return nil
+}
+
+// lacksOnlyEnd reports whether the last fragment is the only one missing, and all
+// before it have the same size. Then it may be an empty one (EC-149).
+func (g *group) lacksOnlyEnd() bool {
+	if g.count != int(g.shape.total)-1 || g.seen.has(g.shape.total-1) {
+		return false
+	}
+	for b := g.first; b != nil; b = b.later {
+		if b.size != g.first.size {
+			return false
+		}
+	}
+	return true
+}
+
 // byNumber stores each fragment in at under its number, and returns the number of
 // fragments before the first one that is missing.
 func (g *group) byNumber(at *[maxSourceFragments]*block) int {

@@ -134,7 +134,7 @@ func refuse(t *testing.T, table *Table, datagram []byte, want wire.Error) {
 
 // leading returns the messages that Leading yields.
 func leading(table *Table, from uint64) (msgs []string) {
-	table.Leading(from, nil, func(msg []byte) { msgs = append(msgs, string(msg)) })
+	table.Leading(from, nil, func(msg []byte, _ bool) { msgs = append(msgs, string(msg)) })
 	return msgs
 }
 

@@ -72,8 +72,45 @@ func (s *shard) add(a *arrival, dst []byte) ([]byte, Outcome, error) {
 	if !g.isComplete() {
 		return dst, Pending, nil
 	}
-	dst = g.appendLeading(dst)
-	return dst, s.complete(g, a.now), nil
+	msg := g.appendLeading(dst)
+	if end := g.emptyEnd(); end != nil && !readable(msg[len(dst):]) {
+		cutNow := end.sum == a.sum
+		s.take(g, end)
+		if cutNow {
+			return dst, Pending, s.refuse(wire.ErrMalformed)
+		}
+		s.stats.Malformed++
+		return dst, Pending, nil
+	}
+	return msg, s.complete(g, a.now), nil
+}
+
+// readable reports whether a message can be decoded to its end. A message whose last
+// fragment is empty is complete only then: otherwise that fragment was cut (EC-116,
+// EC-149).
+func readable(msg []byte) bool {
+	switch wire.KindOf(msg) {
+	case wire.KindInfo, wire.KindGoldSource:
+		var in wire.Info
+		return in.Decode(msg) == nil
+	case wire.KindPlayers:
+		var ps wire.Players
+		if ps.Reset(msg, wire.ShipUnknown) != nil {
+			return false
+		}
+		for ps.Next() {
+		}
+		return ps.Err() == nil
+	case wire.KindRules:
+		var rs wire.Rules
+		if rs.Reset(msg) != nil {
+			return false
+		}
+		for rs.Next() {
+		}
+		return rs.Err() == nil
+	}
+	return false
 }
 
 // refuse counts a fragment that is dropped because of err, and returns err.
@@ -109,11 +146,16 @@ func (s *shard) find(a *arrival) (g *group, known bool) {
 // since they would conflict with it.
 func (s *shard) dropCut(g *group, datagram []byte) {
 	for b := g.cutShort(datagram); b != nil; b = g.cutShort(datagram) {
-		g.remove(b)
-		s.mem.freeBlocks(b)
-		s.stats.Fragments--
+		s.take(g, b)
 		s.stats.Conflict++
 	}
+}
+
+// take removes a fragment from its group and frees it.
+func (s *shard) take(g *group, b *block) {
+	g.remove(b)
+	s.mem.freeBlocks(b)
+	s.stats.Fragments--
 }
 
 // locate finds the place of a fragment: in its group, if the group is sorted and
@@ -149,8 +191,8 @@ func (s *shard) locate(g *group, datagram []byte) (p place, conflict bool, err e
 }
 
 // decode reads a fragment's header. It rejects a fragment whose total exceeds the
-// limit, and a fragment without payload: such a fragment was cut, and if it were
-// kept, the complete one would conflict with it (EC-116).
+// limit, and a fragment without payload, which was cut (EC-116). Only the last of
+// several fragments may be empty: some servers send one too many (EC-149).
 func (s *shard) decode(datagram []byte, l wire.Layout, compressed bool) (place, error) {
 	var f wire.Fragment
 	if err := f.Decode(datagram, l, compressed); err != nil {
@@ -159,7 +201,7 @@ func (s *shard) decode(datagram []byte, l wire.Layout, compressed bool) (place, 
 	if int(f.Total) > s.limits.fragments {
 		return place{}, wire.ErrTooLarge
 	}
-	if len(f.Payload) == 0 {
+	if mayBeEmpty := f.Total > 1 && f.Number == f.Total-1 && !compressed; len(f.Payload) == 0 && !mayBeEmpty {
 		return place{}, wire.ErrMalformed
 	}
 	return place{shape{f.Layout, f.Compressed, f.Total}, f.Number}, nil

@@ -92,24 +92,32 @@ func (t *Table) Add(
 
 // Leading reads the beginnings of a source's incomplete replies. It calls yield for
 // each reply whose fragment 0 has arrived, the oldest first; msg holds the data up
-// to the first missing fragment and is valid until yield returns. Leading skips
+// to the first missing fragment and is valid until yield returns. full reports that
+// only the last fragment is missing and the others have the same size: the missing
+// one may be empty, and msg the complete message (EC-149). Leading skips
 // compressed replies: their beginning can't be read. yield may call the Table's
 // methods. dst is scratch memory; Leading returns it, possibly grown, for the next
 // call.
-func (t *Table) Leading(from uint64, dst []byte, yield func(msg []byte)) []byte {
-	var ends [maxGroupsLimit]int
-	dst, found := t.shard(from).leading(from, dst[:0], ends[:0])
+func (t *Table) Leading(from uint64, dst []byte, yield func(msg []byte, full bool)) []byte {
+	var buf [maxGroupsLimit]beginning
+	dst, found := t.shard(from).leading(from, dst[:0], buf[:0])
 	start := 0
-	for _, end := range found {
-		yield(dst[start:end:end])
-		start = end
+	for _, b := range found {
+		yield(dst[start:b.end:b.end], b.full)
+		start = b.end
 	}
 	return dst
 }
 
-// leading appends the beginnings of a source's incomplete replies to dst, and the
-// end offset of each of them to ends.
-func (s *shard) leading(from uint64, dst []byte, ends []int) ([]byte, []int) {
+// beginning is the beginning of a reply in the memory of Leading.
+type beginning struct {
+	end  int // offset after it
+	full bool
+}
+
+// leading appends the beginnings of a source's incomplete replies to dst, and a
+// description of each to found.
+func (s *shard) leading(from uint64, dst []byte, found []beginning) ([]byte, []beginning) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for g := s.sources[from]; g != nil; g = g.sibling {
@@ -117,9 +125,9 @@ func (s *shard) leading(from uint64, dst []byte, ends []int) ([]byte, []int) {
 			continue
 		}
 		dst = g.appendLeading(dst)
-		ends = append(ends, len(dst))
+		found = append(found, beginning{len(dst), g.lacksOnlyEnd()})
 	}
-	return dst, ends
+	return dst, found
 }
 
 // Forget drops all groups of a source, complete or not.

@@ -472,7 +472,7 @@ func TestLeadingMany(t *testing.T) {
 	if got := leading(table, server+1); len(got) != 0 {
 		t.Errorf("another source: %q", got)
 	}
-	grown := table.Leading(server, nil, func([]byte) { table.Forget(server) })
+	grown := table.Leading(server, nil, func([]byte, bool) { table.Forget(server) })
 	if cap(grown) < 2500 {
 		t.Errorf("scratch memory of %d bytes returned", cap(grown))
 	}

@@ -176,6 +176,7 @@ func (d *Decoder) Result() *Result {
 	d.asm.assemble(r, &m)
 	if a.suspicion.conflict {
 		r.doubt()
+		r.Disputed = a.disputed
 	}
 	return r
 }
@@ -184,7 +185,7 @@ func (d *Decoder) Result() *Result {
 // scan received, which must have been added since the last Reset. It copies from known
 // what the datagrams do not contain: address, tag, the master's data, location, times,
 // counts, which questions were asked, which of them were answered without a challenge,
-// and why an unanswered question was given up. It is valid until the Decoder is used
+// which fields are disputed, and why an unanswered question was given up. It is valid until the Decoder is used
 // again.
 //
 // If known has an error that only a datagram can have caused, and none of the
@@ -199,7 +200,7 @@ func (d *Decoder) Redecode(known *Result) *Result {
 		Raw: r.Raw[:0], Addr: known.Addr, Tag: known.Tag, Master: known.Master, Geo: known.Geo, Time: known.Time,
 		RTT: known.RTT, RTTs: known.RTTs, Took: known.Took, Sent: known.Sent, SentBytes: known.SentBytes,
 		Received: known.Received, RecvBytes: known.RecvBytes,
-		Asked: known.Asked, Unchallenged: known.Unchallenged, PingRTT: known.PingRTT,
+		Asked: known.Asked, Unchallenged: known.Unchallenged, PingRTT: known.PingRTT, Disputed: known.Disputed,
 	}
 	a.eachRaw(func(b []byte) { r.Raw = append(r.Raw, b) })
 	d.retake(known)
@@ -279,19 +280,24 @@ func (d *Decoder) keepFaults(r *Result, m *replies) {
 }
 
 // keepLeading takes the incomplete groups of a source, up to their first gap, as
-// partial answers to questions that have no other answer. It returns scratch,
-// possibly grown.
+// partial answers to questions that have no other answer. An answer is complete if only
+// a last, empty fragment can be missing (EC-149). keepLeading returns scratch, possibly
+// grown.
 func keepLeading(t *reasm.Table, from uint64, scratch []byte, a *answer, pool *pool) []byte {
-	return t.Leading(from, scratch[:0], func(msg []byte) {
+	return t.Leading(from, scratch[:0], func(msg []byte, full bool) {
 		q, ok := questionOf(wire.KindOf(msg))
 		if !ok || *a.place(q) != nil || q == wire.QuestionInfo && a.gold != nil {
 			return
 		}
-		if a.put(pool, a.place(q), msg) {
-			a.partial |= 1 << q
-		}
+		kept := a.put(pool, a.place(q), msg)
 		if q == wire.QuestionInfo && a.info != nil {
 			a.inCode, _ = a.in.Decode(a.info).(wire.Error)
+			full = full && a.inCode == 0
+		} else {
+			full = full && sound(q, msg)
+		}
+		if kept && !full {
+			a.partial |= 1 << q
 		}
 	})
 }

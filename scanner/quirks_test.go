@@ -437,6 +437,22 @@ func withPlayers(list ...string) func() behaviour {
 	return odd(func(h *host) { h.players = list })
 }
 
+// oneTooMany cuts a message into fragments of size bytes, and an empty one after them.
+func oneTooMany(l wire.Layout, msg string, size int) (ds []string) {
+	total := len(msg)/size + 1
+	for n := range total {
+		f := wire.Fragment{Layout: l, ID: 9, Total: uint8(total), Number: uint8(n), Size: uint16(size)}
+		f.Payload = []byte(msg[n*size : min((n+1)*size, len(msg))])
+		ds = append(ds, string(wire.AppendFragment(nil, &f)))
+	}
+	return ds
+}
+
+// exactRules returns a RULES reply of n bytes with one rule.
+func exactRules(n int) string {
+	return ff + "E\x01\x00k\x00" + strings.Repeat("v", n-10) + "\x00"
+}
+
 func withRules(list ...string) func() behaviour {
 	return odd(func(h *host) { h.rules = list })
 }
@@ -581,6 +597,14 @@ var splitQuirks = []quirk{
 		ds := parts(wire.LayoutSource, 9, manyRules(100), 700)
 		return withRules(append([]string{ds[0][:300]}, ds...)...)()
 	}, "ok, name, 1 players, 100 rules, 4 sent"},
+	{"EC-149 an empty last fragment", withPlayers(oneTooMany(wire.LayoutSource, ff+"D\x78"+nameless(120), 603)...),
+		"ok, name, 120 players, 1 rules, 4 sent"},
+	{"EC-149 an empty last fragment of GoldSource", withRules(oneTooMany(wire.LayoutGoldSource, exactRules(1200), 400)...),
+		"ok, name, 1 players, 1 rules, 4 sent"},
+	{"EC-149 an empty last fragment is lost", withPlayers(oneTooMany(wire.LayoutSource, ff+"D\x78"+nameless(120), 603)[:2]...),
+		"ok, name, 120 players, 1 rules, 8 sent"},
+	{"EC-149 a last fragment with a player is lost", withPlayers(oneTooMany(wire.LayoutSource, ff+"D\x79"+nameless(120), 603)[:2]...),
+		"partial players=incomplete, name, 120 players of 121, 1 rules, 8 sent"},
 	{"EC-117 bit 15", withRules(parts(wire.LayoutSource, 0x84FF, manyRules(100), 700)...),
 		"ok, name, 1 players, 100 rules, 4 sent"},
 	{"EC-119 two replies interleaved", func() behaviour {
