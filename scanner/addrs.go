@@ -24,8 +24,8 @@ type addrs struct {
 	sweep  time.Duration            // when full buckets were last removed
 	held   map[uint32]*heldAddr
 	ready  readyHeap
-	n      int       // targets held
-	names  sourceSet // addresses and ports of the targets held
+	n      int                 // targets held
+	names  map[uint64]struct{} // addresses and ports of the targets held
 	counts map[uint32]uint32
 }
 
@@ -49,7 +49,7 @@ type entry struct {
 }
 
 func newAddrs(rate float64, most int) *addrs {
-	a := &addrs{most: most, held: map[uint32]*heldAddr{}}
+	a := &addrs{most: most, held: map[uint32]*heldAddr{}, names: map[uint64]struct{}{}}
 	if rate != Off {
 		a.every = time.Duration(float64(time.Second) / rate)
 		a.full = map[uint32]time.Duration{}
@@ -104,13 +104,16 @@ func (a *addrs) admit(now time.Duration, e entry) bool {
 		heap.Push(&a.ready, h)
 	}
 	h.targets = append(h.targets, e)
-	a.names.add(e.addr, 0)
+	a.names[e.addr] = struct{}{}
 	a.n++
 	return false
 }
 
 // holds reports whether a target is held back.
-func (a *addrs) holds(addr uint64) bool { return a.names.has(addr) }
+func (a *addrs) holds(addr uint64) bool {
+	_, held := a.names[addr]
+	return held
+}
 
 // release removes a held target that may start now, if there is one, and empties the
 // bucket of its address.
@@ -124,7 +127,7 @@ func (a *addrs) release(now time.Duration) (entry, bool) {
 		}
 		e := h.targets[0]
 		h.targets = h.targets[1:]
-		a.names.remove(e.addr)
+		delete(a.names, e.addr)
 		a.n--
 		a.charge(now, h.ip, addrBurst)
 		h.ready = a.full[h.ip]

@@ -153,7 +153,7 @@ func (cfg *Config) fitInFlight() {
 }
 
 // maxInFlight is the highest default of InFlight, whatever rate and timeouts are: 2^18
-// targets at 96 bytes are 24 MiB.
+// targets at 104 bytes are 26 MiB.
 const maxInFlight = 1 << 18
 
 // defaultInFlight returns how many targets are open at the full rate if none of them

@@ -180,6 +180,7 @@ func (f *finisher) make(o *outcome) *Result {
 	f.asm.assemble(r, &m)
 	if o.answer != nil && o.answer.suspicion.conflict {
 		r.doubt()
+		r.Disputed = o.answer.disputed
 	}
 	return r
 }

@@ -28,6 +28,13 @@ type lately []uint32
 
 const latelySize = 1 << 16
 
+// hash spreads a packed source over 64 bits (the multiplier is 2^64 divided by the
+// golden ratio).
+func hash(source uint64) uint64 {
+	h := source * 0x9E3779B97F4A7C15
+	return h ^ h>>29
+}
+
 func (l lately) at(ip uint32) *uint32 { return &l[hash(uint64(ip))%latelySize] }
 
 func (l lately) add(source uint64) { *l.at(ipOf(source)) = ipOf(source) }

@@ -18,72 +18,73 @@ import (
 //	from no target at all       foreign
 //
 // A mark is what the scan remembers of the answers of a closed target.
-const (
-	markOpen  mark = 1 << 15                     // every answer was to a request without a challenge
-	markInfo  mark = 1<<15 - 1<<7                // a hash of the INFO fields that do not change; 0: no INFO
-	markRules mark = 1<<7 - 1                    // a hash of the first rules; 0: no rules, or they were asked for more than once
-	oneInfo   mark = markInfo &^ (markInfo << 1) // the lowest hash of each kind
-	oneRules  mark = 1
-)
+type mark struct {
+	info  uint32 // a hash of INFO: of the whole reply if once is set, else of the fields that do not change; 0: no INFO
+	rules uint16 // a hash of the first rules; 0: no rules, or they were asked for more than once
+	once  bool   // INFO was asked once
+	open  bool   // every answer was to a request without a challenge
+}
 
-// markOf returns the mark of a session's answers. It is 0 if they already
+// markOf returns the mark of a session's answers. It is empty if they already
 // contradict each other.
 func markOf(s *session) (m mark) {
 	a := s.got
 	if a == nil || a.suspicion.conflict {
-		return 0
+		return mark{}
 	}
 	if a.info != nil && a.inCode == 0 {
-		m = stableHash(&a.in)
+		m.once = s.askedOnce(wire.QuestionInfo)
+		m.info = infoHash(m.once, a.info, &a.in)
 	}
 	if a.suspicion.answered.Has(wire.QuestionRules) && s.askedOnce(wire.QuestionRules) {
-		m |= rulesHash(*a.place(wire.QuestionRules))
+		m.rules = rulesHash(*a.place(wire.QuestionRules))
 	}
-	if a.challenges.seen == 0 && a.suspicion.answered != 0 && a.suspicion.answered&^a.suspicion.unchallenged == 0 {
-		m |= markOpen
-	}
+	m.open = a.challenges.seen == 0 && a.suspicion.answered != 0 && a.suspicion.answered&^a.suspicion.unchallenged == 0
 	return m
 }
 
 var stableSeed = maphash.MakeSeed()
 
-// stableHash returns a hash of the INFO fields that do not change while a server
-// runs. It is never 0.
-func stableHash(in *wire.Info) mark {
+// infoHash returns a hash of an INFO reply: of all of it if INFO was asked once, else of
+// the fields that do not change while a server runs. It is never 0.
+func infoHash(once bool, msg []byte, in *wire.Info) uint32 {
+	if once {
+		return max(uint32(maphash.Bytes(stableSeed, msg)), 1)
+	}
 	id, _ := in.AppID()
 	sum := maphash.Bytes(stableSeed, in.Name)
 	sum = fold(sum^maphash.Bytes(stableSeed, in.Version), 0x9E3779B97F4A7C15)
 	sum = fold(sum^in.SteamID, 0x9E3779B97F4A7C15)
 	sum = fold(sum^uint64(id), 0x9E3779B97F4A7C15)
-	return max(mark(sum)&markInfo, oneInfo)
+	return max(uint32(sum), 1)
 }
 
 // rulesHash returns a hash of the announced number of rules and of the first three
 // names. It is never 0.
-func rulesHash(list []byte) mark {
+func rulesHash(list []byte) uint16 {
 	var rs wire.Rules
 	_ = rs.Reset(list) // a list that ends early counts as far as it can be read
 	sum := uint64(rs.Announced())
 	for i := 0; i < 3 && rs.Next(); i++ {
 		sum = fold(sum^maphash.Bytes(stableSeed, rs.Rule().Name), 0x9E3779B97F4A7C15)
 	}
-	return max(mark(sum)&markRules, oneRules)
+	return max(uint16(sum), 1)
 }
 
 // contradictsLate reports whether a late datagram of a closed target contradicts
 // the answers that the target gave while it was open.
 func (m mark) contradictsLate(datagram []byte, in *wire.Info) bool {
-	if m == 0 || !wire.IsSingle(datagram) {
+	if m == (mark{}) || !wire.IsSingle(datagram) {
 		return false
 	}
 	switch wire.KindOf(datagram) {
 	case wire.KindChallenge:
 		_, err := wire.DecodeChallenge(datagram)
-		return err == nil && m&markOpen != 0
+		return err == nil && m.open
 	case wire.KindInfo:
-		return m&markInfo != 0 && in.Decode(datagram) == nil && stableHash(in) != m&markInfo
+		return m.info != 0 && in.Decode(datagram) == nil && infoHash(m.once, datagram, in) != m.info
 	case wire.KindRules:
-		return m&markRules != 0 && sound(wire.QuestionRules, datagram) && rulesHash(datagram) != m&markRules
+		return m.rules != 0 && sound(wire.QuestionRules, datagram) && rulesHash(datagram) != m.rules
 	}
 	return false
 }

@@ -14,9 +14,20 @@ import (
 
 var (
 	forgedInfo    = strings.Replace(oddInfo, "name", "fake", 1)
+	forgedCount   = countOf(99)
 	forgedPlayers = string(wire.AppendPlayers(nil, 1, []wire.Player{{Name: []byte("fake")}}))
 	forgedRules   = string(wire.AppendRules(nil, 1, []wire.Rule{{Name: []byte("fake"), Value: []byte("1")}}))
 )
+
+// countOf returns oddInfo with another number of players.
+func countOf(players uint8) string {
+	var in wire.Info
+	if err := in.Decode([]byte(oddInfo)); err != nil {
+		panic(err)
+	}
+	in.Players = players
+	return string(wire.AppendInfo(nil, &in))
+}
 
 // challenged returns a server that wants a challenge for every question.
 func challenged() behaviour { return odd(func(*host) {})() }
@@ -124,6 +135,57 @@ var forgeries = []forgery{
 			}
 			return nil, 0
 		}, Config{Questions: AskPlayers}, "ok open-players, 1 players, 1 sent", 1, nil, false},
+}
+
+// TestForgedCount checks that a forged INFO that differs from the true one only in the
+// number of players does not go unnoticed, if INFO was asked once. The record names the
+// field. If INFO was asked again, the number may have changed.
+func TestForgedCount(t *testing.T) {
+	for _, test := range []struct {
+		name     string
+		after    time.Duration // when the forged reply comes, after INFO with the challenge
+		lost     int           // replies to INFO with the challenge that are lost
+		players  uint8
+		disputed wire.Fields
+		late     uint64
+	}{
+		{"before the true one", testRTT / 4, 0, 99, wire.HasPlayers, 0},
+		{"after it", testRTT + time.Millisecond/2, 0, 1, wire.HasPlayers, 0},
+		{"after the end", 10 * testRTT, 0, 1, 0, 1},
+		{"before the true one, when INFO is asked again", testRTT / 4, 1, 99, 0, 0},
+		{"after INFO was asked again", 1100 * time.Millisecond, 1, 1, 0, 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n, serve, asked := newMemNet(), challenged(), 0
+				n.serve = func(addr uint64, req wire.Request) {
+					for _, d := range serve(req) {
+						after := testRTT
+						if req.Kind == wire.KindInfoRequest && req.HasChallenge {
+							if asked++; asked <= test.lost {
+								continue
+							}
+							n.reply(addr, test.after, []byte(forgedCount))
+						} else if req.Kind == wire.KindRulesRequest {
+							after *= 2
+						}
+						n.reply(addr, after, []byte(d))
+					}
+				}
+				got, st, err := run(n, Config{}, addresses(1))
+				if err != nil || len(got) != 1 {
+					t.Fatal(got, err)
+				}
+				for _, r := range got {
+					conflict := test.disputed != 0
+					if r.Info.Players != test.players || r.Disputed != test.disputed ||
+						r.Notes&wire.NoteInfoConflict != 0 != conflict || st.LateConflicts != test.late {
+						t.Errorf("%d players, disputed %b, notes %b, %d late", r.Info.Players, r.Disputed, r.Notes, st.LateConflicts)
+					}
+				}
+			})
+		})
+	}
 }
 
 // floods are forgeries that are sent again and again.

@@ -28,6 +28,9 @@ type listening struct {
 }
 
 const (
+	sourceBits = 48
+	sourceMask = 1<<sourceBits - 1
+
 	maxListening  = 1 << 20 // 16 MiB
 	maxListenTime = time.Minute
 	leastPlaces   = 1 << 10
@@ -225,7 +228,7 @@ func (s *sessions) expire(now time.Duration) outcome {
 	x := s.listening.oldest(now)
 	s.listening.take(now, x.addr)
 	if s.cooldown > 0 {
-		s.closed.add(x.addr, 0)
+		s.closed.add(x.addr, mark{})
 	}
 	return s.silentOutcome(now, &x)
 }

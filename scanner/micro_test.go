@@ -16,51 +16,9 @@ type micro struct {
 	run  func()
 }
 
-// micros returns the benchmarks of the index, the session step and the assembler.
+// micros returns the benchmarks of the session step and the assembler.
 func micros() []micro {
-	return append(indexMicros(), stepMicro(), assembleMicro(), gameMicro())
-}
-
-// indexMicros returns benchmarks that find, add and remove sources in an index as
-// large as that of a fast scan.
-func indexMicros() []micro {
-	const open = 1 << 16
-	source := func(i uint64) uint64 { return (0x7F000000+i)<<16 | 27015 }
-	x, i := &index{slots: newSlots()}, uint64(0)
-	for ; i < open; i++ {
-		slot := x.slots.take()
-		x.slots.at(slot).setSource(source(i))
-		x.put(slot)
-	}
-	spare := x.slots.take()
-	var done recent
-	for n := range uint64(2 * maxRecent) { // until both sets have their final size
-		done.add(source(n), 0)
-	}
-	found := int32(0)
-	return []micro{
-		{"index/get", 8, func() {
-			i++
-			found += x.get(source(i % open))
-		}},
-		{"index/get/foreign", 8, func() {
-			i++
-			found += x.get(source(open + i%open))
-		}},
-		{"index/put+remove", 8, func() {
-			i++
-			x.slots.at(spare).setSource(source(open + i%open))
-			x.put(spare)
-			x.remove(source(open + i%open))
-		}},
-		{"recent/add+has", 8, func() {
-			i++
-			done.add(source(i%(1<<22)), 0)
-			if !done.has(source(i % (1 << 22))) {
-				panic("a source was added and is missing")
-			}
-		}},
-	}
+	return []micro{stepMicro(), assembleMicro(), gameMicro()}
 }
 
 // stepMicro returns a benchmark of the usual session: a challenge and three replies.

@@ -9,61 +9,28 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// TestIndex compares the hash table and the set of sources with a map, through
-// growth and deletion.
-func TestIndex(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 4))
-	x, set := index{slots: newSlots()}, sourceSet{}
-	model := map[uint64]int32{}
-	for i := range 200_000 {
-		key := uint64(rng.IntN(5000))*0x1_0000 + 27015
-		if slot, there := model[key]; there {
-			x.remove(key)
-			x.slots.release(slot)
-			set.remove(key)
-			delete(model, key)
-		} else {
-			slot = x.slots.take()
-			x.slots.at(slot).setSource(key)
-			x.put(slot)
-			set.add(key, 0)
-			model[key] = slot
-		}
-		probe := uint64(rng.IntN(5000))*0x1_0000 + 27015
-		want, there := model[probe]
-		if !there {
-			want = -1
-		}
-		if got := x.get(probe); got != want {
-			t.Fatalf("step %d: slot %d, want %d", i, got, want)
-		}
-		if set.has(probe) != there {
-			t.Fatalf("step %d: in the set: %v, want %v", i, !there, there)
-		}
-		if x.n != len(model) || set.n != len(model) {
-			t.Fatalf("step %d: %d and %d entries, want %d", i, x.n, set.n, len(model))
-		}
-	}
-}
-
 // TestRecent checks that a finished source stays known for at least one turn and at
 // most two.
 func TestRecent(t *testing.T) {
-	var r recent
-	r.add(1, 0)
+	r := newRecent()
+	has := func(source uint64) bool {
+		_, ok := r.find(source)
+		return ok
+	}
+	r.add(1, mark{})
 	r.turn()
-	r.add(2, 0)
-	if !r.has(1) || !r.has(2) || r.has(3) {
+	r.add(2, mark{})
+	if !has(1) || !has(2) || has(3) {
 		t.Error("forgotten too early")
 	}
 	r.turn()
-	if r.has(1) || !r.has(2) {
+	if has(1) || !has(2) {
 		t.Error("a turn later 1 should be forgotten and 2 known")
 	}
-	for key := range uint64(5 * maxRecent) {
-		r.add(key, 0)
+	for source := range uint64(5 * maxRecent) {
+		r.add(source, mark{})
 	}
-	if n := r.now.n + r.before.n; n > 2*maxRecent {
+	if n := len(r.now) + len(r.before); n > 2*maxRecent {
 		t.Errorf("%d sources are remembered", n)
 	}
 }

@@ -37,7 +37,7 @@ type receiver struct {
 // take handles one datagram, which the kernel received at the time at and the loop
 // reads now. It returns the slot of its session, or -1.
 func (r *receiver) take(now, at time.Duration, p *udp.Packet) int32 {
-	i := r.open.index.get(p.Addr)
+	i := r.open.slotOf(p.Addr)
 	if i >= 0 {
 		at = max(at, r.open.slots.at(i).session.clock.firstAt) // the time of sending is known less exactly
 	}
@@ -133,7 +133,7 @@ func (r *receiver) unreachable(sock transport, changed func(i int32)) {
 	for n := len(r.gone); n == len(r.gone); {
 		n = sock.Unreachable(r.gone[:])
 		for _, addr := range r.gone[:n] {
-			if i := r.open.index.get(addr); i >= 0 {
+			if i := r.open.slotOf(addr); i >= 0 {
 				r.open.slots.at(i).session.onUnreachable()
 				changed(i)
 			}

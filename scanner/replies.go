@@ -16,11 +16,12 @@ type answer struct {
 	lastAt      time.Duration // last datagram received
 	recvBytes   uint64
 	received    uint32
-	infoReplies uint32     // datagrams and reassembled replies
-	conflicts   uint32     // fragments that contradicted an earlier one
-	attempt     uint8      // number of the attempt after which the first datagram came
-	partial     Questions  // messages that lack their end
-	inCode      wire.Error // the error of decoding in
+	infoReplies uint32      // datagrams and reassembled replies
+	conflicts   uint32      // fragments that contradicted an earlier one
+	disputed    wire.Fields // fields in which another 'I' differs from in, and contradicts it
+	attempt     uint8       // number of the attempt after which the first datagram came
+	partial     Questions   // messages that lack their end
+	inCode      wire.Error  // the error of decoding in
 	unpacking   unpacking
 	hints       hints
 	suspicion   suspicion
@@ -195,8 +196,12 @@ func (a *answer) deliverInfo(t *session, pool *pool, now time.Duration, msg []by
 	d := delivery{kind: ReplyInfo}
 	a.suspicion.again(wire.QuestionInfo)
 	if !t.wants(wire.QuestionInfo, 0) {
-		if in.Decode(msg) == nil && a.info != nil && contradicts(&a.in, in) {
-			a.suspicion.contradicted()
+		if in.Decode(msg) == nil && a.info != nil {
+			twice := t.askedOnce(wire.QuestionInfo) && !bytes.Equal(a.info, msg)
+			if twice || contradicts(&a.in, in) {
+				a.suspicion.contradicted()
+				a.disputed |= differing(&a.in, in)
+			}
 		}
 		if a.challenges.seen == 0 {
 			a.trips.again()
@@ -237,8 +242,8 @@ func (a *answer) drop(kept []byte) {
 // answer. A truncated reply does.
 func usable(code wire.Error) bool { return code == 0 || code == wire.ErrTruncated }
 
-// contradicts reports whether two replies of one server differ in what does not change
-// while a server runs: name, application ID, Steam ID and version. A value that only
+// contradicts reports whether two answers to several requests differ in what does not
+// change while a server runs: name, application ID, Steam ID and version. A value that only
 // one of them has makes no difference. Replies of different formats are not compared.
 func contradicts(a, b *wire.Info) bool {
 	both := func(f wire.Fields) bool { return a.Has&b.Has&f != 0 }
@@ -252,6 +257,38 @@ func contradicts(a, b *wire.Info) bool {
 		both(wire.HasSteamID) && a.SteamID != b.SteamID ||
 		short == 0 && okA && okB && idA != idB ||
 		short == 0 && both(wire.HasVersion) && !bytes.Equal(a.Version, b.Version)
+}
+
+// differing returns the fields in which two replies differ.
+func differing(a, b *wire.Info) wire.Fields {
+	d := a.Has ^ b.Has
+	compare := func(f wire.Fields, equal bool) {
+		if !equal {
+			d |= f & a.Has
+		}
+	}
+	compare(wire.HasProtocol, a.Protocol == b.Protocol)
+	compare(wire.HasName, bytes.Equal(a.Name, b.Name))
+	compare(wire.HasMap, bytes.Equal(a.Map, b.Map))
+	compare(wire.HasFolder, bytes.Equal(a.Folder, b.Folder))
+	compare(wire.HasGame, bytes.Equal(a.Game, b.Game))
+	compare(wire.HasAppID, a.ShortAppID == b.ShortAppID)
+	compare(wire.HasPlayers, a.Players == b.Players)
+	compare(wire.HasMaxPlayers, a.MaxPlayers == b.MaxPlayers)
+	compare(wire.HasBots, a.Bots == b.Bots)
+	compare(wire.HasServerType, a.ServerType == b.ServerType)
+	compare(wire.HasEnvironment, a.Environment == b.Environment)
+	compare(wire.HasPassword, a.Password == b.Password)
+	compare(wire.HasVAC, a.VAC == b.VAC)
+	compare(wire.HasShip, a.Ship == b.Ship)
+	compare(wire.HasVersion, bytes.Equal(a.Version, b.Version))
+	compare(wire.HasEDF, a.EDF == b.EDF)
+	compare(wire.HasGamePort, a.GamePort == b.GamePort)
+	compare(wire.HasSteamID, a.SteamID == b.SteamID)
+	compare(wire.HasSourceTV, a.SourceTV.Port == b.SourceTV.Port && bytes.Equal(a.SourceTV.Name, b.SourceTV.Name))
+	compare(wire.HasKeywords, bytes.Equal(a.Keywords, b.Keywords))
+	compare(wire.HasGameID, a.GameID == b.GameID)
+	return d
 }
 
 // deliverGold takes an 'm'. An 'm' that comes after the 'I' answers nothing, but its

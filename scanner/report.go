@@ -100,7 +100,7 @@ func (e *engine) snapshot() *Snapshot {
 // finished nor waiting for the second pass.
 func (e *engine) openTargets() []Target {
 	ts := make([]Target, 0, e.open.n()+e.addrs.n+e.open.listening.n)
-	for i := range e.open.index.all {
+	for _, i := range e.open.index {
 		l := e.open.slots.labels.get(i)
 		ts = append(ts, l.target(e.open.slots.at(i).source()))
 	}

@@ -12,7 +12,7 @@ import (
 type sessions struct {
 	plan   plan
 	slots  *slots
-	index  index
+	index  map[uint64]int32 // the slot of each source
 	wheel  *wheel
 	follow queue // slots with requests due that are not retries
 	retry  queue // slots with retries due
@@ -29,10 +29,11 @@ func newSessions(cfg *Config) *sessions {
 	s := &sessions{
 		plan:     newPlan(cfg),
 		slots:    newSlots(),
+		index:    map[uint64]int32{},
+		closed:   newRecent(),
 		wheel:    newWheel(),
 		cooldown: cfg.Cooldown,
 	}
-	s.index.slots = s.slots
 	if cfg.learn {
 		s.learner = newLearner(cfg.Timeout)
 	}
@@ -49,7 +50,7 @@ func (s *sessions) begin(t entry) ref {
 	sl.setSource(t.addr)
 	s.plan.start(&sl.session)
 	s.slots.labels.set(i, t.label)
-	s.index.put(i)
+	s.index[t.addr] = i
 	return s.slots.ref(i)
 }
 
@@ -147,7 +148,7 @@ func (s *sessions) lastWaits() (known bool) {
 
 // retime makes every session wait according to the current timeouts.
 func (s *sessions) retime() {
-	for i := range s.index.all {
+	for _, i := range s.index {
 		sl := s.slots.at(i)
 		s.plan.retime(&sl.session, s.timeout(sl))
 		if sl.session.clock.wakeMS != 0 {
@@ -168,7 +169,7 @@ func (s *sessions) close(i int32) {
 // release frees a slot.
 func (s *sessions) release(i int32) {
 	s.wheel.remove(s.slots, i)
-	s.index.remove(s.slots.at(i).source())
+	delete(s.index, s.slots.at(i).source())
 	s.slots.release(i)
 }
 
@@ -180,8 +181,17 @@ func (s *sessions) forget(now time.Duration) {
 	}
 }
 
+// slotOf returns the slot of an open target, or -1.
+func (s *sessions) slotOf(source uint64) int32 {
+	if i, ok := s.index[source]; ok {
+		return i
+	}
+	return -1
+}
+
 // known reports whether a target is open, or listened for, or closed within the
 // cooldown.
 func (s *sessions) known(addr uint64) bool {
-	return s.index.get(addr) >= 0 || s.closed.has(addr) || s.listening.has(addr)
+	_, closed := s.closed.find(addr)
+	return closed || s.slotOf(addr) >= 0 || s.listening.has(addr)
 }

@@ -1,8 +1,7 @@
 package scanner
 
 // slot holds one open target. A silent target needs nothing else, so a slot has
-// only what the scan needs before the first reply: 64 bytes, and 11 to 22 in the
-// index.
+// only what the scan needs before the first reply: 64 bytes, and about 30 in the index.
 type slot struct {
 	session   session
 	next      int32  // in the wheel, or in the free list

@@ -16,7 +16,8 @@ import (
 // replies are still to come. A question whose answer is in doubt is asked once
 // more. Two replies contradict each other if
 //
-//   - two 'I' differ in fields that do not change while a server runs;
+//   - two 'I' answer one request and differ at all, or answer several requests and
+//     differ in fields that do not change while a server runs;
 //   - two lists answer one request, and name different players or rules;
 //   - an 'A' comes for a question that was answered without a challenge.
 type suspicion struct {

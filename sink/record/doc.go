@@ -55,6 +55,8 @@
 //	sent_bytes, received_bytes
 //	unchallenged      list: questions answered, in part at least, without a
 //	                  challenge
+//	disputed          list: keys of info in which another reply contradicts this
+//	                  one. One of the two may be forged
 //	ping              object, if the server answered a ping: payload, the text of
 //	                  the answer, and rtt_ms, its round trip (absent from a capture)
 //	hashes            object: info, players, rules: 64-bit xxHash, in hex, of

@@ -690,6 +690,8 @@ func (r *Reader) setText(f *field, to any, text []byte, v jsontext.Value) (err e
 		*to |= scanner.Questions(bitOf(wire.NumQuestions, text, questionWord))
 	case *game.Flags:
 		*to |= game.Flags(bitOf(game.NumFlags, text, game.FlagWord))
+	case *wire.Fields:
+		*to |= wire.Fields(bitOf(len(fieldKeys), text, fieldKey))
 	case *game.Notes:
 		*to |= game.Notes(bitOf(game.NumNotes, text, game.NoteWord))
 	}

@@ -145,7 +145,9 @@ func (e *Encoder) appendTraffic(dst []byte, r *scanner.Result) []byte {
 	if !capture || r.Received > 0 {
 		dst = appendUint(dst, `"received_bytes":`, r.RecvBytes)
 	}
-	return e.appendHashes(appendPing(appendUnchallenged(dst, r.Unchallenged), r), r)
+	dst = appendUnchallenged(dst, r.Unchallenged)
+	dst = appendWords(dst, `"disputed":[`, uint32(r.Disputed), fieldKey)
+	return e.appendHashes(appendPing(dst, r), r)
 }
 
 // appendPing appends the answer to a ping.

@@ -3,7 +3,9 @@
 package record
 
 import (
+	"math/bits"
 	"slices"
+	"strings"
 
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/game"
@@ -103,6 +105,8 @@ var schemaKeys = withHex([]field{
 	{name: "received_bytes", is: typeUint64, at: func(r *result) any { return &r.RecvBytes }, about: "UDP payload of received"},
 	{name: "unchallenged", is: typeWord, lists: 1, words: questionWords(),
 		at: func(r *result) any { return &r.Unchallenged }, about: "questions answered, in part at least, without a challenge"},
+	{name: "disputed", is: typeWord, lists: 1, words: fieldKeys[:], at: func(r *result) any { return &r.Disputed },
+		about: "fields of info in which another reply contradicts this one; one of the two may be forged"},
 	{name: "ping", is: typeObject, has: func(r *result) *bool { return &r.HasPing }, about: "the answer to a ping, if one was sent", fields: withHex([]field{
 		{name: "payload", is: typeText, always: true, at: func(r *result) any { return &r.Ping }, about: "its text, mostly empty or fourteen zeros"},
 		{name: "rtt_ms", is: typeMillis, at: func(r *result) any { return &r.PingRTT }, about: "round trip of the ping; absent from a capture"},
@@ -149,6 +153,18 @@ var errorFields = []field{
 	{name: "players", is: typeWord, words: errorWords(), at: func(r *result) any { return &r.Err[wire.QuestionPlayers] }, about: "why players has no complete answer"},
 	{name: "rules", is: typeWord, words: errorWords(), at: func(r *result) any { return &r.Err[wire.QuestionRules] }, about: "why rules has no complete answer"},
 }
+
+// fieldKeys are the keys of info in the order of their bits in wire.Fields.
+var fieldKeys = func() (keys [23]string) {
+	for i := range infoFields {
+		if f := &infoFields[i]; f.info != 0 && !strings.HasSuffix(f.name, "_hex") {
+			keys[bits.TrailingZeros32(uint32(f.info))] = f.name
+		}
+	}
+	return keys
+}()
+
+func fieldKey(i int) string { return fieldKeys[i] }
 
 var infoFields = withHex([]field{
 	{name: "format", is: typeWord, words: []string{"source", "goldsource"},

@@ -274,14 +274,15 @@ func (c *closing) sayExclusions() {
 // also prints how many servers contradicted themselves.
 func (c *closing) sayForged() {
 	d := &c.sum.Datagrams
-	if c.verbose && d.Conflicts+d.LateConflicts > 0 {
-		c.to.Say("conflicts: %s contradict themselves, %s more after their record was written",
-			console.Plural(d.Conflicts, "server"), console.Grouped(d.LateConflicts))
-	}
-	if d.Forged {
-		c.to.Say("WARNING: replies are probably being forged: %s came from targets not asked yet, "+
-			"%s from addresses that were not asked", console.Grouped(d.EarlyReplies), console.Grouped(d.ForeignReplies))
+	conflicts := fmt.Sprintf("%s with replies that contradict each other, %s after their record was written",
+		console.Plural(d.Conflicts, "server"), console.Grouped(d.LateConflicts))
+	switch {
+	case d.Forged:
+		c.to.Say("WARNING: replies are probably being forged: %s; %s came from targets not asked yet, "+
+			"%s from addresses that were not asked", conflicts, console.Grouped(d.EarlyReplies), console.Grouped(d.ForeignReplies))
 		c.to.Hint("a record shows what was received, not who sent it; scan again from another port or address")
+	case c.verbose && d.Conflicts+d.LateConflicts > 0:
+		c.to.Say("conflicts: %s", conflicts)
 	}
 }
 

@@ -415,8 +415,8 @@ func TestSayForged(t *testing.T) {
 		loud                     bool
 	}{
 		{0, 0, 100, nil, false},
-		{2, 1, 0, []string{"conflicts  2 servers contradict themselves, 1 more"}, false},
-		{0, 6, 500, []string{"conflicts  0 servers", "500 from addresses that were not asked"}, true},
+		{2, 1, 0, []string{"conflicts  2 servers with replies that contradict each other, 1 after"}, false},
+		{3, 6, 500, []string{"forged: 3 servers with replies that contradict each other, 6 after", "500 from addresses that were not asked"}, true},
 	} {
 		s := scanner.Stats{InfoConflicts: test.conflicts, LateConflicts: test.late, ForeignReplies: test.foreign}
 		var b bytes.Buffer

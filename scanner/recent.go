@@ -1,0 +1,37 @@
+package scanner
+
+// recent remembers the sources of finished targets, each with its mark, for at least
+// one turn and at most two, so that the scan can distinguish late replies from foreign
+// ones. It holds at most 2 × maxRecent sources; a full turn ends early.
+type recent struct {
+	now, before map[uint64]mark
+}
+
+const maxRecent = 1 << 19
+
+func newRecent() recent { return recent{map[uint64]mark{}, map[uint64]mark{}} }
+
+func (r *recent) add(source uint64, m mark) {
+	if len(r.now) >= maxRecent {
+		r.turn()
+	}
+	r.now[source] = m
+}
+
+// find returns the mark of a source, and whether recent contains the source.
+func (r *recent) find(source uint64) (m mark, ok bool) {
+	if m, ok = r.now[source]; !ok {
+		m, ok = r.before[source]
+	}
+	return m, ok
+}
+
+// unmark empties the mark of a source that recent contains.
+func (r *recent) unmark(source uint64) { r.now[source] = mark{} }
+
+// turn forgets the sources that finished before the current turn began, and begins
+// a new turn.
+func (r *recent) turn() {
+	r.now, r.before = r.before, r.now
+	clear(r.now)
+}
