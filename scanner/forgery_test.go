@@ -20,7 +20,7 @@ var (
 )
 
 // countOf returns oddInfo with another number of players.
-func countOf(players uint8) string {
+func countOf(players uint32) string {
 	var in wire.Info
 	if err := in.Decode([]byte(oddInfo)); err != nil {
 		panic(err)
@@ -145,7 +145,7 @@ func TestForgedCount(t *testing.T) {
 		name     string
 		after    time.Duration // when the forged reply comes, after INFO with the challenge
 		lost     int           // replies to INFO with the challenge that are lost
-		players  uint8
+		players  uint32
 		disputed wire.Fields
 		late     uint64
 	}{
