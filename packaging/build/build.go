@@ -1,18 +1,29 @@
 package main
 
 import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
+	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
 	"os"
+	"path"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
+	"testing/fstest" // its MapFS is a file system in memory, which tar and zip read
 )
 
 // nfpm is the program that builds the deb and rpm packages. Its later versions
 // import modules that some module proxies lack.
 const nfpm = "github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.45.1"
+
+// license is the licence of the program, as an SPDX identifier.
+const license = "MIT"
 
 // build writes all files for the chosen systems to out and prints their sizes and
 // names.
@@ -37,7 +48,7 @@ func (r *release) build(chosen []system, out string) error {
 		if err := r.writeArchive(s, t, out); err != nil {
 			return err
 		}
-		if err := r.writeSBOM(s, t.find(s.program()), out); err != nil {
+		if err := r.writeSBOM(s, t[s.program()].Data, out); err != nil {
 			return err
 		}
 		if s.os != "linux" {
@@ -46,15 +57,9 @@ func (r *release) build(chosen []system, out string) error {
 		if err := r.writePackages(s, t, filepath.Join(stage, s.arch), out); err != nil {
 			return err
 		}
-		if err := writeImageRoot(t, filepath.Join(out, "oci", s.arch)); err != nil {
+		if err := r.writeImage(s, t, out); err != nil {
 			return err
 		}
-		if err := r.writeImageArchive(s, t, out); err != nil {
-			return err
-		}
-	}
-	if err := r.writeCatalogs(out); err != nil {
-		return err
 	}
 	return writeSums(out)
 }
@@ -62,7 +67,7 @@ func (r *release) build(chosen []system, out string) error {
 // empty creates the folder out and removes the files of an earlier build from it,
 // so that the checksums cover only this build.
 func empty(out string) error {
-	for _, pattern := range []string{"a2sscan?[0-9]*", "SHA256SUMS", "oci", "homebrew", "scoop"} {
+	for _, pattern := range []string{"a2sscan?[0-9]*", "SHA256SUMS"} {
 		old, err := filepath.Glob(filepath.Join(out, pattern))
 		if err != nil {
 			return err
@@ -93,141 +98,145 @@ func (s system) program() string {
 	return "a2sscan"
 }
 
-// compile builds the program for a system and returns the executable.
-func (r *release) compile(s system, stage string) ([]byte, error) {
-	to := filepath.Join(stage, s.program())
-	cmd := command(s.env(), "go", "build", "-trimpath", "-buildvcs=false", "-ldflags",
-		"-s -w -X main.releaseVersion="+r.version+" -X main.releaseCommit="+r.commit,
-		"-o", to, "./cmd/a2sscan")
-	cmd.Stderr = os.Stderr
-	if err := cmd.Run(); err != nil {
-		return nil, fmt.Errorf("go build for %s: %w", s, err)
-	}
-	return os.ReadFile(to)
-}
-
 // contents builds the program for a system and returns the files of the archive.
-func (r *release) contents(s system, stage string) (t tree, err error) {
-	program, err := r.compile(s, stage)
-	if err != nil {
-		return nil, err
+func (r *release) contents(s system, stage string) (fstest.MapFS, error) {
+	program := filepath.Join(stage, s.program())
+	if _, err := output(s.env(), "go", "build", "-trimpath", "-buildvcs=false", "-ldflags",
+		"-s -w -X main.releaseVersion="+r.version+" -X main.releaseCommit="+r.commit,
+		"-o", program, "./cmd/a2sscan"); err != nil {
+		return nil, fmt.Errorf("for %s: %w", s, err)
 	}
-	t.add(s.program(), 0o755, program)
 	notes, err := notices(s)
 	if err != nil {
 		return nil, err
 	}
-	t.add("NOTICES", 0o644, notes)
-	for _, name := range []string{"LICENSE", "README.md"} {
-		data, err := os.ReadFile(name)
-		if err != nil {
-			return nil, err
-		}
-		t.add(name, 0o644, data)
-	}
-	for _, folder := range s.folders() {
-		if err := t.addFolder(folder, "packaging/"+folder); err != nil {
-			return nil, err
-		}
-	}
-	slices.SortFunc(t, func(a, b file) int { return strings.Compare(a.name, b.name) })
-	return t, nil
-}
-
-// folders returns the subfolders of packaging that are useful on the system.
-func (s system) folders() []string {
+	t := fstest.MapFS{}
+	r.add(t, "NOTICES", 0o644, notes)
+	sources := map[string]string{s.program(): program, "LICENSE": "LICENSE", "README.md": "README.md"}
+	folders := []string{"completions", "man"}
 	switch s.os {
 	case "linux":
-		return []string{"completions", "etc", "grafana", "man", "sysctl", "systemd"}
+		folders = append(folders, "etc", "grafana", "sysctl", "systemd")
 	case "windows":
-		return nil
+		folders = nil
 	}
-	return []string{"completions", "man"}
+	for _, folder := range folders {
+		sources[folder] = "packaging/" + folder
+	}
+	return t, r.addFiles(t, sources)
 }
 
-// writeArchive writes the archive for a system.
-func (r *release) writeArchive(s system, t tree, out string) error {
-	name := r.archiveName(s)
-	pack, suffix := tree.tarGz, ".tar.gz"
-	if s.os == "windows" {
-		pack, suffix = tree.zip, ".zip"
-	}
-	data, err := pack(t, name, r.time)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(out, name+suffix), data, 0o644)
-}
-
-// writePackages writes the deb and the rpm package for a Linux architecture. It
-// prepares their files in stage.
-func (r *release) writePackages(s system, t tree, stage, out string) error {
-	t, err := r.packaged(t)
-	if err != nil {
-		return err
-	}
-	if err := t.write(stage); err != nil {
-		return err
-	}
-	for _, kind := range []string{"deb", "rpm"} {
-		env := []string{
-			"VERSION=" + r.number(), "ARCH=" + s.arch,
-			"SOURCE_DATE_EPOCH=" + strconv.FormatInt(r.time.Unix(), 10),
-			"GOOS=", "GOARCH=", "GOFLAGS=", "CGO_ENABLED=0", // nfpm runs on this machine
-		}
-		cmd := command(env, "go", "run", nfpm, "package",
-			"--config", "nfpm.yaml", "--packager", kind, "--target", out+"/")
-		cmd.Dir = stage
-		if said, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("nfpm for %s: %w: %s", kind, err, said)
+// addFiles adds files and folders of the disk to t. sources has their paths by their
+// names in t.
+func (r *release) addFiles(t fstest.MapFS, sources map[string]string) error {
+	for name, source := range sources {
+		err := filepath.WalkDir(source, func(p string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			data, err := os.ReadFile(p)
+			if err != nil {
+				return err
+			}
+			below, err := filepath.Rel(source, p)
+			mode := fs.FileMode(0o644)
+			if strings.HasPrefix(name, "a2sscan") {
+				mode = 0o755
+			}
+			r.add(t, path.Join(name, filepath.ToSlash(below)), mode, data)
+			return err
+		})
+		if err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// packaged returns the files that nfpm.yaml refers to: the files of the archive,
-// with compressed manual pages, then the scripts, nfpm.yaml itself and the
-// changelog.
-func (r *release) packaged(t tree) (tree, error) {
-	t = slices.Clone(t)
-	for i := range t {
-		if !t[i].isManual() {
-			continue
-		}
-		packed, err := gzipped(t[i].data)
-		if err != nil {
-			return nil, err
-		}
-		t[i].name, t[i].data = t[i].name+".gz", packed
+// add adds a file to t, and the folders around it.
+func (r *release) add(t fstest.MapFS, name string, mode fs.FileMode, data []byte) {
+	t[name] = &fstest.MapFile{Data: data, Mode: mode, ModTime: r.time}
+	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+		t[dir] = &fstest.MapFile{Mode: fs.ModeDir | 0o755, ModTime: r.time}
 	}
-	if err := t.addFolder("scripts", "packaging/scripts"); err != nil {
-		return nil, err
-	}
-	config, err := os.ReadFile("packaging/nfpm.yaml")
-	t.add("nfpm.yaml", 0o644, config)
-	t.add("changelog.yaml", 0o644, []byte(r.changelog()))
-	return t, err
 }
 
-// changelog returns the changelog that nfpm requires, with one entry for this
-// version.
-func (r *release) changelog() string {
-	return fmt.Sprintf(`- semver: %s-1
+// writeArchive writes the archive for a system. All files are in one folder, and
+// nothing depends on the machine.
+func (r *release) writeArchive(s system, t fstest.MapFS, out string) error {
+	top := fstest.MapFS{}
+	for name, f := range t {
+		if !f.Mode.IsDir() {
+			r.add(top, r.archiveName(s)+"/"+name, f.Mode, f.Data)
+		}
+	}
+	var b bytes.Buffer
+	path := filepath.Join(out, r.archiveName(s))
+	if s.os == "windows" {
+		w := zip.NewWriter(&b)
+		if err := errors.Join(w.AddFS(top), w.Close()); err != nil {
+			return err
+		}
+		return os.WriteFile(path+".zip", b.Bytes(), 0o644)
+	}
+	w := tar.NewWriter(&b)
+	if err := errors.Join(w.AddFS(top), w.Close()); err != nil {
+		return err
+	}
+	return os.WriteFile(path+".tar.gz", compressed(b.Bytes()), 0o644)
+}
+
+// compressed compresses data with gzip, without a file name or a time in the header.
+func compressed(data []byte) []byte {
+	var b bytes.Buffer
+	z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // fails only for levels that do not exist
+	z.Write(data)                                         // a Buffer never fails
+	z.Close()
+	return b.Bytes()
+}
+
+// writePackages writes the deb and the rpm package for a Linux architecture. It
+// prepares their files in stage: those of the archive, with compressed manual pages,
+// the scripts, nfpm.yaml itself and the changelog that it requires.
+func (r *release) writePackages(s system, t fstest.MapFS, stage, out string) error {
+	t = maps.Clone(t)
+	err := r.addFiles(t, map[string]string{"scripts": "packaging/scripts", "nfpm.yaml": "packaging/nfpm.yaml"})
+	if err != nil {
+		return err
+	}
+	pages, err := fs.Glob(t, "man/*.1")
+	if err != nil {
+		return err
+	}
+	for _, page := range pages {
+		r.add(t, page+".gz", 0o644, compressed(t[page].Data))
+	}
+	r.add(t, "changelog.yaml", 0o644, fmt.Appendf(nil, `- semver: %s-1
   date: %s
-  packager: %s
-  deb:
-    urgency: medium
-    distributions: [unstable]
-  changes:
-    - note: Version %s, made of commit %s
-`, r.number(), r.time.Format("2006-01-02T15:04:05Z"), maintainer, r.number(), r.commit)
+  packager: the a2sscan authors <authors@a2sscan.invalid>
+  deb: {urgency: medium, distributions: [unstable]}
+  changes: [{note: "Version %s, made of commit %s"}]
+`, r.number(), r.time.Format("2006-01-02T15:04:05Z"), r.number(), r.commit))
+	if err := os.CopyFS(stage, t); err != nil {
+		return err
+	}
+	for name, f := range t { // whatever the umask
+		if err := os.Chmod(filepath.Join(stage, name), f.Mode.Perm()); err != nil {
+			return err
+		}
+	}
+	for _, kind := range []string{"deb", "rpm"} {
+		_, err := output([]string{
+			"VERSION=" + r.number(), "ARCH=" + s.arch,
+			"SOURCE_DATE_EPOCH=" + strconv.FormatInt(r.time.Unix(), 10),
+			"GOOS=", "GOARCH=", "GOFLAGS=", "CGO_ENABLED=0", // nfpm runs on this machine
+		}, "go", "-C", stage, "run", nfpm, "package", "--config", "nfpm.yaml", "--packager", kind, "--target", out+"/")
+		if err != nil {
+			return fmt.Errorf("the %s: %w", kind, err)
+		}
+	}
+	return nil
 }
-
-// license is the licence of the program, as an SPDX identifier.
-const license = "MIT"
-
-// maintainer must be the same as in nfpm.yaml.
-const maintainer = "the a2sscan authors <authors@a2sscan.invalid>"
 
 // writeSums writes the checksums of the archives, packages, images and SBOMs in the
 // format of sha256sum -c. It prints the size and the name of each file.

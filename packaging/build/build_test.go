@@ -3,16 +3,15 @@ package main
 import (
 	"archive/tar"
 	"archive/zip"
-	"bytes"
 	"compress/gzip"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/a2sscan/a2sscan/scanner"
@@ -80,20 +79,28 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-func sample() (t tree) {
-	t.add("a", 0o755, []byte("program"))
-	t.add("b/c", 0o644, []byte("text"))
+func sample(r *release) fstest.MapFS {
+	t := fstest.MapFS{}
+	r.add(t, "a", 0o755, []byte("program"))
+	r.add(t, "b/c", 0o644, []byte("text"))
 	return t
 }
 
-// TestTarGz: the names, modes, owners and times in an archive do not depend on the
+// TestArchives: the names, modes, owners and times in an archive do not depend on the
 // machine.
-func TestTarGz(t *testing.T) {
-	data, err := sample().tarGz("top", when)
+func TestArchives(t *testing.T) {
+	out, r := t.TempDir(), &release{version: "v1.2.3", time: when}
+	for _, s := range []system{{"linux", "amd64"}, {"windows", "amd64"}} {
+		if err := r.writeArchive(s, sample(r), out); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f, err := os.Open(filepath.Join(out, "a2sscan-1.2.3-linux-amd64.tar.gz"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	z, err := gzip.NewReader(bytes.NewReader(data))
+	defer f.Close()
+	z, err := gzip.NewReader(f)
 	if err != nil || !z.ModTime.IsZero() || z.Name != "" {
 		t.Fatalf("%v: %+v", err, z)
 	}
@@ -106,59 +113,29 @@ func TestTarGz(t *testing.T) {
 			t.Fatal(err)
 		}
 		text, _ := io.ReadAll(r)
-		got = append(got, fmt.Sprintf("%s %o %d:%d %s %s", h.Name, h.Mode, h.Uid, h.Gid, h.Uname, text))
+		got = append(got, fmt.Sprintf("%s %o %d:%d%s %s", h.Name, h.Mode, h.Uid, h.Gid, h.Uname, text))
 		if !h.ModTime.Equal(when) {
 			t.Errorf("%s is of %v", h.Name, h.ModTime)
 		}
 	}
-	want := []string{"top/a 755 0:0 root program", "top/b/c 644 0:0 root text"}
-	if !slices.Equal(got, want) {
+	top := "a2sscan-1.2.3-linux-amd64/"
+	if want := []string{top + " 755 0:0 ", top + "a 755 0:0 program", top + "b/ 755 0:0 ", top + "b/c 644 0:0 text"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-}
-
-func TestZip(t *testing.T) {
-	data, err := sample().zip("top", when)
+	files, err := zip.OpenReader(filepath.Join(out, "a2sscan-1.2.3-windows-amd64.zip"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
-	if err != nil || len(r.File) != 2 {
-		t.Fatalf("%v: %+v", err, r)
-	}
-	for i, want := range []string{"top/a -rwxr-xr-x", "top/b/c -rw-r--r--"} {
-		f := r.File[i]
-		if got := f.Name + " " + f.Mode().String(); got != want || !f.Modified.Equal(when) {
-			t.Errorf("%s of %v, want %s", got, f.Modified, want)
+	defer files.Close()
+	got = nil
+	for _, f := range files.File {
+		if got = append(got, f.Name+" "+f.Mode().String()); !f.Modified.Equal(when) {
+			t.Errorf("%s of %v", f.Name, f.Modified)
 		}
 	}
-}
-
-// TestWriteTree checks that write gives the files their modes, that addFolder reads
-// them back, and that addFolder adds nothing if the folder does not exist.
-func TestWriteTree(t *testing.T) {
-	dir := t.TempDir()
-	if err := sample().write(dir); err != nil {
-		t.Fatal(err)
-	}
-	var got tree
-	if err := got.addFolder("again", dir); err != nil {
-		t.Fatal(err)
-	}
-	if len(got) != 2 || string(got.find("again/b/c")) != "text" {
-		t.Errorf("%+v", got)
-	}
-	for _, f := range sample() {
-		info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(f.name)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if info.Mode().Perm() != f.mode.Perm() {
-			t.Errorf("%s has the mode %v, want %v", f.name, info.Mode(), f.mode)
-		}
-	}
-	if err := got.addFolder("none", filepath.Join(dir, "none")); err != nil || len(got) != 2 {
-		t.Errorf("a folder that is not there: %v, %d files", err, len(got))
+	top = "a2sscan-1.2.3-windows-amd64/"
+	if want := []string{top + " drwxr-xr-x", top + "a -rwxr-xr-x", top + "b/ drwxr-xr-x", top + "b/c -rw-r--r--"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
@@ -182,33 +159,6 @@ func TestNotices(t *testing.T) {
 	}{Path: "example.org/x", Dir: p.Dir}
 	if err := p.licences(nil); err == nil || !strings.Contains(err.Error(), "no licence") {
 		t.Errorf("a module without a licence: %v", err)
-	}
-}
-
-func TestPackaged(t *testing.T) {
-	t.Chdir("../..")
-	var in tree
-	in.add("man/a2sscan.1", 0o644, []byte(".TH A2SSCAN 1\n"))
-	r := &release{version: "v1.2.3", time: when, commit: "0123"}
-	out, err := r.packaged(in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	z, err := gzip.NewReader(bytes.NewReader(out.find("man/a2sscan.1.gz")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if text, err := io.ReadAll(z); err != nil || !bytes.Equal(text, in[0].data) || in[0].name != "man/a2sscan.1" {
-		t.Errorf("%q, %v of %s", text, err, in[0].name)
-	}
-	config := string(out.find("nfpm.yaml"))
-	if !strings.Contains(config, "\nmaintainer: "+maintainer+"\n") {
-		t.Errorf("the maintainer of nfpm.yaml is not %s", maintainer)
-	}
-	for _, m := range regexp.MustCompile(`\bscripts/\w+`).FindAllString(config, -1) {
-		if out.find(m) == nil {
-			t.Errorf("there is no %s", m)
-		}
 	}
 }
 

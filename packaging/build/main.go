@@ -1,6 +1,5 @@
 // Command build makes the files of a release: archives for Linux, macOS and Windows,
-// deb and rpm packages, the OCI image, SBOMs, a Homebrew formula, a Scoop manifest,
-// and checksums. The same commit and the same version of Go make the same bytes.
+// deb and rpm packages, the OCI image, SBOMs and checksums. The same commit and the same version of Go make the same bytes.
 //
 //	go run ./packaging/build [-o DIR] [-for linux/amd64,…] [VERSION]
 //
@@ -11,7 +10,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,7 +17,7 @@ import (
 )
 
 func main() {
-	if err := run(os.Args[1:]); err != nil {
+	if err := run(os.Args[1:]); err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(os.Stderr, "build:", err)
 		os.Exit(1)
 	}
@@ -42,9 +40,7 @@ func run(args []string) error {
 	flags := flag.NewFlagSet("build", flag.ContinueOnError)
 	out := flags.String("o", "dist", "`DIR` to write to; relative to the module's folder")
 	which := flags.String("for", "", "`SYSTEMS` to build for, such as linux/amd64,windows/amd64 (default all)")
-	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
-		return nil
-	} else if err != nil {
+	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	if flags.NArg() > 1 {
@@ -54,7 +50,11 @@ func run(args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := goToRoot(); err != nil {
+	mod, err := output(nil, "go", "env", "GOMOD")
+	if err != nil {
+		return err
+	}
+	if err := os.Chdir(filepath.Dir(mod)); err != nil { // all paths are relative to it
 		return err
 	}
 	r, err := newRelease(flags.Arg(0))
@@ -78,24 +78,4 @@ func choose(list string) (chosen []system, err error) {
 		chosen = append(chosen, systems[i])
 	}
 	return chosen, nil
-}
-
-// goToRoot changes to the root of the module, to which all paths are relative.
-func goToRoot() error {
-	for {
-		dir, err := os.Getwd()
-		if err != nil {
-			return err
-		}
-		_, err = os.Stat("go.mod")
-		if !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		if dir == filepath.Dir(dir) {
-			return errors.New("go.mod is not in this folder or one above: run it in the module")
-		}
-		if err := os.Chdir(".."); err != nil {
-			return err
-		}
-	}
 }

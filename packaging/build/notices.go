@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 )
 
 // imported is a package in the program, as go list prints it.
@@ -28,21 +29,33 @@ var legal = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents)([-.].*)
 // notices returns the licences of all code that is linked into the program for a
 // system. Their terms demand that copies of the program include them.
 func notices(s system) ([]byte, error) {
-	packages, err := listImported(s)
+	list, err := output(s.env(), "go", "list", "-deps", "-json=Dir,Module", "./cmd/a2sscan")
 	if err != nil {
 		return nil, err
 	}
 	texts := map[string][]byte{} // by module and file
-	for _, p := range packages {
+	for d := json.NewDecoder(strings.NewReader(list)); ; {
+		var p imported
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return nil, fmt.Errorf("go list: %w", err)
+		}
 		if err := p.licences(texts); err != nil {
 			return nil, err
 		}
 	}
-	if err := goLicence(texts); err != nil {
+	goRoot, err := output(nil, "go", "env", "GOROOT")
+	if err != nil {
 		return nil, err
 	}
-	if err := mapLicence(texts); err != nil {
-		return nil, err
+	for name, path := range map[string]string{
+		"Go": filepath.Join(goRoot, "LICENSE"),
+		"world-atlas 2.0.2: borders of Natural Earth": "cmd/a2sscan/internal/report/chart/LICENSE-world-atlas",
+	} {
+		if texts[name], err = os.ReadFile(path); err != nil {
+			return nil, err
+		}
 	}
 	var b bytes.Buffer
 	fmt.Fprintln(&b, "a2sscan contains code of others, under these licences.")
@@ -50,23 +63,6 @@ func notices(s system) ([]byte, error) {
 		fmt.Fprintf(&b, "\n%s\n%s\n\n%s\n", bytes.Repeat([]byte("="), 78), name, bytes.TrimSpace(texts[name]))
 	}
 	return b.Bytes(), nil
-}
-
-// listImported returns the packages in the program for a system.
-func listImported(s system) (packages []imported, err error) {
-	out, err := command(s.env(), "go", "list", "-deps", "-json=Dir,Module", "./cmd/a2sscan").Output()
-	if err != nil {
-		return nil, fmt.Errorf("go list: %w", withStderr(err))
-	}
-	for d := json.NewDecoder(bytes.NewReader(out)); ; {
-		var p imported
-		if err := d.Decode(&p); errors.Is(err, io.EOF) {
-			return packages, nil
-		} else if err != nil {
-			return nil, fmt.Errorf("go list: %w", err)
-		}
-		packages = append(packages, p)
-	}
 }
 
 // licences adds to texts the licence files in the package's folder and in the
@@ -78,7 +74,7 @@ func (p *imported) licences(texts map[string][]byte) error {
 		return nil
 	}
 	found := false
-	for dir := p.Dir; ; dir = filepath.Dir(dir) {
+	for dir := p.Dir; len(dir) >= len(m.Dir); dir = filepath.Dir(dir) {
 		entries, err := os.ReadDir(dir)
 		if err != nil {
 			return err
@@ -87,47 +83,18 @@ func (p *imported) licences(texts map[string][]byte) error {
 			if e.IsDir() || !legal.MatchString(e.Name()) {
 				continue
 			}
-			text, err := os.ReadFile(filepath.Join(dir, e.Name()))
+			path := filepath.Join(dir, e.Name())
+			text, err := os.ReadFile(path)
 			if err != nil {
 				return err
 			}
-			below, err := filepath.Rel(m.Dir, filepath.Join(dir, e.Name()))
-			if err != nil {
-				return err
-			}
-			texts[m.Path+" "+m.Version+": "+filepath.ToSlash(below)] = text
+			below := strings.TrimPrefix(filepath.ToSlash(path[len(m.Dir):]), "/")
+			texts[m.Path+" "+m.Version+": "+below] = text
 			found = true
-		}
-		if dir == m.Dir {
-			break
 		}
 	}
 	if !found {
 		return fmt.Errorf("%s %s has no licence to hand on", m.Path, m.Version)
 	}
-	return nil
-}
-
-// goLicence adds the licence of Go's runtime and standard library.
-func goLicence(texts map[string][]byte) error {
-	root, err := command(nil, "go", "env", "GOROOT").Output()
-	if err != nil {
-		return fmt.Errorf("go env: %w", withStderr(err))
-	}
-	text, err := os.ReadFile(filepath.Join(string(bytes.TrimSpace(root)), "LICENSE"))
-	if err != nil {
-		return fmt.Errorf("the licence of Go: %w", err)
-	}
-	texts["Go"] = text
-	return nil
-}
-
-// mapLicence adds the licence of the map that reports contain.
-func mapLicence(texts map[string][]byte) error {
-	text, err := os.ReadFile(filepath.FromSlash("cmd/a2sscan/internal/report/chart/LICENSE-world-atlas"))
-	if err != nil {
-		return fmt.Errorf("the licence of the map: %w", err)
-	}
-	texts["world-atlas 2.0.2: borders of Natural Earth"] = text
 	return nil
 }

@@ -14,27 +14,41 @@ import (
 type release struct {
 	version string    // such as v1.2.3
 	commit  string    // with a + at its end if the working tree differs from it
-	time    time.Time // the modification time of all files; see readTime
+	time    time.Time // the modification time of all files
 }
 
 // number returns the version without its v. It is part of the names of packages and
 // files.
 func (r *release) number() string { return strings.TrimPrefix(r.version, "v") }
 
+// archiveName returns the name of the archive for a system, without its suffix.
+func (r *release) archiveName(s system) string {
+	return fmt.Sprintf("a2sscan-%s-%s-%s", r.number(), s.os, s.arch)
+}
+
 // semver matches versions as semver.org defines them. It also allows a v at the
 // beginning, and leading zeros.
 var semver = regexp.MustCompile(`^v?\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$`)
 
-// newRelease determines the version, the commit and the time of a release. If
-// version is empty, it uses the result of ownVersion.
+// newRelease determines the version, the commit and the time of a release. The time is
+// SOURCE_DATE_EPOCH (reproducible-builds.org) or, if that is not set, that of the
+// commit. If version is empty, it uses the result of ownVersion.
 func newRelease(version string) (*release, error) {
-	r := &release{commit: "unknown"}
-	if err := r.readTime(); err != nil {
-		return nil, err
+	seconds := os.Getenv("SOURCE_DATE_EPOCH")
+	if seconds == "" {
+		var err error
+		if seconds, err = output(nil, "git", "log", "-1", "--format=%ct"); err != nil {
+			return nil, fmt.Errorf("%w; outside of a git clone give the files' time: SOURCE_DATE_EPOCH=seconds", err)
+		}
 	}
-	if commit, err := git("rev-parse", "HEAD"); err == nil {
+	n, err := strconv.ParseInt(seconds, 10, 64)
+	if err != nil || n < 0 {
+		return nil, fmt.Errorf("SOURCE_DATE_EPOCH is %q, not a number of seconds since 1970", seconds)
+	}
+	r := &release{commit: "unknown", time: time.Unix(n, 0).UTC()}
+	if commit, err := output(nil, "git", "rev-parse", "HEAD"); err == nil {
 		r.commit = commit
-		if changed, err := git("status", "--porcelain"); err == nil && changed != "" {
+		if changed, err := output(nil, "git", "status", "--porcelain"); err == nil && changed != "" {
 			r.commit += "+"
 		}
 	}
@@ -48,55 +62,27 @@ func newRelease(version string) (*release, error) {
 	return r, nil
 }
 
-// readTime sets r.time to SOURCE_DATE_EPOCH (reproducible-builds.org) or, if that
-// is not set, to the time of the commit.
-func (r *release) readTime() error {
-	seconds := os.Getenv("SOURCE_DATE_EPOCH")
-	if seconds == "" {
-		var err error
-		if seconds, err = git("log", "-1", "--format=%ct"); err != nil {
-			return fmt.Errorf("%w; outside of a git clone give the files' time: SOURCE_DATE_EPOCH=seconds", err)
-		}
-	}
-	n, err := strconv.ParseInt(seconds, 10, 64)
-	if err != nil || n < 0 {
-		return fmt.Errorf("SOURCE_DATE_EPOCH is %q, not a number of seconds since 1970", seconds)
-	}
-	r.time = time.Unix(n, 0).UTC()
-	return nil
-}
-
 // ownVersion returns the tag of the commit. If there is none, it returns a Go
 // pseudo-version such as v0.0.0-20261121073756-0123456789ab, which sorts before all
 // releases.
 func (r *release) ownVersion() string {
-	if tag, err := git("describe", "--tags", "--exact-match", "--match", "v[0-9]*"); err == nil {
+	if tag, err := output(nil, "git", "describe", "--tags", "--exact-match", "--match", "v[0-9]*"); err == nil {
 		return tag
 	}
 	return fmt.Sprintf("v0.0.0-%s-%.12s", r.time.Format("20060102150405"), r.commit)
 }
 
-// git runs git and returns its output.
-func git(args ...string) (string, error) {
-	out, err := command(nil, "git", args...).Output()
-	if err != nil {
-		return "", fmt.Errorf("git %s: %w", args[0], withStderr(err))
-	}
-	return strings.TrimSpace(string(out)), nil
-}
-
-// command returns a command whose environment is the caller's, with the variables
-// in env added.
-func command(env []string, name string, args ...string) *exec.Cmd {
+// output runs a command, with the variables in env added to the environment, and
+// returns what it wrote to standard output. An error has what it wrote to standard
+// error.
+func output(env []string, name string, args ...string) (string, error) {
 	cmd := exec.Command(name, args...)
 	cmd.Env = append(os.Environ(), env...)
-	return cmd
-}
-
-// withStderr adds to err what the command wrote to standard error.
-func withStderr(err error) error {
-	if e, ok := err.(*exec.ExitError); ok && len(e.Stderr) > 0 {
-		return fmt.Errorf("%w: %s", err, strings.TrimSpace(string(e.Stderr)))
+	var errs strings.Builder
+	cmd.Stderr = &errs
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("%s %s: %w: %s", name, args[0], err, strings.TrimSpace(errs.String()))
 	}
-	return err
+	return strings.TrimSpace(string(out)), nil
 }
