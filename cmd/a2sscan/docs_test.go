@@ -194,8 +194,6 @@ func TestCompletions(t *testing.T) {
 		{"scan --query ", "info players rules :6"},
 		{"scan --query info,r", "info,rules :6"},
 		{"scan --region e", "europe :4"},
-		{"master --nor map=x,sec", "map=x,secure :6"},
-		{"master --or ma", "map= :6"},
 		{"fleet --kinds bz", "bzip2 :6"},
 		{"fleet --hostile-kinds bo", "bomb :6"},
 		{"fleet --master-faults en", "endless :6"},

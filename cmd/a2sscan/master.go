@@ -37,21 +37,22 @@ func (a *app) masterCommand() *cobra.Command {
 		Use:   "master",
 		Short: "Fetch a list of servers from the Web API or a master server",
 		Long: `Fetches a list of servers from the Steam Web API or, with --udp, from a master
-server. Writes one ip:port per line, which scan reads. --app, --not-empty, --region
-and --filter select servers; a server must match all of them.
+server. Writes one ip:port per line, which scan reads. --app, --not-empty,
+--region and --filter select servers; a server must match all of them.
 
-The Web API returns at most 10,000 servers per answer, for some games 20,000. master
-fetches a longer list in parts, and reports any part that is still too long. Master
-servers send the list page by page and limit how many pages a client may request in
-a minute: 100,000 servers take about 36 minutes. Valve's own master server has been
-silent since October 2025.
+The Web API returns at most 10,000 servers per answer, for some games 20,000.
+master fetches a longer list in parts, and reports any part that is still too
+long. Master servers send the list page by page and limit how many pages a
+client may request in a minute: 100,000 servers take about 36 minutes. Valve's
+own master server has been silent since October 2025.
 
 master writes the list as it arrives, so an interrupt or an error loses nothing.
 With --force, a new list replaces the old one only when it is complete; an
 incomplete one stays beside it as PATH.part. master reads the key of the Web API
 from --key-file or from the variable ` + masterlist.KeyVariable + `, and never shows it.`,
 		Example: `  a2sscan master --key-file key.txt --app 730 --json -o cs2.ndjson.zst
-  a2sscan master --filter '\map\cp_dustbowl' --not-empty | a2sscan scan > tf.ndjson
+  a2sscan master --not-empty --filter '\map\cp_dustbowl' |
+    a2sscan scan > dustbowl.ndjson
   a2sscan master --udp 203.0.113.5:27011 --app 440 -o tf2.txt`,
 		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {

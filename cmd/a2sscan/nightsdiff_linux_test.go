@@ -175,7 +175,7 @@ func (n *nights) checkLossy(t *testing.T, diff []byte) {
 // shuffleFile writes the records of a census in another order, and not compressed.
 func shuffleFile(t *testing.T, from, to string) {
 	t.Helper()
-	lines := bytes.SplitAfter(ran(t, "cat", "--json", from), []byte("\n"))
+	lines := bytes.SplitAfter(ran(t, "cat", "--format", "json", from), []byte("\n"))
 	rand.New(rand.NewPCG(1, 2)).Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
 	if err := os.WriteFile(to, bytes.Join(lines, nil), 0o666); err != nil {
 		t.Fatal(err)

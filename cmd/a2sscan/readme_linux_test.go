@@ -251,7 +251,7 @@ func checkCommandLine(t *testing.T, part string) {
 		if strings.HasPrefix(f, ">") {
 			break
 		}
-		args = append(args, f)
+		args = append(args, strings.Trim(f, "'"))
 	}
 	a := &app{term: console.New(os.Stderr), out: &results{}}
 	cmd, rest, err := a.rootCommand().Find(args)

@@ -272,7 +272,7 @@ func TestFetchUDPPageBound(t *testing.T) {
 	wantError(t, err, "more than 20 pages")
 }
 
-// TestFetchUDPRelays checks that addresses that can't be queried are passed on, and
+// TestFetchUDPRelays (EC-153) checks that addresses that can't be queried are passed on, and
 // counted by reason.
 func TestFetchUDPRelays(t *testing.T) {
 	m := simulated(t, fleet.MasterConfig{Also: []netip.AddrPort{

@@ -9,7 +9,7 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
 
-// TestValvesMaster: the error for Valve's master server, which does not answer any
+// TestValvesMaster (EC-158): the error for Valve's master server, which does not answer any
 // more, says so and names the Web API. Other masters get other advice.
 func TestValvesMaster(t *testing.T) {
 	silent := fmt.Errorf("master x: %w: asked 4 times", master.ErrNoReply)
