@@ -116,7 +116,7 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	fs.StringVar(&f.opts.Saved.Path, "checkpoint", "", "save the progress in `FILE` every second; the same command resumes the scan")
 	fs.BoolVar(&f.opts.Saved.Fresh, "fresh", false, "discard the checkpoint and start again")
 	fs.StringVar(&f.opts.Summary, "summary", "", "write the summary of the run to `FILE` as JSON (default with -o: PATH.summary.json)")
-	fs.StringVar(&f.opts.OnComplete, "on-complete", "", "when the census is complete, run the program `FILE`, without a shell or arguments, but with the environment variables A2SSCAN_CENSUS, _SUMMARY, _STATS, _SCAN and _ENDED")
+	fs.StringVar(&f.opts.OnComplete, "on-complete", "", "when the census is complete, run the program `FILE`, without a shell or arguments, but with the environment variables A2SSCAN_CENSUS, _SUMMARY, _STATS, _SCAN and _ENDED; with --checkpoint, the next run first repeats a program that was interrupted or failed")
 	fs.StringVar(&f.opts.ScanID, "scan-id", "", "name the scan `NAME` in every record (default: its start time, such as 20261120T030000Z)")
 	fs.StringVarP(&f.opts.Ports, "port", "p", "", "`LIST` of ports for networks and bare addresses, such as 27015,27020-27030 (default for one address: 27015)")
 	fs.StringArrayVarP(&f.lists, "list", "l", nil, "read targets from `FILE`; may be repeated (also -iL)")
@@ -259,7 +259,7 @@ func (f *scanFlags) addExclusions(fs *pflag.FlagSet) {
 // addGuard adds the flags for the limits at which the guard stops the scan.
 func (f *scanFlags) addGuard(fs *pflag.FlagSet) {
 	g := &f.opts.Guard
-	fs.Var((*flagvalue.Share)(&g.MinHitrate), "min-hitrate", "stop if less than this share of the targets answers, such as 2% or 0.02; checked from 1,000 targets on, and at the end (default off)")
+	fs.Var((*flagvalue.Share)(&g.MinHitrate), "min-hitrate", "stop if less than this share of the targets answers, such as 2% or 0.02; checked from 1,000 targets on, and at the end; such a scan is not resumed (default off)")
 	fs.Int64Var(&g.MaxSendErrors, "max-send-errors", -1, "stop when more than `N` datagrams could not be sent; -1: never")
 	fs.DurationVar(&g.MaxRuntime, "max-runtime", 0, "stop after `D`, such as 6h; 0: never (default 0)")
 }

@@ -23,7 +23,7 @@ func Verify(t *console.Terminal, out io.Writer, files []string, summary string) 
 	if err != nil {
 		return err
 	}
-	want, err := expected(t, files, summary)
+	want, ended, err := expected(t, files, summary)
 	if err != nil {
 		return err
 	}
@@ -44,6 +44,14 @@ func Verify(t *console.Terminal, out io.Writer, files []string, summary string) 
 	if !v.Sound() {
 		return console.Fail(console.ExitNumbers, "the census is damaged or not complete").
 			WithHint("a2sscan cat prints the records that can be read")
+	}
+	switch {
+	case want == nil:
+		fmt.Fprintln(out, "undamaged; only its summary can tell whether it is complete")
+	case ended != "complete":
+		fmt.Fprintf(out, "undamaged, but not complete: the scan ended with %s\n", console.Quoted(ended, 40))
+	default:
+		fmt.Fprintln(out, "complete and undamaged")
 	}
 	return nil
 }
@@ -66,6 +74,7 @@ func ReadProgress(t *console.Terminal) func(read, size int64) {
 // scanNumbers is the part of a summary that a census is compared with.
 type scanNumbers struct {
 	Scan    string      `json:"scan"`
+	Ended   string      `json:"ended"`
 	Output  string      `json:"output"`
 	Records uint64      `json:"records"`
 	Bytes   int64       `json:"bytes"`
@@ -76,9 +85,9 @@ type scanNumbers struct {
 	} `json:"targets"`
 }
 
-// expected reads the summary of a census. It returns nil if no summary is named and
-// there is none beside the census.
-func expected(t *console.Terminal, files []string, name string) (*sink.Expected, error) {
+// expected reads the summary of a census, and how the scan ended. It returns nil if no
+// summary is named and there is none beside the census.
+func expected(t *console.Terminal, files []string, name string) (want *sink.Expected, ended string, err error) {
 	beside := name == ""
 	if beside {
 		name = SummaryBeside(files[0])
@@ -86,21 +95,21 @@ func expected(t *console.Terminal, files []string, name string) (*sink.Expected,
 	text, err := store.Source().ReadFile(name)
 	if beside && errors.Is(err, fs.ErrNotExist) {
 		t.Say("there is no %s: the census is compared with no summary", console.Plain(name, 200))
-		return nil, nil
+		return nil, "", nil
 	}
 	var n scanNumbers
 	if err == nil {
 		err = json.Unmarshal(text, &n)
 	}
 	if err != nil || n.Scan == "" {
-		return nil, console.Fail(console.ExitInput, "can't read the summary %s: %v", console.Plain(name, 200), console.WithoutPath(err)).
+		return nil, "", console.Fail(console.ExitInput, "can't read the summary %s: %v", console.Plain(name, 200), console.WithoutPath(err)).
 			WithHint("--summary names the file that scan wrote with the numbers of the run")
 	}
-	want := &sink.Expected{Scan: n.Scan, Records: n.Records, ByStatus: n.Targets.ByStatus, Parts: n.Parts}
+	want = &sink.Expected{Scan: n.Scan, Records: n.Records, ByStatus: n.Targets.ByStatus, Parts: n.Parts}
 	if n.Parts == nil && n.Sum != "" {
 		want.Parts = []sink.Part{{Name: n.Output, Bytes: n.Bytes, Sum: n.Sum}}
 	}
-	return want, nil
+	return want, n.Ended, nil
 }
 
 // partNumber matches the end of a part's name: the start of the scan and the number

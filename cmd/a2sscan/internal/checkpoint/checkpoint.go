@@ -69,8 +69,13 @@ type Checkpoint struct {
 
 	Silent SilentState `json:"silent,omitzero"` // the file of targets that wait for the second pass
 
+	Step Step `json:"step,omitempty"` // the scan is complete, and only this is left to do
+
 	OpenTargets []scanner.Target `json:"-"` // the open targets; Open is their number
 }
+
+// Step is the environment of the program that must run after a complete scan.
+type Step []string
 
 // OutputState describes how much of the output is durable. With --rotate, Offset,
 // Sum and Records describe the part after Parts.
@@ -92,7 +97,16 @@ func (o *OutputState) HasArrived(name string) bool {
 
 // checkpointVersion is the version of the file format. It is raised when an older
 // a2sscan would misread a newer file.
-const checkpointVersion = 1
+const checkpointVersion = 2
+
+// version returns the version of the checkpoint's file: a program that knows only
+// version 1 would scan again, and overwrite the complete census.
+func (c *Checkpoint) version() int {
+	if c.Step != nil {
+		return 2
+	}
+	return 1
+}
 
 const checkpointMagic = "a2sscan checkpoint "
 
@@ -130,7 +144,7 @@ func (c *Checkpoint) encode() ([]byte, error) {
 	}
 	packed := z.EncodeAll(body, nil)
 	sum := sha256.Sum256(packed)
-	head := fmt.Sprintf("%s%d %x\n", checkpointMagic, checkpointVersion, sum)
+	head := fmt.Sprintf("%s%d %x\n", checkpointMagic, c.version(), sum)
 	return append([]byte(head), packed...), nil
 }
 

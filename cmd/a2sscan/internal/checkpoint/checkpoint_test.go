@@ -169,7 +169,7 @@ func TestCheckpointDamaged(t *testing.T) {
 		}
 	}
 	_, err = Decode(bytes.Replace(file, []byte("checkpoint 1"), []byte("checkpoint 12"), 1))
-	if want := "was written by a newer a2sscan: it has version 12, but this program only reads version 1"; err == nil || err.Error() != want {
+	if want := "was written by a newer a2sscan: it has version 12, but this program only reads version 2"; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 	for _, other := range []string{"127.0.0.1:27015\n", "a2sscan checkpoints are\n", "{}"} {

@@ -35,6 +35,7 @@ type Checkpointer struct {
 	lock     *disk.Lock
 	plan     Plan
 	Past     *Checkpoint // the checkpoint to resume from; nil: the scan is new
+	Step     Step        // the step that must follow the last scan; nil: none
 
 	foreign bool // the file at path is not a checkpoint
 
@@ -404,15 +405,32 @@ func (k *Checkpointer) Forget() {
 	}
 }
 
-// Done removes the checkpoint of a complete scan, whose summary is written. For an
-// incomplete scan it prints the command that resumes it.
-func (k *Checkpointer) Done(complete bool) {
+// Done removes the checkpoint of a scan that is not resumed, whose summary is written.
+// If a step follows, the checkpoint keeps nothing but that step, until StepDone. For an
+// incomplete scan Done prints the command that resumes it.
+func (k *Checkpointer) Done(complete bool, step Step) {
 	switch {
 	case !k.Enabled:
 	case !complete:
 		k.terminal.Command("to resume this scan: " + k.opt.again())
 	default:
 		disk.Step("summary.written")
+		if step != nil {
+			k.silent.close(true)
+			c := &Checkpoint{Program: k.opt.Version, Scan: k.scan.ID, Start: k.scan.Start, Plan: k.plan, Step: step}
+			if err := k.write(c); err != nil {
+				k.terminal.Say("%v; if --on-complete is interrupted, it is not repeated", err)
+			}
+			return
+		}
+		k.remove()
+	}
+}
+
+// StepDone removes the step from the checkpoint, which holds nothing else.
+func (k *Checkpointer) StepDone() {
+	if k.Enabled {
+		k.Step = nil
 		k.remove()
 	}
 }

@@ -94,6 +94,9 @@ func (k *Checkpointer) read(fresh bool) error {
 	case err != nil:
 		return k.refuse("%v", err).WithHint("%s", k.opt.startOver())
 	}
+	if k.Step = past.Step; k.Step != nil {
+		return nil
+	}
 	k.Past = past
 	if k.SilentTargets, err = k.silent.load(past.Silent); err != nil {
 		return k.refuse("%v", err).WithHint("%s", k.opt.startOver())

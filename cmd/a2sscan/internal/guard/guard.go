@@ -72,7 +72,10 @@ func (g *Guard) stop(flag, format string, args ...any) {
 	g.drain()
 }
 
-// maxRuntime is the name of the flag.
+// MinHitrate is the flag of a Trip after which the scan is not resumed: what it has
+// found may be wrong.
+const MinHitrate = "--min-hitrate"
+
 const maxRuntime = "--max-runtime"
 
 // AllFinished withdraws a trip of --max-runtime. Call it if all targets were
@@ -101,7 +104,7 @@ func (g *Guard) judge(s *scanner.Stats, sample uint64) {
 		return
 	}
 	if rate := float64(s.Answered()) / float64(all); rate < g.limits.MinHitrate {
-		g.stop("--min-hitrate", "%s of %s answered, and %s are required",
+		g.stop(MinHitrate, "%s of %s answered, and %s are required",
 			console.ExactPercent(rate), console.Plural(all, "target"), console.ExactPercent(g.limits.MinHitrate))
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/disk"
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
@@ -35,6 +36,7 @@ type Output struct {
 	w     recordWriter
 	err   error
 	ended bool
+	aside bool // see SetAside
 }
 
 // recordWriter has the common methods of sink.Writer and sink.Series.
@@ -327,6 +329,19 @@ func (o *Output) Keep() {
 	}
 }
 
+// SetAside gives an incomplete file the name that it would have if it were to replace
+// another: the next run can use the path. Call it after Keep or Commit.
+func (o *Output) SetAside() error {
+	if o.rotation != nil || o.Name() != o.path || !IsFile(o.path) {
+		return nil
+	}
+	if err := os.Rename(disk.Resolve(o.path), sink.Beside(o.path)); err != nil {
+		return Failure(&sink.Error{Op: "rename", Path: o.path, Err: console.WithoutPath(err)})
+	}
+	o.aside = true
+	return nil
+}
+
 // Finish calls Close and then Commit. If Close fails, it calls Keep instead of
 // Commit.
 func (o *Output) Finish() error {
@@ -340,6 +355,9 @@ func (o *Output) Finish() error {
 // Name returns the path of the file that holds the records. A file that is going to
 // replace an old census has another name until Commit.
 func (o *Output) Name() string {
+	if o.aside {
+		return sink.Beside(o.path)
+	}
 	if w, ok := o.w.(*sink.Writer); ok && w.Name() == sink.Beside(o.path) {
 		return w.Name()
 	}

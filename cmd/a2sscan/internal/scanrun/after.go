@@ -1,15 +1,23 @@
 package scanrun
 
 import (
+	"cmp"
+	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
+	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/checkpoint"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
 	"github.com/a2sscan/a2sscan/sink/census"
+	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
 // written returns the files of the census, without pipes and devices.
@@ -35,24 +43,82 @@ func (s *Run) statsName(files []string) string {
 	return s.uploads.object(census.StatsName(filepath.Join(s.uploads.Spool, filepath.Base(files[0]))))
 }
 
-// onComplete runs the user's program if the census is complete. It does not use a
-// shell. The program gets the names of the files in its environment, and its output
-// goes to standard error. Nothing has written the stats yet: A2SSCAN_STATS is the name
-// for a program that does.
-func (s *Run) onComplete(sum *ledger.Summary, how outcome, summary string) error {
-	if s.opts.OnComplete == "" || !how.complete || how.output != nil {
+// stepAfter returns the environment of the program of --on-complete: the names of the
+// files of the census. Nothing has written the stats yet: A2SSCAN_STATS is the name for
+// a program that does.
+func (s *Run) stepAfter(sum *ledger.Summary, summary string) checkpoint.Step {
+	files := written(s, sum)
+	return checkpoint.Step{
+		"A2SSCAN_SCAN=" + sum.Scan, "A2SSCAN_ENDED=" + sum.Ended, "A2SSCAN_CENSUS=" + strings.Join(files, "\n"),
+		"A2SSCAN_SUMMARY=" + summary, "A2SSCAN_STATS=" + s.statsName(files),
+	}
+}
+
+// complete runs the program of --on-complete after a complete scan. The checkpoint
+// keeps the step until the program succeeds.
+func (s *Run) complete(step checkpoint.Step) error {
+	_, err := s.runStep(step)
+	if err == nil {
+		s.checkpoint.StepDone()
+	}
+	return err
+}
+
+// completeEarlier runs the step that an earlier run of the command did not complete.
+// If it fails again, this scan begins anyway, and nobody tries the step a third time.
+func (s *Run) completeEarlier() error {
+	step := s.checkpoint.Step
+	if step == nil {
 		return nil
 	}
-	files := written(s, sum)
-	cmd := exec.Command(s.opts.OnComplete)
-	cmd.Stdout, cmd.Stderr = s.term.Messages(), s.term.Messages()
-	cmd.Env = append(os.Environ(),
-		"A2SSCAN_SCAN="+sum.Scan, "A2SSCAN_ENDED="+sum.Ended, "A2SSCAN_CENSUS="+strings.Join(files, "\n"),
-		"A2SSCAN_SUMMARY="+summary, "A2SSCAN_STATS="+s.statsName(files),
-	)
-	if err := cmd.Run(); err != nil {
-		return console.Fail(console.ExitUsage, "--on-complete %s: %w", console.Plain(s.opts.OnComplete, 200), err).
-			WithHint("the census is complete; only the command failed")
+	if s.opts.OnComplete != "" {
+		s.term.Say("running --on-complete again: it was not completed after the last scan")
+		signalled, err := s.runStep(step)
+		if signalled {
+			return cmp.Or(err, error(console.Fail(console.ExitInterrupted, "interrupted before the first packet")))
+		}
+		if err != nil {
+			s.term.Say("%v; the scan begins", err)
+		}
 	}
+	s.checkpoint.StepDone()
 	return nil
+}
+
+// runStep runs the program of --on-complete without a shell, with step in its
+// environment. Its output goes to standard error. The second signal ends the program
+// with all processes of its group; a session that closes does not. signalled reports
+// whether a signal arrived.
+func (s *Run) runStep(step checkpoint.Step) (signalled bool, err error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	name := console.Plain(s.opts.OnComplete, 200)
+	cmd := exec.CommandContext(ctx, s.opts.OnComplete)
+	cmd.Stdout, cmd.Stderr = s.term.Messages(), s.term.Messages()
+	cmd.Env = append(os.Environ(), step...)
+	cmd.WaitDelay = time.Second // a process that left the group may keep its output open
+	ownGroup(cmd)
+	end := shutdown.Handle(func(sig os.Signal) {
+		switch {
+		case sig == syscall.SIGHUP:
+		case signalled:
+			cancel()
+		default:
+			signalled = true
+			s.term.Say("interrupted: waiting for --on-complete %s", name)
+			s.term.Hint("interrupt again to end it")
+		}
+	}, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	err = cmd.Run()
+	end()
+	disk.Step("step.ended")
+	switch {
+	case err == nil || errors.Is(err, exec.ErrWaitDelay):
+		return signalled, nil
+	case ctx.Err() != nil:
+		return true, console.Fail(console.ExitInterrupted, "interrupted: --on-complete %s was ended", name).
+			WithHint("the census is complete; with --checkpoint, the same command runs the program again")
+	}
+	return signalled, console.Fail(console.ExitUsage, "--on-complete %s: %w", name, err).
+		WithHint("the census is complete; only the command failed")
 }

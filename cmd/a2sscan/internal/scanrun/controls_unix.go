@@ -4,6 +4,7 @@ package scanrun
 
 import (
 	"os"
+	"os/exec"
 	"syscall"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
@@ -22,4 +23,11 @@ func (s *Run) controls() (end func()) {
 			s.sayState()
 		}
 	}, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGQUIT)
+}
+
+// ownGroup makes a program start in a process group of its own, so that it gets no
+// Ctrl-C of the terminal, and makes its end by a context that of the group.
+func ownGroup(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 }

@@ -1,11 +1,13 @@
 package scanrun
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/checkpoint"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/guard"
@@ -22,6 +24,7 @@ import (
 type outcome struct {
 	ended    string // a word of the summary: complete, interrupted …
 	complete bool   // every target was either finished or excluded
+	stopped  bool   // a signal has ended the scan before every target was finished
 	output   error  // the error of the output; nil: none
 	broken   error  // the error that ended the scan early; nil: none
 }
@@ -69,7 +72,8 @@ func (s *Run) account(own scanner.Stats) (all scanner.Stats, l ledger.Ledger) {
 	listed = s.checkpoint.Total(listed, &all)
 	l = ledger.New(listed, &all)
 	rest, known := s.unread(listed)
-	if l.Unread = rest; known && l.Unfinished+rest == 0 {
+	l.Unread = rest
+	if s.allFinished = l.Unfinished == 0 && (s.exhausted || known && rest == 0); s.allFinished {
 		s.guard.AllFinished()
 	}
 	return all, l
@@ -93,11 +97,12 @@ func (s *Run) unread(listed list.Stats) (n uint64, known bool) {
 // conclude decides how the scan ended, and gives the files of a complete census
 // their final names.
 func (s *Run) conclude(how outcome, all *scanner.Stats) outcome {
+	how.stopped = s.shutdown.Interrupted() && !s.allFinished // a signal from here on changes nothing
 	how.ended = s.ended(how)
 	truncated := how.ended == ledger.EndedInput && s.list.Err() == nil
 	if how.ended != ledger.EndedComplete && !truncated {
 		s.out.Keep()
-		return how
+		return s.setAside(how)
 	}
 	how.complete = true
 	s.guard.JudgeFinal(all)
@@ -107,6 +112,22 @@ func (s *Run) conclude(how outcome, all *scanner.Stats) outcome {
 		how.output = s.out.Commit()
 	}
 	how.ended = s.ended(how)
+	return s.setAside(how)
+}
+
+// startsAnew reports whether the next run of the command begins a new census, although
+// there is a checkpoint. A scan in which too few targets answered may have had no
+// network: its silent targets must not become part of a later census.
+func (s *Run) startsAnew() bool {
+	trip := s.guard.Tripped()
+	return s.checkpoint.Enabled && trip != nil && trip.Flag == guard.MinHitrate
+}
+
+// setAside makes room for the next census if that starts anew.
+func (s *Run) setAside(how outcome) outcome {
+	if how.output == nil && s.startsAnew() {
+		how.output = s.out.SetAside()
+	}
 	return how
 }
 
@@ -121,7 +142,7 @@ func (s *Run) ended(how outcome) string {
 		return ledger.EndedOutput
 	case s.guard.Tripped() != nil:
 		return ledger.EndedGuard
-	case s.shutdown.Interrupted():
+	case how.stopped:
 		return ledger.EndedInterrupted
 	case s.list.Err() != nil || s.fetched.err != nil || inputs.Truncated(s.list) != nil:
 		return ledger.EndedInput
@@ -150,7 +171,7 @@ func (s *Run) summarize(all *scanner.Stats, l ledger.Ledger, how outcome) *ledge
 	s.observer.Close()
 	sum.Ended = how.ended
 	sum.Guard = s.guard.Tripped()
-	sum.Interrupted = s.shutdown.Interrupted()
+	sum.Interrupted = how.stopped
 	sum.CheckRecords(s.opts.Records.Unanswered)
 	return sum
 }
@@ -191,10 +212,18 @@ func (s *Run) report(sum *ledger.Summary, how outcome) error {
 	how = ship(s, how, sum)
 	verdict := s.verdict(sum, how)
 	scanlog.Finished(s.term.Log, sum, verdict)
-	s.checkpoint.Done(how.complete && how.output == nil)
-	s.uploads.end(how.complete && how.output == nil)
-	if err := s.onComplete(sum, how, s.uploads.object(path)); err != nil && verdict == nil {
-		verdict = err
+	complete := how.complete && how.output == nil
+	var step checkpoint.Step
+	if complete && s.opts.OnComplete != "" {
+		step = s.stepAfter(sum, s.uploads.object(path))
+	}
+	s.checkpoint.Done(complete || s.startsAnew(), step)
+	if s.startsAnew() {
+		s.term.Hint("the next run of this command begins a new census")
+	}
+	s.uploads.end(complete)
+	if step != nil {
+		verdict = cmp.Or(verdict, s.complete(step))
 	}
 	return verdict
 }
@@ -210,7 +239,7 @@ func (s *Run) closing(sum *ledger.Summary, how outcome, summary string) ledger.C
 		c.Place = "standard output"
 	} else if s.uploads != nil {
 		c.Place = s.uploads.place(len(sum.Parts), how.output == nil)
-	} else if name := s.opts.Out.Path; s.out.Name() != name {
+	} else if name := s.opts.Out.Path; s.out.Name() != name && !s.startsAnew() {
 		c.Kept = name
 	}
 	return c

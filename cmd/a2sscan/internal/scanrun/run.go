@@ -61,8 +61,12 @@ type Run struct {
 	observer *scanlog.Observer
 	status   progress.Status
 	late     lateConflicts
-	reading  atomic.Pointer[list.List]       // nil: the lists are not open yet
-	monitor  atomic.Pointer[scanner.Monitor] // nil: the scanner has not started yet
+
+	exhausted   bool // all targets were taken from the lists
+	allFinished bool // every target of the lists is finished; known once the scan has ended
+
+	reading atomic.Pointer[list.List]       // nil: the lists are not open yet
+	monitor atomic.Pointer[scanner.Monitor] // nil: the scanner has not started yet
 }
 
 // Scan queries the targets that args name and writes their answers as records. A
@@ -76,6 +80,9 @@ func Scan(t *console.Terminal, p *Program, o *Options, args []string) error {
 	defer saved.Close()
 	s.checkpoint = saved
 	if !o.DryRun {
+		if err := s.completeEarlier(); err != nil {
+			return err
+		}
 		defer s.controls()()
 	}
 	defer func() { s.uploads.end(false) }()
@@ -500,6 +507,7 @@ func (s *Run) targets() iter.Seq[scanner.Target] {
 				return
 			}
 		}
+		s.exhausted = true
 	}
 }
 
