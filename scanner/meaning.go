@@ -87,21 +87,29 @@ type Population struct {
 	Elsewhere bool // People or Bots come from the game's own data, not from INFO
 }
 
-// Population returns how many people and bots play on a server that answered INFO.
-// INFO counts bots among the players. If the game reports its own number of
-// players, bots are not among them.
+// Population returns how many people and bots play on a server that answered INFO. It
+// is the only definition of who plays: summaries, tables and comparisons use it too.
+//
+// A relay's players are spectators, so nobody plays there (EC-33). Otherwise the
+// game's own numbers count, if there are any. They include INFO's own number of
+// players where the list shows that bots are not among them, or nothing shows that
+// they are; in all other cases bots are subtracted.
 func (r *Result) Population() Population {
 	in := &r.Info
+	if in.IsRelay() {
+		return Population{}
+	}
 	p := Population{People: max(int(in.Players)-int(in.Bots), 0), Bots: int(in.Bots), Places: int(in.MaxPlayers)}
 	g := r.Game
 	if g == nil {
 		return p
 	}
+	p.Elsewhere = g.Corrects(game.KeyPlayers) || g.Has.Has(game.KeyBots)
 	if g.Has.Has(game.KeyBots) {
-		p.Bots, p.Elsewhere = g.Bots, true
+		p.Bots = g.Bots
 	}
 	if g.Has.Has(game.KeyPlayers) {
-		p.People, p.Elsewhere = g.Players, true
+		p.People = g.Players
 	}
 	if g.Has.Has(game.KeyMaxPlayers) {
 		p.Places = g.MaxPlayers

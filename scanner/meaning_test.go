@@ -255,3 +255,52 @@ func TestFlags(t *testing.T) {
 		})
 	}
 }
+
+// TestPopulation counts who plays on servers that count bots in different ways, and on
+// relays, whose players are spectators.
+func TestPopulation(t *testing.T) {
+	const cod4x, cs16 = 7940, 10
+	for _, test := range []struct {
+		name                  string
+		app                   uint16
+		kind                  byte
+		players, bots, listed int // listed: -1 if PLAYER was not answered
+		want                  Population
+		source                string
+	}{
+		{"CoD4X: people only, and the list has both", cod4x, 'd', 10, 5, 15, Population{People: 10, Bots: 5, Places: 32}, "info.players+list"},
+		{"CoD4X without a list", cod4x, 'd', 10, 5, -1, Population{People: 10, Bots: 5, Places: 32}, "info.players"},
+		{"another game that lists both", 1, 'd', 10, 5, 15, Population{People: 10, Bots: 5, Places: 32}, "info.players+list"},
+		{"bots among the players", 1, 'd', 23, 2, 23, Population{People: 21, Bots: 2, Places: 32}, ""},
+		{"Counter-Strike 1.6 with a list", cs16, 'd', 23, 2, 23, Population{People: 21, Bots: 2, Places: 32}, ""},
+		{"Counter-Strike 1.6 without a list", cs16, 'd', 23, 2, -1, Population{People: 21, Bots: 2, Places: 32}, ""},
+		{"only bots", cs16, 'd', 26, 26, 26, Population{Bots: 26, Places: 32}, ""},
+		{"a list that fits neither", 1, 'd', 10, 5, 12, Population{People: 10, Bots: 5, Places: 32}, "info.players"},
+		{"no list", 1, 'd', 10, 5, -1, Population{People: 10, Bots: 5, Places: 32}, "info.players"},
+		{"an empty list", 1, 'd', 10, 5, 0, Population{People: 10, Bots: 5, Places: 32}, "info.players"},
+		{"no bots, and ghosts in the list", 1, 'd', 10, 0, 15, Population{People: 10, Places: 32}, ""},
+		{"SourceTV", 1, 'p', 211, 0, 16, Population{}, ""},
+		{"a relay with bots", cs16, 'P', 20, 5, 25, Population{}, ""},
+	} {
+		in := wire.Info{
+			Format: wire.FormatSource, ShortAppID: test.app, Players: uint32(test.players), MaxPlayers: 32, Bots: uint8(test.bots),
+			ServerType: test.kind, Folder: []byte("cstrike"), Has: (wire.HasVersion<<1 - 1) &^ wire.HasShip,
+		}
+		d := NewDecoder()
+		d.Add(wire.AppendInfo(nil, &in))
+		if test.listed >= 0 {
+			d.Add(wire.AppendPlayers(nil, test.listed, make([]wire.Player, test.listed)))
+		}
+		r := d.Result()
+		if got := r.Population(); got != test.want {
+			t.Errorf("%s: %+v, want %+v", test.name, got, test.want)
+		}
+		source := ""
+		if r.Game != nil {
+			source = r.Game.Source(game.KeyPlayers)
+		}
+		if source != test.source {
+			t.Errorf("%s: the source is %q, want %q", test.name, source, test.source)
+		}
+	}
+}

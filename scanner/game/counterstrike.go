@@ -15,7 +15,8 @@ var _ = register(&table{
 			d.g.ID, d.g.Name = "csgo", "Counter-Strike: Global Offensive"
 		}
 	},
-	rules: withCvars(),
+	countsBots: true,
+	rules:      withCvars(),
 	vectors: []vector{
 		{
 			info:     wireVersion("1.41.8.8"),
@@ -29,11 +30,12 @@ var _ = register(&table{
 
 // Counter-Strike: Source.
 var _ = register(&table{
-	id:       "css",
-	name:     "Counter-Strike: Source",
-	apps:     []uint32{240},
-	evidence: "recorded replies of 2005 to 2014",
-	rules:    withCvars(),
+	id:         "css",
+	name:       "Counter-Strike: Source",
+	apps:       []uint32{240},
+	evidence:   "recorded replies of 2005 to 2014",
+	countsBots: true,
+	rules:      withCvars(),
 	vectors: []vector{{
 		rules: []string{"mp_roundtime", "3", "sourcemod_version", "1.6.0", "sv_password", "0", "nextlevel", "de_aztec"},
 		want: `

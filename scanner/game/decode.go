@@ -36,21 +36,30 @@ type parts struct {
 }
 
 // Decode reads the game-specific values of in into dst, which it resets first. If
-// in has no INFO, or no table matches the game, dst stays empty. There are no
-// errors: what Decode cannot understand becomes one of dst.Notes.
+// in has no INFO, dst stays empty. If no table matches the game, dst has at most the
+// number of people. There are no errors: what Decode cannot understand becomes one of
+// dst.Notes.
 func Decode(dst *Game, in Reply) {
 	dst.reset()
-	t := find(in.Info)
-	if t == nil {
+	if in.Info == nil {
 		return
 	}
-	dec := dst.dec
+	t := find(in.Info)
+	if t != nil {
+		dst.decode(t, in)
+	}
+	dst.countPeople(t, &in)
+}
+
+// decode reads in by table t.
+func (g *Game) decode(t *table, in Reply) {
+	dec := g.dec
 	if dec == nil {
 		dec = new(decoder)
-		dst.dec = dec
+		g.dec = dec
 	}
-	dst.ID, dst.Name = t.id, t.name
-	dec.g, dec.in, dec.buf = dst, in, dec.buf[:0]
+	g.ID, g.Name = t.id, t.name
+	dec.g, dec.in, dec.buf = g, in, dec.buf[:0]
 	dec.run(t)
 	dec.in = Reply{}
 }

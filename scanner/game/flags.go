@@ -183,7 +183,7 @@ func (c *Counts) fill(in *Reply, g *Game) {
 	if in.Info.Has&wire.HasPlayers != 0 {
 		c.Info = int(in.Info.Players)
 	}
-	if g.Has.Has(KeyPlayers) {
+	if g.Corrects(KeyPlayers) {
 		c.Game = g.Players
 	}
 	if in.HasPlayers && !in.PlayersCut {
@@ -211,7 +211,7 @@ func (c *Counts) players() int {
 // are of spectators (EC-33).
 func (s *Suspicion) counts(in *Reply, g *Game) {
 	n := s.Counts.players()
-	if n < 0 || in.Info.ServerType|0x20 == 'p' {
+	if n < 0 || in.Info.IsRelay() {
 		return
 	}
 	s.set(FlagPlayersOverMax, overMax(n, in.Info, g, s.Counts.Game >= 0))

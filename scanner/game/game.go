@@ -135,8 +135,8 @@ func (g *Game) SetSource(k Key, source string) {
 	}
 }
 
-// Empty reports whether g has no values because no table matches the game.
-func (g *Game) Empty() bool { return g.ID == "" }
+// Empty reports whether g has no values.
+func (g *Game) Empty() bool { return g.ID == "" && g.Has == 0 }
 
 // The common keys by the type of their values. KeyMods is in none of these sets.
 const (

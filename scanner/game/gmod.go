@@ -16,6 +16,7 @@ var _ = register(&table{
 			{name: "ver:", read: text(KeyVersion)},
 		},
 	},
+	countsBots: true,
 	rules: withCvars(
 		field{name: "sbox_playershurtplayers", read: truth(KeyPVP)},
 	),

@@ -22,11 +22,12 @@ var (
 // goldSource returns the table of a GoldSource game.
 func goldSource(id, name, folder string, apps ...uint32) *table {
 	t := &table{
-		id:       id,
-		name:     name,
-		apps:     apps,
-		evidence: "documents 000 and 004; recorded replies of 2005 to 2026",
-		rules:    cvars,
+		id:         id,
+		name:       name,
+		apps:       apps,
+		evidence:   "documents 000 and 004; recorded replies of 2005 to 2026",
+		countsBots: true,
+		rules:      cvars,
 		vectors: []vector{{
 			rules: []string{
 				"amx_nextmap", "de_train", "mp_timeleft", "927", "mp_timelimit", "20", "sv_password", "1",

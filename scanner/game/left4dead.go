@@ -5,13 +5,14 @@ import "bytes"
 // Left 4 Dead: the game field of INFO is "L4D - mode" or "L4D - mode - difficulty".
 // The tags name the modes that the server allows.
 var _ = register(&table{
-	id:       "l4d",
-	name:     "Left 4 Dead",
-	apps:     []uint32{500},
-	evidence: "three recorded replies of 2008 to 2014",
-	info:     l4dGame,
-	rules:    withCvars(),
-	finish:   l4dModes.read,
+	id:         "l4d",
+	name:       "Left 4 Dead",
+	apps:       []uint32{500},
+	evidence:   "three recorded replies of 2008 to 2014",
+	info:       l4dGame,
+	countsBots: true,
+	rules:      withCvars(),
+	finish:     l4dModes.read,
 	vectors: []vector{
 		{
 			info:     wireGame("L4D - Co-op - Expert"),
@@ -31,12 +32,13 @@ var _ = register(&table{
 
 // Left 4 Dead 2.
 var _ = register(&table{
-	id:       "l4d2",
-	name:     "Left 4 Dead 2",
-	apps:     []uint32{550},
-	evidence: "two recorded replies of 2013 to 2014",
-	rules:    withCvars(),
-	finish:   l4dModes.read,
+	id:         "l4d2",
+	name:       "Left 4 Dead 2",
+	apps:       []uint32{550},
+	evidence:   "two recorded replies of 2013 to 2014",
+	countsBots: true,
+	rules:      withCvars(),
+	finish:     l4dModes.read,
 	vectors: []vector{{
 		keywords: "versus,10v10,versus,secure",
 		want: `

@@ -16,6 +16,9 @@ type table struct {
 	folders []string // for GoldSource: see find
 	// the documents or recorded replies that the table is based on
 	evidence string
+	// INFO's players include bots, as on every game of the Source and GoldSource
+	// engines that was recorded with bots and a list (people.go)
+	countsBots bool
 
 	tags   tags     // in the keywords of INFO
 	rules  []field  // by name

@@ -24,8 +24,9 @@ var _ = register(&table{
 			{name: "respawntimes", read: tagged("respawn_times", "custom")},
 		},
 	},
-	rules:  withCvars(),
-	finish: tf2Modes.read,
+	countsBots: true,
+	rules:      withCvars(),
+	finish:     tf2Modes.read,
 	vectors: []vector{
 		{
 			keywords: "highlander,medieval,nocrits,payload,payload,Skial",

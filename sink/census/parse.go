@@ -8,6 +8,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/game"
 	"github.com/a2sscan/a2sscan/sink/record"
 	"github.com/a2sscan/a2sscan/wire"
@@ -25,22 +26,22 @@ type parser struct {
 
 	list   uint64 // hash of the players' list that the record gives
 	counts counts
+	own    game.Game // the game's own numbers of people
 }
 
-// counts are the numbers of people that a record gives.
+// counts are INFO's numbers of people, and what they depend on.
 type counts struct {
-	players, bots         uint32 // INFO's
-	ownPlayers, ownBots   uint32 // the game's
-	hasPlayers, hasBots   bool
-	capacity, ownCapacity uint32
-	hasInfo, hasOwn       bool // whether there is a capacity, an ownCapacity
+	players, capacity uint32
+	bots              uint8
+	serverType        byte
+	hasCapacity       bool
 }
 
 // parse fills s from the record in line. The byte slices of s may alias line, and
 // are valid until the next call.
 func (p *parser) parse(line []byte, s *Server) error {
 	*s = Server{}
-	p.texts, p.words, p.list, p.counts = p.texts[:0], p.words[:0], 0, counts{}
+	p.texts, p.words, p.list, p.counts, p.own = p.texts[:0], p.words[:0], 0, counts{}, game.Game{}
 	if err := record.CheckSchema(line); err != nil {
 		return err
 	}
@@ -214,6 +215,10 @@ func (p *parser) infoText(s *Server, key []byte) bool {
 		s.folder = p.text()
 	case "game":
 		s.gameText = p.text()
+	case "server_type":
+		if string(p.c.Quoted()) == wire.ServerType('p') {
+			p.counts.serverType = 'p'
+		}
 	case "environment":
 		s.System, s.has = p.c.Quoted(), s.has|hasSystem
 	case "version":
@@ -232,9 +237,9 @@ func (p *parser) infoNumber(s *Server, key []byte) {
 	case "players":
 		n.players, s.has = uint32(p.c.Uint()), s.has|hasPeople
 	case "bots":
-		n.bots = uint32(p.c.Uint())
+		n.bots = uint8(p.c.Uint())
 	case "max_players":
-		n.capacity, n.hasInfo = uint32(p.c.Uint()), true
+		n.capacity, n.hasCapacity = uint32(p.c.Uint()), true
 	case "password":
 		s.Password = p.c.Bool()
 	case "steam_id":
@@ -271,14 +276,14 @@ func (p *parser) gameText(s *Server, key []byte) bool {
 }
 
 func (p *parser) gameNumber(s *Server, key []byte) {
-	c, n := &p.c, &p.counts
+	c := &p.c
 	switch string(key) {
 	case "players":
-		n.ownPlayers, n.hasPlayers = uint32(c.Uint()), true
+		p.own.Players, p.own.Has = int(c.Uint()), p.own.Has|1<<game.KeyPlayers
 	case "bots":
-		n.ownBots, n.hasBots = uint32(c.Uint()), true
+		p.own.Bots, p.own.Has = int(c.Uint()), p.own.Has|1<<game.KeyBots
 	case "max_players":
-		n.ownCapacity, n.hasOwn = uint32(c.Uint()), true
+		p.own.MaxPlayers, p.own.Has = int(c.Uint()), p.own.Has|1<<game.KeyMaxPlayers
 	case "pvp":
 		s.pvp, s.has = c.Bool(), s.has|hasPVP
 	case "mods":
@@ -288,8 +293,13 @@ func (p *parser) gameNumber(s *Server, key []byte) {
 		}
 	case "sources":
 		for c.Enter(); c.Next(); {
-			if string(c.Key()) == "mods" {
+			switch string(c.Key()) {
+			case "mods":
 				s.source = sourceOf(c.Quoted())
+			case "players":
+				if string(c.Quoted()) == "info.players" || string(c.Quoted()) == "info.players+list" {
+					p.own.SetSource(game.KeyPlayers, "info.players")
+				}
 			}
 		}
 	}
@@ -304,19 +314,21 @@ func sourceOf(s []byte) modSource {
 
 // finish sets the fields that depend on several keys.
 func (p *parser) finish(s *Server) {
-	n := &p.counts
-	s.People, s.Bots = n.players-min(n.bots, n.players), n.bots
-	if n.hasPlayers {
-		s.People, s.has = n.ownPlayers, s.has|hasPeople|ownPeople
+	own := &p.own
+	r := scanner.Result{Game: own}
+	r.Info.Players, r.Info.Bots, r.Info.MaxPlayers, r.Info.ServerType = p.counts.players, p.counts.bots, p.counts.capacity, p.counts.serverType
+	who := r.Population()
+	s.People, s.Bots, s.MaxPlayers = uint32(who.People), uint32(who.Bots), uint32(who.Places)
+	if own.Has.Has(game.KeyPlayers) {
+		s.has |= hasPeople
 	}
-	if n.hasBots {
-		s.Bots = n.ownBots
+	if own.Corrects(game.KeyPlayers) {
+		s.has |= ownPeople
 	}
-	s.MaxPlayers = n.capacity
-	if n.hasOwn {
-		s.MaxPlayers, s.has = n.ownCapacity, s.has|ownCapacity
+	if own.Has.Has(game.KeyMaxPlayers) {
+		s.has |= hasCapacity | ownCapacity
 	}
-	if n.hasInfo || n.hasOwn {
+	if p.counts.hasCapacity {
 		s.has |= hasCapacity
 	}
 	if s.HasInfo {

@@ -145,6 +145,9 @@
 //	attributes        object, name to value, both strings: what only some games have
 //	sources           object: key of the above to where its value came from:
 //	                  info, keywords or rules, a full stop, and which of them.
+//	                  "info.players" says that the bots are not among INFO's
+//	                  players, or that nobody knows; with "+list" the list of
+//	                  players shows that they are not.
 //	                  The keys of attributes begin with "attributes."; an
 //	                  attribute without an entry came from the keywords
 //	notes             list of words: what could not be understood

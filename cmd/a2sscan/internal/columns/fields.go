@@ -9,11 +9,13 @@ import (
 	"sync"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/game"
 	"github.com/a2sscan/a2sscan/sink/record"
+	"github.com/a2sscan/a2sscan/wire"
 )
 
-// These fields are computed from others: people, capacity and bots as the game counts
-// them or, if it does not, as INFO does. INFO counts bots among the players.
+// These fields are computed from others: see scanner.Population.
 const (
 	People   = "people"
 	Capacity = "capacity"
@@ -73,22 +75,41 @@ func (n *node) at(path string) json.RawMessage {
 // value returns the value of a field; nil if the record lacks it.
 func value(root *node, field string) json.RawMessage {
 	switch field {
-	case People:
-		if v := root.at("game.players"); v != nil {
-			return v
-		}
-		players, known := number(root.at("info.players"))
-		bots, _ := number(root.at("info.bots"))
-		if !known {
-			return nil
-		}
-		return strconv.AppendInt(nil, max(players-bots, 0), 10)
-	case Capacity:
-		return either(root, "game.max_players", "info.max_players")
-	case Bots:
-		return either(root, "game.bots", "info.bots")
+	case People, Capacity, Bots:
+		return population(root, field)
 	}
 	return root.at(field)
+}
+
+// population returns people, capacity or bots as scanner.Population counts them; nil
+// if the record has no such number.
+func population(root *node, field string) json.RawMessage {
+	var r scanner.Result
+	r.Game = &game.Game{}
+	known := false
+	get := func(path, of string, k game.Key) int {
+		n, ok := number(root.at(path))
+		known = known || ok && of == field
+		if ok && strings.HasPrefix(path, "game.") {
+			r.Game.Has |= 1 << k
+		}
+		return int(n)
+	}
+	r.Info.Players = uint32(get("info.players", People, 0))
+	r.Info.Bots = uint8(get("info.bots", Bots, 0))
+	r.Info.MaxPlayers = uint32(get("info.max_players", Capacity, 0))
+	r.Game.Players = get("game.players", People, game.KeyPlayers)
+	r.Game.Bots = get("game.bots", Bots, game.KeyBots)
+	r.Game.MaxPlayers = get("game.max_players", Capacity, game.KeyMaxPlayers)
+	if text(root.at("info.server_type")) == wire.ServerType('p') {
+		r.Info.ServerType = 'p'
+	}
+	if !known {
+		return nil
+	}
+	p := r.Population()
+	n := map[string]int{People: p.People, Capacity: p.Places, Bots: p.Bots}[field]
+	return strconv.AppendInt(nil, int64(n), 10)
 }
 
 func either(root *node, first, second string) json.RawMessage {

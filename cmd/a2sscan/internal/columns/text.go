@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/wire"
 )
 
 // Styles that can be read on light and on dark screens. Of the eight colours only red
@@ -48,6 +49,8 @@ func (t *Table) server(record []byte) string {
 	bots, _ := number(value(root, Bots))
 	color := dim
 	switch {
+	case text(root.at("info.server_type")) == wire.ServerType('p'):
+		s.players = "relay"
 	case known:
 		s.players = fmt.Sprintf("%d/%d", people, capacity)
 		if bots > 0 {

@@ -1,0 +1,48 @@
+package game
+
+import (
+	"strings"
+
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// Most games count bots among INFO's players; some do not. Only the player list can
+// tell which. These are the sources of KeyPlayers if INFO's count is not to be
+// reduced by its bots. In every recorded reply with bots and a list, the list has as
+// many entries as INFO has players; then INFO's players are left alone, and whoever
+// counts people subtracts the bots.
+const (
+	// The list has players and bots, so INFO's players are people (CoD4X). Innocent
+	// causes: as many ghosts or relays in the list as there are bots (ARK, Squad,
+	// HLTV on Counter-Strike).
+	sourceListed = "info.players+list"
+	// The game counts people only, or nothing shows what it counts: subtracting the
+	// bots might remove people.
+	sourceInfo = "info.players"
+)
+
+// countPeople sets KeyPlayers if INFO names bots and does not count them among its
+// players, or if nothing shows whether it does: neither the list nor t, the table of
+// the game if it has one. Relays have neither people nor bots (EC-33).
+func (g *Game) countPeople(t *table, in *Reply) {
+	const needed = wire.HasPlayers | wire.HasBots
+	i := in.Info
+	if i.Has&needed != needed || i.Bots == 0 || i.IsRelay() || g.Has.Has(KeyPlayers) || g.Has.Has(KeyBots) {
+		return
+	}
+	source := sourceInfo
+	switch listed := len(in.Players); {
+	case in.HasPlayers && !in.PlayersCut && listed == int(i.Players)+int(i.Bots):
+		source = sourceListed
+	case in.HasPlayers && !in.PlayersCut && listed == int(i.Players), t != nil && t.countsBots:
+		return
+	}
+	g.Players = int(i.Players)
+	g.Has |= 1 << KeyPlayers
+	g.SetSource(KeyPlayers, source)
+}
+
+// Corrects reports whether g has a number for k that is not INFO's own.
+func (g *Game) Corrects(k Key) bool {
+	return g.Has.Has(k) && !strings.HasPrefix(g.sources[k], sourceInfo)
+}
