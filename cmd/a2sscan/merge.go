@@ -18,16 +18,10 @@ same lists, targets, ports, questions, limits and exclusions; each shard occurs
 once and is complete; each file has the length and hash that its summary gives;
 no ip:port has two records; and the sums add up. If not, merge says what is
 wrong, writes nothing and exits with 8. Seed, scan ID and output may differ. The
-files of one shard that scan --rotate wrote count as one part.
-
-With --origins, the parts are complete censuses of the same targets, scanned
-from several places in the network (vantage points). The merged census has one
-record per server: the best that any vantage point got. The key origins shows
-what each vantage point saw, and the summary counts the servers that only some
-vantage points reached.`,
+files of one shard that scan --rotate wrote count as one part.`,
 		Example: `  a2sscan merge shard-*.ndjson.zst -o all.ndjson.zst
   a2sscan merge shard-*.ndjson.zst -o all.ndjson.zst --force
-  a2sscan merge --origins fra=f.ndjson.zst nyc=n.ndjson.zst -o both.ndjson.zst`,
+  a2sscan merge shard-*.ndjson.zst -o s3://nights/all.ndjson.zst`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return console.Fail(console.ExitUsage, "merge needs the parts of a census").
@@ -46,6 +40,5 @@ vantage points reached.`,
 	fs.BoolVar(&o.Force, "force", false, "replace an existing output")
 	fs.StringVar(&o.Summary, "summary", "", "write the summary to `FILE` as JSON (default with -o: PATH.summary.json)")
 	fs.StringVar(&o.Scan, "scan-id", "", "name the scan `NAME` in every record (default: that of the earliest part)")
-	fs.BoolVar(&o.Origins, "origins", false, "the parts are complete censuses from several vantage points; NAME=FILE gives a name to one (default: the file name)")
 	return cmd
 }

@@ -63,6 +63,8 @@ var removed = map[string]removedFlag{
 	"master --web":             {instead: `omit it: the Web API is the default`},
 	"master --whitelisted":     {instead: `--filter '\white\1'`, matters: true},
 
+	"merge --origins": {instead: "a2sscan diff compares what two places in the network see"},
+
 	"scan --address":         {instead: `--filter '\gameaddr\IP:PORT'`, matters: true},
 	"scan --all-hashes":      {instead: "the hash of players is always recorded; the other answers are in the record, or with --raw byte by byte"},
 	"scan --any-game-data":   {instead: `--filter '\gamedataor\TAGS'`, matters: true},

@@ -93,8 +93,8 @@
 //	  asn, org        number and owner of the autonomous system
 //	master            object: the master server's own data about the server, with
 //	                  the master's keys
-//	origins           list of objects, in a census that merge --origins made: what
-//	                  each vantage point saw: name, time, status, rtt_ms, hashes,
+//	origins           list of objects, in a census that merge --origins of an
+//	                  earlier version made: what each vantage point saw: name, time, status, rtt_ms, hashes,
 //	                  players, max_players. Its census has no record of the
 //	                  server if only name is there
 //

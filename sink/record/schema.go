@@ -139,7 +139,7 @@ var schemaKeys = withHex([]field{
 		about: "place and network of the address, from databases"},
 	{name: "master", is: typeJSON, at: func(r *result) any { return &r.Master }, about: "the master server's own data about the server, if it was kept"},
 	{name: "origins", is: typeObject, lists: 1, fields: originFields,
-		about: "what each vantage point saw, in a census that merge --origins made of several"},
+		about: "what each vantage point saw, in a census that merge --origins of an earlier version made"},
 })
 
 // The keys that no Result holds.

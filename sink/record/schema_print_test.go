@@ -61,8 +61,7 @@ func TestTableIsWhole(t *testing.T) {
 		all = Append(all, g.scan, g.result)
 	}
 	all = (&Encoder{Names: NewNameHasher(new(NameKey))}).Append(all, "", named("Gordon"))
-	line := bytes.TrimSuffix(Append(nil, golden[0].scan, golden[0].result), []byte("\n"))
-	all = AppendOrigins(all, line, []View{{Origin: "here", Line: line}})
+	all = append(all, `"origins":[{"name":"","name_hex":"","status":"","time":"","rtt_ms":0,"players":0,"max_players":0}]`...) // of earlier versions
 	eachField(schemaKeys, func(f *field) {
 		if f.about == "" {
 			t.Errorf("%s is not explained", f.name)

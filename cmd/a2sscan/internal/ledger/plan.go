@@ -69,7 +69,6 @@ func valueText(v any) string {
 // Part is a census that was merged into another one.
 type Part struct {
 	Name    string    `json:"name"` // name of the first file of the census
-	Origin  string    `json:"origin,omitempty"`
 	Scan    string    `json:"scan"`
 	Shard   string    `json:"shard"`
 	Seed    *uint64   `json:"seed,omitempty"`
@@ -77,14 +76,4 @@ type Part struct {
 	End     time.Time `json:"end"`
 	Records uint64    `json:"records"`
 	Sum     string    `json:"xxh64,omitempty"` // hash of its file; absent: it has several files
-}
-
-// Reach counts the servers that several vantage points reached.
-type Reach struct {
-	Servers uint64            `json:"servers"`   // servers that answered at least one vantage point
-	All     uint64            `json:"all"`       // servers that answered all vantage points
-	Some    uint64            `json:"some"`      // servers that answered some vantage points, but not all
-	By      map[string]uint64 `json:"by_origin"` // servers that answered this vantage point
-	Only    map[string]uint64 `json:"only"`      // servers that answered this vantage point and no other
-	Missed  map[string]uint64 `json:"missed"`    // servers that answered another vantage point, but not this one
 }

@@ -27,16 +27,15 @@ type Summary struct {
 	Command []string    `json:"command"`
 	Config  *ConfigFile `json:"config,omitempty"`
 	Inputs  []Input     `json:"inputs"`
-	Order   string      `json:"order"`             // random or input
-	Seed    *uint64     `json:"seed,omitempty"`    // of the random order
-	Shard   string      `json:"shard,omitempty"`   // I/N; absent: all
-	Plan    *Plan       `json:"plan,omitempty"`    // what the scan was to query
-	Merged  []Part      `json:"merged,omitempty"`  // the censuses that were merged into this one
-	Origins *Reach      `json:"origins,omitempty"` // how many servers each of several vantage points reached
-	Output  string      `json:"output"`            // "-": standard output
-	Parts   []sink.Part `json:"parts,omitempty"`   // parts of the output, with --rotate
-	Bytes   int64       `json:"bytes,omitempty"`   // length of the output; absent: it is not a single file
-	Sum     string      `json:"xxh64,omitempty"`   // hash of that file
+	Order   string      `json:"order"`            // random or input
+	Seed    *uint64     `json:"seed,omitempty"`   // of the random order
+	Shard   string      `json:"shard,omitempty"`  // I/N; absent: all
+	Plan    *Plan       `json:"plan,omitempty"`   // what the scan was to query
+	Merged  []Part      `json:"merged,omitempty"` // the censuses that were merged into this one
+	Output  string      `json:"output"`           // "-": standard output
+	Parts   []sink.Part `json:"parts,omitempty"`  // parts of the output, with --rotate
+	Bytes   int64       `json:"bytes,omitempty"`  // length of the output; absent: it is not a single file
+	Sum     string      `json:"xxh64,omitempty"`  // hash of that file
 	Records uint64      `json:"records"`
 	Names   string      `json:"player_key,omitempty"` // ID of the key that hashes player names; absent: the names are in the records
 

@@ -1,5 +1,5 @@
-// Package merge makes one census from several that are the shards of a scan or the
-// views of several vantage points. It first proves that they belong together.
+// Package merge makes one census from the shards of a scan. It first proves that they
+// belong together.
 package merge
 
 import (
@@ -23,7 +23,6 @@ type Options struct {
 	Force   bool   // replace an existing output
 	Summary string // path of the summary; empty: beside the output
 	Scan    string // name of the merged scan; empty: the name of the part that began first
-	Origins bool   // the files are the censuses of several vantage points
 
 	Command []string // the command line, for the summary
 	Build   ledger.Build
@@ -56,7 +55,6 @@ type merger struct {
 
 	sum   ledger.Summary
 	tally tally.Tally
-	views *views // with Origins
 	out   *sink.Writer
 	stage *output.Stage // provides the path of the output
 	line  []byte        // the last record written; reused
@@ -83,15 +81,23 @@ func (m *merger) gap(problems []string) error {
 // check proves that the parts make one census, as far as the summaries and each
 // part on its own can show that.
 func (m *merger) check() error {
-	if err := m.open(); err != nil {
+	files, err := census.Files(m.options.Files)
+	if err != nil {
 		return err
 	}
+	m.parts = group(files)
 	gaps, err := loadAll(m.parts)
-	if err == nil && len(gaps) == 0 {
-		gaps = append(differences(m.parts), m.combine()...)
+	if err != nil {
+		return err
 	}
-	if err != nil || len(gaps) > 0 {
-		return firstError(err, m.gap(gaps))
+	if len(gaps) == 0 {
+		gaps = append(differences(m.parts), missingShards(m.parts)...)
+	}
+	if len(gaps) == 0 { // while shards are missing, the sums are wrong
+		m.sum.Targets, gaps = sumLedgers(m.parts)
+	}
+	if len(gaps) > 0 {
+		return m.gap(gaps)
 	}
 	for _, p := range m.parts {
 		found, err := p.verify(census.ReadProgress(m.term))
@@ -104,41 +110,6 @@ func (m *merger) check() error {
 	return m.gap(gaps)
 }
 
-// open groups the files into parts.
-func (m *merger) open() (err error) {
-	if m.options.Origins {
-		m.parts, err = originsOf(m.options.Files)
-		return err
-	}
-	files, err := census.Files(m.options.Files)
-	m.parts = group(files)
-	return err
-}
-
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// combine computes the ledger of all parts and returns the gaps that it finds.
-func (m *merger) combine() (gaps []string) {
-	if m.options.Origins {
-		m.sum.Targets, gaps = sameTargets(m.parts)
-		return gaps
-	}
-	gaps = missingShards(m.parts)
-	l, more := sumLedgers(m.parts)
-	m.sum.Targets = l
-	if len(gaps) > 0 {
-		return gaps // while shards are missing, the sums are wrong
-	}
-	return more
-}
-
 // write writes the records of all parts.
 func (m *merger) write() (err error) {
 	m.describe()
@@ -146,7 +117,12 @@ func (m *merger) write() (err error) {
 	if err != nil {
 		return output.Failure(err)
 	}
-	if err = m.records(); err == nil {
+	for _, p := range m.parts {
+		if err == nil {
+			err = m.copy(p)
+		}
+	}
+	if err == nil {
 		err = m.total()
 	}
 	if err != nil {
@@ -160,19 +136,6 @@ func (m *merger) write() (err error) {
 	}
 	m.sum.Bytes, m.sum.Sum = m.out.Length(), m.out.Sum()
 	return output.Failure(m.out.Commit())
-}
-
-// records writes the records, shard by shard or, with Origins, server by server.
-func (m *merger) records() error {
-	if m.options.Origins {
-		return m.join()
-	}
-	for _, p := range m.parts {
-		if err := m.copy(p); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // copy writes the records of a shard. It checks that each address belongs to the
@@ -254,9 +217,6 @@ func (m *merger) addPart(p *part) {
 func (m *merger) total() error {
 	m.tally.AtAsk = addAsks(m.parts)
 	m.sum.SetAnswers(&m.tally, len(m.tally.AtAsk))
-	if m.views != nil {
-		m.views.total(&m.sum)
-	}
 	m.sum.CheckRecords(m.sum.Plan.Unanswered)
 	m.sum.SayWrong(m.term)
 	if !m.sum.Consistent {
@@ -265,45 +225,28 @@ func (m *merger) total() error {
 	return nil
 }
 
-// finish writes the summary, uploads the output if it belongs in a store, and
-// prints what was merged.
+// finish writes the summary to the path in the options, or beside the output, uploads
+// the output if it belongs in a store, and prints what was merged. By default, an
+// output on standard output has no summary.
 func (m *merger) finish() error {
-	if err := m.writeSummary(); err != nil {
-		return err
-	}
-	if err := m.stage.Finish(); err != nil {
-		return err
-	}
-	m.say()
-	return nil
-}
-
-// writeSummary writes the summary to the path in the options, or beside the output.
-// By default, an output on standard output has no summary.
-func (m *merger) writeSummary() error {
 	path := m.options.Summary
 	if path == "" && output.IsFile(m.stage.Path()) {
 		path = m.stage.Path() + ".summary.json"
 	}
-	if path == "" {
-		return nil
+	if path != "" {
+		if err := m.sum.WriteFile(path); err != nil {
+			return console.Fail(console.ExitOutput, "summary: %w", err)
+		}
 	}
-	if err := m.sum.WriteFile(path); err != nil {
-		return console.Fail(console.ExitOutput, "summary: %w", err)
+	if err := m.stage.Finish(); err != nil {
+		return err
 	}
-	return nil
-}
-
-// say prints what was merged.
-func (m *merger) say() {
 	s := &m.sum
 	m.term.Say("merged: %s, %s", console.Plural(uint64(len(m.parts)), "part"), console.Plural(s.Records, "record"))
 	m.term.Say("targets: %s", &s.Targets)
 	m.term.Say("found: %s", m.tally.Line(s.Targets.Finished))
-	if m.views != nil {
-		m.views.say(m.term)
-	}
 	if m.options.Output != "-" {
 		m.term.Say("written: %s", console.Plain(m.options.Output, 200))
 	}
+	return nil
 }

@@ -19,7 +19,6 @@ import (
 // part is one census to merge: its files, and the summary beside them.
 type part struct {
 	name    string // name of its first file, for messages
-	origin  string // name of the vantage point; empty without Origins
 	files   []string
 	summary string // path of the summary
 	sum     ledger.Summary
@@ -102,7 +101,7 @@ func (p *part) verify(progress func(read, size int64)) ([]string, error) {
 func (p *part) note() ledger.Part {
 	s := &p.sum
 	return ledger.Part{
-		Name: p.files[0], Origin: p.origin, Scan: s.Scan, Shard: s.Plan.Shard, Seed: s.Seed,
+		Name: p.files[0], Scan: s.Scan, Shard: s.Plan.Shard, Seed: s.Seed,
 		Start: s.Start, End: s.End, Records: s.Records, Sum: s.Sum,
 	}
 }
