@@ -48,7 +48,6 @@ var arrows = map[string][]string{
 	"cmd/a2sscan/internal/doctor":              {"scanner", "cmd/a2sscan/internal/console"},
 	"cmd/a2sscan/internal/geo":                 {"scanner", "cmd/a2sscan/internal/console"},
 	"cmd/a2sscan/internal/transcript":          {"sink/record", "scanner/list", "cmd/a2sscan/internal/console"},
-	"cmd/a2sscan/internal/geo/geotest":         {},
 	"cmd/a2sscan/internal/redact":              {},
 	"cmd/a2sscan/internal/flagfile":            {"cmd/a2sscan/internal/console"},
 	"cmd/a2sscan/internal/manual":              {"cmd/a2sscan/internal/console"},

@@ -46,9 +46,7 @@ type Plan struct {
 
 // Database is a file of --mmdb, as saved in a checkpoint.
 type Database struct {
-	Type   string      `json:"type"`
-	Built  time.Time   `json:"built"`
-	Before []time.Time `json:"before,omitempty"` // build times of the files that earlier runs used
+	Type string `json:"type"`
 }
 
 // typesOf lists the types that the databases declare.

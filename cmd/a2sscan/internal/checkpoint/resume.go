@@ -159,9 +159,6 @@ func (k *Checkpointer) Inherit(plan Plan, scanID string) (string, error) {
 	return k.Past.Scan, nil
 }
 
-// SetDatabases sets the --mmdb files that this run uses.
-func (k *Checkpointer) SetDatabases(all []Database) { k.plan.Databases = all }
-
 func (k *Checkpointer) refuseResume(why string) error {
 	return k.refuse("cannot resume this scan: %s", why).WithHint("%s", k.opt.startOver())
 }

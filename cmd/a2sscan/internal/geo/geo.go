@@ -5,9 +5,6 @@ package geo
 import (
 	"bytes"
 	"cmp"
-	"errors"
-	"fmt"
-	"io"
 	"net/netip"
 	"os"
 	"time"
@@ -31,8 +28,6 @@ type Database struct {
 	db    *maxminddb.Reader
 	known map[uintptr]scanner.Geo // decoded places, by the offset of their data in the file
 
-	before []time.Time // build times of the databases that earlier runs used
-
 	faults uint64 // addresses whose data is damaged
 	fault  error  // the first error in such data, until it is reported
 }
@@ -42,118 +37,71 @@ type Database struct {
 // times as long as finding it in the map.
 const maxKnown = 1 << 16
 
+const wantedFile = "name a file such as GeoLite2-City.mmdb, dbip-country-lite.mmdb or ipinfo_lite.mmdb"
+
 // Open reads the databases in files.
 func Open(files []string) (bases Databases, err error) {
 	for _, name := range files {
-		b, err := readFile(name)
+		refuse := func(hint, format string, args ...any) error {
+			return console.Fail(console.ExitInput, "--mmdb %s: "+format, append([]any{console.Plain(name, 200)}, args...)...).WithHint("%s", hint)
+		}
+		info, err := os.Stat(name)
+		if err == nil && !info.Mode().IsRegular() {
+			return nil, refuse(wantedFile, "is no regular file")
+		}
+		file, err := os.ReadFile(name)
 		if err != nil {
-			return nil, withName(name, err)
+			return nil, refuse("", "%w", console.WithoutPath(err))
+		}
+		b, err := newDatabase(name, file)
+		switch {
+		case bytes.HasPrefix(file, []byte("\x1F\x8B")):
+			return nil, refuse("unpack it first: gunzip, or tar -xzf", "is compressed")
+		case !bytes.Contains(file, []byte("\xAB\xCD\xEFMaxMind.com")): // begins the metadata
+			return nil, refuse(wantedFile, "is no database in MaxMind's format")
+		case err != nil:
+			return nil, refuse("fetch it again", "is damaged: %w", err)
+		case !b.useful():
+			if b.fault != nil {
+				return nil, refuse("fetch it again", "is damaged: %w", b.fault)
+			}
+			return nil, refuse("use a database of countries, cities or ASNs",
+				"a database of type %s has no country, city or network of IPv4 addresses", console.Quoted(b.db.Metadata.DatabaseType, 60))
 		}
 		bases = append(bases, b)
 	}
 	return bases, nil
 }
 
-// withName adds the name of the database to an error.
-func withName(name string, err error) error {
-	f, ok := errors.AsType[*console.Failure](err)
-	if !ok {
-		f = console.Fail(console.ExitInput, "%w", err)
-	}
-	f.Err = fmt.Errorf("--mmdb %s: %w", console.Plain(name, 200), f.Err)
-	return f
-}
-
-func readFile(name string) (*Database, error) {
-	file, err := readDatabase(name)
-	if err != nil {
-		return nil, err
-	}
-	return newDatabase(name, file)
-}
-
 // newDatabase returns a database with the content of a file.
 func newDatabase(name string, file []byte) (*Database, error) {
 	db, err := maxminddb.OpenBytes(file)
 	if err != nil {
-		return nil, console.Fail(console.ExitInput, "is damaged: %w", err).WithHint("fetch it again")
+		return nil, err
 	}
-	b := &Database{name: name, size: int64(len(file)), db: db, known: map[uintptr]scanner.Geo{}}
-	return b, b.check()
+	return &Database{name: name, size: int64(len(file)), db: db, known: map[uintptr]scanner.Geo{}}, nil
 }
 
-const (
-	metadataMark = "\xAB\xCD\xEFMaxMind.com" // begins the metadata
-	metadataRoom = 128 << 10                 // the metadata is within this many bytes of the end
-)
-
-// readDatabase reads a file in MaxMind's format. If the file has another format, it
-// reads only the end.
-func readDatabase(name string) ([]byte, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, console.WithoutPath(err)
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	switch {
-	case err != nil:
-		return nil, console.WithoutPath(err)
-	case !info.Mode().IsRegular():
-		return nil, console.Fail(console.ExitInput, "is no regular file").WithHint("%s", wantedFile)
-	}
-	from := max(info.Size()-metadataRoom, 0)
-	tail, err := io.ReadAll(io.NewSectionReader(f, from, info.Size()-from))
-	switch {
-	case err != nil:
-		return nil, console.WithoutPath(err)
-	case !bytes.Contains(tail, []byte(metadataMark)):
-		return nil, noDatabase(f)
-	}
-	file := make([]byte, info.Size())
-	if _, err := io.ReadFull(f, file); err != nil {
-		return nil, console.WithoutPath(err)
-	}
-	return file, nil
-}
-
-const wantedFile = "name a file such as GeoLite2-City.mmdb, dbip-country-lite.mmdb or ipinfo_lite.mmdb"
-
-// noDatabase returns the error for a file of another format.
-func noDatabase(f io.ReaderAt) error {
-	var head [2]byte
-	f.ReadAt(head[:], 0)
-	if head == [2]byte{0x1F, 0x8B} {
-		return console.Fail(console.ExitInput, "is compressed").WithHint("unpack it first: gunzip, or tar -xzf")
-	}
-	return console.Fail(console.ExitInput, "is no database in MaxMind's format").WithHint("%s", wantedFile)
-}
-
-// maxSample is the maximum number of networks that check tries in order to find one
+// maxSample is the maximum number of networks that useful tries in order to find one
 // with a place or an owner. Networks without data count too, because the tree of a
 // damaged file may be endless.
 const maxSample = 100_000
 
-// check returns an error if the database has neither places nor owners.
-func (b *Database) check() error {
+// useful reports whether the database has a place or an owner.
+func (b *Database) useful() bool {
 	n := 0
 	all := netip.PrefixFrom(netip.IPv4Unspecified(), 0)
 	for r := range b.db.NetworksWithin(all, maxminddb.IncludeNetworksWithoutData()) {
 		if b.place(r) != (scanner.Geo{}) {
 			clear(b.known)
 			b.faults, b.fault = 0, nil
-			return nil
+			return true
 		}
 		if n++; n == maxSample {
 			break
 		}
 	}
-	if b.fault != nil {
-		return console.Fail(console.ExitInput, "is damaged: %w", b.fault).WithHint("fetch it again")
-	}
-	const format = "a database of type %s has no country, city or network of IPv4 addresses"
-	return console.Fail(console.ExitInput, format, console.Quoted(b.db.Metadata.DatabaseType, 60)).
-		WithHint("use a database of countries, cities or ASNs")
+	return false
 }
 
 // Fill adds the place and the owner of an address to g, as far as g lacks them.
@@ -221,37 +169,13 @@ func (d Databases) ReportDamage(t *console.Terminal) {
 	}
 }
 
-// ID identifies a database in a checkpoint.
-type ID struct {
-	Type   string      `json:"type"`
-	Built  time.Time   `json:"built"`
-	Before []time.Time `json:"before,omitempty"` // build times of the databases that earlier runs used
-}
-
-func (d Databases) IDs() (ids []ID) {
+// Types returns the types that the databases declare.
+func (d Databases) Types() (types []string) {
 	for _, b := range d {
-		ids = append(ids, ID{b.kind(), b.built(), b.before})
+		types = append(types, console.Plain(b.db.Metadata.DatabaseType, 60))
 	}
-	return ids
+	return types
 }
-
-// Resume records which databases the earlier runs of a scan used. They have the
-// same types but may be older.
-func (d Databases) Resume(past []ID, t *console.Terminal) {
-	for i, b := range d {
-		was := past[i]
-		b.before = was.Before
-		if b.built().Equal(was.Built) {
-			continue
-		}
-		b.before = append(b.before, was.Built)
-		t.Say("--mmdb %s: the database was built %s; the scan so far used the one of %s", console.Plain(b.name, 200),
-			b.built().Format(time.RFC3339), was.Built.Format(time.RFC3339))
-	}
-}
-
-func (b *Database) kind() string     { return console.Plain(b.db.Metadata.DatabaseType, 60) }
-func (b *Database) built() time.Time { return b.db.Metadata.BuildTime().UTC() }
 
 // Bytes returns how many bytes of memory the databases take.
 func (d Databases) Bytes() (n int64) {
@@ -263,16 +187,16 @@ func (d Databases) Bytes() (n int64) {
 
 // Note describes a database in a summary.
 type Note struct {
-	Name   string      `json:"name"`
-	Type   string      `json:"type"`
-	Built  time.Time   `json:"built"`
-	Before []time.Time `json:"built_before,omitempty"` // build times of the databases that earlier runs used
-	Faults uint64      `json:"faults,omitempty"`       // addresses whose data is damaged, in this run
+	Name   string    `json:"name"`
+	Type   string    `json:"type"`
+	Built  time.Time `json:"built"`
+	Faults uint64    `json:"faults,omitempty"` // addresses whose data is damaged, in this run
 }
 
+// Notes describes the databases for a summary.
 func (d Databases) Notes() (notes []Note) {
-	for _, b := range d {
-		notes = append(notes, Note{b.name, b.kind(), b.built(), b.before, b.faults})
+	for i, kind := range d.Types() {
+		notes = append(notes, Note{d[i].name, kind, d[i].db.Metadata.BuildTime().UTC(), d[i].faults})
 	}
 	return notes
 }

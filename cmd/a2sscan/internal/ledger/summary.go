@@ -124,11 +124,10 @@ type ConfigFile struct {
 
 // Database is a file of --mmdb.
 type Database struct {
-	Name   string      `json:"name"`
-	Type   string      `json:"type"`
-	Built  time.Time   `json:"built"`
-	Before []time.Time `json:"built_before,omitempty"` // build times of the files that earlier runs used
-	Faults uint64      `json:"faults,omitempty"`       // addresses with a damaged entry, in this run
+	Name   string    `json:"name"`
+	Type   string    `json:"type"`
+	Built  time.Time `json:"built"`
+	Faults uint64    `json:"faults,omitempty"` // addresses with a damaged entry, in this run
 }
 
 // Exclusion is a source of exclusions with the number of targets that it excluded.

@@ -39,8 +39,6 @@ func (s *Run) plan(read []ledger.Input) *ledger.Plan {
 			p.Lists = append(p.Lists, in.SHA256)
 		}
 	}
-	for _, db := range s.geo.IDs() {
-		p.Databases = append(p.Databases, db.Type)
-	}
+	p.Databases = s.geo.Types()
 	return p
 }

@@ -180,37 +180,21 @@ func (s *Run) resume(stdin io.Reader) (io.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan.Databases, plan.PlayerKey = databasesOf(s.geo), s.names.ID()
+	for _, kind := range s.geo.Types() {
+		plan.Databases = append(plan.Databases, checkpoint.Database{Type: kind})
+	}
+	plan.PlayerKey = s.names.ID()
 	if s.id, err = s.checkpoint.Inherit(plan, s.id); err != nil {
 		return nil, err
 	}
 	if past != nil {
 		s.start, s.tally = past.Start, past.Tally
-		resumeDatabases(s.geo, past.Plan.Databases, s.term)
-		s.checkpoint.SetDatabases(databasesOf(s.geo))
 	}
 	inOrder := s.opts.Targets.Order == flagvalue.Order(list.OrderInput)
 	if !inOrder || len(s.inputs) == 0 && console.IsTerminal(stdin) {
 		return stdin, nil
 	}
 	return s.checkpoint.HashLists(s.inputs, stdin)
-}
-
-// resumeDatabases passes the databases that earlier runs of the scan used to bases.
-func resumeDatabases(bases geo.Databases, past []checkpoint.Database, t *console.Terminal) {
-	var ids []geo.ID
-	for _, db := range past {
-		ids = append(ids, geo.ID(db))
-	}
-	bases.Resume(ids, t)
-}
-
-// databasesOf returns the files of --mmdb as a checkpoint describes them.
-func databasesOf(bases geo.Databases) (all []checkpoint.Database) {
-	for _, id := range bases.IDs() {
-		all = append(all, checkpoint.Database(id))
-	}
-	return all
 }
 
 // openTargets opens the lists of targets.

@@ -1,22 +1,41 @@
-// Package geotest writes small databases in MaxMind's format for tests.
-package geotest
+package geo
 
 import (
 	"bytes"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"net"
 	"os"
+	"path/filepath"
+	"testing"
 	"time"
 
 	"github.com/maxmind/mmdbwriter"
 	"github.com/maxmind/mmdbwriter/mmdbtype"
 )
 
-// Databases maps a database type to invented places of loopback networks, in the
+var update = flag.Bool("update", false, "write testdata anew")
+
+// TestUpdate writes testdata, which the scripts of the program use too.
+func TestUpdate(t *testing.T) {
+	if !*update {
+		t.Skip("testdata is written only with -update")
+	}
+	for kind := range samples {
+		if err := write(sample(kind), kind); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// sample returns the path of the database of a type.
+func sample(kind string) string { return filepath.Join("testdata", kind+".mmdb") }
+
+// samples maps a database type to invented places of loopback networks, in the
 // layout of published databases of that type. The values are JSON; their numbers
 // become unsigned integers.
-var Databases = map[string]map[string]string{
+var samples = map[string]map[string]string{
 	"GeoLite2-City": {
 		"127.74.0.0/17": `{"continent":{"code":"EU","names":{"en":"Europe"}},
 			"country":{"iso_code":"DE","names":{"en":"Germany"}},
@@ -60,17 +79,17 @@ var Databases = map[string]map[string]string{
 	"GeoIP2-Anonymous-IP": {"127.74.0.0/16": `{"is_anonymous":true}`},
 }
 
-// BuiltAt is the build time that tests give to the databases.
-var BuiltAt = time.Date(2026, 11, 18, 0, 0, 0, 0, time.UTC)
+// builtAt is the build time of the databases.
+var builtAt = time.Date(2026, 11, 18, 0, 0, 0, 0, time.UTC)
 
-// Write writes the database of type kind to a file. built is its build time.
-func Write(path, kind string, built time.Time) error {
-	opts := mmdbwriter.Options{DatabaseType: kind, IncludeReservedNetworks: true, BuildEpoch: built.Unix()}
+// write writes the database of type kind to a file.
+func write(path, kind string) error {
+	opts := mmdbwriter.Options{DatabaseType: kind, IncludeReservedNetworks: true, BuildEpoch: builtAt.Unix()}
 	tree, err := mmdbwriter.New(opts)
 	if err != nil {
 		return err
 	}
-	for network, text := range Databases[kind] {
+	for network, text := range samples[kind] {
 		var v any
 		if err := json.Unmarshal([]byte(text), &v); err != nil {
 			return fmt.Errorf("%s: %w", text, err)
