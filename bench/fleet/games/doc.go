@@ -10,12 +10,7 @@
 //
 // # Adding a game
 //
-// Add a Title to the list in a file of its own, with a function that picks the true
-// values and states them:
-//
-//	s.rule("Players_i", n).count(game.KeyPlayers)
-//	s.tag("v", "1.2").text(game.KeyVersion)
-//	s.tag("w:", "rain").attribute("weather")
-//
-// Each statement gives both what is sent and what it means.
+// Add a line to data/titles.txt and a script to data/scripts.txt, whose comment
+// explains the statements. Each statement gives both what is sent and what it means.
+// What a script can't express is a function in functions.go.
 package games

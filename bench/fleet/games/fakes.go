@@ -40,7 +40,7 @@ func (s *Server) pretend() {
 	switch s.plan.Fake {
 	case CountsOnly:
 		s.crowd(32, 30)
-		s.unlisted()
+		s.Players = s.Players[:0]
 	case TinyDurations:
 		s.crowd(32, 24)
 		s.repeatPlayers(math.Float32frombits(0x01000000))
@@ -59,7 +59,7 @@ func (s *Server) pretend() {
 		r := random.Stream(s.plan.Roster)
 		s.crowd(32, r.Between(14, 28))
 	case Redirects:
-		s.tag("dest=", "203.0.113.9:27015")
+		s.tag("dest=", s.bytes("203.0.113.9:27015"))
 	}
 }
 

@@ -45,35 +45,32 @@ func appendTexts(b []byte, texts []string) []byte {
 	return b
 }
 
-// pages adds the rules that hold the binary data b. It escapes bytes that a rule
-// cannot hold.
-func (s *Server) pages(b []byte) {
+// pages adds the rules that hold the binary data b, and states what it means. It
+// escapes bytes that a rule cannot hold.
+func (s *Server) pages(b []byte, dlc, signatures []string) {
 	escaped := strings.NewReplacer("\x01", "\x01\x01", "\x00", "\x01\x02", "\xff", "\x01\x03").Replace(string(b))
 	total := (len(escaped) + pageSize - 1) / pageSize
 	for i := range total {
 		end := min(len(escaped), (i+1)*pageSize)
-		s.part(s.bytes(string([]byte{byte(i + 1), byte(total)})), s.bytes(escaped[i*pageSize:end]))
+		s.rule(string([]byte{byte(i + 1), byte(total)}), s.bytes(escaped[i*pageSize:end]))
+	}
+	s.attribute(inPages, "dlc", strings.Join(dlc, ";"))
+	s.attribute(inPages, "signatures", strings.Join(signatures, ";"))
+	s.hasMods(inPages)
+	for _, m := range s.chosen {
+		s.mods = append(s.mods, game.Mod{
+			ID: s.bytes(m.id), Name: s.bytes(m.name), Hash: s.bytes(fmt.Sprintf("%08x", m.hash)), CreatorDLC: m.creator,
+		})
 	}
 }
 
-// meaning states what the pages mean: DLCs, mods and signatures.
-func (s *Server) meaning(mods []bohemiaMod, dlc, signatures []string) {
-	d := s.of("rules.pages")
-	d.means("dlc", s.bytes(strings.Join(dlc, ";")))
-	all := make([]game.Mod, len(mods))
-	for i, m := range mods {
-		all[i] = game.Mod{
-			ID: s.bytes(int(m.id)), Name: s.bytes(m.name), Hash: s.bytes(fmt.Sprintf("%08x", m.hash)), CreatorDLC: m.creator,
-		}
-	}
-	d.mods(all...).means("signatures", s.bytes(strings.Join(signatures, ";")))
-}
+const inPages = "rules.pages" // the source of what the pages mean
 
 // dlcs picks DLCs at random. It returns the bits of a mask, the hashes as they are
 // sent, and the names.
-func (s *Server) dlcs(known []string) (mask uint16, b []byte, names []string) {
+func (s *Server) dlcs(known ...string) (mask uint16, b []byte, names []string) {
 	for i, name := range known {
-		if !s.yes(3) {
+		if !s.lasting.OneIn(3) {
 			continue
 		}
 		mask |= 1 << i
@@ -81,6 +78,46 @@ func (s *Server) dlcs(known []string) (mask uint16, b []byte, names []string) {
 		names = append(names, name)
 	}
 	return mask, b, names
+}
+
+// arma3Pages adds the pages of an Arma 3 server, with the difficulty in two bytes.
+func arma3Pages(s *Server) {
+	s.keywords = append(s.keywords, ',')
+	mask, dlc, names := s.dlcs("karts", "marksmen", "heli", "zeus", "apex", "jets", "laws_of_war", "malden", "tac_ops",
+		"tanks", "contact", "enoch", "art_of_war")
+	level, ai := s.lasting.Below(4), s.lasting.Below(4)
+	s.attribute(inPages, "difficulty", level)
+	s.attribute(inPages, "ai_level", ai)
+	difficulty, crosshair := byte(level|ai<<3), byte(0)
+	bit := func(name string, in *byte, value byte, rare int) {
+		set := s.lasting.OneIn(rare)
+		s.attribute(inPages, name, set)
+		if set {
+			*in |= value
+		}
+	}
+	bit("advanced_flight", &difficulty, 0x40, 4)
+	bit("third_person", &difficulty, 0x80, 2)
+	bit("crosshair", &crosshair, 1, 2)
+	s.chooseMods(s.lasting.Below(12))
+	if s.lasting.OneIn(4) {
+		s.chosen = append(s.chosen, bohemiaMod{hash: s.hashOf(1042220), id: 1042220, creator: true})
+	}
+	signatures := []string{"a3", "cba_3.16.0", "ace_3.17.1"}
+	b := binary.LittleEndian.AppendUint16([]byte{3, 0}, mask)
+	b = append(append(b, difficulty, crosshair), dlc...)
+	s.pages(appendTexts(appendMods(b, s.chosen), signatures), names, signatures)
+}
+
+// dayzPages adds the pages of a DayZ server, with its description.
+func dayzPages(s *Server) {
+	mask, dlc, names := s.dlcs("livonia", "frostline", "badlands")
+	b := append(binary.LittleEndian.AppendUint16([]byte{2, 0}, mask), dlc...)
+	signatures := []string{"dayz", "cf", "vpp"}
+	description := s.bytes("Rules: be nice. ", s.remarks(3))
+	b = appendTexts(appendMods(b, s.chosen), signatures)
+	s.pages(append(append(b, byte(len(description))), description...), names, signatures)
+	s.is(inPages, game.KeyDescription, description)
 }
 
 // workshop are mods that many servers have.
@@ -95,19 +132,19 @@ var workshop = []bohemiaMod{
 // the same hash, and most have the latest release.
 func (s *Server) hashOf(id uint64) uint32 {
 	release := uint64(0)
-	if s.yes(4) {
+	if s.lasting.OneIn(4) {
 		release = uint64(s.lasting.Between(1, 3))
 	}
 	return uint32(random.Hash(id, release))
 }
 
-// chooseMods returns n different mods, or all of workshop if n is larger.
-func (s *Server) chooseMods(n int) (mods []bohemiaMod) {
+// chooseMods chooses n different mods, or all of workshop if n is larger.
+func (s *Server) chooseMods(n int) {
+	s.chosen = s.chosen[:0]
 	first := s.lasting.Below(len(workshop))
 	for i := range min(n, len(workshop)) {
 		m := workshop[(first+i)%len(workshop)]
 		m.hash = s.hashOf(uint64(m.id))
-		mods = append(mods, m)
+		s.chosen = append(s.chosen, m)
 	}
-	return mods
 }

@@ -47,7 +47,7 @@ func (s *Server) fillList(n int) {
 // index returns the index that the server sends for player i: GoldSource counts
 // from 1, all others send 0 (EC-77, EC-78).
 func (s *Server) index(i int) uint8 {
-	if s.Title.gold {
+	if s.Title.Gold() {
 		return uint8(i + 1)
 	}
 	return 0
@@ -60,15 +60,12 @@ func (s *Server) setPeople(n int) {
 	s.Info.Players = uint32(uint8(n))
 }
 
-// unlisted empties the list, as servers of some games do.
-func (s *Server) unlisted() { s.Players = s.Players[:0] }
-
 // addBots adds n players that are programs, or fewer if there are not enough slots.
 func (s *Server) addBots(n int) {
 	n = min(n, int(s.Info.MaxPlayers)-s.people)
 	for i := range max(n, 0) {
 		s.Players = append(s.Players, wire.Player{
-			Index: s.index(s.people + i), Name: s.bytes(botNames[i%len(botNames)]),
+			Index: s.index(s.people + i), Name: s.bytes(words["bots"][i%len(words["bots"])]),
 			Score: int32(s.tonight.Below(30)), Duration: float32(s.tonight.Between(64, 3600*64)) / 64,
 		})
 		s.Info.Players++
@@ -76,41 +73,16 @@ func (s *Server) addBots(n int) {
 	}
 }
 
-var botNames = []string{"Albert", "Brandon", "Chet", "Dusty", "Eugene", "Fergus", "Gunther", "Harvey"}
-
-var (
-	firstWords = []string{
-		"Iron", "Silent", "Dark", "Lucky", "Old", "Red", "Sneaky", "Mad", "Cold", "Tiny", "Wild", "Lazy", "Rusty", "Grim",
-	}
-	lastWords = []string{
-		"Wolf", "Badger", "Hunter", "Duck", "Ghost", "Viking", "Sniper", "Potato", "Raven", "Bear", "Goblin", "Pilot", "Fox",
-	}
-	plainNames = []string{
-		"Sandra", "mikkel", "Tomasz", "Jürgen", "Алексей", "たけし", "小明", "João", "Łukasz", "Émilie", "kemal", "Nils", "박지훈",
-	}
-)
-
 // playerName returns a random name of a player.
 func (s *Server) playerName(r *random.Stream) []byte {
 	switch r.Below(4) {
 	case 0:
-		return s.bytes(random.Pick(r, plainNames), r.Below(1000))
+		return s.bytes(random.Pick(r, words["plain"]), r.Below(1000))
 	case 1:
-		return s.bytes("[", random.Pick(r, clans), "] ", random.Pick(r, firstWords), random.Pick(r, lastWords), r.Below(100))
+		return s.bytes("[", random.Pick(r, words["clans"]), "] ", random.Pick(r, words["first"]), random.Pick(r, words["last"]), r.Below(100))
 	}
-	return s.bytes(random.Pick(r, firstWords), random.Pick(r, lastWords), r.Below(10000))
+	return s.bytes(random.Pick(r, words["first"]), random.Pick(r, words["last"]), r.Below(10000))
 }
-
-var (
-	clans   = []string{"GER", "7th", "NL", "FUN", "RDX", "OG", "AUS", "Pro"}
-	regions = []string{"EU", "US East", "US West", "DE", "RU", "BR", "AU", "Asia", "UK", "PL"}
-	themes  = []string{
-		"Vanilla", "2x", "Hardcore", "Beginners welcome", "No Lag", "Community", "PvP", "Roleplay", "24/7", "Weekly", "Monthly", "Casual",
-	}
-	hosts = []string{
-		"Northlight", "Red Fox", "Old Harbour", "Ironworks", "Blue Lagoon", "Mountain", "Nightshift", "Sunrise", "Wanderers", "Kraken",
-	}
-)
 
 // serverName returns a random name that a server of the game might have.
 func (s *Server) serverName() []byte {
@@ -118,15 +90,11 @@ func (s *Server) serverName() []byte {
 	number := strconv.Itoa(r.Between(1, 9000))
 	switch r.Below(5) {
 	case 0:
-		return s.bytes("[", random.Pick(r, regions), "] ", random.Pick(r, hosts), " | ", random.Pick(r, themes), " #", number)
+		return s.bytes("[", random.Pick(r, words["regions"]), "] ", random.Pick(r, words["hosts"]), " | ", random.Pick(r, words["themes"]), " #", number)
 	case 1:
-		return s.bytes(random.Pick(r, hosts), " ", random.Pick(r, themes), " ", random.Pick(r, regions), " ", number)
+		return s.bytes(random.Pick(r, words["hosts"]), " ", random.Pick(r, words["themes"]), " ", random.Pick(r, words["regions"]), " ", number)
 	case 2:
-		return s.bytes(random.Pick(r, wideNames), " #", number)
+		return s.bytes(random.Pick(r, words["wide"]), " #", number)
 	}
-	return s.bytes(random.Pick(r, hosts), " ", names[s.Title.ID], " ", number, " - ", random.Pick(r, themes))
-}
-
-var wideNames = []string{
-	"Сервер для своих | Москва", "中国社区服 上海", "한국 공식 서버", "Ελληνικός server", "【日本】サバイバル鯖", "Küchentisch und Freunde",
+	return s.bytes(random.Pick(r, words["hosts"]), " ", s.Title.recorded, " ", number, " - ", random.Pick(r, words["themes"]))
 }

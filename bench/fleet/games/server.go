@@ -1,10 +1,9 @@
 package games
 
 import (
-	"slices"
+	"strings"
 
 	"github.com/a2sscan/a2sscan/bench/fleet/internal/random"
-	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/game"
 	"github.com/a2sscan/a2sscan/wire"
 )
@@ -33,6 +32,8 @@ type Server struct {
 	tonight  random.Stream // random numbers that change every night
 	facts    []fact
 	mods     []game.Mod
+	chosen   []bohemiaMod      // mods of the script
+	vars     map[string][]byte // variables of the script
 	keywords []byte
 	separate byte // between two keywords
 	text     []byte
@@ -40,22 +41,43 @@ type Server struct {
 
 // Title is a game whose servers are simulated.
 type Title struct {
-	ID string // as in records
+	ID       string // as in records
+	recorded string // name in records
 
 	app      uint32
 	folder   string
 	name     string // INFO's game
 	version  string // INFO's version
 	protocol uint8
-	gold     bool // on the GoldSource engine
 	maps     []string
 	places   []int // usual capacities
 	share    int   // weight of the game among the chosen games
-	fill     func(*Server)
+	script   []step
 }
 
 // titles are all games.
-var titles = slices.Concat(survivalTitles(), shooterTitles(), sourceTitles(), goldTitles())
+var titles []*Title
+
+func init() {
+	scripts := readScripts()
+	rows("titles.txt", func(c []string) {
+		number := func(cell string) int { return number([]byte(cell)) }
+		t := &Title{
+			ID: c[0], app: uint32(number(c[1])), protocol: uint8(number(c[2])), share: number(c[3]),
+			folder: c[5], version: c[6], name: c[7], recorded: c[8], maps: strings.Split(c[9], "|"), script: scripts[c[10]],
+		}
+		for places := range strings.FieldsSeq(c[4]) {
+			t.places = append(t.places, number(places))
+		}
+		titles = append(titles, t)
+	})
+}
+
+// Gold reports whether the game is on the GoldSource engine, which splits replies
+// in a way of its own.
+func (t *Title) Gold() bool { return t.protocol == goldProtocol }
+
+const goldProtocol = 48
 
 // Titles returns the IDs of all games.
 func Titles() (ids []string) {
@@ -111,10 +133,6 @@ func (c *Choice) Draw(r *random.Stream) *Title {
 	return c.titles[0]
 }
 
-// Gold reports whether the game is on the GoldSource engine, which splits
-// replies in a way of its own.
-func (t *Title) Gold() bool { return t.gold }
-
 // Streams of random numbers, one for each property that is picked independently.
 const (
 	streamLasting = iota + 100
@@ -131,12 +149,16 @@ func (s *Server) Fill(p Plan) {
 	s.plan, s.Title = p, p.Title
 	s.lasting = random.Stream(random.Hash(p.Seed, streamLasting))
 	s.tonight = random.Stream(random.Hash(p.Seed, p.Night, streamTonight))
-	s.facts, s.mods, s.text = s.facts[:0], s.mods[:0], s.text[:0]
+	s.facts, s.mods, s.chosen, s.text = s.facts[:0], s.mods[:0], s.chosen[:0], s.text[:0]
+	if s.vars == nil {
+		s.vars = map[string][]byte{}
+	}
+	clear(s.vars)
 	s.keywords, s.separate = s.keywords[:0], ','
 	s.Players, s.Rules = s.Players[:0], s.Rules[:0]
 	s.common()
 	s.list()
-	p.Title.fill(s)
+	s.run(p.Title.script)
 	s.pretend()
 	s.finish()
 }
@@ -187,34 +209,4 @@ func (s *Server) finish() {
 	s.Info.EDF |= edfKeywords
 	s.Info.Has |= wire.HasKeywords
 	s.Info.Keywords = s.keywords
-}
-
-// Meaning stores in g what the answers to these questions mean. Without INFO, g is
-// empty.
-func (s *Server) Meaning(g *game.Game, answered scanner.Questions) {
-	*g = game.Game{Attributes: g.Attributes[:0]}
-	if !answered.Has(wire.QuestionInfo) {
-		return // without INFO, the game is unknown
-	}
-	g.ID, g.Name = s.Title.ID, names[s.Title.ID]
-	for i := range s.facts {
-		if f := &s.facts[i]; answered.Has(f.question) {
-			f.tell(g)
-		}
-	}
-	if g.Has.Has(game.KeyMods) {
-		g.Mods = s.mods
-	}
-	if g.Password == (s.Info.Password == 1) { // INFO has it already
-		g.Has &^= 1 << game.KeyPassword
-		g.SetSource(game.KeyPassword, "")
-	}
-	slices.SortFunc(g.Attributes, func(a, b game.Attribute) int { return compare(a.Name, b.Name) })
-}
-
-func compare(a, b string) int {
-	if a < b {
-		return -1
-	}
-	return 1
 }

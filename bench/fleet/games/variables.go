@@ -1,10 +1,8 @@
 package games
 
 import (
-	_ "embed" // the lists of variables
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/a2sscan/a2sscan/scanner/game"
 )
@@ -17,81 +15,53 @@ type variable struct {
 	values []string // the default first
 }
 
-//go:embed variables/source.txt
-var sourceText string
+// engineVariables are the variables of the engines, in the order in which servers
+// send them.
+var engineVariables = map[string][]variable{"source": readVariables("source.txt"), "goldsource": readVariables("goldsource.txt")}
 
-//go:embed variables/goldsource.txt
-var goldSourceText string
-
-// The variables of the engines, in the order in which servers send them.
-var (
-	sourceVariables     = sync.OnceValue(func() []variable { return parseVariables(sourceText) })
-	goldSourceVariables = sync.OnceValue(func() []variable { return parseVariables(goldSourceText) })
-)
-
-// parseVariables reads a list with a variable on each line.
-func parseVariables(text string) (all []variable) {
-	for line := range strings.Lines(text) {
-		if strings.HasPrefix(line, "#") {
-			continue
-		}
-		cells := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+func readVariables(file string) (all []variable) {
+	rows(file, func(cells []string) {
 		v := variable{name: cells[0], values: strings.Split(cells[3], "|")}
 		if cells[1] != "*" {
 			v.games = strings.Split(cells[1], ",")
 		}
-		if cells[2] == "plugin" {
-			v.plugin = pluginOf(v.name)
+		if cells[2] == "plugin" { // all variables of a plugin have the same prefix
+			words := strings.Split(v.name, "_")
+			v.plugin = words[0]
+			if words[0] == "sm" && len(words) > 1 {
+				v.plugin = "sm_" + words[1]
+			}
 		}
 		all = append(all, v)
-	}
+	})
 	return all
 }
 
-// pluginOf returns the prefix that all variables of a plugin have.
-func pluginOf(name string) string {
-	words := strings.Split(name, "_")
-	if words[0] == "sm" && len(words) > 1 {
-		return "sm_" + words[1]
-	}
-	return words[0]
-}
-
-// variables adds the variables of a game, and those of the plugins that this server
-// has.
-func variables(s *Server, all []variable, id string, plugins bool) {
+// variables adds the variables of a game and, if plugins is set, those of the plugins
+// that this server has.
+func (s *Server) variables(engine, id string, plugins bool) {
 	share := 0 // percentage of the plugins that the server has
 	if plugins {
 		share = s.lasting.Between(5, 45)
 	}
 	plugin, here := "", false
-	for i := range all {
-		v := &all[i]
+	for i := range engineVariables[engine] {
+		v := &engineVariables[engine][i]
 		if v.games != nil && !slices.Contains(v.games, id) {
 			continue
 		}
 		if v.plugin != "" && v.plugin != plugin {
 			plugin, here = v.plugin, s.lasting.Below(100) < share
 		}
-		if v.plugin == "" || here {
-			s.variable(v)
+		switch {
+		case v.plugin != "" && !here:
+		case v.name == "sv_password":
+			value := s.bytes(s.Info.Password)
+			s.is(s.rule(v.name, value), game.KeyPassword, value)
+		case v.name == "sv_tags":
+			s.rule(v.name, s.bytes(s.keywords))
+		default:
+			s.rule(v.name, s.bytes(s.setting(v.values)))
 		}
-	}
-}
-
-// variable adds one variable.
-func (s *Server) variable(v *variable) {
-	switch v.name {
-	case "sv_password":
-		password := s.Info.Password == 1
-		s.rule(v.name, spelled(password, "1", "0")).truth(game.KeyPassword, password)
-	case "sv_tags":
-		s.rule(v.name, s.keywords)
-	default:
-		value := v.values[0]
-		if s.yes(4) {
-			value = s.one(v.values...)
-		}
-		s.rule(v.name, value)
 	}
 }

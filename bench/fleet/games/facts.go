@@ -1,0 +1,125 @@
+package games
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/game"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// fact is a part of what the replies mean: the value of a common key or of an
+// attribute. An empty value has no meaning.
+type fact struct {
+	key       game.Key // of a common value
+	attribute string   // instead of key
+	value     []byte
+	source    string
+}
+
+// question returns the question whose answer holds the fact.
+func (f *fact) question() wire.Question {
+	if strings.HasPrefix(f.source, "rules.") {
+		return wire.QuestionRules
+	}
+	return wire.QuestionInfo
+}
+
+// isTrue reports whether a value of a truth means yes.
+func isTrue(value []byte) bool {
+	switch string(value) {
+	case "t", "true", "True", "1", "Y":
+		return true
+	}
+	return false
+}
+
+// tell stores a fact in g, unless g already has a value for its key or attribute:
+// the first value counts.
+func (f *fact) tell(g *game.Game) {
+	if f.attribute != "" {
+		if !slices.ContainsFunc(g.Attributes, func(a game.Attribute) bool { return a.Name == f.attribute }) {
+			g.Attributes = append(g.Attributes, game.Attribute{Name: f.attribute, Value: f.value, Source: f.source})
+		}
+		return
+	}
+	if g.Has.Has(f.key) {
+		return
+	}
+	g.Has |= 1 << f.key
+	g.SetSource(f.key, f.source)
+	n, _ := strconv.Atoi(string(f.value))
+	switch f.key {
+	case game.KeyPlayers:
+		g.Players = n
+	case game.KeyMaxPlayers:
+		g.MaxPlayers = n
+	case game.KeyQueue:
+		g.Queue = n
+	case game.KeyDay:
+		g.Day = n
+	case game.KeyStarted:
+		g.Started = int64(n)
+	case game.KeyVersion:
+		g.Version = f.value
+	case game.KeyMap:
+		g.Map = f.value
+	case game.KeyMode:
+		g.Mode = f.value
+	case game.KeyRegion:
+		g.Region = f.value
+	case game.KeyTimeOfDay:
+		g.TimeOfDay = f.value
+	case game.KeyDescription:
+		g.Description = f.value
+	case game.KeyPVP:
+		g.PVP = isTrue(f.value)
+	case game.KeyPassword:
+		g.Password = isTrue(f.value)
+	case game.KeyModded:
+		g.Modded = isTrue(f.value)
+	case game.KeyAnticheat:
+		g.Anticheat = isTrue(f.value)
+	}
+}
+
+// is states the value of a common key.
+func (s *Server) is(source string, key game.Key, value []byte) {
+	s.facts = append(s.facts, fact{key: key, value: value, source: source})
+}
+
+// attribute states the value of an attribute.
+func (s *Server) attribute(source, name string, value any) {
+	s.facts = append(s.facts, fact{attribute: name, value: s.bytes(value), source: source})
+}
+
+// hasMods states that the server has these mods.
+func (s *Server) hasMods(source string, mods ...game.Mod) {
+	s.mods = append(s.mods, mods...)
+	s.is(source, game.KeyMods, []byte("yes"))
+}
+
+// Meaning stores in g what the answers to these questions mean. Without INFO, g is
+// empty.
+func (s *Server) Meaning(g *game.Game, answered scanner.Questions) {
+	*g = game.Game{Attributes: g.Attributes[:0]}
+	if !answered.Has(wire.QuestionInfo) {
+		return // without INFO, the game is unknown
+	}
+	g.ID, g.Name = s.Title.ID, s.Title.recorded
+	for i := range s.facts {
+		if f := &s.facts[i]; answered.Has(f.question()) && len(f.value) > 0 {
+			f.tell(g)
+		}
+	}
+	if g.Has.Has(game.KeyMods) {
+		g.Mods = s.mods
+	}
+	if g.Password == (s.Info.Password == 1) { // INFO has it already
+		g.Has &^= 1 << game.KeyPassword
+		g.SetSource(game.KeyPassword, "")
+	}
+	slices.SortFunc(g.Attributes, func(a, b game.Attribute) int { return strings.Compare(a.Name, b.Name) })
+}
