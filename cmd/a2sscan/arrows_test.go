@@ -56,7 +56,7 @@ var arrows = map[string][]string{
 	"cmd/a2sscan/internal/store":           room(),
 	"cmd/a2sscan/internal/store/storetest": room("store"),
 	"cmd/a2sscan/internal/linesort":        room(),
-	"cmd/a2sscan/internal/export":          room("linesort", "census", "geo", "output"),
+	"cmd/a2sscan/internal/export":          room("census", "geo", "output"),
 	"cmd/a2sscan/internal/merge":           room("linesort", "census", "geo", "output", "guard", "ratecontrol", "tally", "ledger"),
 	"cmd/a2sscan/internal/habits":          {"cmd/a2sscan/internal/console"},
 	"cmd/a2sscan/internal/columns":         {"sink/record", "cmd/a2sscan/internal/console"},

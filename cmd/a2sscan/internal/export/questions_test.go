@@ -55,8 +55,9 @@ func writeNight(t *testing.T) string {
 // servers selects the records with an answer. It computes people, bots, game, map and
 // version as stats.json does.
 const servers = `(SELECT *,
-	coalesce(game.players::BIGINT, greatest(info.players::BIGINT - coalesce(info.bots, 0)::BIGINT, 0), 0) AS people,
-	coalesce(game.bots::BIGINT, info.bots::BIGINT, 0) AS bots,
+	CASE WHEN info.server_type = 'proxy' THEN 0 ELSE
+		coalesce(game.players::BIGINT, greatest(info.players::BIGINT - coalesce(info.bots, 0)::BIGINT, 0), 0) END AS people,
+	CASE WHEN info.server_type = 'proxy' THEN 0 ELSE coalesce(game.bots::BIGINT, info.bots::BIGINT, 0) END AS bots,
 	coalesce(game.id, 'app:' || nullif(info.app_id, 0), 'folder:' || nullif(info.folder, ''), '') AS which,
 	coalesce(game.map, info.map) AS level,
 	coalesce(game.version, info.version) AS build
@@ -157,17 +158,31 @@ func TestTenQuestions(t *testing.T) {
 }
 
 // TestEveryValue: DuckDB reads the same rows from Parquet as from NDJSON, in every
-// column. EXCEPT compares all values.
+// column, except that the entries of maps are sorted. EXCEPT compares all values.
 func TestEveryValue(t *testing.T) {
+	sorted := "SELECT * EXCLUDE (rules, game), list_sort(map_entries(rules))::VARCHAR"
+	for _, c := range record.Columns() {
+		if c.Name != "game" {
+			continue
+		}
+		for _, f := range c.Fields {
+			value := "game." + f.Name
+			if f.Type == record.ColumnMap {
+				value = "list_sort(map_entries(" + value + "))::VARCHAR"
+			}
+			sorted += ", " + value
+		}
+	}
+	sorted += " "
 	for _, file := range []string{written(t), writeNight(t)} {
 		table := export(t, Options{Files: []string{file}, Output: "census.parquet"})
-		ndjson := strings.TrimSuffix(strings.TrimSpace(record.DuckDB(file)), ";")
+		raw := strings.TrimSuffix(strings.TrimSpace(record.DuckDB(file)), ";")
 		answers := duckdbtest.Query(t,
-			"CREATE TABLE ours AS "+ndjson+" LIMIT 0",
+			"CREATE TABLE ours AS "+raw+" LIMIT 0",
 			"INSERT INTO ours BY NAME FROM '"+table+"'",
 			"SELECT count(*)::INTEGER AS n FROM ours",
-			"SELECT count(*)::INTEGER AS n FROM (("+ndjson+") EXCEPT ALL (FROM ours))",
-			"SELECT count(*)::INTEGER AS n FROM ((FROM ours) EXCEPT ALL ("+ndjson+"))",
+			"SELECT count(*)::INTEGER AS n FROM (("+sorted+raw+") EXCEPT ALL ("+sorted+"FROM ours))",
+			"SELECT count(*)::INTEGER AS n FROM (("+sorted+"FROM ours) EXCEPT ALL ("+sorted+raw+"))",
 		)
 		rows, missing, other := lines(answers[2])[0], lines(answers[3])[0], lines(answers[4])[0]
 		if rows != fmt.Sprint(countLines(t, file)) || missing != "0" || other != "0" {
