@@ -54,7 +54,7 @@ func Verify(files []string, want *Expected, progress func(read, size int64)) (*V
 
 // Verify does what the function Verify does, for files that s opens.
 func (s Source) Verify(files []string, want *Expected, progress func(read, size int64)) (*Verification, error) {
-	v := &verifier{from: s, known: newDistinct(), scans: map[string]*scanCount{}}
+	v := &verifier{from: s, reader: record.NewReader().Strict(), known: newDistinct(), scans: map[string]*scanCount{}}
 	defer v.known.close()
 	v.setProgress(files, progress)
 	for _, name := range files {
@@ -72,10 +72,11 @@ func (s Source) Verify(files []string, want *Expected, progress func(read, size 
 // verifier is a verification in progress.
 type verifier struct {
 	Verification
-	from  Source
-	known *distinct // records by scan and address
-	scans map[string]*scanCount
-	names []string // names of the scans, indexed by their number
+	from   Source
+	reader *record.Reader
+	known  *distinct // records by scan and address
+	scans  map[string]*scanCount
+	names  []string // names of the scans, indexed by their number
 
 	progress func(read, size int64)
 	read     int64
@@ -177,20 +178,20 @@ func (v *verifier) records(r *Reader) (n uint64, err error) {
 // record compares one record with the schema, and counts it if it conforms. problem
 // is a fault of the record; err is an error of a temporary file.
 func (v *verifier) record(line []byte) (problem, err error) {
-	if err := record.Check(line); err != nil {
+	rec, err := v.reader.Read(line)
+	if err != nil {
 		return err, nil
 	}
-	k := record.KeyOf(line)
-	s := v.scans[k.Scan]
+	s := v.scans[rec.Scan]
 	if s == nil {
 		s = &scanCount{number: len(v.names), byStatus: map[string]uint64{}}
-		v.scans[k.Scan] = s
-		v.names = append(v.names, k.Scan)
+		v.scans[rec.Scan] = s
+		v.names = append(v.names, rec.Scan)
 	}
 	s.records++
-	s.byStatus[k.Status]++
-	if ip := k.Addr.Addr().Unmap(); ip.Is4() && s.number <= maxScans {
-		err = v.known.add(keyOf(s.number, ip.As4(), k.Addr.Port()))
+	s.byStatus[rec.Status.String()]++
+	if ip := rec.Addr.Addr().Unmap(); ip.Is4() && s.number <= maxScans {
+		err = v.known.add(keyOf(s.number, ip.As4(), rec.Addr.Port()))
 	}
 	return nil, err
 }

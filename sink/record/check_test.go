@@ -3,7 +3,6 @@ package record
 import (
 	"bytes"
 	"encoding/json"
-	"net/netip"
 	"strings"
 	"testing"
 
@@ -69,21 +68,6 @@ func TestCheckFits(t *testing.T) {
 	for _, fields := range [][]field{schemaKeys, infoFields, playerFields, gameFields, geoFields} {
 		if len(fields) > 64 {
 			t.Errorf("%d keys", len(fields))
-		}
-	}
-}
-
-func TestKeyOf(t *testing.T) {
-	for _, g := range golden {
-		want := Key{Scan: g.scan, Addr: netip.AddrPortFrom(g.result.Addr.Addr().Unmap(), g.result.Addr.Port())}
-		if g.result.Status != 0 {
-			want.Status = g.result.Status.String()
-		}
-		if strings.Contains(want.Scan, "\xff") {
-			want.Scan = "scan \"\uFFFD\""
-		}
-		if got := KeyOf(Append(nil, g.scan, g.result)); got != want {
-			t.Errorf("%s: %+v, want %+v", g.name, got, want)
 		}
 	}
 }

@@ -1,5 +1,11 @@
 package record
 
+import (
+	"bytes"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
 // ColumnType is the type of a key's values, for writers of tables.
 type ColumnType uint8
 
@@ -57,9 +63,25 @@ func columnsOf(fields []field) (all []Column) {
 // EachMember calls do with each key of a JSON object, unquoted, and its value as it
 // is written, until do returns false. The object must be valid JSON.
 func EachMember(object []byte, do func(key, value []byte) bool) {
-	eachMember(object, func(m member) bool { return do(Unquote(m.key), m.value) })
+	d := jsontext.NewDecoder(bytes.NewBuffer(object), options...)
+	if d.PeekKind() != '{' {
+		return
+	}
+	_, _ = d.ReadToken()
+	for d.PeekKind() != '}' {
+		name, err := d.ReadValue()
+		if err != nil {
+			return
+		}
+		value, err := d.ReadValue()
+		if err != nil || !do(Unquote(name), value) {
+			return
+		}
+	}
 }
 
-// Unquote returns the text of s, which must be a valid JSON string. The text aliases s
-// unless s has escapes.
-func Unquote(s []byte) []byte { return unquote(s) }
+// Unquote returns the text of s, which must be a valid JSON string.
+func Unquote(s []byte) []byte {
+	text, _ := jsontext.AppendUnquote(nil, s)
+	return text
+}

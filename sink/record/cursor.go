@@ -602,3 +602,12 @@ func markFrom(b []byte, i int) int {
 	}
 	return -1
 }
+
+// endsWord reports whether c can't be part of a number or a word of JSON.
+func endsWord(c byte) bool {
+	switch c {
+	case ',', '}', ']', ' ', '\t', '\r', '\n':
+		return true
+	}
+	return false
+}

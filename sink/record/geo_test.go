@@ -46,11 +46,11 @@ func TestGeo(t *testing.T) {
 	}
 }
 
-// TestGeoRead: Parse reads geo, Differences compares it key by key, and a value of
+// TestGeoRead: Read reads geo, Differences compares it key by key, and a value of
 // the wrong type is an error.
 func TestGeoRead(t *testing.T) {
 	line := Append(nil, "", sinktest.Full())
-	_, r, err := Parse(line)
+	_, r, err := Read(line)
 	if err != nil || r.Geo != sinktest.Full().Geo {
 		t.Errorf("%+v, %v", r.Geo, err)
 	}
@@ -60,7 +60,7 @@ func TestGeoRead(t *testing.T) {
 		t.Errorf("%v, %v", ds, err)
 	}
 	for _, bad := range []string{`[]`, `{"asn":-1}`, `{"country":1}`, `{"city_hex":"x"}`} {
-		if _, _, err := Parse([]byte(`{"schema":1,"geo":` + bad + `}`)); err == nil {
+		if _, _, err := Read([]byte(`{"schema":1,"geo":` + bad + `}`)); err == nil {
 			t.Errorf("%s passes", bad)
 		}
 	}

@@ -6,22 +6,19 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// appendPlayers appends the players, and the announced count if it differs from
-// their number.
-func (e *Encoder) appendPlayers(dst []byte, r *scanner.Result) []byte {
+// putPlayers appends the players.
+func (e *Encoder) putPlayers(dst []byte, r *result) []byte {
+	if !r.HasPlayers {
+		return dst
+	}
 	dst = append(dst, `"players":[`...)
 	for i := range r.Players {
 		dst = e.appendPlayer(dst, &r.Players[i])
 	}
-	dst = end(dst, ']')
-	if r.PlayersAnnounced >= 0 {
-		dst = appendUint(dst, `"players_announced":`, uint64(r.PlayersAnnounced))
-	}
-	return dst
+	return end(dst, ']')
 }
 
 func (e *Encoder) appendPlayer(dst []byte, p *wire.Player) []byte {
@@ -66,10 +63,12 @@ func appendUsualName(dst, name []byte) []byte {
 	return append(dst, `"score":`...)
 }
 
-// appendRules appends the rules as an object, with the first rule of each name, and
-// the announced count if it differs from the number of rules. It sets e.inexact if
-// the object does not hold all rules exactly.
-func (e *Encoder) appendRules(dst []byte, r *scanner.Result) []byte {
+// putRules appends the rules as an object, with the first rule of each name. It sets
+// e.inexact if the object does not hold all rules exactly.
+func (e *Encoder) putRules(dst []byte, r *result) []byte {
+	if !r.HasRules {
+		return dst
+	}
 	start := len(dst)
 	dst = append(dst, `"rules":{`...)
 	exact := false
@@ -79,11 +78,7 @@ func (e *Encoder) appendRules(dst []byte, r *scanner.Result) []byte {
 	if e.inexact = false; !exact {
 		dst = e.appendFirst(dst[:start+len(`"rules":{`)], r.Rules)
 	}
-	dst = end(dst, '}')
-	if r.RulesAnnounced >= 0 {
-		dst = appendUint(dst, `"rules_announced":`, uint64(r.RulesAnnounced))
-	}
-	return dst
+	return end(dst, '}')
 }
 
 // appendPairs appends rules that all have different names. It stops and reports
@@ -143,9 +138,13 @@ func (e *Encoder) appendFirst(dst []byte, rules []wire.Rule) []byte {
 	return dst
 }
 
-// appendRulesRaw appends the name and value of every rule in hex, in the order of
-// the answer.
-func appendRulesRaw(dst []byte, rules []wire.Rule) []byte {
+// putRulesRaw appends the name and value of every rule in hex, in the order of the
+// answer.
+func (e *Encoder) putRulesRaw(dst []byte, r *result) []byte {
+	if !e.inexact {
+		return dst
+	}
+	rules := r.Rules
 	dst = append(dst, `"rules_raw":[`...)
 	for i := range rules {
 		dst = append(dst, '[')

@@ -68,7 +68,7 @@ func TestMaster(t *testing.T) {
 			case string(after) != want+"}\n" || dropped:
 				t.Errorf("%q, want %q", after, want)
 			default:
-				_, back, _ := Parse(got)
+				_, back, _ := Read(got)
 				if back == nil || back.Master != want {
 					t.Errorf("read back: %+v", back)
 				}

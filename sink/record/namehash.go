@@ -78,15 +78,6 @@ func (e *Encoder) appendName(dst, name []byte) []byte {
 	return append(dst, '"', ',')
 }
 
-// playersHash returns the hash of the list of players for the record: a keyed hash
-// if the names are hashed, else hash itself. 0 means that there is no hash.
-func (e *Encoder) playersHash(hash uint64) uint64 {
-	if e.Names == nil || hash == 0 {
-		return hash
-	}
-	return e.Names.List(hash)
-}
-
 // appendHash appends h as 16 hexadecimal digits.
 func appendHash(dst []byte, h uint64) []byte {
 	dst = binary.BigEndian.AppendUint64(dst, hexOf(uint32(h>>32)))

@@ -7,13 +7,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-
-	"github.com/a2sscan/a2sscan/scanner"
 )
-
-// ErrNoRaw means that a record has fewer datagrams than the scan received from its
-// server, because the scan did not keep all of them.
-var ErrNoRaw = errors.New("the record lacks datagrams of its server")
 
 // knownSchema is the schema of the records that Append writes.
 const knownSchema = "1"
@@ -40,16 +34,6 @@ func CheckSchema(line []byte) error {
 		return unknown
 	}
 	return nil
-}
-
-// Parse is Read, and returns ErrNoRaw with the Result if the record has fewer datagrams
-// than were received.
-func Parse(line []byte) (scan string, r *scanner.Result, err error) {
-	scan, r, err = Read(line)
-	if err == nil && len(r.Raw) < int(r.Received) {
-		err = ErrNoRaw
-	}
-	return scan, r, err
 }
 
 // Difference is a key with different values in two records: its path, with dots

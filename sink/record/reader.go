@@ -653,7 +653,7 @@ func (r *Reader) setText(f *field, to any, text []byte, v jsontext.Value) (err e
 			return bad(v, wants[f.is])
 		}
 	case nil:
-		if f == scanKey || f == scanHexKey {
+		if f.name == "scan" || f.name == "scan_hex" {
 			r.rec.Scan = r.word(text)
 		}
 	case *uint8:
@@ -720,8 +720,6 @@ func bitOf(n int, text []byte, word func(int) string) uint32 {
 	}
 	return 0
 }
-
-func questionWord(i int) string { return wire.Question(i).String() }
 
 // letter returns the first letter of a word, or the byte that a word such as 0x6f
 // stands for.

@@ -128,11 +128,12 @@ func TestLetters(t *testing.T) {
 		'm': "mac", 'M': "mac", 'o': "mac", 'O': "mac"}
 	for c := range 256 {
 		other := `0x` + string(hexDigits[c>>4]) + string(hexDigits[c&15])
-		in := wire.Info{Has: wire.HasServerType | wire.HasEnvironment,
+		r := sinktest.Blank()
+		r.HasInfo, r.Info = true, wire.Info{Has: wire.HasServerType | wire.HasEnvironment,
 			ServerType: byte(c), Environment: byte(c)}
-		want := `"info":{"server_type":"` + or(types[byte(c)], other) +
-			`","environment":"` + or(systems[byte(c)], other) + `"},`
-		if got := string(appendInfo(nil, &in)); got != want {
+		want := `{"schema":1,"info":{"server_type":"` + or(types[byte(c)], other) +
+			`","environment":"` + or(systems[byte(c)], other) + "\"}}\n"
+		if got := string(Append(nil, "", r)); got != want {
 			t.Errorf("%#x: %s, want %s", c, got, want)
 		}
 	}
@@ -180,7 +181,12 @@ func TestTraffic(t *testing.T) {
 		{"nothing known", scanner.Result{}, ``},
 	}
 	for _, tt := range tests {
-		if got := string(new(Encoder).appendTraffic(nil, &tt.r)); got != tt.want {
+		tt.r.PlayersAnnounced, tt.r.RulesAnnounced = -1, -1
+		got := strings.TrimPrefix(string(Append(nil, "", &tt.r)), `{"schema":1`)
+		if _, after, found := strings.Cut(got, `05.000Z"`); found {
+			got = after
+		}
+		if got = strings.TrimPrefix(strings.TrimSuffix(got, "}\n"), ","); got != strings.TrimSuffix(tt.want, ",") {
 			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
 		}
 	}
@@ -246,7 +252,8 @@ func TestTooLong(t *testing.T) {
 			r.Geo.City = string(noise(3 * reply))
 			r.Game.Description = noise(3 * reply)
 			r.Master = "{"
-		}, partNotes[:]},
+		}, []string{"tag.dropped", "message.dropped", "info.dropped", "players.dropped", "rules.dropped",
+			"rules_raw.dropped", "game.dropped", "raw.dropped", "geo.dropped", "master.dropped"}},
 	}
 	var e Encoder
 	var got []byte

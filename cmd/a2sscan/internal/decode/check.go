@@ -24,20 +24,21 @@ func (d *run) recorded(name string, in io.Reader) error {
 	r.KeepLines()
 	defer r.Close()
 	bad := d.reportBadLine(name)
+	reader := record.NewReader()
 	tail, err := census.Each(name, r, func(n int, line []byte) error {
-		scan, recorded, err := record.Parse(line)
+		recorded, err := reader.Read(line)
 		switch {
 		case errors.As(err, new(record.SchemaError)):
 			return console.Fail(console.ExitInput, "%s:%d: %w", console.Plain(name, 200), n, err).
 				WithHint("a newer version reads it")
-		case errors.Is(err, record.ErrNoRaw):
-			d.noRaw++
-			return nil
 		case err != nil:
 			bad(n, string(line[:min(len(line), 100)]), err)
 			return nil
+		case len(recorded.Raw) < int(recorded.Received): // the scan did not keep all of them
+			d.noRaw++
+			return nil
 		}
-		return d.decodeAgain(name, n, line, scan, recorded)
+		return d.decodeAgain(name, n, line, recorded.Scan, &recorded.Result)
 	})
 	census.ReportTail(d.term, name, tail)
 	return err

@@ -31,7 +31,7 @@ type Options struct {
 // Merge checks the parts and writes the merged census and its summary. If the parts
 // do not make one census, its error has ExitNumbers and it leaves no output.
 func Merge(t *console.Terminal, o Options) error {
-	m := &merger{term: t, options: o}
+	m := &merger{term: t, options: o, reader: record.NewReader()}
 	if err := m.check(); err != nil {
 		return err
 	}
@@ -58,6 +58,8 @@ type merger struct {
 	out   *sink.Writer
 	stage *output.Stage // provides the path of the output
 	line  []byte        // the last record written; reused
+
+	reader *record.Reader
 }
 
 // gap prints the problems of the parts and returns the error for them, or nil if
@@ -138,34 +140,32 @@ func (m *merger) write() (err error) {
 	return output.Failure(m.out.Commit())
 }
 
-// copy writes the records of a shard. It checks that each address belongs to the
-// shard, which proves that no other shard has a record of the address.
+// copy writes the records of a shard under the name of the merged scan, and counts them.
+// It checks that each address belongs to the shard, which proves that no other shard has
+// a record of the address.
 func (m *merger) copy(p *part) error {
 	for _, file := range p.files {
 		_, err := census.EachOf(file, func(n int, line []byte) error {
-			if a := record.KeyOf(line).Addr.Addr(); a.Unmap().Is4() && !p.shard.Has(a) {
+			rec, err := m.reader.Read(line)
+			if err == nil {
+				m.line, err = record.Rename(m.line[:0], line, m.sum.Scan)
+			}
+			if err != nil {
+				return console.Fail(console.ExitNumbers, "%s: record %d can't be read: it %v", file, n, err)
+			}
+			if a := rec.Addr.Addr(); a.Unmap().Is4() && !p.shard.Has(a) {
 				return m.gap([]string{fmt.Sprintf("%s: record %d is of %v, which is not in shard %s",
 					file, n, a, p.shard)})
 			}
-			return m.add(line)
+			m.tally.Add(&rec.Result)
+			m.sum.Records++
+			return output.Failure(m.out.WriteLine(m.line))
 		})
 		if err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// add writes a record under the name of the merged scan, and counts it.
-func (m *merger) add(line []byte) error {
-	m.line = record.Rename(m.line[:0], line, m.sum.Scan)
-	_, r, err := record.Read(m.line)
-	if err != nil {
-		return console.Fail(console.ExitNumbers, "a record can't be read: %v", err)
-	}
-	m.tally.Add(r)
-	m.sum.Records++
-	return output.Failure(m.out.WriteLine(m.line))
 }
 
 // describe fills in the fields of the summary that do not depend on the records.
