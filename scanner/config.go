@@ -41,6 +41,7 @@ type Config struct {
 	AddressRate   float64            // datagrams per second and address; zero: DefaultAddressRate; Off: no limit
 	MaxPerAddress int                // servers queried per address; zero or Off: all of them
 	Asked         map[netip.Addr]int // for MaxPerAddress: servers per address that earlier parts of the scan queried
+	SweepPort     uint16             // if not 0: all targets have this port and no address occurs twice, so that no address needs a limit
 	Timeout       time.Duration      // how long the first attempt waits; zero: learned from the round trips, at most DefaultTimeout
 	Retries       int                // attempts after the first; zero: DefaultRetries; Off: none
 	Cooldown      time.Duration      // how long late replies of a finished target are recognised, and waited for at the end; zero: DefaultCooldown, or at the end a learned time if Timeout is zero, too; Off: none

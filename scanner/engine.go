@@ -61,6 +61,9 @@ func newEngine(cfg Config, sock transport, handle func(*Result)) *engine {
 		sender: newSender(&cfg),
 		pool:   newPool(cfg.ByteBudget / 4 * 3),
 	}
+	if cfg.SweepPort != 0 {
+		e.addrs = newAddrs(Off, Off)
+	}
 	e.addrs.countBefore(cfg.Asked)
 	e.pacer = newPacer(cfg.Rate, e.start, &e.stats)
 	e.handoff = newHandoff(newFinisher(e.start, &e.cfg, handle), e.pool, cfg.unhandled)

@@ -117,7 +117,7 @@ func (s *strangers) take(source uint64) bool {
 
 // stranger handles a datagram whose source has no open session: it is late or foreign.
 func (r *receiver) stranger(p *udp.Packet) {
-	m, late := r.open.closed.find(p.Addr)
+	m, late := r.open.wasClosed(p.Addr)
 	if !late {
 		r.foreign(p.Addr, p.Data)
 		return

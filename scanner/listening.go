@@ -227,9 +227,7 @@ func (p *plan) resume(t *session, firstAt, lastAt time.Duration) {
 func (s *sessions) expire(now time.Duration) outcome {
 	x := s.listening.oldest(now)
 	s.listening.take(now, x.addr)
-	if s.cooldown > 0 {
-		s.closed.add(x.addr, mark{})
-	}
+	s.remember(x.addr, mark{})
 	return s.silentOutcome(now, &x)
 }
 

@@ -7,7 +7,7 @@ type recent struct {
 	now, before map[uint64]mark
 }
 
-const maxRecent = 1 << 19
+const maxRecent = 1 << 18
 
 func newRecent() recent { return recent{map[uint64]mark{}, map[uint64]mark{}} }
 
@@ -34,4 +34,27 @@ func (r *recent) unmark(source uint64) { r.now[source] = mark{} }
 func (r *recent) turn() {
 	r.now, r.before = r.before, r.now
 	clear(r.now)
+}
+
+// sweep is the set of the targets of a scan in which all have the same port and no
+// address occurs twice: a bit for each address of every /16 that has a target.
+type sweep struct {
+	port  uint16
+	pages map[uint16]*[1 << 10]uint64
+}
+
+func (s *sweep) add(source uint64) {
+	ip := ipOf(source)
+	page := s.pages[uint16(ip>>16)]
+	if page == nil {
+		page = new([1 << 10]uint64)
+		s.pages[uint16(ip>>16)] = page
+	}
+	page[ip>>6&(1<<10-1)] |= 1 << (ip & 63)
+}
+
+func (s *sweep) has(source uint64) bool {
+	ip := ipOf(source)
+	page := s.pages[uint16(ip>>16)]
+	return page != nil && uint16(source) == s.port && page[ip>>6&(1<<10-1)]&(1<<(ip&63)) != 0
 }

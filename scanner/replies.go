@@ -18,28 +18,24 @@ type answer struct {
 	received    uint32
 	infoReplies uint32      // datagrams and reassembled replies
 	conflicts   uint32      // fragments that contradicted an earlier one
-	disputed    wire.Fields // fields in which another 'I' differs from in, and contradicts it
 	attempt     uint8       // number of the attempt after which the first datagram came
 	partial     Questions   // messages that lack their end
 	inCode      wire.Error  // the error of decoding in
-	unpacking   unpacking
+	disputed    wire.Fields // fields in which another 'I' differs from in, and contradicts it
 	hints       hints
 	suspicion   suspicion
 	trips       trips
 	chunks      [][]byte
 	challenges  challenges
+	unpacking   unpacking
 
 	info, players, rules, gold, text, pong []byte
 
-	first    [4][]byte // the backing array of chunks: a server rarely needs more
-	in       wire.Info // the 'I', or the 'm' while there is no 'I'
-	goldKept goldInfo  // of the 'm'
-	pingRTT  time.Duration
-	raw      []byte // every datagram after its length, if the scan keeps them
+	first   [4][]byte // the backing array of chunks: a server rarely needs more
+	in      wire.Info // the 'I', or the 'm' while there is no 'I'
+	pingRTT time.Duration
+	raw     []byte // every datagram after its length, if the scan keeps them
 }
-
-// goldInfo holds what is still needed of an 'm' after an 'I' has taken its place.
-type goldInfo struct{ name, address []byte }
 
 // replies fills m with the messages of a and with what a has counted.
 func (a *answer) replies(m *replies) {
@@ -47,7 +43,7 @@ func (a *answer) replies(m *replies) {
 	if m.info = a.info; a.info == nil {
 		m.info = a.gold
 	} else if a.gold != nil {
-		m.address = a.goldKept.address
+		m.address = a.goldInfo().Address
 	}
 	if m.info != nil {
 		m.decoded = &a.in
@@ -55,6 +51,12 @@ func (a *answer) replies(m *replies) {
 	m.players, m.rules, m.text, m.pong = a.players, a.rules, a.text, a.pong
 	m.partial = a.partial
 	m.evidence.infoReplies, m.evidence.conflicts = int(a.infoReplies), int(a.conflicts)
+}
+
+// goldInfo decodes the 'm'.
+func (a *answer) goldInfo() (in wire.Info) {
+	_ = in.Decode(a.gold) // a truncated one has some fields
+	return in
 }
 
 // place returns a pointer to the stored answer to q.
@@ -306,7 +308,7 @@ func (a *answer) deliverGold(t *session, pool *pool, now time.Duration, msg []by
 	}
 	code, _ := in.Decode(kept).(wire.Error)
 	if usable(code) {
-		a.gold, a.goldKept = kept, goldInfo{in.Name, in.Address}
+		a.gold = kept
 		if a.info == nil {
 			a.in, a.inCode = *in, code
 		}
@@ -326,7 +328,7 @@ func (a *answer) goldAgain(t *session, now time.Duration, msg []byte, in *wire.I
 		return ClassMatched
 	}
 	a.suspicion.again(wire.QuestionInfo)
-	if code == 0 && !bytes.Equal(in.Name, a.goldKept.name) {
+	if code == 0 && !bytes.Equal(in.Name, a.goldInfo().Name) {
 		a.suspicion.contradicted()
 	}
 	return ClassDuplicate

@@ -23,6 +23,7 @@ type sessions struct {
 	cooldown time.Duration
 	closed   recent        // sources of targets that were closed within the cooldown
 	turnedAt time.Duration // when closed last began a new turn
+	sweep    *sweep        // nil unless Config.SweepPort is set
 }
 
 func newSessions(cfg *Config) *sessions {
@@ -33,6 +34,9 @@ func newSessions(cfg *Config) *sessions {
 		closed:   newRecent(),
 		wheel:    newWheel(),
 		cooldown: cfg.Cooldown,
+	}
+	if cfg.SweepPort != 0 {
+		s.sweep = &sweep{cfg.SweepPort, map[uint16]*[1 << 10]uint64{}}
 	}
 	if cfg.learn {
 		s.learner = newLearner(cfg.Timeout)
@@ -51,6 +55,9 @@ func (s *sessions) begin(t entry) ref {
 	s.plan.start(&sl.session)
 	s.slots.labels.set(i, t.label)
 	s.index[t.addr] = i
+	if s.sweep != nil {
+		s.sweep.add(t.addr)
+	}
 	return s.slots.ref(i)
 }
 
@@ -160,10 +167,24 @@ func (s *sessions) retime() {
 // close frees the slot of a session that is done, and remembers its source for the
 // cooldown.
 func (s *sessions) close(i int32) {
-	if sl := s.slots.at(i); s.cooldown > 0 {
-		s.closed.add(sl.source(), markOf(&sl.session))
-	}
+	sl := s.slots.at(i)
+	s.remember(sl.source(), markOf(&sl.session))
 	s.release(i)
+}
+
+// remember remembers a closed target for the cooldown. A sweep remembers without it
+// which targets there were.
+func (s *sessions) remember(source uint64, m mark) {
+	if s.cooldown > 0 && (s.sweep == nil || m != mark{}) {
+		s.closed.add(source, m)
+	}
+}
+
+// wasClosed reports whether a source was a target that is closed, and returns its
+// mark.
+func (s *sessions) wasClosed(source uint64) (m mark, ok bool) {
+	m, ok = s.closed.find(source)
+	return m, ok || s.sweep != nil && s.sweep.has(source)
 }
 
 // release frees a slot.

@@ -67,7 +67,7 @@ func (s *supply) accept(t *Target) (entry, bool) {
 	switch {
 	case addr == 0 || t.Addr.Port() == 0:
 		s.stats.Unscannable++
-	case s.open.known(addr) || s.addrs.holds(addr):
+	case s.open.sweep == nil && (s.open.known(addr) || s.addrs.holds(addr)):
 		s.stats.Duplicate++
 	case s.excluded.has(addr):
 		s.stats.Excluded++

@@ -6,9 +6,11 @@ import (
 	"context"
 	"io"
 	"iter"
+	"net/netip"
 	"os"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -398,11 +400,39 @@ func checkpointed(s *Run) checkpoint.Scan {
 	}
 }
 
+// sweepPort returns the port of all targets if they are networks that do not overlap, so
+// that no address occurs twice. Otherwise it returns 0, and for more addresses than
+// maxSweep, since the scan takes a bit for each.
+func (s *Run) sweepPort() uint16 {
+	ports, err := list.ParsePorts(s.opts.Ports)
+	if err != nil || ports.Len() != 1 || len(s.fetched.sources) > 0 {
+		return 0
+	}
+	var nets []netip.Prefix
+	size := 0
+	for _, arg := range s.inputs {
+		net, err := netip.ParsePrefix(arg)
+		if err != nil || !net.Addr().Is4() || slices.ContainsFunc(nets, net.Overlaps) {
+			return 0
+		}
+		nets = append(nets, net)
+		size += 1 << (32 - net.Bits())
+	}
+	if len(nets) == 0 || size > maxSweep {
+		return 0
+	}
+	port, _ := strconv.ParseUint(ports.String(), 10, 16)
+	return uint16(port)
+}
+
+const maxSweep = 1 << 28
+
 // ask queries the targets, with a status line.
 func (s *Run) ask(ctx context.Context) (scanner.Stats, error) {
 	cfg := s.opts.config()
 	cfg.Excluded = s.exclusions.Excluded
 	cfg.LateConflict = s.late.add
+	cfg.SweepPort = s.sweepPort()
 	cfg.Monitor = new(scanner.Monitor)
 	cfg.Drain = s.shutdown.Draining
 	cfg.Rates = s.rate.Rates()
