@@ -1,11 +1,5 @@
 package record
 
-import (
-	"bytes"
-
-	"github.com/go-json-experiment/json/jsontext"
-)
-
 // ColumnType is the type of a key's values, for writers of tables.
 type ColumnType uint8
 
@@ -58,30 +52,4 @@ func columnsOf(fields []field) (all []Column) {
 		})
 	}
 	return all
-}
-
-// EachMember calls do with each key of a JSON object, unquoted, and its value as it
-// is written, until do returns false. The object must be valid JSON.
-func EachMember(object []byte, do func(key, value []byte) bool) {
-	d := jsontext.NewDecoder(bytes.NewBuffer(object), options...)
-	if d.PeekKind() != '{' {
-		return
-	}
-	_, _ = d.ReadToken()
-	for d.PeekKind() != '}' {
-		name, err := d.ReadValue()
-		if err != nil {
-			return
-		}
-		value, err := d.ReadValue()
-		if err != nil || !do(Unquote(name), value) {
-			return
-		}
-	}
-}
-
-// Unquote returns the text of s, which must be a valid JSON string.
-func Unquote(s []byte) []byte {
-	text, _ := jsontext.AppendUnquote(nil, s)
-	return text
 }

@@ -126,8 +126,9 @@ func setOf(keys []string) (set uint64) {
 //
 // The Record, and all that it refers to, belongs to the Reader and is valid until the
 // next call; its byte slices may alias line. The error says what is wrong with the
-// line, by the path of the key. It is a SchemaError for a record of another schema.
-// A line is checked only as far as it is read.
+// line, by the path of the key. It is a SchemaError for a record of another schema. If
+// only the key schema is missing, as in what cat --fields prints, Read returns the
+// Record and an error. A line is checked only as far as it is read.
 func (r *Reader) Read(line []byte) (*Record, error) {
 	rec := &r.rec
 	*rec = Record{Result: scanner.Result{
@@ -147,14 +148,15 @@ func (r *Reader) Read(line []byte) (*Record, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case rec.seen&1 == 0:
-		return nil, r.lacking()
 	case whole:
 		if _, err := r.d.ReadToken(); err != io.EOF {
 			return nil, errors.New("is not a record: something follows its closing brace")
 		}
 	}
 	r.finish()
+	if rec.seen&1 == 0 {
+		return rec, r.lacking()
+	}
 	return rec, nil
 }
 
@@ -673,6 +675,12 @@ func (r *Reader) setText(f *field, to any, text []byte, v jsontext.Value) (err e
 			return bad(v, wants[f.is])
 		}
 	case *netip.AddrPort:
+		if f.name == "addr" { // ip and port say it too, except in what cat --fields prints
+			if a, err := netip.ParseAddrPort(string(text)); !to.Addr().IsValid() && err == nil {
+				*to = a
+			}
+			break
+		}
 		ip, bad := netip.ParseAddr(string(text))
 		*to, err = netip.AddrPortFrom(ip, to.Port()), bad
 	case *scanner.Status:
@@ -796,4 +804,40 @@ func isHex(s []byte) bool {
 		}
 	}
 	return len(s)%2 == 0
+}
+
+// Find returns the value at a path of keys with full stops between them, such as
+// info.map, players.0.name or rules.sv_gravity, as it is written. Keys may contain full
+// stops: the longest key that matches is preferred. Find returns nil if there is no such
+// value. The value aliases object.
+func Find(object []byte, path string) (found jsontext.Value) {
+	d := jsontext.NewDecoder(bytes.NewBuffer(object), options...)
+	kind := d.PeekKind()
+	if kind != '{' && kind != '[' {
+		return nil
+	}
+	_, _ = d.ReadToken()
+	longest := 0
+	for i := 0; ; i++ {
+		key := []byte(strconv.Itoa(i))
+		if kind == '{' {
+			name, err := d.ReadValue()
+			if err != nil {
+				return found // the end
+			}
+			key, _ = jsontext.AppendUnquote(key[:0], name)
+		}
+		value, err := d.ReadValue()
+		rest, ok := strings.CutPrefix(path, string(key))
+		switch {
+		case err != nil:
+			return found
+		case ok && rest == "":
+			return value
+		case ok && rest[0] == '.' && len(key) >= longest:
+			if inner := Find(value, rest[1:]); inner != nil {
+				found, longest = inner, len(key)
+			}
+		}
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/sink/record"
 )
 
 // Format is a format of records.
@@ -41,8 +42,10 @@ type Table struct {
 	fields []string // chosen fields; none: Text shows its usual columns
 	screen Screen
 
-	buf bytes.Buffer
-	csv *csv.Writer
+	values *values
+	reader *record.Reader // of the usual columns of Text
+	buf    bytes.Buffer
+	csv    *csv.Writer
 }
 
 // New returns a table of the given fields, or of the usual ones if fields is empty. It
@@ -59,7 +62,10 @@ func New(format Format, fields []string, screen Screen) (*Table, error) {
 			fields = Usual
 		}
 	}
-	t := &Table{format: format, fields: fields, screen: screen}
+	t := &Table{
+		format: format, fields: fields, screen: screen,
+		values: newValues(fields), reader: record.NewReader("addr", "rtt_ms", "status", "info", "game"),
+	}
 	t.csv = csv.NewWriter(&t.buf)
 	return t, nil
 }
@@ -73,24 +79,24 @@ func (t *Table) Header() []byte {
 	case t.format != Text:
 		return append(t.join(t.fields), '\n')
 	case len(t.fields) == 0:
-		return []byte(t.colored(dim, t.serverLine(titles)) + "\n")
+		return []byte(t.colored(dim, t.serverLine(titles, "", "")) + "\n")
 	}
 	return []byte(t.colored(dim, t.fieldLine(t.fields)) + "\n")
 }
 
 // Row returns a record as a line without a newline. It is valid until the next
 // call.
-func (t *Table) Row(record []byte) []byte {
+func (t *Table) Row(line []byte) []byte {
 	if t.format == Text && len(t.fields) == 0 {
-		return []byte(t.server(record))
+		return []byte(t.server(line))
 	}
-	root := &node{raw: record}
+	t.values.read(line)
 	if t.format == JSON || t.format == "" {
-		return t.object(root)
+		return t.object()
 	}
 	cells := make([]string, len(t.fields))
 	for i, field := range t.fields {
-		cells[i] = text(value(root, field))
+		cells[i] = text(t.values.of(field))
 	}
 	if t.format == Text {
 		return []byte(t.fieldLine(cells))
@@ -115,11 +121,11 @@ func (t *Table) join(cells []string) []byte {
 
 // object returns the chosen fields as a JSON object. It omits fields that the
 // record lacks.
-func (t *Table) object(root *node) []byte {
+func (t *Table) object() []byte {
 	t.buf.Reset()
 	t.buf.WriteByte('{')
 	for _, field := range t.fields {
-		v := value(root, field)
+		v := t.values.of(field)
 		if v == nil {
 			continue
 		}
@@ -139,23 +145,16 @@ func (t *Table) object(root *node) []byte {
 const noLimit = 1 << 28
 
 // harmless makes a cell safe for every program: it escapes invisible characters and line
-// breaks, and puts an apostrophe before text that a spreadsheet would take for a formula.
+// breaks, and puts an apostrophe before text that a spreadsheet would take for a formula:
+// text that begins with a character such as =, possibly after spaces, and is no number.
 func harmless(cell string) string {
 	cell = console.Plain(cell, noLimit)
-	if IsFormula(cell) {
-		return "'" + cell
+	formula := strings.TrimLeft(cell, " \u00a0")
+	if formula == "" || !strings.ContainsRune("=+-@＝＋－＠|", []rune(formula)[0]) {
+		return cell
 	}
-	return cell
-}
-
-// IsFormula reports whether a spreadsheet could read a cell as a formula. Such a cell
-// begins with a character such as =, possibly after white space, and is not a number. A
-// cell also counts if it begins with a tab or a carriage return.
-func IsFormula(cell string) bool {
-	text := strings.TrimLeft(cell, " \t\r\n\v\f\u00a0")
-	if text == "" || !strings.ContainsRune("=+-@＝＋－＠|", []rune(text)[0]) {
-		return strings.HasPrefix(cell, "\t") || strings.HasPrefix(cell, "\r")
+	if n := json.Number(""); json.Unmarshal([]byte(formula), &n) == nil {
+		return cell
 	}
-	var n json.Number
-	return json.Unmarshal([]byte(text), &n) != nil
+	return "'" + cell
 }

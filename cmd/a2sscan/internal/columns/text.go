@@ -1,12 +1,12 @@
 package columns
 
 import (
-	"encoding/json"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/scanner/game"
+	"github.com/a2sscan/a2sscan/sink/record"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -20,11 +20,11 @@ const (
 	reset   = "\x1b[0m"
 )
 
-// server holds the cells of the line about one server. The function line arranges them.
-type server struct{ addr, rtt, players, where, game, name string }
+// A server holds the cells of the line about one server.
+type server struct{ addr, rtt, players, mapName, game, name string }
 
 // titles are the titles of the columns.
-var titles = &server{"ADDRESS", "RTT", "PLAYERS", "MAP", "GAME", "NAME"}
+var titles = server{"ADDRESS", "RTT", "PLAYERS", "MAP", "GAME", "NAME"}
 
 // Widths of the columns that do not depend on the screen.
 const (
@@ -33,79 +33,69 @@ const (
 	playersWidth = 10
 )
 
-// server returns the line about a server.
-func (t *Table) server(record []byte) string {
-	root := &node{raw: record}
-	s := &server{
-		addr: text(root.at("addr")), rtt: roundTrip(root.at("rtt_ms")),
-		where: text(either(root, "info.map", "game.map")),
-		game:  text(either(root, "game.name", "info.game")), name: strings.TrimSpace(text(root.at("info.name"))),
+// server returns the line about a server. What is no record has an empty one.
+func (t *Table) server(line []byte) string {
+	rec, _ := t.reader.Read(line)
+	if rec == nil {
+		rec = &record.Record{}
 	}
-	if s.addr == "" {
-		s.addr = "-"
+	s := server{addr: "-", rtt: "-", mapName: string(rec.Info.Map), game: string(rec.Info.Game), name: strings.TrimSpace(string(rec.Info.Name))}
+	known := rec.Info.Has&wire.HasPlayers != 0
+	if g := rec.Game; g != nil {
+		known = known || g.Has.Has(game.KeyPlayers)
+		if rec.Info.Has&wire.HasMap == 0 {
+			s.mapName = string(g.Map)
+		}
+		if g.Name != "" {
+			s.game = g.Name
+		}
 	}
-	people, known := number(value(root, People))
-	capacity, _ := number(value(root, Capacity))
-	bots, _ := number(value(root, Bots))
-	color := dim
+	if rec.Has("addr") {
+		s.addr = rec.Addr.String()
+	}
+	if ms := float64(rec.RTT.Microseconds()) / 1000; rec.Has("rtt_ms") {
+		s.rtt = fmt.Sprintf("%.*f ms", map[bool]int{true: 1}[ms < 10], ms)
+	}
+	p, color := rec.Population(), dim
 	switch {
-	case text(root.at("info.server_type")) == wire.ServerType('p'):
+	case rec.Info.IsRelay():
 		s.players = "relay"
 	case known:
-		s.players = fmt.Sprintf("%d/%d", people, capacity)
-		if bots > 0 {
-			s.players += fmt.Sprintf("+%d", bots)
+		s.players = fmt.Sprintf("%d/%d", p.People, p.Places)
+		if p.Bots > 0 {
+			s.players += fmt.Sprintf("+%d", p.Bots)
 		}
-		if people > 0 {
+		if p.People > 0 {
 			color = bold
 		}
 	default:
-		s.players = strings.ReplaceAll(text(root.at("status")), "_", " ")
+		s.players = strings.ReplaceAll(rec.Status.String(), "_", " ")
 		color = red
 	}
-	return t.line(s, color)
+	return t.serverLine(s, color, magenta)
 }
 
-// roundTrip formats a time in milliseconds.
-func roundTrip(raw json.RawMessage) string {
-	ms, err := strconv.ParseFloat(string(raw), 64)
-	switch {
-	case err != nil:
-		return "-"
-	case ms < 10:
-		return fmt.Sprintf("%.1f ms", ms)
-	}
-	return fmt.Sprintf("%.0f ms", ms)
-}
-
-// serverLine returns a line without colours.
-func (t *Table) serverLine(s *server) string { return t.line(s, "") }
-
-// line aligns the columns. players is the colour of the number of players; "" means
-// a line without colours.
-func (t *Table) line(s *server, players string) string {
-	where, game, rest := 20, 20, noLimit
+// serverLine aligns the columns. The colours are those of the numbers of players and of
+// the game; "" means none.
+func (t *Table) serverLine(s server, players, game string) string {
+	mapWidth, gameWidth, rest := 20, 20, noLimit
 	cut := t.screen.Width != nil
 	if cut {
-		where, game, rest = widths(t.screen.Width())
-	}
-	gameColor := magenta
-	if players == "" {
-		gameColor = ""
+		mapWidth, gameWidth, rest = widths(t.screen.Width())
 	}
 	cells := []string{
 		fit(s.addr, addrWidth, cut), fitRight(s.rtt, rttWidth), t.colored(players, fitRight(s.players, playersWidth)),
-		fit(s.where, where, cut), t.colored(gameColor, fit(s.game, game, cut)), shorten(s.name, rest),
+		fit(s.mapName, mapWidth, cut), t.colored(game, fit(s.game, gameWidth, cut)), shorten(s.name, rest),
 	}
 	return strings.TrimRight(strings.Join(cells, " "), " ")
 }
 
 // widths divides the rest of the screen among map, game and name. The last column
 // of the screen stays free, because some terminals wrap when it is written.
-func widths(screen int) (where, game, name int) {
+func widths(screen int) (mapWidth, gameWidth, name int) {
 	left := max(screen-1-addrWidth-rttWidth-playersWidth-5, 24)
-	where, game = min(left*3/10, 24), min(left*3/10, 28)
-	return where, game, left - where - game
+	mapWidth, gameWidth = min(left*3/10, 24), min(left*3/10, 28)
+	return mapWidth, gameWidth, left - mapWidth - gameWidth
 }
 
 // fieldWidths are the widths of fields for which the usual width is too large or too
