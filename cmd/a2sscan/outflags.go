@@ -1,6 +1,9 @@
 package main
 
 import (
+	"path/filepath"
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
@@ -26,6 +29,19 @@ func (f *outFlags) add(cmd *cobra.Command) {
 
 // toFile reports whether the records go to a file, not to standard output.
 func (f *outFlags) toFile() bool { return f.output != "-" && f.output != "" }
+
+// nameHint returns a hint if the name of the output suggests another format than the
+// lines of JSON that it gets without --format.
+func (f *outFlags) nameHint() string {
+	name := strings.TrimSuffix(strings.TrimSuffix(f.output, ".zst"), ".gz")
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".json":
+		return "each line of " + f.output + " is a JSON object: the usual name is .ndjson, and jq -s . makes one array"
+	case ".txt":
+		return "each line of " + f.output + " is a JSON object: the usual name is .ndjson, and scan --format text writes a table"
+	}
+	return ""
+}
 
 // choice converts the flags for package output.
 func (f *outFlags) choice() output.Choice {

@@ -36,7 +36,9 @@ On a terminal it prints a table instead. A TARGET is one of these:
 
   a file             a list of targets
   -                  a list from standard input; the default without TARGET
-  203.0.113.7:27015  one server; the default port is 27015
+  203.0.113.7:27015  one server; the default port is 27015. IPv4 only; of the
+                     servers known to us only Xash3D and CoD4X also answer over
+                     IPv6
   play.example.com   a host name, unless a file has that name; scan
                      looks it up and queries all its IPv4 addresses
   198.51.100.0/24    a network, with --port or ports of its own:
@@ -212,6 +214,9 @@ func (f *scanFlags) check(a *app, args []string) error {
 // scan queries the targets and writes their answers as records.
 func (a *app) scan(f *scanFlags, args []string) error {
 	p := a.program()
+	if hint := f.out.nameHint(); hint != "" && f.how.format == "" && !f.opts.Quiet {
+		a.term.Hint("%s", hint)
+	}
 	if !f.opts.DryRun {
 		if err := a.openLog(&f.log); err != nil {
 			return err

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
 )
 
 const unitFolder = "../../packaging/systemd"
@@ -67,7 +68,7 @@ func TestUnitCommand(t *testing.T) {
 		t.Fatal("no command in the service")
 	}
 	checkCommandLine(t, line[1])
-	for _, want := range []string{"\nType=exec\n", "\nRestartPreventExitStatus=1 5 6 7 8\n", "\nSuccessExitStatus=4\n"} {
+	for _, want := range []string{"\nType=exec\n", "\nOnFailure=a2sscan-alert.service\n", "\nRestartPreventExitStatus=1 5 6 7 8\n", "\nSuccessExitStatus=4\n"} {
 		if !strings.Contains(unit, want) {
 			t.Errorf("the service lacks %s", strings.TrimSpace(want))
 		}
@@ -86,6 +87,12 @@ func TestServiceConfig(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "scan.toml")
 	if err := os.WriteFile(path, all, 0o666); err != nil {
 		t.Fatal(err)
+	}
+	// The address that the comment offers to other machines is not only for this one.
+	var open flagvalue.ListenAddr
+	offered := regexp.MustCompile(`With "([^"]+)", other\n# machines can read them`).FindSubmatch(text)
+	if offered == nil || open.Set(string(offered[1])) != nil || strings.HasPrefix(open.String(), "127.") {
+		t.Errorf("the metrics for other machines are at %q, which is %s", offered, &open)
 	}
 	a := &app{term: console.New(os.Stderr), out: &results{}}
 	scan := subcommand(a.rootCommand(), "scan")

@@ -209,7 +209,9 @@ func notATarget(arg string, f Fault, err error) error {
 	case f == FaultNoPorts:
 		e.Problem = "a network needs ports"
 		e.Hint = "name them, such as --port 27015 or --port 27015-27020"
-	case f == FaultIPv6 || looksNumeric(arg):
+	case f == FaultIPv6:
+		e.Problem, e.Hint = f.Error(), "IPv4 only; of the servers known to us only Xash3D and CoD4X also answer over IPv6"
+	case looksNumeric(arg):
 		e.Problem = f.Error()
 	case strings.Contains(arg, "://"):
 		e.Problem = "is a URL"

@@ -49,7 +49,8 @@
 //
 // Any other line is invalid: it is reported to Config.Invalid and counted, and
 // reading continues. Numbers with leading zeros are invalid, since some programs
-// read them as octal. IPv6 addresses are invalid since A2S is IPv4 only.
+// read them as octal. IPv6 addresses are invalid: IPv4 only; of the
+// servers known to us only Xash3D and CoD4X also answer over IPv6.
 //
 // # Other lists
 //

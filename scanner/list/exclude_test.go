@@ -157,7 +157,7 @@ func TestExclusionErrors(t *testing.T) {
 		{"half a range", "1.2.3.4-", `:1: not an IPv4 address: "1.2.3.4-"`, FaultAddress},
 		{"range of networks", "1.2.3.4-1.2.4.0/24", `:1: not an IPv4 address: "1.2.3.4-1.2.4.0/24"`, FaultAddress},
 		{"no comment", "1.2.3.0/24 somebody", `:1: the length of the network is not a number from 0 to 32: "1.2.3.0/24 somebody"`, FaultNetwork},
-		{"IPv6", "2001:db8::/129", `:1: IPv6 address: A2S is IPv4 only: "2001:db8::/129"`, FaultIPv6},
+		{"IPv6", "2001:db8::/129", `:1: IPv6 address: only IPv4 is supported: "2001:db8::/129"`, FaultIPv6},
 		{"hostile", "\x1b[2J", `:1: not an IPv4 address: "\\x1b[2J"`, FaultAddress},
 		{"long", "1.2.3.4 #" + strings.Repeat("x", MaxLine), `:1: the line is longer than 64 KiB: `, FaultLong},
 	}

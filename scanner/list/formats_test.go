@@ -41,7 +41,7 @@ var lists = []struct {
 		`{"address":"1.0.0.3:7","port":9,"tag":null}` + "\n" +
 		`{"ip":"1.0.0.4","port":9,"query_port":8}` + "\n" +
 		`{"ip":"1.0.0.5"}` + "\n" + `{"ip":"2001:db8::1","port":5}` + "\n",
-		"1.0.0.1:5|1.0.0.2:6|1.0.0.3:7|1.0.0.4:8|1.0.0.5:27015", "6 IPv6 address: A2S is IPv4 only: 2001:db8::1"},
+		"1.0.0.1:5|1.0.0.2:6|1.0.0.3:7|1.0.0.4:8|1.0.0.5:27015", "6 IPv6 address: only IPv4 is supported: 2001:db8::1"},
 	{"CSV", "CSV", "\xef\xbb\xbf\"name\",IP,Port,Tag\r\n\"a, \"\"b\"\"\",1.0.0.1,5,eu\r\nx, 1.0.0.2 ,6\r\ny\r\n\"z,1.0.0.3,7\r\n",
 		"1.0.0.1:5 eu|1.0.0.2:6", "4 there is no address in it: y|5 a quoted field does not end in its line: \"z,1.0.0.3,7"},
 	{"CSV of endpoints", "CSV", "# list\nendpoint\n1.0.0.1:5\n1.0.0.2:6\n", "1.0.0.1:5|1.0.0.2:6", ""},

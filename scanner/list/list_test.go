@@ -242,6 +242,8 @@ func TestLongLastLine(t *testing.T) {
 	}
 }
 
+const overIPv6 = " (IPv4 only; of the servers known to us only Xash3D and CoD4X also answer over IPv6)"
+
 func TestOpenErrors(t *testing.T) {
 	dir := t.TempDir()
 	file := writeFile(t, "list.txt", "")
@@ -256,8 +258,8 @@ func TestOpenErrors(t *testing.T) {
 		{"999.1.1.1", "999.1.1.1: not an IPv4 address: a number is above 255"},
 		{"010.0.0.1", "010.0.0.1: a number begins with 0"},
 		{"1.2.3", "1.2.3: not an IPv4 address"},
-		{"::1", "::1: IPv6 address: A2S is IPv4 only"},
-		{"[::1]:27015", "[::1]:27015: IPv6 address: A2S is IPv4 only"},
+		{"::1", "::1: IPv6 address: only IPv4 is supported" + overIPv6},
+		{"[::1]:27015", "[::1]:27015: IPv6 address: only IPv4 is supported" + overIPv6},
 		{"example.com:27015", "example.com:27015: no such file, and not an IPv4 address or network"},
 		{"list.txt", "list.txt: no such file, and not an IPv4 address or network"},
 		{"https://example.com/list", "https://example.com/list: is a URL (targets are files, addresses and networks: save the list to a file first)"},

@@ -83,7 +83,7 @@ func TestResolve(t *testing.T) {
 		"5 six.example the name has no IPv4 address",
 		"6 none.example:1 the name was not found: no such host",
 		"8 one.example:0 the port is not a number from 1 to 65535",
-		"10 ::1 IPv6 address: A2S is IPv4 only",
+		"10 ::1 IPv6 address: only IPv4 is supported",
 		"11 1.2.3.999 not an IPv4 address: a number is above 255",
 		"12 not a name! the name was not found: no such host",
 	}

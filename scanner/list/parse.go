@@ -36,7 +36,7 @@ var faultTexts = [...]string{
 	FaultPort:        "the port is not a number from 1 to 65535",
 	FaultNetwork:     "the length of the network is not a number from 0 to 32",
 	FaultNoPorts:     "a network needs ports (--port)",
-	FaultIPv6:        "IPv6 address: A2S is IPv4 only",
+	FaultIPv6:        "IPv6 address: only IPv4 is supported",
 	FaultLong:        "the line is longer than 64 KiB",
 	FaultRange:       "the range ends before it begins",
 	FaultNoPort:      "an exclusion is for all ports of an address",

@@ -3,6 +3,8 @@
 package habits
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
@@ -65,24 +67,30 @@ var known = map[string]string{
 	"ports": "--port", "adapter-ip": "--source", "adapter-port": "--source IP:PORT", "wait": "--cooldown",
 	"includefile": "--list", "output-filename": "--output", "output-format": "--format", "banners": "--query",
 	"offline": "--dry-run", "echo": "--dry-run", "conf": "--config", "rotate-size": "--rotate", "pfring": "--rate 0",
+	// several of them
+	"concurrency": "--in-flight", "c": "--in-flight (how many targets at a time) or --config (a file)", "threads": "--rate, one thread sends",
+	"limit": "--max-targets, or --max-results: so many servers that answer", "no-color": "--color never",
+}
+
+// elsewhere has hints for the commands that have no flag like that.
+var elsewhere = map[string]string{
+	"limit":    "nothing: head -n N ends a command that prints lines",
+	"sort":     "nothing: sort orders csv, jq -s 'sort_by(.info.players)' orders records",
+	"no-color": "NO_COLOR=1 in the environment",
 }
 
 // Hint suggests what to write in place of another scanner's flag. It returns "" if
 // the flag is unknown, or if ours is not among names, the flags of the command.
 func Hint(flag string, names []string) string {
 	ours := known[flag]
-	switch {
-	case ours == "":
-		return ""
-	case !strings.HasPrefix(ours, "--"):
-		return "here that is " + ours
-	}
-	name, _, _ := strings.Cut(strings.TrimPrefix(ours, "--"), " ")
-	name = strings.TrimSuffix(name, ",")
-	for _, n := range names {
-		if n == name {
-			return "here that is " + ours
+	if name, ok := strings.CutPrefix(ours, "--"); ok {
+		name, _, _ = strings.Cut(name, " ")
+		if !slices.Contains(names, strings.TrimSuffix(name, ",")) {
+			ours = ""
 		}
 	}
-	return ""
+	if ours = cmp.Or(ours, elsewhere[flag]); ours == "" {
+		return ""
+	}
+	return "here that is " + ours
 }

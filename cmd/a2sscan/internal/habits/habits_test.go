@@ -22,6 +22,7 @@ func TestHint(t *testing.T) {
 	for flag, want := range map[string]string{
 		"max-rate": "here that is --rate", "shards": "here that is --shard I/N", "includefile": "here that is --list",
 		"host": "here that is the address itself, without a flag", "banners": "", "nonsense": "",
+		"limit": "here that is nothing: head -n N ends a command that prints lines", "no-color": "here that is NO_COLOR=1 in the environment",
 		"processes": "here that is --shard I/N, a process each",
 	} {
 		if got := Hint(flag, names); got != want {

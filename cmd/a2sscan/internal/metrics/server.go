@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -141,7 +142,7 @@ func newServer(t *console.Terminal, opt Options) *Server {
 		io.WriteString(w, "a2sscan: /metrics is for Prometheus, /healthz says whether the scan is well\n")
 	})
 	m.http = http.Server{
-		Handler:           markBusy(mux),
+		Handler:           markBusy(ownHost(mux)),
 		ConnContext:       withConn,
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       10 * time.Second,
@@ -151,6 +152,24 @@ func newServer(t *console.Terminal, opt Options) *Server {
 		ErrorLog:          slog.NewLogLogger(t.Log.Handler(), slog.LevelDebug),
 	}
 	return m
+}
+
+// ownHost returns a handler that refuses requests for a name that some web page made
+// point to loopback (DNS rebinding). Only a server on loopback needs that: whoever can
+// reach another one needs no such trick.
+func ownHost(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		at, _ := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
+		host, _, err := net.SplitHostPort(r.Host)
+		if err != nil {
+			host = strings.Trim(r.Host, "[]")
+		}
+		if at != nil && at.IP.IsLoopback() && host != "localhost" && net.ParseIP(host) == nil {
+			http.Error(w, "a2sscan: not a name of this server: use its address, or localhost", http.StatusMisdirectedRequest)
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
 }
 
 // registry returns a registry with all exported metrics.

@@ -1,7 +1,11 @@
 package metrics
 
 import (
+	"context"
 	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
 	"regexp"
 	"strings"
 	"testing"
@@ -37,6 +41,36 @@ func TestMetricNames(t *testing.T) {
 					t.Errorf("%s: %s is %q", f.GetName(), l.GetName(), l.GetValue())
 				}
 			}
+		}
+	}
+}
+
+// TestOwnHost: a server on loopback answers only requests for its address, because a web
+// page may make another name point to it.
+func TestOwnHost(t *testing.T) {
+	m := newServer(console.New(io.Discard), Options{})
+	for _, test := range []struct {
+		listens, host string
+		want          int
+	}{
+		{"127.0.0.1", "127.0.0.1:9127", http.StatusOK},
+		{"127.0.0.1", "localhost:9127", http.StatusOK},
+		{"127.0.0.1", "localhost", http.StatusOK},
+		{"::1", "[::1]:9127", http.StatusOK},
+		{"::1", "[::1]", http.StatusOK},
+		{"127.0.0.1", "evil.example:9127", http.StatusMisdirectedRequest},
+		{"127.0.0.1", "localhost.evil.example", http.StatusMisdirectedRequest},
+		{"127.0.0.1", "", http.StatusMisdirectedRequest},
+		{"192.0.2.1", "scanner.example:9127", http.StatusOK},
+	} {
+		r := httptest.NewRequest("GET", "/", nil)
+		r.Host = test.host
+		at := &net.TCPAddr{IP: net.ParseIP(test.listens), Port: 9127}
+		r = r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey, at))
+		w := httptest.NewRecorder()
+		m.http.Handler.ServeHTTP(w, r)
+		if w.Code != test.want {
+			t.Errorf("%s, asked for %q: %d, want %d", test.listens, test.host, w.Code, test.want)
 		}
 	}
 }

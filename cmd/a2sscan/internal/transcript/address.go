@@ -27,7 +27,7 @@ func ResolveAddr(ctx context.Context, t *console.Terminal, lookup Lookup, arg st
 	switch {
 	case err == nil && !ip.Is4():
 		return netip.AddrPort{}, console.Fail(console.ExitUsage, "%s: IPv6 address", console.Quoted(arg, 60)).
-			WithHint("A2S is IPv4 only")
+			WithHint("IPv4 only; of the servers known to us only Xash3D and CoD4X also answer over IPv6")
 	case err != nil && !list.IsHostName(host):
 		return netip.AddrPort{}, console.Fail(console.ExitUsage, "%s: no address", console.Quoted(arg, 60)).
 			WithHint("give an ip:port, an ip or a host name, such as 203.0.113.7:27015")
