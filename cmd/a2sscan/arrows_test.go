@@ -60,7 +60,7 @@ var arrows = map[string][]string{
 	"cmd/a2sscan/internal/merge":           room("linesort", "census", "geo", "output", "guard", "ratecontrol", "tally", "ledger"),
 	"cmd/a2sscan/internal/habits":          {"cmd/a2sscan/internal/console"},
 	"cmd/a2sscan/internal/columns":         {"sink/record", "cmd/a2sscan/internal/console"},
-	"cmd/a2sscan/internal/census":          {"sink", "cmd/a2sscan/internal/geo", "cmd/a2sscan/internal/output", "cmd/a2sscan/internal/store"},
+	"cmd/a2sscan/internal/census":          {"sink/census", "cmd/a2sscan/internal/geo", "cmd/a2sscan/internal/output", "cmd/a2sscan/internal/store"},
 	"cmd/a2sscan/internal/compare":         {"sink/census", "scanner/list", "cmd/a2sscan/internal/census", "cmd/a2sscan/internal/inputs"},
 	"cmd/a2sscan/internal/decode":          {"cmd/a2sscan/internal/capture", "cmd/a2sscan/internal/census", "cmd/a2sscan/internal/inputs"},
 	"cmd/a2sscan/internal/simulation": {"bench/fleet", "bench/fleet/judge", "cmd/a2sscan/internal/inputs",

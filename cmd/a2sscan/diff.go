@@ -69,7 +69,7 @@ func (f *diffFlags) add(cmd *cobra.Command) {
 	fs.StringVarP(&f.output, "output", "o", "-", "write to `FILE` or s3://BUCKET/KEY, as lines of JSON; -: standard output")
 	fs.BoolVar(&f.force, "force", false, "replace a file that diff did not write")
 	fs.StringSliceVar(&o.Kinds, "kind", nil, "show only these `KINDS` of change: new, gone, not_asked, back, moved, renamed, map, version, capacity, mode, mods, rules, flags, challenge, farm, players")
-	fs.StringSliceVar(&o.Games, "game", nil, "show only servers of these `GAMES`, by ID or name, such as rust,cs2")
+	addGameFlag(fs, &o.Games)
 	fs.StringSliceVar(&o.Networks, "network", nil, "show only servers in these `NETWORKS`, such as 203.0.113.0/24 or AS64496")
 	fs.BoolVar(&o.Volatile, "volatile", false, "also list changes of player counts, and of the maps of games that rotate them")
 	fs.StringArrayVar(&o.Targets, "targets", nil, "`FILE` with the list that the new scan was given: servers on it without a record in the new census count as gone")

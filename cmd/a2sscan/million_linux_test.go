@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"net/netip"
@@ -127,7 +128,7 @@ func writeHistory(t *testing.T, dir, from string) {
 			*at = at.AddDate(0, 0, -1)
 		}
 		s.All.People -= s.All.People / 1000
-		if text, err = s.Marshal(); err != nil {
+		if text, err = json.MarshalIndent(s, "", " "); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.WriteFile(filepath.Join(dir, s.First.Format("20060102.stats.json")), text, 0o666); err != nil {

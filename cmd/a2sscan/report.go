@@ -58,6 +58,7 @@ wrote, in any order.`,
 	fs.StringVarP(&o.Ports, "port", "p", "", "`LIST` of ports for networks and bare addresses in --targets, as given to scan")
 	fs.StringVar(&o.History, "history", "", "show the nightly scans whose stats (*.stats.json) are in `DIR`")
 	fs.StringVar(&o.Title, "title", "", "use `TEXT` as the title of the page (default: the date)")
+	addGameFlag(fs, &o.Games)
 	fs.StringArrayVar(&o.Summaries, "summary", nil, "read the summary of a scan from `FILE`; may be repeated (default: the summaries beside the files)")
 	return cmd
 }

@@ -59,7 +59,7 @@ func schema(args []string) (string, error) {
 	case "clickhouse":
 		return record.ClickHouse(), nil
 	case "stats":
-		return string(census.StatsJSONSchema()), nil
+		return string(census.StatsSchema()), nil
 	}
 	return "", console.Fail(console.ExitUsage, "no schema for %s", console.Quoted(kind, 40)).
 		WithHint("there are json, duckdb, clickhouse and stats")

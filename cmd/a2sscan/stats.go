@@ -4,25 +4,30 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/compare"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/sink/census"
 )
 
 func (a *app) statsCommand() *cobra.Command {
-	var summaries []string
+	var o census.Options
 	var output string
 	var force bool
 	cmd := &cobra.Command{
 		Use:   "stats CENSUS…",
-		Short: "Print the aggregates of a census as JSON",
-		Long: `Prints the aggregates of a census as JSON: servers and people by game, map,
-version, mode, operating system, country and network; round trips, capacity, and
-how full servers are; errors; suspicious answers (flags); groups of servers that
-seem to be fake (farms); and an estimate of how many servers the scan missed.
-For groups such as games and maps, the key top lists the largest and the key
-other sums up the rest. Long lists elsewhere are cut off. a2sscan schema stats
-describes the keys.
+		Short: "Sum up a census",
+		Long: `Prints the aggregates of a census: servers and people by game, map, version,
+mode, operating system, country and network; round trips, capacity, and how full
+servers are; errors; suspicious answers (flags); groups of servers that seem to
+be fake (farms); and an estimate of how many servers the scan missed. On a
+terminal it prints an overview, otherwise JSON. For groups such as games and
+maps, the key top lists the largest and the key other sums up the rest. Long
+lists elsewhere are cut off. a2sscan schema stats describes the keys.
+
+If the census is damaged, or lacks records that its summary counts, stats says
+so first, sums up the rest, and exits with 8.
 
 stats reads several files as one census: name all that scan --rotate or --shard
 wrote, in any order.`,
@@ -37,16 +42,22 @@ wrote, in any order.`,
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			if output == "-" || output == "" {
-				return compare.Stats(a.term, a.out, args, summaries)
+				return compare.Stats(a.term, a.out, args, o, console.IsTerminal(a.out.w))
 			}
 			result := compare.Result{Name: output, Kind: compare.StatsFile, Force: force}
-			return result.Write(args, func(out *os.File) error { return compare.Stats(a.term, out, args, summaries) })
+			return result.Write(args, func(out *os.File) error { return compare.Stats(a.term, out, args, o, false) })
 		},
 	}
 	cmd.Flags().SortFlags = false
 	cmd.Flags().StringVarP(&output, "output", "o", "-", "write to `FILE` or s3://BUCKET/KEY; -: standard output")
 	cmd.Flags().BoolVar(&force, "force", false, "replace a file that stats did not write")
-	cmd.Flags().StringArrayVar(&summaries, "summary", nil,
+	cmd.Flags().StringArrayVar(&o.Summaries, "summary", nil,
 		"read the summary of a scan from `FILE`; may be repeated (default: the summaries beside the files)")
+	addGameFlag(cmd.Flags(), &o.Games)
 	return cmd
+}
+
+// addGameFlag adds the flag that leaves out servers of other games.
+func addGameFlag(fs *pflag.FlagSet, games *[]string) {
+	fs.StringSliceVar(games, "game", nil, "only servers of these `GAMES`, by ID or name, such as rust,cs2")
 }

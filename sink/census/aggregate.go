@@ -2,70 +2,57 @@ package census
 
 import (
 	"cmp"
+	"iter"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/game"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Aggregate reads a census and returns its statistics. If servers seem to share lists
-// of players, it reads the census again to compare the lists.
-func Aggregate(c *Census) (*Stats, error) {
-	t, err := c.load(newTexts())
-	if err != nil {
-		return nil, err
-	}
-	farms, err := findFarms(c, t)
-	if err != nil {
-		return nil, err
-	}
-	s := t.stats(farms)
-	s.Run = c.run()
-	return s, nil
-}
-
-// stats returns the statistics of a table, except for Run.
-func (t *table) stats(farms *farmFinding) *Stats {
+// Stats returns the aggregates of the census.
+func (c *Census) Stats() *Stats {
 	s := &Stats{
-		Schema: StatsSchema, Scans: t.scans(), Records: uint64(len(t.rows)), Duplicates: t.duplicates,
+		Schema: statsSchema, Scans: c.scans[:min(len(c.scans), maxScans)], Run: c.run(), Lost: c.Lost, Duplicates: c.duplicates,
 		Statuses: map[string]uint64{}, Flags: map[string]uint64{},
 	}
-	for _, word := range statusWords[1:] {
-		s.Statuses[word] = 0
+	for status := scanner.StatusOK; status < scanner.NumStatuses; status++ {
+		s.Statuses[status.String()] = 0
 	}
-	g := newGrouper(t)
-	for i, r := range t.rows {
-		s.addTime(r.at)
-		s.Statuses[statusWords[r.status]]++
-		if r.status.answered() {
-			s.addAnswer(r, farms.of(i) >= 0)
-			g.add(r, farms.of(i) >= 0)
+	var trips, places, fill []float64
+	for _, one := range c.servers {
+		if one.other {
+			continue
+		}
+		s.Records++
+		s.addTime(one.at)
+		if one.Status != 0 {
+			s.Statuses[one.Status.String()]++
+		}
+		if !one.answered() {
+			continue
+		}
+		s.addAnswer(one)
+		if one.RTT > 0 {
+			trips = append(trips, float64(one.RTT.Microseconds())/1000)
+		}
+		if one.has&hasCapacity != 0 {
+			places = append(places, float64(one.MaxPlayers))
+		}
+		if one.MaxPlayers > 0 && one.has&hasPeople != 0 {
+			fill = append(fill, round6(float64(one.People)*100/float64(one.MaxPlayers)))
 		}
 	}
-	delete(s.Statuses, "")
-	g.fill(s)
-	s.RoundTrips, s.Capacity, s.Fill = t.roundTrips(), t.capacities(), t.fills()
-	s.Farms = farms.report(t)
-	s.Stacks, s.Accounts = t.stacks(), t.accounts()
+	s.RoundTrips = distribution(trips, roundTripBounds)
+	s.Capacity, s.Fill = distribution(places, capacityBounds), distribution(fill, fillBounds)
+	c.addGroups(s)
+	c.addFarms(s)
+	s.Stacks, s.Accounts = c.stacks(), c.accounts()
 	return s
-}
-
-// scans returns the names of the scans in the table, sorted, at most maxScans.
-func (t *table) scans() []string {
-	seen := map[uint32]bool{}
-	names := []string{}
-	for _, r := range t.rows {
-		if r.scan != 0 && !seen[r.scan] {
-			seen[r.scan] = true
-			names = append(names, t.text(r.scan))
-		}
-	}
-	slices.Sort(names)
-	return names[:min(len(names), maxScans)]
 }
 
 // maxScans is the maximum number of scan names in Stats.
@@ -85,29 +72,42 @@ func (s *Stats) addTime(at int64) {
 }
 
 // addAnswer adds a server that answered.
-func (s *Stats) addAnswer(r *row, farmed bool) {
-	s.All.add(r)
-	if !farmed {
-		s.WithoutFarms.add(r)
+func (s *Stats) addAnswer(one *Server) {
+	s.All.add(one)
+	if one.farm == 0 {
+		s.WithoutFarms.add(one)
 	}
 	for i := range game.NumFlags {
-		if r.flags&(1<<i) != 0 {
+		if one.Flags&(1<<i) != 0 {
 			s.Flags[game.FlagWord(i)]++
 		}
 	}
-	has := [numQuestions]bool{r.has&answeredInfo != 0, r.has&answeredPlayers != 0, r.has&hasRules != 0}
 	for q, to := range []*Question{&s.Questions.Info, &s.Questions.Players, &s.Questions.Rules} {
-		to.add(has[q], r.errors[q], r.open&(1<<q) != 0)
+		if to.Errors == nil {
+			to.Errors = map[string]uint64{}
+		}
+		answered := one.has & [...]facts{answeredInfo, answeredPlayers, answeredRules}[q]
+		switch {
+		case one.errors[q] != 0:
+			to.Errors[one.errors[q].String()]++
+		case answered != 0:
+			to.Answered++
+		default:
+			to.NotAsked++
+		}
+		if one.open.Has(wire.Question(q)) {
+			to.Unchallenged++
+		}
 	}
 }
 
 // add adds a server to the sums.
-func (s *Sums) add(r *row) {
+func (s *Sums) add(one *Server) {
 	s.Servers++
-	s.People += uint64(r.people)
-	s.Bots += uint64(r.bots)
-	s.Places += uint64(r.capacity)
-	if r.people > 0 {
+	s.People += uint64(one.People)
+	s.Bots += uint64(one.Bots)
+	s.Places += uint64(one.MaxPlayers)
+	if one.People > 0 {
 		s.Occupied++
 	}
 }
@@ -121,176 +121,159 @@ func (s *Sums) plus(o *Sums) {
 	s.Places += o.Places
 }
 
-// add counts how a server answered a question. code is the error, 0 if there was
-// none; open means that the server demanded no challenge.
-func (q *Question) add(answered bool, code uint8, open bool) {
-	if q.Errors == nil {
-		q.Errors = map[string]uint64{}
-	}
-	switch {
-	case code != 0:
-		q.Errors[errorWord(code)]++
-	case answered:
-		q.Answered++
-	default:
-		q.NotAsked++
-	}
-	if open {
-		q.Unchallenged++
-	}
-}
-
-func errorWord(code uint8) string {
-	if code >= wire.NumErrors {
-		return "other"
-	}
-	return wire.Error(code).String()
-}
-
-// grouper sums up servers by game, map and the other properties.
-type grouper struct {
-	t                            *table
-	games, maps, versions, modes groups
-	systems, countries, networks groups
-	names                        map[uint64]uint64 // servers by game (higher half) and the game's name
-	open                         map[uint32]uint64 // unchallenged servers by game
-}
-
-func newGrouper(t *table) *grouper {
-	return &grouper{t: t, names: map[uint64]uint64{}, open: map[uint32]uint64{}}
-}
-
-// groups sums up servers by the value of one property. For a string, the value is
-// its number in texts; if the string has a meaning only within its game, the higher
-// 32 bits are the number of the game's ID.
-type groups struct {
-	by      map[uint64]*groupSums
-	unknown Sums
-}
-
-type groupSums struct{ all, farmed Sums }
-
-// add adds a server to the sums of a value; value 0 means unknown.
-func (g *groups) add(value uint64, r *row, farmed bool) {
-	if value == 0 {
-		g.unknown.add(r)
-		return
-	}
-	one := g.by[value]
-	if one == nil {
-		if g.by == nil {
-			g.by = map[uint64]*groupSums{}
-		}
-		one = &groupSums{}
-		g.by[value] = one
-	}
-	one.all.add(r)
-	if farmed {
-		one.farmed.add(r)
-	}
-}
-
-// ofGame returns the value in groups of the string with number id, which has a
-// meaning only within r's game. It returns 0 if r does not have f.
-func ofGame(r *row, f facts, id uint32) uint64 {
-	if r.has&f == 0 {
-		return 0
-	}
-	return uint64(r.game)<<32 | uint64(id)
-}
-
-func (g *grouper) add(r *row, farmed bool) {
-	g.games.add(uint64(r.game), r, farmed)
-	g.maps.add(ofGame(r, hasMap, r.level), r, farmed)
-	g.versions.add(ofGame(r, hasVersion, r.version), r, farmed)
-	g.modes.add(ofGame(r, hasMode, r.mode), r, farmed)
-	system := uint64(0)
-	if r.has&hasSystem != 0 {
-		system = 1<<8 | uint64(r.system)
-	}
-	g.systems.add(system, r, farmed)
-	g.countries.add(uint64(r.country[0])<<8|uint64(r.country[1]), r, farmed)
-	g.networks.add(uint64(r.asn), r, farmed)
-	if r.game != 0 {
-		g.names[uint64(r.game)<<32|uint64(r.gameText)]++
-		if r.open != 0 {
-			g.open[r.game]++
+// answers yields the servers that answered, except those that Options leave out.
+func (c *Census) answers() iter.Seq[*Server] {
+	return func(yield func(*Server) bool) {
+		for _, s := range c.servers {
+			if s.answered() && !s.other && !yield(s) {
+				return
+			}
 		}
 	}
 }
 
-// fill sets the lists of s.
-func (g *grouper) fill(s *Stats) {
-	names := g.gameNames()
-	text := func(v uint64) string { return g.t.text(uint32(v)) }
-	within := func(v uint64) Group { return Group{Name: shorten(text(v)), Game: text(v >> 32)} }
-	s.Games = g.games.top(MaxGames, func(v uint64) Group {
-		return Group{ID: text(v), Name: shorten(names[uint32(v)]), Unchallenged: g.open[uint32(v)]}
+// label identifies a Group. The zero label stands for an unknown value.
+type label struct{ id, name, game string }
+
+// addGroups sets the lists of s that sum up servers by a property.
+func (c *Census) addGroups(s *Stats) {
+	within := func(has facts, value func(*Server) string) func(*Server) label {
+		return func(s *Server) label {
+			if s.has&has == 0 {
+				return label{}
+			}
+			return label{name: value(s) + "\x00", game: s.Game} // the empty value is known, too
+		}
+	}
+	s.Games = c.groups(maxGames, func(s *Server) label { return label{id: s.Game} })
+	s.Maps = c.groups(maxMaps, within(hasMap, func(s *Server) string { return s.Map }))
+	s.Versions = c.groups(maxVersions, within(hasVersion, func(s *Server) string { return s.Version }))
+	s.Modes = c.groups(maxModes, within(hasMode, func(s *Server) string { return s.Mode }))
+	s.Systems = c.groups(maxSystems, func(s *Server) label {
+		if s.has&hasSystem == 0 {
+			return label{}
+		}
+		return label{name: systemName(s.system)}
 	})
-	s.Maps, s.Versions = g.maps.top(MaxMaps, within), g.versions.top(MaxVersions, within)
-	s.Modes = g.modes.top(MaxModes, within)
-	s.Systems = g.systems.top(MaxSystems, func(v uint64) Group { return Group{Name: systemName(byte(v))} })
-	s.Countries = g.countries.top(MaxCountries, func(v uint64) Group {
-		return Group{ID: string([]byte{byte(v >> 8), byte(v)})}
+	s.Countries = c.groups(maxCountries, func(s *Server) label { return label{id: s.Country} })
+	s.Networks = c.groups(maxNetworks, func(s *Server) label {
+		if s.asn == 0 {
+			return label{}
+		}
+		return label{id: networkName(s.asn), name: c.orgs[s.asn]}
 	})
-	s.Networks = g.networks.top(MaxNetworks, func(v uint64) Group {
-		return Group{ID: networkName(uint32(v)), Name: shorten(text(uint64(g.t.orgs[uint32(v)])))}
-	})
+	c.nameGames(s.Games.Top)
 }
 
-// gameNames returns each game's most frequent name.
-func (g *grouper) gameNames() map[uint32]string {
-	most, names := map[uint32]uint64{}, map[uint32]string{}
-	for pair, n := range g.names {
-		id, name := uint32(pair>>32), g.t.text(uint32(pair))
-		if n > most[id] || n == most[id] && name < names[id] {
-			most[id], names[id] = n, name
+// groups sums up the servers that answered by their label. It returns the groups with the
+// most servers, and the sums of the others.
+func (c *Census) groups(most int, of func(*Server) label) Groups {
+	var out Groups
+	by := map[label]*Group{}
+	for s := range c.answers() {
+		l := of(s)
+		if l == (label{}) {
+			out.Unknown.add(s)
+			continue
+		}
+		g := by[l]
+		if g == nil {
+			g = &Group{ID: l.id, Name: shorten(strings.TrimSuffix(l.name, "\x00")), Game: l.game}
+			by[l] = g
+		}
+		g.Sums.add(s)
+		if s.farm > 0 {
+			if g.Farmed == nil {
+				g.Farmed = &Sums{}
+			}
+			g.Farmed.add(s)
 		}
 	}
-	return names
-}
-
-// top returns the n groups with the most servers, and the sums of the others.
-func (g *groups) top(n int, describe func(uint64) Group) Groups {
-	all := make([]Group, 0, len(g.by))
-	for value, sums := range g.by {
-		one := describe(value)
-		if one.Sums = sums.all; sums.farmed.Servers > 0 {
-			one.Farmed = &sums.farmed
-		}
-		all = append(all, one)
+	out.Distinct, out.Top = uint64(len(by)), make([]Group, 0, len(by))
+	for _, g := range by {
+		out.Top = append(out.Top, *g)
 	}
-	slices.SortFunc(all, compareGroups)
-	out := Groups{Distinct: uint64(len(all)), Top: all, Unknown: g.unknown}
-	if len(all) > n {
-		out.Top = all[:n:n]
-		for i := range all[n:] {
-			out.Other.plus(&all[n+i].Sums)
-		}
+	slices.SortFunc(out.Top, func(a, b Group) int {
+		return cmp.Or(
+			cmp.Compare(b.Servers, a.Servers), cmp.Compare(b.People, a.People),
+			strings.Compare(a.Game, b.Game), strings.Compare(a.ID, b.ID), strings.Compare(a.Name, b.Name),
+			cmp.Compare(b.Bots, a.Bots), cmp.Compare(b.Places, a.Places), cmp.Compare(b.Occupied, a.Occupied),
+		)
+	})
+	for i := min(most, len(out.Top)); i < len(out.Top); i++ {
+		out.Other.plus(&out.Top[i].Sums)
 	}
+	out.Top = slices.Clip(out.Top[:min(most, len(out.Top))])
 	return out
 }
 
-func compareGroups(a, b Group) int {
-	return cmp.Or(
-		cmp.Compare(b.Servers, a.Servers), cmp.Compare(b.People, a.People),
-		strings.Compare(a.Game, b.Game), strings.Compare(a.ID, b.ID), strings.Compare(a.Name, b.Name),
-		cmp.Compare(b.Bots, a.Bots), cmp.Compare(b.Places, a.Places), cmp.Compare(b.Occupied, a.Occupied),
-	)
-}
-
-// shorten cuts s to at most MaxNameBytes bytes.
-func shorten(s string) string { return string(cut([]byte(s), MaxNameBytes)) }
-
-func systemName(b byte) string {
-	if word := wire.Environment(b); word != "" {
-		return word
+// nameGames gives each game its most frequent name, and counts its servers that answer
+// without a challenge.
+func (c *Census) nameGames(games []Group) {
+	by, names := map[string]*Group{}, map[label]uint64{}
+	for i := range games {
+		by[games[i].ID] = &games[i]
 	}
-	const digits = "0123456789abcdef"
-	return string([]byte{'0', 'x', digits[b>>4], digits[b&15]})
+	for s := range c.answers() {
+		if g := by[s.Game]; g != nil {
+			names[label{id: s.Game, name: s.GameName}]++
+			if s.open != 0 {
+				g.Unchallenged++
+			}
+		}
+	}
+	most := map[string]uint64{}
+	for l, n := range names {
+		g, name := by[l.id], shorten(l.name)
+		if n > most[l.id] || n == most[l.id] && name < g.Name {
+			most[l.id], g.Name = n, name
+		}
+	}
 }
+
+// shorten cuts s to at most maxNameBytes bytes.
+func shorten(s string) string { return cut(s, maxNameBytes) }
 
 func networkName(asn uint32) string { return "AS" + strconv.FormatUint(uint64(asn), 10) }
 
 // round6 rounds to six decimals: further decimals depend on the order of summation.
 func round6(v float64) float64 { return math.Round(v*1e6) / 1e6 }
+
+// Lower bounds of the bins: milliseconds, player slots and percent. The last bin
+// has no upper bound.
+var (
+	roundTripBounds = []float64{0, 5, 10, 15, 20, 30, 40, 50, 60, 80, 100, 125, 150, 200, 250, 300, 400, 500, 750, 1000, 2000, 5000}
+	capacityBounds  = []float64{0, 1, 2, 4, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 65, 80, 100, 128, 200, 256, 500, 1000}
+	fillBounds      = []float64{0, 0.000001, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 100.000001}
+)
+
+// distribution describes values, which it sorts. It returns nil if there are none.
+func distribution(values []float64, bounds []float64) *Distribution {
+	n := len(values)
+	if n == 0 {
+		return nil
+	}
+	slices.Sort(values)
+	at := func(percent int) float64 { return values[max((n*percent+99)/100, 1)-1] }
+	d := &Distribution{
+		Servers: uint64(n), Min: values[0], Max: values[n-1],
+		P10: at(10), P25: at(25), P50: at(50), P75: at(75), P90: at(90), P99: at(99),
+	}
+	sum := 0.0
+	for _, v := range values {
+		sum += v
+	}
+	d.Mean = round6(sum / float64(n))
+	for i, from := range bounds {
+		bin := Bin{From: from}
+		end := n
+		if i+1 < len(bounds) {
+			bin.To = &bounds[i+1]
+			end, _ = slices.BinarySearch(values, bounds[i+1])
+		}
+		start, _ := slices.BinarySearch(values, from)
+		bin.Servers = uint64(end - start)
+		d.Bins = append(d.Bins, bin)
+	}
+	return d
+}

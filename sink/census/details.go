@@ -1,158 +1,338 @@
 package census
 
 import (
-	"bufio"
 	"cmp"
-	"encoding/binary"
-	"io"
-	"os"
+	"encoding/json"
+	"maps"
 	"slices"
+	"strings"
 	"sync"
 
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/game"
 	"github.com/a2sscan/a2sscan/sink/record"
+	"github.com/a2sscan/a2sscan/wire"
 )
 
-// detailsAtOnce is the maximum number of servers, per census, whose rules and mods
-// are in memory at once. If more are needed, all are written to temporary files
-// first. A test changes it.
-var detailsAtOnce = 8_000
+// Change is one change of one server: a line of diff's NDJSON.
+type Change struct {
+	Kind Kind   `json:"change"`
+	Addr string `json:"addr"` // ip:port; of a server that moved, the new address
+	Game string `json:"game"` // Group.ID of the game; "": unknown
+	Name string `json:"name"` // of the server; untrusted text
+	// People is how many people played on the server on the last night it answered.
+	People uint32 `json:"people,omitempty"`
 
-// details holds the rules and mods of the servers for which they are needed. The
-// servers are divided into groups, and only one group is in memory at a time.
-type details struct {
-	want  []wanted // by address
-	mu    sync.Mutex
-	small map[uint64]detail // all details, if there is only one group
-	files []*os.File
-	out   []*bufio.Writer
+	// By says how a server that moved was recognised: "steam_id", or "identity" for
+	// name, game and map.
+	By string `json:"by,omitempty"`
+	// LikelyLoss is set if LossChance is at least 0.5: the server is gone, but probably
+	// alive (see Comparison.LikelyLost).
+	LikelyLoss bool `json:"likely_loss,omitempty"`
+	// LossChance is the probability, from 0 to 1, that a server is gone only because
+	// datagrams were lost. It is 0 for unreachable servers, and if the new scan has no
+	// estimate of its losses.
+	LossChance float64 `json:"loss_chance,omitempty"`
+
+	Before *Facts `json:"before,omitempty"` // what differs; for gone and not_asked, all that is known
+	After  *Facts `json:"after,omitempty"`  // what differs; for new and back, all that is known
 }
 
-// wanted is a server whose rules and mods are needed, and the group that it is in.
-type wanted struct {
-	key   uint64
-	group int32
+// Facts are the properties of a server on one night. An absent property is unknown,
+// or the same on both nights.
+type Facts struct {
+	Addr       string            `json:"addr,omitempty"`
+	Name       *string           `json:"name,omitempty"`
+	Map        *string           `json:"map,omitempty"`
+	Version    *string           `json:"version,omitempty"`
+	MaxPlayers *uint32           `json:"max_players,omitempty"`
+	People     *uint32           `json:"people,omitempty"`
+	Bots       *uint32           `json:"bots,omitempty"`
+	Mode       *string           `json:"mode,omitempty"`
+	PVP        *bool             `json:"pvp,omitempty"`
+	Mods       []string          `json:"mods,omitempty"`         // mods that only this night has: "id name hash"
+	Rules      map[string]string `json:"rules,omitempty"`        // rules that differ or that only this night has
+	Flags      []string          `json:"flags,omitempty"`        // flags that only this night has
+	Challenged []string          `json:"challenged,omitempty"`   // questions that demanded a challenge
+	Open       []string          `json:"unchallenged,omitempty"` // questions that did not demand a challenge
+	Farm       string            `json:"farm,omitempty"`         // Farm.ID
+	Status     string            `json:"status,omitempty"`       // for back and gone: the status in the record
+	Country    string            `json:"country,omitempty"`
+	Network    string            `json:"network,omitempty"` // "AS64496"
 }
 
-// detail is the JSON of a server's rules and mods.
-type detail struct{ rules, mods []byte }
+// detailBytes is the maximum size of the rules that Diff holds in memory. If the servers
+// whose rules changed have more, Diff reads the censuses several times. A test changes it.
+var detailBytes = 96 << 20
 
-// newDetails returns details for n servers in the given number of groups. If there
-// are several groups, each has a temporary file in dir.
-func newDetails(dir string, groups, n int) (*details, error) {
-	d := &details{want: make([]wanted, 0, n), small: map[uint64]detail{}}
-	if groups < 2 {
-		return d, nil
-	}
-	for range groups {
-		f, err := os.CreateTemp(dir, "a2sscan-diff-")
-		if err != nil {
-			d.close()
-			return nil, err
-		}
-		d.files, d.out = append(d.files, f), append(d.out, bufio.NewWriterSize(f, 16<<10))
-	}
-	return d, nil
-}
-
-// close removes the temporary files.
-func (d *details) close() {
-	for _, f := range d.files {
-		f.Close()
-		os.Remove(f.Name())
-	}
-}
-
-// add requests a server's rules and mods.
-func (d *details) add(key uint64, group int32) { d.want = append(d.want, wanted{key, group}) }
-
-// collect reads the census and keeps the rules and mods of the servers in d.want.
-func (d *details) collect(c *Census, t *table) error {
-	if len(d.want) == 0 {
-		return nil
-	}
-	slices.SortFunc(d.want, func(a, b wanted) int { return cmp.Compare(a.key, b.key) })
-	err := c.eachBlock(func(_ int, block []byte) error {
-		return eachLine(block, func(line []byte) error { return d.line(t, line) })
+// details calls do with the changes of all events. It reads the rules and mods that they
+// show from the censuses again, of as many servers at a time as detailBytes allows: first
+// those of the old census, then those of the new one, of which it keeps what differs.
+func (d *differ) details(do func(*Change) error) error {
+	slices.SortStableFunc(d.events, func(a, b event) int {
+		return cmp.Or(cmp.Compare(a.shown().key, b.shown().key), cmp.Compare(a.kinds, b.kinds))
 	})
-	for _, w := range d.out {
-		if bad := w.Flush(); err == nil {
-			err = bad
-		}
-	}
-	d.want, d.out = nil, nil
-	return err
-}
-
-func (d *details) line(t *table, line []byte) error {
-	key, at := keyAndTime(line)
-	n, ok := slices.BinarySearchFunc(d.want, key, func(w wanted, key uint64) int { return cmp.Compare(w.key, key) })
-	if !ok {
-		return nil
-	}
-	if i, ok := t.index(key); !ok || t.rows[i].at != at {
-		return nil // another record of the same address
-	}
-	one := detailOf(line)
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.files == nil {
-		d.small[key] = detail{slices.Clone(one.rules), slices.Clone(one.mods)}
-		return nil
-	}
-	return writeDetail(d.out[d.want[n].group], key, one)
-}
-
-// detailOf finds the rules and mods of a record.
-func detailOf(line []byte) (one detail) {
-	var c record.Cursor
-	for c.Reset(line); c.Next(); {
-		switch string(c.Key()) {
-		case "rules":
-			one.rules = c.Raw()
-		case "game":
-			for c.Enter(); c.Next(); {
-				if string(c.Key()) == "mods" {
-					one.mods = c.Raw()
-				}
+	for events := d.events; len(events) > 0; {
+		old, new := map[*Server]*event{}, map[*Server]*event{}
+		n, bytes := 0, 0
+		for ; n < len(events) && bytes < detailBytes; n++ {
+			if e := &events[n]; e.kinds&setOf(KindRules, KindMods) != 0 {
+				old[e.before], new[e.after] = e, e
+				bytes += int(e.before.rulesBytes)
 			}
 		}
+		if err := d.old.reread(old, (*event).keepLists); err != nil {
+			return err
+		}
+		if err := d.new.reread(new, (*event).compareLists); err != nil {
+			return err
+		}
+		for i := range events[:n] {
+			if err := d.event(&events[i], do); err != nil {
+				return err
+			}
+			events[i] = event{}
+		}
+		events = events[n:]
 	}
-	return one
+	return nil
 }
 
-func writeDetail(w *bufio.Writer, key uint64, one detail) error {
-	var head [24]byte
-	binary.LittleEndian.PutUint64(head[:], key)
-	binary.LittleEndian.PutUint64(head[8:], uint64(len(one.rules)))
-	binary.LittleEndian.PutUint64(head[16:], uint64(len(one.mods)))
-	w.Write(head[:])
-	w.Write(one.rules)
-	_, err := w.Write(one.mods) // a bufio.Writer keeps its first error
+// reread calls do with the records of the servers that want has, one at a time.
+func (c *Census) reread(want map[*Server]*event, do func(*event, *scanner.Result) error) error {
+	if len(want) == 0 {
+		return nil
+	}
+	type reader struct{ addr, lists *record.Reader }
+	readers := make([]reader, c.workers)
+	for i := range readers {
+		readers[i] = reader{record.NewReader("addr", "time"), record.NewReader("rules", "game")}
+	}
+	var mu sync.Mutex
+	for _, file := range c.files {
+		_, err := c.eachLine(file, func(worker int, line []byte) error {
+			r := &readers[worker]
+			head, err := r.addr.Read(line)
+			if err != nil {
+				return nil // Open has counted it
+			}
+			s := c.find(keyOf(head.Addr))
+			if s == nil || s.at != millis(head.Time) || want[s] == nil {
+				return nil // the second case is another record of the address
+			}
+			full, err := r.lists.Read(line)
+			if err != nil {
+				return nil
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			return do(want[s], &full.Result)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lists holds the rules of a record that are not volatile, and its mods: the ID, name and
+// hash of each, as far as they are known.
+type lists struct {
+	Rules map[string]string
+	Mods  []string
+}
+
+func newLists(r *scanner.Result) *lists {
+	l := &lists{Rules: map[string]string{}}
+	for _, rule := range r.Rules {
+		if !isVolatile(rule.Name) {
+			l.Rules[string(rule.Name)] = string(rule.Value)
+		}
+	}
+	if r.Game == nil {
+		return l
+	}
+	for _, mod := range r.Game.Mods {
+		words := []string{string(mod.ID), string(mod.Name), string(mod.Hash)}
+		l.Mods = append(l.Mods, strings.Join(slices.DeleteFunc(words, func(s string) bool { return s == "" }), " "))
+	}
+	return l
+}
+
+// keepLists keeps the lists of the old record, as JSON: many maps would need several times
+// as much memory.
+func (e *event) keepLists(r *scanner.Result) (err error) {
+	e.lists, err = json.Marshal(newLists(r))
 	return err
 }
 
-// read returns the details of a group, by address.
-func (d *details) read(group int) (map[uint64]detail, error) {
-	if d.files == nil {
-		return d.small, nil
-	}
-	f := d.files[group]
-	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		return nil, err
-	}
-	all := map[uint64]detail{}
-	for in := bufio.NewReader(f); ; {
-		var head [24]byte
-		if _, err := io.ReadFull(in, head[:]); err == io.EOF {
-			return all, nil
-		} else if err != nil {
-			return nil, err
+// compareLists sets what the lists of only one of the nights have.
+func (e *event) compareLists(r *scanner.Result) error {
+	x, y := new(lists), newLists(r)
+	if len(e.lists) > 0 {
+		if err := json.Unmarshal(e.lists, x); err != nil {
+			return err
 		}
-		rules, mods := binary.LittleEndian.Uint64(head[8:]), binary.LittleEndian.Uint64(head[16:])
-		body := make([]byte, rules+mods)
-		if _, err := io.ReadFull(in, body); err != nil {
-			return nil, err
-		}
-		all[binary.LittleEndian.Uint64(head[:])] = detail{body[:rules:rules], body[rules:]}
 	}
+	e.lists = nil
+	e.only = &[2]lists{{onlyRules(x.Rules, y.Rules), onlyMods(x.Mods, y.Mods)}, {onlyRules(y.Rules, x.Rules), onlyMods(y.Mods, x.Mods)}}
+	return nil
+}
+
+// event reports the changes of one server.
+func (d *differ) event(e *event, do func(*Change) error) error {
+	at, shown := e.shown(), e.after
+	if !shown.answered() {
+		shown = e.before
+	}
+	for _, kind := range e.kinds.list() {
+		c := &Change{Kind: kind, Addr: at.Addr().String(), Game: shown.Game, Name: shown.shownName(), People: shown.People}
+		if kind == KindMoved {
+			c.By = d.movedBy[e.after]
+		}
+		if kind == KindGone && (e.after == nil || e.after.Status != scanner.StatusUnreachable) {
+			c.LossChance = round6(d.chance)
+			c.LikelyLoss = d.chance >= 0.5
+		}
+		c.Before, c.After = d.facts(kind, e.before, e.after)
+		switch {
+		case e.only == nil:
+		case kind == KindRules:
+			c.Before.Rules, c.After.Rules = e.only[0].Rules, e.only[1].Rules
+		case kind == KindMods:
+			c.Before.Mods, c.After.Mods = e.only[0].Mods, e.only[1].Mods
+		}
+		if err := do(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// shown returns the server under whose address an event is reported.
+func (e *event) shown() *Server {
+	if e.after != nil {
+		return e.after
+	}
+	return e.before
+}
+
+// maxShown is the maximum number of rules, or of mods, that a change shows of one
+// night.
+const maxShown = 200
+
+// onlyRules returns the rules that other has not, or has with another value.
+func onlyRules(rules, other map[string]string) map[string]string {
+	only := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(rules)) {
+		if value, ok := other[name]; (!ok || value != rules[name]) && len(only) < maxShown {
+			only[name] = rules[name]
+		}
+	}
+	return only
+}
+
+// onlyMods returns the mods that other has not.
+func onlyMods(mods, other []string) (only []string) {
+	for _, mod := range mods {
+		if !slices.Contains(other, mod) && len(only) < maxShown {
+			only = append(only, mod)
+		}
+	}
+	return only
+}
+
+// facts returns what a change of the kind shows about each night, without rules and mods.
+func (d *differ) facts(kind Kind, a, b *Server) (before, after *Facts) {
+	switch kind {
+	case KindNew:
+		return nil, b.facts()
+	case KindBack:
+		return &Facts{Status: statusWord(a)}, b.facts()
+	case KindNotAsked:
+		return a.facts(), nil
+	case KindGone:
+		if b == nil {
+			return a.facts(), nil
+		}
+		return a.facts(), &Facts{Status: statusWord(b)}
+	}
+	before, after = &Facts{}, &Facts{}
+	switch kind {
+	case KindMoved:
+		before.Addr, after.Addr = a.Addr().String(), b.Addr().String()
+	case KindRenamed:
+		before.Name, after.Name = new(a.shownName()), new(b.shownName())
+	case KindMap:
+		before.Map, after.Map = new(a.Map), new(b.Map)
+	case KindVersion:
+		before.Version, after.Version = new(a.Version), new(b.Version)
+	case KindCapacity:
+		before.MaxPlayers, after.MaxPlayers = new(a.MaxPlayers), new(b.MaxPlayers)
+	case KindPlayers:
+		before.People, after.People = new(a.People), new(b.People)
+	case KindMode:
+		both := a.has & b.has
+		if both&hasMode != 0 && a.Mode != b.Mode {
+			before.Mode, after.Mode = new(a.Mode), new(b.Mode)
+		}
+		if both&hasPVP != 0 && (a.has^b.has)&isPVP != 0 {
+			before.PVP, after.PVP = new(a.has&isPVP != 0), new(b.has&isPVP != 0)
+		}
+	case KindChallenge:
+		changed := challengeKnown(a, b) & (a.open ^ b.open)
+		for q := wire.QuestionInfo; q <= wire.QuestionRules; q++ {
+			switch {
+			case !changed.Has(q):
+			case a.open.Has(q):
+				before.Open, after.Challenged = append(before.Open, q.String()), append(after.Challenged, q.String())
+			default:
+				before.Challenged, after.Open = append(before.Challenged, q.String()), append(after.Open, q.String())
+			}
+		}
+	case KindFlags:
+		before.Flags, after.Flags = flagWords(a.Flags&^b.Flags&lastingFlags), flagWords(b.Flags&^a.Flags&lastingFlags)
+	case KindFarm:
+		before.Farm, after.Farm = d.old.farmOf(a), d.new.farmOf(b)
+	}
+	return before, after
+}
+
+// statusWord returns the record's word for a server's status.
+func statusWord(s *Server) string { return s.Status.String() }
+
+// facts returns everything that a census keeps of a server and a change may show.
+func (s *Server) facts() *Facts {
+	f := &Facts{Status: statusWord(s), Flags: flagWords(s.Flags), Country: s.Country}
+	if s.has&hasName != 0 {
+		f.Name = new(s.shownName())
+	}
+	if s.has&hasMap != 0 {
+		f.Map = new(s.Map)
+	}
+	if s.has&hasVersion != 0 {
+		f.Version = new(s.Version)
+	}
+	if s.has&hasMode != 0 {
+		f.Mode = new(s.Mode)
+	}
+	if s.has&hasCapacity != 0 {
+		f.MaxPlayers = new(s.MaxPlayers)
+	}
+	if s.has&hasPeople != 0 {
+		f.People, f.Bots = new(s.People), new(s.Bots)
+	}
+	if s.asn != 0 {
+		f.Network = networkName(s.asn)
+	}
+	return f
+}
+
+func flagWords(flags game.Flags) (words []string) {
+	for i := range game.NumFlags {
+		if flags&(1<<i) != 0 {
+			words = append(words, game.FlagWord(i))
+		}
+	}
+	return words
 }

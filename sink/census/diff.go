@@ -3,277 +3,395 @@ package census
 import (
 	"cmp"
 	"errors"
+	"fmt"
+	"math"
+	"net/netip"
 	"slices"
 	"strings"
+
+	"github.com/a2sscan/a2sscan/scanner"
 )
 
 // DiffOptions choose what Diff reports.
 type DiffOptions struct {
-	Volatile bool     // also report players, and maps of games that rotate them
-	Kinds    []Kind   // nil: all
-	Games    []string // IDs or names, in any letter case; nil: all
-	Networks []string // such as 203.0.113.0/24 or AS64496; nil: all
+	Volatile bool   // also report players, and maps of games that rotate them
+	Kinds    []Kind // nil: all
 
 	// Asked is the target list of the new census. If it is nil, only the records of
 	// silent servers prove that the scan queried a server.
 	Asked *TargetList
-
-	TempDir string // for details of many changes; "": the system's
 }
 
-// differ compares two tables.
+// TargetList is the target list that a scan was given.
+type TargetList struct {
+	SHA256   string // of the bytes of the list, in hex
+	Targets  uint64 // number of distinct targets in the list
+	Contains func(netip.AddrPort) bool
+}
+
+// Comparison is what Diff found, in numbers.
+type Comparison struct {
+	Old Night `json:"old"`
+	New Night `json:"new"`
+
+	Same     uint64          `json:"unchanged"` // servers that answered on both nights, with at most volatile changes
+	Changes  map[Kind]uint64 `json:"changes"`   // by kind; includes volatile changes, and those not reported
+	Volatile map[Kind]uint64 `json:"volatile"`  // the volatile changes among Changes
+
+	// ByGame counts changes by game and kind, for at most 400 games; "" stands for
+	// unknown games and for the rest.
+	ByGame map[string]map[Kind]uint64 `json:"by_game"`
+
+	// Volatile facts of servers that answered on both nights.
+	Compared    uint64 `json:"compared"` // number of these servers
+	MoreMaps    uint64 `json:"map_rotations"`
+	PeopleMore  uint64 `json:"people_more"`  // people gained, summed over the servers that gained
+	PeopleFewer uint64 `json:"people_fewer"` // people lost, summed over the servers that lost
+
+	// Unknown counts the servers that answer in the new census and may have been in what
+	// the old one lacks (Census.Lost): nothing shows whether they are new.
+	Unknown uint64 `json:"unknown,omitempty"`
+	// AskedKnown says what proves which servers the new scan queried: "unanswered"
+	// (records of silent servers), "targets" (a list whose hash the summary names),
+	// or "" (nothing: no server counts as gone).
+	AskedKnown string `json:"asked_known,omitempty"`
+	// NotAskedWhy says why the list in DiffOptions.Asked does not prove which
+	// servers the new scan queried.
+	NotAskedWhy string `json:"not_asked_why,omitempty"`
+	// LikelyLost estimates how many of the gone servers are alive, and silent only
+	// because datagrams were lost. Nil: there is no estimate.
+	LikelyLost *float64 `json:"likely_lost,omitempty"`
+}
+
+// Stable returns the number of changes of a kind that are not volatile.
+func (c *Comparison) Stable(k Kind) uint64 { return c.Changes[k] - c.Volatile[k] }
+
+// Night is one side of a comparison.
+type Night struct {
+	Scans        []string `json:"scans"`
+	All          Sums     `json:"all"`
+	WithoutFarms Sums     `json:"without_farms"`
+	Farms        uint64   `json:"farms"`
+	Silent       uint64   `json:"silent"`                    // records of servers that did not answer
+	Complete     bool     `json:"complete"`                  // the summary says that the scan is complete
+	Summary      bool     `json:"summary"`                   // there is a summary
+	Missed       *float64 `json:"missed_estimate,omitempty"` // see Run.Missed
+	Lost         []string `json:"lost,omitempty"`            // see Census.Lost
+}
+
+// differ compares two censuses.
 type differ struct {
-	c        [2]*Census
-	old, new *table
-	farms    [2]*farmFinding
+	old, new *Census
 	o        DiffOptions
-	filter   *filter
-	asked    func(key uint64) bool
-	chance   float64 // probability that a silent server is alive
+	report   kinds // the kinds to report
+	always   kinds // of these, the kinds to report even if they are volatile
+	asked    bool  // the list in o proves who was asked
+	chance   float64
 	out      *Comparison
 	events   []event
 
-	movedTo, movedFrom map[int]int // rows of old to rows of new, and back
-	movedBy            map[int]uint8
-	unreachable        uint64 // servers that are gone and reported unreachable
+	movedTo, movedFrom map[*Server]*Server
+	movedBy            map[*Server]string // by the new server: Change.By
+	unreachable        uint64             // servers that are gone and reported unreachable
 }
 
 // event is a server with changes to report.
 type event struct {
-	old, new int32 // rows; -1: none
-	kinds    kinds
-	group    int32 // of details; -1: it needs none
+	before, after *Server // nil: there is no record
+	kinds         kinds
+
+	lists []byte    // of before, while it waits for after
+	only  *[2]lists // what only before and only after have
 }
 
 // Diff calls do with every change from one census to another that o selects, in the
 // order of addresses, then of Kinds. do may keep the Change; an error of do ends
-// Diff, which returns it. Diff reads each census up to three times.
+// Diff, which returns it. To show rules and mods that changed, Diff reads both censuses
+// again.
 func Diff(before, after *Census, o DiffOptions, do func(*Change) error) (*Comparison, error) {
-	d := &differ{c: [2]*Census{before, after}, o: o, out: &Comparison{Changes: map[Kind]uint64{}, Volatile: map[Kind]uint64{}, ByGame: map[string]map[Kind]uint64{}}}
-	var err error
-	if d.filter, err = newFilter(&o); err != nil {
-		return nil, err
+	for _, k := range o.Kinds {
+		if !slices.Contains(Kinds, k) {
+			return nil, fmt.Errorf("there is no kind of change %q", string(k))
+		}
 	}
-	for _, c := range d.c {
+	for _, c := range []*Census{before, after} {
 		if slices.Contains(c.files, "-") || slices.Contains(c.files, "") {
 			return nil, errors.New("a comparison reads its files more than once: standard input can't be one of them")
 		}
 	}
-	if err := d.load(); err != nil {
-		return nil, err
+	d := &differ{
+		old: before, new: after, o: o, report: setOf(o.Kinds...), always: setOf(o.Kinds...),
+		out:     &Comparison{Changes: map[Kind]uint64{}, Volatile: map[Kind]uint64{}, ByGame: map[string]map[Kind]uint64{}},
+		movedTo: map[*Server]*Server{}, movedFrom: map[*Server]*Server{}, movedBy: map[*Server]string{},
 	}
+	if len(o.Kinds) == 0 {
+		d.report = setOf(Kinds...)
+	}
+	if o.Volatile {
+		d.always = d.report
+	}
+	d.out.Old, d.out.New = before.night(), after.night()
 	d.whoWasAsked()
-	d.moves()
-	err = join(d.old, d.new, func(i, j int) error { d.pair(i, j); return nil })
-	if err != nil {
-		return nil, err
+	if len(before.Lost)+len(after.Lost) == 0 { // else a server may be at both addresses
+		d.moves()
 	}
+	d.pairs()
 	d.estimateLost()
-	return d.out, d.report(do)
-}
-
-// load reads both censuses, and finds their farms.
-func (d *differ) load() (err error) {
-	ids := newTexts()
-	if d.old, err = d.c[0].load(ids); err != nil {
-		return err
-	}
-	if d.new, err = d.c[1].load(ids); err != nil {
-		return err
-	}
-	for _, r := range d.old.rows {
-		r.old = true
-	}
-	for i, t := range []*table{d.old, d.new} {
-		if d.farms[i], err = findFarms(d.c[i], t); err != nil {
-			return err
-		}
-		for j, r := range t.rows {
-			r.farm = d.farms[i].of(j) + 1
-		}
-	}
-	d.out.Old, d.out.New = d.c[0].night(d.old, d.farms[0]), d.c[1].night(d.new, d.farms[1])
-	return nil
+	d.out.limitGames()
+	return d.out, d.details(do)
 }
 
 // night returns the sums of one side of the comparison.
-func (c *Census) night(t *table, f *farmFinding) Night {
-	n := Night{Scans: t.scans(), Farms: uint64(len(f.farms))}
-	for i, r := range t.rows {
-		switch {
-		case !r.status.answered():
+func (c *Census) night() Night {
+	n := Night{Scans: c.scans[:min(len(c.scans), maxScans)], Lost: c.Lost}
+	farms := map[int32]bool{}
+	for _, s := range c.servers {
+		if !s.answered() {
 			n.Silent++
-			continue
-		case f.of(i) < 0:
-			n.WithoutFarms.add(r)
 		}
-		n.All.add(r)
 	}
+	for s := range c.answers() {
+		n.All.add(s)
+		if s.farm == 0 {
+			n.WithoutFarms.add(s)
+		} else {
+			farms[s.farm] = true
+		}
+	}
+	n.Farms = uint64(len(farms))
 	if run := c.run(); run != nil {
 		n.Summary, n.Complete, n.Missed = true, run.Ended == "complete", run.Missed
 	}
 	return n
 }
 
-// pair compares row i of the old table with row j of the new one, which have the
-// same address; -1 means that there is no such row.
-func (d *differ) pair(i, j int) {
-	a, b := d.old.at(i), d.new.at(j)
-	if a != nil && a.key == 0 || b != nil && b.key == 0 {
-		return // a record without an address, from a capture
+// pairs compares the servers of both censuses, in the order of addresses.
+func (d *differ) pairs() {
+	a, b := withAddress(d.old.servers), withAddress(d.new.servers)
+	for len(a) > 0 || len(b) > 0 {
+		order := 0
+		switch {
+		case len(a) == 0:
+			order = 1
+		case len(b) == 0:
+			order = -1
+		default:
+			order = cmp.Compare(a[0].key, b[0].key)
+		}
+		var before, after *Server
+		if order <= 0 {
+			before, a = a[0], a[1:]
+		}
+		if order >= 0 {
+			after, b = b[0], b[1:]
+		}
+		d.pair(before, after)
 	}
-	from, arrived := -1, false
-	if j >= 0 {
-		from, arrived = d.cameFrom(j)
+}
+
+// withAddress returns the servers that have an address. Records without one are from a
+// capture.
+func withAddress(all []*Server) []*Server {
+	n := 0
+	for n < len(all) && all[n].key == 0 {
+		n++
 	}
-	_, left := d.movedTo[i]
-	before, after := a.answered() && !left, b.answered() && !arrived
-	if arrived {
-		k := bitMoved | d.differences(d.old.rows[from], b)
-		d.volatileFacts(d.old.rows[from], b, k)
-		d.note(from, j, k)
+	return all[n:]
+}
+
+// pair compares the records of an address; nil means that there is none.
+func (d *differ) pair(before, after *Server) {
+	if from := d.movedFrom[after]; from != nil {
+		d.compare(from, after, setOf(KindMoved))
+		after = nil
+		if before == nil || d.movedTo[before] != nil {
+			return
+		}
 	}
+	was, is := before.answered() && d.movedTo[before] == nil, after.answered()
 	switch {
-	case before && after:
-		d.same(i, j)
-	case before:
-		d.absent(i, j, b)
-	case after && a != nil && !a.answered():
-		d.note(i, j, bitBack)
-	case after:
-		d.note(-1, j, bitNew)
+	case was && is:
+		d.compare(before, after, 0)
+	case was:
+		d.absent(before, after)
+	case is && before != nil && !before.answered():
+		d.note(before, after, setOf(KindBack), 0)
+	case is && len(d.old.Lost) > 0 && before == nil:
+		if !after.other {
+			d.out.Unknown++
+		}
+	case is:
+		d.note(nil, after, setOf(KindNew), 0)
 	}
 }
 
-func (d *differ) cameFrom(j int) (from int, ok bool) {
-	from, ok = d.movedFrom[j]
-	return from, ok
+// compare compares the records of a server that answered on both nights. k is what is
+// already known to have changed.
+func (d *differ) compare(before, after *Server, k kinds) {
+	changed, volatile := changes(before, after)
+	known := before.has & after.has
+	if known&answeredInfo != 0 && known&answeredPlayers != 0 && (before.farm == 0) != (after.farm == 0) &&
+		len(d.old.Lost)+len(d.new.Lost) == 0 {
+		changed |= setOf(KindFarm)
+	}
+	if !after.other {
+		d.out.Compared++
+		if volatile&setOf(KindMap) != 0 {
+			d.out.MoreMaps++
+		}
+		switch {
+		case changed&setOf(KindPlayers) == 0:
+		case after.People > before.People:
+			d.out.PeopleMore += uint64(after.People - before.People)
+		default:
+			d.out.PeopleFewer += uint64(before.People - after.People)
+		}
+		if (changed|k)&^volatile == 0 {
+			d.out.Same++
+		}
+	}
+	d.note(before, after, changed|k, volatile)
 }
 
-// same compares a server that answered on both nights.
-func (d *differ) same(i, j int) {
-	a, b := d.old.rows[i], d.new.rows[j]
-	k := d.differences(a, b)
-	d.volatileFacts(a, b, k)
-	if k&^d.volatile(b, k) == 0 {
-		d.out.Same++
-	}
-	if k != 0 {
-		d.note(i, j, k)
-	}
-}
-
-// volatileFacts counts a server that answered on both nights, and adds up its changes
-// of people and rotated maps.
-func (d *differ) volatileFacts(a, b *row, k kinds) {
-	d.out.Compared++
-	if k&bitMap != 0 && d.volatile(b, k)&bitMap != 0 {
-		d.out.MoreMaps++
-	}
-	if k&bitPlayers == 0 {
-		return
-	}
-	if b.people > a.people {
-		d.out.PeopleMore += uint64(b.people - a.people)
-	} else {
-		d.out.PeopleFewer += uint64(a.people - b.people)
-	}
-}
-
-// absent notes a server that answered in the old census only. now is its row in the
+// absent notes a server that answered in the old census only. now is its record in the
 // new census, or nil.
-func (d *differ) absent(i, j int, now *row) {
-	a := d.old.rows[i]
+func (d *differ) absent(before, now *Server) {
 	switch {
-	case now != nil && !now.answered():
-		if now.status == statusUnreachable {
+	case now != nil:
+		if now.Status == scanner.StatusUnreachable && !before.other {
 			d.unreachable++
 		}
-		d.note(i, j, bitGone)
-	case now == nil && d.asked != nil && d.asked(a.key):
-		d.note(i, -1, bitGone)
+		d.note(before, now, setOf(KindGone), 0)
+	case d.asked && d.o.Asked.Contains(before.Addr()):
+		d.note(before, nil, setOf(KindGone), 0)
 	default:
-		d.note(i, -1, bitNotAsked)
+		d.note(before, nil, setOf(KindNotAsked), 0)
 	}
 }
 
 // note counts the changes in k, and adds an event if at least one of them is to be
 // reported.
-func (d *differ) note(i, j int, k kinds) {
-	r := d.new.at(j)
-	if !r.answered() {
-		r = d.old.at(i)
+func (d *differ) note(before, after *Server, k, volatile kinds) {
+	shown := after
+	if !shown.answered() {
+		shown = before
 	}
-	id := d.new.text(r.game)
-	byGame := d.out.ByGame[id]
-	if byGame == nil {
-		byGame = map[Kind]uint64{}
-		d.out.ByGame[id] = byGame
-	}
-	volatile := d.volatile(r, k)
-	for n, kind := range Kinds {
-		if k&(1<<n) != 0 {
-			d.out.Changes[kind]++
-			byGame[kind]++
-		}
-		if volatile&(1<<n) != 0 {
-			d.out.Volatile[kind]++
-		}
-	}
-	if !d.o.Volatile {
-		k &^= volatile &^ d.filter.named
-	}
-	if k &= d.filter.kinds; k != 0 && d.filter.matches(d, r) {
-		d.events = append(d.events, event{old: int32(i), new: int32(j), kinds: k})
-	}
-}
-
-// at returns row i, or nil if i is negative.
-func (t *table) at(i int) *row {
-	if i < 0 {
-		return nil
-	}
-	return t.rows[i]
-}
-
-// answered reports whether r is not nil and its server answered.
-func (r *row) answered() bool { return r != nil && r.status.answered() }
-
-// index returns the index of the row with the address key, and whether there is
-// one.
-func (t *table) index(key uint64) (int, bool) {
-	if key == 0 {
-		return 0, false
-	}
-	return slices.BinarySearchFunc(t.rows, key, func(r *row, key uint64) int { return cmp.Compare(r.key, key) })
-}
-
-// limitGames reduces ByGame to MaxGames games: it sums up those with the fewest
-// changes under "".
-func (c *Comparison) limitGames() {
-	if len(c.ByGame) <= MaxGames {
+	if k == 0 || shown.other {
 		return
 	}
-	total := func(id string) (n uint64) {
-		for _, v := range c.ByGame[id] {
-			n += v
+	byGame := d.out.ByGame[shown.Game]
+	if byGame == nil {
+		byGame = map[Kind]uint64{}
+		d.out.ByGame[shown.Game] = byGame
+	}
+	for _, kind := range k.list() {
+		d.out.Changes[kind]++
+		byGame[kind]++
+	}
+	for _, kind := range (k & volatile).list() {
+		d.out.Volatile[kind]++
+	}
+	if k &= d.report &^ (volatile &^ d.always); k != 0 {
+		d.events = append(d.events, event{before: before, after: after, kinds: k})
+	}
+}
+
+// whoWasAsked finds out how to tell servers that are gone from servers that the
+// scan did not query. It sets AskedKnown and, if there is a target list,
+// NotAskedWhy or d.asked.
+func (d *differ) whoWasAsked() {
+	if d.out.New.Silent > 0 {
+		d.out.AskedKnown = "unanswered"
+	}
+	if d.o.Asked == nil {
+		return
+	}
+	if d.out.NotAskedWhy = d.new.notProven(d.o.Asked); d.out.NotAskedWhy == "" {
+		d.out.AskedKnown, d.asked = "targets", true
+	}
+}
+
+// notProven returns why the summaries do not prove that the scan queried every
+// target of the list, or "" if they do. Each condition excludes a way in which a
+// live server could be absent from the census.
+func (c *Census) notProven(list *TargetList) string {
+	run := c.run()
+	if run == nil {
+		return "the new census has no summary"
+	}
+	var records uint64
+	for _, s := range c.summaries {
+		if len(s.Inputs) != 1 || s.Inputs[0].SHA256 == "" {
+			return "the summary does not name one list by its hash"
 		}
-		return n
+		if s.Inputs[0].SHA256 != list.SHA256 {
+			return "the new census was made of another list"
+		}
+		records += s.Records
 	}
+	n, found := &run.Targets, uint64(len(c.servers))+c.duplicates
+	switch {
+	case run.Ended != "complete":
+		return "the scan is not complete: " + run.Ended
+	case n.Excluded+n.Stopped > 0:
+		return fmt.Sprintf("exclusions left out %d targets", n.Excluded+n.Stopped)
+	case n.OverLimit > 0:
+		return fmt.Sprintf("the limit per address left out %d targets", n.OverLimit)
+	case n.Unfinished+n.Unread > 0:
+		return fmt.Sprintf("%d targets were not finished", n.Unfinished+n.Unread)
+	case n.Finished != list.Targets:
+		return fmt.Sprintf("the list has %d targets, and the scan asked %d", list.Targets, n.Finished)
+	case records != found:
+		return fmt.Sprintf("the scan wrote %d records, and the files have %d", records, found)
+	}
+	for _, s := range c.servers {
+		if !list.Contains(s.Addr()) {
+			return fmt.Sprintf("the new census has %s, which is not in the list", s.Addr())
+		}
+	}
+	return ""
+}
+
+// estimateLost estimates how many of the servers that are silent now are alive, and
+// sets LikelyLost and d.chance. It takes the new scan's estimate of servers missed
+// by loss, and assumes that these were in the old census as often as the servers
+// that answered.
+func (d *differ) estimateLost() {
+	loss := d.out.New.Missed
+	if loss == nil {
+		return
+	}
+	silent := d.out.Changes[KindGone] - d.unreachable
+	answered := float64(d.out.New.All.Servers)
+	known := float64(d.out.Compared + silent)
+	lost := round6(math.Min(float64(silent), *loss*math.Min(1, known/math.Max(1, answered+*loss))))
+	d.out.LikelyLost = &lost
+	if silent > 0 {
+		d.chance = lost / float64(silent)
+	}
+}
+
+// limitGames reduces ByGame to maxGames games: it sums up those with the fewest
+// changes under "".
+func (c *Comparison) limitGames() {
+	if len(c.ByGame) <= maxGames {
+		return
+	}
+	total := map[string]uint64{}
 	var ids []string
-	for id := range c.ByGame {
+	for id, kinds := range c.ByGame {
 		ids = append(ids, id)
+		for _, n := range kinds {
+			total[id] += n
+		}
 	}
-	slices.SortFunc(ids, func(a, b string) int { return cmp.Or(cmp.Compare(total(b), total(a)), strings.Compare(a, b)) })
+	slices.SortFunc(ids, func(a, b string) int { return cmp.Or(cmp.Compare(total[b], total[a]), strings.Compare(a, b)) })
 	rest := map[Kind]uint64{}
-	for _, id := range ids[MaxGames-1:] {
+	for _, id := range append(ids[maxGames-1:], "") {
 		for kind, n := range c.ByGame[id] {
 			rest[kind] += n
 		}
 		delete(c.ByGame, id)
-	}
-	for kind, n := range c.ByGame[""] {
-		rest[kind] += n
 	}
 	c.ByGame[""] = rest
 }

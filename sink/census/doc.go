@@ -1,6 +1,6 @@
 // Package census sums up censuses and compares them.
 //
-// [Open] names the files of a census: plain, zstd or gzip, parts and shards, in any
-// order. [Census.Read] reads its records, [Aggregate] makes the [Stats] of a night,
-// [Join] pairs the servers of two nights, and [Diff] finds each [Change] between them.
+// [Open] reads the files of a census: plain, zstd or gzip, parts and shards, in any
+// order. [Census.Stats] returns the aggregates of a night, and [Diff] finds each [Change]
+// between two nights. [Changed] is the one definition of what a change of a server is.
 package census

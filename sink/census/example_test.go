@@ -5,7 +5,9 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink/census"
+	"github.com/a2sscan/a2sscan/wire"
 )
 
 // Two nights of a small list.
@@ -50,45 +52,28 @@ func ExampleDiff() {
 	// unchanged: 0
 }
 
-func ExampleJoin() {
-	err := census.Join(night("monday", monday), night("tuesday", tuesday), func(before, after *census.Server) error {
-		switch {
-		case before == nil || !before.Answered():
-			fmt.Printf("%s appeared\n", after.Addr)
-		case after == nil || !after.Answered():
-			fmt.Printf("%s did not answer again\n", before.Addr)
-		default:
-			fmt.Printf("%s: %d people, then %d\n", after.Addr, before.People, after.People)
-		}
-		return nil
-	})
-	if err != nil {
-		panic(err)
-	}
-	// Output:
-	// 203.0.113.7:27015: 2 people, then 3
-	// 203.0.113.8:27015 did not answer again
+func ExampleChanged() {
+	before := census.NewServer(&scanner.Result{Status: scanner.StatusOK, HasInfo: true, Info: wire.Info{
+		Has: wire.HasName | wire.HasPlayers, Name: []byte("One"), Players: 3,
+	}})
+	after := census.NewServer(&scanner.Result{Status: scanner.StatusOK, HasInfo: true, Info: wire.Info{
+		Has: wire.HasName | wire.HasPlayers, Name: []byte("Number one"), Players: 4,
+	}})
+	fmt.Println(census.Changed(&before, &after))
+	// Output: [renamed] [players]
 }
 
-func ExampleAggregate() {
-	stats, err := census.Aggregate(night("monday", monday))
-	if err != nil {
-		panic(err)
-	}
+func ExampleCensus_Stats() {
+	stats := night("monday", monday).Stats()
 	fmt.Println(stats.All.Servers, "servers with", stats.All.People, "people")
 	// Output: 2 servers with 7 people
 }
 
-func ExampleCensus_Read() {
-	c := night("monday", monday)
-	err := c.Read(func(s *census.Server) error {
-		fmt.Printf("%s %s %d\n", s.Addr, s.Name, s.People)
-		return nil
+func ExampleCensus_Servers() {
+	night("monday", monday).Servers(func(s *census.Server) {
+		fmt.Printf("%s %s %d\n", s.Addr(), s.Name, s.People)
 	})
-	if err != nil {
-		panic(err)
-	}
-	// Unordered output:
+	// Output:
 	// 203.0.113.7:27015 One 2
 	// 203.0.113.8:27015 Two 5
 }

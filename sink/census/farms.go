@@ -3,15 +3,12 @@ package census
 import (
 	"cmp"
 	"fmt"
-	"iter"
 	"maps"
 	"net/netip"
 	"slices"
 	"strings"
 
 	"github.com/cespare/xxhash/v2"
-
-	"github.com/a2sscan/a2sscan/sink/record"
 )
 
 // Thresholds of the verdicts. Smaller numbers can have innocent causes.
@@ -39,169 +36,124 @@ const (
 	leastName = 6
 )
 
-// farmFinding says which servers are in which farm.
-type farmFinding struct {
-	farm  []int32 // by row: index in farms, -1: none
-	farms []farm
-}
+// The reasons why a group of servers is a farm.
+const (
+	reasonClones     = "clones"
+	reasonSharedList = "shared_list"
+)
 
+// farm is a group of servers with a verdict.
 type farm struct {
-	rows    []int // indices of rows, in order
-	reasons []string
-	clones  uint64 // key of the group, 0: none
-	list    uint64 // hash of the list, 0: none
+	servers []*Server // by address
+	clones  uint64    // what clones have in common, 0: none
+	list    uint64    // hash of the shared list of players, 0: none
 }
 
-// of returns the farm of a row, -1 if it is in none.
-func (f *farmFinding) of(i int) int32 {
-	if f == nil || f.farm == nil {
-		return -1
-	}
-	return f.farm[i]
-}
+// id returns a hash of the evidence: it is the same every night as long as the
+// evidence is.
+func (f *farm) id() string { return fmt.Sprintf("%016x", mix(f.clones, f.list)) }
 
-// findFarms finds clones and shared lists. It reads the census once more if it has
-// to compare lists.
-func findFarms(c *Census, t *table) (*farmFinding, error) {
-	groups := t.cloneGroups()
-	lists := t.listGroups()
-	if len(lists) > 0 {
-		if err := confirmLists(c, t, lists); err != nil {
-			return nil, err
+// findFarms finds clones and shared lists of players.
+func (c *Census) findFarms() {
+	var groups []farm
+	for key, all := range c.alike(leastClones, (*Server).identity) {
+		all = sameRules(all)
+		if len(all) == 0 || isDefault(all[0]) {
+			continue
+		}
+		if hosts(all) >= leastBare || len(all) >= leastClones && occupied(all)*2 >= len(all) {
+			groups = append(groups, farm{servers: all, clones: key})
 		}
 	}
-	for hash, rows := range lists {
-		groups = append(groups, farm{rows: rows, reasons: []string{ReasonSharedList}, list: hash})
+	for _, all := range c.alike(leastSharing, (*Server).sharedList) {
+		groups = append(groups, farm{servers: all, list: all[0].players})
 	}
-	return t.unite(groups), nil
+	c.unite(groups)
 }
 
-// cloneGroups returns the groups of servers with the same game, version, name, map
-// and capacity that are large enough for a verdict. It leaves out servers with a
-// default name. As far as the rules are known, they must be the same too: names and
-// maps alone can coincide.
-func (t *table) cloneGroups() (groups []farm) {
-	for key, rows := range t.runs(t.identity, leastClones) {
-		rows = t.sameRules(rows)
-		if t.hosts(rows) >= leastBare || len(rows) >= leastClones && t.occupied(rows)*2 >= len(rows) {
-			groups = append(groups, farm{rows: rows, reasons: []string{ReasonClones}, clones: key})
+// alike returns the groups of at least least servers that have the same key. Servers with
+// key 0 are in no group.
+func (c *Census) alike(least int, key func(*Server) uint64) map[uint64][]*Server {
+	count := map[uint64]int{}
+	for _, s := range c.servers {
+		count[key(s)]++
+	}
+	delete(count, 0)
+	maps.DeleteFunc(count, func(_ uint64, n int) bool { return n < least })
+	groups := map[uint64][]*Server{}
+	for _, s := range c.servers {
+		if k := key(s); count[k] > 0 {
+			groups[k] = append(groups[k], s)
 		}
 	}
 	return groups
 }
 
+// identity returns a hash of game, version, name, map and capacity. It returns 0 if
+// the server did not answer, if one of name, map, capacity and game is unknown, or
+// if the address does not distinguish the server from those of other operators.
+func (s *Server) identity() uint64 {
+	const all = hasName | hasMap | hasCapacity
+	if s.has&all != all || s.Game == "" || len(s.Name) < leastName || !s.answered() || !s.isPublic() {
+		return 0
+	}
+	h := mix(xxhash.Sum64String(s.Name), xxhash.Sum64String(s.Game))
+	h = mix(mix(h, xxhash.Sum64String(s.Map)), xxhash.Sum64String(s.Version))
+	return mix(h, uint64(s.MaxPlayers)) | 1
+}
+
+// sharedList returns a hash of the list of players, or 0 if other servers may have the
+// list by chance.
+func (s *Server) sharedList() uint64 {
+	if s.list == 0 || !s.isPublic() {
+		return 0
+	}
+	return mix(s.players, s.list) | 1
+}
+
+// carrierNAT are the addresses of a carrier's NAT.
+var carrierNAT = netip.MustParsePrefix("100.64.0.0/10")
+
+// isPublic reports whether a server has an address that is not of a carrier's NAT or of
+// Steam's relay, where one server may have many addresses.
+func (s *Server) isPublic() bool {
+	a := s.Addr().Addr()
+	return a.IsValid() && !carrierNAT.Contains(a) && !a.IsLinkLocalUnicast()
+}
+
 // sameRules returns the servers whose rules are unknown and, if there are at least
-// leastClones, those with the most frequent rules. It returns nil if both sets are
-// too small.
-func (t *table) sameRules(rows []int) (same []int) {
+// leastClones, those with the most frequent rules: names and maps alone can coincide. It
+// returns nil if both sets are too small.
+func sameRules(all []*Server) (same []*Server) {
 	by := map[uint64]int{}
 	unknown, best, most := 0, uint64(0), 0
-	for _, i := range rows {
-		r := t.rows[i]
-		if r.has&hasRules == 0 {
+	for _, s := range all {
+		if s.has&answeredRules == 0 {
 			unknown++
 			continue
 		}
-		n := by[r.rules] + 1
-		by[r.rules] = n
-		if n > most || n == most && r.rules < best {
-			best, most = r.rules, n
+		n := by[s.rules] + 1
+		by[s.rules] = n
+		if n > most || n == most && s.rules < best {
+			best, most = s.rules, n
 		}
 	}
 	if most < leastClones && unknown < leastBare {
 		return nil
 	}
-	for _, i := range rows {
-		if r := t.rows[i]; r.has&hasRules == 0 || most >= leastClones && r.rules == best {
-			same = append(same, i)
+	for _, s := range all {
+		if s.has&answeredRules == 0 || most >= leastClones && s.rules == best {
+			same = append(same, s)
 		}
 	}
 	return same
 }
 
-// runs yields each key that least or more servers have, with their rows. A server
-// with key 0 is left out.
-func (t *table) runs(key func(*row) uint64, least int) iter.Seq2[uint64, []int] {
-	type pair struct {
-		key uint64
-		row int
-	}
-	var all []pair
-	for i, r := range t.rows {
-		if k := key(r); k != 0 {
-			all = append(all, pair{k, i})
-		}
-	}
-	slices.SortFunc(all, func(a, b pair) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.row, b.row)) })
-	return func(yield func(uint64, []int) bool) {
-		for start := 0; start < len(all); {
-			end := start
-			for end < len(all) && all[end].key == all[start].key {
-				end++
-			}
-			if end-start >= least {
-				rows := make([]int, 0, end-start)
-				for _, p := range all[start:end] {
-					rows = append(rows, p.row)
-				}
-				if !yield(all[start].key, rows) {
-					return
-				}
-			}
-			start = end
-		}
-	}
-}
-
-// occupied returns how many of the servers have people.
-func (t *table) occupied(rows []int) (n int) {
-	for _, i := range rows {
-		if t.rows[i].people > 0 {
-			n++
-		}
-	}
-	return n
-}
-
-// hosts returns how many different IP addresses the servers have.
-func (t *table) hosts(rows []int) int {
-	seen := map[uint32]bool{}
-	for _, i := range rows {
-		seen[ipOf(t.rows[i].key)] = true
-	}
-	return len(seen)
-}
-
-// identity returns a hash of game, version, name, map and capacity. It returns 0 if
-// the server did not answer, if one of name, map, capacity and game is unknown, or
-// if the name or the address does not distinguish the server from those of other
-// operators.
-func (t *table) identity(r *row) uint64 {
-	const all = hasName | hasMap | hasCapacity
-	if r.key == 0 || r.has&all != all || r.game == 0 || !r.status.answered() || isLocal(r.key) {
-		return 0
-	}
-	name := t.nameOf(r)
-	if len(name) < leastName || t.isDefault(r, string(name)) {
-		return 0
-	}
-	h := mix(xxhash.Sum64(name), xxhash.Sum64String(t.text(r.game)))
-	h = mix(h, xxhash.Sum64String(t.text(r.level)))
-	return mix(mix(h, xxhash.Sum64String(t.text(r.version))), uint64(r.capacity)) | 1
-}
-
-// isLocal reports whether an address belongs to a carrier's NAT or to Steam's relay,
-// where one server may have many addresses.
-func isLocal(key uint64) bool {
-	a := addrOf(key).Addr()
-	return netip.MustParsePrefix("100.64.0.0/10").Contains(a) || a.IsLinkLocalUnicast()
-}
-
 // isDefault reports whether a server still has the name that its game gave it: the name
 // of the game, with or without numbers and defaultWords.
-func (t *table) isDefault(r *row, name string) bool {
-	rest := strings.ToLower(name)
-	for _, word := range append([]string{t.text(r.gameText), t.text(r.game)}, defaultWords...) {
+func isDefault(s *Server) bool {
+	rest := strings.ToLower(s.Name)
+	for _, word := range append([]string{s.GameName, s.Game}, defaultWords...) {
 		if word != "" {
 			rest = strings.ReplaceAll(rest, strings.ToLower(word), "")
 		}
@@ -216,316 +168,171 @@ var defaultWords = []string{
 	"game", "host", "test", "half-life", "counter-strike", "my", "new", "the", "a ", "by",
 }
 
-// listGroups returns the groups of at least leastSharing servers whose lists of players
-// have the same hash, by that hash.
-func (t *table) listGroups() map[uint64][]int {
-	return maps.Collect(t.runs(func(r *row) uint64 {
-		if r.key == 0 || isLocal(r.key) {
-			return 0
+// occupied returns how many of the servers have people.
+func occupied(all []*Server) (n int) {
+	for _, s := range all {
+		if s.People > 0 {
+			n++
 		}
-		return r.players
-	}, leastSharing))
+	}
+	return n
 }
 
-// confirmLists reads the lists of the groups. In each group it keeps the largest
-// set of servers whose lists are really the same, and too distinctive for a
-// coincidence. It drops a group without such a set.
-func confirmLists(c *Census, t *table, groups map[uint64][]int) error {
-	want := map[uint64]int{}
-	for _, rows := range groups {
-		for _, i := range rows {
-			want[t.rows[i].key] = i
-		}
+// hosts returns how many different IP addresses the servers have.
+func hosts(all []*Server) int {
+	seen := map[netip.Addr]bool{}
+	for _, s := range all {
+		seen[s.Addr().Addr()] = true
 	}
-	lists, err := c.lists(t, want)
-	if err != nil {
-		return err
-	}
-	for hash, rows := range groups {
-		by := map[listDigest][]int{}
-		for _, i := range rows {
-			by[lists[i]] = append(by[lists[i]], i)
-		}
-		delete(groups, hash)
-		for digest, same := range by {
-			if digest.distinct && len(same) >= leastSharing && len(same) > len(groups[hash]) {
-				groups[hash] = same
-			}
-		}
-	}
-	return nil
-}
-
-// listDigest identifies a list of players by a second hash: of the record's JSON, not
-// of the reply's bytes.
-type listDigest struct {
-	hash     uint64
-	distinct bool // two servers do not have it by chance
-}
-
-// lists returns the digests of the lists of the servers in want, by row. want maps
-// their addresses to rows.
-func (c *Census) lists(t *table, want map[uint64]int) (map[int]listDigest, error) {
-	found := make([]map[int]listDigest, c.workers)
-	for w := range found {
-		found[w] = map[int]listDigest{}
-	}
-	err := c.eachBlock(func(w int, block []byte) error {
-		return eachLine(block, func(line []byte) error {
-			key, at := keyAndTime(line)
-			if i, ok := want[key]; ok && key != 0 && t.rows[i].at == at {
-				found[w][i] = digest(line)
-			}
-			return nil
-		})
-	})
-	all := map[int]listDigest{}
-	for _, one := range found {
-		for i, d := range one {
-			all[i] = d
-		}
-	}
-	return all, err
-}
-
-// keyAndTime returns a record's address and time, from its beginning.
-func keyAndTime(line []byte) (key uint64, at int64) {
-	var c record.Cursor
-	var ip netip.Addr
-	var port uint64
-	for c.Reset(line); c.Next(); {
-		switch string(c.Key()) {
-		case "ip":
-			ip = parseIP(c.Quoted())
-		case "port":
-			port = c.Uint()
-		case "time":
-			return keyOf(netip.AddrPortFrom(ip, uint16(port))), parseTime(c.Quoted())
-		case "status":
-			return keyOf(netip.AddrPortFrom(ip, uint16(port))), 0
-		}
-	}
-	return 0, 0
-}
-
-// digest returns the digest of a record's players.
-func digest(line []byte) (d listDigest) {
-	var c record.Cursor
-	for c.Reset(line); c.Next(); {
-		if string(c.Key()) != "players" {
-			continue
-		}
-		named, times := 0, map[string]bool{}
-		for c.Enter(); c.Next(); {
-			name, duration, hash := player(&c)
-			d.hash = mix(d.hash, hash)
-			if name && duration != "" {
-				named++
-				times[duration] = true
-			}
-		}
-		d.distinct = named >= leastListed && len(times) >= leastListed
-	}
-	return d
-}
-
-// player reads one player: whether there is a name, the duration ("" if it is unknown,
-// 0 or -1), and a hash of all values.
-func player(c *record.Cursor) (name bool, duration string, hash uint64) {
-	for c.Enter(); c.Next(); {
-		key := c.Key()
-		raw := c.Raw()
-		hash = mix(hash, xxhash.Sum64(raw))
-		switch string(key) {
-		case "name":
-			name = len(raw) > len(`""`)
-		case "duration":
-			if s := string(raw); s != "0" && s != "null" && s != "-1" {
-				duration = s
-			}
-		}
-	}
-	return name, duration, hash
+	return len(seen)
 }
 
 // unite makes a farm of each group. Groups that have servers in common become one
 // farm.
-func (t *table) unite(groups []farm) *farmFinding {
-	f := &farmFinding{}
-	if len(groups) == 0 {
-		return f
-	}
-	slices.SortFunc(groups, func(a, b farm) int { return cmp.Or(cmp.Compare(a.clones, b.clones), cmp.Compare(a.list, b.list)) })
-	f.farm = slices.Repeat([]int32{-1}, len(t.rows))
-	for _, g := range groups {
-		f.add(g)
-	}
-	f.farms = slices.DeleteFunc(f.farms, func(one farm) bool { return len(one.rows) == 0 })
-	slices.SortFunc(f.farms, func(a, b farm) int {
-		return cmp.Or(cmp.Compare(len(b.rows), len(a.rows)), cmp.Compare(a.rows[0], b.rows[0]))
+func (c *Census) unite(groups []farm) {
+	slices.SortFunc(groups, func(a, b farm) int {
+		return cmp.Or(cmp.Compare(a.clones, b.clones), cmp.Compare(a.list, b.list), cmp.Compare(a.servers[0].key, b.servers[0].key))
 	})
-	for n, one := range f.farms {
-		for _, i := range one.rows {
-			f.farm[i] = int32(n)
+	for _, g := range groups {
+		one := farm{clones: g.clones, list: g.list}
+		number := int32(len(c.farms) + 1)
+		for _, s := range g.servers {
+			switch s.farm {
+			case number:
+				continue
+			case 0:
+				one.servers = append(one.servers, s)
+				s.farm = number
+				continue
+			}
+			taken := &c.farms[s.farm-1]
+			for _, t := range taken.servers {
+				t.farm = number
+			}
+			one.servers = append(one.servers, taken.servers...)
+			one.clones, one.list = cmp.Or(one.clones, taken.clones), cmp.Or(one.list, taken.list)
+			*taken = farm{}
+		}
+		slices.SortFunc(one.servers, (*Server).compare)
+		c.farms = append(c.farms, one)
+	}
+	c.farms = slices.DeleteFunc(c.farms, func(one farm) bool { return len(one.servers) == 0 })
+	slices.SortFunc(c.farms, func(a, b farm) int {
+		return cmp.Or(cmp.Compare(len(b.servers), len(a.servers)), cmp.Compare(a.servers[0].key, b.servers[0].key))
+	})
+	for n, one := range c.farms {
+		for _, s := range one.servers {
+			s.farm = int32(n + 1)
 		}
 	}
-	return f
 }
 
-// add adds a farm with the servers of g, and merges the farms that share a server
-// with g into it.
-func (f *farmFinding) add(g farm) {
-	n := int32(len(f.farms))
-	one := farm{reasons: g.reasons, clones: g.clones, list: g.list}
-	for _, i := range g.rows {
-		old := f.farm[i]
-		switch {
-		case old == n:
+// farmOf returns the ID of a server's farm, or "" if it is in none.
+func (c *Census) farmOf(s *Server) string {
+	if s.farm == 0 {
+		return ""
+	}
+	return c.farms[s.farm-1].id()
+}
+
+// addFarms describes the farms in s.
+func (c *Census) addFarms(s *Stats) {
+	s.Farms.Top = []Farm{}
+	for _, f := range c.farms {
+		f.servers = slices.DeleteFunc(slices.Clone(f.servers), func(s *Server) bool { return s.other })
+		if len(f.servers) == 0 {
 			continue
-		case old < 0:
-			one.rows = append(one.rows, i)
-			f.farm[i] = n
-			continue
 		}
-		taken := &f.farms[old]
-		for _, j := range taken.rows {
-			f.farm[j] = n
+		s.Farms.Found++
+		for _, one := range f.servers {
+			s.Farms.Sums.add(one)
 		}
-		one.rows = append(one.rows, taken.rows...)
-		one.reasons = append(one.reasons, taken.reasons...)
-		one.clones, one.list = cmp.Or(one.clones, taken.clones), cmp.Or(one.list, taken.list)
-		*taken = farm{}
-	}
-	slices.Sort(one.rows)
-	slices.Sort(one.reasons)
-	one.reasons = slices.Compact(one.reasons)
-	f.farms = append(f.farms, one)
-}
-
-// id returns a hash of the evidence: it is the same every night as long as the
-// evidence is.
-func (f *farm) id() string { return fmt.Sprintf("%016x", mix(f.clones, f.list)) }
-
-// report describes the farms.
-func (f *farmFinding) report(t *table) Farms {
-	out := Farms{Found: uint64(len(f.farms)), Top: []Farm{}}
-	for n := range f.farms {
-		for _, i := range f.farms[n].rows {
-			out.Sums.add(t.rows[i])
-		}
-		if n < MaxFarms {
-			out.Top = append(out.Top, f.farms[n].describe(t))
+		if s.Farms.Found <= maxFarms {
+			s.Farms.Top = append(s.Farms.Top, f.describe())
 		}
 	}
-	return out
 }
 
-func (f *farm) describe(t *table) Farm {
-	first := t.rows[f.rows[0]]
-	d := Farm{ID: f.id(), Reasons: f.reasons, Game: t.text(first.game), Members: []string{}}
-	ips, nets := map[uint32]bool{}, map[uint32]bool{}
-	for _, i := range f.rows {
-		r := t.rows[i]
-		d.Sums.add(r)
-		ips[ipOf(r.key)], nets[networkOf(r.key)] = true, true
-		if len(d.Members) < MaxMembers {
-			d.Members = append(d.Members, addrOf(r.key).String())
+func (f *farm) describe() Farm {
+	first := f.servers[0]
+	d := Farm{ID: f.id(), Game: first.Game, Members: []string{}}
+	ips, nets := map[netip.Addr]bool{}, map[netip.Prefix]bool{}
+	for _, s := range f.servers {
+		d.Sums.add(s)
+		ips[s.Addr().Addr()], nets[networkOf(s)] = true, true
+		if len(d.Members) < maxMembers {
+			d.Members = append(d.Members, s.Addr().String())
 		}
 	}
 	d.Addresses, d.Networks = uint64(len(ips)), uint64(len(nets))
 	if f.clones != 0 {
-		d.Name, d.Map, d.Capacity = t.shownName(first), shorten(t.text(first.level)), uint64(first.capacity)
+		d.Name, d.Map, d.Capacity = first.shownName(), shorten(first.Map), uint64(first.MaxPlayers)
+		d.Reasons = append(d.Reasons, reasonClones)
 		d.Evidence = append(d.Evidence, fmt.Sprintf(
 			"%d servers have the same game, version, name, map, capacity and rules; %d of them have people", d.Servers, d.Occupied))
 	}
 	if f.list != 0 {
+		d.Reasons = append(d.Reasons, reasonSharedList)
 		d.Evidence = append(d.Evidence, fmt.Sprintf(
 			"the same list of players, with names and times, at %d or more servers", leastSharing))
 	}
 	return d
 }
 
-// shownName returns the first MaxNameBytes of a server's name.
-func (t *table) shownName(r *row) string { return shorten(t.fullName(r)) }
-
-// fullName returns a server's name without the hex form that may follow it in nameOf.
-func (t *table) fullName(r *row) string {
-	name, _, _ := strings.Cut(string(t.nameOf(r)), "\x00")
-	return name
-}
-
 // stacks returns the addresses with at least leastStack servers, and the /24
 // networks with at least leastNetworkStack: those with the most servers first, at
-// most MaxStacks.
-func (t *table) stacks() []Stack {
+// most maxStacks.
+func (c *Census) stacks() []Stack {
 	all := []Stack{}
-	host := func(r *row) uint64 { return answeredKey(r) &^ 0xFFFF }
-	for key, rows := range t.runs(host, leastStack) {
-		all = append(all, Stack{ipText(ipOf(key)), t.sum(rows)})
-	}
-	network := func(r *row) uint64 { return answeredKey(r) &^ 0xFFFFFF }
-	for key, rows := range t.runs(network, leastNetworkStack) {
-		all = append(all, Stack{ipText(ipOf(key)) + "/24", t.sum(rows)})
+	for _, size := range []struct{ bits, least int }{{32, leastStack}, {24, leastNetworkStack}} {
+		for _, servers := range c.alike(size.least, func(s *Server) uint64 {
+			if s.other || !s.answered() {
+				return 0
+			}
+			return s.key >> 16 >> (32 - size.bits)
+		}) {
+			one := Stack{Network: servers[0].Addr().Addr().String()}
+			if network := networkOf(servers[0]); size.bits == network.Bits() {
+				one.Network = network.String()
+			}
+			for _, s := range servers {
+				one.Sums.add(s)
+			}
+			all = append(all, one)
+		}
 	}
 	slices.SortFunc(all, func(a, b Stack) int {
 		return cmp.Or(cmp.Compare(b.Servers, a.Servers), strings.Compare(a.Network, b.Network))
 	})
-	return all[:min(len(all), MaxStacks)]
+	return all[:min(len(all), maxStacks)]
 }
 
-// answeredKey returns the key of a server that answered, else 0.
-func answeredKey(r *row) uint64 {
-	if !r.status.answered() {
-		return 0
-	}
-	return r.key
-}
-
-func (t *table) sum(rows []int) (s Sums) {
-	for _, i := range rows {
-		s.add(t.rows[i])
-	}
-	return s
-}
-
-func ipText(ip uint32) string {
-	return netip.AddrFrom4([4]byte{byte(ip >> 24), byte(ip >> 16), byte(ip >> 8), byte(ip)}).String()
+// networkOf returns the /24 network of a server that has an address.
+func networkOf(s *Server) netip.Prefix {
+	p, _ := s.Addr().Addr().Prefix(24) // the address is IPv4
+	return p
 }
 
 // accounts returns the Steam IDs that occur at several IP addresses: those at the
-// most addresses first, at most MaxAccounts.
-func (t *table) accounts() []Account {
+// most addresses first, at most maxAccounts.
+func (c *Census) accounts() []Account {
 	all := []Account{}
-	for id, rows := range t.runs(persistentID, 2) {
-		if one := t.account(id, rows); one.Addresses > 1 {
+	for id, servers := range c.alike(2, func(s *Server) uint64 {
+		if s.other {
+			return 0
+		}
+		return s.persistentID()
+	}) {
+		one := Account{SteamID: fmt.Sprint(id), Servers: uint64(len(servers)), Addresses: uint64(hosts(servers)), Members: []string{}}
+		for _, s := range servers[:min(len(servers), maxMembers)] {
+			one.Members = append(one.Members, s.Addr().String())
+		}
+		if one.Addresses > 1 {
 			all = append(all, one)
 		}
 	}
 	slices.SortFunc(all, func(a, b Account) int {
 		return cmp.Or(cmp.Compare(b.Addresses, a.Addresses), cmp.Compare(b.Servers, a.Servers), strings.Compare(a.SteamID, b.SteamID))
 	})
-	return all[:min(len(all), MaxAccounts)]
-}
-
-func (t *table) account(id uint64, rows []int) Account {
-	one := Account{SteamID: fmt.Sprint(id), Servers: uint64(len(rows)), Members: []string{}}
-	ips := map[uint32]bool{}
-	for _, i := range rows {
-		r := t.rows[i]
-		ips[ipOf(r.key)] = true
-		if len(one.Members) < MaxMembers {
-			one.Members = append(one.Members, addrOf(r.key).String())
-		}
-	}
-	one.Addresses = uint64(len(ips))
-	return one
-}
-
-// persistentID returns the Steam ID of a server that answered, if it belongs to a
-// persistent game server account (type 3), else 0.
-func persistentID(r *row) uint64 {
-	if r.steam>>52&0xF != 3 || answeredKey(r) == 0 {
-		return 0
-	}
-	return r.steam
+	return all[:min(len(all), maxAccounts)]
 }

@@ -7,45 +7,19 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// How a server that moved was recognised.
-const (
-	bySteamID  = 1
-	byIdentity = 2
-)
-
-var movedWords = [...]string{"", "steam_id", "identity"}
-
-// move holds the rows of a server that left one address and appeared at another:
-// from in the old table, to in the new one.
-type move struct{ from, to int }
-
-// moves finds servers that moved.
+// moves finds servers that moved: by their Steam IDs first, then by name, game and map.
 func (d *differ) moves() {
-	d.movedTo, d.movedFrom = map[int]int{}, map[int]int{}
-	d.movedBy = map[int]uint8{}
-	d.accept(d.match(persistentID, false), bySteamID)
-	d.accept(d.match(d.placeless, true), byIdentity)
+	d.accept(d.match((*Server).persistentID, false), "steam_id")
+	d.accept(d.match((*Server).placeless, true), "identity")
 }
 
 // placeless returns a hash of name, game and map, or 0 if they do not identify a
 // server.
-func (d *differ) placeless(r *row) uint64 {
-	if r.has&hasName == 0 || r.has&hasMap == 0 || r.game == 0 || answeredKey(r) == 0 {
+func (s *Server) placeless() uint64 {
+	if s.has&hasName == 0 || s.has&hasMap == 0 || s.Game == "" || s.key == 0 || !s.answered() || len(s.Name) < leastName {
 		return 0
 	}
-	name := d.tableOf(r).nameOf(r)
-	if len(name) < leastName {
-		return 0
-	}
-	return mix(xxhash.Sum64(name), uint64(r.game)<<32|uint64(r.level)) | 1
-}
-
-// tableOf returns the table of a row.
-func (d *differ) tableOf(r *row) *table {
-	if r.old {
-		return d.old
-	}
-	return d.new
+	return mix(mix(xxhash.Sum64String(s.Name), xxhash.Sum64String(s.Game)), xxhash.Sum64String(s.Map)) | 1
 }
 
 // match pairs each server of the old night with the server of the new night that
@@ -53,68 +27,51 @@ func (d *differ) tableOf(r *row) *table {
 // that key. If alone is set, no server may answer at either address on the other
 // night: otherwise servers with the same name that rotate their maps would seem to
 // change places.
-func (d *differ) match(key func(*row) uint64, alone bool) []move {
+func (d *differ) match(key func(*Server) uint64, alone bool) map[*Server]*Server {
 	from, to := candidates(d.old, d.new, key, alone), candidates(d.new, d.old, key, alone)
-	for k := range from {
-		if _, ok := to[k]; !ok {
-			delete(from, k)
-		}
-	}
-	for k := range to {
-		if _, ok := from[k]; !ok {
-			delete(to, k)
-		}
-	}
+	maps.DeleteFunc(from, func(k uint64, _ *Server) bool { return to[k] == nil })
+	maps.DeleteFunc(to, func(k uint64, _ *Server) bool { return from[k] == nil })
 	dropTwins(d.old, from, key)
 	dropTwins(d.new, to, key)
-	var all []move
-	for k, i := range from {
-		j, ok := to[k]
-		if ok && d.old.rows[i].key != d.new.rows[j].key && sameAccount(d.old.rows[i], d.new.rows[j]) {
-			all = append(all, move{i, j})
-		}
-	}
-	return all
-}
-
-// sameAccount reports whether two rows may be one server, judging by their Steam IDs.
-func sameAccount(a, b *row) bool {
-	x, y := persistentID(a), persistentID(b)
-	return x == 0 || y == 0 || x == y
-}
-
-// candidates returns the rows of t by key. It leaves out a server if, on the other
-// night, a server with the same key or, if alone is set, any server answers at its
-// address.
-func candidates(t, other *table, key func(*row) uint64, alone bool) map[uint64]int {
-	all := map[uint64]int{}
-	j := 0
-	for i, r := range t.rows {
-		for j < len(other.rows) && other.rows[j].key < r.key {
-			j++
-		}
-		k := key(r)
-		if k == 0 {
+	all := map[*Server]*Server{}
+	for k, a := range from {
+		b := to[k]
+		if b == nil || a.key == b.key {
 			continue
 		}
-		if j < len(other.rows) && other.rows[j].key == r.key && other.rows[j].answered() {
-			if alone || key(other.rows[j]) == k {
-				continue
-			}
+		if x, y := a.persistentID(), b.persistentID(); x == 0 || y == 0 || x == y {
+			all[a] = b
 		}
-		all[k] = i
 	}
 	return all
 }
 
-// dropTwins removes from found the keys that several servers of t have.
-func dropTwins(t *table, found map[uint64]int, key func(*row) uint64) {
-	for i, r := range t.rows {
-		if len(found) == 0 {
-			return
+// candidates returns the servers of c by key. It leaves out a server if, on the other
+// night, a server with the same key or, if alone is set, any server answers at its
+// address.
+func candidates(c, other *Census, key func(*Server) uint64, alone bool) map[uint64]*Server {
+	all := map[uint64]*Server{}
+	rest := other.servers
+	for _, s := range c.servers {
+		for len(rest) > 0 && rest[0].key < s.key {
+			rest = rest[1:]
 		}
-		k := key(r)
-		if one, ok := found[k]; k != 0 && ok && one != i {
+		k := key(s)
+		stays := len(rest) > 0 && rest[0].key == s.key && rest[0].answered() && (alone || key(rest[0]) == k)
+		if k != 0 && !stays {
+			all[k] = s
+		}
+	}
+	return all
+}
+
+// dropTwins removes from found the keys that several servers of c have.
+func dropTwins(c *Census, found map[uint64]*Server, key func(*Server) uint64) {
+	if len(found) == 0 {
+		return
+	}
+	for _, s := range c.servers {
+		if k := key(s); found[k] != nil && found[k] != s {
 			delete(found, k)
 		}
 	}
@@ -123,55 +80,33 @@ func dropTwins(t *table, found map[uint64]int, key func(*row) uint64) {
 // accept keeps the moves that leave every address explained. The new address must
 // have had no server, or a server that moved away; the old address must have no
 // server now, or a server that moved there.
-func (d *differ) accept(all []move, by uint8) {
-	for _, m := range all {
-		if _, taken := d.movedTo[m.from]; taken {
-			continue
+func (d *differ) accept(all map[*Server]*Server, by string) {
+	for from, to := range all {
+		if d.movedTo[from] == nil && d.movedFrom[to] == nil {
+			d.movedTo[from], d.movedFrom[to], d.movedBy[to] = to, from, by
 		}
-		if _, taken := d.movedFrom[m.to]; taken {
-			continue
-		}
-		d.movedTo[m.from], d.movedFrom[m.to], d.movedBy[m.to] = m.to, m.from, by
 	}
 	check := slices.Collect(maps.Keys(d.movedTo))
 	for len(check) > 0 {
 		from := check[len(check)-1]
 		check = check[:len(check)-1]
-		to, ok := d.movedTo[from]
-		old, now := d.old.rows[from].key, uint64(0)
-		if ok {
-			now = d.new.rows[to].key
+		to := d.movedTo[from]
+		if to == nil {
+			continue
 		}
-		if !ok || d.free(d.old, now, d.movedTo) && d.free(d.new, old, d.movedFrom) {
+		was, is := d.old.find(to.key), d.new.find(from.key)
+		if (!was.answered() || d.movedTo[was] != nil) && (!is.answered() || d.movedFrom[is] != nil) {
 			continue
 		}
 		delete(d.movedTo, from)
 		delete(d.movedFrom, to)
 		delete(d.movedBy, to)
-		check = append(check, d.dependent(old, now)...)
-	}
-}
-
-// dependent returns the old rows of the servers whose moves were explained by a move
-// from old to now: they may no longer be accepted.
-func (d *differ) dependent(old, now uint64) (all []int) {
-	if j, ok := d.new.index(old); ok {
-		if from, moved := d.movedFrom[j]; moved {
-			all = append(all, from)
+		// These moves were explained by this one, and may no longer be accepted.
+		if was != nil {
+			check = append(check, was)
+		}
+		if is != nil && d.movedFrom[is] != nil {
+			check = append(check, d.movedFrom[is])
 		}
 	}
-	if i, ok := d.old.index(now); ok {
-		all = append(all, i)
-	}
-	return all
-}
-
-// free reports whether a night has no server at an address, or only one that moved.
-func (d *differ) free(t *table, key uint64, moved map[int]int) bool {
-	i, ok := t.index(key)
-	if !ok || !t.rows[i].status.answered() {
-		return true
-	}
-	_, ok = moved[i]
-	return ok
 }

@@ -15,27 +15,28 @@ var about = map[string]string{
 	"scans":           "names of the scans in the records, sorted",
 	"first_record":    "earliest time of a record",
 	"last_record":     "latest time of a record",
+	"lost":            "what is damaged or missing, a sentence each; absent: nothing is known to be",
 	"run":             "sums of the summaries of the scans; absent: there was none",
 	"records":         "one per address",
 	"duplicates":      "further records of an address, ignored",
 	"statuses":        "records by status",
 	"all":             "servers that answered",
 	"without_farms":   "of these, servers in no farm",
-	"games":           fmt.Sprintf("by game, the first %d", MaxGames),
-	"maps":            fmt.Sprintf("by game and map, the first %d", MaxMaps),
-	"versions":        fmt.Sprintf("by game and version, the first %d", MaxVersions),
-	"modes":           fmt.Sprintf("by game and mode, the first %d", MaxModes),
-	"systems":         fmt.Sprintf("by operating system, the first %d", MaxSystems),
-	"countries":       fmt.Sprintf("by ISO 3166-1 code, the first %d; unknown: servers without a known country", MaxCountries),
-	"networks":        fmt.Sprintf("by autonomous system, the first %d; of a farm, how many /24 networks it spans", MaxNetworks),
+	"games":           fmt.Sprintf("by game, the first %d", maxGames),
+	"maps":            fmt.Sprintf("by game and map, the first %d", maxMaps),
+	"versions":        fmt.Sprintf("by game and version, the first %d", maxVersions),
+	"modes":           fmt.Sprintf("by game and mode, the first %d", maxModes),
+	"systems":         fmt.Sprintf("by operating system, the first %d", maxSystems),
+	"countries":       fmt.Sprintf("by ISO 3166-1 code, the first %d; unknown: servers without a known country", maxCountries),
+	"networks":        fmt.Sprintf("by autonomous system, the first %d; of a farm, how many /24 networks it spans", maxNetworks),
 	"round_trips_ms":  "round trip of the first question that was answered, in milliseconds",
 	"capacity":        "places for people",
 	"fill_percent":    "people per place",
 	"questions":       "how each question was answered, of servers with any reply",
 	"flags":           "servers by flag of the record",
 	"farms":           "groups of servers with a verdict: clones or shared player lists",
-	"stacks":          fmt.Sprintf("addresses and /24 networks with the most servers, the first %d; context, no verdict", MaxStacks),
-	"accounts":        fmt.Sprintf("persistent Steam IDs at several IP addresses, the first %d; context, no verdict", MaxAccounts),
+	"stacks":          fmt.Sprintf("addresses and /24 networks with the most servers, the first %d; context, no verdict", maxStacks),
+	"accounts":        fmt.Sprintf("persistent Steam IDs at several IP addresses, the first %d; context, no verdict", maxAccounts),
 	"servers":         "how many servers",
 	"occupied":        "servers with people",
 	"people":          "people on them, as the games count them, without bots",
@@ -50,7 +51,7 @@ var about = map[string]string{
 	"missed_estimate": "live servers that stayed silent because datagrams were lost, estimated",
 	"answer_chance":   "chance that a request to a live server is answered, estimated",
 	"hit_rate":        "answered of asked, from 0 to 1",
-	"members":         fmt.Sprintf("addresses in numerical order, the first %d", MaxMembers),
+	"members":         fmt.Sprintf("addresses in numerical order, the first %d", maxMembers),
 	"evidence":        "a sentence for each reason",
 	"reasons":         "why it is a farm",
 	"bins":            "servers with from ≤ number < to; the same bounds every night",
@@ -83,9 +84,9 @@ func (o object) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// StatsJSONSchema returns the schema of a stats.json as a JSON Schema (draft
+// StatsSchema returns the schema of a stats.json as a JSON Schema (draft
 // 2020-12). It allows keys that it does not name: later versions may add some.
-func StatsJSONSchema() []byte {
+func StatsSchema() []byte {
 	s := object{
 		{"$schema", "https://json-schema.org/draft/2020-12/schema"},
 		{"title", "a2sscan stats"},
@@ -136,7 +137,7 @@ func schemaOfStruct(t reflect.Type) object {
 			value = append(object{{"description", text}}, value...)
 		}
 		if name == "schema" {
-			value = object{{"description", about[name]}, {"const", StatsSchema}}
+			value = object{{"description", about[name]}, {"const", statsSchema}}
 		}
 		keys = append(keys, member{name, value})
 		if !strings.Contains(options, "omitempty") {

@@ -1,27 +1,31 @@
 package census
 
-import "time"
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+)
 
-// StatsSchema is the version of the stats.json schema. It is incremented when the
+// statsSchema is the version of the stats.json schema. It is incremented when the
 // meaning of a key changes, but not when keys are added.
-const StatsSchema = 1
+const statsSchema = 1
 
 // Limits of the lists in Stats. Groups.Other sums up the groups that do not fit; other
 // lists are cut off. The limits keep the stats of a night under 1 MB, whatever names
 // servers send.
 const (
-	MaxGames     = 400
-	MaxMaps      = 500
-	MaxVersions  = 500
-	MaxModes     = 200
-	MaxSystems   = 20
-	MaxCountries = 300
-	MaxNetworks  = 500
-	MaxFarms     = 100 // farms, with MaxMembers addresses each
-	MaxMembers   = 20
-	MaxStacks    = 50
-	MaxAccounts  = 50
-	MaxNameBytes = 128 // bytes of a name; the rest is cut off
+	maxGames     = 400
+	maxMaps      = 500
+	maxVersions  = 500
+	maxModes     = 200
+	maxSystems   = 20
+	maxCountries = 300
+	maxNetworks  = 500
+	maxFarms     = 100 // farms, with maxMembers addresses each
+	maxMembers   = 20
+	maxStacks    = 50
+	maxAccounts  = 50
+	maxNameBytes = 128 // bytes of a name; the rest is cut off
 )
 
 // Stats are the aggregates of one census: the stats.json of a night. They do not
@@ -36,6 +40,8 @@ type Stats struct {
 	Last  *time.Time `json:"last_record,omitempty"`  // latest
 
 	Run *Run `json:"run,omitempty"` // from the summaries; absent: there was none
+
+	Lost []string `json:"lost,omitempty"` // what is damaged or missing, a sentence each
 
 	Records    uint64            `json:"records"`    // one per address
 	Duplicates uint64            `json:"duplicates"` // further records of an address, ignored
@@ -56,11 +62,20 @@ type Stats struct {
 	Capacity   *Distribution `json:"capacity,omitempty"`       // player slots per server
 	Fill       *Distribution `json:"fill_percent,omitempty"`   // people per player slot, in percent
 
-	Questions Questions `json:"questions"`
+	Questions struct {
+		Info    Question `json:"info"`
+		Players Question `json:"players"`
+		Rules   Question `json:"rules"`
+	} `json:"questions"` // how each question was answered
 
 	Flags map[string]uint64 `json:"flags"` // servers by flag
 
-	Farms    Farms     `json:"farms"`
+	Farms struct {
+		Found uint64 `json:"found"` // number of farms
+		Sums  Sums   `json:"sums"`  // of all their servers
+		Top   []Farm `json:"top"`   // most servers first, at most maxFarms
+	} `json:"farms"`
+
 	Stacks   []Stack   `json:"stacks"`   // addresses and /24 networks with the most servers: context, no verdict
 	Accounts []Account `json:"accounts"` // Steam IDs at several addresses: context, no verdict
 }
@@ -124,13 +139,6 @@ type Bin struct {
 	Servers uint64   `json:"servers"`
 }
 
-// Questions says how each question was answered.
-type Questions struct {
-	Info    Question `json:"info"`
-	Players Question `json:"players"`
-	Rules   Question `json:"rules"`
-}
-
 // Question counts how the servers that sent any reply answered one question.
 type Question struct {
 	Answered     uint64            `json:"answered"`     // completely
@@ -139,17 +147,10 @@ type Question struct {
 	NotAsked     uint64            `json:"not_asked"`    // neither answered nor failed
 }
 
-// Farms are groups of servers that one operator very likely made up.
-type Farms struct {
-	Found uint64 `json:"found"` // number of farms
-	Sums  Sums   `json:"sums"`  // of all their servers
-	Top   []Farm `json:"top"`   // most servers first, at most MaxFarms
-}
-
 // Farm is a group with a verdict: clones, a shared player list, or both.
 type Farm struct {
 	ID      string   `json:"id"`      // hash of the evidence: the same every night while the evidence does not change
-	Reasons []string `json:"reasons"` // ReasonClones, ReasonSharedList, or both
+	Reasons []string `json:"reasons"` // clones, shared_list, or both
 	Sums
 	Addresses uint64   `json:"addresses"` // distinct IP addresses
 	Networks  uint64   `json:"networks"`  // distinct /24 networks
@@ -158,14 +159,8 @@ type Farm struct {
 	Map       string   `json:"map,omitempty"`
 	Capacity  uint64   `json:"capacity,omitempty"`
 	Evidence  []string `json:"evidence"` // a sentence for each reason
-	Members   []string `json:"members"`  // ip:port in numerical order, at most MaxMembers
+	Members   []string `json:"members"`  // ip:port in numerical order, at most maxMembers
 }
-
-// The reasons why a group of servers is a farm.
-const (
-	ReasonClones     = "clones"
-	ReasonSharedList = "shared_list"
-)
 
 // Stack is an address or a /24 network with many servers.
 type Stack struct {
@@ -178,5 +173,17 @@ type Account struct {
 	SteamID   string   `json:"steam_id"`
 	Servers   uint64   `json:"servers"`
 	Addresses uint64   `json:"addresses"`
-	Members   []string `json:"members"` // ip:port in numerical order, at most MaxMembers
+	Members   []string `json:"members"` // ip:port in numerical order, at most maxMembers
+}
+
+// ParseStats reads a stats.json, also one of an earlier version.
+func ParseStats(b []byte) (*Stats, error) {
+	var s Stats
+	if err := json.Unmarshal(b, &s); err != nil {
+		return nil, fmt.Errorf("not a stats.json: %w", err)
+	}
+	if s.Schema != statsSchema {
+		return nil, fmt.Errorf("stats.json of schema %d: this version knows %d", s.Schema, statsSchema)
+	}
+	return &s, nil
 }

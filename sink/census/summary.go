@@ -1,8 +1,12 @@
 package census
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -12,13 +16,17 @@ import (
 	"github.com/a2sscan/a2sscan/sink"
 )
 
-// summary is what this package reads from the summary of a scan.
-type summary struct {
-	path string
+// Summary is what the file beside a census says about its scan: the keys that whoever
+// reads the census needs.
+type Summary struct {
+	Scan     string      `json:"scan"`
+	Shard    string      `json:"shard"`
+	Output   string      `json:"output"`
+	Records  uint64      `json:"records"`
+	Bytes    int64       `json:"bytes"`
+	Sum      string      `json:"xxh64"`
+	Division []sink.Part `json:"parts"` // nil: the output is one file
 
-	Scan       string    `json:"scan"`
-	Shard      string    `json:"shard"`
-	Records    uint64    `json:"records"`
 	Start      time.Time `json:"start"`
 	End        time.Time `json:"end"`
 	Seconds    float64   `json:"seconds"`
@@ -26,9 +34,9 @@ type summary struct {
 	Ended      string    `json:"ended"`
 	Consistent bool      `json:"consistent"`
 
-	Inputs    []RunList    `json:"inputs"`
-	Targets   RunTargets   `json:"targets"`
-	Datagrams RunDatagrams `json:"datagrams"`
+	Inputs    []runList    `json:"inputs"`
+	Targets   runTargets   `json:"targets"`
+	Datagrams runDatagrams `json:"datagrams"`
 
 	RateAsked    *float64 `json:"rate_asked"`
 	RateReached  float64  `json:"rate_reached"`
@@ -37,69 +45,121 @@ type summary struct {
 		Chance *float64 `json:"answer_chance"`
 		Missed *float64 `json:"missed_estimate"`
 	} `json:"first_answers"`
+
+	name string
 }
 
 // partNumber matches what distinguishes the names of the parts of a census: the time of
 // the scan and the number of the part.
 var partNumber = regexp.MustCompile(`-\d{8}T\d{6}Z-\d{5}`)
 
-// baseName returns what the names of the files beside a census begin with: the name
-// of the census, or what the names of its parts have in common.
-func baseName(file string) string {
+// Beside returns the name of a file that belongs beside a census, such as its
+// ".summary.json" or its ".stats.json". file is the census, or one of its parts.
+func Beside(file, suffix string) string {
 	if at := partNumber.FindStringIndex(filepath.Base(file)); at != nil {
 		start := len(file) - len(filepath.Base(file))
-		return file[:start+at[1]-len("-00001")]
+		return file[:start+at[1]-len("-00001")] + suffix
 	}
-	return file
+	return file + suffix
 }
 
-// SummaryName returns the name that a2sscan scan gives to the summary of the census
-// in file.
-func SummaryName(file string) string { return baseName(file) + ".summary.json" }
-
-// StatsName returns the name under which the stats of the census in file belong beside
-// it.
-func StatsName(file string) string { return baseName(file) + ".stats.json" }
-
-// readSummaries reads the named summaries. If names is nil, it reads the summaries that
-// exist beside the files.
-func readSummaries(from sink.Source, files, names []string) (all []*summary, err error) {
+// ReadSummaries reads the named summaries, oldest first. If names is nil, it reads those
+// that exist beside the files of a census.
+func ReadSummaries(from sink.Source, files, names []string) (all []*Summary, err error) {
 	beside := names == nil
 	if beside {
 		for _, file := range files {
-			names = append(names, SummaryName(file))
+			names = append(names, Beside(file, ".summary.json"))
 		}
 	}
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
-		s, err := readSummary(from, name)
-		if beside && isMissing(err) {
+		text, err := from.ReadFile(name)
+		if beside && errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
+		s := &Summary{name: name}
+		if err := json.Unmarshal(text, s); err != nil || s.Ended == "" {
+			return nil, fmt.Errorf("%s: not the summary of a scan", name)
+		}
 		all = append(all, s)
 	}
-	slices.SortStableFunc(all, func(a, b *summary) int {
-		if c := a.Start.Compare(b.Start); c != 0 {
-			return c
-		}
-		return strings.Compare(a.Scan+" "+a.Shard, b.Scan+" "+b.Shard)
+	slices.SortStableFunc(all, func(a, b *Summary) int {
+		return cmp.Or(a.Start.Compare(b.Start), strings.Compare(a.Scan+" "+a.Shard, b.Scan+" "+b.Shard))
 	})
 	return all, nil
 }
 
-func readSummary(from sink.Source, name string) (*summary, error) {
-	text, err := from.ReadFile(name)
-	if err != nil {
-		return nil, err
+// Parts returns the files that the scan wrote.
+func (s *Summary) Parts() []sink.Part {
+	if s.Division != nil {
+		return s.Division
 	}
-	s := &summary{path: name}
-	if err := json.Unmarshal(text, s); err != nil || s.Ended == "" {
-		return nil, fmt.Errorf("%s: not the summary of a scan", name)
+	return []sink.Part{{Name: s.Output, Records: s.Records, Bytes: s.Bytes, Sum: s.Sum}}
+}
+
+// Reading says what was read of a file.
+type Reading struct {
+	File      string
+	Records   uint64
+	Bad       uint64      // lines that are not records
+	Damage    sink.Damage // what was skipped
+	Truncated int64       // bytes of a partial record at the end, also skipped
+}
+
+// Lost compares what was read with the summaries of the scans, and describes, in a
+// sentence each, the damage and what is missing. If whole is set, the files should be all
+// that the scans wrote.
+func Lost(files []Reading, summaries []*Summary, whole bool) (lost []string) {
+	say := func(format string, args ...any) { lost = append(lost, fmt.Sprintf(format, args...)) }
+	for _, r := range files {
+		if r.Damage.Found() {
+			say("%s is damaged: skipped %s", r.File, r.Damage)
+		}
+		if r.Truncated > 0 {
+			say("%s: truncated: %d bytes after the last complete record left out", r.File, r.Truncated)
+		}
+		if r.Bad > 0 {
+			say("%s: %s no records: left out", r.File, plural(r.Bad, "line is", "lines are"))
+		}
 	}
-	return s, nil
+	for _, s := range summaries {
+		for _, part := range s.Parts() {
+			at := slices.IndexFunc(files, func(r Reading) bool { return s.describes(part, r.File, len(files)) })
+			switch {
+			case at < 0 && whole:
+				say("%s is missing: the summary says that it has %s", part.Name, plural(part.Records, "record", "records"))
+			case at >= 0 && files[at].Records < part.Records:
+				say("%s is cut: %d of the %s that the summary counts", files[at].File, files[at].Records, plural(part.Records, "record", "records"))
+			}
+		}
+	}
+	return lost
+}
+
+func plural(n uint64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprint(n, " ", many)
+}
+
+// describes reports whether a part in the summary is the file, which may have been moved
+// or, if there is only one, renamed.
+func (s *Summary) describes(part sink.Part, file string, files int) bool {
+	base := func(name string) string {
+		return strings.TrimSuffix(path.Base(filepath.ToSlash(name)), sink.PartSuffix)
+	}
+	switch {
+	case base(file) == base(part.Name):
+		return true
+	case s.Division != nil:
+		return false
+	}
+	return files == 1 || Beside(file, ".summary.json") == s.name
 }
 
 // run returns the sums of the summaries, or nil if there are none.
@@ -110,7 +170,27 @@ func (c *Census) run() *Run {
 	r := &Run{Ended: "complete", Consistent: true}
 	var answered uint64
 	for i, s := range c.summaries {
-		r.add(s, i == 0)
+		r.Summaries++
+		if r.Ended == "complete" {
+			r.Ended = s.Ended
+		}
+		if i == 0 {
+			r.Start, r.RateAsked = s.Start, s.RateAsked
+		}
+		if s.End.After(r.End) {
+			r.End = s.End
+		}
+		r.Seconds = max(r.Seconds, s.Seconds)
+		r.Resumed += s.Resumed
+		r.Consistent = r.Consistent && s.Consistent
+		r.RateReached += s.RateReached
+		r.Targets.add(&s.Targets)
+		r.Datagrams.add(&s.Datagrams)
+		for _, list := range s.Inputs {
+			if !slices.Contains(r.Lists, list) {
+				r.Lists = append(r.Lists, list)
+			}
+		}
 		answered += s.Servers
 	}
 	r.Asked = r.Targets.Finished
@@ -121,35 +201,88 @@ func (c *Census) run() *Run {
 	return r
 }
 
-// add adds one summary; first says that it is the first.
-func (r *Run) add(s *summary, first bool) {
-	r.Summaries++
-	if r.Ended == "complete" {
-		r.Ended = s.Ended
-	}
-	if first || s.Start.Before(r.Start) {
-		r.Start = s.Start
-	}
-	if s.End.After(r.End) {
-		r.End = s.End
-	}
-	if first {
-		r.RateAsked = s.RateAsked
-	}
-	r.Seconds = max(r.Seconds, s.Seconds)
-	r.Resumed += s.Resumed
-	r.Consistent = r.Consistent && s.Consistent
-	r.RateReached += s.RateReached
-	r.Targets.add(&s.Targets)
-	r.Datagrams.add(&s.Datagrams)
-	for _, list := range s.Inputs {
-		if !slices.Contains(r.Lists, list) {
-			r.Lists = append(r.Lists, list)
+// estimate combines the loss estimates of the scans. It sets none if a scan has
+// none.
+func (r *Run) estimate(all []*Summary, answered uint64) {
+	var loss, chance float64
+	for _, s := range all {
+		f := &s.FirstAnswers
+		if f.Missed == nil || f.Chance == nil {
+			return
 		}
+		loss += *f.Missed
+		chance += *f.Chance * float64(s.Servers)
+	}
+	loss = round6(loss)
+	r.Missed = &loss
+	if answered > 0 {
+		chance = round6(chance / float64(answered))
+		r.Chance = &chance
 	}
 }
 
-func (t *RunTargets) add(o *RunTargets) {
+// Run holds the sums of the summaries of all scans of a census, such as those of
+// its shards.
+type Run struct {
+	Summaries  int       `json:"summaries"` // number of summaries read
+	Ended      string    `json:"ended"`     // complete if all are; else the first other word
+	Start      time.Time `json:"start"`
+	End        time.Time `json:"end"`
+	Seconds    float64   `json:"seconds"`    // of the longest scan
+	Resumed    int       `json:"resumed"`    // number of resumptions
+	Consistent bool      `json:"consistent"` // the sums of all ledgers add up
+
+	Targets   runTargets   `json:"targets"`
+	Datagrams runDatagrams `json:"datagrams"`
+
+	Asked   uint64  `json:"asked"`    // finished targets
+	HitRate float64 `json:"hit_rate"` // share of Asked that answered, from 0 to 1
+
+	// Chance is the estimated probability that a request to a live server is answered.
+	// Missed estimates how many live servers stayed silent only because datagrams were
+	// lost. Absent: there is no estimate.
+	Chance *float64 `json:"answer_chance,omitempty"`
+	Missed *float64 `json:"missed_estimate,omitempty"`
+
+	RateAsked   *float64 `json:"rate_asked,omitempty"` // datagrams per second; of the first summary
+	RateReached float64  `json:"rate_reached"`         // the sum over all summaries
+
+	Lists []runList `json:"lists,omitempty"` // the inputs of the scans, each once
+}
+
+// runTargets counts what became of the targets of the lists.
+type runTargets struct {
+	Read        uint64            `json:"read"`
+	Invalid     uint64            `json:"invalid"`
+	Unscannable uint64            `json:"unscannable"`
+	Excluded    uint64            `json:"excluded"`
+	Duplicate   uint64            `json:"duplicate"`
+	OtherShard  uint64            `json:"other_shard"`
+	OverLimit   uint64            `json:"over_limit"`
+	Stopped     uint64            `json:"stopped"`
+	Finished    uint64            `json:"finished"`
+	Unfinished  uint64            `json:"unfinished"`
+	Unread      uint64            `json:"unread"`
+	ByStatus    map[string]uint64 `json:"by_status"`
+}
+
+// runDatagrams counts datagrams.
+type runDatagrams struct {
+	Sent        uint64            `json:"sent"`
+	Repeats     uint64            `json:"repeats"`
+	SendErrors  uint64            `json:"send_errors"`
+	Received    uint64            `json:"received"`
+	ByClass     map[string]uint64 `json:"received_by_class"`
+	KernelDrops uint64            `json:"kernel_drops"`
+}
+
+// runList is one input of a scan.
+type runList struct {
+	SHA256  string `json:"sha256,omitempty"` // of the raw bytes
+	Targets uint64 `json:"targets"`
+}
+
+func (t *runTargets) add(o *runTargets) {
 	t.Read += o.Read
 	t.Invalid += o.Invalid
 	t.Unscannable += o.Unscannable
@@ -164,7 +297,7 @@ func (t *RunTargets) add(o *RunTargets) {
 	t.ByStatus = addCounts(t.ByStatus, o.ByStatus)
 }
 
-func (d *RunDatagrams) add(o *RunDatagrams) {
+func (d *runDatagrams) add(o *runDatagrams) {
 	d.Sent += o.Sent
 	d.Repeats += o.Repeats
 	d.SendErrors += o.SendErrors
@@ -181,24 +314,4 @@ func addCounts(to, from map[string]uint64) map[string]uint64 {
 		to[word] += n
 	}
 	return to
-}
-
-// estimate combines the loss estimates of the scans. It sets none if a scan has
-// none.
-func (r *Run) estimate(all []*summary, answered uint64) {
-	var loss, chance float64
-	for _, s := range all {
-		f := &s.FirstAnswers
-		if f.Missed == nil || f.Chance == nil {
-			return
-		}
-		loss += *f.Missed
-		chance += *f.Chance * float64(s.Servers)
-	}
-	loss = round6(loss)
-	r.Missed = &loss
-	if answered > 0 {
-		chance = round6(chance / float64(answered))
-		r.Chance = &chance
-	}
 }

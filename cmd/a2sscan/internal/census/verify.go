@@ -1,18 +1,15 @@
 package census
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"regexp"
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/census"
 )
 
 // Verify checks a census and compares it with the named summary or, if summary is
@@ -71,55 +68,26 @@ func ReadProgress(t *console.Terminal) func(read, size int64) {
 	}
 }
 
-// scanNumbers is the part of a summary that a census is compared with.
-type scanNumbers struct {
-	Scan    string      `json:"scan"`
-	Ended   string      `json:"ended"`
-	Output  string      `json:"output"`
-	Records uint64      `json:"records"`
-	Bytes   int64       `json:"bytes"`
-	Sum     string      `json:"xxh64"`
-	Parts   []sink.Part `json:"parts"`
-	Targets struct {
-		ByStatus map[string]uint64 `json:"by_status"`
-	} `json:"targets"`
-}
-
 // expected reads the summary of a census, and how the scan ended. It returns nil if no
 // summary is named and there is none beside the census.
 func expected(t *console.Terminal, files []string, name string) (want *sink.Expected, ended string, err error) {
-	beside := name == ""
-	if beside {
-		name = SummaryBeside(files[0])
+	var names []string
+	if name != "" {
+		names = []string{name}
 	}
-	text, err := store.Source().ReadFile(name)
-	if beside && errors.Is(err, fs.ErrNotExist) {
-		t.Say("there is no %s: the census is compared with no summary", console.Plain(name, 200))
-		return nil, "", nil
-	}
-	var n scanNumbers
-	if err == nil {
-		err = json.Unmarshal(text, &n)
-	}
-	if err != nil || n.Scan == "" {
-		return nil, "", console.Fail(console.ExitInput, "can't read the summary %s: %v", console.Plain(name, 200), console.WithoutPath(err)).
+	all, err := census.ReadSummaries(store.Source(), files[:1], names)
+	if err != nil {
+		return nil, "", console.Fail(console.ExitInput, "can't read the summary %s", console.Plain(err.Error(), 300)).
 			WithHint("--summary names the file that scan wrote with the numbers of the run")
 	}
-	want = &sink.Expected{Scan: n.Scan, Records: n.Records, ByStatus: n.Targets.ByStatus, Parts: n.Parts}
-	if n.Parts == nil && n.Sum != "" {
-		want.Parts = []sink.Part{{Name: n.Output, Bytes: n.Bytes, Sum: n.Sum}}
+	if len(all) == 0 {
+		t.Say("there is no %s: the census is compared with no summary", console.Plain(census.Beside(files[0], ".summary.json"), 200))
+		return nil, "", nil
 	}
-	return want, n.Ended, nil
-}
-
-// partNumber matches the end of a part's name: the start of the scan and the number
-// of the part.
-var partNumber = regexp.MustCompile(`-\d{8}T\d{6}Z-\d{5}`)
-
-// SummaryBeside returns the default name of the summary of a census file.
-func SummaryBeside(file string) string {
-	if at := partNumber.FindStringIndex(file); at != nil {
-		return file[:at[1]-len("-00001")] + ".summary.json"
+	s := all[0]
+	want = &sink.Expected{Scan: s.Scan, Records: s.Records, ByStatus: s.Targets.ByStatus}
+	if s.Division != nil || s.Sum != "" {
+		want.Parts = s.Parts()
 	}
-	return file + ".summary.json"
+	return want, s.Ended, nil
 }

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"slices"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/census"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
@@ -31,26 +32,27 @@ type Options struct {
 
 // Diff prints what changed from one census to another.
 func Diff(t *console.Terminal, out io.Writer, o Options) error {
-	before, err := Open(o.Old, o.OldSums)
-	if err != nil {
-		return err
-	}
-	after, err := Open(o.New, o.NewSums)
-	if err != nil {
-		return err
-	}
-	choice := whole.DiffOptions{Volatile: o.Volatile, Games: o.Games, Networks: o.Networks}
+	choice := whole.DiffOptions{Volatile: o.Volatile}
 	for _, k := range o.Kinds {
+		if !slices.Contains(whole.Kinds, whole.Kind(k)) {
+			return console.Fail(console.ExitUsage, "there is no kind of change %s", console.Quoted(k, 100)).
+				WithHint("a2sscan diff --help lists the kinds of changes")
+		}
 		choice.Kinds = append(choice.Kinds, whole.Kind(k))
 	}
-	if err := choice.Check(); err != nil {
-		return console.Fail(console.ExitUsage, "%s", console.Plain(err.Error(), 300)).
-			WithHint("a2sscan diff --help lists the kinds of changes")
-	}
+	var err error
 	if len(o.Targets) > 0 {
 		if choice.Asked, err = ReadTargets(o.Targets, o.Ports); err != nil {
 			return err
 		}
+	}
+	before, err := Open(t, o.Old, whole.Options{Summaries: o.OldSums, Games: o.Games, Networks: o.Networks})
+	if err != nil {
+		return err
+	}
+	after, err := Open(t, o.New, whole.Options{Summaries: o.NewSums, Games: o.Games, Networks: o.Networks})
+	if err != nil {
+		return err
 	}
 	p := newPrinter(out, &o)
 	found, err := whole.Diff(before, after, choice, p.change)
@@ -63,7 +65,7 @@ func Diff(t *console.Terminal, out io.Writer, o Options) error {
 	if !o.Quiet {
 		sayDoubts(t, found, &o)
 	}
-	if err := Readings(t, before, after); err != nil {
+	if err := Whole(before, after); err != nil {
 		return err
 	}
 	if p.changes > 0 && (o.ExitCode || o.Quiet) {
@@ -88,6 +90,9 @@ func sayDoubts(t *console.Terminal, c *whole.Comparison, o *Options) {
 	if c.NotAskedWhy != "" {
 		t.Say("--targets does not prove who was asked: %s", console.Plain(c.NotAskedWhy, 300))
 	}
+	if c.Unknown > 0 {
+		t.Say("%s in what the old census lacks: nothing shows whether they are new", mayBe(c.Unknown))
+	}
 	if n := c.Changes[whole.KindNotAsked]; n > 0 && c.AskedKnown == "" && c.NotAskedWhy == "" {
 		t.Say("%s in the new census, and nothing shows whether they were asked", missing(n))
 		t.Hint("scan --unanswered records silent servers; --targets LIST proves who was asked")
@@ -96,6 +101,13 @@ func sayDoubts(t *console.Terminal, c *whole.Comparison, o *Options) {
 		t.Say("the new scan lost datagrams: about %.0f of the %s that are gone are probably there", *c.LikelyLost,
 			console.Plural(c.Changes[whole.KindGone], "server"))
 	}
+}
+
+func mayBe(n uint64) string {
+	if n == 1 {
+		return "1 server may be"
+	}
+	return console.Grouped(n) + " servers may be"
 }
 
 func missing(n uint64) string {

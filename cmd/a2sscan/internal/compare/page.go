@@ -35,6 +35,9 @@ func (p *page) write(out io.Writer, c *whole.Comparison, o *Options) {
 			fmt.Fprintf(out, "  %-*s %12s%s\n", width, kindText(k), console.Grouped(n), note)
 		}
 	}
+	if c.Unknown > 0 {
+		fmt.Fprintf(out, "  %-*s %12s  they may be in what the old census lacks\n", width, "unknown", console.Grouped(c.Unknown))
+	}
 	fmt.Fprintf(out, "  %-*s %12s\n\n", width, "unchanged", console.Grouped(c.Same))
 	fmt.Fprintln(out, strings.Join(console.Wrap(bothNights(c), p.width, 0), "\n"))
 	if o.Stat {
@@ -68,6 +71,9 @@ func nightLine(n *whole.Night) string {
 	if n.Farms > 0 {
 		line += fmt.Sprintf("; without %s: %s, %s", console.Plural(n.Farms, "farm"),
 			console.Plural(n.WithoutFarms.Servers, "server"), console.Plural(n.WithoutFarms.People, "person"))
+	}
+	if len(n.Lost) > 0 {
+		line += "; damaged or cut: " + console.Plain(n.Lost[0], 200)
 	}
 	if n.Summary && !n.Complete {
 		line += "; the scan is not complete"

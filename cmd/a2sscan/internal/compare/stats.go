@@ -4,6 +4,7 @@ package compare
 
 import (
 	"bytes"
+	"encoding/json"
 	"io"
 	"os"
 	"runtime/debug"
@@ -15,48 +16,50 @@ import (
 	whole "github.com/a2sscan/a2sscan/sink/census"
 )
 
-// Stats prints the stats of a census.
-func Stats(t *console.Terminal, out io.Writer, files, summaries []string) error {
-	c, err := Open(files, summaries)
+// Stats prints the stats of a census: an overview for a person, or else JSON.
+func Stats(t *console.Terminal, out io.Writer, files []string, o whole.Options, overview bool) error {
+	c, err := Open(t, files, o)
 	if err != nil {
 		return err
 	}
-	stats, err := whole.Aggregate(c)
-	if err != nil {
-		return census.Failure(err)
-	}
-	text, err := Text(stats)
-	if err != nil {
+	stats, text := c.Stats(), []byte(nil)
+	if overview {
+		text = overviewOf(stats, t.Width())
+	} else if text, err = asJSON(stats); err != nil {
 		return err
 	}
 	if _, err := out.Write(text); err != nil {
 		return err
 	}
-	return Readings(t, c)
+	return Whole(c)
 }
 
-// Text returns stats as the content of a stats.json file, with invisible characters
+// asJSON returns stats as the content of a stats.json file, with invisible characters
 // of names escaped.
-func Text(s *whole.Stats) ([]byte, error) {
-	b, err := s.Marshal()
+func asJSON(s *whole.Stats) ([]byte, error) {
+	b, err := json.MarshalIndent(s, "", " ")
 	if err != nil {
 		return nil, err
 	}
 	var text []byte
-	for line := range bytes.Lines(b) {
+	for line := range bytes.Lines(append(b, '\n')) {
 		text = append(append(text, console.Visible(bytes.TrimSuffix(line, []byte("\n")))...), '\n')
 	}
 	return text, nil
 }
 
-// spareMemory makes the garbage collector run more often than by default. A table of a
-// million servers lives to the end, and as much garbage beside it would double the
-// memory.
-const spareMemory = 10 // percent
+// spareMemory makes the garbage collector run more often than by default. The servers of
+// a census live to the end, and as much garbage beside them would double the memory.
+const spareMemory = 15 // percent
 
-// Open opens a census for reading. It also makes the garbage collector run more often.
-func Open(files, summaries []string) (*whole.Census, error) {
+// Open reads a census. It first says what is damaged or missing. It also makes the garbage
+// collector run more often.
+func Open(t *console.Terminal, files []string, o whole.Options) (*whole.Census, error) {
 	debug.SetGCPercent(spareMemory)
+	if err := o.Check(); err != nil {
+		return nil, console.Fail(console.ExitUsage, "%s", console.Plain(err.Error(), 300)).
+			WithHint("--game takes IDs or names of games, --network 203.0.113.0/24 or AS64496")
+	}
 	files, err := census.Files(files)
 	if err != nil {
 		return nil, err
@@ -69,28 +72,28 @@ func Open(files, summaries []string) (*whole.Census, error) {
 			return nil, console.OpenFailure(file, err)
 		}
 	}
-	c, err := whole.Open(files, whole.Options{Summaries: summaries, Source: store.Source()})
-	if err != nil {
+	o.Source = store.Source()
+	if _, err := whole.ReadSummaries(o.Source, files, o.Summaries); err != nil {
 		return nil, console.Fail(console.ExitInput, "%s", console.Plain(err.Error(), 400)).
 			WithHint("--summary names the file that scan wrote with the numbers of the run")
+	}
+	c, err := whole.Open(files, o)
+	if err != nil {
+		return nil, census.Failure(err)
+	}
+	for _, sentence := range c.Lost {
+		t.Say("%s", console.Plain(sentence, 400))
 	}
 	return c, nil
 }
 
-// Readings reports files that were truncated. It returns an error for the first file
-// that is damaged, or for bad lines.
-func Readings(t *console.Terminal, censuses ...*whole.Census) (err error) {
+// Whole returns an error if something of a census is damaged or missing.
+func Whole(censuses ...*whole.Census) error {
 	for _, c := range censuses {
-		for _, r := range c.Readings() {
-			census.ReportTail(t, r.File, r.Truncated)
-			if r.Damage.Found() && err == nil {
-				err = census.DamageFailure(r.File, r.Damage)
-			}
-		}
-		if n := c.BadLines(); n > 0 && err == nil {
-			err = console.Fail(console.ExitNumbers, "%s are no records: left out", console.Plural(n, "line")).
-				WithHint("a2sscan verify says which")
+		if len(c.Lost) > 0 {
+			return console.Fail(console.ExitNumbers, "the census is damaged or not complete").
+				WithHint("the output covers what is left; a2sscan verify says more")
 		}
 	}
-	return err
+	return nil
 }

@@ -2,6 +2,8 @@ package compare
 
 import (
 	"context"
+	"encoding/binary"
+	"net/netip"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/census"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
@@ -39,15 +41,19 @@ func ReadTargets(files []string, ports string) (*whole.TargetList, error) {
 	}
 	known := map[uint64]struct{}{}
 	for target := range l.All() {
-		b := target.Addr.Addr().As4()
-		key := uint64(b[0])<<40 | uint64(b[1])<<32 | uint64(b[2])<<24 | uint64(b[3])<<16 | uint64(target.Addr.Port())
-		known[key] = struct{}{}
+		known[keyOf(target.Addr)] = struct{}{}
 	}
 	if err := l.Err(); err != nil {
 		return nil, census.Failure(err)
 	}
 	return &whole.TargetList{
 		SHA256: l.Inputs()[0].SHA256, Targets: uint64(len(known)),
-		Contains: func(target uint64) bool { _, ok := known[target]; return ok },
+		Contains: func(target netip.AddrPort) bool { _, ok := known[keyOf(target)]; return ok },
 	}, nil
+}
+
+// keyOf packs a target into 48 bits: a list may have millions.
+func keyOf(a netip.AddrPort) uint64 {
+	ip := a.Addr().As16()
+	return uint64(binary.BigEndian.Uint32(ip[12:]))<<16 | uint64(a.Port())
 }

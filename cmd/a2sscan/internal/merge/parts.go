@@ -14,6 +14,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/sink"
+	whole "github.com/a2sscan/a2sscan/sink/census"
 )
 
 // part is one census to merge: its files, and the summary beside them.
@@ -28,7 +29,7 @@ type part struct {
 // group groups files into parts. Files with the same summary are one part.
 func group(files []string) (parts []*part) {
 	for _, f := range files {
-		beside := census.SummaryBeside(f)
+		beside := whole.Beside(f, ".summary.json")
 		at := slices.IndexFunc(parts, func(p *part) bool { return p.summary == beside })
 		if at >= 0 {
 			parts[at].files = append(parts[at].files, f)

@@ -143,6 +143,17 @@ func kindName(k census.Kind) string {
 // changeNotes returns notes on what the comparison can't tell, on how many of the
 // servers that are gone were probably missed, and on changes that happen all the time.
 func changeNotes(c *census.Comparison) (notes []string) {
+	for _, night := range []struct {
+		name string
+		lost []string
+	}{{"before", c.Old.Lost}, {"of now", c.New.Lost}} {
+		if len(night.lost) > 0 {
+			notes = append(notes, fmt.Sprintf("The census %s is damaged or cut: %s.", night.name, shown(night.lost[0], 300)))
+		}
+	}
+	if c.Unknown > 0 {
+		notes = append(notes, fmt.Sprintf("%s may be in what the census before lacks, so they are not called new.", console.Plural(c.Unknown, "server")))
+	}
 	if c.AskedKnown == "" {
 		why := "It is not known which servers were asked, so none is called gone."
 		if c.NotAskedWhy != "" {

@@ -93,12 +93,21 @@ func lead(s *census.Stats) string {
 	return fmt.Sprintf("%s hold %s of all people.", joined(top), percent(sum, s.All.People))
 }
 
+// lostShown is how many sentences about damaged and missing files the page has.
+const lostShown = 5
+
 // trust summarises how reliable the numbers are. The section about the scan has
 // more.
 func trust(s *census.Stats) (all []statement) {
+	for _, sentence := range s.Lost[:min(len(s.Lost), lostShown)] {
+		all = append(all, statement{"bad", shown(sentence, 300)})
+	}
+	if more := len(s.Lost) - len(all); more > 0 {
+		all = append(all, statement{"bad", console.Plural(uint64(more), "more fault") + " of the files"})
+	}
 	r := s.Run
 	if r == nil {
-		return []statement{{"warn", "No summary of the scan: its losses are not known"}}
+		return append(all, statement{"warn", "No summary of the scan: its losses are not known"})
 	}
 	if r.Ended == "complete" {
 		all = append(all, statement{"good", "Complete: " + console.Plural(r.Asked, "target") + " asked"})

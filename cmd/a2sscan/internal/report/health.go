@@ -49,8 +49,8 @@ func newHealth(s *census.Stats) *health {
 	}
 	if s.Run != nil {
 		h.Facts = runFacts(s.Run)
-		h.Ledger = ledgerEntries(&s.Run.Targets)
-		h.Datagrams = datagramEntries(&s.Run.Datagrams)
+		h.Ledger = ledgerEntries(s.Run)
+		h.Datagrams = datagramEntries(s.Run)
 	}
 	h.Facts = append(h.Facts, fact{"Records", number(s.Records), duplicates(s)})
 	return h
@@ -93,7 +93,8 @@ func resumed(times int) string {
 }
 
 // ledgerEntries returns the numbers of targets by outcome.
-func ledgerEntries(t *census.RunTargets) []entry {
+func ledgerEntries(r *census.Run) []entry {
+	t := &r.Targets
 	all := []entry{newEntry("Read from the lists", t.Read, t.Read, true)}
 	for _, e := range []struct {
 		name string
@@ -118,7 +119,8 @@ func ledgerEntries(t *census.RunTargets) []entry {
 }
 
 // datagramEntries returns the counts of datagrams sent and received.
-func datagramEntries(d *census.RunDatagrams) []entry {
+func datagramEntries(r *census.Run) []entry {
+	d := &r.Datagrams
 	most := max(d.Sent, d.Received)
 	all := []entry{newEntry("Sent", d.Sent, most, true), newEntry("Repeats of a question", d.Repeats, most, false)}
 	if d.SendErrors > 0 {

@@ -23,6 +23,7 @@ type Options struct {
 	Before    []string // files of the previous census; nil: compare only sums, with the night before
 	Targets   []string // the list that the scan was given; nil: not known
 	Ports     string   // for Targets
+	Games     []string // leave out servers of other games; nil: all
 	History   string   // folder with the stats of nights; empty: none
 	Title     string   // empty: the date
 	Program   string   // name and version
@@ -36,20 +37,16 @@ func Make(t *console.Terminal, w io.Writer, o Options) error {
 			WithHint("write it to a file first")
 	}
 	in := &Input{Title: o.Title, Program: o.Program, Files: o.Files, History: &History{}, Servers: &Servers{}}
-	c, err := compare.Open(o.Files, o.Summaries)
+	c, err := compare.Open(t, o.Files, whole.Options{Summaries: o.Summaries, Games: o.Games})
 	if err != nil {
 		return err
 	}
-	if in.Stats, err = whole.Aggregate(c); err != nil {
-		return census.Failure(err)
-	}
-	if err := c.Read(func(s *whole.Server) error { in.Servers.Add(s); return nil }); err != nil {
-		return census.Failure(err)
-	}
+	in.Stats = c.Stats()
+	c.Servers(in.Servers.Add)
 	if err := in.readHistory(t, o.History); err != nil {
 		return err
 	}
-	read, err := in.compare(c, &o)
+	read, err := in.compare(t, c, &o)
 	if err != nil {
 		return err
 	}
@@ -59,13 +56,13 @@ func Make(t *console.Terminal, w io.Writer, o Options) error {
 	}
 	t.Say("report: %s, %s of %s listed", console.Bytes(uint64(written.Bytes)),
 		console.Grouped(uint64(written.Listed)), console.Plural(written.Servers, "server"))
-	return compare.Readings(t, read...)
+	return compare.Whole(read...)
 }
 
 // compare finds the changes since the previous census. If none is given, only the sums
 // are compared, with those of the night before in the history. compare returns the
 // censuses that it read.
-func (in *Input) compare(c *whole.Census, o *Options) (read []*whole.Census, err error) {
+func (in *Input) compare(t *console.Terminal, c *whole.Census, o *Options) (read []*whole.Census, err error) {
 	if len(o.Before) == 0 {
 		in.Before = in.History.before(night(in.Stats))
 		return []*whole.Census{c}, nil
@@ -76,7 +73,7 @@ func (in *Input) compare(c *whole.Census, o *Options) (read []*whole.Census, err
 			return nil, err
 		}
 	}
-	before, err := compare.Open(o.Before, nil)
+	before, err := compare.Open(t, o.Before, whole.Options{Games: o.Games})
 	if err != nil {
 		return nil, err
 	}

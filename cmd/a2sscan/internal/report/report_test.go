@@ -53,9 +53,8 @@ func TestSize(t *testing.T) {
 	in := &Input{Stats: sampleStats(0), Servers: &Servers{}}
 	const all = 70_000
 	for i := range all {
-		s := sampleServer(i)
-		s.Addr = netip.AddrPortFrom(netip.AddrFrom4([4]byte{100, byte(i >> 16), byte(i >> 8), byte(i)}), 27015)
-		s.People, s.Map = uint32(i%100), fmt.Appendf(nil, "a map with the number %d", i)
+		s := sampleServerAt(i, netip.AddrPortFrom(netip.AddrFrom4([4]byte{100, byte(i >> 16), byte(i >> 8), byte(i)}), 27015))
+		s.People, s.Map = uint32(i%100), fmt.Sprintf("a map with the number %d", i)
 		in.Servers.Add(s)
 	}
 	in.Stats.All.Servers = all
@@ -117,7 +116,7 @@ func TestServersOrder(t *testing.T) {
 		down.Add(sampleServer(499 - i))
 	}
 	silent := sampleServer(501)
-	silent.Status, silent.HasInfo = "no_reply", false
+	silent.HasInfo = false
 	up.Add(silent)
 	up.Add(sampleServer(7)) // a second record
 	s := &census.Stats{All: census.Sums{Servers: 501}}
@@ -171,11 +170,12 @@ func hostileInput() *Input {
 			Kind: census.Kind(name), Game: name, Name: name, Addr: name, People: 1 << 31, Before: &census.Facts{Name: &name, Mods: hostile, Flags: []string{name}},
 			After: &census.Facts{Rules: map[string]string{name: name}, Version: &name, Addr: name, Farm: name},
 		})
-		b := []byte(name)
-		in.Servers.Add(&census.Server{
-			Addr: netip.AddrPortFrom(netip.AddrFrom4([4]byte{192, 0, 2, byte(i)}), 1), Status: "ok", HasInfo: true, People: 1000 + uint32(i),
-			Name: b, Game: name, GameName: b, Map: b, Version: b, Country: b, Flags: []string{name}, RTT: time.Second,
-		})
+		one := serverAt(netip.AddrPortFrom(netip.AddrFrom4([4]byte{192, 0, 2, byte(i)}), 1))
+		one.HasInfo, one.People, one.RTT = true, 1000+uint32(i), time.Second
+		for _, text := range []*string{&one.Name, &one.Game, &one.GameName, &one.Map, &one.Version, &one.Country} {
+			*text = name
+		}
+		in.Servers.Add(one)
 	}
 	return in
 }
@@ -186,7 +186,7 @@ func hostileStats(s *census.Stats) {
 			groups.Top = append(groups.Top, census.Group{ID: name, Name: name, Game: name, Sums: sampleSums(1e6, 1e7), Unchallenged: 9})
 		}
 	}
-	s.Run.Ended = hostile[0]
+	s.Run.Ended, s.Lost = hostile[0], hostile
 	s.Flags, s.Questions.Info.Errors = map[string]uint64{}, map[string]uint64{}
 	for _, name := range hostile {
 		s.Flags[name] = 7
@@ -259,6 +259,12 @@ func TestTrust(t *testing.T) {
 		t.Error(got)
 	}
 	s.Run = nil
+	s.Lost = []string{"a is cut", "b", "c", "d", "e", "f", "g"}
+	want = "[{bad a is cut} {bad b} {bad c} {bad d} {bad e} {bad 2 more faults of the files} {warn No summary of the scan: its losses are not known}]"
+	if got := fmt.Sprint(trust(s)); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	s.Lost = nil
 	if got := fmt.Sprint(trust(s)); got != "[{warn No summary of the scan: its losses are not known}]" {
 		t.Error(got)
 	}

@@ -7,6 +7,8 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/game"
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
@@ -37,7 +39,7 @@ func sampleStats(ago int) *census.Stats {
 	at := tonight.AddDate(0, 0, -ago)
 	week := 1 + 0.16*math.Cos(2*math.Pi*float64(int(at.Weekday())-6)/7) + 0.03*random.Float64()
 	growth := 1 - 0.0006*float64(ago)
-	s := &census.Stats{Schema: census.StatsSchema, Scans: []string{at.Format("20060102T150405Z")}, First: &at}
+	s := &census.Stats{Schema: 1, Scans: []string{at.Format("20060102T150405Z")}, First: &at}
 	s.Games.Distinct = 212 - uint64(ago/9)
 	for _, g := range sampleGames {
 		scale := growth * (0.98 + 0.04*random.Float64())
@@ -115,14 +117,15 @@ func sampleRun(s *census.Stats, ago int, random *rand.Rand) {
 	s.Run = &census.Run{
 		Summaries: 1, Ended: "complete", Start: *s.First, Seconds: 612, Consistent: true,
 		Asked: asked, HitRate: float64(answered) / float64(asked), Chance: &chance, Missed: &lost, RateAsked: &rate, RateReached: 19820,
-		Targets: census.RunTargets{
-			Read: asked + 4210, Invalid: 12, Excluded: 1198, Duplicate: 3000, Finished: asked,
-			ByStatus: map[string]uint64{"ok": answered * 9 / 10, "partial": answered / 11, "error": answered - answered*9/10 - answered/11,
-				"no_reply": asked - answered - 900, "unreachable": 900},
-		},
-		Datagrams: census.RunDatagrams{Sent: 412_904, Repeats: 49_110, Received: 398_220,
-			ByClass: map[string]uint64{"matched": 395_000, "duplicate": 2_100, "late": 820, "foreign": 210, "malformed": 90}},
 	}
+	t, d := &s.Run.Targets, &s.Run.Datagrams
+	t.Read, t.Invalid, t.Excluded, t.Duplicate, t.Finished = asked+4210, 12, 1198, 3000, asked
+	t.ByStatus = map[string]uint64{
+		"ok": answered * 9 / 10, "partial": answered / 11, "error": answered - answered*9/10 - answered/11,
+		"no_reply": asked - answered - 900, "unreachable": 900,
+	}
+	d.Sent, d.Repeats, d.Received = 412_904, 49_110, 398_220
+	d.ByClass = map[string]uint64{"matched": 395_000, "duplicate": 2_100, "late": 820, "foreign": 210, "malformed": 90}
 	s.Records = answered
 }
 
@@ -151,15 +154,13 @@ func sampleDetails(s *census.Stats) {
 		57500, 10900, 7200, 4900, 3700, 2800, 2200, 1800, 1500, 1300, 1100, 900, 43)
 	s.Capacity = sampleDistribution([]float64{0, 1, 2, 4, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 65, 80, 100, 128, 200, 256, 500, 1000}, 24,
 		12, 80, 700, 900, 1300, 2600, 14200, 6100, 7700, 8900, 21500, 6200, 4900, 7300, 900, 1600, 2300, 4900, 1100, 700, 300, 60, 9)
-	s.Questions = census.Questions{
-		Info:    census.Question{Answered: 95210, Unchallenged: 2911, Errors: map[string]uint64{"truncated": 12, "malformed": 4}},
-		Players: census.Question{Answered: 91003, Unchallenged: 1022, Errors: map[string]uint64{"timeout": 4210, "malformed": 9}},
-		Rules:   census.Question{Answered: 74118, Unchallenged: 988, Errors: map[string]uint64{"timeout": 20900, "truncated": 150, "challenge_loop": 31}},
-	}
+	s.Questions.Info = census.Question{Answered: 95210, Unchallenged: 2911, Errors: map[string]uint64{"truncated": 12, "malformed": 4}}
+	s.Questions.Players = census.Question{Answered: 91003, Unchallenged: 1022, Errors: map[string]uint64{"timeout": 4210, "malformed": 9}}
+	s.Questions.Rules = census.Question{Answered: 74118, Unchallenged: 988, Errors: map[string]uint64{"timeout": 20900, "truncated": 150, "challenge_loop": 31}}
 	s.Flags = map[string]uint64{"players_over_max": 640, "count_mismatch": 911, "no_gslt": 212, "redirect": 38, "edge_answers": 1804}
 	for i := range uint64(14) {
 		f := sampleSums(float64(420/(i+1)), float64(9000/(i+1)))
-		s.Farms.Top = append(s.Farms.Top, census.Farm{ID: fmt.Sprint(i), Reasons: []string{census.ReasonClones, census.ReasonSharedList}[:1+i%2], Sums: f,
+		s.Farms.Top = append(s.Farms.Top, census.Farm{ID: fmt.Sprint(i), Reasons: []string{"clones", "shared_list"}[:1+i%2], Sums: f,
 			Addresses: f.Servers, Networks: f.Servers/8 + 1, Game: "cs2", Name: fmt.Sprintf("FREE SKINS #%d | join now", i+1), Map: "de_dust2",
 			Evidence: []string{fmt.Sprintf("%d addresses have the same game, name, map and capacity", f.Servers)}, Members: []string{"203.0.113.7:27015", "203.0.113.9:27015"}})
 	}
@@ -243,17 +244,24 @@ func addSingleChanges(in *Input) {
 	}
 }
 
+func serverAt(addr netip.AddrPort) *census.Server {
+	return new(census.NewServer(&scanner.Result{Addr: addr}))
+}
+
 func sampleServer(i int) *census.Server {
+	return sampleServerAt(i, netip.AddrPortFrom(netip.AddrFrom4([4]byte{198, 51, 100, byte(i)}), uint16(27015+i/256)))
+}
+
+func sampleServerAt(i int, addr netip.AddrPort) *census.Server {
 	random := rand.New(rand.NewPCG(11, uint64(i)))
 	g := sampleGames[i%len(sampleGames)]
-	s := &census.Server{
-		Addr:   netip.AddrPortFrom(netip.AddrFrom4([4]byte{198, 51, 100, byte(i)}), uint16(27015+i/256)),
-		Status: "ok", HasInfo: true, Game: g.id, GameName: []byte(g.name), Name: fmt.Appendf(nil, "%s community server %d", g.name, i),
-		Map: []byte(g.maps[i%len(g.maps)]), Version: []byte(g.versions[0]), Country: []byte([]string{"DE", "US", "FR", ""}[i%4]),
-		People: uint32(random.IntN(64)) * uint32(random.IntN(2)), MaxPlayers: 64, RTT: time.Duration(5+random.IntN(200)) * time.Millisecond,
-	}
+	s := serverAt(addr)
+	s.HasInfo, s.Game, s.GameName, s.Name = true, g.id, g.name, fmt.Sprintf("%s community server %d", g.name, i)
+	s.Map, s.Version, s.Country = g.maps[i%len(g.maps)], g.versions[0], []string{"DE", "US", "FR", ""}[i%4]
+	s.People, s.MaxPlayers = uint32(random.IntN(64))*uint32(random.IntN(2)), 64
+	s.RTT = time.Duration(5+random.IntN(200)) * time.Millisecond
 	if i%50 == 7 {
-		s.Flags = []string{"count_mismatch"}
+		s.Flags = game.FlagCountMismatch
 	}
 	return s
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/scanner/game"
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
@@ -67,16 +68,22 @@ func (l *Servers) Add(s *census.Server) {
 	if !s.HasInfo {
 		return
 	}
-	k := server{addr: s.Addr, people: s.People, bots: s.Bots, max: s.MaxPlayers, rtt: s.RTT}
+	k := server{addr: s.Addr(), people: s.People, bots: s.Bots, max: s.MaxPlayers, rtt: s.RTT}
 	full := len(l.kept) == maxServers
 	l.cut = l.cut || full
 	if full && !k.before(&l.kept[0]) {
 		return
 	}
-	k.name, k.world = shown(string(s.Name), nameInTable), shown(string(s.Map), wordInTable)
-	k.version, k.country = shown(string(s.Version), wordInTable), shown(string(s.Country), 2)
+	k.name, k.world = shown(s.Name, nameInTable), shown(s.Map, wordInTable)
+	k.version, k.country = shown(s.Version, wordInTable), shown(s.Country, 2)
 	k.game = l.gameName(s)
-	k.flags = shown(strings.Join(s.Flags, ", "), 200)
+	var flags []string
+	for i := range game.NumFlags {
+		if s.Flags&(1<<i) != 0 {
+			flags = append(flags, game.FlagWord(i))
+		}
+	}
+	k.flags = strings.Join(flags, ", ")
 	if full {
 		l.kept[0] = k
 		heap.Fix(&l.kept, 0)
@@ -87,14 +94,14 @@ func (l *Servers) Add(s *census.Server) {
 
 // gameName returns the name of a server's game.
 func (l *Servers) gameName(s *census.Server) string {
-	name, ok := l.names[string(s.GameName)]
+	name, ok := l.names[s.GameName]
 	if !ok {
-		name = shown(string(s.GameName), nameInTable)
+		name = shown(s.GameName, nameInTable)
 		if l.names == nil {
 			l.names = map[string]string{}
 		}
 		if len(l.names) < 10_000 {
-			l.names[string(s.GameName)] = name
+			l.names[s.GameName] = name
 		}
 	}
 	return cmp.Or(name, shown(s.Game, nameInTable))

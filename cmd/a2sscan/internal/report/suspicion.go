@@ -67,7 +67,7 @@ func compared(name string, with, without uint64) comparison {
 }
 
 // reasons describes the reasons for which servers count as a farm.
-var reasons = map[string]string{census.ReasonClones: "clones", census.ReasonSharedList: "shared player list"}
+var reasons = map[string]string{"clones": "clones", "shared_list": "shared player list"}
 
 func newFarmRow(f *census.Farm, names map[string]string) farmRow {
 	r := farmRow{

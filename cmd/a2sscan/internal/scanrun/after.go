@@ -38,9 +38,9 @@ func (s *Run) statsName(files []string) string {
 		return ""
 	}
 	if s.uploads == nil {
-		return census.StatsName(files[0])
+		return census.Beside(files[0], ".stats.json")
 	}
-	return s.uploads.object(census.StatsName(filepath.Join(s.uploads.Spool, filepath.Base(files[0]))))
+	return s.uploads.object(census.Beside(filepath.Join(s.uploads.Spool, filepath.Base(files[0])), ".stats.json"))
 }
 
 // stepAfter returns the environment of the program of --on-complete: the names of the

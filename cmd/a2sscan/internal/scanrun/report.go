@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/checkpoint"
@@ -18,6 +17,7 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/census"
 )
 
 // outcome says how a scan ended.
@@ -297,16 +297,9 @@ func (o *Options) summaryPath(path string, start time.Time) string {
 	case o.Summary != "" || path == "-":
 		return o.Summary
 	case o.Rotate.On():
-		return summaryName(path, start)
+		return census.Beside(sink.PartName(path, start, 1), ".summary.json")
 	case !output.IsFile(path):
 		return ""
 	}
-	return path + ".summary.json"
-}
-
-// summaryName returns the path of the summary of a scan in parts. The file is
-// beside the parts, and its name begins as theirs do.
-func summaryName(path string, start time.Time) string {
-	first := sink.PartName(path, start, 1)
-	return first[:strings.LastIndex(first, "-00001")] + ".summary.json"
+	return census.Beside(path, ".summary.json")
 }

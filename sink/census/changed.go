@@ -1,0 +1,135 @@
+package census
+
+import (
+	"slices"
+
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/game"
+)
+
+// Kind says what changed about a server.
+type Kind string
+
+// The kinds of changes. KindPlayers is volatile; so is KindMap in games that rotate
+// their maps, and a KindMode that comes with it. Diff counts volatile changes, but
+// reports them only if DiffOptions.Volatile is set or DiffOptions.Kinds names them.
+const (
+	KindNew       Kind = "new"       // answers in the new census; the old one has no record of it
+	KindGone      Kind = "gone"      // answered before; was queried again and did not answer
+	KindNotAsked  Kind = "not_asked" // answered before; not known to have been queried again
+	KindBack      Kind = "back"      // was silent in the old census, answers in the new one
+	KindMoved     Kind = "moved"     // left one address and appeared at another
+	KindRenamed   Kind = "renamed"
+	KindMap       Kind = "map"
+	KindVersion   Kind = "version"
+	KindCapacity  Kind = "capacity"
+	KindMode      Kind = "mode"
+	KindMods      Kind = "mods"
+	KindRules     Kind = "rules"
+	KindFlags     Kind = "flags"
+	KindChallenge Kind = "challenge" // began or stopped demanding a challenge
+	KindFarm      Kind = "farm"      // joined or left a farm
+	KindPlayers   Kind = "players"
+)
+
+// Kinds lists all kinds, in the order in which the changes of one server are reported.
+var Kinds = []Kind{
+	KindNew, KindGone, KindNotAsked, KindBack, KindMoved, KindRenamed, KindMap, KindVersion,
+	KindCapacity, KindMode, KindMods, KindRules, KindFlags, KindChallenge, KindFarm, KindPlayers,
+}
+
+// kinds is a set of kinds, by their index in Kinds.
+type kinds uint32
+
+// setOf returns the set of the given kinds.
+func setOf(all ...Kind) (set kinds) {
+	for _, k := range all {
+		set |= 1 << slices.Index(Kinds, k)
+	}
+	return set
+}
+
+// list returns the kinds of a set, in the order of Kinds.
+func (set kinds) list() (all []Kind) {
+	for i, k := range Kinds {
+		if set&(1<<i) != 0 {
+			all = append(all, k)
+		}
+	}
+	return all
+}
+
+// lastingFlags are the flags that do not come and go with the state of the network.
+const lastingFlags = 1<<game.NumFlags - 1 - (game.FlagEdgeAnswers | game.FlagConflict)
+
+// persistentGames keep their map for weeks, so a new map is not a rotation there.
+var persistentGames = map[string]bool{
+	"rust": true, "ark": true, "dayz": true, "conan": true, "valheim": true, "7dtd": true, "unturned": true,
+	"zomboid": true, "vrising": true, "soulmask": true,
+}
+
+// Changed returns what changed about a server that answered before and after: the one
+// definition of a change. A property that is unknown in one of the records, or that comes
+// from another source, counts as unchanged. lasting are the changes that are reported;
+// volatile ones happen all the time.
+func Changed(before, after *Server) (lasting, volatile []Kind) {
+	changed, v := changes(before, after)
+	return (changed &^ v).list(), v.list()
+}
+
+// changes returns what changed, and which of it is volatile.
+func changes(a, b *Server) (changed, volatile kinds) {
+	const allAnswers = answeredInfo | answeredPlayers | answeredRules
+	both, origin := a.has&b.has, a.has^b.has
+	for _, property := range [...]struct {
+		kind   Kind
+		known  facts // unknown: there is no change
+		source facts // another source: there is no change
+		differ bool
+	}{
+		{KindRenamed, hasName, 0, a.Name != b.Name},
+		{KindMap, hasMap, ownMap, a.Map != b.Map},
+		{KindVersion, hasVersion, ownVersion, a.Version != b.Version},
+		{KindCapacity, hasCapacity, ownCapacity, a.MaxPlayers != b.MaxPlayers},
+		{KindMode, hasMode, 0, a.Mode != b.Mode},
+		{KindMode, hasPVP, 0, origin&isPVP != 0},
+		{KindMods, 0, 0, a.mods != b.mods && a.modsKnown(b) && b.modsKnown(a)},
+		{KindRules, answeredRules, 0, a.rules != b.rules},
+		{KindFlags, hasMeaning, allAnswers, (a.Flags^b.Flags)&lastingFlags != 0},
+		{KindChallenge, 0, 0, challengeKnown(a, b)&(a.open^b.open) != 0},
+		{KindPlayers, hasPeople, ownPeople, a.People != b.People},
+	} {
+		if property.differ && both&property.known == property.known && origin&property.source == 0 {
+			changed |= setOf(property.kind)
+		}
+	}
+	volatile = changed & setOf(KindPlayers)
+	if rotates := setOf(KindMap); changed&rotates != 0 && !persistentGames[b.Game] {
+		volatile |= changed & (rotates | setOf(KindMode))
+	}
+	return changed, volatile
+}
+
+// modsKnown reports whether it is known which mods s has, or that it has none. other, the
+// record of the other night, shows which reply would list them.
+func (s *Server) modsKnown(other *Server) bool {
+	switch {
+	case s.has&hasMods != 0:
+		return true
+	case s.has&hasGame == 0 || s.Game != other.Game:
+		return false
+	case other.has&modsInRules != 0:
+		return s.has&answeredRules != 0
+	}
+	return other.has&modsInKeywords != 0 && s.has&answeredInfo != 0
+}
+
+// challengeKnown returns the questions that were answered on both nights.
+func challengeKnown(a, b *Server) (q scanner.Questions) {
+	for i, answered := range [...]facts{answeredInfo, answeredPlayers, answeredRules} {
+		if a.has&b.has&answered != 0 {
+			q |= 1 << i
+		}
+	}
+	return q
+}
