@@ -182,7 +182,7 @@ func TestGolden(t *testing.T) {
 		t.Run(g.kind.String(), func(t *testing.T) {
 			r := newResponder(m, 27015)
 			n := g.nature
-			n.kind, n.addr, n.game = g.kind, 0x7F000001<<16|27015, sourceGames[0]
+			n.kind, n.addr, n.game = g.kind, 0x7F000001<<16|27015, simpleGames[Source][0]
 			r.c = g.said
 			if g.fill {
 				r.c.fill(&n, 1<<g.q)

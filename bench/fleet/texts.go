@@ -2,9 +2,11 @@ package fleet
 
 import (
 	"bytes"
+	"errors"
 	"strconv"
 	"strings"
 
+	"github.com/a2sscan/a2sscan/bench/fleet/internal/data"
 	"github.com/a2sscan/a2sscan/bench/fleet/internal/random"
 )
 
@@ -13,16 +15,6 @@ import (
 const nameLimit = 63
 
 var (
-	clans = []string{"[EU]", "[RU]", "skial.com", "=F|A=", "BRASIL", "uwu", "Mutiny", "24/7",
-		"[GER]", "Old School", "NoPing", "Zombie Haven", "#1", "Public", "Valve"}
-	themes = []string{"Dust2 only", "Fun Server", "No Lag", "DarkRP", "Instant Respawn", "128 tick",
-		"2x Vanilla", "Deathmatch", "Trade", "Surf Beginner", "Community", "Noobs welcome", "PvP", "Roleplay"}
-
-	wideNames = []string{
-		"Сервер для своих | Москва", "Только Dust2 · без лагов", "中国社区服 上海 32人", "【日本】サバイバル鯖",
-		"한국 공식 서버 #1", "خادم عربي للمبتدئين", "🔥 2× LOOT 🔥 MONDAY WIPE 💀", "Ελληνικός server — καλώς ήρθατε",
-		"Ünïcødé Tëst", "שרת ישראלי", "Zażółć gęślą jaźń", "👩‍👩‍👧‍👦 family friendly ❤️",
-	}
 	brokenNames = []string{
 		"\xd1\xe5\xf0\xe2\xe5\xf0 \xd0\xee\xf1\xf1\xe8\xff",             // CP1251
 		"\xd6\xd0\xb9\xfa\xb7\xfe\xce\xf1\xc6\xf7 CS1.6",                // GBK
@@ -34,12 +26,6 @@ var (
 		"^1Red ^7and\twhite\r\n", "\x1b[31mred\x1b[0m alert", "bell\x07 back\x08space", "del\x7f",
 		"quote\" back\\slash </script>", "\u202eevil\u202c bidi", "c1 \u009b31m",
 	}
-
-	playerNames = constants(
-		"[D]---->T.N.W<----", "Killer !!!", "xX_Sniper_Xx", "unnamed", "Player", "(1)Player", "Вася", "Kemal",
-		"小明", "ゆき", "Gordon", "noob.exe", "João", "🔥ace🔥", "a", "| clan | leader", "Shipmate", "LandLubber",
-		"Алексей", "Łukasz", "dr. \"quote\"", "back\\slash", "^3yellow", "Привет", "bob", "Max Players",
-	)
 )
 
 // Values of optional fields.
@@ -58,10 +44,10 @@ func appendName(dst []byte, r *random.Stream) []byte {
 	case at < 62:
 		return appendPlainName(dst, r)
 	case at < 78:
-		return append(dst, random.Pick(r, wideNames)...)
+		return append(dst, random.Pick(r, data.Words["wide names"])...)
 	case at < 84:
 		for len(dst)-start < nameLimit {
-			dst = append(dst, random.Pick(r, wideNames)...)
+			dst = append(dst, random.Pick(r, data.Words["wide names"])...)
 			dst = append(dst, ' ')
 		}
 		return dst[:start+nameLimit]
@@ -74,12 +60,12 @@ func appendName(dst []byte, r *random.Stream) []byte {
 	case at < 98:
 		return appendLongName(dst, r)
 	}
-	return append(append(dst, "   "...), random.Pick(r, clans)...) // EC-39
+	return append(append(dst, "   "...), random.Pick(r, data.Words["tags"])...) // EC-39
 }
 
 func appendPlainName(dst []byte, r *random.Stream) []byte {
-	dst = append(append(dst, random.Pick(r, clans)...), ' ')
-	dst = append(append(dst, random.Pick(r, themes)...), " #"...)
+	dst = append(append(dst, random.Pick(r, data.Words["tags"])...), ' ')
+	dst = append(append(dst, random.Pick(r, data.Words["kinds of play"])...), " #"...)
 	return strconv.AppendInt(dst, int64(r.Below(10000)), 10)
 }
 
@@ -108,9 +94,9 @@ func appendPlayerName(dst []byte, r *random.Stream) []byte {
 	case at == 6 && r.OneIn(8):
 		return append(dst, "\xcf\xf0\xe8\xe2\xe5\xf2"...) // CP1251
 	case at < 60:
-		return append(dst, random.Pick(r, playerNames)...)
+		return append(dst, random.Pick(r, data.Words["players"])...)
 	}
-	dst = append(append(dst, random.Pick(r, playerNames)...), '.')
+	dst = append(append(dst, random.Pick(r, data.Words["players"])...), '.')
 	return strconv.AppendInt(dst, int64(r.Below(1000)), 10)
 }
 
@@ -130,33 +116,57 @@ type cvar struct {
 }
 
 // cvars are rules found on servers of all engines.
-var cvars = newCvars(
-	"_tutor_bomb_viewable_check_interval=0.5", "allow_spectators=1 0", "amx_nextmap=de_dust2 de_inferno de_train",
-	"amx_timeleft=00:00 12:34 24:59", "amxmodx_version=1.8.2 1.9.0.5294 1.10.0.5467", "bot_quota=0 0 0 4 10",
-	"coop=0", "deathmatch=1", "decalfrequency=10 30 60", "edgefriction=2", "hostage_debug=0",
-	"metamod_version=1.21p37 1.3.0.149 1.12.0-dev+1219", "mp_allowmonsters=0", "mp_autokick=0 1",
-	"mp_autoteambalance=0 1", "mp_buytime=0.25 1.5", "mp_c4timer=35 45", "mp_chattime=5 10", "mp_consistency=0 1",
-	"mp_falldamage=0 1", "mp_flashlight=0 1", "mp_footsteps=1", "mp_forcecamera=0 1", "mp_fraglimit=0 50",
-	"mp_freezetime=0 3 6", "mp_friendlyfire=0 0 1", "mp_hostagepenalty=0 5", "mp_limitteams=0 1 2", "mp_logdetail=0 3",
-	"mp_maxrounds=0 30", "mp_roundtime=1.75 2.5 5", "mp_startmoney=800 16000", "mp_timelimit=0 20 30 45",
-	"mp_winlimit=0 13", "nextlevel= cp_granary koth_viaduct", "pausable=0", "r_AirboatViewDampenDamp=1.0",
-	"sm_nextmap=de_dust2 pl_upward cp_process_final", "sourcemod_version=1.10.0.6510 1.11.0.6968 1.12.0.7163",
-	"sv_accelerate=5 10", "sv_aim=0", "sv_airaccelerate=10 100 150", "sv_alltalk=0 1", "sv_bounce=0 1", "sv_cheats=0",
-	"sv_contact=admin@example.org https://example.org/rules?id=1&lang=en", "sv_footsteps=1", "sv_friction=4",
-	"sv_gravity=800 800 800 600", "sv_logblocks=0 1", "sv_maxrate=0 25000 100000", "sv_maxspeed=320 900",
-	"sv_password=0 0 0 1", "sv_proxies=1", "sv_rollangle=0 2.0", "sv_specaccelerate=5", "sv_stepsize=18",
-	"sv_stopspeed=75 100", "sv_tags=alltalk,increased_maxplayers nocrits,norespawntime", "sv_uploadmax=0.5",
-	"sv_voiceenable=1", "sv_wateraccelerate=10", "tf_arena_max_streak=3 5", "tv_enable=0 1",
-)
-
-// newCvars parses names, each followed by an equals sign and values separated by
-// spaces.
-func newCvars(all ...string) (vars []cvar) {
-	for _, text := range all {
-		name, values, _ := strings.Cut(text, "=")
-		vars = append(vars, cvar{[]byte(name), constants(strings.Split(values, " ")...)})
-	}
+var cvars = func() (vars []cvar) {
+	data.Rows("cvars.txt", func(cells []string) {
+		vars = append(vars, cvar{[]byte(cells[0]), constants(cells[1:]...)})
+	})
 	return vars
+}()
+
+// simpleGame is what the servers of one game have in common.
+type simpleGame struct {
+	app      uint32 // Steam application ID; above 65535 the short ID is 0 (EC-25)
+	protocol uint8
+	folder   []byte
+	name     []byte
+	version  []byte
+	tags     []byte // keywords that its servers send
+	maps     [][]byte
+}
+
+// simpleGames are the games by the kind of the servers that play them.
+var simpleGames = func() map[Kind][]*simpleGame {
+	all := map[Kind][]*simpleGame{}
+	data.Rows("simple.txt", func(cells []string) {
+		kind, _ := parseKind(cells[0])
+		app, err1 := strconv.ParseUint(cells[1], 10, 32)
+		protocol, err2 := strconv.ParseUint(cells[2], 10, 8)
+		if err := errors.Join(err1, err2); err != nil {
+			panic(err)
+		}
+		t := constants(cells[3], cells[4], strings.ReplaceAll(cells[5], `\r`, "\r"), cells[6])
+		g := &simpleGame{uint32(app), uint8(protocol), t[0], t[1], t[2], t[3], constants(strings.Split(cells[7], "|")...)}
+		all[kind] = append(all[kind], g)
+	})
+	// Most servers of Counter-Strike 2 do not answer RULES, so scanners query them
+	// less often (EC-99).
+	all[InfoOnly] = append(all[InfoOnly], all[Source]...)
+	return all
+}()
+
+// arma is the game whose servers send binary pages.
+var arma = simpleGames[Source][len(simpleGames[Source])-1]
+
+// gamesOf returns the games that servers of a kind play.
+func gamesOf(k Kind) []*simpleGame {
+	switch k {
+	case GoldSourceOld, GoldSourceMod, Both, SplitGoldSource:
+		k = GoldSource
+	case GoldSource, InfoOnly, Ship, Split, SplitNoSize, Packed:
+	default:
+		k = Source
+	}
+	return simpleGames[k]
 }
 
 // pluginVersions are the values of rules that are not in cvars.

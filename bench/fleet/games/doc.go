@@ -10,7 +10,7 @@
 //
 // # Adding a game
 //
-// Add a line to data/titles.txt and a script to data/scripts.txt, whose comment
-// explains the statements. Each statement gives both what is sent and what it means.
+// Add a line to titles.txt and a script to scripts.txt in package data; the comment
+// there explains the statements. Each statement gives both what is sent and what it means.
 // What a script can't express is a function in functions.go.
 package games

@@ -3,6 +3,7 @@ package games
 import (
 	"strconv"
 
+	"github.com/a2sscan/a2sscan/bench/fleet/internal/data"
 	"github.com/a2sscan/a2sscan/bench/fleet/internal/random"
 	"github.com/a2sscan/a2sscan/wire"
 )
@@ -65,7 +66,7 @@ func (s *Server) addBots(n int) {
 	n = min(n, int(s.Info.MaxPlayers)-s.people)
 	for i := range max(n, 0) {
 		s.Players = append(s.Players, wire.Player{
-			Index: s.index(s.people + i), Name: s.bytes(words["bots"][i%len(words["bots"])]),
+			Index: s.index(s.people + i), Name: s.bytes(data.Words["bots"][i%len(data.Words["bots"])]),
 			Score: int32(s.tonight.Below(30)), Duration: float32(s.tonight.Between(64, 3600*64)) / 64,
 		})
 		s.Info.Players++
@@ -77,11 +78,11 @@ func (s *Server) addBots(n int) {
 func (s *Server) playerName(r *random.Stream) []byte {
 	switch r.Below(4) {
 	case 0:
-		return s.bytes(random.Pick(r, words["plain"]), r.Below(1000))
+		return s.bytes(random.Pick(r, data.Words["plain"]), r.Below(1000))
 	case 1:
-		return s.bytes("[", random.Pick(r, words["clans"]), "] ", random.Pick(r, words["first"]), random.Pick(r, words["last"]), r.Below(100))
+		return s.bytes("[", random.Pick(r, data.Words["clans"]), "] ", random.Pick(r, data.Words["first"]), random.Pick(r, data.Words["last"]), r.Below(100))
 	}
-	return s.bytes(random.Pick(r, words["first"]), random.Pick(r, words["last"]), r.Below(10000))
+	return s.bytes(random.Pick(r, data.Words["first"]), random.Pick(r, data.Words["last"]), r.Below(10000))
 }
 
 // serverName returns a random name that a server of the game might have.
@@ -90,11 +91,11 @@ func (s *Server) serverName() []byte {
 	number := strconv.Itoa(r.Between(1, 9000))
 	switch r.Below(5) {
 	case 0:
-		return s.bytes("[", random.Pick(r, words["regions"]), "] ", random.Pick(r, words["hosts"]), " | ", random.Pick(r, words["themes"]), " #", number)
+		return s.bytes("[", random.Pick(r, data.Words["regions"]), "] ", random.Pick(r, data.Words["hosts"]), " | ", random.Pick(r, data.Words["themes"]), " #", number)
 	case 1:
-		return s.bytes(random.Pick(r, words["hosts"]), " ", random.Pick(r, words["themes"]), " ", random.Pick(r, words["regions"]), " ", number)
+		return s.bytes(random.Pick(r, data.Words["hosts"]), " ", random.Pick(r, data.Words["themes"]), " ", random.Pick(r, data.Words["regions"]), " ", number)
 	case 2:
-		return s.bytes(random.Pick(r, words["wide"]), " #", number)
+		return s.bytes(random.Pick(r, data.Words["wide"]), " #", number)
 	}
-	return s.bytes(random.Pick(r, words["hosts"]), " ", s.Title.recorded, " ", number, " - ", random.Pick(r, words["themes"]))
+	return s.bytes(random.Pick(r, data.Words["hosts"]), " ", s.Title.recorded, " ", number, " - ", random.Pick(r, data.Words["themes"]))
 }

@@ -1,7 +1,6 @@
 package games
 
 import (
-	"embed"
 	"encoding/base64"
 	"fmt"
 	"regexp"
@@ -9,28 +8,13 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/a2sscan/a2sscan/bench/fleet/internal/data"
 	"github.com/a2sscan/a2sscan/bench/fleet/internal/random"
 	"github.com/a2sscan/a2sscan/scanner/game"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-//go:embed data
-var data embed.FS
-
-// rows yields the columns of each line of a file in data.
-func rows(file string, yield func(cells []string)) {
-	b, err := data.ReadFile("data/" + file)
-	if err != nil {
-		panic(err) // it is embedded
-	}
-	for line := range strings.Lines(string(b)) {
-		if line = strings.TrimSuffix(line, "\n"); line != "" && line[0] != '#' {
-			yield(strings.Split(line, "\t"))
-		}
-	}
-}
-
-// step is a statement of a script. The comment of data/scripts.txt explains them.
+// step is a statement of a script. The comment of scripts.txt in package data explains them.
 type step struct {
 	when        []string // conditions: ?NAME or !NAME
 	verb        verb
@@ -53,7 +37,7 @@ type text []func(s *Server)
 // readScripts reads the scripts by name.
 func readScripts() map[string][]step {
 	scripts, at := map[string][]step{}, ""
-	rows("scripts.txt", func(cells []string) {
+	data.Rows("scripts.txt", func(cells []string) {
 		if cells[0][0] == '[' {
 			at = strings.Trim(cells[0], "[]")
 			return
@@ -379,17 +363,10 @@ func (s *Server) hex(n int) string { return fmt.Sprintf("%016x", s.lasting.Next(
 // remarks returns 1 to n remarks of the server's owner, separated by spaces.
 func (s *Server) remarks(n int) string {
 	var text []string
-	all := words["remarks"]
+	all := data.Words["remarks"]
 	first := s.lasting.Below(len(all))
 	for i := range s.lasting.Between(1, n) {
 		text = append(text, all[(first+i*7)%len(all)])
 	}
 	return strings.Join(text, " ")
 }
-
-// words are what names and descriptions consist of.
-var words = func() map[string][]string {
-	all := map[string][]string{}
-	rows("words.txt", func(cells []string) { all[cells[0]] = cells[1:] })
-	return all
-}()

@@ -3,6 +3,7 @@ package games
 import (
 	"strings"
 
+	"github.com/a2sscan/a2sscan/bench/fleet/internal/data"
 	"github.com/a2sscan/a2sscan/bench/fleet/internal/random"
 	"github.com/a2sscan/a2sscan/scanner/game"
 	"github.com/a2sscan/a2sscan/wire"
@@ -60,7 +61,7 @@ var titles []*Title
 
 func init() {
 	scripts := readScripts()
-	rows("titles.txt", func(c []string) {
+	data.Rows("titles.txt", func(c []string) {
 		number := func(cell string) int { return number([]byte(cell)) }
 		t := &Title{
 			ID: c[0], app: uint32(number(c[1])), protocol: uint8(number(c[2])), share: number(c[3]),

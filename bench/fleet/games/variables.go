@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/a2sscan/a2sscan/bench/fleet/internal/data"
 	"github.com/a2sscan/a2sscan/scanner/game"
 )
 
@@ -20,7 +21,7 @@ type variable struct {
 var engineVariables = map[string][]variable{"source": readVariables("source.txt"), "goldsource": readVariables("goldsource.txt")}
 
 func readVariables(file string) (all []variable) {
-	rows(file, func(cells []string) {
+	data.Rows(file, func(cells []string) {
 		v := variable{name: cells[0], values: strings.Split(cells[3], "|")}
 		if cells[1] != "*" {
 			v.games = strings.Split(cells[1], ",")
