@@ -205,7 +205,7 @@ func testSmallThroughput(t *testing.T) {
 		if wantsFile := c.Output == NDJSON || c.Output == Zstd; wantsFile != (r.FileLen > 0) {
 			t.Errorf("%s: a file of %d bytes", c.Name(), r.FileLen)
 		}
-		if r.Usage.User <= 0 || r.PeakRSS < 1<<20 || r.Elapsed <= 0 {
+		if r.Usage.Total() <= 0 || r.PeakRSS < 1<<20 || r.Elapsed <= 0 {
 			t.Errorf("%s: %+v, %d bytes of memory, %v", c.Name(), r.Usage, r.PeakRSS, r.Elapsed)
 		}
 	}

@@ -124,7 +124,7 @@ func fleetMain(in io.Reader, out io.Writer) error {
 
 	before := usage()
 	answers := json.NewEncoder(out)
-	if err := answers.Encode(f.Ports()); err != nil {
+	if err := answers.Encode(f.Numbers()); err != nil {
 		return err
 	}
 	_, _ = io.Copy(io.Discard, in) // until the parent closes it or dies

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net"
 	"net/http"
 	"net/netip"
@@ -32,8 +31,7 @@ type MasterConfig struct {
 	Key  string // the key that HTTP requests must have; empty: any
 
 	PerMinute int           // requests for pages per minute; after more it is silent for a minute; zero: no limit
-	Calls     int           // HTTP requests during In; after more the answer is 429; zero: no limit
-	In        time.Duration // the span of time for Calls; zero: a minute
+	In        time.Duration // Retry-After of MasterTooMany; zero: a minute
 	Date      bool          // Retry-After is a date, not seconds
 
 	Faults []MasterFault // all of them happen
@@ -50,49 +48,43 @@ const (
 	maxUDPFilter = 190
 )
 
-// MasterFault is a fault of a master.
-type MasterFault uint8
+// MasterFault is a fault of a master, by its word in flags.
+type MasterFault string
 
 // The faults of a list over UDP.
 const (
-	MasterSilent       MasterFault = iota // no answer
-	MasterTruncated                       // pages end inside an address
-	MasterNoTerminator                    // the last page has no terminator; the page after it is empty
-	MasterEndless                         // after the last address comes the first
-	MasterStuck                           // the same page, whatever the seed
-	MasterSeedLast                        // a page that has the seed and nothing else
-	MasterOverlaps                        // pages begin with the last addresses of the previous page
-	MasterTwice                           // each datagram comes twice
-	MasterStranger                        // datagrams that are not pages before each page
-	MasterStub                            // pages end inside the first address
+	MasterSilent       MasterFault = "silent"        // no answer; also over HTTP
+	MasterTruncated    MasterFault = "truncated"     // pages end inside an address; over HTTP, an answer ends early
+	MasterNoTerminator MasterFault = "no-terminator" // the last page has no terminator; the page after it is empty
+	MasterEndless      MasterFault = "endless"       // after the last address comes the first
+	MasterStuck        MasterFault = "stuck"         // the same page, whatever the seed
+	MasterSeedLast     MasterFault = "seed-last"     // a page that has the seed and nothing else
+	MasterOverlaps     MasterFault = "overlaps"      // pages begin with the last addresses of the previous page
+	MasterTwice        MasterFault = "twice"         // each datagram comes twice
+	MasterStranger     MasterFault = "stranger"      // datagrams that are not pages before each page
+	MasterStub         MasterFault = "stub"          // pages end inside the first address
 )
 
-// The faults of a list over HTTP. MasterSilent and MasterTruncated also apply to
-// HTTP.
+// The faults of a list over HTTP.
 const (
-	MasterTooMany   MasterFault = 64 + iota // 429 to everything
-	MasterBroken                            // 503
-	MasterMalformed                         // invalid JSON after some servers
-	MasterRedirect                          // to another host
-	MasterHuge                              // JSON without an end
-	MasterEmptyJSON                         // {"response":{}}
-	MasterPage                              // HTML with the request in it, and 200
-	MasterForbidden                         // 403
-	MasterRefuses                           // 400, with the request in it
+	MasterTooMany   MasterFault = "429"
+	MasterBroken    MasterFault = "503"
+	MasterMalformed MasterFault = "malformed" // invalid JSON after some servers
+	MasterRedirect  MasterFault = "redirect"  // to another host
+	MasterHuge      MasterFault = "huge"      // JSON without an end
+	MasterEmptyJSON MasterFault = "empty"     // {"response":{}}
+	MasterPage      MasterFault = "html"      // HTML with the request in it, and 200
+	MasterForbidden MasterFault = "403"
+	MasterRefuses   MasterFault = "400" // with the request in it
 )
 
-// masterFaultWords name the faults.
-var masterFaultWords = map[MasterFault]string{
-	MasterSilent: "silent", MasterTruncated: "truncated", MasterNoTerminator: "no-terminator",
-	MasterEndless: "endless", MasterStuck: "stuck", MasterSeedLast: "seed-last",
-	MasterOverlaps: "overlaps", MasterTwice: "twice", MasterStranger: "stranger", MasterStub: "stub",
-	MasterTooMany: "429", MasterBroken: "503", MasterMalformed: "malformed",
-	MasterRedirect: "redirect", MasterHuge: "huge", MasterEmptyJSON: "empty", MasterPage: "html",
-	MasterForbidden: "403", MasterRefuses: "400",
+var masterFaults = []string{
+	"400", "403", "429", "503", "empty", "endless", "html", "huge", "malformed", "no-terminator", "overlaps",
+	"redirect", "seed-last", "silent", "stranger", "stub", "stuck", "truncated", "twice",
 }
 
-// String returns the word for the fault.
-func (f MasterFault) String() string { return masterFaultWords[f] }
+// MasterFaultWords returns the words that ParseMasterFaults reads, sorted.
+func MasterFaultWords() []string { return masterFaults }
 
 // ParseMasterFaults reads the words of faults, separated by commas. It returns nil
 // if s is empty.
@@ -101,28 +93,13 @@ func ParseMasterFaults(s string) (faults []MasterFault, err error) {
 		return nil, nil
 	}
 	for word := range strings.SplitSeq(s, ",") {
-		f, ok := masterFaultOf(word)
-		if !ok {
-			return nil, fmt.Errorf("fault %q: no such fault; there are %s", word, allMasterFaults())
+		if !slices.Contains(masterFaults, word) {
+			return nil, fmt.Errorf("fault %q: no such fault; there are %s", word, strings.Join(masterFaults, ", "))
 		}
-		faults = append(faults, f)
+		faults = append(faults, MasterFault(word))
 	}
 	return faults, nil
 }
-
-func masterFaultOf(word string) (MasterFault, bool) {
-	for f, w := range masterFaultWords {
-		if w == word {
-			return f, true
-		}
-	}
-	return 0, false
-}
-
-// MasterFaultWords returns the words that ParseMasterFaults reads, sorted.
-func MasterFaultWords() []string { return slices.Sorted(maps.Values(masterFaultWords)) }
-
-func allMasterFaults() string { return strings.Join(MasterFaultWords(), ", ") }
 
 // Master is a simulated master server over UDP and HTTP, on loopback only.
 type Master struct {
@@ -132,15 +109,9 @@ type Master struct {
 	web  net.Listener
 
 	mu    sync.Mutex
-	pages gauge
-	calls gauge
-	mute  time.Time // silent until this time
-}
-
-// gauge counts requests, and stores their times.
-type gauge struct {
-	answers int
-	times   []time.Time
+	pages []time.Time // the requests over UDP
+	calls int         // requests over HTTP
+	mute  time.Time   // silent until this time
 }
 
 // NewMaster builds the list of a master. It returns an error if c.Fleet is invalid.
@@ -251,33 +222,11 @@ func (m *Master) Close() (err error) {
 func (m *Master) Requests() (udp, web int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.pages.answers, m.calls.answers
+	return len(m.pages), m.calls
 }
 
-// note counts a request in g, and reports whether the faults are active for it.
-func (m *Master) note(g *gauge, now time.Time) (faulty bool) {
-	g.answers++
-	g.times = append(g.times, now)
-	n := g.answers - 1 - m.After
-	return n >= 0 && (m.For == 0 || n < m.For)
-}
-
-// within returns how many requests came during the last span of time before now.
-func (g *gauge) within(span time.Duration, now time.Time) (n int) {
-	for _, t := range g.times {
-		if now.Sub(t) < span {
-			n++
-		}
-	}
-	return n
-}
+// faulty reports whether the faults are active for the nth request.
+func (m *Master) faulty(n int) bool { return n > m.After && (m.For == 0 || n <= m.After+m.For) }
 
 // has reports whether a fault is configured.
-func (m *Master) has(f MasterFault) bool {
-	for _, have := range m.Faults {
-		if have == f {
-			return true
-		}
-	}
-	return false
-}
+func (m *Master) has(f MasterFault) bool { return slices.Contains(m.Faults, f) }

@@ -3,6 +3,7 @@ package fleet
 import (
 	"cmp"
 	"net/netip"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -92,24 +93,25 @@ func (e *listed) in(r master.Region) bool {
 
 // meets reports whether the server meets all of the conditions.
 func (e *listed) meets(f []master.Condition) bool {
-	for i := range f {
-		if !e.meetsOne(&f[i]) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(f, func(c master.Condition) bool { return !e.meetsOne(c) })
 }
 
-func (e *listed) meetsOne(c *master.Condition) bool {
+func (e *listed) meetsOne(c master.Condition) bool {
 	switch c.Key {
 	case "nor":
-		return !e.meetsAny(c.Group)
+		return !slices.ContainsFunc(c.Group, e.meetsOne)
 	case "nand":
 		return !e.meets(c.Group)
 	case "or":
-		return e.meetsAny(c.Group)
-	case "gametype", "gamedata", "gamedataor":
-		return e.hasTags(c.Key == "gamedataor", strings.Split(c.Value, ","))
+		return slices.ContainsFunc(c.Group, e.meetsOne)
+	case "gametype", "gamedata", "gamedataor": // all of the tags, or any of them
+		any, have := c.Key == "gamedataor", strings.Split(e.server.GameType, ",")
+		for tag := range strings.SplitSeq(c.Value, ",") {
+			if slices.Contains(have, tag) == any {
+				return any
+			}
+		}
+		return !any
 	case "gameaddr":
 		ip, port, ok := strings.Cut(c.Value, ":")
 		return ip == e.addr.Addr().String() && (!ok || port == strconv.Itoa(int(e.addr.Port())))
@@ -119,6 +121,13 @@ func (e *listed) meetsOne(c *master.Condition) bool {
 		return likePattern(c.Value, e.server.Version)
 	}
 	return e.meetsPlain(c.Key, c.Value)
+}
+
+// likePattern reports whether s matches a pattern, in which * stands for any
+// string.
+func likePattern(pattern, s string) bool {
+	expression := strings.ReplaceAll(regexp.QuoteMeta(pattern), `\*`, `.*`)
+	return regexp.MustCompile(`(?s)^` + expression + `$`).MatchString(s)
 }
 
 // meetsPlain implements meetsOne for keys that compare values. All servers meet an
@@ -144,49 +153,6 @@ func (e *listed) meetsPlain(key, value string) bool {
 	}
 	have, known := flags[key]
 	return !known || have == (value != "0")
-}
-
-func (e *listed) meetsAny(cs []master.Condition) bool {
-	for i := range cs {
-		if e.meetsOne(&cs[i]) {
-			return true
-		}
-	}
-	return false
-}
-
-// hasTags reports whether the keywords contain all of the tags or, if any is set,
-// at least one of them.
-func (e *listed) hasTags(any bool, tags []string) bool {
-	have := strings.Split(e.server.GameType, ",")
-	for _, tag := range tags {
-		if slices.Contains(have, tag) == any {
-			return any
-		}
-	}
-	return !any
-}
-
-// likePattern reports whether s matches a pattern, in which * stands for any
-// string.
-func likePattern(pattern, s string) bool {
-	start, rest, wild := strings.Cut(pattern, "*")
-	if !wild {
-		return pattern == s
-	}
-	s, ok := strings.CutPrefix(s, start)
-	if !ok {
-		return false
-	}
-	for {
-		if likePattern(rest, s) {
-			return true
-		}
-		if s == "" {
-			return false
-		}
-		s = s[1:]
-	}
 }
 
 // after returns the index of the first entry after the address seed, which need not

@@ -27,8 +27,8 @@ func testMaster(t testing.TB, c MasterConfig) *Master {
 	return m
 }
 
-// reply sends the master a request for a page, and decodes its reply.
-func (m *Master) reply(t testing.TB, r master.Region, seed netip.AddrPort, filter string) (addrs []netip.AddrPort, end bool) {
+// ask sends the master a request for a page, and decodes its reply.
+func (m *Master) ask(t testing.TB, r master.Region, seed netip.AddrPort, filter string) (addrs []netip.AddrPort, end bool) {
 	t.Helper()
 	replies := m.Reply((&master.Request{Region: r, Seed: seed, Filter: filter}).Append(nil))
 	if len(replies) != 1 {
@@ -51,7 +51,7 @@ func TestMasterPages(t *testing.T) {
 	pages := 0
 	for end := false; !end; pages++ {
 		var page []netip.AddrPort
-		page, end = m.reply(t, master.World, seed, "")
+		page, end = m.ask(t, master.World, seed, "")
 		got = append(got, page...)
 		seed = got[len(got)-1]
 	}
@@ -74,11 +74,11 @@ func TestMasterPages(t *testing.T) {
 		}
 	}
 	// If the seed is not on the list, the page begins with the next address on it.
-	page, _ := m.reply(t, master.World, netip.MustParseAddrPort("127.42.0.7:5"), "")
+	page, _ := m.ask(t, master.World, netip.MustParseAddrPort("127.42.0.7:5"), "")
 	if page[0].String() != "127.42.0.7:27015" {
 		t.Errorf("%v", page[0])
 	}
-	if page, end := m.reply(t, master.World, netip.MustParseAddrPort("255.0.0.1:5"), ""); len(page) > 0 || !end {
+	if page, end := m.ask(t, master.World, netip.MustParseAddrPort("255.0.0.1:5"), ""); len(page) > 0 || !end {
 		t.Errorf("%v after the last address", page)
 	}
 }
@@ -119,7 +119,7 @@ func TestMasterFilters(t *testing.T) {
 		{`\unheard\of`, func(*listed) bool { return true }},
 	}
 	for _, test := range tests {
-		got, _ := m.reply(t, master.World, netip.AddrPort{}, test.filter)
+		got, _ := m.ask(t, master.World, netip.AddrPort{}, test.filter)
 		var want []netip.AddrPort
 		for i := range m.list {
 			if test.meets(&m.list[i]) {
@@ -131,7 +131,7 @@ func TestMasterFilters(t *testing.T) {
 		}
 	}
 	for _, r := range []master.Region{0, 3, 7} {
-		got, _ := m.reply(t, r, netip.AddrPort{}, "")
+		got, _ := m.ask(t, r, netip.AddrPort{}, "")
 		if len(got) == 0 || len(got) > m.Len()/2 {
 			t.Errorf("%v: %d of %d", r, len(got), m.Len())
 		}

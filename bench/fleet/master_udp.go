@@ -42,25 +42,16 @@ func (m *Master) Reply(datagram []byte) [][]byte {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	faulty, silent := m.admit(time.Now())
-	if silent {
-		return nil
-	}
-	if !faulty {
-		addrs, end := m.page(m.after(q.Seed), q.Region, filter)
-		return [][]byte{(&master.Page{Addrs: addrs, End: end}).Append(nil)}
-	}
-	return m.faultyReply(&q, filter)
-}
-
-// admit counts a request. It reports whether the faults are active, and whether the
-// master is silent.
-func (m *Master) admit(now time.Time) (faulty, silent bool) {
-	faulty = m.note(&m.pages, now)
-	if m.PerMinute > 0 && m.pages.within(time.Minute, now) > m.PerMinute {
+	now := time.Now()
+	m.pages = append(m.pages, now)
+	if n := len(m.pages) - 1 - m.PerMinute; m.PerMinute > 0 && n >= 0 && now.Sub(m.pages[n]) < time.Minute {
 		m.mute = now.Add(time.Minute)
 	}
-	return faulty, now.Before(m.mute) || faulty && m.has(MasterSilent)
+	faulty := m.faulty(len(m.pages))
+	if now.Before(m.mute) || faulty && m.has(MasterSilent) {
+		return nil
+	}
+	return m.reply(&q, filter, faulty)
 }
 
 // page collects the addresses of a page, beginning with entry i. end reports
@@ -79,38 +70,40 @@ func (m *Master) page(i int, r master.Region, f master.Filter) (addrs []netip.Ad
 	return addrs, true
 }
 
-// faultyReply returns a reply with all of the configured faults.
-func (m *Master) faultyReply(q *master.Request, f master.Filter) [][]byte {
+// reply returns a page or, if faulty is set, a reply with all of the configured
+// faults.
+func (m *Master) reply(q *master.Request, f master.Filter, faulty bool) [][]byte {
+	has := func(f MasterFault) bool { return faulty && m.has(f) }
 	from := m.after(q.Seed)
 	switch {
-	case m.has(MasterStuck):
+	case has(MasterStuck):
 		from = 0
-	case m.has(MasterOverlaps):
+	case has(MasterOverlaps):
 		from = max(from-m.Page/4, 0)
 	}
 	addrs, end := m.page(from, q.Region, f)
 	switch {
-	case m.has(MasterSeedLast):
+	case has(MasterSeedLast):
 		addrs, end = []netip.AddrPort{q.Seed}, false
-	case m.has(MasterEndless) && end:
+	case has(MasterEndless) && end:
 		again, _ := m.page(0, q.Region, f)
 		addrs, end = append(addrs, again...), false
 		addrs = addrs[:min(len(addrs), m.Page)]
-	case m.has(MasterStuck), m.has(MasterNoTerminator):
+	case has(MasterStuck), has(MasterNoTerminator):
 		end = false
 	}
 	datagram := (&master.Page{Addrs: addrs, End: end}).Append(nil)
-	if m.has(MasterTruncated) && len(addrs) > 1 {
+	if has(MasterTruncated) && len(addrs) > 1 {
 		datagram = datagram[:len(datagram)-4]
 	}
-	if m.has(MasterStub) {
+	if has(MasterStub) {
 		datagram = datagram[:min(len(datagram), 6+3)]
 	}
 	replies := [][]byte{datagram}
-	if m.has(MasterStranger) {
+	if has(MasterStranger) {
 		replies = [][]byte{[]byte("\xFF\xFF\xFF\xFFI\x11not a list\x00"), {}, datagram}
 	}
-	if m.has(MasterTwice) {
+	if has(MasterTwice) {
 		replies = append(replies, datagram)
 	}
 	return replies

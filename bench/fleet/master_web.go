@@ -44,14 +44,11 @@ func (m *Master) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	m.mu.Lock()
-	now := time.Now()
-	faulty := m.note(&m.calls, now)
-	crowded := m.Calls > 0 && m.calls.within(m.In, now) > m.Calls
+	m.calls++
+	faulty := m.faulty(m.calls)
 	m.mu.Unlock()
 	q := r.URL.Query()
 	switch {
-	case crowded || faulty && m.has(MasterTooMany):
-		m.tooMany(w, now)
 	case faulty && m.failing(w, r):
 	case q.Get("key") == "" || m.Key != "" && q.Get("key") != m.Key:
 		http.Error(w, "<html>Forbidden: "+r.URL.String()+"</html>", http.StatusForbidden)
@@ -60,22 +57,19 @@ func (m *Master) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// tooMany answers with status 429 and the time after which to retry.
-func (m *Master) tooMany(w http.ResponseWriter, now time.Time) {
-	after := strconv.Itoa(int(m.In / time.Second))
-	if m.Date {
-		after = now.Add(m.In).UTC().Format(http.TimeFormat)
-	}
-	w.Header().Set("Retry-After", after)
-	http.Error(w, "too many requests", http.StatusTooManyRequests)
-}
-
 // failing answers with a fault that replaces the list, if such a fault is
 // configured, and reports whether it did. Like real servers, it quotes the request.
 func (m *Master) failing(w http.ResponseWriter, r *http.Request) bool {
 	switch {
 	case m.has(MasterSilent):
 		<-r.Context().Done()
+	case m.has(MasterTooMany):
+		after := strconv.Itoa(int(m.In / time.Second))
+		if m.Date {
+			after = time.Now().Add(m.In).UTC().Format(http.TimeFormat)
+		}
+		w.Header().Set("Retry-After", after)
+		http.Error(w, "too many requests", http.StatusTooManyRequests)
 	case m.has(MasterBroken):
 		http.Error(w, r.URL.String(), http.StatusServiceUnavailable)
 	case m.has(MasterForbidden):
@@ -89,23 +83,17 @@ func (m *Master) failing(w http.ResponseWriter, r *http.Request) bool {
 	case m.has(MasterEmptyJSON):
 		io.WriteString(w, `{"response":{}}`)
 	case m.has(MasterHuge):
-		m.endless(w)
+		io.WriteString(w, `{"response":{"servers":[`)
+		line := []byte(strings.Repeat(`{"addr":"127.0.0.1:1","name":"again"},`, 1000))
+		for range 1 << 30 / len(line) { // a GiB, unless the reader disconnects
+			if _, err := w.Write(line); err != nil {
+				break
+			}
+		}
 	default:
 		return false
 	}
 	return true
-}
-
-// endless writes servers until the reader disconnects, or until it has written a
-// GiB.
-func (m *Master) endless(w io.Writer) {
-	io.WriteString(w, `{"response":{"servers":[`)
-	line := []byte(strings.Repeat(`{"addr":"127.0.0.1:1","name":"again"},`, 1000))
-	for range 1 << 30 / len(line) {
-		if _, err := w.Write(line); err != nil {
-			return
-		}
-	}
 }
 
 // answer writes up to limit servers that meet the filter, with faults in the JSON

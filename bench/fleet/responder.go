@@ -8,6 +8,9 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
+// Stats are the statistics of a fleet. The counters only grow.
+type Stats = loopback.Stats
+
 // responder answers the queries to one port. It has no socket and no clock: it adds
 // its answers to an Outbox. Only one goroutine at a time may use it.
 type responder struct {

@@ -232,7 +232,7 @@ func TestFetchWebRecovers(t *testing.T) {
 		m := simulated(t, fleet.MasterConfig{Faults: []fleet.MasterFault{fault}, For: 2, Date: true})
 		got, s, took, err := fetchWeb(t, m, master.Config{Region: master.World})
 		if err != nil || s.Retries != 2 || !s.Complete {
-			t.Fatalf("fault %d: %v, %+v", fault, err, s)
+			t.Fatalf("fault %s: %v, %+v", fault, err, s)
 		}
 		if fault == fleet.MasterTooMany && took != 2*time.Minute {
 			t.Errorf("waited %v, and was asked to wait twice a minute", took)

@@ -1,7 +1,7 @@
+// Package canned is a fleet for measurements, with prepared replies. It needs Linux.
 package canned
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -45,8 +45,8 @@ const (
 // three questions. New prepares their replies, to leave as much of the machine as
 // possible to the program that is measured.
 type Fleet struct {
+	loopback.Group
 	Config Config
-	ports  []*loopback.Port
 	cans   [numCans]can
 }
 
@@ -71,11 +71,10 @@ func New(cfg Config) (*Fleet, error) {
 }
 
 func (f *Fleet) addPort() error {
-	port, err := loopback.Open(0)
+	port, err := f.Open(0)
 	if err != nil {
 		return err
 	}
-	f.ports = append(f.ports, port)
 	if f.Config.Filter && f.Config.Alive > 0 {
 		if err := dropEmpty(port, f.Config.Alive); err != nil {
 			return err
@@ -119,9 +118,9 @@ func (cfg Config) Truth(addr netip.AddrPort, asked scanner.Questions) *scanner.R
 	return r
 }
 
-// Ports returns the ports of the fleet.
-func (f *Fleet) Ports() (ports []uint16) {
-	for _, p := range f.ports {
+// Numbers returns the numbers of the ports.
+func (f *Fleet) Numbers() (ports []uint16) {
+	for _, p := range f.Ports {
 		ports = append(ports, p.Number())
 	}
 	return ports
@@ -186,37 +185,6 @@ func dropEmpty(port *loopback.Port, alive float64) error {
 }
 
 func (f *Fleet) canOf(h uint64) *can { return &f.cans[h%numCans] }
-
-// Serve answers until ctx is done. It may be called once.
-func (f *Fleet) Serve(ctx context.Context) error {
-	errs := make([]error, len(f.ports))
-	start := time.Now()
-	var wg sync.WaitGroup
-	for i, p := range f.ports {
-		wg.Go(func() { errs[i] = p.Serve(ctx, start) })
-	}
-	wg.Wait()
-	return errors.Join(errs...)
-}
-
-// Close closes the sockets. It must not be called before Serve has returned.
-func (f *Fleet) Close() error {
-	var errs []error
-	for _, p := range f.ports {
-		errs = append(errs, p.Close())
-	}
-	return errors.Join(errs...)
-}
-
-// Stats returns the statistics of the fleet, up to the last batch of each port.
-func (f *Fleet) Stats() fleet.Stats {
-	var sum fleet.Stats
-	for _, p := range f.ports {
-		seen := p.Stats()
-		sum.Add(&seen)
-	}
-	return sum
-}
 
 // responder answers with prepared replies.
 type responder struct {

@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"net"
+	"net/netip"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -36,6 +38,71 @@ type Handler interface {
 	Out() (*Outbox, *Stats)
 }
 
+// Group is the ports of a fleet.
+type Group struct {
+	Ports   []*Port
+	serving sync.WaitGroup
+}
+
+// Open adds a port on every address of the device lo. Number 0 stands for a port
+// that no other socket on this machine's loopback has. Answer must be called before
+// Serve.
+func (g *Group) Open(number uint16) (*Port, error) {
+	p, err := open(number)
+	if err == nil {
+		g.Ports = append(g.Ports, p)
+	}
+	return p, err
+}
+
+// Serve answers on the ports that have a handler, until ctx is done or the Group is
+// closed, and then returns nil. If a port fails, Serve stops and returns its error.
+// It must be called at most once.
+func (g *Group) Serve(ctx context.Context) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	start := time.Now()
+	for _, p := range g.Ports {
+		if p.handler == nil {
+			continue
+		}
+		g.serving.Go(func() {
+			if err := p.serve(ctx, start); err != nil {
+				stop(fmt.Errorf("fleet: port %d: %w", p.Number(), err))
+			}
+		})
+	}
+	g.serving.Wait()
+	if err := context.Cause(ctx); err != nil && !errors.Is(err, ctx.Err()) {
+		return err
+	}
+	return nil
+}
+
+// Close ends Serve and closes the sockets.
+func (g *Group) Close() error {
+	for _, p := range g.Ports {
+		p.closed.Store(true)
+	}
+	g.serving.Wait()
+	var errs []error
+	for _, p := range g.Ports {
+		errs = append(errs, p.conn.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Stats returns the statistics of all ports, up to the last batch of each.
+func (g *Group) Stats() Stats {
+	var sum Stats
+	for _, p := range g.Ports {
+		p.mu.Lock()
+		sum.Add(&p.seen)
+		p.mu.Unlock()
+	}
+	return sum
+}
+
 // Port is one socket, and the handler that answers on it.
 type Port struct {
 	Stray *Port // sends stray Datagrams; nil: there are none
@@ -58,10 +125,7 @@ type Port struct {
 	seen Stats // for Stats
 }
 
-// Open opens a socket on a port of every address of the device lo. Port 0 stands
-// for a port that no other socket on this machine's loopback has. Answer must be
-// called before Serve.
-func Open(number uint16) (*Port, error) {
+func open(number uint16) (*Port, error) {
 	conn, err := listen(number)
 	if err != nil {
 		return nil, err
@@ -86,6 +150,55 @@ func Open(number uint16) (*Port, error) {
 	return p, nil
 }
 
+// recvBuffer is the size in bytes of the receive buffer requested for each socket.
+// A query takes about 800 bytes of it, so at 100,000 queries per second it lasts
+// for a pause of 200 ms.
+const recvBuffer = 16 << 20
+
+// listen opens the socket of a Port.
+func listen(number uint16) (*net.UDPConn, error) {
+	lo, err := net.InterfaceByName("lo")
+	if err != nil {
+		return nil, fmt.Errorf("no device lo, to which the socket must be bound: %w", err)
+	}
+	if lo.Flags&net.FlagLoopback == 0 {
+		return nil, errors.New("the device lo is not a loopback device; the socket must not be bound to it")
+	}
+	lc := net.ListenConfig{Control: func(_, _ string, raw syscall.RawConn) error {
+		var err error
+		return errors.Join(raw.Control(func(fd uintptr) { err = wallIn(int(fd)) }), err)
+	}}
+	at := netip.AddrPortFrom(netip.IPv4Unspecified(), number)
+	conn, err := lc.ListenPacket(context.Background(), "udp4", at.String())
+	if no, ok := errors.AsType[syscall.Errno](err); ok {
+		return nil, no // without the address, which callers add or do not need
+	}
+	if err != nil {
+		return nil, err
+	}
+	return conn.(*net.UDPConn), nil
+}
+
+// wallIn binds a socket to the device lo. It also makes the socket report the
+// destination of each datagram and how many datagrams the kernel has dropped, and
+// enlarges its receive buffer.
+func wallIn(fd int) error {
+	if err := unix.BindToDevice(fd, "lo"); err != nil {
+		return fmt.Errorf("can't be bound to the device lo, and must be: %w", err)
+	}
+	if err := unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_PKTINFO, 1); err != nil {
+		return fmt.Errorf("can't get the destination of datagrams (IP_PKTINFO): %w", err)
+	}
+	if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RXQ_OVFL, 1); err != nil {
+		return fmt.Errorf("can't get the count of dropped datagrams (SO_RXQ_OVFL): %w", err)
+	}
+	if unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, recvBuffer) != nil {
+		// Without privileges the kernel grants only the usual maximum.
+		_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, recvBuffer)
+	}
+	return nil
+}
+
 // Answer makes h answer on the port, over a network with the faults f.
 func (p *Port) Answer(h Handler, f *Faults) {
 	p.handler, p.faults = h, f
@@ -98,15 +211,17 @@ func (p *Port) SyscallConn() (syscall.RawConn, error) { return p.conn.SyscallCon
 // Number returns the port number of p.
 func (p *Port) Number() uint16 { return p.number }
 
-// lookUp is how long a port waits for a query before it checks whether End was
-// called.
+// lookUp is how long a port waits for a query before it checks whether it is to end.
 const lookUp = 20 * time.Millisecond
 
-// Serve answers until ctx is done or End is called. The times that the handler gets
-// are measured from start.
-func (p *Port) Serve(ctx context.Context, start time.Time) error {
+// serve answers until ctx is done or the Group is closed. The times that the handler
+// gets are measured from start.
+func (p *Port) serve(ctx context.Context, start time.Time) error {
 	for ctx.Err() == nil && !p.closed.Load() {
-		p.conn.Timeout = p.readTimeout(time.Since(start))
+		p.conn.Timeout = lookUp
+		if due, ok := p.faults.held.next(); ok {
+			p.conn.Timeout = max(0, min(due-time.Since(start), lookUp))
+		}
 		n, err := p.pc.ReadBatch(p.in, 0)
 		switch {
 		case errors.Is(err, os.ErrDeadlineExceeded):
@@ -120,31 +235,11 @@ func (p *Port) Serve(ctx context.Context, start time.Time) error {
 			p.take(now, &p.in[i])
 		}
 		p.flush()
-		p.publish()
+		p.mu.Lock()
+		p.seen = *p.stats
+		p.mu.Unlock()
 	}
 	return nil
-}
-
-// End makes Serve return soon.
-func (p *Port) End() { p.closed.Store(true) }
-
-// Close closes the socket. It must not be called before Serve has returned.
-func (p *Port) Close() error { return p.conn.Close() }
-
-// Stats returns the counts, up to the last batch.
-func (p *Port) Stats() Stats {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.seen
-}
-
-// readTimeout returns how long the next read may wait: until a held reply is due,
-// but at most lookUp.
-func (p *Port) readTimeout(now time.Duration) time.Duration {
-	if due, ok := p.faults.held.next(); ok {
-		return max(0, min(due-now, lookUp))
-	}
-	return lookUp
 }
 
 // take has the handler answer a datagram, unless it comes from outside Network, is
@@ -238,11 +333,4 @@ func (p *Port) write(pc *ipv4.PacketConn, ms []ipv4.Message) {
 		}
 		ms = ms[n:]
 	}
-}
-
-// publish makes the current counters available to Stats.
-func (p *Port) publish() {
-	p.mu.Lock()
-	p.seen = *p.stats
-	p.mu.Unlock()
 }

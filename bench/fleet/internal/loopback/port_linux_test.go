@@ -105,11 +105,12 @@ func TestKernelDropsAreCounted(t *testing.T) {
 // TestBoundToLoopback asks the kernel for the device to which the sockets are
 // bound.
 func TestBoundToLoopback(t *testing.T) {
-	port, err := Open(0)
+	var g Group
+	port, err := g.Open(0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer port.Close()
+	defer g.Close()
 	raw, err := port.SyscallConn()
 	if err != nil {
 		t.Fatal(err)
