@@ -28,9 +28,13 @@ type gunzipper struct {
 	damage    Damage
 	got       bool // the current member had content
 	padded    bool // only zeros follow the last member
+	last      byte // the last byte of the content
+	unended   bool // the content up to whole does not end with a newline
 }
 
-func newGunzipper(in *bufio.Reader) *gunzipper { return &gunzipper{in: byteCounter{in: in}} }
+func newGunzipper(in *bufio.Reader) *gunzipper {
+	return &gunzipper{in: byteCounter{in: in}, last: '\n'}
+}
 
 // byteCounter counts the bytes that are read. It implements io.ByteReader because gzip
 // would read beyond the end of a member otherwise.
@@ -61,9 +65,12 @@ func (g *gunzipper) Read(p []byte) (n int, err error) {
 			continue
 		}
 		n, err = g.member.Read(p)
-		g.got = g.got || n > 0
+		if n > 0 {
+			g.got, g.last = true, p[n-1]
+		}
 		if err == io.EOF {
-			g.whole, g.start, err = g.in.n, -1, nil
+			g.whole, g.unended = g.in.n, g.last != '\n'
+			g.start, err = -1, nil
 		}
 	}
 	if err == nil || err == io.EOF {
@@ -131,42 +138,4 @@ func (g *gunzipper) end(err error) error {
 		return err
 	}
 	return io.EOF
-}
-
-// gzipTail finds the last complete member of a compressed census, and the complete
-// lines of a truncated member after it.
-func gzipTail(f io.ReaderAt, size int64, begins []byte) (t tail, err error) {
-	r := NewReader(io.NewSectionReader(f, 0, size))
-	r.raw = true
-	defer r.Close()
-	line, err := r.Next()
-	if err != nil {
-		return tail{}, ErrNotCensus
-	}
-	if err := begun(append(line, '\n'), begins); err != nil {
-		return tail{}, err
-	}
-	if r.gzip == nil {
-		return tail{}, ErrNotCensus
-	}
-	for err == nil {
-		_, err = r.Next()
-	}
-	switch {
-	case err != io.EOF:
-		return tail{}, err
-	case r.Damage().Found():
-		return tail{}, errDamaged
-	}
-	if t.keep = r.gzip.whole; t.keep == size || r.gzip.padded {
-		if len(r.Rest()) > 0 {
-			err = errUnended
-		} else {
-			err = nil
-		}
-		return t, err
-	}
-	lines, err := cutFrame(f, t.keep, size)
-	lines.keep = t.keep
-	return lines, err
 }

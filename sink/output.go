@@ -206,12 +206,8 @@ func (o *Options) tail(out *output, size int64) (tail, error) {
 		return tail{keep: o.Offset}, nil
 	case !o.Append || size == 0:
 		return tail{}, nil
-	case out.packed == inGzip:
-		return gzipTail(out, size, o.begins())
-	case out.packed == inZstd:
-		return packedTail(out, size, o.begins())
 	}
-	return plainTail(out, size, o.begins())
+	return readTail(out, size, out.packed, o.begins())
 }
 
 // compare hashes the first Offset bytes of the file that is resumed. It returns

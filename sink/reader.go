@@ -181,6 +181,26 @@ func (r *Reader) Damage() Damage {
 	return d
 }
 
+// packing returns how the file is compressed. It is known after the first Next.
+func (r *Reader) packing() packing {
+	switch {
+	case r.zstd != nil:
+		return inZstd
+	case r.gzip != nil:
+		return inGzip
+	}
+	return unpacked
+}
+
+// wholeFrames returns the end of the last complete frame or member that was read, and
+// whether the content up to there lacks its last newline.
+func (r *Reader) wholeFrames() (end int64, unended bool) {
+	if r.zstd != nil {
+		return r.zstd.kept, r.zstd.unended
+	}
+	return r.gzip.whole, r.gzip.unended
+}
+
 // start detects the format from the first bytes, and if they are damaged, from the
 // name.
 func (r *Reader) start() (err error) {

@@ -312,12 +312,17 @@ func TestDamageString(t *testing.T) {
 // countFrames returns how many frames a file has, or -1 if it does not end with the
 // last of them.
 func countFrames(file []byte) (n int) {
-	for z := newFrames(bytes.NewReader(file)); ; n++ {
-		if err := z.skip(); err == io.EOF {
+	u := unpacker{in: bytes.NewReader(file)}
+	for {
+		end, err := u.frame()
+		switch {
+		case err == io.EOF:
 			return n
-		} else if err != nil {
+		case err != nil:
 			return -1
 		}
+		u.take(end)
+		n++
 	}
 }
 
@@ -402,14 +407,11 @@ func FuzzAppendable(f *testing.F) {
 	f.Add(append(pack(one), pack(one)[:20]...), true)
 	f.Fuzz(func(t *testing.T, file []byte, zst bool) {
 		size := int64(len(file))
-		find := plainTail
+		how := unpacked
 		if zst {
-			find = packedTail
+			how = inZstd
 		}
-		if size == 0 {
-			return
-		}
-		end, err := find(bytes.NewReader(file), size, []byte(prefix))
+		end, err := readTail(bytes.NewReader(file), size, how, []byte(prefix))
 		if err != nil {
 			return
 		}

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"io"
 
-	"github.com/klauspost/compress/zstd"
-
 	"github.com/a2sscan/a2sscan/sink/disk"
 	"github.com/a2sscan/a2sscan/sink/record"
 )
@@ -56,73 +54,52 @@ func begun(content, begins []byte) error {
 	return errColumns
 }
 
-// plainTail keeps a plain census up to the end of its last complete record.
-func plainTail(f io.ReaderAt, size int64, begins []byte) (tail, error) {
-	keep, err := wholeLines(f, size, begins)
-	return tail{keep: keep, cut: size - keep}, err
-}
-
-// wholeLines returns the end of the last complete record of a census.
-func wholeLines(f io.ReaderAt, size int64, begins []byte) (int64, error) {
-	head := make([]byte, min(size, int64(len(begins))))
-	if _, err := f.ReadAt(head, 0); err != nil {
-		return 0, err
-	}
-	if err := begun(head, begins); err != nil {
-		return 0, err
-	}
-	chunk := make([]byte, 64<<10)
-	for end := size; end > 0; {
-		chunk = chunk[:min(end, int64(len(chunk)))]
-		end -= int64(len(chunk))
-		if _, err := f.ReadAt(chunk, end); err != nil {
-			return 0, err
-		}
-		if i := bytes.LastIndexByte(chunk, '\n'); i >= 0 {
-			return end + int64(i) + 1, nil
-		}
-		if size-end > record.MaxSize {
-			return 0, ErrNotCensus
+// readTail reads a census that is appended to, and decides what to keep of it: the
+// complete lines of a plain file, or the complete frames or members of a compressed one.
+// Complete lines of a truncated frame after them are kept, too, and rewritten.
+func readTail(f io.ReaderAt, size int64, how packing, begins []byte) (t tail, err error) {
+	r := NewReader(io.NewSectionReader(f, 0, size))
+	r.raw = true
+	defer r.Close()
+	line, err := r.Next()
+	head := append(line, '\n')
+	if err == io.EOF {
+		head = r.Rest()
+		if how != unpacked {
+			head = append(head, ' ') // a frame without anything to read is no census
 		}
 	}
-	return 0, nil
-}
-
-// packedTail keeps a zstd census up to the end of its last complete frame, and
-// returns the complete lines of a truncated frame after it.
-func packedTail(f io.ReaderAt, size int64, begins []byte) (t tail, err error) {
-	last, keep, err := wholeFrames(f, size)
-	if err != nil {
-		return tail{}, err
+	if err == nil || err == io.EOF {
+		if e := begun(head, begins); e != nil {
+			return t, e
+		}
 	}
-	if keep > 0 {
-		err = checkFrames(f, last, keep, begins)
+	for err == nil {
+		_, err = r.Next()
 	}
-	if err == nil && keep < size {
+	switch {
+	case err != io.EOF:
+		return t, errors.Unwrap(err)
+	case r.Damage().Found():
+		return t, errDamaged
+	case r.packing() != how && size > 0:
+		return t, ErrNotCensus
+	case how == unpacked && r.Truncated() > record.MaxSize:
+		return t, ErrNotCensus
+	case how == unpacked:
+		return tail{keep: size - r.Truncated(), cut: r.Truncated()}, nil
+	}
+	keep, unended := r.wholeFrames()
+	switch {
+	case unended:
+		return t, errUnended
+	case keep < size && !(r.gzip != nil && r.gzip.padded):
 		t, err = cutFrame(f, keep, size)
-	}
-	if err == nil && keep == 0 {
-		err = begun(append(t.lines, ' '), begins)
+	default:
+		err = nil
 	}
 	t.keep = keep
 	return t, err
-}
-
-// wholeFrames returns the start and the end of the last complete frame of a zstd
-// file; both are 0 if there is none.
-func wholeFrames(f io.ReaderAt, size int64) (last, end int64, err error) {
-	all := newFrames(io.NewSectionReader(f, 0, size))
-	for {
-		err := all.skip()
-		switch {
-		case err == nil:
-			last = all.start
-		case err == io.EOF || all.truncated:
-			return last, all.start, nil
-		default:
-			return 0, 0, err
-		}
-	}
 }
 
 // cutFrame reads the complete lines of the truncated frame that begins at start.
@@ -145,50 +122,6 @@ func cutFrame(f io.ReaderAt, start, size int64) (t tail, err error) {
 		}
 		t.lines = append(append(t.lines, line...), '\n')
 	}
-}
-
-// checkFrames returns an error unless the frames up to end are a census; last is
-// the start of the last frame.
-func checkFrames(f io.ReaderAt, last, end int64, begins []byte) error {
-	r := NewReader(io.NewSectionReader(f, 0, end))
-	defer r.Close()
-	r.raw = true
-	line, err := r.Next()
-	if err != nil {
-		return ErrNotCensus
-	}
-	if err := begun(append(line, '\n'), begins); err != nil {
-		return err
-	}
-	return checkEnd(io.NewSectionReader(f, last, end-last))
-}
-
-// checkEnd returns an error unless the content of a frame ends with a complete
-// line.
-func checkEnd(frame io.Reader) error {
-	dec, err := zstd.NewReader(frame, decoderOptions...)
-	if err != nil {
-		return err
-	}
-	defer dec.Close()
-	var tail lastByte
-	if _, err := io.Copy(&tail, dec); err != nil {
-		return err
-	}
-	if tail != '\n' {
-		return errUnended
-	}
-	return nil
-}
-
-// lastByte stores the last byte that was written to it.
-type lastByte byte
-
-func (b *lastByte) Write(p []byte) (int, error) {
-	if len(p) > 0 {
-		*b = lastByte(p[len(p)-1])
-	}
-	return len(p), nil
 }
 
 // repack writes lines as one frame over the truncated frame that begins at start,

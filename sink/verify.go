@@ -1,9 +1,11 @@
 package sink
 
 import (
+	"encoding/binary"
 	"fmt"
 	"io"
 	"maps"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -45,8 +47,7 @@ const maxProblems = 20
 // zstd frames and compares each record with the schema, and the files with want,
 // which may be nil. It also finds addresses that have several records in one scan.
 // It calls progress, unless that is nil, with the number of bytes read and the size
-// of all files. Its memory does not grow with the census, because it stores keys in
-// temporary files. It returns an error if a file could not be read; faults of the
+// of all files. It needs 8 bytes of memory per record. It returns an error if a file could not be read; faults of the
 // census are in the Verification.
 func Verify(files []string, want *Expected, progress func(read, size int64)) (*Verification, error) {
 	return Source{}.Verify(files, want, progress)
@@ -54,17 +55,14 @@ func Verify(files []string, want *Expected, progress func(read, size int64)) (*V
 
 // Verify does what the function Verify does, for files that s opens.
 func (s Source) Verify(files []string, want *Expected, progress func(read, size int64)) (*Verification, error) {
-	v := &verifier{from: s, reader: record.NewReader().Strict(), known: newDistinct(), scans: map[string]*scanCount{}}
-	defer v.known.close()
+	v := &verifier{from: s, reader: record.NewReader().Strict(), scans: map[string]*scanCount{}}
 	v.setProgress(files, progress)
 	for _, name := range files {
 		if err := v.file(name); err != nil {
 			return nil, err
 		}
 	}
-	if err := v.known.each(v.addTwice); err != nil {
-		return nil, err
-	}
+	v.addRepeated()
 	v.compare(want)
 	return &v.Verification, nil
 }
@@ -74,7 +72,7 @@ type verifier struct {
 	Verification
 	from   Source
 	reader *record.Reader
-	known  *distinct // records by scan and address
+	known  []uint64 // keys of all records
 	scans  map[string]*scanCount
 	names  []string // names of the scans, indexed by their number
 
@@ -165,22 +163,17 @@ func (v *verifier) records(r *Reader) (n uint64, err error) {
 			return n, err
 		}
 		n++
-		problem, err := v.record(line)
-		if err != nil {
-			return n, err
-		}
-		if problem != nil {
+		if problem := v.record(line); problem != nil {
 			v.add("%s: record %d: %v", r.name, n, problem)
 		}
 	}
 }
 
-// record compares one record with the schema, and counts it if it conforms. problem
-// is a fault of the record; err is an error of a temporary file.
-func (v *verifier) record(line []byte) (problem, err error) {
+// record compares one record with the schema, and counts it if it conforms.
+func (v *verifier) record(line []byte) (problem error) {
 	rec, err := v.reader.Read(line)
 	if err != nil {
-		return err, nil
+		return err
 	}
 	s := v.scans[rec.Scan]
 	if s == nil {
@@ -191,19 +184,31 @@ func (v *verifier) record(line []byte) (problem, err error) {
 	s.records++
 	s.byStatus[rec.Status.String()]++
 	if ip := rec.Addr.Addr().Unmap(); ip.Is4() && s.number <= maxScans {
-		err = v.known.add(keyOf(s.number, ip.As4(), rec.Addr.Port()))
+		b := ip.As4()
+		v.known = append(v.known, uint64(s.number)<<48|uint64(binary.BigEndian.Uint32(b[:]))<<16|uint64(rec.Addr.Port()))
 	}
-	return nil, err
+	return nil
 }
 
-// addTwice records the problem that a scan has several records of an address.
-func (v *verifier) addTwice(key uint64, times int) {
-	number, addr := splitKey(key)
-	scan := ""
-	if number < len(v.names) && v.names[number] != "" {
-		scan = " of scan " + v.names[number]
+// addRepeated adds a problem for each address of which a scan has several records.
+func (v *verifier) addRepeated() {
+	slices.Sort(v.known)
+	for i, n := 0, 0; i < len(v.known); i += n {
+		key := v.known[i]
+		for n = 1; i+n < len(v.known) && v.known[i+n] == key; {
+			n++
+		}
+		if n == 1 {
+			continue
+		}
+		var ip [4]byte
+		binary.BigEndian.PutUint32(ip[:], uint32(key>>16))
+		scan := ""
+		if name := v.names[key>>48]; name != "" {
+			scan = " of scan " + name
+		}
+		v.add("%v has %d records%s", netip.AddrPortFrom(netip.AddrFrom4(ip), uint16(key)), n, scan)
 	}
-	v.add("%v has %d records%s", addr, times, scan)
 }
 
 // compare adds a problem for each difference between want and what was found. It

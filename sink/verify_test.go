@@ -3,7 +3,6 @@ package sink
 import (
 	"errors"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -167,48 +166,6 @@ func TestVerifyRefuses(t *testing.T) {
 	put(t, path, "text\n")
 	if _, err := Verify([]string{path}, nil, nil); !errors.Is(err, ErrNotCensus) {
 		t.Error(err)
-	}
-}
-
-// TestDistinct checks that keys that occur more than once are found, however many
-// fit into memory, and that no temporary file remains.
-func TestDistinct(t *testing.T) {
-	dir := t.TempDir()
-	t.Setenv("TMPDIR", dir)
-	g := rand.New(rand.NewPCG(1, 2))
-	for _, limit := range []int{1, 7, 100, 5000} {
-		times := map[uint64]int{}
-		d := newDistinct()
-		d.limit = limit
-		for range 1000 {
-			key := keyOf(g.IntN(3), [4]byte{203, 0, 113, byte(g.IntN(100))}, uint16(g.IntN(10)))
-			times[key]++
-			if err := d.add(key); err != nil {
-				t.Fatal(err)
-			}
-		}
-		got, last := map[uint64]int{}, uint64(0)
-		err := d.each(func(key uint64, n int) {
-			if key <= last {
-				t.Errorf("%x after %x", key, last)
-			}
-			got[key], last = n, key
-		})
-		for key, n := range times {
-			if n == 1 {
-				delete(times, key)
-			}
-		}
-		if err != nil || !reflect.DeepEqual(got, times) {
-			t.Errorf("limit %d: %d keys, want %d: %v", limit, len(got), len(times), err)
-		}
-		if len(d.runs) != 1000/limit {
-			t.Errorf("limit %d: %d temporary files", limit, len(d.runs))
-		}
-		d.close()
-	}
-	if files, err := os.ReadDir(dir); len(files) > 0 || err != nil {
-		t.Errorf("%v, %v", files, err)
 	}
 }
 
