@@ -67,8 +67,7 @@ var arrows = map[string][]string{
 	"cmd/a2sscan/internal/simulation": {"bench/fleet", "bench/fleet/judge", "cmd/a2sscan/internal/inputs",
 		"cmd/a2sscan/internal/census", "cmd/a2sscan/internal/masterlist", "cmd/a2sscan/internal/progress", "cmd/a2sscan/internal/shutdown", "cmd/a2sscan/internal/ledger"},
 
-	"cmd/a2sscan/internal/report/chart": {"cmd/a2sscan/internal/console"},
-	"cmd/a2sscan/internal/report":       {"cmd/a2sscan/internal/compare", "cmd/a2sscan/internal/report/chart"},
+	"cmd/a2sscan/internal/report": {"cmd/a2sscan/internal/compare"},
 
 	"cmd/a2sscan/internal/scanrun": room("compare", "geo", "masterlist", "output", "guard", "ratecontrol", "tally", "ledger", "shutdown",
 		"flagvalue", "progress", "metrics", "scanlog", "inputs", "checkpoint", "census", "redact", "playerkey"),

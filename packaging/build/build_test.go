@@ -147,7 +147,7 @@ func TestNotices(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"\nGo\n", "\ngithub.com/spf13/cobra v", "\ngolang.org/x/net v", "\nworld-atlas 2", ": LICENSE\n\n"} {
+	for _, want := range []string{"\nGo\n", "\ngithub.com/spf13/cobra v", "\ngolang.org/x/net v", "\nuPlot 1", ": LICENSE\n\n"} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("no %q", want)
 		}

@@ -50,8 +50,8 @@ func notices(s system) ([]byte, error) {
 		return nil, err
 	}
 	for name, path := range map[string]string{
-		"Go": filepath.Join(goRoot, "LICENSE"),
-		"world-atlas 2.0.2: borders of Natural Earth": "cmd/a2sscan/internal/report/chart/LICENSE-world-atlas",
+		"Go":                              filepath.Join(goRoot, "LICENSE"),
+		"uPlot 1.6.32: charts of reports": "cmd/a2sscan/internal/report/uplot/LICENSE",
 	} {
 		if texts[name], err = os.ReadFile(path); err != nil {
 			return nil, err

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/report/chart"
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
@@ -181,7 +180,7 @@ func (in *Input) tile(label string, of func(*census.Sums) uint64) tile {
 	if s.Farms.Found > 0 {
 		t.Aside = number(of(&s.WithoutFarms)) + " without farms"
 	}
-	t.Spark = chart.Spark(in.History.last(sparkNights, of))
+	t.Spark = spark(in.History.last(sparkNights, of))
 	return t
 }
 

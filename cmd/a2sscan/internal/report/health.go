@@ -118,22 +118,29 @@ func ledgerEntries(r *census.Run) []entry {
 	return all
 }
 
-// datagramEntries returns the counts of datagrams sent and received.
-func datagramEntries(r *census.Run) []entry {
+// datagramEntries returns the counts of datagrams sent and received. Shares are of the
+// datagrams sent, then of those received; the bars of both have one scale.
+func datagramEntries(r *census.Run) (all []entry) {
 	d := &r.Datagrams
 	most := max(d.Sent, d.Received)
-	all := []entry{newEntry("Sent", d.Sent, most, true), newEntry("Repeats of a question", d.Repeats, most, false)}
-	if d.SendErrors > 0 {
-		all = append(all, newEntry("Could not be sent", d.SendErrors, most, false))
+	add := func(name string, n, of uint64) {
+		all = append(all, entry{Name: name, Count: number(n), Share: percent(n, of), Width: width(n, most)})
 	}
-	all = append(all, newEntry("Received", d.Received, most, true))
+	add("Sent", d.Sent, d.Sent)
+	all[0].Sum = true
+	add("Repeats of a question", d.Repeats, d.Sent)
+	if d.SendErrors > 0 {
+		add("Could not be sent", d.SendErrors, d.Sent)
+	}
+	add("Received", d.Received, d.Received)
+	all[len(all)-1].Sum = true
 	for _, word := range slices.Sorted(maps.Keys(d.ByClass)) {
 		if n := d.ByClass[word]; n > 0 {
-			all = append(all, newEntry(cmp.Or(classNames[word], shown(word, 40)), n, most, false))
+			add(cmp.Or(classNames[word], shown(word, 40)), n, d.Received)
 		}
 	}
 	if d.KernelDrops > 0 {
-		all = append(all, newEntry("Dropped by the kernel", d.KernelDrops, most, false))
+		add("Dropped by the kernel", d.KernelDrops, d.Received)
 	}
 	return all
 }

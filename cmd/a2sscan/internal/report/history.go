@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/report/chart"
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
@@ -15,12 +14,6 @@ const (
 	sparkNights  = 30
 	historyGames = 5 // games that have a line in the chart
 )
-
-// ranges are the periods that a reader can choose, in nights.
-var ranges = []struct {
-	nights int
-	label  string
-}{{30, "30 nights"}, {90, "90 nights"}, {365, "365 nights"}, {math.MaxInt, "All nights"}}
 
 // History has the data of past nights that the page shows.
 type History struct{ nights []pastNight }
@@ -110,31 +103,17 @@ func tail(nights []pastNight, n int) []pastNight {
 
 // historyView is the section about all nights.
 type historyView struct {
-	Nights   string // their number, and the first and last date
-	Ranges   []rangeView
-	Games    []key // the colours of the lines by game
-	Farms    bool  // at least one night has farms
-	Gaps     bool
-	Doubtful int
-	Columns  []string
-	Rows     []nightRow
+	Nights                 string // their number, and the first and last date
+	People, Servers, Games *timeline
+	Farms                  bool // at least one night has farms
+	Gaps                   bool
+	Doubtful               int
+	Columns                []string
+	Rows                   []nightRow
 }
-
-// rangeView has the charts of one period.
-type rangeView struct {
-	Index           int
-	Label           string
-	Checked         bool
-	People, Servers *chart.Lines
-	Games           *chart.Lines
-}
-
-// key is an entry of a legend: a colour with a name.
-type key struct{ Class, Name string }
 
 // nightRow is a row of the table of nights.
 type nightRow struct {
-	Unix       int64
 	Date, Note string
 	Values     []string
 }
@@ -147,8 +126,7 @@ func (h *History) view(s *census.Stats, names map[string]string) *historyView {
 	v := &historyView{Columns: []string{"Servers", "Servers without farms", "People", "People without farms"}}
 	games := mostPeople(s.Games.Top)
 	games = games[:min(historyGames, len(games))]
-	for i, g := range games {
-		v.Games = append(v.Games, key{fmt.Sprintf("s%d", i), nameOf(names, g.ID)})
+	for _, g := range games {
 		v.Columns = append(v.Columns, "People in "+nameOf(names, g.ID))
 	}
 	v.Columns = append(v.Columns, "Probably missed")
@@ -162,60 +140,21 @@ func (h *History) view(s *census.Stats, names map[string]string) *historyView {
 		}
 		v.Rows = append(v.Rows, n.row(games))
 	}
-	v.Gaps = len(chart.Runs(h.times())) > 1
-	v.addRanges(h, games)
-	return v
-}
-
-func (h *History) times() (times []time.Time) {
-	for _, n := range h.nights {
-		times = append(times, n.time)
+	v.Gaps = hasGaps(h.nights)
+	suffix := h.trend() + ". The table of nights has the numbers."
+	v.People = newTimeline("People by night: "+suffix, " people", h.nights)
+	v.People.add("All", "s0", h.nights, func(n *pastNight) float64 { return float64(n.all.People) })
+	v.Servers = newTimeline("Servers by night: "+suffix, " servers", h.nights)
+	v.Servers.add("All", "s0", h.nights, func(n *pastNight) float64 { return float64(n.all.Servers) })
+	if v.Farms {
+		v.People.add("Without farms", "s1", h.nights, func(n *pastNight) float64 { return float64(n.without.People) })
+		v.Servers.add("Without farms", "s1", h.nights, func(n *pastNight) float64 { return float64(n.without.Servers) })
 	}
-	return times
-}
-
-// addRanges adds the charts of each period, up to the first one that covers all
-// nights.
-func (v *historyView) addRanges(h *History, games []census.Group) {
-	for _, r := range ranges {
-		if n := len(v.Ranges); n > 0 && len(h.nights) <= ranges[n-1].nights {
-			break
-		}
-		part := &History{tail(h.nights, r.nights)}
-		label := r.label
-		if len(part.nights) == len(h.nights) {
-			label = "All nights"
-		}
-		v.Ranges = append(v.Ranges, part.charts(len(v.Ranges), label, v.Farms, games))
-	}
-	v.Ranges[min(1, len(v.Ranges)-1)].Checked = true
-}
-
-// charts returns the charts of the nights in h.
-func (h *History) charts(index int, label string, farms bool, games []census.Group) rangeView {
-	suffix := fmt.Sprintf("%s (%s). The table of nights has the numbers.", h.trend(), label)
-	timeline := func(what string, columns ...int) *chart.Timeline {
-		t := &chart.Timeline{Label: what + suffix, Table: "nights", Columns: columns, Times: h.times()}
-		for i := range h.nights {
-			t.Marked = append(t.Marked, h.nights[i].doubtful)
-		}
-		return t
-	}
-	people, servers := timeline("People by night: ", 3), timeline("Servers by night: ", 1)
-	people.Add("people", h.values(func(n *pastNight) float64 { return float64(n.all.People) }))
-	servers.Add("servers", h.values(func(n *pastNight) float64 { return float64(n.all.Servers) }))
-	if farms {
-		people.Columns, servers.Columns = []int{3, 4}, []int{1, 2}
-		people.Add("people without farms", h.values(func(n *pastNight) float64 { return float64(n.without.People) }))
-		servers.Add("servers without farms", h.values(func(n *pastNight) float64 { return float64(n.without.Servers) }))
-	}
-	byGame := timeline("People by game and night: ")
+	v.Games = newTimeline("People by game and night: "+suffix, " people", h.nights)
 	for i, g := range games {
-		byGame.Columns = append(byGame.Columns, 5+i)
-		byGame.Add(g.ID, h.values(func(n *pastNight) float64 { return n.people(g.ID) }))
+		v.Games.add(nameOf(names, g.ID), fmt.Sprintf("s%d", i), h.nights, func(n *pastNight) float64 { return n.people(g.ID) })
 	}
-	people.Unit, servers.Unit, byGame.Unit = " people", " servers", " people"
-	return rangeView{Index: index, Label: label, People: people.Draw(), Servers: servers.Draw(), Games: byGame.Draw()}
+	return v
 }
 
 // trend describes the charts of people and servers in words.
@@ -224,13 +163,6 @@ func (h *History) trend() string {
 	return fmt.Sprintf("from %s servers and %s people on %s to %s and %s on %s",
 		number(first.all.Servers), number(first.all.People), first.time.Format("2 January 2006"),
 		number(last.all.Servers), number(last.all.People), last.time.Format("2 January 2006"))
-}
-
-func (h *History) values(of func(*pastNight) float64) (values []float64) {
-	for i := range h.nights {
-		values = append(values, of(&h.nights[i]))
-	}
-	return values
 }
 
 // people returns the number of people in a game; NaN if the night's stats do not
@@ -244,7 +176,7 @@ func (n *pastNight) people(game string) float64 {
 
 // row returns the table row of a night.
 func (n *pastNight) row(games []census.Group) nightRow {
-	r := nightRow{Unix: n.time.Unix(), Date: n.time.Format("2 Jan 2006")}
+	r := nightRow{Date: n.time.Format("2 Jan 2006")}
 	r.Values = []string{number(n.all.Servers), number(n.without.Servers), number(n.all.People), number(n.without.People)}
 	for _, g := range games {
 		text := "–"

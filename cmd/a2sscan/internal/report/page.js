@@ -24,46 +24,40 @@
   addEventListener("keydown", e => { if (e.key === "Escape") hideTip(); });
   addEventListener("scroll", hideTip, { passive: true });
 
-  // Timelines: the nearest night, from the table with the numbers.
-  const tables = new Map();
-  function nightsOf(id) {
-    if (!tables.has(id)) {
-      const rows = byID(id).tBodies[0].rows;
-      const heads = Array.from(byID(id).tHead.rows[0].cells, c => c.textContent);
-      tables.set(id, { heads, nights: Array.from(rows, r => ({ at: +r.dataset.t, row: r })) });
-    }
-    return tables.get(id);
+  // Timelines: data stands in each as JSON. Dragging zooms, a double click shows all.
+  const css = name => getComputedStyle(document.documentElement).getPropertyValue(name);
+  const grouped = v => v == null ? "–" : v.toLocaleString("en", { maximumFractionDigits: 1 });
+  const date = s => new Date(s * 1000).toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" });
+  function warnings(low) { // triangles on the axis, at nights whose numbers are too low
+    return u => {
+      u.ctx.fillStyle = css("--warn");
+      for (const t of low) {
+        const x = u.valToPos(t, "x", true), y = u.bbox.top + u.bbox.height, d = 5 * devicePixelRatio;
+        if (x < u.bbox.left || x > u.bbox.left + u.bbox.width) continue;
+        u.ctx.beginPath();
+        u.ctx.moveTo(x - d, y);
+        u.ctx.lineTo(x, y - 2 * d);
+        u.ctx.lineTo(x + d, y);
+        u.ctx.fill();
+      }
+    };
   }
-  function nearest(nights, at) {
-    let low = 0, high = nights.length - 1;
-    while (high - low > 1) {
-      const middle = (low + high) >> 1;
-      if (nights[middle].at < at) low = middle; else high = middle;
-    }
-    return at - nights[low].at < nights[high].at - at ? nights[low] : nights[high];
-  }
-  for (const chart of document.querySelectorAll("svg.timeline")) {
-    const from = +chart.dataset.from, to = +chart.dataset.to;
-    const columns = chart.dataset.columns.split(" ").map(Number);
-    const cursor = chart.querySelector(".cursor");
-    const hide = () => { cursor.setAttribute("visibility", "hidden"); hideTip(); };
-    chart.addEventListener("pointermove", e => {
-      const box = chart.getBoundingClientRect();
-      const { heads, nights } = nightsOf(chart.dataset.table);
-      const night = nearest(nights, from + (to - from) * (e.clientX - box.left) / box.width);
-      const x = to > from ? 100 * (night.at - from) / (to - from) : 50;
-      if (x < 0) return hide();
-      cursor.setAttribute("x1", x + "%");
-      cursor.setAttribute("x2", x + "%");
-      cursor.setAttribute("visibility", "visible");
-      const cells = night.row.cells;
-      const note = cells.length > heads.length - 1 ? night.row.cells[heads.length - 1] : null;
-      const lines = columns.map(c => heads[c] + ": " + cells[c].textContent);
-      if (note && note.textContent === "too low") lines.push("These numbers are too low.");
-      showTip(cells[0].textContent + "\n" + lines.join("\n"), e.clientX, e.clientY);
-    });
-    chart.addEventListener("pointerleave", hide);
-  }
+  const charts = Array.from(document.querySelectorAll(".plot"), plot => {
+    const data = JSON.parse(plot.firstChild.textContent);
+    const axis = { stroke: () => css("--muted"), grid: { stroke: () => css("--line"), width: 1 }, ticks: { show: false }, font: "12px system-ui" };
+    return new uPlot({
+      width: plot.clientWidth, height: 220, tzDate: s => uPlot.tzDate(new Date(s * 1000), "Etc/UTC"),
+      scales: { y: { range: (u, low, high) => [0, data.unit === "%" ? 100 : Math.max(high * 1.05, 1)] } },
+      axes: [axis, { ...axis, size: 62, values: (u, all) => all.map(v => v >= 1e4 ? v / 1e3 + "k" : v + (data.unit === "%" ? "%" : "")) }],
+      series: [{ value: (u, v) => v == null ? "–" : date(v) }, ...data.series.map(s => ({
+        label: s.name, stroke: () => css(s.color), width: 2, value: (u, v) => grouped(v) + (v == null ? "" : data.unit),
+      }))],
+      hooks: { draw: [warnings(data.low || [])] },
+    }, [data.nights, ...data.series.map(s => s.values)], plot);
+  });
+  const draw = () => { for (const c of charts) c.setSize({ width: c.root.parentNode.clientWidth, height: 220 }); };
+  addEventListener("resize", draw);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
 
   // The table of servers.
   const source = byID("data");

@@ -1,13 +1,16 @@
 package report
 
 import (
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/report/chart"
+	"slices"
+
+	"golang.org/x/text/language"
+	"golang.org/x/text/language/display"
+
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
 // places is the section about the countries and networks of servers.
 type places struct {
-	World     *chart.World
 	Countries *groupTable
 	Networks  *groupTable
 }
@@ -18,17 +21,22 @@ func newPlaces(s *census.Stats) *places {
 	}
 	p := &places{}
 	if len(s.Countries.Top) > 0 {
-		counts := map[string]uint64{}
 		countries := s.Countries
-		countries.Top = nil
-		for _, g := range s.Countries.Top {
-			counts[g.ID] += g.Servers
-			g.Name = chart.CountryName(g.ID)
-			countries.Top = append(countries.Top, g)
+		countries.Top = slices.Clone(countries.Top)
+		for i := range countries.Top {
+			countries.Top[i].Name = countryName(countries.Top[i].ID)
 		}
-		p.World = chart.NewWorld("Map of the world: servers by country. The table has the numbers.", "server", counts)
 		p.Countries = newGroupTable("Country", &countries, nil, countriesShown)
 	}
 	p.Networks = newGroupTable("Network", &s.Networks, nil, networksShown)
 	return p
+}
+
+// countryName returns the English name of a country, or its code if that is unknown.
+func countryName(code string) string {
+	region, err := language.ParseRegion(code)
+	if err != nil {
+		return code
+	}
+	return display.English.Regions().Name(region)
 }

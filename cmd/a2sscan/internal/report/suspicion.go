@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/scanner/game"
 	"github.com/a2sscan/a2sscan/sink/census"
 )
@@ -19,7 +20,7 @@ const (
 // suspicion is the section about farms and flags.
 type suspicion struct {
 	With   []comparison // sums with and without farms
-	Found  string
+	Found  string       // number of farms, with the noun
 	Farms  []farmRow
 	Hidden uint64 // number of farms that the table omits
 	Flags  []flagRow
@@ -44,7 +45,7 @@ type flagRow struct{ Word, Servers, Share, Rule, Innocent string }
 type stackRow struct{ Network, Servers, People string }
 
 func newSuspicion(s *census.Stats, names map[string]string) *suspicion {
-	v := &suspicion{Found: number(s.Farms.Found), Flags: flagRows(s)}
+	v := &suspicion{Found: console.Plural(s.Farms.Found, "farm"), Flags: flagRows(s)}
 	if s.Farms.Found > 0 {
 		a, w := s.All, s.WithoutFarms
 		v.With = []comparison{

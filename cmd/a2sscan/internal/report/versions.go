@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/report/chart"
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
@@ -24,9 +23,8 @@ const otherVersions = "Other versions"
 type versionView struct {
 	Game  string
 	Parts []part
-	Chart *chart.Lines // nil: there is no history
+	Chart *timeline // nil: there is no history
 	Rows  []nightRow
-	Table string // ID of the table
 }
 
 // versions returns the versions of the games for which the most servers report a
@@ -46,8 +44,8 @@ func (h *History) versions(s *census.Stats) (views []versionView) {
 		return cmp.Or(cmp.Compare(sum(tonight.versions[b]), sum(tonight.versions[a])), cmp.Compare(a, b))
 	})
 	names := gameNames(s)
-	for i, id := range games[:min(versionGames, len(games))] {
-		v := versionView{Game: nameOf(names, id), Table: fmt.Sprintf("versions-%d", i)}
+	for _, id := range games[:min(versionGames, len(games))] {
+		v := versionView{Game: nameOf(names, id)}
 		top := past.topVersions(id, tonight)
 		v.Parts = versionParts(top, tonight.versions[id])
 		if past != now {
@@ -111,24 +109,19 @@ func versionParts(versions []string, now map[string]uint64) (parts []part) {
 // addChart adds a chart with the shares of the versions over the last nights, and
 // its table.
 func (v *versionView) addChart(h *History, game string, versions []string) {
-	t := &chart.Timeline{
-		Label: fmt.Sprintf("Shares of versions among the servers of %s over the last %d nights. The table has the numbers.", v.Game, h.Len()),
-		Table: v.Table, Times: h.times(),
-	}
+	v.Chart = newTimeline(fmt.Sprintf("Shares of versions among the servers of %s over the last %d nights. The table has the numbers.",
+		v.Game, h.Len()), "%", h.nights)
 	for i, version := range versions {
-		t.Columns = append(t.Columns, i+1)
-		t.Add(named(version), h.values(func(n *pastNight) float64 { return n.share(game, version) }))
+		v.Chart.add(named(version), fmt.Sprintf("s%d", i), h.nights, func(n *pastNight) float64 { return 100 * n.share(game, version) })
 	}
-	t.AddRest(otherVersions)
 	for i := range h.nights {
 		n := &h.nights[i]
-		row := nightRow{Unix: n.time.Unix(), Date: n.time.Format("2 Jan 2006")}
+		row := nightRow{Date: n.time.Format("2 Jan 2006")}
 		for _, version := range versions {
 			row.Values = append(row.Values, percentOf(n.share(game, version)))
 		}
 		v.Rows = append(v.Rows, row)
 	}
-	v.Chart = t.DrawStacked()
 }
 
 // share returns the share of a game's servers that have a version; NaN if the stats

@@ -1,0 +1,90 @@
+package report
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// timeline is a chart of values over nights. page.js draws it with uPlot, from this
+// JSON. A table on the page has the same numbers, for readers without a script.
+type timeline struct {
+	Label  string   `json:"-"` // describes the chart to screen readers
+	Unit   string   `json:"unit"`
+	Nights []int64  `json:"nights"` // Unix seconds, in ascending order
+	Series []series `json:"series"`
+	Low    []int64  `json:"low,omitempty"` // nights whose values are doubtful
+}
+
+// series is a line. A nil value is not known; the line has a gap there.
+type series struct {
+	Name   string     `json:"name"`
+	Color  string     `json:"color"` // name of a CSS variable
+	Values []*float64 `json:"values"`
+}
+
+// newTimeline returns a chart of the nights, without lines.
+func newTimeline(label, unit string, nights []pastNight) *timeline {
+	t := &timeline{Label: label, Unit: unit}
+	usual := usualDistance(nights)
+	for i, n := range nights {
+		if i > 0 && n.time.Sub(nights[i-1].time) > usual+usual/2 {
+			t.Nights = append(t.Nights, n.time.Add(-usual).Unix()) // nights are missing: a gap in the lines
+		}
+		t.Nights = append(t.Nights, n.time.Unix())
+		if n.doubtful {
+			t.Low = append(t.Low, n.time.Unix())
+		}
+	}
+	return t
+}
+
+// hasGaps reports whether nights are missing.
+func hasGaps(nights []pastNight) bool {
+	return len(newTimeline("", "", nights).Nights) > len(nights)
+}
+
+// usualDistance returns the median distance between nights.
+func usualDistance(nights []pastNight) time.Duration {
+	var all []time.Duration
+	for i := 1; i < len(nights); i++ {
+		all = append(all, nights[i].time.Sub(nights[i-1].time))
+	}
+	if len(all) == 0 {
+		return 0
+	}
+	slices.Sort(all)
+	return all[(len(all)-1)/2]
+}
+
+// add adds a line with the value of each night; NaN means that it is not known.
+func (t *timeline) add(name, color string, nights []pastNight, of func(*pastNight) float64) {
+	s := series{Name: name, Color: "--" + color, Values: make([]*float64, len(t.Nights))}
+	for i := range nights {
+		if v := of(&nights[i]); !math.IsNaN(v) {
+			at, _ := slices.BinarySearch(t.Nights, nights[i].time.Unix())
+			s.Values[at] = &v
+		}
+	}
+	t.Series = append(t.Series, s)
+}
+
+// spark returns the SVG path of a small line without axes, 100 wide and 24 high. It
+// returns "" for fewer than two values.
+func spark(values []float64) string {
+	if len(values) < 2 {
+		return ""
+	}
+	least, most := slices.Min(values), slices.Max(values)
+	room := max(most-least, most*0.05, 1e-9)
+	var b strings.Builder
+	pen := "M"
+	for i, v := range values {
+		x, y := 100*float64(i)/float64(len(values)-1), 22-20*(v-least)/room
+		b.WriteString(pen + strconv.FormatFloat(x, 'f', 1, 64) + "," + strconv.FormatFloat(y, 'f', 1, 64))
+		pen = "L"
+	}
+	return b.String()
+}
