@@ -1,6 +1,9 @@
 package game
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
 
 // Arma 3: INFO's counts are right. Mods, DLCs and difficulty are in the binary
 // pages of RULES (see bohemia.go). Each keyword is a letter followed by a value.
@@ -12,108 +15,67 @@ var _ = register(&table{
 	apps: []uint32{107410},
 	evidence: "Bohemia's wiki, ServerBrowserProtocol3 and STEAMWORKSquery; recorded replies of " +
 		"1.38 (lists), 1.66 to 1.84 (pages, version 2) and 1.94 to 2.06 (pages, version 3)",
-	tags: tags{
-		split: ',',
-		prefixes: []field{
-			{name: "b", read: truth(KeyAnticheat)},
-			{name: "r", read: attribute("required_version")},
-			{name: "n", read: attribute("required_build")},
-			{name: "s", read: attribute("state")},
-			{name: "m", read: attribute("equal_mods")},
-			{name: "l", read: attribute("locked")},
-			{name: "v", read: attribute("verify_signatures")},
-			{name: "t", read: text(KeyMode)},
-			{name: "g", read: attribute("language")},
-			{name: "p", read: attribute("platform")},
-			{name: "o", read: text(KeyRegion)},
-			{name: "e", read: attribute("minutes_left")},
-			{name: "f", read: attribute("file_patching")},
-			{name: "y", read: attribute("island")},
-			{name: "h", read: attribute("hash")},
-			{name: "c", read: armaPlace},
-		},
-	},
-	rules: []field{},
-	series: []series{
-		{prefix: "modNames:", join: armaModNames, after: '-'},
-		{prefix: "modHashes:", join: armaModHashes, after: '-'},
-		{prefix: "sigNames:", join: armaSignatures, after: '-'},
-	},
+	tags: tags{split: ',', prefixes: slices.Concat(armaTags, []field{
+		{name: "e", read: attribute("minutes_left")},
+		{name: "f", read: attribute("file_patching")},
+		{name: "y", read: attribute("island")},
+		{name: "h", read: attribute("hash")},
+	})},
+	rules:  []field{},
+	series: armaLists,
 	finish: readArma3Pages,
-	vectors: []vector{
-		{
-			keywords: "bt,r218,n152405,s7,i1,mf,lf,vt,dt,tcoop,g65545,h1234abcd,f0,c12--34,pw,e15,y0,oDE,",
-			rules: []string{
-				"\x02\x02", "\x05local\x02\x02a3\x03key",
-				"\x01\x02", "\x03\x01\x02\x05\x01\x02\x5b\x01\x01" + // version 3, DLC 1 and 4
-					"\x0a\x0b\x0c\x0d\x1a\x1b\x1c\x1d" + // their hashes
-					"\x03" + "\xaa\xbb\xcc\xdd\x04\x15\xe4\xde\x1a\x06CBA_A3" +
-					"\x78\x56\x34\x12\x13\x93\x2f\x11\x01\x02" + // Creator DLC 1126291
-					"\x01\x01\x01\x02\x01\x02\x01\x02\x01\x01\x01\x02", // a local mod; its name follows
-			},
-			want: `
-				mode coop < keywords.t
-				region DE < keywords.o
-				anticheat true < keywords.b
-				mods 3 < rules.pages
-				mod 450814997 "CBA_A3" ddccbbaa
-				mod 1126291 "" 12345678 creator
-				mod  "local" 00000001
-				attribute advanced_flight true < rules.pages
-				attribute ai_level 3 < rules.pages
-				attribute crosshair true < rules.pages
-				attribute difficulty 3 < rules.pages
-				attribute dlc karts;heli < rules.pages
-				attribute equal_mods f < keywords.m
-				attribute file_patching 0 < keywords.f
-				attribute hash 1234abcd < keywords.h
-				attribute island 0 < keywords.y
-				attribute language 65545 < keywords.g
-				attribute latitude -34 < keywords.c
-				attribute locked f < keywords.l
-				attribute longitude 12 < keywords.c
-				attribute minutes_left 15 < keywords.e
-				attribute platform w < keywords.p
-				attribute required_build 152405 < keywords.n
-				attribute required_version 218 < keywords.r
-				attribute signatures a3;key < rules.pages
-				attribute state 7 < keywords.s
-				attribute third_person false < rules.pages
-				attribute verify_signatures t < keywords.v`,
-		},
-		{
-			keywords: "bf,c4194303-4194303,s,",
-			rules: []string{
-				"modNames:0-1", "Arma 3;@own;",
-				"modHashes:0-2", ";01", "modHashes:1-2", "ab;",
-				"sigNames:0-1", "a3;mine;",
-			},
-			want: `
-				anticheat false < keywords.b
-				mods 2 < rules.modNames:N
-				mod  "Arma 3" 
-				mod  "@own" 01ab
-				attribute signatures a3;mine < rules.sigNames:N`,
-		},
-		{
-			rules: []string{"\x01\x02", "\x03\x01\x02\x01\x02\x01\x02", "\x02\x02", "\x01\x02\x01\x02\x02\xaa\xaa\xaa\xaa\x04"},
-			want: `
-				mods 0 < rules.pages
-				attribute advanced_flight false < rules.pages
-				attribute ai_level 0 < rules.pages
-				attribute crosshair false < rules.pages
-				attribute difficulty 0 < rules.pages
-				attribute third_person false < rules.pages
-				note pages.truncated`,
-		},
-		{
-			rules: []string{"\x01\x01", "\x09\x03\x01\x02"},
-			want: `
-				note pages.version
-				note pages.overflow`,
-		},
-	},
 })
+
+// Arma 2: Operation Arrowhead and its mod DayZ, whose servers report either
+// application. They have the lists of Arma 3's servers of 2015.
+var (
+	_ = register(arma2("arma2oa", "Arma 2: Operation Arrowhead", 33930))
+	_ = register(arma2("dayzmod", "DayZ Mod", 224580))
+)
+
+func arma2(id, name string, app uint32) *table {
+	return &table{
+		id:       id,
+		name:     name,
+		apps:     []uint32{app},
+		evidence: "seven recorded replies of 1.62 to 1.63",
+		tags:     tags{split: ',', prefixes: slices.Clone(armaTags)},
+		series:   slices.Clone(armaLists),
+	}
+}
+
+// armaTags are the keywords of Arma 2 and 3: a letter and a value. The words of
+// state and language are those of WoozyMasta's reader; a language is 65536 and
+// Windows' number for it.
+var armaTags = []field{
+	{name: "b", read: truth(KeyAnticheat)},
+	{name: "r", read: attribute("required_version")},
+	{name: "n", read: attribute("required_build")},
+	{name: "s", read: words("state", map[string]string{
+		"0": "none", "1": "selecting mission", "2": "editing", "3": "assigning roles", "4": "sending mission",
+		"5": "loading", "6": "briefing", "7": "playing", "8": "debriefing", "9": "aborted",
+	})},
+	{name: "m", read: attribute("equal_mods")},
+	{name: "l", read: attribute("locked")},
+	{name: "v", read: attribute("verify_signatures")},
+	{name: "t", read: text(KeyMode)},
+	{name: "g", read: armaLanguage},
+	{name: "p", read: attribute("platform")},
+	{name: "o", read: text(KeyRegion)},
+	{name: "c", read: armaPlace},
+}
+
+var armaLanguage = words("language", map[string]string{
+	"65540": "Chinese", "65541": "Czech", "65543": "German", "65545": "English", "65546": "Spanish", "65548": "French",
+	"65550": "Hungarian", "65552": "Italian", "65553": "Japanese", "65557": "Polish", "65558": "Portuguese", "65561": "Russian",
+})
+
+// armaLists are lists of mods that are cut anywhere into rules of at most 127 bytes.
+var armaLists = []series{
+	{prefix: "modNames:", join: armaModNames, after: '-'},
+	{prefix: "modHashes:", join: armaModHashes, after: '-'},
+	{prefix: "sigNames:", join: armaSignatures, after: '-'},
+}
 
 // armaDLCs names the bits of the DLC mask. Sources disagree on whether Contact is
 // 0x400 or 0x800. Recorded servers with every other DLC lack 0x400, and Contact is

@@ -18,18 +18,4 @@ var _ = register(&table{
 		{name: "bat_gamemode_s", read: text(KeyMode)},
 		{name: "bat_map_s", read: text(KeyMap)},
 	},
-	vectors: []vector{{
-		info: wireInfo(0, 100),
-		rules: []string{
-			"bat_gamemode_s", "BOMB", "bat_has_password_s", "Y", "bat_map_s", "Derailed",
-			"bat_max_players_i", "10", "bat_name_s", "Our Server", "bat_player_count_s", "9",
-		},
-		want: `
-			players 9 < rules.bat_player_count_s
-			max_players 10 < rules.bat_max_players_i
-			map Derailed < rules.bat_map_s
-			mode BOMB < rules.bat_gamemode_s
-			password true < rules.bat_has_password_s
-			attribute name Our Server < rules.bat_name_s`,
-	}},
 })

@@ -22,7 +22,7 @@ type load struct {
 // large replies.
 func loads() (all []load) {
 	for _, t := range tables {
-		all = append(all, load{t.id, t.vectors[0].reply(t)})
+		all = append(all, load{t.id, vectorsOf(t)[0].reply(t)})
 	}
 	unknown := server(1, 10, 20)
 	return append(all,

@@ -14,25 +14,6 @@ var _ = register(&table{
 		{name: "OWNINGNAME", read: attribute("name")},
 	},
 	finish: conanName,
-	vectors: []vector{
-		{
-			keywords: "BUILDID:1,OWNINGID:2,OWNINGNAME:Sand, Blood,P2PPORT:7777",
-			want: `
-				attribute name Sand, Blood < keywords.OWNINGNAME`,
-		},
-		{
-			keywords: "OWNINGNAME:Sand",
-			rules:    []string{"OWNINGNAME", "Sand and Blood", "S05_b", "true", "CSF_i", "0"},
-			want: `
-				attribute name Sand and Blood < rules.OWNINGNAME`,
-		},
-		{ // the field is full: the end of the name is missing
-			keywords: "BUILDID:256536549,OWNINGID:2,OWNINGNAME:Sand and Blood and more than a hundred bytes " +
-				"of a name that goes on until the field ends, he",
-			want: `
-				note keywords.cut`,
-		},
-	},
 })
 
 // conanName reads the server's name from the keywords. If they fill their field and

@@ -17,15 +17,6 @@ var _ = register(&table{
 	},
 	countsBots: true,
 	rules:      withCvars(),
-	vectors: []vector{
-		{
-			info:     wireVersion("1.41.8.8"),
-			keywords: "empty,5v5,secure",
-			rules:    []string{"sv_password", "0", "game_type", "0", "game_mode", "1"},
-			want: `
-				password false < rules.sv_password`,
-		},
-	},
 })
 
 // Counter-Strike: Source.
@@ -36,11 +27,6 @@ var _ = register(&table{
 	evidence:   "recorded replies of 2005 to 2014",
 	countsBots: true,
 	rules:      withCvars(),
-	vectors: []vector{{
-		rules: []string{"mp_roundtime", "3", "sourcemod_version", "1.6.0", "sv_password", "0", "nextlevel", "de_aztec"},
-		want: `
-			password false < rules.sv_password`,
-	}},
 })
 
 // firstCS2 is the second number of the first version of Counter-Strike 2. The last

@@ -6,7 +6,7 @@ package game
 var _ = register(&table{
 	id:   "dayz",
 	name: "DayZ",
-	apps: []uint32{221100},
+	apps: []uint32{221100, 1024020}, // the second is DayZ Experimental
 	evidence: "recorded replies of 0.45, 0.54 and 1.29; the pages from what Bohemia and the readers " +
 		"of WoozyMasta and dayzquery agree on",
 	tags: tags{
@@ -18,6 +18,8 @@ var _ = register(&table{
 			{name: "privHive", read: tagged("private_hive", "true")},
 			{name: "mod", read: means(KeyModded, true)},
 			{name: "isDLC", read: tagged("needs_dlc", "true")},
+			{name: "whitelisting", read: tagged("whitelist", "true")},
+			{name: "allowedFilePatching", read: tagged("file_patching", "true")},
 		},
 		prefixes: []field{
 			{name: "lqs", read: count(KeyQueue)},
@@ -30,56 +32,9 @@ var _ = register(&table{
 	},
 	rules: []field{
 		{name: "island", read: text(KeyMap)},
+		{name: "language", read: armaLanguage},
 	},
 	finish: readDayZPages,
-	vectors: []vector{
-		{
-			keywords: "battleye,no3rd,external,privHive,shard001,lqs7,etm6.000000,entm3.500000,mod,port2302,09:07",
-			rules: []string{
-				"\x01\x01", "\x02\x01\x02\x03\x01\x02" + // version 2, DLC 1 and 2
-					"\x01\x01\x02\x03\x04\x05\x06\x07\x08" + // their hashes; the first byte is escaped
-					"\x02" + "\x11\x22\x33\x44\x04\x93\x61\x6d\x5d\x02CF" +
-					"\x01\x02\x01\x02\x01\x02\x01\x02\x01\x01\x01\x02\x03own" +
-					"\x01\x01\x04dayz" + "\x07welcome",
-				"allowedBuild", "0", "clientPort", "2304", "dedicated", "1", "island", "enoch",
-				"language", "65545", "platform", "win", "requiredBuild", "0", "requiredVersion", "129", "timeLeft", "15",
-			},
-			want: `
-				queue 7 < keywords.lqs
-				map enoch < rules.island
-				modded true < keywords.mod
-				anticheat true < keywords.battleye
-				time_of_day 09:07 < keywords
-				mods 2 < rules.pages
-				mod 1567449491 "CF" 44332211
-				mod  "own" 00000000
-				description welcome < rules.pages
-				attribute day_factor 6.000000 < keywords.etm
-				attribute dlc livonia;frostline < rules.pages
-				attribute external true < keywords.external
-				attribute night_factor 3.500000 < keywords.entm
-				attribute port 2302 < keywords.port
-				attribute private_hive true < keywords.privHive
-				attribute shard 001 < keywords.shard
-				attribute signatures dayz < rules.pages
-				attribute third_person false < keywords.no3rd`,
-		},
-		{ // an escape across two pages that come in the wrong order, and a page of another list
-			rules: []string{
-				"\x02\x02", "\x02\x01\x02\x01\x02\x01\x02\x01\x02", "\x01\x02", "\x02\x01", "\x01\x03", "junk",
-			},
-			want: `
-				mods 0 < rules.pages`,
-		},
-		{
-			keywords: "lqsx,25:00,entm",
-			rules:    []string{"\x02\x02", "\x01\x02"},
-			want: `
-				note value.unreadable
-				note pages.missing
-				note pages.truncated`,
-		},
-	},
 })
 
 var dayzDLCs = []dlcBit{{1, "livonia"}, {2, "frostline"}, {4, "badlands"}}

@@ -81,15 +81,9 @@ func (d *decoder) run(t *table) {
 	if t.finish != nil {
 		t.finish(d)
 	}
-	d.g.dropRepeated(d.in.Info)
-}
-
-// dropRepeated removes the password flag if it is equal to INFO's.
-func (g *Game) dropRepeated(in *wire.Info) {
-	if in.Has&wire.HasPassword != 0 && g.Has.Has(KeyPassword) && g.Password == (in.Password != 0) {
-		g.Has &^= 1 << KeyPassword
-		g.Password = false
-		g.SetSource(KeyPassword, "")
+	in := d.in.Info
+	if in.Has&wire.HasPassword != 0 && d.g.Has.Has(KeyPassword) && d.g.Password == (in.Password != 0) {
+		d.drop(KeyPassword) // INFO says it
 	}
 }
 

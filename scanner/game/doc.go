@@ -56,13 +56,6 @@
 //			{name: "Players_i", read: count(KeyPlayers)},
 //		},
 //		tags: tags{split: ',', prefixes: []field{{name: "w:", read: attribute("weather")}}},
-//		vectors: []vector{{
-//			keywords: "w:rain",
-//			rules:    []string{"Players_i", "7", "Fog_b", "true"},
-//			want: `
-//				players 7 < rules.Players_i
-//				attribute weather rain < keywords.w:`,
-//		}},
 //	})
 //
 // tags describes the keywords of INFO, rules describes rules by name, and series
@@ -76,7 +69,8 @@
 // An attribute is for a value that the record's reader would have to decode or join,
 // or that is right where INFO is wrong.
 //
-// The vectors are the game's tests; their bytes are made up. To add a recording of a
+// A game whose table fits that of another is a row beside it, such as those in ark.go.
+// Each game needs vectors, the made-up replies in vectordata_test.go. To add a recording of a
 // real server, put it beside the others and write its golden file with
 //
 //	go test -run Captures -update

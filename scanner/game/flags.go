@@ -70,7 +70,7 @@ var FlagRules = [NumFlags]FlagRule{
 		Word: "count_mismatch",
 		Rule: "the length of the list is apart from INFO's count, and from the game's own if it has one, " +
 			"by at least Least, bots set aside, and by more than Percent of the larger number",
-		Innocent: "lists that came from a cache; Conan, DayZ and Battalion 1944 do not list players; Squad, " +
+		Innocent: "lists that came from a cache; Conan, DayZ, Battalion 1944, Mordhau and Days of War do not list players; Squad, " +
 			"Post Scriptum and ARK list ghosts; Sandstorm's INFO may say 0 of 0; CS2 and CS:GO may list one \"Max Players\": none of these is compared",
 		Source: "spoofspy scores 0.2 at 12 apart and 1 at 64; gamedig's issue 440: 120 players and an empty list; EC-83",
 		Least:  12, Percent: 25,
@@ -258,7 +258,11 @@ func hasGhosts(id string) bool {
 // isUnlisted reports whether the servers of a game answer PLAYER with an empty list
 // even if they have players.
 func isUnlisted(id string) bool {
-	return id == "conan" || id == "dayz" || id == "battalion1944"
+	switch id {
+	case "conan", "dayz", "battalion1944", "mordhau", "daysofwar":
+		return true
+	}
+	return false
 }
 
 // listLies reports whether the length of the player list says nothing about the

@@ -13,8 +13,8 @@ import (
 // reply.
 func FuzzDecode(f *testing.F) {
 	for i, t := range tables {
-		for j := range t.vectors {
-			in := t.vectors[j].reply(t)
+		for _, v := range vectorsOf(t) {
+			in := v.reply(t)
 			f.Add(uint8(i), in.Info.Keywords, in.Info.Name, wire.AppendRules(nil, len(in.Rules), in.Rules),
 				[]byte("\xff\xff\xff\xffD\x01\x00p\x00\x01\x00\x00\x00\x00\x00\x00\x01"))
 		}

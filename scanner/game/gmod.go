@@ -20,22 +20,6 @@ var _ = register(&table{
 	rules: withCvars(
 		field{name: "sbox_playershurtplayers", read: truth(KeyPVP)},
 	),
-	vectors: []vector{{
-		keywords: " gm:darkrp gmws:2724150474 gmc:rp loc:us ver:260917",
-		rules:    []string{"sbox_playershurtplayers", "1", "sv_password", "0"},
-		want: `
-			version 260917 < keywords.ver:
-			mode darkrp < keywords.gm:
-			region us < keywords.loc:
-			pvp true < rules.sbox_playershurtplayers
-			password false < rules.sv_password
-			attribute category rp < keywords.gmc:
-			attribute gamemode_workshop 2724150474 < keywords.gmws:`,
-	}, {
-		keywords: "gm: gmws:abc",
-		want: `
-			note value.unreadable`,
-	}},
 })
 
 // gmodWorkshop reads the Workshop item ID of the game mode; 0 means that there is

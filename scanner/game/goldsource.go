@@ -28,14 +28,6 @@ func goldSource(id, name, folder string, apps ...uint32) *table {
 		evidence:   "documents 000 and 004; recorded replies of 2005 to 2026",
 		countsBots: true,
 		rules:      cvars,
-		vectors: []vector{{
-			rules: []string{
-				"amx_nextmap", "de_train", "mp_timeleft", "927", "mp_timelimit", "20", "sv_password", "1",
-				"max_queries_sec", "1", "mp_friendlyfire", "",
-			},
-			want: `
-				password true < rules.sv_password`,
-		}},
 	}
 	if folder != "" {
 		t.folders = []string{folder}

@@ -216,8 +216,8 @@ func TestVersionTellsCSGO(t *testing.T) {
 // TestClone checks that a clone shares no memory with the reply or the Game.
 func TestClone(t *testing.T) {
 	for _, table := range tables {
-		for i := range table.vectors {
-			in := table.vectors[i].reply(table)
+		for _, v := range vectorsOf(table) {
+			in := v.reply(table)
 			var g Game
 			Decode(&g, in)
 			c := g.Clone()

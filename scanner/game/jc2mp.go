@@ -19,13 +19,4 @@ var _ = register(&table{
 		count(KeyPlayers)(d, v[len(prefix):at], "info.map")
 		count(KeyMaxPlayers)(d, v[at+1:], "info.map")
 	},
-	vectors: []vector{
-		{info: wireMap("Players: 1234/5000"), want: `
-			players 1234 < info.map
-			max_players 5000 < info.map`},
-		{info: wireMap("Players: ?/5000"), want: `
-			max_players 5000 < info.map
-			note value.unreadable`},
-		{info: wireMap("Panau/1"), want: ``},
-	},
 })

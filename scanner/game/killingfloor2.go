@@ -10,13 +10,4 @@ var _ = register(&table{
 		{name: "Mode", read: text(KeyMode)},
 		{name: "MapName", read: text(KeyMap)},
 	},
-	vectors: []vector{{
-		rules: []string{
-			"Mode", "Survival", "Difficulty", "3", "CurrentWave", "5", "NumWaves", "7", "bInProgress", "True",
-			"bMutators", "False", "bCustom", "True", "NumSpectators", "0", "ZedCount", "10", "MapName", "KF-BurningParis",
-		},
-		want: `
-			map KF-BurningParis < rules.MapName
-			mode Survival < rules.Mode`,
-	}},
 })

@@ -13,21 +13,6 @@ var _ = register(&table{
 	countsBots: true,
 	rules:      withCvars(),
 	finish:     l4dModes.read,
-	vectors: []vector{
-		{
-			info:     wireGame("L4D - Co-op - Expert"),
-			keywords: "empty,coop,versus",
-			rules:    []string{"survivor_limit", "4", "mp_friendlyfire", "1"},
-			want: `
-				mode Co-op < info.game
-				attribute difficulty Expert < info.game
-				attribute modes coop,versus < keywords`,
-		},
-		{info: wireGame("L4D - Versus"), want: `
-				mode Versus < info.game`},
-		{info: wireGame("Our own"), keywords: "survival", want: `
-				mode survival < keywords`},
-	},
 })
 
 // Left 4 Dead 2.
@@ -39,11 +24,6 @@ var _ = register(&table{
 	countsBots: true,
 	rules:      withCvars(),
 	finish:     l4dModes.read,
-	vectors: []vector{{
-		keywords: "versus,10v10,versus,secure",
-		want: `
-			mode versus < keywords`,
-	}},
 })
 
 var l4dModes = newModes("coop", "realism", "scavenge", "survival", "versus")

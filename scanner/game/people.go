@@ -34,7 +34,9 @@ func (g *Game) countPeople(t *table, in *Reply) {
 	switch listed := len(in.Players); {
 	case in.HasPlayers && !in.PlayersCut && listed == int(i.Players)+int(i.Bots):
 		source = sourceListed
-	case in.HasPlayers && !in.PlayersCut && listed == int(i.Players), t != nil && t.countsBots:
+	case in.HasPlayers && !in.PlayersCut && listed == int(i.Players):
+		return
+	case t != nil && t.countsBots, t == nil && byFolder[string(i.Folder)] != nil: // or an unknown game in a known folder
 		return
 	}
 	g.Players = int(i.Players)

@@ -32,56 +32,6 @@ var _ = register(&table{
 		{name: "pve", read: opposite(KeyPVP)},
 	},
 	series: []series{{prefix: "description_", digits: 2, join: text(KeyDescription)}},
-	vectors: []vector{
-		{
-			info:     wireInfo(30, 44),
-			keywords: "mp300,cp286,ptrak,qp12,$rEU,v2511,^w^z^o,h0a1b2c3d,born1760000000,gmrust,ts4",
-			rules: []string{
-				"build", "1234", "description_01", "two", "description_00", "one ", "description_02", "",
-				"description_0", "not this", "ent_cnt", "10", "fps", "30", "fps_avg", "29.5", "hash", "0a1b2c3d",
-				"headerimage", "https://example.org/a.png", "logoimage", "", "pve", "False", "uptime", "60",
-				"url", "https://example.org", "world.seed", "1", "world.size", "3500",
-			},
-			want: `
-				players 286 < keywords.cp
-				max_players 300 < keywords.mp
-				queue 12 < keywords.qp
-				version 2511 < keywords.v
-				region EU < keywords.$r
-				pvp true < rules.pve
-				modded true < keywords.^
-				started 1760000000 < keywords.born
-				description one two < rules.description_N
-				attribute framework oxide < keywords.^
-				attribute gamemode rust < keywords.gm
-				attribute hash 0a1b2c3d < keywords.h
-				attribute team_size 4 < keywords.ts
-				attribute transport rak < keywords.pt
-				attribute wipe_cycle weekly < keywords.^`,
-		},
-		{ // words, a single letter, and unknown tags
-			keywords: "monthly,vanilla,p,EU,stok,hzzzzzz,head,vv,tsx,cpvp,mp99999999,born0,bornx",
-			want: `
-				mode vanilla < keywords.vanilla
-				region EU < keywords.EU
-				pvp false < keywords.p
-				attribute wipe_cycle monthly < keywords.monthly
-				note value.unreadable`,
-		},
-		{ // 127 bytes: Decode must ignore the last tag, which may be part of cp1234
-			keywords: "mp2000,vanilla,weekly,oxide,carbon,biweekly,monthly,hardcore,softcore,roleplay," +
-				"modded,pve,training,creative,minigame,NA,EU,cp12",
-			want: `
-				max_players 2000 < keywords.mp
-				mode vanilla < keywords.vanilla
-				region NA < keywords.NA
-				pvp false < keywords.pve
-				modded true < keywords.modded
-				attribute framework oxide < keywords.oxide
-				attribute wipe_cycle weekly < keywords.weekly
-				note keywords.cut`,
-		},
-	},
 })
 
 // rustTags are the tags that Decode knows, followed by the one-letter forms of some

@@ -1,7 +1,8 @@
 package game
 
 // Insurgency: Sandstorm: INFO may say 0 of 0 players. The rules have the real
-// counts.
+// counts, except that PlrC_i is 1 on a recorded server where INFO says 0 of 12 and
+// nobody is listed: what the list contradicts does not count if INFO has a capacity.
 var _ = register(&table{
 	id:       "sandstorm",
 	name:     "Insurgency: Sandstorm",
@@ -15,22 +16,10 @@ var _ = register(&table{
 		{name: "Mods_b", read: truth(KeyModded)},
 		{name: "ModList_s", read: modsBy(',')},
 	},
-	vectors: []vector{{
-		info: wireInfo(0, 0),
-		rules: []string{
-			"Coop_b", "true", "Day_b", "false", "GameMode_s", "Checkpoint", "MatchServer_b", "false",
-			"ModList_s", "98145, 109375,", "Mods_b", "true", "Mutated_b", "true", "Mutators_s", "Hardcore,Frenzy",
-			"OfficialRuleset_b", "false", "PlrC_i", "5", "PlrM_i", "8", "Pwd_b", "false",
-			"RankedServer_b", "true", "Versus_b", "false",
-		},
-		want: `
-			players 5 < rules.PlrC_i
-			max_players 8 < rules.PlrM_i
-			mode Checkpoint < rules.GameMode_s
-			password false < rules.Pwd_b
-			modded true < rules.Mods_b
-			mods 2 < rules.ModList_s
-			mod 98145 "" 
-			mod 109375 "" `,
-	}},
+	finish: func(d *decoder) {
+		in := &d.in
+		if in.Info.MaxPlayers > 0 && in.HasPlayers && !in.PlayersCut && len(in.Players) != d.g.Players {
+			d.drop(KeyPlayers)
+		}
+	},
 })

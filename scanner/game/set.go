@@ -9,6 +9,20 @@ func (d *decoder) mark(k Key, source string) {
 	d.g.sources[k] = source
 }
 
+// drop removes the value of k, because another value contradicts it.
+func (d *decoder) drop(k Key) {
+	switch {
+	case numbers.Has(k):
+		*d.g.number(k) = 0
+	case texts.Has(k):
+		*d.g.text(k) = nil
+	case truths.Has(k):
+		*d.g.truth(k) = false
+	}
+	d.g.Has &^= 1 << k
+	d.g.SetSource(k, "")
+}
+
 // setNumber sets the field of k, unless k already has a value.
 func (d *decoder) setNumber(k Key, n int, source string) {
 	if !d.g.Has.Has(k) {
@@ -153,6 +167,21 @@ func tagged(name, word string) action {
 	return func(d *decoder, _ []byte, source string) { d.setAttribute(name, v, source) }
 }
 
+// words returns an action that sets an attribute to the word for a number, or to the
+// value itself if the number has none.
+func words(name string, of map[string]string) action {
+	texts := map[string][]byte{}
+	for number, word := range of {
+		texts[number] = []byte(word)
+	}
+	return func(d *decoder, v []byte, source string) {
+		if word := texts[string(v)]; word != nil {
+			v = word
+		}
+		d.setAttribute(name, v, source)
+	}
+}
+
 // began reads the Unix time at which a world began. It ignores 0.
 func began(d *decoder, v []byte, source string) {
 	n, ok := parseInt(v, maxNumber)
@@ -175,6 +204,20 @@ func modsBy(separator byte) action {
 			if !d.addMod(Mod{ID: ids.piece}, source) {
 				return
 			}
+		}
+	}
+}
+
+// numberedMods adds the mods of the rules whose names are prefix, a number and suffix,
+// in the order of the rules, not of their numbers.
+func (d *decoder) numberedMods(prefix, suffix, source string, read func([]byte) Mod) {
+	for i := range d.in.Rules {
+		r := &d.in.Rules[i]
+		if !hasPrefix(r.Name, prefix) || !hasSuffix(r.Name[len(prefix):], suffix) {
+			continue
+		}
+		if _, ok := parseInt(r.Name[len(prefix):len(r.Name)-len(suffix)], maxNumber); ok && !d.addMod(read(r.Value), source) {
+			return
 		}
 	}
 }

@@ -24,37 +24,6 @@ var _ = register(&table{
 		{name: "PlayerKillingMode", read: sevenDaysKilling},
 	},
 	finish: sevenDaysKeywords,
-	vectors: []vector{
-		{
-			keywords: "A7gBQQAADgAAlvqyARJBiAGk",
-			rules: []string{
-				"CurrentPlayers", "3", "CurrentServerTime", "31540904", "DayCount", "3", "DayLightLength", "18",
-				"DayNightLength", "60", "EACEnabled", "True", "GameDifficulty", "2", "GameMode", "GameModeSurvival",
-				"GameName", "My Game", "IsPasswordProtected", "False", "LevelName", "Navezgane",
-				"PlayerKillingMode", "3", "Region", "Europe", "RequiresMod", "False", "ServerDescription", "Come in",
-				"ServerWebsiteURL", "", "StockSettings", "True", "Version", "V 1.0", "WorldSize", "6144",
-			},
-			want: `
-				version V 1.0 < rules.Version
-				map Navezgane < rules.LevelName
-				mode GameModeSurvival < rules.GameMode
-				region Europe < rules.Region
-				pvp true < rules.PlayerKillingMode
-				password false < rules.IsPasswordProtected
-				anticheat true < rules.EACEnabled
-				time_of_day 04:54 < rules.CurrentServerTime
-				day 1315 < rules.CurrentServerTime
-				description Come in < rules.ServerDescription`,
-		},
-		{
-			keywords: "Version:Alpha 8.6;PlayerKillingMode:0;IsPasswordProtected:maybe;CurrentServerTime:x;Port:1;",
-			want: `
-				version Alpha 8.6 < keywords.Version
-				pvp false < keywords.PlayerKillingMode
-				note value.unreadable`,
-		},
-		{rules: []string{"PlayerKillingMode", "1"}, want: ``},
-	},
 })
 
 const sevenDaysApp = 251570

@@ -7,9 +7,4 @@ var _ = register(&table{
 	apps:     []uint32{2646460, 3017310}, // the game, and its server
 	evidence: "gamedig's change 772",
 	rules:    []field{{name: "NO_s", read: text(KeyVersion)}},
-	vectors: []vector{{
-		rules: []string{"NO_s", "0.7.1", "OTHER_s", "x"},
-		want: `
-			version 0.7.1 < rules.NO_s`,
-	}},
 })

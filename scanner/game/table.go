@@ -26,9 +26,8 @@ type table struct {
 	info   func(d *decoder)
 	finish func(d *decoder)
 
-	vectors []vector // its tests
-	byName  matcher  // of rules
-	parts   someOf   // first bytes of the prefixes of series
+	byName matcher // of rules
+	parts  someOf  // first bytes of the prefixes of series
 }
 
 // field is a tag or rule that Decode reads.

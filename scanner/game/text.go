@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math/bits"
+	"strings"
 )
 
 // parseInt parses a decimal number from 0 to limit, which may have spaces around
@@ -32,6 +33,18 @@ func parseSigned(b []byte, limit int64) (int64, bool) {
 		return -n, ok
 	}
 	return parseInt(b, limit)
+}
+
+// parseHex parses one to eight hexadecimal digits.
+func parseHex(b []byte) (n uint32, ok bool) {
+	for _, c := range b {
+		i := strings.IndexByte(hexDigits, c)
+		if i < 0 {
+			return 0, false
+		}
+		n = n<<4 | uint32(i)
+	}
+	return n, len(b) > 0 && len(b) <= 8
 }
 
 // parseTruth parses a boolean as games spell it: true, t, y or 1, and false, f, n

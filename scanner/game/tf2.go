@@ -27,22 +27,6 @@ var _ = register(&table{
 	countsBots: true,
 	rules:      withCvars(),
 	finish:     tf2Modes.read,
-	vectors: []vector{
-		{
-			keywords: "highlander,medieval,nocrits,payload,payload,Skial",
-			rules:    []string{"sv_password", "1", "mp_timelimit", "30", "sv_contact", "me@example.org", "nextlevel", ""},
-			want: `
-				mode payload < keywords
-				password true < rules.sv_password
-				attribute highlander true < keywords.highlander
-				attribute medieval true < keywords.medieval
-				attribute random_crits false < keywords.nocrits`,
-		},
-		{keywords: "cp,ctf,friendlyfire,norespawntime", want: `
-				attribute friendly_fire true < keywords.friendlyfire
-				attribute modes cp,ctf < keywords
-				attribute respawn_times none < keywords.norespawntime`},
-	},
 })
 
 var tf2Modes = newModes("arena", "cp", "ctf", "koth", "mvm", "passtime", "payload", "pd", "rd", "sd")

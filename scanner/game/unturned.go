@@ -3,6 +3,8 @@ package game
 import (
 	"bytes"
 	"encoding/base64"
+
+	"github.com/a2sscan/a2sscan/wire"
 )
 
 // Unturned: the keywords are switches in a fixed order, and values between tags
@@ -13,7 +15,7 @@ var _ = register(&table{
 	id:       "unturned",
 	name:     "Unturned",
 	apps:     []uint32{304930},
-	evidence: "two recorded replies of 3.13; queryhost for later ones",
+	evidence: "two recorded replies of 3.13; queryhost for later ones; the game's own code for the tags and the port",
 	tags: tags{
 		split: ',',
 		words: []field{
@@ -41,6 +43,9 @@ var _ = register(&table{
 			{name: "GLD", read: tagged("gold_only", "true")},
 			{name: "F2P", read: tagged("gold_only", "false")},
 			{name: "ACP", read: tagged("proxy", "true")},
+			{name: "MTXn", read: tagged("monetization", "none")},
+			{name: "MTXy", read: tagged("monetization", "cosmetic")},
+			{name: "MTXg", read: tagged("monetization", "gameplay")},
 		},
 		prefixes: []field{
 			{name: "<gm>", read: unturnedText("gamemode", "</gm>")},
@@ -57,50 +62,10 @@ var _ = register(&table{
 		{prefix: "Browser_Workshop_Line_", join: modsBy(',')},
 		{prefix: "Browser_Desc_Full_Line_", join: unturnedDescription},
 	},
-	finish: unturnedConfig,
-	vectors: []vector{
-		{
-			keywords: "PVE,CHn,HRD,3Pp,WSy,F2P,ACP,BEy,MTXy,<tn>https://example.com/a,b.png</tn>,<net>sns</net>,<pf>rm</pf>",
-			rules: []string{
-				"GameVersion", "3.24.5.0", "Browser_Icon", "https://example.com/i.png", "Browser_Desc_Hint", "Hard",
-				"BookmarkHost", "play.example.com",
-				"Browser_Desc_Full_Count", "2", "Browser_Desc_Full_Line_0", "SGVsbG8sIHd", "Browser_Desc_Full_Line_1", "vcmxkIQ==",
-				"Mod_Count", "2", "Mod_0", "213649746", "Mod_1", "8,1111111111",
-				"Cfg_Count", "3", "Cfg_0", "Items.Spawn_Chance=0.5", "Cfg_1", "Gameplay.Can_Suicide=F", "Cfg_2", "broken",
-				"rocketplugins", "Kits, Uconomy",
-			},
-			want: `
-				version 3.24.5.0 < rules.GameVersion
-				pvp false < keywords.PVE
-				anticheat true < keywords.BEy
-				mods 2 < rules.Mod_N
-				mod 2136497468 "" 
-				mod 1111111111 "" 
-				description Hello, world! < rules.Browser_Desc_Full_Line_N
-				attribute camera third < keywords.3Pp
-				attribute cheats false < keywords.CHn
-				attribute config Items.Spawn_Chance=0.5;Gameplay.Can_Suicide=F < rules.Cfg_N
-				attribute difficulty hard < keywords.HRD
-				attribute framework rm < keywords.<pf>
-				attribute gold_only false < keywords.F2P
-				attribute proxy true < keywords.ACP
-				attribute transport sns < keywords.<net>
-				attribute workshop true < keywords.WSy`,
-		},
-		{
-			keywords: "PVP,NORMAL,BOTH,KROW",
-			rules: []string{
-				"rocket", "4.8.0.1", "Browser_Desc_Full_Line_0", "Hello, you there",
-				"Mod_1", "8", "Mod_2", "9",
-			},
-			want: `
-				pvp true < keywords.PVP
-				modded true < rules.rocket
-				description Hello, you there < rules.Browser_Desc_Full_Line_N
-				attribute camera both < keywords.BOTH
-				attribute difficulty normal < keywords.NORMAL
-				note parts.missing`,
-		},
+	finish: func(d *decoder) {
+		unturnedConfig(d)
+		unturnedLoader(d)
+		unturnedPort(d)
 	},
 })
 
@@ -165,4 +130,30 @@ func unturnedConfig(d *decoder) {
 		d.buf = append(d.buf, r.Value...)
 	}
 	d.setLongAttribute("config", d.since(start), "rules.Cfg_N")
+}
+
+// unturnedLoader recognises legacy RocketMod: it announces one bot, which does not
+// exist, and sends no tag <pf>.
+func unturnedLoader(d *decoder) {
+	in := d.in.Info
+	for i := range d.g.Attributes {
+		if d.g.Attributes[i].Name == "framework" {
+			return
+		}
+	}
+	if in.Has&wire.HasBots != 0 && in.Bots == 1 && d.g.Notes&NoteKeywordsCut == 0 {
+		d.setNumber(KeyBots, 0, "info.bots")
+		d.setNumber(KeyPlayers, int(in.Players), sourceInfo)
+		d.setTruth(KeyModded, true, "info.bots")
+	}
+}
+
+// unturnedPort adds the port where clients join. Since 2021-10-15, when the tag <net>
+// came, it is one above the query port, which INFO repeats.
+func unturnedPort(d *decoder) {
+	in := d.in.Info
+	if in.Has&wire.HasGamePort == 0 || in.GamePort == 0 || !bytes.Contains(in.Keywords, []byte("<net>")) {
+		return
+	}
+	d.setAttribute("join_port", d.decimal(uint64(in.GamePort)+1), "info.game_port")
 }

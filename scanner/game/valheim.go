@@ -22,13 +22,4 @@ var _ = register(&table{
 			d.setText(KeyVersion, k, "keywords")
 		}
 	},
-	vectors: []vector{
-		{keywords: "g=0.221.12,n=36,m=combat_hard", want: `
-			version 0.221.12 < keywords.g=
-			attribute modifiers combat_hard < keywords.m=
-			attribute network_version 36 < keywords.n=`},
-		{keywords: "0.208.1-Mod1.0,x", want: `
-			version 0.208.1-Mod1.0,x < keywords`},
-		{keywords: "g=,n=,m=", want: ``},
-	},
 })

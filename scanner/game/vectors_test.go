@@ -8,6 +8,49 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
+// vector is a reply and the values that Decode must read from it. The method reply adds
+// what find needs: the format, the application ID and the folder.
+type vector struct {
+	info     wire.Info
+	keywords string
+	rules    []string // name, value, name, value …
+	want     string   // the Game in the format of dump
+}
+
+// These functions return the INFO of vectors that depend on it.
+
+func wireInfo(players, maxPlayers uint32) wire.Info {
+	return wire.Info{Players: players, MaxPlayers: maxPlayers, Has: wire.HasPlayers | wire.HasMaxPlayers}
+}
+
+func wireNamed(name string) wire.Info {
+	return wire.Info{Name: []byte(name), Has: wire.HasName}
+}
+
+func wireMap(name string) wire.Info {
+	return wire.Info{Map: []byte(name), Has: wire.HasMap}
+}
+
+func wireGame(name string) wire.Info {
+	return wire.Info{Game: []byte(name), Has: wire.HasGame}
+}
+
+func wireVersion(version string) wire.Info {
+	return wire.Info{Version: []byte(version), Has: wire.HasVersion}
+}
+
+// vectorsOf returns the vectors of a table. The games of the GoldSource engine share
+// theirs.
+func vectorsOf(t *table) []vector {
+	if v := vectors[t.id]; v != nil {
+		return v
+	}
+	if len(t.folders) > 0 {
+		return vectors["goldsource"]
+	}
+	return nil
+}
+
 // reply returns the reply that a vector of table t describes. It shares no memory with
 // the vector.
 func (v *vector) reply(t *table) Reply {
@@ -56,11 +99,12 @@ func lines(want string) string {
 func TestVectors(t *testing.T) {
 	var g Game
 	for _, table := range tables {
-		if len(table.vectors) == 0 {
+		all := vectorsOf(table)
+		if len(all) == 0 {
 			t.Errorf("%s has no vectors", table.id)
 		}
-		for i := range table.vectors {
-			v := &table.vectors[i]
+		for i := range all {
+			v := &all[i]
 			Decode(&g, v.reply(table))
 			if g.ID != table.id {
 				t.Errorf("%s, vector %d: decoded as %q", table.id, i, g.ID)

@@ -1,0 +1,258 @@
+package game
+
+import (
+	"bytes"
+	"strconv"
+)
+
+// This file has the games whose keywords hold everything, in forms of their own.
+
+// Mordhau: INFO's players are always 0 and nobody is listed. B is the number of
+// people; H, C and M are unknown. O stands at official servers only, as far as is
+// known.
+var _ = register(&table{
+	id:       "mordhau",
+	name:     "Mordhau",
+	apps:     []uint32{629760},
+	evidence: "four recorded replies, all with B:0; DiscordGSM's reader and opengsq-python's issue 2 for B",
+	tags: tags{
+		split: ',',
+		prefixes: []field{
+			{name: "B:", read: count(KeyPlayers)},
+			{name: "N:", read: text(KeyMode)},
+			{name: "O:", read: attribute("official")},
+		},
+	},
+})
+
+// Space Engineers: names and values without a separator, separated by spaces. S is
+// survival, with three multipliers in an unknown order, so they stay as they are.
+var _ = register(&table{
+	id:       "spaceengineers",
+	name:     "Space Engineers",
+	apps:     []uint32{244850},
+	evidence: "three recorded replies of 1.118 to 1.157",
+	tags: tags{
+		split: ' ',
+		prefixes: []field{
+			{name: "version", read: spaceVersion},
+			{name: "groupId", read: spaceGroup},
+			{name: "gamemode", read: spaceMode},
+			{name: "mods", read: spaceModded},
+			{name: "view", read: attribute("view_distance")},
+		},
+	},
+	rules: []field{{name: "mods", read: spaceModCount}},
+	finish: func(d *decoder) {
+		d.numberedMods("mod", "", "rules.modN", func(v []byte) Mod { return Mod{Name: v} })
+	},
+})
+
+// spaceVersion reads a version whose parts are a number: 1157012 is 1.157.012.
+func spaceVersion(d *decoder, v []byte, source string) {
+	n, ok := parseInt(v, 999_999_999)
+	if !ok {
+		d.g.Notes |= NoteValue
+		return
+	}
+	start := len(d.buf)
+	d.buf = strconv.AppendInt(d.buf, n/1_000_000, 10)
+	for _, part := range []int64{n / 1000 % 1000, n % 1000} {
+		d.buf = append2(append(d.buf, '.', byte('0'+part/100)), part%100)
+	}
+	d.setText(KeyVersion, d.since(start), source)
+}
+
+// spaceGroup reads the Steam group that may join; 0 means that there is none.
+func spaceGroup(d *decoder, v []byte, source string) {
+	if string(v) != "0" {
+		d.setAttribute("steam_group", v, source)
+	}
+}
+
+// spaceMode reads the mode, a letter, and keeps the multipliers.
+func spaceMode(d *decoder, v []byte, source string) {
+	if hasPrefix(v, "S") {
+		d.setText(KeyMode, wordSurvival, source)
+	} else {
+		d.setText(KeyMode, v, source)
+	}
+	d.setAttribute("gamemode", v, source)
+}
+
+var wordSurvival = []byte("survival")
+
+// spaceModded reads the number of mods.
+func spaceModded(d *decoder, v []byte, source string) {
+	if n, ok := parseInt(v, maxNumber); ok {
+		d.setTruth(KeyModded, n > 0, source)
+	} else {
+		d.g.Notes |= NoteValue
+	}
+}
+
+// spaceModCount reads the rule that says how many rules with mods there are.
+func spaceModCount(d *decoder, v []byte, source string) {
+	if string(v) == "0" {
+		d.mark(KeyMods, source)
+	}
+}
+
+// Insurgency, the game of 2014. Servers of 1.x sent the mode as the first tag. Other
+// tags are the owner's.
+var _ = register(&table{
+	id:         "insurgency",
+	name:       "Insurgency",
+	apps:       []uint32{222880},
+	evidence:   "four recorded replies of 1.2 and 2.x; the meanings are likely, and not documented",
+	countsBots: true,
+	tags: tags{
+		split: ',',
+		prefixes: []field{
+			{name: "g:", read: text(KeyMode)},
+			{name: "p:", read: attribute("playlist")},
+			{name: "mm:", read: attribute("playlist")},
+			{name: "t:", read: attribute("theater")},
+			{name: "theater:", read: attribute("theater")},
+			{name: "pure:", read: attribute("pure")},
+		},
+	},
+	rules: withCvars(),
+	finish: func(d *decoder) {
+		first := list{rest: d.in.Info.Keywords, separator: ','}
+		if bytes.Contains(d.in.Info.Keywords, []byte(",mm:")) && first.next() && bytes.IndexByte(first.piece, ':') < 0 {
+			d.setText(KeyMode, first.piece, "keywords")
+		}
+	},
+})
+
+// Natural Selection 2: the first two keywords are the build, where INFO's version is
+// always 1.0.0.0, and the mode. The five after them are unknown.
+var _ = register(&table{
+	id:       "ns2",
+	name:     "Natural Selection 2",
+	apps:     []uint32{4920},
+	evidence: "two recorded replies; the game's NS2Gamerules.lua for P_S, scripts of servers for R_S",
+	tags: tags{
+		split: '|',
+		words: []field{{name: "rookie", read: tagged("rookie", "true")}},
+		prefixes: []field{
+			{name: "R_S", read: attribute("reserved_slots")},
+			{name: "P_S", read: attribute("average_skill")},
+			{name: "tickrate_", read: attribute("tickrate")},
+			{name: "CHUD_", read: attribute("ns2plus")},
+		},
+	},
+	series: []series{{prefix: "mods[", suffix: "]", digits: 3, join: ns2Mods}},
+	info: func(d *decoder) {
+		tags := d.keywords('|')
+		if !tags.next() {
+			return
+		}
+		if _, ok := parseInt(tags.piece, maxNumber); !ok {
+			return
+		}
+		d.setText(KeyVersion, tags.piece, "keywords")
+		if tags.next() {
+			d.setText(KeyMode, tags.piece, "keywords")
+		}
+	},
+})
+
+// ns2Mods reads Workshop IDs in hexadecimal, separated by spaces.
+func ns2Mods(d *decoder, v []byte, source string) {
+	for ids := (list{rest: v, separator: ' '}); ids.next(); {
+		id, ok := parseHex(ids.piece)
+		if !ok {
+			d.g.Notes |= NoteValue
+		} else if !d.addMod(Mod{ID: d.decimal(uint64(id))}, source) {
+			return
+		}
+	}
+}
+
+// Citadel: Forged With Fire: INFO's version is always 1.0.0.0, and its password byte
+// is 0 where PWD is 1.
+var _ = register(&table{
+	id:       "citadel",
+	name:     "Citadel: Forged With Fire",
+	apps:     []uint32{487120},
+	evidence: "a recorded reply of 1.0.33216; the meaning of PWD is likely",
+	tags: tags{
+		split: ' ',
+		prefixes: []field{
+			{name: "VER=", read: text(KeyVersion)},
+			{name: "RGN=", read: text(KeyRegion)},
+			{name: "PWD=", read: truth(KeyPassword)},
+		},
+	},
+	info: func(d *decoder) {
+		switch string(d.in.Info.Game) {
+		case "PVP":
+			d.setTruth(KeyPVP, true, "info.game")
+		case "PVE":
+			d.setTruth(KeyPVP, false, "info.game")
+		}
+	},
+})
+
+// America's Army: RULES is never answered (EC-99). P was 0 on every recorded server,
+// so it stays as it is; C, VM and sm are unknown.
+var (
+	_ = register(americasArmy("aapg", "America's Army: Proving Grounds", 203290, attribute("phase")))
+	_ = register(americasArmy("aa3", "America's Army 3", 13140, text(KeyTimeOfDay)))
+)
+
+// americasArmy returns the table of a game, in which t reads the tag T.
+func americasArmy(id, name string, app uint32, t action) *table {
+	return &table{
+		id:       id,
+		name:     name,
+		apps:     []uint32{app},
+		evidence: "six recorded replies of 2014 to 2016",
+		tags: tags{
+			split: ';',
+			prefixes: []field{
+				{name: "ver=", read: text(KeyVersion)},
+				{name: "M=", read: text(KeyMode)},
+				{name: "T=", read: t},
+				{name: "W=", read: attribute("weather")},
+				{name: "P=", read: attribute("tag_p")},
+				{name: "qp=", read: attribute("query_port")},
+				{name: "HONOR=", read: attribute("honor")},
+			},
+		},
+	}
+}
+
+// Red Orchestra 2 and Rising Storm 2. The letters were found by comparing keywords
+// with the rules of the same server, so they stay attributes; b, c, d, e, h and i are
+// unknown. The rules have all of it in words.
+var (
+	_ = register(redOrchestra("redorchestra2", "Red Orchestra 2", 35450))
+	_ = register(redOrchestra("risingstorm2", "Rising Storm 2: Vietnam", 418460))
+)
+
+func redOrchestra(id, name string, app uint32) *table {
+	return &table{
+		id:       id,
+		name:     name,
+		apps:     []uint32{app},
+		evidence: "four recorded replies with keywords and rules",
+		tags: tags{
+			split: ',',
+			prefixes: []field{
+				{name: "m:", read: attribute("campaign")},
+				{name: "g:", read: attribute("realism_level")},
+				{name: "t:", read: attribute("friendly_fire")},
+				{name: "r:", read: attribute("map_type")},
+				{name: "p:", read: attribute("spectator_mode")},
+				{name: "q:", read: attribute("mutators")},
+			},
+		},
+		rules: []field{
+			{name: "bRequiresPassword", read: truth(KeyPassword)},
+			{name: "bAntiCheatProtected", read: truth(KeyAnticheat)},
+		},
+	}
+}
