@@ -268,7 +268,7 @@ func TestPopulation(t *testing.T) {
 		want                  Population
 		source                string
 	}{
-		{"CoD4X: people only, and the list has both", cod4x, 'd', 10, 5, 15, Population{People: 10, Bots: 5, Places: 32}, "info.players+list"},
+		{"EC-160 CoD4X: people only, and the list has both", cod4x, 'd', 10, 5, 15, Population{People: 10, Bots: 5, Places: 32}, "info.players+list"},
 		{"CoD4X without a list", cod4x, 'd', 10, 5, -1, Population{People: 10, Bots: 5, Places: 32}, "info.players"},
 		{"another game that lists both", 1, 'd', 10, 5, 15, Population{People: 10, Bots: 5, Places: 32}, "info.players+list"},
 		{"bots among the players", 1, 'd', 23, 2, 23, Population{People: 21, Bots: 2, Places: 32}, ""},
@@ -284,7 +284,10 @@ func TestPopulation(t *testing.T) {
 	} {
 		in := wire.Info{
 			Format: wire.FormatSource, ShortAppID: test.app, Players: uint32(test.players), MaxPlayers: 32, Bots: uint8(test.bots),
-			ServerType: test.kind, Folder: []byte("cstrike"), Has: (wire.HasVersion<<1 - 1) &^ wire.HasShip,
+			ServerType: test.kind, Folder: []byte("main"), Has: (wire.HasVersion<<1 - 1) &^ wire.HasShip,
+		}
+		if test.app == cs16 {
+			in.Folder = []byte("cstrike")
 		}
 		d := NewDecoder()
 		d.Add(wire.AppendInfo(nil, &in))

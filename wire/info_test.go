@@ -106,7 +106,7 @@ func TestInfoOutcome(t *testing.T) {
 		{"the mod block is cut",
 			goldInfo + "\x01http://example.org\x00\x00\x00\x01", wire.ErrTruncated,
 			hasGold &^ (wire.HasVAC | wire.HasBots), 0},
-		{"EC-33 a relay without bots", goldRelay + "\x00\x00", nil, hasGold &^ wire.HasBots, 0},
+		{"EC-147 a relay without bots", goldRelay + "\x00\x00", nil, hasGold &^ wire.HasBots, 0},
 		{"EC-33 a relay of a mod, without bots",
 			goldRelay + "\x01url\x00download\x00\x00\x01\x00\x00\x00\x02\x00\x00\x00\x01\x01\x00", nil,
 			(hasGold | wire.HasMod) &^ wire.HasBots, 0},
@@ -192,7 +192,8 @@ func TestLargeHLTV(t *testing.T) {
 	}
 }
 
-// TestWords checks the words for the bytes of type and environment, in either case.
+// TestWords checks the words for the bytes of type and environment, in either case, and
+// for those of document 002 and of an emulator (EC-150).
 func TestWords(t *testing.T) {
 	types := map[byte]string{'d': "dedicated", 'D': "dedicated", 1: "dedicated", 'l': "listen", 'L': "listen", 'i': "listen",
 		'p': "proxy", 'P': "proxy"}

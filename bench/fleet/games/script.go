@@ -297,6 +297,8 @@ func (s *Server) variable(name string) []byte {
 		text = strconv.Itoa(int(s.Info.MaxPlayers) - s.people)
 	case "port":
 		text = strconv.Itoa(int(s.plan.Port))
+	case "joinport":
+		text = strconv.Itoa(int(s.plan.Port) + 1)
 	case "clientport":
 		text = strconv.Itoa(int(s.plan.Port) + 2)
 	default:
