@@ -4,7 +4,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/census"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/censusfile"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/columns"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/geo"
@@ -76,7 +76,7 @@ func (a *app) cat(f *catFlags, files []string) error {
 	if err != nil {
 		return err
 	}
-	return census.Print(a.term, a.out, files, census.Printing{
+	return censusfile.Print(a.term, a.out, files, censusfile.Printing{
 		Databases: databases, Visible: console.IsTerminal(a.out.w), Table: table, Games: f.games,
 	})
 }

@@ -137,7 +137,7 @@ func (n *nights) planned(i int) census.Kind {
 func (n *nights) address(i int, later bool) netip.AddrPort {
 	b := n.network.Addr().As4()
 	b[2], b[3] = byte(i>>8), byte(i)
-	if later && n.planned(i) == census.KindMoved {
+	if later && n.planned(i) == "moved" {
 		b[1]++
 	}
 	return netip.AddrPortFrom(netip.AddrFrom4(b), n.port)
@@ -147,15 +147,15 @@ func (n *nights) address(i int, later bool) netip.AddrPort {
 func (n *nights) server(i int, later bool) *scanner.Result {
 	kind := n.planned(i)
 	switch kind {
-	case census.KindGone:
+	case "gone":
 		if later {
 			return nil
 		}
-	case census.KindBack:
+	case "back":
 		if !later {
 			return nil
 		}
-	case census.KindMods:
+	case "mods":
 		return n.withMods(i, later)
 	}
 	r := n.usual(i, later)
@@ -210,26 +210,26 @@ const clonePlayers = 12
 func (n *nights) change(r *scanner.Result, kind census.Kind) {
 	in := &r.Info
 	switch kind {
-	case census.KindRenamed:
+	case "renamed":
 		in.Name = append(in.Name, " now"...)
-	case census.KindMap:
+	case "map":
 		in.Map = []byte("Other Map")
-	case census.KindVersion:
+	case "version":
 		in.Keywords = []byte("mp64,vanilla,v2512")
-	case census.KindCapacity:
+	case "capacity":
 		in.MaxPlayers, in.Keywords = 65, []byte("mp65,vanilla,v2511")
-	case census.KindMode:
+	case "mode":
 		in.Keywords = []byte("mp64,softcore,v2511")
-	case census.KindRules:
+	case "rules":
 		r.Rules[1].Value = []byte("changed")
-	case census.KindFlags:
+	case "flags":
 		in.Keywords = []byte(usualTags + ",dest=192.0.2.1:27015")
-	case census.KindChallenge:
+	case "challenge":
 		r.Unchallenged ^= scanner.AskInfo
-	case census.KindFarm:
+	case "farm":
 		like := n.usual(0, true)
 		r.Rules, in.Name, in.Players = like.Rules, []byte("Best server of the world"), clonePlayers
-	case census.KindPlayers:
+	case "players":
 		in.Players++
 	}
 }
@@ -251,11 +251,11 @@ func (n *nights) withMods(i int, later bool) *scanner.Result {
 func (n *nights) targets(later bool) (list []byte) {
 	for i := range n.servers {
 		kind := n.planned(i)
-		if kind == census.KindNew && !later || kind == census.KindNotAsked && later {
+		if kind == "new" && !later || kind == "not_asked" && later {
 			continue
 		}
 		list = fmt.Appendln(list, n.address(i, false))
-		if kind == census.KindMoved && later {
+		if kind == "moved" && later {
 			list = fmt.Appendln(list, n.address(i, true))
 		}
 	}
@@ -269,15 +269,15 @@ func (n *nights) changes() map[string]bool {
 	for i := range n.servers {
 		kind := n.planned(i)
 		also := map[census.Kind][]census.Kind{
-			census.KindMods: {census.KindRules}, census.KindFarm: {census.KindRenamed, census.KindRules},
+			"mods": {"rules"}, "farm": {"renamed", "rules"},
 		}
 		for _, k := range append(also[kind], kind) {
 			if k != "" {
 				want[change(k, n.address(i, true).String())] = true
 			}
 		}
-		if kind == census.KindFarm && n.usual(i, true).Info.Players != clonePlayers {
-			want[change(census.KindPlayers, n.address(i, true).String())] = true
+		if kind == "farm" && n.usual(i, true).Info.Players != clonePlayers {
+			want[change("players", n.address(i, true).String())] = true
 		}
 	}
 	return want

@@ -158,7 +158,7 @@ func (n *nights) checkLossy(t *testing.T, diff []byte) {
 	wrong := map[string]bool{}
 	for _, c := range invented {
 		wrong[c.Addr] = true
-		if c.Kind != census.KindGone || c.LossChance == 0 {
+		if c.Kind != "gone" || c.LossChance == 0 {
 			t.Errorf("invented: %+v", c)
 		}
 	}

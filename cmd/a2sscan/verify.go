@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/census"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/censusfile"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
@@ -28,7 +28,7 @@ Several files are read as one census: name all parts that scan --rotate wrote.`,
 			}
 			return nil
 		},
-		RunE: func(_ *cobra.Command, args []string) error { return census.Verify(a.term, a.out, args, summary) },
+		RunE: func(_ *cobra.Command, args []string) error { return censusfile.Verify(a.term, a.out, args, summary) },
 	}
 	cmd.Flags().StringVar(&summary, "summary", "",
 		"read the summary of the scan from `FILE` (default: the one beside the census, if there is one)")

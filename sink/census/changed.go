@@ -7,35 +7,36 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/game"
 )
 
-// Kind says what changed about a server.
+// Kind says what changed about a server, in a word such as "new": those in Kinds. The kind
+// "players" is volatile; so is "map" in games that rotate their maps, and a "mode" that
+// comes with it. Diff counts volatile changes, but reports them only if
+// DiffOptions.Volatile is set or DiffOptions.Kinds names them.
 type Kind string
 
-// The kinds of changes. KindPlayers is volatile; so is KindMap in games that rotate
-// their maps, and a KindMode that comes with it. Diff counts volatile changes, but
-// reports them only if DiffOptions.Volatile is set or DiffOptions.Kinds names them.
+// The kinds of changes.
 const (
-	KindNew       Kind = "new"       // answers in the new census; the old one has no record of it
-	KindGone      Kind = "gone"      // answered before; was queried again and did not answer
-	KindNotAsked  Kind = "not_asked" // answered before; not known to have been queried again
-	KindBack      Kind = "back"      // was silent in the old census, answers in the new one
-	KindMoved     Kind = "moved"     // left one address and appeared at another
-	KindRenamed   Kind = "renamed"
-	KindMap       Kind = "map"
-	KindVersion   Kind = "version"
-	KindCapacity  Kind = "capacity"
-	KindMode      Kind = "mode"
-	KindMods      Kind = "mods"
-	KindRules     Kind = "rules"
-	KindFlags     Kind = "flags"
-	KindChallenge Kind = "challenge" // began or stopped demanding a challenge
-	KindFarm      Kind = "farm"      // joined or left a farm
-	KindPlayers   Kind = "players"
+	kindNew       Kind = "new"       // answers in the new census; the old one has no record of it
+	kindGone      Kind = "gone"      // answered before; was queried again and did not answer
+	kindNotAsked  Kind = "not_asked" // answered before; not known to have been queried again
+	kindBack      Kind = "back"      // was silent in the old census, answers in the new one
+	kindMoved     Kind = "moved"     // left one address and appeared at another
+	kindRenamed   Kind = "renamed"
+	kindMap       Kind = "map"
+	kindVersion   Kind = "version"
+	kindCapacity  Kind = "capacity"
+	kindMode      Kind = "mode"
+	kindMods      Kind = "mods"
+	kindRules     Kind = "rules"
+	kindFlags     Kind = "flags"
+	kindChallenge Kind = "challenge" // began or stopped demanding a challenge
+	kindFarm      Kind = "farm"      // joined or left a farm
+	kindPlayers   Kind = "players"
 )
 
 // Kinds lists all kinds, in the order in which the changes of one server are reported.
 var Kinds = []Kind{
-	KindNew, KindGone, KindNotAsked, KindBack, KindMoved, KindRenamed, KindMap, KindVersion,
-	KindCapacity, KindMode, KindMods, KindRules, KindFlags, KindChallenge, KindFarm, KindPlayers,
+	kindNew, kindGone, kindNotAsked, kindBack, kindMoved, kindRenamed, kindMap, kindVersion,
+	kindCapacity, kindMode, kindMods, kindRules, kindFlags, kindChallenge, kindFarm, kindPlayers,
 }
 
 // kinds is a set of kinds, by their index in Kinds.
@@ -87,25 +88,25 @@ func changes(a, b *Server) (changed, volatile kinds) {
 		source facts // another source: there is no change
 		differ bool
 	}{
-		{KindRenamed, hasName, 0, a.Name != b.Name},
-		{KindMap, hasMap, ownMap, a.Map != b.Map},
-		{KindVersion, hasVersion, ownVersion, a.Version != b.Version},
-		{KindCapacity, hasCapacity, ownCapacity, a.MaxPlayers != b.MaxPlayers},
-		{KindMode, hasMode, 0, a.Mode != b.Mode},
-		{KindMode, hasPVP, 0, origin&isPVP != 0},
-		{KindMods, 0, 0, a.mods != b.mods && a.modsKnown(b) && b.modsKnown(a)},
-		{KindRules, answeredRules, 0, a.rules != b.rules},
-		{KindFlags, hasMeaning, allAnswers, (a.Flags^b.Flags)&lastingFlags != 0},
-		{KindChallenge, 0, 0, challengeKnown(a, b)&(a.open^b.open) != 0},
-		{KindPlayers, hasPeople, ownPeople, a.People != b.People},
+		{kindRenamed, hasName, 0, a.Name != b.Name},
+		{kindMap, hasMap, ownMap, a.Map != b.Map},
+		{kindVersion, hasVersion, ownVersion, a.Version != b.Version},
+		{kindCapacity, hasCapacity, ownCapacity, a.MaxPlayers != b.MaxPlayers},
+		{kindMode, hasMode, 0, a.Mode != b.Mode},
+		{kindMode, hasPVP, 0, origin&isPVP != 0},
+		{kindMods, 0, 0, a.mods != b.mods && a.modsKnown(b) && b.modsKnown(a)},
+		{kindRules, answeredRules, 0, a.rules != b.rules},
+		{kindFlags, hasMeaning, allAnswers, (a.Flags^b.Flags)&lastingFlags != 0},
+		{kindChallenge, 0, 0, challengeKnown(a, b)&(a.open^b.open) != 0},
+		{kindPlayers, hasPeople, ownPeople, a.People != b.People},
 	} {
 		if property.differ && both&property.known == property.known && origin&property.source == 0 {
 			changed |= setOf(property.kind)
 		}
 	}
-	volatile = changed & setOf(KindPlayers)
-	if rotates := setOf(KindMap); changed&rotates != 0 && !persistentGames[b.Game] {
-		volatile |= changed & (rotates | setOf(KindMode))
+	volatile = changed & setOf(kindPlayers)
+	if rotates := setOf(kindMap); changed&rotates != 0 && !persistentGames[b.Game] {
+		volatile |= changed & (rotates | setOf(kindMode))
 	}
 	return changed, volatile
 }

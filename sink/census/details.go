@@ -76,7 +76,7 @@ func (d *differ) details(do func(*Change) error) error {
 		old, new := map[*Server]*event{}, map[*Server]*event{}
 		n, bytes := 0, 0
 		for ; n < len(events) && bytes < detailBytes; n++ {
-			if e := &events[n]; e.kinds&setOf(KindRules, KindMods) != 0 {
+			if e := &events[n]; e.kinds&setOf(kindRules, kindMods) != 0 {
 				old[e.before], new[e.after] = e, e
 				bytes += int(e.before.rulesBytes)
 			}
@@ -187,19 +187,19 @@ func (d *differ) event(e *event, do func(*Change) error) error {
 	}
 	for _, kind := range e.kinds.list() {
 		c := &Change{Kind: kind, Addr: at.Addr().String(), Game: shown.Game, Name: shown.shownName(), People: shown.People}
-		if kind == KindMoved {
+		if kind == kindMoved {
 			c.By = d.movedBy[e.after]
 		}
-		if kind == KindGone && (e.after == nil || e.after.Status != scanner.StatusUnreachable) {
+		if kind == kindGone && (e.after == nil || e.after.Status != scanner.StatusUnreachable) {
 			c.LossChance = round6(d.chance)
 			c.LikelyLoss = d.chance >= 0.5
 		}
 		c.Before, c.After = d.facts(kind, e.before, e.after)
 		switch {
 		case e.only == nil:
-		case kind == KindRules:
+		case kind == kindRules:
 			c.Before.Rules, c.After.Rules = e.only[0].Rules, e.only[1].Rules
-		case kind == KindMods:
+		case kind == kindMods:
 			c.Before.Mods, c.After.Mods = e.only[0].Mods, e.only[1].Mods
 		}
 		if err := do(c); err != nil {
@@ -245,13 +245,13 @@ func onlyMods(mods, other []string) (only []string) {
 // facts returns what a change of the kind shows about each night, without rules and mods.
 func (d *differ) facts(kind Kind, a, b *Server) (before, after *Facts) {
 	switch kind {
-	case KindNew:
+	case kindNew:
 		return nil, b.facts()
-	case KindBack:
+	case kindBack:
 		return &Facts{Status: statusWord(a)}, b.facts()
-	case KindNotAsked:
+	case kindNotAsked:
 		return a.facts(), nil
-	case KindGone:
+	case kindGone:
 		if b == nil {
 			return a.facts(), nil
 		}
@@ -259,19 +259,19 @@ func (d *differ) facts(kind Kind, a, b *Server) (before, after *Facts) {
 	}
 	before, after = &Facts{}, &Facts{}
 	switch kind {
-	case KindMoved:
+	case kindMoved:
 		before.Addr, after.Addr = a.Addr().String(), b.Addr().String()
-	case KindRenamed:
+	case kindRenamed:
 		before.Name, after.Name = new(a.shownName()), new(b.shownName())
-	case KindMap:
+	case kindMap:
 		before.Map, after.Map = new(a.Map), new(b.Map)
-	case KindVersion:
+	case kindVersion:
 		before.Version, after.Version = new(a.Version), new(b.Version)
-	case KindCapacity:
+	case kindCapacity:
 		before.MaxPlayers, after.MaxPlayers = new(a.MaxPlayers), new(b.MaxPlayers)
-	case KindPlayers:
+	case kindPlayers:
 		before.People, after.People = new(a.People), new(b.People)
-	case KindMode:
+	case kindMode:
 		both := a.has & b.has
 		if both&hasMode != 0 && a.Mode != b.Mode {
 			before.Mode, after.Mode = new(a.Mode), new(b.Mode)
@@ -279,7 +279,7 @@ func (d *differ) facts(kind Kind, a, b *Server) (before, after *Facts) {
 		if both&hasPVP != 0 && (a.has^b.has)&isPVP != 0 {
 			before.PVP, after.PVP = new(a.has&isPVP != 0), new(b.has&isPVP != 0)
 		}
-	case KindChallenge:
+	case kindChallenge:
 		changed := challengeKnown(a, b) & (a.open ^ b.open)
 		for q := wire.QuestionInfo; q <= wire.QuestionRules; q++ {
 			switch {
@@ -290,9 +290,9 @@ func (d *differ) facts(kind Kind, a, b *Server) (before, after *Facts) {
 				before.Challenged, after.Open = append(before.Challenged, q.String()), append(after.Open, q.String())
 			}
 		}
-	case KindFlags:
+	case kindFlags:
 		before.Flags, after.Flags = flagWords(a.Flags&^b.Flags&lastingFlags), flagWords(b.Flags&^a.Flags&lastingFlags)
-	case KindFarm:
+	case kindFarm:
 		before.Farm, after.Farm = d.old.farmOf(a), d.new.farmOf(b)
 	}
 	return before, after

@@ -202,7 +202,7 @@ func withAddress(all []*Server) []*Server {
 // pair compares the records of an address; nil means that there is none.
 func (d *differ) pair(before, after *Server) {
 	if from := d.movedFrom[after]; from != nil {
-		d.compare(from, after, setOf(KindMoved))
+		d.compare(from, after, setOf(kindMoved))
 		after = nil
 		if before == nil || d.movedTo[before] != nil {
 			return
@@ -215,13 +215,13 @@ func (d *differ) pair(before, after *Server) {
 	case was:
 		d.absent(before, after)
 	case is && before != nil && !before.answered():
-		d.note(before, after, setOf(KindBack), 0)
+		d.note(before, after, setOf(kindBack), 0)
 	case is && len(d.old.Lost) > 0 && before == nil:
 		if !after.other {
 			d.out.Unknown++
 		}
 	case is:
-		d.note(nil, after, setOf(KindNew), 0)
+		d.note(nil, after, setOf(kindNew), 0)
 	}
 }
 
@@ -232,15 +232,15 @@ func (d *differ) compare(before, after *Server, k kinds) {
 	known := before.has & after.has
 	if known&answeredInfo != 0 && known&answeredPlayers != 0 && (before.farm == 0) != (after.farm == 0) &&
 		len(d.old.Lost)+len(d.new.Lost) == 0 {
-		changed |= setOf(KindFarm)
+		changed |= setOf(kindFarm)
 	}
 	if !after.other {
 		d.out.Compared++
-		if volatile&setOf(KindMap) != 0 {
+		if volatile&setOf(kindMap) != 0 {
 			d.out.MoreMaps++
 		}
 		switch {
-		case changed&setOf(KindPlayers) == 0:
+		case changed&setOf(kindPlayers) == 0:
 		case after.People > before.People:
 			d.out.PeopleMore += uint64(after.People - before.People)
 		default:
@@ -261,11 +261,11 @@ func (d *differ) absent(before, now *Server) {
 		if now.Status == scanner.StatusUnreachable && !before.other {
 			d.unreachable++
 		}
-		d.note(before, now, setOf(KindGone), 0)
+		d.note(before, now, setOf(kindGone), 0)
 	case d.asked && d.o.Asked.Contains(before.Addr()):
-		d.note(before, nil, setOf(KindGone), 0)
+		d.note(before, nil, setOf(kindGone), 0)
 	default:
-		d.note(before, nil, setOf(KindNotAsked), 0)
+		d.note(before, nil, setOf(kindNotAsked), 0)
 	}
 }
 
@@ -361,7 +361,7 @@ func (d *differ) estimateLost() {
 	if loss == nil {
 		return
 	}
-	silent := d.out.Changes[KindGone] - d.unreachable
+	silent := d.out.Changes[kindGone] - d.unreachable
 	answered := float64(d.out.New.All.Servers)
 	known := float64(d.out.Compared + silent)
 	lost := round6(math.Min(float64(silent), *loss*math.Min(1, known/math.Max(1, answered+*loss))))

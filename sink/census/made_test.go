@@ -35,7 +35,7 @@ func planned(i int) Kind {
 func madeAddr(i int, later bool) netip.AddrPort {
 	n := uint32(i)
 	port := uint16(27015)
-	if later && planned(i) == KindMoved {
+	if later && planned(i) == kindMoved {
 		port = 27099
 	}
 	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{20, byte(n >> 16), byte(n >> 8), byte(n)}), port)
@@ -49,39 +49,39 @@ const madeFields = wire.HasProtocol | wire.HasName | wire.HasMap | wire.HasFolde
 // census.
 func made(i int, later bool) *scanner.Result {
 	kind := planned(i)
-	if kind == KindFarm {
+	if kind == kindFarm {
 		return madeClone(i, later)
 	}
 	r := madeAnswer(i, later)
 	switch {
-	case kind == KindNew && !later, kind == KindNotAsked && later:
+	case kind == kindNew && !later, kind == kindNotAsked && later:
 		return nil
-	case kind == KindBack && !later, kind == KindGone && later:
+	case kind == kindBack && !later, kind == kindGone && later:
 		return silent(i, later)
 	case !later:
 		return r
 	}
 	in := &r.Info
 	switch kind {
-	case KindRenamed:
+	case kindRenamed:
 		in.Name = append(in.Name, " now"...)
-	case KindMap:
+	case kindMap:
 		in.Map = []byte("rust_other")
-	case KindVersion:
+	case kindVersion:
 		in.Version = []byte("2512")
-	case KindCapacity:
+	case kindCapacity:
 		in.MaxPlayers++
-	case KindMode:
+	case kindMode:
 		r.Game.PVP = !r.Game.PVP
-	case KindMods:
+	case kindMods:
 		r.Game.Mods = append(r.Game.Mods, game.Mod{ID: []byte("77"), Name: []byte("new \u202emod")})
-	case KindRules:
+	case kindRules:
 		r.Rules[1].Value = []byte("changed")
-	case KindFlags:
+	case kindFlags:
 		r.Flags = game.FlagRedirect
-	case KindChallenge:
+	case kindChallenge:
 		r.Unchallenged ^= scanner.AskInfo
-	case KindPlayers:
+	case kindPlayers:
 		in.Players++
 	}
 	return r

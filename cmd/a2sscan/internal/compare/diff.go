@@ -7,9 +7,9 @@ import (
 	"io"
 	"slices"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/census"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/censusfile"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	whole "github.com/a2sscan/a2sscan/sink/census"
+	"github.com/a2sscan/a2sscan/sink/census"
 )
 
 // Options choose what Diff compares and prints.
@@ -32,13 +32,13 @@ type Options struct {
 
 // Diff prints what changed from one census to another.
 func Diff(t *console.Terminal, out io.Writer, o Options) error {
-	choice := whole.DiffOptions{Volatile: o.Volatile}
+	choice := census.DiffOptions{Volatile: o.Volatile}
 	for _, k := range o.Kinds {
-		if !slices.Contains(whole.Kinds, whole.Kind(k)) {
+		if !slices.Contains(census.Kinds, census.Kind(k)) {
 			return console.Fail(console.ExitUsage, "there is no kind of change %s", console.Quoted(k, 100)).
 				WithHint("a2sscan diff --help lists the kinds of changes")
 		}
-		choice.Kinds = append(choice.Kinds, whole.Kind(k))
+		choice.Kinds = append(choice.Kinds, census.Kind(k))
 	}
 	var err error
 	if len(o.Targets) > 0 {
@@ -46,16 +46,16 @@ func Diff(t *console.Terminal, out io.Writer, o Options) error {
 			return err
 		}
 	}
-	before, err := Open(t, o.Old, whole.Options{Summaries: o.OldSums, Games: o.Games, Networks: o.Networks})
+	before, err := Open(t, o.Old, census.Options{Summaries: o.OldSums, Games: o.Games, Networks: o.Networks})
 	if err != nil {
 		return err
 	}
-	after, err := Open(t, o.New, whole.Options{Summaries: o.NewSums, Games: o.Games, Networks: o.Networks})
+	after, err := Open(t, o.New, census.Options{Summaries: o.NewSums, Games: o.Games, Networks: o.Networks})
 	if err != nil {
 		return err
 	}
 	p := newPrinter(out, &o)
-	found, err := whole.Diff(before, after, choice, p.change)
+	found, err := census.Diff(before, after, choice, p.change)
 	if err != nil {
 		return failure(p, err)
 	}
@@ -82,24 +82,24 @@ func failure(p *printer, err error) error {
 	if p.err != nil {
 		return p.err
 	}
-	return census.Failure(err)
+	return censusfile.Failure(err)
 }
 
 // sayDoubts prints what the comparison could not know.
-func sayDoubts(t *console.Terminal, c *whole.Comparison, o *Options) {
+func sayDoubts(t *console.Terminal, c *census.Comparison, o *Options) {
 	if c.NotAskedWhy != "" {
 		t.Say("--targets does not prove who was asked: %s", console.Plain(c.NotAskedWhy, 300))
 	}
 	if c.Unknown > 0 {
 		t.Say("%s in what the old census lacks: nothing shows whether they are new", mayBe(c.Unknown))
 	}
-	if n := c.Changes[whole.KindNotAsked]; n > 0 && c.AskedKnown == "" && c.NotAskedWhy == "" {
+	if n := c.Changes["not_asked"]; n > 0 && c.AskedKnown == "" && c.NotAskedWhy == "" {
 		t.Say("%s in the new census, and nothing shows whether they were asked", missing(n))
 		t.Hint("scan --unanswered records silent servers; --targets LIST proves who was asked")
 	}
 	if c.LikelyLost != nil && *c.LikelyLost >= 0.5 {
 		t.Say("the new scan lost datagrams: about %.0f of the %s that are gone are probably there", *c.LikelyLost,
-			console.Plural(c.Changes[whole.KindGone], "server"))
+			console.Plural(c.Changes["gone"], "server"))
 	}
 }
 
@@ -136,7 +136,7 @@ func newPrinter(out io.Writer, o *Options) *printer {
 }
 
 // change counts a change. It prints the change as JSON, or keeps it for the page.
-func (p *printer) change(c *whole.Change) error {
+func (p *printer) change(c *census.Change) error {
 	p.changes++
 	switch {
 	case p.o.Quiet || p.o.Stat:
@@ -161,7 +161,7 @@ func (p *printer) writeJSON(v any) error {
 }
 
 // end prints what comes after the changes: the numbers or the page.
-func (p *printer) end(c *whole.Comparison) error {
+func (p *printer) end(c *census.Comparison) error {
 	switch {
 	case p.o.Quiet:
 	case p.o.Stat && p.o.JSON:

@@ -5,29 +5,29 @@ import (
 	"strings"
 	"testing"
 
-	whole "github.com/a2sscan/a2sscan/sink/census"
+	"github.com/a2sscan/a2sscan/sink/census"
 )
 
 // TestImportant: for each game, Important keeps the changes of the servers with the
 // most people, in whatever order they are added. Less telling kinds of change weigh
 // less.
 func TestImportant(t *testing.T) {
-	var all []whole.Change
+	var all []census.Change
 	for i := range 40 {
-		all = append(all, whole.Change{Kind: whole.KindNew, Game: "a", Addr: fmt.Sprint(i), People: uint32(i)})
+		all = append(all, census.Change{Kind: "new", Game: "a", Addr: fmt.Sprint(i), People: uint32(i)})
 	}
 	all = append(all,
-		whole.Change{Kind: whole.KindChallenge, Game: "a", Addr: "challenge", People: 1000},
-		whole.Change{Kind: whole.KindVersion, Game: "a", Addr: "version", People: 4 * 37},
-		whole.Change{Kind: whole.KindRules, Game: "a", Addr: "rules", People: 50},
-		whole.Change{Kind: whole.KindGone, Game: "b", Addr: "b"},
+		census.Change{Kind: "challenge", Game: "a", Addr: "challenge", People: 1000},
+		census.Change{Kind: "version", Game: "a", Addr: "version", People: 4 * 37},
+		census.Change{Kind: "rules", Game: "a", Addr: "rules", People: 50},
+		census.Change{Kind: "gone", Game: "b", Addr: "b"},
 	)
 	var up, down Important
 	for i := range all {
 		up.Add(&all[i])
 		down.Add(&all[len(all)-1-i])
 	}
-	addrs := func(changes []whole.Change) string {
+	addrs := func(changes []census.Change) string {
 		var words []string
 		for _, c := range changes {
 			words = append(words, c.Addr)
@@ -47,9 +47,9 @@ func TestImportant(t *testing.T) {
 func TestImportantLimit(t *testing.T) {
 	var m Important
 	for i := range gamesKept + 10 {
-		m.Add(&whole.Change{Kind: whole.KindNew, Game: fmt.Sprint(i)})
+		m.Add(&census.Change{Kind: "new", Game: fmt.Sprint(i)})
 	}
-	m.Add(&whole.Change{Kind: whole.KindGone, Game: "0"})
+	m.Add(&census.Change{Kind: "gone", Game: "0"})
 	if len(m.games) != gamesKept || len(m.Of("0")) != 2 {
 		t.Errorf("%d games; %d changes of the first", len(m.games), len(m.Of("0")))
 	}

@@ -8,14 +8,14 @@ import (
 	"strings"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	whole "github.com/a2sscan/a2sscan/sink/census"
+	"github.com/a2sscan/a2sscan/sink/census"
 )
 
 // rowsShown is the number of rows that an overview shows of each list.
 const rowsShown = 10
 
 // overviewOf shows stats to a person.
-func overviewOf(s *whole.Stats, width int) []byte {
+func overviewOf(s *census.Stats, width int) []byte {
 	var b strings.Builder
 	name := "a census without a name"
 	if len(s.Scans) > 0 {
@@ -40,7 +40,7 @@ func overviewOf(s *whole.Stats, width int) []byte {
 	}
 	for _, list := range []struct {
 		title  string
-		groups *whole.Groups
+		groups *census.Groups
 	}{
 		{"game", &s.Games}, {"map", &s.Maps}, {"country", &s.Countries}, {"network", &s.Networks}, {"system", &s.Systems},
 	} {
@@ -70,7 +70,7 @@ func overviewOf(s *whole.Stats, width int) []byte {
 	return []byte(b.String())
 }
 
-func sums(s *whole.Sums) string {
+func sums(s *census.Sums) string {
 	return fmt.Sprintf("%s, %s, %s", console.Plural(s.Servers, "server"), console.Plural(s.People, "person"), console.Plural(s.Bots, "bot"))
 }
 
@@ -82,14 +82,14 @@ func addresses(n uint64) string {
 }
 
 // within returns the game to which a map belongs.
-func within(g *whole.Group) string {
+func within(g *census.Group) string {
 	if g.Game == "" {
 		return ""
 	}
 	return " (" + console.Plain(g.Game, 30) + ")"
 }
 
-func numbers(s *whole.Sums) string {
+func numbers(s *census.Sums) string {
 	return fmt.Sprintf("%10s %10s", console.Grouped(s.Servers), console.Grouped(s.People))
 }
 

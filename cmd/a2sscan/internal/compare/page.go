@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	whole "github.com/a2sscan/a2sscan/sink/census"
+	"github.com/a2sscan/a2sscan/sink/census"
 )
 
 // gamesShown is the maximum number of games on a page.
@@ -23,13 +23,13 @@ type page struct {
 func newPage(width int) *page { return &page{width: max(width, 60)} }
 
 // write writes the page.
-func (p *page) write(out io.Writer, c *whole.Comparison, o *Options) {
+func (p *page) write(out io.Writer, c *census.Comparison, o *Options) {
 	fmt.Fprintf(out, "before: %s\nafter:  %s\n\n", nightLine(&c.Old), nightLine(&c.New))
 	width := 0
-	for _, k := range whole.Kinds {
+	for _, k := range census.Kinds {
 		width = max(width, len(kindText(k)))
 	}
-	for _, k := range whole.Kinds {
+	for _, k := range census.Kinds {
 		if c.Changes[k] > 0 {
 			n, note := number(k, c, o)
 			fmt.Fprintf(out, "  %-*s %12s%s\n", width, kindText(k), console.Grouped(n), note)
@@ -50,7 +50,7 @@ func (p *page) write(out io.Writer, c *whole.Comparison, o *Options) {
 
 // bothNights describes the changes that happen all the time on servers of both nights:
 // people come and go, and maps rotate.
-func bothNights(c *whole.Comparison) string {
+func bothNights(c *census.Comparison) string {
 	s := console.Plural(c.Compared, "server") + " answered on both nights, with as many people as before"
 	if c.PeopleMore+c.PeopleFewer > 0 {
 		s = fmt.Sprintf("%s answered on both nights: %s came, %s left", console.Plural(c.Compared, "server"),
@@ -62,7 +62,7 @@ func bothNights(c *whole.Comparison) string {
 	return s
 }
 
-func nightLine(n *whole.Night) string {
+func nightLine(n *census.Night) string {
 	name := "a census without a name"
 	if len(n.Scans) > 0 {
 		name = console.Plain(strings.Join(n.Scans, ", "), 60)
@@ -82,12 +82,12 @@ func nightLine(n *whole.Night) string {
 }
 
 // kindText returns a kind as the page shows it.
-func kindText(k whole.Kind) string { return strings.ReplaceAll(string(k), "_", " ") }
+func kindText(k census.Kind) string { return strings.ReplaceAll(string(k), "_", " ") }
 
 // number returns how many changes of a kind the page counts, and a remark or "".
 // Volatile changes are counted separately, unless they are listed or there are no
 // others.
-func number(k whole.Kind, c *whole.Comparison, o *Options) (n uint64, remark string) {
+func number(k census.Kind, c *census.Comparison, o *Options) (n uint64, remark string) {
 	n, volatile := c.Stable(k), c.Volatile[k]
 	switch {
 	case o.Volatile || slices.Contains(o.Kinds, string(k)):
@@ -96,7 +96,7 @@ func number(k whole.Kind, c *whole.Comparison, o *Options) (n uint64, remark str
 		return volatile, "  --volatile lists them"
 	case volatile > 0:
 		return n, fmt.Sprintf("  and %s more that --volatile lists", console.Grouped(volatile))
-	case k == whole.KindGone && c.LikelyLost != nil && *c.LikelyLost >= 0.5:
+	case k == "gone" && c.LikelyLost != nil && *c.LikelyLost >= 0.5:
 		return n, fmt.Sprintf("  about %.0f of them by loss of datagrams", *c.LikelyLost)
 	}
 	return n, ""
@@ -104,10 +104,10 @@ func number(k whole.Kind, c *whole.Comparison, o *Options) (n uint64, remark str
 
 // mostChanged returns the games with the most changes. Changes of players and maps
 // do not count.
-func mostChanged(c *whole.Comparison) []string {
+func mostChanged(c *census.Comparison) []string {
 	total := func(id string) (n uint64) {
 		for k, v := range c.ByGame[id] {
-			if k != whole.KindPlayers && k != whole.KindMap {
+			if k != "players" && k != "map" {
 				n += v
 			}
 		}
@@ -122,9 +122,9 @@ func mostChanged(c *whole.Comparison) []string {
 }
 
 // game writes the numbers of a game and its most important changes.
-func (p *page) game(out io.Writer, id string, kinds map[whole.Kind]uint64, stat bool) {
+func (p *page) game(out io.Writer, id string, kinds map[census.Kind]uint64, stat bool) {
 	var parts []string
-	for _, k := range whole.Kinds {
+	for _, k := range census.Kinds {
 		if n := kinds[k]; n > 0 {
 			parts = append(parts, kindText(k)+" "+console.Grouped(n))
 		}
@@ -147,7 +147,7 @@ func (p *page) game(out io.Writer, id string, kinds map[whole.Kind]uint64, stat 
 
 // line formats one change for the page. The name gets most of the additional columns of
 // a wide screen.
-func (p *page) line(c *whole.Change) string {
+func (p *page) line(c *census.Change) string {
 	room := min(max((p.width-48)*5/8, 20), 66)
 	name := console.Pad(console.Shorten(console.Quoted(c.Name, room-2), room), room)
 	s := fmt.Sprintf("%-9s %-21s %s", kindText(c.Kind), c.Addr, name)
@@ -162,7 +162,7 @@ func (p *page) line(c *whole.Change) string {
 
 // Detail describes a change by its values on both nights. It returns "" if the kind is
 // enough.
-func Detail(c *whole.Change) string {
+func Detail(c *census.Change) string {
 	if WholeServer(c.Kind) {
 		if c.People > 0 {
 			return console.Plural(uint64(c.People), "person")
@@ -178,12 +178,12 @@ func Detail(c *whole.Change) string {
 
 // WholeServer reports whether a kind of change is about a server as a whole: whether it
 // is new, gone, not asked again or back.
-func WholeServer(k whole.Kind) bool {
-	return k == whole.KindNew || k == whole.KindGone || k == whole.KindNotAsked || k == whole.KindBack
+func WholeServer(k census.Kind) bool {
+	return k == "new" || k == "gone" || k == "not_asked" || k == "back"
 }
 
 // factText describes the facts of one night in a few words.
-func factText(f *whole.Facts) string {
+func factText(f *census.Facts) string {
 	if f == nil {
 		return ""
 	}
@@ -209,7 +209,7 @@ func factText(f *whole.Facts) string {
 }
 
 // lists describes the facts that are lists: mods, rules, flags and the farm.
-func lists(f *whole.Facts) (parts []string) {
+func lists(f *census.Facts) (parts []string) {
 	for _, mod := range first(f.Mods) {
 		parts = append(parts, console.Plain(mod, 30))
 	}

@@ -5,15 +5,15 @@ import (
 	"testing"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	whole "github.com/a2sscan/a2sscan/sink/census"
+	"github.com/a2sscan/a2sscan/sink/census"
 )
 
 // TestPageNumbers: the number of a kind counts the changes that are listed, and
 // volatile changes are counted separately.
 func TestPageNumbers(t *testing.T) {
-	c := &whole.Comparison{
-		Changes:  map[whole.Kind]uint64{whole.KindMap: 162, whole.KindMode: 5, whole.KindRules: 20},
-		Volatile: map[whole.Kind]uint64{whole.KindMap: 76, whole.KindMode: 5},
+	c := &census.Comparison{
+		Changes:  map[census.Kind]uint64{"map": 162, "mode": 5, "rules": 20},
+		Volatile: map[census.Kind]uint64{"map": 76, "mode": 5},
 	}
 	for _, test := range []struct {
 		name  string
@@ -45,8 +45,8 @@ func TestPageLine(t *testing.T) {
 	for _, width := range []int{60, 80, 200} {
 		at := 0
 		for _, name := range []string{"a", strings.Repeat("한국 공식 서버 ", 20), strings.Repeat("x\x1b", 90)} {
-			c := whole.Change{Kind: whole.KindMap, Addr: "127.0.0.1:27015", Name: name,
-				Before: &whole.Facts{Map: &before}, After: &whole.Facts{Map: &after}}
+			c := census.Change{Kind: "map", Addr: "127.0.0.1:27015", Name: name,
+				Before: &census.Facts{Map: &before}, After: &census.Facts{Map: &after}}
 			line := newPage(width).line(&c)
 			if n := console.Columns(line); n > width-2 {
 				t.Errorf("%d columns of %d: %s", n, width, line)

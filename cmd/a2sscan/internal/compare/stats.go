@@ -11,13 +11,13 @@ import (
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/census"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/censusfile"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	whole "github.com/a2sscan/a2sscan/sink/census"
+	"github.com/a2sscan/a2sscan/sink/census"
 )
 
 // Stats prints the stats of a census: an overview for a person, or else JSON.
-func Stats(t *console.Terminal, out io.Writer, files []string, o whole.Options, overview bool) error {
+func Stats(t *console.Terminal, out io.Writer, files []string, o census.Options, overview bool) error {
 	c, err := Open(t, files, o)
 	if err != nil {
 		return err
@@ -36,7 +36,7 @@ func Stats(t *console.Terminal, out io.Writer, files []string, o whole.Options, 
 
 // asJSON returns stats as the content of a stats.json file, with invisible characters
 // of names escaped.
-func asJSON(s *whole.Stats) ([]byte, error) {
+func asJSON(s *census.Stats) ([]byte, error) {
 	b, err := json.MarshalIndent(s, "", " ")
 	if err != nil {
 		return nil, err
@@ -54,13 +54,13 @@ const spareMemory = 15 // percent
 
 // Open reads a census. It first says what is damaged or missing. It also makes the garbage
 // collector run more often.
-func Open(t *console.Terminal, files []string, o whole.Options) (*whole.Census, error) {
+func Open(t *console.Terminal, files []string, o census.Options) (*census.Census, error) {
 	debug.SetGCPercent(spareMemory)
 	if err := o.Check(); err != nil {
 		return nil, console.Fail(console.ExitUsage, "%s", console.Plain(err.Error(), 300)).
 			WithHint("--game takes IDs or names of games, --network 203.0.113.0/24 or AS64496")
 	}
-	files, err := census.Files(files)
+	files, err := censusfile.Files(files)
 	if err != nil {
 		return nil, err
 	}
@@ -73,13 +73,13 @@ func Open(t *console.Terminal, files []string, o whole.Options) (*whole.Census, 
 		}
 	}
 	o.Source = store.Source()
-	if _, err := whole.ReadSummaries(o.Source, files, o.Summaries); err != nil {
+	if _, err := census.ReadSummaries(o.Source, files, o.Summaries); err != nil {
 		return nil, console.Fail(console.ExitInput, "%s", console.Plain(err.Error(), 400)).
 			WithHint("--summary names the file that scan wrote with the numbers of the run")
 	}
-	c, err := whole.Open(files, o)
+	c, err := census.Open(files, o)
 	if err != nil {
-		return nil, census.Failure(err)
+		return nil, censusfile.Failure(err)
 	}
 	for _, sentence := range c.Lost {
 		t.Say("%s", console.Plain(sentence, 400))
@@ -88,7 +88,7 @@ func Open(t *console.Terminal, files []string, o whole.Options) (*whole.Census, 
 }
 
 // Whole returns an error if something of a census is damaged or missing.
-func Whole(censuses ...*whole.Census) error {
+func Whole(censuses ...*census.Census) error {
 	for _, c := range censuses {
 		if len(c.Lost) > 0 {
 			return console.Fail(console.ExitNumbers, "the census is damaged or not complete").

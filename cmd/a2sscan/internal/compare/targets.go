@@ -5,16 +5,16 @@ import (
 	"encoding/binary"
 	"net/netip"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/census"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/censusfile"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
 	"github.com/a2sscan/a2sscan/scanner/list"
-	whole "github.com/a2sscan/a2sscan/sink/census"
+	"github.com/a2sscan/a2sscan/sink/census"
 )
 
 // ReadTargets reads the list that the scan of a census was given. ports are the
 // ports of networks and bare addresses in it.
-func ReadTargets(files []string, ports string) (*whole.TargetList, error) {
+func ReadTargets(files []string, ports string) (*census.TargetList, error) {
 	if len(files) > 1 {
 		return nil, console.Fail(console.ExitUsage, "--targets takes one list").
 			WithHint("a scan of several lists: scan --unanswered proves who was asked")
@@ -44,9 +44,9 @@ func ReadTargets(files []string, ports string) (*whole.TargetList, error) {
 		known[keyOf(target.Addr)] = struct{}{}
 	}
 	if err := l.Err(); err != nil {
-		return nil, census.Failure(err)
+		return nil, censusfile.Failure(err)
 	}
-	return &whole.TargetList{
+	return &census.TargetList{
 		SHA256: l.Inputs()[0].SHA256, Targets: uint64(len(known)),
 		Contains: func(target netip.AddrPort) bool { _, ok := known[keyOf(target)]; return ok },
 	}, nil

@@ -5,7 +5,7 @@ import (
 	"io"
 	"net/netip"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/census"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/censusfile"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink"
@@ -25,7 +25,7 @@ func (d *run) recorded(name string, in io.Reader) error {
 	defer r.Close()
 	bad := d.reportBadLine(name)
 	reader := record.NewReader()
-	tail, err := census.Each(name, r, func(n int, line []byte) error {
+	tail, err := censusfile.Each(name, r, func(n int, line []byte) error {
 		recorded, err := reader.Read(line)
 		switch {
 		case errors.As(err, new(record.SchemaError)):
@@ -40,7 +40,7 @@ func (d *run) recorded(name string, in io.Reader) error {
 		}
 		return d.decodeAgain(name, n, line, recorded.Scan, &recorded.Result)
 	})
-	census.ReportTail(d.term, name, tail)
+	censusfile.ReportTail(d.term, name, tail)
 	return err
 }
 
@@ -80,7 +80,7 @@ func (d *run) compare(name string, n int, line, again []byte, addr netip.AddrPor
 	name = console.Plain(name, 100)
 	for _, diff := range diffs[:min(len(diffs), maxKeys)] {
 		d.term.Say("%s:%d: %s: %s is %s, decodes to %s", name, n, senderName(addr),
-			console.Plain(diff.Key, 60), census.ValueText(diff.One), census.ValueText(diff.Other))
+			console.Plain(diff.Key, 60), censusfile.ValueText(diff.One), censusfile.ValueText(diff.Other))
 	}
 	if len(diffs) > maxKeys {
 		d.term.Say("%s:%d: and %d more keys", name, n, len(diffs)-maxKeys)

@@ -19,7 +19,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress/zstd"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/census"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/censusfile"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
 	"github.com/a2sscan/a2sscan/sink"
@@ -41,7 +41,7 @@ func Export(t *console.Terminal, o Options) error {
 		return console.Fail(console.ExitUsage, "export writes Parquet, to a file that ends in .parquet").
 			WithHint("-o census.parquet; a2sscan cat --format csv writes CSV")
 	}
-	files, err := census.Files(o.Files)
+	files, err := censusfile.Files(o.Files)
 	if err != nil {
 		return err
 	}
@@ -62,11 +62,11 @@ func Export(t *console.Terminal, o Options) error {
 	}
 	defer s.close()
 	for _, file := range files {
-		tail, err := census.EachOf(file, s.add)
+		tail, err := censusfile.EachOf(file, s.add)
 		if err != nil {
 			return err
 		}
-		census.ReportTail(t, file, tail)
+		censusfile.ReportTail(t, file, tail)
 	}
 	if err := s.writeTable(&o); err != nil {
 		return err

@@ -7,7 +7,7 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/census"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/censusfile"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
@@ -83,7 +83,7 @@ func (m *merger) gap(problems []string) error {
 // check proves that the parts make one census, as far as the summaries and each
 // part on its own can show that.
 func (m *merger) check() error {
-	files, err := census.Files(m.options.Files)
+	files, err := censusfile.Files(m.options.Files)
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func (m *merger) check() error {
 		return m.gap(gaps)
 	}
 	for _, p := range m.parts {
-		found, err := p.verify(census.ReadProgress(m.term))
+		found, err := p.verify(censusfile.ReadProgress(m.term))
 		if err != nil {
 			return err
 		}
@@ -145,7 +145,7 @@ func (m *merger) write() (err error) {
 // a record of the address.
 func (m *merger) copy(p *part) error {
 	for _, file := range p.files {
-		_, err := census.EachOf(file, func(n int, line []byte) error {
+		_, err := censusfile.EachOf(file, func(n int, line []byte) error {
 			rec, err := m.reader.Read(line)
 			if err == nil {
 				m.line, err = record.Rename(m.line[:0], line, m.sum.Scan)

@@ -9,12 +9,12 @@ import (
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/census"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/censusfile"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/sink"
-	whole "github.com/a2sscan/a2sscan/sink/census"
+	"github.com/a2sscan/a2sscan/sink/census"
 )
 
 // part is one census to merge: its files, and the summary beside them.
@@ -29,7 +29,7 @@ type part struct {
 // group groups files into parts. Files with the same summary are one part.
 func group(files []string) (parts []*part) {
 	for _, f := range files {
-		beside := whole.Beside(f, ".summary.json")
+		beside := census.Beside(f, ".summary.json")
 		at := slices.IndexFunc(parts, func(p *part) bool { return p.summary == beside })
 		if at >= 0 {
 			parts[at].files = append(parts[at].files, f)
@@ -86,7 +86,7 @@ func (p *part) verify(progress func(read, size int64)) ([]string, error) {
 	}
 	v, err := store.Source().Verify(p.files, want, progress)
 	if err != nil {
-		return nil, census.Failure(err)
+		return nil, censusfile.Failure(err)
 	}
 	if v.Records != s.Records {
 		v.Problems = append(v.Problems,

@@ -22,21 +22,21 @@ var kinds = []struct {
 	kind       census.Kind
 	name, text string
 }{
-	{census.KindNew, "New", "answered this time; the census before has no record of them"},
-	{census.KindGone, "Gone", "answered before; were asked again, and were silent"},
-	{census.KindNotAsked, "Not asked", "answered before; are not known to have been asked again"},
-	{census.KindBack, "Back", "were silent before, and answered this time"},
-	{census.KindMoved, "Moved", "left one address and appeared at another"},
-	{census.KindRenamed, "Renamed", "have another name"},
-	{census.KindMap, "Map", "run another map, in games that keep theirs"},
-	{census.KindVersion, "Version", "run another version"},
-	{census.KindCapacity, "Capacity", "have another number of places"},
-	{census.KindMode, "Mode", "run another mode"},
-	{census.KindMods, "Mods", "have other mods"},
-	{census.KindRules, "Rules", "have other rules; times and counters are not compared"},
-	{census.KindFlags, "Flags", "gained or lost a flag"},
-	{census.KindChallenge, "Challenge", "began or stopped demanding a challenge; counted, never listed"},
-	{census.KindFarm, "Farm", "joined or left a farm"},
+	{"new", "New", "answered this time; the census before has no record of them"},
+	{"gone", "Gone", "answered before; were asked again, and were silent"},
+	{"not_asked", "Not asked", "answered before; are not known to have been asked again"},
+	{"back", "Back", "were silent before, and answered this time"},
+	{"moved", "Moved", "left one address and appeared at another"},
+	{"renamed", "Renamed", "have another name"},
+	{"map", "Map", "run another map, in games that keep theirs"},
+	{"version", "Version", "run another version"},
+	{"capacity", "Capacity", "have another number of places"},
+	{"mode", "Mode", "run another mode"},
+	{"mods", "Mods", "have other mods"},
+	{"rules", "Rules", "have other rules; times and counters are not compared"},
+	{"flags", "Flags", "gained or lost a flag"},
+	{"challenge", "Challenge", "began or stopped demanding a challenge; counted, never listed"},
+	{"farm", "Farm", "joined or left a farm"},
 }
 
 // changes is the section about changes since the previous census.
@@ -97,13 +97,13 @@ func (v *changes) addGames(c *census.Comparison, names map[string]string) {
 	for _, id := range slices.Sorted(maps.Keys(c.ByGame)) {
 		by := c.ByGame[id]
 		g := gameChange{
-			id: id, Name: nameOf(names, id), New: number(by[census.KindNew]), Gone: number(by[census.KindGone]),
-			Back: number(by[census.KindBack]), Version: number(by[census.KindVersion]),
+			id: id, Name: nameOf(names, id), New: number(by["new"]), Gone: number(by["gone"]),
+			Back: number(by["back"]), Version: number(by["version"]),
 		}
 		for _, k := range kinds {
 			g.total += by[k.kind]
 		}
-		g.Rest = number(g.total - by[census.KindNew] - by[census.KindGone] - by[census.KindBack] - by[census.KindVersion])
+		g.Rest = number(g.total - by["new"] - by["gone"] - by["back"] - by["version"])
 		v.Games = append(v.Games, g)
 	}
 	slices.SortStableFunc(v.Games, func(a, b gameChange) int { return cmp.Compare(b.total, a.total) })
@@ -161,7 +161,7 @@ func changeNotes(c *census.Comparison) (notes []string) {
 		}
 		notes = append(notes, why)
 	}
-	if gone := c.Changes[census.KindGone]; gone > 0 && c.LikelyLost != nil && *c.LikelyLost >= 0.5 {
+	if gone := c.Changes["gone"]; gone > 0 && c.LikelyLost != nil && *c.LikelyLost >= 0.5 {
 		notes = append(notes, fmt.Sprintf("Of the %s gone, about %s are probably still there: the scan missed them because datagrams were lost.",
 			number(gone), rounded(*c.LikelyLost)))
 	}

@@ -10,10 +10,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/census"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/censusfile"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/compare"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	whole "github.com/a2sscan/a2sscan/sink/census"
+	"github.com/a2sscan/a2sscan/sink/census"
 )
 
 // Options choose what Make reads, and the title and the program name on the page.
@@ -37,7 +37,7 @@ func Make(t *console.Terminal, w io.Writer, o Options) error {
 			WithHint("write it to a file first")
 	}
 	in := &Input{Title: o.Title, Program: o.Program, Files: o.Files, History: &History{}, Servers: &Servers{}}
-	c, err := compare.Open(t, o.Files, whole.Options{Summaries: o.Summaries, Games: o.Games})
+	c, err := compare.Open(t, o.Files, census.Options{Summaries: o.Summaries, Games: o.Games})
 	if err != nil {
 		return err
 	}
@@ -62,27 +62,27 @@ func Make(t *console.Terminal, w io.Writer, o Options) error {
 // compare finds the changes since the previous census. If none is given, only the sums
 // are compared, with those of the night before in the history. compare returns the
 // censuses that it read.
-func (in *Input) compare(t *console.Terminal, c *whole.Census, o *Options) (read []*whole.Census, err error) {
+func (in *Input) compare(t *console.Terminal, c *census.Census, o *Options) (read []*census.Census, err error) {
 	if len(o.Before) == 0 {
 		in.Before = in.History.before(night(in.Stats))
-		return []*whole.Census{c}, nil
+		return []*census.Census{c}, nil
 	}
-	var choice whole.DiffOptions
+	var choice census.DiffOptions
 	if len(o.Targets) > 0 {
 		if choice.Asked, err = compare.ReadTargets(o.Targets, o.Ports); err != nil {
 			return nil, err
 		}
 	}
-	before, err := compare.Open(t, o.Before, whole.Options{Games: o.Games})
+	before, err := compare.Open(t, o.Before, census.Options{Games: o.Games})
 	if err != nil {
 		return nil, err
 	}
-	in.Changes, err = whole.Diff(before, c, choice, func(one *whole.Change) error { in.Important.Add(one); return nil })
+	in.Changes, err = census.Diff(before, c, choice, func(one *census.Change) error { in.Important.Add(one); return nil })
 	if err != nil {
-		return nil, census.Failure(err)
+		return nil, censusfile.Failure(err)
 	}
 	in.Before = &Before{Sums: in.Changes.Old.All}
-	return []*whole.Census{before, c}, nil
+	return []*census.Census{before, c}, nil
 }
 
 // readHistory reads the stats of all nights in a directory, and adds this night. It
@@ -98,7 +98,7 @@ func (in *Input) readHistory(t *console.Terminal, folder string) error {
 		if err != nil {
 			return console.OpenFailure(name, err)
 		}
-		s, err := whole.ParseStats(text)
+		s, err := census.ParseStats(text)
 		if err != nil {
 			bad = append(bad, fmt.Sprintf("%s: %v", filepath.Base(name), err))
 			continue

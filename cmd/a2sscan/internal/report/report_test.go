@@ -165,7 +165,7 @@ func hostileInput() *Input {
 		}
 	}
 	for i, name := range hostile {
-		in.Changes.ByGame[name] = map[census.Kind]uint64{census.KindNew: 1 << 40}
+		in.Changes.ByGame[name] = map[census.Kind]uint64{"new": 1 << 40}
 		in.Important.Add(&census.Change{
 			Kind: census.Kind(name), Game: name, Name: name, Addr: name, People: 1 << 31, Before: &census.Facts{Name: &name, Mods: hostile, Flags: []string{name}},
 			After: &census.Facts{Rules: map[string]string{name: name}, Version: &name, Addr: name, Farm: name},

@@ -237,7 +237,7 @@ func addSingleChanges(in *Input) {
 		for k, g := range sampleGames {
 			in.Important.Add(&census.Change{
 				Kind: kind, Game: g.id, Addr: fmt.Sprintf("203.0.113.%d:%d", 10*k+i, 27015+i), Name: fmt.Sprintf("%s server %d", g.name, i),
-				People: uint32(100 * (k + 1) / (i + 1)), LikelyLoss: kind == census.KindGone && k == 0,
+				People: uint32(100 * (k + 1) / (i + 1)), LikelyLoss: kind == "gone" && k == 0,
 				Before: &census.Facts{Map: ptr(g.maps[0]), MaxPlayers: ptr(uint32(64))}, After: &census.Facts{Map: ptr(g.maps[1%len(g.maps)])},
 			})
 		}

@@ -14,7 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/census"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/censusfile"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/checkpoint"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
@@ -263,7 +263,7 @@ func (s *Run) planOutput() (*output.Output, error) {
 		o.Resume(output.Position{
 			Offset: was.Offset, Sum: was.Sum, Replace: was.Replace, Parts: was.Parts, Records: was.Records,
 		})
-		o.ShowProgress(census.ReadProgress(s.term))
+		o.ShowProgress(censusfile.ReadProgress(s.term))
 	}
 	if s.opts.DryRun && s.opts.Upload.on() {
 		return o, nil // only a run that sends creates the folder

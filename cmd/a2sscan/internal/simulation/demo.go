@@ -13,7 +13,7 @@ import (
 	"github.com/a2sscan/a2sscan/bench/fleet"
 	"github.com/a2sscan/a2sscan/bench/fleet/games"
 	fleetjudge "github.com/a2sscan/a2sscan/bench/fleet/judge"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/census"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/censusfile"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 	"github.com/a2sscan/a2sscan/scanner"
@@ -120,12 +120,12 @@ what to do next:
 func CompareFile(cfg fleet.Config, path string) (fleetjudge.Report, error) {
 	r, err := sink.Open(path)
 	if err != nil {
-		return fleetjudge.Report{}, census.Failure(err)
+		return fleetjudge.Report{}, censusfile.Failure(err)
 	}
 	defer r.Close()
 	report, err := fleetjudge.Compare(cfg, scanner.AskAll, r.Next)
 	if err != nil {
-		return report, census.Failure(err)
+		return report, censusfile.Failure(err)
 	}
 	return report, nil
 }
@@ -184,7 +184,7 @@ const (
 func writeExample(out io.Writer) error {
 	r, err := sink.Open(DemoFile)
 	if err != nil {
-		return census.Failure(err)
+		return censusfile.Failure(err)
 	}
 	defer r.Close()
 	for {
@@ -193,7 +193,7 @@ func writeExample(out io.Writer) error {
 		case err == io.EOF:
 			return nil
 		case err != nil:
-			return census.Failure(err)
+			return censusfile.Failure(err)
 		case presentable(line):
 			fmt.Fprintf(out, "\none record of %s:\n%s\n", DemoFile, console.Visible(line))
 			return nil

@@ -1,6 +1,6 @@
-// Package census reads census files for commands. It reports partial tails and
+// Package censusfile reads census files for commands. It reports partial tails and
 // damage, and gives errors their exit codes.
-package census
+package censusfile
 
 import (
 	"bytes"
