@@ -33,7 +33,6 @@ func (a *Auto) String() string {
 	return a.D.String()
 }
 
-// Type returns the placeholder of the value in the help.
 func (a *Auto) Type() string { return "auto|D" }
 
 // Or returns the duration, or the argument if the value is "auto".

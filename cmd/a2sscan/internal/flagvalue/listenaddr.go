@@ -41,5 +41,4 @@ func (l *ListenAddr) String() string {
 	return net.JoinHostPort(l.host, strconv.Itoa(int(l.port)))
 }
 
-// Type returns the placeholder of the value in the help.
 func (l *ListenAddr) Type() string { return "[ADDRESS:]PORT" }

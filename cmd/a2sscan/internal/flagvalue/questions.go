@@ -48,5 +48,4 @@ func (q *Questions) String() string {
 	return strings.Join(words, ",")
 }
 
-// Type returns the placeholder of the value in the help.
 func (q *Questions) Type() string { return "LIST" }

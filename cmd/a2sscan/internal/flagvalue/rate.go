@@ -1,5 +1,5 @@
-// Package flagvalue has the types of flag values. Each type parses a string and has
-// a placeholder for the help.
+// Package flagvalue has the types of flag values. The method Set of each type parses a
+// string, and Type returns the placeholder of the value in the help.
 package flagvalue
 
 import (
@@ -55,7 +55,6 @@ func (r *AutoRate) String() string {
 	return r.Rate.String()
 }
 
-// Type returns the placeholder of the value in the help.
 func (r *AutoRate) Type() string { return "N" }
 
 // Or returns the rate, or the argument if the value is "auto".
@@ -66,7 +65,8 @@ func (r *AutoRate) Or(auto Rate) Rate {
 	return r.Rate
 }
 
-// scaled parses a number that is not negative and may be followed by k, K, M or G.
+// scaled parses a number that is not negative and may be followed by k, K, M, G or T, which are powers
+// of 1000.
 func scaled(s string) (float64, error) {
 	factor := 1.0
 	if s != "" {
@@ -77,6 +77,8 @@ func scaled(s string) (float64, error) {
 			factor = 1e6
 		case 'G':
 			factor = 1e9
+		case 'T':
+			factor = 1e12
 		}
 	}
 	if factor > 1 {
@@ -114,7 +116,6 @@ func (b *Bandwidth) String() string {
 	return console.Short(float64(*b))
 }
 
-// Type returns the placeholder of the value in the help.
 func (b *Bandwidth) Type() string { return "BITS" }
 
 // Rate returns the rate at which even the longest requests do not exceed the
@@ -123,7 +124,6 @@ func (b Bandwidth) Rate() Rate { return Rate(float64(b) / wireBits) }
 
 func (r *Rate) String() string { return console.Short(float64(*r)) }
 
-// Type returns the placeholder of the value in the help.
 func (r *Rate) Type() string { return "N" }
 
 // Limit converts the rate for scanner.Config. In a flag, 0 means no limit; in a

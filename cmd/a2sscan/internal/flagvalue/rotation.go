@@ -22,8 +22,6 @@ const (
 	minPartTime = time.Second
 )
 
-var errRotation = errors.New("want a size from 100k such as 256M or 1G, or a time from 1s such as 1h")
-
 // Set parses a duration, or a number followed by k, M, G or T, which are powers of
 // 1000.
 func (r *Rotation) Set(s string) error {
@@ -31,11 +29,11 @@ func (r *Rotation) Set(s string) error {
 		*r = Rotation{every: every}
 		return nil
 	}
-	n, err := parseSize(s)
-	if err != nil || n < minPartSize {
-		return errRotation
+	n, err := scaled(s)
+	if err != nil || n < minPartSize || n > 1e15 {
+		return errors.New("want a size from 100k such as 256M or 1G, or a time from 1s such as 1h")
 	}
-	*r = Rotation{size: n}
+	*r = Rotation{size: int64(n)}
 	return nil
 }
 
@@ -49,7 +47,6 @@ func (r *Rotation) String() string {
 	return ""
 }
 
-// Type returns the placeholder of the value in the help.
 func (r *Rotation) Type() string { return "SIZE|TIME" }
 
 // On reports whether the census is divided into parts.

@@ -34,5 +34,4 @@ func (s *Share) String() string {
 	return console.ExactPercent(float64(*s))
 }
 
-// Type returns the placeholder of the value in the help.
 func (s *Share) Type() string { return "SHARE" }

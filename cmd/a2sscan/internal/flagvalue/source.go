@@ -37,7 +37,6 @@ func (s *Source) String() string {
 	return at.String()
 }
 
-// Type returns the placeholder of the value in the help.
 func (s *Source) Type() string { return "ADDR[:PORT]" }
 
 func (s *Source) AddrPort() netip.AddrPort { return netip.AddrPort(*s) }

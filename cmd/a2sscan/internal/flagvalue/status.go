@@ -30,5 +30,4 @@ func (m *StatusKind) String() string {
 	return m.word
 }
 
-// Type returns the placeholder of the value in the help.
 func (m *StatusKind) Type() string { return "KIND" }

@@ -25,7 +25,6 @@ func (o *Order) Set(s string) error {
 
 func (o *Order) String() string { return list.Order(*o).String() }
 
-// Type returns the placeholder of the value in the help.
 func (o *Order) Type() string { return "ORDER" }
 
 // Seed is the value of a flag for the seed of the random order.
@@ -51,7 +50,6 @@ func (s *Seed) String() string {
 	return strconv.FormatUint(s.N, 10)
 }
 
-// Type returns the placeholder of the value in the help.
 func (s *Seed) Type() string { return "N" }
 
 // Shard is the value of a flag for one shard of all addresses.
@@ -78,5 +76,4 @@ func (s *Shard) String() string {
 	return list.Shard(*s).String()
 }
 
-// Type returns the placeholder of the value in the help.
 func (s *Shard) Type() string { return "I/N" }
