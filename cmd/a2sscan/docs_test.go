@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/masterlist"
 )
 
 const packaging = "../../packaging"
@@ -113,41 +112,6 @@ func TestManFlags(t *testing.T) {
 			t.Errorf("%s --%s is not in the help", cmd.Name(), flag.Name)
 		}
 	})
-}
-
-// TestManSays: each variable and signal that the program handles is described on a
-// page.
-func TestManSays(t *testing.T) {
-	var pages strings.Builder
-	for _, page := range manPages(newTree()) {
-		pages.Write(page.text)
-	}
-	said := strings.ReplaceAll(pages.String(), `\-`, "-")
-	sources, _ := filepath.Glob("*.go")
-	below, _ := filepath.Glob("internal/*/*.go")
-	sources = append(sources, below...)
-	known := regexp.MustCompile(`(?:Getenv|LookupEnv)\("([A-Z_]+)"\)|\bsyscall\.(SIG[A-Z0-9]+)`)
-	found := map[string]bool{masterlist.KeyVariable: true, "SIGINT": true}
-	for _, name := range sources {
-		if strings.HasSuffix(name, "_test.go") {
-			continue
-		}
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, m := range known.FindAllSubmatch(text, -1) {
-			found[string(m[1])+string(m[2])] = true
-		}
-	}
-	for word := range found {
-		if !strings.Contains(said, word) {
-			t.Errorf("no page describes %s: add it to internal/manual/text", word)
-		}
-	}
-	if len(found) < 6 {
-		t.Errorf("only %d variables and signals were found", len(found))
-	}
 }
 
 // TestExitCodesSaid: the README's table lists all exit codes of the program.

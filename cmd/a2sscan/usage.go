@@ -3,12 +3,10 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"golang.org/x/term"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
@@ -64,27 +62,16 @@ func (g flagGroup) Usages() string {
 	return set.FlagUsagesWrapped(g.width)
 }
 
-// Help and other text on standard output is as wide as the terminal, but at most
-// widestHelp, because longer lines are hard to read. A pager gets usualHelp.
-const (
-	usualHelp  = 80
-	widestHelp = 100
-)
+// widestHelp is the maximum number of columns of help and other text on standard
+// output, because longer lines are hard to read.
+const widestHelp = 100
 
 // helpWidth returns the width in columns of a help that is written to w.
 func helpWidth(w io.Writer) int {
 	if r, ok := w.(*results); ok {
 		w = r.w
 	}
-	f, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
-		return usualHelp
-	}
-	width, _, err := term.GetSize(int(f.Fd()))
-	if err != nil || width < 2 {
-		return usualHelp
-	}
-	return min(width, widestHelp)
+	return min(console.WidthOf(w), widestHelp)
 }
 
 // usualFlags are the flags of scan that its short help shows on one screen, with

@@ -23,15 +23,12 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
-	"os"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
 	"unicode"
 	"unicode/utf8"
-
-	"golang.org/x/term"
 )
 
 // MaxLine is the maximum number of characters of a line on standard error: enough
@@ -43,7 +40,6 @@ const MaxLine = 1000
 type Terminal struct {
 	mu          sync.Mutex
 	err         io.Writer
-	fd          int    // file descriptor of err, if err is a terminal
 	Interactive bool   // err is a terminal, so a line can be rewritten
 	status      bool   // the screen shows a status line
 	line        string // the status line that the screen shows
@@ -55,18 +51,14 @@ type Terminal struct {
 
 // New returns a terminal that prints messages to w.
 func New(w io.Writer) *Terminal {
-	t := &Terminal{err: w, Log: slog.New(slog.DiscardHandler)}
-	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		t.fd, t.Interactive = int(f.Fd()), true
-	}
-	return t
+	return &Terminal{err: w, Interactive: IsTerminal(w), Log: slog.New(slog.DiscardHandler)}
 }
 
 // NewScreen returns a terminal that treats w as a screen. columns returns its
 // width, which may change between calls.
 func NewScreen(w io.Writer, columns func() int) *Terminal {
 	t := New(w)
-	t.Interactive, t.columns, t.fd = true, columns, -1
+	t.Interactive, t.columns = true, columns
 	return t
 }
 
@@ -77,16 +69,10 @@ func (t *Terminal) Messages() io.Writer { return t.err }
 const speaker = "a2sscan: "
 
 // Say prints one line on standard error. On a terminal it is wrapped at words.
-func (t *Terminal) Say(format string, args ...any) { t.write(fmt.Sprintf(format, args...)) }
+func (t *Terminal) Say(format string, args ...any) { t.Line(speaker + fmt.Sprintf(format, args...)) }
 
 // Hint prints one line with a hint.
-func (t *Terminal) Hint(format string, args ...any) {
-	t.write("hint: " + fmt.Sprintf(format, args...))
-}
-
-func (t *Terminal) write(text string) {
-	t.Line(speaker + text)
-}
+func (t *Terminal) Hint(format string, args ...any) { t.Say("hint: "+format, args...) }
 
 // Line prints one line without the program's name before it. On a terminal it is
 // wrapped.
@@ -122,7 +108,7 @@ func (t *Terminal) FinalStatus(s string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if s != t.shown {
-		t.lineLocked("a2sscan: " + s)
+		t.lineLocked(speaker + s)
 	}
 }
 
@@ -134,7 +120,7 @@ func (t *Terminal) ShowStatus(s string) {
 	defer t.mu.Unlock()
 	if !t.Interactive {
 		if s != t.shown {
-			t.lineLocked("a2sscan: " + s)
+			t.lineLocked(speaker + s)
 			t.shown = s
 		}
 		return
@@ -163,11 +149,7 @@ func (t *Terminal) Width() int {
 	case t.columns != nil:
 		return t.columns()
 	}
-	width, _, err := term.GetSize(t.fd)
-	if err != nil || width < 2 {
-		return 80
-	}
-	return width
+	return WidthOf(t.err)
 }
 
 // ClearStatus removes the status line.
