@@ -2,14 +2,12 @@ package list
 
 import (
 	"bytes"
-	"cmp"
-	"context"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"strings"
-	"sync/atomic"
+	"sync"
 )
 
 // stdin is the argument that names standard input.
@@ -20,7 +18,7 @@ type ArgError struct {
 	Arg     string // as given, made printable; empty: there was no argument
 	Problem string // what is wrong
 	Hint    string // what to do about it; may be empty
-	Err     error  // a *fs.PathError if the file can't be read, a Fault, or nil
+	Err     error  // a *fs.PathError if the file can't be read, what is wrong with an address, or nil
 }
 
 // Error returns the argument, the problem and the hint in one line.
@@ -38,22 +36,19 @@ func (e *ArgError) Error() string {
 // Unwrap returns e.Err.
 func (e *ArgError) Unwrap() error { return e.Err }
 
-// input is an argument that Open accepted.
+// input is an argument that Open accepted, or a Source.
 type input struct {
-	name   name    // set if path is empty; for a host, only its port
-	host   string  // a name to look up, without its port; if path is empty
-	found  lookup  // the result of looking up host
-	path   string  // of a list; "-" for standard input
-	source *Source // of a list that is not a file; path is its name
-	size   int64   // size of a list in bytes; -1: unknown
-	number int     // index among the arguments, from 1; 0 for a Source
-	arg    string  // the argument as given; set only for a host
+	name   name     // set if path is empty; for a host, only its port
+	host   string   // a name to look up, without its port; if path is empty
+	addrs  []uint32 // the addresses of host
+	path   string   // of a list; "-" for standard input
+	source *Source  // of a list that is not a file; path is its name
+	size   int64    // size of a list in bytes; -1: unknown
+	number int      // index among the arguments, from 1; 0 for a Source
+	arg    string   // the argument as given; set only for a host
 
-	format, compression, sum atomic.Pointer[string]
-
-	truncated        atomic.Bool
-	bytes            atomic.Int64
-	targets, invalid atomic.Uint64 // counts for Input; updated with a short delay
+	mu   sync.Mutex
+	read Input // what was read from a list; updated with a short delay
 }
 
 // isStdin reports whether the input is standard input. It checks source too,
@@ -72,26 +67,6 @@ func (in *input) title() string {
 	return in.path
 }
 
-// report describes what was read from a list.
-func (in *input) report() Input {
-	text := func(p *atomic.Pointer[string]) string {
-		if s := p.Load(); s != nil {
-			return *s
-		}
-		return ""
-	}
-	return Input{
-		Name:        show([]byte(in.title())),
-		Format:      cmp.Or(text(&in.format), "text"),
-		Compression: text(&in.compression),
-		Truncated:   in.truncated.Load(),
-		Bytes:       in.bytes.Load(),
-		SHA256:      text(&in.sum),
-		Targets:     in.targets.Load(),
-		Invalid:     in.invalid.Load(),
-	}
-}
-
 // open returns the input that arg names. An argument that parses as an address or a
 // network is taken for that, even if there is a file with the same name.
 func (l *List) open(arg string) (*input, error) {
@@ -99,10 +74,10 @@ func (l *List) open(arg string) (*input, error) {
 		return l.openStdin()
 	}
 	n, f := parse([]byte(arg))
-	if f == 0 && l.ports.missing(&n) {
-		f = FaultNoPorts
+	if f == "" && l.ports.missing(&n) {
+		f = faultNoPorts
 	}
-	if f == 0 {
+	if f == "" {
 		return &input{name: n}, nil
 	}
 	info, err := os.Stat(arg)
@@ -122,16 +97,11 @@ func (l *List) open(arg string) (*input, error) {
 // hostInput returns the input for an argument that is a host name, with or without
 // a port.
 func hostInput(arg string) (*input, error) {
-	host, port, hasPort := strings.Cut(arg, ":")
-	in := &input{host: host, arg: arg, name: name{form: formAddr}}
-	if hasPort {
-		v, f := parsePort([]byte(port))
-		if f != 0 {
-			return nil, &ArgError{Arg: show([]byte(arg)), Problem: f.Error(), Err: f}
-		}
-		in.name.form, in.name.port = formAddrPort, v
+	host, n, f := parseHost([]byte(arg))
+	if f != "" {
+		return nil, &ArgError{Arg: show([]byte(arg)), Problem: f.Error(), Err: f}
 	}
-	return in, nil
+	return &input{host: host, arg: arg, name: n}, nil
 }
 
 func (l *List) openStdin() (*input, error) {
@@ -201,15 +171,15 @@ func reason(err error) string {
 
 // notATarget returns the error for an argument that is neither an address nor a
 // file: f is the error from parsing it, err the error from os.Stat.
-func notATarget(arg string, f Fault, err error) error {
+func notATarget(arg string, f fault, err error) error {
 	e := &ArgError{Arg: show([]byte(arg)), Err: f}
 	switch {
 	case arg == "":
 		e.Arg, e.Problem = `""`, "a target is empty"
-	case f == FaultNoPorts:
+	case f == faultNoPorts:
 		e.Problem = "a network needs ports"
 		e.Hint = "name them, such as --port 27015 or --port 27015-27020"
-	case f == FaultIPv6:
+	case f == faultIPv6:
 		e.Problem, e.Hint = f.Error(), "IPv4 only; of the servers known to us only Xash3D and CoD4X also answer over IPv6"
 	case looksNumeric(arg):
 		e.Problem = f.Error()
@@ -233,7 +203,7 @@ func looksNumeric(arg string) bool {
 // measure computes what is known about the inputs before any list is read. If all
 // of them are addresses and networks, it also computes their exact number of
 // targets.
-func (l *List) measure() error {
+func (l *List) measure() {
 	fx := fixed{all: true, files: true}
 	for _, in := range l.inputs {
 		switch {
@@ -248,16 +218,11 @@ func (l *List) measure() error {
 	}
 	l.fixed = fx
 	if !fx.all {
-		return nil
+		return
 	}
 	ld := newLoader(l)
 	for _, in := range l.inputs {
 		ld.take(&in.name, labels{})
 	}
-	o, err := ld.finish(context.Background())
-	if err == nil {
-		l.listed.Store(o.alone())
-		l.size.Store(&o.total)
-	}
-	return err
+	l.setSize(ld.finish())
 }

@@ -25,7 +25,7 @@ var magics = []struct {
 	name   string
 	open   func(*bufio.Reader) (io.Reader, error) // nil: unsupported
 }{
-	{"\x1f\x8b", "gzip", openGzip},
+	{"\x1f\x8b", "gzip", func(b *bufio.Reader) (io.Reader, error) { return gzip.NewReader(b) }},
 	{"\x28\xb5\x2f\xfd", "zstd", openZstd},
 	{"BZh", "bzip2", nil},
 	{"\xfd7zXZ", "xz", nil},
@@ -53,51 +53,33 @@ func decompress(b *bufio.Reader) (plain io.Reader, compression string, err error
 			return nil, "", fmt.Errorf("it is compressed with %s, which is not read here: "+
 				"decompress it first, or use gzip or zstd", m.name)
 		default:
-			plain, err = m.open(b)
+			plain, err = unpack(m.open(b))
 			return plain, m.name, err
 		}
 	}
-	if head, _ := b.Peek(min(4, b.Buffered())); isSkippable(head) {
-		plain, err = openZstd(b)
+	// A zstd file may begin with a skippable frame, which holds no data.
+	head, _ := b.Peek(min(4, b.Buffered()))
+	if len(head) == 4 && head[0]>>4 == 5 && bytes.HasSuffix(head, []byte("\x2a\x4d\x18")) {
+		plain, err = unpack(openZstd(b))
 		return plain, "zstd", err
 	}
 	return b, "", nil
 }
 
-// isSkippable reports whether head is the magic number of a skippable zstd frame,
-// which holds no data.
-func isSkippable(head []byte) bool {
-	return len(head) == 4 && head[0]>>4 == 5 && bytes.HasSuffix(head, []byte("\x2a\x4d\x18"))
-}
-
-func openGzip(b *bufio.Reader) (io.Reader, error) {
-	z, err := gzip.NewReader(b)
-	if err != nil {
-		return truncated(err)
-	}
-	return &unpacker{r: z}, nil
-}
-
+// openZstd returns a decoder that starts no goroutine and so needs no Close.
 func openZstd(b *bufio.Reader) (io.Reader, error) {
-	// A decoder that starts no goroutine needs no Close.
-	z, err := zstd.NewReader(b, zstd.WithDecoderConcurrency(1),
+	return zstd.NewReader(b, zstd.WithDecoderConcurrency(1),
 		zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
-	if err != nil {
-		return truncated(err)
-	}
-	return &unpacker{r: z}, nil
 }
 
-// truncated returns an empty list that ends with errTruncated if err means that the
-// data ends early, and otherwise returns err.
-func truncated(err error) (io.Reader, error) {
-	if isTruncation(err) {
-		return &unpacker{r: bytes.NewReader(nil), err: errTruncated}, nil
+// unpack returns a reader of the decompressor r. err is the error of opening it: if
+// the data ended early, the reader is empty and ends with errTruncated.
+func unpack(r io.Reader, err error) (io.Reader, error) {
+	if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
+		return &unpacker{err: errTruncated}, nil
 	}
-	return nil, err
+	return &unpacker{r: r}, err
 }
-
-func isTruncation(err error) bool { return err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) }
 
 // unpacker is a decompressor that returns errTruncated if its data ends early.
 type unpacker struct {
@@ -106,14 +88,12 @@ type unpacker struct {
 }
 
 // Read implements io.Reader.
-func (t *unpacker) Read(p []byte) (int, error) {
-	if t.err != nil {
-		return 0, t.err
+func (t *unpacker) Read(p []byte) (n int, err error) {
+	if t.err == nil {
+		n, t.err = t.r.Read(p)
+		if errors.Is(t.err, io.ErrUnexpectedEOF) {
+			t.err = errTruncated
+		}
 	}
-	n, err := t.r.Read(p)
-	if errors.Is(err, io.ErrUnexpectedEOF) {
-		err = errTruncated
-	}
-	t.err = err
-	return n, err
+	return n, t.err
 }

@@ -39,17 +39,17 @@
 //
 // The target's tag is the text after the address, separated from it by white space or
 // by a comma that is not part of its ports. White space around the tag is dropped; no
-// character in it is special, not even '#'. If an address has no port and its tag is a
-// port number, the line is invalid, because the number is probably meant as the port.
-// If Config.Ports names ports, such a number is a tag.
+// character in it is special, not even '#'. If an address has no port, and its tag is a
+// port number or begins with one from 1024 on, the line is invalid, because the number
+// is probably meant as the port. If Config.Ports names ports, such a number is a tag.
 //
 // Empty lines and lines that begin with '#' are skipped. White space before the
 // address, a carriage return before the end of the line and a byte order mark before
-// the first line are ignored. A list in UTF-16 must begin with a byte order mark.
+// a line are ignored. A list in UTF-16 must begin with a byte order mark.
 //
 // Any other line is invalid: it is reported to Config.Invalid and counted, and
 // reading continues. Numbers with leading zeros are invalid, since some programs
-// read them as octal. IPv6 addresses are invalid: IPv4 only; of the
+// read them as octal. IPv6 addresses are Unscannable: IPv4 only; of the
 // servers known to us only Xash3D and CoD4X also answer over IPv6.
 //
 // # Other lists
@@ -62,17 +62,24 @@
 //     unless it is in "port". "query_port" takes precedence over "port". "tag" is the
 //     tag, and "master" is what a master server reported. Other keys, and the keys of
 //     nested objects, are ignored.
-//   - CSV, with commas or semicolons, and TSV. The first line may name the columns
-//     (ip, address, addr, host, endpoint, ip:port; query_port, port; tag, in upper
-//     or lower case). Without names the address is in the first column that holds
-//     one, and its port in the next column if that holds a port. But a line that
-//     begins with ip:port is text: the rest is its tag.
+//   - What Shodan, naabu, ZMap and xash3d-query write as NDJSON. Of httpx, only the host
+//     is asked, because its ports are web servers.
+//   - CSV, with commas or semicolons, and TSV, such as ZMap's. The first line may name
+//     the columns (ip, address, addr, host, endpoint, ip:port, saddr; query_port, port,
+//     sport; tag, in upper or lower case). Without names the address is in the first
+//     column that holds one, and its port in the next column if that holds a port. But a
+//     line that begins with ip:port is text: the rest is its tag.
+//   - masscan -oL and -oJ, nmap -oG, and Xash3D's lists of servers ("ip 203.0.113.7:27015").
 //   - any of Config.Formats.
+//
+// Rows for TCP and for closed ports are skipped. A row whose address has no port, while a
+// column or key looks like a port, is invalid unless Config.Ports names ports. Other JSON
+// is not read: jq -c '.[]' makes lines of an array.
 //
 // A list that was cut off, because a disk was full or a program was killed, yields its
 // complete entries; its end is an invalid line. If such a list is compressed, so that
 // something is certainly missing, Input.Truncated is set. A line may have up to
-// MaxLine bytes, a line of JSON MaxJSONLine.
+// MaxLine bytes, a line of JSON 9 MiB.
 //
 // # Arguments
 //
@@ -86,8 +93,8 @@
 // registry, and multicast), unless they are allowed, and the networks that a user
 // names. No server can have the address 0.0.0.0, and 169.254.0.0/16 are addresses of
 // Steam's relays, which can't be reached from the internet (EC-126). Both count as
-// Unscannable, even if special-purpose networks are allowed; all others count as
-// Excluded. Exclusions.Rules counts both by rule.
+// Unscannable, even if special-purpose networks are allowed, and so do IPv6 addresses;
+// all others count as Excluded. List.LeftOut counts them by file and by network.
 //
 // A target that was named before is a Duplicate, in whatever form and in whatever
 // input it is named again, even if it is also excluded. It keeps the tag of its first
@@ -112,14 +119,14 @@
 // ports of an address are far apart: in a network by as many places as it has
 // addresses, in a list by at least 1/(3n) of the list for ports that differ by n. The
 // order depends on the seed, the contents of the lists and the ports, and not on the
-// order of lines and arguments. A listed target takes 4 bytes, and up to 10 while the
-// list is read, however often it is repeated. A tag takes 16 bytes plus its text. The
-// memory for a network does not depend on its size. Add two megabytes and the buffers.
+// order of lines and arguments. A listed target takes 8 bytes, however often it is
+// repeated. A tag takes 16 bytes, and its text once if many targets share it. The
+// memory for a network does not depend on its size. Add a few megabytes of buffers.
 //
 // With OrderInput, the targets come in the order of the arguments and their lines,
 // while these are being read. The targets of a network come port by port: all
 // addresses at the first port, then all at the second, so that queries to one address
-// are far apart. A listed address takes 5 to 8 bytes, which are needed to recognise
+// are far apart. A listed target takes 20 to 48 bytes, which are needed to recognise
 // duplicates.
 //
 // A target's Place is its index in the order before exclusions, shards and limits

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"fmt"
 	"net/netip"
 	"os"
 	"slices"
@@ -22,9 +21,9 @@ type ExclusionConfig struct {
 	Networks      []string // addresses, networks a.b.c.d/n and ranges a.b.c.d-e.f.g.h
 	Files         []string // files of these, one per line; a comment may follow a '#'
 
-	// Waiting is called with the name of a file that is a named pipe, if the pipe
-	// has had no writer for a second. It may be nil.
-	Waiting func(name string)
+	// Note is called if a file is a named pipe that has had no writer for a second. It
+	// may be nil.
+	Note func(note string)
 }
 
 // Exclusions holds the addresses to which nothing may be sent: special-purpose
@@ -33,10 +32,11 @@ type ExclusionConfig struct {
 type Exclusions struct {
 	cfg   ExclusionConfig
 	fixed []span // of the sources that are no files, in the order of sources
+	ipv6  *source
 	now   atomic.Pointer[ruleSet]
 
 	mu      sync.Mutex // held while files are read, which may block
-	sources []*source  // special-purpose networks, then Networks, then Files; then those that Add added
+	sources []*source  // special-purpose networks, Networks, Files, IPv6, then those that Add added
 	once    map[string][]span
 }
 
@@ -68,7 +68,7 @@ type ruleSet struct {
 }
 
 // NewExclusions reads the files of cfg. It returns an *ArgError for an invalid
-// network or a file that can't be read, and a *LineError for an invalid line of a
+// network or a file that can't be read, and a Invalid for an invalid line of a
 // file.
 func NewExclusions(cfg ExclusionConfig) (*Exclusions, error) {
 	x := &Exclusions{cfg: cfg, once: map[string][]span{}}
@@ -82,7 +82,7 @@ func NewExclusions(cfg ExclusionConfig) (*Exclusions, error) {
 	}
 	for _, name := range cfg.Networks {
 		s, f := parseSpan([]byte(name))
-		if f != 0 {
+		if f != "" {
 			return nil, &ArgError{
 				Arg: show([]byte(name)), Problem: f.Error(), Err: f,
 				Hint: "an address, a network or a range is wanted, such as 203.0.113.7, 203.0.113.0/24 or 203.0.113.5-203.0.113.20",
@@ -94,6 +94,8 @@ func NewExclusions(cfg ExclusionConfig) (*Exclusions, error) {
 	for _, path := range cfg.Files {
 		x.sources = append(x.sources, &source{kind: named, Exclusion: Exclusion{Source: path}})
 	}
+	x.ipv6 = &source{Exclusion: Exclusion{Network: "::/0", Reason: "IPv6", Source: "IPv4 only", Unscannable: true}}
+	x.sources = append(x.sources, x.ipv6)
 	return x, x.Reload()
 }
 
@@ -214,22 +216,6 @@ func withoutLine(source string) string {
 	return source[:i]
 }
 
-// LineError is the error for an invalid line in a file of exclusions.
-type LineError struct {
-	File string // made printable
-	Line int    // from 1
-	Text string // the line, or its beginning; made printable
-	Err  error  // a Fault
-}
-
-// Error returns the file, line, fault and text in one line.
-func (e *LineError) Error() string {
-	return fmt.Sprintf("%s:%d: %v: %q", e.File, e.Line, e.Err, e.Text)
-}
-
-// Unwrap returns e.Err.
-func (e *LineError) Unwrap() error { return e.Err }
-
 // read returns the rules in the file at path. A file that is not regular, such as a
 // pipe, is read only once.
 func (x *Exclusions) read(path string) (spans []span, err error) {
@@ -240,18 +226,18 @@ func (x *Exclusions) read(path string) (spans []span, err error) {
 	if err != nil {
 		return nil, unreadable(path, err)
 	}
-	f, err := openPipe(context.Background(), path, x.cfg.Waiting)
+	f, err := openPipe(context.Background(), path, x.cfg.Note)
 	if err != nil {
 		return nil, unreadable(path, err)
 	}
 	defer f.Close()
 	for line := range eachLine(f, MaxLine, &err) {
-		s, there, fault := parseRule(line.text)
-		if line.long {
-			fault = FaultLong
+		s, there, f := parseRule(line.text)
+		if line.fault != "" {
+			f = line.fault
 		}
-		if fault != 0 {
-			return nil, &LineError{show([]byte(path)), line.number, show(trimRight(line.text)), fault}
+		if f != "" {
+			return nil, Invalid{show([]byte(path)), line.number, show(trimRight(line.text)), f}
 		}
 		if there {
 			spans = append(spans, s)
@@ -268,19 +254,19 @@ func (x *Exclusions) read(path string) (spans []span, err error) {
 
 // parseRule parses a line "network # comment". there is false for a line without a
 // network, and for an IPv6 network, because nothing is ever sent to IPv6 addresses.
-func parseRule(text []byte) (s span, there bool, f Fault) {
+func parseRule(text []byte) (s span, there bool, f fault) {
 	if i := slices.Index(text, '#'); i >= 0 {
 		text = text[:i]
 	}
 	text = trimRight(trimLeft(text))
 	if len(text) == 0 {
-		return span{}, false, 0
+		return span{}, false, ""
 	}
 	s, f = parseSpan(text)
-	if f == FaultIPv6 && isOnlyIPv6(text) {
-		return span{}, false, 0
+	if f == faultIPv6 && isOnlyIPv6(text) {
+		return span{}, false, ""
 	}
-	return s, f == 0, f
+	return s, f == "", f
 }
 
 // isOnlyIPv6 reports whether b as a whole is a valid IPv6 address or network.

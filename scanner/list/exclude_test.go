@@ -148,18 +148,18 @@ func TestExclusionErrors(t *testing.T) {
 	tests := []struct {
 		name, text string
 		want       string
-		fault      Fault
+		fault      fault
 	}{
-		{"network", "8.8.8.0/24\n# c\n8.8.8.0/33 # why", `:3: the length of the network is not a number from 0 to 32: "8.8.8.0/33 # why"`, FaultNetwork},
-		{"name", "example.com\r\n", `:1: not an IPv4 address: "example.com"`, FaultAddress},
-		{"port", "1.2.3.4:27015", `:1: an exclusion is for all ports of an address: "1.2.3.4:27015"`, FaultNoPort},
-		{"backwards", "1.2.3.4-1.2.3.3", `:1: the range ends before it begins: "1.2.3.4-1.2.3.3"`, FaultRange},
-		{"half a range", "1.2.3.4-", `:1: not an IPv4 address: "1.2.3.4-"`, FaultAddress},
-		{"range of networks", "1.2.3.4-1.2.4.0/24", `:1: not an IPv4 address: "1.2.3.4-1.2.4.0/24"`, FaultAddress},
-		{"no comment", "1.2.3.0/24 somebody", `:1: the length of the network is not a number from 0 to 32: "1.2.3.0/24 somebody"`, FaultNetwork},
-		{"IPv6", "2001:db8::/129", `:1: IPv6 address: only IPv4 is supported: "2001:db8::/129"`, FaultIPv6},
-		{"hostile", "\x1b[2J", `:1: not an IPv4 address: "\\x1b[2J"`, FaultAddress},
-		{"long", "1.2.3.4 #" + strings.Repeat("x", MaxLine), `:1: the line is longer than 64 KiB: `, FaultLong},
+		{"network", "8.8.8.0/24\n# c\n8.8.8.0/33 # why", `:3: the length of the network is not a number from 0 to 32: "8.8.8.0/33 # why"`, faultNetwork},
+		{"name", "example.com\r\n", `:1: not an IPv4 address: "example.com"`, faultAddress},
+		{"port", "1.2.3.4:27015", `:1: an exclusion is for all ports of an address: "1.2.3.4:27015"`, faultNoPort},
+		{"backwards", "1.2.3.4-1.2.3.3", `:1: the range ends before it begins: "1.2.3.4-1.2.3.3"`, faultRange},
+		{"half a range", "1.2.3.4-", `:1: not an IPv4 address: "1.2.3.4-"`, faultAddress},
+		{"range of networks", "1.2.3.4-1.2.4.0/24", `:1: not an IPv4 address: "1.2.3.4-1.2.4.0/24"`, faultAddress},
+		{"no comment", "1.2.3.0/24 somebody", `:1: the length of the network is not a number from 0 to 32: "1.2.3.0/24 somebody"`, faultNetwork},
+		{"IPv6", "2001:db8::/129", `:1: IPv6 address: only IPv4 is supported: "2001:db8::/129"`, faultIPv6},
+		{"hostile", "\x1b[2J", `:1: not an IPv4 address: "\\x1b[2J"`, faultAddress},
+		{"long", "1.2.3.4 #" + strings.Repeat("x", MaxLine), `:1: the line is longer than 64 KiB: "`, faultLong},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -168,7 +168,7 @@ func TestExclusionErrors(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err := NewExclusions(ExclusionConfig{Files: []string{path}})
-			var line *LineError
+			var line Invalid
 			if !errors.As(err, &line) || !strings.HasPrefix(err.Error(), show([]byte(path))+test.want) {
 				t.Fatalf("%v\nwant %s", err, test.want)
 			}
@@ -185,7 +185,7 @@ func TestExclusionErrors(t *testing.T) {
 	}
 	_, err := NewExclusions(ExclusionConfig{Networks: []string{"1.2.3.4", "1.2.3.0/40"}})
 	var arg *ArgError
-	if !errors.As(err, &arg) || arg.Arg != "1.2.3.0/40" || arg.Hint == "" || !errors.Is(err, FaultNetwork) {
+	if !errors.As(err, &arg) || arg.Arg != "1.2.3.0/40" || arg.Hint == "" || !errors.Is(err, faultNetwork) {
 		t.Error(err)
 	}
 }
@@ -236,7 +236,7 @@ func TestReload(t *testing.T) {
 	// An invalid line or a missing file makes Reload fail, and the rules stay as
 	// they are.
 	rewrite(t, a, "1.0.0.0/24\nnonsense\n")
-	var line *LineError
+	var line Invalid
 	if err := x.Reload(); !errors.As(err, &line) || line.Line != 2 {
 		t.Errorf("%v", err)
 	}
@@ -350,7 +350,7 @@ func TestPrefixes(t *testing.T) {
 		for p := range s.prefixes() {
 			got = append(got, p.String())
 		}
-		if f != 0 || strings.Join(got, " ") != test.want {
+		if f != "" || strings.Join(got, " ") != test.want {
 			t.Errorf("%s: %q, %v", test.span, got, f)
 		}
 	}
@@ -364,7 +364,7 @@ func FuzzSpan(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		s, fault := parseSpan(b)
-		if fault != 0 {
+		if fault != "" {
 			return
 		}
 		next := s.first
@@ -378,10 +378,10 @@ func FuzzSpan(f *testing.F) {
 		if next != s.last+1 {
 			t.Fatalf("%q ends at %v", b, addrOf(next-1))
 		}
-		if again, fault := parseSpan([]byte(s.String())); fault != 0 || again != s {
+		if again, fault := parseSpan([]byte(s.String())); fault != "" || again != s {
 			t.Fatalf("%q is written %v", b, s)
 		}
-		if r, there, fault := parseRule(append(b, "# x"...)); fault != 0 || !there || r != s {
+		if r, there, fault := parseRule(append(b, "# x"...)); fault != "" || !there || r != s {
 			t.Fatalf("%q as a rule: %+v, %v", b, r, fault)
 		}
 	})

@@ -11,13 +11,15 @@ type Format struct {
 	Name string // for messages, such as "Web API JSON"
 
 	// Sniff reports whether a list that begins with head has this format. head is
-	// at most SniffLen bytes, after decompression.
+	// at most SniffLen bytes, after decompression; it may end after the first line.
 	Sniff func(head []byte) bool
 
 	// Read calls yield for every entry of the list, in order, until yield returns
 	// false. It returns an error if reading fails. It must not use r after it
 	// returns.
 	Read func(r io.Reader, yield func(Entry) bool) error
+
+	note string // what a user should know about a list in this format
 }
 
 // SniffLen is the maximum number of bytes that Sniff gets.
@@ -38,6 +40,9 @@ type Entry struct {
 	Tag    []byte // hostile text
 	Master []byte // a JSON object that a master server reported; hostile text
 	Fault  error  // why the entry is invalid, reported with Text; nil: valid
+
+	skip  bool // a row for TCP, or for a port that is closed
+	stray bool // what may be the port is in a place where it is not read
 }
 
 // Source is a list that is not in a file, such as one that was just fetched.
@@ -59,4 +64,5 @@ type Input struct {
 	SHA256      string // of these bytes, in hex; empty: not read to the end
 	Targets     uint64 // number of targets, including duplicates and excluded targets
 	Invalid     uint64 // number of lines and entries that name no target
+	Skipped     uint64 // number of rows for TCP and for closed ports
 }

@@ -1,70 +1,46 @@
 package list
 
-import "fmt"
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
 
-// Invalid is a line that does not name a target.
+// Invalid is a line that does not name a target, or is no exclusion.
 type Invalid struct {
 	File string // as named; "standard input" for "-"
 	Line int    // line, item or argument number, from 1
 	Text string // the line, or its beginning; made printable
-	Err  error  // usually a Fault; for a host name, why its lookup failed
+	Err  error  // what is wrong; for a host name, why its lookup failed
 }
 
 // Error returns the file, line, fault and text in one line.
 func (v Invalid) Error() string {
-	return fmt.Sprintf("%s:%d: %v: %s", v.File, v.Line, v.Err, v.Text)
+	return fmt.Sprintf("%s:%d: %v: %q", v.File, v.Line, v.Err, v.Text)
 }
 
 // Unwrap returns v.Err.
 func (v Invalid) Unwrap() error { return v.Err }
 
-// invalidLines counts and reports lines that name no target. Its methods that
-// return a bool report whether to continue.
-type invalidLines struct {
-	strict    bool          // stop at the first invalid line
-	report    func(Invalid) // may be nil
-	checkOnly bool          // neither count nor report lines
-	counts    *counters
+// maxShown is the maximum number of bytes of a text that show returns.
+const maxShown = 100
 
-	in    *input // the input being read
-	line  int    // the current line of in, or the index of the argument, from 1
-	n     uint64 // number of invalid lines of in
-	fatal error  // the error that ended reading
-}
-
-// at returns the current position in the input, with the given text.
-func (l *invalidLines) at(text []byte) Invalid {
-	return Invalid{File: show([]byte(l.in.title())), Line: l.line, Text: show(text)}
-}
-
-// add counts and reports the current line; text is its text.
-func (l *invalidLines) add(text []byte, err error) bool {
-	if !l.count() {
-		return true
+// show makes text printable for a terminal or a log: if a character is not printable,
+// as control characters are, the text is escaped as in Go.
+func show(text []byte) string {
+	end := min(len(text), maxShown)
+	for end > 0 && end < len(text) && !utf8.RuneStart(text[end]) {
+		end--
 	}
-	v := l.at(text)
-	v.Err = err
-	return l.deliver(v)
-}
-
-// addAt counts and reports a line that was read earlier.
-func (l *invalidLines) addAt(v Invalid) bool { return !l.count() || l.deliver(v) }
-
-// count counts an invalid line and returns whether to report it. The caller makes
-// the text printable only in that case.
-func (l *invalidLines) count() (wanted bool) {
-	if !l.checkOnly {
-		l.n++
-		l.counts.invalid.Add(1)
+	s := string(text[:end])
+	notPrintable := func(r rune) bool { return !strconv.IsPrint(r) }
+	if !utf8.ValidString(s) || strings.ContainsFunc(s, notPrintable) {
+		s = strconv.Quote(s)
+		s = s[1 : len(s)-1]
 	}
-	return l.strict || l.report != nil && !l.checkOnly
-}
-
-func (l *invalidLines) deliver(v Invalid) bool {
-	if l.strict {
-		l.fatal = v
-		return false
+	if end < len(text) {
+		s += "…"
 	}
-	l.report(v)
-	return true
+	return s
 }

@@ -3,11 +3,8 @@ package list
 import (
 	"bytes"
 	"fmt"
-	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
-	"testing/iotest"
 
 	"github.com/a2sscan/a2sscan/scanner/target"
 )
@@ -67,21 +64,12 @@ func FuzzLine(f *testing.F) {
 	})
 }
 
-// aWalk returns a walk for l that discards the targets.
-func aWalk(l *List) *walk {
-	all := func(target.Target) bool { return true }
-	return &walk{giver: giver{cfg: &l.cfg, counts: &l.counts, yield: all}, ports: l.ports}
-}
-
-// lineReader returns a reader in input order, and the walk that discards its
-// targets.
+// lineReader returns a reader in input order whose targets are discarded, and its walk.
 func lineReader(t testing.TB, ports string) (*reader, *walk) {
 	l := mustOpen(t, Config{Order: OrderInput, Stdin: strings.NewReader(""), Ports: mustPorts(t, ports)})
-	w := aWalk(l)
-	r, end := l.newReader(t.Context(), w)
-	t.Cleanup(end)
-	r.out.begin(l.inputs[0])
-	return r, w
+	all := func(target.Target) bool { return true }
+	w := &walk{giver: giver{cfg: &l.cfg, counts: &l.counts, yield: all}, ports: l.ports, seen: map[uint64]struct{}{}}
+	return &reader{l: l, ctx: t.Context(), take: w.take, in: l.inputs[0]}, w
 }
 
 // numbered returns the address 1.0.0.0 + i and port 27015 as text, and overwrites b
@@ -100,15 +88,14 @@ func TestLineAllocs(t *testing.T) {
 		lines[i] = numbered(nil, uint32(i))
 	}
 	i := 0
-	next := func() { r.text.complete(lines[i%len(lines)]); i++ }
+	next := func() { r.text(line{text: lines[i%len(lines)]}); i++ }
 	for range lines {
 		next()
 	}
 	if got := testing.AllocsPerRun(1000, next); got != 0 {
 		t.Errorf("a duplicate: %v allocations", got)
 	}
-	w.seen = addrSet{}
-	w.seen.init()
+	clear(w.seen)
 	if got := testing.AllocsPerRun(1, func() {
 		for range lines {
 			next()
@@ -116,10 +103,10 @@ func TestLineAllocs(t *testing.T) {
 	}); got > float64(len(lines)) {
 		t.Errorf("%d new targets: %v allocations", len(lines), got)
 	}
-	for _, line := range []string{"# comment", "", "127.0.0.1:1", "nonsense", "1.2.3.4:0"} {
-		b := []byte(line)
-		if got := testing.AllocsPerRun(1000, func() { r.text.complete(b) }); got != 0 {
-			t.Errorf("%q: %v allocations", line, got)
+	for _, text := range []string{"# comment", "", "127.0.0.1:1", "1.2.3.4:0"} {
+		l := line{text: []byte(text)}
+		if got := testing.AllocsPerRun(1000, func() { r.text(l) }); got != 0 {
+			t.Errorf("%q: %v allocations", text, got)
 		}
 	}
 }
@@ -179,83 +166,17 @@ func perTarget(b *testing.B, n int) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/target")
 }
 
-// FuzzQuick checks that parse returns the same as parseQuick for every line that
-// parseQuick accepts, and that parseQuick accepts every ip:port in the usual
-// notation.
-func FuzzQuick(f *testing.F) {
-	for _, s := range []string{"1.2.3.4:5", "255.255.255.255:65535", "01.2.3.4:5", "1.2.3.256:5",
-		"1.2.3.4:65536", "0.0.0.0:1", "00.0.0.0:1", "1.2.3.4", "1.2.3.4.5:6", "1.2.3:4", "99999999999.1.1.1:1", "1.2.3.4:0"} {
-		f.Add([]byte(s))
-	}
-	f.Fuzz(func(t *testing.T, b []byte) {
-		ip, port, ok := parseQuick(b)
-		n, fault := parse(b)
-		if ok && (fault != 0 || n.form != formAddrPort || n.ip != ip || n.port != port) {
-			t.Errorf("%q: %08x:%d, and %+v %v", b, ip, port, n, fault)
-		}
-		if plain := addrOf(n.ip).String() + ":" + fmt.Sprint(n.port); !ok && fault == 0 && plain == string(b) {
-			t.Errorf("%q is not taken", b)
-		}
-	})
-}
-
-// TestManyLines checks that reading many lines at once yields the same targets,
-// places and tags as reading one line at a time, with the same invalid lines and
-// statistics.
-func TestManyLines(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 4))
-	var quick, slow strings.Builder
-	for i := 0; i < 60_000; {
-		// 256 targets are stored in another goroutine; 8192 lines do not fit in a
-		// buffer.
-		for range 1 << r.IntN(14) {
-			line := fmt.Sprintf("8.0.%d.%d:%d", r.IntN(16), r.IntN(256), 1+r.IntN(3))
-			end := []string{"\n", "\r\n"}[r.IntN(2)]
-			quick.WriteString(line + end)
-			slow.WriteString(line + " " + end) // quickLine does not accept the space
-			i++
-		}
-		other := []string{
-			fmt.Sprintf("8.0.%d.%d:2 tag %d\n", r.IntN(16), r.IntN(256), i),
-			fmt.Sprintf("8.0.%d.0/25:1-4 net %d\n", r.IntN(16), i),
-			fmt.Sprintf("8.0.%d.%d:9-12 few\n", r.IntN(16), r.IntN(256)),
-			"8.0.0.1:65536\n", "8.0.0.1:0\n", "08.0.0.1:1\n", "\n", "# 8.0.0.1:1\n",
-		}[r.IntN(8)]
-		quick.WriteString(other)
-		slow.WriteString(other)
-	}
-	read := func(list string, cfg Config) (got []string, s Stats) {
-		cfg.Stdin = iotest.HalfReader(strings.NewReader(list))
-		cfg.Invalid = func(v Invalid) { got = append(got, v.Error()) }
-		l := mustOpen(t, cfg)
-		for tg := range l.All() {
-			got = append(got, fmt.Sprint(tg.Addr, " ", tg.Tag, " ", tg.Place))
-		}
-		return got, l.Stats()
-	}
-	for _, cfg := range []Config{{}, {Order: OrderInput}} {
-		got, stats := read(quick.String(), cfg)
-		want, wantStats := read(slow.String(), cfg)
-		if !slices.Equal(got, want) || stats != wantStats {
-			t.Errorf("%v: %d reported, %+v; want %d, %+v", cfg.Order, len(got), stats, len(want), wantStats)
-		}
-		if len(got) < 5_000 || stats.Duplicate < 1000 || stats.Invalid < 3 {
-			t.Errorf("%v: %d reported, %+v", cfg.Order, len(got), stats)
-		}
-	}
-}
-
 // BenchmarkParse measures how long it takes to parse a line of text and count its
 // targets, which are not passed on.
 func BenchmarkParse(b *testing.B) {
 	r, _ := lineReader(b, "")
-	r.out.checkOnly, r.out.invalid.checkOnly = true, true
-	for _, line := range []string{"203.0.113.107:27015", "203.0.113.7:27015 eu", "203.0.113.7:27015,27017-27020"} {
-		text := []byte(line + "\n")
-		b.Run(line, func(b *testing.B) {
+	r.take = nil
+	for _, text := range []string{"203.0.113.107:27015", "203.0.113.7:27015 eu", "203.0.113.7:27015,27017-27020"} {
+		l := line{text: []byte(text)}
+		b.Run(text, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				r.text.complete(text)
+				r.text(l)
 			}
 		})
 	}

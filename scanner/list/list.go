@@ -1,6 +1,7 @@
 package list
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"iter"
@@ -43,7 +44,7 @@ type Config struct {
 	Args []string
 
 	Sources         []Source    // lists that come before those of Args
-	Ports           Ports       // for networks and addresses without their own ports
+	Ports           []uint16    // for networks and addresses without their own ports
 	Stdin           io.Reader   // the input that "-" names; nil: none
 	StdinIsTerminal bool        // read Stdin only if "-" is named
 	Exclusions      *Exclusions // nil: the special-purpose networks
@@ -73,9 +74,10 @@ type Config struct {
 	// invalid.
 	OnlyArgs bool
 
-	// Waiting is called when a named pipe has had no writer for a second. Reading
-	// continues as soon as a writer opens the pipe. It may be nil.
-	Waiting func(name string)
+	// Note is called with what a user should know about a list: a named pipe has had
+	// no writer for a second, ports in it are not asked, rows are skipped. It may be
+	// nil.
+	Note func(note string)
 
 	Formats    []Format // more formats of lists, tried before this package's own
 	KeepMaster bool     // fill Target.Master
@@ -127,8 +129,9 @@ func Open(cfg Config) (*List, error) {
 		cfg.Exclusions, _ = NewExclusions(ExclusionConfig{}) // no files: no error
 	}
 	l := &List{cfg: cfg}
-	l.ports = portRule{&l.cfg.Ports}
-	l.formats = append(slices.Clone(cfg.Formats), ownFormats...)
+	l.ports = portRule{cfg.Ports}
+	l.formats = slices.Concat([]Format{masscanJSON, wholeJSON}, cfg.Formats, tables,
+		[]Format{httpx, ndjson, masscanList, nmapList, xashList})
 	for i := range cfg.Sources {
 		s := &cfg.Sources[i]
 		l.inputs = append(l.inputs, &input{path: s.Name, size: s.Size, source: s})
@@ -141,7 +144,8 @@ func Open(cfg Config) (*List, error) {
 		in.number = i + 1
 		l.inputs = append(l.inputs, in)
 	}
-	return l, l.measure()
+	l.measure()
+	return l, nil
 }
 
 // Load reads what must be read before the first target is yielded: all inputs with
@@ -168,51 +172,28 @@ func (l *List) load(ctx context.Context) error {
 	}
 	switch {
 	case l.cfg.Order == OrderRandom:
-		return l.loadAll(ctx)
+		ld := newLoader(l)
+		if err := l.read(ctx, l.inputs, ld.take); err != nil {
+			return err
+		}
+		l.order = ld.finish()
+		named := uint64(0)
+		for _, in := range l.inputs {
+			named += in.read.Targets
+		}
+		l.counts.duplicate.Store(named - l.order.total - l.order.ipv6)
+		l.setSize(l.order)
 	case l.cfg.Strict:
-		return l.check(ctx)
+		// Search for invalid lines first. An input of unknown size can't be read twice.
+		files := slices.DeleteFunc(slices.Clone(l.inputs), func(in *input) bool { return in.isStdin() || in.size < 0 })
+		return l.read(ctx, files, nil)
 	}
 	return nil
 }
 
-func (l *List) loadAll(ctx context.Context) error { return l.loadInto(ctx, newLoader(l)) }
-
-// loadInto reads all inputs into ld and computes their order.
-func (l *List) loadInto(ctx context.Context, ld *loader) error {
-	defer ld.filing.Wait()
-	r, end := l.newReader(ctx, ld)
-	defer end()
-	if err := r.all(); err != nil {
-		return err
-	}
-	o, err := ld.finish(ctx)
-	if err != nil {
-		return err
-	}
-	named := uint64(0)
-	for _, in := range l.inputs {
-		named += in.targets.Load()
-	}
-	l.counts.duplicate.Store(named - o.total)
-	l.order = o
+func (l *List) setSize(o *order) {
 	l.listed.Store(o.alone())
 	l.size.Store(&o.total)
-	return nil
-}
-
-// check searches the inputs of known size for invalid lines. The others can't be
-// read twice.
-func (l *List) check(ctx context.Context) error {
-	r, end := l.newReader(ctx, nil)
-	defer end()
-	for _, in := range l.inputs {
-		if !in.isStdin() && in.size >= 0 {
-			if err := r.one(in); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // All yields all targets; it is From(0).
@@ -234,21 +215,14 @@ func (l *List) From(place uint64) iter.Seq[target.Target] {
 		case l.order != nil:
 			g.random(l.order)
 		default:
-			err = l.walk(&walk{giver: g, ports: l.ports})
+			w := &walk{giver: g, ports: l.ports, seen: map[uint64]struct{}{}}
+			err = l.read(context.Background(), l.inputs, w.take)
+			l.counts.place.Store(w.place)
 		}
 		if err != nil {
 			l.err.Store(&err)
 		}
 	}
-}
-
-// walk yields the targets of all inputs while it reads them.
-func (l *List) walk(w *walk) error {
-	r, end := l.newReader(context.Background(), w)
-	defer end()
-	err := r.all()
-	l.counts.place.Store(w.place)
-	return err
 }
 
 // Inputs describes what was read from each list, in the order in which the lists
@@ -257,7 +231,11 @@ func (l *List) Inputs() []Input {
 	var all []Input
 	for _, in := range l.inputs {
 		if in.path != "" {
-			all = append(all, in.report())
+			in.mu.Lock()
+			read := in.read
+			in.mu.Unlock()
+			read.Name, read.Format = show([]byte(in.title())), cmp.Or(read.Format, "text")
+			all = append(all, read)
 		}
 	}
 	return all
@@ -299,7 +277,7 @@ type Stats struct {
 	Read uint64
 
 	Invalid     uint64 // lines that name no target
-	Unscannable uint64 // addresses no server can have (0.0.0.0, relays); port 0
+	Unscannable uint64 // addresses no server can have (0.0.0.0, relays); port 0; IPv6
 	Excluded    uint64 // by Config.Exclusions
 	Duplicate   uint64 // targets that were named before
 	OtherShard  uint64 // targets outside Config.Shard

@@ -1,149 +1,94 @@
 package list
 
-import (
-	"context"
-	"slices"
-	"sync"
-)
-
 // smallBlock is the maximum number of targets of a name that are stored one by one.
-// A name with more targets takes less memory as a block.
+// A name with more targets takes less memory as a block. It must not change: the
+// order depends on it.
 const smallBlock = 64
 
 // loader collects the targets of all inputs and puts them in random order.
 type loader struct {
-	ports   portRule
-	keys    keyStream
-	targets *buckets // targets that were named one by one
-	notes   notes    // the labels of targets
-	blocks  blocks   // networks and ranges
-	order   order
+	ports  portRule
+	stream keyStream
+	keys   keySet // targets that were named one by one
+	blocks blocks // networks and ranges
+	shared sharedLabels
+	order  order
+}
 
-	// filing waits for the goroutine of takeAll. The other fields may be used only
-	// after that.
-	filing sync.WaitGroup
-	spare  []addrPort // the goroutine's current or last batch, for reuse
+// labels are the strings that belong to a target: its tag, and what a master server
+// reported about it.
+type labels struct{ tag, master string }
+
+// sharedLabels lets targets with equal labels share them: many targets often have the
+// same tag.
+type sharedLabels map[labels]*labels
+
+// maxShared limits the memory for labels that no target may have any more.
+const maxShared = 1 << 12
+
+// of returns s for many targets, or nil if s is empty.
+func (sl *sharedLabels) of(s labels) *labels {
+	if s == (labels{}) {
+		return nil
+	}
+	shared := (*sl)[s]
+	if shared == nil {
+		if len(*sl) >= maxShared || *sl == nil {
+			*sl = sharedLabels{}
+		}
+		shared = &s
+		(*sl)[s] = shared
+	}
+	return shared
 }
 
 func newLoader(l *List) *loader {
-	ld := &loader{ports: l.ports, targets: newBuckets(), keys: keyStream(l.cfg.Seed)}
-	ld.order = order{keys: newScatterer(&ld.keys)}
+	ld := &loader{ports: l.ports, stream: keyStream(l.cfg.Seed)}
+	ld.order.keys = newScatterer(&ld.stream)
 	return ld
 }
 
-// take implements taker.
+// take adds the targets of a name. It is never enough.
 func (ld *loader) take(n *name, s labels) bool {
-	ld.filing.Wait()
+	count := ld.ports.count(n)
+	shared := ld.shared.of(s)
 	switch {
-	case n.form == formAddrPort:
-		ld.add(n.ip, n.port, s)
-	case ld.ports.count(n) <= smallBlock:
-		ld.addSmall(n, s)
+	case n.kind == kindIPv6:
+		ld.order.ipv6++
+	case n.kind == kindAddrPort:
+		ld.add(n.first, n.port, shared)
+	case count <= smallBlock:
+		if count > 1 {
+			ld.order.small += count
+		}
+		for _, port := range ld.ports.of(n) {
+			for ip := uint64(n.first); ip <= uint64(n.last); ip++ {
+				ld.add(uint32(ip), port, shared)
+			}
+		}
 	default:
-		ld.blocks.add(n.span(), ld.ports.of(n), s)
+		ld.blocks.add(n.span, ld.ports.of(n), shared)
 	}
-	ld.tidy()
 	return true
 }
 
-// addSmall adds the targets of n one by one.
-func (ld *loader) addSmall(n *name, s labels) {
-	if several := ld.ports.count(n); several > 1 {
-		ld.order.small += several
+func (ld *loader) add(ip uint32, port uint16, s *labels) {
+	if s != nil && ld.blocks.has(ip, port) {
+		s = nil // the labels of the block count
 	}
-	at := n.span()
-	for _, port := range ld.ports.of(n).list {
-		for ip := at.first; ; ip++ {
-			ld.add(ip, port, s)
-			if ip == at.last {
-				break
-			}
-		}
-	}
-}
-
-// fewToFile is the number of targets that can be stored in less time than it takes
-// to start a goroutine.
-const fewToFile = 256
-
-// takeAll implements bulkTaker. It stores large batches in another goroutine while
-// the caller continues reading: storing targets writes to scattered memory, which
-// takes as long as reading them.
-func (ld *loader) takeAll(all []addrPort) (empty []addrPort) {
-	ld.filing.Wait()
-	if len(all) < fewToFile {
-		ld.file(all)
-		return all[:0]
-	}
-	empty, ld.spare = ld.spare[:0], all
-	ld.filing.Go(func() { ld.file(all) })
-	return empty
-}
-
-func (ld *loader) file(all []addrPort) {
-	for _, a := range all {
-		ld.add(a.ip, a.port, labels{})
-	}
-	ld.tidy()
-}
-
-func (ld *loader) add(ip uint32, port uint16, s labels) {
-	k := ld.order.keys.scatter(ip, port)
-	before := ld.targets.add(k)
-	if s.empty() || ld.blocks.n > 0 && ld.blocks.has(ip, port) {
-		return
-	}
-	ld.notes.add(k, before, s)
-}
-
-// tidy removes duplicates if there may be many of them.
-func (ld *loader) tidy() {
-	if ld.targets.full() || ld.notes.texts.full() {
-		_ = ld.merge(context.Background()) // this context never ends
-	}
-}
-
-// merge removes the duplicates of listed targets, and the labels that are no longer
-// needed.
-func (ld *loader) merge(ctx context.Context) error {
-	err := ld.notes.sort(ctx)
-	if err == nil {
-		err = ld.targets.merge(ctx, ld.notes.visit)
-	}
-	if err == nil {
-		ld.notes.sweep()
-	}
-	return err
+	ld.keys.add(ld.order.keys.scatter(ip, port), s)
 }
 
 // finish computes the order of all targets. The loader must not be used afterwards.
-func (ld *loader) finish(ctx context.Context) (*order, error) {
-	ld.filing.Wait()
+func (ld *loader) finish() *order {
 	o := &ld.order
 	parts := ld.blocks.stretches()
-	o.nets = newNets(parts, &ld.keys)
-	if err := ld.merge(ctx); err != nil {
-		return nil, err
-	}
-	if err := ld.targets.pack(ctx, ld.notIn(parts)); err != nil {
-		return nil, err
-	}
-	o.list, o.notes, o.named = ld.targets, &ld.notes, &ld.blocks
-	o.listed = ld.targets.len()
-	o.total = o.listed + o.nets.size()
-	return o, nil
-}
-
-// notIn returns a filter that keeps the targets outside the given stretches, or nil
-// if there are none.
-func (ld *loader) notIn(parts []stretch) filter {
-	if len(parts) == 0 {
-		return nil
-	}
-	return func(bucket int, numbers []uint32) []uint32 {
-		return slices.DeleteFunc(numbers, func(v uint32) bool {
-			ip, port := ld.order.keys.gather(uint64(bucket)<<slotBits | uint64(v))
-			return inStretch(parts, ip, port)
-		})
-	}
+	o.nets = newNets(parts, &ld.stream)
+	o.list, o.notes = ld.keys.finish(func(key uint64) bool {
+		ip, port := o.keys.gather(key)
+		return !contains(parts, ip, port)
+	})
+	o.named = &ld.blocks
+	o.total = uint64(o.list.n) + o.nets.size()
+	return o
 }

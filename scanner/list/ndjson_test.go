@@ -1,12 +1,12 @@
 package list
 
 import (
-	"errors"
+	"fmt"
 	"strings"
 	"testing"
 )
 
-// TestUnknownSchema checks that readNDJSON returns a SchemaError for a census with
+// TestUnknownSchema checks that readNDJSON refuses a census with
 // another schema. A list of another program may use the key "schema" for something
 // else.
 func TestUnknownSchema(t *testing.T) {
@@ -22,8 +22,8 @@ func TestUnknownSchema(t *testing.T) {
 	} {
 		n := 0
 		err := readNDJSON(strings.NewReader(text), func(Entry) bool { n++; return true })
-		bad, ok := errors.AsType[*SchemaError](err)
-		if ok != (want != "") || ok && (bad.Schema != want || bad.Line != n+1) || n != strings.Count(text, `schema":1,`) && ok {
+		wanted := fmt.Sprintf("line %d is a record of schema %s,", n+1, want)
+		if (err != nil) != (want != "") || err != nil && !strings.HasPrefix(err.Error(), wanted) {
 			t.Errorf("%s: %v after %d entries, want schema %q", text, err, n, want)
 		}
 	}

@@ -121,7 +121,7 @@ func TestAllowReserved(t *testing.T) {
 // model does what List does with OrderInput, in the obvious way: it expands every
 // network and stores every target.
 type model struct {
-	ports Ports
+	ports []uint16
 	seen  map[string]bool
 	rules *Exclusions
 	out   []target.Target
@@ -131,7 +131,7 @@ type model struct {
 }
 
 func (m *model) name(s, tag string) {
-	ports := m.ports.list
+	ports := m.ports
 	if p, err := netip.ParsePrefix(s); err == nil {
 		for _, port := range ports {
 			for ip := p.Masked().Addr(); p.Contains(ip); ip = ip.Next() {

@@ -1,25 +1,27 @@
 package list
 
 import (
+	"cmp"
 	"math/bits"
+	"slices"
 )
 
 // order is a random order of all targets. Listed targets come in the order of their
-// scattered numbers, and targets of networks in the order of nets; the two are
-// evenly mixed.
+// keys, and targets of networks in the order of nets; the two are evenly mixed.
 type order struct {
-	list  *buckets
+	list  run // keys
 	nets  *nets
 	keys  scatterer
-	notes *notes
+	notes []note // sorted by key
 	named *blocks
 
-	listed, total uint64
-	small         uint64 // listed targets not named one by one; with duplicates
+	total uint64
+	small uint64 // listed targets not named one by one; with duplicates
+	ipv6  uint64 // IPv6 addresses, which have no place
 }
 
 // alone returns approximately how many targets were named one by one.
-func (o *order) alone() uint64 { return o.listed - min(o.small, o.listed) }
+func (o *order) alone() uint64 { return uint64(o.list.n) - min(o.small, uint64(o.list.n)) }
 
 // cursor is a position in an order that only moves forward.
 type cursor struct {
@@ -27,18 +29,14 @@ type cursor struct {
 	place  uint64
 	listed uint64 // listed targets before this place
 	share  uint64 // place * listed targets, modulo total
-	bucket uint64 // of the next listed target
 }
 
 // from returns a cursor at index place, which must not be greater than total.
 func (o *order) from(place uint64) *cursor {
 	c := &cursor{order: o, place: place}
 	if o.total > 0 {
-		hi, lo := bits.Mul64(place, o.listed)
+		hi, lo := bits.Mul64(place, uint64(o.list.n))
 		c.listed, c.share = bits.Div64(hi, lo, o.total)
-	}
-	if c.listed < o.listed {
-		c.bucket = uint64(o.list.bucketOf(c.listed))
 	}
 	return c
 }
@@ -47,25 +45,30 @@ func (o *order) from(place uint64) *cursor {
 // end.
 func (c *cursor) next() (ip uint32, port uint16) {
 	c.place++
-	c.share += c.order.listed
+	c.share += uint64(c.list.n)
 	if c.share < c.total {
 		return c.nets.at(c.place - 1 - c.listed)
 	}
 	c.share -= c.total
-	for c.list.starts[c.bucket+1] <= c.listed {
-		c.bucket++
-	}
-	k := c.bucket<<slotBits | uint64(c.list.at(c.listed))
 	c.listed++
-	return c.keys.gather(k)
+	return c.keys.gather(c.list.at(c.listed - 1))
 }
 
 // labels returns the labels of a target.
-func (o *order) labels(ip uint32, port uint16) labels {
-	if o.notes.any {
-		if s, found := o.notes.find(o.keys.scatter(ip, port)); found {
-			return s
+func (o *order) labels(ip uint32, port uint16) (s labels) {
+	found := false
+	at := 0
+	if len(o.notes) > 0 {
+		key := o.keys.scatter(ip, port)
+		at, found = slices.BinarySearchFunc(o.notes, key, func(n note, key uint64) int { return cmp.Compare(n.key, key) })
+	}
+	switch {
+	case found:
+		return *o.notes[at].labels
+	case o.named.labelled:
+		if first, _ := o.named.find(ip, port); first.labels != nil {
+			return *first.labels
 		}
 	}
-	return o.named.labels(ip, port)
+	return labels{}
 }

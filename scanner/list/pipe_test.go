@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -52,7 +53,7 @@ func TestExclusionsFromPipe(t *testing.T) {
 	}
 }
 
-// TestWaitingForWriter checks that Config.Waiting is called with the printable name
+// TestWaitingForWriter checks that Config.Note is called with the printable name
 // of a named pipe that has no writer, and that the list is read when a writer opens
 // the pipe.
 func TestWaitingForWriter(t *testing.T) {
@@ -61,14 +62,14 @@ func TestWaitingForWriter(t *testing.T) {
 		t.Fatal(err)
 	}
 	var waited []string
-	l := mustOpen(t, Config{Args: []string{path}, Waiting: func(name string) {
-		waited = append(waited, name)
+	l := mustOpen(t, Config{Args: []string{path}, Note: func(note string) {
+		waited = append(waited, note)
 		go os.WriteFile(path, []byte("1.0.0.1:1\n"), 0)
 	}})
 	if got := texts(l.All()); !slices.Equal(got, []string{"1.0.0.1:1"}) {
 		t.Errorf("%q", got)
 	}
-	if len(waited) != 1 || filepath.Base(waited[0]) != `pi\x1bpe` {
+	if len(waited) != 1 || !strings.HasSuffix(waited[0], `/pi\x1bpe`) {
 		t.Errorf("waited for %q", waited)
 	}
 }

@@ -4,124 +4,115 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"fmt"
 	"io"
+	"os"
 )
 
 // reader reads the inputs one after the other. Its methods that return a bool
 // report whether to continue.
 type reader struct {
-	ctx     context.Context
-	cfg     *Config
-	inputs  []*input
-	formats []Format
-	counts  *counters
+	l    *List
+	ctx  context.Context
+	take func(n *name, s labels) bool // receives the names; nil: look for invalid lines only
 
-	out  handover
-	text textLines
+	in        *input
+	line      int // of in, or the index of the argument, from 1
+	count     Input
+	published Input // the part of count that other goroutines know
+	used      int64 // bytes of the list that they know to be read
+	tap       *tap
+	plain     *bufio.Reader // reads from the tap, if the list is not compressed
 
-	in          *input
-	stream      *listStream // of in; nil if in is an argument
-	unpublished int64       // bytes read since publish
-	published   int64       // bytes of the stream that have been published
-
-	enough bool // the taker wants no more
+	pending []pending // names that wait for host names
+	fatal   error     // the invalid line that ended reading
+	passed  name      // the name that take gets: a variable would be allocated for each line
 }
 
-// newReader returns a reader that passes what it reads to the taker to. If to is
-// nil, the reader only looks for invalid lines. The caller must call end when it is
-// done.
-func (l *List) newReader(ctx context.Context, to taker) (r *reader, end func()) {
-	ctx, end = context.WithCancel(ctx)
-	r = &reader{
-		ctx: ctx, cfg: &l.cfg, inputs: l.inputs, formats: l.formats, counts: &l.counts,
-		out: handover{
-			ctx: ctx, ports: l.ports, to: to, checkOnly: to == nil,
-			hosts: hostQueue{resolve: l.cfg.Resolve},
-			invalid: invalidLines{
-				strict: l.cfg.Strict, report: l.cfg.Invalid, counts: &l.counts, checkOnly: to == nil,
-			},
-		},
-	}
-	r.out.bulk, _ = to.(bulkTaker)
-	r.text = textLines{out: &r.out, ports: l.ports, hosts: l.cfg.Resolve != nil && !l.cfg.OnlyArgs}
-	return r, end
-}
-
-// all reads the inputs in order. It returns an error if it could not read all of
-// them, and nil if the taker ended reading.
-func (r *reader) all() error {
-	for _, in := range r.inputs {
-		if err := r.one(in); err != nil || r.enough {
+// read reads the inputs in order and passes the names in them to take. It returns an
+// error if it could not read all of them, and nil if take ended reading.
+func (l *List) read(ctx context.Context, inputs []*input, take func(n *name, s labels) bool) error {
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	r := &reader{l: l, ctx: ctx, take: take}
+	for _, in := range inputs {
+		r.in, r.line, r.tap, r.plain = in, in.number, nil, nil
+		r.count, r.published, r.used = Input{}, Input{}, 0
+		more, err := r.input()
+		r.publish()
+		switch {
+		case r.fatal != nil:
+			return r.fatal
+		case err != nil:
 			return err
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case !more:
+			return nil
 		}
 	}
 	return nil
 }
 
-// one reads an input.
-func (r *reader) one(in *input) error {
-	r.in, r.stream, r.unpublished, r.published = in, nil, 0, 0
-	r.out.begin(in)
-	more, err := r.input()
-	r.publish()
-	r.enough = !more
-	switch {
-	case r.out.invalid.fatal != nil:
-		return r.out.invalid.fatal
-	case err != nil:
-		return err
-	}
-	return r.ctx.Err()
-}
-
 func (r *reader) input() (more bool, err error) {
+	in := r.in
 	switch {
-	case r.in.path == "":
-		return r.argument(), nil
-	case r.in.isStdin():
-		return r.list(r.cfg.Stdin)
+	case in.host != "":
+		n := in.name
+		for _, ip := range in.addrs {
+			n.span = span{ip, ip}
+			if !r.name(n, labels{}) {
+				return false, nil
+			}
+		}
+		return true, nil
+	case in.path == "":
+		return r.name(in.name, labels{}), nil
+	case in.isStdin():
+		return r.list(r.l.cfg.Stdin)
 	}
-	f, err := openList(r.ctx, r.in, r.cfg.Waiting)
+	var f io.ReadCloser
+	switch {
+	case in.source != nil:
+		f, err = in.source.Open()
+	case in.size >= 0:
+		f, err = os.Open(in.path)
+	default:
+		f, err = openPipe(r.ctx, in.path, r.l.cfg.Note)
+	}
 	switch {
 	case r.ctx.Err() != nil:
 		return false, r.ctx.Err()
 	case err != nil:
-		return false, unreadable(r.in.path, err)
+		return false, unreadable(in.path, err)
 	}
-	return r.list(f)
+	more, err = r.list(f)
+	if in.source == nil { // a Source must not be closed while it is read
+		f.Close()
+	}
+	if in.source != nil || in.size >= 0 {
+		<-r.tap.done
+	}
+	if in.source != nil {
+		f.Close()
+	}
+	return more, err
 }
 
-// argument reads an argument that is itself a target.
-func (r *reader) argument() bool {
-	r.out.invalid.line = r.in.number
-	if r.in.host == "" {
-		return r.out.name(&r.in.name, labels{})
-	}
-	n := r.in.name
-	for _, ip := range r.in.addrs() {
-		n.ip = ip
-		if !r.out.name(&n, labels{}) {
-			return false
-		}
-	}
-	return true
-}
-
-// list reads a list and then closes it.
+// list reads a list.
 func (r *reader) list(from io.Reader) (more bool, err error) {
-	r.stream = &listStream{in: r.in, tap: newTap(from)}
-	defer r.stream.end(from)
-	raw := r.stream.tap.reader(r.ctx)
-	more, err = r.contents(bufio.NewReaderSize(raw, MaxLine))
-	more = more && r.out.wait()
+	r.tap = newTap(r.ctx, from)
+	raw := bufio.NewReaderSize(r.tap, MaxLine)
+	more, err = r.contents(raw)
+	more = more && r.settle()
 	if err == nil && more {
 		_, err = io.Copy(io.Discard, raw) // bytes after a compressed list
 	}
+	r.count.SHA256 = r.tap.end()
 	switch {
-	case err == nil:
 	case r.ctx.Err() != nil:
 		err = r.ctx.Err()
-	default:
+	case err != nil:
 		err = unreadable(r.in.title(), err)
 	}
 	return more, err
@@ -132,89 +123,65 @@ func (r *reader) contents(raw *bufio.Reader) (more bool, err error) {
 	if _, err := raw.Peek(1); err != nil {
 		return true, ignoreEOF(err) // the list is empty
 	}
-	b, err := r.stream.unpack(raw)
+	plain, compression, err := decompress(raw)
 	if err != nil {
 		return false, err
 	}
-	f, err := detect(b, r.formats, r.cfg.Order == OrderInput)
-	switch {
-	case err != nil:
+	r.count.Compression = compression
+	if compression == "" {
+		r.plain = raw
+	}
+	b := bufio.NewReaderSize(asUTF8(bufio.NewReaderSize(plain, MaxLine)), MaxLine)
+	head, err := peekHead(b)
+	if err != nil {
 		return true, ignoreEOF(err)
-	case f == nil:
-		return r.lines(b)
 	}
-	r.in.format.Store(&f.Name)
-	return r.entries(f, b)
-}
-
-func ignoreEOF(err error) error {
-	if err == io.EOF {
-		return nil
-	}
-	return err
-}
-
-// lines reads a list in text format.
-func (r *reader) lines(b *bufio.Reader) (more bool, err error) {
 	more = true
-	lr := newLineSource(b, MaxLine)
-	for line := range lr.each(&err) {
-		r.unpublished += line.size
-		more = r.text.line(line)
-		if len(r.out.batch) > 0 {
-			lines, size := r.text.following(lr.b)
-			lr.number += lines
-			r.unpublished += size
+	r.count.Format = "text"
+	if f := r.l.detect(head); f != nil {
+		r.count.Format = f.Name
+		r.note(f.note)
+		more, err = r.entries(f, b)
+	} else {
+		for line := range eachLine(b, MaxLine, &err) {
+			r.line = line.number
+			more = r.text(line) && r.tick()
+			// Before blocking for the next line, pass on everything that waits for
+			// host names.
+			if !more || len(r.pending) > 0 && b.Buffered() == 0 && !r.settle() {
+				return false, r.ctx.Err()
+			}
 		}
-		if r.unpublished >= publishBytes {
-			r.publish()
-			more = more && r.ctx.Err() == nil
-		}
-		// Before blocking for the next line, pass on everything that waits for host
-		// names.
-		if !more || b.Buffered() == 0 && !r.out.wait() {
-			return false, r.ctx.Err()
-		}
+	}
+	if r.count.Skipped > 0 {
+		r.note(fmt.Sprintf("%d rows for TCP or for closed ports were skipped", r.count.Skipped))
+	}
+	if u, ok := plain.(*unpacker); ok {
+		r.count.Truncated = u.err == errTruncated
 	}
 	return more, err
 }
 
-// The number of bytes (text) or the entry interval (other formats) after which the
-// published counters are updated.
-const (
-	publishBytes   = 16 << 10
-	publishEntries = 512
-)
+// note passes on what a user should know about the list.
+func (r *reader) note(text string) {
+	if text != "" && r.take != nil && r.l.cfg.Note != nil {
+		r.l.cfg.Note(show([]byte(r.in.title())) + ": " + text)
+	}
+}
 
-// publish updates the counters that other goroutines read.
-func (r *reader) publish() {
-	r.unpublished = 0
-	if r.out.checkOnly {
-		return
+func ignoreEOF(err error) error {
+	if err == io.EOF || err == errTruncated {
+		return nil
 	}
-	targets := r.out.targets - r.in.targets.Load()
-	invalid := r.out.invalid.n - r.in.invalid.Load()
-	r.in.targets.Add(targets)
-	r.in.invalid.Add(invalid)
-	if r.stream == nil {
-		return
-	}
-	taken := r.stream.taken()
-	r.counts.listed.Add(targets + invalid)
-	r.counts.listedBytes.Add(taken - r.published)
-	r.in.bytes.Store(r.stream.tap.bytes.Load())
-	r.published = taken
+	return err
 }
 
 // entries reads a list in a format other than text.
 func (r *reader) entries(f *Format, from io.Reader) (more bool, err error) {
 	more = true
 	err = f.Read(from, func(e Entry) bool {
-		r.out.invalid.line = e.Line
-		more = r.entry(&e) && r.ctx.Err() == nil
-		if e.Line%publishEntries == 0 {
-			r.publish()
-		}
+		r.line = e.Line
+		more = r.entry(&e) && r.tick()
 		return more
 	})
 	if r.ctx.Err() != nil {
@@ -224,72 +191,132 @@ func (r *reader) entries(f *Format, from io.Reader) (more bool, err error) {
 }
 
 func (r *reader) entry(e *Entry) bool {
-	s := labels{tag: e.Tag}
-	if r.cfg.KeepMaster {
-		s.master = e.Master
+	s := labels{tag: string(e.Tag)}
+	if r.l.cfg.KeepMaster {
+		s.master = string(e.Master)
 	}
 	switch {
+	case e.skip:
+		r.count.Skipped++
+		return true
 	case e.Fault != nil:
-		return r.out.invalid.add(e.Text, e.Fault)
+		return r.invalid(r.at(e.Text), e.Fault)
 	case !e.Addr.IsValid():
-		return r.text.name(e.Text, s, e.Text)
+		n, f := parse(e.Text)
+		if e.stray && len(r.l.cfg.Ports) == 0 && f == "" && n.kind == kindAddr && n.ports == nil {
+			return r.invalid(r.at(e.Text), faultPortColumn)
+		}
+		return r.named(e.Text, s, e.Text)
 	case !e.Addr.Addr().Unmap().Is4():
-		return r.out.invalid.add([]byte(e.Addr.String()), FaultIPv6)
+		return r.name(name{kind: kindIPv6}, s)
 	}
-	return r.out.addrPort(ipOf(e.Addr.Addr().Unmap()), e.Addr.Port(), s)
+	ip := ipOf(e.Addr.Addr().Unmap())
+	return r.name(name{kind: kindAddrPort, span: span{ip, ip}, port: e.Addr.Port()}, s)
 }
 
-// detect returns the format of a list, or nil for text. Because a pipe may be
-// written slowly, detect with early set reads no more than the first line if that
-// line shows the format.
-func detect(b *bufio.Reader, formats []Format, early bool) (*Format, error) {
-	if early {
-		head, err := peekLine(b)
-		if err != nil {
-			return nil, err
-		}
-		if f := sniff(formats, head); f != nil || len(head) > 0 && startsLine(head[0]) {
-			return f, nil
-		}
+// name takes a name. If host names are pending, it queues the name behind them.
+func (r *reader) name(n name, s labels) bool {
+	if len(r.pending) > 0 {
+		return r.enqueue(pending{name: n, labels: s})
 	}
-	head, err := b.Peek(SniffLen)
-	if err != nil && !isEnd(err) {
-		return nil, err
-	}
-	return sniff(formats, head), nil
+	return r.passOn(n, s)
 }
 
-// sniff returns the format that recognises a list beginning with head, or nil.
-func sniff(formats []Format, head []byte) *Format {
-	for i := range formats {
-		if formats[i].Sniff(head) {
-			return &formats[i]
+func (r *reader) passOn(n name, s labels) bool {
+	r.passed = n
+	r.count.Targets += r.l.ports.count(&r.passed)
+	return r.take == nil || r.take(&r.passed, s)
+}
+
+func (r *reader) enqueue(p pending) bool {
+	r.pending = append(r.pending, p)
+	return len(r.pending) < maxPending || r.settle()
+}
+
+// at returns the current position in the input, with the given text.
+func (r *reader) at(text []byte) Invalid {
+	return Invalid{File: show([]byte(r.in.title())), Line: r.line, Text: show(text)}
+}
+
+// invalid counts and reports a line that names no target.
+func (r *reader) invalid(v Invalid, err error) bool {
+	v.Err = err
+	if r.take != nil {
+		r.count.Invalid++
+		r.l.counts.invalid.Add(1)
+	}
+	switch {
+	case r.l.cfg.Strict:
+		r.fatal = v
+		return false
+	case r.take != nil && r.l.cfg.Invalid != nil:
+		r.l.cfg.Invalid(v)
+	}
+	return true
+}
+
+// publishLines is the number of lines after which other goroutines learn the counts.
+const publishLines = 512
+
+// tick publishes the counts from time to time, and reports whether to continue.
+func (r *reader) tick() bool {
+	if r.line%publishLines == 0 {
+		r.publish()
+		return r.ctx.Err() == nil
+	}
+	return true
+}
+
+// publish updates the counters that other goroutines read.
+func (r *reader) publish() {
+	if r.take == nil {
+		return
+	}
+	now := &r.count
+	if r.tap != nil {
+		now.Bytes = r.tap.taken
+		used := now.Bytes
+		if r.plain != nil {
+			used -= int64(r.plain.Buffered())
+		}
+		r.l.counts.listed.Add(now.Targets + now.Invalid - r.published.Targets - r.published.Invalid)
+		r.l.counts.listedBytes.Add(used - r.used)
+		r.used = used
+	}
+	r.published = *now
+	r.in.mu.Lock()
+	r.in.read = *now
+	r.in.mu.Unlock()
+}
+
+// detect returns the format of a list that begins with head, or nil for text.
+func (l *List) detect(head []byte) *Format {
+	for i := range l.formats {
+		if f := &l.formats[i]; f.Sniff(head) {
+			return f
 		}
 	}
 	return nil
 }
 
-// peekLine returns the beginning of a list: its first line, or as much of it as
-// there is. It does not wait for more.
-func peekLine(b *bufio.Reader) ([]byte, error) {
+// peekHead returns the beginning of a list, for Sniff. Because a pipe may be written
+// slowly, it waits for no more than the first line that is neither empty nor a
+// comment, unless that line begins JSON of several lines.
+func peekHead(b *bufio.Reader) ([]byte, error) {
 	for {
 		head, _ := b.Peek(min(b.Buffered(), SniffLen))
-		if bytes.IndexByte(head, '\n') >= 0 || len(head) == SniffLen {
+		end := bytes.LastIndexByte(head, '\n') + 1
+		first := firstLine(head[:end])
+		enough := len(first) > 0 && (first[0] != '{' && first[0] != '[' || first[len(first)-1] == '}')
+		if enough || len(head) == SniffLen {
 			return head, nil
 		}
 		_, err := b.Peek(len(head) + 1)
 		switch {
-		case isEnd(err):
+		case err == io.EOF || err == errTruncated:
 			return head, nil
 		case err != nil:
 			return nil, err
 		}
 	}
 }
-
-// isEnd reports whether err is the end of a list, complete or not.
-func isEnd(err error) bool { return err == io.EOF || err == errTruncated }
-
-// startsLine reports whether c may begin a line of text, and neither JSON nor
-// compressed data.
-func startsLine(c byte) bool { return ' ' < c && c < 0x7f && c != '{' && c != '[' }

@@ -4,9 +4,10 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"net/netip"
+	"fmt"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // How host names are looked up.
@@ -18,126 +19,107 @@ const (
 // ErrNoIPv4 is the error for a host name without an IPv4 address.
 var ErrNoIPv4 = errors.New("the name has no IPv4 address")
 
-// resolver is the type of Config.Resolve.
-type resolver func(ctx context.Context, host string) ([]netip.Addr, error)
-
-// hostQueue holds the host names that are being looked up and the names that were
-// read after them, so that all are passed on in the order in which they were read.
-type hostQueue struct {
-	resolve resolver
-	all     []pending
-	running chan struct{} // one element per lookup
-}
-
-// pending is a name that waits in the queue.
+// pending is a name that waits for the host names before it, or a host name, whose
+// addresses must keep its place in the input.
 type pending struct {
-	name   name
+	name   name // of a host, only its port
 	labels labels
-	host   string
+	host   string // empty: there is nothing to look up
 	where  Invalid
-	found  chan lookup // nil: there is nothing to look up
+	found  []uint32
+	err    error
 }
 
-// lookup is the answer for a host name.
-type lookup struct {
-	addrs []netip.Addr
-	err   error
-}
-
-func (l labels) clone() labels { return labels{bytes.Clone(l.tag), bytes.Clone(l.master)} }
-
-func (q *hostQueue) empty() bool { return len(q.all) == 0 }
-
-func (q *hostQueue) add(p pending) { q.all = append(q.all, p) }
-
-// first removes and returns the first element.
-func (q *hostQueue) first() pending {
-	p := q.all[0]
-	q.all = q.all[1:]
-	return p
-}
-
-// ready reports whether to take the first element out of the queue: either it needs
-// no waiting, or the queue is full.
-func (q *hostQueue) ready() bool {
-	if len(q.all) == 0 || len(q.all) >= maxPending {
-		return len(q.all) > 0
-	}
-	found := q.all[0].found
-	return found == nil || len(found) > 0
-}
-
-// lookUp starts the lookup of a host name. The channel delivers the answer, unless
-// ctx ends first.
-func (q *hostQueue) lookUp(ctx context.Context, host string) chan lookup {
-	if q.running == nil {
-		q.running = make(chan struct{}, maxLookups)
-	}
-	found := make(chan lookup, 1)
-	go func() {
-		select {
-		case q.running <- struct{}{}:
-			defer func() { <-q.running }()
-		case <-ctx.Done():
-			return
+// lookUp finds the IPv4 addresses of host, including IPv4-mapped ones.
+func (l *List) lookUp(ctx context.Context, host string) (found []uint32, err error) {
+	addrs, err := l.cfg.Resolve(ctx, host)
+	for _, a := range addrs {
+		if a = a.Unmap(); a.Is4() {
+			found = append(found, ipOf(a))
 		}
-		addrs, err := q.resolve(ctx, host)
-		found <- lookup{addrs, err}
-	}()
-	return found
+	}
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case len(found) == 0 && err == nil:
+		err = ErrNoIPv4
+	case len(found) > 0:
+		err = nil
+	}
+	l.counts.resolved.Add(1)
+	return found, err
 }
 
-// maxHost is the maximum length of a host name in bytes (RFC 1035, section 2.3.4).
-const maxHost = 253
+// forEach calls do for each number below n, in at most maxLookups goroutines at a
+// time, and waits for all.
+func forEach(n int, do func(i int)) {
+	var all sync.WaitGroup
+	running := make(chan struct{}, maxLookups)
+	for i := range n {
+		running <- struct{}{}
+		all.Go(func() {
+			defer func() { <-running }()
+			do(i)
+		})
+	}
+	all.Wait()
+}
+
+// settle looks up the pending host names and takes all pending names, in order. It
+// reports whether to continue.
+func (r *reader) settle() bool {
+	all := r.pending
+	r.pending = nil
+	forEach(len(all), func(i int) {
+		if p := &all[i]; p.host != "" && r.ctx.Err() == nil {
+			p.found, p.err = r.l.lookUp(r.ctx, p.host)
+		}
+	})
+	for i := range all {
+		p := &all[i]
+		more := r.ctx.Err() == nil
+		switch {
+		case !more:
+		case p.host == "":
+			more = r.passOn(p.name, p.labels)
+		case p.err == ErrNoIPv4:
+			more = r.invalid(p.where, p.err)
+		case p.err != nil:
+			more = r.invalid(p.where, fmt.Errorf("the name was not found: %w", p.err))
+		}
+		for _, ip := range p.found {
+			p.name.span = span{ip, ip}
+			more = more && r.passOn(p.name, p.labels)
+		}
+		if !more {
+			return false
+		}
+	}
+	return true
+}
 
 // lookUpArgs looks up the host names among the arguments.
 func (l *List) lookUpArgs(ctx context.Context) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	hosts := hostQueue{resolve: l.cfg.Resolve}
-	found := map[*input]chan lookup{}
+	var hosts []*input
 	for _, in := range l.inputs {
 		if in.host != "" {
-			found[in] = hosts.lookUp(ctx, in.host)
+			hosts = append(hosts, in)
 		}
 	}
-	for _, in := range l.inputs {
-		if in.host == "" {
-			continue
-		}
-		select {
-		case in.found = <-found[in]:
-			l.counts.resolved.Add(1)
-		case <-ctx.Done():
+	errs := make([]error, len(hosts))
+	forEach(len(hosts), func(i int) { hosts[i].addrs, errs[i] = l.lookUp(ctx, hosts[i].host) })
+	for i, err := range errs {
+		switch {
+		case err == nil:
+		case ctx.Err() != nil:
 			return ctx.Err()
-		}
-		if len(in.addrs()) == 0 {
-			return notFound(in)
+		case err == ErrNoIPv4:
+			return &ArgError{Arg: show([]byte(hosts[i].arg)), Problem: "no such file, and " + err.Error(), Err: err}
+		default:
+			return &ArgError{Arg: show([]byte(hosts[i].arg)), Problem: "no such file, and no such host: " + err.Error(), Err: err}
 		}
 	}
 	return nil
-}
-
-// addrs returns the IPv4 addresses among those found for the host, including
-// IPv4-mapped ones.
-func (in *input) addrs() (all []uint32) {
-	for _, a := range in.found.addrs {
-		if a = a.Unmap(); a.Is4() {
-			all = append(all, ipOf(a))
-		}
-	}
-	return all
-}
-
-// notFound returns the error for an argument that is neither a file nor a host name
-// with an IPv4 address.
-func notFound(in *input) error {
-	e := &ArgError{Arg: show([]byte(in.arg)), Problem: "no such file, and " + ErrNoIPv4.Error(), Err: ErrNoIPv4}
-	if in.found.err != nil {
-		e.Problem = "no such file, and no such host: " + in.found.err.Error()
-		e.Err = in.found.err
-	}
-	return e
 }
 
 // listSuffixes are suffixes of file names. A name that ends with one of them is not
@@ -153,6 +135,9 @@ func IsHostName(arg string) bool {
 		return strings.HasSuffix(lower, suffix)
 	})
 }
+
+// maxHost is the maximum length of a host name in bytes (RFC 1035, section 2.3.4).
+const maxHost = 253
 
 // isHost reports whether b looks like a host name, with or without a port. A host
 // name must contain a letter.
@@ -172,4 +157,14 @@ func isHost(b []byte) bool {
 		}
 	}
 	return letters
+}
+
+// parseHost splits a host name with or without a port. n has only the port.
+func parseHost(b []byte) (host string, n name, f fault) {
+	text, port, hasPort := bytes.Cut(b, []byte(":"))
+	if hasPort {
+		n.kind = kindAddrPort
+		n.port, f = parsePort(port)
+	}
+	return string(text), n, f
 }

@@ -47,7 +47,7 @@ func TestSources(t *testing.T) {
 		if len(in) != 1 || in[0].Name != "-" || in[0].Targets != 2 || in[0].Invalid != 1 || in[0].Bytes != int64(len(list)) {
 			t.Errorf("%v: %+v", order, in)
 		}
-		if want := `-:2: not an IPv4 address: nonsense`; bad != want {
+		if want := `-:2: not an IPv4 address: "nonsense"`; bad != want {
 			t.Errorf("%s, want %s", bad, want)
 		}
 	}

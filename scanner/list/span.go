@@ -29,15 +29,15 @@ func spanOf(p netip.Prefix) span {
 
 // parseSpan reads consecutive addresses without ports: an address, a network, or a
 // range a.b.c.d-e.f.g.h, which includes both ends.
-func parseSpan(b []byte) (span, Fault) {
+func parseSpan(b []byte) (span, fault) {
 	if i := bytes.IndexByte(b, '-'); i >= 0 {
 		b = slices.Concat(trimRight(b[:i]), b[i:i+1], trimLeft(b[i+1:]))
 	}
 	n, f := parse(b)
-	if f == 0 && (n.form == formAddrPort || n.ports != nil) {
-		f = FaultNoPort
+	if f == "" && (n.kind == kindAddrPort || n.ports != nil) {
+		f = faultNoPort
 	}
-	return n.span(), f
+	return n.span, f
 }
 
 // largest returns the largest network that begins at first and does not go beyond

@@ -2,39 +2,22 @@ package list
 
 import (
 	"bufio"
+	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"hash"
 	"io"
 	"os"
 	"time"
+
+	"golang.org/x/text/encoding/unicode" // reads UTF-16, surrogates and all
 )
 
-// listStream is a list that is being read: its bytes pass through a tap and are
-// decompressed.
-type listStream struct {
-	in       *input
-	tap      *tap
-	unpacked *unpacker     // reads from the tap, if the list is compressed
-	plain    *bufio.Reader // reads from the tap, if the list is not compressed
-}
-
-// openList opens a list that is not standard input.
-func openList(ctx context.Context, in *input, waiting func(string)) (io.ReadCloser, error) {
-	switch {
-	case in.source != nil:
-		return in.source.Open()
-	case in.size >= 0:
-		return os.Open(in.path)
-	}
-	return openPipe(ctx, in.path, waiting)
-}
-
-// pipePatience is how long opening a pipe may take before openPipe calls waiting.
-const pipePatience = time.Second
-
 // openPipe opens a file that may be a named pipe. Opening a named pipe blocks until
-// it has a writer: after pipePatience, openPipe calls waiting, unless it is nil;
-// when ctx ends, it returns ctx's error.
-func openPipe(ctx context.Context, path string, waiting func(string)) (io.ReadCloser, error) {
+// it has a writer: after a second, openPipe calls note, unless it is nil; when ctx
+// ends, it returns ctx's error.
+func openPipe(ctx context.Context, path string, note func(string)) (io.ReadCloser, error) {
 	var f *os.File
 	var err error
 	opened := make(chan struct{})
@@ -42,15 +25,15 @@ func openPipe(ctx context.Context, path string, waiting func(string)) (io.ReadCl
 		f, err = os.Open(path)
 		close(opened)
 	}()
-	long := time.NewTimer(pipePatience)
+	long := time.NewTimer(time.Second)
 	defer long.Stop()
 	for {
 		select {
 		case <-opened:
 			return f, err
 		case <-long.C:
-			if waiting != nil {
-				waiting(show([]byte(path)))
+			if note != nil {
+				note("waiting for a program to write to " + show([]byte(path)))
 			}
 		case <-ctx.Done():
 			go func() {
@@ -63,53 +46,66 @@ func openPipe(ctx context.Context, path string, waiting func(string)) (io.ReadCl
 	}
 }
 
-// unpack decompresses raw if it is compressed, and converts it to UTF-8.
-func (s *listStream) unpack(raw *bufio.Reader) (*bufio.Reader, error) {
-	plain, compression, err := decompress(raw)
-	if err != nil {
-		return nil, err
-	}
-	s.in.compression.Store(&compression)
-	if compression == "" {
-		s.plain = raw
-	}
-	s.unpacked, _ = plain.(*unpacker)
-	return buffered(asUTF8(buffered(plain))), nil
+// tap reads an input in a goroutine, so that a read that blocks can be abandoned, and
+// hashes it there.
+type tap struct {
+	*io.PipeReader
+	hash  hash.Hash
+	done  chan struct{} // closed when the goroutine has returned
+	taken int64         // bytes read from the tap
+	ended bool          // the tap was read to its end
+	stop  func() bool
 }
 
-// buffered returns r with a buffer large enough for a line.
-func buffered(r io.Reader) *bufio.Reader {
-	if b, ok := r.(*bufio.Reader); ok && b.Size() >= MaxLine {
+// newTap returns a tap of from. Its reads fail when ctx ends.
+func newTap(ctx context.Context, from io.Reader) *tap {
+	r, w := io.Pipe()
+	t := &tap{PipeReader: r, hash: sha256.New(), done: make(chan struct{})}
+	t.stop = context.AfterFunc(ctx, func() { w.CloseWithError(ctx.Err()) })
+	go func() {
+		defer close(t.done)
+		_, err := io.CopyBuffer(w, io.TeeReader(from, t.hash), make([]byte, 256<<10))
+		w.CloseWithError(err)
+	}()
+	return t
+}
+
+// Read implements io.Reader.
+func (t *tap) Read(p []byte) (int, error) {
+	n, err := t.PipeReader.Read(p)
+	t.taken += int64(n)
+	t.ended = t.ended || err == io.EOF
+	return n, err
+}
+
+// end stops reading. It returns the SHA-256 of the input in hex, or an empty string
+// if the input was not read to its end.
+func (t *tap) end() string {
+	t.stop()
+	t.PipeReader.Close()
+	if !t.ended {
+		return ""
+	}
+	<-t.done
+	return hex.EncodeToString(t.hash.Sum(nil))
+}
+
+// The byte order marks of UTF-16, as editors and shells on Windows write them.
+var (
+	littleEndianBOM = []byte("\xff\xfe")
+	bigEndianBOM    = []byte("\xfe\xff")
+)
+
+// asUTF8 converts b to UTF-8 if it begins with a UTF-16 byte order mark, and
+// otherwise returns b. No list in another format begins like that.
+func asUTF8(b *bufio.Reader) io.Reader {
+	first, _ := b.Peek(1)
+	if len(first) == 0 || first[0] != littleEndianBOM[0] && first[0] != bigEndianBOM[0] {
+		return b // don't wait for a second byte
+	}
+	head, _ := b.Peek(2)
+	if !bytes.Equal(head, littleEndianBOM) && !bytes.Equal(head, bigEndianBOM) {
 		return b
 	}
-	return bufio.NewReaderSize(r, MaxLine)
-}
-
-// taken returns how many bytes of the input the line reader has used so far.
-func (s *listStream) taken() int64 {
-	n := s.tap.taken
-	if s.plain != nil {
-		n -= int64(s.plain.Buffered())
-	}
-	return n
-}
-
-// end stops reading, closes from unless it is standard input, and records the
-// checksum, truncation and size of the input.
-func (s *listStream) end(from io.Reader) {
-	t := s.tap
-	t.stop()
-	if s.in.source != nil {
-		<-t.done // unlike a file, it must not be closed while it is read
-	}
-	if f, ok := from.(io.Closer); ok && !s.in.isStdin() {
-		f.Close()
-		if s.in.size >= 0 {
-			<-t.done // a regular file doesn't block
-		}
-	}
-	sum := t.sum256()
-	s.in.sum.Store(&sum)
-	s.in.truncated.Store(s.unpacked != nil && s.unpacked.err == errTruncated)
-	s.in.bytes.Store(t.bytes.Load())
+	return unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM).NewDecoder().Reader(b)
 }

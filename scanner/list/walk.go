@@ -2,7 +2,6 @@ package list
 
 import (
 	"net/netip"
-	"slices"
 
 	"github.com/a2sscan/a2sscan/scanner/target"
 )
@@ -28,33 +27,20 @@ func (g *giver) pass(ip uint32, port uint16) bool {
 	if g.place%publishPlaces == 0 {
 		g.counts.place.Store(g.place)
 	}
-	switch {
-	case g.place <= g.from:
-		g.behind(ip, port)
+	here := g.cfg.Shard.has(ip)
+	if g.place <= g.from {
+		if g.cfg.Passed != nil && port != 0 && here && g.excludes(ip) == nil {
+			g.cfg.Passed(addrOf(ip))
+		}
 		return false
-	case !g.cfg.Shard.has(ip):
+	}
+	if !here {
 		g.counts.otherShard.Add(1)
 		return false
 	}
-	return !g.excluded(ip)
-}
-
-// behind reports a target before the first place to Config.Passed.
-func (g *giver) behind(ip uint32, port uint16) {
-	c := g.cfg
-	if c.Passed != nil && port != 0 && c.Shard.has(ip) && g.rules().find(ip) == nil {
-		c.Passed(addrOf(ip))
-	}
-}
-
-// rules returns the current rules.
-func (g *giver) rules() *ruleSet { return g.cfg.Exclusions.now.Load() }
-
-// excluded reports whether a rule excludes an address, and counts that.
-func (g *giver) excluded(ip uint32) bool {
-	s := g.rules().find(ip)
+	s := g.excludes(ip)
 	if s == nil {
-		return false
+		return true
 	}
 	s.targets.Add(1)
 	if s.Unscannable {
@@ -62,7 +48,16 @@ func (g *giver) excluded(ip uint32) bool {
 	} else {
 		g.counts.excluded.Add(1)
 	}
-	return true
+	return false
+}
+
+// excludes returns the source that excludes ip at present, or nil.
+func (g *giver) excludes(ip uint32) *source { return g.cfg.Exclusions.now.Load().find(ip) }
+
+// ipv6 counts n IPv6 addresses.
+func (g *giver) ipv6(n uint64) {
+	g.counts.unscannable.Add(n)
+	g.cfg.Exclusions.ipv6.targets.Add(n)
 }
 
 // give yields the target that was passed last, and reports whether to continue.
@@ -75,10 +70,7 @@ func (g *giver) give(ip uint32, port uint16, s labels) bool {
 	}
 	given := g.counts.given.Add(1)
 	more := g.yield(target.Target{
-		Addr:   netip.AddrPortFrom(addrOf(ip), port),
-		Tag:    string(s.tag),
-		Master: string(s.master),
-		Place:  g.place - 1,
+		Addr: netip.AddrPortFrom(addrOf(ip), port), Tag: s.tag, Master: s.master, Place: g.place - 1,
 	})
 	return more && given != g.cfg.Max
 }
@@ -95,83 +87,73 @@ func (g *giver) random(o *order) {
 		}
 	}
 	g.counts.place.Store(g.place)
+	g.ipv6(o.ipv6)
 }
 
-// walk yields targets in input order. It is a taker.
+// walk yields targets in input order, while they are read.
 type walk struct {
 	giver
 	ports portRule
-	seen  addrSet // targets that were named one by one
-	done  blocks  // targets that were named as networks or ranges
+	seen  map[uint64]struct{} // targets that were named one by one: address and port
+	done  blocks              // targets that were named as networks or ranges
 }
 
-// take implements taker.
+// take yields the targets of a name, and reports whether to continue.
 func (w *walk) take(n *name, s labels) bool {
-	switch n.form {
-	case formAddrPort:
-		return w.target(n.ip, n.port, s)
-	case formNetwork, formRange:
-		return w.block(n.span(), w.ports.of(n), s)
-	}
-	for _, port := range w.ports.of(n).list {
-		if !w.target(n.ip, port, s) {
-			return false
+	switch {
+	case n.kind == kindIPv6:
+		if w.place >= w.from {
+			w.ipv6(1)
 		}
+		return true
+	case n.kind == kindAddrPort:
+		return w.target(n.first, n.port, s)
+	case n.kind == kindAddr:
+		for _, port := range w.ports.of(n) {
+			if !w.target(n.first, port, s) {
+				return false
+			}
+		}
+		return true
 	}
-	return true
+	return w.block(n.span, w.ports.of(n), s)
 }
 
 // target yields one listed target, unless it was named before.
 func (w *walk) target(ip uint32, port uint16, s labels) bool {
-	if w.done.n > 0 && w.done.has(ip, port) || !w.seen.add(pack(ip, port)) {
+	if w.named(ip, port) {
 		w.counts.duplicate.Add(1)
 		return true
 	}
+	w.seen[pack(ip, port)] = struct{}{}
 	return !w.pass(ip, port) || w.give(ip, port, s)
 }
 
 func pack(ip uint32, port uint16) uint64 { return uint64(ip)<<16 | uint64(port) }
 
-// block yields the targets of a block, port by port.
-func (w *walk) block(all span, ports *Ports, s labels) bool {
-	var sets, last []int
-	var parts []span
-	for i, port := range ports.list {
-		sets = w.done.with(sets[:0], port)
-		if i == 0 || !slices.Equal(sets, last) {
-			parts = without(parts[:0], all, w.done.holes(sets, all))
-			last = append(last[:0], sets...)
+// block yields the targets of a block that were not named before, port by port.
+func (w *walk) block(all span, ports []uint16, s labels) bool {
+	fresh := len(w.seen) == 0 && w.done.n == 0
+	for _, port := range ports {
+		if fresh && w.cfg.Passed == nil && w.place+all.len() <= w.from {
+			w.place += all.len() // as a resumed scan does, even with a network of billions
+			continue
 		}
-		again := all.len()
-		for _, part := range parts {
-			again -= part.len()
-		}
-		w.counts.duplicate.Add(again)
-		for _, part := range parts {
-			if !w.each(part, port, s) {
+		for ip := uint64(all.first); ip <= uint64(all.last); ip++ {
+			ip := uint32(ip)
+			if !fresh && w.named(ip, port) {
+				w.counts.duplicate.Add(1)
+			} else if w.pass(ip, port) && !w.give(ip, port, s) {
 				return false
 			}
 		}
 	}
-	w.done.add(all, ports, labels{})
+	w.done.add(all, ports, nil)
 	return true
 }
 
-// each yields the addresses of part with the given port one by one, and counts
-// those that were listed before as duplicates.
-func (w *walk) each(part span, port uint16, s labels) bool {
-	if w.seen.n == 0 && w.cfg.Passed == nil && w.place+part.len() <= w.from {
-		w.place += part.len()
-		return true
-	}
-	for ip := part.first; ; ip++ {
-		if w.seen.n > 0 && w.seen.has(pack(ip, port)) {
-			w.counts.duplicate.Add(1)
-		} else if w.pass(ip, port) && !w.give(ip, port, s) {
-			return false
-		}
-		if ip == part.last {
-			return true
-		}
-	}
+// named reports whether a target was named before.
+func (w *walk) named(ip uint32, port uint16) bool {
+	_, listed := w.seen[pack(ip, port)]
+	return listed || w.done.has(ip, port)
 }

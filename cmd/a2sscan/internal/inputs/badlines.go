@@ -28,7 +28,7 @@ const MaxBadLines = 20
 // Add counts a line, and reports it if it is one of the first MaxBadLines.
 func (b *BadLines) Add(line list.Invalid) {
 	b.n++
-	b.hosts = b.hosts || line.Err == list.FaultAddress && namesHost.MatchString(line.Text)
+	b.hosts = b.hosts || line.Err == list.ErrNotAddress && namesHost.MatchString(line.Text)
 	if b.n > MaxBadLines {
 		return
 	}

@@ -16,7 +16,7 @@ import (
 // ExclusionFailure returns an error in the exclusions with its exit code and a
 // hint. A scan sends nothing unless it can read all exclusions.
 func ExclusionFailure(err error) error {
-	var line *list.LineError
+	var line list.Invalid
 	var arg *list.ArgError
 	var path *fs.PathError
 	switch {
@@ -62,7 +62,7 @@ func TargetFailure(err error) *console.Failure {
 }
 
 // ParsePorts parses a list of ports. flag is the name of the flag for the error.
-func ParsePorts(flag, text string) (list.Ports, error) {
+func ParsePorts(flag, text string) ([]uint16, error) {
 	ports, err := list.ParsePorts(text)
 	if err != nil {
 		return ports, console.Fail(console.ExitUsage, "%s: %w", flag, err).
@@ -81,20 +81,38 @@ func NothingToAsk(list *list.List) error {
 	if s.Given > 0 {
 		return nil
 	}
+	rows, format := uint64(0), "text"
+	for _, in := range list.Inputs() {
+		rows += in.Skipped
+		if in.Invalid > 0 {
+			format = in.Format
+		}
+	}
+	ipv6 := uint64(0)
+	for _, x := range list.LeftOut() {
+		if x.Network == "::/0" {
+			ipv6 = x.Targets
+		}
+	}
 	f := console.Fail(console.ExitInput, "nothing left to ask: %s read", console.Grouped(s.Read))
 	if l := ledger.OfList(s); s.Read > 0 {
 		f = console.Fail(console.ExitInput, "%w = %s", f.Err, strings.TrimSuffix(l.Accounted(), " + "))
 	}
 	switch {
+	case s.Read == 0 && rows > 0:
+		return f.WithHint("%s for TCP or for closed ports, and A2S is UDP", console.Plural(rows, "row"))
 	case s.Read == 0:
 		return f.WithHint("the input is empty: it takes one ip:port per line")
 	case s.Excluded > 0:
 		return f.WithHint("%s", excludedHint(list))
+	case s.Invalid > 0 && format != "text":
+		return f.WithHint("the list was read as %s, with an address in each line; without columns or JSON it takes one ip:port per line", format)
 	case s.Invalid > 0:
 		return f.WithHint("it takes one ip:port per line, such as 203.0.113.7:27015")
-	}
-	if s.OtherShard > 0 {
+	case s.OtherShard > 0:
 		return f.WithHint("all addresses belong to other shards")
+	case ipv6 > 0:
+		return f.WithHint("IPv4 only; of the servers known to us only Xash3D and CoD4X also answer over IPv6")
 	}
 	return f.WithHint("no server can have these addresses")
 }

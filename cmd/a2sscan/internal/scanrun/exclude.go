@@ -12,11 +12,11 @@ type Exclude struct {
 	Files         []string
 }
 
-// open reads the exclusion files and returns all exclusions. It calls waiting
-// before it waits for the writer of a named pipe.
-func (x *Exclude) open(waiting func(pipe string)) (*list.Exclusions, error) {
+// open reads the exclusion files and returns all exclusions. note is called
+// if it waits for the writer of a named pipe.
+func (x *Exclude) open(note func(string)) (*list.Exclusions, error) {
 	all, err := list.NewExclusions(list.ExclusionConfig{
-		AllowReserved: x.AllowReserved, Networks: x.Networks, Files: x.Files, Waiting: waiting,
+		AllowReserved: x.AllowReserved, Networks: x.Networks, Files: x.Files, Note: note,
 	})
 	if err != nil {
 		return nil, inputs.ExclusionFailure(err)

@@ -16,7 +16,7 @@ func (o *Options) forecast(listed, inNetworks float64) *progress.Forecast {
 		Learns: o.Timeout.On, Cools: o.Cooldown.On, Cooldown: o.Cooldown.Or(scanner.DefaultCooldown), Rate: float64(o.Pace.Rate), Finds: o.Pace.Find, AddressRate: float64(o.Pace.AddressRate),
 	}
 	if ports, err := inputs.ParsePorts("--port", o.Ports); err == nil {
-		fc.Ports = ports.Len()
+		fc.Ports = len(ports)
 	}
 	return fc
 }
@@ -60,6 +60,7 @@ func (s *Run) printPlan() {
 		left = " left"
 	}
 	switch {
+	case known && n == 0: // nothing is left to ask, as the end says
 	case s.opts.DryRun && known: // the dry run prints the forecast at its end, from the exact number of targets
 		s.term.Say("%s%s %s", console.Plural(n, "target"), left, s.opts.Targets.said())
 	case !known:

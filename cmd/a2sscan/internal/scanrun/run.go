@@ -10,7 +10,6 @@ import (
 	"os"
 	"runtime/debug"
 	"slices"
-	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -155,7 +154,7 @@ func (s *Run) prepare() (err error) {
 			return err
 		}
 	}
-	if s.exclusions, err = s.opts.Exclude.open(reportIdlePipe(s.term)); err != nil {
+	if s.exclusions, err = s.opts.Exclude.open(noteOn(s.term)); err != nil {
 		return err
 	}
 	if s.id == "" {
@@ -208,7 +207,7 @@ func (s *Run) openTargets(stdin io.Reader) error {
 	s.bad = inputs.NewBadLines(s.term)
 	cfg.Exclusions, cfg.Invalid = s.exclusions, s.bad.Add
 	cfg.Sources = append(slices.Clone(s.fetched.sources), cfg.Sources...)
-	cfg.Waiting = reportIdlePipe(s.term)
+	cfg.Note = noteOn(s.term)
 	if s.checkpoint.Enabled {
 		if s.checkpoint.Resumes() && s.opts.Pace.MaxPerAddress > 0 {
 			cfg.Passed = s.checkpoint.CountGiven
@@ -224,10 +223,9 @@ func (s *Run) openTargets(stdin io.Reader) error {
 	return nil
 }
 
-// reportIdlePipe returns a function that prints the name of a pipe that has no
-// writer yet.
-func reportIdlePipe(t *console.Terminal) func(pipe string) {
-	return func(pipe string) { t.Say("waiting for a program to write to %s", pipe) }
+// noteOn returns a function that prints what a user should know about a list.
+func noteOn(t *console.Terminal) func(note string) {
+	return func(note string) { t.Say("%s", note) }
 }
 
 // listConfig returns the configuration of the list that the flags describe.
@@ -405,7 +403,7 @@ func checkpointed(s *Run) checkpoint.Scan {
 // maxSweep, since the scan takes a bit for each.
 func (s *Run) sweepPort() uint16 {
 	ports, err := list.ParsePorts(s.opts.Ports)
-	if err != nil || ports.Len() != 1 || len(s.fetched.sources) > 0 {
+	if err != nil || len(ports) != 1 || len(s.fetched.sources) > 0 {
 		return 0
 	}
 	var nets []netip.Prefix
@@ -421,8 +419,7 @@ func (s *Run) sweepPort() uint16 {
 	if len(nets) == 0 || size > maxSweep {
 		return 0
 	}
-	port, _ := strconv.ParseUint(ports.String(), 10, 16)
-	return uint16(port)
+	return ports[0]
 }
 
 const maxSweep = 1 << 28

@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -12,15 +13,10 @@ import (
 func ReadPorts(text string) (ports []uint16, err error) {
 	numbers, free := splitPorts(text)
 	if numbers != "" {
-		set, err := inputs.ParsePorts("--port", numbers)
-		if err != nil {
+		if ports, err = inputs.ParsePorts("--port", numbers); err != nil {
 			return nil, err
 		}
-		for port := range 1 << 16 {
-			if set.Contains(uint16(port)) {
-				ports = append(ports, uint16(port))
-			}
-		}
+		slices.Sort(ports)
 	}
 	return append(ports, make([]uint16, free)...), nil
 }

@@ -1,0 +1,164 @@
+package list
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestDuplicatesDropped compares the targets of a list with many duplicates, and their
+// tags, with a plain map. There are several rounds, and most targets are in each.
+func TestDuplicatesDropped(t *testing.T) {
+	for seed := range uint64(4) {
+		r := rand.New(rand.NewPCG(seed, 7))
+		want := map[string]string{}
+		var lines strings.Builder
+		for i := range 5*roundLen + r.IntN(1000) {
+			at, tag := fmt.Sprintf("1.0.%d.%d:%d", r.IntN(40), r.IntN(256), 1+r.IntN(4)), ""
+			if r.IntN(2) == 0 {
+				tag = fmt.Sprint("tag ", i%50_000)
+			}
+			if _, known := want[at]; !known {
+				want[at] = tag
+			}
+			lines.WriteString(at + " " + tag + "\n")
+		}
+		got := map[string]string{}
+		for tg := range mustOpen(t, Config{Stdin: strings.NewReader(lines.String()), Seed: seed}).All() {
+			got[tg.Addr.String()] = tg.Tag
+		}
+		if !maps.Equal(got, want) {
+			t.Fatalf("seed %d: %d targets, want %d, or other tags", seed, len(got), len(want))
+		}
+	}
+}
+
+// heap returns the size of what is reachable, in bytes.
+func heap() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+// TestMemory checks that the memory of a loader depends on the number of different
+// targets: 10 bytes each while a list is read and afterwards, and a fixed amount for
+// rounds, which is larger if there are tags. Tags that are dropped take none.
+func TestMemory(t *testing.T) {
+	skipShort(t)
+	const lines = 3 << 20
+	tests := []struct {
+		name  string
+		base  uint64
+		each  uint64 // bytes per different target
+		count int
+		tag   func(i int) string
+	}{
+		{"different", 2 << 20, 10, lines, nil},
+		{"in turn", 4 << 20, 10, 1000, nil},
+		{"one target", 4 << 20, 10, 1, nil},
+		{"one tag", 10 << 20, 10, 1000, func(int) string { return "mine" }},
+		{"many tags", 16 << 20, 10, 1000, func(i int) string { return fmt.Sprint("a tag of some length, ", i) }},
+	}
+	for _, test := range tests {
+		l := mustOpen(t, Config{Stdin: strings.NewReader("")})
+		before := heap()
+		ld, most := newLoader(l), uint64(0)
+		for i := range lines {
+			var s labels
+			if test.tag != nil {
+				s.tag = test.tag(i)
+			}
+			ip := 0x01000000 + uint32(i%test.count)*7
+			ld.take(&name{kind: kindAddrPort, span: span{ip, ip}, port: 27015}, s)
+			if i%(lines/8) == lines/8-1 {
+				most = max(most, heap()-before)
+			}
+		}
+		o := ld.finish()
+		most = max(most, heap()-before)
+		if limit := test.base + test.each*uint64(test.count); most > limit {
+			t.Errorf("%s: %d bytes, want at most %d", test.name, most, limit)
+		}
+		if o.total != uint64(test.count) {
+			t.Errorf("%s: %d targets", test.name, o.total)
+		}
+		t.Logf("%s: %d bytes", test.name, most)
+		runtime.KeepAlive(ld)
+	}
+}
+
+// TestInputOrderMemory checks that a listed target takes at most 48 bytes in input
+// order.
+func TestInputOrderMemory(t *testing.T) {
+	skipShort(t)
+	_, w := lineReader(t, "")
+	before := heap()
+	for i := range uint32(1 << 20) {
+		w.target(0x01000000+i*3, 27015, labels{})
+		if n := uint64(i) + 1; n%(1<<17) == 0 {
+			if each := (heap() - before) / n; each > 48 {
+				t.Errorf("%d bytes per target of %d", each, n)
+			}
+		}
+	}
+	runtime.KeepAlive(w)
+}
+
+// TestRepeatedPortLists checks that a network that is named 10,000 times, with
+// changing port lists, takes at most 4 MiB.
+func TestRepeatedPortLists(t *testing.T) {
+	l := mustOpen(t, Config{Stdin: strings.NewReader("")})
+	before := heap()
+	ld := newLoader(l)
+	r := rand.New(rand.NewPCG(1, 1))
+	for range 10_000 {
+		ports := mustPorts(t, fmt.Sprintf("%d,%d,%d", 1+r.IntN(20), 1+r.IntN(20), 1+r.IntN(20)))
+		ld.take(&name{kind: kindBlock, span: span{0x01000000, 0x010000ff}, ports: ports}, labels{})
+	}
+	if most := heap() - before; most > 4<<20 {
+		t.Errorf("%d bytes", most)
+	}
+	if o := ld.finish(); o.total != 20*256 {
+		t.Errorf("%d targets", o.total)
+	}
+}
+
+// TestRunsAreFull checks that a run has no gaps: at and the chunks depend on it.
+func TestRunsAreFull(t *testing.T) {
+	var ks keySet
+	r := rand.New(rand.NewPCG(5, 5))
+	want := map[uint64]bool{}
+	for range 3*roundLen + 100 {
+		key := r.Uint64N(1 << 17)
+		want[key] = true
+		ks.add(key, nil)
+	}
+	all, _ := ks.finish(func(key uint64) bool { return key%3 > 0 })
+	var got []uint64
+	for i := range uint64(all.n) {
+		got = append(got, all.at(i))
+	}
+	var sorted []uint64
+	for key := range want {
+		if key%3 > 0 {
+			sorted = append(sorted, key)
+		}
+	}
+	slices.Sort(sorted)
+	if !slices.Equal(got, sorted) {
+		t.Errorf("%d keys, want %d, or another order", len(got), len(sorted))
+	}
+}
+
+// skipShort skips a test under -short. The race detector also runs with -short.
+func skipShort(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("SKIPPED under -short: it takes long, and go test without -short runs it")
+	}
+}

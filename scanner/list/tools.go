@@ -1,0 +1,90 @@
+package list
+
+import (
+	"bytes"
+	"io"
+	"slices"
+	"strings"
+)
+
+// The lists that other programs write as lines of words.
+var (
+	// Xash3D's list of servers has lines "ip ADDRESS:PORT" and "gs ADDRESS:PORT", for its
+	// two protocols. Lines with another first word, and words after the address, are for
+	// later versions.
+	xashList = wordLines("Xash3D list", func(words []string) bool {
+		return len(words) > 1 && (words[0] == "ip" || words[0] == "gs") && isAddress(words[1])
+	}, func(words []string, give func(addr string, skip bool)) {
+		if len(words) > 1 && (words[0] == "ip" || words[0] == "gs") {
+			give(words[1], false)
+		}
+	})
+
+	// masscan -oL writes "open udp 27015 192.0.2.10 1700000000". Lines "banner …" repeat a
+	// port.
+	masscanList = wordLines("masscan list", func(words []string) bool {
+		return len(words) > 3 && (words[0] == "open" || words[0] == "closed" || words[0] == "banner") && isAddress(words[3])
+	}, func(words []string, give func(addr string, skip bool)) {
+		switch {
+		case words[0] == "banner":
+		case len(words) < 4:
+			give(strings.Join(words, " "), false)
+		default:
+			give(string(joinPort(words[3], words[2])), notUDP(words[1]) || !isOpen(words[0]))
+		}
+	})
+
+	// nmap -oG writes fields that are separated by tabs, such as "Host: 192.0.2.10 (name)"
+	// and "Ports: 27015/open/udp//halflife///, 27016/open|filtered/udp/////".
+	nmapList = wordLines("nmap -oG", func(words []string) bool {
+		host := slices.Index(words, "Host:") + 1
+		return host > 0 && host < len(words) && isAddress(words[host])
+	}, func(words []string, give func(addr string, skip bool)) {
+		host := slices.Index(words, "Host:") + 1
+		if host == 0 || host == len(words) {
+			give(strings.Join(words, " "), false)
+			return
+		}
+		_, ports, _ := strings.Cut(strings.Join(words, " "), " Ports: ")
+		for item := range strings.SplitSeq(ports, ",") {
+			part := strings.Split(strings.TrimSpace(item), "/")
+			if _, f := parsePort([]byte(part[0])); f == "" && len(part) > 2 { // not the rest of a text with a comma
+				give(string(joinPort(words[host], part[0])), notUDP(part[2]) || !isOpen(part[1]))
+			}
+		}
+	})
+)
+
+// isAddress reports whether a word is an address, with or without a port.
+func isAddress(word string) bool {
+	n, f := parse([]byte(word))
+	return f == "" && n.kind != kindBlock || f == faultIPv6
+}
+
+// wordLines returns a format with lines of words. The format is recognised by the first
+// line that is neither empty nor a comment. read gives the targets of a line; skip is set
+// for TCP and closed ports.
+func wordLines(name string, sniff func(words []string) bool, read func(words []string, give func(addr string, skip bool))) Format {
+	return Format{
+		Name:  name,
+		Sniff: func(head []byte) bool { return sniff(strings.Fields(string(firstLine(head)))) },
+		Read: func(r io.Reader, yield func(Entry) bool) (err error) {
+			for line := range eachLine(r, MaxLine, &err) {
+				text := trimRight(trimLeft(line.text))
+				more := true
+				switch {
+				case line.fault != "":
+					more = yield(Entry{Line: line.number, Text: text, Fault: line.fault})
+				case len(text) > 0 && text[0] != '#' && !bytes.HasPrefix(text, []byte("//")):
+					read(strings.Fields(string(text)), func(addr string, skip bool) {
+						more = more && yield(Entry{Line: line.number, Text: []byte(addr), skip: skip})
+					})
+				}
+				if !more {
+					return nil
+				}
+			}
+			return err
+		},
+	}
+}

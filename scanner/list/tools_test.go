@@ -1,0 +1,158 @@
+package list
+
+import (
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+)
+
+// The lists that other programs write, as FORMATS 4.5 has them, and what they yield.
+var toolLists = []struct {
+	name, format, text string
+	want               string // targets, separated by '|'
+	invalid            string // line, fault and text of each, separated by '|'
+	skipped, ipv6      uint64
+	note               string
+}{
+	{name: "Xash3D", format: "Xash3D list",
+		text: "# valve server list\nip 192.0.2.10:27015\nip [2001:db8::1]:27015\ngs 198.51.100.5:27015\n",
+		want: "192.0.2.10:27015|198.51.100.5:27015", ipv6: 1},
+	{name: "Xash3D, other lines", format: "Xash3D list",
+		text: "// list\n\ngs 198.51.100.5 later words\nnat 192.0.2.1:27015\nip nowhere:1\nip 192.0.2.10:27016\n",
+		want: "198.51.100.5:27015|192.0.2.10:27016", invalid: "5 not an IPv4 address: nowhere:1"},
+	{name: "xash3d-query, a list", format: "NDJSON",
+		text: `{"masters":["mentality.rip:27010"],"filter":"\\gamedir\\valve","servers":["192.0.2.10:27015","[2001:db8::1]:27015"]}` + "\n",
+		want: "192.0.2.10:27015", ipv6: 1},
+	{name: "xash3d-query, a query", format: "NDJSON",
+		text: `{"servers":[{"time":1700000000,"address":"192.0.2.10:27015","status":"ok"},{"address":"a.example:27016","resolved":"192.0.2.11:27016","status":"timeout"}]}`,
+		want: "192.0.2.10:27015|192.0.2.11:27016"},
+	{name: "ZMap", format: "CSV",
+		text: "saddr,sport,classification,success\n192.0.2.10,27015,udp,1\n192.0.2.11,,icmp,0\n192.0.2.12,27016,udp,0\n",
+		want: "192.0.2.10:27015", skipped: 2},
+	{name: "ZMap without names", format: "CSV", text: "192.0.2.10,27015,udp,1\n192.0.2.11,27016,udp,1\n",
+		want: "192.0.2.10:27015|192.0.2.11:27016"},
+	{name: "ZMap, data", format: "CSV", text: "data,success,sport,saddr\n\"a,b\",1,27016,192.0.2.10\n", want: "192.0.2.10:27016"},
+	{name: "ZMap, one column", format: "text", text: "192.0.2.10\n192.0.2.11\n", want: "192.0.2.10:27015|192.0.2.11:27015"},
+	{name: "ZMap, JSON", format: "NDJSON", text: `{"saddr":"192.0.2.10","sport":27016,"classification":"udp","success":1}` + "\n" +
+		`{"saddr":"192.0.2.11","sport":null,"classification":"icmp","success":0}` + "\n",
+		want: "192.0.2.10:27016", skipped: 1},
+	{name: "masscan -oL", format: "masscan list", text: "#masscan\nopen udp 27015 192.0.2.10 1700000000\n# end\n", want: "192.0.2.10:27015"},
+	{name: "masscan -oL, other rows", format: "masscan list",
+		text: "open tcp 80 192.0.2.9 1700000000\nopen udp 27016 192.0.2.10 1700000000\nbanner udp 27016 192.0.2.10 1700000000 a2s name\n" +
+			"closed udp 27017 192.0.2.10 1700000000\nopen udp 27015 2001:db8::1 1700000000\nopen udp\n",
+		want: "192.0.2.10:27016", skipped: 2, ipv6: 1, invalid: "6 not an IPv4 address: open udp"},
+	{name: "masscan -oJ", format: "masscan JSON",
+		text: "[\n{   \"ip\": \"192.0.2.10\",   \"timestamp\": \"1700000000\", \"ports\": [ {\"port\": 27015, \"proto\": \"udp\", \"status\": \"open\", \"reason\": \"…\", \"ttl\": 52} ] }\n]\n",
+		want: "192.0.2.10:27015"},
+	{name: "masscan -oJ, more", format: "masscan JSON",
+		text: "[\n{ \"ip\": \"192.0.2.10\", \"ports\": [ {\"port\": 27015, \"proto\": \"udp\", \"status\": \"open\"} ] }\n,\n" +
+			"{ \"ip\": \"192.0.2.10\", \"ports\": [ {\"port\": 80, \"proto\": \"tcp\", \"status\": \"open\"}, {\"port\": 27016, \"proto\": \"udp\", \"status\": \"open\"} ] },\n{finished: 1}\n]\n",
+		want: "192.0.2.10:27015|192.0.2.10:27016", skipped: 1},
+	{name: "Shodan", format: "NDJSON", text: `{"ip": 3221225994, "ip_str": "192.0.2.10", "port": 27015, "transport": "udp", "data": "…"}` + "\n" +
+		`{"ip": 3221225995, "ip_str": "192.0.2.11", "port": 80, "transport": "tcp", "data": "…"}` + "\n",
+		want: "192.0.2.10:27015", skipped: 1},
+	{name: "Shodan, a host", format: "NDJSON", text: `{"ip_str":"192.0.2.10","ports":[80,27015],"data":[{"ip_str":"192.0.2.10","port":80,"transport":"tcp"},{"ip_str":"192.0.2.10","port":27015,"transport":"udp"}]}`,
+		want: "192.0.2.10:27015", skipped: 1},
+	{name: "nmap -oG", format: "nmap -oG", text: "# Nmap 7.95 scan initiated …\nHost: 192.0.2.10 (name.example)\tPorts: 27015/open/udp//halflife///, 27016/open|filtered/udp/////\n",
+		want: "192.0.2.10:27015|192.0.2.10:27016"},
+	{name: "nmap -oG, more", format: "nmap -oG", text: "# Nmap 7.95 scan initiated …\nHost: 192.0.2.10 ()\tStatus: Up\n" +
+		"Host: 192.0.2.10 ()\tPorts: 80/open/tcp//http//a, b///, 27015/closed/udp/////, 27016/open/udp/////\tIgnored State: closed (998)\n# Nmap done\nnonsense\n",
+		want: "192.0.2.10:27016", skipped: 2, invalid: "5 not an IPv4 address: nonsense"},
+	{name: "naabu", format: "NDJSON", text: `{"host":"name.example","ip":"192.0.2.10","port":27015,"protocol":"udp","tls":false}` + "\n" +
+		`{"ip":"192.0.2.11","port":27016}` + "\n" + `{"ip":"192.0.2.11","port":443,"protocol":"tcp","tls":true}` + "\n",
+		want: "192.0.2.10:27015|192.0.2.11:27016", skipped: 1},
+	{name: "httpx", format: "httpx JSON", text: `{"url":"http://192.0.2.10:27015","input":"192.0.2.10","host":"192.0.2.10","port":"27015"}` + "\n" +
+		`{"url":"https://a.example:8443","input":"a.example","host":"a.example","host_ip":"192.0.2.11","port":"8443"}` + "\n" +
+		`{"url":"https://b.example:8443","input":"b.example","host":"b.example","a":["192.0.2.12"],"port":"8443"}` + "\n",
+		want: "192.0.2.10:27015|192.0.2.11:27015|192.0.2.12:27015",
+		note: "standard input: its ports are web servers: only its hosts are asked, at --port or 27015"},
+
+	// A column that looks like a port is never ignored silently.
+	{name: "another column", format: "CSV", text: "ip,dport\n192.0.2.10,27020\n", invalid: "2 " + string(faultPortColumn) + ": 192.0.2.10"},
+	{name: "a number further on", format: "CSV", text: "a,192.0.2.10,udp,27020\nb,192.0.2.11,udp,1\n", want: "192.0.2.11:27015",
+		invalid: "1 " + string(faultPortColumn) + ": 192.0.2.10"},
+	{name: "another key", format: "NDJSON", text: `{"ip":"192.0.2.10","dst_port":27020}`, invalid: "1 " + string(faultPortColumn) + ": 192.0.2.10"},
+	{name: "words", format: "text", text: "192.0.2.10 27020 udp\n192.0.2.11;27020;udp\n", invalid: "1 " + string(faultStrayPort) + ": 192.0.2.10 27020 udp|2 not an IPv4 address: 192.0.2.11;27020;udp"},
+
+	// A quote without an end costs only its line, and other JSON says what to do.
+	{name: "an open quote", format: "CSV", text: "name,ip,port\n\"a,192.0.2.10,5\nb \"c\" d,192.0.2.11,6\n\"e\",192.0.2.12,7\n",
+		want: "192.0.2.11:6|192.0.2.12:7", invalid: "2 a quoted field does not end in its line: \"a,192.0.2.10,5"},
+	{name: "an array", format: "JSON", text: `[{"ip":"192.0.2.10","port":5}]`, invalid: "1 " + string(faultArray) + ": ["},
+	{name: "an array of several lines", format: "JSON", text: "[\n  {\n    \"ip\": \"192.0.2.10\" } ]\n", invalid: "1 " + string(faultArray) + ": ["},
+	{name: "an object of several lines", format: "JSON", text: "{\n  \"ip\": \"192.0.2.10\"\n}\n", invalid: "1 " + string(faultArray) + ": ["},
+	{name: "NaN", format: "NDJSON", text: `{"ip":"192.0.2.10","port":5,"x":NaN}` + "\n" + `{"ip":"192.0.2.11","port":5}` + "\n",
+		want: "192.0.2.11:5", invalid: "1 " + string(faultNaN) + `: {"ip":"192.0.2.10","port":5,"x":NaN}`},
+	{name: "byte order marks", format: "NDJSON", text: "\xef\xbb\xbf{\"ip\":\"192.0.2.10\",\"port\":5}\n\xef\xbb\xbf{\"ip\":\"192.0.2.11\",\"port\":5}\n",
+		want: "192.0.2.10:5|192.0.2.11:5"},
+	{name: "IPv6", format: "text", text: "[2001:db8::1]:27015\n192.0.2.10:5\n2001:db8::1\n", want: "192.0.2.10:5", ipv6: 2},
+}
+
+// TestToolLists reads every list at once in random order, and byte by byte in input order.
+func TestToolLists(t *testing.T) {
+	split := func(s string) []string {
+		return slices.DeleteFunc(strings.Split(s, "|"), func(s string) bool { return s == "" })
+	}
+	for _, test := range toolLists {
+		for _, order := range []Order{OrderInput, OrderRandom} {
+			allow := mustExclude(t, ExclusionConfig{AllowReserved: true})
+			var stdin io.Reader = strings.NewReader(test.text)
+			if order == OrderInput {
+				stdin = iotest.OneByteReader(stdin)
+			}
+			var notes []string
+			l, got, bad := opened(t, Config{
+				Stdin: stdin, Order: order, Exclusions: allow,
+				Note: func(note string) { notes = append(notes, note) },
+			})
+			want := split(test.want)
+			if order == OrderRandom {
+				slices.Sort(got)
+				slices.Sort(want)
+			}
+			if !slices.Equal(got, want) || !slices.Equal(bad, split(test.invalid)) || l.Err() != nil {
+				t.Errorf("%s: %q, invalid %q, %v\nwant %q, %q", test.name, got, bad, l.Err(), want, test.invalid)
+			}
+			in := l.Inputs()[0]
+			if in.Format != test.format || in.Skipped != test.skipped {
+				t.Errorf("%s: %+v", test.name, in)
+			}
+			if s := l.Stats(); s.Unscannable != test.ipv6 || allow.ipv6.targets.Load() != test.ipv6 {
+				t.Errorf("%s: %+v", test.name, s)
+			}
+			if test.note != "" && !slices.Contains(notes, test.note) {
+				t.Errorf("%s: noted %q", test.name, notes)
+			}
+		}
+	}
+}
+
+// TestIPv6Resumed: each IPv6 address counts once, however often the list is resumed.
+func TestIPv6Resumed(t *testing.T) {
+	const text = "::1\n192.0.2.1:1\n::2\n192.0.2.2:1\n::3\n192.0.2.3:1\n::4\n"
+	for _, order := range []Order{OrderInput, OrderRandom} {
+		for cut := range uint64(4) {
+			sum := uint64(0)
+			for _, part := range [][2]uint64{{0, cut}, {cut, 9}} {
+				l := mustOpen(t, Config{
+					Stdin: strings.NewReader(text), Order: order, Exclusions: mustExclude(t, ExclusionConfig{AllowReserved: true}),
+				})
+				stats := Stats{} // up to the last target, as a checkpoint has it
+				for tg := range l.From(part[0]) {
+					if tg.Place >= part[1] {
+						break
+					}
+					stats = l.Stats()
+				}
+				if part[1] == 9 {
+					stats = l.Stats()
+				}
+				sum += stats.Unscannable
+			}
+			if sum != 4 {
+				t.Errorf("%v, resumed at %d: %d IPv6 addresses", order, cut, sum)
+			}
+		}
+	}
+}
