@@ -322,7 +322,7 @@ var challengeQuirks = []quirk{
 		known[len(known)-1] = 0
 		return true
 	}), "ok, name, 1 players, 1 rules, 9 sent"},
-	{"EC-20 INFO from a cache", odd(func(h *host) { h.openInfo = true }),
+	{"EC-20 EC-156 EC-157 INFO is never challenged, PLAYER and RULES are", odd(func(h *host) { h.openInfo = true }),
 		"ok open-info, name, 1 players, 1 rules, 4 sent"},
 }
 
@@ -384,7 +384,7 @@ var infoQuirks = []quirk{
 		"partial info=truncated info.no_mod_block open-info open-players open-rules, old, 1 players, 1 rules, 3 sent"},
 	{"EC-145 cut before the game ID", open(oddInfo + "\x81\x87\x69\x00"),
 		"partial info=truncated info.short_app_id open-info open-players open-rules, name, 1 players, 1 rules, 3 sent"},
-	{"EC-33 a relay without bots", open(oddRelay),
+	{"EC-33 EC-148 a relay without bots, PLAYER and RULES at once", open(oddRelay),
 		"ok open-info open-players open-rules, HLTV, 1 players, 1 rules, 3 sent"},
 	{"EC-30 bytes behind INFO", open(oddInfo + "\x80\x87\x69zzz"),
 		"ok info.trailing open-info open-players open-rules, name, 1 players, 1 rules, 3 sent"},
@@ -553,7 +553,7 @@ var splitQuirks = []quirk{
 	{"EC-5 rules in fragments at once", odd(func(h *host) {
 		h.open, h.rules = true, parts(wire.LayoutSource, 9, manyRules(100), 700)
 	}), "ok open-info open-players open-rules, name, 1 players, 100 rules, 3 sent"},
-	{"EC-51 INFO in fragments", odd(func(h *host) { h.info = parts(wire.LayoutSource, 9, oddInfo, 20) }), allWell},
+	{"EC-51 EC-154 INFO in fragments", odd(func(h *host) { h.info = parts(wire.LayoutSource, 9, oddInfo, 20) }), allWell},
 	{"EC-51 INFO in fragments, the last of them lost", odd(func(h *host) {
 		h.info = parts(wire.LayoutSource, 9, oddInfo, 12)[:3]
 	}), "partial info=incomplete, name, 1 players, 1 rules, 8 sent"},

@@ -326,6 +326,8 @@ func explainJSON(err error) error {
 		return fmt.Errorf("%w: it ends in the middle", ErrMalformed)
 	case errors.As(err, &syntax):
 		return fmt.Errorf("%w: no JSON at byte %d", ErrMalformed, syntax.ByteOffset+1)
+	case strings.HasPrefix(err.Error(), "jsontext: "):
+		return errors.Unwrap(err) // an error of the reader
 	}
 	return err
 }

@@ -204,7 +204,7 @@ func TestSplitOtherCaps(t *testing.T) {
 	h := &crowd{servers: servers, cap: 4000, later: 1500}
 	got, s, _, err := fetchWeb(t, h, master.Config{Region: master.World, Cap: 2000})
 	if err != nil || !s.Complete || len(got) != len(servers) {
-		t.Errorf("%v, %v, %d servers in %d calls", err, s.End, len(got), h.calls)
+		t.Errorf("EC-159: %v, %v, %d servers in %d calls", err, s.End, len(got), h.calls)
 	}
 }
 

@@ -284,6 +284,6 @@ func TestFetchUDPRelays(t *testing.T) {
 		t.Fatalf("%v, %d servers", err, len(got))
 	}
 	if s.Relays != 2 || s.Unusable != 2 {
-		t.Errorf("%+v", s)
+		t.Errorf("EC-153: %+v", s)
 	}
 }

@@ -163,7 +163,7 @@ func (w *webList) once(ctx context.Context, filter Filter) (got []sampled, err e
 	case errors.As(err, new(callerError)), errors.Is(err, ErrRefused), errors.Is(err, ErrTooMuch):
 		return got, err
 	case err != nil:
-		return got, w.hideIn(err)
+		return got, w.hideIn(cmp.Or(context.Cause(ctx), err))
 	}
 	w.stats.Replies++
 	return got, nil
@@ -213,7 +213,7 @@ func (w *webList) hideIn(err error) error {
 	}
 	var network net.Error
 	switch {
-	case errors.As(err, &network) && network.Timeout():
+	case err == context.DeadlineExceeded, errors.As(err, &network) && network.Timeout():
 		h.text = fmt.Sprintf("no answer within %v", w.Timeout)
 	case err == io.EOF:
 		h.text = errNoAnswer.Error()

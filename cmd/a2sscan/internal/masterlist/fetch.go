@@ -153,7 +153,7 @@ func (o *Options) config() (cfg master.Config, err error) {
 	// A master on this machine is a simulated one or a cache. It has no limits, and
 	// answers at once or never.
 	if ip, err := netip.ParseAddr(host); err == nil && ip.IsLoopback() {
-		cfg.Unlimited, cfg.Timeout, cfg.Retries, cfg.MaxWait = true, 500*time.Millisecond, 1, time.Second
+		cfg.Unlimited, cfg.Timeout, cfg.Retries, cfg.MaxWait = true, 2*time.Second, 1, time.Second
 	}
 	return cfg, nil
 }

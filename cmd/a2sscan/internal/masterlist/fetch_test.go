@@ -17,7 +17,7 @@ func TestValvesMaster(t *testing.T) {
 	err := o.failure(t.Context(), &master.Stats{Requests: 4}, silent)
 	f, ok := err.(*console.Failure)
 	if !ok || f.Code != console.ExitInput || !strings.Contains(err.Error(), "since October 2025") || !strings.Contains(f.Hint, "Web API") {
-		t.Errorf("%v (%+v)", err, f)
+		t.Errorf("EC-158: %v (%+v)", err, f)
 	}
 	o.UDP = "192.0.2.1:27011"
 	if err := o.failure(t.Context(), &master.Stats{Requests: 4}, silent); strings.Contains(err.Error(), "October") {
