@@ -182,6 +182,10 @@ const (
 // isRate reports whether perSecond is a valid rate.
 func isRate(perSecond float64) bool { return perSecond > 0 && perSecond <= maxRate }
 
+// DefaultMostRate is the maximum rate of a scan with Config.FindRate whose Rate is
+// zero.
+const DefaultMostRate = 50_000
+
 func (cfg *Config) check() error {
 	bad := func(what string, got any, want string) error {
 		return fmt.Errorf("%s %v: %s", what, got, want)

@@ -65,7 +65,8 @@ func newEngine(cfg Config, sock transport, handle func(*Result)) *engine {
 		e.addrs = newAddrs(Off, Off)
 	}
 	e.addrs.countBefore(cfg.Asked)
-	e.pacer = newPacer(cfg.Rate, e.start, &e.stats)
+	e.pacer = newPacer(&cfg, e.start, &e.stats)
+	e.sender.rate = e.pacer.finder
 	e.handoff = newHandoff(newFinisher(e.start, &e.cfg, handle), e.pool, cfg.unhandled)
 	e.supply = &supply{
 		addrs: e.addrs, second: secondPass{wanted: cfg.SecondPass}, excluded: cfg.Excluded,
@@ -81,13 +82,7 @@ func newEngine(cfg Config, sock transport, handle func(*Result)) *engine {
 			worker: reasm.NewWorker(workerQueue),
 		},
 		open: e.open, addrs: e.addrs, pool: e.pool, stats: &e.stats,
-		raw: cfg.Raw, trace: cfg.Trace, lateConflict: cfg.LateConflict,
-	}
-	if cfg.FindRate {
-		e.findRate(cfg.Rate)
-	}
-	if g := e.pacer.governor; g != nil {
-		e.recv.roundTrip = g.roundTrip
+		raw: cfg.Raw, trace: cfg.Trace, lateConflict: cfg.LateConflict, rate: e.pacer.finder,
 	}
 	return e
 }
@@ -202,8 +197,7 @@ func (e *engine) housekeeping(now time.Duration) {
 	e.drain()
 	e.snapshotRegularly(now)
 	e.changeRate(now)
-	e.pacer.govern(now, e.sock)
-	e.followPath(now)
+	e.pacer.findRate(now, e.sock, e.charge)
 	e.publishRegularly(now)
 }
 

@@ -23,7 +23,7 @@ type narrow struct {
 
 // run makes a governor sample the machine for the time long, and returns the rate at
 // each sample.
-func (m *narrow) run(g *governor, now *time.Duration, long time.Duration) (rates []float64) {
+func (m *narrow) run(g *rateFinder, now *time.Duration, long time.Duration) (rates []float64) {
 	for end := *now + long; *now < end; {
 		*now += sampleEvery
 		rate := min(paceOf(g), m.sends)
@@ -43,7 +43,7 @@ func (m *narrow) run(g *governor, now *time.Duration, long time.Duration) (rates
 }
 
 // paceOf returns the rate that a governor has set, or infinity if it has set none.
-func paceOf(g *governor) float64 {
+func paceOf(g *rateFinder) float64 {
 	if g.pace.rate == Off {
 		return math.Inf(1)
 	}
@@ -66,7 +66,7 @@ func extent(rates []float64) (least, mean, most float64) {
 func TestGovernorSettles(t *testing.T) {
 	for _, receives := range []float64{3000, 20_000, 150_000, 400_000} {
 		m := narrow{sends: 1e6, receives: receives, room: 4 << 20}
-		g, now := newGovernor(newPace(Off, time.Now())), time.Duration(0)
+		g, now := newRateFinder(newPace(Off, time.Now()), Off), time.Duration(0)
 		m.run(g, &now, 5*time.Second)
 		if lost := m.dropped / m.sent; lost > 0.01 {
 			t.Errorf("%v/s: %.4f of the first datagrams are lost", receives, lost)
@@ -99,7 +99,7 @@ func TestGovernorSettles(t *testing.T) {
 // sign of overload.
 func TestGovernorLetsGo(t *testing.T) {
 	m := narrow{sends: 3e6, receives: 1e9, room: 4 << 20}
-	g, now := newGovernor(newPace(Off, time.Now())), time.Duration(0)
+	g, now := newRateFinder(newPace(Off, time.Now()), Off), time.Duration(0)
 	rates := m.run(g, &now, 300*time.Millisecond)
 	if last := rates[len(rates)-1]; last != m.sends || g.pace.limiter != nil {
 		t.Errorf("%.0f after %v", last, now)
@@ -113,83 +113,40 @@ func TestGovernorSigns(t *testing.T) {
 	tests := []struct {
 		name  string
 		s     signs
-		rtt   time.Duration
 		amiss bool
 	}{
-		{"calm", calm, 100 * time.Millisecond, false},
-		{"drops", signs{drops: 1, room: 1000}, 0, true},
-		{"put off", signs{putOff: 1, room: 1000}, 0, true},
-		{"queue", signs{queued: 501, room: 1000}, 0, true},
-		{"small queue", signs{queued: 499, room: 1000}, 0, false},
-		{"round trips", calm, 290 * time.Millisecond, true},
-		{"round trips, a little", calm, 240 * time.Millisecond, false},
+		{"calm", calm, false},
+		{"drops", signs{drops: 1, room: 1000}, true},
+		{"put off", signs{putOff: 1, room: 1000}, true},
+		{"queue", signs{queued: 501, room: 1000}, true},
+		{"small queue", signs{queued: 499, room: 1000}, false},
 	}
 	for _, test := range tests {
-		g := newGovernor(newPace(Off, time.Now()))
+		g := newRateFinder(newPace(Off, time.Now()), Off)
 		now := time.Duration(0)
-		sample := func(s signs, rtt time.Duration) bool {
+		sample := func(s signs) bool {
 			now += sampleEvery
 			s.sent = uint64(1e5 * now.Seconds())
-			for range 10 {
-				if rtt > 0 {
-					g.roundTrip(rtt)
-				}
-			}
 			return g.sample(now, s, true)
 		}
 		for range 50 {
-			if sample(calm, 100*time.Millisecond) {
+			if sample(calm) {
 				t.Fatal("amiss from the beginning")
 			}
 		}
 		before := paceOf(g)
-		amiss := sample(test.s, test.rtt)
-		for range 60 {
-			if test.rtt > 0 && !amiss {
-				before = paceOf(g)
-				amiss = sample(test.s, test.rtt)
-			}
-		}
+		amiss := sample(test.s)
 		if amiss != test.amiss || amiss != (paceOf(g) < before) {
 			t.Errorf("%s: amiss %v, rate %.0f after %.0f", test.name, amiss, paceOf(g), before)
 		}
 		if slow := paceOf(g); test.amiss {
 			for range 300 {
-				sample(signs{drops: test.s.drops, putOff: test.s.putOff, room: 1000}, 0)
+				sample(signs{drops: test.s.drops, putOff: test.s.putOff, room: 1000})
 			}
 			if paceOf(g) <= slow {
 				t.Errorf("%s: calm again, and still %.0f", test.name, paceOf(g))
 			}
 		}
-	}
-}
-
-// TestGovernorGetsUsedToIt checks that round trips that stay long soon count as usual,
-// so that distant servers do not slow the scan down.
-func TestGovernorGetsUsedToIt(t *testing.T) {
-	g, now := newGovernor(newPace(Off, time.Now())), time.Duration(0)
-	run := func(rtt, long time.Duration) (amiss bool) {
-		for end := now + long; now < end; {
-			now += sampleEvery
-			for range enoughRTTs {
-				g.roundTrip(rtt)
-			}
-			if g.sample(now, signs{sent: uint64(1e5 * now.Seconds())}, true) {
-				amiss = true
-			}
-		}
-		return amiss
-	}
-	run(20*time.Millisecond, 5*time.Second)
-	if !run(200*time.Millisecond, 2*rttTime) {
-		t.Error("ten times as long, and nothing amiss")
-	}
-	run(200*time.Millisecond, 4*time.Second)
-	if run(200*time.Millisecond, 2*time.Second) {
-		t.Error("not used to it after seconds")
-	}
-	if paceOf(g) < 0.3*1e5 {
-		t.Errorf("fallen to %.0f", paceOf(g))
 	}
 }
 

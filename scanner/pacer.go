@@ -1,31 +1,35 @@
 package scanner
 
-import "time"
+import (
+	"time"
+
+	"github.com/a2sscan/a2sscan/wire"
+)
 
 // pacer decides how many datagrams a batch may hold, and accounts for the time in
 // which nothing was sent although the rate allowed it.
 type pacer struct {
-	pace     *pace
-	governor *governor // finds the rate of a scan that has none; nil: the scan has a rate
-	path     *pathRate // finds the rate that the path carries; nil: not wanted
-	stats    *Stats
+	pace   *pace
+	finder *rateFinder // finds the rate of a scan that has none; nil: the scan has a rate
+	free   bool        // the scan has no rate and no maximum
+	stats  *Stats
 
-	unhindered bool // nothing but the rate held the scan back since the governor's last sample
+	unhindered bool // nothing but the rate held the scan back since the finder's last sample
 	paced      bool // the loop sleeps because of the rate
 
-	followedAt  time.Duration // when the path rate was last sampled
 	chargedAt   time.Duration // time up to here is accounted for
 	allowed     float64       // Stats.Allowed, not rounded
 	allowedAt   time.Duration // time up to here is included in allowed
 	allowedWait time.Duration // sum of Stats.Waited at allowedAt
 }
 
-func newPacer(perSecond float64, start time.Time, stats *Stats) pacer {
-	p := pacer{pace: newPace(perSecond, start), stats: stats}
-	if perSecond == Off {
-		p.governor = newGovernor(p.pace)
+func newPacer(cfg *Config, start time.Time, stats *Stats) pacer {
+	p := pacer{pace: newPace(cfg.Rate, start), stats: stats, free: cfg.Rate == Off}
+	if p.free || cfg.FindRate {
+		p.finder = newRateFinder(p.pace, cfg.Rate)
+		stats.Path = p.finder.found
 	}
-	stats.Rate = perSecond
+	stats.Rate = cfg.Rate
 	return p
 }
 
@@ -51,7 +55,7 @@ func (p *pacer) sleep(now time.Duration) time.Duration {
 func (p *pacer) charge(now time.Duration, allStarted bool) {
 	unused := now - p.chargedAt
 	p.chargedAt = now
-	if p.governor == nil {
+	if !p.free {
 		unused = p.pace.unused(now)
 	}
 	why := p.stats.Wait
@@ -59,7 +63,7 @@ func (p *pacer) charge(now time.Duration, allStarted bool) {
 	case why != WaitNothing:
 	case allStarted:
 		why = WaitReplies
-	case p.governor != nil && p.paced:
+	case p.free && p.paced:
 		why = WaitLosses
 	default:
 		why = WaitSending
@@ -74,7 +78,7 @@ func (p *pacer) allow(now time.Duration) {
 	for _, us := range p.stats.Waited {
 		waited += time.Duration(us) * time.Microsecond
 	}
-	if paced := (now - p.allowedAt) - (waited - p.allowedWait); p.governor == nil {
+	if paced := (now - p.allowedAt) - (waited - p.allowedWait); !p.free {
 		p.allowed += p.pace.rate * paced.Seconds() // negative if waiting was recorded late
 	}
 	p.allowedAt, p.allowedWait = now, waited
@@ -85,7 +89,7 @@ func (p *pacer) allow(now time.Duration) {
 // the scan finds its own rate. The bucket keeps its tokens, so that no datagram goes out
 // early.
 func (p *pacer) change(now time.Duration, perSecond float64) bool {
-	if p.governor != nil || p.path != nil || !isRate(perSecond) {
+	if p.finder != nil || !isRate(perSecond) {
 		return false
 	}
 	p.allow(now)
@@ -94,20 +98,57 @@ func (p *pacer) change(now time.Duration, perSecond float64) bool {
 	return true
 }
 
-// govern gives the governor, if there is one, the socket's statistics, so that it
-// adjusts the rate.
-func (p *pacer) govern(now time.Duration, sock transport) {
-	if p.governor == nil || !p.governor.due(now) {
+// findRate gives the finder, if there is one, the counts of the scan and of the socket,
+// a hundred times a second, so that it adjusts the rate.
+func (p *pacer) findRate(now time.Duration, sock transport, charge func(now time.Duration)) {
+	f := p.finder
+	if f == nil || now-f.at < sampleEvery {
 		return
 	}
+	if !p.free {
+		charge(now)
+		p.allow(now)
+	}
 	s := sock.Stats()
-	overloaded := p.governor.sample(now, signs{
+	overloaded := f.sample(now, signs{
 		sent: p.stats.DatagramsSent(), drops: s.KernelDrops, putOff: p.stats.SendAgain,
 		queued: s.RecvQueued, room: s.RecvBuffer,
 	}, p.unhindered)
+	if p.unhindered = true; !p.free {
+		p.stats.Path = f.found
+		return
+	}
 	if overloaded {
 		p.stats.Slowed++
 	}
-	p.unhindered = true
-	p.stats.Settled = p.governor.settled
+	p.stats.Settled = f.settled
+}
+
+// noteAsked counts a request that was just sent, if it is the first for its question.
+func (f *rateFinder) noteAsked(sl *slot, q wire.Question) {
+	t := &sl.session
+	switch {
+	case f.most == Off || !AskAll.Has(q):
+	case t.got == nil && sl.sent == 1:
+		f.asked(false)
+	case t.got != nil && t.agenda.attempts[q] == 1:
+		f.asked(true)
+	}
+}
+
+// noteAnswered counts the answers that a datagram brought. before are the questions
+// that were waited for before it came.
+func (f *rateFinder) noteAnswered(now time.Duration, sl *slot, before Questions) {
+	t := &sl.session
+	if t.got.received == 1 {
+		if sl.sent == 1 {
+			f.answered(now, t.clock.firstAt, false)
+		}
+		return
+	}
+	for q := range each(before &^ t.agenda.silent()) {
+		if t.agenda.attempts[q] == 1 {
+			f.answered(now, t.clock.at(t.got.trips.sentUS[q]), true)
+		}
+	}
 }

@@ -78,10 +78,10 @@ func TestFindRate(t *testing.T) {
 		slowed  bool
 		missing int // maximum number of servers missed, per 1000
 	}{
-		{"free", link{}, 0.8, false, 0},
-		{"drops beyond 2000/s", link{capacity: 2000}, 1 / 1.3, true, 1},
-		{"loss", link{loss: 0.05}, 0.8, false, 1},
-		{"loss, and drops beyond 2000/s", link{capacity: 2000, loss: 0.05}, 1 / 1.4, true, 5},
+		{"free", link{}, 0.7, false, 0},
+		{"drops beyond 2000/s", link{capacity: 2000}, 1 / 1.6, true, 2},
+		{"loss", link{loss: 0.05}, 0.7, false, 1},
+		{"loss, and drops beyond 2000/s", link{capacity: 2000, loss: 0.05}, 1 / 1.6, true, 5},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -150,11 +150,11 @@ func TestPathEvidence(t *testing.T) {
 		if _, err := e.scan(t.Context(), seqOf(addresses(targets))); err != nil {
 			t.Fatal(err)
 		}
-		var first, known yield
-		for i := range e.pacer.path.begun {
-			first.add(e.pacer.path.phase(i).first)
-			known.add(e.pacer.path.phase(i).known)
+		var all yields
+		for i := range e.pacer.finder.begun {
+			all.add(&e.pacer.finder.window(i).yields)
 		}
+		first, known := all.first, all.known
 		if first != (yield{targets, live}) || known != (yield{3 * live, 2 * live}) {
 			t.Errorf("unknown targets %+v, known servers %+v", first, known)
 		}

@@ -25,13 +25,10 @@ type receiver struct {
 	open  *sessions
 	addrs *addrs
 	pool  *pool
-	path  *pathRate // nil: the scan does not look for the rate of its path
+	rate  *rateFinder // nil: the scan has a rate
 	stats *Stats
 	raw   bool
 	trace func(now time.Duration, sent bool, addr netip.AddrPort, datagram []byte)
-
-	// roundTrip is called with the round trip of each session; nil: unused.
-	roundTrip func(time.Duration)
 }
 
 // take handles one datagram, which the kernel received at the time at and the loop
@@ -57,17 +54,10 @@ func (r *receiver) take(now, at time.Duration, p *udp.Packet) int32 {
 	if r.raw {
 		a.keepRaw(r.pool, p.Data)
 	}
-	before := a.trips.first
-	var waiting Questions
-	if r.path != nil {
-		waiting = sl.session.agenda.silent()
-	}
+	waiting := sl.session.agenda.silent()
 	r.account(now, sl, r.deliver(at, i, p.Data))
-	if r.roundTrip != nil && before == 0 && a.trips.first > 0 {
-		r.roundTrip(a.trips.first)
-	}
-	if r.path != nil {
-		r.path.noteAnswered(now, sl, waiting)
+	if r.rate != nil {
+		r.rate.noteAnswered(now, sl, waiting)
 	}
 	if r.open.learner != nil {
 		r.open.learn(at, sl)

@@ -23,7 +23,7 @@ type sender struct {
 	open  *sessions
 	addrs *addrs
 	stats *Stats
-	path  *pathRate // nil: the scan does not look for the rate of its path
+	rate  *rateFinder // nil: the scan has a rate
 	trace func(now time.Duration, sent bool, addr netip.AddrPort, datagram []byte)
 }
 
@@ -161,8 +161,8 @@ func (s *sender) sent(now time.Duration, i int) {
 		sl.session.flags |= flagGSO
 	}
 	s.open.sent(now, o.ref.slot, o.q)
-	if s.path != nil {
-		s.path.noteAsked(sl, o.q)
+	if s.rate != nil {
+		s.rate.noteAsked(sl, o.q)
 	}
 }
 

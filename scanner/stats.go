@@ -221,3 +221,25 @@ func (m *Monitor) set(s Stats) {
 	m.stats = s
 	m.mu.Unlock()
 }
+
+// PathRate is what a scan with Config.FindRate found out about its path.
+type PathRate struct {
+	On      bool    // the scan finds its rate
+	Most    float64 // the maximum rate, in datagrams per second
+	Now     float64 // the current rate
+	Carried float64 // what the path carried when it was last full; 0: it never was
+	Lost    float64 // the share of first requests that was lost then, from 0 to 1
+
+	Raised    uint64 // how many times the rate was raised
+	Slowed    uint64 // how many times the rate was lowered
+	Unrelated uint64 // how many times loss increased but did not follow the rate
+
+	Changes [16]RateChange // the last changes of the rate, the latest first
+}
+
+// RateChange is a change of the rate that a scan made itself.
+type RateChange struct {
+	At       time.Duration // since the scan began; 0: this element is unused
+	From, To float64       // datagrams per second
+	Why      string        // clear, loss, drops_here or few_answers
+}

@@ -66,7 +66,7 @@ func (f *doctorFlags) add(cmd *cobra.Command) {
 // options converts the flags for package doctor.
 func (f *doctorFlags) options() *doctor.Options {
 	return &doctor.Options{
-		Rate: float64(f.rate.Or(scanner.DefaultMostRate)), Timeout: f.timeout(), Retries: f.retries,
+		Rate: float64(f.rate.Rate), Timeout: f.timeout(), Retries: f.retries,
 		Output: f.output, Targets: f.targets,
 	}
 }

@@ -75,7 +75,7 @@ lower the rate by a tenth, and SIGQUIT prints the progress.`
 func (a *app) scanCommand() *cobra.Command {
 	f := &scanFlags{rate: flagvalue.AutoRate{Rate: scanner.DefaultRate}, opts: scanrun.Options{
 		Query:    flagvalue.Questions(scanner.AskAll),
-		Pace:     scanrun.Pace{Most: scanner.DefaultMostRate, AddressRate: scanner.DefaultAddressRate},
+		Pace:     scanrun.Pace{AddressRate: scanner.DefaultAddressRate},
 		Upload:   scanrun.Upload{Max: scanrun.DefaultSpoolMax},
 		Cooldown: flagvalue.Auto{On: true},
 	}}
@@ -125,7 +125,6 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	f.addTargets(fs)
 	fs.Var(&f.opts.Query, "query", "questions to ask: a `LIST` of info, players, rules and ping")
 	fs.VarP(&f.rate, "rate", "r", rateUsage)
-	fs.Var(&f.opts.Pace.Most, "rate-max", "with --rate auto: send at most `N` datagrams per second")
 	fs.Var(&f.opts.Pace.Total, "rate-total", "`N` datagrams per second for all shards together; each shard gets an equal share (default: --rate for each)")
 	fs.VarP(&f.bandwidth, "bandwidth", "B", "set the rate in `BITS` per second on the wire, such as 10M; a datagram counts as 760 bits")
 	fs.Var(&f.opts.Pace.AddressRate, "per-address-rate", "send at most `N` datagrams per second to one address; 0: no limit")
@@ -169,15 +168,11 @@ func (f *scanFlags) addUpload(fs *pflag.FlagSet) {
 func (f *scanFlags) chooseRate(fs *pflag.FlagSet) error {
 	rateGiven, bandwidth, total := fs.Changed("rate"), f.bandwidth > 0, f.opts.Pace.Total > 0
 	f.opts.Pace.Find = f.rate.On
-	f.opts.Pace.Rate = f.rate.Or(f.opts.Pace.Most)
+	f.opts.Pace.Rate = f.rate.Rate
 	if bandwidth {
 		f.opts.Pace.Rate = f.bandwidth.Rate()
 	}
 	return console.FirstBroken(
-		console.Rule{Broken: fs.Changed("rate-max") && !f.rate.On, Err: "--rate-max without --rate auto",
-			Hint: "--rate N is a rate that the scan keeps"},
-		console.Rule{Broken: f.rate.On && f.opts.Pace.Most == 0, Err: "--rate-max is 0",
-			Hint: "--rate auto needs a highest rate; --rate 0 is as fast as this machine can"},
 		console.Rule{Broken: bandwidth && rateGiven, Err: "--bandwidth and --rate exclude each other",
 			Hint: "--bandwidth is the rate in other units"},
 		console.Rule{Broken: bandwidth && total, Err: "--bandwidth and --rate-total exclude each other",

@@ -28,42 +28,40 @@ func (r *Rate) Set(s string) error {
 }
 
 // AutoRate is the value of a flag for a Rate, or "auto" for the rate that the path
-// carries.
+// carries, which may be followed by a highest rate, as in auto:20k.
 type AutoRate struct {
-	Rate Rate
+	Rate Rate // with On: the highest rate
 	On   bool // the value is "auto"
 }
 
-// Set parses "auto", or whatever Rate.Set accepts.
+// Set parses "auto", "auto:N", or whatever Rate.Set accepts.
 func (r *AutoRate) Set(s string) error {
-	if s == autoWord {
-		*r = AutoRate{On: true}
+	word, most, given := strings.Cut(s, ":")
+	if word != autoWord {
+		*r = AutoRate{}
+		if r.Rate.Set(s) != nil {
+			return errors.New("want auto, auto:20k, or a number such as 800, 5k or 1.5M")
+		}
 		return nil
 	}
-	var fixed Rate
-	if fixed.Set(s) != nil {
-		return errors.New("want auto, or a number such as 800, 5k or 1.5M")
+	*r = AutoRate{Rate: scanner.DefaultMostRate, On: true}
+	if given && (r.Rate.Set(most) != nil || r.Rate == 0) {
+		return errors.New("after auto: want the highest rate, such as auto:20k")
 	}
-	*r = AutoRate{Rate: fixed}
 	return nil
 }
 
 func (r *AutoRate) String() string {
-	if r.On {
+	switch {
+	case !r.On:
+		return r.Rate.String()
+	case r.Rate == scanner.DefaultMostRate:
 		return autoWord
 	}
-	return r.Rate.String()
+	return autoWord + ":" + r.Rate.String()
 }
 
 func (r *AutoRate) Type() string { return "N" }
-
-// Or returns the rate, or the argument if the value is "auto".
-func (r *AutoRate) Or(auto Rate) Rate {
-	if r.On {
-		return auto
-	}
-	return r.Rate
-}
 
 // scaled parses a number that is not negative and may be followed by k, K, M, G or T, which are powers
 // of 1000.

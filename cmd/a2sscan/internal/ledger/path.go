@@ -27,8 +27,13 @@ type PathChange struct {
 	From   float64 `json:"from"`   // datagrams per second
 	To     float64 `json:"to"`
 	Why    string  `json:"why"`
+}
 
-	why scanner.Why
+// whyTexts describe the reasons for a change of the rate.
+var whyTexts = map[string]string{
+	"clear": "no more loss than at the lower rate", "loss": "the path lost more at the higher rate",
+	"drops_here":  "this machine dropped datagrams",
+	"few_answers": "too few servers answer to see loss",
 }
 
 // newPath returns the Path of a scan, or nil if the scan did not find its rate
@@ -43,7 +48,7 @@ func newPath(x *scanner.PathRate) *Path {
 	}
 	for _, c := range slices.Backward(x.Changes[:]) {
 		if c.At > 0 {
-			p.Changes = append(p.Changes, PathChange{c.At.Seconds(), c.From, c.To, c.Why.Word(), c.Why})
+			p.Changes = append(p.Changes, PathChange{c.At.Seconds(), c.From, c.To, c.Why})
 		}
 	}
 	return p
@@ -58,7 +63,7 @@ func (p *Path) String() string {
 	s += fmt.Sprintf("; the rate rose %s and fell %s", times(p.Raised), times(p.Slowed))
 	if n := len(p.Changes); n > 0 {
 		c := &p.Changes[n-1]
-		s += fmt.Sprintf(", last to %s/s: %s", console.Short(c.To), c.why)
+		s += fmt.Sprintf(", last to %s/s: %s", console.Short(c.To), whyTexts[c.Why])
 	}
 	if p.Unrelated > 0 {
 		s += "; other loss did not follow the rate"

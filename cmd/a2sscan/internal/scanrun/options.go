@@ -79,7 +79,6 @@ type Records struct {
 type Pace struct {
 	Rate          flagvalue.Rate
 	Find          bool           // find the rate that the path carries, up to Rate
-	Most          flagvalue.Rate // value of --rate-max; with Find, Rate has this value
 	Total         flagvalue.Rate // the rate of all shards together, in place of Rate; 0: not given
 	AddressRate   flagvalue.Rate
 	MaxPerAddress int

@@ -1,0 +1,462 @@
+package scanner
+
+import (
+	"math"
+	"time"
+)
+
+// rateFinder finds the rate of a scan that has none. It has no clock and no I/O: counts
+// in, rate out.
+//
+// A hundred times a second it looks for signs that this machine is overloaded, and then
+// lowers the rate at once. Without a maximum (Config.Rate is Off) nothing else limits the
+// rate: it doubles until the first overload, and later rises quickly until it is near the
+// rate of the last overload, and slowly from there on.
+//
+// With a maximum (Config.FindRate) it also measures the path. What a router drops is
+// invisible to the sender: fewer first requests are answered. Dead targets, random loss
+// and servers without rules look the same. But loss on a full path follows the rate. So
+// the time is divided into windows with one rate each, and a trial compares a window at
+// a higher rate with its neighbours at the lower one:
+//
+//	rest ──▶ high ──▶ low … until the high window and one low window are judged
+//	  ▲                 │
+//	  └─── no more loss: take the higher rate, and double the next step
+//	       more loss: stay a little below what the path carried, and rest longer
+//
+// If a window at rest loses much more than usual, the rate falls to what got through,
+// and the next window tells whether loss follows the rate; if not, the old rate is
+// restored. The evidence is requests to servers that just answered. If there are too few
+// of them, first requests to unknown targets count, too, and both neighbours must agree,
+// since the share of dead targets may change along the list.
+type rateFinder struct {
+	pace *pace
+	most float64 // the maximum rate; Off: only this machine limits it
+
+	at      time.Duration // when the last sample was taken
+	seen    signs
+	tooMuch float64       // the rate at the last overload of this machine; 0: none so far
+	bad     time.Duration // when that was
+	slowed  time.Duration // when the rate was last lowered for it
+	risen   time.Duration // when the rate was last doubled
+	lately  float64       // mean rate of the last samples
+	settled float64       // mean rate while nothing else held the scan back
+
+	trips     roundTrips
+	windows   [64]window
+	begun     int // windows begun; the last of them is under way
+	judged    int // windows judged
+	state     windowKind
+	high      yields // of the trial
+	low       yields // likewise
+	neighbour yields // the last window at rest
+	usual     yields // at rest, lately
+	rate      float64
+	tried     float64 // the higher rate of the trial
+	down      bool    // the trial began because of loss
+	step      float64 // the next trial is at rate × (1 + step)
+	proven    bool    // a trial told two rates apart
+	restUntil time.Duration
+	rest      time.Duration
+	found     PathRate
+}
+
+// signs are the values of a sample. The first three are counters.
+type signs struct {
+	sent, drops, putOff uint64
+	queued, room        int // bytes in the receive buffer, and its size in bytes
+}
+
+// windowKind says what a window is for.
+type windowKind uint8
+
+const (
+	windowRest windowKind = iota
+	windowHigh
+	windowLow
+)
+
+// window is a span of time with one rate.
+type window struct {
+	yields
+	kind     windowKind
+	rate     float64 // the limit
+	from, to time.Duration
+}
+
+// yields count first requests and their answers, separately for servers that answered
+// before and for unknown targets.
+type yields struct {
+	known, first yield
+	sent, drops  float64
+	seconds      float64
+}
+
+func (y *yields) add(o *yields) {
+	y.known.asked, y.known.answered = y.known.asked+o.known.asked, y.known.answered+o.known.answered
+	y.first.asked, y.first.answered = y.first.asked+o.first.asked, y.first.answered+o.first.answered
+	y.sent, y.drops, y.seconds = y.sent+o.sent, y.drops+o.drops, y.seconds+o.seconds
+}
+
+// speed returns the mean rate at which datagrams were sent.
+func (y *yields) speed() float64 { return y.sent / max(y.seconds, 1e-9) }
+
+// yield counts first requests, and those of them that were answered.
+type yield struct{ asked, answered float64 }
+
+func (y yield) share() float64 { return y.answered / max(y.asked, 1) }
+
+// The constants of rateFinder. Rates are datagrams per second.
+const (
+	startRate   = 20_000 // without a maximum,
+	firstRate   = 5000   // and with one
+	leastRate   = 1000   // of this machine,
+	leastPath   = 50     // and of the path
+	sampleEvery = 10 * time.Millisecond
+	calmTime    = 250 * time.Millisecond // after an overload, before the rate rises again
+	quickUp     = 1.025                  // per sample, far below the rate of the last overload
+	slowUp      = 0.02                   // per second near that rate; grows with the square of the time
+
+	leastWindow   = 60 * time.Millisecond
+	mostWindow    = 500 * time.Millisecond // without many requests: a second
+	enoughKnown   = 300                    // requests to known servers that make a window long enough
+	enoughFirst   = 1000                   // the same for unknown targets
+	judgeKnown    = 100                    // requests to known servers that a comparison needs on each side
+	judgeAnswers  = 40                     // answers that it needs without them
+	leastVariance = 0.01
+	leastLoss     = 0.02 // loss below that is not worth slowing down for
+	significant   = -4.5 // z score; strict, since requests that are sent together share their fate
+	doubtful      = -2   // z score at which a trial is repeated
+	suspectLoss   = 0.03 // loss at rest that begins a trial
+	keepBelow     = 0.95 // of what the path carried
+	fullPart      = 0.2  // of the additional requests; if fewer are answered, the path was full at the lower rate, too
+	smallStep     = 0.05
+	mostRest      = 16 * time.Second
+)
+
+func newRateFinder(p *pace, most float64) *rateFinder {
+	f := &rateFinder{pace: p, most: most, step: 1, rest: time.Second}
+	if most == Off {
+		p.limit(0, startRate)
+		return f
+	}
+	f.rate = max(min(firstRate, most/4), min(leastPath, most))
+	f.found = PathRate{On: true, Most: most, Now: f.rate}
+	f.begin(0)
+	return f
+}
+
+// sample is called a hundred times a second, and adjusts the pace. free means that
+// nothing but the rate and the processor held the scan back since the last sample. It
+// reports whether this machine is overloaded.
+func (f *rateFinder) sample(now time.Duration, s signs, free bool) (overload bool) {
+	took := (now - f.at).Seconds()
+	reached := float64(s.sent-f.seen.sent) / took
+	filling := s.room > 0 && s.queued > s.room/2 && s.queued >= f.seen.queued
+	overload = s.drops > f.seen.drops || s.putOff > f.seen.putOff || filling
+	w := f.current()
+	w.sent, w.drops = w.sent+float64(s.sent-f.seen.sent), w.drops+float64(s.drops-f.seen.drops)
+	f.at, f.seen = now, s
+	f.lately += (reached - f.lately) * min(1, took/0.05)
+	if free {
+		if f.settled == 0 {
+			f.settled = reached
+		}
+		f.settled += (reached - f.settled) * min(1, took/2)
+	}
+	switch {
+	case overload:
+		f.overloaded(now)
+	case f.most == Off && (now-f.bad >= calmTime || f.tooMuch == 0):
+		f.rise(now, took)
+	}
+	if f.most != Off {
+		f.measure(now)
+	}
+	return overload
+}
+
+// overloaded lowers the rate, unless it is too early to see the effect of the last
+// reduction.
+func (f *rateFinder) overloaded(now time.Duration) {
+	f.bad = now
+	if f.tooMuch > 0 && now-f.slowed < f.echo() {
+		return
+	}
+	by := 0.8
+	if f.tooMuch > 0 && now-f.slowed < 2*f.echo()+sampleEvery {
+		by = 0.5 // the last reduction was not enough
+	}
+	f.slowed, f.tooMuch = now, max(f.lately, leastRate)
+	if f.pace.rate != Off {
+		f.tooMuch = max(min(f.lately, f.pace.rate), leastRate)
+	}
+	if f.most == Off {
+		f.pace.limit(now, max(f.tooMuch*by, leastRate))
+		return
+	}
+	f.set(now, min(f.rate, f.tooMuch*by), "drops_here")
+	f.state, f.restUntil, f.step = windowRest, now+f.rest, smallStep
+	f.begin(now)
+}
+
+// echo returns how long a change of the rate takes to show in the signs.
+func (f *rateFinder) echo() time.Duration {
+	if f.trips.known() < 64 {
+		return sampleEvery
+	}
+	return sampleEvery + min(f.trips.upper(2), mostWindow)
+}
+
+// rise raises the rate of a scan without a maximum. If the scan uses less than half of
+// it, rise leaves it unchanged or, if there was no overload yet, removes the limit.
+func (f *rateFinder) rise(now time.Duration, took float64) {
+	rate := f.pace.rate
+	switch {
+	case rate == Off:
+		return
+	case f.lately < rate/2:
+		if f.tooMuch == 0 {
+			f.pace.unlimit()
+		}
+		return
+	case f.tooMuch == 0 && now-f.risen < f.echo():
+		return
+	case f.tooMuch == 0:
+		f.risen = now
+		rate *= 2
+	case rate < 0.9*f.tooMuch:
+		rate *= quickUp
+	default:
+		calm := (now - f.bad).Seconds() / 2
+		rate *= 1 + slowUp*(1+calm*calm)*took
+	}
+	f.pace.limit(now, min(rate, maxRate))
+}
+
+func (f *rateFinder) window(i int) *window { return &f.windows[i%len(f.windows)] }
+func (f *rateFinder) current() *window     { return f.window(max(f.begun-1, 0)) }
+
+// begin begins the next window, with the rate that the state demands.
+func (f *rateFinder) begin(now time.Duration) {
+	if f.begun > 0 {
+		w := f.current()
+		w.to, w.seconds = now, (now - w.from).Seconds()
+		f.judged = max(f.judged, f.begun+1-len(f.windows))
+	}
+	rate := f.rate
+	if f.state == windowHigh {
+		rate = f.tried
+	}
+	f.begun++
+	*f.current() = window{kind: f.state, rate: rate, from: now}
+	f.pace.limit(now, rate)
+}
+
+// asked counts a first request.
+func (f *rateFinder) asked(known bool) {
+	if w := f.current(); known {
+		w.known.asked++
+	} else {
+		w.first.asked++
+	}
+}
+
+// answered counts the answer to a first request that was sent at the time at.
+func (f *rateFinder) answered(now, at time.Duration, known bool) {
+	f.trips.add(now - at)
+	for i := f.begun - 1; i >= f.judged; i-- {
+		w := f.window(i)
+		if at < w.from-time.Microsecond { // a session's times are rounded
+			continue
+		}
+		if known {
+			w.known.answered++
+		} else {
+			w.first.answered++
+		}
+		return
+	}
+}
+
+// measure ends the window under way if it is long enough, and judges those whose
+// answers have arrived.
+func (f *rateFinder) measure(now time.Duration) {
+	least, echo := mostWindow/2, time.Second
+	if f.trips.known() >= 64 {
+		rare := f.trips.upper(rareTrip) * 5 / 4
+		least, echo = min(max(rare, leastWindow), mostWindow), min(max(rare+queueMargin, LeastTimeout), time.Second)
+	}
+	w := f.current()
+	enough := w.known.asked >= enoughKnown || w.first.asked >= enoughFirst
+	if age := now - w.from; age >= least && enough || age >= 2*mostWindow {
+		switch {
+		case f.state == windowHigh:
+			f.state = windowLow
+		case f.state == windowRest && now >= f.restUntil && f.neighbour.seconds > 0:
+			f.high, f.low, f.down, f.tried = yields{}, yields{}, false, min(f.most, f.rate*(1+f.step))
+			if f.tried > f.rate {
+				f.state = windowHigh
+			}
+		}
+		f.begin(now)
+	}
+	for f.judged < f.begun-1 && now >= f.window(f.judged).to+echo {
+		w := f.window(f.judged)
+		f.judged++
+		f.judge(now, w)
+	}
+}
+
+// judge evaluates a window whose answers have arrived.
+func (f *rateFinder) judge(now time.Duration, w *window) {
+	switch {
+	case w.kind == windowHigh && f.state == windowLow:
+		f.high.add(&w.yields)
+	case w.kind == windowLow && f.state == windowLow:
+		if f.low.add(&w.yields); f.high.seconds > 0 {
+			f.decide(now)
+		}
+	case w.kind == windowRest && f.state == windowRest && w.rate == f.rate:
+		f.watch(now, w)
+	}
+}
+
+// watch compares a window at rest with the usual share.
+func (f *rateFinder) watch(now time.Duration, w *window) {
+	lost, z, ok := compare(&f.usual, &w.yields)
+	busy := w.speed() < 0.8*w.rate // this machine or the list is slow: other loss is likely
+	if ok && !busy && w.known.asked >= judgeKnown && lost > suspectLoss && z < significant-1.5 {
+		f.high, f.low, f.down, f.tried, f.state = w.yields, yields{}, true, f.rate, windowLow
+		f.rate = max(min(w.speed()*(1-lost)*keepBelow, 0.95*f.rate), f.rate/4, leastPath)
+		f.begin(now)
+		return
+	}
+	f.neighbour = w.yields
+	f.remember(&w.yields)
+}
+
+// remember includes a window in the usual share.
+func (f *rateFinder) remember(y *yields) {
+	for _, u := range []*yield{&f.usual.known, &f.usual.first} {
+		u.asked, u.answered = 0.8*u.asked, 0.8*u.answered
+	}
+	f.usual.add(y)
+}
+
+// compare returns the share that was lost at the higher of two rates compared with the
+// lower one, and the z score of the difference (the test of Cochran, Mantel and
+// Haenszel). ok is false if there is too little to compare.
+func compare(low, high *yields) (lost, z float64, ok bool) {
+	classes := [][2]yield{{low.known, high.known}}
+	if min(low.known.asked, high.known.asked) < judgeKnown {
+		classes = append(classes, [2]yield{low.first, high.first})
+		answers := low.known.answered + high.known.answered + low.first.answered + high.first.answered
+		if answers < judgeAnswers {
+			return 0, 0, false
+		}
+	}
+	var expected, got, difference, variance float64
+	for _, c := range classes {
+		l, h := c[0], c[1]
+		if l.asked == 0 || h.asked == 0 {
+			continue
+		}
+		expected += h.asked * l.share()
+		got += h.answered
+		both := (l.answered + h.answered) / (l.asked + h.asked)
+		weight := l.asked * h.asked / (l.asked + h.asked)
+		difference += weight * (h.share() - l.share())
+		variance += weight * max(both*(1-both), leastVariance)
+	}
+	if expected == 0 || variance == 0 {
+		return 0, 0, false
+	}
+	return 1 - got/expected, difference / math.Sqrt(variance), true
+}
+
+// decide ends a trial, or repeats it if the evidence is doubtful.
+func (f *rateFinder) decide(now time.Duration) {
+	low := f.low
+	if !f.down {
+		low.add(&f.neighbour)
+	}
+	lost, z, ok := compare(&low, &f.high)
+	agree := min(low.known.asked, f.high.known.asked) >= judgeKnown || f.down ||
+		f.high.first.share() < min(f.low.first.share(), f.neighbour.first.share())
+	f.state = windowRest
+	switch {
+	case !f.down && f.high.speed() < (low.speed()+f.tried)/2*0.9 && low.speed() < 0.9*f.rate:
+		f.step = max(f.step, min(2*f.step, 0.25)) // the scan does not use the rate
+		f.restUntil = now + time.Second
+	case !ok:
+		f.set(now, min(f.tried, f.rate*1.25), "few_answers")
+	case lost > leastLoss && z < significant && agree:
+		f.slower(now, &low, lost)
+	case lost > leastLoss && z < doubtful && agree && !f.down && f.high.seconds < 1: // more windows will tell
+		f.state = windowHigh
+	default:
+		f.clear(now, &low)
+	}
+	f.begin(now)
+}
+
+// clear ends a trial in which loss did not follow the rate.
+func (f *rateFinder) clear(now time.Duration, low *yields) {
+	if f.down {
+		f.usual = yields{} // the path loses this much at any rate now
+		f.found.Unrelated++
+		f.remember(&f.high)
+	}
+	f.remember(low)
+	f.proven = true
+	if f.set(now, f.tried, "clear"); !f.down {
+		f.neighbour = f.high
+		f.step = min(1, 2*f.step)
+	}
+	if f.rate > 1.1*f.found.Carried {
+		f.rest = time.Second
+	}
+}
+
+// slower ends a trial in which loss followed the rate.
+func (f *rateFinder) slower(now time.Duration, low *yields, lost float64) {
+	carried := f.high.speed() * (1 - lost)
+	rate := min(max(carried, f.rate), f.tried) * keepBelow
+	more := f.high.speed()/low.speed() - 1
+	if carried/low.speed()-1 <= more*fullPart { // the path was full at the lower rate, too
+		f.usual = yields{}
+		rate = f.rate / 2
+		if f.proven {
+			rate = max(min(carried*keepBelow, 0.85*f.rate), f.rate/4)
+		}
+	} else {
+		f.proven, f.step = true, smallStep
+		f.restUntil, f.rest = now+f.rest, min(2*f.rest, mostRest)
+		if f.down {
+			f.step = 0.25
+		}
+	}
+	why := "loss"
+	if f.high.drops > 0 {
+		why = "drops_here"
+	}
+	f.found.Carried, f.found.Lost = carried, lost
+	f.neighbour = yields{}
+	f.set(now, max(rate, min(leastPath, f.most)), why)
+}
+
+// set changes the rate between trials.
+func (f *rateFinder) set(now time.Duration, rate float64, why string) {
+	switch {
+	case rate > f.found.Now:
+		f.found.Raised++
+	case rate < f.found.Now:
+		f.found.Slowed++
+	}
+	if rate != f.found.Now {
+		copy(f.found.Changes[1:], f.found.Changes[:])
+		f.found.Changes[0] = RateChange{At: now, From: f.found.Now, To: rate, Why: why}
+	}
+	f.rate, f.found.Now = rate, rate
+}
