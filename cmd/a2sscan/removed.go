@@ -97,6 +97,7 @@ var removed = map[string]removedFlag{
 	"scan --one-per-address": {instead: `--filter '\collapse_addr_hash\1'`, matters: true},
 	"scan --or":              {instead: `--filter '\or\2\appid\440\appid\730'`, matters: true},
 	"scan --proxy":           {instead: `--filter '\proxy\1'`, matters: true},
+	"scan --rate-max":        {instead: "--rate auto:20k finds the rate, up to 20k", matters: true},
 	"scan --secure":          {instead: `--filter '\secure\1'`, matters: true},
 	"scan --type":            {instead: `--filter '\type\d'`, matters: true},
 	"scan --whitelisted":     {instead: `--filter '\white\1'`, matters: true},

@@ -12,7 +12,7 @@ import (
 )
 
 // rateUsage describes --rate, which means the same in every command that has it.
-const rateUsage = "`N` datagrams per second, such as 800, 5k or 1.5M; 0: as fast as possible; auto: the highest rate that the path can carry, which the scan finds by comparing answers at two rates"
+const rateUsage = "`N` datagrams per second, such as 800, 5k or 1.5M; 0: as fast as possible; auto: the highest rate that the path can carry, up to 50k or, with auto:20k, 20k"
 
 // timeoutFlags choose the timeout of a request and the number of retries.
 type timeoutFlags struct {

@@ -63,15 +63,19 @@ func TestRate(t *testing.T) {
 }
 
 func TestAutoRate(t *testing.T) {
-	for text, want := range map[string]AutoRate{"auto": {On: true}, "5k": {Rate: 5000}, "0": {}} {
+	for text, want := range map[string]AutoRate{
+		"auto": {scanner.DefaultMostRate, true}, "auto:20k": {20_000, true}, "5k": {5000, false}, "0": {},
+	} {
 		r := AutoRate{Rate: 7}
-		if err := r.Set(text); err != nil || r != want || r.String() != text || r.Or(9) != max(want.Rate, 9*Rate(len(text)/4)) {
+		if err := r.Set(text); err != nil || r != want || r.String() != text {
 			t.Errorf("%s: %v, %+v", text, err, r)
 		}
 	}
-	r := AutoRate{Rate: 7}
-	if r.Set("automatic") == nil || r.Rate != 7 {
-		t.Errorf("automatic is accepted, as %v", &r)
+	for _, bad := range []string{"automatic", "auto:", "auto:0", "auto:x", ":5k", "5k:auto"} {
+		var r AutoRate
+		if r.Set(bad) == nil {
+			t.Errorf("%s is accepted, as %v", bad, &r)
+		}
 	}
 }
 

@@ -12,8 +12,8 @@ import (
 // If the rate was given, it has no path.
 func TestPathReported(t *testing.T) {
 	x := scanner.PathRate{On: true, Most: 50_000, Now: 40_000, Raised: 3, Unrelated: 1}
-	x.Changes[0] = scanner.RateChange{At: 3 * time.Second, From: 20_000, To: 40_000, Why: scanner.WhyClear}
-	x.Changes[1] = scanner.RateChange{At: 2 * time.Second, From: 10_000, To: 20_000, Why: scanner.WhyUnclear}
+	x.Changes[0] = scanner.RateChange{At: 3 * time.Second, From: 20_000, To: 40_000, Why: "clear"}
+	x.Changes[1] = scanner.RateChange{At: 2 * time.Second, From: 10_000, To: 20_000, Why: "few_answers"}
 	const clear = "carried all, up to 40k/s; the rate rose 3 times and fell 0 times, last to 40k/s: " +
 		"no more loss than at the lower rate; other loss did not follow the rate"
 	if got := newPath(&x).String(); got != clear {
@@ -23,7 +23,7 @@ func TestPathReported(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	x.Carried, x.Lost, x.Slowed, x.Now, x.Unrelated = 20_000, 0.05, 1, 19_400, 0
-	x.Changes[0] = scanner.RateChange{At: 4 * time.Second, From: 20_000, To: 19_400, Why: scanner.WhyLoss}
+	x.Changes[0] = scanner.RateChange{At: 4 * time.Second, From: 20_000, To: 19_400, Why: "loss"}
 	const full = "carried 20k/s when it was full, and lost 5% beyond that; the rate rose 3 times and fell once, " +
 		"last to 19.4k/s: the path lost more at the higher rate"
 	if got := newPath(&x).String(); got != full {

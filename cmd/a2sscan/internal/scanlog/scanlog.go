@@ -145,7 +145,7 @@ func (o *Observer) sampleRate(s *scanner.Stats) {
 		o.rate = s.Rate
 	}
 	if c := &s.Path.Changes[0]; c.At > o.found {
-		o.log.Info("rate changed", "from", console.Short(c.From), "to", console.Short(c.To), "why", c.Why.Word())
+		o.log.Info("rate changed", "from", console.Short(c.From), "to", console.Short(c.To), "why", c.Why)
 		o.found = c.At
 	}
 	if s.Elapsed-o.window.Elapsed < seldomEvery {
