@@ -1,6 +1,10 @@
 package main
 
 import (
+	"fmt"
+	"slices"
+	"strings"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -9,13 +13,17 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/geo"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
+	"github.com/a2sscan/a2sscan/scanner/game"
+	"github.com/a2sscan/a2sscan/sink/census"
+	"github.com/a2sscan/a2sscan/sink/record"
 )
 
 // catFlags are the flags of cat.
 type catFlags struct {
 	formatFlags
 	databases []string
-	games     bool
+	addGames  bool
+	games     []string
 }
 
 func (a *app) catCommand() *cobra.Command {
@@ -33,12 +41,19 @@ It takes them from the game's own numbers (the key game) if the record has them,
 and otherwise from the key info. people does not count bots, but info.players
 does.
 
-If a file is truncated, cat omits the partial record at its end and reports
-this. On a terminal it shows invisible characters in names as \u escapes.
+If a file is truncated, cat omits the partial record at its end, reports this
+and exits with 8. On a terminal, and in text, csv and tsv, it shows invisible
+characters and line breaks in names as escapes such as \u202e or \n. In csv and
+tsv an apostrophe precedes text that a spreadsheet would take for a formula.
+Whoever needs the exact text uses json.
 
 --mmdb adds the location or network of each address, and replaces a location or
 network that the scan recorded. --decode-games adds the keys game and flags to
-records that an earlier version of a2sscan wrote without them.`,
+records that an earlier version of a2sscan wrote without them.
+
+The key flags lists what is suspicious about the answers, as evidence:
+
+` + flagMeanings(),
 		Example: `  a2sscan cat census.ndjson.zst -f addr,info.map,info.name --format csv
   a2sscan cat monday.ndjson.zst tuesday.ndjson.zst | wc -l
   a2sscan cat census.ndjson.zst | jq -c 'select(.info.map == "de_dust2")' |
@@ -54,8 +69,19 @@ records that an earlier version of a2sscan wrote without them.`,
 	}
 	f.formatFlags.add(cmd.Flags(), "text on a terminal, else json")
 	addGeoFlag(cmd.Flags(), &f.databases)
-	cmd.Flags().BoolVar(&f.games, "decode-games", false, "add the keys game and flags to records that have neither")
+	cmd.Flags().BoolVar(&f.addGames, "decode-games", false, "add the keys game and flags to records that have neither")
+	cmd.Flags().StringSliceVar(&f.games, "game", nil, "print only servers of these `GAMES`, by ID or name, such as rust,cs2")
 	return cmd
+}
+
+// flagMeanings explains the words of the key flags.
+func flagMeanings() string {
+	var rows []string
+	for i := range game.FlagRules {
+		r := &game.FlagRules[i]
+		rows = append(rows, console.Wrap(fmt.Sprintf("  %-18s%s", r.Word, r.Meaning()), 80, 20)...)
+	}
+	return strings.Join(rows, "\n")
 }
 
 // addGeoFlag adds the flag for databases of locations and networks.
@@ -76,7 +102,31 @@ func (a *app) cat(f *catFlags, files []string) error {
 	if err != nil {
 		return err
 	}
-	return censusfile.Print(a.term, a.out, files, censusfile.Printing{
-		Databases: databases, Visible: console.IsTerminal(a.out.w), Table: table, Games: f.games,
-	})
+	how := censusfile.Printing{
+		Databases: databases, Visible: console.IsTerminal(a.out.w), Table: table, Games: f.addGames, Keep: ofGames(f.games),
+	}
+	err = censusfile.Print(a.term, a.out, files, how)
+	if table != nil && len(databases) == 0 && table.Lacks("geo") {
+		a.term.Say("no record has the location of its address: name a database with --mmdb FILE")
+	}
+	return err
+}
+
+// ofGames returns a function that reports whether a record is of one of the games, by
+// their IDs or names in any letter case. It returns nil if no game is named.
+func ofGames(games []string) func(line []byte) bool {
+	if len(games) == 0 {
+		return nil
+	}
+	reader := record.NewReader("info", "game")
+	return func(line []byte) bool {
+		rec, err := reader.Read(line)
+		if err != nil {
+			return false
+		}
+		s := census.NewServer(&rec.Result)
+		return slices.ContainsFunc(games, func(g string) bool {
+			return strings.EqualFold(g, s.Game) || strings.EqualFold(g, s.GameName)
+		})
+	}
 }

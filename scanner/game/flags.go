@@ -2,7 +2,10 @@ package game
 
 import (
 	"bytes"
+	"fmt"
 	"math"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/a2sscan/a2sscan/wire"
@@ -38,6 +41,12 @@ type FlagRule struct {
 	Least   int           // threshold: a minimum number
 	Percent int           // threshold: a percentage
 	Time    time.Duration // threshold: a duration
+}
+
+// Meaning returns the rule with its thresholds as numbers.
+func (r *FlagRule) Meaning() string {
+	return strings.NewReplacer("Least", strconv.Itoa(r.Least), "Percent", strconv.Itoa(r.Percent)+"%",
+		"Time", fmt.Sprintf("%g s", r.Time.Seconds())).Replace(r.Rule)
 }
 
 // Indices of FlagRules, in the order of the flags.
@@ -84,7 +93,7 @@ var FlagRules = [NumFlags]FlagRule{
 	},
 	ruleTinyDurations: {
 		Word:     "tiny_durations",
-		Rule:     "at least Least players with the duration 00 00 00 01 (2.35e-38 s), score 0, no name and index 0",
+		Rule:     "players (at least Least) with the duration 00 00 00 01 (2.35e-38 s), score 0, no name and index 0",
 		Innocent: "none known for that number",
 		Source:   "a known program that fakes players writes it",
 		Least:    1,
@@ -120,7 +129,7 @@ var FlagRules = [NumFlags]FlagRule{
 	},
 	ruleConflict: {
 		Word: "conflict",
-		Rule: "at least Least replies or fragments that contradict one that came before",
+		Rule: "replies or fragments (at least Least) that contradict one that came before",
 		Innocent: "the game changed between two replies; the server began anew with the same split ID, " +
 			"or gives one split ID to replies that were asked for together",
 		Source: "fragments: EC-119; whole replies: a UDP source address is easily forged, and a server sends one reply to each request",

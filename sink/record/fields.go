@@ -143,7 +143,7 @@ var schemaKeys = withHex([]field{
 		put: (*Encoder).putRulesRaw},
 	{name: "game", is: typeObject, fields: gameFields, long: true, about: "what the answers mean for the game, if more is known than info says",
 		when: func(r *result) bool { return r.Game != nil }},
-	{name: "flags", is: typeWord, lists: 1, with: "game", words: wordsOf(game.NumFlags, game.FlagWord), about: "what is suspicious about the answers; evidence, no verdict",
+	{name: "flags", is: typeWord, lists: 1, with: "game", words: wordsOf(game.NumFlags, game.FlagWord), about: flagsAbout(),
 		at: func(r *result) any { return &r.Flags }},
 	{name: "raw", is: typeBase64, lists: 1, long: true, about: "the datagrams in order of arrival, if they were kept",
 		at: func(r *result) any { return &r.Raw }, put: (*Encoder).putRaw},
@@ -343,6 +343,16 @@ const hash64 = `^[0-9a-f]{16}$`
 func lastPlayer(r *result) *wire.Player { return &r.Players[len(r.Players)-1] }
 
 func lastMod(r *result) *game.Mod { return &r.Game.Mods[len(r.Game.Mods)-1] }
+
+// flagsAbout explains the flags.
+func flagsAbout() string {
+	about := "what is suspicious about the answers; evidence, no verdict"
+	for i := range game.FlagRules {
+		r := &game.FlagRules[i]
+		about += "; " + r.Word + ": " + r.Meaning()
+	}
+	return about
+}
 
 // twoLetters matches the code of a country or continent.
 const twoLetters = `^[A-Z]{2}$`

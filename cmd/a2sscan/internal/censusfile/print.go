@@ -24,6 +24,7 @@ type printer struct {
 	databases geo.Databases
 	located   []byte // the last record, with its location
 
+	keep  func([]byte) bool
 	games *scanner.Interpreter // nil: game and flags are not added
 	known []byte               // the last record, with game and flags
 }
@@ -34,6 +35,10 @@ type Printing struct {
 	Visible   bool           // escape invisible characters
 	Table     *columns.Table // formats the records; nil: print them unchanged
 	Games     bool           // add game and flags to records that have neither
+
+	// Keep reports whether to print a record; nil: all are printed. It gets the line
+	// before anything is added to it.
+	Keep func(line []byte) bool
 }
 
 // Print prints the records of files to out. If a file is damaged, it returns an
@@ -45,6 +50,7 @@ func Print(t *console.Terminal, out io.Writer, files []string, how Printing) err
 	}
 	p := &printer{
 		term: t, out: bufio.NewWriterSize(out, 1<<16), visible: how.Visible, table: how.Table, databases: how.Databases,
+		keep: how.Keep,
 	}
 	if how.Games {
 		p.games = new(scanner.Interpreter)
@@ -54,13 +60,19 @@ func Print(t *console.Terminal, out io.Writer, files []string, how Printing) err
 	}
 	var damaged error
 	for _, name := range files {
-		damage, err := p.file(name)
+		damage, cut, err := p.file(name)
 		if err != nil {
 			p.out.Flush()
 			return err
 		}
-		if damage.Found() && damaged == nil {
+		ReportTail(p.term, name, cut)
+		switch {
+		case damaged != nil:
+		case damage.Found():
 			damaged = DamageFailure(name, damage)
+		case cut > 0:
+			damaged = console.Fail(console.ExitNumbers, "%s is not complete", console.Plain(name, 200)).
+				WithHint("a scan that is still running, or was killed, leaves such an end")
 		}
 	}
 	if err := p.out.Flush(); err != nil {
@@ -69,27 +81,30 @@ func Print(t *console.Terminal, out io.Writer, files []string, how Printing) err
 	return damaged
 }
 
-// file prints the records of one file and returns the damage that it skipped.
-func (p *printer) file(name string) (sink.Damage, error) {
+// file prints the records of one file. It returns the damage that it skipped, and the
+// length of a partial record at the end.
+func (p *printer) file(name string) (damage sink.Damage, cut int64, err error) {
 	r, err := store.Source().Open(name)
 	if err != nil {
-		return sink.Damage{}, Failure(err)
+		return damage, 0, Failure(err)
 	}
 	defer r.Close()
 	for first := true; ; first = false {
 		line, err := r.Next()
 		if errors.Is(err, sink.ErrNotCensus) || first && err == io.EOF && !beginsRecord(r.Rest()) {
-			return sink.Damage{}, noCensus(name)
+			return damage, 0, noCensus(name)
 		}
 		if err == io.EOF {
-			ReportTail(p.term, name, r.Truncated())
-			return r.Damage(), nil
+			return r.Damage(), r.Truncated(), nil
 		}
 		if err != nil {
-			return sink.Damage{}, Failure(err)
+			return damage, 0, Failure(err)
+		}
+		if p.keep != nil && !p.keep(line) {
+			continue
 		}
 		if err := p.print(line); err != nil {
-			return sink.Damage{}, err // run in package main gives it its exit code
+			return damage, 0, err // run in package main gives it its exit code
 		}
 	}
 }

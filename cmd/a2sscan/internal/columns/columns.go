@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
@@ -102,6 +103,13 @@ func (t *Table) Row(line []byte) []byte {
 		return []byte(t.fieldLine(cells))
 	}
 	return t.join(cells)
+}
+
+// Lacks reports whether fields inside a key of the record were chosen, and no record had
+// any of them.
+func (t *Table) Lacks(key string) bool {
+	chosen := slices.ContainsFunc(t.fields, func(f string) bool { return strings.HasPrefix(f, key+".") })
+	return chosen && !t.values.found[key]
 }
 
 // join joins cells to a line of CSV or TSV.

@@ -25,8 +25,9 @@ type values struct {
 	kept  *record.Reader // keeps what the fields are in
 	who   *record.Reader // decodes who plays
 	line  []byte
-	rec   *record.Record // that kept has read
-	plays *record.Record // that who has read, if a field needs it
+	rec   *record.Record  // that kept has read
+	plays *record.Record  // that who has read, if a field needs it
+	found map[string]bool // keys of the record of which a field had a value
 }
 
 // newValues returns values for the given fields.
@@ -38,7 +39,7 @@ func newValues(fields []string) *values {
 			keys = append(keys, key)
 		}
 	}
-	return &values{kept: record.NewReader("schema").Keep(keys...), who: record.NewReader("info", "game")}
+	return &values{kept: record.NewReader("schema").Keep(keys...), who: record.NewReader("info", "game"), found: map[string]bool{}}
 }
 
 func isComputed(field string) bool { return field == People || field == Capacity || field == Bots }
@@ -58,11 +59,14 @@ func (v *values) of(field string) []byte {
 		return nil
 	}
 	key, path, inside := strings.Cut(field, ".")
-	if value := v.rec.Value(key); !inside {
-		return value
-	} else {
-		return record.Find(value, path)
+	value := []byte(v.rec.Value(key))
+	if inside {
+		value = record.Find(value, path)
 	}
+	if value != nil {
+		v.found[key] = true
+	}
+	return value
 }
 
 // computed returns people, capacity or bots.

@@ -105,7 +105,7 @@ func flagRows(s *census.Stats) (rows []flagRow) {
 		row := flagRow{Word: shown(word, 40), Servers: number(n), Share: percent(n, s.All.Servers)}
 		for _, rule := range game.FlagRules {
 			if rule.Word == word {
-				row.Rule, row.Innocent = sentence(rule.Rule), sentence(rule.Innocent)
+				row.Rule, row.Innocent = sentence(rule.Meaning()), sentence(rule.Innocent)
 			}
 		}
 		rows = append(rows, row)

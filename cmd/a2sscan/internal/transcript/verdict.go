@@ -9,6 +9,7 @@ import (
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/game"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -360,6 +361,11 @@ func (s *Session) addHints(v *Verdict) {
 	}
 	if s.Log.splits.layouts() != "" && v.Word == Incomplete {
 		v.addHint("if the same fragments are missing each time, fragments of that size do not get through")
+	}
+	for i := range game.FlagRules {
+		if rule := &game.FlagRules[i]; r.Flags&(1<<i) != 0 {
+			v.addHint("its record has the flag %s: %s (innocent causes: %s)", rule.Word, rule.Meaning(), rule.Innocent)
+		}
 	}
 	if list := s.Log.strangerList(); list != "" && v.Word != Elsewhere {
 		v.addHint("datagrams also came from %s, which was not queried", list)
