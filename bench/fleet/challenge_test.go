@@ -186,7 +186,7 @@ func TestNobodyAnswers(t *testing.T) {
 		t.Errorf("players of an info-only server: %q", k)
 	}
 	a = newAsker(t, SourceOpen)
-	a.r.limits = newLimitTable(1)
+	a.r.m.QueryLimit = 1
 	a.ask(wire.QuestionInfo, wire.NoChallenge)
 	if k, _ := a.ask(wire.QuestionInfo, wire.NoChallenge); k != 0 || a.r.stats.Limited != 1 {
 		t.Errorf("the second query in a second is answered by %q", k)

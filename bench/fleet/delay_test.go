@@ -25,12 +25,12 @@ func TestDelayOfAServerIsItsOwn(t *testing.T) {
 
 // TestQueryLimit queries two servers a thousand times each, within a second.
 func TestQueryLimit(t *testing.T) {
-	limits := newLimitTable(5)
+	limits := newResponder(&model{Config: Config{QueryLimit: 5}}, 1)
 	const a, b = 127<<40 | 1<<16 | 27015, 127<<40 | 2<<16 | 27015
 	allowed := map[uint64]int{}
 	for ms := range 1000 {
 		for _, server := range []uint64{a, b} {
-			if limits.allow(time.Duration(ms)*time.Millisecond, server) {
+			if !limits.limited(time.Duration(ms)*time.Millisecond, server) {
 				allowed[server]++
 			}
 		}
@@ -38,9 +38,9 @@ func TestQueryLimit(t *testing.T) {
 	if allowed[a] != 5 || allowed[b] != 5 {
 		t.Errorf("%v answered in a second, want 5 each", allowed)
 	}
-	none := newLimitTable(0)
+	none := newResponder(&model{}, 1)
 	for range 3 {
-		if !none.allow(0, a) {
+		if none.limited(0, a) {
 			t.Error("a limit although none is configured")
 		}
 	}

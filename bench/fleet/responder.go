@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"bytes"
 	"time"
 
 	"github.com/a2sscan/a2sscan/bench/fleet/internal/loopback"
@@ -19,18 +20,22 @@ type responder struct {
 	c       content         // of the most recently queried server
 	msg     []byte
 	splitID uint32
-	junk    random.Stream // for random parts of answers that are not part of a server's nature
-	used    usedTable
-	limits  limitTable
+	junk    random.Stream            // for random parts of answers that are not part of a server's nature
+	used    map[usedKey]bool         // the servers of kind Rechallenge whose first challenge a client has used up
+	next    map[uint64]time.Duration // with a query limit: when a server may answer again
 	stats   Stats
 }
 
+type usedKey struct{ server, client uint64 }
+
+// mostRemembered is the maximum length of used and next. What is forgotten costs a
+// client a round trip, or gives it an answer too many.
+const mostRemembered = 1 << 18
+
 func newResponder(m *model, port uint16) *responder {
 	return &responder{
-		m:      m,
-		junk:   random.Stream(random.Hash(m.Seed, streamJunk, uint64(m.seedPort(port)))),
-		used:   newUsedTable(),
-		limits: newLimitTable(m.QueryLimit),
+		m: m, junk: random.Stream(random.Hash(m.Seed, streamJunk, uint64(m.seedPort(port)))),
+		used: map[usedKey]bool{}, next: map[uint64]time.Duration{},
 	}
 }
 
@@ -51,38 +56,66 @@ func (p *responder) Has(server uint64) bool {
 	return ok
 }
 
+// pings are the kinds of servers that answer a ping, as GoldSource does.
+var pings = [numKinds]bool{
+	GoldSource: true, GoldSourceOld: true, GoldSourceMod: true, Both: true, TrailingNUL: true, PlayersOnly: true,
+}
+
 // Respond adds the answer of the server at the packed address server, if there is
 // an answer, to the outbox.
 func (p *responder) Respond(now time.Duration, client, server uint64, datagram []byte) {
 	p.stats.Queries++
-	if p.aside(now, client, server, datagram) {
-		return
+	n, ok := p.m.nature(server)
+	trailing := false // the request has the additional NUL
+	if n.kind == TrailingNUL {
+		short, cut := bytes.CutSuffix(datagram, []byte{0})
+		if r, err := wire.DecodeRequest(short); cut && err == nil && r.Kind != wire.KindInfoRequest {
+			datagram, trailing = short, true
+		}
 	}
 	request, err := wire.DecodeRequest(datagram)
 	question, known := QuestionOf(request.Kind)
-	if err != nil || !known {
-		p.stats.Malformed++
-		return
-	}
 	q := query{now, client, question, request}
-	n, ok := p.m.nature(server)
+	first := len(p.out.List)
 	switch {
-	case !ok || n.kind.ignores(question):
+	case err != nil:
+		p.stats.Malformed++
+	case request.Kind == wire.KindPingRequest && ok && pings[n.kind] && (trailing || n.kind != TrailingNUL):
+		p.send(&n, wire.AppendPing(nil, nil))
+	case request.Kind == wire.KindChallengeRequest && ok && n.kind == GetChallenge:
+		give, _ := p.challenge(&n, &q)
+		p.send(&n, wire.AppendChallenge(nil, give))
+	case !known:
+		p.stats.Malformed++
+	case !ok, n.kind == Silent, n.kind == PlayersOnly && question != wire.QuestionPlayers,
+		n.kind == TrailingNUL && question != wire.QuestionInfo && !trailing:
 		p.stats.Nobody++
-	case !p.limits.allow(now, server):
+	case p.limited(now, server):
 		p.stats.Limited++
 	default:
-		first := len(p.out.List)
 		p.answer(&n, &q)
-		address(p.out.List[first:], client, n.delayOf(question))
+	}
+	delay := n.delayOf(question)
+	for i := range p.out.List[first:] {
+		d := &p.out.List[first+i]
+		d.To, d.Delay = client, delay
 	}
 }
 
-// address sets the recipient and the delay of datagrams.
-func address(ds []loopback.Datagram, client uint64, delay time.Duration) {
-	for i := range ds {
-		ds[i].To, ds[i].Delay = client, delay
+// limited reports whether a query comes too soon after the last one that the server
+// answered. If it does not, limited counts it as answered.
+func (p *responder) limited(now time.Duration, server uint64) bool {
+	if p.m.QueryLimit <= 0 {
+		return false
 	}
+	if now < p.next[server] {
+		return true
+	}
+	if len(p.next) >= mostRemembered {
+		clear(p.next)
+	}
+	p.next[server] = now + time.Duration(float64(time.Second)/p.m.QueryLimit)
+	return false
 }
 
 // QuestionOf returns the question that a kind of request asks. It returns false for
@@ -107,8 +140,10 @@ func (p *responder) answer(n *nature, q *query) {
 		c, ok := p.challenge(n, q)
 		switch {
 		case ok:
-		case n.kind.dropsWrong() && q.request.HasChallenge, n.kind == GetChallenge:
+		case n.kind == GetChallenge:
 			return
+		case (n.kind == OwnChallenge || n.kind == ShortChallenge) && q.request.HasChallenge:
+			return // they send a challenge only in answer to a request that has none
 		default:
 			at := len(p.out.Data)
 			p.out.Data = wire.AppendChallenge(p.out.Data, c)
