@@ -1,6 +1,8 @@
 package fleet
 
 import (
+	"bytes"
+
 	"github.com/a2sscan/a2sscan/bench/fleet/games"
 	"github.com/a2sscan/a2sscan/bench/fleet/internal/random"
 	"github.com/a2sscan/a2sscan/scanner"
@@ -85,24 +87,9 @@ const commonFields = wire.HasProtocol | wire.HasName | wire.HasMap | wire.HasFol
 	wire.HasServerType | wire.HasEnvironment | wire.HasPassword | wire.HasVAC
 
 func (c *content) fillInfo(n *nature) {
-	r := random.Stream(random.Hash(n.hash, streamInfo))
+	stream := random.Stream(random.Hash(n.hash, streamInfo))
+	r, in := &stream, &c.info
 	c.trailing = nil
-	c.fillCommon(n, &r)
-	switch n.kind {
-	case GoldSourceOld, GoldSourceMod:
-		c.goldFrom(n, &r, &c.info)
-	case Both:
-		c.sourceFields(n, &r)
-		c.gold = c.info
-		c.goldFrom(n, &r, &c.gold)
-	default:
-		c.sourceFields(n, &r)
-	}
-}
-
-// fillCommon fills the fields that both formats have.
-func (c *content) fillCommon(n *nature, r *random.Stream) {
-	in := &c.info
 	*in = wire.Info{Has: commonFields, Format: wire.FormatSource, Protocol: n.game.protocol}
 	name := c.grow(func(dst []byte) []byte { return appendName(dst, r) })
 	in.Name = c.disguised(n, r, name)
@@ -122,6 +109,16 @@ func (c *content) fillCommon(n *nature, r *random.Stream) {
 	if n.quirks&quirkOddBoolean != 0 {
 		in.Password, in.VAC = uint8(r.Between(2, 255)), uint8(r.Below(256))
 		in.Notes |= wire.NoteInfoOddBoolean
+	}
+	switch n.kind {
+	case GoldSourceOld, GoldSourceMod:
+		c.goldFrom(n, r, in)
+	case Both:
+		c.sourceFields(n, r)
+		c.gold = *in
+		c.goldFrom(n, r, &c.gold)
+	default:
+		c.sourceFields(n, r)
 	}
 }
 
@@ -156,25 +153,7 @@ func (c *content) sourceFields(n *nature, r *random.Stream) {
 	if n.quirks&quirkNoEDF != 0 {
 		return
 	}
-	c.extraData(n, r)
-	if n.quirks&quirkTrailing != 0 {
-		c.trailing = leftover[:r.Between(1, len(leftover))]
-		in.Notes |= wire.NoteInfoTrailing
-	}
-}
-
-// The bits of the extra data flag (document 000).
-const (
-	edfGamePort = 0x80
-	edfSteamID  = 0x10
-	edfSourceTV = 0x40
-	edfKeywords = 0x20
-	edfGameID   = 0x01
-)
-
-// extraData fills in one of the 32 combinations of extra data.
-func (c *content) extraData(n *nature, r *random.Stream) {
-	in := &c.info
+	// One of the 32 combinations of extra data.
 	in.Has |= wire.HasEDF
 	in.EDF = uint8(r.Next()) & (edfGamePort | edfSteamID | edfSourceTV | edfKeywords | edfGameID)
 	if n.kind == Flood64K {
@@ -207,7 +186,20 @@ func (c *content) extraData(n *nature, r *random.Stream) {
 			in.GameID |= r.Next() << 24
 		}
 	}
+	if n.quirks&quirkTrailing != 0 {
+		c.trailing = leftover[:r.Between(1, len(leftover))]
+		in.Notes |= wire.NoteInfoTrailing
+	}
 }
+
+// The bits of the extra data flag (document 000).
+const (
+	edfGamePort = 0x80
+	edfSteamID  = 0x10
+	edfSourceTV = 0x40
+	edfKeywords = 0x20
+	edfGameID   = 0x01
+)
 
 // goldFrom replaces in by an 'm' that keeps the fields that both formats have.
 func (c *content) goldFrom(n *nature, r *random.Stream, in *wire.Info) {
@@ -239,21 +231,39 @@ func (c *content) goldFrom(n *nature, r *random.Stream, in *wire.Info) {
 	}
 }
 
-// countsFrom1 reports whether the indexes of the server's players begin at 1, as on
-// GoldSource (EC-78); with the Steam SDK all are 0 (EC-77).
-func (n *nature) countsFrom1() bool {
-	switch n.kind {
-	case GoldSource, GoldSourceOld, GoldSourceMod, Both, SplitGoldSource:
-		return true
-	}
-	return false
-}
-
 func (c *content) fillPlayers(n *nature) {
-	r := random.Stream(random.Hash(n.hash, streamPlayers))
+	stream := random.Stream(random.Hash(n.hash, streamPlayers))
+	r := &stream
 	c.players = c.players[:0]
 	for i := range n.players {
-		c.players = append(c.players, c.player(n, &r, i))
+		p := wire.Player{Score: int32(r.Below(60)), Duration: float32(r.Below(1<<20)) / 64}
+		switch n.kind {
+		case GoldSource, GoldSourceOld, GoldSourceMod, Both, SplitGoldSource:
+			p.Index = uint8(i + 1) // on GoldSource (EC-78); with the Steam SDK all are 0 (EC-77)
+		case Ship:
+			p.Index = uint8(i)
+		}
+		switch at := r.Below(100); {
+		case at < 4:
+			p.Score = -p.Score * 25 // teamkillers (EC-87)
+		case at < 6:
+			p.Duration = -1 // a bot (EC-76)
+		case at < 7:
+			p.Duration = 2150878.25 // a ghost (EC-88)
+		case at < 8:
+			p.Score = int32(r.Next())
+		}
+		switch {
+		case n.quirks&quirkNameless != 0:
+		case n.kind == Flood64K:
+			p.Name = c.long(floodName)
+		default:
+			p.Name = c.disguised(n, r, c.grow(func(dst []byte) []byte { return appendPlayerName(dst, r) }))
+		}
+		if n.kind == Ship {
+			p.Ship, p.Deaths, p.Money = true, int32(r.Below(9)), int32(r.Between(-500, 25000))
+		}
+		c.players = append(c.players, p)
 	}
 	c.playersAnnounced = n.players
 	if n.kind == Ghosts {
@@ -264,86 +274,51 @@ func (c *content) fillPlayers(n *nature) {
 	}
 }
 
-func (c *content) player(n *nature, r *random.Stream, i int) wire.Player {
-	p := wire.Player{Score: int32(r.Below(60)), Duration: float32(r.Below(1<<20)) / 64}
-	switch {
-	case n.countsFrom1():
-		p.Index = uint8(i + 1)
-	case n.kind == Ship:
-		p.Index = uint8(i)
-	}
-	switch at := r.Below(100); {
-	case at < 4:
-		p.Score = -p.Score * 25 // teamkillers (EC-87)
-	case at < 6:
-		p.Duration = -1 // a bot (EC-76)
-	case at < 7:
-		p.Duration = 2150878.25 // a ghost (EC-88)
-	case at < 8:
-		p.Score = int32(r.Next())
-	}
-	p.Name = c.playerName(n, r)
-	if n.kind == Ship {
-		p.Ship, p.Deaths, p.Money = true, int32(r.Below(9)), int32(r.Between(-500, 25000))
-	}
-	return p
-}
-
-func (c *content) playerName(n *nature, r *random.Stream) []byte {
-	switch {
-	case n.quirks&quirkNameless != 0:
-		return nil
-	case n.kind == Flood64K:
-		return c.long(floodName)
-	}
-	name := c.grow(func(dst []byte) []byte { return appendPlayerName(dst, r) })
-	return c.disguised(n, r, name)
-}
-
 // packedSets is the number of different lists of rules for all servers that
 // compress them. Compressing takes a thousand times longer than answering, so each
 // list is compressed only once.
 const packedSets = 48
-
-// rulesSeed returns the seed from which the rules are generated, and their number.
-func (n *nature) rulesSeed() (seed uint64, count int) {
-	if !packs(n.kind) {
-		return random.Hash(n.hash, streamRules), n.rules
-	}
-	set := packedSet(n)
-	r := random.Stream(random.Hash(streamPacked, uint64(set)))
-	if set%8 == 0 {
-		return r.Next(), r.Between(250, 400) // several fragments even when compressed
-	}
-	return r.Next(), r.Between(8, 140)
-}
-
-// packs reports whether servers of the kind compress their rules with bzip2.
-func packs(k Kind) bool {
-	switch k {
-	case Packed, DeclaresTwoGiB, WrongChecksum:
-		return true
-	}
-	return false
-}
 
 // packedSet returns the number of the server's list of rules, from 0 to
 // packedSets-1.
 func packedSet(n *nature) int { return int(n.hash>>40) % packedSets }
 
 func (c *content) fillRules(n *nature) {
-	seed, count := n.rulesSeed()
-	r := random.Stream(seed)
+	seed, count := random.Hash(n.hash, streamRules), n.rules
+	switch n.kind {
+	case Packed, DeclaresTwoGiB, WrongChecksum: // they compress their rules
+		set := packedSet(n)
+		r := random.Stream(random.Hash(streamPacked, uint64(set)))
+		seed, count = r.Next(), 0
+		if set%8 == 0 {
+			count = r.Between(250, 400) // several fragments even when compressed
+		} else {
+			count = r.Between(8, 140)
+		}
+	}
+	stream := random.Stream(seed)
+	r := &stream
 	c.rules, c.cut, c.rulesNotes = c.rules[:0], nil, 0
 	c.oddRules = seed>>32%oneInOdd == 0
-	if n.quirks&quirkPages != 0 {
-		c.addPages(&r)
+	if n.quirks&quirkPages != 0 { // the binary pages of an Arma 3 server
+		of := r.Between(1, maxPages)
+		for i := range of {
+			page := c.grow(func(dst []byte) []byte { return appendPage(dst, r, i, of) })
+			c.rules = append(c.rules, wire.Rule{Name: page[:2:2], Value: page[2:]})
+		}
 	}
 	for first := r.Below(len(cvars)); len(c.rules) < count; {
-		c.rules = append(c.rules, c.rule(n, &r, first, len(c.rules)))
+		c.rules = append(c.rules, c.rule(n, r, first, len(c.rules)))
 	}
-	if count > 1 {
-		c.spoilNames(n, &r)
+	last := len(c.rules) - 1
+	switch {
+	case count <= 1:
+	case n.quirks&quirkRulesTwice != 0:
+		c.rules[last].Name = c.rules[r.Below(last)].Name
+		c.rulesNotes |= wire.NoteRulesDuplicate
+	case n.quirks&quirkRulesUnnamed != 0:
+		c.rules[r.Below(last)].Name = nil
+		c.rulesNotes |= wire.NoteRulesEmptyName
 	}
 	c.rulesAnnounced = count
 	if n.quirks&quirkRulesCount != 0 {
@@ -354,7 +329,7 @@ func (c *content) fillRules(n *nature) {
 	}
 	switch n.kind {
 	case TruncatedRules:
-		c.cutRules(&r)
+		c.cutRules(r)
 	case EndlessRules:
 		c.rulesAnnounced, c.cut = 1000, c.long(endlessRules)
 	}
@@ -391,37 +366,7 @@ const (
 
 // long returns n letters A.
 func (c *content) long(n int) []byte {
-	return c.grow(func(dst []byte) []byte { return appendLong(dst, n) })
-}
-
-func appendLong(dst []byte, n int) []byte {
-	for range n {
-		dst = append(dst, 'A')
-	}
-	return dst
-}
-
-// addPages adds the binary pages of an Arma 3 server.
-func (c *content) addPages(r *random.Stream) {
-	of := r.Between(1, maxPages)
-	for i := range of {
-		page := c.grow(func(dst []byte) []byte { return appendPage(dst, r, i, of) })
-		c.rules = append(c.rules, wire.Rule{Name: page[:2:2], Value: page[2:]})
-	}
-}
-
-// spoilNames makes two names equal, or one name empty, if the server has that
-// quirk.
-func (c *content) spoilNames(n *nature, r *random.Stream) {
-	last := len(c.rules) - 1
-	switch {
-	case n.quirks&quirkRulesTwice != 0:
-		c.rules[last].Name = c.rules[r.Below(last)].Name
-		c.rulesNotes |= wire.NoteRulesDuplicate
-	case n.quirks&quirkRulesUnnamed != 0:
-		c.rules[r.Below(last)].Name = nil
-		c.rulesNotes |= wire.NoteRulesEmptyName
-	}
+	return c.grow(func(dst []byte) []byte { return append(dst, bytes.Repeat([]byte("A"), n)...) })
 }
 
 // cutRules cuts the list inside a name, inside a value or between the two, after at

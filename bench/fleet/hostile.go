@@ -5,10 +5,7 @@ package fleet
 import (
 	"bytes"
 	"encoding/binary"
-	"io"
 	"sync"
-
-	"github.com/dsnet/compress/bzip2"
 
 	"github.com/a2sscan/a2sscan/bench/fleet/internal/loopback"
 	"github.com/a2sscan/a2sscan/wire"
@@ -29,33 +26,53 @@ const (
 // in. It returns false if the malice of the kind is in that content, or in the
 // answer to another question.
 func (p *responder) misbehave(n *nature, q wire.Question) bool {
-	switch n.kind {
-	case Tiny:
-		p.sendTiny(n)
-	case OtherPort, OtherAddress:
+	info, rules := q == wire.QuestionInfo, q == wire.QuestionRules
+	switch k := n.kind; {
+	case k == Tiny: // the first bytes of a challenge
+		p.msg = wire.AppendChallenge(p.msg[:0], wire.Challenge(p.junk.Next()))
+		p.send(n, p.msg[:p.junk.Between(1, 8)])
+	case k == OtherPort || k == OtherAddress:
 		first := len(p.out.List)
 		p.say(n, q)
-		p.m.disguise(n, p.out.List[first:])
-	case Huge, Unterminated, ReplyStorm:
-		return q == wire.QuestionInfo && p.hostileInfo(n)
-	default:
-		return q == wire.QuestionRules && p.hostileRules(n)
-	}
-	return true
-}
-
-// hostileInfo implements misbehave for INFO.
-func (p *responder) hostileInfo(n *nature) bool {
-	switch n.kind {
-	case Huge:
-		p.msg = appendEndless(p.msg[:0], unendingProtocol, loopback.MaxDatagram)
-		p.send(n, p.msg)
-	case Unterminated:
-		p.msg = appendEndless(p.msg[:0], unendingProtocol, p.junk.Between(40, 1200))
-		p.send(n, p.msg)
-	case ReplyStorm:
-		p.say(n, wire.QuestionInfo)
+		for i := range p.out.List[first:] {
+			d := &p.out.List[first+i]
+			if k == OtherAddress && p.m.addrs < 1<<24 {
+				d.From = n.addr ^ p.m.addrs<<16 // in the network next to the fleet's, inside the wall too
+			}
+			d.Stray = d.From == n.addr
+		}
+	case k == Huge && info:
+		p.sendEndless(n, loopback.MaxDatagram)
+	case k == Unterminated && info:
+		p.sendEndless(n, p.junk.Between(40, 1200))
+	case k == ReplyStorm && info:
+		p.say(n, q)
 		p.out.Again(stormReplies - 1)
+	case (k == FragmentsOfNone || k == FragmentsBeyond || k == FragmentsDisagree) && rules:
+		p.msg = p.c.appendMessage(p.msg[:0], wire.QuestionRules)
+		p.sendSplitWrongly(n, p.msg)
+	case k == DeclaresTwoGiB && rules:
+		z := packedRules(packedSet(n))
+		z.size = declaredHuge
+		p.sendPacked(n, z)
+	case k == WrongChecksum && rules:
+		z := packedRules(packedSet(n))
+		z.crc ^= 1
+		p.sendPacked(n, z)
+	case k == Bomb && rules:
+		p.sendPacked(n, bomb())
+	case k == Noise && rules:
+		p.sendPacked(n, packed{p.noise(noiseSize), declaredSmall, uint32(p.junk.Next())})
+	case k == FragmentFlood && rules: // each of a different reply, whose first fragment is missing
+		p.msg = append(p.msg[:0], p.noise(floodPayload)...)
+		for range floodReplies {
+			p.sendFragment(n, &wire.Fragment{
+				Layout: wire.LayoutSource, ID: uint32(p.junk.Next()) &^ wire.CompressedID,
+				Total: 4, Number: uint8(p.junk.Between(1, 3)), Size: 1248, Payload: p.msg,
+			})
+		}
+	default:
+		return false
 	}
 	return true
 }
@@ -64,42 +81,11 @@ func (p *responder) hostileInfo(n *nature) bool {
 // field.
 const unendingProtocol = 'A'
 
-// appendEndless appends an INFO of n bytes that ends inside the name.
-func appendEndless(dst []byte, protocol byte, n int) []byte {
-	dst = append(dst, 0xFF, 0xFF, 0xFF, 0xFF, byte(wire.KindInfo), protocol)
-	return appendLong(dst, n-6)
-}
-
-// hostileRules implements misbehave for RULES.
-func (p *responder) hostileRules(n *nature) bool {
-	switch n.kind {
-	case FragmentsOfNone, FragmentsBeyond, FragmentsDisagree:
-		p.msg = p.c.appendMessage(p.msg[:0], wire.QuestionRules)
-		p.sendSplitWrongly(n, p.msg)
-	case DeclaresTwoGiB:
-		z := packedRules(packedSet(n))
-		z.size = declaredHuge
-		p.sendPacked(n, z)
-	case WrongChecksum:
-		z := packedRules(packedSet(n))
-		z.crc ^= 1
-		p.sendPacked(n, z)
-	case Bomb:
-		p.sendPacked(n, bomb())
-	case Noise:
-		p.sendPacked(n, packed{p.noise(noiseSize), declaredSmall, uint32(p.junk.Next())})
-	case FragmentFlood:
-		p.floodFragments(n)
-	default:
-		return false
-	}
-	return true
-}
-
-// sendTiny sends the first 1 to 8 bytes of a challenge.
-func (p *responder) sendTiny(n *nature) {
-	p.msg = wire.AppendChallenge(p.msg[:0], wire.Challenge(p.junk.Next()))
-	p.send(n, p.msg[:p.junk.Between(1, 8)])
+// sendEndless sends an INFO of size bytes that ends inside the name.
+func (p *responder) sendEndless(n *nature, size int) {
+	p.msg = append(p.msg[:0], 0xFF, 0xFF, 0xFF, 0xFF, byte(wire.KindInfo), unendingProtocol)
+	p.msg = append(p.msg, bytes.Repeat([]byte("A"), size-len(p.msg))...)
+	p.send(n, p.msg)
 }
 
 // sendSplitWrongly sends msg in fragments whose totals or numbers are impossible.
@@ -121,18 +107,6 @@ func (p *responder) sendSplitWrongly(n *nature, msg []byte) {
 	}
 }
 
-// floodFragments sends fragments that each belong to a different reply. The first
-// fragment of each reply is missing.
-func (p *responder) floodFragments(n *nature) {
-	p.msg = append(p.msg[:0], p.noise(floodPayload)...)
-	for range floodReplies {
-		p.sendFragment(n, &wire.Fragment{
-			Layout: wire.LayoutSource, ID: uint32(p.junk.Next()) &^ wire.CompressedID,
-			Total: 4, Number: uint8(p.junk.Between(1, 3)), Size: 1248, Payload: p.msg,
-		})
-	}
-}
-
 // noise returns n bytes: the magic of bzip2, and random bytes.
 func (p *responder) noise(n int) []byte {
 	b := append(make([]byte, 0, n+8), "BZh91AY&SY"...)
@@ -145,45 +119,7 @@ func (p *responder) noise(n int) []byte {
 // bomb returns a compressed reply of bombSize zeros that declares only
 // declaredSmall bytes.
 var bomb = sync.OnceValue(func() packed {
-	var b bytes.Buffer
-	w, err := bzip2.NewWriter(&b, &bzip2.WriterConfig{Level: 9})
-	if err == nil {
-		_, err = io.CopyN(w, zeros{}, bombSize)
-	}
-	if err == nil {
-		err = w.Close()
-	}
-	if err != nil {
-		panic("fleet: bzip2 into memory: " + err.Error()) // it can't fail
-	}
-	return packed{data: b.Bytes(), size: declaredSmall}
+	z := compress(make([]byte, bombSize), 9)
+	z.size, z.crc = declaredSmall, 0
+	return z
 })
-
-// zeros is a reader that returns zero bytes without end.
-type zeros struct{}
-
-func (zeros) Read(b []byte) (int, error) {
-	clear(b)
-	return len(b), nil
-}
-
-// disguise gives datagrams a source that the client did not query: another port, or
-// an address in another network inside the wall.
-func (m *model) disguise(n *nature, ds []loopback.Datagram) {
-	for i := range ds {
-		if n.kind == OtherAddress {
-			ds[i].From = m.elsewhere(n.addr)
-		}
-		ds[i].Stray = n.kind == OtherPort || ds[i].From == n.addr
-	}
-}
-
-// elsewhere returns an address in the network next to the fleet's, which is also
-// inside the wall. If the fleet fills all of the wall, it returns addr; then only
-// the port can differ.
-func (m *model) elsewhere(addr uint64) uint64 {
-	if m.addrs == 1<<24 {
-		return addr
-	}
-	return addr ^ m.addrs<<16
-}

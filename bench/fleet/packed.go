@@ -18,9 +18,9 @@ type packed struct {
 }
 
 // compress compresses a reply with bzip2.
-func compress(msg []byte) packed {
+func compress(msg []byte, level int) packed {
 	var b bytes.Buffer
-	w, err := bzip2.NewWriter(&b, &bzip2.WriterConfig{Level: 1})
+	w, err := bzip2.NewWriter(&b, &bzip2.WriterConfig{Level: level})
 	if err == nil {
 		_, err = w.Write(msg)
 	}
@@ -46,7 +46,7 @@ func packedRules(set int) packed {
 	l.once.Do(func() {
 		var c content
 		c.fillRules(&nature{kind: Packed, hash: uint64(set) << 40})
-		l.packed = compress(c.appendMessage(nil, wire.QuestionRules))
+		l.packed = compress(c.appendMessage(nil, wire.QuestionRules), 1)
 	})
 	return l.packed
 }
