@@ -65,8 +65,28 @@ type Config struct {
 
 // check returns an error for the first invalid value.
 func (c *Config) check() error {
-	if err := c.checkPlaces(); err != nil {
-		return err
+	switch {
+	case !c.Network.IsValid():
+		return errors.New("network: none given; a prefix inside 127.0.0.0/8 is needed")
+	case !loopback.Contains(c.Network):
+		return fmt.Errorf("network %v: not inside 127.0.0.0/8, as a fleet must be", c.Network)
+	case len(c.Ports) == 0:
+		return errors.New("ports: none given")
+	case len(c.Ports) > MaxPorts:
+		return fmt.Errorf("ports: %d of them; at most %d", len(c.Ports), MaxPorts)
+	case c.Alive != None && !(c.Alive >= 0 && c.Alive <= 1):
+		return fmt.Errorf("share alive %v: must be between 0 and 1", c.Alive)
+	case c.DelayMin < 0 || c.DelayMax > maxDelay:
+		return fmt.Errorf("delay %v to %v: must be between 0 and %v", c.DelayMin, c.DelayMax, maxDelay)
+	case c.DelayMin > c.DelayMax:
+		return fmt.Errorf("delay %v to %v: ends before it begins", c.DelayMin, c.DelayMax)
+	case !(c.QueryLimit >= 0):
+		return fmt.Errorf("query limit %v: must not be negative", c.QueryLimit)
+	}
+	for i, p := range c.Ports {
+		if p == 0 || slices.Contains(c.Ports[:i], p) {
+			return fmt.Errorf("port %d: zero or given twice", p)
+		}
 	}
 	shares := []struct {
 		name  string
@@ -80,55 +100,18 @@ func (c *Config) check() error {
 			return fmt.Errorf("share %s %v: must be between 0 and 1", s.name, s.value)
 		}
 	}
-	switch {
-	case c.Alive != None && !(c.Alive >= 0 && c.Alive <= 1):
-		return fmt.Errorf("share alive %v: must be between 0 and 1", c.Alive)
-	case c.DelayMin < 0 || c.DelayMax > maxDelay:
-		return fmt.Errorf("delay %v to %v: must be between 0 and %v",
-			c.DelayMin, c.DelayMax, maxDelay)
-	case c.DelayMin > c.DelayMax:
-		return fmt.Errorf("delay %v to %v: ends before it begins", c.DelayMin, c.DelayMax)
-	case !(c.QueryLimit >= 0):
-		return fmt.Errorf("query limit %v: must not be negative", c.QueryLimit)
+	kinds := []struct {
+		what  string
+		given []Kind
+		all   []Kind
+	}{
+		{"kind", c.Kinds, HonestKinds()}, {"hostile kind", c.HostileKinds, HostileKinds()}, {"kind of fakers", c.FakeKinds, FakerKinds()},
 	}
-	return c.checkKinds()
-}
-
-func (c *Config) checkPlaces() error {
-	switch {
-	case !c.Network.IsValid():
-		return errors.New("network: none given; a prefix inside 127.0.0.0/8 is needed")
-	case !loopback.Contains(c.Network):
-		return fmt.Errorf("network %v: not inside 127.0.0.0/8, as a fleet must be", c.Network)
-	case len(c.Ports) == 0:
-		return errors.New("ports: none given")
-	case len(c.Ports) > MaxPorts:
-		return fmt.Errorf("ports: %d of them; at most %d", len(c.Ports), MaxPorts)
-	}
-	seen := make(map[uint16]bool, len(c.Ports))
-	for _, p := range c.Ports {
-		if p == 0 || seen[p] {
-			return fmt.Errorf("port %d: zero or given twice", p)
-		}
-		seen[p] = true
-	}
-	return nil
-}
-
-func (c *Config) checkKinds() error {
-	for _, k := range c.Kinds {
-		if k >= numHonest {
-			return fmt.Errorf("kind %v: not one of the honest kinds", k)
-		}
-	}
-	for _, k := range c.HostileKinds {
-		if !k.Hostile() {
-			return fmt.Errorf("hostile kind %v: not one of the hostile kinds", k)
-		}
-	}
-	for _, k := range c.FakeKinds {
-		if !k.Faker() {
-			return fmt.Errorf("kind of fakers %v: not one of the fakers' kinds", k)
+	for _, s := range kinds {
+		for _, k := range s.given {
+			if !slices.Contains(s.all, k) {
+				return fmt.Errorf("%s %v: not one of these kinds: %v", s.what, k, s.all)
+			}
 		}
 	}
 	for _, id := range c.Games {

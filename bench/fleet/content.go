@@ -48,8 +48,14 @@ const (
 
 // fill fills in what is needed to answer the questions qs.
 func (c *content) fill(n *nature, qs scanner.Questions) {
-	if n.title != nil {
-		c.fillGame(n)
+	if n.title != nil { // a server of kind Games or of a faker
+		s := &c.server
+		s.Fill(n.plan())
+		c.info, c.trailing = s.Info, nil
+		c.players = append(c.players[:0], s.Players...)
+		c.playersAnnounced = int(uint8(len(s.Players)))
+		c.rules = append(c.rules[:0], s.Rules...)
+		c.rulesAnnounced, c.cut, c.rulesNotes = len(s.Rules), nil, 0
 		return
 	}
 	c.text = c.text[:0]

@@ -41,17 +41,12 @@ func (m *model) faked(addr uint64) (nature, bool) {
 	}
 	n := nature{
 		addr: addr, hash: random.Hash(m.Seed, m.seedAddr(addr)), farm: farm, night: m.Night,
-		kind: random.Pick(&r, m.fakers), challenged: scanner.AskAll, delay: m.delayOf(addr),
+		kind: random.Pick(&r, m.fakers), challenged: scanner.AskAll,
 	}
+	own := random.Stream(n.hash)
+	n.delay = m.drawDelay(&own)
 	n.play(games.FakeTitle(fakeOf[n.kind], farm))
 	return n, true
-}
-
-// changed reports whether tonight differs from night 0 for the server with this
-// hash: it has disappeared, or there is a server where there was none.
-func (m *model) changed(hash uint64) bool {
-	r := random.Stream(random.Hash(hash, streamNight, m.Night))
-	return m.Night > 0 && r.OneIn(50)
 }
 
 // play makes n a server of the game t.
@@ -80,25 +75,6 @@ func (n *nature) plan() games.Plan {
 		p.Seed = n.farm
 	}
 	return p
-}
-
-// delayOf returns how long the server takes to answer q.
-func (n *nature) delayOf(q wire.Question) time.Duration {
-	if n.kind == EdgeCache && q == wire.QuestionRules {
-		return n.delay + edgeDelay
-	}
-	return n.delay
-}
-
-// fillGame fills in the contents of a server of kind Games or of a faker.
-func (c *content) fillGame(n *nature) {
-	s := &c.server
-	s.Fill(n.plan())
-	c.info, c.trailing = s.Info, nil
-	c.players = append(c.players[:0], s.Players...)
-	c.playersAnnounced = int(uint8(len(s.Players)))
-	c.rules = append(c.rules[:0], s.Rules...)
-	c.rulesAnnounced, c.cut, c.rulesNotes = len(s.Rules), nil, 0
 }
 
 // TimingFlags are the flags that a scan sets because of what it measures. The

@@ -47,12 +47,15 @@ func (f *Fleet) open(c Config) error {
 	if f.model, err = newModel(c.on(ports)); err != nil {
 		return err
 	}
-	m := f.model
+	m, longest := f.model, c.DelayMax
+	if c.Fakes > 0 {
+		longest += edgeDelay
+	}
 	for _, p := range f.Group.Ports[:len(ports)] {
 		p.Stray = stray
 		p.Answer(newResponder(m, p.Number()), loopback.NewFaults(loopback.FaultsConfig{
 			Seed: random.Hash(m.Seed, uint64(m.seedPort(p.Number())), 0xFA),
-			Loss: m.Loss, Duplicate: m.Duplicate, Reorder: m.Reorder, DelayMax: m.DelayMax,
+			Loss: m.Loss, Duplicate: m.Duplicate, Reorder: m.Reorder, DelayMax: longest,
 		}))
 	}
 	return nil

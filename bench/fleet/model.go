@@ -116,6 +116,14 @@ func (c Config) Nature(addr netip.AddrPort) (Nature, bool) {
 	return out, true
 }
 
+// delayOf returns how long the server takes to answer q.
+func (n *nature) delayOf(q wire.Question) time.Duration {
+	if n.kind == EdgeCache && q == wire.QuestionRules {
+		return n.delay + edgeDelay
+	}
+	return n.delay
+}
+
 // quirk is a set of oddities that honest servers may have.
 type quirk uint32
 
@@ -202,17 +210,22 @@ func (m *model) nature(addr uint64) (nature, bool) {
 	n := nature{addr: addr, hash: random.Hash(m.Seed, m.seedAddr(addr)), night: m.Night}
 	r := random.Stream(n.hash)
 	dead := m.Alive > 0 && !r.Chance(m.Alive)
-	if dead != m.changed(n.hash) {
+	tonight := random.Stream(random.Hash(n.hash, streamNight, m.Night))
+	if changed := m.Night > 0 && tonight.OneIn(50); dead != changed {
 		return nature{}, false
 	}
 	if r.Chance(m.Hostile) {
 		n.kind = random.Pick(&r, m.bad)
 	} else {
-		n.kind = m.pickHonest(&r)
+		at := uint32(r.Below(int(m.weight)))
+		for _, n.kind = range m.honest {
+			if at < n.kind.weight() {
+				break
+			}
+			at -= n.kind.weight()
+		}
 	}
-	if m.DelayMax > 0 {
-		n.delay = m.DelayMin + time.Duration(r.Below(int(m.DelayMax-m.DelayMin)+1))
-	}
+	n.delay = m.drawDelay(&r)
 	n.shape(&r)
 	if n.kind == Games {
 		n.play(m.titles.Draw(&r))
@@ -220,25 +233,11 @@ func (m *model) nature(addr uint64) (nature, bool) {
 	return n, true
 }
 
-// delayOf returns the delay of a server of a faker. The method nature picks the
-// delays of other servers.
-func (m *model) delayOf(addr uint64) time.Duration {
+func (m *model) drawDelay(r *random.Stream) time.Duration {
 	if m.DelayMax == 0 {
 		return 0
 	}
-	r := random.Stream(random.Hash(m.Seed, m.seedAddr(addr)))
 	return m.DelayMin + time.Duration(r.Below(int(m.DelayMax-m.DelayMin)+1))
-}
-
-func (m *model) pickHonest(r *random.Stream) Kind {
-	at := uint32(r.Below(int(m.weight)))
-	for _, k := range m.honest {
-		if at < k.weight() {
-			return k
-		}
-		at -= k.weight()
-	}
-	return m.honest[0]
 }
 
 // shape picks all random properties of the server except its strings.

@@ -52,39 +52,28 @@ func (c Config) Truth(addr netip.AddrPort, asked scanner.Questions) *scanner.Res
 
 // Expect returns what a scan that asks these questions may report about addr.
 func (c Config) Expect(addr netip.AddrPort, asked scanner.Questions) Expect {
-	m, err := newModel(c)
+	truth, err := NewCensus(c)
 	if err != nil {
 		return Expect{}
 	}
-	n, ok := m.nature(udp.Pack(addr))
-	if !ok {
-		return Expect{}
-	}
-	return n.expect(new(content), asked)
+	return truth.Expect(addr, asked)
 }
 
 // WriteTruth writes the records of a perfect scan in address order, like a census
 // without records of silent targets. scan is the name of the scan in each record.
 func (c Config) WriteTruth(w io.Writer, scan string, asked scanner.Questions) error {
-	m, err := newModel(c)
+	truth, err := NewCensus(c)
 	if err != nil {
 		return err
 	}
-	var (
-		said content
-		enc  record.Encoder
-		line []byte
-	)
-	for i := range m.places() {
-		n, ok := m.nature(m.place(i))
-		if !ok {
+	var enc record.Encoder
+	var line []byte
+	for i := range truth.Places() {
+		r := truth.Expect(truth.Place(i), asked).Result
+		if r == nil {
 			continue
 		}
-		e := n.expect(&said, asked)
-		if e.Result == nil {
-			continue
-		}
-		line = enc.Append(line[:0], scan, e.Result)
+		line = enc.Append(line[:0], scan, r)
 		if _, err := w.Write(line); err != nil {
 			return err
 		}
@@ -122,8 +111,11 @@ func (n *nature) expect(c *content, asked scanner.Questions) Expect {
 
 // tell stores the answer to q in r.
 func (n *nature) tell(r *scanner.Result, c *content, q wire.Question) {
-	if r.Err[q] = n.failure(q); r.Err[q] != 0 && !n.keeps(q) {
-		return
+	switch r.Err[q] = n.failure(q); {
+	case r.Err[q] == 0, r.Err[q] == wire.ErrTruncated:
+	case r.Err[q] == wire.ErrIncomplete && n.kind == FragmentsDisagree:
+	default:
+		return // no part of the answer is usable
 	}
 	if !n.challenged.Has(q) {
 		r.Unchallenged |= 1 << q
@@ -132,9 +124,22 @@ func (n *nature) tell(r *scanner.Result, c *content, q wire.Question) {
 	case wire.QuestionInfo:
 		n.tellInfo(r, c)
 	case wire.QuestionPlayers:
-		n.tellPlayers(r, c)
+		r.HasPlayers, r.Players = true, c.players
+		if c.playersAnnounced != len(c.players) {
+			r.PlayersAnnounced = c.playersAnnounced
+			r.Notes |= wire.NotePlayersCount
+		}
 	case wire.QuestionRules:
-		n.tellRules(r, c)
+		r.HasRules, r.Rules = true, c.rules
+		if n.kind == FragmentsDisagree {
+			r.Rules = c.rules[:c.rulesWithin(n.fragment)]
+		}
+		if c.rulesAnnounced != len(r.Rules) {
+			r.RulesAnnounced = c.rulesAnnounced
+		}
+		if r.Err[q] == 0 {
+			r.Notes |= c.rulesNotes
+		}
 	}
 	if r.Err[q] == 0 {
 		r.Notes |= n.headerNotes(c, q)
@@ -167,27 +172,6 @@ func (n *nature) tellInfo(r *scanner.Result, c *content) {
 	if n.kind == Both {
 		r.Info.Has |= wire.HasAddress
 		r.Info.Address = c.gold.Address
-	}
-}
-
-func (n *nature) tellPlayers(r *scanner.Result, c *content) {
-	r.HasPlayers, r.Players = true, c.players
-	if c.playersAnnounced != len(c.players) {
-		r.PlayersAnnounced = c.playersAnnounced
-		r.Notes |= wire.NotePlayersCount
-	}
-}
-
-func (n *nature) tellRules(r *scanner.Result, c *content) {
-	r.HasRules, r.Rules = true, c.rules
-	if n.kind == FragmentsDisagree {
-		r.Rules = c.rules[:c.rulesWithin(n.fragment)]
-	}
-	if c.rulesAnnounced != len(r.Rules) {
-		r.RulesAnnounced = c.rulesAnnounced
-	}
-	if r.Err[wire.QuestionRules] == 0 {
-		r.Notes |= c.rulesNotes
 	}
 }
 
@@ -252,12 +236,6 @@ var rulesFailure = [numKinds]wire.Error{
 	Noise:             wire.ErrMalformed,
 	FragmentFlood:     wire.ErrIncomplete,
 	EndlessRules:      wire.ErrTruncated,
-}
-
-// keeps reports whether a part of a failed answer to q is usable.
-func (n *nature) keeps(q wire.Question) bool {
-	e := n.failure(q)
-	return e == wire.ErrTruncated || e == wire.ErrIncomplete && n.kind == FragmentsDisagree
 }
 
 // allowed returns the errors that, depending on timing, may occur instead of those
