@@ -57,43 +57,36 @@ type can [wire.NumQuestions][]byte
 // records in a file, which are compressed together, come from different servers.
 const numCans = 1 << 10
 
-// New opens the sockets of a canned fleet, on ports that the system chooses.
+// New prepares the replies and opens the sockets of a canned fleet, on ports that the
+// system chooses.
 func New(cfg Config) (*Fleet, error) {
 	f := &Fleet{Config: cfg}
-	f.fill()
-	for range cfg.Ports {
-		if err := f.addPort(); err != nil {
-			f.Close()
-			return nil, fmt.Errorf("fleet: %w", err)
-		}
-	}
-	return f, nil
-}
-
-func (f *Fleet) addPort() error {
-	port, err := f.Open(0)
-	if err != nil {
-		return err
-	}
-	if f.Config.Filter && f.Config.Alive > 0 {
-		if err := dropEmpty(port, f.Config.Alive); err != nil {
-			return err
-		}
-	}
-	number := uint64(port.Number())
-	port.Answer(&responder{fleet: f, lost: random.Stream(number)},
-		loopback.NewFaults(loopback.FaultsConfig{Seed: number, DelayMax: f.Config.longest()}))
-	return nil
-}
-
-// fill prepares the replies.
-func (f *Fleet) fill() {
 	for i, seed := range canSeeds() {
 		o := fleet.NewOrdinary(seed, Players, Rules)
 		for q := range f.cans[i] {
 			f.cans[i][q] = o.Append(nil, wire.Question(q))
 		}
 	}
+	longest := cfg.DelayMax
+	if cfg.Tail {
+		longest = max(longest, tailMost)
+	}
+	if cfg.Doubled > 0 {
+		longest *= 2
+	}
+	for range cfg.Ports {
+		port, err := f.Open(0)
+		if err == nil && cfg.Filter && cfg.Alive > 0 {
+			err = dropEmpty(port, cfg.Alive)
+		}
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("fleet: %w", err), f.Close())
+		}
+		number := uint64(port.Number())
+		port.Answer(&responder{fleet: f, lost: random.Stream(number)},
+			loopback.NewFaults(loopback.FaultsConfig{Seed: number, DelayMax: longest}))
+	}
+	return f, nil
 }
 
 // canSeeds are the seeds of ordinary servers. They exclude servers with strings
@@ -184,8 +177,6 @@ func dropEmpty(port *loopback.Port, alive float64) error {
 	return errors.Join(e, err)
 }
 
-func (f *Fleet) canOf(h uint64) *can { return &f.cans[h%numCans] }
-
 // responder answers with prepared replies.
 type responder struct {
 	fleet *Fleet
@@ -223,7 +214,7 @@ func (r *responder) Respond(now time.Duration, client, server uint64, datagram [
 	}
 	at, h := len(r.out.Data), random.Hash(server)
 	if c := random.Challenge(h >> 16); request.HasChallenge && request.Challenge == c {
-		r.out.Data = append(r.out.Data, r.fleet.canOf(h)[q]...)
+		r.out.Data = append(r.out.Data, r.fleet.cans[h%numCans][q]...)
 	} else {
 		r.out.Data = wire.AppendChallenge(r.out.Data, c)
 	}
@@ -258,15 +249,3 @@ const (
 	tailMax  = 1500 * time.Millisecond
 	tailMost = 3 * time.Second
 )
-
-// longest returns the longest delay that a server may have.
-func (cfg *Config) longest() time.Duration {
-	d := cfg.DelayMax
-	if cfg.Tail {
-		d = max(d, tailMost)
-	}
-	if cfg.Doubled > 0 {
-		d *= 2
-	}
-	return d
-}

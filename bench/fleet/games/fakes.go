@@ -6,6 +6,7 @@ import (
 	"github.com/a2sscan/a2sscan/bench/fleet/internal/random"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/game"
+	"github.com/a2sscan/a2sscan/wire"
 )
 
 // Fake is a trick of a faker's servers.
@@ -43,9 +44,8 @@ func (s *Server) pretend() {
 		s.Players = s.Players[:0]
 	case TinyDurations:
 		s.crowd(32, 24)
-		s.repeatPlayers(math.Float32frombits(0x01000000))
 		for i := range s.Players {
-			s.Players[i].Name, s.Players[i].Score, s.Players[i].Index = nil, 0, 0
+			s.Players[i] = wire.Player{Duration: math.Float32frombits(0x01000000)}
 		}
 	case EqualDurations:
 		s.crowd(32, 24)

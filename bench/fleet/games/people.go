@@ -11,20 +11,19 @@ import (
 // regulars is the number of people who play on a server now and then.
 const regulars = 40
 
-// list picks the people who play tonight: some of the regulars, and strangers.
-// There are at most as many as the server has slots.
-func (s *Server) list() {
-	places := int(s.Info.MaxPlayers)
-	s.people = 0
-	if !s.tonight.OneIn(4) {
-		s.people = s.tonight.Between(1, max(1, places*s.tonight.Between(20, 100)/100))
+// pickPeople returns how many people play tonight: at most as many as the server has
+// slots.
+func (s *Server) pickPeople() int {
+	if s.tonight.OneIn(4) {
+		return 0
 	}
-	s.fillList(s.people)
-	s.Info.Players = uint32(uint8(s.people))
+	return s.tonight.Between(1, max(1, int(s.Info.MaxPlayers)*s.tonight.Between(20, 100)/100))
 }
 
-// fillList replaces the list by n players.
-func (s *Server) fillList(n int) {
+// setPeople makes a list of n players, some of the regulars and strangers, and sets
+// INFO's count to the low byte of n.
+func (s *Server) setPeople(n int) {
+	s.people, s.Info.Players = n, uint32(uint8(n))
 	night := s.plan.Night
 	if s.plan.Fake == SharedList {
 		night = 0
@@ -52,13 +51,6 @@ func (s *Server) index(i int) uint8 {
 		return uint8(i + 1)
 	}
 	return 0
-}
-
-// setPeople makes a list of n players, and sets INFO's count to the low byte of n.
-func (s *Server) setPeople(n int) {
-	s.people = n
-	s.fillList(n)
-	s.Info.Players = uint32(uint8(n))
 }
 
 // addBots adds n players that are programs, or fewer if there are not enough slots.

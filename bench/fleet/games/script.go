@@ -232,11 +232,8 @@ func init() { // because scripts use verbs, and verbs use what is read from scri
 		"let":  func(s *Server, name string, value []byte) string { s.vars[name] = value; return "" },
 		"do":   func(s *Server, name string, _ []byte) string { functions[name](s); return "" },
 		"variables": func(s *Server, name string, value []byte) string {
-			s.variables(name, string(value), true)
-			return ""
-		},
-		"ownvariables": func(s *Server, name string, value []byte) string {
-			s.variables(name, string(value), false)
+			engine, plain := strings.CutSuffix(name, " without plugins")
+			s.variables(engine, string(value), !plain)
 			return ""
 		},
 		"settings": set((*Server).settings),

@@ -157,11 +157,27 @@ func (s *Server) Fill(p Plan) {
 	clear(s.vars)
 	s.keywords, s.separate = s.keywords[:0], ','
 	s.Players, s.Rules = s.Players[:0], s.Rules[:0]
-	s.common()
-	s.list()
+	t := s.Title
+	s.Info = wire.Info{
+		Has: commonFields, Format: wire.FormatSource, Protocol: t.protocol,
+		Folder: s.bytes(t.folder), Game: s.bytes(t.name), Version: s.bytes(t.version),
+		ServerType: 'd', Environment: random.Pick(&s.lasting, []byte("llllw")), VAC: uint8(s.lasting.Below(8) / 2 & 1),
+		ShortAppID: uint16(t.app), GameID: uint64(t.app), GamePort: s.plan.Port,
+		SteamID: persistentServer | s.lasting.Next()>>32,
+		EDF:     edfGamePort | edfSteamID | edfGameID,
+	}
+	s.Info.Name = s.serverName()
+	s.Info.MaxPlayers = uint32(uint8(random.Pick(&s.lasting, t.places)))
+	s.Info.Password = uint8(s.lasting.Below(12) / 11)
+	s.Info.Map = s.bytes(random.Pick(&s.tonight, t.maps))
+	s.setPeople(s.pickPeople())
 	s.run(p.Title.script)
 	s.pretend()
-	s.finish()
+	if len(s.keywords) > 0 {
+		s.Info.EDF |= edfKeywords
+		s.Info.Has |= wire.HasKeywords
+		s.Info.Keywords = s.keywords
+	}
 }
 
 // commonFields are the fields of INFO that all servers send.
@@ -184,30 +200,3 @@ const (
 	persistentServer = 3<<52 | 1<<56
 	anonymousServer  = 4<<52 | 1<<56
 )
-
-// common fills in what servers of all games have.
-func (s *Server) common() {
-	t := s.Title
-	s.Info = wire.Info{
-		Has: commonFields, Format: wire.FormatSource, Protocol: t.protocol,
-		Folder: s.bytes(t.folder), Game: s.bytes(t.name), Version: s.bytes(t.version),
-		ServerType: 'd', Environment: random.Pick(&s.lasting, []byte("llllw")), VAC: uint8(s.lasting.Below(8) / 2 & 1),
-		ShortAppID: uint16(t.app), GameID: uint64(t.app), GamePort: s.plan.Port,
-		SteamID: persistentServer | s.lasting.Next()>>32,
-		EDF:     edfGamePort | edfSteamID | edfGameID,
-	}
-	s.Info.Name = s.serverName()
-	s.Info.MaxPlayers = uint32(uint8(random.Pick(&s.lasting, t.places)))
-	s.Info.Password = uint8(s.lasting.Below(12) / 11)
-	s.Info.Map = s.bytes(random.Pick(&s.tonight, t.maps))
-}
-
-// finish adds the keywords to INFO.
-func (s *Server) finish() {
-	if len(s.keywords) == 0 {
-		return
-	}
-	s.Info.EDF |= edfKeywords
-	s.Info.Has |= wire.HasKeywords
-	s.Info.Keywords = s.keywords
-}

@@ -1,12 +1,12 @@
 package simulation
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/netip"
+	"regexp"
 	"slices"
 	"syscall"
 
@@ -65,7 +65,10 @@ func StartDemo(network string) (*Demo, error) {
 		if err != nil {
 			return nil, failure(err, "--port")
 		}
-		return &Demo{cfg, serveInBackground(servers)}, nil
+		ctx, cancel := context.WithCancel(context.Background())
+		served := make(chan error, 1)
+		go func() { served <- servers.Serve(ctx) }()
+		return &Demo{cfg, func() { cancel(); <-served; servers.Close() }}, nil
 	}
 }
 
@@ -75,18 +78,6 @@ func StartDemo(network string) (*Demo, error) {
 // answer.
 func demoGames() []string {
 	return slices.DeleteFunc(games.Titles(), func(id string) bool { return id == "cs2" || id == "csgo" })
-}
-
-// serveInBackground serves until stop is called.
-func serveInBackground(servers *fleet.Fleet) (stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	served := make(chan error, 1)
-	go func() { served <- servers.Serve(ctx) }()
-	return func() {
-		cancel()
-		<-served
-		servers.Close()
-	}
 }
 
 // Report compares the records with the simulated servers and writes the result in
@@ -173,6 +164,9 @@ func writeFound(out io.Writer, sum *ledger.Summary, width int) {
 	}
 }
 
+// parts matches a record that has every part.
+var parts = regexp.MustCompile(`"status":"ok".*"players":\[\{.*"rules":\{"`)
+
 // These limit the length of the record that the demo shows: it must have every part
 // and fit on a screen.
 const (
@@ -194,21 +188,9 @@ func writeExample(out io.Writer) error {
 			return nil
 		case err != nil:
 			return censusfile.Failure(err)
-		case presentable(line):
+		case len(line) >= showAtLeast && len(line) <= showAtMost && parts.Match(line):
 			fmt.Fprintf(out, "\none record of %s:\n%s\n", DemoFile, console.Visible(line))
 			return nil
 		}
 	}
-}
-
-func presentable(line []byte) bool {
-	if len(line) < showAtLeast || len(line) > showAtMost {
-		return false
-	}
-	for _, has := range []string{`"status":"ok"`, `"players":[{`, `"rules":{"`} {
-		if !bytes.Contains(line, []byte(has)) {
-			return false
-		}
-	}
-	return true
 }
