@@ -56,9 +56,8 @@ var arrows = map[string][]string{
 
 	"cmd/a2sscan/internal/store":           room(),
 	"cmd/a2sscan/internal/store/storetest": room("store"),
-	"cmd/a2sscan/internal/linesort":        room(),
 	"cmd/a2sscan/internal/export":          room("censusfile", "geo", "output"),
-	"cmd/a2sscan/internal/merge":           room("linesort", "censusfile", "geo", "output", "guard", "ratecontrol", "tally", "ledger"),
+	"cmd/a2sscan/internal/merge":           room("censusfile", "geo", "output", "guard", "ratecontrol", "tally", "ledger"),
 	"cmd/a2sscan/internal/habits":          {"cmd/a2sscan/internal/console"},
 	"cmd/a2sscan/internal/columns":         {"sink/record", "cmd/a2sscan/internal/console"},
 	"cmd/a2sscan/internal/censusfile":      {"sink/census", "cmd/a2sscan/internal/geo", "cmd/a2sscan/internal/output", "cmd/a2sscan/internal/store"},
