@@ -20,10 +20,11 @@ type Decoder struct {
 	session   session
 	answer    answer
 	result    Result
-	seen      [wire.NumQuestions]uint32 // for each question, a bit for each error that it had at some time
-	truncated Questions                 // lists that end inside an item
-	early     Questions                 // unsound lists that came when perhaps only INFO had been asked
-	cut       [wire.NumQuestions][]byte // truncated lists that a later list has replaced
+	seen      [wire.NumQuestions]uint32     // for each question, a bit for each error that it had at some time
+	faults    [wire.NumQuestions]wire.Error // what a reply of the question's own kind, or to all questions, said last
+	truncated Questions                     // lists that end inside an item
+	early     Questions                     // unsound lists that came when perhaps only INFO had been asked
+	cut       [wire.NumQuestions][]byte     // truncated lists that a later list has replaced
 	whole     []byte
 	plain     []byte
 }
@@ -44,7 +45,7 @@ func (d *Decoder) Reset() {
 	d.table.Forget(captured)
 	a := &d.answer
 	a.empty()
-	d.seen = [wire.NumQuestions]uint32{}
+	d.seen, d.faults = [wire.NumQuestions]uint32{}, [wire.NumQuestions]wire.Error{}
 	d.truncated, d.early, d.cut = 0, 0, [wire.NumQuestions][]byte{}
 	d.session = session{agenda: agenda{open: AskAll, asked: AskAll, waiting: AskAll}, beside: besidePing}
 	d.session.begin(a)
@@ -71,9 +72,20 @@ func (d *Decoder) Add(datagram []byte) {
 	}
 }
 
+// deliver takes a complete message. What it says of a question is a fault of that
+// question: a datagram without a kind, such as a fragment that is too short, may have
+// been a reply to any question, even to one that nobody asked.
 func (d *Decoder) deliver(msg []byte) {
+	before := d.session.agenda.err
 	d.replace(msg)
 	d.answer.deliver(&d.session, nil, 0, msg, &d.info)
+	_, known := questionOf(wire.KindOf(msg))
+	_, err := wire.DecodeText(msg)
+	for q, code := range d.session.agenda.err {
+		if code != before[q] && (known || err == nil) {
+			d.faults[q] = code
+		}
+	}
 }
 
 // replace replaces a truncated list, or one that came too early, by msg if msg is
@@ -131,6 +143,10 @@ func (d *Decoder) fragment(datagram []byte) {
 		if err != nil {
 			d.session.onJunk(codeOf(err))
 			d.sawHard(codeOf(err))
+			// With a wrong checksum, the content is in the memory behind d.plain.
+			if q, ok := questionOf(wire.KindOf(d.plain[:cap(d.plain)])); ok && err == wire.ErrChecksum {
+				d.faults[q] = wire.ErrChecksum
+			}
 			return
 		}
 		d.deliver(d.plain)
@@ -169,9 +185,7 @@ func (d *Decoder) Result() *Result {
 			r.Asked |= 1 << q
 		}
 	}
-	if d.session.agenda.open != AskAll || r.Asked == 0 {
-		d.keepFaults(r, &m)
-	}
+	d.keepFaults(r, &m)
 	d.asm.allHashes = false
 	d.asm.assemble(r, &m)
 	if a.suspicion.conflict {
@@ -267,13 +281,13 @@ func (d *Decoder) dropLeading(known *Result) {
 // questions as asked. If all three questions have the same error, it says nothing
 // about any of them and is left out, unless it is ErrBanned.
 func (d *Decoder) keepFaults(r *Result, m *replies) {
-	t := &d.session
-	if t.agenda.err[0] == t.agenda.err[1] && t.agenda.err[1] == t.agenda.err[2] && t.agenda.err[0] != wire.ErrBanned {
+	f := &d.faults
+	if f[0] == f[1] && f[1] == f[2] && f[0] != wire.ErrBanned {
 		return
 	}
 	for q := range each(AskAll &^ r.Asked) {
-		if t.agenda.err[q] != 0 {
-			m.err[q] = t.agenda.err[q]
+		if f[q] != 0 {
+			m.err[q] = f[q]
 			r.Asked |= 1 << q
 		}
 	}

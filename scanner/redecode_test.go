@@ -1,9 +1,13 @@
 package scanner
 
 import (
+	"bytes"
 	"fmt"
 	"testing"
 	"testing/synctest"
+
+	"github.com/a2sscan/a2sscan/bench/captures"
+	"github.com/a2sscan/a2sscan/wire"
 )
 
 // TestQuirksAnew decodes the datagrams of each odd server again. describe must return
@@ -57,4 +61,40 @@ var againQuirks = []quirk{
 		"partial players=malformed, name, 1 rules, 11 sent"},
 	{"EC-94 one count too high in answer to RULES, and a right one behind it",
 		withRules(ff+"E\x07\x00k\x00v\x00", oddRules), "ok rules.count, name, 1 players, 1 rules of 7, 4 sent"},
+}
+
+// TestDecoderFaults: a capture blames a question only for a reply of its own kind, and
+// a compressed reply shows its kind even if its checksum is wrong.
+func TestDecoderFaults(t *testing.T) {
+	info := wire.AppendInfo(nil, &wire.Info{ServerType: 'd', Environment: 'l'})
+	var packed []byte
+	for _, file := range captures.Files(t) {
+		for _, datagram := range captures.Datagrams(t, file) {
+			if captures.Name(file) == "gameq_ffe_1" && wire.IsSplit(datagram) {
+				packed = bytes.Clone(datagram)
+				packed[14]++ // a byte of the CRC-32
+			}
+		}
+	}
+	for _, test := range []struct {
+		name      string
+		datagrams [][]byte
+		want      [wire.NumQuestions]wire.Error
+		asked     Questions
+	}{
+		{"a wrong checksum", [][]byte{packed}, [wire.NumQuestions]wire.Error{wire.QuestionRules: wire.ErrChecksum}, AskRules},
+		{"a wrong checksum after info", [][]byte{info, packed}, [wire.NumQuestions]wire.Error{wire.QuestionRules: wire.ErrChecksum}, AskInfo | AskRules},
+		{"half a fragment", [][]byte{info, []byte("\xfe\xff\xff\xff\x01")}, [wire.NumQuestions]wire.Error{}, AskInfo},
+		{"no A2S", [][]byte{info, []byte("HTTP/1.1 400")}, [wire.NumQuestions]wire.Error{}, AskInfo},
+		{"an empty list", [][]byte{info, []byte("\xff\xff\xff\xffD")}, [wire.NumQuestions]wire.Error{wire.QuestionPlayers: wire.ErrEmpty}, AskInfo | AskPlayers},
+		{"banned", [][]byte{[]byte("\xff\xff\xff\xfflgo\x00")}, [wire.NumQuestions]wire.Error{wire.ErrBanned, wire.ErrBanned, wire.ErrBanned}, AskAll},
+	} {
+		d := NewDecoder()
+		for _, datagram := range test.datagrams {
+			d.Add(datagram)
+		}
+		if r := d.Result(); r.Err != test.want || r.Asked != test.asked {
+			t.Errorf("%s: errors %v, asked %b, want %v, %b", test.name, r.Err, r.Asked, test.want, test.asked)
+		}
+	}
 }
