@@ -25,7 +25,7 @@ type machine struct {
 	disk    func(dir string) (free, nodes uint64, writable bool, err error)
 	synced  func() (synced bool, maxError time.Duration, err error)
 	now     func() time.Time
-	measure func(time.Duration) (Loop, error)
+	measure func(time.Duration) (rate float64, err error)
 }
 
 // Examine checks the machine that the program runs on.
@@ -202,13 +202,6 @@ const (
 	someFiles = 128
 )
 
-// moreFiles has the commands that raise the limit. They set the hard limit, because
-// Go programs raise their soft limit to it.
-var moreFiles = []string{
-	"ulimit -n 1024",
-	"echo '* hard nofile 1024' | sudo tee -a /etc/security/limits.d/a2sscan.conf",
-}
-
 func (m *machine) checkFiles(*Options) Finding {
 	limit, err := m.files()
 	if err != nil {
@@ -222,7 +215,11 @@ func (m *machine) checkFiles(*Options) Finding {
 		found.Found = "any number may be open"
 	}
 	if limit < someFiles {
-		found.Level, found.Mend = Warning, moreFiles
+		found.Level = Warning
+		found.Mend = []string{ // the hard limit, because Go programs raise their soft limit to it
+			"ulimit -n 1024",
+			"echo '* hard nofile 1024' | sudo tee -a /etc/security/limits.d/a2sscan.conf",
+		}
 	}
 	if limit < fewFiles {
 		found.Level = Bad
@@ -242,13 +239,12 @@ func (m *machine) checkDisk(o *Options) Finding {
 		dir = path.Dir(o.Output)
 	}
 	free, nodes, writable, err := m.disk(dir)
+	const directory = "a directory that records can be written to"
 	switch {
 	case err != nil:
-		return Finding{Level: Bad, Found: fmt.Sprintf("%s: %v", dir, err),
-			Need: "a directory that records can be written to"}
+		return Finding{Level: Bad, Found: fmt.Sprintf("%s: %v", dir, err), Need: directory}
 	case !writable:
-		return Finding{Level: Bad, Found: dir + " can't be written to",
-			Need: "a directory that records can be written to"}
+		return Finding{Level: Bad, Found: dir + " can't be written to", Need: directory}
 	case nodes == 0:
 		return Finding{Level: Bad, Found: "the disk of " + dir + " has no place for a new file (inodes)"}
 	}

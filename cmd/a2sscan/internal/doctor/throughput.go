@@ -3,7 +3,6 @@ package doctor
 import (
 	"errors"
 	"fmt"
-	"math"
 	"net/netip"
 	"time"
 
@@ -14,28 +13,15 @@ import (
 // This file measures how many datagrams this machine can send and receive.
 
 // measuredFrom is the rate, in datagrams per second, above which doctor measures.
-// Every machine reaches this rate.
-const measuredFrom = 20e3
+// Every machine reaches this rate. measureTime is how long it measures.
+const (
+	measuredFrom = 20e3
+	measureTime  = time.Second
+)
 
 // scanCost is the cost of a scan relative to its system calls alone: a scan also
 // keeps track of targets, decodes replies and writes records.
 const scanCost = 1.5
-
-// Loop is a measurement on loopback: one thread sent requests and received the
-// replies.
-type Loop struct {
-	Sent     uint64
-	Received uint64
-	Spent    time.Duration // time spent in the system calls of the scanner's side
-}
-
-// Rate returns how many requests per second were sent and answered.
-func (l Loop) Rate() float64 {
-	if l.Spent <= 0 {
-		return 0
-	}
-	return float64(l.Received) / l.Spent.Seconds()
-}
 
 // checkThroughput compares the rate with the rate that this machine reaches on
 // loopback.
@@ -43,45 +29,29 @@ func (m *machine) checkThroughput(o *Options) Finding {
 	if o.rate() <= measuredFrom {
 		return Finding{Level: OK, Found: "not measured: every machine reaches this rate"}
 	}
-	loop, err := m.measure(measureTime)
-	switch {
-	case err != nil:
+	reached, err := m.measure(measureTime)
+	if err != nil {
 		return unknown("loopback can't be measured: %v", err)
-	case loop.Received == 0:
-		return unknown("loopback can't be measured: no datagram was answered")
 	}
-	most := loop.Rate() / scanCost
-	advised := console.Short(roundDown(most))
+	most := reached / scanCost
 	found := Finding{
 		Level:    OK,
-		Measured: uint64(loop.Rate()),
-		Found:    fmt.Sprintf("%s datagrams per second sent and answered on loopback", console.Short(loop.Rate())),
+		Measured: uint64(reached),
+		Found:    fmt.Sprintf("%s datagrams per second sent and answered on loopback", console.Short(reached)),
 		Need: fmt.Sprintf("%s: a scan needs the CPU for its records, too. This machine scans with "+
 			"-r %s at most, if its network does; --shard divides a scan among machines",
-			console.Short(o.rate()*scanCost), advised),
+			console.Short(o.rate()*scanCost), console.Short(most)),
 	}
 	switch {
 	case o.Rate == 0:
-		found.Found += "; expect a scan of about " + advised
-	case o.rate() > loop.Rate():
+		found.Found += "; expect a scan of about " + console.Short(most)
+	case o.rate() > reached:
 		found.Level = Bad
 	case o.rate() > most:
 		found.Level = Warning
 	}
 	return found
 }
-
-// roundDown rounds a number down to two significant digits, for advice.
-func roundDown(v float64) float64 {
-	if v < 1 {
-		return 0
-	}
-	unit := math.Pow(10, math.Floor(math.Log10(v))-1)
-	return math.Floor(v/unit) * unit
-}
-
-// measureTime is how long a measurement takes.
-const measureTime = time.Second
 
 // requestLength and replyLength are the usual lengths of datagrams. replyWait is
 // how long a measurement waits for the next one.
@@ -93,59 +63,55 @@ const (
 
 // measureLoopback sends batches of requests from one loopback socket to another, which
 // acts as all servers, and receives the replies, as a scan does. It does so for the
-// time long, but at least once. Only the time of the scanner's side counts.
-func measureLoopback(long time.Duration) (loop Loop, err error) {
-	own, err := listenLoopback()
+// time long, but at least once. It returns how many requests were answered in a second
+// of the scanner's time.
+func measureLoopback(long time.Duration) (rate float64, err error) {
+	cfg := a2sudp.Config{Source: netip.MustParseAddrPort("127.0.0.1:0"), RecvBuffer: 1 << 20, SendBuffer: 1 << 20}
+	own, err := a2sudp.Listen(cfg)
 	if err != nil {
-		return loop, err
+		return 0, err
 	}
 	defer own.Close()
-	peer, err := listenLoopback()
+	peer, err := a2sudp.Listen(cfg)
 	if err != nil {
-		return loop, err
+		return 0, err
 	}
 	defer peer.Close()
-	requests, replies := batch(peer, requestLength), batch(own, replyLength)
-	space := make([]a2sudp.Packet, a2sudp.DefaultBatch)
+	var requests, replies, space [a2sudp.DefaultBatch]a2sudp.Packet
+	for i := range requests {
+		requests[i] = a2sudp.Packet{Addr: a2sudp.Pack(peer.LocalAddr()), Data: make([]byte, requestLength)}
+		replies[i] = a2sudp.Packet{Addr: a2sudp.Pack(own.LocalAddr()), Data: make([]byte, replyLength)}
+	}
+	answers, spent := 0, time.Duration(0)
 	for end := time.Now().Add(long); ; {
 		start := time.Now()
-		sent, err := own.Send(requests)
-		loop.Spent += time.Since(start)
-		loop.Sent += uint64(sent)
+		sent, err := own.Send(requests[:])
+		spent += time.Since(start)
 		if err != nil && !errors.Is(err, a2sudp.ErrAgain) {
-			return loop, err
+			return 0, err
 		}
 		arrived, err := receive(peer, space[:sent])
 		if err != nil {
-			return loop, err
+			return 0, err
 		}
 		answered, err := peer.Send(replies[:arrived])
 		if err != nil && !errors.Is(err, a2sudp.ErrAgain) {
-			return loop, err
+			return 0, err
 		}
 		start = time.Now()
 		got, err := receive(own, space[:answered])
-		loop.Spent += time.Since(start)
-		loop.Received += uint64(got)
-		if err != nil || !time.Now().Before(end) {
-			return loop, err
+		spent += time.Since(start)
+		answers += got
+		switch {
+		case err != nil:
+			return 0, err
+		case time.Now().Before(end):
+		case answers == 0:
+			return 0, errors.New("no datagram was answered")
+		default:
+			return float64(answers) / spent.Seconds(), nil
 		}
 	}
-}
-
-// listenLoopback opens a loopback socket whose buffers have room for a batch.
-func listenLoopback() (*a2sudp.Conn, error) {
-	anyPort := netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), 0)
-	return a2sudp.Listen(a2sudp.Config{Source: anyPort, RecvBuffer: 1 << 20, SendBuffer: 1 << 20})
-}
-
-// batch returns as many datagrams to the address of c as one system call sends.
-func batch(c *a2sudp.Conn, length int) []a2sudp.Packet {
-	packets := make([]a2sudp.Packet, a2sudp.DefaultBatch)
-	for i := range packets {
-		packets[i] = a2sudp.Packet{Addr: a2sudp.Pack(c.LocalAddr()), Data: make([]byte, length)}
-	}
-	return packets
 }
 
 // receive fills space with datagrams, or a part of it if no more arrive within

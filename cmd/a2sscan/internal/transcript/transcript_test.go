@@ -5,8 +5,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console/consoletest"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/wire"
 )
@@ -94,7 +95,7 @@ func FuzzTranscript(f *testing.F) {
 		for _, g := range log.splits.replies {
 			out.WriteString(g.fault() + "\n")
 		}
-		consoletest.CheckVisible(t, out.String(), log.width)
+		checkVisible(t, out.String(), log.width)
 	})
 }
 
@@ -138,6 +139,26 @@ func TestBorrowed(t *testing.T) {
 		s.Result.Err[wire.QuestionPlayers] = wire.ErrTimeout
 		if got := s.unanswered(); got != test.want {
 			t.Errorf("%s: %q, want %q", test.name, got, test.want)
+		}
+	}
+}
+
+// checkVisible fails the test if text has a character that is not visible, more
+// than 600 lines, or a row of a hex dump with more than width characters.
+func checkVisible(t *testing.T, text string, width int) {
+	t.Helper()
+	lines := strings.Split(text, "\n")
+	if len(lines) > 600 {
+		t.Errorf("%d lines", len(lines))
+	}
+	for _, line := range lines {
+		for _, r := range line {
+			if r == utf8.RuneError || !unicode.IsPrint(r) {
+				t.Fatalf("%q shows %q", line, r)
+			}
+		}
+		if n := utf8.RuneCountInString(line); strings.HasPrefix(line, "    0") && n > width {
+			t.Errorf("%d characters in a row for %d: %s", n, width, line)
 		}
 	}
 }
