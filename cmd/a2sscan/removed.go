@@ -99,6 +99,9 @@ var removed = map[string]removedFlag{
 	"scan --proxy":           {instead: `--filter '\proxy\1'`, matters: true},
 	"scan --rate-max":        {instead: "--rate auto:20k finds the rate, up to 20k", matters: true},
 	"scan --secure":          {instead: `--filter '\secure\1'`, matters: true},
+	"scan --spool":           {instead: "-o LOCAL --upload s3://BUCKET/PREFIX/ writes to a folder of your choice"},
+	"scan --spool-max":       {instead: "omit it: files that wait for the store are limited by the disk"},
+	"scan --store-wait":      {instead: "omit it: at the end the scan tries for some seconds, and the same command uploads what is missing"},
 	"scan --type":            {instead: `--filter '\type\d'`, matters: true},
 	"scan --whitelisted":     {instead: `--filter '\white\1'`, matters: true},
 }

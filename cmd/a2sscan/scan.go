@@ -76,7 +76,6 @@ func (a *app) scanCommand() *cobra.Command {
 	f := &scanFlags{rate: flagvalue.AutoRate{Rate: scanner.DefaultRate}, opts: scanrun.Options{
 		Query:    flagvalue.Questions(scanner.AskAll),
 		Pace:     scanrun.Pace{AddressRate: scanner.DefaultAddressRate},
-		Upload:   scanrun.Upload{Max: scanrun.DefaultSpoolMax},
 		Cooldown: flagvalue.Auto{On: true},
 	}}
 	cmd := &cobra.Command{
@@ -114,7 +113,7 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	fs.Lookup("output").Usage = "write records to `PATH`: .ndjson, .csv or .tsv, compressed if .zst or .gz follows; s3://BUCKET/KEY: in parts to an object store; -: standard output"
 	f.how.add(fs, "text on a terminal; else by the suffix of --output, or json")
 	fs.Var(&f.opts.Rotate, "rotate", "split the output into files of this size or duration, such as 1G or 1h; their names are PATH with the start time of the scan and a number")
-	f.addUpload(fs)
+	fs.StringVar(&f.opts.Upload.Prefix, "upload", "", "also upload the files of the census to s3://BUCKET/PREFIX/, each as soon as it is closed")
 	fs.StringVar(&f.opts.Saved.Path, "checkpoint", "", "save the progress in `FILE` every second; the same command resumes the scan")
 	fs.BoolVar(&f.opts.Saved.Fresh, "fresh", false, "discard the checkpoint and start again")
 	fs.StringVar(&f.opts.Summary, "summary", "", "write the summary of the run to `FILE` as JSON (default with -o: PATH.summary.json)")
@@ -153,14 +152,6 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	fs.BoolVarP(&f.opts.Verbose, "verbose", "v", false, "print all counts at the end, and the most frequent games, maps, systems and versions")
 	fs.BoolVar(&f.helpAll, helpAllFlag, false, "show all flags")
 	fs.BoolVarP(&f.opts.Quiet, "quiet", "q", false, "print no progress (unless --status asks for it) and no closing summary; errors and bad lines are still reported")
-}
-
-// addUpload adds the flags for an output in an object store.
-func (f *scanFlags) addUpload(fs *pflag.FlagSet) {
-	u := &f.opts.Upload
-	fs.StringVar(&u.Spool, "spool", "", "with -o s3://…: `DIR` for parts that are not uploaded yet (default: NAME.spool in the working directory)")
-	fs.Var(&u.Max, "spool-max", "with -o s3://…: stop the scan when this much data waits for upload; slow down from half of it")
-	fs.DurationVar(&u.Wait, "store-wait", scanrun.DefaultStoreWait, "with -o s3://…: at the end, wait at most `D` for uploads, such as 10m")
 }
 
 // chooseRate sets the rate from --rate or --bandwidth. It returns an error if the flags

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -34,6 +32,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/checkpoint"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store/storetest"
+	"github.com/a2sscan/a2sscan/sink"
 )
 
 var (
@@ -110,7 +109,6 @@ type uploading struct {
 	seen    map[string][]byte // parts that were in the store after a kill
 
 	mu      sync.Mutex
-	saved   int // files that had arrived according to checkpoints
 	scans   int // scans that were killed
 	outages int // of the store
 }
@@ -177,7 +175,7 @@ func pause(ctx context.Context, d time.Duration) {
 func (u *uploading) run(killed bool) (complete bool) {
 	u.runs++
 	args := append([]string{"scan", "servers.txt", "--allow-reserved"}, killRate(*uploadKills)...)
-	args = append(args, "-q", "-o", "s3://census/"+u.prefix+"/census.ndjson.zst", "--checkpoint", "scan.checkpoint", "--store-wait", "2m")
+	args = append(args, "-q", "-o", "s3://census/"+u.prefix+"/census.ndjson.zst", "--checkpoint", "scan.checkpoint")
 	args = append(args, u.flags...)
 	how, name, after := "to its end", "a2sscan", time.Duration(0)
 	if killed {
@@ -218,8 +216,8 @@ func (u *uploading) start(how string, cmd *exec.Cmd, after time.Duration) (compl
 	return u.isDone()
 }
 
-// checkSaved fails the test if a file that has arrived according to the checkpoint is
-// not in the store, or if the checkpoint contains credentials.
+// checkSaved fails the test if a complete part of the checkpoint is neither on this
+// machine nor in the store, or if the checkpoint contains credentials.
 func (u *uploading) checkSaved() {
 	file, err := os.ReadFile(filepath.Join(u.dir, "scan.checkpoint"))
 	if err != nil {
@@ -234,12 +232,13 @@ func (u *uploading) checkSaved() {
 		u.Errorf("credentials in %s", text)
 	}
 	objects := u.store.objects(u.prefix)
-	for _, a := range c.Output.Arrived {
-		if sum := sha256.Sum256(objects[a.Name]); hex.EncodeToString(sum[:]) != a.SHA256 {
-			u.Errorf("%s is not in the store, and the checkpoint says that it arrived", a.Name)
+	for _, p := range c.Output.Parts { // each is here or there
+		name := strings.TrimSuffix(filepath.Base(p.Name), sink.PartSuffix)
+		here, _ := filepath.Glob(filepath.Join(u.dir, "census.ndjson.zst.upload", name+"*"))
+		if len(here) == 0 && int64(len(objects[name])) != p.Bytes {
+			u.Errorf("%s is neither here nor in the store", name)
 		}
 	}
-	u.saved += len(c.Output.Arrived)
 }
 
 // isDone reports whether a scan that was killed had done everything: it removed its
@@ -303,7 +302,7 @@ func (u *uploading) checkEnd() {
 // checkLeft fails the test if files are left on this machine, unless the last run was
 // killed after it had uploaded everything.
 func (u *uploading) checkLeft() {
-	left, _ := filepath.Glob(filepath.Join(u.dir, "*.spool", "*"))
+	left, _ := filepath.Glob(filepath.Join(u.dir, "*.upload", "*"))
 	if strings.HasSuffix(u.history[len(u.history)-1], "complete") && len(left) > 0 {
 		u.Errorf("%v were left behind", left)
 	}

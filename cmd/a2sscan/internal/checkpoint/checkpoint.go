@@ -12,13 +12,10 @@ import (
 	"fmt"
 	"math"
 	"net/netip"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -86,13 +83,6 @@ type OutputState struct {
 
 	Parts   []sink.Part `json:"parts,omitempty"` // the complete parts
 	Records uint64      `json:"records,omitempty"`
-
-	Arrived []store.Arrived `json:"arrived,omitempty"` // parts that have arrived in an object store
-}
-
-// HasArrived reports whether the part called name has arrived in the object store.
-func (o *OutputState) HasArrived(name string) bool {
-	return slices.ContainsFunc(o.Arrived, func(a store.Arrived) bool { return a.Name == name })
 }
 
 // checkpointVersion is the version of the file format. It is raised when an older

@@ -12,8 +12,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store"
-
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/tally"
@@ -63,16 +61,8 @@ type Scan struct {
 	MaxPerAddress int    // 0: all
 	Replace       bool   // a new scan replaces existing output
 	Output        *output.Output
-	Uploads       Uploads            // nil: the output stays on this machine
 	Tally         func() tally.Tally // returns a copy; called between results
 	Exclusions    *list.Exclusions   // of the list and of the sender
-}
-
-// Uploads gives a checkpointer the files of the output that are uploaded to an
-// object store.
-type Uploads interface {
-	Files() []store.Arrived  // returns the files that have arrived in the store
-	Release([]store.Arrived) // deletes the local files; called once a checkpoint lists them
 }
 
 // draft is a checkpoint that still lacks the state of the output, which is known
@@ -237,8 +227,7 @@ func (k *Checkpointer) compose(s *scanner.Snapshot) *Checkpoint {
 }
 
 // save waits until the output is durable up to the mark of c and then writes the
-// checkpoint. After that it releases the uploaded files and gives the complete
-// parts their final names.
+// checkpoint. After that it gives the complete parts their final names.
 func (k *Checkpointer) save(c draft) error {
 	if k.failure() != nil {
 		return nil
@@ -263,17 +252,11 @@ func (k *Checkpointer) save(c draft) error {
 	if k.Past != nil {
 		secondPassed = k.Past.Silent.SecondPassed
 	}
-	if up := k.scan.Uploads; up != nil {
-		c.Output.Arrived = up.Files()
-	}
 	if c.Silent, err = k.silent.save(c.at, secondPassed); err != nil {
 		return unwritten(k.path, err)
 	}
 	if err := k.write(c.Checkpoint); err != nil {
 		return err
-	}
-	if up := k.scan.Uploads; up != nil {
-		up.Release(c.Output.Arrived)
 	}
 	return k.scan.Output.NameParts(c.mark)
 }
@@ -479,15 +462,15 @@ func (k *Checkpointer) sayResumed() {
 	}
 }
 
-// sayPartsGone prints how many complete parts are neither on this machine nor known
-// to have arrived in an object store.
+// sayPartsGone prints how many complete parts are no longer on this machine, unless
+// they belong in an object store.
 func sayPartsGone(t *console.Terminal, past *Checkpoint, path string) {
+	if past.Plan.Store != "" {
+		return
+	}
 	var gone, records uint64
 	for i, part := range past.Output.Parts {
 		name := sink.PartName(path, past.Start, i+1)
-		if past.Output.HasArrived(filepath.Base(name)) {
-			continue
-		}
 		_, err := os.Lstat(name)
 		_, err2 := os.Lstat(name + sink.PartSuffix)
 		if errors.Is(err, fs.ErrNotExist) && errors.Is(err2, fs.ErrNotExist) {

@@ -41,7 +41,7 @@ type Plan struct {
 	Columns       string     `json:"columns,omitempty"` // format and fields of an output that is not JSON
 	Output        string     `json:"output"`            // absolute path
 	Rotate        bool       `json:"rotate"`
-	Store         string     `json:"store,omitempty"` // URL of the census in an object store; Output is then in the spool folder
+	Store         string     `json:"store,omitempty"` // URL of the census in an object store; Output is then in a folder from which it is uploaded
 }
 
 // Database is a file of --mmdb, as saved in a checkpoint.

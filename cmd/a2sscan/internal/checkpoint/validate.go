@@ -3,9 +3,6 @@ package checkpoint
 import (
 	"errors"
 	"math"
-	"slices"
-
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store"
 )
 
 // errRange means that the checksum is valid but a number is impossible or
@@ -26,7 +23,6 @@ func (c *Checkpoint) check() error {
 		c.openInRange(),
 		c.Output.inRange(c.Records, c.Plan.Rotate),
 		c.Records == c.recordsOfFinished(),
-		!slices.ContainsFunc(c.Output.Arrived, func(a store.Arrived) bool { return a.Name == "" || a.Bytes < 0 }),
 		c.Silent.inRange(),
 	} {
 		if !possible {

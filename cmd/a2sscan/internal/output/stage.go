@@ -64,8 +64,18 @@ func (s *Stage) open(name string) (err error) {
 // Path returns the path of the file or folder to write to.
 func (s *Stage) Path() string { return s.path }
 
-// tries is the maximum number of attempts at an upload.
-const tries = 4
+// Retry calls do up to tries times, as long as its error may pass.
+func Retry(ctx context.Context, tries int, do func() error) (err error) {
+	for n := 1; ; n++ {
+		if err = do(); n == tries || !store.IsPassing(err) || ctx.Err() != nil {
+			return err
+		}
+		select {
+		case <-time.After(time.Duration(n) * 300 * time.Millisecond):
+		case <-ctx.Done():
+		}
+	}
+}
 
 // Finish uploads all files in the temporary folder. If an upload fails, it keeps
 // the folder.
@@ -94,14 +104,13 @@ func (s *Stage) upload(path string) error {
 		return err
 	}
 	to := s.to.Beside(filepath.ToSlash(name))
-	for n := 1; ; n++ {
-		if _, err = s.client.Put(context.Background(), path, to, s.replace); err == nil {
-			return nil
-		}
-		if n == tries || !store.IsPassing(err) {
-			break
-		}
-		time.Sleep(time.Duration(n) * 300 * time.Millisecond)
+	ctx := context.Background()
+	err = Retry(ctx, 4, func() error {
+		_, err := s.client.Put(ctx, path, to, s.replace)
+		return err
+	})
+	if err == nil {
+		return nil
 	}
 	f := storeFailure("upload", to.String(), err)
 	f.Hint += "; the file is kept: " + console.Plain(path, 300)

@@ -6,24 +6,20 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// Store is the progress of an upload to an object store.
+// Store is the progress of an upload to an object store. The parts that wait take space
+// on this machine.
 type Store struct {
 	Waiting      int    `json:"waiting"`         // finished parts that have not arrived
 	WaitingBytes int64  `json:"waiting_bytes"`   // size of these parts
 	Arrived      int    `json:"arrived"`         // number of parts that have arrived
-	Slowed       bool   `json:"slowed"`          // the scan is slower because parts wait
 	Error        string `json:"error,omitempty"` // why the last upload failed
 }
 
 // line describes s for a status line. It returns "" if too little is waiting to be
 // worth showing.
 func (s *Store) line() string {
-	if s == nil || s.Waiting == 0 || s.Error == "" && !s.Slowed && s.Waiting < 2 {
+	if s == nil || s.Waiting == 0 || s.Error == "" && s.Waiting < 2 {
 		return ""
 	}
-	text := fmt.Sprintf(", %s (%s) for the store", console.Plural(s.Waiting, "part"), console.Bytes(uint64(s.WaitingBytes)))
-	if s.Slowed {
-		text += ", slowed"
-	}
-	return text
+	return fmt.Sprintf(", %s (%s) for the store", console.Plural(s.Waiting, "part"), console.Bytes(uint64(s.WaitingBytes)))
 }

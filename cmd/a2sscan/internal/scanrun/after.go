@@ -6,7 +6,6 @@ import (
 	"errors"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -37,10 +36,7 @@ func (s *Run) statsName(files []string) string {
 	if len(files) == 0 || s.opts.Out.Columns() != "" {
 		return ""
 	}
-	if s.uploads == nil {
-		return census.Beside(files[0], ".stats.json")
-	}
-	return s.uploads.object(census.Beside(filepath.Join(s.uploads.Spool, filepath.Base(files[0])), ".stats.json"))
+	return census.Beside(files[0], ".stats.json")
 }
 
 // stepAfter returns the environment of the program of --on-complete: the names of the

@@ -138,8 +138,6 @@ func (s *Run) ended(how outcome) string {
 		return ledger.EndedOutput
 	case how.broken != nil:
 		return ledger.EndedBroken
-	case s.uploads.stopped() != nil:
-		return ledger.EndedOutput
 	case s.guard.Tripped() != nil:
 		return ledger.EndedGuard
 	case how.stopped:
@@ -194,6 +192,7 @@ func (s *Run) describe(sum *ledger.Summary) {
 // report writes the summary, prints how the scan went and returns the
 // error that decides the exit code.
 func (s *Run) report(sum *ledger.Summary, how outcome) error {
+	how = s.ship(how, sum, s.localFiles())
 	path := s.opts.summaryPath(s.out.Name(), s.start)
 	var lost error
 	if path != "" {
@@ -201,7 +200,6 @@ func (s *Run) report(sum *ledger.Summary, how outcome) error {
 			path = ""
 		}
 	}
-	s.uploads.also(path)
 	if !s.opts.Quiet {
 		sum.Say(s.term, s.closing(sum, how, s.uploads.object(path)))
 	}
@@ -209,7 +207,9 @@ func (s *Run) report(sum *ledger.Summary, how outcome) error {
 	if lost != nil {
 		how = how.fileLost(s.term, "summary", lost)
 	}
-	how = ship(s, how, sum)
+	if path != "" {
+		how = s.ship(how, sum, []sink.Part{{Name: path}})
+	}
 	verdict := s.verdict(sum, how)
 	scanlog.Finished(s.term.Log, sum, verdict)
 	complete := how.complete && how.output == nil
@@ -221,7 +221,9 @@ func (s *Run) report(sum *ledger.Summary, how outcome) error {
 	if s.startsAnew() {
 		s.term.Hint("the next run of this command begins a new census")
 	}
-	s.uploads.end(complete)
+	if complete {
+		s.uploads.clean()
+	}
 	if step != nil {
 		verdict = cmp.Or(verdict, s.complete(step))
 	}
@@ -238,7 +240,7 @@ func (s *Run) closing(sum *ledger.Summary, how outcome, summary string) ledger.C
 	if !s.opts.Out.ToFile() {
 		c.Place = "standard output"
 	} else if s.uploads != nil {
-		c.Place = s.uploads.place(len(sum.Parts), how.output == nil)
+		c.Place = s.uploads.place(c.Place, len(sum.Parts), how.output == nil)
 	} else if name := s.opts.Out.Path; s.out.Name() != name && !s.startsAnew() {
 		c.Kept = name
 	}
@@ -302,4 +304,13 @@ func (o *Options) summaryPath(path string, start time.Time) string {
 		return ""
 	}
 	return census.Beside(path, ".summary.json")
+}
+
+// localFiles returns the files of the census, under their names on this machine.
+func (s *Run) localFiles() []sink.Part {
+	if s.opts.Rotate.On() || !output.IsFile(s.out.Name()) {
+		return s.out.Parts()
+	}
+	bytes, sum := s.out.Written()
+	return []sink.Part{{Name: s.out.Name(), Bytes: bytes, Sum: sum}}
 }

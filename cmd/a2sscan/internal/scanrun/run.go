@@ -86,7 +86,6 @@ func Scan(t *console.Terminal, p *Program, o *Options, args []string) error {
 		}
 		defer s.controls()()
 	}
-	defer func() { s.uploads.end(false) }()
 	if err := s.prepare(); err != nil {
 		return err
 	}
@@ -263,7 +262,7 @@ func (s *Run) planOutput() (*output.Output, error) {
 		})
 		o.ShowProgress(censusfile.ReadProgress(s.term))
 	}
-	if s.opts.DryRun && s.opts.Upload.on() {
+	if s.opts.DryRun && s.opts.Upload.dir != "" {
 		return o, nil // only a run that sends creates the folder
 	}
 	if err := o.Check(); err != nil {
@@ -320,7 +319,6 @@ func (s *Run) census() (*ledger.Summary, outcome, error) {
 	all, l := s.account(stats)
 	how = s.conclude(how, &all)
 	sum := s.summarize(&all, l, how)
-	how = ship(s, how, sum)
 	s.status.End(stats, sum.Ended)
 	return sum, how, nil
 }
@@ -394,7 +392,7 @@ func metricsSource(s *Run) metrics.Source {
 func checkpointed(s *Run) checkpoint.Scan {
 	return checkpoint.Scan{
 		ID: s.id, Start: s.start, MaxTargets: s.opts.MaxTargets, MaxPerAddress: s.opts.Pace.MaxPerAddress,
-		Replace: s.opts.Out.Force, Output: s.out, Uploads: s.uploads.forCheckpoint(), Tally: s.tally.Clone, Exclusions: s.exclusions,
+		Replace: s.opts.Out.Force, Output: s.out, Tally: s.tally.Clone, Exclusions: s.exclusions,
 	}
 }
 
@@ -506,7 +504,6 @@ func (s *Run) targets() iter.Seq[scanner.Target] {
 	if s.checkpoint.Enabled {
 		all = s.checkpoint.Targets(s.list)
 	}
-	all = s.uploads.pace(all)
 	return func(yield func(scanner.Target) bool) {
 		opened := s.checkpoint.Resumes()
 		for t := range all {
@@ -533,9 +530,6 @@ func (s *Run) openOutput() error {
 		return err
 	}
 	disk.Step("output.created")
-	if err := s.uploads.begin(s.shutdown.Drain); err != nil {
-		return err
-	}
 	attrs := []any{"path", s.opts.Out.Path}
 	if s.checkpoint.Resumes() {
 		attrs = append(attrs, "resumed_at_byte", s.checkpoint.Past.Output.Offset)

@@ -6,64 +6,83 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"iter"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
-	"sync/atomic"
+	"syscall"
 	"time"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/checkpoint"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store"
-	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
-// Upload names the folder and the limits of an upload to an object store.
+// Upload says where the files of a census are uploaded to. They are written to this
+// machine first.
 type Upload struct {
-	Spool string         // folder in which parts are written; empty: NAME.spool
-	Max   flagvalue.Size // maximum size of the finished parts that wait there, in bytes
-	Wait  time.Duration  // how long to wait for the store at the end of the scan
+	Prefix string // the folder in a store: s3://BUCKET/PREFIX/; empty: --output may name an object
 
-	name string         // URL of the census; empty: no upload
-	to   store.Location // location of the census
+	name string         // URL of the census or of the folder; empty: no upload
+	to   store.Location // of the same
+	dir  string         // folder of this machine for an --output in a store; empty: --output is a file
 }
 
-// on reports whether the output is in a store.
-func (u *Upload) on() bool { return u.name != "" }
-
 // outputName returns the name of the census for messages: its URL or its path.
-func (o *Options) outputName() string { return cmp.Or(o.Upload.name, o.Out.Path) }
+func (o *Options) outputName() string {
+	return cmp.Or(o.Upload.object(), o.Out.Path)
+}
 
-// The defaults of --spool-max, --store-wait and, for a store, --rotate.
-const (
-	DefaultSpoolMax  = 4_000_000_000
-	DefaultStoreWait = 10 * time.Minute
-	defaultPart      = "64M"
-)
+// object returns the URL of the census, or "" if it belongs on this machine.
+func (u *Upload) object() string {
+	if u.dir == "" {
+		return ""
+	}
+	return u.name
+}
 
-// minParts is the minimum number of parts that --spool-max must have room for: the
-// scan should not slow down while one part is being uploaded and another one waits.
-const minParts = 3
+// defaultPart is the --rotate of an output in a store.
+const defaultPart = "64M"
 
-// useStore redirects an output in an object store to parts in a local folder, from
+// useStore makes an output in a store one in parts, in a folder of this machine from
 // which they are uploaded.
 func (o *Options) useStore() (err error) {
 	u := &o.Upload
-	if !store.IsURL(o.Out.Path) {
-		return console.FirstBroken(console.Rule{Broken: u.Spool != "", Err: "--spool without an output in a store",
-			Hint: "-o s3://BUCKET/KEY uploads; other outputs are written where they belong"})
+	inStore := store.IsURL(o.Out.Path)
+	if u.name = u.Prefix; inStore {
+		u.name = o.Out.Path
 	}
-	if u.to, err = store.Parse(o.Out.Path); err != nil {
-		return console.Fail(console.ExitUsage, "--output: %w", err).WithHint("%s", output.Advice(err))
+	if u.name == "" {
+		return nil
 	}
-	if err := o.checkStore(); err != nil {
+	if u.to, err = store.Parse(u.name); err != nil {
+		return console.Fail(console.ExitUsage, "%s: %w", console.Plain(store.Shown(u.name), 200), err).WithHint("%s", output.Advice(err))
+	}
+	old := u.to.Base() + ".spool" // of earlier versions
+	left, _ := filepath.Glob(filepath.Join(old, "[^.]*"))
+	err = console.FirstBroken(
+		console.Rule{Broken: inStore && u.Prefix != "", Err: "--upload and an output in a store exclude each other",
+			Hint: "-o LOCAL --upload s3://BUCKET/PREFIX/ keeps the files here, too"},
+		console.Rule{Broken: inStore && u.to.IsPrefix(), Err: "--output names a folder of a store",
+			Hint: "name the census in it: " + u.to.String() + "census.ndjson.zst"},
+		console.Rule{Broken: !inStore && !u.to.IsPrefix(), Err: "--upload needs a folder of a store",
+			Hint: "with a slash at its end: " + u.to.String() + "/"},
+		console.Rule{Broken: !o.Out.ToFile(), Err: "--upload without --output", Hint: "name the file to write with -o PATH"},
+		console.Rule{Broken: o.Out.Append, Err: "--append: an object can't be added to",
+			Hint: "each scan has parts of its own; a2sscan cat reads several"},
+		console.Rule{Broken: store.IsURL(o.Summary), Err: "--summary names an object",
+			Hint: "omit --summary: it goes beside the parts"},
+		console.Rule{Broken: inStore && o.Records.NoNames && o.Records.PlayerKey == "", Err: "--no-player-names needs --player-key with an output in a store",
+			Hint: "the key stays on this machine: name a file"},
+		console.Rule{Broken: inStore && len(left) > 0, Err: console.Plain(old, 200) + " has parts that an earlier version did not upload",
+			Hint: "upload them with a tool such as rclone or aws s3 cp, then remove the folder"},
+	)
+	if err != nil || !inStore {
 		return err
 	}
 	if !o.Rotate.On() {
@@ -71,57 +90,36 @@ func (o *Options) useStore() (err error) {
 			return err
 		}
 	}
-	if u.Spool, err = filepath.Abs(cmp.Or(u.Spool, u.to.Base()+".spool")); err != nil {
-		return err
-	}
-	u.name, o.Out.Path = u.to.String(), filepath.Join(u.Spool, u.to.Base())
-	size := o.Rotate.Size()
-	return console.FirstBroken(
-		console.Rule{Broken: size > store.MaxObject, Err: "--rotate: a store takes at most 5 GiB at once",
-			Hint: "smaller parts, such as --rotate 256M"},
-		console.Rule{Broken: int64(u.Max) < minParts*size, Err: fmt.Sprintf("--spool-max has no room for %d parts of %s", minParts, o.Rotate.String()),
-			Hint: "a larger --spool-max, or smaller parts with --rotate"},
-	)
+	u.dir, err = filepath.Abs(u.to.Base() + ".upload")
+	o.Out.Path = filepath.Join(u.dir, u.to.Base())
+	return err
 }
 
-// checkStore returns an error for flags that do not work with an output in a store.
-func (o *Options) checkStore() error {
-	return console.FirstBroken(
-		console.Rule{Broken: o.Upload.to.IsPrefix(), Err: "--output names a folder of a store",
-			Hint: "name the census in it: " + o.Upload.to.String() + "census.ndjson.zst"},
-		console.Rule{Broken: o.Out.Append, Err: "--append: an object can't be added to",
-			Hint: "each scan has parts of its own; a2sscan cat reads several"},
-		console.Rule{Broken: store.IsURL(o.Summary), Err: "--summary names an object",
-			Hint: "omit --summary: it goes beside the parts"},
-		console.Rule{Broken: o.Records.NoNames && o.Records.PlayerKey == "", Err: "--no-player-names needs --player-key with an output in a store",
-			Hint: "the key stays on this machine: name a file"},
-	)
-}
-
-// uploads moves the parts of a running scan to an object store. It is nil in a scan
-// that writes files.
+// uploads copies the closed files of a census to an object store. Its methods do
+// nothing if it is nil.
 type uploads struct {
 	*Upload
-	term  *console.Terminal
-	spool *store.Spool
-	saved bool // there is a checkpoint
-
-	stop   func() // makes the scan start no new targets
-	closed atomic.Uint64
+	term    *console.Terminal
+	client  *store.Client
+	replace bool               // replace objects of other content
+	parts   func() []sink.Part // of the output
 
 	mu      sync.Mutex
-	why     error // why judge ended the scan; nil: it did not
-	failing bool  // the last report was that uploads fail
-	slow    bool  // the last report was that the scan is slowed down
-	asked   bool  // no more targets are queried, so there is nothing to slow down
+	arrived map[string]int64 // lengths of the files that have arrived, by their names
+	waiting int              // closed files that have not arrived
+	bytes   int64            // their lengths
+	err     error            // of the last upload
 }
+
+// checkTime is how long openStore waits for the store's first answer.
+const checkTime = 15 * time.Second
 
 // openStore prepares the upload, before anything is sent. If the store can't be
 // reached, the scan begins anyway, because the store may come back. If the store
 // refuses access, openStore returns an error.
 func openStore(s *Run) error {
 	u := &s.opts.Upload
-	if !u.on() || s.opts.DryRun {
+	if u.name == "" || s.opts.DryRun {
 		return nil
 	}
 	client, err := store.Usual()
@@ -135,198 +133,175 @@ func openStore(s *Run) error {
 			return output.StoreFailure(u.name, err)
 		}
 		s.term.Say("the store can't be reached now: %v", output.Cause(err))
-		s.term.Hint("parts wait in %s until it can", console.Plain(u.Spool, 200))
+		s.term.Hint("the files wait on this machine until it can")
 	}
-	o := store.SpoolOptions{Dir: u.Spool, To: u.to, Replace: s.opts.Out.Force, Hold: s.checkpoint.Enabled, Done: func(a store.Arrived) { logArrived(s, a) }}
-	if s.checkpoint.Resumes() {
-		if o.Arrived, err = arrivedBefore(client, u, s.checkpoint.Past); err != nil {
-			return err
+	if u.dir != "" {
+		if err := os.MkdirAll(u.dir, 0o777); err != nil {
+			return console.Fail(console.ExitOutput, "can't create %s: %w", console.Plain(u.dir, 200), console.WithoutPath(err))
 		}
 	}
-	spool, err := store.NewSpool(client, o)
-	if err != nil {
-		return output.StoreFailure(u.name, err).WithHint("each scan needs a folder of its own: --spool DIR")
-	}
-	s.uploads = &uploads{Upload: u, term: s.term, spool: spool, saved: s.checkpoint.Enabled}
+	s.uploads = &uploads{Upload: u, term: s.term, client: client, replace: s.opts.Out.Force,
+		parts: func() []sink.Part { return s.out.Parts() }, arrived: map[string]int64{}}
 	return nil
 }
 
-// checkTime is how long openStore waits for the store's first answer.
-const checkTime = 15 * time.Second
+// The intervals of watch.
+const (
+	lookEvery = 200 * time.Millisecond
+	maxPause  = 30 * time.Second
+)
 
-func logArrived(s *Run, a store.Arrived) {
-	s.term.Log.Info("uploaded", "object", s.opts.Upload.to.Beside(a.Name).String(), "bytes", a.Bytes, "sha256", a.SHA256)
-}
-
-// arrivedBefore returns the parts that earlier runs uploaded. It returns an error
-// if a complete part is neither among them nor in the folder nor in the store.
-func arrivedBefore(client *store.Client, u *Upload, past *checkpoint.Checkpoint) ([]store.Arrived, error) {
-	all := past.Output.Arrived
-	for i, part := range past.Output.Parts {
-		name := sink.PartName(filepath.Join(u.Spool, u.to.Base()), past.Start, i+1)
-		if past.Output.HasArrived(filepath.Base(name)) || isHere(name) || isHere(name+sink.PartSuffix) {
-			continue
-		}
-		to := u.to.Beside(filepath.Base(name))
-		n, err := client.Size(context.Background(), to)
-		if err == nil && n != part.Bytes {
-			err = fmt.Errorf("it has %d bytes there, and had %d", n, part.Bytes)
-		}
-		if err != nil {
-			return nil, console.Fail(console.ExitCheckpoint, "cannot resume this scan: %s is gone, and not in the store: %w",
-				console.Plain(name, 200), output.Cause(err)).WithHint("start a new scan with --fresh")
-		}
-		all = append(all, store.Arrived{Name: to.Base(), Bytes: n})
-	}
-	return all, nil
-}
-
-func isHere(name string) bool {
-	_, err := os.Lstat(name)
-	return err == nil
-}
-
-// begin starts to upload. judge calls stop when the folder is full.
-func (u *uploads) begin(stop func()) error {
-	if u == nil {
-		return nil
-	}
-	u.stop = stop
-	return u.spool.Start()
-}
-
-// forCheckpoint returns the uploads in the form that the checkpoint needs; nil:
-// there is no store.
-func (u *uploads) forCheckpoint() checkpoint.Uploads {
-	if u == nil {
-		return nil
-	}
-	return u.spool
-}
-
-// watch calls judge at regular intervals until the returned function is called.
+// watch uploads parts as they are closed, until end is called.
 func (u *uploads) watch() (end func()) {
 	if u == nil {
 		return func() {}
 	}
-	return console.Every(100*time.Millisecond, u.judge)
-}
-
-// judge reports changes and sets how much the scan is slowed down. It ends the scan
-// if the folder is full or an object of the same name exists.
-func (u *uploads) judge() {
-	now := u.spool.State()
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.report(&now)
-	if u.asked {
-		return // only the uploads are left
-	}
-	fill := float64(now.Bytes) / float64(u.Max)
-	u.closed.Store(uint64(window * closedShare(fill)))
-	switch {
-	case u.why != nil:
-	case errors.Is(now.Err, fs.ErrExist):
-		u.why = now.Err
-	case fill >= 1:
-		u.why = cmp.Or(now.Err, error(&store.Error{Problem: "the store takes the parts too slowly"}))
-		u.term.Say("%s wait in %s, and --spool-max is %s: no new targets, finishing what is open",
-			console.Bytes(uint64(now.Bytes)), console.Plain(u.Spool, 200), u.Max.String())
-	}
-	if u.why != nil {
-		u.stop()
-	}
-}
-
-// report prints when uploads begin to fail or work again, and when the scan slows
-// down or speeds up again. The lock must be held.
-func (u *uploads) report(now *store.State) {
-	if failing := now.Err != nil; failing != u.failing {
-		u.failing = failing
-		if failing {
-			u.term.Log.Warn("upload failed", "error", now.Err.Error(), "waiting", now.Waiting, "bytes", now.Bytes)
-			u.term.Say("can't upload to %s: %v", console.Plain(u.name, 200), output.Cause(now.Err))
-			u.term.Hint("parts wait in %s, and the scan goes on", console.Plain(u.Spool, 200))
-		} else {
-			u.term.Log.Info("upload works again", "waiting", now.Waiting)
-			u.term.Say("uploads work again")
-		}
-	}
-	if slow := 2*now.Bytes >= int64(u.Max); slow != u.slow && !u.asked {
-		u.slow = slow
-		u.term.Log.Info("spool", "slowed", slow, "bytes", now.Bytes, "limit", int64(u.Max))
-		if slow {
-			u.term.Say("%s of %s wait for the store: scanning more slowly", console.Bytes(uint64(now.Bytes)), u.Max.String())
-		} else {
-			u.term.Say("half of the folder is free again: scanning as before")
-		}
-	}
-}
-
-// window is an interval, in nanoseconds. In a share of each window, no new target
-// starts.
-const window = float64(100 * time.Millisecond)
-
-// closedShare returns the share of time in which no new target starts. fill is how
-// full the folder is. The share grows once the folder is half full, up to 0.95. It
-// never reaches 1, because a scan that stands still would never fill the folder,
-// and only a full folder ends it.
-func closedShare(fill float64) float64 { return min(max(0, 2*fill-1), 1) * 0.95 }
-
-// pace delays new targets while parts wait. Open targets continue.
-func (u *uploads) pace(all iter.Seq[scanner.Target]) iter.Seq[scanner.Target] {
-	if u == nil {
-		return all
-	}
-	return func(yield func(scanner.Target) bool) {
-		for t := range all {
-			if closed := u.closed.Load(); closed > 0 {
-				if at := uint64(time.Now().UnixNano()) % uint64(window); at < closed {
-					time.Sleep(time.Duration(closed - at))
-				}
-			}
-			if !yield(t) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var done sync.WaitGroup
+	done.Go(func() {
+		for pause := lookEvery; ; {
+			select {
+			case <-ctx.Done():
 				return
+			case <-time.After(pause):
 			}
+			if pause = min(2*pause, maxPause); u.each(ctx, u.closed()) == nil {
+				pause = lookEvery
+			}
+			u.clean()
+		}
+	})
+	return func() { cancel(); done.Wait() }
+}
+
+// closed returns the paths of the closed files: the parts of the output, or everything
+// in the folder for an output in a store, where an earlier scan may have left files.
+func (u *uploads) closed() (paths []string) {
+	for _, p := range u.parts() {
+		paths = append(paths, p.Name)
+	}
+	if u.dir != "" {
+		paths, _ = filepath.Glob(filepath.Join(u.dir, "*"))
+	}
+	return paths
+}
+
+// each uploads the files that have not arrived, up to the first error. It skips files
+// that are not closed or not there.
+func (u *uploads) each(ctx context.Context, paths []string) error {
+	var left []string
+	waiting := int64(0)
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		u.mu.Lock()
+		_, arrived := u.arrived[filepath.Base(path)]
+		u.mu.Unlock()
+		if err == nil && !arrived && info.Mode().IsRegular() && !strings.HasSuffix(path, sink.PartSuffix) {
+			left = append(left, path)
+			waiting += info.Size()
 		}
 	}
+	u.mu.Lock()
+	u.waiting, u.bytes = len(left), waiting
+	u.mu.Unlock()
+	for _, path := range left {
+		if err := u.upload(ctx, path); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// stopped returns why judge ended the scan, or nil if it did not.
-func (u *uploads) stopped() error {
-	if u == nil {
-		return nil
+// upload uploads a file, and proves that the store has it.
+func (u *uploads) upload(ctx context.Context, path string) error {
+	name := filepath.Base(path)
+	a, err := u.client.Put(ctx, path, u.to.Beside(name), u.replace || strings.HasSuffix(name, ".summary.json"))
+	if ctx.Err() != nil {
+		return ctx.Err()
 	}
 	u.mu.Lock()
-	defer u.mu.Unlock()
-	return u.why
+	was := u.err
+	if u.err = err; err == nil {
+		u.arrived[name] = a.Bytes
+		u.waiting--
+		u.bytes -= a.Bytes
+	}
+	u.mu.Unlock()
+	if err != nil {
+		if was == nil {
+			u.term.Log.Warn("upload failed", "error", err.Error())
+			u.term.Say("can't upload to %s: %v", console.Plain(u.name, 200), output.Cause(err))
+			u.term.Hint("the files wait on this machine, and the scan goes on")
+		}
+		return err
+	}
+	if was != nil {
+		u.term.Log.Info("upload works again")
+		u.term.Say("uploads work again")
+	}
+	u.term.Log.Info("uploaded", "object", u.to.Beside(name).String(), "bytes", a.Bytes, "sha256", a.SHA256)
+	disk.Step("part.uploaded")
+	return nil
 }
 
-// interruptedWait is the maximum time that an interrupted scan waits for the store.
-const interruptedWait = 10 * time.Second
+// clean removes the copies of uploaded files that belong in the store. A resumed scan
+// needs no closed part again.
+func (u *uploads) clean() {
+	if u == nil || u.dir == "" {
+		return
+	}
+	for _, path := range u.closed() {
+		u.mu.Lock()
+		_, arrived := u.arrived[filepath.Base(path)]
+		u.mu.Unlock()
+		if arrived && os.Remove(path) == nil {
+			disk.Step("part.unspooled")
+		}
+	}
+	os.Remove(u.dir) // fails if it still has files
+}
 
-// ship waits until the store has all files. If that fails, it returns the outcome
-// with the error as its output; after an interrupt it only prints what is left.
-func ship(s *Run, how outcome, sum *ledger.Summary) outcome {
+// shipTries is how often the upload of a census that has ended is tried: for some 15
+// seconds, if the store refuses connections.
+const shipTries = 10
+
+// ship uploads the given files of a census that has ended, and proves that the store
+// has each of them, with its length and checksum. A signal ends it. If it fails, the
+// outcome is an error of the output, except after an interrupt.
+func (s *Run) ship(how outcome, sum *ledger.Summary, files []sink.Part) outcome {
 	u := s.uploads
 	if u == nil || how.output != nil {
 		return how
 	}
-	err := u.stopped()
-	if err == nil {
-		wait := u.Wait
-		if s.shutdown.Interrupted() {
-			wait = min(wait, interruptedWait)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	defer shutdown.Handle(func(os.Signal) { cancel() }, os.Interrupt, syscall.SIGTERM)()
+	defer u.term.RepeatStatus(progress.Interval(u.term), func() string {
+		now := u.status()
+		return fmt.Sprintf("uploading: %s left, %s", console.Plural(now.Waiting, "file"), console.Bytes(uint64(now.WaitingBytes)))
+	})()
+	disk.Step("upload.final")
+	tries := shipTries
+	if how.stopped {
+		tries = 1
+	}
+	err := output.Retry(ctx, tries, func() error { return u.each(ctx, append(paths(files), u.closed()...)) })
+	for i := 0; i < len(files) && err == nil; i++ {
+		if !strings.HasSuffix(files[i].Name, sink.PartSuffix) {
+			err = u.prove(ctx, &files[i])
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), wait)
-		defer cancel()
-		err = u.flush(ctx)
 	}
 	if err == nil {
 		return how
 	}
-	left := u.left()
-	if s.shutdown.Interrupted() {
+	if ctx.Err() != nil {
+		err = &store.Error{Problem: "interrupted before everything was uploaded"}
+	}
+	left := "the same command uploads what is missing"
+	if u.dir != "" {
+		left = fmt.Sprintf("the files wait in %s; %s", console.Plain(u.dir, 200), left)
+	}
+	if how.stopped {
 		s.term.Say("not everything is uploaded: %v", output.Cause(err))
 		s.term.Hint("%s", left)
 		return how
@@ -336,73 +311,63 @@ func ship(s *Run, how outcome, sum *ledger.Summary) outcome {
 	return how
 }
 
-// flush calls Spool.Flush and shows a status line. From then on, the scan is not
-// slowed down for the store.
-func (u *uploads) flush(ctx context.Context) error {
-	u.mu.Lock()
-	u.asked = true
-	u.mu.Unlock()
-	defer u.watch()()
-	defer u.term.RepeatStatus(progress.Interval(u.term), func() string {
-		now := u.spool.State()
-		return fmt.Sprintf("uploading: %s left, %s", console.Plural(now.Waiting, "file"), console.Bytes(uint64(now.Bytes)))
-	})()
-	return u.spool.Flush(ctx)
-}
-
-// left describes how many files were not uploaded, where they are, and how to
-// upload them.
-func (u *uploads) left() string {
-	now := u.spool.State()
-	next := "the next scan with this --output uploads them"
-	if u.saved {
-		next = "the same command uploads them"
+func paths(files []sink.Part) (all []string) {
+	for _, f := range files {
+		all = append(all, f.Name)
 	}
-	return fmt.Sprintf("%s with %s wait in %s; %s", console.Plural(now.Waiting, "file"),
-		console.Bytes(uint64(now.Bytes)), console.Plain(u.Spool, 200), next)
+	return all
 }
 
-// object returns the URL in the store of a file in the folder. It returns any other
-// name unchanged.
+// prove returns an error unless the store has the file. An earlier run may have uploaded
+// it, and removed it here.
+func (u *uploads) prove(ctx context.Context, p *sink.Part) error {
+	name := filepath.Base(p.Name)
+	u.mu.Lock()
+	bytes, ok := u.arrived[name]
+	u.mu.Unlock()
+	if !ok {
+		bytes = p.Bytes
+	}
+	n, err := u.client.Size(ctx, u.to.Beside(name))
+	switch {
+	case err == nil && n != bytes:
+		return &store.Error{Problem: fmt.Sprintf("%s has %d bytes there, and had %d", u.to.Beside(name), n, bytes), Hint: "look for another program that writes there"}
+	case errors.Is(err, fs.ErrNotExist):
+		return &store.Error{Problem: u.to.Beside(name).String() + " is not there", Err: fs.ErrNotExist, Hint: "look for another program that removes objects there"}
+	}
+	return err
+}
+
+// object returns the URL of a file that belongs in the store, and any other name
+// unchanged.
 func (u *uploads) object(file string) string {
-	if u == nil || file == "" || filepath.Dir(file) != u.Spool {
+	if u == nil || file == "" || u.dir == "" || filepath.Dir(file) != u.dir {
 		return file
 	}
 	return u.to.Beside(strings.TrimSuffix(filepath.Base(file), sink.PartSuffix)).String()
 }
 
-// place describes, for a message, where the parts of a census are. arrived is set
-// if all parts are uploaded.
-func (u *uploads) place(parts int, arrived bool) string {
-	if arrived {
-		return fmt.Sprintf("%s in %s", console.Plural(parts, "part"), console.Plain(u.name, 200))
+// place describes, for a message, where the files of a census are. arrived is set if
+// all of them are uploaded.
+func (u *uploads) place(here string, parts int, arrived bool) string {
+	switch {
+	case !arrived:
+		return cmp.Or(here, console.Plural(parts, "part")) + ", not all of it uploaded"
+	case u.dir == "":
+		return here + " and " + console.Plain(u.name, 200)
 	}
-	return fmt.Sprintf("%s, not all of them uploaded", console.Plural(parts, "part"))
+	return fmt.Sprintf("%s in %s", console.Plural(parts, "part"), console.Plain(u.name, 200))
 }
 
-// also uploads a file in addition to the parts, if it is in the folder.
-func (u *uploads) also(file string) {
-	if u != nil && file != "" && filepath.Dir(file) == u.Spool {
-		u.spool.Also(filepath.Base(file))
-	}
-}
-
-// rename replaces the names of the summary's output and parts with those in the
-// store.
+// rename replaces the names of the summary's output and parts with those in the store,
+// if they belong there.
 func (u *uploads) rename(sum *ledger.Summary) {
-	if u == nil {
+	if u == nil || u.dir == "" {
 		return
 	}
 	sum.Output = u.name
 	for i := range sum.Parts {
 		sum.Parts[i].Name = u.object(sum.Parts[i].Name)
-	}
-}
-
-// end stops uploading. If the scan is complete, it removes the uploaded files.
-func (u *uploads) end(complete bool) {
-	if u != nil {
-		u.spool.Close(complete)
 	}
 }
 
@@ -412,10 +377,11 @@ func (u *uploads) status() *progress.Store {
 	if u == nil {
 		return nil
 	}
-	now := u.spool.State()
-	p := &progress.Store{Waiting: now.Waiting, WaitingBytes: now.Bytes, Arrived: now.Arrived, Slowed: u.closed.Load() > 0}
-	if now.Err != nil {
-		p.Error = output.Cause(now.Err).Error()
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	p := &progress.Store{Waiting: u.waiting, WaitingBytes: u.bytes, Arrived: len(u.arrived)}
+	if u.err != nil {
+		p.Error = output.Cause(u.err).Error()
 	}
 	return p
 }

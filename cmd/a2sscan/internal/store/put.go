@@ -17,6 +17,13 @@ import (
 	"github.com/minio/minio-go/v7"
 )
 
+// Arrived is a file that a store has confirmed to have.
+type Arrived struct {
+	Name   string // base name, without a folder
+	Bytes  int64
+	SHA256 string
+}
+
 // MaxObject is the maximum length in bytes of a file that can be uploaded. Stores
 // accept no more in a single request.
 const MaxObject = 5 << 30

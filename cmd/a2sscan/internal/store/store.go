@@ -1,6 +1,5 @@
-// Package store reads and writes the objects of S3-compatible stores. It handles
-// object names, checksums and a folder from which finished files are uploaded. It
-// does not depend on flags or scans.
+// Package store reads and writes the objects of S3-compatible stores. It handles object
+// names and checksums. It does not depend on flags or scans.
 //
 // # Names
 //
