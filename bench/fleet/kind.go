@@ -142,7 +142,7 @@ func UsualKinds() (ks []Kind) {
 
 // weight returns the weight of an honest kind among the chosen kinds. A kind that
 // is not in honestWeights has the weight 1, except Games.
-func (k Kind) weight() uint32 {
+func (k Kind) weight() int {
 	if k == Games {
 		return gamesWeight
 	}
@@ -201,7 +201,7 @@ func parseKind(word string) (Kind, bool) {
 // honestWeights are the weights of the honest kinds, in thousandths of a usual
 // fleet. They are roughly the shares in a census of the real world, but rare kinds
 // have more, so that a small fleet has all of them.
-var honestWeights = [numHonest]uint32{
+var honestWeights = [numHonest]int{
 	Source: 380, SourceLists: 150, SourceOpen: 60, Rechallenge: 30,
 	GoldSource: 80, GoldSourceOld: 25, GoldSourceMod: 25, Both: 20, Ship: 15,
 	Split: 60, SplitNoSize: 25, SplitGoldSource: 30, Packed: 25,

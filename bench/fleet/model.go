@@ -19,11 +19,10 @@ type model struct {
 	base   uint64   // the network's first address, as a number
 	addrs  uint64   // the network's number of addresses
 	ports  []uint16 // sorted
-	honest []Kind
-	weight uint32 // sum of the weights of honest
+	honest []Kind   // each as often as its weight says
 	bad    []Kind
 	fakers []Kind
-	titles *games.Choice
+	titles []*games.Title
 }
 
 func newModel(c Config) (*model, error) {
@@ -31,22 +30,23 @@ func newModel(c Config) (*model, error) {
 		return nil, err
 	}
 	m := &model{
-		Config: c, honest: c.Kinds, bad: c.HostileKinds, fakers: c.FakeKinds, titles: games.NewChoice(c.Games),
+		Config: c, bad: c.HostileKinds, fakers: c.FakeKinds, titles: games.Choose(c.Games),
 	}
 	m.base = udp.Pack(netip.AddrPortFrom(c.Network.Masked().Addr(), 0)) >> 16
 	m.addrs = 1 << (32 - c.Network.Bits())
 	m.ports = slices.Sorted(slices.Values(c.Ports))
-	if len(m.honest) == 0 {
-		m.honest = UsualKinds()
-	}
 	if len(m.bad) == 0 {
 		m.bad = HostileKinds()
 	}
 	if len(m.fakers) == 0 {
 		m.fakers = FakerKinds()
 	}
-	for _, k := range m.honest {
-		m.weight += k.weight()
+	usual := c.Kinds
+	if len(usual) == 0 {
+		usual = UsualKinds()
+	}
+	for _, k := range usual {
+		m.honest = append(m.honest, slices.Repeat([]Kind{k}, k.weight())...)
 	}
 	return m, nil
 }
@@ -217,18 +217,12 @@ func (m *model) nature(addr uint64) (nature, bool) {
 	if r.Chance(m.Hostile) {
 		n.kind = random.Pick(&r, m.bad)
 	} else {
-		at := uint32(r.Below(int(m.weight)))
-		for _, n.kind = range m.honest {
-			if at < n.kind.weight() {
-				break
-			}
-			at -= n.kind.weight()
-		}
+		n.kind = random.Pick(&r, m.honest)
 	}
 	n.delay = m.drawDelay(&r)
 	n.shape(&r)
 	if n.kind == Games {
-		n.play(m.titles.Draw(&r))
+		n.play(random.Pick(&r, m.titles))
 	}
 	return n, true
 }

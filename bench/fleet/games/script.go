@@ -264,48 +264,33 @@ func number(text []byte) int {
 // variable returns the value of a variable: what the server has, or what the script
 // has defined.
 func (s *Server) variable(name string) []byte {
-	text := ""
-	switch name {
-	case "id":
-		text = s.Title.ID
-	case "name":
-		return s.Info.Name
-	case "map":
-		return s.Info.Map
-	case "version":
-		return s.Info.Version
-	case "short":
-		text = either(len(s.Info.Name) < 50, "yes", "")
-	case "password":
-		text = either(s.Info.Password == 1, "yes", "")
-	case "mods":
-		text = either(len(s.chosen) > 0, "yes", "")
-	case "modcount":
-		text = strconv.Itoa(len(s.chosen))
-	case "people":
-		text = strconv.Itoa(s.people)
-	case "upto10":
-		text = strconv.Itoa(min(s.people, 10))
-	case "max":
-		text = strconv.Itoa(int(s.Info.MaxPlayers))
-	case "public":
-		text = strconv.Itoa(int(s.Info.MaxPlayers) - 2)
-	case "free":
-		text = strconv.Itoa(int(s.Info.MaxPlayers) - s.people)
-	case "port":
-		text = strconv.Itoa(int(s.plan.Port))
-	case "joinport":
-		text = strconv.Itoa(int(s.plan.Port) + 1)
-	case "clientport":
-		text = strconv.Itoa(int(s.plan.Port) + 2)
-	default:
-		v, ok := s.vars[name]
-		if !ok {
-			panic("games: no variable " + name)
-		}
-		return v
+	if has := serverVariables[name]; has != nil {
+		return fmt.Append(nil, has(s))
 	}
-	return []byte(text)
+	v, ok := s.vars[name]
+	if !ok {
+		panic("games: no variable " + name)
+	}
+	return v
+}
+
+var serverVariables = map[string]func(s *Server) any{
+	"id":         func(s *Server) any { return s.Title.ID },
+	"name":       func(s *Server) any { return string(s.Info.Name) },
+	"map":        func(s *Server) any { return string(s.Info.Map) },
+	"version":    func(s *Server) any { return string(s.Info.Version) },
+	"short":      func(s *Server) any { return either(len(s.Info.Name) < 50, "yes", "") },
+	"password":   func(s *Server) any { return either(s.Info.Password == 1, "yes", "") },
+	"mods":       func(s *Server) any { return either(len(s.chosen) > 0, "yes", "") },
+	"modcount":   func(s *Server) any { return len(s.chosen) },
+	"people":     func(s *Server) any { return s.people },
+	"upto10":     func(s *Server) any { return min(s.people, 10) },
+	"max":        func(s *Server) any { return s.Info.MaxPlayers },
+	"public":     func(s *Server) any { return int(s.Info.MaxPlayers) - 2 },
+	"free":       func(s *Server) any { return int(s.Info.MaxPlayers) - s.people },
+	"port":       func(s *Server) any { return s.plan.Port },
+	"clientport": func(s *Server) any { return s.plan.Port + 2 },
+	"joinport":   func(s *Server) any { return s.plan.Port + 1 },
 }
 
 // tag adds a keyword that consists of a name and a value.

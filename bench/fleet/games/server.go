@@ -1,7 +1,9 @@
 package games
 
 import (
+	"slices"
 	"strings"
+	"sync"
 
 	"github.com/a2sscan/a2sscan/bench/fleet/internal/data"
 	"github.com/a2sscan/a2sscan/bench/fleet/internal/random"
@@ -98,41 +100,25 @@ func Find(id string) *Title {
 	return nil
 }
 
-// Choice is a set of games from which Draw picks.
-type Choice struct {
-	titles []*Title
-	shares int
+// Choose returns the games with these IDs, or all games if ids is empty, each as often
+// as its share says. It ignores unknown IDs.
+func Choose(ids []string) []*Title {
+	if len(ids) == 0 {
+		return allTitles()
+	}
+	return byShare(func(t *Title) bool { return slices.Contains(ids, t.ID) })
 }
 
-// NewChoice returns the games with these IDs, or all games if ids is empty. It
-// ignores unknown IDs.
-func NewChoice(ids []string) *Choice {
-	c := &Choice{titles: titles}
-	if len(ids) > 0 {
-		c.titles = nil
-	}
-	for _, id := range ids {
-		if t := Find(id); t != nil {
-			c.titles = append(c.titles, t)
+func byShare(wanted func(*Title) bool) (chosen []*Title) {
+	for _, t := range titles {
+		if wanted(t) {
+			chosen = append(chosen, slices.Repeat([]*Title{t}, t.share)...)
 		}
 	}
-	for _, t := range c.titles {
-		c.shares += t.share
-	}
-	return c
+	return chosen
 }
 
-// Draw returns a random game, frequent games more often.
-func (c *Choice) Draw(r *random.Stream) *Title {
-	at := r.Below(c.shares)
-	for _, t := range c.titles {
-		if at < t.share {
-			return t
-		}
-		at -= t.share
-	}
-	return c.titles[0]
-}
+var allTitles = sync.OnceValue(func() []*Title { return byShare(func(*Title) bool { return true }) })
 
 // Streams of random numbers, one for each property that is picked independently.
 const (

@@ -1,5 +1,7 @@
 package loopback
 
+import "reflect"
+
 // Stats are the statistics of a fleet. The counters only grow.
 type Stats struct {
 	Queries    uint64 // datagrams to addresses of the fleet, with or without a server
@@ -23,20 +25,8 @@ type Stats struct {
 
 // Add adds the numbers of t to s.
 func (s *Stats) Add(t *Stats) {
-	s.Queries += t.Queries
-	s.Malformed += t.Malformed
-	s.Nobody += t.Nobody
-	s.Limited += t.Limited
-	s.Replies += t.Replies
-	s.ReplyBytes += t.ReplyBytes
-	s.Walled += t.Walled
-	s.Foreign += t.Foreign
-	s.LostQueries += t.LostQueries
-	s.LostReplies += t.LostReplies
-	s.Duplicated += t.Duplicated
-	s.Reordered += t.Reordered
-	s.Delayed += t.Delayed
-	s.Overflow += t.Overflow
-	s.SendErrors += t.SendErrors
-	s.KernelDrops += t.KernelDrops
+	sum, more := reflect.ValueOf(s).Elem(), reflect.ValueOf(t).Elem()
+	for i := range sum.NumField() {
+		sum.Field(i).SetUint(sum.Field(i).Uint() + more.Field(i).Uint())
+	}
 }
