@@ -54,6 +54,15 @@ func (a *agenda) sent(qs, bare Questions) {
 	a.bare = a.bare&^qs | bare
 }
 
+// blindToPlayers makes PLAYER the question that is waited for, because it was sent as
+// the last attempt at INFO, and something came. INFO gets all its attempts again.
+func (a *agenda) blindToPlayers() {
+	a.asked |= AskPlayers
+	a.waiting = AskPlayers | a.waiting&aside
+	a.bare |= AskPlayers
+	a.attempts[wire.QuestionInfo], a.attempts[wire.QuestionPlayers] = 0, 1
+}
+
 // silent returns the open questions that are waited for.
 func (a *agenda) silent() Questions { return a.waiting & a.open }
 

@@ -158,13 +158,16 @@ func (s *session) challengeFor(q wire.Question) wire.Challenge {
 }
 
 // requestFor returns the request to send for q, which may be GETCHALLENGE instead
-// of q.
+// of q, or PLAYER instead of INFO.
 func (s *session) requestFor(q wire.Question) wire.Question {
 	if q >= questionVerify {
 		return q - questionVerify
 	}
-	if s.got != nil && s.got.challenges.get.Has(q) {
+	switch {
+	case s.got != nil && s.got.challenges.get.Has(q):
 		return wire.QuestionChallenge
+	case s.beside&besideBlind != 0:
+		return wire.QuestionPlayers
 	}
 	return q
 }

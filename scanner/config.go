@@ -51,6 +51,10 @@ type Config struct {
 	// With Fallback, a target that ignored INFO is asked once each for PLAYER and
 	// ping before it is given up. With SecondPass this happens in the second pass.
 	Fallback bool
+	// With TryPlayers, the last of several attempts at INFO is a PLAYER instead, if the
+	// target sent nothing: some servers answer only that. If anything comes, INFO is
+	// asked again. Fallback takes its place.
+	TryPlayers bool
 	// TrailingNUL adds a NUL to every request but INFO, as in document 004.
 	TrailingNUL bool
 

@@ -169,7 +169,7 @@ func (l *listening) grow() {
 // it sent nothing, was not sent the fallback, and the fixed schedule would wait
 // longer. In a scan with a second pass no target is listened for.
 func (s *sessions) listens(now time.Duration, t *session) bool {
-	if s.learner == nil || t.got != nil || t.beside != 0 || s.plan.schedule.SecondPass {
+	if s.learner == nil || t.got != nil || t.beside&^besideBlind != 0 || s.plan.schedule.SecondPass {
 		return false
 	}
 	if end := s.silenceEnd(t.clock.firstAt); now >= end || end-t.clock.firstAt > maxListenTime {
@@ -220,6 +220,9 @@ func (p *plan) resume(t *session, firstAt, lastAt time.Duration) {
 	t.onSent(firstAt, qs)
 	t.clock.sent(lastAt)
 	t.quiet = uint8(min(p.schedule.Retries, 255))
+	if p.tryPlayers {
+		t.beside |= besideBlind
+	}
 	t.clock.wakeAt(firstAt + p.schedule.Silence())
 }
 

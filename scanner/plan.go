@@ -18,11 +18,14 @@ type plan struct {
 	fallback     bool // a server that ignores INFO is asked for PLAYER and ping once each
 	lateFallback bool // fallback in the second pass
 	trailingNUL  bool // every request but INFO has one more NUL
+	tryPlayers   bool // the last attempt at INFO of a silent server is PLAYER
 }
 
 func newPlan(cfg *Config) plan {
+	tryPlayers := cfg.TryPlayers && !cfg.Fallback && cfg.Retries > 0 && cfg.Questions&(AskInfo|AskPlayers) == AskInfo|AskPlayers
 	return plan{
-		questions: cfg.Questions, schedule: cfg.schedule(), trailingNUL: cfg.TrailingNUL,
+		tryPlayers: tryPlayers,
+		questions:  cfg.Questions, schedule: cfg.schedule(), trailingNUL: cfg.TrailingNUL,
 		lateFallback: cfg.Fallback, fallback: cfg.Fallback && !cfg.SecondPass,
 	}
 }
@@ -136,6 +139,9 @@ func (p *plan) silent(s *session, now time.Duration, silent, kept Questions) {
 	}
 	s.ask(again)
 	s.flags |= flagRepeat
+	if p.tryPlayers && s.got == nil && int(s.agenda.attempts[wire.QuestionInfo]) > p.schedule.Retries {
+		s.beside |= besideBlind
+	}
 }
 
 // ignored handles the end of the last wait for a server that answered nothing. With

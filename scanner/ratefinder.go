@@ -8,12 +8,11 @@ import (
 // rateFinder finds the rate of a scan that has none. It has no clock and no I/O: counts
 // in, rate out.
 //
-// A hundred times a second it looks for signs that this machine is overloaded, and then
-// lowers the rate at once. Without a maximum (Config.Rate is Off) nothing else limits the
-// rate: it doubles until the first overload, and later rises quickly until it is near the
-// rate of the last overload, and slowly from there on.
+// Without a maximum (Config.Rate is Off) only this machine limits the rate: it doubles
+// until the first sign of overload, and falls at once. Later it rises quickly until it is
+// near the rate of the last overload, and slowly from there on.
 //
-// With a maximum (Config.FindRate) it also measures the path. What a router drops is
+// With a maximum (Config.FindRate) it measures the path. What a router drops is
 // invisible to the sender: fewer first requests are answered. Dead targets, random loss
 // and servers without rules look the same. But loss on a full path follows the rate. So
 // the time is divided into windows with one rate each, and a trial compares a window at
@@ -165,13 +164,12 @@ func (f *rateFinder) sample(now time.Duration, s signs, free bool) (overload boo
 		f.settled += (reached - f.settled) * min(1, took/2)
 	}
 	switch {
+	case f.most != Off:
+		f.measure(now)
 	case overload:
 		f.overloaded(now)
-	case f.most == Off && (now-f.bad >= calmTime || f.tooMuch == 0):
+	case now-f.bad >= calmTime || f.tooMuch == 0:
 		f.rise(now, took)
-	}
-	if f.most != Off {
-		f.measure(now)
 	}
 	return overload
 }
@@ -191,13 +189,7 @@ func (f *rateFinder) overloaded(now time.Duration) {
 	if f.pace.rate != Off {
 		f.tooMuch = max(min(f.lately, f.pace.rate), leastRate)
 	}
-	if f.most == Off {
-		f.pace.limit(now, max(f.tooMuch*by, leastRate))
-		return
-	}
-	f.set(now, min(f.rate, f.tooMuch*by), "drops_here")
-	f.state, f.restUntil, f.step = windowRest, now+f.rest, smallStep
-	f.begin(now)
+	f.pace.limit(now, max(f.tooMuch*by, leastRate))
 }
 
 // echo returns how long a change of the rate takes to show in the signs.

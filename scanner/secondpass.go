@@ -100,6 +100,10 @@ func (p *plan) sentBefore() (datagrams, bytes uint16) {
 func (p *plan) sentTo(n int) (datagrams, bytes uint16) {
 	for q := range each(lowest(p.questions)) {
 		bytes = uint16(n * len(p.appendRequest(nil, q, wire.NoChallenge)))
+		if p.tryPlayers && n > p.schedule.Retries {
+			bytes += uint16(len(p.appendRequest(nil, wire.QuestionPlayers, wire.NoChallenge)))
+			bytes -= uint16(len(p.appendRequest(nil, q, wire.NoChallenge)))
+		}
 	}
 	return uint16(n), bytes
 }

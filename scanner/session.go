@@ -87,6 +87,7 @@ const (
 	besideGet                          // a challenge was asked for by itself: GETCHALLENGE
 	besideFallback                     // INFO was ignored: PLAYER and ping are the last attempt
 	besideStranger                     // a reply came before anything was asked
+	besideBlind                        // the last attempt at INFO is PLAYER, since nothing came
 )
 
 // session is the state of one conversation.
@@ -200,6 +201,11 @@ func (s *session) begin(a *answer) {
 	}
 	for q := range a.trips.sentUS { // only one request was waited for
 		a.trips.sentUS[q] = s.clock.sentUS
+	}
+	if s.beside&besideBlind != 0 {
+		s.beside &^= besideBlind
+		s.agenda.blindToPlayers()
+		a.trips.asked[wire.QuestionPlayers] = s.clock.sentUS
 	}
 }
 

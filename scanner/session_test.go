@@ -77,6 +77,9 @@ func (p *player) line(line string) error {
 	case "fallback":
 		p.plan.fallback = true
 		return nil
+	case "try-players":
+		p.plan.tryPlayers = true
+		return nil
 	case "ask":
 		p.plan.questions = 0
 		for _, w := range words[1:] {

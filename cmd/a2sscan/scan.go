@@ -90,9 +90,6 @@ func (a *app) scanCommand() *cobra.Command {
 				return cmd.Help()
 			}
 			args = append(args, f.lists...)
-			if !cmd.Flags().Changed("fallback") {
-				f.opts.Fallback = f.opts.SecondLook
-			}
 			if err := f.chooseRate(cmd.Flags()); err != nil {
 				return err
 			}
@@ -130,7 +127,7 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	fs.IntVar(&f.opts.Pace.MaxPerAddress, "max-per-address", 0, "query at most `N` servers on one address; 0: all (default 0)")
 	addTimeouts(fs, &f.opts.Timeout, &f.opts.Retries)
 	fs.BoolVar(&f.opts.SecondLook, "second-look", false, "query silent targets once more when all others are finished")
-	fs.BoolVar(&f.opts.Fallback, "fallback", false, "send one players and one ping request to targets that do not answer info (default with --second-look)")
+	fs.BoolVar(&f.opts.Fallback, "fallback", false, "send one players and one ping request to targets that do not answer info; without it, the last of several requests to a target of a list is players")
 	fs.Var(&f.opts.Cooldown, "cooldown", "listen for late replies for `D` after the last target; auto: 2s, which the scan shortens once it knows the round-trip times")
 	fs.IntVar(&f.opts.Pace.InFlight, "in-flight", 0, "query at most `N` targets at a time; 0: as many as the rate and the timeout require (default 0)")
 	fs.Var(&f.opts.Pace.Source, "source", "address of this machine to send from (default: the system chooses)")

@@ -48,6 +48,9 @@ func (s *Source) Failure(err error) *console.Failure {
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
 		return console.Fail(console.ExitUsage, "--source %s: no address of this machine", s).
 			WithHint("without --source the system chooses one")
+	case errors.Is(err, syscall.EADDRINUSE) && s.AddrPort().Port() == 0:
+		return console.Fail(console.ExitUsage, "no source port is free: other programs hold all of them").
+			WithHint("widen net.ipv4.ip_local_port_range, or name a port outside it: --source IP:PORT")
 	case errors.Is(err, syscall.EADDRINUSE):
 		return console.Fail(console.ExitUsage, "--source %s: another program has the port", s).
 			WithHint("without the port the system chooses one")

@@ -10,6 +10,7 @@ import (
 	"os"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -396,6 +397,14 @@ func checkpointed(s *Run) checkpoint.Scan {
 	}
 }
 
+// namesNetworks reports whether an argument is a network, a range or a bare address: most
+// of their addresses have no server.
+func (s *Run) namesNetworks() bool {
+	return slices.ContainsFunc(inputs.NotFiles(s.inputs), func(arg string) bool {
+		return !strings.Contains(arg, ":") && arg != "" && arg[0] <= '9' // host names begin with letters
+	})
+}
+
 // sweepPort returns the port of all targets if they are networks that do not overlap, so
 // that no address occurs twice. Otherwise it returns 0, and for more addresses than
 // maxSweep, since the scan takes a bit for each.
@@ -427,7 +436,7 @@ func (s *Run) ask(ctx context.Context) (scanner.Stats, error) {
 	cfg := s.opts.config()
 	cfg.Excluded = s.exclusions.Excluded
 	cfg.LateConflict = s.late.add
-	cfg.SweepPort = s.sweepPort()
+	cfg.SweepPort, cfg.TryPlayers = s.sweepPort(), !s.namesNetworks()
 	cfg.Monitor = new(scanner.Monitor)
 	cfg.Drain = s.shutdown.Draining
 	cfg.Rates = s.rate.Rates()
