@@ -21,6 +21,7 @@ import (
 // catFlags are the flags of cat.
 type catFlags struct {
 	formatFlags
+	color     string
 	databases []string
 	addGames  bool
 	games     []string
@@ -68,6 +69,7 @@ The key flags lists what is suspicious about the answers, as evidence:
 		RunE: func(_ *cobra.Command, args []string) error { return a.cat(f, args) },
 	}
 	f.formatFlags.add(cmd.Flags(), "text on a terminal, else json")
+	cmd.Flags().StringVar(&f.color, "color", "auto", "use colours: `WORD` is auto (on a terminal), always or never")
 	addGeoFlag(cmd.Flags(), &f.databases)
 	cmd.Flags().BoolVar(&f.addGames, "decode-games", false, "add the keys game and flags to records that have neither")
 	cmd.Flags().StringSliceVar(&f.games, "game", nil, "print only servers of these `GAMES`, by ID or name, such as rust,cs2")
@@ -91,8 +93,9 @@ func addGeoFlag(fs *pflag.FlagSet, files *[]string) {
 
 // cat prints the records of files.
 func (a *app) cat(f *catFlags, files []string) error {
-	if err := f.check(); err != nil {
-		return err
+	if !slices.Contains(console.Colors, f.color) {
+		return console.Fail(console.ExitUsage, "--color: want auto, always or never").
+			WithHint("NO_COLOR=1 in the environment is --color never everywhere")
 	}
 	databases, err := geo.Open(f.databases)
 	if err != nil {

@@ -73,6 +73,7 @@ var removed = map[string]removedFlag{
 	"scan --any-game-data":   {instead: `--filter '\gamedataor\TAGS'`, matters: true},
 	"scan --dedicated":       {instead: `--filter '\dedicated\1'`, matters: true},
 	"scan --empty":           {instead: `--filter '\noplayers\1'`, matters: true},
+	"scan --color":           {instead: "NO_COLOR=1 in the environment, or a2sscan cat --color"},
 	"scan --farms":           {instead: "a2sscan stats CENSUS lists the farms of a census"},
 	"scan --game-data":       {instead: `--filter '\gamedata\TAGS'`, matters: true},
 	"scan --game-dir":        {instead: `--filter '\gamedir\NAME'`, matters: true},

@@ -175,10 +175,7 @@ func (f *scanFlags) chooseRate(fs *pflag.FlagSet) error {
 func (f *scanFlags) check(a *app, args []string) error {
 	f.opts.Out = f.out.choice()
 	f.opts.Out.Format, f.opts.Out.Fields = columns.Format(f.how.format), f.how.fields
-	f.opts.Out.Screen = &output.Screen{Terminal: a.term, Color: console.UseColor(f.how.color, a.out.w)}
-	if err := f.how.check(); err != nil {
-		return err
-	}
+	f.opts.Out.Screen = &output.Screen{Terminal: a.term, Color: console.UseColor("auto", a.out.w)}
 	if err := checkTimeouts(f.opts.Timeout, f.opts.Retries); err != nil {
 		return err
 	}
