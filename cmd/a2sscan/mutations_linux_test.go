@@ -307,7 +307,7 @@ func (u *unfinished) forge(files map[string][]byte, rng *rand.Rand) string {
 	}
 	enc, _ := zstd.NewWriter(nil)
 	packed = enc.EncodeAll(append(append(line, '\n'), targets...), nil)
-	files["scan.checkpoint"] = append(fmt.Appendf(nil, "a2sscan checkpoint 1 %x\n", sha256.Sum256(packed)), packed...)
+	files["scan.checkpoint"] = append(fmt.Appendf(nil, "a2sscan checkpoint 2 %x\n", sha256.Sum256(packed)), packed...)
 	return "forged checkpoint: " + what
 }
 

@@ -85,18 +85,10 @@ type OutputState struct {
 	Records uint64      `json:"records,omitempty"`
 }
 
-// checkpointVersion is the version of the file format. It is raised when an older
-// a2sscan would misread a newer file.
+// checkpointVersion is the version of the file format. It is raised when one of two
+// versions of a2sscan would misread a file of the other: in version 1 the counts have
+// another layout, and there are no steps.
 const checkpointVersion = 2
-
-// version returns the version of the checkpoint's file: a program that knows only
-// version 1 would scan again, and overwrite the complete census.
-func (c *Checkpoint) version() int {
-	if c.Step != nil {
-		return 2
-	}
-	return 1
-}
 
 const checkpointMagic = "a2sscan checkpoint "
 
@@ -104,6 +96,7 @@ const checkpointMagic = "a2sscan checkpoint "
 var (
 	errNoCheckpoint = errors.New("is not a checkpoint")
 	errDamaged      = errors.New("is damaged: part of it is missing or was changed")
+	errOlder        = errors.New("was written by an older a2sscan, whose counts this one can't continue: complete the scan with that version")
 )
 
 // errNewer is the error for a checkpoint that a newer a2sscan wrote. Its value is
@@ -134,7 +127,7 @@ func (c *Checkpoint) encode() ([]byte, error) {
 	}
 	packed := z.EncodeAll(body, nil)
 	sum := sha256.Sum256(packed)
-	head := fmt.Sprintf("%s%d %x\n", checkpointMagic, c.version(), sum)
+	head := fmt.Sprintf("%s%d %x\n", checkpointMagic, checkpointVersion, sum)
 	return append([]byte(head), packed...), nil
 }
 
@@ -171,6 +164,8 @@ func Decode(file []byte) (*Checkpoint, error) {
 	switch is := sha256.Sum256(packed); {
 	case err == nil && v > checkpointVersion:
 		return nil, errNewer(v)
+	case err == nil && v == 1 && sum == hex.EncodeToString(is[:]):
+		return nil, errOlder
 	case err != nil || v < 1 || sum != hex.EncodeToString(is[:]):
 		return nil, errDamaged
 	}

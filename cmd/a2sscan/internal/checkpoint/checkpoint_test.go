@@ -168,7 +168,7 @@ func TestCheckpointDamaged(t *testing.T) {
 			t.Fatalf("a change of byte %d is not noticed", n)
 		}
 	}
-	_, err = Decode(bytes.Replace(file, []byte("checkpoint 1"), []byte("checkpoint 12"), 1))
+	_, err = Decode(bytes.Replace(file, []byte("checkpoint 2"), []byte("checkpoint 12"), 1))
 	if want := "was written by a newer a2sscan: it has version 12, but this program only reads version 2"; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
