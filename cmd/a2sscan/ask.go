@@ -52,12 +52,15 @@ sent, and 4 if ask was interrupted.`,
 		Example: `  a2sscan ask 203.0.113.7:27015
   a2sscan ask 192.168.1.20 --query info --timeout 3s
   a2sscan ask play.example.com:27016 --json | jq -r .verdict`,
-		Args: oneAddress,
-		RunE: func(_ *cobra.Command, args []string) error {
-			if err := f.refuse(); err != nil {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			addr, err := f.address(cmd, args)
+			if err == nil {
+				err = f.refuse()
+			}
+			if err != nil {
 				return err
 			}
-			return a.ask(f, args[0])
+			return a.ask(f, addr)
 		},
 	}
 	f.add(cmd)
@@ -72,7 +75,7 @@ func (f *askFlags) add(cmd *cobra.Command) {
 	fs.Var(&f.source, "source", "address of this machine to send from (default: the system chooses)")
 	fs.BoolVar(&f.trailingNUL, "trailing-nul", false, "add a NUL byte to every request except info, as some old tools do")
 	fs.BoolVar(&f.brief, "brief", false, "print only the verdict and one sentence about it")
-	fs.DurationVar(&f.watch, "watch", 0, "query again every `D`, such as --watch=10s, and print what changed, until interrupted (default off; without D: 5s)")
+	fs.DurationVar(&f.watch, "watch", 0, "query again every `D`, such as --watch 10s, and print what changed, until interrupted; with --brief, only the verdict (default off; without D: 5s)")
 	fs.Lookup("watch").NoOptDefVal = "5s"
 	fs.BoolVar(&f.json, "json", false, "print one JSON object with the verdict, the record and all datagrams")
 }
@@ -85,20 +88,28 @@ func (f *askFlags) refuse() error {
 	return console.FirstBroken(
 		console.Rule{Broken: f.brief && f.json, Err: "--brief and --json exclude each other", Hint: "--json has the verdict first"},
 		console.Rule{Broken: f.watch < 0, Err: "--watch is negative", Hint: "--watch=10s asks every 10 seconds"},
-		console.Rule{Broken: f.watch > 0 && (f.json || f.brief), Err: "--watch prints changes, neither JSON nor a verdict",
-			Hint: "omit --json and --brief"},
+		console.Rule{Broken: f.watch > 0 && f.json, Err: "--watch prints changes, not JSON", Hint: "omit --json"},
 	)
 }
 
-// oneAddress returns an error unless there is exactly one argument.
-func oneAddress(_ *cobra.Command, args []string) error {
+// address returns the only argument. The interval of --watch may stand apart from it,
+// because a person who types --watch 2s means that.
+func (f *askFlags) address(cmd *cobra.Command, args []string) (string, error) {
+	if cmd.Flags().Changed("watch") && len(args) == 2 {
+		for i, arg := range args {
+			if every, err := time.ParseDuration(arg); err == nil {
+				f.watch = every
+				return args[1-i], nil
+			}
+		}
+	}
 	switch len(args) {
 	case 1:
-		return nil
+		return args[0], nil
 	case 0:
-		return console.Fail(console.ExitUsage, "ask needs an address").WithHint("a2sscan ask 203.0.113.7:27015")
+		return "", console.Fail(console.ExitUsage, "ask needs an address").WithHint("a2sscan ask 203.0.113.7:27015")
 	}
-	return console.Fail(console.ExitUsage, "more than one address: %s", console.Quoted(args[1], 40)).
+	return "", console.Fail(console.ExitUsage, "more than one address: %s", console.Quoted(args[1], 40)).
 		WithHint("a2sscan scan queries many")
 }
 
@@ -124,7 +135,7 @@ func (a *app) ask(f *askFlags, arg string) error {
 		return err
 	}
 	if f.watch > 0 {
-		return transcript.Watch(ctx, a.term, a.out, f.watch, func() (*transcript.Session, *transcript.Verdict, error) {
+		return transcript.Watch(ctx, a.term, a.term.Beside(a.out), f.watch, f.brief, func() (*transcript.Session, *transcript.Verdict, error) {
 			return askOnce(ctx, a, f, target, nil)
 		})
 	}
@@ -175,6 +186,9 @@ func printSession(a *app, s *transcript.Session, v *transcript.Verdict, f *askFl
 		return
 	case !f.json:
 		io.WriteString(a.out, s.Text(v, datagrams))
+		if console.IsTerminal(a.out.w) { // where the first one has scrolled away
+			io.WriteString(a.out, "\n"+s.Brief(v, true))
+		}
 		return
 	}
 	line := s.JSON(v)

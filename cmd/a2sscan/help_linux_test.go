@@ -3,16 +3,27 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"net/netip"
 	"os"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/transcript"
+	"github.com/a2sscan/a2sscan/scanner"
 )
 
 // openTerminal opens a terminal that has the given number of columns.
 func openTerminal(t *testing.T, columns uint16) *os.File {
+	t.Helper()
+	_, theirs := openScreen(t, columns)
+	return theirs
+}
+
+// openScreen opens a terminal, and the end at which a person sees what it shows.
+func openScreen(t *testing.T, columns uint16) (ours, theirs *os.File) {
 	t.Helper()
 	ours, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
@@ -30,12 +41,12 @@ func openTerminal(t *testing.T, columns uint16) *os.File {
 	if err != nil {
 		t.Fatal(err)
 	}
-	theirs, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
+	theirs, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
 		t.Skipf("SKIPPED, THE WIDTH OF HELP ON A TERMINAL WAS NOT CHECKED: %v", err)
 	}
 	t.Cleanup(func() { theirs.Close() })
-	return theirs
+	return ours, theirs
 }
 
 // TestHelpWidth: on a terminal, help is as wide as the screen, up to a limit.
@@ -69,4 +80,20 @@ func widestFlag(help string) (columns int) {
 		}
 	}
 	return columns
+}
+
+// TestVerdictLast: on a terminal, ask repeats the verdict below the datagrams and the
+// record, behind which the first one has scrolled away.
+func TestVerdictLast(t *testing.T) {
+	target := netip.MustParseAddrPort("127.0.0.1:27015")
+	s := &transcript.Session{Tap: transcript.NewTap(target), Log: transcript.New(nil, target, 80),
+		Result: &scanner.Result{Addr: target, Status: scanner.StatusNoReply}}
+	ours, theirs := openScreen(t, 80)
+	printSession(&app{out: &results{w: theirs}}, s, &transcript.Verdict{Word: "silent", Text: []string{"no answer at all"}}, &askFlags{}, "")
+	b := make([]byte, 1<<12)
+	n, err := ours.Read(b)
+	shown := strings.ReplaceAll(string(b[:n]), "\r", "")
+	if err != nil || !strings.HasPrefix(shown, "verdict: silent\n- no answer") || !strings.HasSuffix(shown, "}\n\nverdict: silent\nno answer at all\n") {
+		t.Errorf("%v: %s", err, shown)
+	}
 }

@@ -23,11 +23,14 @@ func (s *Session) Brief(v *Verdict, onScreen bool) string {
 // fact is something that may change from one query to the next.
 type fact struct{ label, value string }
 
-// facts returns what Watch compares. Facts that the server did not send are
-// missing.
-func (s *Session) facts(v *Verdict) []fact {
+// facts returns what Watch compares: only the verdict if it is to be brief. Facts that
+// the server did not send are missing.
+func (s *Session) facts(v *Verdict, brief bool) []fact {
 	all := []fact{{"verdict", strings.ReplaceAll(v.Word, "_", " ")}}
 	r := s.Result
+	if brief {
+		return all
+	}
 	if r.HasInfo {
 		in, people := &r.Info, r.Population()
 		all = append(all, fact{"name", console.Quoted(string(in.Name), 60)}, fact{"map", console.Quoted(string(in.Map), 40)},
@@ -59,9 +62,11 @@ func changes(was, now []fact) (all []string) {
 }
 
 // Watch queries the server at intervals until ctx ends, and writes a line whenever
-// something has changed.
-func Watch(ctx context.Context, t *console.Terminal, out io.Writer, every time.Duration,
+// something has changed, or, if it is to be brief, the verdict. out must be beside t's
+// status line.
+func Watch(ctx context.Context, t *console.Terminal, out io.Writer, every time.Duration, brief bool,
 	ask func() (*Session, *Verdict, error)) error {
+	defer t.ClearStatus()
 	var was []fact
 	for n := 1; ; n++ {
 		s, v, err := ask()
@@ -71,7 +76,7 @@ func Watch(ctx context.Context, t *console.Terminal, out io.Writer, every time.D
 		if err != nil {
 			return err
 		}
-		now := s.facts(v)
+		now := s.facts(v, brief)
 		if changed := changes(was, now); len(changed) > 0 {
 			if _, err := fmt.Fprintf(out, "%s  %s\n", time.Now().Format(time.TimeOnly), strings.Join(changed, ", ")); err != nil {
 				return err

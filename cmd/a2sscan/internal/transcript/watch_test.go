@@ -1,8 +1,14 @@
 package transcript
 
 import (
+	"context"
+	"errors"
+	"regexp"
 	"slices"
+	"strings"
 	"testing"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/wire"
@@ -33,10 +39,50 @@ func TestChanges(t *testing.T) {
 // TestWatchedPeople: a watch counts people as their game does, and bots separately.
 func TestWatchedPeople(t *testing.T) {
 	s := &Session{Result: &scanner.Result{HasInfo: true, Info: wire.Info{Players: 12, MaxPlayers: 24, Bots: 3}}}
-	got := s.facts(&Verdict{Word: Up})
+	got := s.facts(&Verdict{Word: Up}, false)
 	for _, want := range []fact{{"players", "9 of 24"}, {"bots", "3"}} {
 		if !slices.Contains(got, want) {
 			t.Errorf("no %q in %q", want, got)
+		}
+	}
+}
+
+// TestWatchOnTerminal: each change gets a line of its own, not the end of the status
+// line. With brief, only the verdict counts.
+func TestWatchOnTerminal(t *testing.T) {
+	for _, test := range []struct {
+		brief bool
+		want  []string
+	}{
+		{false, []string{`verdict up, name "", map "a", players 0 of 0, bots 0, version ""`, `map "a" → "b"`, `verdict up → silent`}},
+		{true, []string{"verdict up", "verdict up → silent"}},
+	} {
+		var screen strings.Builder
+		term := console.New(&screen)
+		term.Interactive = true
+		ctx, stop := context.WithCancel(t.Context())
+		n := 0
+		err := Watch(ctx, term, term.Beside(&screen), 1, test.brief, func() (*Session, *Verdict, error) {
+			r := &scanner.Result{HasInfo: true, Info: wire.Info{Map: []byte("aab")[min(n, 2) : min(n, 2)+1]}}
+			v := &Verdict{Word: Up}
+			switch n++; n {
+			case 4:
+				r, v = &scanner.Result{}, &Verdict{Word: Silent}
+			case 5:
+				stop()
+				return nil, nil, errors.New("interrupted")
+			}
+			return &Session{Result: r}, v, nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, m := range regexp.MustCompile(`(?m)(?:^|\x1b\[K)\d\d:\d\d:\d\d  (.*)$`).FindAllStringSubmatch(screen.String(), -1) {
+			got = append(got, m[1])
+		}
+		if !slices.Equal(got, test.want) {
+			t.Errorf("brief %v: %q on %q", test.brief, got, screen.String())
 		}
 	}
 }
