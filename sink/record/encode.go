@@ -1,9 +1,12 @@
 package record
 
 import (
+	"bytes"
 	"encoding/base64"
 	"math/bits"
 	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/game"
@@ -26,6 +29,10 @@ type Encoder struct {
 	inexact bool   // the rules object does not hold all rules exactly
 	dropped uint64 // parts that are left out because the record would be too long
 	clock   clock
+
+	master *jsontext.Decoder // of in, which reads copied
+	in     bytes.Buffer
+	copied []byte
 }
 
 // Append appends the record of r to dst, like Encoder.Append. It allocates an Encoder,
@@ -180,7 +187,7 @@ func stepsOf(rows []field) (steps []step) {
 		switch {
 		case f.put != nil:
 			s.info, s.game, s.when = 0, 0, nil
-		case f.is == typeObject && f.lists == 0:
+		case f.is == ColumnObject && f.lists == 0:
 			s.is, s.sub = stepObject, stepsOf(f.fields)
 		case f.hex || f.at == nil:
 			continue // its text or its address writes it, or merge
@@ -207,7 +214,7 @@ func kindOf(f *field, pointer any) stepKind {
 		return stepString
 	case *uint8:
 		switch f.is {
-		case typeBool:
+		case ColumnBool:
 			return stepBool8
 		case typeWord:
 			return stepLetter
@@ -219,7 +226,7 @@ func kindOf(f *field, pointer any) stepKind {
 		return stepUint32
 	case *uint64:
 		switch f.is {
-		case typeID:
+		case ColumnID:
 			return stepID
 		case typeWord:
 			return stepHash
@@ -436,19 +443,6 @@ func rawLen(raw [][]byte) (n int) {
 		n += base64.StdEncoding.EncodedLen(len(datagram)) + len(`"",`)
 	}
 	return n
-}
-
-// putMaster appends the master's data about the server. If it is not a JSON object,
-// the part is marked as dropped instead.
-func (e *Encoder) putMaster(dst []byte, r *result) []byte {
-	if r.Master == "" {
-		return dst
-	}
-	dst, ok := appendMaster(dst, r.Master)
-	if !ok {
-		e.dropped |= 1 << masterKey
-	}
-	return dst
 }
 
 // appendLetter appends the word for the letter c of the protocol, or c in hex if

@@ -12,41 +12,68 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// A valueType is the type of a key's values. It never changes.
-type valueType uint8
+// ColumnType is the type of a key's values. It never changes.
+type ColumnType uint8
 
+// The types of columns. A word, hex and base64 are ColumnText in a Column.
 const (
-	typeText    valueType = iota // from strangers: KEY_hex may follow
-	typeWord                     // a word that the schema defines
-	typeHex                      // bytes in lower-case hex
-	typeBase64                   // bytes
-	typeID                       // 64 bits, decimal, a string
-	typeTime                     // UTC with milliseconds
-	typeSeconds                  // UTC
-	typeMillis                   // milliseconds with up to three decimals
-	typeFloat32                  // a number, or null
-	typeBool
-	typeUint8
-	typeUint16
-	typeUint32
-	typeUint64
-	typeInt32
-	typeObject // of fields
-	typeMap    // string to string
-	typeJSON   // an object whose keys the schema does not define
+	ColumnText    ColumnType = iota // from strangers: KEY_hex may follow
+	ColumnID                        // 64 bits, a decimal string in the record
+	ColumnMillis                    // a time in UTC with milliseconds
+	ColumnSeconds                   // a time in UTC with seconds
+	ColumnFloat64                   // milliseconds with up to three decimals
+	ColumnFloat32                   // a number, or null
+	ColumnBool
+	ColumnUint8
+	ColumnUint16
+	ColumnUint32
+	ColumnUint64
+	ColumnInt32
+	ColumnObject // of Fields
+	ColumnMap    // string to string
+	ColumnJSON   // an object whose keys the table does not define
+
+	typeWord   // a word that the table defines
+	typeHex    // bytes in lower-case hex
+	typeBase64 // bytes
 
 	numTypes = iota
 )
 
+// Column describes a key that a record can have, for writers of tables.
+type Column struct {
+	Name   string
+	Type   ColumnType
+	Lists  int // nesting of lists: 1 is a list of values, 2 a list of lists
+	Always bool
+	About  string
+	Fields []Column
+}
+
+// Columns returns all keys that a record can have, in their order.
+func Columns() []Column { return columnsOf(schemaKeys) }
+
+func columnsOf(fields []field) (all []Column) {
+	for i := range fields {
+		f := &fields[i]
+		c := Column{Name: f.name, Type: f.is, Lists: f.lists, Always: f.always, About: f.about, Fields: columnsOf(f.fields)}
+		if f.is > ColumnJSON {
+			c.Type = ColumnText
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
 // A field is a key of the record: a row of the table.
 type field struct {
 	name   string
-	is     valueType
+	is     ColumnType
 	lists  int    // nesting of lists: 1 is a list of values, 2 a list of lists
 	always bool   // it is never absent
 	about  string // one line: its meaning, and when it is present
 
-	fields  []field  // of typeObject
+	fields  []field  // of ColumnObject
 	words   []string // of typeWord: all words
 	pattern string   // of text and words
 
@@ -81,165 +108,165 @@ type result = scanner.Result
 // for info, add the field to wire.Info, with a bit of wire.Fields and its place in
 // wire/info.go, and its row to infoFields.
 var schemaKeys = withHex([]field{
-	{name: "schema", is: typeUint8, always: true, about: "1; rises when the meaning of a key changes", put: (*Encoder).putSchema},
-	{name: "scan", is: typeText, about: "name of the scan, if it has one", put: (*Encoder).putScan},
+	{name: "schema", is: ColumnUint8, always: true, about: "1; rises when the meaning of a key changes", put: (*Encoder).putSchema},
+	{name: "scan", is: ColumnText, about: "name of the scan, if it has one", put: (*Encoder).putScan},
 	{name: "ip", is: typeWord, pattern: `^[0-9a-f:.]+$`, about: "address of the server; absent from a capture without addresses",
 		at: func(r *result) any { return &r.Addr }, put: (*Encoder).putAddress},
-	{name: "port", is: typeUint16, about: "port of the server, with ip",
+	{name: "port", is: ColumnUint16, about: "port of the server, with ip",
 		at: func(r *result) any { return &r.Addr }},
 	{name: "addr", is: typeWord, pattern: `^([0-9.]+|\[[0-9a-f:.]+\]):[0-9]+$`, about: "ip and port as one text, to join censuses by",
 		at: func(r *result) any { return &r.Addr }},
-	{name: "tag", is: typeText, about: "the rest of the server's line in the list",
+	{name: "tag", is: ColumnText, about: "the rest of the server's line in the list",
 		at: func(r *result) any { return &r.Tag }, long: true},
-	{name: "time", is: typeTime, about: "when the first reply arrived, or the scan gave up; absent from a capture",
+	{name: "time", is: ColumnMillis, about: "when the first reply arrived, or the scan gave up; absent from a capture",
 		at: func(r *result) any { return &r.Time }, put: (*Encoder).putTime},
 	{name: "status", is: typeWord, words: statusWords(), about: "ok: all questions were answered; partial: some; error: none, with a reply; else no reply",
 		at: func(r *result) any { return &r.Status }},
-	{name: "errors", is: typeObject, about: "questions without a complete answer, and why",
+	{name: "errors", is: ColumnObject, about: "questions without a complete answer, and why",
 		fields: perQuestion(field{is: typeWord, words: errorWords(), about: "why there is no complete answer to "}, func(r *result, q int) any { return &r.Err[q] })},
 	{name: "notes", is: typeWord, lists: 1, pattern: `^[a-z0-9_]+\.[a-z0-9_]+$`, about: "oddities of answers, and parts dropped from this record",
 		at: func(r *result) any { return &r.Notes }, put: (*Encoder).putNotes},
-	{name: "message", is: typeText, about: "text of a reply that refuses: banned, too many requests",
+	{name: "message", is: ColumnText, about: "text of a reply that refuses: banned, too many requests",
 		at: func(r *result) any { return &r.Message }, long: true},
-	{name: "rtt_ms", is: typeMillis, about: "round trip of the first question that was sent once and answered",
+	{name: "rtt_ms", is: ColumnFloat64, about: "round trip of the first question that was sent once and answered",
 		at: func(r *result) any { return &r.RTT }},
-	{name: "rtts_ms", is: typeObject, about: "round trip of each question that was sent once and answered",
-		fields: perQuestion(field{is: typeMillis, about: "of "}, func(r *result, q int) any { return &r.RTTs[q] })},
-	{name: "took_ms", is: typeMillis, about: "first datagram to last; absent from a capture",
+	{name: "rtts_ms", is: ColumnObject, about: "round trip of each question that was sent once and answered",
+		fields: perQuestion(field{is: ColumnFloat64, about: "of "}, func(r *result, q int) any { return &r.RTTs[q] })},
+	{name: "took_ms", is: ColumnFloat64, about: "first datagram to last; absent from a capture",
 		at: func(r *result) any { return &r.Took }, when: func(r *result) bool { return !isCapture(r) || r.Took > 0 }},
-	{name: "sent", is: typeUint32, about: "datagrams sent; absent from a capture",
+	{name: "sent", is: ColumnUint32, about: "datagrams sent; absent from a capture",
 		at: func(r *result) any { return &r.Sent }, when: func(r *result) bool { return !isCapture(r) }},
-	{name: "received", is: typeUint32, about: "datagrams received",
+	{name: "received", is: ColumnUint32, about: "datagrams received",
 		at: func(r *result) any { return &r.Received }, when: func(r *result) bool { return !isCapture(r) || r.Received > 0 }},
-	{name: "sent_bytes", is: typeUint64, about: "UDP payload of sent; absent from a capture",
+	{name: "sent_bytes", is: ColumnUint64, about: "UDP payload of sent; absent from a capture",
 		at: func(r *result) any { return &r.SentBytes }, when: func(r *result) bool { return !isCapture(r) }},
-	{name: "received_bytes", is: typeUint64, about: "UDP payload of received",
+	{name: "received_bytes", is: ColumnUint64, about: "UDP payload of received",
 		at: func(r *result) any { return &r.RecvBytes }, when: func(r *result) bool { return !isCapture(r) || r.Received > 0 }},
 	{name: "unchallenged", is: typeWord, lists: 1, words: wordsOf(wire.NumQuestions, questionWord), about: "questions answered, in part at least, without a challenge",
 		at: func(r *result) any { return &r.Unchallenged }},
 	{name: "disputed", is: typeWord, lists: 1, words: fieldKeys[:], about: "fields of info in which another reply contradicts this one; one of the two may be forged",
 		at: func(r *result) any { return &r.Disputed }},
-	{name: "ping", is: typeObject, about: "the answer to a ping, if one was sent",
+	{name: "ping", is: ColumnObject, about: "the answer to a ping, if one was sent",
 		has: func(r *result) *bool { return &r.HasPing }, fields: withHex([]field{
-			{name: "payload", is: typeText, always: true, about: "its text, mostly empty or fourteen zeros",
+			{name: "payload", is: ColumnText, always: true, about: "its text, mostly empty or fourteen zeros",
 				at: func(r *result) any { return &r.Ping }},
-			{name: "rtt_ms", is: typeMillis, about: "round trip of the ping; absent from a capture",
+			{name: "rtt_ms", is: ColumnFloat64, about: "round trip of the ping; absent from a capture",
 				at: func(r *result) any { return &r.PingRTT }},
 		})},
-	{name: "hashes", is: typeObject,
+	{name: "hashes", is: ColumnObject,
 		about:  "64-bit xxHash of the bytes of each answer that came whole; that of players is keyed where they have a name_hash",
 		fields: perQuestion(field{is: typeWord, pattern: hash64, about: "of "}, func(r *result, q int) any { return &r.Hashes[q] })},
-	{name: "info", is: typeObject, fields: infoFields, long: true, about: "the fields that were read completely, if info was answered",
+	{name: "info", is: ColumnObject, fields: infoFields, long: true, about: "the fields that were read completely, if info was answered",
 		has: func(r *result) *bool { return &r.HasInfo }},
-	{name: "players", is: typeObject, lists: 1, fields: playerFields, long: true, about: "the players, if that question was answered; [] if there were none",
+	{name: "players", is: ColumnObject, lists: 1, fields: playerFields, long: true, about: "the players, if that question was answered; [] if there were none",
 		at: func(r *result) any { return &r.Players }, has: func(r *result) *bool { return &r.HasPlayers }, put: (*Encoder).putPlayers},
-	{name: "players_announced", is: typeUint8, with: "players", about: "the count in the answer, if it differs from the list",
+	{name: "players_announced", is: ColumnUint8, with: "players", about: "the count in the answer, if it differs from the list",
 		at: func(r *result) any { return &r.PlayersAnnounced }, when: func(r *result) bool { return r.HasPlayers && r.PlayersAnnounced >= 0 }},
-	{name: "rules", is: typeMap, long: true, about: "name to value, if that question was answered; a name that occurs twice has its first value",
+	{name: "rules", is: ColumnMap, long: true, about: "name to value, if that question was answered; a name that occurs twice has its first value",
 		at: func(r *result) any { return &r.Rules }, has: func(r *result) *bool { return &r.HasRules }, put: (*Encoder).putRules},
-	{name: "rules_announced", is: typeUint16, with: "rules", about: "the count in the answer, if it differs from the list",
+	{name: "rules_announced", is: ColumnUint16, with: "rules", about: "the count in the answer, if it differs from the list",
 		at: func(r *result) any { return &r.RulesAnnounced }, when: func(r *result) bool { return r.HasRules && r.RulesAnnounced >= 0 }},
 	{name: "rules_raw", is: typeHex, lists: 2, long: true, about: "all rules in order, [name, value], if rules does not hold them exactly",
 		put: (*Encoder).putRulesRaw},
-	{name: "game", is: typeObject, fields: gameFields, long: true, about: "what the answers mean for the game, if more is known than info says",
+	{name: "game", is: ColumnObject, fields: gameFields, long: true, about: "what the answers mean for the game, if more is known than info says",
 		when: func(r *result) bool { return r.Game != nil }},
 	{name: "flags", is: typeWord, lists: 1, with: "game", words: wordsOf(game.NumFlags, game.FlagWord), about: flagsAbout(),
 		at: func(r *result) any { return &r.Flags }},
 	{name: "raw", is: typeBase64, lists: 1, long: true, about: "the datagrams in order of arrival, if they were kept",
 		at: func(r *result) any { return &r.Raw }, put: (*Encoder).putRaw},
-	{name: "geo", is: typeObject, fields: geoFields, long: true, about: "place and network of the address, from databases"},
-	{name: "master", is: typeJSON, long: true, about: "the master server's own data about the server, if it was kept",
+	{name: "geo", is: ColumnObject, fields: geoFields, long: true, about: "place and network of the address, from databases"},
+	{name: "master", is: ColumnJSON, long: true, about: "the master server's own data about the server, if it was kept",
 		at: func(r *result) any { return &r.Master }, put: (*Encoder).putMaster},
-	{name: "origins", is: typeObject, lists: 1, fields: originFields, about: "what each vantage point saw, in a census that merge --origins of an earlier version made"},
+	{name: "origins", is: ColumnObject, lists: 1, fields: originFields, about: "what each vantage point saw, in a census that merge --origins of an earlier version made"},
 })
 
 var infoFields = withHex([]field{
 	{name: "format", is: typeWord, words: []string{"source", "goldsource"}, about: "source: the I reply; goldsource: the m reply",
 		at: func(r *result) any { return &r.Info.Format }},
-	{name: "protocol", is: typeUint8, info: wire.HasProtocol, about: "version of the protocol",
+	{name: "protocol", is: ColumnUint8, info: wire.HasProtocol, about: "version of the protocol",
 		at: func(r *result) any { return &r.Info.Protocol }},
-	{name: "name", is: typeText, info: wire.HasName, about: "name of the server",
+	{name: "name", is: ColumnText, info: wire.HasName, about: "name of the server",
 		at: func(r *result) any { return &r.Info.Name }},
-	{name: "map", is: typeText, info: wire.HasMap, about: "current map",
+	{name: "map", is: ColumnText, info: wire.HasMap, about: "current map",
 		at: func(r *result) any { return &r.Info.Map }},
-	{name: "folder", is: typeText, info: wire.HasFolder, about: "folder of the game",
+	{name: "folder", is: ColumnText, info: wire.HasFolder, about: "folder of the game",
 		at: func(r *result) any { return &r.Info.Folder }},
-	{name: "game", is: typeText, info: wire.HasGame, about: "name of the game",
+	{name: "game", is: ColumnText, info: wire.HasGame, about: "name of the game",
 		at: func(r *result) any { return &r.Info.Game }},
-	{name: "app_id", is: typeUint32, info: wire.HasAppID, about: "the low 24 bits of game_id if they are not 0, else the short one",
+	{name: "app_id", is: ColumnUint32, info: wire.HasAppID, about: "the low 24 bits of game_id if they are not 0, else the short one",
 		at: func(r *result) any { return &r.Info.ShortAppID }, put: (*Encoder).putAppID},
-	{name: "players", is: typeUint32, info: wire.HasPlayers, about: "number of players, as the server counts; of a proxy: spectators",
+	{name: "players", is: ColumnUint32, info: wire.HasPlayers, about: "number of players, as the server counts; of a proxy: spectators",
 		at: func(r *result) any { return &r.Info.Players }},
-	{name: "max_players", is: typeUint32, info: wire.HasMaxPlayers, about: "most players at a time",
+	{name: "max_players", is: ColumnUint32, info: wire.HasMaxPlayers, about: "most players at a time",
 		at: func(r *result) any { return &r.Info.MaxPlayers }},
-	{name: "bots", is: typeUint8, info: wire.HasBots, about: "number of bots",
+	{name: "bots", is: ColumnUint8, info: wire.HasBots, about: "number of bots",
 		at: func(r *result) any { return &r.Info.Bots }},
 	{name: "server_type", is: typeWord, pattern: `^(dedicated|listen|proxy|0x[0-9a-f]{2})$`, info: wire.HasServerType, about: "dedicated, listen, proxy, or the byte",
 		at: func(r *result) any { return &r.Info.ServerType }, letter: wire.ServerType},
 	{name: "environment", is: typeWord, pattern: `^(linux|windows|mac|0x[0-9a-f]{2})$`, info: wire.HasEnvironment, about: "linux, windows, mac, or the byte",
 		at: func(r *result) any { return &r.Info.Environment }, letter: wire.Environment},
-	{name: "password", is: typeBool, info: wire.HasPassword, about: "players need a password",
+	{name: "password", is: ColumnBool, info: wire.HasPassword, about: "players need a password",
 		at: func(r *result) any { return &r.Info.Password }},
-	{name: "vac", is: typeBool, info: wire.HasVAC, about: "secured by VAC",
+	{name: "vac", is: ColumnBool, info: wire.HasVAC, about: "secured by VAC",
 		at: func(r *result) any { return &r.Info.VAC }},
-	{name: "ship", is: typeObject, info: wire.HasShip, about: "The Ship only", fields: withHex([]field{
-		{name: "mode", is: typeUint8, always: true, about: "game mode",
+	{name: "ship", is: ColumnObject, info: wire.HasShip, about: "The Ship only", fields: withHex([]field{
+		{name: "mode", is: ColumnUint8, always: true, about: "game mode",
 			at: func(r *result) any { return &r.Info.Ship.Mode }},
-		{name: "witnesses", is: typeUint8, always: true, about: "witnesses needed for an arrest",
+		{name: "witnesses", is: ColumnUint8, always: true, about: "witnesses needed for an arrest",
 			at: func(r *result) any { return &r.Info.Ship.Witnesses }},
-		{name: "duration", is: typeUint8, always: true, about: "seconds until an arrest",
+		{name: "duration", is: ColumnUint8, always: true, about: "seconds until an arrest",
 			at: func(r *result) any { return &r.Info.Ship.Duration }},
 	})},
-	{name: "version", is: typeText, info: wire.HasVersion, about: "version of the game",
+	{name: "version", is: ColumnText, info: wire.HasVersion, about: "version of the game",
 		at: func(r *result) any { return &r.Info.Version }},
-	{name: "edf", is: typeUint8, info: wire.HasEDF, about: "extra data flag",
+	{name: "edf", is: ColumnUint8, info: wire.HasEDF, about: "extra data flag",
 		at: func(r *result) any { return &r.Info.EDF }},
-	{name: "game_port", is: typeUint16, info: wire.HasGamePort, about: "port of the game",
+	{name: "game_port", is: ColumnUint16, info: wire.HasGamePort, about: "port of the game",
 		at: func(r *result) any { return &r.Info.GamePort }},
-	{name: "steam_id", is: typeID, info: wire.HasSteamID, about: "Steam ID of the server",
+	{name: "steam_id", is: ColumnID, info: wire.HasSteamID, about: "Steam ID of the server",
 		at: func(r *result) any { return &r.Info.SteamID }},
-	{name: "sourcetv", is: typeObject, info: wire.HasSourceTV, about: "the spectators' server", fields: withHex([]field{
-		{name: "port", is: typeUint16, always: true, about: "its port",
+	{name: "sourcetv", is: ColumnObject, info: wire.HasSourceTV, about: "the spectators' server", fields: withHex([]field{
+		{name: "port", is: ColumnUint16, always: true, about: "its port",
 			at: func(r *result) any { return &r.Info.SourceTV.Port }},
-		{name: "name", is: typeText, always: true, about: "its name",
+		{name: "name", is: ColumnText, always: true, about: "its name",
 			at: func(r *result) any { return &r.Info.SourceTV.Name }},
 	})},
-	{name: "keywords", is: typeText, info: wire.HasKeywords, about: "keywords of the game",
+	{name: "keywords", is: ColumnText, info: wire.HasKeywords, about: "keywords of the game",
 		at: func(r *result) any { return &r.Info.Keywords }},
-	{name: "game_id", is: typeID, info: wire.HasGameID, about: "64-bit game ID",
+	{name: "game_id", is: ColumnID, info: wire.HasGameID, about: "64-bit game ID",
 		at: func(r *result) any { return &r.Info.GameID }},
-	{name: "address", is: typeText, info: wire.HasAddress, about: "the server's address as the server sees it",
+	{name: "address", is: ColumnText, info: wire.HasAddress, about: "the server's address as the server sees it",
 		at: func(r *result) any { return &r.Info.Address }},
-	{name: "mod", is: typeObject, info: wire.HasMod, about: "mod of a GoldSource server", fields: withHex([]field{
-		{name: "url", is: typeText, always: true, about: "its web site",
+	{name: "mod", is: ColumnObject, info: wire.HasMod, about: "mod of a GoldSource server", fields: withHex([]field{
+		{name: "url", is: ColumnText, always: true, about: "its web site",
 			at: func(r *result) any { return &r.Info.Mod.URL }},
-		{name: "download_url", is: typeText, always: true, about: "where to download it",
+		{name: "download_url", is: ColumnText, always: true, about: "where to download it",
 			at: func(r *result) any { return &r.Info.Mod.DownloadURL }},
-		{name: "version", is: typeUint32, always: true, about: "its version",
+		{name: "version", is: ColumnUint32, always: true, about: "its version",
 			at: func(r *result) any { return &r.Info.Mod.Version }},
-		{name: "size", is: typeUint32, always: true, about: "its size in bytes",
+		{name: "size", is: ColumnUint32, always: true, about: "its size in bytes",
 			at: func(r *result) any { return &r.Info.Mod.Size }},
-		{name: "multiplayer_only", is: typeBool, always: true, about: "it is for multiplayer games only",
+		{name: "multiplayer_only", is: ColumnBool, always: true, about: "it is for multiplayer games only",
 			at: func(r *result) any { return &r.Info.Mod.Type }},
-		{name: "custom_dll", is: typeBool, always: true, about: "it has its own DLL",
+		{name: "custom_dll", is: ColumnBool, always: true, about: "it has its own DLL",
 			at: func(r *result) any { return &r.Info.Mod.DLL }},
 	})},
 })
 
 var playerFields = withHex([]field{
-	{name: "index", is: typeUint8, always: true, about: "the index that the server gives, mostly 0",
+	{name: "index", is: ColumnUint8, always: true, about: "the index that the server gives, mostly 0",
 		at: func(r *result) any { return &lastPlayer(r).Index }},
-	{name: "name", is: typeText, about: "name of the player",
+	{name: "name", is: ColumnText, about: "name of the player",
 		at: func(r *result) any { return &lastPlayer(r).Name }},
 	{name: "name_hash", is: typeWord, pattern: hash64, about: "keyed hash of the name, in its place; equal names have equal hashes",
 		at: func(r *result) any { return &lastPlayer(r).Name }},
-	{name: "score", is: typeInt32, always: true, about: "score, mostly kills",
+	{name: "score", is: ColumnInt32, always: true, about: "score, mostly kills",
 		at: func(r *result) any { return &lastPlayer(r).Score }},
-	{name: "duration", is: typeFloat32, always: true, about: "seconds connected; null if it is not a finite number",
+	{name: "duration", is: ColumnFloat32, always: true, about: "seconds connected; null if it is not a finite number",
 		at: func(r *result) any { return &lastPlayer(r).Duration }},
-	{name: "deaths", is: typeInt32, has: func(r *result) *bool { return &lastPlayer(r).Ship }, about: "The Ship only",
+	{name: "deaths", is: ColumnInt32, has: func(r *result) *bool { return &lastPlayer(r).Ship }, about: "The Ship only",
 		at: func(r *result) any { return &lastPlayer(r).Deaths }},
-	{name: "money", is: typeInt32, about: "The Ship only",
+	{name: "money", is: ColumnInt32, about: "The Ship only",
 		at: func(r *result) any { return &lastPlayer(r).Money }},
 })
 
@@ -248,78 +275,78 @@ var geoFields = withHex([]field{
 		at: func(r *result) any { return &r.Geo.Continent }},
 	{name: "country", is: typeWord, pattern: twoLetters, about: "its code by ISO 3166-1",
 		at: func(r *result) any { return &r.Geo.Country }},
-	{name: "region", is: typeText, about: "state or province",
+	{name: "region", is: ColumnText, about: "state or province",
 		at: func(r *result) any { return &r.Geo.Region }},
-	{name: "city", is: typeText, about: "city",
+	{name: "city", is: ColumnText, about: "city",
 		at: func(r *result) any { return &r.Geo.City }},
-	{name: "asn", is: typeUint32, about: "number of the autonomous system",
+	{name: "asn", is: ColumnUint32, about: "number of the autonomous system",
 		at: func(r *result) any { return &r.Geo.ASN }},
-	{name: "org", is: typeText, about: "owner of the autonomous system",
+	{name: "org", is: ColumnText, about: "owner of the autonomous system",
 		at: func(r *result) any { return &r.Geo.Org }},
 })
 
 var originFields = withHex([]field{
-	{name: "name", is: typeText, always: true, about: "name of the vantage point"},
-	{name: "time", is: typeTime, about: "when the first reply arrived there"},
+	{name: "name", is: ColumnText, always: true, about: "name of the vantage point"},
+	{name: "time", is: ColumnMillis, about: "when the first reply arrived there"},
 	{name: "status", is: typeWord, words: statusWords(), about: "as in the record; absent: its census has no record of the server"},
-	{name: "rtt_ms", is: typeMillis, about: "as in the record"},
-	{name: "hashes", is: typeObject, about: "as in the record: other hashes, other answers",
+	{name: "rtt_ms", is: ColumnFloat64, about: "as in the record"},
+	{name: "hashes", is: ColumnObject, about: "as in the record: other hashes, other answers",
 		fields: perQuestion(field{is: typeWord, pattern: hash64, about: "of "}, nil)},
-	{name: "players", is: typeUint32, about: "number of players, as info says"},
-	{name: "max_players", is: typeUint32, about: "most players at a time, as info says"},
+	{name: "players", is: ColumnUint32, about: "number of players, as info says"},
+	{name: "max_players", is: ColumnUint32, about: "most players at a time, as info says"},
 })
 
 var gameFields = withHex([]field{
 	{name: "id", is: typeWord, pattern: gameID, about: "the game, a stable word",
 		at: func(r *result) any { return &r.Game.ID }, when: func(r *result) bool { return isGameID(r.Game.ID) }},
-	{name: "name", is: typeText, about: "the game, for people",
+	{name: "name", is: ColumnText, about: "the game, for people",
 		at: func(r *result) any { return &r.Game.Name }, when: func(r *result) bool { return isGameID(r.Game.ID) }},
-	{name: "players", is: typeUint32, game: 1 << game.KeyPlayers, about: "people in the game, as the game counts them",
+	{name: "players", is: ColumnUint32, game: 1 << game.KeyPlayers, about: "people in the game, as the game counts them",
 		at: func(r *result) any { return &r.Game.Players }},
-	{name: "max_players", is: typeUint32, game: 1 << game.KeyMaxPlayers, about: "places for players",
+	{name: "max_players", is: ColumnUint32, game: 1 << game.KeyMaxPlayers, about: "places for players",
 		at: func(r *result) any { return &r.Game.MaxPlayers }},
-	{name: "queue", is: typeUint32, game: 1 << game.KeyQueue, about: "people who wait for a place",
+	{name: "queue", is: ColumnUint32, game: 1 << game.KeyQueue, about: "people who wait for a place",
 		at: func(r *result) any { return &r.Game.Queue }},
-	{name: "bots", is: typeUint32, game: 1 << game.KeyBots, about: "players that are programs",
+	{name: "bots", is: ColumnUint32, game: 1 << game.KeyBots, about: "players that are programs",
 		at: func(r *result) any { return &r.Game.Bots }},
-	{name: "version", is: typeText, game: 1 << game.KeyVersion, about: "version of the game",
+	{name: "version", is: ColumnText, game: 1 << game.KeyVersion, about: "version of the game",
 		at: func(r *result) any { return &r.Game.Version }},
-	{name: "map", is: typeText, game: 1 << game.KeyMap, about: "map that is played",
+	{name: "map", is: ColumnText, game: 1 << game.KeyMap, about: "map that is played",
 		at: func(r *result) any { return &r.Game.Map }},
-	{name: "mode", is: typeText, game: 1 << game.KeyMode, about: "kind of play, in the words of the game",
+	{name: "mode", is: ColumnText, game: 1 << game.KeyMode, about: "kind of play, in the words of the game",
 		at: func(r *result) any { return &r.Game.Mode }},
-	{name: "region", is: typeText, game: 1 << game.KeyRegion, about: "where the server says it stands",
+	{name: "region", is: ColumnText, game: 1 << game.KeyRegion, about: "where the server says it stands",
 		at: func(r *result) any { return &r.Game.Region }},
-	{name: "pvp", is: typeBool, game: 1 << game.KeyPVP, about: "players may fight each other",
+	{name: "pvp", is: ColumnBool, game: 1 << game.KeyPVP, about: "players may fight each other",
 		at: func(r *result) any { return &r.Game.PVP }},
-	{name: "password", is: typeBool, game: 1 << game.KeyPassword, about: "players need a password",
+	{name: "password", is: ColumnBool, game: 1 << game.KeyPassword, about: "players need a password",
 		at: func(r *result) any { return &r.Game.Password }},
-	{name: "modded", is: typeBool, game: 1 << game.KeyModded, about: "the server declares itself modded",
+	{name: "modded", is: ColumnBool, game: 1 << game.KeyModded, about: "the server declares itself modded",
 		at: func(r *result) any { return &r.Game.Modded }},
-	{name: "anticheat", is: typeBool, game: 1 << game.KeyAnticheat, about: "the anti-cheat program of the game is on",
+	{name: "anticheat", is: ColumnBool, game: 1 << game.KeyAnticheat, about: "the anti-cheat program of the game is on",
 		at: func(r *result) any { return &r.Game.Anticheat }},
-	{name: "started", is: typeSeconds, game: 1 << game.KeyStarted, about: "when the world began",
+	{name: "started", is: ColumnSeconds, game: 1 << game.KeyStarted, about: "when the world began",
 		at: func(r *result) any { return &r.Game.Started }},
-	{name: "time_of_day", is: typeText, game: 1 << game.KeyTimeOfDay, about: "in the world of the game",
+	{name: "time_of_day", is: ColumnText, game: 1 << game.KeyTimeOfDay, about: "in the world of the game",
 		at: func(r *result) any { return &r.Game.TimeOfDay }},
-	{name: "day", is: typeUint32, game: 1 << game.KeyDay, about: "day of the calendar of the game",
+	{name: "day", is: ColumnUint32, game: 1 << game.KeyDay, about: "day of the calendar of the game",
 		at: func(r *result) any { return &r.Game.Day }},
-	{name: "mods", is: typeObject, lists: 1, game: 1 << game.KeyMods, about: "mods, in the order of the server",
+	{name: "mods", is: ColumnObject, lists: 1, game: 1 << game.KeyMods, about: "mods, in the order of the server",
 		at: func(r *result) any { return &r.Game.Mods }, put: (*Encoder).putMods, fields: withHex([]field{
-			{name: "id", is: typeText, about: "mostly the number of a Steam Workshop item",
+			{name: "id", is: ColumnText, about: "mostly the number of a Steam Workshop item",
 				at: func(r *result) any { return &lastMod(r).ID }},
-			{name: "name", is: typeText, about: "as the server calls it",
+			{name: "name", is: ColumnText, about: "as the server calls it",
 				at: func(r *result) any { return &lastMod(r).Name }},
-			{name: "hash", is: typeText, about: "in hexadecimal digits",
+			{name: "hash", is: ColumnText, about: "in hexadecimal digits",
 				at: func(r *result) any { return &lastMod(r).Hash }},
-			{name: "creator_dlc", is: typeBool, about: "Arma 3: a Creator DLC, and id its application",
+			{name: "creator_dlc", is: ColumnBool, about: "Arma 3: a Creator DLC, and id its application",
 				at: func(r *result) any { return &lastMod(r).CreatorDLC }},
 		})},
-	{name: "description", is: typeText, game: 1 << game.KeyDescription, about: "text for people",
+	{name: "description", is: ColumnText, game: 1 << game.KeyDescription, about: "text for people",
 		at: func(r *result) any { return &r.Game.Description }},
-	{name: "attributes", is: typeMap, about: "other values of the game, name to value",
+	{name: "attributes", is: ColumnMap, about: "other values of the game, name to value",
 		at: func(r *result) any { return &r.Game.Attributes }, put: (*Encoder).putAttributes},
-	{name: "sources", is: typeMap, about: "key of this object, or attributes. and the name of one, to where its value came from in the reply; an attribute without an entry came from the keywords",
+	{name: "sources", is: ColumnMap, about: "key of this object, or attributes. and the name of one, to where its value came from in the reply; an attribute without an entry came from the keywords",
 		at: func(r *result) any { return r.Game }, put: (*Encoder).putSources},
 	{name: "notes", is: typeWord, lists: 1, words: wordsOf(game.NumNotes, game.NoteWord), about: "what could not be understood",
 		at: func(r *result) any { return &r.Game.Notes }},
@@ -360,13 +387,13 @@ const twoLetters = `^[A-Z]{2}$`
 // gameID matches the word for a game.
 const gameID = `^[a-z0-9_]+$`
 
-// withHex sets the key of each row, and inserts after each row of typeText its KEY_hex,
+// withHex sets the key of each row, and inserts after each row of ColumnText its KEY_hex,
 // the key of the exact bytes.
 func withHex(fields []field) (all []field) {
 	for _, f := range fields {
 		f.key = `"` + f.name + `":`
 		all = append(all, f)
-		if f.is == typeText {
+		if f.is == ColumnText {
 			all = append(all, field{name: f.name + "_hex", is: typeHex, hex: true, at: f.at,
 				about: "the bytes of " + f.name + ", if it is not UTF-8"})
 		}

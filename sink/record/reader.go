@@ -111,7 +111,7 @@ func setOf(keys []string) (set uint64) {
 		if i < 0 {
 			panic("record: no key " + key)
 		}
-		if set |= 1 << i; schemaKeys[i].is == typeText {
+		if set |= 1 << i; schemaKeys[i].is == ColumnText {
 			set |= 2 << i
 		}
 		if key == "addr" {
@@ -189,7 +189,7 @@ func (r *Reader) members() (whole bool, err error) {
 	}
 	missing := r.decode | r.keep | 1
 	for i := range schemaKeys {
-		if i > 0 && schemaKeys[i-1].is == typeText {
+		if i > 0 && schemaKeys[i-1].is == ColumnText {
 			missing &^= 1 << i // KEY_hex follows KEY, if it is there
 		}
 	}
@@ -242,7 +242,7 @@ func (r *Reader) object(fields []field, decode, keep, missing uint64) (seen uint
 		switch again := seen&bit != 0; {
 		case again && r.strict:
 			err = errors.New("occurs twice")
-		case decode&bit != 0 && !again && !(f.is == typeText && seen&(bit<<1) != 0):
+		case decode&bit != 0 && !again && !(f.is == ColumnText && seen&(bit<<1) != 0):
 			err = r.field(f)
 		case keep&bit != 0:
 			if r.rec.values[i], err = r.d.ReadValue(); err != nil {
@@ -325,7 +325,7 @@ func (r *Reader) field(f *field) (err error) {
 		to = f.at(res)
 	}
 	switch f.is {
-	case typeObject:
+	case ColumnObject:
 		if f.name == "game" {
 			r.game = game.Game{Mods: r.game.Mods[:0], Attributes: r.game.Attributes[:0]}
 			res.Game = &r.game
@@ -339,7 +339,7 @@ func (r *Reader) field(f *field) (err error) {
 			_, err := r.object(f.fields, ^uint64(0), 0, 0)
 			return err
 		})
-	case typeMap:
+	case ColumnMap:
 		return r.pairs(to)
 	}
 	if f.lists == 2 {
@@ -498,7 +498,7 @@ func (r *Reader) set(f *field, to any, v jsontext.Value) error {
 		return nil
 	}
 	switch f.is {
-	case typeBool:
+	case ColumnBool:
 		if v.Kind() != 't' && v.Kind() != 'f' {
 			return wrongType(v, "boolean")
 		}
@@ -512,15 +512,15 @@ func (r *Reader) set(f *field, to any, v jsontext.Value) error {
 			}
 		}
 		return nil
-	case typeJSON:
+	case ColumnJSON:
 		if v.Kind() != '{' {
 			return wrongType(v, "object")
 		}
 		*to.(*string) = string(v)
 		return nil
-	case typeMillis, typeFloat32:
+	case ColumnFloat64, ColumnFloat32:
 		return setDecimal(f, to, v)
-	case typeUint8, typeUint16, typeUint32, typeUint64, typeInt32:
+	case ColumnUint8, ColumnUint16, ColumnUint32, ColumnUint64, ColumnInt32:
 		return setWhole(f, to, v)
 	}
 	if v.Kind() != '"' {
@@ -531,25 +531,25 @@ func (r *Reader) set(f *field, to any, v jsontext.Value) error {
 
 // wants describes types in errors.
 var wants = [numTypes]string{
-	typeText: "string", typeWord: "string", typeHex: "bytes in hex", typeBase64: "bytes in base64",
-	typeID: "64-bit number in a string", typeTime: "time", typeSeconds: "time",
+	ColumnText: "string", typeWord: "string", typeHex: "bytes in hex", typeBase64: "bytes in base64",
+	ColumnID: "64-bit number in a string", ColumnMillis: "time", ColumnSeconds: "time",
 }
 
 // setDecimal stores a number that may have decimals.
 func setDecimal(f *field, to any, v jsontext.Value) error {
-	null := f.is == typeFloat32 && v.Kind() == 'n'
+	null := f.is == ColumnFloat32 && v.Kind() == 'n'
 	n, err := math.NaN(), error(nil)
 	bits := 64
-	if f.is == typeFloat32 {
+	if f.is == ColumnFloat32 {
 		bits = 32
 	}
 	if !null {
 		n, err = strconv.ParseFloat(string(v), bits)
 	}
 	switch {
-	case f.is == typeFloat32 && !null && v.Kind() != '0':
+	case f.is == ColumnFloat32 && !null && v.Kind() != '0':
 		return wrongType(v, "number or null")
-	case f.is == typeMillis && (v.Kind() != '0' || err != nil || n < 0):
+	case f.is == ColumnFloat64 && (v.Kind() != '0' || err != nil || n < 0):
 		return wrongType(v, "number from 0")
 	}
 	switch to := to.(type) {
@@ -563,8 +563,8 @@ func setDecimal(f *field, to any, v jsontext.Value) error {
 
 // limits are the ranges of the types of whole numbers.
 var limits = [numTypes]struct{ least, most float64 }{
-	typeUint8: {0, math.MaxUint8}, typeUint16: {0, math.MaxUint16}, typeUint32: {0, math.MaxUint32},
-	typeUint64: {0, math.MaxUint64}, typeInt32: {math.MinInt32, math.MaxInt32},
+	ColumnUint8: {0, math.MaxUint8}, ColumnUint16: {0, math.MaxUint16}, ColumnUint32: {0, math.MaxUint32},
+	ColumnUint64: {0, math.MaxUint64}, ColumnInt32: {math.MinInt32, math.MaxInt32},
 }
 
 // setWhole stores a whole number. JSON may write it as 1.0 or 1e3.
@@ -576,7 +576,7 @@ func setWhole(f *field, to any, v jsontext.Value) error {
 		if v.Kind() != '0' || err != nil || x != math.Trunc(x) || x < limit.least || x > limit.most {
 			return wrongType(v, fmt.Sprintf("integer from %.0f to %.0f", limit.least, limit.most))
 		}
-		if n = int64(x); f.is == typeUint64 && x >= math.MaxInt64 {
+		if n = int64(x); f.is == ColumnUint64 && x >= math.MaxInt64 {
 			u, err := strconv.ParseUint(string(v), 10, 64)
 			if n = int64(u); err != nil {
 				n = int64(uint64(min(x, 1<<64-2048)))
@@ -632,7 +632,7 @@ func (r *Reader) setText(f *field, to any, text []byte, v jsontext.Value) (err e
 			return bad(v, wants[f.is])
 		}
 		text = r.text[start:len(r.text):len(r.text)]
-	case typeTime, typeSeconds:
+	case ColumnMillis, ColumnSeconds:
 		t, err := time.Parse(time.RFC3339Nano, string(text))
 		if err != nil || r.strict && !patterns()[timePatterns[f.is]].Match(text) {
 			return bad(v, wants[f.is])

@@ -78,7 +78,7 @@ func (f *field) schema(lists int) object {
 		return object{{"enum", f.words}}
 	case f.pattern != "":
 		return object{{"type", "string"}, {"pattern", f.pattern}}
-	case f.is == typeObject:
+	case f.is == ColumnObject:
 		return objectSchema(f.fields)
 	}
 	return schemas[f.is]
@@ -90,47 +90,43 @@ const timePattern = `^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-
 // secondsPattern matches a time without a fraction.
 const secondsPattern = `^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$`
 
-var timePatterns = map[valueType]string{typeTime: timePattern, typeSeconds: secondsPattern}
+var timePatterns = map[ColumnType]string{ColumnMillis: timePattern, ColumnSeconds: secondsPattern}
 
 // schemas are the schemas of the simple types.
 var schemas = [numTypes]object{
-	typeText:    {{"type", "string"}},
-	typeHex:     {{"type", "string"}, {"pattern", "^([0-9a-f]{2})*$"}},
-	typeBase64:  {{"type", "string"}, {"contentEncoding", "base64"}, {"pattern", "^[A-Za-z0-9+/]*={0,2}$"}},
-	typeID:      {{"type", "string"}, {"pattern", "^(0|[1-9][0-9]{0,19})$"}},
-	typeTime:    {{"type", "string"}, {"pattern", timePattern}},
-	typeSeconds: {{"type", "string"}, {"pattern", secondsPattern}},
-	typeMillis:  {{"type", "number"}, {"minimum", 0}},
-	typeFloat32: {{"type", []string{"number", "null"}}},
-	typeBool:    {{"type", "boolean"}},
-	typeUint8:   integer("0", "255"),
-	typeUint16:  integer("0", "65535"),
-	typeUint32:  integer("0", "4294967295"),
-	typeUint64:  integer("0", "18446744073709551615"),
-	typeInt32:   integer("-2147483648", "2147483647"),
-	typeMap:     {{"type", "object"}, {"additionalProperties", object{{"type", "string"}}}},
-	typeJSON:    {{"type", "object"}},
+	ColumnText:    {{"type", "string"}},
+	typeHex:       {{"type", "string"}, {"pattern", "^([0-9a-f]{2})*$"}},
+	typeBase64:    {{"type", "string"}, {"contentEncoding", "base64"}, {"pattern", "^[A-Za-z0-9+/]*={0,2}$"}},
+	ColumnID:      {{"type", "string"}, {"pattern", "^(0|[1-9][0-9]{0,19})$"}},
+	ColumnMillis:  {{"type", "string"}, {"pattern", timePattern}},
+	ColumnSeconds: {{"type", "string"}, {"pattern", secondsPattern}},
+	ColumnFloat64: {{"type", "number"}, {"minimum", 0}},
+	ColumnFloat32: {{"type", []string{"number", "null"}}},
+	ColumnBool:    {{"type", "boolean"}},
+	ColumnUint8:   integer("0", "255"),
+	ColumnUint16:  integer("0", "65535"),
+	ColumnUint32:  integer("0", "4294967295"),
+	ColumnUint64:  integer("0", "18446744073709551615"),
+	ColumnInt32:   integer("-2147483648", "2147483647"),
+	ColumnMap:     {{"type", "object"}, {"additionalProperties", object{{"type", "string"}}}},
+	ColumnJSON:    {{"type", "object"}},
 }
 
 func integer(least, most json.Number) object {
 	return object{{"type", "integer"}, {"minimum", least}, {"maximum", most}}
 }
 
-// duckTypes and clickTypes are the types of columns in DuckDB and ClickHouse, by
-// valueType. Tuples, arrays and maps can't be null in ClickHouse: if the key is
-// absent, the column is empty.
-var (
-	duckTypes = [numTypes]string{
-		"VARCHAR", "VARCHAR", "VARCHAR", "VARCHAR", "VARCHAR", "TIMESTAMP", "TIMESTAMP", "DOUBLE", "FLOAT", "BOOLEAN",
-		"UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "INTEGER", "", "MAP(VARCHAR,VARCHAR)",
-		"JSON",
-	}
-	clickTypes = [numTypes]string{
-		"String", "String", "String", "String", "String", "DateTime64(3,'UTC')", "DateTime64(0,'UTC')", "Float64", "Float32", "Bool",
-		"UInt8", "UInt16", "UInt32", "UInt64", "Int32", "", "Map(String,String)",
-		"String",
-	}
-)
+// databaseTypes are the types of columns in DuckDB and ClickHouse. Tuples, arrays and
+// maps can't be null in ClickHouse: if the key is absent, the column is empty.
+var databaseTypes = [numTypes]struct{ duck, click string }{
+	ColumnText: {"VARCHAR", "String"}, typeWord: {"VARCHAR", "String"}, typeHex: {"VARCHAR", "String"},
+	typeBase64: {"VARCHAR", "String"}, ColumnID: {"VARCHAR", "String"},
+	ColumnMillis: {"TIMESTAMP", "DateTime64(3,'UTC')"}, ColumnSeconds: {"TIMESTAMP", "DateTime64(0,'UTC')"},
+	ColumnFloat64: {"DOUBLE", "Float64"}, ColumnFloat32: {"FLOAT", "Float32"}, ColumnBool: {"BOOLEAN", "Bool"},
+	ColumnUint8: {"UTINYINT", "UInt8"}, ColumnUint16: {"USMALLINT", "UInt16"}, ColumnUint32: {"UINTEGER", "UInt32"},
+	ColumnUint64: {"UBIGINT", "UInt64"}, ColumnInt32: {"INTEGER", "Int32"},
+	ColumnMap: {"MAP(VARCHAR,VARCHAR)", "Map(String,String)"}, ColumnJSON: {"JSON", "String"},
+}
 
 // DuckDB returns the statement with which DuckDB reads the census in file,
 // compressed or not. The statement names all types: otherwise DuckDB would guess
@@ -147,8 +143,8 @@ func DuckDB(file string) string {
 }
 
 func (f *field) duck() string {
-	t := duckTypes[f.is]
-	if f.is == typeObject {
+	t := databaseTypes[f.is].duck
+	if f.is == ColumnObject {
 		var parts []string
 		for _, g := range f.fields {
 			parts = append(parts, `"`+g.name+`" `+g.duck())
@@ -172,15 +168,15 @@ func ClickHouse() string {
 }
 
 func (f *field) click() string {
-	t := clickTypes[f.is]
+	t := databaseTypes[f.is].click
 	switch {
-	case f.is == typeObject:
+	case f.is == ColumnObject:
 		var parts []string
 		for _, g := range f.fields {
 			parts = append(parts, "`"+g.name+"` "+g.click())
 		}
 		t = "Tuple(" + strings.Join(parts, ", ") + ")"
-	case f.is != typeMap && f.lists == 0 && (!f.always || f.is == typeFloat32):
+	case f.is != ColumnMap && f.lists == 0 && (!f.always || f.is == ColumnFloat32):
 		t = "Nullable(" + t + ")"
 	}
 	return strings.Repeat("Array(", f.lists) + t + strings.Repeat(")", f.lists)

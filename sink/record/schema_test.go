@@ -37,7 +37,7 @@ func keysOf(fields []field) (keys []key) {
 func (f *field) kind() kind {
 	is := kinds[f.is]
 	switch {
-	case f.is == typeObject:
+	case f.is == ColumnObject:
 		is = objectOf(keysOf(f.fields))
 	case f.pattern != "":
 		is = matching(`"` + strings.Trim(f.pattern, "^$") + `"`)
@@ -72,23 +72,23 @@ var (
 
 // kinds are the kinds of the simple types.
 var kinds = [numTypes]kind{
-	typeText:    anyText,
-	typeWord:    anyText,
-	typeHex:     hexText,
-	typeBase64:  base64Text,
-	typeID:      matching(`"\d+"`),
-	typeTime:    matching(`"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"`),
-	typeSeconds: matching(`"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"`),
-	typeMillis:  matching(`\d+(\.\d{0,2}[1-9])?`),
-	typeFloat32: matching(`null|-?\d+(\.\d+)?(e[-+]\d+)?`),
-	typeBool:    matching(`true|false`),
-	typeUint8:   unsigned,
-	typeUint16:  unsigned,
-	typeUint32:  unsigned,
-	typeUint64:  unsigned,
-	typeInt32:   signed,
-	typeMap:     pairs,
-	typeJSON:    anyObject,
+	ColumnText:    anyText,
+	typeWord:      anyText,
+	typeHex:       hexText,
+	typeBase64:    base64Text,
+	ColumnID:      matching(`"\d+"`),
+	ColumnMillis:  matching(`"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"`),
+	ColumnSeconds: matching(`"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"`),
+	ColumnFloat64: matching(`\d+(\.\d{0,2}[1-9])?`),
+	ColumnFloat32: matching(`null|-?\d+(\.\d+)?(e[-+]\d+)?`),
+	ColumnBool:    matching(`true|false`),
+	ColumnUint8:   unsigned,
+	ColumnUint16:  unsigned,
+	ColumnUint32:  unsigned,
+	ColumnUint64:  unsigned,
+	ColumnInt32:   signed,
+	ColumnMap:     pairs,
+	ColumnJSON:    anyObject,
 }
 
 var recordKind = objectOf(keysOf(schemaKeys))

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"slices"
+	"unicode/utf8"
 )
 
 // text is the content of a JSON string.
@@ -25,27 +26,6 @@ var class = func() (t [256]uint8) {
 	t['\b'], t['\t'], t['\n'], t['\f'], t['\r'] = 'b', 't', 'n', 'f', 'r'
 	return t
 }()
-
-// trails has, for each first byte of a UTF-8 sequence, the continuation bytes that
-// make it a character that needs no escaping. The zero trail leaves the character
-// to decode.
-var trails = func() (t [256]trail) {
-	for c := range t {
-		switch size, lo, hi := sequence(byte(c)); {
-		case size < 2 || c == 0xD8: // U+061C is escaped
-		case c == 0xC2:
-			t[c] = trail{1, 0xA0, hi} // the C1 controls are before it
-		case c == 0xE2:
-			t[c] = trail{2, 0x82, hi} // U+2000 to 207F are before it
-		default:
-			t[c] = trail{uint8(size - 1), lo, hi}
-		}
-	}
-	return t
-}()
-
-// trail describes n continuation bytes, the first of which is from lo to hi.
-type trail struct{ n, lo, hi uint8 }
 
 const hexDigits = "0123456789abcdef"
 
@@ -132,78 +112,54 @@ func load4[T text](s T, i int) uint32 {
 }
 
 // clean returns the number of bytes at the beginning of s that can be copied into a
-// JSON string unchanged. It may stop early, before a character that only decode can
-// judge.
+// JSON string unchanged. It stops before a character that is escaped or replaced.
 func clean[T text](s T) (n int) {
-	for {
-		for len(s)-n >= 8 {
+	for n < len(s) {
+		if len(s)-n >= 8 {
 			m := marks(load8(s, n)) & tops
-			if m != 0 {
-				n += bits.TrailingZeros64(m) / 8 // the lowest mark is real: nothing borrowed into it
-				break
-			}
-			n += 8
-		}
-		for n < len(s) && class[s[n]] == plain {
-			n++
-		}
-		start := n
-		for n < len(s) {
-			t := trails[s[n]]
-			if t.n == 1 && n+1 < len(s) && s[n+1]-t.lo <= t.hi-t.lo { // most European letters beyond ASCII
-				n += 2
+			if m == 0 {
+				n += 8
 				continue
 			}
-			if t.n == 0 || !follows(s[n+1:], t) {
-				break
-			}
-			n += 1 + int(t.n)
+			n += bits.TrailingZeros64(m) / 8 // the lowest mark is real: nothing borrowed into it
 		}
-		if n == start {
+		if s[n] >= 0x80 {
+			r, size := decode(s[n:])
+			if risky(r) {
+				return n
+			}
+			n += size
+			continue
+		}
+		if class[s[n]] != plain {
 			return n
 		}
+		n++
 	}
+	return n
 }
 
-// follows reports whether s begins with the continuation bytes that t describes.
-func follows[T text](s T, t trail) bool {
-	if len(s) < int(t.n) || s[0] < t.lo || s[0] > t.hi {
-		return false
-	}
-	for i := 1; i < int(t.n); i++ {
-		if s[i]&0xC0 != 0x80 {
-			return false
-		}
-	}
-	return true
-}
-
-// appendEscaped appends s[i:], escaped, and the closing quote. It reports whether
-// s[i:] is valid UTF-8.
+// appendEscaped appends s[i:], escaped, and the closing quote. s[i] must need an escape.
+// It reports whether s[i:] is valid UTF-8.
 //
 // JSON itself demands escapes only below U+0020. DEL, the C1 controls, the line
 // separators and the bidirectional controls are escaped as well, because they would
 // change what a terminal shows.
 func appendEscaped[T text](dst []byte, s T, i int) (_ []byte, valid bool) {
 	valid = true
-	for run := i; ; { // the bytes from run on can be copied unchanged
-		if i += clean(s[i:]); i == len(s) {
-			dst = append(dst, s[run:]...)
-			return append(dst, '"'), valid
-		}
+	for i < len(s) {
 		r, n := rune(s[i]), 1
 		if r >= 0x80 {
-			if r, n = decode(s[i:]); !risky(r) {
-				i += n
-				continue
-			}
+			r, n = decode(s[i:])
 			valid = valid && r != illFormed
 		}
-		dst = append(dst, s[run:i]...)
 		dst = appendEscape(dst, r)
 		i += n
-		run = i
+		run := clean(s[i:])
+		dst = append(dst, s[i:i+run]...)
+		i += run
 	}
+	return append(dst, '"'), valid
 }
 
 // appendEscape appends the escape of r, or U+FFFD if r is illFormed.
@@ -242,45 +198,15 @@ const illFormed rune = -1
 // 3-7, and the practice that WHATWG prescribes). utf8.DecodeRune always returns a
 // length of one for an error.
 func decode[T text](s T) (r rune, n int) {
-	size, lo, hi := sequence(s[0])
-	if size == 0 {
-		return illFormed, 1
+	var b [utf8.UTFMax]byte
+	short := b[:copy(b[:], s)]
+	if r, n = utf8.DecodeRune(short); r != utf8.RuneError || n > 1 {
+		return r, n
 	}
-	r = rune(s[0]) & (0x7F >> size)
-	for n = 1; n < size; n++ {
-		if n == len(s) || s[n] < lo || s[n] > hi {
-			return illFormed, n
-		}
-		r = r<<6 | rune(s[n]&0x3F)
-		lo, hi = 0x80, 0xBF
+	for n < len(short) && !utf8.FullRune(short[:n+1]) {
+		n++
 	}
-	return r, n
-}
-
-// sequence returns the length of a multi-byte character that begins with c, and the
-// range of its second byte that excludes overlong forms, surrogates and characters
-// beyond U+10FFFF. The size is 0 if no such character begins with c; it is 0 for
-// ASCII.
-func sequence(c byte) (size int, lo, hi byte) {
-	switch {
-	case c < 0xC2:
-		return 0, 0, 0
-	case c < 0xE0:
-		return 2, 0x80, 0xBF
-	case c == 0xE0:
-		return 3, 0xA0, 0xBF
-	case c == 0xED:
-		return 3, 0x80, 0x9F
-	case c < 0xF0:
-		return 3, 0x80, 0xBF
-	case c == 0xF0:
-		return 4, 0x90, 0xBF
-	case c < 0xF4:
-		return 4, 0x80, 0xBF
-	case c == 0xF4:
-		return 4, 0x80, 0x8F
-	}
-	return 0, 0, 0
+	return illFormed, n
 }
 
 // appendHex appends the bytes of s as a JSON string of lower-case hex.
