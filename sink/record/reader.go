@@ -223,9 +223,9 @@ func (r *Reader) object(fields []field, decode, keep, missing uint64) (seen uint
 	_, _ = r.d.ReadToken() // the brace that was peeked at
 	stops := missing != 0
 	for next := 0; r.d.PeekKind() != '}'; {
-		name, err := r.d.ReadValue()
+		name, err := r.value()
 		if err != nil {
-			return seen, syntax(err)
+			return seen, err
 		}
 		i := placeOf(fields, r.unquoted(name), next)
 		if stops && missing == 0 && (i < 0 || decode&(1<<i) == 0) {
@@ -245,9 +245,7 @@ func (r *Reader) object(fields []field, decode, keep, missing uint64) (seen uint
 		case decode&bit != 0 && !again && !(f.is == ColumnText && seen&(bit<<1) != 0):
 			err = r.field(f)
 		case keep&bit != 0:
-			if r.rec.values[i], err = r.d.ReadValue(); err != nil {
-				err = syntax(err)
-			}
+			r.rec.values[i], err = r.value()
 		default:
 			if err = r.d.SkipValue(); err != nil {
 				err = syntax(err)
@@ -283,12 +281,21 @@ func (r *Reader) unquoted(s []byte) []byte {
 	return r.text[start:len(r.text):len(r.text)]
 }
 
+// value reads the next value. It is valid as long as the line.
+func (r *Reader) value() (jsontext.Value, error) {
+	v, err := r.d.ReadValue()
+	if err != nil {
+		return nil, syntax(err)
+	}
+	return v, nil
+}
+
 // wrongType reads the next value and returns the error that it is not what a key
 // should have.
 func (r *Reader) wrongType(want string) error {
-	v, err := r.d.ReadValue()
+	v, err := r.value()
 	if err != nil {
-		return syntax(err)
+		return err
 	}
 	return wrongType(v, want)
 }
@@ -347,16 +354,16 @@ func (r *Reader) field(f *field) (err error) {
 	}
 	if f.lists == 1 {
 		return r.list(func() error {
-			v, err := r.d.ReadValue()
+			v, err := r.value()
 			if err != nil {
-				return syntax(err)
+				return err
 			}
 			return r.set(f, to, v)
 		})
 	}
-	v, err := r.d.ReadValue()
+	v, err := r.value()
 	if err != nil {
-		return syntax(err)
+		return err
 	}
 	return r.set(f, to, v)
 }
@@ -378,14 +385,14 @@ func (r *Reader) pairs(to any) error {
 	}
 	_, _ = r.d.ReadToken()
 	for r.d.PeekKind() != '}' {
-		key, err := r.d.ReadValue()
+		key, err := r.value()
 		if err != nil {
-			return syntax(err)
+			return err
 		}
 		name := r.unquoted(key)
-		v, err := r.d.ReadValue()
+		v, err := r.value()
 		if err != nil {
-			return syntax(err)
+			return err
 		}
 		if v.Kind() != '"' {
 			return fmt.Errorf("%.60s: %w", key, wrongType(v, "string"))
@@ -426,9 +433,9 @@ func (r *Reader) pairsOfHex(f *field) error {
 	return r.list(func() error {
 		var pair [][]byte
 		err := r.list(func() error {
-			v, err := r.d.ReadValue()
+			v, err := r.value()
 			if err != nil {
-				return syntax(err)
+				return err
 			}
 			var b []byte
 			err = r.set(f, &b, v)

@@ -3,6 +3,7 @@ package record
 import (
 	"bytes"
 	"encoding/json"
+	"os"
 	"strings"
 	"testing"
 
@@ -62,6 +63,30 @@ func sameSorted(t *testing.T, a, b []byte) bool {
 	t.Helper()
 	ds, err := Differences(a, b)
 	return err == nil && len(ds) == 0
+}
+
+// TestReaderEarlier: a census that an earlier version wrote is read, and Append writes the
+// same bytes again. Some of its servers were hostile.
+func TestReaderEarlier(t *testing.T) {
+	census, err := os.ReadFile("../../testdata/sink/earlier.ndjson")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, n := NewReader().Strict(), 0
+	for line := range bytes.Lines(census) {
+		n++
+		rec, err := r.Read(line)
+		if err != nil {
+			t.Errorf("line %d: %v", n, err)
+			continue
+		}
+		if again := Append(nil, rec.Scan, &rec.Result); !bytes.Equal(again, line) {
+			t.Errorf("line %d: %s\nbecame %s", n, line, again)
+		}
+	}
+	if n < 10 {
+		t.Errorf("%d records", n)
+	}
 }
 
 func TestReaderBad(t *testing.T) {
