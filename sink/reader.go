@@ -218,6 +218,8 @@ func (r *Reader) start() (err error) {
 			return newError("read", r.name, err)
 		}
 		content = r.zstd
+	case bytes.HasPrefix(b, []byte("\uFEFF")): // other programs write a byte order mark
+		_, _ = r.in.Discard(len("\uFEFF"))
 	}
 	r.lines = bufio.NewReaderSize(content, readAhead)
 	return nil

@@ -97,6 +97,7 @@ type loader struct {
 	orgs    map[uint32]string
 	records uint64
 	bad     uint64
+	why     error // what is wrong with the last line that is not a record
 }
 
 // line adds the record in a line, and counts a line that is not a record. The only
@@ -108,7 +109,7 @@ func (l *loader) line(line []byte) error {
 	case errors.As(err, &schema):
 		return err
 	case err != nil:
-		l.bad++
+		l.bad, l.why = l.bad+1, err
 		return nil
 	}
 	if len(l.chunk) == cap(l.chunk) {
@@ -153,6 +154,9 @@ func (c *Census) load() error {
 		}
 		for _, l := range loaders {
 			r.Records, r.Bad = r.Records+l.records, r.Bad+l.bad
+			if l.bad > 0 {
+				r.Why = l.why
+			}
 			l.records, l.bad = 0, 0
 		}
 		r.Damage, r.Truncated = read.Damage, read.Truncated

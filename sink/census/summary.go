@@ -106,6 +106,7 @@ type Reading struct {
 	File      string
 	Records   uint64
 	Bad       uint64      // lines that are not records
+	Why       error       // what is wrong with one of them
 	Damage    sink.Damage // what was skipped
 	Truncated int64       // bytes of a partial record at the end, also skipped
 }
@@ -123,7 +124,7 @@ func Lost(files []Reading, summaries []*Summary, whole bool) (lost []string) {
 			say("%s: truncated: %d bytes after the last complete record left out", r.File, r.Truncated)
 		}
 		if r.Bad > 0 {
-			say("%s: %s no records: left out", r.File, plural(r.Bad, "line is", "lines are"))
+			say("%s: %s no records: left out; one of them %v", r.File, plural(r.Bad, "line is", "lines are"), r.Why)
 		}
 	}
 	for _, s := range summaries {
