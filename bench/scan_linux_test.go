@@ -29,7 +29,7 @@ func (t *task) scan(c *Client) error {
 	}
 	cfg := t.scannerConfig()
 	stop := c.watchPace(cfg.Monitor)
-	stats, err := scanner.Scan(context.Background(), cfg, list.All(), r.record)
+	stats, err := scanner.Scan(context.Background(), cfg, list.From(0), r.record)
 	stop()
 	if err != nil {
 		return err
@@ -45,7 +45,7 @@ func (t *task) scan(c *Client) error {
 }
 
 func (t *task) openList() (*list.List, error) {
-	x, err := list.NewExclusions(list.ExclusionConfig{AllowReserved: true})
+	x, err := list.NewExclusions(true, nil, nil, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -12,17 +12,17 @@ import (
 // division is a list, and a digest of the targets that commit 95f6b10 yielded for it:
 // their number, and the FNV-1a hash of their places, addresses and tags.
 type division struct {
-	name   string
-	lines  string
-	args   []string
-	ports  string
-	seed   uint64
-	order  list.Order
-	shard  list.Shard
-	from   uint64
-	number int
-	digest uint64
-	first  string
+	name    string
+	lines   string
+	args    []string
+	ports   string
+	seed    uint64
+	inOrder bool
+	shard   list.Shard
+	from    uint64
+	number  int
+	digest  uint64
+	first   string
 }
 
 // manyLines returns n lines with repeats, and with tags on some of them.
@@ -49,26 +49,26 @@ var divisions = []division{
 	{name: "a list, resumed", lines: manyLines(300_000), seed: 1, from: 123_456, number: 73641, digest: 0xf2eb5720e2652b8e, first: "123456 43.1.4.7:27019 "},
 	{name: "a list, shard 0/3", lines: manyLines(300_000), seed: 1, shard: list.Shard{Index: 0, Count: 3}, number: 65329, digest: 0xa4407ba9f609b74a, first: "1 53.2.10.12:27018 "},
 	{name: "a list, shard 2/3", lines: manyLines(300_000), seed: 1, shard: list.Shard{Index: 2, Count: 3}, number: 65858, digest: 0xa086117358faf8e5, first: "2 58.2.5.2:27016 "},
-	{name: "a list, input order", lines: manyLines(50_000), order: list.OrderInput, number: 46438, digest: 0xb4fa06f4247f3cdb, first: "0 16.0.5.9:27015 "},
-	{name: "a list, input order, resumed", lines: manyLines(50_000), order: list.OrderInput, from: 7777, number: 38661, digest: 0x8710ecca64e8452e, first: "7777 36.3.2.5:27019 "},
-	{name: "a list, input order, shard", lines: manyLines(50_000), order: list.OrderInput, shard: list.Shard{Index: 4, Count: 5}, number: 9260, digest: 0x581c04956019061f, first: "11 28.0.15.3:27016 "},
+	{name: "a list, input order", lines: manyLines(50_000), inOrder: true, number: 46438, digest: 0xb4fa06f4247f3cdb, first: "0 16.0.5.9:27015 "},
+	{name: "a list, input order, resumed", lines: manyLines(50_000), inOrder: true, from: 7777, number: 38661, digest: 0x8710ecca64e8452e, first: "7777 36.3.2.5:27019 "},
+	{name: "a list, input order, shard", lines: manyLines(50_000), inOrder: true, shard: list.Shard{Index: 4, Count: 5}, number: 9260, digest: 0x581c04956019061f, first: "11 28.0.15.3:27016 "},
 	{name: "networks", args: []string{"1.0.0.0/20", "2.0.0.0/22:7-9", "1.0.8.0-1.0.40.3:3"}, ports: "1,2", seed: 3, number: 19460, digest: 0x3660c407e3f787ff, first: "0 1.0.20.226:3 "},
 	{name: "networks, resumed", args: []string{"1.0.0.0/20", "2.0.0.0/22:7-9", "1.0.8.0-1.0.40.3:3"}, ports: "1,2", seed: 3, from: 9999, number: 9461, digest: 0xd89441c66727626d, first: "9999 1.0.15.226:1 "},
-	{name: "networks, input order", args: []string{"1.0.0.0/20", "2.0.0.0/22:7-9", "1.0.8.0-1.0.40.3:3", "1.0.0.0/16"}, ports: "1,2", order: list.OrderInput, number: 142340, digest: 0xce4c57ef7265a2ad, first: "0 1.0.0.0:1 "},
+	{name: "networks, input order", args: []string{"1.0.0.0/20", "2.0.0.0/22:7-9", "1.0.8.0-1.0.40.3:3", "1.0.0.0/16"}, ports: "1,2", inOrder: true, number: 142340, digest: 0xce4c57ef7265a2ad, first: "0 1.0.0.0:1 "},
 	{name: "mixed", args: []string{"-", "4.0.0.0/21"}, lines: mixed + manyLines(5000), ports: "1-4", seed: 9, number: 157844, digest: 0x754d527f64c02451, first: "0 3.0.62.120:9 "},
 	{name: "mixed, shard", args: []string{"-", "4.0.0.0/21"}, lines: mixed + manyLines(5000), ports: "1-4", seed: 9, shard: list.Shard{Index: 7, Count: 16}, number: 9824, digest: 0x80e870a587d73579, first: "56 3.0.255.90:9 "},
-	{name: "mixed, input order", args: []string{"-", "4.0.0.0/21"}, lines: mixed + manyLines(5000), ports: "1-4", order: list.OrderInput, number: 157844, digest: 0xae77be7e82af2a85, first: "0 1.0.0.1:1 a"},
-	{name: "mixed, input order, resumed", args: []string{"-", "4.0.0.0/21"}, lines: mixed + manyLines(5000), ports: "1-4", order: list.OrderInput, from: 20_000, number: 137844, digest: 0x6585b138cdb76f11, first: "20000 3.0.71.228:8 "},
+	{name: "mixed, input order", args: []string{"-", "4.0.0.0/21"}, lines: mixed + manyLines(5000), ports: "1-4", inOrder: true, number: 157844, digest: 0xae77be7e82af2a85, first: "0 1.0.0.1:1 a"},
+	{name: "mixed, input order, resumed", args: []string{"-", "4.0.0.0/21"}, lines: mixed + manyLines(5000), ports: "1-4", inOrder: true, from: 20_000, number: 137844, digest: 0x6585b138cdb76f11, first: "20000 3.0.71.228:8 "},
 	{name: "small networks", lines: "1.0.0.0/26:1\n1.0.1.0/25:1\n1.0.0.0/27:1-2\n1.0.0.0/28:5-12\n", seed: 4, number: 352, digest: 0xefbe2c578cf6c97, first: "0 1.0.1.66:1 "},
 }
 
 func TestDivision(t *testing.T) {
 	for _, d := range divisions {
-		allow, err := list.NewExclusions(list.ExclusionConfig{AllowReserved: true})
+		allow, err := list.NewExclusions(true, nil, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		cfg := list.Config{Args: d.args, Stdin: strings.NewReader(d.lines), Seed: d.seed, Order: d.order, Shard: d.shard, Exclusions: allow}
+		cfg := list.Config{Args: d.args, Stdin: strings.NewReader(d.lines), Seed: d.seed, InOrder: d.inOrder, Shard: d.shard, Exclusions: allow}
 		if d.ports != "" {
 			if cfg.Ports, err = list.ParsePorts(d.ports); err != nil {
 				t.Fatal(err)

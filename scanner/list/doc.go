@@ -79,7 +79,7 @@
 // A list that was cut off, because a disk was full or a program was killed, yields its
 // complete entries; its end is an invalid line. If such a list is compressed, so that
 // something is certainly missing, Input.Truncated is set. A line may have up to
-// MaxLine bytes, a line of JSON 9 MiB.
+// maxLine bytes, a line of JSON 9 MiB.
 //
 // # Arguments
 //
@@ -114,7 +114,7 @@
 //
 // # Order
 //
-// With OrderRandom, the default, all lists are read first. Then every target is
+// With a random order, the default, all lists are read first. Then every target is
 // equally likely to be in a given place, lists and networks are evenly mixed, and the
 // ports of an address are far apart: in a network by as many places as it has
 // addresses, in a list by at least 1/(3n) of the list for ports that differ by n. The

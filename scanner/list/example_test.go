@@ -16,7 +16,7 @@ func Example() {
 10.0.0.1:27015
 `)
 	l, err := list.Open(list.Config{
-		Stdin: input, Order: list.OrderInput,
+		Stdin: input, InOrder: true,
 		Invalid: func(line list.Invalid) {
 			fmt.Printf("%s:%d: %v: %s\n", line.File, line.Line, line.Err, line.Text)
 		},
@@ -25,19 +25,15 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	for t := range l.All() {
+	for t := range l.From(0) {
 		fmt.Printf("%v %q\n", t.Addr, t.Tag)
 	}
 	fmt.Printf("%+v\n", l.Stats())
-	for _, out := range l.LeftOut() {
-		fmt.Printf("%d in %v (%s, %s)\n", out.Targets, out.Network, out.Reason, out.Source)
-	}
 	// Output:
 	// 8.8.8.8:27015 "first"
 	// 8.8.4.4:27015 ""
 	// standard input:5: the port is not a number from 1 to 65535: 8.8.4.4:70000
 	// {Read:5 Invalid:1 Unscannable:0 Excluded:1 Duplicate:1 OtherShard:0 Given:2 NoPort:0 Resolved:0}
-	// 1 in 10.0.0.0/8 (private use, RFC 1918)
 }
 
 // With OrderInput, the targets of a network come port by port.
@@ -47,13 +43,13 @@ func Example_network() {
 		fmt.Println(err)
 		return
 	}
-	l, err := list.Open(list.Config{Args: []string{"8.8.8.0/31"}, Ports: ports, Order: list.OrderInput})
+	l, err := list.Open(list.Config{Args: []string{"8.8.8.0/31"}, Ports: ports, InOrder: true})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	fmt.Println(l.Size())
-	for t := range l.All() {
+	for t := range l.From(0) {
 		fmt.Println(t.Addr)
 	}
 	// Output:

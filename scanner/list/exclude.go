@@ -15,28 +15,18 @@ import (
 	"github.com/gaissmai/bart" // longest-prefix match, for whole lists of networks
 )
 
-// ExclusionConfig says which addresses are excluded, that is, never sent anything.
-type ExclusionConfig struct {
-	AllowReserved bool     // don't exclude the special-purpose networks
-	Networks      []string // addresses, networks a.b.c.d/n and ranges a.b.c.d-e.f.g.h
-	Files         []string // files of these, one per line; a comment may follow a '#'
-
-	// Note is called if a file is a named pipe that has had no writer for a second. It
-	// may be nil.
-	Note func(note string)
-}
-
 // Exclusions holds the addresses to which nothing may be sent: special-purpose
 // networks, and the networks that a user or their owners want excluded. All methods
 // may be called from any goroutine at any time. Excluded never blocks.
 type Exclusions struct {
-	cfg   ExclusionConfig
+	files []string
+	note  func(string)
 	fixed []span // of the sources that are no files, in the order of sources
 	ipv6  *source
 	now   atomic.Pointer[ruleSet]
 
 	mu      sync.Mutex // held while files are read, which may block
-	sources []*source  // special-purpose networks, Networks, Files, IPv6, then those that Add added
+	sources []*source  // special-purpose networks, networks, files, IPv6, then those that Add added
 	once    map[string][]span
 }
 
@@ -67,20 +57,24 @@ type ruleSet struct {
 	spans []span // of all rules
 }
 
-// NewExclusions reads the files of cfg. It returns an *ArgError for an invalid
-// network or a file that can't be read, and a Invalid for an invalid line of a
-// file.
-func NewExclusions(cfg ExclusionConfig) (*Exclusions, error) {
-	x := &Exclusions{cfg: cfg, once: map[string][]span{}}
+// NewExclusions excludes the special-purpose networks, unless allowReserved is set, and
+// networks: addresses, networks a.b.c.d/n and ranges a.b.c.d-e.f.g.h. It also reads
+// files of these, one per line; a comment may follow a '#'. note, if it is not nil, is
+// called if a file is a named pipe that has had no writer for a second.
+//
+// It returns an *ArgError for an invalid network or a file that can't be read, and an
+// Invalid for an invalid line of a file.
+func NewExclusions(allowReserved bool, networks, files []string, note func(string)) (*Exclusions, error) {
+	x := &Exclusions{files: files, note: note, once: map[string][]span{}}
 	for _, r := range specialPurpose {
-		if !cfg.AllowReserved || r.kind == unusable {
+		if !allowReserved || r.kind == unusable {
 			x.fixed = append(x.fixed, spanOf(r.network))
 			x.sources = append(x.sources, &source{kind: r.kind, Exclusion: Exclusion{
 				Network: r.network.String(), Reason: r.name, Source: r.source, Unscannable: r.kind == unusable,
 			}})
 		}
 	}
-	for _, name := range cfg.Networks {
+	for _, name := range networks {
 		s, f := parseSpan([]byte(name))
 		if f != "" {
 			return nil, &ArgError{
@@ -91,40 +85,41 @@ func NewExclusions(cfg ExclusionConfig) (*Exclusions, error) {
 		x.fixed = append(x.fixed, s)
 		x.sources = append(x.sources, &source{kind: named, Exclusion: Exclusion{Network: s.String(), Source: "--exclude"}})
 	}
-	for _, path := range cfg.Files {
+	for _, path := range files {
 		x.sources = append(x.sources, &source{kind: named, Exclusion: Exclusion{Source: path}})
 	}
 	x.ipv6 = &source{Exclusion: Exclusion{Network: "::/0", Reason: "IPv6", Source: "IPv4 only", Unscannable: true}}
 	x.sources = append(x.sources, x.ipv6)
-	return x, x.Reload()
+	_, err := x.Reload()
+	return x, err
 }
 
 // Reload reads the files again. If a file can't be read or has an invalid line,
 // Reload returns an error and the rules stay as they are. Rules from a pipe stay,
-// because it can't be read again.
-func (x *Exclusions) Reload() error {
+// because it can't be read again. Reload returns how many rules are in force.
+func (x *Exclusions) Reload() (rules int, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	next := &ruleSet{}
 	for i, s := range x.fixed {
 		next.add(s, x.sources[i])
 	}
-	for i, path := range x.cfg.Files {
+	for i, path := range x.files {
 		spans, err := x.read(path)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		for _, s := range spans {
 			next.add(s, x.sources[len(x.fixed)+i])
 		}
 	}
 	x.now.Store(next)
-	return nil
+	return len(next.spans), nil
 }
 
 // add adds a rule. If several rules name the same network, the first one applies,
 // except that a user's rule takes precedence over a special-purpose network that
-// AllowReserved would allow.
+// allowReserved would allow.
 func (rs *ruleSet) add(s span, from *source) {
 	rs.spans = append(rs.spans, s)
 	for p := range s.prefixes() {
@@ -153,9 +148,6 @@ func (x *Exclusions) Excluded(a netip.Addr) bool {
 	}
 	return found
 }
-
-// Len returns the current number of rules.
-func (x *Exclusions) Len() int { return len(x.now.Load().spans) }
 
 // Digest returns the SHA-256 of the currently excluded networks, in hex. It does
 // not depend on the files in which the rules are written, nor on their order.
@@ -226,12 +218,12 @@ func (x *Exclusions) read(path string) (spans []span, err error) {
 	if err != nil {
 		return nil, unreadable(path, err)
 	}
-	f, err := openPipe(context.Background(), path, x.cfg.Note)
+	f, err := openPipe(context.Background(), path, x.note)
 	if err != nil {
 		return nil, unreadable(path, err)
 	}
 	defer f.Close()
-	for line := range eachLine(f, MaxLine, &err) {
+	for line := range eachLine(f, maxLine, &err) {
 		s, there, f := parseRule(line.text)
 		if line.fault != "" {
 			f = line.fault

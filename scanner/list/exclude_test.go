@@ -14,9 +14,24 @@ import (
 	"testing"
 )
 
-func mustExclude(t testing.TB, cfg ExclusionConfig) *Exclusions {
+// exclusionConfig is the arguments of NewExclusions.
+type exclusionConfig struct {
+	AllowReserved   bool
+	Networks, Files []string
+}
+
+func newExclusions(cfg exclusionConfig) (*Exclusions, error) {
+	return NewExclusions(cfg.AllowReserved, cfg.Networks, cfg.Files, nil)
+}
+
+// leftOut returns the sources that have excluded targets of l.
+func leftOut(l *List) []Exclusion {
+	return slices.DeleteFunc(l.cfg.Exclusions.Counts(), func(x Exclusion) bool { return x.Targets+x.Stopped == 0 })
+}
+
+func mustExclude(t testing.TB, cfg exclusionConfig) *Exclusions {
 	t.Helper()
-	x, err := NewExclusions(cfg)
+	x, err := newExclusions(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +62,7 @@ func TestSpecialPurpose(t *testing.T) {
 			t.Errorf("%s is not in the table", network)
 		}
 	}
-	x := mustExclude(t, ExclusionConfig{})
+	x := mustExclude(t, exclusionConfig{})
 	for _, s := range []string{"8.8.8.8", "1.1.1.1", "192.0.1.0", "192.88.98.255", "223.255.255.255"} {
 		if x.Excluded(addr(s)) {
 			t.Errorf("%s is left out", s)
@@ -62,7 +77,7 @@ func TestSpecialPurpose(t *testing.T) {
 func TestFind(t *testing.T) {
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 2))
-		var cfg ExclusionConfig
+		var cfg exclusionConfig
 		for range r.IntN(30) {
 			first := r.Uint32N(4)<<30 | r.Uint32N(256)
 			last := first + r.Uint32N(200)
@@ -103,7 +118,7 @@ func TestExclusions(t *testing.T) {
 		"7.0.0.5 - 7.0.0.9\n"+
 		"2001:db8::/32 # nothing is sent there anyway\n"+
 		"8.8.8.8/30")
-	x := mustExclude(t, ExclusionConfig{
+	x := mustExclude(t, exclusionConfig{
 		Networks: []string{"1.2.3.4", "10.1.0.0/16", "5.0.0.1-5.0.0.6"},
 		Files:    []string{file},
 	})
@@ -159,7 +174,7 @@ func TestExclusionErrors(t *testing.T) {
 		{"no comment", "1.2.3.0/24 somebody", `:1: the length of the network is not a number from 0 to 32: "1.2.3.0/24 somebody"`, faultNetwork},
 		{"IPv6", "2001:db8::/129", `:1: IPv6 address: only IPv4 is supported: "2001:db8::/129"`, faultIPv6},
 		{"hostile", "\x1b[2J", `:1: not an IPv4 address: "\\x1b[2J"`, faultAddress},
-		{"long", "1.2.3.4 #" + strings.Repeat("x", MaxLine), `:1: the line is longer than 64 KiB: "`, faultLong},
+		{"long", "1.2.3.4 #" + strings.Repeat("x", maxLine), `:1: the line is longer than 64 KiB: "`, faultLong},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -167,23 +182,23 @@ func TestExclusionErrors(t *testing.T) {
 			if err := os.WriteFile(path, []byte(test.text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			_, err := NewExclusions(ExclusionConfig{Files: []string{path}})
+			_, err := newExclusions(exclusionConfig{Files: []string{path}})
 			var line Invalid
 			if !errors.As(err, &line) || !strings.HasPrefix(err.Error(), show([]byte(path))+test.want) {
 				t.Fatalf("%v\nwant %s", err, test.want)
 			}
-			if !errors.Is(err, test.fault) {
+			if line.Err != test.fault {
 				t.Errorf("%v is not %v", err, test.fault)
 			}
 		})
 	}
-	for _, cfg := range []ExclusionConfig{{Files: []string{"no-such-file"}}, {Files: []string{dir}}} {
+	for _, cfg := range []exclusionConfig{{Files: []string{"no-such-file"}}, {Files: []string{dir}}} {
 		var path *fs.PathError
-		if _, err := NewExclusions(cfg); !errors.As(err, &path) {
+		if _, err := newExclusions(cfg); !errors.As(err, &path) {
 			t.Errorf("%q: %v", cfg.Files, err)
 		}
 	}
-	_, err := NewExclusions(ExclusionConfig{Networks: []string{"1.2.3.4", "1.2.3.0/40"}})
+	_, err := newExclusions(exclusionConfig{Networks: []string{"1.2.3.4", "1.2.3.0/40"}})
 	var arg *ArgError
 	if !errors.As(err, &arg) || arg.Arg != "1.2.3.0/40" || arg.Hint == "" || !errors.Is(err, faultNetwork) {
 		t.Error(err)
@@ -211,7 +226,7 @@ func fileCounts(x *Exclusions) (out []string) {
 func TestReload(t *testing.T) {
 	a := writeFile(t, "a.txt", "1.0.0.0/24\n2.0.0.0/24\n")
 	b := writeFile(t, "b.txt", "3.0.0.0/24")
-	x := mustExclude(t, ExclusionConfig{Files: []string{a, b}})
+	x := mustExclude(t, exclusionConfig{Files: []string{a, b}})
 	ask := func(want bool, addrs ...string) {
 		t.Helper()
 		for _, s := range addrs {
@@ -223,7 +238,7 @@ func TestReload(t *testing.T) {
 	ask(true, "1.0.0.1", "2.0.0.1", "2.0.0.2", "3.0.0.3")
 
 	rewrite(t, a, "# moved\n2.0.0.0/24\n4.0.0.0/24\n")
-	if err := x.Reload(); err != nil {
+	if _, err := x.Reload(); err != nil {
 		t.Fatal(err)
 	}
 	ask(true, "2.0.0.9", "4.0.0.1", "3.0.0.3")
@@ -237,21 +252,21 @@ func TestReload(t *testing.T) {
 	// they are.
 	rewrite(t, a, "1.0.0.0/24\nnonsense\n")
 	var line Invalid
-	if err := x.Reload(); !errors.As(err, &line) || line.Line != 2 {
+	if _, err := x.Reload(); !errors.As(err, &line) || line.Line != 2 {
 		t.Errorf("%v", err)
 	}
 	rewrite(t, a, "1.0.0.0/24\n")
 	if err := os.Remove(b); err != nil {
 		t.Fatal(err)
 	}
-	if err := x.Reload(); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := x.Reload(); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("%v", err)
 	}
 	ask(true, "2.0.0.9", "4.0.0.1", "3.0.0.3")
 	ask(false, "1.0.0.1")
 
 	rewrite(t, b, "")
-	if err := x.Reload(); err != nil {
+	if _, err := x.Reload(); err != nil {
 		t.Fatal(err)
 	}
 	ask(true, "1.0.0.1")
@@ -266,7 +281,7 @@ func TestReload(t *testing.T) {
 // excludes. Every answer must be right, and no count may be lost.
 func TestReloadWhileAsked(t *testing.T) {
 	path := writeFile(t, "list", "1.0.0.0/24\n")
-	x := mustExclude(t, ExclusionConfig{Files: []string{path}})
+	x := mustExclude(t, exclusionConfig{Files: []string{path}})
 	const askers, times = 4, 20_000
 	var all sync.WaitGroup
 	for range askers {
@@ -299,7 +314,7 @@ func TestReloadWhileAsked(t *testing.T) {
 		if err := os.Rename(next, path); err != nil {
 			t.Fatal(err)
 		}
-		if err := x.Reload(); err != nil {
+		if _, err := x.Reload(); err != nil {
 			t.Fatal(err)
 		}
 		x.Counts()
@@ -310,16 +325,16 @@ func TestReloadWhileAsked(t *testing.T) {
 // excludes the targets after that.
 func TestListReload(t *testing.T) {
 	path := writeFile(t, "list", "")
-	x := mustExclude(t, ExclusionConfig{Files: []string{path}})
+	x := mustExclude(t, exclusionConfig{Files: []string{path}})
 	l := mustOpen(t, Config{
-		Order: OrderInput,
-		Stdin: strings.NewReader("1.0.0.1:1\n2.0.0.1:1\n1.0.0.2:1\n3.0.0.1:1\n"), Exclusions: x,
+		InOrder: true,
+		Stdin:   strings.NewReader("1.0.0.1:1\n2.0.0.1:1\n1.0.0.2:1\n3.0.0.1:1\n"), Exclusions: x,
 	})
 	var got []string
-	for tg := range l.All() {
+	for tg := range l.From(0) {
 		got = append(got, text(tg))
 		rewrite(t, path, "1.0.0.0/24\n")
-		if err := x.Reload(); err != nil {
+		if _, err := x.Reload(); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -388,7 +403,7 @@ func FuzzSpan(f *testing.F) {
 }
 
 func BenchmarkExcluded(b *testing.B) {
-	x := mustExclude(b, ExclusionConfig{})
+	x := mustExclude(b, exclusionConfig{})
 	a := addr("8.8.8.8")
 	b.ReportAllocs()
 	for b.Loop() {
@@ -401,8 +416,8 @@ func BenchmarkExcluded(b *testing.B) {
 // the file, and that a source that no longer exists is Gone.
 func TestAdd(t *testing.T) {
 	path := writeFile(t, "ex.txt", "# a comment\n10.0.0.0/30 # mine\n10.0.0.0/30 # again\n")
-	x := mustExclude(t, ExclusionConfig{Files: []string{path}, Networks: []string{"11.0.0.0/8"}})
-	texts(mustOpen(t, Config{Args: []string{"10.0.0.0/29:5"}, Exclusions: x, Order: OrderInput}).All())
+	x := mustExclude(t, exclusionConfig{Files: []string{path}, Networks: []string{"11.0.0.0/8"}})
+	texts(mustOpen(t, Config{Args: []string{"10.0.0.0/29:5"}, Exclusions: x, InOrder: true}).From(0))
 	gone := Exclusion{Network: "0.0.0.0/32", Source: "elsewhere:x", Unscannable: true, Targets: 1}
 	x.Add([]Exclusion{
 		{Network: "10.0.0.0/30", Reason: "mine", Source: path + ":1", Targets: 3, Stopped: 1},
@@ -418,7 +433,7 @@ func TestAdd(t *testing.T) {
 		{Source: path, Targets: 14, Stopped: 1},
 		gone,
 	}
-	got := slices.DeleteFunc(x.Counts(), func(x Exclusion) bool { return x.Targets+x.Stopped == 0 })
+	got := leftOut(&List{cfg: Config{Exclusions: x}})
 	if !slices.Equal(got, want) {
 		t.Errorf("%+v\nwant %+v", got, want)
 	}

@@ -90,7 +90,7 @@ func opened(t testing.TB, cfg Config) (l *List, got, bad []string) {
 	t.Helper()
 	cfg.Invalid = func(v Invalid) { bad = append(bad, fmt.Sprintf("%d %v: %s", v.Line, v.Err, v.Text)) }
 	l = mustOpen(t, cfg)
-	return l, texts(l.All()), bad
+	return l, texts(l.From(0)), bad
 }
 
 // TestFormats reads every format with every compression, as a file and as standard
@@ -105,10 +105,10 @@ func TestFormats(t *testing.T) {
 				if list.invalid != "" {
 					invalid = strings.Split(list.invalid, "|")
 				}
-				for _, order := range []Order{OrderInput, OrderRandom} {
+				for _, inOrder := range []bool{true, false} {
 					for _, arg := range []string{file, "-"} {
-						l, got, bad := opened(t, Config{Args: []string{arg}, Stdin: bytes.NewReader(data), Order: order})
-						if order == OrderRandom {
+						l, got, bad := opened(t, Config{Args: []string{arg}, Stdin: bytes.NewReader(data), InOrder: inOrder})
+						if !inOrder {
 							slices.Sort(got)
 						}
 						if !slices.Equal(got, want) || !slices.Equal(bad, invalid) || l.Err() != nil {
@@ -127,7 +127,7 @@ func TestFormats(t *testing.T) {
 
 // TestFormatsTogether reads all formats as inputs of one list.
 func TestFormatsTogether(t *testing.T) {
-	cfg := Config{Order: OrderInput}
+	cfg := Config{InOrder: true}
 	want := map[string]bool{}
 	invalid := 0
 	for i, list := range lists {
@@ -167,7 +167,7 @@ func TestTruncated(t *testing.T) {
 			if cut%4 > 0 && ends[cut-1]+ends[cut]+ends[cut+1] == 0 {
 				continue
 			}
-			l, got, bad := opened(t, Config{Order: OrderInput, Stdin: bytes.NewReader(whole[:cut])})
+			l, got, bad := opened(t, Config{InOrder: true, Stdin: bytes.NewReader(whole[:cut])})
 			if !slices.Equal(got, want[:min(len(got), len(want))]) || l.Err() != nil {
 				t.Fatalf("%s cut at %d: %q, %q, %v", kind, cut, got, bad, l.Err())
 			}
@@ -217,10 +217,10 @@ func TestUTF16(t *testing.T) {
 			list = order.AppendUint16(list, c)
 		}
 		for _, kind := range []string{"", "gzip", "zstd"} {
-			for _, o := range []Order{OrderInput, OrderRandom} {
+			for _, o := range []bool{true, false} {
 				packed := compressed(t, kind, string(list))
-				l := mustOpen(t, Config{Order: o, Stdin: bytes.NewReader(packed)})
-				got := texts(l.All())
+				l := mustOpen(t, Config{InOrder: o, Stdin: bytes.NewReader(packed)})
+				got := texts(l.From(0))
 				slices.Sort(got)
 				if s := l.Stats(); !slices.Equal(got, want) || s.Invalid > 0 || l.Err() != nil {
 					t.Errorf("%s %s %v: %q, %+v, %v", name, kind, o, got, s, l.Err())
@@ -232,8 +232,8 @@ func TestUTF16(t *testing.T) {
 	// UTF-16. If a UTF-16 list ends inside a character, its last line is invalid. A
 	// byte order mark alone is an empty list.
 	for list, want := range map[string]uint64{"\xff": 1, "\xff\xff1.0.0.1:5\n": 1, "\xff\xfe1\x00.": 1, "\xfe\xff": 0} {
-		l := mustOpen(t, Config{Order: OrderInput, Stdin: strings.NewReader(list)})
-		if got := texts(l.All()); len(got) > 0 || l.Stats().Invalid != want || l.Err() != nil {
+		l := mustOpen(t, Config{InOrder: true, Stdin: strings.NewReader(list)})
+		if got := texts(l.From(0)); len(got) > 0 || l.Stats().Invalid != want || l.Err() != nil {
 			t.Errorf("%q: %q, %+v, %v", list, got, l.Stats(), l.Err())
 		}
 	}
@@ -277,13 +277,13 @@ func TestLongLines(t *testing.T) {
 		{"a record of 9 MiB", record(maxJSONLine) + record(100), 1, 0},
 		{"a larger one", record(maxJSONLine+1) + record(100), 1, 1},
 		{"a much larger one", record(4*maxJSONLine) + record(100), 1, 1},
-		{"a row of 64 KiB", "n,ip\n" + strings.Repeat("x", MaxLine-len(",1.0.0.1\n")) + ",1.0.0.1\ny,1.0.0.1\n", 1, 0},
-		{"a larger row", "n,ip\n" + strings.Repeat("x", MaxLine) + ",1.0.0.1\ny,1.0.0.1\n", 1, 1},
+		{"a row of 64 KiB", "n,ip\n" + strings.Repeat("x", maxLine-len(",1.0.0.1\n")) + ",1.0.0.1\ny,1.0.0.1\n", 1, 0},
+		{"a larger row", "n,ip\n" + strings.Repeat("x", maxLine) + ",1.0.0.1\ny,1.0.0.1\n", 1, 1},
 	}
 	for _, test := range tests {
 		for _, kind := range []string{"", "zstd"} {
 			data := compressed(t, kind, test.text)
-			_, got, bad := opened(t, Config{Order: OrderInput, Stdin: bytes.NewReader(data)})
+			_, got, bad := opened(t, Config{InOrder: true, Stdin: bytes.NewReader(data)})
 			if len(got) != test.given || len(bad) != test.fault {
 				t.Errorf("%s: %q, %.300q", test.name, got, bad)
 			}
@@ -306,10 +306,10 @@ func TestSlowPipe(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l := mustOpen(t, Config{Order: OrderInput, Stdin: r})
+		l := mustOpen(t, Config{InOrder: true, Stdin: r})
 		io.WriteString(w, lines[0]+"\n")
 		n := 0
-		for range l.All() {
+		for range l.From(0) {
 			if n++; n == len(lines) {
 				break
 			}
@@ -403,7 +403,7 @@ func FuzzColumns(f *testing.F) {
 }
 
 // FuzzDecompress checks that no data makes decompress or eachLine panic. It also
-// checks that no line is longer than MaxLine, and that eachLine does not report
+// checks that no line is longer than maxLine, and that eachLine does not report
 // truncated data as an error.
 func FuzzDecompress(f *testing.F) {
 	for _, kind := range []string{"gzip", "zstd"} {
@@ -418,8 +418,8 @@ func FuzzDecompress(f *testing.F) {
 		}
 		var read error
 		n := 0
-		for line := range eachLine(io.LimitReader(r, 1<<20), MaxLine, &read) {
-			if n++; len(line.text) > MaxLine || line.number != n {
+		for line := range eachLine(io.LimitReader(r, 1<<20), maxLine, &read) {
+			if n++; len(line.text) > maxLine || line.number != n {
 				t.Fatalf("line %d: %+v", n, line)
 			}
 		}
@@ -449,9 +449,9 @@ func BenchmarkFormats(b *testing.B) {
 			b.SetBytes(int64(text.Len()))
 			b.ReportAllocs()
 			for b.Loop() {
-				l := mustOpen(b, Config{Order: OrderInput, Stdin: bytes.NewReader(text.Bytes())})
+				l := mustOpen(b, Config{InOrder: true, Stdin: bytes.NewReader(text.Bytes())})
 				count := 0
-				for range l.All() {
+				for range l.From(0) {
 					count++
 				}
 				if count != n {

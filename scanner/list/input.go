@@ -11,7 +11,7 @@ type Format struct {
 	Name string // for messages, such as "Web API JSON"
 
 	// Sniff reports whether a list that begins with head has this format. head is
-	// at most SniffLen bytes, after decompression; it may end after the first line.
+	// at most sniffLen bytes, after decompression; it may end after the first line.
 	Sniff func(head []byte) bool
 
 	// Read calls yield for every entry of the list, in order, until yield returns
@@ -22,8 +22,8 @@ type Format struct {
 	note string // what a user should know about a list in this format
 }
 
-// SniffLen is the maximum number of bytes that Sniff gets.
-const SniffLen = 4096
+// sniffLen is the maximum number of bytes that Sniff gets.
+const sniffLen = 4096
 
 // Entry is one entry of a list. Its bytes belong to the Format that read it, and
 // are valid until yield returns.

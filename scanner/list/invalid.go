@@ -20,14 +20,14 @@ func (v Invalid) Error() string {
 	return fmt.Sprintf("%s:%d: %v: %q", v.File, v.Line, v.Err, v.Text)
 }
 
-// Unwrap returns v.Err.
-func (v Invalid) Unwrap() error { return v.Err }
+// unquote undoes what strconv.Quote does to printable characters.
+var unquote = strings.NewReplacer(`\"`, `"`, `\\`, `\`)
 
 // maxShown is the maximum number of bytes of a text that show returns.
 const maxShown = 100
 
-// show makes text printable for a terminal or a log: if a character is not printable,
-// as control characters are, the text is escaped as in Go.
+// show makes text printable for a terminal or a log: a character that is not, such as
+// a control character, is escaped as in Go.
 func show(text []byte) string {
 	end := min(len(text), maxShown)
 	for end > 0 && end < len(text) && !utf8.RuneStart(text[end]) {
@@ -37,7 +37,7 @@ func show(text []byte) string {
 	notPrintable := func(r rune) bool { return !strconv.IsPrint(r) }
 	if !utf8.ValidString(s) || strings.ContainsFunc(s, notPrintable) {
 		s = strconv.Quote(s)
-		s = s[1 : len(s)-1]
+		s = unquote.Replace(s[1 : len(s)-1])
 	}
 	if end < len(text) {
 		s += "…"

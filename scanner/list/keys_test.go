@@ -28,7 +28,7 @@ func TestDuplicatesDropped(t *testing.T) {
 			lines.WriteString(at + " " + tag + "\n")
 		}
 		got := map[string]string{}
-		for tg := range mustOpen(t, Config{Stdin: strings.NewReader(lines.String()), Seed: seed}).All() {
+		for tg := range mustOpen(t, Config{Stdin: strings.NewReader(lines.String()), Seed: seed}).From(0) {
 			got[tg.Addr.String()] = tg.Tag
 		}
 		if !maps.Equal(got, want) {

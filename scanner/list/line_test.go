@@ -29,7 +29,7 @@ func FuzzLine(f *testing.F) {
 			line = append(bytes.Clone(line[:i+1]), "30"...) // keeps networks small
 		}
 		bad := 0
-		l := mustOpen(t, Config{Order: OrderInput,
+		l := mustOpen(t, Config{InOrder: true,
 			Stdin: bytes.NewReader(line), Ports: ports,
 			Invalid: func(v Invalid) {
 				bad++
@@ -39,7 +39,7 @@ func FuzzLine(f *testing.F) {
 			},
 		})
 		var again strings.Builder
-		given := texts(l.All())
+		given := texts(l.From(0))
 		for _, s := range given {
 			again.WriteString(s + "\n")
 		}
@@ -57,8 +57,8 @@ func FuzzLine(f *testing.F) {
 		if ends > most || ends == 0 && !blank || s.Duplicate > 0 || s.Invalid != uint64(bad) || l.Err() != nil {
 			t.Errorf("%q: %+v, %v", line, s, l.Err())
 		}
-		l = mustOpen(t, Config{Order: OrderInput, Stdin: strings.NewReader(again.String())})
-		if got := texts(l.All()); fmt.Sprint(got) != fmt.Sprint(given) {
+		l = mustOpen(t, Config{InOrder: true, Stdin: strings.NewReader(again.String())})
+		if got := texts(l.From(0)); fmt.Sprint(got) != fmt.Sprint(given) {
 			t.Errorf("%q: %q, and then %q", line, given, got)
 		}
 	})
@@ -66,7 +66,7 @@ func FuzzLine(f *testing.F) {
 
 // lineReader returns a reader in input order whose targets are discarded, and its walk.
 func lineReader(t testing.TB, ports string) (*reader, *walk) {
-	l := mustOpen(t, Config{Order: OrderInput, Stdin: strings.NewReader(""), Ports: mustPorts(t, ports)})
+	l := mustOpen(t, Config{InOrder: true, Stdin: strings.NewReader(""), Ports: mustPorts(t, ports)})
 	all := func(target.Target) bool { return true }
 	w := &walk{giver: giver{cfg: &l.cfg, counts: &l.counts, yield: all}, ports: l.ports, seen: map[uint64]struct{}{}}
 	return &reader{l: l, ctx: t.Context(), take: w.take, in: l.inputs[0]}, w
@@ -125,8 +125,8 @@ func BenchmarkLines(b *testing.B) {
 			b.ReportAllocs()
 			b.SetBytes(int64(list.Len()))
 			for b.Loop() {
-				l := mustOpen(b, Config{Order: OrderInput, Stdin: bytes.NewReader(list.Bytes())})
-				for range l.All() {
+				l := mustOpen(b, Config{InOrder: true, Stdin: bytes.NewReader(list.Bytes())})
+				for range l.From(0) {
 				}
 				if l.Stats().Given != n {
 					b.Fatal(l.Stats())
@@ -139,8 +139,8 @@ func BenchmarkLines(b *testing.B) {
 	b.Run("duplicates", func(b *testing.B) {
 		b.SetBytes(int64(len(dup)))
 		for b.Loop() {
-			l := mustOpen(b, Config{Order: OrderInput, Stdin: bytes.NewReader(dup)})
-			for range l.All() {
+			l := mustOpen(b, Config{InOrder: true, Stdin: bytes.NewReader(dup)})
+			for range l.From(0) {
 			}
 		}
 		perTarget(b, n)
@@ -153,8 +153,8 @@ func BenchmarkNetwork(b *testing.B) {
 		b.Run(strings.Join(args, " "), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				l := mustOpen(b, Config{Order: OrderInput, Args: args, Ports: mustPorts(b, "27015")})
-				for range l.All() {
+				l := mustOpen(b, Config{InOrder: true, Args: args, Ports: mustPorts(b, "27015")})
+				for range l.From(0) {
 				}
 			}
 			perTarget(b, n)

@@ -7,10 +7,10 @@ import (
 	"iter"
 )
 
-// MaxLine is the maximum length of a line in bytes, including its line ending. A
+// maxLine is the maximum length of a line in bytes, including its line ending. A
 // longer line is invalid, and only its beginning is kept. A line of JSON may be
 // longer.
-const MaxLine = 64 << 10
+const maxLine = 64 << 10
 
 // utf8BOM is the byte order mark that some editors write at the beginning of a
 // file. Files that were joined have more of them.
@@ -31,7 +31,7 @@ type line struct {
 // empty.
 func eachLine(r io.Reader, most int, err *error) iter.Seq[line] {
 	return func(yield func(line) bool) {
-		b := bufio.NewReaderSize(r, MaxLine)
+		b := bufio.NewReaderSize(r, maxLine)
 		var long []byte // scratch memory for a line that is longer than the buffer
 		for number := 1; ; number++ {
 			l := line{number: number}

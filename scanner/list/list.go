@@ -13,30 +13,6 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/target"
 )
 
-// Order is the order in which a List yields its targets.
-type Order uint8
-
-// The orders.
-const (
-	// OrderRandom is a random order chosen by Config.Seed: the same targets and the
-	// same seed give the same order, however the targets are listed.
-	OrderRandom Order = iota
-
-	// OrderInput is the order of Sources and Args and, within each, of its lines.
-	OrderInput
-)
-
-// String returns "random" or "input".
-func (o Order) String() string {
-	if o == OrderInput {
-		return "input"
-	}
-	return "random"
-}
-
-// DefaultPort is the port of an address that is named without a port.
-const DefaultPort = 27015
-
 // Config describes where targets come from.
 type Config struct {
 	// Args holds addresses, networks, files, and "-" for Stdin. If Args and Sources are
@@ -58,9 +34,9 @@ type Config struct {
 	// then has to visit all targets before that place.
 	Passed func(netip.Addr)
 
-	Order Order  // of the targets
-	Seed  uint64 // of OrderRandom
-	Shard Shard  // yield only the targets of this part
+	InOrder bool   // yield the targets in the order of the input while it is read, not in random order
+	Seed    uint64 // of the random order: the same targets and seed give the same order
+	Shard   Shard  // yield only the targets of this part
 
 	// Strict makes Load and From stop at the first invalid line. Load returns it as
 	// an error; if From finds it, Err does.
@@ -83,7 +59,7 @@ type Config struct {
 	KeepMaster bool     // fill Target.Master
 }
 
-// List yields the targets of its inputs. From or All may be called only once. The
+// List yields the targets of its inputs. From may be called only once. The
 // other methods may be called at any time from any goroutine.
 type List struct {
 	cfg     Config
@@ -126,7 +102,7 @@ func Open(cfg Config) (*List, error) {
 		args = []string{stdin}
 	}
 	if cfg.Exclusions == nil {
-		cfg.Exclusions, _ = NewExclusions(ExclusionConfig{}) // no files: no error
+		cfg.Exclusions, _ = NewExclusions(false, nil, nil, nil) // no files: no error
 	}
 	l := &List{cfg: cfg}
 	l.ports = portRule{cfg.Ports}
@@ -171,7 +147,7 @@ func (l *List) load(ctx context.Context) error {
 		return err
 	}
 	switch {
-	case l.cfg.Order == OrderRandom:
+	case !l.cfg.InOrder:
 		ld := newLoader(l)
 		if err := l.read(ctx, l.inputs, ld.take); err != nil {
 			return err
@@ -196,11 +172,8 @@ func (l *List) setSize(o *order) {
 	l.size.Store(&o.total)
 }
 
-// All yields all targets; it is From(0).
-func (l *List) All() iter.Seq[target.Target] { return l.From(0) }
-
 // From yields the targets from index place of the order on. It does so only once:
-// after that, From and All yield nothing. With OrderInput it reads the lists line
+// after that, it yields nothing. With OrderInput it reads the lists line
 // by line while it yields targets. It then also has to read the targets before
 // place, but counts only duplicates and invalid lines among them.
 func (l *List) From(place uint64) iter.Seq[target.Target] {
@@ -287,11 +260,6 @@ type Stats struct {
 	Resolved uint64 // host names that were looked up; not part of Read
 }
 
-// LeftOut returns the sources of exclusions that have excluded targets so far.
-func (l *List) LeftOut() []Exclusion {
-	return slices.DeleteFunc(l.cfg.Exclusions.Counts(), func(x Exclusion) bool { return x.Targets+x.Stopped == 0 })
-}
-
 // counters holds the running counts behind Stats, Loading and Progress. Stats
 // computes Read as the sum of the first six, so that the sum is always right, even
 // during a scan.
@@ -326,64 +294,37 @@ func (l *List) Stats() Stats {
 	return s
 }
 
-// Loading returns how many targets and invalid lines have been read from lists so
-// far, and which fraction of the lists' bytes has been read, from 0 to 1. The
-// fraction is known only if all lists are files.
-func (l *List) Loading() (lines uint64, part float64, known bool) {
-	lines = l.counts.listed.Load()
-	if !l.fixed.files {
-		return lines, 0, false
-	}
-	bytes := float64(l.counts.listedBytes.Load())
-	return lines, min(1, bytes/float64(max(l.fixed.bytes, 1))), true
-}
-
-// bytesPerTarget is the assumed length of a line, in bytes, until the first line is
-// read.
+// bytesPerTarget is the assumed length of a line, in bytes.
 const bytesPerTarget = 21
 
-// Progress returns which fraction of the targets From has passed, from 0 to 1. With
-// OrderRandom it is known if Size is. With OrderInput it is estimated from the
-// number of bytes read, and is not known if an input of unknown size is read, such
-// as a pipe.
-func (l *List) Progress() (part float64, known bool) {
-	size, known := l.Size()
-	switch {
-	case known && l.cfg.Order == OrderRandom:
-		part = float64(l.counts.place.Load()) / float64(max(size, 1))
-	case l.cfg.Order == OrderInput && (l.fixed.all || l.fixed.files):
-		part = l.passed()
-	default:
-		return 0, false
+// Progress returns how many targets and invalid lines have been read from lists, and a
+// fraction from 0 to 1, if it is known. While Load reads lists in random order, it is
+// that of their bytes, which is known if all lists are files. Later it is the fraction of
+// the targets that From has passed. In the order of the input it is known unless an
+// input of unknown size is read, such as a pipe.
+func (l *List) Progress() (lines uint64, part float64, known bool) {
+	c := &l.counts
+	lines = c.listed.Load()
+	size, sized := l.Size()
+	passed, total := float64(c.place.Load()), float64(size)
+	if !sized || l.cfg.InOrder {
+		if !l.fixed.all && !l.fixed.files {
+			return lines, 0, false
+		}
+		// Besides lists, what has passed is what arguments name.
+		named := c.place.Load() + c.duplicate.Load() + c.invalid.Load()
+		passed = float64(named-min(named, lines)) + float64(c.listedBytes.Load())/bytesPerTarget
+		total = float64(l.fixed.targets) + float64(l.fixed.bytes)/bytesPerTarget
 	}
-	if l.empty() {
-		part = 1
+	if !l.cfg.InOrder && !sized {
+		total -= float64(l.fixed.targets)
+	}
+	part = 1
+	if total > 0 {
+		part = passed / total
 	}
 	if most := l.cfg.Max; most > 0 {
-		part = max(part, min(float64(l.counts.given.Load())/float64(most), 1))
+		part = max(part, float64(c.given.Load())/float64(most))
 	}
-	return part, true
-}
-
-// empty reports whether the list is known to have no targets.
-func (l *List) empty() bool {
-	size, known := l.Size()
-	return known && size == 0
-}
-
-// passed estimates the fraction of the input that From has passed with OrderInput.
-func (l *List) passed() float64 {
-	c := &l.counts
-	listed, bytes := c.listed.Load(), c.listedBytes.Load()
-	each := float64(bytesPerTarget)
-	if listed > 0 {
-		each = float64(bytes) / float64(listed)
-	}
-	passed := c.place.Load() + c.duplicate.Load() + c.invalid.Load()
-	left := float64(l.fixed.targets) - float64(passed-min(passed, listed))
-	left = max(left, 0) + float64(max(l.fixed.bytes-bytes, 0))/each
-	if left <= 0 {
-		return 1
-	}
-	return float64(passed) / (float64(passed) + left)
+	return lines, min(part, 1), true
 }

@@ -170,12 +170,12 @@ func TestLine(t *testing.T) {
 	for _, test := range tests {
 		t.Run(fmt.Sprintf("%q %s", test.line, test.ports), func(t *testing.T) {
 			var bad []Invalid
-			l := mustOpen(t, Config{Order: OrderInput,
+			l := mustOpen(t, Config{InOrder: true,
 				Stdin:   strings.NewReader(test.line + "\n"),
 				Ports:   mustPorts(t, test.ports),
 				Invalid: func(v Invalid) { bad = append(bad, v) },
 			})
-			if got := texts(l.All()); !slices.Equal(got, test.want) {
+			if got := texts(l.From(0)); !slices.Equal(got, test.want) {
 				t.Errorf("%q, want %q", got, test.want)
 			}
 			switch {
@@ -199,17 +199,17 @@ func TestLine(t *testing.T) {
 // lines that are too long, and no newline at its end. The arguments name the file
 // twice.
 func TestFile(t *testing.T) {
-	long := strings.Repeat("x", MaxLine)
+	long := strings.Repeat("x", maxLine)
 	path := writeFile(t, "list.txt", "\xef\xbb\xbf1.0.0.1:1\r\n\r\n# comment\n"+
 		"bad \x1b]0;title\a\xe2\x80\xae\xff\n"+ // line 4
-		"1.0.0.2:2 "+long[:MaxLine-11]+"\n"+ // the longest line that is valid
-		"1.0.0.3:3 "+long[:MaxLine-10]+"\n"+ // line 6
+		"1.0.0.2:2 "+long[:maxLine-11]+"\n"+ // the longest line that is valid
+		"1.0.0.3:3 "+long[:maxLine-10]+"\n"+ // line 6
 		"#"+long+long+"\n"+
 		long+long+long+"\n"+ // line 8
 		"\xef\xbb\xbf1.0.0.4:4\n"+ // of a file that was appended
 		"1.0.0.5:5")
 	var bad []string
-	l := mustOpen(t, Config{Order: OrderInput,
+	l := mustOpen(t, Config{InOrder: true,
 		Args: []string{path, path},
 		Invalid: func(v Invalid) {
 			bad = append(bad, fmt.Sprintf("%d %.44s %v", v.Line, v.Text, v.Err))
@@ -218,8 +218,8 @@ func TestFile(t *testing.T) {
 			}
 		},
 	})
-	want := []string{"1.0.0.1:1", "1.0.0.2:2 " + long[:MaxLine-11], "1.0.0.4:4", "1.0.0.5:5"}
-	if got := texts(l.All()); !slices.Equal(got, want) {
+	want := []string{"1.0.0.1:1", "1.0.0.2:2 " + long[:maxLine-11], "1.0.0.4:4", "1.0.0.5:5"}
+	if got := texts(l.From(0)); !slices.Equal(got, want) {
 		t.Errorf("%.40q", got)
 	}
 	want = []string{
@@ -241,8 +241,8 @@ func TestFile(t *testing.T) {
 
 // TestLongLastLine reads a list whose last line is too long and has no newline.
 func TestLongLastLine(t *testing.T) {
-	l := mustOpen(t, Config{Order: OrderInput, Stdin: strings.NewReader("1.0.0.1:1\n" + strings.Repeat("y", 3*MaxLine+5))})
-	if got := texts(l.All()); len(got) != 1 {
+	l := mustOpen(t, Config{InOrder: true, Stdin: strings.NewReader("1.0.0.1:1\n" + strings.Repeat("y", 3*maxLine+5))})
+	if got := texts(l.From(0)); len(got) != 1 {
 		t.Errorf("%q", got)
 	}
 	if s := l.Stats(); s != (Stats{Read: 2, Invalid: 1, Given: 1}) || l.Err() != nil {
@@ -345,7 +345,7 @@ func TestStdin(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			test.cfg.Order = OrderInput
+			test.cfg.InOrder = true
 			l, err := Open(test.cfg)
 			if test.want != "" {
 				if err == nil || !strings.HasPrefix(err.Error(), test.want) {
@@ -356,7 +356,7 @@ func TestStdin(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := texts(l.All()); !slices.Equal(got, []string{"1.0.0.1:1"}) {
+			if got := texts(l.From(0)); !slices.Equal(got, []string{"1.0.0.1:1"}) {
 				t.Errorf("%q", got)
 			}
 		})
@@ -367,8 +367,8 @@ func TestStdin(t *testing.T) {
 // the target of each line before the next line is written.
 func TestStream(t *testing.T) {
 	r, w := io.Pipe()
-	l := mustOpen(t, Config{Order: OrderInput, Stdin: r})
-	next, stop := iter.Pull(l.All())
+	l := mustOpen(t, Config{InOrder: true, Stdin: r})
+	next, stop := iter.Pull(l.From(0))
 	defer stop()
 	for i := range 10 {
 		line := fmt.Sprintf("1.0.0.%d:1", i)
@@ -400,11 +400,11 @@ func openFiles(t *testing.T, path string) (n int) {
 
 func TestStop(t *testing.T) {
 	path := writeFile(t, "list.txt", "1.0.0.1:1\n1.0.0.2:1\n1.0.0.3:1\n")
-	l := mustOpen(t, Config{Order: OrderInput, Args: []string{path, path}})
+	l := mustOpen(t, Config{InOrder: true, Args: []string{path, path}})
 	if n := openFiles(t, path); n != 0 {
 		t.Errorf("open before All: %d", n)
 	}
-	for range l.All() {
+	for range l.From(0) {
 		if n := openFiles(t, path); n != 1 {
 			t.Errorf("open while reading: %d", n)
 		}
@@ -413,7 +413,7 @@ func TestStop(t *testing.T) {
 	if n := openFiles(t, path); n != 0 {
 		t.Errorf("open after All: %d", n)
 	}
-	if got := texts(l.All()); got != nil {
+	if got := texts(l.From(0)); got != nil {
 		t.Errorf("a second All gives %q", got)
 	}
 	if s := l.Stats(); s != (Stats{Read: 1, Given: 1}) || l.Err() != nil {
@@ -424,11 +424,11 @@ func TestStop(t *testing.T) {
 func TestMax(t *testing.T) {
 	file := writeFile(t, "list.txt", "1.0.0.1:1\n1.0.0.1:1\nbad\n1.0.0.2:1\n1.0.0.3:1\n")
 	for _, args := range [][]string{{file}, {"1.0.0.0/30"}, {"1.0.0.1", "1.0.0.2", "1.0.0.3"}} {
-		l := mustOpen(t, Config{Order: OrderInput, Args: args, Ports: mustPorts(t, "1"), Max: 2})
-		if got := texts(l.All()); len(got) != 2 {
+		l := mustOpen(t, Config{InOrder: true, Args: args, Ports: mustPorts(t, "1"), Max: 2})
+		if got := texts(l.From(0)); len(got) != 2 {
 			t.Errorf("%q: %q", args, got)
 		}
-		if part, known := l.Progress(); part != 1 || !known {
+		if _, part, known := l.Progress(); part != 1 || !known {
 			t.Errorf("%q: progress %v, %v", args, part, known)
 		}
 	}
@@ -436,18 +436,18 @@ func TestMax(t *testing.T) {
 
 func TestReadError(t *testing.T) {
 	broken := errors.New("the disk is gone")
-	l := mustOpen(t, Config{Order: OrderInput, Stdin: io.MultiReader(
+	l := mustOpen(t, Config{InOrder: true, Stdin: io.MultiReader(
 		strings.NewReader("1.0.0.1:1\n1.0.0.2:2"), iotest.ErrReader(broken))})
-	if got := texts(l.All()); !slices.Equal(got, []string{"1.0.0.1:1"}) {
+	if got := texts(l.From(0)); !slices.Equal(got, []string{"1.0.0.1:1"}) {
 		t.Errorf("%q: a line may be cut by the error", got)
 	}
 	want := "standard input: can't be read: the disk is gone"
 	if err := l.Err(); !errors.Is(err, broken) || err.Error() != want {
 		t.Errorf("%v, want %v", err, want)
 	}
-	long := strings.Repeat("x", 2*MaxLine)
-	l = mustOpen(t, Config{Order: OrderInput, Stdin: io.MultiReader(strings.NewReader(long), iotest.ErrReader(broken))})
-	texts(l.All())
+	long := strings.Repeat("x", 2*maxLine)
+	l = mustOpen(t, Config{InOrder: true, Stdin: io.MultiReader(strings.NewReader(long), iotest.ErrReader(broken))})
+	texts(l.From(0))
 	if err := l.Err(); !errors.Is(err, broken) {
 		t.Errorf("in a long line: %v", err)
 	}
@@ -455,11 +455,11 @@ func TestReadError(t *testing.T) {
 
 func TestVanishedFile(t *testing.T) {
 	path := writeFile(t, "list.txt", "1.0.0.1:1\n")
-	l := mustOpen(t, Config{Order: OrderInput, Args: []string{"1.0.0.9:9", path, "1.0.0.8:8"}})
+	l := mustOpen(t, Config{InOrder: true, Args: []string{"1.0.0.9:9", path, "1.0.0.8:8"}})
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	if got := texts(l.All()); !slices.Equal(got, []string{"1.0.0.9:9"}) {
+	if got := texts(l.From(0)); !slices.Equal(got, []string{"1.0.0.9:9"}) {
 		t.Errorf("%q", got)
 	}
 	if err := l.Err(); !errors.Is(err, fs.ErrNotExist) {
@@ -479,13 +479,13 @@ func TestProgress(t *testing.T) {
 	}
 	defer stdin.Close()
 	for _, args := range [][]string{{file}, {"2.0.0.0/19"}, {"2.0.0.0/19", "-", "3.0.0.0/19", "4.0.0.0:5"}} {
-		l := mustOpen(t, Config{Order: OrderInput, Args: args, Ports: mustPorts(t, "1,2"), Stdin: stdin})
-		if part, known := l.Progress(); part != 0 || !known {
+		l := mustOpen(t, Config{InOrder: true, Args: args, Ports: mustPorts(t, "1,2"), Stdin: stdin})
+		if _, part, known := l.Progress(); part != 0 || !known {
 			t.Errorf("%q: %v, %v before", args, part, known)
 		}
 		last := 0.0
-		for range l.All() {
-			part, _ := l.Progress()
+		for range l.From(0) {
+			_, part, _ := l.Progress()
 			// While a file is read, Progress advances in steps of many lines.
 			if part < last-0.1 || part > last+0.1 || part > 1 {
 				t.Fatalf("%q: from %v to %v", args, last, part)
@@ -495,12 +495,12 @@ func TestProgress(t *testing.T) {
 		if last < 0.9 {
 			t.Errorf("%q: %v just before the end", args, last)
 		}
-		if part, known := l.Progress(); part != 1 || !known {
+		if _, part, known := l.Progress(); part != 1 || !known {
 			t.Errorf("%q: %v, %v after", args, part, known)
 		}
 	}
-	l := mustOpen(t, Config{Order: OrderInput, Args: []string{"-", "2.0.0.0/19"}, Ports: mustPorts(t, "1"), Stdin: strings.NewReader("")})
-	if _, known := l.Progress(); known {
+	l := mustOpen(t, Config{InOrder: true, Args: []string{"-", "2.0.0.0/19"}, Ports: mustPorts(t, "1"), Stdin: strings.NewReader("")})
+	if _, _, known := l.Progress(); known {
 		t.Error("the length of a reader is known")
 	}
 }
@@ -509,7 +509,7 @@ func TestProgress(t *testing.T) {
 // another goroutine. Given must never decrease, and Read must never be less than
 // Given.
 func TestStatsWhileRunning(t *testing.T) {
-	l := mustOpen(t, Config{Order: OrderInput, Args: []string{"1.0.0.0/18", "127.0.0.0/30"}, Ports: mustPorts(t, "1-2")})
+	l := mustOpen(t, Config{InOrder: true, Args: []string{"1.0.0.0/18", "127.0.0.0/30"}, Ports: mustPorts(t, "1-2")})
 	done := make(chan struct{})
 	var reading sync.WaitGroup
 	reading.Go(func() {
@@ -519,7 +519,7 @@ func TestStatsWhileRunning(t *testing.T) {
 				t.Errorf("from %+v to %+v", last, s)
 			}
 			last = s
-			l.LeftOut()
+			l.cfg.Exclusions.Counts()
 			l.Progress()
 			l.Err()
 			select {
@@ -529,7 +529,7 @@ func TestStatsWhileRunning(t *testing.T) {
 			}
 		}
 	})
-	texts(l.All())
+	texts(l.From(0))
 	close(done)
 	reading.Wait()
 }
@@ -571,7 +571,7 @@ func TestPorts(t *testing.T) {
 func TestShow(t *testing.T) {
 	tests := []struct{ text, want string }{
 		{"plain text: \"é\" \\ 日本", "plain text: \"é\" \\ 日本"},
-		{"\x00\t\r\n\x1b\x7f\"", `\x00\t\r\n\x1b\x7f\"`},
+		{"\x00\t\r\n\x1b\x7f\"", `\x00\t\r\n\x1b\x7f"`},
 		{"\u0085\u009b", `\u0085\u009b`},
 		{"\u202e\u2066\u200b\ufeff", `\u202e\u2066\u200b\ufeff`},
 		{"\xff\xc3", `\xff\xc3`},

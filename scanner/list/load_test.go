@@ -32,8 +32,8 @@ func TestStrict(t *testing.T) {
 	}{
 		{"random", Config{Args: []string{file}}, true, 0},
 		{"random, from a pipe", Config{Stdin: strings.NewReader(list)}, true, 0},
-		{"input", Config{Order: OrderInput, Args: []string{"8.0.0.9:1", file}}, true, 0},
-		{"input, from a pipe", Config{Order: OrderInput, Stdin: strings.NewReader(list)}, false, 2},
+		{"input", Config{InOrder: true, Args: []string{"8.0.0.9:1", file}}, true, 0},
+		{"input, from a pipe", Config{InOrder: true, Stdin: strings.NewReader(list)}, false, 2},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -44,7 +44,7 @@ func TestStrict(t *testing.T) {
 			if (err != nil) != test.load {
 				t.Errorf("Load: %v", err)
 			}
-			if got := texts(l.All()); len(got) != test.given {
+			if got := texts(l.From(0)); len(got) != test.given {
 				t.Errorf("%q", got)
 			}
 			var bad Invalid
@@ -53,10 +53,10 @@ func TestStrict(t *testing.T) {
 			}
 		})
 	}
-	for _, order := range []Order{OrderRandom, OrderInput} {
-		l := mustOpen(t, Config{Order: order, Strict: true, Args: []string{writeFile(t, "good.txt", "8.0.0.1:1\n# bad line\n")}})
-		if got := texts(l.All()); len(got) != 1 || l.Err() != nil {
-			t.Errorf("%v, a good list: %q, %v", order, got, l.Err())
+	for _, inOrder := range []bool{false, true} {
+		l := mustOpen(t, Config{InOrder: inOrder, Strict: true, Args: []string{writeFile(t, "good.txt", "8.0.0.1:1\n# bad line\n")}})
+		if got := texts(l.From(0)); len(got) != 1 || l.Err() != nil {
+			t.Errorf("%v, a good list: %q, %v", inOrder, got, l.Err())
 		}
 	}
 }
@@ -86,29 +86,29 @@ func TestResolve(t *testing.T) {
 		"11 1.2.3.999 not an IPv4 address: a number is above 255",
 		"12 not a name! the name was not found: no such host",
 	}
-	for _, order := range []Order{OrderRandom, OrderInput} {
+	for _, inOrder := range []bool{false, true} {
 		var bad []string
-		l := mustOpen(t, Config{Order: order, Stdin: strings.NewReader(list), Resolve: names,
+		l := mustOpen(t, Config{InOrder: inOrder, Stdin: strings.NewReader(list), Resolve: names,
 			Invalid: func(v Invalid) { bad = append(bad, fmt.Sprint(v.Line, " ", v.Text, " ", v.Err)) }})
-		got := texts(l.All())
-		if order == OrderRandom {
+		got := texts(l.From(0))
+		if !inOrder {
 			slices.Sort(got)
 		}
 		sorted := slices.Clone(want)
-		if order == OrderRandom {
+		if !inOrder {
 			slices.Sort(sorted)
 		}
 		if !slices.Equal(got, sorted) {
-			t.Errorf("%v: %q", order, got)
+			t.Errorf("%v: %q", inOrder, got)
 		}
 		slices.SortStableFunc(bad, func(a, b string) int { return lineOf(a) - lineOf(b) })
 		wantBad[4] = bad[4]
 		if !slices.Equal(bad, wantBad) {
-			t.Errorf("%v:\n%s", order, strings.Join(bad, "\n"))
+			t.Errorf("%v:\n%s", inOrder, strings.Join(bad, "\n"))
 		}
 		s := l.Stats()
 		if s.Given != 4 || s.Duplicate != 2 || s.Excluded != 1 || s.Invalid != 5 || s.Unscannable != 1 || s.Read != 13 || s.Resolved != 7 {
-			t.Errorf("%v: %+v", order, s)
+			t.Errorf("%v: %+v", inOrder, s)
 		}
 	}
 }
@@ -129,16 +129,16 @@ func TestResolveArgument(t *testing.T) {
 		want []string
 		bad  int
 	}{
-		{"input order", Config{Order: OrderInput}, []string{"8.0.0.2:9", "8.0.0.3:9", "8.0.0.8:8", "8.0.0.1:5"}, 0},
+		{"input order", Config{InOrder: true}, []string{"8.0.0.2:9", "8.0.0.3:9", "8.0.0.8:8", "8.0.0.1:5"}, 0},
 		{"random order", Config{}, []string{"8.0.0.1:5", "8.0.0.2:9", "8.0.0.3:9", "8.0.0.8:8"}, 0},
-		{"only arguments", Config{Order: OrderInput, OnlyArgs: true}, []string{"8.0.0.2:9", "8.0.0.3:9", "8.0.0.8:8"}, 1},
+		{"only arguments", Config{InOrder: true, OnlyArgs: true}, []string{"8.0.0.2:9", "8.0.0.3:9", "8.0.0.8:8"}, 1},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			bad := 0
 			test.cfg.Args = []string{"two.example:9", "8.0.0.8:8", file}
 			test.cfg.Resolve, test.cfg.Invalid = names, func(Invalid) { bad++ }
-			got := texts(mustOpen(t, test.cfg).All())
-			if test.cfg.Order == OrderRandom {
+			got := texts(mustOpen(t, test.cfg).From(0))
+			if !test.cfg.InOrder {
 				slices.Sort(got)
 			}
 			if !slices.Equal(got, test.want) || bad != test.bad {
@@ -160,14 +160,14 @@ func TestResolveArgumentFails(t *testing.T) {
 		"none.example:7": "none.example:7: no such file, and no such host: no such host",
 		"six.example":    "six.example: no such file, and the name has no IPv4 address",
 	} {
-		for _, order := range []Order{OrderRandom, OrderInput} {
-			l := mustOpen(t, Config{Order: order, Args: []string{"8.0.0.8:8", arg}, Resolve: names, OnlyArgs: true})
+		for _, inOrder := range []bool{false, true} {
+			l := mustOpen(t, Config{InOrder: inOrder, Args: []string{"8.0.0.8:8", arg}, Resolve: names, OnlyArgs: true})
 			err := l.Load(t.Context())
 			if _, ok := errors.AsType[*ArgError](err); !ok || err.Error() != want {
-				t.Errorf("%s, %v: %v", arg, order, err)
+				t.Errorf("%s, %v: %v", arg, inOrder, err)
 			}
-			if got := texts(l.All()); len(got) > 0 {
-				t.Errorf("%s, %v: gave out %q", arg, order, got)
+			if got := texts(l.From(0)); len(got) > 0 {
+				t.Errorf("%s, %v: gave out %q", arg, inOrder, got)
 			}
 		}
 	}
@@ -198,12 +198,12 @@ func TestResolveEnough(t *testing.T) {
 		"two.example:1\none.example:2\n8.0.0.7:7\n",
 		"ip,port\ntwo.example,1\none.example,2\n8.0.0.7,7\n",
 	} {
-		l := mustOpen(t, Config{Order: OrderInput, Stdin: strings.NewReader(list), Resolve: names, Max: 1})
-		if got := texts(l.All()); len(got) != 1 || l.Stats().Given != 1 {
+		l := mustOpen(t, Config{InOrder: true, Stdin: strings.NewReader(list), Resolve: names, Max: 1})
+		if got := texts(l.From(0)); len(got) != 1 || l.Stats().Given != 1 {
 			t.Errorf("%q, given %d, want 1 target", got, l.Stats().Given)
 		}
-		l = mustOpen(t, Config{Order: OrderInput, Stdin: strings.NewReader(list), Resolve: names})
-		for range l.All() {
+		l = mustOpen(t, Config{InOrder: true, Stdin: strings.NewReader(list), Resolve: names})
+		for range l.From(0) {
 			break
 		}
 		if l.Stats().Given != 1 {
@@ -220,7 +220,7 @@ func TestResolveFirst(t *testing.T) {
 		runtime.Gosched() // let the reader read the next lines
 		return names(ctx, host)
 	}})
-	if got := texts(l.All()); !slices.Equal(got, []string{"8.0.0.1:5 first"}) {
+	if got := texts(l.From(0)); !slices.Equal(got, []string{"8.0.0.1:5 first"}) {
 		t.Errorf("%q", got)
 	}
 }
@@ -236,7 +236,7 @@ func TestResolveBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var now atomic.Int64
 		answer := make(chan struct{})
-		l := mustOpen(t, Config{Order: OrderInput, Stdin: strings.NewReader(list.String()),
+		l := mustOpen(t, Config{InOrder: true, Stdin: strings.NewReader(list.String()),
 			Resolve: func(_ context.Context, host string) ([]netip.Addr, error) {
 				now.Add(1)
 				<-answer
@@ -252,7 +252,7 @@ func TestResolveBounded(t *testing.T) {
 			close(answer)
 		}()
 		i := uint32(0)
-		for tg := range l.All() {
+		for tg := range l.From(0) {
 			if ipOf(tg.Addr.Addr()) != 0x08000000+i {
 				t.Fatalf("%v is number %d", tg.Addr, i)
 			}
@@ -268,10 +268,10 @@ func TestResolveBounded(t *testing.T) {
 // target after them, are yielded before the pipe is closed.
 func TestResolveStreams(t *testing.T) {
 	r, w := io.Pipe()
-	l := mustOpen(t, Config{Order: OrderInput, Stdin: r, Resolve: names})
+	l := mustOpen(t, Config{InOrder: true, Stdin: r, Resolve: names})
 	go io.WriteString(w, "one.example:1\n8.0.0.9:1\n")
 	n := 0
-	for range l.All() {
+	for range l.From(0) {
 		if n++; n == 2 {
 			w.Close()
 		}
@@ -288,19 +288,19 @@ func TestInputs(t *testing.T) {
 	two := strings.Repeat("8.0.0.3:1 and much more\n", 100_000)
 	file := writeFile(t, "one.txt", one)
 	sum := func(s string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(s))) }
-	for _, order := range []Order{OrderRandom, OrderInput} {
-		l := mustOpen(t, Config{Order: order, Args: []string{"9.9.9.9:9", file, "-"}, Stdin: iotest.HalfReader(strings.NewReader(two))})
-		texts(l.All())
+	for _, inOrder := range []bool{false, true} {
+		l := mustOpen(t, Config{InOrder: inOrder, Args: []string{"9.9.9.9:9", file, "-"}, Stdin: iotest.HalfReader(strings.NewReader(two))})
+		texts(l.From(0))
 		want := []Input{
 			{Name: show([]byte(file)), Format: "text", Bytes: int64(len(one)), SHA256: sum(one), Targets: 3, Invalid: 1},
 			{Name: "standard input", Format: "text", Bytes: int64(len(two)), SHA256: sum(two), Targets: 100_000},
 		}
 		if got := l.Inputs(); !slices.Equal(got, want) {
-			t.Errorf("%v: %+v\nwant %+v", order, got, want)
+			t.Errorf("%v: %+v\nwant %+v", inOrder, got, want)
 		}
 	}
-	l := mustOpen(t, Config{Order: OrderInput, Args: []string{file}, Max: 1})
-	texts(l.All())
+	l := mustOpen(t, Config{InOrder: true, Args: []string{file}, Max: 1})
+	texts(l.From(0))
 	if got := l.Inputs()[0]; got.SHA256 != "" {
 		t.Errorf("the sum of a list that was not read to its end: %+v", got)
 	}
@@ -319,7 +319,7 @@ func TestLoadCancel(t *testing.T) {
 	if err := l.Load(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("while waiting: %v", err)
 	}
-	if got := texts(l.All()); got != nil || !errors.Is(l.Err(), context.Canceled) {
+	if got := texts(l.From(0)); got != nil || !errors.Is(l.Err(), context.Canceled) {
 		t.Errorf("after that: %q, %v", got, l.Err())
 	}
 	ctx, cancel = context.WithCancel(t.Context())
@@ -350,7 +350,7 @@ func (e endless) Read(p []byte) (int, error) {
 	return copy(p, strings.Repeat("8.0.0.1:1\n", 100)), nil
 }
 
-// TestLoading checks what Loading and Progress report before, during and after
+// TestLoading checks what Progress reports before, during and after
 // Load.
 func TestLoading(t *testing.T) {
 	var list strings.Builder
@@ -361,13 +361,10 @@ func TestLoading(t *testing.T) {
 	var l *List
 	last := 0.0
 	l = mustOpen(t, Config{Args: []string{file}, Invalid: func(Invalid) {
-		_, last, _ = l.Loading()
+		_, last, _ = l.Progress()
 	}})
-	if n, part, known := l.Loading(); n != 0 || part != 0 || !known {
+	if n, part, known := l.Progress(); n != 0 || part != 0 || !known {
 		t.Errorf("before: %d, %v, %v", n, part, known)
-	}
-	if _, known := l.Progress(); known {
-		t.Error("progress is known before the list is")
 	}
 	if err := l.Load(t.Context()); err != nil {
 		t.Fatal(err)
@@ -375,11 +372,8 @@ func TestLoading(t *testing.T) {
 	if last < 0.9 || last > 1 {
 		t.Errorf("at the last line: %v", last)
 	}
-	if n, part, known := l.Loading(); n != 50_001 || part != 1 || !known {
+	if n, part, known := l.Progress(); n != 50_001 || part != 0 || !known {
 		t.Errorf("after: %d, %v, %v", n, part, known)
-	}
-	if part, known := l.Progress(); part != 0 || !known {
-		t.Errorf("progress %v, %v", part, known)
 	}
 }
 
@@ -394,7 +388,7 @@ func TestLoadErrors(t *testing.T) {
 	if err := l.Load(t.Context()); !errors.Is(err, broken) {
 		t.Errorf("the second time: %v", err)
 	}
-	if got := texts(l.All()); got != nil || !errors.Is(l.Err(), broken) {
+	if got := texts(l.From(0)); got != nil || !errors.Is(l.Err(), broken) {
 		t.Errorf("%q, %v", got, l.Err())
 	}
 	path := writeFile(t, "list.txt", "8.0.0.1:1\n")

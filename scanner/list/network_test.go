@@ -42,11 +42,11 @@ func TestNetworks(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.args+" at "+test.ports, func(t *testing.T) {
-			l := mustOpen(t, Config{Order: OrderInput, Args: strings.Fields(test.args), Ports: mustPorts(t, test.ports)})
+			l := mustOpen(t, Config{InOrder: true, Args: strings.Fields(test.args), Ports: mustPorts(t, test.ports)})
 			if n, known := l.Size(); n != test.stats.Read-test.stats.Duplicate || !known {
 				t.Errorf("size %d, %v; want the number of targets read without duplicates", n, known)
 			}
-			if got := strings.Join(texts(l.All()), " "); got != test.want {
+			if got := strings.Join(texts(l.From(0)), " "); got != test.want {
 				t.Errorf("%s\nwant %s", got, test.want)
 			}
 			if s := l.Stats(); s != test.stats {
@@ -59,15 +59,15 @@ func TestNetworks(t *testing.T) {
 // TestWholeInternet checks the size and the first targets of 0.0.0.0/0 at all
 // ports, and the number of addresses in special-purpose networks.
 func TestWholeInternet(t *testing.T) {
-	l := mustOpen(t, Config{Order: OrderInput, Args: []string{"0.0.0.0/0"}, Ports: mustPorts(t, "1-65535"), Max: 3})
+	l := mustOpen(t, Config{InOrder: true, Args: []string{"0.0.0.0/0"}, Ports: mustPorts(t, "1-65535"), Max: 3})
 	if n, known := l.Size(); n != 65535<<32 || !known {
 		t.Errorf("size %d, %v", n, known)
 	}
-	if got := strings.Join(texts(l.All()), " "); got != "1.0.0.0:1 1.0.0.1:1 1.0.0.2:1" {
+	if got := strings.Join(texts(l.From(0)), " "); got != "1.0.0.0:1 1.0.0.1:1 1.0.0.2:1" {
 		t.Error(got)
 	}
 	var reserved uint64
-	for _, s := range mustExclude(t, ExclusionConfig{}).fixed {
+	for _, s := range mustExclude(t, exclusionConfig{}).fixed {
 		if p := largest(s.first, s.last); !slices.ContainsFunc(specialPurpose, func(r special) bool {
 			return r.network.Bits() < p.Bits() && r.network.Contains(p.Addr())
 		}) {
@@ -98,18 +98,18 @@ func TestAllowReserved(t *testing.T) {
 	}
 	for _, test := range tests {
 		l := mustOpen(t, Config{
-			Order:      OrderInput,
+			InOrder:    true,
 			Stdin:      strings.NewReader(list),
-			Exclusions: mustExclude(t, ExclusionConfig{AllowReserved: test.allow}),
+			Exclusions: mustExclude(t, exclusionConfig{AllowReserved: test.allow}),
 		})
-		if got := strings.Join(texts(l.All()), " "); got != test.want {
+		if got := strings.Join(texts(l.From(0)), " "); got != test.want {
 			t.Errorf("allowed %v: %s", test.allow, got)
 		}
 		if s := l.Stats(); s != test.stats {
 			t.Errorf("allowed %v: %+v", test.allow, s)
 		}
 		left := ""
-		for _, r := range l.LeftOut() {
+		for _, r := range leftOut(l) {
 			left += fmt.Sprintf("%v %v %d, ", r.Network, r.Unscannable, r.Targets)
 		}
 		if left != test.left {
@@ -190,8 +190,8 @@ func randomName(r *rand.Rand) string {
 func TestModel(t *testing.T) {
 	for seed := range 3 * *seedsFlag {
 		r := rand.New(rand.NewPCG(seed, 1))
-		m := &model{ports: mustPorts(t, "3,1"), seen: map[string]bool{}, rules: mustExclude(t, ExclusionConfig{})}
-		cfg := Config{Ports: m.ports, Order: OrderInput}
+		m := &model{ports: mustPorts(t, "3,1"), seen: map[string]bool{}, rules: mustExclude(t, exclusionConfig{})}
+		cfg := Config{Ports: m.ports, InOrder: true}
 		lists := 0
 		for range 1 + r.IntN(6) {
 			if r.IntN(3) > 0 {
@@ -217,7 +217,7 @@ func TestModel(t *testing.T) {
 		}
 		l := mustOpen(t, cfg)
 		size, known := l.Size()
-		got := slices.Collect(l.All())
+		got := slices.Collect(l.From(0))
 		if !slices.Equal(got, m.out) {
 			t.Fatalf("seed %d, %q:\n     %v\nwant %v", seed, cfg.Args, got, m.out)
 		}
@@ -227,7 +227,7 @@ func TestModel(t *testing.T) {
 		if known != (lists == 0) || known && size != m.places {
 			t.Fatalf("seed %d: size %d, %v; want %d", seed, size, known, m.places)
 		}
-		if part, known := l.Progress(); part != 1 || !known {
+		if _, part, known := l.Progress(); part != 1 || !known {
 			t.Fatalf("seed %d: progress %v, %v", seed, part, known)
 		}
 	}

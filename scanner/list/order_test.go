@@ -135,13 +135,13 @@ func TestRandomOrder(t *testing.T) {
 	for seed := range seeds {
 		r := rand.New(rand.NewPCG(seed, 2))
 		s := randomSources(r)
-		cfg := Config{Ports: mustPorts(t, "3,1,8-20"), Order: OrderInput}
+		cfg := Config{Ports: mustPorts(t, "3,1,8-20"), InOrder: true}
 		plain := s.open(t, cfg)
-		want := slices.SortedFunc(plain.All(), byAddr)
+		want := slices.SortedFunc(plain.From(0), byAddr)
 
-		cfg.Order, cfg.Seed = OrderRandom, seed
+		cfg.InOrder, cfg.Seed = false, seed
 		l := s.open(t, cfg)
-		got := slices.Collect(l.All())
+		got := slices.Collect(l.From(0))
 		size, known := l.Size()
 		if l.Stats() != plain.Stats() || !known || l.Err() != nil {
 			t.Fatalf("seed %d: %+v, want %+v; %v", seed, l.Stats(), plain.Stats(), l.Err())
@@ -149,7 +149,7 @@ func TestRandomOrder(t *testing.T) {
 		if st := l.Stats(); size != st.Read-st.Invalid-st.Duplicate {
 			t.Fatalf("seed %d: %d places, and %+v", seed, size, st)
 		}
-		if part, known := l.Progress(); part != 1 || !known {
+		if _, part, known := l.Progress(); part != 1 || !known {
 			t.Fatalf("seed %d: progress %v, %v", seed, part, known)
 		}
 		for i := range got {
@@ -166,7 +166,7 @@ func TestRandomOrder(t *testing.T) {
 		}
 
 		again := s.shuffled(r).open(t, cfg)
-		if same := slices.Collect(again.All()); !slices.Equal(same, got) {
+		if same := slices.Collect(again.From(0)); !slices.Equal(same, got) {
 			t.Fatalf("seed %d: %v, and in another order %v", seed, got, same)
 		}
 		from := r.Uint64N(size + 2)
@@ -174,8 +174,8 @@ func TestRandomOrder(t *testing.T) {
 		if rest := slices.Collect(s.open(t, cfg).From(from)); !slices.Equal(rest, got[first:]) {
 			t.Fatalf("seed %d: from %d: %v, want %v", seed, from, rest, got[first:])
 		}
-		cfg.Order = OrderInput
-		all, rest := slices.Collect(s.open(t, cfg).All()), s.open(t, cfg)
+		cfg.InOrder = true
+		all, rest := slices.Collect(s.open(t, cfg).From(0)), s.open(t, cfg)
 		first, _ = slices.BinarySearchFunc(all, from, func(t target.Target, p uint64) int { return int(t.Place) - int(p) })
 		if got := slices.Collect(rest.From(from)); !slices.Equal(got, all[first:]) {
 			t.Fatalf("seed %d: input order from %d: %v, want %v", seed, from, got, all[first:])
@@ -192,7 +192,7 @@ func TestRandomOrder(t *testing.T) {
 func TestCutNetworks(t *testing.T) {
 	order := func(args ...string) string {
 		l := mustOpen(t, Config{Args: args, Ports: mustPorts(t, "1,2"), Seed: 4})
-		return fmt.Sprint(texts(l.All()))
+		return fmt.Sprint(texts(l.From(0)))
 	}
 	whole := order("1.0.0.0/22", "2.0.0.0/24:7-9")
 	for _, args := range [][]string{
@@ -209,14 +209,14 @@ func TestCutNetworks(t *testing.T) {
 // TestFromInside checks that From counts only the targets from its place on, even
 // if that place is inside an excluded network.
 func TestFromInside(t *testing.T) {
-	for _, order := range []Order{OrderRandom, OrderInput} {
+	for _, inOrder := range []bool{false, true} {
 		for _, from := range []uint64{0, 1, 100, 256, 300, 512, 600} {
-			l := mustOpen(t, Config{Order: order, Args: []string{"10.0.0.0/24", "8.0.0.1:1"}, Ports: mustPorts(t, "1,2")})
+			l := mustOpen(t, Config{InOrder: inOrder, Args: []string{"10.0.0.0/24", "8.0.0.1:1"}, Ports: mustPorts(t, "1,2")})
 			for range l.From(from) {
 			}
 			s := l.Stats()
 			if left := 513 - min(from, 513); s.Excluded+s.Given != left || s.Read != left {
-				t.Errorf("%v, from %d: %+v", order, from, s)
+				t.Errorf("%v, from %d: %+v", inOrder, from, s)
 			}
 		}
 	}
@@ -228,7 +228,7 @@ func TestSeeds(t *testing.T) {
 	for seed := range uint64(20) {
 		for _, args := range [][]string{{"1.0.0.0/24"}, {"1.0.0.0/28", "2.0.0.0/25"}} {
 			l := mustOpen(t, Config{Args: args, Ports: mustPorts(t, "1"), Seed: seed})
-			orders[fmt.Sprint(texts(l.All()))] = true
+			orders[fmt.Sprint(texts(l.From(0)))] = true
 		}
 	}
 	if len(orders) != 40 {
@@ -242,28 +242,28 @@ func TestPlaces(t *testing.T) {
 	places := func(cfg Config) map[netip.AddrPort]uint64 {
 		cfg.Args, cfg.Ports = []string{"10.0.0.0/24", "8.8.8.0/27", "10.0.0.1:9"}, mustPorts(t, "1-3")
 		all := map[netip.AddrPort]uint64{}
-		for tg := range mustOpen(t, cfg).All() {
+		for tg := range mustOpen(t, cfg).From(0) {
 			all[tg.Addr] = tg.Place
 		}
 		return all
 	}
-	for _, order := range []Order{OrderRandom, OrderInput} {
-		allow := mustExclude(t, ExclusionConfig{AllowReserved: true})
-		whole := places(Config{Order: order, Exclusions: allow})
+	for _, inOrder := range []bool{false, true} {
+		allow := mustExclude(t, exclusionConfig{AllowReserved: true})
+		whole := places(Config{InOrder: inOrder, Exclusions: allow})
 		if len(whole) != 256*3+32*3+1 {
-			t.Fatalf("%v: %d targets", order, len(whole))
+			t.Fatalf("%v: %d targets", inOrder, len(whole))
 		}
 		for name, part := range map[string]map[netip.AddrPort]uint64{
-			"exclusions": places(Config{Order: order}),
-			"a shard":    places(Config{Order: order, Exclusions: allow, Shard: Shard{1, 3}}),
-			"a limit":    places(Config{Order: order, Exclusions: allow, Max: 50}),
+			"exclusions": places(Config{InOrder: inOrder}),
+			"a shard":    places(Config{InOrder: inOrder, Exclusions: allow, Shard: Shard{1, 3}}),
+			"a limit":    places(Config{InOrder: inOrder, Exclusions: allow, Max: 50}),
 		} {
 			if len(part) == 0 || len(part) == len(whole) {
-				t.Errorf("%v, %s: %d targets", order, name, len(part))
+				t.Errorf("%v, %s: %d targets", inOrder, name, len(part))
 			}
 			for at, place := range part {
 				if whole[at] != place {
-					t.Errorf("%v, %s: %v is at place %d instead of %d", order, name, at, place, whole[at])
+					t.Errorf("%v, %s: %v is at place %d instead of %d", inOrder, name, at, place, whole[at])
 				}
 			}
 		}
@@ -296,7 +296,7 @@ func TestPortsApart(t *testing.T) {
 		test.cfg.Seed = 5
 		last := map[netip.Addr]uint64{}
 		least := ^uint64(0)
-		for tg := range mustOpen(t, test.cfg).All() {
+		for tg := range mustOpen(t, test.cfg).From(0) {
 			if before, ok := last[tg.Addr.Addr()]; ok {
 				least = min(least, tg.Place-before)
 			}
@@ -317,7 +317,7 @@ func TestInterleaved(t *testing.T) {
 	}
 	l := mustOpen(t, Config{Args: []string{"-", "1.0.0.0/20"}, Stdin: &list, Ports: mustPorts(t, "1"), Seed: 1})
 	listed := 0
-	for tg := range l.All() {
+	for tg := range l.From(0) {
 		if tg.Addr.Addr().As4()[0] == 9 {
 			listed++
 		}
@@ -346,16 +346,16 @@ func TestFirstMention(t *testing.T) {
 		{"1.0.0.0/24:2-3 b\n1.0.0.0/24:1-2 a\n", "a"},
 	}
 	for _, test := range tests {
-		for _, order := range []Order{OrderRandom, OrderInput} {
-			l := mustOpen(t, Config{Order: order, Stdin: strings.NewReader(test.lines), Ports: mustPorts(t, "1")})
+		for _, inOrder := range []bool{false, true} {
+			l := mustOpen(t, Config{InOrder: inOrder, Stdin: strings.NewReader(test.lines), Ports: mustPorts(t, "1")})
 			got := "is missing"
-			for tg := range l.All() {
+			for tg := range l.From(0) {
 				if tg.Addr == netip.MustParseAddrPort("1.0.0.1:1") {
 					got = tg.Tag
 				}
 			}
 			if got != test.want {
-				t.Errorf("%q, %v: %q, want %q", test.lines, order, got, test.want)
+				t.Errorf("%q, %v: %q, want %q", test.lines, inOrder, got, test.want)
 			}
 		}
 	}
@@ -376,7 +376,7 @@ func TestManyTags(t *testing.T) {
 		list.WriteString(at + " " + tag + "\n")
 	}
 	n := 0
-	for tg := range mustOpen(t, Config{Stdin: strings.NewReader(list.String())}).All() {
+	for tg := range mustOpen(t, Config{Stdin: strings.NewReader(list.String())}).From(0) {
 		if n++; want[tg.Addr.String()] != tg.Tag {
 			t.Fatalf("%v has %.40q", tg.Addr, tg.Tag)
 		}
@@ -433,7 +433,7 @@ func TestWholeSpace(t *testing.T) {
 		s.sum += uint64(ip)
 		s.mixed += uint64(mix(ip^0x5bd1e995)) * 0x9e3779b97f4a7c15 >> 7
 	}
-	x := mustExclude(t, ExclusionConfig{AllowReserved: true})
+	x := mustExclude(t, exclusionConfig{AllowReserved: true})
 	relays := spanOf(cidr("169.254.0.0/16")) // unscannable, like 0.0.0.0
 	const parts = 4
 	var got [parts]sums
@@ -538,7 +538,7 @@ func BenchmarkOrder(b *testing.B) {
 					b.Fatal(err)
 				}
 				b.StartTimer()
-				for range l.All() {
+				for range l.From(0) {
 				}
 				total += l.Stats().Given
 			}
@@ -551,13 +551,13 @@ func BenchmarkOrder(b *testing.B) {
 // before its place that it would otherwise have yielded, and does not count them as
 // Given.
 func TestPassed(t *testing.T) {
-	x := mustExclude(t, ExclusionConfig{AllowReserved: true, Networks: []string{"10.0.0.64/26"}})
-	for _, order := range []Order{OrderRandom, OrderInput} {
+	x := mustExclude(t, exclusionConfig{AllowReserved: true, Networks: []string{"10.0.0.64/26"}})
+	for _, inOrder := range []bool{false, true} {
 		cfg := Config{
-			Order: order, Args: []string{"10.0.0.0/24:1-2", "10.0.0.3:7", "10.0.1.0/25:1-2"},
+			InOrder: inOrder, Args: []string{"10.0.0.0/24:1-2", "10.0.0.3:7", "10.0.1.0/25:1-2"},
 			Exclusions: x, Shard: Shard{1, 2},
 		}
-		all := slices.Collect(mustOpen(t, cfg).All())
+		all := slices.Collect(mustOpen(t, cfg).From(0))
 		for _, place := range []uint64{0, 1, 300, 500, 769, 1 << 40} {
 			var passed, want []netip.Addr
 			cfg.Passed = func(a netip.Addr) { passed = append(passed, a) }
@@ -567,10 +567,10 @@ func TestPassed(t *testing.T) {
 				want = append(want, target.Addr.Addr())
 			}
 			if !slices.Equal(passed, want) || l.Stats().Given != uint64(len(rest)) {
-				t.Errorf("%v, from %d: %d passed and %+v, want %d", order, place, len(passed), l.Stats(), len(want))
+				t.Errorf("%v, from %d: %d passed and %+v, want %d", inOrder, place, len(passed), l.Stats(), len(want))
 			}
 			if n := len(all) - len(rest); n > 0 && all[n-1].Place >= place || len(rest) > 0 && rest[0].Place < place {
-				t.Errorf("%v: the rest from %d is another", order, place)
+				t.Errorf("%v: the rest from %d is another", inOrder, place)
 			}
 		}
 	}

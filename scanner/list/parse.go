@@ -34,9 +34,6 @@ const (
 	faultLineEnds    fault = "another target follows a carriage return: lines end with a newline (tr '\\r' '\\n')"
 )
 
-// ErrNotAddress is the error of Invalid for a line that does not begin with an address.
-var ErrNotAddress error = faultAddress
-
 // kind is the form in which a target is written.
 type kind uint8
 

@@ -21,12 +21,12 @@ func TestPipe(t *testing.T) {
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	l := mustOpen(t, Config{Order: OrderInput, Args: []string{path}})
+	l := mustOpen(t, Config{InOrder: true, Args: []string{path}})
 	go os.WriteFile(path, []byte("1.0.0.1:1\n"), 0)
-	if got := texts(l.All()); !slices.Equal(got, []string{"1.0.0.1:1"}) {
+	if got := texts(l.From(0)); !slices.Equal(got, []string{"1.0.0.1:1"}) {
 		t.Errorf("%q", got)
 	}
-	if _, known := l.Progress(); known {
+	if _, _, known := l.Progress(); known {
 		t.Error("the length of a pipe is known")
 	}
 }
@@ -39,9 +39,9 @@ func TestExclusionsFromPipe(t *testing.T) {
 		t.Fatal(err)
 	}
 	go os.WriteFile(path, []byte("1.0.0.0/24\n"), 0)
-	x := mustExclude(t, ExclusionConfig{Files: []string{path}})
+	x := mustExclude(t, exclusionConfig{Files: []string{path}})
 	for range 2 {
-		if err := x.Reload(); err != nil {
+		if _, err := x.Reload(); err != nil {
 			t.Fatal(err)
 		}
 		if !x.Excluded(addr("1.0.0.1")) {
@@ -66,7 +66,7 @@ func TestWaitingForWriter(t *testing.T) {
 		waited = append(waited, note)
 		go os.WriteFile(path, []byte("1.0.0.1:1\n"), 0)
 	}})
-	if got := texts(l.All()); !slices.Equal(got, []string{"1.0.0.1:1"}) {
+	if got := texts(l.From(0)); !slices.Equal(got, []string{"1.0.0.1:1"}) {
 		t.Errorf("%q", got)
 	}
 	if len(waited) != 1 || !strings.HasSuffix(waited[0], `/pi\x1bpe`) {

@@ -73,10 +73,13 @@ func isPortList(b []byte) bool {
 	return digits > 0
 }
 
-var defaultPorts = []uint16{DefaultPort}
+// defaultPort is the port of an address that is named without a port.
+const defaultPort = 27015
+
+var defaultPorts = []uint16{defaultPort}
 
 // portRule decides which ports a name gets: its own, those of Config.Ports, or
-// DefaultPort.
+// defaultPort.
 type portRule struct{ config []uint16 }
 
 // of returns the ports that a name gets.

@@ -102,7 +102,7 @@ func (r *reader) input() (more bool, err error) {
 // list reads a list.
 func (r *reader) list(from io.Reader) (more bool, err error) {
 	r.tap = newTap(r.ctx, from)
-	raw := bufio.NewReaderSize(r.tap, MaxLine)
+	raw := bufio.NewReaderSize(r.tap, maxLine)
 	more, err = r.contents(raw)
 	more = more && r.settle()
 	if err == nil && more {
@@ -131,7 +131,7 @@ func (r *reader) contents(raw *bufio.Reader) (more bool, err error) {
 	if compression == "" {
 		r.plain = raw
 	}
-	b := bufio.NewReaderSize(asUTF8(bufio.NewReaderSize(plain, MaxLine)), MaxLine)
+	b := bufio.NewReaderSize(asUTF8(bufio.NewReaderSize(plain, maxLine)), maxLine)
 	head, err := peekHead(b)
 	if err != nil {
 		return true, ignoreEOF(err)
@@ -143,7 +143,7 @@ func (r *reader) contents(raw *bufio.Reader) (more bool, err error) {
 		r.note(f.note)
 		more, err = r.entries(f, b)
 	} else {
-		for line := range eachLine(b, MaxLine, &err) {
+		for line := range eachLine(b, maxLine, &err) {
 			r.line = line.number
 			more = r.text(line) && r.tick()
 			// Before blocking for the next line, pass on everything that waits for
@@ -304,11 +304,11 @@ func (l *List) detect(head []byte) *Format {
 // comment, unless that line begins JSON of several lines.
 func peekHead(b *bufio.Reader) ([]byte, error) {
 	for {
-		head, _ := b.Peek(min(b.Buffered(), SniffLen))
+		head, _ := b.Peek(min(b.Buffered(), sniffLen))
 		end := bytes.LastIndexByte(head, '\n') + 1
 		first := firstLine(head[:end])
 		enough := len(first) > 0 && (first[0] != '{' && first[0] != '[' || first[len(first)-1] == '}')
-		if enough || len(head) == SniffLen {
+		if enough || len(head) == sniffLen {
 			return head, nil
 		}
 		_, err := b.Peek(len(head) + 1)

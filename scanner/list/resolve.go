@@ -16,8 +16,8 @@ const (
 	maxPending = 1024 // host names and the names after them
 )
 
-// ErrNoIPv4 is the error for a host name without an IPv4 address.
-var ErrNoIPv4 = errors.New("the name has no IPv4 address")
+// errNoIPv4 is the error for a host name without an IPv4 address.
+var errNoIPv4 = errors.New("the name has no IPv4 address")
 
 // pending is a name that waits for the host names before it, or a host name, whose
 // addresses must keep its place in the input.
@@ -42,7 +42,7 @@ func (l *List) lookUp(ctx context.Context, host string) (found []uint32, err err
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case len(found) == 0 && err == nil:
-		err = ErrNoIPv4
+		err = errNoIPv4
 	case len(found) > 0:
 		err = nil
 	}
@@ -82,7 +82,7 @@ func (r *reader) settle() bool {
 		case !more:
 		case p.host == "":
 			more = r.passOn(p.name, p.labels)
-		case p.err == ErrNoIPv4:
+		case p.err == errNoIPv4:
 			more = r.invalid(p.where, p.err)
 		case p.err != nil:
 			more = r.invalid(p.where, fmt.Errorf("the name was not found: %w", p.err))
@@ -113,7 +113,7 @@ func (l *List) lookUpArgs(ctx context.Context) error {
 		case err == nil:
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case err == ErrNoIPv4:
+		case err == errNoIPv4:
 			return &ArgError{Arg: show([]byte(hosts[i].arg)), Problem: "no such file, and " + err.Error(), Err: err}
 		default:
 			return &ArgError{Arg: show([]byte(hosts[i].arg)), Problem: "no such file, and no such host: " + err.Error(), Err: err}

@@ -28,8 +28,8 @@ type Shard struct {
 	Count int // 0 or 1: all addresses
 }
 
-// MaxShards is the maximum Count.
-const MaxShards = 1 << 16
+// maxShards is the maximum Count.
+const maxShards = 1 << 16
 
 // ParseShard reads "I/N", part I of N, where I is from 0 to N-1. With "auto/N", I
 // is jobIndex, the index that a batch system gives to each of its jobs (the
@@ -44,8 +44,8 @@ func ParseShard(s, jobIndex string) (Shard, error) {
 		return Shard{}, fmt.Errorf("shard %q: want I/N such as 0/16, or auto/16", s)
 	}
 	n, err := strconv.ParseUint(count, 10, 32)
-	if err != nil || n == 0 || n > MaxShards {
-		return Shard{}, fmt.Errorf("shard %q: the number of parts is from 1 to %d", s, MaxShards)
+	if err != nil || n == 0 || n > maxShards {
+		return Shard{}, fmt.Errorf("shard %q: the number of parts is from 1 to %d", s, maxShards)
 	}
 	if index == "auto" {
 		if index = jobIndex; index == "" {
@@ -80,6 +80,4 @@ func mix(x uint32) uint32 {
 
 // String returns the part in the form that ParseShard reads; it is "0/1" for all
 // addresses.
-func (s Shard) String() string {
-	return fmt.Sprintf("%d/%d", s.Index, max(s.Count, 1))
-}
+func (s Shard) String() string { return fmt.Sprintf("%d/%d", s.Index, max(s.Count, 1)) }

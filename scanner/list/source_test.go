@@ -20,13 +20,13 @@ func (c closer) Close() error { *c.closed++; return nil }
 // TestSources checks that a Source is opened and closed once even if its name is
 // "-", and that standard input is not read if there is a Source but no argument.
 func TestSources(t *testing.T) {
-	for _, order := range []Order{OrderInput, OrderRandom} {
+	for _, inOrder := range []bool{true, false} {
 		opened, closed := 0, 0
 		const list = "8.0.0.1:1 a tag\nnonsense\n8.0.0.2:1\n"
 		bad := ""
 		l, err := Open(Config{
-			Order: order,
-			Stdin: strings.NewReader("8.0.0.9:9\n"),
+			InOrder: inOrder,
+			Stdin:   strings.NewReader("8.0.0.9:9\n"),
 			Sources: []Source{{Name: stdin, Size: int64(len(list)), Open: func() (io.ReadCloser, error) {
 				opened++
 				return closer{strings.NewReader(list), &closed}, nil
@@ -37,15 +37,15 @@ func TestSources(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := map[string]bool{}
-		for target := range l.All() {
+		for target := range l.From(0) {
 			got[target.Addr.String()+target.Tag] = true
 		}
 		if len(got) != 2 || !got["8.0.0.1:1a tag"] || !got["8.0.0.2:1"] || opened != 1 || closed != 1 {
-			t.Errorf("%v: %v, opened %d times, closed %d times", order, got, opened, closed)
+			t.Errorf("%v: %v, opened %d times, closed %d times", inOrder, got, opened, closed)
 		}
 		in := l.Inputs()
 		if len(in) != 1 || in[0].Name != "-" || in[0].Targets != 2 || in[0].Invalid != 1 || in[0].Bytes != int64(len(list)) {
-			t.Errorf("%v: %+v", order, in)
+			t.Errorf("%v: %+v", inOrder, in)
 		}
 		if want := `-:2: not an IPv4 address: "nonsense"`; bad != want {
 			t.Errorf("%s, want %s", bad, want)
@@ -61,7 +61,7 @@ func TestSourceFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range l.All() {
+	for range l.From(0) {
 		t.Error("a target")
 	}
 	if got := fmt.Sprint(l.Err()); got != "the master: can't be read: gone" {
@@ -83,28 +83,28 @@ func TestNoPort(t *testing.T) {
 			}
 			return nil
 		}}
-	for _, order := range []Order{OrderInput, OrderRandom} {
-		l, err := Open(Config{Order: order, Formats: []Format{f}, Stdin: strings.NewReader("x")})
+	for _, inOrder := range []bool{true, false} {
+		l, err := Open(Config{InOrder: inOrder, Formats: []Format{f}, Stdin: strings.NewReader("x")})
 		if err != nil {
 			t.Fatal(err)
 		}
 		n := 0
-		for target := range l.All() {
+		for target := range l.From(0) {
 			if target.Addr.Port() == 0 {
-				t.Errorf("%v: %v", order, target)
+				t.Errorf("%v: %v", inOrder, target)
 			}
 			n++
 		}
 		want := Stats{Read: 6, Unscannable: 3, NoPort: 1, Duplicate: 1, Given: 2}
 		if got := l.Stats(); got != want || n != 2 {
-			t.Errorf("%v: %+v, want %+v", order, got, want)
+			t.Errorf("%v: %+v, want %+v", inOrder, got, want)
 		}
 		left := map[string]uint64{}
-		for _, r := range l.LeftOut() {
+		for _, r := range leftOut(l) {
 			left[r.Network] = r.Targets
 		}
 		if left["0.0.0.0/32"] != 1 || left["169.254.0.0/16"] != 1 {
-			t.Errorf("%v: %v", order, left)
+			t.Errorf("%v: %v", inOrder, left)
 		}
 	}
 }

@@ -69,7 +69,7 @@ func wordLines(name string, sniff func(words []string) bool, read func(words []s
 		Name:  name,
 		Sniff: func(head []byte) bool { return sniff(strings.Fields(string(firstLine(head)))) },
 		Read: func(r io.Reader, yield func(Entry) bool) (err error) {
-			for line := range eachLine(r, MaxLine, &err) {
+			for line := range eachLine(r, maxLine, &err) {
 				text := trimRight(trimLeft(line.text))
 				more := true
 				switch {

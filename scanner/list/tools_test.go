@@ -95,19 +95,19 @@ func TestToolLists(t *testing.T) {
 		return slices.DeleteFunc(strings.Split(s, "|"), func(s string) bool { return s == "" })
 	}
 	for _, test := range toolLists {
-		for _, order := range []Order{OrderInput, OrderRandom} {
-			allow := mustExclude(t, ExclusionConfig{AllowReserved: true})
+		for _, inOrder := range []bool{true, false} {
+			allow := mustExclude(t, exclusionConfig{AllowReserved: true})
 			var stdin io.Reader = strings.NewReader(test.text)
-			if order == OrderInput {
+			if inOrder {
 				stdin = iotest.OneByteReader(stdin)
 			}
 			var notes []string
 			l, got, bad := opened(t, Config{
-				Stdin: stdin, Order: order, Exclusions: allow,
+				Stdin: stdin, InOrder: inOrder, Exclusions: allow,
 				Note: func(note string) { notes = append(notes, note) },
 			})
 			want := split(test.want)
-			if order == OrderRandom {
+			if !inOrder {
 				slices.Sort(got)
 				slices.Sort(want)
 			}
@@ -131,12 +131,12 @@ func TestToolLists(t *testing.T) {
 // TestIPv6Resumed: each IPv6 address counts once, however often the list is resumed.
 func TestIPv6Resumed(t *testing.T) {
 	const text = "::1\n192.0.2.1:1\n::2\n192.0.2.2:1\n::3\n192.0.2.3:1\n::4\n"
-	for _, order := range []Order{OrderInput, OrderRandom} {
+	for _, inOrder := range []bool{true, false} {
 		for cut := range uint64(4) {
 			sum := uint64(0)
 			for _, part := range [][2]uint64{{0, cut}, {cut, 9}} {
 				l := mustOpen(t, Config{
-					Stdin: strings.NewReader(text), Order: order, Exclusions: mustExclude(t, ExclusionConfig{AllowReserved: true}),
+					Stdin: strings.NewReader(text), InOrder: inOrder, Exclusions: mustExclude(t, exclusionConfig{AllowReserved: true}),
 				})
 				stats := Stats{} // up to the last target, as a checkpoint has it
 				for tg := range l.From(part[0]) {
@@ -151,7 +151,7 @@ func TestIPv6Resumed(t *testing.T) {
 				sum += stats.Unscannable
 			}
 			if sum != 4 {
-				t.Errorf("%v, resumed at %d: %d IPv6 addresses", order, cut, sum)
+				t.Errorf("%v, resumed at %d: %d IPv6 addresses", inOrder, cut, sum)
 			}
 		}
 	}

@@ -261,7 +261,7 @@ func FuzzCheckpoint(f *testing.F) {
 // are those at the moment when the list yielded the target before that place, plus
 // those of earlier runs.
 func TestListProgress(t *testing.T) {
-	x, err := list.NewExclusions(list.ExclusionConfig{})
+	x, err := list.NewExclusions(false, nil, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -289,7 +289,7 @@ func TestListProgress(t *testing.T) {
 // TestListProgressExclusions: an exclusion counts once the scan has passed its
 // place, in addition to the counts of earlier runs.
 func TestListProgressExclusions(t *testing.T) {
-	x, err := list.NewExclusions(list.ExclusionConfig{AllowReserved: true, Networks: []string{"10.0.0.0/30", "10.0.0.8/30"}})
+	x, err := list.NewExclusions(true, []string{"10.0.0.0/30", "10.0.0.8/30"}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -297,11 +297,11 @@ func TestListProgressExclusions(t *testing.T) {
 		LeftOut: []ledger.Exclusion{{Network: "10.0.0.8/30", Source: "--exclude", Targets: 5, Stopped: 1}},
 	}}
 	k.Attach(Scan{Exclusions: x})
-	l, err := list.Open(list.Config{Args: []string{"10.0.0.0/28:1"}, Exclusions: x, Order: list.OrderInput})
+	l, err := list.Open(list.Config{Args: []string{"10.0.0.0/28:1"}, Exclusions: x, InOrder: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for target := range l.All() {
+	for target := range l.From(0) {
 		k.listProgress.pass(target.Place, l.Stats(), x)
 	}
 	for _, test := range []struct{ place, first, second uint64 }{

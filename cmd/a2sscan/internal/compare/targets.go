@@ -19,11 +19,11 @@ func ReadTargets(files []string, ports string) (*census.TargetList, error) {
 		return nil, console.Fail(console.ExitUsage, "--targets takes one list").
 			WithHint("a scan of several lists: scan --unanswered proves who was asked")
 	}
-	all, err := list.NewExclusions(list.ExclusionConfig{AllowReserved: true})
+	all, err := list.NewExclusions(true, nil, nil, nil)
 	if err != nil {
 		return nil, inputs.ExclusionFailure(err)
 	}
-	cfg := list.Config{Exclusions: all, Order: list.OrderInput}
+	cfg := list.Config{Exclusions: all, InOrder: true}
 	if cfg.Sources, cfg.Args, err = inputs.Objects(files); err != nil {
 		return nil, err
 	}
@@ -40,7 +40,7 @@ func ReadTargets(files []string, ports string) (*census.TargetList, error) {
 		return nil, inputs.LoadFailure(err)
 	}
 	known := map[uint64]struct{}{}
-	for target := range l.All() {
+	for target := range l.From(0) {
 		known[keyOf(target.Addr)] = struct{}{}
 	}
 	if err := l.Err(); err != nil {

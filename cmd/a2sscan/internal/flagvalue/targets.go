@@ -9,21 +9,25 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
-// Order is the value of a flag for the order in which targets are queried.
-type Order list.Order
+// Order is the value of a flag for the order in which targets are queried: whether it
+// is the order of the input.
+type Order bool
 
 // Set parses "random" or "input".
 func (o *Order) Set(s string) error {
-	for _, known := range []list.Order{list.OrderRandom, list.OrderInput} {
-		if s == known.String() {
-			*o = Order(known)
-			return nil
-		}
+	*o = s == "input"
+	if s != o.String() {
+		return errors.New("want random or input")
 	}
-	return errors.New("want random or input")
+	return nil
 }
 
-func (o *Order) String() string { return list.Order(*o).String() }
+func (o *Order) String() string {
+	if *o {
+		return "input"
+	}
+	return "random"
+}
 
 func (o *Order) Type() string { return "ORDER" }
 

@@ -13,11 +13,15 @@ import (
 type BadLines struct {
 	terminal *console.Terminal
 	n        uint64
-	hosts    bool // a line begins with a host name, which was not looked up
+	resolves bool // host names in lists are looked up
+	hosts    bool // a line begins with a host name
 }
 
-// NewBadLines returns a BadLines that has not counted any lines.
-func NewBadLines(t *console.Terminal) *BadLines { return &BadLines{terminal: t} }
+// NewBadLines returns a BadLines that has not counted any lines. resolves says that host
+// names in lists are looked up.
+func NewBadLines(t *console.Terminal, resolves bool) *BadLines {
+	return &BadLines{terminal: t, resolves: resolves}
+}
 
 // namesHost matches lines that begin with a host name.
 var namesHost = regexp.MustCompile(`^([A-Za-z0-9_-]+\.)+[A-Za-z][A-Za-z0-9-]*(:[0-9]+)?([\s,;]|$)`)
@@ -28,7 +32,7 @@ const MaxBadLines = 20
 // Add counts a line, and reports it if it is one of the first MaxBadLines.
 func (b *BadLines) Add(line list.Invalid) {
 	b.n++
-	b.hosts = b.hosts || line.Err == list.ErrNotAddress && namesHost.MatchString(line.Text)
+	b.hosts = b.hosts || !b.resolves && namesHost.MatchString(line.Text)
 	if b.n > MaxBadLines {
 		return
 	}

@@ -73,30 +73,30 @@ func ParsePorts(flag, text string) ([]uint16, error) {
 
 // NothingToAsk returns an error with the reason if the list has yielded no target.
 // Otherwise it returns nil.
-func NothingToAsk(list *list.List) error {
-	if err := list.Err(); err != nil {
+func NothingToAsk(l *list.List, x *list.Exclusions) error {
+	if err := l.Err(); err != nil {
 		return LoadFailure(err)
 	}
-	s := list.Stats()
+	s := l.Stats()
 	if s.Given > 0 {
 		return nil
 	}
 	rows, format := uint64(0), "text"
-	for _, in := range list.Inputs() {
+	for _, in := range l.Inputs() {
 		rows += in.Skipped
 		if in.Invalid > 0 {
 			format = in.Format
 		}
 	}
 	ipv6 := uint64(0)
-	for _, x := range list.LeftOut() {
-		if x.Network == "::/0" {
-			ipv6 = x.Targets
+	for _, from := range x.Counts() {
+		if from.Network == "::/0" {
+			ipv6 = from.Targets
 		}
 	}
 	f := console.Fail(console.ExitInput, "nothing left to ask: %s read", console.Grouped(s.Read))
-	if l := ledger.OfList(s); s.Read > 0 {
-		f = console.Fail(console.ExitInput, "%w = %s", f.Err, strings.TrimSuffix(l.Accounted(), " + "))
+	if read := ledger.OfList(s); s.Read > 0 {
+		f = console.Fail(console.ExitInput, "%w = %s", f.Err, strings.TrimSuffix(read.Accounted(), " + "))
 	}
 	switch {
 	case s.Read == 0 && rows > 0:
@@ -104,7 +104,7 @@ func NothingToAsk(list *list.List) error {
 	case s.Read == 0:
 		return f.WithHint("the input is empty: it takes one ip:port per line")
 	case s.Excluded > 0:
-		return f.WithHint("%s", excludedHint(list))
+		return f.WithHint("%s", excludedHint(x))
 	case s.Invalid > 0 && format != "text":
 		return f.WithHint("the list was read as %s, with an address in each line; without columns or JSON it takes one ip:port per line", format)
 	case s.Invalid > 0:
@@ -118,9 +118,9 @@ func NothingToAsk(list *list.List) error {
 }
 
 // excludedHint names what excluded the most targets, or the flag that disables it.
-func excludedHint(l *list.List) string {
+func excludedHint(x *list.Exclusions) string {
 	var most list.Exclusion
-	for _, r := range l.LeftOut() {
+	for _, r := range x.Counts() {
 		if !r.Unscannable && r.Targets > most.Targets {
 			most = r
 		}

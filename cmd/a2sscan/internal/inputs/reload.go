@@ -20,12 +20,13 @@ func ReloadOnHangup(t *console.Terminal, x *list.Exclusions, files []string) (en
 
 // reloadExclusions reloads the exclusion files and prints the outcome.
 func reloadExclusions(t *console.Terminal, x *list.Exclusions) {
-	if err := x.Reload(); err != nil {
+	rules, err := x.Reload()
+	if err != nil {
 		t.Log.Warn("exclusions not reloaded", "error", err)
 		t.Say("exclusions: %v", err)
 		t.Hint("the exclusions stay as they were: correct the file and send SIGHUP again")
 		return
 	}
-	t.Log.Info("exclusions reloaded", "rules", x.Len())
-	t.Say("exclusions: read again, %d rules hold", x.Len())
+	t.Log.Info("exclusions reloaded", "rules", rules)
+	t.Say("exclusions: read again, %d rules hold", rules)
 }

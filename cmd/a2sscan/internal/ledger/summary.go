@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
@@ -132,6 +133,11 @@ type Database struct {
 
 // Exclusion is a source of exclusions with the number of targets that it excluded.
 type Exclusion = list.Exclusion
+
+// Exclusions returns the sources of x that have excluded targets.
+func Exclusions(x *list.Exclusions) []Exclusion {
+	return slices.DeleteFunc(x.Counts(), func(x Exclusion) bool { return x.Targets+x.Stopped == 0 })
+}
 
 // NewSummary returns a summary with the fields that derive from the scan's counts.
 func NewSummary(s *scanner.Stats, l Ledger, b Build) *Summary {

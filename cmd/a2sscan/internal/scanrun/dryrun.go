@@ -39,7 +39,7 @@ func (s *Run) dryRun() error {
 	s.bad.Close()
 	sayLeft(s, asked)
 	if !s.checkpoint.Enabled || s.list.Err() != nil {
-		if err := inputs.NothingToAsk(s.list); err != nil {
+		if err := inputs.NothingToAsk(s.list, s.exclusions); err != nil {
 			return err
 		}
 	}
@@ -77,7 +77,7 @@ func (s *Run) countTargets(interrupted func() bool) (uint64, error) {
 // those that earlier runs finished.
 func (s *Run) left() iter.Seq[scanner.Target] {
 	if !s.checkpoint.Enabled {
-		return s.list.All()
+		return s.list.From(0)
 	}
 	s.checkpoint.Attach(checkpointed(s))
 	return s.checkpoint.Targets(s.list)

@@ -8,7 +8,6 @@ import (
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/checkpoint"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/guard"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
@@ -58,7 +57,7 @@ func (s *Run) askedNobody(err error, how outcome, stats *scanner.Stats) error {
 	case s.guard.Tripped() != nil:
 		return guarded(s.guard, nil)
 	}
-	return inputs.NothingToAsk(s.list)
+	return inputs.NothingToAsk(s.list, s.exclusions)
 }
 
 // account adds the counts of earlier runs to own, and returns the sums with the
@@ -156,7 +155,7 @@ func (s *Run) summarize(all *scanner.Stats, l ledger.Ledger, how outcome) *ledge
 	for _, note := range s.geo.Notes() {
 		sum.Databases = append(sum.Databases, ledger.Database(note))
 	}
-	sum.Exclusions = s.list.LeftOut()
+	sum.Exclusions = ledger.Exclusions(s.exclusions)
 	sum.Datagrams.LateServers = s.late.list()
 	sum.Changes = s.rate.Changes()
 	sum.Records = s.out.Count() + s.checkpoint.Records()
@@ -181,7 +180,7 @@ func (s *Run) describe(sum *ledger.Summary) {
 	sum.Scan, sum.Command, sum.Inputs = s.id, s.program.Args, s.inputNotes()
 	sum.Config, sum.Names = s.program.ConfigFile, s.names.ID()
 	sum.Order, sum.Shard = targets.Order.String(), targets.Shard.String()
-	if targets.Order == flagvalue.Order(list.OrderRandom) {
+	if !targets.Order {
 		sum.Seed = &targets.Seed.N
 	}
 	sum.Plan = s.plan(sum.Inputs)

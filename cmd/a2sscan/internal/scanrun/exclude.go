@@ -15,9 +15,7 @@ type Exclude struct {
 // open reads the exclusion files and returns all exclusions. note is called
 // if it waits for the writer of a named pipe.
 func (x *Exclude) open(note func(string)) (*list.Exclusions, error) {
-	all, err := list.NewExclusions(list.ExclusionConfig{
-		AllowReserved: x.AllowReserved, Networks: x.Networks, Files: x.Files, Note: note,
-	})
+	all, err := list.NewExclusions(x.AllowReserved, x.Networks, x.Files, note)
 	if err != nil {
 		return nil, inputs.ExclusionFailure(err)
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/metrics"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
 	"github.com/a2sscan/a2sscan/scanner"
-	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
@@ -204,7 +203,7 @@ func (o *Options) checkInputs(args []string) error {
 			return err
 		}
 	}
-	if o.Out.Force || o.Out.Append && o.Targets.Order == flagvalue.Order(list.OrderInput) {
+	if o.Out.Force || o.Out.Append && bool(o.Targets.Order) {
 		return inputs.Overwritten("--output", o.Out.Path, read)
 	}
 	return nil

@@ -17,7 +17,6 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/censusfile"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/checkpoint"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/geo"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/guard"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
@@ -191,8 +190,7 @@ func (s *Run) resume(stdin io.Reader) (io.Reader, error) {
 	if past != nil {
 		s.start, s.tally = past.Start, past.Tally
 	}
-	inOrder := s.opts.Targets.Order == flagvalue.Order(list.OrderInput)
-	if !inOrder || len(s.inputs) == 0 && console.IsTerminal(stdin) {
+	if !bool(s.opts.Targets.Order) || len(s.inputs) == 0 && console.IsTerminal(stdin) {
 		return stdin, nil
 	}
 	return s.checkpoint.HashLists(s.inputs, stdin)
@@ -204,7 +202,7 @@ func (s *Run) openTargets(stdin io.Reader) error {
 	if err != nil {
 		return err
 	}
-	s.bad = inputs.NewBadLines(s.term)
+	s.bad = inputs.NewBadLines(s.term, s.opts.Targets.Resolve)
 	cfg.Exclusions, cfg.Invalid = s.exclusions, s.bad.Add
 	cfg.Sources = append(slices.Clone(s.fetched.sources), cfg.Sources...)
 	cfg.Note = noteOn(s.term)
@@ -375,7 +373,7 @@ func (s *Run) load() error {
 // readLists reads as much of the lists as the scan needs before its first target,
 // with a status line. It returns early if ctx is canceled.
 func (s *Run) readLists(ctx context.Context) error {
-	defer s.status.WatchLoading(s.list.Loading)()
+	defer s.status.WatchLoading(s.list.Progress)()
 	return inputs.LoadFailure(s.list.Load(ctx))
 }
 
@@ -476,11 +474,17 @@ func begun(l *list.List, past *checkpoint.Checkpoint) float64 {
 	return float64(past.Place) / float64(max(n, 1))
 }
 
+// passed returns which fraction of the targets the list has passed.
+func (s *Run) passed() (part float64, known bool) {
+	_, part, known = s.list.Progress()
+	return part, known
+}
+
 // newTracker returns a tracker of the scan's progress.
 func (s *Run) newTracker() *progress.Tracker {
 	f := s.opts
 	cfg := progress.Config{
-		Input: s.list.Progress, Given: func() uint64 { return s.list.Stats().Given }, Begun: begun(s.list, s.checkpoint.Past),
+		Input: s.passed, Given: func() uint64 { return s.list.Stats().Given }, Begun: begun(s.list, s.checkpoint.Past),
 		Silence: f.schedule().Silence(), Longest: progress.Longest(f.schedule(), scanner.Questions(f.Query)),
 		SecondPass: f.SecondLook, Cooldown: f.Cooldown.Or(scanner.DefaultCooldown),
 		Draining: func() bool { return s.shutdown.Drained.Err() != nil },
@@ -509,7 +513,7 @@ func reopenOutput(s *Run) error {
 // targets returns the targets of the list. It creates the output of a new scan when
 // the first target is taken: then the socket is open, but no packet has been sent.
 func (s *Run) targets() iter.Seq[scanner.Target] {
-	all := s.list.All()
+	all := s.list.From(0)
 	if s.checkpoint.Enabled {
 		all = s.checkpoint.Targets(s.list)
 	}
@@ -586,5 +590,5 @@ func logStart(s *Run) {
 		"seed", s.opts.Targets.Seed.N, "order", s.opts.Targets.Order.String(), "shard", s.opts.Targets.Shard.String(), "query", s.opts.Query.String(),
 		"rate", s.opts.Pace.logged(), "per_address_rate", console.Short(s.opts.Pace.AddressRate.Limit()),
 		"timeout", s.opts.Timeout.String(), "retries", s.opts.Retries, "second_look", s.opts.SecondLook,
-		"output", s.opts.outputName(), "checkpoint", s.opts.Saved.Path, "exclusion_rules", s.exclusions.Len())
+		"output", s.opts.outputName(), "checkpoint", s.opts.Saved.Path)
 }

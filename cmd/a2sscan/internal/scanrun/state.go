@@ -17,7 +17,7 @@ func (s *Run) sayState() {
 	if m == nil {
 		doing := "preparing"
 		if list := s.reading.Load(); list != nil {
-			doing = progress.Loading(list.Loading())
+			doing = progress.Loading(list.Progress())
 		}
 		s.term.Say("state: %s; nothing was sent yet", doing)
 		sayMemory(s.term, 0)

@@ -22,7 +22,7 @@ type Targets struct {
 // check chooses a seed if none is given. It returns an error if a seed is given for
 // the order of the input.
 func (t *Targets) check() error {
-	if t.Seed.Given && t.Order == flagvalue.Order(list.OrderInput) {
+	if t.Seed.Given && bool(t.Order) {
 		return console.Fail(console.ExitUsage, "--seed with --order input").
 			WithHint("the order of the input needs no seed")
 	}
@@ -34,7 +34,7 @@ func (t *Targets) check() error {
 
 // into sets the options of cfg that t determines.
 func (t *Targets) into(cfg *list.Config) {
-	cfg.Order = list.Order(t.Order)
+	cfg.InOrder = bool(t.Order)
 	cfg.Seed = t.Seed.N
 	cfg.Shard = list.Shard(t.Shard)
 	cfg.Strict = t.Strict
@@ -45,7 +45,7 @@ func (t *Targets) into(cfg *list.Config) {
 // said describes the order in which the targets are queried.
 func (t *Targets) said() string {
 	s := "in the order of the input"
-	if t.Order == flagvalue.Order(list.OrderRandom) {
+	if !t.Order {
 		s = fmt.Sprintf("in random order, --seed %d", t.Seed.N)
 	}
 	if t.Shard.Count > 1 {

@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"context"
+	"errors"
 	"net/netip"
 	"strconv"
 	"strings"
@@ -61,7 +62,7 @@ func splitPort(arg string) (host string, port uint16, err error) {
 func oneOf(ctx context.Context, t *console.Terminal, lookup Lookup, host string) (netip.Addr, error) {
 	ips, err := lookup(ctx, host)
 	if err == nil && len(ips) == 0 {
-		err = list.ErrNoIPv4
+		err = errors.New("the name has no IPv4 address")
 	}
 	if err != nil {
 		return netip.Addr{}, console.Fail(console.ExitInput, "%s: no IPv4 address found: %v", console.Quoted(host, 60), err).
