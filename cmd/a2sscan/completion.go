@@ -66,9 +66,6 @@ func beginning(words []string, typed string) []string {
 // flagWords returns the words that a flag accepts. It returns nil if the flag also
 // accepts other values.
 func flagWords(cmd *cobra.Command, flag *pflag.Flag) []string {
-	if own, ok := flag.Value.(interface{ Words() []string }); ok {
-		return own.Words()
-	}
 	if of := checkedLater[cmd.Name()+" "+flag.Name]; of != nil {
 		return of()
 	}

@@ -249,7 +249,7 @@ func commandsWith(root *cobra.Command, key string) (names []string) {
 // isList reports whether a flag takes several values separated by commas.
 func isList(flag *pflag.Flag) bool {
 	name, _ := pflag.UnquoteUsage(flag)
-	return name == "LIST" || name == "TAGS" || strings.Contains(name, ",")
+	return name == "LIST" || strings.Contains(name, ",")
 }
 
 // repeatable reports whether a flag may be given several times and keeps all values.
