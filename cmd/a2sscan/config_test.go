@@ -39,7 +39,7 @@ func TestConfigErrors(t *testing.T) {
 		{"scan", "[scan.x]\nrate = 1", "1: [scan.x]: no such command; did you mean [scan]?"},
 		{"scan", "[conquer]\nrate = 1", "1: [conquer]: no such command; a table has the name of a command: [scan]"},
 		{"scan", "[[scan]]\nrate = 1", "1: [[scan]]: a command has one table; write [scan]"},
-		{"scan", "[scan]\nrate = 'fast'", "2: rate: want auto, or a number such as 800, 5k or 1.5M; it takes what --rate takes: a2sscan scan --help"},
+		{"scan", "[scan]\nrate = 'fast'", "2: rate: want auto, auto:20k, or a number such as 800, 5k or 1.5M; it takes what --rate takes: a2sscan scan --help"},
 		{"scan", "[scan]\ntimeout = 1", `2: timeout: want auto, or a time such as 300ms, 5s or 2m; it takes what --timeout takes: a2sscan scan --help`},
 		{"scan", "[scan]\nrate = [1, 2]", "2: rate: takes one value, and this is a list; it takes what"},
 		{"scan", "[scan]\noutput = true", "2: output: takes a value, not true; it takes what"},
@@ -66,7 +66,7 @@ func TestConfigErrors(t *testing.T) {
 		{"scan", "[scan]\nrate = 1\nrate = 2", "3: key rate is already defined; it is read as TOML: "},
 		{"scan", "\n\n[scan", "3: expected ']' to close table name; it is read as TOML: "},
 		{"scan", "[scan]\n\"\\u001b[31m\" = 1", `2: \x1b[31m: scan has no such flag; `},
-		{"scan", "rate = 'fast'", "1: rate: want auto, or a number such as 800, 5k or 1.5M; " +
+		{"scan", "rate = 'fast'", "1: rate: want auto, auto:20k, or a number such as 800, 5k or 1.5M; " +
 			"a key before the first table is for every command with --rate: put what is for one under its name, such as [scan]"},
 	}
 	path := filepath.Join(t.TempDir(), "f.toml")
