@@ -17,7 +17,7 @@
 // [Stats] accounts for every target and every datagram, and a [Monitor] shows them
 // while the scan runs. Package list reads lists from files, expands networks, excludes
 // addresses and sets the order; package master fetches lists from a master server;
-// package sink writes Results to files. To query a single server, pass a list of one.
+// package sink writes Results to files. [Query] queries a single server.
 //
 // [Decoder] makes the same Result from datagrams that another program received.
 // It needs no network. To decode single messages, use package wire.

@@ -4,11 +4,13 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
+	"net"
 	"net/netip"
 	"slices"
 	"time"
 
 	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/wire"
 )
 
 // A target that does not answer has a Result, too. Nothing listens at this address,
@@ -31,6 +33,40 @@ func ExampleScan_silent() {
 	// Output:
 	// 127.0.0.1:9 mine false
 	// 1 asked, 0 answered
+}
+
+// Query one server. This one runs in the example and answers only INFO.
+func ExampleQuery() {
+	server, err := net.ListenPacket("udp4", "127.0.0.1:0")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer server.Close()
+	go func() {
+		request := make([]byte, 64)
+		for {
+			_, from, err := server.ReadFrom(request)
+			if err != nil {
+				return
+			}
+			in := wire.Info{
+				Format: wire.FormatSource, Name: []byte("Zoo"), Map: []byte("de_dust2"),
+				Has: wire.HasProtocol | wire.HasName | wire.HasMap,
+			}
+			server.WriteTo(wire.AppendInfo(nil, &in), from)
+		}
+	}()
+
+	addr := server.LocalAddr().(*net.UDPAddr).AddrPort()
+	r, err := scanner.Query(context.Background(), addr, scanner.Config{Questions: scanner.AskInfo})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%q plays %q\n", r.Info.Name, r.Info.Map)
+	// Output:
+	// "Zoo" plays "de_dust2"
 }
 
 // Decode the datagrams of one server from a capture.

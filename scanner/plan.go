@@ -342,26 +342,18 @@ func (p *plan) pingEnd(s *session) time.Duration {
 func (p *plan) maxAsks(s *session, q wire.Question) int {
 	n := 1 + p.schedule.Retries
 	if s.rarelyAnswered(q) {
-		if s.lossy(q) {
-			return min(n, csgoAsks+1)
+		most := csgoAsks
+		for other := range each(AskAll &^ (1 << q)) {
+			if s.agenda.attempts[other] > 1 { // the path may lose datagrams
+				most = csgoAsks + 1
+			}
 		}
-		return min(n, csgoAsks)
+		return min(n, most)
 	}
 	if s.got != nil && s.got.hints.heard.Has(q) {
 		n += extraAsks
 	}
 	return n
-}
-
-// lossy reports whether a question other than q needed a repeat: the path may lose
-// datagrams.
-func (s *session) lossy(q wire.Question) bool {
-	for other := range each(AskAll &^ (1 << q)) {
-		if s.agenda.attempts[other] > 1 {
-			return true
-		}
-	}
-	return false
 }
 
 // timeout returns how long to wait after the last request: as long as the schedule

@@ -4,7 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"iter"
+	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/a2sscan/a2sscan/scanner/udp"
@@ -60,6 +63,19 @@ func Scan(
 	}
 	defer sock.Close()
 	return newEngine(cfg, sock, handle).scan(ctx, targets)
+}
+
+// Query queries one server, and returns its Result, which belongs to the caller. A
+// server that does not answer has a Result, too: see Result.Status. The error is that of
+// Scan, or says that the address can't be queried.
+func Query(ctx context.Context, addr netip.AddrPort, cfg Config) (*Result, error) {
+	cfg.Cooldown = cmp.Or(cfg.Cooldown, Off)
+	var answer *Result
+	_, err := Scan(ctx, cfg, slices.Values([]Target{{Addr: addr}}), func(r *Result) { answer = r.Clone() })
+	if err == nil && answer == nil {
+		err = fmt.Errorf("%v: no IPv4 address with a port, or excluded", addr)
+	}
+	return answer, err
 }
 
 const (

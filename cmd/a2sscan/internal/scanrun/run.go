@@ -397,8 +397,8 @@ func checkpointed(s *Run) checkpoint.Scan {
 
 // namesNetworks reports whether an argument is a network, a range or a bare address: most
 // of their addresses have no server.
-func (s *Run) namesNetworks() bool {
-	return slices.ContainsFunc(inputs.NotFiles(s.inputs), func(arg string) bool {
+func namesNetworks(args []string) bool {
+	return slices.ContainsFunc(inputs.NotFiles(args), func(arg string) bool {
 		return !strings.Contains(arg, ":") && arg != "" && arg[0] <= '9' // host names begin with letters
 	})
 }
@@ -406,7 +406,7 @@ func (s *Run) namesNetworks() bool {
 // sweepPort returns the port of all targets if they are networks that do not overlap, so
 // that no address occurs twice. Otherwise it returns 0, and for more addresses than
 // maxSweep, since the scan takes a bit for each.
-func (s *Run) sweepPort() uint16 {
+func sweepPort(s *Run) uint16 {
 	ports, err := list.ParsePorts(s.opts.Ports)
 	if err != nil || len(ports) != 1 || len(s.fetched.sources) > 0 {
 		return 0
@@ -434,7 +434,7 @@ func (s *Run) ask(ctx context.Context) (scanner.Stats, error) {
 	cfg := s.opts.config()
 	cfg.Excluded = s.exclusions.Excluded
 	cfg.LateConflict = s.late.add
-	cfg.SweepPort, cfg.TryPlayers = s.sweepPort(), !s.namesNetworks()
+	cfg.SweepPort, cfg.TryPlayers = sweepPort(s), !namesNetworks(s.inputs)
 	cfg.Monitor = new(scanner.Monitor)
 	cfg.Drain = s.shutdown.Draining
 	cfg.Rates = s.rate.Rates()
