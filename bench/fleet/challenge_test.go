@@ -1,13 +1,11 @@
 package fleet
 
 import (
-	"net/netip"
 	"testing"
 	"time"
 
 	"github.com/a2sscan/a2sscan/bench/fleet/internal/loopback"
 	"github.com/a2sscan/a2sscan/scanner"
-	"github.com/a2sscan/a2sscan/scanner/udp"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -74,23 +72,6 @@ func TestChallenge(t *testing.T) {
 	}
 }
 
-// TestChallengeOnLists checks which questions servers of three kinds answer without
-// a challenge.
-func TestChallengeOnLists(t *testing.T) {
-	for kind, want := range map[Kind][wire.NumQuestions]wire.Kind{
-		Source:      {wire.KindChallenge, wire.KindChallenge, wire.KindChallenge},
-		SourceLists: {wire.KindInfo, wire.KindChallenge, wire.KindChallenge},
-		SourceOpen:  {wire.KindInfo, wire.KindPlayers, wire.KindRules},
-	} {
-		a := newAsker(t, kind)
-		for q := range wire.Question(wire.NumQuestions) {
-			if got, _ := a.ask(q, wire.NoChallenge); got != want[q] {
-				t.Errorf("%v: %v answered by %q, want %q", kind, q, got, want[q])
-			}
-		}
-	}
-}
-
 // TestRechallenge checks that the first challenge is invalid after its first use,
 // and that the second challenge stays valid.
 func TestRechallenge(t *testing.T) {
@@ -114,34 +95,6 @@ func TestRechallenge(t *testing.T) {
 	a.client++
 	if k, _ := a.ask(wire.QuestionRules, first); k != wire.KindRules {
 		t.Errorf("another scan from the same address gets %q for its first use", k)
-	}
-}
-
-// TestZeroChallenge checks servers that give the challenge 0, which is a challenge
-// like any other.
-func TestZeroChallenge(t *testing.T) {
-	c := testConfig()
-	c.Network, c.Kinds = netip.MustParsePrefix("127.1.0.0/20"), []Kind{Source}
-	m, _ := newModel(c)
-	r := newResponder(m, 27015)
-	zeros := 0
-	for i := range m.places() {
-		n, _ := m.nature(m.place(i))
-		q := query{request: wire.Request{Challenge: wire.NoChallenge}}
-		give, ok := r.challenge(&n, &q)
-		if ok || give == wire.NoChallenge {
-			t.Fatalf("%v: gives %v, %v", udp.Unpack(n.addr), give, ok)
-		}
-		if give == 0 {
-			zeros++
-			q.request = wire.Request{Challenge: 0, HasChallenge: true}
-			if _, ok := r.challenge(&n, &q); !ok {
-				t.Error("gave 0 and does not take it")
-			}
-		}
-	}
-	if zeros == 0 {
-		t.Error("no server gives 0")
 	}
 }
 

@@ -3,7 +3,6 @@ package fleet
 import (
 	"bytes"
 	"context"
-	"maps"
 	"net"
 	"net/netip"
 	"testing"
@@ -140,16 +139,5 @@ func sameNature(t *testing.T, one, other Config, port, of uint16) {
 		if !ok || got != want {
 			t.Errorf("port %d has %+v, port %d %+v", port, got, of, want)
 		}
-	}
-}
-
-// TestFreePortAmongNamed checks that a port that is named in the Config keeps its
-// own servers, and that free ports have the servers of other ports.
-func TestFreePortAmongNamed(t *testing.T) {
-	cfg := Config{Ports: []uint16{27016, 0, 27015, 0}}
-	cfg = cfg.on([]uint16{27016, 40001, 27015, 40002})
-	want := map[uint16]uint16{40001: 27017, 40002: 27018}
-	if !maps.Equal(cfg.ServersOf, want) {
-		t.Errorf("servers of %v, want %v", cfg.ServersOf, want)
 	}
 }

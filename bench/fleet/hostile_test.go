@@ -7,7 +7,6 @@ import (
 	"io"
 	"testing"
 
-	"github.com/a2sscan/a2sscan/bench/fleet/internal/loopback"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/udp"
 	"github.com/a2sscan/a2sscan/wire"
@@ -92,54 +91,5 @@ func TestLeadingFragmentHoldsTheTruth(t *testing.T) {
 	if rules.Count() == 0 || rules.Count() != len(want.Rules) || want.RulesAnnounced != rules.Announced() {
 		t.Errorf("%d of %d rules in the first fragment, truth %d of %d",
 			rules.Count(), rules.Announced(), len(want.Rules), want.RulesAnnounced)
-	}
-}
-
-// TestFloodsAreLarge checks that each answer of a Flood64K has at least 55,000
-// bytes and fits into one datagram, whatever its name is.
-func TestFloodsAreLarge(t *testing.T) {
-	c := testConfig()
-	c.Hostile, c.HostileKinds = 1, []Kind{Flood64K}
-	m, _ := newModel(c)
-	var said content
-	for i := range m.places() {
-		n, _ := m.nature(m.place(i))
-		said.fill(&n, scanner.AskAll)
-		for q := range wire.Question(wire.NumQuestions) {
-			if size := len(said.appendMessage(nil, q)); size < 55_000 || size > loopback.MaxDatagram {
-				t.Fatalf("%v of %d bytes", q, size)
-			}
-		}
-	}
-}
-
-// TestTinyAreTiny checks that the answers of Tiny have 1 to 8 bytes, and that all
-// of these lengths occur.
-func TestTinyAreTiny(t *testing.T) {
-	m, _ := newModel(testConfig())
-	r := newResponder(m, 27015)
-	sizes := make(map[int]bool)
-	for range 500 {
-		r.out.Reset()
-		r.misbehave(&nature{kind: Tiny}, wire.QuestionInfo)
-		sizes[len(r.out.Data)] = true
-	}
-	if len(sizes) != 8 || sizes[0] || sizes[9] {
-		t.Errorf("sizes %v", sizes)
-	}
-}
-
-// TestNoChallengeIsEverTheLast checks that an EndlessChallenges server sends a new
-// challenge each time and accepts none of them.
-func TestNoChallengeIsEverTheLast(t *testing.T) {
-	a := newAsker(t, EndlessChallenges)
-	seen := make(map[wire.Challenge]bool)
-	c := wire.NoChallenge
-	for range 100 {
-		var k wire.Kind
-		if k, c = a.ask(wire.QuestionInfo, c); k != wire.KindChallenge || seen[c] {
-			t.Fatalf("answered by %q %v", k, c)
-		}
-		seen[c] = true
 	}
 }

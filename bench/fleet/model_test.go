@@ -2,12 +2,10 @@ package fleet
 
 import (
 	"net/netip"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/a2sscan/a2sscan/bench/fleet/internal/random"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/udp"
 	"github.com/a2sscan/a2sscan/wire"
@@ -113,31 +111,6 @@ func TestEveryKindAppears(t *testing.T) {
 	}
 }
 
-// TestSizesAreSkewed checks that the lists of players and rules are short on
-// average, and that a few lists of rules are long.
-func TestSizesAreSkewed(t *testing.T) {
-	r := random.Stream(1)
-	var players, rules, many int
-	const n = 10000
-	for range n {
-		players += drawPlayers(&r)
-		d := drawRules(&r)
-		rules += d
-		if d > 140 {
-			many++
-		}
-	}
-	if p := players / n; p < 8 || p > 24 {
-		t.Errorf("%d players on average", p)
-	}
-	if d := rules / n; d < 20 || d > 50 {
-		t.Errorf("%d rules on average", d)
-	}
-	if many == 0 || many > n/20 {
-		t.Errorf("%d of %d lists are long", many, n)
-	}
-}
-
 // TestAliveAndHostileShares checks the shares of servers and of hostile servers.
 func TestAliveAndHostileShares(t *testing.T) {
 	c := testConfig()
@@ -163,32 +136,6 @@ func TestAliveAndHostileShares(t *testing.T) {
 	for addr := range c.All() {
 		if n, ok := c.Nature(addr); ok {
 			t.Fatalf("%v is a %v in a fleet without servers", addr, n.Kind)
-		}
-	}
-}
-
-// TestPlaces converts every place to its index and back, and tries addresses
-// outside the fleet and the broadcast address.
-func TestPlaces(t *testing.T) {
-	c := Config{Network: netip.MustParsePrefix("127.255.255.250/29"), Ports: []uint16{9, 7}}
-	m, err := newModel(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	last := uint64(0)
-	for i := range m.places() {
-		addr := m.place(i)
-		if back, ok := m.index(addr); !ok || back != i || addr <= last {
-			t.Fatalf("place %d: %v, index %d", i, udp.Unpack(addr), back)
-		}
-		last = addr
-	}
-	if _, ok := m.nature(last); ok {
-		t.Error("a server at the broadcast address, to which sending is impossible")
-	}
-	for _, outside := range []string{"127.255.255.247:7", "127.255.255.249:8", "128.0.0.0:7", "0.0.0.0:7"} {
-		if _, ok := m.index(udp.Pack(netip.MustParseAddrPort(outside))); ok {
-			t.Errorf("%s is inside", outside)
 		}
 	}
 }
@@ -235,45 +182,6 @@ func TestConfigRefuses(t *testing.T) {
 	}
 }
 
-// TestParseKinds parses the word of every kind.
-func TestParseKinds(t *testing.T) {
-	all := slices.Concat(HonestKinds(), HostileKinds(), FakerKinds())
-	var words []string
-	for _, k := range all {
-		words = append(words, k.String())
-	}
-	got, err := ParseKinds(strings.Join(words, " , ") + ",")
-	if err != nil || len(got) != numKinds {
-		t.Fatalf("%d kinds, %v", len(got), err)
-	}
-	for i, k := range got {
-		if k != all[i] {
-			t.Errorf("%q read as %v", words[i], k)
-		}
-	}
-	if _, err := ParseKinds("source,sauce"); err == nil || !strings.Contains(err.Error(), "sauce") {
-		t.Errorf("an unknown kind: %v", err)
-	}
-}
-
-// TestOneSplitIDsTellApart checks that the two replies that share a split ID have
-// different totals, so that a mixture of them can be recognised.
-func TestOneSplitIDsTellApart(t *testing.T) {
-	c := testConfig()
-	c.Hostile, c.HostileKinds = 1, []Kind{OneSplitID}
-	m, _ := newModel(c)
-	var said content
-	for i := range m.places() {
-		n, _ := m.nature(m.place(i))
-		said.fill(&n, scanner.AskAll)
-		players := len(said.appendMessage(nil, wire.QuestionPlayers))
-		rules := len(said.appendMessage(nil, wire.QuestionRules))
-		if p, r := players/n.fragment, rules/n.fragment; p < 1 || p == r {
-			t.Fatalf("%d and %d bytes in fragments of %d", players, rules, n.fragment)
-		}
-	}
-}
-
 // TestSplitsFit checks that servers of the kinds that split replies send RULES in
 // at least two fragments, and never more fragments than the headers can count.
 func TestSplitsFit(t *testing.T) {
@@ -294,4 +202,9 @@ func TestSplitsFit(t *testing.T) {
 			}
 		}
 	}
+}
+
+// testConfig returns a small fleet of the usual kinds.
+func testConfig() Config {
+	return Config{Network: netip.MustParsePrefix("127.1.0.0/24"), Ports: []uint16{27015}, Seed: 1}
 }

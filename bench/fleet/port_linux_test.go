@@ -2,10 +2,7 @@ package fleet
 
 import (
 	"bytes"
-	"context"
-	"fmt"
 	"net/netip"
-	"strings"
 	"testing"
 	"time"
 
@@ -105,69 +102,5 @@ func waitFor(t *testing.T, f *Fleet, ok func(Stats) bool) {
 		if time.Now().After(end) {
 			t.Fatalf("%+v", f.Stats())
 		}
-	}
-}
-
-// TestDelayOverSockets checks that a delayed answer is sent even if no other
-// datagram wakes the port. The length of the delay is tested in package loopback,
-// with a simulated clock.
-func TestDelayOverSockets(t *testing.T) {
-	cfg := Config{
-		Network: netip.MustParsePrefix("127.1.0.1/32"), Ports: anyPort,
-		Kinds: []Kind{SourceOpen}, DelayMin: 60 * time.Millisecond, DelayMax: 80 * time.Millisecond,
-	}
-	f := start(t, cfg)
-	c := newClient(t)
-	server := netip.AddrPortFrom(cfg.Network.Addr(), f.Ports()[0])
-	for range 3 {
-		c.send(server, wire.AppendInfoRequest(nil, wire.NoChallenge))
-		got, from := c.receive(replyTimeout)
-		for got != nil && from != server { // a port's last user may still be answered
-			got, from = c.receive(replyTimeout)
-		}
-		if wire.KindOf(got) != wire.KindInfo {
-			t.Fatalf("answered by %X", got)
-		}
-	}
-	waitFor(t, f, func(s Stats) bool { return s.Delayed >= 3 })
-}
-
-// TestServeEnds checks that Serve returns nil when its context is done, and when
-// the Fleet is closed.
-func TestServeEnds(t *testing.T) {
-	for name, end := range map[string]func(*Fleet, context.CancelFunc){
-		"context": func(_ *Fleet, stop context.CancelFunc) { stop() },
-		"close":   func(f *Fleet, _ context.CancelFunc) { f.Close() },
-	} {
-		f, err := New(Config{Network: loopback.Network, Ports: anyPort})
-		if err != nil {
-			t.Fatal(err)
-		}
-		ctx, stop := context.WithCancel(t.Context())
-		done := make(chan error)
-		go func() { done <- f.Serve(ctx) }()
-		end(f, stop)
-		if err := <-done; err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-		f.Close()
-		stop()
-	}
-}
-
-// TestPortTaken checks that the error for a port that is in use names the port.
-func TestPortTaken(t *testing.T) {
-	f, err := New(Config{Network: loopback.Network, Ports: anyPort})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	second, err := New(f.Config())
-	if err == nil {
-		second.Close()
-		t.Fatal("two fleets on one port")
-	}
-	if port := fmt.Sprint(f.Ports()[0]); !strings.Contains(err.Error(), port) {
-		t.Errorf("%v: names no port %s", err, port)
 	}
 }

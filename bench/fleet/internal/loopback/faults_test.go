@@ -69,45 +69,6 @@ func TestFaultShares(t *testing.T) {
 	near("queries lost", uint64(lost), 0.1)
 }
 
-// TestFaultsAreThoseOfTheSeed checks that the same seed gives the same faults, and
-// another seed gives other faults.
-func TestFaultsAreThoseOfTheSeed(t *testing.T) {
-	run := func(seed uint64) string {
-		var s Stats
-		f := NewFaults(FaultsConfig{Seed: seed, Loss: 0.2, Duplicate: 0.2, Reorder: 0.2})
-		got, at := flood(f, 200, 0, &s)
-		return fmt.Sprint(got, at)
-	}
-	first := run(1)
-	if again := run(1); again != first {
-		t.Error("two runs of one seed differ")
-	}
-	if run(2) == first {
-		t.Error("another seed, the same faults")
-	}
-}
-
-// TestDelay checks that each datagram comes out after its delay, and at most two
-// ticks late.
-func TestDelay(t *testing.T) {
-	for _, delay := range []time.Duration{1, 3 * time.Millisecond, 250 * time.Millisecond, 999 * time.Millisecond} {
-		var s Stats
-		f := NewFaults(FaultsConfig{DelayMax: time.Second})
-		got, at := flood(f, 300, delay, &s)
-		if len(got) != 300 || s.Delayed != 300 {
-			t.Fatalf("%d datagrams, %d delayed, want 300", len(got), s.Delayed)
-		}
-		for i, d := range got {
-			if d != fmt.Sprint(i) {
-				t.Fatalf("datagram %s as number %d", d, i)
-			}
-			if took := at[i] - time.Duration(i)*time.Millisecond; took < delay || took > delay+2*wheelTick {
-				t.Fatalf("took %v, want %v", took, delay)
-			}
-		}
-	}
-}
-
 // TestWheelIsBounded fills the wheel, and checks that all datagrams come out when
 // they are due.
 func TestWheelIsBounded(t *testing.T) {
@@ -156,34 +117,5 @@ func TestWheelAfterAPause(t *testing.T) {
 		if w.release(now+5*time.Millisecond, &out); len(out.List) != 1 {
 			t.Error("not released after its delay")
 		}
-	}
-}
-
-// TestFaultsDoNotAllocate checks that a batch needs no allocation once the wheel
-// has grown.
-func TestFaultsDoNotAllocate(t *testing.T) {
-	f := NewFaults(FaultsConfig{Loss: 0.1, Duplicate: 0.1, Reorder: 0.1, DelayMax: 20 * time.Millisecond})
-	var out Outbox
-	var s Stats
-	now := time.Duration(0)
-	step := func() {
-		out.Reset()
-		for range 64 {
-			at := len(out.Data)
-			out.Data = append(out.Data, "some reply of a server"...)
-			out.Add(1, at)
-		}
-		for i := range out.List {
-			out.List[i].To, out.List[i].Delay = 2, 7*time.Millisecond
-		}
-		f.apply(now, &out, 0, &s)
-		f.held.release(now, &out)
-		now += time.Millisecond
-	}
-	for range 500 {
-		step()
-	}
-	if n := testing.AllocsPerRun(500, step); n != 0 {
-		t.Errorf("%v allocations for a batch", n)
 	}
 }
