@@ -1,8 +1,12 @@
 package fleet
 
 import (
+	"fmt"
 	"net/netip"
+	"time"
+	"unicode/utf8"
 
+	"github.com/a2sscan/a2sscan/bench/fleet/internal/random"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/udp"
 	"github.com/a2sscan/a2sscan/wire"
@@ -59,4 +63,91 @@ func (c *Census) Answers(addr netip.AddrPort, asked scanner.Questions) bool {
 	}
 	// All other kinds answer INFO.
 	return asked.Has(wire.QuestionInfo) || n.expect(&c.content, asked).Result != nil
+}
+
+// Memory is a fleet without sockets and without a clock: Ask takes a datagram and
+// returns the answers at once. Its network is perfect: Memory ignores the faults
+// and delays of a Config. Only one goroutine at a time may use it.
+type Memory struct {
+	ports map[uint16]*responder
+}
+
+// strayPort is the port from which a Memory sends stray replies: those that do not
+// come from the port that was queried.
+const strayPort = 1
+
+// NewMemory returns the fleet that c describes.
+func NewMemory(c Config) (*Memory, error) {
+	m, err := newModel(c)
+	if err != nil {
+		return nil, fmt.Errorf("fleet: %w", err)
+	}
+	f := &Memory{ports: map[uint16]*responder{}}
+	for _, number := range m.ports {
+		f.ports[number] = newResponder(m, number)
+	}
+	return f, nil
+}
+
+// Ask passes a datagram to the server at an address, and calls reply for each
+// datagram of the answer. Addresses are packed as in scanner/udp. The datagram that
+// reply gets is valid until reply returns.
+func (f *Memory) Ask(
+	now time.Duration, client, server uint64, datagram []byte, reply func(from uint64, datagram []byte),
+) {
+	p := f.ports[uint16(server)]
+	if p == nil {
+		return
+	}
+	p.Respond(now, client, server, datagram)
+	for i := range p.out.List {
+		d := &p.out.List[i]
+		from := d.From
+		if d.Stray {
+			from = from&^0xFFFF | strayPort
+		}
+		reply(from, p.out.Bytes(d))
+	}
+	p.out.Reset()
+}
+
+// Ordinary is a server of the kind Source without oddities, which demands a
+// challenge for all three questions. It has no address.
+type Ordinary struct {
+	nature  nature
+	content content
+}
+
+// NewOrdinary returns an Ordinary with the given numbers of players and rules. The
+// seed determines its contents.
+func NewOrdinary(seed uint64, players, rules int) *Ordinary {
+	o := &Ordinary{nature: nature{
+		hash: seed, kind: Source, challenged: scanner.AskAll, players: players, rules: rules,
+	}}
+	r := random.Stream(seed)
+	o.nature.game = random.Pick(&r, gamesOf(Source))
+	o.content.fill(&o.nature, scanner.AskAll)
+	return o
+}
+
+// Append appends the reply to a question, including FF FF FF FF.
+func (o *Ordinary) Append(dst []byte, q wire.Question) []byte { return o.content.appendMessage(dst, q) }
+
+// Truth returns the result of a perfect scan that asks these questions. The result
+// has no address.
+func (o *Ordinary) Truth(asked scanner.Questions) *scanner.Result {
+	return o.nature.expect(new(content), asked).Result
+}
+
+// Readable reports whether all strings that may have odd bytes are UTF-8.
+func (o *Ordinary) Readable() bool {
+	c := &o.content
+	ok := utf8.Valid(c.info.Name)
+	for i := range c.players {
+		ok = ok && utf8.Valid(c.players[i].Name)
+	}
+	for i := range c.rules {
+		ok = ok && utf8.Valid(c.rules[i].Name) && utf8.Valid(c.rules[i].Value)
+	}
+	return ok
 }

@@ -238,8 +238,26 @@ func (m *model) drawDelay(r *random.Stream) time.Duration {
 func (n *nature) shape(r *random.Stream) {
 	n.challenged = challengedBy(n.kind, r)
 	n.game = random.Pick(r, gamesOf(n.kind))
-	n.players = drawPlayers(r)
-	n.rules = drawRules(r)
+	switch at := r.Below(100); { // usually around a dozen
+	case at < 15:
+		n.players = 0
+	case at < 80:
+		n.players = r.Between(1, 20)
+	case at < 97:
+		n.players = r.Between(16, 64)
+	default:
+		n.players = r.Between(64, 200)
+	}
+	switch at := r.Below(100); { // usually two dozen
+	case at < 3:
+		n.rules = 0
+	case at < 85:
+		n.rules = r.Between(12, 36)
+	case at < 97:
+		n.rules = r.Between(36, 140)
+	default:
+		n.rules = r.Between(140, 400)
+	}
 	for i := range numQuirks {
 		if q := quirk(1 << i); quirksOf[n.kind]&q != 0 && r.OneIn(oneInQuirk) {
 			n.quirks |= q
@@ -255,9 +273,7 @@ func challengedBy(k Kind, r *random.Stream) scanner.Questions {
 	const lists = scanner.AskPlayers | scanner.AskRules
 	at := r.Below(10)
 	switch k {
-	case Source, Rechallenge, EndlessChallenges:
-		return scanner.AskAll
-	case OwnChallenge, ShortChallenge:
+	case Source, Rechallenge, EndlessChallenges, OwnChallenge, ShortChallenge:
 		return scanner.AskAll
 	case SourceLists, GetChallenge:
 		return lists
@@ -274,33 +290,6 @@ func challengedBy(k Kind, r *random.Stream) scanner.Questions {
 		return lists
 	}
 	return scanner.AskAll
-}
-
-// drawPlayers returns a random number of players: usually around a dozen, sometimes
-// 0, rarely up to 200.
-func drawPlayers(r *random.Stream) int {
-	switch at := r.Below(100); {
-	case at < 15:
-		return 0
-	case at < 80:
-		return r.Between(1, 20)
-	case at < 97:
-		return r.Between(16, 64)
-	}
-	return r.Between(64, 200)
-}
-
-// drawRules returns a random number of rules: usually two dozen, rarely up to 400.
-func drawRules(r *random.Stream) int {
-	switch at := r.Below(100); {
-	case at < 3:
-		return 0
-	case at < 85:
-		return r.Between(12, 36)
-	case at < 97:
-		return r.Between(36, 140)
-	}
-	return r.Between(140, 400)
 }
 
 // drawLayout returns the layout of fragments and a random payload size for them, if

@@ -2,7 +2,11 @@ package fleet
 
 import (
 	"bytes"
+	"hash/crc32"
+	"sync"
 	"time"
+
+	"github.com/dsnet/compress/bzip2"
 
 	"github.com/a2sscan/a2sscan/bench/fleet/internal/loopback"
 	"github.com/a2sscan/a2sscan/bench/fleet/internal/random"
@@ -267,4 +271,121 @@ func (p *responder) nextID(n *nature) uint32 {
 		id |= wire.CompressedID
 	}
 	return id
+}
+
+// challengeLife is how long a server gives out the same challenge. It accepts a
+// challenge for at most twice as long (HLTV: 30 to 40 s, EC-14).
+const challengeLife = 30 * time.Second
+
+// shortLife is the challengeLife of ShortChallenge, which accepts a challenge for
+// at most five seconds.
+const shortLife = 2500 * time.Millisecond
+
+// The challenges that a server has for one client.
+const (
+	challengeOnly = iota
+	challengeNext // the second challenge of Rechallenge
+)
+
+// challenge reports whether the query has a valid challenge. If it has not, give is
+// the challenge to send to the client.
+func (p *responder) challenge(n *nature, q *query) (give wire.Challenge, ok bool) {
+	given := func(c wire.Challenge) bool { return q.request.HasChallenge && q.request.Challenge == c }
+	life := challengeLife
+	switch n.kind {
+	case EndlessChallenges:
+		return random.Challenge(p.junk.Next()), false
+	case OwnChallenge:
+		give = p.m.challengeOf(n, q.client, uint64(q.question), challengeOnly)
+		return give, given(give)
+	case Rechallenge: // the first challenge is valid once, the second always
+		give = p.m.challengeOf(n, q.client, 0, challengeOnly)
+		next := p.m.challengeOf(n, q.client, 0, challengeNext)
+		key := usedKey{n.addr, q.client}
+		switch used := p.used[key]; {
+		case given(next):
+			return next, true
+		case used:
+			return next, false
+		case !given(give):
+			return give, false
+		}
+		if len(p.used) >= mostRemembered {
+			clear(p.used)
+		}
+		p.used[key] = true
+		return give, true
+	case ShortChallenge:
+		life = shortLife
+	}
+	// It changes each time life has passed. The previous one is accepted too.
+	epoch := uint64(q.now / life)
+	give = p.m.challengeOf(n, q.client, epoch, challengeOnly)
+	return give, given(give) || epoch > 0 && given(p.m.challengeOf(n, q.client, epoch-1, challengeOnly))
+}
+
+// challengeOf returns the challenge that a server gives to a client. It does not
+// depend on the client's port (EC-15).
+func (m *model) challengeOf(n *nature, client, epoch uint64, which uint64) wire.Challenge {
+	if n.quirks&quirkZero != 0 {
+		return 0
+	}
+	return random.Challenge(random.Hash(n.hash, client>>16, epoch, which))
+}
+
+// packed is a reply as bzip2 data, with the header fields of fragment 0.
+type packed struct {
+	data []byte
+	size uint32 // of the reply
+	crc  uint32 // of the reply, CRC-32 (IEEE)
+}
+
+// compress compresses a reply with bzip2.
+func compress(msg []byte, level int) packed {
+	var b bytes.Buffer
+	w, err := bzip2.NewWriter(&b, &bzip2.WriterConfig{Level: level})
+	if err == nil {
+		_, err = w.Write(msg)
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		panic("fleet: bzip2 into memory: " + err.Error()) // it can't fail
+	}
+	return packed{b.Bytes(), uint32(len(msg)), crc32.ChecksumIEEE(msg)}
+}
+
+// packedLists holds the compressed lists of rules. packedRules compresses each when
+// it is first needed.
+var packedLists [packedSets]struct {
+	once sync.Once
+	packed
+}
+
+// packedRules returns compressed list number set.
+func packedRules(set int) packed {
+	l := &packedLists[set]
+	l.once.Do(func() {
+		var c content
+		c.fillRules(&nature{kind: Packed, hash: uint64(set) << 40})
+		l.packed = compress(c.appendMessage(nil, wire.QuestionRules), 1)
+	})
+	return l.packed
+}
+
+// sendPacked sends a compressed reply, in a single fragment if it fits (EC-109).
+func (p *responder) sendPacked(n *nature, z packed) {
+	f := wire.Fragment{
+		Layout: n.layout, Compressed: true, ID: p.nextID(n) | wire.CompressedID,
+		Size: uint16(n.fragment), DeclaredSize: z.size, CRC: z.crc,
+	}
+	const header = 4 + 4 // size and checksum, in fragment 0
+	f.Total = uint8((header + len(z.data) + n.fragment - 1) / n.fragment)
+	for room := n.fragment - header; len(z.data) > 0; room = n.fragment {
+		f.Payload = z.data[:min(room, len(z.data))]
+		z.data = z.data[len(f.Payload):]
+		p.sendFragment(n, &f)
+		f.Number++
+	}
 }

@@ -122,7 +122,15 @@ func (n *nature) tell(r *scanner.Result, c *content, q wire.Question) {
 	}
 	switch q {
 	case wire.QuestionInfo:
-		n.tellInfo(r, c)
+		r.HasInfo, r.Info = true, c.info
+		switch n.kind {
+		case Huge, Unterminated:
+			r.Info = wire.Info{Has: wire.HasProtocol, Format: wire.FormatSource, Protocol: unendingProtocol}
+		case Both:
+			r.Info.Has |= wire.HasAddress
+			r.Info.Address = c.gold.Address
+		}
+		r.Notes |= r.Info.Notes
 	case wire.QuestionPlayers:
 		r.HasPlayers, r.Players = true, c.players
 		if c.playersAnnounced != len(c.players) {
@@ -141,37 +149,24 @@ func (n *nature) tell(r *scanner.Result, c *content, q wire.Question) {
 			r.Notes |= c.rulesNotes
 		}
 	}
-	if r.Err[q] == 0 {
-		r.Notes |= n.headerNotes(c, q)
-	}
-	if q == wire.QuestionPlayers && r.Err[q] == 0 && len(r.Players) > 0 {
-		r.Hashes[q] = n.hashOf(c, q)
-	}
-}
-
-// hashOf returns the hash of the reassembled answer to q.
-func (n *nature) hashOf(c *content, q wire.Question) uint64 {
-	msg := c.appendMessage([]byte{0xFF, 0xFF, 0xFF, 0xFF}, q)
-	if n.splitAt(q, len(msg)-4) > 0 {
-		return xxhash.Sum64(n.withHeaders(msg))
-	}
-	return xxhash.Sum64(msg[4:])
-}
-
-func (n *nature) tellInfo(r *scanner.Result, c *content) {
-	r.HasInfo = true
-	switch n.kind {
-	case Huge, Unterminated:
-		r.Info = wire.Info{
-			Has: wire.HasProtocol, Format: wire.FormatSource, Protocol: unendingProtocol,
-		}
+	odd := n.quirks & (quirkHeaderless | quirkHeaderTwice)
+	hashed := q == wire.QuestionPlayers && len(r.Players) > 0
+	if r.Err[q] != 0 || odd == 0 && !hashed {
 		return
 	}
-	r.Info = c.info
-	r.Notes |= c.info.Notes
-	if n.kind == Both {
-		r.Info.Has |= wire.HasAddress
-		r.Info.Address = c.gold.Address
+	msg := c.appendMessage([]byte{0xFF, 0xFF, 0xFF, 0xFF}, q)
+	whole := msg[4:]
+	if n.splitAt(q, len(whole)) > 0 {
+		whole = n.withHeaders(msg)
+		switch odd {
+		case quirkHeaderTwice:
+			r.Notes |= wire.NoteHeaderTwice
+		case quirkHeaderless:
+			r.Notes |= wire.NoteHeaderMissing
+		}
+	}
+	if hashed {
+		r.Hashes[q] = xxhash.Sum64(whole)
 	}
 }
 
@@ -186,18 +181,6 @@ func (c *content) rulesWithin(size int) (n int) {
 		n++
 	}
 	return n
-}
-
-// headerNotes returns the notes about the header of the reply to q, if it is split.
-func (n *nature) headerNotes(c *content, q wire.Question) wire.Notes {
-	odd := n.quirks & (quirkHeaderless | quirkHeaderTwice)
-	if odd == 0 || n.splitAt(q, len(c.appendMessage(nil, q))) == 0 {
-		return 0
-	}
-	if odd == quirkHeaderTwice {
-		return wire.NoteHeaderTwice
-	}
-	return wire.NoteHeaderMissing
 }
 
 // failure returns the error of q in a perfect scan, or 0 if the answer is complete.
