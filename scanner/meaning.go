@@ -41,7 +41,7 @@ func (a *assembler) interpret(r *Result, in *game.Reply, e evidence) game.Flags 
 	if !a.game.Empty() {
 		r.Game = &a.game
 	}
-	return game.Suspect(*in, &a.game, r.facts(e)).Flags
+	return game.Suspect(*in, &a.game, r.facts(e))
 }
 
 // gameReply returns the answers of r in the form that package game takes.

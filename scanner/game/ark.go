@@ -63,7 +63,7 @@ func arkDayTime(d *decoder, v []byte, source string) {
 func arkHasMods(d *decoder, v []byte, source string) {
 	b, ok := parseTruth(v)
 	if !ok {
-		d.g.Notes |= NoteValue
+		d.g.Notes |= noteValue
 		return
 	}
 	d.setTruth(KeyModded, b, source)

@@ -127,14 +127,14 @@ func armaPlace(d *decoder, v []byte, source string) {
 	}
 	i := bytes.IndexByte(v[1:], '-') + 1
 	if i == 0 {
-		d.g.Notes |= NoteValue
+		d.g.Notes |= noteValue
 		return
 	}
 	longitude, ok1 := parseSigned(v[:i], maxNumber)
 	latitude, ok2 := parseSigned(v[i+1:], maxNumber)
 	switch {
 	case !ok1 || !ok2:
-		d.g.Notes |= NoteValue
+		d.g.Notes |= noteValue
 	case longitude >= -180 && longitude <= 180 && latitude >= -90 && latitude <= 90:
 		d.setAttribute("longitude", v[:i:i], source)
 		d.setAttribute("latitude", v[i+1:], source)

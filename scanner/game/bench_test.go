@@ -90,7 +90,7 @@ func escape(plain []byte) (b []byte) {
 
 // step decodes a reply and looks for flags, for the benchmark and for the tests of
 // allocations and time.
-func step(g *Game, in *Reply) Suspicion {
+func step(g *Game, in *Reply) Flags {
 	Decode(g, *in)
 	return Suspect(*in, g, Facts{InfoRequests: 1, InfoReplies: 1})
 }

@@ -61,7 +61,7 @@ func (d *decoder) takePages() ([]byte, bool) {
 		return nil, false
 	}
 	if p.have < p.total {
-		d.g.Notes |= NotePagesMissing
+		d.g.Notes |= notePagesMissing
 	}
 	return d.unescape(), true
 }
@@ -91,7 +91,7 @@ func (d *decoder) unescape() []byte {
 			break
 		}
 		if len(d.buf)-start+len(text) > maxPageBytes {
-			d.g.Notes |= NotePagesTruncated
+			d.g.Notes |= notePagesTruncated
 			break
 		}
 		for _, c := range text {
@@ -119,7 +119,7 @@ func (d *decoder) escaped(c byte) byte {
 	case 3:
 		return 0xFF
 	}
-	d.g.Notes |= NotePagesEscape
+	d.g.Notes |= notePagesEscape
 	return c
 }
 
@@ -190,7 +190,7 @@ func (d *decoder) readHead(c *cursor, versions ...uint8) bool {
 	version := c.u8()
 	overflow := c.u8()
 	if overflow&overflowKnown != 0 {
-		d.g.Notes |= NotePagesOverflow
+		d.g.Notes |= notePagesOverflow
 	}
 	for _, v := range versions {
 		if v == version {
@@ -198,9 +198,9 @@ func (d *decoder) readHead(c *cursor, versions ...uint8) bool {
 		}
 	}
 	if c.short {
-		d.g.Notes |= NotePagesTruncated
+		d.g.Notes |= notePagesTruncated
 	} else {
-		d.g.Notes |= NotePagesVersion
+		d.g.Notes |= notePagesVersion
 	}
 	return false
 }
@@ -280,8 +280,8 @@ func (d *decoder) readSignatures(c *cursor) {
 // endPages adds a note if the pages end inside a field or have trailing bytes.
 func (d *decoder) endPages(c *cursor) {
 	if c.short {
-		d.g.Notes |= NotePagesTruncated
+		d.g.Notes |= notePagesTruncated
 	} else if len(c.b) > 0 {
-		d.g.Notes |= NotePagesTrailing
+		d.g.Notes |= notePagesTrailing
 	}
 }

@@ -24,7 +24,7 @@ func conanName(d *decoder) {
 	switch {
 	case !ok:
 	case len(k) >= keywordsField && bytes.HasSuffix(k, name):
-		d.g.Notes |= NoteKeywordsCut
+		d.g.Notes |= noteKeywordsCut
 	default:
 		d.setAttribute("name", name, "keywords.OWNINGNAME")
 	}

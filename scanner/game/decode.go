@@ -117,7 +117,7 @@ func (d *decoder) readTags(tg *tags) {
 func (d *decoder) keywords(separator byte) list {
 	all := d.in.Info.Keywords
 	if len(all) >= keywordsField && all[len(all)-1] != separator {
-		d.g.Notes |= NoteKeywordsCut
+		d.g.Notes |= noteKeywordsCut
 		all = all[:bytes.LastIndexByte(all, separator)+1]
 	}
 	return list{rest: all, separator: separator}
@@ -197,7 +197,7 @@ func (d *decoder) join(s *series, p *parts) {
 		n++
 	}
 	if n < maxParts && p.seen>>n != 0 {
-		d.g.Notes |= NotePartsMissing
+		d.g.Notes |= notePartsMissing
 	}
 	for n > 1 && len(p.text[n-1]) == 0 {
 		n--

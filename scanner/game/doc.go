@@ -13,7 +13,7 @@
 //	if g.Has.Has(game.KeyPlayers) {
 //		fmt.Println(g.Players, "from", g.Source(game.KeyPlayers)) // 547 from keywords.cp
 //	}
-//	s := game.Suspect(reply, &g, facts)
+//	flags := game.Suspect(reply, &g, facts)
 //
 // # Buffers
 //

@@ -153,79 +153,81 @@ type Facts struct {
 	Conflicts    int // replies and fragments that contradicted an earlier one
 }
 
-// Suspicion is the result of Suspect.
-type Suspicion struct {
-	Flags    Flags
-	Counts   Counts // the player counts, which count_mismatch compares
-	Redirect []byte // the address, if Flags has FlagRedirect; aliases the reply
+// suspicion is what suspect finds.
+type suspicion struct {
+	flags    Flags
+	counts   counts // the player counts, which count_mismatch compares
+	redirect []byte // the address, if flags has FlagRedirect; aliases the reply
 }
 
-// Counts are the numbers of players by source. -1 means that the source gives no
+// counts are the numbers of players by source. -1 means that the source gives no
 // number.
-type Counts struct {
-	Info int // INFO
-	Game int // the game's own count, which is preferred to INFO's
-	List int // the length of the player list, if the list is complete
+type counts struct {
+	info int // INFO
+	game int // the game's own count, which is preferred to INFO's
+	list int // the length of the player list, if the list is complete
 }
 
 // Suspect returns the flags of in. g must be the result of Decode for in.
-func Suspect(in Reply, g *Game, facts Facts) Suspicion {
-	s := Suspicion{Counts: Counts{Info: -1, Game: -1, List: -1}}
+func Suspect(in Reply, g *Game, facts Facts) Flags { return suspect(in, g, facts).flags }
+
+func suspect(in Reply, g *Game, facts Facts) suspicion {
+	s := suspicion{counts: counts{info: -1, game: -1, list: -1}}
 	if in.Info != nil {
-		s.Counts.fill(&in, g)
-		s.counts(&in, g)
+		s.counts.fill(&in, g)
+		s.judgeCounts(&in, g)
 		s.steamID(in.Info, g)
 	}
 	s.durations(&in)
-	s.redirect(&in)
+	s.findRedirect(&in)
 	s.facts(&facts)
 	return s
 }
 
-func (s *Suspicion) set(f Flags, v bool) {
+func (s *suspicion) set(f Flags, v bool) {
 	if v {
-		s.Flags |= f
+		s.flags |= f
 	}
 }
 
-func (c *Counts) fill(in *Reply, g *Game) {
+func (c *counts) fill(in *Reply, g *Game) {
 	if in.Info.Has&wire.HasPlayers != 0 {
-		c.Info = int(in.Info.Players)
+		c.info = int(in.Info.Players)
 	}
 	if g.Corrects(KeyPlayers) {
-		c.Game = g.Players
+		c.game = g.Players
 	}
 	if in.HasPlayers && !in.PlayersCut {
-		c.List = len(in.Players)
+		c.list = len(in.Players)
 	}
 }
 
 // counted reports whether the server gives a player count. 0 of 0 in INFO is none:
 // some servers of Insurgency: Sandstorm send it and have the real counts in their
 // rules.
-func (c *Counts) counted(in *wire.Info) bool {
-	return c.Game >= 0 || c.Info > 0 || in.MaxPlayers > 0 || in.Has&wire.HasMaxPlayers == 0
+func (c *counts) counted(in *wire.Info) bool {
+	return c.game >= 0 || c.info > 0 || in.MaxPlayers > 0 || in.Has&wire.HasMaxPlayers == 0
 }
 
 // players returns the game's own count or, if it has none, INFO's. It returns -1 if
 // there is neither.
-func (c *Counts) players() int {
-	if c.Game >= 0 {
-		return c.Game
+func (c *counts) players() int {
+	if c.game >= 0 {
+		return c.game
 	}
-	return c.Info
+	return c.info
 }
 
-// counts sets players_over_max and count_mismatch. It ignores relays, whose counts
+// judgeCounts sets players_over_max and count_mismatch. It ignores relays, whose counts
 // are of spectators (EC-33).
-func (s *Suspicion) counts(in *Reply, g *Game) {
-	n := s.Counts.players()
+func (s *suspicion) judgeCounts(in *Reply, g *Game) {
+	n := s.counts.players()
 	if n < 0 || in.Info.IsRelay() {
 		return
 	}
-	s.set(FlagPlayersOverMax, overMax(n, in.Info, g, s.Counts.Game >= 0))
-	apart := s.Counts.List >= 0 && s.Counts.apart(bots(in.Info))
-	s.set(FlagCountMismatch, apart && s.Counts.counted(in.Info) && !listLies(in, g))
+	s.set(FlagPlayersOverMax, overMax(n, in.Info, g, s.counts.game >= 0))
+	apart := s.counts.list >= 0 && s.counts.apart(bots(in.Info))
+	s.set(FlagCountMismatch, apart && s.counts.counted(in.Info) && !listLies(in, g))
 }
 
 // isCounterStrike reports whether id is one of the Counter-Strike games, which
@@ -286,16 +288,16 @@ func listLies(in *Reply, g *Game) bool {
 // apart is the rule of count_mismatch. The length of the list must differ from both
 // INFO's count and the game's, because either may lag behind; a difference of up to
 // bots players does not count.
-func (c *Counts) apart(bots int) bool {
+func (c *counts) apart(bots int) bool {
 	r := &FlagRules[ruleCountMismatch]
-	for _, n := range [...]int{c.Info, c.Game} {
-		larger := max(n, c.List)
-		diff := larger - min(n, c.List) - bots
+	for _, n := range [...]int{c.info, c.game} {
+		larger := max(n, c.list)
+		diff := larger - min(n, c.list) - bots
 		if n >= 0 && (diff < r.Least || diff*100 <= larger*r.Percent) {
 			return false
 		}
 	}
-	return c.Info < 0 || c.List%256 != c.Info // above 255, INFO's count wraps around (EC-82)
+	return c.info < 0 || c.list%256 != c.info // above 255, INFO's count wraps around (EC-82)
 }
 
 // bots returns INFO's number of bots, or 0 if it has none.
@@ -307,7 +309,7 @@ func bots(in *wire.Info) int {
 }
 
 // steamID sets no_gslt.
-func (s *Suspicion) steamID(in *wire.Info, g *Game) {
+func (s *suspicion) steamID(in *wire.Info, g *Game) {
 	const persistentServer = 3
 	const needed = wire.HasSteamID | wire.HasVersion
 	if in.Has&needed != needed || in.SteamID == 0 || in.SteamID>>52&0xF == persistentServer {
@@ -324,7 +326,7 @@ func (s *Suspicion) steamID(in *wire.Info, g *Game) {
 const tinyDuration = 0x01000000
 
 // durations sets equal_durations and tiny_durations.
-func (s *Suspicion) durations(in *Reply) {
+func (s *suspicion) durations(in *Reply) {
 	if len(in.Players) == 0 {
 		return
 	}
@@ -351,17 +353,17 @@ func (s *Suspicion) durations(in *Reply) {
 // colon and a port.
 const maxRedirect = 253 + 6
 
-// redirect sets FlagRedirect and s.Redirect if the reply sends players to another
+// findRedirect sets FlagRedirect and s.redirect if the reply sends players to another
 // address.
-func (s *Suspicion) redirect(in *Reply) {
+func (s *suspicion) findRedirect(in *Reply) {
 	to, ok := after(in.Redirect, "ConnectRedirectAddress:")
 	if !ok && in.Info != nil {
 		to, ok = destination(in.Info.Keywords)
 	}
 	if ok {
 		n := min(len(to), maxRedirect)
-		s.Flags |= FlagRedirect
-		s.Redirect = to[:n:n]
+		s.flags |= FlagRedirect
+		s.redirect = to[:n:n]
 	}
 }
 
@@ -400,7 +402,7 @@ func after(b []byte, word string) ([]byte, bool) {
 }
 
 // facts sets the flags that depend only on f.
-func (s *Suspicion) facts(f *Facts) {
+func (s *suspicion) facts(f *Facts) {
 	flood := FlagRules[ruleReplyFlood].Least
 	s.set(FlagReplyFlood, f.InfoReplies >= flood*max(f.InfoRequests, 1))
 	s.set(FlagConflict, f.Conflicts >= FlagRules[ruleConflict].Least)

@@ -178,9 +178,9 @@ func TestFlags(t *testing.T) {
 	fired := map[string]bool{}
 	for _, test := range tests {
 		Decode(&g, test.in)
-		s := Suspect(test.in, &g, test.facts)
-		if got := flagWords(s.Flags); got != test.want {
-			t.Errorf("%s: flags %q, want %q (counts %v)", test.name, got, test.want, s.Counts)
+		s := suspect(test.in, &g, test.facts)
+		if got := flagWords(s.flags); got != test.want {
+			t.Errorf("%s: flags %q, want %q (counts %v)", test.name, got, test.want, s.counts)
 		}
 		fired[test.want] = true
 	}
@@ -218,16 +218,16 @@ func TestSuspicionDetails(t *testing.T) {
 	var g Game
 	in := server(appRust, 16, 100).keywords("mp100,cp46,dest=192.0.2.7:27015").listing(90)
 	Decode(&g, in)
-	s := Suspect(in, &g, Facts{})
-	if want := (Counts{Info: 16, Game: 46, List: 90}); s.Counts != want {
-		t.Errorf("counts %v, want %v", s.Counts, want)
+	s := suspect(in, &g, Facts{})
+	if want := (counts{info: 16, game: 46, list: 90}); s.counts != want {
+		t.Errorf("counts %v, want %v", s.counts, want)
 	}
-	if string(s.Redirect) != "192.0.2.7:27015" {
-		t.Errorf("redirect to %q", s.Redirect)
+	if string(s.redirect) != "192.0.2.7:27015" {
+		t.Errorf("redirect to %q", s.redirect)
 	}
-	s = Suspect(Reply{Redirect: []byte("ConnectRedirectAddress:" + strings.Repeat("x", 1<<16))}, &g, Facts{})
-	if len(s.Redirect) != maxRedirect {
-		t.Errorf("%d bytes of a redirect, want %d", len(s.Redirect), maxRedirect)
+	s = suspect(Reply{Redirect: []byte("ConnectRedirectAddress:" + strings.Repeat("x", 1<<16))}, &g, Facts{})
+	if len(s.redirect) != maxRedirect {
+		t.Errorf("%d bytes of a redirect, want %d", len(s.redirect), maxRedirect)
 	}
 }
 

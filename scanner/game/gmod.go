@@ -27,7 +27,7 @@ var _ = register(&table{
 func gmodWorkshop(d *decoder, v []byte, source string) {
 	switch n, ok := parseInt(v, maxNumber); {
 	case !ok:
-		d.g.Notes |= NoteValue
+		d.g.Notes |= noteValue
 	case n > 0:
 		d.setAttribute("gamemode_workshop", v, source)
 	}

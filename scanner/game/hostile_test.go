@@ -18,17 +18,17 @@ func TestBounds(t *testing.T) {
 		in   Reply
 		note Notes
 	}{
-		{"a long value", server(304930, 1, 2).rule("GameVersion", long), NoteValueCut},
-		{"a long description", server(appRust, 1, 2).rule("description_00", long).rule("description_01", long), NoteValueCut},
-		{"a long mod", server(appArk, 1, 2).rule("MOD0_s", long), NoteValueCut},
-		{"many mods", many(server(appArk, 1, 2), 5000, "MOD%d_s", "1:2"), NoteModsLimit},
-		{"many mods in a list", server(108600, 1, 2).rule("mods", strings.Repeat("a;", 5000)), NoteModsLimit},
-		{"many settings", many(server(304930, 1, 2), 5000, "Cfg_%d", "a.b="+long[:100]), NoteValueCut},
-		{"a long base64 text", server(304930, 1, 2).rule("Browser_Desc_Full_Line_0", strings.Repeat("QUJD", 50_000)), NoteValueCut},
-		{"long pages", many(server(107410, 1, 2), 255, "%c\xff", long), NotePagesTruncated},
-		{"a long place", server(107410, 1, 2).keywords("c1-" + long), NoteKeywordsCut},
-		{"no place", server(107410, 1, 2).keywords("c1-x"), NoteValue},
-		{"a long mode", server(4000, 1, 2).keywords("gm:" + long + " "), NoteValueCut},
+		{"a long value", server(304930, 1, 2).rule("GameVersion", long), noteValueCut},
+		{"a long description", server(appRust, 1, 2).rule("description_00", long).rule("description_01", long), noteValueCut},
+		{"a long mod", server(appArk, 1, 2).rule("MOD0_s", long), noteValueCut},
+		{"many mods", many(server(appArk, 1, 2), 5000, "MOD%d_s", "1:2"), noteModsLimit},
+		{"many mods in a list", server(108600, 1, 2).rule("mods", strings.Repeat("a;", 5000)), noteModsLimit},
+		{"many settings", many(server(304930, 1, 2), 5000, "Cfg_%d", "a.b="+long[:100]), noteValueCut},
+		{"a long base64 text", server(304930, 1, 2).rule("Browser_Desc_Full_Line_0", strings.Repeat("QUJD", 50_000)), noteValueCut},
+		{"long pages", many(server(107410, 1, 2), 255, "%c\xff", long), notePagesTruncated},
+		{"a long place", server(107410, 1, 2).keywords("c1-" + long), noteKeywordsCut},
+		{"no place", server(107410, 1, 2).keywords("c1-x"), noteValue},
+		{"a long mode", server(4000, 1, 2).keywords("gm:" + long + " "), noteValueCut},
 	}
 	var g Game
 	for _, test := range tests {
@@ -95,16 +95,16 @@ func TestPages(t *testing.T) {
 		note Notes
 	}{
 		{"as they should be", whole, 1, 0},
-		{"a byte more", append(bytes.Clone(whole), 0), 1, NotePagesTrailing},
-		{"cut inside the signature", whole[:len(whole)-1], 1, NotePagesTruncated},
-		{"cut before the signatures", whole[:20], 1, NotePagesTruncated},
-		{"cut inside the mod's name", whole[:19], 0, NotePagesTruncated},
-		{"cut inside the mod's hash", whole[:13], 0, NotePagesTruncated},
-		{"cut inside the DLC's hash", whole[:7], 0, NotePagesTruncated},
-		{"cut behind the version", whole[:1], 0, NotePagesTruncated},
-		{"version 4", append([]byte{4}, whole[1:]...), 0, NotePagesVersion},
-		{"overflow", append([]byte{3, 2}, whole[2:]...), 1, NotePagesOverflow},
-		{"an ID of nine bytes", append(bytes.Clone(whole[:15]), 9, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0), 0, NotePagesTruncated},
+		{"a byte more", append(bytes.Clone(whole), 0), 1, notePagesTrailing},
+		{"cut inside the signature", whole[:len(whole)-1], 1, notePagesTruncated},
+		{"cut before the signatures", whole[:20], 1, notePagesTruncated},
+		{"cut inside the mod's name", whole[:19], 0, notePagesTruncated},
+		{"cut inside the mod's hash", whole[:13], 0, notePagesTruncated},
+		{"cut inside the DLC's hash", whole[:7], 0, notePagesTruncated},
+		{"cut behind the version", whole[:1], 0, notePagesTruncated},
+		{"version 4", append([]byte{4}, whole[1:]...), 0, notePagesVersion},
+		{"overflow", append([]byte{3, 2}, whole[2:]...), 1, notePagesOverflow},
+		{"an ID of nine bytes", append(bytes.Clone(whole[:15]), 9, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0), 0, notePagesTruncated},
 	}
 	var g Game
 	for _, test := range tests {
@@ -114,7 +114,7 @@ func TestPages(t *testing.T) {
 		}
 	}
 	Decode(&g, server(107410, 0, 1).withPages([]byte{3, 1, 4}))
-	if g.Notes&NotePagesEscape == 0 {
+	if g.Notes&notePagesEscape == 0 {
 		t.Errorf("an escape without meaning: notes %b", g.Notes)
 	}
 }

@@ -52,7 +52,7 @@ var _ = register(&table{
 func spaceVersion(d *decoder, v []byte, source string) {
 	n, ok := parseInt(v, 999_999_999)
 	if !ok {
-		d.g.Notes |= NoteValue
+		d.g.Notes |= noteValue
 		return
 	}
 	start := len(d.buf)
@@ -87,7 +87,7 @@ func spaceModded(d *decoder, v []byte, source string) {
 	if n, ok := parseInt(v, maxNumber); ok {
 		d.setTruth(KeyModded, n > 0, source)
 	} else {
-		d.g.Notes |= NoteValue
+		d.g.Notes |= noteValue
 	}
 }
 
@@ -164,7 +164,7 @@ func ns2Mods(d *decoder, v []byte, source string) {
 	for ids := (list{rest: v, separator: ' '}); ids.next(); {
 		id, ok := parseHex(ids.piece)
 		if !ok {
-			d.g.Notes |= NoteValue
+			d.g.Notes |= noteValue
 		} else if !d.addMod(Mod{ID: d.decimal(uint64(id))}, source) {
 			return
 		}

@@ -8,29 +8,29 @@ type Notes uint32
 const (
 	// keywords.cut: the keywords fill their field (EC-40), so the last tag may
 	// be incomplete and was not read
-	NoteKeywordsCut Notes = 1 << iota
+	noteKeywordsCut Notes = 1 << iota
 	// value.unreadable: a value is not the number or boolean that it should be
-	NoteValue
+	noteValue
 	// value.cut: a value was cut because it exceeds our limit
-	NoteValueCut
+	noteValueCut
 	// parts.missing: one of the rules that make up a value is missing; the parts
 	// before it were used
-	NotePartsMissing
+	notePartsMissing
 	// pages.version: binary pages of an unknown version
-	NotePagesVersion
+	notePagesVersion
 	// pages.missing: a binary page is missing; the pages before it were read
-	NotePagesMissing
+	notePagesMissing
 	// pages.truncated: the binary pages end inside a field, or exceed our limits
-	NotePagesTruncated
+	notePagesTruncated
 	// pages.trailing: bytes after the last field of the binary pages
-	NotePagesTrailing
+	notePagesTrailing
 	// pages.overflow: the server says that its pages had no room for all mods or
 	// signatures
-	NotePagesOverflow
+	notePagesOverflow
 	// pages.escape: the binary pages contain an undefined escape
-	NotePagesEscape
+	notePagesEscape
 	// mods.limit: there are more mods than our limit
-	NoteModsLimit
+	noteModsLimit
 
 	NumNotes = iota
 )

@@ -88,7 +88,7 @@ func (d *decoder) addAttribute(name string, v []byte, source string) {
 // addMod adds a mod. It returns false if there are already maxMods mods.
 func (d *decoder) addMod(m Mod, source string) bool {
 	if len(d.g.Mods) == maxMods {
-		d.g.Notes |= NoteModsLimit
+		d.g.Notes |= noteModsLimit
 		return false
 	}
 	m.ID, m.Name, m.Hash = d.limit(m.ID, maxText), d.limit(m.Name, maxText), d.limit(m.Hash, maxText)
@@ -100,7 +100,7 @@ func (d *decoder) addMod(m Mod, source string) bool {
 // limit returns the first n bytes of v, and adds a note if it cuts v.
 func (d *decoder) limit(v []byte, n int) []byte {
 	if len(v) > n {
-		d.g.Notes |= NoteValueCut
+		d.g.Notes |= noteValueCut
 		v = v[:n:n]
 	}
 	return v
@@ -112,7 +112,7 @@ func count(k Key) action {
 		if n, ok := parseInt(v, maxCount); ok {
 			d.setNumber(k, int(n), source)
 		} else {
-			d.g.Notes |= NoteValue
+			d.g.Notes |= noteValue
 		}
 	}
 }
@@ -134,7 +134,7 @@ func truth(k Key) action {
 		if b, ok := parseTruth(v); ok {
 			d.setTruth(k, b, source)
 		} else {
-			d.g.Notes |= NoteValue
+			d.g.Notes |= noteValue
 		}
 	}
 }
@@ -145,7 +145,7 @@ func opposite(k Key) action {
 		if b, ok := parseTruth(v); ok {
 			d.setTruth(k, !b, source)
 		} else {
-			d.g.Notes |= NoteValue
+			d.g.Notes |= noteValue
 		}
 	}
 }
@@ -187,7 +187,7 @@ func began(d *decoder, v []byte, source string) {
 	n, ok := parseInt(v, maxNumber)
 	switch {
 	case !ok:
-		d.g.Notes |= NoteValue
+		d.g.Notes |= noteValue
 	case n > 0 && !d.g.Has.Has(KeyStarted):
 		d.g.Started = n
 		d.mark(KeyStarted, source)

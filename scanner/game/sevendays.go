@@ -51,7 +51,7 @@ func sevenDaysTime(d *decoder, v []byte, source string) {
 	const hour, day = 1000, 24000
 	n, ok := parseInt(v, maxNumber)
 	if !ok || n/day >= maxCount {
-		d.g.Notes |= NoteValue
+		d.g.Notes |= noteValue
 		return
 	}
 	d.setNumber(KeyDay, int(n/day)+1, source)

@@ -121,7 +121,7 @@ func unturnedConfig(d *decoder) {
 			continue
 		}
 		if len(d.buf)-start+len(r.Value) > maxLongText {
-			d.g.Notes |= NoteValueCut
+			d.g.Notes |= noteValueCut
 			break
 		}
 		if len(d.buf) > start {
@@ -141,7 +141,7 @@ func unturnedLoader(d *decoder) {
 			return
 		}
 	}
-	if in.Has&wire.HasBots != 0 && in.Bots == 1 && d.g.Notes&NoteKeywordsCut == 0 {
+	if in.Has&wire.HasBots != 0 && in.Bots == 1 && d.g.Notes&noteKeywordsCut == 0 {
 		d.setNumber(KeyBots, 0, "info.bots")
 		d.setNumber(KeyPlayers, int(in.Players), sourceInfo)
 		d.setTruth(KeyModded, true, "info.bots")

@@ -52,7 +52,7 @@ func playedGame() *game.Game {
 			{Name: "time_limit", Value: []byte("30"), Source: "rules.mp_timelimit"},
 			{Name: "wipe_cycle", Value: []byte("weekly"), Source: "keywords"},
 		},
-		Notes: game.NoteValue | game.NoteModsLimit,
+		Notes: 1<<1 | 1<<10,
 	}
 	for k := game.Key(0); k < game.NumKeys; k++ {
 		g.SetSource(k, "rules."+k.String())
