@@ -12,19 +12,13 @@ type Reading struct {
 	Truncated int64  // see Reader.Truncated
 }
 
-// EachBlock reads the census at path as a Reader does, but on several goroutines.
-// It passes all complete lines, with their newlines, to do in blocks, in no
-// particular order. Several goroutines, numbered from 0 to workers-1, call do at
-// the same time; a block is valid until do returns. The first error of do ends the
-// reading and is returned.
-func EachBlock(path string, workers int, do func(worker int, block []byte) error) (Reading, error) {
-	return Source{}.EachBlock(path, workers, do)
-}
-
 // blockSizeRead is the approximate size of a block that EachBlock passes on.
 const blockSizeRead = 1 << 20
 
-// EachBlock does what the function EachBlock does, for a census that s opens.
+// EachBlock reads a census with a Reader, and passes all lines, with their newlines, to
+// do in blocks, in no particular order. Several goroutines, numbered from 0 to
+// workers-1, call do at the same time; a block is valid until do returns. The first
+// error of do ends the reading and is returned.
 func (s Source) EachBlock(name string, workers int, do func(worker int, block []byte) error) (Reading, error) {
 	r, err := s.Open(name)
 	if err != nil {

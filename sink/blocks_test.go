@@ -18,7 +18,7 @@ func blockLines(t *testing.T, path string) ([]string, Reading) {
 	t.Helper()
 	var mu sync.Mutex
 	var all []string
-	reading, err := EachBlock(path, 3, func(_ int, block []byte) error {
+	reading, err := (Source{}).EachBlock(path, 3, func(_ int, block []byte) error {
 		mu.Lock()
 		defer mu.Unlock()
 		for line := range strings.Lines(string(block)) {
@@ -99,14 +99,14 @@ func TestEachBlockErrors(t *testing.T) {
 	}
 	nothing := func(int, []byte) error { return nil }
 	for _, name := range []string{path, path + "missing"} {
-		if _, err := EachBlock(name, 2, nothing); err == nil {
+		if _, err := (Source{}).EachBlock(name, 2, nothing); err == nil {
 			t.Errorf("%s is read", name)
 		}
 	}
 	if err := os.WriteFile(path, []byte(strings.Repeat("{\"schema\":1}\n", 500_000)), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := EachBlock(path, 2, func(int, []byte) error { return os.ErrClosed }); err != os.ErrClosed {
+	if _, err := (Source{}).EachBlock(path, 2, func(int, []byte) error { return os.ErrClosed }); err != os.ErrClosed {
 		t.Error(err)
 	}
 }

@@ -45,7 +45,7 @@ type Options struct {
 	Progress func(read, size int64)
 
 	// FlushEvery is the longest time that a record may wait until it is written to
-	// the file. Zero means DefaultFlush, or DefaultFlushZstd for a compressed file:
+	// the file. Zero means 200 ms, or a second for a compressed file:
 	// there each flush ends a block of the frame, and short blocks compress badly.
 	// If it is negative, records are written only when a block is full, and by Sync
 	// and Close.
@@ -75,8 +75,8 @@ type Options struct {
 // The defaults of Options.FlushEvery: somebody who watches a pipe sees a record
 // within 200 ms, and a compressed census stays small.
 const (
-	DefaultFlush     = 200 * time.Millisecond
-	DefaultFlushZstd = time.Second
+	defaultFlush     = 200 * time.Millisecond
+	defaultFlushZstd = time.Second
 )
 
 // PartSuffix ends the name of a file that is not complete: a part that is still

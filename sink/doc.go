@@ -14,7 +14,7 @@
 //	stats, err := scanner.Scan(ctx, cfg, targets, func(r *scanner.Result) { w.Write(r) })
 //	err = w.Close()
 //
-// To read one, [Open] a [Reader] and call Next until io.EOF. [Verify] checks that
+// To read one, [Open] a [Reader] and call Next until io.EOF. Source.Verify checks that
 // a census is complete and undamaged.
 //
 // A Writer copies what it needs before Write returns. It remembers its first error,

@@ -1,5 +1,7 @@
 package sink
 
+import "github.com/a2sscan/a2sscan/sink/disk"
+
 // Mark is a position between two records of a census. A scan makes a mark when it
 // takes a snapshot, and continues. Later, for a checkpoint, it asks the mark for
 // the length of the file at that position.
@@ -27,25 +29,11 @@ func (w *Writer) Mark() (*Mark, error) {
 	return m, nil
 }
 
-// Written waits until every record before the mark has been written to the file and
-// their last frame is complete. It returns the length of the file at that point, in
-// bytes; in a Series, that of the open part, or 0 if the mark is between two parts.
-// If the machine crashes, the records may still be lost.
-func (m *Mark) Written() (offset int64, err error) {
-	<-m.written
-	for _, v := range m.before {
-		if <-v.done; v.err != nil {
-			return 0, v.err
-		}
-	}
-	return m.offset, m.failure()
-}
-
 // Parts returns the parts of a Series that were complete before the mark. It must
-// be called after Written.
+// be called after Sync.
 func (m *Mark) Parts() []Part { return partsOf(m.before) }
 
-// Sum returns the hash of the file up to the offset that Written returned: xxHash64
+// Sum returns the hash of the file up to the offset that Sync returned: xxHash64
 // in hex, or "" if there is none. It is meant for Options.Sum.
 func (m *Mark) Sum() string { return m.sum }
 
@@ -60,15 +48,22 @@ func (m *Mark) failure() error {
 	return m.w.failure()
 }
 
-// Sync does what Written does, and also makes the file durable: after any crash,
-// Options.Resume can return to the offset.
+// Sync waits until every record before the mark is in the file, their last frame is
+// complete, and the file is durable: after any crash, Options.Resume can return to the
+// offset. That is the length of the file at the mark, in bytes; in a Series, that of the
+// open part, or 0 if the mark is between two parts.
 func (m *Mark) Sync() (offset int64, err error) {
-	if _, err := m.Written(); err != nil {
-		return 0, err
+	<-m.written
+	for _, v := range m.before {
+		if <-v.done; v.err != nil {
+			return 0, v.err
+		}
 	}
-	if m.w != nil {
-		m.w.syncTo(m.offset)
+	if err := m.failure(); err != nil || m.w == nil {
+		return m.offset, err
 	}
+	disk.Step("output.written")
+	m.w.syncTo(m.offset)
 	return m.offset, m.failure()
 }
 

@@ -47,13 +47,8 @@ const maxProblems = 20
 // zstd frames and compares each record with the schema, and the files with want,
 // which may be nil. It also finds addresses that have several records in one scan.
 // It calls progress, unless that is nil, with the number of bytes read and the size
-// of all files. It needs 8 bytes of memory per record. It returns an error if a file could not be read; faults of the
-// census are in the Verification.
-func Verify(files []string, want *Expected, progress func(read, size int64)) (*Verification, error) {
-	return Source{}.Verify(files, want, progress)
-}
-
-// Verify does what the function Verify does, for files that s opens.
+// of all files. It needs 8 bytes of memory per record. It returns an error if a file
+// could not be read; faults of the census are in the Verification.
 func (s Source) Verify(files []string, want *Expected, progress func(read, size int64)) (*Verification, error) {
 	v := &verifier{from: s, reader: record.NewReader().Strict(), scans: map[string]*scanCount{}}
 	v.setProgress(files, progress)

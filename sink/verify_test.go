@@ -16,7 +16,7 @@ import (
 // verified returns the problems that Verify finds in files.
 func verified(t *testing.T, want *Expected, files ...string) []string {
 	t.Helper()
-	v, err := Verify(files, want, nil)
+	v, err := (Source{}).Verify(files, want, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func TestVerify(t *testing.T) {
 		want := census(t, path, 30)
 		wantProblems(t, verified(t, nil, path))
 		var read, size int64
-		v, err := Verify([]string{path}, want, func(n, of int64) { read, size = n, of })
+		v, err := (Source{}).Verify([]string{path}, want, func(n, of int64) { read, size = n, of })
 		if err != nil || !v.Sound() || v.Records != 30 || !reflect.DeepEqual(v.Files, want.Parts) {
 			t.Errorf("%+v, %v", v, err)
 		}
@@ -84,7 +84,7 @@ func TestVerifyFlipped(t *testing.T) {
 		for i := 0; i < len(file); i += 1 + len(file)/150 {
 			file[i] ^= 1 << (i % 8)
 			put(t, path, string(file))
-			v, err := Verify([]string{path}, want, nil)
+			v, err := (Source{}).Verify([]string{path}, want, nil)
 			if err == nil && v.Sound() {
 				t.Errorf("%s: byte %d changed", name, i)
 			}
@@ -149,7 +149,7 @@ func TestVerifyProblems(t *testing.T) {
 func TestVerifyMany(t *testing.T) {
 	path := filepath.Join(t.TempDir(), names[0])
 	put(t, path, strings.Repeat(`{"schema":1,"port":-1}`+"\n", maxProblems+5))
-	v, err := Verify([]string{path}, nil, nil)
+	v, err := (Source{}).Verify([]string{path}, nil, nil)
 	if err != nil || len(v.Problems) != maxProblems || v.More != 5 {
 		t.Errorf("%d problems and %d more: %v", len(v.Problems), v.More, err)
 	}
@@ -159,12 +159,12 @@ func TestVerifyMany(t *testing.T) {
 // read or is not a census.
 func TestVerifyRefuses(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := Verify([]string{filepath.Join(dir, "missing")}, nil, nil); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := (Source{}).Verify([]string{filepath.Join(dir, "missing")}, nil, nil); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
 	path := filepath.Join(dir, "text")
 	put(t, path, "text\n")
-	if _, err := Verify([]string{path}, nil, nil); !errors.Is(err, ErrNotCensus) {
+	if _, err := (Source{}).Verify([]string{path}, nil, nil); !errors.Is(err, ErrNotCensus) {
 		t.Error(err)
 	}
 }
@@ -185,7 +185,7 @@ func BenchmarkVerify(b *testing.B) {
 	}
 	b.SetBytes(int64(w.Bytes()))
 	for b.Loop() {
-		v, err := Verify([]string{path}, nil, nil)
+		v, err := (Source{}).Verify([]string{path}, nil, nil)
 		if err != nil || !v.Sound() {
 			b.Fatal(v, err)
 		}

@@ -117,9 +117,9 @@ func newWriter(d *dest, o Options) *Writer {
 	w.busy.Go(w.run)
 	every := o.FlushEvery
 	if every == 0 {
-		every = DefaultFlush
+		every = defaultFlush
 		if d.packed != unpacked {
-			every = DefaultFlushZstd
+			every = defaultFlushZstd
 		}
 	}
 	if every > 0 {

@@ -63,10 +63,10 @@ func TestFlush(t *testing.T) {
 		for range 3 {
 			before := m.len()
 			write(t, w, 0, 1)
-			time.Sleep(DefaultFlush / 2)
+			time.Sleep(defaultFlush / 2)
 			synctest.Wait()
 			early := m.len()
-			time.Sleep(DefaultFlush / 2)
+			time.Sleep(defaultFlush / 2)
 			synctest.Wait()
 			if early != before || m.len() != int(w.Bytes()) {
 				t.Errorf("%d bytes, then %d, then %d of %d", before, early, m.len(), w.Bytes())
@@ -83,7 +83,7 @@ func TestFlush(t *testing.T) {
 	})
 }
 
-// TestFollow checks that a compressed record can be read after DefaultFlushZstd,
+// TestFollow checks that a compressed record can be read after defaultFlushZstd,
 // although its frame is not ended. The frame is ended when it is old enough, and
 // only once.
 func TestFollow(t *testing.T) {
@@ -99,7 +99,7 @@ func TestFollow(t *testing.T) {
 		}
 		for i := range 5 {
 			write(t, w, i, i+1)
-			time.Sleep(DefaultFlushZstd + time.Millisecond)
+			time.Sleep(defaultFlushZstd + time.Millisecond)
 			synctest.Wait()
 			got, truncated := readFile(t, path)
 			if !slices.Equal(got, lines(0, i+1)) || truncated != 0 || frames() != -1 {
@@ -135,7 +135,7 @@ func TestFlushHeld(t *testing.T) {
 			held = w.block != nil
 			w.mu.Unlock()
 		}
-		time.Sleep(DefaultFlushZstd + time.Millisecond)
+		time.Sleep(defaultFlushZstd + time.Millisecond)
 		synctest.Wait()
 		if got, truncated := readFile(t, path); !slices.Equal(got, lines(0, n)) || truncated != 0 {
 			t.Errorf("%d lines of %d, %d truncated", len(got), n, truncated)

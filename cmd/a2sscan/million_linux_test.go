@@ -220,7 +220,7 @@ func compareReading(t *testing.T, path string) {
 	for round := range 3 {
 		took := measureCommand(t, "", zstd, "-dc", path).wall
 		start := time.Now()
-		reading, err := sink.EachBlock(path, 2, func(int, []byte) error { return nil })
+		reading, err := (sink.Source{}).EachBlock(path, 2, func(int, []byte) error { return nil })
 		if err != nil || reading.Damage.Found() {
 			t.Fatal(reading, err)
 		}

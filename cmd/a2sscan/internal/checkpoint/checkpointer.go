@@ -232,13 +232,9 @@ func (k *Checkpointer) save(c draft) error {
 	if k.failure() != nil {
 		return nil
 	}
-	if _, err := c.mark.Written(); err != nil {
-		return nil // the output reports this error itself
-	}
-	disk.Step("output.written")
 	offset, err := c.mark.Sync()
 	if err != nil {
-		return nil
+		return nil // the output reports this error itself
 	}
 	disk.Step("output.synced")
 	if err := k.scan.Output.Lost(); err != nil {
