@@ -4,7 +4,6 @@ package export
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
 	"io/fs"
 	"net/netip"
@@ -23,6 +22,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
 	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/disk"
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
@@ -154,15 +154,13 @@ func (s *sorter) writeTable(o *Options) (err error) {
 		return err
 	}
 	slices.SortStableFunc(s.records, func(a, b place) int { return cmp.Compare(a.addr, b.addr) })
-	part := o.Output + sink.PartSuffix
-	file, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	file, err := disk.Create(o.Output, 0o666)
 	if err != nil {
 		return failure(err)
 	}
 	defer func() {
 		if err != nil {
-			file.Close()
-			os.Remove(part)
+			file.Discard()
 		}
 	}()
 	row := reflect.New(rowType(record.Columns()))
@@ -182,10 +180,10 @@ func (s *sorter) writeTable(o *Options) (err error) {
 			return failure(err)
 		}
 	}
-	if err := errors.Join(w.Close(), file.Sync(), file.Close()); err != nil {
+	if err := w.Close(); err != nil {
 		return failure(err)
 	}
-	return failure(os.Rename(part, o.Output))
+	return failure(file.Commit())
 }
 
 // rowType returns a struct type for an object with these keys. Its tags tell package

@@ -29,9 +29,10 @@ type Output struct {
 	old    fs.FileInfo // the file to replace; nil: none exists
 	target string      // name of the file to replace, with links resolved
 
-	file *os.File // nil: standard output, or not yet created
-	pack packer   // nil: the list is not compressed
-	buf  *bufio.Writer
+	file   *os.File   // nil: standard output, or not yet created
+	beside *disk.File // the same file, if it is to replace another
+	pack   packer     // nil: the list is not compressed
+	buf    *bufio.Writer
 }
 
 // NewOutput returns an output after checking that the file can be created. The path
@@ -75,13 +76,18 @@ func (o *Output) open() (err error) {
 	if o.path == "-" || o.path == "" {
 		return nil
 	}
-	o.file, err = os.OpenFile(o.name(), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
+	flags := os.O_WRONLY
+	if _, missing := os.Stat(o.path); missing != nil {
+		flags |= os.O_CREATE | os.O_EXCL
+	}
+	if o.old == nil {
+		o.file, err = os.OpenFile(o.path, flags, 0o666)
+	} else if o.beside, err = disk.Create(o.target, 0o666); err == nil {
+		o.file = o.beside.File
+	}
 	if err != nil {
 		o.buf = nil
 		return o.failure(err)
-	}
-	if o.old != nil {
-		_ = o.file.Chmod(o.old.Mode().Perm()) // if that fails, the file keeps the default permissions
 	}
 	o.buf.Reset(o.file)
 	if o.pack, err = newPacker(o.path, o.file); err != nil {
@@ -130,11 +136,14 @@ func (o *Output) Close(complete bool) error {
 		return nil
 	}
 	err := o.end()
-	if err == nil && complete && o.old != nil {
-		if err = os.Rename(o.name(), o.target); err == nil {
-			err = disk.SyncDir(filepath.Dir(o.target))
+	switch {
+	case o.beside == nil:
+	case err == nil && complete:
+		if err = o.beside.Commit(); err == nil {
 			o.old = nil
 		}
+	default:
+		err = errors.Join(err, o.beside.Sync(), o.beside.Close())
 	}
 	return o.failure(err)
 }
@@ -145,7 +154,7 @@ func (o *Output) end() error {
 	if o.pack != nil {
 		err = errors.Join(err, o.pack.Close())
 	}
-	if o.file != nil {
+	if o.file != nil && o.beside == nil {
 		if e := o.file.Sync(); err == nil && !errors.Is(e, syscall.EINVAL) {
 			err = e // a pipe or a device can't be synced
 		}
