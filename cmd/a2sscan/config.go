@@ -54,26 +54,14 @@ func (a *app) configure(cmd *cobra.Command, args []string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	own, shared := map[string]bool{}, []flagfile.Key(nil)
-	var chosen []flagfile.Key
-	for _, k := range file.Keys {
-		left, err := a.checkKey(cmd.Root(), file, k)
-		switch {
-		case err != nil:
-			return nil, err
-		case left || k.Header:
-		case k.Table == cmd.Name():
-			own[k.Name] = true
-			chosen = append(chosen, k)
-		case k.Table == "" && hasKey(cmd, k.Name):
-			shared = append(shared, k)
-		}
+	keys, err := a.keysFor(cmd, file)
+	if err != nil {
+		return nil, err
 	}
-	shared = slices.DeleteFunc(shared, func(k flagfile.Key) bool { return own[k.Name] })
 	a.configFile = &ledger.ConfigFile{File: file.Path, SHA256: file.SHA256, Flags: []string{}}
 	typed := map[*pflag.Flag]bool{}
 	cmd.Flags().Visit(func(f *pflag.Flag) { typed[f] = true })
-	for _, k := range append(shared, chosen...) {
+	for _, k := range keys {
 		flag := cmd.Flags().Lookup(k.Name)
 		switch {
 		case k.Name == targetsKey && takesTargets(cmd):
@@ -100,6 +88,28 @@ func (a *app) configure(cmd *cobra.Command, args []string) ([]string, error) {
 		}
 	}
 	return args, nil
+}
+
+// keysFor checks all keys of a file, and returns those that apply to cmd. A key in the
+// command's table overrides the same key before the first table.
+func (a *app) keysFor(cmd *cobra.Command, file *flagfile.File) ([]flagfile.Key, error) {
+	var shared, own []flagfile.Key
+	for _, k := range file.Keys {
+		left, err := a.checkKey(cmd.Root(), file, k)
+		switch {
+		case err != nil:
+			return nil, err
+		case left || k.Header:
+		case k.Table == cmd.Name():
+			own = append(own, k)
+		case k.Table == "" && hasKey(cmd, k.Name):
+			shared = append(shared, k)
+		}
+	}
+	shared = slices.DeleteFunc(shared, func(k flagfile.Key) bool {
+		return slices.ContainsFunc(own, func(o flagfile.Key) bool { return o.Name == k.Name })
+	})
+	return append(shared, own...), nil
 }
 
 // setFlag gives a flag the value of a key. It returns the value as typed on a command

@@ -11,7 +11,7 @@ type removedFlag struct {
 // code 1. A configuration file that sets one is refused if the flag matters; otherwise
 // it gets a warning.
 var removed = map[string]removedFlag{
-	"--print-config": {instead: "the summary of a scan lists what a file has set, under config; scan --dry-run tries a file"},
+	"--print-config": {instead: "the summary of a scan lists the flags that a file set, under config; scan --dry-run tries a file"},
 
 	"cat --json": {instead: "use --format json"},
 

@@ -2,7 +2,7 @@
 //
 // The files are TOML. The keys are the names of flags, and a command may have a table
 // with its name. The package knows neither commands nor flags: it returns each key
-// with its line, so that the caller can say what is wrong with it.
+// with its line, for the errors of the caller.
 package flagfile
 
 import (

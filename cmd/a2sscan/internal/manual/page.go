@@ -1,4 +1,4 @@
-// Package manual writes man pages. What the help of a command does not say is in the
+// Package manual writes man pages. Text that the help of a command lacks is in the
 // folder text, in Markdown.
 package manual
 
