@@ -28,7 +28,6 @@ type Encoder struct {
 	names   table
 	inexact bool   // the rules object does not hold all rules exactly
 	dropped uint64 // parts that are left out because the record would be too long
-	clock   clock
 
 	master *jsontext.Decoder // of in, which reads copied
 	in     bytes.Buffer
@@ -188,7 +187,7 @@ func stepsOf(rows []field) (steps []step) {
 		case f.put != nil:
 			s.info, s.game, s.when = 0, 0, nil
 		case f.is == ColumnObject && f.lists == 0:
-			s.is, s.sub = stepObject, stepsOf(f.fields)
+			s.is, s.sub, s.omit = stepObject, stepsOf(f.fields), f.has == nil && f.info == 0
 		case f.hex || f.at == nil:
 			continue // its text or its address writes it, or merge
 		default:
@@ -390,11 +389,16 @@ func (e *Encoder) putAddress(dst []byte, r *result) []byte {
 	return appendAddress(dst, r.Addr)
 }
 
+// putTime appends the time, truncated to milliseconds. RFC 3339 can't express a year
+// outside 0 to 9999.
 func (e *Encoder) putTime(dst []byte, r *result) []byte {
-	if r.Time.IsZero() {
+	t := r.Time.UTC()
+	if t.IsZero() || t.Year() < 0 || t.Year() > 9999 {
 		return dst
 	}
-	return e.clock.append(dst, `"time":`, r.Time)
+	dst = append(dst, `"time":"`...)
+	dst = t.AppendFormat(dst, "2006-01-02T15:04:05.000Z")
+	return append(dst, '"', ',')
 }
 
 // putNotes appends the notes about the answers, then those about the parts that were

@@ -79,7 +79,7 @@ func TestAddGame(t *testing.T) {
 			!reflect.DeepEqual(v.Flags, want) {
 			t.Errorf("%+v, want flags %q: %s", v, want, line)
 		}
-		if err := Check(line); err != nil {
+		if err := check(line); err != nil {
 			t.Errorf("%v: %s", err, line)
 		}
 		from, to := bytes.Index(line, []byte(`,"game":`)), bytes.Index(line, []byte(`]`+tail[:1]))

@@ -80,18 +80,8 @@ func (e *Encoder) appendName(dst, name []byte) []byte {
 
 // appendHash appends h as 16 hexadecimal digits.
 func appendHash(dst []byte, h uint64) []byte {
-	dst = binary.BigEndian.AppendUint64(dst, hexOf(uint32(h>>32)))
-	return binary.BigEndian.AppendUint64(dst, hexOf(uint32(h)))
-}
-
-// hexOf returns v as eight hexadecimal digits, the first in the highest byte. It
-// converts all digits at once: each four bits move to a byte of their own.
-func hexOf(v uint32) uint64 {
-	const each = 0x0101010101010101
-	x := uint64(v)
-	x = (x | x<<16) & 0x0000FFFF0000FFFF
-	x = (x | x<<8) & 0x00FF00FF00FF00FF
-	x = (x | x<<4) & (each * 0x0F)
-	letters := (x + each*6) >> 4 & each // 1 in each byte of 10 or more
-	return x + each*'0' + letters*('a'-'0'-10)
+	for shift := 60; shift >= 0; shift -= 4 {
+		dst = append(dst, hexDigits[h>>shift&15])
+	}
+	return dst
 }

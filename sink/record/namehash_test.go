@@ -27,7 +27,7 @@ func hashed(t *testing.T, key byte, r *scanner.Result) (line []byte, list string
 	t.Helper()
 	enc := Encoder{Names: NewNameHasher(&NameKey{key})}
 	line = enc.Append(nil, "", r)
-	if err := Check(line); err != nil {
+	if err := check(line); err != nil {
 		t.Errorf("%v in %s", err, line)
 	}
 	var rec struct {

@@ -172,14 +172,6 @@ func Read(line []byte) (scan string, r *scanner.Result, err error) {
 	return rec.Scan, rec.Result.Clone(), nil
 }
 
-// Check compares a record with the schema that JSONSchema returns, and returns the
-// first difference as an error. A repeated key is a difference too; keys that are not
-// in the schema are allowed. It is the Strict Reader for one record.
-func Check(line []byte) error {
-	_, err := NewReader().Strict().Read(line)
-	return err
-}
-
 // members reads the members of the record until it has all wanted keys. whole reports
 // whether it has read to the end.
 func (r *Reader) members() (whole bool, err error) {
@@ -232,8 +224,8 @@ func (r *Reader) object(fields []field, decode, keep, missing uint64) (seen uint
 			return seen, nil
 		}
 		if i < 0 {
-			if err := r.d.SkipValue(); err != nil {
-				return seen, syntax(err)
+			if err := r.skip(); err != nil {
+				return seen, err
 			}
 			continue
 		}
@@ -247,9 +239,7 @@ func (r *Reader) object(fields []field, decode, keep, missing uint64) (seen uint
 		case keep&bit != 0:
 			r.rec.values[i], err = r.value()
 		default:
-			if err = r.d.SkipValue(); err != nil {
-				err = syntax(err)
-			}
+			err = r.skip()
 		}
 		if _, unknown := err.(SchemaError); unknown {
 			return seen, err
@@ -288,6 +278,14 @@ func (r *Reader) value() (jsontext.Value, error) {
 		return nil, syntax(err)
 	}
 	return v, nil
+}
+
+// skip skips the next value.
+func (r *Reader) skip() error {
+	if err := r.d.SkipValue(); err != nil {
+		return syntax(err)
+	}
+	return nil
 }
 
 // wrongType reads the next value and returns the error that it is not what a key

@@ -176,45 +176,5 @@ func appendMillis(dst []byte, key string, d time.Duration) []byte {
 	return append(dst, ',')
 }
 
-// clock appends times. It caches the text of the last second, because most records
-// have the same second as the record before.
-type clock struct {
-	known  bool
-	second int64 // Unix time
-	text   [len("2006-01-02T15:04:05")]byte
-}
-
-// append appends t as RFC 3339 in UTC, truncated to milliseconds. RFC 3339 can't
-// express a year outside 0 to 9999: then it appends nothing.
-func (c *clock) append(dst []byte, key string, t time.Time) []byte {
-	if second := t.Unix(); !c.known || second != c.second {
-		if year := t.UTC().Year(); year < 0 || year > 9999 {
-			return dst
-		}
-		c.known, c.second = true, second
-		c.set(t.UTC())
-	}
-	dst = append(dst, key...)
-	dst = append(dst, '"')
-	dst = append(dst, c.text[:]...)
-	ms := uint64(t.Nanosecond() / 1e6)
-	return append(dst, '.', digit(ms/100), digit(ms/10), digit(ms), 'Z', '"', ',')
-}
-
-func (c *clock) set(t time.Time) {
-	year, month, day := t.Date()
-	hour, minute, second := t.Clock()
-	dst := append2(append2(c.text[:0], year/100), year%100)
-	dst = append2(append(dst, '-'), int(month))
-	dst = append2(append(dst, '-'), day)
-	dst = append2(append(dst, 'T'), hour)
-	dst = append2(append(dst, ':'), minute)
-	append2(append(dst, ':'), second)
-}
-
-func append2(dst []byte, v int) []byte {
-	return append(dst, digit(uint64(v/10)), digit(uint64(v)))
-}
-
 // digit returns the last decimal digit of v.
 func digit(v uint64) byte { return '0' + byte(v%10) }
