@@ -30,67 +30,70 @@ func written(s *Run, sum *ledger.Summary) (files []string) {
 	return files
 }
 
-// statsName returns the name under which the stats of the census belong beside it. It
-// returns "" if there is no file of records.
-func (s *Run) statsName(files []string) string {
-	if len(files) == 0 || s.opts.Out.Columns() != "" {
-		return ""
-	}
-	return census.Beside(files[0], ".stats.json")
-}
-
 // stepAfter returns the environment of the program of --on-complete: the names of the
 // files of the census. Nothing has written the stats yet: A2SSCAN_STATS is the name for
 // a program that does.
 func (s *Run) stepAfter(sum *ledger.Summary, summary string) checkpoint.Step {
-	files := written(s, sum)
+	files, stats := written(s, sum), ""
+	if len(files) > 0 && s.opts.Out.Columns() == "" {
+		stats = census.Beside(files[0], ".stats.json")
+	}
 	return checkpoint.Step{
 		"A2SSCAN_SCAN=" + sum.Scan, "A2SSCAN_ENDED=" + sum.Ended, "A2SSCAN_CENSUS=" + strings.Join(files, "\n"),
-		"A2SSCAN_SUMMARY=" + summary, "A2SSCAN_STATS=" + s.statsName(files),
+		"A2SSCAN_SUMMARY=" + summary, "A2SSCAN_STATS=" + stats,
 	}
 }
 
-// complete runs the program of --on-complete after a complete scan. The checkpoint
-// keeps the step until the program succeeds.
-func (s *Run) complete(step checkpoint.Step) error {
-	_, err := s.runStep(step)
+func (s *Run) steps() *steps { return &steps{s.term, s.opts.OnComplete, s.checkpoint} }
+
+// steps runs the program of --on-complete. The checkpoint keeps a step until the program
+// has succeeded.
+type steps struct {
+	term    *console.Terminal
+	program string // path; empty: there is none
+	saved   *checkpoint.Checkpointer
+}
+
+// complete runs the program after a complete scan.
+func (r *steps) complete(step checkpoint.Step) error {
+	_, err := r.run(step)
 	if err == nil {
-		s.checkpoint.StepDone()
+		r.saved.StepDone()
 	}
 	return err
 }
 
 // completeEarlier runs the step that an earlier run of the command did not complete.
 // If it fails again, this scan begins anyway, and nobody tries the step a third time.
-func (s *Run) completeEarlier() error {
-	step := s.checkpoint.Step
+func (r *steps) completeEarlier() error {
+	step := r.saved.Step
 	if step == nil {
 		return nil
 	}
-	if s.opts.OnComplete != "" {
-		s.term.Say("running --on-complete again: it was not completed after the last scan")
-		signalled, err := s.runStep(step)
+	if r.program != "" {
+		r.term.Say("running --on-complete again: it was not completed after the last scan")
+		signalled, err := r.run(step)
 		if signalled {
 			return cmp.Or(err, error(console.Fail(console.ExitInterrupted, "interrupted before the first packet")))
 		}
 		if err != nil {
-			s.term.Say("%v; the scan begins", err)
+			r.term.Say("%v; the scan begins", err)
 		}
 	}
-	s.checkpoint.StepDone()
+	r.saved.StepDone()
 	return nil
 }
 
-// runStep runs the program of --on-complete without a shell, with step in its
+// run runs the program without a shell, with step in its
 // environment. Its output goes to standard error. The second signal ends the program
 // with all processes of its group; a session that closes does not. signalled reports
 // whether a signal arrived.
-func (s *Run) runStep(step checkpoint.Step) (signalled bool, err error) {
+func (r *steps) run(step checkpoint.Step) (signalled bool, err error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	name := console.Plain(s.opts.OnComplete, 200)
-	cmd := exec.CommandContext(ctx, s.opts.OnComplete)
-	cmd.Stdout, cmd.Stderr = s.term.Messages(), s.term.Messages()
+	name := console.Plain(r.program, 200)
+	cmd := exec.CommandContext(ctx, r.program)
+	cmd.Stdout, cmd.Stderr = r.term.Messages(), r.term.Messages()
 	cmd.Env = append(os.Environ(), step...)
 	cmd.WaitDelay = time.Second // a process that left the group may keep its output open
 	ownGroup(cmd)
@@ -101,8 +104,8 @@ func (s *Run) runStep(step checkpoint.Step) (signalled bool, err error) {
 			cancel()
 		default:
 			signalled = true
-			s.term.Say("interrupted: waiting for --on-complete %s", name)
-			s.term.Hint("interrupt again to end it")
+			r.term.Say("interrupted: waiting for --on-complete %s", name)
+			r.term.Hint("interrupt again to end it")
 		}
 	}, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	err = cmd.Run()

@@ -191,7 +191,7 @@ func (s *Run) describe(sum *ledger.Summary) {
 // report writes the summary, prints how the scan went and returns the
 // error that decides the exit code.
 func (s *Run) report(sum *ledger.Summary, how outcome) error {
-	how = s.ship(how, sum, s.localFiles())
+	how = s.uploads.ship(how, sum, s.localFiles())
 	path := s.opts.summaryPath(s.out.Name(), s.start)
 	var lost error
 	if path != "" {
@@ -207,7 +207,7 @@ func (s *Run) report(sum *ledger.Summary, how outcome) error {
 		how = how.fileLost(s.term, "summary", lost)
 	}
 	if path != "" {
-		how = s.ship(how, sum, []sink.Part{{Name: path}})
+		how = s.uploads.ship(how, sum, []sink.Part{{Name: path}})
 	}
 	verdict := s.verdict(sum, how)
 	scanlog.Finished(s.term.Log, sum, verdict)
@@ -224,7 +224,7 @@ func (s *Run) report(sum *ledger.Summary, how outcome) error {
 		s.uploads.clean()
 	}
 	if step != nil {
-		verdict = cmp.Or(verdict, s.complete(step))
+		verdict = cmp.Or(verdict, s.steps().complete(step))
 	}
 	return verdict
 }

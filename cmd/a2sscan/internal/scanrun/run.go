@@ -81,7 +81,7 @@ func Scan(t *console.Terminal, p *Program, o *Options, args []string) error {
 	defer saved.Close()
 	s.checkpoint = saved
 	if !o.DryRun {
-		if err := s.completeEarlier(); err != nil {
+		if err := s.steps().completeEarlier(); err != nil {
 			return err
 		}
 		defer s.controls()()

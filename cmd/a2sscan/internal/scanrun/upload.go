@@ -268,8 +268,7 @@ const shipTries = 10
 // ship uploads the given files of a census that has ended, and proves that the store
 // has each of them, with its length and checksum. A signal ends it. If it fails, the
 // outcome is an error of the output, except after an interrupt.
-func (s *Run) ship(how outcome, sum *ledger.Summary, files []sink.Part) outcome {
-	u := s.uploads
+func (u *uploads) ship(how outcome, sum *ledger.Summary, files []sink.Part) outcome {
 	if u == nil || how.output != nil {
 		return how
 	}
@@ -302,8 +301,8 @@ func (s *Run) ship(how outcome, sum *ledger.Summary, files []sink.Part) outcome 
 		left = fmt.Sprintf("the files wait in %s; %s", console.Plain(u.dir, 200), left)
 	}
 	if how.stopped {
-		s.term.Say("not everything is uploaded: %v", output.Cause(err))
-		s.term.Hint("%s", left)
+		u.term.Say("not everything is uploaded: %v", output.Cause(err))
+		u.term.Hint("%s", left)
 		return how
 	}
 	how.output = output.StoreFailure(u.name, err).WithHint("%s", strings.TrimPrefix(output.Advice(err)+"; "+left, "; "))
