@@ -48,8 +48,9 @@ On a terminal it prints a table instead. A TARGET is one of these:
 
 A list holds one target per line. Text after the target becomes the tag of its
 record. A list may also be CSV or TSV with a column of addresses, NDJSON such as
-an earlier census, the output of a2sscan master, or a response of the Steam Web
-API. It may be compressed with gzip or zstd. Host names in lists need --resolve.
+an earlier census, the output of a2sscan master, of ZMap, masscan, nmap -oG,
+naabu, Shodan or httpx, or a response of the Steam Web API. It may be compressed
+with gzip or zstd. Host names in lists need --resolve.
 With --master, scan first fetches the list of a master server.
 
 The scan reads all lists first. Then it queries every target once, in random
