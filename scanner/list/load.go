@@ -36,7 +36,8 @@ func (sl *sharedLabels) of(s labels) *labels {
 		if len(*sl) >= maxShared || *sl == nil {
 			*sl = sharedLabels{}
 		}
-		shared = &s
+		kept := s // the parameter must not escape: most calls allocate nothing
+		shared = &kept
 		(*sl)[s] = shared
 	}
 	return shared
