@@ -14,8 +14,6 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/geo"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
 	"github.com/a2sscan/a2sscan/scanner/game"
-	"github.com/a2sscan/a2sscan/sink/census"
-	"github.com/a2sscan/a2sscan/sink/record"
 )
 
 // catFlags are the flags of cat.
@@ -24,7 +22,7 @@ type catFlags struct {
 	color     string
 	databases []string
 	addGames  bool
-	games     []string
+	choice    censusfile.Choice
 }
 
 func (a *app) catCommand() *cobra.Command {
@@ -42,11 +40,14 @@ It takes them from the game's own numbers (the key game) if the record has them,
 and otherwise from the key info. people does not count bots, but info.players
 does.
 
-If a file is truncated, cat omits the partial record at its end, reports this
-and exits with 8. On a terminal, and in text, csv and tsv, it shows invisible
-characters and line breaks in names as escapes such as \u202e or \n. In csv and
-tsv an apostrophe precedes text that a spreadsheet would take for a formula.
-Whoever needs the exact text uses json.
+If a file is cut or damaged, or lacks records that the summary beside it counts,
+cat prints the others, says so, and exits with 8. --farm prints all members of a
+farm; stats lists the farms of a census with their IDs.
+
+On a terminal, and in text, csv and tsv, cat shows invisible characters and line
+breaks in names as escapes such as \u202e or \n. In csv and tsv an apostrophe
+precedes text that a spreadsheet would take for a formula. Whoever needs the
+exact text uses json.
 
 --mmdb adds the location or network of each address, and replaces a location or
 network that the scan recorded. --decode-games adds the keys game and flags to
@@ -72,7 +73,9 @@ The key flags lists what is suspicious about the answers, as evidence:
 	cmd.Flags().StringVar(&f.color, "color", "auto", "use colours: `WORD` is auto (on a terminal), always or never")
 	addGeoFlag(cmd.Flags(), &f.databases)
 	cmd.Flags().BoolVar(&f.addGames, "decode-games", false, "add the keys game and flags to records that have neither")
-	cmd.Flags().StringSliceVar(&f.games, "game", nil, "print only servers of these `GAMES`, by ID or name, such as rust,cs2")
+	addGameFlag(cmd.Flags(), &f.choice.Games)
+	cmd.Flags().StringVar(&f.choice.Farm, "farm", "", "only the members of the farm with this `ID`, as a2sscan stats lists it")
+	cmd.Flags().BoolVar(&f.choice.WithoutFarms, "without-farms", false, "only servers that are in no farm")
 	return cmd
 }
 
@@ -105,31 +108,19 @@ func (a *app) cat(f *catFlags, files []string) error {
 	if err != nil {
 		return err
 	}
+	if files, err = censusfile.Files(files); err != nil {
+		return err
+	}
+	keep, err := f.choice.Keep(files)
+	if err != nil {
+		return err
+	}
 	how := censusfile.Printing{
-		Databases: databases, Visible: console.IsTerminal(a.out.w), Table: table, Games: f.addGames, Keep: ofGames(f.games),
+		Databases: databases, Visible: console.IsTerminal(a.out.w), Table: table, Games: f.addGames, Keep: keep,
 	}
 	err = censusfile.Print(a.term, a.out, files, how)
 	if table != nil && len(databases) == 0 && table.Lacks("geo") {
 		a.term.Say("no record has the location of its address: name a database with --mmdb FILE")
 	}
 	return err
-}
-
-// ofGames returns a function that reports whether a record is of one of the games, by
-// their IDs or names in any letter case. It returns nil if no game is named.
-func ofGames(games []string) func(line []byte) bool {
-	if len(games) == 0 {
-		return nil
-	}
-	reader := record.NewReader("info", "game")
-	return func(line []byte) bool {
-		rec, err := reader.Read(line)
-		if err != nil {
-			return false
-		}
-		s := census.NewServer(&rec.Result)
-		return slices.ContainsFunc(games, func(g string) bool {
-			return strings.EqualFold(g, s.Game) || strings.EqualFold(g, s.GameName)
-		})
-	}
 }

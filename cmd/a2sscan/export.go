@@ -41,5 +41,6 @@ the output, about 2 kB each.`,
 	fs.SortFlags = false
 	fs.StringVarP(&o.Output, "output", "o", "", "write the table to `PATH`: a file or s3://BUCKET/KEY that ends in .parquet")
 	fs.BoolVar(&o.Force, "force", false, "replace an existing file")
+	addGameFlag(fs, &o.Games)
 	return cmd
 }

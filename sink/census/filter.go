@@ -8,32 +8,22 @@ import (
 	"strings"
 )
 
-// filter chooses servers.
-type filter struct {
-	games    []string
-	prefixes []netip.Prefix
-	asns     []uint32
-}
-
-// Check returns an error if o names a malformed network.
-func (o *Options) Check() error {
-	_, err := newFilter(o)
-	return err
-}
-
-// newFilter returns the filter for the games and networks of o.
-func newFilter(o *Options) (*filter, error) {
-	f := &filter{}
+// Filter returns a function that reports whether o chooses a server. It returns an error if
+// o names a malformed network.
+func (o *Options) Filter() (func(*Server) bool, error) {
+	var games []string
 	for _, g := range o.Games {
-		f.games = append(f.games, strings.ToLower(g))
+		games = append(games, strings.ToLower(g))
 	}
+	var prefixes []netip.Prefix
+	var asns []uint32
 	for _, n := range o.Networks {
 		if digits, found := strings.CutPrefix(strings.ToUpper(n), "AS"); found {
 			asn, err := strconv.ParseUint(digits, 10, 32)
 			if err != nil || asn == 0 {
 				return nil, fmt.Errorf("%q is not the number of an autonomous system", n)
 			}
-			f.asns = append(f.asns, uint32(asn))
+			asns = append(asns, uint32(asn))
 			continue
 		}
 		p, err := netip.ParsePrefix(n)
@@ -43,19 +33,14 @@ func newFilter(o *Options) (*filter, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%q is neither a network such as 203.0.113.0/24 nor one such as AS64496", n)
 		}
-		f.prefixes = append(f.prefixes, p)
+		prefixes = append(prefixes, p)
 	}
-	return f, nil
-}
-
-// matches reports whether the games and networks of the filter include a server.
-func (f *filter) matches(s *Server) bool {
-	if len(f.games) > 0 && !slices.Contains(f.games, strings.ToLower(s.Game)) && !slices.Contains(f.games, strings.ToLower(s.GameName)) {
-		return false
-	}
-	if len(f.prefixes)+len(f.asns) == 0 {
-		return true
-	}
-	return slices.Contains(f.asns, s.asn) ||
-		slices.ContainsFunc(f.prefixes, func(p netip.Prefix) bool { return p.Contains(s.Addr().Addr()) })
+	return func(s *Server) bool {
+		if len(games) > 0 && !slices.Contains(games, strings.ToLower(s.Game)) && !slices.Contains(games, strings.ToLower(s.GameName)) {
+			return false
+		}
+		addr := s.Addr().Addr()
+		return len(prefixes)+len(asns) == 0 || slices.Contains(asns, s.asn) ||
+			slices.ContainsFunc(prefixes, func(p netip.Prefix) bool { return p.Contains(addr) })
+	}, nil
 }

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"fmt"
 	"maps"
+	"net/netip"
 	"runtime"
 	"slices"
 	"strings"
@@ -56,7 +58,7 @@ func Open(files []string, o Options) (*Census, error) {
 	if c.workers <= 0 {
 		c.workers = min(runtime.GOMAXPROCS(0), 8)
 	}
-	f, err := newFilter(&o)
+	chosen, err := o.Filter()
 	if err != nil {
 		return nil, err
 	}
@@ -67,10 +69,24 @@ func Open(files []string, o Options) (*Census, error) {
 		return nil, err
 	}
 	for _, s := range c.servers {
-		s.other = !f.matches(s)
+		s.other = !chosen(s)
 	}
 	c.findFarms()
 	return c, nil
+}
+
+// Farm returns the addresses of the members of a farm, by Farm.ID, or of all farms if id is
+// "".
+func (c *Census) Farm(id string) map[netip.AddrPort]bool {
+	members := map[netip.AddrPort]bool{}
+	for _, f := range c.farms {
+		for _, s := range f.servers {
+			if id == "" || id == f.id() {
+				members[s.Addr()] = true
+			}
+		}
+	}
+	return members
 }
 
 // Servers calls do with every server that the Options choose, in the order of addresses.
@@ -158,6 +174,9 @@ func (c *Census) load() error {
 				r.Why = l.why
 			}
 			l.records, l.bad = 0, 0
+		}
+		if r.Records == 0 && r.Bad > 0 {
+			return fmt.Errorf("%s has no whole record: a line %w", file, r.Why)
 		}
 		r.Damage, r.Truncated = read.Damage, read.Truncated
 		readings = append(readings, r)

@@ -12,39 +12,77 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
 	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/census"
 )
 
 // Each calls do with every line of a census that is not empty, and with its number,
-// counted from 1. It returns how many bytes of a partial record at the end it
-// omitted. If the census is damaged, Each returns an error after the readable
-// lines.
-func Each(name string, r *sink.Reader, do func(n int, line []byte) error) (tail int64, err error) {
+// counted from 1. It returns what it read, as far as the first error.
+func Each(name string, r *sink.Reader, do func(n int, line []byte) error) (read census.Reading, err error) {
+	read.File = name
 	for n := 1; ; n++ {
 		line, err := r.Next()
-		switch {
-		case err == io.EOF && r.Damage().Found():
-			return 0, DamageFailure(name, r.Damage())
-		case err == io.EOF:
-			return r.Truncated(), nil
-		case err != nil:
-			return 0, Failure(err)
-		case len(bytes.TrimSpace(line)) == 0:
+		if err == io.EOF {
+			read.Damage, read.Truncated = r.Damage(), r.Truncated()
+			return read, nil
+		}
+		if errors.Is(err, sink.ErrNotCensus) {
+			return read, noCensus(name)
+		}
+		if err != nil {
+			return read, Failure(err)
+		}
+		if len(bytes.TrimSpace(line)) == 0 {
 			continue
 		}
+		read.Records++
 		if err := do(n, line); err != nil {
-			return 0, err
+			return read, err
 		}
 	}
 }
 
 // EachOf opens a file and calls Each.
-func EachOf(file string, do func(n int, line []byte) error) (tail int64, err error) {
+func EachOf(file string, do func(n int, line []byte) error) (census.Reading, error) {
 	r, err := store.Source().Open(file)
 	if err != nil {
-		return 0, Failure(err)
+		return census.Reading{}, Failure(err)
 	}
 	defer r.Close()
 	return Each(file, r, do)
+}
+
+// Lost compares what was read with the summaries beside the files, and prints what is
+// damaged or missing. If something is, it returns an error. If whole is set, the files
+// should be all that their scans wrote.
+func Lost(t *console.Terminal, read []census.Reading, whole bool) error {
+	var files []string
+	for _, r := range read {
+		files = append(files, r.File)
+	}
+	summaries, err := census.ReadSummaries(store.Source(), files, nil)
+	if err != nil {
+		t.Say("%s", console.Plain(err.Error(), 300)) // the records can be read without it
+	}
+	return SayLost(t, census.Lost(read, summaries, whole))
+}
+
+// SayLost prints the sentences about what is damaged or missing. If there are any, it
+// returns an error.
+func SayLost(t *console.Terminal, lost []string) error {
+	for _, sentence := range lost {
+		t.Say("%s", console.Plain(sentence, 400))
+	}
+	return NotWhole(lost)
+}
+
+// NotWhole returns the error for a census that is damaged or not complete, or nil if
+// nothing is lost.
+func NotWhole(lost []string) error {
+	if len(lost) == 0 {
+		return nil
+	}
+	return console.Fail(console.ExitNumbers, "the census is damaged or not complete").
+		WithHint("a2sscan verify finds other damage, too")
 }
 
 // Files returns the files that the arguments name: an s3:// prefix stands for all
@@ -64,20 +102,6 @@ func Failure(err error) error {
 		return console.Fail(console.ExitInput, "%w", err)
 	}
 	return console.Fail(console.ExitInput, "%s", output.ErrorText(s)).WithHint("%s", s.Hint)
-}
-
-// ReportTail prints that a partial record at the end of a file was omitted. It
-// prints nothing if bytes is 0.
-func ReportTail(t *console.Terminal, file string, bytes int64) {
-	if bytes > 0 {
-		t.Say("%s: truncated: %d bytes after the last complete record left out", console.Plain(file, 200), bytes)
-	}
-}
-
-// DamageFailure returns the error for a census that has unreadable parts.
-func DamageFailure(name string, d sink.Damage) error {
-	return console.Fail(console.ExitNumbers, "%s is damaged: skipped %s", console.Plain(name, 200), d).
-		WithHint("a2sscan verify finds other damage, too")
 }
 
 // ValueText formats a value of a record for messages. An empty value is absent.

@@ -2,7 +2,6 @@ package censusfile
 
 import (
 	"bufio"
-	"errors"
 	"io"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store"
@@ -11,7 +10,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/geo"
 	"github.com/a2sscan/a2sscan/scanner"
-	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/census"
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
@@ -19,12 +18,12 @@ import (
 type printer struct {
 	term      *console.Terminal
 	out       *bufio.Writer
-	visible   bool           // escape invisible characters
+	visible   bool // escape invisible characters
+	keep      func(line []byte) bool
 	table     *columns.Table // nil: records are printed unchanged
 	databases geo.Databases
 	located   []byte // the last record, with its location
 
-	keep  func([]byte) bool
 	games *scanner.Interpreter // nil: game and flags are not added
 	known []byte               // the last record, with game and flags
 }
@@ -44,13 +43,8 @@ type Printing struct {
 // Print prints the records of files to out. If a file is damaged, it returns an
 // error after printing the readable records.
 func Print(t *console.Terminal, out io.Writer, files []string, how Printing) error {
-	files, err := Files(files)
-	if err != nil {
-		return err
-	}
 	p := &printer{
-		term: t, out: bufio.NewWriterSize(out, 1<<16), visible: how.Visible, table: how.Table, databases: how.Databases,
-		keep: how.Keep,
+		term: t, out: bufio.NewWriterSize(out, 1<<16), visible: how.Visible, keep: how.Keep, table: how.Table, databases: how.Databases,
 	}
 	if how.Games {
 		p.games = new(scanner.Interpreter)
@@ -58,59 +52,40 @@ func Print(t *console.Terminal, out io.Writer, files []string, how Printing) err
 	if p.table != nil {
 		p.out.Write(p.table.Header())
 	}
-	var damaged error
+	var read []census.Reading
 	for _, name := range files {
-		damage, cut, err := p.file(name)
+		one, err := p.file(name)
 		if err != nil {
 			p.out.Flush()
 			return err
 		}
-		ReportTail(p.term, name, cut)
-		switch {
-		case damaged != nil:
-		case damage.Found():
-			damaged = DamageFailure(name, damage)
-		case cut > 0:
-			damaged = console.Fail(console.ExitNumbers, "%s is not complete", console.Plain(name, 200)).
-				WithHint("a scan that is still running, or was killed, leaves such an end")
-		}
+		read = append(read, one)
 	}
 	if err := p.out.Flush(); err != nil {
 		return err
 	}
-	return damaged
+	return Lost(t, read, false)
 }
 
-// file prints the records of one file. It returns the damage that it skipped, and the
-// length of a partial record at the end.
-func (p *printer) file(name string) (damage sink.Damage, cut int64, err error) {
+// file prints the records of one file.
+func (p *printer) file(name string) (census.Reading, error) {
 	r, err := store.Source().Open(name)
 	if err != nil {
-		return damage, 0, Failure(err)
+		return census.Reading{}, Failure(err)
 	}
 	defer r.Close()
-	for first := true; ; first = false {
-		line, err := r.Next()
-		if errors.Is(err, sink.ErrNotCensus) || first && err == io.EOF && !beginsRecord(r.Rest()) {
-			return damage, 0, noCensus(name)
-		}
-		if err == io.EOF {
-			return r.Damage(), r.Truncated(), nil
-		}
-		if err != nil {
-			return damage, 0, Failure(err)
-		}
-		if p.keep != nil && !p.keep(line) {
-			continue
-		}
-		if err := p.print(line); err != nil {
-			return damage, 0, err // run in package main gives it its exit code
-		}
+	read, err := Each(name, r, func(_ int, line []byte) error { return p.print(line) })
+	if err == nil && read.Records == 0 && !beginsRecord(r.Rest()) {
+		return read, noCensus(name)
 	}
+	return read, err // run in package main gives an error of writing its exit code
 }
 
 // print prints one record.
 func (p *printer) print(line []byte) error {
+	if p.keep != nil && !p.keep(line) {
+		return nil
+	}
 	if p.games != nil {
 		line = p.addGame(line)
 	}

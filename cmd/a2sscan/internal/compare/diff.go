@@ -65,7 +65,7 @@ func Diff(t *console.Terminal, out io.Writer, o Options) error {
 	if !o.Quiet {
 		sayDoubts(t, found, &o)
 	}
-	if err := Whole(before, after); err != nil {
+	if err := censusfile.NotWhole(append(before.Lost, after.Lost...)); err != nil {
 		return err
 	}
 	if p.changes > 0 && (o.ExitCode || o.Quiet) {

@@ -31,7 +31,7 @@ func Stats(t *console.Terminal, out io.Writer, files []string, o census.Options,
 	if _, err := out.Write(text); err != nil {
 		return err
 	}
-	return Whole(c)
+	return censusfile.NotWhole(c.Lost)
 }
 
 // asJSON returns stats as the content of a stats.json file, with invisible characters
@@ -56,7 +56,7 @@ const spareMemory = 15 // percent
 // collector run more often.
 func Open(t *console.Terminal, files []string, o census.Options) (*census.Census, error) {
 	debug.SetGCPercent(spareMemory)
-	if err := o.Check(); err != nil {
+	if _, err := o.Filter(); err != nil {
 		return nil, console.Fail(console.ExitUsage, "%s", console.Plain(err.Error(), 300)).
 			WithHint("--game takes IDs or names of games, --network 203.0.113.0/24 or AS64496")
 	}
@@ -81,19 +81,6 @@ func Open(t *console.Terminal, files []string, o census.Options) (*census.Census
 	if err != nil {
 		return nil, censusfile.Failure(err)
 	}
-	for _, sentence := range c.Lost {
-		t.Say("%s", console.Plain(sentence, 400))
-	}
+	_ = censusfile.SayLost(t, c.Lost) // its error comes after the output
 	return c, nil
-}
-
-// Whole returns an error if something of a census is damaged or missing.
-func Whole(censuses ...*census.Census) error {
-	for _, c := range censuses {
-		if len(c.Lost) > 0 {
-			return console.Fail(console.ExitNumbers, "the census is damaged or not complete").
-				WithHint("the output covers what is left; a2sscan verify says more")
-		}
-	}
-	return nil
 }

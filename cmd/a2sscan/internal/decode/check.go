@@ -9,6 +9,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/census"
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
@@ -25,7 +26,7 @@ func (d *run) recorded(name string, in io.Reader) error {
 	defer r.Close()
 	bad := d.reportBadLine(name)
 	reader := record.NewReader()
-	tail, err := censusfile.Each(name, r, func(n int, line []byte) error {
+	read, err := censusfile.Each(name, r, func(n int, line []byte) error {
 		recorded, err := reader.Read(line)
 		switch {
 		case errors.As(err, new(record.SchemaError)):
@@ -40,7 +41,9 @@ func (d *run) recorded(name string, in io.Reader) error {
 		}
 		return d.decodeAgain(name, n, line, recorded.Scan, &recorded.Result)
 	})
-	censusfile.ReportTail(d.term, name, tail)
+	if err == nil {
+		err = censusfile.Lost(d.term, []census.Reading{read}, false)
+	}
 	return err
 }
 

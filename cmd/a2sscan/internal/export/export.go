@@ -4,6 +4,7 @@ package export
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"io/fs"
 	"net/netip"
@@ -22,6 +23,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
 	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/census"
 	"github.com/a2sscan/a2sscan/sink/disk"
 	"github.com/a2sscan/a2sscan/sink/record"
 )
@@ -29,9 +31,10 @@ import (
 // Options choose the input and the output.
 type Options struct {
 	Files   []string
-	Output  string // a file or an object that ends in .parquet
-	Force   bool   // replace an existing file
-	Version string // of the program, for the metadata of the file
+	Output  string   // a file or an object that ends in .parquet
+	Force   bool     // replace an existing file
+	Games   []string // leave out servers of other games; nil: all
+	Version string   // of the program, for the metadata of the file
 	Build   string
 }
 
@@ -56,18 +59,23 @@ func Export(t *console.Terminal, o Options) error {
 				WithHint("another -o, or --force to replace it")
 		}
 	}
-	s, err := newSorter(filepath.Dir(o.Output))
+	s, err := newSorter(filepath.Dir(o.Output), o.Games)
 	if err != nil {
 		return failure(err)
 	}
 	defer s.close()
+	var read []census.Reading
 	for _, file := range files {
-		tail, err := censusfile.EachOf(file, s.add)
+		one, err := censusfile.EachOf(file, s.add)
 		if err != nil {
 			return err
 		}
-		censusfile.ReportTail(t, file, tail)
+		if one.Records, one.Bad, one.Why = one.Records-s.bad, s.bad, s.why; one.Records == 0 && s.bad > 0 {
+			return console.Fail(console.ExitInput, "%s has no whole record: a line %w", console.Plain(file, 200), s.why)
+		}
+		read, s.bad = append(read, one), 0
 	}
+	lost := censusfile.Lost(t, read, true)
 	if err := s.writeTable(&o); err != nil {
 		return err
 	}
@@ -75,7 +83,7 @@ func Export(t *console.Terminal, o Options) error {
 		return err
 	}
 	t.Say("written: %s", console.Plural(uint64(len(s.records)), "record"))
-	return nil
+	return lost
 }
 
 // failure gives an error from writing the table its exit code. It returns nil for nil.
@@ -93,7 +101,10 @@ type sorter struct {
 	buf     []byte // records to append to file
 	size    int64  // of file and buf
 	reader  *record.Reader
+	chosen  func(*census.Server) bool // nil: all servers
 	records []place
+	bad     uint64 // lines of the last file that are no records
+	why     error  // what was wrong with the last of them
 }
 
 // place is where a record is in the temporary file.
@@ -103,9 +114,16 @@ type place struct {
 	length uint32
 }
 
-func newSorter(dir string) (*sorter, error) {
-	f, err := os.CreateTemp(dir, ".export-*"+sink.PartSuffix)
-	return &sorter{file: f, reader: record.NewReader("addr")}, err
+func newSorter(dir string, games []string) (s *sorter, err error) {
+	s = &sorter{reader: record.NewReader("addr")}
+	if len(games) > 0 {
+		s.reader = record.NewReader("addr", "info", "game")
+		if s.chosen, err = (&census.Options{Games: games}).Filter(); err != nil {
+			return nil, err
+		}
+	}
+	s.file, err = os.CreateTemp(dir, ".export-*"+sink.PartSuffix)
+	return s, err
 }
 
 func (s *sorter) close() {
@@ -116,8 +134,17 @@ func (s *sorter) close() {
 // add appends record n of a census.
 func (s *sorter) add(n int, line []byte) error {
 	r, err := s.reader.Read(line)
-	if err != nil {
-		return console.Fail(console.ExitNumbers, "record %d can't be read: %w", n, err)
+	switch {
+	case errors.As(err, new(record.SchemaError)):
+		return console.Fail(console.ExitInput, "record %d: %w", n, err).WithHint("a newer version reads it")
+	case err != nil:
+		s.bad, s.why = s.bad+1, err
+		return nil
+	}
+	if s.chosen != nil {
+		if one := census.NewServer(&r.Result); !s.chosen(&one) {
+			return nil
+		}
 	}
 	line = bytes.TrimSpace(line)
 	s.records = append(s.records, place{number(r.Addr), s.size, uint32(len(line))})

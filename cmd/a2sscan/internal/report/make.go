@@ -46,7 +46,7 @@ func Make(t *console.Terminal, w io.Writer, o Options) error {
 	if err := in.readHistory(t, o.History); err != nil {
 		return err
 	}
-	read, err := in.compare(t, c, &o)
+	before, err := in.compare(t, c, &o)
 	if err != nil {
 		return err
 	}
@@ -56,16 +56,16 @@ func Make(t *console.Terminal, w io.Writer, o Options) error {
 	}
 	t.Say("report: %s, %s of %s listed", console.Bytes(uint64(written.Bytes)),
 		console.Grouped(uint64(written.Listed)), console.Plural(written.Servers, "server"))
-	return compare.Whole(read...)
+	return censusfile.NotWhole(append(before, c.Lost...))
 }
 
 // compare finds the changes since the previous census. If none is given, only the sums
-// are compared, with those of the night before in the history. compare returns the
-// censuses that it read.
-func (in *Input) compare(t *console.Terminal, c *census.Census, o *Options) (read []*census.Census, err error) {
+// are compared, with those of the night before in the history. compare returns what the
+// previous census lacks.
+func (in *Input) compare(t *console.Terminal, c *census.Census, o *Options) (lost []string, err error) {
 	if len(o.Before) == 0 {
 		in.Before = in.History.before(night(in.Stats))
-		return []*census.Census{c}, nil
+		return nil, nil
 	}
 	var choice census.DiffOptions
 	if len(o.Targets) > 0 {
@@ -82,7 +82,7 @@ func (in *Input) compare(t *console.Terminal, c *census.Census, o *Options) (rea
 		return nil, censusfile.Failure(err)
 	}
 	in.Before = &Before{Sums: in.Changes.Old.All}
-	return []*census.Census{before, c}, nil
+	return before.Lost, nil
 }
 
 // readHistory reads the stats of all nights in a directory, and adds this night. It

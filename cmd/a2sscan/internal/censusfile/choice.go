@@ -1,0 +1,58 @@
+package censusfile
+
+import (
+	"slices"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store"
+	"github.com/a2sscan/a2sscan/sink/census"
+	"github.com/a2sscan/a2sscan/sink/record"
+)
+
+// Choice chooses records.
+type Choice struct {
+	Games        []string // of these games; nil: of all
+	Farm         string   // of the farm with this ID; "": of all servers
+	WithoutFarms bool     // of servers in no farm
+}
+
+// Keep returns a function that reports whether a line is a record that c chooses, or nil
+// if c chooses all lines. To find farms, it reads the files.
+func (c *Choice) Keep(files []string) (func(line []byte) bool, error) {
+	farms := c.Farm != "" || c.WithoutFarms
+	switch {
+	case c.Farm != "" && c.WithoutFarms:
+		return nil, console.Fail(console.ExitUsage, "--farm and --without-farms exclude each other").WithHint("choose one")
+	case farms && slices.Contains(files, "-"):
+		return nil, console.Fail(console.ExitUsage, "finding farms takes a second reading, and standard input can be read once").
+			WithHint("write it to a file first")
+	case !farms && len(c.Games) == 0:
+		return nil, nil
+	}
+	chosen, err := (&census.Options{Games: c.Games}).Filter()
+	if err != nil {
+		return nil, err
+	}
+	keep := func(s *census.Server) bool { return chosen(s) }
+	if farms {
+		all, err := census.Open(files, census.Options{Source: store.Source()})
+		if err != nil {
+			return nil, Failure(err)
+		}
+		members := all.Farm(c.Farm)
+		if c.Farm != "" && len(members) == 0 {
+			return nil, console.Fail(console.ExitInput, "there is no farm %s", console.Plain(c.Farm, 40)).
+				WithHint("a2sscan stats lists the farms of a census")
+		}
+		keep = func(s *census.Server) bool { return chosen(s) && members[s.Addr()] != c.WithoutFarms }
+	}
+	reader := record.NewReader("addr", "info", "game")
+	return func(line []byte) bool {
+		r, err := reader.Read(line)
+		if err != nil {
+			return false
+		}
+		s := census.NewServer(&r.Result)
+		return keep(&s)
+	}, nil
+}
