@@ -215,7 +215,7 @@ func testSmallRealistic(t *testing.T) {
 	const targets = 2000
 	c := Realistic(targets)
 	c.Check = true
-	c.Cooldown, c.Retries = time.Second, 1
+	c.Cooldown, c.Attempts = time.Second, 2
 	r := run(t, c)
 	if r.Complete != r.Live || r.Live < targets*65/100 || r.Live > targets*75/100 {
 		t.Errorf("%d of %d complete", r.Complete, r.Live)

@@ -54,7 +54,7 @@ type Config struct {
 	FindRate    bool
 	AddressRate float64
 	Timeout     time.Duration
-	Retries     int
+	Attempts    int
 	Cooldown    time.Duration
 	Window      int // scanner.Config's InFlight
 	RecvBuffer  int // bytes; zero: the scanner's default
@@ -123,7 +123,7 @@ func Sweep(network netip.Prefix) Config {
 		Network:  network,
 		Fleet:    canned.Config{Ports: 1, Alive: 0.01, Filter: true},
 		InfoOnly: true,
-		Rate:     off, AddressRate: off, Cooldown: off, Retries: off, Timeout: sweepTimeout,
+		Rate:     off, AddressRate: off, Cooldown: off, Attempts: 1, Timeout: sweepTimeout,
 		Limit: 10 * time.Minute,
 	}
 }

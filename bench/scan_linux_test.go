@@ -67,7 +67,7 @@ func (t *task) scannerConfig() scanner.Config {
 	c := &t.Config
 	return scanner.Config{
 		Questions: c.questions(), Rate: c.Rate, FindRate: c.FindRate, AddressRate: c.AddressRate,
-		Timeout: c.Timeout, Retries: c.Retries, Cooldown: c.Cooldown, InFlight: c.Window,
+		Timeout: c.Timeout, Attempts: c.Attempts, Cooldown: c.Cooldown, InFlight: c.Window,
 		RecvBuffer: c.RecvBuffer, Monitor: new(scanner.Monitor),
 	}
 }

@@ -62,7 +62,7 @@ func TestSlowRepliesWithoutEnd(t *testing.T) {
 			}
 		}
 	}
-	cfg := Config{Rate: 200, AddressRate: Off, Cooldown: Off, Timeout: 200 * time.Millisecond, Retries: 1}
+	cfg := Config{Rate: 200, AddressRate: Off, Cooldown: Off, Timeout: 200 * time.Millisecond, Attempts: 2}
 	start := time.Now()
 	got, st, err := runContext(ctx, n, cfg, ts)
 	if err != nil {

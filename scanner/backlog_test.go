@@ -46,7 +46,7 @@ func scanBacklog(t *testing.T, flood time.Duration) (map[uint64]*Result, *backlo
 	n.serve = func(addr uint64, req wire.Request) { s.answer(n.memNet, addr, req) }
 	got := map[uint64]*Result{}
 	cfg := Config{
-		Rate: 1000, AddressRate: Off, Cooldown: Off, Timeout: 100 * time.Millisecond, Retries: 1,
+		Rate: 1000, AddressRate: Off, Cooldown: Off, Timeout: 100 * time.Millisecond, Attempts: 2,
 		transport: n,
 	}
 	st, err := Scan(t.Context(), cfg, seqOf(addresses(500)), func(r *Result) {

@@ -14,8 +14,8 @@ import (
 // Target is a server to query, with the tag of its input line.
 type Target = target.Target
 
-// Off, as a Rate, AddressRate or MaxPerAddress, means no limit; as Retries or
-// Cooldown it means none. The zero value of each means the default. Every rate in
+// Off, as a Rate, AddressRate or MaxPerAddress, means no limit; as Cooldown it means
+// none. The zero value of each means the default. Every rate in
 // this package, including those in Stats, is Off if there is no limit.
 const Off = -1
 
@@ -24,7 +24,7 @@ const (
 	DefaultRate        = 5000
 	DefaultAddressRate = 10
 	DefaultTimeout     = time.Second // of the first attempt; Schedule derives the later waits from it
-	DefaultRetries     = 2
+	DefaultAttempts    = 3
 	DefaultCooldown    = 2 * time.Second
 	DefaultByteBudget  = 256 << 20
 
@@ -43,7 +43,7 @@ type Config struct {
 	Asked         map[netip.Addr]int // for MaxPerAddress: servers per address that earlier parts of the scan queried
 	SweepPort     uint16             // if not 0: all targets have this port and no address occurs twice, so that no address needs a limit
 	Timeout       time.Duration      // how long the first attempt waits; zero: learned from the round trips, at most DefaultTimeout
-	Retries       int                // attempts after the first; zero: DefaultRetries; Off: none
+	Attempts      int                // how many times a question without an answer is sent; zero: DefaultAttempts
 	Cooldown      time.Duration      // how long late replies of a finished target are recognised, and waited for at the end; zero: DefaultCooldown, or at the end a learned time if Timeout is zero, too; Off: none
 	InFlight      int                // maximum number of targets that are queried at once; zero: as many as rate and timeouts need
 	ByteBudget    int64              // maximum number of bytes of replies in memory; zero: DefaultByteBudget
@@ -122,7 +122,7 @@ func (cfg Config) withDefaults() (Config, error) {
 	cfg.learn = cfg.Timeout == 0
 	cfg.coolAsLearned = cfg.learn && cfg.Cooldown == 0
 	cfg.Timeout = cmp.Or(cfg.Timeout, DefaultTimeout)
-	cfg.Retries = none(cmp.Or(cfg.Retries, DefaultRetries))
+	cfg.Attempts = cmp.Or(cfg.Attempts, DefaultAttempts)
 	cfg.Cooldown = none(cmp.Or(cfg.Cooldown, DefaultCooldown))
 	cfg.ByteBudget = cmp.Or(cfg.ByteBudget, DefaultByteBudget)
 	cfg.SnapshotEvery = cmp.Or(cfg.SnapshotEvery, DefaultSnapshotEvery)
@@ -173,14 +173,14 @@ func (cfg *Config) defaultInFlight() int {
 }
 
 func (cfg *Config) schedule() Schedule {
-	return Schedule{Timeout: cfg.Timeout, Retries: cfg.Retries, SecondPass: cfg.SecondPass}
+	return Schedule{Timeout: cfg.Timeout, Retries: cfg.Attempts - 1, SecondPass: cfg.SecondPass}
 }
 
 // Limits of a Config's numbers, so that sums of them can't overflow.
 const (
-	maxTimeout = 10 * time.Minute
-	maxRetries = 100
-	maxRate    = 1e8
+	maxTimeout  = 10 * time.Minute
+	maxAttempts = 101
+	maxRate     = 1e8
 )
 
 // isRate reports whether perSecond is a valid rate.
@@ -207,8 +207,8 @@ func (cfg *Config) check() error {
 		return bad("rate for an address", cfg.AddressRate, "must be above 0")
 	case cfg.Timeout < time.Millisecond || cfg.Timeout > maxTimeout:
 		return bad("timeout", cfg.Timeout, "must be between 1ms and 10m")
-	case cfg.Retries < 0 || cfg.Retries > maxRetries:
-		return bad("retries", cfg.Retries, "must be between 0 and 100")
+	case cfg.Attempts < 1 || cfg.Attempts > maxAttempts:
+		return bad("attempts", cfg.Attempts, "must be between 1 and 101")
 	case cfg.Cooldown < 0 || cfg.Cooldown > maxTimeout:
 		return bad("cooldown", cfg.Cooldown, "must be between 0 and 10m")
 	case cfg.InFlight < 1:

@@ -21,7 +21,7 @@ func ExampleScan_silent() {
 	}
 	cfg := scanner.Config{
 		Timeout:  20 * time.Millisecond,
-		Retries:  scanner.Off,
+		Attempts: 1,
 		Cooldown: scanner.Off,
 	}
 	stats, err := scanner.Scan(context.Background(), cfg, slices.Values(targets),

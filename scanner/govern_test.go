@@ -207,7 +207,7 @@ func TestScanFindsItsRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &narrowNet{memNet: newMemNet(), room: 10_000, receives: 40_000, from: time.Now()}
 		cfg := Config{
-			Rate: Off, AddressRate: Off, Questions: AskInfo, Retries: Off, Cooldown: Off,
+			Rate: Off, AddressRate: Off, Questions: AskInfo, Attempts: 1, Cooldown: Off,
 			Timeout: 2 * time.Second, transport: n,
 		}
 		const targets = 600_000

@@ -35,7 +35,7 @@ func TestScanLabels(t *testing.T) {
 			want[udp.Pack(ts[i].Addr)] = ts[i]
 		}
 		open, results := 0, 0
-		cfg := Config{Rate: 1000, Retries: Off, SnapshotEvery: 50 * time.Millisecond, transport: n}
+		cfg := Config{Rate: 1000, Attempts: 1, SnapshotEvery: 50 * time.Millisecond, transport: n}
 		cfg.Snapshot = func(sn *Snapshot) {
 			open += len(sn.Open)
 			for _, o := range sn.Open {

@@ -53,7 +53,7 @@ func TestScanLimitedBy(t *testing.T) {
 	}{
 		{WaitNothing, func(s *setting) {}},
 		{WaitNothing, func(s *setting) { // a low rate with little to send at the end
-			s.cfg.Rate, s.cfg.Retries, s.cfg.Timeout = 100, 50, 100*time.Millisecond
+			s.cfg.Rate, s.cfg.Attempts, s.cfg.Timeout = 100, 51, 100*time.Millisecond
 			s.net.serve, s.targets = nil, seqOf(addresses(1))
 		}},
 		{WaitTargets, func(s *setting) { s.targets = trickle(addresses(600), 5*time.Millisecond) }},

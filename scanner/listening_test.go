@@ -134,14 +134,14 @@ func addressAt(i int) uint64 { return udp.Pack(addresses(i + 1)[i].Addr) }
 // TestListenReopens checks that servers that answer after the scan gave them up early
 // become complete, as with fixed timeouts.
 func TestListenReopens(t *testing.T) {
-	for _, retries := range []int{2, Off} {
+	for _, attempts := range []int{3, 1} {
 		synctest.Test(t, func(t *testing.T) {
 			lateBy := 3 * time.Second
-			if retries == Off {
+			if attempts == 1 {
 				lateBy = 900 * ms
 			}
 			late := map[uint64]time.Duration{addressAt(after): lateBy, addressAt(after + 7): lateBy / 2}
-			x := listenScan{late: late, cfg: Config{Retries: retries}}
+			x := listenScan{late: late, cfg: Config{Attempts: attempts}}
 			x.run(t)
 			if a := x.stats.Timeouts; a.Reopened != 2 || a.Now != LeastTimeout {
 				t.Errorf("%+v", a)
@@ -149,7 +149,7 @@ func TestListenReopens(t *testing.T) {
 			for addr := range late {
 				r := x.got[addr]
 				if r == nil || r.Status != StatusOK || r.Ask != 1 || r.Received < 4 {
-					t.Errorf("retries %d: %+v", retries, r)
+					t.Errorf("attempts %d: %+v", attempts, r)
 				}
 			}
 			if len(x.got) != listenTargets || x.stats.Finished[StatusOK] != listenTargets {

@@ -54,7 +54,7 @@ func pacedScan(t *testing.T, rate float64, late, stall time.Duration) (at []time
 	ctx, cancel := context.WithTimeout(t.Context(), pacedTime)
 	defer cancel()
 	cfg := Config{
-		Rate: rate, AddressRate: Off, Questions: AskInfo, Retries: Off,
+		Rate: rate, AddressRate: Off, Questions: AskInfo, Attempts: 1,
 		Timeout: 100 * time.Millisecond, Cooldown: Off, InFlight: 1 << 18, transport: n,
 	}
 	st, err := Scan(ctx, cfg, firstTargets(1<<24), func(*Result) {})
@@ -182,7 +182,7 @@ func testPaceChanged(t *testing.T, first float64) {
 		}
 	}()
 	st, err := Scan(ctx, Config{
-		Rate: first, Rates: rates, AddressRate: Off, Questions: AskInfo, Retries: Off,
+		Rate: first, Rates: rates, AddressRate: Off, Questions: AskInfo, Attempts: 1,
 		Timeout: 100 * time.Millisecond, Cooldown: Off, transport: n,
 	}, firstTargets(1<<24), func(*Result) {})
 	if err != context.DeadlineExceeded {
@@ -233,7 +233,7 @@ func TestRatesInFlight(t *testing.T) {
 		rates := make(chan float64, 1)
 		rates <- 1
 		n := newMemNet()
-		st, err := Scan(t.Context(), Config{Rate: Off, Rates: rates, Retries: Off, Cooldown: Off, transport: n},
+		st, err := Scan(t.Context(), Config{Rate: Off, Rates: rates, Attempts: 1, Cooldown: Off, transport: n},
 			seqOf(addresses(100)), func(*Result) {})
 		if err != nil || st.Rate != Off || st.Elapsed > 10*time.Second || len(rates) > 0 {
 			t.Errorf("%v, rate %v, %v", err, st.Rate, st.Elapsed)

@@ -22,7 +22,7 @@ type plan struct {
 }
 
 func newPlan(cfg *Config) plan {
-	tryPlayers := cfg.TryPlayers && !cfg.Fallback && cfg.Retries > 0 && cfg.Questions&(AskInfo|AskPlayers) == AskInfo|AskPlayers
+	tryPlayers := cfg.TryPlayers && !cfg.Fallback && cfg.Attempts > 1 && cfg.Questions&(AskInfo|AskPlayers) == AskInfo|AskPlayers
 	return plan{
 		tryPlayers: tryPlayers,
 		questions:  cfg.Questions, schedule: cfg.schedule(), trailingNUL: cfg.TrailingNUL,

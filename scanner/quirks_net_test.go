@@ -225,7 +225,7 @@ func TestQuirkPackedAgain(t *testing.T) {
 			n, s := newMemNet(), newServer()
 			s.rules = reply
 			n.serve = func(addr uint64, req wire.Request) { s.answer(n, addr, req) }
-			got, _, err := run(n, Config{Retries: maxUnpacked + 3}, addresses(1))
+			got, _, err := run(n, Config{Attempts: maxUnpacked + 4}, addresses(1))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -341,7 +341,7 @@ func filterForAddress(t *testing.T) {
 // gateway on the path does not have to track too many servers at a time.
 func smallGateway(t *testing.T) {
 	n := newMemNet()
-	_, _, err := run(n, Config{Rate: Off, InFlight: 50, Retries: Off, Questions: AskInfo}, addresses(500))
+	_, _, err := run(n, Config{Rate: Off, InFlight: 50, Attempts: 1, Questions: AskInfo}, addresses(500))
 	if err != nil {
 		t.Fatal(err)
 	}

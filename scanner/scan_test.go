@@ -107,7 +107,7 @@ func TestScanFaults(t *testing.T) {
 			}
 		}
 		ts := addresses(5000)
-		got, st, err := run(n, Config{Rate: Off, Retries: 5}, ts)
+		got, st, err := run(n, Config{Rate: Off, Attempts: 6}, ts)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -204,7 +204,7 @@ func TestScanHeldFor(t *testing.T) {
 				n.serve = func(addr uint64, req wire.Request) { s.answer(n, addr, req) }
 			}
 			m, start := new(Monitor), time.Now()
-			cfg := Config{Questions: one.questions, Monitor: m, transport: n, Retries: Off}
+			cfg := Config{Questions: one.questions, Monitor: m, transport: n, Attempts: 1}
 			guesses := map[time.Duration]time.Duration{} // estimated end, by the time of the estimate
 			var watch sync.WaitGroup
 			watch.Go(func() {
@@ -625,7 +625,7 @@ func TestConfigRefuses(t *testing.T) {
 	for name, cfg := range map[string]Config{
 		"rate":      {Rate: -5},
 		"timeout":   {Timeout: time.Microsecond},
-		"retries":   {Retries: 1000},
+		"attempts":  {Attempts: 1000},
 		"budget":    {ByteBudget: 1},
 		"in flight": {InFlight: -1},
 		"questions": {Questions: 64},

@@ -202,7 +202,7 @@ func TestSecondPassExcluded(t *testing.T) {
 		n.kinds = 1 // no server answers
 		ts := addresses(300)
 		begun := time.Now()
-		cfg := Config{SecondPass: true, Rate: Off, Retries: 1, AddressRate: 1, Excluded: func(a netip.Addr) bool {
+		cfg := Config{SecondPass: true, Rate: Off, Attempts: 2, AddressRate: 1, Excluded: func(a netip.Addr) bool {
 			return time.Since(begun) > 2200*time.Millisecond && a.As4()[3]%2 == 0
 		}}
 		got, st, err := run(n.memNet, cfg, ts)

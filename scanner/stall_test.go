@@ -112,7 +112,7 @@ func TestResultOfSilenceIsEmpty(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := halfSilent()
 		silent := 0
-		_, err := Scan(t.Context(), Config{transport: n, Retries: Off}, seqOf(addresses(200)), func(r *Result) {
+		_, err := Scan(t.Context(), Config{transport: n, Attempts: 1}, seqOf(addresses(200)), func(r *Result) {
 			if r.HasInfo {
 				return
 			}

@@ -23,7 +23,7 @@ func TestSweep(t *testing.T) {
 				n.reply(addr+1, 2500*time.Millisecond, s.info)
 			}
 		}
-		got, st, err := run(n, Config{SweepPort: 27015, Questions: AskInfo, Retries: Off}, addresses(400))
+		got, st, err := run(n, Config{SweepPort: 27015, Questions: AskInfo, Attempts: 1}, addresses(400))
 		if err != nil || len(got) != 400 {
 			t.Fatal(len(got), err)
 		}

@@ -118,7 +118,7 @@ func (f *askFlags) config() scanner.Config {
 	return scanner.Config{
 		Questions: scanner.Questions(f.query),
 		Timeout:   f.timeout(),
-		Retries:   flagvalue.OrOff(f.retries),
+		Attempts:  1 + f.retries,
 		Cooldown:  f.timeout(), // late replies are worth showing
 		Source:    f.source.AddrPort(),
 

@@ -34,12 +34,9 @@ func (o *Options) rate() float64 {
 
 // config returns the configuration of the scan.
 func (o *Options) config() scanner.Config {
-	c := scanner.Config{Rate: o.Rate, Timeout: o.Timeout, Retries: o.Retries}
+	c := scanner.Config{Rate: o.Rate, Timeout: o.Timeout, Attempts: 1 + o.Retries}
 	if o.Rate == 0 {
 		c.Rate = scanner.Off
-	}
-	if o.Retries == 0 {
-		c.Retries = scanner.Off
 	}
 	return c
 }

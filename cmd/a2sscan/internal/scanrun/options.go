@@ -226,7 +226,7 @@ func (o *Options) config() scanner.Config {
 		AddressRate:   o.Pace.AddressRate.Limit(),
 		MaxPerAddress: o.Pace.MaxPerAddress,
 		Timeout:       o.Timeout.Or(0),
-		Retries:       flagvalue.OrOff(o.Retries),
+		Attempts:      1 + o.Retries,
 		SecondPass:    o.SecondLook,
 		Fallback:      o.Fallback,
 		Cooldown:      o.cooldown(),
