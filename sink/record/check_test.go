@@ -89,7 +89,8 @@ func BenchmarkCheck(b *testing.B) {
 }
 
 // FuzzCheck: a strict Reader and the JSON Schema agree about every line in which no key
-// occurs twice. If one does, the Reader accepts no line that the JSON Schema rejects.
+// occurs twice, except for addresses and times, which no pattern describes exactly. If a
+// key occurs twice, the Reader accepts no line that the JSON Schema rejects.
 func FuzzCheck(f *testing.F) {
 	for _, g := range golden {
 		f.Add(Append(nil, g.scan, g.result))
@@ -107,7 +108,8 @@ func FuzzCheck(f *testing.F) {
 			t.Fatal(err)
 		}
 		got, want := check(line), validate(line)
-		if (got == nil) != (want == nil) {
+		exact := got == nil || !strings.HasSuffix(got.Error(), "type address") && !strings.HasSuffix(got.Error(), "type time")
+		if (got == nil) != (want == nil) && exact {
 			t.Errorf("%v, and by the JSON Schema %v: %s", got, want, line)
 		}
 	})

@@ -686,8 +686,11 @@ func (r *Reader) setText(f *field, to any, text []byte, v jsontext.Value) (err e
 			}
 			break
 		}
-		ip, bad := netip.ParseAddr(string(text))
-		*to, err = netip.AddrPortFrom(ip, to.Port()), bad
+		ip, err := netip.ParseAddr(string(text))
+		if err != nil {
+			return bad(v, "address")
+		}
+		*to = netip.AddrPortFrom(ip, to.Port())
 	case *scanner.Status:
 		*to = scanner.Status(wordOf(scanner.NumStatuses, text, func(i int) string { return scanner.Status(i).String() }))
 	case *wire.Format:
