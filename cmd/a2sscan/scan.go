@@ -2,6 +2,7 @@ package main
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -195,6 +196,10 @@ func (f *scanFlags) check(a *app, args []string) error {
 // scan queries the targets and writes their answers as records.
 func (a *app) scan(f *scanFlags, args []string) error {
 	p := a.program()
+	isPlace := func(field string) bool { return strings.HasPrefix(field, "geo.") }
+	if len(f.opts.Databases) == 0 && slices.ContainsFunc(f.how.fields, isPlace) && !f.opts.Quiet {
+		a.term.Say("no record will have the location of its address: name a database with --mmdb FILE")
+	}
 	if hint := f.out.nameHint(); hint != "" && f.how.format == "" && !f.opts.Quiet {
 		a.term.Hint("%s", hint)
 	}
