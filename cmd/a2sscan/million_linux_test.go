@@ -27,9 +27,9 @@ var million = flag.Int("million", 1000, "how many servers `N` the nights of Test
 // mostMemory and leastReading are limits that TestMillion checks, the second only with
 // 100,000 servers or more.
 const (
-	mostMemory   = 512 << 20 // maximum peak resident set of stats, diff and report, in bytes
-	leastReading = 0.60      // minimum speed of reading, as a fraction of that of zstd -dc
-	ruledEvery   = 12        // the second night changes a rule of every 12th server
+	mostMemory   = 1 << 30 // maximum peak resident set of stats, diff and report, in bytes
+	leastReading = 0.60    // minimum speed of reading, as a fraction of that of zstd -dc
+	ruledEvery   = 12      // the second night changes a rule of every 12th server
 )
 
 // TestMillion runs diff, stats and report on two nights of a large fleet, checks their
