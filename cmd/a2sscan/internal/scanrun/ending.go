@@ -221,7 +221,7 @@ func (s *Run) report(sum *ledger.Summary, how outcome) error {
 		s.term.Hint("the next run of this command begins a new census")
 	}
 	if complete {
-		s.uploads.clean()
+		s.uploads.clean(true)
 	}
 	if step != nil {
 		verdict = cmp.Or(verdict, s.steps().complete(step))

@@ -168,7 +168,7 @@ func (u *uploads) watch() (end func()) {
 			if pause = min(2*pause, maxPause); u.each(ctx, u.closed()) == nil {
 				pause = lookEvery
 			}
-			u.clean()
+			u.clean(false)
 		}
 	})
 	return func() { cancel(); done.Wait() }
@@ -245,8 +245,8 @@ func (u *uploads) upload(ctx context.Context, path string) error {
 }
 
 // clean removes the copies of uploaded files that belong in the store. A resumed scan
-// needs no closed part again.
-func (u *uploads) clean() {
+// needs no closed part again. When the census is complete, it removes the folder, too.
+func (u *uploads) clean(complete bool) {
 	if u == nil || u.dir == "" {
 		return
 	}
@@ -258,7 +258,9 @@ func (u *uploads) clean() {
 			disk.Step("part.unspooled")
 		}
 	}
-	os.Remove(u.dir) // fails if it still has files
+	if complete {
+		os.Remove(u.dir) // fails if it still has files
+	}
 }
 
 // shipTries is how often the upload of a census that has ended is tried: for some 15
