@@ -69,8 +69,8 @@
 //   - sender (send.go) fills a batch (fill.go: follow-ups, then retries, then new
 //     targets) and deals with datagrams that the kernel refuses.
 //   - pacer (pacer.go) decides how large the batch is. It has a token bucket (pace.go);
-//     if the scan has no rate, a governor (govern.go) sets that of the bucket. With
-//     Config.FindRate, pathRate (pathrate.go) finds the rate that the path carries.
+//     if the scan has no rate, or has to find the rate that the path carries, a
+//     rateFinder (ratefinder.go) sets that of the bucket.
 //   - handoff (handoff.go) takes finished targets to the finisher (finisher.go), which
 //     makes Results and calls the caller's function.
 //   - report.go publishes the numbers and takes snapshots.
@@ -97,10 +97,10 @@
 // With Config.FindRate a scan finds the rate that its path carries, up to
 // Config.Rate. What a router drops is invisible to the sender, and a dead target or
 // random loss looks the same: a request has no answer. But only on a full path does
-// loss follow the rate. So the scan alternates between two rates in phases of 60 to
-// 500 ms, and compares the shares of first requests that were answered. If the higher
-// rate loses as little as the lower one, the scan takes it and tries a higher one. If
-// it loses more, the scan falls to 0.97 of what the path carried. See pathRate.
+// loss follow the rate. So the scan now and then tries a higher rate for 60 to 500 ms,
+// and compares the shares of first requests that were answered. If the higher rate
+// loses as little as the lower one, the scan takes it and tries a higher one. If it
+// loses more, the scan falls to 0.95 of what the path carried. See rateFinder.
 //
 // # Timeouts
 //
