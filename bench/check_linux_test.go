@@ -2,7 +2,6 @@ package bench
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,81 +13,41 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// checker compares each record with what its server sends. A second record of a
+// checker compares each result with what its server sends. A second result of a
 // server is an error.
 type checker struct {
 	fleet canned.Config
 	asked scanner.Questions
 	seen  map[netip.AddrPort]bool
-	enc   record.Encoder
-	got   []byte
-	want  []byte
 }
 
 func newChecker(c *Config) *checker {
 	return &checker{fleet: c.Fleet, asked: c.questions(), seen: map[netip.AddrPort]bool{}}
 }
 
-// result checks the record of a result.
+// result checks a result.
 func (c *checker) result(r *scanner.Result) error {
-	c.got = c.enc.Append(c.got[:0], "", r)
-	return c.line(c.got)
-}
-
-// said holds the keys of a record that checker compares, with the server's address.
-type said struct {
-	IP      netip.Addr
-	Port    uint16
-	Status  string
-	Info    json.RawMessage
-	Players json.RawMessage
-	Rules   json.RawMessage
-}
-
-// line checks a record.
-func (c *checker) line(line []byte) error {
-	var got, want said
-	if err := json.Unmarshal(line, &got); err != nil {
-		return err
-	}
-	addr := netip.AddrPortFrom(got.IP, got.Port)
 	switch {
-	case !c.fleet.HasServer(addr):
+	case !c.fleet.HasServer(r.Addr):
 		return errors.New("a record of a place without a server")
-	case c.seen[addr]:
+	case c.seen[r.Addr]:
 		return errors.New("a second record")
 	}
-	c.seen[addr] = true
-	c.want = c.enc.Append(c.want[:0], "", c.fleet.Truth(addr, c.asked))
-	if err := json.Unmarshal(c.want, &want); err != nil {
-		return err
-	}
-	return got.differ(&want)
-}
-
-func (s *said) differ(want *said) error {
-	switch {
-	case s.Status != want.Status:
-		return fmt.Errorf("status is %s, want %s", s.Status, want.Status)
-	case !bytes.Equal(s.Info, want.Info):
-		return errWrong("info", s.Info, want.Info)
-	case !bytes.Equal(s.Players, want.Players):
-		return errWrong("players", s.Players, want.Players)
-	case !bytes.Equal(s.Rules, want.Rules):
-		return errWrong("rules", s.Rules, want.Rules)
+	c.seen[r.Addr] = true
+	got, want := answersIn(r), answersIn(c.fleet.Truth(r.Addr, c.asked))
+	if !bytes.Equal(got, want) {
+		return fmt.Errorf("%s, want %s", got, want)
 	}
 	return nil
 }
 
-// errWrong returns the error for a key whose value differs from what the server
-// sent. It shows both values from the first byte that differs.
-func errWrong(key string, got, want []byte) error {
-	const most = 60
-	at := 0
-	for at < len(got) && at < len(want) && got[at] == want[at] {
-		at++
-	}
-	return fmt.Errorf("%s: byte %d: %.*q, want %.*q", key, at, most, got[at:], most, want[at:])
+// answersIn returns a record with the answers in r, and nothing else.
+func answersIn(r *scanner.Result) []byte {
+	return record.Append(nil, "", &scanner.Result{
+		Addr: r.Addr, Status: r.Status, HasInfo: r.HasInfo, Info: r.Info,
+		HasPlayers: r.HasPlayers, Players: r.Players, PlayersAnnounced: r.PlayersAnnounced,
+		HasRules: r.HasRules, Rules: r.Rules, RulesAnnounced: r.RulesAnnounced,
+	})
 }
 
 // file checks every record of a file, and that answered servers have a record.
@@ -99,13 +58,17 @@ func (c *checker) file(path string, answered uint64) error {
 	}
 	defer r.Close()
 	clear(c.seen)
-	for {
+	for reader := record.NewReader(); ; {
 		line, err := r.Next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
+		var rec *record.Record
 		if err == nil {
-			err = c.line(line)
+			rec, err = reader.Read(line)
+		}
+		if err == nil {
+			err = c.result(&rec.Result)
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", path, err)

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -172,30 +173,28 @@ func kindRange(from, to Kind) []Kind {
 
 // ParseKinds reads a list of kinds separated by commas, such as "source,bzip2". For
 // an empty list it returns nil.
-func ParseKinds(list string) ([]Kind, error) {
-	var ks []Kind
-	for word := range strings.SplitSeq(list, ",") {
-		word = strings.TrimSpace(word)
-		if word == "" {
-			continue
-		}
-		k, ok := parseKind(word)
-		if !ok {
-			return nil, fmt.Errorf("kind %q: no such kind of server; there are %s",
-				word, strings.Join(kindWords[:], ", "))
-		}
-		ks = append(ks, k)
+func ParseKinds(list string) (ks []Kind, err error) {
+	at, err := parseWords("kind", list, kindWords[:])
+	for _, i := range at {
+		ks = append(ks, Kind(i))
 	}
-	return ks, nil
+	return ks, err
 }
 
-func parseKind(word string) (Kind, bool) {
-	for k, w := range kindWords {
-		if w == word {
-			return Kind(k), true
+// parseWords returns the places in known of the words in list, which commas separate.
+func parseWords(what, list string, known []string) (places []int, err error) {
+	for word := range strings.SplitSeq(list, ",") {
+		word = strings.TrimSpace(word)
+		i := slices.Index(known, word)
+		switch {
+		case word == "":
+		case i < 0:
+			return nil, fmt.Errorf("%s %q: no such %s; there are %s", what, word, what, strings.Join(known, ", "))
+		default:
+			places = append(places, i)
 		}
 	}
-	return 0, false
+	return places, nil
 }
 
 // honestWeights are the weights of the honest kinds, in thousandths of a usual

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/netip"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -89,18 +88,13 @@ var masterFaults = []string{
 func MasterFaultWords() []string { return masterFaults }
 
 // ParseMasterFaults reads the words of faults, separated by commas. It returns nil
-// if s is empty.
-func ParseMasterFaults(s string) (faults []MasterFault, err error) {
-	if s == "" {
-		return nil, nil
+// if list is empty.
+func ParseMasterFaults(list string) (faults []MasterFault, err error) {
+	at, err := parseWords("fault", list, masterFaults)
+	for _, i := range at {
+		faults = append(faults, MasterFault(masterFaults[i]))
 	}
-	for word := range strings.SplitSeq(s, ",") {
-		if !slices.Contains(masterFaults, word) {
-			return nil, fmt.Errorf("fault %q: no such fault; there are %s", word, strings.Join(masterFaults, ", "))
-		}
-		faults = append(faults, MasterFault(word))
-	}
-	return faults, nil
+	return faults, err
 }
 
 // Master is a simulated master server over UDP and HTTP, on loopback only.

@@ -3,6 +3,7 @@ package fleet
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -138,7 +139,7 @@ type simpleGame struct {
 var simpleGames = func() map[Kind][]*simpleGame {
 	all := map[Kind][]*simpleGame{}
 	data.Rows("simple.txt", func(cells []string) {
-		kind, _ := parseKind(cells[0])
+		kind := Kind(slices.Index(kindWords[:], cells[0]))
 		app, err1 := strconv.ParseUint(cells[1], 10, 32)
 		protocol, err2 := strconv.ParseUint(cells[2], 10, 8)
 		if err := errors.Join(err1, err2); err != nil {

@@ -201,31 +201,39 @@ func (n *nature) failure(q wire.Question) wire.Error {
 			return wire.ErrTimeout
 		}
 	case wire.QuestionRules:
-		return rulesFailure[n.kind]
+		return rulesFaults[n.kind].error
 	}
 	return 0
 }
 
-var rulesFailure = [numKinds]wire.Error{
-	InfoOnly:          wire.ErrTimeout,
-	TrailingNUL:       wire.ErrTimeout,
-	TruncatedRules:    wire.ErrTruncated,
-	FragmentsOfNone:   wire.ErrMalformed,
-	FragmentsBeyond:   wire.ErrMalformed,
-	FragmentsDisagree: wire.ErrIncomplete,
-	DeclaresTwoGiB:    wire.ErrTooLarge,
-	WrongChecksum:     wire.ErrChecksum,
-	Bomb:              wire.ErrMalformed,
-	Noise:             wire.ErrMalformed,
-	FragmentFlood:     wire.ErrIncomplete,
-	EndlessRules:      wire.ErrTruncated,
+// broken are the errors that a scan may see instead of others, depending on timing.
+var broken = ErrorsOf(wire.ErrMalformed, wire.ErrIncomplete, wire.ErrTimeout)
+
+// rulesFaults has the errors of RULES in a perfect scan and, for hostile servers, the
+// errors that may occur instead, depending on timing.
+var rulesFaults = [numKinds]struct {
+	error   wire.Error
+	allowed ErrorSet
+}{
+	InfoOnly:          {wire.ErrTimeout, 0},
+	TrailingNUL:       {wire.ErrTimeout, 0},
+	TruncatedRules:    {wire.ErrTruncated, 0},
+	EndlessRules:      {wire.ErrTruncated, 0},
+	OneSplitID:        {0, broken},
+	FragmentsOfNone:   {wire.ErrMalformed, broken},
+	FragmentsBeyond:   {wire.ErrMalformed, broken},
+	FragmentsDisagree: {wire.ErrIncomplete, broken},
+	FragmentFlood:     {wire.ErrIncomplete, broken},
+	DeclaresTwoGiB:    {wire.ErrTooLarge, broken | ErrorsOf(wire.ErrTooLarge, wire.ErrChecksum)},
+	Bomb:              {wire.ErrMalformed, broken | ErrorsOf(wire.ErrTooLarge, wire.ErrChecksum)},
+	Noise:             {wire.ErrMalformed, broken | ErrorsOf(wire.ErrTooLarge, wire.ErrChecksum)},
+	WrongChecksum:     {wire.ErrChecksum, ErrorsOf(wire.ErrChecksum, wire.ErrTimeout)},
 }
 
 // allowed returns the errors that, depending on timing, may occur instead of those
 // that failure returns.
 func (n *nature) allowed() (set [wire.NumQuestions]ErrorSet) {
-	broken := ErrorsOf(wire.ErrMalformed, wire.ErrIncomplete, wire.ErrTimeout)
-	rules := &set[wire.QuestionRules]
+	set[wire.QuestionRules] = rulesFaults[n.kind].allowed
 	switch n.kind {
 	case EndlessChallenges:
 		loop := ErrorsOf(wire.ErrChallengeLoop, wire.ErrTimeout)
@@ -233,13 +241,7 @@ func (n *nature) allowed() (set [wire.NumQuestions]ErrorSet) {
 	case Tiny:
 		return [wire.NumQuestions]ErrorSet{broken, broken, broken}
 	case OneSplitID:
-		set[wire.QuestionPlayers], *rules = broken, broken
-	case FragmentsOfNone, FragmentsBeyond, FragmentsDisagree, FragmentFlood:
-		*rules = broken
-	case DeclaresTwoGiB, Bomb, Noise:
-		*rules = broken | ErrorsOf(wire.ErrTooLarge, wire.ErrChecksum)
-	case WrongChecksum:
-		*rules = ErrorsOf(wire.ErrChecksum, wire.ErrTimeout)
+		set[wire.QuestionPlayers] = broken
 	}
 	return set
 }
