@@ -28,6 +28,8 @@ type Encoder struct {
 	names   table
 	inexact bool   // the rules object does not hold all rules exactly
 	dropped uint64 // parts that are left out because the record would be too long
+	second  int64  // Unix time of clock
+	clock   []byte // the last second as text
 
 	master *jsontext.Decoder // of in, which reads copied
 	in     bytes.Buffer
@@ -390,15 +392,21 @@ func (e *Encoder) putAddress(dst []byte, r *result) []byte {
 }
 
 // putTime appends the time, truncated to milliseconds. RFC 3339 can't express a year
-// outside 0 to 9999.
+// outside 0 to 9999. Most records have the same second as the record before.
 func (e *Encoder) putTime(dst []byte, r *result) []byte {
-	t := r.Time.UTC()
-	if t.IsZero() || t.Year() < 0 || t.Year() > 9999 {
+	if r.Time.IsZero() {
 		return dst
 	}
-	dst = append(dst, `"time":"`...)
-	dst = t.AppendFormat(dst, "2006-01-02T15:04:05.000Z")
-	return append(dst, '"', ',')
+	if second := r.Time.Unix(); len(e.clock) == 0 || second != e.second {
+		t := r.Time.UTC()
+		if t.Year() < 0 || t.Year() > 9999 {
+			return dst
+		}
+		e.second, e.clock = second, t.AppendFormat(e.clock[:0], "2006-01-02T15:04:05")
+	}
+	dst = append(append(dst, `"time":"`...), e.clock...)
+	ms := uint64(r.Time.Nanosecond() / 1e6)
+	return append(dst, '.', digit(ms/100), digit(ms/10), digit(ms), 'Z', '"', ',')
 }
 
 // putNotes appends the notes about the answers, then those about the parts that were
