@@ -35,56 +35,39 @@ func (s sheet) perRow() int {
 	return 8
 }
 
-// dump returns the rows for b. parts are its fields.
-func (s sheet) dump(b []byte, parts iter.Seq[wire.Part]) []string {
-	var rows []string
-	skip := gap{item: itemWord(b)}
-	for p := range parts {
-		title := p.Name
-		if p.Item >= 0 {
-			title = fmt.Sprintf("%s %d: %s", skip.item, p.Item, p.Name)
+// dump returns the rows for b. parts are its fields. Of a list it shows the first
+// items, and where the message ends inside a field.
+func (s sheet) dump(b []byte, parts iter.Seq[wire.Part]) (rows []string) {
+	item := "rule"
+	if wire.KindOf(b) == wire.KindPlayers {
+		item = "player"
+	}
+	var first, last wire.Part // of a run of fields that are not shown
+	skipped := false
+	flush := func() {
+		if skipped {
+			rows = append(rows, fmt.Sprintf("%*s…  %ss %d to %d, %d bytes",
+				dumpIndent+3, "", item, first.Item, last.Item, last.End-first.At))
 		}
+		skipped = false
+	}
+	for p := range parts {
 		if p.Item >= shownItems && !p.Cut {
-			skip.add(p)
+			if !skipped {
+				first, skipped = p, true
+			}
+			last = p
 			continue
 		}
-		rows = skip.flush(rows)
+		flush()
+		title := p.Name
+		if p.Item >= 0 {
+			title = fmt.Sprintf("%s %d: %s", item, p.Item, p.Name)
+		}
 		rows = append(rows, s.field(title, p, b[p.At:p.End])...)
 	}
-	return skip.flush(rows)
-}
-
-// gap is a run of fields that are not shown.
-type gap struct {
-	item        string // what the items of the list are: player or rule
-	parts       int
-	first, last wire.Part
-}
-
-func (g *gap) add(p wire.Part) {
-	if g.parts == 0 {
-		g.first = p
-	}
-	g.last = p
-	g.parts++
-}
-
-// flush adds a row for the gap, unless the gap is empty, and empties it.
-func (g *gap) flush(rows []string) []string {
-	if g.parts > 0 {
-		rows = append(rows, fmt.Sprintf("%*s…  %ss %d to %d, %d bytes",
-			dumpIndent+3, "", g.item, g.first.Item, g.last.Item, g.last.End-g.first.At))
-	}
-	g.parts = 0
+	flush()
 	return rows
-}
-
-// itemWord returns the word for the items of the list in a message: player or rule.
-func itemWord(msg []byte) string {
-	if wire.KindOf(msg) == wire.KindPlayers {
-		return "player"
-	}
-	return "rule"
 }
 
 // field returns the rows of the field p, whose bytes are v, under a title.
@@ -213,31 +196,17 @@ func boolWord(c byte) string {
 	return fmt.Sprintf("%d: yes, although only 0 and 1 are valid", c)
 }
 
+var kindWords = map[wire.Kind]string{
+	wire.KindInfoRequest: "info request", wire.KindPlayersRequest: "players request", wire.KindRulesRequest: "rules request",
+	wire.KindInfo: "info", wire.KindGoldSource: "info, obsolete GoldSource format",
+	wire.KindPlayers: "players", wire.KindRules: "rules", wire.KindChallenge: "challenge", wire.KindPing: "ping reply",
+	wire.KindBanned: "message: banned", wire.KindLimited: "message: too many queries",
+}
+
 // kindWord names a kind of message.
 func kindWord(k wire.Kind) string {
-	switch k {
-	case wire.KindInfoRequest:
-		return "info request"
-	case wire.KindPlayersRequest:
-		return "players request"
-	case wire.KindRulesRequest:
-		return "rules request"
-	case wire.KindInfo:
-		return "info"
-	case wire.KindGoldSource:
-		return "info, obsolete GoldSource format"
-	case wire.KindPlayers:
-		return "players"
-	case wire.KindRules:
-		return "rules"
-	case wire.KindChallenge:
-		return "challenge"
-	case wire.KindPing:
-		return "ping reply"
-	case wire.KindBanned:
-		return "message: banned"
-	case wire.KindLimited:
-		return "message: too many queries"
+	if word := kindWords[k]; word != "" {
+		return word
 	}
 	return "unknown to A2S"
 }

@@ -8,77 +8,56 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// This file derives facts about the server from all datagrams.
-
-// replies yields the datagrams that came from the target.
-func (t *Transcript) replies(yield func([]byte) bool) {
-	for i := range t.events {
-		if e := &t.events[i]; !e.sent && e.addr == t.target && !yield(e.data) {
-			return
-		}
-	}
+// observed is what all datagrams together show.
+type observed struct {
+	strangers  []netip.AddrPort // addresses that sent something although they were not queried
+	junk       [][]byte         // datagrams from the target that are not A2S
+	speaks     bool             // the target sent A2S
+	challenges int
+	longest    int // bytes of the longest datagram from the target
+	repeats    int // requests that were sent again with the same bytes
 }
 
-// strangers returns the addresses that sent something although they were not
-// queried.
-func (t *Transcript) strangers() (all []netip.AddrPort) {
+func (t *Transcript) observe() (o observed) {
+	was := map[string]bool{}
 	for i := range t.events {
-		if e := &t.events[i]; !e.sent && e.addr != t.target && !slices.Contains(all, e.addr) {
-			all = append(all, e.addr)
+		e := &t.events[i]
+		if e.sent {
+			if was[string(e.data)] {
+				o.repeats++
+			}
+			was[string(e.data)] = true
+			continue
+		}
+		if e.addr != t.target {
+			if !slices.Contains(o.strangers, e.addr) {
+				o.strangers = append(o.strangers, e.addr)
+			}
+			continue
+		}
+		o.longest = max(o.longest, len(e.data))
+		if !wire.IsReply(e.data) {
+			o.junk = append(o.junk, e.data)
+			continue
+		}
+		o.speaks = true
+		if _, err := wire.DecodeChallenge(e.data); err == nil && wire.IsSingle(e.data) {
+			o.challenges++
 		}
 	}
-	return all
+	return o
 }
 
 // strangerList lists a few of the strangers.
-func (t *Transcript) strangerList() string {
+func (o *observed) strangerList() string {
 	var words []string
-	for _, a := range t.strangers() {
-		if len(words) == 3 {
-			words = append(words, "…")
-			break
-		}
+	for _, a := range o.strangers[:min(len(o.strangers), 3)] {
 		words = append(words, a.String())
 	}
+	if len(o.strangers) > 3 {
+		words = append(words, "…")
+	}
 	return strings.Join(words, ", ")
-}
-
-// junk returns the datagrams from the target that are not A2S.
-func (t *Transcript) junk() (all [][]byte) {
-	for b := range t.replies {
-		if !wire.IsReply(b) {
-			all = append(all, b)
-		}
-	}
-	return all
-}
-
-// speaksA2S reports whether the target sent any A2S datagram.
-func (t *Transcript) speaksA2S() bool {
-	for b := range t.replies {
-		if wire.IsReply(b) {
-			return true
-		}
-	}
-	return false
-}
-
-// challenges counts the challenges.
-func (t *Transcript) challenges() (n int) {
-	for b := range t.replies {
-		if _, err := wire.DecodeChallenge(b); err == nil && wire.IsSingle(b) {
-			n++
-		}
-	}
-	return n
-}
-
-// longest returns the length of the longest datagram from the target.
-func (t *Transcript) longest() (n int) {
-	for b := range t.replies {
-		n = max(n, len(b))
-	}
-	return n
 }
 
 // requestKinds maps each question to the kind of its requests.
@@ -103,20 +82,6 @@ func (t *Transcript) borrowed(q wire.Question) bool {
 		asked = true
 	}
 	return asked
-}
-
-// repeats counts the requests that were sent again with the same bytes.
-func (t *Transcript) repeats() (n int) {
-	was := map[string]bool{}
-	for i := range t.events {
-		if e := &t.events[i]; e.sent {
-			if was[string(e.data)] {
-				n++
-			}
-			was[string(e.data)] = true
-		}
-	}
-	return n
 }
 
 // layouts lists the layouts of all fragmented replies.

@@ -2,7 +2,7 @@ package transcript
 
 import (
 	"fmt"
-	"slices"
+	"math"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/wire"
@@ -72,59 +72,40 @@ func (g *splitReply) form() string {
 	return g.layout.String()
 }
 
-// arrivals says which fragments of a reply arrived.
-type arrivals struct {
-	numbers     []int // sorted, each once
-	least, most int   // the least and the greatest total that a fragment claims; 0: unknown
-}
-
-func (g *splitReply) arrived() (a arrivals) {
-	for _, b := range g.fragments {
-		var f wire.Fragment
-		if f.Decode(b, g.layout, g.compressed) != nil {
-			continue
-		}
-		n, total := int(f.Number), int(f.Total)
-		if a.most == 0 {
-			a.least = total
-		}
-		a.least, a.most = min(a.least, total), max(a.most, total)
-		if !slices.Contains(a.numbers, n) {
-			a.numbers = append(a.numbers, n)
-		}
-	}
-	slices.Sort(a.numbers)
-	return a
-}
-
-// missing returns the numbers of the fragments that did not arrive.
-func (a *arrivals) missing() (lost []int) {
-	for n := range a.most {
-		if !slices.Contains(a.numbers, n) {
-			lost = append(lost, n)
-		}
-	}
-	return lost
-}
-
 // fault explains why a reply is incomplete. It returns "" if the reply is complete or
 // has no ID.
 func (g *splitReply) fault() string {
-	a := g.arrived()
-	lost := a.missing()
+	if g.short {
+		return ""
+	}
+	arrived := map[int]bool{}
+	least, most := math.MaxInt, 0 // the totals that fragments claim
+	for _, b := range g.fragments {
+		var f wire.Fragment
+		if f.Decode(b, g.layout, g.compressed) == nil {
+			arrived[int(f.Number)] = true
+			least, most = min(least, int(f.Total)), max(most, int(f.Total))
+		}
+	}
+	var have, lost []int
+	for n := range most {
+		if arrived[n] {
+			have = append(have, n)
+		} else {
+			lost = append(lost, n)
+		}
+	}
 	what := fmt.Sprintf("reply 0x%08x: %s arrived", g.id, console.Plural(len(g.fragments), "fragment"))
 	switch {
-	case g.short:
-		return ""
 	case g.layout == wire.LayoutUnknown:
 		return what + ", but none can be the first"
-	case a.most == 0:
+	case most == 0:
 		return what + ", but their numbers are not valid"
-	case a.least != a.most:
-		return fmt.Sprintf("%s, but they disagree on how many there are: %d to %d", what, a.least, a.most)
+	case least != most:
+		return fmt.Sprintf("%s, but they disagree on how many there are: %d to %d", what, least, most)
 	case len(lost) == 0:
 		return ""
 	}
 	return fmt.Sprintf("reply 0x%08x (layout %s): %d of %d fragments arrived: %s; missing: %s",
-		g.id, g.form(), len(a.numbers), a.most, console.NumberList(a.numbers), console.NumberList(lost))
+		g.id, g.form(), len(have), most, console.NumberList(have), console.NumberList(lost))
 }

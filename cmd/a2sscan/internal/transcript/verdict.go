@@ -20,6 +20,8 @@ type Session struct {
 	Tap     *Tap
 	Log     *Transcript
 	Result  *scanner.Result
+
+	seen observed // what Judge saw in all datagrams
 }
 
 func (s *Session) target() netip.AddrPort { return s.Log.target }
@@ -65,6 +67,7 @@ func (v *Verdict) addHint(format string, args ...any) {
 
 // Judge returns the verdict on the server.
 func (s *Session) Judge() *Verdict {
+	s.seen = s.Log.observe()
 	v := &Verdict{Word: s.word()}
 	v.Text = append(v.Text, s.headline(v.Word))
 	if s.answered() {
@@ -104,7 +107,7 @@ func (s *Session) word() string {
 		return Unsent
 	case s.late() > 0:
 		return Late
-	case len(s.Log.strangers()) > 0:
+	case len(s.seen.strangers) > 0:
 		return Elsewhere
 	}
 	return Silent
@@ -115,9 +118,9 @@ func (s *Session) errorWord() string {
 	switch {
 	case s.failed(wire.ErrChallengeLoop):
 		return Loop
-	case len(s.Log.junk()) > 0 && !s.Log.speaksA2S():
+	case len(s.seen.junk) > 0 && !s.seen.speaks:
 		return NotA2S
-	case s.failed(wire.ErrTimeout) && s.Log.challenges() > 0:
+	case s.failed(wire.ErrTimeout) && s.seen.challenges > 0:
 		return Filtered
 	case s.failed(wire.ErrIncomplete):
 		return Incomplete
@@ -159,13 +162,13 @@ func (s *Session) headline(word string) string {
 			s.Timeout, 4*s.Timeout)
 	case Elsewhere:
 		return fmt.Sprintf("the answer comes from %s instead: the server has several "+
-			"addresses, or something on the way rewrites them", s.Log.strangerList())
+			"addresses, or something on the way rewrites them", s.seen.strangerList())
 	case Faulty:
 		if len(s.Result.Message) > 0 {
 			return "it answers no question: it sends clients to another server"
 		}
 	case NotA2S:
-		b := s.Log.junk()[0]
+		b := s.seen.junk[0]
 		return fmt.Sprintf("something answers, but it is not A2S (is it the right port?): "+
 			"%d bytes, %s", len(b), console.Quoted(string(b), 60))
 	}
@@ -350,7 +353,7 @@ func (s *Session) addHints(v *Verdict) {
 				"do not send one, and time out")
 		}
 		s.addReplyHints(v)
-		if n := s.Log.repeats(); n > 0 && r.Status == scanner.StatusOK {
+		if n := s.seen.repeats; n > 0 && r.Status == scanner.StatusOK {
 			v.addHint("%s had to be repeated: packets were lost, or it limits queries",
 				console.Plural(n, "request"))
 		}
@@ -367,7 +370,7 @@ func (s *Session) addHints(v *Verdict) {
 			v.addHint("its record has the flag %s: %s (innocent causes: %s)", rule.Word, rule.Meaning(), rule.Innocent)
 		}
 	}
-	if list := s.Log.strangerList(); list != "" && v.Word != Elsewhere {
+	if list := s.seen.strangerList(); list != "" && v.Word != Elsewhere {
 		v.addHint("datagrams also came from %s, which was not queried", list)
 	}
 }
@@ -377,7 +380,7 @@ func (s *Session) addReplyHints(v *Verdict) {
 	if layouts := s.Log.splits.layouts(); layouts != "" {
 		v.addHint("it answers in fragments (layout %s): a program must reassemble them", layouts)
 	}
-	if n := s.Log.longest(); n > 1400 {
+	if n := s.seen.longest; n > 1400 {
 		v.addHint("a reply of %d bytes arrived in one datagram: it needs IP fragments, which "+
 			"firewalls often drop, and a buffer larger than the 1400 bytes of many programs", n)
 	}
