@@ -169,7 +169,7 @@ func TestLargeHLTV(t *testing.T) {
 		spectators, most uint32
 		has              wire.Fields
 	}{
-		{"300 of 1000", head + "\xff\xff\x30pl\x00\x00\x00\x2c\x01\x00\x00\xe8\x03\x00\x00", 300, 1000, hasGold &^ wire.HasBots},
+		{"EC-146 300 of 1000", head + "\xff\xff\x30pl\x00\x00\x00\x2c\x01\x00\x00\xe8\x03\x00\x00", 300, 1000, hasGold &^ wire.HasBots},
 		{"12 of 256", head + "\x0c\xff\x30pl\x00\x00\x00\x0c\x00\x00\x00\x00\x01\x00\x00", 12, 256, hasGold &^ wire.HasBots},
 		{"a relay with bots", head + "\x0c\x10\x30pl\x00\x00\x00\x03", 12, 16, hasGold},
 	} {
@@ -200,7 +200,7 @@ func TestWords(t *testing.T) {
 	systems := map[byte]string{'l': "linux", 'L': "linux", 'w': "windows", 'W': "windows", 'm': "mac", 'M': "mac", 'o': "mac", 'O': "mac"}
 	for c := range 256 {
 		if got, want := wire.ServerType(byte(c)), types[byte(c)]; got != want {
-			t.Errorf("type %#x is %q, want %q", c, got, want)
+			t.Errorf("EC-150: type %#x is %q, want %q", c, got, want)
 		}
 		if got, want := wire.Environment(byte(c)), systems[byte(c)]; got != want {
 			t.Errorf("environment %#x is %q, want %q", c, got, want)

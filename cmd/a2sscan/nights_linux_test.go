@@ -116,7 +116,7 @@ func (n *night) answer(server netip.Addr, datagram []byte) []byte {
 	switch {
 	case err != nil || !known || s == nil:
 		return nil
-	case n.loss > 0 && (n.rnd.Float64() < n.loss || n.rnd.Float64() < n.loss): // either way
+	case n.rnd.Float64() < 1-(1-n.loss)*(1-n.loss): // lost on its way there or back
 		return nil
 	case !s.unchallenged.Has(q) && (!request.HasChallenge || request.Challenge != nightChallenge):
 		return wire.AppendChallenge(nil, nightChallenge)

@@ -29,6 +29,9 @@ func addTimeouts(fs *pflag.FlagSet, timeout *flagvalue.Auto, retries *int) {
 	fs.IntVar(retries, "retries", scanner.DefaultAttempts-1, "repeat an unanswered request `N` times, and twice more if a challenge or part of an answer arrived")
 }
 
+// maxRetries is the largest value of --retries: package scanner allows 101 attempts.
+const maxRetries = 100
+
 // timeout returns the timeout of a command that queries too few servers to learn it
 // from their round trips.
 func (f *timeoutFlags) timeout() time.Duration { return f.auto.Or(scanner.DefaultTimeout) }
@@ -42,6 +45,8 @@ func checkTimeouts(timeout flagvalue.Auto, retries int) error {
 			WithHint("durations have a unit: --timeout 800ms, --timeout 2s")
 	case retries < 0:
 		return console.Fail(console.ExitUsage, "--retries is negative").WithHint("--retries 0 asks once")
+	case retries > maxRetries:
+		return console.Fail(console.ExitUsage, "--retries %d: at most %d", retries, maxRetries)
 	}
 	return nil
 }
