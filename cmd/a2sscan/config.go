@@ -54,7 +54,7 @@ func (a *app) configure(cmd *cobra.Command, args []string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	keys, err := a.keysFor(cmd, file)
+	keys, err := keysFor(a.term, cmd, file)
 	if err != nil {
 		return nil, err
 	}
@@ -92,10 +92,10 @@ func (a *app) configure(cmd *cobra.Command, args []string) ([]string, error) {
 
 // keysFor checks all keys of a file, and returns those that apply to cmd. A key in the
 // command's table overrides the same key before the first table.
-func (a *app) keysFor(cmd *cobra.Command, file *flagfile.File) ([]flagfile.Key, error) {
+func keysFor(t *console.Terminal, cmd *cobra.Command, file *flagfile.File) ([]flagfile.Key, error) {
 	var shared, own []flagfile.Key
 	for _, k := range file.Keys {
-		left, err := a.checkKey(cmd.Root(), file, k)
+		left, err := checkKey(t, cmd.Root(), file, k)
 		switch {
 		case err != nil:
 			return nil, err
@@ -154,7 +154,7 @@ var onlyTyped = map[string]string{
 
 // checkKey returns an error for a key that no command accepts, or that is allowed only
 // on the command line. It warns of the key of a flag that has left, and reports it.
-func (a *app) checkKey(root *cobra.Command, file *flagfile.File, k flagfile.Key) (left bool, err error) {
+func checkKey(t *console.Terminal, root *cobra.Command, file *flagfile.File, k flagfile.Key) (left bool, err error) {
 	name, of := console.Plain(k.Name, 60), subcommand(root, k.Table)
 	commands := root.Commands()
 	if of != nil {
@@ -183,8 +183,8 @@ func (a *app) checkKey(root *cobra.Command, file *flagfile.File, k flagfile.Key)
 			if was.matters {
 				return true, f
 			}
-			a.term.Say("%v, and is ignored", f.Err)
-			a.term.Hint("%s", was.instead)
+			t.Say("%v, and is ignored", f.Err)
+			t.Hint("%s", was.instead)
 			return true, nil
 		}
 	}

@@ -44,7 +44,7 @@ func (s *Run) stepAfter(sum *ledger.Summary, summary string) checkpoint.Step {
 	}
 }
 
-func (s *Run) steps() *steps { return &steps{s.term, s.opts.OnComplete, s.checkpoint} }
+func newSteps(s *Run) *steps { return &steps{s.term, s.opts.OnComplete, s.checkpoint} }
 
 // steps runs the program of --on-complete. The checkpoint keeps a step until the program
 // has succeeded.

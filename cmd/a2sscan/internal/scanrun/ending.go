@@ -191,7 +191,7 @@ func (s *Run) describe(sum *ledger.Summary) {
 // report writes the summary, prints how the scan went and returns the
 // error that decides the exit code.
 func (s *Run) report(sum *ledger.Summary, how outcome) error {
-	how = s.uploads.ship(how, sum, s.localFiles())
+	how = s.uploads.ship(how, sum, localFiles(s.out, s.opts.Rotate.On()))
 	path := s.opts.summaryPath(s.out.Name(), s.start)
 	var lost error
 	if path != "" {
@@ -224,7 +224,7 @@ func (s *Run) report(sum *ledger.Summary, how outcome) error {
 		s.uploads.clean(true)
 	}
 	if step != nil {
-		verdict = cmp.Or(verdict, s.steps().complete(step))
+		verdict = cmp.Or(verdict, newSteps(s).complete(step))
 	}
 	return verdict
 }
@@ -306,10 +306,10 @@ func (o *Options) summaryPath(path string, start time.Time) string {
 }
 
 // localFiles returns the files of the census, under their names on this machine.
-func (s *Run) localFiles() []sink.Part {
-	if s.opts.Rotate.On() || !output.IsFile(s.out.Name()) {
-		return s.out.Parts()
+func localFiles(out *output.Output, rotated bool) []sink.Part {
+	if rotated || !output.IsFile(out.Name()) {
+		return out.Parts()
 	}
-	bytes, sum := s.out.Written()
-	return []sink.Part{{Name: s.out.Name(), Bytes: bytes, Sum: sum}}
+	bytes, sum := out.Written()
+	return []sink.Part{{Name: out.Name(), Bytes: bytes, Sum: sum}}
 }

@@ -81,7 +81,7 @@ func Scan(t *console.Terminal, p *Program, o *Options, args []string) error {
 	defer saved.Close()
 	s.checkpoint = saved
 	if !o.DryRun {
-		if err := s.steps().completeEarlier(); err != nil {
+		if err := newSteps(s).completeEarlier(); err != nil {
 			return err
 		}
 		defer s.controls()()
@@ -474,17 +474,15 @@ func begun(l *list.List, past *checkpoint.Checkpoint) float64 {
 	return float64(past.Place) / float64(max(n, 1))
 }
 
-// passed returns which fraction of the targets the list has passed.
-func (s *Run) passed() (part float64, known bool) {
-	_, part, known = s.list.Progress()
-	return part, known
-}
-
 // newTracker returns a tracker of the scan's progress.
 func (s *Run) newTracker() *progress.Tracker {
 	f := s.opts
+	input := func() (part float64, known bool) { // the fraction of the targets that the list has passed
+		_, part, known = s.list.Progress()
+		return part, known
+	}
 	cfg := progress.Config{
-		Input: s.passed, Given: func() uint64 { return s.list.Stats().Given }, Begun: begun(s.list, s.checkpoint.Past),
+		Input: input, Given: func() uint64 { return s.list.Stats().Given }, Begun: begun(s.list, s.checkpoint.Past),
 		Silence: f.schedule().Silence(), Longest: progress.Longest(f.schedule(), scanner.Questions(f.Query)),
 		SecondPass: f.SecondLook, Cooldown: f.Cooldown.Or(scanner.DefaultCooldown),
 		Draining: func() bool { return s.shutdown.Drained.Err() != nil },
