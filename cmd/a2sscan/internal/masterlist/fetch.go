@@ -150,10 +150,13 @@ func (o *Options) config() (cfg master.Config, err error) {
 			host = u.Hostname()
 		}
 	}
-	// A master on this machine is a simulated one or a cache. It has no limits, and
-	// answers at once or never.
+	// A master on this machine is a simulated one or a cache: it has no limits, and is
+	// not worth a long wait.
 	if ip, err := netip.ParseAddr(host); err == nil && ip.IsLoopback() {
-		cfg.Unlimited, cfg.Timeout, cfg.Retries, cfg.MaxWait = true, 2*time.Second, 1, time.Second
+		cfg.Unlimited, cfg.Retries, cfg.MaxWait = true, 1, time.Second
+		if o.UDP != "" {
+			cfg.Timeout = time.Second
+		}
 	}
 	return cfg, nil
 }
