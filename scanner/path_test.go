@@ -80,7 +80,7 @@ func TestFindRate(t *testing.T) {
 	}{
 		{"free", link{}, 0.7, false, 0},
 		{"drops beyond 2000/s", link{capacity: 2000}, 1 / 1.6, true, 2},
-		{"loss", link{loss: 0.05}, 0.7, false, 1},
+		{"loss", link{loss: 0.05}, 0.7, false, 2},
 		{"loss, and drops beyond 2000/s", link{capacity: 2000, loss: 0.05}, 1 / 1.6, true, 5},
 	} {
 		t.Run(test.name, func(t *testing.T) {
