@@ -6,8 +6,8 @@ type removedFlag struct {
 	matters bool   // the flag changed targets or rate, so a configuration file that sets it is refused
 }
 
-// removed holds the flags of earlier versions that have left, by "command --flag", or by
-// "--flag" if every command had it. A command line that uses one of them ends with exit
+// removed holds the flags of earlier versions that have left, by "command --flag", by
+// "master and scan --flag", or by "--flag" if every command had it. A command line that uses one of them ends with exit
 // code 1. A configuration file that sets one is refused if the flag matters; otherwise
 // it gets a warning.
 var removed = map[string]removedFlag{
@@ -36,82 +36,56 @@ var removed = map[string]removedFlag{
 	"export --flat":      {instead: "DuckDB flattens: SELECT info.name AS info_name, … FROM 'census.parquet'; cat --fields writes chosen columns as CSV"},
 	"export --partition": {instead: "DuckDB divides a table: COPY (FROM 'census.parquet') TO 'census' (FORMAT parquet, PARTITION_BY (…))"},
 
-	"master --address":         {instead: `--filter '\gameaddr\IP:PORT'`, matters: true},
-	"master --any-game-data":   {instead: `--filter '\gamedataor\TAGS'`, matters: true},
-	"master --dedicated":       {instead: `--filter '\dedicated\1'`, matters: true},
-	"master --empty":           {instead: `--filter '\noplayers\1'`, matters: true},
-	"master --game-data":       {instead: `--filter '\gamedata\TAGS'`, matters: true},
-	"master --game-dir":        {instead: `--filter '\gamedir\NAME'`, matters: true},
-	"master --game-type":       {instead: `--filter '\gametype\TAGS'`, matters: true},
-	"master --game-version":    {instead: `--filter '\version_match\PATTERN'`, matters: true},
-	"master --linux":           {instead: `--filter '\linux\1'`, matters: true},
-	"master --log-format":      {instead: "the log is text: one line of key=value pairs (logfmt) per event"},
-	"master --log-level":       {instead: "the log has every notable event: filter it by level=WARN or level=ERROR"},
-	"master --map":             {instead: `--filter '\map\NAME'`, matters: true},
-	"master --master-max-wait": {instead: `omit it: the longest wait is 61 s over UDP, 5 m for the Web API`},
-	"master --master-rate":     {instead: `omit it: the limits of the masters are observed`},
-	"master --master-retries":  {instead: `omit it: an unanswered request is repeated 3 times over UDP, 4 times to the Web API`},
-	"master --master-timeout":  {instead: `omit it: an answer may take 3 s over UDP, 1 m from the Web API`},
-	"master --name":            {instead: `--filter '\name_match\PATTERN'`, matters: true},
-	"master --nand":            {instead: `--filter '\nand\2\map\NAME\noplayers\1'`, matters: true},
-	"master --no-password":     {instead: `--filter '\password\0'`, matters: true},
-	"master --nor":             {instead: `--filter '\nor\2\map\NAME\noplayers\1'`, matters: true},
-	"master --not-app":         {instead: `--filter '\napp\ID'`, matters: true},
-	"master --not-full":        {instead: `--filter '\full\1'`, matters: true},
-	"master --one-per-address": {instead: `--filter '\collapse_addr_hash\1'`, matters: true},
-	"master --or":              {instead: `--filter '\or\2\appid\440\appid\730'`, matters: true},
-	"master --proxy":           {instead: `--filter '\proxy\1'`, matters: true},
-	"master --secure":          {instead: `--filter '\secure\1'`, matters: true},
-	"master --type":            {instead: `--filter '\type\d'`, matters: true},
-	"master --web":             {instead: `omit it: the Web API is the default`},
-	"master --whitelisted":     {instead: `--filter '\white\1'`, matters: true},
+	"master and scan --address":         {instead: `--filter '\gameaddr\IP:PORT'`, matters: true},
+	"master and scan --any-game-data":   {instead: `--filter '\gamedataor\TAGS'`, matters: true},
+	"master and scan --dedicated":       {instead: `--filter '\dedicated\1'`, matters: true},
+	"master and scan --empty":           {instead: `--filter '\noplayers\1'`, matters: true},
+	"master and scan --game-data":       {instead: `--filter '\gamedata\TAGS'`, matters: true},
+	"master and scan --game-dir":        {instead: `--filter '\gamedir\NAME'`, matters: true},
+	"master and scan --game-type":       {instead: `--filter '\gametype\TAGS'`, matters: true},
+	"master and scan --game-version":    {instead: `--filter '\version_match\PATTERN'`, matters: true},
+	"master and scan --linux":           {instead: `--filter '\linux\1'`, matters: true},
+	"master and scan --log-format":      {instead: "the log is text: one line of key=value pairs (logfmt) per event"},
+	"master and scan --log-level":       {instead: "the log has every notable event: filter it by level=WARN or level=ERROR"},
+	"master and scan --map":             {instead: `--filter '\map\NAME'`, matters: true},
+	"master and scan --master-max-wait": {instead: `omit it: the longest wait is 61 s over UDP, 5 m for the Web API`},
+	"master and scan --master-rate":     {instead: `omit it: the limits of the masters are observed`},
+	"master and scan --master-retries":  {instead: `omit it: an unanswered request is repeated 3 times over UDP, 4 times to the Web API`},
+	"master and scan --master-timeout":  {instead: `omit it: an answer may take 3 s over UDP, 1 m from the Web API`},
+	"master and scan --name":            {instead: `--filter '\name_match\PATTERN'`, matters: true},
+	"master and scan --nand":            {instead: `--filter '\nand\2\map\NAME\noplayers\1'`, matters: true},
+	"master and scan --no-password":     {instead: `--filter '\password\0'`, matters: true},
+	"master and scan --nor":             {instead: `--filter '\nor\2\map\NAME\noplayers\1'`, matters: true},
+	"master and scan --not-app":         {instead: `--filter '\napp\ID'`, matters: true},
+	"master and scan --not-full":        {instead: `--filter '\full\1'`, matters: true},
+	"master and scan --one-per-address": {instead: `--filter '\collapse_addr_hash\1'`, matters: true},
+	"master and scan --or":              {instead: `--filter '\or\2\appid\440\appid\730'`, matters: true},
+	"master and scan --proxy":           {instead: `--filter '\proxy\1'`, matters: true},
+	"master and scan --secure":          {instead: `--filter '\secure\1'`, matters: true},
+	"master and scan --type":            {instead: `--filter '\type\d'`, matters: true},
+	"master --web":                      {instead: `omit it: the Web API is the default`},
+	"master and scan --whitelisted":     {instead: `--filter '\white\1'`, matters: true},
 
 	"merge --origins": {instead: "a2sscan diff compares what two places in the network see"},
 
-	"scan --address":         {instead: `--filter '\gameaddr\IP:PORT'`, matters: true},
-	"scan --all-hashes":      {instead: "the hash of players is always recorded; the other answers are in the record, or with --raw byte by byte"},
-	"scan --any-game-data":   {instead: `--filter '\gamedataor\TAGS'`, matters: true},
-	"scan --dedicated":       {instead: `--filter '\dedicated\1'`, matters: true},
-	"scan --empty":           {instead: `--filter '\noplayers\1'`, matters: true},
-	"scan --color":           {instead: "NO_COLOR=1 in the environment, or a2sscan cat --color"},
-	"scan --farms":           {instead: "a2sscan stats CENSUS lists the farms of a census"},
-	"scan --game-data":       {instead: `--filter '\gamedata\TAGS'`, matters: true},
-	"scan --game-dir":        {instead: `--filter '\gamedir\NAME'`, matters: true},
-	"scan --game-type":       {instead: `--filter '\gametype\TAGS'`, matters: true},
-	"scan --game-version":    {instead: `--filter '\version_match\PATTERN'`, matters: true},
-	"scan --json":            {instead: "use --format json"},
-	"scan --linux":           {instead: `--filter '\linux\1'`, matters: true},
-	"scan --log-format":      {instead: "the log is text: one line of key=value pairs (logfmt) per event"},
-	"scan --log-level":       {instead: "the log has every notable event: filter it by level=WARN or level=ERROR"},
-	"scan --map":             {instead: `--filter '\map\NAME'`, matters: true},
-	"scan --master-max-wait": {instead: `omit it: the longest wait is 61 s over UDP, 5 m for the Web API`},
-	"scan --master-rate":     {instead: `omit it: the limits of the masters are observed`},
-	"scan --master-retries":  {instead: `omit it: an unanswered request is repeated 3 times over UDP, 4 times to the Web API`},
-	"scan --master-timeout":  {instead: `omit it: an answer may take 3 s over UDP, 1 m from the Web API`},
-	"scan --name":            {instead: `--filter '\name_match\PATTERN'`, matters: true},
-	"scan --nand":            {instead: `--filter '\nand\2\map\NAME\noplayers\1'`, matters: true},
-	"scan --no-password":     {instead: `--filter '\password\0'`, matters: true},
-	"scan --no-stats":        {instead: "omit it: only a2sscan stats writes the stats of a census"},
-	"scan --nor":             {instead: `--filter '\nor\2\map\NAME\noplayers\1'`, matters: true},
-	"scan --not-app":         {instead: `--filter '\napp\ID'`, matters: true},
-	"scan --not-full":        {instead: `--filter '\full\1'`, matters: true},
-	"scan --one-per-address": {instead: `--filter '\collapse_addr_hash\1'`, matters: true},
-	"scan --or":              {instead: `--filter '\or\2\appid\440\appid\730'`, matters: true},
-	"scan --proxy":           {instead: `--filter '\proxy\1'`, matters: true},
-	"scan --rate-max":        {instead: "--rate auto:20k finds the rate, up to 20k", matters: true},
-	"scan --secure":          {instead: `--filter '\secure\1'`, matters: true},
-	"scan --spool":           {instead: "-o LOCAL --upload s3://BUCKET/PREFIX/ writes to a folder of your choice"},
-	"scan --spool-max":       {instead: "omit it: files that wait for the store are limited by the disk"},
-	"scan --store-wait":      {instead: "omit it: at the end the scan tries for some seconds, and the same command uploads what is missing"},
-	"scan --type":            {instead: `--filter '\type\d'`, matters: true},
-	"scan --whitelisted":     {instead: `--filter '\white\1'`, matters: true},
+	"scan --all-hashes": {instead: "the hash of players is always recorded; the other answers are in the record, or with --raw byte by byte"},
+	"scan --color":      {instead: "NO_COLOR=1 in the environment, or a2sscan cat --color"},
+	"scan --farms":      {instead: "a2sscan stats CENSUS lists the farms of a census"},
+	"scan --json":       {instead: "use --format json"},
+	"scan --no-stats":   {instead: "omit it: only a2sscan stats writes the stats of a census"},
+	"scan --rate-max":   {instead: "--rate auto:20k finds the rate, up to 20k", matters: true},
+	"scan --spool":      {instead: "-o LOCAL --upload s3://BUCKET/PREFIX/ writes to a folder of your choice"},
+	"scan --spool-max":  {instead: "omit it: files that wait for the store are limited by the disk"},
+	"scan --store-wait": {instead: "omit it: at the end the scan tries for some seconds, and the same command uploads what is missing"},
 }
 
 // wasFlag returns the entry of a flag that the command had in an earlier version.
 func wasFlag(command, flag string) (removedFlag, bool) {
-	was, ok := removed[command+" --"+flag]
-	if !ok {
-		was, ok = removed["--"+flag]
+	for _, of := range []string{command + " ", "master and scan ", ""} {
+		was, ok := removed[of+"--"+flag]
+		if ok && (of != "master and scan " || command == "master" || command == "scan") {
+			return was, true
+		}
 	}
-	return was, ok
+	return removedFlag{}, false
 }
