@@ -149,6 +149,17 @@ func (s *session) challenge() wire.Challenge {
 	return s.got.challenges.current
 }
 
+// forget drops the challenge that the target's label remembered.
+func (s *session) forget() {
+	if s.beside&besideKeyed == 0 {
+		return
+	}
+	s.beside &^= besideKeyed
+	if s.got != nil {
+		s.got.challenges.current = wire.NoChallenge
+	}
+}
+
 // challengeFor returns the challenge to send q with.
 func (s *session) challengeFor(q wire.Question) wire.Challenge {
 	if s.got == nil {
@@ -173,8 +184,11 @@ func (s *session) requestFor(q wire.Question) wire.Question {
 }
 
 // onChallenge handles an 'A'. A challenge round does not count as a retry.
+//
+// An 'A' in reply to a remembered challenge means that the server no longer accepts it.
 func (s *session) onChallenge(now time.Duration, c wire.Challenge) verdict {
 	s.came()
+	s.forget()
 	old := s.countChallenge(now, c)
 	switch known := &s.got.challenges; {
 	case s.pin():

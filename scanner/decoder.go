@@ -48,7 +48,7 @@ func (d *Decoder) Reset() {
 	d.seen, d.faults = [wire.NumQuestions]uint32{}, [wire.NumQuestions]wire.Error{}
 	d.truncated, d.early, d.cut = 0, 0, [wire.NumQuestions][]byte{}
 	d.session = session{agenda: agenda{open: AskAll, asked: AskAll, waiting: AskAll}, beside: besidePing}
-	d.session.begin(a)
+	d.session.begin(a, wire.NoChallenge)
 }
 
 // Add takes the next datagram. It copies what it needs: the caller may reuse the

@@ -315,7 +315,7 @@ func (e *engine) outcome(now time.Duration, sl *slot, lb *label) outcome {
 	sent, sentBytes := e.open.plan.sentBefore()
 	return outcome{
 		addr: sl.source(), label: lb, answer: t.got, err: t.agenda.err, infoAsks: t.agenda.attempts[wire.QuestionInfo],
-		asked: e.open.plan.questions, sent: sent + sl.sent, sentBytes: sentBytes + sl.sentBytes,
+		asked: lb.questions(e.open.plan.questions), sent: sent + sl.sent, sentBytes: sentBytes + sl.sentBytes,
 		firstAt: t.clock.firstAt, lastAt: t.clock.lastAt(), endAt: now,
 	}
 }

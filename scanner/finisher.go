@@ -173,6 +173,9 @@ func (f *finisher) make(o *outcome) *Result {
 		if f.raw {
 			a.eachRaw(func(b []byte) { r.Raw = append(r.Raw, b) })
 		}
+		if c := a.challenges.of(wire.QuestionInfo); c != wire.NoChallenge {
+			r.Challenge = uint32(c)
+		}
 		a.replies(&m)
 		m.evidence.infoRequests = int(o.infoAsks) + int(a.challenges.rounds[wire.QuestionInfo])
 	}

@@ -1,19 +1,46 @@
 package scanner
 
-import "github.com/a2sscan/a2sscan/scanner/udp"
+import (
+	"github.com/a2sscan/a2sscan/scanner/udp"
+	"github.com/a2sscan/a2sscan/wire"
+)
 
-// label is the tag of a target from its list and the master's data about it. The
-// scan passes it on to the Result. Most lists have neither, so the scan holds a
-// pointer, which is nil for such targets, and a label costs memory only where there
-// is one.
-type label struct{ tag, master string }
+// label is what a target has beside its address: the tag from its list, the master's
+// data about it, and how it is to be asked. Most lists have none of these, so the scan
+// holds a pointer, which is nil for such targets, and a label costs memory only where
+// there is one.
+type label struct {
+	tag, master string
+	challenge   wire.Challenge // for the first attempt at INFO, or NoChallenge
+	infoOnly    bool
+}
 
 // labelOf returns the label of a target of the list.
 func labelOf(t *Target) *label {
-	if t.Tag == "" && t.Master == "" {
+	if t.Tag == "" && t.Master == "" && t.Challenge == 0 && !t.InfoOnly {
 		return nil
 	}
-	return &label{t.Tag, t.Master}
+	l := &label{tag: t.Tag, master: t.Master, challenge: wire.NoChallenge, infoOnly: t.InfoOnly}
+	if t.Challenge != 0 {
+		l.challenge = wire.Challenge(t.Challenge)
+	}
+	return l
+}
+
+// questions returns those of all that the target is asked.
+func (l *label) questions(all Questions) Questions {
+	if l != nil && l.infoOnly {
+		return all & AskInfo
+	}
+	return all
+}
+
+// remembered returns the challenge for the first attempt at INFO, or NoChallenge.
+func (l *label) remembered() wire.Challenge {
+	if l == nil {
+		return wire.NoChallenge
+	}
+	return l.challenge
 }
 
 // mark writes the label into its target's result.
@@ -23,11 +50,11 @@ func (l *label) mark(r *Result) {
 	}
 }
 
-// target returns a target as its list gave it, but without its Place.
+// target returns a target as its list gave it, but without its Place and Challenge.
 func (l *label) target(addr uint64) Target {
 	t := Target{Addr: udp.Unpack(addr)}
 	if l != nil {
-		t.Tag, t.Master = l.tag, l.master
+		t.Tag, t.Master, t.InfoOnly = l.tag, l.master, l.infoOnly
 	}
 	return t
 }

@@ -169,7 +169,7 @@ func (l *listening) grow() {
 // it sent nothing, was not sent the fallback, and the fixed schedule would wait
 // longer. In a scan with a second pass no target is listened for.
 func (s *sessions) listens(now time.Duration, t *session) bool {
-	if s.learner == nil || t.got != nil || t.beside&^besideBlind != 0 || s.plan.schedule.SecondPass {
+	if s.learner == nil || t.got != nil || t.beside&^(besideBlind|besideInfoOnly) != 0 || s.plan.schedule.SecondPass {
 		return false
 	}
 	if end := s.silenceEnd(t.clock.firstAt); now >= end || end-t.clock.firstAt > maxListenTime {
@@ -251,7 +251,7 @@ func (s *sessions) listenEnd(now time.Duration) time.Duration {
 // silentOutcome returns the outcome of a target that stayed silent.
 func (s *sessions) silentOutcome(now time.Duration, x *listened) outcome {
 	o := outcome{
-		addr: x.addr, label: x.label, asked: s.plan.questions,
+		addr: x.addr, label: x.label, asked: x.label.questions(s.plan.questions),
 		firstAt: x.firstAt, lastAt: x.lastAt, endAt: now,
 	}
 	o.sent, o.sentBytes = s.plan.sentTo(1 + s.plan.schedule.Retries)

@@ -29,10 +29,10 @@ func stepMicro() micro {
 	return micro{"step/challenged", 4, func() {
 		now := time.Millisecond
 		t, a = session{}, answer{}
-		p.start(&t)
+		p.start(&t, nil)
 		p.advance(&t, now)
 		p.sent(&t, now, time.Second, AskInfo)
-		t.begin(&a)
+		t.begin(&a, wire.NoChallenge)
 		t.onChallenge(0, 77)
 		p.advance(&t, now)
 		p.sent(&t, now, time.Second, AskAll)

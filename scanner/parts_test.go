@@ -242,7 +242,7 @@ func FuzzSession(f *testing.F) {
 			base, p.last.heard = LeastTimeout, time.Duration(questions>>6)*time.Second
 		}
 		var tk session
-		p.start(&tk)
+		p.start(&tk, nil)
 		now, sent, next := time.Duration(0), 0, wire.Challenge(1)
 		for i := 0; tk.flags&flagDone == 0; i++ {
 			if i < len(events) {
@@ -275,7 +275,7 @@ func FuzzSession(f *testing.F) {
 func fuzzEvent(t *session, p *plan, now, base time.Duration, b byte, next *wire.Challenge) {
 	q := wire.Question(b / 16 % 3)
 	if t.got == nil && b%13 != 10 && b%13 != 12 {
-		t.begin(new(answer))
+		t.begin(new(answer), wire.NoChallenge)
 	}
 	if b >= 13*16 {
 		fuzzAside(t, b)
@@ -315,7 +315,7 @@ func fuzzEvent(t *session, p *plan, now, base time.Duration, b byte, next *wire.
 // fuzzAside plays an event that does not answer an open question.
 func fuzzAside(t *session, b byte) {
 	if t.got == nil {
-		t.begin(new(answer))
+		t.begin(new(answer), wire.NoChallenge)
 	}
 	switch b % 5 {
 	case 0:

@@ -46,9 +46,15 @@ func (p *plan) appendRequest(dst []byte, q wire.Question, c wire.Challenge) []by
 	return dst
 }
 
-// start opens a session: the first question is due.
-func (p *plan) start(s *session) {
-	*s = session{agenda: agenda{open: p.questions.status()}}
+// start opens a session: the first question is due. l is the label of its target.
+func (p *plan) start(s *session, l *label) {
+	*s = session{agenda: agenda{open: l.questions(p.questions).status()}}
+	if l != nil && l.infoOnly {
+		s.beside |= besideInfoOnly
+	}
+	if l.remembered() != wire.NoChallenge && s.agenda.open.Has(wire.QuestionInfo) {
+		s.beside |= besideKeyed
+	}
 	s.ask(lowest(s.agenda.open))
 }
 
@@ -118,6 +124,7 @@ func (p *plan) silent(s *session, now time.Duration, silent, kept Questions) {
 	s.agenda.stopWaiting()
 	s.agenda.waiting |= kept
 	s.flying = 0
+	s.forget() // some servers drop requests with an old challenge (EC-14)
 	s.flags &^= flagHeld
 	if s.got != nil {
 		s.got.challenges.waited()
@@ -139,7 +146,7 @@ func (p *plan) silent(s *session, now time.Duration, silent, kept Questions) {
 	}
 	s.ask(again)
 	s.flags |= flagRepeat
-	if p.tryPlayers && s.got == nil && int(s.agenda.attempts[wire.QuestionInfo]) > p.schedule.Retries {
+	if p.tryPlayers && s.got == nil && s.beside&besideInfoOnly == 0 && int(s.agenda.attempts[wire.QuestionInfo]) > p.schedule.Retries {
 		s.beside |= besideBlind
 	}
 }
@@ -225,6 +232,9 @@ func (p *plan) patienceAsks(s *session) int {
 func (p *plan) advance(s *session, now time.Duration) {
 	if s.flags&flagAnswered != 0 {
 		s.agenda.open &= p.questions // the fallback may have asked for more
+		if s.beside&besideInfoOnly != 0 {
+			s.agenda.open &= AskInfo
+		}
 	}
 	p.ping(s)
 	s.agenda.trim()

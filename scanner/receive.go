@@ -49,7 +49,7 @@ func (r *receiver) take(now, at time.Duration, p *udp.Packet) int32 {
 		}
 	}
 	sl := r.open.slots.at(i)
-	a := r.answer(at, &sl.session)
+	a := r.answer(at, i, &sl.session)
 	a.count(at, p.Data)
 	if r.raw {
 		a.keepRaw(r.pool, p.Data)
@@ -76,13 +76,14 @@ func (r *receiver) reopen(now time.Duration, addr uint64) int32 {
 	return i
 }
 
-// answer returns the answer of a session. It creates the answer at the first datagram.
-func (r *receiver) answer(at time.Duration, t *session) *answer {
+// answer returns the answer of the session in slot i. It creates the answer at the first
+// datagram.
+func (r *receiver) answer(at time.Duration, i int32, t *session) *answer {
 	if t.got == nil {
 		a := r.pool.answer()
 		a.firstAt = at
 		a.attempt = t.quiet + 1 + uint8(r.open.plan.attemptsBefore())
-		t.begin(a)
+		t.begin(a, r.open.slots.labels.get(i).remembered())
 	}
 	return t.got
 }

@@ -79,6 +79,10 @@ type Result struct {
 	Asked        Questions                        // the questions asked, including ping
 	Unchallenged Questions                        // answered, at least in part, in reply to a request without a challenge
 
+	// Challenge is the challenge that the server gave last, or that it accepted from
+	// Target.Challenge; 0: none.
+	Challenge uint32
+
 	HasInfo bool      // INFO was answered, at least in part; Info.Has says which fields
 	Info    wire.Info // the zero value without an answer
 	// Disputed are the fields of INFO in which another reply contradicts this one. One

@@ -23,6 +23,7 @@ type secondPass struct {
 type SilentLabel struct {
 	Index       int    // in Snapshot.Silent
 	Tag, Master string // as in Target
+	InfoOnly    bool   // likewise
 }
 
 // SilentTargets returns the targets that wait for the second pass, with Tag and Master
@@ -41,7 +42,7 @@ func (s *Snapshot) SilentTargets() iter.Seq[Target] {
 // push adds a target.
 func (l *secondPass) push(addr uint64, lb *label) {
 	if lb != nil {
-		l.labels = append(l.labels, SilentLabel{len(l.silent), lb.tag, lb.master})
+		l.labels = append(l.labels, SilentLabel{len(l.silent), lb.tag, lb.master, lb.infoOnly})
 	}
 	l.silent = append(l.silent, addr)
 }
@@ -57,7 +58,7 @@ func (l *secondPass) pop() (entry, bool) {
 	}
 	if l.named < len(l.labels) && l.labels[l.named].Index == l.next {
 		lb := &l.labels[l.named]
-		e.label = &label{lb.Tag, lb.Master}
+		e.label = &label{tag: lb.Tag, master: lb.Master, challenge: wire.NoChallenge, infoOnly: lb.InfoOnly}
 	}
 	l.next++
 	return e, true

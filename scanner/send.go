@@ -64,11 +64,12 @@ func (s *sender) addDue(r ref, sl *slot, room int) bool {
 func (s *sender) add(r ref, sl *slot, q wire.Question) {
 	at := s.request[len(s.out)*requestLen:][:0:requestLen]
 	request := sl.session.requestFor(q)
+	challenge := sl.session.challengeFor(q)
+	if sl.session.got == nil && sl.session.beside&besideKeyed != 0 {
+		challenge = s.open.slots.labels.get(r.slot).remembered()
+	}
 	s.out = append(s.out, outgoing{r, q, request, sl.session.got != nil})
-	s.packets = append(s.packets, udp.Packet{
-		Addr: sl.source(),
-		Data: s.open.plan.appendRequest(at, request, sl.session.challengeFor(q)),
-	})
+	s.packets = append(s.packets, udp.Packet{Addr: sl.source(), Data: s.open.plan.appendRequest(at, request, challenge)})
 	s.gso.mark(s.packets, s.out, &sl.session)
 }
 

@@ -88,6 +88,8 @@ const (
 	besideFallback                     // INFO was ignored: PLAYER and ping are the last attempt
 	besideStranger                     // a reply came before anything was asked
 	besideBlind                        // the last attempt at INFO is PLAYER, since nothing came
+	besideKeyed                        // INFO bears the challenge of the target's label
+	besideInfoOnly                     // only INFO is asked
 )
 
 // session is the state of one conversation.
@@ -191,10 +193,14 @@ type unpacking struct {
 }
 
 // begin gives the session an empty answer for what it receives from now on. It is
-// called before the first datagram of the server becomes an event.
-func (s *session) begin(a *answer) {
+// called before the first datagram of the server becomes an event. remembered is the
+// challenge of the target's label, or NoChallenge.
+func (s *session) begin(a *answer, remembered wire.Challenge) {
 	s.got = a
 	a.challenges.current = wire.NoChallenge
+	if s.beside&besideKeyed != 0 {
+		a.challenges.current, a.challenges.origin = remembered, AskInfo
+	}
 	a.suspicion.stranger = s.beside&besideStranger != 0
 	for q := range each(s.agenda.asked) {
 		a.suspicion.requests += s.agenda.attempts[q] - b2u8(s.agenda.due.Has(q))
@@ -367,6 +373,9 @@ func (s *session) onSent(now time.Duration, qs Questions) {
 	}
 	s.clock.sent(now)
 	bare := qs.status()
+	if s.beside&besideKeyed != 0 {
+		bare = 0
+	}
 	if s.got != nil {
 		bare = s.got.challenges.without(bare)
 		s.got.hints.keyed |= qs.status() &^ bare
@@ -433,6 +442,7 @@ func (s *session) close(now time.Duration, q wire.Question, code wire.Error) {
 	s.measure(now, q)
 	s.got.suspicion.answer(q, s.withoutChallenge(q), s.agenda.asked.Has(q))
 	s.agenda.giveUp(q, code)
+	s.beside &^= besideKeyed // the server accepted the challenge, or needs none
 	s.got.suspicion.answered |= s.agenda.asked & (1 << q)
 	s.quiet, s.got.hints.slow = 0, 0
 	s.flags |= flagAnswered

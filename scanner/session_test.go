@@ -50,6 +50,7 @@ func TestSession(t *testing.T) {
 type player struct {
 	plan    plan
 	session session
+	label   *label
 	now     time.Duration
 	out     bytes.Buffer
 }
@@ -80,6 +81,10 @@ func (p *player) line(line string) error {
 	case "try-players":
 		p.plan.tryPlayers = true
 		return nil
+	case "remembered":
+		n, err := strconv.ParseUint(words[1], 0, 32)
+		p.label = &label{challenge: wire.Challenge(n), infoOnly: len(words) > 2}
+		return err
 	case "ask":
 		p.plan.questions = 0
 		for _, w := range words[1:] {
@@ -125,12 +130,12 @@ func (p *player) event(name string, args []string) error {
 	case "start", "unreachable", "unsent", "tick":
 	default:
 		if t.got == nil {
-			t.begin(new(answer))
+			t.begin(new(answer), p.label.remembered())
 		}
 	}
 	switch name {
 	case "start":
-		p.plan.start(t)
+		p.plan.start(t, p.label)
 	case "challenge":
 		n, err := strconv.ParseUint(args[0], 0, 32)
 		if err != nil {
@@ -199,7 +204,11 @@ func (p *player) show() {
 		fmt.Fprint(&p.out, "\t> send")
 		for q := range each(t.agenda.due) {
 			fmt.Fprintf(&p.out, " %v", t.requestFor(q))
-			if c := t.challengeFor(q); c != wire.NoChallenge && q != wire.QuestionPing {
+			c := t.challengeFor(q)
+			if t.got == nil && t.beside&besideKeyed != 0 {
+				c = p.label.remembered()
+			}
+			if c != wire.NoChallenge && q != wire.QuestionPing {
 				fmt.Fprintf(&p.out, "+%d", c)
 			}
 			p.plan.sent(t, p.now, p.plan.schedule.Timeout, 1<<q)

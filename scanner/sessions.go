@@ -52,7 +52,7 @@ func (s *sessions) begin(t entry) ref {
 	i := s.slots.take()
 	sl := s.slots.at(i)
 	sl.setSource(t.addr)
-	s.plan.start(&sl.session)
+	s.plan.start(&sl.session, t.label)
 	s.slots.labels.set(i, t.label)
 	s.index[t.addr] = i
 	if s.sweep != nil {

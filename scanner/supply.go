@@ -140,7 +140,7 @@ func (s *supply) park(sl *slot, lb *label) bool {
 // skip finishes a target that was excluded before its second pass.
 func (s *supply) skip(now time.Duration, en entry) {
 	o := outcome{
-		addr: en.addr, label: en.label, asked: s.open.plan.questions,
+		addr: en.addr, label: en.label, asked: en.label.questions(s.open.plan.questions),
 		firstAt: now, lastAt: now, endAt: now,
 	}
 	o.sent, o.sentBytes = s.open.plan.sentBefore()

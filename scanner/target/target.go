@@ -10,6 +10,11 @@ type Target struct {
 	Tag    string         // the text after the address in its input line; untrusted
 	Master string         // the master server's data about it, a JSON object; empty: none
 
+	// Challenge is one that the server gave before; 0: none. The first attempt at INFO is
+	// sent with it, which saves a round trip if the server still accepts it (EC-14).
+	Challenge uint32
+	InfoOnly  bool // the server is asked no other question than INFO
+
 	// Place is the target's index in the order of the list, from 0, before shards,
 	// exclusions and limits remove anything.
 	Place uint64
