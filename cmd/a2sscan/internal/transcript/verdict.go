@@ -70,11 +70,20 @@ func (s *Session) Judge() *Verdict {
 	s.seen = s.Log.observe()
 	v := &Verdict{Word: s.word()}
 	v.Text = append(v.Text, s.headline(v.Word))
-	if s.answered() {
+	if s.answered() || v.Word == Faulty {
 		s.explainQuestions(v)
 	}
 	s.explainFragments(v)
-	s.explainSilence(v)
+	if m := s.Result.Message; len(m) > 0 {
+		v.add("its message: %s", console.Quoted(string(m), 120))
+	}
+	if v.Word == Silent {
+		if s.target().Addr().IsLinkLocalUnicast() {
+			v.add("this is a link-local address, used by Steam Datagram Relay or by a network " +
+				"without configuration: UDP does not reach it")
+		}
+		v.Text = append(v.Text, silenceMeans...)
+	}
 	s.addHints(v)
 	return v
 }
@@ -89,7 +98,7 @@ func (s *Session) failed(code wire.Error) bool { return slices.Contains(s.Result
 
 // word chooses the verdict. What the server itself reports comes first.
 func (s *Session) word() string {
-	r := s.Result
+	r, useless := s.Result, s.Result.Status == scanner.StatusError
 	switch {
 	case r.Status == scanner.StatusOK:
 		return Up
@@ -101,8 +110,16 @@ func (s *Session) word() string {
 		return Partial
 	case r.Status == scanner.StatusUnreachable:
 		return Unreachable
-	case r.Status == scanner.StatusError:
-		return s.errorWord()
+	case useless && s.failed(wire.ErrChallengeLoop):
+		return Loop
+	case useless && len(s.seen.junk) > 0 && !s.seen.speaks:
+		return NotA2S
+	case useless && s.failed(wire.ErrTimeout) && s.seen.challenges > 0:
+		return Filtered
+	case useless && s.failed(wire.ErrIncomplete):
+		return Incomplete
+	case useless:
+		return Faulty
 	case r.Sent == 0:
 		return Unsent
 	case s.late() > 0:
@@ -111,21 +128,6 @@ func (s *Session) word() string {
 		return Elsewhere
 	}
 	return Silent
-}
-
-// errorWord returns the verdict on a server that sent something, but nothing useful.
-func (s *Session) errorWord() string {
-	switch {
-	case s.failed(wire.ErrChallengeLoop):
-		return Loop
-	case len(s.seen.junk) > 0 && !s.seen.speaks:
-		return NotA2S
-	case s.failed(wire.ErrTimeout) && s.seen.challenges > 0:
-		return Filtered
-	case s.failed(wire.ErrIncomplete):
-		return Incomplete
-	}
-	return Faulty
 }
 
 // late counts the datagrams that arrived after the last timeout of their question.
@@ -175,28 +177,38 @@ func (s *Session) headline(word string) string {
 	return headlines[word]
 }
 
-// unanswered lists the questions without a complete answer.
-func (s *Session) unanswered() string {
-	var silent, open, faulty []string
+// questions returns the words of the questions for which is returns true. code says why
+// a question has no complete answer; 0: it has one.
+func (s *Session) questions(is func(q wire.Question, code wire.Error) bool) (words []string) {
 	for q := range wire.Question(wire.NumQuestions) {
-		switch s.Result.Err[q] {
-		case 0:
-		case wire.ErrTimeout:
-			if s.Log.borrowed(q) {
-				open = append(open, q.String())
-			} else {
-				silent = append(silent, q.String())
-			}
-		default:
-			faulty = append(faulty, q.String())
+		if is(q, s.Result.Err[q]) {
+			words = append(words, q.String())
 		}
 	}
+	return words
+}
+
+// silent returns the unanswered questions that were only asked with the challenge of
+// another question, and the other unanswered ones.
+func (s *Session) silent() (borrowed, others []string) {
+	of := func(want bool) []string {
+		return s.questions(func(q wire.Question, code wire.Error) bool {
+			return code == wire.ErrTimeout && s.Log.borrowed(q) == want
+		})
+	}
+	return of(true), of(false)
+}
+
+// unanswered lists the questions without a complete answer.
+func (s *Session) unanswered() string {
+	borrowed, silent := s.silent()
+	faulty := s.questions(func(_ wire.Question, code wire.Error) bool { return code != 0 && code != wire.ErrTimeout })
 	var parts []string
 	if len(silent) > 0 {
 		parts = append(parts, "silent on "+strings.Join(silent, " and "))
 	}
-	if len(open) > 0 {
-		parts = append(parts, "it did not answer "+strings.Join(open, " and ")+" with the challenge of another question")
+	if len(borrowed) > 0 {
+		parts = append(parts, "it did not answer "+strings.Join(borrowed, " and ")+" with the challenge of another question")
 	}
 	if len(faulty) > 0 {
 		parts = append(parts, "its answer to "+strings.Join(faulty, " and ")+" is not complete")
@@ -257,23 +269,23 @@ var questionErrors = [wire.NumErrors]string{
 	wire.ErrEmpty:         "the answer is empty: only a type byte",
 }
 
-// explainQuestions explains each question without a complete answer.
+// explainQuestions explains why questions have no complete answer: each reason once, with
+// the questions that it applies to.
 func (s *Session) explainQuestions(v *Verdict) {
-	var open, silent []string
-	for q := range wire.Question(wire.NumQuestions) {
-		code := s.Result.Err[q]
-		if code != 0 && code != wire.ErrTimeout {
-			v.add("%v: %s", q, questionErrors[code])
-		}
-		if code == wire.ErrTimeout && s.Log.borrowed(q) {
-			open = append(open, q.String())
-		} else if code == wire.ErrTimeout && q != wire.QuestionInfo {
-			silent = append(silent, q.String())
+	for code := range wire.Error(wire.NumErrors) {
+		of := s.questions(func(_ wire.Question, c wire.Error) bool { return c == code })
+		if len(of) > 0 && code != 0 && (code != wire.ErrTimeout || v.Word == Faulty) {
+			v.add("%s: %s", strings.Join(of, ", "), questionErrors[code])
 		}
 	}
-	if len(open) > 0 {
-		v.addHint("it may want a challenge of its own for %s: --retries 1 asks for one", strings.Join(open, " and "))
+	if !s.answered() {
+		return
 	}
+	borrowed, silent := s.silent()
+	if len(borrowed) > 0 {
+		v.addHint("it may want a challenge of its own for %s: --retries 1 asks for one", strings.Join(borrowed, " and "))
+	}
+	silent = slices.DeleteFunc(silent, func(word string) bool { return word == wire.QuestionInfo.String() })
 	if len(silent) > 0 {
 		v.addHint("many games never send %s, and many filters allow only info: "+
 			"that is the server's choice", strings.Join(silent, " or "))
@@ -298,41 +310,6 @@ func (s *Session) explainFragments(v *Verdict) {
 	}
 }
 
-// explainSilence quotes the server's message, if there is one. It explains the verdict
-// Faulty, and lists possible reasons for the verdict Silent.
-func (s *Session) explainSilence(v *Verdict) {
-	if m := s.Result.Message; len(m) > 0 {
-		v.add("its message: %s", console.Quoted(string(m), 120))
-	}
-	if v.Word == Faulty {
-		s.explainFaults(v)
-	}
-	if v.Word != Silent {
-		return
-	}
-	if s.target().Addr().IsLinkLocalUnicast() {
-		v.add("this is a link-local address, used by Steam Datagram Relay or by a network " +
-			"without configuration: UDP does not reach it")
-	}
-	v.Text = append(v.Text, silenceMeans...)
-}
-
-// explainFaults explains why nothing useful arrived. It states each reason once,
-// with the questions that it applies to.
-func (s *Session) explainFaults(v *Verdict) {
-	for code := range wire.Error(wire.NumErrors) {
-		var words []string
-		for q := range wire.Question(wire.NumQuestions) {
-			if code != 0 && s.Result.Err[q] == code {
-				words = append(words, q.String())
-			}
-		}
-		if len(words) > 0 {
-			v.add("%s: %s", strings.Join(words, ", "), questionErrors[code])
-		}
-	}
-}
-
 // silenceMeans are the possible reasons why nothing arrives, the most likely first.
 var silenceMeans = []string{
 	"the server is down, or no machine has this address",
@@ -347,44 +324,35 @@ var silenceMeans = []string{
 // was unusual.
 func (s *Session) addHints(v *Verdict) {
 	r := s.Result
-	if s.answered() {
-		if r.HasInfo && !r.Unchallenged.Has(wire.QuestionInfo) {
-			v.addHint("it requires a challenge for info: programs from before December 2020 " +
-				"do not send one, and time out")
+	layouts, strangers := s.Log.splits.layouts(), s.seen.strangerList()
+	for _, hint := range []struct {
+		holds bool
+		text  string
+	}{
+		{s.answered() && r.HasInfo && !r.Unchallenged.Has(wire.QuestionInfo),
+			"it requires a challenge for info: programs from before December 2020 do not send one, and time out"},
+		{s.answered() && layouts != "", "it answers in fragments (layout " + layouts + "): a program must reassemble them"},
+		{s.answered() && s.seen.longest > 1400, fmt.Sprintf("a reply of %d bytes arrived in one datagram: it needs IP fragments, which "+
+			"firewalls often drop, and a buffer larger than the 1400 bytes of many programs", s.seen.longest)},
+		{s.answered() && r.Info.Has&wire.HasAddress != 0 && r.Info.Format == wire.FormatSource,
+			"it answers info twice, in the old format and in the new one"},
+		{r.Status == scanner.StatusOK && s.seen.repeats > 0,
+			console.Plural(s.seen.repeats, "request") + " had to be repeated: packets were lost, or it limits queries"},
+		{s.late() > 0 && r.Status != scanner.StatusOK && v.Word != Late,
+			fmt.Sprintf("%s arrived too late: try --timeout %v", console.Plural(s.late(), "datagram"), 4*s.Timeout)},
+		{layouts != "" && v.Word == Incomplete,
+			"if the same fragments are missing each time, fragments of that size do not get through"},
+	} {
+		if hint.holds {
+			v.Hints = append(v.Hints, hint.text)
 		}
-		s.addReplyHints(v)
-		if n := s.seen.repeats; n > 0 && r.Status == scanner.StatusOK {
-			v.addHint("%s had to be repeated: packets were lost, or it limits queries",
-				console.Plural(n, "request"))
-		}
-	}
-	if n := s.late(); n > 0 && r.Status != scanner.StatusOK && v.Word != Late {
-		v.addHint("%s arrived too late: try --timeout %v",
-			console.Plural(n, "datagram"), 4*s.Timeout)
-	}
-	if s.Log.splits.layouts() != "" && v.Word == Incomplete {
-		v.addHint("if the same fragments are missing each time, fragments of that size do not get through")
 	}
 	for i := range game.FlagRules {
 		if rule := &game.FlagRules[i]; r.Flags&(1<<i) != 0 {
 			v.addHint("its record has the flag %s: %s (innocent causes: %s)", rule.Word, rule.Meaning(), rule.Innocent)
 		}
 	}
-	if list := s.seen.strangerList(); list != "" && v.Word != Elsewhere {
-		v.addHint("datagrams also came from %s, which was not queried", list)
-	}
-}
-
-// addReplyHints adds hints about replies in forms that some programs cannot read.
-func (s *Session) addReplyHints(v *Verdict) {
-	if layouts := s.Log.splits.layouts(); layouts != "" {
-		v.addHint("it answers in fragments (layout %s): a program must reassemble them", layouts)
-	}
-	if n := s.seen.longest; n > 1400 {
-		v.addHint("a reply of %d bytes arrived in one datagram: it needs IP fragments, which "+
-			"firewalls often drop, and a buffer larger than the 1400 bytes of many programs", n)
-	}
-	if s.Result.Info.Has&wire.HasAddress != 0 && s.Result.Info.Format == wire.FormatSource {
-		v.addHint("it answers info twice, in the old format and in the new one")
+	if strangers != "" && v.Word != Elsewhere {
+		v.addHint("datagrams also came from %s, which was not queried", strangers)
 	}
 }
