@@ -5,7 +5,6 @@ import (
 	"io"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store"
 	"github.com/a2sscan/a2sscan/scanner/list"
 )
@@ -55,6 +54,6 @@ func object(name string) (list.Source, error) {
 
 // objectFailure returns the error for a list in a store that can't be read.
 func objectFailure(name string, err error) error {
-	return console.Fail(console.ExitInput, "%s: %v", console.Plain(store.Shown(name), 200), output.Cause(err)).
-		WithHint("%s", output.Advice(err))
+	return console.Fail(console.ExitInput, "%s: %v", console.Plain(store.Shown(name), 200), store.Cause(err)).
+		WithHint("%s", store.Advice(err))
 }

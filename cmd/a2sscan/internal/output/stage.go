@@ -2,12 +2,10 @@ package output
 
 import (
 	"context"
-	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store"
@@ -64,19 +62,6 @@ func (s *Stage) open(name string) (err error) {
 // Path returns the path of the file or folder to write to.
 func (s *Stage) Path() string { return s.path }
 
-// Retry calls do up to tries times, as long as its error may pass.
-func Retry(ctx context.Context, tries int, do func() error) (err error) {
-	for n := 1; ; n++ {
-		if err = do(); n == tries || !store.IsPassing(err) || ctx.Err() != nil {
-			return err
-		}
-		select {
-		case <-time.After(time.Duration(n) * 300 * time.Millisecond):
-		case <-ctx.Done():
-		}
-	}
-}
-
 // Finish uploads all files in the temporary folder. If an upload fails, it keeps
 // the folder.
 func (s *Stage) Finish() error {
@@ -105,7 +90,7 @@ func (s *Stage) upload(path string) error {
 	}
 	to := s.to.Beside(filepath.ToSlash(name))
 	ctx := context.Background()
-	err = Retry(ctx, 4, func() error {
+	err = store.Retry(ctx, 4, func() error {
 		_, err := s.client.Put(ctx, path, to, s.replace)
 		return err
 	})
@@ -124,26 +109,9 @@ func (s *Stage) Drop() {
 	}
 }
 
-// Cause returns the store.Error that err wraps, which does not repeat the name in
-// the message, or err itself.
-func Cause(err error) error {
-	if known := (*store.Error)(nil); errors.As(err, &known) {
-		return known
-	}
-	return err
-}
-
-// Advice returns the hint of an error of a store, or "".
-func Advice(err error) string {
-	if known := (*store.Error)(nil); errors.As(err, &known) {
-		return known.Hint
-	}
-	return ""
-}
-
 // storeFailure returns err as a console.Failure. op is the verb of the message.
 func storeFailure(op, name string, err error) *console.Failure {
-	return console.Fail(console.ExitOutput, "can't %s %s: %w", op, console.Plain(store.Shown(name), 300), Cause(err)).WithHint("%s", Advice(err))
+	return console.Fail(console.ExitOutput, "can't %s %s: %w", op, console.Plain(store.Shown(name), 300), store.Cause(err)).WithHint("%s", store.Advice(err))
 }
 
 // StoreFailure returns the error of a scan that can't write to the object called

@@ -61,7 +61,7 @@ func (o *Options) useStore() (err error) {
 		return nil
 	}
 	if u.to, err = store.Parse(u.name); err != nil {
-		return console.Fail(console.ExitUsage, "%s: %w", console.Plain(store.Shown(u.name), 200), err).WithHint("%s", output.Advice(err))
+		return console.Fail(console.ExitUsage, "%s: %w", console.Plain(store.Shown(u.name), 200), err).WithHint("%s", store.Advice(err))
 	}
 	old := u.to.Base() + ".spool" // of earlier versions
 	left, _ := filepath.Glob(filepath.Join(old, "[^.]*"))
@@ -132,7 +132,7 @@ func openStore(s *Run) error {
 		if !store.IsPassing(err) {
 			return output.StoreFailure(u.name, err)
 		}
-		s.term.Say("the store can't be reached now: %v", output.Cause(err))
+		s.term.Say("the store can't be reached now: %v", store.Cause(err))
 		s.term.Hint("the files wait on this machine until it can")
 	}
 	if u.dir != "" {
@@ -230,7 +230,7 @@ func (u *uploads) upload(ctx context.Context, path string) error {
 	if err != nil {
 		if was == nil {
 			u.term.Log.Warn("upload failed", "error", err.Error())
-			u.term.Say("can't upload to %s: %v", console.Plain(u.name, 200), output.Cause(err))
+			u.term.Say("can't upload to %s: %v", console.Plain(u.name, 200), store.Cause(err))
 			u.term.Hint("the files wait on this machine, and the scan goes on")
 		}
 		return err
@@ -286,7 +286,7 @@ func (u *uploads) ship(how outcome, sum *ledger.Summary, files []sink.Part) outc
 	if how.stopped {
 		tries = 1
 	}
-	err := output.Retry(ctx, tries, func() error { return u.each(ctx, append(paths(files), u.closed()...)) })
+	err := store.Retry(ctx, tries, func() error { return u.each(ctx, append(paths(files), u.closed()...)) })
 	for i := 0; i < len(files) && err == nil; i++ {
 		if !strings.HasSuffix(files[i].Name, sink.PartSuffix) {
 			err = u.prove(ctx, &files[i])
@@ -303,11 +303,11 @@ func (u *uploads) ship(how outcome, sum *ledger.Summary, files []sink.Part) outc
 		left = fmt.Sprintf("the files wait in %s; %s", console.Plain(u.dir, 200), left)
 	}
 	if how.stopped {
-		u.term.Say("not everything is uploaded: %v", output.Cause(err))
+		u.term.Say("not everything is uploaded: %v", store.Cause(err))
 		u.term.Hint("%s", left)
 		return how
 	}
-	how.output = output.StoreFailure(u.name, err).WithHint("%s", strings.TrimPrefix(output.Advice(err)+"; "+left, "; "))
+	how.output = output.StoreFailure(u.name, err).WithHint("%s", strings.TrimPrefix(store.Advice(err)+"; "+left, "; "))
 	sum.Ended = ledger.EndedOutput
 	return how
 }
@@ -382,7 +382,7 @@ func (u *uploads) status() *progress.Store {
 	defer u.mu.Unlock()
 	p := &progress.Store{Waiting: u.waiting, WaitingBytes: u.bytes, Arrived: len(u.arrived)}
 	if u.err != nil {
-		p.Error = output.Cause(u.err).Error()
+		p.Error = store.Cause(u.err).Error()
 	}
 	return p
 }

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
@@ -42,10 +43,34 @@ func IsPassing(err error) bool {
 	return errors.As(err, &e) && !e.final && e.Err != fs.ErrNotExist
 }
 
-// isFinal reports whether the request will keep failing until somebody acts.
-func isFinal(err error) bool {
-	var e *Error
-	return errors.As(err, &e) && e.final
+// Cause returns the Error that err wraps, which does not repeat the name of the object,
+// or err itself.
+func Cause(err error) error {
+	if known := (*Error)(nil); errors.As(err, &known) {
+		return known
+	}
+	return err
+}
+
+// Advice returns the hint of an error of a store, or "".
+func Advice(err error) string {
+	if known := (*Error)(nil); errors.As(err, &known) {
+		return known.Hint
+	}
+	return ""
+}
+
+// Retry calls do up to tries times, as long as its error may pass.
+func Retry(ctx context.Context, tries int, do func() error) (err error) {
+	for n := 1; ; n++ {
+		if err = do(); n == tries || !IsPassing(err) || ctx.Err() != nil {
+			return err
+		}
+		select {
+		case <-time.After(time.Duration(n) * 300 * time.Millisecond):
+		case <-ctx.Done():
+		}
+	}
 }
 
 func (c *Client) noBucket(l Location) *Error {
@@ -98,7 +123,7 @@ func (c *Client) answered(l Location, a *minio.ErrorResponse) error {
 		return &Error{Problem: "the store at " + c.endpoint + " refuses access: " + code, Err: fs.ErrPermission, final: true,
 			Hint: "the credentials need s3:GetObject, s3:PutObject and s3:ListBucket for this bucket"}
 	case is(changed):
-		return &Error{Problem: "the object changed while it was read", Err: errChanged, Hint: "run the command again"}
+		return &Error{Problem: "the object changed while it was read", Err: errChanged, final: true, Hint: "run the command again"}
 	case is(busy):
 		return &Error{Problem: "the store at " + c.endpoint + " is busy: " + code, Hint: "try again later"}
 	}

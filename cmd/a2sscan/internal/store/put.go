@@ -79,17 +79,23 @@ func (c *Client) Put(ctx context.Context, path string, to Location, replace bool
 		return Arrived{}, &Error{Problem: fmt.Sprintf("%s has more than 5 GiB, which no store takes at once", path), final: true,
 			Hint: "make smaller files"}
 	}
-	there, err := c.isThere(ctx, to, &s)
+	there, same, err := c.compare(ctx, to, &s)
 	switch {
-	case err != nil || there == same:
+	case err != nil || same:
 		return done, err
-	case there == other && !replace:
+	case there && !replace:
 		return Arrived{}, exists(to)
 	}
 	if err := c.send(ctx, f, to, &s, replace); err != nil {
 		return Arrived{}, err
 	}
-	return done, c.prove(ctx, to, &s)
+	switch there, same, err = c.compare(ctx, to, &s); {
+	case err != nil || same:
+		return done, err
+	case !there:
+		return done, &Error{Problem: "the store took " + to.String() + ", and does not have it", Hint: "check the rules of the bucket"}
+	}
+	return done, &Error{Problem: to.String() + " is not what was uploaded: its checksum differs", Hint: "look for another program that writes there"}
 }
 
 // exists returns the error for an object that must not be overwritten.
@@ -98,31 +104,21 @@ func exists(to Location) *Error {
 		Hint: "choose another name, such as one for each shard; --force replaces it"}
 }
 
-// These constants say what the store has under the name of an object.
-const (
-	nothing = iota
-	same
-	other
-)
-
-// isThere returns nothing, same or other, from comparing the object with the
-// checksums of a file.
-func (c *Client) isThere(ctx context.Context, to Location, s *sums) (int, error) {
+// compare reports whether the store has an object of that name, and whether it has the
+// length and the checksum of the file.
+func (c *Client) compare(ctx context.Context, to Location, s *sums) (there, same bool, err error) {
 	info, err := c.stat(ctx, to)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nothing, nil
+		return false, false, nil
 	}
 	if err != nil {
-		return nothing, err
+		return false, false, err
 	}
-	is, known := s.matches(&info)
+	same, known := s.matches(&info)
 	if !known {
-		is, err = c.readBack(ctx, to, s)
+		same, err = c.readBack(ctx, to, s)
 	}
-	if is {
-		return same, err
-	}
-	return other, err
+	return true, same, err
 }
 
 // readBack downloads an object and reports whether it has the length and SHA-256 of
@@ -137,20 +133,6 @@ func (c *Client) readBack(ctx context.Context, to Location, s *sums) (bool, erro
 	h := sha256.New()
 	n, err := io.Copy(h, o)
 	return err == nil && n == s.size && string(h.Sum(nil)) == string(s.sha256), err
-}
-
-// prove returns an error if the object that was just uploaded differs from the
-// file.
-func (c *Client) prove(ctx context.Context, to Location, s *sums) error {
-	switch there, err := c.isThere(ctx, to, s); {
-	case err != nil:
-		return err
-	case there == nothing:
-		return &Error{Problem: "the store took " + to.String() + ", and does not have it", Hint: "check the rules of the bucket"}
-	case there == other:
-		return &Error{Problem: to.String() + " is not what was uploaded: its checksum differs", Hint: "look for another program that writes there"}
-	}
-	return nil
 }
 
 // send uploads the file. Without replace, a store that supports conditional
@@ -175,7 +157,7 @@ func (c *Client) send(ctx context.Context, f *os.File, to Location, s *sums, rep
 		err = context.DeadlineExceeded
 	}
 	if err = c.failure(to, err); errors.Is(err, errChanged) {
-		return nil // another program was faster; prove compares the objects
+		return nil // another program was faster; Put compares the objects
 	}
 	return err
 }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"io"
 	"os"
 	"strings"
@@ -47,20 +46,11 @@ func expand(names []string, wanted func(key string) bool) (all []string, err err
 		}
 		found, err := below(name, wanted)
 		if err != nil {
-			return nil, &sink.Error{Op: "open", Path: Shown(name), Err: err, Hint: adviceOf(err)}
+			return nil, &sink.Error{Op: "open", Path: Shown(name), Err: err, Hint: Advice(err)}
 		}
 		all = append(all, found...)
 	}
 	return all, nil
-}
-
-// adviceOf returns the hint of an error of a store, or "".
-func adviceOf(err error) string {
-	var e *Error
-	if errors.As(err, &e) {
-		return e.Hint
-	}
-	return ""
 }
 
 // below returns the objects below a prefix for which wanted returns true. If name
@@ -80,30 +70,25 @@ func below(name string, wanted func(key string) bool) ([]string, error) {
 // Below returns the names of the objects below a prefix for which wanted returns
 // true, in order. It is an error if there are none.
 func (c *Client) Below(ctx context.Context, l Location, wanted func(key string) bool) (names []string, err error) {
-	err = c.again(func() error {
-		names, err = c.list(ctx, l, wanted)
-		return err
+	ctx, cancel := context.WithCancel(ctx) // ends a listing that is not read to its end
+	defer cancel()
+	err = Retry(ctx, tries, func() error {
+		names = nil
+		for o := range c.api.Client.ListObjects(ctx, l.Bucket, minio.ListObjectsOptions{Prefix: l.Key, Recursive: true}) {
+			if o.Err != nil {
+				return c.failure(l, o.Err)
+			}
+			if wanted(o.Key) {
+				names = append(names, Location{l.Bucket, o.Key}.String())
+			}
+		}
+		return nil
 	})
 	if err == nil && len(names) == 0 {
 		return nil, &Error{Problem: "there is nothing to read below it", Err: os.ErrNotExist,
 			Hint: "check the prefix; census files end in .ndjson, .ndjson.zst or .ndjson.gz"}
 	}
 	return names, err
-}
-
-// list is Below without retries, and without an error for an empty result.
-func (c *Client) list(ctx context.Context, l Location, wanted func(key string) bool) (names []string, err error) {
-	ctx, cancel := context.WithCancel(ctx) // ends the listing if list returns early
-	defer cancel()
-	for o := range c.api.Client.ListObjects(ctx, l.Bucket, minio.ListObjectsOptions{Prefix: l.Key, Recursive: true}) {
-		if o.Err != nil {
-			return nil, c.failure(l, o.Err)
-		}
-		if wanted(o.Key) {
-			names = append(names, Location{l.Bucket, o.Key}.String())
-		}
-	}
-	return names, nil
 }
 
 // isCensus reports whether an object below a prefix is a census file, judging by
@@ -136,7 +121,7 @@ func (c *Client) stat(ctx context.Context, l Location) (minio.ObjectInfo, error)
 
 // Size returns the length of an object.
 func (c *Client) Size(ctx context.Context, l Location) (n int64, err error) {
-	err = c.again(func() error {
+	err = Retry(ctx, tries, func() error {
 		info, err := c.stat(ctx, l)
 		n = info.Size
 		return err
@@ -170,7 +155,7 @@ func (c *Client) Open(l Location) (io.ReadCloser, error) {
 	}
 	o := &object{client: c, at: l}
 	o.ctx, o.cancel = context.WithCancel(context.Background())
-	if err := c.again(o.ask); err != nil {
+	if err := Retry(o.ctx, tries, o.ask); err != nil {
 		o.cancel()
 		return nil, err
 	}
@@ -218,8 +203,9 @@ func (o *object) Read(p []byte) (int, error) {
 		if err == nil {
 			continue
 		}
-		if o.drop(); o.failed == retries || o.ctx.Err() != nil || isFinal(err) || errors.Is(err, errChanged) {
-			return 0, o.client.failure(o.at, err)
+		o.drop()
+		if err = o.client.failure(o.at, err); o.failed == retries || !IsPassing(err) {
+			return 0, err
 		}
 		o.failed++
 		time.Sleep(time.Duration(o.failed*o.failed) * 50 * time.Millisecond)

@@ -207,16 +207,8 @@ func Usual() (*Client, error) {
 	return c, c.check()
 }
 
-// again calls do up to three times, as long as IsPassing is true for its error.
-func (c *Client) again(do func() error) (err error) {
-	for n := time.Duration(0); n < 3; n++ {
-		time.Sleep(n * n * 200 * time.Millisecond)
-		if err = do(); !IsPassing(err) {
-			return err
-		}
-	}
-	return err
-}
+// tries is how often a request is made, if its error may pass.
+const tries = 3
 
 // Check returns an error if the bucket can't be used.
 func (c *Client) Check(ctx context.Context, l Location) error {
