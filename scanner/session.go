@@ -198,6 +198,9 @@ type unpacking struct {
 func (s *session) begin(a *answer, remembered wire.Challenge) {
 	s.got = a
 	a.challenges.current = wire.NoChallenge
+	if remembered != wire.NoChallenge {
+		a.hints.keyed = AskInfo // even if a later attempt was without it
+	}
 	if s.beside&besideKeyed != 0 {
 		a.challenges.current, a.challenges.origin = remembered, AskInfo
 	}
@@ -440,7 +443,11 @@ func (s *session) ask(qs Questions) {
 // close closes q with its answer, which may be truncated.
 func (s *session) close(now time.Duration, q wire.Question, code wire.Error) {
 	s.measure(now, q)
-	s.got.suspicion.answer(q, s.withoutChallenge(q), s.agenda.asked.Has(q))
+	// bare: the answer certainly belongs to a request without a challenge, also if its fragments
+	// began to arrive in reply to such a request.
+	asked := s.agenda.asked.Has(q)
+	bare := asked && (openly(s)|s.got.hints.openly).Has(q) || !asked && s.challenge() == wire.NoChallenge
+	s.got.suspicion.answer(q, bare, asked)
 	s.agenda.giveUp(q, code)
 	s.beside &^= besideKeyed // the server accepted the challenge, or needs none
 	s.got.suspicion.answered |= s.agenda.asked & (1 << q)

@@ -140,16 +140,6 @@ func (s *session) askedOnce(q wire.Question) bool {
 	return s.agenda.asked.Has(q) && s.agenda.attempts[q] == 1 && !several.Has(q)
 }
 
-// withoutChallenge reports whether an answer to q that comes now certainly answers a
-// request that bore no challenge. That includes an answer whose fragments began to arrive
-// in reply to such a request.
-func (s *session) withoutChallenge(q wire.Question) bool {
-	if !s.agenda.asked.Has(q) {
-		return s.challenge() == wire.NoChallenge
-	}
-	return (openly(s) | s.got.hints.openly).Has(q)
-}
-
 // openly returns the questions that were sent without a challenge, and never with one:
 // an answer to any other question may be a late answer to a request that bore one.
 func openly(s *session) Questions { return s.agenda.bare &^ s.got.hints.keyed }
