@@ -147,12 +147,25 @@ func (c *Client) unreachable(err error) error {
 		e.Problem, e.Err = "nothing listens at "+c.endpoint+": connection refused", syscall.ECONNREFUSED
 	case errors.Is(err, context.DeadlineExceeded) || errors.As(err, &slow) && slow.Timeout():
 		e.Problem = "the store at " + c.endpoint + " does not answer in time"
-	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || strings.Contains(err.Error(), "closed by foreign host") || strings.Contains(err.Error(), "server closed idle connection"):
+	case isClosed(err):
 		e.Problem = "the store at " + c.endpoint + " closed the connection"
 	default:
 		e.Problem = c.redact("the connection to the store at " + c.endpoint + " failed: " + console.Plain(err.Error(), 200))
 	}
 	return e
+}
+
+// isClosed reports whether err means that the store closed the connection. The error
+// depends on timing: sending fails with net.ErrClosed if the transport's reader saw
+// the end first and closed the socket.
+func isClosed(err error) bool {
+	for _, closed := range []error{io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, syscall.ECONNRESET, syscall.EPIPE} {
+		if errors.Is(err, closed) {
+			return true
+		}
+	}
+	text := err.Error()
+	return strings.Contains(text, "closed by foreign host") || strings.Contains(text, "server closed idle connection")
 }
 
 // redact replaces the credentials in a string that came from the store or from a
