@@ -1,0 +1,243 @@
+package watchdb
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/a2sscan/a2sscan/sink/disk"
+)
+
+var start = time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
+
+// addr returns the address of the server with this ID.
+func addr(id int64) netip.AddrPort {
+	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, byte(id >> 16), byte(id >> 8), byte(id)}), 27015)
+}
+
+func must[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// opened opens a new database with n servers that are up since start.
+func opened(t testing.TB, path string, n int64) *DB {
+	t.Helper()
+	db := must(Open(path))(t)
+	t.Cleanup(func() { db.Close() })
+	var addrs []netip.AddrPort
+	var servers []Server
+	for id := int64(1); id <= n; id++ {
+		addrs = append(addrs, addr(id))
+		servers = append(servers, Server{ID: id, Addr: addr(id), FirstSeen: start, LastSeen: start, Since: start, Status: Up,
+			Answer: fmt.Appendf(nil, `{"info":{"name":"server %d"},"game":{"id":"rust"}}`, id)})
+	}
+	if first := must(db.Add(addrs))(t); first != 1 {
+		t.Fatalf("the first server has the ID %d, want 1", first)
+	}
+	check(t, db.Flush(start, nil, servers))
+	return db
+}
+
+func TestReopened(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "100%?#.db")
+	db := opened(t, path, 2)
+	events := []Event{
+		{ID: 7, Time: start, Addr: addr(2), Kind: "down", Line: []byte(`{"id":7}`)},
+		{ID: 9, Time: start.Add(time.Second), Kind: "blind", Line: []byte(`{"id":9}`)},
+	}
+	check(t, db.Append(events))
+	down := Server{ID: 2, Addr: addr(2), FirstSeen: start, LastSeen: start.Add(time.Minute), Since: start.Add(2 * time.Minute), Status: Down}
+	running := []Sample{{Server: 1, Up: 60, Min: 3, Max: 5, People: 8, Checks: 2, Seen: 1}, {Server: 2, Down: 40, Unseen: 20}}
+	check(t, db.Flush(start, running, []Server{down}))
+	check(t, db.SetCursor("webhook", 7))
+	check(t, db.Close())
+
+	info := must(os.Stat(path))(t)
+	if mode := info.Mode().Perm(); mode != 0o600 {
+		t.Errorf("the file has the mode %o, want 600", mode)
+	}
+	db = must(Open(path))(t)
+	defer db.Close()
+	var servers []Server
+	for s, err := range db.Servers() {
+		check(t, err)
+		servers = append(servers, s)
+	}
+	down.Answer = []byte(`{"info":{"name":"server 2"},"game":{"id":"rust"}}`) // kept
+	if len(servers) != 2 || servers[0].Status != Up {
+		t.Fatalf("servers: %+v", servers)
+	}
+	if diff := cmp.Diff(down, servers[1], cmpopts.EquateComparable(netip.AddrPort{})); diff != "" {
+		t.Errorf("server 2 (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(events, must(db.Since(0, 10))(t), cmpopts.EquateComparable(netip.AddrPort{})); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+	if later := must(db.Since(7, 10))(t); len(later) != 1 || later[0].ID != 9 {
+		t.Errorf("events after 7: %+v", later)
+	}
+	if id := must(db.LastID())(t); id != 9 {
+		t.Errorf("the last ID is %d, want 9", id)
+	}
+	hour, samples, err := db.Running()
+	check(t, err)
+	if diff := cmp.Diff(running, samples); diff != "" || !hour.Equal(start) {
+		t.Errorf("the running hour is %v (-want +got):\n%s", hour, diff)
+	}
+	if id, found, err := db.Cursor("webhook"); id != 7 || !found || err != nil {
+		t.Errorf("cursor: %d, %v, %v", id, found, err)
+	}
+	if _, found, err := db.Cursor("other"); found || err != nil {
+		t.Errorf("cursor of another reader: %v, %v", found, err)
+	}
+	if first := must(db.Add([]netip.AddrPort{addr(3)}))(t); first != 3 {
+		t.Errorf("a new server has the ID %d, want 3", first)
+	}
+}
+
+func TestRefused(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "state.db")
+	db := must(Open(path))(t)
+	if _, err := Open(path); !errors.Is(err, disk.ErrLocked) {
+		t.Errorf("opened twice: %v", err)
+	}
+	reader := must(Read(path))(t) // beside the watch
+	must(reader.LastID())(t)
+	check(t, reader.Close())
+	_, err := db.sql.Exec("PRAGMA user_version = 2")
+	check(t, err)
+	check(t, db.Close())
+	if _, err := Open(path); !errors.Is(err, ErrVersion) {
+		t.Errorf("another version: %v", err)
+	}
+	text := filepath.Join(dir, "servers.txt")
+	check(t, os.WriteFile(text, slices.Repeat([]byte("203.0.113.7:27015\n"), 100), 0o666))
+	if _, err := Open(text); !errors.Is(err, ErrForeign) {
+		t.Errorf("a text file: %v", err)
+	}
+	if _, err := Read(filepath.Join(dir, "none")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no file: %v", err)
+	}
+	if left := must(filepath.Glob(filepath.Join(dir, "*.lock")))(t); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// Three days, of which the first two have become rows of days: the sums stay.
+func TestUptime(t *testing.T) {
+	db := opened(t, "", 2)
+	for hour := range 72 {
+		at := start.Add(time.Duration(hour) * time.Hour)
+		samples := []Sample{{Server: 1, Up: 3600, Min: 10, Max: uint16(20 + hour), People: 60 * 15, Checks: 60, Seen: uint32(at.Unix())}}
+		if hour%2 == 0 { // server 2: every other hour has no row
+			samples = append(samples, Sample{Server: 2, Up: 1800, Down: 600, Unseen: 1200})
+		}
+		check(t, db.Hour(at, samples))
+	}
+	check(t, db.Append([]Event{{ID: 1, Time: start.Add(time.Hour), Addr: addr(2), Kind: "down"}, {ID: 2, Time: start.Add(71 * time.Hour), Addr: addr(2), Kind: "down"}}))
+	now := start.Add(72*time.Hour + 10*time.Minute)
+	check(t, db.Flush(now, []Sample{{Server: 1, Up: 600, Min: 0, Max: 1, People: 10, Checks: 10}, {Server: 2, Down: 600}}, nil))
+	check(t, db.Prune(now, 24*time.Hour, 400*24*time.Hour))
+
+	common := Uptime{Game: "rust", Status: Up, Since: start}
+	one, two := common, common
+	one.Addr, one.Name, one.Up = addr(1), "server 1", 72*60+10
+	one.People = &People{Min: 0, Max: 91, Mean: float64(72*60*15+10) / (72*60 + 10)}
+	one.Unseen = 50 // the rest of the running hour
+	two.Addr, two.Name, two.Up, two.Down, two.Outages = addr(2), "server 2", 36*30, 36*10+10, 2
+	two.Unseen = 73*60 - two.Up - two.Down
+	since, until, got, err := db.Uptime(start, now)
+	check(t, err)
+	if diff := cmp.Diff([]Uptime{one, two}, got, cmpopts.EquateComparable(netip.AddrPort{}), cmpopts.EquateApprox(1e-9, 0)); diff != "" {
+		t.Errorf("from the first hour on (-want +got):\n%s", diff)
+	}
+	if !since.Equal(start) || !until.Equal(start.Add(73*time.Hour)) {
+		t.Errorf("from %v to %v", since, until)
+	}
+
+	// The second day is kept as a day, so a period that begins in it has all of it.
+	since, until, got, err = db.Uptime(start.Add(30*time.Hour), start.Add(40*time.Hour))
+	check(t, err)
+	if !since.Equal(start.Add(24*time.Hour)) || !until.Equal(start.Add(48*time.Hour)) || got[0].Up != 24*60 || got[0].Unseen != 0 || got[1].Outages != 0 {
+		t.Errorf("the second day: from %v to %v, %+v", since, until, got)
+	}
+	if share, ok := got[1].Share(); share != 0.75 || !ok {
+		t.Errorf("share %v, %v: want 0.75", share, ok)
+	}
+
+	check(t, db.Prune(now.Add(400*24*time.Hour), 24*time.Hour, 400*24*time.Hour))
+	if _, _, got, err := db.Uptime(start, start.Add(24*time.Hour)); err != nil || got[0].Up != 0 {
+		t.Errorf("after 400 days: %+v, %v", got, err)
+	}
+	if id := must(db.LastID())(t); id != 2 {
+		t.Errorf("the last ID is %d, want 2: IDs never begin again", id)
+	}
+}
+
+// A minute that is not whole never adds up to more than the hour.
+func TestMinutes(t *testing.T) {
+	for up := range 121 {
+		for down := range 121 {
+			s := Sample{Up: uint16(up), Down: uint16(down), Unseen: uint16(240 - up - down)}
+			if r := s.row(); r.up+r.down+r.unseen != 4 || r.unseen < 0 {
+				t.Fatalf("%+v: %+v", s, r)
+			}
+		}
+	}
+}
+
+// The size of a server and day, as watches of 20 days leave it.
+func TestSize(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it starts no goroutines")
+	}
+	const servers, days = 500, 20
+	path := filepath.Join(t.TempDir(), "state.db")
+	db := opened(t, path, servers)
+	size := func() float64 {
+		_, err := db.sql.Exec("PRAGMA wal_checkpoint(TRUNCATE)")
+		check(t, err)
+		return float64(must(os.Stat(path))(t).Size()) / servers
+	}
+	empty := size()
+	samples := make([]Sample, servers)
+	var week float64
+	for hour := range days * 24 {
+		for i := range samples {
+			samples[i] = Sample{Server: int64(i + 1), Up: 3540, Down: 60, Min: uint16(i % 50), Max: uint16(i%50 + 14), People: uint32(60 * (i%50 + 7)), Checks: 60}
+		}
+		at := start.Add(time.Duration(hour) * time.Hour)
+		check(t, db.Hour(at, samples))
+		check(t, db.Prune(at, 7*24*time.Hour, 400*24*time.Hour))
+		if hour == 7*24 {
+			week = size()
+		}
+	}
+	perHourly, perDaily := (week-empty)/7, (size()-week)/(days-7)
+	t.Logf("%.0f bytes a server before the first hour; then %.0f a server and day while hourly, %.0f after", empty, perHourly, perDaily)
+	if perHourly > 650 || perDaily > 30 {
+		t.Error("want at most 650 and 30")
+	}
+}
