@@ -187,14 +187,20 @@ func (d *differ) event(e *event, do func(*Change) error) error {
 	}
 	for _, kind := range e.kinds.list() {
 		c := &Change{Kind: kind, Addr: at.Addr().String(), Game: shown.Game, Name: shown.shownName(), People: shown.People}
-		if kind == kindMoved {
+		switch kind {
+		case kindMoved:
 			c.By = d.movedBy[e.after]
+		case kindFarm:
+			c.Before, c.After = &Facts{Farm: d.old.farmOf(e.before)}, &Facts{Farm: d.new.farmOf(e.after)}
+		default:
 		}
 		if kind == kindGone && (e.after == nil || e.after.Status != scanner.StatusUnreachable) {
 			c.LossChance = round6(d.chance)
 			c.LikelyLoss = d.chance >= 0.5
 		}
-		c.Before, c.After = d.facts(kind, e.before, e.after)
+		if kind != kindFarm {
+			c.Before, c.After = factsOf(kind, e.before, e.after)
+		}
 		switch {
 		case e.only == nil:
 		case kind == kindRules:
@@ -242,8 +248,17 @@ func onlyMods(mods, other []string) (only []string) {
 	return only
 }
 
-// facts returns what a change of the kind shows about each night, without rules and mods.
-func (d *differ) facts(kind Kind, a, b *Server) (before, after *Facts) {
+// NewChange describes one of the changes that Changed returned for a server, or a move. It
+// names neither rules nor mods, because a Server does not hold them.
+func NewChange(kind Kind, before, after *Server) *Change {
+	c := &Change{Kind: kind, Addr: after.Addr().String(), Game: after.Game, Name: after.shownName(), People: after.People}
+	c.Before, c.After = factsOf(kind, before, after)
+	return c
+}
+
+// factsOf returns what a change of the kind shows about each night, without rules, mods and
+// farms.
+func factsOf(kind Kind, a, b *Server) (before, after *Facts) {
 	switch kind {
 	case kindNew:
 		return nil, b.facts()
@@ -292,8 +307,6 @@ func (d *differ) facts(kind Kind, a, b *Server) (before, after *Facts) {
 		}
 	case kindFlags:
 		before.Flags, after.Flags = flagWords(a.Flags&^b.Flags&lastingFlags), flagWords(b.Flags&^a.Flags&lastingFlags)
-	case kindFarm:
-		before.Farm, after.Farm = d.old.farmOf(a), d.new.farmOf(b)
 	}
 	return before, after
 }

@@ -22,6 +22,10 @@ func (s *Server) placeless() uint64 {
 	return mix(mix(xxhash.Sum64String(s.Name), xxhash.Sum64String(s.Game)), xxhash.Sum64String(s.Map)) | 1
 }
 
+// Identities returns hashes by which a server is recognised at another address: of its
+// persistent Steam ID, and of its name, game and map. Each is 0 if it identifies no server.
+func (s *Server) Identities() (steamID, identity uint64) { return s.persistentID(), s.placeless() }
+
 // match pairs each server of the old night with the server of the new night that
 // has the same key at a different address. No other server of either night may have
 // that key. If alone is set, no server may answer at either address on the other

@@ -22,10 +22,16 @@ type Sample struct {
 // would make the writing of a minute as dear as the asking.
 const block = 1000
 
+// Running holds the samples of an hour that may still change.
+type Running struct {
+	Hour    time.Time
+	Samples []Sample // sorted by server
+}
+
 // Flush stores what changed since the last call, which is at most a minute ago: the
-// servers that changed, by their ID, and the running hour of all servers. A server
-// without Answer keeps the stored one.
-func (db *DB) Flush(hour time.Time, running []Sample, servers []Server) error {
+// servers that changed, by their ID, and hours of all servers. A server without Answer
+// keeps the stored one.
+func (db *DB) Flush(servers []Server, hours ...Running) error {
 	return db.change(func(tx *sql.Tx) error {
 		err := each(tx, `UPDATE servers SET first_seen = ?, last_seen = ?, since = ?, status = ?,
 			answer = coalesce(?, answer) WHERE id = ?`, servers, func(s *Server) []any {
@@ -38,43 +44,49 @@ func (db *DB) Flush(hour time.Time, running []Sample, servers []Server) error {
 		if err != nil {
 			return err
 		}
-		var data []byte
-		for samples := range slices.Chunk(running, block) {
-			if data, err = binary.Append(data[:0], binary.LittleEndian, samples); err != nil {
-				return err
-			}
-			if _, err := tx.Exec("INSERT OR REPLACE INTO running (block, hour, data) VALUES (?, ?, ?)",
-				samples[0].Server, hourOf(hour), data); err != nil {
-				return err
+		for _, hour := range hours {
+			var data []byte
+			for samples := range slices.Chunk(hour.Samples, block) {
+				if data, err = binary.Append(data[:0], binary.LittleEndian, samples); err != nil {
+					return err
+				}
+				if _, err := tx.Exec("INSERT OR REPLACE INTO running (hour, block, data) VALUES (?, ?, ?)",
+					hourOf(hour.Hour), samples[0].Server, data); err != nil {
+					return err
+				}
 			}
 		}
 		return nil
 	})
 }
 
-// Running returns what the last Flush stored of an hour for which Hour was not called.
-func (db *DB) Running() (hour time.Time, samples []Sample, err error) {
+// Running returns the hours that Flush stored and for which Hour was not called.
+func (db *DB) Running() (hours []Running, err error) {
 	type stored struct {
 		hour int64
 		data []byte
 	}
 	for row, err := range rows(db, func(row *sql.Rows) (s stored, err error) {
 		return s, row.Scan(&s.hour, &s.data)
-	}, "SELECT hour, data FROM running ORDER BY block") {
+	}, "SELECT hour, data FROM running ORDER BY hour, block") {
 		if err != nil {
-			return hour, nil, err
+			return nil, err
 		}
-		hour = time.Unix(row.hour*3600, 0).UTC()
 		part := make([]Sample, len(row.data)/binary.Size(Sample{}))
 		if _, err := binary.Decode(row.data, binary.LittleEndian, part); err != nil {
-			return hour, nil, fmt.Errorf("the running hour: %w", err)
+			return nil, fmt.Errorf("the running hour: %w", err)
 		}
-		samples = append(samples, part...)
+		hour := time.Unix(row.hour*3600, 0).UTC()
+		if n := len(hours); n == 0 || !hours[n-1].Hour.Equal(hour) {
+			hours = append(hours, Running{Hour: hour})
+		}
+		last := &hours[len(hours)-1]
+		last.Samples = append(last.Samples, part...)
 	}
-	return hour, samples, nil
+	return hours, nil
 }
 
-// Hour stores the samples of an hour that has ended, and forgets the running ones. A
+// Hour stores the samples of an hour that has ended, which is then no longer running. A
 // server that was never asked in it needs no sample. samples are sorted by server.
 func (db *DB) Hour(hour time.Time, samples []Sample) error {
 	return db.change(func(tx *sql.Tx) error {
@@ -94,7 +106,7 @@ func (db *DB) Hour(hour time.Time, samples []Sample) error {
 		}); err != nil {
 			return err
 		}
-		_, err = tx.Exec("DELETE FROM running")
+		_, err = tx.Exec("DELETE FROM running WHERE hour = ?", hourOf(hour))
 		return err
 	})
 }

@@ -20,7 +20,8 @@ CREATE TABLE events (
 );
 CREATE INDEX events_of_server ON events (addr, id);
 
--- One row per server and hour; after a week these become rows of days. Minutes in which
+-- One row per server and hour, written when the next hour ends; after a week these become
+-- rows of days. Minutes in which
 -- the watch did not ask are unseen, and so are hours without a row.
 CREATE TABLE hours (
   hour           INTEGER, -- hours since 1970
@@ -55,10 +56,11 @@ CREATE VIEW daily AS SELECT date(day * 86400, 'unixepoch') AS date, addr, up, do
   FROM days JOIN servers ON id = server;
 
 -- What the watch needs to go on after it ends.
-CREATE TABLE running (    -- the current hour, as written a minute ago
-  block INTEGER PRIMARY KEY,
-  hour  INTEGER NOT NULL,
-  data  BLOB NOT NULL
+CREATE TABLE running (    -- the last two hours, as written a minute ago
+  hour  INTEGER,
+  block INTEGER,
+  data  BLOB NOT NULL,
+  PRIMARY KEY (hour, block)
 );
 CREATE TABLE cursors (    -- how far each reader of events has come
   reader TEXT PRIMARY KEY,

@@ -39,14 +39,18 @@ func (db *DB) Uptime(from, to time.Time) (since, until time.Time, servers []Upti
 	if since, until, err = db.round(from, to); err != nil {
 		return since, until, nil, err
 	}
-	hour, samples, err := db.Running()
+	hours, err := db.Running()
 	if err != nil {
 		return since, until, nil, err
 	}
-	running := map[int64]*Sample{}
-	if !hour.Before(since) && hour.Before(until) {
-		for i := range samples {
-			running[samples[i].Server] = &samples[i]
+	running := map[int64][]*Sample{}
+	for _, hour := range hours {
+		if hour.Hour.Before(since) || !hour.Hour.Before(until) {
+			continue
+		}
+		for i := range hour.Samples {
+			s := &hour.Samples[i]
+			running[s.Server] = append(running[s.Server], s)
 		}
 	}
 	for u, err := range rows(db, func(row *sql.Rows) (Uptime, error) { return uptime(row, running, since, until) }, `
@@ -88,8 +92,8 @@ func (db *DB) round(from, to time.Time) (since, until time.Time, err error) {
 	return since, until, nil
 }
 
-// uptime makes the uptime of a server from its row and its running hour.
-func uptime(row *sql.Rows, running map[int64]*Sample, since, until time.Time) (u Uptime, err error) {
+// uptime makes the uptime of a server from its row and its running hours.
+func uptime(row *sql.Rows, running map[int64][]*Sample, since, until time.Time) (u Uptime, err error) {
 	var id int64
 	var addr, status string
 	var changed, first, up, down, least, personMinutes, most sql.NullInt64
@@ -100,21 +104,20 @@ func uptime(row *sql.Rows, running map[int64]*Sample, since, until time.Time) (u
 		return u, err
 	}
 	u.Status, u.Since, u.Up, u.Down = Status(status), moment(changed), up.Int64, down.Int64
-	people := People{Min: least.Int64, Max: most.Int64}
-	if s := running[id]; s != nil {
+	for _, s := range running[id] {
 		now := s.row()
 		u.Up, u.Down = u.Up+int64(now.up), u.Down+int64(now.down)
-		if s.Checks > 0 {
-			people.Max = max(people.Max, int64(s.Max))
-			if people.Min = int64(s.Min); least.Valid {
-				people.Min = min(least.Int64, people.Min)
-			}
-			personMinutes = sql.NullInt64{Int64: personMinutes.Int64 + now.personMinutes, Valid: true}
+		if s.Checks == 0 {
+			continue
 		}
+		most.Int64 = max(most.Int64, int64(s.Max))
+		if !least.Valid || int64(s.Min) < least.Int64 {
+			least = sql.NullInt64{Int64: int64(s.Min), Valid: true}
+		}
+		personMinutes = sql.NullInt64{Int64: personMinutes.Int64 + now.personMinutes, Valid: true}
 	}
 	if personMinutes.Valid {
-		people.Mean = float64(personMinutes.Int64) / float64(max(u.Up, 1))
-		u.People = &people
+		u.People = &People{least.Int64, most.Int64, float64(personMinutes.Int64) / float64(max(u.Up, 1))}
 	}
 	begin := since
 	if t := moment(first); t.After(begin) {

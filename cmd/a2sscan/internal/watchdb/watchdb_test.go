@@ -55,7 +55,7 @@ func opened(t testing.TB, path string, n int64) *DB {
 	if first := must(db.Add(addrs))(t); first != 1 {
 		t.Fatalf("the first server has the ID %d, want 1", first)
 	}
-	check(t, db.Flush(start, nil, servers))
+	check(t, db.Flush(servers))
 	return db
 }
 
@@ -69,7 +69,7 @@ func TestReopened(t *testing.T) {
 	check(t, db.Append(events))
 	down := Server{ID: 2, Addr: addr(2), FirstSeen: start, LastSeen: start.Add(time.Minute), Since: start.Add(2 * time.Minute), Status: Down}
 	running := []Sample{{Server: 1, Up: 60, Min: 3, Max: 5, People: 8, Checks: 2, Seen: 1}, {Server: 2, Down: 40, Unseen: 20}}
-	check(t, db.Flush(start, running, []Server{down}))
+	check(t, db.Flush([]Server{down}, Running{start, running}))
 	check(t, db.SetCursor("webhook", 7))
 	check(t, db.Close())
 
@@ -100,10 +100,8 @@ func TestReopened(t *testing.T) {
 	if id := must(db.LastID())(t); id != 9 {
 		t.Errorf("the last ID is %d, want 9", id)
 	}
-	hour, samples, err := db.Running()
-	check(t, err)
-	if diff := cmp.Diff(running, samples); diff != "" || !hour.Equal(start) {
-		t.Errorf("the running hour is %v (-want +got):\n%s", hour, diff)
+	if diff := cmp.Diff([]Running{{start, running}}, must(db.Running())(t)); diff != "" {
+		t.Errorf("the running hours (-want +got):\n%s", diff)
 	}
 	if id, found, err := db.Cursor("webhook"); id != 7 || !found || err != nil {
 		t.Errorf("cursor: %d, %v, %v", id, found, err)
@@ -158,7 +156,7 @@ func TestUptime(t *testing.T) {
 	}
 	check(t, db.Append([]Event{{ID: 1, Time: start.Add(time.Hour), Addr: addr(2), Kind: "down"}, {ID: 2, Time: start.Add(71 * time.Hour), Addr: addr(2), Kind: "down"}}))
 	now := start.Add(72*time.Hour + 10*time.Minute)
-	check(t, db.Flush(now, []Sample{{Server: 1, Up: 600, Min: 0, Max: 1, People: 10, Checks: 10}, {Server: 2, Down: 600}}, nil))
+	check(t, db.Flush(nil, Running{now, []Sample{{Server: 1, Up: 600, Min: 0, Max: 1, People: 10, Checks: 10}, {Server: 2, Down: 600}}}))
 	check(t, db.Prune(now, 24*time.Hour, 400*24*time.Hour))
 
 	common := Uptime{Game: "rust", Status: Up, Since: start}
