@@ -40,7 +40,9 @@ func (x bar) String() string {
 // nothing else should run on the machine.
 func TestBars(t *testing.T) {
 	if !*barsFlag {
-		t.Run("throughput", testSmallThroughput)
+		if !testing.Short() {
+			t.Run("throughput", testSmallThroughput)
+		}
 		t.Run("sweep", testSmallSweep)
 		for name, waits := range map[string]func(*testing.T){
 			"realistic": testSmallRealistic, "timeouts": testSmallTimeouts, "path": testSmallPath,

@@ -203,6 +203,9 @@ func (n *narrowNet) Stats() udp.Stats {
 // TestScanFindsItsRate checks that a scan without a rate finds the rate at which
 // nothing is lost, and reports it.
 func TestScanFindsItsRate(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a simulation in one goroutine")
+	}
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		n := &narrowNet{memNet: newMemNet(), room: 10_000, receives: 40_000, from: time.Now()}

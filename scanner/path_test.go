@@ -69,6 +69,9 @@ func liveOf(list []Target) (live, needed int) {
 // TestFindRate scans over links: a scan that finds its rate must be about as fast as
 // the link, and must miss hardly any servers.
 func TestFindRate(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a simulation in one goroutine")
+	}
 	t.Parallel()
 	const most = 5000
 	for _, test := range []struct {

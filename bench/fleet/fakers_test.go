@@ -22,6 +22,9 @@ func gamesConfig() Config {
 // and of fakers. It compares their meaning and flags with the model, both for all
 // questions and for fewer.
 func TestMeaningIsWhatIsSent(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts no goroutine")
+	}
 	cfg := gamesConfig()
 	kinds := compareTruth(t, cfg, scanner.AskAll)
 	few := cfg

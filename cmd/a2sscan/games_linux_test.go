@@ -16,11 +16,11 @@ import (
 // The records match the simulated servers, and at least nine of ten servers of each
 // kind of faker have its flag.
 func TestFleetOfGames(t *testing.T) {
-	t.Parallel()
-	network := "127.70.16.0/21"
-	if raceEnabled {
-		network = "127.70.16.0/23"
+	if testing.Short() {
+		t.Skip("its goroutines are those of other tests")
 	}
+	t.Parallel()
+	const network = "127.70.16.0/21"
 	cfg, port := serve(t, fleet.Config{
 		Network: netip.MustParsePrefix(network), Seed: 2, Kinds: []fleet.Kind{fleet.Games}, Fakes: 0.6,
 	})

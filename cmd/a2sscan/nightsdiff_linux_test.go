@@ -27,6 +27,9 @@ const nightLoss = 0.01
 // parts, and for shuffled records. A scan that loses datagrams misses some servers, and
 // diff marks each of those as a likely loss.
 func TestNights(t *testing.T) {
+	if testing.Short() {
+		t.Skip("its goroutines are those of other tests")
+	}
 	t.Parallel()
 	n, dir := startNights(t, *nightly), t.TempDir()
 	n.begin(t, false, 0)

@@ -34,9 +34,9 @@ func TestNetworks(t *testing.T) {
 			Stats{Read: 7, Duplicate: 3, Given: 4}},
 		{"9.255.255.254/30", "1", "9.255.255.252:1 9.255.255.253:1 9.255.255.254:1 9.255.255.255:1",
 			Stats{Read: 4, Given: 4}},
-		{"10.0.0.0/8", "1,2", "", Stats{Read: 2 << 24, Excluded: 2 << 24}},
-		{"240.0.0.0/4", "1", "", Stats{Read: 1 << 28, Excluded: 1 << 28}},
-		{"0.0.0.0/8", "1", "", Stats{Read: 1 << 24, Excluded: 1<<24 - 1, Unscannable: 1}},
+		{"10.0.0.0/12", "1,2", "", Stats{Read: 2 << 20, Excluded: 2 << 20}},
+		{"240.0.0.0/12", "1", "", Stats{Read: 1 << 20, Excluded: 1 << 20}},
+		{"0.0.0.0/12", "1", "", Stats{Read: 1 << 20, Excluded: 1<<20 - 1, Unscannable: 1}},
 		{"169.254.0.0/16 169.254.1.1", "1", "", Stats{Read: 1<<16 + 1, Unscannable: 1 << 16, Duplicate: 1}},
 		{"192.0.0.8/30", "1", "", Stats{Read: 4, Excluded: 4}},
 	}
