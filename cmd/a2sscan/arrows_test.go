@@ -79,6 +79,7 @@ var arrows = map[string][]string{
 	"cmd/a2sscan/internal/output":      room("columns", "store"),
 	"cmd/a2sscan/internal/playerkey":   room(),
 	"cmd/a2sscan/internal/watchdb":     {"sink/disk"},
+	"cmd/a2sscan/internal/watch":       append(room("watchdb"), "sink/census"),
 	"cmd/a2sscan/internal/ledger":      room("guard", "ratecontrol", "tally"),
 	"cmd/a2sscan/internal/metrics":     room("guard", "ratecontrol", "tally", "ledger"),
 	"cmd/a2sscan/internal/scanlog":     room("guard", "ratecontrol", "tally", "ledger"),

@@ -139,14 +139,15 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	fs.BoolVar(&f.opts.Records.NoNames, "no-player-names", false, "write keyed hashes instead of player names; equal names have equal hashes")
 	fs.StringVar(&f.opts.Records.PlayerKey, "player-key", "", "read the key for --no-player-names from `FILE`; scan creates FILE if it does not exist (default: "+playerkey.DefaultName+" beside the output)")
 	addGeoFlag(fs, &f.opts.Databases)
-	f.addExclusions(fs)
+	addExclusions(fs, &f.opts.Exclude)
 	f.addGuard(fs)
 	fs.Uint64VarP(&f.opts.MaxTargets, "max-targets", "n", 0, "query at most `N` targets; 0: all (default 0)")
 	fs.Uint64VarP(&f.opts.MaxResults, "max-results", "N", 0, "stop when `N` servers have answered, in all runs of a resumed scan together; targets in progress are still finished; 0: never (default 0)")
 	fs.BoolVar(&f.opts.DryRun, "dry-run", false, "show what would be queried and how long it would take; send nothing, write no file")
 	f.metrics.add(cmd)
 	f.log.add(cmd)
-	f.addMaster(fs)
+	fs.BoolVar(&f.opts.From.Keep, "keep-master", false, "store what the master says about a server in its record, under the key master")
+	f.ofMasters = addMaster(fs, &f.opts.From)
 	fs.Var(&f.opts.Status, "status", "progress on standard error: text (every second on a terminal, else every 10s), json (one object per second) or none")
 	fs.BoolVarP(&f.opts.Verbose, "verbose", "v", false, "print all counts at the end, and the most frequent games, maps, systems and versions")
 	fs.BoolVar(&f.helpAll, helpAllFlag, false, "show all flags")
@@ -187,7 +188,7 @@ func (f *scanFlags) check(a *app, args []string) error {
 	if err := inputs.Overwritten("--log-file", f.log.file, slices.Concat(args, f.opts.Exclude.Files, f.opts.Databases)); err != nil {
 		return err
 	}
-	if err := f.checkMaster(); err != nil {
+	if err := checkMaster(f.ofMasters, &f.opts.From); err != nil {
 		return err
 	}
 	return f.opts.Check(args)
@@ -237,8 +238,7 @@ func (f *scanFlags) addTargets(fs *pflag.FlagSet) {
 
 // addExclusions adds the flags that exclude addresses, so that nothing is sent to
 // them.
-func (f *scanFlags) addExclusions(fs *pflag.FlagSet) {
-	x := &f.opts.Exclude
+func addExclusions(fs *pflag.FlagSet, x *scanrun.Exclude) {
 	fs.StringSliceVar(&x.Networks, "exclude", nil,
 		"send nothing to `NETS`: addresses, networks or ranges such as 203.0.113.5-203.0.113.20, separated by commas; may be repeated")
 	fs.StringArrayVar(&x.Files, "exclude-file", nil,
@@ -258,21 +258,21 @@ func (f *scanFlags) addGuard(fs *pflag.FlagSet) {
 // forMaster is the annotation of flags that have an effect only with --master.
 const forMaster = "with --master"
 
-// addMaster adds the flags about masters.
-func (f *scanFlags) addMaster(fs *pflag.FlagSet) {
-	fs.StringVar(&f.opts.From.Where, "master", "", "first fetch a list of servers: from the Steam Web API (web), from another Web API, by its URL, or from the master server at `HOST:PORT`")
-	fs.BoolVar(&f.opts.From.Keep, "keep-master", false, "store what the master says about a server in its record, under the key master")
-	f.ofMasters = pflag.NewFlagSet("", pflag.ContinueOnError)
-	f.ofMasters.SortFlags = false
-	addMasterFlags(f.ofMasters, &f.opts.From.Options)
-	f.ofMasters.VisitAll(func(flag *pflag.Flag) { flag.Annotations = map[string][]string{forMaster: nil} })
-	fs.AddFlagSet(f.ofMasters)
+// addMaster adds the flags about masters. It returns those that need --master.
+func addMaster(fs *pflag.FlagSet, from *scanrun.Master) *pflag.FlagSet {
+	fs.StringVar(&from.Where, "master", "", "first fetch a list of servers: from the Steam Web API (web), from another Web API, by its URL, or from the master server at `HOST:PORT`")
+	ofMasters := pflag.NewFlagSet("", pflag.ContinueOnError)
+	ofMasters.SortFlags = false
+	addMasterFlags(ofMasters, &from.Options)
+	ofMasters.VisitAll(func(flag *pflag.Flag) { flag.Annotations = map[string][]string{forMaster: nil} })
+	fs.AddFlagSet(ofMasters)
+	return ofMasters
 }
 
-// checkMaster returns an error for flags about masters if the scan has no master.
-func (f *scanFlags) checkMaster() (err error) {
-	f.ofMasters.VisitAll(func(flag *pflag.Flag) {
-		if flag.Changed && f.opts.From.Where == "" && err == nil {
+// checkMaster returns an error for flags about masters if there is no master.
+func checkMaster(ofMasters *pflag.FlagSet, from *scanrun.Master) (err error) {
+	ofMasters.VisitAll(func(flag *pflag.Flag) {
+		if flag.Changed && from.Where == "" && err == nil {
 			err = console.Fail(console.ExitUsage, "--%s without --master", flag.Name).
 				WithHint("it chooses servers of a master's list")
 		}

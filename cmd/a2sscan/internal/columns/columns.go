@@ -116,7 +116,7 @@ func (t *Table) Lacks(key string) bool {
 func (t *Table) join(cells []string) []byte {
 	safe := make([]string, len(cells))
 	for i, cell := range cells {
-		safe[i] = harmless(cell)
+		safe[i] = Harmless(cell)
 	}
 	if t.format == TSV {
 		return []byte(strings.Join(safe, "\t"))
@@ -152,10 +152,10 @@ func (t *Table) object() []byte {
 // noLimit is a width that no text reaches.
 const noLimit = 1 << 28
 
-// harmless makes a cell safe for every program: it escapes invisible characters and line
+// Harmless makes a cell safe for every program: it escapes invisible characters and line
 // breaks, and puts an apostrophe before text that a spreadsheet would take for a formula:
 // text that begins with a character such as =, possibly after spaces, and is no number.
-func harmless(cell string) string {
+func Harmless(cell string) string {
 	cell = console.Plain(cell, noLimit)
 	formula := strings.TrimLeft(cell, " \u00a0")
 	if formula == "" || !strings.ContainsRune("=+-@＝＋－＠|", []rune(formula)[0]) {

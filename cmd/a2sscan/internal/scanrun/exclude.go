@@ -12,9 +12,9 @@ type Exclude struct {
 	Files         []string
 }
 
-// open reads the exclusion files and returns all exclusions. note is called
+// Open reads the exclusion files and returns all exclusions. note is called
 // if it waits for the writer of a named pipe.
-func (x *Exclude) open(note func(string)) (*list.Exclusions, error) {
+func (x *Exclude) Open(note func(string)) (*list.Exclusions, error) {
 	all, err := list.NewExclusions(x.AllowReserved, x.Networks, x.Files, note)
 	if err != nil {
 		return nil, inputs.ExclusionFailure(err)

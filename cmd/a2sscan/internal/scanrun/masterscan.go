@@ -17,9 +17,9 @@ type Master struct {
 	Keep  bool   // keep the list's entry of a server in its record
 }
 
-// check returns an error for flags that contradict each other. It derives URL or
+// Check returns an error for flags that contradict each other. It derives URL or
 // UDP from Where.
-func (m *Master) check(dryRun, checkpoint bool) error {
+func (m *Master) Check(dryRun, checkpoint bool) error {
 	if m.Where == "" {
 		return nil
 	}
@@ -43,8 +43,8 @@ func (m *Master) check(dryRun, checkpoint bool) error {
 	return m.Options.Check()
 }
 
-// into sets the options of cfg that concern lists of masters.
-func (m *Master) into(cfg *list.Config) {
+// Into sets the options of cfg that concern lists of masters.
+func (m *Master) Into(cfg *list.Config) {
 	cfg.Formats = masterlist.Formats()
 	cfg.KeepMaster = m.Keep
 }

@@ -100,7 +100,7 @@ func (o *Options) Check(args []string) error {
 	}
 	for _, check := range []func() error{
 		o.Out.Check, o.useStore, o.Out.CheckFormat, o.checkCheckpoint, o.Guard.Check, o.Targets.check,
-		func() error { return o.From.check(o.DryRun, o.Saved.Path != "") },
+		func() error { return o.From.Check(o.DryRun, o.Saved.Path != "") },
 		o.checkOutputs, o.checkNumbers, o.checkScanID,
 		func() error { return o.checkInputs(args) },
 	} {

@@ -153,7 +153,7 @@ func (s *Run) prepare() (err error) {
 			return err
 		}
 	}
-	if s.exclusions, err = s.opts.Exclude.open(noteOn(s.term)); err != nil {
+	if s.exclusions, err = s.opts.Exclude.Open(noteOn(s.term)); err != nil {
 		return err
 	}
 	if s.id == "" {
@@ -241,7 +241,7 @@ func (o *Options) listConfig(args []string, stdin io.Reader) (list.Config, error
 		cfg.Ports = ports
 	}
 	o.Targets.into(&cfg)
-	o.From.into(&cfg)
+	o.From.Into(&cfg)
 	return cfg, nil
 }
 

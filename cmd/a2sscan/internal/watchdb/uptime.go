@@ -119,10 +119,13 @@ func uptime(row *sql.Rows, running map[int64][]*Sample, since, until time.Time) 
 	if personMinutes.Valid {
 		u.People = &People{least.Int64, most.Int64, float64(personMinutes.Int64) / float64(max(u.Up, 1))}
 	}
-	begin := since
+	begin, end := since, until
+	if now := time.Now(); end.After(now) {
+		end = now
+	}
 	if t := moment(first); t.After(begin) {
 		begin = t
 	}
-	u.Unseen = max(0, int64(until.Sub(begin)/time.Minute)-u.Up-u.Down)
+	u.Unseen = max(0, int64((end.Sub(begin)+30*time.Second)/time.Minute)-u.Up-u.Down)
 	return u, nil
 }

@@ -1,0 +1,142 @@
+package watch
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watchdb"
+	"github.com/a2sscan/a2sscan/sink"
+)
+
+// Log writes events: lines of JSON to a file that it continues, or lines to standard output.
+type Log struct {
+	Last int64 // the ID of the last event in the file
+
+	path   string
+	rotate sink.Rotation
+	opened time.Time
+	file   *sink.Writer
+	out    io.Writer
+	text   bool
+}
+
+// Print returns a Log that writes to out: lines for people if text is set, else JSON.
+func Print(out io.Writer, text bool) *Log { return &Log{out: out, text: text} }
+
+// OpenLog opens a file of events to continue it. When it has the size or the age of rotate,
+// it gets the name of a part, and a new file begins.
+func OpenLog(path string, rotate sink.Rotation) (*Log, error) {
+	l := &Log{path: path, rotate: rotate}
+	if err := l.open(); err != nil {
+		return nil, err
+	}
+	parts := append(l.parts(), path)
+	for i := len(parts) - 1; i >= 0 && l.Last == 0; i-- {
+		last, err := lastID(parts[i])
+		if err != nil {
+			return nil, errors.Join(err, l.file.Close())
+		}
+		l.Last = last
+	}
+	return l, nil
+}
+
+// parts returns the files that the log has given the names of parts, the oldest first.
+func (l *Log) parts() []string {
+	pattern := strings.Replace(sink.PartName(l.path, time.Unix(0, 0), 1), "19700101T000000Z-00001", "*Z-?????", 1)
+	found, _ := filepath.Glob(pattern)
+	return found
+}
+
+func (l *Log) open() (err error) {
+	l.opened = time.Now().UTC()
+	l.file, err = sink.Create(l.path, sink.Options{Append: true})
+	return err
+}
+
+// lastID returns the ID of the last event in a file.
+func lastID(path string) (id int64, err error) {
+	r, err := sink.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	defer r.Close()
+	for {
+		line, err := r.Next()
+		if err == io.EOF {
+			return id, nil
+		}
+		if err != nil {
+			return 0, err
+		}
+		var e struct{ ID int64 }
+		if json.Unmarshal(line, &e) != nil || e.ID <= id {
+			return 0, fmt.Errorf("%s is no file of events of a watch", path)
+		}
+		id = e.ID
+	}
+}
+
+// Write writes events and returns when they are on the disk. events are those of rows, for
+// people; nil: only rows.
+func (l *Log) Write(rows []watchdb.Event, events []Event) error {
+	if l.file == nil {
+		for i := range rows {
+			line := string(rows[i].Line)
+			if l.text && events != nil {
+				line = events[i].Text()
+			}
+			if _, err := fmt.Fprintln(l.out, line); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for i := range rows {
+		if err := l.file.WriteLine(rows[i].Line); err != nil {
+			return err
+		}
+		l.Last = rows[i].ID
+	}
+	if err := l.file.Sync(); err != nil {
+		return err
+	}
+	if full := l.rotate.Size > 0 && l.file.Length() >= l.rotate.Size; full || l.rotate.Every > 0 && time.Since(l.opened) >= l.rotate.Every {
+		return l.next()
+	}
+	return nil
+}
+
+// next gives the file the name of a part, and opens a new one.
+func (l *Log) next() error {
+	if err := l.file.Close(); err != nil {
+		return err
+	}
+	for n := 1; ; n++ {
+		part := sink.PartName(l.path, l.opened, n)
+		if _, err := os.Lstat(part); errors.Is(err, fs.ErrNotExist) {
+			if err := os.Rename(l.path, part); err != nil {
+				return err
+			}
+			return l.open()
+		}
+	}
+}
+
+// Close closes the file.
+func (l *Log) Close() error {
+	if l.file == nil {
+		return nil
+	}
+	return l.file.Close()
+}

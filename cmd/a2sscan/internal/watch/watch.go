@@ -1,0 +1,629 @@
+// Package watch asks servers all day, and finds out who is up, who is down, and what
+// changed.
+//
+// A Watcher decides; it sends nothing and knows no clock but the times that it is given. Run
+// gives it a scan, a database and outputs.
+package watch
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"net/netip"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watchdb"
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/game"
+	"github.com/a2sscan/a2sscan/sink/census"
+	"github.com/a2sscan/a2sscan/sink/record"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// Rules say how often servers are asked, and what counts as an event.
+type Rules struct {
+	Every     time.Duration // each server is asked once in this time: a cycle
+	FullEvery time.Duration // and at least this often for its players and rules, too
+	DownAfter int           // a server is down after this many checks in a row without an answer
+	Attempts  int           // requests of a check that stays without an answer
+	Damp      time.Duration // at most one pair of events of a kind for each server in this time
+	BlindMax  time.Duration // how long a blind watcher believes that the servers are up
+
+	References []netip.AddrPort           // servers that are always up: they show whether the watcher is blind
+	Kinds      []Kind                     // the events to report; nil: all but changes that happen all the time
+	Excluded   func(netip.Addr) (no bool) // asked before every check; nil: nothing is excluded
+}
+
+// A server that left the list is asked for keepAsking more, and then no longer.
+const keepAsking = 24 * time.Hour
+
+// follow is how long after a change the server is asked everything: a map change takes it a
+// moment.
+const follow = 2 * time.Second
+
+// A server whose answer holds less than its last one keeps the last one this many times:
+// datagrams may have been lost.
+const poorAnswers = 3
+
+// server is what the watcher knows of one server. Times are seconds since 1970; 0: never.
+type server struct {
+	addr    netip.AddrPort
+	known   *census.Server // its last full answer; nil: none since the watcher began
+	info    uint64         // hash of what INFO said in it
+	steam   uint64         // its Steam ID in it
+	started int64          // when its world began, from it; 0: unknown
+	uptime  int64          // of its rule that counts uptime; 0: it has none
+	longest float32        // the longest time that one of its players has been on it
+
+	challenge               uint32
+	first, last, since      uint32 // its first and latest answer; since when it has its status
+	asked, silentAt, upto   uint32 // the latest check; the first one without an answer; its time is counted so far
+	fullAt, left            uint32 // when known was made; when it left the list
+	people, places          uint16
+	silent, requests, poor  uint8 // checks and requests without an answer; answers poorer than known
+	status                  status
+	answered                scanner.Questions
+	counted                 bool // people and places are known
+	flying, full            bool // a check is under way; it asks everything
+	elsewhere               bool // INFO alone does not say how many people play
+	listed, reference, gone bool // gone: forgotten, or it never came
+}
+
+// status says whether a server answers.
+type status uint8
+
+const (
+	unknown status = iota
+	up
+	down
+)
+
+var statusWords = [...]watchdb.Status{unknown: watchdb.Unknown, up: watchdb.Up, down: watchdb.Down}
+
+// Watcher decides what to ask, and what the answers mean. It serves one goroutine.
+type Watcher struct {
+	rules   Rules
+	servers []server // by their ID in the database, minus 1
+	index   map[netip.AddrPort]int
+	schedule
+
+	last   time.Time // the time of the latest Tick
+	ignore uint32    // silence asked for until then means nothing
+
+	view    network
+	held    []int // silent long enough, but the watcher may be blind
+	damping map[damped]*window
+	damped  uint32 // when windows were last ended
+	moves   moves
+
+	hours   [2]hour // that may still change
+	closed  []watchdb.Running
+	changed map[int][]byte // servers to store, with their new answer, if any
+	pending int            // bytes of these answers
+	encoder record.Encoder
+
+	interpreter scanner.Interpreter
+	events      []Event
+}
+
+// New returns a watcher without servers.
+func New(rules Rules, now time.Time) *Watcher {
+	w := &Watcher{
+		rules: rules, index: map[netip.AddrPort]int{}, last: now, damping: map[damped]*window{}, changed: map[int][]byte{},
+	}
+	w.view.init()
+	w.moves.init()
+	w.schedule.begin(now)
+	return w
+}
+
+// seconds is the form of a time in a server.
+func seconds(t time.Time) uint32 { return uint32(t.Unix()) }
+
+// Restore adds a server of the database, in the order of IDs.
+func (w *Watcher) Restore(row *watchdb.Server, now time.Time) {
+	s := server{addr: row.Addr, upto: seconds(now), gone: row.LastSeen.IsZero() || now.Sub(row.LastSeen) > keepAsking}
+	for t, to := range map[*time.Time]*uint32{&row.FirstSeen: &s.first, &row.LastSeen: &s.last, &row.Since: &s.since} {
+		if !t.IsZero() {
+			*to = seconds(*t)
+		}
+	}
+	s.status = status(slices.Index(statusWords[:], row.Status))
+	if _, r, err := record.Read(row.Answer); err == nil {
+		w.remember(&s, r)
+		s.info, s.answered = 0, 0 // the first answer is asked for in full anyway
+	}
+	w.add(s)
+}
+
+func (w *Watcher) add(s server) {
+	i := len(w.servers)
+	s.reference = slices.Contains(w.rules.References, s.addr)
+	w.servers = append(w.servers, s)
+	w.index[s.addr] = i
+	switch s.status {
+	case up:
+		w.view.came(&s)
+	case down:
+		w.moves.left(i, s.known)
+	case unknown:
+	}
+}
+
+// Unknown returns those of the addresses that the watcher does not have. They are to be
+// stored, and then given to Watch in the same order.
+func (w *Watcher) Unknown(addrs []netip.AddrPort) (fresh []netip.AddrPort) {
+	for _, a := range addrs {
+		if _, ok := w.index[a]; !ok {
+			fresh = append(fresh, a)
+		}
+	}
+	return fresh
+}
+
+// Watch sets the list of the servers to ask, without repetitions. Servers that are no longer
+// in it are asked for a day more.
+func (w *Watcher) Watch(addrs []netip.AddrPort, now time.Time) {
+	for i := range w.servers {
+		w.servers[i].listed = false
+	}
+	for _, a := range addrs {
+		i, ok := w.index[a]
+		if !ok {
+			i = len(w.servers)
+			w.add(server{addr: a})
+		}
+		s := &w.servers[i]
+		if s.gone {
+			s.gone, s.upto = false, seconds(now)
+		}
+		s.listed, s.left = true, 0
+	}
+	w.order = w.order[:0]
+	for i := range w.servers {
+		s := &w.servers[i]
+		if !s.listed && s.left == 0 {
+			s.left = seconds(now)
+		}
+		if s.gone = s.gone || !s.listed && (s.status == unknown || now.Sub(time.Unix(int64(s.left), 0)) > keepAsking); !s.gone {
+			w.order = append(w.order, i)
+			continue
+		}
+		if s.status == up {
+			w.unsilence(s)
+			w.view.left(s)
+			w.setStatus(i, unknown, s.since)
+		}
+	}
+	rand.Shuffle(len(w.order), func(i, j int) { w.order[i], w.order[j] = w.order[j], w.order[i] })
+	w.schedule.rearrange(now)
+}
+
+// Next returns the next server to ask, or how long nothing is due.
+func (w *Watcher) Next(now time.Time) (t scanner.Target, wait time.Duration) {
+	for {
+		i, again, wait := w.schedule.next(now, w.rules.Every)
+		if wait > 0 {
+			return t, wait
+		}
+		s := &w.servers[i]
+		switch {
+		case s.gone || s.flying && now.Unix()-int64(s.asked) < 120:
+			continue
+		case w.rules.Excluded != nil && w.rules.Excluded(s.addr.Addr()):
+			w.notAsked(i, seconds(now))
+			continue
+		}
+		s.asked, s.flying = seconds(now), true
+		s.full = again || s.info == 0 || (w.cycle+i)%max(1, int(w.rules.FullEvery/w.rules.Every)) == 0
+		return scanner.Target{Addr: s.addr, Challenge: s.challenge, InfoOnly: !s.full, Place: uint64(i)}, 0
+	}
+}
+
+// Answered takes the result of a check.
+func (w *Watcher) Answered(r *scanner.Result, now time.Time) {
+	i, ok := w.index[r.Addr]
+	if !ok {
+		return
+	}
+	s, at := &w.servers[i], seconds(now)
+	s.flying = false
+	if s.gone {
+		return
+	}
+	switch {
+	case r.Status <= scanner.StatusError:
+		w.answer(i, r, at)
+	case s.asked <= w.ignore, r.Sent == 0, r.Status == scanner.StatusNoReply && int(r.Sent) < w.rules.Attempts:
+		w.notAsked(i, at) // not really asked
+	default:
+		w.silence(i, r, at)
+	}
+}
+
+// silence takes a check without an answer.
+func (w *Watcher) silence(i int, r *scanner.Result, now uint32) {
+	s := &w.servers[i]
+	if s.status == up {
+		w.view.outcome(s.asked, false)
+	}
+	if s.reference {
+		w.view.reference(s.addr, false)
+	}
+	if s.status != unknown && s.silent == 0 {
+		s.silentAt = s.asked
+		if s.status == up {
+			w.view.fell(s)
+		}
+	}
+	if s.silent < 255 {
+		s.silent++
+	}
+	s.requests = uint8(min(int(s.requests)+int(r.Sent), 255))
+	switch {
+	case s.status == down:
+		w.count(i, now, down)
+	case s.status == up && int(s.silent) == w.rules.DownAfter:
+		w.held = append(w.held, i)
+		w.decide(now)
+	}
+}
+
+// decide calls servers down that have been silent long enough, unless the watcher may be
+// blind.
+func (w *Watcher) decide(now uint32) {
+	if w.view.blind && !w.view.expired {
+		return
+	}
+	w.held = slices.DeleteFunc(w.held, func(i int) bool {
+		s := &w.servers[i]
+		if s.status != up || int(s.silent) < w.rules.DownAfter {
+			return true // it answered, or its silence meant nothing
+		}
+		recent := now-s.asked < uint32(w.rules.Every/time.Second)
+		if !w.view.expired && recent && w.view.doubtful(s.silentAt) {
+			return false
+		}
+		w.count(i, s.silentAt, up)
+		w.count(i, now, down)
+		w.emit(i, Event{Kind: Down, For: int64(s.silentAt - s.since), Evidence: &Evidence{
+			Checks: int(s.silent), Requests: int(s.requests), First: stamp(s.silentAt), Last: stamp(s.asked), AllSilent: w.view.expired,
+		}}, now)
+		w.view.rose(s)
+		w.view.left(s)
+		w.setStatus(i, down, s.silentAt)
+		w.move(w.moves.left(i, s.known), now)
+		return true
+	})
+}
+
+// answer takes a check that was answered.
+func (w *Watcher) answer(i int, r *scanner.Result, now uint32) {
+	s := &w.servers[i]
+	if s.reference {
+		w.view.reference(s.addr, true)
+	}
+	was := s.status
+	switch was {
+	case up:
+		w.view.outcome(s.asked, true)
+		w.count(i, now, up)
+	case down:
+		w.count(i, now, down)
+	case unknown:
+		s.upto = now
+	}
+	w.unsilence(s)
+	s.last = now
+	if r.Challenge != 0 {
+		s.challenge = r.Challenge
+	}
+	if was != up {
+		since := s.since
+		if s.first == 0 {
+			s.first = now
+		}
+		w.setStatus(i, up, now)
+		w.view.came(s)
+		if was == down {
+			w.moves.back(i, s.known)
+			w.emit(i, Event{Kind: Up, For: int64(now - since)}, now)
+		}
+	}
+	w.hourOf(now).samples[i].Seen = now
+	full := s.full && r.Asked&scanner.AskAll == scanner.AskAll
+	if full {
+		w.accept(i, r, now, was == unknown)
+	} else if r.HasInfo && infoHash(&r.Info) != s.info {
+		w.schedule.soon(i, time.Unix(int64(now), 0).Add(follow))
+	}
+	if r.HasInfo && (full || !s.elsewhere) {
+		w.population(i, r.Population(), now)
+	}
+}
+
+// unsilence forgets that a server was silent.
+func (w *Watcher) unsilence(s *server) {
+	if s.silent > 0 && s.status == up {
+		w.view.rose(s)
+	}
+	s.silent, s.requests, s.silentAt = 0, 0, 0
+}
+
+func (w *Watcher) setStatus(i int, to status, since uint32) {
+	w.servers[i].status, w.servers[i].since = to, since
+	w.changed[i] = w.changed[i]
+}
+
+// infoHash is of what makes the watcher ask for everything again when it changes. It does not
+// cover counts of players.
+func infoHash(in *wire.Info) uint64 {
+	var b [256]byte
+	text := b[:0]
+	for _, t := range [][]byte{in.Name, in.Map, in.Version} {
+		text = append(append(text, t...), 0)
+	}
+	text = strconv.AppendUint(append(strconv.AppendUint(text, uint64(in.MaxPlayers), 10), ' '), in.SteamID, 10)
+	if in.Password != 0 {
+		text = append(text, 'p')
+	}
+	return xxhash.Sum64(text) | 1
+}
+
+// remember keeps what a full answer says.
+func (w *Watcher) remember(s *server, r *scanner.Result) {
+	known := census.NewServer(r)
+	s.known, s.info, s.steam, s.answered = &known, infoHash(&r.Info), r.Info.SteamID, answeredBy(r)
+	s.started, s.uptime, s.longest = 0, 0, 0
+	alone, all := *r, r.Population()
+	alone.HasPlayers, alone.Players, alone.HasRules, alone.Rules = false, nil, false, nil
+	w.interpreter.Interpret(&alone)
+	info := alone.Population()
+	s.elsewhere = s.elsewhere || info.People != all.People || info.Places != all.Places
+	if g := r.Game; g != nil {
+		if g.Has.Has(game.KeyStarted) {
+			s.started = g.Started
+		}
+		if g.ID == "rust" {
+			s.uptime = ruleNumber(r.Rules, "uptime")
+		}
+	}
+	for i := range r.Players {
+		s.longest = max(s.longest, r.Players[i].Duration)
+	}
+}
+
+// ruleNumber returns the value of a rule that is a number, or 0.
+func ruleNumber(rules []wire.Rule, name string) (n int64) {
+	for i := range rules {
+		if string(rules[i].Name) == name {
+			n, _ = strconv.ParseInt(string(rules[i].Value), 10, 64)
+		}
+	}
+	return n
+}
+
+// answeredBy returns the questions that have a complete answer.
+func answeredBy(r *scanner.Result) (q scanner.Questions) {
+	for i, has := range [...]bool{wire.QuestionInfo: r.HasInfo, wire.QuestionPlayers: r.HasPlayers, wire.QuestionRules: r.HasRules} {
+		if has && r.Err[i] == 0 {
+			q |= 1 << i
+		}
+	}
+	return q
+}
+
+// accept compares a full answer with the last one.
+func (w *Watcher) accept(i int, r *scanner.Result, now uint32, first bool) {
+	s := &w.servers[i]
+	if s.known != nil && s.answered&^answeredBy(r) != 0 && s.poor < poorAnswers {
+		s.poor++
+		return
+	}
+	was := *s
+	w.remember(s, r)
+	s.poor, s.fullAt = 0, now
+	w.store(i, r)
+	if was.known != nil && !first {
+		w.compare(i, &was, r, now)
+	}
+	if was.known == nil && w.cycle > 1 {
+		w.move(w.moves.came(i, s.known), now)
+	}
+}
+
+// compare reports what changed between two full answers.
+func (w *Watcher) compare(i int, was *server, r *scanner.Result, now uint32) {
+	s := &w.servers[i]
+	lasting, volatile := census.Changed(was.known, s.known)
+	for _, kind := range append(lasting, volatile...) {
+		k, usual := Kind(kind), slices.Contains(volatile, kind)
+		if !slices.Contains(Kinds, k) || usual && !slices.Contains(w.rules.Kinds, k) {
+			continue
+		}
+		c := census.NewChange(kind, was.known, s.known)
+		w.emit(i, Event{Kind: k, Before: c.Before, After: c.After}, now)
+	}
+	if was.started != 0 && s.started != 0 && max(s.started-was.started, was.started-s.started) > 60 {
+		w.emit(i, Event{Kind: Wiped, Evidence: &Evidence{Signs: []string{
+			fmt.Sprintf("the world began %s, before that %s", stamp(uint32(s.started)), stamp(uint32(was.started))),
+		}}}, now)
+	}
+	if signs := restartSigns(was, s, now); len(signs) > 0 {
+		w.emit(i, Event{Kind: Restarted, Evidence: &Evidence{Signs: signs}}, now)
+	}
+}
+
+// restartSigns returns what shows that a server restarted between two full answers: its
+// uptime fell, or it has another Steam ID and all of its players came since. The latter also
+// happens with a new map, so it counts only on the same map.
+func restartSigns(was, is *server, now uint32) []string {
+	if was.uptime > 0 && is.uptime > 0 && is.uptime < was.uptime {
+		return []string{fmt.Sprintf("its uptime fell from %d to %d seconds", was.uptime, is.uptime)}
+	}
+	anew := is.longest > 0 && was.longest > is.longest && was.fullAt > 0 && is.longest <= float32(now-was.fullAt)+5
+	if anew && was.steam != 0 && is.steam != 0 && was.steam != is.steam && was.known.Map == is.known.Map {
+		return []string{
+			fmt.Sprintf("its Steam ID changed from %d to %d", was.steam, is.steam),
+			fmt.Sprintf("the longest time on it fell from %.0f to %.0f seconds", was.longest, is.longest),
+		}
+	}
+	return nil
+}
+
+// population takes the number of people on a server.
+func (w *Watcher) population(i int, p scanner.Population, now uint32) {
+	s := &w.servers[i]
+	people, places := uint16(min(max(p.People, 0), 65535)), uint16(min(max(p.Places, 0), 65535))
+	sample := &w.hourOf(now).samples[i]
+	if sample.Checks == 0 || people < sample.Min {
+		sample.Min = people
+	}
+	sample.Max, sample.People, sample.Checks = max(sample.Max, people), sample.People+uint32(people), sample.Checks+1
+	was := s.people
+	full := func(people, places uint16) bool { return places > 0 && people >= places }
+	if s.counted && s.known != nil {
+		before, after := uint32(was), uint32(people)
+		switch facts := (Event{Before: &census.Facts{People: &before}, After: &census.Facts{People: &after}}); {
+		case was > 0 && people == 0:
+			facts.Kind = Empty
+			w.emit(i, facts, now)
+		case full(people, places) && !full(was, s.places):
+			facts.Kind = Full
+			w.emit(i, facts, now)
+		}
+	}
+	s.people, s.places, s.counted = people, places, true
+}
+
+// store keeps a full answer for the database, without the names of players.
+func (w *Watcher) store(i int, r *scanner.Result) {
+	c := *r
+	c.HasPlayers, c.Players, c.Hashes[wire.QuestionPlayers] = false, nil, 0
+	w.pending -= len(w.changed[i])
+	line := w.encoder.Append(nil, "", &c)
+	w.changed[i] = line[:len(line)-1]
+	w.pending += len(line) - 1
+}
+
+// Tick lets time pass. It must be called several times a second.
+func (w *Watcher) Tick(now time.Time) {
+	passed, wall := now.Sub(w.last), now.Round(0).Sub(w.last.Round(0))
+	if drift := wall - passed; passed > gap || drift > gap || drift < -gap {
+		w.pause(w.last, now)
+	}
+	w.last = now
+	at := seconds(now)
+	w.hourOf(at)
+	w.look(at)
+	w.decide(at)
+	w.release(at)
+}
+
+// gap is how late a Tick may be. Longer than that, the process did not run, or the clock was
+// set: nobody was asked.
+const gap = 2 * time.Second
+
+// pause counts the time between two moments as unseen, and forgets all silence.
+func (w *Watcher) pause(from, to time.Time) {
+	end, now := seconds(from), seconds(to)
+	for i := range w.servers {
+		s := &w.servers[i]
+		w.settle(i, end)
+		if s.status != unknown && now > s.upto {
+			w.count(i, now, unknown)
+		}
+		s.upto = now
+		s.flying = false
+		for _, t := range []*uint32{&s.since, &s.last, &s.asked, &s.fullAt} {
+			*t = min(*t, now) // the clock may have been set back
+		}
+	}
+	w.ignore, w.held = now, nil
+	w.view.forget()
+	w.schedule.rearrange(to)
+}
+
+// settle counts the time of a server up to a moment, and forgets its silence. Time in which
+// it was silent, and not called down, is unseen.
+func (w *Watcher) settle(i int, until uint32) {
+	s := &w.servers[i]
+	switch {
+	case s.status == up && s.silent > 0:
+		w.count(i, s.silentAt, up)
+		w.count(i, until, unknown)
+	default:
+		w.count(i, until, s.status)
+	}
+	w.unsilence(s)
+}
+
+// notAsked counts the time since the last check of a server as unseen.
+func (w *Watcher) notAsked(i int, now uint32) {
+	s := &w.servers[i]
+	w.settle(i, min(now, max(s.last, s.upto)))
+	if s.status != unknown {
+		w.count(i, now, unknown)
+	}
+}
+
+// Events returns the events since the last call, without IDs.
+func (w *Watcher) Events() []Event {
+	events := w.events
+	w.events = nil
+	return events
+}
+
+// Numbers are for the status line.
+type Numbers struct {
+	Servers int           `json:"servers"` // in the list
+	Up      int           `json:"up"`
+	Down    int           `json:"down"`
+	People  int           `json:"people"`
+	Cycle   time.Duration `json:"-"` // how long the latest cycle took; 0: none is complete
+	Blind   bool          `json:"blind"`
+}
+
+// Numbers counts the servers.
+func (w *Watcher) Numbers() (n Numbers) {
+	n.Servers, n.Cycle, n.Blind = len(w.order), w.took, w.view.blind
+	for i := range w.servers {
+		switch s := &w.servers[i]; {
+		case s.gone:
+		case s.status == up:
+			n.Up++
+			n.People += int(s.people)
+		case s.status == down:
+			n.Down++
+		}
+	}
+	return n
+}
+
+// Changes returns what to store since the last call: servers by their ID, and hours that have
+// ended.
+func (w *Watcher) Changes() (servers []watchdb.Server, ended []watchdb.Running) {
+	for i, answer := range w.changed {
+		s := &w.servers[i]
+		servers = append(servers, watchdb.Server{
+			ID: int64(i + 1), Addr: s.addr, FirstSeen: moment(s.first), LastSeen: moment(s.last), Since: moment(s.since),
+			Status: statusWords[s.status], Answer: answer,
+		})
+	}
+	slices.SortFunc(servers, func(a, b watchdb.Server) int { return cmp.Compare(a.ID, b.ID) })
+	ended, w.closed = w.closed, nil
+	clear(w.changed)
+	w.pending = 0
+	return servers, ended
+}
+
+func moment(seconds uint32) (t time.Time) {
+	if seconds != 0 {
+		t = time.Unix(int64(seconds), 0).UTC()
+	}
+	return t
+}

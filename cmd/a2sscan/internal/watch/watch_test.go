@@ -1,0 +1,574 @@
+package watch
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watchdb"
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// world is a network of simulated servers, and a watcher of them, in simulated time.
+type world struct {
+	t       *testing.T
+	w       *Watcher
+	now     time.Time
+	servers []*fake
+	flights []flight
+	loss    float64 // of checks
+	rng     *rand.Rand
+	events  []Event
+	asked   int
+	full    int
+}
+
+// fake is a simulated server.
+type fake struct {
+	addr            netip.AddrPort
+	dead            bool
+	name, mapName   string
+	version         string
+	people, places  int
+	steam           uint64
+	played, uptime  int // seconds; 0: no such answer
+	challenge       uint32
+	noRules, noPing bool
+}
+
+type flight struct {
+	due time.Time
+	r   *scanner.Result
+}
+
+const attempts = 3
+
+// usual are the rules of most tests.
+func usual() Rules {
+	return Rules{Every: time.Minute, FullEvery: 10 * time.Minute, DownAfter: 3, Attempts: attempts, Damp: 10 * time.Minute, BlindMax: 10 * time.Minute}
+}
+
+// newWorld returns a world of n servers, eight in each /24.
+func newWorld(t *testing.T, n int, rules Rules) *world {
+	x := &world{t: t, now: time.Date(2026, 11, 20, 12, 10, 0, 0, time.UTC), rng: rand.New(rand.NewPCG(1, 2))}
+	x.w = New(rules, x.now)
+	var addrs []netip.AddrPort
+	for i := range n {
+		x.servers = append(x.servers, newFake(i))
+		addrs = append(addrs, x.servers[i].addr)
+	}
+	x.w.Watch(addrs, x.now)
+	return x
+}
+
+func newFake(i int) *fake {
+	addr := netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, byte(i >> 11), byte(i >> 3), byte(i & 7)}), 27015)
+	return &fake{
+		addr: addr, name: fmt.Sprintf("a server named %d", i), mapName: "de_dust2", version: "1.0", people: 5, places: 20,
+		steam: 1<<56 | 3<<52 | 1<<32 | uint64(i+1), played: 3600,
+	}
+}
+
+// answer is what the server answers to a check.
+func (f *fake) answer(t scanner.Target, at time.Time) *scanner.Result {
+	r := &scanner.Result{Addr: t.Addr, Time: at, Asked: scanner.AskInfo, PlayersAnnounced: -1, RulesAnnounced: -1}
+	if !t.InfoOnly {
+		r.Asked = scanner.AskAll
+	}
+	if f.dead {
+		r.Status, r.Sent = scanner.StatusNoReply, attempts
+		return r
+	}
+	r.Status, r.Sent, r.Received, r.Challenge = scanner.StatusOK, 1, 1, f.challenge
+	r.HasInfo = true
+	r.Info = wire.Info{
+		Has:  wire.HasName | wire.HasMap | wire.HasVersion | wire.HasPlayers | wire.HasMaxPlayers | wire.HasFolder,
+		Name: []byte(f.name), Map: []byte(f.mapName), Version: []byte(f.version), Players: uint32(f.people), MaxPlayers: uint32(f.places),
+		Folder: []byte("valve"), SteamID: f.steam,
+	}
+	if f.uptime > 0 {
+		r.Info.Has, r.Info.GameID = r.Info.Has|wire.HasGameID, 252490 // Rust
+	}
+	if t.InfoOnly {
+		return r
+	}
+	r.HasPlayers, r.HasRules = true, !f.noRules
+	for range f.people {
+		r.Players = append(r.Players, wire.Player{Name: []byte("somebody"), Duration: float32(f.played)})
+	}
+	if f.uptime > 0 && r.HasRules {
+		r.Rules = []wire.Rule{{Name: []byte("uptime"), Value: fmt.Append(nil, f.uptime)}}
+	}
+	if f.noRules {
+		r.Status, r.Err[wire.QuestionRules] = scanner.StatusPartial, wire.ErrTimeout
+	}
+	new(scanner.Interpreter).Interpret(r)
+	return r
+}
+
+// run lets time pass.
+func (x *world) run(d time.Duration) {
+	for end := x.now.Add(d); x.now.Before(end); {
+		for {
+			t, wait := x.w.Next(x.now)
+			if wait > 0 {
+				break
+			}
+			x.asked++
+			if !t.InfoOnly {
+				x.full++
+			}
+			f := x.servers[slices.IndexFunc(x.servers, func(f *fake) bool { return f.addr == t.Addr })]
+			lost := f.dead
+			if f.dead = lost || x.rng.Float64() < x.loss; true {
+				r := f.answer(t, x.now)
+				delay := 50 * time.Millisecond
+				if f.dead {
+					delay = 3500 * time.Millisecond
+				}
+				x.flights = append(x.flights, flight{x.now.Add(delay), r})
+			}
+			f.dead = lost
+		}
+		x.now = x.now.Add(tickEvery)
+		for i := 0; i < len(x.flights); i++ {
+			if fl := x.flights[i]; !fl.due.After(x.now) {
+				x.w.Answered(fl.r, x.now)
+				x.flights = slices.Delete(x.flights, i, i+1)
+				i--
+			}
+		}
+		x.w.Tick(x.now)
+		for _, e := range x.w.Events() {
+			x.events = append(x.events, e)
+		}
+	}
+	for i := range x.servers {
+		x.servers[i].played += int(d.Seconds())
+		if x.servers[i].uptime > 0 {
+			x.servers[i].uptime += int(d.Seconds())
+		}
+	}
+}
+
+// want checks the kinds and addresses of all events since the last call, such as "down 3".
+func (x *world) want(events ...string) {
+	x.t.Helper()
+	var got []string
+	for _, e := range x.events {
+		i := slices.IndexFunc(x.servers, func(f *fake) bool { return f.addr.String() == e.Addr })
+		word := string(e.Kind)
+		if i >= 0 {
+			word += fmt.Sprint(" ", i)
+		}
+		got = append(got, word)
+	}
+	slices.Sort(got)
+	slices.Sort(events)
+	if !slices.Equal(got, events) {
+		x.t.Errorf("events %q, want %q", got, events)
+		for _, e := range x.events {
+			x.t.Log(e.Text())
+		}
+	}
+	x.events = nil
+}
+
+// all returns a word for each of the servers from one to another.
+func all(kind Kind, from, to int) (events []string) {
+	for i := from; i < to; i++ {
+		events = append(events, fmt.Sprint(kind, " ", i))
+	}
+	return events
+}
+
+// The first answers emit nothing. A server is down after three cycles without an answer, and
+// a shorter silence is none. A server that never answered is never down.
+func TestDownAndUp(t *testing.T) {
+	x := newWorld(t, 40, usual())
+	x.servers[7].dead = true
+	x.run(5 * time.Minute)
+	x.want()
+	x.servers[3].dead = true
+	x.run(110 * time.Second)
+	x.servers[3].dead = false
+	x.run(5 * time.Minute)
+	x.want()
+	x.servers[3].dead = true
+	x.run(4*time.Minute + 5*time.Second)
+	if len(x.events) != 1 {
+		t.Fatal(x.events)
+	}
+	e := x.events[0]
+	if e.Evidence.Checks != 3 || e.Evidence.Requests != 9 || e.For < 10*60 || e.For > 14*60 || e.Evidence.AllSilent {
+		t.Errorf("%+v %+v", e, e.Evidence)
+	}
+	x.want("down 3")
+	x.run(3 * time.Minute)
+	x.servers[3].dead = false
+	x.run(61 * time.Second)
+	if e := x.events[0]; e.For < 6*60 || e.For > 9*60 {
+		t.Errorf("down for %d s", e.For)
+	}
+	x.want("up 3")
+	up, down := 0, 0
+	for _, h := range x.w.Running() {
+		s := h.Samples[3]
+		up, down = up+int(s.Up), down+int(s.Down)
+	}
+	if total := up + down; down < 6*60 || down > 9*60 || total < 19*60 || total > 21*60 {
+		t.Errorf("%d s up, %d s down", up, down)
+	}
+}
+
+// Checks are spread over the cycle; a full one comes at least every ten cycles, and after a
+// change.
+func TestSchedule(t *testing.T) {
+	x := newWorld(t, 300, usual())
+	most := 0
+	for range 60 * 12 {
+		was := x.asked
+		x.run(time.Second)
+		most = max(most, x.asked-was)
+	}
+	if most > 6 || x.asked != 300*12 {
+		t.Errorf("%d checks in 12 cycles, at most %d in a second; want 3600 and about 5", x.asked, most)
+	}
+	if x.full < 300*2 || x.full > 300*2+60 {
+		t.Errorf("%d full checks, want the first of each, and one more", x.full)
+	}
+	full := x.full
+	x.servers[1].mapName, x.servers[1].people = "de_nuke", 6
+	x.servers[2].people = 7
+	x.run(59 * time.Second)
+	if n := x.full - full; n > 31 {
+		t.Errorf("%d full checks in a cycle", n)
+	}
+	x.want()
+}
+
+// When most servers fall silent at once, the watcher is blind, and calls nothing down.
+func TestBlind(t *testing.T) {
+	for _, after := range []int{1, 3} {
+		rules := usual()
+		rules.DownAfter = after
+		x := newWorld(t, 200, rules)
+		x.run(3 * time.Minute)
+		for _, f := range x.servers[:190] {
+			f.dead = true
+		}
+		x.run(4 * time.Minute)
+		x.want("blind")
+		for _, f := range x.servers[1:] {
+			f.dead = false
+		}
+		x.run(5 * time.Minute)
+		x.want("seeing", "down 0")
+		unseen := 0
+		for _, h := range x.w.Running() {
+			unseen += int(h.Samples[5].Unseen)
+		}
+		if unseen < 3*60 || unseen > 5*60 {
+			t.Errorf("%d s unseen, want about 4 minutes", unseen)
+		}
+	}
+}
+
+// What does not look like an outage of the watcher's own network is reported.
+func TestNotBlind(t *testing.T) {
+	x := newWorld(t, 200, usual())
+	x.run(3 * time.Minute)
+	for _, f := range x.servers[:100] {
+		f.dead = true // half of them
+	}
+	x.run(5 * time.Minute)
+	x.want(all(Down, 0, 100)...)
+
+	x = newWorld(t, 3, usual()) // an owner of three in one rack
+	x.run(3 * time.Minute)
+	for _, f := range x.servers {
+		f.dead = true
+	}
+	x.run(5 * time.Minute)
+	x.want(all(Down, 0, 3)...)
+}
+
+// After --blind-max, the silent servers are down, with that evidence.
+func TestBlindMax(t *testing.T) {
+	x := newWorld(t, 40, usual())
+	x.run(3 * time.Minute)
+	for _, f := range x.servers {
+		f.dead = true
+	}
+	x.run(9 * time.Minute)
+	x.want("blind")
+	x.run(3 * time.Minute)
+	for _, e := range x.events {
+		if !e.Evidence.AllSilent {
+			t.Errorf("%+v", e.Evidence)
+		}
+	}
+	x.want(all(Down, 0, 40)...)
+	for _, f := range x.servers {
+		f.dead = false
+	}
+	x.run(2 * time.Minute)
+	x.want(append(all(Up, 0, 40), "seeing")...)
+}
+
+// References decide alone.
+func TestReferences(t *testing.T) {
+	rules := usual()
+	rules.References = []netip.AddrPort{newFake(0).addr, newFake(1).addr}
+	x := newWorld(t, 100, rules)
+	x.run(3 * time.Minute)
+	for _, f := range x.servers[1:] {
+		f.dead = true
+	}
+	x.run(6 * time.Minute)
+	x.want(all(Down, 1, 100)...)
+	for _, f := range x.servers[1:] {
+		f.dead = false
+	}
+	x.run(2 * time.Minute)
+	x.want(all(Up, 1, 100)...)
+	for _, f := range x.servers[:50] {
+		f.dead = true
+	}
+	x.run(5 * time.Minute)
+	x.want("blind")
+}
+
+// While the process does not run, nobody asks: that time is unseen, and silence that was asked
+// for before it means nothing. The same holds when the clock is set.
+func TestPause(t *testing.T) {
+	for _, jump := range []time.Duration{30 * time.Minute, -30 * time.Minute} {
+		x := newWorld(t, 40, usual())
+		x.run(5 * time.Minute)
+		x.servers[2].dead = true
+		x.run(2 * time.Minute)
+		x.flights = nil
+		x.now = x.now.Add(jump)
+		x.run(150 * time.Second)
+		x.want()
+		x.run(2 * time.Minute)
+		x.want("down 2")
+		unseen := 0
+		for _, h := range x.w.Running() {
+			unseen += int(h.Samples[9].Unseen)
+		}
+		if want := max(0, int(jump.Seconds())); unseen < want-5 || unseen > want+5 {
+			t.Errorf("%d s unseen after %v", unseen, jump)
+		}
+	}
+}
+
+// A check that was not really sent is none.
+func TestNotAsked(t *testing.T) {
+	x := newWorld(t, 2, usual())
+	x.run(2 * time.Minute)
+	x.servers[0].dead = true
+	for range 60 * 5 * 10 {
+		x.run(100 * time.Millisecond)
+		for _, f := range x.flights {
+			f.r.Sent = 0
+		}
+	}
+	x.want()
+}
+
+// Changes are those of diff. Volatile ones are reported only if they are named.
+func TestChanges(t *testing.T) {
+	for _, named := range []bool{false, true} {
+		rules := usual()
+		if named {
+			rules.Kinds = []Kind{"map", "renamed"}
+		}
+		x := newWorld(t, 10, rules)
+		x.run(3 * time.Minute)
+		x.servers[1].name = "quite another name"
+		x.servers[2].mapName = "de_nuke"
+		x.servers[3].version = "2.0"
+		x.servers[4].places = 30
+		x.run(2 * time.Minute)
+		if named {
+			x.want("renamed 1", "map 2")
+			continue
+		}
+		for _, e := range x.events {
+			if e.Kind == "renamed" && (*e.Before.Name != "a server named 1" || *e.After.Name != "quite another name") {
+				t.Errorf("%+v", e)
+			}
+		}
+		x.want("renamed 1", "version 3", "capacity 4")
+		x.servers[5].people = 0
+		x.servers[6].people = 20
+		x.run(2 * time.Minute)
+		x.want("empty 5", "full 6")
+	}
+}
+
+// An answer that lacks a question, because a datagram was lost, replaces no better one.
+func TestPoorAnswer(t *testing.T) {
+	x := newWorld(t, 1, usual())
+	x.servers[0].uptime = 90000
+	x.run(11 * time.Minute)
+	x.servers[0].noRules = true
+	x.run(11 * time.Minute)
+	x.servers[0].noRules, x.servers[0].uptime = false, 30
+	x.run(11 * time.Minute)
+	x.want("restarted 0")
+}
+
+// A restart needs an uptime that fell, or two signs. A Steam ID that changes alone is none,
+// nor are durations that begin anew with a map.
+func TestRestarted(t *testing.T) {
+	x := newWorld(t, 6, usual())
+	x.servers[0].uptime = 90000
+	x.run(12 * time.Minute)
+	x.servers[0].uptime, x.servers[0].name = 20, "restarted with uptime"
+	x.servers[1].steam, x.servers[1].played = 90<<52|77, 5
+	x.servers[2].steam = 90<<52 | 78
+	x.servers[3].mapName, x.servers[3].played, x.servers[3].steam = "de_nuke", 5, 90<<52|79
+	x.servers[4].played = 5
+	x.run(3 * time.Minute)
+	x.want("restarted 0", "restarted 1", "renamed 0")
+}
+
+// A server that goes down at one address and comes at another has moved.
+func TestMoved(t *testing.T) {
+	x := newWorld(t, 12, usual())
+	x.servers[11].dead = true
+	x.run(5 * time.Minute)
+	x.servers[11].name, x.servers[11].steam, x.servers[11].dead = x.servers[2].name, x.servers[2].steam, false
+	x.servers[2].dead = true
+	x.run(6 * time.Minute)
+	for _, e := range x.events {
+		if e.Kind == moved && (e.By != "steam_id" || e.Before.Addr != x.servers[2].addr.String()) {
+			t.Errorf("%+v", e)
+		}
+	}
+	x.want("down 2", "moved 11")
+}
+
+// A server that flaps is reported twice in ten minutes, and then as it is.
+func TestDamping(t *testing.T) {
+	rules := usual()
+	rules.DownAfter, rules.Damp = 1, 20*time.Minute
+	x := newWorld(t, 3, rules)
+	x.run(2 * time.Minute)
+	for i := range 9 {
+		x.servers[0].dead = i%2 == 0
+		x.run(2 * time.Minute)
+	}
+	x.want("down 0", "up 0")
+	x.run(5 * time.Minute)
+	if len(x.events) != 1 || x.events[0].LeftOut != 6 {
+		t.Errorf("%+v", x.events)
+	}
+	x.want("down 0")
+}
+
+// A server that leaves the list is watched for a day.
+func TestList(t *testing.T) {
+	x := newWorld(t, 3, usual())
+	x.run(2 * time.Minute)
+	two := []netip.AddrPort{x.servers[0].addr, x.servers[1].addr}
+	x.w.Watch(two, x.now)
+	x.servers[2].dead = true
+	x.run(5 * time.Minute)
+	x.want("down 2")
+	x.w.Watch(two, x.now.Add(25*time.Hour))
+	if n := x.w.Numbers(); n.Servers != 2 || n.Down != 0 {
+		t.Errorf("%+v", n)
+	}
+	fresh := newFake(9)
+	x.servers = append(x.servers, fresh)
+	list := append(two, fresh.addr)
+	if got := x.w.Unknown(list); !slices.Equal(got, []netip.AddrPort{fresh.addr}) {
+		t.Errorf("unknown: %v", got)
+	}
+	x.w.Watch(list, x.now)
+	x.run(2 * time.Minute)
+	if n := x.w.Numbers(); n.Servers != 3 || n.Up != 3 {
+		t.Errorf("%+v", n)
+	}
+	x.want()
+}
+
+// A watch that begins again knows what it knew, and reports what happened meanwhile.
+func TestRestore(t *testing.T) {
+	x := newWorld(t, 4, usual())
+	x.run(2 * time.Minute)
+	x.servers[1].dead = true
+	x.run(5 * time.Minute)
+	x.want("down 1")
+	rows, _ := x.w.Changes()
+	hours := x.w.Running()
+	if strings.Contains(string(rows[0].Answer), "somebody") {
+		t.Errorf("the answer names players: %s", rows[0].Answer)
+	}
+	var addrs []netip.AddrPort
+	again := &world{t: t, now: x.now.Add(10 * time.Minute), rng: x.rng, servers: x.servers}
+	again.w = New(usual(), again.now)
+	for i := range rows {
+		again.w.Restore(&rows[i], again.now)
+		addrs = append(addrs, rows[i].Addr)
+	}
+	again.w.Resume(hours)
+	again.w.Watch(addrs, again.now)
+	x.servers[1].dead, x.servers[2].name = false, "renamed while nobody watched"
+	again.run(2 * time.Minute)
+	again.want("up 1", "renamed 2")
+	var s watchdb.Sample
+	for _, h := range again.w.Running() {
+		s = h.Samples[0]
+	}
+	if s.Up < 7*60 || s.Up > 9*60 || s.Unseen > 5 {
+		t.Errorf("%+v, want up to 7 and 2 minutes up, and the gap in neither count", s)
+	}
+}
+
+// Random outages with loss: every long one is reported once, no short one ever.
+func TestOutages(t *testing.T) {
+	x := newWorld(t, 400, usual())
+	x.loss = 0.0005 // of whole checks, with all retries
+	x.run(2 * time.Minute)
+	type outage struct{ from, to int }
+	plan := make([]outage, 200)
+	for i := range plan {
+		from := x.rng.IntN(1200)
+		plan[i] = outage{from, from + 5 + x.rng.IntN(595)}
+	}
+	begin := x.now
+	seen := map[string]int{}
+	for second := range 2000 {
+		for i, o := range plan {
+			x.servers[i].dead = second >= o.from && second < o.to
+		}
+		x.run(time.Second)
+		for _, e := range x.events {
+			if e.Kind != Down {
+				continue
+			}
+			i := slices.IndexFunc(x.servers, func(f *fake) bool { return f.addr.String() == e.Addr })
+			seen[e.Addr]++
+			if i >= len(plan) || plan[i].to-plan[i].from < 2*60 || seen[e.Addr] > 1 {
+				t.Errorf("false: %s", e.Text())
+			} else if late := int(e.Time.Sub(begin).Seconds()) - plan[i].from; late > 4*60+10 {
+				t.Errorf("reported after %d s", late)
+			}
+		}
+		x.events = nil
+	}
+	for i, o := range plan {
+		if o.to-o.from > 4*60 && seen[x.servers[i].addr.String()] != 1 {
+			t.Errorf("server %d was down for %d s: %d events", i, o.to-o.from, seen[x.servers[i].addr.String()])
+		}
+	}
+}

@@ -1,0 +1,195 @@
+package watch
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watchdb"
+)
+
+// Webhook posts events to an URL. The database is its queue, so each event arrives at least
+// once: after a kill, the last POST may be repeated.
+type Webhook struct {
+	URL     string // secret: it is never shown
+	Discord bool   // messages for people, as Discord takes them; else JSON
+	Kinds   []Kind
+
+	wake chan struct{}
+}
+
+const (
+	cursorName = "webhook"
+	maxQueue   = 10_000 // events that wait; older ones are dropped
+	batchLimit = 10     // more events than this become one message with counts
+	gather     = time.Second
+	minBackoff = 2 * time.Second
+	maxBackoff = 5 * time.Minute
+)
+
+// NewWebhook returns a webhook, or an error if the URL is none. The error does not show it.
+func NewWebhook(secret string, discord bool, kinds []Kind) (*Webhook, error) {
+	u, err := url.Parse(strings.TrimSpace(secret))
+	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+		return nil, errors.New("it is no URL that begins with https://")
+	}
+	return &Webhook{URL: u.String(), Discord: discord, Kinds: kinds, wake: make(chan struct{}, 1)}, nil
+}
+
+// Wake says that there are new events.
+func (h *Webhook) Wake() {
+	select {
+	case h.wake <- struct{}{}:
+	default:
+	}
+}
+
+// deliver posts events until ctx ends.
+func (h *Webhook) deliver(ctx context.Context, db *watchdb.DB, t *console.Terminal) {
+	client := &http.Client{Timeout: 30 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	backoff := time.Duration(0)
+	h.Wake() // for what an earlier watch left
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-h.wake:
+		}
+		for pause(ctx, max(gather, backoff)); ctx.Err() == nil; {
+			more, wait, err := h.post(ctx, client, db, t)
+			if err == nil && more {
+				backoff = 0
+				continue
+			}
+			if err != nil && ctx.Err() == nil {
+				backoff = max(min(max(2*backoff, minBackoff), maxBackoff), wait)
+				t.Say("webhook: %v; the next attempt follows in %v", err, backoff)
+				h.Wake()
+			} else {
+				backoff = 0
+			}
+			break
+		}
+	}
+}
+
+// post posts the next events. more is set if others follow. On an error, wait is how long the
+// receiver wants to be left alone.
+func (h *Webhook) post(ctx context.Context, client *http.Client, db *watchdb.DB, t *console.Terminal) (more bool, wait time.Duration, err error) {
+	last, err := db.LastID()
+	if err != nil {
+		return false, 0, err
+	}
+	id, found, err := db.Cursor(cursorName)
+	if err != nil || !found {
+		return false, 0, errors.Join(err, db.SetCursor(cursorName, last)) // a new webhook hears nothing old
+	}
+	if last-id > maxQueue {
+		t.Say("webhook: %s were dropped, because too many wait", console.Plural(int(last-id-maxQueue), "event"))
+		id = last - maxQueue
+	}
+	events, err := db.Since(id, maxQueue)
+	if err != nil || len(events) == 0 {
+		return false, 0, err
+	}
+	end := events[len(events)-1].ID
+	events = slices.DeleteFunc(events, func(e watchdb.Event) bool { return !slices.Contains(h.Kinds, Kind(e.Kind)) })
+	if len(events) == 0 {
+		return false, 0, db.SetCursor(cursorName, end)
+	}
+	body, err := h.message(events)
+	if err != nil {
+		return false, 0, err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, h.URL, bytes.NewReader(body))
+	if err != nil {
+		return false, 0, errors.New("the URL can't be used")
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("User-Agent", "a2sscan")
+	request.Header.Set("A2sscan-Events", fmt.Sprintf("%d-%d", events[0].ID, events[len(events)-1].ID))
+	response, err := client.Do(request)
+	if err != nil {
+		if u, ok := errors.AsType[*url.Error](err); ok {
+			err = u.Err // without the URL
+		}
+		return false, 0, fmt.Errorf("%s", console.Plain(err.Error(), 200))
+	}
+	defer response.Body.Close()
+	_, _ = io.CopyN(io.Discard, response.Body, 64<<10)
+	if response.StatusCode/100 != 2 {
+		seconds, _ := strconv.ParseFloat(response.Header.Get("Retry-After"), 64)
+		return false, time.Duration(min(max(seconds, 0), 3600) * float64(time.Second)), fmt.Errorf("the receiver answered %d", response.StatusCode)
+	}
+	return true, 0, db.SetCursor(cursorName, end)
+}
+
+// message returns the body of a POST.
+func (h *Webhook) message(rows []watchdb.Event) ([]byte, error) {
+	ids, counts, events := []int64{}, map[string]int{}, []Event{}
+	for i := range rows {
+		ids = append(ids, rows[i].ID)
+		counts[rows[i].Kind]++
+		var e Event
+		if err := json.Unmarshal(rows[i].Line, &e); err != nil {
+			return nil, err
+		}
+		events = append(events, e)
+	}
+	many := len(rows) > batchLimit
+	if !h.Discord {
+		m := map[string]any{"ids": ids, "counts": counts}
+		if !many {
+			m["events"] = events
+		}
+		return json.Marshal(m)
+	}
+	var b strings.Builder
+	if many {
+		fmt.Fprintf(&b, "%d events: %s", len(rows), console.Listed(counted(counts), KindNames(), ", "))
+	}
+	for i := range events {
+		if e := &events[i]; !many {
+			fmt.Fprintf(&b, "**%s** %s\n", e.Kind, inDiscord(strings.TrimSpace(e.Text()[len("15:04:05"):])[len(e.Kind):]))
+		}
+	}
+	const suppressEmbeds = 4
+	return json.Marshal(map[string]any{
+		"content": b.String(), "allowed_mentions": map[string]any{"parse": []string{}}, "flags": suppressEmbeds,
+	})
+}
+
+func counted(counts map[string]int) map[string]uint64 {
+	m := map[string]uint64{}
+	for k, n := range counts {
+		m[k] = uint64(n)
+	}
+	return m
+}
+
+// markup holds the characters that mean something in Discord's Markdown, or begin a mention or
+// an emoji.
+var markup = strings.NewReplacer(func() (pairs []string) {
+	for _, c := range "\\*_~`|>#-[]()<@:" {
+		pairs = append(pairs, string(c), "\\"+string(c))
+	}
+	return pairs
+}()...)
+
+// inDiscord escapes a text from strangers, and keeps it short enough for ten of them.
+func inDiscord(s string) string {
+	if runes := []rune(s); len(runes) > 80 {
+		s = string(runes[:79]) + "…"
+	}
+	return strings.TrimSpace(markup.Replace(s))
+}

@@ -1,0 +1,389 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/masterlist"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/scanrun"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watch"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watchdb"
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/list"
+	"github.com/a2sscan/a2sscan/sink/disk"
+)
+
+// watchFlags are the flags of watch.
+type watchFlags struct {
+	rules     watch.Rules
+	events    []string
+	reference []string
+
+	lists     []string
+	ports     string
+	resolve   bool
+	listEvery time.Duration
+	from      scanrun.Master
+	ofMasters *pflag.FlagSet
+	exclude   scanrun.Exclude
+
+	rate        flagvalue.Rate
+	addressRate flagvalue.Rate
+	timeouts    timeoutFlags
+	source      flagvalue.Source
+
+	state      string
+	keepHourly time.Duration
+	keepDaily  time.Duration
+	output     string
+	rotate     flagvalue.Rotation
+	hook       hookFlags
+	log        logFlag
+	status     flagvalue.StatusKind
+	quiet      bool
+	maxRuntime time.Duration
+}
+
+// hookFlags are the flags of the webhook.
+type hookFlags struct {
+	file   string
+	format string
+	events []string
+}
+
+// hookVariable is the environment variable that may hold the URL of the webhook.
+const hookVariable = "A2SSCAN_WEBHOOK"
+
+func (a *app) watchCommand() *cobra.Command {
+	f := &watchFlags{
+		rate: scanner.DefaultRate, addressRate: scanner.DefaultAddressRate, timeouts: timeoutFlags{auto: flagvalue.Auto{On: true}},
+	}
+	cmd := &cobra.Command{
+		Use:   "watch [TARGET…]",
+		Short: "Watch servers all day: who is up, who is down, what changed",
+		Long: `Asks every server once a minute, and prints an event when one goes down, comes
+back, restarts, moves or changes. TARGETs are those of scan: files, addresses,
+networks, host names, and - for standard input.
+
+A check asks for info, with the challenge that the server gave last: usually one
+datagram out and one in. When something changes, and every ten minutes, the
+watch asks for players and rules, too. It spreads the checks evenly.
+
+A server is down after three checks in a row without an answer, each with all
+retries. When most servers fall silent at once, the network of this machine is
+the suspect: the watch reports blind, then seeing, and calls nothing down in
+between, for ten minutes at most. Time in which it did not ask, because the
+machine slept or the program did not run, is unseen, never down.
+
+Events are lines of JSON, or readable lines on a terminal. --state keeps servers,
+events and uptime in an SQLite database, so that the watch goes on after it
+ends, and a2sscan uptime and sqlite3 can read them. With --state and --output,
+each event is in the file exactly once, even after a crash.
+
+Ctrl-C (SIGINT) and SIGTERM end the watch. SIGHUP makes it read lists and
+exclusions again, unless it came because the terminal was closed.`,
+		Example: `  a2sscan watch servers.txt
+  a2sscan watch servers.txt --state watch.db -o events.ndjson
+  a2sscan watch servers.txt --webhook-file discord.url --webhook-format discord
+  a2sscan watch --master web --app 252490 --key-file key.txt --state rust.db`,
+		RunE: func(_ *cobra.Command, args []string) error { return a.watch(f, append(args, f.lists...)) },
+	}
+	f.add(cmd)
+	return cmd
+}
+
+func (f *watchFlags) add(cmd *cobra.Command) {
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	fs.StringVarP(&f.output, "output", "o", "-", "append events to `PATH`: lines of JSON, compressed if .zst or .gz follows; -: standard output")
+	fs.Var(&f.rotate, "rotate", "begin a new file of events after this size or duration, such as 1G or 24h; the old one gets its start time and a number in its name")
+	fs.StringVar(&f.state, "state", "", "keep servers, events and uptime in the SQLite database `FILE` (default: in memory only)")
+	fs.DurationVar(&f.keepHourly, "keep-hours", 7*24*time.Hour, "keep uptime by the hour for `D`; later there is one row per server and day")
+	fs.DurationVar(&f.keepDaily, "keep-days", 400*24*time.Hour, "keep uptime by the day, and events, for `D`")
+	fs.DurationVar(&f.rules.Every, "every", time.Minute, "check each server once in `D`")
+	fs.DurationVar(&f.rules.FullEvery, "full-every", 10*time.Minute, "ask each server for players and rules, too, once in `D`")
+	fs.IntVar(&f.rules.DownAfter, "down-after", 3, "a server is down after `N` checks in a row without an answer")
+	fs.DurationVar(&f.rules.Damp, "damp", 10*time.Minute, "report at most one pair of events of a kind per server in `D`, such as down and up, and count the rest")
+	fs.DurationVar(&f.rules.BlindMax, "blind-max", 10*time.Minute, "when most servers are silent for `D`, call them down after all")
+	fs.StringSliceVar(&f.reference, "reference", nil, "servers that are always up, as a `LIST` of IP:PORT: the watch is blind when they are all silent, and only then; may be repeated")
+	fs.StringSliceVar(&f.events, "events", nil, "report only these kinds of events: a `LIST` of "+strings.Join(watch.KindNames(), ", ")+" (default: all; but map only for games that keep their map for weeks)")
+	fs.StringVar(&f.hook.file, "webhook-file", "", "post events to the URL in `FILE` (default: the variable "+hookVariable+")")
+	fs.StringVar(&f.hook.format, "webhook-format", "json", "format of these posts: `WORD` is json or discord")
+	fs.StringSliceVar(&f.hook.events, "webhook-events", []string{"down", "up", "blind", "seeing"}, "post only these kinds of events: a `LIST`")
+	fs.StringVarP(&f.ports, "port", "p", "", "`LIST` of ports for networks and bare addresses, such as 27015,27020-27030 (default for one address: 27015)")
+	fs.StringArrayVarP(&f.lists, "list", "l", nil, "read targets from `FILE`; may be repeated (also -iL)")
+	fs.BoolVar(&f.resolve, "resolve", false, "also look up host names in lists, and watch all their IPv4 addresses")
+	fs.DurationVar(&f.listEvery, "list-every", 6*time.Hour, "read lists again, and fetch that of --master, once in `D`; 0: never")
+	fs.VarP(&f.rate, "rate", "r", "send at most `N` datagrams per second, such as 800, 5k or 1.5M; if that is too few, a cycle takes longer")
+	fs.Var(&f.addressRate, "per-address-rate", "send at most `N` datagrams per second to one address; 0: no limit")
+	f.timeouts.add(cmd)
+	fs.Var(&f.source, "source", "address of this machine to send from (default: the system chooses)")
+	addExclusions(fs, &f.exclude)
+	f.log.add(cmd)
+	f.ofMasters = addMaster(fs, &f.from)
+	fs.DurationVar(&f.maxRuntime, "max-runtime", 0, "end after `D`, such as 6h; 0: never (default 0)")
+	fs.Var(&f.status, "status", "progress on standard error: text (every second on a terminal, else every minute), json (one object per second) or none")
+	fs.BoolVarP(&f.quiet, "quiet", "q", false, "print no progress (unless --status asks for it), only errors")
+}
+
+// check completes the rules from the flags.
+func (f *watchFlags) check() (err error) {
+	if f.rules.Kinds, err = watch.ParseKinds(f.events); err != nil {
+		return console.Fail(console.ExitUsage, "--events: %w", err)
+	}
+	for _, s := range f.reference {
+		addr, err := netip.ParseAddrPort(s)
+		if err != nil || !addr.Addr().Is4() {
+			return console.Fail(console.ExitUsage, "--reference %s: want an IPv4 address and a port", console.Quoted(s, 40))
+		}
+		f.rules.References = append(f.rules.References, addr)
+	}
+	if err := f.timeouts.check(); err != nil {
+		return err
+	}
+	if err := checkMaster(f.ofMasters, &f.from); err != nil {
+		return err
+	}
+	if err := f.from.Check(false, false); err != nil {
+		return err
+	}
+	f.rules.Attempts = 1 + f.timeouts.retries
+	return console.FirstBroken(
+		console.Rule{Broken: f.rules.Every < 5*time.Second, Err: "--every is below 5s", Hint: "each check repeats its request for several seconds before it gives up"},
+		console.Rule{Broken: f.rules.FullEvery < f.rules.Every, Err: "--full-every is below --every", Hint: "choose a multiple of --every"},
+		console.Rule{Broken: f.rules.DownAfter < 1, Err: "--down-after is below 1", Hint: "3 is a good choice: datagrams may be lost"},
+		console.Rule{Broken: f.rules.Damp < 0 || f.rules.BlindMax < 0 || f.listEvery < 0 || f.maxRuntime < 0, Err: "a duration is negative", Hint: "0 switches it off"},
+		console.Rule{Broken: f.keepHourly < time.Hour || f.keepDaily < f.keepHourly, Err: "--keep-hours is below 1h or above --keep-days", Hint: "rows of hours become rows of days"},
+		console.Rule{Broken: f.rate < 1, Err: "--rate is below 1", Hint: "a watch needs a rate, such as 5k"},
+		console.Rule{Broken: f.rotate.On() && f.output == "-", Err: "--rotate without --output", Hint: "the files are named after it: -o events.ndjson"},
+		console.Rule{Broken: !slices.Contains([]string{"json", "discord"}, f.hook.format), Err: "--webhook-format is json or discord", Hint: "json has everything, discord is for people"},
+	)
+}
+
+// watch watches until a signal ends it.
+func (a *app) watch(f *watchFlags, args []string) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	if err := a.openLog(&f.log); err != nil {
+		return err
+	}
+	for _, path := range []string{f.state, f.output} {
+		if err := inputs.Overwritten("--state or --output", path, args); err != nil {
+			return err
+		}
+	}
+	hook, err := f.hook.open()
+	if err != nil {
+		return err
+	}
+	note := func(s string) { a.term.Say("%s", s) }
+	exclusions, err := f.exclude.Open(note)
+	if err != nil {
+		return err
+	}
+	f.rules.Excluded = exclusions.Excluded
+	hangup := !console.IsTerminal(a.in)
+	ctx, end := shutdown.Interruptible(!hangup)
+	defer end()
+	if f.maxRuntime > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, f.maxRuntime)
+		defer cancel()
+	}
+	db, err := f.openState(a.term)
+	if err != nil {
+		return err
+	}
+	log, err := f.openLog(a)
+	if err != nil {
+		return errors.Join(err, db.Close())
+	}
+	a.sends = true
+	debug.SetGCPercent(50) // most of the memory is a table that does not change
+	reload := make(chan struct{}, 1)
+	if hangup && !signal.Ignored(syscall.SIGHUP) {
+		defer shutdown.Handle(func(os.Signal) {
+			if _, err := exclusions.Reload(); err != nil {
+				a.term.Say("exclusions stay as they were: %v", err)
+			}
+			select {
+			case reload <- struct{}{}:
+			default:
+			}
+		}, syscall.SIGHUP)()
+	}
+	load := func(ctx context.Context) ([]netip.AddrPort, error) {
+		addrs, err := f.load(ctx, a, exclusions, args)
+		if err == nil {
+			f.sayStretched(a.term, len(addrs))
+		}
+		return addrs, err
+	}
+	err = watch.Run(ctx, &watch.Options{
+		Rules: f.rules, DB: db, Log: log, Hook: hook, Load: load, ListEvery: f.listEvery, Reload: reload,
+		Hourly: f.keepHourly, Daily: f.keepDaily, Terminal: a.term, Status: f.showStatus(a.term),
+		Scan: scanner.Config{
+			Rate: f.rate.Limit(), AddressRate: f.addressRate.Limit(), Timeout: f.timeouts.auto.Or(0), Source: f.source.AddrPort(),
+		},
+	})
+	return errors.Join(err, db.Close())
+}
+
+// openState opens the database.
+func (f *watchFlags) openState(t *console.Terminal) (*watchdb.DB, error) {
+	if f.state == "" && !f.quiet {
+		t.Say("without --state FILE, the watch forgets everything when it ends")
+	}
+	db, err := watchdb.Open(f.state)
+	return db, stateFailure(f.state, err)
+}
+
+// stateFailure explains why a database can't be opened.
+func stateFailure(path string, err error) error {
+	name := console.Plain(path, 200)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, disk.ErrLocked):
+		return console.Fail(console.ExitInput, "--state %s: another watch has it open", name).WithHint("a2sscan uptime can read it meanwhile")
+	case errors.Is(err, watchdb.ErrForeign), errors.Is(err, watchdb.ErrVersion):
+		return console.Fail(console.ExitInput, "--state %s %w", name, err).WithHint("name another file: nothing was changed")
+	}
+	return console.Fail(console.ExitInput, "--state %s: %w", name, console.WithoutPath(err))
+}
+
+// openLog opens the output.
+func (f *watchFlags) openLog(a *app) (*watch.Log, error) {
+	if f.output == "-" || f.output == "" {
+		onScreen := console.IsTerminal(a.out.w)
+		return watch.Print(a.term.Beside(a.out), onScreen), nil
+	}
+	log, err := watch.OpenLog(f.output, *f.rotate.Plan(time.Time{}))
+	if err != nil {
+		return nil, console.Fail(console.ExitOutput, "%w", err).WithHint("name another file with -o: nothing was changed")
+	}
+	return log, nil
+}
+
+// open returns the webhook that the flags name, or nil.
+func (h *hookFlags) open() (*watch.Webhook, error) {
+	kinds, err := watch.ParseKinds(h.events)
+	if err != nil {
+		return nil, console.Fail(console.ExitUsage, "--webhook-events: %w", err)
+	}
+	secret, where := os.Getenv(hookVariable), hookVariable
+	if strings.Contains(h.file, "://") {
+		return nil, console.Fail(console.ExitUsage, "--webhook-file takes the name of a file, not the URL itself").
+			WithHint("everybody on this machine can read the command line: write the URL into a file, and name that")
+	}
+	if h.file != "" {
+		b, err := os.ReadFile(h.file)
+		if err != nil {
+			return nil, console.Fail(console.ExitInput, "--webhook-file: %w", err)
+		}
+		secret, where = string(b), "--webhook-file "+console.Plain(h.file, 200)
+	}
+	if secret == "" {
+		return nil, nil
+	}
+	hook, err := watch.NewWebhook(secret, h.format == "discord", kinds)
+	if err != nil {
+		return nil, console.Fail(console.ExitInput, "%s: %w", where, err)
+	}
+	return hook, nil
+}
+
+// load returns the servers that the arguments, lists and masters name.
+func (f *watchFlags) load(ctx context.Context, a *app, exclusions *list.Exclusions, args []string) (addrs []netip.AddrPort, err error) {
+	bad := inputs.NewBadLines(a.term, f.resolve)
+	defer bad.Close()
+	cfg := list.Config{
+		Stdin: a.in, StdinIsTerminal: console.IsTerminal(a.in), Exclusions: exclusions, Invalid: bad.Add,
+		Resolve: inputs.Resolve, OnlyArgs: !f.resolve, Note: func(s string) { a.term.Say("%s", s) },
+	}
+	if cfg.Sources, cfg.Args, err = inputs.Objects(args); err != nil {
+		return nil, err
+	}
+	if f.ports != "" {
+		if cfg.Ports, err = inputs.ParsePorts("--port", f.ports); err != nil {
+			return nil, err
+		}
+	}
+	f.from.Into(&cfg)
+	if f.from.Where != "" {
+		spool, err := inputs.NewSpool(false)
+		if err != nil {
+			return nil, err
+		}
+		stats, err := f.from.Fetch(ctx, a.term, masterlist.Handlers{Server: spool.Add}, true)
+		if err != nil {
+			return nil, err
+		}
+		if stats.Servers == 0 {
+			return nil, f.from.EmptyList(&stats)
+		}
+		fetched, err := spool.Source(f.from.Source())
+		if err != nil {
+			return nil, err
+		}
+		cfg.Sources = append(cfg.Sources, fetched)
+	}
+	l, err := list.Open(cfg)
+	if err != nil {
+		return nil, inputs.TargetFailure(err)
+	}
+	if err := l.Load(ctx); err != nil {
+		return nil, inputs.TargetFailure(err)
+	}
+	for t := range l.From(0) {
+		addrs = append(addrs, t.Addr)
+	}
+	return addrs, l.Err()
+}
+
+// sayStretched says if the rate is too low for the cycle.
+func (f *watchFlags) sayStretched(t *console.Terminal, servers int) {
+	// A check is a datagram, or a few more if one is lost or something changed; a full one is
+	// four.
+	datagrams := float64(servers) * (1.1 + 4*float64(f.rules.Every)/float64(f.rules.FullEvery))
+	if need := datagrams / f.rules.Every.Seconds(); need > float64(f.rate) {
+		t.Say("a cycle will take about %s instead of %s: %s need about %s datagrams a second, and --rate is %s",
+			console.RoughDuration(time.Duration(datagrams/float64(f.rate)*float64(time.Second))), f.rules.Every,
+			console.Plural(servers, "server"), console.Short(need), f.rate.String())
+	}
+}
+
+// showStatus returns what prints the status lines.
+func (f *watchFlags) showStatus(t *console.Terminal) func(*watch.Status) {
+	kind, said := f.status.String(), time.Now()
+	switch {
+	case f.quiet && !f.status.Given, kind == "none":
+		return nil
+	case kind == "json":
+		return func(s *watch.Status) { t.JSON(s) }
+	case t.Interactive:
+		return func(s *watch.Status) { t.ShowStatus(s.String()) }
+	}
+	return func(s *watch.Status) {
+		if time.Since(said) >= time.Minute {
+			said = time.Now()
+			t.Say("%s", s)
+		}
+	}
+}
