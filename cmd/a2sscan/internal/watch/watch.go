@@ -311,6 +311,9 @@ func (w *Watcher) answer(i int, r *scanner.Result, now uint32) {
 	switch was {
 	case up:
 		w.view.outcome(s.asked, true)
+		if w.view.blind {
+			w.settle(i, now)
+		}
 		w.count(i, now, up)
 	case down:
 		w.count(i, now, down)
@@ -513,7 +516,7 @@ func (w *Watcher) store(i int, r *scanner.Result) {
 // Tick lets time pass. It must be called several times a second.
 func (w *Watcher) Tick(now time.Time) {
 	passed, wall := now.Sub(w.last), now.Round(0).Sub(w.last.Round(0))
-	if drift := wall - passed; passed > gap || drift > gap || drift < -gap {
+	if drift := wall - passed; passed > gap || passed < 0 || drift > gap || drift < -gap {
 		w.pause(w.last, now)
 	}
 	w.last = now

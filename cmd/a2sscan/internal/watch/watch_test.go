@@ -354,9 +354,9 @@ func TestPause(t *testing.T) {
 		x.run(2 * time.Minute)
 		x.flights = nil
 		x.now = x.now.Add(jump)
-		x.run(150 * time.Second)
+		x.run(100 * time.Second)
 		x.want()
-		x.run(2 * time.Minute)
+		x.run(3 * time.Minute)
 		x.want("down 2")
 		unseen := 0
 		for _, h := range x.w.Running() {
