@@ -55,6 +55,8 @@ type Config struct {
 	// there. Servers of other kinds are otherwise the same every night.
 	Night uint64
 
+	Life *Life // what happens while the fleet runs; nil: nothing
+
 	Loss       float64       // share of datagrams lost, each way
 	Duplicate  float64       // share of replies sent twice
 	Reorder    float64       // share of replies that arrive after later ones

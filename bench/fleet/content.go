@@ -44,6 +44,7 @@ const (
 	streamJunk
 	streamFaker
 	streamNight
+	streamLife
 )
 
 // fill fills in what is needed to answer the questions qs.

@@ -23,6 +23,7 @@ type model struct {
 	bad    []Kind
 	fakers []Kind
 	titles []*games.Title
+	fates  map[uint64]*Fate // with Life: by packed address
 }
 
 func newModel(c Config) (*model, error) {
@@ -47,6 +48,9 @@ func newModel(c Config) (*model, error) {
 	}
 	for _, k := range usual {
 		m.honest = append(m.honest, slices.Repeat([]Kind{k}, k.weight())...)
+	}
+	if c.Life != nil {
+		m.fates = c.Life.plan(m)
 	}
 	return m, nil
 }

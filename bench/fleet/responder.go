@@ -22,6 +22,7 @@ type responder struct {
 	m       *model
 	out     loopback.Outbox // answers not yet sent
 	c       content         // of the most recently queried server
+	fate    fate            // of the same server
 	msg     []byte
 	splitID uint32
 	junk    random.Stream            // for random parts of answers that are not part of a server's nature
@@ -69,7 +70,8 @@ var pings = [numKinds]bool{
 // an answer, to the outbox.
 func (p *responder) Respond(now time.Duration, client, server uint64, datagram []byte) {
 	p.stats.Queries++
-	n, ok := p.m.nature(server)
+	n, fate, ok := p.m.now(server, now)
+	p.fate = fate
 	trailing := false // the request has the additional NUL
 	if n.kind == TrailingNUL {
 		short, cut := bytes.CutSuffix(datagram, []byte{0})
@@ -159,6 +161,7 @@ func (p *responder) answer(n *nature, q *query) {
 		return
 	}
 	p.c.fill(n, 1<<q.question)
+	p.fate.apply(&p.c)
 	if n.kind.Hostile() && p.misbehave(n, q.question) {
 		return
 	}

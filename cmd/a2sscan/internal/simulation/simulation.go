@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/netip"
 	"syscall"
 	"time"
@@ -22,6 +23,7 @@ type Options struct {
 	Ports   string             // the list of ports that Fleet.Ports was read from
 	Master  fleet.MasterConfig // a master, if UDP or Web is set; Fleet is filled in
 	Span    time.Duration      // how long to serve; 0: until interrupted
+	Truth   io.Writer          // gets what will happen to the servers
 	Program string             // command that starts the program, for hints
 }
 
@@ -47,6 +49,9 @@ func Run(t *console.Terminal, o *Options) error {
 		defer stop()
 	}
 	ports := servedPorts(o.Ports, servers.Ports())
+	if err := servers.WriteLife(o.Truth, time.Now()); err != nil {
+		return err
+	}
 	t.Say("ready: servers on %s, port %s, %s", o.Fleet.Network, ports, until)
 	t.Hint("scan them with: %s scan %s -p %s --allow-reserved", o.Program, o.Fleet.Network, ports)
 	if m != nil {

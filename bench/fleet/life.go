@@ -1,0 +1,224 @@
+package fleet
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/a2sscan/a2sscan/bench/fleet/internal/random"
+	"github.com/a2sscan/a2sscan/scanner/udp"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// Life describes what happens to the servers of a fleet while it runs. Each server has at
+// most one of these fates, except for the cuts, which all share.
+type Life struct {
+	Outages  int // a server is silent for 5 s to 10 min
+	Restarts int // silent for 5 s, then with another Steam ID and players who just came
+	Renames  int
+	Maps     int           // a new map; with it, every second one has players who just came
+	SteamIDs int           // another Steam ID, and nothing else: no restart
+	Moves    int           // a server goes on at an address where there was none
+	Cuts     []Cut         // times at which nobody answers
+	Span     time.Duration // the time in which all of this begins; zero: 10 min
+}
+
+// Cut is a time without answers, from the start of the fleet on.
+type Cut struct{ At, For time.Duration }
+
+// ParseLife reads a Life, such as "outages=100,restarts=30,cut=90s@5m,span=30m".
+func ParseLife(spec string) (l Life, err error) {
+	counts := map[string]*int{
+		"outages": &l.Outages, "restarts": &l.Restarts, "renames": &l.Renames, "maps": &l.Maps, "steamids": &l.SteamIDs, "moves": &l.Moves,
+	}
+	for part := range strings.SplitSeq(spec, ",") {
+		name, value, _ := strings.Cut(part, "=")
+		switch {
+		case counts[name] != nil:
+			*counts[name], err = strconv.Atoi(value)
+		case name == "span":
+			l.Span, err = time.ParseDuration(value)
+		case name == "cut":
+			var c Cut
+			length, at, _ := strings.Cut(value, "@")
+			if c.For, err = time.ParseDuration(length); err == nil {
+				c.At, err = time.ParseDuration(at)
+			}
+			l.Cuts = append(l.Cuts, c)
+		default:
+			err = fmt.Errorf("%q: want outages, restarts, renames, maps, steamids or moves with a number, cut=LENGTH@TIME, or span=TIME", part)
+		}
+		if err != nil {
+			return l, err
+		}
+	}
+	return l, nil
+}
+
+// Fate is what happens to one server, or to all: a line of the truth.
+type Fate struct {
+	What string        `json:"event"`          // outage, restart, renamed, map, steamid, moved or cut
+	Addr string        `json:"addr,omitempty"` // of a server that moved, the new one
+	Old  string        `json:"old,omitempty"`  // of a server that moved
+	From time.Time     `json:"from"`           // when it begins
+	To   time.Time     `json:"to"`             // when the server answers again; else From
+	Sign bool          `json:"evidence"`       // of a restart: the answers show it
+	at   time.Duration // since the start of the fleet
+	end  time.Duration
+	from uint64 // of a server that moved
+}
+
+// silence is how long a server that restarts, or moves, does not answer.
+const silence = 5 * time.Second
+
+// plan chooses the fates.
+func (l *Life) plan(m *model) (fates map[uint64]*Fate) {
+	fates = map[uint64]*Fate{}
+	r := random.Stream(random.Hash(m.Seed, streamLife))
+	span := l.Span
+	if span == 0 {
+		span = 10 * time.Minute
+	}
+	places := int(m.places())
+	choose := func(exists bool) (uint64, *nature) {
+		for range 100 * places {
+			addr := m.place(uint64(r.Below(places)))
+			if n, ok := m.nature(addr); fates[addr] == nil && ok == exists && (!ok || n.kind.lives()) {
+				return addr, &n
+			}
+		}
+		return 0, nil
+	}
+	for _, kind := range []struct {
+		what string
+		n    int
+	}{{"outage", l.Outages}, {"restart", l.Restarts}, {"renamed", l.Renames}, {"map", l.Maps}, {"steamid", l.SteamIDs}, {"moved", l.Moves}} {
+		for range kind.n {
+			addr, n := choose(true)
+			if n == nil {
+				break
+			}
+			at := time.Duration(r.Below(int(span/time.Second))) * time.Second
+			f := &Fate{What: kind.what, Addr: udp.Unpack(addr).String(), at: at, end: at}
+			switch kind.what {
+			case "outage":
+				f.end = at + time.Duration(r.Between(5, 600))*time.Second
+			case "restart":
+				f.end, f.Sign = at+silence, m.showsRestart(n)
+			case "moved":
+				to, none := choose(false)
+				if none == nil {
+					continue
+				}
+				f.Old, f.Addr, f.end, f.from = f.Addr, udp.Unpack(to).String(), at+silence, addr
+				fates[to] = f
+			}
+			fates[addr] = f
+		}
+	}
+	return fates
+}
+
+// lives reports whether servers of a kind can have a fate: they answer everything, in the same
+// way every time.
+func (k Kind) lives() bool {
+	return k == Source || k == SourceLists || k == SourceOpen || k == Split || k == GoldSource
+}
+
+// showsRestart reports whether a restart of the server can be seen: it has a Steam ID, and
+// players whose times show that they just came.
+func (m *model) showsRestart(n *nature) bool {
+	var c content
+	c.fill(n, 1<<wire.QuestionInfo|1<<wire.QuestionPlayers)
+	longest := float32(0)
+	for _, p := range c.players {
+		longest = max(longest, p.Duration)
+	}
+	return c.info.SteamID != 0 && longest > 1800
+}
+
+// fate is what has happened to a server until now.
+type fate struct {
+	*Fate
+	since time.Duration // since it happened
+}
+
+// now returns the nature of the server at an address, and its fate, or false if it does not
+// answer.
+func (m *model) now(addr uint64, now time.Duration) (n nature, f fate, ok bool) {
+	n, ok = m.nature(addr)
+	if m.Life == nil {
+		return n, f, ok
+	}
+	for _, c := range m.Life.Cuts {
+		if now >= c.At && now < c.At+c.For {
+			return n, f, false
+		}
+	}
+	f.Fate = m.fates[addr]
+	if f.Fate == nil {
+		return n, f, ok
+	}
+	f.since = now - f.end
+	if f.What == "moved" {
+		if f.from == addr {
+			return n, f, ok && now < f.at
+		}
+		n, _ = m.nature(f.from)
+		n.addr = addr
+		return n, fate{}, now >= f.end
+	}
+	return n, f, ok && (now < f.at || now >= f.end)
+}
+
+// apply changes what the server says.
+func (f *fate) apply(c *content) {
+	if f.Fate == nil || f.since < 0 {
+		return
+	}
+	anew := f.What == "restart" || f.What == "map" && f.at/time.Second%2 == 0
+	for i := range c.players {
+		if p := &c.players[i]; anew && p.Duration > 0 {
+			p.Duration = min(p.Duration, float32(math.Round(f.since.Seconds())))
+		}
+	}
+	switch f.What {
+	case "restart", "steamid":
+		if c.info.Has&wire.HasSteamID != 0 {
+			c.info.SteamID ^= 0xFFFF
+		}
+	case "renamed":
+		c.info.Name = append([]byte("renamed: "), c.info.Name...)
+	case "map":
+		c.info.Map = append([]byte("new_"), c.info.Map...)
+	}
+}
+
+// WriteLife writes the fates of all servers as JSON lines, for a fleet that started at a
+// moment.
+func (f *Fleet) WriteLife(w io.Writer, start time.Time) error {
+	lines := json.NewEncoder(w)
+	if f.model.Life == nil {
+		return nil
+	}
+	for _, c := range f.model.Life.Cuts {
+		if err := lines.Encode(Fate{What: "cut", From: start.Add(c.At), To: start.Add(c.At + c.For)}); err != nil {
+			return err
+		}
+	}
+	for addr, fate := range f.model.fates {
+		if fate.from == addr {
+			continue // the line of its new address
+		}
+		line := *fate
+		line.From, line.To = start.Add(fate.at), start.Add(fate.end)
+		if err := lines.Encode(line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
