@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -17,7 +18,7 @@ import (
 // Life describes what happens to the servers of a fleet while it runs. Each server has at
 // most one of these fates, except for the cuts, which all share.
 type Life struct {
-	Outages  int // a server is silent for 5 s to 10 min
+	Outages  int // a server is silent for 5 s to Longest
 	Restarts int // silent for 5 s, then with another Steam ID and players who just came
 	Renames  int
 	Maps     int           // a new map; with it, every second one has players who just came
@@ -25,6 +26,7 @@ type Life struct {
 	Moves    int           // a server goes on at an address where there was none
 	Cuts     []Cut         // times at which nobody answers
 	Span     time.Duration // the time in which all of this begins; zero: 10 min
+	Longest  time.Duration // of the outages; zero: 10 min
 }
 
 // Cut is a time without answers, from the start of the fleet on.
@@ -42,6 +44,8 @@ func ParseLife(spec string) (l Life, err error) {
 			*counts[name], err = strconv.Atoi(value)
 		case name == "span":
 			l.Span, err = time.ParseDuration(value)
+		case name == "longest":
+			l.Longest, err = time.ParseDuration(value)
 		case name == "cut":
 			var c Cut
 			length, at, _ := strings.Cut(value, "@")
@@ -50,7 +54,7 @@ func ParseLife(spec string) (l Life, err error) {
 			}
 			l.Cuts = append(l.Cuts, c)
 		default:
-			err = fmt.Errorf("%q: want outages, restarts, renames, maps, steamids or moves with a number, cut=LENGTH@TIME, or span=TIME", part)
+			err = fmt.Errorf("%q: want outages, restarts, renames, maps, steamids or moves with a number, cut=LENGTH@TIME, span=TIME or longest=TIME", part)
 		}
 		if err != nil {
 			return l, err
@@ -79,10 +83,7 @@ const silence = 5 * time.Second
 func (l *Life) plan(m *model) (fates map[uint64]*Fate) {
 	fates = map[uint64]*Fate{}
 	r := random.Stream(random.Hash(m.Seed, streamLife))
-	span := l.Span
-	if span == 0 {
-		span = 10 * time.Minute
-	}
+	span, longest := cmp.Or(l.Span, 10*time.Minute), cmp.Or(l.Longest, 10*time.Minute)
 	places := int(m.places())
 	choose := func(exists bool) (uint64, *nature) {
 		for range 100 * places {
@@ -106,7 +107,7 @@ func (l *Life) plan(m *model) (fates map[uint64]*Fate) {
 			f := &Fate{What: kind.what, Addr: udp.Unpack(addr).String(), at: at, end: at}
 			switch kind.what {
 			case "outage":
-				f.end = at + time.Duration(r.Between(5, 600))*time.Second
+				f.end = at + time.Duration(r.Between(5, int(longest/time.Second)))*time.Second
 			case "restart":
 				f.end, f.Sign = at+silence, m.showsRestart(n)
 			case "moved":

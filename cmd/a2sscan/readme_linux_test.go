@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"io"
 	"net/netip"
@@ -64,7 +66,37 @@ func TestReadme(t *testing.T) {
 	runReadme(t, dir, script.String())
 	t.Run("DuckDB", func(t *testing.T) { readmeInDuckDB(t, dir) })
 	t.Run("ClickHouse", func(t *testing.T) { readmeInClickHouse(t, dir) })
+	t.Run("SQLite", func(t *testing.T) { readmeInSQLite(t, dir) })
 	t.Run("Python", func(t *testing.T) { readmeInPython(t, dir) })
+}
+
+// readmeInSQLite runs the queries that the README names on the database of its watch.
+func readmeInSQLite(t *testing.T, dir string) {
+	db, err := sql.Open("sqlite", filepath.Join(dir, "watch.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	answered := 0
+	for _, query := range strings.SplitAfter(readmeBlocks(t, "sqlite")[0], ";\n") {
+		if strings.TrimSpace(query) == "" {
+			continue
+		}
+		rows, err := db.Query(query)
+		if err != nil {
+			t.Errorf("%s: %v", query, err)
+			continue
+		}
+		if rows.Next() {
+			answered++
+		}
+		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+			t.Errorf("%s: %v", query, err)
+		}
+	}
+	if answered == 0 {
+		t.Error("no query has an answer, but servers are up")
+	}
 }
 
 // readmePrelude is run before the README's commands. The README's servers are on the

@@ -90,10 +90,10 @@ the suspect: the watch reports blind, then seeing, and calls nothing down in
 between, for ten minutes at most. Time in which it did not ask, because the
 machine slept or the program did not run, is unseen, never down.
 
-Events are lines of JSON, or readable lines on a terminal. --state keeps servers,
-events and uptime in an SQLite database, so that the watch goes on after it
-ends, and a2sscan uptime and sqlite3 can read them. With --state and --output,
-each event is in the file exactly once, even after a crash.
+Events are lines of JSON, or readable lines on a terminal. --state keeps
+servers, events and uptime in an SQLite database, so that the next watch goes on
+where this one ends, and a2sscan uptime and sqlite3 can read them. With --state
+and --output, each event is in the file exactly once, even after a crash.
 
 Ctrl-C (SIGINT) and SIGTERM end the watch. SIGHUP makes it read lists and
 exclusions again, unless it came because the terminal was closed.`,

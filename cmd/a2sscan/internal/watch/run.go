@@ -178,7 +178,7 @@ func (r *run) list(ctx context.Context) error {
 // blind until then.
 func (r *run) ask(ctx context.Context) error {
 	cfg := r.Scan
-	cfg.Cooldown = time.Second
+	cfg.Cooldown = scanner.Off // a server that was just finished may be asked again
 	cfg.Attempts = r.Rules.Attempts
 	cfg.Excluded = r.Rules.Excluded
 	for first := true; ctx.Err() == nil; first = false {
