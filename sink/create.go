@@ -63,6 +63,10 @@ type Options struct {
 	// means no header.
 	Header []byte
 
+	// Begins is how each line of a file that is appended to must begin, if it holds other
+	// lines than records: they are then passed to WriteLine. Empty: as a record.
+	Begins string
+
 	// Shown returns the line to write for a record. It gets the record without its
 	// newline and may modify it. For example, it escapes invisible characters for a
 	// terminal, or turns the record into a row of columns. If it is nil, the record

@@ -35,8 +35,11 @@ type tail struct {
 
 // begins returns the bytes with which a file with these options begins.
 func (o *Options) begins() []byte {
-	if o.Header != nil {
+	switch {
+	case o.Header != nil:
 		return o.Header
+	case o.Begins != "":
+		return []byte(o.Begins)
 	}
 	return []byte(prefix)
 }
@@ -48,7 +51,7 @@ func begun(content, begins []byte) error {
 	switch {
 	case bytes.Equal(content[:n], begins[:n]):
 		return nil
-	case string(begins) == prefix:
+	case begins[0] == '{':
 		return ErrNotCensus
 	}
 	return errColumns

@@ -57,7 +57,7 @@ func (l *Log) parts() []string {
 
 func (l *Log) open() (err error) {
 	l.opened = time.Now().UTC()
-	l.file, err = sink.Create(l.path, sink.Options{Append: true})
+	l.file, err = sink.Create(l.path, sink.Options{Append: true, Begins: `{"id":`})
 	return err
 }
 

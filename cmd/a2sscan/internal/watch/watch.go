@@ -205,6 +205,7 @@ func (w *Watcher) Watch(addrs []netip.AddrPort, now time.Time) {
 
 // Next returns the next server to ask, or how long nothing is due.
 func (w *Watcher) Next(now time.Time) (t scanner.Target, wait time.Duration) {
+	w.notice(now)
 	for {
 		i, again, wait := w.schedule.next(now, w.rules.Every)
 		if wait > 0 {
@@ -226,6 +227,7 @@ func (w *Watcher) Next(now time.Time) (t scanner.Target, wait time.Duration) {
 
 // Answered takes the result of a check.
 func (w *Watcher) Answered(r *scanner.Result, now time.Time) {
+	w.notice(now)
 	i, ok := w.index[r.Addr]
 	if !ok {
 		return
@@ -513,13 +515,18 @@ func (w *Watcher) store(i int, r *scanner.Result) {
 	w.pending += len(line) - 1
 }
 
-// Tick lets time pass. It must be called several times a second.
-func (w *Watcher) Tick(now time.Time) {
+// notice finds out whether time has passed in which nothing ran.
+func (w *Watcher) notice(now time.Time) {
 	passed, wall := now.Sub(w.last), now.Round(0).Sub(w.last.Round(0))
 	if drift := wall - passed; passed > gap || passed < 0 || drift > gap || drift < -gap {
 		w.pause(w.last, now)
 	}
 	w.last = now
+}
+
+// Tick lets time pass. It must be called several times a second.
+func (w *Watcher) Tick(now time.Time) {
+	w.notice(now)
 	at := seconds(now)
 	w.hourOf(at)
 	w.look(at)
@@ -527,7 +534,7 @@ func (w *Watcher) Tick(now time.Time) {
 	w.release(at)
 }
 
-// gap is how late a Tick may be. Longer than that, the process did not run, or the clock was
+// gap is how long nothing may happen. Longer than that, the process did not run, or the clock was
 // set: nobody was asked.
 const gap = 2 * time.Second
 

@@ -1,0 +1,62 @@
+package watch
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watchdb"
+	"github.com/a2sscan/a2sscan/sink"
+)
+
+// A file of events is continued after its last complete event, also in a part.
+func TestLog(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "events.ndjson")
+	if err := os.WriteFile(path, []byte(`{"id":1}`+"\n"+`{"id":2}`+"\n"+`{"id":3,"na`), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	write := func(rotate sink.Rotation, last int64, ids ...string) {
+		t.Helper()
+		l, err := OpenLog(path, rotate)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l.Last != last {
+			t.Errorf("the last event is %d, want %d", l.Last, last)
+		}
+		for i, id := range ids {
+			if err := l.Write([]watchdb.Event{{ID: last + int64(i) + 1, Line: []byte(`{"id":` + id + `}`)}}, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(sink.Rotation{}, 2, "3", "4")
+	write(sink.Rotation{Size: 1}, 4, "5")
+	write(sink.Rotation{Size: 1}, 5, "6", "7")
+	parts, _ := filepath.Glob(strings.Replace(path, ".ndjson", "-*", 1))
+	if len(parts) != 3 {
+		t.Errorf("parts %q", parts)
+	}
+	whole := ""
+	for _, part := range parts {
+		b, err := os.ReadFile(part)
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole += string(b)
+	}
+	if want := "{\"id\":1}\n{\"id\":2}\n{\"id\":3}\n{\"id\":4}\n{\"id\":5}\n{\"id\":6}\n{\"id\":7}\n"; whole != want {
+		t.Errorf("%q", whole)
+	}
+	foreign := filepath.Join(t.TempDir(), "census.ndjson")
+	if err := os.WriteFile(foreign, []byte("{\"schema\":1,\"addr\":\"127.0.0.1:1\"}\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenLog(foreign, sink.Rotation{}); err == nil {
+		t.Error("a census was taken for a file of events")
+	}
+}

@@ -1,0 +1,150 @@
+package watch
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watchdb"
+)
+
+// inbox receives POSTs, and refuses the first ones.
+type inbox struct {
+	mu     sync.Mutex
+	refuse []int // status codes
+	bodies []string
+	times  []time.Time
+	got    chan struct{}
+}
+
+func (b *inbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.times = append(b.times, time.Now())
+	if len(b.refuse) > 0 {
+		w.Header().Set("Retry-After", "3")
+		w.Header().Set("Location", "/elsewhere")
+		w.WriteHeader(b.refuse[0])
+		b.refuse = b.refuse[1:]
+		return
+	}
+	b.bodies = append(b.bodies, string(body))
+	b.got <- struct{}{}
+}
+
+// hooked returns a webhook to an inbox, its database, and what the watch says.
+func hooked(t *testing.T, discord bool, refuse ...int) (h *Webhook, b *inbox, db *watchdb.DB, said *strings.Builder) {
+	t.Helper()
+	b = &inbox{refuse: refuse, got: make(chan struct{}, 100)}
+	server := httptest.NewServer(b)
+	h, err := NewWebhook(server.URL+"/secret-token\n", discord, []Kind{Down, Up})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if db, err = watchdb.Open(""); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.SetCursor(cursorName, 0); err != nil {
+		t.Fatal(err)
+	}
+	said = &strings.Builder{}
+	ctx, cancel := context.WithCancel(t.Context())
+	var ended sync.WaitGroup
+	ended.Go(func() { h.deliver(ctx, db, console.New(said)) })
+	t.Cleanup(func() { cancel(); ended.Wait(); server.Close(); db.Close() })
+	return h, b, db, said
+}
+
+func append10(t *testing.T, db *watchdb.DB, first, n int, kind Kind, name string) {
+	t.Helper()
+	var rows []watchdb.Event
+	for i := range n {
+		e := Event{ID: int64(first + i), Time: time.Unix(1e9, 0).UTC(), Kind: kind, Addr: "127.0.0.1:27015", Name: name}
+		row, err := e.row()
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows = append(rows, row)
+	}
+	if err := db.Append(rows); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Events that nobody wants are skipped, many become one message, and a receiver that refuses
+// is asked again when it says so. Nothing shows the URL.
+func TestWebhook(t *testing.T) {
+	t.Parallel()
+	h, b, db, said := hooked(t, false, 429, 302)
+	append10(t, db, 1, 2, "renamed", "x")
+	append10(t, db, 3, 2, Down, "x")
+	h.Wake()
+	<-b.got
+	if wait := b.times[1].Sub(b.times[0]); wait < 3*time.Second {
+		t.Errorf("the second attempt came after %v, and Retry-After said 3 s", wait)
+	}
+	append10(t, db, 5, 37, Up, "x")
+	h.Wake()
+	<-b.got
+	var posts [2]struct {
+		IDs    []int64
+		Counts map[string]int
+		Events []Event
+	}
+	for i := range posts {
+		if err := json.Unmarshal([]byte(b.bodies[i]), &posts[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if p := posts[0]; fmt.Sprint(p.IDs) != "[3 4]" || len(p.Events) != 2 || p.Events[0].Kind != Down {
+		t.Errorf("%+v", p)
+	}
+	if p := posts[1]; len(p.IDs) != 37 || p.Counts["up"] != 37 || p.Events != nil {
+		t.Errorf("%+v", p)
+	}
+	if s := said.String(); strings.Contains(s, "secret") || !strings.Contains(s, "429") || !strings.Contains(s, "302") {
+		t.Errorf("said %q", s)
+	}
+}
+
+// Names of servers can neither mention anybody nor format the message.
+func TestDiscord(t *testing.T) {
+	t.Parallel()
+	h, b, db, _ := hooked(t, true)
+	append10(t, db, 1, 10, Down, "@everyone **free** <@123> [x](https://example.org) `"+strings.Repeat("_", 900))
+	h.Wake()
+	<-b.got
+	var m struct {
+		Content  string
+		Mentions map[string][]string `json:"allowed_mentions"`
+	}
+	if err := json.Unmarshal([]byte(b.bodies[0]), &m); err != nil {
+		t.Fatal(err)
+	}
+	if len([]rune(m.Content)) > 2000 || m.Mentions["parse"] == nil || len(m.Mentions["parse"]) > 0 {
+		t.Errorf("%d characters, mentions %v", len([]rune(m.Content)), m.Mentions)
+	}
+	for _, bad := range []string{"@everyone", "**free", "<@", "](", " `_"} {
+		if clean := strings.ReplaceAll(m.Content, "\\"+bad[:1], ""); strings.Contains(clean, bad) {
+			t.Errorf("%q in %q", bad, clean)
+		}
+	}
+}
+
+// A URL that can't be used is refused, without being shown.
+func TestWebhookURL(t *testing.T) {
+	for _, bad := range []string{"", "discord.com/secret", "ftp://example.org/secret", "://secret"} {
+		if _, err := NewWebhook(bad, false, nil); err == nil || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+}
