@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watchdb"
 	"github.com/a2sscan/a2sscan/sink"
 )
@@ -34,7 +35,9 @@ func Print(out io.Writer, text bool) *Log { return &Log{out: out, text: text} }
 // it gets the name of a part, and a new file begins.
 func OpenLog(path string, rotate sink.Rotation) (*Log, error) {
 	l := &Log{path: path, rotate: rotate}
-	if err := l.open(); err != nil {
+	if err := l.open(); errors.Is(err, sink.ErrNotCensus) {
+		return nil, foreign(path)
+	} else if err != nil {
 		return nil, err
 	}
 	parts := append(l.parts(), path)
@@ -81,10 +84,14 @@ func lastID(path string) (id int64, err error) {
 		}
 		var e struct{ ID int64 }
 		if json.Unmarshal(line, &e) != nil || e.ID <= id {
-			return 0, fmt.Errorf("%s is no file of events of a watch", path)
+			return 0, foreign(path)
 		}
 		id = e.ID
 	}
+}
+
+func foreign(path string) error {
+	return fmt.Errorf("%s is no file of events of a watch", console.Plain(path, 200))
 }
 
 // Write writes events and returns when they are on the disk. events are those of rows, for
