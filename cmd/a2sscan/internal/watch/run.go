@@ -78,7 +78,7 @@ const (
 	flushEvery = time.Minute
 	pruneEvery = time.Hour
 	// atRest is how long the feed sleeps between servers that are due.
-	atRest = 5 * time.Millisecond
+	atRest = 250 * time.Millisecond
 )
 
 // maxPending is the size of answers that makes Run store them before a minute has passed.
