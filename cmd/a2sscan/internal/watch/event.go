@@ -147,7 +147,7 @@ func (w *Watcher) emit(i int, e Event, now uint32) {
 		return
 	}
 	s := &w.servers[i]
-	e.Time, e.Addr = moment(now), s.addr.String()
+	e.Time, e.Addr = moment(now), s.addr().String()
 	if s.known != nil {
 		c := census.NewChange("", s.known, s.known)
 		e.Game, e.Name = c.Game, c.Name

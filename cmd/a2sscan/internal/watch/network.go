@@ -19,10 +19,10 @@ const doubtPercent = 40
 
 // network is what the checks of all servers say about the watcher's own network.
 type network struct {
-	up, silent int                 // servers that are up; those of them whose last check stayed without an answer
-	nets       map[netip.Addr]*net // by the first address of the /24
-	netsUp     int                 // networks with servers that are up
-	netsSilent int                 // of these, networks with silent servers
+	up, silent int             // servers that are up; those of them whose last check stayed without an answer
+	nets       map[uint32]*net // by the first 24 bits of their addresses
+	netsUp     int             // networks with servers that are up
+	netsSilent int             // of these, networks with silent servers
 
 	first    uint32 // the second of seconds[0]
 	asked    []tally
@@ -44,15 +44,15 @@ type net struct{ up, silent int32 }
 type tally struct{ asked, answered uint32 }
 
 func (v *network) init() {
-	v.nets, v.references = map[netip.Addr]*net{}, map[netip.AddrPort]bool{}
+	v.nets, v.references = map[uint32]*net{}, map[netip.AddrPort]bool{}
 }
 
 func (v *network) of(s *server) *net {
-	prefix, _ := s.addr.Addr().Prefix(24)
-	n := v.nets[prefix.Addr()]
+	prefix := uint32(s.key >> 24)
+	n := v.nets[prefix]
 	if n == nil {
 		n = &net{}
-		v.nets[prefix.Addr()] = n
+		v.nets[prefix] = n
 	}
 	return n
 }

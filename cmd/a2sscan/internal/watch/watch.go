@@ -19,6 +19,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watchdb"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/game"
+	"github.com/a2sscan/a2sscan/scanner/udp"
 	"github.com/a2sscan/a2sscan/sink/census"
 	"github.com/a2sscan/a2sscan/sink/record"
 	"github.com/a2sscan/a2sscan/wire"
@@ -51,7 +52,7 @@ const poorAnswers = 3
 
 // server is what the watcher knows of one server. Times are seconds since 1970; 0: never.
 type server struct {
-	addr    netip.AddrPort
+	key     uint64         // udp.Pack of its address
 	known   *census.Server // its last full answer; nil: none since the watcher began
 	info    uint64         // hash of what INFO said in it
 	steam   uint64         // its Steam ID in it
@@ -73,6 +74,8 @@ type server struct {
 	listed, reference, gone bool // gone: forgotten, or it never came
 }
 
+func (s *server) addr() netip.AddrPort { return udp.Unpack(s.key) }
+
 // status says whether a server answers.
 type status uint8
 
@@ -87,8 +90,8 @@ var statusWords = [...]watchdb.Status{unknown: watchdb.Unknown, up: watchdb.Up, 
 // Watcher decides what to ask, and what the answers mean. It serves one goroutine.
 type Watcher struct {
 	rules   Rules
-	servers []server // by their ID in the database, minus 1
-	index   map[netip.AddrPort]int
+	servers []server         // by their ID in the database, minus 1
+	index   map[uint64]int32 // of servers, by key
 	schedule
 
 	last   time.Time // the time of the latest Tick
@@ -113,7 +116,7 @@ type Watcher struct {
 // New returns a watcher without servers.
 func New(rules Rules, now time.Time) *Watcher {
 	w := &Watcher{
-		rules: rules, index: map[netip.AddrPort]int{}, last: now, damping: map[damped]*window{}, changed: map[int][]byte{},
+		rules: rules, index: map[uint64]int32{}, last: now, damping: map[damped]*window{}, changed: map[int][]byte{},
 	}
 	w.view.init()
 	w.moves.init()
@@ -126,7 +129,7 @@ func seconds(t time.Time) uint32 { return uint32(t.Unix()) }
 
 // Restore adds a server of the database, in the order of IDs.
 func (w *Watcher) Restore(row *watchdb.Server, now time.Time) {
-	s := server{addr: row.Addr, upto: seconds(now), gone: row.LastSeen.IsZero() || now.Sub(row.LastSeen) > keepAsking}
+	s := server{key: udp.Pack(row.Addr), upto: seconds(now), gone: row.LastSeen.IsZero() || now.Sub(row.LastSeen) > keepAsking}
 	for t, to := range map[*time.Time]*uint32{&row.FirstSeen: &s.first, &row.LastSeen: &s.last, &row.Since: &s.since} {
 		if !t.IsZero() {
 			*to = seconds(*t)
@@ -142,9 +145,9 @@ func (w *Watcher) Restore(row *watchdb.Server, now time.Time) {
 
 func (w *Watcher) add(s server) {
 	i := len(w.servers)
-	s.reference = slices.Contains(w.rules.References, s.addr)
+	s.reference = slices.Contains(w.rules.References, s.addr())
 	w.servers = append(w.servers, s)
-	w.index[s.addr] = i
+	w.index[s.key] = int32(i)
 	switch s.status {
 	case up:
 		w.view.came(&s)
@@ -158,7 +161,7 @@ func (w *Watcher) add(s server) {
 // stored, and then given to Watch in the same order.
 func (w *Watcher) Unknown(addrs []netip.AddrPort) (fresh []netip.AddrPort) {
 	for _, a := range addrs {
-		if _, ok := w.index[a]; !ok {
+		if _, ok := w.index[udp.Pack(a)]; !ok {
 			fresh = append(fresh, a)
 		}
 	}
@@ -172,10 +175,10 @@ func (w *Watcher) Watch(addrs []netip.AddrPort, now time.Time) {
 		w.servers[i].listed = false
 	}
 	for _, a := range addrs {
-		i, ok := w.index[a]
+		i, ok := w.index[udp.Pack(a)]
 		if !ok {
-			i = len(w.servers)
-			w.add(server{addr: a})
+			i = int32(len(w.servers))
+			w.add(server{key: udp.Pack(a)})
 		}
 		s := &w.servers[i]
 		if s.gone {
@@ -215,23 +218,24 @@ func (w *Watcher) Next(now time.Time) (t scanner.Target, wait time.Duration) {
 		switch {
 		case s.gone || s.flying && now.Unix()-int64(s.asked) < 120:
 			continue
-		case w.rules.Excluded != nil && w.rules.Excluded(s.addr.Addr()):
+		case w.rules.Excluded != nil && w.rules.Excluded(s.addr().Addr()):
 			w.notAsked(i, seconds(now))
 			continue
 		}
 		s.asked, s.flying = seconds(now), true
 		s.full = again || s.info == 0 || (w.cycle+i)%max(1, int(w.rules.FullEvery/w.rules.Every)) == 0
-		return scanner.Target{Addr: s.addr, Challenge: s.challenge, InfoOnly: !s.full, Place: uint64(i)}, 0
+		return scanner.Target{Addr: s.addr(), Challenge: s.challenge, InfoOnly: !s.full, Place: uint64(i)}, 0
 	}
 }
 
 // Answered takes the result of a check.
 func (w *Watcher) Answered(r *scanner.Result, now time.Time) {
 	w.notice(now)
-	i, ok := w.index[r.Addr]
+	number, ok := w.index[udp.Pack(r.Addr)]
 	if !ok {
 		return
 	}
+	i := int(number)
 	s, at := &w.servers[i], seconds(now)
 	s.flying = false
 	if s.gone {
@@ -254,7 +258,7 @@ func (w *Watcher) silence(i int, r *scanner.Result, now uint32) {
 		w.view.outcome(s.asked, false)
 	}
 	if s.reference {
-		w.view.reference(s.addr, false)
+		w.view.reference(s.addr(), false)
 	}
 	if s.status != unknown && s.silent == 0 {
 		s.silentAt = s.asked
@@ -307,7 +311,7 @@ func (w *Watcher) decide(now uint32) {
 func (w *Watcher) answer(i int, r *scanner.Result, now uint32) {
 	s := &w.servers[i]
 	if s.reference {
-		w.view.reference(s.addr, true)
+		w.view.reference(s.addr(), true)
 	}
 	was := s.status
 	switch was {
@@ -620,7 +624,7 @@ func (w *Watcher) Changes() (servers []watchdb.Server, ended []watchdb.Running) 
 	for i, answer := range w.changed {
 		s := &w.servers[i]
 		servers = append(servers, watchdb.Server{
-			ID: int64(i + 1), Addr: s.addr, FirstSeen: moment(s.first), LastSeen: moment(s.last), Since: moment(s.since),
+			ID: int64(i + 1), Addr: s.addr(), FirstSeen: moment(s.first), LastSeen: moment(s.last), Since: moment(s.since),
 			Status: statusWords[s.status], Answer: answer,
 		})
 	}
