@@ -237,7 +237,7 @@ func (a *app) watch(f *watchFlags, args []string) error {
 	}
 	err = watch.Run(ctx, &watch.Options{
 		Rules: f.rules, DB: db, Log: log, Hook: hook, Load: load, ListEvery: f.listEvery, Reload: reload,
-		Hourly: f.keepHourly, Daily: f.keepDaily, Terminal: a.term, Status: f.showStatus(a.term),
+		Answers: f.state != "", Hourly: f.keepHourly, Daily: f.keepDaily, Terminal: a.term, Status: f.showStatus(a.term),
 		Scan: scanner.Config{
 			Rate: f.rate.Limit(), AddressRate: f.addressRate.Limit(), Timeout: f.timeouts.auto.Or(0), Source: f.source.AddrPort(),
 		},
@@ -247,8 +247,11 @@ func (a *app) watch(f *watchFlags, args []string) error {
 
 // openState opens the database.
 func (f *watchFlags) openState(t *console.Terminal) (*watchdb.DB, error) {
-	if f.state == "" && !f.quiet {
-		t.Say("without --state FILE, the watch forgets everything when it ends")
+	if f.state == "" {
+		f.keepHourly, f.keepDaily = time.Hour, 24*time.Hour
+		if !f.quiet {
+			t.Say("without --state FILE, the watch forgets everything when it ends")
+		}
 	}
 	db, err := watchdb.Open(f.state)
 	return db, stateFailure(f.state, err)

@@ -29,6 +29,7 @@ type Options struct {
 	ListEvery time.Duration   // how often Load is called; 0: once
 	Reload    <-chan struct{} // a value makes Run call Load at once
 
+	Answers       bool          // keep the latest answer of each server in the database
 	Hourly, Daily time.Duration // how long the database keeps rows of hours, and of days and events
 
 	Terminal *console.Terminal
@@ -67,9 +68,15 @@ type run struct {
 	monitor *scanner.Monitor
 	before  scanner.Stats // of earlier scans, which failed
 	nextID  int64
-	written uint64                        // events
-	size    int                           // of the list
-	sending struct{ failed, sent uint64 } // datagrams of the current scan
+	written uint64 // events
+	size    int    // of the list
+	sending sending
+}
+
+// sending is when a datagram was last sent, and the counters of the current scan then.
+type sending struct {
+	last          time.Time
+	count, errors uint64
 }
 
 // The intervals of Run.
@@ -88,6 +95,7 @@ const maxPending = 8 << 20
 // if the first list can't be had, or if the database or the output fails.
 func Run(ctx context.Context, o *Options) error {
 	r := &run{Options: o, watcher: New(o.Rules, time.Now()), monitor: &scanner.Monitor{}}
+	r.watcher.answers = o.Answers
 	if err := r.restore(); err != nil {
 		return err
 	}
@@ -194,7 +202,7 @@ func (r *run) ask(ctx context.Context) error {
 		r.mu.Lock()
 		before := r.monitor.Stats()
 		r.before.Add(&before)
-		r.monitor, r.sending = &scanner.Monitor{}, struct{ failed, sent uint64 }{}
+		r.monitor, r.sending = &scanner.Monitor{}, sending{}
 		r.watcher.SendingFails(true)
 		r.mu.Unlock()
 		r.Terminal.Say("the network fails, trying again: %v", err)
@@ -255,7 +263,7 @@ func (r *run) loop(ctx context.Context) error {
 		}
 		now := time.Now()
 		r.mu.Lock()
-		r.checkSending()
+		r.checkSending(now)
 		r.watcher.Tick(now)
 		full := r.watcher.pending > maxPending
 		r.mu.Unlock()
@@ -285,16 +293,15 @@ func (r *run) loop(ctx context.Context) error {
 	}
 }
 
-// checkSending tells the watcher whether datagrams leave this machine.
-func (r *run) checkSending() {
-	now := r.monitor.Stats()
-	failed, sent := now.SendErrors-r.sending.failed, now.DatagramsSent()-r.sending.sent
-	r.sending.failed, r.sending.sent = now.SendErrors, now.DatagramsSent()
-	switch {
-	case failed > 0 && failed >= sent:
-		r.watcher.SendingFails(true)
-	case sent > 0 && failed == 0:
+// checkSending tells the watcher whether datagrams leave this machine: not if none has been
+// sent for a cycle, although some should.
+func (r *run) checkSending(now time.Time) {
+	stats := r.monitor.Stats()
+	if sent := stats.DatagramsSent(); sent != r.sending.count || r.sending.last.IsZero() {
+		r.sending.count, r.sending.errors, r.sending.last = sent, stats.SendErrors, now
 		r.watcher.SendingFails(false)
+	} else if stats.SendErrors > r.sending.errors && now.Sub(r.sending.last) >= r.Rules.Every {
+		r.watcher.SendingFails(true)
 	}
 }
 
@@ -317,7 +324,7 @@ func (r *run) publish() error {
 		}
 	}
 	if err := r.DB.Append(rows); err != nil {
-		return fmt.Errorf("the state: %w", err)
+		return console.Fail(console.ExitOutput, "the state: %w", err)
 	}
 	r.written += uint64(len(rows))
 	if r.Hook != nil {
@@ -335,11 +342,11 @@ func (r *run) flush() error {
 	for _, h := range ended {
 		h.Samples = slices.DeleteFunc(h.Samples, func(s watchdb.Sample) bool { return s.Up+s.Down+s.Unseen == 0 })
 		if err := r.DB.Hour(h.Hour, h.Samples); err != nil {
-			return fmt.Errorf("the state: %w", err)
+			return console.Fail(console.ExitOutput, "the state: %w", err)
 		}
 	}
 	if err := r.DB.Flush(servers, hours...); err != nil {
-		return fmt.Errorf("the state: %w", err)
+		return console.Fail(console.ExitOutput, "the state: %w", err)
 	}
 	return nil
 }

@@ -107,6 +107,7 @@ type Watcher struct {
 	closed  []watchdb.Running
 	changed map[int][]byte // servers to store, with their new answer, if any
 	pending int            // bytes of these answers
+	answers bool           // keep them
 	encoder record.Encoder
 
 	interpreter scanner.Interpreter
@@ -436,7 +437,9 @@ func (w *Watcher) accept(i int, r *scanner.Result, now uint32, first bool) {
 	was := *s
 	w.remember(s, r)
 	s.poor, s.fullAt = 0, now
-	w.store(i, r)
+	if w.answers {
+		w.store(i, r)
+	}
 	if was.known != nil && !first {
 		w.compare(i, &was, r, now)
 	}

@@ -57,6 +57,7 @@ func usual() Rules {
 func newWorld(t *testing.T, n int, rules Rules) *world {
 	x := &world{t: t, now: time.Date(2026, 11, 20, 12, 10, 0, 0, time.UTC), rng: rand.New(rand.NewPCG(1, 2))}
 	x.w = New(rules, x.now)
+	x.w.answers = true
 	var addrs []netip.AddrPort
 	for i := range n {
 		x.servers = append(x.servers, newFake(i))
