@@ -178,8 +178,8 @@ func (a *app) rootRun(cmd *cobra.Command, _ []string) error {
 func (a *app) commands() []*cobra.Command {
 	return []*cobra.Command{
 		a.scanCommand(),
-		a.watchCommand(),
-		a.uptimeCommand(),
+		watchCommand(a),
+		uptimeCommand(a),
 		a.demoCommand(),
 		a.fleetCommand(),
 		a.masterCommand(),

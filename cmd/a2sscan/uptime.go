@@ -26,7 +26,7 @@ type uptimeFlags struct {
 	format   string
 }
 
-func (a *app) uptimeCommand() *cobra.Command {
+func uptimeCommand(a *app) *cobra.Command {
 	f := &uptimeFlags{}
 	cmd := &cobra.Command{
 		Use:   "uptime --state FILE",
@@ -41,7 +41,7 @@ where the watch no longer keeps hours.`,
   a2sscan uptime --state watch.db --from 2026-11-01 --to 2026-12-01 --format csv
   a2sscan uptime --state watch.db -f addr,up_share,outages --format json`,
 		Args: noArgs,
-		RunE: func(*cobra.Command, []string) error { return a.uptime(f) },
+		RunE: func(*cobra.Command, []string) error { return f.run(a) },
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
@@ -91,8 +91,8 @@ func parseTime(flag, s string, otherwise, now time.Time) (time.Time, error) {
 		WithHint("such as 2026-11-20, 2026-11-20T03:00:00Z (UTC), or 24h for a day ago")
 }
 
-// uptime prints the uptime of servers.
-func (a *app) uptime(f *uptimeFlags) error {
+// run prints the uptime of servers.
+func (f *uptimeFlags) run(a *app) error {
 	if f.state == "" {
 		return console.Fail(console.ExitUsage, "uptime needs the database of a watch").WithHint("a2sscan uptime --state watch.db")
 	}
@@ -182,7 +182,7 @@ func printUptime(a *app, format string, fields []string, servers []watchdb.Uptim
 	return errors.Join(table.Error(), aligned.Flush())
 }
 
-// asTexts returns cells of a table. What is unknown is empty.
+// asTexts returns cells of a table. A cell without a value is empty.
 func asTexts(cells []any, plain func(string) string) (texts []string) {
 	for _, cell := range cells {
 		text := ""

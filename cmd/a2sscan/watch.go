@@ -69,7 +69,7 @@ type hookFlags struct {
 // hookVariable is the environment variable that may hold the URL of the webhook.
 const hookVariable = "A2SSCAN_WEBHOOK"
 
-func (a *app) watchCommand() *cobra.Command {
+func watchCommand(a *app) *cobra.Command {
 	f := &watchFlags{
 		rate: scanner.DefaultRate, addressRate: scanner.DefaultAddressRate, timeouts: timeoutFlags{auto: flagvalue.Auto{On: true}},
 	}
@@ -101,7 +101,7 @@ exclusions again, unless it came because the terminal was closed.`,
   a2sscan watch servers.txt --state watch.db -o events.ndjson
   a2sscan watch servers.txt --webhook-file discord.url --webhook-format discord
   a2sscan watch --master web --app 252490 --key-file key.txt --state rust.db`,
-		RunE: func(_ *cobra.Command, args []string) error { return a.watch(f, append(args, f.lists...)) },
+		RunE: func(_ *cobra.Command, args []string) error { return f.run(a, append(args, f.lists...)) },
 	}
 	f.add(cmd)
 	return cmd
@@ -175,8 +175,8 @@ func (f *watchFlags) check() (err error) {
 	)
 }
 
-// watch watches until a signal ends it.
-func (a *app) watch(f *watchFlags, args []string) error {
+// run watches until a signal ends it.
+func (f *watchFlags) run(a *app, args []string) error {
 	if err := f.check(); err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
-// Kind says what happened. Those that package census has too mean the same there.
+// Kind is the kind of an event. Those that package census has too mean the same there.
 type Kind string
 
 // The kinds that only a watch has.

@@ -47,7 +47,7 @@ func (w *Watcher) count(i int, until uint32, as status) {
 	for s.first != 0 && s.upto < until {
 		end := min(until, (s.upto/secondsOfHour+1)*secondsOfHour)
 		if s.upto/secondsOfHour < w.hours[0].number {
-			s.upto = end // its hour is closed, and what it lacks is unseen
+			s.upto = end // its hour is closed: the rest of it is unseen
 			continue
 		}
 		sample := &w.hourOf(s.upto).samples[i]

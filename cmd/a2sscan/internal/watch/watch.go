@@ -25,7 +25,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Rules say how often servers are asked, and what counts as an event.
+// Rules determine how often servers are asked, and which events are reported.
 type Rules struct {
 	Every     time.Duration // each server is asked once in this time: a cycle
 	FullEvery time.Duration // and at least this often for its players and rules, too
@@ -62,7 +62,7 @@ type server struct {
 
 	challenge               uint32
 	first, last, since      uint32 // its first and latest answer; since when it has its status
-	asked, silentAt, upto   uint32 // the latest check; the first one without an answer; its time is counted so far
+	asked, silentAt, upto   uint32 // the latest check; the first one without an answer; the end of the time that is counted
 	fullAt, left            uint32 // when known was made; when it left the list
 	people, places          uint16
 	silent, requests, poor  uint8 // checks and requests without an answer; answers poorer than known
@@ -70,7 +70,7 @@ type server struct {
 	answered                scanner.Questions
 	counted                 bool // people and places are known
 	flying, full            bool // a check is under way; it asks everything
-	elsewhere               bool // INFO alone does not say how many people play
+	elsewhere               bool // INFO alone lacks the number of people
 	listed, reference, gone bool // gone: forgotten, or it never came
 }
 
