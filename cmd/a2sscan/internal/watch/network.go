@@ -106,8 +106,8 @@ func (v *network) outcome(asked uint32, answered bool) {
 
 func (v *network) reference(addr netip.AddrPort, answered bool) { v.references[addr] = answered }
 
-// doubtful reports whether too little was answered since a moment to tell a dead server from
-// a dead network.
+// doubtful reports whether too little of what was asked since a moment was answered to tell a
+// dead server from a dead network.
 func (v *network) doubtful(since uint32) bool {
 	if len(v.references) > 0 {
 		return v.answeredAt < since

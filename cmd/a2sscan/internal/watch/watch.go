@@ -292,7 +292,7 @@ func (w *Watcher) decide(now uint32) {
 			return true // it answered, or its silence meant nothing
 		}
 		recent := now-s.asked < uint32(w.rules.Every/time.Second)
-		if !w.view.expired && recent && w.view.doubtful(s.silentAt) {
+		if !w.view.expired && recent && w.view.doubtful(s.asked) {
 			return false
 		}
 		w.count(i, s.silentAt, up)

@@ -280,6 +280,25 @@ func TestBlind(t *testing.T) {
 	}
 }
 
+// A short outage that runs into a cut is not taken for a long one.
+func TestOutageBeforeCut(t *testing.T) {
+	x := newWorld(t, 600, usual())
+	x.run(3 * time.Minute)
+	for _, f := range x.servers[:100] {
+		f.dead = true
+	}
+	x.run(110 * time.Second)
+	for _, f := range x.servers {
+		f.dead = true
+	}
+	x.run(90 * time.Second)
+	for _, f := range x.servers {
+		f.dead = false
+	}
+	x.run(2 * time.Minute)
+	x.want("blind", "seeing")
+}
+
 // What does not look like an outage of the watcher's own network is reported.
 func TestNotBlind(t *testing.T) {
 	x := newWorld(t, 200, usual())
