@@ -215,7 +215,7 @@ func (f *watchFlags) run(a *app, args []string) error {
 		return errors.Join(err, db.Close())
 	}
 	a.sends = true
-	debug.SetGCPercent(50) // most of the memory is a table that does not change
+	debug.SetGCPercent(30) // most of the memory is a table that does not change
 	reload := make(chan struct{}, 1)
 	if hangup && !signal.Ignored(syscall.SIGHUP) {
 		defer shutdown.Handle(func(os.Signal) {
