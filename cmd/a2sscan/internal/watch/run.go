@@ -266,7 +266,12 @@ func (r *run) loop(ctx context.Context) error {
 		r.checkSending(now)
 		r.watcher.Tick(now)
 		full := r.watcher.pending > maxPending
+		paused := r.watcher.paused
+		r.watcher.paused = 0
 		r.mu.Unlock()
+		if paused > 0 {
+			r.Terminal.Say("nothing ran for %v, or the clock was set: this time is unseen", paused.Round(time.Second/10))
+		}
 		if err := r.publish(); err != nil {
 			return err
 		}

@@ -94,8 +94,9 @@ type Watcher struct {
 	index   map[uint64]int32 // of servers, by key
 	schedule
 
-	last   time.Time // the time of the latest Tick
-	ignore uint32    // silence asked for until then means nothing
+	last   time.Time     // the time of the latest Tick
+	paused time.Duration // in which nothing ran; run reports it
+	ignore uint32        // silence asked for until then means nothing
 
 	view    network
 	held    []int // silent long enough, but the watcher may be blind
@@ -547,6 +548,7 @@ const gap = 2 * time.Second
 
 // pause counts the time between two moments as unseen, and forgets all silence.
 func (w *Watcher) pause(from, to time.Time) {
+	w.paused += max(to.Sub(from), 0)
 	end, now := seconds(from), seconds(to)
 	for i := range w.servers {
 		s := &w.servers[i]
