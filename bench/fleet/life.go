@@ -200,18 +200,22 @@ func (f *fate) apply(c *content) {
 }
 
 // WriteLife writes the fates of all servers as JSON lines, for a fleet that started at a
-// moment.
-func (f *Fleet) WriteLife(w io.Writer, start time.Time) error {
-	lines := json.NewEncoder(w)
-	if f.model.Life == nil {
+// moment. c is the Config of the fleet with its actual ports.
+func (c Config) WriteLife(w io.Writer, start time.Time) error {
+	if c.Life == nil {
 		return nil
 	}
-	for _, c := range f.model.Life.Cuts {
+	m, err := newModel(c)
+	if err != nil {
+		return err
+	}
+	lines := json.NewEncoder(w)
+	for _, c := range c.Life.Cuts {
 		if err := lines.Encode(Fate{What: "cut", From: start.Add(c.At), To: start.Add(c.At + c.For)}); err != nil {
 			return err
 		}
 	}
-	for addr, fate := range f.model.fates {
+	for addr, fate := range m.fates {
 		if fate.from == addr {
 			continue // the line of its new address
 		}

@@ -83,7 +83,7 @@ func TestWatchLife(t *testing.T) {
 	}
 	serveFleet(t, fl)
 	var truth bytes.Buffer
-	if err := fl.WriteLife(&truth, time.Now()); err != nil {
+	if err := fl.Config().WriteLife(&truth, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()

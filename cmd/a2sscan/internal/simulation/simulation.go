@@ -49,7 +49,7 @@ func Run(t *console.Terminal, o *Options) error {
 		defer stop()
 	}
 	ports := servedPorts(o.Ports, servers.Ports())
-	if err := servers.WriteLife(o.Truth, time.Now()); err != nil {
+	if err := servers.Config().WriteLife(o.Truth, time.Now()); err != nil {
 		return err
 	}
 	t.Say("ready: servers on %s, port %s, %s", o.Fleet.Network, ports, until)

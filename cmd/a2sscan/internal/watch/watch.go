@@ -367,7 +367,9 @@ func (w *Watcher) unsilence(s *server) {
 
 func (w *Watcher) setStatus(i int, to status, since uint32) {
 	w.servers[i].status, w.servers[i].since = to, since
-	w.changed[i] = w.changed[i]
+	if _, known := w.changed[i]; !known {
+		w.changed[i] = nil
+	}
 }
 
 // infoHash is of what makes the watcher ask for everything again when it changes. It does not

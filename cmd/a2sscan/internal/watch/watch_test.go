@@ -30,15 +30,15 @@ type world struct {
 
 // fake is a simulated server.
 type fake struct {
-	addr            netip.AddrPort
-	dead            bool
-	name, mapName   string
-	version         string
-	people, places  int
-	steam           uint64
-	played, uptime  int // seconds; 0: no such answer
-	challenge       uint32
-	noRules, noPing bool
+	addr           netip.AddrPort
+	dead           bool
+	name, mapName  string
+	version        string
+	people, places int
+	steam          uint64
+	played, uptime int // seconds; 0: no such answer
+	challenge      uint32
+	noRules        bool
 }
 
 type flight struct {
@@ -145,9 +145,7 @@ func (x *world) run(d time.Duration) {
 			}
 		}
 		x.w.Tick(x.now)
-		for _, e := range x.w.Events() {
-			x.events = append(x.events, e)
-		}
+		x.events = append(x.events, x.w.Events()...)
 	}
 	for i := range x.servers {
 		x.servers[i].played += int(d.Seconds())
