@@ -261,8 +261,8 @@ func (r *run) loop(ctx context.Context) error {
 			}
 		case <-tick.C:
 		}
-		now := time.Now()
 		r.mu.Lock()
+		now := time.Now()
 		r.checkSending(now)
 		r.watcher.Tick(now)
 		full := r.watcher.pending > maxPending

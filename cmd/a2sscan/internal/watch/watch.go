@@ -528,10 +528,12 @@ func (w *Watcher) store(i int, r *scanner.Result) {
 // notice finds out whether time has passed in which nothing ran.
 func (w *Watcher) notice(now time.Time) {
 	passed, wall := now.Sub(w.last), now.Round(0).Sub(w.last.Round(0))
-	if drift := wall - passed; passed > gap || passed < 0 || drift > gap || drift < -gap {
+	if drift := wall - passed; passed > gap || passed < -gap || drift > gap || drift < -gap {
 		w.pause(w.last, now)
+		w.last = now
+	} else if passed > 0 {
+		w.last = now
 	}
-	w.last = now
 }
 
 // Tick lets time pass. It must be called several times a second.
@@ -550,7 +552,7 @@ const gap = 2 * time.Second
 
 // pause counts the time between two moments as unseen, and forgets all silence.
 func (w *Watcher) pause(from, to time.Time) {
-	w.paused += max(to.Sub(from), 0)
+	w.paused += max(to.Sub(from), time.Millisecond)
 	end, now := seconds(from), seconds(to)
 	for i := range w.servers {
 		s := &w.servers[i]

@@ -386,6 +386,17 @@ func TestPause(t *testing.T) {
 	}
 }
 
+// Goroutines may read the clock in another order than they reach the watcher: that is no pause.
+func TestClockOrder(t *testing.T) {
+	x := newWorld(t, 2, usual())
+	x.run(time.Minute)
+	x.w.Tick(x.now.Add(-30 * time.Millisecond))
+	x.w.Tick(x.now)
+	if x.w.paused != 0 {
+		t.Errorf("paused for %v", x.w.paused)
+	}
+}
+
 // A check that was not really sent is none.
 func TestNotAsked(t *testing.T) {
 	x := newWorld(t, 2, usual())
