@@ -98,7 +98,6 @@ and --output, each event is in the file exactly once, even after a crash.
 Ctrl-C (SIGINT) and SIGTERM end the watch. SIGHUP makes it read lists and
 exclusions again, unless it came because the terminal was closed.`,
 		Example: `  a2sscan watch servers.txt
-  a2sscan watch servers.txt --state watch.db -o events.ndjson
   a2sscan watch servers.txt --webhook-file discord.url --webhook-format discord
   a2sscan watch --master web --app 252490 --key-file key.txt --state rust.db`,
 		RunE: func(_ *cobra.Command, args []string) error { return f.run(a, append(args, f.lists...)) },
