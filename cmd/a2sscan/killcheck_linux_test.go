@@ -13,6 +13,7 @@ import (
 
 	fleetjudge "github.com/a2sscan/a2sscan/bench/fleet/judge"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/checkpoint"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink"
