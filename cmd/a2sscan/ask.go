@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/netip"
@@ -134,80 +133,65 @@ func (a *app) ask(f *askFlags, arg string) error {
 	if err != nil {
 		return err
 	}
+	once := func() (*transcript.Session, error) { return f.once(ctx, target, a.width()) }
 	if f.watch > 0 {
-		return transcript.Watch(ctx, a.term, a.term.Beside(a.out), f.watch, f.brief, func() (*transcript.Session, *transcript.Verdict, error) {
-			return askOnce(ctx, a, f, target, nil)
-		})
+		return transcript.Watch(ctx, a.term, a.term.Beside(a.out), f.watch, f.brief, once)
 	}
-	var datagrams strings.Builder
-	if !f.json && !f.brief {
-		a.showAsking(f, target)
+	whole := !f.json && !f.brief
+	if whole && a.term.Interactive {
+		a.term.ShowStatus(fmt.Sprintf("asking %v for %s", target, strings.ReplaceAll(f.query.String(), ",", ", ")))
 	}
-	s, v, err := askOnce(ctx, a, f, target, &datagrams)
+	s, err := once()
 	a.term.ClearStatus()
 	if err != nil {
-		if !f.json && !f.brief {
-			io.WriteString(a.out, datagrams.String())
+		if whole {
+			io.WriteString(a.out, s.Datagrams())
 		}
 		return err
 	}
-	printSession(a, s, v, f, datagrams.String())
-	return verdictFailure(v)
-}
-
-// showAsking shows the questions on the status line while ask waits for the answers.
-func (a *app) showAsking(f *askFlags, target netip.AddrPort) {
-	if a.term.Interactive {
-		a.term.ShowStatus(fmt.Sprintf("asking %v for %s", target, strings.ReplaceAll(f.query.String(), ",", ", ")))
-	}
-}
-
-// askOnce queries a server once. It writes the datagrams to shown, unless that is nil.
-func askOnce(ctx context.Context, a *app, f *askFlags, target netip.AddrPort, shown io.Writer) (*transcript.Session, *transcript.Verdict, error) {
-	s := &transcript.Session{
-		Timeout: f.timeout(), Retries: f.retries, Tap: transcript.NewTap(target), Log: transcript.New(shown, target, a.width()),
-	}
-	if err := s.Query(ctx, f.config()); err != nil {
-		return nil, nil, console.Fail(console.ExitUsage, "%w", err).WithHint("a2sscan ask --help lists the flags with units and defaults")
-	}
-	if s.Result == nil || ctx.Err() != nil && s.Result.Status != scanner.StatusOK {
-		return nil, nil, console.Fail(console.ExitInterrupted, "interrupted before %v had answered every question", target)
-	}
-	return s, s.Judge(), nil
-}
-
-// printSession prints the verdict, the datagrams and the record, or the whole
-// session as JSON. It ignores errors of writing, because results keeps the first
-// one and run reports it.
-func printSession(a *app, s *transcript.Session, v *transcript.Verdict, f *askFlags, datagrams string) {
-	switch {
-	case f.brief:
-		io.WriteString(a.out, s.Brief(v, console.IsTerminal(a.out.w)))
-		return
-	case !f.json:
-		io.WriteString(a.out, s.Text(v, datagrams))
-		if console.IsTerminal(a.out.w) { // where the first one has scrolled away
-			io.WriteString(a.out, "\n"+s.Brief(v, true))
-		}
-		return
-	}
-	line := s.JSON(v)
-	if console.IsTerminal(a.out.w) {
-		line = console.Visible(line)
-	}
-	a.out.Write(append(line, '\n'))
-}
-
-// verdictFailure returns the error for a verdict, or nil if the server is up.
-func verdictFailure(v *transcript.Verdict) error {
+	printSession(a, s, f)
 	code := console.ExitInput
-	switch v.Word {
+	switch s.Verdict.Word {
 	case transcript.Up:
 		return nil
 	case transcript.Unsent:
 		code = console.ExitUsage
 	}
-	return &console.Failure{Code: code, Err: errors.New(v.Failure())}
+	return console.Fail(code, "not every question has a complete answer: %s", strings.ReplaceAll(s.Verdict.Word, "_", " "))
+}
+
+// once queries a server once. The session is never nil.
+func (f *askFlags) once(ctx context.Context, target netip.AddrPort, width int) (*transcript.Session, error) {
+	s := &transcript.Session{Target: target, Width: width}
+	if err := s.Query(ctx, f.config()); err != nil {
+		return s, console.Fail(console.ExitUsage, "%w", err).WithHint("a2sscan ask --help lists the flags with units and defaults")
+	}
+	if s.Result == nil || ctx.Err() != nil && s.Result.Status != scanner.StatusOK {
+		return s, console.Fail(console.ExitInterrupted, "interrupted before %v had answered every question", target)
+	}
+	return s, nil
+}
+
+// printSession prints the verdict, the datagrams and the record, or the whole
+// session as JSON. It ignores errors of writing, because results keeps the first
+// one and run reports it.
+func printSession(a *app, s *transcript.Session, f *askFlags) {
+	onScreen := console.IsTerminal(a.out.w)
+	switch {
+	case f.brief:
+		io.WriteString(a.out, s.Brief(onScreen))
+	case f.json:
+		line := s.JSON()
+		if onScreen {
+			line = console.Visible(line)
+		}
+		a.out.Write(append(line, '\n'))
+	default:
+		io.WriteString(a.out, s.Text())
+		if onScreen { // where the first one has scrolled away
+			io.WriteString(a.out, "\n"+s.Brief(true))
+		}
+	}
 }
 
 // width returns the number of columns of the screen that results go to, or 80 if they

@@ -87,10 +87,10 @@ func widestFlag(help string) (columns int) {
 // record, behind which the first one has scrolled away.
 func TestVerdictLast(t *testing.T) {
 	target := netip.MustParseAddrPort("127.0.0.1:27015")
-	s := &transcript.Session{Tap: transcript.NewTap(target), Log: transcript.New(nil, target, 80),
-		Result: &scanner.Result{Addr: target, Status: scanner.StatusNoReply}}
+	s := &transcript.Session{Target: target, Width: 80, Result: &scanner.Result{Addr: target, Status: scanner.StatusNoReply},
+		Verdict: transcript.Verdict{Word: "silent", Text: []string{"no answer at all"}}}
 	ours, theirs := openScreen(t, 80)
-	printSession(&app{out: &results{w: theirs}}, s, &transcript.Verdict{Word: "silent", Text: []string{"no answer at all"}}, &askFlags{}, "")
+	printSession(&app{out: &results{w: theirs}}, s, &askFlags{})
 	theirs.Close()
 	b, err := io.ReadAll(ours) // the terminal gives it in pieces, and then EIO
 	shown := strings.ReplaceAll(string(b), "\r", "")

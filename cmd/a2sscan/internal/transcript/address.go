@@ -19,60 +19,43 @@ type Lookup func(ctx context.Context, host string) ([]netip.Addr, error)
 
 // ResolveAddr parses arg, which is ip:port, ip, host:port or host. It looks up a host,
 // takes its first IPv4 address, and prints which address that is.
-func ResolveAddr(ctx context.Context, t *console.Terminal, lookup Lookup, arg string) (netip.AddrPort, error) {
-	host, port, err := splitPort(arg)
-	if err != nil {
-		return netip.AddrPort{}, err
+func ResolveAddr(ctx context.Context, t *console.Terminal, lookup Lookup, arg string) (addr netip.AddrPort, err error) {
+	shown := console.Quoted(arg, 60)
+	host, port := arg, uint64(defaultPort)
+	if name, digits, found := strings.Cut(arg, ":"); found && !strings.Contains(digits, ":") { // else an IPv6 address
+		host = name
+		if port, err = strconv.ParseUint(digits, 10, 16); err != nil || port == 0 {
+			return addr, console.Fail(console.ExitUsage, "%s: the port is not a number from 1 to 65535", shown).
+				WithHint("a2sscan ask ADDR:PORT; the default port is %d", defaultPort)
+		}
 	}
 	ip, err := netip.ParseAddr(host)
 	switch {
 	case err == nil && !ip.Is4():
-		return netip.AddrPort{}, console.Fail(console.ExitUsage, "%s: IPv6 address", console.Quoted(arg, 60)).
+		return addr, console.Fail(console.ExitUsage, "%s: IPv6 address", shown).
 			WithHint("IPv4 only; of the servers known to us only Xash3D and CoD4X also answer over IPv6")
 	case err != nil && !list.IsHostName(host):
-		return netip.AddrPort{}, console.Fail(console.ExitUsage, "%s: no address", console.Quoted(arg, 60)).
+		return addr, console.Fail(console.ExitUsage, "%s: no address", shown).
 			WithHint("give an ip:port, an ip or a host name, such as 203.0.113.7:27015")
 	case err != nil:
-		if ip, err = oneOf(ctx, t, lookup, host); err != nil {
-			return netip.AddrPort{}, err
+		ips, err := lookup(ctx, host)
+		if err == nil && len(ips) == 0 {
+			err = errors.New("the name has no IPv4 address")
+		}
+		if err != nil {
+			return addr, console.Fail(console.ExitInput, "%s: no IPv4 address found: %v", console.Quoted(host, 60), err).
+				WithHint("check the name; an ip:port needs no lookup")
+		}
+		ip = ips[0].Unmap()
+		if len(ips) > 1 {
+			t.Say("%s has %d addresses; using %v", console.Plain(host, 60), len(ips), ip)
+		} else {
+			t.Say("%s is %v", console.Plain(host, 60), ip)
 		}
 	}
 	if ip.IsUnspecified() || ip.As4()[0] >= 224 {
-		return netip.AddrPort{}, console.Fail(console.ExitUsage, "%v: no server can have this address", ip).
+		return addr, console.Fail(console.ExitUsage, "%v: no server can have this address", ip).
 			WithHint("it is a broadcast, multicast or reserved address")
 	}
-	return netip.AddrPortFrom(ip, port), nil
-}
-
-// splitPort splits an argument into the host and the port.
-func splitPort(arg string) (host string, port uint16, err error) {
-	host, digits, found := strings.Cut(arg, ":")
-	if !found || strings.Contains(digits, ":") { // an IPv6 address has more than one colon
-		return arg, defaultPort, nil
-	}
-	n, err := strconv.ParseUint(digits, 10, 16)
-	if err != nil || n == 0 || digits[0] == '+' {
-		return "", 0, console.Fail(console.ExitUsage, "%s: the port is not a number from 1 to 65535", console.Quoted(arg, 60)).
-			WithHint("a2sscan ask ADDR:PORT; the default port is %d", defaultPort)
-	}
-	return host, uint16(n), nil
-}
-
-// oneOf looks up a host, and prints and returns its first IPv4 address.
-func oneOf(ctx context.Context, t *console.Terminal, lookup Lookup, host string) (netip.Addr, error) {
-	ips, err := lookup(ctx, host)
-	if err == nil && len(ips) == 0 {
-		err = errors.New("the name has no IPv4 address")
-	}
-	if err != nil {
-		return netip.Addr{}, console.Fail(console.ExitInput, "%s: no IPv4 address found: %v", console.Quoted(host, 60), err).
-			WithHint("check the name; an ip:port needs no lookup")
-	}
-	ip := ips[0].Unmap()
-	if len(ips) > 1 {
-		t.Say("%s has %d addresses; using %v", console.Plain(host, 60), len(ips), ip)
-	} else {
-		t.Say("%s is %v", console.Plain(host, 60), ip)
-	}
-	return ip, nil
+	return netip.AddrPortFrom(ip, uint16(port)), nil
 }

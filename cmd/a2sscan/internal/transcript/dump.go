@@ -13,48 +13,46 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// sheet formats bytes as rows of hexadecimal digits, with their meaning beside
-// them. All text is escaped and limited in length, because the bytes are hostile.
-type sheet struct {
-	width int // columns
-}
-
 // These limit what is shown of one datagram.
 const (
 	shownItems = 3 // players or rules
 	fieldRows  = 2 // for one field
 	dumpIndent = 4
-	wideSheet  = 110 // screens this wide get rows of 16 bytes
+	wideSheet  = 110 // screens this wide get rows of 16 bytes, others of 8
 )
 
-// perRow is the number of bytes in a row.
-func (s sheet) perRow() int {
-	if s.width >= wideSheet {
-		return 16
+// dump returns the rows for a datagram, according to what it is.
+func (v *evidence) dump(b []byte) []string {
+	switch {
+	case wire.IsSplit(b):
+		g := v.reply(b, false)
+		return v.rows(b, wire.ExplainFragment(b, g.layout, g.compressed))
+	case wire.IsSingle(b):
+		return v.rows(b, wire.Explain(b, v.ship))
 	}
-	return 8
+	return v.field("content", wire.Part{Name: "content", End: len(b)}, b)
 }
 
-// dump returns the rows for b. parts are its fields. Of a list it shows the first
-// items, and where the message ends inside a field.
-func (s sheet) dump(b []byte, parts iter.Seq[wire.Part]) (rows []string) {
+// rows returns the bytes of b in hexadecimal digits, with their meaning beside them.
+// Of a list it shows the first items, and where the message ends inside a field. All
+// text is escaped and limited in length, because the bytes are hostile.
+func (v *evidence) rows(b []byte, parts iter.Seq[wire.Part]) (rows []string) {
 	item := "rule"
 	if wire.KindOf(b) == wire.KindPlayers {
 		item = "player"
 	}
 	var first, last wire.Part // of a run of fields that are not shown
-	skipped := false
 	flush := func() {
-		if skipped {
+		if first.End > 0 {
 			rows = append(rows, fmt.Sprintf("%*s…  %ss %d to %d, %d bytes",
 				dumpIndent+3, "", item, first.Item, last.Item, last.End-first.At))
 		}
-		skipped = false
+		first = wire.Part{}
 	}
 	for p := range parts {
 		if p.Item >= shownItems && !p.Cut {
-			if !skipped {
-				first, skipped = p, true
+			if first.End == 0 {
+				first = p
 			}
 			last = p
 			continue
@@ -64,21 +62,33 @@ func (s sheet) dump(b []byte, parts iter.Seq[wire.Part]) (rows []string) {
 		if p.Item >= 0 {
 			title = fmt.Sprintf("%s %d: %s", item, p.Item, p.Name)
 		}
-		rows = append(rows, s.field(title, p, b[p.At:p.End])...)
+		rows = append(rows, v.field(title, p, b[p.At:p.End])...)
 	}
 	flush()
 	return rows
 }
 
-// field returns the rows of the field p, whose bytes are v, under a title.
-func (s sheet) field(title string, p wire.Part, v []byte) []string {
-	n := s.perRow()
-	room := max(s.width-(dumpIndent+4+2+3*n-1+2), 20)
-	text := label(title, p, v, room)
-	var rows []string
-	for at := 0; at == 0 || at < len(v) && len(rows) < fieldRows; at += n {
-		row := v[at:min(at+n, len(v))]
-		if rest := len(v) - at - len(row); len(rows) == fieldRows-1 && rest > 0 {
+// field returns the rows of the field p, whose bytes are b, under a title.
+func (v *evidence) field(title string, p wire.Part, b []byte) (rows []string) {
+	n := 8
+	if v.width >= wideSheet {
+		n = 16
+	}
+	room := max(v.width-(dumpIndent+4+2+3*n-1+2), 20)
+	text := title + " "
+	switch {
+	case p.Cut && len(b) == 0:
+		text = console.Plain(text+"is missing: the message ends here", room)
+	case p.Cut:
+		text = console.Plain(text+"is cut: the message ends inside it", room)
+	case p.Text:
+		text += console.Quoted(string(bytes.TrimSuffix(b, []byte{0})), max(room-len(text)-2, 8))
+	default:
+		text = console.Plain(text+value(p.Name, b), room)
+	}
+	for at := 0; at == 0 || at < len(b) && len(rows) < fieldRows; at += n {
+		row := b[at:min(at+n, len(b))]
+		if rest := len(b) - at - len(row); len(rows) == fieldRows-1 && rest > 0 {
 			text = "… " + console.Plural(rest, "byte") + " more"
 		}
 		line := fmt.Sprintf("%*s%04x  %-*s  %s", dumpIndent, "", p.At+at, 3*n-1, fmt.Sprintf("% x", row), text)
@@ -88,25 +98,11 @@ func (s sheet) field(title string, p wire.Part, v []byte) []string {
 	return rows
 }
 
-// label returns the title of a field and its value, in at most room characters.
-func label(title string, p wire.Part, v []byte, room int) string {
-	text := title + " "
-	switch {
-	case p.Cut && len(v) == 0:
-		text += "is missing: the message ends here"
-	case p.Cut:
-		text += "is cut: the message ends inside it"
-	case p.Text:
-		return text + console.Quoted(string(bytes.TrimSuffix(v, []byte{0})), max(room-len(text)-2, 8))
-	default:
-		text += value(p.Name, v)
-	}
-	return console.Plain(text, room)
-}
-
 // value describes the value of a field that is no text.
 func value(name string, v []byte) string {
-	u := number(v)
+	var wide [8]byte // a little-endian number
+	copy(wide[:], v)
+	u := binary.LittleEndian.Uint64(wide[:])
 	switch name {
 	case "header":
 		return "-1: a single message"
@@ -119,9 +115,12 @@ func value(name string, v []byte) string {
 	case "environment":
 		return letterAndWord(v[0], wire.Environment(v[0]))
 	case "password", "VAC", "is mod":
-		return boolWord(v[0])
+		if u > 1 {
+			return fmt.Sprintf("%d: yes, although only 0 and 1 are valid", u)
+		}
+		return [...]string{"0: no", "1: yes"}[u]
 	case "extra data flag":
-		return fmt.Sprintf("0x%02x: %s", v[0], extraWords(v[0]))
+		return fmt.Sprintf("0x%02x: %s", u, extraWords(v[0]))
 	case "score", "deaths", "money":
 		return fmt.Sprint(int32(u))
 	case "duration":
@@ -129,7 +128,7 @@ func value(name string, v []byte) string {
 	case "split ID", "CRC-32":
 		return fmt.Sprintf("0x%08x", u)
 	case "number and total":
-		return fmt.Sprintf("%d of %d", v[0]>>4, v[0]&15)
+		return fmt.Sprintf("%d of %d", u>>4, u&15)
 	case "challenge":
 		return fmt.Sprintf("% x", v)
 	case "payload", "number, total and payload", "no mod block", "left over", "content":
@@ -150,13 +149,6 @@ func letterAndWord(c byte, word string) string {
 	return letter(c) + ": " + word
 }
 
-// number reads a little-endian number of up to eight bytes.
-func number(v []byte) uint64 {
-	var b [8]byte
-	copy(b[:], v)
-	return binary.LittleEndian.Uint64(b[:])
-}
-
 // letter formats a byte that stands for a letter.
 func letter(c byte) string {
 	if c >= 0x20 && c < 0x7F {
@@ -165,17 +157,13 @@ func letter(c byte) string {
 	return fmt.Sprintf("0x%02x", c)
 }
 
-// extraBits are the bits of the extra data flag, in the order of the fields that
-// they announce.
-var extraBits = []struct {
-	bit  byte
-	word string
-}{{0x80, "port"}, {0x10, "Steam ID"}, {0x40, "SourceTV"}, {0x20, "keywords"}, {0x01, "game ID"}}
-
-// extraWords lists the fields that the extra data flag announces.
+// extraWords lists the fields that the extra data flag announces, in their order.
 func extraWords(flag byte) string {
 	var words []string
-	for _, e := range extraBits {
+	for _, e := range []struct {
+		bit  byte
+		word string
+	}{{0x80, "port"}, {0x10, "Steam ID"}, {0x40, "SourceTV"}, {0x20, "keywords"}, {0x01, "game ID"}} {
 		if flag&e.bit != 0 {
 			words = append(words, e.word)
 		}
@@ -186,27 +174,20 @@ func extraWords(flag byte) string {
 	return strings.Join(words, ", ")
 }
 
-func boolWord(c byte) string {
-	switch c {
-	case 0:
-		return "0: no"
-	case 1:
-		return "1: yes"
-	}
-	return fmt.Sprintf("%d: yes, although only 0 and 1 are valid", c)
-}
-
-var kindWords = map[wire.Kind]string{
-	wire.KindInfoRequest: "info request", wire.KindPlayersRequest: "players request", wire.KindRulesRequest: "rules request",
-	wire.KindInfo: "info", wire.KindGoldSource: "info, obsolete GoldSource format",
-	wire.KindPlayers: "players", wire.KindRules: "rules", wire.KindChallenge: "challenge", wire.KindPing: "ping reply",
-	wire.KindBanned: "message: banned", wire.KindLimited: "message: too many queries",
-}
+const unknownKind = "unknown to A2S"
 
 // kindWord names a kind of message.
 func kindWord(k wire.Kind) string {
-	if word := kindWords[k]; word != "" {
-		return word
+	word := map[wire.Kind]string{
+		wire.KindInfoRequest: "info request", wire.KindPlayersRequest: "players request",
+		wire.KindRulesRequest: "rules request", wire.KindChallengeRequest: "request for a challenge",
+		wire.KindPingRequest: "ping", wire.KindInfo: "info",
+		wire.KindGoldSource: "info, obsolete GoldSource format", wire.KindPlayers: "players",
+		wire.KindRules: "rules", wire.KindChallenge: "challenge", wire.KindPing: "ping reply",
+		wire.KindBanned: "message: banned", wire.KindLimited: "message: too many queries",
+	}[k]
+	if word == "" {
+		return unknownKind
 	}
-	return "unknown to A2S"
+	return word
 }

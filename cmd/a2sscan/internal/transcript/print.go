@@ -1,50 +1,85 @@
 package transcript
 
 import (
+	"bytes"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// Text returns the verdict, the datagrams and the record as text. datagrams is what
-// the Transcript wrote.
-func (s *Session) Text(v *Verdict, datagrams string) string {
+const (
+	leastWidth   = 60 // minimum width to which lines are wrapped
+	dumpedEvents = 30 // datagrams that are shown with their bytes
+	shownEvents  = 80 // datagrams that are shown at all
+)
+
+// Text returns the verdict, the datagrams and the record as text.
+func (s *Session) Text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "verdict: %s\n", strings.ReplaceAll(v.Word, "_", " "))
-	s.list(&b, v.Text)
-	if len(v.Hints) > 0 {
-		b.WriteString("\nworth knowing:\n")
-		s.list(&b, v.Hints)
+	list := func(sentences []string) {
+		for _, sentence := range sentences {
+			b.WriteString(strings.Join(console.Wrap("- "+sentence, s.Width, 2), "\n") + "\n")
+		}
 	}
-	fmt.Fprintf(&b, "\ndatagrams, with a timeout of %v and %s:\n%s", s.Timeout, retries(s.Retries), datagrams)
-	if n := len(s.Log.events) + s.Tap.dropped - shownEvents; n > 0 {
+	fmt.Fprintf(&b, "verdict: %s\n", s.Verdict.plain())
+	list(s.Verdict.Text)
+	if len(s.Verdict.Hints) > 0 {
+		b.WriteString("\nworth knowing:\n")
+		list(s.Verdict.Hints)
+	}
+	retries := "1 retry"
+	if s.retries != 1 {
+		retries = fmt.Sprintf("%d retries", s.retries)
+	}
+	fmt.Fprintf(&b, "\ndatagrams, with a timeout of %v and %s:\n%s", s.timeout, retries, s.Datagrams())
+	if n := len(s.events) + s.leftOut - shownEvents; n > 0 {
 		fmt.Fprintf(&b, "  … %s more %s\n", console.Grouped(uint64(n)), console.Things(n, "datagram"))
 	}
 	b.WriteString("\nrecord:\n")
-	for _, line := range pretty(record.Append(nil, "", s.Result), s.Log.width) {
+	shown := console.Visible(bytes.TrimSpace(record.Append(nil, "", s.Result)))
+	for _, line := range pretty(nil, s.Width, member{value: shown}, "", "") {
 		b.WriteString(line + "\n")
 	}
 	return b.String()
 }
 
-func retries(n int) string {
-	if n == 1 {
-		return "1 retry"
+// Datagrams returns a line for each datagram, with the meaning of its bytes below it.
+func (s *Session) Datagrams() string {
+	var b strings.Builder
+	for i := range s.events[:min(len(s.events), shownEvents)] {
+		e := &s.events[i]
+		word := "received"
+		if e.sent {
+			word = "sent"
+		}
+		line := fmt.Sprintf("%9.1f ms  %-8s %5d bytes  %s", ms(s.since(e)), word, len(e.data), e.what)
+		rows := console.Wrap(line, s.Width, 35)
+		if i >= dumpedEvents {
+			rows = rows[:1]
+		} else {
+			rows = append(rows, e.rows...)
+			if i > 0 {
+				b.WriteByte('\n')
+			}
+		}
+		b.WriteString(strings.Join(rows, "\n") + "\n")
 	}
-	return fmt.Sprintf("%d retries", n)
+	return b.String()
 }
 
-// list writes sentences as a list with dashes.
-func (s *Session) list(b *strings.Builder, sentences []string) {
-	for _, sentence := range sentences {
-		for _, line := range console.Wrap("- "+sentence, s.Log.width, 2) {
-			b.WriteString(line + "\n")
-		}
+// Brief returns the verdict and its first sentence. For a screen, it wraps the
+// sentence.
+func (s *Session) Brief(onScreen bool) string {
+	facts := s.Verdict.Text[0]
+	if onScreen {
+		facts = strings.Join(console.Wrap(facts, s.Width, 0), "\n")
 	}
+	return fmt.Sprintf("verdict: %s\n%s\n", s.Verdict.plain(), facts)
 }
 
 // sessionJSON is the session as a JSON object, for programs.
@@ -54,7 +89,7 @@ type sessionJSON struct {
 	*Verdict
 	Record    json.RawMessage `json:"record"`
 	Datagrams []datagramJSON  `json:"datagrams"`
-	LeftOut   int             `json:"datagrams_left_out"` // datagrams beyond the limits of the tap
+	LeftOut   int             `json:"datagrams_left_out"` // datagrams beyond the limits
 }
 
 type datagramJSON struct {
@@ -67,21 +102,91 @@ type datagramJSON struct {
 }
 
 // JSON returns the session as one line of JSON without a newline.
-func (s *Session) JSON(v *Verdict) []byte {
+func (s *Session) JSON() []byte {
 	j := sessionJSON{
-		Schema: 1, Addr: s.target().String(), Verdict: v, LeftOut: s.Tap.dropped,
+		Schema: 1, Addr: s.Target.String(), Verdict: &s.Verdict, LeftOut: s.leftOut,
 		Record: record.Append(nil, "", s.Result),
 	}
-	for i := range s.Log.events {
-		e := &s.Log.events[i]
+	for i := range s.events {
+		e := &s.events[i]
 		j.Datagrams = append(j.Datagrams, datagramJSON{
-			ms(s.Log.since(e)), e.sent, e.addr.String(), len(e.data),
-			s.Log.what[i], hex.EncodeToString(e.data),
+			ms(s.since(e)), e.sent, e.addr.String(), len(e.data), e.what, hex.EncodeToString(e.data),
 		})
 	}
-	var b strings.Builder
+	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	enc.Encode(&j) // every type in it can be encoded
-	return []byte(strings.TrimSuffix(b.String(), "\n"))
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
+
+// shownMembers is how many members of an object or array are shown. shownRaw is the
+// limit for rules_raw, which is meant for programs. The record itself has no limit.
+const (
+	shownMembers = 30
+	shownRaw     = 3
+)
+
+// member is a member of an object or, without a key, of an array.
+type member struct {
+	key   string // as in the record, with quotes, colon and space
+	value json.RawMessage
+}
+
+// pretty appends a record, or a part of it, as lines of at most width characters. A
+// value that fits stays on one line. Values and lists that are too long are cut and
+// end with "…". indent comes before it, and comma after it.
+func pretty(lines []string, width int, m member, indent, comma string) []string {
+	line := indent + m.key + string(m.value) + comma
+	members := m.members()
+	switch {
+	case utf8.RuneCountInString(line) <= width:
+		return append(lines, line)
+	case len(members) == 0:
+		return append(lines, console.Plain(line, width))
+	}
+	most := shownMembers
+	switch {
+	case indent == "":
+		most = len(members)
+	case m.key == `"rules_raw": `:
+		most = shownRaw
+	}
+	lines = append(lines, indent+m.key+string(m.value[:1]))
+	for i, inner := range members[:min(len(members), most)] {
+		between := ","
+		if i == len(members)-1 {
+			between = ""
+		}
+		lines = pretty(lines, width, inner, indent+"  ", between)
+	}
+	if n := len(members) - most; n > 0 {
+		lines = append(lines, fmt.Sprintf("%s  … %d more, which --json prints", indent, n))
+	}
+	return append(lines, indent+string(m.value[len(m.value)-1:])+comma)
+}
+
+// members returns the members of an object or array in their order; nil for other
+// values.
+func (m member) members() (all []member) {
+	if len(m.value) == 0 || m.value[0] != '{' && m.value[0] != '[' {
+		return nil
+	}
+	d := json.NewDecoder(bytes.NewReader(m.value))
+	d.Token()
+	for d.More() {
+		var one member
+		if m.value[0] == '{' {
+			start := d.InputOffset()
+			if _, err := d.Token(); err != nil {
+				return nil
+			}
+			one.key = string(bytes.TrimLeft(m.value[start:d.InputOffset()], ", ")) + ": "
+		}
+		if d.Decode(&one.value) != nil {
+			return nil
+		}
+		all = append(all, one)
+	}
+	return all
 }

@@ -3,16 +3,12 @@ package transcript
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/wire"
 )
-
-// splits are the fragmented replies of one server, in the order of their first
-// fragments.
-type splits struct {
-	replies []*splitReply
-}
 
 // splitReply is one fragmented reply.
 type splitReply struct {
@@ -23,45 +19,38 @@ type splitReply struct {
 	fragments  [][]byte
 }
 
-// add adds a fragment and returns the reply that it belongs to.
-func (s *splits) add(b []byte) *splitReply {
-	g := s.of(b)
-	if len(g.fragments) == 0 {
-		s.replies = append(s.replies, g)
+// reply returns the reply that a fragment belongs to. If the fragment is new, reply
+// adds it.
+func (v *evidence) reply(b []byte, isNew bool) *splitReply {
+	id, err := wire.SplitID(b)
+	same := func(g *splitReply) bool { return g.id == id && g.short == (err != nil) }
+	at := slices.IndexFunc(v.replies, same)
+	if at < 0 {
+		at = len(v.replies)
+		v.replies = append(v.replies, &splitReply{id: id, short: err != nil})
 	}
-	g.fragments = append(g.fragments, b)
-	if l, compressed := wire.ShowLayout(b); l != wire.LayoutUnknown {
-		g.layout, g.compressed = l, compressed
+	g := v.replies[at]
+	if isNew {
+		g.fragments = append(g.fragments, b)
+		if l, compressed := wire.ShowLayout(b); l != wire.LayoutUnknown {
+			g.layout, g.compressed = l, compressed
+		}
 	}
 	return g
 }
 
-// of returns the reply that a fragment belongs to. For the first fragment of a
-// reply it returns a new one.
-func (s *splits) of(b []byte) *splitReply {
-	id, err := wire.SplitID(b)
-	for _, g := range s.replies {
-		if g.id == id && g.short == (err != nil) {
-			return g
-		}
-	}
-	return &splitReply{id: id, short: err != nil}
-}
-
 // describe describes the fragment b of the reply.
 func (g *splitReply) describe(b []byte) string {
-	if g.short {
-		return "a fragment that is too short"
-	}
 	var f wire.Fragment
-	if g.layout == wire.LayoutUnknown {
+	switch {
+	case g.short:
+		return "a fragment that is too short"
+	case g.layout == wire.LayoutUnknown:
 		return fmt.Sprintf("a fragment, ID 0x%08x", g.id)
-	}
-	if f.Decode(b, g.layout, g.compressed) != nil {
+	case f.Decode(b, g.layout, g.compressed) != nil:
 		return fmt.Sprintf("a fragment, ID 0x%08x: its number or total is not valid", g.id)
 	}
-	return fmt.Sprintf("fragment %d of %d, ID 0x%08x: %s",
-		f.Number, f.Total, g.id, g.form())
+	return fmt.Sprintf("fragment %d of %d, ID 0x%08x: %s", f.Number, f.Total, g.id, g.form())
 }
 
 // form returns the layout of the fragments and whether the reply is compressed.
@@ -72,12 +61,20 @@ func (g *splitReply) form() string {
 	return g.layout.String()
 }
 
+// layouts lists the layouts of all fragmented replies.
+func (v *evidence) layouts() string {
+	var words []string
+	for _, g := range v.replies {
+		if w := g.form(); g.layout != wire.LayoutUnknown && !slices.Contains(words, w) {
+			words = append(words, w)
+		}
+	}
+	return strings.Join(words, "; ")
+}
+
 // fault explains why a reply is incomplete. It returns "" if the reply is complete or
 // has no ID.
 func (g *splitReply) fault() string {
-	if g.short {
-		return ""
-	}
 	arrived := map[int]bool{}
 	least, most := math.MaxInt, 0 // the totals that fragments claim
 	for _, b := range g.fragments {
@@ -97,6 +94,8 @@ func (g *splitReply) fault() string {
 	}
 	what := fmt.Sprintf("reply 0x%08x: %s arrived", g.id, console.Plural(len(g.fragments), "fragment"))
 	switch {
+	case g.short:
+		return ""
 	case g.layout == wire.LayoutUnknown:
 		return what + ", but none can be the first"
 	case most == 0:

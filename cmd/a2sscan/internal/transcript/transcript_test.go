@@ -8,49 +8,48 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/game"
 	"github.com/a2sscan/a2sscan/wire"
 )
+
+var target = netip.MustParseAddrPort("127.0.0.1:27015")
 
 // TestUnsent: the verdict distinguishes a failure to send from silence. The test
 // makes up the result, because no system refuses to send to loopback.
 func TestUnsent(t *testing.T) {
-	target := netip.MustParseAddrPort("127.0.0.1:27015")
-	s := &Session{
-		Timeout: time.Second, Tap: NewTap(target), Log: New(nil, target, 80),
-		Result: &scanner.Result{
-			Addr: target, Status: scanner.StatusNoReply, Asked: scanner.AskInfo,
-			Err: [wire.NumQuestions]wire.Error{wire.ErrSendFailed},
-		},
-	}
-	if v := s.Judge(); v.Word != Unsent {
-		t.Errorf("verdict %s", v.Word)
+	s := &Session{Target: target, Result: &scanner.Result{
+		Addr: target, Status: scanner.StatusNoReply, Asked: scanner.AskInfo,
+		Err: [wire.NumQuestions]wire.Error{wire.ErrSendFailed},
+	}}
+	if s.judge(); s.Verdict.Word != Unsent {
+		t.Errorf("verdict %s", s.Verdict.Word)
 	}
 }
 
-// TestTapBounds: beyond its bounds the tap counts datagrams without keeping them.
-func TestTapBounds(t *testing.T) {
-	target := netip.MustParseAddrPort("127.0.0.1:27015")
-	tap := NewTap(target)
+// TestBounds: beyond its bounds a session counts datagrams without keeping them.
+func TestBounds(t *testing.T) {
+	s := &Session{Target: target}
 	for range keptDatagrams + 5 {
-		tap.Trace(0, false, target, []byte("x"))
+		s.trace(0, false, target, []byte("x"))
 	}
-	if tap.dropped != 5 || tap.received != keptDatagrams+5 || len(tap.Events) != keptDatagrams {
-		t.Errorf("%d dropped, %d received, %d kept", tap.dropped, tap.received, len(tap.Events))
+	if s.leftOut != 5 || s.received != keptDatagrams+5 || len(s.events) != keptDatagrams {
+		t.Errorf("%d left out, %d received, %d kept", s.leftOut, s.received, len(s.events))
 	}
-	tap = NewTap(target)
+	s = &Session{Target: target}
 	for range keptDatagrams {
-		tap.Trace(0, true, target, make([]byte, 60<<10))
+		s.trace(0, true, target, make([]byte, 60<<10))
 	}
-	if tap.bytes > keptBytes || tap.received != 0 || tap.kept+tap.dropped != keptDatagrams {
-		t.Errorf("%d bytes, %d kept, %d dropped", tap.bytes, tap.kept, tap.dropped)
+	if s.bytes > keptBytes || s.received != 0 || len(s.events)+s.leftOut != keptDatagrams {
+		t.Errorf("%d bytes, %d kept, %d left out", s.bytes, len(s.events), s.leftOut)
 	}
 }
 
 func TestPretty(t *testing.T) {
 	record := `{"a":1,"name":"` + strings.Repeat("x", 30) + `","\u202ekey":{"k":"v","l":"wwwwwwwwwwwwww"},"list":[` +
-		strings.Repeat(`"wwww",`, shownMembers) + "\"\u202e\"]," + `"rules_raw":["aa","bb","cc","dd"]}` + "\n"
-	got := strings.Join(pretty([]byte(record), 20), "\n")
+		strings.Repeat(`"wwww",`, shownMembers) + "\"\u202e\"]," + `"rules_raw":["aa","bb","cc","dd"]}`
+	got := strings.Join(pretty(nil, 20, member{value: console.Visible([]byte(record))}, "", ""), "\n")
 	want := `{
   "a": 1,
   "name": "xxxxxxxx…
@@ -85,17 +84,17 @@ func FuzzTranscript(f *testing.F) {
 		[]byte("\xfe\xff\xff\xff\x07\x00\x00\x00\x02\x01\xe0\x04b\x00"), uint8(200), false)
 	f.Add([]byte("\xfe\xff\xff\xff\x97\x28\x00\x80\x01\x00\xbb\x06\x00\x00\x27\xcf\x8e\x92BZh9"), []byte("\xfe\xff\xff\xff"), uint8(120), false)
 	f.Add([]byte("\xff\xff\xff\xffTSource Engine Query\x00abcd"), []byte("\xff\xff\xff\xffU\xff\xff\xff\xff"), uint8(80), true)
-	target := netip.MustParseAddrPort("127.0.0.1:27015")
 	f.Fuzz(func(t *testing.T, a, b []byte, columns uint8, sent bool) {
-		var out strings.Builder
-		log := New(&out, target, int(columns))
+		s := &Session{Target: target, Width: int(columns)}
 		for i, datagram := range [][]byte{a, b, a} {
-			log.Add(Event{time.Duration(i), sent, target, datagram})
+			s.trace(time.Duration(i), sent, target, datagram)
 		}
-		for _, g := range log.splits.replies {
-			out.WriteString(g.fault() + "\n")
+		s.explain()
+		text := s.Datagrams()
+		for _, g := range s.seen.replies {
+			text += g.fault() + "\n"
 		}
-		checkVisible(t, out.String(), log.width)
+		checkVisible(t, text, s.Width)
 	})
 }
 
@@ -108,9 +107,10 @@ func TestRequests(t *testing.T) {
 		"players request, challenge 01 02 03 04":                   players,
 		"players request, challenge 01 02 03 04, and one more NUL": append(players[:len(players):len(players)], 0),
 		"rules request, no challenge, and one more NUL":            append(wire.AppendRulesRequest(nil, wire.NoChallenge), 0),
+		"ping":      wire.AppendPingRequest(nil),
 		"a request": append(players[:len(players):len(players)], 1),
 	} {
-		if got := describeRequest(b); got != want {
+		if got := new(evidence).describeRequest(b); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
@@ -120,7 +120,6 @@ func TestRequests(t *testing.T) {
 // verdict says so and does not call the server silent on it. The server may want a
 // challenge of its own for the question.
 func TestBorrowed(t *testing.T) {
-	target := netip.MustParseAddrPort("127.0.0.1:27015")
 	for _, test := range []struct {
 		name string
 		sent []wire.Challenge // of the players requests
@@ -130,12 +129,12 @@ func TestBorrowed(t *testing.T) {
 		{"without one, too", []wire.Challenge{7, wire.NoChallenge}, "silent on players"},
 		{"only without one", []wire.Challenge{wire.NoChallenge}, "silent on players"},
 	} {
-		log := New(nil, target, 80)
+		s := &Session{Target: target, Result: &scanner.Result{Addr: target, Status: scanner.StatusPartial}}
 		for _, c := range test.sent {
-			log.Add(Event{0, true, target, wire.AppendPlayersRequest(nil, c)})
-			log.Add(Event{0, true, target, wire.AppendRulesRequest(nil, wire.NoChallenge)})
+			s.trace(0, true, target, wire.AppendPlayersRequest(nil, c))
+			s.trace(0, true, target, wire.AppendRulesRequest(nil, wire.NoChallenge))
 		}
-		s := &Session{Tap: NewTap(target), Log: log, Result: &scanner.Result{Addr: target, Status: scanner.StatusPartial}}
+		s.explain()
 		s.Result.Err[wire.QuestionPlayers] = wire.ErrTimeout
 		if got := s.unanswered(); got != test.want {
 			t.Errorf("%s: %q, want %q", test.name, got, test.want)
@@ -159,6 +158,24 @@ func checkVisible(t *testing.T, text string, width int) {
 		}
 		if n := utf8.RuneCountInString(line); strings.HasPrefix(line, "    0") && n > width {
 			t.Errorf("%d characters in a row for %d: %s", n, width, line)
+		}
+	}
+}
+
+// TestPopulation: the verdict counts people as their game does, and bots
+// separately.
+func TestPopulation(t *testing.T) {
+	rust := &game.Game{Players: 547, MaxPlayers: 575, Has: 1<<game.KeyPlayers | 1<<game.KeyMaxPlayers}
+	for want, r := range map[string]scanner.Result{
+		"12 of 24 players":                        {Info: wire.Info{Players: 12, MaxPlayers: 24}},
+		"9 of 24 players and 3 bots":              {Info: wire.Info{Players: 12, MaxPlayers: 24, Bots: 3}},
+		"547 of 575 players (info says 86 of 63)": {Info: wire.Info{Players: 86, MaxPlayers: 63}, Game: rust},
+		"0 of 16 players and 1 bot":               {Info: wire.Info{Players: 1, MaxPlayers: 16, Bots: 1}},
+		"0 of 16 players and 5 bots (info says 1 of 16)": {Info: wire.Info{Players: 1, MaxPlayers: 16, Bots: 1},
+			Game: &game.Game{Bots: 5, Has: 1 << game.KeyBots}},
+	} {
+		if got := population(&r); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }
