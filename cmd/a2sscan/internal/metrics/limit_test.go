@@ -20,11 +20,12 @@ func served(t *testing.T) string {
 		t.Fatal(err)
 	}
 	m := newServer(console.New(io.Discard), Options{Quiet: true})
-	m.http.ReadHeaderTimeout, m.http.ReadTimeout = 0, 0
-	go m.serve(l)
+	site := newSite(l, SiteOptions{Connections: connections, Log: m.terminal.Log}, m.routes())
+	site.http.ReadHeaderTimeout, site.http.ReadTimeout = 0, 0
+	go site.Serve()
 	t.Cleanup(func() {
-		m.http.Close()
-		<-m.gone
+		site.http.Close()
+		<-site.gone
 	})
 	return l.Addr().String()
 }

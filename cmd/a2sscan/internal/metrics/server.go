@@ -2,17 +2,12 @@
 package metrics
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
-	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
@@ -36,8 +31,7 @@ type Server struct {
 	terminal *console.Terminal
 	quiet    bool
 	build    ledger.Build
-	http     http.Server
-	gone     chan struct{} // closed when the HTTP server has ended
+	site     *Site
 
 	trips prometheus.Histogram // round-trip times of servers that answered
 	found population
@@ -90,86 +84,40 @@ const connections = 32
 
 // Listen starts a server at opt.Address.
 func Listen(t *console.Terminal, opt Options) (*Server, error) {
-	l, err := net.Listen("tcp", opt.Address)
-	if err != nil {
-		return nil, listenFailure(opt.Address, err)
-	}
 	m := newServer(t, opt)
-	go m.serve(l)
-	if !opt.Quiet {
-		t.Say("metrics: http://%s/metrics", l.Addr())
+	var err error
+	m.site, err = OpenSite(SiteOptions{Flag: "--metrics", Address: opt.Address, Connections: connections, Log: t.Log}, m.routes())
+	if err != nil {
+		return nil, err
 	}
-	t.Log.Info("metrics served", "address", l.Addr().String())
+	go m.site.Serve()
+	if !opt.Quiet {
+		t.Say("metrics: http://%s/metrics", m.site.Addr())
+	}
+	t.Log.Info("metrics served", "address", m.site.Addr())
 	return m, nil
 }
 
-// serve answers requests until the HTTP server is closed.
-func (m *Server) serve(l net.Listener) {
-	defer close(m.gone)
-	_ = m.http.Serve(&limitListener{Listener: l, most: connections})
-}
-
-// listenFailure returns the error for an address at which the program can't listen.
-func listenFailure(at string, err error) error {
-	switch {
-	case errors.Is(err, syscall.EADDRINUSE):
-		return console.Fail(console.ExitUsage, "--metrics %s: another program has the port", at).
-			WithHint("another port, or 0 for a free one")
-	case errors.Is(err, syscall.EADDRNOTAVAIL):
-		return console.Fail(console.ExitUsage, "--metrics %s: no address of this machine", at).
-			WithHint("a port alone is on 127.0.0.1; 0.0.0.0:PORT is on all addresses")
-	case errors.Is(err, syscall.EACCES):
-		return console.Fail(console.ExitUsage, "--metrics %s: the port is not for everybody", at).
-			WithHint("ports from 1024 on are")
-	}
-	return console.Fail(console.ExitUsage, "--metrics %s: %w", at, err)
-}
-
 func newServer(t *console.Terminal, opt Options) *Server {
-	m := &Server{
+	return &Server{
 		enabled: true, terminal: t, quiet: opt.Quiet, build: opt.Build,
-		gone: make(chan struct{}),
 		trips: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name:    "a2sscan_round_trip_seconds",
 			Help:    "From a question to its reply, one of each server that answered a question asked once.",
 			Buckets: roundTripBuckets,
 		}),
 	}
+}
+
+// routes returns the handler of all requests.
+func (m *Server) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", m.counting(m.handler()))
 	mux.HandleFunc("GET /healthz", m.healthz)
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
 		io.WriteString(w, "a2sscan: /metrics is for Prometheus, /healthz says whether the scan is well\n")
 	})
-	m.http = http.Server{
-		Handler:           markBusy(ownHost(mux)),
-		ConnContext:       withConn,
-		ReadHeaderTimeout: 5 * time.Second,
-		ReadTimeout:       10 * time.Second,
-		WriteTimeout:      30 * time.Second,
-		IdleTimeout:       2 * time.Minute,
-		MaxHeaderBytes:    16 << 10,
-		ErrorLog:          slog.NewLogLogger(t.Log.Handler(), slog.LevelDebug),
-	}
-	return m
-}
-
-// ownHost returns a handler that refuses requests for a name that some web page made
-// point to loopback (DNS rebinding). Only a server on loopback needs that: whoever can
-// reach another one needs no such trick.
-func ownHost(h http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		at, _ := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
-		host, _, err := net.SplitHostPort(r.Host)
-		if err != nil {
-			host = strings.Trim(r.Host, "[]")
-		}
-		if at != nil && at.IP.IsLoopback() && host != "localhost" && net.ParseIP(host) == nil {
-			http.Error(w, "a2sscan: not a name of this server: use its address, or localhost", http.StatusMisdirectedRequest)
-			return
-		}
-		h.ServeHTTP(w, r)
-	})
+	return mux
 }
 
 // registry returns a registry with all exported metrics.
@@ -257,9 +205,6 @@ func (m *Server) End() {
 	m.ended = true
 }
 
-// closeWait is how long Close waits for running scrapes.
-const closeWait = 2 * time.Second
-
 // Close ends the server once the running scrapes are done, or after closeWait. It
 // prints how many scrapes there were, and how long before the end the last scrape
 // was.
@@ -267,12 +212,7 @@ func (m *Server) Close() {
 	if !m.enabled {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), closeWait)
-	defer cancel()
-	if m.http.Shutdown(ctx) != nil {
-		m.http.Close()
-	}
-	<-m.gone
+	m.site.Close()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	last := "nobody scraped them"

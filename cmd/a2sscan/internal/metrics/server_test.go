@@ -49,6 +49,7 @@ func TestMetricNames(t *testing.T) {
 // page may make another name point to it.
 func TestOwnHost(t *testing.T) {
 	m := newServer(console.New(io.Discard), Options{})
+	scan, page := ownHost(m.routes(), nil, false), ownHost(m.routes(), []string{"scanner.example"}, true)
 	for _, test := range []struct {
 		listens, host string
 		want          int
@@ -62,15 +63,18 @@ func TestOwnHost(t *testing.T) {
 		{"127.0.0.1", "localhost.evil.example", http.StatusMisdirectedRequest},
 		{"127.0.0.1", "", http.StatusMisdirectedRequest},
 		{"192.0.2.1", "scanner.example:9127", http.StatusOK},
+		{"192.0.2.1", "192.0.2.1:9127", http.StatusOK},
 	} {
 		r := httptest.NewRequest("GET", "/", nil)
 		r.Host = test.host
 		at := &net.TCPAddr{IP: net.ParseIP(test.listens), Port: 9127}
 		r = r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey, at))
-		w := httptest.NewRecorder()
-		m.http.Handler.ServeHTTP(w, r)
-		if w.Code != test.want {
-			t.Errorf("%s, asked for %q: %d, want %d", test.listens, test.host, w.Code, test.want)
+		for i, h := range []http.Handler{scan, page} {
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, r)
+			if w.Code != test.want {
+				t.Errorf("%d: %s, asked for %q: %d, want %d", i, test.listens, test.host, w.Code, test.want)
+			}
 		}
 	}
 }

@@ -34,6 +34,7 @@ type Options struct {
 
 	Terminal *console.Terminal
 	Status   func(*Status) // called every second; nil: never
+	Show     func(*View)   // called once, when the servers are known; nil: never
 }
 
 // Status is what a status line says.
@@ -63,7 +64,7 @@ func (s *Status) String() string {
 // run is a watch that runs.
 type run struct {
 	*Options
-	mu      sync.Mutex // guards watcher
+	mu      sync.Mutex // guards watcher, monitor, before and written
 	watcher *Watcher
 	monitor *scanner.Monitor
 	before  scanner.Stats // of earlier scans, which failed
@@ -101,6 +102,9 @@ func Run(ctx context.Context, o *Options) error {
 	}
 	if err := r.list(ctx); err != nil {
 		return err
+	}
+	if o.Show != nil {
+		o.Show(&View{r})
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -331,7 +335,9 @@ func (r *run) publish() error {
 	if err := r.DB.Append(rows); err != nil {
 		return console.Fail(console.ExitOutput, "the state: %w", err)
 	}
+	r.mu.Lock()
 	r.written += uint64(len(rows))
+	r.mu.Unlock()
 	if r.Hook != nil {
 		r.Hook.Wake()
 	}

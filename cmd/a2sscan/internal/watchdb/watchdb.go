@@ -299,24 +299,27 @@ func (db *DB) LastID() (id int64, err error) {
 
 // Since returns the events that follow the one with this ID, at most limit.
 func (db *DB) Since(id int64, limit int) (events []Event, err error) {
-	for e, err := range rows(db, func(row *sql.Rows) (e Event, err error) {
-		var seconds int64
-		var addr sql.NullString
-		if err = row.Scan(&e.ID, &seconds, &addr, &e.Kind, &e.Line); err != nil {
-			return e, err
-		}
-		e.Time = time.Unix(seconds, 0).UTC()
-		if addr.Valid {
-			e.Addr, err = netip.ParseAddrPort(addr.String)
-		}
-		return e, err
-	}, "SELECT id, time, addr, event, line FROM events WHERE id > ? ORDER BY id LIMIT ?", id, limit) {
+	for e, err := range rows(db, readEvent,
+		"SELECT id, time, addr, event, line FROM events WHERE id > ? ORDER BY id LIMIT ?", id, limit) {
 		if err != nil {
 			return nil, err
 		}
 		events = append(events, e)
 	}
 	return events, nil
+}
+
+func readEvent(row *sql.Rows) (e Event, err error) {
+	var seconds int64
+	var addr sql.NullString
+	if err = row.Scan(&e.ID, &seconds, &addr, &e.Kind, &e.Line); err != nil {
+		return e, err
+	}
+	e.Time = time.Unix(seconds, 0).UTC()
+	if addr.Valid {
+		e.Addr, err = netip.ParseAddrPort(addr.String)
+	}
+	return e, err
 }
 
 // Cursor returns the ID of the last event that a reader of events, such as a webhook, has

@@ -1,0 +1,118 @@
+package metrics
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+)
+
+// Site is an HTTP server that its clients can't exhaust: it limits connections, headers,
+// and the time of a request and of its answer.
+type Site struct {
+	http     http.Server
+	listener net.Listener
+	gone     chan struct{} // closed when the HTTP server has ended
+}
+
+// SiteOptions are the settings of a Site.
+type SiteOptions struct {
+	Flag        string // that gave the address, for errors
+	Address     string // HOST:PORT
+	Connections int    // open at most; they must not use up the file descriptors of a scan
+	Names       []string
+	Anywhere    bool // check the name in a request also if the address is not on loopback
+	Log         *slog.Logger
+}
+
+// OpenSite listens at the address. Serve answers requests.
+func OpenSite(o SiteOptions, h http.Handler) (*Site, error) {
+	l, err := net.Listen("tcp", o.Address)
+	if err != nil {
+		return nil, listenFailure(o.Flag+" "+o.Address, err)
+	}
+	return newSite(l, o, h), nil
+}
+
+func newSite(l net.Listener, o SiteOptions, h http.Handler) *Site {
+	return &Site{
+		gone:     make(chan struct{}),
+		listener: &limitListener{Listener: l, most: o.Connections},
+		http: http.Server{
+			Handler:           markBusy(ownHost(h, o.Names, o.Anywhere)),
+			ConnContext:       withConn,
+			ReadHeaderTimeout: 5 * time.Second,
+			ReadTimeout:       10 * time.Second,
+			WriteTimeout:      30 * time.Second,
+			IdleTimeout:       2 * time.Minute,
+			MaxHeaderBytes:    16 << 10,
+			ErrorLog:          slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
+		},
+	}
+}
+
+// Serve answers requests until Close.
+func (s *Site) Serve() {
+	defer close(s.gone)
+	_ = s.http.Serve(s.listener)
+}
+
+// Addr returns the address that the site listens at.
+func (s *Site) Addr() string { return s.listener.Addr().String() }
+
+// closeWait is how long Close waits for running requests.
+const closeWait = 2 * time.Second
+
+// Close ends the site once the running requests are done, or after closeWait. Serve must
+// have been called.
+func (s *Site) Close() {
+	ctx, cancel := context.WithTimeout(context.Background(), closeWait)
+	defer cancel()
+	if s.http.Shutdown(ctx) != nil {
+		s.http.Close()
+	}
+	<-s.gone
+}
+
+// listenFailure returns the error for an address at which the program can't listen.
+func listenFailure(what string, err error) error {
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return console.Fail(console.ExitUsage, "%s: another program has the port", what).
+			WithHint("another port, or 0 for a free one")
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		return console.Fail(console.ExitUsage, "%s: no address of this machine", what).
+			WithHint("a port alone is on 127.0.0.1; 0.0.0.0:PORT is on all addresses")
+	case errors.Is(err, syscall.EACCES):
+		return console.Fail(console.ExitUsage, "%s: the port is not for everybody", what).
+			WithHint("ports from 1024 on are")
+	}
+	return console.Fail(console.ExitUsage, "%s: %w", what, err)
+}
+
+// ownHost returns a handler that refuses requests for a name that some web page made
+// point to this server (DNS rebinding): all names but localhost and names. An address is
+// no name. Without anywhere, only a server on loopback needs that: whoever can reach
+// another one needs no such trick.
+func ownHost(h http.Handler, names []string, anywhere bool) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		at, _ := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
+		host, _, err := net.SplitHostPort(r.Host)
+		if err != nil {
+			host = strings.Trim(r.Host, "[]")
+		}
+		own := host == "localhost" || net.ParseIP(host) != nil || slices.Contains(names, strings.ToLower(host))
+		if (anywhere || at != nil && at.IP.IsLoopback()) && !own {
+			http.Error(w, "a2sscan: not a name of this server: use its address, or localhost", http.StatusMisdirectedRequest)
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
+}

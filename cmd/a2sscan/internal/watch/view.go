@@ -1,0 +1,55 @@
+package watch
+
+import (
+	"net/netip"
+	"time"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watchdb"
+	"github.com/a2sscan/a2sscan/sink/census"
+)
+
+// View reads a watch that runs. Several goroutines may use it.
+type View struct{ run *run }
+
+// Row is what a watch knows of a server.
+type Row struct {
+	ID             int64 // in the database
+	Addr           netip.AddrPort
+	Known          *census.Server // its last full answer, which nobody changes; nil: none
+	Status         watchdb.Status
+	First, Since   time.Time // its first answer; since when it has its status
+	People, Places int       // -1: unknown
+}
+
+// copied is how many rows are copied while the watch waits.
+const copied = 1000
+
+// Rows returns all servers that are watched.
+func (v *View) Rows() (rows []Row) {
+	for i := 0; ; {
+		v.run.mu.Lock()
+		servers := v.run.watcher.servers
+		for end := min(i+copied, len(servers)); i < end; i++ {
+			s := &servers[i]
+			if s.gone {
+				continue
+			}
+			row := Row{
+				ID: int64(i + 1), Addr: s.addr(), Known: s.known, Status: statusWords[s.status],
+				First: moment(s.first), Since: moment(s.since), People: -1, Places: -1,
+			}
+			if s.counted {
+				row.People, row.Places = int(s.people), int(s.places)
+			}
+			rows = append(rows, row)
+		}
+		done := i == len(servers)
+		v.run.mu.Unlock()
+		if done {
+			return rows
+		}
+	}
+}
+
+// Status returns the numbers of the status line.
+func (v *View) Status() *Status { return v.run.status(time.Now()) }

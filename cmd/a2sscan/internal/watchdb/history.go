@@ -1,0 +1,121 @@
+package watchdb
+
+import (
+	"database/sql"
+	"encoding/binary"
+	"errors"
+	"net/netip"
+	"slices"
+	"time"
+)
+
+// Period is how a server fared in an hour or in a day.
+type Period struct {
+	Start            time.Time
+	Length           time.Duration
+	Up, Down, Unseen int64   // minutes
+	People           *People // nil: it never said
+}
+
+// History returns the hours and days of a server since a moment, in the order of time, and
+// with them the hours that may still change.
+func (db *DB) History(server int64, since, until time.Time) (periods []Period, err error) {
+	// The tables begin with the time, so each hour and day is looked up by itself.
+	for p, err := range rows(db, readPeriod, `
+		WITH RECURSIVE
+		hour_numbers(n) AS (SELECT max(?1, (SELECT min(hour) FROM hours)) UNION ALL SELECT n + 1 FROM hour_numbers WHERE n < ?2),
+		day_numbers(n) AS (SELECT max(?1 / 24, (SELECT min(day) FROM days)) UNION ALL SELECT n + 1 FROM day_numbers WHERE n < ?2 / 24)
+		SELECT day * 24, 24, up, down, unseen, people_min, person_minutes, people_max
+			FROM day_numbers CROSS JOIN days ON day = n AND server = ?3
+		UNION ALL
+		SELECT hour, 1, up, down, unseen, people_min, person_minutes, people_max
+			FROM hour_numbers CROSS JOIN hours ON hour = n AND server = ?3
+		ORDER BY 1`, hourOf(since), hourOf(until), server) {
+		if err != nil {
+			return nil, err
+		}
+		periods = append(periods, p)
+	}
+	type stored struct {
+		hour int64
+		data []byte
+	}
+	first := (server-1)/block*block + 1
+	for row, err := range rows(db, func(row *sql.Rows) (s stored, err error) {
+		return s, row.Scan(&s.hour, &s.data)
+	}, "SELECT hour, data FROM running WHERE block = ? AND hour >= ? ORDER BY hour", first, hourOf(since)) {
+		if err != nil {
+			return nil, err
+		}
+		samples := make([]Sample, len(row.data)/binary.Size(Sample{}))
+		if _, err := binary.Decode(row.data, binary.LittleEndian, samples); err != nil {
+			return nil, err
+		}
+		i, ok := slices.BinarySearchFunc(samples, server, func(s Sample, id int64) int { return int(s.Server - id) })
+		if !ok {
+			continue
+		}
+		s := &samples[i]
+		minutes := s.row()
+		p := Period{
+			Start: time.Unix(row.hour*3600, 0).UTC(), Length: time.Hour,
+			Up: int64(minutes.up), Down: int64(minutes.down), Unseen: int64(minutes.unseen),
+		}
+		if s.Checks > 0 {
+			p.People = &People{int64(s.Min), int64(s.Max), float64(s.People) / float64(s.Checks)}
+		}
+		periods = append(periods, p)
+	}
+	return periods, nil
+}
+
+func readPeriod(row *sql.Rows) (p Period, err error) {
+	var hour, hours int64
+	var least, personMinutes, most sql.NullInt64
+	err = row.Scan(&hour, &hours, &p.Up, &p.Down, &p.Unseen, &least, &personMinutes, &most)
+	p.Start, p.Length = time.Unix(hour*3600, 0).UTC(), time.Duration(hours)*time.Hour
+	if personMinutes.Valid {
+		p.People = &People{least.Int64, most.Int64, float64(personMinutes.Int64) / float64(max(p.Up, 1))}
+	}
+	return p, err
+}
+
+// Total returns the mean number of servers that were up in an hour or day, and of the people
+// on them. found is false if nothing is stored of it.
+func (db *DB) Total(start time.Time, length time.Duration) (up, people float64, found bool, err error) {
+	query, number := "SELECT sum(up), sum(person_minutes), max(up + down) FROM hours WHERE hour = ?", hourOf(start)
+	if length == 24*time.Hour {
+		query, number = "SELECT sum(up), sum(person_minutes), max(up + down) FROM days WHERE day = ?", number/24
+	}
+	var sumUp, sumPeople, asked sql.NullInt64
+	if err := db.sql.QueryRow(query, number).Scan(&sumUp, &sumPeople, &asked); err != nil {
+		return 0, 0, false, err
+	}
+	minutes := float64(asked.Int64) // in which the watch asked
+	if minutes == 0 {
+		return 0, 0, false, nil
+	}
+	return float64(sumUp.Int64) / minutes, float64(sumPeople.Int64) / minutes, true, nil
+}
+
+// EventsOf returns the latest events of a server, the latest first.
+func (db *DB) EventsOf(addr netip.AddrPort, limit int) (events []Event, err error) {
+	for e, err := range rows(db, readEvent,
+		"SELECT id, time, addr, event, line FROM events WHERE addr = ? ORDER BY id DESC LIMIT ?", addr.String(), limit) {
+		if err != nil {
+			return nil, err
+		}
+		events = append(events, e)
+	}
+	return events, nil
+}
+
+// Answer returns the latest full answer of a server as a line of a census without player
+// names, or nil.
+func (db *DB) Answer(server int64) (line []byte, err error) {
+	err = db.sql.QueryRow("SELECT answer FROM servers WHERE id = ?", server).Scan(&line)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	return line, err
+}

@@ -1,0 +1,86 @@
+package watchdb
+
+import (
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestHistory: what a page shows of a server comes from days, hours, and hours that may still
+// change.
+func TestHistory(t *testing.T) {
+	db := must(Open(""))(t)
+	defer db.Close()
+	must(db.Add([]netip.AddrPort{addr(1), addr(2)}))(t)
+	hour := func(h int) time.Time { return start.Add(time.Duration(h) * time.Hour) }
+	sample := func(server int64, up, down uint16, people uint32) Sample {
+		return Sample{Server: server, Up: up, Down: down, Min: 1, Max: 9, People: people * 60, Checks: 60}
+	}
+	for h := range 50 {
+		check(t, db.Hour(hour(h), []Sample{sample(1, 3600, 0, 5), sample(2, 1800, 1800, 3)}))
+	}
+	check(t, db.Prune(hour(72), 48*time.Hour, 400*24*time.Hour)) // the first day becomes a row
+	check(t, db.Flush(nil, Running{hour(50), []Sample{sample(1, 600, 0, 7), sample(2, 0, 600, 0)}}))
+
+	got := must(db.History(2, hour(0), hour(72)))(t)
+	if len(got) != 1+26+1 {
+		t.Fatalf("%d periods", len(got))
+	}
+	want := []Period{
+		{Start: hour(0), Length: 24 * time.Hour, Up: 720, Down: 720, People: &People{1, 9, 3}},
+		{Start: hour(24), Length: time.Hour, Up: 30, Down: 30, People: &People{1, 9, 3}},
+		{Start: hour(50), Length: time.Hour, Down: 10, People: &People{1, 9, 0}},
+	}
+	if diff := cmp.Diff(want, []Period{got[0], got[1], got[27]}); diff != "" {
+		t.Error(diff)
+	}
+	if got := must(db.History(2, hour(40), hour(45)))(t); len(got) != 6+1 {
+		t.Errorf("%d periods of a few hours", len(got))
+	}
+	if got := must(db.History(77, hour(0), hour(72)))(t); len(got) != 0 {
+		t.Errorf("a server that is not there: %v", got)
+	}
+	for _, test := range []struct {
+		start      time.Time
+		length     time.Duration
+		up, people float64
+		found      bool
+	}{
+		{hour(30), time.Hour, 1.5, 6.5, true},
+		{hour(0), 24 * time.Hour, 1.5, 6.5, true},
+		{hour(60), time.Hour, 0, 0, false},
+	} {
+		up, people, found, err := db.Total(test.start, test.length)
+		if up != test.up || people != test.people || found != test.found || err != nil {
+			t.Errorf("%v: %v servers, %v people, %v, %v", test.start, up, people, found, err)
+		}
+	}
+}
+
+// TestEventsOf: the latest events of a server come first.
+func TestEventsOf(t *testing.T) {
+	db := must(Open(""))(t)
+	defer db.Close()
+	for id := range int64(10) {
+		check(t, db.Append([]Event{{ID: id + 1, Time: start, Addr: addr(id % 2), Kind: "down", Line: []byte("{}")}}))
+	}
+	got := must(db.EventsOf(addr(1), 3))(t)
+	if len(got) != 3 || got[0].ID != 10 || got[2].ID != 6 || got[0].Addr != addr(1) {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestAnswer: an answer is there, or nil.
+func TestAnswer(t *testing.T) {
+	db := must(Open(""))(t)
+	defer db.Close()
+	must(db.Add([]netip.AddrPort{addr(1), addr(2)}))(t)
+	check(t, db.Flush([]Server{{ID: 1, Status: Up, Answer: []byte(`{"a":1}`)}}))
+	for id, want := range []string{"", `{"a":1}`, "", ""} {
+		if got := must(db.Answer(int64(id)))(t); string(got) != want {
+			t.Errorf("server %d: %q", id, got)
+		}
+	}
+}
