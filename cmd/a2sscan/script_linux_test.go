@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"io"
 	"maps"
+	"net/http"
 	"net/netip"
 	"os"
 	"os/exec"
@@ -263,7 +265,7 @@ func scriptObjectStore(ts *testscript.TestScript, neg bool, args []string) {
 	switch args[0] {
 	case "start":
 		f.Store = storetest.New()
-		ts.Defer(f.Close)
+		ts.Defer(func() { f.CloseClientConnections(); f.Close() })
 		url, end, err := relay(f)
 		ts.Check(err)
 		ts.Defer(end)
@@ -275,11 +277,23 @@ func scriptObjectStore(ts *testscript.TestScript, neg bool, args []string) {
 		f.kill()
 	case "up":
 		f.start()
-		f.Fail(nil)
+		f.Heal()
 	case "hang":
-		f.Fail(storetest.Hang)
+		f.Fail(func(_ http.ResponseWriter, r *http.Request) bool {
+			if r.Method != http.MethodPut {
+				return false
+			}
+			io.Copy(io.Discard, r.Body) // otherwise the server does not notice that the client disconnects
+			<-r.Context().Done()
+			return true
+		})
 	case "conflict":
-		f.Fail(f.Conflict)
+		f.Fail(func(_ http.ResponseWriter, r *http.Request) bool {
+			if key, ok := strings.CutPrefix(r.URL.Path, "/"+storetest.Bucket+"/"); ok && r.Method == http.MethodPut {
+				f.Write(key, []byte("of another scan"))
+			}
+			return false
+		})
 	case "refuse":
 		status, err := strconv.Atoi(args[1])
 		ts.Check(err)

@@ -364,7 +364,7 @@ type fake struct {
 
 func openFake(t *testing.T) unsteady {
 	f := &fake{Store: storetest.New()}
-	t.Cleanup(f.Close)
+	t.Cleanup(func() { f.CloseClientConnections(); f.Close() })
 	return f
 }
 

@@ -42,8 +42,8 @@ func object(name string) (list.Source, error) {
 	if err != nil {
 		return list.Source{}, err
 	}
-	size, err := c.Size(context.Background(), l)
-	return list.Source{Name: name, Size: size, Open: func() (io.ReadCloser, error) {
+	o, err := c.Stat(context.Background(), l)
+	return list.Source{Name: name, Size: o.Bytes, Open: func() (io.ReadCloser, error) {
 		r, err := c.Open(l)
 		if err != nil {
 			return nil, objectFailure(name, err)

@@ -53,7 +53,7 @@ func (s *Stage) open(name string) (err error) {
 		return err
 	}
 	ctx := context.Background()
-	if _, err = s.client.Size(ctx, s.to); err == nil && !s.replace {
+	if _, err = s.client.Stat(ctx, s.to); err == nil && !s.replace {
 		return &store.Error{Problem: "exists", Err: fs.ErrExist, Hint: "another -o, or --force to replace it"}
 	}
 	return s.client.Check(ctx, s.to)
@@ -89,12 +89,7 @@ func (s *Stage) upload(path string) error {
 		return err
 	}
 	to := s.to.Beside(filepath.ToSlash(name))
-	ctx := context.Background()
-	err = store.Retry(ctx, 4, func() error {
-		_, err := s.client.Put(ctx, path, to, s.replace)
-		return err
-	})
-	if err == nil {
+	if _, err = s.client.Put(context.Background(), path, to, s.replace); err == nil {
 		return nil
 	}
 	f := storeFailure("upload", to.String(), err)

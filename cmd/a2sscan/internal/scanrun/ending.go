@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"os"
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/checkpoint"
@@ -164,7 +165,12 @@ func (s *Run) summarize(all *scanner.Stats, l ledger.Ledger, how outcome) *ledge
 	}
 	sum.Output, sum.Parts = s.out.Name(), s.out.Parts()
 	sum.Bytes, sum.Sum = s.out.Written()
-	s.uploads.rename(sum)
+	if s.opts.Upload.object() != "" {
+		sum.Output = s.opts.Upload.object()
+		for i := range sum.Parts {
+			sum.Parts[i].Name = s.uploads.object(sum.Parts[i].Name)
+		}
+	}
 	s.observer.Close()
 	sum.Ended = how.ended
 	sum.Guard = s.guard.Tripped()
@@ -221,7 +227,10 @@ func (s *Run) report(sum *ledger.Summary, how outcome) error {
 		s.term.Hint("the next run of this command begins a new census")
 	}
 	if complete {
-		s.uploads.clean(true)
+		s.uploads.clean()
+		if s.opts.Upload.dir != "" {
+			os.Remove(s.opts.Upload.dir) // fails if it still has files
+		}
 	}
 	if step != nil {
 		verdict = cmp.Or(verdict, newSteps(s).complete(step))

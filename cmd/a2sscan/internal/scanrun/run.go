@@ -144,7 +144,7 @@ func (s *Run) prepare() (err error) {
 			return err
 		}
 	}
-	if err := openStore(s); err != nil {
+	if err := s.openStore(); err != nil {
 		return err
 	}
 	stdin := s.program.Stdin

@@ -46,14 +46,10 @@ func (u *Upload) object() string {
 	return u.name
 }
 
-// defaultPart is the --rotate of an output in a store.
-const defaultPart = "64M"
-
 // useStore makes an output in a store one in parts, in a folder of this machine from
 // which they are uploaded.
 func (o *Options) useStore() (err error) {
-	u := &o.Upload
-	inStore := store.IsURL(o.Out.Path)
+	u, inStore := &o.Upload, store.IsURL(o.Out.Path)
 	if u.name = u.Prefix; inStore {
 		u.name = o.Out.Path
 	}
@@ -86,7 +82,7 @@ func (o *Options) useStore() (err error) {
 		return err
 	}
 	if !o.Rotate.On() {
-		if err := o.Rotate.Set(defaultPart); err != nil {
+		if err := o.Rotate.Set("64M"); err != nil {
 			return err
 		}
 	}
@@ -96,44 +92,39 @@ func (o *Options) useStore() (err error) {
 }
 
 // uploads copies the closed files of a census to an object store. Its methods do
-// nothing if it is nil.
+// nothing if it is nil. Only one goroutine at a time may call them, except status.
 type uploads struct {
 	*Upload
 	term    *console.Terminal
 	client  *store.Client
-	replace bool               // replace objects of other content
-	parts   func() []sink.Part // of the output
+	replace bool                    // replace objects of other content
+	parts   func() []sink.Part      // of the output
+	arrived map[string]store.Object // by the names of their files
 
-	mu      sync.Mutex
-	arrived map[string]int64 // lengths of the files that have arrived, by their names
-	waiting int              // closed files that have not arrived
-	bytes   int64            // their lengths
-	err     error            // of the last upload
+	mu  sync.Mutex
+	now progress.Store
 }
-
-// checkTime is how long openStore waits for the store's first answer.
-const checkTime = 15 * time.Second
 
 // openStore prepares the upload, before anything is sent. If the store can't be
 // reached, the scan begins anyway, because the store may come back. If the store
 // refuses access, openStore returns an error.
-func openStore(s *Run) error {
+func (s *Run) openStore() error {
 	u := &s.opts.Upload
 	if u.name == "" || s.opts.DryRun {
 		return nil
 	}
 	client, err := store.Usual()
+	if err == nil {
+		ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
+		defer cancel()
+		if err = client.Check(ctx, u.to); store.IsPassing(err) {
+			s.term.Say("the store can't be reached now: %v", store.Cause(err))
+			s.term.Hint("the files wait on this machine until it can")
+			err = nil
+		}
+	}
 	if err != nil {
 		return output.StoreFailure(u.name, err)
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), checkTime)
-	defer cancel()
-	if err := client.Check(ctx, u.to); err != nil {
-		if !store.IsPassing(err) {
-			return output.StoreFailure(u.name, err)
-		}
-		s.term.Say("the store can't be reached now: %v", store.Cause(err))
-		s.term.Hint("the files wait on this machine until it can")
 	}
 	if u.dir != "" {
 		if err := os.MkdirAll(u.dir, 0o777); err != nil {
@@ -141,34 +132,30 @@ func openStore(s *Run) error {
 		}
 	}
 	s.uploads = &uploads{Upload: u, term: s.term, client: client, replace: s.opts.Out.Force,
-		parts: func() []sink.Part { return s.out.Parts() }, arrived: map[string]int64{}}
+		parts: func() []sink.Part { return s.out.Parts() }, arrived: map[string]store.Object{}}
 	return nil
 }
 
-// The intervals of watch.
-const (
-	lookEvery = 200 * time.Millisecond
-	maxPause  = 30 * time.Second
-)
-
-// watch uploads parts as they are closed, until end is called.
+// watch uploads files as they are closed, until end is called. After an error it
+// pauses longer each time.
 func (u *uploads) watch() (end func()) {
 	if u == nil {
 		return func() {}
 	}
+	const often, seldom = 200 * time.Millisecond, 30 * time.Second
 	ctx, cancel := context.WithCancel(context.Background())
 	var done sync.WaitGroup
 	done.Go(func() {
-		for pause := lookEvery; ; {
+		for pause := often; ; {
 			select {
 			case <-ctx.Done():
 				return
 			case <-time.After(pause):
 			}
-			if pause = min(2*pause, maxPause); u.each(ctx, u.closed()) == nil {
-				pause = lookEvery
+			if pause = min(2*pause, seldom); u.each(ctx, u.closed()) == nil {
+				pause = often
 			}
-			u.clean(false)
+			u.clean()
 		}
 	})
 	return func() { cancel(); done.Wait() }
@@ -177,99 +164,86 @@ func (u *uploads) watch() (end func()) {
 // closed returns the paths of the closed files: the parts of the output, or everything
 // in the folder for an output in a store, where an earlier scan may have left files.
 func (u *uploads) closed() (paths []string) {
-	for _, p := range u.parts() {
-		paths = append(paths, p.Name)
-	}
 	if u.dir != "" {
 		paths, _ = filepath.Glob(filepath.Join(u.dir, "*"))
+		return paths
+	}
+	for _, p := range u.parts() {
+		paths = append(paths, p.Name)
 	}
 	return paths
 }
 
-// each uploads the files that have not arrived, up to the first error. It skips files
-// that are not closed or not there.
+// each uploads the files that have not arrived, up to the first error, and proves that
+// the store has them. It skips files that are not closed or not there.
 func (u *uploads) each(ctx context.Context, paths []string) error {
 	var left []string
-	waiting := int64(0)
+	var bytes int64
 	for _, path := range paths {
 		info, err := os.Stat(path)
-		u.mu.Lock()
 		_, arrived := u.arrived[filepath.Base(path)]
-		u.mu.Unlock()
 		if err == nil && !arrived && info.Mode().IsRegular() && !strings.HasSuffix(path, sink.PartSuffix) {
 			left = append(left, path)
-			waiting += info.Size()
+			bytes += info.Size()
 		}
 	}
-	u.mu.Lock()
-	u.waiting, u.bytes = len(left), waiting
-	u.mu.Unlock()
-	for _, path := range left {
-		if err := u.upload(ctx, path); err != nil {
+	for i, path := range left {
+		u.update(len(left)-i, bytes, "")
+		name := filepath.Base(path)
+		o, err := u.client.Put(ctx, path, u.to.Beside(name), u.replace || strings.HasSuffix(name, ".summary.json"))
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			u.update(len(left)-i, bytes, store.Cause(err).Error())
 			return err
 		}
+		bytes -= o.Bytes
+		u.arrived[name] = o
+		u.term.Log.Info("uploaded", "object", u.to.Beside(name).String(), "bytes", o.Bytes, "sha256", o.SHA256)
+		disk.Step("part.uploaded")
 	}
+	u.update(0, 0, "")
 	return nil
 }
 
-// upload uploads a file, and proves that the store has it.
-func (u *uploads) upload(ctx context.Context, path string) error {
-	name := filepath.Base(path)
-	a, err := u.client.Put(ctx, path, u.to.Beside(name), u.replace || strings.HasSuffix(name, ".summary.json"))
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
+// update sets how many files wait, and the problem of the last upload. It prints when
+// uploads begin to fail.
+func (u *uploads) update(waiting int, bytes int64, problem string) {
 	u.mu.Lock()
-	was := u.err
-	if u.err = err; err == nil {
-		u.arrived[name] = a.Bytes
-		u.waiting--
-		u.bytes -= a.Bytes
+	was := u.now.Error
+	u.now = progress.Store{Waiting: waiting, WaitingBytes: bytes, Arrived: len(u.arrived), Error: cmp.Or(problem, was)}
+	if waiting == 0 {
+		u.now.Error = ""
 	}
 	u.mu.Unlock()
-	if err != nil {
-		if was == nil {
-			u.term.Log.Warn("upload failed", "error", err.Error())
-			u.term.Say("can't upload to %s: %v", console.Plain(u.name, 200), store.Cause(err))
-			u.term.Hint("the files wait on this machine, and the scan goes on")
-		}
-		return err
-	}
-	if was != nil {
+	switch {
+	case was == "" && problem != "":
+		u.term.Log.Warn("upload failed", "error", problem)
+		u.term.Say("can't upload to %s: %s", console.Plain(u.name, 200), problem)
+		u.term.Hint("the files wait on this machine, and the scan goes on")
+	case was != "" && waiting == 0:
 		u.term.Log.Info("upload works again")
 		u.term.Say("uploads work again")
 	}
-	u.term.Log.Info("uploaded", "object", u.to.Beside(name).String(), "bytes", a.Bytes, "sha256", a.SHA256)
-	disk.Step("part.uploaded")
-	return nil
 }
 
 // clean removes the copies of uploaded files that belong in the store. A resumed scan
-// needs no closed part again. When the census is complete, it removes the folder, too.
-func (u *uploads) clean(complete bool) {
+// needs no closed part again.
+func (u *uploads) clean() {
 	if u == nil || u.dir == "" {
 		return
 	}
 	for _, path := range u.closed() {
-		u.mu.Lock()
-		_, arrived := u.arrived[filepath.Base(path)]
-		u.mu.Unlock()
-		if arrived && os.Remove(path) == nil {
+		if _, arrived := u.arrived[filepath.Base(path)]; arrived && os.Remove(path) == nil {
 			disk.Step("part.unspooled")
 		}
 	}
-	if complete {
-		os.Remove(u.dir) // fails if it still has files
-	}
 }
 
-// shipTries is how often the upload of a census that has ended is tried: for some 15
-// seconds, if the store refuses connections.
-const shipTries = 10
-
 // ship uploads the given files of a census that has ended, and proves that the store
-// has each of them, with its length and checksum. A signal ends it. If it fails, the
-// outcome is an error of the output, except after an interrupt.
+// has each of them. A signal ends it. If it fails, the outcome is an error of the
+// output, except after an interrupt.
 func (u *uploads) ship(how outcome, sum *ledger.Summary, files []sink.Part) outcome {
 	if u == nil || how.output != nil {
 		return how
@@ -282,15 +256,13 @@ func (u *uploads) ship(how outcome, sum *ledger.Summary, files []sink.Part) outc
 		return fmt.Sprintf("uploading: %s left, %s", console.Plural(now.Waiting, "file"), console.Bytes(uint64(now.WaitingBytes)))
 	})()
 	disk.Step("upload.final")
-	tries := shipTries
-	if how.stopped {
-		tries = 1
+	paths := u.closed()
+	for _, f := range files {
+		paths = append(paths, f.Name)
 	}
-	err := store.Retry(ctx, tries, func() error { return u.each(ctx, append(paths(files), u.closed()...)) })
+	err := u.each(ctx, paths)
 	for i := 0; i < len(files) && err == nil; i++ {
-		if !strings.HasSuffix(files[i].Name, sink.PartSuffix) {
-			err = u.prove(ctx, &files[i])
-		}
+		err = u.prove(ctx, &files[i])
 	}
 	if err == nil {
 		return how
@@ -312,29 +284,24 @@ func (u *uploads) ship(how outcome, sum *ledger.Summary, files []sink.Part) outc
 	return how
 }
 
-func paths(files []sink.Part) (all []string) {
-	for _, f := range files {
-		all = append(all, f.Name)
-	}
-	return all
-}
-
-// prove returns an error unless the store has the file. An earlier run may have uploaded
-// it, and removed it here.
+// prove returns an error unless the store has a closed file, as it was uploaded. An
+// earlier run may have uploaded it, and removed it here.
 func (u *uploads) prove(ctx context.Context, p *sink.Part) error {
-	name := filepath.Base(p.Name)
-	u.mu.Lock()
-	bytes, ok := u.arrived[name]
-	u.mu.Unlock()
-	if !ok {
-		bytes = p.Bytes
+	if strings.HasSuffix(p.Name, sink.PartSuffix) {
+		return nil
 	}
-	n, err := u.client.Size(ctx, u.to.Beside(name))
+	name := filepath.Base(p.Name)
+	now, err := u.client.Stat(ctx, u.to.Beside(name))
+	was, ours := u.arrived[name]
+	if !ours {
+		was = store.Object{Bytes: p.Bytes, ETag: now.ETag}
+	}
 	switch {
-	case err == nil && n != bytes:
-		return &store.Error{Problem: fmt.Sprintf("%s has %d bytes there, and had %d", u.to.Beside(name), n, bytes), Hint: "look for another program that writes there"}
 	case errors.Is(err, fs.ErrNotExist):
-		return &store.Error{Problem: u.to.Beside(name).String() + " is not there", Err: fs.ErrNotExist, Hint: "look for another program that removes objects there"}
+		return &store.Error{Problem: u.to.Beside(name).String() + " is not there", Err: fs.ErrNotExist,
+			Hint: "look for another program that removes objects there"}
+	case err == nil && (now.Bytes != was.Bytes || now.ETag != was.ETag):
+		return &store.Error{Problem: u.to.Beside(name).String() + " is not what was uploaded", Hint: "look for another program that writes there"}
 	}
 	return err
 }
@@ -360,18 +327,6 @@ func (u *uploads) place(here string, parts int, arrived bool) string {
 	return fmt.Sprintf("%s in %s", console.Plural(parts, "part"), console.Plain(u.name, 200))
 }
 
-// rename replaces the names of the summary's output and parts with those in the store,
-// if they belong there.
-func (u *uploads) rename(sum *ledger.Summary) {
-	if u == nil || u.dir == "" {
-		return
-	}
-	sum.Output = u.name
-	for i := range sum.Parts {
-		sum.Parts[i].Name = u.object(sum.Parts[i].Name)
-	}
-}
-
 // status returns the progress of the uploads for the status lines; nil: there is no
 // store.
 func (u *uploads) status() *progress.Store {
@@ -380,9 +335,6 @@ func (u *uploads) status() *progress.Store {
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	p := &progress.Store{Waiting: u.waiting, WaitingBytes: u.bytes, Arrived: len(u.arrived)}
-	if u.err != nil {
-		p.Error = store.Cause(u.err).Error()
-	}
-	return p
+	now := u.now
+	return &now
 }

@@ -3,17 +3,15 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"net"
-	"net/http"
 	"net/url"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/minio/minio-go/v7"
-	"github.com/minio/minio-go/v7/pkg/credentials"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
@@ -24,7 +22,7 @@ type Error struct {
 	Hint    string
 	Err     error // the cause, from package fs or syscall, or errChanged; nil: another cause
 
-	final bool // somebody must act before the request can succeed
+	passing bool // the same request may succeed later without anybody acting
 }
 
 // Error returns the problem.
@@ -36,11 +34,10 @@ func (e *Error) Advice() string { return e.Hint }
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// IsPassing reports whether the same request may succeed later without anybody
-// acting. It is false for an object that does not exist.
+// IsPassing reports whether the same request may succeed later without anybody acting.
 func IsPassing(err error) bool {
 	var e *Error
-	return errors.As(err, &e) && !e.final && e.Err != fs.ErrNotExist
+	return errors.As(err, &e) && e.passing
 }
 
 // Cause returns the Error that err wraps, which does not repeat the name of the object,
@@ -60,79 +57,60 @@ func Advice(err error) string {
 	return ""
 }
 
-// Retry calls do up to tries times, as long as its error may pass.
-func Retry(ctx context.Context, tries int, do func() error) (err error) {
-	for n := 1; ; n++ {
-		if err = do(); n == tries || !IsPassing(err) || ctx.Err() != nil {
-			return err
-		}
-		select {
-		case <-time.After(time.Duration(n) * 300 * time.Millisecond):
-		case <-ctx.Done():
-		}
-	}
+// errChanged means that the object is not the expected one, or that one is there already.
+var errChanged = errors.New("the object changed")
+
+// answers are the S3 errors that a user can do something about. In a problem, %[1]s is
+// the host of the store and %[2]s the code.
+var answers = []struct {
+	codes string // each followed by a space
+	Error
+}{
+	{"NoSuchKey NoSuchVersion NotFound ", Error{Problem: "there is no such object", Err: fs.ErrNotExist,
+		Hint: "check its name; all objects of a folder are named with a slash at the end"}},
+	{"InvalidAccessKeyId SignatureDoesNotMatch ExpiredToken InvalidToken TokenRefreshRequired AuthorizationHeaderMalformed InvalidTokenId ",
+		Error{Problem: "the store at %[1]s does not accept the credentials: %[2]s", Err: fs.ErrPermission,
+			Hint: "check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN or AWS_PROFILE, and AWS_REGION"}},
+	{"RequestTimeTooSkewed ", Error{Problem: "the store at %[1]s refuses the time of this machine: %[2]s", Hint: "set its clock"}},
+	{"AccessDenied AllAccessDisabled Forbidden ", Error{Problem: "the store at %[1]s refuses access: %[2]s", Err: fs.ErrPermission,
+		Hint: "the credentials need s3:GetObject, s3:PutObject and s3:ListBucket for this bucket"}},
+	{"PreconditionFailed ConditionalRequestConflict ", Error{Problem: "the object changed while it was read", Err: errChanged,
+		Hint: "run the command again"}},
+	{"SlowDown SlowDownRead SlowDownWrite RequestTimeout InternalError ServiceUnavailable ",
+		Error{Problem: "the store at %[1]s is busy: %[2]s", Hint: "try again later", passing: true}},
 }
 
 func (c *Client) noBucket(l Location) *Error {
-	return &Error{Problem: "there is no bucket " + console.Quoted(l.Bucket, 80) + " at " + c.endpoint, Err: fs.ErrNotExist, final: true,
+	return &Error{Problem: "there is no bucket " + console.Quoted(l.Bucket, 80) + " at " + c.endpoint, Err: fs.ErrNotExist,
 		Hint: "check its name, AWS_REGION and AWS_ENDPOINT_URL"}
 }
 
-// The S3 error codes that a user can do something about. Each code is followed by a
-// space.
-var (
-	badCredentials = "InvalidAccessKeyId SignatureDoesNotMatch ExpiredToken InvalidToken TokenRefreshRequired AuthorizationHeaderMalformed InvalidTokenId "
-	badClock       = "RequestTimeTooSkewed "
-	forbidden      = "AccessDenied AllAccessDisabled Forbidden "
-	missing        = "NoSuchKey NoSuchVersion NotFound "
-	busy           = "SlowDown SlowDownRead SlowDownWrite RequestTimeout InternalError ServiceUnavailable "
-	changed        = "PreconditionFailed ConditionalRequestConflict "
-)
-
-// failure converts an error of minio-go for an object to an Error. It returns an
-// Error, and an error because of a canceled context, unchanged.
+// failure converts an error of minio-go for an object to an Error. It returns nil and
+// the error of a canceled context unchanged.
 func (c *Client) failure(l Location, err error) error {
-	var known *Error
-	if err == nil || errors.As(err, &known) || errors.Is(err, context.Canceled) {
+	if err == nil || errors.Is(err, context.Canceled) {
 		return err
 	}
 	var answer minio.ErrorResponse
-	if errors.As(err, &answer) && answer.Code != "" {
-		return c.answered(l, &answer)
+	if !errors.As(err, &answer) || answer.Code == "" {
+		return c.unreachable(err)
 	}
-	return c.unreachable(err)
-}
-
-// answered converts an error response of the store to an Error.
-func (c *Client) answered(l Location, a *minio.ErrorResponse) error {
-	is := func(codes string) bool { return strings.Contains(codes, a.Code+" ") }
-	code := console.Plain(a.Code, 60)
-	switch {
-	case a.Code == "NoSuchBucket":
+	if answer.Code == "NoSuchBucket" {
 		return c.noBucket(l)
-	case is(missing):
-		return &Error{Problem: "there is no such object", Err: fs.ErrNotExist,
-			Hint: "check its name; all objects of a folder are named with a slash at the end"}
-	case is(badCredentials):
-		return &Error{Problem: "the store at " + c.endpoint + " does not accept the credentials: " + code, Err: fs.ErrPermission, final: true,
-			Hint: "check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN or AWS_PROFILE, and AWS_REGION"}
-	case is(badClock):
-		return &Error{Problem: "the store at " + c.endpoint + " refuses the time of this machine: " + code, final: true,
-			Hint: "set its clock"}
-	case is(forbidden):
-		return &Error{Problem: "the store at " + c.endpoint + " refuses access: " + code, Err: fs.ErrPermission, final: true,
-			Hint: "the credentials need s3:GetObject, s3:PutObject and s3:ListBucket for this bucket"}
-	case is(changed):
-		return &Error{Problem: "the object changed while it was read", Err: errChanged, final: true, Hint: "run the command again"}
-	case is(busy):
-		return &Error{Problem: "the store at " + c.endpoint + " is busy: " + code, Hint: "try again later"}
 	}
-	return &Error{Problem: c.redact("the store at " + c.endpoint + " answered " + code + ": " + console.Plain(a.Message, 200)),
-		Hint: "the manual of the store explains the code"}
+	code := console.Plain(answer.Code, 60)
+	for _, a := range answers {
+		if strings.Contains(a.codes, answer.Code+" ") {
+			e := a.Error
+			if strings.Contains(e.Problem, "%") {
+				e.Problem = fmt.Sprintf(e.Problem, c.endpoint, code)
+			}
+			return &e
+		}
+	}
+	return &Error{Problem: c.redact("the store at " + c.endpoint + " answered " + code + ": " + console.Plain(answer.Message, 200)),
+		Hint: "the manual of the store explains the code", passing: true}
 }
-
-// errChanged means that the object was replaced while it was being read.
-var errChanged = errors.New("the object changed")
 
 // unreachable converts the error of a request without a response to an Error.
 func (c *Client) unreachable(err error) error {
@@ -140,7 +118,7 @@ func (c *Client) unreachable(err error) error {
 	if errors.As(err, &outer) {
 		err = outer.Err // without the URL
 	}
-	e := &Error{Hint: "check that it runs and that AWS_ENDPOINT_URL names it"}
+	e := &Error{Hint: "check that it runs and that AWS_ENDPOINT_URL names it", passing: true}
 	var slow net.Error
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED):
@@ -171,11 +149,7 @@ func isClosed(err error) bool {
 // redact replaces the credentials in a string that came from the store or from a
 // library.
 func (c *Client) redact(text string) string {
-	v, err := c.creds.GetWithContext(&credentials.CredContext{Client: http.DefaultClient})
-	if err != nil {
-		return text
-	}
-	for _, secret := range []string{v.SecretAccessKey, v.SessionToken, v.AccessKeyID} {
+	for _, secret := range []string{c.secrets.SecretAccessKey, c.secrets.SessionToken, c.secrets.AccessKeyID} {
 		if secret != "" {
 			text = strings.ReplaceAll(text, secret, "[secret]")
 		}

@@ -1,30 +1,23 @@
-// Package store reads and writes the objects of S3-compatible stores. It handles object
-// names and checksums. It does not depend on flags or scans.
+// Package store reads and writes the objects of S3-compatible stores.
 //
-// # Names
+// s3://BUCKET/KEY is an object. s3://BUCKET/PREFIX/, with a slash at its end, stands for
+// all census files below it, in the order of their names.
 //
-// s3://BUCKET/KEY is an object. s3://BUCKET/PREFIX/, with a slash at its end,
-// stands for all census files below it, in the order of their names.
-//
-// # Credentials
-//
-// The credentials come from the environment (AWS_ACCESS_KEY_ID,
-// AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN) or from the files of the AWS tools
-// (AWS_PROFILE, ~/.aws/credentials, ~/.aws/config). No error or log line contains
-// them: redact removes them from every message of a store.
-//
-// # Checksums
-//
-// An upload carries the MD5 and SHA-256 of the file, which the store compares with
-// what it received. Put then requests the properties of the object: its length, and
-// its SHA-256 or ETag, must be those of the file. If the store returns neither
-// checksum, Put reads the object back.
+// The address of the store and the credentials come from the environment variables and
+// the files of the AWS tools. No error or log line contains credentials: redact removes
+// them from every message of a store.
 package store
 
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"mime"
 	"net/http"
 	"net/url"
 	"os"
@@ -39,7 +32,6 @@ import (
 	"gopkg.in/ini.v1"
 )
 
-// scheme is the prefix of an object's name.
 const scheme = "s3://"
 
 // IsURL reports whether a name begins with s3://, in upper or lower case.
@@ -49,6 +41,8 @@ func IsURL(name string) bool {
 
 // Location is an object or, if Key ends in a slash, everything below it.
 type Location struct{ Bucket, Key string }
+
+const nameHint = "an object is named s3://BUCKET/KEY"
 
 // Parse parses s3://BUCKET/KEY.
 func Parse(name string) (Location, error) {
@@ -70,14 +64,11 @@ func Parse(name string) (Location, error) {
 // Shown returns a name for messages. It hides a user and password, which do not
 // belong in the name.
 func Shown(name string) string {
-	bucket, rest, _ := strings.Cut(name[min(len(scheme), len(name)):], "/")
-	if at := strings.LastIndexByte(bucket, '@'); IsURL(name) && at >= 0 {
-		return scheme + "[secret]" + bucket[at:] + "/" + rest
+	if at := strings.LastIndexByte(name, '@'); IsURL(name) && at >= 0 {
+		return scheme + "[secret]" + name[at:]
 	}
 	return name
 }
-
-const nameHint = "an object is named s3://BUCKET/KEY"
 
 // String returns the name of the object, s3://BUCKET/KEY.
 func (l Location) String() string { return scheme + l.Bucket + "/" + l.Key }
@@ -98,14 +89,20 @@ type Config struct {
 	Endpoint    string // URL of the server; empty: AWS
 	Region      string // empty: found out from the store, or us-east-1 with an Endpoint
 	Credentials *credentials.Credentials
-
-	// Stall is the maximum time without progress in a request; 0: a minute.
-	Stall time.Duration
+	Timeout     time.Duration // for the beginning of an answer; 0: a minute
 }
 
 // FromEnvironment reads the environment variables and the files of the AWS tools.
 func FromEnvironment() Config {
-	profile := profileSettings()
+	home, _ := os.UserHomeDir()
+	profile := map[string]string{} // the section of AWS_PROFILE in ~/.aws/config
+	if file, err := ini.Load(cmp.Or(os.Getenv("AWS_CONFIG_FILE"), filepath.Join(home, ".aws", "config"))); err == nil {
+		section := "default"
+		if p := os.Getenv("AWS_PROFILE"); p != "" && p != section {
+			section = "profile " + p
+		}
+		profile = file.Section(section).KeysHash()
+	}
 	return Config{
 		Endpoint: cmp.Or(os.Getenv("AWS_ENDPOINT_URL_S3"), os.Getenv("AWS_ENDPOINT_URL"), profile["endpoint_url"]),
 		Region:   cmp.Or(os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION"), profile["region"]),
@@ -115,113 +112,152 @@ func FromEnvironment() Config {
 	}
 }
 
-// profileSettings reads the section of AWS_PROFILE in ~/.aws/config. It returns nil
-// if the file can't be read.
-func profileSettings() map[string]string {
-	home, _ := os.UserHomeDir()
-	name := cmp.Or(os.Getenv("AWS_CONFIG_FILE"), filepath.Join(home, ".aws", "config"))
-	file, err := ini.Load(name)
-	if err != nil {
-		return nil
-	}
-	section := "default"
-	if p := os.Getenv("AWS_PROFILE"); p != "" && p != section {
-		section = "profile " + p
-	}
-	return file.Section(section).KeysHash()
-}
-
 // Client sends requests to one store. Its methods may be called from several
-// goroutines.
+// goroutines. The library repeats requests whose errors may pass.
 type Client struct {
 	api      *minio.Core
 	endpoint string // host of the server, for messages
-	creds    *credentials.Credentials
-	stall    time.Duration
+	secrets  credentials.Value
+	timeout  time.Duration
 }
 
-// New returns a client. It sends nothing.
+// New returns a client. It sends nothing. It is an error if there are no credentials,
+// because the store's own error would be hard to understand.
 func New(c Config) (*Client, error) {
-	where, err := endpointOf(c.Endpoint)
-	if err != nil {
-		return nil, err
+	where, err := url.Parse(cmp.Or(c.Endpoint, "https://s3.amazonaws.com"))
+	if err != nil || where.Host == "" || where.User != nil || where.RawQuery != "" || strings.Trim(where.Path, "/") != "" ||
+		where.Scheme != "http" && where.Scheme != "https" {
+		return nil, &Error{Problem: "AWS_ENDPOINT_URL is not the URL of a server", // it may contain a password
+			Hint: "it is http://HOST:PORT or https://HOST, without user and path"}
 	}
-	secure := where.Scheme == "https"
-	transport, err := minio.DefaultTransport(secure)
-	if err != nil {
-		return nil, err
-	}
-	stall := cmp.Or(c.Stall, time.Minute)
-	transport.ResponseHeaderTimeout = stall
-	o := &minio.Options{
-		Creds: c.Credentials, Secure: secure, Region: c.Region, MaxRetries: 1, Transport: transport,
-	}
-	if c.Endpoint != "" {
-		o.BucketLookup = minio.BucketLookupPath
-		o.Region = cmp.Or(c.Region, "us-east-1")
-	}
-	api, err := minio.NewCore(where.Host, o)
-	if err != nil {
-		return nil, badEndpoint
-	}
-	return &Client{api: api, endpoint: where.Host, creds: c.Credentials, stall: stall}, nil
-}
-
-// badEndpoint does not quote AWS_ENDPOINT_URL, which may contain a password.
-var badEndpoint = &Error{Problem: "AWS_ENDPOINT_URL is not the URL of a server",
-	Hint: "it is http://HOST:PORT or https://HOST, without user and path"}
-
-// endpointOf parses the URL of a server. "" stands for AWS.
-func endpointOf(text string) (*url.URL, error) {
-	where, err := url.Parse(cmp.Or(text, "https://s3.amazonaws.com"))
-	switch {
-	case err != nil || where.Host == "" || where.User != nil || where.RawQuery != "" || strings.Trim(where.Path, "/") != "":
-		return nil, badEndpoint
-	case where.Scheme != "http" && where.Scheme != "https":
-		return nil, badEndpoint
-	}
-	return where, nil
-}
-
-// check returns an error if there are no credentials, because the store's own error
-// would be hard to understand.
-func (c *Client) check() error {
-	v, err := c.creds.GetWithContext(&credentials.CredContext{Client: http.DefaultClient})
-	if err != nil || v.AccessKeyID == "" || v.SecretAccessKey == "" {
-		return &Error{Problem: "there are no credentials for the store at " + c.endpoint, final: true,
+	secrets, err := c.Credentials.GetWithContext(&credentials.CredContext{Client: http.DefaultClient})
+	if err != nil || secrets.AccessKeyID == "" || secrets.SecretAccessKey == "" {
+		return nil, &Error{Problem: "there are no credentials for the store at " + where.Host,
 			Hint: "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE to a profile in ~/.aws/credentials"}
 	}
-	return nil
-}
-
-// usual creates the client of Usual once.
-var usual = sync.OnceValues(func() (*Client, error) { return New(FromEnvironment()) })
-
-// Usual returns the client that the environment configures. All callers share one
-// client. It is an error if there are no credentials.
-func Usual() (*Client, error) {
-	c, err := usual()
+	o := &minio.Options{Creds: c.Credentials, Secure: where.Scheme == "https", Region: c.Region}
+	if c.Endpoint != "" {
+		o.BucketLookup, o.Region = minio.BucketLookupPath, cmp.Or(c.Region, "us-east-1")
+	}
+	transport, err := minio.DefaultTransport(o.Secure)
 	if err != nil {
 		return nil, err
 	}
-	return c, c.check()
+	timeout := cmp.Or(c.Timeout, time.Minute)
+	transport.ResponseHeaderTimeout, o.Transport = timeout, transport
+	api, err := minio.NewCore(where.Host, o)
+	return &Client{api: api, endpoint: where.Host, secrets: secrets, timeout: timeout}, err
 }
 
-// tries is how often a request is made, if its error may pass.
-const tries = 3
+// Usual returns the client that the environment configures. All callers share it.
+var Usual = sync.OnceValues(func() (*Client, error) { return New(FromEnvironment()) })
 
 // Check returns an error if the bucket can't be used.
 func (c *Client) Check(ctx context.Context, l Location) error {
-	_, err := c.stat(ctx, l)
-	if err == nil || errors.Is(err, os.ErrNotExist) {
-		there, e := c.api.BucketExists(ctx, l.Bucket)
-		switch {
-		case e == nil && there:
-			return nil
-		case e == nil:
-			return c.noBucket(l)
-		}
-		err = c.failure(l, e)
+	there, err := c.api.BucketExists(ctx, l.Bucket)
+	if err == nil && !there {
+		return c.noBucket(l)
 	}
-	return err
+	return c.failure(l, err)
+}
+
+// Object is what a store says about an object. SHA256 is the checksum of the file that
+// Put uploaded; empty: another program uploaded it.
+type Object struct {
+	Bytes  int64
+	ETag   string
+	SHA256 string
+}
+
+// sumKey is the key of the SHA-256 in the metadata of an object. Unlike the ETag, which
+// depends on encryption and on how the object was uploaded, it can be compared with a
+// file.
+const sumKey = "Sha256"
+
+// Stat describes an object.
+func (c *Client) Stat(ctx context.Context, l Location) (Object, error) {
+	info, err := c.api.StatObject(ctx, l.Bucket, l.Key, minio.StatObjectOptions{})
+	return Object{info.Size, info.ETag, info.UserMetadata[sumKey]}, c.failure(l, err)
+}
+
+// slowest is the speed in bytes per second below which an upload fails.
+const slowest = 64 << 10
+
+// Put uploads a file and verifies that the store has it. If the object already has
+// the same bytes, Put leaves it as it is. If it has other bytes and replace is not
+// set, Put returns an error that wraps fs.ErrExist.
+func (c *Client) Put(ctx context.Context, path string, to Location, replace bool) (Object, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return Object{}, err
+	}
+	defer f.Close()
+	h := sha256.New()
+	size, err := io.Copy(h, f)
+	if err == nil {
+		_, err = f.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		return Object{}, err
+	}
+	sum := hex.EncodeToString(h.Sum(nil))
+	taken := &Error{Problem: to.String() + " exists, with other content", Err: fs.ErrExist,
+		Hint: "choose another name, such as one for each shard; --force replaces it"}
+	there, err := c.Stat(ctx, to)
+	switch {
+	case err == nil && there.Bytes == size && there.SHA256 == sum:
+		return there, nil
+	case err == nil && !replace:
+		return Object{}, taken
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return Object{}, err
+	}
+
+	opts := minio.PutObjectOptions{
+		ContentType:  cmp.Or(mime.TypeByExtension(filepath.Ext(path)), "application/octet-stream"),
+		UserMetadata: map[string]string{sumKey: sum}, PartSize: 256 << 20,
+		DisableContentSha256: size == 0, // an empty body has no chunks to sign
+	}
+	if !replace {
+		opts.SetMatchETagExcept("*") // another program may create it in the meantime
+	}
+	sending, cancel := context.WithTimeout(ctx, c.timeout+time.Duration(size/slowest)*time.Second)
+	defer cancel()
+	sent, err := c.api.Client.PutObject(sending, to.Bucket, to.Key, f, size, opts)
+	err = c.failure(to, err)
+	raced := errors.Is(err, errChanged) // or the store has it, but its answer was lost
+	if err != nil && !raced {
+		return Object{}, err
+	}
+	there, err = c.Stat(ctx, to)
+	same := there.Bytes == size && there.SHA256 == sum && (raced || there.ETag == sent.ETag)
+	switch {
+	case err == nil && raced && !same:
+		err = taken
+	case err == nil && !same:
+		err = &Error{Problem: to.String() + " is not what was uploaded", Hint: "look for another program that writes there"}
+	case errors.Is(err, fs.ErrNotExist):
+		err = &Error{Problem: fmt.Sprintf("the store took %s, and does not have it", to), Hint: "check the rules of the bucket"}
+	}
+	return there, err
+}
+
+// Below returns the names of the objects below a prefix for which wanted returns
+// true, in order. It is an error if there are none.
+func (c *Client) Below(ctx context.Context, l Location, wanted func(key string) bool) (names []string, err error) {
+	ctx, cancel := context.WithCancel(ctx) // ends a listing that is not read to its end
+	defer cancel()
+	for o := range c.api.Client.ListObjects(ctx, l.Bucket, minio.ListObjectsOptions{Prefix: l.Key, Recursive: true}) {
+		if o.Err != nil {
+			return nil, c.failure(l, o.Err)
+		}
+		if wanted(o.Key) {
+			names = append(names, Location{l.Bucket, o.Key}.String())
+		}
+	}
+	if len(names) == 0 {
+		return nil, &Error{Problem: "there is nothing to read below it", Err: fs.ErrNotExist,
+			Hint: "check the prefix; census files end in .ndjson, .ndjson.zst or .ndjson.gz"}
+	}
+	return names, nil
 }
