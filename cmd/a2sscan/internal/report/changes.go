@@ -115,10 +115,10 @@ func (v *changes) addGames(c *census.Comparison, names map[string]string) {
 func (v *changes) addSingle(game string, all []census.Change) {
 	for _, c := range all[:min(changesOfGame, len(all))] {
 		one := singleChange{
-			Game: game, Kind: kindName(c.Kind), Server: named(c.Name), Addr: shown(c.Addr, 40), People: number(uint64(c.People)),
+			Game: game, Kind: kindName(c.Kind), Server: named(c.Name), Addr: Shown(c.Addr, 40), People: number(uint64(c.People)),
 		}
 		if !compare.WholeServer(c.Kind) {
-			one.What = shown(compare.Detail(&c), detailShown)
+			one.What = Shown(compare.Detail(&c), detailShown)
 		}
 		if c.LikelyLoss {
 			one.Kind += " (likely loss)"
@@ -137,7 +137,7 @@ func kindName(k census.Kind) string {
 			return known.name
 		}
 	}
-	return shown(string(k), 20)
+	return Shown(string(k), 20)
 }
 
 // changeNotes returns notes on what the comparison can't tell, on how many of the
@@ -148,7 +148,7 @@ func changeNotes(c *census.Comparison) (notes []string) {
 		lost []string
 	}{{"before", c.Old.Lost}, {"of now", c.New.Lost}} {
 		if len(night.lost) > 0 {
-			notes = append(notes, fmt.Sprintf("The census %s is damaged or cut: %s.", night.name, shown(night.lost[0], 300)))
+			notes = append(notes, fmt.Sprintf("The census %s is damaged or cut: %s.", night.name, Shown(night.lost[0], 300)))
 		}
 	}
 	if c.Unknown > 0 {
@@ -157,7 +157,7 @@ func changeNotes(c *census.Comparison) (notes []string) {
 	if c.AskedKnown == "" {
 		why := "It is not known which servers were asked, so none is called gone."
 		if c.NotAskedWhy != "" {
-			why += " The target list does not help: " + shown(c.NotAskedWhy, 200) + "."
+			why += " The target list does not help: " + Shown(c.NotAskedWhy, 200) + "."
 		}
 		notes = append(notes, why)
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// timeline is a chart of values over nights. page.js draws it with uPlot, from this
+// timeline is a chart of values over nights. charts.js draws it with uPlot, from this
 // JSON. A table on the page has the same numbers, for readers without a script.
 type timeline struct {
 	Label  string   `json:"-"` // describes the chart to screen readers

@@ -5,7 +5,7 @@
 // about them. Package chart draws the charts.
 //
 // Names come from strangers. The templates escape them for the place where they are
-// shown, and shown makes invisible characters visible. The Content-Security-Policy
+// shown, and Shown makes invisible characters visible. The Content-Security-Policy
 // of the page allows only its own style and its own script, by their hashes: no
 // request, no other script, no style attribute. The page contains no player names.
 // It counts the servers that answer without a challenge, but does not list them.

@@ -70,7 +70,7 @@ func newGroupTable(head string, groups *census.Groups, names map[string]string, 
 		case names != nil && g.Game != "":
 			row.Context = nameOf(names, g.Game)
 		case strings.HasPrefix(g.ID, "AS") && g.Name != "":
-			row.Context = shown(g.ID, 20)
+			row.Context = Shown(g.ID, 20)
 		}
 		if i < open {
 			t.Rows = append(t.Rows, row)

@@ -29,7 +29,7 @@ type statement struct {
 
 func title(in *Input) string {
 	if in.Title != "" {
-		return shown(in.Title, maxName)
+		return Shown(in.Title, maxName)
 	}
 	if t := night(in.Stats); !t.IsZero() {
 		return "Game servers on " + t.Format("2 January 2006")
@@ -69,7 +69,7 @@ func duration(seconds float64) string {
 
 func fileNames(files []string) (names []string) {
 	for _, f := range files {
-		names = append(names, shown(filepath.Base(f), maxName))
+		names = append(names, Shown(filepath.Base(f), maxName))
 	}
 	return names
 }
@@ -99,7 +99,7 @@ const lostShown = 5
 // more.
 func trust(s *census.Stats) (all []statement) {
 	for _, sentence := range s.Lost[:min(len(s.Lost), lostShown)] {
-		all = append(all, statement{"bad", shown(sentence, 300)})
+		all = append(all, statement{"bad", Shown(sentence, 300)})
 	}
 	if more := len(s.Lost) - len(all); more > 0 {
 		all = append(all, statement{"bad", console.Plural(uint64(more), "more fault") + " of the files"})
@@ -111,7 +111,7 @@ func trust(s *census.Stats) (all []statement) {
 	if r.Ended == "complete" {
 		all = append(all, statement{"good", "Complete: " + console.Plural(r.Asked, "target") + " asked"})
 	} else {
-		all = append(all, statement{"bad", "Not complete (" + shown(r.Ended, 20) + "): " +
+		all = append(all, statement{"bad", "Not complete (" + Shown(r.Ended, 20) + "): " +
 			console.Plural(r.Targets.Unfinished+r.Targets.Unread, "target") + " left"})
 	}
 	all = append(all, trustLosses(s))

@@ -136,7 +136,7 @@ func datagramEntries(r *census.Run) (all []entry) {
 	all[len(all)-1].Sum = true
 	for _, word := range slices.Sorted(maps.Keys(d.ByClass)) {
 		if n := d.ByClass[word]; n > 0 {
-			add(cmp.Or(classNames[word], shown(word, 40)), n, d.Received)
+			add(cmp.Or(classNames[word], Shown(word, 40)), n, d.Received)
 		}
 	}
 	if d.KernelDrops > 0 {
@@ -170,7 +170,7 @@ func newQuestion(name string, q *census.Question) questionRow {
 		if i > 0 {
 			row.Errors += ", "
 		}
-		row.Errors += fmt.Sprintf("%s %s", number(q.Errors[word]), shown(word, 40))
+		row.Errors += fmt.Sprintf("%s %s", number(q.Errors[word]), Shown(word, 40))
 	}
 	if row.Errors == "" {
 		row.Errors = "none"

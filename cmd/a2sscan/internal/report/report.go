@@ -40,12 +40,13 @@ type Before struct {
 // The charts are drawn by uPlot 1.6.32 (MIT, see uplot/LICENSE): zoom, hover and a live
 // legend in 50 kB, without dependencies.
 //
-//go:embed page.html page.css page.js uplot/uPlot.iife.min.js uplot/uPlot.min.css
+//go:embed page.html page.css charts.js page.js uplot/uPlot.iife.min.js uplot/uPlot.min.css
 var files embed.FS
 
 var (
 	style  = mustRead("uplot/uPlot.min.css") + mustRead("page.css")
-	script = mustRead("uplot/uPlot.iife.min.js") + mustRead("page.js")
+	charts = mustRead("uplot/uPlot.iife.min.js") + mustRead("charts.js")
+	script = charts + mustRead("page.js")
 	layout = template.Must(template.New("").ParseFS(files, "page.html"))
 )
 
@@ -58,16 +59,21 @@ func mustRead(name string) string {
 	return string(text)
 }
 
+// Shared returns the style and the script that every page of the program begins with: the
+// script draws each element of the class plot, which contains a timeline as JSON, and adds
+// the chart to the array charts.
+func Shared() (css, javascript string) { return style, charts }
+
 // policy returns the page's Content-Security-Policy. It allows data URLs for
 // images, because the page has an empty one as its icon. Otherwise browsers would
 // request an icon from a server.
 func policy() string {
-	return "default-src 'none'; script-src " + hash(script) + "; style-src " + hash(style) +
+	return "default-src 'none'; script-src " + Hash(script) + "; style-src " + Hash(style) +
 		"; img-src data:; base-uri 'none'; form-action 'none'"
 }
 
-// hash returns the CSP source expression for an inline script or style.
-func hash(text string) string {
+// Hash returns the CSP source expression for an inline script or style.
+func Hash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }

@@ -32,7 +32,7 @@ func TestPolicy(t *testing.T) {
 	for tag, source := range map[string]string{"style": "style-src ", "script": "script-src "} {
 		_, rest, _ := strings.Cut(html, "<"+tag+">")
 		text, _, _ := strings.Cut(rest, "</"+tag+">")
-		if text == "" || !strings.Contains(stdhtml.UnescapeString(html), source+hash(text)) {
+		if text == "" || !strings.Contains(stdhtml.UnescapeString(html), source+Hash(text)) {
 			t.Errorf("the policy lacks the hash of <%s>", tag)
 		}
 	}
@@ -219,7 +219,7 @@ func TestShown(t *testing.T) {
 		{"plain", "plain"}, {"  spaces  ", "spaces"}, {"", ""}, {"a\u202eb", `a\u202eb`}, {"a\xffb", `a\xffb`}, {"a\ufffdb", "a\ufffdb"},
 		{"l\nb", `l\nb`}, {"0123456789abc", "012345678…"}, {"e\u0301\u0302\u0303\u0304", "e\u0301\u0302"}, {"漢字", "漢字"},
 	} {
-		if got := shown(test.in, 10); got != test.want {
+		if got := Shown(test.in, 10); got != test.want {
 			t.Errorf("%q: %q, want %q", test.in, got, test.want)
 		}
 	}

@@ -74,8 +74,8 @@ func (l *Servers) Add(s *census.Server) {
 	if full && !k.before(&l.kept[0]) {
 		return
 	}
-	k.name, k.world = shown(s.Name, nameInTable), shown(s.Map, wordInTable)
-	k.version, k.country = shown(s.Version, wordInTable), shown(s.Country, 2)
+	k.name, k.world = Shown(s.Name, nameInTable), Shown(s.Map, wordInTable)
+	k.version, k.country = Shown(s.Version, wordInTable), Shown(s.Country, 2)
 	k.game = l.gameName(s)
 	var flags []string
 	for i := range game.NumFlags {
@@ -96,7 +96,7 @@ func (l *Servers) Add(s *census.Server) {
 func (l *Servers) gameName(s *census.Server) string {
 	name, ok := l.names[s.GameName]
 	if !ok {
-		name = shown(s.GameName, nameInTable)
+		name = Shown(s.GameName, nameInTable)
 		if l.names == nil {
 			l.names = map[string]string{}
 		}
@@ -104,7 +104,7 @@ func (l *Servers) gameName(s *census.Server) string {
 			l.names[s.GameName] = name
 		}
 	}
-	return cmp.Or(name, shown(s.Game, nameInTable))
+	return cmp.Or(name, Shown(s.Game, nameInTable))
 }
 
 // serverTable is the section with the table of servers.

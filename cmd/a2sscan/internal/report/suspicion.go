@@ -58,7 +58,7 @@ func newSuspicion(s *census.Stats, names map[string]string) *suspicion {
 	}
 	v.Hidden = s.Farms.Found - min(s.Farms.Found, uint64(len(v.Farms)))
 	for _, k := range s.Stacks[:min(stacksShown, len(s.Stacks))] {
-		v.Stacks = append(v.Stacks, stackRow{shown(k.Network, 40), number(k.Servers), number(k.People)})
+		v.Stacks = append(v.Stacks, stackRow{Shown(k.Network, 40), number(k.Servers), number(k.People)})
 	}
 	return v
 }
@@ -77,17 +77,17 @@ func newFarmRow(f *census.Farm, names map[string]string) farmRow {
 	}
 	var words []string
 	for _, reason := range f.Reasons {
-		words = append(words, cmp.Or(reasons[reason], shown(reason, 40)))
+		words = append(words, cmp.Or(reasons[reason], Shown(reason, 40)))
 	}
 	r.Reasons = joined(words)
 	for _, e := range f.Evidence {
-		r.Evidence = append(r.Evidence, shown(e, 300))
+		r.Evidence = append(r.Evidence, Shown(e, 300))
 	}
 	for i, m := range f.Members[:min(membersShown, len(f.Members))] {
 		if i > 0 {
 			r.Members += ", "
 		}
-		r.Members += shown(m, 40)
+		r.Members += Shown(m, 40)
 	}
 	return r
 }
@@ -102,7 +102,7 @@ func flagRows(s *census.Stats) (rows []flagRow) {
 		if n == 0 {
 			continue
 		}
-		row := flagRow{Word: shown(word, 40), Servers: number(n), Share: percent(n, s.All.Servers)}
+		row := flagRow{Word: Shown(word, 40), Servers: number(n), Share: percent(n, s.All.Servers)}
 		for _, rule := range game.FlagRules {
 			if rule.Word == word {
 				row.Rule, row.Innocent = sentence(rule.Meaning()), sentence(rule.Innocent)

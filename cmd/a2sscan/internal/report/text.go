@@ -17,11 +17,11 @@ const maxName = 80
 // cover the lines above and below.
 const maxMarks = 2
 
-// shown returns text from strangers in the form that the page shows, with at most limit
+// Shown returns text from strangers in the form that the page shows, with at most limit
 // characters. Invisible characters, changes of the writing direction and bytes that are
 // not UTF-8 become escapes. Surplus combining marks are removed. The result is not yet
 // escaped for HTML.
-func shown(s string, limit int) string {
+func Shown(s string, limit int) string {
 	s = strings.TrimSpace(s)
 	var b strings.Builder
 	marks := 0
@@ -40,7 +40,7 @@ func shown(s string, limit int) string {
 
 // named is shown for a name. An empty name becomes "(no name)".
 func named(s string) string {
-	if t := shown(s, maxName); t != "" {
+	if t := Shown(s, maxName); t != "" {
 		return t
 	}
 	return "(no name)"

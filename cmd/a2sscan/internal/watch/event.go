@@ -99,6 +99,12 @@ func (e *Event) Text() string {
 	if e.Addr != "" {
 		fmt.Fprintf(&b, "  %-21s  %s", e.Addr, console.Plain(e.Name, 40))
 	}
+	return b.String() + e.Details()
+}
+
+// Details returns what Text says after the name.
+func (e *Event) Details() string {
+	var b strings.Builder
 	lasted := console.RoughDuration(time.Duration(e.For) * time.Second)
 	switch {
 	case e.Kind == Up && e.For > 0:

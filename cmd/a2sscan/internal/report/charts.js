@@ -1,0 +1,63 @@
+"use strict";
+// Tooltips and timelines, for every page of the program. The timelines are in charts.
+const charts = (() => {
+  const tip = document.getElementById("tip");
+
+  function showTip(text, x, y) {
+    tip.textContent = text;
+    tip.hidden = false;
+    const box = tip.getBoundingClientRect();
+    const left = Math.max(4, Math.min(x + 14, innerWidth - box.width - 4));
+    const top = y + 18 + box.height < innerHeight ? y + 18 : Math.max(4, y - box.height - 12);
+    tip.style.transform = `translate(${left}px, ${top}px)`;
+  }
+  const hideTip = () => { tip.hidden = true; };
+
+  // Tooltips: texts that stand in the charts as titles.
+  for (const title of document.querySelectorAll("svg title")) {
+    const mark = title.parentNode;
+    const text = title.textContent;
+    title.remove();
+    mark.addEventListener("pointermove", e => showTip(text, e.clientX, e.clientY));
+    mark.addEventListener("pointerleave", hideTip);
+  }
+  addEventListener("keydown", e => { if (e.key === "Escape") hideTip(); });
+  addEventListener("scroll", hideTip, { passive: true });
+
+  // Timelines: data stands in each as JSON. Dragging zooms, a double click shows all.
+  const css = name => getComputedStyle(document.documentElement).getPropertyValue(name);
+  const grouped = v => v == null ? "–" : v.toLocaleString("en", { maximumFractionDigits: 1 });
+  const date = (s, clock) => clock ? new Date(s * 1000).toISOString().slice(0, 16).replace("T", " ") :
+    new Date(s * 1000).toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" });
+  function warnings(low) { // triangles on the axis, at nights whose numbers are too low
+    return u => {
+      u.ctx.fillStyle = css("--warn");
+      for (const t of low) {
+        const x = u.valToPos(t, "x", true), y = u.bbox.top + u.bbox.height, d = 5 * devicePixelRatio;
+        if (x < u.bbox.left || x > u.bbox.left + u.bbox.width) continue;
+        u.ctx.beginPath();
+        u.ctx.moveTo(x - d, y);
+        u.ctx.lineTo(x, y - 2 * d);
+        u.ctx.lineTo(x + d, y);
+        u.ctx.fill();
+      }
+    };
+  }
+  const charts = Array.from(document.querySelectorAll(".plot"), plot => {
+    const data = JSON.parse(plot.firstChild.textContent);
+    const axis = { stroke: () => css("--muted"), grid: { stroke: () => css("--line"), width: 1 }, ticks: { show: false }, font: "12px system-ui" };
+    return new uPlot({
+      width: plot.clientWidth, height: 220, tzDate: s => uPlot.tzDate(new Date(s * 1000), "Etc/UTC"),
+      scales: { y: { range: (u, low, high) => [0, data.unit === "%" ? 100 : Math.max(high * 1.05, 1)] } },
+      axes: [axis, { ...axis, size: 62, values: (u, all) => all.map(v => v >= 1e4 ? v / 1e3 + "k" : v + (data.unit === "%" ? "%" : "")) }],
+      series: [{ value: (u, v) => v == null ? "–" : date(v, data.clock) }, ...data.series.map(s => ({
+        label: s.name, stroke: () => css(s.color), width: 2, value: (u, v) => grouped(v) + (v == null ? "" : data.unit),
+      }))],
+      hooks: { draw: [warnings(data.low || [])] },
+    }, [data.nights, ...data.series.map(s => s.values)], plot);
+  });
+  const draw = () => { for (const c of charts) c.setSize({ width: c.root.parentNode.clientWidth, height: 220 }); };
+  addEventListener("resize", draw);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
+  return charts;
+})();
