@@ -3,7 +3,6 @@ package watch
 import (
 	"encoding/json"
 	"fmt"
-	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -88,8 +87,7 @@ func stamp(seconds uint32) string { return moment(seconds).Format(time.RFC3339) 
 // row returns the event as the database stores it.
 func (e *Event) row() (watchdb.Event, error) {
 	line, err := json.Marshal(e)
-	addr, _ := netip.ParseAddrPort(e.Addr)
-	return watchdb.Event{ID: e.ID, Time: e.Time, Addr: addr, Kind: string(e.Kind), Line: line}, err
+	return watchdb.Event{ID: e.ID, Time: e.Time, Addr: e.Addr, Kind: string(e.Kind), Line: line}, err
 }
 
 // Text returns the event as a line for people. It is safe to print.

@@ -1,43 +1,31 @@
 package watch
 
 import (
-	"time"
+	"slices"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watchdb"
 )
 
-// hour holds the samples of all servers in an hour.
-type hour struct {
-	number  uint32 // hours since 1970
-	samples []watchdb.Sample
-	stored  bool // nothing changed since it was stored
-}
-
 const secondsOfHour = 3600
 
 // hourOf returns the hour of a moment that is not long ago. If it is a new hour, the hour
-// before the last one is closed.
-func (w *Watcher) hourOf(at uint32) *hour {
-	number := at / secondsOfHour
-	newest := &w.hours[1]
+// before the last one ends.
+func (w *Watcher) hourOf(at uint32) *watchdb.Hour {
+	number := int64(at / secondsOfHour)
+	before, hour := &w.hours[0], &w.hours[1]
 	switch {
-	case number > newest.number:
-		if old := &w.hours[0]; len(old.samples) > 0 {
-			w.closed = append(w.closed, old.running())
+	case number > hour.Number:
+		if before.Ended = true; len(before.Samples) > 0 {
+			w.ended = append(w.ended, *before)
 		}
-		w.hours[0], *newest = *newest, hour{number: number}
-	case number < newest.number && number == w.hours[0].number:
-		newest = &w.hours[0]
+		*before, *hour = *hour, watchdb.Hour{Number: number}
+	case number < hour.Number && number == before.Number:
+		hour = before
 	}
-	for len(newest.samples) < len(w.servers) {
-		newest.samples = append(newest.samples, watchdb.Sample{Server: int64(len(newest.samples) + 1)})
+	for len(hour.Samples) < len(w.servers) {
+		hour.Samples = append(hour.Samples, watchdb.Sample{Server: int64(len(hour.Samples) + 1)})
 	}
-	newest.stored = false
-	return newest
-}
-
-func (h *hour) running() watchdb.Running {
-	return watchdb.Running{Hour: time.Unix(int64(h.number)*secondsOfHour, 0).UTC(), Samples: h.samples}
+	return hour
 }
 
 // count adds the time of a server since the last call to what it was: up, down, or unseen,
@@ -46,19 +34,12 @@ func (w *Watcher) count(i int, until uint32, as status) {
 	s := &w.servers[i]
 	for s.first != 0 && s.upto < until {
 		end := min(until, (s.upto/secondsOfHour+1)*secondsOfHour)
-		if s.upto/secondsOfHour < w.hours[0].number {
-			s.upto = end // its hour is closed: the rest of it is unseen
+		if int64(s.upto/secondsOfHour) < w.hours[0].Number {
+			s.upto = end // its hour has ended: the rest of it is unseen
 			continue
 		}
-		sample := &w.hourOf(s.upto).samples[i]
-		sum := &sample.Unseen
-		switch as {
-		case up:
-			sum = &sample.Up
-		case down:
-			sum = &sample.Down
-		case unknown:
-		}
+		sample := &w.hourOf(s.upto).Samples[i]
+		sum := [...]*uint16{unknown: &sample.Unseen, up: &sample.Up, down: &sample.Down}[as]
 		*sum = uint16(min(uint32(*sum)+end-s.upto, secondsOfHour))
 		s.upto = end
 	}
@@ -66,23 +47,18 @@ func (w *Watcher) count(i int, until uint32, as status) {
 }
 
 // Resume takes over the hours that a watch left open.
-func (w *Watcher) Resume(hours []watchdb.Running) {
+func (w *Watcher) Resume(hours []watchdb.Hour) {
 	for _, h := range hours {
-		open := w.hourOf(uint32(h.Hour.Unix()))
-		copy(open.samples, h.Samples)
+		copy(w.hourOf(uint32(h.Number*secondsOfHour)).Samples, h.Samples)
 	}
 }
 
-// Running returns copies of the hours that changed since the last call.
-func (w *Watcher) Running() (hours []watchdb.Running) {
-	for i := range w.hours {
-		h := &w.hours[i]
-		if h.stored || len(h.samples) == 0 {
-			continue
+// running returns copies of the hours that may still change.
+func (w *Watcher) running() (hours []watchdb.Hour) {
+	for _, h := range w.hours {
+		if h.Samples = slices.Clone(h.Samples); len(h.Samples) > 0 {
+			hours = append(hours, h)
 		}
-		r := h.running()
-		r.Samples = append([]watchdb.Sample(nil), r.Samples...)
-		hours, h.stored = append(hours, r), true
 	}
 	return hours
 }

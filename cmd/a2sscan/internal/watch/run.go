@@ -177,13 +177,8 @@ func (r *run) list(ctx context.Context) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	fresh := r.watcher.Unknown(addrs)
-	if _, err := r.DB.Add(fresh); err != nil {
-		return err
-	}
-	r.watcher.Watch(append(fresh, addrs...), time.Now())
 	r.size = len(addrs)
-	return nil
+	return r.DB.Add(r.watcher.Watch(addrs, time.Now()))
 }
 
 // ask queries the servers that are due. A scan that fails is begun again: the watcher is
@@ -347,15 +342,8 @@ func (r *run) publish() error {
 // flush stores what changed.
 func (r *run) flush() error {
 	r.mu.Lock()
-	servers, ended := r.watcher.Changes()
-	hours := r.watcher.Running()
+	servers, hours := r.watcher.Changes()
 	r.mu.Unlock()
-	for _, h := range ended {
-		h.Samples = slices.DeleteFunc(h.Samples, func(s watchdb.Sample) bool { return s.Up+s.Down+s.Unseen == 0 })
-		if err := r.DB.Hour(h.Hour, h.Samples); err != nil {
-			return console.Fail(console.ExitOutput, "the state: %w", err)
-		}
-	}
 	if err := r.DB.Flush(servers, hours...); err != nil {
 		return console.Fail(console.ExitOutput, "the state: %w", err)
 	}

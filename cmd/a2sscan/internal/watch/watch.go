@@ -104,8 +104,8 @@ type Watcher struct {
 	damped  uint32 // when windows were last ended
 	moves   moves
 
-	hours   [2]hour // that may still change
-	closed  []watchdb.Running
+	hours   [2]watchdb.Hour // that may still change
+	ended   []watchdb.Hour
 	changed map[int][]byte // servers to store, with their new answer, if any
 	pending int            // bytes of these answers
 	answers bool           // keep them
@@ -159,20 +159,10 @@ func (w *Watcher) add(s server) {
 	}
 }
 
-// Unknown returns those of the addresses that the watcher does not have. They are to be
-// stored, and then given to Watch in the same order.
-func (w *Watcher) Unknown(addrs []netip.AddrPort) (fresh []netip.AddrPort) {
-	for _, a := range addrs {
-		if _, ok := w.index[udp.Pack(a)]; !ok {
-			fresh = append(fresh, a)
-		}
-	}
-	return fresh
-}
-
 // Watch sets the list of the servers to ask, without repetitions. Servers that are no longer
-// in it are asked for a day more.
-func (w *Watcher) Watch(addrs []netip.AddrPort, now time.Time) {
+// in it are asked for a day more. Watch returns those that the watcher did not have, in the
+// order of their IDs.
+func (w *Watcher) Watch(addrs []netip.AddrPort, now time.Time) (fresh []netip.AddrPort) {
 	for i := range w.servers {
 		w.servers[i].listed = false
 	}
@@ -181,6 +171,7 @@ func (w *Watcher) Watch(addrs []netip.AddrPort, now time.Time) {
 		if !ok {
 			i = int32(len(w.servers))
 			w.add(server{key: udp.Pack(a)})
+			fresh = append(fresh, a)
 		}
 		s := &w.servers[i]
 		if s.gone {
@@ -206,6 +197,7 @@ func (w *Watcher) Watch(addrs []netip.AddrPort, now time.Time) {
 	}
 	rand.Shuffle(len(w.order), func(i, j int) { w.order[i], w.order[j] = w.order[j], w.order[i] })
 	w.schedule.rearrange(now)
+	return fresh
 }
 
 // Next returns the next server to ask, or how long nothing is due.
@@ -345,7 +337,7 @@ func (w *Watcher) answer(i int, r *scanner.Result, now uint32) {
 			w.emit(i, Event{Kind: Up, For: int64(now - since)}, now)
 		}
 	}
-	w.hourOf(now).samples[i].Seen = now
+	w.hourOf(now).Samples[i].Seen = now
 	full := s.full && r.Asked&scanner.AskAll == scanner.AskAll
 	if full {
 		w.accept(i, r, now, was == unknown)
@@ -494,7 +486,7 @@ func restartSigns(was, is *server, now uint32) []string {
 func (w *Watcher) population(i int, p scanner.Population, now uint32) {
 	s := &w.servers[i]
 	people, places := uint16(min(max(p.People, 0), 65535)), uint16(min(max(p.Places, 0), 65535))
-	sample := &w.hourOf(now).samples[i]
+	sample := &w.hourOf(now).Samples[i]
 	if sample.Checks == 0 || people < sample.Min {
 		sample.Min = people
 	}
@@ -627,9 +619,9 @@ func (w *Watcher) Numbers() (n Numbers) {
 	return n
 }
 
-// Changes returns what to store since the last call: servers by their ID, and hours that have
-// ended.
-func (w *Watcher) Changes() (servers []watchdb.Server, ended []watchdb.Running) {
+// Changes returns what to store since the last call: servers by their ID, hours that have
+// ended, and those that may still change.
+func (w *Watcher) Changes() (servers []watchdb.Server, hours []watchdb.Hour) {
 	for i, answer := range w.changed {
 		s := &w.servers[i]
 		servers = append(servers, watchdb.Server{
@@ -638,10 +630,10 @@ func (w *Watcher) Changes() (servers []watchdb.Server, ended []watchdb.Running) 
 		})
 	}
 	slices.SortFunc(servers, func(a, b watchdb.Server) int { return cmp.Compare(a.ID, b.ID) })
-	ended, w.closed = w.closed, nil
+	hours = append(w.ended, w.running()...)
 	clear(w.changed)
-	w.pending = 0
-	return servers, ended
+	w.ended, w.pending = nil, 0
+	return servers, hours
 }
 
 func moment(seconds uint32) (t time.Time) {

@@ -216,7 +216,7 @@ func TestDownAndUp(t *testing.T) {
 	}
 	x.want("up 3")
 	up, down := 0, 0
-	for _, h := range x.w.Running() {
+	for _, h := range x.w.running() {
 		s := h.Samples[3]
 		up, down = up+int(s.Up), down+int(s.Down)
 	}
@@ -269,7 +269,7 @@ func TestBlind(t *testing.T) {
 		x.run(5 * time.Minute)
 		x.want("seeing", "down 0")
 		unseen := 0
-		for _, h := range x.w.Running() {
+		for _, h := range x.w.running() {
 			unseen += int(h.Samples[5].Unseen)
 		}
 		if unseen < 3*60 || unseen > 5*60 {
@@ -377,7 +377,7 @@ func TestPause(t *testing.T) {
 		x.run(3 * time.Minute)
 		x.want("down 2")
 		unseen := 0
-		for _, h := range x.w.Running() {
+		for _, h := range x.w.running() {
 			unseen += int(h.Samples[9].Unseen)
 		}
 		if want := max(0, int(jump.Seconds())); unseen < want-5 || unseen > want+5 {
@@ -519,10 +519,9 @@ func TestList(t *testing.T) {
 	fresh := newFake(9)
 	x.servers = append(x.servers, fresh)
 	list := append(two, fresh.addr)
-	if got := x.w.Unknown(list); !slices.Equal(got, []netip.AddrPort{fresh.addr}) {
+	if got := x.w.Watch(list, x.now); !slices.Equal(got, []netip.AddrPort{fresh.addr}) {
 		t.Errorf("unknown: %v", got)
 	}
-	x.w.Watch(list, x.now)
 	x.run(2 * time.Minute)
 	if n := x.w.Numbers(); n.Servers != 3 || n.Up != 3 {
 		t.Errorf("%+v", n)
@@ -537,8 +536,7 @@ func TestRestore(t *testing.T) {
 	x.servers[1].dead = true
 	x.run(5 * time.Minute)
 	x.want("down 1")
-	rows, _ := x.w.Changes()
-	hours := x.w.Running()
+	rows, hours := x.w.Changes()
 	if strings.Contains(string(rows[0].Answer), "somebody") {
 		t.Errorf("the answer names players: %s", rows[0].Answer)
 	}
@@ -555,7 +553,7 @@ func TestRestore(t *testing.T) {
 	again.run(2 * time.Minute)
 	again.want("up 1", "renamed 2")
 	var s watchdb.Sample
-	for _, h := range again.w.Running() {
+	for _, h := range again.w.running() {
 		s = h.Samples[0]
 	}
 	if s.Up < 7*60 || s.Up > 9*60 || s.Unseen > 5 {

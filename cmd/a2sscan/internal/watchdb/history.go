@@ -4,8 +4,6 @@ import (
 	"database/sql"
 	"encoding/binary"
 	"errors"
-	"net/netip"
-	"slices"
 	"time"
 )
 
@@ -21,7 +19,7 @@ type Period struct {
 // with them the hours that may still change.
 func (db *DB) History(server int64, since, until time.Time) (periods []Period, err error) {
 	// The tables begin with the time, so each hour and day is looked up by itself.
-	for p, err := range rows(db, readPeriod, `
+	periods, err = collect(rows(db, readPeriod, `
 		WITH RECURSIVE
 		hour_numbers(n) AS (SELECT max(?1, (SELECT min(hour) FROM hours)) UNION ALL SELECT n + 1 FROM hour_numbers WHERE n < ?2),
 		day_numbers(n) AS (SELECT max(?1 / 24, (SELECT min(day) FROM days)) UNION ALL SELECT n + 1 FROM day_numbers WHERE n < ?2 / 24)
@@ -30,43 +28,24 @@ func (db *DB) History(server int64, since, until time.Time) (periods []Period, e
 		UNION ALL
 		SELECT hour, 1, up, down, unseen, people_min, person_minutes, people_max
 			FROM hour_numbers CROSS JOIN hours ON hour = n AND server = ?3
-		ORDER BY 1`, hourOf(since), hourOf(until), server) {
-		if err != nil {
-			return nil, err
-		}
-		periods = append(periods, p)
+		ORDER BY 1`, hourOf(since), hourOf(until), server))
+	if err != nil {
+		return nil, err
 	}
-	type stored struct {
-		hour int64
-		data []byte
+	size := binary.Size(Sample{})
+	running, err := collect(rows(db, readHour, "SELECT hour, substr(data, 1 + (? - 1) * ?, ?) FROM running WHERE hour >= ? ORDER BY hour",
+		server, size, size, hourOf(since)))
+	for _, hour := range running {
+		for _, s := range hour.Samples {
+			p := Period{Start: time.Unix(hour.Number*3600, 0).UTC(), Length: time.Hour}
+			p.Up, p.Down, p.Unseen, _ = s.minutes()
+			if s.Checks > 0 {
+				p.People = &People{int64(s.Min), int64(s.Max), float64(s.People) / float64(s.Checks)}
+			}
+			periods = append(periods, p)
+		}
 	}
-	first := (server-1)/block*block + 1
-	for row, err := range rows(db, func(row *sql.Rows) (s stored, err error) {
-		return s, row.Scan(&s.hour, &s.data)
-	}, "SELECT hour, data FROM running WHERE block = ? AND hour >= ? ORDER BY hour", first, hourOf(since)) {
-		if err != nil {
-			return nil, err
-		}
-		samples := make([]Sample, len(row.data)/binary.Size(Sample{}))
-		if _, err := binary.Decode(row.data, binary.LittleEndian, samples); err != nil {
-			return nil, err
-		}
-		i, ok := slices.BinarySearchFunc(samples, server, func(s Sample, id int64) int { return int(s.Server - id) })
-		if !ok {
-			continue
-		}
-		s := &samples[i]
-		minutes := s.row()
-		p := Period{
-			Start: time.Unix(row.hour*3600, 0).UTC(), Length: time.Hour,
-			Up: int64(minutes.up), Down: int64(minutes.down), Unseen: int64(minutes.unseen),
-		}
-		if s.Checks > 0 {
-			p.People = &People{int64(s.Min), int64(s.Max), float64(s.People) / float64(s.Checks)}
-		}
-		periods = append(periods, p)
-	}
-	return periods, nil
+	return periods, err
 }
 
 func readPeriod(row *sql.Rows) (p Period, err error) {
@@ -96,18 +75,6 @@ func (db *DB) Total(start time.Time, length time.Duration) (up, people float64, 
 		return 0, 0, false, nil
 	}
 	return float64(sumUp.Int64) / minutes, float64(sumPeople.Int64) / minutes, true, nil
-}
-
-// EventsOf returns the latest events of a server, the latest first.
-func (db *DB) EventsOf(addr netip.AddrPort, limit int) (events []Event, err error) {
-	for e, err := range rows(db, readEvent,
-		"SELECT id, time, addr, event, line FROM events WHERE addr = ? ORDER BY id DESC LIMIT ?", addr.String(), limit) {
-		if err != nil {
-			return nil, err
-		}
-		events = append(events, e)
-	}
-	return events, nil
 }
 
 // Answer returns the latest full answer of a server as a line of a census without player

@@ -18,20 +18,18 @@ type Sample struct {
 	Seen             uint32 // its latest answer, in seconds since 1970; 0: none
 }
 
-// block is the number of servers whose running samples share a row: a row for each
-// would make the writing of a minute as dear as the asking.
-const block = 1000
-
-// Running holds the samples of an hour that may still change.
-type Running struct {
-	Hour    time.Time
+// Hour holds the samples of all servers in one hour.
+type Hour struct {
+	Number  int64    // hours since 1970
+	Ended   bool     // it changes no more
 	Samples []Sample // sorted by server
 }
 
 // Flush stores what changed since the last call, which is at most a minute ago: the
-// servers that changed, by their ID, and hours of all servers. A server without Answer
-// keeps the stored one.
-func (db *DB) Flush(servers []Server, hours ...Running) error {
+// servers that changed, by their ID, and hours. A server without Answer keeps the stored
+// one. An hour that has not ended is one value, because a row for each server would make
+// the writing of a minute as dear as the asking.
+func (db *DB) Flush(servers []Server, hours ...Hour) error {
 	return db.change(func(tx *sql.Tx) error {
 		err := each(tx, `UPDATE servers SET first_seen = ?, last_seen = ?, since = ?, status = ?,
 			answer = coalesce(?, answer) WHERE id = ?`, servers, func(s *Server) []any {
@@ -41,100 +39,72 @@ func (db *DB) Flush(servers []Server, hours ...Running) error {
 			}
 			return []any{unix(s.FirstSeen), unix(s.LastSeen), unix(s.Since), string(s.Status), answer, s.ID}
 		})
-		if err != nil {
-			return err
-		}
 		for _, hour := range hours {
-			var data []byte
-			for samples := range slices.Chunk(hour.Samples, block) {
-				if data, err = binary.Append(data[:0], binary.LittleEndian, samples); err != nil {
-					return err
-				}
-				if _, err := tx.Exec("INSERT OR REPLACE INTO running (hour, block, data) VALUES (?, ?, ?)",
-					hourOf(hour.Hour), samples[0].Server, data); err != nil {
-					return err
+			if err == nil && hour.Ended {
+				err = hour.end(tx)
+			} else if err == nil {
+				var data []byte
+				if data, err = binary.Append(nil, binary.LittleEndian, hour.Samples); err == nil {
+					_, err = tx.Exec("INSERT OR REPLACE INTO running (hour, data) VALUES (?, ?)", hour.Number, data)
 				}
 			}
 		}
-		return nil
-	})
-}
-
-// Running returns the hours that Flush stored and for which Hour was not called.
-func (db *DB) Running() (hours []Running, err error) {
-	type stored struct {
-		hour int64
-		data []byte
-	}
-	for row, err := range rows(db, func(row *sql.Rows) (s stored, err error) {
-		return s, row.Scan(&s.hour, &s.data)
-	}, "SELECT hour, data FROM running ORDER BY hour, block") {
-		if err != nil {
-			return nil, err
-		}
-		part := make([]Sample, len(row.data)/binary.Size(Sample{}))
-		if _, err := binary.Decode(row.data, binary.LittleEndian, part); err != nil {
-			return nil, fmt.Errorf("the running hour: %w", err)
-		}
-		hour := time.Unix(row.hour*3600, 0).UTC()
-		if n := len(hours); n == 0 || !hours[n-1].Hour.Equal(hour) {
-			hours = append(hours, Running{Hour: hour})
-		}
-		last := &hours[len(hours)-1]
-		last.Samples = append(last.Samples, part...)
-	}
-	return hours, nil
-}
-
-// Hour stores the samples of an hour that has ended, which is then no longer running. A
-// server that was never asked in it needs no sample. samples are sorted by server.
-func (db *DB) Hour(hour time.Time, samples []Sample) error {
-	return db.change(func(tx *sql.Tx) error {
-		err := each(tx, "INSERT OR REPLACE INTO hours VALUES (?, ?, ?, ?, ?, ?, ?, ?)", samples, func(s *Sample) []any {
-			r := s.row()
-			columns := []any{hourOf(hour), s.Server, r.up, r.down, r.unseen, nil, nil, nil}
-			if s.Checks > 0 {
-				copy(columns[5:], []any{s.Min, r.personMinutes, s.Max})
-			}
-			return columns
-		})
-		if err != nil {
-			return err
-		}
-		if err := each(tx, "UPDATE servers SET last_seen = ? WHERE id = ?", samples, func(s *Sample) []any {
-			return []any{unix(s.seen()), s.Server}
-		}); err != nil {
-			return err
-		}
-		_, err = tx.Exec("DELETE FROM running WHERE hour = ?", hourOf(hour))
 		return err
 	})
 }
 
-// hourRow is what a row of hours says about a sample.
-type hourRow struct {
-	up, down, unseen int // minutes; they add up to those of the sample
-	personMinutes    int64
+// end stores an hour that has ended. A server that was never asked in it gets no row.
+func (h *Hour) end(tx *sql.Tx) error {
+	asked := slices.DeleteFunc(slices.Clone(h.Samples), func(s Sample) bool { return s.Up+s.Down+s.Unseen == 0 })
+	err := each(tx, "INSERT OR REPLACE INTO hours VALUES (?, ?, ?, ?, ?, ?, ?, ?)", asked, func(s *Sample) []any {
+		up, down, unseen, personMinutes := s.minutes()
+		columns := []any{h.Number, s.Server, up, down, unseen, nil, nil, nil}
+		if s.Checks > 0 {
+			copy(columns[5:], []any{s.Min, personMinutes, s.Max})
+		}
+		return columns
+	})
+	if err != nil {
+		return err
+	}
+	seen := slices.DeleteFunc(asked, func(s Sample) bool { return s.Seen == 0 })
+	if err := each(tx, "UPDATE servers SET last_seen = ? WHERE id = ?", seen, func(s *Sample) []any {
+		return []any{s.Seen, s.Server}
+	}); err != nil {
+		return err
+	}
+	_, err = tx.Exec("DELETE FROM running WHERE hour = ?", h.Number)
+	return err
 }
 
-func (s *Sample) row() (r hourRow) {
-	minutes := func(seconds int) int { return (seconds + 30) / 60 }
-	all := minutes(int(s.Up) + int(s.Down) + int(s.Unseen))
-	r.up = min(minutes(int(s.Up)), all)
-	r.down = min(minutes(int(s.Down)), all-r.up)
-	r.unseen = all - r.up - r.down
+// Running returns the stored hours that had not ended.
+func (db *DB) Running() ([]Hour, error) {
+	return collect(rows(db, readHour, "SELECT hour, data FROM running ORDER BY hour"))
+}
+
+func readHour(row *sql.Rows) (h Hour, err error) {
+	var data []byte
+	if err := row.Scan(&h.Number, &data); err != nil {
+		return h, err
+	}
+	h.Samples = make([]Sample, len(data)/binary.Size(Sample{}))
+	if _, err = binary.Decode(data, binary.LittleEndian, h.Samples); err != nil {
+		err = fmt.Errorf("the running hour: %w", err)
+	}
+	return h, err
+}
+
+// minutes returns what a row of hours says about a sample. The minutes add up to those of
+// the sample.
+func (s *Sample) minutes() (up, down, unseen, personMinutes int64) {
+	round := func(seconds int64) int64 { return (seconds + 30) / 60 }
+	all := round(int64(s.Up) + int64(s.Down) + int64(s.Unseen))
+	up = min(round(int64(s.Up)), all)
+	down = min(round(int64(s.Down)), all-up)
 	if s.Checks > 0 {
-		r.personMinutes = int64((uint64(s.People)*uint64(r.up) + uint64(s.Checks)/2) / uint64(s.Checks))
+		personMinutes = int64((uint64(s.People)*uint64(up) + uint64(s.Checks)/2) / uint64(s.Checks))
 	}
-	return r
-}
-
-// seen returns the time of the latest answer.
-func (s *Sample) seen() (t time.Time) {
-	if s.Seen != 0 {
-		t = time.Unix(int64(s.Seen), 0)
-	}
-	return t
+	return up, down, all - up - down, personMinutes
 }
 
 // hourOf returns the number of the hour since 1970.

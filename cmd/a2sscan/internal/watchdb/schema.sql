@@ -21,8 +21,8 @@ CREATE TABLE events (
 CREATE INDEX events_of_server ON events (addr, id);
 
 -- One row per server and hour, written when the next hour ends; after a week these become
--- rows of days. Minutes in which
--- the watch did not ask are unseen, and so are hours without a row.
+-- rows of days. Minutes in which the watch did not ask are unseen, and so are hours without
+-- a row.
 CREATE TABLE hours (
   hour           INTEGER, -- hours since 1970
   server         INTEGER, -- servers.id
@@ -57,10 +57,8 @@ CREATE VIEW daily AS SELECT date(day * 86400, 'unixepoch') AS date, addr, up, do
 
 -- What the watch needs to go on after it ends.
 CREATE TABLE running (    -- the last two hours, as written a minute ago
-  hour  INTEGER,
-  block INTEGER,
-  data  BLOB NOT NULL,
-  PRIMARY KEY (hour, block)
+  hour INTEGER PRIMARY KEY,
+  data BLOB NOT NULL
 );
 CREATE TABLE cursors (    -- how far each reader of events has come
   reader TEXT PRIMARY KEY,

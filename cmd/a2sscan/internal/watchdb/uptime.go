@@ -45,7 +45,7 @@ func (db *DB) Uptime(from, to time.Time) (since, until time.Time, servers []Upti
 	}
 	running := map[int64][]*Sample{}
 	for _, hour := range hours {
-		if hour.Hour.Before(since) || !hour.Hour.Before(until) {
+		if hour.Number < hourOf(since) || hour.Number >= hourOf(until) {
 			continue
 		}
 		for i := range hour.Samples {
@@ -53,7 +53,7 @@ func (db *DB) Uptime(from, to time.Time) (since, until time.Time, servers []Upti
 			running[s.Server] = append(running[s.Server], s)
 		}
 	}
-	for u, err := range rows(db, func(row *sql.Rows) (Uptime, error) { return uptime(row, running, since, until) }, `
+	servers, err = collect(rows(db, func(row *sql.Rows) (Uptime, error) { return uptime(row, running, since, until) }, `
 		SELECT id, addr, status, since, first_seen, coalesce(json_extract(answer, '$.game.id'), ''),
 			coalesce(json_extract(answer, '$.info.name'), ''), up, down, least, person_minutes, most,
 			(SELECT count(*) FROM events WHERE events.addr = servers.addr AND event = 'down' AND time >= ? AND time < ?)
@@ -63,14 +63,9 @@ func (db *DB) Uptime(from, to time.Time) (since, until time.Time, servers []Upti
 			FROM (SELECT * FROM hours WHERE hour >= ? AND hour < ? UNION ALL SELECT * FROM days WHERE day >= ? AND day < ?)
 			GROUP BY server) ON server = id
 		WHERE first_seen IS NOT NULL AND first_seen < ?`,
-		since.Unix(), until.Unix(), hourOf(since), hourOf(until), hourOf(since)/24, (hourOf(until)+23)/24, until.Unix()) {
-		if err != nil {
-			return since, until, nil, err
-		}
-		servers = append(servers, u)
-	}
+		since.Unix(), until.Unix(), hourOf(since), hourOf(until), hourOf(since)/24, (hourOf(until)+23)/24, until.Unix()))
 	slices.SortFunc(servers, func(a, b Uptime) int { return a.Addr.Compare(b.Addr) })
-	return since, until, servers, nil
+	return since, until, servers, err
 }
 
 // round rounds a period outwards.
@@ -105,16 +100,16 @@ func uptime(row *sql.Rows, running map[int64][]*Sample, since, until time.Time) 
 	}
 	u.Status, u.Since, u.Up, u.Down = Status(status), moment(changed), up.Int64, down.Int64
 	for _, s := range running[id] {
-		now := s.row()
-		u.Up, u.Down = u.Up+int64(now.up), u.Down+int64(now.down)
+		up, down, _, now := s.minutes()
+		u.Up, u.Down = u.Up+up, u.Down+down
 		if s.Checks == 0 {
 			continue
 		}
-		most.Int64 = max(most.Int64, int64(s.Max))
-		if !least.Valid || int64(s.Min) < least.Int64 {
-			least = sql.NullInt64{Int64: int64(s.Min), Valid: true}
+		if !personMinutes.Valid {
+			least.Int64, personMinutes.Valid = int64(s.Min), true
 		}
-		personMinutes = sql.NullInt64{Int64: personMinutes.Int64 + now.personMinutes, Valid: true}
+		least.Int64, most.Int64 = min(least.Int64, int64(s.Min)), max(most.Int64, int64(s.Max))
+		personMinutes.Int64 += now
 	}
 	if personMinutes.Valid {
 		u.People = &People{least.Int64, most.Int64, float64(personMinutes.Int64) / float64(max(u.Up, 1))}

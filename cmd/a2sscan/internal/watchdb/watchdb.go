@@ -8,7 +8,6 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"io/fs"
 	"iter"
 	"net/netip"
 	"net/url"
@@ -69,7 +68,7 @@ type Server struct {
 type Event struct {
 	ID   int64 // increases
 	Time time.Time
-	Addr netip.AddrPort // zero: the event is about no single server
+	Addr string // "": the event is about no single server
 	Kind string
 	Line []byte // the event as a line of JSON, without the line feed
 }
@@ -86,16 +85,11 @@ func Open(path string) (*DB, error) {
 		return nil, err
 	}
 	// SQLite gives its other files the mode of this one.
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-	switch {
-	case err == nil:
-		err = f.Close()
-	case errors.Is(err, fs.ErrExist):
-		err = nil
-	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, errors.Join(err, lock.Remove())
 	}
+	_ = f.Close()
 	db, err := open(location(path, "rw"), lock)
 	if err != nil {
 		return nil, errors.Join(err, lock.Remove())
@@ -231,6 +225,17 @@ func rows[T any](db *DB, scan func(*sql.Rows) (T, error), query string, args ...
 	}
 }
 
+// collect returns all rows, or the first error.
+func collect[T any](rows iter.Seq2[T, error]) (all []T, err error) {
+	for row, err := range rows {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, row)
+	}
+	return all, nil
+}
+
 // unix returns the column for a time: seconds since 1970, or NULL for the zero time.
 func unix(t time.Time) any {
 	if t.IsZero() {
@@ -262,31 +267,21 @@ func (db *DB) Servers() iter.Seq2[Server, error] {
 	}, "SELECT id, addr, first_seen, last_seen, since, status, answer FROM servers ORDER BY id")
 }
 
-// Add adds servers that the database does not have. Their IDs are first, first+1, and so
-// on; those of the first servers ever begin at 1.
-func (db *DB) Add(addrs []netip.AddrPort) (first int64, err error) {
-	err = db.change(func(tx *sql.Tx) error {
-		if err := tx.QueryRow("SELECT coalesce(max(id), 0) + 1 FROM servers").Scan(&first); err != nil {
-			return err
-		}
-		id := first - 1
-		return each(tx, "INSERT INTO servers (id, addr, status) VALUES (?, ?, 'unknown')", addrs, func(a *netip.AddrPort) []any {
-			id++
-			return []any{id, a.String()}
+// Add adds servers that the database does not have. Their IDs follow the largest one, which
+// begins with 1.
+func (db *DB) Add(addrs []netip.AddrPort) error {
+	return db.change(func(tx *sql.Tx) error {
+		return each(tx, "INSERT INTO servers (addr, status) VALUES (?, 'unknown')", addrs, func(a *netip.AddrPort) []any {
+			return []any{a.String()}
 		})
 	})
-	return first, err
 }
 
 // Append stores events. Their IDs are larger than that of any stored event.
 func (db *DB) Append(events []Event) error {
 	return db.change(func(tx *sql.Tx) error {
 		return each(tx, "INSERT INTO events (id, time, addr, event, line) VALUES (?, ?, ?, ?, ?)", events, func(e *Event) []any {
-			var addr any
-			if e.Addr.IsValid() {
-				addr = e.Addr.String()
-			}
-			return []any{e.ID, e.Time.Unix(), addr, e.Kind, string(e.Line)}
+			return []any{e.ID, e.Time.Unix(), sql.NullString{String: e.Addr, Valid: e.Addr != ""}, e.Kind, string(e.Line)}
 		})
 	})
 }
@@ -298,27 +293,21 @@ func (db *DB) LastID() (id int64, err error) {
 }
 
 // Since returns the events that follow the one with this ID, at most limit.
-func (db *DB) Since(id int64, limit int) (events []Event, err error) {
-	for e, err := range rows(db, readEvent,
-		"SELECT id, time, addr, event, line FROM events WHERE id > ? ORDER BY id LIMIT ?", id, limit) {
-		if err != nil {
-			return nil, err
-		}
-		events = append(events, e)
-	}
-	return events, nil
+func (db *DB) Since(id int64, limit int) ([]Event, error) {
+	return collect(rows(db, readEvent,
+		"SELECT id, time, coalesce(addr, ''), event, line FROM events WHERE id > ? ORDER BY id LIMIT ?", id, limit))
+}
+
+// EventsOf returns the latest events of a server, the latest first.
+func (db *DB) EventsOf(addr netip.AddrPort, limit int) ([]Event, error) {
+	return collect(rows(db, readEvent,
+		"SELECT id, time, addr, event, line FROM events WHERE addr = ? ORDER BY id DESC LIMIT ?", addr.String(), limit))
 }
 
 func readEvent(row *sql.Rows) (e Event, err error) {
-	var seconds int64
-	var addr sql.NullString
-	if err = row.Scan(&e.ID, &seconds, &addr, &e.Kind, &e.Line); err != nil {
-		return e, err
-	}
-	e.Time = time.Unix(seconds, 0).UTC()
-	if addr.Valid {
-		e.Addr, err = netip.ParseAddrPort(addr.String)
-	}
+	var at sql.NullInt64
+	err = row.Scan(&e.ID, &at, &e.Addr, &e.Kind, &e.Line)
+	e.Time = moment(at)
 	return e, err
 }
 

@@ -52,9 +52,7 @@ func opened(t testing.TB, path string, n int64) *DB {
 		servers = append(servers, Server{ID: id, Addr: addr(id), FirstSeen: start, LastSeen: start, Since: start, Status: Up,
 			Answer: fmt.Appendf(nil, `{"info":{"name":"server %d"},"game":{"id":"rust"}}`, id)})
 	}
-	if first := must(db.Add(addrs))(t); first != 1 {
-		t.Fatalf("the first server has the ID %d, want 1", first)
-	}
+	check(t, db.Add(addrs))
 	check(t, db.Flush(servers))
 	return db
 }
@@ -63,13 +61,13 @@ func TestReopened(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "100%?#.db")
 	db := opened(t, path, 2)
 	events := []Event{
-		{ID: 7, Time: start, Addr: addr(2), Kind: "down", Line: []byte(`{"id":7}`)},
+		{ID: 7, Time: start, Addr: addr(2).String(), Kind: "down", Line: []byte(`{"id":7}`)},
 		{ID: 9, Time: start.Add(time.Second), Kind: "blind", Line: []byte(`{"id":9}`)},
 	}
 	check(t, db.Append(events))
 	down := Server{ID: 2, Addr: addr(2), FirstSeen: start, LastSeen: start.Add(time.Minute), Since: start.Add(2 * time.Minute), Status: Down}
 	running := []Sample{{Server: 1, Up: 60, Min: 3, Max: 5, People: 8, Checks: 2, Seen: 1}, {Server: 2, Down: 40, Unseen: 20}}
-	check(t, db.Flush([]Server{down}, Running{start, running}))
+	check(t, db.Flush([]Server{down}, Hour{Number: hourOf(start), Samples: running}))
 	check(t, db.SetCursor("webhook", 7))
 	check(t, db.Close())
 
@@ -100,7 +98,7 @@ func TestReopened(t *testing.T) {
 	if id := must(db.LastID())(t); id != 9 {
 		t.Errorf("the last ID is %d, want 9", id)
 	}
-	if diff := cmp.Diff([]Running{{start, running}}, must(db.Running())(t)); diff != "" {
+	if diff := cmp.Diff([]Hour{{Number: hourOf(start), Samples: running}}, must(db.Running())(t)); diff != "" {
 		t.Errorf("the running hours (-want +got):\n%s", diff)
 	}
 	if id, found, err := db.Cursor("webhook"); id != 7 || !found || err != nil {
@@ -109,8 +107,11 @@ func TestReopened(t *testing.T) {
 	if _, found, err := db.Cursor("other"); found || err != nil {
 		t.Errorf("cursor of another reader: %v, %v", found, err)
 	}
-	if first := must(db.Add([]netip.AddrPort{addr(3)}))(t); first != 3 {
-		t.Errorf("a new server has the ID %d, want 3", first)
+	check(t, db.Add([]netip.AddrPort{addr(3)}))
+	for s, err := range db.Servers() {
+		if check(t, err); s.Addr != addr(s.ID) {
+			t.Errorf("%v has the ID %d", s.Addr, s.ID)
+		}
 	}
 }
 
@@ -152,11 +153,11 @@ func TestUptime(t *testing.T) {
 		if hour%2 == 0 { // server 2: every other hour has no row
 			samples = append(samples, Sample{Server: 2, Up: 1800, Down: 600, Unseen: 1200})
 		}
-		check(t, db.Hour(at, samples))
+		check(t, db.Flush(nil, Hour{hourOf(at), true, samples}))
 	}
-	check(t, db.Append([]Event{{ID: 1, Time: start.Add(time.Hour), Addr: addr(2), Kind: "down"}, {ID: 2, Time: start.Add(71 * time.Hour), Addr: addr(2), Kind: "down"}}))
+	check(t, db.Append([]Event{{ID: 1, Time: start.Add(time.Hour), Addr: addr(2).String(), Kind: "down"}, {ID: 2, Time: start.Add(71 * time.Hour), Addr: addr(2).String(), Kind: "down"}}))
 	now := start.Add(72*time.Hour + 10*time.Minute)
-	check(t, db.Flush(nil, Running{now, []Sample{{Server: 1, Up: 600, Min: 0, Max: 1, People: 10, Checks: 10}, {Server: 2, Down: 600}}}))
+	check(t, db.Flush(nil, Hour{Number: hourOf(now), Samples: []Sample{{Server: 1, Up: 600, Min: 0, Max: 1, People: 10, Checks: 10}, {Server: 2, Down: 600}}}))
 	check(t, db.Prune(now, 24*time.Hour, 400*24*time.Hour))
 
 	common := Uptime{Game: "rust", Status: Up, Since: start}
@@ -199,8 +200,8 @@ func TestMinutes(t *testing.T) {
 	for up := range 121 {
 		for down := range 121 {
 			s := Sample{Up: uint16(up), Down: uint16(down), Unseen: uint16(240 - up - down)}
-			if r := s.row(); r.up+r.down+r.unseen != 4 || r.unseen < 0 {
-				t.Fatalf("%+v: %+v", s, r)
+			if u, d, unseen, _ := s.minutes(); u+d+unseen != 4 || unseen < 0 {
+				t.Fatalf("%+v: %d, %d, %d", s, u, d, unseen)
 			}
 		}
 	}
@@ -227,7 +228,7 @@ func TestSize(t *testing.T) {
 			samples[i] = Sample{Server: int64(i + 1), Up: 3540, Down: 60, Min: uint16(i % 50), Max: uint16(i%50 + 14), People: uint32(60 * (i%50 + 7)), Checks: 60}
 		}
 		at := start.Add(time.Duration(hour) * time.Hour)
-		check(t, db.Hour(at, samples))
+		check(t, db.Flush(nil, Hour{hourOf(at), true, samples}))
 		check(t, db.Prune(at, 7*24*time.Hour, 400*24*time.Hour))
 		if hour == 7*24 {
 			week = size()
