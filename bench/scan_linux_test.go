@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -131,8 +132,8 @@ func (r *recorder) finish(s *scanner.Stats) {
 	r.Complete, r.Answered = s.Finished[scanner.StatusOK], s.Answered()
 	r.Sent, r.Received = s.DatagramsSent(), s.DatagramsReceived()
 	r.Kinds = Kinds{
-		Challenge: s.Kinds[scanner.ReplyChallenge], Info: s.Kinds[scanner.ReplyInfo],
-		Players: s.Kinds[scanner.ReplyPlayers], Rules: s.Kinds[scanner.ReplyRules],
+		Challenge: s.Kinds[slices.Index(scanner.ReplyKinds[:], "challenge")], Info: s.Kinds[slices.Index(scanner.ReplyKinds[:], "info")],
+		Players: s.Kinds[slices.Index(scanner.ReplyKinds[:], "players")], Rules: s.Kinds[slices.Index(scanner.ReplyKinds[:], "rules")],
 	}
 	r.Reads, r.Writes, r.Drops = s.Socket.Reads, s.Socket.Writes, s.Socket.KernelDrops
 	if r.w != nil {
@@ -158,10 +159,10 @@ func (t *task) audit(c *Client, l list.Stats, s *scanner.Stats) {
 	equal("targets unfinished and none", s.Unfinished, 0)
 	equal("datagrams sent by the scan and by its socket", s.DatagramsSent(), s.Socket.Sent)
 	equal("datagrams received by the scan and by its socket", s.DatagramsReceived(), s.Socket.Received)
-	known := s.Received[scanner.ClassMatched] + s.Received[scanner.ClassDuplicate]
-	known += s.Received[scanner.ClassLate]
+	known := s.Received[slices.Index(scanner.Classes[:], "matched")] + s.Received[slices.Index(scanner.Classes[:], "duplicate")]
+	known += s.Received[slices.Index(scanner.Classes[:], "late")]
 	if !t.remembers() {
-		known += s.Received[scanner.ClassForeign]
+		known += s.Received[slices.Index(scanner.Classes[:], "foreign")]
 	}
 	equal("datagrams received and recognised", s.DatagramsReceived(), known)
 	equal("servers with an answer and records", s.Answered(), c.Records)

@@ -319,7 +319,7 @@ func TestFragmentsOfOthers(t *testing.T) {
 				t.Errorf("%s, %d received, want %s", describe(r), r.Received, want)
 			}
 		}
-		foreign, late := st.Received[ClassForeign], st.Received[ClassLate]
+		foreign, late := st.Received[classForeign], st.Received[classLate]
 		if int(foreign) != len(halves) || late != 2 || st.Reasm.Bytes != 0 {
 			t.Errorf("%d foreign, %d late, %d bytes left", foreign, late, st.Reasm.Bytes)
 		}

@@ -29,8 +29,8 @@ type replies struct {
 	evidence evidence
 }
 
-// assembler makes Results from replies. Scans, Decoder and Assembler use it; no other
-// code turns messages into a Result. It reuses the memory of its last Result for the
+// assembler makes Results from replies. Scans and Decoder use it; no other code turns
+// messages into a Result. It reuses the memory of its last Result for the
 // next one.
 type assembler struct {
 	players []wire.Player

@@ -28,7 +28,7 @@ const (
 	DefaultCooldown    = 2 * time.Second
 	DefaultByteBudget  = 256 << 20
 
-	DefaultSnapshotEvery = time.Second
+	defaultSnapshotEvery = time.Second
 )
 
 // Config holds the options of a scan. The zero value is a polite scan with all
@@ -83,7 +83,7 @@ type Config struct {
 	// of all targets before Position that are neither in Open nor waiting for the
 	// second pass.
 	Snapshot      func(*Snapshot)
-	SnapshotEvery time.Duration // zero: DefaultSnapshotEvery
+	SnapshotEvery time.Duration // zero: defaultSnapshotEvery
 
 	// Trace, if set, is called with every datagram sent and received, from any source,
 	// and the time since the scan began. The scan's main loop calls it, so it must be
@@ -125,7 +125,7 @@ func (cfg Config) withDefaults() (Config, error) {
 	cfg.Attempts = cmp.Or(cfg.Attempts, DefaultAttempts)
 	cfg.Cooldown = none(cmp.Or(cfg.Cooldown, DefaultCooldown))
 	cfg.ByteBudget = cmp.Or(cfg.ByteBudget, DefaultByteBudget)
-	cfg.SnapshotEvery = cmp.Or(cfg.SnapshotEvery, DefaultSnapshotEvery)
+	cfg.SnapshotEvery = cmp.Or(cfg.SnapshotEvery, defaultSnapshotEvery)
 	cfg.unhandled = cmp.Or(cfg.unhandled, maxUnhandled)
 	if cfg.InFlight == 0 {
 		cfg.freeInFlight = true

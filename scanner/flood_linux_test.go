@@ -146,7 +146,7 @@ func (f flood) suffer() flooded {
 	st, _ := scanner.Scan(ctx, cfg, targets, func(*scanner.Result) {}) // it is cancelled
 	return flooded{
 		RSS: n.at, Peak: statusBytes("VmHWM"), Held: cfg.Monitor.Stats().Bytes, Seconds: time.Since(start).Seconds(),
-		Fragments: st.Kinds[scanner.ReplyFragment], Foreign: st.Received[scanner.ClassForeign],
+		Fragments: st.Kinds[slices.Index(scanner.ReplyKinds[:], "fragment")], Foreign: st.Received[slices.Index(scanner.Classes[:], "foreign")],
 	}
 }
 

@@ -2,25 +2,23 @@ package scanner
 
 import "github.com/a2sscan/a2sscan/wire"
 
-// ForeignCause is the likely origin of a foreign datagram. A server with several
+// foreignCause is the likely origin of a foreign datagram. A server with several
 // addresses may answer from an address other than the one that was queried, and a
 // router that rewrites addresses may change the port.
-type ForeignCause uint8
+type foreignCause uint8
 
 // The causes.
 const (
-	ForeignPort     ForeignCause = iota // a reply from the address of a target, with another port
-	ForeignAddress                      // a reply from an address that was not queried lately
-	ForeignFragment                     // a fragment of a reply
-	ForeignOther                        // not a reply
+	foreignPort     foreignCause = iota // a reply from the address of a target, with another port
+	foreignAddress                      // a reply from an address that was not queried lately
+	foreignFragment                     // a fragment of a reply
+	foreignOther                        // not a reply
 
-	NumForeignCauses = iota
+	numForeignCauses = iota
 )
 
-var foreignWords = [NumForeignCauses]string{"other_port", "other_address", "fragment", "other"}
-
-// String returns the summary's word for c.
-func (c ForeignCause) String() string { return foreignWords[c] }
+// ForeignCauses are the summary's words for the causes, in the order of Stats.Foreign.
+var ForeignCauses = [numForeignCauses]string{"other_port", "other_address", "fragment", "other"}
 
 // lately is a set of the addresses of recent targets. Its size is fixed, 256 KiB: a
 // new address may overwrite another one.
@@ -43,18 +41,18 @@ func (l lately) has(source uint64) bool { return *l.at(ipOf(source)) == ipOf(sou
 
 // foreign counts a datagram whose source is not a target.
 func (r *receiver) foreign(source uint64, datagram []byte) {
-	r.stats.Received[ClassForeign]++
-	cause := ForeignOther
+	r.stats.Received[classForeign]++
+	cause := foreignOther
 	switch {
 	case isReply(datagram, &r.info):
 		r.stats.ForeignReplies++
 		r.strangers.add(source)
-		cause = ForeignAddress
+		cause = foreignAddress
 		if r.lately.has(source) {
-			cause = ForeignPort
+			cause = foreignPort
 		}
 	case wire.IsSplit(datagram):
-		cause = ForeignFragment
+		cause = foreignFragment
 	}
 	r.stats.Foreign[cause]++
 }

@@ -122,7 +122,7 @@ func (r *receiver) stranger(p *udp.Packet) {
 		r.foreign(p.Addr, p.Data)
 		return
 	}
-	r.stats.Received[ClassLate]++
+	r.stats.Received[classLate]++
 	if m.contradictsLate(p.Data, &r.info) {
 		r.stats.LateConflicts++
 		r.open.closed.unmark(p.Addr)

@@ -403,12 +403,12 @@ func TestStrangersReplies(t *testing.T) {
 			}
 		}
 		_, st, err := run(n, Config{InFlight: 1}, ts)
-		if want := [NumForeignCauses]uint64{ForeignPort: 1, ForeignAddress: 2, ForeignFragment: 1, ForeignOther: 1}; st.Foreign != want {
+		if want := [numForeignCauses]uint64{foreignPort: 1, foreignAddress: 2, foreignFragment: 1, foreignOther: 1}; st.Foreign != want {
 			t.Errorf("foreign by cause: %v, want %v", st.Foreign, want)
 		}
-		if err != nil || st.EarlyReplies != 1 || st.ForeignReplies != 3 || st.Received[ClassForeign] != 5 {
+		if err != nil || st.EarlyReplies != 1 || st.ForeignReplies != 3 || st.Received[classForeign] != 5 {
 			t.Errorf("%v; %d early, %d foreign replies of %d foreign", err, st.EarlyReplies,
-				st.ForeignReplies, st.Received[ClassForeign])
+				st.ForeignReplies, st.Received[classForeign])
 		}
 	})
 }
@@ -487,7 +487,7 @@ func TestForgedThreshold(t *testing.T) {
 		{"conflicts", Stats{InfoConflicts: 3, LateConflicts: 3}, true},
 		{"early", Stats{EarlyReplies: 6}, true},
 		{"foreign", Stats{ForeignReplies: 101}, true},
-		{"foreign, of very many", Stats{ForeignReplies: 101, Received: [NumClasses]uint64{ClassMatched: 1e6}}, false},
+		{"foreign, of very many", Stats{ForeignReplies: 101, Received: [numClasses]uint64{classMatched: 1e6}}, false},
 	} {
 		if got := test.stats.Forged(); got != test.want {
 			t.Errorf("%s: %v", test.name, got)

@@ -108,7 +108,7 @@ func TestAllHashes(t *testing.T) {
 // TestNoHashOfNobody checks that an empty list has no hash: all empty lists are equal.
 func TestNoHashOfNobody(t *testing.T) {
 	empty := []byte("\xff\xff\xff\xffD\x00")
-	if r := new(Assembler).Result(nil, empty, nil); !r.HasPlayers || r.Hashes != [wire.NumQuestions]uint64{} {
+	if r := new(fromMessages).result(nil, empty, nil); !r.HasPlayers || r.Hashes != [wire.NumQuestions]uint64{} {
 		t.Errorf("%v, hashes %x", r.HasPlayers, r.Hashes)
 	}
 }

@@ -288,7 +288,7 @@ func repliesFromElsewhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if st.Finished[StatusNoReply] != 3 || st.Received[ClassForeign] != 18 || len(got) != 3 {
+	if st.Finished[StatusNoReply] != 3 || st.Received[classForeign] != 18 || len(got) != 3 {
 		t.Errorf("%v, %v", st.Finished, st.Received)
 	}
 }

@@ -25,14 +25,14 @@ func (r *receiver) fragment(now time.Duration, i int32, datagram []byte) deliver
 	switch {
 	case err != nil:
 		sl.session.onJunk(codeOf(err))
-		return delivery{kind: ReplyFragment, class: ClassMalformed}
+		return delivery{kind: replyFragment, class: classMalformed}
 	case outcome == reasm.Conflict:
 		r.stats.Conflicts++
 		sl.session.got.conflicts++
 		sl.session.onConflict()
-		return delivery{kind: ReplyFragment, class: ClassMatched}
+		return delivery{kind: replyFragment, class: classMatched}
 	case outcome == reasm.Duplicate:
-		return delivery{kind: ReplyFragment, class: ClassDuplicate}
+		return delivery{kind: replyFragment, class: classDuplicate}
 	}
 	sl.session.onFragment()
 	d := r.assembled(now, i, outcome, msg)
@@ -45,13 +45,13 @@ func (r *receiver) fragment(now time.Duration, i int32, datagram []byte) deliver
 // assembled handles the reply that a fragment has completed, if it completed one.
 func (r *receiver) assembled(now time.Duration, i int32, outcome reasm.Outcome, msg []byte) delivery {
 	t := &r.open.slots.at(i).session
-	d := delivery{kind: ReplyFragment, class: ClassMatched}
+	d := delivery{kind: replyFragment, class: classMatched}
 	switch outcome {
 	case reasm.Whole:
 		reply := t.got.deliver(t, r.pool, now, msg, &r.info)
 		d.class, d.full = reply.class, reply.full
-		if reply.kind == ReplyText {
-			d.kind = ReplyText
+		if reply.kind == replyText {
+			d.kind = replyText
 		}
 	case reasm.Packed:
 		d.full = !r.unpack(i, t, msg)

@@ -105,15 +105,15 @@ func (r *receiver) deliver(at time.Duration, i int32, datagram []byte) delivery 
 		return r.fragment(at, i, datagram)
 	}
 	t.onJunk(wire.ErrMalformed)
-	return delivery{kind: ReplyOther, class: ClassMalformed}
+	return delivery{kind: replyOther, class: classMalformed}
 }
 
 func (r *receiver) account(now time.Duration, sl *slot, d delivery) {
 	r.stats.Received[d.class]++
-	if d.class == ClassMatched {
+	if d.class == classMatched {
 		r.stats.Kinds[d.kind]++
 	}
-	if d.kind == ReplyText && sl.session.flags&flagLimited != 0 {
+	if d.kind == replyText && sl.session.flags&flagLimited != 0 {
 		r.addrs.slowDown(now, sl.source())
 	}
 }

@@ -149,8 +149,8 @@ func (a *answer) eachRaw(yield func([]byte)) {
 
 // delivery says what became of a datagram or of a reassembled message.
 type delivery struct {
-	kind  ReplyKind
-	class Class
+	kind  replyKind
+	class class
 	full  bool // it was not kept: the byte budget has no room
 }
 
@@ -176,26 +176,26 @@ func (a *answer) deliver(t *session, pool *pool, now time.Duration, msg []byte, 
 		return a.deliverPong(t, pool, now, msg)
 	case 0:
 		t.onJunk(wire.ErrMalformed)
-		return delivery{kind: ReplyOther, class: ClassMalformed}
+		return delivery{kind: replyOther, class: classMalformed}
 	}
 	t.onJunk(wire.ErrUnexpected)
-	return delivery{kind: ReplyOther, class: ClassMatched}
+	return delivery{kind: replyOther, class: classMatched}
 }
 
 func deliverChallenge(t *session, now time.Duration, msg []byte) delivery {
 	c, err := wire.DecodeChallenge(msg)
 	if err != nil {
 		t.onJunk(wire.ErrMalformed)
-		return delivery{kind: ReplyChallenge, class: ClassMalformed}
+		return delivery{kind: replyChallenge, class: classMalformed}
 	}
-	return delivery{kind: ReplyChallenge, class: classOf(t.onChallenge(now, c))}
+	return delivery{kind: replyChallenge, class: classOf(t.onChallenge(now, c))}
 }
 
 // deliverInfo takes an 'I'. If the session wants it, deliverInfo stores it and decodes
 // the stored copy. Otherwise it only compares it with the stored 'I'.
 func (a *answer) deliverInfo(t *session, pool *pool, now time.Duration, msg []byte, in *wire.Info) delivery {
 	a.infoReplies++
-	d := delivery{kind: ReplyInfo}
+	d := delivery{kind: replyInfo}
 	a.suspicion.again(wire.QuestionInfo)
 	if !t.wants(wire.QuestionInfo, 0) {
 		if in.Decode(msg) == nil && a.info != nil {
@@ -213,7 +213,7 @@ func (a *answer) deliverInfo(t *session, pool *pool, now time.Duration, msg []by
 	}
 	var kept []byte
 	if !a.put(pool, &kept, msg) {
-		d.class, d.full = ClassMatched, true
+		d.class, d.full = classMatched, true
 		return d
 	}
 	code, _ := in.Decode(kept).(wire.Error)
@@ -296,14 +296,14 @@ func differing(a, b *wire.Info) wire.Fields {
 // deliverGold takes an 'm'. An 'm' that comes after the 'I' answers nothing, but its
 // address is kept all the same (EC-63).
 func (a *answer) deliverGold(t *session, pool *pool, now time.Duration, msg []byte, in *wire.Info) delivery {
-	d := delivery{kind: ReplyGoldSource}
+	d := delivery{kind: replyGoldSource}
 	if a.gold != nil {
 		d.class = a.goldAgain(t, now, msg, in)
 		return d
 	}
 	var kept []byte
 	if !a.put(pool, &kept, msg) {
-		d.class, d.full = ClassMatched, true
+		d.class, d.full = classMatched, true
 		return d
 	}
 	code, _ := in.Decode(kept).(wire.Error)
@@ -316,22 +316,22 @@ func (a *answer) deliverGold(t *session, pool *pool, now time.Duration, msg []by
 		a.drop(kept)
 	}
 	t.onGold(now, code)
-	d.class = ClassMatched
+	d.class = classMatched
 	return d
 }
 
 // goldAgain takes a further 'm' and compares its name with that of the first.
-func (a *answer) goldAgain(t *session, now time.Duration, msg []byte, in *wire.Info) Class {
+func (a *answer) goldAgain(t *session, now time.Duration, msg []byte, in *wire.Info) class {
 	code, _ := in.Decode(msg).(wire.Error)
 	if !usable(code) {
 		t.onGold(now, code)
-		return ClassMatched
+		return classMatched
 	}
 	a.suspicion.again(wire.QuestionInfo)
 	if code == 0 && !bytes.Equal(in.Name, a.goldInfo().Name) {
 		a.suspicion.contradicted()
 	}
-	return ClassDuplicate
+	return classDuplicate
 }
 
 // deliverList takes a 'D' or an 'E', whose count takes countLen bytes. The list is
@@ -350,9 +350,9 @@ func (a *answer) deliverList(
 	if !t.agenda.asked.Has(q) && !sound(q, msg) {
 		code = wire.ErrMalformed // once the list is asked for, a sound one may come (EC-65)
 	}
-	kind := ReplyPlayers
+	kind := replyPlayers
 	if q == wire.QuestionRules {
-		kind = ReplyRules
+		kind = replyRules
 	}
 	return a.keepList(t, pool, now, q, msg, code, kind)
 }
@@ -421,18 +421,18 @@ func readList(q wire.Question, msg []byte) (exact bool, err error) {
 // keepList takes a list in answer to q. code is the error that deliverList found
 // without decoding the list.
 func (a *answer) keepList(
-	t *session, pool *pool, now time.Duration, q wire.Question, msg []byte, code wire.Error, kind ReplyKind,
+	t *session, pool *pool, now time.Duration, q wire.Question, msg []byte, code wire.Error, kind replyKind,
 ) delivery {
 	d := delivery{kind: kind}
 	a.suspicion.again(q)
 	switch wanted := t.wants(q, code); {
 	case t.agenda.due.Has(q) && !t.agenda.asked.Has(q):
-		d.class = ClassDuplicate // it is about to be asked for
+		d.class = classDuplicate // it is about to be asked for
 		return d
 	case !wanted && t.askedOnce(q) && differ(q, *a.place(q), msg):
 		a.suspicion.contradicted()
 	case wanted && usable(code) && !a.put(pool, a.place(q), msg):
-		d.class, d.full = ClassMatched, true
+		d.class, d.full = classMatched, true
 		return d
 	}
 	d.class = classOf(t.onReply(now, q, code))
@@ -440,7 +440,7 @@ func (a *answer) keepList(
 }
 
 func (a *answer) deliverText(t *session, pool *pool, k wire.Kind, msg []byte) delivery {
-	d := delivery{kind: ReplyText, class: ClassMatched}
+	d := delivery{kind: replyText, class: classMatched}
 	// The first text stays, but an 'X' replaces a '9', and an 'l' replaces both.
 	old := wire.KindOf(a.text)
 	if old == 0 || old == wire.KindRedirect || k == wire.KindBanned && old != k {
@@ -457,7 +457,7 @@ func (a *answer) deliverText(t *session, pool *pool, k wire.Kind, msg []byte) de
 // deliverPong takes the answer to a ping. An unsolicited one counts as matched, too,
 // but is not kept.
 func (a *answer) deliverPong(t *session, pool *pool, now time.Duration, msg []byte) delivery {
-	d := delivery{kind: ReplyPing, class: ClassMatched}
+	d := delivery{kind: replyPing, class: classMatched}
 	asked := t.beside&besidePing != 0 && t.beside&besidePong == 0
 	if asked && !a.put(pool, &a.pong, msg) {
 		d.full = true
@@ -467,7 +467,7 @@ func (a *answer) deliverPong(t *session, pool *pool, now time.Duration, msg []by
 	case t.onPong() == used && sent:
 		a.pingRTT = t.clock.since(t.got.trips.sentUS[wire.QuestionPing], now)
 	case t.beside&besidePing != 0 && !asked:
-		d.class = ClassDuplicate
+		d.class = classDuplicate
 	}
 	return d
 }
@@ -475,7 +475,7 @@ func (a *answer) deliverPong(t *session, pool *pool, now time.Duration, msg []by
 // deliverRedirect takes a '9'. It answers nothing, but the address in it is worth
 // keeping if the server sends no other text (EC-140).
 func (a *answer) deliverRedirect(t *session, pool *pool, msg []byte) delivery {
-	d := delivery{kind: ReplyOther, class: ClassMatched}
+	d := delivery{kind: replyOther, class: classMatched}
 	if _, err := wire.DecodeText(msg); err == nil && a.text == nil {
 		d.full = !a.put(pool, &a.text, msg)
 	}
@@ -483,9 +483,9 @@ func (a *answer) deliverRedirect(t *session, pool *pool, msg []byte) delivery {
 	return d
 }
 
-func classOf(v verdict) Class {
+func classOf(v verdict) class {
 	if v == used {
-		return ClassMatched
+		return classMatched
 	}
-	return ClassDuplicate
+	return classDuplicate
 }

@@ -475,8 +475,8 @@ func TestScanClasses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := [NumClasses]uint64{
-			ClassForeign: 1, ClassLate: 1, ClassMalformed: 1, ClassDuplicate: 1, ClassMatched: 6,
+		want := [numClasses]uint64{
+			classForeign: 1, classLate: 1, classMalformed: 1, classDuplicate: 1, classMatched: 6,
 		}
 		if st.Received != want {
 			t.Errorf("%v, want %v", st.Received, want)

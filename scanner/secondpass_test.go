@@ -268,7 +268,7 @@ func TestSendFaults(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := [NumSendFaults]uint64{SendOther: 2, SendPutOff: 2, SendNetwork: 2, SendHost: 2, SendForbidden: 2}
+		want := [numSendFaults]uint64{sendOther: 2, sendPutOff: 2, sendNetwork: 2, sendHost: 2, sendForbidden: 2}
 		if st.SendFaults != want || st.SendErrors != 10 {
 			t.Errorf("%v of %d", st.SendFaults, st.SendErrors)
 		}

@@ -5,48 +5,46 @@ import (
 	"syscall"
 )
 
-// SendFault is the reason why a datagram could not be sent.
-type SendFault uint8
+// sendFault is the reason why a datagram could not be sent.
+type sendFault uint8
 
 // The faults of sending.
 const (
-	SendOther     SendFault = iota // anything else
-	SendPutOff                     // the kernel refused it with ErrAgain too many times
-	SendNetwork                    // the network is unreachable
-	SendHost                       // the host is unreachable
-	SendForbidden                  // a firewall or the system forbids it
-	SendAddress                    // the address is not valid as a destination
-	SendInterface                  // the interface is down or gone
-	NumSendFaults = iota
+	sendOther     sendFault = iota // anything else
+	sendPutOff                     // the kernel refused it with ErrAgain too many times
+	sendNetwork                    // the network is unreachable
+	sendHost                       // the host is unreachable
+	sendForbidden                  // a firewall or the system forbids it
+	sendAddress                    // the address is not valid as a destination
+	sendInterface                  // the interface is down or gone
+	numSendFaults = iota
 )
 
-var sendFaultWords = [NumSendFaults]string{
+// SendFaults are the summary's words for the faults, in the order of Stats.SendFaults.
+var SendFaults = [numSendFaults]string{
 	"other", "put_off", "network_unreachable", "host_unreachable", "forbidden", "bad_address", "interface_down",
 }
 
-// String returns the summary's word for f.
-func (f SendFault) String() string { return sendFaultWords[f] }
-
 // sendFaultOf classifies an error of Send.
-func sendFaultOf(err error) SendFault {
+func sendFaultOf(err error) sendFault {
 	var no syscall.Errno
 	if isAgain(err) {
-		return SendPutOff
+		return sendPutOff
 	}
 	if !errors.As(err, &no) {
-		return SendOther
+		return sendOther
 	}
 	switch no {
 	case syscall.ENETUNREACH:
-		return SendNetwork
+		return sendNetwork
 	case syscall.EHOSTUNREACH:
-		return SendHost
+		return sendHost
 	case syscall.EPERM, syscall.EACCES:
-		return SendForbidden
+		return sendForbidden
 	case syscall.EINVAL, syscall.EADDRNOTAVAIL, syscall.EAFNOSUPPORT, syscall.EDESTADDRREQ:
-		return SendAddress
+		return sendAddress
 	case syscall.ENETDOWN, syscall.ENODEV, syscall.ENXIO:
-		return SendInterface
+		return sendInterface
 	}
-	return SendOther
+	return sendOther
 }

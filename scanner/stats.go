@@ -11,23 +11,21 @@ import (
 
 // Class classifies a received datagram. Each datagram counts for the first class that
 // fits.
-type Class uint8
+type class uint8
 
 // The classes, in the order in which they are tried.
 const (
-	ClassForeign   Class = iota // from a source that is not a target
-	ClassLate                   // from a target that is finished
-	ClassMalformed              // neither message nor fragment
-	ClassDuplicate              // it brought nothing new
-	ClassMatched                // part of an answer
+	classForeign   class = iota // from a source that is not a target
+	classLate                   // from a target that is finished
+	classMalformed              // neither message nor fragment
+	classDuplicate              // it brought nothing new
+	classMatched                // part of an answer
 
-	NumClasses = iota
+	numClasses = iota
 )
 
-var classWords = [NumClasses]string{"foreign", "late", "malformed", "duplicate", "matched"}
-
-// String returns the summary's word for c.
-func (c Class) String() string { return classWords[c] }
+// Classes are the summary's words for the classes, in the order of Stats.Received.
+var Classes = [numClasses]string{"foreign", "late", "malformed", "duplicate", "matched"}
 
 // Wait is the reason why a scan sends nothing now.
 type Wait uint8
@@ -107,13 +105,13 @@ type Stats struct {
 	Sent       [wire.NumRequests]uint64 // by question
 	Repeats    uint64                   // of those sent: retries after silence
 	SentBytes  uint64                   // UDP payload
-	Received   [NumClasses]uint64       // by class; their sum is all received datagrams
-	Foreign    [NumForeignCauses]uint64 // Received[ClassForeign] by probable cause
+	Received   [numClasses]uint64       // by class; their sum is all received datagrams
+	Foreign    [numForeignCauses]uint64 // Received[classForeign] by probable cause
 	RecvBytes  uint64                   // UDP payload
-	Kinds      [NumKinds]uint64         // matched datagrams by kind
+	Kinds      [numKinds]uint64         // matched datagrams by kind
 	Errors     [wire.NumErrors]uint64   // questions of finished targets without a complete answer, by error
 	SendErrors uint64                   // datagrams that could not be sent
-	SendFaults [NumSendFaults]uint64    // SendErrors by reason
+	SendFaults [numSendFaults]uint64    // SendErrors by reason
 	SendAgain  uint64                   // sends that the kernel refused with ErrAgain
 	GSOStopped uint64                   // 1 if the scan stopped using GSO, since requests sent with it got no answers
 	Conflicts  uint64                   // fragments that contradict their group
@@ -177,30 +175,28 @@ func sum(v []uint64) (n uint64) {
 	return n
 }
 
-// ReplyKind is the kind of a matched datagram.
-type ReplyKind uint8
+// replyKind is the kind of a matched datagram.
+type replyKind uint8
 
 // The kinds of matched datagrams.
 const (
-	ReplyInfo ReplyKind = iota
-	ReplyGoldSource
-	ReplyPlayers
-	ReplyRules
-	ReplyChallenge
-	ReplyFragment
-	ReplyText  // 'l' and 'X'
-	ReplyOther // of an unknown kind
-	ReplyPing  // whether it was requested or not
+	replyInfo replyKind = iota
+	replyGoldSource
+	replyPlayers
+	replyRules
+	replyChallenge
+	replyFragment
+	replyText  // 'l' and 'X'
+	replyOther // of an unknown kind
+	replyPing  // whether it was requested or not
 
-	NumKinds = iota
+	numKinds = iota
 )
 
-var replyWords = [NumKinds]string{
+// ReplyKinds are the summary's words for the kinds, in the order of Stats.Kinds.
+var ReplyKinds = [numKinds]string{
 	"info", "goldsource", "players", "rules", "challenge", "fragment", "text", "other", "ping",
 }
-
-// String returns the summary's word for k.
-func (k ReplyKind) String() string { return replyWords[k] }
 
 // Monitor shows the numbers of a running scan. The zero value is ready. It serves
 // one scan.

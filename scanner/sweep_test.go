@@ -28,8 +28,8 @@ func TestSweep(t *testing.T) {
 			t.Fatal(len(got), err)
 		}
 		checkLedger(t, st, 400)
-		if st.Received[ClassLate] != 100 || st.Received[ClassForeign] != 100 || st.Finished[StatusOK] != 100 {
-			t.Errorf("late %d, foreign %d, ok %d", st.Received[ClassLate], st.Received[ClassForeign], st.Finished[StatusOK])
+		if st.Received[classLate] != 100 || st.Received[classForeign] != 100 || st.Finished[StatusOK] != 100 {
+			t.Errorf("late %d, foreign %d, ok %d", st.Received[classLate], st.Received[classForeign], st.Finished[StatusOK])
 		}
 	})
 }

@@ -47,20 +47,20 @@ func (sum *Summary) repliesElsewhere() uint64 {
 }
 
 // foreignTexts describe the causes of foreign datagrams.
-var foreignTexts = [scanner.NumForeignCauses]string{
-	scanner.ForeignPort:     "replies from another port of a target's address",
-	scanner.ForeignAddress:  "replies from another address",
-	scanner.ForeignFragment: "fragments",
-	scanner.ForeignOther:    "other",
+var foreignTexts = map[string]string{
+	"other_port":    "replies from another port of a target's address",
+	"other_address": "replies from another address",
+	"fragment":      "fragments",
+	"other":         "other",
 }
 
 // sayForeign prints how many datagrams came from addresses or ports that were not
 // queried.
 func (c *closing) sayForeign() {
 	var parts []string
-	for cause, text := range foreignTexts {
-		if n := c.sum.Datagrams.Foreign[scanner.ForeignCause(cause).String()]; n > 0 {
-			parts = append(parts, text+" "+console.Grouped(n))
+	for _, cause := range scanner.ForeignCauses {
+		if n := c.sum.Datagrams.Foreign[cause]; n > 0 {
+			parts = append(parts, foreignTexts[cause]+" "+console.Grouped(n))
 		}
 	}
 	if len(parts) > 0 {
@@ -234,10 +234,10 @@ func (c *closing) sayDatagrams() {
 	c.to.Say("sent: %s, %s%s%s", console.Plural(d.Sent, "datagram"), console.Bytes(d.SentBytes),
 		console.SumOf(d.SentBy, console.Words(wire.Question(0), wire.NumRequests)), repeats)
 	c.to.Say("received: %s, %s%s", console.Plural(d.Received, "datagram"), console.Bytes(d.ReceivedBytes),
-		console.SumOf(d.ByClass, console.Words(scanner.Class(0), scanner.NumClasses)))
+		console.SumOf(d.ByClass, scanner.Classes[:]))
 	if matched := d.ByClass["matched"]; matched > 0 && c.to.TextWidth() >= 100 {
 		c.to.Say("matched: %s%s", console.Grouped(matched),
-			console.SumOf(d.ByKind, console.Words(scanner.ReplyKind(0), scanner.NumKinds)))
+			console.SumOf(d.ByKind, scanner.ReplyKinds[:]))
 	}
 }
 
@@ -295,7 +295,7 @@ func (c *closing) sayTrouble() {
 	c.sayForged()
 	if d.SendErrors > 0 {
 		c.to.Say("send errors: %s could not be sent%s", console.Plural(d.SendErrors, "datagram"),
-			console.SumOf(d.SendFaults, console.Words(scanner.SendFault(0), scanner.NumSendFaults)))
+			console.SumOf(d.SendFaults, scanner.SendFaults[:]))
 		c.to.Hint("%s", sendHint(d.SendFaults))
 	}
 	if c.verbose && d.PairsLost {
@@ -324,22 +324,22 @@ func (c *closing) sayDrops() {
 }
 
 // sendHints has a hint for each reason why a datagram could not be sent.
-var sendHints = [scanner.NumSendFaults]string{
-	scanner.SendOther:     "see the counts in the summary file; a2sscan doctor checks this machine",
-	scanner.SendPutOff:    "the network device is saturated: use a lower --rate",
-	scanner.SendNetwork:   "this machine has no route there: check ip route, or use another --source",
-	scanner.SendHost:      "the next hop does not answer: check ip neigh",
-	scanner.SendForbidden: "this machine's firewall forbids it: check nft list ruleset, or use --exclude",
-	scanner.SendAddress:   "--source can't send there: use another address, or omit it",
-	scanner.SendInterface: "the network interface is down or gone: check ip link",
+var sendHints = map[string]string{
+	"other":               "see the counts in the summary file; a2sscan doctor checks this machine",
+	"put_off":             "the network device is saturated: use a lower --rate",
+	"network_unreachable": "this machine has no route there: check ip route, or use another --source",
+	"host_unreachable":    "the next hop does not answer: check ip neigh",
+	"forbidden":           "this machine's firewall forbids it: check nft list ruleset, or use --exclude",
+	"bad_address":         "--source can't send there: use another address, or omit it",
+	"interface_down":      "the network interface is down or gone: check ip link",
 }
 
 // sendHint returns the hint for the most frequent of the faults.
 func sendHint(faults map[string]uint64) string {
-	most := scanner.SendOther
-	for f := range scanner.SendFault(scanner.NumSendFaults) {
-		if faults[f.String()] > faults[most.String()] {
-			most = f
+	most := "other"
+	for _, fault := range scanner.SendFaults {
+		if faults[fault] > faults[most] {
+			most = fault
 		}
 	}
 	return sendHints[most]

@@ -190,17 +190,17 @@ func CountDatagrams(s *scanner.Stats) Datagrams {
 	}
 	for f, n := range s.SendFaults {
 		if n > 0 {
-			d.SendFaults[scanner.SendFault(f).String()] = n
+			d.SendFaults[scanner.SendFaults[f]] = n
 		}
 	}
-	for c := range scanner.Class(scanner.NumClasses) {
-		d.ByClass[c.String()] = s.Received[c]
+	for i, class := range scanner.Classes {
+		d.ByClass[class] = s.Received[i]
 	}
-	for c := range scanner.ForeignCause(scanner.NumForeignCauses) {
-		d.Foreign[c.String()] = s.Foreign[c]
+	for i, cause := range scanner.ForeignCauses {
+		d.Foreign[cause] = s.Foreign[i]
 	}
-	for k := range scanner.ReplyKind(scanner.NumKinds) {
-		d.ByKind[k.String()] = s.Kinds[k]
+	for i, kind := range scanner.ReplyKinds {
+		d.ByKind[kind] = s.Kinds[i]
 	}
 	return d
 }

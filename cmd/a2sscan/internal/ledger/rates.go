@@ -88,16 +88,16 @@ func (r *Rates) Reached() string {
 }
 
 // limitHints suggest, for each limit, how to make a scan faster.
-var limitHints = [scanner.NumWaits]string{
-	scanner.WaitTargets:  "use a file instead of a pipe, or a faster source of targets",
-	scanner.WaitInFlight: "use a higher --in-flight, or a shorter --timeout",
-	scanner.WaitAddress:  "many targets share an address: --per-address-rate limits how often one is asked",
-	scanner.WaitBudget:   "the replies are unusually large, or arrive faster than they can be written",
-	scanner.WaitOutput:   "use a faster disk, or do less work behind the pipe",
-	scanner.WaitBacklog:  "this machine can't receive faster: use a lower --rate, or more cores",
-	scanner.WaitKernel:   "the network device is saturated: a lower --rate costs nothing",
-	scanner.WaitSending:  "one processor can't send faster: use a lower --rate, or --shard on several machines",
-	scanner.WaitLosses:   "use a larger receive buffer, or a machine with more cores",
+var limitHints = map[string]string{
+	"list":        "use a file instead of a pipe, or a faster source of targets",
+	"in_flight":   "use a higher --in-flight, or a shorter --timeout",
+	"per_address": "many targets share an address: --per-address-rate limits how often one is asked",
+	"byte_budget": "the replies are unusually large, or arrive faster than they can be written",
+	"output":      "use a faster disk, or do less work behind the pipe",
+	"backlog":     "this machine can't receive faster: use a lower --rate, or more cores",
+	"kernel":      "the network device is saturated: a lower --rate costs nothing",
+	"cpu":         "one processor can't send faster: use a lower --rate, or --shard on several machines",
+	"losses":      "use a larger receive buffer, or a machine with more cores",
 }
 
 // sayLimit prints what limited the rate of the scan, with a hint.
@@ -106,7 +106,7 @@ func (r *Rates) sayLimit(t *console.Block) {
 		return
 	}
 	t.Say("slowed by: %s, %.0f%% of the time", r.limit.Limit(), 100*r.RateLimitedPart)
-	hint := limitHints[r.limit]
+	hint := limitHints[r.limit.Word()]
 	if r.limit == scanner.WaitSending && r.RateReached < oneProcessor {
 		hint = "other programs kept this machine busy: without them it sends faster"
 	}

@@ -7,6 +7,7 @@ import (
 	"math"
 	"net/netip"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -29,10 +30,10 @@ func aScan() (list.Stats, scanner.Stats) {
 		s.Finished[st] = 10
 	}
 	s.Sent[wire.QuestionInfo], s.Sent[wire.QuestionRules], s.SentBytes, s.Repeats = 60, 40, 1200, 7
-	s.Received[scanner.ClassMatched], s.Received[scanner.ClassForeign] = 30, 3
-	s.Kinds[scanner.ReplyInfo], s.Kinds[scanner.ReplyFragment] = 20, 10
+	s.Received[slices.Index(scanner.Classes[:], "matched")], s.Received[slices.Index(scanner.Classes[:], "foreign")] = 30, 3
+	s.Kinds[slices.Index(scanner.ReplyKinds[:], "info")], s.Kinds[slices.Index(scanner.ReplyKinds[:], "fragment")] = 20, 10
 	s.Errors[wire.ErrTimeout], s.Errors[wire.ErrChecksum] = 12, 1
-	s.SendErrors, s.SendFaults[scanner.SendForbidden] = 2, 2
+	s.SendErrors, s.SendFaults[slices.Index(scanner.SendFaults[:], "forbidden")] = 2, 2
 	s.Socket.Sent, s.Socket.Received, s.Socket.KernelDrops = 100, 33, 5
 	s.Socket.RecvBufferAsked, s.Socket.RecvBuffer = 4<<20, 208<<10
 	return list, s
@@ -117,10 +118,10 @@ func aCensus() *Summary {
 		scanner.StatusNoReply: 280_000, scanner.StatusUnreachable: 9124,
 	}
 	s.Sent, s.SentBytes, s.Repeats = [wire.NumRequests]uint64{2_000_000, 1_000_000, 1_123_456}, 98_765_432, 612_345
-	s.Received[scanner.ClassMatched], s.RecvBytes = 3_456_789, 3_123_456_789
-	s.Kinds[scanner.ReplyInfo], s.Kinds[scanner.ReplyGoldSource] = 700_000, 10_876
-	s.Kinds[scanner.ReplyPlayers], s.Kinds[scanner.ReplyRules] = 690_000, 600_000
-	s.Kinds[scanner.ReplyChallenge], s.Kinds[scanner.ReplyFragment] = 1_300_000, 155_913
+	s.Received[slices.Index(scanner.Classes[:], "matched")], s.RecvBytes = 3_456_789, 3_123_456_789
+	s.Kinds[slices.Index(scanner.ReplyKinds[:], "info")], s.Kinds[slices.Index(scanner.ReplyKinds[:], "goldsource")] = 700_000, 10_876
+	s.Kinds[slices.Index(scanner.ReplyKinds[:], "players")], s.Kinds[slices.Index(scanner.ReplyKinds[:], "rules")] = 690_000, 600_000
+	s.Kinds[slices.Index(scanner.ReplyKinds[:], "challenge")], s.Kinds[slices.Index(scanner.ReplyKinds[:], "fragment")] = 1_300_000, 155_913
 	s.Errors[wire.ErrTimeout] = 412_345
 	s.Socket.Sent, s.Socket.Received = s.DatagramsSent(), s.DatagramsReceived()
 	s.Socket.RecvBuffer = 4 << 20
@@ -339,13 +340,13 @@ func TestSummaryFile(t *testing.T) {
 func TestSayNobody(t *testing.T) {
 	for _, test := range []struct {
 		silent, unreachable, broken uint64
-		foreign                     [scanner.NumForeignCauses]uint64
+		foreign                     [4]uint64
 		want                        string
 	}{
 		{silent: 5, want: "no server answered: wrong port, or a firewall"},
-		{silent: 5, foreign: [...]uint64{scanner.ForeignPort: 1, scanner.ForeignOther: 0}, want: "replies came from addresses or ports that were not asked"},
-		{silent: 5, foreign: [...]uint64{scanner.ForeignFragment: 1, scanner.ForeignOther: 1}, want: "foreign datagrams  fragments 1, other 1"},
-		{silent: 5, foreign: [...]uint64{scanner.ForeignOther: 9}, want: "no server answered: wrong port"},
+		{silent: 5, foreign: [...]uint64{1, 0, 0, 0}, want: "replies came from addresses or ports that were not asked"},
+		{silent: 5, foreign: [...]uint64{0, 0, 1, 1}, want: "foreign datagrams  fragments 1, other 1"},
+		{silent: 5, foreign: [...]uint64{0, 0, 0, 9}, want: "no server answered: wrong port"},
 		{unreachable: 5, want: "ICMP reports that nothing listens there"},
 		{silent: 1, unreachable: 5, want: "no server answered"},
 		{silent: 1, broken: 5},

@@ -80,14 +80,14 @@ var families = []*family{
 		func(s *sample) uint64 { return s.scan.Repeats }),
 	counter("sent_bytes_total", "UDP payload sent.", func(s *sample) uint64 { return s.scan.SentBytes }),
 	counters("datagrams_received_total", "Datagrams received, by class.", "class",
-		byWord[scanner.Class](func(s *sample) []uint64 { return s.scan.Received[:] })),
+		byName(scanner.Classes[:], func(s *sample) []uint64 { return s.scan.Received[:] })),
 	counters("replies_total", "Datagrams received of class matched, by kind.", "kind",
-		byWord[scanner.ReplyKind](func(s *sample) []uint64 { return s.scan.Kinds[:] })),
+		byName(scanner.ReplyKinds[:], func(s *sample) []uint64 { return s.scan.Kinds[:] })),
 	counter("received_bytes_total", "UDP payload received.", func(s *sample) uint64 { return s.scan.RecvBytes }),
 	counters("faults_total", "Faults of replies and questions, by the word that records have for them.", "fault",
 		byWord[wire.Error](func(s *sample) []uint64 { return s.scan.Errors[:] })),
 	counters("send_errors_total", "Datagrams that could not be sent, by kind.", "kind",
-		byWord[scanner.SendFault](func(s *sample) []uint64 { return s.scan.SendFaults[:] })),
+		byName(scanner.SendFaults[:], func(s *sample) []uint64 { return s.scan.SendFaults[:] })),
 	counter("sends_put_off_total", "Sends that the kernel put off, and that were tried again.",
 		func(s *sample) uint64 { return s.scan.SendAgain }),
 	counter("kernel_drops_total", "Datagrams that arrived but were dropped by the kernel before they were read.",
@@ -213,6 +213,15 @@ func byWord[T interface {
 			if word := T(i).String(); word != "" {
 				put(float64(n), word)
 			}
+		}
+	}
+}
+
+// byName returns a function that reads counters whose label values are names.
+func byName(names []string, get func(*sample) []uint64) func(*sample, putter) {
+	return func(s *sample, put putter) {
+		for i, n := range get(s) {
+			put(float64(n), names[i])
 		}
 	}
 }

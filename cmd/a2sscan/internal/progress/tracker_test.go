@@ -2,6 +2,7 @@ package progress
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,7 +20,7 @@ func TestStatusLine(t *testing.T) {
 
 	var s scanner.Stats
 	s.Elapsed = time.Second
-	s.Sent[0], s.Received[scanner.ClassMatched] = 5000, 4000
+	s.Sent[0], s.Received[slices.Index(scanner.Classes[:], "matched")] = 5000, 4000
 	s.Open = 700
 	s.Wait = scanner.WaitInFlight
 	check := func(want string) {
@@ -37,7 +38,7 @@ func TestStatusLine(t *testing.T) {
 	read, known = 0.5, true
 	s.Taken = 5000
 	s.Elapsed = 3 * time.Second
-	s.Sent[1], s.Received[scanner.ClassForeign] = 3000, 1000
+	s.Sent[1], s.Received[slices.Index(scanner.Classes[:], "foreign")] = 3000, 1000
 	s.Finished[scanner.StatusOK], s.Finished[scanner.StatusNoReply] = 1500, 1000
 	s.Wait = scanner.WaitAddress
 	s.Held, s.HeldAddrs, s.HeldFor, s.Socket.KernelDrops = 12, 3, 700*time.Second, 9
@@ -68,7 +69,7 @@ func TestStatusLine(t *testing.T) {
 func TestStatusWidth(t *testing.T) {
 	var s scanner.Stats
 	s.Elapsed = 754 * time.Second
-	s.Sent[0], s.Received[scanner.ClassMatched] = 4_123_456, 3_345_678
+	s.Sent[0], s.Received[slices.Index(scanner.Classes[:], "matched")] = 4_123_456, 3_345_678
 	s.Finished[scanner.StatusOK], s.Finished[scanner.StatusNoReply] = 712_345, 123_456
 	s.Taken, s.Open = 900_000, 11_234
 	waits := s

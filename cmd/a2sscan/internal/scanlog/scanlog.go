@@ -134,7 +134,7 @@ func (o *Observer) sample(s *scanner.Stats) {
 // sendFaults formats how many send errors of each kind occurred.
 func sendFaults(s *scanner.Stats) string {
 	faults := ledger.CountDatagrams(s).SendFaults
-	return console.Listed(faults, console.Words(scanner.SendFault(0), scanner.NumSendFaults), ", ")
+	return console.Listed(faults, scanner.SendFaults[:], ", ")
 }
 
 // sampleRate logs a change of the rate. Once a minute it judges what limits the

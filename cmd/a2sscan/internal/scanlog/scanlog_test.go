@@ -3,6 +3,7 @@ package scanlog
 import (
 	"bytes"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -25,7 +26,7 @@ func TestObserver(t *testing.T) {
 		case second >= 100:
 			s.Socket.KernelDrops += 2
 			s.SendErrors++
-			s.SendFaults[scanner.SendForbidden]++
+			s.SendFaults[slices.Index(scanner.SendFaults[:], "forbidden")]++
 			fallthrough
 		case second >= 60:
 			s.Waited[scanner.WaitOutput] += 900_000

@@ -152,7 +152,7 @@ func writeFound(out io.Writer, sum *ledger.Summary, width int) {
 			console.Grouped(d.Sent), console.Bytes(d.SentBytes), console.Grouped(d.Received), console.Bytes(d.ReceivedBytes))},
 		{"retries", fmt.Sprintf("%s of those sent, because no reply came in time: some were lost, and %s addresses have no server",
 			console.Grouped(d.Repeats), console.Grouped(l.By["no_reply"]))},
-		{"replies", console.Listed(d.ByKind, console.Words(scanner.ReplyKind(0), scanner.NumKinds), ", ") +
+		{"replies", console.Listed(d.ByKind, scanner.ReplyKinds[:], ", ") +
 			"; goldsource is an older form of info, a challenge is a number to send back, a fragment is part of a long reply"},
 		{"time", fmt.Sprintf("%.1f s", sum.Seconds) + sum.Rates.Reached()},
 	}
