@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -58,18 +59,16 @@ var uptimeFields = []string{
 	"addr", "game", "name", "status", "since", "up_share", "up", "down", "unseen", "outages", "people_min", "people_mean", "people_max",
 }
 
-// uptimeRow returns the values of the columns; nil: unknown.
-func uptimeRow(u *watchdb.Uptime) map[string]any {
-	row := map[string]any{
-		"addr": u.Addr.String(), "game": u.Game, "name": u.Name, "status": string(u.Status), "since": u.Since.UTC().Format(time.RFC3339),
-		"up": u.Up, "down": u.Down, "unseen": u.Unseen, "outages": u.Outages,
-		"up_share": nil, "people_min": nil, "people_mean": nil, "people_max": nil,
+// uptimeRow returns the values of all columns; nil: unknown.
+func uptimeRow(u *watchdb.Uptime) []any {
+	row := []any{
+		u.Addr.String(), u.Game, u.Name, string(u.Status), u.Since.UTC().Format(time.RFC3339), nil, u.Up, u.Down, u.Unseen, u.Outages, nil, nil, nil,
 	}
 	if share, ok := u.Share(); ok {
-		row["up_share"] = float64(int(share*1e6+0.5)) / 1e6
+		row[5] = math.Round(share*1e6) / 1e6
 	}
 	if p := u.People; p != nil {
-		row["people_min"], row["people_mean"], row["people_max"] = p.Min, float64(int(p.Mean*10+0.5))/10, p.Max
+		copy(row[10:], []any{p.Min, math.Round(p.Mean*10) / 10, p.Max})
 	}
 	return row
 }
@@ -96,15 +95,18 @@ func (f *uptimeFlags) run(a *app) error {
 	if f.state == "" {
 		return console.Fail(console.ExitUsage, "uptime needs the database of a watch").WithHint("a2sscan uptime --state watch.db")
 	}
-	fields := f.fields
-	for _, name := range fields {
-		if !slices.Contains(uptimeFields, name) {
+	names := f.fields
+	if names == nil {
+		names = uptimeFields
+	}
+	var shown []int // columns
+	for _, name := range names {
+		i := slices.Index(uptimeFields, name)
+		if i < 0 {
 			return console.Fail(console.ExitUsage, "--fields: there is no %s", console.Quoted(name, 40)).
 				WithHint("choose from %s", strings.Join(uptimeFields, ", "))
 		}
-	}
-	if fields == nil {
-		fields = uptimeFields
+		shown = append(shown, i)
 	}
 	now := time.Now()
 	from, err := parseTime("--from", f.from, now.AddDate(-100, 0, 0), now)
@@ -126,70 +128,57 @@ func (f *uptimeFlags) run(a *app) error {
 	if err = errors.Join(err, db.Close()); err != nil {
 		return stateFailure(f.state, err)
 	}
-	return printUptime(a, f.format, fields, servers)
+	return printUptime(a, f.format, shown, servers)
 }
 
 // printUptime prints a row for each server.
-func printUptime(a *app, format string, fields []string, servers []watchdb.Uptime) error {
-	onScreen := console.IsTerminal(a.out.w)
+func printUptime(a *app, format string, shown []int, servers []watchdb.Uptime) error {
 	if format == "" {
-		format = map[bool]string{true: "text", false: "json"}[onScreen]
+		format = map[bool]string{true: "text", false: "json"}[console.IsTerminal(a.out.w)]
 	}
-	table, aligned := csv.NewWriter(a.out), tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-	lines := jsontext.NewEncoder(a.out)
-	var write func(cells []any) error
+	table, aligned, lines := csv.NewWriter(a.out), tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0), jsontext.NewEncoder(a.out)
+	var write func(cells []string) error
 	switch format {
 	case "json":
-		write = func(cells []any) error {
-			row := map[string]any{}
-			for i, cell := range cells {
-				row[fields[i]] = cell
-			}
-			return json.MarshalEncode(lines, row, json.Deterministic(true))
-		}
 	case "csv", "tsv":
 		if format == "tsv" {
 			table.Comma = '\t'
 		}
-		write = func(cells []any) error { return table.Write(asTexts(cells, columns.Harmless)) }
+		write = func(cells []string) error { return table.Write(each(cells, columns.Harmless)) }
 	case "text":
-		write = func(cells []any) error {
-			_, err := fmt.Fprintln(aligned, strings.Join(asTexts(cells, func(s string) string { return console.Plain(s, 40) }), "\t"))
+		write = func(cells []string) error {
+			plain := each(cells, func(s string) string { return console.Plain(s, 40) })
+			_, err := fmt.Fprintln(aligned, strings.Join(plain, "\t"))
 			return err
 		}
 	default:
 		return console.Fail(console.ExitUsage, "--format %s: want text, csv, tsv or json", console.Quoted(format, 40))
 	}
-	if format != "json" {
-		var titles []any
-		for _, f := range fields {
-			titles = append(titles, f)
-		}
-		if err := write(titles); err != nil {
-			return err
-		}
+	titles := each(shown, func(i int) string { return uptimeFields[i] })
+	var err error
+	if write != nil {
+		err = write(titles)
 	}
 	for i := range servers {
-		row, cells := uptimeRow(&servers[i]), []any{}
-		for _, f := range fields {
-			cells = append(cells, row[f])
-		}
-		if err := write(cells); err != nil {
-			return err
+		row, object := uptimeRow(&servers[i]), map[string]any{}
+		cells := each(shown, func(i int) string {
+			object[uptimeFields[i]] = row[i]
+			return strings.TrimPrefix(fmt.Sprint(row[i]), "<nil>")
+		})
+		if write != nil {
+			err = errors.Join(err, write(cells))
+		} else {
+			err = errors.Join(err, json.MarshalEncode(lines, object, json.Deterministic(true)))
 		}
 	}
 	table.Flush()
-	return errors.Join(table.Error(), aligned.Flush())
+	return errors.Join(err, table.Error(), aligned.Flush())
 }
 
-// asTexts returns cells of a table. A cell without a value is empty.
-func asTexts(cells []any, plain func(string) string) (texts []string) {
-	for _, cell := range cells {
-		text := ""
-		if cell != nil {
-			text = plain(fmt.Sprint(cell))
-		}
-		texts = append(texts, text)
+// each returns what f makes of each element.
+func each[T any](all []T, f func(T) string) (made []string) {
+	for _, v := range all {
+		made = append(made, f(v))
 	}
-	return texts
+	return made
 }

@@ -3,10 +3,12 @@ package watch
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/compare"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watchdb"
 	"github.com/a2sscan/a2sscan/sink/census"
@@ -114,8 +116,8 @@ func (e *Event) Details() string {
 	case e.Kind == Blind:
 		fmt.Fprintf(&b, "  %d of %d servers are silent at once: is this machine's network down?", e.Evidence.Silent, e.Evidence.Servers)
 	}
-	if e.Before != nil && e.After != nil {
-		fmt.Fprintf(&b, "  %s → %s", facts(e.Before), facts(e.After))
+	if what := compare.Detail(&census.Change{Before: e.Before, After: e.After}); what != "" {
+		fmt.Fprintf(&b, "  %s", what)
 	}
 	if e.Evidence != nil && len(e.Evidence.Signs) > 0 {
 		fmt.Fprintf(&b, "  %s", console.Plain(strings.Join(e.Evidence.Signs, "; "), 200))
@@ -124,25 +126,6 @@ func (e *Event) Details() string {
 		fmt.Fprintf(&b, "  (%d more left out)", e.LeftOut)
 	}
 	return b.String()
-}
-
-// facts returns the values of a change in words.
-func facts(f *census.Facts) string {
-	var all []string
-	for _, text := range []*string{&f.Addr, f.Name, f.Map, f.Version} {
-		if text != nil && *text != "" {
-			all = append(all, console.Plain(*text, 40))
-		}
-	}
-	for _, n := range []*uint32{f.MaxPlayers, f.People} {
-		if n != nil {
-			all = append(all, fmt.Sprint(*n))
-		}
-	}
-	if all = append(all, f.Flags...); len(all) == 0 {
-		return "none"
-	}
-	return strings.Join(all, " ")
 }
 
 // emit adds an event of a server, unless its kind is not wanted, or too frequent.
@@ -212,7 +195,7 @@ func (w *Watcher) release(now uint32) {
 			continue
 		}
 		d.end, d.shown = now+uint32(w.rules.Damp.Seconds()), 0
-		if e := d.waiting; e.Kind != d.last.Kind || !sameFacts(e.After, d.last.After) {
+		if e := d.waiting; e.Kind != d.last.Kind || !reflect.DeepEqual(e.After, d.last.After) {
 			e.LeftOut, d.leftOut = d.leftOut-1, 0
 			d.shown, d.last = 1, e
 			w.events = append(w.events, e)
@@ -220,34 +203,19 @@ func (w *Watcher) release(now uint32) {
 	}
 }
 
-func sameFacts(a, b *census.Facts) bool {
-	x, _ := json.Marshal(a)
-	y, _ := json.Marshal(b)
-	return string(x) == string(y)
-}
-
-// moves finds servers that are down at one address and came at another.
-type moves struct{ gone, come map[uint64]int } // by the hashes of census.Server.Identities
-
-func (m *moves) init() { m.gone, m.come = map[uint64]int{}, map[uint64]int{} }
-
 // twice marks an identity that several servers have: it identifies none.
 const twice = -1
 
-// pair is a server that left one address, and came at another.
-type pair struct {
-	from, to int
-	by       string
-}
-
-// enter adds a server to one of the sets, and returns its counterpart in the other.
-func enter(i int, s *census.Server, set, other map[uint64]int) (found int, by string) {
-	found = twice
+// match enters a server that is down, or that is new, into the set of those, and reports a
+// move if the other set has its counterpart. Both sets go by census.Server.Identities.
+func (w *Watcher) match(i int, set, other map[uint64]int, now uint32) {
+	s := w.servers[i].known
 	if s == nil {
-		return found, ""
+		return
 	}
+	found, by := twice, ""
 	steamID, identity := s.Identities()
-	for n, key := range []uint64{identity, steamID} {
+	for n, key := range [...]uint64{identity, steamID} {
 		if key == 0 {
 			continue
 		}
@@ -257,53 +225,35 @@ func enter(i int, s *census.Server, set, other map[uint64]int) (found int, by st
 		}
 		set[key] = i
 		if j, ok := other[key]; ok && j != twice && j != i {
-			found, by = j, []string{"identity", "steam_id"}[n]
+			found, by = j, [...]string{"identity", "steam_id"}[n]
 		}
 	}
-	return found, by
-}
-
-func (m *moves) left(i int, s *census.Server) *pair {
-	if to, by := enter(i, s, m.gone, m.come); to != twice {
-		return &pair{i, to, by}
+	from, to := found, i
+	if w.servers[i].status == down {
+		from, to = i, found
 	}
-	return nil
-}
-
-func (m *moves) came(i int, s *census.Server) *pair {
-	if from, by := enter(i, s, m.come, m.gone); from != twice {
-		return &pair{from, i, by}
-	}
-	return nil
-}
-
-// back takes a server that was down out of the set.
-func (m *moves) back(i int, s *census.Server) {
-	if s == nil {
+	if found == twice || w.servers[from].status != down || w.servers[to].status != up {
 		return
 	}
-	steamID, identity := s.Identities()
-	for _, key := range []uint64{identity, steamID} {
-		if m.gone[key] == i {
-			delete(m.gone, key)
-		}
-	}
-}
-
-// move reports a move, unless other servers have the same identity.
-func (w *Watcher) move(p *pair, now uint32) {
-	if p == nil || w.servers[p.from].status != down || w.servers[p.to].status != up {
-		return
-	}
-	from, to := w.servers[p.from].known, w.servers[p.to].known
-	steamID, identity := from.Identities()
-	for i := range w.servers {
-		if s := &w.servers[i]; i != p.from && i != p.to && s.known != nil && !s.gone {
-			if x, y := s.known.Identities(); p.by == "steam_id" && x == steamID || p.by == "identity" && y == identity {
+	for j := range w.servers { // another server with the same identity may be the one
+		if t := &w.servers[j]; j != from && j != to && t.known != nil && !t.gone {
+			if x, y := t.known.Identities(); by == "steam_id" && x == steamID || by == "identity" && y == identity {
 				return
 			}
 		}
 	}
-	c := census.NewChange(census.Kind(moved), from, to)
-	w.emit(p.to, Event{Kind: moved, By: p.by, Before: c.Before, After: c.After}, now)
+	c := census.NewChange(census.Kind(moved), w.servers[from].known, w.servers[to].known)
+	w.emit(to, Event{Kind: moved, By: by, Before: c.Before, After: c.After}, now)
+}
+
+// back takes a server out of the set of those that are down.
+func (w *Watcher) back(i int) {
+	if s := w.servers[i].known; s != nil {
+		steamID, identity := s.Identities()
+		for _, key := range [...]uint64{identity, steamID} {
+			if w.departed[key] == i {
+				delete(w.departed, key)
+			}
+		}
+	}
 }

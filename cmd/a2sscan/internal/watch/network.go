@@ -24,9 +24,8 @@ type network struct {
 	netsUp     int             // networks with servers that are up
 	netsSilent int             // of these, networks with silent servers
 
-	first    uint32 // the second of seconds[0]
-	asked    []tally
-	mask     uint64 // the latest outcomes since the watcher became blind: 1 is an answer
+	asked    [4096]tally // of the latest seconds
+	mask     uint64      // the latest outcomes since the watcher became blind: 1 is an answer
 	outcomes int
 
 	references map[netip.AddrPort]bool // false: its latest check stayed without an answer
@@ -41,11 +40,7 @@ type network struct {
 type net struct{ up, silent int32 }
 
 // tally counts the checks of one second.
-type tally struct{ asked, answered uint32 }
-
-func (v *network) init() {
-	v.nets, v.references = map[uint32]*net{}, map[netip.AddrPort]bool{}
-}
+type tally struct{ second, asked, answered uint32 }
 
 func (v *network) of(s *server) *net {
 	prefix := uint32(s.key >> 24)
@@ -75,36 +70,20 @@ func (v *network) left(s *server) { v.up--; step(&v.of(s).up, &v.netsUp, -1) }
 func (v *network) fell(s *server) { v.silent++; step(&v.of(s).silent, &v.netsSilent, 1) }
 func (v *network) rose(s *server) { v.silent--; step(&v.of(s).silent, &v.netsSilent, -1) }
 
-// history is how long outcomes are kept.
-const history = 3600
-
 // outcome counts a check of a server that is up, by the time at which it was asked.
 func (v *network) outcome(asked uint32, answered bool) {
 	v.mask, v.outcomes = v.mask<<1, v.outcomes+1
+	t := &v.asked[asked%uint32(len(v.asked))]
+	if t.second != asked {
+		*t = tally{second: asked}
+	}
+	t.asked++
 	if answered {
 		v.mask |= 1
 		v.failing = false
-	}
-	if len(v.asked) == 0 || asked > v.first+2*history {
-		v.first, v.asked = asked, v.asked[:0]
-	}
-	if asked < v.first {
-		return
-	}
-	for int(asked-v.first) >= len(v.asked) {
-		v.asked = append(v.asked, tally{})
-	}
-	t := &v.asked[asked-v.first]
-	t.asked++
-	if answered {
 		t.answered++
 	}
-	if len(v.asked) > history+600 {
-		v.first, v.asked = v.first+600, append(v.asked[:0], v.asked[600:]...)
-	}
 }
-
-func (v *network) reference(addr netip.AddrPort, answered bool) { v.references[addr] = answered }
 
 // doubtful reports whether too little of what was asked since a moment was answered to tell a
 // dead server from a dead network.
@@ -116,8 +95,10 @@ func (v *network) doubtful(since uint32) bool {
 		return false
 	}
 	var sum tally
-	for _, t := range v.asked[min(len(v.asked), int(max(since, v.first)-v.first)):] {
-		sum.asked, sum.answered = sum.asked+t.asked, sum.answered+t.answered
+	for _, t := range v.asked {
+		if t.second >= since {
+			sum.asked, sum.answered = sum.asked+t.asked, sum.answered+t.answered
+		}
 	}
 	return sum.asked < blindServers || sum.answered*100 < sum.asked*doubtPercent
 }
@@ -155,7 +136,7 @@ func (v *network) light() bool {
 }
 
 // forget drops all outcomes.
-func (v *network) forget() { v.asked, v.outcomes, v.mask = v.asked[:0], 0, 0 }
+func (v *network) forget() { v.asked, v.outcomes, v.mask = [len(v.asked)]tally{}, 0, 0 }
 
 // look finds out whether the watcher is blind, or sees again.
 func (w *Watcher) look(now uint32) {

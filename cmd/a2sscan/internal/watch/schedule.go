@@ -24,9 +24,7 @@ type again struct {
 // that, what a slow rate or a pause left undone would follow in one burst.
 const late = time.Second
 
-func (c *schedule) begin(now time.Time) { c.anchor, c.began = now, now }
-
-// rearrange begins a cycle after the order has changed, or after a pause.
+// rearrange begins a cycle, also after the order has changed, and after a pause.
 func (c *schedule) rearrange(now time.Time) {
 	if c.pos >= len(c.order) {
 		c.pos = 0

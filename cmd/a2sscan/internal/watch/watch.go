@@ -102,7 +102,8 @@ type Watcher struct {
 	held    []int // silent long enough, but the watcher may be blind
 	damping map[damped]*window
 	damped  uint32 // when windows were last ended
-	moves   moves
+
+	departed, arrived map[uint64]int // servers that are down, and new ones, by identity
 
 	hours   [2]watchdb.Hour // that may still change
 	ended   []watchdb.Hour
@@ -119,10 +120,10 @@ type Watcher struct {
 func New(rules Rules, now time.Time) *Watcher {
 	w := &Watcher{
 		rules: rules, index: map[uint64]int32{}, last: now, damping: map[damped]*window{}, changed: map[int][]byte{},
+		departed: map[uint64]int{}, arrived: map[uint64]int{},
+		view: network{nets: map[uint32]*net{}, references: map[netip.AddrPort]bool{}},
 	}
-	w.view.init()
-	w.moves.init()
-	w.schedule.begin(now)
+	w.schedule.rearrange(now)
 	return w
 }
 
@@ -154,7 +155,7 @@ func (w *Watcher) add(s server) {
 	case up:
 		w.view.came(&s)
 	case down:
-		w.moves.left(i, s.known)
+		w.match(i, w.departed, w.arrived, 0)
 	case unknown:
 	}
 }
@@ -252,7 +253,7 @@ func (w *Watcher) silence(i int, r *scanner.Result, now uint32) {
 		w.view.outcome(s.asked, false)
 	}
 	if s.reference {
-		w.view.reference(s.addr(), false)
+		w.view.references[s.addr()] = false
 	}
 	if s.status != unknown && s.silent == 0 {
 		s.silentAt = s.asked
@@ -296,7 +297,7 @@ func (w *Watcher) decide(now uint32) {
 		w.view.rose(s)
 		w.view.left(s)
 		w.setStatus(i, down, s.silentAt)
-		w.move(w.moves.left(i, s.known), now)
+		w.match(i, w.departed, w.arrived, now)
 		return true
 	})
 }
@@ -305,7 +306,7 @@ func (w *Watcher) decide(now uint32) {
 func (w *Watcher) answer(i int, r *scanner.Result, now uint32) {
 	s := &w.servers[i]
 	if s.reference {
-		w.view.reference(s.addr(), true)
+		w.view.references[s.addr()] = true
 	}
 	was := s.status
 	switch was {
@@ -333,7 +334,7 @@ func (w *Watcher) answer(i int, r *scanner.Result, now uint32) {
 		w.setStatus(i, up, now)
 		w.view.came(s)
 		if was == down {
-			w.moves.back(i, s.known)
+			w.back(i)
 			w.emit(i, Event{Kind: Up, For: int64(now - since)}, now)
 		}
 	}
@@ -439,7 +440,7 @@ func (w *Watcher) accept(i int, r *scanner.Result, now uint32, first bool) {
 		w.compare(i, &was, r, now)
 	}
 	if was.known == nil && w.cycle > 1 {
-		w.move(w.moves.came(i, s.known), now)
+		w.match(i, w.arrived, w.departed, now)
 	}
 }
 

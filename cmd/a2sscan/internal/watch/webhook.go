@@ -25,7 +25,8 @@ type Webhook struct {
 	Discord bool   // messages for people, as Discord takes them; else JSON
 	Kinds   []Kind
 
-	wake chan struct{}
+	client http.Client
+	wake   chan struct{}
 }
 
 const (
@@ -43,7 +44,11 @@ func NewWebhook(secret string, discord bool, kinds []Kind) (*Webhook, error) {
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
 		return nil, errors.New("it is no URL that begins with https://")
 	}
-	return &Webhook{URL: u.String(), Discord: discord, Kinds: kinds, wake: make(chan struct{}, 1)}, nil
+	noRedirect := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &Webhook{
+		URL: u.String(), Discord: discord, Kinds: kinds, wake: make(chan struct{}, 1),
+		client: http.Client{Timeout: 30 * time.Second, CheckRedirect: noRedirect},
+	}, nil
 }
 
 // Wake says that there are new events.
@@ -56,36 +61,28 @@ func (h *Webhook) Wake() {
 
 // deliver posts events until ctx ends.
 func (h *Webhook) deliver(ctx context.Context, db *watchdb.DB, t *console.Terminal) {
-	client := &http.Client{Timeout: 30 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	backoff := time.Duration(0)
-	h.Wake() // for what an earlier watch left
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-h.wake:
+	for ctx.Err() == nil {
+		more, wait, err := h.post(ctx, db, t)
+		if err != nil && ctx.Err() == nil {
+			backoff = max(min(max(2*backoff, minBackoff), maxBackoff), wait)
+			t.Say("webhook: %v; the next attempt follows in %v", err, backoff)
+			pause(ctx, backoff)
+			continue
 		}
-		for pause(ctx, max(gather, backoff)); ctx.Err() == nil; {
-			more, wait, err := h.post(ctx, client, db, t)
-			if err == nil && more {
-				backoff = 0
-				continue
+		if backoff = 0; !more {
+			select {
+			case <-ctx.Done():
+			case <-h.wake:
+				pause(ctx, gather)
 			}
-			if err != nil && ctx.Err() == nil {
-				backoff = max(min(max(2*backoff, minBackoff), maxBackoff), wait)
-				t.Say("webhook: %v; the next attempt follows in %v", err, backoff)
-				h.Wake()
-			} else {
-				backoff = 0
-			}
-			break
 		}
 	}
 }
 
 // post posts the next events. more is set if others follow. On an error, wait is how long the
 // receiver wants to be left alone.
-func (h *Webhook) post(ctx context.Context, client *http.Client, db *watchdb.DB, t *console.Terminal) (more bool, wait time.Duration, err error) {
+func (h *Webhook) post(ctx context.Context, db *watchdb.DB, t *console.Terminal) (more bool, wait time.Duration, err error) {
 	last, err := db.LastID()
 	if err != nil {
 		return false, 0, err
@@ -118,7 +115,7 @@ func (h *Webhook) post(ctx context.Context, client *http.Client, db *watchdb.DB,
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("User-Agent", "a2sscan")
 	request.Header.Set("A2sscan-Events", fmt.Sprintf("%d-%d", events[0].ID, events[len(events)-1].ID))
-	response, err := client.Do(request)
+	response, err := h.client.Do(request)
 	if err != nil {
 		if u, ok := errors.AsType[*url.Error](err); ok {
 			err = u.Err // without the URL
@@ -136,7 +133,7 @@ func (h *Webhook) post(ctx context.Context, client *http.Client, db *watchdb.DB,
 
 // message returns the body of a POST.
 func (h *Webhook) message(rows []watchdb.Event) ([]byte, error) {
-	ids, counts, events := []int64{}, map[string]int{}, []Event{}
+	ids, counts, events := []int64{}, map[string]uint64{}, []Event{}
 	for i := range rows {
 		ids = append(ids, rows[i].ID)
 		counts[rows[i].Kind]++
@@ -156,7 +153,7 @@ func (h *Webhook) message(rows []watchdb.Event) ([]byte, error) {
 	}
 	var b strings.Builder
 	if many {
-		fmt.Fprintf(&b, "%d events: %s", len(rows), console.Listed(counted(counts), KindNames(), ", "))
+		fmt.Fprintf(&b, "%d events: %s", len(rows), console.Listed(counts, KindNames(), ", "))
 	}
 	for i := range events {
 		if e := &events[i]; !many {
@@ -167,14 +164,6 @@ func (h *Webhook) message(rows []watchdb.Event) ([]byte, error) {
 	return json.Marshal(map[string]any{
 		"content": b.String(), "allowed_mentions": map[string]any{"parse": []string{}}, "flags": suppressEmbeds,
 	})
-}
-
-func counted(counts map[string]int) map[string]uint64 {
-	m := map[string]uint64{}
-	for k, n := range counts {
-		m[k] = uint64(n)
-	}
-	return m
 }
 
 // markup holds the characters that mean something in Discord's Markdown, or begin a mention or
