@@ -277,8 +277,8 @@ func (p *responder) nextID(n *nature) uint32 {
 }
 
 // challengeLife is how long a server gives out the same challenge. It accepts a
-// challenge for at most twice as long (HLTV: 30 to 40 s, EC-14).
-const challengeLife = 30 * time.Second
+// challenge for at most twice as long (stock HLDS: an hour, EC-14).
+const challengeLife = time.Hour
 
 // shortLife is the challengeLife of ShortChallenge, which accepts a challenge for
 // at most five seconds.

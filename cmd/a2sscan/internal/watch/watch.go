@@ -50,6 +50,10 @@ const follow = 2 * time.Second
 // datagrams may have been lost.
 const poorAnswers = 3
 
+// A server that ignores a request with an old challenge is asked without one this many times
+// (EC-14).
+const askPlainly = 16
+
 // server is what the watcher knows of one server. Times are seconds since 1970; 0: never.
 type server struct {
 	key     uint64         // udp.Pack of its address
@@ -66,6 +70,7 @@ type server struct {
 	fullAt, left            uint32 // when known was made; when it left the list
 	people, places          uint16
 	silent, requests, poor  uint8 // checks and requests without an answer; answers poorer than known
+	plain                   uint8 // checks to come without the remembered challenge
 	status                  status
 	answered                scanner.Questions
 	counted                 bool // people and places are known
@@ -219,7 +224,12 @@ func (w *Watcher) Next(now time.Time) (t scanner.Target, wait time.Duration) {
 		}
 		s.asked, s.flying = seconds(now), true
 		s.full = again || s.info == 0 || (w.cycle+i)%max(1, int(w.rules.FullEvery/w.rules.Every)) == 0
-		return scanner.Target{Addr: s.addr(), Challenge: s.challenge, InfoOnly: !s.full, Place: uint64(i)}, 0
+		t = scanner.Target{Addr: s.addr(), Challenge: s.challenge, InfoOnly: !s.full, Place: uint64(i)}
+		if s.plain > 0 {
+			s.plain--
+			t.Challenge = 0
+		}
+		return t, 0
 	}
 }
 
@@ -324,6 +334,10 @@ func (w *Watcher) answer(i int, r *scanner.Result, now uint32) {
 	w.unsilence(s)
 	s.last = now
 	if r.Challenge != 0 {
+		const ignored = 3 // the request with the old challenge, one without, and one with a new challenge
+		if s.plain == 0 && s.challenge != 0 && s.challenge != r.Challenge && r.Sent >= ignored && !s.full {
+			s.plain = askPlainly
+		}
 		s.challenge = r.Challenge
 	}
 	if was != up {

@@ -38,6 +38,8 @@ type fake struct {
 	steam          uint64
 	played, uptime int // seconds; 0: no such answer
 	challenge      uint32
+	forgets        bool // it ignores old challenges
+	ignored        int  // requests
 	noRules        bool
 }
 
@@ -85,7 +87,14 @@ func (f *fake) answer(t scanner.Target, at time.Time) *scanner.Result {
 		r.Status, r.Sent = scanner.StatusNoReply, attempts
 		return r
 	}
+	if f.forgets {
+		f.challenge++
+	}
 	r.Status, r.Sent, r.Received, r.Challenge = scanner.StatusOK, 1, 1, f.challenge
+	if f.forgets && t.Challenge != 0 {
+		f.ignored++
+		r.Sent = 3
+	}
 	r.HasInfo = true
 	r.Info = wire.Info{
 		Has:  wire.HasName | wire.HasMap | wire.HasVersion | wire.HasPlayers | wire.HasMaxPlayers | wire.HasFolder,
@@ -249,6 +258,19 @@ func TestSchedule(t *testing.T) {
 		t.Errorf("%d full checks in a cycle", n)
 	}
 	x.want()
+}
+
+// A server gets its last challenge back, unless it ignores old ones.
+func TestChallenge(t *testing.T) {
+	x := newWorld(t, 2, usual())
+	x.servers[0].challenge, x.servers[1].challenge, x.servers[1].forgets = 7, 7, true
+	x.run(34 * time.Minute)
+	if n := x.servers[1].ignored; n < 2 || n > 5 {
+		t.Errorf("%d of 34 checks have a challenge that the server ignores", n)
+	}
+	if x.w.servers[0].challenge != 7 || x.w.servers[0].plain != 0 {
+		t.Errorf("%+v", x.w.servers[0])
+	}
 }
 
 // When most servers fall silent at once, the watcher is blind, and calls nothing down.
