@@ -15,9 +15,9 @@ import (
 const recordsPerRun = 1000
 
 // writer creates a file at path and returns a function that writes n records to it.
-func writer(tb testing.TB, path string) (w *Writer, body func(n int)) {
+func writer(tb testing.TB, path string) (w *Output, body func(n int)) {
 	tb.Helper()
-	w, err := Create(path, Options{overwrite: true, Scan: "20261120T030000Z"})
+	w, err := Create(path, Options{})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -34,7 +34,7 @@ func writer(tb testing.TB, path string) (w *Writer, body func(n int)) {
 	}
 	return w, func(n int) {
 		for i := range n {
-			if err := w.Write(results[i%len(results)]); err != nil {
+			if err := w.Write("20261120T030000Z", results[i%len(results)]); err != nil {
 				tb.Fatal(err)
 			}
 		}
@@ -50,7 +50,7 @@ func BenchmarkWrite(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			w, body := writer(b, path)
 			body(1)
-			b.SetBytes(int64(w.Bytes()))
+			b.SetBytes(int64(w.bytes.Load()))
 			b.ReportAllocs()
 			for b.Loop() {
 				body(1)

@@ -27,11 +27,11 @@ func frames50(t *testing.T, path string) []string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		end, err := m.Sync()
+		at, err := m.Sync()
 		if err != nil {
 			t.Fatal(err)
 		}
-		ends = append(ends, end)
+		ends = append(ends, at.Offset)
 	}
 	closeWriter(t, w)
 	b, err := os.ReadFile(path)
@@ -90,7 +90,7 @@ func TestOtherPrograms(t *testing.T) {
 	w := create(t, path, Options{})
 	for i := range frames {
 		write(t, w, i*each, (i+1)*each)
-		if err := w.Sync(); err != nil {
+		if _, err := w.Sync(); err != nil {
 			t.Fatal(err)
 		}
 	}

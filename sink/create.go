@@ -9,20 +9,20 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/cespare/xxhash/v2"
+
 	"github.com/a2sscan/a2sscan/sink/disk"
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// Options are the options of Create. Append excludes Replace and Resume.
+// Options are the options of New. Append excludes Replace, Resume and Rotate.
 type Options struct {
-	Scan string // the scan's name in every record; absent if empty
-
 	// NameKey is the secret key for hashes that replace the names of players (see
 	// record.NameHasher). If it is nil, names are written unchanged.
 	NameKey *record.NameKey
 
 	// Append adds to an existing census, after cutting off a partial last record.
-	// If there is no file, Create creates one.
+	// If there is no file, Open creates one.
 	Append bool
 
 	// Replace allows the file to exist. The new census is written beside it, under
@@ -31,14 +31,14 @@ type Options struct {
 	// devices are written to directly.
 	Replace bool
 
-	// Resume cuts the file back to Offset, which Mark.Sync returned, and continues
+	// Rotate, if set, divides the census into parts.
+	Rotate *Rotation
+
+	// Resume, if set, cuts the files back to a position that Sync returned, and continues
 	// there. With Replace, it does so with the file that was written beside the old
-	// census. The bytes before Offset must have the hash that Mark.Sum returned,
-	// unless Sum is empty; otherwise the error is ErrChanged, and the file stays as
-	// it is.
-	Resume bool
-	Offset int64  // the length to cut back to, in bytes
-	Sum    string // xxHash64 of the bytes before Offset, in hex
+	// census. The bytes before the position must not have changed; otherwise the error
+	// is ErrChanged, and all files stay as they are. Parts may have been removed.
+	Resume *Position
 
 	// Progress is called while an existing file is read again, with the number of
 	// bytes read so far and in all. It may be nil.
@@ -73,7 +73,8 @@ type Options struct {
 	// is written unchanged.
 	Shown func(record []byte) []byte
 
-	overwrite bool // truncate an existing file: for the parts of a census that is not resumed
+	// Failed is called when writing fails, once. It may be nil.
+	Failed func()
 }
 
 // The defaults of Options.FlushEvery: somebody who watches a pipe sees a record
@@ -90,18 +91,26 @@ const PartSuffix = disk.PartSuffix
 // ErrChanged means that a file is not the one that a checkpoint describes.
 var ErrChanged = errors.New("is not as the checkpoint left it")
 
-// The reasons for which Create rejects a path.
+// The reasons for which Open rejects a path.
 var (
 	errModes     = errors.New("append, replace and resume exclude each other")
+	errNoParts   = errors.New("a census in parts needs new files")
 	errDirectory = errors.New("is a directory")
 	errOffset    = errors.New("a census has no negative length")
 )
 
-// Check returns an error if Create would return one, as far as that can be found
-// out without changing or reading any file. A program calls Check before it starts
-// to work, and Create when it has something to write. If the program fails in
-// between, it leaves no file behind.
-func Check(path string, o Options) error {
+// Check returns an error if Open would return one, as far as that can be found out
+// without changing or reading any file. A program calls Check before it starts to work,
+// and Open when it has something to write. If the program fails in between, it leaves
+// no file behind.
+func (w *Output) Check() error {
+	o, path := w.o, w.path
+	switch {
+	case o.Rotate != nil && o.Resume != nil: // the offset is one in a part
+		return o.checkMissing(path, 0)
+	case o.Rotate != nil:
+		path = PartName(path, o.Rotate.Start, 1)
+	}
 	_, err := o.place(path)
 	return err
 }
@@ -119,76 +128,59 @@ func (p *place) isFile() bool { return p.info == nil || p.info.Mode().IsRegular(
 // place decides where to write the records, or returns why path can't be written
 // to. For standard output it returns the zero place.
 func (o *Options) place(path string) (p place, err error) {
-	if err := o.check(path); err != nil || isStandard(path) {
-		return place{}, err
+	var offset int64
+	if o.Resume != nil {
+		offset = o.Resume.Offset
+	}
+	switch {
+	case o.Append && (o.Replace || o.Resume != nil):
+		return p, o.refuse(path, errModes, "choose one of them")
+	case offset < 0:
+		return p, o.refuse(path, errOffset, "the checkpoint is damaged")
+	case isStandard(path):
+		return p, nil
 	}
 	p.name = path
-	if p.info, err = o.stat(path); err != nil {
-		return place{}, err
+	switch p.info, err = os.Stat(path); {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return p, newError(o.op(), path, err)
+	case p.info.IsDir():
+		return p, o.refuse(path, errDirectory, "name a file in it")
+	case p.isFile() && !o.Append && !o.Replace && o.Resume == nil:
+		return p, o.refuse(path, fs.ErrExist, "choose to append to it or to replace it")
 	}
-	if o.Replace && p.isFile() {
-		return o.beside(p)
+	if p.isFile() && (o.Replace || o.Rotate != nil) {
+		return o.beside(p, offset)
 	}
 	if p.info == nil {
-		return p, o.checkMissing(p.name)
-	}
-	if p.info.Mode().IsRegular() && o.isNew() {
-		return place{}, o.refuse(path, fs.ErrExist, "choose to append to it or to replace it")
+		return p, o.checkMissing(p.name, offset)
 	}
 	return p, nil
 }
 
 // beside returns the place for a census that is to replace the file p.
-func (o *Options) beside(p place) (_ place, err error) {
+func (o *Options) beside(p place, offset int64) (_ place, err error) {
 	p.name = disk.Resolve(p.name)
 	b := place{name: p.name + PartSuffix, final: p.name}
 	if b.info, err = os.Lstat(b.name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return place{}, newError(o.op(), b.name, err)
+		return b, newError(o.op(), b.name, err)
 	}
 	switch {
 	case !b.isFile():
-		return place{}, o.refuse(b.name, errors.New("is not a regular file"), "remove it, or choose another name")
-	case b.info == nil && o.Resume && o.Offset > 0 && p.info != nil:
+		return b, o.refuse(b.name, errors.New("is not a regular file"), "remove it, or choose another name")
+	case b.info == nil && offset > 0 && p.info != nil:
 		return p, nil // it was complete, and already had its final name
 	case b.info == nil:
-		return b, o.checkMissing(p.name)
+		return b, o.checkMissing(p.name, offset)
 	}
 	return b, nil
 }
 
-// Beside returns the name that a new census that replaces path has until Commit.
-func Beside(path string) string { return disk.Resolve(path) + PartSuffix }
-
-// stat describes the file at path; it returns nil if there is none. A directory is
-// an error.
-func (o *Options) stat(path string) (fs.FileInfo, error) {
-	info, err := os.Stat(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, nil
-	case err != nil:
-		return nil, newError(o.op(), path, err)
-	case info.IsDir():
-		return nil, o.refuse(path, errDirectory, "name a file in it")
-	}
-	return info, nil
-}
-
-// check returns an error if options exclude each other or Offset is negative.
-func (o *Options) check(path string) error {
-	switch {
-	case o.Append && (o.Replace || o.Resume || o.overwrite) || o.overwrite && (o.Resume || o.Replace):
-		return o.refuse(path, errModes, "choose one of them")
-	case o.Offset < 0:
-		return o.refuse(path, errOffset, "the checkpoint is damaged")
-	}
-	return nil
-}
-
 // checkMissing returns an error if path can't be created, or must exist because it
-// is resumed.
-func (o *Options) checkMissing(path string) error {
-	if o.Resume && o.Offset > 0 {
+// is resumed at an offset.
+func (o *Options) checkMissing(path string, offset int64) error {
+	if offset > 0 {
 		return o.refuse(path, fs.ErrNotExist, "a scan is resumed with the census that it began")
 	}
 	dir := filepath.Dir(path)
@@ -209,17 +201,14 @@ func (o *Options) refuse(path string, err error, hint string) error {
 	return &Error{Op: o.op(), Path: path, Err: err, Hint: hint}
 }
 
-// isNew reports whether Create must make a new file, and fail if there is one.
-func (o *Options) isNew() bool { return !o.Append && !o.Replace && !o.Resume && !o.overwrite }
-
 // op names the operation in errors.
 func (o *Options) op() string {
 	switch {
 	case o.Append:
 		return "append to"
-	case o.Resume:
+	case o.Resume != nil:
 		return "resume"
-	case o.Replace, o.overwrite:
+	case o.Replace:
 		return "replace"
 	}
 	return "create"
@@ -227,3 +216,117 @@ func (o *Options) op() string {
 
 // isStandard reports whether path stands for standard output or input.
 func isStandard(path string) bool { return path == "" || path == "-" }
+
+// begin opens the file at path, which is then the open one.
+func (w *Output) begin(path string, o *Options) error {
+	p, err := o.place(path)
+	if err != nil {
+		return err
+	}
+	f := &file{name: p.name, final: p.final, packed: w.packed, part: o.Rotate != nil, born: time.Now(), done: make(chan struct{})}
+	switch {
+	case isStandard(path):
+		err = f.openStandard(o)
+	case p.final != "" && o.Resume != nil && p.info != nil:
+		f.disk, err = disk.Reopen(p.final)
+	case p.final != "":
+		f.created = o.Resume == nil
+		f.disk, err = disk.Create(p.final, 0o666)
+	case p.info == nil:
+		f.created = true
+		f.disk, err = disk.Open(p.name, os.O_RDWR|os.O_CREATE|os.O_EXCL)
+	case p.isFile():
+		f.disk, err = disk.Open(p.name, os.O_RDWR)
+	default: // a pipe or a device: there is nothing to lose
+		f.disk, err = disk.Open(p.name, os.O_WRONLY)
+	}
+	if err == nil && f.disk != nil {
+		f.handle, f.to = f.disk, f.disk
+		f.info, err = f.disk.Stat()
+	}
+	if err != nil {
+		return newError(o.op(), p.name, err)
+	}
+	f.regular = f.info.Mode().IsRegular()
+	if f.regular && f.disk != nil {
+		if err := f.cutBack(o); err != nil {
+			f.close()
+			return err
+		}
+	}
+	if f.created {
+		_ = disk.SyncDir(filepath.Dir(p.name)) // some file systems can't
+	}
+	return w.use(f)
+}
+
+// use makes f the open file. An empty file gets the header.
+func (w *Output) use(f *file) error {
+	f.frame, f.durable = f.size, f.size
+	w.files.Lock()
+	w.now = f
+	w.files.Unlock()
+	if len(w.o.Header) == 0 || f.size > 0 {
+		return nil
+	}
+	return f.write(w.packer, job{block: w.o.Header})
+}
+
+func (f *file) openStandard(o *Options) (err error) {
+	out := o.Stdout
+	if out == nil {
+		out = os.Stdout
+	}
+	f.name, f.packed = "standard output", unpacked
+	f.handle, f.to = out, out
+	if o.Screen != nil {
+		f.to = o.Screen
+	}
+	f.info, err = out.Stat()
+	return err
+}
+
+// cutBack cuts a file back to the part that is kept, and hashes that part. It changes
+// nothing if the file is not the one that is to be resumed or appended to.
+func (f *file) cutBack(o *Options) (err error) {
+	size := f.info.Size()
+	f.sum = xxhash.New()
+	var t tail
+	switch at := o.Resume; {
+	case at != nil && at.Offset > size:
+		err = fmt.Errorf("%w: %d of %d bytes are left", ErrChanged, size, at.Offset)
+	case at != nil:
+		t.keep, f.records = at.Offset, at.Records
+	case o.Append && size > 0:
+		t, err = readTail(f, size, f.packed, o.begins())
+	}
+	if err != nil {
+		return o.refuse(f.name, err, "choose another name")
+	}
+	if at := o.Resume; at != nil {
+		if err := hashFile(f.sum, f, at.Offset, o.Progress); err != nil {
+			return newError(o.op(), f.name, err)
+		}
+		if is := sumText(f.sum); at.Sum != "" && at.Sum != is {
+			return o.refuse(f.name, fmt.Errorf("%w: its first %d bytes have xxh64 %s, and had %s",
+				ErrChanged, at.Offset, is, at.Sum), "start a new scan")
+		}
+	}
+	f.size, f.cut = t.keep, t.cut
+	if len(t.lines) > 0 {
+		f.size, err = repack(f, f.packed, t.keep, size, t.lines)
+	} else if t.keep < size {
+		err = f.Truncate(t.keep)
+		disk.Step("output.cut")
+	}
+	if err == nil && o.Append {
+		err = hashFile(f.sum, f, f.size, o.Progress)
+	}
+	if err == nil {
+		_, err = f.Seek(f.size, io.SeekStart)
+	}
+	if err != nil {
+		return newError(o.op(), f.name, err)
+	}
+	return nil
+}

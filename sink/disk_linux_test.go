@@ -29,7 +29,7 @@ func TestFullDisk(t *testing.T) {
 		path := filepath.Join(disk, name)
 		w := create(t, path, Options{})
 		n := 0
-		for w.Write(sinktest.Typical(n)) == nil {
+		for w.Write("", sinktest.Typical(n)) == nil {
 			n++
 		}
 		checkFull(t, w.Close(), path)
@@ -51,7 +51,7 @@ func TestDeviceFull(t *testing.T) {
 	}
 	w := create(t, path, Options{})
 	write(t, w, 0, 1)
-	checkFull(t, w.Sync(), path)
+	checkFull(t, syncNow(w), path)
 	checkFull(t, w.Close(), path)
 }
 
@@ -97,7 +97,7 @@ func TestSIGPIPE(t *testing.T) {
 func pipeChild() {
 	w, err := Create("-", Options{})
 	if err == nil {
-		err = w.Write(sinktest.Typical(0))
+		err = w.Write("", sinktest.Typical(0))
 	}
 	if err == nil {
 		err = w.Close()

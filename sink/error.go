@@ -6,6 +6,7 @@ import (
 	"os"
 	"syscall"
 
+	"github.com/a2sscan/a2sscan/sink/disk"
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
@@ -53,6 +54,8 @@ func newError(op, path string, err error) *Error {
 		e.Hint = "choose a place that is not read-only"
 	case errors.As(err, new(record.SchemaError)):
 		e.Hint = "a newer version reads it"
+	case errors.Is(err, disk.ErrLocked):
+		e.Hint = "wait until it is done, or choose another name"
 	case op == "open" && errors.Is(err, os.ErrNotExist):
 		e.Hint = "check its name"
 	}

@@ -21,7 +21,7 @@ func Example() {
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "census.zst")
 
-	w, err := sink.Create(path, sink.Options{Scan: "nightly"})
+	w, err := sink.Create(path, sink.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -30,7 +30,7 @@ func Example() {
 		Status: scanner.StatusNoReply,
 		Err:    [wire.NumQuestions]wire.Error{wire.ErrTimeout},
 	}
-	if err := w.Write(result); err != nil {
+	if err := w.Write("nightly", result); err != nil {
 		log.Fatal(err)
 	}
 	if err := w.Close(); err != nil {

@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 var names = []string{"census.ndjson", "census.ndjson.zst", "census.ndjson.gz"}
 
 // create opens path, or ends the test.
-func create(t *testing.T, path string, o Options) *Writer {
+func create(t *testing.T, path string, o Options) *Output {
 	t.Helper()
 	w, err := Create(path, o)
 	if err != nil {
@@ -45,16 +45,16 @@ func create(t *testing.T, path string, o Options) *Writer {
 }
 
 // write writes the records of the typical results in [from, to).
-func write(t *testing.T, w *Writer, from, to int) {
+func write(t *testing.T, w *Output, from, to int) {
 	t.Helper()
 	for i := from; i < to; i++ {
-		if err := w.Write(sinktest.Typical(i)); err != nil {
+		if err := w.Write("", sinktest.Typical(i)); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
-func closeWriter(t *testing.T, w *Writer) {
+func closeWriter(t *testing.T, w *Output) {
 	t.Helper()
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
@@ -134,6 +134,25 @@ func wantWhole(t *testing.T, path string, n int) {
 	}
 }
 
+// durable returns the length of the only file at the last sync.
+func durable(w *Output) int64 {
+	ended, f := w.each()
+	if len(ended) > 0 {
+		f = ended[0]
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.durable
+}
+
+// whole1 describes the only file of an Output that is closed.
+func whole1(w *Output) Part {
+	if parts := w.Parts(); len(parts) > 0 {
+		return parts[0]
+	}
+	return Part{}
+}
+
 func size(t *testing.T, path string) int64 {
 	t.Helper()
 	info, err := os.Stat(path)
@@ -151,11 +170,11 @@ func TestRoundTrip(t *testing.T) {
 		write(t, w, 0, 600)
 		closeWriter(t, w)
 		wantLines(t, path, lines(0, 600))
-		if w.Count() != 600 || w.Offset() != size(t, path) {
-			t.Errorf("%s: count %d, offset %d", name, w.Count(), w.Offset())
+		if w.Count() != 600 || durable(w) != size(t, path) {
+			t.Errorf("%s: count %d, offset %d", name, w.Count(), durable(w))
 		}
-		if plain := name == names[0]; plain != (int64(w.Bytes()) == w.Offset()) {
-			t.Errorf("%s: %d bytes became %d", name, w.Bytes(), w.Offset())
+		if plain := name == names[0]; plain != (int64(w.bytes.Load()) == durable(w)) {
+			t.Errorf("%s: %d bytes became %d", name, w.bytes.Load(), durable(w))
 		}
 	}
 }
@@ -166,7 +185,7 @@ func TestStandardOutput(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := Check(path, Options{}); err != nil {
+		if err := New(path, Options{}).Check(); err != nil {
 			t.Error(err)
 		}
 		w := create(t, path, Options{Stdout: f})
@@ -182,7 +201,7 @@ func TestStandardOutput(t *testing.T) {
 func TestDevice(t *testing.T) {
 	w := create(t, os.DevNull, Options{})
 	write(t, w, 0, 1)
-	if err := w.Sync(); err != nil {
+	if _, err := w.Sync(); err != nil {
 		t.Error(err)
 	}
 	closeWriter(t, w)
@@ -203,11 +222,11 @@ func TestRefused(t *testing.T) {
 	}{
 		{there, Options{}, "create " + there +
 			": file already exists; choose to append to it or to replace it", fs.ErrExist},
-		{dir, Options{overwrite: true}, "replace " + dir + ": is a directory; name a file in it", nil},
+		{dir, Options{Replace: true}, "replace " + dir + ": is a directory; name a file in it", nil},
 		{filepath.Join(no, "x"), Options{}, "the directory " + no + " does not exist; create it first", nil},
 		{filepath.Join(there, "x"), Options{}, "not a directory", nil},
-		{there, Options{Append: true, overwrite: true}, "exclude each other; choose one of them", nil},
-		{fresh, Options{Resume: true, Offset: 1}, "resume " + fresh +
+		{there, Options{Append: true, Replace: true}, "exclude each other; choose one of them", nil},
+		{fresh, Options{Resume: &Position{Offset: 1}}, "resume " + fresh +
 			": file does not exist; a scan is resumed with the census that it began", fs.ErrNotExist},
 	}
 	for _, tt := range tests {
@@ -215,7 +234,7 @@ func TestRefused(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), tt.want) || tt.is != nil && !errors.Is(err, tt.is) {
 			t.Errorf("%s: %v, want %s", tt.path, err, tt.want)
 		}
-		if early := Check(tt.path, tt.o); early == nil || err != nil && early.Error() != err.Error() {
+		if early := New(tt.path, tt.o).Check(); early == nil || err != nil && early.Error() != err.Error() {
 			t.Errorf("%s: Check says %v, Create %v", tt.path, early, err)
 		}
 	}
@@ -231,8 +250,8 @@ func TestCheckTouchesNothing(t *testing.T) {
 	there := filepath.Join(dir, "there.ndjson")
 	put(t, there, "{}\n")
 	for _, path := range []string{there, filepath.Join(dir, "new.zst")} {
-		for _, o := range []Options{{overwrite: true}, {Append: true}, {Resume: true}} {
-			if err := Check(path, o); err != nil {
+		for _, o := range []Options{{Replace: true}, {Append: true}, {Resume: &Position{}}} {
+			if err := New(path, o).Check(); err != nil {
 				t.Error(err)
 			}
 		}
@@ -246,17 +265,6 @@ func put(t *testing.T, path, content string) {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
 		t.Fatal(err)
-	}
-}
-
-func TestForce(t *testing.T) {
-	for _, name := range names {
-		path := filepath.Join(t.TempDir(), name)
-		put(t, path, strings.Repeat("what was there before\n", 10000))
-		w := create(t, path, Options{overwrite: true})
-		write(t, w, 0, 2)
-		closeWriter(t, w)
-		wantLines(t, path, lines(0, 2))
 	}
 }
 
@@ -346,7 +354,7 @@ func pack(s string) []byte {
 	if err != nil {
 		panic(err)
 	}
-	frame, err := p.pack([]byte(s))
+	frame, err := p.pack(job{block: []byte(s), end: true})
 	if err != nil {
 		panic(err)
 	}
@@ -359,35 +367,36 @@ func openFrame(s string) []byte {
 	if err != nil {
 		panic(err)
 	}
-	if err := errors.Join(p.add([]byte(s)), p.flush()); err != nil {
+	open, err := p.pack(job{block: []byte(s), flush: true})
+	if err != nil {
 		panic(err)
 	}
-	return p.take()
+	return open
 }
 
 // TestResume resumes from each point that a checkpoint could name.
 func TestResume(t *testing.T) {
 	for _, name := range names {
 		path := filepath.Join(t.TempDir(), name)
-		w := create(t, path, Options{Resume: true})
-		offsets := []int64{w.Offset()}
+		w := create(t, path, Options{Resume: &Position{}})
+		offsets := []int64{durable(w)}
 		for i := range 4 {
 			write(t, w, i, i+1)
-			if err := w.Sync(); err != nil {
+			if _, err := w.Sync(); err != nil {
 				t.Fatal(err)
 			}
-			offsets = append(offsets, w.Offset())
+			offsets = append(offsets, durable(w))
 		}
 		closeWriter(t, w)
 		for i := len(offsets) - 1; i >= 0; i-- {
-			w := create(t, path, Options{Resume: true, Offset: offsets[i]})
-			if w.Offset() != offsets[i] {
-				t.Errorf("%s: offset %d, want %d", name, w.Offset(), offsets[i])
+			w := create(t, path, Options{Resume: &Position{Offset: offsets[i]}})
+			if durable(w) != offsets[i] {
+				t.Errorf("%s: offset %d, want %d", name, durable(w), offsets[i])
 			}
 			closeWriter(t, w)
 			wantLines(t, path, lines(0, i))
 		}
-		_, err := Create(path, Options{Resume: true, Offset: 1})
+		_, err := Create(path, Options{Resume: &Position{Offset: 1}})
 		if !errors.Is(err, ErrChanged) || !strings.Contains(err.Error(), "0 of 1 bytes are left") {
 			t.Errorf("%s: a file that is too short: %v", name, err)
 		}
@@ -398,10 +407,10 @@ func TestLocked(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "census.ndjson")
 	w := create(t, path, Options{})
 	write(t, w, 0, 1)
-	if err := w.Sync(); err != nil {
+	if _, err := w.Sync(); err != nil {
 		t.Fatal(err)
 	}
-	for _, o := range []Options{{Append: true}, {overwrite: true}, {Resume: true}} {
+	for _, o := range []Options{{Append: true}, {Replace: true}, {Resume: &Position{}}} {
 		if other, err := Create(path, o); err == nil {
 			t.Errorf("two write to one file: %v", other.Close())
 		} else if !strings.Contains(err.Error(), "written by another process; wait") {
@@ -449,7 +458,7 @@ func writeInSteps(t *testing.T, path string) map[int64]int {
 	readable := map[int64]int{}
 	w := create(t, path, Options{FlushEvery: -1})
 	for i := range 8 {
-		if err := w.Write(tiny(i)); err != nil {
+		if err := w.Write("", tiny(i)); err != nil {
 			t.Fatal(err)
 		}
 		w.flush()
@@ -458,10 +467,10 @@ func writeInSteps(t *testing.T, path string) map[int64]int {
 		if i%3 != 2 {
 			continue
 		}
-		if err := w.Sync(); err != nil || w.Offset() != size(t, path) {
-			t.Fatalf("offset %d: %v", w.Offset(), err)
+		if _, err := w.Sync(); err != nil || durable(w) != size(t, path) {
+			t.Fatalf("offset %d: %v", durable(w), err)
 		}
-		readable[w.Offset()] = i + 1
+		readable[durable(w)] = i + 1
 	}
 	closeWriter(t, w)
 	return readable
@@ -494,10 +503,10 @@ func checkAppend(t *testing.T, path string, file []byte, promised int) {
 	put(t, path, string(file))
 	before, truncated := readFile(t, path)
 	w := create(t, path, Options{Append: true})
-	if w.Cut() != truncated || len(before) < promised || w.Offset() != size(t, path) {
+	if w.Cut() != truncated || len(before) < promised || durable(w) != size(t, path) {
 		t.Errorf("cut at %d: cut %d, truncated %d", len(file), w.Cut(), truncated)
 	}
-	if err := w.Write(tiny(len(before))); err != nil {
+	if err := w.Write("", tiny(len(before))); err != nil {
 		t.Error(err)
 	}
 	closeWriter(t, w)

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/a2sscan/a2sscan/sink/internal/sinktest"
 )
@@ -48,7 +47,7 @@ func TestHeader(t *testing.T) {
 		write(t, w, 0, 1)
 		closeWriter(t, w)
 		resumed := o
-		resumed.Resume, resumed.Offset = true, w.Offset()
+		resumed.Resume = &Position{Offset: durable(w)}
 		w = create(t, path, resumed)
 		write(t, w, 0, 1)
 		closeWriter(t, w)
@@ -71,14 +70,18 @@ func TestHeader(t *testing.T) {
 // TestHeaderOfParts checks that each part of a file with columns begins with the
 // header.
 func TestHeaderOfParts(t *testing.T) {
-	o := Options{Header: []byte("a,b\n"), Shown: func([]byte) []byte { return []byte("1,2") }, FlushEvery: -1}
+	o := Options{Header: []byte("a,b\n"), Shown: func([]byte) []byte { return []byte("1,2") },
+		Rotate: &Rotation{Size: 1}}
 	path := filepath.Join(t.TempDir(), "x.csv")
-	s, err := CreateSeries(path, o, Rotation{Start: time.Unix(0, 0), Every: 1})
+	s, err := Create(path, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range 3 {
-		if err := s.WriteAs("", sinktest.Typical(0)); err != nil {
+		if err := s.Write("", sinktest.Typical(0)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Sync(); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -95,7 +98,7 @@ func TestHeaderOfParts(t *testing.T) {
 			t.Errorf("%s: %q, %v", p.Name, text, err)
 		}
 	}
-	if len(parts) == 0 {
-		t.Error("no parts")
+	if len(parts) != 3 {
+		t.Errorf("%d parts", len(parts))
 	}
 }

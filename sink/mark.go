@@ -2,26 +2,30 @@ package sink
 
 import "github.com/a2sscan/a2sscan/sink/disk"
 
-// Mark is a position between two records of a census. A scan makes a mark when it
-// takes a snapshot, and continues. Later, for a checkpoint, it asks the mark for
-// the length of the file at that position.
-type Mark struct {
-	w       *Writer
-	written chan struct{} // closed when the file has been written up to the mark
-	offset  int64         // length of the file at that point
-	sum     string        // hash of the file at that point
+// Position is a place between two records of a census, up to which it is durable.
+type Position struct {
+	Offset  int64  // length of the file there, or of the part after Parts, in bytes
+	Sum     string // xxHash64 of these bytes, in hex; empty: unknown
+	Parts   []Part // the parts that were complete there
+	Records uint64 // records in the part after Parts
+}
 
-	// In a Series:
-	before  []*volume // parts before the open one
-	records uint64    // records of the open part before the mark
+// Mark is a place between two records of a census. A scan makes a mark when it takes a
+// snapshot, and continues. Later, for a checkpoint, it asks the mark for the Position.
+type Mark struct {
+	w       *Output
+	written chan struct{} // closed when the files have been written up to the mark
+	before  []*file       // the complete parts
+	in      *file         // the file after them; nil: the mark is between two parts
+	at      Position      // in this file
 }
 
 // Mark marks the position after all records written so far. Like Write, it waits
 // for the disk only if all blocks are full.
-func (w *Writer) Mark() (*Mark, error) {
+func (w *Output) Mark() (*Mark, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if err := w.err(); err != nil {
+	if err := w.writable(); err != nil {
 		return nil, err
 	}
 	m := &Mark{w: w, written: make(chan struct{})}
@@ -29,55 +33,26 @@ func (w *Writer) Mark() (*Mark, error) {
 	return m, nil
 }
 
-// Parts returns the parts of a Series that were complete before the mark. It must
-// be called after Sync.
-func (m *Mark) Parts() []Part { return partsOf(m.before) }
-
-// Sum returns the hash of the file up to the offset that Sync returned: xxHash64
-// in hex, or "" if there is none. It is meant for Options.Sum.
-func (m *Mark) Sum() string { return m.sum }
-
-// Records returns how many records of the open part of a Series are before the mark. It
-// is 0 if the mark is between two parts.
-func (m *Mark) Records() uint64 { return m.records }
-
-func (m *Mark) failure() error {
-	if m.w == nil {
-		return nil
-	}
-	return m.w.failure()
-}
-
-// Sync waits until every record before the mark is in the file, their last frame is
-// complete, and the file is durable: after any crash, Options.Resume can return to the
-// offset. That is the length of the file at the mark, in bytes; in a Series, that of the
-// open part, or 0 if the mark is between two parts.
-func (m *Mark) Sync() (offset int64, err error) {
+// Sync waits until every record before the mark is in its file, the last frame of which
+// is complete, and the files are durable: after any crash, Options.Resume can return to
+// the position.
+func (m *Mark) Sync() (Position, error) {
 	<-m.written
-	for _, v := range m.before {
-		if <-v.done; v.err != nil {
-			return 0, v.err
+	for _, f := range m.before {
+		if <-f.done; f.err != nil {
+			return Position{}, f.err
 		}
 	}
-	if err := m.failure(); err != nil || m.w == nil {
-		return m.offset, err
+	at := m.at
+	at.Parts = partsOf(m.before)
+	if err := m.w.Err(); err != nil || m.in == nil {
+		return at, err
 	}
 	disk.Step("output.written")
-	m.w.syncTo(m.offset)
-	return m.offset, m.failure()
+	m.w.fail(m.in.syncTo(at.Offset))
+	return at, m.w.Err()
 }
 
-// syncTo makes the file durable up to an offset, unless it already is. Records may
-// be written meanwhile.
-func (w *Writer) syncTo(offset int64) {
-	w.disk.Lock()
-	defer w.disk.Unlock()
-	if offset <= w.offset.Load() {
-		return
-	}
-	if err := w.dest.sync(); err != nil {
-		w.fail(err)
-		return
-	}
-	w.offset.Store(offset)
-}
+// Commit gives the parts that were complete at the mark their final names. See
+// Rotation.Hold.
+func (m *Mark) Commit() error { return commit(m.before) }

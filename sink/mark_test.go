@@ -29,15 +29,16 @@ func TestMark(t *testing.T) {
 		write(t, w, 500, 600)
 		var offsets []int64
 		for _, m := range marks {
-			offset, err := m.Sync()
-			if err != nil || offset > w.Offset() {
-				t.Errorf("%s: %d of %d synced, %v", name, offset, w.Offset(), err)
+			at, err := m.Sync()
+			offset := at.Offset
+			if err != nil || offset > durable(w) {
+				t.Errorf("%s: %d of %d synced, %v", name, offset, durable(w), err)
 			}
 			offsets = append(offsets, offset)
 		}
 		closeWriter(t, w)
 		for i := 4; i >= 0; i-- {
-			w := create(t, path, Options{Resume: true, Offset: offsets[i]})
+			w := create(t, path, Options{Resume: &Position{Offset: offsets[i]}})
 			closeWriter(t, w)
 			got, truncated := readFile(t, path)
 			if !slices.Equal(got, lines(0, (i+1)*100)) || truncated != 0 {
@@ -51,7 +52,7 @@ func TestMark(t *testing.T) {
 func TestMarkSlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &memory{gate: make(chan struct{})}
-		w := newWriter(memoryDest(m), Options{FlushEvery: -1})
+		w := memoryOutput(m, Options{FlushEvery: -1})
 		write(t, w, 0, 1)
 		first, err := w.Mark()
 		if err != nil {
@@ -65,12 +66,12 @@ func TestMarkSlow(t *testing.T) {
 		close(m.gate)
 		one, err1 := first.Sync()
 		two, err2 := second.Sync()
-		if err1 != nil || err2 != nil || one <= 0 || two <= one || w.Offset() != two {
-			t.Errorf("marks at %d and %d, %v, %v, synced to %d", one, two, err1, err2, w.Offset())
+		if err1 != nil || err2 != nil || one.Offset <= 0 || two.Offset <= one.Offset || durable(w) != two.Offset {
+			t.Errorf("marks at %+v and %+v, %v, %v, synced to %d", one, two, err1, err2, durable(w))
 		}
 		closeWriter(t, w)
-		if again, err := first.Sync(); again != one || err != nil {
-			t.Errorf("after Close: %d, %v", again, err)
+		if again, err := first.Sync(); again.Offset != one.Offset || err != nil {
+			t.Errorf("after Close: %+v, %v", again, err)
 		}
 	})
 }

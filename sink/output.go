@@ -2,269 +2,473 @@ package sink
 
 import (
 	"errors"
-	"fmt"
-	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
-	"strings"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
 
-	"github.com/cespare/xxhash/v2"
-
-	"github.com/a2sscan/a2sscan/sink/disk"
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/thread"
+	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// output is an open file to which records are written.
-type output struct {
-	*os.File
-	name    string  // current name
-	final   string  // the name that Commit gives it; empty: name is final
-	created bool    // by this call of Create
-	packed  packing // implied by its name
-	regular bool    // a regular file: Sync has an effect
-	ours    bool    // opened by its path: it may be cut back
-	size    int64   // current length
-	cut     int64   // how many bytes of a partial record were cut off
-	info    fs.FileInfo
-	sum     *xxhash.Digest // hash of its bytes; nil: not a regular file of ours
-	lock    *disk.Lock     // nil: not locked
-	beside  *disk.File     // with final: the file, which will replace another one
+// The sizes of the blocks that wait for the disk, in bytes, and their number. A
+// block is compressed and written in one step; Write waits only if all blocks are
+// full.
+const (
+	blockSize = 256 << 10
+	blockRoom = 64 << 10 // for the last record of a block
+	numBlocks = 4
+	maxKept   = 1 << 20 // longer blocks, with a long record, are not reused
+)
+
+// Output writes the records of a scan: to one file or, with Options.Rotate, to parts.
+// Its methods may be called from several goroutines.
+//
+// New plans an Output, and Open creates its file. Parts are created with their first
+// records. From then on each file is in one of three states:
+//
+//		            ┌─ Write, Sync ─┐
+//		            │               ▼   Close, or the part is full     Commit
+//		 created ───┴──────────▶ open ────────────────────────▶ whole ───────▶ named
+//		                            ▲                             │              │
+//		                            └───── Resume or Append ──────┴──────────────┘
+//
+//	  - open: the file is durable up to the last Sync. A kill may leave more behind that,
+//	    and in the end a part of a record. Resume cuts the file back to a Sync, Append to
+//	    the last complete record.
+//	  - whole: the file has all its records, and is durable.
+//	  - named: the file has its final name. A part, and a file that replaces another,
+//	    has had PartSuffix until then; any other file has its final name all the time.
+//
+// Records are appended to a block. A goroutine compresses and writes full blocks, on
+// its own thread until Close (package thread). Only this goroutine knows the open file:
+// it creates the next part when the last one is full. If the disk is slower than the
+// scan, Write waits for a free block. The first error is final: every later call
+// returns it, and the file ends with the last complete record that fitted.
+type Output struct {
+	path   string
+	o      Options
+	packed packing // of the files
+
+	full chan job
+	free chan []byte
+	stop chan struct{} // closed to end the method flushEvery
+	busy sync.WaitGroup
+
+	mu             sync.Mutex // guards the fields below
+	enc            record.Encoder
+	block          []byte // the current block; nil until one is needed
+	lines          uint64 // records in it
+	opened, closed bool
+
+	count   atomic.Uint64 // records that were passed to Write
+	bytes   atomic.Uint64 // their length
+	written atomic.Uint64 // records that are in the files
+	failed  atomic.Pointer[error]
+
+	files sync.Mutex // guards the fields below; only the writing goroutine sets them
+	ended []*file    // whole, or on the way there
+	now   *file      // open; nil: none
+
+	packer *packer // of the writing goroutine; nil: the files are not compressed
 }
 
-// open opens path to write to it.
-func (o *Options) open(path string) (*output, error) {
-	p, err := o.place(path)
-	if err != nil {
+// job is a block to write, with a number of lines. If flush is set, everything written
+// so far becomes readable from the file; if end is set, its frame ends as well. After
+// that, the mark, if there is one, gets the position.
+type job struct {
+	block      []byte
+	lines      uint64
+	flush, end bool
+	mark       *Mark
+}
+
+// New returns an Output that has not created its file yet. "-" and "" are standard
+// output; a file whose name ends in .zst or .gz is compressed.
+func New(path string, o Options) *Output {
+	return &Output{
+		path: path, o: o, packed: packingOf(path),
+		enc:  record.Encoder{Names: record.NewNameHasher(o.NameKey)},
+		full: make(chan job, numBlocks), free: make(chan []byte, numBlocks), stop: make(chan struct{}),
+	}
+}
+
+// Create returns an Output that is open.
+func Create(path string, o Options) (*Output, error) {
+	w := New(path, o)
+	if err := w.Open(); err != nil {
 		return nil, err
 	}
-	if isStandard(path) {
-		return o.openStandard()
-	}
-	out := &output{name: p.name, final: p.final, packed: packingOf(p.name), ours: true}
-	out.created = p.info == nil || p.final != "" && !o.Resume
-	if p.final != "" {
-		err = o.openBeside(out, p.info)
-	} else {
-		err = o.openFile(out, p.info)
-	}
-	if err != nil {
-		return nil, o.unopened(out.name, err)
-	}
-	out.regular = out.info.Mode().IsRegular()
-	if err := o.prepare(out); err != nil {
-		out.release()
-		return nil, err
-	}
-	if out.created {
-		_ = disk.SyncDir(filepath.Dir(p.name)) // some file systems can't
-	}
-	return out, nil
+	return w, nil
 }
 
-// unopened returns err as the error of a file that can't be opened or locked.
-func (o *Options) unopened(name string, err error) error {
-	e := newError(o.op(), name, err)
-	if errors.Is(err, disk.ErrLocked) {
-		e.Hint = "wait until it is done, or choose another name"
+// Open creates the file, or opens the files that are resumed. For an existing file the
+// error is fs.ErrExist unless the Options allow it; pipes and devices are always
+// accepted.
+//
+// If standard output is a pipe whose reader has closed it, Go ends the process with
+// SIGPIPE before Write can return an error. A program that wants the error calls
+// signal.Ignore(syscall.SIGPIPE).
+func (w *Output) Open() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return os.ErrClosed
 	}
-	return e
-}
-
-func (o *Options) openStandard() (*output, error) {
-	f := o.Stdout
-	if f == nil {
-		f = os.Stdout
+	var err error
+	if w.packed != unpacked {
+		w.packer, err = newPacker(w.packed)
 	}
-	out := &output{File: f, name: "standard output"}
-	info, err := f.Stat()
-	if err != nil {
-		return nil, newError(o.op(), out.name, err)
-	}
-	out.regular = info.Mode().IsRegular()
-	return out, nil
-}
-
-// openBeside opens the file that is to replace out.final. info describes the file
-// that was found there, or is nil.
-func (o *Options) openBeside(out *output, info fs.FileInfo) (err error) {
-	if o.Resume && info != nil {
-		out.beside, err = disk.Reopen(out.final)
-	} else {
-		out.beside, err = disk.Create(out.final, 0o666)
-	}
-	if err == nil {
-		out.File = out.beside.File
-		out.info, err = out.Stat()
-	}
-	return err
-}
-
-// openFile opens and locks the file of out. info describes the file that was found
-// there, or is nil.
-func (o *Options) openFile(out *output, info fs.FileInfo) (err error) {
-	flags := os.O_RDWR
 	switch {
-	case info == nil:
-		flags |= os.O_CREATE | os.O_EXCL
-	case !info.Mode().IsRegular():
-		flags = os.O_WRONLY // a pipe or a device: there is nothing to lose
-	case o.overwrite:
-		flags |= os.O_CREATE | os.O_EXCL
-		err = removeUnlocked(out.name)
+	case err != nil:
+	case w.o.Rotate == nil:
+		err = w.begin(w.path, &w.o)
+	case w.o.Append || isStandard(w.path):
+		err = w.o.refuse(w.path, errNoParts, "name a new file")
+	case w.o.Resume != nil:
+		err = w.resume()
 	}
-	for locked := false; !locked && err == nil; {
-		if out.File, err = os.OpenFile(out.name, flags, 0o666); err == nil {
-			out.info, err = out.Stat()
-		}
-		if err == nil {
-			locked, err = out.tryLock()
-		}
-		if !locked && out.File != nil {
-			out.File.Close()
-		}
-	}
-	if err == nil && out.info.Mode().IsRegular() {
-		err = out.checkReplaced()
-	}
-	return err
-}
-
-// removeUnlocked removes a file, unless another process is writing to it.
-func removeUnlocked(name string) error {
-	l, err := disk.LockOutput(name)
 	if err != nil {
+		w.failed.CompareAndSwap(nil, &err)
 		return err
 	}
-	return errors.Join(os.Remove(name), l.Release())
+	w.start()
+	return nil
 }
 
-// checkReplaced returns an error if another process is writing a census that is
-// going to replace the file. It then removes the file if this call created it.
-func (out *output) checkReplaced() error {
-	l, err := disk.LockOutput(disk.Resolve(out.name) + PartSuffix)
-	if !errors.Is(err, disk.ErrLocked) {
-		return l.Release()
+// start starts the goroutines that write.
+func (w *Output) start() {
+	w.opened = true
+	for range numBlocks {
+		w.free <- nil
 	}
-	if out.created {
-		os.Remove(out.name)
+	w.busy.Go(w.run)
+	every := w.o.FlushEvery
+	if every == 0 {
+		every = defaultFlush
+		if w.packed != unpacked {
+			every = defaultFlushZstd
+		}
 	}
-	out.release()
-	return err
+	if every > 0 {
+		w.busy.Go(func() { w.flushEvery(every) })
+	}
 }
 
-// tryLock locks a regular file, so that two scans never write to the same one. It
-// returns false if another file has taken its name since it was opened. A part of a
-// census, which has a name of ours, must not be a link.
-func (out *output) tryLock() (locked bool, err error) {
-	if !out.info.Mode().IsRegular() {
-		return true, nil
+// Write adds the record of r, with the name of its scan, which is absent if empty. It
+// keeps nothing of r. Its error may concern earlier records: only Sync and Close report
+// on all records before them.
+func (w *Output) Write(scan string, r *scanner.Result) error {
+	return w.add(func(block []byte) []byte { return w.enc.Append(block, scan, r) })
+}
+
+// WriteLine adds a record that is already encoded; line has no newline at its end.
+func (w *Output) WriteLine(line []byte) error {
+	return w.add(func(block []byte) []byte { return append(append(block, line...), '\n') })
+}
+
+// add adds the record that appendTo appends to the block.
+func (w *Output) add(appendTo func([]byte) []byte) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := w.writable(); err != nil {
+		return err
 	}
-	if strings.HasSuffix(out.name, PartSuffix) {
-		err = disk.Names(out.name, out.File)
+	if w.block == nil {
+		if w.block = <-w.free; w.block == nil {
+			w.block = newBlock()
+		}
 	}
+	old := len(w.block)
+	w.block = appendTo(w.block)
+	if w.o.Shown != nil {
+		w.block = append(append(w.block[:old], w.o.Shown(w.block[old:len(w.block)-1])...), '\n')
+	}
+	w.lines++
+	w.count.Add(1)
+	w.bytes.Add(uint64(len(w.block) - old))
+	if len(w.block) >= blockSize {
+		w.handOver(job{})
+	}
+	return nil
+}
+
+func newBlock() []byte { return make([]byte, 0, blockSize+blockRoom) }
+
+// handOver passes the current block to the writing goroutine. w.mu must be held.
+func (w *Output) handOver(j job) {
+	j.block, j.lines = w.block, w.lines
+	w.block, w.lines = nil, 0
+	w.full <- j
+}
+
+// writable returns the error that keeps records from being written, or nil. w.mu must
+// be held.
+func (w *Output) writable() error {
+	if err := w.Err(); err != nil {
+		return err
+	}
+	if w.closed || !w.opened {
+		return &Error{Op: "write", Path: w.path, Err: os.ErrClosed}
+	}
+	return nil
+}
+
+// fail records err, unless it is nil or there was an error before.
+func (w *Output) fail(err error) {
 	if err == nil {
-		out.lock, err = disk.LockOutput(disk.Resolve(out.name))
+		return
 	}
-	if err != nil || out.lock.Locks(out.info) {
-		return err == nil, err
+	first := err // so that a call with nil allocates nothing
+	if w.failed.CompareAndSwap(nil, &first) && w.o.Failed != nil {
+		w.o.Failed()
 	}
-	return false, out.lock.Release()
 }
 
-// prepare cuts a regular file back to the part that is kept, and hashes that part.
-func (o *Options) prepare(out *output) error {
-	if !out.regular {
-		return nil
+// Err returns the first error, or nil. It never waits.
+func (w *Output) Err() error {
+	if err := w.failed.Load(); err != nil {
+		return *err
 	}
-	out.sum = xxhash.New()
-	t, err := o.tail(out, out.info.Size())
+	return nil
+}
+
+// Sync returns when every record written so far is in its file, its frame is complete
+// and, if the file is on a disk, the disk was told to store it.
+func (w *Output) Sync() (Position, error) {
+	m, err := w.Mark()
 	if err != nil {
-		return o.refuse(out.name, err, "choose another name")
+		return Position{}, err
 	}
-	if o.Resume {
-		if err := o.compare(out); err != nil {
+	return m.Sync()
+}
+
+// flushEvery flushes at the interval every until Close, so that the file grows
+// while the scan runs. It hands over the current block even if that is empty but the
+// encoder may still hold records, unless other blocks are waiting anyway.
+func (w *Output) flushEvery(every time.Duration) {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-w.stop:
+			return
+		case <-tick.C:
+			w.flush()
+		}
+	}
+}
+
+func (w *Output) flush() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	held := w.packed != unpacked && len(w.full) == 0
+	if !w.closed && (len(w.block) > 0 || held) {
+		w.handOver(job{flush: true})
+	}
+}
+
+// run writes blocks until there are no more. After an error it only recycles them,
+// so that no call waits for ever.
+func (w *Output) run() {
+	thread.Lower()
+	for j := range w.full {
+		if w.Err() == nil {
+			w.fail(w.do(j))
+		}
+		if cap(j.block) > maxKept {
+			j.block = newBlock()
+		}
+		if j.block != nil {
+			w.free <- j.block[:0]
+		}
+		if j.mark != nil {
+			close(j.mark.written)
+		}
+	}
+	if w.now != nil {
+		w.turn()
+	}
+}
+
+// do writes a block. It begins a part if none is open, and ends one that is full.
+func (w *Output) do(j job) error {
+	if w.now == nil && len(j.block) > 0 {
+		if err := w.beginPart(); err != nil {
 			return err
 		}
 	}
-	if err := out.cutBack(&t); err != nil {
-		return newError(o.op(), out.name, err)
+	if f := w.now; f != nil {
+		if err := f.write(w.packer, j); err != nil {
+			return err
+		}
+		w.written.Add(j.lines)
+		if r := w.o.Rotate; r != nil && (r.Size > 0 && f.size >= r.Size || r.Every > 0 && time.Since(f.born) >= r.Every) {
+			if err := f.write(w.packer, job{end: true}); err != nil {
+				return err
+			}
+			w.turn()
+		}
 	}
-	if o.Append {
-		if err := out.hash(out.size, o.Progress); err != nil {
-			return newError(o.op(), out.name, err)
+	if m := j.mark; m != nil {
+		if m.before = slices.Clone(w.ended); w.now != nil {
+			m.in, m.at = w.now, w.now.position()
 		}
 	}
 	return nil
 }
 
-// tail returns which part of an existing file is kept.
-func (o *Options) tail(out *output, size int64) (tail, error) {
-	switch {
-	case o.Resume && o.Offset > size:
-		return tail{}, fmt.Errorf("%w: %d of %d bytes are left", ErrChanged, size, o.Offset)
-	case o.Resume:
-		return tail{keep: o.Offset}, nil
-	case !o.Append || size == 0:
-		return tail{}, nil
-	}
-	return readTail(out, size, out.packed, o.begins())
+// turn ends the open file. It does not wait for the disk.
+func (w *Output) turn() {
+	f := w.now
+	w.files.Lock()
+	w.ended, w.now = append(w.ended, f), nil
+	w.files.Unlock()
+	w.busy.Go(func() {
+		defer close(f.done)
+		if w.Err() != nil {
+			f.close()
+			return
+		}
+		if f.err = f.end(); f.err == nil && w.o.Rotate != nil && !w.o.Rotate.Hold {
+			f.err = f.commit()
+		}
+		w.fail(f.err)
+	})
 }
 
-// compare hashes the first Offset bytes of the file that is resumed. It returns
-// ErrChanged if Sum is set and differs.
-func (o *Options) compare(out *output) error {
-	if err := out.hash(o.Offset, o.Progress); err != nil {
-		return newError(o.op(), out.name, err)
+// Close makes the files durable, and checks that they still have their names and hold
+// everything that was written. Files that have no final names yet then wait for Commit
+// or Keep. Standard output stays open. A second Close only returns the error of the
+// first.
+func (w *Output) Close() error {
+	w.mu.Lock()
+	if w.opened && !w.closed {
+		close(w.stop)
+		w.handOver(job{end: true})
+		close(w.full)
 	}
-	if o.Sum == "" || o.Sum == sumText(out.sum) {
-		return nil
-	}
-	return o.refuse(out.name, fmt.Errorf("%w: its first %d bytes have xxh64 %s, and had %s",
-		ErrChanged, o.Offset, sumText(out.sum), o.Sum), "start a new scan")
+	w.closed = true
+	w.mu.Unlock()
+	w.busy.Wait()
+	return w.Err()
 }
 
-// cutBack reduces the file to what t keeps of it.
-func (out *output) cutBack(t *tail) (err error) {
-	out.size, out.cut = t.keep, t.cut
-	if len(t.lines) > 0 {
-		out.size, err = repack(out, out.packed, t.keep, out.info.Size(), t.lines)
-	} else if t.keep < out.info.Size() {
-		err = out.Truncate(t.keep)
-		disk.Step("output.cut")
+// Commit closes the Output if it is open, and gives the files of a complete census
+// their final names. If the Output has failed, it does what Keep does.
+func (w *Output) Commit() error {
+	if err := w.Close(); err != nil {
+		w.Keep()
+		return err
 	}
-	if err == nil {
-		_, err = out.Seek(out.size, io.SeekStart)
+	return commit(w.ended)
+}
+
+// commit waits until files are whole, and gives them their final names.
+func commit(files []*file) error {
+	for _, f := range files {
+		if <-f.done; f.err != nil {
+			return f.err
+		}
+		if err := f.commit(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Keep closes the Output if it is open, and leaves the files of an incomplete census
+// under the names that they have.
+func (w *Output) Keep() error {
+	err := w.Close()
+	for _, f := range w.ended {
+		err = errors.Join(err, f.close())
 	}
 	return err
 }
 
-// commit gives the file its final name. It keeps the lock until then: another scan
-// could start to write to the file otherwise.
-func (out *output) commit() error {
-	if out.final == "" {
-		return nil
+// Discard closes the Output if it is open, and removes the file if this Output created
+// it: a scan without targets leaves no file. Parts have records, and stay.
+func (w *Output) Discard() error {
+	err := w.Keep()
+	if w.o.Rotate == nil && len(w.ended) > 0 && w.ended[0].created {
+		err = errors.Join(err, os.Remove(w.Name()))
 	}
-	if err := out.beside.Commit(); err != nil {
-		e := newError("rename", out.name, err)
-		e.Hint = "the new census is complete there; rename it to " + out.final
-		return e
+	return err
+}
+
+// each returns the files: those that are whole or on the way there, and the open one or
+// nil.
+func (w *Output) each() (ended []*file, open *file) {
+	w.files.Lock()
+	defer w.files.Unlock()
+	return w.ended[:len(w.ended):len(w.ended)], w.now
+}
+
+// Name returns the name of the file that contains the records, or that of the census if
+// it has parts. A file that replaces another has the name of that one only after Commit.
+func (w *Output) Name() string {
+	ended, open := w.each()
+	switch {
+	case w.o.Rotate != nil || isStandard(w.path):
+	case len(ended) > 0:
+		return ended[0].shown()
+	case open != nil:
+		return open.shown()
 	}
-	disk.Step("output.renamed")
-	out.name, out.final = out.final, ""
+	return w.path
+}
+
+// Parts returns the files that are complete or being closed. The Records, Bytes and Sum
+// of a part are not known until it is closed. A census without Options.Rotate has one
+// part, after Close.
+func (w *Output) Parts() []Part {
+	ended, _ := w.each()
+	return partsOf(ended)
+}
+
+// Count returns the number of records that were passed to Write and WriteLine.
+func (w *Output) Count() uint64 { return w.count.Load() }
+
+// Unwritten returns how many records wait for the reader of a pipe or a device. For a
+// regular file it is 0.
+func (w *Output) Unwritten() uint64 {
+	if _, open := w.each(); open == nil || open.regular {
+		return 0
+	}
+	written := w.written.Load() // first: both only grow
+	return w.count.Load() - written
+}
+
+// Cut returns how many bytes of a partial record Options.Append cut off.
+func (w *Output) Cut() int64 {
+	ended, open := w.each()
+	if len(ended) > 0 {
+		open = ended[0]
+	}
+	if open == nil {
+		return 0
+	}
+	return open.cut
+}
+
+// Lost returns an error if the open file no longer has its name, or if another file has
+// that name now. Records written after that are in a file of another name, or lost.
+func (w *Output) Lost() error {
+	if _, open := w.each(); open != nil {
+		return open.lost()
+	}
 	return nil
 }
 
-// release closes the file and releases its lock. It may be called more than once.
-func (out *output) release() error {
-	if !out.ours || out.File == nil {
+// SetAside gives the file of a census that is not to be used the name that it would have
+// if it were to replace another one: the next census can have its name. It is called
+// after Keep or Commit.
+func (w *Output) SetAside() error {
+	if w.o.Rotate != nil || len(w.ended) == 0 {
 		return nil
 	}
-	if out.beside != nil {
-		return out.beside.Close()
-	}
-	err := out.File.Close()
-	if errors.Is(err, os.ErrClosed) {
-		err = nil
-	}
-	return errors.Join(err, out.lock.Release())
+	return w.ended[0].setAside(w.path)
 }

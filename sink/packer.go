@@ -79,54 +79,26 @@ func newPacker(how packing) (*packer, error) {
 	return &packer{enc: enc}, err
 }
 
-// add compresses lines. It begins a frame if none is open.
-func (p *packer) add(lines []byte) error {
-	if len(lines) == 0 {
-		return nil
-	}
-	if p.in == 0 {
-		p.enc.Reset(&p.out)
-		p.born = time.Now()
-	}
-	p.in += len(lines)
-	_, err := p.enc.Write(lines)
-	return err
-}
-
-// flush makes all added lines readable from the bytes that take returns. It ends a
-// frame that is older than frameAge.
-func (p *packer) flush() error {
-	switch {
-	case p.in == 0:
-		return nil
-	case time.Since(p.born) >= frameAge:
-		return p.end()
-	}
-	return p.enc.Flush()
-}
-
-// end ends the open frame.
-func (p *packer) end() error {
-	if p.in == 0 {
-		return nil
-	}
-	p.in = 0
-	return p.enc.Close()
-}
-
-// pack compresses lines to a frame of their own.
-func (p *packer) pack(lines []byte) ([]byte, error) {
-	if err := p.add(lines); err != nil {
-		return nil, err
-	}
-	err := p.end()
-	return p.take(), err
-}
-
-// take returns the output since the last take. It is valid until the packer is used
-// again.
-func (p *packer) take() []byte {
-	out := p.out
+// pack compresses a block, and returns what the encoder has produced so far. It ends the
+// frame if j.end is set, or if the frame is long or old enough; otherwise it makes all
+// lines readable if j.flush is set. The bytes are valid until the next call.
+func (p *packer) pack(j job) (_ []byte, err error) {
 	p.out = p.out[:0]
-	return out
+	if len(j.block) > 0 {
+		if p.in == 0 {
+			p.enc.Reset(&p.out)
+			p.born = time.Now()
+		}
+		p.in += len(j.block)
+		_, err = p.enc.Write(j.block)
+	}
+	switch {
+	case p.in == 0 || err != nil:
+	case j.end, p.in >= frameSize, j.flush && time.Since(p.born) >= frameAge:
+		p.in = 0
+		err = p.enc.Close()
+	case j.flush:
+		err = p.enc.Flush()
+	}
+	return p.out, err
 }

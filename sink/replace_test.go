@@ -28,7 +28,7 @@ func wantMissing(t *testing.T, path string) {
 	}
 }
 
-func commit(t *testing.T, w *Writer) {
+func mustCommit(t *testing.T, w *Output) {
 	t.Helper()
 	if err := w.Commit(); err != nil {
 		t.Fatal(err)
@@ -46,7 +46,7 @@ func TestReplace(t *testing.T) {
 		}
 		w := create(t, path, Options{Replace: true})
 		write(t, w, 0, 2)
-		if err := w.Sync(); err != nil {
+		if _, err := w.Sync(); err != nil {
 			t.Fatal(err)
 		}
 		wantText(t, path, yesterday)
@@ -55,7 +55,7 @@ func TestReplace(t *testing.T) {
 		if w.Name() != path+PartSuffix {
 			t.Errorf("the records are in %s", w.Name())
 		}
-		commit(t, w)
+		mustCommit(t, w)
 		wantLines(t, path, lines(0, 2))
 		wantMissing(t, path+PartSuffix)
 		info, err := os.Stat(path)
@@ -65,7 +65,7 @@ func TestReplace(t *testing.T) {
 		if w.Name() != path {
 			t.Errorf("the records are in %s", w.Name())
 		}
-		commit(t, w) // does nothing
+		mustCommit(t, w) // does nothing
 	}
 }
 
@@ -77,7 +77,7 @@ func TestReplaceNothing(t *testing.T) {
 	write(t, w, 0, 2)
 	closeWriter(t, w)
 	wantMissing(t, path)
-	commit(t, w)
+	mustCommit(t, w)
 	wantLines(t, path, lines(0, 2))
 }
 
@@ -131,7 +131,7 @@ func TestReplaceLink(t *testing.T) {
 	write(t, w, 0, 2)
 	closeWriter(t, w)
 	wantText(t, path, yesterday)
-	commit(t, w)
+	mustCommit(t, w)
 	wantLines(t, path, lines(0, 2))
 	if got, err := os.Readlink(link); got != path {
 		t.Errorf("the link is %s: %v", got, err)
@@ -154,7 +154,7 @@ func TestReplaceLocked(t *testing.T) {
 		}
 		closeWriter(t, w)
 	}
-	commit(t, w)
+	mustCommit(t, w)
 	wantLines(t, path, lines(0, 2))
 }
 
@@ -165,7 +165,7 @@ func TestReplaceFails(t *testing.T) {
 	put(t, path, yesterday)
 	w := create(t, path, Options{Replace: true, FlushEvery: -1})
 	write(t, w, 0, 1)
-	if err := w.Sync(); err != nil {
+	if _, err := w.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Truncate(w.Name(), 1); err != nil {
@@ -193,21 +193,21 @@ func TestReplaceResume(t *testing.T) {
 		write(t, w, 2, 4) // is lost
 		closeWriter(t, w)
 		if committed {
-			commit(t, w)
+			mustCommit(t, w)
 		} else if err := w.Keep(); err != nil {
 			t.Fatal(err)
 		}
-		offset, err := m.Sync()
+		at, err := m.Sync()
 		if err != nil {
 			t.Fatal(err)
 		}
-		w = create(t, path, Options{Replace: true, Resume: true, Offset: offset, Sum: m.Sum()})
+		w = create(t, path, Options{Replace: true, Resume: &at})
 		write(t, w, 2, 3)
 		closeWriter(t, w)
 		if !committed {
 			wantText(t, path, yesterday)
 		}
-		commit(t, w)
+		mustCommit(t, w)
 		wantLines(t, path, lines(0, 3))
 		wantMissing(t, path+PartSuffix)
 	}
@@ -219,7 +219,7 @@ func TestReplaceResume(t *testing.T) {
 func TestReplaceOther(t *testing.T) {
 	w := create(t, os.DevNull, Options{Replace: true})
 	write(t, w, 0, 1)
-	commit(t, w)
+	mustCommit(t, w)
 	if w.Name() != os.DevNull {
 		t.Errorf("the records are in %s", w.Name())
 	}
@@ -227,7 +227,7 @@ func TestReplaceOther(t *testing.T) {
 	if err := os.Mkdir(path+PartSuffix, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if err := Check(path, Options{Replace: true}); err == nil {
+	if err := New(path, Options{Replace: true}).Check(); err == nil {
 		t.Errorf("%s is a directory", path+PartSuffix)
 	}
 }

@@ -31,10 +31,9 @@ func sumOf(t *testing.T, path string, n int64) string {
 func TestSum(t *testing.T) {
 	for _, name := range names {
 		path := filepath.Join(t.TempDir(), name)
-		var offset int64
-		sum := ""
+		var at Position
 		for part := range 3 {
-			o := Options{Resume: true, Offset: offset, Sum: sum}
+			o := Options{Resume: &Position{Offset: at.Offset, Sum: at.Sum}}
 			if part == 2 {
 				o = Options{Append: true}
 			}
@@ -49,7 +48,7 @@ func TestSum(t *testing.T) {
 				before = size(t, path)
 			}
 			w := create(t, path, o)
-			if part == 1 && read != offset || part == 2 && read != before {
+			if part == 1 && read != at.Offset || part == 2 && read != before {
 				t.Errorf("%s: %d bytes were read of %d", name, read, before)
 			}
 			write(t, w, 0, 30)
@@ -58,14 +57,14 @@ func TestSum(t *testing.T) {
 				t.Fatal(err)
 			}
 			write(t, w, 30, 40)
-			if offset, err = m.Sync(); err != nil {
+			if at, err = m.Sync(); err != nil {
 				t.Fatal(err)
 			}
 			closeWriter(t, w)
-			if sum = m.Sum(); sum != sumOf(t, path, offset) {
-				t.Errorf("%s: mark %d has hash %s, want %s", name, part, sum, sumOf(t, path, offset))
+			if want := sumOf(t, path, at.Offset); at.Sum != want {
+				t.Errorf("%s: mark %d has hash %s, want %s", name, part, at.Sum, want)
 			}
-			if got, want := w.Sum(), sumOf(t, path, -1); got != want {
+			if got, want := whole1(w).Sum, sumOf(t, path, -1); got != want {
 				t.Errorf("%s: part %d has hash %s, want %s", name, part, got, want)
 			}
 		}
@@ -96,7 +95,7 @@ func TestResumeChanged(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		offset, err := m.Sync()
+		at, err := m.Sync()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,57 +105,54 @@ func TestResumeChanged(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		resume := Options{Resume: true, Offset: offset, Sum: m.Sum()}
-		for at := int64(0); at < offset; at += 1 + offset/20 {
-			whole[at] ^= 4
+		resume := Options{Resume: &at}
+		for i := int64(0); i < at.Offset; i += 1 + at.Offset/20 {
+			whole[i] ^= 4
 			put(t, path, string(whole))
-			whole[at] ^= 4
+			whole[i] ^= 4
 			_, err := Create(path, resume)
-			if !errors.Is(err, ErrChanged) || !strings.Contains(err.Error(), m.Sum()) {
-				t.Fatalf("%s: byte %d changed: %v", name, at, err)
+			if !errors.Is(err, ErrChanged) || !strings.Contains(err.Error(), at.Sum) {
+				t.Fatalf("%s: byte %d changed: %v", name, i, err)
 			}
 			if size(t, path) != int64(len(whole)) {
 				t.Fatalf("%s: it was refused, and cut", name)
 			}
 		}
 		put(t, path, string(whole))
-		whole[offset] ^= 4 // is cut off
+		whole[at.Offset] ^= 4 // is cut off
 		closeWriter(t, create(t, path, resume))
 		wantLines(t, path, lines(0, 30))
 	}
 }
 
-// TestNegativeOffset checks that Create and CreateSeries return an error for a
+// TestNegativeOffset checks that Create returns an error for a
 // negative offset, as a damaged checkpoint may have.
 func TestNegativeOffset(t *testing.T) {
 	path := filepath.Join(t.TempDir(), names[0])
 	put(t, path, tinyLines(1))
-	if _, err := Create(path, Options{Resume: true, Offset: -1}); err == nil {
+	if _, err := Create(path, Options{Resume: &Position{Offset: -1}}); err == nil {
 		t.Error("a file was cut to a negative length")
 	}
-	if _, err := CreateSeries(path, Options{Resume: true, Offset: -1}, Rotation{Start: partStart}); err == nil {
+	if _, err := Create(path, Options{Resume: &Position{Offset: -1}, Rotate: &Rotation{Start: partStart}}); err == nil {
 		t.Error("a part was cut to a negative length")
 	}
 }
 
-// TestSeriesChanged checks that CreateSeries rejects a complete part that has
+// TestPartsChanged checks that Create rejects a complete part that has
 // changed before it modifies any file, and accepts that a part was removed.
-func TestSeriesChanged(t *testing.T) {
+func TestPartsChanged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), names[0])
-	s := createSeries(t, path, Options{}, Rotation{Size: 200_000})
-	var m *Mark
-	var offset int64
+	rotate := &Rotation{Start: partStart, Size: 200_000}
+	s := create(t, path, Options{Rotate: rotate})
+	var at Position
 	for i := range 5 {
-		writeSeries(t, s, 150*i, 150*(i+1))
+		write(t, s, 150*i, 150*(i+1))
 		var err error
-		if m, err = s.Mark(); err != nil {
-			t.Fatal(err)
-		}
-		if offset, err = m.Sync(); err != nil {
+		if at, err = s.Sync(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	writeSeries(t, s, 750, 900)
+	write(t, s, 750, 900)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -165,20 +161,19 @@ func TestSeriesChanged(t *testing.T) {
 			t.Errorf("%s has hash %s", p.Name, p.Sum)
 		}
 	}
-	resume := Options{Resume: true, Offset: offset, Sum: m.Sum()}
-	r := Rotation{Start: partStart, Size: 200_000, Whole: m.Parts(), Records: m.Records()}
-	if len(r.Whole) < 2 {
-		t.Fatalf("%d parts", len(r.Whole))
+	resume := Options{Resume: &at, Rotate: rotate}
+	if len(at.Parts) < 2 {
+		t.Fatalf("%d parts", len(at.Parts))
 	}
 	files, _ := inFolder(t, path)
-	for _, p := range append(r.Whole, Part{Name: PartName(path, partStart, len(r.Whole)+1)}) {
+	for _, p := range append(at.Parts, Part{Name: PartName(path, partStart, len(at.Parts)+1)}) {
 		whole, err := os.ReadFile(p.Name)
 		if err != nil {
 			t.Fatal(err)
 		}
 		whole[10] ^= 1
 		put(t, p.Name, string(whole))
-		if _, err := CreateSeries(path, resume, r); !errors.Is(err, ErrChanged) {
+		if _, err := Create(path, resume); !errors.Is(err, ErrChanged) {
 			t.Errorf("%s changed: %v", p.Name, err)
 		}
 		whole[10] ^= 1
@@ -187,12 +182,12 @@ func TestSeriesChanged(t *testing.T) {
 	if now, _ := inFolder(t, path); len(now) != len(files) {
 		t.Errorf("the files were %v, and are %v", files, now)
 	}
-	if err := os.Remove(r.Whole[0].Name); err != nil {
+	if err := os.Remove(at.Parts[0].Name); err != nil {
 		t.Fatal(err)
 	}
 	var read, total int64
 	resume.Progress = func(n, size int64) { read, total = n, size }
-	s, err := CreateSeries(path, resume, r)
+	s, err := Create(path, resume)
 	if err != nil {
 		t.Fatal(err)
 	}

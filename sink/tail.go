@@ -129,26 +129,29 @@ func cutFrame(f io.ReaderAt, start, size int64) (t tail, err error) {
 
 // repack writes lines as one frame over the truncated frame that begins at start,
 // and cuts off the rest of the file, which is size bytes long. It returns the new
-// length of the file. If the disk is full, the file then holds the beginning of the
-// frame, whose lines can be read.
-func repack(f file, how packing, start, size int64, lines []byte) (_ int64, err error) {
+// length of the file. If the disk is full, it drops lines until the frame fits.
+func repack(f handle, how packing, start, size int64, lines []byte) (_ int64, err error) {
 	p, err := newPacker(how)
 	if err != nil {
 		return 0, err
 	}
-	n, frame := 0, []byte(nil)
-	if len(lines) > 0 {
-		if frame, err = p.pack(lines); err != nil {
+	for n := 0; ; {
+		frame, err := p.pack(job{block: lines, end: true})
+		if err != nil {
 			return 0, err
 		}
-		n, err = f.WriteAt(appendFill(frame, how, size-start), start)
-		if n >= len(frame) {
-			n, err = len(frame), nil
+		if len(lines) > 0 {
+			n, err = f.WriteAt(appendFill(frame, how, size-start), start)
+			size = max(size, start+int64(n))
 		}
+		if err == nil || n >= len(frame) {
+			disk.Step("output.repacked")
+			size = start + int64(len(frame))
+			return size, f.Truncate(size)
+		}
+		lines = lines[:len(lines)-len(lines)/8-1]
+		lines = lines[:bytes.LastIndexByte(lines, '\n')+1]
 	}
-	disk.Step("output.repacked")
-	size = start + int64(n)
-	return size, errors.Join(err, f.Truncate(size))
 }
 
 // appendFill appends filler to a frame that overwrites the last over bytes of a

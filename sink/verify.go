@@ -7,9 +7,7 @@ import (
 	"maps"
 	"net/netip"
 	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -274,6 +272,3 @@ func (v *verifier) compareParts(want *Expected) {
 		}
 	}
 }
-
-// baseOf returns the name of a file without its directory and without PartSuffix.
-func baseOf(name string) string { return strings.TrimSuffix(filepath.Base(name), PartSuffix) }

@@ -12,13 +12,14 @@ import (
 // written, or waits to replace another file.
 const PartSuffix = ".part"
 
-// File is a new version of the file at a path. It is written beside the old one,
-// under its name with PartSuffix, until Commit replaces the old one with it. Until
-// then, and after a crash at any moment, the path has the complete old content.
+// File is a file that this process alone writes. Open writes it where it is. Create
+// begins a new version of it beside the old one, under its name with PartSuffix, until
+// Commit replaces the old one with it. Until then, and after a crash at any moment, the
+// path has the complete old content.
 type File struct {
 	*os.File
 	path  string   // with links resolved
-	locks [2]*Lock // of the old version and of the new one; nil: not locked
+	locks [2]*Lock // of the file at the path and of the new version; nil: not locked
 }
 
 // Create begins to replace the file at path. The new version has the mode of the old
@@ -26,13 +27,13 @@ type File struct {
 // removes a file that a crash left in its place, and refuses a link. The error is
 // ErrLocked if another process is writing to the file or replacing it.
 func Create(path string, perm fs.FileMode) (*File, error) {
-	return open(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
+	return beside(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
 }
 
 // Reopen continues with the new version that an earlier process left beside path.
-func Reopen(path string) (*File, error) { return open(path, os.O_RDWR, 0) }
+func Reopen(path string) (*File, error) { return beside(path, os.O_RDWR, 0) }
 
-func open(path string, flags int, perm fs.FileMode) (f *File, err error) {
+func beside(path string, flags int, perm fs.FileMode) (f *File, err error) {
 	f = &File{path: Resolve(path)}
 	defer func() {
 		if err != nil {
@@ -40,17 +41,14 @@ func open(path string, flags int, perm fs.FileMode) (f *File, err error) {
 		}
 	}()
 	part := f.path + PartSuffix
-	if f.locks[0], err = LockOutput(f.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if f.locks[0], err = lockOutput(f.path); err != nil {
 		return f, err
 	}
-	if left, err := LockOutput(part); err == nil {
-		if flags&os.O_EXCL != 0 {
-			err = os.Remove(part)
-		}
-		if err = errors.Join(err, left.Release()); err != nil {
-			return f, err
-		}
-	} else if !errors.Is(err, fs.ErrNotExist) {
+	left, err := lockOutput(part)
+	if left != nil && flags&os.O_EXCL != 0 {
+		err = os.Remove(part)
+	}
+	if err = errors.Join(err, left.Release()); err != nil {
 		return f, err
 	}
 	if f.File, err = os.OpenFile(part, flags, perm); err != nil {
@@ -59,10 +57,45 @@ func open(path string, flags int, perm fs.FileMode) (f *File, err error) {
 	if old, err := os.Lstat(f.path); err == nil && flags&os.O_EXCL != 0 {
 		_ = f.Chmod(old.Mode().Perm()) // some file systems have no modes
 	}
-	if f.locks[1], err = LockOutput(part); err != nil {
+	if f.locks[1], err = lockOutput(part); err != nil {
 		return f, err
 	}
 	return f, Names(part, f.File)
+}
+
+// Open opens the file at path to write to it in place; flags are those of os.OpenFile.
+// The error is ErrLocked if another process is writing to the file or replacing it.
+// Pipes and devices are not locked.
+func Open(path string, flags int) (*File, error) {
+	for {
+		f := &File{path: Resolve(path)}
+		var info fs.FileInfo
+		var err error
+		if f.File, err = os.OpenFile(path, flags, 0o666); err == nil {
+			info, err = f.Stat()
+		}
+		if err == nil && !info.Mode().IsRegular() {
+			return f, nil
+		}
+		if err == nil {
+			f.locks[0], err = lockOutput(f.path)
+		}
+		if err == nil && !f.locks[0].locks(info) { // another file has the name now
+			f.Close()
+			continue
+		}
+		if err == nil {
+			var other *Lock
+			if other, err = lockOutput(f.path + PartSuffix); err == nil {
+				return f, other.Release()
+			}
+			if flags&os.O_EXCL != 0 {
+				os.Remove(path)
+			}
+		}
+		f.Close()
+		return nil, err
+	}
 }
 
 // Commit makes the new version durable, and replaces the old one with it.
@@ -71,9 +104,7 @@ func (f *File) Commit() error {
 	err := f.Sync()
 	Step("file.synced")
 	if f.locks[0] == nil && err == nil { // another process may have created the file since
-		if f.locks[0], err = LockOutput(f.path); errors.Is(err, fs.ErrNotExist) {
-			err = nil
-		}
+		f.locks[0], err = lockOutput(f.path)
 	}
 	if err = errors.Join(err, f.File.Close()); err != nil { // an open file can't be renamed on Windows
 		return err
@@ -85,7 +116,8 @@ func (f *File) Commit() error {
 	return SyncDir(filepath.Dir(f.path))
 }
 
-// Close leaves the new version beside the old one. After Commit it does nothing.
+// Close closes the file, and leaves a new version beside the old one. After Commit it
+// does nothing.
 func (f *File) Close() (err error) {
 	if f.File != nil {
 		if err = f.File.Close(); errors.Is(err, os.ErrClosed) {

@@ -7,9 +7,14 @@ import (
 	"io/fs"
 	"os"
 	"runtime"
+	"syscall"
 
 	"github.com/gofrs/flock" // locks files on every system that we build for
 )
+
+// Step is called after each change of a file, with the name of the step. Tests end
+// the process there, to simulate a crash. Several goroutines may call it.
+var Step = func(string) {}
 
 // ErrLocked means that another process holds the lock.
 var ErrLocked = errors.New("is being written by another process")
@@ -50,14 +55,21 @@ func TryLock(path string) (*Lock, error) {
 	}
 }
 
-// LockOutput locks an existing file that is written or replaced, so that no two
-// processes do that at the same time. It does nothing on Windows, where a lock would
-// keep the file from being written.
-func LockOutput(path string) (*Lock, error) {
+// lockOutput locks a file that is written or replaced, so that no two processes do
+// that at the same time. It returns nil if there is no file. It does nothing on
+// Windows, where a lock would keep the file from being written.
+func lockOutput(path string) (*Lock, error) {
 	if runtime.GOOS == "windows" {
+		if _, err := os.Lstat(path); err != nil {
+			return nil, nil
+		}
 		return &Lock{path: path}, nil
 	}
-	return lockExisting(path)
+	l, err := lockExisting(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return l, err
 }
 
 // lockExisting does what TryLock does, for a file that exists.
@@ -91,13 +103,13 @@ func lockExisting(path string) (*Lock, error) {
 // current reports whether the path still names the locked file.
 func (l *Lock) current() bool {
 	now, err := os.Lstat(l.path)
-	return err == nil && l.Locks(now)
+	return err == nil && l.locks(now)
 }
 
-// Locks reports whether info describes the locked file. Without locks it is true.
-func (l *Lock) Locks(info os.FileInfo) bool {
-	if l.lock == nil {
-		return true
+// locks reports whether info describes the locked file. Without locks it is true.
+func (l *Lock) locks(info os.FileInfo) bool {
+	if l == nil || l.lock == nil {
+		return l != nil
 	}
 	locked, err := l.lock.Stat()
 	return err == nil && os.SameFile(locked, info)
@@ -118,4 +130,21 @@ func (l *Lock) Remove() error {
 		return errors.Join(l.Release(), os.Remove(l.path))
 	}
 	return errors.Join(os.Remove(l.path), l.Release())
+}
+
+// SyncDir makes the creation, renaming and removal of files in a directory durable.
+// It does nothing on Windows, or on a file system that can't sync a directory.
+func SyncDir(path string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	d, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	if err := d.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) {
+		return err
+	}
+	return nil
 }

@@ -168,18 +168,18 @@ func Shown(w any, format columns.Format, fields []string, color bool) (*columns.
 	return columns.New(format, fields, screen)
 }
 
-// Plan returns the output for the records of a scan. It does not create a file.
-func (c *Choice) Plan(scan string) *Output {
-	options := sink.Options{Scan: scan, Append: c.Append, Replace: c.Force}
+// Options returns the options with which a census is written. It does not create a file.
+func (c *Choice) Options() sink.Options {
+	o := sink.Options{Append: c.Append, Replace: c.Force}
 	table, _ := c.table() // CheckFormat has already returned this error
 	switch {
 	case table != nil:
-		options.Header, options.Shown = table.Header(), table.Row
+		o.Header, o.Shown = table.Header(), table.Row
 	case c.onScreen():
-		options.Shown = console.Visible
+		o.Shown = console.Visible
 	}
 	if c.Screen != nil && c.onScreen() {
-		options.Screen = c.Screen.Terminal.Beside(os.Stdout)
+		o.Screen = c.Screen.Terminal.Beside(os.Stdout)
 	}
-	return New(c.Path, options)
+	return o
 }

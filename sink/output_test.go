@@ -50,8 +50,12 @@ func (m *memory) len() int {
 	return len(m.data)
 }
 
-func memoryDest(f file) *dest {
-	return &dest{f: f, output: &output{name: "memory", regular: true, ours: true}}
+// memoryOutput returns an Output whose open file is h.
+func memoryOutput(h handle, o Options) *Output {
+	w := New("memory", o)
+	w.now = &file{handle: h, to: h, name: "memory", regular: true, done: make(chan struct{})}
+	w.start()
+	return w
 }
 
 // TestFlush checks that a record reaches the file within FlushEvery even if neither
@@ -59,7 +63,7 @@ func memoryDest(f file) *dest {
 func TestFlush(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &memory{}
-		w := newWriter(memoryDest(m), Options{})
+		w := memoryOutput(m, Options{})
 		for range 3 {
 			before := m.len()
 			write(t, w, 0, 1)
@@ -68,16 +72,16 @@ func TestFlush(t *testing.T) {
 			early := m.len()
 			time.Sleep(defaultFlush / 2)
 			synctest.Wait()
-			if early != before || m.len() != int(w.Bytes()) {
-				t.Errorf("%d bytes, then %d, then %d of %d", before, early, m.len(), w.Bytes())
+			if early != before || m.len() != int(w.bytes.Load()) {
+				t.Errorf("%d bytes, then %d, then %d of %d", before, early, m.len(), w.bytes.Load())
 			}
 		}
 		time.Sleep(time.Minute)
 		if m.writes != 3 {
 			t.Errorf("%d writes of 3 records", m.writes)
 		}
-		if w.Offset() != 0 {
-			t.Errorf("offset %d was never promised", w.Offset())
+		if durable(w) != 0 {
+			t.Errorf("offset %d was never promised", durable(w))
 		}
 		closeWriter(t, w)
 	})
@@ -106,8 +110,8 @@ func TestFollow(t *testing.T) {
 				t.Errorf("%d lines of %d, %d truncated, %d frames", len(got), i+1, truncated, frames())
 			}
 		}
-		if w.Offset() != 0 {
-			t.Errorf("offset %d was never promised", w.Offset())
+		if durable(w) != 0 {
+			t.Errorf("offset %d was never promised", durable(w))
 		}
 		time.Sleep(frameAge)
 		synctest.Wait()
@@ -150,12 +154,12 @@ func TestFrames(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "census.zst")
 	w := create(t, path, Options{FlushEvery: -1})
 	n := 0
-	for ; w.Bytes() < 2*frameSize+frameSize/2; n++ {
+	for ; w.bytes.Load() < 2*frameSize+frameSize/2; n++ {
 		write(t, w, n, n+1)
 	}
 	for range 3 {
-		if err := w.Sync(); err != nil || w.Offset() != size(t, path) {
-			t.Errorf("offset %d: %v", w.Offset(), err)
+		if err := syncNow(w); err != nil || durable(w) != size(t, path) {
+			t.Errorf("offset %d: %v", durable(w), err)
 		}
 	}
 	closeWriter(t, w)
@@ -169,7 +173,7 @@ func TestFrames(t *testing.T) {
 func TestFlushNever(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &memory{}
-		w := newWriter(memoryDest(m), Options{FlushEvery: -1})
+		w := memoryOutput(m, Options{FlushEvery: -1})
 		write(t, w, 0, 1)
 		time.Sleep(time.Hour)
 		synctest.Wait()
@@ -177,8 +181,8 @@ func TestFlushNever(t *testing.T) {
 			t.Errorf("%d bytes were written", m.len())
 		}
 		closeWriter(t, w)
-		if m.len() != int(w.Bytes()) {
-			t.Errorf("%d bytes of %d", m.len(), w.Bytes())
+		if m.len() != int(w.bytes.Load()) {
+			t.Errorf("%d bytes of %d", m.len(), w.bytes.Load())
 		}
 	})
 }
@@ -188,17 +192,17 @@ func TestFlushNever(t *testing.T) {
 func TestSlowDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &memory{gate: make(chan struct{})}
-		w := newWriter(memoryDest(m), Options{FlushEvery: -1})
+		w := memoryOutput(m, Options{FlushEvery: -1})
 		const n = 2000
 		go func() {
 			for i := range n {
-				if err := w.Write(sinktest.Typical(i)); err != nil {
+				if err := w.Write("", sinktest.Typical(i)); err != nil {
 					t.Error(err)
 				}
 			}
 		}()
 		synctest.Wait()
-		held := w.Bytes()
+		held := w.bytes.Load()
 		if held < (numBlocks-1)*blockSize || held > numBlocks*(blockSize+blockRoom) {
 			t.Errorf("%d bytes were accepted while nothing could be written", held)
 		}
@@ -222,11 +226,11 @@ func TestManyWriters(t *testing.T) {
 	for g := range 4 {
 		all.Go(func() {
 			for i := range each {
-				if err := w.Write(sinktest.Typical(g*each + i)); err != nil {
+				if err := w.Write("", sinktest.Typical(g*each+i)); err != nil {
 					t.Error(err)
 				}
 				if i%50 == 0 {
-					if err := w.Sync(); err != nil {
+					if err := syncNow(w); err != nil {
 						t.Error(err)
 					}
 				}
@@ -249,25 +253,14 @@ func TestClosed(t *testing.T) {
 	w := create(t, path, Options{})
 	closeWriter(t, w)
 	closeWriter(t, w)
-	if err := w.Write(sinktest.Typical(0)); !errors.Is(err, os.ErrClosed) {
+	if err := w.Write("", sinktest.Typical(0)); !errors.Is(err, os.ErrClosed) {
 		t.Errorf("Write after Close: %v", err)
 	}
-	if err := w.Sync(); !errors.Is(err, os.ErrClosed) {
+	if err := syncNow(w); !errors.Is(err, os.ErrClosed) {
 		t.Errorf("Sync after Close: %v", err)
 	}
 	if size(t, path) != 0 {
 		t.Error("the file is not empty")
-	}
-}
-
-// TestLongBlock checks that a block that a giant record has made longer is not
-// reused.
-func TestLongBlock(t *testing.T) {
-	if b := emptied(make([]byte, 9, 2*maxKept)); len(b) != 0 || cap(b) > maxKept {
-		t.Errorf("a block of %d bytes is kept", cap(b))
-	}
-	if b := emptied(make([]byte, 9, maxKept)); len(b) != 0 || cap(b) != maxKept {
-		t.Errorf("a block of %d bytes is not kept", maxKept)
 	}
 }
 
@@ -277,7 +270,6 @@ type broken struct {
 	room        int
 	sync, close error
 	uncut       bool
-	less        int  // bytes of room that are lost before the next WriteAt
 	heals       bool // after the first failed write there is room again
 }
 
@@ -299,7 +291,6 @@ func (b *broken) WriteAt(p []byte, offset int64) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	b.room, b.less = b.room-b.less, 0
 	n, err := b.File.WriteAt(p[:min(len(p), max(0, int(info.Size()-offset)+b.room))], offset)
 	b.room += int(info.Size()-offset) - n // the file is cut after it
 	if err == nil && n < len(p) {
@@ -321,22 +312,20 @@ func (b *broken) Close() error { return errors.Join(b.File.Close(), b.close) }
 
 // brokenWriter returns a Writer to a new file called name that has the faults of b,
 // and the path of that file.
-func brokenWriter(t *testing.T, name string, b broken) (*Writer, string) {
+func brokenWriter(t *testing.T, name string, b broken) (*Output, string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	o := Options{FlushEvery: -1}
-	out, err := o.open(path)
-	if err != nil {
+	w := New(path, Options{FlushEvery: -1})
+	if err := w.begin(path, &w.o); err != nil {
 		t.Fatal(err)
 	}
-	b.File = out.File
-	d := &dest{f: &b, output: out}
-	if out.packed != unpacked {
-		if d.packer, err = newPacker(out.packed); err != nil {
-			t.Fatal(err)
-		}
+	if w.packed != unpacked {
+		w.packer, _ = newPacker(w.packed)
 	}
-	return newWriter(d, o), path
+	b.File = w.now.disk.File
+	w.now.handle, w.now.to = &b, &b
+	w.start()
+	return w, path
 }
 
 // TestFull checks that a disk that becomes full after any number of bytes holds
@@ -348,10 +337,10 @@ func TestFull(t *testing.T) {
 			w, path := brokenWriter(t, name, broken{room: room})
 			synced := 0
 			for i := range 6 {
-				if err := w.Write(sinktest.Typical(i)); err != nil {
+				if err := w.Write("", sinktest.Typical(i)); err != nil {
 					break
 				}
-				if i%2 == 1 && w.Sync() == nil {
+				if i%2 == 1 && syncNow(w) == nil {
 					synced = i + 1
 				}
 			}
@@ -360,7 +349,7 @@ func TestFull(t *testing.T) {
 				break // all of it fits
 			}
 			checkFull(t, err, path)
-			for _, again := range []error{w.Write(sinktest.Typical(9)), w.Sync(), w.Close()} {
+			for _, again := range []error{w.Write("", sinktest.Typical(9)), syncNow(w), w.Close()} {
 				if again != err {
 					t.Errorf("the error changed from %v to %v", err, again)
 				}
@@ -379,36 +368,34 @@ func TestFull(t *testing.T) {
 // TestFullFrame checks that, if the disk becomes full inside a frame, that frame is
 // ended and contains every record that was flushed before.
 func TestFullFrame(t *testing.T) {
-	for _, less := range []int{0, 1, 100, 1000} {
-		for room := 4000; room < 8000; room += 997 {
-			synctest.Test(t, func(t *testing.T) { checkFullFrame(t, room, less) })
-		}
+	for room := 4000; room < 8000; room += 997 {
+		synctest.Test(t, func(t *testing.T) { checkFullFrame(t, room) })
 	}
 }
 
-func checkFullFrame(t *testing.T, room, less int) {
-	w, path := brokenWriter(t, names[1], broken{room: room, less: less})
+func checkFullFrame(t *testing.T, room int) {
+	w, path := brokenWriter(t, names[1], broken{room: room})
 	fit, synced := 0, []byte(nil)
 	for i := range 60 {
-		if w.Write(sinktest.Typical(i)) != nil {
+		if w.Write("", sinktest.Typical(i)) != nil {
 			break
 		}
 		if i == 1 {
-			if err := w.Sync(); err != nil {
+			if err := syncNow(w); err != nil {
 				t.Fatal(err)
 			}
 			synced, _ = os.ReadFile(path)
 		}
 		w.flush()
 		synctest.Wait()
-		if w.failure() == nil {
+		if w.Err() == nil {
 			fit = i + 1
 		}
 	}
 	checkFull(t, w.Close(), path)
 	got, _ := readFile(t, path)
-	if less == 0 && len(got) != fit || len(got) < fit/2 || fit < 6 || w.Offset() > size(t, path) {
-		t.Errorf("room for %d, then %d less: %d lines, %d had room", room, less, len(got), fit)
+	if len(got) != fit || fit < 6 || durable(w) > size(t, path) {
+		t.Errorf("room for %d: %d lines, %d had room", room, len(got), fit)
 	}
 	wantLines(t, path, lines(0, len(got)))
 	if file, err := os.ReadFile(path); !bytes.HasPrefix(file, synced) || len(synced) == 0 {
@@ -440,12 +427,12 @@ func TestFullAndUncut(t *testing.T) {
 func TestSyncFails(t *testing.T) {
 	w, path := brokenWriter(t, names[0], broken{room: 1 << 20, sync: syscall.EIO})
 	write(t, w, 0, 1)
-	err := w.Sync()
+	err := syncNow(w)
 	if !errors.Is(err, syscall.EIO) || !strings.HasPrefix(err.Error(), "write "+path+": ") {
 		t.Error(err)
 	}
-	if w.Offset() != 0 {
-		t.Errorf("offset %d was never promised", w.Offset())
+	if durable(w) != 0 {
+		t.Errorf("offset %d was never promised", durable(w))
 	}
 	if again := w.Close(); again != err {
 		t.Errorf("%v, then %v", err, again)
@@ -465,10 +452,10 @@ func TestFullReleases(t *testing.T) {
 	w, _ := brokenWriter(t, names[0], broken{})
 	var err error
 	for i := 0; err == nil; i++ {
-		err = w.Write(sinktest.Typical(i))
+		err = w.Write("", sinktest.Typical(i))
 	}
-	if !errors.Is(err, syscall.ENOSPC) || w.Bytes() > 2*numBlocks*(blockSize+blockRoom) {
-		t.Errorf("%v after %d bytes", err, w.Bytes())
+	if !errors.Is(err, syscall.ENOSPC) || w.bytes.Load() > 2*numBlocks*(blockSize+blockRoom) {
+		t.Errorf("%v after %d bytes", err, w.bytes.Load())
 	}
 	if again := w.Close(); again != err {
 		t.Errorf("%v, then %v", err, again)
@@ -481,7 +468,7 @@ func TestFullOnce(t *testing.T) {
 	for _, name := range names {
 		w, path := brokenWriter(t, name, broken{heals: true, close: syscall.EIO})
 		for i := range 2000 {
-			w.Write(sinktest.Typical(i))
+			w.Write("", sinktest.Typical(i))
 		}
 		checkFull(t, w.Close(), path)
 		if n := size(t, path); n != 0 {
@@ -499,7 +486,7 @@ func TestPipeGone(t *testing.T) {
 	defer out.Close()
 	w := create(t, "-", Options{Stdout: out})
 	write(t, w, 0, 1)
-	if err := w.Sync(); err != nil {
+	if err := syncNow(w); err != nil {
 		t.Fatal(err)
 	}
 	r.Close()
@@ -509,4 +496,9 @@ func TestPipeGone(t *testing.T) {
 	if !errors.Is(err, syscall.EPIPE) || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
+}
+
+func syncNow(w *Output) error {
+	_, err := w.Sync()
+	return err
 }

@@ -1,0 +1,351 @@
+package sink
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/a2sscan/a2sscan/sink/disk"
+)
+
+// handle has the methods of os.File that writing needs. Tests replace it with one that
+// fails.
+type handle interface {
+	io.Writer
+	io.ReaderAt
+	io.WriterAt
+	io.Seeker
+	Sync() error
+	Truncate(size int64) error
+	Close() error
+}
+
+// file is one file of an Output. The writing goroutine owns it until it is whole.
+type file struct {
+	handle
+	to      io.Writer  // written to: the handle, or Options.Screen
+	disk    *disk.File // the handle, unless it is standard output
+	info    fs.FileInfo
+	packed  packing
+	part    bool // one of several
+	created bool // by this Output
+	regular bool // Sync has an effect
+	born    time.Time
+
+	size    int64          // length
+	records uint64         // in it, without those that were appended to
+	frame   int64          // start of the open frame
+	cut     int64          // how many bytes of a partial record were cut off
+	sum     *xxhash.Digest // of its bytes; nil: not a regular file of ours
+
+	done chan struct{} // closed when the file is whole, or can't be; err and Part are set then
+	err  error
+	whole
+
+	mu      sync.Mutex // held while the file is synced, closed or renamed; guards the fields below
+	name    string     // current name
+	final   string     // the name that commit gives it; empty: name is final
+	durable int64      // length at the last sync
+}
+
+// whole is what Parts returns of a file that is complete.
+type whole struct {
+	Records uint64
+	Bytes   int64
+	Sum     string
+}
+
+// write appends a block: its lines, or what p has made of them so far.
+func (f *file) write(p *packer, j job) error {
+	b := j.block
+	if p != nil {
+		var err error
+		if b, err = p.pack(j); err != nil {
+			return newError("write", f.name, err)
+		}
+	}
+	f.records += j.lines
+	if len(b) == 0 {
+		return nil
+	}
+	if err := f.checkLength(); err != nil {
+		return newError("write", f.name, err)
+	}
+	n, err := f.to.Write(b)
+	f.size += int64(n)
+	if err != nil {
+		return f.mend(b[:n], err)
+	}
+	if f.sum != nil {
+		_, _ = f.sum.Write(b) // it never fails
+	}
+	if p != nil && p.in == 0 {
+		f.frame = f.size
+	}
+	disk.Step("output.block")
+	return nil
+}
+
+// mend cuts off the partial record that a failed write has left, if the file may be
+// cut. written are the last bytes in the file. Of a truncated frame it makes a complete
+// one, with the lines that can be read from it.
+func (f *file) mend(written []byte, err error) error {
+	e := newError("write", f.name, err)
+	if f.sum == nil {
+		return e
+	}
+	if f.packed == unpacked {
+		f.size -= int64(len(written) - bytes.LastIndexByte(written, '\n') - 1)
+		err = f.Truncate(f.size)
+	} else {
+		var t tail
+		if t, err = cutFrame(f, f.frame, f.size); err == nil {
+			f.size, err = repack(f, f.packed, f.frame, f.size, t.lines)
+		}
+	}
+	if err != nil {
+		e.Hint += "; its last line is cut off"
+	}
+	return e
+}
+
+// position returns the position at the end of the file.
+func (f *file) position() Position {
+	at := Position{Offset: f.size, Records: f.records}
+	if f.sum != nil {
+		at.Sum = sumText(f.sum)
+	}
+	return at
+}
+
+// syncTo makes the file durable up to an offset, unless it already is. Records may
+// be written meanwhile.
+func (f *file) syncTo(offset int64) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if offset <= f.durable || !f.regular {
+		return nil
+	}
+	if err := f.Sync(); err != nil {
+		return newError("write", f.name, err)
+	}
+	f.durable = offset
+	return nil
+}
+
+// end makes the file whole: durable, complete and closed. A file that has no final name
+// yet stays open, because another scan could write to it otherwise.
+func (f *file) end() error {
+	err := f.syncTo(f.size)
+	if err == nil {
+		err = f.checkWhole()
+	}
+	if err != nil || f.final == "" {
+		err = errors.Join(err, f.close())
+	}
+	if err == nil {
+		at := f.position()
+		f.whole = whole{at.Records, at.Offset, at.Sum}
+		disk.Step("output.closed")
+	}
+	return err
+}
+
+// close closes the file, and releases its locks. It may be called more than once.
+func (f *file) close() error {
+	if f.disk == nil {
+		return nil
+	}
+	err := f.Close()
+	if errors.Is(err, os.ErrClosed) {
+		err = nil
+	}
+	if err = errors.Join(err, f.disk.Close()); err != nil {
+		return newError("write", f.name, err)
+	}
+	return nil
+}
+
+// commit gives a whole file its final name.
+func (f *file) commit() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.final == "" {
+		return nil
+	}
+	if err := f.disk.Commit(); err != nil {
+		e := newError("rename", f.name, err)
+		e.Hint = "the new census is complete there; rename it to " + f.final
+		return e
+	}
+	f.name, f.final = f.final, ""
+	if f.part {
+		disk.Step("part.renamed")
+	} else {
+		disk.Step("output.renamed")
+	}
+	return nil
+}
+
+// setAside renames a file that has its final name, or puts its name in the way of none.
+func (f *file) setAside(path string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.final != "" || f.sum == nil {
+		return nil
+	}
+	if err := os.Rename(disk.Resolve(path), Beside(path)); err != nil {
+		return newError("rename", path, err)
+	}
+	f.name = Beside(path)
+	return nil
+}
+
+// shown returns the current name.
+func (f *file) shown() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.name
+}
+
+// partsOf describes files.
+func partsOf(files []*file) []Part {
+	parts := make([]Part, len(files))
+	for i, f := range files {
+		parts[i].Name = f.shown()
+		select {
+		case <-f.done:
+			parts[i].Records, parts[i].Bytes, parts[i].Sum = f.Records, f.Bytes, f.whole.Sum
+		default:
+		}
+	}
+	return parts
+}
+
+// The system reports no error when another program removes, renames or truncates a
+// file that is being written: the records are lost, or follow a hole. So the length is
+// compared before each write, and the name, the length and holes at the end.
+
+// lost returns an error unless the file has its name. Linux shows its other name in /proc.
+func (f *file) lost() error {
+	if f.sum == nil {
+		return nil
+	}
+	name := f.shown()
+	now, err := os.Stat(name)
+	if err == nil {
+		if os.SameFile(f.info, now) {
+			return nil
+		}
+		err = errors.New("another file has its name now")
+	}
+	e := newError("write", name, err)
+	e.Hint = "the census was removed or renamed while it was written"
+	if runtime.GOOS == "linux" {
+		e.Hint = "the census was removed while it was written, and its records are lost"
+		other, _ := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", f.disk.Fd()))
+		if info, err := os.Stat(other); err == nil && os.SameFile(info, f.info) {
+			e.Hint = "the census was renamed while it was written: its records are in " + other
+		}
+	}
+	return e
+}
+
+// checkLength returns an error if the file does not end where the last write left
+// it. It also seeks to the end, where the next write goes. It allocates nothing
+// unless it fails.
+func (f *file) checkLength() error {
+	if f.sum == nil {
+		return nil
+	}
+	end, err := f.Seek(0, io.SeekEnd)
+	switch {
+	case err != nil:
+		return err
+	case end < f.size:
+		return fmt.Errorf("another program cut it to %d bytes, of the %d that were written", end, f.size)
+	case end > f.size:
+		return fmt.Errorf("another program wrote to it: it has %d bytes, of which %d are of this scan", end, f.size)
+	}
+	return nil
+}
+
+// checkWhole returns an error unless everything that was written is in the file
+// with the expected name.
+func (f *file) checkWhole() error {
+	if f.sum == nil {
+		return nil
+	}
+	if err := f.lost(); err != nil {
+		return err
+	}
+	err := f.checkLength()
+	if err == nil {
+		err = f.checkHoles()
+	}
+	if err == nil {
+		return nil
+	}
+	e := newError("write", f.name, err)
+	e.Hint = strings.TrimPrefix(e.Hint+"; a2sscan cat reads what is left of the census", "; ")
+	return e
+}
+
+// checkHoles returns an error if another program cut off a part of the file and
+// writing continued after the gap. It finds nothing on file systems that do not
+// support holes.
+func (f *file) checkHoles() error {
+	const seekHole = 4 // SEEK_HOLE of lseek(2) on Linux and FreeBSD
+	if runtime.GOOS != "linux" && runtime.GOOS != "freebsd" {
+		return nil
+	}
+	hole, err := f.Seek(0, seekHole)
+	if err != nil || hole >= f.size {
+		return nil
+	}
+	b := make([]byte, min(512, f.size-hole))
+	if _, err := f.ReadAt(b, hole); err != nil {
+		return err
+	}
+	if len(bytes.Trim(b, "\x00")) > 0 {
+		return nil // not a hole: the file system's report is wrong
+	}
+	return fmt.Errorf("another program cut it: what was written at byte %d is gone", hole)
+}
+
+// sumText formats a hash as xxhsum -H64 prints it: xxHash64 with seed 0, in hex.
+func sumText(d *xxhash.Digest) string { return fmt.Sprintf("%016x", d.Sum64()) }
+
+// hashFile adds the first size bytes of f to d. After each chunk it calls progress,
+// unless that is nil.
+func hashFile(d *xxhash.Digest, f io.ReaderAt, size int64, progress func(read, size int64)) error {
+	b := make([]byte, min(size, 1<<20))
+	for at := int64(0); at < size; {
+		n, err := f.ReadAt(b[:min(size-at, int64(len(b)))], at)
+		_, _ = d.Write(b[:n]) // it never fails
+		at += int64(n)
+		if err != nil && at < size {
+			return err
+		}
+		if progress != nil {
+			progress(at, size)
+		}
+	}
+	return nil
+}
+
+// Beside returns the name that a new census that replaces path has until Commit.
+func Beside(path string) string { return disk.Resolve(path) + PartSuffix }
+
+// baseOf returns the name of a file without its directory and without PartSuffix.
+func baseOf(name string) string { return strings.TrimSuffix(filepath.Base(name), PartSuffix) }

@@ -1,0 +1,184 @@
+package sink
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/a2sscan/a2sscan/sink/disk"
+)
+
+// Rotation divides a census into files.
+type Rotation struct {
+	Start time.Time     // start of the scan, which is part of the names
+	Size  int64         // bytes after which a part ends; 0: no limit
+	Every time.Duration // time after which a part ends; 0: no limit
+
+	// Hold makes complete parts keep PartSuffix until Mark.Commit or Output.Commit. Then
+	// a file without the suffix never changes, although the scan may be cut back to
+	// a checkpoint.
+	Hold bool
+}
+
+// Part is one file of a census.
+type Part struct {
+	Name    string `json:"name"`    // path, with PartSuffix as long as the file has it
+	Records uint64 `json:"records"` // lines in it
+	Bytes   int64  `json:"bytes"`   // length of the file
+
+	Sum string `json:"xxh64,omitempty"` // hash of the file: xxHash64 in hex
+}
+
+// PartName returns the file name of part n of a census; parts are numbered from 1,
+// and start is when the scan began. For census.ndjson.zst it returns, for example,
+// census-20261120T030000Z-00001.ndjson.zst. The names sort by scan, then by part.
+func PartName(path string, start time.Time, n int) string {
+	head, ext := splitName(path)
+	return fmt.Sprintf("%s-%s-%05d%s", head, start.UTC().Format("20060102T150405Z"), n, ext)
+}
+
+// splitName splits a path before its extension. The extension includes that of the
+// compression: .ndjson.zst.
+func splitName(path string) (head, ext string) {
+	head = strings.TrimSuffix(path, string(packingOf(path)))
+	ext = filepath.Ext(head)
+	if ext == filepath.Base(head) {
+		ext = "" // a hidden file
+	}
+	return strings.TrimSuffix(head, ext), ext + path[len(head):]
+}
+
+func (w *Output) partName(n int) string { return PartName(w.path, w.o.Rotate.Start, n) }
+
+// beginPart opens the next part.
+func (w *Output) beginPart() error {
+	o := w.o
+	o.Resume = nil
+	err := w.begin(w.partName(len(w.ended)+1), &o)
+	if err == nil {
+		disk.Step("part.created")
+	}
+	return err
+}
+
+// resume cuts the parts back to a position. It first compares all files that it will
+// keep with the position, and changes none before that.
+func (w *Output) resume() error {
+	o, at := w.o, w.o.Resume
+	if at.Offset < 0 {
+		return o.refuse(w.path, errOffset, "the checkpoint is damaged")
+	}
+	total := at.Offset
+	for _, p := range at.Parts {
+		total += p.Bytes
+	}
+	var before int64
+	o.Progress = func(read, _ int64) {
+		if w.o.Progress != nil {
+			w.o.Progress(before+read, total)
+		}
+	}
+	for i, p := range at.Parts {
+		f := &file{name: w.partName(i + 1), whole: whole{p.Records, p.Bytes, p.Sum}, done: make(chan struct{})}
+		close(f.done)
+		w.ended = append(w.ended, f)
+		now := f.name
+		if _, err := os.Lstat(now + PartSuffix); err == nil {
+			now += PartSuffix
+		}
+		if err := checkPart(now, &p, o.Progress); err != nil {
+			return o.refuse(now, err, "start a new scan")
+		}
+		before += p.Bytes
+	}
+	keep := len(w.ended)
+	if at.Offset > 0 {
+		keep++
+		if err := w.reopen(w.partName(keep), &o); err != nil {
+			return err
+		}
+	}
+	if err := w.removeAfter(keep); err != nil {
+		return newError("resume", w.partName(keep+1), err)
+	}
+	for _, f := range w.ended {
+		if err := os.Rename(f.name+PartSuffix, f.name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return newError("resume", f.name, err)
+		}
+	}
+	return nil
+}
+
+// checkPart compares a part with what p says. It is not an error if the part is gone:
+// programs that upload parts remove them.
+func checkPart(name string, p *Part, progress func(read, size int64)) error {
+	f, err := os.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || info.Size() != p.Bytes {
+		return errors.Join(err, fmt.Errorf("%w: it has %d bytes, and had %d", ErrChanged, info.Size(), p.Bytes))
+	}
+	d := xxhash.New()
+	err = hashFile(d, f, p.Bytes, progress)
+	if err == nil && p.Sum != "" && p.Sum != sumText(d) {
+		err = fmt.Errorf("%w: it has xxh64 %s, and had %s", ErrChanged, sumText(d), p.Sum)
+	}
+	return err
+}
+
+// reopen opens the part that is to be cut back. If that part was complete, reopen
+// renames it to end in PartSuffix first, and gives it its old name again if it
+// can't be resumed.
+func (w *Output) reopen(name string, o *Options) error {
+	renamed := os.Rename(name, name+PartSuffix)
+	if renamed != nil && !errors.Is(renamed, fs.ErrNotExist) {
+		return newError("resume", name, renamed)
+	}
+	err := w.begin(name, o)
+	if err != nil && renamed == nil {
+		err = errors.Join(err, os.Rename(name+PartSuffix, name))
+	}
+	return err
+}
+
+// removeAfter removes the parts with numbers above n, starting with the last.
+func (w *Output) removeAfter(n int) error {
+	dir, err := os.ReadDir(filepath.Dir(w.path))
+	if err != nil {
+		return err
+	}
+	_, ext := splitName(w.path)
+	head := strings.TrimSuffix(filepath.Base(w.partName(1)), "00001"+ext)
+	numbers := map[int]bool{}
+	for _, f := range dir {
+		digits, _ := strings.CutPrefix(baseOf(f.Name()), head)
+		i, err := strconv.Atoi(strings.TrimSuffix(digits, ext))
+		if err == nil && i > n && filepath.Base(w.partName(i)) == baseOf(f.Name()) {
+			numbers[i] = true
+		}
+	}
+	for _, i := range slices.Backward(slices.Sorted(maps.Keys(numbers))) {
+		for _, name := range []string{w.partName(i), w.partName(i) + PartSuffix} {
+			if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
+		disk.Step("part.removed")
+	}
+	return nil
+}
