@@ -81,8 +81,8 @@ func line(round int, r *Result) string {
 		us(r.Usage.System/time.Duration(r.Config.Targets())))
 	fmt.Fprintf(&b, "  %7.0f/s  %6.2f s  sent %d received %d in %d+%d calls, drops %d",
 		r.Rate(), r.Elapsed.Seconds(), r.Sent, r.Received, r.Writes, r.Reads, r.Drops)
-	fmt.Fprintf(&b, "  complete %d of %d  peak %.1f MB  fleet's share %.2f  file %.1f of %.1f MB",
-		r.Complete, r.Live, memory(r), r.FleetShare(), float64(r.FileLen)/1e6, float64(r.Bytes)/1e6)
+	fmt.Fprintf(&b, "  complete %d of %d  peak %.1f MB  fleet's share %.2f  file %.1f MB",
+		r.Complete, r.Live, memory(r), r.FleetShare(), float64(r.FileLen)/1e6)
 	return b.String()
 }
 

@@ -21,7 +21,6 @@ type Client struct {
 	Drops    uint64 // datagrams that did not fit into the client's buffer
 
 	Records uint64 // written
-	Bytes   uint64 // length of the records before compression
 	FileLen int64  // bytes in the file
 
 	Elapsed time.Duration

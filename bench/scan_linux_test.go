@@ -21,7 +21,7 @@ func (t *task) scan(c *Client) error {
 	}
 	r := recorder{Client: c}
 	if t.Output != "" {
-		if r.w, err = sink.Create(t.Output, sink.Options{Scan: "bench"}); err != nil {
+		if r.w, err = sink.Create(t.Output, sink.Options{}); err != nil {
 			return err
 		}
 	}
@@ -104,7 +104,7 @@ func (c *Client) watchPace(m *scanner.Monitor) (stop func()) {
 // recorder receives the results of a scan.
 type recorder struct {
 	*Client
-	w     *sink.Writer // nil: results are only counted
+	w     *sink.Output // nil: results are only counted
 	err   error
 	check *checker // nil: results are not checked
 }
@@ -122,7 +122,7 @@ func (r *recorder) record(res *scanner.Result) {
 		r.Records++
 		return
 	}
-	if err := r.w.Write(res); err != nil && r.err == nil {
+	if err := r.w.Write("bench", res); err != nil && r.err == nil {
 		r.err = err
 	}
 }
@@ -137,7 +137,7 @@ func (r *recorder) finish(s *scanner.Stats) {
 	}
 	r.Reads, r.Writes, r.Drops = s.Socket.Reads, s.Socket.Writes, s.Socket.KernelDrops
 	if r.w != nil {
-		r.Records, r.Bytes = r.w.Count(), r.w.Bytes()
+		r.Records = r.w.Count()
 	}
 	if r.err != nil {
 		r.problem("records: %v", r.err)

@@ -154,8 +154,9 @@ func (f *file) end() error {
 		err = errors.Join(err, f.close())
 	}
 	if err == nil {
-		at := f.position()
-		f.whole = whole{at.Records, at.Offset, at.Sum}
+		if at := f.position(); f.sum != nil {
+			f.whole = whole{at.Records, at.Offset, at.Sum}
+		}
 		disk.Step("output.closed")
 	}
 	return err

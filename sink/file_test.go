@@ -145,14 +145,6 @@ func durable(w *Output) int64 {
 	return f.durable
 }
 
-// whole1 describes the only file of an Output that is closed.
-func whole1(w *Output) Part {
-	if parts := w.Parts(); len(parts) > 0 {
-		return parts[0]
-	}
-	return Part{}
-}
-
 func size(t *testing.T, path string) int64 {
 	t.Helper()
 	info, err := os.Stat(path)

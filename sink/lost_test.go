@@ -65,7 +65,7 @@ func TestTakenAway(t *testing.T) {
 				if err == nil || !strings.HasPrefix(err.Error(), "write "+path+": ") || !strings.Contains(err.Error(), want) {
 					t.Errorf("%d more: %v, want %s", more, err, want)
 				}
-				if whole1(w).Sum != "" {
+				if w.File().Sum != "" {
 					t.Error("a census that is not there has a hash")
 				}
 			})
@@ -102,8 +102,8 @@ func TestDeviceIsNoFile(t *testing.T) {
 	w := create(t, os.DevNull, Options{})
 	write(t, w, 0, 1)
 	closeWriter(t, w)
-	if whole1(w).Sum != "" || w.Lost() != nil {
-		t.Errorf("%s has hash %q", os.DevNull, whole1(w).Sum)
+	if w.File().Sum != "" || w.Lost() != nil {
+		t.Errorf("%s has hash %q", os.DevNull, w.File().Sum)
 	}
 	if _, err := os.Stat(os.DevNull); errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)

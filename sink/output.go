@@ -394,7 +394,7 @@ func (w *Output) Keep() error {
 func (w *Output) Discard() error {
 	err := w.Keep()
 	if w.o.Rotate == nil && len(w.ended) > 0 && w.ended[0].created {
-		err = errors.Join(err, os.Remove(w.Name()))
+		err = errors.Join(err, os.Remove(w.ended[0].shown()))
 	}
 	return err
 }
@@ -407,24 +407,32 @@ func (w *Output) each() (ended []*file, open *file) {
 	return w.ended[:len(w.ended):len(w.ended)], w.now
 }
 
-// Name returns the name of the file that contains the records, or that of the census if
-// it has parts. A file that replaces another has the name of that one only after Commit.
-func (w *Output) Name() string {
+// File describes the file that contains the records. A file that replaces another has the
+// name of that one only after Commit. Records, Bytes and Sum are known after Close, and of
+// a regular file only. Of a census in parts there is the name.
+func (w *Output) File() Part {
 	ended, open := w.each()
-	switch {
-	case w.o.Rotate != nil || isStandard(w.path):
-	case len(ended) > 0:
-		return ended[0].shown()
-	case open != nil:
-		return open.shown()
+	p := Part{Name: w.path}
+	if w.o.Rotate != nil || isStandard(w.path) {
+		return p
 	}
-	return w.path
+	if open != nil {
+		ended = []*file{open}
+	}
+	for _, one := range partsOf(ended) {
+		if p = one; p.Name != Beside(w.path) {
+			p.Name = w.path
+		}
+	}
+	return p
 }
 
-// Parts returns the files that are complete or being closed. The Records, Bytes and Sum
-// of a part are not known until it is closed. A census without Options.Rotate has one
-// part, after Close.
+// Parts returns the parts that are complete or being closed. The Records, Bytes and Sum
+// of a part are not known until it is closed. Without Options.Rotate there are none.
 func (w *Output) Parts() []Part {
+	if w.o.Rotate == nil {
+		return nil
+	}
 	ended, _ := w.each()
 	return partsOf(ended)
 }

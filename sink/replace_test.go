@@ -52,8 +52,8 @@ func TestReplace(t *testing.T) {
 		wantText(t, path, yesterday)
 		closeWriter(t, w)
 		wantText(t, path, yesterday)
-		if w.Name() != path+PartSuffix {
-			t.Errorf("the records are in %s", w.Name())
+		if w.File().Name != path+PartSuffix {
+			t.Errorf("the records are in %s", w.File().Name)
 		}
 		mustCommit(t, w)
 		wantLines(t, path, lines(0, 2))
@@ -62,8 +62,8 @@ func TestReplace(t *testing.T) {
 		if err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o640 {
 			t.Errorf("%v, %v", info.Mode(), err)
 		}
-		if w.Name() != path {
-			t.Errorf("the records are in %s", w.Name())
+		if w.File().Name != path {
+			t.Errorf("the records are in %s", w.File().Name)
 		}
 		mustCommit(t, w) // does nothing
 	}
@@ -168,7 +168,7 @@ func TestReplaceFails(t *testing.T) {
 	if _, err := w.Sync(); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Truncate(w.Name(), 1); err != nil {
+	if err := os.Truncate(w.File().Name, 1); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Commit(); err == nil {
@@ -220,8 +220,8 @@ func TestReplaceOther(t *testing.T) {
 	w := create(t, os.DevNull, Options{Replace: true})
 	write(t, w, 0, 1)
 	mustCommit(t, w)
-	if w.Name() != os.DevNull {
-		t.Errorf("the records are in %s", w.Name())
+	if w.File().Name != os.DevNull {
+		t.Errorf("the records are in %s", w.File().Name)
 	}
 	path := filepath.Join(t.TempDir(), names[0])
 	if err := os.Mkdir(path+PartSuffix, 0o777); err != nil {

@@ -64,7 +64,7 @@ func TestSum(t *testing.T) {
 			if want := sumOf(t, path, at.Offset); at.Sum != want {
 				t.Errorf("%s: mark %d has hash %s, want %s", name, part, at.Sum, want)
 			}
-			if got, want := whole1(w).Sum, sumOf(t, path, -1); got != want {
+			if got, want := w.File().Sum, sumOf(t, path, -1); got != want {
 				t.Errorf("%s: part %d has hash %s, want %s", name, part, got, want)
 			}
 		}

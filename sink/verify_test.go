@@ -48,7 +48,7 @@ func census(t *testing.T, path string, n int) *Expected {
 	}
 	closeWriter(t, w)
 	return &Expected{Scan: "s", Records: uint64(n), ByStatus: map[string]uint64{"ok": uint64(n), "no_reply": 7},
-		Parts: []Part{{Name: path, Records: uint64(n), Bytes: whole1(w).Bytes, Sum: whole1(w).Sum}}}
+		Parts: []Part{{Name: path, Records: uint64(n), Bytes: w.File().Bytes, Sum: w.File().Sum}}}
 }
 
 // TestVerify checks that Verify finds no problem in a census that a Writer wrote,

@@ -80,7 +80,7 @@ func (a *app) decode(f *decodeFlags, files []string) error {
 			return err
 		}
 	}
-	out, err := f.plan(f.scanID)
+	out, err := f.plan()
 	if err != nil {
 		return err
 	}

@@ -76,7 +76,7 @@ func writeNight(t *testing.T, path string, night uint64, servers int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := sink.Create(path, sink.Options{Scan: fmt.Sprint("night-", night)})
+	w, err := sink.Create(path, sink.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func writeNight(t *testing.T, path string, night uint64, servers int) {
 		if night > 0 && isRuled(i) && r.HasRules && r.Err[wire.QuestionRules] == 0 {
 			r.Rules = append(r.Rules, wire.Rule{Name: []byte("new_rule"), Value: []byte("1")})
 		}
-		if err := w.Write(r); err != nil {
+		if err := w.Write(fmt.Sprint("night-", night), r); err != nil {
 			t.Fatal(err)
 		}
 		n++

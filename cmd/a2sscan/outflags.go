@@ -9,6 +9,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store"
+	"github.com/a2sscan/a2sscan/sink"
 )
 
 // outFlags are the flags of commands that write records.
@@ -61,11 +62,11 @@ func (f *outFlags) check() error {
 
 // plan returns the output that the flags choose, without creating a file. It
 // returns the error that creating the file would return.
-func (f *outFlags) plan(scan string) (*output.Output, error) {
+func (f *outFlags) plan() (*sink.Output, error) {
 	c := f.choice()
 	if err := c.CheckFormat(); err != nil {
 		return nil, err
 	}
-	o := c.Plan(scan)
-	return o, o.Check()
+	o := sink.New(c.Path, c.Options())
+	return o, output.Failure(o.Check())
 }

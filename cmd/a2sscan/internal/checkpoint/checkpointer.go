@@ -60,7 +60,8 @@ type Scan struct {
 	MaxTargets    uint64 // 0: all
 	MaxPerAddress int    // 0: all
 	Replace       bool   // a new scan replaces existing output
-	Output        *output.Output
+	Output        *sink.Output
+	Failed        func()             // called when a checkpoint can't be saved
 	Tally         func() tally.Tally // returns a copy; called between results
 	Exclusions    *list.Exclusions   // of the list and of the sender
 }
@@ -184,12 +185,12 @@ func (k *Checkpointer) Targets(list *list.List) iter.Seq[scanner.Target] {
 // draft replaces an older one that is still pending. The scan calls Snapshot
 // between results, in order.
 func (k *Checkpointer) Snapshot(s *scanner.Snapshot) {
-	mark, records, err := k.scan.Output.Mark()
+	mark, err := k.scan.Output.Mark()
 	if err != nil || k.failure() != nil {
 		return // the output is broken: keep the last good checkpoint
 	}
 	c := k.compose(s)
-	c.Records += records
+	c.Records += k.scan.Output.Count()
 	select {
 	case <-k.pending:
 	default:
@@ -232,17 +233,16 @@ func (k *Checkpointer) save(c draft) error {
 	if k.failure() != nil {
 		return nil
 	}
-	offset, err := c.mark.Sync()
+	at, err := c.mark.Sync()
 	if err != nil {
 		return nil // the output reports this error itself
 	}
 	disk.Step("output.synced")
 	if err := k.scan.Output.Lost(); err != nil {
-		return err
+		return output.Failure(err)
 	}
 	c.Output = OutputState{
-		Offset: offset, Sum: c.mark.Sum(), Replace: k.replaces(),
-		Parts: c.mark.Parts(), Records: c.mark.Records(),
+		Offset: at.Offset, Sum: at.Sum, Replace: k.replaces(), Parts: at.Parts, Records: at.Records,
 	}
 	secondPassed := 0 // how many targets earlier runs took in the second pass
 	if k.Past != nil {
@@ -254,7 +254,7 @@ func (k *Checkpointer) save(c draft) error {
 	if err := k.write(c.Checkpoint); err != nil {
 		return err
 	}
-	return k.scan.Output.NameParts(c.mark)
+	return output.Failure(c.mark.Commit())
 }
 
 // write replaces the checkpoint file with the encoding of c.
@@ -300,7 +300,7 @@ func (k *Checkpointer) fail(err error) {
 	defer k.mu.Unlock()
 	if k.err == nil {
 		k.err = err
-		k.scan.Output.Fail()
+		k.scan.Failed()
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
 	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/sink"
 )
 
 // Options choose the input and what Run does with it.
@@ -27,7 +28,7 @@ type run struct {
 	term    *console.Terminal
 	options Options
 	stdin   io.Reader
-	out     *output.Output
+	out     *sink.Output
 	decoder *scanner.Decoder
 
 	records   int
@@ -38,7 +39,7 @@ type run struct {
 }
 
 // Run decodes files, and writes their records to out.
-func Run(t *console.Terminal, o Options, stdin io.Reader, out *output.Output) error {
+func Run(t *console.Terminal, o Options, stdin io.Reader, out *sink.Output) error {
 	d := &run{term: t, options: o, stdin: stdin, out: out, decoder: scanner.NewDecoder()}
 	for _, name := range o.Files {
 		if err := d.file(name); err != nil {
@@ -140,15 +141,15 @@ func (d *run) write(scan string, r *scanner.Result) error {
 	if !d.options.Raw {
 		r.Raw = nil
 	}
-	d.out.WriteAs(scan, r)
+	d.out.Write(scan, r)
 	d.records++
 	return nil
 }
 
 // end closes the output and reports the counts.
 func (d *run) end() error {
-	if err := d.out.Finish(); err != nil {
-		return err
+	if err := d.out.Commit(); err != nil {
+		return output.Failure(err)
 	}
 	if d.badLines > inputs.MaxBadLines {
 		d.term.Say("no datagram in %s", console.Plural(d.badLines-inputs.MaxBadLines, "more line"))

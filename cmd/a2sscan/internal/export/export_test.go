@@ -30,14 +30,14 @@ func written(t testing.TB) string {
 func writtenServers(t testing.TB, network string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "census.ndjson.zst")
-	w, err := sink.Create(path, sink.Options{Scan: "night", FlushEvery: -1})
+	w, err := sink.Create(path, sink.Options{FlushEvery: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	cfg := fleet.Config{Network: netip.MustParsePrefix(network), Ports: []uint16{27015}, Seed: 7}
 	for at := range cfg.All() {
 		if r := cfg.Truth(at, scanner.AskAll); r != nil {
-			if err := w.Write(r); err != nil {
+			if err := w.Write("night", r); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -22,7 +22,7 @@ import (
 func writeNight(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "night.ndjson.zst")
-	w, err := sink.Create(path, sink.Options{Scan: "night", FlushEvery: -1})
+	w, err := sink.Create(path, sink.Options{FlushEvery: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func writeNight(t *testing.T) string {
 		r.RTT = time.Duration(1+n*7919%200_000) * time.Microsecond
 		r.Geo = scanner.Geo{Continent: "EU", Country: []string{"DE", "FR", "PL"}[n%3], ASN: uint32(64496 + n%7), Org: "example"}
 		games.Interpret(r)
-		if err := w.Write(r); err != nil {
+		if err := w.Write("night", r); err != nil {
 			t.Fatal(err)
 		}
 	}

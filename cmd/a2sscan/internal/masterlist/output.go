@@ -39,7 +39,7 @@ type Output struct {
 // "-" means stdout. force allows it to replace an existing file.
 func NewOutput(path string, force bool, stdout io.Writer) (*Output, error) {
 	o := &Output{path: path, stdout: stdout}
-	if err := sink.Check(path, sink.Options{Replace: force}); err != nil {
+	if err := sink.New(path, sink.Options{Replace: force}).Check(); err != nil {
 		return nil, output.Failure(err)
 	}
 	if path == "-" || path == "" || !output.IsFile(path) {

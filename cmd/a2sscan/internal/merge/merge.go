@@ -55,7 +55,7 @@ type merger struct {
 
 	sum   ledger.Summary
 	tally tally.Tally
-	out   *sink.Writer
+	out   *sink.Output
 	stage *output.Stage // provides the path of the output
 	line  []byte        // the last record written; reused
 
@@ -136,7 +136,7 @@ func (m *merger) write() (err error) {
 		m.out.Keep()
 		return output.Failure(err)
 	}
-	m.sum.Bytes, m.sum.Sum = m.out.Length(), m.out.Sum()
+	m.sum.Bytes, m.sum.Sum = m.out.File().Bytes, m.out.File().Sum
 	return output.Failure(m.out.Commit())
 }
 

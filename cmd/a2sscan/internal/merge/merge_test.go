@@ -90,12 +90,12 @@ func write(t *testing.T, dir string, shards []*shard) (paths []string) {
 	t.Helper()
 	for _, s := range shards {
 		path := filepath.Join(dir, s.name)
-		w, err := sink.Create(path, sink.Options{Scan: s.sum.Scan, FlushEvery: -1})
+		w, err := sink.Create(path, sink.Options{FlushEvery: -1})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, r := range s.results {
-			if err := w.Write(r); err != nil {
+			if err := w.Write(s.sum.Scan, r); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -24,7 +24,7 @@ func written(s *Run, sum *ledger.Summary) (files []string) {
 	for _, part := range sum.Parts {
 		files = append(files, part.Name)
 	}
-	if name := s.out.Name(); !s.opts.Rotate.On() && s.opts.Out.ToFile() && output.IsFile(name) {
+	if name := s.out.File().Name; !s.opts.Rotate.On() && s.opts.Out.ToFile() && output.IsFile(name) {
 		files = append(files, name)
 	}
 	return files

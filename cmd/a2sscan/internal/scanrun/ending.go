@@ -34,7 +34,7 @@ type outcome struct {
 func (s *Run) closeOutput(err error) outcome {
 	var how outcome
 	saved := s.checkpoint.Finish()
-	if how.output = s.out.Close(); how.output == nil {
+	if how.output = output.Failure(cmp.Or(s.out.Close(), s.unopened)); how.output == nil {
 		how.output = saved
 	}
 	if !errors.Is(err, context.Canceled) {
@@ -106,10 +106,10 @@ func (s *Run) conclude(how outcome, all *scanner.Stats) outcome {
 	}
 	how.complete = true
 	s.guard.JudgeFinal(all)
-	if s.guard.Tripped() != nil && s.out.Name() != s.opts.Out.Path {
+	if s.guard.Tripped() != nil && s.out.File().Name != s.opts.Out.Path {
 		s.out.Keep() // the old census is better than one with which a guard found fault
 	} else {
-		how.output = s.out.Commit()
+		how.output = output.Failure(s.out.Commit())
 	}
 	how.ended = s.ended(how)
 	return s.setAside(how)
@@ -126,7 +126,7 @@ func (s *Run) startsAnew() bool {
 // setAside makes room for the next census if that starts anew.
 func (s *Run) setAside(how outcome) outcome {
 	if how.output == nil && s.startsAnew() {
-		how.output = s.out.SetAside()
+		how.output = output.Failure(s.out.SetAside())
 	}
 	return how
 }
@@ -161,10 +161,11 @@ func (s *Run) summarize(all *scanner.Stats, l ledger.Ledger, how outcome) *ledge
 	sum.Changes = s.rate.Changes()
 	sum.Records = s.out.Count() + s.checkpoint.Records()
 	if how.output != nil {
-		sum.Records = s.out.Complete()
+		sum.Records = output.Readable(s.files(), s.opts.Out.Options().Header != nil)
 	}
-	sum.Output, sum.Parts = s.out.Name(), s.out.Parts()
-	sum.Bytes, sum.Sum = s.out.Written()
+	file := s.out.File()
+	sum.Output, sum.Parts = file.Name, s.out.Parts()
+	sum.Bytes, sum.Sum = file.Bytes, file.Sum
 	if s.opts.Upload.object() != "" {
 		sum.Output = s.opts.Upload.object()
 		for i := range sum.Parts {
@@ -197,8 +198,8 @@ func (s *Run) describe(sum *ledger.Summary) {
 // report writes the summary, prints how the scan went and returns the
 // error that decides the exit code.
 func (s *Run) report(sum *ledger.Summary, how outcome) error {
-	how = s.uploads.ship(how, sum, localFiles(s.out, s.opts.Rotate.On()))
-	path := s.opts.summaryPath(s.out.Name(), s.start)
+	how = s.uploads.ship(how, sum, s.files())
+	path := s.opts.summaryPath(s.out.File().Name, s.start)
 	var lost error
 	if path != "" {
 		if lost = sum.WriteFile(path); lost != nil {
@@ -241,7 +242,7 @@ func (s *Run) report(sum *ledger.Summary, how outcome) error {
 // closing returns the places of the results for the closing lines. summary is the
 // path or URL of the summary.
 func (s *Run) closing(sum *ledger.Summary, how outcome, summary string) ledger.Closing {
-	c := ledger.Closing{Place: s.out.Place(), Summary: summary, Verbose: s.opts.Verbose}
+	c := ledger.Closing{Place: output.Place(s.out.File().Name, s.opts.Rotate.On(), s.out.Parts()), Summary: summary, Verbose: s.opts.Verbose}
 	if enoughResults(s) {
 		c.Enough = s.opts.MaxResults
 	}
@@ -249,7 +250,7 @@ func (s *Run) closing(sum *ledger.Summary, how outcome, summary string) ledger.C
 		c.Place = "standard output"
 	} else if s.uploads != nil {
 		c.Place = s.uploads.place(c.Place, len(sum.Parts), how.output == nil)
-	} else if name := s.opts.Out.Path; s.out.Name() != name && !s.startsAnew() {
+	} else if name := s.opts.Out.Path; s.out.File().Name != name && !s.startsAnew() {
 		c.Kept = name
 	}
 	return c
@@ -314,11 +315,10 @@ func (o *Options) summaryPath(path string, start time.Time) string {
 	return census.Beside(path, ".summary.json")
 }
 
-// localFiles returns the files of the census, under their names on this machine.
-func localFiles(out *output.Output, rotated bool) []sink.Part {
-	if rotated || !output.IsFile(out.Name()) {
-		return out.Parts()
+// files returns the files of the census, under their names on this machine.
+func (s *Run) files() []sink.Part {
+	if s.opts.Rotate.On() || !output.IsFile(s.out.File().Name) {
+		return s.out.Parts()
 	}
-	bytes, sum := out.Written()
-	return []sink.Part{{Name: out.Name(), Bytes: bytes, Sum: sum}}
+	return []sink.Part{s.out.File()}
 }

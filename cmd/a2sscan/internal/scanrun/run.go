@@ -51,7 +51,7 @@ type Run struct {
 	geo        geo.Databases
 	tally      tally.Tally
 	names      *playerkey.Key
-	out        *output.Output
+	out        *sink.Output
 	checkpoint *checkpoint.Checkpointer
 	uploads    *uploads // nil: the output stays on this machine
 
@@ -63,8 +63,10 @@ type Run struct {
 	status   progress.Status
 	late     lateConflicts
 
-	exhausted   bool // all targets were taken from the lists
-	allFinished bool // every target of the lists is finished; known once the scan has ended
+	unopened    error       // why nothing could be written
+	unsaved     atomic.Bool // saving the checkpoint failed
+	exhausted   bool        // all targets were taken from the lists
+	allFinished bool        // every target of the lists is finished; known once the scan has ended
 
 	reading atomic.Pointer[list.List]       // nil: the lists are not open yet
 	monitor atomic.Pointer[scanner.Monitor] // nil: the scanner has not started yet
@@ -246,28 +248,28 @@ func (o *Options) listConfig(args []string, stdin io.Reader) (list.Config, error
 }
 
 // planOutput returns the output. It does not create or truncate a file yet.
-func (s *Run) planOutput() (*output.Output, error) {
-	o := s.opts.Out.Plan(s.id)
-	o.HashNames(s.names.Key())
+func (s *Run) planOutput() (*sink.Output, error) {
+	o := s.opts.Out.Options()
+	o.NameKey = s.names.Key()
+	o.Failed = func() { s.shutdown.Cancel() }
 	if s.opts.Rotate.On() {
-		rotation := s.opts.Rotate.Plan(s.start)
-		rotation.Hold = s.checkpoint.Enabled
-		o.Divide(rotation)
+		o.Rotate = s.opts.Rotate.Plan(s.start)
+		o.Rotate.Hold = s.checkpoint.Enabled
 	}
 	if s.checkpoint.Resumes() {
 		was := &s.checkpoint.Past.Output
-		o.Resume(output.Position{
-			Offset: was.Offset, Sum: was.Sum, Replace: was.Replace, Parts: was.Parts, Records: was.Records,
-		})
-		o.ShowProgress(censusfile.ReadProgress(s.term))
+		o.Replace = was.Replace
+		o.Resume = &sink.Position{Offset: was.Offset, Sum: was.Sum, Parts: was.Parts, Records: was.Records}
+		o.Progress = censusfile.ReadProgress(s.term)
 	}
+	out := sink.New(s.opts.Out.Path, o)
 	if s.opts.DryRun && s.opts.Upload.dir != "" {
-		return o, nil // only a run that sends creates the folder
+		return out, nil // only a run that sends creates the folder
 	}
-	if err := o.Check(); err != nil {
-		return nil, err
+	if err := out.Check(); err != nil {
+		return nil, output.Failure(err)
 	}
-	return o, s.opts.checkSummary()
+	return out, s.opts.checkSummary()
 }
 
 // checkSummary returns an error if the summary can't be written to the path of
@@ -276,7 +278,7 @@ func (o *Options) checkSummary() error {
 	if o.Summary == "" {
 		return nil
 	}
-	return output.Failure(sink.Check(o.Summary, sink.Options{Replace: true}))
+	return output.Failure(sink.New(o.Summary, sink.Options{Replace: true}).Check())
 }
 
 // scanName returns the default name of a scan, which is the time of its start.
@@ -311,7 +313,9 @@ func (s *Run) census() (*ledger.Summary, outcome, error) {
 	s.bad.Close()
 	how := s.closeOutput(err)
 	if err := s.askedNobody(err, how, &stats); err != nil {
-		s.out.Remove()
+		if s.out.Count() == 0 {
+			s.out.Discard() // the run reports a more serious error
+		}
 		s.checkpoint.Forget()
 		return nil, how, err
 	}
@@ -327,7 +331,6 @@ func (s *Run) census() (*ledger.Summary, outcome, error) {
 func (s *Run) listen() (ctx context.Context, end func()) {
 	sd, ctx, stopListening := shutdown.Listen(s.term, s.opts.Exclude.hangupEnds())
 	s.shutdown = sd
-	s.out.OnFailure(s.shutdown.Cancel)
 	s.shutdown.OnStuck(s.leave)
 	s.metrics.Attach(metricsSource(s))
 	logStart(s)
@@ -381,7 +384,7 @@ func (s *Run) readLists(ctx context.Context) error {
 func metricsSource(s *Run) metrics.Source {
 	return metrics.Source{
 		List: s.list.Stats, Size: s.list.Size,
-		Records: s.out.Taken, OutputFailed: s.out.Failed,
+		Records: s.out.Count, OutputFailed: func() bool { return s.out.Err() != nil || s.unsaved.Load() },
 		Draining: s.shutdown.Draining,
 		Resumed:  s.checkpoint.Behind(), Start: s.start, Rate: s.opts.Pace.Rate.Limit(),
 	}
@@ -391,7 +394,7 @@ func metricsSource(s *Run) metrics.Source {
 func checkpointed(s *Run) checkpoint.Scan {
 	return checkpoint.Scan{
 		ID: s.id, Start: s.start, MaxTargets: s.opts.MaxTargets, MaxPerAddress: s.opts.Pace.MaxPerAddress,
-		Replace: s.opts.Out.Force, Output: s.out, Tally: s.tally.Clone, Exclusions: s.exclusions,
+		Replace: s.opts.Out.Force, Output: s.out, Failed: func() { s.unsaved.Store(true); s.shutdown.Cancel() }, Tally: s.tally.Clone, Exclusions: s.exclusions,
 	}
 }
 
@@ -531,8 +534,8 @@ func (s *Run) targets() iter.Seq[scanner.Target] {
 }
 
 func (s *Run) openOutput() error {
-	if err := s.out.Prepare(s.names.Store); err != nil {
-		return err
+	if s.unopened = s.names.Store(); s.unopened != nil {
+		return s.unopened
 	}
 	if err := s.checkpoint.WriteFirst(); err != nil {
 		return err
@@ -545,7 +548,7 @@ func (s *Run) openOutput() error {
 	if s.checkpoint.Resumes() {
 		attrs = append(attrs, "resumed_at_byte", s.checkpoint.Past.Output.Offset)
 	}
-	if n := s.out.CutOff(); n > 0 {
+	if n := s.out.Cut(); n > 0 {
 		attrs = append(attrs, "cut_bytes", n)
 		s.term.Say("%s: truncated: %d bytes after the last complete record cut off", console.Plain(s.opts.Out.Path, 200), n)
 	}
@@ -565,7 +568,7 @@ func (s *Run) handle(r *scanner.Result) {
 	s.tally.Add(r)
 	stopAtResults(s)
 	if wanted {
-		s.out.Write(r)
+		s.out.Write(s.id, r)
 	}
 }
 

@@ -60,11 +60,7 @@ func sayMemory(t *console.Terminal, replies int64) {
 // sayWritten prints how many records were written, what the object store has, and
 // how old the checkpoint is.
 func sayWritten(s *Run) {
-	n, busy := s.out.CountNow()
-	records := console.Plural(n+s.checkpoint.Records(), "record")
-	if busy {
-		records = "a write takes its time now"
-	}
+	records := console.Plural(s.out.Count()+s.checkpoint.Records(), "record")
 	s.term.Say("output: %s, %s", console.Plain(s.opts.outputName(), 200), records)
 	if now := s.uploads.status(); now != nil {
 		s.term.Say("store: %s arrived, %s with %s wait", console.Plural(now.Arrived, "part"), console.Plural(now.Waiting, "part"),

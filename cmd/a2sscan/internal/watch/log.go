@@ -23,7 +23,7 @@ type Log struct {
 	path   string
 	rotate sink.Rotation
 	opened time.Time
-	file   *sink.Writer
+	file   *sink.Output
 	out    io.Writer
 	text   bool
 }
@@ -115,10 +115,11 @@ func (l *Log) Write(rows []watchdb.Event, events []Event) error {
 		}
 		l.Last = rows[i].ID
 	}
-	if err := l.file.Sync(); err != nil {
+	at, err := l.file.Sync()
+	if err != nil {
 		return err
 	}
-	if full := l.rotate.Size > 0 && l.file.Length() >= l.rotate.Size; full || l.rotate.Every > 0 && time.Since(l.opened) >= l.rotate.Every {
+	if full := l.rotate.Size > 0 && at.Offset >= l.rotate.Size; full || l.rotate.Every > 0 && time.Since(l.opened) >= l.rotate.Every {
 		return l.next()
 	}
 	return nil
