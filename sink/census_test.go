@@ -33,7 +33,7 @@ func frames50(t *testing.T, path string) []string {
 		}
 		ends = append(ends, at.Offset)
 	}
-	closeWriter(t, w)
+	closed(t, w)
 	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -94,7 +94,7 @@ func TestOtherPrograms(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	closeWriter(t, w)
+	closed(t, w)
 	file, err := os.ReadFile(path)
 	if n := countFrames(file); n != frames || err != nil {
 		t.Fatalf("%d frames: %v", n, err)

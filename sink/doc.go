@@ -6,53 +6,51 @@
 //
 // # Use
 //
-// To write a census, [Create] a [Writer], pass the Results of scanner.Scan to its
-// Write method as they arrive, and Close it. [CreateSeries] divides a census into
+// To write a census, [Create] an [Output], pass the Results of scanner.Scan to its
+// Write method as they arrive, and Commit it. Options.Rotate divides a census into
 // parts by size or time.
 //
-//	w, err := sink.Create("census.ndjson.zst", sink.Options{Scan: "nightly"})
-//	stats, err := scanner.Scan(ctx, cfg, targets, func(r *scanner.Result) { w.Write(r) })
-//	err = w.Close()
+//	w, err := sink.Create("census.ndjson.zst", sink.Options{})
+//	stats, err := scanner.Scan(ctx, cfg, targets, func(r *scanner.Result) { w.Write("nightly", r) })
+//	err = w.Commit()
 //
 // To read one, [Open] a [Reader] and call Next until io.EOF. Source.Verify checks that
 // a census is complete and undamaged.
 //
-// A Writer copies what it needs before Write returns. It remembers its first error,
-// and all later calls return it, so that it is enough to check the error of Close. A
+// An Output copies what it needs before Write returns. It remembers its first error,
+// and all later calls return it, so that it is enough to check the error of Commit. A
 // line that a Reader returns is valid until the next call.
-//
-// # Replacing a census
-//
-// With Options.Replace the new census is written beside the old one, under its
-// name with [PartSuffix]. Close makes it durable; then Commit renames it. So the name
-// always refers to the complete old census or to the complete new one, even after a
-// crash. Keep leaves an incomplete census beside the old one.
 //
 // # Durability
 //
-// When Writer.Sync or Close returns nil, every record written before it is in the
-// file, and the disk was told to store it. Between two Syncs, records reach the file
-// in blocks, after Options.FlushEvery at the latest. Close also makes sure that the
-// file still has its name and its length, and no hole: another program may have
-// removed, renamed or truncated it.
+// With Options.Replace the new census is written beside the old one, under its
+// name with [PartSuffix], until Commit renames it. So the name always refers to the
+// complete old census or to the complete new one, even after a crash. The same holds
+// for each part.
 //
-// A compressed file is a sequence of zstd frames. A frame is a stream of blocks,
-// each of which can be read as soon as it is in the file. Sync ends the frame, so
-// that other programs can read the file up to Writer.Offset; otherwise a frame
-// ends when it holds 8 MiB of records, or is 10 seconds old.
+// When Sync or Close returns nil, every record written before it is in its file, and the
+// disk was told to store it. Between two Syncs, records reach the file in blocks, after
+// Options.FlushEvery at the latest. Close also makes sure that the file still has its
+// name and its length, and no hole: another program may have removed, renamed or
+// truncated it.
+//
+// A compressed file is a sequence of zstd frames. A frame is a stream of blocks, each of
+// which can be read as soon as it is in the file. Sync ends the frame, so that other
+// programs can read the file up to there; otherwise a frame ends when it holds 8 MiB of
+// records, or is 10 seconds old.
 //
 // A process that is killed leaves at most one partial line at the end of the
 // file, and possibly a frame without its end. A Reader returns every complete line
 // and the length of the rest. Options.Append cuts off the rest. If the last frame has
 // no end, Append also rewrites its lines as a complete frame, so that other programs
-// can read the whole file. Options.Resume cuts the file back to the offset of a
-// checkpoint. When the disk fails or is full, the Writer repairs the file as Append
+// can read the whole file. Options.Resume cuts the file back to the position of a
+// checkpoint. When the disk fails or is full, the Output repairs the file as Append
 // would, and every later call returns the error.
 //
 // # Damage
 //
-// A Writer hashes the bytes of its file as it writes them. The hash of everything
-// before a [Mark] belongs in a checkpoint: with Options.Resume, Create reads the file
+// An Output hashes the bytes of its file as it writes them. The hash of everything
+// before a [Mark] belongs in a checkpoint: with Options.Resume, Open reads the file
 // again and returns [ErrChanged] if the hash differs. The hash of the whole file
 // belongs in the summary of the scan, with which Verify compares the file. The hash is
 // xxHash64, as xxhsum -H64 prints it. It detects damage, not forgery.

@@ -54,7 +54,7 @@ func write(t *testing.T, w *Output, from, to int) {
 	}
 }
 
-func closeWriter(t *testing.T, w *Output) {
+func closed(t *testing.T, w *Output) {
 	t.Helper()
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
@@ -160,7 +160,7 @@ func TestRoundTrip(t *testing.T) {
 		path := filepath.Join(t.TempDir(), name)
 		w := create(t, path, Options{})
 		write(t, w, 0, 600)
-		closeWriter(t, w)
+		closed(t, w)
 		wantLines(t, path, lines(0, 600))
 		if w.Count() != 600 || durable(w) != size(t, path) {
 			t.Errorf("%s: count %d, offset %d", name, w.Count(), durable(w))
@@ -182,7 +182,7 @@ func TestStandardOutput(t *testing.T) {
 		}
 		w := create(t, path, Options{Stdout: f})
 		write(t, w, 0, 3)
-		closeWriter(t, w)
+		closed(t, w)
 		wantLines(t, f.Name(), lines(0, 3))
 		if err := f.Close(); err != nil {
 			t.Errorf("standard output was closed: %v", err)
@@ -196,7 +196,7 @@ func TestDevice(t *testing.T) {
 	if _, err := w.Sync(); err != nil {
 		t.Error(err)
 	}
-	closeWriter(t, w)
+	closed(t, w)
 }
 
 // TestRefused checks that Create's errors name the operation, the file, the reason
@@ -267,7 +267,7 @@ func TestAppend(t *testing.T) {
 		path := filepath.Join(t.TempDir(), name)
 		w := create(t, path, Options{Append: true}) // makes it
 		write(t, w, 0, 300)
-		closeWriter(t, w)
+		closed(t, w)
 		whole, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
@@ -282,7 +282,7 @@ func TestAppend(t *testing.T) {
 				t.Errorf("%s: cut %d bytes, want %d", name, w.Cut(), tail)
 			}
 			write(t, w, 300, 302)
-			closeWriter(t, w)
+			closed(t, w)
 			wantLines(t, path, lines(0, 302))
 		}
 	}
@@ -301,7 +301,7 @@ func TestAppendLong(t *testing.T) {
 			t.Errorf("cut %d bytes, want %d", w.Cut(), len(half))
 		}
 		write(t, w, n, n+1)
-		closeWriter(t, w)
+		closed(t, w)
 		wantLines(t, path, lines(0, n+1))
 	}
 }
@@ -379,13 +379,13 @@ func TestResume(t *testing.T) {
 			}
 			offsets = append(offsets, durable(w))
 		}
-		closeWriter(t, w)
+		closed(t, w)
 		for i := len(offsets) - 1; i >= 0; i-- {
 			w := create(t, path, Options{Resume: &Position{Offset: offsets[i]}})
 			if durable(w) != offsets[i] {
 				t.Errorf("%s: offset %d, want %d", name, durable(w), offsets[i])
 			}
-			closeWriter(t, w)
+			closed(t, w)
 			wantLines(t, path, lines(0, i))
 		}
 		_, err := Create(path, Options{Resume: &Position{Offset: 1}})
@@ -409,7 +409,7 @@ func TestLocked(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	closeWriter(t, w)
+	closed(t, w)
 	wantLines(t, path, lines(0, 1))
 }
 
@@ -464,7 +464,7 @@ func writeInSteps(t *testing.T, path string) map[int64]int {
 		}
 		readable[durable(w)] = i + 1
 	}
-	closeWriter(t, w)
+	closed(t, w)
 	return readable
 }
 
@@ -501,7 +501,7 @@ func checkAppend(t *testing.T, path string, file []byte, promised int) {
 	if err := w.Write("", tiny(len(before))); err != nil {
 		t.Error(err)
 	}
-	closeWriter(t, w)
+	closed(t, w)
 	wantLines(t, path, strings.Split(tinyLines(len(before)+1), "\n")[:len(before)+1])
 }
 
@@ -525,7 +525,7 @@ func TestAppendCutFrame(t *testing.T) {
 			}
 			w := create(t, path, Options{Append: true})
 			write(t, w, n, n+1)
-			closeWriter(t, w)
+			closed(t, w)
 			wantLines(t, path, lines(0, n+1))
 		}
 	}
@@ -550,7 +550,7 @@ func checkAppendKilled(t *testing.T, name, frame string) {
 		got, _ := readFile(t, path)
 		killed := filepath.Join(t.TempDir(), name)
 		atStep(t, "output.repacked", func() { copyFile(t, killed, path) })
-		closeWriter(t, create(t, path, Options{Append: true}))
+		closed(t, create(t, path, Options{Append: true}))
 		path = killed
 		if filepath.Ext(name) == ".zst" {
 			wantWhole(t, path, len(got))
@@ -558,7 +558,7 @@ func checkAppendKilled(t *testing.T, name, frame string) {
 		wantLines(t, path, lines(0, len(got)))
 		w := create(t, path, Options{Append: true})
 		write(t, w, len(got), len(got)+1)
-		closeWriter(t, w)
+		closed(t, w)
 		wantLines(t, path, lines(0, len(got)+1))
 	}
 }

@@ -40,17 +40,17 @@ func TestHeader(t *testing.T) {
 		if w.Unwritten() != 0 || w.Count() != 2 {
 			t.Errorf("%s: %d records, %d unwritten", name, w.Count(), w.Unwritten())
 		}
-		closeWriter(t, w)
+		closed(t, w)
 		again := o
 		again.Append = true
 		w = create(t, path, again)
 		write(t, w, 0, 1)
-		closeWriter(t, w)
+		closed(t, w)
 		resumed := o
 		resumed.Resume = &Position{Offset: durable(w)}
 		w = create(t, path, resumed)
 		write(t, w, 0, 1)
-		closeWriter(t, w)
+		closed(t, w)
 		if got := readColumns(t, path); !slices.Equal(got, []string{"a,b", "1,2", "1,2", "1,2", "1,2"}) {
 			t.Errorf("%s: %q", name, got)
 		}

@@ -101,7 +101,7 @@ func TestHole(t *testing.T) {
 func TestDeviceIsNoFile(t *testing.T) {
 	w := create(t, os.DevNull, Options{})
 	write(t, w, 0, 1)
-	closeWriter(t, w)
+	closed(t, w)
 	if w.File().Sum != "" || w.Lost() != nil {
 		t.Errorf("%s has hash %q", os.DevNull, w.File().Sum)
 	}

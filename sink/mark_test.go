@@ -36,10 +36,10 @@ func TestMark(t *testing.T) {
 			}
 			offsets = append(offsets, offset)
 		}
-		closeWriter(t, w)
+		closed(t, w)
 		for i := 4; i >= 0; i-- {
 			w := create(t, path, Options{Resume: &Position{Offset: offsets[i]}})
-			closeWriter(t, w)
+			closed(t, w)
 			got, truncated := readFile(t, path)
 			if !slices.Equal(got, lines(0, (i+1)*100)) || truncated != 0 {
 				t.Errorf("%s: %d records up to mark %d, %d bytes truncated", name, len(got), i, truncated)
@@ -69,7 +69,7 @@ func TestMarkSlow(t *testing.T) {
 		if err1 != nil || err2 != nil || one.Offset <= 0 || two.Offset <= one.Offset || durable(w) != two.Offset {
 			t.Errorf("marks at %+v and %+v, %v, %v, synced to %d", one, two, err1, err2, durable(w))
 		}
-		closeWriter(t, w)
+		closed(t, w)
 		if again, err := first.Sync(); again.Offset != one.Offset || err != nil {
 			t.Errorf("after Close: %+v, %v", again, err)
 		}
@@ -90,7 +90,7 @@ func TestMarkFails(t *testing.T) {
 	}
 	w.Close()
 	w = create(t, filepath.Join(t.TempDir(), names[0]), Options{})
-	closeWriter(t, w)
+	closed(t, w)
 	if _, err := w.Mark(); !errors.Is(err, os.ErrClosed) {
 		t.Errorf("a mark after Close: %v", err)
 	}

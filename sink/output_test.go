@@ -83,7 +83,7 @@ func TestFlush(t *testing.T) {
 		if durable(w) != 0 {
 			t.Errorf("offset %d was never promised", durable(w))
 		}
-		closeWriter(t, w)
+		closed(t, w)
 	})
 }
 
@@ -122,7 +122,7 @@ func TestFollow(t *testing.T) {
 		if frames() != 1 || size(t, path) != old {
 			t.Errorf("%d frames, %d bytes, then %d", frames(), old, size(t, path))
 		}
-		closeWriter(t, w)
+		closed(t, w)
 	})
 }
 
@@ -144,7 +144,7 @@ func TestFlushHeld(t *testing.T) {
 		if got, truncated := readFile(t, path); !slices.Equal(got, lines(0, n)) || truncated != 0 {
 			t.Errorf("%d lines of %d, %d truncated", len(got), n, truncated)
 		}
-		closeWriter(t, w)
+		closed(t, w)
 	})
 }
 
@@ -162,7 +162,7 @@ func TestFrames(t *testing.T) {
 			t.Errorf("offset %d: %v", durable(w), err)
 		}
 	}
-	closeWriter(t, w)
+	closed(t, w)
 	wantLines(t, path, lines(0, n))
 	file, err := os.ReadFile(path)
 	if got := countFrames(file); got != 3 || err != nil {
@@ -180,7 +180,7 @@ func TestFlushNever(t *testing.T) {
 		if m.len() != 0 {
 			t.Errorf("%d bytes were written", m.len())
 		}
-		closeWriter(t, w)
+		closed(t, w)
 		if m.len() != int(w.bytes.Load()) {
 			t.Errorf("%d bytes of %d", m.len(), w.bytes.Load())
 		}
@@ -208,7 +208,7 @@ func TestSlowDisk(t *testing.T) {
 		}
 		close(m.gate)
 		synctest.Wait()
-		closeWriter(t, w)
+		closed(t, w)
 		want := strings.Join(lines(0, n), "\n") + "\n"
 		if string(m.data) != want || w.Count() != n {
 			t.Errorf("%d bytes of %d, %d records", len(m.data), len(want), w.Count())
@@ -238,7 +238,7 @@ func TestManyWriters(t *testing.T) {
 		})
 	}
 	all.Wait()
-	closeWriter(t, w)
+	closed(t, w)
 	got, truncated := readFile(t, path)
 	want := lines(0, 4*each)
 	slices.Sort(got)
@@ -251,8 +251,8 @@ func TestManyWriters(t *testing.T) {
 func TestClosed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "census.ndjson")
 	w := create(t, path, Options{})
-	closeWriter(t, w)
-	closeWriter(t, w)
+	closed(t, w)
+	closed(t, w)
 	if err := w.Write("", sinktest.Typical(0)); !errors.Is(err, os.ErrClosed) {
 		t.Errorf("Write after Close: %v", err)
 	}

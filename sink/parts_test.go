@@ -98,7 +98,7 @@ func TestPartsEvery(t *testing.T) {
 			write(t, s, 2*i+1, 2*i+2)
 			time.Sleep(time.Hour + time.Minute)
 		}
-		closeWriter(t, s)
+		closed(t, s)
 		if files, records := inFolder(t, path); len(files) != 3 || len(records) != 6 {
 			t.Errorf("%d records in %v", len(records), files)
 		}

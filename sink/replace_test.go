@@ -50,7 +50,7 @@ func TestReplace(t *testing.T) {
 			t.Fatal(err)
 		}
 		wantText(t, path, yesterday)
-		closeWriter(t, w)
+		closed(t, w)
 		wantText(t, path, yesterday)
 		if w.File().Name != path+PartSuffix {
 			t.Errorf("the records are in %s", w.File().Name)
@@ -75,7 +75,7 @@ func TestReplaceNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), names[0])
 	w := create(t, path, Options{Replace: true})
 	write(t, w, 0, 2)
-	closeWriter(t, w)
+	closed(t, w)
 	wantMissing(t, path)
 	mustCommit(t, w)
 	wantLines(t, path, lines(0, 2))
@@ -89,7 +89,7 @@ func TestReplaceKept(t *testing.T) {
 	for n := 1; n < 3; n++ {
 		w := create(t, path, Options{Replace: true})
 		write(t, w, 0, n)
-		closeWriter(t, w)
+		closed(t, w)
 		if err := w.Keep(); err != nil {
 			t.Fatal(err)
 		}
@@ -129,7 +129,7 @@ func TestReplaceLink(t *testing.T) {
 	}
 	w := create(t, link, Options{Replace: true})
 	write(t, w, 0, 2)
-	closeWriter(t, w)
+	closed(t, w)
 	wantText(t, path, yesterday)
 	mustCommit(t, w)
 	wantLines(t, path, lines(0, 2))
@@ -152,7 +152,7 @@ func TestReplaceLocked(t *testing.T) {
 		if _, err := Create(path, Options{Replace: true}); err == nil || !strings.Contains(err.Error(), "another process") {
 			t.Errorf("two scans write to one census: %v", err)
 		}
-		closeWriter(t, w)
+		closed(t, w)
 	}
 	mustCommit(t, w)
 	wantLines(t, path, lines(0, 2))
@@ -191,7 +191,7 @@ func TestReplaceResume(t *testing.T) {
 			t.Fatal(err)
 		}
 		write(t, w, 2, 4) // is lost
-		closeWriter(t, w)
+		closed(t, w)
 		if committed {
 			mustCommit(t, w)
 		} else if err := w.Keep(); err != nil {
@@ -203,7 +203,7 @@ func TestReplaceResume(t *testing.T) {
 		}
 		w = create(t, path, Options{Replace: true, Resume: &at})
 		write(t, w, 2, 3)
-		closeWriter(t, w)
+		closed(t, w)
 		if !committed {
 			wantText(t, path, yesterday)
 		}

@@ -60,7 +60,7 @@ func TestSum(t *testing.T) {
 			if at, err = m.Sync(); err != nil {
 				t.Fatal(err)
 			}
-			closeWriter(t, w)
+			closed(t, w)
 			if want := sumOf(t, path, at.Offset); at.Sum != want {
 				t.Errorf("%s: mark %d has hash %s, want %s", name, part, at.Sum, want)
 			}
@@ -100,7 +100,7 @@ func TestResumeChanged(t *testing.T) {
 			t.Fatal(err)
 		}
 		write(t, w, 30, 40)
-		closeWriter(t, w)
+		closed(t, w)
 		whole, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
@@ -120,7 +120,7 @@ func TestResumeChanged(t *testing.T) {
 		}
 		put(t, path, string(whole))
 		whole[at.Offset] ^= 4 // is cut off
-		closeWriter(t, create(t, path, resume))
+		closed(t, create(t, path, resume))
 		wantLines(t, path, lines(0, 30))
 	}
 }

@@ -46,7 +46,7 @@ func census(t *testing.T, path string, n int) *Expected {
 			t.Fatal(err)
 		}
 	}
-	closeWriter(t, w)
+	closed(t, w)
 	return &Expected{Scan: "s", Records: uint64(n), ByStatus: map[string]uint64{"ok": uint64(n), "no_reply": 7},
 		Parts: []Part{{Name: path, Records: uint64(n), Bytes: w.File().Bytes, Sum: w.File().Sum}}}
 }
