@@ -252,7 +252,7 @@ func adversaryQuirks() []quirk {
 		{"EC-7 INFO to everything", odd(func(h *host) { h.players, h.rules = h.info, h.info }),
 			"partial players=timeout rules=timeout, name, 9 sent"},
 		{"requests come back", odd(func(h *host) {
-			h.rules = []string{string(wire.AppendRulesRequest(nil, 77))}
+			h.rules = []string{string(wire.AppendRequest(nil, wire.QuestionRules, 77))}
 		}), "partial rules=unexpected, name, 1 players, 6 sent"},
 	}
 	for l := wire.LayoutGoldSource; l <= wire.LayoutSourceNoSize; l++ {

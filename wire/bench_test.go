@@ -135,7 +135,7 @@ func smallDecodeBodies() []body {
 	challenge := wire.AppendChallenge(nil, 1)
 	ping := wire.AppendPing(nil, []byte("00000000000000"))
 	limited := wire.AppendText(nil, wire.KindLimited, []byte("Too many requests"))
-	request := wire.AppendInfoRequest(nil, 1)
+	request := wire.AppendRequest(nil, wire.QuestionInfo, 1)
 	return []body{
 		{"fragment", len(fragment), func() {
 			l, packed := wire.ShowLayout(fragment)

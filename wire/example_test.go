@@ -7,7 +7,7 @@ import (
 )
 
 func ExampleInfo() {
-	// A server's answer to AppendInfoRequest.
+	// A server's answer to AppendRequest.
 	datagram := []byte("\xFF\xFF\xFF\xFFI\x11An example\x00cp_badlands\x00tf\x00Team Fortress\x00" +
 		"\xB8\x01\x0C\x18\x00dl\x00\x018622567\x00\x80\x87\x69")
 

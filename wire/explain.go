@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"iter"
 	"math/bits"
 	"sort"
@@ -16,8 +17,8 @@ type Part struct {
 	Cut  bool   // the message ends inside the field, or before it: this is the last part
 }
 
-// The fields that have no presence bit in Info.Has. Readers take these bits as they
-// take the presence bits, so that Explain can name what they read.
+// The fields of an INFO reply that have no presence bit in Info.Has. Readers take these
+// bits as they take the presence bits, so that Explain can name what they read.
 const (
 	fieldShipMode Fields = (hasAll + 1) << iota
 	fieldShipWitnesses
@@ -33,34 +34,9 @@ const (
 	fieldNoModBlock
 	fieldSpectators
 	fieldSlots
-	fieldHeader
-	fieldKind
-	fieldQuery
-	fieldChallenge
-	fieldText
-	fieldCount
-	fieldIndex
-	fieldPlayer
-	fieldScore
-	fieldDuration
-	fieldDeaths
-	fieldMoney
-	fieldRule
-	fieldValue
-	fieldSplitHeader
-	fieldSplitID
-	fieldNibbles
-	fieldTotal
-	fieldNumber
-	fieldSize
-	fieldUnpacked
-	fieldCRC
-	fieldPayload
-	fieldRest
-	fieldLeftOver
 )
 
-// fieldNames has the name of each field, in the order of their bits.
+// fieldNames has the name of each field of an INFO reply, in the order of their bits.
 var fieldNames = [...]string{
 	"protocol", "name", "map", "folder", "game", "app ID", "players", "max players", "bots",
 	"server type", "environment", "password", "VAC", "ship: duration", "version", "extra data flag",
@@ -69,15 +45,88 @@ var fieldNames = [...]string{
 	"ship: mode", "ship: witnesses", "SourceTV port", "is mod",
 	"mod: URL", "mod: download URL", "mod: NUL", "mod: version", "mod: size", "mod: type",
 	"mod block", "no mod block", "spectators", "slots",
-	"header", "kind", "query", "challenge", "text", "count",
-	"index", "name", "score", "duration", "deaths", "money", "name", "value",
-	"split header", "split ID", "number and total", "total", "number", "payload size",
-	"size unpacked", "CRC-32", "payload", "number, total and payload", "left over",
 }
 
-// texts are the fields that are strings.
-const texts = HasName | HasMap | HasFolder | HasGame | HasVersion | HasSourceTV | HasKeywords | HasAddress |
-	fieldModURL | fieldModDownload | fieldModNUL | fieldQuery | fieldText | fieldPlayer | fieldRule | fieldValue
+// textFields are the fields of an INFO reply that are strings.
+const textFields = HasName | HasMap | HasFolder | HasGame | HasVersion | HasSourceTV | HasKeywords |
+	HasAddress | fieldModURL | fieldModDownload | fieldModNUL
+
+// Explain returns the fields of a request or a reply, including the header FF FF FF
+// FF, as the decoder of the message's kind reads them. For a PLAYER reply, ship says
+// whether the server runs The Ship. The parts follow each other without gaps and
+// cover all of msg, whatever it contains. The last is Cut exactly if that decoder
+// returns ErrTruncated or ErrEmpty.
+func Explain(msg []byte, ship ShipHint) iter.Seq[Part] {
+	return func(yield func(Part) bool) {
+		e := &explanation{b: msg, item: -1, yield: yield}
+		for len(e.left()) > len(Body(msg)) && !e.ended {
+			e.number("header", headerLen)
+		}
+		e.number("kind", 1)
+		switch KindOf(msg) {
+		case KindInfo:
+			e.info((*Info).readSource)
+		case KindGoldSource:
+			e.info((*Info).readGoldSource)
+		case KindPlayers:
+			e.number("count", 1)
+			e.players(ship)
+		case KindRules:
+			e.number("count", 2)
+			for e.item = 0; len(e.left()) > 0 && !e.ended; e.item++ {
+				e.text("name")
+				e.text("value")
+			}
+		case KindChallenge:
+			if !bytes.HasPrefix(e.left(), []byte(textChallenge)) {
+				e.number("challenge", 4)
+			}
+		case KindPing, KindBanned, KindLimited:
+			if b := e.left(); len(b) > 0 { // the text need not end with a NUL
+				e.part("text", true, min(len(untilNUL(b))+1, len(b)), false)
+			}
+		case KindInfoRequest:
+			e.text("query")
+			if len(e.left()) > 0 {
+				e.number("challenge", 4)
+			}
+		case KindPlayersRequest, KindRulesRequest:
+			e.number("challenge", 4)
+		}
+		e.item = -1
+		e.rest("left over")
+	}
+}
+
+// ExplainFragment returns the fields of a fragment whose reply has the layout l, as
+// Fragment.Decode reads them; compressed says whether the reply is compressed. With
+// LayoutUnknown, the bytes after the ID are a single part. The parts cover all of
+// the datagram.
+func ExplainFragment(datagram []byte, l Layout, compressed bool) iter.Seq[Part] {
+	return func(yield func(Part) bool) {
+		e := &explanation{b: datagram, item: -1, yield: yield}
+		e.number("split header", headerLen)
+		e.number("split ID", 4)
+		switch l {
+		case LayoutUnknown:
+			e.rest("number, total and payload")
+			return
+		case LayoutGoldSource:
+			e.number("number and total", 1)
+		default:
+			e.number("total", 1)
+			e.number("number", 1)
+		}
+		if l == LayoutSource {
+			e.number("payload size", 2)
+		}
+		if compressed && l != LayoutGoldSource && len(datagram) > splitNumberAt && datagram[splitNumberAt] == 0 {
+			e.number("size unpacked", 4)
+			e.number("CRC-32", 4)
+		}
+		e.rest("payload")
+	}
+}
 
 // explanation steps through b and yields its parts.
 type explanation struct {
@@ -88,28 +137,51 @@ type explanation struct {
 	ended bool // b ends inside a field, or yield returned false
 }
 
-// explain returns the parts that read yields and, if bytes are left over, one last
-// part that holds them.
-func explain(b []byte, read func(*explanation)) iter.Seq[Part] {
-	return func(yield func(Part) bool) {
-		e := &explanation{b: b, item: -1, yield: yield}
-		read(e)
-		e.item = -1
-		e.rest(fieldLeftOver)
+func (e *explanation) left() []byte { return e.b[e.at:] }
+
+// part yields the next n bytes as a field.
+func (e *explanation) part(name string, text bool, n int, cut bool) {
+	if !e.ended {
+		p := Part{name, text, e.at, e.at + n, e.item, cut}
+		e.at = p.End
+		e.ended = !e.yield(p) || cut
 	}
 }
 
-// fields yields the fields that read takes off the front of the bytes up to end. The
-// field inside which a reader of the first n bytes ends is the field of byte n.
-func (e *explanation) fields(end int, read func(*reader)) {
-	b := e.b[e.at:end]
+// number yields a field of n bytes that is no string.
+func (e *explanation) number(name string, n int) {
+	left := len(e.left())
+	e.part(name, false, min(n, left), left < n)
+}
+
+// text yields a string with its NUL.
+func (e *explanation) text(name string) {
+	n := indexNUL(e.left()) + 1
+	cut := n == 0
+	if cut {
+		n = len(e.left())
+	}
+	e.part(name, true, n, cut)
+}
+
+// rest yields the bytes that are left as one field, if there are any.
+func (e *explanation) rest(name string) {
+	if n := len(e.left()); n > 0 {
+		e.part(name, false, n, false)
+	}
+}
+
+// info yields the fields of an INFO reply that read takes after its type byte. The field
+// inside which a reader of the first n bytes ends is the field of byte n.
+func (e *explanation) info(read func(*Info, *reader)) {
+	b := e.left()
 	cut := func(n int) (Fields, int) {
 		r := reader{b: b[:n], hidden: len(b) - n}
-		read(&r)
+		read(new(Info), &r)
 		return r.cut, n - r.tail
 	}
-	base := e.at
-	for n := 0; !e.ended; n = e.at - base {
+	for base := e.at; !e.ended; {
+		n := e.at - base
 		f, start := cut(n)
 		if f == 0 {
 			return
@@ -118,71 +190,9 @@ func (e *explanation) fields(end int, read func(*reader)) {
 			next, at := cut(n + 1 + i)
 			return next != f || at != start
 		})
-		e.part(f, min(n+1+more, len(b))-n, n+more == len(b))
+		name := fieldNames[bits.TrailingZeros64(uint64(f))]
+		e.part(name, f&textFields != 0, min(n+1+more, len(b))-n, n+more == len(b))
 	}
-}
-
-// part yields the next n bytes as the field f.
-func (e *explanation) part(f Fields, n int, cut bool) {
-	p := Part{fieldNames[bits.TrailingZeros64(uint64(f))], f&texts != 0, e.at, e.at + n, e.item, cut}
-	e.at = p.End
-	e.ended = !e.yield(p) || cut
-}
-
-// rest yields the bytes that are left as one part, if there are any.
-func (e *explanation) rest(f Fields) {
-	if n := len(e.b) - e.at; n > 0 && !e.ended {
-		e.part(f, n, false)
-	}
-}
-
-// Explain returns the fields of a request or a reply, including the header FF FF FF
-// FF, as the decoder of the message's kind reads them. For a PLAYER reply, ship says
-// whether the server runs The Ship. The parts follow each other without gaps and
-// cover all of msg, whatever it contains. The last is Cut exactly if that decoder
-// returns ErrTruncated or ErrEmpty.
-func Explain(msg []byte, ship ShipHint) iter.Seq[Part] {
-	return explain(msg, func(e *explanation) {
-		for len(msg)-e.at > len(Body(msg)) && !e.ended {
-			e.part(fieldHeader, headerLen, false)
-		}
-		kind := KindOf(msg)
-		e.fields(len(msg), func(r *reader) {
-			var in Info
-			r.skip(1, fieldKind)
-			switch kind {
-			case KindInfo:
-				in.readSource(r)
-			case KindGoldSource:
-				in.readGoldSource(r)
-			case KindPlayers:
-				r.skip(1, fieldCount)
-			case KindRules:
-				r.skip(2, fieldCount)
-			case KindChallenge:
-				if len(r.left()) <= 4 { // EC-19
-					r.skip(4, fieldChallenge)
-				}
-			case KindPing, KindBanned, KindLimited: // the text need not end with a NUL
-				if b := r.left(); len(b) > 0 {
-					r.skip(min(len(untilNUL(b))+1, len(b)), fieldText)
-				}
-			case KindInfoRequest:
-				r.text(new([]byte), fieldQuery)
-				if len(r.left()) > 0 {
-					r.skip(4, fieldChallenge)
-				}
-			case KindPlayersRequest, KindRulesRequest:
-				r.skip(4, fieldChallenge)
-			}
-		})
-		switch kind {
-		case KindPlayers:
-			e.players(ship)
-		case KindRules:
-			e.rules()
-		}
-	})
 }
 
 // players yields the fields of a PLAYER reply after its count: the records that
@@ -190,74 +200,20 @@ func Explain(msg []byte, ship ShipHint) iter.Seq[Part] {
 func (e *explanation) players(ship ShipHint) {
 	var ps Players
 	_ = ps.Reset(e.b, ship) // without a count, e has ended
-	extra := ps.extra
-	end := len(e.b) - len(extra)
-	read := func(r *reader) {
-		r.skip(1, fieldIndex)
-		r.text(new([]byte), fieldPlayer)
-		r.skip(4, fieldScore)
-		r.skip(4, fieldDuration)
+	record := func() {
+		e.number("index", 1)
+		e.text("name")
+		e.number("score", 4)
+		e.number("duration", 4)
 	}
 	for e.item = 0; ps.Next(); e.item++ {
-		e.fields(end-len(ps.rest), read)
+		record()
 	}
 	if len(ps.rest) > 0 && ps.err != 0 {
-		e.fields(end, read)
+		record()
 	}
-	for e.item = 0; len(extra) > 0 && e.item < ps.count; e.item++ {
-		e.fields(min(e.at+shipExtra, len(e.b)), func(r *reader) {
-			r.skip(4, fieldDeaths)
-			r.skip(4, fieldMoney)
-		})
+	for e.item = 0; len(ps.extra) > 0 && e.item < ps.count; e.item++ {
+		e.number("deaths", 4)
+		e.number("money", 4)
 	}
-}
-
-// rules yields the fields of a RULES reply after its count: the rules, and an
-// incomplete rule at the end.
-func (e *explanation) rules() {
-	for e.item = 0; e.at < len(e.b) && !e.ended; e.item++ {
-		end := len(e.b)
-		if _, second := indexTwoNULs(e.b[e.at:]); second >= 0 {
-			end = e.at + second + 1
-		}
-		e.fields(end, func(r *reader) {
-			r.text(new([]byte), fieldRule)
-			r.text(new([]byte), fieldValue)
-		})
-	}
-}
-
-// ExplainFragment returns the fields of a fragment whose reply has the layout l, as
-// Fragment.Decode reads them; compressed says whether the reply is compressed. With
-// LayoutUnknown, the bytes after the ID are a single part. The parts cover all of
-// the datagram.
-func ExplainFragment(datagram []byte, l Layout, compressed bool) iter.Seq[Part] {
-	return explain(datagram, func(e *explanation) {
-		e.fields(len(datagram), func(r *reader) {
-			r.skip(headerLen, fieldSplitHeader)
-			r.skip(4, fieldSplitID)
-			number := uint8(1)
-			switch l {
-			case LayoutUnknown:
-				return
-			case LayoutGoldSource:
-				r.skip(1, fieldNibbles)
-			default:
-				r.skip(1, fieldTotal)
-				r.u8(&number, fieldNumber)
-			}
-			if l == LayoutSource {
-				r.skip(2, fieldSize)
-			}
-			if compressed && number == 0 {
-				r.skip(4, fieldUnpacked)
-				r.skip(4, fieldCRC)
-			}
-		})
-		if l == LayoutUnknown {
-			e.rest(fieldRest)
-		} else {
-			e.rest(fieldPayload)
-		}
-	})
 }

@@ -13,8 +13,6 @@ const (
 	edfSourceTV uint8 = 0x40
 	edfKeywords uint8 = 0x20
 	edfGameID   uint8 = 0x01
-
-	edfKnown = edfGamePort | edfSteamID | edfSourceTV | edfKeywords | edfGameID
 )
 
 // IsShip reports whether an application ID is that of The Ship or of one of its
@@ -252,7 +250,7 @@ func (in *Info) readMod(r *reader) {
 // be neither 0 nor 1, the message counts as cut inside the block (EC-137).
 func skipNoModBlock(r *reader) {
 	if len(r.left()) == 3 {
-		r.skip(1, fieldNoModBlock)
+		r.take(1, fieldNoModBlock)
 	}
 	if len(r.left()) < 2 || r.left()[0] > 1 {
 		r.fail(fieldModBlock)
@@ -323,21 +321,18 @@ func appendExtra(dst []byte, in *Info) []byte {
 // extraFlag returns the extra data flag for the fields that in.Has names, plus the
 // bits of in.EDF that have no defined meaning.
 func (in *Info) extraFlag() uint8 {
-	edf := in.EDF &^ edfKnown
-	if in.Has&HasGamePort != 0 {
-		edf |= edfGamePort
-	}
-	if in.Has&HasSteamID != 0 {
-		edf |= edfSteamID
-	}
-	if in.Has&HasSourceTV != 0 {
-		edf |= edfSourceTV
-	}
-	if in.Has&HasKeywords != 0 {
-		edf |= edfKeywords
-	}
-	if in.Has&HasGameID != 0 {
-		edf |= edfGameID
+	edf := in.EDF
+	for _, f := range [...]struct {
+		bit uint8
+		has Fields
+	}{
+		{edfGamePort, HasGamePort}, {edfSteamID, HasSteamID}, {edfSourceTV, HasSourceTV},
+		{edfKeywords, HasKeywords}, {edfGameID, HasGameID},
+	} {
+		edf &^= f.bit
+		if in.Has&f.has != 0 {
+			edf |= f.bit
+		}
 	}
 	return edf
 }

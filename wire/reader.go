@@ -29,68 +29,47 @@ func (r *reader) fail(f Fields) {
 	r.b = nil
 }
 
-// skip skips a field of n bytes.
-func (r *reader) skip(n int, f Fields) {
+// take takes a field of n bytes and adds f to has. It returns nil if they are not there.
+func (r *reader) take(n int, f Fields) []byte {
 	if len(r.b) < n {
 		r.fail(f)
-		return
+		return nil
 	}
+	b := r.b[:n]
 	r.b = r.b[n:]
+	r.has |= f
+	return b
 }
 
-// u8 reads a byte into v and adds f to has.
 func (r *reader) u8(v *uint8, f Fields) {
-	if len(r.b) < 1 {
-		r.fail(f)
-		return
+	if b := r.take(1, f); b != nil {
+		*v = b[0]
 	}
-	*v = r.b[0]
-	r.b = r.b[1:]
-	r.has |= f
+}
+
+func (r *reader) u16(v *uint16, f Fields) {
+	if b := r.take(2, f); b != nil {
+		*v = binary.LittleEndian.Uint16(b)
+	}
+}
+
+func (r *reader) u32(v *uint32, f Fields) {
+	if b := r.take(4, f); b != nil {
+		*v = binary.LittleEndian.Uint32(b)
+	}
+}
+
+func (r *reader) u64(v *uint64, f Fields) {
+	if b := r.take(8, f); b != nil {
+		*v = binary.LittleEndian.Uint64(b)
+	}
 }
 
 // count reads a byte into a wider number.
 func (r *reader) count(v *uint32, f Fields) {
-	if len(r.b) < 1 {
-		r.fail(f)
-		return
+	if b := r.take(1, f); b != nil {
+		*v = uint32(b[0])
 	}
-	*v = uint32(r.b[0])
-	r.b = r.b[1:]
-	r.has |= f
-}
-
-// u16 reads a short.
-func (r *reader) u16(v *uint16, f Fields) {
-	if len(r.b) < 2 {
-		r.fail(f)
-		return
-	}
-	*v = binary.LittleEndian.Uint16(r.b)
-	r.b = r.b[2:]
-	r.has |= f
-}
-
-// u32 reads a long.
-func (r *reader) u32(v *uint32, f Fields) {
-	if len(r.b) < 4 {
-		r.fail(f)
-		return
-	}
-	*v = binary.LittleEndian.Uint32(r.b)
-	r.b = r.b[4:]
-	r.has |= f
-}
-
-// u64 reads a long long.
-func (r *reader) u64(v *uint64, f Fields) {
-	if len(r.b) < 8 {
-		r.fail(f)
-		return
-	}
-	*v = binary.LittleEndian.Uint64(r.b)
-	r.b = r.b[8:]
-	r.has |= f
 }
 
 // text reads a string terminated by a NUL. v aliases the message.

@@ -1,18 +1,16 @@
 package wire
 
-import "encoding/binary"
+import (
+	"bytes"
+	"encoding/binary"
+)
 
 // infoRequest is the INFO request without a challenge (document 000, A2S_INFO). The
 // protocol defines it; it must not be changed.
 const infoRequest = "\xFF\xFF\xFF\xFFTSource Engine Query\x00"
 
-// The lengths of requests. Some servers drop requests of any other length (EC-16).
-const (
-	infoRequestLen          = len(infoRequest)     // 25
-	infoChallengeRequestLen = len(infoRequest) + 4 // 29
-	listRequestLen          = headerLen + 1 + 4    // PLAYER, RULES
-	bareRequestLen          = headerLen + 1        // ping, GETCHALLENGE
-)
+// bareRequestLen is the length of a request without a challenge, other than INFO.
+const bareRequestLen = headerLen + 1
 
 // Request is a request as a server reads it.
 type Request struct {
@@ -29,91 +27,57 @@ func DecodeRequest(datagram []byte) (Request, error) {
 	if len(datagram) < bareRequestLen || !IsSingle(datagram) {
 		return Request{}, ErrMalformed
 	}
-	k := Kind(datagram[headerLen])
-	switch k {
+	r := Request{Kind: Kind(datagram[headerLen]), Challenge: NoChallenge}
+	rest := datagram[bareRequestLen:]
+	bare := false // may have no challenge
+	switch r.Kind {
 	case KindInfoRequest:
-		return decodeInfoRequest(datagram)
-	case KindPlayersRequest, KindRulesRequest:
-		if len(datagram) == listRequestLen {
-			return challenged(k, datagram[bareRequestLen:]), nil
+		var found bool
+		if rest, found = bytes.CutPrefix(datagram, []byte(infoRequest)); !found {
+			return Request{}, ErrMalformed
 		}
+		bare = len(rest) == 0
+	case KindPlayersRequest, KindRulesRequest:
 	case KindPingRequest, KindChallengeRequest:
-		if len(datagram) == bareRequestLen {
-			return Request{Kind: k, Challenge: NoChallenge}, nil
+		if bare = len(rest) == 0; !bare {
+			return Request{}, ErrMalformed
 		}
 	default:
 		return Request{}, ErrUnexpected
 	}
-	return Request{}, ErrMalformed
-}
-
-func decodeInfoRequest(datagram []byte) (Request, error) {
-	n := len(datagram)
-	if n != infoRequestLen && n != infoChallengeRequestLen ||
-		string(datagram[:infoRequestLen]) != infoRequest {
+	switch {
+	case bare:
+		return r, nil
+	case len(rest) != 4:
 		return Request{}, ErrMalformed
 	}
-	if n == infoRequestLen {
-		return Request{Kind: KindInfoRequest, Challenge: NoChallenge}, nil
-	}
-	return challenged(KindInfoRequest, datagram[infoRequestLen:]), nil
+	r.Challenge = Challenge(binary.LittleEndian.Uint32(rest))
+	r.HasChallenge = r.Challenge != NoChallenge
+	return r, nil
 }
 
-// challenged returns the request of kind k whose challenge is the four bytes b.
-func challenged(k Kind, b []byte) Request {
-	c := Challenge(binary.LittleEndian.Uint32(b))
-	return Request{Kind: k, Challenge: c, HasChallenge: c != NoChallenge}
-}
-
-// AppendInfoRequest appends an INFO request: 25 bytes with NoChallenge, 29 with any
-// other challenge (document 000).
-func AppendInfoRequest(dst []byte, c Challenge) []byte {
-	dst = append(dst, infoRequest...)
-	if c == NoChallenge {
-		return dst
-	}
-	return binary.LittleEndian.AppendUint32(dst, uint32(c))
-}
-
-// AppendPlayersRequest appends a PLAYER request, 9 bytes. With NoChallenge it
-// asks for a challenge (EC-11).
-func AppendPlayersRequest(dst []byte, c Challenge) []byte {
-	dst = appendHeader(dst, KindPlayersRequest)
-	return binary.LittleEndian.AppendUint32(dst, uint32(c))
-}
-
-// AppendRulesRequest appends a RULES request, 9 bytes. With NoChallenge it
-// asks for a challenge.
-func AppendRulesRequest(dst []byte, c Challenge) []byte {
-	dst = appendHeader(dst, KindRulesRequest)
-	return binary.LittleEndian.AppendUint32(dst, uint32(c))
-}
-
-// AppendRequest appends the request for question q with the challenge c, which ping
-// and GETCHALLENGE do not use. For an unknown q it appends nothing.
+// AppendRequest appends the request for question q. An INFO request has 25 bytes with
+// NoChallenge and 29 with any other challenge (document 000). A PLAYER or RULES request
+// has 9 bytes; with NoChallenge it asks for a challenge (EC-11). A ping and
+// GETCHALLENGE have 5 bytes and no challenge; most servers ignore both (EC-18). For an
+// unknown q AppendRequest appends nothing.
 func AppendRequest(dst []byte, q Question, c Challenge) []byte {
 	switch q {
 	case QuestionInfo:
-		return AppendInfoRequest(dst, c)
+		dst = append(dst, infoRequest...)
+		if c == NoChallenge {
+			return dst
+		}
 	case QuestionPlayers:
-		return AppendPlayersRequest(dst, c)
+		dst = appendHeader(dst, KindPlayersRequest)
 	case QuestionRules:
-		return AppendRulesRequest(dst, c)
+		dst = appendHeader(dst, KindRulesRequest)
 	case QuestionPing:
-		return AppendPingRequest(dst)
+		return appendHeader(dst, KindPingRequest)
 	case QuestionChallenge:
-		return AppendChallengeRequest(dst)
+		return appendHeader(dst, KindChallengeRequest)
+	default:
+		return dst
 	}
-	return dst
-}
-
-// AppendPingRequest appends a ping, 5 bytes; newer servers ignore it.
-func AppendPingRequest(dst []byte) []byte {
-	return appendHeader(dst, KindPingRequest)
-}
-
-// AppendChallengeRequest appends A2S_SERVERQUERY_GETCHALLENGE, 5 bytes; most
-// servers ignore it (EC-18).
-func AppendChallengeRequest(dst []byte) []byte {
-	return appendHeader(dst, KindChallengeRequest)
+	return binary.LittleEndian.AppendUint32(dst, uint32(c))
 }

@@ -63,12 +63,12 @@ func TestRequestLengths(t *testing.T) {
 		got  []byte
 		want int
 	}{
-		{"info", wire.AppendInfoRequest(nil, wire.NoChallenge), 25},
-		{"info with 0", wire.AppendInfoRequest(nil, 0), 29},
-		{"players", wire.AppendPlayersRequest(nil, wire.NoChallenge), 9},
-		{"rules", wire.AppendRulesRequest(nil, 1), 9},
-		{"ping", wire.AppendPingRequest(nil), 5},
-		{"getchallenge", wire.AppendChallengeRequest(nil), 5},
+		{"info", wire.AppendRequest(nil, wire.QuestionInfo, wire.NoChallenge), 25},
+		{"info with 0", wire.AppendRequest(nil, wire.QuestionInfo, 0), 29},
+		{"players", wire.AppendRequest(nil, wire.QuestionPlayers, wire.NoChallenge), 9},
+		{"rules", wire.AppendRequest(nil, wire.QuestionRules, 1), 9},
+		{"ping", wire.AppendRequest(nil, wire.QuestionPing, 0), 5},
+		{"getchallenge", wire.AppendRequest(nil, wire.QuestionChallenge, 0), 5},
 		{"ping, as a question", wire.AppendRequest(nil, wire.QuestionPing, 1), 5},
 		{"GETCHALLENGE, as a question", wire.AppendRequest(nil, wire.QuestionChallenge, 1), 5},
 		{"none of the questions", wire.AppendRequest(nil, wire.NumRequests, 1), 0},

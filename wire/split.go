@@ -1,6 +1,9 @@
 package wire
 
-import "encoding/binary"
+import (
+	"bytes"
+	"encoding/binary"
+)
 
 // Layout is one of the three forms of a fragment's header. Nothing in the header
 // names it; ShowLayout infers it from the bytes that follow.
@@ -23,9 +26,7 @@ const (
 	splitNumberAt  = 9 // Source
 	splitSizeAt    = 10
 
-	goldSourceHeader   = 9
-	sourceHeader       = 12
-	sourceNoSizeHeader = 10
+	leastHeader = 9 // of a GoldSource fragment
 
 	packedHeader = 4 + 4 // size and CRC-32, in fragment 0 of a compressed reply
 
@@ -37,16 +38,16 @@ const (
 // has a meaning (EC-117).
 const CompressedID uint32 = 1 << 31
 
+var (
+	layoutWords = [...]string{"unknown", "goldsource", "source", "source without size"}
+	headerLens  = [...]int{LayoutGoldSource: 9, LayoutSource: 12, LayoutSourceNoSize: 10}
+)
+
 // HeaderLen returns the length of the header in bytes, without the additional eight
 // bytes in fragment 0 of a compressed reply. It is 0 for LayoutUnknown.
 func (l Layout) HeaderLen() int {
-	switch l {
-	case LayoutGoldSource:
-		return goldSourceHeader
-	case LayoutSource:
-		return sourceHeader
-	case LayoutSourceNoSize:
-		return sourceNoSizeHeader
+	if int(l) < len(headerLens) {
+		return headerLens[l]
 	}
 	return 0
 }
@@ -54,22 +55,17 @@ func (l Layout) HeaderLen() int {
 // String returns the layout's name: goldsource, source, source without size or
 // unknown.
 func (l Layout) String() string {
-	switch l {
-	case LayoutGoldSource:
-		return "goldsource"
-	case LayoutSource:
-		return "source"
-	case LayoutSourceNoSize:
-		return "source without size"
+	if int(l) < len(layoutWords) {
+		return layoutWords[l]
 	}
-	return "unknown"
+	return layoutWords[LayoutUnknown]
 }
 
 // SplitID returns the ID that the fragments of one reply share. The error is
 // ErrMalformed if the datagram is not a fragment or is shorter than the shortest
 // header (EC-116).
 func SplitID(datagram []byte) (id uint32, err error) {
-	if !IsSplit(datagram) || len(datagram) < goldSourceHeader {
+	if !IsSplit(datagram) || len(datagram) < leastHeader {
 		return 0, ErrMalformed
 	}
 	return binary.LittleEndian.Uint32(datagram[splitIDAt:]), nil
@@ -86,17 +82,54 @@ func SplitID(datagram []byte) (id uint32, err error) {
 // set (EC-108; never in GoldSource, EC-122); FF FF FF FF or a type byte alone
 // (EC-113), unless the datagram could also be a later fragment of a GoldSource
 // reply whose text happens to look like that.
+//
+// In that last group a datagram that fits LayoutGoldSource fits no other layout: byte 9
+// is where its payload begins, but in the other two layouts it is the fragment number,
+// which is 0 in fragment 0. If the data fit both Source layouts, FF FF FF FF is stronger
+// evidence than a type byte. If both have only a type byte, a size field that matches
+// the length of the datagram decides for LayoutSource (EC-111).
 func ShowLayout(datagram []byte) (l Layout, compressed bool) {
-	if _, err := SplitID(datagram); err != nil {
+	id, err := SplitID(datagram)
+	if err != nil {
 		return LayoutUnknown, false
 	}
-	if l = plainLayout(datagram); l != LayoutUnknown {
-		return l, false
+	packed := LayoutUnknown
+	var loose [LayoutSourceNoSize + 1]bool
+	for l := LayoutGoldSource; l <= LayoutSourceNoSize; l++ {
+		if !isFirst(datagram, l) {
+			continue
+		}
+		payload := datagram[l.HeaderLen():]
+		single, typed := IsSingle(payload), startsReply(Body(payload))
+		if single && typed {
+			return l, false
+		}
+		loose[l] = single || typed
+		if packed == LayoutUnknown && l != LayoutGoldSource && id&CompressedID != 0 && startsPacked(payload) {
+			packed = l
+		}
 	}
-	if l = packedLayout(datagram); l != LayoutUnknown {
-		return l, true
+	number, total := datagram[splitNibblesAt]>>4, datagram[splitNibblesAt]&15 // if it is GoldSource
+	switch {
+	case packed != LayoutUnknown:
+		return packed, true
+	case loose[LayoutGoldSource]:
+		return LayoutGoldSource, false
+	case number > 0 && number < total: // may be a later GoldSource fragment
+		return LayoutUnknown, false
+	case loose[LayoutSource] && loose[LayoutSourceNoSize]:
+		payload := datagram[LayoutSource.HeaderLen():]
+		size := int(binary.LittleEndian.Uint16(datagram[splitSizeAt:]))
+		if IsSingle(datagram[LayoutSourceNoSize.HeaderLen():]) || !IsSingle(payload) && size != len(payload) {
+			return LayoutSourceNoSize, false
+		}
+		return LayoutSource, false
+	case loose[LayoutSource]:
+		return LayoutSource, false
+	case loose[LayoutSourceNoSize]:
+		return LayoutSourceNoSize, false
 	}
-	return looseLayout(datagram), false
+	return LayoutUnknown, false
 }
 
 // isFirst reports whether the datagram, read in the layout l, is fragment 0 of a
@@ -112,84 +145,6 @@ func isFirst(datagram []byte, l Layout) bool {
 	return datagram[splitTotalAt] > 0 && datagram[splitNumberAt] == 0
 }
 
-// plainLayout returns the layout in which the datagram is fragment 0 and its
-// payload begins with FF FF FF FF and a type byte.
-func plainLayout(datagram []byte) Layout {
-	for l := LayoutGoldSource; l <= LayoutSourceNoSize; l++ {
-		if isFirst(datagram, l) && startsMessage(datagram[l.HeaderLen():]) {
-			return l
-		}
-	}
-	return LayoutUnknown
-}
-
-// packedLayout returns the layout in which the datagram is fragment 0 of a
-// compressed reply.
-func packedLayout(datagram []byte) Layout {
-	if binary.LittleEndian.Uint32(datagram[splitIDAt:])&CompressedID == 0 {
-		return LayoutUnknown
-	}
-	for _, l := range [...]Layout{LayoutSource, LayoutSourceNoSize} {
-		if isFirst(datagram, l) && startsPacked(datagram[l.HeaderLen():]) {
-			return l
-		}
-	}
-	return LayoutUnknown
-}
-
-// looseLayout returns the layout in which the datagram is fragment 0 and its
-// payload begins with FF FF FF FF or with a type byte. A datagram that fits
-// LayoutGoldSource fits no other layout: byte 9 is where its payload begins, but in
-// the other two layouts it is the fragment number, which is 0 in fragment 0. The
-// result is LayoutUnknown if the datagram could be a later GoldSource fragment.
-func looseLayout(datagram []byte) Layout {
-	if showsLoosely(datagram, LayoutGoldSource) {
-		return LayoutGoldSource
-	}
-	if isLaterGoldSource(datagram) {
-		return LayoutUnknown
-	}
-	sized := showsLoosely(datagram, LayoutSource)
-	bare := showsLoosely(datagram, LayoutSourceNoSize)
-	switch {
-	case sized && bare:
-		return settleSize(datagram)
-	case sized:
-		return LayoutSource
-	case bare:
-		return LayoutSourceNoSize
-	}
-	return LayoutUnknown
-}
-
-// settleSize decides between the two Source layouts if the data fit both. FF FF FF
-// FF is stronger evidence than a type byte. If both have only a type byte, the
-// result is LayoutSource if its size field matches the length of the datagram
-// (EC-111), and otherwise LayoutSourceNoSize.
-func settleSize(datagram []byte) Layout {
-	if IsSingle(datagram[sourceNoSizeHeader:]) {
-		return LayoutSourceNoSize
-	}
-	size := int(binary.LittleEndian.Uint16(datagram[splitSizeAt:]))
-	if IsSingle(datagram[sourceHeader:]) || size == len(datagram)-sourceHeader {
-		return LayoutSource
-	}
-	return LayoutSourceNoSize
-}
-
-// isLaterGoldSource reports whether the datagram could be a fragment of a
-// GoldSource reply other than the first.
-func isLaterGoldSource(datagram []byte) bool {
-	number, total := datagram[splitNibblesAt]>>4, datagram[splitNibblesAt]&15
-	return number > 0 && number < total
-}
-
-// startsMessage reports whether b begins with FF FF FF FF, once or twice, and then
-// the type byte of a reply that servers split.
-func startsMessage(b []byte) bool {
-	return IsSingle(b) && startsReply(Body(b))
-}
-
 // startsReply reports whether b begins with the type byte of a reply that
 // servers split.
 func startsReply(b []byte) bool {
@@ -203,21 +158,9 @@ func startsReply(b []byte) bool {
 	return false
 }
 
-// showsLoosely reports whether the datagram is fragment 0 in the layout l and its
-// payload begins with half of what startsMessage requires: FF FF FF FF or the type
-// byte (EC-113).
-func showsLoosely(datagram []byte, l Layout) bool {
-	if !isFirst(datagram, l) {
-		return false
-	}
-	payload := datagram[l.HeaderLen():]
-	return IsSingle(payload) || startsReply(payload)
-}
-
 // startsPacked reports whether b begins with size, CRC-32 and bzip2 data.
 func startsPacked(b []byte) bool {
-	return len(b) >= packedHeader+len(bzip2Magic) &&
-		string(b[packedHeader:packedHeader+len(bzip2Magic)]) == bzip2Magic
+	return len(b) >= packedHeader && bytes.HasPrefix(b[packedHeader:], []byte(bzip2Magic))
 }
 
 // Fragment is one datagram of a split reply. Its layout is that of the whole reply;
@@ -260,26 +203,19 @@ func (f *Fragment) Decode(datagram []byte, l Layout, compressed bool) error {
 	if l == LayoutSource {
 		g.Size = binary.LittleEndian.Uint16(datagram[splitSizeAt:])
 	}
-	if g.Number >= g.Total || !g.readPacked() {
+	if g.Number >= g.Total {
 		return ErrMalformed
+	}
+	if g.Compressed && g.Number == 0 {
+		if len(g.Payload) < packedHeader {
+			return ErrMalformed
+		}
+		g.DeclaredSize = binary.LittleEndian.Uint32(g.Payload)
+		g.CRC = binary.LittleEndian.Uint32(g.Payload[4:])
+		g.Payload = g.Payload[packedHeader:]
 	}
 	*f = g
 	return nil
-}
-
-// readPacked moves the size and CRC-32 of a compressed reply from the payload to
-// their fields. It reports false if the payload is too short for them.
-func (f *Fragment) readPacked() bool {
-	if !f.Compressed || f.Number != 0 {
-		return true
-	}
-	if len(f.Payload) < packedHeader {
-		return false
-	}
-	f.DeclaredSize = binary.LittleEndian.Uint32(f.Payload)
-	f.CRC = binary.LittleEndian.Uint32(f.Payload[4:])
-	f.Payload = f.Payload[packedHeader:]
-	return true
 }
 
 // AppendFragment appends the datagram of f. The caller must set the bit

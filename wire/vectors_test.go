@@ -189,9 +189,9 @@ func appendRequest(dst []byte, r wire.Request) []byte {
 	case wire.KindRulesRequest:
 		return wire.AppendRequest(dst, wire.QuestionRules, r.Challenge)
 	case wire.KindPingRequest:
-		return wire.AppendPingRequest(dst)
+		return wire.AppendRequest(dst, wire.QuestionPing, 0)
 	}
-	return wire.AppendChallengeRequest(dst)
+	return wire.AppendRequest(dst, wire.QuestionChallenge, 0)
 }
 
 func checkChallenge(t *testing.T, v *vector, b []byte) {

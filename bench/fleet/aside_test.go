@@ -11,8 +11,8 @@ import (
 // TestUnusualKinds checks kinds of servers that only some programs can query. It
 // sends several requests in order and compares the type bytes of the replies.
 func TestUnusualKinds(t *testing.T) {
-	info, players := wire.AppendInfoRequest(nil, wire.NoChallenge), wire.AppendPlayersRequest(nil, wire.NoChallenge)
-	ping, get := wire.AppendPingRequest(nil), wire.AppendChallengeRequest(nil)
+	info, players := wire.AppendRequest(nil, wire.QuestionInfo, wire.NoChallenge), wire.AppendRequest(nil, wire.QuestionPlayers, wire.NoChallenge)
+	ping, get := wire.AppendRequest(nil, wire.QuestionPing, 0), wire.AppendRequest(nil, wire.QuestionChallenge, 0)
 	for _, test := range []struct {
 		kind     Kind
 		requests [][]byte

@@ -102,13 +102,13 @@ func TestRechallenge(t *testing.T) {
 // 25, 29 or 9 bytes (EC-16).
 func TestOnlyRequestsAreAnswered(t *testing.T) {
 	a := newAsker(t, SourceOpen)
-	info := wire.AppendInfoRequest(nil, wire.NoChallenge)
-	rules := wire.AppendRulesRequest(nil, wire.NoChallenge)
+	info := wire.AppendRequest(nil, wire.QuestionInfo, wire.NoChallenge)
+	rules := wire.AppendRequest(nil, wire.QuestionRules, wire.NoChallenge)
 	tests := map[string][]byte{
 		"empty": {}, "header only": info[:4], "short info": info[:24], "long info": append(info[:25:25], 0),
 		"info with half a challenge": append(info[:25:25], 1, 2, 3), "padded info": append(info[:25:25], make([]byte, 1175)...),
 		"short rules": rules[:8], "long rules": append(rules[:9:9], 0),
-		"ping": wire.AppendPingRequest(nil), "getchallenge": wire.AppendChallengeRequest(nil),
+		"ping": wire.AppendRequest(nil, wire.QuestionPing, 0), "getchallenge": wire.AppendRequest(nil, wire.QuestionChallenge, 0),
 		"a reply": wire.AppendChallenge(nil, 5), "a fragment": append([]byte{0xFE}, rules[1:]...),
 	}
 	for name, datagram := range tests {
@@ -176,9 +176,9 @@ func FuzzRespond(f *testing.F) {
 		f.Fatal(err)
 	}
 	r := newResponder(m, 27015)
-	f.Add(uint64(1), wire.AppendInfoRequest(nil, wire.NoChallenge))
-	f.Add(uint64(2), wire.AppendPlayersRequest(nil, 5))
-	f.Add(uint64(3), wire.AppendRulesRequest(nil, wire.NoChallenge))
+	f.Add(uint64(1), wire.AppendRequest(nil, wire.QuestionInfo, wire.NoChallenge))
+	f.Add(uint64(2), wire.AppendRequest(nil, wire.QuestionPlayers, 5))
+	f.Add(uint64(3), wire.AppendRequest(nil, wire.QuestionRules, wire.NoChallenge))
 	f.Fuzz(func(t *testing.T, place uint64, datagram []byte) {
 		r.out.Reset()
 		r.Respond(0, 0x7F000001<<16|5, m.place(place%m.places()), datagram)

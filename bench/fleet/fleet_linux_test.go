@@ -89,13 +89,13 @@ func TestAnswersFromTheAddressAsked(t *testing.T) {
 	cfg = start(t, cfg).Config()
 	c := newClient(t)
 	for addr := range cfg.All() {
-		c.send(addr, wire.AppendInfoRequest(nil, wire.NoChallenge))
+		c.send(addr, wire.AppendRequest(nil, wire.QuestionInfo, wire.NoChallenge))
 		got, from := c.receive(replyTimeout)
 		if from != addr {
 			t.Fatalf("asked %v, answered by %v", addr, from)
 		}
 		if ch, err := wire.DecodeChallenge(got); err == nil {
-			c.send(addr, wire.AppendInfoRequest(nil, ch))
+			c.send(addr, wire.AppendRequest(nil, wire.QuestionInfo, ch))
 			got, from = c.receive(replyTimeout)
 		}
 		var info wire.Info

@@ -79,7 +79,7 @@ func (p *perfect) messages(server uint64, q wire.Question) (msgs [][]byte, bare,
 	for range 4 {
 		ds := p.ask(server, wire.AppendRequest(nil, q, c))
 		if len(ds) == 0 && c == wire.NoChallenge {
-			ds = p.ask(server, wire.AppendChallengeRequest(nil)) // some give a challenge only to this request
+			ds = p.ask(server, wire.AppendRequest(nil, wire.QuestionChallenge, 0)) // some give a challenge only to this request
 		}
 		if len(ds) == 0 {
 			return nil, false, came

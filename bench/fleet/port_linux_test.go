@@ -76,7 +76,7 @@ func testStray(t *testing.T, kind Kind, network string) {
 	cfg = f.Config()
 	c := newClient(t)
 	at := netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 1, 0, 1}), cfg.Ports[0])
-	c.send(at, wire.AppendInfoRequest(nil, wire.NoChallenge))
+	c.send(at, wire.AppendRequest(nil, wire.QuestionInfo, wire.NoChallenge))
 	got, from := c.receive(replyTimeout)
 	if wire.KindOf(got) != wire.KindInfo {
 		t.Fatalf("answered by %X", got)

@@ -49,7 +49,7 @@ func socketless() *Port {
 // must drop a datagram before it reads it if either address is outside 127.0.0.0/8.
 // It must also drop a datagram to an address that is not the fleet's.
 func TestWall(t *testing.T) {
-	request := wire.AppendInfoRequest(nil, wire.NoChallenge)
+	request := wire.AppendRequest(nil, wire.QuestionInfo, wire.NoChallenge)
 	tests := []struct {
 		from string
 		to   [4]byte

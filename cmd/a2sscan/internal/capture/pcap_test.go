@@ -176,7 +176,7 @@ func TestPcapSide(t *testing.T) {
 	}
 }
 
-func rulesRequest() string { return string(wire.AppendRulesRequest(nil, 7)) }
+func rulesRequest() string { return string(wire.AppendRequest(nil, wire.QuestionRules, 7)) }
 
 // TestPcapFragments: IPv4 fragments may arrive in any order. If one is missing,
 // there is no reply.

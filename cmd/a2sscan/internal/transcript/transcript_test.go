@@ -101,13 +101,13 @@ func FuzzTranscript(f *testing.F) {
 // TestRequests: a request is described with its challenge, and with the NUL that some
 // tools add.
 func TestRequests(t *testing.T) {
-	players := wire.AppendPlayersRequest(nil, 0x04030201)
+	players := wire.AppendRequest(nil, wire.QuestionPlayers, 0x04030201)
 	for want, b := range map[string][]byte{
-		"info request, no challenge":                               wire.AppendInfoRequest(nil, wire.NoChallenge),
+		"info request, no challenge":                               wire.AppendRequest(nil, wire.QuestionInfo, wire.NoChallenge),
 		"players request, challenge 01 02 03 04":                   players,
 		"players request, challenge 01 02 03 04, and one more NUL": append(players[:len(players):len(players)], 0),
-		"rules request, no challenge, and one more NUL":            append(wire.AppendRulesRequest(nil, wire.NoChallenge), 0),
-		"ping":      wire.AppendPingRequest(nil),
+		"rules request, no challenge, and one more NUL":            append(wire.AppendRequest(nil, wire.QuestionRules, wire.NoChallenge), 0),
+		"ping":      wire.AppendRequest(nil, wire.QuestionPing, 0),
 		"a request": append(players[:len(players):len(players)], 1),
 	} {
 		if got := new(evidence).describeRequest(b); got != want {
@@ -131,8 +131,8 @@ func TestBorrowed(t *testing.T) {
 	} {
 		s := &Session{Target: target, Result: &scanner.Result{Addr: target, Status: scanner.StatusPartial}}
 		for _, c := range test.sent {
-			s.trace(0, true, target, wire.AppendPlayersRequest(nil, c))
-			s.trace(0, true, target, wire.AppendRulesRequest(nil, wire.NoChallenge))
+			s.trace(0, true, target, wire.AppendRequest(nil, wire.QuestionPlayers, c))
+			s.trace(0, true, target, wire.AppendRequest(nil, wire.QuestionRules, wire.NoChallenge))
 		}
 		s.explain()
 		s.Result.Err[wire.QuestionPlayers] = wire.ErrTimeout
