@@ -157,14 +157,14 @@ func (r *Result) doubt() {
 }
 
 // note adds the notes about the answer to q. For a truncated answer it adds only those
-// in wire.CutNotes, which are about what the missing end leaves uncertain. For an
-// answer with another error it adds none.
+// about what the missing end leaves uncertain. For an answer with another error it adds
+// none.
 func (r *Result) note(q wire.Question, msg []byte, notes wire.Notes) {
 	switch r.Err[q] {
 	case 0:
 		r.Notes |= notes | wire.HeaderNotes(msg)
 	case wire.ErrTruncated:
-		r.Notes |= notes & wire.CutNotes
+		r.Notes |= notes & (wire.NoteInfoNoModBlock | wire.NoteInfoShortAppID)
 	}
 }
 

@@ -65,12 +65,12 @@ func ExampleRules() {
 		fmt.Printf("%s = %s\n", rs.Rule().Name, rs.Rule().Value)
 	}
 	if err := rs.Err(); err == wire.ErrTruncated {
-		fmt.Printf("%d of %d, then %q\n", rs.Count(), rs.Announced(), rs.Rest())
+		fmt.Printf("%d of %d\n", rs.Count(), rs.Announced())
 	}
 	// Output:
 	// sv_gravity = 800
 	// mp_timelimit = 30
-	// 2 of 3, then "sv_conta"
+	// 2 of 3
 }
 
 func ExampleAppendRequest() {

@@ -71,15 +71,10 @@ func (in *Info) Decode(msg []byte) error {
 	if len(r.b) == 0 {
 		return ErrEmpty
 	}
-	return in.decode(&r)
-}
-
-// decode reads the fields after the type byte, and sets Has and Notes.
-func (in *Info) decode(r *reader) error {
 	if in.Format == FormatSource {
-		in.readSource(r)
+		in.readSource(&r)
 	} else {
-		in.readGoldSource(r)
+		in.readGoldSource(&r)
 	}
 	in.Has = r.has & hasAll
 	if in.Password > 1 || in.VAC > 1 {
@@ -88,20 +83,14 @@ func (in *Info) decode(r *reader) error {
 	if len(r.b) > 0 {
 		in.Notes |= NoteInfoTrailing
 	}
-	if r.cut != 0 {
-		if in.mayLackGameID() {
-			in.Notes |= NoteInfoShortAppID
-		}
-		return ErrTruncated
+	if r.cut == 0 {
+		return nil
 	}
-	return nil
-}
-
-// mayLackGameID reports whether a truncated reply may have had a game ID after the
-// point where it was cut.
-func (in *Info) mayLackGameID() bool {
-	lost := in.Has&HasEDF == 0 || in.EDF&edfGameID != 0
-	return in.Format == FormatSource && lost && in.Has&HasAppID != 0 && in.Has&HasGameID == 0
+	lostGameID := in.Has&HasGameID == 0 && (in.Has&HasEDF == 0 || in.EDF&edfGameID != 0)
+	if in.Format == FormatSource && in.Has&HasAppID != 0 && lostGameID {
+		in.Notes |= NoteInfoShortAppID
+	}
+	return ErrTruncated
 }
 
 // readSource reads the fields of an 'I' reply (document 000, A2S_INFO).
@@ -125,13 +114,9 @@ func (in *Info) readSource(r *reader) {
 		r.u8(&in.Ship.Duration, HasShip)
 	}
 	r.lastText(&in.Version, HasVersion)
-	if len(r.left()) > 0 {
-		in.readExtra(r)
+	if len(r.left()) == 0 {
+		return
 	}
-}
-
-// readExtra reads the extra data flag and the fields that it promises.
-func (in *Info) readExtra(r *reader) {
 	r.u8(&in.EDF, HasEDF)
 	if in.EDF&edfGamePort != 0 {
 		r.u16(&in.GamePort, HasGamePort)
@@ -174,21 +159,15 @@ func (in *Info) readGoldSource(r *reader) {
 	switch {
 	case !in.IsRelay():
 		r.u8(&in.Bots, HasBots)
-	case len(r.left()) >= 8:
-		in.readSpectators(r)
+	case len(r.left()) >= 8: // HLTV corrects the counts that do not fit a byte (EC-146)
+		var spectators, slots uint32
+		r.u32(&spectators, fieldSpectators)
+		r.u32(&slots, fieldSlots)
+		if spectators|slots <= math.MaxInt32 { // else a negative number
+			in.Players, in.MaxPlayers = spectators, slots
+		}
 	case len(r.left()) > 0:
 		r.u8(&in.Bots, HasBots)
-	}
-}
-
-// readSpectators reads the two longs with which HLTV corrects the counts that do not
-// fit a byte (EC-146). It ignores negative numbers.
-func (in *Info) readSpectators(r *reader) {
-	var spectators, slots uint32
-	r.u32(&spectators, fieldSpectators)
-	r.u32(&slots, fieldSlots)
-	if spectators|slots <= math.MaxInt32 {
-		in.Players, in.MaxPlayers = spectators, slots
 	}
 }
 
@@ -226,15 +205,23 @@ func Environment(c byte) string {
 	return ""
 }
 
-// readMod reads the mod block, or sets NoteInfoNoModBlock if too few bytes remain
-// for one. Where document 000 has a NUL byte, HLTV's source writes a string; the
-// NUL byte is the same as an empty string. The string is not kept.
+// readMod reads the mod block. If at most three bytes remain, there is none: VAC and
+// bots follow at once, or after one byte, and NoteInfoNoModBlock is set (EC-67). If fewer
+// than two bytes remain for VAC and bots, or VAC would be neither 0 nor 1, the message
+// counts as cut inside the block (EC-137).
 func (in *Info) readMod(r *reader) {
-	if len(r.left()) <= 3 {
+	if left := r.left(); len(left) <= 3 {
 		in.Notes |= NoteInfoNoModBlock
-		skipNoModBlock(r)
+		if len(left) == 3 {
+			r.take(1, fieldNoModBlock)
+		}
+		if left = r.left(); len(left) < 2 || left[0] > 1 {
+			r.fail(fieldModBlock)
+		}
 		return
 	}
+	// Where document 000 has a NUL byte, HLTV's source writes a string. The NUL byte is
+	// the same as an empty string. It is not kept.
 	var null []byte
 	r.text(&in.Mod.URL, fieldModURL)
 	r.text(&in.Mod.DownloadURL, fieldModDownload)
@@ -243,18 +230,6 @@ func (in *Info) readMod(r *reader) {
 	r.u32(&in.Mod.Size, fieldModSize)
 	r.u8(&in.Mod.Type, fieldModType)
 	r.u8(&in.Mod.DLL, HasMod)
-}
-
-// skipNoModBlock skips the bytes in place of a mod block: none, or one before VAC
-// and bots (EC-67). If fewer than two bytes remain for VAC and bots, or VAC would
-// be neither 0 nor 1, the message counts as cut inside the block (EC-137).
-func skipNoModBlock(r *reader) {
-	if len(r.left()) == 3 {
-		r.take(1, fieldNoModBlock)
-	}
-	if len(r.left()) < 2 || r.left()[0] > 1 {
-		r.fail(fieldModBlock)
-	}
 }
 
 // AppendInfo appends an INFO reply: 'm' for FormatGoldSource, else 'I'.
@@ -271,12 +246,9 @@ func skipNoModBlock(r *reader) {
 // end at their first NUL.
 func AppendInfo(dst []byte, in *Info) []byte {
 	if in.Format == FormatGoldSource {
-		return appendGoldSource(appendHeader(dst, KindGoldSource), in)
+		return appendGoldSource(dst, in)
 	}
-	return appendSource(appendHeader(dst, KindInfo), in)
-}
-
-func appendSource(dst []byte, in *Info) []byte {
+	dst = appendHeader(dst, KindInfo)
 	dst = append(dst, in.Protocol)
 	dst = appendText(dst, in.Name)
 	dst = appendText(dst, in.Map)
@@ -289,12 +261,19 @@ func appendSource(dst []byte, in *Info) []byte {
 		dst = append(dst, in.Ship.Mode, in.Ship.Witnesses, in.Ship.Duration)
 	}
 	dst = appendText(dst, in.Version)
-	return appendExtra(dst, in)
-}
-
-// appendExtra appends the extra data flag and its fields.
-func appendExtra(dst []byte, in *Info) []byte {
-	edf := in.extraFlag()
+	edf := in.EDF // whose bits without a defined meaning stay
+	for _, f := range [...]struct {
+		bit uint8
+		has Fields
+	}{
+		{edfGamePort, HasGamePort}, {edfSteamID, HasSteamID}, {edfSourceTV, HasSourceTV},
+		{edfKeywords, HasKeywords}, {edfGameID, HasGameID},
+	} {
+		edf &^= f.bit
+		if in.Has&f.has != 0 {
+			edf |= f.bit
+		}
+	}
 	if edf == 0 && in.Has&HasEDF == 0 {
 		return dst
 	}
@@ -318,26 +297,8 @@ func appendExtra(dst []byte, in *Info) []byte {
 	return dst
 }
 
-// extraFlag returns the extra data flag for the fields that in.Has names, plus the
-// bits of in.EDF that have no defined meaning.
-func (in *Info) extraFlag() uint8 {
-	edf := in.EDF
-	for _, f := range [...]struct {
-		bit uint8
-		has Fields
-	}{
-		{edfGamePort, HasGamePort}, {edfSteamID, HasSteamID}, {edfSourceTV, HasSourceTV},
-		{edfKeywords, HasKeywords}, {edfGameID, HasGameID},
-	} {
-		edf &^= f.bit
-		if in.Has&f.has != 0 {
-			edf |= f.bit
-		}
-	}
-	return edf
-}
-
 func appendGoldSource(dst []byte, in *Info) []byte {
+	dst = appendHeader(dst, KindGoldSource)
 	dst = appendText(dst, in.Address)
 	dst = appendText(dst, in.Name)
 	dst = appendText(dst, in.Map)
@@ -349,7 +310,21 @@ func appendGoldSource(dst []byte, in *Info) []byte {
 		players, slots = uint8(min(in.Players, math.MaxUint8)), uint8(min(in.MaxPlayers, math.MaxUint8))
 	}
 	dst = append(dst, players, slots, in.Protocol, in.ServerType, in.Environment, in.Password)
-	dst = append(appendMod(dst, in), in.VAC)
+	switch {
+	case in.Notes&NoteInfoNoModBlock != 0:
+		dst = append(dst, 1)
+	case in.Has&HasMod == 0:
+		dst = append(dst, 0)
+	default:
+		dst = append(dst, 1)
+		dst = appendText(dst, in.Mod.URL)
+		dst = appendText(dst, in.Mod.DownloadURL)
+		dst = append(dst, 0)
+		dst = binary.LittleEndian.AppendUint32(dst, in.Mod.Version)
+		dst = binary.LittleEndian.AppendUint32(dst, in.Mod.Size)
+		dst = append(dst, in.Mod.Type, in.Mod.DLL)
+	}
+	dst = append(dst, in.VAC)
 	switch {
 	case large:
 		dst = binary.LittleEndian.AppendUint32(dst, in.Players)
@@ -358,21 +333,4 @@ func appendGoldSource(dst []byte, in *Info) []byte {
 		return dst
 	}
 	return append(dst, in.Bots)
-}
-
-// appendMod appends the mod flag and the mod block, if in has one.
-func appendMod(dst []byte, in *Info) []byte {
-	if in.Notes&NoteInfoNoModBlock != 0 {
-		return append(dst, 1)
-	}
-	if in.Has&HasMod == 0 {
-		return append(dst, 0)
-	}
-	dst = append(dst, 1)
-	dst = appendText(dst, in.Mod.URL)
-	dst = appendText(dst, in.Mod.DownloadURL)
-	dst = append(dst, 0)
-	dst = binary.LittleEndian.AppendUint32(dst, in.Mod.Version)
-	dst = binary.LittleEndian.AppendUint32(dst, in.Mod.Size)
-	return append(dst, in.Mod.Type, in.Mod.DLL)
 }

@@ -18,19 +18,12 @@ const (
 	NumRequests = iota - 1 // the number of all questions
 )
 
+var questionWords = [...]string{"info", "players", "rules", "ping", "challenge"}
+
 // String returns the word for q: info, players, rules, ping or challenge.
 func (q Question) String() string {
-	switch q {
-	case QuestionInfo:
-		return "info"
-	case QuestionPlayers:
-		return "players"
-	case QuestionRules:
-		return "rules"
-	case QuestionPing:
-		return "ping"
-	case QuestionChallenge:
-		return "challenge"
+	if int(q) < len(questionWords) {
+		return questionWords[q]
 	}
 	return "unknown"
 }
@@ -201,7 +194,8 @@ type Rule struct {
 }
 
 // Notes is a set of oddities found in an answer. A note does not make an answer
-// partial: only the notes in CutNotes also occur in truncated answers.
+// partial: only NoteInfoNoModBlock and NoteInfoShortAppID also occur in truncated
+// answers.
 type Notes uint32
 
 // The notes. Each comment begins with the word that records use for the note.
@@ -239,9 +233,6 @@ const (
 
 	NumNotes = iota // the number of notes
 )
-
-// CutNotes are the notes that a truncated answer may have, too.
-const CutNotes = NoteInfoNoModBlock | NoteInfoShortAppID
 
 var noteWords = [NumNotes]string{
 	"info.trailing",

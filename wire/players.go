@@ -70,16 +70,10 @@ func (ps *Players) Reset(msg []byte, ship ShipHint) error {
 	ps.announced = int(b[0])
 	ps.rest = b[1:]
 	if ship != ShipNo {
-		ps.splitExtra(ship)
+		i := len(ps.rest) - ps.extraLen(ship)
+		ps.rest, ps.extra = ps.rest[:i:i], ps.rest[i:]
 	}
 	return nil
-}
-
-// splitExtra moves the deaths and money of The Ship from the end of rest to extra.
-func (ps *Players) splitExtra(ship ShipHint) {
-	n := ps.extraLen(ship)
-	i := len(ps.rest) - n
-	ps.rest, ps.extra = ps.rest[:i:i], ps.rest[i:]
 }
 
 // extraLen returns the number of bytes at the end of the message that are deaths
@@ -141,6 +135,9 @@ func (ps *Players) AppendAll(dst []Player) []Player {
 	}
 }
 
+// infinity is the exponent of a float32 that is infinite or NaN.
+const infinity = 0x7F800000
+
 // read reads the next player into p. If there is no complete player, it calls
 // finish and returns false.
 func (ps *Players) read(p *Player) bool {
@@ -157,7 +154,7 @@ func (ps *Players) read(p *Player) bool {
 	p.Score = int32(binary.LittleEndian.Uint32(b[end+1:]))
 	duration := binary.LittleEndian.Uint32(b[end+5:])
 	p.Duration = math.Float32frombits(duration)
-	if !finite(duration) {
+	if infinity&duration == infinity {
 		ps.notes |= NotePlayersNonFinite
 	}
 	if len(ps.extra) > 0 {
@@ -167,12 +164,6 @@ func (ps *Players) read(p *Player) bool {
 	}
 	ps.count++
 	return true
-}
-
-// finite reports whether the float32 with these bits is neither infinite nor NaN.
-func finite(bits uint32) bool {
-	const exponent = 0x7F800000
-	return bits&exponent != exponent
 }
 
 // readExtra reads deaths and money of the current player into p.

@@ -88,11 +88,9 @@ func (r *reader) text(v *[]byte, f Fields) {
 // up to the end of the message are kept and the message counts as truncated. If no
 // byte is left, the field is missing.
 func (r *reader) lastText(v *[]byte, f Fields) {
-	if i := indexNUL(r.b); i < 0 && len(r.b) > 0 {
-		*v = r.b[:len(r.b):len(r.b)]
+	if b := r.b; len(b) > 0 && indexNUL(b) < 0 {
+		*v = b[:len(b):len(b)]
 		r.has |= f
-		r.fail(f)
-		return
 	}
 	r.text(v, f)
 }

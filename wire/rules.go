@@ -88,11 +88,6 @@ func (rs *Rules) finish() {
 // Rule returns the rule that Next read. The next call of Next overwrites it.
 func (rs *Rules) Rule() *Rule { return &rs.rule }
 
-// Rest returns the bytes after the last rule that was read. At the end of a
-// truncated list these are the beginning of the incomplete rule (EC-92). The result
-// aliases the message.
-func (rs *Rules) Rest() []byte { return rs.rest[:len(rs.rest):len(rs.rest)] }
-
 // Err returns the error of Reset. After the end of the list it returns ErrTruncated
 // if the list ends inside a name or a value, or between the two (EC-92). The rules
 // read before the cut are valid.

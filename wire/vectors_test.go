@@ -172,26 +172,21 @@ func checkRequest(t *testing.T, v *vector, b []byte) {
 	}
 }
 
+// appendRequest appends the bytes of a request of any kind.
+func appendRequest(dst []byte, r wire.Request) []byte {
+	q := map[wire.Kind]wire.Question{
+		wire.KindInfoRequest: wire.QuestionInfo, wire.KindPlayersRequest: wire.QuestionPlayers,
+		wire.KindRulesRequest: wire.QuestionRules, wire.KindPingRequest: wire.QuestionPing,
+		wire.KindChallengeRequest: wire.QuestionChallenge,
+	}[r.Kind]
+	return wire.AppendRequest(dst, q, r.Challenge)
+}
+
 // challengeOf returns the challenge whose four bytes v spells in hex.
 func challengeOf(tb testing.TB, v any) wire.Challenge {
 	tb.Helper()
 	b := unhex(tb, []string{v.(string)})[0]
 	return wire.Challenge(binary.LittleEndian.Uint32(b))
-}
-
-// appendRequest appends the bytes of a request of any kind.
-func appendRequest(dst []byte, r wire.Request) []byte {
-	switch r.Kind {
-	case wire.KindInfoRequest:
-		return wire.AppendRequest(dst, wire.QuestionInfo, r.Challenge)
-	case wire.KindPlayersRequest:
-		return wire.AppendRequest(dst, wire.QuestionPlayers, r.Challenge)
-	case wire.KindRulesRequest:
-		return wire.AppendRequest(dst, wire.QuestionRules, r.Challenge)
-	case wire.KindPingRequest:
-		return wire.AppendRequest(dst, wire.QuestionPing, 0)
-	}
-	return wire.AppendRequest(dst, wire.QuestionChallenge, 0)
 }
 
 func checkChallenge(t *testing.T, v *vector, b []byte) {
