@@ -19,66 +19,40 @@ var errTruncated = errors.New("the compressed data ends early")
 // the same limit.
 const maxWindow = 128 << 20
 
-// magics are the first bytes of files in known compression formats.
-var magics = []struct {
-	begins string
-	name   string
-	open   func(*bufio.Reader) (io.Reader, error) // nil: unsupported
-}{
-	{"\x1f\x8b", "gzip", func(b *bufio.Reader) (io.Reader, error) { return gzip.NewReader(b) }},
-	{"\x28\xb5\x2f\xfd", "zstd", openZstd},
-	{"BZh", "bzip2", nil},
-	{"\xfd7zXZ", "xz", nil},
-	{"PK\x03\x04", "zip", nil},
-	{"\x04\x22\x4d\x18", "lz4", nil},
-}
+// notRead are the first bytes of files in compression formats that are not read.
+var notRead = map[string]string{"BZh": "bzip2", "\xfd7zXZ": "xz", "PK\x03\x04": "zip", "\x04\x22\x4d\x18": "lz4"}
 
 // decompress returns a reader of the decompressed data in b and the name of the
 // compression, or b and "" if the data is not compressed. It returns an error for a
 // compression that is not supported. A compressed list that was cut off ends with
 // errTruncated.
 func decompress(b *bufio.Reader) (plain io.Reader, compression string, err error) {
-	first, err := b.Peek(1)
-	if err != nil {
+	head, _ := b.Peek(6) // a line with a target is longer
+	begins := func(magic string) bool { return bytes.HasPrefix(head, []byte(magic)) }
+	// A zstd file may begin with a skippable frame, which holds no data.
+	skippable := len(head) > 3 && head[0]>>4 == 5 && string(head[1:4]) == "\x2a\x4d\x18"
+	var r io.Reader
+	switch {
+	case begins("\x1f\x8b"):
+		compression = "gzip"
+		r, err = gzip.NewReader(b)
+	case begins("\x28\xb5\x2f\xfd"), skippable:
+		compression = "zstd" // without concurrency it starts no goroutine, and so needs no Close
+		r, err = zstd.NewReader(b, zstd.WithDecoderConcurrency(1),
+			zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+	default:
+		for magic, name := range notRead {
+			if begins(magic) {
+				return nil, "", fmt.Errorf("it is compressed with %s, which is not read here: "+
+					"decompress it first, or use gzip or zstd", name)
+			}
+		}
 		return b, "", nil
 	}
-	for _, m := range magics {
-		if m.begins[0] != first[0] {
-			continue
-		}
-		head, _ := b.Peek(len(m.begins))
-		switch {
-		case string(head) != m.begins:
-		case m.open == nil:
-			return nil, "", fmt.Errorf("it is compressed with %s, which is not read here: "+
-				"decompress it first, or use gzip or zstd", m.name)
-		default:
-			plain, err = unpack(m.open(b))
-			return plain, m.name, err
-		}
-	}
-	// A zstd file may begin with a skippable frame, which holds no data.
-	head, _ := b.Peek(min(4, b.Buffered()))
-	if len(head) == 4 && head[0]>>4 == 5 && bytes.HasSuffix(head, []byte("\x2a\x4d\x18")) {
-		plain, err = unpack(openZstd(b))
-		return plain, "zstd", err
-	}
-	return b, "", nil
-}
-
-// openZstd returns a decoder that starts no goroutine and so needs no Close.
-func openZstd(b *bufio.Reader) (io.Reader, error) {
-	return zstd.NewReader(b, zstd.WithDecoderConcurrency(1),
-		zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
-}
-
-// unpack returns a reader of the decompressor r. err is the error of opening it: if
-// the data ended early, the reader is empty and ends with errTruncated.
-func unpack(r io.Reader, err error) (io.Reader, error) {
 	if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
-		return &unpacker{err: errTruncated}, nil
+		return &unpacker{err: errTruncated}, compression, nil
 	}
-	return &unpacker{r: r}, err
+	return &unpacker{r: r}, compression, err
 }
 
 // unpacker is a decompressor that returns errTruncated if its data ends early.

@@ -1,6 +1,7 @@
 package list
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -229,7 +230,7 @@ func (x *Exclusions) read(path string) (spans []span, err error) {
 			f = line.fault
 		}
 		if f != "" {
-			return nil, Invalid{show([]byte(path)), line.number, show(trimRight(line.text)), f}
+			return nil, Invalid{show([]byte(path)), line.number, show(bytes.TrimSpace(line.text)), f}
 		}
 		if there {
 			spans = append(spans, s)
@@ -250,7 +251,7 @@ func parseRule(text []byte) (s span, there bool, f fault) {
 	if i := slices.Index(text, '#'); i >= 0 {
 		text = text[:i]
 	}
-	text = trimRight(trimLeft(text))
+	text = bytes.TrimSpace(text)
 	if len(text) == 0 {
 		return span{}, false, ""
 	}

@@ -353,7 +353,7 @@ func FuzzNDJSON(f *testing.F) {
 			return
 		}
 		var o object
-		if err := o.parse(trimRight(trimLeft(line))); err != nil {
+		if err := o.parse(bytes.TrimSpace(line)); err != nil {
 			t.Fatalf("%q is an object: %v", line, err)
 		}
 		var ip string

@@ -34,7 +34,7 @@ var (
 	}}
 )
 
-func trimHead(head []byte) []byte { return trimLeft(bytes.TrimPrefix(head, utf8BOM)) }
+func trimHead(head []byte) []byte { return bytes.TrimSpace(bytes.TrimPrefix(head, utf8BOM)) }
 
 // sniffNDJSON reports whether the first line is an object. If head does not contain
 // the whole line, its first character decides.
@@ -50,7 +50,7 @@ func sniffJSON(head []byte) bool {
 	if len(head) == 0 || head[0] != '[' && head[0] != '{' {
 		return false
 	}
-	inside := trimLeft(head[1:])
+	inside := bytes.TrimSpace(head[1:])
 	isAnswer := bytes.Contains(head, []byte(`"addr"`)) || bytes.Contains(head, []byte(`"response"`))
 	return len(inside) > 0 && strings.IndexByte(`{["`, inside[0]) >= 0 && !isAnswer && !sniffNDJSON(head)
 }
@@ -64,7 +64,7 @@ func readNDJSON(r io.Reader, yield func(Entry) bool) (err error) {
 	for line := range eachLine(r, maxJSONLine, &err) {
 		// masscan's array has lines of brackets and commas around its objects, and in old
 		// versions an object at its end that is no JSON.
-		text := trimRight(bytes.Trim(trimRight(trimLeft(line.text)), ","))
+		text := bytes.TrimSpace(bytes.Trim(bytes.TrimSpace(line.text), ","))
 		isEmpty := len(text) == 0 || text[0] == '#' || string(text) == "[" || string(text) == "]" || string(text) == "{finished: 1}"
 		if isEmpty && line.fault != faultTruncated {
 			continue

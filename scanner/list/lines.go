@@ -20,7 +20,6 @@ var utf8BOM = []byte("\xef\xbb\xbf")
 type line struct {
 	number int    // from 1
 	text   []byte // without its line ending; only the beginning if the line is too long
-	size   int    // length of the line in the input, in bytes
 	last   bool   // the list ends without a line ending after this line
 	fault  fault  // faultLong; or faultTruncated: the list is compressed and was cut off inside this line
 }
@@ -36,12 +35,12 @@ func eachLine(r io.Reader, most int, err *error) iter.Seq[line] {
 		for number := 1; ; number++ {
 			l := line{number: number}
 			text, fail := b.ReadSlice('\n')
-			l.size = len(text)
+			size := len(text)
 			if fail == bufio.ErrBufferFull {
 				long = append(long[:0], text...)
 				for fail == bufio.ErrBufferFull {
 					text, fail = b.ReadSlice('\n')
-					l.size += len(text)
+					size += len(text)
 					long = append(long, text[:min(len(text), most-len(long))]...)
 				}
 				text = long
@@ -55,23 +54,29 @@ func eachLine(r io.Reader, most int, err *error) iter.Seq[line] {
 				*err = fail
 				return
 			}
-			if l.size > most {
+			if size > most {
 				l.fault = faultLong
 			}
 			text = bytes.TrimPrefix(text, utf8BOM)
 			l.text = bytes.TrimSuffix(bytes.TrimSuffix(text, []byte("\n")), []byte("\r"))
-			if l.last && l.fault == "" && l.size == 0 || !yield(l) || l.last {
+			if l.last && l.fault == "" && size == 0 || !yield(l) || l.last {
 				return
 			}
 		}
 	}
 }
 
+// isComment reports whether a line without surrounding white space names nothing.
+// Xash3D has comments that begin with "//".
+func isComment(text []byte) bool {
+	return len(text) == 0 || text[0] == '#' || bytes.HasPrefix(text, []byte("//"))
+}
+
 // firstLine returns the first line of a list that is neither empty nor a comment,
-// without surrounding white space. Xash3D has comments that begin with "//".
+// without surrounding white space.
 func firstLine(head []byte) []byte {
 	for text := range bytes.Lines(bytes.TrimPrefix(head, utf8BOM)) {
-		if text = trimRight(trimLeft(text)); len(text) > 0 && text[0] != '#' && !bytes.HasPrefix(text, []byte("//")) {
+		if text = bytes.TrimSpace(text); !isComment(text) {
 			return text
 		}
 	}

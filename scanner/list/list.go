@@ -66,7 +66,9 @@ type List struct {
 	ports   portRule
 	inputs  []*input
 	formats []Format
-	fixed   fixed
+
+	named uint64 // targets in arguments that are addresses or networks, including duplicates
+	bytes int64  // total size of the lists; -1: unknown
 
 	loading sync.Mutex
 	loaded  bool
@@ -78,14 +80,6 @@ type List struct {
 	started atomic.Bool
 	err     atomic.Pointer[error]
 	counts  counters
-}
-
-// fixed is what Open knows about the size of the inputs.
-type fixed struct {
-	targets uint64 // in arguments that are addresses or networks, including duplicates
-	bytes   int64  // total size of the regular files
-	all     bool   // all inputs are addresses and networks
-	files   bool   // all other inputs have a known size, such as regular files
 }
 
 // Open checks the arguments, and that files exist and can be read. It keeps no file
@@ -120,7 +114,26 @@ func Open(cfg Config) (*List, error) {
 		in.number = i + 1
 		l.inputs = append(l.inputs, in)
 	}
-	l.measure()
+	onlyArgs := true
+	for _, in := range l.inputs {
+		switch {
+		case in.isArg():
+			l.named += l.ports.count(&in.name)
+			continue
+		case in.host != "" || in.size < 0:
+			l.bytes = -1
+		case l.bytes >= 0:
+			l.bytes += in.size
+		}
+		onlyArgs = false
+	}
+	if onlyArgs {
+		ld := newLoader(l)
+		for _, in := range l.inputs {
+			ld.take(&in.name, labels{})
+		}
+		l.setSize(ld.finish())
+	}
 	return l, nil
 }
 
@@ -135,22 +148,21 @@ func Open(cfg Config) (*List, error) {
 func (l *List) Load(ctx context.Context) error {
 	l.loading.Lock()
 	defer l.loading.Unlock()
-	if !l.loaded {
-		l.loaded = true
-		l.failed = l.load(ctx)
+	if l.loaded {
+		return l.failed
 	}
-	return l.failed
-}
-
-func (l *List) load(ctx context.Context) error {
-	if err := l.lookUpArgs(ctx); err != nil {
-		return err
-	}
+	l.loaded = true
+	l.failed = l.lookUpArgs(ctx)
 	switch {
+	case l.failed != nil:
+	case l.cfg.InOrder && l.cfg.Strict:
+		// Search for invalid lines first. An input of unknown size can't be read twice.
+		files := slices.DeleteFunc(slices.Clone(l.inputs), func(in *input) bool { return in.isStdin() || in.size < 0 })
+		l.failed = l.read(ctx, files, nil)
 	case !l.cfg.InOrder:
 		ld := newLoader(l)
-		if err := l.read(ctx, l.inputs, ld.take); err != nil {
-			return err
+		if l.failed = l.read(ctx, l.inputs, ld.take); l.failed != nil {
+			break
 		}
 		l.order = ld.finish()
 		named := uint64(0)
@@ -159,12 +171,8 @@ func (l *List) load(ctx context.Context) error {
 		}
 		l.counts.duplicate.Store(named - l.order.total - l.order.ipv6)
 		l.setSize(l.order)
-	case l.cfg.Strict:
-		// Search for invalid lines first. An input of unknown size can't be read twice.
-		files := slices.DeleteFunc(slices.Clone(l.inputs), func(in *input) bool { return in.isStdin() || in.size < 0 })
-		return l.read(ctx, files, nil)
 	}
-	return nil
+	return l.failed
 }
 
 func (l *List) setSize(o *order) {
@@ -207,7 +215,7 @@ func (l *List) Inputs() []Input {
 			in.mu.Lock()
 			read := in.read
 			in.mu.Unlock()
-			read.Name, read.Format = show([]byte(in.title())), cmp.Or(read.Format, "text")
+			read.Name, read.Format = in.title(), cmp.Or(read.Format, "text")
 			all = append(all, read)
 		}
 	}
@@ -260,8 +268,7 @@ type Stats struct {
 	Resolved uint64 // host names that were looked up; not part of Read
 }
 
-// counters holds the running counts behind Stats, Loading and Progress. Stats
-// computes Read as the sum of the first six, so that the sum is always right, even
+// counters holds the running counts behind Stats and Progress. Stats computes Read as the sum of the first six, so that the sum is always right, even
 // during a scan.
 type counters struct {
 	invalid, unscannable, excluded, duplicate, otherShard, given atomic.Uint64
@@ -270,11 +277,6 @@ type counters struct {
 
 	resolved atomic.Uint64
 	place    atomic.Uint64 // places passed; updated with a short delay
-
-	// listed counts targets and invalid lines read from lists, and listedBytes is their
-	// size. Both are updated with a short delay.
-	listed      atomic.Uint64
-	listedBytes atomic.Int64
 }
 
 // Stats returns the current numbers.
@@ -303,21 +305,28 @@ const bytesPerTarget = 21
 // the targets that From has passed. In the order of the input it is known unless an
 // input of unknown size is read, such as a pipe.
 func (l *List) Progress() (lines uint64, part float64, known bool) {
+	used := int64(0)
+	for _, in := range l.inputs {
+		if in.path != "" {
+			in.mu.Lock()
+			lines += in.read.Targets + in.read.Invalid
+			used += in.used
+			in.mu.Unlock()
+		}
+	}
 	c := &l.counts
-	lines = c.listed.Load()
 	size, sized := l.Size()
 	passed, total := float64(c.place.Load()), float64(size)
-	if !sized || l.cfg.InOrder {
-		if !l.fixed.all && !l.fixed.files {
+	if l.cfg.InOrder || !sized {
+		if l.bytes < 0 {
 			return lines, 0, false
 		}
-		// Besides lists, what has passed is what arguments name.
-		named := c.place.Load() + c.duplicate.Load() + c.invalid.Load()
-		passed = float64(named-min(named, lines)) + float64(c.listedBytes.Load())/bytesPerTarget
-		total = float64(l.fixed.targets) + float64(l.fixed.bytes)/bytesPerTarget
+		passed, total = float64(used)/bytesPerTarget, float64(l.bytes)/bytesPerTarget
 	}
-	if !l.cfg.InOrder && !sized {
-		total -= float64(l.fixed.targets)
+	if l.cfg.InOrder { // besides lists, what has passed is what arguments name
+		named := c.place.Load() + c.duplicate.Load() + c.invalid.Load()
+		passed += float64(named - min(named, lines))
+		total += float64(l.named)
 	}
 	part = 1
 	if total > 0 {

@@ -79,8 +79,13 @@ func parseIPv4(b []byte) (n name, f fault) {
 	case '/':
 		after = faultNetwork
 		n.kind = kindBlock
-		var bits int
-		if bits, rest, f = parseBits(rest[1:]); f == "" {
+		bits, digits := 0, 0
+		bits, digits, f = number(rest[1:], 2)
+		if f == "" && (digits == 0 || bits > 32) {
+			f = faultNetwork
+		}
+		if f == "" {
+			rest = rest[1+digits:]
 			n.span = spanOf(netip.PrefixFrom(addrOf(ip), bits).Masked())
 		}
 	case '-':
@@ -136,18 +141,6 @@ func parsePort(b []byte) (uint16, fault) {
 	return uint16(v), ""
 }
 
-// parseBits reads the length of a network from the beginning of b.
-func parseBits(b []byte) (bits int, rest []byte, f fault) {
-	v, n, f := number(b, 2)
-	switch {
-	case f != "":
-		return 0, nil, f
-	case n == 0 || v > 32:
-		return 0, nil, faultNetwork
-	}
-	return v, b[n:], ""
-}
-
 // number reads the decimal number at the beginning of b, of at most digits digits,
 // and returns its value and its length.
 func number(b []byte, digits int) (v, n int, f fault) {
@@ -179,20 +172,6 @@ func isIPv6(b []byte) bool {
 
 // isSpace reports whether c is ASCII white space.
 func isSpace(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }
-
-func trimLeft(b []byte) []byte {
-	for len(b) > 0 && isSpace(b[0]) {
-		b = b[1:]
-	}
-	return b
-}
-
-func trimRight(b []byte) []byte {
-	for len(b) > 0 && isSpace(b[len(b)-1]) {
-		b = b[:len(b)-1]
-	}
-	return b
-}
 
 // addrOf unpacks an address.
 func addrOf(ip uint32) netip.Addr {

@@ -2,6 +2,7 @@ package list
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -9,7 +10,7 @@ import (
 // ParsePorts reads ports and ranges of ports, such as "27015,27016-27020". A port
 // that is named twice counts once; the others keep their order.
 func ParsePorts(list string) (ports []uint16, err error) {
-	var has [1 << 16 / 64]uint64
+	var has [1 << 16]bool
 	for part := range strings.SplitSeq(list, ",") {
 		part = strings.TrimSpace(part)
 		from, to, isRange := strings.Cut(part, "-")
@@ -21,16 +22,14 @@ func ParsePorts(list string) (ports []uint16, err error) {
 		switch {
 		case part == "":
 			return nil, fmt.Errorf("ports %q: a port is missing", list)
-		case f != "":
-			return nil, fmt.Errorf("ports %q: %w", part, f)
-		case f2 != "":
-			return nil, fmt.Errorf("ports %q: %w", part, f2)
+		case f != "" || f2 != "":
+			return nil, fmt.Errorf("ports %q: %w", part, cmp.Or(f, f2))
 		case first > last:
 			return nil, fmt.Errorf("ports %q: the range goes backwards", part)
 		}
 		for port := int(first); port <= int(last); port++ {
-			if bit := uint64(1) << (port % 64); has[port/64]&bit == 0 {
-				has[port/64] |= bit
+			if !has[port] {
+				has[port] = true
 				ports = append(ports, uint16(port))
 			}
 		}
@@ -41,9 +40,8 @@ func ParsePorts(list string) (ports []uint16, err error) {
 // ownPorts reads the ports of a name in a line.
 func ownPorts(b []byte) ([]uint16, fault) {
 	if !bytes.ContainsAny(b, ",-") {
-		if _, f := parsePort(b); f != "" {
-			return nil, f
-		}
+		port, f := parsePort(b)
+		return []uint16{port}, f
 	}
 	ports, err := ParsePorts(string(b))
 	if err != nil || !isPortList(b) {
@@ -97,6 +95,13 @@ func (r portRule) of(n *name) []uint16 {
 // some.
 func (r portRule) missing(n *name) bool {
 	return n.kind == kindBlock && n.ports == nil && len(r.config) == 0
+}
+
+// isBare reports whether text is an address without a port, for which no ports are
+// configured.
+func (r portRule) isBare(text []byte) bool {
+	n, f := parse(text)
+	return len(r.config) == 0 && f == "" && n.kind == kindAddr && n.ports == nil
 }
 
 // count returns how many targets n stands for.

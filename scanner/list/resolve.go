@@ -50,6 +50,11 @@ func (l *List) lookUp(ctx context.Context, host string) (found []uint32, err err
 	return found, err
 }
 
+func (r *reader) enqueue(p pending) bool {
+	r.pending = append(r.pending, p)
+	return len(r.pending) < maxPending || r.settle()
+}
+
 // forEach calls do for each number below n, in at most maxLookups goroutines at a
 // time, and waits for all.
 func forEach(n int, do func(i int)) {

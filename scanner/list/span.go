@@ -31,7 +31,7 @@ func spanOf(p netip.Prefix) span {
 // range a.b.c.d-e.f.g.h, which includes both ends.
 func parseSpan(b []byte) (span, fault) {
 	if i := bytes.IndexByte(b, '-'); i >= 0 {
-		b = slices.Concat(trimRight(b[:i]), b[i:i+1], trimLeft(b[i+1:]))
+		b = slices.Concat(bytes.TrimSpace(b[:i]), b[i:i+1], bytes.TrimSpace(b[i+1:]))
 	}
 	n, f := parse(b)
 	if f == "" && (n.kind == kindAddrPort || n.ports != nil) {

@@ -1,8 +1,6 @@
 package list
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -10,36 +8,31 @@ import (
 	"io"
 	"os"
 	"time"
-
-	"golang.org/x/text/encoding/unicode" // reads UTF-16, surrogates and all
 )
 
 // openPipe opens a file that may be a named pipe. Opening a named pipe blocks until
 // it has a writer: after a second, openPipe calls note, unless it is nil; when ctx
 // ends, it returns ctx's error.
-func openPipe(ctx context.Context, path string, note func(string)) (io.ReadCloser, error) {
+func openPipe(ctx context.Context, path string, note func(string)) (*os.File, error) {
 	var f *os.File
 	var err error
 	opened := make(chan struct{})
 	go func() {
+		defer close(opened)
 		f, err = os.Open(path)
-		close(opened)
 	}()
-	long := time.NewTimer(time.Second)
-	defer long.Stop()
-	for {
+	for long := time.After(time.Second); ; {
 		select {
 		case <-opened:
 			return f, err
-		case <-long.C:
+		case <-long:
 			if note != nil {
 				note("waiting for a program to write to " + show([]byte(path)))
 			}
 		case <-ctx.Done():
 			go func() {
-				if <-opened; err == nil {
-					f.Close()
-				}
+				<-opened
+				f.Close()
 			}()
 			return nil, ctx.Err()
 		}
@@ -88,24 +81,4 @@ func (t *tap) end() string {
 	}
 	<-t.done
 	return hex.EncodeToString(t.hash.Sum(nil))
-}
-
-// The byte order marks of UTF-16, as editors and shells on Windows write them.
-var (
-	littleEndianBOM = []byte("\xff\xfe")
-	bigEndianBOM    = []byte("\xfe\xff")
-)
-
-// asUTF8 converts b to UTF-8 if it begins with a UTF-16 byte order mark, and
-// otherwise returns b. No list in another format begins like that.
-func asUTF8(b *bufio.Reader) io.Reader {
-	first, _ := b.Peek(1)
-	if len(first) == 0 || first[0] != littleEndianBOM[0] && first[0] != bigEndianBOM[0] {
-		return b // don't wait for a second byte
-	}
-	head, _ := b.Peek(2)
-	if !bytes.Equal(head, littleEndianBOM) && !bytes.Equal(head, bigEndianBOM) {
-		return b
-	}
-	return unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM).NewDecoder().Reader(b)
 }

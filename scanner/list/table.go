@@ -97,7 +97,7 @@ func (t *table) split(text []byte) (fields []string, err error) {
 func (t *table) read(r io.Reader, yield func(Entry) bool) (err error) {
 	for line := range eachLine(r, maxLine, &err) {
 		text := line.text
-		if blank := len(trimLeft(text)) == 0; line.fault != faultTruncated && (blank || text[0] == '#') {
+		if blank := len(bytes.TrimSpace(text)) == 0; line.fault != faultTruncated && (blank || text[0] == '#') {
 			continue
 		}
 		e := Entry{Line: line.number, Text: text}

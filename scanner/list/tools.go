@@ -70,7 +70,7 @@ func wordLines(name string, sniff func(words []string) bool, read func(words []s
 		Sniff: func(head []byte) bool { return sniff(strings.Fields(string(firstLine(head)))) },
 		Read: func(r io.Reader, yield func(Entry) bool) (err error) {
 			for line := range eachLine(r, maxLine, &err) {
-				text := trimRight(trimLeft(line.text))
+				text := bytes.TrimSpace(line.text)
 				more := true
 				switch {
 				case line.fault != "":
