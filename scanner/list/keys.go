@@ -13,33 +13,29 @@ import (
 // memory depends on the number of distinct keys, however often each of them comes. A
 // key takes 8 bytes: the chunks of merged runs are used again, and nothing is ever
 // copied to a larger array.
-//
-// The lower 16 bits of an entry are its index in the round, so that sorting puts the
-// first mention of a key first. In a run they are labelled or 0: whether the first
-// mention has labels.
 type keySet struct {
-	round  []uint64
-	labels []*labels // of the entries of the round, by index; nil: none
-	runs   []run     // the oldest first
-	free   [][]uint64
-
-	notes []note // of every round, one for each key whose first mention in the round has labels
-	limit int    // drop duplicates when there are so many notes
+	round  []uint64  // keys, and their indexes in the round, so that sorting puts the first mention first
+	labels []*labels // of the round, by index; nil: none
+	runs   []run     // the oldest first; after finish there is one
+	free   []*chunk
 }
+
+// run is different keys in ascending order. The lower bits of an entry are labelled or
+// 0: whether the first mention of its key has labels.
+type run struct {
+	chunks []*chunk
+	start  int    // of the entries that are left, in chunks[0]
+	n      int    // how many there are
+	notes  []note // the labels of these entries, in their order
+}
+
+type chunk [roundLen]uint64
 
 const (
 	roundLen  = 1 << 16
 	indexBits = 16
 	labelled  = 1
 )
-
-// run is sorted entries with different keys, in chunks that are full except the last.
-type run struct {
-	chunks [][]uint64
-	n      int
-}
-
-func (r *run) at(i uint64) uint64 { return r.chunks[i/roundLen][i%roundLen] }
 
 // note is the labels of a target.
 type note struct {
@@ -49,9 +45,6 @@ type note struct {
 
 // add adds a target. s is nil if it has no labels.
 func (ks *keySet) add(key uint64, s *labels) {
-	if ks.round == nil {
-		ks.round = ks.chunk()
-	}
 	if s != nil {
 		if ks.labels == nil {
 			ks.labels = make([]*labels, roundLen)
@@ -64,40 +57,70 @@ func (ks *keySet) add(key uint64, s *labels) {
 	}
 }
 
-// chunk returns an empty chunk.
-func (ks *keySet) chunk() []uint64 {
-	if n := len(ks.free); n > 0 {
-		c := ks.free[n-1]
-		ks.free = ks.free[:n-1]
-		return c
-	}
-	return make([]uint64, 0, roundLen)
-}
-
 // endRound makes a run of the round, and merges it with shorter and similar runs.
 func (ks *keySet) endRound() {
 	slices.Sort(ks.round)
-	kept := ks.round[:0]
+	var r run
+	last := uint64(1) << 63
 	for _, e := range ks.round {
 		key := e >> indexBits
-		if n := len(kept); n > 0 && kept[n-1]>>indexBits == key {
+		if key == last {
 			continue
 		}
-		kept = append(kept, key<<indexBits)
+		last = key
 		if ks.labels != nil && ks.labels[e%roundLen] != nil {
-			kept[len(kept)-1] |= labelled
-			ks.notes = append(ks.notes, note{key, ks.labels[e%roundLen]})
+			r.notes = append(r.notes, note{key, ks.labels[e%roundLen]})
+			ks.push(&r, key<<indexBits|labelled)
+		} else {
+			ks.push(&r, key<<indexBits)
 		}
 	}
 	clear(ks.labels)
-	ks.round = nil
-	ks.runs = append(ks.runs, run{[][]uint64{kept}, len(kept)})
+	ks.round = ks.round[:0]
+	ks.runs = append(ks.runs, r)
 	for n := len(ks.runs); n > 1 && ks.runs[n-2].n <= 2*ks.runs[n-1].n; n-- {
 		ks.mergeLast()
 	}
-	if len(ks.notes) > ks.limit {
-		ks.sortNotes()
-		ks.limit = max(roundLen, 2*len(ks.notes))
+}
+
+// push appends an entry to a run from which nothing has been taken.
+func (ks *keySet) push(r *run, e uint64) {
+	if r.n%roundLen == 0 {
+		if len(ks.free) == 0 {
+			ks.free = append(ks.free, new(chunk))
+		}
+		last := len(ks.free) - 1
+		r.chunks = append(r.chunks, ks.free[last])
+		ks.free = ks.free[:last]
+	}
+	r.chunks[r.n/roundLen][r.n%roundLen] = e
+	r.n++
+}
+
+// first returns the first key of a run, or one that is larger than all.
+func (r *run) first() uint64 {
+	if r.n == 0 {
+		return 1 << 63
+	}
+	return r.chunks[0][r.start] >> indexBits
+}
+
+// move takes the first entry of a run and appends it to another one, unless that is nil.
+func (ks *keySet) move(from, to *run) {
+	e := from.chunks[0][from.start]
+	if to != nil {
+		ks.push(to, e)
+	}
+	if e&labelled != 0 {
+		if to != nil {
+			to.notes = append(to.notes, from.notes[0])
+		}
+		from.notes = from.notes[1:]
+	}
+	from.n--
+	if from.start++; from.start == roundLen || from.n == 0 {
+		ks.free = append(ks.free, from.chunks[0])
+		from.chunks, from.start = from.chunks[1:], 0
 	}
 }
 
@@ -107,88 +130,51 @@ func (ks *keySet) mergeLast() {
 	last := len(ks.runs) - 1
 	a, b := ks.runs[last-1], ks.runs[last]
 	var out run
-	x, y := a.chunks[0], b.chunks[0]
-	i, j := 0, 0
-	for i < len(x) || j < len(y) {
-		var e uint64
-		switch {
-		case j == len(y) || i < len(x) && x[i]>>indexBits < y[j]>>indexBits:
-			e = x[i]
-			i++
-		case i == len(x) || y[j]>>indexBits < x[i]>>indexBits:
-			e = y[j]
-			j++
-		default:
-			e = x[i]
-			i++
-			j++
+	for a.n+b.n > 0 {
+		x, y := a.first(), b.first()
+		if x == y {
+			ks.move(&b, nil)
 		}
-		if out.n%roundLen == 0 {
-			out.chunks = append(out.chunks, ks.chunk())
-		}
-		to := &out.chunks[len(out.chunks)-1]
-		*to = append(*to, e)
-		out.n++
-		if i > 0 && i == len(x) {
-			x, i = ks.next(&a), 0
-		}
-		if j > 0 && j == len(y) {
-			y, j = ks.next(&b), 0
+		if x <= y {
+			ks.move(&a, &out)
+		} else {
+			ks.move(&b, &out)
 		}
 	}
 	ks.runs = append(ks.runs[:last-1], out)
 }
 
-// next frees the first chunk of a run and returns the second, or nil.
-func (ks *keySet) next(r *run) []uint64 {
-	ks.free = append(ks.free, r.chunks[0][:0])
-	r.chunks = r.chunks[1:]
-	if len(r.chunks) == 0 {
-		return nil
-	}
-	return r.chunks[0]
-}
-
-// sortNotes sorts the notes by key, and keeps the first of each.
-func (ks *keySet) sortNotes() {
-	slices.SortStableFunc(ks.notes, func(a, b note) int { return cmp.Compare(a.key, b.key) })
-	n := len(ks.notes)
-	ks.notes = slices.CompactFunc(ks.notes, func(a, b note) bool { return a.key == b.key })
-	clear(ks.notes[len(ks.notes):n])
-}
-
-// finish returns the keys that keep keeps in one run, and the notes of all targets
-// whose first mention has labels, sorted by key. The keySet is empty afterwards.
-func (ks *keySet) finish(keep func(key uint64) bool) (run, []note) {
-	if len(ks.round) > 0 {
-		ks.endRound()
-	}
+// finish merges everything, and drops the keys that keep does not keep. Then len, at
+// and find can be used, and add can't.
+func (ks *keySet) finish(keep func(key uint64) bool) {
+	ks.endRound()
 	for len(ks.runs) > 1 {
 		ks.mergeLast()
 	}
-	if len(ks.runs) == 0 {
-		return run{}, nil
-	}
-	all := ks.runs[0]
-	ks.sortNotes()
-	notes, from := ks.notes[:0], 0
-	n := uint64(0)
+	all := &ks.runs[0]
+	n := 0
 	for i := range uint64(all.n) {
-		e := all.at(i)
-		key := e >> indexBits
-		if e&labelled != 0 {
-			for ks.notes[from].key < key {
-				from++
-			}
-			notes = append(notes, ks.notes[from])
-		}
-		if keep(key) {
+		if key := ks.at(i) >> indexBits; keep(key) {
 			all.chunks[n/roundLen][n%roundLen] = key
 			n++
 		}
 	}
-	all.chunks = all.chunks[:(n+roundLen-1)/roundLen]
-	all.n = int(n)
-	*ks = keySet{}
-	return all, slices.Clip(notes)
+	all.chunks, all.n = all.chunks[:(n+roundLen-1)/roundLen], n
+	ks.round, ks.labels, ks.free = nil, nil, nil
+}
+
+// len returns the number of keys.
+func (ks *keySet) len() uint64 { return uint64(ks.runs[0].n) }
+
+// at returns the key with index i in ascending order.
+func (ks *keySet) at(i uint64) uint64 { return ks.runs[0].chunks[i/roundLen][i%roundLen] }
+
+// find returns the labels of a target, or nil.
+func (ks *keySet) find(key uint64) *labels {
+	notes := ks.runs[0].notes
+	i, found := slices.BinarySearchFunc(notes, key, func(n note, key uint64) int { return cmp.Compare(n.key, key) })
+	if !found {
+		return nil
+	}
+	return notes[i].labels
 }

@@ -9,10 +9,8 @@ const smallBlock = 64
 type loader struct {
 	ports  portRule
 	stream keyStream
-	keys   keySet // targets that were named one by one
-	blocks blocks // networks and ranges
 	shared sharedLabels
-	order  order
+	order  *order
 }
 
 // labels are the strings that belong to a target: its tag, and what a master server
@@ -45,7 +43,7 @@ func (sl *sharedLabels) of(s labels) *labels {
 
 func newLoader(l *List) *loader {
 	ld := &loader{ports: l.ports, stream: keyStream(l.cfg.Seed)}
-	ld.order.keys = newScatterer(&ld.stream)
+	ld.order = &order{keys: newScatterer(&ld.stream), list: new(keySet)}
 	return ld
 }
 
@@ -68,28 +66,27 @@ func (ld *loader) take(n *name, s labels) bool {
 			}
 		}
 	default:
-		ld.blocks.add(n.span, ld.ports.of(n), shared)
+		ld.order.named.add(n.span, ld.ports.of(n), shared)
 	}
 	return true
 }
 
 func (ld *loader) add(ip uint32, port uint16, s *labels) {
-	if s != nil && ld.blocks.has(ip, port) {
+	if s != nil && ld.order.named.has(ip, port) {
 		s = nil // the labels of the block count
 	}
-	ld.keys.add(ld.order.keys.scatter(ip, port), s)
+	ld.order.list.add(ld.order.keys.scatter(ip, port), s)
 }
 
 // finish computes the order of all targets. The loader must not be used afterwards.
 func (ld *loader) finish() *order {
-	o := &ld.order
-	parts := ld.blocks.stretches()
+	o := ld.order
+	parts := o.named.stretches()
 	o.nets = newNets(parts, &ld.stream)
-	o.list, o.notes = ld.keys.finish(func(key uint64) bool {
+	o.list.finish(func(key uint64) bool {
 		ip, port := o.keys.gather(key)
 		return !contains(parts, ip, port)
 	})
-	o.named = &ld.blocks
-	o.total = uint64(o.list.n) + o.nets.size()
+	o.total = o.list.len() + o.nets.size()
 	return o
 }

@@ -1,19 +1,14 @@
 package list
 
-import (
-	"cmp"
-	"math/bits"
-	"slices"
-)
+import "math/bits"
 
 // order is a random order of all targets. Listed targets come in the order of their
 // keys, and targets of networks in the order of nets; the two are evenly mixed.
 type order struct {
-	list  run // keys
-	nets  *nets
 	keys  scatterer
-	notes []note // sorted by key
-	named *blocks
+	list  *keySet // targets that were named one by one
+	nets  *nets
+	named blocks // networks and ranges
 
 	total uint64
 	small uint64 // listed targets not named one by one; with duplicates
@@ -21,7 +16,7 @@ type order struct {
 }
 
 // alone returns approximately how many targets were named one by one.
-func (o *order) alone() uint64 { return uint64(o.list.n) - min(o.small, uint64(o.list.n)) }
+func (o *order) alone() uint64 { return o.list.len() - min(o.small, o.list.len()) }
 
 // cursor is a position in an order that only moves forward.
 type cursor struct {
@@ -35,7 +30,7 @@ type cursor struct {
 func (o *order) from(place uint64) *cursor {
 	c := &cursor{order: o, place: place}
 	if o.total > 0 {
-		hi, lo := bits.Mul64(place, uint64(o.list.n))
+		hi, lo := bits.Mul64(place, o.list.len())
 		c.listed, c.share = bits.Div64(hi, lo, o.total)
 	}
 	return c
@@ -45,7 +40,7 @@ func (o *order) from(place uint64) *cursor {
 // end.
 func (c *cursor) next() (ip uint32, port uint16) {
 	c.place++
-	c.share += uint64(c.list.n)
+	c.share += c.list.len()
 	if c.share < c.total {
 		return c.nets.at(c.place - 1 - c.listed)
 	}
@@ -56,16 +51,10 @@ func (c *cursor) next() (ip uint32, port uint16) {
 
 // labels returns the labels of a target.
 func (o *order) labels(ip uint32, port uint16) (s labels) {
-	found := false
-	at := 0
-	if len(o.notes) > 0 {
-		key := o.keys.scatter(ip, port)
-		at, found = slices.BinarySearchFunc(o.notes, key, func(n note, key uint64) int { return cmp.Compare(n.key, key) })
+	if own := o.list.find(o.keys.scatter(ip, port)); own != nil {
+		return *own
 	}
-	switch {
-	case found:
-		return *o.notes[at].labels
-	case o.named.labelled:
+	if o.named.labelled {
 		if first, _ := o.named.find(ip, port); first.labels != nil {
 			return *first.labels
 		}
