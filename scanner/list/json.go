@@ -2,7 +2,6 @@ package list
 
 import (
 	"bytes"
-	"encoding/hex"
 	"fmt"
 	"io"
 	"strings"
@@ -99,20 +98,8 @@ func readNDJSON(r io.Reader, yield func(Entry) bool) (err error) {
 // recordSchema is the schema of census records that readNDJSON supports.
 const recordSchema = "1"
 
-// object holds the values of a JSON object that matter here: strings without their
-// quotes, and other values as they are written.
-type object struct {
-	dec    *jsontext.Decoder
-	values map[string]string
-	schema string // of a census record, if it is not recordSchema
-	stray  bool   // a number in it may be the port
-}
-
 // parse reads an object.
 func (o *object) parse(text []byte) error {
-	if o.dec == nil {
-		o.dec, o.values = new(jsontext.Decoder), map[string]string{}
-	}
 	clear(o.values)
 	o.schema, o.stray = "", false
 	o.dec.Reset(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
@@ -129,10 +116,17 @@ func (o *object) parse(text []byte) error {
 		if err != nil {
 			return err
 		}
-		if first && key == "schema" && value.Kind() == '0' && len(value) < 10 && string(value) != recordSchema {
+		kind := value.Kind()
+		if first && key == "schema" && kind == '0' && len(value) < 10 && string(value) != recordSchema {
 			o.schema = string(value)
 		}
-		o.set(key, value)
+		switch {
+		case key == "ip" && kind != '"', kind == 'n': // Shodan has a number; ip_str is the text
+		case isColumn[key] || isMember[key]:
+			o.put(key, plain(value))
+		case kind == '0':
+			o.ignore(key)
+		}
 	}
 	if _, err := o.dec.ReadToken(); err != nil {
 		return err
@@ -143,25 +137,6 @@ func (o *object) parse(text []byte) error {
 	return nil
 }
 
-// set stores a value if its key matters here.
-func (o *object) set(key string, value jsontext.Value) {
-	switch key {
-	case "ip":
-		if value.Kind() != '"' {
-			return // Shodan's number; ip_str is the text
-		}
-	case "ip_str", "saddr", "addr", "address", "endpoint", "host", "host_ip", "a", "resolved",
-		"query_port", "port", "sport", "ports", "transport", "protocol", "proto", "status",
-		"classification", "success", "tag", "tag_hex", "master", "servers", "data", "url", "input":
-	default:
-		o.stray = o.stray || value.Kind() == '0' && strings.HasSuffix(strings.ToLower(key), "port")
-		return
-	}
-	if _, known := o.values[key]; !known && value.Kind() != 'n' {
-		o.values[key] = plain(value)
-	}
-}
-
 // plain returns the contents of a string, and other values as they are.
 func plain(value jsontext.Value) string {
 	if value.Kind() == '"' {
@@ -170,85 +145,6 @@ func plain(value jsontext.Value) string {
 		}
 	}
 	return string(value)
-}
-
-// first returns the first value that is not empty.
-func (o *object) first(keys ...string) string {
-	for _, key := range keys {
-		if v := o.values[key]; v != "" {
-			return v
-		}
-	}
-	return ""
-}
-
-func (o *object) isHTTPX() bool { return o.values["url"] != "" && o.values["input"] != "" }
-
-// entries yields the targets of the object. It reports whether to continue.
-func (o *object) entries(line int, text []byte, yield func(Entry) bool) bool {
-	for _, key := range []string{"servers", "data"} { // of xash3d-query, and of Shodan's hosts
-		if list := o.values[key]; strings.HasPrefix(list, "[") {
-			return eachElement(list, func(v jsontext.Value) bool {
-				var inner object
-				switch err := inner.parse(v); {
-				case v.Kind() == '"':
-					return yield(Entry{Line: line, Text: []byte(plain(v))})
-				case err != nil:
-					return yield(Entry{Line: line, Text: v, Fault: faultJSON})
-				}
-				return inner.entries(line, v, yield)
-			})
-		}
-	}
-	e := Entry{Line: line, Text: text, Tag: []byte(o.values["tag"]), stray: o.stray}
-	if exact, err := hex.DecodeString(o.values["tag_hex"]); err == nil && len(exact) > 0 {
-		e.Tag = exact
-	}
-	if master := o.values["master"]; strings.HasPrefix(master, "{") {
-		e.Master = []byte(master)
-	}
-	addr, port := o.first("ip_str", "ip", "saddr", "addr", "resolved", "address", "endpoint", "host"), o.first("query_port", "port", "sport")
-	switch {
-	case o.isHTTPX():
-		addr, port, e.stray = o.host(), "", false
-	case notUDP(o.first("transport", "protocol", "proto")) || o.values["saddr"] != "" && noAnswer(o.values["classification"], o.values["success"]):
-		e.skip = true
-	}
-	if addr == "" && !e.skip {
-		e.Fault = faultNoAddress
-	}
-	if ports := o.values["ports"]; port == "" && strings.HasPrefix(ports, "[") && addr != "" {
-		return eachElement(ports, func(v jsontext.Value) bool {
-			e, port := e, string(v)
-			var one object
-			if one.parse(v) == nil {
-				port = one.values["port"]
-				e.skip = e.skip || notUDP(one.values["proto"]) || !isOpen(one.values["status"])
-			}
-			e.Text = joinPort(addr, port)
-			return yield(e)
-		})
-	}
-	if addr != "" {
-		e.Text = joinPort(addr, port)
-	}
-	return yield(e)
-}
-
-// host returns the address of a host that httpx found.
-func (o *object) host() (host string) {
-	if host = o.values["host_ip"]; host != "" {
-		return host
-	}
-	host = o.values["host"]
-	if _, f := parse([]byte(host)); f == "" {
-		return host
-	}
-	eachElement(o.values["a"], func(v jsontext.Value) bool {
-		host = plain(v)
-		return false
-	})
-	return host
 }
 
 // eachElement calls do for the elements of an array, until it returns false.
@@ -264,34 +160,4 @@ func eachElement(array string, do func(jsontext.Value) bool) bool {
 		}
 	}
 	return true
-}
-
-// notUDP reports whether a row is about another protocol. A row without a protocol
-// counts as UDP, and so does one with a word that means something else.
-func notUDP(protocol string) bool {
-	switch strings.ToLower(protocol) {
-	case "tcp", "sctp", "icmp":
-		return true
-	}
-	return false
-}
-
-// isOpen reports whether a port may be open. An open UDP port that does not answer is
-// "open|filtered" for nmap.
-func isOpen(state string) bool { return state == "" || state == "open" || state == "open|filtered" }
-
-// noAnswer reports whether ZMap got no UDP reply.
-func noAnswer(classification, success string) bool {
-	return classification != "" && classification != "udp" || success == "0" || success == "false"
-}
-
-// joinPort joins an address and a port as in a line of text. If the address already
-// has a port, or port is empty, it returns the address unchanged.
-func joinPort(addr, port string) []byte {
-	ip := []byte(addr)
-	_, rest, f := parseIP(ip)
-	if port == "" || f == "" && len(rest) > 0 || f != "" && strings.Contains(addr, ":") { // a port, or IPv6
-		return ip
-	}
-	return append(append(ip, ':'), port...)
 }

@@ -20,14 +20,6 @@ func columns(name string, between rune) Format {
 	}
 }
 
-// The known column names, in lower case; case does not matter in a list. If a list
-// has several of them, the first one here wins.
-var (
-	addrNames  = []string{"ip", "ip_str", "saddr", "address", "addr", "host", "endpoint", "ip:port", "ip_port", "ip_address"}
-	portNames  = []string{"query_port", "queryport", "port", "sport"}
-	protoNames = []string{"transport", "protocol", "proto"}
-)
-
 // sniffColumns reports whether the first line of a list is that of a table. A line
 // that begins with an address is text, with the rest as its tag, unless its second
 // column is the port, its first field is quoted, or the columns are separated by
@@ -41,32 +33,28 @@ func sniffColumns(first []byte, between rune) bool {
 	if t.header(fields) {
 		return len(fields) > 1 || between == ','
 	}
-	t.guess(fields)
 	addr, _ := cutTag(first)
 	_, fault := parse(addr)
 	switch {
-	case t.addr < 0:
+	case !t.guess(fields):
 		return false
-	case t.addr == 0 && first[0] != '"' && between != ';':
-		return t.port == 1
+	case t.names[0] == "ip" && first[0] != '"' && between != ';':
+		return slices.Contains(t.names, "port")
 	}
 	return fault != "" && (len(fields) > 1 || between == ',')
 }
 
 // table reads a list with columns.
 type table struct {
-	csv  *csv.Reader
-	line bytes.Buffer // the line that csv reads
-
-	known                 bool // the indexes below are set
-	addr, port, tag       int  // index of each column; -1: no such column
-	proto, success, class int
-	named                 bool // the first line names the columns
-	stray                 bool // a column has a name like that of a port, and is not read
+	csv   *csv.Reader
+	line  bytes.Buffer // the line that csv reads
+	names []string     // of the columns, in lower case; nil: not yet known
+	named bool         // the first line names the columns
+	row   object
 }
 
 func newTable(between rune) *table {
-	t := &table{proto: -1, success: -1, class: -1}
+	t := new(table)
 	t.csv = csv.NewReader(&t.line)
 	t.csv.Comma = between
 	t.csv.FieldsPerRecord = -1
@@ -100,87 +88,79 @@ func (t *table) read(r io.Reader, yield func(Entry) bool) (err error) {
 		if blank := len(bytes.TrimSpace(text)) == 0; line.fault != faultTruncated && (blank || text[0] == '#') {
 			continue
 		}
-		e := Entry{Line: line.number, Text: text}
 		fields, bad := t.split(text)
+		fault := line.fault
 		switch {
-		case line.fault != "":
-			e.Fault = line.fault
+		case fault != "":
 		case bad != nil:
-			e.Fault = faultQuote
-		case !t.known && t.header(fields):
+			fault = faultQuote
+		case t.names == nil && t.header(fields):
 			continue
-		default:
-			t.entry(&e, fields)
+		case t.names == nil && !t.guess(fields):
+			fault = faultNoAddress
 		}
-		if !yield(e) {
+		more := false
+		if fault != "" {
+			more = yield(Entry{Line: line.number, Text: text, Fault: fault})
+		} else {
+			t.fill(fields)
+			more = t.row.entries(line.number, text, yield)
+		}
+		if !more {
 			return nil
 		}
 	}
 	return err
 }
 
-// entry sets the text, tag or fault of e from the fields of its line.
-func (t *table) entry(e *Entry, fields []string) {
-	if !t.known {
-		t.guess(fields)
-	}
-	field := func(i int) string {
-		if i < 0 || i >= len(fields) {
-			return ""
+// fill makes the row of its fields.
+func (t *table) fill(fields []string) {
+	clear(t.row.values)
+	t.row.stray = false
+	for i, field := range fields {
+		switch {
+		case i < len(t.names) && isColumn[t.names[i]]:
+			t.row.put(t.names[i], field)
+		case t.named && i < len(t.names) && field != "":
+			t.row.ignore(t.names[i])
+		case !t.named:
+			port, f := parsePort([]byte(field))
+			t.row.stray = t.row.stray || f == "" && port >= 1024
 		}
-		return fields[i]
 	}
-	addr, port := field(t.addr), field(t.port)
-	e.skip = notUDP(field(t.proto)) || noAnswer(field(t.class), field(t.success))
-	if addr == "" {
-		e.Fault = faultNoAddress
-		return
-	}
-	e.Text, e.Tag = joinPort(addr, port), []byte(field(t.tag))
-	e.stray = port == "" && (t.stray || !t.named && slices.ContainsFunc(fields, func(f string) bool {
-		n, fault := parsePort([]byte(f))
-		return fault == "" && n >= 1024
-	}))
 }
 
 // header finds the columns by their names. It returns false if no field is the name
 // of an address column.
 func (t *table) header(fields []string) bool {
-	find := func(names ...string) int {
-		for _, name := range names {
-			if i := slices.IndexFunc(fields, func(f string) bool { return strings.EqualFold(f, name) }); i >= 0 {
-				return i
-			}
-		}
-		return -1
+	isAddr := func(name string) bool { return slices.Contains(addrKeys, name) }
+	var names []string
+	for _, f := range fields {
+		names = append(names, strings.ToLower(f))
 	}
-	t.addr, t.port, t.tag, t.proto = find(addrNames...), find(portNames...), find("tag"), find(protoNames...)
-	if find("saddr") >= 0 { // ZMap
-		t.class, t.success = find("classification"), find("success")
+	if t.named = slices.ContainsFunc(names, isAddr); t.named {
+		t.names = names
 	}
-	t.stray = t.port < 0 && slices.ContainsFunc(fields, func(f string) bool {
-		return strings.HasSuffix(strings.ToLower(f), "port") && !slices.Contains(addrNames, strings.ToLower(f))
-	})
-	t.known = t.addr >= 0
-	t.named = t.known
-	return t.known
+	return t.named
 }
 
 // guess finds the columns by their contents: the address is in the first field that
-// holds an address or a network. The port is in the next field
-// if that holds a port and the address has none.
-func (t *table) guess(fields []string) {
-	isTarget := func(f string) bool {
-		_, fault := parse([]byte(f))
-		return fault == ""
+// holds an address or a network. The port is in the next field if that holds a port and
+// the address has none. It returns false if there is no address.
+func (t *table) guess(fields []string) bool {
+	for i, f := range fields {
+		n, fault := parse([]byte(f))
+		if fault != "" {
+			continue
+		}
+		t.names = make([]string, len(fields))
+		t.names[i] = "ip"
+		if i+1 < len(fields) && n.kind == kindAddr {
+			if _, f := parsePort([]byte(fields[i+1])); f == "" {
+				t.names[i+1] = "port"
+			}
+		}
+		return true
 	}
-	t.addr, t.port, t.tag = slices.IndexFunc(fields, isTarget), -1, -1
-	t.known = t.addr >= 0
-	if !t.known || t.addr+1 == len(fields) {
-		return
-	}
-	n, _ := parse([]byte(fields[t.addr]))
-	if _, f := parsePort([]byte(fields[t.addr+1])); n.kind == kindAddr && f == "" {
-		t.port = t.addr + 1
-	}
+	return false
 }
