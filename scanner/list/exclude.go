@@ -7,7 +7,6 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"net/netip"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -20,15 +19,12 @@ import (
 // networks, and the networks that a user or their owners want excluded. All methods
 // may be called from any goroutine at any time. Excluded never blocks.
 type Exclusions struct {
-	files []string
-	note  func(string)
-	fixed []span // of the sources that are no files, in the order of sources
-	ipv6  *source
-	now   atomic.Pointer[ruleSet]
+	note func(string)
+	ipv6 *source
+	now  atomic.Pointer[bart.Table[*source]]
 
 	mu      sync.Mutex // held while files are read, which may block
 	sources []*source  // special-purpose networks, networks, files, IPv6, then those that Add added
-	once    map[string][]span
 }
 
 // Exclusion is a source of exclusions and counts the targets that it excluded: a
@@ -49,13 +45,9 @@ type Exclusion struct {
 type source struct {
 	Exclusion
 	kind             ruleKind
+	rules            []span
+	file             bool // Reload reads the rules again
 	targets, stopped atomic.Uint64
-}
-
-// ruleSet maps addresses to the sources that exclude them. It is immutable.
-type ruleSet struct {
-	table bart.Table[*source]
-	spans []span // of all rules
 }
 
 // NewExclusions excludes the special-purpose networks, unless allowReserved is set, and
@@ -66,11 +58,10 @@ type ruleSet struct {
 // It returns an *ArgError for an invalid network or a file that can't be read, and an
 // Invalid for an invalid line of a file.
 func NewExclusions(allowReserved bool, networks, files []string, note func(string)) (*Exclusions, error) {
-	x := &Exclusions{files: files, note: note, once: map[string][]span{}}
+	x := &Exclusions{note: note}
 	for _, r := range specialPurpose {
 		if !allowReserved || r.kind == unusable {
-			x.fixed = append(x.fixed, spanOf(r.network))
-			x.sources = append(x.sources, &source{kind: r.kind, Exclusion: Exclusion{
+			x.sources = append(x.sources, &source{kind: r.kind, rules: []span{spanOf(r.network)}, Exclusion: Exclusion{
 				Network: r.network.String(), Reason: r.name, Source: r.source, Unscannable: r.kind == unusable,
 			}})
 		}
@@ -83,11 +74,11 @@ func NewExclusions(allowReserved bool, networks, files []string, note func(strin
 				Hint: "an address, a network or a range is wanted, such as 203.0.113.7, 203.0.113.0/24 or 203.0.113.5-203.0.113.20",
 			}
 		}
-		x.fixed = append(x.fixed, s)
-		x.sources = append(x.sources, &source{kind: named, Exclusion: Exclusion{Network: s.String(), Source: "--exclude"}})
+		x.sources = append(x.sources, &source{kind: named, rules: []span{s},
+			Exclusion: Exclusion{Network: s.String(), Source: "--exclude"}})
 	}
 	for _, path := range files {
-		x.sources = append(x.sources, &source{kind: named, Exclusion: Exclusion{Source: path}})
+		x.sources = append(x.sources, &source{kind: named, file: true, Exclusion: Exclusion{Source: path}})
 	}
 	x.ipv6 = &source{Exclusion: Exclusion{Network: "::/0", Reason: "IPv6", Source: "IPv4 only", Unscannable: true}}
 	x.sources = append(x.sources, x.ipv6)
@@ -98,42 +89,73 @@ func NewExclusions(allowReserved bool, networks, files []string, note func(strin
 // Reload reads the files again. If a file can't be read or has an invalid line,
 // Reload returns an error and the rules stay as they are. Rules from a pipe stay,
 // because it can't be read again. Reload returns how many rules are in force.
+//
+// If several rules name the same network, the first one applies, except that a user's
+// rule takes precedence over a special-purpose network that allowReserved would allow.
 func (x *Exclusions) Reload() (rules int, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	next := &ruleSet{}
-	for i, s := range x.fixed {
-		next.add(s, x.sources[i])
-	}
-	for i, path := range x.files {
-		spans, err := x.read(path)
-		if err != nil {
-			return 0, err
-		}
-		for _, s := range spans {
-			next.add(s, x.sources[len(x.fixed)+i])
+	read, again := make([][]span, len(x.sources)), make([]bool, len(x.sources))
+	for i, s := range x.sources {
+		read[i] = s.rules
+		if s.file {
+			if read[i], again[i], err = x.read(s.Source); err != nil {
+				return 0, err
+			}
 		}
 	}
-	x.now.Store(next)
-	return len(next.spans), nil
+	table := new(bart.Table[*source])
+	for i, s := range x.sources {
+		s.rules, s.file = read[i], again[i]
+		rules += len(s.rules)
+		for _, rule := range s.rules {
+			for p := range rule.prefixes() {
+				if old, there := table.Get(p); !there || old.kind == reserved && s.kind == named {
+					table.Insert(p, s)
+				}
+			}
+		}
+	}
+	x.now.Store(table)
+	return rules, nil
 }
 
-// add adds a rule. If several rules name the same network, the first one applies,
-// except that a user's rule takes precedence over a special-purpose network that
-// allowReserved would allow.
-func (rs *ruleSet) add(s span, from *source) {
-	rs.spans = append(rs.spans, s)
-	for p := range s.prefixes() {
-		old, there := rs.table.Get(p)
-		if !there || old.kind == reserved && from.kind == named {
-			rs.table.Insert(p, from)
+// read returns the rules in the file at path, and whether it can be read again. An IPv6
+// network is no rule, because nothing is ever sent to IPv6 addresses.
+func (x *Exclusions) read(path string) (rules []span, again bool, err error) {
+	f, err := openPipe(context.Background(), path, x.note)
+	if err != nil {
+		return nil, false, unreadable(path, err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	again = err == nil && info.Mode().IsRegular()
+	for line := range eachLine(f, maxLine, &err) {
+		text, _, _ := bytes.Cut(line.text, []byte("#"))
+		text = bytes.TrimSpace(text)
+		s, fault := span{}, line.fault
+		if fault == "" && len(text) > 0 {
+			s, fault = parseSpan(text)
+		}
+		_, notAddr := netip.ParseAddr(string(text))
+		_, notNetwork := netip.ParsePrefix(string(text))
+		switch {
+		case fault == faultIPv6 && (notAddr == nil || notNetwork == nil):
+		case fault != "":
+			return nil, false, Invalid{show([]byte(path)), line.number, show(bytes.TrimSpace(line.text)), fault}
+		case len(text) > 0:
+			rules = append(rules, s)
 		}
 	}
+	if err != nil {
+		return nil, false, unreadable(path, err)
+	}
+	return rules, again, nil
 }
 
-// find returns the source that excludes ip, or nil.
-func (rs *ruleSet) find(ip uint32) *source {
-	s, _ := rs.table.Lookup(addrOf(ip))
+// find returns the source that excludes ip at present, or nil.
+func (x *Exclusions) find(ip uint32) *source {
+	s, _ := x.now.Load().Lookup(addrOf(ip))
 	return s
 }
 
@@ -143,7 +165,7 @@ func (x *Exclusions) Excluded(a netip.Addr) bool {
 	if !a.Is4() {
 		return false
 	}
-	s, found := x.now.Load().table.Lookup(a)
+	s, found := x.now.Load().Lookup(a)
 	if found {
 		s.stopped.Add(1)
 	}
@@ -153,14 +175,18 @@ func (x *Exclusions) Excluded(a netip.Addr) bool {
 // Digest returns the SHA-256 of the currently excluded networks, in hex. It does
 // not depend on the files in which the rules are written, nor on their order.
 func (x *Exclusions) Digest() string {
-	var spans []uint64
-	for _, s := range x.now.Load().spans {
-		spans = append(spans, uint64(s.first)<<32|uint64(s.last))
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	var rules []uint64
+	for _, s := range x.sources {
+		for _, r := range s.rules {
+			rules = append(rules, uint64(r.first)<<32|uint64(r.last))
+		}
 	}
-	slices.Sort(spans)
+	slices.Sort(rules)
 	var b []byte
-	for _, s := range slices.Compact(spans) {
-		b = binary.BigEndian.AppendUint64(b, s)
+	for _, r := range slices.Compact(rules) {
+		b = binary.BigEndian.AppendUint64(b, r)
 	}
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])
@@ -180,14 +206,19 @@ func (x *Exclusions) Counts() []Exclusion {
 }
 
 // Add adds the counts of an earlier part of the scan, or of another machine, as
-// returned by Counts there. A source that x does not have is added as Gone.
+// returned by Counts there. A source that x does not have is added as Gone. Earlier
+// versions named the source of each rule file:line.
 func (x *Exclusions) Add(past []Exclusion) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for _, p := range past {
+		file := p.Source
+		if i := strings.LastIndexByte(file, ':'); i >= 0 && strings.Trim(file[i+1:], "0123456789") == "" {
+			file = file[:i]
+		}
 		i := slices.IndexFunc(x.sources, func(s *source) bool { return s.Network == p.Network && s.Source == p.Source })
 		if i < 0 {
-			i = slices.IndexFunc(x.sources, func(s *source) bool { return s.Network == "" && s.Source == withoutLine(p.Source) })
+			i = slices.IndexFunc(x.sources, func(s *source) bool { return s.Network == "" && s.Source == file })
 		}
 		if i < 0 {
 			i = len(x.sources)
@@ -197,76 +228,4 @@ func (x *Exclusions) Add(past []Exclusion) {
 		x.sources[i].targets.Add(p.Targets)
 		x.sources[i].stopped.Add(p.Stopped)
 	}
-}
-
-// withoutLine returns the file of "file:line", as earlier versions named the source of
-// each rule.
-func withoutLine(source string) string {
-	i := strings.LastIndexByte(source, ':')
-	if i < 0 || strings.Trim(source[i+1:], "0123456789") != "" {
-		return source
-	}
-	return source[:i]
-}
-
-// read returns the rules in the file at path. A file that is not regular, such as a
-// pipe, is read only once.
-func (x *Exclusions) read(path string) (spans []span, err error) {
-	if spans, ok := x.once[path]; ok {
-		return spans, nil
-	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, unreadable(path, err)
-	}
-	f, err := openPipe(context.Background(), path, x.note)
-	if err != nil {
-		return nil, unreadable(path, err)
-	}
-	defer f.Close()
-	for line := range eachLine(f, maxLine, &err) {
-		s, there, f := parseRule(line.text)
-		if line.fault != "" {
-			f = line.fault
-		}
-		if f != "" {
-			return nil, Invalid{show([]byte(path)), line.number, show(bytes.TrimSpace(line.text)), f}
-		}
-		if there {
-			spans = append(spans, s)
-		}
-	}
-	if err != nil {
-		return nil, unreadable(path, err)
-	}
-	if !info.Mode().IsRegular() {
-		x.once[path] = spans
-	}
-	return spans, nil
-}
-
-// parseRule parses a line "network # comment". there is false for a line without a
-// network, and for an IPv6 network, because nothing is ever sent to IPv6 addresses.
-func parseRule(text []byte) (s span, there bool, f fault) {
-	if i := slices.Index(text, '#'); i >= 0 {
-		text = text[:i]
-	}
-	text = bytes.TrimSpace(text)
-	if len(text) == 0 {
-		return span{}, false, ""
-	}
-	s, f = parseSpan(text)
-	if f == faultIPv6 && isOnlyIPv6(text) {
-		return span{}, false, ""
-	}
-	return s, f == "", f
-}
-
-// isOnlyIPv6 reports whether b as a whole is a valid IPv6 address or network.
-func isOnlyIPv6(b []byte) bool {
-	if a, err := netip.ParseAddr(string(b)); err == nil {
-		return a.Is6()
-	}
-	p, err := netip.ParsePrefix(string(b))
-	return err == nil && p.Addr().Is6()
 }

@@ -29,7 +29,7 @@ func (g *giver) pass(ip uint32, port uint16) bool {
 	}
 	here := g.cfg.Shard.has(ip)
 	if g.place <= g.from {
-		if g.cfg.Passed != nil && port != 0 && here && g.excludes(ip) == nil {
+		if g.cfg.Passed != nil && port != 0 && here && g.cfg.Exclusions.find(ip) == nil {
 			g.cfg.Passed(addrOf(ip))
 		}
 		return false
@@ -38,7 +38,7 @@ func (g *giver) pass(ip uint32, port uint16) bool {
 		g.counts.otherShard.Add(1)
 		return false
 	}
-	s := g.excludes(ip)
+	s := g.cfg.Exclusions.find(ip)
 	if s == nil {
 		return true
 	}
@@ -50,9 +50,6 @@ func (g *giver) pass(ip uint32, port uint16) bool {
 	}
 	return false
 }
-
-// excludes returns the source that excludes ip at present, or nil.
-func (g *giver) excludes(ip uint32) *source { return g.cfg.Exclusions.now.Load().find(ip) }
 
 // ipv6 counts n IPv6 addresses.
 func (g *giver) ipv6(n uint64) {
