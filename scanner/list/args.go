@@ -123,18 +123,15 @@ func (l *List) open(arg string) (*input, error) {
 }
 
 // rest returns the number of bytes left to read from r, or -1 if r is not a regular
-// file or its size is unknown.
+// file.
 func rest(r io.Reader) int64 {
 	f, ok := r.(*os.File)
 	if !ok {
 		return -1
 	}
 	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() {
-		return -1
-	}
-	at, err := f.Seek(0, io.SeekCurrent)
-	if err != nil {
+	at, fail := f.Seek(0, io.SeekCurrent)
+	if err != nil || fail != nil || !info.Mode().IsRegular() {
 		return -1
 	}
 	return max(info.Size()-at, 0)

@@ -26,8 +26,14 @@ var (
 		return isArray && len(first) > 0 && first[0] == '{' && bytes.Contains(first, []byte(`"ports"`)) && len(firstLine(head)) == 1
 	}}
 
-	// wholeJSON is other JSON, which is not read.
-	wholeJSON = Format{Name: "JSON", Sniff: sniffJSON, Read: func(_ io.Reader, yield func(Entry) bool) error {
+	// wholeJSON is an array, or an object of several lines, which is not read.
+	wholeJSON = Format{Name: "JSON", Sniff: func(head []byte) bool {
+		head = trimHead(head)
+		inside, isArray := bytes.CutPrefix(head, []byte("["))
+		inside = bytes.TrimSpace(inside)
+		isArray = isArray && len(inside) > 0 && bytes.IndexByte([]byte(`{["`), inside[0]) >= 0
+		return isArray || len(head) > 0 && head[0] == '{'
+	}, Read: func(_ io.Reader, yield func(Entry) bool) error {
 		yield(Entry{Line: 1, Text: []byte("["), Fault: faultArray})
 		return nil
 	}}
@@ -40,18 +46,6 @@ func trimHead(head []byte) []byte { return bytes.TrimSpace(bytes.TrimPrefix(head
 func sniffNDJSON(head []byte) bool {
 	first := firstLine(head)
 	return len(first) > 1 && first[0] == '{' && (first[len(first)-1] == '}' || bytes.IndexByte(head, '\n') < 0)
-}
-
-// sniffJSON reports whether a list is an array, or an object of several lines. The
-// answers of master servers, which Config.Formats may have, are not meant.
-func sniffJSON(head []byte) bool {
-	head = trimHead(head)
-	if len(head) == 0 || head[0] != '[' && head[0] != '{' {
-		return false
-	}
-	inside := bytes.TrimSpace(head[1:])
-	isAnswer := bytes.Contains(head, []byte(`"addr"`)) || bytes.Contains(head, []byte(`"response"`))
-	return len(inside) > 0 && strings.IndexByte(`{["`, inside[0]) >= 0 && !isAnswer && !sniffNDJSON(head)
 }
 
 // maxJSONLine is the maximum length of a line of JSON. A record of a census has at most

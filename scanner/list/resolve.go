@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -141,27 +142,16 @@ func IsHostName(arg string) bool {
 	})
 }
 
+// hostForm is the form of a host name, which contains a letter.
+var hostForm = regexp.MustCompile(`^(\w[\w.-]*)?[A-Za-z][\w.-]*$`)
+
 // maxHost is the maximum length of a host name in bytes (RFC 1035, section 2.3.4).
 const maxHost = 253
 
-// isHost reports whether b looks like a host name, with or without a port. A host
-// name must contain a letter.
+// isHost reports whether b looks like a host name, with or without a port.
 func isHost(b []byte) bool {
 	host, _, _ := bytes.Cut(b, []byte(":"))
-	if len(host) == 0 || len(host) > maxHost || host[0] == '.' || host[0] == '-' {
-		return false
-	}
-	letters := false
-	for _, c := range host {
-		switch {
-		case 'a' <= c|0x20 && c|0x20 <= 'z':
-			letters = true
-		case '0' <= c && c <= '9' || c == '-' || c == '.' || c == '_':
-		default:
-			return false
-		}
-	}
-	return letters
+	return len(host) <= maxHost && hostForm.Match(host)
 }
 
 // parseHost splits a host name with or without a port. n has only the port.
