@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext" // reads values without decoding them
@@ -20,26 +21,23 @@ var (
 	}}
 
 	// masscan writes an array, but each object on its own line.
-	masscanJSON = Format{Name: "masscan JSON", Read: readNDJSON, Sniff: func(head []byte) bool {
-		rest, isArray := bytes.CutPrefix(trimHead(head), []byte("["))
-		first := firstLine(rest)
-		return isArray && len(first) > 0 && first[0] == '{' && bytes.Contains(first, []byte(`"ports"`)) && len(firstLine(head)) == 1
-	}}
+	masscanJSON = Format{Name: "masscan JSON", Sniff: isMasscan.Match, Read: readNDJSON}
 
-	// wholeJSON is an array, or an object of several lines, which is not read.
+	// wholeJSON is an array, or an object of several lines, which is not read. The answers
+	// of master servers, which Config.Formats may have, are not meant.
 	wholeJSON = Format{Name: "JSON", Sniff: func(head []byte) bool {
-		head = trimHead(head)
-		inside, isArray := bytes.CutPrefix(head, []byte("["))
-		inside = bytes.TrimSpace(inside)
-		isArray = isArray && len(inside) > 0 && bytes.IndexByte([]byte(`{["`), inside[0]) >= 0
-		return isArray || len(head) > 0 && head[0] == '{'
+		isAnswer := bytes.Contains(head, []byte(`"addr"`)) || bytes.Contains(head, []byte(`"response"`))
+		return isWhole.Match(head) && !isAnswer && !sniffNDJSON(head)
 	}, Read: func(_ io.Reader, yield func(Entry) bool) error {
 		yield(Entry{Line: 1, Text: []byte("["), Fault: faultArray})
 		return nil
 	}}
 )
 
-func trimHead(head []byte) []byte { return bytes.TrimSpace(bytes.TrimPrefix(head, utf8BOM)) }
+var (
+	isMasscan = regexp.MustCompile(`^(\x{FEFF})?\s*\[[ \t\r]*\n\s*\{.*"ports"`)
+	isWhole   = regexp.MustCompile(`^(\x{FEFF})?\s*[[{]\s*["[{]`)
+)
 
 // sniffNDJSON reports whether the first line is an object. If head does not contain
 // the whole line, its first character decides.

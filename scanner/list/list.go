@@ -100,8 +100,8 @@ func Open(cfg Config) (*List, error) {
 	}
 	l := &List{cfg: cfg}
 	l.ports = portRule{cfg.Ports}
-	l.formats = slices.Concat([]Format{masscanJSON}, cfg.Formats,
-		[]Format{httpx, ndjson, wholeJSON, masscanList, nmapList, xashList}, tables)
+	l.formats = slices.Concat([]Format{masscanJSON, wholeJSON}, cfg.Formats,
+		[]Format{httpx, ndjson, masscanList, nmapList, xashList}, tables)
 	for i := range cfg.Sources {
 		s := &cfg.Sources[i]
 		l.inputs = append(l.inputs, &input{path: s.Name, size: s.Size, source: s})
