@@ -24,7 +24,7 @@ func Locate(dst, line []byte, where func(netip.Addr) scanner.Geo) ([]byte, error
 		return append(dst, line...), nil
 	}
 	g := where(rec.Addr.Addr())
-	return splice(dst, line, "geo", new(Encoder).members(nil, geoSteps, &result{Geo: g}))
+	return splice(dst, line, "geo", part("geo", 1, &result{Geo: g}))
 }
 
 // AddGame appends the record in line to dst. If the record has neither game nor
@@ -41,7 +41,7 @@ func AddGame(dst, line []byte, i *scanner.Interpreter) ([]byte, error) {
 		return append(dst, line...), nil
 	}
 	i.Interpret(&rec.Result)
-	return splice(dst, line, "game", new(Encoder).members(nil, gameSteps, &rec.Result))
+	return splice(dst, line, "game", part("game", 2, &rec.Result))
 }
 
 // Rename appends the record in line to dst, with scan as the name of its scan. If
@@ -115,4 +115,10 @@ func find(line []byte, key int) (from, to int, first bool, err error) {
 		from = end
 	}
 	return from, from, from == start, nil
+}
+
+// part returns the members with n keys of the table from the named one on.
+func part(key string, n int, r *result) []byte {
+	i := placeOf(schemaKeys, key, 0)
+	return new(Encoder).members(nil, stepsOf(nil, schemaKeys[i:i+n], r), r)
 }

@@ -24,10 +24,14 @@ type Encoder struct {
 	// list a keyed one; nil: names are written as they are.
 	Names *NameHasher
 
+	steps []step // of a record; they point into of and its Game
+	of    *result
+	game  *game.Game
+
 	scan    string
 	names   table
 	inexact bool   // the rules object does not hold all rules exactly
-	dropped uint64 // parts that are left out because the record would be too long
+	dropped uint64 // bits of parts that are left out because the record would be too long
 	second  int64  // Unix time of clock
 	clock   []byte // the last second as text
 
@@ -49,12 +53,13 @@ func Append(dst []byte, scan string, r *scanner.Result) []byte {
 // short: Append never drops it.
 func (e *Encoder) Append(dst []byte, scan string, r *scanner.Result) []byte {
 	start := len(dst)
-	e.scan, e.dropped, e.inexact = scan, 0, false
+	e.scan, e.inexact = scan, false
+	e.point(r)
 	if rawLen(r.Raw) > MaxSize {
-		e.dropped = 1 << rawKey
+		e.dropped |= partOf["raw"]
 	}
 	if len(r.Master) > MaxSize {
-		e.dropped |= 1 << masterKey
+		e.dropped |= partOf["master"]
 	}
 	before := e.dropped
 	dst = e.record(dst, r)
@@ -69,7 +74,7 @@ func (e *Encoder) Append(dst []byte, scan string, r *scanner.Result) []byte {
 
 // record appends the record of r without the parts in e.dropped.
 func (e *Encoder) record(dst []byte, r *scanner.Result) []byte {
-	dst = e.members(append(dst, '{'), recordSteps, r)
+	dst = e.members(append(dst, '{'), e.steps, r)
 	dst[len(dst)-1] = '}'
 	return append(dst, '\n')
 }
@@ -79,11 +84,13 @@ func (e *Encoder) record(dst []byte, r *scanner.Result) []byte {
 // measures them in the unused memory of dst.
 func (e *Encoder) dropLongest(over int, dst []byte, r *scanner.Result) {
 	const note = 64 // longer than any note about a dropped part
-	var size [maxKeys]int
-	for i := range recordSteps {
-		if s := &recordSteps[i]; s.part != 0 {
-			size[s.part] += len(e.members(dst, recordSteps[i:i+1], r)) - len(dst)
+	var size [64]int
+	for steps := e.steps; len(steps) > 0; {
+		n := 1 + steps[0].skip
+		if part := steps[0].need & allParts; part != 0 {
+			size[bits.TrailingZeros64(part)] += len(e.members(dst, steps[:n], r)) - len(dst)
 		}
+		steps = steps[n:]
 	}
 	for over > 0 {
 		longest := 0
@@ -101,32 +108,65 @@ func (e *Encoder) dropLongest(over int, dst []byte, r *scanner.Result) {
 	}
 }
 
-// A step is what the Encoder needs of a row of the table, close together in memory.
+// A step appends one key with its value, or opens or closes an object. An Encoder derives
+// its steps from the table for a Result, not for each record, so that what Append does
+// for a key is little: it tests bits, and follows a pointer.
 type step struct {
-	key  string
-	at   func(*result) any
-	put  func(*Encoder, []byte, *result) []byte
-	when func(*result) bool
-	sub  []step // of an object
-	row  *field
+	key   string
+	value any    // a pointer to the value
+	need  uint64 // bits of what a Result can have: without them, nothing is appended
+	row   *field
+	skip  int // number of further steps that belong to this one
+	kind  stepKind
+	omit  omission
+}
 
-	info wire.Fields
-	game game.Keys
-	is   stepKind
-	omit bool  // a zero value is absent
-	part uint8 // index in schemaKeys of the key that it is dropped with, or 0
+// An omission says whether a zero value is absent.
+type omission uint8
+
+const (
+	omitZero    omission = 1 << iota
+	omitUnknown          // in a record of a capture
+)
+
+// The bits of step.need: those of wire.Fields, those of game.Keys, and one for each part
+// of a record that can be dropped.
+const (
+	needGame  = 24
+	needParts = 44
+	allParts  = 1<<64 - 1<<needParts
+)
+
+// The bits of the parts by their key, and the notes about dropped parts.
+var (
+	partOf       = map[string]uint64{}
+	droppedNotes [64]string
+)
+
+func init() {
+	bit := needParts
+	for i := range schemaKeys {
+		if f := &schemaKeys[i]; f.long {
+			partOf[f.name], droppedNotes[bit] = 1<<bit, f.name+".dropped"
+			bit++
+		}
+	}
 }
 
 // A stepKind says how a value is written.
 type stepKind uint8
 
 const (
-	stepPut stepKind = iota
+	stepNone stepKind = iota
+	stepPut
+	stepWhen
 	stepObject
+	stepEnd
 	stepText
 	stepString
-	stepCode // two letters, in a string
-	stepWord // in a string
+	stepCode  // two letters, in a string
+	stepWord  // in a string
+	stepIndex // of row.words
 	stepBool8
 	stepLetter
 	stepUint8
@@ -138,70 +178,72 @@ const (
 	stepID
 	stepHash
 	stepMillis
-	stepOther
+	stepSeconds
+	stepSet
 )
 
-// recordSteps are the steps of a whole record; gameSteps those of game and flags, and
-// geoSteps that of geo.
-var recordSteps, gameSteps, geoSteps []step
-
-// The indices in schemaKeys of parts, and the notes about dropped parts.
-var (
-	rawKey, masterKey int
-	droppedNotes      [maxKeys]string
-)
-
-// init derives from the table what the Encoder needs.
-func init() {
-	recordSteps = stepsOf(schemaKeys)
-	for i := range schemaKeys {
-		droppedNotes[i] = schemaKeys[i].name + ".dropped"
+// point makes the steps append the values of r. A scan has one Result, so the steps last.
+func (e *Encoder) point(r *result) {
+	if r != e.of || r.Game != nil && r.Game != e.game {
+		e.of, e.game = r, r.Game
+		e.steps = stepsOf(e.steps[:0], schemaKeys, r)
 	}
-	rawKey, masterKey = placeOf(schemaKeys, "raw", 0), placeOf(schemaKeys, "master", 0)
-	for i := range recordSteps {
-		s := &recordSteps[i]
-		switch {
-		case s.row.long:
-			s.part = uint8(placeOf(schemaKeys, s.row.name, 0))
-		case s.row.with != "":
-			s.part = uint8(placeOf(schemaKeys, s.row.with, 0))
-		}
-		switch s.row.name {
-		case "game":
-			gameSteps = recordSteps[i : i+2]
-		case "geo":
-			geoSteps = recordSteps[i : i+1]
-		}
-	}
+	e.dropped = 0
 }
 
-// stepsOf returns the steps of rows, except those that append nothing by themselves.
-func stepsOf(rows []field) (steps []step) {
-	sample := &result{Players: make([]wire.Player, 1), Game: &game.Game{Mods: make([]game.Mod, 1)}}
+// stepsOf appends the steps of rows for a Result, except those that append nothing by
+// themselves.
+func stepsOf(steps []step, rows []field, r *result) []step {
 	for i := range rows {
 		f := &rows[i]
-		s := step{key: f.key, at: f.at, put: f.put, when: f.when, row: f, info: f.info, game: f.game}
-		if f.has != nil {
-			s.when = func(r *result) bool { return *f.has(r) }
+		s := step{key: f.key, row: f, need: uint64(f.info) | uint64(f.game)<<needGame}
+		if f.long || f.with != "" {
+			s.need |= partOf[f.name] | partOf[f.with]
 		}
-		s.omit = !f.always && f.info == 0 && f.game == 0 && s.when == nil
 		switch {
 		case f.put != nil:
-			s.info, s.game, s.when = 0, 0, nil
+			s.kind, s.need = stepPut, s.need&allParts
+			steps = append(steps, s)
+		case f.name == "game" && f.is == ColumnObject && r.Game == nil:
 		case f.is == ColumnObject && f.lists == 0:
-			s.is, s.sub, s.omit = stepObject, stepsOf(f.fields), f.has == nil && f.info == 0
-		case f.hex || f.at == nil:
-			continue // its text or its address writes it, or merge
+			s.kind = stepObject
+			if f.has != nil {
+				s.value = f.has(r)
+			}
+			start := len(steps)
+			steps = stepsOf(append(steps, s), f.fields, r)
+			steps[start].skip = len(steps) - start
+			last := step{key: f.key, kind: stepEnd}
+			if f.has == nil && f.info == 0 {
+				last.omit = omitZero
+			}
+			steps = append(steps, last)
+		case f.hex || f.at == nil: // its text or its address writes it, or merge
+		case f.when != nil:
+			steps = append(steps, step{row: f, kind: stepWhen, need: s.need, skip: 1})
+			fallthrough
 		default:
-			s.is = kindOf(f, f.at(sample))
+			s.value = f.at(r)
+			s.kind = kindOf(f, s.value)
+			switch {
+			case f.known:
+				s.omit = omitUnknown
+			case !f.always && f.info == 0 && f.game == 0 && f.when == nil:
+				s.omit = omitZero
+			}
+			if s.kind != stepNone {
+				steps = append(steps, s)
+			}
 		}
-		steps = append(steps, s)
 	}
 	return steps
 }
 
 // kindOf returns how a row writes the value that a pointer points to.
 func kindOf(f *field, pointer any) stepKind {
+	if f.lists > 0 {
+		return stepSet
+	}
 	switch pointer.(type) {
 	case *[]byte:
 		return stepText
@@ -218,6 +260,9 @@ func kindOf(f *field, pointer any) stepKind {
 		case ColumnBool:
 			return stepBool8
 		case typeWord:
+			if f.words != nil {
+				return stepIndex
+			}
 			return stepLetter
 		}
 		return stepUint8
@@ -239,121 +284,128 @@ func kindOf(f *field, pointer any) stepKind {
 		return stepBool
 	case *time.Duration:
 		return stepMillis
+	case *int64:
+		return stepSeconds
 	}
-	return stepOther
+	return stepNone // the address, which another row writes
 }
 
 // members appends keys with their values and commas. Of each it appends nothing if r
 // does not have the value.
 func (e *Encoder) members(dst []byte, steps []step, r *result) []byte {
-	for i := range steps {
+	have := uint64(r.Info.Has) | allParts&^e.dropped
+	if r.Game != nil {
+		have |= uint64(r.Game.Has) << needGame
+	}
+	omit := omitZero
+	if isCapture(r) {
+		omit |= omitUnknown
+	}
+	for i := 0; i < len(steps); i++ {
 		s := &steps[i]
-		switch {
-		case s.info != 0 && r.Info.Has&s.info == 0, s.game != 0 && r.Game.Has&s.game == 0,
-			e.dropped>>s.part&1 != 0, s.when != nil && !s.when(r):
+		if s.need&^have != 0 {
+			i += s.skip
 			continue
 		}
-		switch s.is {
+		switch s.kind {
 		case stepPut:
-			dst = s.put(e, dst, r)
+			dst = s.row.put(e, dst, r)
+		case stepWhen:
+			if !s.row.when(r) {
+				i += s.skip
+			}
 		case stepObject:
-			start := len(dst)
+			if has, ok := s.value.(*bool); ok && !*has || s.row.when != nil && !s.row.when(r) {
+				i += s.skip
+				continue
+			}
 			dst = append(append(dst, s.key...), '{')
-			if dst = e.members(dst, s.sub, r); s.omit && dst[len(dst)-1] == '{' {
-				dst = dst[:start]
+		case stepEnd:
+			if s.omit != 0 && dst[len(dst)-1] == '{' {
+				dst = dst[:len(dst)-len(s.key)-1]
 				continue
 			}
 			dst = end(dst, '}')
 		case stepText:
-			if b := *s.at(r).(*[]byte); !s.omit || len(b) > 0 {
+			if b := *s.value.(*[]byte); s.omit&omit == 0 || len(b) > 0 {
 				dst = appendText(dst, s.key, b)
 			}
 		case stepString:
-			if t := *s.at(r).(*string); !s.omit || t != "" {
+			if t := *s.value.(*string); s.omit&omit == 0 || t != "" {
 				dst = appendText(dst, s.key, t)
 			}
 		case stepCode:
-			if t := *s.at(r).(*string); isCode(t) {
+			if t := *s.value.(*string); isCode(t) {
 				dst = appendWord(dst, s.key, t)
 			}
 		case stepWord:
-			dst = appendWord(dst, s.key, *s.at(r).(*string))
+			dst = appendWord(dst, s.key, *s.value.(*string))
+		case stepIndex:
+			if i, words := *s.value.(*uint8), s.row.words; i != 0 && int(i) < len(words) {
+				dst = appendWord(dst, s.key, words[i])
+			}
 		case stepBool8:
-			dst = appendBool(dst, s.key, *s.at(r).(*uint8) != 0)
+			dst = appendBool(dst, s.key, *s.value.(*uint8) != 0)
 		case stepLetter:
-			c := *s.at(r).(*uint8)
+			c := *s.value.(*uint8)
 			dst = appendLetter(dst, s.key, c, s.row.letter(c))
 		case stepUint8:
-			dst = appendUint(dst, s.key, uint64(*s.at(r).(*uint8)))
+			dst = appendUint(dst, s.key, uint64(*s.value.(*uint8)))
 		case stepUint16:
-			dst = appendUint(dst, s.key, uint64(*s.at(r).(*uint16)))
+			dst = appendUint(dst, s.key, uint64(*s.value.(*uint16)))
 		case stepUint32:
-			if n := *s.at(r).(*uint32); !s.omit || n != 0 {
+			if n := *s.value.(*uint32); s.omit&omit == 0 || n != 0 {
 				dst = appendUint(dst, s.key, uint64(n))
 			}
 		case stepUint64:
-			dst = appendUint(dst, s.key, *s.at(r).(*uint64))
+			if n := *s.value.(*uint64); s.omit&omit == 0 || n != 0 {
+				dst = appendUint(dst, s.key, n)
+			}
 		case stepInt: // the decoder of games keeps numbers within 32 bits
-			dst = appendUint(dst, s.key, uint64(uint32(max(*s.at(r).(*int), 0))))
+			dst = appendUint(dst, s.key, uint64(uint32(max(*s.value.(*int), 0))))
 		case stepBool:
-			dst = appendBool(dst, s.key, *s.at(r).(*bool))
+			dst = appendBool(dst, s.key, *s.value.(*bool))
 		case stepID:
-			dst = appendID(dst, s.key, *s.at(r).(*uint64))
+			dst = appendID(dst, s.key, *s.value.(*uint64))
 		case stepHash:
-			hash := s.at(r).(*uint64)
+			hash := s.value.(*uint64)
 			dst = e.appendHash(dst, s.key, *hash, hash == &r.Hashes[wire.QuestionPlayers])
 		case stepMillis:
-			if d := *s.at(r).(*time.Duration); !s.omit || d > 0 {
+			if d := *s.value.(*time.Duration); s.omit&omit == 0 || d > 0 {
 				dst = appendMillis(dst, s.key, d)
 			}
-		default:
-			dst = appendOther(dst, s.key, s.at(r), s.row)
+		case stepSet:
+			dst = appendSet(dst, s.key, s.value, s.row.words)
+		case stepSeconds: // RFC 3339 can't express a year outside 0 to 9999
+			if t := time.Unix(*s.value.(*int64), 0).UTC(); t.Year() >= 0 && t.Year() <= 9999 {
+				dst = append(append(dst, s.key...), '"')
+				dst = append(t.AppendFormat(dst, "2006-01-02T15:04:05Z"), '"', ',')
+			}
 		}
 	}
 	return dst
 }
 
-// appendOther appends what the table writes as a word, a list of words, or a time.
-func appendOther(dst []byte, key string, value any, f *field) []byte {
+// appendSet appends a list with the word of each bit of a set, or nothing if the set is
+// empty.
+func appendSet(dst []byte, key string, value any, words []string) []byte {
+	var set uint64
 	switch p := value.(type) {
-	case *scanner.Status:
-		if *p != 0 {
-			return appendWord(dst, key, p.String())
-		}
-	case *wire.Error:
-		if *p != 0 {
-			return appendWord(dst, key, p.String())
-		}
-	case *wire.Format:
-		if i := int(*p) - 1; i >= 0 && i < len(f.words) {
-			return appendWord(dst, key, f.words[i])
-		}
-	case *scanner.Questions:
-		return appendSet(dst, key, uint32(*p)&(1<<wire.NumQuestions-1), questionWord)
-	case *wire.Fields:
-		return appendSet(dst, key, uint32(*p)&(1<<len(fieldKeys)-1), fieldKey)
-	case *game.Flags:
-		return appendSet(dst, key, uint32(*p)&(1<<game.NumFlags-1), game.FlagWord)
-	case *game.Notes:
-		return appendSet(dst, key, uint32(*p)&(1<<game.NumNotes-1), game.NoteWord)
-	case *int64: // RFC 3339 can't express a year outside 0 to 9999
-		if t := time.Unix(*p, 0).UTC(); t.Year() >= 0 && t.Year() <= 9999 {
-			dst = append(append(dst, key...), '"')
-			dst = t.AppendFormat(dst, "2006-01-02T15:04:05Z")
-			return append(dst, '"', ',')
-		}
+	case *uint8:
+		set = uint64(*p)
+	case *uint16:
+		set = uint64(*p)
+	case *uint32:
+		set = uint64(*p)
+	case *uint64:
+		set = *p
 	}
-	return dst
-}
-
-// appendSet appends a list with the word of each bit in set, or nothing if set is empty.
-func appendSet(dst []byte, key string, set uint32, word func(int) string) []byte {
-	if set == 0 {
+	if set &= 1<<len(words) - 1; set == 0 {
 		return dst
 	}
 	dst = append(append(dst, key...), '[')
 	for ; set != 0; set &= set - 1 {
-		dst = appendWord(dst, "", word(bits.TrailingZeros32(set)))
+		dst = appendWord(dst, "", words[bits.TrailingZeros64(set)])
 	}
 	return end(dst, ']')
 }
@@ -416,9 +468,9 @@ func (e *Encoder) putNotes(dst []byte, r *result) []byte {
 		return dst
 	}
 	dst = append(dst, `"notes":[`...)
-	for i := range wire.NumNotes {
+	for i, word := range noteWords {
 		if r.Notes&(1<<i) != 0 {
-			dst = appendWord(dst, "", wire.NoteWord(i))
+			dst = appendWord(dst, "", word)
 		}
 	}
 	for set := e.dropped; set != 0; set &= set - 1 {

@@ -5,7 +5,6 @@ package record
 
 import (
 	"math/bits"
-	"slices"
 
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/game"
@@ -74,7 +73,7 @@ type field struct {
 	about  string // one line: its meaning, and when it is present
 
 	fields  []field  // of ColumnObject
-	words   []string // of typeWord: all words
+	words   []string // of typeWord: the word of each value, "" if it has none; in a list, of each bit
 	pattern string   // of text and words
 
 	// Where the value is: at returns a pointer to it in a Result, or to that of the last
@@ -83,11 +82,12 @@ type field struct {
 
 	// Whether the value is there: a bit of Info.Has or Game.Has, a truth that the Reader
 	// sets too, or a condition. Without any of these, a value that is zero or empty is
-	// absent, unless it is always there.
-	info wire.Fields
-	game game.Keys
-	has  func(*result) *bool
-	when func(*result) bool
+	// absent, unless it is always there, or known except in a capture.
+	info  wire.Fields
+	game  game.Keys
+	has   func(*result) *bool
+	when  func(*result) bool
+	known bool
 
 	put    func(*Encoder, []byte, *result) []byte // appends the key and its value, if there is one; nil: Encoder.members does
 	letter func(byte) string                      // word for the letter of the protocol
@@ -120,11 +120,11 @@ var schemaKeys = withHex([]field{
 		at: func(r *result) any { return &r.Tag }, long: true},
 	{name: "time", is: ColumnMillis, about: "when the first reply arrived, or the scan gave up; absent from a capture",
 		at: func(r *result) any { return &r.Time }, put: (*Encoder).putTime},
-	{name: "status", is: typeWord, words: statusWords(), about: "ok: all questions were answered; partial: some; error: none, with a reply; else no reply",
-		at: func(r *result) any { return &r.Status }},
+	{name: "status", is: typeWord, words: statusWords, about: "ok: all questions were answered; partial: some; error: none, with a reply; else no reply",
+		at: func(r *result) any { return (*uint8)(&r.Status) }},
 	{name: "errors", is: ColumnObject, about: "questions without a complete answer, and why",
 		when:   func(r *result) bool { return r.Err != [wire.NumQuestions]wire.Error{} },
-		fields: perQuestion(field{is: typeWord, words: errorWords(), about: "why there is no complete answer to "}, func(r *result, q int) any { return &r.Err[q] })},
+		fields: perQuestion(field{is: typeWord, words: errorWords, about: "why there is no complete answer to "}, func(r *result, q int) any { return (*uint8)(&r.Err[q]) })},
 	{name: "notes", is: typeWord, lists: 1, pattern: `^[a-z0-9_]+\.[a-z0-9_]+$`, about: "oddities of answers, and parts dropped from this record",
 		at: func(r *result) any { return &r.Notes }, put: (*Encoder).putNotes},
 	{name: "message", is: ColumnText, about: "text of a reply that refuses: banned, too many requests",
@@ -134,19 +134,19 @@ var schemaKeys = withHex([]field{
 	{name: "rtts_ms", is: ColumnObject, about: "round trip of each question that was sent once and answered",
 		fields: perQuestion(field{is: ColumnFloat64, about: "of "}, func(r *result, q int) any { return &r.RTTs[q] })},
 	{name: "took_ms", is: ColumnFloat64, about: "first datagram to last; absent from a capture",
-		at: func(r *result) any { return &r.Took }, when: func(r *result) bool { return !isCapture(r) || r.Took > 0 }},
+		at: func(r *result) any { return &r.Took }, known: true},
 	{name: "sent", is: ColumnUint32, about: "datagrams sent; absent from a capture",
-		at: func(r *result) any { return &r.Sent }, when: func(r *result) bool { return !isCapture(r) }},
+		at: func(r *result) any { return &r.Sent }, known: true},
 	{name: "received", is: ColumnUint32, about: "datagrams received",
-		at: func(r *result) any { return &r.Received }, when: func(r *result) bool { return !isCapture(r) || r.Received > 0 }},
+		at: func(r *result) any { return &r.Received }, known: true},
 	{name: "sent_bytes", is: ColumnUint64, about: "UDP payload of sent; absent from a capture",
-		at: func(r *result) any { return &r.SentBytes }, when: func(r *result) bool { return !isCapture(r) }},
+		at: func(r *result) any { return &r.SentBytes }, known: true},
 	{name: "received_bytes", is: ColumnUint64, about: "UDP payload of received",
-		at: func(r *result) any { return &r.RecvBytes }, when: func(r *result) bool { return !isCapture(r) || r.Received > 0 }},
-	{name: "unchallenged", is: typeWord, lists: 1, words: wordsOf(wire.NumQuestions, questionWord), about: "questions answered, in part at least, without a challenge",
-		at: func(r *result) any { return &r.Unchallenged }},
+		at: func(r *result) any { return &r.RecvBytes }, known: true},
+	{name: "unchallenged", is: typeWord, lists: 1, words: questionWords, about: "questions answered, in part at least, without a challenge",
+		at: func(r *result) any { return (*uint8)(&r.Unchallenged) }},
 	{name: "disputed", is: typeWord, lists: 1, words: fieldKeys[:], about: "fields of info in which another reply contradicts this one; one of the two may be forged",
-		at: func(r *result) any { return &r.Disputed }},
+		at: func(r *result) any { return (*uint64)(&r.Disputed) }},
 	{name: "ping", is: ColumnObject, about: "the answer to a ping, if one was sent",
 		has: func(r *result) *bool { return &r.HasPing }, fields: withHex([]field{
 			{name: "payload", is: ColumnText, always: true, about: "its text, mostly empty or fourteen zeros",
@@ -173,19 +173,19 @@ var schemaKeys = withHex([]field{
 	{name: "game", is: ColumnObject, fields: gameFields, long: true, about: "what the answers mean for the game, if more is known than info says",
 		when: func(r *result) bool { return r.Game != nil }},
 	{name: "flags", is: typeWord, lists: 1, with: "game", words: wordsOf(game.NumFlags, game.FlagWord), about: flagsAbout(),
-		at: func(r *result) any { return &r.Flags }},
+		at: func(r *result) any { return (*uint16)(&r.Flags) }},
 	{name: "raw", is: typeBase64, lists: 1, long: true, about: "the datagrams in order of arrival, if they were kept",
 		at: func(r *result) any { return &r.Raw }, put: (*Encoder).putRaw},
 	{name: "geo", is: ColumnObject, fields: geoFields, long: true, about: "place and network of the address, from databases",
-		when: func(r *result) bool { return r.Geo != scanner.Geo{} }},
+		at: func(r *result) any { return &r.Geo }},
 	{name: "master", is: ColumnJSON, long: true, about: "the master server's own data about the server, if it was kept",
 		at: func(r *result) any { return &r.Master }, put: (*Encoder).putMaster},
 	{name: "origins", is: ColumnObject, lists: 1, fields: originFields, about: "what each vantage point saw, in a census that merge --origins of an earlier version made"},
 })
 
 var infoFields = withHex([]field{
-	{name: "format", is: typeWord, words: []string{"source", "goldsource"}, about: "source: the I reply; goldsource: the m reply",
-		at: func(r *result) any { return &r.Info.Format }},
+	{name: "format", is: typeWord, words: []string{"", "source", "goldsource"}, about: "source: the I reply; goldsource: the m reply",
+		at: func(r *result) any { return (*uint8)(&r.Info.Format) }},
 	{name: "protocol", is: ColumnUint8, info: wire.HasProtocol, about: "version of the protocol",
 		at: func(r *result) any { return &r.Info.Protocol }},
 	{name: "name", is: ColumnText, info: wire.HasName, about: "name of the server",
@@ -291,7 +291,7 @@ var geoFields = withHex([]field{
 var originFields = withHex([]field{
 	{name: "name", is: ColumnText, always: true, about: "name of the vantage point"},
 	{name: "time", is: ColumnMillis, about: "when the first reply arrived there"},
-	{name: "status", is: typeWord, words: statusWords(), about: "as in the record; absent: its census has no record of the server"},
+	{name: "status", is: typeWord, words: statusWords, about: "as in the record; absent: its census has no record of the server"},
 	{name: "rtt_ms", is: ColumnFloat64, about: "as in the record"},
 	{name: "hashes", is: ColumnObject, about: "as in the record: other hashes, other answers",
 		fields: perQuestion(field{is: typeWord, pattern: hash64, about: "of "}, nil)},
@@ -352,7 +352,7 @@ var gameFields = withHex([]field{
 	{name: "sources", is: ColumnMap, about: "key of this object, or attributes. and the name of one, to where its value came from in the reply; an attribute without an entry came from the keywords",
 		at: func(r *result) any { return r.Game }, put: (*Encoder).putSources},
 	{name: "notes", is: typeWord, lists: 1, words: wordsOf(game.NumNotes, game.NoteWord), about: "what could not be understood",
-		at: func(r *result) any { return &r.Game.Notes }},
+		at: func(r *result) any { return (*uint32)(&r.Game.Notes) }},
 })
 
 // fieldKeys are the keys of info in the order of their bits in wire.Fields.
@@ -364,8 +364,6 @@ var fieldKeys = func() (keys [23]string) {
 	}
 	return keys
 }()
-
-func fieldKey(i int) string { return fieldKeys[i] }
 
 // hash64 matches a hash in hex.
 const hash64 = `^[0-9a-f]{16}$`
@@ -409,7 +407,7 @@ func withHex(fields []field) (all []field) {
 func perQuestion(f field, at func(r *result, q int) any) (rows []field) {
 	for q := range wire.NumQuestions {
 		row := f
-		row.name = questionWord(q)
+		row.name = questionWords[q]
 		row.about += row.name
 		if at != nil {
 			row.at = func(r *result) any { return at(r, q) }
@@ -419,23 +417,12 @@ func perQuestion(f field, at func(r *result, q int) any) (rows []field) {
 	return withHex(rows)
 }
 
-func questionWord(q int) string { return wire.Question(q).String() }
-
-func statusWords() (words []string) {
-	for s := scanner.Status(1); s < scanner.NumStatuses; s++ {
-		words = append(words, s.String())
-	}
-	return words
-}
-
-func errorWords() (words []string) {
-	for e := wire.Error(1); e < wire.NumErrors; e++ {
-		if !slices.Contains(words, e.String()) {
-			words = append(words, e.String())
-		}
-	}
-	return words
-}
+var (
+	questionWords = wordsOf(wire.NumQuestions, func(i int) string { return wire.Question(i).String() })
+	noteWords     = wordsOf(wire.NumNotes, wire.NoteWord)
+	statusWords   = wordsOf(scanner.NumStatuses, func(i int) string { return scanner.Status(i).String() })
+	errorWords    = wordsOf(wire.NumErrors, func(i int) string { return wire.Error(i).String() })
+)
 
 // wordsOf returns word(0) to word(n-1).
 func wordsOf(n int, word func(int) string) (words []string) {

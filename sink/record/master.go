@@ -25,7 +25,7 @@ func (e *Encoder) putMaster(dst []byte, r *result) []byte {
 	start := len(dst)
 	dst, ok := e.appendMaster(append(dst, `"master":`...), r.Master)
 	if !ok {
-		e.dropped |= 1 << masterKey
+		e.dropped |= partOf["master"]
 		return dst[:start]
 	}
 	return dst

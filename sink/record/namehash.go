@@ -80,8 +80,7 @@ func (e *Encoder) appendName(dst, name []byte) []byte {
 
 // appendHash appends h as 16 hexadecimal digits.
 func appendHash(dst []byte, h uint64) []byte {
-	for shift := 60; shift >= 0; shift -= 4 {
-		dst = append(dst, hexDigits[h>>shift&15])
-	}
-	return dst
+	var b [8]byte
+	binary.BigEndian.PutUint64(b[:], h)
+	return hex.AppendEncode(dst, b[:])
 }

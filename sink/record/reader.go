@@ -474,7 +474,7 @@ func (r *Reader) finish() {
 		in.Password, in.VAC = 2*in.Password, 2*in.VAC
 	}
 	for q := range wire.NumQuestions {
-		if rec.Has(questionWord(q)) || rec.Err[q] != 0 {
+		if rec.Has(questionWords[q]) || rec.Err[q] != 0 {
 			rec.Asked |= 1 << q
 		}
 	}
@@ -613,7 +613,7 @@ func setWhole(f *field, to any, v jsontext.Value) error {
 // setText stores a string. text is its text, and v as it is written.
 func (r *Reader) setText(f *field, to any, text []byte, v jsontext.Value) (err error) {
 	if r.strict && (f.words != nil || f.pattern != "") {
-		known := slices.Contains(f.words, string(text))
+		known := len(text) > 0 && slices.Contains(f.words, string(text))
 		if f.words == nil {
 			known = patterns()[f.pattern].Match(text)
 		}
@@ -664,8 +664,20 @@ func (r *Reader) setText(f *field, to any, text []byte, v jsontext.Value) (err e
 			r.rec.Scan = r.word(text)
 		}
 	case *uint8:
-		*to, err = letter(text)
+		if f.words == nil {
+			*to, err = letter(text)
+			break
+		}
+		setWord(to, f, text)
+	case *uint16:
+		setWord(to, f, text)
+	case *uint32:
+		setWord(to, f, text)
 	case *uint64:
+		if f.words != nil {
+			setWord(to, f, text)
+			break
+		}
 		if f.is == typeWord {
 			if *to, err = strconv.ParseUint(string(text), 16, 64); err != nil || len(text) != 16 {
 				return bad(v, "64-bit hash in hex")
@@ -691,25 +703,11 @@ func (r *Reader) setText(f *field, to any, text []byte, v jsontext.Value) (err e
 			return bad(v, "address")
 		}
 		*to = netip.AddrPortFrom(ip, to.Port())
-	case *scanner.Status:
-		*to = scanner.Status(wordOf(scanner.NumStatuses, text, func(i int) string { return scanner.Status(i).String() }))
-	case *wire.Format:
-		*to = wire.Format(1 + slices.Index(f.words, string(text)))
-	case *wire.Error:
-		*to = wire.Error(wordOf(wire.NumErrors, text, func(i int) string { return wire.Error(i).String() }))
 	case *wire.Notes:
-		*to |= wire.Notes(bitOf(wire.NumNotes, text, wire.NoteWord))
+		setBit(to, slices.Index(noteWords, string(text)))
 		if question, ok := bytes.CutSuffix(text, []byte(".dropped")); ok {
-			r.rec.Asked |= scanner.Questions(bitOf(wire.NumQuestions, question, questionWord))
+			setBit(&r.rec.Asked, slices.Index(questionWords, string(question)))
 		}
-	case *scanner.Questions:
-		*to |= scanner.Questions(bitOf(wire.NumQuestions, text, questionWord))
-	case *game.Flags:
-		*to |= game.Flags(bitOf(game.NumFlags, text, game.FlagWord))
-	case *wire.Fields:
-		*to |= wire.Fields(bitOf(len(fieldKeys), text, fieldKey))
-	case *game.Notes:
-		*to |= game.Notes(bitOf(game.NumNotes, text, game.NoteWord))
 	}
 	if err != nil {
 		return bad(v, wants[f.is])
@@ -717,24 +715,22 @@ func (r *Reader) setText(f *field, to any, text []byte, v jsontext.Value) (err e
 	return nil
 }
 
-// wordOf returns the first i below n whose word is text, or 0.
-func wordOf(n int, text []byte, word func(int) string) int {
-	for i := range n {
-		if string(text) == word(i) {
-			return i
-		}
+// setWord sets the value that a word stands for, or the bit of a word in a list. An
+// unknown word is no value.
+func setWord[T uint8 | uint16 | uint32 | uint64](to *T, f *field, word []byte) {
+	i := slices.Index(f.words, string(word))
+	if f.lists > 0 {
+		setBit(to, i)
+		return
 	}
-	return 0
+	*to = T(max(i, 0))
 }
 
-// bitOf returns the bit of the i below n whose word is text, or 0.
-func bitOf(n int, text []byte, word func(int) string) uint32 {
-	for i := range n {
-		if string(text) == word(i) {
-			return 1 << i
-		}
+// setBit adds bit i to a set, unless i is -1.
+func setBit[T ~uint8 | ~uint16 | ~uint32 | ~uint64](to *T, i int) {
+	if i >= 0 {
+		*to |= 1 << i
 	}
-	return 0
 }
 
 // letter returns the first letter of a word, or the byte that a word such as 0x6f

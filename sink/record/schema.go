@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -75,7 +76,8 @@ func (f *field) schema(lists int) object {
 	case f.name == "schema":
 		return object{{"const", 1}}
 	case f.words != nil:
-		return object{{"enum", f.words}}
+		none := func(word string) bool { return word == "" }
+		return object{{"enum", slices.DeleteFunc(slices.Clone(f.words), none)}}
 	case f.pattern != "":
 		return object{{"type", "string"}, {"pattern", f.pattern}}
 	case f.is == ColumnObject:
