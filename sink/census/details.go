@@ -1,8 +1,9 @@
 package census
 
 import (
+	"bytes"
 	"cmp"
-	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -74,17 +75,17 @@ func (d *differ) details(do func(*Change) error) error {
 	})
 	for events := d.events; len(events) > 0; {
 		old, new := map[*Server]*event{}, map[*Server]*event{}
-		n, bytes := 0, 0
-		for ; n < len(events) && bytes < detailBytes; n++ {
+		n, size := 0, 0
+		for ; n < len(events) && size < detailBytes; n++ {
 			if e := &events[n]; e.kinds&setOf(kindRules, kindMods) != 0 {
 				old[e.before], new[e.after] = e, e
-				bytes += int(e.before.rulesBytes)
+				size += int(e.before.rulesBytes)
 			}
 		}
-		if err := d.old.reread(old, (*event).keepLists); err != nil {
+		if err := d.old.reread(old, (*lister).keep); err != nil {
 			return err
 		}
-		if err := d.new.reread(new, (*event).compareLists); err != nil {
+		if err := d.new.reread(new, (*lister).compare); err != nil {
 			return err
 		}
 		for i := range events[:n] {
@@ -98,21 +99,33 @@ func (d *differ) details(do func(*Change) error) error {
 	return nil
 }
 
-// reread calls do with the records of the servers that want has, one at a time.
-func (c *Census) reread(want map[*Server]*event, do func(*event, *scanner.Result) error) error {
+// lists holds rules that are not volatile, and mods: the ID, name and hash of each, as far
+// as they are known.
+type lists struct {
+	Rules map[string]string
+	Mods  []string
+}
+
+// lister reads the lists of records; it serves one worker.
+type lister struct{ addr, text, before, after *record.Reader }
+
+// reread calls do with the lines of the servers that want has, on several goroutines, and
+// then what do returns, on one at a time.
+func (c *Census) reread(want map[*Server]*event, do func(*lister, *event, []byte) func()) error {
 	if len(want) == 0 {
 		return nil
 	}
-	type reader struct{ addr, lists *record.Reader }
-	readers := make([]reader, c.workers)
-	for i := range readers {
-		readers[i] = reader{record.NewReader("addr", "time"), record.NewReader("rules", "game")}
+	listers := make([]lister, c.workers)
+	for i := range listers {
+		listers[i] = lister{
+			addr: record.NewReader("addr", "time"), text: record.NewReader("schema").Keep("rules", "game"),
+			before: record.NewReader("rules", "game"), after: record.NewReader("rules", "game"),
+		}
 	}
 	var mu sync.Mutex
 	for _, file := range c.files {
 		_, err := c.eachLine(file, func(worker int, line []byte) error {
-			r := &readers[worker]
-			head, err := r.addr.Read(line)
+			head, err := listers[worker].addr.Read(line)
 			if err != nil {
 				return nil // Open has counted it
 			}
@@ -120,13 +133,11 @@ func (c *Census) reread(want map[*Server]*event, do func(*event, *scanner.Result
 			if s == nil || s.at != millis(head.Time) || want[s] == nil {
 				return nil // the second case is another record of the address
 			}
-			full, err := r.lists.Read(line)
-			if err != nil {
-				return nil
-			}
+			set := do(&listers[worker], want[s], line)
 			mu.Lock()
 			defer mu.Unlock()
-			return do(want[s], &full.Result)
+			set()
+			return nil
 		})
 		if err != nil {
 			return err
@@ -135,48 +146,88 @@ func (c *Census) reread(want map[*Server]*event, do func(*event, *scanner.Result
 	return nil
 }
 
-// lists holds the rules of a record that are not volatile, and its mods: the ID, name and
-// hash of each, as far as they are known.
-type lists struct {
-	Rules map[string]string
-	Mods  []string
+// keep keeps the lists of the old record as they are written: many maps would need several
+// times as much memory.
+func (l *lister) keep(e *event, line []byte) (set func()) {
+	text := []byte(`{"schema":1`)
+	if r, err := l.text.Read(line); err == nil {
+		for _, key := range []string{"rules", "game"} {
+			if value := r.Value(key); value != nil {
+				text = append(fmt.Appendf(text, ",%q:", key), value...)
+			}
+		}
+	}
+	text = append(text, '}')
+	return func() { e.text = text }
 }
 
-func newLists(r *scanner.Result) *lists {
-	l := &lists{Rules: map[string]string{}}
-	for _, rule := range r.Rules {
+// compare finds out what the lists of only one of the nights have.
+func (l *lister) compare(e *event, line []byte) (set func()) {
+	x, err := l.before.Read(e.text)
+	if err != nil {
+		x = &record.Record{} // no line has the old record any more
+	}
+	y, err := l.after.Read(line)
+	if err != nil {
+		return func() {}
+	}
+	before, after := rulesOf(x.Rules), rulesOf(y.Rules)
+	only := &[2]lists{{onlyRules(before, after), onlyMods(x.Game, y.Game)}, {onlyRules(after, before), onlyMods(y.Game, x.Game)}}
+	return func() { e.only = only }
+}
+
+// maxShown is the maximum number of rules, or of mods, that a change shows of one
+// night.
+const maxShown = 200
+
+// rulesOf returns the rules that are not volatile. If a name is repeated, its last value
+// counts.
+func rulesOf(rules []wire.Rule) map[string][]byte {
+	values := map[string][]byte{}
+	for _, rule := range rules {
 		if !isVolatile(rule.Name) {
-			l.Rules[string(rule.Name)] = string(rule.Value)
+			values[string(rule.Name)] = rule.Value
 		}
 	}
-	if r.Game == nil {
-		return l
+	return values
+}
+
+// onlyRules returns the rules that other has not, or has with another value.
+func onlyRules(rules, other map[string][]byte) map[string]string {
+	only := map[string]string{}
+	for name, value := range rules {
+		if there, ok := other[name]; !ok || !bytes.Equal(there, value) {
+			only[name] = string(value)
+		}
 	}
-	for _, mod := range r.Game.Mods {
+	if len(only) > maxShown {
+		for _, name := range slices.Sorted(maps.Keys(only))[maxShown:] {
+			delete(only, name)
+		}
+	}
+	return only
+}
+
+// onlyMods returns the mods that other has not.
+func onlyMods(g, other *game.Game) (only []string) {
+	mods := modsOf(other)
+	for _, mod := range modsOf(g) {
+		if !slices.Contains(mods, mod) && len(only) < maxShown {
+			only = append(only, mod)
+		}
+	}
+	return only
+}
+
+func modsOf(g *game.Game) (mods []string) {
+	if g == nil {
+		return nil
+	}
+	for _, mod := range g.Mods {
 		words := []string{string(mod.ID), string(mod.Name), string(mod.Hash)}
-		l.Mods = append(l.Mods, strings.Join(slices.DeleteFunc(words, func(s string) bool { return s == "" }), " "))
+		mods = append(mods, strings.Join(slices.DeleteFunc(words, func(s string) bool { return s == "" }), " "))
 	}
-	return l
-}
-
-// keepLists keeps the lists of the old record, as JSON: many maps would need several times
-// as much memory.
-func (e *event) keepLists(r *scanner.Result) (err error) {
-	e.lists, err = json.Marshal(newLists(r))
-	return err
-}
-
-// compareLists sets what the lists of only one of the nights have.
-func (e *event) compareLists(r *scanner.Result) error {
-	x, y := new(lists), newLists(r)
-	if len(e.lists) > 0 {
-		if err := json.Unmarshal(e.lists, x); err != nil {
-			return err
-		}
-	}
-	e.lists = nil
-	e.only = &[2]lists{{onlyRules(x.Rules, y.Rules), onlyMods(x.Mods, y.Mods)}, {onlyRules(y.Rules, x.Rules), onlyMods(y.Mods, x.Mods)}}
-	return nil
+	return mods
 }
 
 // event reports the changes of one server.
@@ -221,31 +272,6 @@ func (e *event) shown() *Server {
 		return e.after
 	}
 	return e.before
-}
-
-// maxShown is the maximum number of rules, or of mods, that a change shows of one
-// night.
-const maxShown = 200
-
-// onlyRules returns the rules that other has not, or has with another value.
-func onlyRules(rules, other map[string]string) map[string]string {
-	only := map[string]string{}
-	for _, name := range slices.Sorted(maps.Keys(rules)) {
-		if value, ok := other[name]; (!ok || value != rules[name]) && len(only) < maxShown {
-			only[name] = rules[name]
-		}
-	}
-	return only
-}
-
-// onlyMods returns the mods that other has not.
-func onlyMods(mods, other []string) (only []string) {
-	for _, mod := range mods {
-		if !slices.Contains(other, mod) && len(only) < maxShown {
-			only = append(only, mod)
-		}
-	}
-	return only
 }
 
 // NewChange describes one of the changes that Changed returned for a server, or a move. It

@@ -100,8 +100,8 @@ type event struct {
 	before, after *Server // nil: there is no record
 	kinds         kinds
 
-	lists []byte    // of before, while it waits for after
-	only  *[2]lists // what only before and only after have
+	text []byte    // the lists of before, while it waits for after
+	only *[2]lists // what only before and only after have
 }
 
 // Diff calls do with every change from one census to another that o selects, in the
