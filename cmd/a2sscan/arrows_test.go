@@ -56,7 +56,7 @@ var arrows = map[string][]string{
 	"cmd/a2sscan/internal/store":           room(),
 	"cmd/a2sscan/internal/store/storetest": room("store"),
 	"cmd/a2sscan/internal/export":          room("censusfile", "geo", "output"),
-	"cmd/a2sscan/internal/merge":           room("censusfile", "geo", "output", "guard", "ratecontrol", "tally", "ledger"),
+	"cmd/a2sscan/internal/merge":           room("censusfile", "geo", "output", "guard", "ratecontrol", "ledger"),
 	"cmd/a2sscan/internal/habits":          {"cmd/a2sscan/internal/console"},
 	"cmd/a2sscan/internal/columns":         {"sink/record", "cmd/a2sscan/internal/console"},
 	"cmd/a2sscan/internal/censusfile":      {"sink/census", "cmd/a2sscan/internal/geo", "cmd/a2sscan/internal/output", "cmd/a2sscan/internal/store"},
@@ -67,24 +67,22 @@ var arrows = map[string][]string{
 
 	"cmd/a2sscan/internal/report": {"cmd/a2sscan/internal/compare"},
 
-	"cmd/a2sscan/internal/scanrun": room("compare", "geo", "masterlist", "output", "guard", "ratecontrol", "tally", "ledger", "shutdown",
-		"flagvalue", "progress", "metrics", "scanlog", "inputs", "checkpoint", "censusfile", "redact", "playerkey"),
+	"cmd/a2sscan/internal/scanrun": room("compare", "geo", "masterlist", "output", "guard", "ratecontrol", "ledger", "shutdown",
+		"flagvalue", "progress", "metrics", "inputs", "checkpoint", "censusfile", "redact", "playerkey"),
 
 	"cmd/a2sscan/internal/ratecontrol": room(),
 	"cmd/a2sscan/internal/shutdown":    room(),
 	"cmd/a2sscan/internal/guard":       room(),
 	"cmd/a2sscan/internal/flagvalue":   room(),
-	"cmd/a2sscan/internal/progress":    room(),
-	"cmd/a2sscan/internal/tally":       room(),
+	"cmd/a2sscan/internal/progress":    room("guard", "ratecontrol", "ledger"),
 	"cmd/a2sscan/internal/output":      room("columns", "store"),
 	"cmd/a2sscan/internal/playerkey":   room(),
 	"cmd/a2sscan/internal/watchdb":     {"sink/disk"},
 	"cmd/a2sscan/internal/watch":       append(room("watchdb"), "sink/census"),
-	"cmd/a2sscan/internal/ledger":      room("guard", "ratecontrol", "tally"),
-	"cmd/a2sscan/internal/metrics":     room("guard", "ratecontrol", "tally", "ledger"),
-	"cmd/a2sscan/internal/scanlog":     room("guard", "ratecontrol", "tally", "ledger"),
-	"cmd/a2sscan/internal/inputs":      append(room("columns", "output", "store", "guard", "ratecontrol", "tally", "ledger", "shutdown"), "scanner/master"),
-	"cmd/a2sscan/internal/checkpoint":  append(room("columns", "store", "inputs", "shutdown", "output", "guard", "ratecontrol", "tally", "ledger"), "scanner/master"),
+	"cmd/a2sscan/internal/ledger":      room("guard", "ratecontrol"),
+	"cmd/a2sscan/internal/metrics":     room("guard", "ratecontrol", "ledger"),
+	"cmd/a2sscan/internal/inputs":      append(room("columns", "output", "store", "guard", "ratecontrol", "ledger", "shutdown"), "scanner/master"),
+	"cmd/a2sscan/internal/checkpoint":  append(room("columns", "store", "inputs", "shutdown", "output", "guard", "ratecontrol", "ledger"), "scanner/master"),
 }
 
 // simulated returns what a package of the simulated servers may import: the layers

@@ -172,8 +172,8 @@ func TestHonestConflicts(t *testing.T) {
 			cfg, _ := serve(t, test.cfg)
 			f := &forger{T: t, victim: netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), unusedPort(t))}
 			d := f.scan(cfg, "--timeout", "200ms")
-			if n := &d.summary.Datagrams; n.Conflicts+n.LateConflicts+n.EarlyReplies > 0 {
-				t.Errorf("%d conflicts, %d late, %d early, without a forger", n.Conflicts, n.LateConflicts, n.EarlyReplies)
+			if n := d.summary.Datagrams; n.N("conflicts")+n.N("late_conflicts")+n.N("early_replies") > 0 {
+				t.Errorf("conflicts without a forger: %v", n.Counts)
 			}
 		})
 	}
@@ -269,12 +269,12 @@ func (d *deceived) read(t *testing.T, census string) {
 // judge fails the test if the forger had more success than TestForgery allows.
 func (d *deceived) judge(t *testing.T) {
 	t.Helper()
-	n := &d.summary.Datagrams
+	n := d.summary.Datagrams
 	t.Logf("%d servers, %d records, %d ok; %d replies forged, %d kernel drops; INFO false %d; "+
 		"false and ok without a note %d; unchallenged %d; conflicts %d, late %d, early %d, foreign %d, forged %v; %.1f s",
-		d.servers, d.records, d.ok, d.sent, n.KernelDrops, d.falseInfo, d.unmarked, d.accused,
-		n.Conflicts, n.LateConflicts, n.EarlyReplies, n.ForeignReplies, n.Forged, d.summary.Seconds)
-	switch late := int(n.LateConflicts); {
+		d.servers, d.records, d.ok, d.sent, n.N("kernel_drops"), d.falseInfo, d.unmarked, d.accused,
+		n.N("conflicts"), n.N("late_conflicts"), n.N("early_replies"), n.N("foreign_replies"), n.N("forged") > 0, d.summary.Seconds)
+	switch late := int(n.N("late_conflicts")); {
 	case d.code != 0:
 		t.Errorf("exit code %d: %s", d.code, d.standardErrorText)
 	case d.records != d.servers:
@@ -285,7 +285,7 @@ func (d *deceived) judge(t *testing.T) {
 		t.Errorf("%d servers are wrongly recorded as unchallenged, and %d late conflicts were counted", d.accused, late)
 	case d.ok < d.servers-d.servers/100:
 		t.Errorf("%d of %d servers have an incomplete record", d.servers-d.ok, d.servers)
-	case d.sent == 0 && n.Conflicts+n.LateConflicts+n.EarlyReplies > 0:
+	case d.sent == 0 && n.N("conflicts")+n.N("late_conflicts")+n.N("early_replies") > 0:
 		t.Error("conflicts were counted without a forger")
 	}
 }

@@ -177,16 +177,16 @@ func TestInterruptRest(t *testing.T) {
 		t.Fatal(err)
 	}
 	var sum struct {
-		Targets ledger.Ledger `json:"targets"`
+		Targets ledger.Counts `json:"targets"`
 	}
 	if err := json.Unmarshal(text, &sum); err != nil {
 		t.Fatal(err)
 	}
-	l := &sum.Targets
-	if l.Unread == 0 || l.Finished+l.Unfinished+l.Unread != 4096 {
-		t.Errorf("%d finished, %d unfinished, %d unread", l.Finished, l.Unfinished, l.Unread)
+	l := sum.Targets
+	if l.N("unread") == 0 || l.N("finished")+l.Left() != 4096 {
+		t.Errorf("%v", l)
 	}
-	rest := console.Grouped(4096 - l.Finished)
+	rest := console.Grouped(4096 - l.N("finished"))
 	p.said(errs, `(?m)^ +ledger +4,096 = .*`+rest+" unfinished$")
 	p.said(errs, `(?m)^a2sscan: interrupted: `+rest+` of 4,096 targets were not finished$`)
 }

@@ -18,7 +18,7 @@ func (f *metricsFlags) add(cmd *cobra.Command) {
 // serveMetrics starts to serve metrics if the flag gives an address.
 func (a *app) serveMetrics(f *metricsFlags, quiet bool) (*metrics.Server, error) {
 	if !f.at.Given {
-		return metrics.Off(), nil
+		return nil, nil
 	}
 	return metrics.Listen(a.term, metrics.Options{Address: f.at.String(), Quiet: quiet, Build: thisBuild()})
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/metrics"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/playerkey"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/scanrun"
@@ -222,7 +221,7 @@ func (a *app) scan(f *scanFlags, args []string) error {
 func (a *app) program() *scanrun.Program {
 	return &scanrun.Program{
 		Name: self(), Args: a.args, Stdin: a.in, Stdout: a.out, OnScreen: console.IsTerminal(a.out.w),
-		Build: thisBuild(), ConfigFile: a.configFile, Metrics: metrics.Off(),
+		Build: thisBuild(), ConfigFile: a.configFile,
 	}
 }
 

@@ -286,7 +286,7 @@ func (u *uploading) checkEnd() {
 	if got := u.names(); !slices.Equal(got, want) || len(sum.Parts) == 0 {
 		u.Errorf("the store has %v, want %v", got, want)
 	}
-	if !sum.Consistent || sum.Ended != ledger.EndedComplete || sum.Targets.Unfinished != 0 {
+	if !sum.Consistent || sum.Ended != ledger.EndedComplete || sum.Targets.N("unfinished") != 0 {
 		u.Errorf("summary: %+v", sum.Targets)
 	}
 	all := "s3://census/" + u.prefix + "/"

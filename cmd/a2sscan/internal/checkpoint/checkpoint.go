@@ -20,7 +20,6 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/tally"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/sink"
@@ -58,7 +57,7 @@ type Checkpoint struct {
 	Stats   scanner.Stats      `json:"stats"`
 	List    list.Stats         `json:"list"`               // up to Place
 	LeftOut []ledger.Exclusion `json:"left_out,omitempty"` // per source, up to Place
-	Tally   tally.Tally        `json:"tally"`
+	Tally   ledger.Tally       `json:"tally"`
 	Records uint64             `json:"records"`
 	Output  OutputState        `json:"output"`
 

@@ -17,7 +17,6 @@ import (
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/tally"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/sink"
@@ -50,7 +49,7 @@ func someCheckpoint() *Checkpoint {
 }
 
 // oddTally returns the tally of one server whose game name is not UTF-8.
-func oddTally() (t tally.Tally) {
+func oddTally() (t ledger.Tally) {
 	t.Add(&scanner.Result{HasInfo: true, Info: wire.Info{Has: wire.HasGame, Game: []byte("\xff")}})
 	return t
 }
@@ -71,7 +70,7 @@ func TestCheckpoint(t *testing.T) {
 	if top := got.Tally.Games.Top(9); len(top) != 1 || top[0].NameHex != "ff" || top[0].Servers != 1 {
 		t.Errorf("games: %+v", top)
 	}
-	got.Tally, c.Tally = tally.Tally{Servers: got.Tally.Servers}, tally.Tally{Servers: c.Tally.Servers} // empty slices come back as non-nil
+	got.Tally, c.Tally = ledger.Tally{Servers: got.Tally.Servers}, ledger.Tally{Servers: c.Tally.Servers} // empty slices come back as non-nil
 	if !reflect.DeepEqual(got, c) {
 		got.OpenTargets, c.OpenTargets = got.OpenTargets[:2], c.OpenTargets[:2]
 		t.Errorf("%+v\nwant %+v", got, c)

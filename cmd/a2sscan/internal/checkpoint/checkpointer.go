@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/tally"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/sink"
@@ -61,9 +61,9 @@ type Scan struct {
 	MaxPerAddress int    // 0: all
 	Replace       bool   // a new scan replaces existing output
 	Output        *sink.Output
-	Failed        func()             // called when a checkpoint can't be saved
-	Tally         func() tally.Tally // returns a copy; called between results
-	Exclusions    *list.Exclusions   // of the list and of the sender
+	Failed        func()              // called when a checkpoint can't be saved
+	Tally         func() ledger.Tally // returns a copy; called between results
+	Exclusions    *list.Exclusions    // of the list and of the sender
 }
 
 // draft is a checkpoint that still lacks the state of the output, which is known

@@ -7,73 +7,11 @@ import (
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/tally"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// This file prints the closing lines of a scan; begin at Summary.Say. After a scan
-// without trouble they are one block of at most six lines. They omit counts that are
-// zero; the summary file has all counts. console.Block aligns and wraps the lines.
-
-// closing prints the closing lines of one summary.
-type closing struct {
-	sum     *Summary
-	to      *console.Block
-	verbose bool
-}
-
-// sayNobody suggests reasons why no target answered.
-func (c *closing) sayNobody() {
-	switch l := &c.sum.Targets; {
-	case l.Finished == 0:
-	case l.By["unreachable"] == l.Finished:
-		c.to.Hint("ICMP reports that nothing listens there: wrong port, or no servers? " +
-			"test one of them with a2sscan ask")
-	case l.By["no_reply"]+l.By["unreachable"] == l.Finished && c.sum.repliesElsewhere() > 0:
-		c.to.Hint("replies came from addresses or ports that were not asked: servers with several addresses, " +
-			"or something on the way rewrites them? a2sscan ask shows the address that one of them answers from")
-	case l.By["no_reply"]+l.By["unreachable"] == l.Finished:
-		c.to.Hint("no server answered: wrong port, or a firewall in between? test one of them with a2sscan ask, " +
-			"and this machine with a2sscan doctor")
-	}
-}
-
-// repliesElsewhere returns how many datagrams from addresses or ports that were not
-// queried were replies or fragments of replies.
-func (sum *Summary) repliesElsewhere() uint64 {
-	d := sum.Datagrams.Foreign
-	return d["other_port"] + d["other_address"] + d["fragment"]
-}
-
-// foreignTexts describe the causes of foreign datagrams.
-var foreignTexts = map[string]string{
-	"other_port":    "replies from another port of a target's address",
-	"other_address": "replies from another address",
-	"fragment":      "fragments",
-	"other":         "other",
-}
-
-// sayForeign prints how many datagrams came from addresses or ports that were not
-// queried.
-func (c *closing) sayForeign() {
-	var parts []string
-	for _, cause := range scanner.ForeignCauses {
-		if n := c.sum.Datagrams.Foreign[cause]; n > 0 {
-			parts = append(parts, foreignTexts[cause]+" "+console.Grouped(n))
-		}
-	}
-	if len(parts) > 0 {
-		c.to.Say("foreign datagrams: %s", strings.Join(parts, ", "))
-	}
-	if c.sum.tally.Servers > 0 && c.sum.repliesElsewhere() > 0 {
-		c.to.Hint("a server with several addresses may answer from one that was not asked, and is no_reply then; " +
-			"a2sscan ask shows from which")
-	}
-}
-
-// Closing says where a scan's results are, and how detailed its closing lines
-// should be.
+// Closing says where a scan's results are, and how detailed its closing lines should be.
 type Closing struct {
 	Place   string // where the records are
 	Summary string // path or URL of the summary file; empty: none was written
@@ -82,14 +20,19 @@ type Closing struct {
 	Verbose bool
 }
 
-// Say prints the closing lines: what was found, where it was written, how long it
-// took and how fast it was, what went wrong and what to do about it. With Verbose
-// it also prints all other counts.
+// Say prints the closing lines: what was found, where it was written, how long it took and
+// how fast it was, what went wrong and what to do about it. After a scan without trouble
+// they are one block of at most six lines. With Verbose, other counts follow. Counts that
+// are zero are omitted; the summary file has them. console.Block aligns and wraps the
+// lines.
 func (sum *Summary) Say(term *console.Terminal, c Closing) {
-	t := term.NewBlock()
-	lines := closing{sum, t, c.Verbose}
-	t.Say("found: %s", sum.tally.Line(sum.Targets.Finished))
-	t.Say("targets: %s%s", sum.Targets.Outcome(), c.enough(&sum.Targets))
+	t, l := term.NewBlock(), sum.Targets
+	t.Say("found: %s", sum.tally.Line(l.N("finished")))
+	enough := ""
+	if c.Enough > 0 && l.Left() > 0 {
+		enough = fmt.Sprintf(", since --max-results is %s", console.Grouped(c.Enough))
+	}
+	t.Say("targets: %s%s", l.Outcome(), enough)
 	t.Say("written: %s to %s", console.Plural(sum.Records, "record"), c.Place)
 	if c.Kept != "" {
 		t.Hint("the scan is not complete: %s was not replaced", console.Plain(c.Kept, 200))
@@ -99,65 +42,31 @@ func (sum *Summary) Say(term *console.Terminal, c Closing) {
 	}
 	t.Say("took: %s; %s", sum.duration(), sum.pace())
 	if c.Verbose {
-		lines.sayDetails()
+		sum.sayDetails(t)
 	}
 	if sum.tally.Servers == 0 {
-		lines.sayNobody()
+		sum.sayNobody(t)
 	}
-	lines.sayTrouble()
+	sum.sayForged(t, c.Verbose)
+	sum.sayLosses(t, c.Verbose)
 	if c.Verbose || sum.Rates.limit != scanner.WaitTargets {
 		sum.Rates.sayLimit(t)
 	}
 	t.Print()
 }
 
-// enough explains why a complete scan has unfinished targets: --max-results ended
-// it. It returns "" if that is not so.
-func (c *Closing) enough(l *Ledger) string {
-	if c.Enough == 0 || l.Unfinished+l.Unread == 0 {
-		return ""
-	}
-	return fmt.Sprintf(", since --max-results is %s", console.Grouped(c.Enough))
-}
-
-// duration describes how long the scan took, and how much of that time it only
-// waited.
+// duration describes how long the scan took, and how much of that time it only waited.
 func (sum *Summary) duration() string {
-	busy := float64(sum.Datagrams.Sent) / max(sum.RateReached, 1e-9)
+	sent := sum.Datagrams.N("sent")
+	busy := float64(sent) / max(sum.RateReached, 1e-9)
 	switch waited := sum.Seconds - busy; {
-	case waited < 1 || waited < sum.Seconds/10 || sum.Datagrams.Sent == 0:
+	case waited < 1 || waited < sum.Seconds/10 || sent == 0:
 		return shortTime(sum.Seconds)
 	case waited > sum.Seconds*0.95:
 		return shortTime(sum.Seconds) + ", nearly all of it waiting for the last replies"
 	default:
 		return fmt.Sprintf("%s, %s of it waiting for the last replies", shortTime(sum.Seconds), shortTime(waited))
 	}
-}
-
-// pace describes how many datagrams were sent, how fast, and how many were received.
-func (sum *Summary) pace() string {
-	d := &sum.Datagrams
-	rate := fmt.Sprintf(" at %s/s%s", console.Short(math.Round(sum.RateReached)), sum.Rates.unreached())
-	if sum.Rates.brief && sum.Seconds > 0 {
-		rate = fmt.Sprintf(", %s/s on average", console.Short(math.Round(float64(d.Sent)/sum.Seconds)))
-	}
-	return fmt.Sprintf("sent %s%s, received %s", datagrams(d.Sent), rate, count(d.Received))
-}
-
-// datagrams formats a number of datagrams.
-func datagrams(n uint64) string {
-	if n < 1e6 {
-		return console.Plural(n, "datagram")
-	}
-	return count(n) + " datagrams"
-}
-
-// count formats a number. It shortens a large one so that its line fits.
-func count(n uint64) string {
-	if n < 1e6 {
-		return console.Grouped(n)
-	}
-	return console.Short(float64(n))
 }
 
 // shortTime formats a time with no more digits than a reader needs.
@@ -171,88 +80,118 @@ func shortTime(seconds float64) string {
 	return (time.Duration(math.Round(seconds)) * time.Second).String()
 }
 
+// pace describes how many datagrams were sent, how fast, and how many were received. If
+// the scan did not come close to its limit, it names that.
+func (sum *Summary) pace() string {
+	d, r := sum.Datagrams, &sum.Rates
+	count := func(n uint64) string { // a large number must fit into the line
+		if n < 1e6 {
+			return console.Grouped(n)
+		}
+		return console.Short(float64(n))
+	}
+	sent, rate := d.N("sent"), fmt.Sprintf(" at %s/s", console.Short(math.Round(r.RateReached)))
+	switch {
+	case r.brief && sum.Seconds > 0:
+		rate = fmt.Sprintf(", %s/s on average", console.Short(math.Round(float64(sent)/sum.Seconds)))
+	case r.RateAsked != nil && r.RateReached <= 0.95**r.RateAsked:
+		rate += " (limit " + console.Short(*r.RateAsked) + "/s)"
+	}
+	return fmt.Sprintf("sent %s %s%s, received %s", count(sent), console.Things(sent, "datagram"), rate, count(d.N("received")))
+}
+
 // sayDetails prints the counts that most users do not need.
-func (c *closing) sayDetails() {
-	l := &c.sum.Targets
-	c.to.Say("ledger: %s", l)
-	c.sayExclusions()
-	c.to.Say("finished: %s%s", console.Grouped(l.Finished),
-		console.SumOf(l.By, console.Words(scanner.StatusOK, scanner.NumStatuses)))
-	if c.sum.tally.Servers > 0 {
-		c.sayAnswers()
+func (sum *Summary) sayDetails(t *console.Block) {
+	t.Say("ledger: %s", sum.Targets.Ledger())
+	sum.sayExclusions(t)
+	if sum.tally.Servers > 0 {
+		sum.sayAnswers(t)
 	}
-	if len(c.sum.Faults) > 0 {
-		c.to.Say("faults: %s", console.Listed(c.sum.Faults, console.Words(wire.Error(1), wire.NumErrors), ", "))
+	d := sum.Datagrams
+	repeats := ""
+	if n := d.N("repeats"); n > 0 {
+		repeats = "; " + console.Grouped(n) + " of them repeated"
 	}
-	c.sayDatagrams()
-	c.to.Say("rate: %s", c.sum.Rates.String())
-	if c.sum.Path != nil {
-		c.to.Say("path: %s", c.sum.Path)
+	t.Say("sent: %s, %s%s%s", console.Plural(d.N("sent"), "datagram"), console.Bytes(d.N("sent_bytes")),
+		console.SumOf(d.By("sent_by_question"), words[wire.Question](wire.NumRequests)), repeats)
+	t.Say("received: %s, %s%s", console.Plural(d.N("received"), "datagram"), console.Bytes(d.N("received_bytes")),
+		console.SumOf(d.By("received_by_class"), scanner.Classes[:]))
+	for i := range Table {
+		if row := &Table[i]; row.Text != "" {
+			sum.sayCounter(t, row)
+		}
 	}
-	if c.sum.Timeouts != nil {
-		c.to.Say("timeouts: %s", c.sum.Timeouts)
+	t.Say("rate: %s", sum.Rates.String())
+	if sum.Path != nil {
+		t.Say("path: %s", sum.Path)
+	}
+	if sum.Timeouts != nil {
+		t.Say("timeouts: %s", sum.Timeouts)
 	}
 }
 
-// namesShown is the maximum number of games, maps, systems, versions or countries
-// in a line.
+// sayCounter prints a counter of the table, unless it is zero.
+func (sum *Summary) sayCounter(t *console.Block, row *Counter) {
+	from, by := sum.Targets, map[string]uint64{}
+	switch {
+	case row.Name == "faults":
+		by = sum.Faults
+	case row.Section == Traffic:
+		from = sum.Datagrams.Counts
+		fallthrough
+	default:
+		by = from.By(row.Name)
+	}
+	n := from.N(row.Name) + total(by)
+	text := console.Grouped(n)
+	if row.Unit == Bytes {
+		text = console.Bytes(n)
+	}
+	if n > 0 {
+		t.Say("%s: %s%s", row.Text, text, console.SumOf(by, row.Words))
+	}
+}
+
+// namesShown is the maximum number of games, maps, systems, versions or countries in a
+// line.
 const namesShown = 8
 
 // sayAnswers prints round-trip times and what kinds of servers answered.
-func (c *closing) sayAnswers() {
-	if n := c.sum.tally.Corrected; n > 0 {
-		c.to.Say("players: on %s as the game counts them, not as INFO says", console.Plural(n, "server"))
+func (sum *Summary) sayAnswers(t *console.Block) {
+	if n := sum.tally.Corrected; n > 0 {
+		t.Say("players: on %s as the game counts them, not as INFO says", console.Plural(n, "server"))
 	}
-	c.to.Say("answered: %s", &c.sum.FirstAnswers)
-	if c.sum.RoundTrips != nil {
-		c.to.Say("round trips: %s", c.sum.RoundTrips)
+	t.Say("answered: %s", &sum.FirstAnswers)
+	if sum.RoundTrips != nil {
+		t.Say("round trips: %s", sum.RoundTrips)
 	}
 	for _, kind := range []struct {
 		word  string
-		names *tally.TopNames
+		names *Frequent
 	}{
-		{"games", &c.sum.tally.Games}, {"maps", &c.sum.tally.Maps},
-		{"systems", &c.sum.tally.Systems}, {"versions", &c.sum.tally.Versions},
-		{"countries", &c.sum.tally.Countries},
+		{"games", &sum.tally.Games}, {"maps", &sum.tally.Maps}, {"systems", &sum.tally.Systems},
+		{"versions", &sum.tally.Versions}, {"countries", &sum.tally.Countries},
 	} {
-		if kind.names.Size() == 0 {
+		if len(kind.names.at) == 0 {
 			continue
 		}
 		head := fmt.Sprintf("%s (%s): ", kind.word, kind.names.Number())
-		room := c.to.TextWidth() - len(head)
-		c.to.Say("%s%s", head, kind.names.Shown(namesShown, room, c.sum.tally.Servers))
+		t.Say("%s%s", head, kind.names.Line(namesShown, t.TextWidth()-len(head), sum.tally.Servers))
 	}
 }
 
-// sayDatagrams prints how many datagrams were sent and received.
-func (c *closing) sayDatagrams() {
-	d := &c.sum.Datagrams
-	repeats := ""
-	if d.Repeats > 0 {
-		repeats = "; " + console.Grouped(d.Repeats) + " of them repeated"
-	}
-	c.to.Say("sent: %s, %s%s%s", console.Plural(d.Sent, "datagram"), console.Bytes(d.SentBytes),
-		console.SumOf(d.SentBy, console.Words(wire.Question(0), wire.NumRequests)), repeats)
-	c.to.Say("received: %s, %s%s", console.Plural(d.Received, "datagram"), console.Bytes(d.ReceivedBytes),
-		console.SumOf(d.ByClass, scanner.Classes[:]))
-	if matched := d.ByClass["matched"]; matched > 0 && c.to.TextWidth() >= 100 {
-		c.to.Say("matched: %s%s", console.Grouped(matched),
-			console.SumOf(d.ByKind, scanner.ReplyKinds[:]))
-	}
-}
-
-// exclusionsShown is the maximum number of sources of exclusions that the closing
-// lines list. The summary file has all.
+// exclusionsShown is the maximum number of sources of exclusions that the closing lines
+// list. The summary file has all.
 const exclusionsShown = 4
 
 // sayExclusions prints what excluded targets.
-func (c *closing) sayExclusions() {
-	if c.sum.Targets.NoPort > 0 {
-		c.to.Say("unscannable: %s with port 0", console.Grouped(c.sum.Targets.NoPort))
+func (sum *Summary) sayExclusions(t *console.Block) {
+	if n := sum.Targets.N("no_port"); n > 0 {
+		t.Say("unscannable: %s with port 0", console.Grouped(n))
 	}
-	for i, x := range c.sum.Exclusions {
+	for i, x := range sum.Exclusions {
 		if i == exclusionsShown {
-			c.to.Say("excluded: by %d more sources", len(c.sum.Exclusions)-i)
+			t.Say("excluded: by %d more sources", len(sum.Exclusions)-i)
 			break
 		}
 		word, n := "excluded", console.Grouped(x.Targets+x.Stopped)
@@ -260,66 +199,58 @@ func (c *closing) sayExclusions() {
 			word = "unscannable"
 		}
 		if x.Network == "" {
-			c.to.Say("%s: %s by %s", word, n, x.Source)
+			t.Say("%s: %s by %s", word, n, x.Source)
 			continue
 		}
-		c.to.Say("%s: %s in %s (%s)", word, n, x.Network, strings.TrimPrefix(x.Reason+", "+x.Source, ", "))
+		t.Say("%s: %s in %s (%s)", word, n, x.Network, strings.TrimPrefix(x.Reason+", "+x.Source, ", "))
 	}
-	if n := c.sum.Targets.Stopped; n > 0 {
-		c.to.Say("excluded: %s of them after they had been asked; they count as finished", console.Grouped(n))
+	if n := sum.Targets.N("stopped"); n > 0 {
+		t.Say("excluded: %s of them after they had been asked; they count as finished", console.Grouped(n))
 	}
 }
 
-// sayForged prints a warning if replies are probably being forged. If verbose, it
-// also prints how many servers contradicted themselves.
-func (c *closing) sayForged() {
-	d := &c.sum.Datagrams
+// sayNobody suggests reasons why no target answered.
+func (sum *Summary) sayNobody(t *console.Block) {
+	l := sum.Targets
+	unreachable, finished := l.N("by_status.unreachable"), l.N("finished")
+	switch {
+	case finished == 0 || l.N("by_status.no_reply")+unreachable < finished:
+	case unreachable == finished:
+		t.Hint("ICMP reports that nothing listens there: wrong port, or no servers? " +
+			"test one of them with a2sscan ask")
+	case sum.repliesElsewhere() > 0:
+		t.Hint("replies came from addresses or ports that were not asked: servers with several addresses, " +
+			"or something on the way rewrites them? a2sscan ask shows the address that one of them answers from")
+	default:
+		t.Hint("no server answered: wrong port, or a firewall in between? test one of them with a2sscan ask, " +
+			"and this machine with a2sscan doctor")
+	}
+}
+
+// repliesElsewhere returns how many datagrams from addresses or ports that were not
+// queried were replies or fragments of replies.
+func (sum *Summary) repliesElsewhere() uint64 {
+	d := sum.Datagrams.By("foreign_by_cause")
+	return d["other_port"] + d["other_address"] + d["fragment"]
+}
+
+// sayForged prints a warning if replies are probably being forged. If verbose, it also
+// prints how many servers contradicted themselves.
+func (sum *Summary) sayForged(t *console.Block, verbose bool) {
+	if verbose && sum.tally.Servers > 0 && sum.repliesElsewhere() > 0 {
+		t.Hint("a server with several addresses may answer from one that was not asked, and is no_reply then; " +
+			"a2sscan ask shows from which")
+	}
+	d := sum.Datagrams
 	conflicts := fmt.Sprintf("%s with replies that contradict each other, %s after their record was written",
-		console.Plural(d.Conflicts, "server"), console.Grouped(d.LateConflicts))
+		console.Plural(d.N("conflicts"), "server"), console.Grouped(d.N("late_conflicts")))
 	switch {
-	case d.Forged:
-		c.to.Say("WARNING: replies are probably being forged: %s; %s came from targets not asked yet, "+
-			"%s from addresses that were not asked", conflicts, console.Grouped(d.EarlyReplies), console.Grouped(d.ForeignReplies))
-		c.to.Hint("a record shows what was received, not who sent it; scan again from another port or address")
-	case c.verbose && d.Conflicts+d.LateConflicts > 0:
-		c.to.Say("conflicts: %s", conflicts)
-	}
-}
-
-// sayTrouble prints problems and hints.
-func (c *closing) sayTrouble() {
-	d := &c.sum.Datagrams
-	if c.verbose {
-		c.sayForeign()
-	}
-	c.sayForged()
-	if d.SendErrors > 0 {
-		c.to.Say("send errors: %s could not be sent%s", console.Plural(d.SendErrors, "datagram"),
-			console.SumOf(d.SendFaults, scanner.SendFaults[:]))
-		c.to.Hint("%s", sendHint(d.SendFaults))
-	}
-	if c.verbose && d.PairsLost {
-		c.to.Say("offload: requests sent with segmentation offload stayed unanswered, so the scan switched it off")
-		c.to.Hint("it cost only time; --no-gso disables it from the start")
-	}
-	c.sayDrops()
-}
-
-// sayDrops prints how many datagrams the kernel dropped, and whether the receive
-// buffer is smaller than requested.
-func (c *closing) sayDrops() {
-	drops, refused := c.sum.Datagrams.KernelDrops, c.sum.RecvBuffer < c.sum.RecvBufferAsked
-	if drops > 0 {
-		c.to.Say("kernel drops: %s arrived and %s dropped, with a receive buffer of %s", console.Plural(drops, "datagram"),
-			console.WasWere(drops), console.Bytes(uint64(c.sum.RecvBuffer)))
-	}
-	switch {
-	case refused && (drops > 0 || c.verbose):
-		c.to.Say("receive buffer: asked for %s, granted %s",
-			console.Bytes(uint64(c.sum.RecvBufferAsked)), console.Bytes(uint64(c.sum.RecvBuffer)))
-		c.to.Hint("as root: sysctl -w net.core.rmem_max=%d", c.sum.RecvBufferAsked)
-	case drops > 0:
-		c.to.Hint("use a lower --rate, or a machine with more cores")
+	case d.N("forged") > 0:
+		t.Say("WARNING: replies are probably being forged: %s; %s came from targets not asked yet, "+
+			"%s from addresses that were not asked", conflicts, console.Grouped(d.N("early_replies")), console.Grouped(d.N("foreign_replies")))
+		t.Hint("a record shows what was received, not who sent it; scan again from another port or address")
+	case verbose && d.N("conflicts")+d.N("late_conflicts") > 0:
+		t.Say("conflicts: %s", conflicts)
 	}
 }
 
@@ -334,15 +265,38 @@ var sendHints = map[string]string{
 	"interface_down":      "the network interface is down or gone: check ip link",
 }
 
-// sendHint returns the hint for the most frequent of the faults.
-func sendHint(faults map[string]uint64) string {
-	most := "other"
-	for _, fault := range scanner.SendFaults {
-		if faults[fault] > faults[most] {
-			most = fault
+// sayLosses prints how many datagrams could not be sent, with a hint for the most frequent
+// reason; how many the kernel dropped; and whether the receive buffer is smaller than
+// requested.
+func (sum *Summary) sayLosses(t *console.Block, verbose bool) {
+	d := sum.Datagrams
+	if n := d.N("send_errors"); n > 0 {
+		kinds, most := d.By("send_errors_by_kind"), "other"
+		for _, kind := range scanner.SendFaults {
+			if kinds[kind] > kinds[most] {
+				most = kind
+			}
 		}
+		t.Say("send errors: %s could not be sent%s", console.Plural(n, "datagram"),
+			console.SumOf(kinds, scanner.SendFaults[:]))
+		t.Hint("%s", sendHints[most])
 	}
-	return sendHints[most]
+	if verbose && d.N("pairs_lost") > 0 {
+		t.Say("offload: requests sent with segmentation offload stayed unanswered, so the scan switched it off")
+		t.Hint("it cost only time; --no-gso disables it from the start")
+	}
+	drops, asked, granted := d.N("kernel_drops"), uint64(sum.RecvBufferAsked), uint64(sum.RecvBuffer)
+	if drops > 0 {
+		t.Say("kernel drops: %s arrived and %s dropped, with a receive buffer of %s", console.Plural(drops, "datagram"),
+			console.WasWere(drops), console.Bytes(granted))
+	}
+	switch {
+	case granted < asked && (drops > 0 || verbose):
+		t.Say("receive buffer: asked for %s, granted %s", console.Bytes(asked), console.Bytes(granted))
+		t.Hint("as root: sysctl -w net.core.rmem_max=%d", asked)
+	case drops > 0:
+		t.Hint("use a lower --rate, or a machine with more cores")
+	}
 }
 
 // SayWrong prints the sums that do not add up.

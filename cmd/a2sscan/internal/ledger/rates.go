@@ -2,6 +2,9 @@ package ledger
 
 import (
 	"fmt"
+	"slices"
+	"strings"
+	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ratecontrol"
@@ -25,10 +28,12 @@ type Rates struct {
 }
 
 // leastBusy is the minimum time for which a scan must send for its rate to be
-// meaningful. oneProcessor is the lowest rate, in datagrams per second, that a
+// meaningful, and leastPaced for which its rate must have been the only limit for the
+// pacing error to be. oneProcessor is the lowest rate, in datagrams per second, that a
 // processor reaches if other programs leave it idle.
 const (
 	leastBusy    = 1 // seconds
+	leastPaced   = 100 * time.Millisecond
 	oneProcessor = 20_000
 )
 
@@ -48,8 +53,8 @@ func NewRates(s *scanner.Stats) Rates {
 	return r
 }
 
-// String formats the rates as one line. The rate reached is not the average over
-// the whole scan: it excludes the wait for the last replies and the cooldown.
+// String formats the rates as one line. The rate reached is not the average over the
+// whole scan: it excludes the wait for the last replies and the cooldown.
 func (r *Rates) String() string {
 	asked := "as fast as possible"
 	switch {
@@ -69,17 +74,8 @@ func (r *Rates) String() string {
 	return asked + ", " + console.Short(r.RateReached) + "/s reached while asking"
 }
 
-// unreached returns the limit of the rate, formatted to follow the rate reached. It
-// returns "" if there is no limit, or if the scan came close to it.
-func (r *Rates) unreached() string {
-	if r.RateAsked == nil || r.RateReached > 0.95**r.RateAsked {
-		return ""
-	}
-	return " (limit " + console.Short(*r.RateAsked) + "/s)"
-}
-
-// Reached describes the rate reached, formatted to follow other text. It returns ""
-// if the rate is not meaningful.
+// Reached describes the rate reached, formatted to follow other text. It returns "" if
+// the rate is not meaningful.
 func (r *Rates) Reached() string {
 	if r.brief {
 		return ""
@@ -113,4 +109,115 @@ func (r *Rates) sayLimit(t *console.Block) {
 	if hint != "" && r.RateAsked != nil {
 		t.Hint("%s", hint)
 	}
+}
+
+// pacingError returns how much faster a scan was than its rate while the rate was its
+// only limit, as a fraction of the rate. It returns nil if that can't be measured.
+func pacingError(s *scanner.Stats) *float64 {
+	paced := s.Elapsed
+	for _, us := range s.Waited {
+		paced -= time.Duration(us) * time.Microsecond
+	}
+	if s.Rate == scanner.Off || s.Allowed == 0 || paced < leastPaced {
+		return nil
+	}
+	e := float64(s.DatagramsSent())/float64(s.Allowed) - 1
+	return &e
+}
+
+// Path is the part of a summary about the rate that the scan found (--rate auto). In a
+// resumed scan, the rates and changes are those of the last run.
+type Path struct {
+	Rate      float64      `json:"rate"`              // datagrams per second, at the end of the scan
+	Most      float64      `json:"rate_max"`          // the highest rate that was allowed
+	Carried   float64      `json:"carried,omitempty"` // datagrams per second that the path carried when it was last full; absent: it never was
+	Lost      float64      `json:"lost,omitempty"`    // fraction of first requests that was lost then
+	Raised    uint64       `json:"raised"`            // how many times the rate rose
+	Slowed    uint64       `json:"slowed"`            // how many times the rate fell
+	Unrelated uint64       `json:"unrelated"`         // how many times loss increased but did not follow the rate
+	Changes   []PathChange `json:"changes"`           // the last changes, oldest first
+}
+
+// PathChange is one change of the rate and its reason.
+type PathChange struct {
+	Second float64 `json:"second"` // seconds since the scan began
+	From   float64 `json:"from"`   // datagrams per second
+	To     float64 `json:"to"`
+	Why    string  `json:"why"`
+}
+
+// whyTexts describe the reasons for a change of the rate.
+var whyTexts = map[string]string{
+	"clear": "no more loss than at the lower rate", "loss": "the path lost more at the higher rate",
+	"drops_here":  "this machine dropped datagrams",
+	"few_answers": "too few servers answer to see loss",
+}
+
+// newPath returns the Path of a scan, or nil if the scan did not find its rate itself.
+func newPath(x *scanner.PathRate) *Path {
+	if !x.On {
+		return nil
+	}
+	p := &Path{
+		Rate: x.Now, Most: x.Most, Carried: x.Carried, Lost: x.Lost,
+		Raised: x.Raised, Slowed: x.Slowed, Unrelated: x.Unrelated, Changes: []PathChange{},
+	}
+	for _, c := range slices.Backward(x.Changes[:]) {
+		if c.At > 0 {
+			p.Changes = append(p.Changes, PathChange{c.At.Seconds(), c.From, c.To, c.Why})
+		}
+	}
+	return p
+}
+
+// String formats what the path carried, and why the rate last changed, as one line.
+func (p *Path) String() string {
+	s := "carried all, up to " + console.Short(p.Rate) + "/s"
+	if p.Carried > 0 {
+		s = fmt.Sprintf("carried %s/s when it was full, and lost %.0f%% beyond that", console.Short(p.Carried), 100*p.Lost)
+	}
+	s += fmt.Sprintf("; the rate rose %s and fell %s", console.Plural(p.Raised, "time"), console.Plural(p.Slowed, "time"))
+	if n := len(p.Changes); n > 0 {
+		c := &p.Changes[n-1]
+		s += fmt.Sprintf(", last to %s/s: %s", console.Short(c.To), whyTexts[c.Why])
+	}
+	if p.Unrelated > 0 {
+		s += "; other loss did not follow the rate"
+	}
+	return s
+}
+
+// Timeouts is the part of a summary about timeouts that were learned from the round
+// trips. In a resumed scan, they are those of the last run.
+type Timeouts struct {
+	Last     float64 `json:"last_ms"` // timeout of the first attempt, at the end of the scan
+	Least    float64 `json:"least_ms"`
+	Most     float64 `json:"most_ms"`
+	Networks int     `json:"networks"` // /8 networks that had a timeout of their own at the end
+	Reopened uint64  `json:"reopened"` // targets that answered after the scan had given them up
+	Dropped  uint64  `json:"dropped,omitempty"`
+}
+
+// newTimeouts returns the Timeouts of a scan, or nil if the scan learned no timeouts.
+func newTimeouts(x *scanner.Timeouts) *Timeouts {
+	if !x.Learned {
+		return nil
+	}
+	ms := func(d time.Duration) float64 { return float64(d.Milliseconds()) }
+	return &Timeouts{ms(x.Now), ms(x.Least), ms(x.Most), x.Blocks, x.Reopened, x.Dropped}
+}
+
+// String formats the timeouts as one line.
+func (x *Timeouts) String() string {
+	parts := []string{fmt.Sprintf("%.0f ms at the end, learned", x.Last)}
+	if x.Least != x.Most {
+		parts[0] += fmt.Sprintf(" (%.0f to %.0f ms)", x.Least, x.Most)
+	}
+	if x.Networks > 0 {
+		parts = append(parts, console.Plural(x.Networks, "/8 network")+" apart")
+	}
+	if x.Reopened > 0 {
+		parts = append(parts, console.Plural(x.Reopened, "target")+" answered after being given up")
+	}
+	return strings.Join(parts, "; ")
 }

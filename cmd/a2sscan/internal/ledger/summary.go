@@ -11,11 +11,10 @@ import (
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/guard"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/tally"
-	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/sink"
 	"github.com/a2sscan/a2sscan/sink/disk"
+	"github.com/a2sscan/a2sscan/wire"
 )
 
 // Summary is the result of a scan. As JSON it is the summary file beside the
@@ -52,7 +51,7 @@ type Summary struct {
 	Consistent  bool        `json:"consistent"` // all sums add up
 	Wrong       []string    `json:"wrong,omitempty"`
 
-	Targets    Ledger            `json:"targets"`
+	Targets    Counts            `json:"targets"`
 	Exclusions []Exclusion       `json:"exclusions"`          // what excluded targets
 	Databases  []Database        `json:"databases,omitempty"` // files of --mmdb
 	Datagrams  Datagrams         `json:"datagrams"`
@@ -63,20 +62,20 @@ type Summary struct {
 	Timeouts    *Timeouts `json:"timeouts,omitempty"`     // absent: the timeouts were fixed, or too few servers answered
 	Path        *Path     `json:"path,omitempty"`         // with --rate auto
 
-	Servers   uint64            `json:"servers"` // servers that answered
-	Players   uint64            `json:"players"` // people on the servers, as the games count them
-	Bots      uint64            `json:"bots"`
-	Elsewhere uint64            `json:"players_elsewhere"` // servers whose player counts do not come from INFO
-	Games     []tally.NameCount `json:"games"`             // the most frequent games; likewise maps, environments and versions
-	Maps      []tally.NameCount `json:"maps"`
-	Systems   []tally.NameCount `json:"environments"`
-	Versions  []tally.NameCount `json:"versions"`
+	Servers   uint64      `json:"servers"` // servers that answered
+	Players   uint64      `json:"players"` // people on the servers, as the games count them
+	Bots      uint64      `json:"bots"`
+	Elsewhere uint64      `json:"players_elsewhere"` // servers whose player counts do not come from INFO
+	Games     []NameCount `json:"games"`             // the most frequent games; likewise maps, environments and versions
+	Maps      []NameCount `json:"maps"`
+	Systems   []NameCount `json:"environments"`
+	Versions  []NameCount `json:"versions"`
 
-	Countries []tally.NameCount `json:"countries,omitempty"` // with --mmdb
+	Countries []NameCount `json:"countries,omitempty"` // with --mmdb
 
-	FirstAnswers tally.FirstAnswers   `json:"first_answers"`
-	RoundTrips   *tally.Quantiles     `json:"round_trips,omitempty"`
-	Busiest      []tally.AddressCount `json:"largest_addresses"` // the addresses with the most servers
+	FirstAnswers FirstAnswers   `json:"first_answers"`
+	RoundTrips   *Quantiles     `json:"round_trips,omitempty"`
+	Busiest      []AddressCount `json:"largest_addresses"` // the addresses with the most servers
 
 	RecvBufferAsked int    `json:"receive_buffer_asked"`     // bytes
 	RecvBuffer      int    `json:"receive_buffer"`           // bytes that the kernel granted
@@ -84,7 +83,7 @@ type Summary struct {
 	PeakBytes       int64  `json:"peak_bytes"`               // maximum size of the buffered replies
 	PeakRSS         uint64 `json:"peak_rss_bytes,omitempty"` // maximum memory of the process, in this run
 
-	tally tally.Tally
+	tally *Tally
 }
 
 // Input is one input of a scan.
@@ -140,13 +139,14 @@ func Exclusions(x *list.Exclusions) []Exclusion {
 }
 
 // NewSummary returns a summary with the fields that derive from the scan's counts.
-func NewSummary(s *scanner.Stats, l Ledger, b Build) *Summary {
+func NewSummary(from *Source, b Build) *Summary {
+	s := from.Scan
 	sum := &Summary{
 		Version: b.Version, Commit: b.Commit, Go: runtime.Version(),
 		Seconds:         s.Elapsed.Seconds(),
-		Targets:         l,
-		Datagrams:       CountDatagrams(s),
-		Faults:          faults(s),
+		Targets:         Read(from, Targets),
+		Datagrams:       Datagrams{Counts: Read(from, Traffic)},
+		Faults:          map[string]uint64{},
 		RecvBufferAsked: s.Socket.RecvBufferAsked,
 		RecvBuffer:      s.Socket.RecvBuffer,
 		PeakOpen:        s.PeakOpen,
@@ -156,17 +156,50 @@ func NewSummary(s *scanner.Stats, l Ledger, b Build) *Summary {
 		PacingError:     pacingError(s),
 		Timeouts:        newTimeouts(&s.Timeouts),
 		Path:            newPath(&s.Path),
+		tally:           &Tally{},
 	}
-	sum.Wrong = contradictions(&sum.Targets, &sum.Datagrams, s)
+	for e := wire.Error(1); e < wire.NumErrors; e++ {
+		if s.Errors[e] > 0 {
+			sum.Faults[e.String()] = s.Errors[e]
+		}
+	}
+	sum.Wrong = sum.contradictions(from)
 	sum.Consistent = len(sum.Wrong) == 0
 	return sum
+}
+
+// The maximum numbers of games, maps, systems or versions, of addresses and of countries
+// that a summary lists: of countries, all two-letter codes.
+const (
+	namesListed     = 20
+	addressesListed = 10
+	countriesListed = 26 * 26
+)
+
+// Answers returns the tally that SetAnswers set.
+func (sum *Summary) Answers() *Tally { return sum.tally }
+
+// SetAnswers fills in the fields that derive from the answers. attempts is how many times
+// the scan queried a target that stayed silent.
+func (sum *Summary) SetAnswers(t *Tally, attempts int) {
+	sum.tally = t
+	sum.Servers, sum.Players, sum.Bots = t.Servers, t.Players, t.Bots
+	sum.Elsewhere = t.Corrected
+	sum.Games, sum.Maps = t.Games.Top(namesListed), t.Maps.Top(namesListed)
+	sum.Systems, sum.Versions = t.Systems.Top(namesListed), t.Versions.Top(namesListed)
+	if len(t.Countries.at) > 0 {
+		sum.Countries = t.Countries.Top(countriesListed)
+	}
+	sum.FirstAnswers = newFirstAnswers(t.AtAsk, attempts)
+	sum.RoundTrips = t.Trips.Quantiles()
+	sum.Busiest = t.Busy.topAddresses(addressesListed)
 }
 
 // CheckRecords compares the number of records written with the number of targets
 // that should have a record. A difference makes the summary inconsistent, unless
 // writing the output failed.
 func (sum *Summary) CheckRecords(unanswered bool) {
-	by := sum.Targets.By
+	by := sum.Targets.By("by_status")
 	want := by["ok"] + by["partial"] + by["error"]
 	if unanswered {
 		want += by["no_reply"] + by["unreachable"]

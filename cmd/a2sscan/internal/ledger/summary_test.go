@@ -3,6 +3,7 @@ package ledger
 import (
 	"bytes"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"math"
 	"net/netip"
@@ -15,7 +16,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/tally"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/wire"
@@ -40,7 +40,7 @@ func aScan() (list.Stats, scanner.Stats) {
 }
 
 func summaryOf(list list.Stats, s scanner.Stats) *Summary {
-	sum := NewSummary(&s, New(list, &s), Build{"1.2", "abc"})
+	sum := NewSummary(&Source{Scan: &s, List: list}, Build{"1.2", "abc"})
 	sum.Ended, sum.Records = EndedComplete, 30
 	sum.CheckRecords(false)
 	return sum
@@ -57,11 +57,11 @@ func TestSummaryReported(t *testing.T) {
          summary         census.ndjson.summary.json
          took            2.0 s; sent 100 datagrams at 50/s (limit 5k/s), received 33
          ledger          121 read = 1 invalid + 3 unscannable + 4 excluded + 5 duplicate + 6 other shard + 2 over limit + 50 finished + 50 unfinished
-         finished        50 = 10 ok + 10 partial + 10 error + 10 no_reply + 10 unreachable
-         faults          12 timeout, 1 bad_checksum
          sent            100 datagrams, 1.2 kB = 60 info + 40 rules; 7 of them repeated
          received        33 datagrams, 0 B = 3 foreign + 30 matched
+         finished        50 = 10 ok + 10 partial + 10 error + 10 no_reply + 10 unreachable
          matched         30 = 20 info + 10 fragment
+         faults          13 = 12 timeout + 1 bad_checksum
          rate            5k/s asked, 50/s reached while asking
          send errors     2 datagrams could not be sent = 2 forbidden
          hint            this machine's firewall forbids it: check nft list ruleset, or use --exclude
@@ -89,8 +89,8 @@ func TestDuration(t *testing.T) {
 		{845.4, 5000, 4_200_000, "14m5s"},
 		{5, 0, 0, "5.0 s"},
 	} {
-		sum := &Summary{Seconds: test.seconds}
-		sum.RateReached, sum.Datagrams.Sent = test.rate, test.sent
+		sum := &Summary{Seconds: test.seconds, Datagrams: Datagrams{Counts: Counts{"sent": test.sent}}}
+		sum.RateReached = test.rate
 		if got := sum.duration(); got != test.want {
 			t.Errorf("%v: %s", test, got)
 		}
@@ -126,7 +126,7 @@ func aCensus() *Summary {
 	s.Socket.Sent, s.Socket.Received = s.DatagramsSent(), s.DatagramsReceived()
 	s.Socket.RecvBuffer = 4 << 20
 
-	var ta tally.Tally
+	var ta Tally
 	for i := range 5000 {
 		r := oneServer([]string{"Counter-Strike: Global Offensive", "Rust", "Team Fortress", "Garry's Mod"}[i*i%4],
 			fmt.Sprint("de_dust", i%70), fmt.Sprint("1.38.", i%40), "lwmx"[i*i%4])
@@ -137,7 +137,7 @@ func aCensus() *Summary {
 	for i := range ta.AtAsk {
 		ta.AtAsk[i] *= 142
 	}
-	sum := NewSummary(&s, New(list, &s), Build{"1.2", "abc"})
+	sum := NewSummary(&Source{Scan: &s, List: list}, Build{"1.2", "abc"})
 	sum.SetAnswers(&ta, 3)
 	return sum
 }
@@ -187,7 +187,7 @@ func TestSummaryShort(t *testing.T) {
 // TestSummaryHostile: hostile names can't control a terminal, neither from the
 // closing lines nor from the file. The file still has all bytes of the names.
 func TestSummaryHostile(t *testing.T) {
-	var ta tally.Tally
+	var ta Tally
 	hostile := "\x1b]0;mine\a\u202e\u009b31m\xff\r\n\t\u2028\u200b"
 	for _, game := range []string{hostile, strings.Repeat(hostile, 50), `"`} {
 		ta.Add(oneServer(game, hostile+"map", hostile+"version", 0x9b))
@@ -218,7 +218,7 @@ func TestSummaryHostile(t *testing.T) {
 	if strings.ContainsFunc(strings.ReplaceAll(string(text), "\n", ""), odd) {
 		t.Errorf("%q", text)
 	}
-	var got struct{ Maps []tally.NameCount }
+	var got struct{ Maps []NameCount }
 	if err := json.Unmarshal(text, &got); err != nil {
 		t.Fatal(err)
 	}
@@ -234,9 +234,7 @@ func TestSummaryDrops(t *testing.T) {
 	var b bytes.Buffer
 	list, s := aScan()
 	s.Socket.RecvBuffer = s.Socket.RecvBufferAsked
-	block := console.New(&b).NewBlock()
-	(&closing{summaryOf(list, s), block, true}).sayTrouble()
-	block.Print()
+	summaryOf(list, s).Say(console.New(&b), Closing{Verbose: true})
 	if !strings.Contains(b.String(), "use a lower --rate") || strings.Contains(b.String(), "sysctl") {
 		t.Errorf("got\n%s", b.String())
 	}
@@ -253,13 +251,11 @@ func TestSummaryPairs(t *testing.T) {
 			s.GSOStopped = 1
 		}
 		sum := summaryOf(list, s)
-		block := console.New(&b).NewBlock()
-		(&closing{sum, block, true}).sayTrouble()
-		block.Print()
+		sum.Say(console.New(&b), Closing{Verbose: true})
 		if strings.Contains(b.String(), "segmentation offload") != lost || strings.Contains(b.String(), "--no-gso") != lost {
 			t.Errorf("lost %v: got\n%s", lost, b.String())
 		}
-		if sum.Datagrams.Pairs != 12 || sum.Datagrams.PairsLost != lost {
+		if sum.Datagrams.N("sent_pairs") != 12 || sum.Datagrams.N("pairs_lost") != oneIf(lost) {
 			t.Errorf("lost %v: %+v", lost, sum.Datagrams)
 		}
 	}
@@ -298,43 +294,6 @@ func TestContradictions(t *testing.T) {
 	}
 }
 
-// TestSummaryFile: the file has the counts under the keys that scripts use.
-func TestSummaryFile(t *testing.T) {
-	list, s := aScan()
-	s.Rate = scanner.Off
-	path := t.TempDir() + "/summary.json"
-	if err := summaryOf(list, s).WriteFile(path); err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got struct {
-		Ended      string
-		Consistent bool
-		RateAsked  *float64          `json:"rate_asked"`
-		Faults     map[string]uint64 `json:"faults"`
-		Targets    struct {
-			Read     uint64
-			ByStatus map[string]uint64 `json:"by_status"`
-		}
-		Datagrams struct {
-			ByClass     map[string]uint64 `json:"received_by_class"`
-			KernelDrops uint64            `json:"kernel_drops"`
-		}
-	}
-	if err := json.Unmarshal(text, &got); err != nil {
-		t.Fatalf("%v\n%s", err, text)
-	}
-	if got.Ended != "complete" || !got.Consistent || got.RateAsked != nil ||
-		got.Faults["bad_checksum"] != 1 || got.Targets.Read != 121 ||
-		got.Targets.ByStatus["no_reply"] != 10 || got.Datagrams.ByClass["foreign"] != 3 ||
-		got.Datagrams.KernelDrops != 5 {
-		t.Errorf("%+v\n%s", got, text)
-	}
-}
-
 // TestSayNobody: the hint after a scan without answers depends on the statuses and
 // the foreign datagrams.
 func TestSayNobody(t *testing.T) {
@@ -345,7 +304,7 @@ func TestSayNobody(t *testing.T) {
 	}{
 		{silent: 5, want: "no server answered: wrong port, or a firewall"},
 		{silent: 5, foreign: [...]uint64{1, 0, 0, 0}, want: "replies came from addresses or ports that were not asked"},
-		{silent: 5, foreign: [...]uint64{0, 0, 1, 1}, want: "foreign datagrams  fragments 1, other 1"},
+		{silent: 5, foreign: [...]uint64{0, 0, 1, 1}, want: "foreign   2 = 1 fragment + 1 other"},
 		{silent: 5, foreign: [...]uint64{0, 0, 0, 9}, want: "no server answered: wrong port"},
 		{unreachable: 5, want: "ICMP reports that nothing listens there"},
 		{silent: 1, unreachable: 5, want: "no server answered"},
@@ -380,33 +339,6 @@ func TestPacingError(t *testing.T) {
 	}
 }
 
-// TestSummaryMeasures: the file has the fields that derive from the answers.
-func TestSummaryMeasures(t *testing.T) {
-	var ta tally.Tally
-	for i := range 100 {
-		ta.Add(&scanner.Result{
-			Status: scanner.StatusOK, Ask: uint8(1 + i/90), RTT: time.Duration(i+1) * time.Millisecond,
-			Addr: netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, 0, byte(i % 3)}), uint16(i+1)),
-		})
-	}
-	sum := summaryOf(aScan())
-	sum.SetAnswers(&ta, 3)
-	b, err := json.Marshal(sum)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{
-		`"first_answers":{"at_ask":[90,10,0],"answer_chance":0.9`,
-		`"round_trips":{"servers":100,"min_ms":1,"p50_ms":50`,
-		`"largest_addresses":[{"address":"10.0.0.0","servers":34},{"address":"10.0.0.1","servers":33}`,
-		`"send_errors_by_kind":{`, `"peak_rss_bytes":`, `"inputs":`,
-	} {
-		if !bytes.Contains(b, []byte(want)) {
-			t.Errorf("no %s in\n%s", want, b)
-		}
-	}
-}
-
 // TestSayForged: servers that contradict themselves are reported. If many replies
 // may be forged, there is a warning.
 func TestSayForged(t *testing.T) {
@@ -428,8 +360,47 @@ func TestSayForged(t *testing.T) {
 				t.Errorf("%+v: no %q in %s", test, want, &b)
 			}
 		}
-		if loud := strings.Contains(b.String(), "WARNING"); loud != test.loud || sum.Datagrams.Forged != test.loud {
+		if loud := strings.Contains(b.String(), "WARNING"); loud != test.loud || sum.Datagrams.N("forged") != oneIf(test.loud) {
 			t.Errorf("%+v: %s", test, &b)
 		}
+	}
+}
+
+var update = flag.Bool("update", false, "write the golden file anew")
+
+// TestSummaryKeys: scripts rely on the keys of the summary.
+func TestSummaryKeys(t *testing.T) {
+	list, s := aScan()
+	s.GSOStopped, s.Stopped, s.EarlyReplies = 1, 3, 9
+	s.Path = scanner.PathRate{On: true, Most: 50_000, Now: 40_000, Raised: 3, Carried: 1e4, Lost: 0.5}
+	s.Timeouts = scanner.Timeouts{Learned: true, Now: time.Second, Least: time.Second, Most: time.Second}
+	s.Settled, s.Slowed = 5, 6
+	s.Waited[scanner.WaitOutput] = 1e6
+	sum := summaryOf(list, s)
+	var ta Tally
+	r := oneServer("g", "m", "1", 'l')
+	r.Geo.Country = "DE"
+	ta.Add(r)
+	sum.SetAnswers(&ta, 3)
+	sum.Datagrams.LateServers = []string{"203.0.113.7:27015"}
+	sum.Go, sum.PeakRSS = "", 1
+	b, err := json.Marshal(sum)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sorted map[string]any
+	if err := json.Unmarshal(b, &sorted); err != nil {
+		t.Fatal(err)
+	}
+	b, _ = json.MarshalIndent(sorted, "", "  ")
+	const golden = "testdata/summary.json"
+	if *update {
+		if err := os.WriteFile(golden, b, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil || string(b) != string(want) {
+		t.Errorf("%v; got\n%s", err, b)
 	}
 }

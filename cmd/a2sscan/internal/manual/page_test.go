@@ -24,6 +24,12 @@ func TestStatusKeys(t *testing.T) {
 			want = append(want, key)
 		}
 	}
+	for i := range ledger.Table {
+		if key := ledger.Table[i].Status; key != "" {
+			want = append(want, key)
+		}
+	}
+	want = append(want, "waiting", "waiting_for")
 	if !slices.Equal(listed, want) {
 		t.Errorf("the page has the keys %q, a line has %q", listed, want)
 	}
@@ -39,6 +45,15 @@ func TestSummaryKeys(t *testing.T) {
 		}
 	}
 	jsonKeys(reflect.TypeFor[ledger.Summary](), "", want)
+	for i := range ledger.Table {
+		switch row := &ledger.Table[i]; row.Section {
+		case ledger.Targets:
+			want["targets."+row.Name] = true
+		case ledger.Traffic:
+			want["datagrams."+row.Name] = true
+		}
+	}
+	want["datagrams.late_conflict_servers"] = true
 	for _, like := range []string{"maps", "environments", "versions", "countries"} { // they have the same keys as games
 		for _, key := range []string{"name", "name_hex", "servers", "over"} {
 			delete(want, like+"."+key)
@@ -94,7 +109,7 @@ func jsonKeys(of reflect.Type, prefix string, keys map[string]bool) {
 	for of.Kind() == reflect.Pointer || of.Kind() == reflect.Slice {
 		of = of.Elem()
 	}
-	if of.Kind() != reflect.Struct {
+	if of.Kind() != reflect.Struct || of == reflect.TypeFor[ledger.Datagrams]() {
 		return
 	}
 	for _, f := range reflect.VisibleFields(of) {

@@ -11,27 +11,22 @@ import (
 // counts the addresses of other shards as other_shard. The sum has no other_shard
 // and accounts for every target of the list once. gaps describes what contradicts
 // that.
-func sumLedgers(parts []*part) (all ledger.Ledger, gaps []string) {
+func sumLedgers(parts []*part) (all ledger.Counts, gaps []string) {
 	first := parts[0].sum.Targets
-	all = ledger.Ledger{Read: first.Read, Invalid: first.Invalid, Duplicate: first.Duplicate, By: map[string]uint64{}}
+	all = ledger.Counts{}
 	for _, p := range parts {
-		l := &p.sum.Targets
-		if l.Read != first.Read || l.Invalid != first.Invalid || l.Duplicate != first.Duplicate {
-			gaps = append(gaps, fmt.Sprintf(
-				"%s read %d entries (%d invalid, %d duplicate), and %s %d (%d invalid, %d duplicate)",
-				parts[0].name, first.Read, first.Invalid, first.Duplicate, p.name, l.Read, l.Invalid, l.Duplicate))
+		l := p.sum.Targets
+		for i := range ledger.Table {
+			c := &ledger.Table[i]
+			if c.Kind == ledger.Shared && l.N(c.Name) != first.N(c.Name) {
+				gaps = append(gaps, fmt.Sprintf("%s counts %d %s, and %s %d",
+					parts[0].name, first.N(c.Name), c.Name, p.name, l.N(c.Name)))
+			}
 		}
-		all.Unscannable += l.Unscannable
-		all.NoPort += l.NoPort
-		all.Excluded += l.Excluded
-		all.OverLimit += l.OverLimit
-		all.Stopped += l.Stopped
-		all.Finished += l.Finished
-		all.Unfinished += l.Unfinished
-		addCounts(all.By, l.By)
+		all.Add(l)
 	}
-	if n := all.LeftOut() + all.Finished + all.Unfinished; n != all.Read {
-		gaps = append(gaps, fmt.Sprintf("the list has %d entries, and all parts account for %d", all.Read, n))
+	if n := all.LeftOut() + all.N("finished") + all.N("unfinished"); n != all.N("read") {
+		gaps = append(gaps, fmt.Sprintf("the list has %d entries, and all parts account for %d", all.N("read"), n))
 	}
 	if parts[0].sum.Plan.MaxTargets > 0 && len(parts) > 1 {
 		gaps = append(gaps, "--max-targets ended each shard early: together they did not ask the whole list")
@@ -39,43 +34,14 @@ func sumLedgers(parts []*part) (all ledger.Ledger, gaps []string) {
 	return all, gaps
 }
 
-// addCounts adds the counts in from to those in to.
-func addCounts(to, from map[string]uint64) {
-	for name, n := range from {
-		to[name] += n
-	}
-}
-
 // sumDatagrams adds up the datagram counts of all parts.
 func sumDatagrams(parts []*part) ledger.Datagrams {
-	all := ledger.Datagrams{
-		SentBy: map[string]uint64{}, SendFaults: map[string]uint64{}, ByClass: map[string]uint64{},
-		ByKind: map[string]uint64{}, Foreign: map[string]uint64{},
-	}
+	all := ledger.Datagrams{Counts: ledger.Counts{}}
 	for _, p := range parts {
-		addDatagrams(&all, &p.sum.Datagrams)
+		all.Add(p.sum.Datagrams.Counts)
+		all.LateServers = append(all.LateServers, p.sum.Datagrams.LateServers...)
 	}
 	return all
-}
-
-func addDatagrams(to, d *ledger.Datagrams) {
-	for _, c := range []struct{ to, from *uint64 }{
-		{&to.Sent, &d.Sent}, {&to.SentBytes, &d.SentBytes}, {&to.Repeats, &d.Repeats}, {&to.Pairs, &d.Pairs},
-		{&to.SendErrors, &d.SendErrors}, {&to.SendPutOff, &d.SendPutOff},
-		{&to.Received, &d.Received}, {&to.ReceivedBytes, &d.ReceivedBytes}, {&to.KernelDrops, &d.KernelDrops},
-		{&to.ForeignReplies, &d.ForeignReplies}, {&to.EarlyReplies, &d.EarlyReplies},
-		{&to.Conflicts, &d.Conflicts}, {&to.LateConflicts, &d.LateConflicts},
-	} {
-		*c.to += *c.from
-	}
-	to.PairsLost = to.PairsLost || d.PairsLost
-	to.Forged = to.Forged || d.Forged
-	to.LateServers = append(to.LateServers, d.LateServers...)
-	addCounts(to.SentBy, d.SentBy)
-	addCounts(to.SendFaults, d.SendFaults)
-	addCounts(to.ByClass, d.ByClass)
-	addCounts(to.ByKind, d.ByKind)
-	addCounts(to.Foreign, d.Foreign)
 }
 
 // sumExclusions adds up the counts of rules with the same network and source.

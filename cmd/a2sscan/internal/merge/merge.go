@@ -11,7 +11,6 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/tally"
 	"github.com/a2sscan/a2sscan/sink"
 	"github.com/a2sscan/a2sscan/sink/record"
 )
@@ -54,7 +53,7 @@ type merger struct {
 	parts   []*part
 
 	sum   ledger.Summary
-	tally tally.Tally
+	tally ledger.Tally
 	out   *sink.Output
 	stage *output.Stage // provides the path of the output
 	line  []byte        // the last record written; reused
@@ -209,7 +208,9 @@ func (m *merger) addPart(p *part) {
 	s.RecvBuffer = max(s.RecvBuffer, p.sum.RecvBuffer)
 	s.RecvBufferAsked = max(s.RecvBufferAsked, p.sum.RecvBufferAsked)
 	s.Merged = append(s.Merged, p.note())
-	addCounts(s.Faults, p.sum.Faults)
+	for fault, n := range p.sum.Faults {
+		s.Faults[fault] += n
+	}
 }
 
 // total fills in the fields that derive from the records and compares their number
@@ -243,8 +244,8 @@ func (m *merger) finish() error {
 	}
 	s := &m.sum
 	m.term.Say("merged: %s, %s", console.Plural(uint64(len(m.parts)), "part"), console.Plural(s.Records, "record"))
-	m.term.Say("targets: %s", &s.Targets)
-	m.term.Say("found: %s", m.tally.Line(s.Targets.Finished))
+	m.term.Say("targets: %s", s.Targets.Ledger())
+	m.term.Say("found: %s", m.tally.Line(s.Targets.N("finished")))
 	if m.options.Output != "-" {
 		m.term.Say("written: %s", console.Plain(m.options.Output, 200))
 	}

@@ -69,12 +69,11 @@ func (s *shard) describe(is list.Shard, silent int) {
 	}
 	finished := uint64(len(s.results) + silent)
 	entries := uint64(1) << (32 - network.Bits())
-	s.sum.Targets = ledger.Ledger{
-		Read: entries, OtherShard: entries - finished, Finished: finished,
-		By: map[string]uint64{"no_reply": uint64(silent)},
+	s.sum.Targets = ledger.Counts{
+		"read": entries, "other_shard": entries - finished, "finished": finished, "by_status.no_reply": uint64(silent),
 	}
 	for _, r := range s.results {
-		s.sum.Targets.By[r.Status.String()]++
+		s.sum.Targets["by_status."+r.Status.String()]++
 	}
 }
 
@@ -82,7 +81,7 @@ func (s *shard) describe(is list.Shard, silent int) {
 func (s *shard) repeat() {
 	s.results = append(s.results, s.results[0])
 	s.sum.Records++
-	s.sum.Targets.By[s.results[0].Status.String()]++
+	s.sum.Targets["by_status."+s.results[0].Status.String()]++
 }
 
 // write writes the shards to a directory and returns the paths of the censuses.
@@ -139,7 +138,7 @@ func TestMerge(t *testing.T) {
 	want := map[netip.AddrPort]bool{}
 	finished := uint64(0)
 	for _, s := range shards {
-		finished += s.sum.Targets.Finished
+		finished += s.sum.Targets.N("finished")
 		for _, r := range s.results {
 			want[r.Addr] = true
 		}
@@ -147,8 +146,8 @@ func TestMerge(t *testing.T) {
 	if got := addresses(t, out); !maps.Equal(got, want) || len(want) == 0 {
 		t.Errorf("%d records, want %d", len(got), len(want))
 	}
-	l := &sum.Targets
-	if l.Read != 128 || l.Finished != 128 || finished != 128 || l.OtherShard != 0 || !sum.Consistent {
+	l := sum.Targets
+	if l.N("read") != 128 || l.N("finished") != 128 || finished != 128 || l.N("other_shard") != 0 || !sum.Consistent {
 		t.Errorf("the ledger is %v", l)
 	}
 	if sum.Plan.Shard != "0/1" || sum.Scan != "night-0" || len(sum.Merged) != numShards || sum.Records != uint64(len(want)) {
@@ -219,14 +218,14 @@ var refusals = []struct {
 		change: func(s []*shard) []*shard { s[1].sum.Plan.Targets = []string{"127.9.0.0/24"}; return s }},
 	{name: "the exclusions differ", want: "DIR/s0.ndjson.zst and DIR/s1.ndjson.zst are not parts of one scan: the excluded networks",
 		change: func(s []*shard) []*shard { s[1].sum.Plan.Exclusions = "ab"; return s }},
-	{name: "the lists had different sizes", want: "DIR/s0.ndjson.zst read 128 entries (0 invalid, 0 duplicate), and DIR/s1.ndjson.zst 129 (1 invalid, 0 duplicate)",
+	{name: "the lists had different sizes", want: "DIR/s0.ndjson.zst counts 128 read, and DIR/s1.ndjson.zst 129",
 		change: func(s []*shard) []*shard {
-			s[1].sum.Targets.Read++
-			s[1].sum.Targets.Invalid++
+			s[1].sum.Targets["read"]++
+			s[1].sum.Targets["invalid"]++
 			return s
 		}},
 	{name: "the sums do not add up", want: "the list has 128 entries, and all parts account for 129",
-		change: func(s []*shard) []*shard { s[1].sum.Targets.Excluded++; return s }},
+		change: func(s []*shard) []*shard { s[1].sum.Targets["excluded"]++; return s }},
 	{name: "--max-targets ended each shard", want: "--max-targets ended each shard early",
 		change: func(s []*shard) []*shard {
 			for _, one := range s {

@@ -80,7 +80,7 @@ func (p *part) unfit() string {
 // verify compares the files of a part with its summary, and returns the problems.
 func (p *part) verify(progress func(read, size int64)) ([]string, error) {
 	s := &p.sum
-	want := &sink.Expected{Scan: s.Scan, Records: s.Records, ByStatus: s.Targets.By, Parts: s.Parts}
+	want := &sink.Expected{Scan: s.Scan, Records: s.Records, ByStatus: s.Targets.By("by_status"), Parts: s.Parts}
 	if s.Parts == nil && s.Sum != "" {
 		want.Parts = []sink.Part{{Name: s.Output, Bytes: s.Bytes, Sum: s.Sum}}
 	}

@@ -4,7 +4,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"slices"
 	"testing"
 	"time"
 
@@ -77,36 +76,3 @@ func checkScrape(t *testing.T, at string) {
 		t.Errorf("%s, %d bytes, %v", resp.Status, len(b), err)
 	}
 }
-
-// TestLimitOldest: an idle connection is closed before a busy one, and the
-// connection that has been idle longest is closed first.
-func TestLimitOldest(t *testing.T) {
-	l := &limitListener{most: 3}
-	c := make([]*limitedConn, 6)
-	for i := range c {
-		c[i] = &limitedConn{Conn: nopConn{}, from: l}
-	}
-	l.add(c[0])
-	c[0].setBusy(true)
-	l.add(c[1])
-	l.add(c[2])
-	c[1].setBusy(true)
-	c[1].setBusy(false) // idle again, and so after c[2]
-	for i, want := range []*limitedConn{c[2], c[1], c[3]} {
-		old := l.add(c[3+i])
-		if old != want {
-			t.Fatalf("%d: the wrong connection was dropped", i)
-		}
-		old.Close()
-	}
-	for _, c := range slices.Clone(l.open) {
-		c.setBusy(true)
-	}
-	if oldest := l.open[0]; l.add(new(limitedConn)) != oldest {
-		t.Error("all connections are busy, but the oldest was not dropped")
-	}
-}
-
-type nopConn struct{ net.Conn }
-
-func (nopConn) Close() error { return nil }

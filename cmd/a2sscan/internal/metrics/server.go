@@ -25,16 +25,15 @@ import (
 
 // Server serves the metrics of one scan over HTTP. It reads most of them from the
 // scan when a client scrapes. It collects only round-trip times and player counts
-// itself.
+// itself. A nil Server does nothing.
 type Server struct {
-	enabled  bool // false: there are no metrics, and all methods do nothing
 	terminal *console.Terminal
 	quiet    bool
 	build    ledger.Build
 	site     *Site
 
-	trips prometheus.Histogram // round-trip times of servers that answered
-	found population
+	trips                   prometheus.Histogram // round-trip times of servers that answered
+	people, bots, elsewhere atomic.Uint64        // on the servers found so far
 
 	mu       sync.Mutex
 	source   Source
@@ -61,9 +60,6 @@ type Source struct {
 	Start   time.Time
 	Rate    float64 // datagrams per second at the start; scanner.Off: no limit
 }
-
-// Off returns a server for a scan without metrics.
-func Off() *Server { return &Server{} }
 
 // Options holds the address and the settings of a Server.
 type Options struct {
@@ -100,7 +96,7 @@ func Listen(t *console.Terminal, opt Options) (*Server, error) {
 
 func newServer(t *console.Terminal, opt Options) *Server {
 	return &Server{
-		enabled: true, terminal: t, quiet: opt.Quiet, build: opt.Build,
+		terminal: t, quiet: opt.Quiet, build: opt.Build,
 		trips: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name:    "a2sscan_round_trip_seconds",
 			Help:    "From a question to its reply, one of each server that answered a question asked once.",
@@ -111,8 +107,19 @@ func newServer(t *console.Terminal, opt Options) *Server {
 
 // routes returns the handler of all requests.
 func (m *Server) routes() http.Handler {
+	metrics := promhttp.HandlerFor(m.registry(), promhttp.HandlerOpts{
+		ErrorLog:            slog.NewLogLogger(m.terminal.Log.Handler(), slog.LevelWarn),
+		MaxRequestsInFlight: scrapesAtOnce,
+		EnableOpenMetrics:   true,
+	})
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", m.counting(m.handler()))
+	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
+		metrics.ServeHTTP(w, r)
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.scraped = time.Now()
+		m.scrapes++
+	})
 	mux.HandleFunc("GET /healthz", m.healthz)
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
 		io.WriteString(w, "a2sscan: /metrics is for Prometheus, /healthz says whether the scan is well\n")
@@ -123,7 +130,7 @@ func (m *Server) routes() http.Handler {
 // registry returns a registry with all exported metrics.
 func (m *Server) registry() *prometheus.Registry {
 	r := prometheus.NewRegistry()
-	r.MustRegister(m, m.trips, collectors.NewGoCollector(),
+	r.MustRegister(newCollector(m), m.trips, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return r
 }
@@ -132,28 +139,11 @@ func (m *Server) registry() *prometheus.Registry {
 // a client that scrapes in a loop.
 const scrapesAtOnce = 4
 
-func (m *Server) handler() http.Handler {
-	return promhttp.HandlerFor(m.registry(), promhttp.HandlerOpts{
-		ErrorLog:            slog.NewLogLogger(m.terminal.Log.Handler(), slog.LevelWarn),
-		MaxRequestsInFlight: scrapesAtOnce,
-		EnableOpenMetrics:   true,
-	})
-}
-
-// counting returns a handler that calls h, counts the scrapes and records the time
-// of the last one.
-func (m *Server) counting(h http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h.ServeHTTP(w, r)
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		m.scraped = time.Now()
-		m.scrapes++
-	})
-}
-
 // Attach sets the scan. Call it before the scanner starts.
 func (m *Server) Attach(src Source) {
+	if m == nil {
+		return
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.source, m.attached = src, true
@@ -162,7 +152,7 @@ func (m *Server) Attach(src Source) {
 // Begin sets the monitor of the scan. It returns a function to which the scanner
 // passes the results: the function calls handle and records when the call began.
 func (m *Server) Begin(scan *scanner.Monitor, handle func(*scanner.Result)) func(*scanner.Result) {
-	if !m.enabled {
+	if m == nil {
 		return handle
 	}
 	m.mu.Lock()
@@ -173,31 +163,24 @@ func (m *Server) Begin(scan *scanner.Monitor, handle func(*scanner.Result)) func
 		m.handing.Store(int64(max(1, time.Since(begun))))
 		handle(r)
 		m.handing.Store(0)
-		m.found.add(r)
 		if r.RTT > 0 {
 			m.trips.Observe(r.RTT.Seconds())
 		}
-	}
-}
-
-// population counts the people and bots on the servers found so far.
-type population struct{ people, bots, elsewhere atomic.Uint64 }
-
-func (p *population) add(r *scanner.Result) {
-	if !r.HasInfo {
-		return
-	}
-	n := r.Population()
-	p.people.Add(uint64(max(n.People, 0)))
-	p.bots.Add(uint64(max(n.Bots, 0)))
-	if n.Elsewhere {
-		p.elsewhere.Add(1)
+		if !r.HasInfo {
+			return
+		}
+		p := r.Population()
+		m.people.Add(uint64(max(p.People, 0)))
+		m.bots.Add(uint64(max(p.Bots, 0)))
+		if p.Elsewhere {
+			m.elsewhere.Add(1)
+		}
 	}
 }
 
 // End records that the scanner has ended.
 func (m *Server) End() {
-	if !m.enabled {
+	if m == nil {
 		return
 	}
 	m.mu.Lock()
@@ -209,7 +192,7 @@ func (m *Server) End() {
 // prints how many scrapes there were, and how long before the end the last scrape
 // was.
 func (m *Server) Close() {
-	if !m.enabled {
+	if m == nil {
 		return
 	}
 	m.site.Close()
@@ -256,9 +239,13 @@ func (m *Server) health(now time.Time) (state string, well bool) {
 		return "output failed", false
 	case m.ended:
 		return "ended", false
-	case m.stopping():
+	}
+	select {
+	case <-m.source.Draining: // nil, and so never ready, before Attach
 		return "stopping", false
-	case m.scan == nil:
+	default:
+	}
+	if m.scan == nil {
 		return "loading", true
 	}
 	passed, stats := now.Sub(m.begun), m.scan.Stats()
@@ -273,14 +260,4 @@ func (m *Server) health(now time.Time) (state string, well bool) {
 		return "stalled", false
 	}
 	return "scanning", true
-}
-
-// stopping reports whether the scan is draining.
-func (m *Server) stopping() bool {
-	select {
-	case <-m.source.Draining: // nil, and so never ready, before Attach
-		return true
-	default:
-		return false
-	}
 }

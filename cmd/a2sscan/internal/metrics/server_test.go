@@ -103,7 +103,7 @@ func TestMetricsCost(t *testing.T) {
 // BenchmarkResult passes a result to its handler with and without metrics. The
 // difference is the cost of the metrics.
 func BenchmarkResult(b *testing.B) {
-	for name, m := range map[string]*Server{"plain": Off(), "metrics": newServer(console.New(io.Discard), Options{})} {
+	for name, m := range map[string]*Server{"plain": nil, "metrics": newServer(console.New(io.Discard), Options{})} {
 		b.Run(name, func(b *testing.B) {
 			handled := 0
 			pass := passResult(m, &handled)

@@ -44,10 +44,10 @@ func OpenSite(o SiteOptions, h http.Handler) (*Site, error) {
 func newSite(l net.Listener, o SiteOptions, h http.Handler) *Site {
 	return &Site{
 		gone:     make(chan struct{}),
-		listener: &limitListener{Listener: l, most: o.Connections},
+		listener: l,
 		http: http.Server{
-			Handler:           markBusy(ownHost(h, o.Names, o.Anywhere)),
-			ConnContext:       withConn,
+			Handler:           ownHost(h, o.Names, o.Anywhere),
+			ConnState:         (&limit{most: o.Connections}).changed,
 			ReadHeaderTimeout: 5 * time.Second,
 			ReadTimeout:       10 * time.Second,
 			WriteTimeout:      30 * time.Second,

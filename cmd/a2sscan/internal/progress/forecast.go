@@ -42,55 +42,18 @@ var usualReplies = [wire.NumQuestions]float64{
 	wire.QuestionInfo: 200, wire.QuestionPlayers: 800, wire.QuestionRules: 2000,
 }
 
-// unansweredShare: the upper bound assumes that one in this many targets of a list
-// leaves a question unanswered.
-const unansweredShare = 3
+// unansweredShare: the upper bound assumes that one in this many targets of a list leaves
+// a question unanswered. addressTurn is how many datagrams a server takes from the rate
+// limit of its address.
+const (
+	unansweredShare = 3
+	addressTurn     = 4
+)
 
-// addressTurn is how many datagrams a server takes from the rate limit of its
-// address.
-const addressTurn = 4
-
-// silence returns how long a scan waits for a silent target.
-func (fc *Forecast) silence() time.Duration { return fc.Schedule.Silence() }
-
-// leastSilence returns the shortest time that the scan may wait for a silent
-// target. It is shorter than silence if the scan may learn its timeouts.
-func (fc *Forecast) leastSilence() time.Duration {
-	if fc.Learns && fc.enough() {
-		return fc.Schedule.Least()
-	}
-	return fc.silence()
-}
-
-// leastCooldown returns the shortest possible cooldown.
-func (fc *Forecast) leastCooldown() time.Duration {
-	if fc.Learns && fc.Cools && fc.enough() {
-		return min(fc.Cooldown, scanner.LeastTimeout)
-	}
-	return fc.Cooldown
-}
-
-// enough reports whether there are enough targets for the scan to learn its
-// timeouts.
-func (fc *Forecast) enough() bool { return fc.Listed+fc.InNetworks >= scanner.LearnTrips }
-
-// longest returns about how long the scan waits for a target that answers only some
-// questions: it waits for the unanswered questions one after another.
-func (fc *Forecast) longest() time.Duration { return Longest(fc.Schedule, fc.Questions) }
-
-// Longest returns about the longest time that a scan waits for one target.
+// Longest returns about the longest time that a scan waits for one target: for the
+// unanswered questions one after another.
 func Longest(s scanner.Schedule, qs scanner.Questions) time.Duration {
 	return time.Duration(howMany(qs&scanner.AskAll)) * s.Silence()
-}
-
-// addressTime returns how many seconds the rate limit of an address needs for all
-// ports of the address.
-func (fc *Forecast) addressTime() float64 {
-	if fc.AddressRate == 0 {
-		return 0
-	}
-	each := float64(max(addressTurn, fc.Schedule.Attempts())) / fc.AddressRate
-	return float64(max(1, fc.Ports)) * each
 }
 
 // howMany returns the number of questions in qs.
@@ -108,67 +71,67 @@ func (fc *Forecast) datagrams() (least, most float64) {
 	return listed + fc.InNetworks*min(attempts, whole), listed + repeats + fc.InNetworks*max(attempts, whole)
 }
 
-// replies returns how many bytes arrive if all listed targets answer.
-func (fc *Forecast) replies() (bytes float64) {
-	for q := range wire.Question(wire.NumQuestions) {
-		if fc.Questions.Has(q) {
-			bytes += fc.Listed * usualReplies[q]
+// bounds returns bounds of the time for these numbers of datagrams. A path that carries
+// less than the default rate is rare; the scan learns shorter timeouts only from enough
+// targets; and all targets of a list may answer at once. The rate limit of an address
+// must let through what all its ports get.
+func (fc *Forecast) bounds(fewest, most float64) (soonest, latest time.Duration) {
+	silence, cooldown := fc.Schedule.Silence(), fc.Cooldown
+	if fc.Learns && fc.Listed+fc.InNetworks >= scanner.LearnTrips {
+		silence = fc.Schedule.Least()
+		if fc.Cools {
+			cooldown = min(cooldown, scanner.LeastTimeout)
 		}
 	}
-	return bytes
-}
-
-// time returns how long it takes to send this many datagrams at the rate, plus end:
-// the wait for the last target, and the cooldown.
-func (fc *Forecast) time(datagrams float64, end time.Duration) time.Duration {
-	seconds := datagrams / fc.Rate
+	soonest, latest = cooldown, Longest(fc.Schedule, fc.Questions)+fc.Cooldown
+	turns := 0.0 // seconds
 	if fc.InNetworks > 0 {
-		seconds = max(seconds, fc.addressTime())
+		soonest += silence
+		if fc.AddressRate > 0 {
+			turns = float64(max(1, fc.Ports)*max(addressTurn, fc.Schedule.Attempts())) / fc.AddressRate
+		}
 	}
-	if d := seconds * float64(time.Second); d < math.MaxInt64/2 {
-		return time.Duration(d) + end
+	sending := func(datagrams, rate float64) time.Duration {
+		seconds := max(datagrams/rate, turns)
+		return time.Duration(min(seconds*float64(time.Second), math.MaxInt64/2))
 	}
-	return math.MaxInt64 / 2
+	return soonest + sending(fewest, fc.Rate), latest + sending(most, fc.slowest())
 }
 
-// slowest returns the forecast at the lowest rate that is likely. A path that
-// carries less than the default rate is rare.
-func (fc *Forecast) slowest() *Forecast {
-	slow := *fc
+// slowest returns the lowest rate that is likely.
+func (fc *Forecast) slowest() float64 {
 	if fc.Finds {
-		slow.Rate = min(fc.Rate, scanner.DefaultRate)
+		return min(fc.Rate, scanner.DefaultRate)
 	}
-	return &slow
+	return fc.Rate
 }
 
 // String formats the forecast as one line: "about 4M to 4.7M datagrams, 14 to 16
 // min at 5k/s, depending on how many answer, with up to 3 GB of replies".
 func (fc *Forecast) String() string {
 	least, most := fc.datagrams()
-	parts := []string{"about " + between(console.Short(least), console.Short(most)) + " datagrams"}
+	s := "about " + between(console.Short(least), console.Short(most)) + " datagrams, "
 	if fc.Rate > 0 {
-		soonest := fc.leastCooldown() // all targets of a list may answer at once
-		if fc.InNetworks > 0 {
-			soonest += fc.leastSilence()
-		}
-		latest := fc.longest() + fc.Cooldown
-		slow, at := fc.slowest(), console.Short(fc.Rate)
-		if fc.Finds {
-			at = between(console.Short(slow.Rate), at)
-		}
-		times := between(console.RoughDuration(fc.time(least, soonest)), console.RoughDuration(slow.time(most, latest)))
-		parts = append(parts, times+" at "+at+"/s")
+		soonest, latest := fc.bounds(least, most)
+		s += between(console.RoughDuration(soonest), console.RoughDuration(latest)) +
+			" at " + between(console.Short(fc.slowest()), console.Short(fc.Rate)) + "/s"
 	} else {
-		parts = append(parts, "as fast as possible")
+		s += "as fast as possible"
 	}
-	switch s := strings.Join(parts, ", "); {
-	case fc.InNetworks == 0:
-		return s + ", depending on how many answer, with up to " + roughly(fc.replies()) + " of replies"
-	case least == most && fc.silence() == fc.longest():
+	if fc.InNetworks > 0 && least == most && howMany(fc.Questions&scanner.AskAll) == 1 {
 		return s
-	default:
-		return s + ", depending on how many answer"
 	}
+	s += ", depending on how many answer"
+	if fc.InNetworks == 0 {
+		bytes := 0.0
+		for q := range wire.Question(wire.NumQuestions) {
+			if fc.Questions.Has(q) {
+				bytes += fc.Listed * usualReplies[q]
+			}
+		}
+		s += ", with up to " + roughly(bytes) + " of replies"
+	}
+	return s
 }
 
 // between formats a range. If both ends have the same unit, it appears once: 19 to

@@ -21,7 +21,7 @@ func TestWatchCounting(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var b bytes.Buffer
 			s := Status{Terminal: console.New(&b), Kind: kind}
-			stop := s.WatchCounting(func() (uint64, float64, bool) { return 12345678, 0.25, true })
+			stop := s.WatchTargets(Counting, func() (uint64, float64, bool) { return 12345678, 0.25, true })
 			time.Sleep(statusInLog + 1) // on the fake clock
 			stop()
 			if !strings.Contains(b.String(), want) || want == "" && b.Len() > 0 {

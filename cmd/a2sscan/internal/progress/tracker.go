@@ -5,7 +5,6 @@ package progress
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -42,12 +41,10 @@ type Tracker struct {
 // NewTracker returns the tracker of a scan that is about to start.
 func NewTracker(cfg Config) *Tracker { return &Tracker{cfg: cfg} }
 
-func (p *Tracker) draining() bool { return p.cfg.Draining != nil && p.cfg.Draining() }
-
 // View is the state of a scan at one moment.
 type View struct {
 	scanner.Stats
-	sentRate, recvRate float64 // datagrams per second; negative: unknown
+	sentRate, recvRate float64 // datagrams per second; NaN: unknown
 
 	part  float64 // fraction done
 	known bool    // part is known
@@ -59,37 +56,34 @@ type View struct {
 
 // Sample returns the view of s, with rates since the previous sample.
 func (p *Tracker) Sample(s scanner.Stats) View {
-	v := View{Stats: s, sentRate: -1, recvRate: -1}
+	v := View{Stats: s, sentRate: math.NaN(), recvRate: math.NaN()}
 	if since := (s.Elapsed - p.last.Elapsed).Seconds(); since > 0 {
 		v.sentRate = float64(s.DatagramsSent()-p.last.DatagramsSent()) / since
 		v.recvRate = float64(s.DatagramsReceived()-p.last.DatagramsReceived()) / since
 	}
-	p.last = s
-	p.phases(&s)
-	if v.part, v.known = p.cfg.Input(); v.known {
-		read := p.behind(&s, v.part)
-		v.part = p.cfg.Begun + read
-		p.foresee(&v, read)
-	}
-	if v.last = p.draining(); v.last {
-		v.left, v.soon = p.open(&s), true
-	}
-	return v
-}
+	p.last, p.silent = s, max(p.silent, s.Silent)
+	v.last = p.cfg.Draining != nil && p.cfg.Draining()
 
-// phases records when the last two phases began: first the one in which no more
-// targets are started, then the cooldown.
-func (p *Tracker) phases(s *scanner.Stats) {
-	p.silent = max(p.silent, s.Silent)
-	passed := !p.cfg.SecondPass || p.silent > 0 && s.Silent == 0
+	// When the last two phases began: the one in which no more targets are started, and
+	// the cooldown.
 	cooldown := s.Wait == scanner.WaitCooldown
-	draining := p.draining()
-	if p.ending == 0 && (draining || cooldown || s.Wait == scanner.WaitReplies && passed) {
+	passed := !p.cfg.SecondPass || p.silent > 0 && s.Silent == 0
+	if p.ending == 0 && (v.last || cooldown || s.Wait == scanner.WaitReplies && passed) {
 		p.ending = max(s.Elapsed, 1)
 	}
 	if p.cooldown == 0 && cooldown {
 		p.cooldown = max(s.Elapsed, 1)
 	}
+
+	if v.part, v.known = p.cfg.Input(); v.known {
+		read := p.behind(&s, v.part)
+		v.part = p.cfg.Begun + read
+		p.foresee(&v, read)
+	}
+	if v.last {
+		v.left, v.soon = p.open(&s), true
+	}
+	return v
 }
 
 // behind returns the fraction of the input that this run has finished. part is the
@@ -156,9 +150,9 @@ func barOn(columns int) int { return min(max(leastBar, (columns-beside)/2), most
 // columns is 0. It begins with trouble and progress, which are always shown. The
 // counts that follow are shown as far as there is room.
 func (v *View) Line(columns int) string {
-	head := append(trouble(v), v.far())
+	head := append(v.trouble(), v.far())
 	if columns == 0 {
-		return strings.Join(append(head, flows(v)...), "; ")
+		return strings.Join(append(head, v.flows()...), "; ")
 	}
 	if wide(strings.Join(head, "; ")) > columns {
 		head[len(head)-1] = v.share()
@@ -169,7 +163,7 @@ func (v *View) Line(columns int) string {
 	room := columns - wide(strings.Join(head, "; "))
 	bar, drawn := barOn(columns), false
 	var fit []string
-	for i, part := range flows(v) {
+	for i, part := range v.flows() {
 		if i == barAfter && v.known && !v.last && room > bar {
 			drawn, room = true, room-bar
 		}
@@ -177,9 +171,14 @@ func (v *View) Line(columns int) string {
 			fit, room = append(fit, part), room-n
 		}
 	}
-	if drawn {
+	if drawn { // [====>    ]
+		inside := bar - 3
+		done := strings.Repeat("=", int(max(0, min(1, v.part))*float64(inside)))
+		if len(done) < inside {
+			done += ">"
+		}
 		last := &head[len(head)-1]
-		*last = drawBar(v.part, bar-1) + " " + *last
+		*last = fmt.Sprintf("[%-*s] %s", inside, done, *last)
 	}
 	return strings.Join(append(head, fit...), "; ")
 }
@@ -187,23 +186,11 @@ func (v *View) Line(columns int) string {
 // wide returns the number of columns that s takes.
 func wide(s string) int { return utf8.RuneCountInString(s) }
 
-// drawBar returns a progress bar of this many columns: [====>    ].
-func drawBar(part float64, columns int) string {
-	inside := columns - 2
-	done := int(max(0, min(1, part)) * float64(inside))
-	s := strings.Repeat("=", done)
-	if done < inside {
-		s += ">" + strings.Repeat(" ", inside-done-1)
-	}
-	return "[" + s + "]"
-}
-
 // waits is the prefix that Line omits if there is no room.
 const waits = "waiting: "
 
 // trouble lists what holds up the scan and what it lost.
-func trouble(v *View) []string {
-	var parts []string
+func (v *View) trouble() (parts []string) {
 	if why := v.waiting(); why != "" && v.Wait != scanner.WaitReplies { // waiting for replies is normal
 		parts = append(parts, waits+why)
 	}
@@ -242,58 +229,59 @@ func (v *View) far() string {
 	return console.Clock(v.Elapsed) + " " + v.share()
 }
 
-// share returns the percentage done and the time left, if they are known.
+// share returns the percentage done and the time left, if they are known. The time is
+// rounded up to whole seconds, so that it is never shown as zero.
 func (v *View) share() string {
-	if v.last {
-		return finishing(v)
-	}
-	if !v.known {
+	left := console.Clock((v.left + time.Second - 1).Truncate(time.Second))
+	switch {
+	case v.last && v.left > 0:
+		return "finishing " + console.Grouped(uint64(v.Open)) + " open, at most " + left
+	case v.last:
+		return "finishing " + console.Grouped(uint64(v.Open)) + " open"
+	case !v.known:
 		return console.Clock(v.Elapsed)
 	}
 	s := fmt.Sprintf("%.0f%%", math.Floor(100*v.part))
 	switch {
+	case v.soon && v.left > 0 && v.most:
+		s += ", at most " + left + " left"
 	case v.soon && v.left > 0:
-		s += ", "
-		if v.most {
-			s += "at most "
-		}
-		s += console.Clock(upToSeconds(v.left)) + " left"
+		s += ", " + left + " left"
 	case v.soon:
 		s += ", finishing"
 	}
 	return s
 }
 
-// finishing describes a scan that starts no more targets.
-func finishing(v *View) string {
-	s := "finishing " + console.Grouped(uint64(v.Open)) + " open"
-	if v.left > 0 {
-		s += ", at most " + console.Clock(upToSeconds(v.left))
+// flows returns the counts of a status line, most important first. Once no more targets
+// are started, only slow targets are left, and share shows how many.
+func (v *View) flows() []string {
+	flow := func(word string, n uint64, perSecond float64) string {
+		s := word + " " + console.Short(float64(n))
+		if !math.IsNaN(perSecond) {
+			s += ", " + console.Short(perSecond) + "/s"
+		}
+		return s
 	}
-	return s
-}
-
-// upToSeconds rounds up to whole seconds, so that the time left is never shown as
-// zero.
-func upToSeconds(d time.Duration) time.Duration {
-	return (d + time.Second - 1).Truncate(time.Second)
-}
-
-// flows returns the counts of a status line, most important first.
-func flows(v *View) []string {
 	parts := []string{
 		flow("sent", v.DatagramsSent(), v.sentRate),
-		fmt.Sprintf("answered %s (%s)", console.Short(float64(v.Answered())),
-			console.Percent(v.Answered(), asked(v))),
-		stillOpen(v),
-		flow("received", v.DatagramsReceived(), v.recvRate),
+		fmt.Sprintf("answered %s (%s)", console.Short(float64(v.Answered())), console.Percent(v.Answered(), v.asked())),
 	}
-	if v.last { // share already shows the open targets
-		parts = slices.Delete(parts, 2, 3)
+	if p := &v.Path; p.On && !v.last {
+		rate := "rate " + console.Short(p.Now) + "/s"
+		if p.Carried > 0 {
+			rate += ", path full at " + console.Short(p.Carried) + "/s"
+		}
+		parts = append(parts, rate)
 	}
-	if v.Path.On && !v.last {
-		parts = slices.Insert(parts, 2, found(&v.Path))
+	switch open := console.Short(float64(v.Open)); {
+	case v.last:
+	case v.Wait == scanner.WaitReplies && v.Open > 0:
+		parts = append(parts, "waiting for "+open+" slow")
+	default:
+		parts = append(parts, "open "+open)
 	}
+	parts = append(parts, flow("received", v.DatagramsReceived(), v.recvRate))
 	if v.Held > 0 {
 		parts = append(parts, console.Short(float64(v.Held))+" held back")
 	}
@@ -303,38 +291,10 @@ func flows(v *View) []string {
 	return parts
 }
 
-// found describes the rate that a scan found, and what the path carried.
-func found(p *scanner.PathRate) string {
-	s := "rate " + console.Short(p.Now) + "/s"
-	if p.Carried > 0 {
-		s += ", path full at " + console.Short(p.Carried) + "/s"
-	}
-	return s
-}
-
-// stillOpen describes the targets that were queried and are not finished. Once no
-// more targets are started, only slow targets are left.
-func stillOpen(v *View) string {
-	n := console.Short(float64(v.Open))
-	if v.Wait == scanner.WaitReplies && v.Open > 0 {
-		return "waiting for " + n + " slow"
-	}
-	return "open " + n
-}
-
 // asked returns how many targets were queried so far. The percentage of answers
 // refers to these, not to finished targets, because silent targets stay open for a
 // long time.
-func asked(v *View) uint64 { return v.TargetsFinished() + uint64(v.Silent) + uint64(v.Open) }
-
-// flow formats a count and its rate per second.
-func flow(word string, n uint64, perSecond float64) string {
-	s := word + " " + console.Short(float64(n))
-	if perSecond >= 0 {
-		s += ", " + console.Short(perSecond) + "/s"
-	}
-	return s
-}
+func (v *View) asked() uint64 { return v.TargetsFinished() + uint64(v.Silent) + uint64(v.Open) }
 
 // State describes how far the scan is and what it waits for.
 func (v *View) State() string {

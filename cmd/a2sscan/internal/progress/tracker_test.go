@@ -132,9 +132,6 @@ func TestStatusEnd(t *testing.T) {
 		if got := v.far(); got != want {
 			t.Errorf("%v: got %s, want %s", at, got, want)
 		}
-		if r := v.Record(); r.Left != nil && *r.Left <= 0 {
-			t.Errorf("%v: %v s are left", at, *r.Left)
-		}
 	}
 	check(10*time.Second, scanner.WaitNothing, "0:10 50%, 0:17 left")
 	check(time.Second, scanner.WaitNothing, "0:01 50%, at most 0:08 left") // most of it is waiting
@@ -175,7 +172,7 @@ func TestStatusSecondPass(t *testing.T) {
 	if before.part != 0.9 || after.part != 0.9 || p.ending != 0 {
 		t.Errorf("%v, then %v, ending %v", before.part, after.part, p.ending)
 	}
-	if got := console.Percent(after.Answered(), asked(&after)); got != "60%" {
+	if got := console.Percent(after.Answered(), after.asked()); got != "60%" {
 		t.Errorf("%s answered", got)
 	}
 	s.Silent, s.Open = 0, 400
@@ -226,11 +223,10 @@ func TestStatusRecord(t *testing.T) {
 	var s scanner.Stats
 	s.Rate, s.Sent[0] = scanner.Off, 7
 	var b bytes.Buffer
-	status := Status{Terminal: console.New(&b), Scan: "\x1b]0;mine\a"}
+	status := Status{Terminal: console.New(&b), Scan: "\x1b]0;mine\a", tracker: p}
 	say := func() string {
 		b.Reset()
-		v := p.Sample(s)
-		status.sayJSON(v.Record())
+		status.sayScan("", s)
 		return b.String()
 	}
 	got := say()

@@ -57,7 +57,7 @@ func (s *Run) countTargets(interrupted func() bool) (uint64, error) {
 	var asked atomic.Uint64
 	_, all, known := s.foresee()
 	all /= uint64(max(1, s.opts.Targets.Shard.Count))
-	stop := s.status.WatchCounting(func() (uint64, float64, bool) {
+	stop := s.status.WatchTargets(progress.Counting, func() (uint64, float64, bool) {
 		n := asked.Load()
 		return n, min(1, float64(n)/float64(max(all, 1))), known
 	})

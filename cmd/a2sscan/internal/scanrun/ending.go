@@ -13,7 +13,6 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/scanlog"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/sink"
@@ -61,22 +60,21 @@ func (s *Run) askedNobody(err error, how outcome, stats *scanner.Stats) error {
 	return inputs.NothingToAsk(s.list, s.exclusions)
 }
 
-// account adds the counts of earlier runs to own, and returns the sums with the
-// ledger of all runs. It tells the guard if every target is finished.
-func (s *Run) account(own scanner.Stats) (all scanner.Stats, l ledger.Ledger) {
+// account adds the counts of earlier runs to own, and returns the sums and what the
+// summary counts. It tells the guard if every target is finished.
+func (s *Run) account(own scanner.Stats) (all scanner.Stats, counts *ledger.Source) {
 	all = own
 	listed := s.list.Stats()
 	if s.shutdown.Drained.Err() != nil {
 		listed = s.checkpoint.Taken(listed, own.Taken)
 	}
 	listed = s.checkpoint.Total(listed, &all)
-	l = ledger.New(listed, &all)
 	rest, known := s.unread(listed)
-	l.Unread = rest
-	if s.allFinished = l.Unfinished == 0 && (s.exhausted || known && rest == 0); s.allFinished {
+	counts = &ledger.Source{Scan: &all, List: listed, Unread: rest}
+	if s.allFinished = all.Unfinished == 0 && (s.exhausted || known && rest == 0); s.allFinished {
 		s.guard.AllFinished()
 	}
-	return all, l
+	return all, counts
 }
 
 // unread returns how many targets the list has beyond those that listed counts. The
@@ -149,8 +147,8 @@ func (s *Run) ended(how outcome) string {
 }
 
 // summarize returns the summary of the scan.
-func (s *Run) summarize(all *scanner.Stats, l ledger.Ledger, how outcome) *ledger.Summary {
-	sum := ledger.NewSummary(all, l, s.program.Build)
+func (s *Run) summarize(counts *ledger.Source, how outcome) *ledger.Summary {
+	sum := ledger.NewSummary(counts, s.program.Build)
 	s.describe(sum)
 	sum.SetAnswers(&s.tally, s.opts.schedule().Attempts())
 	for _, note := range s.geo.Notes() {
@@ -217,7 +215,7 @@ func (s *Run) report(sum *ledger.Summary, how outcome) error {
 		how = s.uploads.ship(how, sum, []sink.Part{{Name: path}})
 	}
 	verdict := s.verdict(sum, how)
-	scanlog.Finished(s.term.Log, sum, verdict)
+	ledger.Finished(s.term.Log, sum, verdict)
 	complete := how.complete && how.output == nil
 	var step checkpoint.Step
 	if complete && s.opts.OnComplete != "" {
@@ -287,8 +285,8 @@ func (s *Run) verdict(sum *ledger.Summary, how outcome) error {
 		return inputs.LoadFailure(s.list.Err())
 	case s.fetched.err != nil:
 		return console.Fail(console.ExitInput, "the list was incomplete: %w", s.fetched.err)
-	case sum.Datagrams.Sent == 0 && sum.Datagrams.SendErrors > 0:
-		return console.Fail(console.ExitUsage, "nobody was asked: not one of %d datagrams could be sent", sum.Datagrams.SendErrors)
+	case sum.Datagrams.N("sent") == 0 && sum.Datagrams.N("send_errors") > 0:
+		return console.Fail(console.ExitUsage, "nobody was asked: not one of %d datagrams could be sent", sum.Datagrams.N("send_errors"))
 	}
 	return inputs.Truncated(s.list)
 }

@@ -26,9 +26,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/playerkey"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ratecontrol"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/scanlog"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/tally"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/sink"
@@ -49,7 +47,7 @@ type Run struct {
 	fetched    fetchedList // with --master
 	exclusions *list.Exclusions
 	geo        geo.Databases
-	tally      tally.Tally
+	tally      ledger.Tally
 	names      *playerkey.Key
 	out        *sink.Output
 	checkpoint *checkpoint.Checkpointer
@@ -59,7 +57,7 @@ type Run struct {
 	guard    *guard.Guard
 	rate     *ratecontrol.Control
 	metrics  *metrics.Server
-	observer *scanlog.Observer
+	observer *ledger.Observer
 	status   progress.Status
 	late     lateConflicts
 
@@ -319,9 +317,9 @@ func (s *Run) census() (*ledger.Summary, outcome, error) {
 		s.checkpoint.Forget()
 		return nil, how, err
 	}
-	all, l := s.account(stats)
+	all, counts := s.account(stats)
 	how = s.conclude(how, &all)
-	sum := s.summarize(&all, l, how)
+	sum := s.summarize(counts, how)
 	s.status.End(stats, sum.Ended)
 	return sum, how, nil
 }
@@ -366,7 +364,7 @@ func (s *Run) load() error {
 	if err := s.checkpoint.Loaded(s.list); err != nil {
 		return err
 	}
-	scanlog.Loaded(s.term.Log, s.list)
+	ledger.Loaded(s.term.Log, s.list)
 	if !s.opts.Quiet {
 		s.printPlan()
 	}
@@ -376,7 +374,7 @@ func (s *Run) load() error {
 // readLists reads as much of the lists as the scan needs before its first target,
 // with a status line. It returns early if ctx is canceled.
 func (s *Run) readLists(ctx context.Context) error {
-	defer s.status.WatchLoading(s.list.Progress)()
+	defer s.status.WatchTargets(progress.Reading, s.list.Progress)()
 	return inputs.LoadFailure(s.list.Load(ctx))
 }
 
@@ -459,12 +457,12 @@ func (s *Run) ask(ctx context.Context) (scanner.Stats, error) {
 }
 
 // newObserver returns the observer that logs the progress of the scan.
-func newObserver(s *Run) *scanlog.Observer {
+func newObserver(s *Run) *ledger.Observer {
 	reported := 0
 	if past := s.checkpoint.Past; past != nil {
 		reported = len(past.Output.Parts)
 	}
-	return scanlog.New(s.term.Log, s.opts.Pace.Rate.Limit(), s.out.Parts, reported)
+	return ledger.NewObserver(s.term.Log, s.opts.Pace.Rate.Limit(), s.out.Parts, reported)
 }
 
 // begun returns the fraction of the list that earlier runs have passed. It is 0 if

@@ -17,7 +17,7 @@ func (s *Run) sayState() {
 	if m == nil {
 		doing := "preparing"
 		if list := s.reading.Load(); list != nil {
-			doing = progress.Loading(list.Progress())
+			doing = progress.TargetsLine(progress.Reading, list.Progress)
 		}
 		s.term.Say("state: %s; nothing was sent yet", doing)
 		sayMemory(s.term, 0)
@@ -31,11 +31,11 @@ func (s *Run) sayState() {
 	s.term.Say("state: scan %s, %s", console.Plain(s.id, 100), v.State())
 
 	listed := s.checkpoint.Total(s.list.Stats(), &now) // now has the counts of all runs from here on
-	l := ledger.New(listed, &now)
-	l.Unfinished = l.Read - min(l.Read, l.LeftOut()+l.Finished)
-	l.Unread, _ = s.unread(listed)
-	s.term.Say("targets: %s", &l)
-	s.term.Say("finished: %s%s", console.Grouped(l.Finished), console.SumOf(l.By, console.Words(scanner.StatusOK, scanner.NumStatuses)))
+	l := ledger.Read(&ledger.Source{Scan: &now, List: listed}, ledger.Targets)
+	l["unfinished"] = l.N("read") - min(l.N("read"), l.LeftOut()+l.N("finished"))
+	l["unread"], _ = s.unread(listed)
+	s.term.Say("targets: %s", l.Ledger())
+	s.term.Say("finished: %s%s", console.Grouped(l.N("finished")), console.SumOf(l.By("by_status"), console.Words(scanner.StatusOK, scanner.NumStatuses)))
 	s.term.Say("open: %s%s", console.Grouped(uint64(v.Open)), v.Waiting())
 	s.term.Say("sent: %s datagrams, %s; %s of them repeats", console.Grouped(now.DatagramsSent()),
 		console.Bytes(now.SentBytes), console.Grouped(now.Repeats))

@@ -141,18 +141,18 @@ func Proven(r fleetjudge.Report) bool { return r.AsTheyAre == r.Servers && r.Twi
 
 // writeFound explains what the demo found to a user who has never seen a summary.
 func writeFound(out io.Writer, sum *ledger.Summary, width int) {
-	l, d := &sum.Targets, &sum.Datagrams
+	l, d, found := sum.Targets, sum.Datagrams, sum.Answers()
 	rows := []struct{ what, found string }{
-		{"asked", fmt.Sprintf("%s addresses; %s did not answer", console.Grouped(l.Finished), console.Grouped(l.By["no_reply"]))},
+		{"asked", fmt.Sprintf("%s addresses; %s did not answer", console.Grouped(l.N("finished")), console.Grouped(l.N("by_status.no_reply")))},
 		{"found", fmt.Sprintf("%s servers: %s answered every question, %s some, %s nothing useful",
-			console.Grouped(sum.Answers().Servers), console.Grouped(l.By["ok"]), console.Grouped(l.By["partial"]), console.Grouped(l.By["error"]))},
-		{"players", fmt.Sprintf("%s players and %s bots", console.Grouped(sum.Answers().Players), console.Grouped(sum.Answers().Bots))},
-		{"games", sum.Answers().Games.Number() + ", most of them " + sum.Answers().Games.Shown(3, 100, sum.Answers().Servers)},
+			console.Grouped(found.Servers), console.Grouped(l.N("by_status.ok")), console.Grouped(l.N("by_status.partial")), console.Grouped(l.N("by_status.error")))},
+		{"players", fmt.Sprintf("%s players and %s bots", console.Grouped(found.Players), console.Grouped(found.Bots))},
+		{"games", found.Games.Number() + ", most of them " + found.Games.Line(3, 100, found.Servers)},
 		{"datagrams", fmt.Sprintf("%s sent (%s), %s received (%s)",
-			console.Grouped(d.Sent), console.Bytes(d.SentBytes), console.Grouped(d.Received), console.Bytes(d.ReceivedBytes))},
+			console.Grouped(d.N("sent")), console.Bytes(d.N("sent_bytes")), console.Grouped(d.N("received")), console.Bytes(d.N("received_bytes")))},
 		{"retries", fmt.Sprintf("%s of those sent, because no reply came in time: some were lost, and %s addresses have no server",
-			console.Grouped(d.Repeats), console.Grouped(l.By["no_reply"]))},
-		{"replies", console.Listed(d.ByKind, scanner.ReplyKinds[:], ", ") +
+			console.Grouped(d.N("repeats")), console.Grouped(l.N("by_status.no_reply")))},
+		{"replies", console.Listed(d.By("matched_by_kind"), scanner.ReplyKinds[:], ", ") +
 			"; goldsource is an older form of info, a challenge is a number to send back, a fragment is part of a long reply"},
 		{"time", fmt.Sprintf("%.1f s", sum.Seconds) + sum.Rates.Reached()},
 	}

@@ -1,5 +1,4 @@
-// Package scanlog logs the events of a scan.
-package scanlog
+package ledger
 
 import (
 	"context"
@@ -9,7 +8,6 @@ import (
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/sink"
@@ -33,26 +31,41 @@ func Loaded(log *slog.Logger, l *list.List) {
 }
 
 // Finished logs how the scan went. err is the error with which the scan ends.
-func Finished(log *slog.Logger, sum *ledger.Summary, err error) {
-	l, d := &sum.Targets, &sum.Datagrams
+func Finished(log *slog.Logger, sum *Summary, err error) {
+	d := sum.Datagrams
 	level := slog.LevelInfo
-	if err != nil || d.KernelDrops > 0 || d.SendErrors > 0 {
+	if err != nil || d.N("kernel_drops") > 0 || d.N("send_errors") > 0 {
 		level = slog.LevelWarn
 	}
 	for _, addr := range d.LateServers {
 		log.Warn("late conflict", "server", addr)
 	}
-	if d.Forged {
-		log.Warn("forged replies", "conflicts", d.Conflicts, "late_conflicts", d.LateConflicts,
-			"early_replies", d.EarlyReplies, "foreign_replies", d.ForeignReplies)
+	if d.N("forged") > 0 {
+		log.Warn("forged replies", "conflicts", d.N("conflicts"), "late_conflicts", d.N("late_conflicts"),
+			"early_replies", d.N("early_replies"), "foreign_replies", d.N("foreign_replies"))
 	}
-	log.Log(context.Background(), level, "scan finished", "ended", sum.Ended, "seconds", sum.Seconds,
-		"read", l.Read, "finished", l.Finished, "unfinished", l.Unfinished, "left_out", l.LeftOut(),
-		"ok", l.By["ok"], "partial", l.By["partial"], "error", l.By["error"],
-		"no_reply", l.By["no_reply"], "unreachable", l.By["unreachable"],
-		"sent", d.Sent, "received", d.Received, "kernel_drops", d.KernelDrops, "send_errors", d.SendErrors,
-		"rate_reached", math.Round(sum.RateReached), "rate_limited_by", sum.RateLimitedBy,
+	attrs := []any{"ended", sum.Ended, "seconds", sum.Seconds}
+	for i := range Table {
+		row := &Table[i]
+		from := sum.Targets
+		if row.Section == Traffic {
+			from = d.Counts
+		}
+		switch {
+		case !row.Log:
+		case row.Words == nil:
+			attrs = append(attrs, row.Name, from[row.Name])
+		default:
+			for _, word := range row.Words {
+				if word != "" {
+					attrs = append(attrs, word, from[row.Name+"."+word])
+				}
+			}
+		}
+	}
+	attrs = append(attrs, "left_out", sum.Targets.LeftOut(), "rate_reached", math.Round(sum.RateReached), "rate_limited_by", sum.RateLimitedBy,
 		"records", sum.Records, "resumed", sum.Resumed, "consistent", sum.Consistent, "exit_code", console.ExitCode(err))
+	log.Log(context.Background(), level, "scan finished", attrs...)
 }
 
 // Observer samples a scan at intervals and logs changes.
@@ -69,21 +82,21 @@ type Observer struct {
 	limit         scanner.Wait  // what limited the rate at that time
 }
 
-// New returns the observer of a scan that begins at this rate. parts returns the
+// NewObserver returns the observer of a scan that begins at this rate. parts returns the
 // parts of the output. reported is how many of them earlier runs logged.
-func New(log *slog.Logger, rate float64, parts func() []sink.Part, reported int) *Observer {
+func NewObserver(log *slog.Logger, rate float64, parts func() []sink.Part, reported int) *Observer {
 	return &Observer{log: log, rate: rate, finished: parts, reported: reported}
 }
 
-// sampleEvery is the interval of samples. seldomEvery is the minimum time between
+// sampleEvery is the interval of samples. rarely is the minimum time between
 // two log lines about the same thing.
 const (
 	sampleEvery = time.Second
-	seldomEvery = time.Minute
+	rarely      = time.Minute
 )
 
 // seldom is a count that is logged when it is no longer zero. After that it is
-// logged if it has grown, but at most once every seldomEvery.
+// logged if it has grown, but at most once every rarely.
 type seldom struct {
 	reported uint64
 	at       time.Duration
@@ -92,7 +105,7 @@ type seldom struct {
 // news returns by how much n has grown since it was last logged. due is false if it
 // should not be logged now.
 func (s *seldom) news(now time.Duration, n uint64) (more uint64, due bool) {
-	if n <= s.reported || s.reported > 0 && now-s.at < seldomEvery {
+	if n <= s.reported || s.reported > 0 && now-s.at < rarely {
 		return 0, false
 	}
 	more = n - s.reported
@@ -125,16 +138,11 @@ func (o *Observer) sample(s *scanner.Stats) {
 			"receive_buffer", s.Socket.RecvBuffer)
 	}
 	if more, due := o.errors.news(s.Elapsed, s.SendErrors); due {
-		o.log.Warn("send errors", "datagrams", more, "in_all", s.SendErrors, "kinds", sendFaults(s))
+		o.log.Warn("send errors", "datagrams", more, "in_all", s.SendErrors, "kinds",
+			console.Listed(Read(&Source{Scan: s}, Traffic).By("send_errors_by_kind"), scanner.SendFaults[:], ", "))
 	}
 	o.sampleRate(s)
 	o.sampleParts()
-}
-
-// sendFaults formats how many send errors of each kind occurred.
-func sendFaults(s *scanner.Stats) string {
-	faults := ledger.CountDatagrams(s).SendFaults
-	return console.Listed(faults, scanner.SendFaults[:], ", ")
 }
 
 // sampleRate logs a change of the rate. Once a minute it judges what limits the
@@ -148,7 +156,7 @@ func (o *Observer) sampleRate(s *scanner.Stats) {
 		o.log.Info("rate changed", "from", console.Short(c.From), "to", console.Short(c.To), "why", c.Why)
 		o.found = c.At
 	}
-	if s.Elapsed-o.window.Elapsed < seldomEvery {
+	if s.Elapsed-o.window.Elapsed < rarely {
 		return
 	}
 	w := scanner.Stats{Elapsed: s.Elapsed - o.window.Elapsed, Rate: s.Rate}

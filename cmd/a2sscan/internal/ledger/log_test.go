@@ -1,4 +1,4 @@
-package scanlog
+package ledger
 
 import (
 	"bytes"
@@ -16,7 +16,7 @@ import (
 // once a minute.
 func TestObserver(t *testing.T) {
 	var b bytes.Buffer
-	o := New(slog.New(console.NewLogHandler(&b)), 1000, nil, 0)
+	o := NewObserver(slog.New(console.NewLogHandler(&b)), 1000, nil, 0)
 	var s scanner.Stats
 	for second := range 361 {
 		s.Elapsed, s.Rate = time.Duration(second)*time.Second, 1000
@@ -61,7 +61,7 @@ func TestObserver(t *testing.T) {
 // which the scan settled.
 func TestObserverUnlimited(t *testing.T) {
 	var b bytes.Buffer
-	o := New(slog.New(console.NewLogHandler(&b)), scanner.Off, nil, 0)
+	o := NewObserver(slog.New(console.NewLogHandler(&b)), scanner.Off, nil, 0)
 	s := scanner.Stats{Elapsed: time.Minute, Rate: scanner.Off, Settled: 2e5}
 	s.Waited[scanner.WaitLosses] = 30e6
 	s.Sent[0] = 12e6

@@ -1,4 +1,4 @@
-package tally
+package ledger
 
 import (
 	"encoding/json"
@@ -17,15 +17,11 @@ import (
 // an error of at most 1 %. The zero value is empty.
 type roundTrips struct{ h *hdrhistogram.Histogram }
 
-// These are the maximum and the number of significant digits of the histogram.
-// Longer round trips count as the maximum.
-const (
-	maxRoundTrip    = 10 * time.Minute
-	roundTripDigits = 2
-)
+// maxRoundTrip is the maximum of the histogram: longer round trips count as this.
+const maxRoundTrip = 10 * time.Minute
 
 func newRoundTrips() *hdrhistogram.Histogram {
-	return hdrhistogram.New(1, maxRoundTrip.Microseconds(), roundTripDigits)
+	return hdrhistogram.New(1, maxRoundTrip.Microseconds(), 2) // significant digits
 }
 
 func (rt *roundTrips) add(d time.Duration) {
@@ -93,17 +89,14 @@ func (rt *roundTrips) Quantiles() *Quantiles {
 	}
 }
 
-// String formats the quantiles as one line.
+// String formats the quantiles as one line, with three significant digits, or with all
+// digits before the decimal point.
 func (q *Quantiles) String() string {
-	return fmt.Sprintf("half within %s, 90%% %s, 99%% %s, the slowest %s",
-		inMS(q.P50), inMS(q.P90), inMS(q.P99), inMS(q.Max))
-}
-
-// inMS formats milliseconds with three significant digits, or with all digits
-// before the decimal point if v is large.
-func inMS(v float64) string {
-	if v >= 1000 {
-		return console.Grouped(uint64(math.Round(v))) + " ms"
+	ms := func(v float64) string {
+		if v >= 1000 {
+			return console.Grouped(uint64(math.Round(v))) + " ms"
+		}
+		return fmt.Sprintf("%.3g ms", v)
 	}
-	return fmt.Sprintf("%.3g ms", v)
+	return fmt.Sprintf("half within %s, 90%% %s, 99%% %s, the slowest %s", ms(q.P50), ms(q.P90), ms(q.P99), ms(q.Max))
 }

@@ -1,4 +1,4 @@
-package tally
+package ledger
 
 import (
 	"encoding/json"
@@ -19,7 +19,7 @@ import (
 )
 
 // namesOf returns the counts of these names.
-func namesOf(names ...string) (t TopNames) {
+func namesOf(names ...string) (t Frequent) {
 	for _, name := range names {
 		t.add([]byte(name))
 	}
@@ -46,9 +46,9 @@ func TestTallyGames(t *testing.T) {
 	r.Game = &game.Game{ID: "arma3", Name: "Arma 3", Has: 1 << game.KeyMap, Map: []byte("Altis")}
 	ta.Add(r)
 	for want, got := range map[string]string{
-		`"Arma 3" 1 (100%)`: ta.Games.Shown(9, 99, 1),
-		`"Altis" 1 (100%)`:  ta.Maps.Shown(9, 99, 1),
-		`"2.18" 1 (100%)`:   ta.Versions.Shown(9, 99, 1),
+		`"Arma 3" 1 (100%)`: ta.Games.Line(9, 99, 1),
+		`"Altis" 1 (100%)`:  ta.Maps.Line(9, 99, 1),
+		`"2.18" 1 (100%)`:   ta.Versions.Line(9, 99, 1),
 	} {
 		if got != want {
 			t.Errorf("%s, want %s", got, want)
@@ -75,15 +75,15 @@ func TestTallyJSON(t *testing.T) {
 	if err := json.Unmarshal(b, &got); err != nil {
 		t.Fatal(err)
 	}
-	if top := got.Busy.Top(9); len(top) != 1 || top[0].Servers != 3 || got.Trips.Quantiles().Servers != 3 {
+	if top := got.Busy.topAddresses(9); len(top) != 1 || top[0].Servers != 3 || got.Trips.Quantiles().Servers != 3 {
 		t.Errorf("%+v, %+v", got.Busy, got.Trips.Quantiles())
 	}
 	for what, names := range map[string][2]string{
-		"games":     {got.Games.Shown(9, 99, 3), `"a\xff" 2 (67%), "a\xfe" 1 (33%)`},
-		"maps":      {got.Maps.Shown(9, 99, 3), `"m" 2 (67%), "" 1 (33%)`},
-		"systems":   {got.Systems.Shown(9, 99, 3), `"linux" 2 (67%), "0x00" 1 (33%)`},
-		"countries": {got.Countries.Shown(9, 99, 3), `"DE" 1 (33%)`},
-		"versions":  {got.Versions.Shown(9, 99, 3), `"1" 2 (67%), "2" 1 (33%)`},
+		"games":     {got.Games.Line(9, 99, 3), `"a\xff" 2 (67%), "a\xfe" 1 (33%)`},
+		"maps":      {got.Maps.Line(9, 99, 3), `"m" 2 (67%), "" 1 (33%)`},
+		"systems":   {got.Systems.Line(9, 99, 3), `"linux" 2 (67%), "0x00" 1 (33%)`},
+		"countries": {got.Countries.Line(9, 99, 3), `"DE" 1 (33%)`},
+		"versions":  {got.Versions.Line(9, 99, 3), `"1" 2 (67%), "2" 1 (33%)`},
 	} {
 		if names[0] != names[1] {
 			t.Errorf("%s: %s, want %s", what, names[0], names[1])
@@ -120,19 +120,20 @@ func TestPeople(t *testing.T) {
 // space in a checkpoint. The most frequent name is found among many.
 func TestTally(t *testing.T) {
 	var ta Tally
-	for i := range maxFrequent + 10 {
+	const names = 2*maxFrequent + 10
+	for i := range names {
 		ta.Add(aServer(strings.Repeat("x", i%5000), fmt.Sprint("m", i), "1", 'w'))
 		ta.Add(aServer("frequent", "", "1", 'w'))
 	}
 	ta.Add(&scanner.Result{Status: scanner.StatusNoReply})
 	ta.Add(&scanner.Result{Status: scanner.StatusError})
-	if n := uint64(2 * (maxFrequent + 10)); ta.Servers != n+1 || ta.Players != n || ta.Bots != n {
+	if n := uint64(2 * names); ta.Servers != n+1 || ta.Players != n || ta.Bots != n {
 		t.Errorf("%d servers, %d players, %d bots", ta.Servers, ta.Players, ta.Bots)
 	}
-	if len(ta.Maps.by) != maxFrequent || len(ta.Maps.at) != maxFrequent || len(ta.Games.by) > maxName+2 {
-		t.Errorf("%d maps and %d games are counted", len(ta.Maps.by), len(ta.Games.by))
+	if len(ta.Maps.at) > 2*maxFrequent || len(ta.Games.at) > maxName+2 {
+		t.Errorf("%d maps and %d games are counted", len(ta.Maps.at), len(ta.Games.at))
 	}
-	if many := ta.Maps.Number(); many != "4096 or more" {
+	if many := ta.Maps.Number(); !strings.HasSuffix(many, " or more") {
 		t.Errorf("%s maps", many)
 	}
 	b, err := json.Marshal(&ta)
@@ -146,7 +147,7 @@ func TestTally(t *testing.T) {
 	if many := back.Maps.Number(); many != "256 or more" {
 		t.Errorf("%s maps", many)
 	}
-	if top := back.Games.top(2); top[0].Key != "frequent" || top[0].Servers != maxFrequent+10 {
+	if top := back.Games.top(2); string(top[0].Name) != "frequent" || top[0].Servers != names {
 		t.Errorf("%+v", top)
 	}
 }
@@ -160,7 +161,7 @@ func TestNamesSaid(t *testing.T) {
 	}
 	for _, name := range hostile {
 		names := namesOf(name)
-		got := names.Shown(5, 80, 1)
+		got := names.Line(5, 80, 1)
 		if strings.ContainsFunc(got, func(r rune) bool { return !unicode.IsPrint(r) }) {
 			t.Errorf("%q is shown as %q", name, got)
 		}
@@ -169,7 +170,7 @@ func TestNamesSaid(t *testing.T) {
 		}
 	}
 	names := namesOf(hostile[1])
-	if got, want := names.Shown(5, 112, 1), `"Rust\" 9 (99%), \"DayZ" 1 (100%)`; got != want {
+	if got, want := names.Line(5, 112, 1), `"Rust\" 9 (99%), \"DayZ" 1 (100%)`; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	names = namesOf("a", "a", "a", "b", "b", "c")
@@ -180,11 +181,11 @@ func TestNamesSaid(t *testing.T) {
 		23: `"a" 3 (50%)`,
 		1:  `"a" 3 (50%)`,
 	} {
-		if got := names.Shown(9, width, 6); got != want {
+		if got := names.Line(9, width, 6); got != want {
 			t.Errorf("%d characters: %s, want %s", width, got, want)
 		}
 	}
-	if got := names.Shown(1, 80, 6); got != `"a" 3 (50%)` {
+	if got := names.Line(1, 80, 6); got != `"a" 3 (50%)` {
 		t.Errorf("one of them: %s", got)
 	}
 }
@@ -251,56 +252,48 @@ func TestEstimateEdges(t *testing.T) {
 			t.Errorf("%v: %v, %v; want %v", test.atAsk, lost, ok, test.lost)
 		}
 	}
-	fa := NewFirstAnswers([]uint64{750, 187, 47}, 3)
+	fa := newFirstAnswers([]uint64{750, 187, 47}, 3)
 	if s := fa.String(); s != "750 at the first request, 187 at the second, 47 at the third; datagrams that got lost hid about 16 more" {
 		t.Error(s)
 	}
-	fa = NewFirstAnswers([]uint64{7}, 1)
+	fa = newFirstAnswers([]uint64{7}, 1)
 	if s := fa.String(); s != "7 at the first request" || fa.Missed != nil {
 		t.Error(s)
 	}
 }
 
-// TestBusiest counts servers on more addresses than spaceSaving can hold. The
-// addresses with the most servers are found. No count is too low, or too high by
-// more than Over.
+// TestBusiest counts servers on more addresses than Frequent can hold. The addresses with
+// the most servers are found. No count is too low, or too high by more than Over.
 func TestBusiest(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
-	addr := func(i int) netip.Addr { return netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}) }
 	truth := map[netip.Addr]uint64{}
-	var b topAddresses
+	var f Frequent
 	for range 300_000 {
 		i := r.IntN(50_000)
 		if r.IntN(3) == 0 { // 20 server farms of different sizes
 			i = 1_000_000 + min(r.IntN(20), r.IntN(20))
 		}
-		truth[addr(i)]++
-		b.add(addr(i))
+		addr := netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)})
+		truth[addr]++
+		name := addr.As16()
+		f.add(name[:])
 	}
-	for i, one := range b.Top(maxFrequent) {
+	for i, one := range f.topAddresses(maxFrequent) {
 		is := truth[one.Addr]
 		if is > one.Servers || one.Servers-one.Over > is {
 			t.Errorf("%v has %d servers, but the count is %d, at most %d too high", one.Addr, is, one.Servers, one.Over)
 		}
-		if want := addr(1_000_000 + i); i < 5 && one.Addr != want {
+		n := 1_000_000 + i
+		if want := netip.AddrFrom4([4]byte{10, byte(n >> 16), byte(n >> 8), byte(n)}); i < 5 && one.Addr != want {
 			t.Errorf("place %d: %v, want %v", i+1, one.Addr, want)
 		}
 	}
-	if len(b.by) != maxFrequent || len(b.at) != maxFrequent {
-		t.Errorf("%d addresses in the heap, but %d in the map", len(b.by), len(b.at))
+	if len(f.at) > 2*maxFrequent {
+		t.Errorf("%d addresses", len(f.at))
 	}
-	few := topAddresses{}
-	for i := range 100 {
-		for range i {
-			few.add(addr(i))
-		}
-	}
-	if top := few.Top(2); top[0] != (AddressCount{Addr: addr(99), Servers: 99}) || top[1].Servers != 98 {
-		t.Errorf("%+v", top)
-	}
-	c := b.clone()
-	b.add(addr(1_000_000))
-	if c.Top(1)[0].Servers+1 != b.Top(1)[0].Servers {
+	c := f.clone()
+	f.add(f.top(1)[0].Name)
+	if c.top(1)[0].Servers+1 != f.top(1)[0].Servers {
 		t.Error("a server counted later changed the clone")
 	}
 }

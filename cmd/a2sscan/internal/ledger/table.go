@@ -1,0 +1,302 @@
+package ledger
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/list"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// Counter is one number of a scan, or one for each of several words, and the places that
+// show it: the summary, the closing lines, the metrics, the status lines in JSON and the
+// log. merge adds them up.
+type Counter struct {
+	Name    string  // key in the summary and in the log
+	Section Section // where the summary has it; NoSection: nowhere
+	Kind    Kind
+	Unit    Unit
+	Metric  string   // name of the metric without a2sscan_; "": there is none
+	Help    string   // of the metric
+	Label   string   // of the metric: what the words are; without words, Name is the word
+	Words   []string // nil: it is a single number
+	Status  string   // key in a status line; "": not there
+	Text    string   // name in the closing lines of --verbose; "": those have it in another way
+	Log     bool     // it is logged when the scan has finished
+
+	// One of these three reads the counter. NaN means unknown, +Inf no limit.
+	Count func(*Source) uint64
+	Value func(*Source) float64
+	Parts func(*Source) []uint64 // a number for each of Words, of which empty ones do not count
+}
+
+// Section is an object of the summary.
+type Section uint8
+
+// The sections of the summary that consist of counters.
+const (
+	NoSection Section = iota
+	Targets
+	Traffic // datagrams
+)
+
+// Kind says how a number behaves.
+type Kind uint8
+
+// The kinds of counters.
+const (
+	Sum    Kind = iota // it grows, and the shards of a scan add up
+	Shared             // all shards of a scan count the same
+	Own                // each shard counts what belongs to the others
+	Flag               // 1 if something happened
+	Level              // it is of this moment
+)
+
+// Unit is what a number counts.
+type Unit uint8
+
+// The units of counters.
+const (
+	Things Unit = iota
+	Bytes
+	Microseconds // the metric is in seconds
+)
+
+// Source is what counters are read from. Only Scan and List are of all runs of a resumed
+// scan.
+type Source struct {
+	Scan   *scanner.Stats
+	List   list.Stats
+	Unread uint64 // list entries that were not read; 0 if the size of the list is unknown
+
+	SentRate, ReceivedRate float64 // datagrams per second; NaN: unknown
+
+	// These are for the metrics.
+	Expected                float64 // targets in the lists and networks; NaN: unknown
+	Resumed, Records        uint64
+	People, Bots, Elsewhere uint64
+	Start                   time.Time
+	Healthy                 bool
+}
+
+// words returns the strings of n values.
+func words[T interface {
+	~uint8
+	fmt.Stringer
+}](n int) []string {
+	return console.Words(T(0), T(n))
+}
+
+// orUnknown returns v, or NaN if v is 0.
+func orUnknown(v float64) float64 {
+	if v == 0 {
+		return math.NaN()
+	}
+	return v
+}
+
+func oneIf(is bool) uint64 {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// outcome returns the counter of one thing that may become of a target.
+func outcome(name string, kind Kind, count func(*Source) uint64) Counter {
+	return Counter{
+		Name: name, Section: Targets, Kind: kind, Count: count, Log: name == "unfinished",
+		Metric: "targets_total", Help: "Targets by what became of them: all that were read.", Label: "outcome",
+	}
+}
+
+// Table has all counters. As metrics, they start at zero in each process, as Prometheus
+// expects, even in a resumed scan. A label value is a word of this program: a string from
+// a server or a list never becomes one. A new metric also needs a panel in
+// packaging/grafana/a2sscan.json: TestDashboard checks that.
+var Table = []Counter{
+	// Targets: read = invalid + unscannable + excluded + duplicate + other_shard +
+	// over_limit + finished + unfinished.
+	{Name: "read", Section: Targets, Kind: Shared, Log: true,
+		Count: func(s *Source) uint64 { return s.List.Read }},
+	outcome("invalid", Shared, func(s *Source) uint64 { return s.List.Invalid }),                           // lines that name no server
+	outcome("unscannable", Sum, func(s *Source) uint64 { return s.List.Unscannable + s.Scan.Unscannable }), // addresses that no server can have
+	{Name: "no_port", Section: Targets, // of the unscannable entries, those with port 0
+		Count: func(s *Source) uint64 { return s.List.NoPort }},
+	outcome("excluded", Sum, func(s *Source) uint64 { return s.List.Excluded + s.Scan.Excluded }),
+	outcome("duplicate", Shared, func(s *Source) uint64 { return s.List.Duplicate + s.Scan.Duplicate }),
+	outcome("other_shard", Own, func(s *Source) uint64 { return s.List.OtherShard }),
+	outcome("over_limit", Sum, func(s *Source) uint64 { return s.Scan.OverLimit }), // left out because of --max-per-address
+	{Name: "stopped", Section: Targets, // of the finished targets, those excluded after they were queried
+		Count: func(s *Source) uint64 { return s.Scan.Stopped }},
+	{Name: "elapsed", Status: "elapsed", Kind: Level,
+		Value: func(s *Source) float64 { return s.Scan.Elapsed.Seconds() }},
+	{Name: "finished", Section: Targets, Status: "finished", Log: true,
+		Count: func(s *Source) uint64 { return s.Scan.TargetsFinished() }},
+	outcome("unfinished", Sum, func(s *Source) uint64 { return s.Scan.Unfinished }),
+	{Name: "unread", Section: Targets, Count: func(s *Source) uint64 { return s.Unread }},
+	{Name: "by_status", Section: Targets, Log: true, Text: "finished", Metric: "targets_total", Label: "outcome",
+		Words: words[scanner.Status](int(scanner.NumStatuses)),
+		Parts: func(s *Source) []uint64 { return s.Scan.Finished[:] }},
+	{Name: "answered", Status: "answered", Count: func(s *Source) uint64 { return s.Scan.Answered() }},
+	{Name: "open", Status: "open", Kind: Level, Metric: "targets_open", Help: "Targets that were asked and are not finished.",
+		Count: func(s *Source) uint64 { return uint64(s.Scan.Open) }},
+	{Name: "held", Status: "held", Kind: Level, Metric: "targets_held", Help: "Targets held back by the rate of their address.",
+		Count: func(s *Source) uint64 { return uint64(s.Scan.Held) }},
+	{Name: "silent", Status: "silent", Kind: Level, Metric: "targets_silent", Help: "Targets without reply that wait for a second look.",
+		Count: func(s *Source) uint64 { return uint64(s.Scan.Silent) }},
+	{Name: "listening", Kind: Level, Metric: "targets_listening",
+		Help:  "Of the open targets, those given up early and still listened for, with --timeout auto.",
+		Count: func(s *Source) uint64 { return uint64(s.Scan.Timeouts.Listening) }},
+	{Name: "reopened", Metric: "targets_reopened_total", Help: "Targets that answered after they were given up early.",
+		Count: func(s *Source) uint64 { return s.Scan.Timeouts.Reopened }},
+	{Name: "resumed", Kind: Level, Metric: "targets_resumed",
+		Help:  "Targets that earlier parts of a resumed scan finished or left out; no counter has them.",
+		Count: func(s *Source) uint64 { return s.Resumed }},
+	{Name: "expected", Kind: Level, Metric: "targets_expected",
+		Help:  "Targets in the lists and networks, each once; absent while that is not known.",
+		Value: func(s *Source) float64 { return s.Expected }},
+	{Name: "players", Metric: "players_total", Label: "who", Words: []string{"people", "bots"},
+		Help:  "Players of the servers found by this process: people as their games count them, and bots.",
+		Parts: func(s *Source) []uint64 { return []uint64{s.People, s.Bots} }},
+	{Name: "elsewhere", Metric: "servers_counted_elsewhere_total",
+		Help:  "Servers whose game counts its players elsewhere than in info.",
+		Count: func(s *Source) uint64 { return s.Elsewhere }},
+	{Name: "records", Metric: "records_written_total", Help: "Records handed to the output.",
+		Count: func(s *Source) uint64 { return s.Records }},
+
+	// Datagrams.
+	{Name: "sent", Section: Traffic, Status: "sent", Log: true,
+		Count: func(s *Source) uint64 { return s.Scan.DatagramsSent() }},
+	{Name: "sent_bytes", Section: Traffic, Unit: Bytes, Metric: "sent_bytes_total", Help: "UDP payload sent.",
+		Count: func(s *Source) uint64 { return s.Scan.SentBytes }},
+	{Name: "sent_by_question", Section: Traffic, Metric: "datagrams_sent_total", Help: "Datagrams sent, by question.",
+		Label: "question", Words: words[wire.Question](wire.NumRequests),
+		Parts: func(s *Source) []uint64 { return s.Scan.Sent[:] }},
+	{Name: "repeats", Section: Traffic, Metric: "datagrams_repeated_total",
+		Help:  "Of the datagrams sent, those that asked again after silence.",
+		Count: func(s *Source) uint64 { return s.Scan.Repeats }},
+	{Name: "sent_pairs", Section: Traffic, // how many times segmentation offload sent two datagrams in one call
+		Count: func(s *Source) uint64 { return s.Scan.Socket.GSO }},
+	{Name: "pairs_lost", Section: Traffic, Kind: Flag, // segmentation offload was switched off
+		Count: func(s *Source) uint64 { return s.Scan.GSOStopped }},
+	{Name: "received", Section: Traffic, Status: "received", Log: true,
+		Count: func(s *Source) uint64 { return s.Scan.DatagramsReceived() }},
+	{Name: "received_bytes", Section: Traffic, Unit: Bytes, Metric: "received_bytes_total", Help: "UDP payload received.",
+		Count: func(s *Source) uint64 { return s.Scan.RecvBytes }},
+	{Name: "received_by_class", Section: Traffic, Metric: "datagrams_received_total", Help: "Datagrams received, by class.",
+		Label: "class", Words: scanner.Classes[:],
+		Parts: func(s *Source) []uint64 { return s.Scan.Received[:] }},
+	{Name: "matched_by_kind", Section: Traffic, Text: "matched", Metric: "replies_total",
+		Help: "Datagrams received of class matched, by kind.", Label: "kind", Words: scanner.ReplyKinds[:],
+		Parts: func(s *Source) []uint64 { return s.Scan.Kinds[:] }},
+	{Name: "foreign_by_cause", Section: Traffic, Text: "foreign", Words: scanner.ForeignCauses[:],
+		Parts: func(s *Source) []uint64 { return s.Scan.Foreign[:] }},
+	{Name: "sent_rate", Kind: Level, Status: "sent_rate", Value: func(s *Source) float64 { return s.SentRate }},
+	{Name: "received_rate", Kind: Level, Status: "received_rate", Value: func(s *Source) float64 { return s.ReceivedRate }},
+	{Name: "rate", Kind: Level, Status: "rate", Metric: "rate_asked_datagrams_per_second",
+		Help: "The rate that was asked for; +Inf: as fast as possible.",
+		Value: func(s *Source) float64 {
+			if s.Scan.Rate == scanner.Off {
+				return math.Inf(1)
+			}
+			return s.Scan.Rate
+		}},
+	{Name: "rate_reached", Kind: Level, Metric: "rate_reached_datagrams_per_second",
+		Help:  "Datagrams sent per second, a mean of the time with targets to start.",
+		Value: func(s *Source) float64 { return NewRates(s.Scan).RateReached }},
+	{Name: "rate_settled", Kind: Level, Metric: "rate_settled_datagrams_per_second",
+		Help:  "Without a rate: what it came to in the last seconds.",
+		Value: func(s *Source) float64 { return s.Scan.Settled }},
+	{Name: "rate_found", Kind: Level, Status: "rate_found", Metric: "rate_found_datagrams_per_second",
+		Help:  "With --rate auto: the present rate.",
+		Value: func(s *Source) float64 { return orUnknown(s.Scan.Path.Now) }},
+	{Name: "path_carried", Kind: Level, Status: "path_carried", Metric: "path_carried_datagrams_per_second",
+		Help:  "With --rate auto: what the path carried when it was last full; absent while it never was.",
+		Value: func(s *Source) float64 { return orUnknown(s.Scan.Path.Carried) }},
+	{Name: "kernel_drops", Section: Traffic, Status: "drops", Log: true, Metric: "kernel_drops_total",
+		Help:  "Datagrams that arrived but were dropped by the kernel before they were read.",
+		Count: func(s *Source) uint64 { return s.Scan.Socket.KernelDrops }},
+	{Name: "send_errors", Section: Traffic, Status: "send_errors", Log: true,
+		Count: func(s *Source) uint64 { return s.Scan.SendErrors }},
+	{Name: "send_errors_by_kind", Section: Traffic, Metric: "send_errors_total", Help: "Datagrams that could not be sent, by kind.",
+		Label: "kind", Words: scanner.SendFaults[:],
+		Parts: func(s *Source) []uint64 { return s.Scan.SendFaults[:] }},
+	{Name: "send_put_off", Section: Traffic, Metric: "sends_put_off_total",
+		Help:  "Sends that the kernel put off, and that were tried again.",
+		Count: func(s *Source) uint64 { return s.Scan.SendAgain }},
+	{Name: "foreign_replies", Section: Traffic, Count: func(s *Source) uint64 { return s.Scan.ForeignReplies }},
+	{Name: "early_replies", Section: Traffic, Count: func(s *Source) uint64 { return s.Scan.EarlyReplies }},
+	{Name: "conflicts", Section: Traffic, Count: func(s *Source) uint64 { return s.Scan.InfoConflicts }},
+	{Name: "late_conflicts", Section: Traffic, Count: func(s *Source) uint64 { return s.Scan.LateConflicts }},
+	{Name: "forged", Section: Traffic, Kind: Flag, Count: func(s *Source) uint64 { return oneIf(s.Scan.Forged()) }},
+	{Name: "faults", Text: "faults", Metric: "faults_total", // of the questions of finished targets
+		Help:  "Faults of replies and questions, by the word that records have for them.",
+		Label: "fault", Words: words[wire.Error](int(wire.NumErrors)),
+		Parts: func(s *Source) []uint64 { return s.Scan.Errors[:] }},
+	{Name: "timeout", Kind: Level, Metric: "timeout_seconds",
+		Help:  "How long the first request waits for a reply, with --timeout auto; absent with a fixed timeout.",
+		Value: func(s *Source) float64 { return orUnknown(s.Scan.Timeouts.Now.Seconds()) }},
+	{Name: "waited", Unit: Microseconds, Metric: "waited_seconds_total",
+		Help:  "Time in which the rate would have let datagrams go out and none did, by what was waited for.",
+		Label: "reason", Words: waitWords(),
+		Parts: func(s *Source) []uint64 { return s.Scan.Waited[:] }},
+
+	// Memory.
+	{Name: "bytes", Kind: Level, Unit: Bytes, Status: "bytes", Metric: "byte_budget_used_bytes",
+		Help:  "Memory held for replies, under the byte budget.",
+		Count: func(s *Source) uint64 { return uint64(s.Scan.Bytes) }},
+	{Name: "budget", Kind: Level, Unit: Bytes, Metric: "byte_budget_limit_bytes",
+		Help:  "The byte budget: when it is used up, no new targets start.",
+		Count: func(*Source) uint64 { return scanner.DefaultByteBudget }},
+	{Name: "buffer", Kind: Level, Unit: Bytes, Metric: "receive_buffer_bytes",
+		Help:  "Receive buffer of the socket, as the kernel granted it.",
+		Count: func(s *Source) uint64 { return uint64(s.Scan.Socket.RecvBuffer) }},
+	{Name: "buffer_asked", Kind: Level, Unit: Bytes, Metric: "receive_buffer_asked_bytes",
+		Help:  "Receive buffer of the socket, as it was asked for.",
+		Count: func(s *Source) uint64 { return uint64(s.Scan.Socket.RecvBufferAsked) }},
+	{Name: "buffer_used", Kind: Level, Unit: Bytes, Metric: "receive_buffer_used_bytes",
+		Help:  "What waits in the receive buffer (Linux).",
+		Count: func(s *Source) uint64 { return uint64(s.Scan.Socket.RecvQueued) }},
+	{Name: "groups", Kind: Level, Metric: "reassembly_groups", Help: "Split replies that wait for fragments.",
+		Count: func(s *Source) uint64 { return uint64(s.Scan.Reasm.Groups) }},
+	{Name: "fragments", Kind: Level, Metric: "reassembly_fragments", Help: "Fragments held for them.",
+		Count: func(s *Source) uint64 { return uint64(s.Scan.Reasm.Fragments) }},
+	{Name: "fragment_bytes", Kind: Level, Unit: Bytes, Metric: "reassembly_used_bytes",
+		Help:  "Memory used by the reassembly table, a part of the byte budget.",
+		Count: func(s *Source) uint64 { return uint64(s.Scan.Reasm.Bytes) }},
+	{Name: "reassembled", Metric: "reassembly_replies_total", Help: "Split replies put together, plain or compressed.",
+		Label: "form", Words: []string{"plain", "compressed"},
+		Parts: func(s *Source) []uint64 { return []uint64{s.Scan.Reasm.Whole, s.Scan.Reasm.Packed} }},
+	{Name: "dropped_fragments", Metric: "reassembly_dropped_fragments_total", Help: "Fragments dropped, by reason.",
+		Label: "reason", Words: []string{"duplicate", "conflict", "malformed", "too_large"},
+		Parts: func(s *Source) []uint64 {
+			r := &s.Scan.Reasm
+			return []uint64{r.Duplicate, r.Conflict, r.Malformed, r.TooLarge}
+		}},
+	{Name: "dropped_groups", Metric: "reassembly_dropped_groups_total",
+		Help:  "Incomplete split replies dropped: to make room, for their age, with their target.",
+		Label: "reason", Words: []string{"evicted", "expired", "forgotten"},
+		Parts: func(s *Source) []uint64 {
+			r := &s.Scan.Reasm
+			return []uint64{r.Evicted, r.Expired, r.Forgotten}
+		}},
+
+	{Name: "start", Kind: Level, Metric: "scan_start_time_seconds",
+		Help:  "When the scan began, of a resumed one its first part, in seconds since 1970.",
+		Value: func(s *Source) float64 { return float64(s.Start.UnixMilli()) / 1e3 }},
+	{Name: "healthy", Kind: Level, Metric: "scan_healthy", Help: "1 while /healthz answers 200, else 0.",
+		Count: func(s *Source) uint64 { return oneIf(s.Healthy) }},
+}
+
+// waitWords returns the words of the reasons to wait; empty: it is no waiting.
+func waitWords() []string {
+	all := make([]string, scanner.NumWaits)
+	for w := scanner.WaitNothing + 1; w < scanner.NumWaits; w++ {
+		all[w] = w.Word()
+	}
+	return all
+}

@@ -1,0 +1,211 @@
+package ledger
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/game"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// Tally counts what a scan found, in limited memory. Its JSON is part of a checkpoint.
+type Tally struct {
+	Servers uint64 `json:"servers"` // servers that answered
+	Players uint64 `json:"players"` // people, as the games count them
+	Bots    uint64 `json:"bots"`    // players that are programs
+	// Corrected counts the servers whose player count does not come from INFO.
+	Corrected uint64 `json:"corrected,omitempty"`
+
+	Games    Frequent `json:"games"`
+	Maps     Frequent `json:"maps"`
+	Systems  Frequent `json:"environments"`
+	Versions Frequent `json:"versions"`
+
+	Countries Frequent `json:"countries,omitzero"` // with --mmdb
+
+	AtAsk []uint64   `json:"at_ask"` // servers that first answered attempt 1, 2, and so on
+	Trips roundTrips `json:"round_trips"`
+	Busy  Frequent   `json:"busiest"` // addresses with the most servers
+}
+
+// Clone returns a copy that later calls of Add do not change.
+func (t *Tally) Clone() Tally {
+	c := *t
+	for _, f := range []*Frequent{&c.Games, &c.Maps, &c.Systems, &c.Versions, &c.Countries, &c.Busy} {
+		*f = f.clone()
+	}
+	c.AtAsk = slices.Clone(t.AtAsk)
+	c.Trips = t.Trips.clone()
+	return c
+}
+
+// Add counts a result. The names are those that the game reports in its own way or, if it
+// has none, those in INFO.
+func (t *Tally) Add(r *scanner.Result) {
+	if r.Status == scanner.StatusNoReply || r.Status == scanner.StatusUnreachable {
+		return
+	}
+	t.Servers++
+	if ask := int(r.Ask); ask > 0 {
+		for len(t.AtAsk) < ask {
+			t.AtAsk = append(t.AtAsk, 0)
+		}
+		t.AtAsk[ask-1]++
+	}
+	addr := r.Addr.Addr().As16()
+	t.Busy.add(addr[:])
+	if r.RTT > 0 {
+		t.Trips.add(r.RTT)
+	}
+	if r.Geo.Country != "" {
+		t.Countries.addText(r.Geo.Country)
+	}
+	if !r.HasInfo {
+		return
+	}
+	p := r.Population()
+	t.Players += uint64(max(p.People, 0))
+	t.Bots += uint64(max(p.Bots, 0))
+	if p.Elsewhere {
+		t.Corrected++
+	}
+	in, own := &r.Info, r.Game
+	if own == nil {
+		own = &game.Game{}
+	}
+	switch {
+	case own.ID != "":
+		t.Games.addText(own.Name)
+	case in.Has&wire.HasGame != 0:
+		t.Games.add(in.Game)
+	}
+	switch {
+	case own.Has.Has(game.KeyMap):
+		t.Maps.add(own.Map)
+	case in.Has&wire.HasMap != 0:
+		t.Maps.add(in.Map)
+	}
+	switch {
+	case own.Has.Has(game.KeyVersion):
+		t.Versions.add(own.Version)
+	case in.Has&wire.HasVersion != 0:
+		t.Versions.add(in.Version)
+	}
+	if in.Has&wire.HasEnvironment != 0 {
+		system := wire.Environment(in.Environment)
+		if system == "" {
+			system = fmt.Sprintf("0x%02x", in.Environment)
+		}
+		t.Systems.addText(system)
+	}
+}
+
+// Line formats how many servers, people and bots were found. asked is the number of
+// targets that were queried.
+func (t *Tally) Line(asked uint64) string {
+	if t.Servers == 0 {
+		return "no server"
+	}
+	s := fmt.Sprintf("%s (%s)", console.Plural(t.Servers, "server"), console.Percent(t.Servers, asked))
+	if t.Players > 0 {
+		s += ", " + console.Plural(t.Players, "player")
+	}
+	if t.Bots > 0 {
+		s += ", " + console.Plural(t.Bots, "bot")
+	}
+	return s
+}
+
+// FirstAnswers counts servers by the attempt that they answered first, and estimates how
+// many servers answered no attempt.
+//
+// Datagrams get lost, so a server that is up answers an attempt with some probability p,
+// which is assumed to be the same for each attempt. Then the number of attempts until the
+// first answer has a geometric distribution. A scan sees this distribution only up to its
+// last attempt. The maximum likelihood estimate of p is the value that gives the truncated
+// distribution the observed mean. If n servers answered, the scan missed about n·q/(1-q),
+// where q is the probability that none of the attempts is answered.
+//
+// The estimate covers only servers that were silent by chance. It does not cover servers
+// that are down, behind a firewall, or overloaded all the time. If losses come in bursts,
+// as when a queue on the path is full, the attempt after a lost attempt has a lower p, and
+// the estimate is too low. A second pass comes much later and finds more of these servers.
+type FirstAnswers struct {
+	AtAsk  []uint64 `json:"at_ask"`                    // number of servers per attempt, from the first attempt on
+	Chance *float64 `json:"answer_chance,omitempty"`   // p; absent: it can't be estimated
+	Missed *float64 `json:"missed_estimate,omitempty"` // number of servers; absent: it can't be estimated
+}
+
+// newFirstAnswers returns the counts and the estimate of a scan that queried silent
+// targets this many times.
+func newFirstAnswers(atAsk []uint64, attempts int) FirstAnswers {
+	fa := FirstAnswers{AtAsk: append([]uint64{}, atAsk...)}
+	for len(fa.AtAsk) < attempts {
+		fa.AtAsk = append(fa.AtAsk, 0)
+	}
+	if p, missed, ok := estimateMissed(fa.AtAsk); ok {
+		fa.Chance, fa.Missed = &p, &missed
+	}
+	return fa
+}
+
+// estimateMissed returns the chance that an attempt is answered, and how many servers
+// answered no attempt. ok is false if there is only one attempt, or if later attempts were
+// answered as often as the first.
+func estimateMissed(atAsk []uint64) (p, missed float64, ok bool) {
+	var n, sum float64
+	for i, servers := range atAsk {
+		n += float64(servers)
+		sum += float64(servers) * float64(i+1)
+	}
+	attempts := float64(len(atAsk))
+	if n == 0 || attempts < 2 || sum/n >= (attempts+1)/2*0.99 {
+		return 0, 0, false
+	}
+	low, high := 0.0, 1.0 // the probability that an attempt is not answered
+	for range 60 {
+		q := (low + high) / 2
+		var all, asks float64 // of the servers that answer one of the attempts
+		for k, chance := 1, 1.0; k <= len(atAsk); k++ {
+			all += chance
+			asks += chance * float64(k)
+			chance *= q
+		}
+		if asks/all < sum/n {
+			low = q
+		} else {
+			high = q
+		}
+	}
+	silent := (low + high) / 2
+	none := math.Pow(silent, attempts)
+	return 1 - silent, n * none / (1 - none), true
+}
+
+// ordinals are the words for the first attempts.
+var ordinals = []string{"first", "second", "third", "fourth", "fifth"}
+
+// String formats the counts and the estimate as one line.
+func (fa *FirstAnswers) String() string {
+	s := ""
+	for i, n := range fa.AtAsk {
+		switch {
+		case i == 0:
+			s = console.Grouped(n) + " at the first request"
+		case n > 0 && i < len(ordinals):
+			s += fmt.Sprintf(", %s at the %s", console.Grouped(n), ordinals[i])
+		case n > 0:
+			s += fmt.Sprintf(", %s at request %d", console.Grouped(n), i+1)
+		}
+	}
+	if fa.Missed == nil {
+		return s
+	}
+	if n := uint64(math.Round(*fa.Missed)); n > 0 {
+		s += fmt.Sprintf("; datagrams that got lost hid about %s more", console.Grouped(n))
+	}
+	return s
+}

@@ -1,0 +1,55 @@
+package metrics
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/list"
+)
+
+var update = flag.Bool("update", false, "write the golden file anew")
+
+// TestNames: dashboards and alerts rely on the names, types, help texts and labels of
+// the metrics.
+func TestNames(t *testing.T) {
+	m := newServer(console.New(io.Discard), Options{})
+	m.Begin(new(scanner.Monitor), nil)
+	m.Attach(Source{
+		List: func() list.Stats { return list.Stats{} }, Size: func() (uint64, bool) { return 9, true },
+		Records: func() uint64 { return 1 }, OutputFailed: func() bool { return false },
+	})
+	families, err := m.registry().Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for _, f := range families {
+		if !strings.HasPrefix(f.GetName(), "a2sscan_") {
+			continue
+		}
+		fmt.Fprintf(&b, "%s %s %s\n", f.GetName(), f.GetType(), f.GetHelp())
+		for _, metric := range f.GetMetric() {
+			for _, l := range metric.GetLabel() {
+				if l.GetName() != "goversion" {
+					fmt.Fprintf(&b, "\t%s=%q\n", l.GetName(), l.GetValue())
+				}
+			}
+		}
+	}
+	const golden = "testdata/names.txt"
+	if *update {
+		if err := os.WriteFile(golden, []byte(b.String()), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil || b.String() != string(want) {
+		t.Errorf("%v; got\n%s", err, &b)
+	}
+}
