@@ -5,13 +5,10 @@ package checkpoint
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/binary"
-	"encoding/hex"
+	"encoding/gob"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
-	"net/netip"
 	"strconv"
 	"strings"
 	"sync"
@@ -28,11 +25,9 @@ import (
 // Checkpoint is everything needed to resume a scan. This is its file:
 //
 //	a2sscan checkpoint VERSION SHA-256\n
-//	a zstd frame: one line of JSON, and then the open targets
+//	a zstd frame: one line of JSON, and then the open targets, as package gob encodes them
 //
-// The SHA-256, in hex, covers all bytes after the first line. A target is encoded
-// as the four bytes of its address, then its port, place, tag and master entry.
-// Numbers are uvarints; each string follows its length.
+// The SHA-256, in hex, covers all bytes after the first line.
 //
 // A new field that describes how far the scan has come belongs here. Checkpointer
 // fills it: in compose from a snapshot, or in save if the output must be durable
@@ -52,14 +47,12 @@ type Checkpoint struct {
 
 	Place uint64 `json:"place"`          // index in the list at which to resume
 	Size  uint64 `json:"size,omitempty"` // number of places in the list; 0: unknown
-	Open  uint64 `json:"open"`           // targets taken from the list but not finished
 
-	Stats   scanner.Stats      `json:"stats"`
-	List    list.Stats         `json:"list"`               // up to Place
-	LeftOut []ledger.Exclusion `json:"left_out,omitempty"` // per source, up to Place
-	Tally   ledger.Tally       `json:"tally"`
-	Records uint64             `json:"records"`
-	Output  OutputState        `json:"output"`
+	Stats   scanner.Stats `json:"stats"`
+	List    list.Stats    `json:"list"` // up to Place
+	Tally   ledger.Tally  `json:"tally"`
+	Records uint64        `json:"records"`
+	Output  OutputState   `json:"output"`
 
 	Names map[string]HostName `json:"names,omitempty"` // answers to look-ups of host names
 
@@ -67,7 +60,7 @@ type Checkpoint struct {
 
 	Step Step `json:"step,omitempty"` // the scan is complete, and only this is left to do
 
-	OpenTargets []scanner.Target `json:"-"` // the open targets; Open is their number
+	OpenTargets []scanner.Target `json:"-"` // taken from the list but not finished
 }
 
 // Step is the environment of the program that must run after a complete scan.
@@ -84,89 +77,66 @@ type OutputState struct {
 	Records uint64      `json:"records,omitempty"`
 }
 
-// checkpointVersion is the version of the file format. It is raised when one of two
-// versions of a2sscan would misread a file of the other: in version 1 the counts have
-// another layout, and there are no steps.
-const checkpointVersion = 2
+// version is the version of the file format. It is raised when one of two versions of
+// a2sscan would misread a file of the other. Version 1 had another layout of the
+// counts; version 2 encoded targets otherwise and had counts of each exclusion.
+const version = 3
 
-const checkpointMagic = "a2sscan checkpoint "
+const magic = "a2sscan checkpoint "
 
 // These errors explain why a file can't be used as a checkpoint.
 var (
 	errNoCheckpoint = errors.New("is not a checkpoint")
 	errDamaged      = errors.New("is damaged: part of it is missing or was changed")
-	errOlder        = errors.New("was written by an older a2sscan, whose counts this one can't continue: complete the scan with that version")
+	errRange        = errors.New("is damaged: it has impossible numbers") // the checksum is valid
+	errOlder        = errors.New("was written by an older a2sscan, which this one can't continue: complete the scan with that version")
 )
 
-// errNewer is the error for a checkpoint that a newer a2sscan wrote. Its value is
-// the version of the file.
-type errNewer int
-
-func (v errNewer) Error() string {
-	return fmt.Sprintf("was written by a newer a2sscan: it has version %d, but this program only reads version %d",
-		int(v), checkpointVersion)
-}
-
-// encode sets c.Open and returns the content of the checkpoint file.
-func (c *Checkpoint) encode() ([]byte, error) {
-	c.Open = uint64(len(c.OpenTargets))
-	c.Stats.Rate = 0 // the flags set it
-	var targets []byte
-	for i := range c.OpenTargets {
-		targets = appendTarget(targets, &c.OpenTargets[i])
-	}
-	body, err := json.Marshal(c)
-	if err != nil {
-		return nil, err
-	}
-	body = append(append(body, '\n'), targets...)
-	z, err := checkpointPacker()
-	if err != nil {
-		return nil, err
-	}
-	packed := z.EncodeAll(body, nil)
-	sum := sha256.Sum256(packed)
-	head := fmt.Sprintf("%s%d %x\n", checkpointMagic, checkpointVersion, sum)
-	return append([]byte(head), packed...), nil
-}
-
-// checkpointPacker returns the encoder that all checkpoints share. It is created
-// only once because it needs many times the memory of a checkpoint.
-var checkpointPacker = sync.OnceValues(func() (*zstd.Encoder, error) {
-	return zstd.NewWriter(nil,
-		zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest))
+// packer is the encoder that all checkpoints share. It needs many times the memory of a
+// checkpoint.
+var packer = sync.OnceValues(func() (*zstd.Encoder, error) {
+	return zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest))
 })
 
-func appendTarget(b []byte, t *scanner.Target) []byte {
-	ip := t.Addr.Addr().As4()
-	b = append(b, ip[:]...)
-	b = binary.AppendUvarint(b, uint64(t.Addr.Port()))
-	b = binary.AppendUvarint(b, t.Place)
-	b = binary.AppendUvarint(b, uint64(len(t.Tag)))
-	b = append(b, t.Tag...)
-	b = binary.AppendUvarint(b, uint64(len(t.Master)))
-	return append(b, t.Master...)
+// encode returns the content of the checkpoint file.
+func (c *Checkpoint) encode() ([]byte, error) {
+	c.Stats.Rate = 0 // the flags set it
+	var body bytes.Buffer
+	z, err := packer()
+	if err == nil {
+		err = json.NewEncoder(&body).Encode(c)
+	}
+	if err == nil {
+		err = gob.NewEncoder(&body).Encode(c.OpenTargets)
+	}
+	if err != nil {
+		return nil, err
+	}
+	packed := z.EncodeAll(body.Bytes(), nil)
+	head := fmt.Sprintf("%s%d %x\n", magic, version, sha256.Sum256(packed))
+	return append([]byte(head), packed...), nil
 }
 
 // Decode decodes the content of a checkpoint file.
 func Decode(file []byte) (*Checkpoint, error) {
 	head, packed, _ := bytes.Cut(file, []byte{'\n'})
-	rest, ours := strings.CutPrefix(string(head), checkpointMagic)
+	rest, ours := strings.CutPrefix(string(head), magic)
 	if !ours {
-		if strings.HasPrefix(checkpointMagic, string(file)) {
+		if strings.HasPrefix(magic, string(file)) {
 			return nil, errDamaged // truncated, or never written
 		}
 		return nil, errNoCheckpoint
 	}
-	version, sum, _ := strings.Cut(rest, " ")
-	v, err := strconv.Atoi(version)
-	switch is := sha256.Sum256(packed); {
-	case err == nil && v > checkpointVersion:
-		return nil, errNewer(v)
-	case err == nil && v == 1 && sum == hex.EncodeToString(is[:]):
-		return nil, errOlder
-	case err != nil || v < 1 || sum != hex.EncodeToString(is[:]):
+	number, sum, _ := strings.Cut(rest, " ")
+	v, err := strconv.Atoi(number)
+	intact := sum == fmt.Sprintf("%x", sha256.Sum256(packed))
+	switch {
+	case err == nil && v > version:
+		return nil, fmt.Errorf("was written by a newer a2sscan: it has version %d, but this program only reads version %d", v, version)
+	case err != nil || v < 1 || !intact:
 		return nil, errDamaged
+	case v < version:
+		return nil, errOlder
 	}
 	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
 	if err != nil {
@@ -181,61 +151,60 @@ func Decode(file []byte) (*Checkpoint, error) {
 }
 
 func decodeBody(body []byte) (*Checkpoint, error) {
-	line, rest, _ := bytes.Cut(body, []byte{'\n'})
+	line, targets, _ := bytes.Cut(body, []byte{'\n'})
 	c := new(Checkpoint)
 	if err := json.Unmarshal(line, c); err != nil {
 		return nil, fmt.Errorf("can't be decoded: %w", err)
 	}
-	r := fieldReader{b: rest}
-	for range c.Open {
-		t := r.target()
-		if r.bad {
-			return nil, errDamaged
+	if err := gob.NewDecoder(bytes.NewReader(targets)).Decode(&c.OpenTargets); err != nil {
+		return nil, errDamaged
+	}
+	if !c.possible() {
+		return nil, errRange
+	}
+	return c, nil
+}
+
+// possible reports whether a scan can have written these numbers. With a wrong place,
+// targets would be queried twice or never.
+func (c *Checkpoint) possible() bool {
+	for _, t := range c.OpenTargets {
+		if !isTarget(&t) || t.Place >= c.Place {
+			return false
 		}
-		c.OpenTargets = append(c.OpenTargets, t)
 	}
-	return c, c.check()
-}
+	// Every entry before Place was yielded by the list or excluded, and every yielded
+	// target is finished, was excluded later, or is still open or silent.
+	l, s, silent := &c.List, &c.Stats, &c.Silent
+	skipped := s.Unscannable + s.Excluded + s.Duplicate + s.OverLimit
+	given := s.TargetsFinished() + skipped + uint64(len(c.OpenTargets)) + uint64(max(0, silent.Waiting()))
+	placed := c.Place == l.Given+l.Unscannable+l.Excluded+l.OtherShard && l.Given == given && (c.Size == 0 || c.Place <= c.Size)
 
-// fieldReader decodes the fields of encoded targets one after another.
-type fieldReader struct {
-	b   []byte
-	bad bool // a field is missing or out of range
-}
-
-func (r *fieldReader) number() uint64 {
-	v, n := binary.Uvarint(r.b)
-	if n <= 0 {
-		r.bad, r.b = true, nil
-		return 0
+	records := s.Answered()
+	if c.Plan.Unanswered {
+		records = s.TargetsFinished()
 	}
-	r.b = r.b[n:]
-	return v
-}
-
-// target reads what appendTarget wrote.
-func (r *fieldReader) target() scanner.Target {
-	ip, port := r.ip(), r.number()
-	r.bad = r.bad || port > math.MaxUint16
-	t := scanner.Target{Addr: netip.AddrPortFrom(ip, uint16(port)), Place: r.number()}
-	t.Tag, t.Master = r.text(), r.text()
-	return t
-}
-
-func (r *fieldReader) ip() netip.Addr {
-	var ip [4]byte
-	copy(ip[:], r.bytes(4))
-	return netip.AddrFrom4(ip)
-}
-
-func (r *fieldReader) text() string { return string(r.bytes(r.number())) }
-
-func (r *fieldReader) bytes(n uint64) []byte {
-	if n > uint64(len(r.b)) {
-		r.bad, r.b = true, nil
-		return nil
+	o := &c.Output
+	written := o.Records
+	if !c.Plan.Rotate {
+		written = c.Records
 	}
-	b := r.b[:n]
-	r.b = r.b[n:]
-	return b
+	counted := hasRecords(o.Offset, written, o.Sum) && (c.Plan.Rotate || len(o.Parts) == 0)
+	for i := range o.Parts {
+		p := &o.Parts[i]
+		counted = counted && hasRecords(p.Bytes, p.Records, p.Sum)
+		written += p.Records
+	}
+	return c.Scan != "" && !c.Start.IsZero() && c.Resumed >= 0 && placed &&
+		counted && written == c.Records && c.Records == records &&
+		silent.Bytes >= 0 && 0 <= silent.SecondPassed && silent.SecondPassed <= silent.Targets && int64(silent.Targets) <= silent.Bytes/8
+}
+
+// isTarget reports whether a scan can ask t.
+func isTarget(t *scanner.Target) bool { return t.Addr.Addr().Is4() && t.Addr.Port() != 0 }
+
+// hasRecords reports whether a file of this length can have this many records. Only
+// an empty file has none, and only an empty file may lack a hash.
+func hasRecords(bytes int64, records uint64, sum string) bool {
+	return bytes >= 0 && (bytes > 0) == (records > 0) && (bytes == 0 || sum != "")
 }

@@ -11,56 +11,45 @@ import (
 // resolver looks up the addresses of a host.
 type resolver func(ctx context.Context, host string) ([]netip.Addr, error)
 
-// HostNames remembers the addresses of host names. A resumed scan queries the same
-// addresses in the same order, even if the names have other addresses by then.
-type HostNames struct {
-	mu    sync.Mutex
-	known map[string]HostName
-	saved map[string]HostName // a copy of known for checkpoints; never modified
-}
-
 // HostName is the answer to the look-up of one name.
 type HostName struct {
 	Addrs []netip.Addr `json:"addrs,omitempty"`
 	Error string       `json:"error,omitempty"`
 }
 
-// Resolver returns a resolver that calls lookup only for names not yet known. It
-// does not remember an answer if ctx is done.
+// HostNames remembers the addresses of host names. A resumed scan queries the same
+// addresses in the same order, even if the names have other addresses by then.
+type HostNames struct {
+	mu    sync.Mutex
+	known map[string]HostName
+}
+
+// Resolver returns a resolver that calls lookup only for names not yet known, in this
+// run or an earlier one. If two lines with the same name are looked up at the same
+// time, both get the first answer. It does not remember an answer if ctx is done.
 func (n *HostNames) Resolver(lookup resolver) resolver {
 	return func(ctx context.Context, host string) ([]netip.Addr, error) {
-		if was, known := n.get(host); known {
-			return was.addrs()
+		n.mu.Lock()
+		answer, known := n.known[host]
+		n.mu.Unlock()
+		if !known {
+			addrs, err := lookup(ctx, host)
+			if ctx.Err() != nil {
+				return addrs, err
+			}
+			if answer.Addrs = addrs; err != nil {
+				answer.Error = err.Error()
+			}
+			answer = n.put(host, answer)
 		}
-		addrs, err := lookup(ctx, host)
-		answer := HostName{Addrs: addrs}
-		if err != nil {
-			answer.Error = err.Error()
+		if answer.Error != "" {
+			return nil, errors.New(answer.Error)
 		}
-		if ctx.Err() != nil {
-			return addrs, err
-		}
-		return n.put(host, answer).addrs()
+		return answer.Addrs, nil
 	}
 }
 
-// addrs returns the answer in the form that a resolver returns.
-func (h HostName) addrs() ([]netip.Addr, error) {
-	if h.Error != "" {
-		return nil, errors.New(h.Error)
-	}
-	return h.Addrs, nil
-}
-
-func (n *HostNames) get(host string) (HostName, bool) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	answer, known := n.known[host]
-	return answer, known
-}
-
-// put stores and returns the answer for a name. If two lines with the same name
-// were looked up at the same time, both get the first answer.
+// put stores the answer for a name, unless there is one, and returns the stored one.
 func (n *HostNames) put(host string, answer HostName) HostName {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -78,8 +67,5 @@ func (n *HostNames) put(host string, answer HostName) HostName {
 func (n *HostNames) all() map[string]HostName {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if len(n.saved) != len(n.known) {
-		n.saved = maps.Clone(n.known)
-	}
-	return n.saved
+	return maps.Clone(n.known)
 }

@@ -11,10 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store"
-
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
 	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
@@ -23,39 +21,25 @@ import (
 // also needs a line in differs. State that changes during a scan belongs in
 // Checkpoint.
 type Plan struct {
-	Targets       []string   `json:"targets"` // those that are not lists, as given on the command line
-	Lists         []ListID   `json:"lists"`
-	Ports         string     `json:"ports"`
-	Order         string     `json:"order"`
-	Seed          uint64     `json:"seed,omitempty"` // of the random order
-	Shard         string     `json:"shard,omitempty"`
-	Resolve       bool       `json:"resolve,omitempty"`
-	Query         string     `json:"query"`
-	MaxTargets    uint64     `json:"max_targets"`
-	MaxPerAddress int        `json:"max_per_address"`
-	Raw           bool       `json:"raw"`
-	KeepMaster    bool       `json:"keep_master,omitempty"`
-	Unanswered    bool       `json:"unanswered"`
-	PlayerKey     string     `json:"player_key,omitempty"` // ID of the key that hashes names; empty: names are written
-	Databases     []Database `json:"mmdb,omitempty"`
-	Columns       string     `json:"columns,omitempty"` // format and fields of an output that is not JSON
-	Output        string     `json:"output"`            // absolute path
-	Rotate        bool       `json:"rotate"`
-	Store         string     `json:"store,omitempty"` // URL of the census in an object store; Output is then in a folder from which it is uploaded
-}
-
-// Database is a file of --mmdb, as saved in a checkpoint.
-type Database struct {
-	Type string `json:"type"`
-}
-
-// typesOf lists the types that the databases declare.
-func typesOf(databases []Database) string {
-	var types []string
-	for _, db := range databases {
-		types = append(types, db.Type)
-	}
-	return strings.Join(types, ", ")
+	Targets       []string `json:"targets"` // those that are not lists, as given on the command line
+	Lists         []ListID `json:"lists"`
+	Ports         string   `json:"ports"`
+	Order         string   `json:"order"`
+	Seed          uint64   `json:"seed,omitempty"` // of the random order
+	Shard         string   `json:"shard,omitempty"`
+	Resolve       bool     `json:"resolve,omitempty"`
+	Query         string   `json:"query"`
+	MaxTargets    uint64   `json:"max_targets"`
+	MaxPerAddress int      `json:"max_per_address"`
+	Raw           bool     `json:"raw"`
+	KeepMaster    bool     `json:"keep_master,omitempty"`
+	Unanswered    bool     `json:"unanswered"`
+	PlayerKey     string   `json:"player_key,omitempty"` // ID of the key that hashes names; empty: names are written
+	Databases     []string `json:"mmdb,omitempty"`       // types of the databases
+	Columns       string   `json:"columns,omitempty"`    // format and fields of an output that is not JSON
+	Output        string   `json:"output"`               // absolute path
+	Rotate        bool     `json:"rotate"`
+	Store         string   `json:"store,omitempty"` // URL of the census in an object store; Output is then in a folder from which it is uploaded
 }
 
 // ListID identifies a list of targets by its content.
@@ -67,6 +51,7 @@ type ListID struct {
 // differs describes the first difference between p and was; "" if there is none.
 // It does not compare the lists, which have not been read yet.
 func (p *Plan) differs(was *Plan) string {
+	given := map[bool]string{true: "given", false: "not given"}
 	for _, c := range []struct {
 		what     string
 		now, was any
@@ -85,30 +70,19 @@ func (p *Plan) differs(was *Plan) string {
 		{"--unanswered is", p.Unanswered, was.Unanswered},
 		{"--format and --fields are", p.Columns, was.Columns},
 		{"the player key is", p.PlayerKey, was.PlayerKey},
-		{"--mmdb is", typesOf(p.Databases), typesOf(was.Databases)},
+		{"--mmdb is", strings.Join(p.Databases, ", "), strings.Join(was.Databases, ", ")},
 		{"--output is", p.Output, was.Output},
 		{"--output is", p.Store, was.Store},
-		{"--rotate is", given(p.Rotate), given(was.Rotate)},
+		{"--rotate is", given[p.Rotate], given[was.Rotate]},
 	} {
 		if now, isText := c.now.(string); isText {
-			c.now = inJSON(now)
+			c.now = string([]rune(now)) // as JSON leaves file names that are not UTF-8
 		}
 		if c.now != c.was {
 			return fmt.Sprintf("%s %s, but was %s", c.what, orNone(c.now), orNone(c.was))
 		}
 	}
 	return ""
-}
-
-// inJSON returns s as it is after encoding to JSON and decoding again. That changes
-// file names that are not UTF-8.
-func inJSON(s string) string { return string([]rune(s)) }
-
-func given(set bool) string {
-	if set {
-		return "given"
-	}
-	return "not given"
 }
 
 func orNone(v any) string {
@@ -122,18 +96,16 @@ func listsDiffer(now, was []ListID) string {
 	if len(now) != len(was) {
 		return fmt.Sprintf("there are %d lists of targets, but there were %d", len(now), len(was))
 	}
-	i := slices.IndexFunc(now, func(l ListID) bool {
-		return !slices.ContainsFunc(was, func(w ListID) bool { return l.SHA256 == w.SHA256 })
-	})
-	if i < 0 {
-		for i = range now {
-			if now[i].SHA256 != was[i].SHA256 {
-				return "the lists of targets are in a different order"
-			}
+	for i, l := range now {
+		switch {
+		case l.SHA256 == was[i].SHA256:
+		case slices.ContainsFunc(was, func(w ListID) bool { return l.SHA256 == w.SHA256 }):
+			return "the lists of targets are in a different order"
+		default:
+			return console.Plain(l.Name, 100) + " has changed"
 		}
-		return ""
 	}
-	return console.Plain(now[i].Name, 100) + " has changed"
+	return ""
 }
 
 // HashLists hashes the lists before anything is sent. It is needed for --order
@@ -143,78 +115,52 @@ func (k *Checkpointer) HashLists(args []string, stdin io.Reader) (io.Reader, err
 	if len(args) == 0 {
 		args = []string{"-"}
 	}
-	for _, arg := range args {
-		h := sha256.New()
-		switch info, err := os.Stat(arg); {
-		case store.IsURL(arg):
-			if err := hashObjects(k, arg); err != nil {
-				return nil, err
-			}
-			continue
+	lists, rest, err := inputs.Objects(args)
+	if err != nil {
+		return nil, err
+	}
+	for _, arg := range rest {
+		info, err := os.Stat(arg)
+		l := list.Source{Name: arg, Open: func() (io.ReadCloser, error) { return os.Open(arg) }}
+		switch {
 		case arg == "-":
-			all, err := readStdin(k.terminal, h, stdin)
+			all, err := readStdin(k.terminal, stdin)
 			if err != nil {
-				return nil, err
+				return nil, console.Fail(console.ExitInput, "standard input: %w", err)
 			}
-			arg, stdin = "standard input", all
+			l.Name, stdin = "standard input", bytes.NewReader(all)
+			l.Open = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(all)), nil }
 		case err != nil || info.IsDir():
 			continue // not a list: list.Open handles it
 		case !info.Mode().IsRegular():
 			return nil, console.Fail(console.ExitUsage, "--checkpoint with --order input: %s can't be read twice", console.Plain(arg, 100)).
 				WithHint("omit --order input, or send the list to standard input")
-		default:
-			if err := hashFile(h, arg); err != nil {
-				return nil, console.Fail(console.ExitInput, "%w", err)
-			}
 		}
-		k.plan.Lists = append(k.plan.Lists, ListID{arg, hex.EncodeToString(h.Sum(nil))})
+		lists = append(lists, l)
+	}
+	for _, l := range lists {
+		r, err := l.Open()
+		if err != nil {
+			return nil, console.Fail(console.ExitInput, "%w", err)
+		}
+		h := sha256.New()
+		_, err = io.Copy(h, r)
+		r.Close()
+		if err != nil {
+			return nil, console.Fail(console.ExitInput, "%s: %w", console.Plain(l.Name, 200), err)
+		}
+		k.plan.Lists = append(k.plan.Lists, ListID{l.Name, hex.EncodeToString(h.Sum(nil))})
 	}
 	return stdin, nil
 }
 
-// hashObjects hashes the lists that arg, the URL of an object or a prefix, stands
-// for.
-func hashObjects(k *Checkpointer, arg string) error {
-	lists, _, err := inputs.Objects([]string{arg})
-	if err != nil {
-		return err
-	}
-	for _, l := range lists {
-		h := sha256.New()
-		r, err := l.Open()
-		if err != nil {
-			return err
-		}
-		_, err = io.Copy(h, r)
-		if r.Close(); err != nil {
-			return console.Fail(console.ExitInput, "%s: %w", console.Plain(l.Name, 200), err)
-		}
-		k.plan.Lists = append(k.plan.Lists, ListID{l.Name, hex.EncodeToString(h.Sum(nil))})
-	}
-	return nil
-}
-
-// readStdin copies standard input into h and into memory. After a second it prints
-// a message, because nothing is sent before the input ends.
-func readStdin(t *console.Terminal, h io.Writer, stdin io.Reader) (*bytes.Buffer, error) {
+// readStdin reads standard input to its end. After a second it prints a message,
+// because nothing is sent before that.
+func readStdin(t *console.Terminal, stdin io.Reader) ([]byte, error) {
 	defer time.AfterFunc(time.Second, func() {
 		t.Say("reading standard input to its end before the first packet, for --checkpoint with --order input")
 	}).Stop()
-	var all bytes.Buffer
-	if _, err := io.Copy(io.MultiWriter(h, &all), stdin); err != nil {
-		return nil, console.Fail(console.ExitInput, "standard input: %w", err)
-	}
-	return &all, nil
-}
-
-func hashFile(w io.Writer, path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	_, err = io.Copy(w, f)
-	return err
+	return io.ReadAll(stdin)
 }
 
 // Loaded returns an error if the lists differ from those of the checkpoint. Call it
@@ -229,15 +175,16 @@ func (k *Checkpointer) Loaded(list *list.List) error {
 		}
 	}
 	k.size, _ = list.Size()
-	if k.Past == nil {
+	if !k.Resumes {
 		return nil
 	}
-	if why := listsDiffer(k.plan.Lists, k.Past.Plan.Lists); why != "" {
-		return k.refuseResume(why)
+	why := listsDiffer(k.plan.Lists, k.Past.Plan.Lists)
+	if was := k.Past.Size; why == "" && was > 0 && k.size > 0 && was != k.size { // saved places are no longer valid
+		why = fmt.Sprintf("the a2sscan that started it found %s in the lists, but this version finds %s",
+			console.Plural(was, "target"), console.Grouped(k.size))
 	}
-	if was := k.Past.Size; was > 0 && k.size > 0 && was != k.size { // saved places are no longer valid
-		return k.refuseResume(fmt.Sprintf("the a2sscan that started it found %s in the lists, but this version finds %s",
-			console.Plural(was, "target"), console.Grouped(k.size)))
+	if why != "" {
+		return k.refuseResume(why)
 	}
 	k.sayResumed()
 	return nil

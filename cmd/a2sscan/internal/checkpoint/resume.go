@@ -31,53 +31,43 @@ type Options struct {
 func Off() *Checkpointer { return &Checkpointer{} }
 
 // Open locks the checkpoint and reads it if it exists. With LookOnly it does not
-// lock.
+// lock, and the checkpointer is off if there is nothing to resume.
 func Open(t *console.Terminal, opt Options) (*Checkpointer, error) {
-	k := &Checkpointer{Enabled: true, terminal: t, opt: opt, path: opt.Path}
-	k.silent.path = k.path + ".silent"
+	k := &Checkpointer{Enabled: true, terminal: t, opt: opt}
+	k.silent.path = k.opt.Path + ".silent"
 	if opt.LookOnly {
-		return k.inspect()
+		err := k.read()
+		k.Enabled = k.Resumes
+		return k, err
 	}
 	var err error
-	switch k.lock, err = disk.TryLock(k.path + ".lock"); {
+	switch k.lock, err = disk.TryLock(k.opt.Path + ".lock"); {
 	case errors.Is(err, disk.ErrLocked):
 		return nil, k.refuse("another scan is using it").
 			WithHint("wait until it ends, or choose another --checkpoint")
 	case err != nil:
 		return nil, k.refuse("%v", console.WithoutPath(err)).WithHint("--checkpoint needs a file name in an existing folder")
 	}
-	if err := k.read(opt.Fresh); err != nil {
+	if err := k.read(); err != nil {
 		k.Close()
 		return nil, err
 	}
 	return k, nil
 }
 
-// inspect reads the checkpoint for a dry run, which must not create a lock file.
-// If there is nothing to resume, the checkpointer is off.
-func (k *Checkpointer) inspect() (*Checkpointer, error) {
-	if err := k.read(k.opt.Fresh); err != nil {
-		return nil, err
-	}
-	if k.Past == nil {
-		return Off(), nil
-	}
-	return k, nil
-}
-
 // refuse returns the error for a checkpoint that can't be used.
 func (k *Checkpointer) refuse(format string, args ...any) *console.Failure {
-	return console.Fail(console.ExitCheckpoint, "checkpoint %s: %s", console.Plain(k.path, 200), fmt.Sprintf(format, args...))
+	return console.Fail(console.ExitCheckpoint, "checkpoint %s: %s", console.Plain(k.opt.Path, 200), fmt.Sprintf(format, args...))
 }
 
-// read reads the checkpoint. With fresh it only checks that the file is a
+// read reads the checkpoint. With --fresh it only checks that the file is a
 // checkpoint, so that the scan does not overwrite, say, a list of targets.
-func (k *Checkpointer) read(fresh bool) error {
-	if info, err := os.Stat(k.path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+func (k *Checkpointer) read() error {
+	if info, err := os.Stat(k.opt.Path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		k.foreign = true
 		return k.refuse("is not a regular file").WithHint("--checkpoint needs a file of its own")
 	}
-	file, err := os.ReadFile(k.path)
+	file, err := os.ReadFile(k.opt.Path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -89,7 +79,7 @@ func (k *Checkpointer) read(fresh bool) error {
 	case errors.Is(err, errNoCheckpoint):
 		k.foreign = true
 		return k.refuse("%v", err).WithHint("--checkpoint needs a file of its own")
-	case fresh:
+	case k.opt.Fresh:
 		return nil
 	case err != nil:
 		return k.refuse("%v", err).WithHint("%s", k.opt.startOver())
@@ -97,7 +87,8 @@ func (k *Checkpointer) read(fresh bool) error {
 	if k.Step = past.Step; k.Step != nil {
 		return nil
 	}
-	k.Past = past
+	k.Past, k.Resumes, k.TimesResumed = *past, true, past.Resumed+1
+	k.progress.past, k.Names.known = past.List, past.Names
 	if k.SilentTargets, err = k.silent.load(past.Silent); err != nil {
 		return k.refuse("%v", err).WithHint("%s", k.opt.startOver())
 	}
@@ -107,34 +98,27 @@ func (k *Checkpointer) read(fresh bool) error {
 // startOver returns the hint that shows how to start a new scan instead of
 // resuming.
 func (o *Options) startOver() string {
-	args := append(o.scanArgs(), "--fresh")
-	if !slices.Contains(args, "--force") {
-		args = append(args, "--force")
+	if slices.Contains(o.Args, "--force") {
+		return "to discard the results and start over: " + o.again("--fresh")
 	}
-	return "to discard the results and start over: " + o.command(args)
+	return "to discard the results and start over: " + o.again("--fresh", "--force")
 }
 
-// again returns the command that resumes an unfinished scan.
-func (o *Options) again() string { return o.command(o.scanArgs()) }
-
-// scanArgs returns the arguments without --fresh and --dry-run.
-func (o *Options) scanArgs() []string {
-	return slices.DeleteFunc(slices.Clone(o.Args), func(arg string) bool {
+// again returns the command that resumes an unfinished scan, quoted for the shell:
+// the arguments without --fresh and --dry-run, and more.
+func (o *Options) again(more ...string) string {
+	args := slices.DeleteFunc(slices.Clone(o.Args), func(arg string) bool {
 		name, _, _ := strings.Cut(arg, "=")
 		return name == "--fresh" || name == "--dry-run"
 	})
-}
-
-// command returns a command line of this program, quoted for the shell.
-func (o *Options) command(args []string) string {
-	words := []string{o.Program}
-	for _, arg := range args {
+	command := o.Program
+	for _, arg := range append(args, more...) {
 		if arg == "" || strings.ContainsAny(arg, " \t\n\"'`$&|;<>()*?[]{}~#!\\") {
 			arg = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
 		}
-		words = append(words, arg)
+		command += " " + arg
 	}
-	return strings.Join(words, " ")
+	return command
 }
 
 // Inherit sets the plan of this command and returns the ID of the scan, which is
@@ -142,7 +126,7 @@ func (o *Options) command(args []string) string {
 // command can't resume the scan of the checkpoint.
 func (k *Checkpointer) Inherit(plan Plan, scanID string) (string, error) {
 	k.plan = plan
-	if k.Past == nil {
+	if !k.Resumes {
 		return scanID, nil
 	}
 	why := plan.differs(&k.Past.Plan)
@@ -155,7 +139,6 @@ func (k *Checkpointer) Inherit(plan Plan, scanID string) (string, error) {
 	if why != "" {
 		return "", k.refuseResume(why)
 	}
-	k.hostNames.known = k.Past.Names
 	return k.Past.Scan, nil
 }
 
@@ -171,9 +154,13 @@ func (k *Checkpointer) outputGone() string {
 	path, was := k.Past.OutputFile(&k.plan), &k.Past.Output
 	name := console.Plain(path, 200)
 	info, err := os.Stat(path)
+	dir := filepath.Dir(path)
+	_, noDir := os.Stat(dir)
 	switch {
+	case noDir != nil && was.Offset == 0:
+		return fmt.Sprintf("the folder %s is gone", console.Plain(dir, 200))
 	case errors.Is(err, fs.ErrNotExist) && was.Offset == 0:
-		return folderGone(path)
+		return ""
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Sprintf("%s is gone; the scan had written %d bytes to it", name, was.Offset)
 	case err != nil:
@@ -205,14 +192,6 @@ func (c *Checkpoint) OutputFile(plan *Plan) string {
 		return name + sink.PartSuffix
 	}
 	return name
-}
-
-func folderGone(path string) string {
-	dir := filepath.Dir(path)
-	if _, err := os.Stat(dir); err != nil {
-		return fmt.Sprintf("the folder %s is gone", console.Plain(dir, 200))
-	}
-	return ""
 }
 
 // ours reports whether the scan may have written the file before its first

@@ -1,17 +1,20 @@
 package checkpoint
 
 import (
+	"bytes"
+	"encoding/gob"
 	"errors"
 	"hash/crc32"
 	"iter"
 	"os"
+	"slices"
 
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
-// silentFile holds the targets that wait for the second pass, as appendTarget
-// encodes them. It is a separate file, and only appended to, because there may be
+// silentFile holds the targets that wait for the second pass, in blocks that package
+// gob encodes. It is a separate file, and only appended to, because there may be
 // millions of targets and the checkpoint is rewritten every second. The checkpoint
 // records the file's length; anything after that is ignored.
 type silentFile struct {
@@ -47,12 +50,19 @@ func (s *silentFile) load(was SilentState) (iter.Seq[scanner.Target], error) {
 		return nil, errSilent
 	}
 	s.SilentState, s.here = was, was.Waiting()
-	r := fieldReader{b: b[:was.Bytes]}
-	for range was.SecondPassed {
-		r.target()
-	}
 	return func(yield func(scanner.Target) bool) {
-		for r := r; len(r.b) > 0 && yield(r.target()); {
+		skip := was.SecondPassed
+		for r := bytes.NewReader(b[:was.Bytes]); r.Len() > 0; {
+			var block []scanner.Target
+			if gob.NewDecoder(r).Decode(&block) != nil {
+				return // not after the checksum
+			}
+			for _, t := range block[min(skip, len(block)):] {
+				if isTarget(&t) && !yield(t) {
+					return
+				}
+			}
+			skip -= min(skip, len(block))
 		}
 	}, nil
 }
@@ -62,15 +72,15 @@ func (s *silentFile) load(was SilentState) (iter.Seq[scanner.Target], error) {
 // resumed, or 0.
 func (s *silentFile) save(now *scanner.Snapshot, looked int) (SilentState, error) {
 	added := scanner.Snapshot{Silent: now.Silent, SilentLabels: now.SilentLabels, SecondPassed: s.here}
-	var b []byte
-	for t := range added.SilentTargets() {
-		b = appendTarget(b, &t)
-	}
-	if len(b) > 0 {
-		if err := s.append(b); err != nil {
+	if block := slices.Collect(added.SilentTargets()); len(block) > 0 {
+		var b bytes.Buffer
+		if err := gob.NewEncoder(&b).Encode(block); err != nil {
 			return s.SilentState, err
 		}
-		s.Targets += len(now.Silent) - s.here
+		if err := s.append(b.Bytes()); err != nil {
+			return s.SilentState, err
+		}
+		s.Targets += len(block)
 		s.here = len(now.Silent)
 	}
 	s.SecondPassed = looked + now.SecondPassed

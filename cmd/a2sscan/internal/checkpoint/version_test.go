@@ -12,10 +12,16 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// TestVersion1: a checkpoint that an earlier version wrote is refused with what to do,
-// and stays as it is.
-func TestVersion1(t *testing.T) {
-	old, err := os.ReadFile(filepath.Join("testdata", "version1.checkpoint"))
+// TestEarlierVersions: a checkpoint that an earlier version wrote is refused with what to
+// do, and stays as it is.
+func TestEarlierVersions(t *testing.T) {
+	for _, name := range []string{"version1.checkpoint", "version2.checkpoint"} {
+		t.Run(name, func(t *testing.T) { testEarlier(t, name) })
+	}
+}
+
+func testEarlier(t *testing.T, name string) {
+	old, err := os.ReadFile(filepath.Join("testdata", name))
 	if err != nil {
 		t.Fatal(err)
 	}

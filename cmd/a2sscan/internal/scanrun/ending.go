@@ -46,7 +46,7 @@ func (s *Run) closeOutput(err error) outcome {
 // if datagrams were sent, or if a resumed scan ended without an error.
 func (s *Run) askedNobody(err error, how outcome, stats *scanner.Stats) error {
 	switch {
-	case stats.DatagramsSent() > 0 || s.checkpoint.Resumes() && err == nil:
+	case stats.DatagramsSent() > 0 || s.checkpoint.Resumes && err == nil:
 		return nil
 	case how.broken != nil:
 		return s.opts.Pace.Source.Failure(err)
@@ -68,7 +68,8 @@ func (s *Run) account(own scanner.Stats) (all scanner.Stats, counts *ledger.Sour
 	if s.shutdown.Drained.Err() != nil {
 		listed = s.checkpoint.Taken(listed, own.Taken)
 	}
-	listed = s.checkpoint.Total(listed, &all)
+	listed = s.checkpoint.ListTotal(listed)
+	all.Add(&s.checkpoint.Past.Stats)
 	rest, known := s.unread(listed)
 	counts = &ledger.Source{Scan: &all, List: listed, Unread: rest}
 	if s.allFinished = all.Unfinished == 0 && (s.exhausted || known && rest == 0); s.allFinished {
@@ -157,7 +158,7 @@ func (s *Run) summarize(counts *ledger.Source, how outcome) *ledger.Summary {
 	sum.Exclusions = ledger.Exclusions(s.exclusions)
 	sum.Datagrams.LateServers = s.late.list()
 	sum.Changes = s.rate.Changes()
-	sum.Records = s.out.Count() + s.checkpoint.Records()
+	sum.Records = s.out.Count() + s.checkpoint.Past.Records
 	if how.output != nil {
 		sum.Records = output.Readable(s.files(), s.opts.Out.Options().Header != nil)
 	}
@@ -189,7 +190,7 @@ func (s *Run) describe(sum *ledger.Summary) {
 		sum.Seed = &targets.Seed.N
 	}
 	sum.Plan = s.plan(sum.Inputs)
-	sum.Resumed = s.checkpoint.TimesResumed()
+	sum.Resumed = s.checkpoint.TimesResumed
 	sum.Start, sum.End = s.start, time.Now().UTC()
 }
 

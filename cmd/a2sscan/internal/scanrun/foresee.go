@@ -35,17 +35,12 @@ func (s *Run) foresee() (fc *progress.Forecast, n uint64, known bool) {
 	if !known {
 		return nil, 0, false
 	}
-	n, most := size, s.opts.MaxTargets
-	if past := s.checkpoint.Past; past != nil {
-		n -= min(n, past.Place)
-		most -= min(most, past.List.Given)
+	past := &s.checkpoint.Past
+	n = size - min(size, past.Place)
+	if most := s.opts.MaxTargets; most > 0 {
+		n = min(n, most-min(most, past.List.Given))
 	}
-	if s.opts.MaxTargets > 0 {
-		n = min(n, most)
-	}
-	if past := s.checkpoint.Past; past != nil {
-		n += uint64(len(past.OpenTargets)) + uint64(past.Silent.Waiting())
-	}
+	n += uint64(len(past.OpenTargets)) + uint64(past.Silent.Waiting())
 	here := float64(n) / float64(max(1, s.opts.Targets.Shard.Count))
 	listed := here * float64(s.list.Listed()) / float64(max(size, 1))
 	return s.opts.forecast(listed, here-listed), n, true
@@ -56,7 +51,7 @@ func (s *Run) foresee() (fc *progress.Forecast, n uint64, known bool) {
 func (s *Run) printPlan() {
 	fc, n, known := s.foresee()
 	left := ""
-	if s.checkpoint.Resumes() {
+	if s.checkpoint.Resumes {
 		left = " left"
 	}
 	switch {

@@ -172,22 +172,19 @@ func (s *Run) prepare() (err error) {
 // resume takes over the state in the checkpoint, if one exists. It returns the
 // reader to use in place of stdin.
 func (s *Run) resume(stdin io.Reader) (io.Reader, error) {
-	past, seed := s.checkpoint.Past, &s.opts.Targets.Seed
-	if past != nil && !seed.Given {
+	past, seed := &s.checkpoint.Past, &s.opts.Targets.Seed
+	if s.checkpoint.Resumes && !seed.Given {
 		seed.N = past.Plan.Seed
 	}
 	plan, err := s.opts.scanPlan(s.inputs)
 	if err != nil {
 		return nil, err
 	}
-	for _, kind := range s.geo.Types() {
-		plan.Databases = append(plan.Databases, checkpoint.Database{Type: kind})
-	}
-	plan.PlayerKey = s.names.ID()
+	plan.Databases, plan.PlayerKey = s.geo.Types(), s.names.ID()
 	if s.id, err = s.checkpoint.Inherit(plan, s.id); err != nil {
 		return nil, err
 	}
-	if past != nil {
+	if s.checkpoint.Resumes {
 		s.start, s.tally = past.Start, past.Tally
 	}
 	if !bool(s.opts.Targets.Order) || len(s.inputs) == 0 && console.IsTerminal(stdin) {
@@ -207,10 +204,10 @@ func (s *Run) openTargets(stdin io.Reader) error {
 	cfg.Sources = append(slices.Clone(s.fetched.sources), cfg.Sources...)
 	cfg.Note = noteOn(s.term)
 	if s.checkpoint.Enabled {
-		if s.checkpoint.Resumes() && s.opts.Pace.MaxPerAddress > 0 {
+		if s.checkpoint.Resumes && s.opts.Pace.MaxPerAddress > 0 {
 			cfg.Passed = s.checkpoint.CountGiven
 		}
-		cfg.Resolve = s.checkpoint.HostNames().Resolver(cfg.Resolve)
+		cfg.Resolve = s.checkpoint.Names.Resolver(cfg.Resolve)
 	}
 	if cfg.OnlyArgs { // lists may have millions of names
 		cfg.Resolve = inputs.ReportAddrs(s.term, cfg.Resolve)
@@ -254,7 +251,7 @@ func (s *Run) planOutput() (*sink.Output, error) {
 		o.Rotate = s.opts.Rotate.Plan(s.start)
 		o.Rotate.Hold = s.checkpoint.Enabled
 	}
-	if s.checkpoint.Resumes() {
+	if s.checkpoint.Resumes {
 		was := &s.checkpoint.Past.Output
 		o.Replace = was.Replace
 		o.Resume = &sink.Position{Offset: was.Offset, Sum: was.Sum, Parts: was.Parts, Records: was.Records}
@@ -392,7 +389,8 @@ func metricsSource(s *Run) metrics.Source {
 func checkpointed(s *Run) checkpoint.Scan {
 	return checkpoint.Scan{
 		ID: s.id, Start: s.start, MaxTargets: s.opts.MaxTargets, MaxPerAddress: s.opts.Pace.MaxPerAddress,
-		Replace: s.opts.Out.Force, Output: s.out, Failed: func() { s.unsaved.Store(true); s.shutdown.Cancel() }, Tally: s.tally.Clone, Exclusions: s.exclusions,
+		Replace: s.opts.Out.Force, Output: s.out, Tally: s.tally.Clone,
+		Failed: func() { s.unsaved.Store(true); s.shutdown.Cancel() },
 	}
 }
 
@@ -458,21 +456,7 @@ func (s *Run) ask(ctx context.Context) (scanner.Stats, error) {
 
 // newObserver returns the observer that logs the progress of the scan.
 func newObserver(s *Run) *ledger.Observer {
-	reported := 0
-	if past := s.checkpoint.Past; past != nil {
-		reported = len(past.Output.Parts)
-	}
-	return ledger.NewObserver(s.term.Log, s.opts.Pace.Rate.Limit(), s.out.Parts, reported)
-}
-
-// begun returns the fraction of the list that earlier runs have passed. It is 0 if
-// past is nil or the size of the list is unknown.
-func begun(l *list.List, past *checkpoint.Checkpoint) float64 {
-	n, known := l.Size()
-	if !known || past == nil {
-		return 0
-	}
-	return float64(past.Place) / float64(max(n, 1))
+	return ledger.NewObserver(s.term.Log, s.opts.Pace.Rate.Limit(), s.out.Parts, len(s.checkpoint.Past.Output.Parts))
 }
 
 // newTracker returns a tracker of the scan's progress.
@@ -483,15 +467,25 @@ func (s *Run) newTracker() *progress.Tracker {
 		return part, known
 	}
 	cfg := progress.Config{
-		Input: input, Given: func() uint64 { return s.list.Stats().Given }, Begun: begun(s.list, s.checkpoint.Past),
+		Input: input, Given: func() uint64 { return s.list.Stats().Given }, Begun: s.begun(),
 		Silence: f.schedule().Silence(), Longest: progress.Longest(f.schedule(), scanner.Questions(f.Query)),
 		SecondPass: f.SecondLook, Cooldown: f.Cooldown.Or(scanner.DefaultCooldown),
 		Draining: func() bool { return s.shutdown.Drained.Err() != nil },
 	}
-	if past := s.checkpoint.Past; past != nil {
-		cfg.Earlier = &past.Stats
+	if s.checkpoint.Resumes {
+		cfg.Earlier = &s.checkpoint.Past.Stats
 	}
 	return progress.NewTracker(cfg)
+}
+
+// begun returns the fraction of the list that earlier runs have passed. It is 0 if
+// the size of the list is unknown.
+func (s *Run) begun() float64 {
+	n, known := s.list.Size()
+	if !known {
+		return 0
+	}
+	return float64(s.checkpoint.Past.Place) / float64(max(n, 1))
 }
 
 // newStatus returns the status line of a scan.
@@ -503,7 +497,7 @@ func (o *Options) newStatus(t *console.Terminal, scan string) progress.Status {
 // checkpoint, even if no targets are left. If the output is not as the checkpoint
 // describes it, nothing is sent and all files stay as they are.
 func reopenOutput(s *Run) error {
-	if !s.checkpoint.Resumes() {
+	if !s.checkpoint.Resumes {
 		return nil
 	}
 	return output.Failure(s.openOutput())
@@ -517,7 +511,7 @@ func (s *Run) targets() iter.Seq[scanner.Target] {
 		all = s.checkpoint.Targets(s.list)
 	}
 	return func(yield func(scanner.Target) bool) {
-		opened := s.checkpoint.Resumes()
+		opened := s.checkpoint.Resumes
 		for t := range all {
 			if !opened && s.openOutput() != nil {
 				return
@@ -543,7 +537,7 @@ func (s *Run) openOutput() error {
 	}
 	disk.Step("output.created")
 	attrs := []any{"path", s.opts.Out.Path}
-	if s.checkpoint.Resumes() {
+	if s.checkpoint.Resumes {
 		attrs = append(attrs, "resumed_at_byte", s.checkpoint.Past.Output.Offset)
 	}
 	if n := s.out.Cut(); n > 0 {

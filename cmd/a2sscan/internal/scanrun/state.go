@@ -30,7 +30,8 @@ func (s *Run) sayState() {
 	v := s.newTracker().Sample(now)
 	s.term.Say("state: scan %s, %s", console.Plain(s.id, 100), v.State())
 
-	listed := s.checkpoint.Total(s.list.Stats(), &now) // now has the counts of all runs from here on
+	listed := s.checkpoint.ListTotal(s.list.Stats())
+	now.Add(&s.checkpoint.Past.Stats) // now has the counts of all runs from here on
 	l := ledger.Read(&ledger.Source{Scan: &now, List: listed}, ledger.Targets)
 	l["unfinished"] = l.N("read") - min(l.N("read"), l.LeftOut()+l.N("finished"))
 	l["unread"], _ = s.unread(listed)
@@ -60,7 +61,7 @@ func sayMemory(t *console.Terminal, replies int64) {
 // sayWritten prints how many records were written, what the object store has, and
 // how old the checkpoint is.
 func sayWritten(s *Run) {
-	records := console.Plural(s.out.Count()+s.checkpoint.Records(), "record")
+	records := console.Plural(s.out.Count()+s.checkpoint.Past.Records, "record")
 	s.term.Say("output: %s, %s", console.Plain(s.opts.outputName(), 200), records)
 	if now := s.uploads.status(); now != nil {
 		s.term.Say("store: %s arrived, %s with %s wait", console.Plural(now.Arrived, "part"), console.Plural(now.Waiting, "part"),
