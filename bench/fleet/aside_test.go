@@ -41,28 +41,6 @@ func TestUnusualKinds(t *testing.T) {
 	}
 }
 
-// TestOwnChallenges checks that a challenge is valid only for the question for
-// which it was given, and that the server drops a request with the challenge of
-// another question.
-func TestOwnChallenges(t *testing.T) {
-	ask, addr := serverOf(t, OwnChallenge)
-	var own [wire.NumQuestions]wire.Challenge
-	for q := range wire.Question(wire.NumQuestions) {
-		var err error
-		if own[q], err = wire.DecodeChallenge(ask(addr, wire.AppendRequest(nil, q, wire.NoChallenge))[0]); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for q := range own {
-		for with := range own {
-			ds := ask(addr, wire.AppendRequest(nil, wire.Question(q), own[with]))
-			if (len(ds) > 0) != (q == with) {
-				t.Errorf("%v with the challenge of %v: %d datagrams", wire.Question(q), wire.Question(with), len(ds))
-			}
-		}
-	}
-}
-
 // serverOf returns the packed address of a server of a kind, and a function that
 // queries it.
 func serverOf(t *testing.T, k Kind) (ask func(uint64, []byte) [][]byte, addr uint64) {

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/a2sscan/a2sscan/bench/fleet/internal/loopback"
-	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -69,100 +68,6 @@ func TestChallenge(t *testing.T) {
 		if got, _ := a.ask(s.q, s.c); got != s.want {
 			t.Errorf("%s: answered by %q, want %q", s.name, got, s.want)
 		}
-	}
-}
-
-// TestRechallenge checks that the first challenge is invalid after its first use,
-// and that the second challenge stays valid.
-func TestRechallenge(t *testing.T) {
-	a := newAsker(t, Rechallenge)
-	_, first := a.ask(wire.QuestionInfo, wire.NoChallenge)
-	if k, again := a.ask(wire.QuestionInfo, wire.NoChallenge); k != wire.KindChallenge || again != first {
-		t.Errorf("before its use another challenge is given: %v, then %v", first, again)
-	}
-	if k, _ := a.ask(wire.QuestionInfo, first); k != wire.KindInfo {
-		t.Fatalf("the first challenge is answered by %q", k)
-	}
-	k, next := a.ask(wire.QuestionPlayers, first)
-	if k != wire.KindChallenge || next == first {
-		t.Fatalf("used, the first challenge is answered by %q with %v", k, next)
-	}
-	for range 3 {
-		if k, _ := a.ask(wire.QuestionPlayers, next); k != wire.KindPlayers {
-			t.Fatalf("the second challenge is answered by %q", k)
-		}
-	}
-	a.client++
-	if k, _ := a.ask(wire.QuestionRules, first); k != wire.KindRules {
-		t.Errorf("another scan from the same address gets %q for its first use", k)
-	}
-}
-
-// TestOnlyRequestsAreAnswered checks that servers answer only requests of exactly
-// 25, 29 or 9 bytes (EC-16).
-func TestOnlyRequestsAreAnswered(t *testing.T) {
-	a := newAsker(t, SourceOpen)
-	info := wire.AppendRequest(nil, wire.QuestionInfo, wire.NoChallenge)
-	rules := wire.AppendRequest(nil, wire.QuestionRules, wire.NoChallenge)
-	tests := map[string][]byte{
-		"empty": {}, "header only": info[:4], "short info": info[:24], "long info": append(info[:25:25], 0),
-		"info with half a challenge": append(info[:25:25], 1, 2, 3), "padded info": append(info[:25:25], make([]byte, 1175)...),
-		"short rules": rules[:8], "long rules": append(rules[:9:9], 0),
-		"ping": wire.AppendRequest(nil, wire.QuestionPing, 0), "getchallenge": wire.AppendRequest(nil, wire.QuestionChallenge, 0),
-		"a reply": wire.AppendChallenge(nil, 5), "a fragment": append([]byte{0xFE}, rules[1:]...),
-	}
-	for name, datagram := range tests {
-		a.r.out.Reset()
-		a.r.Respond(0, a.client, a.server, datagram)
-		if len(a.r.out.List) != 0 {
-			t.Errorf("%s is answered", name)
-		}
-	}
-	if got := a.r.stats.Malformed; got != uint64(len(tests)) {
-		t.Errorf("%d counted as malformed of %d", got, len(tests))
-	}
-	if k, _ := a.ask(wire.QuestionInfo, wire.NoChallenge); k != wire.KindInfo {
-		t.Errorf("a good request is answered by %q", k)
-	}
-}
-
-// TestNobodyAnswers checks that silent servers do not answer, that InfoOnly does
-// not answer PLAYER, and that servers do not exceed their query limit.
-func TestNobodyAnswers(t *testing.T) {
-	a := newAsker(t, Silent)
-	if k, _ := a.ask(wire.QuestionInfo, wire.NoChallenge); k != 0 || a.r.stats.Nobody != 1 {
-		t.Errorf("a silent server answers by %q", k)
-	}
-	a = newAsker(t, InfoOnly)
-	_, c := a.ask(wire.QuestionPlayers, wire.NoChallenge)
-	if k, _ := a.ask(wire.QuestionPlayers, c); k != 0 {
-		t.Errorf("players of an info-only server: %q", k)
-	}
-	a = newAsker(t, SourceOpen)
-	a.r.m.QueryLimit = 1
-	a.ask(wire.QuestionInfo, wire.NoChallenge)
-	if k, _ := a.ask(wire.QuestionInfo, wire.NoChallenge); k != 0 || a.r.stats.Limited != 1 {
-		t.Errorf("the second query in a second is answered by %q", k)
-	}
-}
-
-// TestTruthOfSilence checks that a scan that asks only RULES has a record of an
-// InfoOnly server only if the server sends a challenge.
-func TestTruthOfSilence(t *testing.T) {
-	c := testConfig()
-	c.Kinds = []Kind{InfoOnly}
-	some := map[bool]bool{}
-	for addr := range c.All() {
-		n, _ := c.Nature(addr)
-		r := c.Truth(addr, scanner.AskRules)
-		challenges := n.Challenged.Has(wire.QuestionRules)
-		some[challenges] = true
-		if challenges != (r != nil) || r != nil && r.Status != scanner.StatusError {
-			t.Fatalf("challenges rules: %v; truth %+v", challenges, r)
-		}
-	}
-	if len(some) != 2 {
-		t.Error("all of them are alike")
 	}
 }
 

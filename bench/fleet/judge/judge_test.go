@@ -262,17 +262,3 @@ func TestCompareRefuses(t *testing.T) {
 		t.Error("an unreadable census was compared")
 	}
 }
-
-func BenchmarkCompare(b *testing.B) {
-	c := testConfig()
-	c.Network = netip.MustParsePrefix("127.1.0.0/22")
-	lines := truthLines(b, c, scanner.AskAll)
-	b.SetBytes(int64(len(bytes.Join(lines, nil))))
-	b.ReportAllocs()
-	for b.Loop() {
-		if r, err := Compare(c, scanner.AskAll, each(lines)); err != nil || r.AsTheyAre != len(lines) {
-			b.Fatal(r, err)
-		}
-	}
-	b.ReportMetric(float64(len(lines)*b.N)/b.Elapsed().Seconds(), "records/s")
-}

@@ -1,7 +1,6 @@
 package loopback
 
 import (
-	"bytes"
 	"fmt"
 	"testing"
 	"time"
@@ -67,55 +66,4 @@ func TestFaultShares(t *testing.T) {
 		}
 	}
 	near("queries lost", uint64(lost), 0.1)
-}
-
-// TestWheelIsBounded fills the wheel, and checks that all datagrams come out when
-// they are due.
-func TestWheelIsBounded(t *testing.T) {
-	w := newWheel(time.Second)
-	data := make([]byte, 4<<10)
-	held := 0
-	for w.hold(0, Datagram{Delay: time.Second, To: uint64(held)}, data) {
-		held++
-	}
-	if held != wheelBytes/len(data) {
-		t.Errorf("full with %d datagrams", held)
-	}
-	var out Outbox
-	w.release(time.Second-wheelTick, &out)
-	if len(out.List) != 0 {
-		t.Fatal("released too soon")
-	}
-	if due, ok := w.next(); !ok || due > time.Second {
-		t.Errorf("due at %v, %v; want it no later than the delay", due, ok)
-	}
-	w.release(time.Second, &out)
-	for i := range out.List {
-		if out.List[i].To != uint64(i) || !bytes.Equal(out.Bytes(&out.List[i]), data) {
-			t.Fatalf("datagram %d has changed", i)
-		}
-	}
-	if len(out.List) != held || w.count != 0 || w.bytes != 0 {
-		t.Errorf("%d of %d came back, %d datagrams and %d bytes are left", len(out.List), held, w.count, w.bytes)
-	}
-	if _, ok := w.next(); ok {
-		t.Error("a datagram is due although none is held")
-	}
-}
-
-// TestWheelAfterAPause checks that, after a jump of the clock, the wheel releases a
-// datagram neither early nor late.
-func TestWheelAfterAPause(t *testing.T) {
-	w := newWheel(10 * time.Millisecond)
-	var out Outbox
-	for now := time.Duration(0); now < 3*time.Hour; now += time.Hour {
-		out.Reset()
-		w.hold(now, Datagram{Delay: 5 * time.Millisecond}, nil)
-		if w.release(now+4*time.Millisecond, &out); len(out.List) != 0 {
-			t.Error("released before its delay")
-		}
-		if w.release(now+5*time.Millisecond, &out); len(out.List) != 1 {
-			t.Error("not released after its delay")
-		}
-	}
 }
