@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -30,7 +31,7 @@ func TestUnits(t *testing.T) {
 	}
 	dir := t.TempDir()
 	var units []string
-	for _, name := range []string{"a2sscan.service", "a2sscan.timer"} {
+	for _, name := range []string{"a2sscan.service", "a2sscan-watch.service", "a2sscan.timer"} {
 		unit := unitFile(t, name)
 		unit = strings.ReplaceAll(unit, "/usr/bin/a2sscan", program) // the program must exist
 		path := filepath.Join(dir, name)
@@ -48,6 +49,16 @@ func TestUnits(t *testing.T) {
 	if err != nil && !t.Failed() {
 		t.Errorf("%v\n%s", err, out)
 	}
+	for _, name := range []string{"a2sscan-watch.service"} {
+		out, err := exec.Command(analyze, "security", "--offline=true", filepath.Join(dir, name)).Output()
+		level := regexp.MustCompile(`exposure level for \S+: ([0-9.]+)`).FindSubmatch(out)
+		if err != nil || level == nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		if exposed, err := strconv.ParseFloat(string(level[1]), 64); err != nil || exposed > 2 {
+			t.Errorf("%s has the exposure level %s, and at most 2.0 is good", name, level[1])
+		}
+	}
 }
 
 func unitFile(t *testing.T, name string) string {
@@ -62,12 +73,14 @@ func unitFile(t *testing.T, name string) string {
 // TestUnitCommand: the command in the service is valid. systemd does not restart it after
 // those exit codes that need a person's attention.
 func TestUnitCommand(t *testing.T) {
-	unit := unitFile(t, "a2sscan.service")
-	line := regexp.MustCompile(`(?m)^ExecStart=/usr/bin/(.*)$`).FindStringSubmatch(unit)
-	if line == nil {
-		t.Fatal("no command in the service")
+	for _, name := range []string{"a2sscan-watch.service", "a2sscan.service"} {
+		line := regexp.MustCompile(`(?m)^ExecStart=/usr/bin/(.*)$`).FindStringSubmatch(unitFile(t, name))
+		if line == nil {
+			t.Fatal("no command in the service")
+		}
+		checkCommandLine(t, line[1])
 	}
-	checkCommandLine(t, line[1])
+	unit := unitFile(t, "a2sscan.service")
 	for _, want := range []string{"\nType=exec\n", "\nOnFailure=a2sscan-alert.service\n", "\nRestartPreventExitStatus=1 5 6 7 8\n", "\nSuccessExitStatus=4\n"} {
 		if !strings.Contains(unit, want) {
 			t.Errorf("the service lacks %s", strings.TrimSpace(want))
@@ -78,6 +91,29 @@ func TestUnitCommand(t *testing.T) {
 // TestServiceConfig: the configuration of the service is valid, even if every flag
 // in its comments is set, and it shows the defaults.
 func TestServiceConfig(t *testing.T) {
+	t.Run("watch", func(t *testing.T) {
+		text, err := os.ReadFile("../../packaging/etc/watch.toml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(t.TempDir(), "watch.toml")
+		if err := os.WriteFile(path, regexp.MustCompile(`(?m)^#([a-z-]+ = )`).ReplaceAll(text, []byte("$1")), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		a := &app{term: console.New(os.Stderr), out: &results{}}
+		watch := subcommand(a.rootCommand(), "watch")
+		if err := watch.ParseFlags([]string{"--config", path}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := a.configure(watch, nil); err != nil {
+			t.Fatal(err)
+		}
+		watch.Flags().VisitAll(func(f *pflag.Flag) {
+			if f.Changed && f.Value.String() != f.DefValue && !slices.Contains([]string{"config", "listen", "public-name", "exclude-file"}, f.Name) {
+				t.Errorf("%s = %s, but the default is %s", f.Name, f.Value, f.DefValue)
+			}
+		})
+	})
 	text, err := os.ReadFile("../../packaging/etc/scan.toml")
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/livepage"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/masterlist"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/scanrun"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
@@ -53,6 +55,7 @@ type watchFlags struct {
 	output     string
 	rotate     flagvalue.Rotation
 	hook       hookFlags
+	page       pageFlags
 	log        logFlag
 	status     flagvalue.StatusKind
 	quiet      bool
@@ -64,6 +67,13 @@ type hookFlags struct {
 	file   string
 	format string
 	events []string
+}
+
+// pageFlags are the flags of the live page.
+type pageFlags struct {
+	listen flagvalue.ListenAddr
+	names  []string
+	title  string
 }
 
 // hookVariable is the environment variable that may hold the URL of the webhook.
@@ -95,9 +105,19 @@ servers, events and uptime in an SQLite database, so that the next watch goes on
 where this one ends, and a2sscan uptime and sqlite3 can read them. With --state
 and --output, each event is in the file exactly once, even after a crash.
 
+--listen serves a live page: who is up, people over time, events, a page for
+each server, JSON at /api/, and metrics for Prometheus at /metrics. It only
+reads, and asks for no password: whoever reaches the port sees it. For the
+Internet, put a web server with TLS in front, and name it with --public-name:
+
+  Caddyfile:  status.example.org { reverse_proxy 127.0.0.1:8080 }
+  nginx:      server { listen 443 ssl; server_name status.example.org;
+                location / { proxy_pass http://127.0.0.1:8080;
+                             proxy_set_header Host $host; } }
+
 Ctrl-C (SIGINT) and SIGTERM end the watch. SIGHUP makes it read lists and
 exclusions again, unless it came because the terminal was closed.`,
-		Example: `  a2sscan watch servers.txt
+		Example: `  a2sscan watch servers.txt --state watch.db --listen 8080
   a2sscan watch servers.txt --webhook-file discord.url --webhook-format discord
   a2sscan watch --master web --app 252490 --key-file key.txt --state rust.db`,
 		RunE: func(_ *cobra.Command, args []string) error { return f.run(a, append(args, f.lists...)) },
@@ -124,6 +144,9 @@ func (f *watchFlags) add(cmd *cobra.Command) {
 	fs.StringVar(&f.hook.file, "webhook-file", "", "post events to the URL in `FILE` (default: the variable "+hookVariable+")")
 	fs.StringVar(&f.hook.format, "webhook-format", "json", "format of these posts: `WORD` is json or discord")
 	fs.StringSliceVar(&f.hook.events, "webhook-events", []string{"down", "up", "blind", "seeing"}, "post only these kinds of events: a `LIST`")
+	fs.Var(&f.page.listen, "listen", "serve the live page over HTTP at this port of 127.0.0.1, or at ADDRESS:PORT; port 0: any free port (default off)")
+	fs.StringSliceVar(&f.page.names, "public-name", nil, "also answer requests for this host `NAME` of a web server in front of the live page; may be repeated (default: only addresses and localhost)")
+	fs.StringVar(&f.page.title, "page-title", "Game servers", "`TEXT` at the top of the live page")
 	fs.StringVarP(&f.ports, "port", "p", "", "`LIST` of ports for networks and bare addresses, such as 27015,27020-27030 (default for one address: 27015)")
 	fs.StringArrayVarP(&f.lists, "list", "l", nil, "read targets from `FILE`; may be repeated (also -iL)")
 	fs.BoolVar(&f.resolve, "resolve", false, "also look up host names in lists, and watch all their IPv4 addresses")
@@ -169,6 +192,7 @@ func (f *watchFlags) check() (err error) {
 		console.Rule{Broken: f.rules.Damp < 0 || f.rules.BlindMax < 0 || f.listEvery < 0 || f.maxRuntime < 0, Err: "a duration is negative", Hint: "0 switches it off"},
 		console.Rule{Broken: f.keepHourly < time.Hour || f.keepDaily < f.keepHourly, Err: "--keep-hours is below 1h or above --keep-days", Hint: "rows of hours become rows of days"},
 		console.Rule{Broken: f.rate < 1, Err: "--rate is below 1", Hint: "a watch needs a rate, such as 5k"},
+		console.Rule{Broken: len(f.page.names) > 0 && !f.page.listen.Given, Err: "--public-name without --listen", Hint: "the live page is at --listen, such as --listen 8080"},
 		console.Rule{Broken: f.rotate.On() && f.output == "-", Err: "--rotate without --output", Hint: "the files are named after it: -o events.ndjson"},
 		console.Rule{Broken: !slices.Contains([]string{"json", "discord"}, f.hook.format), Err: "--webhook-format is json or discord", Hint: "json has everything, discord is for people"},
 	)
@@ -209,6 +233,11 @@ func (f *watchFlags) run(a *app, args []string) error {
 	if err != nil {
 		return err
 	}
+	show, closePage, err := f.openPage(a, db)
+	if err != nil {
+		return errors.Join(err, db.Close())
+	}
+	defer closePage()
 	log, err := f.openLog(a)
 	if err != nil {
 		return errors.Join(err, db.Close())
@@ -236,12 +265,40 @@ func (f *watchFlags) run(a *app, args []string) error {
 	}
 	err = watch.Run(ctx, &watch.Options{
 		Rules: f.rules, DB: db, Log: log, Hook: hook, Load: load, ListEvery: f.listEvery, Reload: reload,
-		Answers: f.state != "", Hourly: f.keepHourly, Daily: f.keepDaily, Terminal: a.term, Status: f.showStatus(a.term),
+		Answers: f.state != "", Hourly: f.keepHourly, Daily: f.keepDaily, Terminal: a.term, Status: f.showStatus(a.term), Show: show,
 		Scan: scanner.Config{
 			Rate: f.rate.Limit(), AddressRate: f.addressRate.Limit(), Timeout: f.timeouts.auto.Or(0), Source: f.source.AddrPort(),
 		},
 	})
+	closePage()
 	return errors.Join(err, db.Close())
+}
+
+// openPage opens the live page, if there is to be one. It reads the database beside the
+// watch, unless that is in memory. closePage may be called twice.
+func (f *watchFlags) openPage(a *app, db *watchdb.DB) (show func(*watch.View), closePage func(), err error) {
+	if !f.page.listen.Given {
+		return nil, func() {}, nil
+	}
+	beside := db
+	if f.state != "" {
+		if beside, err = watchdb.Read(f.state); err != nil {
+			return nil, nil, stateFailure(f.state, err)
+		}
+	}
+	page, err := livepage.Open(a.term, livepage.Options{
+		Address: f.page.listen.String(), Names: f.page.names, Title: f.page.title, Build: thisBuild(), DB: beside,
+	})
+	closeDB := func() {
+		if beside != db {
+			_ = beside.Close()
+		}
+	}
+	if err != nil {
+		closeDB()
+		return nil, nil, err
+	}
+	return func(v *watch.View) { page.Show(v, a.term) }, sync.OnceFunc(func() { page.Close(); closeDB() }), nil
 }
 
 // openState opens the database.

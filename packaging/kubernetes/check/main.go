@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 
+	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -55,7 +56,7 @@ func run(dirs []string) error {
 // output.
 func build(dir string) (objects []runtime.Object, err error) {
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{batchv1.AddToScheme, corev1.AddToScheme, networkingv1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{appsv1.AddToScheme, batchv1.AddToScheme, corev1.AddToScheme, networkingv1.AddToScheme} {
 		if err := add(scheme); err != nil {
 			return nil, err
 		}
@@ -84,14 +85,16 @@ func key(o runtime.Object) string {
 	return o.GetObjectKind().GroupVersionKind().Kind + " " + o.(metav1.Object).GetName()
 }
 
-// check checks a Job, or the job template of a CronJob. It accepts all other
-// objects.
+// check checks a Job, the job template of a CronJob, or a Deployment. It accepts all
+// other objects.
 func check(object runtime.Object, have map[string]bool) error {
 	switch o := object.(type) {
 	case *batchv1.Job:
 		return checkJob(&o.Spec, have)
 	case *batchv1.CronJob:
 		return checkJob(&o.Spec.JobTemplate.Spec, have)
+	case *appsv1.Deployment:
+		return errors.Join(references(&o.Spec.Template.Spec, have), admitted(&o.Spec.Template))
 	}
 	return nil
 }

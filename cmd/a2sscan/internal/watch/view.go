@@ -24,8 +24,8 @@ type Row struct {
 // copied is how many rows are copied while the watch waits.
 const copied = 1000
 
-// Rows returns all servers that are watched.
-func (v *View) Rows() (rows []Row) {
+// Rows appends all servers that are watched.
+func (v *View) Rows(rows []Row) []Row {
 	for i := 0; ; {
 		v.run.mu.Lock()
 		servers := v.run.watcher.servers

@@ -1,0 +1,188 @@
+package livepage
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/metrics"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/report"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watchdb"
+)
+
+// Options are the settings of a Page.
+type Options struct {
+	Address string   // HOST:PORT
+	Names   []string // of a proxy in front, besides localhost
+	Title   string   // of the page; "": Game servers
+	Build   ledger.Build
+	DB      *watchdb.DB // is only read
+}
+
+// Page is a site about a watch.
+type Page struct {
+	Options
+	site    *metrics.Site
+	viewer  atomic.Pointer[viewer] // nil: the servers are not known yet
+	history history
+	cancel  context.CancelFunc
+	ended   sync.WaitGroup
+}
+
+// connections is how many connections may be open. Each may hold an answer of at most a few
+// hundred kilobytes that its client does not read.
+const connections = 128
+
+// Open listens, and answers that the watch has not begun until Show is called.
+func Open(t *console.Terminal, o Options) (p *Page, err error) {
+	p = &Page{Options: o}
+	if p.Title == "" {
+		p.Title = "Game servers"
+	}
+	for i := range p.Names {
+		p.Names[i] = strings.ToLower(p.Names[i])
+	}
+	p.site, err = metrics.OpenSite(metrics.SiteOptions{
+		Flag: "--listen", Address: o.Address, Connections: connections, Names: p.Names, Anywhere: true, Log: t.Log,
+	}, p.routes())
+	if err != nil {
+		return nil, err
+	}
+	t.Log.Info("page served", "address", p.site.Addr())
+	t.Say("live page: http://%s/", p.site.Addr())
+	go p.site.Serve()
+	return p, nil
+}
+
+// Show begins to show a watch.
+func (p *Page) Show(source Source, t *console.Terminal) {
+	ctx, cancel := context.WithCancel(context.Background())
+	p.cancel = cancel
+	p.ended.Go(func() {
+		if err := p.history.load(ctx, p.DB, time.Now()); err != nil && ctx.Err() == nil {
+			t.Say("the live page can't show the last month: %v", err)
+		}
+	})
+	stop := console.Every(time.Minute, func() { p.sample(source) })
+	p.ended.Go(func() {
+		<-ctx.Done()
+		stop()
+	})
+	p.viewer.Store(&viewer{source: source})
+}
+
+func (p *Page) sample(source Source) {
+	s := source.Status()
+	p.history.add(point{s.Time.Unix(), float64(s.Up), float64(s.People)})
+}
+
+// Close ends the site. The database may be closed afterwards.
+func (p *Page) Close() {
+	p.site.Close()
+	if p.cancel != nil {
+		p.cancel()
+	}
+	p.ended.Wait()
+}
+
+// longestURL is the longest URL that is read, in bytes.
+const longestURL = 2000
+
+// routes returns the handler of all requests.
+func (p *Page) routes() http.Handler {
+	mux := http.NewServeMux()
+	for pattern, answer := range map[string]func(http.ResponseWriter, *http.Request, *snapshot){
+		"GET /{$}":                p.index,
+		"GET /server/{addr}":      p.serverPage,
+		"GET /api/servers":        p.apiServers,
+		"GET /api/servers/{addr}": p.apiServer,
+		"GET /api/events":         p.apiEvents,
+		"GET /api/stats":          p.apiStats,
+		"GET /api/history":        p.apiHistory,
+	} {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			if v := p.viewer.Load(); v != nil {
+				answer(w, r, v.look(time.Now()))
+				return
+			}
+			w.Header().Set("Retry-After", "5")
+			http.Error(w, "a2sscan: the watch has not begun: it reads its list", http.StatusServiceUnavailable)
+		})
+	}
+	mux.HandleFunc("GET /api/schema", func(w http.ResponseWriter, _ *http.Request) { send(w, "application/schema+json", []byte(schema)) })
+	mux.Handle("GET /metrics", metrics.Values(p.Build, p.values))
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+		send(w, "text/plain; charset=utf-8", []byte(map[bool]string{true: "loading\n", false: "watching\n"}[p.viewer.Load() == nil]))
+	})
+	policy := "default-src 'none'; script-src " + report.Hash(script) + "; style-src " + report.Hash(style) +
+		"; connect-src 'self'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", policy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cache-Control", "no-store")
+		if len(r.URL.RequestURI()) > longestURL {
+			http.Error(w, "a2sscan: the URL is too long", http.StatusRequestURITooLong)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
+}
+
+// send writes an answer. It comes whole from memory, so that a slow client holds nothing but
+// these bytes. Parts may be shared by many clients.
+func send(w http.ResponseWriter, kind string, parts ...[]byte) {
+	w.Header().Set("Content-Type", kind)
+	for _, part := range parts {
+		if _, err := w.Write(part); err != nil {
+			return
+		}
+	}
+}
+
+// values returns the numbers of the watch for Prometheus. Texts of servers are no labels: a
+// game that this program does not know is "other".
+func (p *Page) values() (all []metrics.Value) {
+	v := p.viewer.Load()
+	if v == nil {
+		return nil
+	}
+	s := v.look(time.Now())
+	add := func(name, help string, number float64, labels ...string) {
+		all = append(all, metrics.Value{Name: "a2sscan_watch_" + name, Help: help, Number: number, Labels: labels})
+	}
+	st := &s.status
+	const servers = "Servers that are watched, by status."
+	add("servers", servers, float64(st.Up), "status", "up")
+	add("servers", servers, float64(st.Down), "status", "down")
+	add("servers", servers, float64(len(s.servers)-st.Up-st.Down), "status", "unknown")
+	add("people", "People on the servers that are up.", float64(st.People))
+	add("places", "Places for people on the servers that are up.", float64(s.places))
+	add("blind", "Whether most servers are silent at once, so that none is called down.", map[bool]float64{true: 1}[st.Blind])
+	add("interval_seconds", "How often each server is to be asked.", st.Every)
+	add("cycle_seconds", "How long the latest cycle through all servers took; 0: none is complete.", st.Took)
+	add("events_total", "Events since the watch began.", float64(st.Events))
+	const datagrams = "Datagrams of the watch."
+	add("datagrams_total", datagrams, float64(st.Sent), "direction", "sent")
+	add("datagrams_total", datagrams, float64(st.Received), "direction", "received")
+	var other group
+	for _, g := range s.games {
+		if g.id == "" || strings.Contains(g.id, ":") { // app:730 and folder:cstrike are what the server says
+			other.up, other.people = other.up+g.up, other.people+g.people
+			continue
+		}
+		add("game_servers", "Servers that are up, by game.", float64(g.up), "game", g.id)
+		add("game_people", "People on the servers that are up, by game.", float64(g.people), "game", g.id)
+	}
+	add("game_servers", "Servers that are up, by game.", float64(other.up), "game", "other")
+	add("game_people", "People on the servers that are up, by game.", float64(other.people), "game", "other")
+	return all
+}

@@ -1,0 +1,437 @@
+package livepage
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"golang.org/x/net/html"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watch"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watchdb"
+	"github.com/a2sscan/a2sscan/sink/census"
+)
+
+// now is when a sample is looked at.
+var now = time.Date(2026, 11, 24, 18, 30, 0, 0, time.UTC)
+
+// sample is a watch that does not run.
+type sample struct {
+	rows   []watch.Row
+	status watch.Status
+}
+
+func (s *sample) Rows(rows []watch.Row) []watch.Row { return append(rows, s.rows...) }
+func (s *sample) Status() *watch.Status             { status := s.status; return &status }
+
+func addrOf(i int) netip.AddrPort {
+	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{198, 51, byte(100 + i>>8), byte(i)}), uint16(27015+i>>16))
+}
+
+var sampleGames = [][3]string{{"rust", "Rust", "Procedural Map"}, {"cs2", "Counter-Strike 2", "de_dust2"}, {"valheim", "Valheim", "Midgard"}, {"app:4000001", "My Game", "start"}}
+
+// newSample returns a watch of n servers. Every seventh is down, and each has a name.
+func newSample(n int) *sample {
+	s := &sample{status: watch.Status{Time: now, Every: 60, Took: 60.2, Events: 3, Sent: 1000, Received: 990}}
+	for i := range n {
+		g := sampleGames[i%len(sampleGames)]
+		row := watch.Row{
+			ID: int64(i + 1), Addr: addrOf(i), Status: watchdb.Up, First: now.Add(-100 * 24 * time.Hour),
+			Since: now.Add(-time.Duration(i%97+1) * 47 * time.Minute), People: i * 7 % 60, Places: 60,
+			Known: &census.Server{Name: fmt.Sprintf("%s community server %d", g[1], i), Game: g[0], GameName: g[1], Map: g[2], Version: "1.0." + fmt.Sprint(i%3)},
+		}
+		if i%7 == 6 {
+			row.Status = watchdb.Down
+			s.status.Down++
+		} else {
+			s.status.Up++
+			s.status.People += row.People
+		}
+		s.rows = append(s.rows, row)
+	}
+	s.status.Servers = n
+	return s
+}
+
+// newPage returns a page about a watch, with events and 100 days of uptime in its database.
+func newPage(t testing.TB, source Source, events ...watch.Event) *Page {
+	t.Helper()
+	db, err := watchdb.Open("")
+	check(t, err)
+	t.Cleanup(func() { db.Close() })
+	p := &Page{Options: Options{Title: "Our servers", Names: []string{"status.example.org"}, Build: ledger.Build{Version: "1.2.3"}, DB: db}}
+	var addrs []netip.AddrPort
+	rows := source.Rows(nil)
+	for i := range rows[:min(len(rows), 50)] {
+		addrs = append(addrs, rows[i].Addr)
+	}
+	check(t, db.Add(addrs))
+	var lines []watchdb.Event
+	for i, e := range events {
+		e.ID = int64(i + 1)
+		line, err := json.Marshal(e)
+		check(t, err)
+		lines = append(lines, watchdb.Event{ID: e.ID, Time: e.Time, Addr: e.Addr, Kind: string(e.Kind), Line: line})
+	}
+	check(t, db.Append(lines))
+	for i := range 24 * 60 {
+		p.history.add(point{now.Add(time.Duration(i-24*60) * time.Minute).Unix(), float64(30 + i%3), float64(500 + i/4)})
+	}
+	p.viewer.Store(&viewer{source: source, latest: (&viewer{source: source, rest: time.Hour}).make(now), rest: 1e6 * time.Hour, working: true})
+	return p
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+var sampleEvents = []watch.Event{
+	{Time: now.Add(-3 * time.Hour), Kind: watch.Down, Addr: addrOf(0).String(), Game: "rust", Name: "Rust community server 0", For: 86400},
+	{Time: now.Add(-2 * time.Hour), Kind: watch.Up, Addr: addrOf(0).String(), Game: "rust", Name: "Rust community server 0", For: 3600},
+	{Time: now.Add(-1 * time.Hour), Kind: watch.Blind, Evidence: &watch.Evidence{Servers: 30, Silent: 28, Networks: 9}},
+}
+
+// get asks a page, as the web server does.
+func (p *Page) get(t testing.TB, url string) *httptest.ResponseRecorder {
+	t.Helper()
+	w := httptest.NewRecorder()
+	p.routes().ServeHTTP(w, httptest.NewRequest("GET", url, nil))
+	return w
+}
+
+// TestDocumented: the API answers as its document shows, and as its schema says.
+func TestDocumented(t *testing.T) {
+	text, err := os.ReadFile("../../../../packaging/api.md")
+	check(t, err)
+	p := newPage(t, newSample(6), sampleEvents...)
+	p.history = history{}
+	for i := range 12 {
+		p.history.add(point{now.Add(time.Duration(i-12) * time.Minute).Unix(), float64(i % 7), float64(100 + i)})
+	}
+	hour := watchdb.Sample{Server: 1, Up: 3000, Down: 600, Min: 2, Max: 9, People: 240, Checks: 60}
+	check(t, p.DB.Flush([]watchdb.Server{{ID: 1, Status: watchdb.Up, Answer: []byte(`{"schema":1,"addr":"198.51.100.0:27015"}`)}}))
+	check(t, storeHour(p.DB, now.Truncate(time.Hour), hour))
+	compiled := compileSchema(t)
+	examples := regexp.MustCompile("(?s)`GET (/api/[^`]*)` answers with `(\\w+)`.*?```json\n(.*?)```").FindAllSubmatch(text, -1)
+	if len(examples) < 6 {
+		t.Fatalf("only %d examples", len(examples))
+	}
+	for _, example := range examples {
+		url, kind, want := string(example[1]), string(example[2]), example[3]
+		got := p.get(t, url).Body.Bytes()
+		conforms(t, compiled[kind], url, got)
+		var a, b any
+		if err := json.Unmarshal(want, &a); err != nil {
+			t.Errorf("%s: %v", url, err)
+		}
+		check(t, json.Unmarshal(got, &b))
+		if days, ok := b.(map[string]any)["days"]; ok { // the document shows today only
+			b.(map[string]any)["days"] = days.([]any)[len(days.([]any))-1:]
+		}
+		if diff := cmp.Diff(a, b); diff != "" {
+			shown, _ := json.Marshal(b)
+			t.Errorf("%s: %s\n%s", url, diff, shown)
+		}
+	}
+}
+
+func compileSchema(t *testing.T) map[string]*jsonschema.Schema {
+	t.Helper()
+	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(schema))
+	check(t, err)
+	c := jsonschema.NewCompiler()
+	check(t, c.AddResource("api.json", doc))
+	all := map[string]*jsonschema.Schema{}
+	for _, kind := range []string{"servers", "server", "events", "stats", "history", "error"} {
+		all[kind], err = c.Compile("api.json#/$defs/" + kind)
+		check(t, err)
+	}
+	return all
+}
+
+func conforms(t *testing.T, s *jsonschema.Schema, url string, answer []byte) {
+	t.Helper()
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(answer))
+	if err == nil {
+		err = s.Validate(value)
+	}
+	if err != nil {
+		t.Errorf("%s: %v\n%.300s", url, err, answer)
+	}
+}
+
+// TestPaging: following next yields every server that matches once, in each order.
+func TestPaging(t *testing.T) {
+	p := newPage(t, newSample(1000))
+	for _, test := range []struct {
+		query string
+		want  int
+		first string
+	}{
+		{"", 1000, "Counter-Strike 2 community server 17"},
+		{"game=rust", 250, "Rust community server 8"},
+		{"game=nothing", 0, ""},
+		{"status=down", 142, ""},
+		{"status=down&game=rust", 35, ""},
+		{"q=RUST+server+117", 0, ""},
+		{"q=valheim+server+118", 4, ""},
+		{"q=198.51.100.64:", 1, "Rust community server 64"},
+		{"sort=name", 1000, "Counter-Strike 2 community server 1"},
+		{"sort=status&limit=7", 1000, "Counter-Strike 2 community server 97"},
+		{"game=rust&sort=name", 250, "Rust community server 0"},
+	} {
+		seen := map[string]bool{}
+		for url := "/api/servers?" + test.query; url != ""; {
+			var page jsonServers
+			check(t, json.Unmarshal(p.get(t, url).Body.Bytes(), &page))
+			if len(seen) == 0 && len(page.Servers) > 0 && test.first != "" && page.Servers[0].Name != test.first {
+				t.Errorf("%s: the first is %s", test.query, page.Servers[0].Name)
+			}
+			for _, s := range page.Servers {
+				if seen[s.Addr] {
+					t.Errorf("%s: %s twice", test.query, s.Addr)
+				}
+				seen[s.Addr] = true
+			}
+			if page.Total != test.want {
+				t.Fatalf("%s: %d in all, want %d", test.query, page.Total, test.want)
+			}
+			url = page.Next
+		}
+		if len(seen) != test.want {
+			t.Errorf("%s: %d servers, want %d", test.query, len(seen), test.want)
+		}
+	}
+}
+
+// TestRefused: mistakes get an answer that says what is wrong.
+func TestRefused(t *testing.T) {
+	p := newPage(t, newSample(3))
+	compiled := compileSchema(t)
+	for url, want := range map[string]int{
+		"/api/servers?limit=201": 400, "/api/servers?limit=0": 400, "/api/servers?offset=-1": 400, "/api/servers?sort=x": 400,
+		"/api/servers?status=gone": 400, "/api/servers?q=" + strings.Repeat("x", 201): 400, "/api/servers/x": 404,
+		"/api/servers/192.0.2.1:1": 404, "/api/events?since=x": 400, "/api/events?since=-1": 400,
+	} {
+		w := p.get(t, url)
+		if w.Code != want {
+			t.Errorf("%s: %d, want %d", url, w.Code, want)
+		}
+		conforms(t, compiled["error"], url, w.Body.Bytes())
+	}
+	for url, want := range map[string]int{
+		"/nothing": 404, "/server/x": 404, "/?sort=x": 400, "/api/servers?q=" + strings.Repeat("x", longestURL): 414, "/server/" + addrOf(0).String(): 200,
+	} {
+		if w := p.get(t, url); w.Code != want {
+			t.Errorf("%s: %d, want %d", url, w.Code, want)
+		}
+	}
+	for _, method := range []string{"POST", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE"} {
+		w := httptest.NewRecorder()
+		p.routes().ServeHTTP(w, httptest.NewRequest(method, "/api/stats", nil))
+		if w.Code != http.StatusMethodNotAllowed {
+			t.Errorf("%s: %d", method, w.Code)
+		}
+	}
+	p.viewer.Store(nil)
+	if w := p.get(t, "/"); w.Code != http.StatusServiceUnavailable {
+		t.Errorf("before the watch begins: %d", w.Code)
+	}
+}
+
+// hostile are names from servers that want to harm visitors.
+var hostile = []string{
+	`</title></script><script>window.hacked = 1</script>`, `"><img src=x onerror="window.hacked = 2">`, `<!--style--><!--script-->`,
+	`' onmouseover='window.hacked = 3`, "\u202etxt.exe\u2066", strings.Repeat("W", 10_000), "a\x00b\xff\xfe\x1b[31m", `{{.Title}} ${alert(4)}`,
+	"javascript:window.hacked=5", strings.Repeat("a\u0301\u0302\u0303\u0304", 50), `</textarea><base href="//evil.example/"><meta http-equiv=refresh content=0>`,
+	"]]><svg onload=window.hacked=6>", "",
+}
+
+// hostileSample returns a watch of hostile servers, and their events.
+func hostileSample() (s *sample, events []watch.Event) {
+	s = newSample(len(hostile))
+	for i, name := range hostile {
+		s.rows[i].Known = &census.Server{Name: name, Game: "folder:" + name, GameName: name, Map: name, Version: name}
+		before := name + "x"
+		events = append(events, watch.Event{
+			Time: now, Kind: "renamed", Addr: addrOf(i).String(), Name: name, Before: &census.Facts{Name: &before}, After: &census.Facts{Name: &hostile[i]},
+		})
+	}
+	return s, events
+}
+
+// TestPages: every page is well-formed, has each ID once, and shows hostile names as text.
+func TestPages(t *testing.T) {
+	p := newPage(t, newSample(300), sampleEvents...)
+	strange, events := hostileSample()
+	h := newPage(t, strange, events...)
+	check(t, h.DB.Flush([]watchdb.Server{{ID: 1, Status: watchdb.Up, Answer: []byte(`{"info":{"name":"</pre><script>window.hacked=7</script>` + "\u202e" + `"}}`)}}))
+	for _, page := range []struct {
+		of  *Page
+		url string
+	}{
+		{p, "/"}, {p, "/?game=rust&status=up&q=server&sort=name"}, {p, "/?offset=200"}, {p, "/?q=nothing"}, {p, "/server/" + addrOf(0).String()},
+		{p, "/server/" + addrOf(299).String()}, {p, "/server/x"}, {h, "/"}, {h, "/?q=" + "%3Cscript%3E"}, {h, "/server/" + addrOf(0).String()}, {h, "/server/" + addrOf(1).String()},
+	} {
+		w := page.of.get(t, page.url)
+		if kind := w.Header().Get("Content-Type"); kind != "text/html; charset=utf-8" {
+			t.Errorf("%s: %s", page.url, kind)
+		}
+		text := w.Body.String()
+		wellFormed(t, page.url, text)
+		if strings.Contains(text, "\u202e") || strings.Contains(text, "\x00") {
+			t.Errorf("%s: invisible characters", page.url)
+		}
+		if len(text) > 400_000 {
+			t.Errorf("%s: %d bytes", page.url, len(text))
+		}
+	}
+	for _, url := range []string{"/api/servers", "/api/stats"} {
+		if text := h.get(t, url).Body.String(); strings.ContainsAny(text, "\u202e\x00") || len(text) > 30_000 {
+			t.Errorf("%s: %d bytes, or invisible characters", url, len(text))
+		}
+	}
+}
+
+// wellFormed fails the test if elements are not closed in order, if an ID occurs twice, or if
+// there are scripts and styles other than ours.
+func wellFormed(t *testing.T, url, text string) {
+	t.Helper()
+	z := html.NewTokenizer(strings.NewReader(text))
+	var open []string
+	ids, count := map[string]bool{}, map[string]int{}
+	void := []string{"meta", "link", "input", "br"}
+	for {
+		kind := z.Next()
+		if kind == html.ErrorToken {
+			break
+		}
+		token := z.Token()
+		switch kind {
+		case html.StartTagToken:
+			if count[token.Data]++; !slices.Contains(void, token.Data) {
+				open = append(open, token.Data)
+			}
+			for _, a := range token.Attr {
+				if a.Key == "style" || strings.HasPrefix(a.Key, "on") {
+					t.Errorf("%s: attribute %s", url, a.Key)
+				}
+				if a.Key == "id" && ids[a.Val] {
+					t.Errorf("%s: ID %s twice", url, a.Val)
+				} else if a.Key == "id" {
+					ids[a.Val] = true
+				}
+			}
+		case html.EndTagToken:
+			if n := len(open); n == 0 || open[n-1] != token.Data {
+				t.Fatalf("%s: </%s> closes %v", url, token.Data, open)
+			}
+			open = open[:len(open)-1]
+		}
+	}
+	if z.Err() != io.EOF || len(open) > 0 {
+		t.Errorf("%s: %v, not closed: %v", url, z.Err(), open)
+	}
+	if count["script"] > 5 || count["style"] != 1 || count["title"] < 1 || count["img"]+count["base"]+count["iframe"] > 0 {
+		t.Errorf("%s: %v", url, count)
+	}
+}
+
+// TestMetrics: labels are words of this program.
+func TestMetrics(t *testing.T) {
+	strange, _ := hostileSample()
+	strange.rows[0].Known = &census.Server{Game: "rust", GameName: "Rust"}
+	text := newPage(t, strange).get(t, "/metrics").Body.String()
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "a2sscan_watch_") && !regexp.MustCompile(`^a2sscan_watch_[a-z_]+(\{(status|direction|game)="[a-z]+"\})? [0-9.e+]+\n$`).MatchString(line) {
+			t.Errorf("%q", line)
+		}
+	}
+	for _, want := range []string{`a2sscan_watch_game_servers{game="rust"} 1`, `a2sscan_watch_game_servers{game="other"}`, `a2sscan_watch_servers{status="down"} 1`, "a2sscan_build_info"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %s in\n%s", want, text)
+		}
+	}
+}
+
+// storeHour stores an hour that has ended.
+func storeHour(db *watchdb.DB, at time.Time, samples ...watchdb.Sample) error {
+	return db.Flush(nil, watchdb.Hour{Number: at.Unix() / 3600, Ended: true, Samples: samples})
+}
+
+// TestUptimeDays: each period counts for its day, and the last day is today.
+func TestUptimeDays(t *testing.T) {
+	at := func(days, hours int) time.Time {
+		return now.Truncate(24*time.Hour).AddDate(0, 0, -days).Add(time.Duration(hours) * time.Hour)
+	}
+	days, sum := uptimeDays([]watchdb.Period{
+		{Start: at(95, 0), Length: 24 * time.Hour, Up: 1440}, // too old
+		{Start: at(3, 0), Length: 24 * time.Hour, Up: 1400, Down: 40},
+		{Start: at(0, 1), Length: time.Hour, Up: 60},
+		{Start: at(0, 2), Length: time.Hour, Down: 30, Unseen: 30},
+	}, now)
+	if len(days) != 90 || days[89] != (uptimeDay{"2026-11-24", 60, 30, 30}) || days[86] != (uptimeDay{"2026-11-21", 1400, 40, 0}) {
+		t.Errorf("%d days, %v", len(days), days[85:])
+	}
+	if sum != (uptimeDay{"", 1460, 70, 30}) {
+		t.Errorf("%+v", sum)
+	}
+}
+
+// TestHistoryLoad: the last month comes from hours and days of the database, with a gap where
+// the watch did not run.
+func TestHistoryLoad(t *testing.T) {
+	p := newPage(t, newSample(2))
+	today := now.Truncate(24 * time.Hour)
+	for _, hours := range []int{-50, -49, -5, -4} {
+		check(t, storeHour(p.DB, today.Add(time.Duration(hours)*time.Hour),
+			watchdb.Sample{Server: 1, Up: 3600, People: 300, Checks: 60, Max: 5}, watchdb.Sample{Server: 2, Down: 3600}))
+	}
+	check(t, p.DB.Prune(today, 24*time.Hour, 400*24*time.Hour))
+	var h history
+	check(t, h.load(t.Context(), p.DB, now))
+	if len(h.hours) != 3 || h.hours[0] != (point{today.AddDate(0, 0, -3).Unix(), 1, 5}) || h.hours[2].at != today.Add(-4*time.Hour).Unix() {
+		t.Errorf("%+v", h.hours)
+	}
+	if s := h.month(); len(s.Times) != 3 || *s.Up[0] != 1 || s.Up[1] != nil {
+		t.Errorf("%+v", s)
+	}
+	h.add(point{now.Unix(), 2, 7})
+	if s := h.day(now); len(s.Times) != 4 || *s.People[1] != 5 || s.People[2] != nil || *s.People[3] != 7 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestSnapshot: a snapshot serves until it is too old, and shows what has changed.
+func TestSnapshot(t *testing.T) {
+	s := newSample(10)
+	v := &viewer{source: s}
+	first := v.look(now)
+	if v.look(now.Add(fresh/2)) != first {
+		t.Error("a fresh snapshot was replaced")
+	}
+	s.rows[3].Known = &census.Server{Name: "another name"}
+	next := v.look(now.Add(2 * v.rest).Add(stale))
+	if next == first || next.servers[3].name != "another name" || first.servers[3].name == "another name" {
+		t.Errorf("%+v", next.servers[3].texts)
+	}
+	if next.servers[2].texts != first.servers[2].texts {
+		t.Error("texts that did not change were made anew")
+	}
+}

@@ -1,0 +1,53 @@
+package metrics
+
+import (
+	"net/http"
+	"runtime"
+	"strings"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+)
+
+// Value is a number for Prometheus. It is a counter if its name ends with _total.
+type Value struct {
+	Name, Help string
+	Number     float64
+	Labels     []string // names, each followed by its value: words of this program
+}
+
+// Values returns a handler that serves what read returns, and the metrics of the process.
+func Values(build ledger.Build, read func() []Value) http.Handler {
+	r := prometheus.NewRegistry()
+	r.MustRegister(values(func() []Value {
+		return append(read(), Value{
+			Name: "a2sscan_build_info", Help: "1, for the program that the labels tell of.", Number: 1,
+			Labels: []string{"version", build.Version, "commit", build.Commit, "goversion", runtime.Version()},
+		})
+	}), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return promhttp.HandlerFor(r, promhttp.HandlerOpts{MaxRequestsInFlight: scrapesAtOnce, EnableOpenMetrics: true})
+}
+
+// values implements prometheus.Collector.
+type values func() []Value
+
+// Describe sends nothing: what read returns varies.
+func (v values) Describe(chan<- *prometheus.Desc) {}
+
+// Collect sends the numbers.
+func (v values) Collect(to chan<- prometheus.Metric) {
+	for _, n := range v() {
+		kind := prometheus.GaugeValue
+		if strings.HasSuffix(n.Name, "_total") {
+			kind = prometheus.CounterValue
+		}
+		var names, labels []string
+		for i := 0; i < len(n.Labels); i += 2 {
+			names, labels = append(names, n.Labels[i]), append(labels, n.Labels[i+1])
+		}
+		to <- prometheus.MustNewConstMetric(prometheus.NewDesc(n.Name, n.Help, names, nil), kind, n.Number, labels...)
+	}
+}
