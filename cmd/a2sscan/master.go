@@ -123,30 +123,30 @@ func (a *app) master(f *masterCommandFlags) error {
 	}
 	ctx, end := shutdown.Interruptible(true)
 	defer end()
-	r := &masterlist.Writer{Output: out, Raw: f.raw, JSON: f.json, Most: f.most}
-	h := masterlist.Handlers{Server: r.Add, Flush: r.Flush}
+	out.Raw, out.JSON, out.Most = f.raw, f.json, f.most
+	h := masterlist.Handlers{Server: out.Add, Flush: out.Flush}
 	if f.raw {
-		h.Page = r.Write
+		h.Page = out.Write
 	}
 	quiet := f.quiet || a.term.Interactive && toScreen
 	a.sends = true
 	stats, err := f.Fetch(ctx, a.term, h, quiet)
-	if e := r.Close(err == nil); err == nil || e != nil {
+	if e := out.Close(err == nil); err == nil || e != nil {
 		err = e
 	}
 	if !f.quiet && (err == nil || stats.Requests > 0) {
 		masterlist.Report(a.term, f.Source(), &stats)
 	}
-	return endList(a, f, r, &stats, err)
+	return endList(a, f, out, &stats, err)
 }
 
 // endList reports how the list ended and returns the error that decides the exit
 // code.
-func endList(a *app, f *masterCommandFlags, r *masterlist.Writer, s *master.Stats, err error) error {
-	t, n := a.term, r.Count
+func endList(a *app, f *masterCommandFlags, out *masterlist.Output, s *master.Stats, err error) error {
+	t, n := a.term, out.Count
 	switch {
 	case err != nil && n > 0 && !a.out.cut():
-		t.Say("the list is not complete: %s fetched before, %s", console.Plural(int(n), "server"), r.Kept())
+		t.Say("the list is not complete: %s fetched before, %s", console.Plural(int(n), "server"), out.Kept())
 		return err
 	case err != nil:
 		return err

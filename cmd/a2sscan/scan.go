@@ -11,6 +11,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/masterlist"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/playerkey"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/scanrun"
@@ -258,18 +259,18 @@ func (f *scanFlags) addGuard(fs *pflag.FlagSet) {
 const forMaster = "with --master"
 
 // addMaster adds the flags about masters. It returns those that need --master.
-func addMaster(fs *pflag.FlagSet, from *scanrun.Master) *pflag.FlagSet {
+func addMaster(fs *pflag.FlagSet, from *masterlist.Options) *pflag.FlagSet {
 	fs.StringVar(&from.Where, "master", "", "first fetch a list of servers: from the Steam Web API (web), from another Web API, by its URL, or from the master server at `HOST:PORT`")
 	ofMasters := pflag.NewFlagSet("", pflag.ContinueOnError)
 	ofMasters.SortFlags = false
-	addMasterFlags(ofMasters, &from.Options)
+	addMasterFlags(ofMasters, from)
 	ofMasters.VisitAll(func(flag *pflag.Flag) { flag.Annotations = map[string][]string{forMaster: nil} })
 	fs.AddFlagSet(ofMasters)
 	return ofMasters
 }
 
 // checkMaster returns an error for flags about masters if there is no master.
-func checkMaster(ofMasters *pflag.FlagSet, from *scanrun.Master) (err error) {
+func checkMaster(ofMasters *pflag.FlagSet, from *masterlist.Options) (err error) {
 	ofMasters.VisitAll(func(flag *pflag.Flag) {
 		if flag.Changed && from.Where == "" && err == nil {
 			err = console.Fail(console.ExitUsage, "--%s without --master", flag.Name).

@@ -40,7 +40,7 @@ type watchFlags struct {
 	ports     string
 	resolve   bool
 	listEvery time.Duration
-	from      scanrun.Master
+	from      masterlist.Options
 	ofMasters *pflag.FlagSet
 	exclude   scanrun.Exclude
 
@@ -181,7 +181,7 @@ func (f *watchFlags) check() (err error) {
 	if err := checkMaster(f.ofMasters, &f.from); err != nil {
 		return err
 	}
-	if err := f.from.Check(false, false); err != nil {
+	if err := f.from.Check(); err != nil {
 		return err
 	}
 	f.rules.Attempts = 1 + f.timeouts.retries
@@ -384,24 +384,13 @@ func (f *watchFlags) load(ctx context.Context, a *app, exclusions *list.Exclusio
 			return nil, err
 		}
 	}
-	f.from.Into(&cfg)
+	cfg.Formats = masterlist.Formats()
 	if f.from.Where != "" {
-		spool, err := inputs.NewSpool(false)
+		fetched, _, err := f.from.Load(ctx, a.term, true)
 		if err != nil {
 			return nil, err
 		}
-		stats, err := f.from.Fetch(ctx, a.term, masterlist.Handlers{Server: spool.Add}, true)
-		if err != nil {
-			return nil, err
-		}
-		if stats.Servers == 0 {
-			return nil, f.from.EmptyList(&stats)
-		}
-		fetched, err := spool.Source(f.from.Source())
-		if err != nil {
-			return nil, err
-		}
-		cfg.Sources = append(cfg.Sources, fetched)
+		cfg.Sources = append(cfg.Sources, *fetched)
 	}
 	l, err := list.Open(cfg)
 	if err != nil {

@@ -3,8 +3,10 @@
 package masterlist
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/netip"
@@ -15,9 +17,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/klauspost/compress/zstd"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/redact"
+	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
 
@@ -27,6 +32,8 @@ const KeyVariable = "STEAM_WEB_API_KEY"
 
 // Options choose the list to fetch from a master.
 type Options struct {
+	Where    string // host:port of a master server, web, or the URL of a Web API; empty: none
+	Keep     bool   // keep what the master says about a server in its record
 	UDP      string // host:port of a master server; empty: the Web API
 	URL      string // URL of the Web API; empty: Valve's
 	KeyFile  string // file with the Web API's key; empty: the key is in KeyVariable
@@ -79,14 +86,24 @@ func (o *Options) Conditions() master.Filter {
 	return append(f, o.Filter.Filter...)
 }
 
-// Check returns an error if the address of the master server is not valid.
+// Check sets UDP or URL from Where, if that is given, and returns an error if the address
+// of the master server is not valid.
 func (o *Options) Check() error {
+	switch isURL := strings.Contains(o.Where, "://"); {
+	case isURL:
+		o.URL = o.Where
+	case o.Where != "" && o.Where != "web":
+		o.UDP = o.Where
+	}
 	if o.UDP == "" {
 		return nil
 	}
 	host, port, err := net.SplitHostPort(o.UDP)
 	n, bad := strconv.ParseUint(port, 10, 16)
-	if err != nil || bad != nil || n == 0 || host == "" {
+	switch {
+	case o.KeyFile != "":
+		return console.Fail(console.ExitUsage, "--key-file without a Web API").WithHint("a master server wants no key")
+	case err != nil || bad != nil || n == 0 || host == "":
 		return console.Fail(console.ExitUsage, "master %s: want HOST:PORT", console.Quoted(redact.Keys(o.UDP), 80)).
 			WithHint("for instance 203.0.113.5:27011")
 	}
@@ -103,7 +120,8 @@ func KeyShown(flag string) error {
 // key reads the Web API's key. Its errors never quote a string that may be a key.
 func (o *Options) key() (master.Key, error) {
 	text, where := []byte(os.Getenv(KeyVariable)), "the variable "+KeyVariable
-	if o.KeyFile != "" {
+	switch {
+	case o.KeyFile != "":
 		where = o.KeyFile
 		f, err := os.Open(o.KeyFile)
 		if err == nil {
@@ -116,25 +134,15 @@ func (o *Options) key() (master.Key, error) {
 		if err != nil {
 			return master.Key{}, console.Fail(console.ExitInput, "key: %w", err)
 		}
-	} else if len(text) == 0 {
+	case len(text) == 0:
 		return master.Key{}, console.Fail(console.ExitUsage, "the Web API needs a key").
 			WithHint("--key-file FILE, or the variable %s; steamcommunity.com/dev/apikey gives one", KeyVariable)
 	}
 	k, err := master.ParseKey(text)
 	if err != nil {
-		return k, console.Fail(console.ExitUsage, "%s: %w", where, err)
+		err = console.Fail(console.ExitUsage, "%s: %w", where, err)
 	}
-	return k, nil
-}
-
-// keyFileIsShared reports whether other users of this machine can read the file with
-// the Web API's key. A pipe or a device counts as private.
-func (o *Options) keyFileIsShared() bool {
-	if o.KeyFile == "" || runtime.GOOS == "windows" { // on Windows, mode bits do not say who can read a file
-		return false
-	}
-	info, err := os.Stat(o.KeyFile)
-	return err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o044 != 0
+	return k, err
 }
 
 // config returns the request.
@@ -182,11 +190,13 @@ func (o *Options) Fetch(ctx context.Context, t *console.Terminal, h Handlers, qu
 	for _, key := range cfg.Filter.Unknown() {
 		t.Say("filter %s: no known master understands it; masters ignore what they do not understand", console.Quoted(key, 40))
 	}
-	if o.keyFileIsShared() {
+	// On Windows, mode bits do not say who can read a file. A pipe or a device is private.
+	info, missing := os.Stat(o.KeyFile)
+	if missing == nil && runtime.GOOS != "windows" && info.Mode().IsRegular() && info.Mode().Perm()&0o044 != 0 {
 		t.Say("warning: other users of this machine can read the key in %s", console.Plain(redact.Keys(o.KeyFile), 200))
 		t.Hint("chmod 600 makes it yours alone")
 	}
-	p := newStatus()
+	p := &status{start: time.Now()}
 	cfg.Page = h.Page
 	cfg.Progress = func(now master.Progress) {
 		p.update(now)
@@ -212,6 +222,7 @@ func (o *Options) Fetch(ctx context.Context, t *console.Terminal, h Handlers, qu
 // returns nil for ErrEnough, and an error of a handler unchanged.
 func (o *Options) failure(ctx context.Context, stats *master.Stats, err error) error {
 	_, own := errors.AsType[*console.Failure](err)
+	hint := "check the address, and that no firewall drops the packets"
 	switch {
 	case err == nil, errors.Is(err, ErrEnough):
 		return nil
@@ -222,27 +233,66 @@ func (o *Options) failure(ctx context.Context, stats *master.Stats, err error) e
 	case errors.Is(err, master.ErrFilter), o.UDP == "" && stats.Requests == 0:
 		return console.Fail(console.ExitUsage, "%w", err)
 	case strings.Contains(o.UDP, ".steampowered.com:") && errors.Is(err, master.ErrNoReply):
-		return console.Fail(console.ExitInput, "%w; Valve's master server has been silent since October 2025", err).
-			WithHint("omit its address: the Web API has the list, with --key-file FILE")
+		err = fmt.Errorf("%w; Valve's master server has been silent since October 2025", err)
+		hint = "omit its address: the Web API has the list, with --key-file FILE"
+	case errors.Is(err, master.ErrKey):
+		hint = "check the key in --key-file or " + KeyVariable
+	case errors.Is(err, master.ErrSlow):
+		hint = "try again later"
+	case errors.Is(err, master.ErrRefused):
+		hint = "check that this master knows the filter, and that --url is its address"
+	case errors.Is(err, master.ErrTooMuch):
+		hint = "use a filter that fewer servers meet"
+	case errors.Is(err, master.ErrMalformed), errors.Is(err, master.ErrNoProgress):
+		hint = "the master may be at fault: check its address and try again later, or fetch parts of the list with filters"
 	}
-	return console.Fail(console.ExitInput, "%w", err).WithHint("%s", advice(err))
+	return console.Fail(console.ExitInput, "%w", err).WithHint("%s", hint)
 }
 
-// advice returns a hint for a list that did not end properly.
-func advice(err error) string {
-	switch {
-	case errors.Is(err, master.ErrKey):
-		return "check the key in --key-file or " + KeyVariable
-	case errors.Is(err, master.ErrSlow):
-		return "try again later"
-	case errors.Is(err, master.ErrRefused):
-		return "check that this master knows the filter, and that --url is its address"
-	case errors.Is(err, master.ErrTooMuch):
-		return "use a filter that fewer servers meet"
-	case errors.Is(err, master.ErrMalformed), errors.Is(err, master.ErrNoProgress):
-		return "the master may be at fault: check its address and try again later, or fetch parts of the list with filters"
+// Load fetches the list and returns it as a source of targets. Unless quiet is set, it
+// reports what was fetched. If the master fails before the end of its list, the source has
+// the servers before that, if there are any.
+func (o *Options) Load(ctx context.Context, t *console.Terminal, quiet bool) (*list.Source, master.Stats, error) {
+	// Compressed NDJSON in memory takes about 10 bytes per server, or 80 with the entry
+	// that the master sent.
+	var packed bytes.Buffer
+	pack, err := zstd.NewWriter(&packed, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		return nil, master.Stats{}, err
 	}
-	return "check the address, and that no firewall drops the packets"
+	source := &list.Source{Name: o.Source()}
+	var line []byte
+	stats, err := o.Fetch(ctx, t, Handlers{Server: func(s *master.Server) error {
+		if !o.Keep {
+			s = &master.Server{Addr: s.Addr}
+		}
+		line = s.AppendLine(line[:0])
+		source.Size += int64(len(line))
+		_, err := pack.Write(line)
+		return err
+	}}, quiet)
+	if !quiet && stats.Requests > 0 {
+		Report(t, o.Source(), &stats)
+	}
+	switch {
+	case stats.Servers == 0 && err == nil:
+		return nil, stats, o.EmptyList(&stats)
+	case stats.Servers == 0 || ctx.Err() != nil:
+		return nil, stats, err
+	case err == nil && !quiet:
+		t.Say("end: %s", stats.End)
+	}
+	if e := pack.Close(); e != nil {
+		return nil, stats, e
+	}
+	source.Open = func() (io.ReadCloser, error) {
+		d, err := zstd.NewReader(bytes.NewReader(packed.Bytes()), zstd.WithDecoderConcurrency(1))
+		if err != nil {
+			return nil, err
+		}
+		return d.IOReadCloser(), nil
+	}
+	return source, stats, err
 }
 
 // Source returns the name of the master for messages.

@@ -19,9 +19,6 @@ type status struct {
 	until time.Time // when the current wait ends
 }
 
-// newStatus returns the status of a list whose fetch begins now.
-func newStatus() *status { return &status{start: time.Now()} }
-
 // update records the progress and the current wait.
 func (p *status) update(now master.Progress) {
 	p.mu.Lock()
@@ -34,14 +31,14 @@ func (p *status) line() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s := &p.last
-	parts := []string{console.Clock(time.Since(p.start)), counts(&s.Stats)}
+	line := console.Clock(time.Since(p.start)) + "; " + counts(&s.Stats)
 	if s.Retries > 0 {
-		parts = append(parts, fmt.Sprintf("%d repeated", s.Retries))
+		line += fmt.Sprintf("; %d repeated", s.Retries)
 	}
 	if left := time.Until(p.until); left > 0 && s.Why != "" {
-		parts = append(parts, fmt.Sprintf("%s, %.0f s", s.Why, math.Ceil(left.Seconds())))
+		line += fmt.Sprintf("; %s, %.0f s", s.Why, math.Ceil(left.Seconds()))
 	}
-	return strings.Join(parts, "; ")
+	return line
 }
 
 // counts describes how much of the list has arrived.
@@ -60,27 +57,34 @@ const maxCapped = 10
 // master.
 func Report(t *console.Terminal, who string, s *master.Stats) {
 	t.Say("%s: %s, %s", who, counts(s), console.Plural(int(s.Requests), "request"))
-	if text := amounts([]amount{
-		{s.Relays, "with 169.254.0.0/16, an address of Steam's relays"},
-		{s.Unusable, "with 0.0.0.0 or port 0"},
-	}); text != "" {
-		t.Say("servers that cannot be queried: %s", text)
-	}
-	if text := amounts([]amount{
-		{s.Duplicates, "named more than once"},
-		{s.Elsewhere, "in other regions"},
-		{s.Invalid, "without an address"},
-	}); text != "" {
-		t.Say("left out: %s", text)
-	}
-	if text := amounts([]amount{
-		{s.Retries, console.Things(s.Retries, "request") + " repeated"},
-		{s.Truncated, console.Things(s.Truncated, "page") + " cut off"},
-		{s.Repeated, console.Things(s.Repeated, "page") + " that came twice"},
-		{s.Foreign, console.Things(s.Foreign, "datagram") + " without a page"},
-		{s.Odd, console.Things(s.Odd, "server") + " with a field of another type"},
-	}); text != "" {
-		t.Say("unusual: %s", text)
+	for _, row := range []struct {
+		what    string
+		amounts []amount
+	}{
+		{"servers that cannot be queried", []amount{
+			{s.Relays, "with 169.254.0.0/16, an address of Steam's relays"},
+			{s.Unusable, "with 0.0.0.0 or port 0"},
+		}},
+		{"left out", []amount{
+			{s.Duplicates, "named more than once"}, {s.Elsewhere, "in other regions"}, {s.Invalid, "without an address"},
+		}},
+		{"unusual", []amount{
+			{s.Retries, console.Things(s.Retries, "request") + " repeated"},
+			{s.Truncated, console.Things(s.Truncated, "page") + " cut off"},
+			{s.Repeated, console.Things(s.Repeated, "page") + " that came twice"},
+			{s.Foreign, console.Things(s.Foreign, "datagram") + " without a page"},
+			{s.Odd, console.Things(s.Odd, "server") + " with a field of another type"},
+		}},
+	} {
+		var parts []string
+		for _, a := range row.amounts {
+			if a.n > 0 {
+				parts = append(parts, console.Grouped(a.n)+" "+a.what)
+			}
+		}
+		if len(parts) > 0 {
+			t.Say("%s: %s", row.what, strings.Join(parts, ", "))
+		}
 	}
 	for i, c := range s.Capped {
 		if i == maxCapped {
@@ -95,15 +99,4 @@ func Report(t *console.Terminal, who string, s *master.Stats) {
 type amount struct {
 	n    uint64
 	what string
-}
-
-// amounts formats the amounts that are not zero, separated by commas.
-func amounts(all []amount) string {
-	var parts []string
-	for _, a := range all {
-		if a.n > 0 {
-			parts = append(parts, console.Grouped(a.n)+" "+a.what)
-		}
-	}
-	return strings.Join(parts, ", ")
 }

@@ -11,7 +11,7 @@ import (
 // TestProgress: the status line fits into 80 columns, and the remaining wait is
 // rounded up, so that it is never shown as 0 s.
 func TestProgress(t *testing.T) {
-	p := newStatus()
+	p := &status{start: time.Now()}
 	p.start = p.start.Add(-75 * time.Second)
 	for why, want := range map[string]string{
 		"keeping the master's limits": "; keeping the master's limits, 1 s",

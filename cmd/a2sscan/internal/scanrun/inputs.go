@@ -6,6 +6,7 @@ import (
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/masterlist"
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
 
@@ -19,7 +20,7 @@ func (s *Run) inputNotes() []ledger.Input {
 			Bytes: in.Bytes, SHA256: in.SHA256, Targets: in.Targets, Invalid: in.Invalid,
 		}
 		if i < len(s.fetched.sources) { // fetched lists come before all others
-			note.Master = s.opts.From.note(s.fetched.err == nil)
+			note.Master = masterNote(&s.opts.From, s.fetched.err == nil)
 		}
 		all = append(all, note)
 	}
@@ -29,9 +30,9 @@ func (s *Run) inputNotes() []ledger.Input {
 	return all
 }
 
-// note describes the query to the master for the summary. whole is set if the
+// masterNote describes the query to the master for the summary. whole is set if the
 // master sent its complete list.
-func (m *Master) note(whole bool) *ledger.MasterList {
+func masterNote(m *masterlist.Options, whole bool) *ledger.MasterList {
 	n := &ledger.MasterList{
 		Protocol: "web", Address: publicURL(m.URL), Region: m.Region.String(),
 		Filter: m.Conditions().String(), Whole: whole,

@@ -12,6 +12,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/guard"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/masterlist"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/metrics"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
 	"github.com/a2sscan/a2sscan/scanner"
@@ -42,7 +43,7 @@ type Options struct {
 	// OnComplete is the path of a program to run once the census is written; "": none.
 	OnComplete string
 
-	From       Master
+	From       masterlist.Options
 	Ports      string
 	Targets    Targets
 	Exclude    Exclude
@@ -100,7 +101,7 @@ func (o *Options) Check(args []string) error {
 	}
 	for _, check := range []func() error{
 		o.Out.Check, o.useStore, o.Out.CheckFormat, o.checkCheckpoint, o.Guard.Check, o.Targets.check,
-		func() error { return o.From.Check(o.DryRun, o.Saved.Path != "") },
+		o.checkMaster,
 		o.checkOutputs, o.checkNumbers, o.checkScanID,
 		func() error { return o.checkInputs(args) },
 	} {

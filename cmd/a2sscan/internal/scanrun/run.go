@@ -21,6 +21,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/guard"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/masterlist"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/metrics"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/playerkey"
@@ -238,7 +239,7 @@ func (o *Options) listConfig(args []string, stdin io.Reader) (list.Config, error
 		cfg.Ports = ports
 	}
 	o.Targets.into(&cfg)
-	o.From.Into(&cfg)
+	cfg.Formats, cfg.KeepMaster = masterlist.Formats(), o.From.Keep
 	return cfg, nil
 }
 
