@@ -53,6 +53,6 @@
 // # Lists in files
 //
 // [Kinds] read lists in the formats of the masters: pages, answers of GetServerList
-// and ISteamApps/GetServersAtAddress, only the array of servers of such an answer, and
-// the elements of that array as NDJSON. Package list reads text and other NDJSON.
+// and ISteamApps/GetServersAtAddress, and only the array of servers of such an answer.
+// Package list reads text and NDJSON.
 package master

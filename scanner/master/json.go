@@ -82,8 +82,15 @@ func readServer(d *jsontext.Decoder) (s *Server, bad, err error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		if key == "addr" {
-			bad = s.setAddr(value)
+		switch {
+		case key == "addr" && value.Kind() == '"':
+			addr := unquoted(value)
+			if s.Addr, bad = netip.ParseAddrPort(addr); bad != nil || !s.Addr.Addr().Is4() {
+				bad = fmt.Errorf("not an IPv4 address with a port: %s", show(addr))
+			}
+		case key == "addr":
+			bad = errNoAddr
+			s.odd = s.odd || value.Kind() != 'n'
 		}
 		for i := range fields {
 			if fields[i].api == key {
@@ -107,23 +114,6 @@ func readServer(d *jsontext.Decoder) (s *Server, bad, err error) {
 	}
 	_, err = d.ReadToken()
 	return s, bad, err
-}
-
-// setAddr sets the address of a server, or returns why it is unusable.
-func (s *Server) setAddr(value jsontext.Value) (err error) {
-	switch value.Kind() {
-	case 'n':
-		return errNoAddr
-	case '"':
-	default:
-		s.odd = true
-		return errNoAddr
-	}
-	addr := unquoted(value)
-	if s.Addr, err = netip.ParseAddrPort(addr); err != nil || !s.Addr.Addr().Is4() {
-		return fmt.Errorf("not an IPv4 address with a port: %s", show(addr))
-	}
-	return nil
 }
 
 // field returns a value as a record has it, and keeps what the fetch needs. It returns
@@ -224,95 +214,66 @@ func (b *budget) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// handleServer receives a server's entry, or an entry without a usable address, with
-// the reason. The Server is valid until it returns. Its error ends the reading.
-type handleServer func(s *Server, bad error) error
-
 // readJSON reads one or more answers of the Web API, each of the form
 // {"response":{"servers":[…]}}, or only the array of servers. It returns ErrRefused if
 // an answer says that it failed, ErrMalformed for anything else, and errors of handle
-// and in unchanged.
-func readJSON(in *budget, handle handleServer) error {
+// and in unchanged. handle receives each server, or why an entry has no usable address;
+// the Server is valid until it returns.
+func readJSON(in *budget, handle func(s *Server, bad error) error) (err error) {
 	d := newDecoder(in)
-	refused := false
-	// members reads the members of an object and skips the value of each name that read
-	// does not know.
-	members := func(read func(name string) (known bool, err error)) error {
-		_, err := d.ReadToken()
-		for err == nil && d.PeekKind() != '}' {
-			var name jsontext.Token
-			if name, err = d.ReadToken(); err == nil {
-				known := false
-				if known, err = read(name.String()); err == nil && !known {
-					err = d.SkipValue()
-				}
-			}
-		}
-		if err == nil {
-			_, err = d.ReadToken()
-		}
-		return err
-	}
-	servers := func() error {
-		_, err := d.ReadToken()
-		for err == nil && d.PeekKind() != ']' {
+	name := "" // of the member whose value follows, and a colon; empty: the next name follows
+	answers, begun, inList, refused := 0, false, false, false
+	for err == nil {
+		switch kind, depth := d.PeekKind(), d.StackDepth(); {
+		case inList && kind != ']':
 			in.item = 0
 			var s *Server
 			var bad error
 			if s, bad, err = readServer(d); err == nil {
 				err = handle(s, bad)
 			}
-		}
-		if err == nil {
-			in.item = 0
+		case kind == '}' || kind == ']':
+			if _, err = d.ReadToken(); err == nil && depth == 1 {
+				in.item = 0
+				answers++
+				if !begun {
+					err = ErrMalformed
+				}
+			}
+			inList, name = false, ""
+		case depth == 0 && kind == '{':
 			_, err = d.ReadToken()
-		}
-		return err
-	}
-	answer := func(name string) (known bool, err error) {
-		switch {
-		case name == "servers" && d.PeekKind() == '[':
-			return true, servers()
-		case name == "servers":
-			return false, ErrMalformed
-		case name == "success":
-			refused = refused || d.PeekKind() == 'f'
-		}
-		return false, nil
-	}
-	for n := 0; ; n++ {
-		in.item = 0
-		begun := false
-		var err error
-		switch kind := d.PeekKind(); {
-		case kind == '{':
-			err = members(func(name string) (bool, error) {
-				if name != "response" || d.PeekKind() != '{' {
-					return false, nil
-				}
-				begun = true
-				return true, members(answer)
-			})
-		case kind == '[' && n == 0:
-			begun, err = true, servers()
-		default:
-			if _, err = d.ReadToken(); err == io.EOF && n > 0 {
-				if refused {
-					return fmt.Errorf("%w: the answer reports a failure", ErrRefused)
-				}
+			begun = false
+		case depth == 0 && kind == '[' && answers == 0, depth == 2 && name == "servers:" && kind == '[':
+			_, err = d.ReadToken()
+			begun, inList = true, true
+		case depth == 0:
+			switch _, err = d.ReadToken(); {
+			case err == nil:
+				err = ErrMalformed
+			case err == io.EOF && answers == 0:
+				return errNoAnswer
+			case err == io.EOF && refused:
+				return fmt.Errorf("%w: the answer reports a failure", ErrRefused)
+			case err == io.EOF:
 				return nil
 			}
-		}
-		if err == io.EOF && n == 0 {
-			return errNoAnswer
-		}
-		if err == nil && !begun {
+		case name == "":
+			var t jsontext.Token
+			if t, err = d.ReadToken(); err == nil {
+				name = t.String() + ":"
+			}
+		case depth == 1 && name == "response:" && kind == '{':
+			_, err = d.ReadToken()
+			begun, name = true, ""
+		case depth == 2 && name == "servers:":
 			err = ErrMalformed
-		}
-		if err != nil {
-			return explainJSON(err)
+		default:
+			refused = refused || depth == 2 && name == "success:" && kind == 'f'
+			name, err = "", d.SkipValue()
 		}
 	}
+	return explainJSON(err)
 }
 
 // explainJSON replaces syntax errors of package jsontext, which quote the input, and

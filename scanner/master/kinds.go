@@ -12,28 +12,25 @@ import (
 
 // Kind is a format of lists in files.
 type Kind struct {
-	Name string // for messages, such as NDJSON
+	Name string // for messages
 
 	// Sniff reports whether a list that begins with head has this format. 4096 bytes
 	// are enough.
 	Sniff func(head []byte) bool
 
 	// Read passes the entries of a list to handle, in order. An entry that has no usable
-	// address or can't be read comes with the reason, and with its number, counted from
-	// 1: that of the line, or of the entry. The Server is valid until handle returns.
+	// address comes with the reason, and with its number, counted from 1. The Server is valid until handle returns.
 	// Read returns an error of r or handle unchanged; any other error is or wraps
 	// ErrMalformed or ErrTooMuch. It keeps only one entry in memory, and does not remove
 	// duplicates.
 	Read func(r io.Reader, handle func(item int, s *Server, bad error) error) error
 }
 
-// Kinds are the formats in which masters send lists, and NDJSON with elements of the
-// Web API's answers.
+// Kinds are the formats in which masters send lists.
 var Kinds = []Kind{
 	{"reply pages of a master server", isPages, readPages},
 	{"Web API JSON (GetServersAtAddress)", isAtAddress.Match, readAnswers},
 	{"Web API JSON (GetServerList)", isAnswer.Match, readAnswers},
-	{"NDJSON", isLines, readLines},
 }
 
 // These are the beginnings of answers. Only GetServersAtAddress sends "success" and
@@ -49,24 +46,11 @@ func isPages(head []byte) bool {
 	return n > 0 && string(head[:n]) == pageHeader[:n]
 }
 
-// isLines recognises elements of an answer by keys in the first line that other NDJSON,
-// such as a census, does not have.
-func isLines(head []byte) bool {
-	line, _, _ := bytes.Cut(bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\uFEFF")), " \t\r\n"), []byte("\n"))
-	has := func(key string) bool { return bytes.Contains(line, []byte(key)) }
-	return bytes.HasPrefix(line, []byte("{")) && !has(`"response"`) && !has(`"ip"`) && (has(`"gamedir"`) || has(`"appid"`))
-}
-
-// skipMark skips a byte order mark at the beginning of the list.
-func skipMark(in *bufio.Reader) {
+func readAnswers(r io.Reader, handle func(int, *Server, error) error) error {
+	in := bufio.NewReader(r)
 	if b, _ := in.Peek(3); string(b) == "\uFEFF" {
 		in.Discard(3)
 	}
-}
-
-func readAnswers(r io.Reader, handle func(int, *Server, error) error) error {
-	in := bufio.NewReader(r)
-	skipMark(in)
 	item := 0
 	err := readJSON(&budget{r: in, total: math.MaxInt64}, func(s *Server, bad error) error {
 		item++
@@ -76,46 +60,6 @@ func readAnswers(r io.Reader, handle func(int, *Server, error) error) error {
 		return fmt.Errorf("%w: it reports a failure", ErrMalformed)
 	}
 	return err
-}
-
-// readLines reads entries, one per line. A line that can't be read is a bad entry.
-func readLines(r io.Reader, handle func(int, *Server, error) error) error {
-	in := bufio.NewReaderSize(r, 64<<10)
-	skipMark(in)
-	var line []byte
-	for n := 1; ; n++ {
-		var err error
-		line = line[:0]
-		for long := false; ; {
-			var piece []byte
-			piece, err = in.ReadSlice('\n')
-			if long = long || len(line)+len(piece) > maxItem; !long {
-				line = append(line, piece...)
-			}
-			if err != bufio.ErrBufferFull {
-				if long {
-					line = append(line[:0], "too long"...)
-				}
-				break
-			}
-		}
-		if err != nil && err != io.EOF {
-			return err
-		}
-		if text := bytes.TrimSpace(line); len(text) > 0 {
-			d := newDecoder(bytes.NewReader(text))
-			s, bad, e := readServer(d)
-			if _, end := d.ReadToken(); e != nil || end != io.EOF || text[0] != '{' {
-				bad = errors.New("the line is not a complete JSON object")
-			}
-			if e := handle(n, s, bad); e != nil {
-				return e
-			}
-		}
-		if err == io.EOF {
-			return nil
-		}
-	}
 }
 
 // readPages reads the addresses of pages, one after the other. If a header begins
