@@ -79,12 +79,13 @@ var arrows = map[string][]string{
 	"cmd/a2sscan/internal/output":      room("columns", "store"),
 	"cmd/a2sscan/internal/playerkey":   room(),
 	"cmd/a2sscan/internal/watchdb":     {"sink/disk"},
-	"cmd/a2sscan/internal/watch":       append(room("watchdb"), "sink/census"),
-	"cmd/a2sscan/internal/livepage":    {"cmd/a2sscan/internal/watch", "cmd/a2sscan/internal/report", "cmd/a2sscan/internal/metrics"},
-	"cmd/a2sscan/internal/ledger":      room("guard", "ratecontrol"),
-	"cmd/a2sscan/internal/metrics":     room("guard", "ratecontrol", "ledger"),
-	"cmd/a2sscan/internal/inputs":      append(room("columns", "output", "store", "guard", "ratecontrol", "ledger", "shutdown"), "scanner/master"),
-	"cmd/a2sscan/internal/checkpoint":  append(room("columns", "store", "inputs", "shutdown", "output", "guard", "ratecontrol", "ledger"), "scanner/master"),
+	"cmd/a2sscan/internal/watch": append(room("watchdb", "compare", "censusfile", "columns", "geo", "guard", "inputs", "ledger", "output",
+		"ratecontrol", "shutdown", "store"), "sink/census", "scanner/master"),
+	"cmd/a2sscan/internal/livepage":   {"cmd/a2sscan/internal/watch", "cmd/a2sscan/internal/report", "cmd/a2sscan/internal/metrics"},
+	"cmd/a2sscan/internal/ledger":     room("guard", "ratecontrol"),
+	"cmd/a2sscan/internal/metrics":    room("guard", "ratecontrol", "ledger"),
+	"cmd/a2sscan/internal/inputs":     append(room("columns", "output", "store", "guard", "ratecontrol", "ledger", "shutdown"), "scanner/master"),
+	"cmd/a2sscan/internal/checkpoint": append(room("columns", "store", "inputs", "shutdown", "output", "guard", "ratecontrol", "ledger"), "scanner/master"),
 }
 
 // simulated returns what a package of the simulated servers may import: the layers

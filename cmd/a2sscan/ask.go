@@ -62,13 +62,7 @@ sent, and 4 if ask was interrupted.`,
 			return a.ask(f, addr)
 		},
 	}
-	f.add(cmd)
-	return cmd
-}
-
-func (f *askFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
-	fs.SortFlags = false
 	fs.Var(&f.query, "query", "questions to ask: a `LIST` of info, players, rules and ping")
 	f.timeoutFlags.add(cmd)
 	fs.Var(&f.source, "source", "address of this machine to send from (default: the system chooses)")
@@ -77,6 +71,7 @@ func (f *askFlags) add(cmd *cobra.Command) {
 	fs.DurationVar(&f.watch, "watch", 0, "query again every `D`, such as --watch 10s, and print what changed, until interrupted; with --brief, only the verdict (default off; without D: 5s)")
 	fs.Lookup("watch").NoOptDefVal = "5s"
 	fs.BoolVar(&f.json, "json", false, "print one JSON object with the verdict, the record and all datagrams")
+	return cmd
 }
 
 // refuse returns an error if a flag is invalid or flags contradict each other.

@@ -60,13 +60,7 @@ The key flags lists what is suspicious about the answers, as evidence:
   a2sscan cat monday.ndjson.zst tuesday.ndjson.zst | wc -l
   a2sscan cat census.ndjson.zst | jq -c 'select(.info.map == "de_dust2")' |
       a2sscan cat - -f addr,people,info.name --format csv`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return console.Fail(console.ExitUsage, "cat needs a file").
-					WithHint("a2sscan cat census.ndjson.zst")
-			}
-			return nil
-		},
+		Args: wantArgs(1, 0, "cat needs a file", "a2sscan cat census.ndjson.zst"),
 		RunE: func(_ *cobra.Command, args []string) error { return a.cat(f, args) },
 	}
 	f.formatFlags.add(cmd.Flags(), "text on a terminal, else json")

@@ -46,22 +46,10 @@ OLD and NEW are files. If a census has several files, because scan ran with
 		Example: `  a2sscan diff monday.ndjson.zst tuesday.ndjson.zst
   a2sscan diff --kind gone,moved --game rust old.ndjson.zst new.ndjson.zst
   a2sscan diff --stat --exit-code monday.ndjson.zst tuesday.ndjson.zst`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 2 {
-				return console.Fail(console.ExitUsage, "diff needs two censuses").
-					WithHint("a2sscan diff monday.ndjson.zst tuesday.ndjson.zst")
-			}
-			return nil
-		},
+		Args: wantArgs(2, 2, "diff needs two censuses", "a2sscan diff monday.ndjson.zst tuesday.ndjson.zst"),
 		RunE: func(_ *cobra.Command, args []string) error { return a.diff(f, args) },
 	}
-	f.add(cmd)
-	return cmd
-}
-
-func (f *diffFlags) add(cmd *cobra.Command) {
 	fs, o := cmd.Flags(), &f.options
-	fs.SortFlags = false
 	fs.BoolVar(&f.json, "json", false, "print one line of JSON per change, even on a terminal; with --stat, print the numbers as JSON")
 	fs.BoolVar(&o.Stat, "stat", false, "print only how many changes there are")
 	fs.BoolVarP(&o.Quiet, "quiet", "q", false, "print nothing; exit with 9 if something changed")
@@ -78,6 +66,7 @@ func (f *diffFlags) add(cmd *cobra.Command) {
 	fs.StringArrayVar(&f.new, "new", nil, "another `FILE` of the new census, if it has several; may be repeated")
 	fs.StringArrayVar(&o.OldSums, "old-summary", nil, "read the summary of an old scan from `FILE`; may be repeated (default: the summaries beside the files)")
 	fs.StringArrayVar(&o.NewSums, "new-summary", nil, "read the summary of a new scan from `FILE`; may be repeated (default: the summaries beside the files)")
+	return cmd
 }
 
 // diff compares two censuses.

@@ -29,12 +29,7 @@ commands themselves; the same program writes the same bytes.`,
 		Example: `  a2sscan docs packaging
   a2sscan docs .
   a2sscan docs "$HOME/.local/share"`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return console.Fail(console.ExitUsage, "docs needs one directory").WithHint("a2sscan docs packaging")
-			}
-			return nil
-		},
+		Args: wantArgs(1, 1, "docs needs one directory", "a2sscan docs packaging"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			files, err := docs(cmd.Root())
 			if err != nil {

@@ -49,18 +49,13 @@ not.`,
 			return a.doctor(f)
 		},
 	}
-	f.add(cmd)
-	return cmd
-}
-
-func (f *doctorFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
-	fs.SortFlags = false
 	fs.VarP(&f.rate, "rate", "r", rateUsage)
 	f.timeoutFlags.add(cmd)
 	fs.StringVarP(&f.output, "output", "o", "", "check the disk that holds `PATH`, the output of the scan (default: the working directory)")
 	fs.Uint64VarP(&f.targets, "max-targets", "n", 0, "the scan has `N` targets; 0: unknown (default 0)")
 	fs.BoolVar(&f.json, "json", false, "print the findings as one JSON object")
+	return cmd
 }
 
 // options converts the flags for package doctor.

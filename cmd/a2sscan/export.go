@@ -3,7 +3,6 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/export"
 )
 
@@ -24,13 +23,7 @@ the output, about 2 kB each.`,
 		Example: `  a2sscan export census.ndjson.zst -o census.parquet
   a2sscan export census-*.ndjson.zst -o census.parquet --force
   a2sscan export s3://BUCKET/census/ -o s3://BUCKET/census.parquet`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return console.Fail(console.ExitUsage, "export needs a census").
-					WithHint("a2sscan export census.ndjson.zst -o census.parquet")
-			}
-			return nil
-		},
+		Args: wantArgs(1, 0, "export needs a census", "a2sscan export census.ndjson.zst -o census.parquet"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			o.Files = args
 			o.Version, o.Build = buildVersion()
@@ -38,7 +31,6 @@ the output, about 2 kB each.`,
 		},
 	}
 	fs := cmd.Flags()
-	fs.SortFlags = false
 	fs.StringVarP(&o.Output, "output", "o", "", "write the table to `PATH`: a file or s3://BUCKET/KEY that ends in .parquet")
 	fs.BoolVar(&o.Force, "force", false, "replace an existing file")
 	addGameFlag(fs, &o.Games)

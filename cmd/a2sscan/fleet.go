@@ -52,7 +52,6 @@ perfect scan of them would write.`,
 // add adds the flags. Each help text has the unit; pflag appends the default.
 func (f *fleetFlags) add(fs *pflag.FlagSet) {
 	c, m := &f.Fleet, &f.Master
-	fs.SortFlags = false
 	c.Network = netip.MustParsePrefix("127.42.0.0/20")
 	fs.Var(&parsed[netip.Prefix]{to: &c.Network, parse: readNetwork, text: c.Network.String()}, "network", "`NETWORK` of the servers, inside 127.0.0.0/8")
 	fs.StringVarP(&f.Ports, "port", "p", "27015", "`LIST` of ports at each address; 0: any free port. The first 0 gets the servers that port 27015 would have, the next 0 those of 27016, and so on, skipping ports in LIST")

@@ -62,29 +62,29 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		in:   stdin,
 		out:  &results{w: stdout},
 	}
-	err := a.execute()
+	var err error
+	if a.args, err = habits.Arguments(a.args); err == nil {
+		root := a.rootCommand()
+		root.SetArgs(a.args)
+		err = root.Execute()
+	}
 	if a.out.err != nil {
-		err = a.out.failure()
+		f := console.Fail(console.ExitOutput, "can't write standard output: %w", console.WithoutPath(a.out.err))
+		if f.ReaderGone = a.out.cut(); f.ReaderGone {
+			f.WithHint("the reader closed the pipe")
+		}
+		err = f
 	}
 	a.term.ClearStatus()
-	if isCut(err) && !a.sends {
-		err = &console.Failure{Code: console.ExitPipe, Err: err, Reported: true}
-	}
-	if err != nil && !isReported(err) {
+	f, failed := errors.AsType[*console.Failure](err)
+	switch {
+	case failed && f.ReaderGone && !a.sends: // as head does: the user can produce the results again
+		err = &console.Failure{Code: console.ExitPipe, Err: err}
+	case err != nil && !(failed && f.Reported):
 		a.term.Report(err)
 	}
 	a.term.LogEnd(err)
 	return console.ExitCode(err)
-}
-
-// execute runs the command that the arguments choose.
-func (a *app) execute() (err error) {
-	if a.args, err = habits.Arguments(a.args); err != nil {
-		return err
-	}
-	root := a.rootCommand()
-	root.SetArgs(a.args)
-	return root.Execute()
 }
 
 // results is standard output. It keeps the first error, so that a full disk is
@@ -106,28 +106,6 @@ func (r *results) Write(b []byte) (int, error) {
 // cut reports whether the reader closed the pipe.
 func (r *results) cut() bool { return errors.Is(r.err, syscall.EPIPE) }
 
-// failure returns the error of a run that could not write its results.
-func (r *results) failure() error {
-	f := console.Fail(console.ExitOutput, "can't write standard output: %w", console.WithoutPath(r.err))
-	if f.ReaderGone = r.cut(); f.ReaderGone {
-		f.WithHint("the reader closed the pipe")
-	}
-	return f
-}
-
-// isReported reports whether the user has already seen the error, or need not see it.
-func isReported(err error) bool {
-	var f *console.Failure
-	return errors.As(err, &f) && f.Reported
-}
-
-// isCut reports whether err means that the reader of standard output closed the pipe,
-// as head does. That needs no message if the user can produce the results again.
-func isCut(err error) bool {
-	var f *console.Failure
-	return errors.As(err, &f) && f.ReaderGone
-}
-
 func (a *app) rootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "a2sscan",
@@ -139,8 +117,14 @@ and writes one line of JSON per server.`,
 		Example: `  a2sscan demo
   a2sscan scan servers.txt -o census.ndjson.zst
   a2sscan ask 203.0.113.7:27015`,
-		Args:               a.anyCommand,
-		RunE:               a.rootRun,
+		Args: a.anyCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if version, _ := cmd.Flags().GetBool("version"); version {
+				_, err := fmt.Fprintln(a.out, versionLine())
+				return err
+			}
+			return cmd.Help()
+		},
 		SilenceErrors:      true,
 		SilenceUsage:       true,
 		DisableSuggestions: true, // anyCommand suggests commands in a hint instead
@@ -155,28 +139,7 @@ and writes one line of JSON per server.`,
 		return pflag.NormalizedName(habits.Alias(name))
 	})
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(a.commands()...)
-	a.configurable(root)
-	completable(root)
-	root.Flags().BoolP("version", "V", false, "print the version")
-	for _, cmd := range root.Commands() {
-		cmd.DisableFlagsInUseLine = !cmd.HasAvailableLocalFlags()
-	}
-	return root
-}
-
-// rootRun runs the program if no command is given.
-func (a *app) rootRun(cmd *cobra.Command, _ []string) error {
-	if version, _ := cmd.Flags().GetBool("version"); version {
-		_, err := fmt.Fprintln(a.out, versionLine())
-		return err
-	}
-	return cmd.Help()
-}
-
-// commands returns the commands of the program.
-func (a *app) commands() []*cobra.Command {
-	return []*cobra.Command{
+	root.AddCommand(
 		a.scanCommand(),
 		watchCommand(a),
 		uptimeCommand(a),
@@ -196,7 +159,17 @@ func (a *app) commands() []*cobra.Command {
 		a.doctorCommand(),
 		a.versionCommand(),
 		a.docsCommand(),
+	)
+	for _, cmd := range root.Commands() {
+		cmd.Flags().SortFlags = false
 	}
+	a.configurable(root)
+	completable(root)
+	root.Flags().BoolP("version", "V", false, "print the version")
+	for _, cmd := range root.Commands() {
+		cmd.DisableFlagsInUseLine = !cmd.HasAvailableLocalFlags()
+	}
+	return root
 }
 
 // anyCommand returns an error for a word that is not a command. The error suggests a

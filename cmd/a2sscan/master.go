@@ -65,13 +65,7 @@ from --key-file or from the variable ` + masterlist.KeyVariable + `, and never s
 			return a.master(f)
 		},
 	}
-	f.add(cmd)
-	return cmd
-}
-
-func (f *masterCommandFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
-	fs.SortFlags = false
 	fs.StringVar(&f.UDP, "udp", "", "fetch from the master server at `HOST:PORT` instead of the Web API")
 	fs.StringVar(&f.URL, "url", "", "`URL` of a Web API that is not Valve's")
 	fs.StringVarP(&f.output, "output", "o", "-",
@@ -83,6 +77,7 @@ func (f *masterCommandFlags) add(cmd *cobra.Command) {
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "print no status and no closing lines, only errors")
 	f.logFlag.add(cmd)
 	addMasterFlags(fs, &f.Options)
+	return cmd
 }
 
 // check returns an error if a flag is invalid or flags contradict each other.

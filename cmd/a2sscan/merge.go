@@ -3,7 +3,6 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/merge"
 )
 
@@ -22,20 +21,13 @@ files of one shard that scan --rotate wrote count as one part.`,
 		Example: `  a2sscan merge shard-*.ndjson.zst -o all.ndjson.zst
   a2sscan merge shard-*.ndjson.zst -o all.ndjson.zst --force
   a2sscan merge shard-*.ndjson.zst -o s3://nights/all.ndjson.zst`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return console.Fail(console.ExitUsage, "merge needs the parts of a census").
-					WithHint("a2sscan merge shard-*.ndjson.zst -o all.ndjson.zst")
-			}
-			return nil
-		},
+		Args: wantArgs(1, 0, "merge needs the parts of a census", "a2sscan merge shard-*.ndjson.zst -o all.ndjson.zst"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			o.Files, o.Command = args, a.args
 			return merge.Merge(a.term, o)
 		},
 	}
 	fs := cmd.Flags()
-	fs.SortFlags = false
 	fs.StringVarP(&o.Output, "output", "o", "-", "write records to `PATH` or s3://BUCKET/KEY, compressed if it ends in .zst; -: standard output")
 	fs.BoolVar(&o.Force, "force", false, "replace an existing output")
 	fs.StringVar(&o.Summary, "summary", "", "write the summary to `FILE` as JSON (default with -o: PATH.summary.json)")

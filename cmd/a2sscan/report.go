@@ -33,13 +33,7 @@ wrote, in any order.`,
 		Example: `  a2sscan report census.ndjson.zst -o report.html
   a2sscan report tuesday.ndjson.zst --before monday.ndjson.zst -o report.html
   a2sscan report census/census-*.zst --history census -o report.html`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return console.Fail(console.ExitUsage, "report needs a census").
-					WithHint("a2sscan report census.ndjson.zst -o report.html")
-			}
-			return nil
-		},
+		Args: wantArgs(1, 0, "report needs a census", "a2sscan report census.ndjson.zst -o report.html"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			o.Files = args
 			if len(o.Targets) > 0 && len(o.Before) == 0 {
@@ -50,7 +44,6 @@ wrote, in any order.`,
 		},
 	}
 	fs := cmd.Flags()
-	fs.SortFlags = false
 	fs.StringVarP(&output, "output", "o", "", "write the page to `FILE` or s3://BUCKET/KEY; -: standard output")
 	fs.BoolVar(&force, "force", false, "replace a file that report did not write")
 	fs.StringArrayVar(&o.Before, "before", nil, "show what changed since the census in `FILE`; repeat it if that census has several files")

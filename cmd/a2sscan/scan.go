@@ -12,6 +12,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/masterlist"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/metrics"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/playerkey"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/scanrun"
@@ -23,7 +24,7 @@ type scanFlags struct {
 	opts      scanrun.Options
 	out       outFlags
 	how       formatFlags
-	metrics   metricsFlags
+	metrics   flagvalue.ListenAddr
 	log       logFlag
 	ofMasters *pflag.FlagSet // flags that have an effect only with --master
 	lists     []string
@@ -120,7 +121,11 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	fs.StringVar(&f.opts.ScanID, "scan-id", "", "name the scan `NAME` in every record (default: its start time, such as 20261120T030000Z)")
 	fs.StringVarP(&f.opts.Ports, "port", "p", "", "`LIST` of ports for networks and bare addresses, such as 27015,27020-27030 (default for one address: 27015)")
 	fs.StringArrayVarP(&f.lists, "list", "l", nil, "read targets from `FILE`; may be repeated (also -iL)")
-	f.addTargets(fs)
+	fs.Var(&f.opts.Targets.Order, "order", "order of the queries: random, or input, which is that of the lists; with input the scan starts before it has read them all")
+	fs.Var(&f.opts.Targets.Seed, "seed", "number that determines the random order; the same targets and seed give the same order (default: random)")
+	fs.Var(&f.opts.Targets.Shard, "shard", "query only shard `I/N` of the addresses, I from 0 to N-1; auto/N takes I from JOB_COMPLETION_INDEX (Kubernetes) or SLURM_ARRAY_TASK_ID (default all)")
+	fs.BoolVar(&f.opts.Targets.Strict, "strict", false, "if a list has a bad line, stop before sending anything")
+	fs.BoolVar(&f.opts.Targets.Resolve, "resolve", false, "also look up host names in lists, and query all their IPv4 addresses")
 	fs.Var(&f.opts.Query, "query", "questions to ask: a `LIST` of info, players, rules and ping")
 	fs.VarP(&f.rate, "rate", "r", rateUsage)
 	fs.Var(&f.opts.Pace.Total, "rate-total", "`N` datagrams per second for all shards together; each shard gets an equal share (default: --rate for each)")
@@ -140,11 +145,13 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	fs.StringVar(&f.opts.Records.PlayerKey, "player-key", "", "read the key for --no-player-names from `FILE`; scan creates FILE if it does not exist (default: "+playerkey.DefaultName+" beside the output)")
 	addGeoFlag(fs, &f.opts.Databases)
 	addExclusions(fs, &f.opts.Exclude)
-	f.addGuard(fs)
+	fs.Var((*flagvalue.Share)(&f.opts.Guard.MinHitrate), "min-hitrate", "stop if less than this share of the targets answers, such as 2% or 0.02; checked from 1,000 targets on, and at the end; such a scan is not resumed (default off)")
+	fs.Int64Var(&f.opts.Guard.MaxSendErrors, "max-send-errors", -1, "stop when more than `N` datagrams could not be sent; -1: never")
+	fs.DurationVar(&f.opts.Guard.MaxRuntime, "max-runtime", 0, "stop after `D`, such as 6h; 0: never (default 0)")
 	fs.Uint64VarP(&f.opts.MaxTargets, "max-targets", "n", 0, "query at most `N` targets; 0: all (default 0)")
 	fs.Uint64VarP(&f.opts.MaxResults, "max-results", "N", 0, "stop when `N` servers have answered, in all runs of a resumed scan together; targets in progress are still finished; 0: never (default 0)")
 	fs.BoolVar(&f.opts.DryRun, "dry-run", false, "show what would be queried and how long it would take; send nothing, write no file")
-	f.metrics.add(cmd)
+	fs.Var(&f.metrics, "metrics", "serve Prometheus metrics over HTTP at this port of 127.0.0.1, or at ADDRESS:PORT; port 0: any free port (default off)")
 	f.log.add(cmd)
 	fs.BoolVar(&f.opts.From.Keep, "keep-master", false, "store what the master says about a server in its record, under the key master")
 	f.ofMasters = addMaster(fs, &f.opts.From)
@@ -208,11 +215,14 @@ func (a *app) scan(f *scanFlags, args []string) error {
 		if err := a.openLog(&f.log); err != nil {
 			return err
 		}
-		var err error
-		if p.Metrics, err = a.serveMetrics(&f.metrics, f.opts.Quiet); err != nil {
-			return err
+		if f.metrics.Given {
+			var err error
+			p.Metrics, err = metrics.Listen(a.term, metrics.Options{Address: f.metrics.String(), Quiet: f.opts.Quiet, Build: thisBuild()})
+			if err != nil {
+				return err
+			}
+			defer p.Metrics.Close()
 		}
-		defer p.Metrics.Close()
 		a.sends = true
 	}
 	return scanrun.Scan(a.term, p, &f.opts, args)
@@ -226,16 +236,6 @@ func (a *app) program() *scanrun.Program {
 	}
 }
 
-// addTargets adds the flags that choose the targets of a list and their order.
-func (f *scanFlags) addTargets(fs *pflag.FlagSet) {
-	t := &f.opts.Targets
-	fs.Var(&t.Order, "order", "order of the queries: random, or input, which is that of the lists; with input the scan starts before it has read them all")
-	fs.Var(&t.Seed, "seed", "number that determines the random order; the same targets and seed give the same order (default: random)")
-	fs.Var(&t.Shard, "shard", "query only shard `I/N` of the addresses, I from 0 to N-1; auto/N takes I from JOB_COMPLETION_INDEX (Kubernetes) or SLURM_ARRAY_TASK_ID (default all)")
-	fs.BoolVar(&t.Strict, "strict", false, "if a list has a bad line, stop before sending anything")
-	fs.BoolVar(&t.Resolve, "resolve", false, "also look up host names in lists, and query all their IPv4 addresses")
-}
-
 // addExclusions adds the flags that exclude addresses, so that nothing is sent to
 // them.
 func addExclusions(fs *pflag.FlagSet, x *scanrun.Exclude) {
@@ -245,14 +245,6 @@ func addExclusions(fs *pflag.FlagSet, x *scanrun.Exclude) {
 		"send nothing to the networks in `FILE`, one per line with the reason after a #; may be repeated; SIGHUP makes the scan read it again")
 	fs.BoolVar(&x.AllowReserved, "allow-reserved", false,
 		"also query addresses in special-purpose networks (private, loopback, documentation …)")
-}
-
-// addGuard adds the flags for the limits at which the guard stops the scan.
-func (f *scanFlags) addGuard(fs *pflag.FlagSet) {
-	g := &f.opts.Guard
-	fs.Var((*flagvalue.Share)(&g.MinHitrate), "min-hitrate", "stop if less than this share of the targets answers, such as 2% or 0.02; checked from 1,000 targets on, and at the end; such a scan is not resumed (default off)")
-	fs.Int64Var(&g.MaxSendErrors, "max-send-errors", -1, "stop when more than `N` datagrams could not be sent; -1: never")
-	fs.DurationVar(&g.MaxRuntime, "max-runtime", 0, "stop after `D`, such as 6h; 0: never (default 0)")
 }
 
 // forMaster is the annotation of flags that have an effect only with --master.

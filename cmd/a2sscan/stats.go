@@ -34,12 +34,7 @@ wrote, in any order.`,
 		Example: `  a2sscan stats census.ndjson.zst | jq .all
   a2sscan stats census-20261120T030000Z-*.ndjson.zst -o night.stats.json
   a2sscan stats census.ndjson.zst | jq -r '.games.top[] | [.id, .people] | @tsv'`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return console.Fail(console.ExitUsage, "stats needs a file").WithHint("a2sscan stats census.ndjson.zst")
-			}
-			return nil
-		},
+		Args: wantArgs(1, 0, "stats needs a file", "a2sscan stats census.ndjson.zst"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if output == "-" || output == "" {
 				return compare.Stats(a.term, a.out, args, o, console.IsTerminal(a.out.w))
@@ -48,7 +43,6 @@ wrote, in any order.`,
 			return result.Write(args, func(out *os.File) error { return compare.Stats(a.term, out, args, o, false) })
 		},
 	}
-	cmd.Flags().SortFlags = false
 	cmd.Flags().StringVarP(&output, "output", "o", "-", "write to `FILE` or s3://BUCKET/KEY; -: standard output")
 	cmd.Flags().BoolVar(&force, "force", false, "replace a file that stats did not write")
 	cmd.Flags().StringArrayVar(&o.Summaries, "summary", nil,

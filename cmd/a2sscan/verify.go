@@ -4,7 +4,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/censusfile"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
 func (a *app) verifyCommand() *cobra.Command {
@@ -22,12 +21,7 @@ Several files are read as one census: name all parts that scan --rotate wrote.`,
 		Example: `  a2sscan verify census.ndjson.zst
   a2sscan verify census-20261120T030000Z-*.ndjson.zst
   a2sscan verify --summary old.summary.json moved.ndjson.zst`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return console.Fail(console.ExitUsage, "verify needs a file").WithHint("a2sscan verify census.ndjson.zst")
-			}
-			return nil
-		},
+		Args: wantArgs(1, 0, "verify needs a file", "a2sscan verify census.ndjson.zst"),
 		RunE: func(_ *cobra.Command, args []string) error { return censusfile.Verify(a.term, a.out, args, summary) },
 	}
 	cmd.Flags().StringVar(&summary, "summary", "",

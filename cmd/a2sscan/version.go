@@ -7,9 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/redact"
 )
 
 func (a *app) versionCommand() *cobra.Command {
@@ -68,13 +66,4 @@ func buildVersion() (version, commit string) {
 func thisBuild() ledger.Build {
 	version, commit := buildVersion()
 	return ledger.Build{Version: version, Commit: commit}
-}
-
-// noArgs returns an error if there are arguments.
-func noArgs(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	return console.Fail(console.ExitUsage, "%s takes no arguments, got %s", cmd.Name(), console.Quoted(redact.Keys(args[0]), 40)).
-		WithHint("%s --help shows how it is used", cmd.CommandPath())
 }

@@ -1,0 +1,234 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/habits"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/redact"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store"
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/sink"
+)
+
+// outFlags are the flags of commands that write records.
+type outFlags struct {
+	output string
+	append bool
+	force  bool
+}
+
+func (f *outFlags) add(cmd *cobra.Command) {
+	fs := cmd.Flags()
+	fs.StringVarP(&f.output, "output", "o", "-",
+		"write records to `PATH`: .ndjson, .csv or .tsv, compressed if .zst or .gz follows; -: standard output")
+	fs.BoolVar(&f.append, "append", false, "add to an existing output")
+	fs.BoolVar(&f.force, "force", false, "replace an existing output")
+}
+
+// toFile reports whether the records go to a file, not to standard output.
+func (f *outFlags) toFile() bool { return f.output != "-" && f.output != "" }
+
+// nameHint returns a hint if the name of the output suggests another format than the
+// lines of JSON that it gets without --format.
+func (f *outFlags) nameHint() string {
+	name := strings.TrimSuffix(strings.TrimSuffix(f.output, ".zst"), ".gz")
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".json":
+		return "each line of " + f.output + " is a JSON object: the usual name is .ndjson, and jq -s . makes one array"
+	case ".txt":
+		return "each line of " + f.output + " is a JSON object: the usual name is .ndjson, and scan --format text writes a table"
+	}
+	return ""
+}
+
+// choice converts the flags for package output.
+func (f *outFlags) choice() output.Choice {
+	return output.Choice{Path: f.output, Append: f.append, Force: f.force}
+}
+
+// check returns an error for an output in an object store, and if flags contradict each
+// other.
+func (f *outFlags) check() error {
+	if store.IsURL(f.output) {
+		return console.Fail(console.ExitUsage, "this command does not write into a store").
+			WithHint("scan, merge, export, report, stats and diff do")
+	}
+	c := f.choice()
+	return c.Check()
+}
+
+// plan returns the output that the flags choose, without creating a file. It
+// returns the error that creating the file would return.
+func (f *outFlags) plan() (*sink.Output, error) {
+	c := f.choice()
+	if err := c.CheckFormat(); err != nil {
+		return nil, err
+	}
+	o := sink.New(c.Path, c.Options())
+	return o, output.Failure(o.Check())
+}
+
+// formatFlags choose the format of records.
+type formatFlags struct {
+	format string
+	fields []string
+}
+
+func (f *formatFlags) add(fs *pflag.FlagSet, byDefault string) {
+	fs.StringVar(&f.format, "format", "", "format of the records: `WORD` is json, text, csv or tsv (default "+byDefault+")")
+	fs.StringSliceVarP(&f.fields, "fields", "f", nil, "write only these fields: a `LIST` such as addr,people,info.map")
+}
+
+// rateUsage describes --rate, which means the same in every command that has it.
+const rateUsage = "`N` datagrams per second, such as 800, 5k or 1.5M; 0: as fast as possible; auto: the highest rate that the path can carry, up to 50k or, with auto:20k, 20k"
+
+// timeoutFlags choose the timeout of a request and the number of retries.
+type timeoutFlags struct {
+	auto    flagvalue.Auto
+	retries int
+}
+
+func (f *timeoutFlags) add(cmd *cobra.Command) { addTimeouts(cmd.Flags(), &f.auto, &f.retries) }
+
+// addTimeouts adds --timeout and --retries.
+func addTimeouts(fs *pflag.FlagSet, timeout *flagvalue.Auto, retries *int) {
+	timeout.On = true
+	fs.Var(timeout, "timeout", "wait `D` for a reply to the first request, such as 800ms; retries wait longer; auto: 1s, which a scan shortens once it knows the round-trip times")
+	fs.IntVar(retries, "retries", scanner.DefaultAttempts-1, "repeat an unanswered request `N` times, and twice more if a challenge or part of an answer arrived")
+}
+
+// maxRetries is the largest value of --retries: package scanner allows 101 attempts.
+const maxRetries = 100
+
+// timeout returns the timeout of a command that queries too few servers to learn it
+// from their round trips.
+func (f *timeoutFlags) timeout() time.Duration { return f.auto.Or(scanner.DefaultTimeout) }
+
+func (f *timeoutFlags) check() error { return checkTimeouts(f.auto, f.retries) }
+
+func checkTimeouts(timeout flagvalue.Auto, retries int) error {
+	switch {
+	case timeout.Or(scanner.DefaultTimeout) < time.Millisecond:
+		return console.Fail(console.ExitUsage, "--timeout is below 1ms").
+			WithHint("durations have a unit: --timeout 800ms, --timeout 2s")
+	case retries < 0:
+		return console.Fail(console.ExitUsage, "--retries is negative").WithHint("--retries 0 asks once")
+	case retries > maxRetries:
+		return console.Fail(console.ExitUsage, "--retries %d: at most %d", retries, maxRetries)
+	}
+	return nil
+}
+
+// logFlag is the flag that names the log file.
+type logFlag struct{ file string }
+
+func (f *logFlag) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.file, "log-file", "",
+		"append one line per notable event to `FILE`; /dev/stderr: to standard error, beside the usual messages")
+}
+
+// check returns an error for a log on standard output, or in the file of another flag.
+// others are the files of those flags.
+func (f *logFlag) check(others ...string) error {
+	switch {
+	case f.file == "-":
+		return console.Fail(console.ExitUsage, "--log-file can't be standard output").
+			WithHint("records have that for themselves; standard error is --log-file %s, best with -q", console.StandardError)
+	case slices.ContainsFunc(others, func(other string) bool { return other != "" && inputs.SamePath(f.file, other) }):
+		return console.Fail(console.ExitUsage, "--log-file names the file of another flag").WithHint("the log is a file of its own")
+	}
+	return nil
+}
+
+// openLog opens the log that the flag names.
+func (a *app) openLog(f *logFlag) error {
+	if f.file == "" {
+		return nil
+	}
+	return a.term.OpenLog(f.file)
+}
+
+// flagError returns the error for a flag that does not exist or has a bad value. It
+// suggests a similar flag, or the help of the command.
+func flagError(cmd *cobra.Command, err error) error {
+	var missing *pflag.NotExistError
+	var bad *pflag.InvalidValueError
+	f := console.Fail(console.ExitUsage, "%w", err).WithHint("%s --help lists the flags", cmd.CommandPath())
+	switch {
+	case errors.As(err, &missing):
+		if left, ok := wasFlag(cmd.Name(), missing.GetSpecifiedName()); ok {
+			f.Err = fmt.Errorf("--%s is no longer a flag of %s", missing.GetSpecifiedName(), cmd.CommandPath())
+			f.WithHint("%s", left.instead)
+		} else if here := habits.Hint(missing.GetSpecifiedName(), flagNames(cmd)); here != "" {
+			f.WithHint("%s", here)
+		} else if like := console.Nearest(missing.GetSpecifiedName(), flagNames(cmd)); like != "" {
+			f.WithHint("did you mean --%s?", like)
+		}
+	case errors.As(err, &bad) && forProgrammers(bad.Unwrap()):
+		head, _, _ := strings.Cut(err.Error(), bad.Unwrap().Error())
+		f.Err = errors.New(head + wanted[bad.GetFlag().Value.Type()])
+	}
+	return f
+}
+
+// forProgrammers reports whether an error comes from the Go library, whose messages
+// do not help a user.
+func forProgrammers(err error) bool {
+	text := err.Error()
+	return strings.HasPrefix(text, "strconv.") || strings.HasPrefix(text, "time: ")
+}
+
+// wanted describes the values that flags of the library's types accept.
+var wanted = map[string]string{
+	"duration": "want a time such as 300ms, 5s or 2m",
+	"auto|D":   "want auto, or a time such as 300ms, 5s or 2m",
+	"int":      "want a whole number",
+	"uint":     "want a whole number from 0 on",
+	"uint32":   "want a whole number from 0 on",
+	"uint64":   "want a whole number from 0 on",
+	"int64":    "want a whole number",
+	"float64":  "want a number such as 0.5",
+	"bool":     "want true or false",
+}
+
+// flagNames lists the flags of a command.
+func flagNames(cmd *cobra.Command) (names []string) {
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			names = append(names, f.Name)
+		}
+	})
+	return names
+}
+
+// wantArgs returns a check of the number of arguments, which must be at least least and,
+// if most is not 0, at most most. missing is the error, and example the hint.
+func wantArgs(least, most int, missing, example string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if n := len(args); n < least || most > 0 && n > most {
+			return console.Fail(console.ExitUsage, "%s", missing).WithHint("%s", example)
+		}
+		return nil
+	}
+}
+
+// noArgs returns an error if there are arguments.
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return console.Fail(console.ExitUsage, "%s takes no arguments, got %s", cmd.Name(), console.Quoted(redact.Keys(args[0]), 40)).
+		WithHint("%s --help shows how it is used", cmd.CommandPath())
+}
