@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/a2sscan/a2sscan/scanner/internal/session"
 	"github.com/a2sscan/a2sscan/scanner/udp"
 )
 
@@ -42,13 +43,11 @@ type heldAddr struct {
 	targets []entry
 }
 
-// entry is a target that is about to start, or is held back.
-type entry struct {
-	addr  uint64
-	label *label
-}
-
-func newAddrs(rate float64, most int) *addrs {
+func newAddrs(cfg *Config) *addrs {
+	rate, most := cfg.AddressRate, cfg.MaxPerAddress
+	if cfg.SweepPort != 0 {
+		rate, most = Off, Off
+	}
 	a := &addrs{most: most, held: map[uint32]*heldAddr{}, names: map[uint64]struct{}{}}
 	if rate != Off {
 		a.every = time.Duration(float64(time.Second) / rate)
@@ -57,17 +56,12 @@ func newAddrs(rate float64, most int) *addrs {
 	if most != Off {
 		a.counts = map[uint32]uint32{}
 	}
-	return a
-}
-
-// countBefore sets the counts of servers per address to those that earlier parts of
-// the scan queried.
-func (a *addrs) countBefore(before map[netip.Addr]int) {
-	for addr, n := range before {
+	for addr, n := range cfg.Asked { // earlier parts of the scan
 		if a.most != Off && n > 0 {
 			a.counts[ipOf(udp.Pack(netip.AddrPortFrom(addr, 0)))] = uint32(min(n, a.most))
 		}
 	}
+	return a
 }
 
 func ipOf(addr uint64) uint32 { return uint32(addr >> 16) }
@@ -184,12 +178,12 @@ func (a *addrs) sent(now time.Duration, addr uint64) {
 	}
 }
 
-// slowDown delays the next target of an address by at least serialGap, because a
+// slowDown delays the next target of an address by at least session.SerialGap, because a
 // server there complained of too many requests (EC-21).
 func (a *addrs) slowDown(now time.Duration, addr uint64) {
 	if a.every != 0 {
 		ip := ipOf(addr)
-		a.full[ip] = max(a.full[ip], now+serialGap)
+		a.full[ip] = max(a.full[ip], now+session.SerialGap)
 	}
 }
 

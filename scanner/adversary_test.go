@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/a2sscan/a2sscan/scanner/internal/session"
 	"github.com/a2sscan/a2sscan/scanner/udp"
 	"github.com/a2sscan/a2sscan/wire"
 )
@@ -152,7 +153,7 @@ func testEndless(t *testing.T, s *server, answers Questions, next func() []byte)
 	}
 	for _, r := range got {
 		has := [wire.NumQuestions]bool{r.HasInfo, r.HasPlayers, r.HasRules}
-		for q := range each(AskAll) {
+		for q := range session.Each(AskAll) {
 			if !has[q] && r.Err[q] == 0 {
 				t.Errorf("%v is missing for no reason", q)
 			}
@@ -319,7 +320,7 @@ func TestFragmentsOfOthers(t *testing.T) {
 				t.Errorf("%s, %d received, want %s", describe(r), r.Received, want)
 			}
 		}
-		foreign, late := st.Received[classForeign], st.Received[classLate]
+		foreign, late := st.Received[session.Foreign], st.Received[session.Late]
 		if int(foreign) != len(halves) || late != 2 || st.Reasm.Bytes != 0 {
 			t.Errorf("%d foreign, %d late, %d bytes left", foreign, late, st.Reasm.Bytes)
 		}

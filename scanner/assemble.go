@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/a2sscan/a2sscan/scanner/game"
+	"github.com/a2sscan/a2sscan/scanner/internal/session"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -27,6 +28,22 @@ type replies struct {
 	err     [wire.NumQuestions]wire.Error // of questions without a message
 
 	evidence evidence
+}
+
+// from fills m with the messages of a and with what a has counted.
+func (m *replies) from(a *session.Answer) {
+	m.decoded, m.infoErr = nil, a.InCode
+	if m.info = a.Info; a.Info == nil {
+		m.info = a.Gold
+	} else if a.Gold != nil {
+		m.address = a.GoldInfo().Address
+	}
+	if m.info != nil {
+		m.decoded = &a.In
+	}
+	m.players, m.rules, m.text, m.pong = a.Players, a.Rules, a.Text, a.Pong
+	m.partial = a.Partial
+	m.evidence.infoReplies, m.evidence.conflicts = int(a.InfoReplies), int(a.Conflicts)
 }
 
 // assembler makes Results from replies. Scans and Decoder use it; no other code turns
@@ -53,7 +70,7 @@ func (a *assembler) assemble(r *Result, m *replies) {
 	r.PlayersAnnounced, r.RulesAnnounced = -1, -1
 	r.RulesDistinct = false
 	r.Hashes = [wire.NumQuestions]uint64{}
-	for q := range each(AskAll &^ r.Asked) {
+	for q := range session.Each(AskAll &^ r.Asked) {
 		r.Err[q] = 0
 	}
 	r.Ping = nil
@@ -188,7 +205,7 @@ func (r *Result) shipHint() wire.ShipHint {
 func status(r *Result) Status {
 	has := [wire.NumQuestions]bool{r.HasInfo, r.HasPlayers, r.HasRules}
 	whole, some := true, false
-	for q := range each(r.Asked.status()) {
+	for q := range session.Each(r.Asked & AskAll) {
 		whole = whole && has[q] && r.Err[q] == 0
 		some = some || has[q]
 	}
@@ -200,7 +217,7 @@ func status(r *Result) Status {
 	case r.Received > 0:
 		return StatusError
 	}
-	for q := range each(r.Asked.status()) {
+	for q := range session.Each(r.Asked & AskAll) {
 		if r.Err[q] == wire.ErrUnreachable {
 			return StatusUnreachable
 		}

@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/a2sscan/a2sscan/scanner/internal/session"
 	"github.com/a2sscan/a2sscan/scanner/target"
 )
 
@@ -172,8 +173,20 @@ func (cfg *Config) defaultInFlight() int {
 	return int(min(max(n, 1024), maxInFlight))
 }
 
+// Schedule owns how long a scan waits.
+type Schedule = session.Schedule
+
+// Schedule returns how long a scan with cfg waits.
+func (cfg Config) Schedule() Schedule {
+	cfg, _ = cfg.withDefaults()
+	return cfg.schedule()
+}
+
 func (cfg *Config) schedule() Schedule {
-	return Schedule{Timeout: cfg.Timeout, Retries: cfg.Attempts - 1, SecondPass: cfg.SecondPass}
+	return Schedule{
+		Timeout: cfg.Timeout, Attempts: cfg.Attempts, SecondPass: cfg.SecondPass,
+		Cooldown: cfg.Cooldown, Learns: cfg.learn, Cools: cfg.coolAsLearned,
+	}
 }
 
 // Limits of a Config's numbers, so that sums of them can't overflow.

@@ -1,9 +1,11 @@
 package scanner
 
 import (
+	"math"
 	"time"
 
 	"github.com/a2sscan/a2sscan/reasm"
+	"github.com/a2sscan/a2sscan/scanner/internal/session"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -15,10 +17,9 @@ type Decoder struct {
 	table  *reasm.Table
 	unpack reasm.Unpacker
 	asm    assembler
-	info   wire.Info
+	memory *session.Memory
 
-	session   session
-	answer    answer
+	session   session.Session
 	result    Result
 	seen      [wire.NumQuestions]uint32     // for each question, a bit for each error that it had at some time
 	faults    [wire.NumQuestions]wire.Error // what a reply of the question's own kind, or to all questions, said last
@@ -31,7 +32,7 @@ type Decoder struct {
 
 // NewDecoder returns a Decoder that is ready for its first server.
 func NewDecoder() *Decoder {
-	d := &Decoder{table: reasm.New(reasm.Config{})}
+	d := &Decoder{table: reasm.New(reasm.Config{}), memory: session.NewMemory(math.MaxInt64)}
 	d.Reset()
 	return d
 }
@@ -43,32 +44,32 @@ const captured = 1
 // Reset makes the Decoder ready for another server.
 func (d *Decoder) Reset() {
 	d.table.Forget(captured)
-	a := &d.answer
-	a.empty()
+	if d.session.Got != nil {
+		d.memory.Recycle(d.session.Got)
+	}
 	d.seen, d.faults = [wire.NumQuestions]uint32{}, [wire.NumQuestions]wire.Error{}
 	d.truncated, d.early, d.cut = 0, 0, [wire.NumQuestions][]byte{}
-	d.session = session{agenda: agenda{open: AskAll, asked: AskAll, waiting: AskAll}, beside: besidePing}
-	d.session.begin(a, wire.NoChallenge)
+	d.session.Captured(d.memory.Answer())
 }
 
 // Add takes the next datagram. It copies what it needs: the caller may reuse the
 // memory.
 func (d *Decoder) Add(datagram []byte) {
-	a := &d.answer
-	a.received++
-	a.recvBytes += uint64(len(datagram))
-	a.keepRaw(nil, datagram)
-	d.session.agenda.waiting = d.session.agenda.open // a capture does not show what was waited for
+	a := d.session.Got
+	a.Received++
+	a.RecvBytes += uint64(len(datagram))
+	a.KeepRaw(d.memory, datagram)
+	d.session.AnyWaits()
 	switch {
 	case wire.IsSingle(datagram):
 		d.deliver(datagram)
 	case wire.IsSplit(datagram):
 		d.fragment(datagram)
 	default:
-		d.session.onJunk(wire.ErrMalformed)
+		d.session.Junk(wire.ErrMalformed)
 	}
-	for q := range d.seen {
-		d.seen[q] |= 1 << d.session.agenda.err[q]
+	for q, code := range d.session.Errors() {
+		d.seen[q] |= 1 << code
 	}
 }
 
@@ -76,12 +77,12 @@ func (d *Decoder) Add(datagram []byte) {
 // question: a datagram without a kind, such as a fragment that is too short, may have
 // been a reply to any question, even to one that nobody asked.
 func (d *Decoder) deliver(msg []byte) {
-	before := d.session.agenda.err
+	before := d.session.Errors()
 	d.replace(msg)
-	d.answer.deliver(&d.session, nil, 0, msg, &d.info)
-	_, known := questionOf(wire.KindOf(msg))
+	d.session.Message(d.memory, 0, msg)
+	_, known := session.QuestionOf(wire.KindOf(msg))
 	_, err := wire.DecodeText(msg)
-	for q, code := range d.session.agenda.err {
+	for q, code := range d.session.Errors() {
 		if code != before[q] && (known || err == nil) {
 			d.faults[q] = code
 		}
@@ -92,21 +93,21 @@ func (d *Decoder) deliver(msg []byte) {
 // sound. A scan does so only if nothing but INFO had been asked (EC-65); a capture
 // does not show what had been asked.
 func (d *Decoder) replace(msg []byte) {
-	q, ok := questionOf(wire.KindOf(msg))
+	q, ok := session.QuestionOf(wire.KindOf(msg))
 	if !ok || q == wire.QuestionInfo {
 		return
 	}
-	place := d.answer.place(q)
+	place := d.session.Got.Place(q)
 	switch {
 	case *place == nil:
 		d.judge(q, msg)
-	case (d.truncated | d.early).Has(q) && sound(q, msg):
+	case (d.truncated | d.early).Has(q) && session.Sound(q, msg):
 		if d.truncated.Has(q) {
 			d.cut[q] = *place
 		}
 		d.truncated &^= 1 << q
 		d.early &^= 1 << q
-		d.answer.put(nil, place, msg)
+		d.session.Got.Put(d.memory, place, msg)
 	}
 }
 
@@ -115,12 +116,11 @@ func (d *Decoder) replace(msg []byte) {
 func (d *Decoder) judge(q wire.Question, msg []byte) {
 	d.truncated &^= 1 << q
 	d.early &^= 1 << q
-	exact, err := readList(q, msg)
+	exact, err := session.ReadList(q, msg)
 	if err != nil {
 		d.truncated |= 1 << q
 	}
-	unasked := d.session.agenda.open.Has(wire.QuestionInfo) && d.answer.challenges.current == wire.NoChallenge
-	if unasked && (err != nil || !exact) {
+	if d.session.UnaskedList() && (err != nil || !exact) {
 		d.early |= 1 << q
 		d.seen[q] |= 1 << wire.ErrMalformed
 	}
@@ -129,22 +129,22 @@ func (d *Decoder) judge(q wire.Question, msg []byte) {
 func (d *Decoder) fragment(datagram []byte) {
 	// A capture has no times: each datagram counts as one nanosecond after the
 	// last.
-	now := time.Duration(d.answer.received)
+	now := time.Duration(d.session.Got.Received)
 	msg, outcome, err := d.table.Add(now, captured, datagram, d.whole[:0])
 	d.whole = msg
-	d.session.flags |= flagSplit
+	d.session.HasFragments()
 	switch {
 	case err != nil:
-		d.session.onJunk(codeOf(err))
+		d.session.Junk(codeOf(err))
 	case outcome == reasm.Whole:
 		d.deliver(msg)
 	case outcome == reasm.Packed:
 		d.plain, err = d.unpack.Unpack(d.plain[:0], msg)
 		if err != nil {
-			d.session.onJunk(codeOf(err))
+			d.session.Junk(codeOf(err))
 			d.sawHard(codeOf(err))
 			// With a wrong checksum, the content is in the memory behind d.plain.
-			if q, ok := questionOf(wire.KindOf(d.plain[:cap(d.plain)])); ok && err == wire.ErrChecksum {
+			if q, ok := session.QuestionOf(wire.KindOf(d.plain[:cap(d.plain)])); ok && err == wire.ErrChecksum {
 				d.faults[q] = wire.ErrChecksum
 			}
 			return
@@ -166,31 +166,38 @@ func (d *Decoder) sawHard(code wire.Error) {
 	}
 }
 
+// keepParts keeps the beginnings of replies that never came in full.
+func (d *Decoder) keepParts() {
+	if d.session.Split() {
+		d.whole = d.table.Leading(captured, d.whole[:0], func(msg []byte, full bool) {
+			d.session.Got.KeepPart(d.memory, msg, full)
+		})
+	}
+}
+
 // Result returns the Result of the datagrams since the last Reset. Its Received and
 // RecvBytes count them; it has no address, no times, and nothing about requests. It
 // is valid until the Decoder is used again.
 func (d *Decoder) Result() *Result {
-	a, r := &d.answer, &d.result
-	if d.session.flags&flagSplit != 0 {
-		d.whole = keepLeading(d.table, captured, d.whole, a, nil)
-	}
+	a, r := d.session.Got, &d.result
+	d.keepParts()
 	*r = Result{Raw: r.Raw[:0]}
-	r.Received, r.RecvBytes = a.received, a.recvBytes
-	a.eachRaw(func(b []byte) { r.Raw = append(r.Raw, b) })
+	r.Received, r.RecvBytes = a.Received, a.RecvBytes
+	r.Raw = a.AppendRaw(r.Raw)
 	var m replies
-	a.replies(&m)
+	m.from(a)
 	m.evidence = evidence{}
-	for q := range each(AskAll) {
-		if len(*a.place(q)) > 0 || q == wire.QuestionInfo && a.gold != nil {
+	for q := range session.Each(AskAll) {
+		if len(*a.Place(q)) > 0 || q == wire.QuestionInfo && a.Gold != nil {
 			r.Asked |= 1 << q
 		}
 	}
 	d.keepFaults(r, &m)
 	d.asm.allHashes = false
 	d.asm.assemble(r, &m)
-	if a.suspicion.conflict {
+	if a.Conflict {
 		r.doubt()
-		r.Disputed = a.disputed
+		r.Disputed = a.Disputed
 	}
 	return r
 }
@@ -205,23 +212,22 @@ func (d *Decoder) Result() *Result {
 // If known has an error that only a datagram can have caused, and none of the
 // datagrams causes it, the error that the datagrams do cause takes its place.
 func (d *Decoder) Redecode(known *Result) *Result {
-	a, r := &d.answer, &d.result
-	if d.session.flags&flagSplit != 0 {
-		d.whole = keepLeading(d.table, captured, d.whole, a, nil)
-		d.dropLeading(known)
-	}
+	a, r := d.session.Got, &d.result
+	d.keepParts()
+	d.dropLeading(known)
 	*r = Result{
 		Raw: r.Raw[:0], Addr: known.Addr, Tag: known.Tag, Master: known.Master, Geo: known.Geo, Time: known.Time,
 		RTT: known.RTT, RTTs: known.RTTs, Took: known.Took, Sent: known.Sent, SentBytes: known.SentBytes,
 		Received: known.Received, RecvBytes: known.RecvBytes,
 		Asked: known.Asked, Unchallenged: known.Unchallenged, PingRTT: known.PingRTT, Disputed: known.Disputed,
 	}
-	a.eachRaw(func(b []byte) { r.Raw = append(r.Raw, b) })
+	r.Raw = a.AppendRaw(r.Raw)
 	d.retake(known)
 	var m replies
-	a.replies(&m)
-	for q := range each(r.Asked.status()) {
-		m.err[q] = d.session.agenda.err[q] // a reply that answers nothing sets the error of every open question
+	m.from(a)
+	errs := d.session.Errors()
+	for q := range session.Each(r.Asked & AskAll) {
+		m.err[q] = errs[q] // a reply that answers nothing sets the error of every open question
 		switch code := known.Err[q]; {
 		case silent[code] || d.seen[q]&(1<<code) != 0:
 			m.err[q] = code
@@ -238,7 +244,7 @@ func (d *Decoder) Redecode(known *Result) *Result {
 		}
 	}
 	r.Flags |= known.Flags & evidenceFlags
-	if a.suspicion.conflict || known.Notes&wire.NoteInfoConflict != 0 {
+	if a.Conflict || known.Notes&wire.NoteInfoConflict != 0 {
 		r.doubt()
 	}
 	return r
@@ -254,8 +260,8 @@ var silent = [wire.NumErrors]bool{
 // list as truncated, retake uses that one; and if the scan rejected a list that
 // came unasked and was unsound, retake drops it.
 func (d *Decoder) retake(known *Result) {
-	for q := range each(AskPlayers | AskRules) {
-		place := d.answer.place(q)
+	for q := range session.Each(AskPlayers | AskRules) {
+		place := d.session.Got.Place(q)
 		switch code := known.Err[q]; {
 		case code == wire.ErrTruncated && d.cut[q] != nil:
 			*place = d.cut[q]
@@ -268,11 +274,11 @@ func (d *Decoder) retake(known *Result) {
 // dropLeading drops the beginnings of replies that the scan no longer held when it
 // gave up the question. The datagrams do not show how long the scan held them.
 func (d *Decoder) dropLeading(known *Result) {
-	a := &d.answer
-	for q := range each(a.partial) {
+	a := d.session.Got
+	for q := range session.Each(a.Partial) {
 		if known.Err[q] != wire.ErrIncomplete {
-			*a.place(q) = nil
-			a.partial &^= 1 << q
+			*a.Place(q) = nil
+			a.Partial &^= 1 << q
 		}
 	}
 }
@@ -285,54 +291,10 @@ func (d *Decoder) keepFaults(r *Result, m *replies) {
 	if f[0] == f[1] && f[1] == f[2] && f[0] != wire.ErrBanned {
 		return
 	}
-	for q := range each(AskAll &^ r.Asked) {
+	for q := range session.Each(AskAll &^ r.Asked) {
 		if f[q] != 0 {
 			m.err[q] = f[q]
 			r.Asked |= 1 << q
 		}
 	}
-}
-
-// keepLeading takes the incomplete groups of a source, up to their first gap, as
-// partial answers to questions that have no other answer. An answer is complete if only
-// a last, empty fragment can be missing (EC-149). keepLeading returns scratch, possibly
-// grown.
-func keepLeading(t *reasm.Table, from uint64, scratch []byte, a *answer, pool *pool) []byte {
-	return t.Leading(from, scratch[:0], func(msg []byte, full bool) {
-		q, ok := questionOf(wire.KindOf(msg))
-		if !ok || *a.place(q) != nil || q == wire.QuestionInfo && a.gold != nil {
-			return
-		}
-		kept := a.put(pool, a.place(q), msg)
-		if q == wire.QuestionInfo && a.info != nil {
-			a.inCode, _ = a.in.Decode(a.info).(wire.Error)
-			full = full && a.inCode == 0
-		} else {
-			full = full && sound(q, msg)
-		}
-		if kept && !full {
-			a.partial |= 1 << q
-		}
-	})
-}
-
-// questionOf returns the question that a message of kind k answers.
-func questionOf(k wire.Kind) (wire.Question, bool) {
-	switch k {
-	case wire.KindInfo:
-		return wire.QuestionInfo, true
-	case wire.KindPlayers:
-		return wire.QuestionPlayers, true
-	case wire.KindRules:
-		return wire.QuestionRules, true
-	}
-	return 0, false
-}
-
-// codeOf returns err as a code, or ErrMalformed if err is not a wire.Error.
-func codeOf(err error) wire.Error {
-	if code, ok := err.(wire.Error); ok {
-		return code
-	}
-	return wire.ErrMalformed
 }

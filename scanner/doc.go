@@ -48,7 +48,7 @@
 //	             │   │ and the pure step of each     │                 └────┬─────┘   │
 //	             │   └──────────────┬────────────────┘                      │         │
 //	             │                  │ outcome                               │         │
-//	             │              handoff                  fragments: reassembly ◀──────┼──▶ decompressor
+//	             │              handoff                  fragments: reasm      ◀──────┼──▶ decompressor
 //	             └──────────────────┼─────────────────────────────────────────────────┘
 //	                                ▼
 //	                            finisher ──▶ handle(*Result)
@@ -58,22 +58,22 @@
 // wakes the sessions that have waited long enough, sends a batch, and sleeps if there
 // was nothing to receive or send. Each part has its own file:
 //
-//   - receiver (receive.go, reassemble.go) finds the session of each datagram, keeps
-//     the answer that it brings, and classifies the datagram.
+//   - receiver (receive.go) finds the session of each datagram, gives it the datagram,
+//     and classifies the datagram. It puts split replies together.
 //   - sessions (sessions.go) are the open targets. Each is a state machine without I/O
-//     (session.go): it takes an event and returns requests and a wake-up time. The
-//     lengths of the waits are in [Schedule].
-//   - learner (learner.go) learns from the round trips how long to wait.
+//     (package internal/session): it takes an event and returns requests and a wake-up
+//     time. The lengths of the waits are in [Schedule].
+//   - learner (learner.go) learns from the round trips how long to wait. listening
+//     (listening.go) has the targets that were given up early for that.
 //   - supply (supply.go) chooses the next target: from the list, from the targets that
 //     the rate limit of their address (addrs.go) held back, or for the second pass.
-//   - sender (send.go) fills a batch (fill.go: follow-ups, then retries, then new
-//     targets) and deals with datagrams that the kernel refuses.
+//   - sender (send.go) fills a batch (follow-ups, then retries, then new targets) and
+//     deals with datagrams that the kernel refuses.
 //   - pacer (pacer.go) decides how large the batch is. It has a token bucket (pace.go);
 //     if the scan has no rate, or has to find the rate that the path carries, a
 //     rateFinder (ratefinder.go) sets that of the bucket.
-//   - handoff (handoff.go) takes finished targets to the finisher (finisher.go), which
-//     makes Results and calls the caller's function.
-//   - report.go publishes the numbers and takes snapshots.
+//   - handoff (handoff.go) takes finished targets to the finisher, which makes Results
+//     and calls the caller's function.
 //
 // Three goroutines exchange data with the loop: the reader of the list, which may
 // block; the decompressor, which may take long; and the finisher. The loop never waits
@@ -125,8 +125,7 @@
 // no timeout longer. If more than one first answer in five is of unknown age, the
 // timeout is 1 s.
 //
-// So attempts are made earlier, but nothing is given up earlier (schedule.go has the
-// table). A question after its last attempt stays open as long as with a timeout of
+// So attempts are made earlier, but nothing is given up earlier (see Schedule). A question after its last attempt stays open as long as with a timeout of
 // 1 s. A target that sent nothing at all gives up its slot, and the scan listens for
 // it that long with only 16 bytes of memory (listening.go); a late answer reopens
 // it. Once all targets are started, both waits are shorter: they end when twice the

@@ -5,9 +5,7 @@ import (
 	"iter"
 	"time"
 
-	"github.com/a2sscan/a2sscan/reasm"
-	"github.com/a2sscan/a2sscan/scanner/udp"
-	"github.com/a2sscan/a2sscan/wire"
+	"github.com/a2sscan/a2sscan/scanner/internal/session"
 )
 
 // The loop's own limits.
@@ -21,7 +19,6 @@ const (
 	maxBehind    = 2 * time.Second        // how long a socket that is never empty may delay timeouts
 	pollWait     = 2 * time.Millisecond   // longest sleep while the loop waits for the caller's function, memory or the decompressor
 	idleWait     = 100 * time.Millisecond // longest sleep in any case, since the Monitor shows new numbers
-	firstAnswer  = 2 << 10                // assumed size of an answer until the first arrives
 	workerQueue  = 64                     // compressed replies that wait: 64 MiB if all are as large as possible
 )
 
@@ -37,53 +34,34 @@ type engine struct {
 	sock  transport
 	stats Stats
 
-	open    *sessions // targets that were started
-	supply  *supply   // targets to start
-	addrs   *addrs    // the limit of every address
-	recv    receiver  // datagrams in
-	sender  sender    // datagrams out
-	pacer   pacer     // how many of them
-	pool    *pool     // memory of replies
-	handoff *handoff  // finished targets out
-	report  reporter  // numbers out
+	open     *sessions // targets that were started
+	supply   *supply   // targets to start
+	addrs    *addrs    // the limit of every address
+	recv     *receiver // datagrams in
+	sender   *sender   // datagrams out
+	pacer    *pacer    // how many of them
+	memory   *session.Memory
+	handoff  *handoff // finished targets out
+	finisher *finisher
 
-	draining bool
-	quietEnd time.Duration // when the cooldown is over; 0: it has not begun
+	draining    bool
+	quietEnd    time.Duration // when the cooldown is over; 0: it has not begun
+	publishedAt time.Duration // when the Monitor last got the numbers
+	estimatedAt time.Duration // when Stats.HeldFor was last estimated; 0: the scan does not wait for an address
+	snapshotAt  time.Duration // when the last snapshot was taken
 }
 
 func newEngine(cfg Config, sock transport, handle func(*Result)) *engine {
-	e := &engine{
-		cfg:    cfg,
-		start:  time.Now(),
-		sock:   sock,
-		open:   newSessions(&cfg),
-		addrs:  newAddrs(cfg.AddressRate, cfg.MaxPerAddress),
-		sender: newSender(&cfg),
-		pool:   newPool(cfg.ByteBudget / 4 * 3),
-	}
-	if cfg.SweepPort != 0 {
-		e.addrs = newAddrs(Off, Off)
-	}
-	e.addrs.countBefore(cfg.Asked)
+	e := &engine{cfg: cfg, start: time.Now(), sock: sock}
+	e.open = newSessions(&cfg)
+	e.addrs = newAddrs(&cfg)
+	e.memory = session.NewMemory(cfg.ByteBudget / 4 * 3)
 	e.pacer = newPacer(&cfg, e.start, &e.stats)
-	e.sender.rate = e.pacer.finder
-	e.handoff = newHandoff(newFinisher(e.start, &e.cfg, handle), e.pool, cfg.unhandled)
-	e.supply = &supply{
-		addrs: e.addrs, second: secondPass{wanted: cfg.SecondPass}, excluded: cfg.Excluded,
-		open: e.open, handoff: e.handoff, stats: &e.stats,
-	}
-	e.sender.sock, e.sender.open, e.sender.addrs, e.sender.stats = sock, e.open, e.addrs, &e.stats
-	e.sender.clock = e.clock
-	e.recv = receiver{
-		lately: make(lately, latelySize),
-		batch:  make([]udp.Packet, batchLen),
-		parts: reassembly{
-			table:  reasm.New(reasm.Config{MaxBytes: cfg.ByteBudget / 4}),
-			worker: reasm.NewWorker(workerQueue),
-		},
-		open: e.open, addrs: e.addrs, pool: e.pool, stats: &e.stats,
-		raw: cfg.Raw, trace: cfg.Trace, lateConflict: cfg.LateConflict, rate: e.pacer.finder,
-	}
+	e.handoff = newHandoff(e.memory, cfg.unhandled)
+	e.finisher = newFinisher(e.start, &cfg, handle)
+	e.supply = newSupply(&cfg, sock.Interrupt, e.open, e.addrs, e.handoff, &e.stats)
+	e.sender = newSender(&cfg, sock, e.clock, e.open, e.addrs, e.pacer.finder, &e.stats)
+	e.recv = newReceiver(&cfg, e.open, e.addrs, e.memory, e.pacer.finder, &e.stats)
 	return e
 }
 
@@ -91,20 +69,23 @@ func (e *engine) clock() time.Duration { return time.Since(e.start) }
 
 // scan runs the loop and the goroutines beside it, and returns the final Stats.
 func (e *engine) scan(ctx context.Context, targets iter.Seq[Target]) (Stats, error) {
-	e.supply.second.remember(e.cfg.Silent)
-	feed := newFeed(e.sock.Interrupt)
-	e.supply.list.feed = feed
+	feed := e.supply.list.feed
 	go feed.run(targets)
+	go e.finisher.run(e.handoff)
 	ended := make(chan struct{})
 	go e.watch(ctx, ended)
 
 	err := e.loop(ctx)
 	close(ended)
 	feed.closeAndWait()
-	e.recv.parts.worker.Close()
+	e.recv.worker.Close()
 	e.stats.Wait = WaitOutput // the caller's function may not have processed all results yet
 	e.publish()
-	e.handOverAll()
+	var last *Snapshot
+	if e.cfg.Snapshot != nil {
+		last = e.snapshot()
+	}
+	e.handoff.end(last)
 	e.stats.Wait = WaitNothing
 	e.stats.Elapsed = e.clock()
 	e.stats.Unfinished = uint64(e.supply.unstarted() + e.open.n() + e.open.listening.n)
@@ -147,7 +128,9 @@ func (e *engine) loop(ctx context.Context) error {
 		if e.finished(now) {
 			return nil
 		}
-		e.handoff.offer(sent == 0)
+		if sent == 0 { // there is time for a block that is not full
+			e.handoff.give(nil)
+		}
 		wait, e.pacer.paced = 0, false
 		if n < maxDrain && sent < batchLen {
 			wait = e.idle(now)
@@ -191,31 +174,26 @@ func (e *engine) housekeeping(now time.Duration) {
 	e.handoff.collect()
 	e.open.wheel.advance(e.open.slots, e.recv.drained.until, func(i int32) { e.fire(now, i) })
 	e.learn(now)
-	e.expire(now)
+	for !e.handoff.full() { // unless too many outcomes wait for the caller's function
+		if end := e.open.listenEnd(now); end == 0 || e.recv.drained.until < end {
+			break
+		}
+		e.handoff.add(e.open.expire(now))
+	}
 	e.open.forget(now)
 	e.addrs.forget(now)
-	e.drain()
-	e.snapshotRegularly(now)
-	e.changeRate(now)
-	e.pacer.findRate(now, e.sock, e.charge)
-	e.publishRegularly(now)
-}
-
-// drain ends the start of new targets once Config.Drain is closed.
-func (e *engine) drain() {
-	if e.draining || e.cfg.Drain == nil {
-		return
+	if e.cfg.Snapshot != nil && now-e.snapshotAt >= e.cfg.SnapshotEvery && e.handoff.snapshots == 0 {
+		e.snapshotAt = now
+		e.handoff.give(e.snapshot())
 	}
 	select {
 	case <-e.cfg.Drain:
-		e.draining = true
-		e.supply.list.feed.close()
+		if !e.draining {
+			e.draining = true
+			e.supply.list.feed.close()
+		}
 	default:
 	}
-}
-
-// changeRate adopts a new rate, if Config.Rates has one.
-func (e *engine) changeRate(now time.Duration) {
 	select {
 	case r := <-e.cfg.Rates:
 		e.charge(now)
@@ -225,109 +203,164 @@ func (e *engine) changeRate(now time.Duration) {
 		}
 	default:
 	}
+	e.pacer.findRate(now, e.sock, e.charge)
+	if now-e.publishedAt >= idleWait {
+		e.publishedAt = now
+		e.recv.table.Expire(now)
+		e.stats.Elapsed = now
+		e.publish()
+	}
 }
 
 // fire tells a session that its wake-up time has passed, and advances it.
 func (e *engine) fire(now time.Duration, i int32) {
-	t := &e.open.slots.at(i).session
-	e.sender.gso.waited(t, &e.stats)
-	e.open.plan.tick(t, now, e.open.timeout(e.open.slots.at(i)))
+	sl := e.open.slots.at(i)
+	e.sender.gso.waited(sl, &e.stats)
+	sl.Tick(&e.open.plan, now, e.open.timeout(sl))
 	e.advance(now, i)
 }
 
-// advance has the plan decide what a session does after an event, and finishes the
-// session if it is done.
+// advance decides what a session does after an event. If it is done, advance frees its
+// slot and hands off the outcome, unless the target is still listened for or waits for
+// the second pass.
 func (e *engine) advance(now time.Duration, i int32) {
-	if e.open.advance(now, i) {
-		e.finish(now, i)
+	if !e.open.advance(now, i) {
+		return
 	}
-}
-
-// finish ends a session and frees its slot. It hands off the outcome, unless the
-// target is still listened for or waits for the second pass.
-func (e *engine) finish(now time.Duration, i int32) {
 	sl := e.open.slots.at(i)
-	e.sender.gso.waited(&sl.session, &e.stats)
-	if e.open.listens(now, &sl.session) {
-		e.listen(now, i)
+	e.sender.gso.waited(sl, &e.stats)
+	e.memory.Learn(sl.Got)
+	e.addrs.refund(now, sl.source(), int(sl.sent))
+	if e.open.listens(now, sl) {
+		if e.open.listening.full() {
+			e.stats.Timeouts.Dropped++
+			e.handoff.add(e.open.expire(now))
+		}
+		e.open.listen(i)
 		return
 	}
 	e.recv.keepParts(sl)
-	if lb := e.open.slots.labels.get(i); !e.supply.park(sl, lb) {
-		e.handoff.add(e.outcome(now, sl, lb))
+	if !e.supply.park(sl) {
+		e.handoff.add(e.open.outcome(now, sl))
 	}
-	if a := sl.session.got; a != nil && a.suspicion.conflict {
+	if a := sl.Got; a != nil && a.Conflict {
 		e.stats.InfoConflicts++
 	}
-	e.pool.learn(sl.session.got)
-	e.addrs.refund(now, sl.source(), int(sl.sent))
 	e.open.close(i)
-}
-
-// listen frees the slot of a silent target and goes on listening for it. If too many
-// targets are listened for, it first finishes the oldest of them.
-func (e *engine) listen(now time.Duration, i int32) {
-	sl := e.open.slots.at(i)
-	if e.open.listening.full() {
-		e.stats.Timeouts.Dropped++
-		e.handoff.add(e.open.expire(now))
-	}
-	e.pool.learn(nil)
-	e.addrs.refund(now, sl.source(), int(sl.sent))
-	e.open.listen(i)
-}
-
-// expire finishes the targets whose listening time is over, unless too many outcomes
-// wait for the caller's function.
-func (e *engine) expire(now time.Duration) {
-	for !e.handoff.full() {
-		if end := e.open.listenEnd(now); end == 0 || e.recv.drained.until < end {
-			return
-		}
-		e.handoff.add(e.open.expire(now))
-	}
 }
 
 // learn updates the timeouts from recent round trips. If they fell, or once the last
 // target was started, sessions that are waiting may wait less.
 func (e *engine) learn(now time.Duration) {
-	l := e.open.learner
-	if l == nil || !l.due(now) {
+	l, plan := e.open.learner, &e.open.plan
+	if l == nil || now-l.at < learnEvery {
 		return
 	}
 	shorter := l.update(now)
-	if (e.draining || !e.supply.more()) && e.open.lastWaits() || shorter {
+	if e.draining || !e.supply.more() {
+		last := l.last()
+		shorter = shorter || plan.Last.Heard == 0 && last.Heard > 0
+		plan.Last = last
+	}
+	if shorter {
 		e.open.retime()
 	}
 }
 
-// cooldown returns how long to listen for late replies once every target is finished.
-func (e *engine) cooldown() time.Duration {
-	if e.cfg.coolAsLearned {
-		return e.open.learner.cooldown(e.cfg.Cooldown)
+// send sends the rest of the last batch, or fills and sends a new one. It returns the
+// number of datagrams that left the batch: those that were sent, and one that can't be
+// sent.
+func (e *engine) send(now time.Duration) int {
+	e.charge(now)
+	if len(e.sender.out) == 0 {
+		e.fill(now)
 	}
-	return e.cfg.Cooldown
+	if len(e.sender.out) == 0 {
+		return 0
+	}
+	n, failed := e.sender.flush()
+	if failed != nil {
+		if sl := e.open.slots.alive(failed.ref); sl != nil {
+			sl.Unsent(failed.q)
+			e.advance(now, failed.ref.slot)
+		}
+	}
+	if len(e.sender.out) > 0 {
+		e.stats.Wait = WaitKernel
+	}
+	return n
 }
 
-// outcome returns the outcome of a session that is done.
-func (e *engine) outcome(now time.Duration, sl *slot, lb *label) outcome {
-	t := &sl.session
-	sent, sentBytes := e.open.plan.sentBefore()
-	return outcome{
-		addr: sl.source(), label: lb, answer: t.got, err: t.agenda.err, infoAsks: t.agenda.attempts[wire.QuestionInfo],
-		asked: lb.questions(e.open.plan.questions), sent: sent + sl.sent, sentBytes: sentBytes + sl.sentBytes,
-		firstAt: t.clock.firstAt, lastAt: t.clock.lastAt(), endAt: now,
-	}
+// charge accounts for the time in which nothing was sent although the rate allowed
+// it.
+func (e *engine) charge(now time.Duration) {
+	e.pacer.charge(now, !e.open.queued() && (e.draining || !e.supply.more()))
 }
 
-// handOverAll hands off everything that is left and waits for the caller's
-// function.
-func (e *engine) handOverAll() {
-	var last *Snapshot
-	if e.cfg.Snapshot != nil {
-		last = e.snapshot()
+// fill builds the next batch, as large as the rate allows: first follow-ups, since some
+// challenges are valid for seconds only (EC-14), then retries, then new targets. If no
+// target may start, it sets Stats.Wait to the reason.
+func (e *engine) fill(now time.Duration) {
+	e.stats.Wait = WaitNothing
+	room := e.pacer.pace.tokens(now, batchLen)
+	for _, q := range [...]*queue{&e.open.follow, &e.open.retry} {
+		for q.n > 0 && len(e.sender.out) < room {
+			r := q.first()
+			sl := e.open.slots.alive(r)
+			switch {
+			case sl == nil:
+				q.pop()
+			case e.supply.excluded.has(sl.source()): // since the session began: its Result has the replies so far
+				q.pop()
+				sl.Exclude()
+				e.stats.Stopped++
+				e.advance(now, r.slot)
+			case !e.sender.addDue(r, sl, room):
+				q.pop()
+			}
+		}
 	}
-	e.handoff.end(last)
+	for len(e.sender.out) < room {
+		wait := e.mayStart()
+		var t entry
+		if wait == WaitNothing {
+			t, wait = e.supply.next(now)
+		}
+		if e.stats.Wait = wait; wait != WaitNothing {
+			break
+		}
+		e.begin(t)
+	}
+	e.pacer.filled(now, len(e.sender.out))
+}
+
+// mayStart returns what keeps the scan from starting new targets, or WaitNothing.
+func (e *engine) mayStart() Wait {
+	switch {
+	case e.draining:
+		return WaitReplies
+	case e.recv.drained.behind:
+		return WaitBacklog
+	case e.open.n() >= e.cfg.InFlight:
+		return WaitInFlight
+	case e.handoff.full():
+		return WaitOutput
+	case !e.memory.RoomFor(e.open.n()):
+		return WaitBudget
+	}
+	return WaitNothing
+}
+
+// begin opens a target and puts its first request into the batch.
+func (e *engine) begin(t entry) {
+	r := e.open.begin(t)
+	sl := e.open.slots.at(r.slot)
+	if e.recv.foreign.begin(t.addr) {
+		e.stats.EarlyReplies++
+		sl.Stranger()
+	}
+	e.stats.PeakOpen = max(e.stats.PeakOpen, e.open.n())
+	e.sender.addDue(r, sl, len(e.sender.out)+1)
 }
 
 // finished reports whether nothing is left to do and the cooldown is over. There is no
@@ -340,7 +373,10 @@ func (e *engine) finished(now time.Duration) bool {
 		return true
 	}
 	if e.quietEnd == 0 {
-		e.quietEnd = now + e.cooldown()
+		e.quietEnd = now + e.cfg.Cooldown
+		if e.cfg.coolAsLearned {
+			e.quietEnd = now + e.open.learner.cooldown(e.cfg.Cooldown)
+		}
 	}
 	e.stats.Wait = WaitCooldown
 	return now >= e.quietEnd
@@ -352,7 +388,7 @@ func (e *engine) idle(now time.Duration) time.Duration {
 		return againWait
 	}
 	d := idleWait
-	if e.handoff.waiting > 0 || e.recv.parts.worker.Pending() > 0 || e.stats.Wait == WaitBudget {
+	if e.handoff.waiting > 0 || e.recv.worker.Pending() > 0 || e.stats.Wait == WaitBudget {
 		d = pollWait
 	}
 	if next := e.open.wheel.next(); next > 0 {
@@ -364,11 +400,49 @@ func (e *engine) idle(now time.Duration) time.Duration {
 	if next := e.addrs.next(); next > 0 && e.stats.Wait == WaitAddress {
 		d = min(d, next-now)
 	}
-	if e.couldSend() {
+	if e.open.queued() || e.stats.Wait == WaitNothing && !e.draining && e.supply.more() { // only the rate holds it back
 		d = min(d, e.pacer.sleep(now))
 	}
 	if e.quietEnd > 0 {
 		d = min(d, e.quietEnd-now)
 	}
 	return max(d, 0)
+}
+
+// publish updates the Stats and passes them to the Monitor.
+func (e *engine) publish() {
+	s := &e.stats
+	s.Finished, s.Errors = e.finisher.counts()
+	s.Open, s.Held, s.HeldAddrs = e.open.n()+e.open.listening.n, e.addrs.n, len(e.addrs.held)
+	s.Silent = e.supply.second.waiting()
+	if l := e.open.learner; l != nil {
+		learned := l.seen
+		learned.Listening, learned.Reopened, learned.Dropped = e.open.listening.n, s.Timeouts.Reopened, s.Timeouts.Dropped
+		s.Timeouts = learned
+	}
+	e.estimateHeld(s.Elapsed)
+	e.pacer.allow(s.Elapsed)
+	s.Bytes = e.memory.Used + e.recv.table.Bytes()
+	s.PeakBytes = max(s.PeakBytes, e.memory.Peak)
+	s.Socket, s.Reasm = e.sock.Stats(), e.recv.table.Stats()
+	if e.cfg.Monitor != nil {
+		e.cfg.Monitor.set(*s)
+	}
+}
+
+// estimateHeld estimates how long the limits of addresses will hold the scan up. It
+// inspects all held addresses, so it runs once a second.
+func (e *engine) estimateHeld(now time.Duration) {
+	s, at := &e.stats, &e.estimatedAt
+	switch {
+	case s.Wait != WaitAddress:
+		s.HeldFor, *at = 0, 0
+	case *at == 0 || now-*at >= time.Second:
+		*at = now
+		each := float64(addrBurst) // a refund comes too late for the next target
+		if done := s.TargetsFinished() + uint64(s.Silent); done > 0 {
+			each = max(each, float64(s.DatagramsSent())/float64(done))
+		}
+		s.HeldFor = e.addrs.last(now, each) - now
+	}
 }

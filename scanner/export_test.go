@@ -59,9 +59,7 @@ func NewHarness() (*Harness, error) {
 
 // Close ends the goroutines of the engine.
 func (h *Harness) Close() {
-	h.e.recv.parts.worker.Close()
-	close(h.e.handoff.finisher.blocks)
-	<-h.e.handoff.finisher.done
+	h.e.recv.worker.Close()
 }
 
 // Begin opens a target.
@@ -95,11 +93,11 @@ func (h *Harness) Wait() {
 }
 
 // Unpacking reports whether the decompressor holds any replies.
-func (h *Harness) Unpacking() bool { return h.e.recv.parts.worker.Pending() > 0 }
+func (h *Harness) Unpacking() bool { return h.e.recv.worker.Pending() > 0 }
 
 // Unpack waits until the decompressor is done, and passes its replies to the engine.
 func (h *Harness) Unpack() {
-	for h.e.recv.parts.worker.Pending() > 0 {
+	for h.e.recv.worker.Pending() > 0 {
 		h.e.recv.collect(h.now, func(i int32) { h.e.advance(h.now, i) })
 		runtime.Gosched()
 	}
@@ -112,9 +110,9 @@ func (h *Harness) Open() int { return h.e.open.n() }
 func (h *Harness) Finish() {
 	for i := range h.e.handoff.outcomes {
 		o := &h.e.handoff.outcomes[i]
-		h.Give(h.e.handoff.finisher.make(o))
+		h.Give(h.e.finisher.make(o))
 		if o.answer != nil {
-			h.e.pool.recycle(o.answer)
+			h.e.memory.Recycle(o.answer)
 		}
 		*o = outcome{}
 	}

@@ -1,6 +1,9 @@
 package scanner
 
-import "github.com/a2sscan/a2sscan/wire"
+import (
+	"github.com/a2sscan/a2sscan/scanner/internal/session"
+	"github.com/a2sscan/a2sscan/wire"
+)
 
 // foreignCause is the likely origin of a foreign datagram. A server with several
 // addresses may answer from an address other than the one that was queried, and a
@@ -20,11 +23,15 @@ const (
 // ForeignCauses are the summary's words for the causes, in the order of Stats.Foreign.
 var ForeignCauses = [numForeignCauses]string{"other_port", "other_address", "fragment", "other"}
 
-// lately is a set of the addresses of recent targets. Its size is fixed, 256 KiB: a
-// new address may overwrite another one.
-type lately []uint32
-
-const latelySize = 1 << 16
+// foreign finds out where datagrams come from that no target sent. It remembers the
+// addresses of recent targets, and the sources of foreign replies, in case they are
+// queried later. Both sets have a fixed size (288 KiB): a new member may overwrite
+// another one.
+type foreign struct {
+	lately  [1 << 16]uint32
+	sources [1 << 12]uint64
+	any     bool // there are sources
+}
 
 // hash spreads a packed source over 64 bits (the multiplier is 2^64 divided by the
 // golden ratio).
@@ -33,26 +40,57 @@ func hash(source uint64) uint64 {
 	return h ^ h>>29
 }
 
-func (l lately) at(ip uint32) *uint32 { return &l[hash(uint64(ip))%latelySize] }
+// lastly returns the place of an address in lately.
+func (f *foreign) lastly(ip uint32) *uint32 { return &f.lately[hash(uint64(ip))%uint64(len(f.lately))] }
 
-func (l lately) add(source uint64) { *l.at(ipOf(source)) = ipOf(source) }
-
-func (l lately) has(source uint64) bool { return *l.at(ipOf(source)) == ipOf(source) }
-
-// foreign counts a datagram whose source is not a target.
-func (r *receiver) foreign(source uint64, datagram []byte) {
-	r.stats.Received[classForeign]++
-	cause := foreignOther
-	switch {
-	case isReply(datagram, &r.info):
-		r.stats.ForeignReplies++
-		r.strangers.add(source)
-		cause = foreignAddress
-		if r.lately.has(source) {
-			cause = foreignPort
-		}
-	case wire.IsSplit(datagram):
-		cause = foreignFragment
+// begin remembers a target that starts. It reports whether its source sent replies
+// before.
+func (f *foreign) begin(addr uint64) (early bool) {
+	*f.lastly(ipOf(addr)) = ipOf(addr)
+	if !f.any {
+		return false
 	}
-	r.stats.Foreign[cause]++
+	at := &f.sources[hash(addr)%uint64(len(f.sources))]
+	if early = *at == addr; early {
+		*at = 0
+	}
+	return early
+}
+
+// cause returns the cause of a datagram whose source is not a target. in is space for
+// decoding.
+func (f *foreign) cause(source uint64, datagram []byte, in *wire.Info) foreignCause {
+	switch {
+	case isReply(datagram, in):
+		f.any = true
+		f.sources[hash(source)%uint64(len(f.sources))] = source
+		if *f.lastly(ipOf(source)) == ipOf(source) {
+			return foreignPort
+		}
+		return foreignAddress
+	case wire.IsSplit(datagram):
+		return foreignFragment
+	}
+	return foreignOther
+}
+
+// isReply reports whether a datagram is a well-formed reply.
+func isReply(datagram []byte, in *wire.Info) bool {
+	if !wire.IsSingle(datagram) {
+		return false
+	}
+	var err error
+	switch k := wire.KindOf(datagram); k {
+	case wire.KindInfo, wire.KindGoldSource:
+		err = in.Decode(datagram)
+	case wire.KindPlayers, wire.KindRules:
+		q, _ := session.QuestionOf(k)
+		_, err = session.ReadList(q, datagram)
+	case wire.KindChallenge:
+		_, err = wire.DecodeChallenge(datagram)
+	case wire.KindPing:
+	default:
+		return false
+	}
+	return err == nil
 }

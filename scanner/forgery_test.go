@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/a2sscan/a2sscan/scanner/game"
+	"github.com/a2sscan/a2sscan/scanner/internal/session"
 	"github.com/a2sscan/a2sscan/scanner/udp"
 	"github.com/a2sscan/a2sscan/wire"
 )
@@ -406,9 +407,9 @@ func TestStrangersReplies(t *testing.T) {
 		if want := [numForeignCauses]uint64{foreignPort: 1, foreignAddress: 2, foreignFragment: 1, foreignOther: 1}; st.Foreign != want {
 			t.Errorf("foreign by cause: %v, want %v", st.Foreign, want)
 		}
-		if err != nil || st.EarlyReplies != 1 || st.ForeignReplies != 3 || st.Received[classForeign] != 5 {
+		if err != nil || st.EarlyReplies != 1 || st.ForeignReplies != 3 || st.Received[session.Foreign] != 5 {
 			t.Errorf("%v; %d early, %d foreign replies of %d foreign", err, st.EarlyReplies,
-				st.ForeignReplies, st.Received[classForeign])
+				st.ForeignReplies, st.Received[session.Foreign])
 		}
 	})
 }
@@ -436,7 +437,7 @@ func TestSpoofedChallenges(t *testing.T) {
 				if r.Status != StatusOK {
 					t.Log(describe(r))
 				}
-				if r.Sent > 3*(1+2+extraAsks+2*maxRounds) {
+				if r.Sent > 3*(1+2+2+2*4) {
 					t.Errorf("%d for each request: %s", each, describe(r))
 				}
 			}
@@ -487,7 +488,7 @@ func TestForgedThreshold(t *testing.T) {
 		{"conflicts", Stats{InfoConflicts: 3, LateConflicts: 3}, true},
 		{"early", Stats{EarlyReplies: 6}, true},
 		{"foreign", Stats{ForeignReplies: 101}, true},
-		{"foreign, of very many", Stats{ForeignReplies: 101, Received: [numClasses]uint64{classMatched: 1e6}}, false},
+		{"foreign, of very many", Stats{ForeignReplies: 101, Received: [session.NumClasses]uint64{session.Matched: 1e6}}, false},
 	} {
 		if got := test.stats.Forged(); got != test.want {
 			t.Errorf("%s: %v", test.name, got)

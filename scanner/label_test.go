@@ -60,28 +60,3 @@ func TestScanLabels(t *testing.T) {
 		}
 	})
 }
-
-// TestLabelsCostNothing checks that only chunks that hold a label take memory.
-func TestLabelsCostNothing(t *testing.T) {
-	s := newSlots()
-	var last int32
-	for range 3 * chunkSlots {
-		last = s.take()
-		s.labels.set(last, labelOf(new(Target)))
-	}
-	if s.labels.chunks != nil {
-		t.Fatal("no label, and room for some")
-	}
-	s.labels.set(last, &label{tag: "a"})
-	if l := s.labels.get(last); l == nil || l.tag != "a" || s.labels.get(0) != nil {
-		t.Error("the label that was set is not returned")
-	}
-	for _, c := range s.labels.chunks[:last/chunkSlots] {
-		if c != nil {
-			t.Error("room for labels of others")
-		}
-	}
-	if s.release(last); s.labels.get(last) != nil {
-		t.Error("the next target in this place has a label")
-	}
-}

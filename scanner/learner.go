@@ -1,6 +1,10 @@
 package scanner
 
-import "time"
+import (
+	"time"
+
+	"github.com/a2sscan/a2sscan/scanner/internal/session"
+)
 
 // learner learns from the round trips of a scan how long a question is worth waiting
 // for. It has no clock: round trips in, timeouts out.
@@ -37,13 +41,6 @@ type learner struct {
 
 	seen Timeouts
 }
-
-// LeastTimeout is the shortest timeout, and the shortest cooldown, that a scan learns.
-const LeastTimeout = 150 * time.Millisecond
-
-// LearnTrips is how many servers must have answered before a scan knows the round
-// trips well enough to take its timeouts from them.
-const LearnTrips = 256
 
 // The learner's constants.
 const (
@@ -84,29 +81,29 @@ func (l *learner) timeout(source uint64) time.Duration {
 // blockOf returns the /8 of a packed source.
 func blockOf(source uint64) byte { return byte(source >> 40) }
 
-// first records the round trip of the first datagram of a source that was sent one
+// First records the round trip of the first datagram of a source that was sent one
 // request.
-func (l *learner) first(source uint64, trip time.Duration) {
+func (l *learner) First(source uint64, trip time.Duration) {
 	l.all.add(trip)
 	l.blocks[blockOf(source)].add(trip)
 	l.firsts.add(trip)
 }
 
-// unsure counts the first datagram of a source that was sent several requests.
-func (l *learner) unsure(source uint64) {
+// Unsure counts the first datagram of a source that was sent several requests.
+func (l *learner) Unsure(source uint64) {
 	l.all.addUnsure()
 	l.blocks[blockOf(source)].addUnsure()
 }
 
-// late records the round trip of a datagram that unsure counted, once it is known.
-func (l *learner) late(source uint64, trip time.Duration) {
+// Late records the round trip of a datagram that Unsure counted, once it is known.
+func (l *learner) Late(source uint64, trip time.Duration) {
 	l.all.resolve(trip)
 	l.blocks[blockOf(source)].resolve(trip)
 	l.firsts.add(trip)
 }
 
-// answered records the time from the first request for a question to its answer.
-func (l *learner) answered(took time.Duration) { l.asked.add(took) }
+// Answered records the time from the first request for a question to its answer.
+func (l *learner) Answered(took time.Duration) { l.asked.add(took) }
 
 // due reports whether it is time for an update.
 func (l *learner) due(now time.Duration) bool { return now-l.at >= learnEvery }
@@ -115,7 +112,7 @@ func (l *learner) due(now time.Duration) bool { return now-l.at >= learnEvery }
 // so far that sessions that are already waiting should wait less.
 func (l *learner) update(now time.Duration) (sweep bool) {
 	l.at = now
-	if l.begun == 0 || now-l.begun < learnTime || l.all.known() < LearnTrips {
+	if l.begun == 0 || now-l.begun < learnTime || l.all.known() < session.LearnTrips {
 		return false
 	}
 	l.learn()
@@ -154,31 +151,24 @@ func (l *learner) fit(t *roundTrips, rare time.Duration) time.Duration {
 	if t.blind() {
 		return l.most
 	}
-	return min(max(rare*5/4+queueMargin, LeastTimeout), l.most)
+	return min(max(rare*5/4+queueMargin, session.LeastTimeout), l.most)
 }
 
 // learned reports whether update has set the timeouts from the known round trips.
 func (l *learner) learned() bool { return l.seen.Learned }
 
-// lastWaits are how long after the last request an answer is still worth waiting
-// for, once every target was started; 0: as long as the fixed schedule says.
-type lastWaits struct {
-	silent time.Duration // for a target that sent nothing
-	heard  time.Duration // for the answer to a question, if the target sent something
-}
-
 // last returns the last waits: twice the round trip that one in 5000 answers exceeds,
 // or 0 if too few answers are known. A server that answered something exists, so heard
 // is at least the fixed timeout.
-func (l *learner) last() (w lastWaits) {
+func (l *learner) last() (w session.LastWaits) {
 	if !l.learned() || l.all.blind() {
 		return w
 	}
 	if l.firsts.n >= enoughTotals {
-		w.silent = lastFactor * l.firsts.upper(rarestTrip)
+		w.Silent = lastFactor * l.firsts.upper(rarestTrip)
 	}
 	if l.asked.n >= enoughTotals {
-		w.heard = max(lastFactor*l.asked.upper(rarestTrip), l.most)
+		w.Heard = max(lastFactor*l.asked.upper(rarestTrip), l.most)
 	}
 	return w
 }
@@ -189,7 +179,7 @@ func (l *learner) cooldown(most time.Duration) time.Duration {
 	if !l.learned() {
 		return most
 	}
-	return min(max(coolFactor*l.all.upper(rareTrip), LeastTimeout), most)
+	return min(max(coolFactor*l.all.upper(rareTrip), session.LeastTimeout), most)
 }
 
 // Timeouts are the timeouts of a scan that learns them, for the first attempt at a

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/a2sscan/a2sscan/scanner/internal/session"
 	"github.com/a2sscan/a2sscan/scanner/udp"
 )
 
@@ -70,7 +71,7 @@ func learnt(n int, trip time.Duration) *learner {
 	l := newLearner(time.Second)
 	l.sent(0)
 	for range n {
-		l.first(somewhere, trip)
+		l.First(somewhere, trip)
 	}
 	return l
 }
@@ -85,8 +86,8 @@ func TestLearnerTimeout(t *testing.T) {
 		want time.Duration // the timeout is 1.25 times this, plus queueMargin; 0: a second
 	}{
 		{"too early", 1000, 100 * ms, 900 * ms, 0},
-		{"too few", LearnTrips - 1, 100 * ms, 2 * time.Second, 0},
-		{"enough", LearnTrips, 200 * ms, 2 * time.Second, 200 * ms},
+		{"too few", session.LearnTrips - 1, 100 * ms, 2 * time.Second, 0},
+		{"enough", session.LearnTrips, 200 * ms, 2 * time.Second, 200 * ms},
 		{"near by", 1000, 5 * ms, 2 * time.Second, 112 * ms}, // 150 ms
 		{"far away", 1000, 5 * time.Second, 2 * time.Second, 0},
 	} {
@@ -108,24 +109,24 @@ func TestLearnerTimeout(t *testing.T) {
 func TestLearnerUnsure(t *testing.T) {
 	l := learnt(900, 100*ms)
 	for range 100 {
-		l.unsure(somewhere)
+		l.Unsure(somewhere)
 	}
 	l.update(2 * time.Second)
 	if got := l.timeout(somewhere); got > 200*ms {
 		t.Errorf("a tenth is unsure: %v", got)
 	}
 	for range 100 {
-		l.late(somewhere, 400*ms)
+		l.Late(somewhere, 400*ms)
 	}
 	l.update(3 * time.Second)
 	if got := l.timeout(somewhere); got < 500*ms || l.all.unsure != 0 {
 		t.Errorf("a tenth takes 400 ms: %v, %d unsure", got, l.all.unsure)
 	}
 	for range 300 {
-		l.unsure(somewhere)
+		l.Unsure(somewhere)
 	}
 	l.update(4 * time.Second)
-	if got := l.timeout(somewhere); got != time.Second || l.last() != (lastWaits{}) {
+	if got := l.timeout(somewhere); got != time.Second || l.last() != (session.LastWaits{}) {
 		t.Errorf("a quarter is unsure: %v, %+v", got, l.last())
 	}
 }
@@ -136,19 +137,19 @@ func TestLearnerBlocks(t *testing.T) {
 	const elsewhere = uint64(0x0A000001)<<16 | 27015
 	l := learnt(2000, 100*ms)
 	for range enoughBlock - 1 {
-		l.first(elsewhere, 10*ms)
+		l.First(elsewhere, 10*ms)
 	}
 	l.update(2 * time.Second)
 	if a, b := l.timeout(somewhere), l.timeout(elsewhere); a != b {
 		t.Errorf("too little is known: %v and %v", a, b)
 	}
-	l.first(elsewhere, 10*ms)
+	l.First(elsewhere, 10*ms)
 	l.update(3 * time.Second)
-	if got := l.timeout(elsewhere); got != LeastTimeout || l.seen.Blocks != 1 || l.seen.Least != LeastTimeout {
+	if got := l.timeout(elsewhere); got != session.LeastTimeout || l.seen.Blocks != 1 || l.seen.Least != session.LeastTimeout {
 		t.Errorf("a /8 near by: %v, %+v", got, l.seen)
 	}
 	for range 2 * tripGeneration {
-		l.first(elsewhere, 90*ms)
+		l.First(elsewhere, 90*ms)
 	}
 	l.update(4 * time.Second)
 	if a, b := l.timeout(somewhere), l.timeout(elsewhere); a != b || l.seen.Blocks != 0 {
@@ -164,7 +165,7 @@ func TestLearnerSweep(t *testing.T) {
 	for now := time.Second; now < 20*time.Second; now += learnEvery {
 		if now == 5*time.Second {
 			for range 2 * tripGeneration {
-				l.first(somewhere, 200*ms)
+				l.First(somewhere, 200*ms)
 			}
 		}
 		if l.update(now) {
@@ -183,18 +184,18 @@ func TestLearnerLast(t *testing.T) {
 		t.Errorf("nothing is learned: a cooldown of %v", got)
 	}
 	l.update(2 * time.Second)
-	if l.last() != (lastWaits{}) {
+	if l.last() != (session.LastWaits{}) {
 		t.Errorf("too little is known: %+v", l.last())
 	}
-	l.first(somewhere, 400*ms)
+	l.First(somewhere, 400*ms)
 	for range enoughTotals {
-		l.answered(50 * ms)
+		l.Answered(50 * ms)
 	}
-	if got := l.last(); !about(got.silent, 800*ms) || got.heard != l.most {
+	if got := l.last(); !about(got.Silent, 800*ms) || got.Heard != l.most {
 		t.Errorf("%+v", got)
 	}
-	l.answered(700 * ms)
-	if got := l.last(); !about(got.heard, 1400*ms) {
+	l.Answered(700 * ms)
+	if got := l.last(); !about(got.Heard, 1400*ms) {
 		t.Errorf("%+v", got)
 	}
 	if got := l.cooldown(2 * time.Second); !about(got, 200*ms) {
@@ -213,16 +214,16 @@ func TestNoRoomToUnpack(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := h.e
-	e.open.learner = learnt(LearnTrips, 20*ms)
+	e.open.learner = learnt(session.LearnTrips, 20*ms)
 	e.open.learner.update(2 * time.Second)
 	h.Begin(1<<16 | 27015)
 	h.Send()
-	slot := e.open.slotOf(1<<16 | 27015)
+	slot := e.open.index[1<<16|27015]
 	reply := []byte(inBzip2(string(newServer().rules))[0])
 	learned := e.open.timeout(e.open.slots.at(slot))
 	h.Close() // the decompressor takes nothing any more
 	e.recv.take(h.now, h.now, &udp.Packet{Addr: 1<<16 | 27015, Data: reply})
-	if got := e.open.timeout(e.open.slots.at(slot)); learned != LeastTimeout || got != DefaultTimeout {
+	if got := e.open.timeout(e.open.slots.at(slot)); learned != session.LeastTimeout || got != DefaultTimeout {
 		t.Errorf("%v, and %v after it", learned, got)
 	}
 }

@@ -11,63 +11,38 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/a2sscan/a2sscan/scanner/internal/session"
 	"github.com/a2sscan/a2sscan/scanner/udp"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// TestListening runs random operations on a listening and on a plain list, and compares
-// the two.
-func TestListening(t *testing.T) {
+// TestListeningQueue pushes and removes targets at random, and compares the queue with a
+// plain list.
+func TestListeningQueue(t *testing.T) {
+	if n := unsafe.Sizeof(listened{}); n > 16 {
+		t.Errorf("%d bytes a place", n)
+	}
 	random := rand.New(rand.NewPCG(1, 1))
 	var l listening
-	var queue []listened
-	now := time.Second
-	find := func(addr uint64) int { return slices.IndexFunc(queue, func(x listened) bool { return x.addr == addr }) }
-	for range 60_000 {
+	var numbers []uint32
+	now := 50 * 24 * time.Hour // 32 bits of milliseconds end before
+	l.head, l.tail = placeNumbers-100, placeNumbers-100
+	for i := range uint64(60_000) {
 		now += time.Duration(random.IntN(3)) * ms
-		addr := uint64(random.IntN(4000)) << 16
-		i := find(addr)
-		if l.has(addr) != (i >= 0) || l.n != len(queue) {
-			t.Fatalf("%x: %v, %d targets; want %v, %d", addr, l.has(addr), l.n, i >= 0, len(queue))
+		if random.IntN(len(numbers)+200) < 700 {
+			numbers = append(numbers, l.push(i+1, now-900*ms, now-300*ms))
+		} else {
+			j := random.IntN(len(numbers))
+			l.remove(numbers[j])
+			numbers = slices.Delete(numbers, j, j+1)
 		}
-		switch grows := random.IntN(len(queue)+200) < 700; {
-		case i < 0 && grows:
-			x := listened{addr: addr, firstAt: now - 900*ms, lastAt: now - 300*ms}
-			if addr>>16%3 == 0 {
-				x.label = &label{tag: "a"}
-			}
-			l.push(x)
-			queue = append(queue, x)
-		case i >= 0:
-			x, ok := l.take(now, addr)
-			if !ok || x != queue[i] {
-				t.Fatalf("took %+v, want %+v", x, queue[i])
-			}
-			queue = slices.Delete(queue, i, i+1)
-		case len(queue) > 0:
-			if x := l.oldest(now); x != queue[0] {
-				t.Fatalf("the oldest is %+v, want %+v", x, queue[0])
-			}
-			l.take(now, queue[0].addr)
-			queue = queue[1:]
+		if l.n != len(numbers) || l.n > 0 && l.head != numbers[0] {
+			t.Fatalf("%d targets, the oldest is %d; want %d, %v", l.n, l.head, len(numbers), numbers[:1])
 		}
 	}
-	var all []listened
-	l.all(now, func(x listened) { all = append(all, x) })
-	if !slices.Equal(all, queue) || len(queue) < 100 {
-		t.Errorf("%d targets at the end, want %d", len(all), len(queue))
-	}
-}
-
-// TestListeningSize checks that a place in the queue takes at most 16 bytes.
-func TestListeningSize(t *testing.T) {
-	var l listening
-	for i := range leastPlaces {
-		l.push(listened{addr: uint64(i)})
-	}
-	bytes := 8*cap(l.keys) + 2*cap(l.spans) + 4*cap(l.links) + 4*cap(l.heads)
-	if n := bytes / len(l.keys); n > 16 || len(l.keys) != leastPlaces || unsafe.Sizeof(l.keys[0]) != 8 {
-		t.Errorf("%d bytes a place, %d places for %d targets", n, len(l.keys), leastPlaces)
+	first, last := l.at(numbers[len(numbers)-1]).times(now)
+	if len(numbers) < 100 || last-first != 600*ms || now-first > time.Minute {
+		t.Errorf("%d targets, the newest of %v to %v", len(numbers), first, last)
 	}
 }
 
@@ -143,7 +118,7 @@ func TestListenReopens(t *testing.T) {
 			late := map[uint64]time.Duration{addressAt(after): lateBy, addressAt(after + 7): lateBy / 2}
 			x := listenScan{late: late, cfg: Config{Attempts: attempts}}
 			x.run(t)
-			if a := x.stats.Timeouts; a.Reopened != 2 || a.Now != LeastTimeout {
+			if a := x.stats.Timeouts; a.Reopened != 2 || a.Now != session.LeastTimeout {
 				t.Errorf("%+v", a)
 			}
 			for addr := range late {
@@ -180,10 +155,10 @@ func TestListenSilent(t *testing.T) {
 		if r == nil || r.Status != StatusNoReply || r.Sent != 3 || r.SentBytes != 75 || len(sentAt) != 3 {
 			t.Fatalf("%+v, sent at %v", r, sentAt)
 		}
-		if d := sentAt[1].Sub(sentAt[0]); d < LeastTimeout || d > LeastTimeout+10*ms {
+		if d := sentAt[1].Sub(sentAt[0]); d < session.LeastTimeout || d > session.LeastTimeout+10*ms {
 			t.Errorf("repeated after %v", d)
 		}
-		if d := sentAt[2].Sub(sentAt[0]); d < lastAttempt || d > lastAttempt+10*ms || (r.Took-d).Abs() > 2*ms {
+		if d := sentAt[2].Sub(sentAt[0]); d < 1200*ms || d > 1210*ms || (r.Took-d).Abs() > 2*ms {
 			t.Errorf("last repeated after %v; took %v", d, r.Took)
 		}
 		if d := r.Time.Sub(sentAt[0]); d < 4500*ms || d > 4700*ms {

@@ -171,7 +171,12 @@ func TestRoundTrips(t *testing.T) {
 	})
 }
 
-func b2i(b bool) int { return int(b2u8(b)) }
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
 
 // flagRow is a server and the flags that a scan of it sets.
 type flagRow struct {

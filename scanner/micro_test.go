@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/a2sscan/a2sscan/scanner/internal/session"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -22,26 +23,28 @@ func micros() []micro {
 
 // stepMicro returns a benchmark of the usual session: a challenge and three replies.
 func stepMicro() micro {
-	p := plan{questions: AskAll, schedule: Schedule{Timeout: time.Second, Retries: 2}}
-	var t session
-	var a answer
-	return micro{"step/challenged", 4, func() {
-		now := time.Millisecond
-		t, a = session{}, answer{}
-		p.start(&t, nil)
-		p.advance(&t, now)
-		p.sent(&t, now, time.Second, AskInfo)
-		t.begin(&a, wire.NoChallenge)
-		t.onChallenge(0, 77)
-		p.advance(&t, now)
-		p.sent(&t, now, time.Second, AskAll)
-		for q := range wire.Question(wire.NumQuestions) {
-			t.onReply(now, q, 0)
-			p.advance(&t, now)
+	p := session.Plan{Questions: AskAll, Schedule: Schedule{Timeout: time.Second, Attempts: 3}}
+	m := session.NewMemory(1 << 20)
+	n := newFlatNet(24, wire.LayoutUnknown)
+	messages := [][]byte{wire.AppendChallenge(nil, 77), n.info, n.players, n.rules[0]}
+	var s session.Session
+	return micro{"step/challenged", len(n.info) + len(n.players) + len(n.rules[0]), func() {
+		const now = time.Millisecond
+		s.Start(&p, false, false)
+		s.Advance(&p, now)
+		s.Sent(&p, now, time.Second, wire.QuestionInfo)
+		s.Hear(&p, m.Answer(), now, wire.NoChallenge)
+		for _, msg := range messages {
+			s.Message(m, now, msg)
+			s.Advance(&p, now)
+			for q := range session.Each(s.Due()) {
+				s.Sent(&p, now, time.Second, q)
+			}
 		}
-		if t.flags&flagDone == 0 {
+		if !s.Done() {
 			panic("all was answered")
 		}
+		m.Recycle(s.Got)
 	}}
 }
 

@@ -3,6 +3,7 @@ package scanner
 import (
 	"time"
 
+	"github.com/a2sscan/a2sscan/scanner/internal/session"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -23,8 +24,8 @@ type pacer struct {
 	allowedWait time.Duration // sum of Stats.Waited at allowedAt
 }
 
-func newPacer(cfg *Config, start time.Time, stats *Stats) pacer {
-	p := pacer{pace: newPace(cfg.Rate, start), stats: stats, free: cfg.Rate == Off}
+func newPacer(cfg *Config, start time.Time, stats *Stats) *pacer {
+	p := &pacer{pace: newPace(cfg.Rate, start), stats: stats, free: cfg.Rate == Off}
 	if p.free || cfg.FindRate {
 		p.finder = newRateFinder(p.pace, cfg.Rate)
 		stats.Path = p.finder.found
@@ -126,12 +127,11 @@ func (p *pacer) findRate(now time.Duration, sock transport, charge func(now time
 
 // noteAsked counts a request that was just sent, if it is the first for its question.
 func (f *rateFinder) noteAsked(sl *slot, q wire.Question) {
-	t := &sl.session
 	switch {
 	case f.most == Off || !AskAll.Has(q):
-	case t.got == nil && sl.sent == 1:
+	case sl.Got == nil && sl.sent == 1:
 		f.asked(false)
-	case t.got != nil && t.agenda.attempts[q] == 1:
+	case sl.Got != nil && sl.Attempts(q) == 1:
 		f.asked(true)
 	}
 }
@@ -139,16 +139,15 @@ func (f *rateFinder) noteAsked(sl *slot, q wire.Question) {
 // noteAnswered counts the answers that a datagram brought. before are the questions
 // that were waited for before it came.
 func (f *rateFinder) noteAnswered(now time.Duration, sl *slot, before Questions) {
-	t := &sl.session
-	if t.got.received == 1 {
+	if sl.Got.Received == 1 {
 		if sl.sent == 1 {
-			f.answered(now, t.clock.firstAt, false)
+			f.answered(now, sl.FirstAt, false)
 		}
 		return
 	}
-	for q := range each(before &^ t.agenda.silent()) {
-		if t.agenda.attempts[q] == 1 {
-			f.answered(now, t.clock.at(t.got.trips.sentUS[q]), true)
+	for q := range session.Each(before &^ sl.Silent()) {
+		if sl.Attempts(q) == 1 {
+			f.answered(now, sl.SentAt(q), true)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/a2sscan/a2sscan/scanner/internal/session"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -17,9 +18,9 @@ func TestRecent(t *testing.T) {
 		_, ok := r.find(source)
 		return ok
 	}
-	r.add(1, mark{})
+	r.add(1, session.Mark{})
 	r.turn()
-	r.add(2, mark{})
+	r.add(2, session.Mark{})
 	if !has(1) || !has(2) || has(3) {
 		t.Error("forgotten too early")
 	}
@@ -28,11 +29,18 @@ func TestRecent(t *testing.T) {
 		t.Error("a turn later 1 should be forgotten and 2 known")
 	}
 	for source := range uint64(5 * maxRecent) {
-		r.add(source, mark{})
+		r.add(source, session.Mark{})
 	}
 	if n := len(r.now) + len(r.before); n > 2*maxRecent {
 		t.Errorf("%d sources are remembered", n)
 	}
+}
+
+// wakeAt sets the wake-up time of a slot.
+func wakeAt(sl *slot, at time.Duration) {
+	first := sl.FirstAt
+	sl.Start(&session.Plan{Questions: AskInfo}, false, false)
+	sl.Resume(&session.Plan{Schedule: Schedule{Timeout: at - first, Attempts: 1}}, first, first)
 }
 
 // TestWheel files, moves and removes slots at random. Each slot must be woken once,
@@ -45,9 +53,9 @@ func TestWheel(t *testing.T) {
 		if s.take() != i {
 			t.Fatal("slots are not handed out in order")
 		}
-		s.at(i).session.clock.wakeAt(time.Duration(rng.Int64N(int64(9 * time.Second))))
+		wakeAt(s.at(i), time.Duration(rng.Int64N(int64(9*time.Second))))
 		w.file(s, i)
-		due[i] = s.at(i).session.clock.wake()
+		due[i] = s.at(i).Wake()
 	}
 	for now := time.Duration(0); now < 20*time.Second; now += time.Duration(rng.Int64N(int64(20 * time.Millisecond))) {
 		for range 5 {
@@ -57,12 +65,12 @@ func TestWheel(t *testing.T) {
 			}
 			switch rng.IntN(3) {
 			case 0: // postponed: the wheel need not know
-				s.at(i).session.clock.wakeAt(s.at(i).session.clock.wake() + time.Second)
-				due[i] = s.at(i).session.clock.wake()
+				wakeAt(s.at(i), s.at(i).Wake()+time.Second)
+				due[i] = s.at(i).Wake()
 			case 1: // brought forward
-				s.at(i).session.clock.wakeAt(max(now+1, s.at(i).session.clock.wake()-time.Second))
+				wakeAt(s.at(i), max(now+1, s.at(i).Wake()-time.Second))
 				w.file(s, i)
-				due[i] = s.at(i).session.clock.wake()
+				due[i] = s.at(i).Wake()
 			case 2:
 				w.remove(s, i)
 				delete(due, i)
@@ -88,7 +96,7 @@ func TestWheelAfterPause(t *testing.T) {
 	s, w := newSlots(), newWheel()
 	for i := range int32(2000) {
 		s.take()
-		s.at(i).session.clock.wakeAt(time.Duration(i) * 5 * time.Millisecond)
+		wakeAt(s.at(i), time.Duration(i)*5*time.Millisecond)
 		w.file(s, i)
 	}
 	woken := 0
@@ -101,7 +109,7 @@ func TestWheelAfterPause(t *testing.T) {
 // TestAddrs checks the rate limit of an address: its bucket takes time to fill, a
 // refund fills it, and retries empty it.
 func TestAddrs(t *testing.T) {
-	a := newAddrs(10, Off)
+	a := newAddrs(&Config{AddressRate: 10, MaxPerAddress: Off})
 	const one, two = 0x7F000001_0001, 0x7F000001_0002
 	if !a.admit(0, entry{addr: one}) {
 		t.Fatal("the first server of an address has to wait")
@@ -126,38 +134,6 @@ func TestAddrs(t *testing.T) {
 	a.forget(2 * time.Second)
 	if len(a.full) != 0 {
 		t.Errorf("%d full buckets are remembered", len(a.full))
-	}
-}
-
-// TestPool checks the byte budget: lent and kept buffers together never exceed it.
-func TestPool(t *testing.T) {
-	rng := rand.New(rand.NewPCG(7, 8))
-	p := pool{budget: 1 << 20}
-	var held [][]byte
-	refused := 0
-	for range 100_000 {
-		if i := rng.IntN(200); i < len(held) {
-			p.put(held[i])
-			held[i] = held[len(held)-1]
-			held = held[:len(held)-1]
-			continue
-		}
-		var b []byte
-		if !p.grow(&b, 1+rng.IntN(100_000)) {
-			refused++
-			continue
-		}
-		held = append(held, b)
-		if p.used+p.kept > p.budget || p.used > p.peak {
-			t.Fatalf("%d used, %d kept, peak %d", p.used, p.kept, p.peak)
-		}
-	}
-	var sum int64
-	for _, b := range held {
-		sum += int64(cap(b))
-	}
-	if refused == 0 || sum != p.used {
-		t.Errorf("%d refused, %d held, %d used", refused, sum, p.used)
 	}
 }
 
@@ -219,115 +195,6 @@ func TestAscending(t *testing.T) {
 		if got := ascending(rules); got != test.want {
 			t.Errorf("%s: %v, want %v", test.names, got, test.want)
 		}
-	}
-}
-
-// FuzzSession plays arbitrary events in any order: a session must end after a
-// bounded number of datagrams and waits, whatever the server does.
-func FuzzSession(f *testing.F) {
-	f.Add([]byte{0, 1, 2, 3}, uint8(7))
-	f.Add([]byte{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9, 9}, uint8(7))
-	f.Add([]byte{5, 6, 0, 5, 6, 12, 12, 12, 7, 12}, uint8(3))
-	f.Add([]byte{0, 1, 2, 3, 12, 12}, uint8(7|32))
-	f.Fuzz(func(t *testing.T, events []byte, questions uint8) {
-		p := plan{
-			questions: Questions(questions) & (AskAll | AskPing), fallback: questions&16 != 0,
-			schedule: Schedule{Timeout: time.Second, Retries: 2},
-		}
-		if p.questions.status() == 0 {
-			return
-		}
-		base := p.schedule.Timeout
-		if questions&32 != 0 { // the scan has learned its timeouts
-			base, p.last.heard = LeastTimeout, time.Duration(questions>>6)*time.Second
-		}
-		var tk session
-		p.start(&tk, nil)
-		now, sent, next := time.Duration(0), 0, wire.Challenge(1)
-		for i := 0; tk.flags&flagDone == 0; i++ {
-			if i < len(events) {
-				fuzzEvent(&tk, &p, now, base, events[i], &next)
-			} else {
-				now = max(now+time.Millisecond, tk.clock.wake())
-				p.tick(&tk, now, base)
-			}
-			p.advance(&tk, now)
-			for q := range each(tk.agenda.due & (tk.agenda.open | aside)) {
-				p.sent(&tk, now, base, 1<<q)
-				sent++
-			}
-			now += time.Millisecond
-			if i > len(events)+200 {
-				t.Fatalf("the session has not ended after %d waits: %+v", i-len(events), tk)
-			}
-		}
-		// The maximum number of datagrams for each question: its attempts and the extra
-		// ones, all of them twice because an older challenge may replace the current
-		// one; two in each challenge round; one when the challenge turns out to be
-		// shared by all questions; and one to verify the answer. A ping may be sent in
-		// addition.
-		if most := 3*(2*(1+2+extraAsks)+2*maxRounds+2) + 1; sent > most {
-			t.Fatalf("%d datagrams sent, at most %d expected", sent, most)
-		}
-	})
-}
-
-func fuzzEvent(t *session, p *plan, now, base time.Duration, b byte, next *wire.Challenge) {
-	q := wire.Question(b / 16 % 3)
-	if t.got == nil && b%13 != 10 && b%13 != 12 {
-		t.begin(new(answer), wire.NoChallenge)
-	}
-	if b >= 13*16 {
-		fuzzAside(t, b)
-		return
-	}
-	switch b % 13 {
-	case 0:
-		*next++
-		t.onChallenge(now, *next)
-	case 1:
-		t.onChallenge(now, *next)
-	case 2:
-		t.onReply(now, q, 0)
-	case 3:
-		t.onReply(now, q, wire.ErrTruncated)
-	case 4:
-		t.onReply(now, q, wire.ErrMalformed)
-	case 5:
-		t.onGold(now, 0)
-	case 6:
-		t.onFragment()
-	case 7:
-		t.onConflict()
-	case 8:
-		t.onLimited()
-	case 9:
-		t.onJunk(wire.ErrUnexpected)
-	case 10:
-		t.onSendFailed(q)
-	case 11:
-		t.onBanned()
-	case 12:
-		p.tick(t, now, base)
-	}
-}
-
-// fuzzAside plays an event that does not answer an open question.
-func fuzzAside(t *session, b byte) {
-	if t.got == nil {
-		t.begin(new(answer), wire.NoChallenge)
-	}
-	switch b % 5 {
-	case 0:
-		t.onPong()
-	case 1:
-		t.onUnreachable()
-	case 2:
-		t.got.suspicion.again(wire.QuestionInfo)
-	case 3:
-		t.got.suspicion.contradicted()
-	case 4:
-		t.onAppID(17510)
 	}
 }
 

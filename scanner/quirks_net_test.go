@@ -13,6 +13,7 @@ import (
 
 	"github.com/dsnet/compress/bzip2"
 
+	"github.com/a2sscan/a2sscan/scanner/internal/session"
 	"github.com/a2sscan/a2sscan/scanner/udp"
 	"github.com/a2sscan/a2sscan/wire"
 )
@@ -221,6 +222,7 @@ func TestQuirkPackedAgain(t *testing.T) {
 		wire.ErrChecksum: pack(manyRules(300), 1),
 		wire.ErrTooLarge: pack(oddPlayers, crc32.ChecksumIEEE([]byte(oddPlayers))), // not an answer to RULES
 	} {
+		const maxUnpacked = 16
 		synctest.Test(t, func(t *testing.T) {
 			n, s := newMemNet(), newServer()
 			s.rules = reply
@@ -288,7 +290,7 @@ func repliesFromElsewhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if st.Finished[StatusNoReply] != 3 || st.Received[classForeign] != 18 || len(got) != 3 {
+	if st.Finished[StatusNoReply] != 3 || st.Received[session.Foreign] != 18 || len(got) != 3 {
 		t.Errorf("%v, %v", st.Finished, st.Received)
 	}
 }

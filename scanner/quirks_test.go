@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/a2sscan/a2sscan/scanner/internal/session"
 	"github.com/a2sscan/a2sscan/scanner/udp"
 	"github.com/a2sscan/a2sscan/wire"
 )
@@ -111,7 +112,7 @@ func describe(r *Result) string {
 	if len(r.Message) > 0 {
 		fmt.Fprintf(&b, " %q", r.Message)
 	}
-	for q := range each(r.Unchallenged) {
+	for q := range session.Each(r.Unchallenged) {
 		fmt.Fprintf(&b, " open-%v", q)
 	}
 	b.WriteString(content(r))

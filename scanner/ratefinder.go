@@ -3,6 +3,8 @@ package scanner
 import (
 	"math"
 	"time"
+
+	"github.com/a2sscan/a2sscan/scanner/internal/session"
 )
 
 // rateFinder finds the rate of a scan that has none. It has no clock and no I/O: counts
@@ -277,7 +279,7 @@ func (f *rateFinder) measure(now time.Duration) {
 	least, echo := mostWindow/2, time.Second
 	if f.trips.known() >= 64 {
 		rare := f.trips.upper(rareTrip) * 5 / 4
-		least, echo = min(max(rare, leastWindow), mostWindow), min(max(rare+queueMargin, LeastTimeout), time.Second)
+		least, echo = min(max(rare, leastWindow), mostWindow), min(max(rare+queueMargin, session.LeastTimeout), time.Second)
 	}
 	w := f.current()
 	enough := w.known.asked >= enoughKnown || w.first.asked >= enoughFirst

@@ -4,117 +4,173 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/a2sscan/a2sscan/reasm"
+	"github.com/a2sscan/a2sscan/scanner/internal/session"
 	"github.com/a2sscan/a2sscan/scanner/udp"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
 // receiver is the receiving part of the loop: it finds the session of each datagram,
-// keeps the answer that the datagram brings, and counts the datagram. It returns the
-// slots that had an event; the engine advances them.
+// gives it the datagram, and counts the datagram. It returns the slots that had an
+// event; the engine advances them.
 type receiver struct {
 	batch   []udp.Packet // the datagrams of one system call
 	gone    [64]uint64   // sources that ICMP reported as unreachable
 	drained drained
 
-	strangers    strangers
-	lately       lately
-	lateConflict func(netip.AddrPort) // nil: not wanted
-	parts        reassembly
-	info         wire.Info // scratch space for decoding
+	table    *reasm.Table  // puts split replies together
+	worker   *reasm.Worker // unpacks compressed ones
+	scratch  []byte
+	foreign  foreign
+	info     wire.Info // scratch space for decoding
+	raw      bool
+	trace    func(now time.Duration, sent bool, addr netip.AddrPort, datagram []byte)
+	conflict func(netip.AddrPort) // nil: not wanted
 
-	open  *sessions
-	addrs *addrs
-	pool  *pool
-	rate  *rateFinder // nil: the scan has a rate
-	stats *Stats
-	raw   bool
-	trace func(now time.Duration, sent bool, addr netip.AddrPort, datagram []byte)
+	open   *sessions
+	addrs  *addrs
+	memory *session.Memory
+	rate   *rateFinder // nil: the scan has a rate
+	stats  *Stats
+}
+
+func newReceiver(cfg *Config, open *sessions, a *addrs, memory *session.Memory, rate *rateFinder, stats *Stats) *receiver {
+	return &receiver{
+		batch:  make([]udp.Packet, batchLen),
+		table:  reasm.New(reasm.Config{MaxBytes: cfg.ByteBudget / 4}),
+		worker: reasm.NewWorker(workerQueue),
+		raw:    cfg.Raw, trace: cfg.Trace, conflict: cfg.LateConflict,
+		open: open, addrs: a, memory: memory, rate: rate, stats: stats,
+	}
 }
 
 // take handles one datagram, which the kernel received at the time at and the loop
 // reads now. It returns the slot of its session, or -1.
 func (r *receiver) take(now, at time.Duration, p *udp.Packet) int32 {
-	i := r.open.slotOf(p.Addr)
-	if i >= 0 {
-		at = max(at, r.open.slots.at(i).session.clock.firstAt) // the time of sending is known less exactly
+	i, known := r.open.index[p.Addr]
+	if known && i >= 0 {
+		at = max(at, r.open.slots.at(i).FirstAt) // the time of sending is known less exactly
 	}
 	if r.trace != nil {
 		r.trace(at, false, udp.Unpack(p.Addr), p.Data)
 	}
 	r.stats.RecvBytes += uint64(len(p.Data))
-	if i < 0 {
-		if i = r.reopen(now, p.Addr); i < 0 {
-			r.stranger(p)
-			return -1
-		}
+	switch {
+	case !known:
+		r.stranger(p)
+		return -1
+	case i < 0: // it was given up early, and answers after all
+		i = r.open.reopen(now, uint32(^i))
+		r.stats.Timeouts.Reopened++
+		r.addrs.reclaim(now, p.Addr, int(r.open.slots.at(i).sent))
 	}
 	sl := r.open.slots.at(i)
-	a := r.answer(at, i, &sl.session)
-	a.count(at, p.Data)
-	if r.raw {
-		a.keepRaw(r.pool, p.Data)
+	if sl.Got == nil {
+		sl.Hear(&r.open.plan, r.memory.Answer(), at, r.open.labels[p.Addr].remembered())
 	}
-	waiting := sl.session.agenda.silent()
-	r.account(now, sl, r.deliver(at, i, p.Data))
+	a := sl.Got
+	a.LastAt = at
+	a.Received++
+	a.RecvBytes += uint64(len(p.Data))
+	if r.raw {
+		a.KeepRaw(r.memory, p.Data)
+	}
+	waiting := sl.Silent()
+	var d session.Delivery
+	switch {
+	case wire.IsSingle(p.Data):
+		d = sl.Message(r.memory, at, p.Data)
+	case wire.IsSplit(p.Data):
+		d = r.fragment(at, i, sl, p.Data)
+	default:
+		sl.Junk(wire.ErrMalformed)
+		d.Class = session.Malformed
+	}
+	r.stats.Received[d.Class]++
+	if d.Class == session.Matched {
+		r.stats.Kinds[d.Kind]++
+	}
+	if d.Kind == session.KindText && sl.Limited() {
+		r.addrs.slowDown(now, p.Addr)
+	}
 	if r.rate != nil {
 		r.rate.noteAnswered(now, sl, waiting)
 	}
-	if r.open.learner != nil {
-		r.open.learn(at, sl)
+	if l := r.open.learner; l != nil && sl.Learn(l, &r.open.plan, at, p.Addr, int(sl.sent)) {
+		sl.Retime(&r.open.plan, r.open.timeout(sl))
 	}
 	return i
 }
 
-// reopen opens a target that was given up early, because it answers after all. It
-// returns its slot, or -1 if there is no such target.
-func (r *receiver) reopen(now time.Duration, addr uint64) int32 {
-	i := r.open.reopen(now, addr)
-	if i >= 0 {
-		r.stats.Timeouts.Reopened++
-		r.addrs.reclaim(now, addr, int(r.open.slots.at(i).sent))
-	}
-	return i
-}
-
-// answer returns the answer of the session in slot i. It creates the answer at the first
-// datagram.
-func (r *receiver) answer(at time.Duration, i int32, t *session) *answer {
-	if t.got == nil {
-		a := r.pool.answer()
-		a.firstAt = at
-		a.attempt = t.quiet + 1 + uint8(r.open.plan.attemptsBefore())
-		t.begin(a, r.open.slots.labels.get(i).remembered())
-	}
-	return t.got
-}
-
-// count adds a datagram to the counts of an answer.
-func (a *answer) count(at time.Duration, datagram []byte) {
-	a.lastAt = at
-	a.received++
-	a.recvBytes += uint64(len(datagram))
-}
-
-// deliver passes a datagram that came at the time at to the session in slot i.
-func (r *receiver) deliver(at time.Duration, i int32, datagram []byte) delivery {
-	t := &r.open.slots.at(i).session
+// fragment handles a fragment of a split reply for the session in slot i.
+func (r *receiver) fragment(at time.Duration, i int32, sl *slot, datagram []byte) session.Delivery {
+	d := session.Delivery{Kind: session.KindFragment, Class: session.Matched}
+	msg, outcome, err := r.table.Add(at, sl.source(), datagram, r.scratch[:0])
+	r.scratch = msg[:0]
 	switch {
-	case wire.IsSingle(datagram):
-		return t.got.deliver(t, r.pool, at, datagram, &r.info)
-	case wire.IsSplit(datagram):
-		return r.fragment(at, i, datagram)
+	case err != nil:
+		sl.Junk(codeOf(err))
+		d.Class = session.Malformed
+		return d
+	case outcome == reasm.Conflict:
+		r.stats.Conflicts++
+		sl.Contradiction()
+		return d
+	case outcome == reasm.Duplicate:
+		d.Class = session.Duplicate
+		return d
 	}
-	t.onJunk(wire.ErrMalformed)
-	return delivery{kind: replyOther, class: classMalformed}
+	sl.Fragment()
+	switch outcome {
+	case reasm.Whole:
+		reply := sl.Message(r.memory, at, msg)
+		d.Class, d.Full = reply.Class, reply.Full
+		if reply.Kind == session.KindText {
+			d.Kind = session.KindText
+		}
+	case reasm.Packed:
+		if d.Full = !sl.Pack(); !d.Full {
+			packed := append(make([]byte, 0, len(msg)), msg...)
+			if d.Full = !r.worker.Submit(r.open.slots.ref(i).tag64(), packed); d.Full {
+				sl.Unpack()
+			}
+		}
+	}
+	if d.Full { // it will be requested again: the table must not take the new reply for a duplicate
+		r.table.Forget(sl.source())
+	}
+	return d
 }
 
-func (r *receiver) account(now time.Duration, sl *slot, d delivery) {
-	r.stats.Received[d.class]++
-	if d.class == classMatched {
-		r.stats.Kinds[d.kind]++
+// collect takes replies back from the decompressor and calls changed for the
+// session of each.
+func (r *receiver) collect(now time.Duration, changed func(i int32)) {
+	if r.worker.Pending() == 0 {
+		return
 	}
-	if d.kind == replyText && sl.session.flags&flagLimited != 0 {
-		r.addrs.slowDown(now, sl.source())
+	r.worker.Poll(func(tag uint64, _, msg []byte, err error) {
+		ref := refOf(tag)
+		sl := r.open.slots.alive(ref)
+		if sl == nil {
+			return
+		}
+		code := wire.Error(0)
+		if err != nil {
+			code = codeOf(err)
+		}
+		sl.Unpacked(r.memory, now, msg, code)
+		changed(ref.slot)
+	})
+}
+
+// keepParts keeps the beginnings of the replies that a finished session never got
+// in full, and drops its fragments.
+func (r *receiver) keepParts(sl *slot) {
+	if sl.Split() {
+		r.scratch = r.table.Leading(sl.source(), r.scratch[:0], func(msg []byte, full bool) {
+			sl.Got.KeepPart(r.memory, msg, full)
+		})
+		r.table.Forget(sl.source())
 	}
 }
 
@@ -124,12 +180,51 @@ func (r *receiver) unreachable(sock transport, changed func(i int32)) {
 	for n := len(r.gone); n == len(r.gone); {
 		n = sock.Unreachable(r.gone[:])
 		for _, addr := range r.gone[:n] {
-			if i := r.open.slotOf(addr); i >= 0 {
-				r.open.slots.at(i).session.onUnreachable()
+			if i, ok := r.open.index[addr]; ok && i >= 0 {
+				r.open.slots.at(i).Unreachable()
 				changed(i)
 			}
 		}
 	}
+}
+
+// stranger handles a datagram whose source has no open session: it is late or foreign.
+// A UDP source address is easily forged. Anybody who guesses the port that a scan
+// sends from can answer in place of a server. Nothing here can tell which of two
+// replies is the server's. But the scan detects replies that contradict each other,
+// and replies that it did not ask for:
+//
+//	while the target is open    conflict: package session
+//	within the cooldown         late conflict: a mark of each closed target is kept
+//	before it was asked         early
+//	from no target at all       foreign
+func (r *receiver) stranger(p *udp.Packet) {
+	m, late := r.open.closed.find(p.Addr)
+	if !late && (r.open.sweep == nil || !r.open.sweep.has(p.Addr)) {
+		r.stats.Received[session.Foreign]++
+		cause := r.foreign.cause(p.Addr, p.Data, &r.info)
+		r.stats.Foreign[cause]++
+		if cause <= foreignAddress {
+			r.stats.ForeignReplies++
+		}
+		return
+	}
+	r.stats.Received[session.Late]++
+	if m.Contradicts(p.Data, &r.info) {
+		r.stats.LateConflicts++
+		r.open.closed.unmark(p.Addr)
+		if r.conflict != nil {
+			r.conflict(udp.Unpack(p.Addr))
+		}
+	}
+}
+
+// codeOf returns err as a code, or ErrMalformed if err is not a wire.Error.
+func codeOf(err error) wire.Error {
+	if code, ok := err.(wire.Error); ok {
+		return code
+	}
+	return wire.ErrMalformed
 }
 
 // drained is how far the loop has read the socket. A question whose answer may still

@@ -1,17 +1,19 @@
 package scanner
 
+import "github.com/a2sscan/a2sscan/scanner/internal/session"
+
 // recent remembers the sources of finished targets, each with its mark, for at least
 // one turn and at most two, so that the scan can distinguish late replies from foreign
 // ones. It holds at most 2 × maxRecent sources; a full turn ends early.
 type recent struct {
-	now, before map[uint64]mark
+	now, before map[uint64]session.Mark
 }
 
 const maxRecent = 1 << 18
 
-func newRecent() recent { return recent{map[uint64]mark{}, map[uint64]mark{}} }
+func newRecent() recent { return recent{map[uint64]session.Mark{}, map[uint64]session.Mark{}} }
 
-func (r *recent) add(source uint64, m mark) {
+func (r *recent) add(source uint64, m session.Mark) {
 	if len(r.now) >= maxRecent {
 		r.turn()
 	}
@@ -19,7 +21,7 @@ func (r *recent) add(source uint64, m mark) {
 }
 
 // find returns the mark of a source, and whether recent contains the source.
-func (r *recent) find(source uint64) (m mark, ok bool) {
+func (r *recent) find(source uint64) (m session.Mark, ok bool) {
 	if m, ok = r.now[source]; !ok {
 		m, ok = r.before[source]
 	}
@@ -27,7 +29,7 @@ func (r *recent) find(source uint64) (m mark, ok bool) {
 }
 
 // unmark empties the mark of a source that recent contains.
-func (r *recent) unmark(source uint64) { r.now[source] = mark{} }
+func (r *recent) unmark(source uint64) { r.now[source] = session.Mark{} }
 
 // turn forgets the sources that finished before the current turn began, and begins
 // a new turn.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/a2sscan/a2sscan/scanner/game"
+	"github.com/a2sscan/a2sscan/scanner/internal/session"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -34,23 +35,21 @@ func (s Status) String() string {
 	return "unknown"
 }
 
-// Questions is a set of questions.
-type Questions uint8
+// Questions is a set of questions. Its method Has(q wire.Question) reports whether q is
+// in the set.
+type Questions = session.Questions
 
 // The sets of one question each, and AskAll, the set of the three questions that
 // determine a target's status. AskAll does not contain the ping, which the scanner
 // sends once, after the server has answered something else, and which never affects
 // the status.
 const (
-	AskInfo    = Questions(1 << wire.QuestionInfo)
-	AskPlayers = Questions(1 << wire.QuestionPlayers)
-	AskRules   = Questions(1 << wire.QuestionRules)
-	AskAll     = AskInfo | AskPlayers | AskRules
-	AskPing    = Questions(1 << wire.QuestionPing)
+	AskInfo    = session.Info
+	AskPlayers = session.Players
+	AskRules   = session.Rules
+	AskAll     = session.All
+	AskPing    = session.Ping
 )
-
-// Has reports whether q is in the set.
-func (s Questions) Has(q wire.Question) bool { return s&(1<<q) != 0 }
 
 // Result is what one target answered. All its slices belong to the scanner and are
 // valid until the function that received the Result returns; use Clone to keep

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/a2sscan/a2sscan/scanner/internal/session"
 	"github.com/a2sscan/a2sscan/scanner/udp"
 	"github.com/a2sscan/a2sscan/wire"
 )
@@ -475,8 +476,8 @@ func TestScanClasses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := [numClasses]uint64{
-			classForeign: 1, classLate: 1, classMalformed: 1, classDuplicate: 1, classMatched: 6,
+		want := [session.NumClasses]uint64{
+			session.Foreign: 1, session.Late: 1, session.Malformed: 1, session.Duplicate: 1, session.Matched: 6,
 		}
 		if st.Received != want {
 			t.Errorf("%v, want %v", st.Received, want)

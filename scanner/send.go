@@ -3,8 +3,10 @@ package scanner
 import (
 	"errors"
 	"net/netip"
+	"syscall"
 	"time"
 
+	"github.com/a2sscan/a2sscan/scanner/internal/session"
 	"github.com/a2sscan/a2sscan/scanner/udp"
 	"github.com/a2sscan/a2sscan/wire"
 )
@@ -35,93 +37,86 @@ type outgoing struct {
 	heard   bool          // the server answered something before
 }
 
-func newSender(cfg *Config) sender {
-	return sender{
+func newSender(
+	cfg *Config, sock transport, clock func() time.Duration, open *sessions, a *addrs, rate *rateFinder, stats *Stats,
+) *sender {
+	return &sender{
 		packets: make([]udp.Packet, 0, batchLen),
 		out:     make([]outgoing, 0, batchLen),
 		request: make([]byte, batchLen*requestLen),
 		gso:     gso{off: cfg.NoGSO},
 		trace:   cfg.Trace,
+		sock:    sock, clock: clock, open: open, addrs: a, rate: rate, stats: stats,
 	}
 }
 
 // addDue adds the due requests of a session until the batch is as long as room. It
 // reports whether some of them did not fit.
 func (s *sender) addDue(r ref, sl *slot, room int) bool {
-	t := &sl.session
-	t.agenda.due &= t.agenda.open | aside
-	for q := range each(t.agenda.due) {
+	for q := range session.Each(sl.Due()) {
 		if len(s.out) == room {
 			return true
 		}
-		s.add(r, sl, q)
+		at := s.request[len(s.out)*requestLen:][:0:requestLen]
+		remembered := wire.NoChallenge
+		if sl.Got == nil && len(s.open.labels) > 0 {
+			remembered = s.open.labels[sl.source()].remembered()
+		}
+		request, challenge := sl.Request(q, remembered)
+		s.out = append(s.out, outgoing{r, q, request, sl.Got != nil})
+		s.packets = append(s.packets, udp.Packet{Addr: sl.source(), Data: s.open.plan.AppendRequest(at, request, challenge)})
+		s.gso.mark(s.packets, s.out, sl)
 	}
-	t.flags &^= flagQueued
+	sl.Clear(session.Queued)
 	return false
 }
 
-// add puts one request into the batch.
-func (s *sender) add(r ref, sl *slot, q wire.Question) {
-	at := s.request[len(s.out)*requestLen:][:0:requestLen]
-	request := sl.session.requestFor(q)
-	challenge := sl.session.challengeFor(q)
-	if sl.session.got == nil && sl.session.beside&besideKeyed != 0 {
-		challenge = s.open.slots.labels.get(r.slot).remembered()
-	}
-	s.out = append(s.out, outgoing{r, q, request, sl.session.got != nil})
-	s.packets = append(s.packets, udp.Packet{Addr: sl.source(), Data: s.open.plan.appendRequest(at, request, challenge)})
-	s.gso.mark(s.packets, s.out, &sl.session)
-}
+// exactPiece is how many datagrams are sent with one call if at least a quarter of the
+// batch goes to servers that have answered before. A round trip begins when its datagram
+// leaves, some time during the call, so short calls measure it better. But calls take
+// time, and in a sweep hardly any target answers.
+const exactPiece = 32
 
 // flush sends the batch. It returns how many datagrams it removed from the batch,
 // and the one among them that could not be sent, or nil.
 func (s *sender) flush() (done int, failed *outgoing) {
-	n, err := 0, error(nil)
-	length := s.pieceLen()
-	for to := 0; n == to && n < len(s.packets) && err == nil; {
-		to = s.pieceEnd(n, length)
-		n, err = s.sendPiece(n, to)
-	}
-	if n > 0 {
-		s.again = 0
-	}
-	if err != nil && n < len(s.out) && s.refused(err) {
-		refused := s.out[n]
-		failed = &refused
-		n++
-	}
-	s.keepUnsent(n)
-	return n, failed
-}
-
-// exactPiece is how many datagrams are sent with one call if at least a quarter of the
-// batch goes to servers that have answered before.
-const exactPiece = 32
-
-// pieceLen returns how many datagrams of the batch are sent with one call. A round
-// trip begins when its datagram leaves, some time during the call, so short calls
-// measure it better. But calls take time, and in a sweep hardly any target answers.
-func (s *sender) pieceLen() int {
-	heard := 0
+	heard, length := 0, batchLen
 	for i := range s.out {
 		if s.out[i].heard {
 			heard++
 		}
 	}
-	if 4*heard < len(s.out) {
-		return batchLen
+	if 4*heard >= len(s.out) {
+		length = exactPiece
 	}
-	return exactPiece
-}
-
-// pieceEnd returns the index at which the piece of the batch that begins at from ends.
-// It does not separate two datagrams that the kernel is to take as one.
-func (s *sender) pieceEnd(from, length int) int {
-	to := min(from+length, len(s.packets))
-	if to < len(s.packets) && s.packets[to-1].GSO {
-		to++
+	n, err := 0, error(nil)
+	for to := 0; n == to && n < len(s.packets) && err == nil; {
+		to = min(n+length, len(s.packets))
+		if to < len(s.packets) && s.packets[to-1].GSO { // the kernel is to take the next one together with it
+			to++
+		}
+		n, err = s.sendPiece(n, to)
 	}
-	return to
+	if n > 0 {
+		s.again = 0
+	}
+	if err != nil && n < len(s.out) {
+		if errors.Is(err, udp.ErrAgain) && s.again < maxAgain {
+			s.again++
+			s.stats.SendAgain++
+		} else {
+			s.again = 0
+			s.stats.SendErrors++
+			s.stats.SendFaults[sendFaultOf(err)]++
+			refused := s.out[n]
+			failed = &refused
+			n++
+		}
+	}
+	left := copy(s.out, s.out[n:])
+	copy(s.packets, s.packets[n:])
+	s.out, s.packets = s.out[:left], s.packets[:left]
+	return n, failed
 }
 
 // sendPiece sends the datagrams of the batch from index from to before index to. It
@@ -150,7 +145,7 @@ func (s *sender) sent(now time.Duration, i int) {
 	if sl == nil {
 		return
 	}
-	if sl.session.flags&flagRepeat != 0 {
+	if sl.Repeats() {
 		s.stats.Repeats++
 	}
 	sl.sent++
@@ -159,7 +154,7 @@ func (s *sender) sent(now time.Duration, i int) {
 		s.addrs.sent(now, sl.source())
 	}
 	if p.GSO {
-		sl.session.flags |= flagGSO
+		sl.Set(session.Paired)
 	}
 	s.open.sent(now, o.ref.slot, o.q)
 	if s.rate != nil {
@@ -167,27 +162,98 @@ func (s *sender) sent(now time.Duration, i int) {
 	}
 }
 
-// refused handles an error of Send for the first datagram that was not sent. It
-// returns true if the datagram is to be given up, and false if it is to be sent
-// again.
-func (s *sender) refused(err error) bool {
-	if isAgain(err) && s.again < maxAgain {
-		s.again++
-		s.stats.SendAgain++
-		return false
+// sendFault is the reason why a datagram could not be sent.
+type sendFault uint8
+
+// The faults of sending.
+const (
+	sendOther     sendFault = iota // anything else
+	sendPutOff                     // the kernel refused it with ErrAgain too many times
+	sendNetwork                    // the network is unreachable
+	sendHost                       // the host is unreachable
+	sendForbidden                  // a firewall or the system forbids it
+	sendAddress                    // the address is not valid as a destination
+	sendInterface                  // the interface is down or gone
+	numSendFaults = iota
+)
+
+// SendFaults are the summary's words for the faults, in the order of Stats.SendFaults.
+var SendFaults = [numSendFaults]string{
+	"other", "put_off", "network_unreachable", "host_unreachable", "forbidden", "bad_address", "interface_down",
+}
+
+// sendFaultOf classifies an error of Send.
+func sendFaultOf(err error) sendFault {
+	var no syscall.Errno
+	if errors.Is(err, udp.ErrAgain) {
+		return sendPutOff
 	}
-	s.again = 0
-	s.stats.SendErrors++
-	s.stats.SendFaults[sendFaultOf(err)]++
-	return true
+	if !errors.As(err, &no) {
+		return sendOther
+	}
+	switch no {
+	case syscall.ENETUNREACH:
+		return sendNetwork
+	case syscall.EHOSTUNREACH:
+		return sendHost
+	case syscall.EPERM, syscall.EACCES:
+		return sendForbidden
+	case syscall.EINVAL, syscall.EADDRNOTAVAIL, syscall.EAFNOSUPPORT, syscall.EDESTADDRREQ:
+		return sendAddress
+	case syscall.ENETDOWN, syscall.ENODEV, syscall.ENXIO:
+		return sendInterface
+	}
+	return sendOther
 }
 
-// keepUnsent moves the unsent rest of the batch to its front.
-func (s *sender) keepUnsent(done int) {
-	left := copy(s.out, s.out[done:])
-	copy(s.packets, s.packets[done:])
-	s.out, s.packets = s.out[:left], s.packets[:left]
+// gso decides whether the requests for players and rules go to the kernel in one
+// piece (generic segmentation offload): they have the same length and usually go
+// out together. It marks only the first pair to each server, so that retries reach
+// the server even behind a device that loses such pieces.
+type gso struct {
+	off      bool
+	silent   int // pairs of which neither request was answered in time
+	answered int // the other pairs
 }
 
-// isAgain reports whether an error of Send asks to try again later.
-func isAgain(err error) bool { return errors.Is(err, udp.ErrAgain) }
+// Every server that gets a pair has just sent a challenge, so it should answer. If
+// at least maxSilentPairs of them don't, and more than mostlySilent times as many
+// as do, some device loses pairs.
+const (
+	maxSilentPairs = 64
+	mostlySilent   = 16
+)
+
+// both are the questions whose requests go out in one piece.
+const both = AskPlayers | AskRules
+
+// mark marks the request for players if the request for rules to the same server has
+// just been added to the batch after it. It marks only first requests.
+func (g *gso) mark(ps []udp.Packet, out []outgoing, sl *slot) {
+	n := len(out)
+	if g.off || n < 2 || sl.Repeats() || sl.Asked()&both != 0 {
+		return
+	}
+	first, second := &out[n-2], &out[n-1]
+	if first.ref == second.ref && first.q == wire.QuestionPlayers && second.q == wire.QuestionRules {
+		ps[n-2].GSO = true
+	}
+}
+
+// waited evaluates the first wait of a session after a pair was sent to it, and
+// turns GSO off if pairs get lost. It does nothing for other waits.
+func (g *gso) waited(sl *slot, stats *Stats) {
+	if !sl.Is(session.Paired) {
+		return
+	}
+	sl.Clear(session.Paired)
+	if sl.Silent()&both == both {
+		g.silent++
+	} else {
+		g.answered++
+	}
+	if !g.off && g.silent >= maxSilentPairs && g.silent > mostlySilent*g.answered {
+		g.off = true
+		stats.GSOStopped++
+	}
+}

@@ -1,7 +1,9 @@
 package scanner
 
 import (
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/a2sscan/a2sscan/scanner/udp"
 )
@@ -21,20 +23,36 @@ func TestPieces(t *testing.T) {
 		{128, 31, []int{33, 65, 97, 128}},
 		{128, 32, []int{32, 64, 96, 128}},
 	} {
-		s := sender{packets: make([]udp.Packet, batchLen), out: make([]outgoing, batchLen)}
+		n := &piecesNet{memNet: newMemNet()}
+		e := newEngine(Config{Rate: Off, AddressRate: Off, ByteBudget: DefaultByteBudget}, n, func(*Result) {})
+		e.recv.worker.Close()
+		s := e.sender
+		s.clock = func() time.Duration { return 0 }
+		e.open.slots.take()
+		s.packets, s.out = make([]udp.Packet, batchLen), make([]outgoing, batchLen)
 		for i := range test.heard {
 			s.out[i].heard = true
 		}
 		if test.pairAt >= 0 {
 			s.packets[test.pairAt].GSO = true
 		}
-		length, from := s.pieceLen(), 0
-		for _, want := range test.ends {
-			to := s.pieceEnd(from, length)
-			if to != want {
-				t.Errorf("%d heard, a pair at %d: from %d to %d, want %d", test.heard, test.pairAt, from, to, want)
-			}
-			from = to
+		if done, _ := s.flush(); done != batchLen || !slices.Equal(n.ends, test.ends) {
+			t.Errorf("%d heard, a pair at %d: pieces end at %v, want %v", test.heard, test.pairAt, n.ends, test.ends)
 		}
 	}
+}
+
+// piecesNet notes how many datagrams were sent after each call of Send.
+type piecesNet struct {
+	*memNet
+	ends []int
+}
+
+func (n *piecesNet) Send(ps []udp.Packet) (int, error) {
+	before := 0
+	if len(n.ends) > 0 {
+		before = n.ends[len(n.ends)-1]
+	}
+	n.ends = append(n.ends, before+len(ps))
+	return len(ps), nil
 }

@@ -3,16 +3,19 @@ package scanner
 import (
 	"time"
 
+	"github.com/a2sscan/a2sscan/scanner/internal/session"
+	"github.com/a2sscan/a2sscan/scanner/udp"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
 // sessions holds the open targets: the slot of each, its wake-up time, and whether it
-// has requests due. A session moves in three steps: an event changes its
-// state (session.go), the plan decides what follows (plan.go), and close frees its slot.
+// has requests due. It also remembers the targets that are closed: those that are still
+// listened for, and for the cooldown all others.
 type sessions struct {
-	plan   plan
+	plan   session.Plan
 	slots  *slots
-	index  map[uint64]int32 // the slot of each source
+	index  map[uint64]int32  // the slot of each open target; below 0: the complement of its number in listening
+	labels map[uint64]*label // of those that have one
 	wheel  *wheel
 	follow queue // slots with requests due that are not retries
 	retry  queue // slots with retries due
@@ -20,7 +23,8 @@ type sessions struct {
 	learner   *learner // nil: the timeouts are fixed
 	listening listening
 
-	cooldown time.Duration
+	silentSent, silentBytes uint16 // what a silent target is sent in all attempts of a pass
+
 	closed   recent        // sources of targets that were closed within the cooldown
 	turnedAt time.Duration // when closed last began a new turn
 	sweep    *sweep        // nil unless Config.SweepPort is set
@@ -28,20 +32,75 @@ type sessions struct {
 
 func newSessions(cfg *Config) *sessions {
 	s := &sessions{
-		plan:     newPlan(cfg),
-		slots:    newSlots(),
-		index:    map[uint64]int32{},
-		closed:   newRecent(),
-		wheel:    newWheel(),
-		cooldown: cfg.Cooldown,
+		plan: session.Plan{
+			Questions: cfg.Questions, Schedule: cfg.schedule(), Fallback: cfg.Fallback, TrailingNUL: cfg.TrailingNUL,
+			TryPlayers: cfg.TryPlayers && !cfg.Fallback && cfg.Attempts > 1 && cfg.Questions&(AskInfo|AskPlayers) == AskInfo|AskPlayers,
+		},
+		slots:  newSlots(),
+		index:  map[uint64]int32{},
+		labels: map[uint64]*label{},
+		closed: newRecent(),
+		wheel:  newWheel(),
+	}
+	for q := range session.Each(session.Lowest(cfg.Questions)) {
+		s.silentSent = uint16(cfg.Attempts)
+		s.silentBytes = s.silentSent * uint16(len(s.plan.AppendRequest(nil, q, wire.NoChallenge)))
+		if s.plan.TryPlayers {
+			s.silentBytes -= uint16(len(s.plan.AppendRequest(nil, q, wire.NoChallenge)))
+			s.silentBytes += uint16(len(s.plan.AppendRequest(nil, wire.QuestionPlayers, wire.NoChallenge)))
+		}
 	}
 	if cfg.SweepPort != 0 {
 		s.sweep = &sweep{cfg.SweepPort, map[uint16]*[1 << 10]uint64{}}
 	}
-	if cfg.learn {
+	if s.plan.Schedule.Learns {
 		s.learner = newLearner(cfg.Timeout)
 	}
 	return s
+}
+
+// label is what a target has beside its address: the tag from its list, the master's
+// data about it, and how it is to be asked. Most targets have none of these, and then
+// no label.
+type label struct {
+	tag, master string
+	challenge   wire.Challenge // for the first attempt at INFO, or NoChallenge
+	infoOnly    bool
+}
+
+// labelOf returns the label of a target of the list, or nil.
+func labelOf(t *Target) *label {
+	if t.Tag == "" && t.Master == "" && t.Challenge == 0 && !t.InfoOnly {
+		return nil
+	}
+	l := &label{tag: t.Tag, master: t.Master, challenge: wire.NoChallenge, infoOnly: t.InfoOnly}
+	if t.Challenge != 0 {
+		l.challenge = wire.Challenge(t.Challenge)
+	}
+	return l
+}
+
+// remembered returns the challenge for the first attempt at INFO, or NoChallenge.
+func (l *label) remembered() wire.Challenge {
+	if l == nil {
+		return wire.NoChallenge
+	}
+	return l.challenge
+}
+
+// entry is a target that is about to start, or is held back.
+type entry struct {
+	addr  uint64
+	label *label
+}
+
+// target returns a target as its list gave it, but without its Place and Challenge.
+func (e entry) target() Target {
+	t := Target{Addr: udp.Unpack(e.addr)}
+	if l := e.label; l != nil {
+		t.Tag, t.Master, t.InfoOnly = l.tag, l.master, l.infoOnly
+	}
+	return t
 }
 
 // n returns how many targets are open.
@@ -51,9 +110,11 @@ func (s *sessions) n() int { return s.slots.n }
 func (s *sessions) begin(t entry) ref {
 	i := s.slots.take()
 	sl := s.slots.at(i)
-	sl.setSource(t.addr)
-	s.plan.start(&sl.session, t.label)
-	s.slots.labels.set(i, t.label)
+	sl.ip, sl.port = ipOf(t.addr), uint16(t.addr)
+	sl.Start(&s.plan, t.label != nil && t.label.infoOnly, t.label.remembered() != wire.NoChallenge)
+	if t.label != nil {
+		s.labels[t.addr] = t.label
+	}
 	s.index[t.addr] = i
 	if s.sweep != nil {
 		s.sweep.add(t.addr)
@@ -61,32 +122,27 @@ func (s *sessions) begin(t entry) ref {
 	return s.slots.ref(i)
 }
 
-// advance has the plan decide what a session does after an event. It then puts the
-// session into a queue or the wheel, or reports that it is done.
+// advance decides what a session does after an event. It then puts the session into a
+// queue or the wheel, or reports that it is done.
 func (s *sessions) advance(now time.Duration, i int32) (done bool) {
-	t := &s.slots.at(i).session
-	s.plan.advance(t, now)
+	sl := s.slots.at(i)
+	sl.Advance(&s.plan, now)
 	switch {
-	case t.flags&flagDone != 0:
+	case sl.Done():
 		return true
-	case t.agenda.due != 0:
-		s.enqueue(i, t)
-	case t.clock.wake() > now:
-		s.wheel.file(s.slots, i)
-	}
-	return false
-}
-
-func (s *sessions) enqueue(i int32, t *session) {
-	if t.flags&flagQueued != 0 {
-		return
-	}
-	t.flags |= flagQueued
-	if t.flags&flagRepeat != 0 {
+	case sl.Due() == 0:
+		if sl.Wake() > now {
+			s.wheel.file(s.slots, i)
+		}
+	case sl.Is(session.Queued):
+	case sl.Repeats():
+		sl.Set(session.Queued)
 		s.retry.push(s.slots.ref(i))
-	} else {
+	default:
+		sl.Set(session.Queued)
 		s.follow.push(s.slots.ref(i))
 	}
+	return false
 }
 
 // queued reports whether any session has requests due.
@@ -98,7 +154,7 @@ func (s *sessions) sent(now time.Duration, i int32, q wire.Question) {
 	if s.learner != nil {
 		s.learner.sent(now)
 	}
-	s.plan.sent(&sl.session, now, s.timeout(sl), 1<<q)
+	sl.Sent(&s.plan, now, s.timeout(sl), q)
 	s.wheel.file(s.slots, i)
 }
 
@@ -106,113 +162,85 @@ func (s *sessions) sent(now time.Duration, i int32, q wire.Question) {
 // compressed answer found no room in the decompressor, it has to be requested again,
 // but not soon: otherwise all attempts could be over before there is room.
 func (s *sessions) timeout(sl *slot) time.Duration {
-	if a := sl.session.got; s.learner == nil || a != nil && a.unpacking.refused {
-		return s.plan.schedule.Timeout
+	if s.learner == nil || sl.Got != nil && sl.Got.Refused {
+		return s.plan.Schedule.Timeout
 	}
 	return s.learner.timeout(sl.source())
-}
-
-// learn gives the learner what a datagram reveals about round trips.
-func (s *sessions) learn(now time.Duration, sl *slot) {
-	t, trips := &sl.session, &sl.session.got.trips
-	if trips.took > 0 {
-		s.learner.answered(trips.took)
-		trips.took = 0
-	}
-	switch {
-	case s.plan.once || t.agenda.asked == 0:
-	case t.got.received == 1:
-		s.learnFirst(now, sl)
-	case trips.doubled:
-		trips.doubled, trips.unsure = false, false
-		trips.late = t.got.firstAt - t.clock.firstAt
-		t.got.attempt = 1
-		s.learner.late(sl.source(), trips.late)
-		s.plan.retime(t, s.timeout(sl))
-	}
-}
-
-// learnFirst gives the learner the first datagram of a target.
-func (s *sessions) learnFirst(now time.Duration, sl *slot) {
-	t := &sl.session
-	if sl.sent == 1 {
-		s.learner.first(sl.source(), now-t.clock.firstAt)
-		return
-	}
-	t.got.trips.unsure = true
-	t.got.trips.late = max(now-t.clock.lastAt(), 0) // negative: it came before the last request left
-	s.learner.unsure(sl.source())
-}
-
-// lastWaits tells the plan how long the last answers are worth waiting for, and
-// reports whether that has only now become known.
-func (s *sessions) lastWaits() (known bool) {
-	last := s.learner.last()
-	known = s.plan.last.heard == 0 && last.heard > 0
-	s.plan.last = last
-	return known
 }
 
 // retime makes every session wait according to the current timeouts.
 func (s *sessions) retime() {
 	for _, i := range s.index {
-		sl := s.slots.at(i)
-		s.plan.retime(&sl.session, s.timeout(sl))
-		if sl.session.clock.wakeMS != 0 {
+		if i < 0 {
+			continue
+		}
+		if sl := s.slots.at(i); sl.Retime(&s.plan, s.timeout(sl)) {
 			s.wheel.file(s.slots, i)
 		}
 	}
 }
 
-// close frees the slot of a session that is done, and remembers its source for the
-// cooldown.
+// outcome returns the outcome of a session that is done.
+func (s *sessions) outcome(now time.Duration, sl *slot) outcome {
+	en := entry{sl.source(), s.labels[sl.source()]}
+	o := s.silentOutcome(now, en, sl.FirstAt, sl.LastAt(), s.plan.Second)
+	o.sent += sl.sent
+	o.sentBytes += sl.sentBytes
+	o.answer, o.err, o.infoAsks = sl.Got, sl.Errors(), sl.Attempts(wire.QuestionInfo)
+	return o
+}
+
+// silentOutcome returns the outcome of a target that stayed silent. tried means that it
+// was sent all attempts of a pass.
+func (s *sessions) silentOutcome(now time.Duration, en entry, firstAt, lastAt time.Duration, tried bool) outcome {
+	o := outcome{addr: en.addr, label: en.label, asked: s.plan.Questions, firstAt: firstAt, lastAt: lastAt, endAt: now}
+	if o.label != nil && o.label.infoOnly {
+		o.asked &= AskInfo
+	}
+	if tried {
+		o.sent, o.sentBytes = s.silentSent, s.silentBytes
+	}
+	for q := range session.Each(o.asked & AskAll) {
+		o.err[q] = wire.ErrTimeout
+	}
+	return o
+}
+
+// close frees the slot of a session that is done, and remembers its target.
 func (s *sessions) close(i int32) {
 	sl := s.slots.at(i)
-	s.remember(sl.source(), markOf(&sl.session))
+	s.remember(sl.source(), sl.Mark())
 	s.release(i)
 }
 
 // remember remembers a closed target for the cooldown. A sweep remembers without it
 // which targets there were.
-func (s *sessions) remember(source uint64, m mark) {
-	if s.cooldown > 0 && (s.sweep == nil || m != mark{}) {
+func (s *sessions) remember(source uint64, m session.Mark) {
+	delete(s.index, source)
+	delete(s.labels, source)
+	if s.plan.Schedule.Cooldown > 0 && (s.sweep == nil || m != session.Mark{}) {
 		s.closed.add(source, m)
 	}
-}
-
-// wasClosed reports whether a source was a target that is closed, and returns its
-// mark.
-func (s *sessions) wasClosed(source uint64) (m mark, ok bool) {
-	m, ok = s.closed.find(source)
-	return m, ok || s.sweep != nil && s.sweep.has(source)
 }
 
 // release frees a slot.
 func (s *sessions) release(i int32) {
 	s.wheel.remove(s.slots, i)
-	delete(s.index, s.slots.at(i).source())
 	s.slots.release(i)
 }
 
 // forget drops the sources whose cooldown is over.
 func (s *sessions) forget(now time.Duration) {
-	if s.cooldown > 0 && now-s.turnedAt >= s.cooldown {
+	if s.plan.Schedule.Cooldown > 0 && now-s.turnedAt >= s.plan.Schedule.Cooldown {
 		s.turnedAt = now
 		s.closed.turn()
 	}
-}
-
-// slotOf returns the slot of an open target, or -1.
-func (s *sessions) slotOf(source uint64) int32 {
-	if i, ok := s.index[source]; ok {
-		return i
-	}
-	return -1
 }
 
 // known reports whether a target is open, or listened for, or closed within the
 // cooldown.
 func (s *sessions) known(addr uint64) bool {
 	_, closed := s.closed.find(addr)
-	return closed || s.slotOf(addr) >= 0 || s.listening.has(addr)
+	_, open := s.index[addr]
+	return closed || open
 }

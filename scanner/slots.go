@@ -1,9 +1,11 @@
 package scanner
 
+import "github.com/a2sscan/a2sscan/scanner/internal/session"
+
 // slot holds one open target. A silent target needs nothing else, so a slot has
 // only what the scan needs before the first reply: 64 bytes, and about 30 in the index.
 type slot struct {
-	session   session
+	session.Session
 	next      int32  // in the wheel, or in the free list
 	prev      int32  // in the wheel
 	gen       uint32 // changes when a target takes or leaves this slot
@@ -17,14 +19,11 @@ type slot struct {
 // source returns the target's packed address and port.
 func (sl *slot) source() uint64 { return uint64(sl.ip)<<16 | uint64(sl.port) }
 
-func (sl *slot) setSource(addr uint64) { sl.ip, sl.port = ipOf(addr), uint16(addr) }
-
 // slots holds the open targets, in chunks so that they never move.
 type slots struct {
 	chunks [][]slot
 	free   int32 // first free slot, -1: none
 	n      int   // slots in use
-	labels labels
 }
 
 const chunkSlots = 1 << 10
@@ -36,7 +35,14 @@ func (s *slots) at(i int32) *slot { return &s.chunks[i/chunkSlots][i%chunkSlots]
 // take returns a free slot, cleared except for its generation.
 func (s *slots) take() int32 {
 	if s.free < 0 {
-		s.addChunk()
+		base := int32(len(s.chunks) * chunkSlots)
+		chunk := make([]slot, chunkSlots)
+		for i := range chunk {
+			chunk[i].next = base + int32(i) + 1
+		}
+		chunk[chunkSlots-1].next = -1
+		s.chunks = append(s.chunks, chunk)
+		s.free = base
 	}
 	i := s.free
 	sl := s.at(i)
@@ -46,26 +52,14 @@ func (s *slots) take() int32 {
 	return i
 }
 
-func (s *slots) addChunk() {
-	base := int32(len(s.chunks) * chunkSlots)
-	chunk := make([]slot, chunkSlots)
-	for i := range chunk {
-		chunk[i].next = base + int32(i) + 1
-	}
-	chunk[chunkSlots-1].next = -1
-	s.chunks = append(s.chunks, chunk)
-	s.free = base
-}
-
 // release frees a slot. From then on its refs are no longer alive.
 func (s *slots) release(i int32) {
 	sl := s.at(i)
-	sl.session.got = nil
+	sl.Got = nil
 	sl.gen++
 	sl.next = s.free
 	s.free = i
 	s.n--
-	s.labels.set(i, nil)
 }
 
 // ref identifies a slot for as long as its target is open.
@@ -98,26 +92,20 @@ type queue struct {
 
 func (q *queue) push(r ref) {
 	if q.n == len(q.buf) {
-		q.grow()
+		buf := make([]ref, max(64, 2*len(q.buf)))
+		for i := range q.n {
+			buf[i] = q.buf[(q.head+i)&(len(q.buf)-1)]
+		}
+		q.buf, q.head = buf, 0
 	}
 	q.buf[(q.head+q.n)&(len(q.buf)-1)] = r
 	q.n++
 }
 
-// first returns the ref that pop would remove.
+// first returns the ref that pop removes.
 func (q *queue) first() ref { return q.buf[q.head] }
 
-func (q *queue) pop() ref {
-	r := q.first()
+func (q *queue) pop() {
 	q.head = (q.head + 1) & (len(q.buf) - 1)
 	q.n--
-	return r
-}
-
-func (q *queue) grow() {
-	buf := make([]ref, max(64, 2*len(q.buf)))
-	for i := range q.n {
-		buf[i] = q.buf[(q.head+i)&(len(q.buf)-1)]
-	}
-	q.buf, q.head = buf, 0
 }

@@ -5,27 +5,13 @@ import (
 	"time"
 
 	"github.com/a2sscan/a2sscan/reasm"
+	"github.com/a2sscan/a2sscan/scanner/internal/session"
 	"github.com/a2sscan/a2sscan/scanner/udp"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Class classifies a received datagram. Each datagram counts for the first class that
-// fits.
-type class uint8
-
-// The classes, in the order in which they are tried.
-const (
-	classForeign   class = iota // from a source that is not a target
-	classLate                   // from a target that is finished
-	classMalformed              // neither message nor fragment
-	classDuplicate              // it brought nothing new
-	classMatched                // part of an answer
-
-	numClasses = iota
-)
-
 // Classes are the summary's words for the classes, in the order of Stats.Received.
-var Classes = [numClasses]string{"foreign", "late", "malformed", "duplicate", "matched"}
+var Classes = [session.NumClasses]string{"foreign", "late", "malformed", "duplicate", "matched"}
 
 // Wait is the reason why a scan sends nothing now.
 type Wait uint8
@@ -102,19 +88,19 @@ type Stats struct {
 	PeakOpen    int                 // the maximum number of targets that were waiting for an answer at once
 
 	// Datagrams.
-	Sent       [wire.NumRequests]uint64 // by question
-	Repeats    uint64                   // of those sent: retries after silence
-	SentBytes  uint64                   // UDP payload
-	Received   [numClasses]uint64       // by class; their sum is all received datagrams
-	Foreign    [numForeignCauses]uint64 // Received[classForeign] by probable cause
-	RecvBytes  uint64                   // UDP payload
-	Kinds      [numKinds]uint64         // matched datagrams by kind
-	Errors     [wire.NumErrors]uint64   // questions of finished targets without a complete answer, by error
-	SendErrors uint64                   // datagrams that could not be sent
-	SendFaults [numSendFaults]uint64    // SendErrors by reason
-	SendAgain  uint64                   // sends that the kernel refused with ErrAgain
-	GSOStopped uint64                   // 1 if the scan stopped using GSO, since requests sent with it got no answers
-	Conflicts  uint64                   // fragments that contradict their group
+	Sent       [wire.NumRequests]uint64   // by question
+	Repeats    uint64                     // of those sent: retries after silence
+	SentBytes  uint64                     // UDP payload
+	Received   [session.NumClasses]uint64 // by class; their sum is all received datagrams
+	Foreign    [numForeignCauses]uint64   // Received[classForeign] by probable cause
+	RecvBytes  uint64                     // UDP payload
+	Kinds      [session.NumKinds]uint64   // matched datagrams by kind
+	Errors     [wire.NumErrors]uint64     // questions of finished targets without a complete answer, by error
+	SendErrors uint64                     // datagrams that could not be sent
+	SendFaults [numSendFaults]uint64      // SendErrors by reason
+	SendAgain  uint64                     // sends that the kernel refused with ErrAgain
+	GSOStopped uint64                     // 1 if the scan stopped using GSO, since requests sent with it got no answers
+	Conflicts  uint64                     // fragments that contradict their group
 
 	// Forged replies, as far as they show. See Config.LateConflict.
 	InfoConflicts  uint64 // of Finished: targets with replies that contradict each other
@@ -175,26 +161,8 @@ func sum(v []uint64) (n uint64) {
 	return n
 }
 
-// replyKind is the kind of a matched datagram.
-type replyKind uint8
-
-// The kinds of matched datagrams.
-const (
-	replyInfo replyKind = iota
-	replyGoldSource
-	replyPlayers
-	replyRules
-	replyChallenge
-	replyFragment
-	replyText  // 'l' and 'X'
-	replyOther // of an unknown kind
-	replyPing  // whether it was requested or not
-
-	numKinds = iota
-)
-
 // ReplyKinds are the summary's words for the kinds, in the order of Stats.Kinds.
-var ReplyKinds = [numKinds]string{
+var ReplyKinds = [session.NumKinds]string{
 	"info", "goldsource", "players", "rules", "challenge", "fragment", "text", "other", "ping",
 }
 

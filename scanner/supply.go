@@ -21,6 +21,16 @@ type supply struct {
 	stats   *Stats
 }
 
+func newSupply(cfg *Config, wake func(), open *sessions, a *addrs, h *handoff, stats *Stats) *supply {
+	s := &supply{list: cursor{feed: newFeed(wake)}, addrs: a, excluded: cfg.Excluded, open: open, handoff: h, stats: stats}
+	if cfg.Silent != nil { // those of an earlier part of the scan
+		for t := range cfg.Silent {
+			s.second.push(udp.Pack(t.Addr), labelOf(&t))
+		}
+	}
+	return s
+}
+
 // exclusion is Config.Excluded; nil excludes nothing.
 type exclusion func(netip.Addr) bool
 
@@ -29,8 +39,20 @@ func (x exclusion) has(addr uint64) bool { return x != nil && x(udp.Unpack(addr)
 
 // next returns the next target that may start now, or what the scan waits for.
 func (s *supply) next(now time.Duration) (entry, Wait) {
-	if en, ok := s.release(now); ok {
-		return en, WaitNothing
+	for { // targets that the rate limit of their address held back until now
+		en, ok := s.addrs.release(now)
+		if !ok {
+			break
+		}
+		if !s.excluded.has(en.addr) {
+			return en, WaitNothing
+		}
+		if s.open.plan.Second {
+			s.skip(now, en)
+		} else {
+			s.stats.Excluded++
+		}
+		s.addrs.refund(now, en.addr, 0)
 	}
 	for s.addrs.n < maxHeld {
 		t := s.list.next()
@@ -42,22 +64,6 @@ func (s *supply) next(now time.Duration) (entry, Wait) {
 		}
 	}
 	return entry{}, WaitAddress
-}
-
-// release returns a target that the rate limit of its address held back until now.
-func (s *supply) release(now time.Duration) (entry, bool) {
-	for {
-		en, ok := s.addrs.release(now)
-		if !ok || !s.excluded.has(en.addr) {
-			return en, ok
-		}
-		if s.open.plan.once {
-			s.skip(now, en)
-		} else {
-			s.stats.Excluded++
-		}
-		s.addrs.refund(now, en.addr, 0)
-	}
 }
 
 // accept counts a target of the list and reports whether it is to be queried.
@@ -79,76 +85,53 @@ func (s *supply) accept(t *Target) (entry, bool) {
 	return entry{}, false
 }
 
-// nextSilent returns the next target of the second pass.
+// nextSilent returns the next target of the second pass, which begins when nothing else
+// is left to do.
 func (s *supply) nextSilent(now time.Duration) (entry, Wait) {
+	plan := &s.open.plan
+	if idle := s.open.n() == 0 && s.addrs.n == 0 && s.list.ended; idle && s.second.waiting() > 0 {
+		plan.Second = true
+	}
 	for s.addrs.n < maxHeld {
-		en, ok := s.popSilent()
+		en, ok := entry{}, false
+		if plan.Second {
+			en, ok = s.second.pop()
+		}
 		switch {
-		case !ok:
-			return entry{}, s.whyNone()
-		case s.excluded.has(en.addr):
+		case ok && s.excluded.has(en.addr):
 			if s.skip(now, en); s.handoff.full() {
 				return entry{}, WaitOutput
 			}
-		case s.addrs.admit(now, en):
+		case ok && s.addrs.admit(now, en):
 			return en, WaitNothing
+		case ok:
+		case s.addrs.n > 0:
+			return entry{}, WaitAddress
+		case !s.list.ended:
+			return entry{}, WaitTargets
+		default:
+			return entry{}, WaitReplies
 		}
 	}
 	return entry{}, WaitAddress
 }
 
-// popSilent takes the next target of the second pass. The second pass begins when
-// nothing else is left to do.
-func (s *supply) popSilent() (entry, bool) {
-	if !s.open.plan.once {
-		busy := s.open.n() > 0 || s.addrs.n > 0 || !s.list.ended
-		if busy || s.second.waiting() == 0 {
-			return entry{}, false
-		}
-		s.open.plan.beginSecondPass()
-	}
-	return s.second.pop()
-}
-
-// whyNone returns what the scan waits for when there is no target to start.
-func (s *supply) whyNone() Wait {
-	switch {
-	case s.addrs.n > 0:
-		return WaitAddress
-	case !s.list.ended:
-		return WaitTargets
-	}
-	return WaitReplies
-}
-
 // park keeps the target of a finished session for the second pass, if the scan has
 // one, it has not begun, and nothing came from the target. It reports whether it did
 // so.
-func (s *supply) park(sl *slot, lb *label) bool {
-	if !s.second.wanted || s.open.plan.once || sl.session.got != nil {
+func (s *supply) park(sl *slot) bool {
+	plan := &s.open.plan
+	if !plan.Schedule.SecondPass || plan.Second || !sl.StayedSilent(plan) {
 		return false
 	}
-	for q := range each(lowest(s.open.plan.questions)) {
-		if sl.session.agenda.err[q] != wire.ErrTimeout {
-			return false
-		}
-	}
-	s.second.push(sl.source(), lb)
+	s.second.push(sl.source(), s.open.labels[sl.source()])
 	return true
 }
 
 // skip finishes a target that was excluded before its second pass.
 func (s *supply) skip(now time.Duration, en entry) {
-	o := outcome{
-		addr: en.addr, label: en.label, asked: en.label.questions(s.open.plan.questions),
-		firstAt: now, lastAt: now, endAt: now,
-	}
-	o.sent, o.sentBytes = s.open.plan.sentBefore()
-	for q := range each(o.asked.status()) {
-		o.err[q] = wire.ErrTimeout
-	}
 	s.stats.Stopped++
-	s.handoff.add(o)
+	s.handoff.add(s.open.silentOutcome(now, en, now, now, true))
 }
 
 // more reports whether there are targets that have not been started.
@@ -163,3 +146,42 @@ func (s *supply) unstarted() int {
 	s.stats.Taken += uint64(rest)
 	return rest + s.addrs.n + s.second.waiting()
 }
+
+// secondPass keeps the targets that stayed silent, 8 bytes each, until all others are
+// finished; then each gets one more attempt. This tells servers that do not exist from
+// servers whose datagrams were lost together: whatever made the scan lose datagrams is
+// mostly over by then.
+type secondPass struct {
+	silent []uint64      // packed; elements never change, so that snapshots share them
+	labels []SilentLabel // of the targets that have one; likewise
+	next   int           // index into silent: the next target
+	named  int           // index into labels: the first that is not before next
+}
+
+// push adds a target.
+func (l *secondPass) push(addr uint64, lb *label) {
+	if lb != nil {
+		l.labels = append(l.labels, SilentLabel{len(l.silent), lb.tag, lb.master, lb.infoOnly})
+	}
+	l.silent = append(l.silent, addr)
+}
+
+// pop returns the next target.
+func (l *secondPass) pop() (entry, bool) {
+	if l.next == len(l.silent) {
+		return entry{}, false
+	}
+	e := entry{addr: l.silent[l.next]}
+	for l.named < len(l.labels) && l.labels[l.named].Index < l.next {
+		l.named++
+	}
+	if l.named < len(l.labels) && l.labels[l.named].Index == l.next {
+		lb := &l.labels[l.named]
+		e.label = &label{tag: lb.Tag, master: lb.Master, challenge: wire.NoChallenge, infoOnly: lb.InfoOnly}
+	}
+	l.next++
+	return e, true
+}
+
+// waiting returns how many targets still wait.
+func (l *secondPass) waiting() int { return len(l.silent) - l.next }

@@ -5,6 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/a2sscan/a2sscan/scanner/internal/session"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -28,8 +29,8 @@ func TestSweep(t *testing.T) {
 			t.Fatal(len(got), err)
 		}
 		checkLedger(t, st, 400)
-		if st.Received[classLate] != 100 || st.Received[classForeign] != 100 || st.Finished[StatusOK] != 100 {
-			t.Errorf("late %d, foreign %d, ok %d", st.Received[classLate], st.Received[classForeign], st.Finished[StatusOK])
+		if st.Received[session.Late] != 100 || st.Received[session.Foreign] != 100 || st.Finished[StatusOK] != 100 {
+			t.Errorf("late %d, foreign %d, ok %d", st.Received[session.Late], st.Received[session.Foreign], st.Finished[StatusOK])
 		}
 	})
 }

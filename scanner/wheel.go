@@ -33,14 +33,14 @@ func newWheel() *wheel {
 // earlier bucket stays there.
 func (w *wheel) file(s *slots, i int32) {
 	sl := s.at(i)
-	tick := min(max(int64(sl.session.clock.wake()/wheelTick)+1, w.done+1), w.done+wheelBuckets)
+	tick := min(max(int64(sl.Wake()/wheelTick)+1, w.done+1), w.done+wheelBuckets)
 	if sl.tick != 0 {
 		if w.due(sl) <= tick {
 			return
 		}
 		w.remove(s, i)
 	}
-	sl.tick = tickMark(tick)
+	sl.tick = max(uint16(tick), 1) // 0 means not filed: one tick in 2^16 is stored as the next one
 	head := &w.heads[sl.tick%wheelBuckets]
 	sl.prev, sl.next = -1, *head
 	if *head >= 0 {
@@ -49,11 +49,6 @@ func (w *wheel) file(s *slots, i int32) {
 	*head = i
 	w.n++
 }
-
-// tickMark returns the part of a tick that a slot stores. It is never 0, which
-// means that a slot is not filed; one tick in 2^16 is stored as the next one
-// instead.
-func tickMark(tick int64) uint16 { return max(uint16(tick), 1) }
 
 // due returns the tick for which a slot is filed.
 func (w *wheel) due(sl *slot) int64 { return w.done + int64(sl.tick-uint16(w.done)) }
@@ -80,36 +75,27 @@ func (w *wheel) remove(s *slots, i int32) {
 // again if its time has moved to later. fire may file and free any slot.
 func (w *wheel) advance(s *slots, now time.Duration, fire func(i int32)) {
 	tick := int64(now / wheelTick)
-	if tick-w.done > wheelBuckets {
-		w.done = tick - wheelBuckets
-	}
+	w.done = max(w.done, tick-wheelBuckets)
 	for w.done < tick {
 		w.done++
-		w.serve(s, now, fire)
-	}
-}
-
-// serve empties the bucket of the current tick: it calls fire for the slots whose
-// wake-up time has passed, and files the others again.
-func (w *wheel) serve(s *slots, now time.Duration, fire func(i int32)) {
-	head := &w.heads[w.done%wheelBuckets]
-	var later int32 = -1
-	for *head >= 0 {
-		i := *head
-		sl := s.at(i)
-		w.remove(s, i)
-		switch {
-		case sl.session.clock.wakeMS == 0:
-		case sl.session.clock.wake() <= now:
-			fire(i)
-		default:
-			sl.next, later = later, i
+		later := int32(-1)
+		for head := &w.heads[w.done%wheelBuckets]; *head >= 0; {
+			i := *head
+			sl := s.at(i)
+			w.remove(s, i)
+			switch wake := sl.Wake(); {
+			case wake == 0:
+			case wake <= now:
+				fire(i)
+			default:
+				sl.next, later = later, i
+			}
 		}
-	}
-	for later >= 0 {
-		i := later
-		later = s.at(i).next
-		w.file(s, i)
+		for later >= 0 {
+			i := later
+			later = s.at(i).next
+			w.file(s, i)
+		}
 	}
 }
 

@@ -22,32 +22,33 @@ const module = "github.com/a2sscan/a2sscan/"
 // also import what those may import in turn, so the packages form layers. Tests may
 // import more.
 var arrows = map[string][]string{
-	"wire":           {},
-	"reasm":          {"wire"},
-	"scanner/udp":    {},
-	"scanner/thread": {},
-	"scanner/target": {},
-	"scanner/list":   {"scanner/target"},
-	"scanner/master": {"wire"},
-	"scanner/game":   {"wire"},
-	"scanner":        {"reasm", "wire", "scanner/thread", "scanner/udp", "scanner/target", "scanner/game"},
-	"sink/record":    {"scanner", "wire", "reasm", "scanner/thread", "scanner/udp", "scanner/target", "scanner/game"},
-	"sink/disk":      {},
-	"sink/census":    {"sink"},
-	"sink":           {"sink/record", "sink/disk", "scanner", "wire", "reasm", "scanner/thread", "scanner/udp", "scanner/target", "scanner/game"},
+	"wire":                     {},
+	"reasm":                    {"wire"},
+	"scanner/udp":              {},
+	"scanner/thread":           {},
+	"scanner/target":           {},
+	"scanner/list":             {"scanner/target"},
+	"scanner/master":           {"wire"},
+	"scanner/game":             {"wire"},
+	"scanner/internal/session": {"wire"},
+	"scanner":                  {"scanner/internal/session", "reasm", "wire", "scanner/thread", "scanner/udp", "scanner/target", "scanner/game"},
+	"sink/record":              {"scanner", "scanner/internal/session", "wire", "reasm", "scanner/thread", "scanner/udp", "scanner/target", "scanner/game"},
+	"sink/disk":                {},
+	"sink/census":              {"sink"},
+	"sink":                     {"sink/record", "sink/disk", "scanner", "scanner/internal/session", "wire", "reasm", "scanner/thread", "scanner/udp", "scanner/target", "scanner/game"},
 
 	"bench/fleet/internal/data":     {},
 	"bench/fleet/internal/random":   {"wire"},
 	"bench/fleet/internal/loopback": {"wire", "scanner/udp", "bench/fleet/internal/random"},
-	"bench/fleet/games":             {"wire", "scanner", "scanner/game", "reasm", "scanner/thread", "scanner/udp", "scanner/target", "bench/fleet/internal/data", "bench/fleet/internal/random"},
+	"bench/fleet/games":             {"wire", "scanner", "scanner/internal/session", "scanner/game", "reasm", "scanner/thread", "scanner/udp", "scanner/target", "bench/fleet/internal/data", "bench/fleet/internal/random"},
 	"bench/fleet":                   simulated("/internal/data", "/internal/random", "/internal/loopback", "/games"),
 	"bench/fleet/canned":            simulated("", "/internal/data", "/internal/random", "/internal/loopback", "/games"),
 	"bench/fleet/judge":             simulated("", "/internal/data", "/internal/random", "/internal/loopback", "/games"),
 
 	"cmd/a2sscan/internal/console":    {},
 	"cmd/a2sscan/internal/capture":    {"wire"},
-	"cmd/a2sscan/internal/doctor":     {"scanner", "cmd/a2sscan/internal/console"},
-	"cmd/a2sscan/internal/geo":        {"scanner", "cmd/a2sscan/internal/console"},
+	"cmd/a2sscan/internal/doctor":     {"scanner", "scanner/internal/session", "cmd/a2sscan/internal/console"},
+	"cmd/a2sscan/internal/geo":        {"scanner", "scanner/internal/session", "cmd/a2sscan/internal/console"},
 	"cmd/a2sscan/internal/transcript": {"sink/record", "scanner/list", "cmd/a2sscan/internal/console"},
 	"cmd/a2sscan/internal/redact":     {},
 	"cmd/a2sscan/internal/flagfile":   {"cmd/a2sscan/internal/console"},
@@ -102,7 +103,7 @@ func simulated(others ...string) []string {
 // others, which are paths below cmd/a2sscan/internal.
 func room(others ...string) []string {
 	allowed := []string{
-		"wire", "reasm", "scanner", "scanner/thread", "scanner/udp", "scanner/target", "scanner/game", "scanner/list",
+		"wire", "reasm", "scanner", "scanner/internal/session", "scanner/thread", "scanner/udp", "scanner/target", "scanner/game", "scanner/list",
 		"sink", "sink/record", "sink/disk", "cmd/a2sscan/internal/console",
 	}
 	for _, other := range others {

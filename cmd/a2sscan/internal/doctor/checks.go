@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	"github.com/a2sscan/a2sscan/scanner"
 	a2sudp "github.com/a2sscan/a2sscan/scanner/udp"
 )
 
@@ -186,7 +185,7 @@ func (m *machine) checkConntrack(o *Options) Finding {
 // target that answers at least three.
 func (o *Options) tracked(keeps time.Duration) uint64 {
 	started := o.rate() / math.Min(float64(1+o.Retries), 3) // targets per second
-	open := scanner.Schedule{Timeout: o.Timeout, Retries: o.Retries}.Silence()
+	open := o.config().Schedule().Silence()
 	n := started * (open + keeps).Seconds()
 	if o.Targets > 0 {
 		n = math.Min(n, float64(o.Targets))

@@ -27,10 +27,7 @@ type Forecast struct {
 
 	Questions   scanner.Questions
 	Schedule    scanner.Schedule
-	Learns      bool // the scan may learn shorter timeouts
-	Cools       bool // the scan may shorten the cooldown if it learns shorter timeouts
-	Fallback    bool // silent targets are also asked for PLAYER and a ping
-	Cooldown    time.Duration
+	Fallback    bool    // silent targets are also asked for PLAYER and a ping
 	Rate        float64 // datagrams per second; 0: no limit
 	Finds       bool    // Rate is the maximum; the scan finds the rate that the path carries
 	AddressRate float64 // datagrams per second to one address; 0: no limit
@@ -63,7 +60,7 @@ func howMany(qs scanner.Questions) int { return bits.OnesCount8(uint8(qs)) }
 // the networks answers, most if all do.
 func (fc *Forecast) datagrams() (least, most float64) {
 	whole := float64(1 + howMany(fc.Questions))
-	attempts := float64(fc.Schedule.Attempts())
+	attempts := float64(fc.Schedule.Requests())
 	listed, repeats := fc.Listed*whole, math.Ceil(fc.Listed/unansweredShare*(attempts-1))
 	if fc.Fallback && fc.Questions.Has(wire.QuestionInfo) {
 		attempts += 2
@@ -76,19 +73,13 @@ func (fc *Forecast) datagrams() (least, most float64) {
 // targets; and all targets of a list may answer at once. The rate limit of an address
 // must let through what all its ports get.
 func (fc *Forecast) bounds(fewest, most float64) (soonest, latest time.Duration) {
-	silence, cooldown := fc.Schedule.Silence(), fc.Cooldown
-	if fc.Learns && fc.Listed+fc.InNetworks >= scanner.LearnTrips {
-		silence = fc.Schedule.Least()
-		if fc.Cools {
-			cooldown = min(cooldown, scanner.LeastTimeout)
-		}
-	}
-	soonest, latest = cooldown, Longest(fc.Schedule, fc.Questions)+fc.Cooldown
+	silence, cooldown := fc.Schedule.Least(fc.Listed + fc.InNetworks)
+	soonest, latest = cooldown, Longest(fc.Schedule, fc.Questions)+fc.Schedule.Cooldown
 	turns := 0.0 // seconds
 	if fc.InNetworks > 0 {
 		soonest += silence
 		if fc.AddressRate > 0 {
-			turns = float64(max(1, fc.Ports)*max(addressTurn, fc.Schedule.Attempts())) / fc.AddressRate
+			turns = float64(max(1, fc.Ports)*max(addressTurn, fc.Schedule.Requests())) / fc.AddressRate
 		}
 	}
 	sending := func(datagrams, rate float64) time.Duration {

@@ -30,7 +30,7 @@ func TestForecast(t *testing.T) {
 			"about 197k to 262k datagrams, 46 to 68 s at 5k/s, depending on how many answer"},
 		{"network, info", func(f *Forecast) { f.Questions = scanner.AskInfo }, 0, 65536,
 			"about 131k to 197k datagrams, 33 to 46 s at 5k/s, depending on how many answer"},
-		{"one attempt", func(f *Forecast) { f.Schedule.Retries = 0 }, 0, 65536,
+		{"one attempt", func(f *Forecast) { f.Schedule.Attempts = 1 }, 0, 65536,
 			"about 65.5k to 262k datagrams, 17 to 58 s at 5k/s, depending on how many answer"},
 		{"second pass", func(f *Forecast) { f.Schedule.SecondPass = true }, 0, 65536,
 			"about 262k datagrams, 61 to 74 s at 5k/s, depending on how many answer"},
@@ -46,9 +46,9 @@ func TestForecast(t *testing.T) {
 			"about 3k to 4k datagrams, 8 to 17 s at 5k/s, depending on how many answer"},
 		{"both", func(*Forecast) {}, 1e6, 65536,
 			"about 4.2M to 4.93M datagrams, 15 to 17 min at 5k/s, depending on how many answer"},
-		{"learned", func(f *Forecast) { f.Learns, f.Cools = true, true }, 0, 4096,
+		{"learned", func(f *Forecast) { f.Schedule.Learns, f.Schedule.Cools = true, true }, 0, 4096,
 			"about 12.3k to 16.4k datagrams, 4 to 19 s at 5k/s, depending on how many answer"},
-		{"learned, few", func(f *Forecast) { f.Learns, f.Cools = true, true }, 3, 0,
+		{"learned, few", func(f *Forecast) { f.Schedule.Learns, f.Schedule.Cools = true, true }, 3, 0,
 			"about 12 to 14 datagrams, 3 to 16 s at 5k/s, depending on how many answer, with up to 9 kB of replies"},
 		{"for ever", func(f *Forecast) { f.Rate = 0.001 }, 0, 1 << 48,
 			"about 844424930M to 1125899907M datagrams, 53376 days at 0/s, depending on how many answer"},
@@ -58,7 +58,7 @@ func TestForecast(t *testing.T) {
 			f := &Forecast{
 				Listed: test.listed, InNetworks: test.spread,
 				Questions: scanner.AskAll, Rate: scanner.DefaultRate, AddressRate: scanner.DefaultAddressRate,
-				Schedule: scanner.Schedule{Timeout: time.Second, Retries: 2}, Cooldown: 2 * time.Second,
+				Schedule: scanner.Config{Timeout: time.Second, Cooldown: 2 * time.Second}.Schedule(),
 			}
 			test.set(f)
 			if got := f.String(); got != test.want {

@@ -151,7 +151,7 @@ func (s *Run) ended(how outcome) string {
 func (s *Run) summarize(counts *ledger.Source, how outcome) *ledger.Summary {
 	sum := ledger.NewSummary(counts, s.program.Build)
 	s.describe(sum)
-	sum.SetAnswers(&s.tally, s.opts.schedule().Attempts())
+	sum.SetAnswers(&s.tally, s.opts.config().Schedule().Requests())
 	for _, note := range s.geo.Notes() {
 		sum.Databases = append(sum.Databases, ledger.Database(note))
 	}

@@ -12,19 +12,13 @@ import (
 func (o *Options) forecast(listed, inNetworks float64) *progress.Forecast {
 	fc := &progress.Forecast{
 		Listed: listed, InNetworks: inNetworks,
-		Questions: scanner.Questions(o.Query), Schedule: o.schedule(), Fallback: o.Fallback,
-		Learns: o.Timeout.On, Cools: o.Cooldown.On, Cooldown: o.Cooldown.Or(scanner.DefaultCooldown), Rate: float64(o.Pace.Rate), Finds: o.Pace.Find, AddressRate: float64(o.Pace.AddressRate),
+		Questions: scanner.Questions(o.Query), Schedule: o.config().Schedule(), Fallback: o.Fallback,
+		Rate: float64(o.Pace.Rate), Finds: o.Pace.Find, AddressRate: float64(o.Pace.AddressRate),
 	}
 	if ports, err := inputs.ParsePorts("--port", o.Ports); err == nil {
 		fc.Ports = len(ports)
 	}
 	return fc
-}
-
-// schedule returns the timeout and the attempts for a silent target. An automatic
-// timeout counts as the default timeout.
-func (o *Options) schedule() scanner.Schedule {
-	return scanner.Schedule{Timeout: o.Timeout.Or(scanner.DefaultTimeout), Retries: o.Retries, SecondPass: o.SecondLook}
 }
 
 // foresee returns the forecast for the targets that are left. n is the number of

@@ -467,10 +467,11 @@ func (s *Run) newTracker() *progress.Tracker {
 		_, part, known = s.list.Progress()
 		return part, known
 	}
+	schedule := f.config().Schedule()
 	cfg := progress.Config{
 		Input: input, Given: func() uint64 { return s.list.Stats().Given }, Begun: s.begun(),
-		Silence: f.schedule().Silence(), Longest: progress.Longest(f.schedule(), scanner.Questions(f.Query)),
-		SecondPass: f.SecondLook, Cooldown: f.Cooldown.Or(scanner.DefaultCooldown),
+		Silence: schedule.Silence(), Longest: progress.Longest(schedule, scanner.Questions(f.Query)),
+		SecondPass: f.SecondLook, Cooldown: schedule.Cooldown,
 		Draining: func() bool { return s.shutdown.Drained.Err() != nil },
 	}
 	if s.checkpoint.Resumes {

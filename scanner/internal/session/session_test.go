@@ -1,9 +1,10 @@
-package scanner
+package session
 
 import (
 	"bytes"
 	"flag"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -48,15 +49,20 @@ func TestSession(t *testing.T) {
 
 // player plays one conversation and writes down how the session reacts.
 type player struct {
-	plan    plan
-	session session
-	label   *label
-	now     time.Duration
-	out     bytes.Buffer
+	plan       Plan
+	session    Session
+	memory     *Memory
+	remembered wire.Challenge
+	infoOnly   bool
+	now        time.Duration
+	out        bytes.Buffer
 }
 
 func playSession(text []byte) ([]byte, error) {
-	p := player{plan: plan{questions: AskAll, schedule: Schedule{Timeout: time.Second, Retries: 2}}}
+	p := player{
+		plan:   Plan{Questions: All, Schedule: Schedule{Timeout: time.Second, Attempts: 3}},
+		memory: NewMemory(math.MaxInt64), remembered: wire.NoChallenge,
+	}
 	for n, line := range strings.Split(strings.TrimSuffix(string(text), "\n"), "\n") {
 		if strings.HasPrefix(line, "\t>") {
 			continue
@@ -76,19 +82,19 @@ func (p *player) line(line string) error {
 	}
 	switch words[0] {
 	case "fallback":
-		p.plan.fallback = true
+		p.plan.Fallback = true
 		return nil
 	case "try-players":
-		p.plan.tryPlayers = true
+		p.plan.TryPlayers = true
 		return nil
 	case "remembered":
 		n, err := strconv.ParseUint(words[1], 0, 32)
-		p.label = &label{challenge: wire.Challenge(n), infoOnly: len(words) > 2}
+		p.remembered, p.infoOnly = wire.Challenge(n), len(words) > 2
 		return err
 	case "ask":
-		p.plan.questions = 0
+		p.plan.Questions = 0
 		for _, w := range words[1:] {
-			p.plan.questions |= 1 << question(w)
+			p.plan.Questions |= 1 << question(w)
 		}
 		return nil
 	}
@@ -129,69 +135,69 @@ func (p *player) event(name string, args []string) error {
 	switch name {
 	case "start", "unreachable", "unsent", "tick":
 	default:
-		if t.got == nil {
-			t.begin(new(answer), p.label.remembered())
+		if t.Got == nil {
+			t.Hear(&p.plan, p.memory.Answer(), p.now, p.remembered)
 		}
 	}
 	switch name {
 	case "start":
-		p.plan.start(t, p.label)
+		t.Start(&p.plan, p.infoOnly, p.remembered != wire.NoChallenge)
 	case "challenge":
 		n, err := strconv.ParseUint(args[0], 0, 32)
 		if err != nil {
 			return err
 		}
-		t.onChallenge(p.now, wire.Challenge(n))
+		t.challenged(p.now, wire.Challenge(n))
 	case "info", "players", "rules":
-		t.onReply(p.now, question(name), code)
+		t.reply(p.now, question(name), code)
 	case "goldsource":
-		t.onGold(p.now, code)
+		t.goldReply(p.now, code)
 	case "fragment":
-		t.onFragment()
+		t.Fragment()
 	case "conflict":
-		t.onConflict()
+		t.Contradiction()
 	case "limited":
-		t.onLimited()
+		t.limited()
 	case "banned":
-		t.onBanned()
+		t.Message(p.memory, p.now, wire.AppendText(nil, wire.KindBanned, []byte("x")))
 	case "junk":
-		t.onJunk(code)
+		t.Junk(code)
 	case "unreachable":
-		t.onUnreachable()
+		t.Unreachable()
 	case "again":
-		t.got.suspicion.again(wire.QuestionInfo)
+		t.Got.again(wire.QuestionInfo)
 	case "contradiction":
-		t.got.suspicion.contradicted()
-		t.got.suspicion.again(wire.QuestionInfo)
+		t.Got.Conflict = true
+		t.Got.again(wire.QuestionInfo)
 	case "pong":
-		t.onPong()
+		t.pong(p.memory, p.now, nil)
 	case "app":
 		id, err := strconv.ParseUint(args[0], 10, 32)
 		if err != nil {
 			return err
 		}
-		t.onAppID(uint32(id))
+		t.game(uint32(id))
 	case "unsent":
-		t.onSendFailed(question(args[0]))
+		t.Unsent(question(args[0]))
 	case "tick":
-		if t.clock.wake() > p.now {
-			return fmt.Errorf("tick at %v, wake-up is %v", p.now, t.clock.wake())
+		if t.Wake() > p.now {
+			return fmt.Errorf("tick at %v, wake-up is %v", p.now, t.Wake())
 		}
-		p.plan.tick(t, p.now, p.plan.schedule.Timeout)
+		t.Tick(&p.plan, p.now, p.plan.Schedule.Timeout)
 	default:
 		return fmt.Errorf("no event %q", name)
 	}
-	p.plan.advance(t, p.now)
+	t.Advance(&p.plan, p.now)
 	return nil
 }
 
 // show sends what is due and writes down what the step decided.
 func (p *player) show() {
 	t := &p.session
-	if t.flags&flagDone != 0 {
+	if t.Done() {
 		fmt.Fprint(&p.out, "\t> done")
-		for q := range each(p.plan.questions.status()) {
-			word := t.agenda.err[q].String()
+		for q := range Each(p.plan.Questions & All) {
+			word := t.err[q].String()
 			if word == "" {
 				word = "answered"
 			}
@@ -200,28 +206,25 @@ func (p *player) show() {
 		fmt.Fprintln(&p.out)
 		return
 	}
-	if t.agenda.due != 0 {
+	if t.Due() != 0 {
 		fmt.Fprint(&p.out, "\t> send")
-		for q := range each(t.agenda.due) {
-			fmt.Fprintf(&p.out, " %v", t.requestFor(q))
-			c := t.challengeFor(q)
-			if t.got == nil && t.beside&besideKeyed != 0 {
-				c = p.label.remembered()
-			}
+		for q := range Each(t.Due()) {
+			request, c := t.Request(q, p.remembered)
+			fmt.Fprintf(&p.out, " %v", request)
 			if c != wire.NoChallenge && q != wire.QuestionPing {
 				fmt.Fprintf(&p.out, "+%d", c)
 			}
-			p.plan.sent(t, p.now, p.plan.schedule.Timeout, 1<<q)
+			t.Sent(&p.plan, p.now, p.plan.Schedule.Timeout, q)
 		}
 		fmt.Fprintln(&p.out)
 	}
-	fmt.Fprintf(&p.out, "\t> wait until %v\n", t.clock.wake())
+	fmt.Fprintf(&p.out, "\t> wait until %v\n", t.Wake())
 }
 
 // TestSince checks that a round trip is never 0, which would mean that it is unknown, even
 // if it is shorter than the clock can tell.
 func TestSince(t *testing.T) {
-	c := clock{firstAt: time.Second}
+	s := Session{FirstAt: time.Second}
 	sent := time.Second + 5*time.Microsecond
 	for now, want := range map[time.Duration]time.Duration{
 		sent + 100*time.Microsecond: 100 * time.Microsecond,
@@ -229,7 +232,7 @@ func TestSince(t *testing.T) {
 		sent:                        time.Microsecond,
 		time.Second:                 time.Microsecond,
 	} {
-		if got := c.since(5, now); got != want {
+		if got := s.since(5, now); got != want {
 			t.Errorf("at %v: %v, want %v", now, got, want)
 		}
 	}

@@ -1,0 +1,341 @@
+package session
+
+import (
+	"bytes"
+	"encoding/binary"
+	"time"
+
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// Answer is the state of a session that is needed only after a datagram came: the
+// messages of the server, and what they reveal about it. The messages are in chunks,
+// which belong to a Memory and never move, since a decoded message points into them.
+// The fields that every datagram changes come first, so that they share few cache
+// lines.
+type Answer struct {
+	FirstAt     time.Duration // first datagram received
+	LastAt      time.Duration // last datagram received
+	RecvBytes   uint64
+	Received    uint32
+	InfoReplies uint32      // datagrams and reassembled replies
+	Conflicts   uint32      // fragments that contradicted an earlier one
+	Attempt     uint8       // number of the attempt after which the first datagram came
+	Partial     Questions   // messages that lack their end
+	InCode      wire.Error  // the error of decoding In
+	Disputed    wire.Fields // fields in which another 'I' differs from In, and contradicts it
+
+	flying  uint8         // datagrams sent and not answered, as far as can be known
+	heard   Questions     // something came in reply to them: see extraAsks
+	keyed   Questions     // sent with a challenge, at least once
+	openly  Questions     // part of their answer came to a request without a challenge
+	slow    uint8         // waits in a row in which nothing came, after a question that was asked slowly
+	goldEnd time.Duration // when an 'I' after an 'm' is no longer waited for
+
+	suspicion
+	RoundTrips
+	chunks     [][]byte
+	challenges challenges
+
+	packed   uint8      // replies in the decompressor now
+	unpacked uint8      // replies that ever were there
+	Refused  bool       // the decompressor had no room for a reply
+	packErr  wire.Error // its last error; 0: none yet
+
+	Info, Players, Rules, Gold, Text, Pong []byte
+
+	first   [4][]byte // the backing array of chunks: a server rarely needs more
+	In      wire.Info // the 'I', or the 'm' while there is no 'I'
+	PingRTT time.Duration
+	raw     []byte // every datagram after its length, if the scan keeps them
+}
+
+// RoundTrips are the round trips of a server that answers.
+type RoundTrips struct {
+	RTT  time.Duration                    // of the first question asked once and answered
+	RTTs [wire.NumQuestions]time.Duration // of each question asked once and answered
+
+	sentUS  [wire.NumRequests]uint32  // µs after FirstAt of the session: when each was sent last
+	askedUS [wire.NumQuestions]uint32 // likewise: when each was sent first, with this challenge
+	late    time.Duration             // the least that the round trip can be, if several requests were sent before something came
+	took    time.Duration             // from the first request to the answer that came just now
+	unsure  bool                      // the first datagram came after several requests, and may belong to any of them
+	doubled bool                      // a copy of that answer came
+}
+
+// copied records that a copy of a reply came. A copy brings nothing new, but shows
+// which request the reply answered.
+func (t *RoundTrips) copied() { t.doubled = t.unsure }
+
+// Trips receives what datagrams reveal about round trips.
+type Trips interface {
+	Answered(took time.Duration)             // from the first request for a question to its answer
+	First(source uint64, trip time.Duration) // of the first datagram of a source that was sent one request
+	Unsure(source uint64)                    // the first datagram of a source that was sent several
+	Late(source uint64, trip time.Duration)  // the round trip of such a datagram, once it is known
+}
+
+// Learn gives what the datagram that just came reveals about round trips. sent is the
+// number of datagrams sent to the server. Learn reports whether its timeouts have
+// changed.
+func (s *Session) Learn(l Trips, p *Plan, at time.Duration, source uint64, sent int) (changed bool) {
+	t := &s.Got.RoundTrips
+	if t.took > 0 {
+		l.Answered(t.took)
+		t.took = 0
+	}
+	switch {
+	case p.Second || s.asked == 0:
+	case s.Got.Received == 1 && sent == 1:
+		l.First(source, at-s.FirstAt)
+	case s.Got.Received == 1:
+		t.unsure = true
+		t.late = max(at-s.LastAt(), 0) // negative: it came before the last request left
+		l.Unsure(source)
+	case t.doubled:
+		t.doubled, t.unsure = false, false
+		t.late = s.Got.FirstAt - s.FirstAt
+		s.Got.Attempt = 1
+		l.Late(source, t.late)
+		return true
+	}
+	return false
+}
+
+// GoldInfo decodes the 'm'.
+func (a *Answer) GoldInfo() (in wire.Info) {
+	_ = in.Decode(a.Gold) // a truncated one has some fields
+	return in
+}
+
+// Place returns a pointer to the stored answer to q.
+func (a *Answer) Place(q wire.Question) *[]byte {
+	switch q {
+	case wire.QuestionInfo:
+		return &a.Info
+	case wire.QuestionPlayers:
+		return &a.Players
+	}
+	return &a.Rules
+}
+
+// Put stores a copy of msg, and points *place at it. It returns false if the byte
+// budget has no room.
+func (a *Answer) Put(m *Memory, place *[]byte, msg []byte) bool {
+	i := 0
+	for i < len(a.chunks) && cap(a.chunks[i])-len(a.chunks[i]) < len(msg) {
+		i++
+	}
+	if i == len(a.chunks) {
+		var chunk []byte
+		if !m.grow(&chunk, len(msg)) {
+			return false
+		}
+		if a.chunks == nil {
+			a.chunks = a.first[:0]
+		}
+		a.chunks = append(a.chunks, chunk)
+	}
+	chunk := &a.chunks[i]
+	off := len(*chunk)
+	*chunk = append(*chunk, msg...)
+	*place = (*chunk)[off:len(*chunk):len(*chunk)]
+	return true
+}
+
+// drop releases the chunk space of kept, which must be the last message that Put
+// stored.
+func (a *Answer) drop(kept []byte) {
+	for i := range a.chunks {
+		c := &a.chunks[i]
+		if n := len(*c) - len(kept); n >= 0 && len(kept) > 0 && &(*c)[n] == &kept[0] {
+			*c = (*c)[:n]
+		}
+	}
+}
+
+// maxRaw is the maximum number of bytes that raw may hold for one server. A record is
+// at most 8 MiB, base64 turns three bytes into four, and the rest of the record needs
+// room.
+const maxRaw = 4 << 20
+
+// KeepRaw stores a datagram as received, unless maxRaw or the byte budget is exceeded.
+func (a *Answer) KeepRaw(m *Memory, datagram []byte) {
+	n := 4 + len(datagram)
+	if len(a.raw)+n > maxRaw || !m.grow(&a.raw, n) {
+		return
+	}
+	a.raw = binary.LittleEndian.AppendUint32(a.raw, uint32(len(datagram)))
+	a.raw = append(a.raw, datagram...)
+}
+
+// AppendRaw appends the datagrams that KeepRaw kept.
+func (a *Answer) AppendRaw(dst [][]byte) [][]byte {
+	for b := a.raw; len(b) >= 4; {
+		n := 4 + binary.LittleEndian.Uint32(b)
+		dst = append(dst, b[4:n:n])
+		b = b[n:]
+	}
+	return dst
+}
+
+// KeepPart stores a reply that never came in full, up to its first gap, as a partial
+// answer to a question that has no other one. full means that only a last, empty
+// fragment can be missing (EC-149); then the answer is complete if it decodes.
+func (a *Answer) KeepPart(m *Memory, msg []byte, full bool) {
+	q, ok := QuestionOf(wire.KindOf(msg))
+	if !ok || *a.Place(q) != nil || q == wire.QuestionInfo && a.Gold != nil {
+		return
+	}
+	kept := a.Put(m, a.Place(q), msg)
+	if q == wire.QuestionInfo && a.Info != nil {
+		a.InCode, _ = a.In.Decode(a.Info).(wire.Error)
+		full = full && a.InCode == 0
+	} else {
+		full = full && Sound(q, msg)
+	}
+	if kept && !full {
+		a.Partial |= 1 << q
+	}
+}
+
+// QuestionOf returns the question that a message of kind k answers.
+func QuestionOf(k wire.Kind) (q wire.Question, ok bool) {
+	switch k {
+	case wire.KindInfo:
+		return wire.QuestionInfo, true
+	case wire.KindPlayers:
+		return wire.QuestionPlayers, true
+	case wire.KindRules:
+		return wire.QuestionRules, true
+	}
+	return 0, false
+}
+
+// list reads a 'D' or an 'E'.
+type list struct {
+	players wire.Players
+	rules   wire.Rules
+	isRules bool
+}
+
+// reset begins to read msg. Its error is returned by err, too.
+func (l *list) reset(q wire.Question, msg []byte) {
+	if l.isRules = q == wire.QuestionRules; l.isRules {
+		_ = l.rules.Reset(msg)
+	} else {
+		_ = l.players.Reset(msg, wire.ShipUnknown)
+	}
+}
+
+func (l *list) next() bool {
+	if l.isRules {
+		return l.rules.Next()
+	}
+	return l.players.Next()
+}
+
+func (l *list) name() []byte {
+	if l.isRules {
+		return l.rules.Rule().Name
+	}
+	return l.players.Player().Name
+}
+
+// state returns the number of items read, the announced number, and the error.
+func (l *list) state() (n, announced int, err error) {
+	if l.isRules {
+		return l.rules.Count(), l.rules.Announced(), l.rules.Err()
+	}
+	return l.players.Count(), l.players.Announced(), l.players.Err()
+}
+
+// ReadList reads a list to its end, and reports whether its announced count is
+// correct.
+func ReadList(q wire.Question, msg []byte) (exact bool, err error) {
+	var l list
+	l.reset(q, msg)
+	for l.next() {
+	}
+	n, announced, err := l.state()
+	return n == announced, err
+}
+
+// Sound reports whether a list decodes completely and its announced count is correct.
+func Sound(q wire.Question, msg []byte) bool {
+	exact, err := ReadList(q, msg)
+	return exact && err == nil
+}
+
+// differ reports whether two lists in answer to one request name different players
+// or rules. A datagram that the network duplicated is identical. If the network
+// duplicated the request, scores, durations and values may have changed between the
+// two answers.
+func differ(q wire.Question, a, b []byte) bool {
+	if len(a) == 0 || bytes.Equal(a, b) {
+		return false
+	}
+	var x, y list
+	x.reset(q, a)
+	y.reset(q, b)
+	for {
+		more := x.next()
+		if more != y.next() || !more {
+			n, _, errX := x.state()
+			m, _, errY := y.state()
+			return errX == nil && errY == nil && n != m
+		}
+		if !bytes.Equal(x.name(), y.name()) {
+			return true
+		}
+	}
+}
+
+// contradicts reports whether two answers to several requests differ in what does not
+// change while a server runs: name, application ID, Steam ID and version. A value that only
+// one of them has makes no difference. Replies of different formats are not compared.
+func contradicts(a, b *wire.Info) bool {
+	both := func(f wire.Fields) bool { return a.Has&b.Has&f != 0 }
+	if a.Format != b.Format {
+		return false
+	}
+	idA, okA := a.AppID()
+	idB, okB := b.AppID()
+	short := (a.Notes | b.Notes) & wire.NoteInfoShortAppID // neither ID nor version is certain
+	return both(wire.HasName) && !bytes.Equal(a.Name, b.Name) ||
+		both(wire.HasSteamID) && a.SteamID != b.SteamID ||
+		short == 0 && okA && okB && idA != idB ||
+		short == 0 && both(wire.HasVersion) && !bytes.Equal(a.Version, b.Version)
+}
+
+// differing returns the fields in which two replies differ.
+func differing(a, b *wire.Info) wire.Fields {
+	d := a.Has ^ b.Has
+	compare := func(f wire.Fields, equal bool) {
+		if !equal {
+			d |= f & a.Has
+		}
+	}
+	compare(wire.HasProtocol, a.Protocol == b.Protocol)
+	compare(wire.HasName, bytes.Equal(a.Name, b.Name))
+	compare(wire.HasMap, bytes.Equal(a.Map, b.Map))
+	compare(wire.HasFolder, bytes.Equal(a.Folder, b.Folder))
+	compare(wire.HasGame, bytes.Equal(a.Game, b.Game))
+	compare(wire.HasAppID, a.ShortAppID == b.ShortAppID)
+	compare(wire.HasPlayers, a.Players == b.Players)
+	compare(wire.HasMaxPlayers, a.MaxPlayers == b.MaxPlayers)
+	compare(wire.HasBots, a.Bots == b.Bots)
+	compare(wire.HasServerType, a.ServerType == b.ServerType)
+	compare(wire.HasEnvironment, a.Environment == b.Environment)
+	compare(wire.HasPassword, a.Password == b.Password)
+	compare(wire.HasVAC, a.VAC == b.VAC)
+	compare(wire.HasShip, a.Ship == b.Ship)
+	compare(wire.HasVersion, bytes.Equal(a.Version, b.Version))
+	compare(wire.HasEDF, a.EDF == b.EDF)
+	compare(wire.HasGamePort, a.GamePort == b.GamePort)
+	compare(wire.HasSteamID, a.SteamID == b.SteamID)
+	compare(wire.HasSourceTV, a.SourceTV.Port == b.SourceTV.Port && bytes.Equal(a.SourceTV.Name, b.SourceTV.Name))
+	compare(wire.HasKeywords, bytes.Equal(a.Keywords, b.Keywords))
+	compare(wire.HasGameID, a.GameID == b.GameID)
+	return d
+}

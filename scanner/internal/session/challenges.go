@@ -1,0 +1,278 @@
+package session
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// challenges is the state of a server's challenges: the one in use, those of single
+// questions, and those that came so far.
+type challenges struct {
+	current wire.Challenge // in use; NoChallenge: none yet
+	origin  Questions      // the questions that it may have been the reply to
+	echoed  bool           // current has come since the last datagram was sent
+	same    uint8          // how many times a request that bore current was answered by current again
+	resent  Questions      // sent with several challenges, so that it is unknown which request an answer belongs to
+	seenAt  time.Duration  // when current, or one in own, last came
+
+	rounds   [wire.NumQuestions]uint8 // challenges that came in answer to each question
+	seen     uint8                    // how many challenges came, at most 255
+	oldest   uint8                    // index of the oldest in values
+	repeats  uint8                    // how many of repeated are set
+	pinned   bool                     // other challenges are ignored
+	returned bool                     // an older one has replaced the current one since the last wait
+
+	get      Questions // questions that are replaced by GETCHALLENGE, to obtain a challenge
+	getFirst bool      // servers of this game give a challenge for a list only if asked with GETCHALLENGE
+
+	single  bool                              // each question has its own challenge, in own
+	fresh   Questions                         // to be sent without a challenge, to get their own
+	renewed Questions                         // questions that must not become fresh (again)
+	owned   Questions                         // questions that have their own challenge
+	own     [wire.NumQuestions]wire.Challenge // the challenges of owned
+
+	repeated [2]wire.Challenge  // the most recent values that came more than once
+	values   [32]wire.Challenge // the most recent distinct values
+}
+
+// of returns the challenge to send q with.
+func (c *challenges) of(q wire.Question) wire.Challenge {
+	switch {
+	case c.fresh.Has(q) || q > questionVerify: // a list is verified without a challenge
+		return wire.NoChallenge
+	case c.owned.Has(q):
+		return c.own[q]
+	}
+	return c.current
+}
+
+// without returns the questions of qs that are sent without a challenge.
+func (c *challenges) without(qs Questions) (bare Questions) {
+	for q := range Each(qs) {
+		if c.of(q) == wire.NoChallenge {
+			bare |= 1 << q
+		}
+	}
+	return bare
+}
+
+// note counts an 'A' and reports whether its value came before.
+func (c *challenges) note(value wire.Challenge) (known bool) {
+	n := min(int(c.seen), len(c.values))
+	c.seen += b2u8(c.seen < math.MaxUint8)
+	if !slices.Contains(c.values[:n], value) {
+		c.values[c.oldest] = value
+		c.oldest = (c.oldest + 1) % uint8(len(c.values))
+		return false
+	}
+	if c.repeats == 0 || c.repeated[0] != value {
+		c.repeated[0], c.repeated[1] = value, c.repeated[0]
+		c.repeats = min(c.repeats+1, uint8(len(c.repeated)))
+	}
+	return true
+}
+
+// echo counts an 'A' that repeats a challenge in use, in answer to a request that
+// already bore it. After each request sent it counts at most one, so that late copies
+// don't make the server look like one that answers with nothing but challenges.
+func (c *challenges) echo() {
+	if !c.echoed {
+		c.echoed = true
+		c.same += b2u8(c.same < maxRounds)
+	}
+}
+
+// waited handles the end of a wait. If two values came more than once, one of them may
+// be forged, and it may be the pinned one; so waited switches to the other.
+func (c *challenges) waited() {
+	c.get, c.returned = 0, false
+	if c.pinned && c.repeats > 1 {
+		c.repeated[0], c.repeated[1] = c.repeated[1], c.repeated[0]
+		c.current = c.repeated[0]
+	}
+}
+
+// Challenge returns the challenge that the server gave or accepted last, or
+// NoChallenge.
+func (a *Answer) Challenge() wire.Challenge { return a.challenges.of(wire.QuestionInfo) }
+
+// InfoRounds returns how many challenges came in answer to INFO.
+func (a *Answer) InfoRounds() int { return int(a.challenges.rounds[wire.QuestionInfo]) }
+
+// challenge returns the challenge in use.
+func (s *Session) challenge() wire.Challenge {
+	if s.Got == nil {
+		return wire.NoChallenge
+	}
+	return s.Got.challenges.current
+}
+
+// forget drops the challenge that the target is remembered by.
+func (s *Session) forget() {
+	if s.Is(flagKeyed) && s.Got != nil {
+		s.Got.challenges.current = wire.NoChallenge
+	}
+	s.flags &^= flagKeyed
+}
+
+// challenged takes an 'A'. A challenge round does not count as a retry. An 'A' in reply
+// to a remembered challenge means that the server no longer accepts it.
+func (s *Session) challenged(now time.Duration, c wire.Challenge) Class {
+	s.came()
+	s.forget()
+	old := s.countChallenge(now, c)
+	known, qs := &s.Got.challenges, s.silent()
+	switch {
+	case s.pin():
+		return Matched
+	case s.open == 0 || known.pinned:
+		return Duplicate
+	case known.single:
+		return s.ownChallenge(now, c, old)
+	case c == known.current:
+		s.Got.copied()
+		known.seenAt = now
+		known.echo()
+		return Duplicate
+	case old:
+		// The value has been replaced since: one of the two may be forged. A forger
+		// could send both in turn forever, so the session returns to an old value at
+		// most once in each wait. That does not count as a challenge round.
+		if known.returned || qs == 0 || s.Is(flagLimited) {
+			return Duplicate
+		}
+		known.returned = true
+		s.replaceChallenge(now, c)
+		s.resend(qs)
+		return Matched
+	}
+	newest := s.replaceChallenge(now, c)
+	if s.Is(flagHeld) && s.Got.flying > 0 {
+		return Matched
+	}
+	s.countRound(s.silent())
+	if s.pin() || s.open == 0 {
+		return Matched
+	}
+	// The first two challenges are used at once. Later ones, and those of a session that
+	// asks one question at a time, are used when no answer is outstanding.
+	switch {
+	case s.Is(flagLimited):
+		s.postpone()
+	case s.Is(flagChanged | flagSerial):
+		s.flags |= flagSerial | flagHeld
+		s.flags &^= flagBurst
+	default:
+		if !newest {
+			s.flags |= flagChanged
+		}
+		s.resend(s.open)
+	}
+	return Matched
+}
+
+// replaceChallenge makes c the challenge in use and reports whether it is the first
+// one. A server that wants a challenge for INFO sends no list without one, so a
+// list that has already come may be forged and is asked for again.
+func (s *Session) replaceChallenge(now time.Duration, c wire.Challenge) (first bool) {
+	known, qs := &s.Got.challenges, s.silent()
+	s.quiet = 0
+	if qs == Lowest(qs) {
+		s.Got.openly &^= qs // the fragments that came were those of this 'A'
+	}
+	first = known.current == wire.NoChallenge
+	known.current, known.origin, known.seenAt, known.get = c, qs, now, 0
+	switch {
+	case !first:
+		known.resent |= s.waiting
+	case qs.Has(wire.QuestionInfo):
+		s.open |= s.Got.takeBack()
+	}
+	return first
+}
+
+// postpone puts off the open questions. It takes back the attempt of each that was
+// due or waited for, so that asking it later does not count as a retry.
+func (s *Session) postpone() {
+	for q := range Each((s.waiting | s.due) & s.open) {
+		s.attempts[q] -= b2u8(s.attempts[q] > 0)
+	}
+	s.hold()
+}
+
+// ownChallenge handles an 'A' while each question has a challenge of its own. An 'A'
+// does not name its question: it answers the only question that is waited for. If the
+// server repeats a challenge that it seemed to ignore, its silence had another reason:
+// then one challenge serves all questions again.
+func (s *Session) ownChallenge(now time.Duration, c wire.Challenge, old bool) Class {
+	known, qs := &s.Got.challenges, s.silent()
+	if qs == 0 {
+		return Duplicate
+	}
+	q := first(qs)
+	asked := known.fresh.Has(q)
+	switch {
+	case asked && c == known.current:
+		known.single, known.fresh, known.renewed = false, 0, All
+		if !s.serial() {
+			s.ask(s.open &^ qs)
+		}
+	case !asked && c == known.of(q):
+		known.echo()
+		return Duplicate
+	case !asked && old && known.returned:
+		return Duplicate
+	case !asked && old:
+		known.returned = true
+	case !asked:
+		s.countRound(qs)
+	default:
+		s.Got.heard |= qs
+	}
+	known.seenAt = now
+	known.fresh &^= 1 << q
+	known.own[q] = c
+	known.owned |= 1 << q
+	s.quiet = 0
+	s.stopWaiting()
+	s.due |= qs & s.open
+	s.flags &^= flagRepeat
+	return Matched
+}
+
+// countRound counts a challenge round for each of qs, and gives up those that have
+// had too many.
+func (s *Session) countRound(qs Questions) {
+	rounds := &s.Got.challenges.rounds
+	s.Got.heard |= qs
+	for q := range Each(qs) {
+		if rounds[q]++; rounds[q] > maxRounds {
+			s.giveUp(1<<q, wire.ErrChallengeLoop)
+		}
+	}
+}
+
+// pin settles on one challenge if a question was given up because of too many
+// challenges, and one value came more than once: the last such value, on the assumption
+// that all others are forged. Unanswered questions are asked again, together, and other
+// challenges are ignored from then on. It reports whether it did so.
+func (s *Session) pin() bool {
+	known := &s.Got.challenges
+	if known.repeats == 0 || known.pinned || !s.looped() {
+		return false
+	}
+	known.pinned, known.single = true, false
+	known.current, known.fresh, known.owned = known.repeated[0], 0, 0
+	s.flags &^= flagHeld
+	for q := range Each(All) {
+		if s.err[q] == wire.ErrChallengeLoop {
+			s.open |= 1 << q
+			s.err[q] = 0
+		}
+	}
+	s.resend(s.open)
+	return true
+}

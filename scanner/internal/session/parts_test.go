@@ -1,0 +1,197 @@
+package session
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// TestSchedule checks the wait of every attempt, the number of attempts, and the sum
+// of their waits.
+func TestSchedule(t *testing.T) {
+	s := Schedule{Timeout: 100 * time.Millisecond}
+	var waits []time.Duration
+	for attempt := range 5 {
+		waits = append(waits, s.wait(attempt+1)/time.Millisecond)
+	}
+	if want := []time.Duration{100, 150, 200, 200, 200}; !slices.Equal(waits, want) {
+		t.Errorf("waits of %v ms, want %v", waits, want)
+	}
+	for _, test := range []struct {
+		retries    int
+		secondPass bool
+		attempts   int
+		silence    time.Duration
+	}{
+		{0, false, 1, 100 * time.Millisecond},
+		{1, false, 2, 250 * time.Millisecond},
+		{2, false, 3, 450 * time.Millisecond},
+		{3, false, 4, 650 * time.Millisecond},
+		{0, true, 2, 300 * time.Millisecond},
+		{2, true, 4, 650 * time.Millisecond},
+	} {
+		s.Attempts, s.SecondPass = 1+test.retries, test.secondPass
+		if s.Requests() != test.attempts || s.Silence() != test.silence {
+			t.Errorf("%+v: %d attempts in %v, want %d in %v", s, s.Requests(), s.Silence(), test.attempts, test.silence)
+		}
+	}
+}
+
+// TestMemory checks the byte budget: lent and kept buffers together never exceed it.
+func TestMemory(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	m := NewMemory(1 << 20)
+	var held [][]byte
+	refused := 0
+	for range 100_000 {
+		if i := rng.IntN(200); i < len(held) {
+			m.put(held[i])
+			held[i] = held[len(held)-1]
+			held = held[:len(held)-1]
+			continue
+		}
+		var b []byte
+		if !m.grow(&b, 1+rng.IntN(100_000)) {
+			refused++
+			continue
+		}
+		held = append(held, b)
+		if m.Used+m.kept > m.budget || m.Used > m.Peak {
+			t.Fatalf("%d used, %d kept, peak %d", m.Used, m.kept, m.Peak)
+		}
+	}
+	var sum int64
+	for _, b := range held {
+		sum += int64(cap(b))
+	}
+	if refused == 0 || sum != m.Used {
+		t.Errorf("%d refused, %d held, %d used", refused, sum, m.Used)
+	}
+}
+
+// TestAnswerSize checks that an answer takes at most a kilobyte in addition to its
+// messages, and that the fields that every datagram changes lie in its first four
+// cache lines.
+func TestAnswerSize(t *testing.T) {
+	var a Answer
+	if n := unsafe.Sizeof(a); n > 1024 {
+		t.Errorf("an answer takes %d bytes, which the runtime rounds up to 1152", n)
+	}
+	if n := unsafe.Offsetof(a.challenges) + unsafe.Offsetof(a.challenges.repeated); n > 4*64 {
+		t.Errorf("what every datagram changes takes %d bytes", n)
+	}
+}
+
+// FuzzSession plays arbitrary events in any order: a session must end after a
+// bounded number of datagrams and waits, whatever the server does.
+func FuzzSession(f *testing.F) {
+	f.Add([]byte{0, 1, 2, 3}, uint8(7))
+	f.Add([]byte{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9, 9}, uint8(7))
+	f.Add([]byte{5, 6, 0, 5, 6, 12, 12, 12, 7, 12}, uint8(3))
+	f.Add([]byte{0, 1, 2, 3, 12, 12}, uint8(7|32))
+	f.Fuzz(func(t *testing.T, events []byte, questions uint8) {
+		p := Plan{
+			Questions: Questions(questions) & (All | Ping), Fallback: questions&16 != 0,
+			Schedule: Schedule{Timeout: time.Second, Attempts: 3},
+		}
+		if p.Questions&All == 0 {
+			return
+		}
+		base := p.Schedule.Timeout
+		if questions&32 != 0 { // the scan has learned its timeouts
+			base, p.Last.Heard = LeastTimeout, time.Duration(questions>>6)*time.Second
+		}
+		var tk Session
+		m := NewMemory(1 << 20)
+		tk.Start(&p, false, false)
+		now, sent, next := time.Duration(0), 0, wire.Challenge(1)
+		for i := 0; !tk.Done(); i++ {
+			if i < len(events) {
+				fuzzEvent(&tk, m, &p, now, base, events[i], &next)
+			} else {
+				now = max(now+time.Millisecond, tk.Wake())
+				tk.Tick(&p, now, base)
+			}
+			tk.Advance(&p, now)
+			for q := range Each(tk.Due()) {
+				tk.Sent(&p, now, base, q)
+				sent++
+			}
+			now += time.Millisecond
+			if i > len(events)+200 {
+				t.Fatalf("the session has not ended after %d waits: %+v", i-len(events), tk)
+			}
+		}
+		// The maximum number of datagrams for each question: its attempts and the extra
+		// ones, all of them twice because an older challenge may replace the current
+		// one; two in each challenge round; one when the challenge turns out to be
+		// shared by all questions; and one to verify the answer. A ping may be sent in
+		// addition.
+		if most := 3*(2*(1+2+extraAsks)+2*maxRounds+2) + 1; sent > most {
+			t.Fatalf("%d datagrams sent, at most %d expected", sent, most)
+		}
+	})
+}
+
+func fuzzEvent(t *Session, m *Memory, p *Plan, now, base time.Duration, b byte, next *wire.Challenge) {
+	q := wire.Question(b / 16 % 3)
+	if t.Got == nil && b%13 != 10 && b%13 != 12 {
+		t.Hear(p, new(Answer), now, wire.NoChallenge)
+	}
+	if b >= 13*16 {
+		fuzzAside(t, m, p, now, b)
+		return
+	}
+	switch b % 13 {
+	case 0:
+		*next++
+		t.challenged(now, *next)
+	case 1:
+		t.challenged(now, *next)
+	case 2:
+		t.reply(now, q, 0)
+	case 3:
+		t.reply(now, q, wire.ErrTruncated)
+	case 4:
+		t.reply(now, q, wire.ErrMalformed)
+	case 5:
+		t.goldReply(now, 0)
+	case 6:
+		t.Fragment()
+	case 7:
+		t.Contradiction()
+	case 8:
+		t.limited()
+	case 9:
+		t.Junk(wire.ErrUnexpected)
+	case 10:
+		t.Unsent(q)
+	case 11:
+		t.Message(m, now, wire.AppendText(nil, wire.KindBanned, nil))
+	case 12:
+		t.Tick(p, now, base)
+	}
+}
+
+// fuzzAside plays an event that does not answer an open question.
+func fuzzAside(t *Session, m *Memory, p *Plan, now time.Duration, b byte) {
+	if t.Got == nil {
+		t.Hear(p, new(Answer), now, wire.NoChallenge)
+	}
+	switch b % 5 {
+	case 0:
+		t.pong(m, now, nil)
+	case 1:
+		t.Unreachable()
+	case 2:
+		t.Got.again(wire.QuestionInfo)
+	case 3:
+		t.Got.Conflict = true
+	case 4:
+		t.game(17510)
+	}
+}

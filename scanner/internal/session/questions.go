@@ -1,0 +1,124 @@
+package session
+
+import (
+	"math/bits"
+	"slices"
+
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// Questions is a set of questions.
+type Questions uint8
+
+// The sets of one question each, and All, the set of the three questions that
+// determine a target's status. All does not contain the ping.
+const (
+	Info    = Questions(1 << wire.QuestionInfo)
+	Players = Questions(1 << wire.QuestionPlayers)
+	Rules   = Questions(1 << wire.QuestionRules)
+	All     = Info | Players | Rules
+	Ping    = Questions(1 << wire.QuestionPing)
+)
+
+// An answered question can be asked once more, to verify its answer. In due and
+// waiting, the repetition of q is number q + questionVerify, above the numbers of all
+// requests.
+const (
+	questionVerify = wire.Question(wire.NumRequests)
+	verifyAll      = All << questionVerify
+	aside          = Ping | verifyAll // what may be due or waited for without being open
+)
+
+// Has reports whether q is in the set.
+func (qs Questions) Has(q wire.Question) bool { return qs&(1<<q) != 0 }
+
+// Lowest returns the first question of qs, as a set.
+func Lowest(qs Questions) Questions { return qs & -qs }
+
+// Each yields the questions of qs in order.
+func Each(qs Questions) func(yield func(wire.Question) bool) {
+	return func(yield func(wire.Question) bool) {
+		for ; qs != 0; qs &= qs - 1 {
+			if !yield(first(qs)) {
+				return
+			}
+		}
+	}
+}
+
+// first returns the first question of qs, which must not be empty.
+func first(qs Questions) wire.Question { return wire.Question(bits.TrailingZeros8(uint8(qs))) }
+
+func count(qs Questions) int { return bits.OnesCount8(uint8(qs)) }
+
+// agenda holds the state of each question of a session. A question is open until it
+// is answered or given up. While it is open it is due, or waited for, or put off.
+type agenda struct {
+	open    Questions // neither answered nor given up
+	asked   Questions // sent at least once
+	due     Questions // to be sent as soon as the rate allows
+	waiting Questions // sent, and silent so far
+	bare    Questions // last sent without a challenge
+
+	attempts [wire.NumQuestions]uint8      // how many times each was asked, not counting challenge rounds
+	err      [wire.NumQuestions]wire.Error // why each was closed without a complete answer, 0 if it has one; while open: the error of its last faulty reply
+}
+
+// count counts one more attempt for each of qs.
+func (a *agenda) count(qs Questions) {
+	for q := range Each(qs) {
+		a.attempts[q] += b2u8(a.attempts[q] < 255)
+	}
+}
+
+// silent returns the open questions that are waited for.
+func (a *agenda) silent() Questions { return a.waiting & a.open }
+
+// stopWaiting ends the wait for answers to open questions, which will be asked
+// again.
+func (a *agenda) stopWaiting() { a.waiting &= aside }
+
+// hold puts off the open questions: none of them is due or waited for.
+func (a *agenda) hold() {
+	a.waiting &= aside
+	a.due &= aside
+}
+
+// fault records code, the error of a reply, for the open questions of qs.
+func (a *agenda) fault(qs Questions, code wire.Error) {
+	for q := range Each(qs & a.open) {
+		a.err[q] = code
+	}
+}
+
+// giveUp closes qs. code is the reason why they have no complete answer; 0: they have
+// one.
+func (a *agenda) giveUp(qs Questions, code wire.Error) {
+	a.open &^= qs
+	for q := range Each(qs) {
+		a.err[q] = code
+	}
+}
+
+// looped reports whether a question was given up because of too many challenges. If
+// some of the challenges were forged, a request with a genuine one may still be
+// answered.
+func (a *agenda) looped() bool { return slices.Contains(a.err[:], wire.ErrChallengeLoop) }
+
+// most returns the question of qs that is waited for and has had the most attempts,
+// and the number of these attempts. n is 0 if none of qs is waited for.
+func (a *agenda) most(qs Questions) (most wire.Question, n int) {
+	for q := range Each(a.silent() & qs) {
+		if times := int(a.attempts[q]); times > n {
+			most, n = q, times
+		}
+	}
+	return most, n
+}
+
+func b2u8(b bool) uint8 {
+	if b {
+		return 1
+	}
+	return 0
+}

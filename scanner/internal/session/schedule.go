@@ -1,0 +1,127 @@
+package session
+
+import "time"
+
+// Schedule owns how long a scan waits. It says how many times a question without an
+// answer is sent, how long each attempt waits, and how long late replies are worth
+// waiting for. It is the only place that defines:
+//
+//	attempt        1     2     3 and later   second pass
+//	wait           1     1.5   2             2            timeouts
+//
+// A target that stays silent is sent its first question in each of these attempts,
+// and is then given up. The scan waits longer for a target that has answered: at
+// least two of its round trips (see Session.timeout). A question gets more attempts if
+// part of an answer or a challenge came (see Session.maxAsks).
+//
+// A scan that learns its timeouts (see the learner of package scanner) makes the
+// attempts earlier: base is what it learned, at most Timeout. The last attempt still
+// comes 1.2 s after the first one, if Timeout allows, because a limit of one query per
+// second, or a gap in the path, swallows all attempts that are close together. With
+// three attempts:
+//
+//	attempt   after the first one          and waits
+//	1         0                            1 base
+//	2         1 base                       1.5 base
+//	3         2.5 base, at least 1.2 s     1 base
+//
+// If a target is still silent then, the scan listens for it until the time at which
+// the fixed schedule would give it up. The open questions of a target that has answered
+// wait as long.
+type Schedule struct {
+	Timeout    time.Duration // the wait of the first attempt
+	Attempts   int           // how many times a question is sent
+	SecondPass bool          // a silent target gets one more attempt when all others are finished
+	Cooldown   time.Duration // how long late replies of a finished target are recognised, and waited for at the end
+	Learns     bool          // Timeout is the longest; the scan learns shorter ones
+	Cools      bool          // Cooldown is the longest at the end; the scan learns a shorter one
+}
+
+// LeastTimeout is the shortest timeout, and the shortest cooldown, that a scan learns.
+const LeastTimeout = 150 * time.Millisecond
+
+// LearnTrips is how many servers must have answered before a scan knows the round
+// trips well enough to take its timeouts from them.
+const LearnTrips = 256
+
+// lastAttempt is the minimum time from the first attempt to the last one in a scan
+// that learns its timeouts.
+const lastAttempt = 1200 * time.Millisecond
+
+// Requests returns how many times a silent target is sent its first question.
+func (s Schedule) Requests() int { return s.Attempts + int(b2u8(s.SecondPass)) }
+
+// wait returns how long an attempt of the first pass waits for an answer. Attempts are
+// numbered from 1. There may be more of them than Attempts.
+func (s Schedule) wait(attempt int) time.Duration {
+	switch {
+	case attempt <= 1:
+		return s.Timeout
+	case attempt == 2:
+		return s.Timeout * 3 / 2
+	}
+	return s.Longest()
+}
+
+// Longest returns the longest wait of an attempt, which is also the wait of the second
+// pass.
+func (s Schedule) Longest() time.Duration { return 2 * s.Timeout }
+
+// Silence returns how long a silent target is waited for in all attempts together,
+// including the second pass.
+func (s Schedule) Silence() time.Duration {
+	d := s.sum(s.Attempts)
+	if s.SecondPass {
+		d += s.Longest()
+	}
+	return d
+}
+
+// sum returns how long the first n attempts wait together.
+func (s Schedule) sum(n int) (d time.Duration) {
+	for attempt := range n {
+		d += s.wait(attempt + 1)
+	}
+	return d
+}
+
+// learnt returns how long attempt n waits in a scan that learns its timeouts. attempts
+// is the number of all attempts, base is how long the first attempt waited, and after
+// is the time from the first attempt to attempt n.
+func (s Schedule) learnt(base, after time.Duration, n, attempts int) time.Duration {
+	switch d := (Schedule{Timeout: base}).wait(n); {
+	case n >= attempts:
+		return base
+	case n == attempts-1:
+		return max(d, min(lastAttempt, s.sum(n))-after)
+	default:
+		return d
+	}
+}
+
+// Least returns the shortest possible Silence and Cooldown of a scan of this many
+// targets. They are shorter than the fixed ones if there are enough targets to learn
+// from.
+func (s Schedule) Least(targets float64) (silence, cooldown time.Duration) {
+	silence, cooldown = s.Silence(), s.Cooldown
+	if !s.Learns || targets < LearnTrips {
+		return silence, cooldown
+	}
+	if s.Cools {
+		cooldown = min(cooldown, LeastTimeout)
+	}
+	if !s.SecondPass {
+		silence = 0
+		for n := range s.Attempts {
+			silence += s.learnt(min(LeastTimeout, s.Timeout), silence, n+1, s.Attempts)
+		}
+	}
+	return silence, cooldown
+}
+
+// LastWaits are how long after the last request an answer is still worth waiting
+// for, once every target was started; 0: as long as the fixed schedule says.
+type LastWaits struct {
+	Silent time.Duration // for a target that sent nothing
+	Heard  time.Duration // for the answer to a question, if the target sent something
+}

@@ -1,0 +1,78 @@
+package scanner
+
+import (
+	"iter"
+	"slices"
+)
+
+// Snapshot is the state of a scan from which another scan can resume.
+type Snapshot struct {
+	// Position is the number of targets that the scan has taken from the sequence. Each
+	// of them is finished, in Open, in Silent, or was skipped.
+	Position uint64
+	// Place is where to resume the sequence: one more than the Place of the last
+	// target taken from it.
+	Place uint64
+	// Open holds the targets that were taken and are neither finished nor waiting for
+	// the second pass, in no particular order. Their Place is not set.
+	Open []Target
+	// Silent holds all targets so far that stayed silent in the first pass, as
+	// address<<16 | port. Those before index SecondPassed have begun their second
+	// pass and are finished or open. Later Snapshots share this memory and append
+	// to it, so the elements must not be changed.
+	Silent []uint64
+	// SecondPassed is how many targets in Silent have begun their second pass.
+	SecondPassed int
+	// SilentLabels holds the labels of the targets in Silent that have one, ordered by
+	// Index.
+	SilentLabels []SilentLabel
+	// Stats are the statistics at the time of the snapshot.
+	Stats Stats
+}
+
+// SilentLabel is the label that a list gave a silent target.
+type SilentLabel struct {
+	Index       int    // in Snapshot.Silent
+	Tag, Master string // as in Target
+	InfoOnly    bool   // likewise
+}
+
+// SilentTargets returns the targets that wait for the second pass, with Tag and Master
+// as in the list. Their Place is not set.
+func (s *Snapshot) SilentTargets() iter.Seq[Target] {
+	return func(yield func(Target) bool) {
+		l := secondPass{silent: s.Silent, labels: s.SilentLabels, next: s.SecondPassed}
+		for e, ok := l.pop(); ok; e, ok = l.pop() {
+			if !yield(e.target()) {
+				return
+			}
+		}
+	}
+}
+
+// snapshot returns a Snapshot of the scan after all outcomes so far.
+func (e *engine) snapshot() *Snapshot {
+	e.stats.Elapsed = e.clock()
+	e.pacer.allow(e.stats.Elapsed)
+	e.stats.Socket = e.sock.Stats()
+	open := make([]Target, 0, len(e.open.index)+e.addrs.n)
+	for addr := range e.open.index {
+		open = append(open, entry{addr, e.open.labels[addr]}.target())
+	}
+	for _, h := range e.addrs.held {
+		for _, t := range h.targets {
+			open = append(open, t.target())
+		}
+	}
+	second := &e.supply.second
+	return &Snapshot{
+		Position: e.stats.Taken,
+		Place:    e.supply.list.place,
+		Open:     open,
+		Stats:    e.stats,
+
+		Silent:       slices.Clip(second.silent),
+		SilentLabels: slices.Clip(second.labels),
+		SecondPassed: second.next,
+	}
+}
