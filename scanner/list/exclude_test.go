@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 )
 
@@ -280,51 +279,6 @@ func TestReload(t *testing.T) {
 	}
 }
 
-// TestReloadWhileAsked calls Reload repeatedly while other goroutines call Excluded
-// for an address that every version of the file excludes, and for one that none
-// excludes. Every answer must be right, and no count may be lost.
-func TestReloadWhileAsked(t *testing.T) {
-	path := writeFile(t, "list", "1.0.0.0/24\n")
-	x := mustExclude(t, exclusionConfig{Files: []string{path}})
-	const askers, times = 4, 20_000
-	var all sync.WaitGroup
-	for range askers {
-		all.Go(func() {
-			for range times {
-				if !x.Excluded(addr("1.0.0.7")) {
-					t.Error("not excluded while the file is read again")
-					return
-				}
-				if x.Excluded(addr("1.0.1.7")) {
-					t.Error("excluded without a rule")
-					return
-				}
-			}
-		})
-	}
-	done := make(chan struct{})
-	go func() { all.Wait(); close(done) }()
-	for i := 0; ; i++ {
-		select {
-		case <-done:
-			if got := fileCounts(x)[0]; got != fmt.Sprintf("list 0 %d", askers*times) {
-				t.Errorf("%s, want %d", got, askers*times)
-			}
-			return
-		default:
-		}
-		next := filepath.Join(filepath.Dir(path), "next")
-		rewrite(t, next, strings.Repeat("# a line\n", i%3)+"1.0.0.0/24\n")
-		if err := os.Rename(next, path); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := x.Reload(); err != nil {
-			t.Fatal(err)
-		}
-		x.Counts()
-	}
-}
-
 // TestListReload checks that a rule that Reload adds while All yields targets
 // excludes the targets after that.
 func TestListReload(t *testing.T) {
@@ -350,28 +304,6 @@ func TestListReload(t *testing.T) {
 	}
 	if got := fileCounts(x); !slices.Equal(got, []string{"list 1 0"}) {
 		t.Errorf("%q", got)
-	}
-}
-
-func TestPrefixes(t *testing.T) {
-	tests := []struct{ span, want string }{
-		{"1.2.3.4-1.2.3.4", "1.2.3.4/32"},
-		{"0.0.0.0-255.255.255.255", "0.0.0.0/0"},
-		{"1.2.3.0/24", "1.2.3.0/24"},
-		{"1.2.3.9/24", "1.2.3.0/24"},
-		{"255.255.255.254-255.255.255.255", "255.255.255.254/31"},
-		{"1.0.0.1-1.0.0.6", "1.0.0.1/32 1.0.0.2/31 1.0.0.4/31 1.0.0.6/32"},
-		{"0.0.0.0-0.0.0.4", "0.0.0.0/30 0.0.0.4/32"},
-	}
-	for _, test := range tests {
-		s, f := parseSpan([]byte(test.span))
-		var got []string
-		for p := range s.prefixes() {
-			got = append(got, p.String())
-		}
-		if f != "" || strings.Join(got, " ") != test.want {
-			t.Errorf("%s: %q, %v", test.span, got, f)
-		}
 	}
 }
 
@@ -401,15 +333,6 @@ func FuzzSpan(f *testing.F) {
 			t.Fatalf("%q is written %v", b, s)
 		}
 	})
-}
-
-func BenchmarkExcluded(b *testing.B) {
-	x := mustExclude(b, exclusionConfig{})
-	a := addr("8.8.8.8")
-	b.ReportAllocs()
-	for b.Loop() {
-		x.Excluded(a)
-	}
 }
 
 // TestAdd checks that Add adds the counts of an earlier part of the scan to the same

@@ -125,28 +125,6 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// TestFormatsTogether reads all formats as inputs of one list.
-func TestFormatsTogether(t *testing.T) {
-	cfg := Config{InOrder: true}
-	want := map[string]bool{}
-	invalid := 0
-	for i, list := range lists {
-		kind := []string{"", "gzip", "zstd"}[i%3]
-		cfg.Args = append(cfg.Args, writeFile(t, "list", string(compressed(t, kind, list.text))))
-		for _, s := range strings.Split(list.want, "|") {
-			addr, _, _ := strings.Cut(s, " ")
-			want[addr] = true
-		}
-		if list.invalid != "" {
-			invalid += strings.Count(list.invalid, "|") + 1
-		}
-	}
-	l, got, bad := opened(t, cfg)
-	if len(got) != len(want) || len(bad) != invalid || l.Err() != nil {
-		t.Errorf("%d targets, %d invalid, %v; want %d and %d", len(got), len(bad), l.Err(), len(want), invalid)
-	}
-}
-
 // TestTruncated cuts a census at every fourth byte, and at every byte near the end
 // of a record. The list must yield the complete records before the cut, in order,
 // and report that data is missing.

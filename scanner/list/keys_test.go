@@ -5,7 +5,6 @@ import (
 	"maps"
 	"math/rand/v2"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -107,52 +106,6 @@ func TestInputOrderMemory(t *testing.T) {
 		}
 	}
 	runtime.KeepAlive(w)
-}
-
-// TestRepeatedPortLists checks that a network that is named 10,000 times, with
-// changing port lists, takes at most 4 MiB.
-func TestRepeatedPortLists(t *testing.T) {
-	l := mustOpen(t, Config{Stdin: strings.NewReader("")})
-	before := heap()
-	ld := newLoader(l)
-	r := rand.New(rand.NewPCG(1, 1))
-	for range 10_000 {
-		ports := mustPorts(t, fmt.Sprintf("%d,%d,%d", 1+r.IntN(20), 1+r.IntN(20), 1+r.IntN(20)))
-		ld.take(&name{kind: kindBlock, span: span{0x01000000, 0x010000ff}, ports: ports}, labels{})
-	}
-	if most := heap() - before; most > 4<<20 {
-		t.Errorf("%d bytes", most)
-	}
-	if o := ld.finish(); o.total != 20*256 {
-		t.Errorf("%d targets", o.total)
-	}
-}
-
-// TestRunsAreFull checks that a run has no gaps: at and the chunks depend on it.
-func TestRunsAreFull(t *testing.T) {
-	var ks keySet
-	r := rand.New(rand.NewPCG(5, 5))
-	want := map[uint64]bool{}
-	for range 3*roundLen + 100 {
-		key := r.Uint64N(1 << 17)
-		want[key] = true
-		ks.add(key, nil)
-	}
-	ks.finish(func(key uint64) bool { return key%3 > 0 })
-	var got []uint64
-	for i := range ks.len() {
-		got = append(got, ks.at(i))
-	}
-	var sorted []uint64
-	for key := range want {
-		if key%3 > 0 {
-			sorted = append(sorted, key)
-		}
-	}
-	slices.Sort(sorted)
-	if !slices.Equal(got, sorted) {
-		t.Errorf("%d keys, want %d, or another order", len(got), len(sorted))
-	}
 }
 
 // skipShort skips a test under -short. The race detector also runs with -short.

@@ -160,37 +160,6 @@ func BenchmarkLines(b *testing.B) {
 	})
 }
 
-func BenchmarkNetwork(b *testing.B) {
-	const n = 1 << 20
-	for _, args := range [][]string{{"1.0.0.0/12"}, {"9.9.9.9:9", "1.0.0.0/12"}} {
-		b.Run(strings.Join(args, " "), func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				l := mustOpen(b, Config{InOrder: true, Args: args, Ports: mustPorts(b, "27015")})
-				for range l.From(0) {
-				}
-			}
-			perTarget(b, n)
-		})
-	}
-}
-
 func perTarget(b *testing.B, n int) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/target")
-}
-
-// BenchmarkParse measures how long it takes to parse a line of text and count its
-// targets, which are not passed on.
-func BenchmarkParse(b *testing.B) {
-	r, _ := lineReader(b, "")
-	r.take = nil
-	for _, text := range []string{"203.0.113.107:27015", "203.0.113.7:27015 eu", "203.0.113.7:27015,27017-27020"} {
-		l := line{text: []byte(text)}
-		b.Run(text, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				r.text(l)
-			}
-		})
-	}
 }

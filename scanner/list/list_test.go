@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"testing/iotest"
 
@@ -503,35 +502,6 @@ func TestProgress(t *testing.T) {
 	if _, _, known := l.Progress(); known {
 		t.Error("the length of a reader is known")
 	}
-}
-
-// TestStatsWhileRunning calls Stats and other methods while All yields targets in
-// another goroutine. Given must never decrease, and Read must never be less than
-// Given.
-func TestStatsWhileRunning(t *testing.T) {
-	l := mustOpen(t, Config{InOrder: true, Args: []string{"1.0.0.0/18", "127.0.0.0/30"}, Ports: mustPorts(t, "1-2")})
-	done := make(chan struct{})
-	var reading sync.WaitGroup
-	reading.Go(func() {
-		for last := (Stats{}); ; {
-			s := l.Stats()
-			if s.Given < last.Given || s.Read < s.Given {
-				t.Errorf("from %+v to %+v", last, s)
-			}
-			last = s
-			l.cfg.Exclusions.Counts()
-			l.Progress()
-			l.Err()
-			select {
-			case <-done:
-				return
-			default:
-			}
-		}
-	})
-	texts(l.From(0))
-	close(done)
-	reading.Wait()
 }
 
 func TestPorts(t *testing.T) {

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/netip"
 	"os"
-	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -212,19 +211,6 @@ func TestResolveEnough(t *testing.T) {
 	}
 }
 
-// TestResolveFirst checks that a target that is named first by its host name, and
-// then by its address, keeps the tag of the host name.
-func TestResolveFirst(t *testing.T) {
-	list := "one.example:5 first\n" + strings.Repeat("8.0.0.1:5\n", 1000)
-	l := mustOpen(t, Config{Stdin: strings.NewReader(list), Resolve: func(ctx context.Context, host string) ([]netip.Addr, error) {
-		runtime.Gosched() // let the reader read the next lines
-		return names(ctx, host)
-	}})
-	if got := texts(l.From(0)); !slices.Equal(got, []string{"8.0.0.1:5 first"}) {
-		t.Errorf("%q", got)
-	}
-}
-
 // TestResolveBounded checks that maxLookups host names are looked up at the same
 // time, and that their targets are yielded in the order of the names.
 func TestResolveBounded(t *testing.T) {
@@ -348,33 +334,6 @@ func (e endless) Read(p []byte) (int, error) {
 		e.stop()
 	}
 	return copy(p, strings.Repeat("8.0.0.1:1\n", 100)), nil
-}
-
-// TestLoading checks what Progress reports before, during and after
-// Load.
-func TestLoading(t *testing.T) {
-	var list strings.Builder
-	for i := range 50_000 {
-		fmt.Fprintf(&list, "8.0.%d.%d:1\n", i/256, i%256)
-	}
-	file := writeFile(t, "list.txt", list.String()+"bad\n")
-	var l *List
-	last := 0.0
-	l = mustOpen(t, Config{Args: []string{file}, Invalid: func(Invalid) {
-		_, last, _ = l.Progress()
-	}})
-	if n, part, known := l.Progress(); n != 0 || part != 0 || !known {
-		t.Errorf("before: %d, %v, %v", n, part, known)
-	}
-	if err := l.Load(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if last < 0.9 || last > 1 {
-		t.Errorf("at the last line: %v", last)
-	}
-	if n, part, known := l.Progress(); n != 50_001 || part != 0 || !known {
-		t.Errorf("after: %d, %v, %v", n, part, known)
-	}
 }
 
 // TestLoadErrors checks that Load fails if a list can't be read, and that All then

@@ -10,60 +10,10 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/a2sscan/a2sscan/scanner/target"
 )
-
-func TestPerm(t *testing.T) {
-	keys := keyStream(1)
-	for _, size := range []uint64{0, 1, 2, 3, 4, 5, 7, 8, 9, 255, 256, 257, 1000, 65536, 100_003} {
-		p := newPerm(size, &keys)
-		seen := make([]bool, size)
-		for x := range size {
-			y := p.at(x)
-			if y >= size || seen[y] {
-				t.Fatalf("size %d: %d comes twice, or is too large", size, y)
-			}
-			seen[y] = true
-		}
-	}
-}
-
-// TestPermMixes checks that a perm maps neighbouring numbers far apart: by about a
-// third of its size on average, as a random order does.
-func TestPermMixes(t *testing.T) {
-	for _, size := range []uint64{1 << 8, 1 << 16, 3_000_000, 1 << 32} {
-		keys := keyStream(7)
-		mean := 0.0
-		const perms, steps = 20, 200
-		for range perms {
-			p := newPerm(size, &keys)
-			last := p.at(0)
-			for x := uint64(1); x <= steps; x++ {
-				now := p.at(x)
-				mean += float64(max(now, last)-min(now, last)) / float64(size)
-				last = now
-			}
-		}
-		if mean /= perms * steps; mean < 0.25 || mean > 0.42 {
-			t.Errorf("size %d: neighbours are %.3f of all apart", size, mean)
-		}
-	}
-}
-
-func TestScatter(t *testing.T) {
-	keys := keyStream(3)
-	s := newScatterer(&keys)
-	for range 100_000 {
-		ip, port := rand.Uint32(), uint16(rand.Uint32())
-		k := s.scatter(ip, port)
-		if gotIP, gotPort := s.gather(k); k >= 1<<48 || gotIP != ip || gotPort != port {
-			t.Fatalf("%x:%d became %x, and that %x:%d", ip, port, k, gotIP, gotPort)
-		}
-	}
-}
 
 // sources holds the inputs for one list: arguments, and files of lines.
 type sources struct {
@@ -222,20 +172,6 @@ func TestFromInside(t *testing.T) {
 	}
 }
 
-// TestSeeds checks that different seeds give different orders.
-func TestSeeds(t *testing.T) {
-	orders := map[string]bool{}
-	for seed := range uint64(20) {
-		for _, args := range [][]string{{"1.0.0.0/24"}, {"1.0.0.0/28", "2.0.0.0/25"}} {
-			l := mustOpen(t, Config{Args: args, Ports: mustPorts(t, "1"), Seed: seed})
-			orders[fmt.Sprint(texts(l.From(0)))] = true
-		}
-	}
-	if len(orders) != 40 {
-		t.Errorf("%d orders of 40", len(orders))
-	}
-}
-
 // TestPlaces checks that a target's Place does not depend on exclusions, the shard
 // or the limit, which may change between two parts of a scan.
 func TestPlaces(t *testing.T) {
@@ -304,25 +240,6 @@ func TestPortsApart(t *testing.T) {
 		}
 		if least < test.least {
 			t.Errorf("%s: %d places apart, want %d", test.name, least, test.least)
-		}
-	}
-}
-
-// TestInterleaved checks that listed targets and the targets of a network are
-// evenly mixed.
-func TestInterleaved(t *testing.T) {
-	var list bytes.Buffer
-	for i := range 1000 {
-		fmt.Fprintf(&list, "9.0.%d.%d:1\n", i/250, i%250)
-	}
-	l := mustOpen(t, Config{Args: []string{"-", "1.0.0.0/20"}, Stdin: &list, Ports: mustPorts(t, "1"), Seed: 1})
-	listed := 0
-	for tg := range l.From(0) {
-		if tg.Addr.Addr().As4()[0] == 9 {
-			listed++
-		}
-		if want := float64(tg.Place+1) * 1000 / 5096; float64(listed) < want-1 || float64(listed) > want+1 {
-			t.Fatalf("%d of the list among the first %d", listed, tg.Place+1)
 		}
 	}
 }
@@ -407,77 +324,6 @@ func TestNetworkMemory(t *testing.T) {
 	}
 	if seen < 500 {
 		t.Errorf("%d of the last 1000 targets", seen)
-	}
-}
-
-// wholeSpace makes TestWholeSpace visit all 2^32 addresses instead of a smaller
-// network. The environment variable A2SSCAN_WHOLE_SPACE sets it.
-var wholeSpace = os.Getenv("A2SSCAN_WHOLE_SPACE") != ""
-
-// TestWholeSpace visits a network in random order. Several goroutines visit one
-// part of the order each. The sums over the yielded targets must equal sums over
-// all scannable addresses, so that none is missing or yielded twice. The test also
-// checks that three shards would be of about equal size. If wholeSpace is set, the
-// network is all of IPv4.
-func TestWholeSpace(t *testing.T) {
-	network, size := "32.0.0.0/11", uint64(1)<<21
-	switch {
-	case wholeSpace:
-		network, size = "0.0.0.0/0", 1<<32
-	case testing.Short():
-		network, size = "32.0.0.0/14", 1<<18
-	}
-	type sums struct{ n, sum, mixed uint64 }
-	add := func(s *sums, ip uint32) {
-		s.n++
-		s.sum += uint64(ip)
-		s.mixed += uint64(mix(ip^0x5bd1e995)) * 0x9e3779b97f4a7c15 >> 7
-	}
-	x := mustExclude(t, exclusionConfig{AllowReserved: true})
-	relays := spanOf(cidr("169.254.0.0/16")) // unscannable, like 0.0.0.0
-	const parts = 4
-	var got [parts]sums
-	var shards [parts][3]uint64
-	var walks sync.WaitGroup
-	for i := range parts {
-		l := mustOpen(t, Config{Args: []string{network}, Ports: mustPorts(t, "27015"), Seed: 99, Exclusions: x})
-		from, to := uint64(i)*size/parts, uint64(i+1)*size/parts
-		walks.Go(func() {
-			for tg := range l.From(from) {
-				if tg.Place >= to {
-					break
-				}
-				ip := ipOf(tg.Addr.Addr())
-				add(&got[i], ip)
-				shards[i][uint64(mix(ip))*3>>32]++
-			}
-		})
-	}
-	var want sums
-	first := uint64(ipOf(netip.MustParsePrefix(network).Addr()))
-	for ip := max(first, 1); ip < first+size; ip++ {
-		if ip < uint64(relays.first) || ip > uint64(relays.last) {
-			add(&want, uint32(ip))
-		}
-	}
-	walks.Wait()
-	var all sums
-	var each [3]uint64
-	for i := range got {
-		all.n += got[i].n
-		all.sum += got[i].sum
-		all.mixed += got[i].mixed
-		for k := range each {
-			each[k] += shards[i][k]
-		}
-	}
-	if all != want {
-		t.Errorf("%+v, want %+v", all, want)
-	}
-	for k := range each {
-		if part := float64(each[k]) / float64(size); part < 0.332 || part > 0.335 {
-			t.Errorf("shard %d of 3 has %.4f of all", k, part)
-		}
 	}
 }
 

@@ -136,23 +136,6 @@ func TestPage(t *testing.T) {
 	}
 }
 
-func TestAppendPage(t *testing.T) {
-	p := master.Page{Addrs: []netip.AddrPort{addr("203.0.113.7:27015"), addr("[::ffff:1.2.3.4]:80")}}
-	want := header + "\xCB\x00\x71\x07\x69\x87" + "\x01\x02\x03\x04\x00\x50"
-	if got := p.Append(nil); string(got) != want {
-		t.Errorf("% x, want % x", got, want)
-	}
-	want += "\x00\x00\x00\x00\x00\x00"
-	p.End = true
-	if got := p.Append(nil); string(got) != want {
-		t.Errorf("% x, want % x", got, want)
-	}
-	p = master.Page{Addrs: []netip.AddrPort{addr("[::1]:80")}}
-	if got := p.Append(nil); string(got) != header+"\x00\x00\x00\x00\x00\x00" {
-		t.Errorf("% x", got)
-	}
-}
-
 // The fuzzers check that decoding, encoding and decoding again gives the same
 // result.
 
@@ -209,38 +192,4 @@ func FuzzFilter(f *testing.F) {
 			t.Errorf("%q: %v, then %v, %v", s, first, again, err)
 		}
 	})
-}
-
-// bodies are what BenchmarkCodec times, and whose allocations TestAllocs counts.
-func bodies() map[string]func() {
-	p := master.Page{End: true}
-	for i := range 231 {
-		p.Addrs = append(p.Addrs, netip.AddrPortFrom(netip.AddrFrom4([4]byte{198, 51, 100, byte(i)}), 27015))
-	}
-	page, out := p.Append(nil), make([]byte, 0, 2048)
-	q := master.Request{Region: master.World, Seed: p.Addrs[0], Filter: `\appid\440\empty\1`}
-	return map[string]func(){
-		"page":          func() { p.Decode(page) },
-		"appendPage":    func() { p.Append(out) },
-		"appendRequest": func() { q.Append(out) },
-	}
-}
-
-func TestAllocs(t *testing.T) {
-	for name, run := range bodies() {
-		if n := testing.AllocsPerRun(100, run); n != 0 {
-			t.Errorf("%s: %v allocations", name, n)
-		}
-	}
-}
-
-func BenchmarkCodec(b *testing.B) {
-	for name, run := range bodies() {
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				run()
-			}
-		})
-	}
 }

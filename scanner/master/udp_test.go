@@ -261,17 +261,6 @@ func TestFetchUDPBounds(t *testing.T) {
 	}
 }
 
-// TestFetchUDPPageBound checks that a fetch ends at the maximum number of pages,
-// which protects it from pages with few new servers.
-func TestFetchUDPPageBound(t *testing.T) {
-	m := simulated(t, fleet.MasterConfig{Page: 1})
-	got, s, _, err := fetchUDP(t, m, master.Config{Region: master.World, Unlimited: true, Answers: 20})
-	if !errors.Is(err, master.ErrTooMuch) || len(got) != 20 || s.Requests != 20 {
-		t.Fatalf("%d servers, %d requests, %v", len(got), s.Requests, err)
-	}
-	wantError(t, err, "more than 20 pages")
-}
-
 // TestFetchUDPRelays (EC-153) checks that addresses that can't be queried are passed on, and
 // counted by reason.
 func TestFetchUDPRelays(t *testing.T) {
