@@ -7,9 +7,11 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/sink"
 )
 
 // Rate is the value of a flag for a number of datagrams per second, such as 800, 5k
@@ -25,6 +27,19 @@ func (r *Rate) Set(s string) error {
 	}
 	*r = Rate(v)
 	return nil
+}
+
+func (r *Rate) String() string { return console.Short(float64(*r)) }
+
+func (r *Rate) Type() string { return "N" }
+
+// Limit converts the rate for scanner.Config. In a flag, 0 means no limit; in a
+// Config it means the default.
+func (r Rate) Limit() float64 {
+	if r == 0 {
+		return scanner.Off
+	}
+	return float64(r)
 }
 
 // AutoRate is the value of a flag for a Rate, or "auto" for the rate that the path
@@ -63,24 +78,15 @@ func (r *AutoRate) String() string {
 
 func (r *AutoRate) Type() string { return "N" }
 
-// scaled parses a number that is not negative and may be followed by k, K, M, G or T, which are powers
-// of 1000.
+// scaled parses a number that is not negative and may be followed by k, K, M, G or T,
+// which are powers of 1000.
 func scaled(s string) (float64, error) {
 	factor := 1.0
-	if s != "" {
-		switch s[len(s)-1] {
-		case 'k', 'K':
-			factor = 1e3
-		case 'M':
-			factor = 1e6
-		case 'G':
-			factor = 1e9
-		case 'T':
-			factor = 1e12
+	for unit, n := range map[string]float64{"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12} {
+		if number, found := strings.CutSuffix(s, unit); found {
+			s, factor = number, n
+			break
 		}
-	}
-	if factor > 1 {
-		s = s[:len(s)-1]
 	}
 	v, err := strconv.ParseFloat(s, 64)
 	if err != nil || !(v >= 0) || math.IsInf(v, 1) {
@@ -120,19 +126,6 @@ func (b *Bandwidth) Type() string { return "BITS" }
 // bandwidth.
 func (b Bandwidth) Rate() Rate { return Rate(float64(b) / wireBits) }
 
-func (r *Rate) String() string { return console.Short(float64(*r)) }
-
-func (r *Rate) Type() string { return "N" }
-
-// Limit converts the rate for scanner.Config. In a flag, 0 means no limit; in a
-// Config it means the default.
-func (r Rate) Limit() float64 {
-	if r == 0 {
-		return scanner.Off
-	}
-	return float64(r)
-}
-
 // OrOff converts a number for scanner.Config. It returns scanner.Off for 0, because
 // 0 would mean the default there.
 func OrOff[T int | ~int64](n T) T {
@@ -140,4 +133,124 @@ func OrOff[T int | ~int64](n T) T {
 		return scanner.Off
 	}
 	return n
+}
+
+// Share is the value of a flag for a fraction from 0 to 1.
+type Share float64
+
+// Set parses a percentage or a fraction, such as "2%" or "0.02".
+func (s *Share) Set(text string) error {
+	number, isPercent := strings.CutSuffix(text, "%")
+	v, err := strconv.ParseFloat(number, 64)
+	if isPercent {
+		v /= 100
+	}
+	if err != nil || math.IsNaN(v) || v < 0 || v > 1 {
+		return errors.New("want a part of all such as 2% or 0.02")
+	}
+	*s = Share(v)
+	return nil
+}
+
+// String returns the share as a percentage, or "" for 0, which means no limit.
+func (s *Share) String() string {
+	if *s == 0 {
+		return ""
+	}
+	return console.ExactPercent(float64(*s))
+}
+
+func (s *Share) Type() string { return "SHARE" }
+
+// Rotation is the value of a flag for the size or the time after which a part of a
+// census ends: 1G, 256M, 1h. The zero value means that the census is one file.
+type Rotation struct {
+	size  int64 // bytes
+	every time.Duration
+}
+
+// These are the minimum size in bytes and the minimum duration of a part. Smaller
+// parts would have only a few records each.
+const (
+	minPartSize = 100_000
+	minPartTime = time.Second
+)
+
+// Set parses a duration, or a number followed by k, M, G or T, which are powers of
+// 1000.
+func (r *Rotation) Set(s string) error {
+	if every, err := time.ParseDuration(s); err == nil && every >= minPartTime {
+		*r = Rotation{every: every}
+		return nil
+	}
+	n, err := scaled(s)
+	if err != nil || n < minPartSize || n > 1e15 {
+		return errors.New("want a size from 100k such as 256M or 1G, or a time from 1s such as 1h")
+	}
+	*r = Rotation{size: int64(n)}
+	return nil
+}
+
+func (r *Rotation) String() string {
+	switch {
+	case r.every > 0:
+		return r.every.String()
+	case r.size > 0:
+		return console.Bytes(uint64(r.size))
+	}
+	return ""
+}
+
+func (r *Rotation) Type() string { return "SIZE|TIME" }
+
+// On reports whether the census is divided into parts.
+func (r *Rotation) On() bool { return *r != Rotation{} }
+
+// Size returns the number of bytes after which a part ends; 0: no limit.
+func (r *Rotation) Size() int64 { return r.size }
+
+// Plan returns how to divide the census of a scan that began at start.
+func (r *Rotation) Plan(start time.Time) *sink.Rotation {
+	return &sink.Rotation{Start: start, Size: r.size, Every: r.every}
+}
+
+// Auto is a duration, or "auto" to let the scan choose one.
+type Auto struct {
+	D  time.Duration
+	On bool // the value is "auto"
+}
+
+// autoWord is the flag's value that lets the scan choose.
+const autoWord = "auto"
+
+// Set parses a duration or "auto".
+func (a *Auto) Set(s string) error {
+	if s == autoWord {
+		*a = Auto{On: true}
+		return nil
+	}
+	d, err := time.ParseDuration(s)
+	if err != nil {
+		return err
+	}
+	*a = Auto{D: d}
+	return nil
+}
+
+// String formats a as Set parses it.
+func (a *Auto) String() string {
+	if a.On {
+		return autoWord
+	}
+	return a.D.String()
+}
+
+func (a *Auto) Type() string { return "auto|D" }
+
+// Or returns the duration, or the argument if the value is "auto".
+func (a *Auto) Or(auto time.Duration) time.Duration {
+	if a.On {
+		return auto
+	}
+	return a.D
 }

@@ -4,9 +4,13 @@ import (
 	"cmp"
 	"errors"
 	"os"
+	"slices"
 	"strconv"
+	"strings"
 
+	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/list"
+	"github.com/a2sscan/a2sscan/wire"
 )
 
 // Order is the value of a flag for the order in which targets are queried: whether it
@@ -81,3 +85,67 @@ func (s *Shard) String() string {
 }
 
 func (s *Shard) Type() string { return "I/N" }
+
+// Questions is the value of a flag for a set of questions: info,players,rules,ping.
+// A ping needs at least one of the other questions.
+type Questions scanner.Questions
+
+// Set parses a list of questions, separated by commas.
+func (q *Questions) Set(s string) error {
+	var set scanner.Questions
+	for word := range strings.SplitSeq(s, ",") {
+		var named scanner.Questions
+		for one := range wire.QuestionChallenge {
+			if one.String() == word {
+				named = 1 << one
+			}
+		}
+		if set |= named; named == 0 {
+			return errors.New("want one or more of info, players, rules with commas between them, and optionally ping")
+		}
+	}
+	if set == scanner.AskPing {
+		return errors.New("a ping is sent beside info, players or rules: want info,ping")
+	}
+	*q = Questions(set)
+	return nil
+}
+
+func (q *Questions) String() string {
+	var words []string
+	for one := range wire.QuestionChallenge {
+		if scanner.Questions(*q).Has(one) {
+			words = append(words, one.String())
+		}
+	}
+	return strings.Join(words, ",")
+}
+
+func (q *Questions) Type() string { return "LIST" }
+
+// StatusKind is the value of a flag for the kind of status lines. The zero value
+// means text.
+type StatusKind struct {
+	word  string
+	Given bool
+}
+
+var statusModes = []string{"text", "json", "none"}
+
+// Set parses text, json or none.
+func (m *StatusKind) Set(s string) error {
+	if !slices.Contains(statusModes, s) {
+		return errors.New("want text, json or none")
+	}
+	*m = StatusKind{s, true}
+	return nil
+}
+
+func (m *StatusKind) String() string {
+	if m.word == "" {
+		return statusModes[0]
+	}
+	return m.word
+}
+
+func (m *StatusKind) Type() string { return "KIND" }

@@ -88,10 +88,14 @@ func NothingToAsk(l *list.List, x *list.Exclusions) error {
 			format = in.Format
 		}
 	}
+	var most list.Exclusion // what excluded the most targets
 	ipv6 := uint64(0)
 	for _, from := range x.Counts() {
-		if from.Network == "::/0" {
+		switch {
+		case from.Network == "::/0":
 			ipv6 = from.Targets
+		case !from.Unscannable && from.Targets > most.Targets:
+			most = from
 		}
 	}
 	f := console.Fail(console.ExitInput, "nothing left to ask: %s read", console.Grouped(s.Read))
@@ -103,8 +107,10 @@ func NothingToAsk(l *list.List, x *list.Exclusions) error {
 		return f.WithHint("%s for TCP or for closed ports, and A2S is UDP", console.Plural(rows, "row"))
 	case s.Read == 0:
 		return f.WithHint("the input is empty: it takes one ip:port per line")
+	case s.Excluded > 0 && strings.HasPrefix(most.Source, "RFC "):
+		return f.WithHint("--allow-reserved asks addresses in special-purpose networks too")
 	case s.Excluded > 0:
-		return f.WithHint("%s", excludedHint(x))
+		return f.WithHint("most of them by %s", strings.TrimPrefix(most.Network+", "+most.Source, ", "))
 	case s.Invalid > 0 && format != "text":
 		return f.WithHint("the list was read as %s, with an address in each line; without columns or JSON it takes one ip:port per line", format)
 	case s.Invalid > 0:
@@ -115,20 +121,6 @@ func NothingToAsk(l *list.List, x *list.Exclusions) error {
 		return f.WithHint("IPv4 only; of the servers known to us only Xash3D and CoD4X also answer over IPv6")
 	}
 	return f.WithHint("no server can have these addresses")
-}
-
-// excludedHint names what excluded the most targets, or the flag that disables it.
-func excludedHint(x *list.Exclusions) string {
-	var most list.Exclusion
-	for _, r := range x.Counts() {
-		if !r.Unscannable && r.Targets > most.Targets {
-			most = r
-		}
-	}
-	if strings.HasPrefix(most.Source, "RFC ") {
-		return "--allow-reserved asks addresses in special-purpose networks too"
-	}
-	return "most of them by " + strings.TrimPrefix(most.Network+", "+most.Source, ", ")
 }
 
 // LoadFailure returns an error of reading the lists with its exit code and a hint,

@@ -9,27 +9,22 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// Overwritten returns an error if path, the value of flag, is one of the files that
-// are read.
+// Overwritten returns an error if path, the value of flag, is one of the files or objects
+// that are read.
 func Overwritten(flag, path string, read []string) error {
 	for _, in := range read {
-		if sameFile(in, path) {
+		same := in == path
+		if !store.IsURL(in) {
+			x, err1 := os.Stat(in)
+			y, err2 := os.Stat(path)
+			same = err1 == nil && err2 == nil && x.Mode().IsRegular() && os.SameFile(x, y)
+		}
+		if same {
 			return console.Fail(console.ExitUsage, "%s names a file that is read: %s", flag, console.Plain(in, 200)).
 				WithHint("it would be overwritten: name another file")
 		}
 	}
 	return nil
-}
-
-// sameFile reports whether both names refer to the same existing regular file or
-// the same object.
-func sameFile(a, b string) bool {
-	if store.IsURL(a) {
-		return a == b
-	}
-	x, err1 := os.Stat(a)
-	y, err2 := os.Stat(b)
-	return err1 == nil && err2 == nil && x.Mode().IsRegular() && os.SameFile(x, y)
 }
 
 // SamePath reports whether both paths are equal as absolute paths. The files need

@@ -1,0 +1,160 @@
+package inputs
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/netip"
+	"os"
+	"regexp"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store"
+	"github.com/a2sscan/a2sscan/scanner/list"
+)
+
+// BadLines prints and logs the lines of the input that name no target. It does so
+// only for the first lines, so that a file of another kind does not flood the
+// screen.
+type BadLines struct {
+	terminal *console.Terminal
+	n        uint64
+	resolves bool // host names in lists are looked up
+	hosts    bool // a line begins with a host name
+}
+
+// NewBadLines returns a BadLines that has not counted any lines. resolves says that host
+// names in lists are looked up.
+func NewBadLines(t *console.Terminal, resolves bool) *BadLines {
+	return &BadLines{terminal: t, resolves: resolves}
+}
+
+// namesHost matches lines that begin with a host name.
+var namesHost = regexp.MustCompile(`^([A-Za-z0-9_-]+\.)+[A-Za-z][A-Za-z0-9-]*(:[0-9]+)?([\s,;]|$)`)
+
+// MaxBadLines is the maximum number of bad lines that are reported one by one.
+const MaxBadLines = 20
+
+// Add counts a line, and reports it if it is one of the first MaxBadLines.
+func (b *BadLines) Add(line list.Invalid) {
+	b.n++
+	b.hosts = b.hosts || !b.resolves && namesHost.MatchString(line.Text)
+	if b.n > MaxBadLines {
+		return
+	}
+	b.terminal.Log.Warn("no target", "file", line.File, "line", line.Line, "error", line.Err, "text", line.Text)
+	b.terminal.Say("%s:%d: %v: %s", console.Plain(line.File, 100), line.Line, line.Err, console.Quoted(line.Text, 60))
+}
+
+// Close prints how many lines were counted but not reported.
+func (b *BadLines) Close() {
+	if b.n > MaxBadLines {
+		b.terminal.Log.Warn("more lines that are no targets", "lines", b.n-MaxBadLines)
+		b.terminal.Say("no target in %s", console.Plural(b.n-MaxBadLines, "more line"))
+	}
+	if b.hosts {
+		b.terminal.Hint("host names in lists are looked up with --resolve")
+	}
+}
+
+// Objects separates the arguments that name lists in an object store from the rest.
+// A prefix stands for all lists below it.
+func Objects(args []string) (lists []list.Source, rest []string, err error) {
+	for _, arg := range args {
+		if !store.IsURL(arg) {
+			rest = append(rest, arg)
+			continue
+		}
+		names, err := store.Lists([]string{arg})
+		if err != nil {
+			return nil, nil, objectFailure(arg, err)
+		}
+		for _, name := range names {
+			c, err := store.Usual()
+			if err != nil {
+				return nil, nil, objectFailure(name, err)
+			}
+			l, err := store.Parse(name)
+			if err != nil {
+				return nil, nil, objectFailure(name, err)
+			}
+			o, err := c.Stat(context.Background(), l)
+			if err != nil {
+				return nil, nil, objectFailure(name, err)
+			}
+			lists = append(lists, list.Source{Name: name, Size: o.Bytes, Open: func() (io.ReadCloser, error) {
+				r, err := c.Open(l)
+				if err != nil {
+					return nil, objectFailure(name, err)
+				}
+				return r, nil
+			}})
+		}
+	}
+	return lists, rest, nil
+}
+
+// objectFailure returns the error for a list in a store that can't be read.
+func objectFailure(name string, err error) error {
+	return console.Fail(console.ExitInput, "%s: %v", console.Plain(store.Shown(name), 200), store.Cause(err)).
+		WithHint("%s", store.Advice(err))
+}
+
+// ReloadOnHangup reloads the exclusion files on each SIGHUP, until end is called.
+// If there are no such files it does not handle SIGHUP, which then ends the scan.
+func ReloadOnHangup(t *console.Terminal, x *list.Exclusions, files []string) (end func()) {
+	if len(files) == 0 {
+		return func() {}
+	}
+	return shutdown.Handle(func(os.Signal) {
+		rules, err := x.Reload()
+		if err != nil {
+			t.Log.Warn("exclusions not reloaded", "error", err)
+			t.Say("exclusions: %v", err)
+			t.Hint("the exclusions stay as they were: correct the file and send SIGHUP again")
+			return
+		}
+		t.Log.Info("exclusions reloaded", "rules", rules)
+		t.Say("exclusions: read again, %d rules hold", rules)
+	}, syscall.SIGHUP)
+}
+
+// lookupTime is the maximum duration of a look-up.
+const lookupTime = 10 * time.Second
+
+// Resolve looks up the IPv4 addresses of a host.
+func Resolve(ctx context.Context, host string) ([]netip.Addr, error) {
+	ctx, cancel := context.WithTimeout(ctx, lookupTime)
+	defer cancel()
+	addrs, err := net.DefaultResolver.LookupNetIP(ctx, "ip4", host)
+	if dns, ok := errors.AsType[*net.DNSError](err); ok {
+		return nil, errors.New(dns.Err) // omits the name, which the caller prints
+	}
+	return addrs, err
+}
+
+// maxAddrs is the maximum number of addresses of a host that are printed.
+const maxAddrs = 4
+
+// ReportAddrs returns a resolver that calls lookup and prints the addresses found.
+func ReportAddrs(t *console.Terminal, lookup func(context.Context, string) ([]netip.Addr, error)) func(context.Context, string) ([]netip.Addr, error) {
+	return func(ctx context.Context, host string) ([]netip.Addr, error) {
+		addrs, err := lookup(ctx, host)
+		var shown []string
+		for _, a := range addrs[:min(len(addrs), maxAddrs)] {
+			shown = append(shown, a.Unmap().String())
+		}
+		if more := len(addrs) - len(shown); more > 0 {
+			shown = append(shown, console.Plural(more, "more address"))
+		}
+		if len(shown) > 0 {
+			t.Say("%s is %s", console.Plain(host, 60), strings.Join(shown, ", "))
+		}
+		return addrs, err
+	}
+}
