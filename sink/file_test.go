@@ -482,7 +482,7 @@ func checkCut(t *testing.T, file []byte, want []string, promised int) {
 	for _, line := range got {
 		whole += len(line) + 1
 	}
-	if r.zstd == nil && r.gzip == nil && int64(whole)+r.Truncated() != int64(len(file)) {
+	if r.content == nil && int64(whole)+r.Truncated() != int64(len(file)) {
 		t.Fatalf("cut at %d: %d bytes in lines, %d truncated", len(file), whole, r.Truncated())
 	}
 }

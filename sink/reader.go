@@ -36,8 +36,9 @@ type Reader struct {
 	name      string
 	close     func() error
 	in        *bufio.Reader // the file; its buffer is only for the first bytes
-	zstd      *unpacker     // nil unless it is compressed with zstd
-	gzip      *gunzipper    // nil unless it is compressed with gzip
+	packed    packing       // how the file is compressed; known after the first Next
+	content   *unpacking    // nil: the file is plain
+	zstd      *unzstd       // nil unless it is compressed with zstd
 	lines     *bufio.Reader // the unpacked content
 	raw       bool          // Next returns lines unchecked
 	good      bool          // at least one line was returned
@@ -48,6 +49,16 @@ type Reader struct {
 	err       error  // the first error
 
 	dropped Damage // skipped lines
+}
+
+// unpacking is what is known of the frames or members of a file that were read.
+type unpacking struct {
+	whole     int64  // end of the last complete one
+	truncated int64  // bytes after it, of a block or member of which nothing can be read
+	unended   bool   // the content up to whole does not end with a newline
+	padded    bool   // zeros follow
+	last      byte   // the last byte of the content
+	damage    Damage // skipped frames
 }
 
 // Open opens the census at path; "-" and "" are standard input.
@@ -169,36 +180,12 @@ func (r *Reader) KeepLines() { r.raw = true }
 
 // Damage returns what Next has skipped so far.
 func (r *Reader) Damage() Damage {
-	d := r.dropped
-	if r.zstd != nil && r.zstd.damage.Found() {
-		d = r.zstd.damage
-		d.Lines, d.Bytes = r.dropped.Lines, d.Bytes+r.dropped.Bytes
+	if r.content == nil || !r.content.damage.Found() {
+		return r.dropped
 	}
-	if r.gzip != nil && r.gzip.damage.Found() {
-		d = r.gzip.damage
-		d.Lines, d.Bytes = r.dropped.Lines, d.Bytes+r.dropped.Bytes
-	}
+	d := r.content.damage
+	d.Lines, d.Bytes = r.dropped.Lines, d.Bytes+r.dropped.Bytes
 	return d
-}
-
-// packing returns how the file is compressed. It is known after the first Next.
-func (r *Reader) packing() packing {
-	switch {
-	case r.zstd != nil:
-		return inZstd
-	case r.gzip != nil:
-		return inGzip
-	}
-	return unpacked
-}
-
-// wholeFrames returns the end of the last complete frame or member that was read, and
-// whether the content up to there lacks its last newline.
-func (r *Reader) wholeFrames() (end int64, unended bool) {
-	if r.zstd != nil {
-		return r.zstd.kept, r.zstd.unended
-	}
-	return r.gzip.whole, r.gzip.unended
 }
 
 // start detects the format from the first bytes, and if they are damaged, from the
@@ -211,13 +198,13 @@ func (r *Reader) start() (err error) {
 	var content io.Reader = r.in
 	switch {
 	case isGzip(b):
-		r.gzip = newGunzipper(bufio.NewReaderSize(r.in, readAhead))
-		content = r.gzip
+		g := newGunzip(r.in)
+		r.packed, r.content, content = inGzip, &g.unpacking, g
 	case isZstd(b) || packingOf(r.name) == inZstd && len(b) > 0 && b[0] != '{':
-		if r.zstd, err = newUnpacker(r.in); err != nil {
+		if r.zstd, err = newUnzstd(r.in); err != nil {
 			return newError("read", r.name, err)
 		}
-		content = r.zstd
+		r.packed, r.content, content = inZstd, &r.zstd.unpacking, r.zstd
 	case bytes.HasPrefix(b, []byte("\uFEFF")): // other programs write a byte order mark
 		_, _ = r.in.Discard(len("\uFEFF"))
 	}
@@ -260,11 +247,8 @@ func (r *Reader) end(partial []byte, err error) error {
 		return newError("read", r.name, ErrNotCensus)
 	}
 	r.truncated, r.rest = int64(len(partial)), partial
-	if r.zstd != nil && r.zstd.truncated > 0 {
-		r.truncated = r.zstd.truncated
-	}
-	if r.gzip != nil && r.truncated == 0 {
-		r.truncated = r.gzip.truncated
+	if r.content != nil && (r.truncated == 0 || r.packed == inZstd) {
+		r.truncated = max(r.truncated, r.content.truncated)
 	}
 	return io.EOF
 }

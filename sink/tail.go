@@ -85,23 +85,23 @@ func readTail(f io.ReaderAt, size int64, how packing, begins []byte) (t tail, er
 		return t, errors.Unwrap(err)
 	case r.Damage().Found():
 		return t, errDamaged
-	case r.packing() != how && size > 0:
+	case r.packed != how && size > 0:
 		return t, ErrNotCensus
 	case how == unpacked && r.Truncated() > record.MaxSize:
 		return t, ErrNotCensus
 	case how == unpacked:
 		return tail{keep: size - r.Truncated(), cut: r.Truncated()}, nil
-	}
-	keep, unended := r.wholeFrames()
-	switch {
-	case unended:
+	case size == 0:
+		return t, nil
+	case r.content.unended:
 		return t, errUnended
-	case keep < size && !(r.gzip != nil && r.gzip.padded):
-		t, err = cutFrame(f, keep, size)
-	default:
+	}
+	if r.content.whole < size && !r.content.padded {
+		t, err = cutFrame(f, r.content.whole, size)
+	} else {
 		err = nil
 	}
-	t.keep = keep
+	t.keep = r.content.whole
 	return t, err
 }
 

@@ -9,9 +9,13 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// maxWindow is the largest window, in bytes, for which a Reader reserves memory: the
-// window of zstd --ultra -20. The default of zstd is 2 MiB; a Writer uses packWindow.
-const maxWindow = 32 << 20
+// maxWindow is the largest window, in bytes, for which a Reader reserves memory: that of
+// zstd --ultra -22. The default of zstd is 2 MiB; an Output uses packWindow. maxFrame is
+// the length up to which a frame is unpacked at once.
+const (
+	maxWindow = 128 << 20
+	maxFrame  = 32 << 20
+)
 
 // frameMagic begins a zstd frame. It is not valid UTF-8, so no string of a record in a
 // damaged frame can look like the beginning of a frame.
@@ -24,46 +28,41 @@ var (
 	errLong    = errors.New("the frame is longer than those of a census")
 )
 
-// unpacker unpacks the frames of a zstd file. It unpacks a complete frame and compares
+// unzstd unpacks the frames of a zstd file. It unpacks a complete frame and compares
 // its checksum before it returns any of it. It returns a frame that is cut off, or
-// longer than a Writer produces, block by block. After damage it continues with the
+// longer than an Output produces, block by block. After damage it continues with the
 // next frame that checks.
-type unpacker struct {
+type unzstd struct {
+	unpacking
 	in  io.Reader
 	buf []byte // read from in and not yet consumed
 	at  int64  // offset of buf in the file
 	err error  // of in, after buf
 
-	whole  *zstd.Decoder // for complete frames
+	frames *zstd.Decoder // for complete frames
 	blocks *zstd.Decoder // for others
 	stream bool          // blocks has more to return
 	good   int64         // offset of the last complete block that blocks has read
 
 	store, out []byte // out is unpacked and not yet returned; store is its memory
-	last       byte   // the last byte returned
-	kept       int64  // end of the last complete frame
-	unended    bool   // the content up to kept does not end with a newline
-	truncated  int64  // bytes of a truncated block or header
-	damage     Damage
 }
 
-func newUnpacker(in io.Reader) (*unpacker, error) {
+func newUnzstd(in io.Reader) (u *unzstd, err error) {
+	u = &unzstd{in: in, unpacking: unpacking{last: '\n'}}
 	options := []zstd.DOption{zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true)}
-	blocks, err := zstd.NewReader(nil, append(options, zstd.WithDecoderMaxWindow(maxWindow))...)
-	if err != nil {
-		return nil, err
+	if u.blocks, err = zstd.NewReader(nil, append(options, zstd.WithDecoderMaxWindow(maxWindow))...); err == nil {
+		u.frames, err = zstd.NewReader(nil, append(options, zstd.WithDecoderMaxMemory(maxFrame))...)
 	}
-	whole, err := zstd.NewReader(nil, append(options, zstd.WithDecoderMaxMemory(maxWindow))...)
-	return &unpacker{in: in, whole: whole, blocks: blocks, last: '\n'}, err
+	return u, err
 }
 
-func (u *unpacker) close() {
+func (u *unzstd) close() {
 	u.blocks.Close()
-	u.whole.Close()
+	u.frames.Close()
 }
 
 // Read returns the content of the frames.
-func (u *unpacker) Read(p []byte) (n int, err error) {
+func (u *unzstd) Read(p []byte) (n int, err error) {
 	for n == 0 && err == nil {
 		switch {
 		case len(u.out) > 0:
@@ -83,7 +82,7 @@ func (u *unpacker) Read(p []byte) (n int, err error) {
 
 // fill makes n bytes of the file available in buf, and reports whether there are so
 // many.
-func (u *unpacker) fill(n int) bool {
+func (u *unzstd) fill(n int) bool {
 	const chunk, least = 256 << 10, 4 << 10
 	for len(u.buf) < n && u.err == nil {
 		if cap(u.buf)-len(u.buf) < least {
@@ -97,150 +96,165 @@ func (u *unpacker) fill(n int) bool {
 }
 
 // take consumes n bytes of buf.
-func (u *unpacker) take(n int) {
+func (u *unzstd) take(n int) {
 	u.buf = u.buf[n:]
 	u.at += int64(n)
 }
 
-// cut returns the error for bytes that fill has not found.
-func (u *unpacker) cut() error {
-	if u.err != io.EOF {
-		return u.err
-	}
-	return errCut
-}
-
 // frame makes the frame at the beginning of buf available, and returns its length. It
-// follows the lengths of its blocks (RFC 8878, 3.1.1). If the frame is cut off, end is
-// the end of its last complete block. A skippable frame has no content.
-func (u *unpacker) frame() (end int, err error) {
+// follows the lengths of its blocks (RFC 8878, 3.1.1). A skippable frame has no content.
+func (u *unzstd) frame() (end int, err error) {
 	if !u.fill(1) {
 		return 0, u.err
 	}
 	u.fill(zstd.HeaderMaxSize)
 	var h zstd.Header
-	switch err := h.Decode(u.buf[:min(len(u.buf), zstd.HeaderMaxSize)]); {
-	case err == io.ErrUnexpectedEOF && u.err != nil:
-		return 0, u.cut()
-	case err != nil:
+	err = h.Decode(u.buf[:min(len(u.buf), zstd.HeaderMaxSize)])
+	if err != nil && (err != io.ErrUnexpectedEOF || u.err == nil) {
 		return 0, errCorrupt
 	}
-	pos := h.HeaderSize
-	if h.Skippable {
-		if pos += int(h.SkippableSize); pos > maxTail {
-			return 0, errCorrupt
-		} else if !u.fill(pos) {
+	const header, lastBlock, oneByte, reserved, maxBlock = 3, 1, 1, 3, 128 << 10
+	end = h.HeaderSize + int(h.SkippableSize)
+	for last := h.Skippable; err == nil && !last; {
+		if end > maxTail {
+			return 0, errLong
+		}
+		if !u.fill(end + header) {
 			return 0, u.cut()
 		}
-		return pos, nil
-	}
-	const header, lastBlock, oneByte, reserved, maxBlock = 3, 1, 1, 3, 128 << 10
-	for last := false; !last; end = pos {
-		if !u.fill(pos + header) {
-			return end, u.cut()
-		}
-		head := int(u.buf[pos]) | int(u.buf[pos+1])<<8 | int(u.buf[pos+2])<<16
+		head := int(u.buf[end]) | int(u.buf[end+1])<<8 | int(u.buf[end+2])<<16
 		kind, n := head>>1&3, head>>3
 		if kind == oneByte {
 			n = 1 // repeated
 		}
-		switch {
-		case kind == reserved || n > maxBlock:
-			return end, errCorrupt
-		case !u.fill(pos + header + n):
-			return end, u.cut()
-		case pos > maxTail:
-			return end, errLong
+		if kind == reserved || n > maxBlock {
+			return 0, errCorrupt
 		}
-		if last = head&lastBlock != 0; last && h.HasCheckSum && !u.fill(pos+header+n+4) {
-			u.buf[pos] &^= lastBlock // the decoder then returns the block
-			return pos + header + n, u.cut()
+		end += header + n
+		if last = head&lastBlock != 0; last && h.HasCheckSum {
+			end += 4
 		}
-		pos += header + n
 	}
-	if h.HasCheckSum {
-		end += 4
+	switch {
+	case h.Skippable && end > maxTail:
+		return 0, errCorrupt
+	case err != nil || !u.fill(end):
+		return 0, u.cut()
 	}
 	return end, nil
 }
 
-// unpack unpacks a complete frame. A short frame needs no large window, whatever its
-// header says.
-func (u *unpacker) unpack(frame []byte) (err error) {
-	u.store, err = u.whole.DecodeAll(frame, u.store[:0])
-	var h zstd.Header
-	if errors.Is(err, zstd.ErrWindowSizeExceeded) && h.Decode(frame) == nil && !h.SingleSegment {
-		const descriptor, exponent = 5, 15 // 1 KiB << 15 is maxWindow
-		old := frame[descriptor]
-		frame[descriptor] = exponent << 3
-		u.store, err = u.whole.DecodeAll(frame, u.store[:0])
-		frame[descriptor] = old
+// cut returns the error for bytes that fill has not found.
+func (u *unzstd) cut() error {
+	if u.err == io.EOF {
+		return errCut
 	}
-	if err == nil {
+	return u.err
+}
+
+// unpack unpacks the frame at the beginning of buf, which is complete.
+func (u *unzstd) unpack(end int) (err error) {
+	u.store, err = u.frames.DecodeAll(u.buf[:end], u.store[:0])
+	var h zstd.Header
+	switch {
+	case err == nil:
 		u.out = u.store
+	case errors.Is(err, zstd.ErrDecoderSizeExceeded):
+		return errLong
+	case errors.Is(err, zstd.ErrWindowSizeExceeded) && h.Decode(u.buf) == nil &&
+		h.WindowSize > maxFrame && h.WindowSize <= maxWindow:
+		return errLong
 	}
 	return err
 }
 
 // next unpacks the next frame, starts to unpack it block by block, or continues after
 // damage.
-func (u *unpacker) next() error {
+func (u *unzstd) next() error {
 	end, err := u.frame()
 	if err == nil {
-		if err = u.unpack(u.buf[:end]); err == nil {
-			u.take(end)
-			u.kept = u.at
-			if n := len(u.out); n > 0 {
-				u.unended = u.out[n-1] != '\n'
-			}
-			return nil
-		}
-		if errors.Is(err, zstd.ErrDecoderSizeExceeded) {
-			err = errLong
-		}
+		err = u.unpack(end)
 	}
 	switch {
-	case err == errLong:
-		return u.begin(raw{u})
-	case err == errCut && !u.frameInside():
-		u.truncated = int64(len(u.buf) - end)
-		rest := u.buf[:end]
-		u.take(len(u.buf))
-		return u.begin(bytes.NewReader(rest))
+	case err == nil:
+		u.take(end)
+		u.whole = u.at
+		if n := len(u.out); n > 0 {
+			u.unended = u.out[n-1] != '\n'
+		}
+		return nil
+	case err == errLong || err == errCut && !u.frameInside():
+		u.stream, u.good = true, u.at
+		return u.blocks.Reset(rest{u})
 	case err == u.err:
 		return err
 	}
-	frames := uint64(0)
-	if bytes.HasPrefix(u.buf, frameMagic) {
-		frames = 1
+	return u.skipDamage(1)
+}
+
+// rest reads the rest of the file.
+type rest struct{ *unzstd }
+
+func (r rest) Read(p []byte) (int, error) {
+	if !r.fill(1) {
+		return 0, r.err
 	}
-	return u.skipDamage(frames, 1)
+	n := copy(p, r.buf)
+	r.take(n)
+	return n, nil
+}
+
+// readBlocks returns what next has started to unpack.
+func (u *unzstd) readBlocks(p []byte) (int, error) {
+	n, err := u.blocks.Read(p)
+	if n > 0 {
+		u.last, u.good = p[n-1], u.at
+	}
+	if err == nil {
+		return n, nil
+	}
+	u.stream = false
+	atEnd := len(u.buf) == 0 && u.err != nil
+	switch {
+	case err == io.EOF:
+		u.whole, u.unended = u.at, u.last != '\n'
+		return n, nil
+	case atEnd && u.err != io.EOF:
+		return n, u.err
+	case errors.Is(err, zstd.ErrWindowSizeExceeded):
+		return n, fmt.Errorf("the frame at byte %d needs a window of more than %d MiB to unpack", u.good, maxWindow>>20)
+	case atEnd && errors.Is(err, io.ErrUnexpectedEOF):
+		u.truncated = u.at - u.good
+		return n, io.EOF
+	}
+	u.damage.Frames++
+	return n, u.skipDamage(0)
 }
 
 // frameInside reports whether a frame that seems to be cut off contains a complete
 // frame. If so, a length in the outer frame is wrong: it is damaged.
-func (u *unpacker) frameInside() bool {
-	inner := &unpacker{in: bytes.NewReader(u.buf[1:]), whole: u.whole}
+func (u *unzstd) frameInside() bool {
+	inner := &unzstd{in: bytes.NewReader(u.buf[1:]), frames: u.frames}
 	_, found := inner.find()
 	return found
 }
 
 // find consumes everything before the next frame that checks, and unpacks that frame,
 // whose length it returns. It counts frames that do not check.
-func (u *unpacker) find() (end int, found bool) {
+func (u *unzstd) find() (end int, found bool) {
 	for {
-		if i := bytes.Index(u.buf, frameMagic); i < 0 {
+		i := bytes.Index(u.buf, frameMagic)
+		if i < 0 {
 			u.take(max(0, len(u.buf)-len(frameMagic)+1))
 			if !u.fill(len(frameMagic)) {
 				u.take(len(u.buf))
 				return 0, false
 			}
 			continue
-		} else {
-			u.take(i)
 		}
+		u.take(i)
 		end, err := u.frame()
-		if err == nil && u.unpack(u.buf[:end]) == nil {
+		if err == nil && u.unpack(end) == nil {
 			return end, true
 		}
 		u.damage.Frames++
@@ -248,13 +262,14 @@ func (u *unpacker) find() (end int, found bool) {
 	}
 }
 
-// skipDamage continues after damage that begins at buf, with frames damaged frames and
-// at least n bytes. If the damage cuts off a line, it ends the line with a newline:
-// what follows must not be joined to it.
-func (u *unpacker) skipDamage(frames uint64, n int) error {
+// skipDamage continues after damage that has at least n bytes. If the damage cuts off a
+// line, it ends the line with a newline: what follows must not be joined to it.
+func (u *unzstd) skipDamage(n int) error {
 	start := u.at
-	u.damage.Frames += frames
-	u.take(min(n, len(u.buf)))
+	if n > 0 && bytes.HasPrefix(u.buf, frameMagic) {
+		u.damage.Frames++
+	}
+	u.take(n)
 	end, found := u.find()
 	if u.err != nil && u.err != io.EOF {
 		return u.err
@@ -268,49 +283,4 @@ func (u *unpacker) skipDamage(frames uint64, n int) error {
 		return io.EOF
 	}
 	return nil
-}
-
-// raw reads the bytes of the file.
-type raw struct{ *unpacker }
-
-func (r raw) Read(p []byte) (int, error) {
-	if !r.fill(1) {
-		return 0, r.err
-	}
-	n := copy(p, r.buf)
-	r.take(n)
-	return n, nil
-}
-
-// begin starts to unpack frames block by block.
-func (u *unpacker) begin(from io.Reader) error {
-	u.stream, u.good = true, u.at
-	return u.blocks.Reset(from)
-}
-
-// readBlocks returns what begin has started to unpack.
-func (u *unpacker) readBlocks(p []byte) (int, error) {
-	n, err := u.blocks.Read(p)
-	if n > 0 {
-		u.last, u.good = p[n-1], u.at
-	}
-	if err == nil {
-		return n, nil
-	}
-	u.stream = false
-	switch atEnd := len(u.buf) == 0 && u.err != nil; {
-	case err == io.EOF:
-		if u.truncated == 0 {
-			u.kept, u.unended = u.at, u.last != '\n'
-		}
-		return n, nil
-	case atEnd && u.err != io.EOF:
-		return n, u.err
-	case errors.Is(err, zstd.ErrWindowSizeExceeded):
-		return n, fmt.Errorf("the frame at byte %d needs a window of more than %d MiB to unpack", u.good, maxWindow>>20)
-	case atEnd && errors.Is(err, io.ErrUnexpectedEOF):
-		u.truncated += u.at - u.good
-		return n, io.EOF
-	}
-	return n, u.skipDamage(1, 0)
 }
