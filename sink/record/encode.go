@@ -38,6 +38,7 @@ type Encoder struct {
 	master *jsontext.Decoder // of in, which reads copied
 	in     bytes.Buffer
 	copied []byte
+	text   []byte
 }
 
 // Append appends the record of r to dst, like Encoder.Append. It allocates an Encoder,

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"io"
 	"strconv"
-	"unicode/utf16"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -66,7 +65,8 @@ func (e *Encoder) appendMaster(dst []byte, master string) (_ []byte, ok bool) {
 		}
 		switch v.Kind() {
 		case '"':
-			dst = appendForeign(dst, v)
+			e.text, _ = jsontext.AppendUnquote(e.text[:0], v) // each byte that is not UTF-8 becomes U+FFFD
+			dst, _ = appendString(dst, e.text)
 		case '0':
 			if _, err := strconv.ParseFloat(string(v), 64); err != nil {
 				return dst, false
@@ -83,49 +83,4 @@ func (e *Encoder) appendMaster(dst []byte, master string) (_ []byte, ok bool) {
 	}
 	_, err := d.ReadToken()
 	return dst, err == io.EOF
-}
-
-// appendForeign appends a JSON string as it is written, except for characters that a
-// record escapes, ill-formed bytes, and halves of surrogate pairs.
-func appendForeign(dst, s []byte) []byte {
-	for len(s) > 0 {
-		n := 1
-		switch c := s[0]; {
-		case c == '\\':
-			if n = 2; s[1] == 'u' {
-				n = 6
-			}
-			if unit := hexUnit(s); utf16.IsSurrogate(unit) {
-				if utf16.DecodeRune(unit, hexUnit(s[6:])) == '\uFFFD' {
-					dst = appendEscape(dst, illFormed)
-					s = s[n:]
-					continue
-				}
-				n = 12
-			}
-		case c == 0x7F:
-			dst = appendEscape(dst, rune(c))
-			s = s[n:]
-			continue
-		case c >= 0x80:
-			var r rune
-			if r, n = decode(s); risky(r) {
-				dst = appendEscape(dst, r)
-				s = s[n:]
-				continue
-			}
-		}
-		dst = append(dst, s[:n]...)
-		s = s[n:]
-	}
-	return dst
-}
-
-// hexUnit returns the UTF-16 code unit of the escape \uXXXX with which s begins, or 0.
-func hexUnit(s []byte) rune {
-	if len(s) < 6 || s[0] != '\\' || s[1] != 'u' {
-		return 0
-	}
-	v, _ := strconv.ParseUint(string(s[2:6]), 16, 16) // the decoder has checked it
-	return rune(v)
 }
