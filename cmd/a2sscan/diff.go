@@ -31,11 +31,10 @@ prints a readable overview; otherwise one line of JSON per change, with the
 values before and after.
 
 A server counts as gone if the new scan queried it and got no answer. diff knows
-this if the new scan ran with --unanswered, or if --targets names the list that
-it scanned. Otherwise a missing server counts as not_asked. If a server answered
-a question in only one of the censuses, diff does not compare the answers. If
-the new scan lost datagrams, diff estimates how many of the gone servers still
-exist.
+this if the new scan ran with --unanswered. Otherwise a missing server counts as
+not_asked. If a server answered a question in only one of the censuses, diff does
+not compare the answers. If the new scan lost datagrams, diff estimates how many
+of the gone servers still exist.
 
 Player counts change all the time, and so do the maps of games that rotate them.
 diff counts these changes, but lists them only with --volatile. It ignores rules
@@ -60,8 +59,6 @@ OLD and NEW are files. If a census has several files, because scan ran with
 	addGameFlag(fs, &o.Games)
 	fs.StringSliceVar(&o.Networks, "network", nil, "show only servers in these `NETWORKS`, such as 203.0.113.0/24 or AS64496")
 	fs.BoolVar(&o.Volatile, "volatile", false, "also list changes of player counts, and of the maps of games that rotate them")
-	fs.StringArrayVar(&o.Targets, "targets", nil, "`FILE` with the list that the new scan was given: servers on it without a record in the new census count as gone")
-	fs.StringVarP(&o.Ports, "port", "p", "", "`LIST` of ports for networks and bare addresses in --targets, as given to scan")
 	fs.StringArrayVar(&f.old, "old", nil, "another `FILE` of the old census, if it has several; may be repeated")
 	fs.StringArrayVar(&f.new, "new", nil, "another `FILE` of the new census, if it has several; may be repeated")
 	fs.StringArrayVar(&o.OldSums, "old-summary", nil, "read the summary of an old scan from `FILE`; may be repeated (default: the summaries beside the files)")

@@ -15,6 +15,11 @@ var removed = map[string]removedFlag{
 
 	"cat --json": {instead: "use --format json"},
 
+	"diff --port":      {instead: "a scan with --unanswered records the silent servers, so that diff knows who was asked"},
+	"diff --targets":   {instead: "a scan with --unanswered records the silent servers, so that diff knows who was asked"},
+	"report --port":    {instead: "a scan with --unanswered records the silent servers, so that report knows who was asked"},
+	"report --targets": {instead: "a scan with --unanswered records the silent servers, so that report knows who was asked"},
+
 	"doctor --source": {instead: "a scan with --source says at once if the address can't be used"},
 
 	"fleet --append":             {instead: "--truth prints to standard output: use >> FILE"},

@@ -36,10 +36,6 @@ wrote, in any order.`,
 		Args: wantArgs(1, 0, "report needs a census", "a2sscan report census.ndjson.zst -o report.html"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			o.Files = args
-			if len(o.Targets) > 0 && len(o.Before) == 0 {
-				return console.Fail(console.ExitUsage, "--targets needs --before").
-					WithHint("it shows which servers of the census before are gone")
-			}
 			return a.report(o, output, force)
 		},
 	}
@@ -47,8 +43,6 @@ wrote, in any order.`,
 	fs.StringVarP(&output, "output", "o", "", "write the page to `FILE` or s3://BUCKET/KEY; -: standard output")
 	fs.BoolVar(&force, "force", false, "replace a file that report did not write")
 	fs.StringArrayVar(&o.Before, "before", nil, "show what changed since the census in `FILE`; repeat it if that census has several files")
-	fs.StringArrayVar(&o.Targets, "targets", nil, "with --before: `FILE` is the list that the new scan was given; servers on it without a record in the new census count as gone")
-	fs.StringVarP(&o.Ports, "port", "p", "", "`LIST` of ports for networks and bare addresses in --targets, as given to scan")
 	fs.StringVar(&o.History, "history", "", "show the nightly scans whose stats (*.stats.json) are in `DIR`")
 	fs.StringVar(&o.Title, "title", "", "use `TEXT` as the title of the page (default: the date)")
 	addGameFlag(fs, &o.Games)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"net/netip"
 	"slices"
 	"strings"
 
@@ -16,17 +15,6 @@ import (
 type DiffOptions struct {
 	Volatile bool   // also report players, and maps of games that rotate them
 	Kinds    []Kind // nil: all
-
-	// Asked is the target list of the new census. If it is nil, only the records of
-	// silent servers prove that the scan queried a server.
-	Asked *TargetList
-}
-
-// TargetList is the target list that a scan was given.
-type TargetList struct {
-	SHA256   string // of the bytes of the list, in hex
-	Targets  uint64 // number of distinct targets in the list
-	Contains func(netip.AddrPort) bool
 }
 
 // Comparison is what Diff found, in numbers.
@@ -52,12 +40,8 @@ type Comparison struct {
 	// the old one lacks (Census.Lost): nothing shows whether they are new.
 	Unknown uint64 `json:"unknown,omitempty"`
 	// AskedKnown says what proves which servers the new scan queried: "unanswered"
-	// (records of silent servers), "targets" (a list whose hash the summary names),
-	// or "" (nothing: no server counts as gone).
+	// (records of silent servers), or "" (nothing: no server counts as gone).
 	AskedKnown string `json:"asked_known,omitempty"`
-	// NotAskedWhy says why the list in DiffOptions.Asked does not prove which
-	// servers the new scan queried.
-	NotAskedWhy string `json:"not_asked_why,omitempty"`
 	// LikelyLost estimates how many of the gone servers are alive, and silent only
 	// because datagrams were lost. Nil: there is no estimate.
 	LikelyLost *float64 `json:"likely_lost,omitempty"`
@@ -85,7 +69,6 @@ type differ struct {
 	o        DiffOptions
 	report   kinds // the kinds to report
 	always   kinds // of these, the kinds to report even if they are volatile
-	asked    bool  // the list in o proves who was asked
 	chance   float64
 	out      *Comparison
 	events   []event
@@ -131,7 +114,9 @@ func Diff(before, after *Census, o DiffOptions, do func(*Change) error) (*Compar
 		d.always = d.report
 	}
 	d.out.Old, d.out.New = before.night(), after.night()
-	d.whoWasAsked()
+	if d.out.New.Silent > 0 {
+		d.out.AskedKnown = "unanswered"
+	}
 	if len(before.Lost)+len(after.Lost) == 0 { // else a server may be at both addresses
 		d.moves()
 	}
@@ -262,8 +247,6 @@ func (d *differ) absent(before, now *Server) {
 			d.unreachable++
 		}
 		d.note(before, now, setOf(kindGone), 0)
-	case d.asked && d.o.Asked.Contains(before.Addr()):
-		d.note(before, nil, setOf(kindGone), 0)
 	default:
 		d.note(before, nil, setOf(kindNotAsked), 0)
 	}
@@ -294,62 +277,6 @@ func (d *differ) note(before, after *Server, k, volatile kinds) {
 	if k &= d.report &^ (volatile &^ d.always); k != 0 {
 		d.events = append(d.events, event{before: before, after: after, kinds: k})
 	}
-}
-
-// whoWasAsked finds out how to tell servers that are gone from servers that the
-// scan did not query. It sets AskedKnown and, if there is a target list,
-// NotAskedWhy or d.asked.
-func (d *differ) whoWasAsked() {
-	if d.out.New.Silent > 0 {
-		d.out.AskedKnown = "unanswered"
-	}
-	if d.o.Asked == nil {
-		return
-	}
-	if d.out.NotAskedWhy = d.new.notProven(d.o.Asked); d.out.NotAskedWhy == "" {
-		d.out.AskedKnown, d.asked = "targets", true
-	}
-}
-
-// notProven returns why the summaries do not prove that the scan queried every
-// target of the list, or "" if they do. Each condition excludes a way in which a
-// live server could be absent from the census.
-func (c *Census) notProven(list *TargetList) string {
-	run := c.run()
-	if run == nil {
-		return "the new census has no summary"
-	}
-	var records uint64
-	for _, s := range c.summaries {
-		if len(s.Inputs) != 1 || s.Inputs[0].SHA256 == "" {
-			return "the summary does not name one list by its hash"
-		}
-		if s.Inputs[0].SHA256 != list.SHA256 {
-			return "the new census was made of another list"
-		}
-		records += s.Records
-	}
-	n, found := &run.Targets, uint64(len(c.servers))+c.duplicates
-	switch {
-	case run.Ended != "complete":
-		return "the scan is not complete: " + run.Ended
-	case n.Excluded+n.Stopped > 0:
-		return fmt.Sprintf("exclusions left out %d targets", n.Excluded+n.Stopped)
-	case n.OverLimit > 0:
-		return fmt.Sprintf("the limit per address left out %d targets", n.OverLimit)
-	case n.Unfinished+n.Unread > 0:
-		return fmt.Sprintf("%d targets were not finished", n.Unfinished+n.Unread)
-	case n.Finished != list.Targets:
-		return fmt.Sprintf("the list has %d targets, and the scan asked %d", list.Targets, n.Finished)
-	case records != found:
-		return fmt.Sprintf("the scan wrote %d records, and the files have %d", records, found)
-	}
-	for _, s := range c.servers {
-		if !list.Contains(s.Addr()) {
-			return fmt.Sprintf("the new census has %s, which is not in the list", s.Addr())
-		}
-	}
-	return ""
 }
 
 // estimateLost estimates how many of the servers that are silent now are alive, and

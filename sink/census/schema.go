@@ -1,7 +1,6 @@
 package census
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -57,42 +56,16 @@ var about = map[string]string{
 	"bins":            "servers with from ≤ number < to; the same bounds every night",
 }
 
-// member is a key of a JSON object, and its value.
-type member struct {
-	key   string
-	value any
-}
-
-// object is a JSON object whose keys keep their order.
-type object []member
-
-// MarshalJSON returns the object as JSON, with its keys in order.
-func (o object) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
-	b.WriteByte('{')
-	for i, m := range o {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		value, err := json.Marshal(m.value)
-		if err != nil {
-			return nil, err
-		}
-		fmt.Fprintf(&b, "%q:%s", m.key, value)
-	}
-	b.WriteByte('}')
-	return b.Bytes(), nil
-}
+// object is a JSON object.
+type object = map[string]any
 
 // StatsSchema returns the schema of a stats.json as a JSON Schema (draft
 // 2020-12). It allows keys that it does not name: later versions may add some.
 func StatsSchema() []byte {
-	s := object{
-		{"$schema", "https://json-schema.org/draft/2020-12/schema"},
-		{"title", "a2sscan stats"},
-		{"description", "The aggregates of one census."},
-	}
-	b, err := json.MarshalIndent(append(s, schemaOf(reflect.TypeFor[Stats]())...), "", " ")
+	s := schemaOf(reflect.TypeFor[Stats]())
+	s["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+	s["title"], s["description"] = "a2sscan stats", "The aggregates of one census."
+	b, err := json.MarshalIndent(s, "", " ")
 	if err != nil {
 		panic("census: the schema: " + err.Error()) // it is made of strings and numbers
 	}
@@ -106,43 +79,38 @@ func schemaOf(t reflect.Type) object {
 	case reflect.Pointer:
 		return schemaOf(t.Elem())
 	case reflect.Slice:
-		return object{{"type", "array"}, {"items", schemaOf(t.Elem())}}
+		return object{"type": "array", "items": schemaOf(t.Elem())}
 	case reflect.Map:
-		return object{{"type", "object"}, {"additionalProperties", schemaOf(t.Elem())}}
+		return object{"type": "object", "additionalProperties": schemaOf(t.Elem())}
 	case reflect.String:
-		return object{{"type", "string"}}
+		return object{"type": "string"}
 	case reflect.Bool:
-		return object{{"type", "boolean"}}
+		return object{"type": "boolean"}
 	case reflect.Float64:
-		return object{{"type", "number"}}
+		return object{"type": "number"}
 	case reflect.Struct:
 		if t == reflect.TypeFor[time.Time]() {
-			return object{{"type", "string"}, {"format", "date-time"}}
+			return object{"type": "string", "format": "date-time"}
 		}
-		return schemaOfStruct(t)
+		keys, required := object{}, []string{}
+		for _, f := range reflect.VisibleFields(t) {
+			name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+			if name == "" {
+				continue // embedded: its fields follow
+			}
+			value := schemaOf(f.Type)
+			if name == "schema" {
+				value = object{"const": statsSchema}
+			}
+			if text := about[name]; text != "" {
+				value["description"] = text
+			}
+			keys[name] = value
+			if !strings.Contains(options, "omitempty") {
+				required = append(required, name)
+			}
+		}
+		return object{"type": "object", "properties": keys, "required": required}
 	}
-	return object{{"type", "integer"}, {"minimum", 0}}
-}
-
-func schemaOfStruct(t reflect.Type) object {
-	var keys object
-	required := []string{}
-	for _, f := range reflect.VisibleFields(t) {
-		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if name == "" {
-			continue // embedded: its fields follow
-		}
-		value := schemaOf(f.Type)
-		if text := about[name]; text != "" {
-			value = append(object{{"description", text}}, value...)
-		}
-		if name == "schema" {
-			value = object{{"description", about[name]}, {"const", statsSchema}}
-		}
-		keys = append(keys, member{name, value})
-		if !strings.Contains(options, "omitempty") {
-			required = append(required, name)
-		}
-	}
-	return object{{"type", "object"}, {"properties", keys}, {"required", required}}
+	return object{"type": "integer", "minimum": 0}
 }

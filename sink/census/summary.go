@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -185,8 +186,8 @@ func (c *Census) run() *Run {
 		r.Resumed += s.Resumed
 		r.Consistent = r.Consistent && s.Consistent
 		r.RateReached += s.RateReached
-		r.Targets.add(&s.Targets)
-		r.Datagrams.add(&s.Datagrams)
+		addCounts(&r.Targets, &s.Targets)
+		addCounts(&r.Datagrams, &s.Datagrams)
 		for _, list := range s.Inputs {
 			if !slices.Contains(r.Lists, list) {
 				r.Lists = append(r.Lists, list)
@@ -198,28 +199,21 @@ func (c *Census) run() *Run {
 	if r.Asked > 0 {
 		r.HitRate = round6(float64(answered) / float64(r.Asked))
 	}
-	r.estimate(c.summaries, answered)
-	return r
-}
-
-// estimate combines the loss estimates of the scans. It sets none if a scan has
-// none.
-func (r *Run) estimate(all []*Summary, answered uint64) {
-	var loss, chance float64
-	for _, s := range all {
+	// There is an estimate of the losses only if every scan has one.
+	var missed, chance float64
+	for _, s := range c.summaries {
 		f := &s.FirstAnswers
 		if f.Missed == nil || f.Chance == nil {
-			return
+			return r
 		}
-		loss += *f.Missed
+		missed += *f.Missed
 		chance += *f.Chance * float64(s.Servers)
 	}
-	loss = round6(loss)
-	r.Missed = &loss
+	r.Missed = new(round6(missed))
 	if answered > 0 {
-		chance = round6(chance / float64(answered))
-		r.Chance = &chance
+		r.Chance = new(round6(chance / float64(answered)))
 	}
+	return r
 }
 
 // Run holds the sums of the summaries of all scans of a census, such as those of
@@ -283,36 +277,21 @@ type runList struct {
 	Targets uint64 `json:"targets"`
 }
 
-func (t *runTargets) add(o *runTargets) {
-	t.Read += o.Read
-	t.Invalid += o.Invalid
-	t.Unscannable += o.Unscannable
-	t.Excluded += o.Excluded
-	t.Duplicate += o.Duplicate
-	t.OtherShard += o.OtherShard
-	t.OverLimit += o.OverLimit
-	t.Stopped += o.Stopped
-	t.Finished += o.Finished
-	t.Unfinished += o.Unfinished
-	t.Unread += o.Unread
-	t.ByStatus = addCounts(t.ByStatus, o.ByStatus)
-}
-
-func (d *runDatagrams) add(o *runDatagrams) {
-	d.Sent += o.Sent
-	d.Repeats += o.Repeats
-	d.SendErrors += o.SendErrors
-	d.Received += o.Received
-	d.KernelDrops += o.KernelDrops
-	d.ByClass = addCounts(d.ByClass, o.ByClass)
-}
-
-func addCounts(to, from map[string]uint64) map[string]uint64 {
-	if to == nil {
-		to = map[string]uint64{}
+// addCounts adds the counts in from, a struct of numbers and maps, to those in to.
+func addCounts[T any](to, from *T) {
+	sum, more := reflect.ValueOf(to).Elem(), reflect.ValueOf(from).Elem()
+	for i := range sum.NumField() {
+		switch field := sum.Field(i); field.Kind() {
+		case reflect.Uint64:
+			field.SetUint(field.Uint() + more.Field(i).Uint())
+		case reflect.Map:
+			all := field.Addr().Interface().(*map[string]uint64)
+			if *all == nil {
+				*all = map[string]uint64{}
+			}
+			for word, n := range more.Field(i).Interface().(map[string]uint64) {
+				(*all)[word] += n
+			}
+		}
 	}
-	for word, n := range from {
-		to[word] += n
-	}
-	return to
 }

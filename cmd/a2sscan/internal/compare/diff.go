@@ -17,11 +17,9 @@ type Options struct {
 	Old, New  []string // files
 	OldSums   []string // paths of summaries; nil: those beside the files
 	NewSums   []string
-	Targets   []string // the target list of the new scan, which proves who was queried
-	Ports     string   // ports of networks and bare addresses in Targets
-	JSON      bool     // print a line of JSON per change instead of a page
-	Stat      bool     // print only numbers
-	Quiet     bool     // print nothing
+	JSON      bool // print a line of JSON per change instead of a page
+	Stat      bool // print only numbers
+	Quiet     bool // print nothing
 	ExitCode  bool
 	Volatile  bool
 	Kinds     []string
@@ -39,12 +37,6 @@ func Diff(t *console.Terminal, out io.Writer, o Options) error {
 				WithHint("a2sscan diff --help lists the kinds of changes")
 		}
 		choice.Kinds = append(choice.Kinds, census.Kind(k))
-	}
-	var err error
-	if len(o.Targets) > 0 {
-		if choice.Asked, err = ReadTargets(o.Targets, o.Ports); err != nil {
-			return err
-		}
 	}
 	before, err := Open(t, o.Old, census.Options{Summaries: o.OldSums, Games: o.Games, Networks: o.Networks})
 	if err != nil {
@@ -87,15 +79,12 @@ func failure(p *printer, err error) error {
 
 // sayDoubts prints what the comparison could not know.
 func sayDoubts(t *console.Terminal, c *census.Comparison, o *Options) {
-	if c.NotAskedWhy != "" {
-		t.Say("--targets does not prove who was asked: %s", console.Plain(c.NotAskedWhy, 300))
-	}
 	if c.Unknown > 0 {
 		t.Say("%s in what the old census lacks: nothing shows whether they are new", mayBe(c.Unknown))
 	}
-	if n := c.Changes["not_asked"]; n > 0 && c.AskedKnown == "" && c.NotAskedWhy == "" {
+	if n := c.Changes["not_asked"]; n > 0 && c.AskedKnown == "" {
 		t.Say("%s in the new census, and nothing shows whether they were asked", missing(n))
-		t.Hint("scan --unanswered records silent servers; --targets LIST proves who was asked")
+		t.Hint("scan --unanswered records silent servers, which proves who was asked")
 	}
 	if c.LikelyLost != nil && *c.LikelyLost >= 0.5 {
 		t.Say("the new scan lost datagrams: about %.0f of the %s that are gone are probably there", *c.LikelyLost,

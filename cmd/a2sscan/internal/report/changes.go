@@ -155,11 +155,7 @@ func changeNotes(c *census.Comparison) (notes []string) {
 		notes = append(notes, fmt.Sprintf("%s may be in what the census before lacks, so they are not called new.", console.Plural(c.Unknown, "server")))
 	}
 	if c.AskedKnown == "" {
-		why := "It is not known which servers were asked, so none is called gone."
-		if c.NotAskedWhy != "" {
-			why += " The target list does not help: " + Shown(c.NotAskedWhy, 200) + "."
-		}
-		notes = append(notes, why)
+		notes = append(notes, "It is not known which servers were asked, so none is called gone.")
 	}
 	if gone := c.Changes["gone"]; gone > 0 && c.LikelyLost != nil && *c.LikelyLost >= 0.5 {
 		notes = append(notes, fmt.Sprintf("Of the %s gone, about %s are probably still there: the scan missed them because datagrams were lost.",

@@ -21,8 +21,6 @@ type Options struct {
 	Files     []string // of the census
 	Summaries []string // of its scans; nil: those beside the files
 	Before    []string // files of the previous census; nil: compare only sums, with the night before
-	Targets   []string // the list that the scan was given; nil: not known
-	Ports     string   // for Targets
 	Games     []string // leave out servers of other games; nil: all
 	History   string   // folder with the stats of nights; empty: none
 	Title     string   // empty: the date
@@ -67,17 +65,11 @@ func (in *Input) compare(t *console.Terminal, c *census.Census, o *Options) (los
 		in.Before = in.History.before(night(in.Stats))
 		return nil, nil
 	}
-	var choice census.DiffOptions
-	if len(o.Targets) > 0 {
-		if choice.Asked, err = compare.ReadTargets(o.Targets, o.Ports); err != nil {
-			return nil, err
-		}
-	}
 	before, err := compare.Open(t, o.Before, census.Options{Games: o.Games})
 	if err != nil {
 		return nil, err
 	}
-	in.Changes, err = census.Diff(before, c, choice, func(one *census.Change) error { in.Important.Add(one); return nil })
+	in.Changes, err = census.Diff(before, c, census.DiffOptions{}, func(one *census.Change) error { in.Important.Add(one); return nil })
 	if err != nil {
 		return nil, censusfile.Failure(err)
 	}

@@ -154,7 +154,7 @@ var hostile = []string{
 func hostileInput() *Input {
 	in := sampleInput(20)
 	in.Title, in.Files, in.Program = hostile[2], hostile, hostile[1]
-	in.Changes.NotAskedWhy, in.Changes.AskedKnown = hostile[1], ""
+	in.Changes.AskedKnown = ""
 	in.History = &History{}
 	for ago := range 3 {
 		s := sampleStats(ago)
