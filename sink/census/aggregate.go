@@ -2,10 +2,10 @@ package census
 
 import (
 	"cmp"
+	"fmt"
 	"iter"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -29,7 +29,14 @@ func (c *Census) Stats() *Stats {
 			continue
 		}
 		s.Records++
-		s.addTime(one.at)
+		if t := time.UnixMilli(one.at).UTC(); one.at != 0 {
+			if s.First == nil || t.Before(*s.First) {
+				s.First = &t
+			}
+			if s.Last == nil || t.After(*s.Last) {
+				s.Last = &t
+			}
+		}
 		if one.Status != 0 {
 			s.Statuses[one.Status.String()]++
 		}
@@ -57,19 +64,6 @@ func (c *Census) Stats() *Stats {
 
 // maxScans is the maximum number of scan names in Stats.
 const maxScans = 100
-
-func (s *Stats) addTime(at int64) {
-	if at == 0 {
-		return
-	}
-	t := time.UnixMilli(at).UTC()
-	if s.First == nil || t.Before(*s.First) {
-		s.First = &t
-	}
-	if s.Last == nil || t.After(*s.Last) {
-		s.Last = &t
-	}
-}
 
 // addAnswer adds a server that answered.
 func (s *Stats) addAnswer(one *Server) {
@@ -112,15 +106,6 @@ func (s *Sums) add(one *Server) {
 	}
 }
 
-// plus adds o to s.
-func (s *Sums) plus(o *Sums) {
-	s.Servers += o.Servers
-	s.Occupied += o.Occupied
-	s.People += o.People
-	s.Bots += o.Bots
-	s.Places += o.Places
-}
-
 // answers yields the servers that answered, except those that Options leave out.
 func (c *Census) answers() iter.Seq[*Server] {
 	return func(yield func(*Server) bool) {
@@ -160,7 +145,7 @@ func (c *Census) addGroups(s *Stats) {
 		if s.asn == 0 {
 			return label{}
 		}
-		return label{id: networkName(s.asn), name: c.orgs[s.asn]}
+		return label{id: fmt.Sprint("AS", s.asn), name: c.orgs[s.asn]}
 	})
 	c.nameGames(s.Games.Top)
 }
@@ -201,7 +186,7 @@ func (c *Census) groups(most int, of func(*Server) label) Groups {
 		)
 	})
 	for i := min(most, len(out.Top)); i < len(out.Top); i++ {
-		out.Other.plus(&out.Top[i].Sums)
+		addCounts(&out.Other, &out.Top[i].Sums)
 	}
 	out.Top = slices.Clip(out.Top[:min(most, len(out.Top))])
 	return out
@@ -233,8 +218,6 @@ func (c *Census) nameGames(games []Group) {
 
 // shorten cuts s to at most maxNameBytes bytes.
 func shorten(s string) string { return cut(s, maxNameBytes) }
-
-func networkName(asn uint32) string { return "AS" + strconv.FormatUint(uint64(asn), 10) }
 
 // round6 rounds to six decimals: further decimals depend on the order of summation.
 func round6(v float64) float64 { return math.Round(v*1e6) / 1e6 }

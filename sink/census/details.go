@@ -289,14 +289,14 @@ func factsOf(kind Kind, a, b *Server) (before, after *Facts) {
 	case kindNew:
 		return nil, b.facts()
 	case kindBack:
-		return &Facts{Status: statusWord(a)}, b.facts()
+		return &Facts{Status: a.Status.String()}, b.facts()
 	case kindNotAsked:
 		return a.facts(), nil
 	case kindGone:
 		if b == nil {
 			return a.facts(), nil
 		}
-		return a.facts(), &Facts{Status: statusWord(b)}
+		return a.facts(), &Facts{Status: b.Status.String()}
 	}
 	before, after = &Facts{}, &Facts{}
 	switch kind {
@@ -337,12 +337,9 @@ func factsOf(kind Kind, a, b *Server) (before, after *Facts) {
 	return before, after
 }
 
-// statusWord returns the record's word for a server's status.
-func statusWord(s *Server) string { return s.Status.String() }
-
 // facts returns everything that a census keeps of a server and a change may show.
 func (s *Server) facts() *Facts {
-	f := &Facts{Status: statusWord(s), Flags: flagWords(s.Flags), Country: s.Country}
+	f := &Facts{Status: s.Status.String(), Flags: flagWords(s.Flags), Country: s.Country}
 	if s.has&hasName != 0 {
 		f.Name = new(s.shownName())
 	}
@@ -362,7 +359,7 @@ func (s *Server) facts() *Facts {
 		f.People, f.Bots = new(s.People), new(s.Bots)
 	}
 	if s.asn != 0 {
-		f.Network = networkName(s.asn)
+		f.Network = fmt.Sprint("AS", s.asn)
 	}
 	return f
 }

@@ -120,7 +120,20 @@ func Diff(before, after *Census, o DiffOptions, do func(*Change) error) (*Compar
 	if len(before.Lost)+len(after.Lost) == 0 { // else a server may be at both addresses
 		d.moves()
 	}
-	d.pairs()
+	a, b := withAddress(before.servers), withAddress(after.servers)
+	for len(a) > 0 || len(b) > 0 {
+		var was, is *Server
+		if len(b) == 0 || len(a) > 0 && a[0].key <= b[0].key {
+			was = a[0]
+		}
+		if len(a) == 0 || len(b) > 0 && b[0].key <= a[0].key {
+			is, b = b[0], b[1:]
+		}
+		if was != nil {
+			a = a[1:]
+		}
+		d.pair(was, is)
+	}
 	d.estimateLost()
 	d.out.limitGames()
 	return d.out, d.details(do)
@@ -148,30 +161,6 @@ func (c *Census) night() Night {
 		n.Summary, n.Complete, n.Missed = true, run.Ended == "complete", run.Missed
 	}
 	return n
-}
-
-// pairs compares the servers of both censuses, in the order of addresses.
-func (d *differ) pairs() {
-	a, b := withAddress(d.old.servers), withAddress(d.new.servers)
-	for len(a) > 0 || len(b) > 0 {
-		order := 0
-		switch {
-		case len(a) == 0:
-			order = 1
-		case len(b) == 0:
-			order = -1
-		default:
-			order = cmp.Compare(a[0].key, b[0].key)
-		}
-		var before, after *Server
-		if order <= 0 {
-			before, a = a[0], a[1:]
-		}
-		if order >= 0 {
-			after, b = b[0], b[1:]
-		}
-		d.pair(before, after)
-	}
 }
 
 // withAddress returns the servers that have an address. Records without one are from a

@@ -61,11 +61,22 @@ func (c *Census) findFarms() {
 		if len(all) == 0 || isDefault(all[0]) {
 			continue
 		}
-		if hosts(all) >= leastBare || len(all) >= leastClones && occupied(all)*2 >= len(all) {
+		occupied := 0
+		for _, s := range all {
+			if s.People > 0 {
+				occupied++
+			}
+		}
+		if hosts(all) >= leastBare || len(all) >= leastClones && occupied*2 >= len(all) {
 			groups = append(groups, farm{servers: all, clones: key})
 		}
 	}
-	for _, all := range c.alike(leastSharing, (*Server).sharedList) {
+	for _, all := range c.alike(leastSharing, func(s *Server) uint64 {
+		if s.list == 0 || !s.isPublic() {
+			return 0
+		}
+		return mix(s.players, s.list) | 1
+	}) {
 		groups = append(groups, farm{servers: all, list: all[0].players})
 	}
 	c.unite(groups)
@@ -100,15 +111,6 @@ func (s *Server) identity() uint64 {
 	h := mix(xxhash.Sum64String(s.Name), xxhash.Sum64String(s.Game))
 	h = mix(mix(h, xxhash.Sum64String(s.Map)), xxhash.Sum64String(s.Version))
 	return mix(h, uint64(s.MaxPlayers)) | 1
-}
-
-// sharedList returns a hash of the list of players, or 0 if other servers may have the
-// list by chance.
-func (s *Server) sharedList() uint64 {
-	if s.list == 0 || !s.isPublic() {
-		return 0
-	}
-	return mix(s.players, s.list) | 1
 }
 
 // carrierNAT are the addresses of a carrier's NAT.
@@ -166,16 +168,6 @@ func isDefault(s *Server) bool {
 var defaultWords = []string{
 	"dedicated", "unnamed", "default", "private", "server", "public", "hosted", "local", "linux", "windows", "steam",
 	"game", "host", "test", "half-life", "counter-strike", "my", "new", "the", "a ", "by",
-}
-
-// occupied returns how many of the servers have people.
-func occupied(all []*Server) (n int) {
-	for _, s := range all {
-		if s.People > 0 {
-			n++
-		}
-	}
-	return n
 }
 
 // hosts returns how many different IP addresses the servers have.

@@ -46,12 +46,26 @@ func Diff(t *console.Terminal, out io.Writer, o Options) error {
 	if err != nil {
 		return err
 	}
-	p := newPrinter(out, &o)
+	p := &printer{out: bufio.NewWriterSize(out, 64<<10), o: &o}
+	p.enc = json.NewEncoder(&p.line)
+	p.enc.SetEscapeHTML(false)
 	found, err := census.Diff(before, after, choice, p.change)
-	if err != nil {
-		return failure(p, err)
+	if p.err != nil {
+		return p.err
 	}
-	if err := p.end(found); err != nil {
+	if err != nil {
+		return censusfile.Failure(err)
+	}
+	switch {
+	case o.Quiet:
+	case o.Stat && o.JSON:
+		if err := p.writeJSON(found); err != nil {
+			return err
+		}
+	case !o.JSON:
+		writePage(p.out, found, &o, &p.important)
+	}
+	if err := p.out.Flush(); err != nil {
 		return err
 	}
 	if !o.Quiet {
@@ -68,22 +82,13 @@ func Diff(t *console.Terminal, out io.Writer, o Options) error {
 	return nil
 }
 
-// failure returns the error of a comparison. An error of the output takes
-// precedence.
-func failure(p *printer, err error) error {
-	if p.err != nil {
-		return p.err
-	}
-	return censusfile.Failure(err)
-}
-
 // sayDoubts prints what the comparison could not know.
 func sayDoubts(t *console.Terminal, c *census.Comparison, o *Options) {
 	if c.Unknown > 0 {
-		t.Say("%s in what the old census lacks: nothing shows whether they are new", mayBe(c.Unknown))
+		t.Say("%s may be in what the old census lacks: nothing shows whether they are new", console.Plural(c.Unknown, "server"))
 	}
 	if n := c.Changes["not_asked"]; n > 0 && c.AskedKnown == "" {
-		t.Say("%s in the new census, and nothing shows whether they were asked", missing(n))
+		t.Say("%s missing in the new census, and nothing shows whether they were asked", console.Plural(n, "server"))
 		t.Hint("scan --unanswered records silent servers, which proves who was asked")
 	}
 	if c.LikelyLost != nil && *c.LikelyLost >= 0.5 {
@@ -92,36 +97,15 @@ func sayDoubts(t *console.Terminal, c *census.Comparison, o *Options) {
 	}
 }
 
-func mayBe(n uint64) string {
-	if n == 1 {
-		return "1 server may be"
-	}
-	return console.Grouped(n) + " servers may be"
-}
-
-func missing(n uint64) string {
-	if n == 1 {
-		return "1 server is not"
-	}
-	return console.Grouped(n) + " servers are not"
-}
-
 // printer prints changes.
 type printer struct {
-	out     *bufio.Writer
-	o       *Options
-	page    *page
-	line    bytes.Buffer
-	enc     *json.Encoder
-	changes uint64 // number of changes so far
-	err     error  // first error of writing to out
-}
-
-func newPrinter(out io.Writer, o *Options) *printer {
-	p := &printer{out: bufio.NewWriterSize(out, 64<<10), o: o, page: newPage(o.PageWidth)}
-	p.enc = json.NewEncoder(&p.line)
-	p.enc.SetEscapeHTML(false)
-	return p
+	out       *bufio.Writer
+	o         *Options
+	important Important // for the page
+	line      bytes.Buffer
+	enc       *json.Encoder
+	changes   uint64 // number of changes so far
+	err       error  // first error of writing to out
 }
 
 // change counts a change. It prints the change as JSON, or keeps it for the page.
@@ -131,7 +115,7 @@ func (p *printer) change(c *census.Change) error {
 	case p.o.Quiet || p.o.Stat:
 		return nil
 	case !p.o.JSON:
-		p.page.important.Add(c)
+		p.important.Add(c)
 		return nil
 	}
 	return p.writeJSON(c)
@@ -147,18 +131,4 @@ func (p *printer) writeJSON(v any) error {
 	p.out.Write(line)
 	p.err = p.out.WriteByte('\n') // bufio.Writer keeps its first error
 	return p.err
-}
-
-// end prints what comes after the changes: the numbers or the page.
-func (p *printer) end(c *census.Comparison) error {
-	switch {
-	case p.o.Quiet:
-	case p.o.Stat && p.o.JSON:
-		if err := p.writeJSON(c); err != nil {
-			return err
-		}
-	case !p.o.JSON:
-		p.page.write(p.out, c, p.o)
-	}
-	return p.out.Flush()
 }

@@ -46,7 +46,11 @@ func overviewOf(s *census.Stats, width int) []byte {
 	} {
 		rows := [][2]string{}
 		for _, g := range list.groups.Top[:min(len(list.groups.Top), rowsShown)] {
-			rows = append(rows, [2]string{console.Plain(cmp.Or(g.Name, g.ID), 40) + within(&g), numbers(&g.Sums)})
+			name := console.Plain(cmp.Or(g.Name, g.ID), 40)
+			if g.Game != "" {
+				name += " (" + console.Plain(g.Game, 30) + ")"
+			}
+			rows = append(rows, [2]string{name, fmt.Sprintf("%10s %10s", console.Grouped(g.Servers), console.Grouped(g.People))})
 		}
 		table(&b, list.title, int(list.groups.Distinct)-len(rows), rows)
 	}
@@ -60,7 +64,7 @@ func overviewOf(s *census.Stats, width int) []byte {
 			fmt.Fprintln(&b)
 		}
 		line := fmt.Sprintf("farm %s: %s on %s, %s, %s, as %s", f.ID, console.Plural(f.Servers, "server"),
-			addresses(f.Addresses), console.Plural(f.People, "person"), console.Plain(f.Game, 40), console.Quoted(f.Name, 60))
+			console.Plural(f.Addresses, "address"), console.Plural(f.People, "person"), console.Plain(f.Game, 40), console.Quoted(f.Name, 60))
 		fmt.Fprintln(&b, strings.Join(console.Wrap(line, width, 2), "\n"))
 		for _, sentence := range f.Evidence {
 			fmt.Fprintln(&b, "  "+strings.Join(console.Wrap(console.Plain(sentence, 300), width-2, 2), "\n"))
@@ -72,25 +76,6 @@ func overviewOf(s *census.Stats, width int) []byte {
 
 func sums(s *census.Sums) string {
 	return fmt.Sprintf("%s, %s, %s", console.Plural(s.Servers, "server"), console.Plural(s.People, "person"), console.Plural(s.Bots, "bot"))
-}
-
-func addresses(n uint64) string {
-	if n == 1 {
-		return "1 address"
-	}
-	return console.Grouped(n) + " addresses"
-}
-
-// within returns the game to which a map belongs.
-func within(g *census.Group) string {
-	if g.Game == "" {
-		return ""
-	}
-	return " (" + console.Plain(g.Game, 30) + ")"
-}
-
-func numbers(s *census.Sums) string {
-	return fmt.Sprintf("%10s %10s", console.Grouped(s.Servers), console.Grouped(s.People))
 }
 
 // table writes rows of a name and numbers, and how many more there are. It writes nothing

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -14,16 +15,9 @@ import (
 // gamesShown is the maximum number of games on a page.
 const gamesShown = 20
 
-// page shows changes to a person.
-type page struct {
-	width     int
-	important Important
-}
-
-func newPage(width int) *page { return &page{width: max(width, 60)} }
-
-// write writes the page.
-func (p *page) write(out io.Writer, c *census.Comparison, o *Options) {
+// writePage shows changes to a person.
+func writePage(out io.Writer, c *census.Comparison, o *Options, important *Important) {
+	screen := max(o.PageWidth, 60)
 	fmt.Fprintf(out, "before: %s\nafter:  %s\n\n", nightLine(&c.Old), nightLine(&c.New))
 	width := 0
 	for _, k := range census.Kinds {
@@ -39,27 +33,41 @@ func (p *page) write(out io.Writer, c *census.Comparison, o *Options) {
 		fmt.Fprintf(out, "  %-*s %12s  they may be in what the old census lacks\n", width, "unknown", console.Grouped(c.Unknown))
 	}
 	fmt.Fprintf(out, "  %-*s %12s\n\n", width, "unchanged", console.Grouped(c.Same))
-	fmt.Fprintln(out, strings.Join(console.Wrap(bothNights(c), p.width, 0), "\n"))
+	// People come and go all the time, and maps rotate.
+	both := console.Plural(c.Compared, "server") + " answered on both nights"
+	if c.PeopleMore+c.PeopleFewer > 0 {
+		both += fmt.Sprintf(": %s came, %s left", console.Plural(c.PeopleMore, "person"), console.Grouped(c.PeopleFewer))
+	} else {
+		both += ", with as many people as before"
+	}
+	if c.MoreMaps > 0 {
+		both += fmt.Sprintf("; %s rotated the map", console.Grouped(c.MoreMaps))
+	}
+	fmt.Fprintln(out, strings.Join(console.Wrap(both, screen, 0), "\n"))
 	if o.Stat {
 		fmt.Fprintln(out)
 	}
 	for _, id := range mostChanged(c) {
-		p.game(out, id, c.ByGame[id], o.Stat)
+		var parts []string
+		for _, k := range census.Kinds {
+			if n := c.ByGame[id][k]; n > 0 {
+				parts = append(parts, kindText(k)+" "+console.Grouped(n))
+			}
+		}
+		name := console.Plain(id, 30)
+		if id == "" {
+			name = "other games"
+		}
+		if !o.Stat {
+			fmt.Fprintln(out)
+		}
+		fmt.Fprintln(out, strings.Join(console.Wrap(name+": "+strings.Join(parts, ", "), screen, 2), "\n"))
+		if !o.Stat {
+			for _, change := range important.Of(id) {
+				fmt.Fprintf(out, "  %s\n", lineOf(&change, screen))
+			}
+		}
 	}
-}
-
-// bothNights describes the changes that happen all the time on servers of both nights:
-// people come and go, and maps rotate.
-func bothNights(c *census.Comparison) string {
-	s := console.Plural(c.Compared, "server") + " answered on both nights, with as many people as before"
-	if c.PeopleMore+c.PeopleFewer > 0 {
-		s = fmt.Sprintf("%s answered on both nights: %s came, %s left", console.Plural(c.Compared, "server"),
-			console.Plural(c.PeopleMore, "person"), console.Grouped(c.PeopleFewer))
-	}
-	if c.MoreMaps > 0 {
-		s += fmt.Sprintf("; %s rotated the map", console.Grouped(c.MoreMaps))
-	}
-	return s
 }
 
 func nightLine(n *census.Night) string {
@@ -113,42 +121,16 @@ func mostChanged(c *census.Comparison) []string {
 		}
 		return n
 	}
-	var ids []string
-	for id := range c.ByGame {
-		ids = append(ids, id)
-	}
-	slices.SortFunc(ids, func(a, b string) int { return cmp.Or(cmp.Compare(total(b), total(a)), strings.Compare(a, b)) })
+	ids := slices.SortedFunc(maps.Keys(c.ByGame), func(a, b string) int {
+		return cmp.Or(cmp.Compare(total(b), total(a)), strings.Compare(a, b))
+	})
 	return ids[:min(len(ids), gamesShown)]
 }
 
-// game writes the numbers of a game and its most important changes.
-func (p *page) game(out io.Writer, id string, kinds map[census.Kind]uint64, stat bool) {
-	var parts []string
-	for _, k := range census.Kinds {
-		if n := kinds[k]; n > 0 {
-			parts = append(parts, kindText(k)+" "+console.Grouped(n))
-		}
-	}
-	name := console.Plain(id, 30)
-	if id == "" {
-		name = "other games"
-	}
-	if !stat {
-		fmt.Fprintln(out)
-	}
-	fmt.Fprintln(out, strings.Join(console.Wrap(name+": "+strings.Join(parts, ", "), p.width, 2), "\n"))
-	if stat {
-		return
-	}
-	for _, c := range p.important.Of(id) {
-		fmt.Fprintf(out, "  %s\n", p.line(&c))
-	}
-}
-
-// line formats one change for the page. The name gets most of the additional columns of
+// lineOf formats one change for a screen. The name gets most of the additional columns of
 // a wide screen.
-func (p *page) line(c *census.Change) string {
-	room := min(max((p.width-48)*5/8, 20), 66)
+func lineOf(c *census.Change, screen int) string {
+	room := min(max((screen-48)*5/8, 20), 66)
 	name := console.Pad(console.Shorten(console.Quoted(c.Name, room-2), room), room)
 	s := fmt.Sprintf("%-9s %-21s %s", kindText(c.Kind), c.Addr, name)
 	if c.LikelyLoss {
@@ -157,7 +139,7 @@ func (p *page) line(c *census.Change) string {
 	if what := Detail(c); what != "" {
 		s += "  " + what
 	}
-	return console.Shorten(strings.TrimRight(s, " "), p.width-2)
+	return console.Shorten(strings.TrimRight(s, " "), screen-2)
 }
 
 // Detail describes a change by its values on both nights. It returns "" if the kind is
@@ -204,29 +186,16 @@ func factText(f *census.Facts) string {
 	if f.Addr != "" {
 		parts = append(parts, f.Addr)
 	}
-	parts = append(parts, lists(f)...)
-	return strings.Join(parts, ", ")
-}
-
-// lists describes the facts that are lists: mods, rules, flags and the farm.
-func lists(f *census.Facts) (parts []string) {
+	first := func(all []string) []string { return all[:min(len(all), 3)] }
 	for _, mod := range first(f.Mods) {
 		parts = append(parts, console.Plain(mod, 30))
 	}
-	var names []string
-	for name := range f.Rules {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range first(names) {
+	for _, name := range first(slices.Sorted(maps.Keys(f.Rules))) {
 		parts = append(parts, console.Plain(name, 30)+" "+console.Quoted(f.Rules[name], 20))
 	}
 	parts = append(parts, f.Flags...)
 	if f.Farm != "" {
 		parts = append(parts, "farm "+f.Farm)
 	}
-	return parts
+	return strings.Join(parts, ", ")
 }
-
-// first returns the first few elements of a list.
-func first(all []string) []string { return all[:min(len(all), 3)] }

@@ -26,7 +26,7 @@ func TestPageNumbers(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var b strings.Builder
-			newPage(80).write(&b, c, &test.o)
+			writePage(&b, c, &test.o, &Important{})
 			var got []string
 			for line := range strings.Lines(b.String()) {
 				got = append(got, strings.Join(strings.Fields(line), " "))
@@ -47,7 +47,7 @@ func TestPageLine(t *testing.T) {
 		for _, name := range []string{"a", strings.Repeat("한국 공식 서버 ", 20), strings.Repeat("x\x1b", 90)} {
 			c := census.Change{Kind: "map", Addr: "127.0.0.1:27015", Name: name,
 				Before: &census.Facts{Map: &before}, After: &census.Facts{Map: &after}}
-			line := newPage(width).line(&c)
+			line := lineOf(&c, width)
 			if n := console.Columns(line); n > width-2 {
 				t.Errorf("%d columns of %d: %s", n, width, line)
 			}

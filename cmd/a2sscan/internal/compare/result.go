@@ -47,11 +47,23 @@ func (r *Result) Write(read []string, do func(*os.File) error) error {
 		return err
 	}
 	defer stage.Drop()
-	result := toFile(stage.Path(), do)
-	if isResult(result) {
-		if err := stage.Finish(); err != nil {
-			return err
-		}
+	name := console.Plain(stage.Path(), 200)
+	f, err := disk.Create(stage.Path(), 0o666)
+	if err != nil {
+		return console.Fail(console.ExitOutput, "can't create %s: %w", name, console.WithoutPath(err))
+	}
+	result := do(f.File)
+	switch console.ExitCode(result) {
+	case console.ExitOK, console.ExitChanged, console.ExitNumbers: // the file is complete
+	default:
+		f.Discard()
+		return result
+	}
+	if err := f.Commit(); err != nil {
+		return console.Fail(console.ExitOutput, "can't write %s: %w", name, console.WithoutPath(err))
+	}
+	if err := stage.Finish(); err != nil {
+		return err
 	}
 	return result
 }
@@ -77,27 +89,4 @@ func (r *Result) mayReplace() error {
 	}
 	return console.Fail(console.ExitOutput, "%s exists, and this command did not write it", console.Plain(r.Name, 200)).
 		WithHint("another -o, or --force to replace it")
-}
-
-// isResult reports whether the file is complete although the command ends with err.
-func isResult(err error) bool {
-	code := console.ExitCode(err)
-	return code == console.ExitOK || code == console.ExitChanged || code == console.ExitNumbers
-}
-
-// toFile calls do to write a local file.
-func toFile(name string, do func(*os.File) error) error {
-	f, err := disk.Create(name, 0o666)
-	if err != nil {
-		return console.Fail(console.ExitOutput, "can't create %s: %w", console.Plain(name, 200), console.WithoutPath(err))
-	}
-	result := do(f.File)
-	if !isResult(result) {
-		f.Discard()
-		return result
-	}
-	if err := f.Commit(); err != nil {
-		return console.Fail(console.ExitOutput, "can't write %s: %w", console.Plain(name, 200), console.WithoutPath(err))
-	}
-	return result
 }

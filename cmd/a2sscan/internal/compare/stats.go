@@ -25,27 +25,19 @@ func Stats(t *console.Terminal, out io.Writer, files []string, o census.Options,
 	stats, text := c.Stats(), []byte(nil)
 	if overview {
 		text = overviewOf(stats, t.Width())
-	} else if text, err = asJSON(stats); err != nil {
-		return err
+	} else {
+		b, err := json.MarshalIndent(stats, "", " ")
+		if err != nil {
+			return err
+		}
+		for line := range bytes.Lines(append(b, '\n')) { // invisible characters of names are escaped
+			text = append(append(text, console.Visible(bytes.TrimSuffix(line, []byte("\n")))...), '\n')
+		}
 	}
 	if _, err := out.Write(text); err != nil {
 		return err
 	}
 	return censusfile.NotWhole(c.Lost)
-}
-
-// asJSON returns stats as the content of a stats.json file, with invisible characters
-// of names escaped.
-func asJSON(s *census.Stats) ([]byte, error) {
-	b, err := json.MarshalIndent(s, "", " ")
-	if err != nil {
-		return nil, err
-	}
-	var text []byte
-	for line := range bytes.Lines(append(b, '\n')) {
-		text = append(append(text, console.Visible(bytes.TrimSuffix(line, []byte("\n")))...), '\n')
-	}
-	return text, nil
 }
 
 // spareMemory makes the garbage collector run more often than by default. The servers of
