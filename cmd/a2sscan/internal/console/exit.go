@@ -75,11 +75,10 @@ func (f *Failure) WithHint(format string, args ...any) *Failure {
 // ExitCode returns the exit code for err. An error that is not a Failure comes from
 // cobra and means a wrong command line.
 func ExitCode(err error) int {
-	var f *Failure
-	switch {
-	case err == nil:
+	if err == nil {
 		return ExitOK
-	case errors.As(err, &f):
+	}
+	if f, ok := errors.AsType[*Failure](err); ok {
 		return f.Code
 	}
 	return ExitUsage
@@ -88,8 +87,7 @@ func ExitCode(err error) int {
 // Report prints an error and its hint.
 func (t *Terminal) Report(err error) {
 	t.Say("%v", err)
-	var f *Failure
-	if errors.As(err, &f) && f.Hint != "" {
+	if f, ok := errors.AsType[*Failure](err); ok && f.Hint != "" {
 		t.Hint("%s", f.Hint)
 	}
 }

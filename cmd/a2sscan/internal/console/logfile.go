@@ -23,7 +23,7 @@ import (
 // appending, so a tool may copy the file and truncate it without sending a signal.
 func (t *Terminal) OpenLog(name string) error {
 	if name == StandardError {
-		t.Log = slog.New(NewLogHandler(&screenLog{t}))
+		t.Log = slog.New(NewLogHandler(screenLog{t}))
 		return nil
 	}
 	file, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
@@ -48,9 +48,11 @@ const StandardError = "/dev/stderr"
 // screenLog writes the lines of the log between the messages on the terminal.
 type screenLog struct{ t *Terminal }
 
-// Write writes one line and wipes a status line first.
-func (l *screenLog) Write(line []byte) (int, error) {
-	return l.t.writeLine(line)
+func (l screenLog) Write(line []byte) (int, error) {
+	l.t.mu.Lock()
+	defer l.t.mu.Unlock()
+	l.t.print(string(line))
+	return len(line), nil
 }
 
 // logFile writes the lines of the log to a file. If writing fails, it prints the
@@ -67,8 +69,7 @@ func (l *logFile) Write(line []byte) (int, error) {
 	n, err := l.w.Write(line)
 	if err != nil && !l.lost {
 		l.lost = true
-		l.terminal.Line("a2sscan: " + fmt.Sprintf("log %s: can't be written: %v; the scan goes on",
-			Plain(l.name, 200), WithoutPath(err)))
+		l.terminal.Say("log %s: can't be written: %v; the scan goes on", Plain(l.name, 200), WithoutPath(err))
 	}
 	return n, err
 }

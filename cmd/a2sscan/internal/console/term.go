@@ -23,12 +23,15 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
+	"os"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/term"
 )
 
 // MaxLine is the maximum number of characters of a line on standard error: enough
@@ -79,27 +82,31 @@ func (t *Terminal) Hint(format string, args ...any) { t.Say("hint: "+format, arg
 func (t *Terminal) Line(s string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.lineLocked(s)
+	t.print(t.wrapped(s, len(speaker)))
 }
 
-func (t *Terminal) lineLocked(s string) {
+// wrapped returns a line in plain characters, and on a terminal wrapped at words.
+func (t *Terminal) wrapped(s string, indent int) string {
+	s = Plain(s, MaxLine)
+	if t.Interactive {
+		s = strings.Join(Wrap(s, t.Width(), indent), "\n")
+	}
+	return s + "\n"
+}
+
+// print wipes the status line and writes text unchanged. The lock must be held.
+func (t *Terminal) print(text string) {
 	t.wipe()
 	t.shown = ""
-	rows := []string{Plain(s, MaxLine)}
-	if t.Interactive {
-		rows = Wrap(rows[0], t.Width(), len(speaker))
-	}
-	fmt.Fprintln(t.err, strings.Join(rows, "\n"))
+	io.WriteString(t.err, text)
 }
 
 // Command prints a line that ends with a command. The line is not wrapped, so that
 // the command can be copied.
 func (t *Terminal) Command(s string) {
 	t.mu.Lock()
-	t.wipe()
-	t.shown = ""
-	fmt.Fprintln(t.err, Plain(speaker+s, MaxLine))
-	t.mu.Unlock()
+	defer t.mu.Unlock()
+	t.print(Plain(speaker+s, MaxLine) + "\n")
 }
 
 // FinalStatus prints s as the last status line, unless the previous line is the
@@ -108,7 +115,7 @@ func (t *Terminal) FinalStatus(s string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if s != t.shown {
-		t.lineLocked(speaker + s)
+		t.print(t.wrapped(speaker+s, len(speaker)))
 	}
 }
 
@@ -120,7 +127,7 @@ func (t *Terminal) ShowStatus(s string) {
 	defer t.mu.Unlock()
 	if !t.Interactive {
 		if s != t.shown {
-			t.lineLocked(speaker + s)
+			t.print(t.wrapped(speaker+s, len(speaker)))
 			t.shown = s
 		}
 		return
@@ -175,7 +182,20 @@ func Plain(s string, width int) string {
 	left := width
 	for i := 0; i < len(s); {
 		r, n := utf8.DecodeRuneInString(s[i:])
-		shown := escaped(r, s[i:i+n])
+		shown := s[i : i+n]
+		switch {
+		case r == utf8.RuneError && n == 1:
+			shown = fmt.Sprintf(`\x%02x`, s[i])
+		case unicode.IsPrint(r):
+		case r == '\n':
+			shown = `\n`
+		case r == '\t':
+			shown = `\t`
+		case r < 0x100:
+			shown = fmt.Sprintf(`\x%02x`, r)
+		default:
+			shown = fmt.Sprintf(`\u%04x`, r)
+		}
 		cells := utf8.RuneCountInString(shown)
 		i += n
 		if cells > left || cells == left && i < len(s) {
@@ -186,23 +206,6 @@ func Plain(s string, width int) string {
 		left -= cells
 	}
 	return b.String()
-}
-
-// escaped returns the visible form of the character r. raw has its bytes.
-func escaped(r rune, raw string) string {
-	switch {
-	case r == utf8.RuneError && len(raw) == 1:
-		return fmt.Sprintf(`\x%02x`, raw[0])
-	case unicode.IsPrint(r):
-		return raw
-	case r == '\n':
-		return `\n`
-	case r == '\t':
-		return `\t`
-	case r < 0x100:
-		return fmt.Sprintf(`\x%02x`, r)
-	}
-	return fmt.Sprintf(`\u%04x`, r)
 }
 
 // Quoted returns a string from outside in quotes and in a form that is safe to
@@ -242,14 +245,117 @@ func (t *Terminal) JSON(v any) {
 	if e.Encode(v) != nil {
 		return // this never happens: every v can be encoded
 	}
-	t.writeLine(append(Visible([]byte(strings.TrimSuffix(b.String(), "\n"))), '\n'))
-}
-
-// writeLine wipes the status line and writes a line unchanged.
-func (t *Terminal) writeLine(line []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.wipe()
-	t.shown = ""
-	return t.err.Write(line)
+	t.print(string(Visible([]byte(strings.TrimSuffix(b.String(), "\n")))) + "\n")
+}
+
+// Block is a report of several aligned lines. Only the first line begins with the
+// program's name.
+type Block struct {
+	t    *Terminal
+	rows [][2]string // label and text
+}
+
+// NewBlock returns an empty block.
+func (t *Terminal) NewBlock() *Block { return &Block{t: t} }
+
+// Say adds a line. The text before the first colon is its label.
+func (b *Block) Say(format string, args ...any) {
+	label, text, _ := strings.Cut(fmt.Sprintf(format, args...), ": ")
+	b.rows = append(b.rows, [2]string{label, text})
+}
+
+// Hint adds a line that suggests a remedy.
+func (b *Block) Hint(format string, args ...any) { b.Say("hint: "+format, args...) }
+
+// TextWidth returns how many columns a line has for its text if the labels are
+// short.
+func (b *Block) TextWidth() int { return b.t.Width() - len(speaker) - leastLabel - 2 }
+
+// These are the minimum and maximum width of the label column: enough for the usual
+// labels, but not so wide that the text lacks room.
+const (
+	leastLabel = 7
+	mostLabel  = 14
+)
+
+// Print prints the block. On a terminal it wraps the lines.
+func (b *Block) Print() {
+	width := leastLabel
+	for _, row := range b.rows {
+		width = min(max(width, len(row[0])), mostLabel)
+	}
+	b.t.mu.Lock()
+	defer b.t.mu.Unlock()
+	head := speaker
+	for _, row := range b.rows {
+		b.t.print(b.t.wrapped(fmt.Sprintf("%s%-*s  %s", head, width, row[0], row[1]), len(speaker)+width+2))
+		head = strings.Repeat(" ", len(speaker))
+	}
+}
+
+// Beside returns a writer that writes results to w. If the messages go to the same
+// terminal, it wipes the status line before results are written and shows it again
+// below them.
+func (t *Terminal) Beside(w io.Writer) io.Writer {
+	x, isFile := t.err.(*os.File)
+	y, isFileToo := w.(*os.File)
+	same := true
+	if isFile && isFileToo {
+		first, err1 := x.Stat()
+		second, err2 := y.Stat()
+		same = err1 != nil || err2 != nil || os.SameFile(first, second)
+	}
+	if !t.Interactive || !same {
+		return w // so that messages never wait for a write to w
+	}
+	return &beside{t, w}
+}
+
+type beside struct {
+	t *Terminal
+	w io.Writer
+}
+
+func (b *beside) Write(p []byte) (int, error) {
+	b.t.mu.Lock()
+	defer b.t.mu.Unlock()
+	again := b.t.status
+	b.t.wipe()
+	n, err := b.w.Write(p)
+	if again && err == nil && n > 0 && p[n-1] == '\n' {
+		fmt.Fprint(b.t.err, Plain(b.t.line, b.t.StatusWidth()))
+		b.t.status = true
+	}
+	return n, err
+}
+
+// IsTerminal reports whether r is a terminal.
+func IsTerminal(r any) bool {
+	f, ok := r.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// WidthOf returns the number of columns of the terminal w, or 80 if w is not a
+// terminal.
+func WidthOf(w any) int {
+	if f, ok := w.(*os.File); ok {
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width >= 2 {
+			return width
+		}
+	}
+	return 80
+}
+
+// Colors are the values of --color.
+var Colors = []string{"auto", "always", "never"}
+
+// UseColor reports whether output to w has colours. With auto, it has colours if w
+// is a terminal, unless the environment has NO_COLOR or TERM=dumb.
+func UseColor(when string, w any) bool {
+	if when != "auto" && when != "" {
+		return when == "always"
+	}
+	return IsTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 }

@@ -10,35 +10,30 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/rivo/uniseg"
 )
 
 // Wrap breaks a line at spaces so that it fits into width columns. It indents all
 // rows but the first. A word that is too long is not broken.
-func Wrap(line string, width, indent int) []string {
-	var rows []string
+func Wrap(line string, width, indent int) (rows []string) {
 	for {
-		cut := breakAt(line, width, indent)
+		cells, space, cut := 0, -1, -1
+		for i, r := range line {
+			if r == ' ' && cells > indent && strings.TrimLeft(line[i:], " ") != "" {
+				space = i
+			}
+			if cells++; cells > width && space > 0 {
+				cut = space
+				break
+			}
+		}
 		if cut < 0 {
 			return append(rows, line)
 		}
 		rows = append(rows, strings.TrimRight(line[:cut], " "))
 		line = strings.Repeat(" ", indent) + strings.TrimLeft(line[cut:], " ")
 	}
-}
-
-// breakAt returns the index of the space at which to break a line, or -1 if the
-// line fits or can't be broken.
-func breakAt(line string, width, indent int) int {
-	cells, space := 0, -1
-	for i, r := range line {
-		if r == ' ' && cells > indent && strings.TrimLeft(line[i:], " ") != "" {
-			space = i
-		}
-		if cells++; cells > width && space > 0 {
-			return space
-		}
-	}
-	return -1
 }
 
 // Plural formats a number with the singular or plural of a noun: 1 fragment, 2
@@ -310,4 +305,32 @@ func Visible(line []byte) []byte {
 		i += n
 	}
 	return b
+}
+
+// Columns returns how many columns of a screen s takes. Wide characters take two.
+func Columns(s string) int { return uniseg.StringWidth(s) }
+
+// Pad pads s with spaces to a number of columns.
+func Pad(s string, columns int) string { return s + strings.Repeat(" ", max(columns-Columns(s), 0)) }
+
+// Shorten returns s in a form that is safe to show and takes at most this many
+// columns of a screen. If it is cut, it ends with "…".
+func Shorten(s string, columns int) string {
+	s = Plain(s, 4*columns)
+	if Columns(s) <= columns {
+		return s
+	}
+	var b strings.Builder
+	left, state := columns-1, -1
+	for len(s) > 0 {
+		var cluster string
+		var wide int
+		cluster, s, wide, state = uniseg.FirstGraphemeClusterInString(s, state)
+		if wide > left {
+			break
+		}
+		b.WriteString(cluster)
+		left -= wide
+	}
+	return b.String() + "…"
 }
