@@ -103,9 +103,9 @@ func (sum *Summary) pace() string {
 // sayDetails prints the counts that most users do not need.
 func (sum *Summary) sayDetails(t *console.Block) {
 	t.Say("ledger: %s", sum.Targets.Ledger())
-	sum.sayExclusions(t)
+	sayExclusions(t, sum)
 	if sum.tally.Servers > 0 {
-		sum.sayAnswers(t)
+		sayAnswers(t, sum)
 	}
 	d := sum.Datagrams
 	repeats := ""
@@ -117,8 +117,17 @@ func (sum *Summary) sayDetails(t *console.Block) {
 	t.Say("received: %s, %s%s", console.Plural(d.N("received"), "datagram"), console.Bytes(d.N("received_bytes")),
 		console.SumOf(d.By("received_by_class"), scanner.Classes[:]))
 	for i := range Table {
-		if row := &Table[i]; row.Text != "" {
-			sum.sayCounter(t, row)
+		row := &Table[i]
+		counts := sum.Targets
+		if row.Section == Traffic {
+			counts = d.Counts
+		}
+		by := counts.By(row.Name)
+		if row.Section == NoSection { // faults are an object of the summary by themselves
+			by = sum.Faults
+		}
+		if n := counts[row.Name] + total(by); row.Text != "" && n > 0 {
+			t.Say("%s: %s%s", row.Text, console.Grouped(n), console.SumOf(by, row.Words))
 		}
 	}
 	t.Say("rate: %s", sum.Rates.String())
@@ -130,34 +139,12 @@ func (sum *Summary) sayDetails(t *console.Block) {
 	}
 }
 
-// sayCounter prints a counter of the table, unless it is zero.
-func (sum *Summary) sayCounter(t *console.Block, row *Counter) {
-	from, by := sum.Targets, map[string]uint64{}
-	switch {
-	case row.Name == "faults":
-		by = sum.Faults
-	case row.Section == Traffic:
-		from = sum.Datagrams.Counts
-		fallthrough
-	default:
-		by = from.By(row.Name)
-	}
-	n := from.N(row.Name) + total(by)
-	text := console.Grouped(n)
-	if row.Unit == Bytes {
-		text = console.Bytes(n)
-	}
-	if n > 0 {
-		t.Say("%s: %s%s", row.Text, text, console.SumOf(by, row.Words))
-	}
-}
-
 // namesShown is the maximum number of games, maps, systems, versions or countries in a
 // line.
 const namesShown = 8
 
 // sayAnswers prints round-trip times and what kinds of servers answered.
-func (sum *Summary) sayAnswers(t *console.Block) {
+func sayAnswers(t *console.Block, sum *Summary) {
 	if n := sum.tally.Corrected; n > 0 {
 		t.Say("players: on %s as the game counts them, not as INFO says", console.Plural(n, "server"))
 	}
@@ -185,7 +172,7 @@ func (sum *Summary) sayAnswers(t *console.Block) {
 const exclusionsShown = 4
 
 // sayExclusions prints what excluded targets.
-func (sum *Summary) sayExclusions(t *console.Block) {
+func sayExclusions(t *console.Block, sum *Summary) {
 	if n := sum.Targets.N("no_port"); n > 0 {
 		t.Say("unscannable: %s with port 0", console.Grouped(n))
 	}
@@ -218,7 +205,7 @@ func (sum *Summary) sayNobody(t *console.Block) {
 	case unreachable == finished:
 		t.Hint("ICMP reports that nothing listens there: wrong port, or no servers? " +
 			"test one of them with a2sscan ask")
-	case sum.repliesElsewhere() > 0:
+	case sum.Datagrams.repliesElsewhere() > 0:
 		t.Hint("replies came from addresses or ports that were not asked: servers with several addresses, " +
 			"or something on the way rewrites them? a2sscan ask shows the address that one of them answers from")
 	default:
@@ -229,15 +216,15 @@ func (sum *Summary) sayNobody(t *console.Block) {
 
 // repliesElsewhere returns how many datagrams from addresses or ports that were not
 // queried were replies or fragments of replies.
-func (sum *Summary) repliesElsewhere() uint64 {
-	d := sum.Datagrams.By("foreign_by_cause")
-	return d["other_port"] + d["other_address"] + d["fragment"]
+func (d *Datagrams) repliesElsewhere() uint64 {
+	by := d.By("foreign_by_cause")
+	return by["other_port"] + by["other_address"] + by["fragment"]
 }
 
 // sayForged prints a warning if replies are probably being forged. If verbose, it also
 // prints how many servers contradicted themselves.
 func (sum *Summary) sayForged(t *console.Block, verbose bool) {
-	if verbose && sum.tally.Servers > 0 && sum.repliesElsewhere() > 0 {
+	if verbose && sum.tally.Servers > 0 && sum.Datagrams.repliesElsewhere() > 0 {
 		t.Hint("a server with several addresses may answer from one that was not asked, and is no_reply then; " +
 			"a2sscan ask shows from which")
 	}

@@ -246,7 +246,7 @@ func (d *Datagrams) UnmarshalJSON(text []byte) error {
 
 // contradictions describes the sums that should be equal but are not. Exit code 0
 // promises that there are none.
-func (sum *Summary) contradictions(from *Source) (bad []string) {
+func contradictions(sum *Summary, from *Source) (bad []string) {
 	l, d, socket := sum.Targets, sum.Datagrams, &from.Scan.Socket
 	for _, c := range []struct {
 		what string

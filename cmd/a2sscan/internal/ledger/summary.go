@@ -163,7 +163,7 @@ func NewSummary(from *Source, b Build) *Summary {
 			sum.Faults[e.String()] = s.Errors[e]
 		}
 	}
-	sum.Wrong = sum.contradictions(from)
+	sum.Wrong = contradictions(sum, from)
 	sum.Consistent = len(sum.Wrong) == 0
 	return sum
 }

@@ -51,7 +51,7 @@ func unless(unknown bool, v float64) *float64 {
 
 // appendCounters appends the keys of the counters to a JSON object without its end. The
 // words of waiting are those of the summary's rate_limited_by.
-func (v *View) appendCounters(b []byte, ended bool) []byte {
+func appendCounters(b []byte, v *View, ended bool) []byte {
 	from := &ledger.Source{Scan: &v.Stats, SentRate: v.sentRate, ReceivedRate: v.recvRate}
 	for i := range ledger.Table {
 		row := &ledger.Table[i]
@@ -123,7 +123,7 @@ func (s *Status) sayJSON(r Record, v *View) {
 		return
 	}
 	if v != nil {
-		b = append(v.appendCounters(b[:len(b)-1], r.Ended != ""), '}')
+		b = append(appendCounters(b[:len(b)-1], v, r.Ended != ""), '}')
 	}
 	s.Terminal.JSON(json.RawMessage(b))
 }

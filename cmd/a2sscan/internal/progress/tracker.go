@@ -150,7 +150,20 @@ func barOn(columns int) int { return min(max(leastBar, (columns-beside)/2), most
 // columns is 0. It begins with trouble and progress, which are always shown. The
 // counts that follow are shown as far as there is room.
 func (v *View) Line(columns int) string {
-	head := append(v.trouble(), v.far())
+	var head []string
+	if why := v.waiting(); why != "" && v.Wait != scanner.WaitReplies { // waiting for replies is normal
+		head = append(head, waits+why)
+	}
+	if n := v.Socket.KernelDrops; n > 0 {
+		head = append(head, "DROPS "+console.Grouped(n))
+	}
+	if n := v.SendErrors; n > 0 {
+		head = append(head, "SEND ERRORS "+console.Grouped(n))
+	}
+	if v.Forged() {
+		head = append(head, "FORGED REPLIES")
+	}
+	head = append(head, v.far())
 	if columns == 0 {
 		return strings.Join(append(head, v.flows()...), "; ")
 	}
@@ -188,23 +201,6 @@ func wide(s string) int { return utf8.RuneCountInString(s) }
 
 // waits is the prefix that Line omits if there is no room.
 const waits = "waiting: "
-
-// trouble lists what holds up the scan and what it lost.
-func (v *View) trouble() (parts []string) {
-	if why := v.waiting(); why != "" && v.Wait != scanner.WaitReplies { // waiting for replies is normal
-		parts = append(parts, waits+why)
-	}
-	if n := v.Socket.KernelDrops; n > 0 {
-		parts = append(parts, "DROPS "+console.Grouped(n))
-	}
-	if n := v.SendErrors; n > 0 {
-		parts = append(parts, "SEND ERRORS "+console.Grouped(n))
-	}
-	if v.Forged() {
-		parts = append(parts, "FORGED REPLIES")
-	}
-	return parts
-}
 
 // waiting describes what the scan waits for, and for how long if that is known.
 func (v *View) waiting() string {
