@@ -19,22 +19,18 @@ import (
 	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
-// written returns the files of the census, without pipes and devices.
-func written(s *Run, sum *ledger.Summary) (files []string) {
+// stepAfter returns the environment of the program of --on-complete: the names of the
+// files of the census, without pipes and devices. Nothing has written the stats yet:
+// A2SSCAN_STATS is the name for a program that does.
+func (s *Run) stepAfter(sum *ledger.Summary, summary string) checkpoint.Step {
+	var files []string
 	for _, part := range sum.Parts {
 		files = append(files, part.Name)
 	}
 	if name := s.out.File().Name; !s.opts.Rotate.On() && s.opts.Out.ToFile() && output.IsFile(name) {
 		files = append(files, name)
 	}
-	return files
-}
-
-// stepAfter returns the environment of the program of --on-complete: the names of the
-// files of the census. Nothing has written the stats yet: A2SSCAN_STATS is the name for
-// a program that does.
-func (s *Run) stepAfter(sum *ledger.Summary, summary string) checkpoint.Step {
-	files, stats := written(s, sum), ""
+	stats := ""
 	if len(files) > 0 && s.opts.Out.Columns() == "" {
 		stats = census.Beside(files[0], ".stats.json")
 	}
@@ -44,56 +40,38 @@ func (s *Run) stepAfter(sum *ledger.Summary, summary string) checkpoint.Step {
 	}
 }
 
-func newSteps(s *Run) *steps { return &steps{s.term, s.opts.OnComplete, s.checkpoint} }
-
-// steps runs the program of --on-complete. The checkpoint keeps a step until the program
-// has succeeded.
-type steps struct {
-	term    *console.Terminal
-	program string // path; empty: there is none
-	saved   *checkpoint.Checkpointer
-}
-
-// complete runs the program after a complete scan.
-func (r *steps) complete(step checkpoint.Step) error {
-	_, err := r.run(step)
-	if err == nil {
-		r.saved.StepDone()
-	}
-	return err
-}
-
-// completeEarlier runs the step that an earlier run of the command did not complete.
-// If it fails again, this scan begins anyway, and nobody tries the step a third time.
-func (r *steps) completeEarlier() error {
-	step := r.saved.Step
+// completeEarlier runs the step that an earlier run of the command did not complete; the
+// checkpoint keeps a step until its program has succeeded. If it fails again, this scan
+// begins anyway, and nobody tries the step a third time.
+func (s *Run) completeEarlier() error {
+	step := s.checkpoint.Step
 	if step == nil {
 		return nil
 	}
-	if r.program != "" {
-		r.term.Say("running --on-complete again: it was not completed after the last scan")
-		signalled, err := r.run(step)
+	if s.opts.OnComplete != "" {
+		s.term.Say("running --on-complete again: it was not completed after the last scan")
+		signalled, err := s.runStep(step)
 		if signalled {
 			return cmp.Or(err, error(console.Fail(console.ExitInterrupted, "interrupted before the first packet")))
 		}
 		if err != nil {
-			r.term.Say("%v; the scan begins", err)
+			s.term.Say("%v; the scan begins", err)
 		}
 	}
-	r.saved.StepDone()
+	s.checkpoint.StepDone()
 	return nil
 }
 
-// run runs the program without a shell, with step in its
+// runStep runs the program of --on-complete without a shell, with step in its
 // environment. Its output goes to standard error. The second signal ends the program
 // with all processes of its group; a session that closes does not. signalled reports
 // whether a signal arrived.
-func (r *steps) run(step checkpoint.Step) (signalled bool, err error) {
+func (s *Run) runStep(step checkpoint.Step) (signalled bool, err error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	name := console.Plain(r.program, 200)
-	cmd := exec.CommandContext(ctx, r.program)
-	cmd.Stdout, cmd.Stderr = r.term.Messages(), r.term.Messages()
+	name := console.Plain(s.opts.OnComplete, 200)
+	cmd := exec.CommandContext(ctx, s.opts.OnComplete)
+	cmd.Stdout, cmd.Stderr = s.term.Messages(), s.term.Messages()
 	cmd.Env = append(os.Environ(), step...)
 	cmd.WaitDelay = time.Second // a process that left the group may keep its output open
 	ownGroup(cmd)
@@ -104,8 +82,8 @@ func (r *steps) run(step checkpoint.Step) (signalled bool, err error) {
 			cancel()
 		default:
 			signalled = true
-			r.term.Say("interrupted: waiting for --on-complete %s", name)
-			r.term.Hint("interrupt again to end it")
+			s.term.Say("interrupted: waiting for --on-complete %s", name)
+			s.term.Hint("interrupt again to end it")
 		}
 	}, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	err = cmd.Run()

@@ -2,7 +2,6 @@ package scanrun
 
 import (
 	"fmt"
-	"iter"
 	"strings"
 	"sync/atomic"
 
@@ -12,17 +11,81 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
 	"github.com/a2sscan/a2sscan/scanner"
-	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
-// dryRunShown is the maximum number of targets that a dry run lists.
-const dryRunShown = 10
+// forecast returns the forecast of asking n targets of the list.
+func (s *Run) forecast(n float64) *progress.Forecast {
+	o := s.opts
+	listed := n
+	if size, known := s.list.Size(); known {
+		listed *= float64(s.list.Listed()) / float64(max(size, 1))
+	}
+	fc := &progress.Forecast{
+		Listed: listed, InNetworks: n - listed,
+		Questions: scanner.Questions(o.Query), Schedule: o.config().Schedule(), Fallback: o.Fallback,
+		Rate: float64(o.Pace.Rate), Finds: o.Pace.Find, AddressRate: float64(o.Pace.AddressRate),
+	}
+	if ports, err := inputs.ParsePorts("--port", o.Ports); err == nil {
+		fc.Ports = len(ports)
+	}
+	return fc
+}
 
-// dryRun prints which targets the scan would query.
+// left returns how many targets are left, including those of other shards. known is
+// false if the length of the list is unknown.
+func (s *Run) left() (n uint64, known bool) {
+	size, known := s.list.Size()
+	if !known {
+		return 0, false
+	}
+	past := &s.checkpoint.Past
+	n = size - min(size, past.Place)
+	if most := s.opts.MaxTargets; most > 0 {
+		n = min(n, most-min(most, past.List.Given))
+	}
+	return n + uint64(len(past.OpenTargets)) + uint64(past.Silent.Waiting()), true
+}
+
+// printPlan prints how many targets are left, in which order they are queried, and how
+// many datagrams and how much time they need.
+func (s *Run) printPlan() {
+	targets, left := &s.opts.Targets, ""
+	if s.checkpoint.Resumes {
+		left = " left"
+	}
+	order := "in the order of the input"
+	if !targets.Order {
+		order = fmt.Sprintf("in random order, --seed %d", targets.Seed.N)
+	}
+	shards := max(1, targets.Shard.Count)
+	if shards > 1 {
+		order += ", --shard " + targets.Shard.String()
+	}
+	n, known := s.left()
+	switch {
+	case known && n == 0: // nothing is left to ask, as the end says
+	case s.opts.DryRun && known: // the dry run prints the forecast at its end, from the exact number of targets
+		s.term.Say("%s%s %s", console.Plural(n, "target"), left, order)
+	case !known:
+		rate := console.PerSecond(float64(s.opts.Pace.Rate))
+		if s.opts.Pace.Find {
+			rate = "at most " + rate
+		}
+		s.term.Say("targets%s as they come, %s; %s", left, rate, order)
+	case shards > 1:
+		s.term.Say("%s targets%s, 1 in %d of them ours, %s; %s", console.Grouped(n), left, shards, s.forecast(float64(n)/float64(shards)), order)
+	default:
+		s.term.Say("%s%s, %s; %s", console.Plural(n, "target"), left, s.forecast(float64(n)), order)
+	}
+}
+
+// dryRun prints which targets the scan would query: the first ones, how many there are,
+// and what would become of the other entries of the lists.
 func (s *Run) dryRun() error {
+	const shown = 10
 	stop, ctx, end := shutdown.Listen(s.term, s.opts.Exclude.hangupEnds())
 	defer end()
-	s.status = s.opts.newStatus(s.term, s.id)
+	s.status = progress.Status{Terminal: s.term, Kind: s.opts.statusKind(), Scan: s.id}
 	err := s.readLists(stop.Drained)
 	if err == nil {
 		err = s.checkpoint.Loaded(s.list)
@@ -32,79 +95,50 @@ func (s *Run) dryRun() error {
 		return err
 	}
 	s.printPlan()
-	asked, err := s.countTargets(func() bool { return stop.Interrupted() || ctx.Err() != nil })
-	if err != nil {
-		return err
+	targets := s.list.From(0)
+	if s.checkpoint.Enabled {
+		s.attach()
+		targets = s.checkpoint.Targets(s.list)
 	}
-	s.bad.Close()
-	sayLeft(s, asked)
-	if !s.checkpoint.Enabled || s.list.Err() != nil {
-		if err := inputs.NothingToAsk(s.list, s.exclusions); err != nil {
-			return err
-		}
-	}
-	if asked > dryRunShown {
-		s.term.Say("the first %d are listed", dryRunShown)
-	}
-	s.term.Say("%s would be asked: %s", console.Plural(asked, "target"), s.opts.exactForecast(s.list, asked))
-	s.term.Say("each would be asked for %s; nothing was sent", strings.ReplaceAll(s.opts.Query.String(), ",", ", "))
-	return inputs.Truncated(s.list)
-}
-
-// countTargets prints the first dryRunShown targets that a run would query, and
-// returns the number of all. It fails when interrupted returns true.
-func (s *Run) countTargets(interrupted func() bool) (uint64, error) {
-	var asked atomic.Uint64
-	_, all, known := s.foresee()
+	var counted atomic.Uint64
+	all, known := s.left()
 	all /= uint64(max(1, s.opts.Targets.Shard.Count))
-	stop := s.status.WatchTargets(progress.Counting, func() (uint64, float64, bool) {
-		n := asked.Load()
+	endStatus := s.status.WatchTargets(progress.Counting, func() (uint64, float64, bool) {
+		n := counted.Load()
 		return n, min(1, float64(n)/float64(max(all, 1))), known
 	})
-	defer stop()
-	for t := range s.left() {
-		if asked.Add(1) <= dryRunShown {
+	for t := range targets {
+		if counted.Add(1) <= shown {
 			fmt.Fprintln(s.program.Stdout, t.Addr)
 		}
-		if interrupted() {
-			return 0, console.Fail(console.ExitInterrupted, "interrupted")
+		if stop.Interrupted() || ctx.Err() != nil {
+			endStatus()
+			return console.Fail(console.ExitInterrupted, "interrupted")
 		}
 	}
-	return asked.Load(), nil
-}
+	endStatus()
+	s.bad.Close()
 
-// left returns the targets that a run would query. With a checkpoint, it omits
-// those that earlier runs finished.
-func (s *Run) left() iter.Seq[scanner.Target] {
-	if !s.checkpoint.Enabled {
-		return s.list.From(0)
-	}
-	s.checkpoint.Attach(checkpointed(s))
-	return s.checkpoint.Targets(s.list)
-}
-
-// sayLeft prints how many list entries were read, how many of them a run would
-// query, and why it would not query the others. asked is the number of targets that
-// this run would query.
-func sayLeft(s *Run, asked uint64) {
+	asked := counted.Load()
 	now, behind := s.list.Stats(), ""
 	if s.checkpoint.Enabled {
 		now = s.checkpoint.ListTotal(now)
 		behind = console.Grouped(now.Given-asked) + " that are behind + "
 	}
-	if s.checkpoint.Enabled && s.checkpoint.SilentTargets != nil {
-		s.term.Say("%s would be asked once more", console.Plural(s.checkpoint.Past.Silent.Waiting(), "silent target"))
+	if n := s.checkpoint.Past.Silent.Waiting(); s.checkpoint.SilentTargets != nil {
+		s.term.Say("%s would be asked once more", console.Plural(n, "silent target"))
 	}
 	l := ledger.OfList(now)
 	s.term.Say("%s read = %s%s%s that would be asked", console.Grouped(now.Read), l.Accounted(), behind, console.Grouped(asked))
-}
-
-// exactForecast returns the forecast for asked targets of the list.
-func (o *Options) exactForecast(l *list.List, asked uint64) *progress.Forecast {
-	size, known := l.Size()
-	listed := float64(asked)
-	if known {
-		listed *= float64(l.Listed()) / float64(max(size, 1))
+	if !s.checkpoint.Enabled || s.list.Err() != nil {
+		if err := inputs.NothingToAsk(s.list, s.exclusions); err != nil {
+			return err
+		}
 	}
-	return o.forecast(listed, float64(asked)-listed)
+	if asked > shown {
+		s.term.Say("the first %d are listed", shown)
+	}
+	s.term.Say("%s would be asked: %s", console.Plural(asked, "target"), s.forecast(float64(asked)))
+	s.term.Say("each would be asked for %s; nothing was sent", strings.ReplaceAll(s.opts.Query.String(), ",", ", "))
+	return inputs.Truncated(s.list)
 }

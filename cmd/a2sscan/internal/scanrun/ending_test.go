@@ -24,9 +24,9 @@ func TestVerdict(t *testing.T) {
 		{outcome{broken: errors.New("no network")}, ledger.Summary{}, console.ExitUsage},
 	}
 	for _, test := range tests {
-		s := &Run{list: new(list.List)}
-		if got := console.ExitCode(s.verdict(&test.sum, test.how)); got != test.want {
-			t.Errorf("%v: exit code %d, want %d", s.verdict(&test.sum, test.how), got, test.want)
+		s := &Run{list: new(list.List), how: test.how}
+		if got := console.ExitCode(s.verdict(&test.sum)); got != test.want {
+			t.Errorf("%v: exit code %d, want %d", s.verdict(&test.sum), got, test.want)
 		}
 	}
 }

@@ -4,11 +4,45 @@ import (
 	"cmp"
 	"net/url"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/masterlist"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
+	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
+
+// fetchedList is a list that was fetched before the scan.
+type fetchedList struct {
+	sources []list.Source
+	err     error // why the list is incomplete; nil: it is complete
+}
+
+// fetchFirst fetches the list to scan if --master is given. If the master fails
+// before the end of its list, the servers fetched so far are scanned.
+func (s *Run) fetchFirst() error {
+	if s.opts.From.Where == "" {
+		return nil
+	}
+	// Check the output now: fetching may take minutes, and a bad --output must be
+	// reported before that.
+	if _, err := s.planOutput(); err != nil {
+		return err
+	}
+	ctx, end := shutdown.Interruptible(s.opts.Exclude.hangupEnds())
+	defer end()
+	source, stats, err := s.opts.From.Load(ctx, s.term, s.opts.Quiet)
+	switch {
+	case source == nil:
+		return err
+	case err != nil:
+		s.fetched.err = err
+		s.term.Say("the list is incomplete: scanning what was fetched, %s", console.Plural(int(stats.Servers), "server"))
+		s.term.Report(err)
+	}
+	s.fetched.sources = []list.Source{*source}
+	return nil
+}
 
 // inputNotes describes the inputs for the summary: first the lists, in the order in
 // which they were read, then the other arguments.
@@ -20,7 +54,7 @@ func (s *Run) inputNotes() []ledger.Input {
 			Bytes: in.Bytes, SHA256: in.SHA256, Targets: in.Targets, Invalid: in.Invalid,
 		}
 		if i < len(s.fetched.sources) { // fetched lists come before all others
-			note.Master = masterNote(&s.opts.From, s.fetched.err == nil)
+			note.Master = s.masterNote()
 		}
 		all = append(all, note)
 	}
@@ -30,25 +64,37 @@ func (s *Run) inputNotes() []ledger.Input {
 	return all
 }
 
-// masterNote describes the query to the master for the summary. whole is set if the
-// master sent its complete list.
-func masterNote(m *masterlist.Options, whole bool) *ledger.MasterList {
-	n := &ledger.MasterList{
-		Protocol: "web", Address: publicURL(m.URL), Region: m.Region.String(),
-		Filter: m.Conditions().String(), Whole: whole,
-	}
-	if m.UDP != "" {
-		n.Protocol, n.Address = "udp", m.UDP
+// masterNote describes the query to the master for the summary, with the URL of a Web
+// API without user, password and query.
+func (s *Run) masterNote() *ledger.MasterList {
+	m := &s.opts.From
+	n := &ledger.MasterList{Region: m.Region.String(), Filter: m.Conditions().String(), Whole: s.fetched.err == nil}
+	if n.Protocol, n.Address = "udp", m.UDP; m.UDP == "" {
+		n.Protocol = "web"
+		if u, err := url.Parse(cmp.Or(m.URL, master.DefaultWeb)); err == nil {
+			n.Address = (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
+		}
 	}
 	return n
 }
 
-// publicURL returns the URL of a Web API without user, password and query. If s is
-// empty, that is the default URL; if s is not a URL, publicURL returns "".
-func publicURL(s string) string {
-	u, err := url.Parse(cmp.Or(s, master.DefaultWeb))
-	if err != nil {
-		return ""
+// plan returns the plan of the scan for its summary. read describes the inputs.
+func (s *Run) plan(read []ledger.Input) *ledger.Plan {
+	o := s.opts
+	p := &ledger.Plan{
+		Lists: []string{}, Targets: []string{}, Ports: o.Ports, Questions: o.Query.String(),
+		MaxTargets: o.MaxTargets, MaxPerAddress: o.Pace.MaxPerAddress,
+		SecondLook: o.SecondLook, Fallback: o.Fallback, Resolve: o.Targets.Resolve,
+		Unanswered: o.Records.Unanswered, Raw: o.Records.Raw, NoNames: o.Records.NoNames, KeepMaster: o.From.Keep,
+		Exclusions: s.exclusions.Digest(), Shard: list.Shard(o.Targets.Shard).String(),
 	}
-	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
+	for _, in := range read {
+		if in.Format == ledger.Argument {
+			p.Targets = append(p.Targets, in.Name)
+		} else {
+			p.Lists = append(p.Lists, in.SHA256)
+		}
+	}
+	p.Databases = s.geo.Types()
+	return p
 }

@@ -2,11 +2,14 @@ package scanrun
 
 import (
 	"io"
+	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 	"unicode/utf8"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/checkpoint"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/guard"
@@ -15,7 +18,11 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/masterlist"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/metrics"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
 	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/list"
+	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/census"
 	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
@@ -93,27 +100,64 @@ type Saved struct {
 	Fresh bool // discard an existing checkpoint
 }
 
-// Check completes the options with the rate of one shard, the seed and the spool
+// Targets selects the targets of the lists and their order.
+type Targets struct {
+	Order   flagvalue.Order
+	Seed    flagvalue.Seed
+	Shard   flagvalue.Shard
+	Strict  bool // refuse a list with a bad line
+	Resolve bool // look up host names in lists, too
+}
+
+// Exclude chooses addresses that the scan must send nothing to.
+type Exclude struct {
+	AllowReserved bool
+	Networks      []string
+	Files         []string
+}
+
+// Open reads the exclusion files and returns all exclusions. note is called
+// if it waits for the writer of a named pipe.
+func (x *Exclude) Open(note func(string)) (*list.Exclusions, error) {
+	all, err := list.NewExclusions(x.AllowReserved, x.Networks, x.Files, note)
+	if err != nil {
+		return nil, inputs.ExclusionFailure(err)
+	}
+	return all, nil
+}
+
+// hangupEnds reports whether SIGHUP ends the scan. With exclusion files it reloads
+// them instead.
+func (x *Exclude) hangupEnds() bool { return len(x.Files) == 0 }
+
+// Check completes the options with the rate of one shard, the seed and the upload
 // folder. It returns an error if options contradict each other or the arguments.
 func (o *Options) Check(args []string) error {
 	if o.Pace.Total > 0 {
 		o.Pace.Rate = o.Pace.Total / flagvalue.Rate(max(o.Targets.Shard.Count, 1))
 	}
 	for _, check := range []func() error{
-		o.Out.Check, o.useStore, o.Out.CheckFormat, o.checkCheckpoint, o.Guard.Check, o.Targets.check,
-		o.checkMaster,
-		o.checkOutputs, o.checkNumbers, o.checkScanID,
-		func() error { return o.checkInputs(args) },
+		o.Out.Check, o.useStore, o.Out.CheckFormat, o.checkCheckpoint, o.Guard.Check,
+		o.checkRules, o.From.Check, func() error { return o.checkInputs(args) },
 	} {
 		if err := check(); err != nil {
 			return err
 		}
 	}
+	if !o.Targets.Seed.Given {
+		o.Targets.Seed.N = rand.Uint64N(1 << 32) // short enough to type again
+	}
 	return nil
 }
 
-func (o *Options) checkOutputs() error {
+func (o *Options) checkRules() error {
 	return console.FirstBroken(
+		console.Rule{Broken: o.From.Where != "" && o.DryRun, Err: "--dry-run and --master exclude each other",
+			Hint: "fetch the list first: a2sscan master … | a2sscan scan --dry-run"},
+		console.Rule{Broken: o.From.Where != "" && o.Saved.Path != "", Err: "--checkpoint and --master exclude each other",
+			Hint: "to resume, a scan needs the same list: fetch it into a file first, with a2sscan master -o FILE"},
+		console.Rule{Broken: o.Targets.Seed.Given && bool(o.Targets.Order), Err: "--seed with --order input",
+			Hint: "the order of the input needs no seed"},
 		console.Rule{Broken: o.Rotate.On() && !o.Out.ToFile(), Err: "--rotate without --output",
 			Hint: "the parts are named after it: -o census.ndjson.zst"},
 		console.Rule{Broken: o.Rotate.On() && o.Out.Append, Err: "--rotate and --append exclude each other",
@@ -131,24 +175,13 @@ func (o *Options) checkOutputs() error {
 			Hint: "name a file: standard output is for records"},
 		console.Rule{Broken: o.Out.ToFile() && inputs.SamePath(o.Summary, o.Out.Path), Err: "--summary and --output name the same file",
 			Hint: "omit --summary: it goes to PATH.summary.json"},
-	)
-}
-
-func (o *Options) checkNumbers() error {
-	return console.FirstBroken(
 		console.Rule{Broken: o.Cooldown.D < 0, Err: "--cooldown is negative", Hint: "--cooldown 0 does not wait for late replies"},
 		console.Rule{Broken: o.Pace.MaxPerAddress < 0, Err: "--max-per-address is negative", Hint: "--max-per-address 0 asks all"},
 		console.Rule{Broken: o.Pace.InFlight < 0, Err: "--in-flight is negative", Hint: "--in-flight 0 follows rate and timeouts"},
 		console.Rule{Broken: 0 < o.Pace.Rate && o.Pace.Rate < 0.001, Err: "--rate is below one datagram in 1000 seconds",
 			Hint: "--rate 0 is as fast as possible"},
-	)
-}
-
-func (o *Options) checkScanID() error {
-	const hint = "it stands in every record"
-	return console.FirstBroken(
-		console.Rule{Broken: len(o.ScanID) > 200, Err: "--scan-id is longer than 200 bytes", Hint: hint},
-		console.Rule{Broken: !utf8.ValidString(o.ScanID), Err: "--scan-id is not UTF-8", Hint: hint},
+		console.Rule{Broken: len(o.ScanID) > 200, Err: "--scan-id is longer than 200 bytes", Hint: "it stands in every record"},
+		console.Rule{Broken: !utf8.ValidString(o.ScanID), Err: "--scan-id is not UTF-8", Hint: "it stands in every record"},
 	)
 }
 
@@ -210,16 +243,33 @@ func (o *Options) checkInputs(args []string) error {
 	return nil
 }
 
-// cooldown returns the value of scanner.Config.Cooldown. It is 0, for the default,
-// if the flag is "auto".
-func (o *Options) cooldown() time.Duration {
-	if o.Cooldown.On {
-		return 0
+// listConfig returns the configuration of the list that the flags describe.
+func (o *Options) listConfig(args []string, stdin io.Reader) (list.Config, error) {
+	cfg := list.Config{Stdin: stdin, StdinIsTerminal: console.IsTerminal(stdin), Max: o.MaxTargets}
+	var err error
+	if cfg.Sources, cfg.Args, err = inputs.Objects(args); err != nil {
+		return cfg, err
 	}
-	return flagvalue.OrOff(o.Cooldown.D)
+	if o.Ports != "" {
+		ports, err := inputs.ParsePorts("--port", o.Ports)
+		if err != nil {
+			return cfg, err
+		}
+		cfg.Ports = ports
+	}
+	t := &o.Targets
+	cfg.InOrder, cfg.Seed, cfg.Shard, cfg.Strict = bool(t.Order), t.Seed.N, list.Shard(t.Shard), t.Strict
+	cfg.Resolve, cfg.OnlyArgs = inputs.Resolve, !t.Resolve
+	cfg.Formats, cfg.KeepMaster = masterlist.Formats(), o.From.Keep
+	return cfg, nil
 }
 
+// config returns the configuration of the scanner.
 func (o *Options) config() scanner.Config {
+	cooldown := flagvalue.OrOff(o.Cooldown.D)
+	if o.Cooldown.On {
+		cooldown = 0 // the default
+	}
 	return scanner.Config{
 		Questions:     scanner.Questions(o.Query),
 		Rate:          o.Pace.Rate.Limit(),
@@ -230,10 +280,46 @@ func (o *Options) config() scanner.Config {
 		Attempts:      1 + o.Retries,
 		SecondPass:    o.SecondLook,
 		Fallback:      o.Fallback,
-		Cooldown:      o.cooldown(),
+		Cooldown:      cooldown,
 		InFlight:      o.Pace.InFlight,
 		NoGSO:         o.Pace.NoGSO,
 		Raw:           o.Records.Raw,
 		Source:        o.Pace.Source.AddrPort(),
 	}
+}
+
+// scanPlan returns the plan of this command for the checkpoint.
+func (o *Options) scanPlan(args []string) (checkpoint.Plan, error) {
+	output, err := filepath.Abs(o.Out.Path)
+	return checkpoint.Plan{
+		Targets: inputs.NotFiles(args), Ports: o.Ports,
+		Order: o.Targets.Order.String(), Seed: o.Targets.Seed.N, Shard: o.Targets.Shard.String(), Resolve: o.Targets.Resolve,
+		Query:      o.Query.String(),
+		MaxTargets: o.MaxTargets, MaxPerAddress: o.Pace.MaxPerAddress,
+		Raw: o.Records.Raw, KeepMaster: o.From.Keep, Unanswered: o.Records.Unanswered, Columns: o.Out.Columns(), Output: output, Rotate: o.Rotate.On(),
+		Store: o.Upload.object(),
+	}, err
+}
+
+// statusKind returns how progress is shown: not at all with --quiet, unless
+// --status is given.
+func (o *Options) statusKind() progress.Kind {
+	if o.Quiet && !o.Status.Given {
+		return progress.None
+	}
+	return progress.Kind(o.Status.String())
+}
+
+// summaryPath returns the path of the summary of a census at path, or "" if there
+// is none. By default a pipe or a device has no summary.
+func (o *Options) summaryPath(path string, start time.Time) string {
+	switch {
+	case o.Summary != "" || path == "-":
+		return o.Summary
+	case o.Rotate.On():
+		return census.Beside(sink.PartName(path, start, 1), ".summary.json")
+	case !output.IsFile(path):
+		return ""
+	}
+	return census.Beside(path, ".summary.json")
 }

@@ -21,7 +21,6 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/guard"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/masterlist"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/metrics"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/playerkey"
@@ -57,15 +56,14 @@ type Run struct {
 	shutdown *shutdown.Shutdown
 	guard    *guard.Guard
 	rate     *ratecontrol.Control
-	metrics  *metrics.Server
 	observer *ledger.Observer
 	status   progress.Status
-	late     lateConflicts
+	late     []string // servers whose later replies contradicted their record
 
-	unopened    error       // why nothing could be written
-	unsaved     atomic.Bool // saving the checkpoint failed
-	exhausted   bool        // all targets were taken from the lists
-	allFinished bool        // every target of the lists is finished; known once the scan has ended
+	unopened  error       // why nothing could be written
+	unsaved   atomic.Bool // saving the checkpoint failed
+	exhausted bool        // all targets were taken from the lists
+	how       outcome     // how the scan ended
 
 	reading atomic.Pointer[list.List]       // nil: the lists are not open yet
 	monitor atomic.Pointer[scanner.Monitor] // nil: the scanner has not started yet
@@ -73,16 +71,20 @@ type Run struct {
 
 // Scan queries the targets that args name and writes their answers as records. A
 // dry run only prints the targets.
-func Scan(t *console.Terminal, p *Program, o *Options, args []string) error {
+func Scan(t *console.Terminal, p *Program, o *Options, args []string) (err error) {
 	s := newRun(t, p, o, args)
-	saved, err := s.openCheckpoint()
-	if err != nil {
-		return err
+	if o.Saved.Path != "" {
+		s.checkpoint, err = checkpoint.Open(t, checkpoint.Options{
+			Path: o.Saved.Path, Fresh: o.Saved.Fresh, LookOnly: o.DryRun,
+			Program: p.Name, Args: p.Args, Version: p.Build.Commit,
+		})
+		if err != nil {
+			return err
+		}
+		defer s.checkpoint.Close()
 	}
-	defer saved.Close()
-	s.checkpoint = saved
 	if !o.DryRun {
-		if err := newSteps(s).completeEarlier(); err != nil {
+		if err := s.completeEarlier(); err != nil {
 			return err
 		}
 		defer s.controls()()
@@ -94,11 +96,11 @@ func Scan(t *console.Terminal, p *Program, o *Options, args []string) error {
 		return s.dryRun()
 	}
 	defer inputs.ReloadOnHangup(t, s.exclusions, o.Exclude.Files)()
-	sum, how, err := s.census()
+	sum, err := s.census()
 	if err != nil {
 		return err
 	}
-	return s.report(sum, how)
+	return s.report(sum)
 }
 
 // Demo scans without a checkpoint or a summary file, and returns the summary.
@@ -107,31 +109,24 @@ func Demo(t *console.Terminal, p *Program, o *Options, args []string) (*ledger.S
 	if err := s.prepare(); err != nil {
 		return nil, err
 	}
-	sum, how, err := s.census()
+	sum, err := s.census()
 	if err != nil {
 		return nil, err
 	}
 	sum.SayWrong(t)
-	return sum, s.verdict(sum, how)
+	return sum, s.verdict(sum)
 }
 
 // newRun returns a run without a checkpoint.
 func newRun(t *console.Terminal, p *Program, o *Options, args []string) *Run {
+	rate := float64(o.Pace.Rate)
+	if o.Pace.Find {
+		rate = 0 // signals can't change it
+	}
 	return &Run{
 		term: t, program: p, opts: o, inputs: args, id: o.ScanID, start: time.Now().UTC(),
-		checkpoint: checkpoint.Off(), metrics: p.Metrics, rate: ratecontrol.New(o.Pace.set()),
+		checkpoint: checkpoint.Off(), rate: ratecontrol.New(rate),
 	}
-}
-
-// openCheckpoint opens the checkpoint that the options name, if any.
-func (s *Run) openCheckpoint() (*checkpoint.Checkpointer, error) {
-	if s.opts.Saved.Path == "" {
-		return checkpoint.Off(), nil
-	}
-	return checkpoint.Open(s.term, checkpoint.Options{
-		Path: s.opts.Saved.Path, Fresh: s.opts.Saved.Fresh, LookOnly: s.opts.DryRun,
-		Program: s.program.Name, Args: s.program.Args, Version: s.program.Build.Commit,
-	})
 }
 
 // prepare opens all inputs, the store, the checkpoint and the plan of the output,
@@ -154,11 +149,11 @@ func (s *Run) prepare() (err error) {
 			return err
 		}
 	}
-	if s.exclusions, err = s.opts.Exclude.Open(noteOn(s.term)); err != nil {
+	if s.exclusions, err = s.opts.Exclude.Open(s.note); err != nil {
 		return err
 	}
 	if s.id == "" {
-		s.id = scanName(s.start)
+		s.id = s.start.Format("20060102T150405Z")
 	}
 	if err := s.fetchFirst(); err != nil {
 		return err
@@ -169,6 +164,9 @@ func (s *Run) prepare() (err error) {
 	s.out, err = s.planOutput()
 	return err
 }
+
+// note prints what a user should know about a list.
+func (s *Run) note(note string) { s.term.Say("%s", note) }
 
 // resume takes over the state in the checkpoint, if one exists. It returns the
 // reader to use in place of stdin.
@@ -201,9 +199,8 @@ func (s *Run) openTargets(stdin io.Reader) error {
 		return err
 	}
 	s.bad = inputs.NewBadLines(s.term, s.opts.Targets.Resolve)
-	cfg.Exclusions, cfg.Invalid = s.exclusions, s.bad.Add
+	cfg.Exclusions, cfg.Invalid, cfg.Note = s.exclusions, s.bad.Add, s.note
 	cfg.Sources = append(slices.Clone(s.fetched.sources), cfg.Sources...)
-	cfg.Note = noteOn(s.term)
 	if s.checkpoint.Enabled {
 		if s.checkpoint.Resumes && s.opts.Pace.MaxPerAddress > 0 {
 			cfg.Passed = s.checkpoint.CountGiven
@@ -217,30 +214,6 @@ func (s *Run) openTargets(stdin io.Reader) error {
 		return inputs.TargetFailure(err)
 	}
 	return nil
-}
-
-// noteOn returns a function that prints what a user should know about a list.
-func noteOn(t *console.Terminal) func(note string) {
-	return func(note string) { t.Say("%s", note) }
-}
-
-// listConfig returns the configuration of the list that the flags describe.
-func (o *Options) listConfig(args []string, stdin io.Reader) (list.Config, error) {
-	cfg := list.Config{Stdin: stdin, StdinIsTerminal: console.IsTerminal(stdin), Max: o.MaxTargets}
-	var err error
-	if cfg.Sources, cfg.Args, err = inputs.Objects(args); err != nil {
-		return cfg, err
-	}
-	if o.Ports != "" {
-		ports, err := inputs.ParsePorts("--port", o.Ports)
-		if err != nil {
-			return cfg, err
-		}
-		cfg.Ports = ports
-	}
-	o.Targets.into(&cfg)
-	cfg.Formats, cfg.KeepMaster = masterlist.Formats(), o.From.Keep
-	return cfg, nil
 }
 
 // planOutput returns the output. It does not create or truncate a file yet.
@@ -262,64 +235,52 @@ func (s *Run) planOutput() (*sink.Output, error) {
 	if s.opts.DryRun && s.opts.Upload.dir != "" {
 		return out, nil // only a run that sends creates the folder
 	}
-	if err := out.Check(); err != nil {
-		return nil, output.Failure(err)
+	err := out.Check()
+	if err == nil && s.opts.Summary != "" {
+		err = sink.New(s.opts.Summary, sink.Options{Replace: true}).Check()
 	}
-	return out, s.opts.checkSummary()
+	return out, output.Failure(err)
 }
-
-// checkSummary returns an error if the summary can't be written to the path of
-// --summary. It runs before any target is queried.
-func (o *Options) checkSummary() error {
-	if o.Summary == "" {
-		return nil
-	}
-	return output.Failure(sink.New(o.Summary, sink.Options{Replace: true}).Check())
-}
-
-// scanName returns the default name of a scan, which is the time of its start.
-func scanName(start time.Time) string { return start.Format("20060102T150405Z") }
 
 // MemoryLimit is the soft limit on the memory of the Go runtime, in bytes. Without
 // it, a heap full of replies would grow to twice the scan's byte budget.
 const MemoryLimit = scanner.DefaultByteBudget + 64<<20
 
-// limitMemory sets the memory limit, plus extra bytes for other data, unless the
-// user has set GOMEMLIMIT.
-func limitMemory(extra int64) {
+// census scans, and returns the summary. It returns an error only if no target was
+// queried.
+func (s *Run) census() (*ledger.Summary, error) {
 	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(MemoryLimit + extra)
+		debug.SetMemoryLimit(MemoryLimit + s.geo.Bytes())
 	}
-}
-
-// census scans, and returns the summary and how the scan ended. It returns an error
-// only if no target was queried.
-func (s *Run) census() (*ledger.Summary, outcome, error) {
-	limitMemory(s.geo.Bytes())
 	ctx, end := s.listen()
 	defer end()
 	if err := s.load(); err != nil {
-		return nil, outcome{}, err
-	}
-	if err := reopenOutput(s); err != nil {
 		s.bad.Close()
-		return nil, outcome{}, err
+		return nil, err
 	}
-	stats, err := s.ask(ctx)
+	if s.checkpoint.Resumes {
+		// If the output is not as the checkpoint describes it, nothing is sent and all
+		// files stay as they are. It is truncated there even if no targets are left.
+		if err := s.openOutput(); err != nil {
+			s.bad.Close()
+			return nil, output.Failure(err)
+		}
+	}
+	own, err := s.ask(ctx)
 	s.bad.Close()
-	how := s.closeOutput(err)
-	if err := s.askedNobody(err, how, &stats); err != nil {
+	s.closeOutput(err)
+	if err := s.askedNobody(err, &own); err != nil {
 		if s.out.Count() == 0 {
 			s.out.Discard() // the run reports a more serious error
 		}
 		s.checkpoint.Forget()
-		return nil, how, err
+		return nil, err
 	}
-	all, counts := s.account(stats)
-	how = s.conclude(how, &all)
-	sum := s.summarize(counts, how)
-	s.status.End(stats, sum.Ended)
-	return sum, how, nil
+	counts := s.account(own)
+	s.conclude(counts.Scan)
+	sum := s.summarize(counts)
+	s.status.End(own, sum.Ended)
+	return sum, nil
 }
 
 // listen starts the signal handler and the guard, which can both end the scan
@@ -328,8 +289,13 @@ func (s *Run) listen() (ctx context.Context, end func()) {
 	sd, ctx, stopListening := shutdown.Listen(s.term, s.opts.Exclude.hangupEnds())
 	s.shutdown = sd
 	s.shutdown.OnStuck(s.leave)
-	s.metrics.Attach(metricsSource(s))
-	logStart(s)
+	s.program.Metrics.Attach(metrics.Source{
+		List: s.list.Stats, Size: s.list.Size,
+		Records: s.out.Count, OutputFailed: func() bool { return s.out.Err() != nil || s.unsaved.Load() },
+		Draining: s.shutdown.Draining,
+		Resumed:  s.checkpoint.Behind(), Start: s.start, Rate: s.opts.Pace.Rate.Limit(),
+	})
+	s.logStart()
 	s.guard = guard.New(s.opts.Guard, s.shutdown.Drain, s.shutdown.Interrupted)
 	stopClock := s.guard.StartClock()
 	return ctx, func() { stopClock(); stopListening() }
@@ -349,15 +315,28 @@ func (s *Run) leave() {
 	os.Exit(console.ExitInterrupted)
 }
 
-// load reads the lists and compares them with the checkpoint.
+// logStart logs what is going to be scanned, and how.
+func (s *Run) logStart() {
+	o, build := s.opts, s.program.Build
+	rate := console.Short(o.Pace.Rate.Limit())
+	if o.Pace.Find {
+		rate = "auto, at most " + rate
+	}
+	s.term.Log.Info("scan started", "scan", s.id, "version", build.Version, "commit", build.Commit,
+		"seed", o.Targets.Seed.N, "order", o.Targets.Order.String(), "shard", o.Targets.Shard.String(),
+		"query", o.Query.String(), "rate", rate, "per_address_rate", console.Short(o.Pace.AddressRate.Limit()),
+		"timeout", o.Timeout.String(), "retries", o.Retries, "second_look", o.SecondLook,
+		"output", o.outputName(), "checkpoint", o.Saved.Path)
+}
+
+// load reads as much of the lists as the scan needs before its first target, and
+// compares them with the checkpoint.
 func (s *Run) load() error {
-	s.checkpoint.Attach(checkpointed(s))
+	s.attach()
 	s.reading.Store(s.list)
-	s.status = s.opts.newStatus(s.term, s.id)
-	s.status.Store = s.uploads.status
+	s.status = progress.Status{Terminal: s.term, Kind: s.opts.statusKind(), Scan: s.id, Store: s.uploads.status}
 	if err := s.readLists(s.shutdown.Drained); err != nil {
-		s.bad.Close()
-		return guarded(s.guard, err)
+		return s.guarded(err)
 	}
 	if err := s.checkpoint.Loaded(s.list); err != nil {
 		return err
@@ -369,30 +348,50 @@ func (s *Run) load() error {
 	return nil
 }
 
-// readLists reads as much of the lists as the scan needs before its first target,
-// with a status line. It returns early if ctx is canceled.
+// attach tells the checkpointer what it needs to know about this scan.
+func (s *Run) attach() {
+	s.checkpoint.Attach(checkpoint.Scan{
+		ID: s.id, Start: s.start, MaxTargets: s.opts.MaxTargets, MaxPerAddress: s.opts.Pace.MaxPerAddress,
+		Replace: s.opts.Out.Force, Output: s.out, Tally: s.tally.Clone,
+		Failed: func() { s.unsaved.Store(true); s.shutdown.Cancel() },
+	})
+}
+
+// readLists reads the lists, with a status line. It returns early if ctx is canceled.
 func (s *Run) readLists(ctx context.Context) error {
 	defer s.status.WatchTargets(progress.Reading, s.list.Progress)()
 	return inputs.LoadFailure(s.list.Load(ctx))
 }
 
-// metricsSource returns the parts of this scan that the metrics server reads.
-func metricsSource(s *Run) metrics.Source {
-	return metrics.Source{
-		List: s.list.Stats, Size: s.list.Size,
-		Records: s.out.Count, OutputFailed: func() bool { return s.out.Err() != nil || s.unsaved.Load() },
-		Draining: s.shutdown.Draining,
-		Resumed:  s.checkpoint.Behind(), Start: s.start, Rate: s.opts.Pace.Rate.Limit(),
+// ask queries the targets, with a status line.
+func (s *Run) ask(ctx context.Context) (scanner.Stats, error) {
+	cfg := s.opts.config()
+	cfg.Excluded = s.exclusions.Excluded
+	cfg.LateConflict = func(addr netip.AddrPort) {
+		if len(s.late) < 100 { // further ones are only counted
+			s.late = append(s.late, addr.String())
+		}
 	}
-}
-
-// checkpointed returns what the checkpointer needs to know about this scan.
-func checkpointed(s *Run) checkpoint.Scan {
-	return checkpoint.Scan{
-		ID: s.id, Start: s.start, MaxTargets: s.opts.MaxTargets, MaxPerAddress: s.opts.Pace.MaxPerAddress,
-		Replace: s.opts.Out.Force, Output: s.out, Tally: s.tally.Clone,
-		Failed: func() { s.unsaved.Store(true); s.shutdown.Cancel() },
+	cfg.SweepPort, cfg.TryPlayers = s.sweepPort(), !namesNetworks(s.inputs)
+	cfg.Monitor = new(scanner.Monitor)
+	cfg.Drain = s.shutdown.Draining
+	cfg.Rates = s.rate.Rates()
+	if s.checkpoint.Enabled {
+		s.checkpoint.Begin()
+		cfg.Snapshot = s.checkpoint.Snapshot
+		cfg.Asked = s.checkpoint.Recount(s.list)
+		cfg.Silent = s.checkpoint.SilentTargets
 	}
+	s.stopAtResults()
+	limit := s.opts.Pace.Rate.Limit()
+	s.observer = ledger.NewObserver(s.term.Log, limit, s.out.Parts, len(s.checkpoint.Past.Output.Parts))
+	s.monitor.Store(cfg.Monitor)
+	defer s.guard.Watch(cfg.Monitor, s.term)()
+	defer s.observer.Watch(cfg.Monitor)()
+	defer s.status.WatchScan(cfg.Monitor, s.newTracker(), limit)()
+	defer s.program.Metrics.End()
+	defer s.uploads.watch()()
+	return scanner.Scan(ctx, cfg, s.targets(), s.program.Metrics.Begin(cfg.Monitor, s.handle))
 }
 
 // namesNetworks reports whether an argument is a network, a range or a bare address: most
@@ -406,7 +405,8 @@ func namesNetworks(args []string) bool {
 // sweepPort returns the port of all targets if they are networks that do not overlap, so
 // that no address occurs twice. Otherwise it returns 0, and for more addresses than
 // maxSweep, since the scan takes a bit for each.
-func sweepPort(s *Run) uint16 {
+func (s *Run) sweepPort() uint16 {
+	const maxSweep = 1 << 28
 	ports, err := list.ParsePorts(s.opts.Ports)
 	if err != nil || len(ports) != 1 || len(s.fetched.sources) > 0 {
 		return 0
@@ -427,39 +427,6 @@ func sweepPort(s *Run) uint16 {
 	return ports[0]
 }
 
-const maxSweep = 1 << 28
-
-// ask queries the targets, with a status line.
-func (s *Run) ask(ctx context.Context) (scanner.Stats, error) {
-	cfg := s.opts.config()
-	cfg.Excluded = s.exclusions.Excluded
-	cfg.LateConflict = s.late.add
-	cfg.SweepPort, cfg.TryPlayers = sweepPort(s), !namesNetworks(s.inputs)
-	cfg.Monitor = new(scanner.Monitor)
-	cfg.Drain = s.shutdown.Draining
-	cfg.Rates = s.rate.Rates()
-	if s.checkpoint.Enabled {
-		s.checkpoint.Begin()
-		cfg.Snapshot = s.checkpoint.Snapshot
-		cfg.Asked = s.checkpoint.Recount(s.list)
-		cfg.Silent = s.checkpoint.SilentTargets
-	}
-	stopAtResults(s)
-	s.observer = newObserver(s)
-	s.monitor.Store(cfg.Monitor)
-	defer s.guard.Watch(cfg.Monitor, s.term)()
-	defer s.observer.Watch(cfg.Monitor)()
-	defer s.status.WatchScan(cfg.Monitor, s.newTracker(), s.opts.Pace.Rate.Limit())()
-	defer s.metrics.End()
-	defer s.uploads.watch()()
-	return scanner.Scan(ctx, cfg, s.targets(), s.metrics.Begin(cfg.Monitor, s.handle))
-}
-
-// newObserver returns the observer that logs the progress of the scan.
-func newObserver(s *Run) *ledger.Observer {
-	return ledger.NewObserver(s.term.Log, s.opts.Pace.Rate.Limit(), s.out.Parts, len(s.checkpoint.Past.Output.Parts))
-}
-
 // newTracker returns a tracker of the scan's progress.
 func (s *Run) newTracker() *progress.Tracker {
 	f := s.opts
@@ -469,40 +436,18 @@ func (s *Run) newTracker() *progress.Tracker {
 	}
 	schedule := f.config().Schedule()
 	cfg := progress.Config{
-		Input: input, Given: func() uint64 { return s.list.Stats().Given }, Begun: s.begun(),
+		Input: input, Given: func() uint64 { return s.list.Stats().Given },
 		Silence: schedule.Silence(), Longest: progress.Longest(schedule, scanner.Questions(f.Query)),
 		SecondPass: f.SecondLook, Cooldown: schedule.Cooldown,
 		Draining: func() bool { return s.shutdown.Drained.Err() != nil },
+	}
+	if n, known := s.list.Size(); known {
+		cfg.Begun = float64(s.checkpoint.Past.Place) / float64(max(n, 1))
 	}
 	if s.checkpoint.Resumes {
 		cfg.Earlier = &s.checkpoint.Past.Stats
 	}
 	return progress.NewTracker(cfg)
-}
-
-// begun returns the fraction of the list that earlier runs have passed. It is 0 if
-// the size of the list is unknown.
-func (s *Run) begun() float64 {
-	n, known := s.list.Size()
-	if !known {
-		return 0
-	}
-	return float64(s.checkpoint.Past.Place) / float64(max(n, 1))
-}
-
-// newStatus returns the status line of a scan.
-func (o *Options) newStatus(t *console.Terminal, scan string) progress.Status {
-	return progress.Status{Terminal: t, Kind: o.statusKind(), Scan: scan}
-}
-
-// reopenOutput opens the output of a resumed scan, and truncates it at the
-// checkpoint, even if no targets are left. If the output is not as the checkpoint
-// describes it, nothing is sent and all files stay as they are.
-func reopenOutput(s *Run) error {
-	if !s.checkpoint.Resumes {
-		return nil
-	}
-	return output.Failure(s.openOutput())
 }
 
 // targets returns the targets of the list. It creates the output of a new scan when
@@ -527,6 +472,7 @@ func (s *Run) targets() iter.Seq[scanner.Target] {
 	}
 }
 
+// openOutput creates the output of a new scan, or opens that of a resumed one.
 func (s *Run) openOutput() error {
 	if s.unopened = s.names.Store(); s.unopened != nil {
 		return s.unopened
@@ -560,7 +506,7 @@ func (s *Run) handle(r *scanner.Result) {
 		s.geo.ReportDamage(s.term)
 	}
 	s.tally.Add(r)
-	stopAtResults(s)
+	s.stopAtResults()
 	if wanted {
 		s.out.Write(s.id, r)
 	}
@@ -568,22 +514,12 @@ func (s *Run) handle(r *scanner.Result) {
 
 // stopAtResults starts no new targets once --max-results servers have answered,
 // counting those of earlier runs.
-func stopAtResults(s *Run) {
-	if enoughResults(s) {
+func (s *Run) stopAtResults() {
+	if s.enoughResults() {
 		s.shutdown.Drain()
 	}
 }
 
-func enoughResults(s *Run) bool {
+func (s *Run) enoughResults() bool {
 	return s.opts.MaxResults > 0 && s.tally.Servers >= s.opts.MaxResults
-}
-
-// logStart logs what is going to be scanned, and how.
-func logStart(s *Run) {
-	build := s.program.Build
-	s.term.Log.Info("scan started", "scan", s.id, "version", build.Version, "commit", build.Commit,
-		"seed", s.opts.Targets.Seed.N, "order", s.opts.Targets.Order.String(), "shard", s.opts.Targets.Shard.String(), "query", s.opts.Query.String(),
-		"rate", s.opts.Pace.logged(), "per_address_rate", console.Short(s.opts.Pace.AddressRate.Limit()),
-		"timeout", s.opts.Timeout.String(), "retries", s.opts.Retries, "second_look", s.opts.SecondLook,
-		"output", s.opts.outputName(), "checkpoint", s.opts.Saved.Path)
 }

@@ -242,11 +242,12 @@ func (u *uploads) clean() {
 }
 
 // ship uploads the given files of a census that has ended, and proves that the store
-// has each of them. A signal ends it. If it fails, the outcome is an error of the
-// output, except after an interrupt.
-func (u *uploads) ship(how outcome, sum *ledger.Summary, files []sink.Part) outcome {
-	if u == nil || how.output != nil {
-		return how
+// has each of them. A signal ends it. If it fails, that is an error of the output,
+// except after an interrupt.
+func (s *Run) ship(sum *ledger.Summary, files []sink.Part) {
+	u := s.uploads
+	if u == nil || s.how.output != nil {
+		return
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -265,7 +266,7 @@ func (u *uploads) ship(how outcome, sum *ledger.Summary, files []sink.Part) outc
 		err = u.prove(ctx, &files[i])
 	}
 	if err == nil {
-		return how
+		return
 	}
 	if ctx.Err() != nil {
 		err = &store.Error{Problem: "interrupted before everything was uploaded"}
@@ -274,14 +275,13 @@ func (u *uploads) ship(how outcome, sum *ledger.Summary, files []sink.Part) outc
 	if u.dir != "" {
 		left = fmt.Sprintf("the files wait in %s; %s", console.Plain(u.dir, 200), left)
 	}
-	if how.stopped {
+	if s.how.stopped {
 		u.term.Say("not everything is uploaded: %v", store.Cause(err))
 		u.term.Hint("%s", left)
-		return how
+		return
 	}
-	how.output = output.StoreFailure(u.name, err).WithHint("%s", strings.TrimPrefix(store.Advice(err)+"; "+left, "; "))
+	s.how.output = output.StoreFailure(u.name, err).WithHint("%s", strings.TrimPrefix(store.Advice(err)+"; "+left, "; "))
 	sum.Ended = ledger.EndedOutput
-	return how
 }
 
 // prove returns an error unless the store has a closed file, as it was uploaded. An
