@@ -34,13 +34,13 @@ func (l *ageList) remove(g *group) {
 	g.older, g.newer = nil, nil
 }
 
-// expire drops complete groups older than limits.remember and incomplete groups
-// older than limits.age.
+// expire drops complete groups older than Config.Remember and incomplete groups
+// older than Config.MaxAge.
 func (s *shard) expire(now time.Duration) {
-	for g := s.done.oldest; g != nil && now-g.since > s.limits.remember; g = s.done.oldest {
+	for g := s.done.oldest; g != nil && now-g.since > s.limits.Remember; g = s.done.oldest {
 		s.drop(g)
 	}
-	for g := s.waiting.oldest; g != nil && now-g.since > s.limits.age; g = s.waiting.oldest {
+	for g := s.waiting.oldest; g != nil && now-g.since > s.limits.MaxAge; g = s.waiting.oldest {
 		s.drop(g)
 		s.stats.Expired++
 	}
@@ -59,25 +59,20 @@ func (s *shard) makeRoom(g *group, datagram []byte) error {
 	} else {
 		size += g.size
 	}
-	if size > s.limits.groupBytes || g != nil && g.count == s.limits.fragments {
+	if size > s.limits.MaxGroupBytes || g != nil && g.count == s.limits.MaxFragments {
 		return wire.ErrTooLarge
 	}
-	for s.mem.used+need > s.limits.bytes {
-		s.evict(s.victim(g))
+	for s.mem.used+need > s.limits.MaxBytes {
+		victim := s.done.oldest
+		if victim == nil {
+			victim = s.waiting.oldest
+		}
+		if victim == g {
+			victim = g.newer
+		}
+		s.evict(victim)
 	}
 	return nil
-}
-
-// victim returns the group to drop when memory is needed. It never returns keep,
-// the group that needs the memory.
-func (s *shard) victim(keep *group) *group {
-	if s.done.oldest != nil {
-		return s.done.oldest
-	}
-	if s.waiting.oldest == keep {
-		return keep.newer
-	}
-	return s.waiting.oldest
 }
 
 // evict drops a group to make room, and counts it if it is incomplete.
@@ -98,41 +93,27 @@ func (s *shard) limitGroups(from uint64, done bool) {
 		if g.done != done {
 			continue
 		}
-		if n++; oldest == nil || g.since < oldest.since {
+		if n++; oldest == nil || g.since <= oldest.since { // the later in the list, the older
 			oldest = g
 		}
 	}
-	if n >= s.limits.groups {
+	if n >= s.limits.MaxGroups {
 		s.evict(oldest)
 	}
-}
-
-// link appends a group to the list of its source, as the newest.
-func (s *shard) link(g *group) {
-	at := s.sources[g.from]
-	if at == nil {
-		s.sources[g.from] = g
-		return
-	}
-	for at.sibling != nil {
-		at = at.sibling
-	}
-	at.sibling = g
 }
 
 // unlink removes a group from the list of its source.
 func (s *shard) unlink(g *group) {
 	first := s.sources[g.from]
-	switch {
-	case first != g:
-		for first.sibling != g {
-			first = first.sibling
-		}
-		first.sibling = g.sibling
-	case g.sibling == nil:
+	at := &first
+	for *at != g {
+		at = &(*at).sibling
+	}
+	*at = g.sibling
+	if first == nil {
 		delete(s.sources, g.from)
-	default:
-		s.sources[g.from] = g.sibling
+	} else if at == &first {
+		s.sources[g.from] = first
 	}
 	g.sibling = nil
 }

@@ -47,19 +47,27 @@ func TestFlood(t *testing.T) {
 			}
 		}
 		if i%256 == 0 {
-			peak = max(peak, table.Bytes())
+			peak = max(peak, table.Stats().Bytes)
 		}
 	}
 	audit(t, table)
 	st := table.Stats()
-	if peak > bound || st.IdleBytes > bound/idleShare+blockSize*16 {
-		t.Errorf("at most %d bytes in use, %d idle", peak, st.IdleBytes)
+	if peak > bound || idle(table) > bound/idleShare+blockSize*16 {
+		t.Errorf("at most %d bytes in use, %d idle", peak, idle(table))
 	}
 	if peak < bound*9/10 || st.Evicted == 0 {
 		t.Errorf("at most %d bytes in use: that was no flood", peak)
 	}
 	t.Logf("%d fragments: at most %d bytes in use, %d idle, %d evicted, %s",
-		*floodSize, peak, st.IdleBytes, st.Evicted, residentMemory())
+		*floodSize, peak, idle(table), st.Evicted, residentMemory())
+}
+
+// idle returns the unused memory that the table keeps.
+func idle(table *Table) (n int64) {
+	for i := range table.shards {
+		n += table.shards[i].mem.idle
+	}
+	return n
 }
 
 // residentMemory returns the peak resident memory of the process, or "" if the
@@ -83,8 +91,8 @@ func TestMemoryReturned(t *testing.T) {
 	if before.Bytes < 3<<20 || after.Bytes != 0 || after.Groups != 0 {
 		t.Errorf("before %+v, after %+v", before, after)
 	}
-	if after.IdleBytes > 4<<20/idleShare+blockSize*16 || after.IdleBytes == 0 {
-		t.Errorf("%d bytes idle", after.IdleBytes)
+	if n := idle(table); n > 4<<20/idleShare+blockSize*16 || n == 0 {
+		t.Errorf("%d bytes idle", n)
 	}
 	audit(t, table)
 }
@@ -112,7 +120,7 @@ func TestSmallGroupsAreSmall(t *testing.T) {
 			t.Fatal(o, err)
 		}
 	}
-	if got := table.Bytes(); got != 100*(groupCost+blockSize) {
+	if got := table.Stats().Bytes; got != 100*(groupCost+blockSize) {
 		t.Errorf("%d bytes for a hundred groups of 25 bytes", got)
 	}
 }
@@ -210,32 +218,6 @@ func TestGroupTooLarge(t *testing.T) {
 	audit(t, table)
 }
 
-// EC-120: Add rejects a total above the limit.
-func TestTooManyFragments(t *testing.T) {
-	table := New(Config{MaxFragments: 5})
-	refuse(t, table, totals(wire.LayoutSource, 1, 0, 33), wire.ErrTooLarge)
-	refuse(t, table, totals(wire.LayoutGoldSource, 1, 0, 15), wire.ErrTooLarge)
-	add(t, table, totals(wire.LayoutSource, 1, 0, 5), Pending)
-	if st := table.Stats(); st.TooLarge != 2 || st.Groups != 1 {
-		t.Errorf("stats %+v", st)
-	}
-}
-
-// Fragments that wait for the layout are subject to the same limit as others.
-func TestTooManyHeld(t *testing.T) {
-	table := New(Config{MaxFragments: 5})
-	f := wire.Fragment{Layout: wire.LayoutSource, ID: 1, Total: 5, Number: 1}
-	for i := range 5 {
-		f.Payload = []byte{byte(i), 'x'}
-		add(t, table, wire.AppendFragment(nil, &f), Pending)
-	}
-	f.Payload = []byte("another")
-	refuse(t, table, wire.AppendFragment(nil, &f), wire.ErrTooLarge)
-	if st := table.Stats(); st.TooLarge != 1 || st.Fragments != 5 {
-		t.Errorf("stats %+v", st)
-	}
-}
-
 func TestConfig(t *testing.T) {
 	def := Config{}.withDefaults()
 	want := Config{255, MaxReply, 4, 64 << 20, 10 * time.Second, 2 * time.Second, 16}
@@ -246,7 +228,7 @@ func TestConfig(t *testing.T) {
 		t.Errorf("of negative values %+v, want %+v", got, want)
 	}
 	small := Config{MaxBytes: 1, Shards: 9}.withDefaults()
-	if small.MaxBytes < 2*groupRoom(small) || small.Shards != 1 {
+	if small.MaxBytes < 2*small.groupRoom() || small.Shards != 1 {
 		t.Errorf("of a small table %+v", small)
 	}
 	large := Config{9999, 1 << 40, 9999, 1 << 50, 1 << 62, 1 << 62, 9999}.withDefaults()

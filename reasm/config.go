@@ -70,7 +70,7 @@ func (cfg Config) withDefaults() Config {
 	setDefault(&cfg.Shards, defaultShards, 1024)
 	cfg.MaxBytes = max(cfg.MaxBytes, leastMaxBytes)
 	cfg.Shards = 1 << bits.Len(uint(cfg.Shards-1))
-	for cfg.Shards > 1 && cfg.MaxBytes/int64(cfg.Shards) < 2*groupRoom(cfg) {
+	for cfg.Shards > 1 && cfg.MaxBytes/int64(cfg.Shards) < 2*cfg.groupRoom() {
 		cfg.Shards /= 2
 	}
 	return cfg
@@ -91,35 +91,20 @@ const (
 	rememberedShare = 8
 )
 
-// limits returns the limits of a single shard.
-func (cfg Config) limits() limits {
-	bytes := cfg.MaxBytes / int64(cfg.Shards)
-	return limits{
-		fragments:  cfg.MaxFragments,
-		groupBytes: cfg.MaxGroupBytes,
-		groups:     cfg.MaxGroups,
-		bytes:      bytes,
-		remembered: int(bytes / rememberedShare / (groupCost + blockSize)),
-		age:        cfg.MaxAge,
-		remember:   cfg.Remember,
-	}
-}
-
 // groupRoom returns the number of bytes that the largest group takes: each datagram
 // leaves at most one block partly empty.
-func groupRoom(cfg Config) int64 {
+func (cfg *Config) groupRoom() int64 {
 	full := blocksFor(cfg.MaxGroupBytes) + int64(cfg.MaxFragments)
 	return groupCost + full*blockSize
 }
 
-// Stats are the statistics of a Table. Groups, Fragments, Remembered, Bytes and
-// IdleBytes are current values; the others are counters that only grow.
+// Stats are the statistics of a Table. Groups, Fragments, Remembered and Bytes
+// are current values; the others are counters that only grow.
 type Stats struct {
 	Groups     int   // replies that wait for fragments
 	Fragments  int   // fragments held for them
 	Remembered int   // complete replies whose late duplicates are recognised
-	Bytes      int64 // memory in use: what Table.Bytes returns
-	IdleBytes  int64 // unused memory in the free lists
+	Bytes      int64 // memory in use, at most Config.MaxBytes
 
 	Whole     uint64 // replies reassembled
 	Packed    uint64 // compressed replies reassembled
@@ -138,7 +123,6 @@ func (s *Stats) add(o *Stats) {
 	s.Fragments += o.Fragments
 	s.Remembered += o.Remembered
 	s.Bytes += o.Bytes
-	s.IdleBytes += o.IdleBytes
 	s.Whole += o.Whole
 	s.Packed += o.Packed
 	s.Duplicate += o.Duplicate

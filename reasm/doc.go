@@ -84,17 +84,15 @@
 // its oldest group. A source that begins a fifth group loses its own oldest group. An
 // incomplete group is dropped ten seconds after its first fragment.
 //
-// Blocks and groups are reused. A Table keeps up to 16 MiB of unused ones, a quarter
-// of its limit, and leaves the rest to the garbage collector. So it holds at most
-// 80 MiB, and in steady state allocates nothing.
+// Blocks and groups are reused. A Table keeps unused ones up to a quarter of its limit,
+// and leaves the rest to the garbage collector. In steady state it allocates nothing.
 //
 // # Decompression
 //
-// Unpack rejects a compressed reply that declares more than [MaxReply] at once. It
-// decompresses at most one byte more than the declared size, and checks the CRC-32.
-// The decompressor can't be interrupted inside a block, so Unpack rejects blocks larger
-// than the declared size allows (see lowerLevels). After every 64 KiB it abandons the
-// reply if decompression has taken more than 20 ms; a single block takes up to about
-// 30 ms, for 512 KiB of noise. After a slow reply the Worker rests three times as long
-// as that reply took, but at most 100 ms.
+// Unpack rejects a reply that declares more than [MaxReply] at once, decompresses at most
+// one byte more than declared, and checks the CRC-32. The decompressor can't be
+// interrupted inside a block, so Unpack rejects blocks larger than the declared size
+// allows (see lowerLevels). It abandons a reply after 20 ms; a single block takes up to
+// about 30 ms, for 512 KiB of noise. After a slow reply the Worker rests three times as
+// long as that reply took, but at most 100 ms.
 package reasm

@@ -50,15 +50,15 @@ func TestErrorAllocs(t *testing.T) {
 				table.Add(0, server, d, nil)
 			}
 			dst := make([]byte, 0, 4096)
-			before := table.Bytes()
+			before := table.Stats().Bytes
 			n := testing.AllocsPerRun(100, func() {
 				msg, o, err := table.Add(0, server, row.bad, dst)
 				if len(msg) != 0 || o != row.want || err != row.err {
 					t.Fatalf("%d bytes, %v, %v", len(msg), o, err)
 				}
 			})
-			if n != 0 || table.Bytes() != before {
-				t.Errorf("%v allocations, %d bytes kept", n, table.Bytes()-before)
+			if n != 0 || table.Stats().Bytes != before {
+				t.Errorf("%v allocations, %d bytes kept", n, table.Stats().Bytes-before)
 			}
 		})
 	}

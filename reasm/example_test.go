@@ -20,7 +20,7 @@ func Example() {
 	for i, d := range datagrams {
 		now := time.Duration(i) * time.Millisecond
 		msg, outcome, err := table.Add(now, from, []byte(d), buf[:0])
-		fmt.Println(outcome, err)
+		fmt.Println(outcome == reasm.Whole, err)
 		if outcome != reasm.Whole {
 			continue
 		}
@@ -33,7 +33,7 @@ func Example() {
 		}
 	}
 	// Output:
-	// pending <nil>
-	// whole <nil>
+	// false <nil>
+	// true <nil>
 	// sv_gravity = 800
 }

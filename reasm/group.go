@@ -60,30 +60,23 @@ func (s *numbers) add(n uint8)      { s[n>>6] |= 1 << (n & 63) }
 func (s *numbers) remove(n uint8)   { s[n>>6] &^= 1 << (n & 63) }
 
 // holds reports whether the group contains, or contained, a datagram with the
-// digest sum.
+// digest sum. A complete group keeps only the digests of its fragments.
 func (g *group) holds(sum uint64) bool {
-	if g.done {
-		return g.remembers(sum)
-	}
-	for b := g.first; b != nil; b = b.later {
-		if b.sum == sum {
-			return true
+	if !g.done {
+		b := g.first
+		for b != nil && b.sum != sum {
+			b = b.later
 		}
+		return b != nil
 	}
-	return false
-}
-
-// remembers reports whether a complete group keeps the digest sum.
-func (g *group) remembers(sum uint64) bool {
 	left := g.count * 8
 	for b := g.first; b != nil; b = b.more {
-		n := min(left, blockData)
-		for i := 0; i < n; i += 8 {
+		for i := 0; i < min(left, blockData); i += 8 {
 			if binary.LittleEndian.Uint64(b.data[i:]) == sum {
 				return true
 			}
 		}
-		left -= n
+		left -= blockData
 	}
 	return false
 }
@@ -159,11 +152,6 @@ func (g *group) takeAll() *block {
 	return b
 }
 
-// isComplete reports whether all fragments have arrived.
-func (g *group) isComplete() bool {
-	return g.sorted() && g.count == int(g.shape.total)
-}
-
 // emptyEnd returns the last fragment of a complete group if it has no payload, else
 // nil.
 func (g *group) emptyEnd() *block {
@@ -189,26 +177,19 @@ func (g *group) lacksOnlyEnd() bool {
 	return true
 }
 
-// byNumber stores each fragment in at under its number, and returns the number of
-// fragments before the first one that is missing.
-func (g *group) byNumber(at *[maxSourceFragments]*block) int {
-	for b := g.first; b != nil; b = b.later {
-		at[b.number] = b
-	}
-	n := 0
-	for n < len(at) && at[n] != nil {
-		n++
-	}
-	return n
-}
-
 // appendLeading appends the payloads of fragment 0 and of the fragments after it,
 // up to the first missing fragment. For a compressed reply it first appends the
 // declared size and the checksum, as Unpack expects.
 func (g *group) appendLeading(dst []byte) []byte {
 	var at [maxSourceFragments]*block
 	var f wire.Fragment
-	for i, b := range at[:g.byNumber(&at)] {
+	for b := g.first; b != nil; b = b.later {
+		at[b.number] = b
+	}
+	for i, b := range at {
+		if b == nil {
+			break
+		}
 		head := b.head()
 		// The fragment was decoded before it was kept, so this can't fail.
 		_ = f.Decode(head, g.shape.layout, g.shape.compressed)

@@ -9,27 +9,16 @@ import (
 
 // shard is the part of a Table that holds all groups of a subset of the sources.
 type shard struct {
-	limits limits // of this shard; never changed
+	limits Config // of this shard; never changed
 
 	mu      sync.Mutex // guards the fields below
 	mem     memory
-	sources map[uint64]*group // first group of each source, linked to the others, oldest first
+	sources map[uint64]*group // first group of each source, linked to the others, newest first
 	waiting ageList           // incomplete groups
 	done    ageList           // complete replies whose digests are kept
-	stats   Stats             // without Bytes and IdleBytes, which mem counts
+	stats   Stats             // without Bytes, which mem counts
 
 	_ [64]byte // keeps the next shard's lock out of this one's cache line
-}
-
-// limits are the limits of a Config for a single shard.
-type limits struct {
-	fragments  int // per group
-	groupBytes int
-	groups     int   // per source
-	bytes      int64 // of the shard
-	remembered int   // maximum number of complete replies
-	age        time.Duration
-	remember   time.Duration
 }
 
 // arrival is a fragment that has arrived.
@@ -52,7 +41,11 @@ func (s *shard) add(a *arrival, dst []byte) ([]byte, Outcome, error) {
 		return dst, Duplicate, nil
 	}
 	if g != nil {
-		s.dropCut(g, a.datagram)
+		// Cut copies of the datagram would conflict with it.
+		for b := g.cutShort(a.datagram); b != nil; b = g.cutShort(a.datagram) {
+			s.take(g, b)
+			s.stats.Conflict++
+		}
 	}
 	p, conflict, err := s.locate(g, a.datagram)
 	if err == nil && !conflict {
@@ -68,19 +61,22 @@ func (s *shard) add(a *arrival, dst []byte) ([]byte, Outcome, error) {
 	if g == nil {
 		g = s.open(a)
 	}
-	s.put(g, a, p)
-	if !g.isComplete() {
+	if p.shape != g.shape {
+		s.sort(g, p)
+	}
+	g.push(s.mem.keep(a.datagram, a.sum), p.number)
+	s.stats.Fragments++
+	if !g.sorted() || g.count < int(g.shape.total) {
 		return dst, Pending, nil
 	}
 	msg := g.appendLeading(dst)
 	if end := g.emptyEnd(); end != nil && !readable(msg[len(dst):]) {
-		cutNow := end.sum == a.sum
-		s.take(g, end)
-		if cutNow {
-			return dst, Pending, s.refuse(wire.ErrMalformed)
+		err = s.refuse(wire.ErrMalformed)
+		if end.sum != a.sum {
+			err = nil // this datagram is kept, an earlier one was cut
 		}
-		s.stats.Malformed++
-		return dst, Pending, nil
+		s.take(g, end)
+		return dst, Pending, err
 	}
 	return msg, s.complete(g, a.now), nil
 }
@@ -89,28 +85,27 @@ func (s *shard) add(a *arrival, dst []byte) ([]byte, Outcome, error) {
 // fragment is empty is complete only then: otherwise that fragment was cut (EC-116,
 // EC-149).
 func readable(msg []byte) bool {
+	var err error
 	switch wire.KindOf(msg) {
 	case wire.KindInfo, wire.KindGoldSource:
 		var in wire.Info
-		return in.Decode(msg) == nil
+		err = in.Decode(msg)
 	case wire.KindPlayers:
 		var ps wire.Players
-		if ps.Reset(msg, wire.ShipUnknown) != nil {
-			return false
-		}
+		_ = ps.Reset(msg, wire.ShipUnknown) // Err returns this error, too
 		for ps.Next() {
 		}
-		return ps.Err() == nil
+		err = ps.Err()
 	case wire.KindRules:
 		var rs wire.Rules
-		if rs.Reset(msg) != nil {
-			return false
-		}
+		_ = rs.Reset(msg)
 		for rs.Next() {
 		}
-		return rs.Err() == nil
+		err = rs.Err()
+	default:
+		return false
 	}
-	return false
+	return err == nil
 }
 
 // refuse counts a fragment that is dropped because of err, and returns err.
@@ -142,15 +137,6 @@ func (s *shard) find(a *arrival) (g *group, known bool) {
 	return g, false
 }
 
-// dropCut drops the fragments of the group that are cut copies of the datagram,
-// since they would conflict with it.
-func (s *shard) dropCut(g *group, datagram []byte) {
-	for b := g.cutShort(datagram); b != nil; b = g.cutShort(datagram) {
-		s.take(g, b)
-		s.stats.Conflict++
-	}
-}
-
 // take removes a fragment from its group and frees it.
 func (s *shard) take(g *group, b *block) {
 	g.remove(b)
@@ -170,22 +156,35 @@ func (s *shard) take(g *group, b *block) {
 func (s *shard) locate(g *group, datagram []byte) (p place, conflict bool, err error) {
 	layout, compressed := wire.ShowLayout(datagram)
 	if g == nil || !g.sorted() {
-		if layout == wire.LayoutUnknown {
-			return place{}, false, s.plausible(datagram)
+		if layout != wire.LayoutUnknown {
+			p, err = s.decode(datagram, layout, compressed)
+			return p, false, err
 		}
-		p, err = s.decode(datagram, layout, compressed)
-		return p, false, err
+		// It must be possible to read the fragment in some layout.
+		for l := wire.LayoutGoldSource; l <= wire.LayoutSourceNoSize; l++ {
+			if _, err = s.decode(datagram, l, false); err == nil {
+				break
+			}
+		}
+		return place{}, false, err
 	}
 	p, err = s.decode(datagram, g.shape.layout, g.shape.compressed)
 	if err == nil && g.accepts(p) {
 		return p, false, nil
 	}
 	shown, none := s.decode(datagram, layout, compressed)
-	switch {
-	case none != nil:
+	if none != nil {
 		return place{}, err == nil, err
-	case s.fits(g, shown):
-		return shown, false, nil
+	}
+	// Only a group of one fragment can have been sorted wrongly. The only doubt is
+	// between GoldSource and the other two layouts: GoldSource has the number in the byte
+	// where they have the total. The fragments of one reply have equal totals but
+	// different numbers, so a second fragment never fits a group in the wrong layout.
+	if g.count == 1 {
+		q, err := s.decode(g.first.head(), shown.shape.layout, shown.shape.compressed)
+		if err == nil && q.shape == shown.shape && q.number != shown.number {
+			return shown, false, nil
+		}
 	}
 	return place{}, true, nil
 }
@@ -198,47 +197,13 @@ func (s *shard) decode(datagram []byte, l wire.Layout, compressed bool) (place, 
 	if err := f.Decode(datagram, l, compressed); err != nil {
 		return place{}, err
 	}
-	if int(f.Total) > s.limits.fragments {
+	if int(f.Total) > s.limits.MaxFragments {
 		return place{}, wire.ErrTooLarge
 	}
 	if mayBeEmpty := f.Total > 1 && f.Number == f.Total-1 && !compressed; len(f.Payload) == 0 && !mayBeEmpty {
 		return place{}, wire.ErrMalformed
 	}
 	return place{shape{f.Layout, f.Compressed, f.Total}, f.Number}, nil
-}
-
-// plausible returns nil if the fragment can be read in some layout, else an error.
-func (s *shard) plausible(datagram []byte) (err error) {
-	for l := wire.LayoutGoldSource; l <= wire.LayoutSourceNoSize; l++ {
-		if _, err = s.decode(datagram, l, false); err == nil {
-			return nil
-		}
-	}
-	return err
-}
-
-// fits reports whether a sorted group can also be read in the layout of a fragment
-// whose place is p. Only a group of one fragment can have been sorted wrongly. The
-// only doubt is between GoldSource and the other two layouts: GoldSource has the
-// number in the byte where they have the total. The fragments of one reply have
-// equal totals but different numbers, so a second fragment never fits a group in
-// the wrong layout.
-func (s *shard) fits(g *group, p place) bool {
-	if g.count != 1 {
-		return false
-	}
-	q, err := s.decode(g.first.head(), p.shape.layout, p.shape.compressed)
-	return err == nil && q.shape == p.shape && q.number != p.number
-}
-
-// put adds a fragment to its group. If the fragment shows the layout, put first
-// sorts the group.
-func (s *shard) put(g *group, a *arrival, p place) {
-	if p.shape != g.shape {
-		s.sort(g, p)
-	}
-	g.push(s.mem.keep(a.datagram, a.sum), p.number)
-	s.stats.Fragments++
 }
 
 // sort assigns numbers to the fragments of a group after a fragment at p has shown
@@ -266,7 +231,8 @@ func (s *shard) open(a *arrival) *group {
 	s.limitGroups(a.from, false)
 	g := s.mem.group()
 	g.from, g.id, g.since = a.from, a.id, a.now
-	s.link(g)
+	g.sibling = s.sources[a.from]
+	s.sources[a.from] = g
 	s.waiting.push(g)
 	s.stats.Groups++
 	return g
@@ -293,7 +259,7 @@ func (s *shard) complete(g *group, now time.Duration) Outcome {
 	g.first, g.count = s.mem.keep(sums, 0), len(sums)/8
 	s.done.push(g)
 	s.stats.Remembered++
-	if s.stats.Remembered > s.limits.remembered {
+	if int64(s.stats.Remembered)*(groupCost+blockSize) > s.limits.MaxBytes/rememberedShare {
 		s.drop(s.done.oldest)
 	}
 	return o

@@ -3,6 +3,7 @@ package reasm
 import (
 	"hash/maphash"
 	"math/bits"
+	"slices"
 	"time"
 
 	"github.com/a2sscan/a2sscan/wire"
@@ -18,19 +19,7 @@ const (
 	Packed                   // the same, for a compressed reply
 	Duplicate                // dropped: the same bytes came before
 	Conflict                 // dropped: the fragment contradicts its group
-
-	NumOutcomes = iota
 )
-
-var outcomeWords = [NumOutcomes]string{"pending", "whole", "packed", "duplicate", "conflict"}
-
-// String returns the outcome as a lower-case word, such as "pending".
-func (o Outcome) String() string {
-	if int(o) < len(outcomeWords) {
-		return outcomeWords[o]
-	}
-	return "unknown"
-}
 
 // Table holds the fragments of incomplete replies. Several goroutines may call its
 // methods at once. It has no goroutine and no clock of its own: time is an
@@ -51,8 +40,9 @@ func New(cfg Config) *Table {
 	}
 	for i := range t.shards {
 		s := &t.shards[i]
-		s.limits = cfg.limits()
-		s.mem.maxIdle = s.limits.bytes / idleShare
+		s.limits = cfg
+		s.limits.MaxBytes /= int64(cfg.Shards)
+		s.mem.maxIdle = s.limits.MaxBytes / idleShare
 		s.sources = make(map[uint64]*group)
 	}
 	return t
@@ -99,35 +89,30 @@ func (t *Table) Add(
 // methods. dst is scratch memory; Leading returns it, possibly grown, for the next
 // call.
 func (t *Table) Leading(from uint64, dst []byte, yield func(msg []byte, full bool)) []byte {
+	type beginning struct {
+		end  int // its end in dst
+		full bool
+	}
 	var buf [maxGroupsLimit]beginning
-	dst, found := t.shard(from).leading(from, dst[:0], buf[:0])
-	start := 0
-	for _, b := range found {
+	found := buf[:0]
+	dst = dst[:0]
+	s := t.shard(from)
+	s.mu.Lock()
+	for g := s.sources[from]; g != nil; g = g.sibling {
+		if !g.done && !g.shape.compressed && g.sorted() && g.seen.has(0) {
+			dst = g.appendLeading(dst)
+			found = append(found, beginning{len(dst), g.lacksOnlyEnd()})
+		}
+	}
+	s.mu.Unlock()
+	for i, b := range slices.Backward(found) {
+		start := 0
+		if i > 0 {
+			start = found[i-1].end
+		}
 		yield(dst[start:b.end:b.end], b.full)
-		start = b.end
 	}
 	return dst
-}
-
-// beginning is the beginning of a reply in the memory of Leading.
-type beginning struct {
-	end  int // offset after it
-	full bool
-}
-
-// leading appends the beginnings of a source's incomplete replies to dst, and a
-// description of each to found.
-func (s *shard) leading(from uint64, dst []byte, found []beginning) ([]byte, []beginning) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for g := s.sources[from]; g != nil; g = g.sibling {
-		if g.done || g.shape.compressed || !g.sorted() || !g.seen.has(0) {
-			continue
-		}
-		dst = g.appendLeading(dst)
-		found = append(found, beginning{len(dst), g.lacksOnlyEnd()})
-	}
-	return dst, found
 }
 
 // Forget drops all groups of a source, complete or not.
@@ -155,24 +140,13 @@ func (t *Table) Expire(now time.Duration) {
 	}
 }
 
-// Bytes returns the memory in use, which is at most Config.MaxBytes.
-func (t *Table) Bytes() (n int64) {
-	for i := range t.shards {
-		s := &t.shards[i]
-		s.mu.Lock()
-		n += s.mem.used
-		s.mu.Unlock()
-	}
-	return n
-}
-
 // Stats returns the sums of the statistics of all shards.
 func (t *Table) Stats() (sum Stats) {
 	for i := range t.shards {
 		s := &t.shards[i]
 		s.mu.Lock()
 		st := s.stats
-		st.Bytes, st.IdleBytes = s.mem.used, s.mem.idle
+		st.Bytes = s.mem.used
 		s.mu.Unlock()
 		sum.add(&st)
 	}

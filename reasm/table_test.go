@@ -203,23 +203,6 @@ func TestInterleaved(t *testing.T) {
 	}
 }
 
-// Two sources may use the same ID for different replies.
-func TestSources(t *testing.T) {
-	table := New(Config{})
-	a := split(wire.LayoutSource, 1, rulesMessage(3000), 2000)
-	b := split(wire.LayoutGoldSource, 1, rulesMessage(2500), 1391)
-	for _, d := range [][]byte{a[0], a[0]} {
-		table.Add(0, server, d, nil)
-	}
-	if _, o, _ := table.Add(0, server+1, b[1], nil); o != Pending {
-		t.Errorf("first of the other source: %v", o)
-	}
-	add(t, table, a[1], Whole)
-	if _, o, _ := table.Add(0, server+1, b[0], nil); o != Whole {
-		t.Errorf("last of the other source: %v", o)
-	}
-}
-
 // EC-116, EC-120: a datagram that can't be a fragment is dropped, and does not
 // disturb the fragments that follow.
 func TestRefused(t *testing.T) {
@@ -248,19 +231,6 @@ func totals(l wire.Layout, id uint32, number, total uint8) []byte {
 	f := wire.Fragment{Layout: l, ID: id, Number: number, Total: total}
 	f.Payload = []byte("\xFF\xFF\xFF\xFFE\x01\x00a\x00b\x00")
 	return wire.AppendFragment(nil, &f)
-}
-
-// EC-120: Add rejects a number that is not less than the total.
-func TestNumberAboveTotal(t *testing.T) {
-	for _, l := range layouts {
-		table := New(Config{})
-		add(t, table, totals(l, 9, 0, 3), Pending)
-		refuse(t, table, totals(l, 9, 3, 3), wire.ErrMalformed)
-		refuse(t, table, totals(l, 9, 5, 3), wire.ErrMalformed)
-		if st := table.Stats(); st.Malformed != 2 || st.Fragments != 1 {
-			t.Errorf("%v: stats %+v", l, st)
-		}
-	}
 }
 
 // Add rejects a fragment cut to its header, and still accepts the complete fragment
@@ -500,16 +470,6 @@ func TestExpire(t *testing.T) {
 	audit(t, table)
 }
 
-// Add itself notices that a group has expired, and starts a new one.
-func TestAddToExpired(t *testing.T) {
-	table := New(Config{MaxAge: time.Second})
-	ds := split(wire.LayoutSource, 1, rulesMessage(2000), 1248)
-	add(t, table, ds[0], Pending)
-	if _, o, _ := table.Add(time.Second+1, server, ds[1], nil); o != Pending {
-		t.Errorf("last fragment after the age: %v", o)
-	}
-}
-
 func TestForget(t *testing.T) {
 	table := New(Config{})
 	for i := range uint32(3) {
@@ -523,7 +483,7 @@ func TestForget(t *testing.T) {
 	}
 	table.Forget(server + 1)
 	table.Forget(server + 2)
-	if n := table.Bytes(); n != 0 {
+	if n := table.Stats().Bytes; n != 0 {
 		t.Errorf("%d bytes in use", n)
 	}
 	audit(t, table)
@@ -542,16 +502,5 @@ func TestAddCopies(t *testing.T) {
 	}
 	if want := "before" + string(msg); string(got) != want {
 		t.Errorf("got %d bytes, want %d", len(got), len(want))
-	}
-}
-
-func TestOutcomeString(t *testing.T) {
-	for o := range Outcome(NumOutcomes) {
-		if o.String() == "" || o.String() == "unknown" {
-			t.Errorf("outcome %d is %q", o, o)
-		}
-	}
-	if got := Outcome(NumOutcomes).String(); got != "unknown" {
-		t.Errorf("outcome %d is %q", NumOutcomes, got)
 	}
 }

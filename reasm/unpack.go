@@ -3,7 +3,6 @@ package reasm
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"hash/crc32"
 	"slices"
 	"time"
@@ -37,10 +36,6 @@ const (
 // Unpacker decompresses replies one after the other, with up to 10 MB of memory.
 // The zero value is ready to use. An Unpacker serves one goroutine.
 type Unpacker struct {
-	// Panics counts the replies on which the decompressor panicked. Unpack reports
-	// them as wire.ErrMalformed.
-	Panics uint64
-
 	zr   *bzip2.Reader
 	in   []byte       // a copy of the bzip2 data, whose levels get lowered
 	src  bytes.Reader // reads in
@@ -69,7 +64,13 @@ func (u *Unpacker) Unpack(dst, packed []byte) ([]byte, error) {
 	if declared > MaxReply || len(data) > MaxReply {
 		return dst, wire.ErrTooLarge
 	}
-	u.load(data, int(declared))
+	u.in = append(u.in[:0], data...)
+	lowerLevels(u.in, int(declared))
+	u.src.Reset(u.in)
+	if u.zr == nil {
+		u.zr = new(bzip2.Reader)
+	}
+	_ = u.zr.Reset(&u.src) // it only stores the reader and can't fail
 	msg, err := u.read(dst, int(declared))
 	if err == nil && crc32.ChecksumIEEE(msg[len(dst):]) != sum {
 		err = wire.ErrChecksum
@@ -78,18 +79,6 @@ func (u *Unpacker) Unpack(dst, packed []byte) ([]byte, error) {
 		return msg[:len(dst)], err
 	}
 	return msg, nil
-}
-
-// load prepares the decompressor for data whose declared size is size.
-func (u *Unpacker) load(data []byte, size int) {
-	u.in = append(u.in[:0], data...)
-	lowerLevels(u.in, size)
-	u.src.Reset(u.in)
-	if u.zr == nil {
-		u.zr = new(bzip2.Reader)
-	}
-	// Reset only stores the reader and can't fail.
-	_ = u.zr.Reset(&u.src)
 }
 
 // lowerLevels lowers the level of each bzip2 stream in data to the lowest that
@@ -111,15 +100,11 @@ func lowerLevels(data []byte, size int) {
 		}
 		at += i
 		after := data[at+streamHeader:]
-		if d := &data[at+streamHeader-1]; isLevel(*d) && (at == 0 || hasBlock(after)) {
+		if d := &data[at+streamHeader-1]; '1' <= *d && *d <= '9' && (at == 0 || bytes.HasPrefix(after, []byte(blockMagic))) {
 			*d = min(*d, digit)
 		}
 	}
 }
-
-func isLevel(b byte) bool { return '1' <= b && b <= '9' }
-
-func hasBlock(b []byte) bool { return bytes.HasPrefix(b, []byte(blockMagic)) }
 
 // read appends size bytes of decompressed data to dst. The error is
 // wire.ErrMalformed if there are fewer or more, and wire.ErrTooLarge if it took
@@ -150,16 +135,13 @@ func (u *Unpacker) read(dst []byte, size int) ([]byte, error) {
 // output, which would become part of the next reply.
 func (u *Unpacker) abandon() { u.zr = nil }
 
-var errPanic = errors.New("the decompressor panicked")
-
 // decompress reads into p. The decompressor was not written for hostile data, so
 // decompress recovers if it panics, and drops it.
 func (u *Unpacker) decompress(p []byte) (n int, err error) {
 	defer func() {
 		if recover() != nil {
-			u.Panics++
 			u.abandon()
-			n, err = 0, errPanic
+			n, err = 0, wire.ErrMalformed
 		}
 	}()
 	return u.zr.Read(p)

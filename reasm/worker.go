@@ -37,8 +37,7 @@ type Worker struct {
 	ended   chan struct{}
 	closing sync.Once
 	pending atomic.Int64
-	panics  atomic.Uint64
-	pause   func(time.Duration) // Worker.wait, except in tests
+	pause   func(time.Duration) // rests; tests inject it
 }
 
 // job is a reply on its way through a Worker.
@@ -52,20 +51,21 @@ type job struct {
 // NewWorker starts a Worker. Up to queue replies (at least 1) may be submitted and
 // not yet polled; each takes up to 2 × MaxReply bytes. Close ends the Worker.
 func NewWorker(queue int) *Worker {
-	w := newWorker(max(queue, 1))
-	w.pause = w.wait
-	go w.run()
-	return w
+	return newWorker(queue, (*Worker).wait)
 }
 
-func newWorker(queue int) *Worker {
-	return &Worker{
+func newWorker(queue int, pause func(*Worker, time.Duration)) *Worker {
+	queue = max(queue, 1)
+	w := &Worker{
 		in:    make(chan job, queue),
 		out:   make(chan job, queue),
 		spare: make(chan []byte, min(queue, spareBuffers)),
 		quit:  make(chan struct{}),
 		ended: make(chan struct{}),
 	}
+	w.pause = func(d time.Duration) { pause(w, d) }
+	go w.run()
+	return w
 }
 
 // Submit hands over a reply from Table.Add. The Worker owns packed until Poll
@@ -93,7 +93,10 @@ func (w *Worker) Poll(f func(tag uint64, packed, msg []byte, err error)) {
 		case j := <-w.out:
 			w.pending.Add(-1)
 			f(j.tag, j.packed, j.msg, j.err)
-			w.reuse(j.msg)
+			select {
+			case w.spare <- j.msg[:0]:
+			default: // enough are kept
+			}
 		default:
 			return // another goroutine polled
 		}
@@ -102,9 +105,6 @@ func (w *Worker) Poll(f func(tag uint64, packed, msg []byte, err error)) {
 
 // Pending returns the number of replies submitted and not polled yet.
 func (w *Worker) Pending() int { return int(w.pending.Load()) }
-
-// Panics returns the number of replies on which the decompressor panicked.
-func (w *Worker) Panics() uint64 { return w.panics.Load() }
 
 // Close ends the Worker and waits for its current reply. Replies already unpacked
 // can still be polled; the others are lost.
@@ -129,7 +129,14 @@ func (w *Worker) run() {
 	for !w.closed() {
 		select {
 		case j := <-w.in:
-			took := w.unpack(&u, &j)
+			var buffer []byte
+			select {
+			case buffer = <-w.spare:
+			default:
+			}
+			start := time.Now()
+			j.msg, j.err = u.Unpack(buffer, j.packed)
+			took := time.Since(start)
 			w.out <- j
 			if d := rest(took); d > 0 {
 				w.pause(d)
@@ -139,14 +146,6 @@ func (w *Worker) run() {
 	}
 }
 
-// unpack unpacks one reply and returns how long it took.
-func (w *Worker) unpack(u *Unpacker, j *job) time.Duration {
-	start := time.Now()
-	j.msg, j.err = u.Unpack(w.buffer(), j.packed)
-	w.panics.Store(u.Panics)
-	return time.Since(start)
-}
-
 // wait waits for d or for Close, whichever comes first.
 func (w *Worker) wait(d time.Duration) {
 	t := time.NewTimer(d)
@@ -154,24 +153,5 @@ func (w *Worker) wait(d time.Duration) {
 	select {
 	case <-t.C:
 	case <-w.quit:
-	}
-}
-
-// buffer returns an empty used buffer, or nil if there is none.
-func (w *Worker) buffer() []byte {
-	select {
-	case b := <-w.spare:
-		return b
-	default:
-		return nil
-	}
-}
-
-// reuse keeps a buffer for another message, unless spareBuffers of them are kept
-// already.
-func (w *Worker) reuse(b []byte) {
-	select {
-	case w.spare <- b[:0]:
-	default:
 	}
 }

@@ -158,10 +158,8 @@ func TestWorkerShared(t *testing.T) {
 // The Worker rests after a slow reply; half a megabyte of noise is slow on any
 // machine.
 func TestWorkerRests(t *testing.T) {
-	w := newWorker(2)
 	rests := make(chan time.Duration, 2)
-	w.pause = func(d time.Duration) { rests <- d }
-	go w.run()
+	w := newWorker(2, func(_ *Worker, d time.Duration) { rests <- d })
 	w.Submit(0, packed(contents(500_000)["noise"], 9))
 	pollUntil(w, func() bool {
 		return w.Pending() == 0

@@ -422,9 +422,9 @@ func (e *engine) publish() {
 	}
 	e.estimateHeld(s.Elapsed)
 	e.pacer.allow(s.Elapsed)
-	s.Bytes = e.memory.Used + e.recv.table.Bytes()
 	s.PeakBytes = max(s.PeakBytes, e.memory.Peak)
 	s.Socket, s.Reasm = e.sock.Stats(), e.recv.table.Stats()
+	s.Bytes = e.memory.Used + s.Reasm.Bytes
 	if e.cfg.Monitor != nil {
 		e.cfg.Monitor.set(*s)
 	}
