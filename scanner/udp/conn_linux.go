@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"net"
-	"net/netip"
 	"time"
 
 	"golang.org/x/net/ipv4"
@@ -34,18 +33,7 @@ type batcher interface {
 	WriteBatch(ms []ipv4.Message, flags int) (int, error)
 }
 
-// Listen opens a socket. Its errors say which option is invalid, or what the system
-// refused. It is not an error if the kernel's buffers are smaller than requested;
-// Stats has the sizes.
-func Listen(cfg Config) (*Conn, error) {
-	cfg, err := cfg.withDefaults()
-	if err != nil {
-		return nil, err
-	}
-	opened, err := cfg.open()
-	if err != nil {
-		return nil, err
-	}
+func (cfg Config) newConn(opened *net.UDPConn) (*Conn, error) {
 	sock, err := Unpoll(opened)
 	if err != nil {
 		return nil, err
@@ -54,12 +42,17 @@ func Listen(cfg Config) (*Conn, error) {
 		sock:  sock,
 		batch: ipv4.NewPacketConn(sock),
 		in:    newIn(cfg.Batch, bufferSize),
-		out:   newOutBatch(cfg.Batch, canSegment(sock)),
+		out:   newOutBatch(cfg.Batch),
 	}
 	if err := errors.Join(cfg.granted(sock, &c.fixed), c.icmp.init(sock)); err != nil {
 		sock.Close()
 		return nil, err
 	}
+	// A kernel that can't split messages would send them unsplit.
+	c.icmp.raw.Control(func(fd uintptr) {
+		_, err := unix.GetsockoptInt(int(fd), unix.SOL_UDP, unix.UDP_SEGMENT)
+		c.out.gso = err == nil
+	})
 	return c, nil
 }
 
@@ -101,14 +94,14 @@ func (c *Conn) Recv(ps []Packet, wait time.Duration) (n int, err error) {
 func (c *Conn) readWait(ms []ipv4.Message, wait time.Duration) (int, error) {
 	end := time.Now().Add(wait)
 	for ; wait > 0; wait = time.Until(end) {
-		ready, err := c.sock.Wait(wait)
+		ready, err := c.sock.wait(wait)
 		if err != nil {
 			return 0, err
 		}
-		if ready.Errors {
+		if ready.errors {
 			c.icmp.drain()
 		}
-		if n, err := c.read(ms); n > 0 || err != nil || ready.Interrupted {
+		if n, err := c.read(ms); n > 0 || err != nil || ready.interrupted {
 			return n, err
 		}
 	}
@@ -149,7 +142,12 @@ func (c *Conn) take(ps []Packet, ms []ipv4.Message) {
 	var bytes, cut uint64
 	for i := range ms {
 		m := &ms[i]
-		ps[i] = Packet{Addr: packUDP(m.Addr.(*net.UDPAddr)), Data: m.Buffers[0][:m.N], Stamp: stampOf(m.OOB[:m.NN])}
+		from := m.Addr.(*net.UDPAddr)
+		ps[i] = Packet{
+			Addr:  uint64(binary.BigEndian.Uint32(from.IP.To4()))<<16 | uint64(uint16(from.Port)),
+			Data:  m.Buffers[0][:m.N],
+			Stamp: stampOf(m.OOB[:m.NN]),
+		}
 		bytes += uint64(m.N)
 		if m.Flags&unix.MSG_TRUNC != 0 {
 			cut++
@@ -260,25 +258,15 @@ func (c *Conn) writeAgain(ms []ipv4.Message, err error) (int, error) {
 // never waits.
 func (c *Conn) Unreachable(addrs []uint64) (n int) { return c.icmp.take(addrs) }
 
-// Stats returns the current numbers, including the kernel's current count of drops.
-func (c *Conn) Stats() Stats {
-	s := c.fixed
-	c.stats.read(&s)
+// readKernel adds what only the kernel counts.
+func (c *Conn) readKernel(s *Stats) {
 	s.KernelDrops, s.RecvQueued = c.drops.total(c.icmp.raw)
 	s.Pending = c.icmp.count.Load()
-	return s
 }
-
-// LocalAddr returns the address to which the socket is bound.
-func (c *Conn) LocalAddr() netip.AddrPort { return localAddr(c.sock.UDPConn) }
 
 // Interrupt makes Recv return early: the call that is waiting or, if none is, the
 // next one that would wait.
-func (c *Conn) Interrupt() { c.sock.Interrupt() }
+func (c *Conn) Interrupt() { c.sock.interrupt() }
 
 // Close closes the socket. It ends Recv with net.ErrClosed.
 func (c *Conn) Close() error { return c.sock.Close() }
-
-func packUDP(a *net.UDPAddr) uint64 {
-	return uint64(binary.BigEndian.Uint32(a.IP.To4()))<<16 | uint64(uint16(a.Port))
-}

@@ -226,7 +226,7 @@ func wrapped(call string, err error) error {
 // batch.
 func at(ms []ipv4.Message, addr uint64) int {
 	i := slices.IndexFunc(ms, func(m ipv4.Message) bool {
-		return packUDP(m.Addr.(*net.UDPAddr)) == addr
+		return Pack(m.Addr.(*net.UDPAddr).AddrPort()) == addr
 	})
 	if i < 0 {
 		return len(ms)
@@ -297,9 +297,7 @@ func TestSendStorm(t *testing.T) {
 	refused := Packet{Addr: closedPort(t), Data: []byte("no one")}
 	real := from.batch
 	from.batch = &faulty{batcher: real, write: func([]ipv4.Message) (int, error) {
-		m := newOutBatch(1, false).room
-		setUDP(m[0].Addr.(*net.UDPAddr), refused.Addr)
-		real.WriteBatch(m, unix.MSG_DONTWAIT)
+		real.WriteBatch(newOutBatch(1).fill([]Packet{refused}), unix.MSG_DONTWAIT)
 		return 0, unix.ECONNREFUSED
 	}}
 	n, err := from.Send([]Packet{refused})

@@ -2,27 +2,6 @@
 
 package udp
 
-import (
-	"syscall"
+import "syscall"
 
-	"golang.org/x/sys/unix"
-)
-
-// isAgain reports whether errno is not caused by the datagram: buffers are full or,
-// with EPERM, a firewall has no room for it.
-func isAgain(errno syscall.Errno) bool {
-	switch errno {
-	case unix.EAGAIN, unix.ENOBUFS, unix.ENOMEM, unix.EPERM, unix.EINTR:
-		return true
-	}
-	return false
-}
-
-// isICMP reports whether errno may stand for an ICMP message.
-func isICMP(errno syscall.Errno) bool {
-	switch errno {
-	case unix.ECONNREFUSED, unix.EHOSTUNREACH, unix.ENETUNREACH, unix.EHOSTDOWN, unix.ENOPROTOOPT:
-		return true
-	}
-	return false
-}
+func isOtherICMP(syscall.Errno) bool { return false }

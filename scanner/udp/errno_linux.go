@@ -6,23 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// isAgain reports whether errno is not caused by the datagram: buffers are full or,
-// with EPERM, a firewall's connection table is full.
-func isAgain(errno syscall.Errno) bool {
-	switch errno {
-	case unix.EAGAIN, unix.ENOBUFS, unix.ENOMEM, unix.EPERM, unix.EINTR:
-		return true
-	}
-	return false
-}
-
-// isICMP reports whether errno may stand for an ICMP message (icmp_err_convert in
-// Linux, and EPROTO for a bad parameter).
-func isICMP(errno syscall.Errno) bool {
-	switch errno {
-	case unix.ECONNREFUSED, unix.EHOSTUNREACH, unix.ENETUNREACH, unix.EHOSTDOWN,
-		unix.ENONET, unix.ENOPROTOOPT, unix.EOPNOTSUPP, unix.EMSGSIZE, unix.EPROTO:
-		return true
-	}
-	return false
+// isOtherICMP reports whether errno may stand for an ICMP message on Linux only
+// (icmp_err_convert in its source, and EPROTO for a bad parameter).
+func isOtherICMP(errno syscall.Errno) bool {
+	return errno == unix.ENONET || errno == unix.EOPNOTSUPP || errno == unix.EMSGSIZE || errno == unix.EPROTO
 }

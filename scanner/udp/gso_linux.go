@@ -5,7 +5,6 @@ package udp
 import (
 	"encoding/binary"
 	"net"
-	"syscall"
 	"unsafe"
 
 	"golang.org/x/net/ipv4"
@@ -27,8 +26,8 @@ var segmentSpace = unix.CmsgSpace(2)
 
 // newOutBatch returns an outBatch with n messages. fill rewrites their addresses in
 // place.
-func newOutBatch(n int, gso bool) *outBatch {
-	b := &outBatch{room: make([]ipv4.Message, n), oob: make([]byte, n*segmentSpace), gso: gso}
+func newOutBatch(n int) *outBatch {
+	b := &outBatch{room: make([]ipv4.Message, n), oob: make([]byte, n*segmentSpace)}
 	addrs := make([]net.UDPAddr, n)
 	ips := make([]byte, n*net.IPv4len)
 	vecs := make([][]byte, 2*n)
@@ -36,23 +35,11 @@ func newOutBatch(n int, gso bool) *outBatch {
 		addrs[i].IP = ips[i*net.IPv4len : (i+1)*net.IPv4len]
 		b.room[i].Addr = &addrs[i]
 		b.room[i].Buffers = vecs[2*i : 2*i+1 : 2*i+2]
-		putSegmentHeader(b.segment(i))
+		h := (*unix.Cmsghdr)(unsafe.Pointer(&b.segment(i)[0])) // the same in every control message
+		h.Level, h.Type = unix.SOL_UDP, unix.UDP_SEGMENT
+		h.SetLen(unix.CmsgLen(2))
 	}
 	return b
-}
-
-// canSegment reports whether the kernel of sock can split messages. A kernel that
-// can't would send them unsplit.
-func canSegment(sock syscall.Conn) (can bool) {
-	raw, err := sock.SyscallConn()
-	if err != nil {
-		return false
-	}
-	raw.Control(func(fd uintptr) {
-		_, err := unix.GetsockoptInt(int(fd), unix.SOL_UDP, unix.UDP_SEGMENT)
-		can = err == nil
-	})
-	return can
 }
 
 // fill fills messages with ps, which must not exceed a batch. It clears the GSO field
@@ -62,7 +49,9 @@ func (b *outBatch) fill(ps []Packet) []ipv4.Message {
 	n := 0
 	for i := 0; i < len(ps); i++ {
 		p, m := &ps[i], &b.room[n]
-		setUDP(m.Addr.(*net.UDPAddr), p.Addr)
+		to := m.Addr.(*net.UDPAddr)
+		binary.BigEndian.PutUint32(to.IP, uint32(p.Addr>>16))
+		to.Port = int(uint16(p.Addr))
 		m.Buffers, m.OOB = m.Buffers[:1], nil
 		m.Buffers[0] = p.Data
 		if p.GSO = p.GSO && b.gso && i+1 < len(ps) && alike(p, &ps[i+1]); p.GSO {
@@ -92,13 +81,6 @@ func (b *outBatch) segment(i int) []byte {
 	return b.oob[i*segmentSpace : (i+1)*segmentSpace : (i+1)*segmentSpace]
 }
 
-// putSegmentHeader fills in the part that is the same in every control message.
-func putSegmentHeader(oob []byte) {
-	h := (*unix.Cmsghdr)(unsafe.Pointer(&oob[0]))
-	h.Level, h.Type = unix.SOL_UDP, unix.UDP_SEGMENT
-	h.SetLen(unix.CmsgLen(2))
-}
-
 // stopGSO reports whether err, with which the kernel refused m, may be caused by GSO.
 // If so, it turns GSO off. A device that can't compute checksums returns EIO, and some
 // devices return EINVAL, but only when a message is sent.
@@ -117,9 +99,4 @@ func datagrams(ms []ipv4.Message) (n int) {
 		n += len(ms[i].Buffers)
 	}
 	return n
-}
-
-func setUDP(a *net.UDPAddr, addr uint64) {
-	binary.BigEndian.PutUint32(a.IP, uint32(addr>>16))
-	a.Port = int(uint16(addr))
 }

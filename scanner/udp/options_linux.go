@@ -11,49 +11,35 @@ import (
 // setOptions sets the options before the socket is bound.
 func (cfg Config) setOptions(fd uintptr) error {
 	s := int(fd)
-	// Package net allows broadcast on every UDP socket. A scanner must not send
-	// broadcasts.
-	err := unix.SetsockoptInt(s, unix.SOL_SOCKET, unix.SO_BROADCAST, 0)
-	if err == nil && cfg.Device != "" {
+	if cfg.Device != "" {
 		if err := unix.BindToDevice(s, cfg.Device); err != nil {
 			return os.NewSyscallError("bind to device "+cfg.Device, err)
 		}
 	}
-	if err == nil {
-		err = setReports(s)
+	for _, o := range []struct{ level, name, value int }{
+		// Package net allows broadcast on every UDP socket. A scanner must not send
+		// broadcasts.
+		{unix.SOL_SOCKET, unix.SO_BROADCAST, 0},
+		// The kernel reports drops in both directions: how many datagrams did not fit
+		// into the receive buffer, and, through the error queue, ICMP errors and sends
+		// that found the device's queue full. Linux otherwise reports such sends as
+		// successful.
+		{unix.SOL_SOCKET, unix.SO_RXQ_OVFL, 1},
+		{unix.SOL_IP, unix.IP_RECVERR, 1},
+		// No fragmentation. Requests are too small for it anyway, but only with this
+		// option does Linux skip choosing an identification for each datagram (RFC 6864,
+		// 4.1), which is a 25th of the cost of sending.
+		{unix.SOL_IP, unix.IP_MTU_DISCOVER, unix.IP_PMTUDISC_DO},
+	} {
+		if err := unix.SetsockoptInt(s, o.level, o.name, o.value); err != nil {
+			return os.NewSyscallError("setsockopt", err)
+		}
 	}
-	if err == nil {
-		err = setWhole(s)
-	}
-	if err != nil {
-		return os.NewSyscallError("setsockopt", err)
-	}
-	setStamps(s)
+	// The kernel reports when it received each datagram. If it cannot, Packet.Stamp is 0.
+	_ = unix.SetsockoptInt(s, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1)
 	setBuffer(s, cfg.RecvBuffer, unix.SO_RCVBUFFORCE, unix.SO_RCVBUF)
 	setBuffer(s, cfg.SendBuffer, unix.SO_SNDBUFFORCE, unix.SO_SNDBUF)
 	return nil
-}
-
-// setReports makes the kernel report drops in both directions: how many datagrams
-// did not fit into the receive buffer, and, through the error queue, ICMP errors
-// and sends that found the device's queue full. Linux otherwise reports such sends
-// as successful.
-func setReports(s int) error {
-	if err := unix.SetsockoptInt(s, unix.SOL_SOCKET, unix.SO_RXQ_OVFL, 1); err != nil {
-		return err
-	}
-	return unix.SetsockoptInt(s, unix.SOL_IP, unix.IP_RECVERR, 1)
-}
-
-// setStamps makes the kernel report when it received each datagram. A kernel that
-// cannot leaves Packet.Stamp 0.
-func setStamps(s int) { _ = unix.SetsockoptInt(s, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1) }
-
-// setWhole forbids fragmentation. Requests are too small for it anyway, but only
-// with this option does Linux skip choosing an identification for each datagram
-// (RFC 6864, 4.1), which is a 25th of the cost of sending.
-func setWhole(s int) error {
-	return unix.SetsockoptInt(s, unix.SOL_IP, unix.IP_MTU_DISCOVER, unix.IP_PMTUDISC_DO)
 }
 
 // setBuffer requests a buffer of size bytes. It first tries the option that may

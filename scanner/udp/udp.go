@@ -52,13 +52,13 @@ type Config struct {
 	Source     netip.AddrPort // local address and port to send from; zero: any
 	RecvBuffer int            // bytes requested for the receive buffer; zero: the system's default
 	SendBuffer int            // bytes requested for the send buffer; zero: the system's default
-	Batch      int            // maximum number of datagrams per system call; zero: DefaultBatch
+	Batch      int            // maximum number of datagrams per system call; zero: 128
 	Device     string         // network device to bind to (Linux only); empty: none
 }
 
-// DefaultBatch is the default for Config.Batch. 64 datagrams are enough to make the
+// defaultBatch is the default for Config.Batch. 64 datagrams are enough to make the
 // cost of the system call small; twice that leaves room for bursts.
-const DefaultBatch = 128
+const defaultBatch = 128
 
 // maxBatch is the maximum number of messages that Linux takes in one call
 // (UIO_MAXIOV).
@@ -97,15 +97,15 @@ type counters struct {
 	truncated               atomic.Uint64
 }
 
-func (c *counters) read(s *Stats) {
-	s.Sent = c.sent.Load()
-	s.SentBytes = c.sentBytes.Load()
-	s.GSO = c.gso.Load()
-	s.Received = c.received.Load()
-	s.ReceivedBytes = c.receivedBytes.Load()
-	s.Reads = c.reads.Load()
-	s.Writes = c.writes.Load()
-	s.Truncated = c.truncated.Load()
+// Stats returns the current numbers, including the kernel's current count of drops
+// (Linux).
+func (c *Conn) Stats() Stats {
+	s, n := c.fixed, &c.stats
+	s.Sent, s.SentBytes, s.GSO = n.sent.Load(), n.sentBytes.Load(), n.gso.Load()
+	s.Received, s.ReceivedBytes = n.received.Load(), n.receivedBytes.Load()
+	s.Reads, s.Writes, s.Truncated = n.reads.Load(), n.writes.Load(), n.truncated.Load()
+	c.readKernel(&s)
+	return s
 }
 
 // withDefaults returns cfg with its zero values replaced, or an error that names
@@ -116,7 +116,7 @@ func (cfg Config) withDefaults() (Config, error) {
 		src = netip.IPv4Unspecified()
 	}
 	if cfg.Batch == 0 {
-		cfg.Batch = DefaultBatch
+		cfg.Batch = defaultBatch
 	}
 	switch {
 	case !src.Is4():
@@ -130,18 +130,35 @@ func (cfg Config) withDefaults() (Config, error) {
 	return cfg, nil
 }
 
-// open opens the socket and sets the options of this system.
-func (cfg Config) open() (*net.UDPConn, error) {
+// Listen opens a socket. Its errors say which option is invalid, or what the system
+// refused. It is not an error if the kernel's buffers are smaller than requested;
+// Stats has the sizes.
+func Listen(cfg Config) (*Conn, error) {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, err
+	}
 	var lc net.ListenConfig
 	lc.Control = func(_, _ string, raw syscall.RawConn) error {
 		var err error
 		return errors.Join(raw.Control(func(fd uintptr) { err = cfg.setOptions(fd) }), err)
 	}
-	pc, err := lc.ListenPacket(context.Background(), "udp4", cfg.Source.String())
+	opened, err := lc.ListenPacket(context.Background(), "udp4", cfg.Source.String())
 	if err != nil {
 		return nil, err
 	}
-	return pc.(*net.UDPConn), nil
+	c, err := cfg.newConn(opened.(*net.UDPConn))
+	if err != nil {
+		opened.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// LocalAddr returns the address to which the socket is bound.
+func (c *Conn) LocalAddr() netip.AddrPort {
+	a := c.sock.LocalAddr().(*net.UDPAddr).AddrPort()
+	return netip.AddrPortFrom(a.Addr().Unmap(), a.Port())
 }
 
 // granted fills in the sizes of the kernel's buffers, requested and granted.
@@ -152,10 +169,4 @@ func (cfg Config) granted(sock syscall.Conn, s *Stats) error {
 	}
 	s.RecvBufferAsked, s.SendBufferAsked = cfg.RecvBuffer, cfg.SendBuffer
 	return raw.Control(func(fd uintptr) { s.RecvBuffer, s.SendBuffer = bufferSizes(fd) })
-}
-
-// localAddr returns the address to which sock is bound.
-func localAddr(sock *net.UDPConn) netip.AddrPort {
-	a := sock.LocalAddr().(*net.UDPAddr).AddrPort()
-	return netip.AddrPortFrom(a.Addr().Unmap(), a.Port())
 }

@@ -32,7 +32,7 @@ type Unpolled struct {
 	mu     sync.RWMutex  // read-locked while fd and event are used
 	closed atomic.Bool
 	fd     int
-	event  int // an eventfd, readable if Wait is to return
+	event  int // an eventfd, readable if wait is to return
 }
 
 // Unpoll takes over the socket of c and closes c.
@@ -57,9 +57,9 @@ func Unpoll(c *net.UDPConn) (*Unpolled, error) {
 	return u, nil
 }
 
-// Interrupt ends the Wait of another goroutine or, if there is none, the next one.
+// interrupt ends the wait of another goroutine or, if there is none, the next one.
 // It does not affect reads and writes of package ipv4.
-func (u *Unpolled) Interrupt() {
+func (u *Unpolled) interrupt() {
 	u.mu.RLock()
 	defer u.mu.RUnlock()
 	if !u.closed.Load() {
@@ -70,18 +70,18 @@ func (u *Unpolled) Interrupt() {
 // ring makes event readable by adding 1 to its counter.
 func (u *Unpolled) ring() { unix.Write(u.event, []byte{1, 0, 0, 0, 0, 0, 0, 0}) }
 
-// Ready says why a Wait ended; the zero value means that it timed out.
-type Ready struct {
-	Socket      bool // a read returns a datagram or an error
-	Errors      bool // the socket's error queue has an entry
-	Interrupted bool // by Interrupt
+// ready says why a wait ended. If it is zero, the socket may be readable, or the wait
+// timed out.
+type ready struct {
+	errors      bool // the socket's error queue has an entry
+	interrupted bool // by interrupt
 }
 
-// Wait waits at most d until the socket is readable, its error queue has an entry,
-// or another goroutine calls Interrupt. A signal ends it too. It returns
-// net.ErrClosed if Close is called before or during the Wait; any other error is
+// wait waits at most d until the socket is readable, its error queue has an entry,
+// or another goroutine calls interrupt. A signal ends it too. It returns
+// net.ErrClosed if Close is called before or during the wait; any other error is
 // the system's.
-func (u *Unpolled) Wait(d time.Duration) (r Ready, err error) {
+func (u *Unpolled) wait(d time.Duration) (r ready, err error) {
 	u.mu.RLock()
 	defer u.mu.RUnlock()
 	fds := [...]unix.PollFd{{Fd: int32(u.fd), Events: unix.POLLIN}, {Fd: int32(u.event), Events: unix.POLLIN}}
@@ -96,9 +96,9 @@ func (u *Unpolled) Wait(d time.Duration) (r Ready, err error) {
 	case err != nil:
 		return r, os.NewSyscallError("ppoll", err)
 	}
-	r.Socket, r.Errors = fds[0].Revents != 0, fds[0].Revents&unix.POLLERR != 0
+	r.errors = fds[0].Revents&unix.POLLERR != 0
 	if fds[1].Revents != 0 {
-		r.Interrupted = true
+		r.interrupted = true
 		var count [8]byte
 		unix.Read(u.event, count[:])
 	}
@@ -111,7 +111,7 @@ func poll(fds []unix.PollFd, d time.Duration) error {
 	return err
 }
 
-// Close closes the socket. A Wait in progress and all later calls return
+// Close closes the socket. A wait in progress and all later calls return
 // net.ErrClosed. Close waits for reads and writes in progress.
 func (u *Unpolled) Close() error {
 	if u.closed.Swap(true) {

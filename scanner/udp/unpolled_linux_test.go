@@ -50,7 +50,7 @@ func TestUnpolledBatches(t *testing.T) {
 		t.Errorf("from %v, want %v", in[0].Addr, from.LocalAddr())
 	}
 	to.Timeout = time.Millisecond
-	to.Interrupt() // it does not affect reads
+	to.interrupt() // it does not affect reads
 	if _, err := pc.ReadBatch(in, 0); !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("a read of nothing: %v", err)
 	}
@@ -87,16 +87,16 @@ func TestUnpolledClose(t *testing.T) {
 		raw, _ := u.SyscallConn()
 		var users sync.WaitGroup
 		users.Go(func() {
-			for err := error(nil); err != net.ErrClosed; _, err = u.Wait(never) {
+			for err := error(nil); err != net.ErrClosed; _, err = u.wait(never) {
 				if err != nil {
-					t.Errorf("Wait: %v", err)
+					t.Errorf("wait: %v", err)
 					return
 				}
 			}
 		})
 		users.Go(func() {
 			for raw.Control(func(uintptr) {}) != net.ErrClosed {
-				u.Interrupt()
+				u.interrupt()
 			}
 		})
 		if err := u.Close(); err != nil {

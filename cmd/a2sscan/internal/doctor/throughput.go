@@ -53,9 +53,10 @@ func (m *machine) checkThroughput(o *Options) Finding {
 	return found
 }
 
-// requestLength and replyLength are the usual lengths of datagrams. replyWait is
-// how long a measurement waits for the next one.
+// batch is how many datagrams are sent at a time. requestLength and replyLength are the
+// usual lengths of datagrams. replyWait is how long a measurement waits for the next one.
 const (
+	batch         = 128
 	requestLength = 29
 	replyLength   = 200
 	replyWait     = 20 * time.Millisecond
@@ -77,7 +78,7 @@ func measureLoopback(long time.Duration) (rate float64, err error) {
 		return 0, err
 	}
 	defer peer.Close()
-	var requests, replies, space [a2sudp.DefaultBatch]a2sudp.Packet
+	var requests, replies, space [batch]a2sudp.Packet
 	for i := range requests {
 		requests[i] = a2sudp.Packet{Addr: a2sudp.Pack(peer.LocalAddr()), Data: make([]byte, requestLength)}
 		replies[i] = a2sudp.Packet{Addr: a2sudp.Pack(own.LocalAddr()), Data: make([]byte, replyLength)}

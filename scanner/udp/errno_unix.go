@@ -1,0 +1,28 @@
+//go:build unix
+
+package udp
+
+import (
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// isAgain reports whether errno is not caused by the datagram: buffers are full or,
+// with EPERM, a firewall's connection table is full.
+func isAgain(errno syscall.Errno) bool {
+	switch errno {
+	case unix.EAGAIN, unix.ENOBUFS, unix.ENOMEM, unix.EPERM, unix.EINTR:
+		return true
+	}
+	return false
+}
+
+// isICMP reports whether errno may stand for an ICMP message.
+func isICMP(errno syscall.Errno) bool {
+	switch errno {
+	case unix.ECONNREFUSED, unix.EHOSTUNREACH, unix.ENETUNREACH, unix.EHOSTDOWN, unix.ENOPROTOOPT:
+		return true
+	}
+	return isOtherICMP(errno)
+}
