@@ -161,19 +161,3 @@ func TestTimeOfMods(t *testing.T) {
 		t.Errorf("%d mods in %v, the bar is %v", len(g.Mods), least, maxTimeOfMods)
 	}
 }
-
-// TestApps checks that byApp finds the table of each application ID below 1<<22,
-// and finds none for an ID without a table.
-func TestApps(t *testing.T) {
-	known := map[uint32]*table{}
-	for _, table := range tables {
-		for _, app := range table.apps {
-			known[app] = table
-		}
-	}
-	for app := range uint32(1 << 22) {
-		if got := byApp.find(app); got != known[app] {
-			t.Fatalf("application %d: %v, want %v", app, got, known[app])
-		}
-	}
-}

@@ -153,81 +153,69 @@ type Facts struct {
 	Conflicts    int // replies and fragments that contradicted an earlier one
 }
 
-// suspicion is what suspect finds.
-type suspicion struct {
-	flags    Flags
-	counts   counts // the player counts, which count_mismatch compares
-	redirect []byte // the address, if flags has FlagRedirect; aliases the reply
-}
-
-// counts are the numbers of players by source. -1 means that the source gives no
-// number.
-type counts struct {
-	info int // INFO
-	game int // the game's own count, which is preferred to INFO's
-	list int // the length of the player list, if the list is complete
-}
-
 // Suspect returns the flags of in. g must be the result of Decode for in.
-func Suspect(in Reply, g *Game, facts Facts) Flags { return suspect(in, g, facts).flags }
-
-func suspect(in Reply, g *Game, facts Facts) suspicion {
-	s := suspicion{counts: counts{info: -1, game: -1, list: -1}}
+func Suspect(in Reply, g *Game, facts Facts) (s Flags) {
 	if in.Info != nil {
-		s.counts.fill(&in, g)
 		s.judgeCounts(&in, g)
-		s.steamID(in.Info, g)
+		s.judgeSteamID(in.Info, g)
 	}
-	s.durations(&in)
-	s.findRedirect(&in)
-	s.facts(&facts)
+	s.judgeDurations(&in)
+	redirect := bytes.Contains(in.Redirect, []byte("ConnectRedirectAddress:"))
+	s.set(FlagRedirect, redirect || in.Info != nil && hasDestination(in.Info.Keywords))
+	s.set(FlagReplyFlood, facts.InfoReplies >= FlagRules[ruleReplyFlood].Least*max(facts.InfoRequests, 1))
+	s.set(FlagConflict, facts.Conflicts >= FlagRules[ruleConflict].Least)
+
+	info, players, rules := facts.InfoRTT, facts.PlayersRTT, facts.RulesRTT
+	r := &FlagRules[ruleEdgeAnswers]
+	late := info > 0 && rules > 0 && rules-info >= r.Time && rules*100 >= info*time.Duration(r.Percent)
+	s.set(FlagEdgeAnswers, late && (players == 0 || players-info < rules-players))
 	return s
 }
 
-func (s *suspicion) set(f Flags, v bool) {
+func (s *Flags) set(f Flags, v bool) {
 	if v {
-		s.flags |= f
+		*s |= f
 	}
-}
-
-func (c *counts) fill(in *Reply, g *Game) {
-	if in.Info.Has&wire.HasPlayers != 0 {
-		c.info = int(in.Info.Players)
-	}
-	if g.Corrects(KeyPlayers) {
-		c.game = g.Players
-	}
-	if in.HasPlayers && !in.PlayersCut {
-		c.list = len(in.Players)
-	}
-}
-
-// counted reports whether the server gives a player count. 0 of 0 in INFO is none:
-// some servers of Insurgency: Sandstorm send it and have the real counts in their
-// rules.
-func (c *counts) counted(in *wire.Info) bool {
-	return c.game >= 0 || c.info > 0 || in.MaxPlayers > 0 || in.Has&wire.HasMaxPlayers == 0
-}
-
-// players returns the game's own count or, if it has none, INFO's. It returns -1 if
-// there is neither.
-func (c *counts) players() int {
-	if c.game >= 0 {
-		return c.game
-	}
-	return c.info
 }
 
 // judgeCounts sets players_over_max and count_mismatch. It ignores relays, whose counts
 // are of spectators (EC-33).
-func (s *suspicion) judgeCounts(in *Reply, g *Game) {
-	n := s.counts.players()
-	if n < 0 || in.Info.IsRelay() {
+func (s *Flags) judgeCounts(in *Reply, g *Game) {
+	i := in.Info
+	info, own := -1, -1 // the player counts of INFO, and of the game; -1: none
+	if i.Has&wire.HasPlayers != 0 {
+		info = int(i.Players)
+	}
+	if g.Corrects(KeyPlayers) {
+		own = g.Players
+	}
+	n := own
+	if n < 0 {
+		n = info
+	}
+	if n < 0 || i.IsRelay() {
 		return
 	}
-	s.set(FlagPlayersOverMax, overMax(n, in.Info, g, s.counts.game >= 0))
-	apart := s.counts.list >= 0 && s.counts.apart(bots(in.Info))
-	s.set(FlagCountMismatch, apart && s.counts.counted(in.Info) && !listLies(in, g))
+	s.set(FlagPlayersOverMax, overMax(n, i, g, own >= 0))
+	// 0 of 0 in INFO is no count: some servers of Insurgency: Sandstorm send it and have
+	// the real counts in their rules.
+	counted := own >= 0 || info > 0 || i.MaxPlayers > 0 || i.Has&wire.HasMaxPlayers == 0
+	listed := len(in.Players)
+	lies := hasGhosts(g.ID) || listed == 0 && isUnlisted(g.ID) ||
+		listed == 1 && string(in.Players[0].Name) == "Max Players" // EC-85
+	if !counted || lies || !in.HasPlayers || in.PlayersCut {
+		return
+	}
+	// The length of the list must differ from both counts, because either may lag behind.
+	r := &FlagRules[ruleCountMismatch]
+	for _, n := range [...]int{info, own} {
+		larger := max(n, listed)
+		diff := larger - min(n, listed) - bots(i)
+		if n >= 0 && (diff < r.Least || diff*100 <= larger*r.Percent) {
+			return
+		}
+	}
+	s.set(FlagCountMismatch, info < 0 || listed%256 != info) // above 255, INFO's count wraps around (EC-82)
 }
 
 // isCounterStrike reports whether id is one of the Counter-Strike games, which
@@ -276,30 +264,6 @@ func isUnlisted(id string) bool {
 	return false
 }
 
-// listLies reports whether the length of the player list says nothing about the
-// number of players.
-func listLies(in *Reply, g *Game) bool {
-	if hasGhosts(g.ID) || isUnlisted(g.ID) && len(in.Players) == 0 {
-		return true
-	}
-	return len(in.Players) == 1 && string(in.Players[0].Name) == "Max Players" // EC-85
-}
-
-// apart is the rule of count_mismatch. The length of the list must differ from both
-// INFO's count and the game's, because either may lag behind; a difference of up to
-// bots players does not count.
-func (c *counts) apart(bots int) bool {
-	r := &FlagRules[ruleCountMismatch]
-	for _, n := range [...]int{c.info, c.game} {
-		larger := max(n, c.list)
-		diff := larger - min(n, c.list) - bots
-		if n >= 0 && (diff < r.Least || diff*100 <= larger*r.Percent) {
-			return false
-		}
-	}
-	return c.info < 0 || c.list%256 != c.info // above 255, INFO's count wraps around (EC-82)
-}
-
 // bots returns INFO's number of bots, or 0 if it has none.
 func bots(in *wire.Info) int {
 	if in == nil || in.Has&wire.HasBots == 0 {
@@ -308,14 +272,12 @@ func bots(in *wire.Info) int {
 	return int(in.Bots)
 }
 
-// steamID sets no_gslt.
-func (s *suspicion) steamID(in *wire.Info, g *Game) {
+// judgeSteamID sets no_gslt.
+func (s *Flags) judgeSteamID(in *wire.Info, g *Game) {
 	const persistentServer = 3
 	const needed = wire.HasSteamID | wire.HasVersion
-	if in.Has&needed != needed || in.SteamID == 0 || in.SteamID>>52&0xF == persistentServer {
-		return
-	}
-	if g.ID != "cs2" && g.ID != "csgo" {
+	isPersistent := in.Has&needed != needed || in.SteamID == 0 || in.SteamID>>52&0xF == persistentServer
+	if isPersistent || g.ID != "cs2" && g.ID != "csgo" {
 		return
 	}
 	minor, ok := minorVersion(in.Version)
@@ -325,8 +287,8 @@ func (s *suspicion) steamID(in *wire.Info, g *Game) {
 // tinyDuration has the bits of a duration whose bytes are 00 00 00 01.
 const tinyDuration = 0x01000000
 
-// durations sets equal_durations and tiny_durations.
-func (s *suspicion) durations(in *Reply) {
+// judgeDurations sets equal_durations and tiny_durations.
+func (s *Flags) judgeDurations(in *Reply) {
 	if len(in.Players) == 0 {
 		return
 	}
@@ -341,82 +303,23 @@ func (s *suspicion) durations(in *Reply) {
 		differ |= bits ^ first
 	}
 	s.set(FlagTinyDurations, tiny >= FlagRules[ruleTinyDurations].Least)
-	if differ != 0 {
-		return
-	}
 	r := &FlagRules[ruleEqualDurations]
 	long := float64(in.Players[0].Duration) > r.Time.Seconds()
-	s.set(FlagEqualDurations, long && len(in.Players)-bots(in.Info) >= r.Least)
+	s.set(FlagEqualDurations, differ == 0 && long && len(in.Players)-bots(in.Info) >= r.Least)
 }
 
-// maxRedirect is the maximum length of a redirect address in bytes: a host name, a
-// colon and a port.
-const maxRedirect = 253 + 6
-
-// findRedirect sets FlagRedirect and s.redirect if the reply sends players to another
-// address.
-func (s *suspicion) findRedirect(in *Reply) {
-	to, ok := after(in.Redirect, "ConnectRedirectAddress:")
-	if !ok && in.Info != nil {
-		to, ok = destination(in.Info.Keywords)
-	}
-	if ok {
-		n := min(len(to), maxRedirect)
-		s.flags |= FlagRedirect
-		s.redirect = to[:n:n]
-	}
-}
-
-// destination returns the rest of the first tag that begins with dest=. Tags are
-// separated by commas or, in Garry's Mod, by spaces.
-func destination(keywords []byte) ([]byte, bool) {
-	const prefix, separators = "dest=", ", "
+// hasDestination reports whether a tag begins with dest=. Tags are separated by commas
+// or, in Garry's Mod, by spaces.
+func hasDestination(keywords []byte) bool {
 	for at := 0; ; {
-		i := index(keywords[at:], '=') // few keywords contain a =
+		i := bytes.IndexByte(keywords[at:], '=') // few keywords contain a =
 		if i < 0 {
-			return nil, false
+			return false
 		}
 		at += i + 1
-		before, found := bytes.CutSuffix(keywords[:at], []byte(prefix))
-		if n := len(before); !found || n > 0 && before[n-1] != ',' && before[n-1] != ' ' {
-			continue
+		before, found := bytes.CutSuffix(keywords[:at], []byte("dest="))
+		if n := len(before); found && (n == 0 || before[n-1] == ',' || before[n-1] == ' ') {
+			return true
 		}
-		to := keywords[at:]
-		if end := bytes.IndexAny(to, separators); end >= 0 {
-			to = to[:end:end]
-		}
-		return to, true
 	}
-}
-
-// after returns what follows the first word in b.
-func after(b []byte, word string) ([]byte, bool) {
-	if len(b) < len(word) {
-		return nil, false
-	}
-	at := bytes.Index(b, []byte(word))
-	if at < 0 {
-		return nil, false
-	}
-	return b[at+len(word):], true
-}
-
-// facts sets the flags that depend only on f.
-func (s *suspicion) facts(f *Facts) {
-	flood := FlagRules[ruleReplyFlood].Least
-	s.set(FlagReplyFlood, f.InfoReplies >= flood*max(f.InfoRequests, 1))
-	s.set(FlagConflict, f.Conflicts >= FlagRules[ruleConflict].Least)
-	s.set(FlagEdgeAnswers, edge(f))
-}
-
-// edge reports whether f meets the rule of edge_answers.
-func edge(f *Facts) bool {
-	if f.InfoRTT <= 0 || f.RulesRTT <= 0 {
-		return false
-	}
-	r := &FlagRules[ruleEdgeAnswers]
-	if f.RulesRTT-f.InfoRTT < r.Time || f.RulesRTT*100 < f.InfoRTT*time.Duration(r.Percent) {
-		return false
-	}
-	return f.PlayersRTT == 0 || f.PlayersRTT-f.InfoRTT < f.RulesRTT-f.PlayersRTT
 }

@@ -178,9 +178,8 @@ func TestFlags(t *testing.T) {
 	fired := map[string]bool{}
 	for _, test := range tests {
 		Decode(&g, test.in)
-		s := suspect(test.in, &g, test.facts)
-		if got := flagWords(s.flags); got != test.want {
-			t.Errorf("%s: flags %q, want %q (counts %v)", test.name, got, test.want, s.counts)
+		if got := flagWords(Suspect(test.in, &g, test.facts)); got != test.want {
+			t.Errorf("%s: flags %q, want %q", test.name, got, test.want)
 		}
 		fired[test.want] = true
 	}
@@ -210,25 +209,6 @@ func maxPlayers(in Reply) Reply {
 	in = in.listing(1)
 	in.Players[0].Name = []byte("Max Players")
 	return in
-}
-
-// TestSuspicionDetails checks the counts and the redirect address that Suspect
-// returns.
-func TestSuspicionDetails(t *testing.T) {
-	var g Game
-	in := server(appRust, 16, 100).keywords("mp100,cp46,dest=192.0.2.7:27015").listing(90)
-	Decode(&g, in)
-	s := suspect(in, &g, Facts{})
-	if want := (counts{info: 16, game: 46, list: 90}); s.counts != want {
-		t.Errorf("counts %v, want %v", s.counts, want)
-	}
-	if string(s.redirect) != "192.0.2.7:27015" {
-		t.Errorf("redirect to %q", s.redirect)
-	}
-	s = suspect(Reply{Redirect: []byte("ConnectRedirectAddress:" + strings.Repeat("x", 1<<16))}, &g, Facts{})
-	if len(s.redirect) != maxRedirect {
-		t.Errorf("%d bytes of a redirect, want %d", len(s.redirect), maxRedirect)
-	}
 }
 
 // TestFlagRules checks that each row of FlagRules has all its strings, that Rule

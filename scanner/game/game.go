@@ -2,7 +2,6 @@ package game
 
 import (
 	"bytes"
-	"math/bits"
 	"slices"
 
 	"github.com/a2sscan/a2sscan/wire"
@@ -100,7 +99,6 @@ type Game struct {
 	Notes      Notes       // what Decode did not understand
 
 	sources [NumKeys]string
-	sourced Keys // the keys that have a source
 	dec     *decoder
 }
 
@@ -128,12 +126,7 @@ func (g *Game) Source(k Key) string { return g.sources[k] }
 
 // SetSource sets the result of Source for a key. It is for callers that build a
 // Game without Decode, such as from a record.
-func (g *Game) SetSource(k Key, source string) {
-	g.sources[k] = source
-	if g.sourced |= 1 << k; source == "" {
-		g.sourced &^= 1 << k
-	}
-}
+func (g *Game) SetSource(k Key, source string) { g.sources[k] = source }
 
 // Empty reports whether g has no values.
 func (g *Game) Empty() bool { return g.ID == "" && g.Has == 0 }
@@ -145,24 +138,9 @@ const (
 	truths  Keys = 1<<KeyPVP | 1<<KeyPassword | 1<<KeyModded | 1<<KeyAnticheat
 )
 
-// reset clears g but keeps its memory. A Game is large and most replies set few
-// keys, so reset clears only the groups of fields that have been set.
+// reset clears g but keeps its memory.
 func (g *Game) reset() {
-	set := (g.Has | g.sourced) & (1<<NumKeys - 1)
-	for s := set; s != 0; s &= s - 1 {
-		g.sources[bits.TrailingZeros32(uint32(s))] = ""
-	}
-	if set&numbers != 0 {
-		g.Players, g.MaxPlayers, g.Queue, g.Bots, g.Day, g.Started = 0, 0, 0, 0, 0, 0
-	}
-	if set&texts != 0 {
-		g.Version, g.Map, g.Mode, g.Region, g.TimeOfDay, g.Description = nil, nil, nil, nil, nil, nil
-	}
-	if set&truths != 0 {
-		g.PVP, g.Password, g.Modded, g.Anticheat = false, false, false, false
-	}
-	g.ID, g.Name, g.Has, g.sourced, g.Notes = "", "", 0, 0, 0
-	g.Mods, g.Attributes = g.Mods[:0], g.Attributes[:0]
+	*g = Game{Mods: g.Mods[:0], Attributes: g.Attributes[:0], dec: g.dec}
 }
 
 // Clone returns a copy of g that shares no memory with the reply or with g.

@@ -165,7 +165,7 @@ func ns2Mods(d *decoder, v []byte, source string) {
 		id, ok := parseHex(ids.piece)
 		if !ok {
 			d.g.Notes |= noteValue
-		} else if !d.addMod(Mod{ID: d.decimal(uint64(id))}, source) {
+		} else if !d.addMod(Mod{ID: d.decimal(id)}, source) {
 			return
 		}
 	}

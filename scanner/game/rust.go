@@ -99,13 +99,7 @@ func rustNumber(read action) action {
 // rustHash reads the hash of the server's assemblies, six to eight lower-case
 // hexadecimal digits. It ignores other values.
 func rustHash(d *decoder, v []byte, source string) {
-	if len(v) < 6 || len(v) > 8 {
-		return
+	if len(v) >= 6 && len(v) <= 8 && len(bytes.Trim(v, "0123456789abcdef")) == 0 {
+		d.setAttribute("hash", v, source)
 	}
-	for _, c := range v {
-		if bytes.IndexByte([]byte(hexDigits), c) < 0 {
-			return
-		}
-	}
-	d.setAttribute("hash", v, source)
 }

@@ -1,11 +1,14 @@
 package game
 
-import "strconv"
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"strconv"
+)
 
 // mark records that key k has a value, and its source.
 func (d *decoder) mark(k Key, source string) {
 	d.g.Has |= 1 << k
-	d.g.sourced |= 1 << k
 	d.g.sources[k] = source
 }
 
@@ -231,8 +234,10 @@ func (d *decoder) decimal(v uint64) []byte {
 
 // hex returns v as eight hexadecimal digits.
 func (d *decoder) hex(v uint32) []byte {
+	var b [4]byte
+	binary.BigEndian.PutUint32(b[:], v)
 	start := len(d.buf)
-	d.buf = appendHex(d.buf, v)
+	d.buf = hex.AppendEncode(d.buf, b[:])
 	return d.since(start)
 }
 

@@ -39,7 +39,7 @@ func sevenDaysKeywords(d *decoder) {
 		if at < 0 {
 			continue
 		}
-		if f := byApp.find(sevenDaysApp).byName.find(pairs.piece[:at]); f != nil {
+		if f := byApp[sevenDaysApp].byName.find(pairs.piece[:at]); f != nil {
 			f.read(d, pairs.piece[at+1:], f.tag)
 		}
 	}

@@ -64,7 +64,7 @@ type series struct {
 
 // All tables, and the tables by application ID and by folder.
 var (
-	byApp    appTables
+	byApp    = map[uint32]*table{}
 	byFolder = map[string]*table{}
 	tables   []*table
 )
@@ -79,9 +79,10 @@ func register(t *table) *table {
 	}
 	tables = append(tables, t)
 	for _, app := range t.apps {
-		if !byApp.add(app, t) {
+		if byApp[app] != nil {
 			panic("game: two tables for an application of " + t.id)
 		}
+		byApp[app] = t
 	}
 	for _, folder := range t.folders {
 		if byFolder[folder] != nil {
@@ -125,9 +126,9 @@ func find(in *wire.Info) *table {
 		return nil
 	}
 	app, known := in.AppID()
-	var t *table
-	if known {
-		t = byApp.find(app)
+	t := byApp[app]
+	if !known {
+		t = nil
 	}
 	if in.Format != wire.FormatGoldSource && (t == nil || len(t.folders) == 0) {
 		return t
@@ -140,43 +141,6 @@ func find(in *wire.Info) *table {
 	}
 	return t
 }
-
-// appTables finds tables by application ID. It is a hash table with open
-// addressing, at most half full.
-type appTables struct {
-	n     int
-	slots [256]struct {
-		app   uint32
-		table *table // nil: free
-	}
-}
-
-// find returns the table of app, or nil if it has none.
-func (a *appTables) find(app uint32) *table {
-	for h := hashOfApp(app); ; h++ {
-		if s := &a.slots[h]; s.table == nil || s.app == app {
-			return s.table
-		}
-	}
-}
-
-// add adds t as the table of app. It returns false if app already has a table.
-func (a *appTables) add(app uint32, t *table) bool {
-	if a.n++; a.n > len(a.slots)/2 {
-		panic("game: too many applications")
-	}
-	h := hashOfApp(app)
-	for ; a.slots[h].table != nil; h++ {
-		if a.slots[h].app == app {
-			return false
-		}
-	}
-	a.slots[h].app, a.slots[h].table = app, t
-	return true
-}
-
-// hashOfApp returns the slot in which the search for an application begins.
-func hashOfApp(app uint32) uint8 { return uint8(app * 0x9E3779B1 >> 24) }
 
 // someOf is an approximate set of bytes or lengths: it compares only their lower
 // six bits. It may seem to contain a value that was not added, but it rejects most

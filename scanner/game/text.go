@@ -2,8 +2,6 @@ package game
 
 import (
 	"bytes"
-	"encoding/binary"
-	"math/bits"
 	"strings"
 )
 
@@ -35,14 +33,14 @@ func parseSigned(b []byte, limit int64) (int64, bool) {
 	return parseInt(b, limit)
 }
 
-// parseHex parses one to eight hexadecimal digits.
-func parseHex(b []byte) (n uint32, ok bool) {
+// parseHex parses one to eight hexadecimal digits in lower case.
+func parseHex(b []byte) (n uint64, ok bool) {
 	for _, c := range b {
-		i := strings.IndexByte(hexDigits, c)
+		i := strings.IndexByte("0123456789abcdef", c)
 		if i < 0 {
 			return 0, false
 		}
-		n = n<<4 | uint32(i)
+		n = n<<4 | uint64(i)
 	}
 	return n, len(b) > 0 && len(b) <= 8
 }
@@ -108,7 +106,7 @@ type list struct {
 // next sets piece to the next part. It returns false if there is none.
 func (l *list) next() bool {
 	for len(l.rest) > 0 {
-		if i := index(l.rest, l.separator); i >= 0 {
+		if i := bytes.IndexByte(l.rest, l.separator); i >= 0 {
 			l.piece, l.rest = l.rest[:i], l.rest[i+1:]
 		} else {
 			l.piece, l.rest = l.rest, nil
@@ -118,26 +116,6 @@ func (l *list) next() bool {
 		}
 	}
 	return false
-}
-
-// index returns the index of the first c in b, or -1 if there is none. It compares
-// eight bytes at a time: tags are so short that calling bytes.IndexByte takes
-// longer.
-func index(b []byte, c byte) int {
-	const each, low7 = 0x0101010101010101, 0x7F7F7F7F7F7F7F7F
-	at := 0
-	for ; len(b)-at >= 8; at += 8 {
-		x := binary.LittleEndian.Uint64(b[at:]) ^ each*uint64(c)
-		if zeros := ^((x&low7 + low7) | x | low7); zeros != 0 {
-			return at + bits.TrailingZeros64(zeros)/8
-		}
-	}
-	for ; at < len(b); at++ {
-		if b[at] == c {
-			return at
-		}
-	}
-	return -1
 }
 
 // between returns the bytes between open and shut if b ends with shut. If b has
@@ -154,14 +132,4 @@ func between(b []byte, open, shut string) ([]byte, bool) {
 	}
 	b = b[i+len(open):]
 	return b[:len(b):len(b)], true
-}
-
-const hexDigits = "0123456789abcdef"
-
-// appendHex appends a number as eight hexadecimal digits.
-func appendHex(dst []byte, v uint32) []byte {
-	for shift := 28; shift >= 0; shift -= 4 {
-		dst = append(dst, hexDigits[v>>shift&0xF])
-	}
-	return dst
 }
