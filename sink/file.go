@@ -2,6 +2,7 @@ package sink
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -79,7 +80,7 @@ func (f *file) write(p *packer, j job) error {
 		return nil
 	}
 	if err := f.checkLength(); err != nil {
-		return newError("write", f.name, err)
+		return err
 	}
 	n, err := f.to.Write(b)
 	f.size += int64(n)
@@ -148,7 +149,10 @@ func (f *file) syncTo(offset int64) error {
 func (f *file) end() error {
 	err := f.syncTo(f.size)
 	if err == nil {
-		err = f.checkWhole()
+		err = f.lost()
+	}
+	if err == nil {
+		err = f.checkLength()
 	}
 	if err != nil || f.final == "" {
 		err = errors.Join(err, f.close())
@@ -235,7 +239,7 @@ func partsOf(files []*file) []Part {
 
 // The system reports no error when another program removes, renames or truncates a
 // file that is being written: the records are lost, or follow a hole. So the length is
-// compared before each write, and the name, the length and holes at the end.
+// compared before each write, and the name and the length at the end.
 
 // lost returns an error unless the file has its name. Linux shows its other name in /proc.
 func (f *file) lost() error {
@@ -270,58 +274,17 @@ func (f *file) checkLength() error {
 		return nil
 	}
 	end, err := f.Seek(0, io.SeekEnd)
-	switch {
-	case err != nil:
-		return err
-	case end < f.size:
-		return fmt.Errorf("another program cut it to %d bytes, of the %d that were written", end, f.size)
-	case end > f.size:
-		return fmt.Errorf("another program wrote to it: it has %d bytes, of which %d are of this scan", end, f.size)
-	}
-	return nil
-}
-
-// checkWhole returns an error unless everything that was written is in the file
-// with the expected name.
-func (f *file) checkWhole() error {
-	if f.sum == nil {
+	if err == nil && end == f.size {
 		return nil
 	}
-	if err := f.lost(); err != nil {
-		return err
-	}
-	err := f.checkLength()
-	if err == nil {
-		err = f.checkHoles()
-	}
-	if err == nil {
-		return nil
+	if err == nil && end < f.size {
+		err = fmt.Errorf("another program cut it to %d bytes, of the %d that were written", end, f.size)
+	} else if err == nil {
+		err = fmt.Errorf("another program wrote to it: it has %d bytes, of which %d are of this scan", end, f.size)
 	}
 	e := newError("write", f.name, err)
-	e.Hint = strings.TrimPrefix(e.Hint+"; a2sscan cat reads what is left of the census", "; ")
+	e.Hint = cmp.Or(e.Hint, "a2sscan cat reads what is left of the census")
 	return e
-}
-
-// checkHoles returns an error if another program cut off a part of the file and
-// writing continued after the gap. It finds nothing on file systems that do not
-// support holes.
-func (f *file) checkHoles() error {
-	const seekHole = 4 // SEEK_HOLE of lseek(2) on Linux and FreeBSD
-	if runtime.GOOS != "linux" && runtime.GOOS != "freebsd" {
-		return nil
-	}
-	hole, err := f.Seek(0, seekHole)
-	if err != nil || hole >= f.size {
-		return nil
-	}
-	b := make([]byte, min(512, f.size-hole))
-	if _, err := f.ReadAt(b, hole); err != nil {
-		return err
-	}
-	if len(bytes.Trim(b, "\x00")) > 0 {
-		return nil // not a hole: the file system's report is wrong
-	}
-	return fmt.Errorf("another program cut it: what was written at byte %d is gone", hole)
 }
 
 // sumText formats a hash as xxhsum -H64 prints it: xxHash64 with seed 0, in hex.

@@ -73,29 +73,6 @@ func TestTakenAway(t *testing.T) {
 	}
 }
 
-// TestHole checks that a hole is found even if the length is right: another program
-// cut the file, and writing made it long again.
-func TestHole(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("SKIPPED: holes are looked for on Linux only")
-	}
-	path := filepath.Join(t.TempDir(), "census.ndjson")
-	w := create(t, path, Options{FlushEvery: -1})
-	write(t, w, 0, 20)
-	if _, err := w.Sync(); err != nil {
-		t.Fatal(err)
-	}
-	length := size(t, path)
-	if err := errors.Join(os.Truncate(path, 0), os.Truncate(path, length)); err != nil {
-		t.Fatal(err)
-	}
-	write(t, w, 20, 22)
-	err := w.Close()
-	if err == nil || !strings.Contains(err.Error(), "another program cut it: what was written at byte 0 is gone") {
-		t.Errorf("%v; a file system that knows no holes?", err)
-	}
-}
-
 // TestDeviceIsNoFile checks that an output that is not a regular file is neither
 // hashed nor looked for.
 func TestDeviceIsNoFile(t *testing.T) {

@@ -27,12 +27,9 @@ type Expected struct {
 type Verification struct {
 	Files    []Part   // as found
 	Records  uint64   // in all files
-	Problems []string // the first maxProblems of them
+	Problems []string // the first maxProblems of them; none: the census is sound
 	More     int      // number of problems that are not in Problems
 }
-
-// Sound reports whether nothing is wrong.
-func (v *Verification) Sound() bool { return len(v.Problems) == 0 }
 
 // maxScans is the number of the last scan whose addresses are checked for
 // duplicates.
@@ -48,30 +45,35 @@ const maxProblems = 20
 // of all files. It needs 8 bytes of memory per record. It returns an error if a file
 // could not be read; faults of the census are in the Verification.
 func (s Source) Verify(files []string, want *Expected, progress func(read, size int64)) (*Verification, error) {
-	v := &verifier{from: s, reader: record.NewReader().Strict(), scans: map[string]*scanCount{}}
-	v.setProgress(files, progress)
+	v := &verifier{reader: record.NewReader().Strict(), scans: map[string]*scanCount{}, progress: progress}
 	for _, name := range files {
-		if err := v.file(name); err != nil {
+		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
+			v.size += info.Size()
+		}
+	}
+	for _, name := range files {
+		if err := v.file(s, name); err != nil {
 			return nil, err
 		}
 	}
 	v.addRepeated()
-	v.compare(want)
+	if want != nil {
+		v.compareCounts(want)
+		v.compareParts(want)
+	}
 	return &v.Verification, nil
 }
 
 // verifier is a verification in progress.
 type verifier struct {
 	Verification
-	from   Source
 	reader *record.Reader
-	known  []uint64 // keys of all records
+	known  []uint64 // keys of all records: the number of the scan, the address and the port
 	scans  map[string]*scanCount
 	names  []string // names of the scans, indexed by their number
 
-	progress func(read, size int64)
-	read     int64
-	size     int64
+	progress   func(read, size int64)
+	read, size int64
 }
 
 // scanCount counts the records of a scan.
@@ -88,16 +90,6 @@ func (v *verifier) add(format string, args ...any) {
 		return
 	}
 	v.Problems = append(v.Problems, fmt.Sprintf(format, args...))
-}
-
-// setProgress stores progress and adds up the sizes of the files that will be read.
-func (v *verifier) setProgress(files []string, progress func(read, size int64)) {
-	v.progress = progress
-	for _, name := range files {
-		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
-			v.size += info.Size()
-		}
-	}
 }
 
 // counted hashes and counts the bytes that are read from a file.
@@ -120,9 +112,9 @@ func (c *counted) Read(p []byte) (int, error) {
 }
 
 // file reads one file.
-func (v *verifier) file(name string) error {
+func (v *verifier) file(from Source, name string) error {
 	c := &counted{v: v, sum: xxhash.New()}
-	r, err := v.from.open(name, func(in io.Reader) io.Reader {
+	r, err := from.open(name, func(in io.Reader) io.Reader {
 		c.Reader = in
 		return c
 	})
@@ -130,9 +122,19 @@ func (v *verifier) file(name string) error {
 		return err
 	}
 	defer r.Close()
-	n, err := v.records(r)
-	if err != nil {
-		return err
+	n := uint64(0)
+	for {
+		line, err := r.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		n++
+		if problem := v.record(line); problem != nil {
+			v.add("%s: record %d: %v", r.name, n, problem)
+		}
 	}
 	if d := r.Damage(); d.Found() {
 		v.add("%s is damaged: %v", r.name, d)
@@ -143,23 +145,6 @@ func (v *verifier) file(name string) error {
 	v.Records += n
 	v.Files = append(v.Files, Part{Name: r.name, Records: n, Bytes: c.n, Sum: sumText(c.sum)})
 	return nil
-}
-
-// records reads all records of a file, and counts them.
-func (v *verifier) records(r *Reader) (n uint64, err error) {
-	for {
-		line, err := r.Next()
-		if err == io.EOF {
-			return n, nil
-		}
-		if err != nil {
-			return n, err
-		}
-		n++
-		if problem := v.record(line); problem != nil {
-			v.add("%s: record %d: %v", r.name, n, problem)
-		}
-	}
 }
 
 // record compares one record with the schema, and counts it if it conforms.
@@ -183,7 +168,7 @@ func (v *verifier) record(line []byte) (problem error) {
 	return nil
 }
 
-// addRepeated adds a problem for each address of which a scan has several records.
+// addRepeated adds a problem for each address that has several records in one scan.
 func (v *verifier) addRepeated() {
 	slices.Sort(v.known)
 	for i, n := 0, 0; i < len(v.known); i += n {
@@ -204,12 +189,10 @@ func (v *verifier) addRepeated() {
 	}
 }
 
-// compare adds a problem for each difference between want and what was found. It
-// does nothing if want is nil.
-func (v *verifier) compare(want *Expected) {
-	if want == nil {
-		return
-	}
+// compareCounts compares the records of the scan, in all and by status. Targets that did
+// not answer have records only if the scan was configured to write them; if there are
+// none, their statuses are not compared.
+func (v *verifier) compareCounts(want *Expected) {
 	found := v.scans[want.Scan]
 	if found == nil {
 		found = &scanCount{}
@@ -217,32 +200,15 @@ func (v *verifier) compare(want *Expected) {
 	if found.records != want.Records {
 		v.add("%d records of scan %s, and its summary says %d", found.records, want.Scan, want.Records)
 	}
-	v.compareStatuses(found, want)
-	v.compareParts(want)
-}
-
-// compareStatuses compares the number of records with each status with
-// want.ByStatus. Targets that did not answer have records only if the scan was
-// configured to write them; if there are no such records, their statuses are not
-// compared.
-func (v *verifier) compareStatuses(found *scanCount, want *Expected) {
 	if want.ByStatus == nil {
 		return
 	}
+	all := maps.Clone(want.ByStatus)
+	maps.Copy(all, found.byStatus)
 	silent := []string{scanner.StatusNoReply.String(), scanner.StatusUnreachable.String()}
 	unanswered := found.byStatus[silent[0]]+found.byStatus[silent[1]] > 0
-	words := slices.Collect(maps.Keys(want.ByStatus))
-	for word := range found.byStatus {
-		if _, known := want.ByStatus[word]; !known {
-			words = append(words, word)
-		}
-	}
-	slices.Sort(words)
-	for _, word := range words {
-		if slices.Contains(silent, word) && !unanswered {
-			continue
-		}
-		if n := found.byStatus[word]; n != want.ByStatus[word] {
+	for _, word := range slices.Sorted(maps.Keys(all)) {
+		if n := found.byStatus[word]; n != want.ByStatus[word] && (unanswered || !slices.Contains(silent, word)) {
 			v.add("%d records with status %s, and the summary says %d targets", n, word, want.ByStatus[word])
 		}
 	}
@@ -251,8 +217,7 @@ func (v *verifier) compareStatuses(found *scanCount, want *Expected) {
 // compareParts compares the files with those in the summary. The files may have
 // been moved to another directory.
 func (v *verifier) compareParts(want *Expected) {
-	for i := range want.Parts {
-		p := &want.Parts[i]
+	for _, p := range want.Parts {
 		at := slices.IndexFunc(v.Files, func(f Part) bool { return baseOf(f.Name) == baseOf(p.Name) })
 		if len(want.Parts) == 1 && len(v.Files) == 1 {
 			at = 0 // whatever its name is
