@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/a2sscan/a2sscan/scanner"
-	"github.com/a2sscan/a2sscan/sink/internal/sinktest"
 )
 
 // recordsPerRun is the number of records that an allocation test writes at a time.
@@ -28,7 +27,7 @@ func writer(tb testing.TB, path string) (w *Output, body func(n int)) {
 	})
 	var results []*scanner.Result
 	for i := range 100 {
-		r := sinktest.Typical(i)
+		r := typical(i)
 		r.RulesDistinct = true // as a scan has it
 		results = append(results, r)
 	}

@@ -10,8 +10,6 @@ import (
 	"slices"
 	"syscall"
 	"testing"
-
-	"github.com/a2sscan/a2sscan/sink/internal/sinktest"
 )
 
 // TestFullDisk fills a real file system of 1 MiB.
@@ -29,7 +27,7 @@ func TestFullDisk(t *testing.T) {
 		path := filepath.Join(disk, name)
 		w := create(t, path, Options{})
 		n := 0
-		for w.Write("", sinktest.Typical(n)) == nil {
+		for w.Write("", typical(n)) == nil {
 			n++
 		}
 		checkFull(t, w.Close(), path)
@@ -97,7 +95,7 @@ func TestSIGPIPE(t *testing.T) {
 func pipeChild() {
 	w, err := Create("-", Options{})
 	if err == nil {
-		err = w.Write("", sinktest.Typical(0))
+		err = w.Write("", typical(0))
 	}
 	if err == nil {
 		err = w.Close()

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/a2sscan/a2sscan/sink/internal/sinktest"
 )
 
 // readColumns returns the lines of a file with columns.
@@ -78,7 +76,7 @@ func TestHeaderOfParts(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 3 {
-		if err := s.Write("", sinktest.Typical(0)); err != nil {
+		if err := s.Write("", typical(0)); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := s.Sync(); err != nil {

@@ -12,8 +12,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/a2sscan/a2sscan/sink/internal/sinktest"
 )
 
 // memory implements file in memory. Each Write waits to receive from gate.
@@ -170,23 +168,6 @@ func TestFrames(t *testing.T) {
 	}
 }
 
-func TestFlushNever(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		m := &memory{}
-		w := memoryOutput(m, Options{FlushEvery: -1})
-		write(t, w, 0, 1)
-		time.Sleep(time.Hour)
-		synctest.Wait()
-		if m.len() != 0 {
-			t.Errorf("%d bytes were written", m.len())
-		}
-		closed(t, w)
-		if m.len() != int(w.bytes.Load()) {
-			t.Errorf("%d bytes of %d", m.len(), w.bytes.Load())
-		}
-	})
-}
-
 // TestSlowDisk checks that Write accepts a few blocks while the disk is stalled and
 // then waits, and that nothing is lost when the disk continues.
 func TestSlowDisk(t *testing.T) {
@@ -196,7 +177,7 @@ func TestSlowDisk(t *testing.T) {
 		const n = 2000
 		go func() {
 			for i := range n {
-				if err := w.Write("", sinktest.Typical(i)); err != nil {
+				if err := w.Write("", typical(i)); err != nil {
 					t.Error(err)
 				}
 			}
@@ -226,7 +207,7 @@ func TestManyWriters(t *testing.T) {
 	for g := range 4 {
 		all.Go(func() {
 			for i := range each {
-				if err := w.Write("", sinktest.Typical(g*each+i)); err != nil {
+				if err := w.Write("", typical(g*each+i)); err != nil {
 					t.Error(err)
 				}
 				if i%50 == 0 {
@@ -253,7 +234,7 @@ func TestClosed(t *testing.T) {
 	w := create(t, path, Options{})
 	closed(t, w)
 	closed(t, w)
-	if err := w.Write("", sinktest.Typical(0)); !errors.Is(err, os.ErrClosed) {
+	if err := w.Write("", typical(0)); !errors.Is(err, os.ErrClosed) {
 		t.Errorf("Write after Close: %v", err)
 	}
 	if err := syncNow(w); !errors.Is(err, os.ErrClosed) {
@@ -337,7 +318,7 @@ func TestFull(t *testing.T) {
 			w, path := brokenWriter(t, name, broken{room: room})
 			synced := 0
 			for i := range 6 {
-				if err := w.Write("", sinktest.Typical(i)); err != nil {
+				if err := w.Write("", typical(i)); err != nil {
 					break
 				}
 				if i%2 == 1 && syncNow(w) == nil {
@@ -349,7 +330,7 @@ func TestFull(t *testing.T) {
 				break // all of it fits
 			}
 			checkFull(t, err, path)
-			for _, again := range []error{w.Write("", sinktest.Typical(9)), syncNow(w), w.Close()} {
+			for _, again := range []error{w.Write("", typical(9)), syncNow(w), w.Close()} {
 				if again != err {
 					t.Errorf("the error changed from %v to %v", err, again)
 				}
@@ -377,7 +358,7 @@ func checkFullFrame(t *testing.T, room int) {
 	w, path := brokenWriter(t, names[1], broken{room: room})
 	fit, synced := 0, []byte(nil)
 	for i := range 60 {
-		if w.Write("", sinktest.Typical(i)) != nil {
+		if w.Write("", typical(i)) != nil {
 			break
 		}
 		if i == 1 {
@@ -447,28 +428,13 @@ func TestCloseFails(t *testing.T) {
 	}
 }
 
-// TestFullReleases checks that after an error no call waits for a free block.
-func TestFullReleases(t *testing.T) {
-	w, _ := brokenWriter(t, names[0], broken{})
-	var err error
-	for i := 0; err == nil; i++ {
-		err = w.Write("", sinktest.Typical(i))
-	}
-	if !errors.Is(err, syscall.ENOSPC) || w.bytes.Load() > 2*numBlocks*(blockSize+blockRoom) {
-		t.Errorf("%v after %d bytes", err, w.bytes.Load())
-	}
-	if again := w.Close(); again != err {
-		t.Errorf("%v, then %v", err, again)
-	}
-}
-
 // TestFullOnce checks that nothing is written after an error, since it would follow
 // a gap, and that the first error is the one reported.
 func TestFullOnce(t *testing.T) {
 	for _, name := range names {
 		w, path := brokenWriter(t, name, broken{heals: true, close: syscall.EIO})
 		for i := range 2000 {
-			w.Write("", sinktest.Typical(i))
+			w.Write("", typical(i))
 		}
 		checkFull(t, w.Close(), path)
 		if n := size(t, path); n != 0 {

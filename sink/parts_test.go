@@ -11,8 +11,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/a2sscan/a2sscan/sink/internal/sinktest"
 )
 
 var partStart = time.Date(2026, 11, 20, 3, 0, 0, 0, time.UTC)
@@ -80,7 +78,7 @@ func TestPartsSize(t *testing.T) {
 		if counted != n || s.Count() != n || len(files) != len(parts) || len(parts) < 2 {
 			t.Errorf("%s: %d records in %d parts, %d files", name, counted, len(parts), len(files))
 		}
-		if err := s.Write("", sinktest.Typical(0)); !errors.Is(err, os.ErrClosed) {
+		if err := s.Write("", typical(0)); !errors.Is(err, os.ErrClosed) {
 			t.Errorf("a record after Close: %v", err)
 		}
 	}
@@ -211,7 +209,7 @@ func TestPartsFails(t *testing.T) {
 	s := create(t, path, Options{Rotate: &Rotation{Size: 1}, FlushEvery: time.Millisecond, Failed: func() { failed <- true }})
 	write(t, s, 0, 1)
 	<-failed
-	err := s.Write("", sinktest.Typical(1))
+	err := s.Write("", typical(1))
 	if err == nil || s.Close() != err {
 		t.Error(err)
 	}

@@ -102,15 +102,6 @@ func TestReader(t *testing.T) {
 	}
 }
 
-// TestReaderByteByByte reads a compressed census that arrives a byte at a time.
-func TestReaderByteByByte(t *testing.T) {
-	in := string(pack("1\n2\n")) + string(pack("3\n"))
-	got, err := readAll(NewReader(iotest.OneByteReader(strings.NewReader(in))))
-	if err != nil || !slices.Equal(got, []string{"1", "2", "3"}) {
-		t.Errorf("%q, %v", got, err)
-	}
-}
-
 // TestReaderCutFrame checks that all lines in the complete blocks of a truncated frame
 // are returned, and that the truncated rest is shorter than a block.
 func TestReaderCutFrame(t *testing.T) {

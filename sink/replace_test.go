@@ -69,18 +69,6 @@ func TestReplace(t *testing.T) {
 	}
 }
 
-// TestReplaceNothing checks that the new census is written under its name with
-// PartSuffix even if there is no old one.
-func TestReplaceNothing(t *testing.T) {
-	path := filepath.Join(t.TempDir(), names[0])
-	w := create(t, path, Options{Replace: true})
-	write(t, w, 0, 2)
-	closed(t, w)
-	wantMissing(t, path)
-	mustCommit(t, w)
-	wantLines(t, path, lines(0, 2))
-}
-
 // TestReplaceKept checks that an incomplete census stays beside the old one, and
 // that the next scan overwrites it.
 func TestReplaceKept(t *testing.T) {

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/a2sscan/a2sscan/sink/internal/sinktest"
 )
 
 // verified returns the problems that Verify finds in files.
@@ -42,7 +40,7 @@ func census(t *testing.T, path string, n int) *Expected {
 	t.Helper()
 	w := create(t, path, Options{})
 	for i := range n {
-		if err := w.Write("s", sinktest.Typical(i)); err != nil {
+		if err := w.Write("s", typical(i)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -173,25 +171,3 @@ func TestVerifyRefuses(t *testing.T) {
 	}
 }
 
-func BenchmarkVerify(b *testing.B) {
-	path := filepath.Join(b.TempDir(), names[1])
-	w, err := Create(path, Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	for i := range 2000 {
-		if err := w.Write("", sinktest.Typical(i)); err != nil {
-			b.Fatal(err)
-		}
-	}
-	if err := w.Close(); err != nil {
-		b.Fatal(err)
-	}
-	b.SetBytes(int64(w.bytes.Load()))
-	for b.Loop() {
-		v, err := (Source{}).Verify([]string{path}, nil, nil)
-		if err != nil || len(v.Problems) > 0 {
-			b.Fatal(v, err)
-		}
-	}
-}

@@ -5,21 +5,20 @@ import (
 	"testing"
 
 	"github.com/a2sscan/a2sscan/scanner"
-	"github.com/a2sscan/a2sscan/sink/internal/sinktest"
 )
 
 // appendWork returns the results for BenchmarkAppend and TestAppendAllocates, by
 // name.
 func appendWork() map[string]*scanner.Result {
-	info, players, rules := sinktest.Typical(1), sinktest.Typical(1), sinktest.Typical(1)
+	info, players, rules := typical(1), typical(1), typical(1)
 	info.HasPlayers, info.HasRules = false, false
 	players.HasInfo, players.HasRules = false, false
 	rules.HasInfo, rules.HasPlayers = false, false
-	whole, unseen := sinktest.Typical(1), *rules // rules that may have equal names
+	whole, unseen := typical(1), *rules // rules that may have equal names
 	whole.RulesDistinct, rules.RulesDistinct = true, true
 	return map[string]*scanner.Result{
 		"info": info, "players/12": players, "rules/24": rules, "rules/24/unseen": &unseen, "full": whole,
-		"hostile": vicious(), "raw": sinktest.Full(), "no_reply": noReply(),
+		"hostile": vicious(), "raw": full(), "no_reply": noReply(),
 	}
 }
 
@@ -56,10 +55,10 @@ func TestAppendAllocates(t *testing.T) {
 
 // TestAppendAllocatesHostile: an Encoder reuses its scratch memory for many rules.
 func TestAppendAllocatesHostile(t *testing.T) {
-	r := sinktest.Blank()
+	r := blank()
 	r.HasRules = true
 	for i := range 65535 {
-		r.Rules = append(r.Rules, sinktest.Rules(fmt.Sprint(i%60000), "\xff")...)
+		r.Rules = append(r.Rules, rulesOf(fmt.Sprint(i%60000), "\xff")...)
 	}
 	body, _ := appender(r)
 	if n := testing.AllocsPerRun(3, body); n != 0 {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink/duckdbtest"
-	"github.com/a2sscan/a2sscan/sink/internal/sinktest"
 )
 
 // TestDuckDB loads a census whose rare keys come last, and in which some rule names
@@ -49,10 +48,10 @@ func writeLong(t *testing.T, path string, n int) (last [][]byte) {
 	var b []byte
 	var e Encoder
 	for i := range n {
-		r := sinktest.Blank()
-		r.Addr = sinktest.Typical(i).Addr
+		r := blank()
+		r.Addr = typical(i).Addr
 		r.Status = scanner.StatusOK
-		r.HasRules, r.Rules = true, sinktest.Rules("case", "lower", "CASE", "UPPER")
+		r.HasRules, r.Rules = true, rulesOf("case", "lower", "CASE", "UPPER")
 		b = e.Append(b, "", r)
 	}
 	for _, g := range golden {

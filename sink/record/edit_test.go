@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/a2sscan/a2sscan/scanner"
-	"github.com/a2sscan/a2sscan/sink/internal/sinktest"
 )
 
 func in(g scanner.Geo) func(netip.Addr) scanner.Geo {
@@ -86,7 +85,7 @@ func TestLocateLong(t *testing.T) {
 }
 
 func BenchmarkLocate(b *testing.B) {
-	line := bytes.TrimSpace(Append(nil, "20261120T030000Z", sinktest.Typical(1)))
+	line := bytes.TrimSpace(Append(nil, "20261120T030000Z", typical(1)))
 	where := in(scanner.Geo{Country: "DE"})
 	var dst []byte
 	b.SetBytes(int64(len(line)))

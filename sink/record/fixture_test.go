@@ -6,7 +6,6 @@ import (
 
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/game"
-	"github.com/a2sscan/a2sscan/sink/internal/sinktest"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -15,7 +14,7 @@ import (
 // goldSource returns the result of an old server with a mod; its record has every
 // key of INFO's m reply.
 func goldSource() *scanner.Result {
-	r := sinktest.Answered("198.51.100.1:27016", scanner.StatusPartial)
+	r := answered("198.51.100.1:27016", scanner.StatusPartial)
 	r.Err[wire.QuestionRules] = wire.ErrTimeout
 	r.Notes = wire.NoteInfoOddBoolean
 	r.HasInfo = true
@@ -36,10 +35,10 @@ func goldSource() *scanner.Result {
 
 // ship returns the result of a server of The Ship, which has fields of its own.
 func ship() *scanner.Result {
-	r := sinktest.Answered("192.0.2.200:27017", scanner.StatusOK)
+	r := answered("192.0.2.200:27017", scanner.StatusOK)
 	r.HasInfo = true
 	r.Info = wire.Info{
-		Has: sinktest.All | wire.HasShip, Format: wire.FormatSource, Protocol: 7, Name: []byte("Ship"),
+		Has: allInfo | wire.HasShip, Format: wire.FormatSource, Protocol: 7, Name: []byte("Ship"),
 		Map: []byte("batavier"), Folder: []byte("ship"), Game: []byte("The Ship"),
 		ShortAppID: 2400, Players: 1, MaxPlayers: 5, ServerType: 'L', Environment: 'W',
 		Version: []byte("1.0.0.4"), Ship: wire.Ship{Mode: 1, Witnesses: 3, Duration: 5},
@@ -54,7 +53,7 @@ func ship() *scanner.Result {
 // pinged returns the result of a server that answered a ping with a text that is
 // not UTF-8, and did not answer INFO.
 func pinged() *scanner.Result {
-	r := sinktest.Answered("192.0.2.201:27018", scanner.StatusError)
+	r := answered("192.0.2.201:27018", scanner.StatusError)
 	r.Asked, r.RTT = scanner.AskInfo|scanner.AskPing, 0
 	r.Err[wire.QuestionInfo] = wire.ErrTimeout
 	r.HasPing, r.Ping, r.PingRTT = true, []byte("000\xff"), 21_900*time.Microsecond
@@ -64,7 +63,7 @@ func pinged() *scanner.Result {
 // partial returns the result of a server whose INFO was truncated inside the name
 // of the game.
 func partial() *scanner.Result {
-	r := sinktest.Answered("203.0.113.9:1", scanner.StatusPartial)
+	r := answered("203.0.113.9:1", scanner.StatusPartial)
 	r.Err = [wire.NumQuestions]wire.Error{wire.ErrTruncated, wire.ErrIncomplete, wire.ErrChecksum}
 	r.RTT = 0
 	r.HasInfo = true
@@ -80,7 +79,7 @@ func partial() *scanner.Result {
 
 // vicious returns a result with broken text in every field that can hold text.
 func vicious() *scanner.Result {
-	r := sinktest.Answered("203.0.113.66:65535", scanner.StatusOK)
+	r := answered("203.0.113.66:65535", scanner.StatusOK)
 	r.Tag = "tag\xe2\x82"
 	r.Message = []byte("\x1b[2Jbanned\xff")
 	r.Notes = wire.NotePlayersNonFinite | wire.NoteHeaderTwice
@@ -113,13 +112,13 @@ func vicious() *scanner.Result {
 		Attributes: []game.Attribute{{Name: "a\"\xff", Value: bad("\x00"), Source: "keywords.\"\xff"}}, Notes: 1<<game.NumNotes - 1,
 	}
 	r.Game.SetSource(game.KeyPlayers, "rules.\"\xff")
-	r.Rules = sinktest.Rules("\xff", "1", "\xfe", "2", "", "", "\x01\x07", "\x01\x01\xa3")
+	r.Rules = rulesOf("\xff", "1", "\xfe", "2", "", "", "\x01\x07", "\x01\x01\xa3")
 	return r
 }
 
 // noReply returns the result of a server that did not answer.
 func noReply() *scanner.Result {
-	r := sinktest.Answered("203.0.113.7:27015", scanner.StatusNoReply)
+	r := answered("203.0.113.7:27015", scanner.StatusNoReply)
 	for q := range r.Err {
 		r.Err[q] = wire.ErrTimeout
 	}
@@ -138,7 +137,7 @@ func sendFailed() *scanner.Result {
 
 // empty returns the result of a server whose INFO has only its type byte, I.
 func empty() *scanner.Result {
-	r := sinktest.Answered("203.0.113.8:27015", scanner.StatusError)
+	r := answered("203.0.113.8:27015", scanner.StatusError)
 	r.Err[wire.QuestionInfo] = wire.ErrEmpty
 	r.HasInfo = true
 	return r
@@ -146,10 +145,10 @@ func empty() *scanner.Result {
 
 // capture returns a result that was decoded from datagrams without sender and time.
 func capture() *scanner.Result {
-	r := sinktest.Blank()
+	r := blank()
 	r.Status = scanner.StatusOK
 	r.Received, r.RecvBytes = 2, 60
 	r.HasRules, r.RulesAnnounced = true, 0
-	r.Rules = sinktest.Rules("a", "1")
+	r.Rules = rulesOf("a", "1")
 	return r
 }

@@ -9,14 +9,13 @@ import (
 
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/game"
-	"github.com/a2sscan/a2sscan/sink/internal/sinktest"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
 // TestReadMeaning: Read returns game, flags, hashes and round trips as Append wrote
 // them.
 func TestReadMeaning(t *testing.T) {
-	want := sinktest.Full()
+	want := full()
 	_, got, err := Read(Append(nil, "s", want))
 	if err != nil {
 		t.Fatal(err)
@@ -114,7 +113,7 @@ func TestAddGameNothing(t *testing.T) {
 // TestDifferencesOld: Differences ignores meaningKeys if a record lacks all of
 // them, as in earlier versions, but not if it lacks only some.
 func TestDifferencesOld(t *testing.T) {
-	full := Append(nil, "s", sinktest.Full())
+	full := Append(nil, "s", full())
 	var keys map[string]json.RawMessage
 	if err := json.Unmarshal(full, &keys); err != nil {
 		t.Fatal(err)
@@ -136,7 +135,7 @@ func TestDifferencesOld(t *testing.T) {
 // TestSourcesAreText: Append escapes the sources of a Game, because a caller may
 // set them.
 func TestSourcesAreText(t *testing.T) {
-	r := sinktest.Full()
+	r := full()
 	r.Game.SetSource(game.KeyMap, "\"\x1b[2J\u202e\xff")
 	checkRecord(t, Append(nil, "s", r))
 }
@@ -144,7 +143,7 @@ func TestSourcesAreText(t *testing.T) {
 // TestAttributeSources: an attribute has a source unless it came from the keywords.
 // Read returns both kinds.
 func TestAttributeSources(t *testing.T) {
-	r := sinktest.Blank()
+	r := blank()
 	r.Game = &game.Game{ID: "rust", Attributes: []game.Attribute{
 		{Name: "difficulty", Value: []byte("1"), Source: "rules.pages"},
 		{Name: "framework", Value: []byte("oxide"), Source: "keywords.^"},

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/a2sscan/a2sscan/scanner"
-	"github.com/a2sscan/a2sscan/sink/internal/sinktest"
 )
 
 // TestGeo: a record has no keys for unknown values and invalid country codes, and
@@ -31,7 +30,7 @@ func TestGeo(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			r := sinktest.Blank()
+			r := blank()
 			r.Geo = tt.geo
 			got := Append(nil, "", r)
 			checkRecord(t, got)
@@ -49,9 +48,9 @@ func TestGeo(t *testing.T) {
 // TestGeoRead: Read reads geo, Differences compares it key by key, and a value of
 // the wrong type is an error.
 func TestGeoRead(t *testing.T) {
-	line := Append(nil, "", sinktest.Full())
+	line := Append(nil, "", full())
 	_, r, err := Read(line)
-	if err != nil || r.Geo != sinktest.Full().Geo {
+	if err != nil || r.Geo != full().Geo {
 		t.Errorf("%+v, %v", r.Geo, err)
 	}
 	other := bytes.Replace(line, []byte(`"asn":64500`), []byte(`"asn":64501`), 1)
@@ -68,7 +67,7 @@ func TestGeoRead(t *testing.T) {
 
 // TestGeoDropped: Append drops a geo that would make the record too long.
 func TestGeoDropped(t *testing.T) {
-	r := sinktest.Answered("203.0.113.7:27015", scanner.StatusOK)
+	r := answered("203.0.113.7:27015", scanner.StatusOK)
 	r.Geo = scanner.Geo{Country: "DE", Org: strings.Repeat("x", MaxSize)}
 	got := Append(nil, "", r)
 	checkRecord(t, got)

@@ -9,20 +9,19 @@ import (
 	"testing"
 
 	"github.com/a2sscan/a2sscan/scanner"
-	"github.com/a2sscan/a2sscan/sink/internal/sinktest"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
 // withRules returns a result that has only rules.
 func withRules(rs []wire.Rule) *scanner.Result {
-	r := sinktest.Blank()
+	r := blank()
 	r.HasRules, r.Rules = true, rs
 	return r
 }
 
 // TestAnnounced: an announced count can be 0, and is absent without its list.
 func TestAnnounced(t *testing.T) {
-	r := sinktest.Blank()
+	r := blank()
 	r.PlayersAnnounced, r.RulesAnnounced = 0, 0
 	for _, want := range []string{
 		`{"schema":1}`,
@@ -42,21 +41,21 @@ func TestRules(t *testing.T) {
 		want string
 	}{
 		{"none", nil, `"rules":{}`},
-		{"in order", sinktest.Rules("b", "1", "a", "2"), `"rules":{"b":"1","a":"2"}`},
-		{"no name", sinktest.Rules("", "x"), `"rules":{"":"x"}`},
-		{"no name twice", sinktest.Rules("", "x", "", "y"), `"rules":{"":"x"},"rules_raw":[["","78"],["","79"]]`},
-		{"the first wins", sinktest.Rules("a", "1", "a", "2"),
+		{"in order", rulesOf("b", "1", "a", "2"), `"rules":{"b":"1","a":"2"}`},
+		{"no name", rulesOf("", "x"), `"rules":{"":"x"}`},
+		{"no name twice", rulesOf("", "x", "", "y"), `"rules":{"":"x"},"rules_raw":[["","78"],["","79"]]`},
+		{"the first wins", rulesOf("a", "1", "a", "2"),
 			`"rules":{"a":"1"},"rules_raw":[["61","31"],["61","32"]]`},
-		{"twice the same", sinktest.Rules("a", "1", "a", "1"),
+		{"twice the same", rulesOf("a", "1", "a", "1"),
 			`"rules":{"a":"1"},"rules_raw":[["61","31"],["61","31"]]`},
-		{"case counts", sinktest.Rules("a", "1", "A", "2"), `"rules":{"a":"1","A":"2"}`},
-		{"a beginning of another", sinktest.Rules("ab", "1", "a", "2"), `"rules":{"ab":"1","a":"2"}`},
-		{"a name like an escape", sinktest.Rules("\n", "1", `\n`, "2"), `"rules":{"\n":"1","\\n":"2"}`},
-		{"an ill-formed value", sinktest.Rules("a", "\xff"), `"rules":{"a":"` + "\ufffd" + `"},"rules_raw":[["61","ff"]]`},
-		{"an ill-formed name", sinktest.Rules("\xff", "1"), `"rules":{"` + "\ufffd" + `":"1"},"rules_raw":[["ff","31"]]`},
-		{"two that become one", sinktest.Rules("\xff", "1", "\xfe", "2", "\ufffd", "3"),
+		{"case counts", rulesOf("a", "1", "A", "2"), `"rules":{"a":"1","A":"2"}`},
+		{"a beginning of another", rulesOf("ab", "1", "a", "2"), `"rules":{"ab":"1","a":"2"}`},
+		{"a name like an escape", rulesOf("\n", "1", `\n`, "2"), `"rules":{"\n":"1","\\n":"2"}`},
+		{"an ill-formed value", rulesOf("a", "\xff"), `"rules":{"a":"` + "\ufffd" + `"},"rules_raw":[["61","ff"]]`},
+		{"an ill-formed name", rulesOf("\xff", "1"), `"rules":{"` + "\ufffd" + `":"1"},"rules_raw":[["ff","31"]]`},
+		{"two that become one", rulesOf("\xff", "1", "\xfe", "2", "\ufffd", "3"),
 			`"rules":{"` + "\ufffd" + `":"1"},"rules_raw":[["ff","31"],["fe","32"],["efbfbd","33"]]`},
-		{"an ill-formed value of a name that came before", sinktest.Rules("a", "1", "a", "\xff"),
+		{"an ill-formed value of a name that came before", rulesOf("a", "1", "a", "\xff"),
 			`"rules":{"a":"1"},"rules_raw":[["61","31"],["61","ff"]]`},
 	}
 	for _, tt := range tests {
@@ -78,7 +77,7 @@ func TestRulesModel(t *testing.T) {
 		first := map[string]string{}
 		for range n {
 			name, value := fmt.Sprint("r", rnd.IntN(n*2)), fmt.Sprint(rnd.Int())
-			in = append(in, sinktest.Rules(name, value)...)
+			in = append(in, rulesOf(name, value)...)
 			if _, ok := first[name]; !ok {
 				first[name] = value
 			}
@@ -120,10 +119,10 @@ func checkPairs(t *testing.T, in []wire.Rule, raw [][2]string, want bool) {
 // for names were quadratic, it would take minutes.
 func TestManyRules(t *testing.T) {
 	const n = 512 << 10 / 2
-	same := slices.Repeat(sinktest.Rules("", ""), n)
+	same := slices.Repeat(rulesOf("", ""), n)
 	var other []wire.Rule
 	for i := range n {
-		other = append(other, sinktest.Rules(fmt.Sprint(i), "")...)
+		other = append(other, rulesOf(fmt.Sprint(i), "")...)
 	}
 	for name, in := range map[string][]wire.Rule{"same": same, "other": other} {
 		record := Append(nil, "", withRules(in))
@@ -147,8 +146,8 @@ func TestRulesDistinct(t *testing.T) {
 		{"\xff", "1", "\xfe", "2"},
 		{"a", "\xff", "\uFFFD", "2", "\xfe", "3"},
 	} {
-		r := sinktest.Blank()
-		r.HasRules, r.Rules = true, sinktest.Rules(pairs...)
+		r := blank()
+		r.HasRules, r.Rules = true, rulesOf(pairs...)
 		want := Append(nil, "", r)
 		r.RulesDistinct = true
 		if got := Append(nil, "", r); string(got) != string(want) {

@@ -6,8 +6,6 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-
-	"github.com/a2sscan/a2sscan/sink/internal/sinktest"
 )
 
 // TestMaster: Append rewrites a master's data, an object from a stranger, or drops
@@ -50,7 +48,7 @@ func TestMaster(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			r := sinktest.Full()
+			r := full()
 			r.Notes, r.Info.Notes, r.Master = 0, 0, tt.in
 			got := Append(nil, "", r)
 			checkRecord(t, got)
@@ -98,7 +96,7 @@ func TestMasterDiffers(t *testing.T) {
 
 // TestMasterAllocs: appending a record with a master's data does not allocate.
 func TestMasterAllocs(t *testing.T) {
-	r := sinktest.Full()
+	r := full()
 	var e Encoder
 	dst := e.Append(nil, "s", r)
 	if n := testing.AllocsPerRun(100, func() { dst = e.Append(dst[:0], "s", r) }); n > 0 {

@@ -6,8 +6,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-
-	"github.com/a2sscan/a2sscan/sink/internal/sinktest"
 )
 
 // TestReaderAgain: Append makes the same record again from the Record that a Reader
@@ -122,7 +120,7 @@ func TestReaderBad(t *testing.T) {
 // and stops when it has all of them.
 func TestReaderChosen(t *testing.T) {
 	r := NewReader("addr", "info").Keep("hashes")
-	line := Append(nil, "", sinktest.Full())
+	line := Append(nil, "", full())
 	cut := line[:bytes.Index(line, []byte(`"players":[`))+len(`"players":[`)]
 	rec, err := r.Read(cut)
 	if err != nil {
@@ -138,7 +136,7 @@ func TestReaderChosen(t *testing.T) {
 }
 
 func BenchmarkRead(b *testing.B) {
-	line := Append(nil, "20261120T030000Z", sinktest.Typical(1))
+	line := Append(nil, "20261120T030000Z", typical(1))
 	for name, r := range map[string]*Reader{"info": NewReader("addr", "info"), "all": NewReader(), "strict": NewReader().Strict()} {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(line)))

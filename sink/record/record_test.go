@@ -16,7 +16,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/a2sscan/a2sscan/scanner"
-	"github.com/a2sscan/a2sscan/sink/internal/sinktest"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -28,7 +27,7 @@ var golden = []struct {
 	scan   string
 	result *scanner.Result
 }{
-	{"full", "20261120T030000Z", sinktest.Full()},
+	{"full", "20261120T030000Z", full()},
 	{"goldsource", "20261120T030000Z", goldSource()},
 	{"ship", "20261120T030000Z", ship()},
 	{"partial", "", partial()},
@@ -37,7 +36,7 @@ var golden = []struct {
 	{"send_failed", "s", sendFailed()},
 	{"empty", "s", empty()},
 	{"capture", "", capture()},
-	{"nothing", "", sinktest.Blank()},
+	{"nothing", "", blank()},
 	{"ping", "s", pinged()},
 }
 
@@ -94,7 +93,7 @@ func TestFields(t *testing.T) {
 		wire.HasMod: "mod",
 	}
 	for has, key := range keys {
-		r := sinktest.Blank()
+		r := blank()
 		r.HasInfo = true
 		r.Info.Has = has
 		if got := infoKeys(t, r); !slices.Equal(got, []string{key}) {
@@ -128,7 +127,7 @@ func TestLetters(t *testing.T) {
 		'm': "mac", 'M': "mac", 'o': "mac", 'O': "mac"}
 	for c := range 256 {
 		other := `0x` + string(hexDigits[c>>4]) + string(hexDigits[c&15])
-		r := sinktest.Blank()
+		r := blank()
 		r.HasInfo, r.Info = true, wire.Info{Has: wire.HasServerType | wire.HasEnvironment,
 			ServerType: byte(c), Environment: byte(c)}
 		want := `{"schema":1,"info":{"server_type":"` + or(types[byte(c)], other) +
@@ -155,7 +154,7 @@ func TestAddresses(t *testing.T) {
 		"2001:db8::1":            `"ip":"2001:db8::1","port":0,"addr":"[2001:db8::1]:0"`,
 		"fe80::1%\"}{\x00\u2028": `"ip":"fe80::1","port":0,"addr":"[fe80::1]:0"`,
 	} {
-		r := sinktest.Blank()
+		r := blank()
 		r.Addr = netip.AddrPortFrom(netip.MustParseAddr(in), 0)
 		if got := string(Append(nil, "", r)); got != `{"schema":1,`+want+"}\n" {
 			t.Errorf("%q: %s", in, got)
@@ -215,10 +214,10 @@ func TestTooLong(t *testing.T) {
 			r.Raw = make([][]byte, MaxSize/3)
 		}, []string{"raw.dropped"}},
 		{"rules, said exactly by rules_raw", func(r *scanner.Result) {
-			r.Rules = sinktest.Rules("a", strings.Repeat("\xff", 4*reply))
+			r.Rules = rulesOf("a", strings.Repeat("\xff", 4*reply))
 		}, []string{"rules.dropped"}},
 		{"rules, both ways", func(r *scanner.Result) {
-			r.Rules = sinktest.Rules("a", strings.Repeat("\xff", 9*reply))
+			r.Rules = rulesOf("a", strings.Repeat("\xff", 9*reply))
 		}, []string{"rules.dropped", "rules_raw.dropped"}},
 		{"players", func(r *scanner.Result) {
 			r.Players = make([]wire.Player, MaxSize/40)
@@ -248,7 +247,7 @@ func TestTooLong(t *testing.T) {
 			r.Raw = [][]byte{noise(MaxSize / 4 * 3)}
 			r.Tag, r.Message, r.Info.Map = string(noise(3*reply)), noise(3*reply), noise(3*reply)
 			r.Players = []wire.Player{{Name: noise(3 * reply)}}
-			r.Rules = sinktest.Rules("a", strings.Repeat("\xff", 9*reply))
+			r.Rules = rulesOf("a", strings.Repeat("\xff", 9*reply))
 			r.Geo.City = string(noise(3 * reply))
 			r.Game.Description = noise(3 * reply)
 			r.Master = "{"
@@ -259,12 +258,12 @@ func TestTooLong(t *testing.T) {
 	var got []byte
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			r := sinktest.Full()
+			r := full()
 			r.Notes, r.Info.Notes, r.Raw = 0, 0, nil
 			tt.make(r)
 			got = e.Append(got[:0], "s", r)
-			next := e.Append(nil, "", sinktest.Typical(1))
-			if want := Append(nil, "", sinktest.Typical(1)); !bytes.Equal(next, want) {
+			next := e.Append(nil, "", typical(1))
+			if want := Append(nil, "", typical(1)); !bytes.Equal(next, want) {
 				t.Errorf("the next record is %s, want %s", next, want)
 			}
 			checkRecord(t, got)
@@ -278,7 +277,7 @@ func TestTooLong(t *testing.T) {
 // TestLongScan: Append does not shorten the name of a scan, even if it is too long.
 func TestLongScan(t *testing.T) {
 	scan := strings.Repeat("x", MaxSize)
-	r := sinktest.Full()
+	r := full()
 	r.Time, r.Sent, r.Received = time.Time{}, 0, 0
 	got := Append(nil, scan, r)
 	if !json.Valid(got) || len(got) < MaxSize || bytes.Contains(got, []byte(`"info":{"format"`)) {
@@ -299,7 +298,7 @@ func notesOf(t *testing.T, record []byte) []string {
 // exactly MaxSize bytes, but drops the message if the record would be one byte
 // longer.
 func TestLongest(t *testing.T) {
-	r := sinktest.Blank()
+	r := blank()
 	r.Message = []byte{'x'}
 	short := len(Append(nil, "", r))
 	for over := -2; over <= 2; over++ {
@@ -313,7 +312,7 @@ func TestLongest(t *testing.T) {
 
 func TestRaw(t *testing.T) {
 	var v struct{ Raw []string }
-	r := sinktest.Blank()
+	r := blank()
 	for n := range 10 {
 		r.Raw = append(r.Raw, bytes.Repeat([]byte{0xFB}, n))
 	}

@@ -1,6 +1,6 @@
-// Package sinktest has what the tests of sink and of sink/record share: results of
-// simulated servers.
-package sinktest
+package record
+
+// The results of simulated servers.
 
 import (
 	"fmt"
@@ -13,19 +13,19 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// All is the set of fields that every INFO of a Source server has: those up to the
+// allInfo is the set of fields that every INFO of a Source server has: those up to the
 // version, without those of The Ship.
-const All = (wire.HasVersion<<1 - 1) &^ wire.HasShip
+const allInfo = (wire.HasVersion<<1 - 1) &^ wire.HasShip
 
-// Blank returns a result without any reply.
-func Blank() *scanner.Result {
+// blank returns a result without any reply.
+func blank() *scanner.Result {
 	return &scanner.Result{PlayersAnnounced: -1, RulesAnnounced: -1}
 }
 
-// Answered returns a result with the given address and status, and with the fields
+// answered returns a result with the given address and status, and with the fields
 // that every scanned server has.
-func Answered(addr string, status scanner.Status) *scanner.Result {
-	r := Blank()
+func answered(addr string, status scanner.Status) *scanner.Result {
+	r := blank()
 	r.Addr = netip.MustParseAddrPort(addr)
 	r.Time = time.Date(2026, 11, 20, 3, 0, 1, 123_999_999, time.UTC)
 	r.Status = status
@@ -60,17 +60,17 @@ func playedGame() *game.Game {
 	return g
 }
 
-// Full returns the result of a Source server whose record has every key that a
+// full returns the result of a Source server whose record has every key that a
 // Source server's record can have.
-func Full() *scanner.Result {
-	r := Answered("203.0.113.7:27015", scanner.StatusOK)
+func full() *scanner.Result {
+	r := answered("203.0.113.7:27015", scanner.StatusOK)
 	r.Tag = "europe, 2"
 	r.Unchallenged = scanner.AskInfo | scanner.AskRules
 	r.Notes = wire.NoteInfoTrailing | wire.NotePlayersCount | wire.NoteRulesDuplicate
 	r.HasInfo = true
 	r.Disputed = wire.HasPlayers | wire.HasMap
 	r.Info = wire.Info{
-		Has: All | wire.HasEDF | wire.HasGamePort | wire.HasSteamID | wire.HasSourceTV |
+		Has: allInfo | wire.HasEDF | wire.HasGamePort | wire.HasSteamID | wire.HasSourceTV |
 			wire.HasKeywords | wire.HasGameID,
 		Format: wire.FormatSource, Protocol: 17,
 		Name: []byte("A \"good\" server"), Map: []byte("ctf_2fort"), Folder: []byte("tf"),
@@ -85,7 +85,7 @@ func Full() *scanner.Result {
 		{Index: 1, Name: []byte(""), Score: 0, Duration: -1},
 	}
 	r.HasRules, r.RulesAnnounced = true, 93
-	r.Rules = Rules("sv_gravity", "800", "tf_arena", "", "sv_gravity", "600")
+	r.Rules = rulesOf("sv_gravity", "800", "tf_arena", "", "sv_gravity", "600")
 	r.Raw = [][]byte{[]byte("\xff\xff\xff\xffI"), {}, []byte("\xff\xff\xff\xffD\x00")}
 	r.Geo = scanner.Geo{Continent: "EU", Country: "DE", Region: "Hesse", City: "Frankfurt am Main",
 		ASN: 64500, Org: "Example \"Hosting\" GmbH"}
@@ -96,18 +96,18 @@ func Full() *scanner.Result {
 	return r
 }
 
-// Rules returns rules made from alternating names and values.
-func Rules(pairs ...string) (rs []wire.Rule) {
+// rulesOf returns rules made from alternating names and values.
+func rulesOf(pairs ...string) (rs []wire.Rule) {
 	for i := 0; i < len(pairs); i += 2 {
 		rs = append(rs, wire.Rule{Name: []byte(pairs[i]), Value: []byte(pairs[i+1])})
 	}
 	return rs
 }
 
-// Typical returns the result of typical server number i, with 12 players and 24
+// typical returns the result of typical server number i, with 12 players and 24
 // rules.
-func Typical(i int) *scanner.Result {
-	r := Full()
+func typical(i int) *scanner.Result {
+	r := full()
 	r.Addr = netip.AddrPortFrom(netip.AddrFrom4([4]byte{203, 0, byte(i >> 8), byte(i)}), 27015)
 	r.Notes, r.Info.Notes, r.Raw, r.Master, r.Geo = 0, 0, nil, "", scanner.Geo{}
 	r.RTTs[wire.QuestionPlayers] = 25 * time.Millisecond
@@ -124,7 +124,7 @@ func Typical(i int) *scanner.Result {
 			Score: int32(i * p % 97), Duration: float32(i*p) * 1.17})
 	}
 	for n := range 24 {
-		r.Rules = append(r.Rules, Rules(fmt.Sprintf("sv_some_cvar_%d", n), fmt.Sprint(i*n%5))...)
+		r.Rules = append(r.Rules, rulesOf(fmt.Sprintf("sv_some_cvar_%d", n), fmt.Sprint(i*n%5))...)
 	}
 	return r
 }
