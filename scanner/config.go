@@ -25,7 +25,7 @@ const (
 	DefaultRate        = 5000
 	DefaultAddressRate = 10
 	DefaultTimeout     = time.Second // of the first attempt; Schedule derives the later waits from it
-	DefaultAttempts    = 3
+	defaultAttempts    = 3
 	DefaultCooldown    = 2 * time.Second
 	DefaultByteBudget  = 256 << 20
 
@@ -44,7 +44,7 @@ type Config struct {
 	Asked         map[netip.Addr]int // for MaxPerAddress: servers per address that earlier parts of the scan queried
 	SweepPort     uint16             // if not 0: all targets have this port and no address occurs twice, so that no address needs a limit
 	Timeout       time.Duration      // how long the first attempt waits; zero: learned from the round trips, at most DefaultTimeout
-	Attempts      int                // how many times a question without an answer is sent; zero: DefaultAttempts
+	Attempts      int                // how many times a question without an answer is sent; zero: defaultAttempts
 	Cooldown      time.Duration      // how long late replies of a finished target are recognised, and waited for at the end; zero: DefaultCooldown, or at the end a learned time if Timeout is zero, too; Off: none
 	InFlight      int                // maximum number of targets that are queried at once; zero: as many as rate and timeouts need
 	ByteBudget    int64              // maximum number of bytes of replies in memory; zero: DefaultByteBudget
@@ -123,7 +123,7 @@ func (cfg Config) withDefaults() (Config, error) {
 	cfg.learn = cfg.Timeout == 0
 	cfg.coolAsLearned = cfg.learn && cfg.Cooldown == 0
 	cfg.Timeout = cmp.Or(cfg.Timeout, DefaultTimeout)
-	cfg.Attempts = cmp.Or(cfg.Attempts, DefaultAttempts)
+	cfg.Attempts = cmp.Or(cfg.Attempts, defaultAttempts)
 	cfg.Cooldown = none(cmp.Or(cfg.Cooldown, DefaultCooldown))
 	cfg.ByteBudget = cmp.Or(cfg.ByteBudget, DefaultByteBudget)
 	cfg.SnapshotEvery = cmp.Or(cfg.SnapshotEvery, defaultSnapshotEvery)

@@ -79,7 +79,7 @@ func (e *engine) scan(ctx context.Context, targets iter.Seq[Target]) (Stats, err
 	close(ended)
 	feed.closeAndWait()
 	e.recv.worker.Close()
-	e.stats.Wait = WaitOutput // the caller's function may not have processed all results yet
+	e.stats.Wait = waitOutput // the caller's function may not have processed all results yet
 	e.publish()
 	var last *Snapshot
 	if e.cfg.Snapshot != nil {
@@ -286,7 +286,7 @@ func (e *engine) send(now time.Duration) int {
 		}
 	}
 	if len(e.sender.out) > 0 {
-		e.stats.Wait = WaitKernel
+		e.stats.Wait = waitKernel
 	}
 	return n
 }
@@ -340,13 +340,13 @@ func (e *engine) mayStart() Wait {
 	case e.draining:
 		return WaitReplies
 	case e.recv.drained.behind:
-		return WaitBacklog
+		return waitBacklog
 	case e.open.n() >= e.cfg.InFlight:
-		return WaitInFlight
+		return waitInFlight
 	case e.handoff.full():
-		return WaitOutput
+		return waitOutput
 	case !e.memory.RoomFor(e.open.n()):
-		return WaitBudget
+		return waitBudget
 	}
 	return WaitNothing
 }
@@ -388,7 +388,7 @@ func (e *engine) idle(now time.Duration) time.Duration {
 		return againWait
 	}
 	d := idleWait
-	if e.handoff.waiting > 0 || e.recv.worker.Pending() > 0 || e.stats.Wait == WaitBudget {
+	if e.handoff.waiting > 0 || e.recv.worker.Pending() > 0 || e.stats.Wait == waitBudget {
 		d = pollWait
 	}
 	if next := e.open.wheel.next(); next > 0 {

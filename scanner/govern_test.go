@@ -225,7 +225,7 @@ func TestScanFindsItsRate(t *testing.T) {
 		if st.Settled < 0.7*n.receives || st.Settled > 1.1*n.receives {
 			t.Errorf("settled at %.0f", st.Settled)
 		}
-		if why, part := st.LimitedBy(); why != WaitLosses || part < 0.5 {
+		if why, part := st.LimitedBy(); why != waitLosses || part < 0.5 {
 			t.Errorf("limited by %q for %.2f of the time, %v", why.Word(), part, st.Waited)
 		}
 		if got := st.Finished[StatusOK]; got != targets-n.dropped {

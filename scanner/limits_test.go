@@ -57,9 +57,9 @@ func TestScanLimitedBy(t *testing.T) {
 			s.net.serve, s.targets = nil, seqOf(addresses(1))
 		}},
 		{WaitTargets, func(s *setting) { s.targets = trickle(addresses(600), 5*time.Millisecond) }},
-		{WaitInFlight, func(s *setting) { s.cfg.InFlight, s.net.serve = 100, nil }},
+		{waitInFlight, func(s *setting) { s.cfg.InFlight, s.net.serve = 100, nil }},
 		{WaitAddress, func(s *setting) { s.targets = seqOf(ports(100)) }},
-		{WaitBudget, func(s *setting) {
+		{waitBudget, func(s *setting) {
 			s.cfg.ByteBudget, s.cfg.Rate = 4<<20, 50_000
 			s.targets = seqOf(addresses(600)) // fifty datagrams each
 			big := newServer()
@@ -67,11 +67,11 @@ func TestScanLimitedBy(t *testing.T) {
 			s.net.serve = func(addr uint64, req wire.Request) { big.answer(s.net, addr, req) }
 			s.handle = func(*Result) { time.Sleep(time.Millisecond) }
 		}},
-		{WaitOutput, func(s *setting) {
+		{waitOutput, func(s *setting) {
 			s.cfg.unhandled = 2 * blockLen
 			s.handle = func(*Result) { time.Sleep(5 * time.Millisecond) }
 		}},
-		{WaitKernel, func(s *setting) {
+		{waitKernel, func(s *setting) {
 			tries := 0
 			s.targets = seqOf(addresses(600)) // eighty attempts each
 			s.net.refuse = func(uint64) error {

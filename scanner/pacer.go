@@ -65,7 +65,7 @@ func (p *pacer) charge(now time.Duration, allStarted bool) {
 	case allStarted:
 		why = WaitReplies
 	case p.free && p.paced:
-		why = WaitLosses
+		why = waitLosses
 	default:
 		why = WaitSending
 	}

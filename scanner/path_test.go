@@ -57,7 +57,7 @@ func (l *link) serve(n *memNet) {
 func liveOf(list []Target) (live, needed int) {
 	for _, x := range list {
 		if ownOf(udp.Pack(x.Addr)).Float64() < 0.2 {
-			needed += DefaultAttempts
+			needed += defaultAttempts
 		} else {
 			live++
 			needed += 4

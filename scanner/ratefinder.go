@@ -450,7 +450,7 @@ func (f *rateFinder) set(now time.Duration, rate float64, why string) {
 	}
 	if rate != f.found.Now {
 		copy(f.found.Changes[1:], f.found.Changes[:])
-		f.found.Changes[0] = RateChange{At: now, From: f.found.Now, To: rate, Why: why}
+		f.found.Changes[0] = rateChange{At: now, From: f.found.Now, To: rate, Why: why}
 	}
 	f.rate, f.found.Now = rate, rate
 }

@@ -78,21 +78,21 @@ func TestScanOutputStalls(t *testing.T) {
 		if d := longest(n.sending); d < stall/2 {
 			t.Errorf("sending paused for only %v", d)
 		}
-		if why, _ := st.LimitedBy(); why != WaitOutput {
+		if why, _ := st.LimitedBy(); why != waitOutput {
 			t.Errorf("limited by %q", why.Word())
 		}
 	})
 }
 
 // TestLastResultsAreWaitedFor checks that a scan whose last Results wait for the
-// caller's function reports WaitOutput.
+// caller's function reports waitOutput.
 func TestLastResultsAreWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newMemNet(), newServer()
 		n.serve = func(addr uint64, req wire.Request) { s.answer(n, addr, req) }
 		var m Monitor
 		handle := func(*Result) {
-			for try := 0; m.Stats().Wait != WaitOutput; try++ {
+			for try := 0; m.Stats().Wait != waitOutput; try++ {
 				if try == 100 {
 					t.Fatalf("it waits for %q", m.Stats().Wait.Limit())
 				}

@@ -20,16 +20,16 @@ type Wait uint8
 const (
 	WaitNothing  Wait = iota // it sends as fast as the rate allows
 	WaitTargets              // the list has no line ready
-	WaitInFlight             // InFlight targets are open
+	waitInFlight             // InFlight targets are open
 	WaitAddress              // the limit of their address holds the remaining targets back
-	WaitBudget               // the byte budget is full
-	WaitOutput               // the caller takes results more slowly than servers answer
-	WaitBacklog              // received datagrams are not read yet
+	waitBudget               // the byte budget is full
+	waitOutput               // the caller takes results more slowly than servers answer
+	waitBacklog              // received datagrams are not read yet
 	WaitReplies              // every target was started; replies or timeouts are still to come
 	WaitCooldown             // every target is finished; late replies may still come
-	WaitKernel               // the kernel takes no more datagrams for now
+	waitKernel               // the kernel takes no more datagrams for now
 	WaitSending              // in Stats.Waited only: sending itself takes all the time
-	WaitLosses               // in Stats.Waited only: a scan without a rate keeps to a rate at which nothing is lost
+	waitLosses               // in Stats.Waited only: a scan without a rate keeps to a rate at which nothing is lost
 
 	NumWaits = iota
 )
@@ -198,11 +198,11 @@ type PathRate struct {
 	Slowed    uint64 // how many times the rate was lowered
 	Unrelated uint64 // how many times loss increased but did not follow the rate
 
-	Changes [16]RateChange // the last changes of the rate, the latest first
+	Changes [16]rateChange // the last changes of the rate, the latest first
 }
 
-// RateChange is a change of the rate that a scan made itself.
-type RateChange struct {
+// rateChange is a change of the rate that a scan made itself.
+type rateChange struct {
 	At       time.Duration // since the scan began; 0: this element is unused
 	From, To float64       // datagrams per second
 	Why      string        // clear, loss, drops_here or few_answers

@@ -100,7 +100,7 @@ func (s *supply) nextSilent(now time.Duration) (entry, Wait) {
 		switch {
 		case ok && s.excluded.has(en.addr):
 			if s.skip(now, en); s.handoff.full() {
-				return entry{}, WaitOutput
+				return entry{}, waitOutput
 			}
 		case ok && s.addrs.admit(now, en):
 			return en, WaitNothing

@@ -61,7 +61,7 @@ func TestTryPlayers(t *testing.T) {
 					if r.Status != want || r.HasPlayers != (want != StatusNoReply) || int(r.SentBytes) != sent[addr] || int(r.Sent) != n.to(addr) {
 						t.Fatalf("%v: %v, %d bytes in %d sent, want %v, %d in %d", r.Addr, r.Status, r.SentBytes, r.Sent, want, sent[addr], n.to(addr))
 					}
-					if want == StatusNoReply && !test.second && r.Sent != DefaultAttempts {
+					if want == StatusNoReply && !test.second && r.Sent != defaultAttempts {
 						t.Fatalf("%d datagrams to a silent target", r.Sent)
 					}
 				}

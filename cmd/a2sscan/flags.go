@@ -106,7 +106,7 @@ func (f *timeoutFlags) add(cmd *cobra.Command) { addTimeouts(cmd.Flags(), &f.aut
 func addTimeouts(fs *pflag.FlagSet, timeout *flagvalue.Auto, retries *int) {
 	timeout.On = true
 	fs.Var(timeout, "timeout", "wait `D` for a reply to the first request, such as 800ms; retries wait longer; auto: 1s, which a scan shortens once it knows the round-trip times")
-	fs.IntVar(retries, "retries", scanner.DefaultAttempts-1, "repeat an unanswered request `N` times, and twice more if a challenge or part of an answer arrived")
+	fs.IntVar(retries, "retries", scanner.Config{}.Schedule().Attempts-1, "repeat an unanswered request `N` times, and twice more if a challenge or part of an answer arrived")
 }
 
 // maxRetries is the largest value of --retries: package scanner allows 101 attempts.

@@ -29,7 +29,7 @@ func TestObserver(t *testing.T) {
 			s.SendFaults[slices.Index(scanner.SendFaults[:], "forbidden")]++
 			fallthrough
 		case second >= 60:
-			s.Waited[scanner.WaitOutput] += 900_000
+			s.Waited[waitOutput] += 900_000
 		}
 		s.Sent[0] += 100
 		o.sample(&s)
@@ -63,7 +63,7 @@ func TestObserverUnlimited(t *testing.T) {
 	var b bytes.Buffer
 	o := NewObserver(slog.New(console.NewLogHandler(&b)), scanner.Off, nil, 0)
 	s := scanner.Stats{Elapsed: time.Minute, Rate: scanner.Off, Settled: 2e5}
-	s.Waited[scanner.WaitLosses] = 30e6
+	s.Waited[waitLosses] = 30e6
 	s.Sent[0] = 12e6
 	o.sample(&s)
 	s.Rate, s.Elapsed = 5000, 61*time.Second

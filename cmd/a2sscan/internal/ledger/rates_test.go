@@ -11,6 +11,13 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
+// These reasons to wait have no names outside package scanner.
+const (
+	waitInFlight = scanner.WaitTargets + 1
+	waitOutput   = scanner.WaitReplies - 2
+	waitLosses   = scanner.NumWaits - 1
+)
+
 // TestRatesReported: the line about the rate is right for a scan that reached its
 // rate, a scan that did not, and a scan without a rate.
 func TestRatesReported(t *testing.T) {
@@ -39,9 +46,9 @@ func TestRatesReported(t *testing.T) {
 			"5k/s asked, 5k/s reached while asking", "slowed by  the limit of an address, 10%", "--per-address-rate", "per_address", 5000},
 		{"settled", func(s *scanner.Stats) {
 			s.Rate, s.Settled, s.Slowed = scanner.Off, 210_000, 7
-			s.Waited[scanner.WaitLosses] = 9e6
+			s.Waited[waitLosses] = 9e6
 		}, "as fast as possible, settled at 210k/s", "slowed by  the receiving side, 90% of the time", "", "losses", 5000},
-		{"never free", func(s *scanner.Stats) { s.Rate = scanner.Off; s.Waited[scanner.WaitInFlight] = 5e6 },
+		{"never free", func(s *scanner.Stats) { s.Rate = scanner.Off; s.Waited[waitInFlight] = 5e6 },
 			"as fast as possible, 5k/s reached while asking", "slowed by  the number of targets open", "", "in_flight", 5000},
 	}
 	for _, test := range tests {
@@ -80,8 +87,10 @@ func TestLimitsHaveWords(t *testing.T) {
 // If the rate was given, it has no path.
 func TestPathReported(t *testing.T) {
 	x := scanner.PathRate{On: true, Most: 50_000, Now: 40_000, Raised: 3, Unrelated: 1}
-	x.Changes[0] = scanner.RateChange{At: 3 * time.Second, From: 20_000, To: 40_000, Why: "clear"}
-	x.Changes[1] = scanner.RateChange{At: 2 * time.Second, From: 10_000, To: 20_000, Why: "few_answers"}
+	change := &x.Changes[0]
+	change.At, change.From, change.To, change.Why = 3 * time.Second, 20_000, 40_000, "clear"
+	change = &x.Changes[1]
+	change.At, change.From, change.To, change.Why = 2 * time.Second, 10_000, 20_000, "few_answers"
 	const clear = "carried all, up to 40k/s; the rate rose 3 times and fell 0 times, last to 40k/s: " +
 		"no more loss than at the lower rate; other loss did not follow the rate"
 	if got := newPath(&x).String(); got != clear {
@@ -91,7 +100,8 @@ func TestPathReported(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	x.Carried, x.Lost, x.Slowed, x.Now, x.Unrelated = 20_000, 0.05, 1, 19_400, 0
-	x.Changes[0] = scanner.RateChange{At: 4 * time.Second, From: 20_000, To: 19_400, Why: "loss"}
+	change = &x.Changes[0]
+	change.At, change.From, change.To, change.Why = 4 * time.Second, 20_000, 19_400, "loss"
 	const full = "carried 20k/s when it was full, and lost 5% beyond that; the rate rose 3 times and fell 1 time, " +
 		"last to 19.4k/s: the path lost more at the higher rate"
 	if got := newPath(&x).String(); got != full {

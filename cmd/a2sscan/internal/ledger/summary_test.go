@@ -375,7 +375,7 @@ func TestSummaryKeys(t *testing.T) {
 	s.Path = scanner.PathRate{On: true, Most: 50_000, Now: 40_000, Raised: 3, Carried: 1e4, Lost: 0.5}
 	s.Timeouts = scanner.Timeouts{Learned: true, Now: time.Second, Least: time.Second, Most: time.Second}
 	s.Settled, s.Slowed = 5, 6
-	s.Waited[scanner.WaitOutput] = 1e6
+	s.Waited[waitOutput] = 1e6
 	sum := summaryOf(list, s)
 	var ta Tally
 	r := oneServer("g", "m", "1", 'l')

@@ -22,7 +22,7 @@ func TestStatusLine(t *testing.T) {
 	s.Elapsed = time.Second
 	s.Sent[0], s.Received[slices.Index(scanner.Classes[:], "matched")] = 5000, 4000
 	s.Open = 700
-	s.Wait = scanner.WaitInFlight
+	s.Wait = scanner.WaitTargets + 1 // too many targets are open
 	check := func(want string) {
 		t.Helper()
 		v := p.Sample(s)
@@ -79,7 +79,7 @@ func TestStatusWidth(t *testing.T) {
 	forged := s
 	forged.ForeignReplies = 1e6
 	full := s
-	full.Wait = scanner.WaitInFlight
+	full.Wait = scanner.WaitTargets + 1 // too many targets are open
 	tests := []struct {
 		name  string
 		stats scanner.Stats
