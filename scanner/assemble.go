@@ -233,15 +233,9 @@ type nameSet struct {
 	table        []uint32 // index into the rules + 1; 0: free
 }
 
-// fewRules is the maximum number of names that are compared pair by pair.
-const fewRules = 16
-
 func (s *nameSet) twice(rules []wire.Rule) bool {
-	switch {
-	case ascending(rules):
+	if ascending(rules) {
 		return false
-	case len(rules) <= fewRules:
-		return twiceAmongFew(rules)
 	}
 	if s.factor == 0 {
 		s.seed, s.factor = rand.Uint64(), rand.Uint64()|1
@@ -252,9 +246,17 @@ func (s *nameSet) twice(rules []wire.Rule) bool {
 	}
 	s.table = slices.Grow(s.table[:0], size)[:size]
 	clear(s.table)
+	mask := uint64(size - 1)
 	for i := range rules {
-		if s.insert(rules, uint32(i)) {
-			return true
+		for h := s.hash(rules[i].Name); ; h++ {
+			at := &s.table[h&mask]
+			if *at == 0 {
+				*at = uint32(i) + 1
+				break
+			}
+			if bytes.Equal(rules[*at-1].Name, rules[i].Name) {
+				return true
+			}
 		}
 	}
 	return false
@@ -291,21 +293,6 @@ func before(a, b []byte) bool {
 	return len(a) < len(b)
 }
 
-// insert adds the name of rules[i] and reports whether it was in the set already.
-func (s *nameSet) insert(rules []wire.Rule, i uint32) bool {
-	mask := uint64(len(s.table) - 1)
-	for h := s.hash(rules[i].Name); ; h++ {
-		at := &s.table[h&mask]
-		if *at == 0 {
-			*at = i + 1
-			return false
-		}
-		if bytes.Equal(rules[*at-1].Name, rules[i].Name) {
-			return true
-		}
-	}
-}
-
 // hash multiplies eight bytes at a time by a secret number. For short strings such as
 // names, this takes half the time of package maphash.
 func (s *nameSet) hash(name []byte) uint64 {
@@ -327,15 +314,4 @@ func (s *nameSet) hash(name []byte) uint64 {
 func fold(x, y uint64) uint64 {
 	high, low := bits.Mul64(x, y)
 	return high ^ low
-}
-
-func twiceAmongFew(rules []wire.Rule) bool {
-	for i := range rules {
-		for j := range rules[:i] {
-			if bytes.Equal(rules[i].Name, rules[j].Name) {
-				return true
-			}
-		}
-	}
-	return false
 }

@@ -124,7 +124,9 @@ func (cfg Config) withDefaults() (Config, error) {
 	cfg.coolAsLearned = cfg.learn && cfg.Cooldown == 0
 	cfg.Timeout = cmp.Or(cfg.Timeout, DefaultTimeout)
 	cfg.Attempts = cmp.Or(cfg.Attempts, defaultAttempts)
-	cfg.Cooldown = none(cmp.Or(cfg.Cooldown, DefaultCooldown))
+	if cfg.Cooldown = cmp.Or(cfg.Cooldown, DefaultCooldown); cfg.Cooldown == Off {
+		cfg.Cooldown = 0
+	}
 	cfg.ByteBudget = cmp.Or(cfg.ByteBudget, DefaultByteBudget)
 	cfg.SnapshotEvery = cmp.Or(cfg.SnapshotEvery, defaultSnapshotEvery)
 	cfg.unhandled = cmp.Or(cfg.unhandled, maxUnhandled)
@@ -141,21 +143,6 @@ func (cfg *Config) defaultRate() float64 {
 		return DefaultMostRate
 	}
 	return DefaultRate
-}
-
-// none returns n, or 0 if n is Off.
-func none[T int | time.Duration](n T) T {
-	if n == Off {
-		return 0
-	}
-	return n
-}
-
-// fitInFlight raises InFlight to what the rate needs, unless the caller set it.
-func (cfg *Config) fitInFlight() {
-	if cfg.freeInFlight {
-		cfg.InFlight = max(cfg.InFlight, cfg.defaultInFlight())
-	}
 }
 
 // maxInFlight is the highest default of InFlight, whatever rate and timeouts are: 2^18

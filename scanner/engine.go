@@ -198,8 +198,9 @@ func (e *engine) housekeeping(now time.Duration) {
 	case r := <-e.cfg.Rates:
 		e.charge(now)
 		if e.pacer.change(now, r) {
-			e.cfg.Rate = r
-			e.cfg.fitInFlight()
+			if e.cfg.Rate = r; e.cfg.freeInFlight {
+				e.cfg.InFlight = max(e.cfg.InFlight, e.cfg.defaultInFlight())
+			}
 		}
 	default:
 	}

@@ -47,12 +47,10 @@ const (
 	queueMargin  = 10 * time.Millisecond // our own queue may delay an answer
 	learnTime    = time.Second           // how long a scan must have run before it learns timeouts
 	enoughBlock  = 200                   // round trips that must be known for a /8 to have its own timeout
-	differsNum   = 3                     // a /8 differs from all servers if one value is 3/2 times the other
-	differsDen   = 2
-	rareTrip     = 100  // the timeout is derived from the round trip that 1 in 100 exceeds,
-	rarestTrip   = 5000 // and the last waits from the one that 1 in 5000 exceeds
-	enoughTotals = 500  // round trips that must be known for the last waits
-	blindPart    = 5    // if more than 1 answer in 5 is of unknown age, the timeout is the fixed one
+	rareTrip     = 100                   // the timeout is derived from the round trip that 1 in 100 exceeds,
+	rarestTrip   = 5000                  // and the last waits from the one that 1 in 5000 exceeds
+	enoughTotals = 500                   // round trips that must be known for the last waits
+	blindPart    = 5                     // if more than 1 answer in 5 is of unknown age, the timeout is the fixed one
 	learnEvery   = 20 * time.Millisecond
 	sweepAfter   = time.Second // minimum time between two sweeps
 	lastFactor   = 2           // the last waits are this multiple of the rarest round trip
@@ -134,15 +132,11 @@ func (l *learner) learn() {
 		if b.known() < enoughBlock {
 			continue
 		}
-		if rare := b.upper(rareTrip); differ32(rare, whole) || b.blind() != l.all.blind() {
+		// A /8 differs from all servers if one value is 3/2 times the other.
+		if rare := b.upper(rareTrip); rare*2 >= whole*3 || whole*2 >= rare*3 || b.blind() != l.all.blind() {
 			l.waits[i] = l.fit(b, rare)
 		}
 	}
-}
-
-// differ32 reports whether one of a and b is at least 1.5 times the other.
-func differ32(a, b time.Duration) bool {
-	return a*differsDen >= b*differsNum || b*differsDen >= a*differsNum
 }
 
 // fit turns a round trip that is rarely exceeded into a timeout. If too many answers

@@ -41,7 +41,16 @@ func (a *assembler) interpret(r *Result, in *game.Reply, e evidence) game.Flags 
 	if !a.game.Empty() {
 		r.Game = &a.game
 	}
-	return game.Suspect(*in, &a.game, r.facts(e))
+	// Round trips are truncated as in a record, so that decoding a record gives the same
+	// flags again.
+	return game.Suspect(*in, &a.game, game.Facts{
+		InfoRTT:      r.RTTs[wire.QuestionInfo].Truncate(time.Microsecond),
+		PlayersRTT:   r.RTTs[wire.QuestionPlayers].Truncate(time.Microsecond),
+		RulesRTT:     r.RTTs[wire.QuestionRules].Truncate(time.Microsecond),
+		InfoRequests: e.infoRequests,
+		InfoReplies:  e.infoReplies,
+		Conflicts:    e.conflicts,
+	})
 }
 
 // gameReply returns the answers of r in the form that package game takes.
@@ -64,19 +73,6 @@ func cutRoundTrip(d time.Duration) time.Duration {
 		return d
 	}
 	return d.Truncate(time.Millisecond / 10)
-}
-
-// facts returns the measurements of r. Round trips are truncated to microseconds as
-// in a record, so that decoding a record gives the same flags again.
-func (r *Result) facts(e evidence) game.Facts {
-	return game.Facts{
-		InfoRTT:      r.RTTs[wire.QuestionInfo].Truncate(time.Microsecond),
-		PlayersRTT:   r.RTTs[wire.QuestionPlayers].Truncate(time.Microsecond),
-		RulesRTT:     r.RTTs[wire.QuestionRules].Truncate(time.Microsecond),
-		InfoRequests: e.infoRequests,
-		InfoReplies:  e.infoReplies,
-		Conflicts:    e.conflicts,
-	}
 }
 
 // Population is how many people and bots play on a server.

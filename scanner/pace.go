@@ -62,9 +62,6 @@ func (p *pace) mostTokens() int {
 	return tokensEach + int(math.Ceil(part*tokensEach))
 }
 
-// unlimit removes the limit.
-func (p *pace) unlimit() { p.limiter, p.rate = nil, Off }
-
 // at converts a time of the scan to the limiter's clock.
 func (p *pace) at(now time.Duration) time.Time { return p.base.Add(now) }
 

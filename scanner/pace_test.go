@@ -221,12 +221,8 @@ func TestRatesInFlight(t *testing.T) {
 			t.Fatal(err)
 		}
 		cfg.Rate = 10_000
-		if cfg.fitInFlight(); cfg.InFlight != test.want {
-			t.Errorf("%d in flight, want %d", cfg.InFlight, test.want)
-		}
-		cfg.Rate = 1
-		if cfg.fitInFlight(); cfg.InFlight != test.want {
-			t.Errorf("%d in flight at a lower rate, want %d", cfg.InFlight, test.want)
+		if got := cfg.defaultInFlight(); cfg.freeInFlight != (got == test.want) {
+			t.Errorf("%d in flight, want %d", got, test.want)
 		}
 	}
 	synctest.Test(t, func(t *testing.T) {

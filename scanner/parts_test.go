@@ -140,7 +140,7 @@ func TestAddrs(t *testing.T) {
 // TestNameSet checks the search for names that occur twice.
 func TestNameSet(t *testing.T) {
 	var s nameSet
-	for _, n := range []int{0, 1, 2, fewRules, fewRules + 1, 300, 65535} {
+	for _, n := range []int{0, 1, 2, 32, 33, 300, 65535} {
 		rules := make([]wire.Rule, n)
 		for i := range rules {
 			rules[i].Name = []byte{byte(i), byte(i >> 8), 'x'}

@@ -14,11 +14,10 @@ import (
 // until the first sign of overload, and falls at once. Later it rises quickly until it is
 // near the rate of the last overload, and slowly from there on.
 //
-// With a maximum (Config.FindRate) it measures the path. What a router drops is
-// invisible to the sender: fewer first requests are answered. Dead targets, random loss
-// and servers without rules look the same. But loss on a full path follows the rate. So
-// the time is divided into windows with one rate each, and a trial compares a window at
-// a higher rate with its neighbours at the lower one:
+// With a maximum (Config.FindRate) it measures the path. Dead targets, random loss and
+// servers without rules look like what a router drops, but loss on a full path follows
+// the rate. So the time is divided into windows with one rate each, and a trial compares
+// a window at a higher rate with its neighbours at the lower one:
 //
 //	rest ──▶ high ──▶ low … until the high window and one low window are judged
 //	  ▲                 │
@@ -187,10 +186,11 @@ func (f *rateFinder) overloaded(now time.Duration) {
 	if f.tooMuch > 0 && now-f.slowed < 2*f.echo()+sampleEvery {
 		by = 0.5 // the last reduction was not enough
 	}
-	f.slowed, f.tooMuch = now, max(f.lately, leastRate)
+	f.slowed, f.tooMuch = now, f.lately
 	if f.pace.rate != Off {
-		f.tooMuch = max(min(f.lately, f.pace.rate), leastRate)
+		f.tooMuch = min(f.lately, f.pace.rate)
 	}
+	f.tooMuch = max(f.tooMuch, leastRate)
 	f.pace.limit(now, max(f.tooMuch*by, leastRate))
 }
 
@@ -211,7 +211,7 @@ func (f *rateFinder) rise(now time.Duration, took float64) {
 		return
 	case f.lately < rate/2:
 		if f.tooMuch == 0 {
-			f.pace.unlimit()
+			f.pace.limiter, f.pace.rate = nil, Off
 		}
 		return
 	case f.tooMuch == 0 && now-f.risen < f.echo():
@@ -298,21 +298,16 @@ func (f *rateFinder) measure(now time.Duration) {
 	for f.judged < f.begun-1 && now >= f.window(f.judged).to+echo {
 		w := f.window(f.judged)
 		f.judged++
-		f.judge(now, w)
-	}
-}
-
-// judge evaluates a window whose answers have arrived.
-func (f *rateFinder) judge(now time.Duration, w *window) {
-	switch {
-	case w.kind == windowHigh && f.state == windowLow:
-		f.high.add(&w.yields)
-	case w.kind == windowLow && f.state == windowLow:
-		if f.low.add(&w.yields); f.high.seconds > 0 {
-			f.decide(now)
+		switch {
+		case w.kind == windowHigh && f.state == windowLow:
+			f.high.add(&w.yields)
+		case w.kind == windowLow && f.state == windowLow:
+			if f.low.add(&w.yields); f.high.seconds > 0 {
+				f.decide(now)
+			}
+		case w.kind == windowRest && f.state == windowRest && w.rate == f.rate:
+			f.watch(now, w)
 		}
-	case w.kind == windowRest && f.state == windowRest && w.rate == f.rate:
-		f.watch(now, w)
 	}
 }
 
@@ -389,42 +384,34 @@ func (f *rateFinder) decide(now time.Duration) {
 		f.slower(now, &low, lost)
 	case lost > leastLoss && z < doubtful && agree && !f.down && f.high.seconds < 1: // more windows will tell
 		f.state = windowHigh
-	default:
-		f.clear(now, &low)
+	default: // loss did not follow the rate
+		if f.down {
+			f.usual = yields{} // the path loses this much at any rate now
+			f.found.Unrelated++
+			f.remember(&f.high)
+		} else {
+			f.neighbour, f.step = f.high, min(1, 2*f.step)
+		}
+		f.remember(&low)
+		f.proven = true
+		if f.set(now, f.tried, "clear"); f.rate > 1.1*f.found.Carried {
+			f.rest = time.Second
+		}
 	}
 	f.begin(now)
-}
-
-// clear ends a trial in which loss did not follow the rate.
-func (f *rateFinder) clear(now time.Duration, low *yields) {
-	if f.down {
-		f.usual = yields{} // the path loses this much at any rate now
-		f.found.Unrelated++
-		f.remember(&f.high)
-	}
-	f.remember(low)
-	f.proven = true
-	if f.set(now, f.tried, "clear"); !f.down {
-		f.neighbour = f.high
-		f.step = min(1, 2*f.step)
-	}
-	if f.rate > 1.1*f.found.Carried {
-		f.rest = time.Second
-	}
 }
 
 // slower ends a trial in which loss followed the rate.
 func (f *rateFinder) slower(now time.Duration, low *yields, lost float64) {
 	carried := f.high.speed() * (1 - lost)
 	rate := min(max(carried, f.rate), f.tried) * keepBelow
-	more := f.high.speed()/low.speed() - 1
-	if carried/low.speed()-1 <= more*fullPart { // the path was full at the lower rate, too
-		f.usual = yields{}
-		rate = f.rate / 2
-		if f.proven {
-			rate = max(min(carried*keepBelow, 0.85*f.rate), f.rate/4)
-		}
-	} else {
+	full := carried/low.speed()-1 <= (f.high.speed()/low.speed()-1)*fullPart // at the lower rate, too
+	switch {
+	case full && f.proven:
+		f.usual, rate = yields{}, max(min(carried*keepBelow, 0.85*f.rate), f.rate/4)
+	case full:
+		f.usual, rate = yields{}, f.rate/2
+	default:
 		f.proven, f.step = true, smallStep
 		f.restUntil, f.rest = now+f.rest, min(2*f.rest, mostRest)
 		if f.down {
@@ -442,15 +429,16 @@ func (f *rateFinder) slower(now time.Duration, low *yields, lost float64) {
 
 // set changes the rate between trials.
 func (f *rateFinder) set(now time.Duration, rate float64, why string) {
+	f.rate = rate
 	switch {
+	case rate == f.found.Now:
+		return
 	case rate > f.found.Now:
 		f.found.Raised++
-	case rate < f.found.Now:
+	default:
 		f.found.Slowed++
 	}
-	if rate != f.found.Now {
-		copy(f.found.Changes[1:], f.found.Changes[:])
-		f.found.Changes[0] = rateChange{At: now, From: f.found.Now, To: rate, Why: why}
-	}
-	f.rate, f.found.Now = rate, rate
+	copy(f.found.Changes[1:], f.found.Changes[:])
+	f.found.Changes[0] = rateChange{At: now, From: f.found.Now, To: rate, Why: why}
+	f.found.Now = rate
 }

@@ -1,8 +1,6 @@
 package session
 
 import (
-	"math"
-	"slices"
 	"time"
 
 	"github.com/a2sscan/a2sscan/wire"
@@ -49,32 +47,6 @@ func (c *challenges) of(q wire.Question) wire.Challenge {
 	return c.current
 }
 
-// without returns the questions of qs that are sent without a challenge.
-func (c *challenges) without(qs Questions) (bare Questions) {
-	for q := range Each(qs) {
-		if c.of(q) == wire.NoChallenge {
-			bare |= 1 << q
-		}
-	}
-	return bare
-}
-
-// note counts an 'A' and reports whether its value came before.
-func (c *challenges) note(value wire.Challenge) (known bool) {
-	n := min(int(c.seen), len(c.values))
-	c.seen += b2u8(c.seen < math.MaxUint8)
-	if !slices.Contains(c.values[:n], value) {
-		c.values[c.oldest] = value
-		c.oldest = (c.oldest + 1) % uint8(len(c.values))
-		return false
-	}
-	if c.repeats == 0 || c.repeated[0] != value {
-		c.repeated[0], c.repeated[1] = value, c.repeated[0]
-		c.repeats = min(c.repeats+1, uint8(len(c.repeated)))
-	}
-	return true
-}
-
 // echo counts an 'A' that repeats a challenge in use, in answer to a request that
 // already bore it. After each request sent it counts at most one, so that late copies
 // don't make the server look like one that answers with nothing but challenges.
@@ -82,16 +54,6 @@ func (c *challenges) echo() {
 	if !c.echoed {
 		c.echoed = true
 		c.same += b2u8(c.same < maxRounds)
-	}
-}
-
-// waited handles the end of a wait. If two values came more than once, one of them may
-// be forged, and it may be the pinned one; so waited switches to the other.
-func (c *challenges) waited() {
-	c.get, c.returned = 0, false
-	if c.pinned && c.repeats > 1 {
-		c.repeated[0], c.repeated[1] = c.repeated[1], c.repeated[0]
-		c.current = c.repeated[0]
 	}
 }
 
@@ -160,8 +122,11 @@ func (s *Session) challenged(now time.Duration, c wire.Challenge) Class {
 	// The first two challenges are used at once. Later ones, and those of a session that
 	// asks one question at a time, are used when no answer is outstanding.
 	switch {
-	case s.Is(flagLimited):
-		s.postpone()
+	case s.Is(flagLimited): // asking the questions later does not count as a retry
+		for q := range Each((s.waiting | s.due) & s.open) {
+			s.attempts[q] -= b2u8(s.attempts[q] > 0)
+		}
+		s.hold()
 	case s.Is(flagChanged | flagSerial):
 		s.flags |= flagSerial | flagHeld
 		s.flags &^= flagBurst
@@ -189,18 +154,11 @@ func (s *Session) replaceChallenge(now time.Duration, c wire.Challenge) (first b
 	case !first:
 		known.resent |= s.waiting
 	case qs.Has(wire.QuestionInfo):
-		s.open |= s.Got.takeBack()
+		lists := s.Got.unasked &^ Info
+		s.Got.unasked, s.Got.unchallenged = s.Got.unasked&^lists, s.Got.unchallenged&^lists
+		s.open |= lists
 	}
 	return first
-}
-
-// postpone puts off the open questions. It takes back the attempt of each that was
-// due or waited for, so that asking it later does not count as a retry.
-func (s *Session) postpone() {
-	for q := range Each((s.waiting | s.due) & s.open) {
-		s.attempts[q] -= b2u8(s.attempts[q] > 0)
-	}
-	s.hold()
 }
 
 // ownChallenge handles an 'A' while each question has a challenge of its own. An 'A'

@@ -56,7 +56,12 @@ func (m *Memory) grow(b *[]byte, n int) bool {
 		bigger = pop(list)
 		m.kept -= size
 	} else {
-		m.makeRoom()
+		// Lent and kept buffers together must fit the budget: the largest go first.
+		for i := poolClasses - 1; i >= 0; i-- {
+			for len(m.free[i]) > 0 && m.Used+m.kept > m.budget {
+				m.kept -= int64(cap(pop(&m.free[i])))
+			}
+		}
 		bigger = make([]byte, 0, size)
 	}
 	bigger = append(bigger, *b...)
@@ -83,16 +88,6 @@ func (m *Memory) put(b []byte) {
 	m.kept += size
 	list := &m.free[bits.Len(uint(size-1))-minClass]
 	*list = append(*list, b[:0])
-}
-
-// makeRoom frees kept buffers, the largest first, until lent and kept buffers
-// together fit the budget.
-func (m *Memory) makeRoom() {
-	for i := poolClasses - 1; i >= 0; i-- {
-		for len(m.free[i]) > 0 && m.Used+m.kept > m.budget {
-			m.kept -= int64(cap(pop(&m.free[i])))
-		}
-	}
 }
 
 // Learn includes the size of a finished answer in the mean; nil is an empty answer.

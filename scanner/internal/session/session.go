@@ -281,7 +281,11 @@ func (s *Session) left(now time.Duration, qs Questions) {
 		bare = 0
 	}
 	if a := s.Got; a != nil {
-		bare = a.challenges.without(bare)
+		for q := range Each(bare) {
+			if a.challenges.of(q) != wire.NoChallenge {
+				bare &^= 1 << q
+			}
+		}
 		a.keyed |= qs & All &^ bare
 		a.challenges.echoed = false
 		a.requests += b2u8(qs&^Ping != 0 && a.requests < math.MaxUint8)

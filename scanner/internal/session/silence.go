@@ -27,11 +27,23 @@ func (s *Session) Tick(p *Plan, now, base time.Duration) {
 	s.waiting |= kept
 	s.forget() // some servers drop requests with an old challenge (EC-14)
 	s.flags &^= flagHeld
-	if s.Got != nil {
-		s.Got.flying = 0
-		s.Got.challenges.waited()
+	waits := p.Schedule.Attempts // silent ones in a row after which the server is given up
+	if p.Second {
+		waits = 1
 	}
-	if s.quiet++; kept == 0 && !s.Is(flagAnswered) && int(s.quiet) >= s.patience(p) {
+	if a := s.Got; a != nil {
+		a.flying = 0
+		known := &a.challenges
+		known.get, known.returned = 0, false
+		if known.pinned && known.repeats > 1 { // one of the two may be forged, perhaps the pinned one
+			known.repeated[0], known.repeated[1] = known.repeated[1], known.repeated[0]
+			known.current = known.repeated[0]
+		}
+		if a.heard&s.open != 0 {
+			waits = p.Schedule.Attempts + extraAsks
+		}
+	}
+	if s.quiet++; kept == 0 && !s.Is(flagAnswered) && int(s.quiet) >= waits {
 		s.ignored(p)
 		return
 	}
@@ -76,18 +88,6 @@ func (s *Session) suspectLimit(silent Questions) Questions {
 	}
 	s.flags &^= flagBurst
 	return silent
-}
-
-// patience returns the number of silent waits in a row after which a server that
-// answered nothing is given up.
-func (s *Session) patience(p *Plan) int {
-	switch heard := s.Got != nil && s.Got.heard&s.open != 0; {
-	case heard:
-		return p.Schedule.Attempts + extraAsks
-	case p.Second:
-		return 1
-	}
-	return p.Schedule.Attempts
 }
 
 // ignored handles the end of the last wait for a server that answered nothing. With

@@ -2,7 +2,9 @@ package session
 
 import (
 	"hash/maphash"
+	"math"
 	"math/bits"
+	"slices"
 	"time"
 
 	"github.com/a2sscan/a2sscan/wire"
@@ -36,14 +38,6 @@ type suspicion struct {
 	holdEnd      time.Duration // the record is held back until then; 0: it is not
 }
 
-// takeBack returns the lists that came before they were asked for, and marks them
-// as not answered.
-func (x *suspicion) takeBack() Questions {
-	lists := x.unasked &^ Info
-	x.unasked, x.unchallenged = x.unasked&^lists, x.unchallenged&^lists
-	return lists
-}
-
 // again records another answer to q. If q was asked once more, this verifies it.
 func (x *suspicion) again(q wire.Question) { x.verified |= x.verifying & (1 << q) }
 
@@ -71,16 +65,6 @@ func (a *Answer) surplus() bool {
 	return a.challenges.seen > 0 && int(a.challenges.seen)+count(a.answered) > int(a.requests)
 }
 
-// doubted returns the questions to ask once more: those answered without a
-// challenge, if more replies came than requests went out. A list that came before
-// it was asked for is not among them.
-func (a *Answer) doubted() Questions {
-	if !a.surplus() {
-		return 0
-	}
-	return a.unchallenged &^ (a.unasked &^ Info)
-}
-
 // verify holds back the record of a server whose answers may be forged, and asks the
 // doubtful questions once more. INFO is sent with the challenge, so that the true
 // server answers it. A list is asked for without a challenge, so that the true server
@@ -88,7 +72,10 @@ func (a *Answer) doubted() Questions {
 func (s *Session) verify(p *Plan, now time.Duration) {
 	a := s.Got
 	soon := a.unasked != 0 || 4*a.least+muchEarlier < a.most
-	qs := a.doubted()
+	var qs Questions // answered without a challenge, though more replies came than requests went out
+	if a.surplus() {
+		qs = a.unchallenged &^ (a.unasked &^ Info)
+	}
 	if a.Conflict || !(a.stranger || soon && a.unchallenged != 0 || qs != 0) {
 		return
 	}
@@ -106,9 +93,18 @@ func (s *Session) verify(p *Plan, now time.Duration) {
 // value came before. It records a contradiction if the 'A' contradicts an earlier
 // answer.
 func (s *Session) countChallenge(now time.Duration, c wire.Challenge) (known bool) {
-	a, qs := s.Got, s.silent()
-	newest := a.challenges.seen == 0
-	known = a.challenges.note(c)
+	a, qs, had := s.Got, s.silent(), &s.Got.challenges
+	newest := had.seen == 0
+	known = slices.Contains(had.values[:min(int(had.seen), len(had.values))], c)
+	had.seen += b2u8(had.seen < math.MaxUint8)
+	switch {
+	case !known:
+		had.values[had.oldest] = c
+		had.oldest = (had.oldest + 1) % uint8(len(had.values))
+	case had.repeats == 0 || had.repeated[0] != c:
+		had.repeated[0], had.repeated[1] = c, had.repeated[0]
+		had.repeats = min(had.repeats+1, uint8(len(had.repeated)))
+	}
 	if newest && s.open == 0 {
 		a.challenges.current = c // used to verify INFO
 	}
