@@ -129,8 +129,8 @@ const eventsOfServer = 50
 // details returns what is known of a server. found is false if nobody watches it.
 func (p *Page) details(s *snapshot, addr string) (d *jsonDetails, err error) {
 	at, err := netip.ParseAddrPort(addr)
-	i, found := s.byAddr[at]
-	if err != nil || !found {
+	i := slices.IndexFunc(s.servers, func(e server) bool { return e.addrPort == at })
+	if err != nil || i < 0 {
 		return nil, nil
 	}
 	e := &s.servers[i]

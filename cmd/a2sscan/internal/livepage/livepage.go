@@ -68,17 +68,17 @@ func (p *Page) Show(source Source, t *console.Terminal) {
 			t.Say("the live page can't show the last month: %v", err)
 		}
 	})
-	stop := console.Every(time.Minute, func() { p.sample(source) })
+	v := &viewer{source: source}
+	stop := console.Every(time.Minute, func() {
+		s := source.Status()
+		p.history.add(point{s.Time.Unix(), float64(s.Up), float64(s.People)})
+		v.look(time.Now())
+	})
 	p.ended.Go(func() {
 		<-ctx.Done()
 		stop()
 	})
-	p.viewer.Store(&viewer{source: source})
-}
-
-func (p *Page) sample(source Source) {
-	s := source.Status()
-	p.history.add(point{s.Time.Unix(), float64(s.Up), float64(s.People)})
+	p.viewer.Store(v)
 }
 
 // Close ends the site. The database may be closed afterwards.

@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"iter"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"net/url"
 	"os"
 	"regexp"
 	"slices"
@@ -34,8 +36,8 @@ type sample struct {
 	status watch.Status
 }
 
-func (s *sample) Rows(rows []watch.Row) []watch.Row { return append(rows, s.rows...) }
-func (s *sample) Status() *watch.Status             { status := s.status; return &status }
+func (s *sample) Rows() iter.Seq[watch.Row] { return slices.Values(s.rows) }
+func (s *sample) Status() *watch.Status     { status := s.status; return &status }
 
 func addrOf(i int) netip.AddrPort {
 	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{198, 51, byte(100 + i>>8), byte(i)}), uint16(27015+i>>16))
@@ -74,9 +76,10 @@ func newPage(t testing.TB, source Source, events ...watch.Event) *Page {
 	t.Cleanup(func() { db.Close() })
 	p := &Page{Options: Options{Title: "Our servers", Names: []string{"status.example.org"}, Build: ledger.Build{Version: "1.2.3"}, DB: db}}
 	var addrs []netip.AddrPort
-	rows := source.Rows(nil)
-	for i := range rows[:min(len(rows), 50)] {
-		addrs = append(addrs, rows[i].Addr)
+	for row := range source.Rows() {
+		if addrs = append(addrs, row.Addr); len(addrs) == 50 {
+			break
+		}
 	}
 	check(t, db.Add(addrs))
 	var lines []watchdb.Event
@@ -370,6 +373,21 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
+// TestDashboard: the dashboard shows every metric of a watch, and no others.
+func TestDashboard(t *testing.T) {
+	dashboard, err := os.ReadFile("../../../../packaging/grafana/a2sscan.json")
+	check(t, err)
+	name := regexp.MustCompile(`\ba2sscan_watch_\w+`)
+	all := func(text string) []string {
+		names := name.FindAllString(text, -1)
+		slices.Sort(names)
+		return slices.Compact(names)
+	}
+	if diff := cmp.Diff(all(newPage(t, newSample(9)).get(t, "/metrics").Body.String()), all(string(dashboard))); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // storeHour stores an hour that has ended.
 func storeHour(db *watchdb.DB, at time.Time, samples ...watchdb.Sample) error {
 	return db.Flush(nil, watchdb.Hour{Number: at.Unix() / 3600, Ended: true, Samples: samples})
@@ -433,5 +451,39 @@ func TestSnapshot(t *testing.T) {
 	}
 	if next.servers[2].texts != first.servers[2].texts {
 		t.Error("texts that did not change were made anew")
+	}
+}
+
+// BenchmarkSnapshot makes a snapshot of 100,000 servers, the first one, and one after it.
+func BenchmarkSnapshot(b *testing.B) {
+	source := newSample(100_000)
+	b.Run("first", func(b *testing.B) {
+		for b.Loop() {
+			(&viewer{source: source}).make(now)
+		}
+	})
+	b.Run("next", func(b *testing.B) {
+		v := &viewer{source: source}
+		v.latest = v.make(now)
+		b.ReportAllocs()
+		for b.Loop() {
+			v.latest = v.make(now)
+		}
+	})
+}
+
+// BenchmarkFind searches among 100,000 servers.
+func BenchmarkFind(b *testing.B) {
+	s := (&viewer{source: newSample(100_000)}).make(now)
+	for name, query := range map[string]string{"words": "q=valheim+4242", "status": "status=down", "game": "game=rust&offset=5000"} {
+		b.Run(name, func(b *testing.B) {
+			values, err := url.ParseQuery(query)
+			check(b, err)
+			q, err := parseQuery(values)
+			check(b, err)
+			for b.Loop() {
+				s.find(&q)
+			}
+		})
 	}
 }

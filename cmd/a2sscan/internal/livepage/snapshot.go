@@ -3,6 +3,8 @@ package livepage
 import (
 	"cmp"
 	"errors"
+	"iter"
+	"math"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -50,7 +52,6 @@ type snapshot struct {
 	status  watch.Status
 	places  int
 	servers []server
-	byAddr  map[netip.AddrPort]int32
 	games   []*group // by people
 	byGame  map[string]*group
 	orders  map[string][]int32 // places in servers, for each order
@@ -70,23 +71,22 @@ type viewer struct {
 	working bool
 	rest    time.Duration // how long the latest snapshot serves
 
-	rows  []watch.Row
 	texts []*texts // by ID
-	lower string   // for search
 }
 
 // Source is what a page reads from a watch; watch.View is one.
 type Source interface {
-	Rows([]watch.Row) []watch.Row
+	Rows() iter.Seq[watch.Row]
 	Status() *watch.Status
 }
 
 // A snapshot serves for a second, or longer if it takes long to make: it may cost a
-// processor a twentieth of its time. After stale, requests wait for a new one.
+// processor a twentieth of its time. While nobody looks, there is one a minute. Requests wait
+// for one only if there is none, or if it is older than stale.
 const (
 	fresh = time.Second
 	share = 20
-	stale = 10 * time.Second
+	stale = 2 * time.Minute
 )
 
 // look returns a snapshot. If the latest one is no longer fresh, it begins to make another.
@@ -110,31 +110,32 @@ func (v *viewer) look(now time.Time) *snapshot {
 // make reads the watch. One call runs at a time.
 func (v *viewer) make(now time.Time) *snapshot {
 	start := time.Now()
-	v.rows = v.source.Rows(v.rows[:0])
-	s := &snapshot{
-		at: now, status: *v.source.Status(), servers: make([]server, len(v.rows)),
-		byAddr: make(map[netip.AddrPort]int32, len(v.rows)), byGame: map[string]*group{}, orders: map[string][]int32{},
+	s := &snapshot{at: now, status: *v.source.Status(), byGame: map[string]*group{}, orders: map[string][]int32{}}
+	changed := v.latest == nil
+	if !changed {
+		s.servers = make([]server, 0, len(v.latest.servers))
 	}
-	changed := v.latest == nil || len(v.latest.servers) != len(v.rows)
-	for i := range v.rows {
-		row := &v.rows[i]
+	for row := range v.source.Rows() {
 		for int(row.ID) >= len(v.texts) {
 			v.texts = append(v.texts, nil)
 		}
 		t := v.texts[row.ID]
 		if t == nil || t.from != row.Known {
-			changed, t = true, newTexts(row)
+			anew := newTexts(&row)
+			changed = changed || t == nil || t.name != anew.name
+			t = anew
 			v.texts[row.ID] = t
 		}
-		s.servers[i] = server{
+		one := server{
 			texts: t, id: row.ID, addrPort: row.Addr, status: row.Status, first: row.First.Unix(), since: row.Since.Unix(),
 			people: int32(row.People), places: int32(row.Places),
 		}
 		if row.Status != watchdb.Up {
-			s.servers[i].people = -1
+			one.people = -1
 		}
-		s.byAddr[row.Addr] = int32(i)
+		s.servers = append(s.servers, one)
 	}
+	changed = changed || len(s.servers) != len(v.latest.servers)
 	s.order(changed, v.latest)
 	for _, i := range s.orders[orders[0]] {
 		s.count(i)
@@ -152,24 +153,32 @@ func (v *viewer) make(now time.Time) *snapshot {
 // order sorts the servers. The order by name is taken from the last snapshot unless a name
 // changed.
 func (s *snapshot) order(changed bool, last *snapshot) {
-	sorted := func(compare func(a, b *server) int) (order []int32) {
+	rank := map[watchdb.Status]uint64{watchdb.Down: 0, watchdb.Up: 1, watchdb.Unknown: 2}
+	keys := make([]uint64, len(s.servers))
+	for order, key := range map[string]func(*server) uint64{
+		"people": func(e *server) uint64 { return uint64(math.MaxInt32 - e.people) },
+		"status": func(e *server) uint64 { return rank[e.status]<<32 | uint64(math.MaxUint32-max(e.since, 0)) },
+	} {
+		const places = 28 // bits; the rest is the key
 		for i := range s.servers {
-			order = append(order, int32(i))
+			keys[i] = key(&s.servers[i])<<places | uint64(i)
 		}
-		slices.SortStableFunc(order, func(a, b int32) int { return compare(&s.servers[a], &s.servers[b]) })
-		return order
+		slices.Sort(keys)
+		s.orders[order] = make([]int32, len(keys))
+		for i, k := range keys {
+			s.orders[order][i] = int32(k & (1<<places - 1))
+		}
 	}
-	byPeople := func(a, b *server) int { return cmp.Compare(b.people, a.people) }
-	s.orders["people"] = sorted(byPeople)
-	rank := map[watchdb.Status]int{watchdb.Down: 0, watchdb.Up: 1, watchdb.Unknown: 2}
-	s.orders["status"] = sorted(func(a, b *server) int {
-		return cmp.Or(cmp.Compare(rank[a.status], rank[b.status]), cmp.Compare(b.since, a.since))
-	})
-	if changed {
-		s.orders["name"] = sorted(func(a, b *server) int { return strings.Compare(a.search, b.search) })
-	} else {
+	if !changed {
 		s.orders["name"] = last.orders["name"]
+		return
 	}
+	names := make([]int32, len(s.servers))
+	for i := range names {
+		names[i] = int32(i)
+	}
+	slices.SortFunc(names, func(a, b int32) int { return strings.Compare(s.servers[a].search, s.servers[b].search) })
+	s.orders["name"] = names
 }
 
 // count adds a server to its game.
@@ -266,10 +275,14 @@ func (s *snapshot) find(q *query) (part []*server, total int) {
 		}
 		return part, total
 	}
+	matches := make([]bool, len(s.servers)) // found in the order of memory, which is faster
+	for i := range s.servers {
+		matches[i] = s.servers[i].matches(q)
+	}
 	for _, i := range candidates {
-		if e := &s.servers[i]; e.matches(q) {
+		if matches[i] {
 			if total++; total > q.offset && len(part) < q.limit {
-				part = append(part, e)
+				part = append(part, &s.servers[i])
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"iter"
 	"net/netip"
 	"time"
 
@@ -24,29 +25,35 @@ type Row struct {
 // copied is how many rows are copied while the watch waits.
 const copied = 1000
 
-// Rows appends all servers that are watched.
-func (v *View) Rows(rows []Row) []Row {
-	for i := 0; ; {
-		v.run.mu.Lock()
-		servers := v.run.watcher.servers
-		for end := min(i+copied, len(servers)); i < end; i++ {
-			s := &servers[i]
-			if s.gone {
-				continue
+// Rows yields all servers that are watched, by their ID.
+func (v *View) Rows() iter.Seq[Row] {
+	return func(yield func(Row) bool) {
+		rows := make([]Row, 0, copied)
+		for i, more := 0, true; more; {
+			rows = rows[:0]
+			v.run.mu.Lock()
+			servers := v.run.watcher.servers
+			for end := min(i+copied, len(servers)); i < end; i++ {
+				s := &servers[i]
+				if s.gone {
+					continue
+				}
+				row := Row{
+					ID: int64(i + 1), Addr: s.addr(), Known: s.known, Status: statusWords[s.status],
+					First: moment(s.first), Since: moment(s.since), People: -1, Places: -1,
+				}
+				if s.counted {
+					row.People, row.Places = int(s.people), int(s.places)
+				}
+				rows = append(rows, row)
 			}
-			row := Row{
-				ID: int64(i + 1), Addr: s.addr(), Known: s.known, Status: statusWords[s.status],
-				First: moment(s.first), Since: moment(s.since), People: -1, Places: -1,
+			more = i < len(servers)
+			v.run.mu.Unlock()
+			for _, row := range rows {
+				if !yield(row) {
+					return
+				}
 			}
-			if s.counted {
-				row.People, row.Places = int(s.people), int(s.places)
-			}
-			rows = append(rows, row)
-		}
-		done := i == len(servers)
-		v.run.mu.Unlock()
-		if done {
-			return rows
 		}
 	}
 }
