@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"math/bits"
 	"path"
 	"runtime"
 	"strconv"
@@ -29,13 +30,22 @@ type machine struct {
 
 // Examine checks the machine that the program runs on.
 func Examine(o *Options) *Report {
-	m := &machine{buffers: grantedBuffers, measure: measureLoopback, now: time.Now}
+	m := &machine{measure: measureLoopback, now: time.Now}
+	m.buffers = func(recv, send int) (gotRecv, gotSend int, err error) {
+		c, err := a2sudp.Listen(a2sudp.Config{RecvBuffer: recv, SendBuffer: send})
+		if err != nil {
+			return 0, 0, err
+		}
+		defer c.Close()
+		s := c.Stats()
+		return s.RecvBuffer, s.SendBuffer, nil
+	}
 	m.ofSystem()
 	return m.examine(o)
 }
 
 // examine runs all checks. To add a check, write a method of machine that returns a
-// Finding, and add a row here.
+// Finding, and add a row here. A check whose function the system lacks finds nothing.
 func (m *machine) examine(o *Options) *Report {
 	r := &Report{Schema: 1, Ready: true}
 	if o.Rate != 0 {
@@ -43,7 +53,7 @@ func (m *machine) examine(o *Options) *Report {
 	}
 	for _, check := range []struct {
 		word string
-		has  bool // this system has what the check needs
+		has  bool
 		run  func(*Options) Finding
 	}{
 		{"receive_buffer", true, m.checkRecvBuffer},
@@ -80,18 +90,6 @@ func sysctl(name string, value uint64) []string {
 	}
 }
 
-// grantedBuffers requests socket buffers as a scan does, and returns the sizes that
-// the kernel granted, in bytes.
-func grantedBuffers(recv, send int) (gotRecv, gotSend int, err error) {
-	c, err := a2sudp.Listen(a2sudp.Config{RecvBuffer: recv, SendBuffer: send})
-	if err != nil {
-		return 0, 0, err
-	}
-	defer c.Close()
-	s := c.Stats()
-	return s.RecvBuffer, s.SendBuffer, nil
-}
-
 func (m *machine) checkRecvBuffer(o *Options) Finding {
 	ask, send, need := o.config().Buffers()
 	got, _, err := m.buffers(ask, send)
@@ -103,9 +101,8 @@ func (m *machine) checkRecvBuffer(o *Options) Finding {
 	return found
 }
 
-// leastSendBuffer is the minimum size of the send buffer in bytes. It has room for
-// a batch of 128 requests, each of which the kernel counts as at least about 768
-// bytes.
+// leastSendBuffer is the minimum size of the send buffer in bytes: a batch of 128
+// requests, each of which the kernel counts as at least about 768 bytes.
 const leastSendBuffer = 160 << 10
 
 func (m *machine) checkSendBuffer(o *Options) Finding {
@@ -128,34 +125,37 @@ func judgeBuffer(got, ask, need int, limit string, err error) Finding {
 	return found
 }
 
-const conntrackDir = "proc/sys/net/netfilter/"
-
-// number reads a file that contains one number.
-func (m *machine) number(name string) (uint64, error) {
-	text, err := fs.ReadFile(m.root, name)
-	if err != nil {
-		return 0, err
-	}
-	return strconv.ParseUint(strings.TrimSpace(string(text)), 10, 64)
-}
-
-// checkConntrack compares the free entries of the connection tracking table with
-// what a scan needs. Netfilter keeps an entry for each target for a while after its
-// last datagram, and a full table drops new connections.
+// checkConntrack compares the free entries of the connection tracking table with what a
+// scan needs. Netfilter keeps an entry for each target for a while after its last
+// datagram, and a full table drops new connections.
 func (m *machine) checkConntrack(o *Options) Finding {
-	most, err := m.number(conntrackDir + "nf_conntrack_max")
+	number := func(name string) (uint64, error) {
+		text, err := fs.ReadFile(m.root, "proc/sys/net/netfilter/"+name)
+		if err != nil {
+			return 0, err
+		}
+		return strconv.ParseUint(strings.TrimSpace(string(text)), 10, 64)
+	}
+	most, err := number("nf_conntrack_max")
 	if err != nil {
 		return Finding{Level: OK, Found: "not loaded: this machine tracks no connections"}
 	}
-	used, err := m.number(conntrackDir + "nf_conntrack_count")
+	used, err := number("nf_conntrack_count")
 	if err != nil {
 		return unknown("loaded, and its table can't be read: %v", err)
 	}
 	keeps := 30 * time.Second
-	if s, err := m.number(conntrackDir + "nf_conntrack_udp_timeout"); err == nil && s < 1e6 {
+	if s, err := number("nf_conntrack_udp_timeout"); err == nil && s < 1e6 {
 		keeps = time.Duration(s) * time.Second
 	}
-	need := o.tracked(keeps)
+	// A silent target costs 1 + Retries datagrams, a target that answers at least three.
+	started := o.rate() / math.Min(float64(1+o.Retries), 3) // targets per second
+	open := o.config().Schedule().Silence()
+	entries := started * (open + keeps).Seconds()
+	if o.Targets > 0 {
+		entries = math.Min(entries, float64(o.Targets))
+	}
+	need := uint64(entries)
 	found := Finding{
 		Level: OK,
 		Found: fmt.Sprintf("%s of %s entries in use", console.Grouped(used), console.Grouped(most)),
@@ -163,34 +163,20 @@ func (m *machine) checkConntrack(o *Options) Finding {
 			"and a full table drops packets. doctor cannot see whether a rule tracks "+
 			"connections; a NOTRACK rule for UDP avoids the table", console.Grouped(need), keeps),
 	}
-	if used == 0 {
+	switch {
+	case used == 0:
 		found.Found += ": it seems that no rule tracks connections"
 		return found
-	}
-	if used+need > most/10*9 {
-		size := uint64(1)
-		for size < (used+need)*5/4 && size < 1<<62 {
-			size *= 2
-		}
-		found.Level, found.Mend = Warning, sysctl("net.netfilter.nf_conntrack_max", size)
-	}
-	if used+need > most {
+	case used+need > most:
 		found.Level = Bad
+	case used+need > most/10*9:
+		found.Level = Warning
+	}
+	if found.Level != OK {
+		size := uint64(1) << min(bits.Len64((used+need)*5/4-1), 62)
+		found.Mend = sysctl("net.netfilter.nf_conntrack_max", size)
 	}
 	return found
-}
-
-// tracked returns the maximum number of table entries that a scan uses. keeps is how
-// long netfilter keeps an idle entry. A silent target costs 1 + Retries datagrams, a
-// target that answers at least three.
-func (o *Options) tracked(keeps time.Duration) uint64 {
-	started := o.rate() / math.Min(float64(1+o.Retries), 3) // targets per second
-	open := o.config().Schedule().Silence()
-	n := started * (open + keeps).Seconds()
-	if o.Targets > 0 {
-		n = math.Min(n, float64(o.Targets))
-	}
-	return uint64(n)
 }
 
 // These are limits for the number of open files: below fewFiles the finding is Bad,
@@ -269,7 +255,7 @@ func (m *machine) checkDisk(o *Options) Finding {
 }
 
 // setClock is the command that makes NTP set the clock.
-const setClock = "sudo timedatectl set-ntp true"
+var setClock = []string{"sudo timedatectl set-ntp true"}
 
 func (m *machine) checkClock(*Options) Finding {
 	now := m.now().UTC()
@@ -278,7 +264,7 @@ func (m *machine) checkClock(*Options) Finding {
 		Need: "the right time: every record has it. Timeouts use a monotonic clock",
 	}
 	if now.Year() < 2025 || now.Year() > 2100 {
-		found.Level, found.Mend = Bad, []string{setClock}
+		found.Level, found.Mend = Bad, setClock
 	}
 	return found
 }
@@ -295,6 +281,6 @@ func (m *machine) checkSync(*Options) Finding {
 		Level: Warning,
 		Found: "nothing synchronises the clock, or nothing tells the kernel (as in many containers)",
 		Need:  "a clock synchronised by NTP, to compare times with other machines",
-		Mend:  []string{setClock},
+		Mend:  setClock,
 	}
 }

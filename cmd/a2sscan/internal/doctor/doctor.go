@@ -78,8 +78,20 @@ func (r *Report) Text(o *Options, width int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "for a scan with %s, timeout %v, retries %d:\n\n",
 		console.PerSecond(o.Rate), o.Timeout, o.Retries)
-	for _, one := range r.Findings {
-		b.WriteString(one.text(width))
+	const column = 26 // where the text of a finding begins
+	indent := strings.Repeat(" ", column)
+	for _, f := range r.Findings {
+		lines := console.Wrap(fmt.Sprintf("%-9s%-17s%s", f.Level, strings.ReplaceAll(f.Check, "_", " "), f.Found), width, column)
+		if f.Level != OK && f.Need != "" {
+			lines = append(lines, console.Wrap(indent+"needed: "+f.Need, width, column)...)
+		}
+		if len(f.Mend) > 0 {
+			lines = append(lines, indent+"to fix it:")
+		}
+		for _, command := range f.Mend { // not wrapped, so that the command can be copied
+			lines = append(lines, "    "+command)
+		}
+		b.WriteString(strings.Join(lines, "\n") + "\n")
 	}
 	word := "ready"
 	if !r.Ready {
@@ -87,32 +99,6 @@ func (r *Report) Text(o *Options, width int) string {
 	}
 	fmt.Fprintf(&b, "\n%s: %s\n", word, r.Count())
 	return b.String()
-}
-
-// These are the columns at which the parts of a finding begin.
-const (
-	levelColumn = 9
-	foundColumn = levelColumn + 17
-)
-
-func (f *Finding) text(width int) string {
-	head := fmt.Sprintf("%-*s%-*s%s", levelColumn, f.Level, foundColumn-levelColumn,
-		strings.ReplaceAll(f.Check, "_", " "), f.Found)
-	lines := console.Wrap(head, width, foundColumn)
-	if f.Level == OK {
-		return strings.Join(lines, "\n") + "\n"
-	}
-	indent := strings.Repeat(" ", foundColumn)
-	if f.Need != "" {
-		lines = append(lines, console.Wrap(indent+"needed: "+f.Need, width, foundColumn)...)
-	}
-	if len(f.Mend) > 0 {
-		lines = append(lines, indent+"to fix it:")
-	}
-	for _, command := range f.Mend { // not wrapped, so that the command can be copied
-		lines = append(lines, "    "+command)
-	}
-	return strings.Join(lines, "\n") + "\n"
 }
 
 // Count formats how many findings there are of each level.

@@ -15,28 +15,20 @@ func (m *machine) ofSystem() {
 		err := unix.Getrlimit(unix.RLIMIT_NOFILE, &l)
 		return l.Cur, err
 	}
-	m.disk = diskRoom
-	m.synced = clockSynced
-}
-
-func diskRoom(dir string) (free, nodes uint64, writable bool, err error) {
-	var s unix.Statfs_t
-	if err := unix.Statfs(dir, &s); err != nil {
-		return 0, 0, false, err
+	m.disk = func(dir string) (free, nodes uint64, writable bool, err error) {
+		var s unix.Statfs_t
+		if err := unix.Statfs(dir, &s); err != nil {
+			return 0, 0, false, err
+		}
+		if nodes = s.Ffree; s.Files == 0 { // a file system without a fixed number of inodes
+			nodes = 1
+		}
+		return s.Bavail * uint64(s.Bsize), nodes, unix.Access(dir, unix.W_OK) == nil, nil
 	}
-	nodes = s.Ffree
-	if s.Files == 0 { // a file system without a fixed number of inodes
-		nodes = 1
+	m.synced = func() (synced bool, maxError time.Duration, err error) {
+		var t unix.Timex // its Modes is 0, so the call changes nothing
+		state, err := unix.Adjtimex(&t)
+		synced = err == nil && state != unix.TIME_ERROR && t.Status&unix.STA_UNSYNC == 0
+		return synced, time.Duration(t.Maxerror) * time.Microsecond, err
 	}
-	return s.Bavail * uint64(s.Bsize), nodes, unix.Access(dir, unix.W_OK) == nil, nil
-}
-
-func clockSynced() (synced bool, maxError time.Duration, err error) {
-	var t unix.Timex // its Modes is 0, so the call changes nothing
-	state, err := unix.Adjtimex(&t)
-	if err != nil {
-		return false, 0, err
-	}
-	synced = state != unix.TIME_ERROR && t.Status&unix.STA_UNSYNC == 0
-	return synced, time.Duration(t.Maxerror) * time.Microsecond, nil
 }

@@ -88,19 +88,14 @@ func (g *Guard) AllFinished() {
 	}
 }
 
-// JudgeRunning compares a running scan with the limits. It judges the hit rate only
-// once enough targets are finished.
-func (g *Guard) JudgeRunning(s *scanner.Stats) { g.judge(s, hitSample) }
-
-// JudgeFinal compares a scan that has ended with the limits.
-func (g *Guard) JudgeFinal(s *scanner.Stats) { g.judge(s, 1) }
-
-func (g *Guard) judge(s *scanner.Stats, sample uint64) {
+// Judge compares a scan with the limits. While it runs, it judges the hit rate only once
+// enough targets are finished.
+func (g *Guard) Judge(s *scanner.Stats, running bool) {
 	if most := g.limits.MaxSendErrors; most >= 0 && s.SendErrors > uint64(most) {
 		g.stop("--max-send-errors", "%d datagrams could not be sent, and %d are allowed", s.SendErrors, most)
 	}
 	all := s.TargetsFinished() + uint64(s.Silent)
-	if g.limits.MinHitrate == 0 || all < sample {
+	if g.limits.MinHitrate == 0 || all == 0 || running && all < hitSample {
 		return
 	}
 	if rate := float64(s.Answered()) / float64(all); rate < g.limits.MinHitrate {
@@ -128,7 +123,7 @@ func (g *Guard) Watch(m *scanner.Monitor, t *console.Terminal) (stop func()) {
 	var w watch
 	return console.Every(watchEvery, func() {
 		s := m.Stats()
-		g.JudgeRunning(&s)
+		g.Judge(&s, true)
 		if trip := g.Tripped(); w.reports(trip, s.Wait) {
 			t.Log.Warn("guard tripped", "flag", trip.Flag, "why", trip.Why)
 			t.Say("%s: no new targets, finishing what is open", trip)

@@ -15,21 +15,21 @@ func TestGuard(t *testing.T) {
 	g := New(Limits{MinHitrate: 0.1, MaxSendErrors: 3}, func() { stops++ }, running)
 	s := scanner.Stats{Silent: 500}
 	s.Finished[scanner.StatusNoReply] = 400
-	if g.JudgeRunning(&s); g.Tripped() != nil {
+	if g.Judge(&s, true); g.Tripped() != nil {
 		t.Errorf("900 targets are judged: %v", g.Tripped())
 	}
 	s.Finished[scanner.StatusOK] = 110
-	if g.JudgeRunning(&s); g.Tripped() != nil {
+	if g.Judge(&s, true); g.Tripped() != nil {
 		t.Errorf("110 of 1010: %v", g.Tripped())
 	}
 	s.SendErrors, s.Silent = 4, 700
-	g.JudgeRunning(&s)
-	g.JudgeRunning(&s)
+	g.Judge(&s, true)
+	g.Judge(&s, true)
 	if why := g.Tripped(); stops != 1 || why == nil || why.Flag != "--max-send-errors" {
 		t.Errorf("%d stops, %v", stops, why)
 	}
 	g = New(Limits{MinHitrate: 0.1, MaxSendErrors: -1}, func() { stops++ }, running)
-	if g.JudgeRunning(&s); g.Tripped() == nil || !strings.HasPrefix(g.Tripped().Why, "9.09% of 1,210 targets answered, and 10% are required") {
+	if g.Judge(&s, true); g.Tripped() == nil || !strings.HasPrefix(g.Tripped().Why, "9.09% of 1,210 targets answered, and 10% are required") {
 		t.Errorf("%v", g.Tripped())
 	}
 }
@@ -51,7 +51,7 @@ func TestAllFinished(t *testing.T) {
 // TestInterrupted: a guard does not trip after a signal has ended the scan.
 func TestInterrupted(t *testing.T) {
 	g := New(Limits{}, func() { t.Error("drained") }, func() bool { return true })
-	if g.JudgeFinal(&scanner.Stats{SendErrors: 1}); g.Tripped() != nil {
+	if g.Judge(&scanner.Stats{SendErrors: 1}, false); g.Tripped() != nil {
 		t.Errorf("%v", g.Tripped())
 	}
 }

@@ -94,7 +94,7 @@ func (s *Run) conclude(all *scanner.Stats) {
 	ended := s.ended()
 	how.complete = ended == ledger.EndedComplete || ended == ledger.EndedInput && s.list.Err() == nil
 	if how.complete {
-		s.guard.JudgeFinal(all)
+		s.guard.Judge(all, false)
 	}
 	if how.complete && (s.guard.Tripped() == nil || s.out.File().Name == s.opts.Out.Path) {
 		how.output = output.Failure(s.out.Commit())

@@ -292,7 +292,7 @@ func (s *Run) listen() (ctx context.Context, end func()) {
 	s.program.Metrics.Attach(metrics.Source{
 		List: s.list.Stats, Size: s.list.Size,
 		Records: s.out.Count, OutputFailed: func() bool { return s.out.Err() != nil || s.unsaved.Load() },
-		Draining: s.shutdown.Draining,
+		Draining: s.shutdown.Drained.Done(),
 		Resumed:  s.checkpoint.Behind(), Start: s.start, Rate: s.opts.Pace.Rate.Limit(),
 	})
 	s.logStart()
@@ -374,7 +374,7 @@ func (s *Run) ask(ctx context.Context) (scanner.Stats, error) {
 	}
 	cfg.SweepPort, cfg.TryPlayers = s.sweepPort(), !namesNetworks(s.inputs)
 	cfg.Monitor = new(scanner.Monitor)
-	cfg.Drain = s.shutdown.Draining
+	cfg.Drain = s.shutdown.Drained.Done()
 	cfg.Rates = s.rate.Rates()
 	if s.checkpoint.Enabled {
 		s.checkpoint.Begin()

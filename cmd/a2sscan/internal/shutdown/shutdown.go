@@ -13,23 +13,16 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// relayHangup relays SIGHUP to signals, unless the process ignores SIGHUP, as it
-// does under nohup.
-func relayHangup(signals chan<- os.Signal) {
-	if !signal.Ignored(syscall.SIGHUP) {
-		signal.Notify(signals, syscall.SIGHUP)
-	}
-}
-
 // Interruptible returns a context that the first signal cancels. The second signal
 // kills the program, unless it is SIGHUP, because a closing session may send SIGHUP
-// twice. SIGHUP counts as a signal only if hangup is set.
+// twice. SIGHUP counts as a signal only if hangup is set and the process does not
+// ignore it, as it does under nohup.
 func Interruptible(hangup bool) (ctx context.Context, end func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals, hangups := make(chan os.Signal, 1), make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	if hangup {
-		relayHangup(hangups)
+	if hangup && !signal.Ignored(syscall.SIGHUP) {
+		signal.Notify(hangups, syscall.SIGHUP)
 	}
 	go func() {
 		select {
@@ -70,13 +63,9 @@ func Handle(do func(os.Signal), which ...os.Signal) (end func()) {
 // Shutdown ends a scan in one of two ways. The first signal drains the scan: it
 // finishes its open targets and starts no new ones. The second signal cancels it.
 type Shutdown struct {
-	Draining chan struct{}   // closed when draining begins
-	Drained  context.Context // done when draining begins
-	Cancel   func()          // cancels the context that Listen returned
-
-	terminal *console.Terminal
-	quit     func() // cancels Drained
-	once     sync.Once
+	Drained context.Context // done when draining begins
+	Drain   func()          // makes the scan finish its open targets and start no new ones
+	Cancel  func()          // cancels the context that Listen returned
 
 	mu          sync.Mutex
 	interrupted bool        // a signal arrived
@@ -93,21 +82,38 @@ const cancelTime = 700 * time.Millisecond
 // makes the signals ineffective and cancels the context.
 func Listen(t *console.Terminal, hangup bool) (s *Shutdown, ctx context.Context, end func()) {
 	ctx, cancel := context.WithCancel(context.Background())
-	s = &Shutdown{Draining: make(chan struct{}), Cancel: cancel, terminal: t, stuck: func() {}}
-	s.Drained, s.quit = context.WithCancel(ctx)
+	s = &Shutdown{Cancel: cancel, stuck: func() {}}
+	s.Drained, s.Drain = context.WithCancel(ctx)
 	which := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if hangup && !signal.Ignored(syscall.SIGHUP) {
 		which = append(which, syscall.SIGHUP)
 	}
 	stop := Handle(func(sig os.Signal) {
 		t.Log.Warn("signal", "name", sig.String())
-		if sig != syscall.SIGHUP || !s.Interrupted() {
-			s.signalled()
+		s.mu.Lock()
+		first := !s.interrupted
+		s.interrupted = true
+		if !first && sig != syscall.SIGHUP && s.timer == nil {
+			s.timer = time.AfterFunc(cancelTime, s.stuck)
+		}
+		s.mu.Unlock()
+		switch {
+		case first:
+			s.Drain()
+			t.Say("interrupted: no new targets, finishing what is open")
+			t.Hint("interrupt again to end at once")
+		case sig != syscall.SIGHUP:
+			s.Cancel()
+			t.Say("interrupted again: writing what is there")
 		}
 	}, which...)
 	return s, ctx, func() {
 		stop()
-		s.disarm()
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.timer != nil {
+			s.timer.Stop()
+		}
 		cancel()
 	}
 }
@@ -119,44 +125,6 @@ func (s *Shutdown) OnStuck(stuck func()) {
 	defer s.mu.Unlock()
 	s.stuck = stuck
 }
-
-// disarm stops the timer that the second signal started.
-func (s *Shutdown) disarm() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.timer != nil {
-		s.timer.Stop()
-	}
-}
-
-func (s *Shutdown) signalled() {
-	if s.isFirst() {
-		s.Drain()
-		s.terminal.Say("interrupted: no new targets, finishing what is open")
-		s.terminal.Hint("interrupt again to end at once")
-		return
-	}
-	s.Cancel()
-	s.terminal.Say("interrupted again: writing what is there")
-}
-
-// isFirst records a signal and reports whether it is the first. The second signal
-// starts the timer.
-func (s *Shutdown) isFirst() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.interrupted {
-		s.interrupted = true
-		return true
-	}
-	if s.timer == nil {
-		s.timer = time.AfterFunc(cancelTime, s.stuck)
-	}
-	return false
-}
-
-// Drain makes the scan finish its open targets and start no new ones.
-func (s *Shutdown) Drain() { s.once.Do(func() { close(s.Draining); s.quit() }) }
 
 // Interrupted reports whether a signal has arrived.
 func (s *Shutdown) Interrupted() bool {
