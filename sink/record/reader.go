@@ -144,18 +144,37 @@ func (r *Reader) Read(line []byte) (*Record, error) {
 		}
 		return nil, errors.New("is not a record: a record is a JSON object")
 	}
-	whole, err := r.members()
-	switch {
-	case err != nil:
+	all := uint64(1)<<len(schemaKeys) - 1
+	missing := uint64(0)
+	if r.decode|r.keep != all {
+		missing = r.decode | r.keep | 1
+		for i := range schemaKeys {
+			if i > 0 && schemaKeys[i-1].is == ColumnText {
+				missing &^= 1 << i // KEY_hex follows KEY, if it is there
+			}
+		}
+	}
+	var err error
+	if rec.seen, err = r.object(schemaKeys, r.decode|1, r.keep, missing); err != nil {
+		if bad := (*jsontext.SyntacticError)(nil); errors.As(err, &bad) {
+			err = syntax(bad)
+		}
 		return nil, err
-	case whole:
+	}
+	if r.d.StackDepth() == 0 {
 		if _, err := r.d.ReadToken(); err != io.EOF {
 			return nil, errors.New("is not a record: something follows its closing brace")
 		}
 	}
 	r.finish()
 	if rec.seen&1 == 0 {
-		return rec, r.lacking()
+		var lacks []string
+		for _, key := range []string{"schema", "ip", "port", "status"} {
+			if !rec.Has(key) {
+				lacks = append(lacks, key)
+			}
+		}
+		return rec, fmt.Errorf("is not a whole record: it lacks %s", strings.Join(lacks, ", "))
 	}
 	return rec, nil
 }
@@ -172,62 +191,27 @@ func Read(line []byte) (scan string, r *scanner.Result, err error) {
 	return rec.Scan, rec.Result.Clone(), nil
 }
 
-// members reads the members of the record until it has all wanted keys. whole reports
-// whether it has read to the end.
-func (r *Reader) members() (whole bool, err error) {
-	if r.decode|r.keep == 1<<len(schemaKeys)-1 {
-		r.rec.seen, err = r.object(schemaKeys, ^r.keep, r.keep, 0)
-		return true, err
-	}
-	missing := r.decode | r.keep | 1
-	for i := range schemaKeys {
-		if i > 0 && schemaKeys[i-1].is == ColumnText {
-			missing &^= 1 << i // KEY_hex follows KEY, if it is there
-		}
-	}
-	r.rec.seen, err = r.object(schemaKeys, r.decode|1, r.keep, missing)
-	return r.d.StackDepth() == 0, err
-}
-
-// lacking returns the error for an object without a schema.
-func (r *Reader) lacking() error {
-	var missing []string
-	for _, key := range []string{"schema", "ip", "port", "status"} {
-		if !r.rec.Has(key) {
-			missing = append(missing, key)
-		}
-	}
-	return fmt.Errorf("is not a whole record: it lacks %s", strings.Join(missing, ", "))
-}
-
 // syntax returns the error for a line that is no JSON.
 func syntax(err error) error {
 	return fmt.Errorf("is no JSON: %s", strings.TrimPrefix(err.Error(), "jsontext: "))
 }
 
 // object reads an object and returns the fields that it has. It decodes the fields in
-// decode, keeps the values of those in keep, and skips the others. If missing is not empty, it stops when it has all of
-// these fields, without reading the rest of the object.
+// decode, keeps the values of those in keep, and skips the others. If missing is not
+// empty, it stops when it has all of these fields, without reading the rest of the object.
 func (r *Reader) object(fields []field, decode, keep, missing uint64) (seen uint64, err error) {
-	if kind := r.d.PeekKind(); kind != '{' {
-		return 0, r.wrongType("object")
-	}
-	_, _ = r.d.ReadToken() // the brace that was peeked at
-	stops := missing != 0
-	for next := 0; r.d.PeekKind() != '}'; {
-		name, err := r.value()
+	stops, next := missing != 0, 0
+	err = r.inside('{', "object", func() error {
+		name, err := r.d.ReadValue()
 		if err != nil {
-			return seen, err
+			return err
 		}
 		i := placeOf(fields, r.unquoted(name), next)
 		if stops && missing == 0 && (i < 0 || decode&(1<<i) == 0) {
-			return seen, nil
+			return errEnough
 		}
 		if i < 0 {
-			if err := r.skip(); err != nil {
-				return seen, err
-			}
-			continue
+			return r.d.SkipValue()
 		}
 		next = i + 1
 		f, bit := &fields[i], uint64(1)<<i
@@ -237,21 +221,22 @@ func (r *Reader) object(fields []field, decode, keep, missing uint64) (seen uint
 		case decode&bit != 0 && !again && !(f.is == ColumnText && seen&(bit<<1) != 0):
 			err = r.field(f)
 		case keep&bit != 0:
-			r.rec.values[i], err = r.value()
+			r.rec.values[i], err = r.d.ReadValue()
 		default:
-			err = r.skip()
+			err = r.d.SkipValue()
 		}
-		if _, unknown := err.(SchemaError); unknown {
-			return seen, err
-		}
-		if err != nil {
-			return seen, inKey(f.name, err)
+		if _, unknown := err.(SchemaError); err != nil && !unknown {
+			err = inKey(f.name, err)
 		}
 		seen |= bit
 		missing &^= bit
+		return err
+	})
+	if err == errEnough {
+		return seen, nil
 	}
-	if _, err := r.d.ReadToken(); err != nil {
-		return seen, syntax(err)
+	if err != nil {
+		return seen, err
 	}
 	for i := range fields {
 		if r.strict && fields[i].always && seen&(1<<i) == 0 {
@@ -271,48 +256,26 @@ func (r *Reader) unquoted(s []byte) []byte {
 	return r.text[start:len(r.text):len(r.text)]
 }
 
-// value reads the next value. It is valid as long as the line.
-func (r *Reader) value() (jsontext.Value, error) {
-	v, err := r.d.ReadValue()
-	if err != nil {
-		return nil, syntax(err)
-	}
-	return v, nil
-}
+// errEnough ends an object whose wanted fields have been read.
+var errEnough = errors.New("enough")
 
-// skip skips the next value.
-func (r *Reader) skip() error {
-	if err := r.d.SkipValue(); err != nil {
-		return syntax(err)
-	}
-	return nil
-}
-
-// wrongType reads the next value and returns the error that it is not what a key
-// should have.
-func (r *Reader) wrongType(want string) error {
-	v, err := r.value()
-	if err != nil {
-		return err
-	}
-	return wrongType(v, want)
-}
-
-// list reads a list, and calls element for each element.
-func (r *Reader) list(element func() error) error {
-	if r.d.PeekKind() != '[' {
-		return r.wrongType("array")
+// inside reads an object or list, and calls member for each of its members.
+func (r *Reader) inside(open jsontext.Kind, want string, member func() error) error {
+	if r.d.PeekKind() != open {
+		v, err := r.d.ReadValue()
+		if err != nil {
+			return err
+		}
+		return wrongType(v, want)
 	}
 	_, _ = r.d.ReadToken()
-	for r.d.PeekKind() != ']' {
-		if err := element(); err != nil {
+	for kind := r.d.PeekKind(); kind != '}' && kind != ']'; kind = r.d.PeekKind() {
+		if err := member(); err != nil {
 			return err
 		}
 	}
-	if _, err := r.d.ReadToken(); err != nil {
-		return syntax(err)
-	}
-	return nil
+	_, err := r.d.ReadToken()
+	return err
 }
 
 // field reads the value of a field into the Result.
@@ -339,8 +302,13 @@ func (r *Reader) field(f *field) (err error) {
 			_, err = r.object(f.fields, ^uint64(0), 0, 0)
 			return err
 		}
-		return r.list(func() error {
-			grow(to)
+		return r.inside('[', "array", func() error {
+			switch list := to.(type) {
+			case *[]wire.Player:
+				*list = append(*list, wire.Player{})
+			case *[]game.Mod:
+				*list = append(*list, game.Mod{})
+			}
 			_, err := r.object(f.fields, ^uint64(0), 0, 0)
 			return err
 		})
@@ -351,44 +319,30 @@ func (r *Reader) field(f *field) (err error) {
 		return r.pairsOfHex(f)
 	}
 	if f.lists == 1 {
-		return r.list(func() error {
-			v, err := r.value()
+		return r.inside('[', "array", func() error {
+			v, err := r.d.ReadValue()
 			if err != nil {
 				return err
 			}
 			return r.set(f, to, v)
 		})
 	}
-	v, err := r.value()
+	v, err := r.d.ReadValue()
 	if err != nil {
 		return err
 	}
 	return r.set(f, to, v)
 }
 
-// grow appends an empty element to a list of objects.
-func grow(list any) {
-	switch list := list.(type) {
-	case *[]wire.Player:
-		*list = append(*list, wire.Player{})
-	case *[]game.Mod:
-		*list = append(*list, game.Mod{})
-	}
-}
-
 // pairs reads an object of texts.
 func (r *Reader) pairs(to any) error {
-	if r.d.PeekKind() != '{' {
-		return r.wrongType("object")
-	}
-	_, _ = r.d.ReadToken()
-	for r.d.PeekKind() != '}' {
-		key, err := r.value()
+	return r.inside('{', "object", func() error {
+		key, err := r.d.ReadValue()
 		if err != nil {
 			return err
 		}
 		name := r.unquoted(key)
-		v, err := r.value()
+		v, err := r.d.ReadValue()
 		if err != nil {
 			return err
 		}
@@ -403,35 +357,26 @@ func (r *Reader) pairs(to any) error {
 			if !slices.ContainsFunc(*to, func(a game.Attribute) bool { return a.Name == string(name) }) {
 				*to = append(*to, game.Attribute{Name: r.word(name), Value: value, Source: keywordsSource})
 			}
-		case *game.Game:
-			r.source(to, name, r.word(value))
+		case *game.Game: // where its values came from
+			if attribute, ok := bytes.CutPrefix(name, []byte(attributeSource)); ok {
+				r.from = append(r.from, game.Attribute{Name: r.word(attribute), Source: r.word(value)})
+			}
+			for k := range game.Key(game.NumKeys) {
+				if k.String() == string(name) {
+					to.SetSource(k, r.word(value))
+				}
+			}
 		}
-	}
-	if _, err := r.d.ReadToken(); err != nil {
-		return syntax(err)
-	}
-	return nil
-}
-
-// source sets where a value of the game came from.
-func (r *Reader) source(g *game.Game, name []byte, from string) {
-	if attribute, ok := bytes.CutPrefix(name, []byte(attributeSource)); ok {
-		r.from = append(r.from, game.Attribute{Name: r.word(attribute), Source: from})
-		return
-	}
-	for k := range game.Key(game.NumKeys) {
-		if k.String() == string(name) {
-			g.SetSource(k, from)
-		}
-	}
+		return nil
+	})
 }
 
 // pairsOfHex reads rules_raw.
 func (r *Reader) pairsOfHex(f *field) error {
-	return r.list(func() error {
+	return r.inside('[', "array", func() error {
 		var pair [][]byte
-		err := r.list(func() error {
-			v, err := r.value()
+		err := r.inside('[', "array", func() error {
+			v, err := r.d.ReadValue()
 			if err != nil {
 				return err
 			}
@@ -523,10 +468,8 @@ func (r *Reader) set(f *field, to any, v jsontext.Value) error {
 		}
 		*to.(*string) = string(v)
 		return nil
-	case ColumnFloat64, ColumnFloat32:
-		return setDecimal(f, to, v)
-	case ColumnUint8, ColumnUint16, ColumnUint32, ColumnUint64, ColumnInt32:
-		return setWhole(f, to, v)
+	case ColumnFloat64, ColumnFloat32, ColumnUint8, ColumnUint16, ColumnUint32, ColumnUint64, ColumnInt32:
+		return setNumber(f, to, v)
 	}
 	if v.Kind() != '"' {
 		return wrongType(v, wants[f.is])
@@ -540,55 +483,52 @@ var wants = [numTypes]string{
 	ColumnID: "64-bit number in a string", ColumnMillis: "time", ColumnSeconds: "time",
 }
 
-// setDecimal stores a number that may have decimals.
-func setDecimal(f *field, to any, v jsontext.Value) error {
+// limits are the ranges of the types of numbers.
+var limits = [numTypes]struct {
+	least, most float64
+	want        string
+}{
+	ColumnUint8:   {0, math.MaxUint8, "integer from 0 to 255"},
+	ColumnUint16:  {0, math.MaxUint16, "integer from 0 to 65535"},
+	ColumnUint32:  {0, math.MaxUint32, "integer from 0 to 4294967295"},
+	ColumnUint64:  {0, math.MaxUint64, "integer from 0 to 18446744073709551615"},
+	ColumnInt32:   {math.MinInt32, math.MaxInt32, "integer from -2147483648 to 2147483647"},
+	ColumnFloat64: {0, math.MaxFloat64, "number from 0"},
+	ColumnFloat32: {math.Inf(-1), math.Inf(1), "number or null"},
+}
+
+// setNumber stores a number. JSON may write a whole number as 1.0 or 1e3.
+func setNumber(f *field, to any, v jsontext.Value) error {
+	limit := &limits[f.is]
+	var n int64
+	var x float64
+	var err error
+	switch f.is {
+	case ColumnFloat64:
+		x, err = strconv.ParseFloat(string(v), 64)
+	case ColumnFloat32:
+		x = math.NaN()
+		if v.Kind() != 'n' {
+			x, _ = strconv.ParseFloat(string(v), 32) // one beyond the range becomes infinite
+		}
+	default:
+		if n, err = strconv.ParseInt(string(v), 10, 64); err == nil {
+			x = float64(n)
+		} else if x, err = strconv.ParseFloat(string(v), 64); x != math.Trunc(x) {
+			return wrongType(v, limit.want)
+		} else {
+			n = int64(x)
+		}
+	}
 	null := f.is == ColumnFloat32 && v.Kind() == 'n'
-	n, err := math.NaN(), error(nil)
-	bits := 64
-	if f.is == ColumnFloat32 {
-		bits = 32
-	}
-	if !null {
-		n, err = strconv.ParseFloat(string(v), bits)
-	}
-	switch {
-	case f.is == ColumnFloat32 && !null && v.Kind() != '0':
-		return wrongType(v, "number or null")
-	case f.is == ColumnFloat64 && (v.Kind() != '0' || err != nil || n < 0):
-		return wrongType(v, "number from 0")
+	if !null && (v.Kind() != '0' || err != nil || x < limit.least || x > limit.most) {
+		return wrongType(v, limit.want)
 	}
 	switch to := to.(type) {
 	case *float32:
-		*to = float32(n)
+		*to = float32(x)
 	case *time.Duration:
-		*to = time.Duration(math.Round(n*1000)) * time.Microsecond
-	}
-	return nil
-}
-
-// limits are the ranges of the types of whole numbers.
-var limits = [numTypes]struct{ least, most float64 }{
-	ColumnUint8: {0, math.MaxUint8}, ColumnUint16: {0, math.MaxUint16}, ColumnUint32: {0, math.MaxUint32},
-	ColumnUint64: {0, math.MaxUint64}, ColumnInt32: {math.MinInt32, math.MaxInt32},
-}
-
-// setWhole stores a whole number. JSON may write it as 1.0 or 1e3.
-func setWhole(f *field, to any, v jsontext.Value) error {
-	n, err := strconv.ParseInt(string(v), 10, 64)
-	limit := &limits[f.is]
-	if size := float64(n); err != nil || size < limit.least || size > limit.most {
-		x, err := strconv.ParseFloat(string(v), 64)
-		if v.Kind() != '0' || err != nil || x != math.Trunc(x) || x < limit.least || x > limit.most {
-			return wrongType(v, fmt.Sprintf("integer from %.0f to %.0f", limit.least, limit.most))
-		}
-		if n = int64(x); f.is == ColumnUint64 && x >= math.MaxInt64 {
-			u, err := strconv.ParseUint(string(v), 10, 64)
-			if n = int64(u); err != nil {
-				n = int64(uint64(min(x, 1<<64-2048)))
-			}
-		}
-	}
-	switch to := to.(type) {
+		*to = time.Duration(math.Round(x*1000)) * time.Microsecond
 	case *uint8:
 		*to = uint8(n)
 	case *uint16: // an application ID beyond 16 bits is in game_id
@@ -600,6 +540,11 @@ func setWhole(f *field, to any, v jsontext.Value) error {
 		*to = uint32(n)
 	case *uint64:
 		*to = uint64(n)
+		if x >= math.MaxInt64 {
+			if *to, err = strconv.ParseUint(string(v), 10, 64); err != nil {
+				*to = uint64(min(x, 1<<64-2048))
+			}
+		}
 	case *int32:
 		*to = int32(n)
 	case *int:
@@ -769,6 +714,8 @@ type keyError struct {
 }
 
 func (e *keyError) Error() string { return e.path + ": " + e.err.Error() }
+
+func (e *keyError) Unwrap() error { return e.err }
 
 // inKey adds a key before the path of an error.
 func inKey(key string, err error) error {
