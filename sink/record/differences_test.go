@@ -22,18 +22,6 @@ func TestReadAsked(t *testing.T) {
 	}
 }
 
-func TestReadBadKeys(t *testing.T) {
-	for _, line := range []string{
-		``, `[]`, `{}`, `{"schema":1`, `{"schema":1,"port":"x"}`, `{"schema":1,"ip":"nowhere"}`,
-		`{"schema":1,"time":"yesterday"}`, `{"schema":1,"raw":["="]}`, `{"schema":1,"tag_hex":"0"}`,
-		`{"schema":1,"errors":[]}`,
-	} {
-		if _, _, err := Read([]byte(line)); err == nil {
-			t.Errorf("%s passes", line)
-		}
-	}
-}
-
 func TestDifferences(t *testing.T) {
 	tests := []struct {
 		one, other string

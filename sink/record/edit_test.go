@@ -84,17 +84,6 @@ func TestLocateLong(t *testing.T) {
 	}
 }
 
-func BenchmarkLocate(b *testing.B) {
-	line := bytes.TrimSpace(Append(nil, "20261120T030000Z", typical(1)))
-	where := in(scanner.Geo{Country: "DE"})
-	var dst []byte
-	b.SetBytes(int64(len(line)))
-	b.ReportAllocs()
-	for b.Loop() {
-		dst, _ = Locate(dst[:0], line, where)
-	}
-}
-
 // FuzzLocate: a record stays JSON, and only its geo changes.
 func FuzzLocate(f *testing.F) {
 	for _, g := range golden {

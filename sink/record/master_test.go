@@ -94,16 +94,6 @@ func TestMasterDiffers(t *testing.T) {
 	}
 }
 
-// TestMasterAllocs: appending a record with a master's data does not allocate.
-func TestMasterAllocs(t *testing.T) {
-	r := full()
-	var e Encoder
-	dst := e.Append(nil, "s", r)
-	if n := testing.AllocsPerRun(100, func() { dst = e.Append(dst[:0], "s", r) }); n > 0 {
-		t.Errorf("%v allocations", n)
-	}
-}
-
 // FuzzMaster: a rewritten object is JSON with the same value. A dropped string is
 // not a JSON object, or is one that some parsers reject.
 func FuzzMaster(f *testing.F) {

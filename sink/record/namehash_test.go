@@ -3,7 +3,6 @@ package record
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -92,14 +91,5 @@ func TestNameHashesAllocateNothing(t *testing.T) {
 	dst := enc.Append(nil, "", r)
 	if n := testing.AllocsPerRun(100, func() { dst = enc.Append(dst[:0], "", r) }); n != 0 {
 		t.Errorf("%v allocations", n)
-	}
-}
-
-// TestAppendHash compares the digits with those that package fmt writes.
-func TestAppendHash(t *testing.T) {
-	for _, h := range []uint64{0, 1, 9, 10, 0x0123456789abcdef, 0xfedcba9876543210, 0x9a9a9a9a9a9a9a9a, 1 << 63, 1<<64 - 1} {
-		if got, want := string(appendHash(nil, h)), fmt.Sprintf("%016x", h); got != want {
-			t.Errorf("%s, want %s", got, want)
-		}
 	}
 }

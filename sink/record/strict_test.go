@@ -69,25 +69,6 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestCheckFits: no object in the list has more keys than Check has bits for.
-func TestCheckFits(t *testing.T) {
-	for _, fields := range [][]field{schemaKeys, infoFields, playerFields, gameFields, geoFields} {
-		if len(fields) > 64 {
-			t.Errorf("%d keys", len(fields))
-		}
-	}
-}
-
-func BenchmarkCheck(b *testing.B) {
-	line := Append(nil, "s", golden[0].result)
-	b.SetBytes(int64(len(line)))
-	for b.Loop() {
-		if err := check(line); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
 // FuzzCheck: a strict Reader and the JSON Schema agree about every line in which no key
 // occurs twice, except for addresses and times, which no pattern describes exactly. If a
 // key occurs twice, the Reader accepts no line that the JSON Schema rejects.
