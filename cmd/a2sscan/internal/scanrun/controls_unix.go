@@ -16,9 +16,9 @@ func (s *Run) controls() (end func()) {
 	return shutdown.Handle(func(sig os.Signal) {
 		switch sig {
 		case syscall.SIGUSR1:
-			s.turnRate(true)
+			turnRate(s.rate, s.term, true)
 		case syscall.SIGUSR2:
-			s.turnRate(false)
+			turnRate(s.rate, s.term, false)
 		case syscall.SIGQUIT:
 			s.sayState()
 		}

@@ -2,8 +2,6 @@ package scanrun
 
 import (
 	"cmp"
-	"context"
-	"errors"
 	"os"
 	"time"
 
@@ -27,16 +25,6 @@ type outcome struct {
 	broken   error // the error that ended the scan early; nil: none
 }
 
-// closeOutput completes the checkpoint and closes the output of a scan that
-// returned err.
-func (s *Run) closeOutput(err error) {
-	saved := s.checkpoint.Finish()
-	s.how.output = cmp.Or(output.Failure(cmp.Or(s.out.Close(), s.unopened)), saved)
-	if !errors.Is(err, context.Canceled) {
-		s.how.broken = err
-	}
-}
-
 // askedNobody returns the error of a run that has sent no datagram. It returns nil
 // if datagrams were sent, or if a resumed scan ended without an error.
 func (s *Run) askedNobody(err error, stats *scanner.Stats) error {
@@ -50,7 +38,7 @@ func (s *Run) askedNobody(err error, stats *scanner.Stats) error {
 	case s.shutdown.Interrupted():
 		return console.Fail(console.ExitInterrupted, "interrupted before the first packet")
 	case s.guard.Tripped() != nil:
-		return s.guarded(nil)
+		return guarded(s.guard, nil)
 	}
 	return inputs.NothingToAsk(s.list, s.exclusions)
 }
@@ -140,7 +128,7 @@ func (s *Run) summarize(counts *ledger.Source) *ledger.Summary {
 	if !targets.Order {
 		sum.Seed = &targets.Seed.N
 	}
-	sum.Plan = s.plan(sum.Inputs)
+	sum.Plan = s.opts.plan(sum.Inputs, s.exclusions.Digest(), s.geo.Types())
 	sum.Resumed = s.checkpoint.TimesResumed
 	sum.Start, sum.End = s.start, time.Now().UTC()
 	sum.SetAnswers(&s.tally, s.opts.config().Schedule().Requests())
@@ -262,8 +250,8 @@ func (s *Run) verdict(sum *ledger.Summary) error {
 }
 
 // guarded returns the error of a scan that a guard ended, or err if no guard did.
-func (s *Run) guarded(err error) error {
-	if why := s.guard.Tripped(); why != nil {
+func guarded(g *guard.Guard, err error) error {
+	if why := g.Tripped(); why != nil {
 		return console.Fail(console.ExitGuard, "%s", why)
 	}
 	return err

@@ -54,7 +54,15 @@ func (s *Run) inputNotes() []ledger.Input {
 			Bytes: in.Bytes, SHA256: in.SHA256, Targets: in.Targets, Invalid: in.Invalid,
 		}
 		if i < len(s.fetched.sources) { // fetched lists come before all others
-			note.Master = s.masterNote()
+			m := &s.opts.From
+			note.Master = &ledger.MasterList{Protocol: "udp", Address: m.UDP, Region: m.Region.String(),
+				Filter: m.Conditions().String(), Whole: s.fetched.err == nil}
+			if m.UDP == "" { // the URL is shown without user, password and query
+				u, err := url.Parse(cmp.Or(m.URL, master.DefaultWeb))
+				if note.Master.Protocol, note.Master.Address = "web", ""; err == nil {
+					note.Master.Address = (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
+				}
+			}
 		}
 		all = append(all, note)
 	}
@@ -62,39 +70,4 @@ func (s *Run) inputNotes() []ledger.Input {
 		all = append(all, ledger.Input{Name: arg, Format: ledger.Argument})
 	}
 	return all
-}
-
-// masterNote describes the query to the master for the summary, with the URL of a Web
-// API without user, password and query.
-func (s *Run) masterNote() *ledger.MasterList {
-	m := &s.opts.From
-	n := &ledger.MasterList{Region: m.Region.String(), Filter: m.Conditions().String(), Whole: s.fetched.err == nil}
-	if n.Protocol, n.Address = "udp", m.UDP; m.UDP == "" {
-		n.Protocol = "web"
-		if u, err := url.Parse(cmp.Or(m.URL, master.DefaultWeb)); err == nil {
-			n.Address = (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
-		}
-	}
-	return n
-}
-
-// plan returns the plan of the scan for its summary. read describes the inputs.
-func (s *Run) plan(read []ledger.Input) *ledger.Plan {
-	o := s.opts
-	p := &ledger.Plan{
-		Lists: []string{}, Targets: []string{}, Ports: o.Ports, Questions: o.Query.String(),
-		MaxTargets: o.MaxTargets, MaxPerAddress: o.Pace.MaxPerAddress,
-		SecondLook: o.SecondLook, Fallback: o.Fallback, Resolve: o.Targets.Resolve,
-		Unanswered: o.Records.Unanswered, Raw: o.Records.Raw, NoNames: o.Records.NoNames, KeepMaster: o.From.Keep,
-		Exclusions: s.exclusions.Digest(), Shard: list.Shard(o.Targets.Shard).String(),
-	}
-	for _, in := range read {
-		if in.Format == ledger.Argument {
-			p.Targets = append(p.Targets, in.Name)
-		} else {
-			p.Lists = append(p.Lists, in.SHA256)
-		}
-	}
-	p.Databases = s.geo.Types()
-	return p
 }

@@ -301,6 +301,26 @@ func (o *Options) scanPlan(args []string) (checkpoint.Plan, error) {
 	}, err
 }
 
+// plan returns the plan of the scan for its summary. read describes the inputs, and
+// excluded is the digest of the exclusions.
+func (o *Options) plan(read []ledger.Input, excluded string, databases []string) *ledger.Plan {
+	p := &ledger.Plan{
+		Lists: []string{}, Targets: []string{}, Ports: o.Ports, Questions: o.Query.String(),
+		MaxTargets: o.MaxTargets, MaxPerAddress: o.Pace.MaxPerAddress,
+		SecondLook: o.SecondLook, Fallback: o.Fallback, Resolve: o.Targets.Resolve,
+		Unanswered: o.Records.Unanswered, Raw: o.Records.Raw, NoNames: o.Records.NoNames, KeepMaster: o.From.Keep,
+		Databases: databases, Exclusions: excluded, Shard: list.Shard(o.Targets.Shard).String(),
+	}
+	for _, in := range read {
+		if in.Format == ledger.Argument {
+			p.Targets = append(p.Targets, in.Name)
+		} else {
+			p.Lists = append(p.Lists, in.SHA256)
+		}
+	}
+	return p
+}
+
 // statusKind returns how progress is shown: not at all with --quiet, unless
 // --status is given.
 func (o *Options) statusKind() progress.Kind {

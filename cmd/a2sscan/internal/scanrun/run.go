@@ -3,7 +3,9 @@
 package scanrun
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"io"
 	"iter"
 	"net/netip"
@@ -149,7 +151,7 @@ func (s *Run) prepare() (err error) {
 			return err
 		}
 	}
-	if s.exclusions, err = s.opts.Exclude.Open(s.note); err != nil {
+	if s.exclusions, err = s.opts.Exclude.Open(noteOn(s.term)); err != nil {
 		return err
 	}
 	if s.id == "" {
@@ -165,8 +167,10 @@ func (s *Run) prepare() (err error) {
 	return err
 }
 
-// note prints what a user should know about a list.
-func (s *Run) note(note string) { s.term.Say("%s", note) }
+// noteOn returns a function that prints what a user should know about a list.
+func noteOn(t *console.Terminal) func(note string) {
+	return func(note string) { t.Say("%s", note) }
+}
 
 // resume takes over the state in the checkpoint, if one exists. It returns the
 // reader to use in place of stdin.
@@ -199,7 +203,7 @@ func (s *Run) openTargets(stdin io.Reader) error {
 		return err
 	}
 	s.bad = inputs.NewBadLines(s.term, s.opts.Targets.Resolve)
-	cfg.Exclusions, cfg.Invalid, cfg.Note = s.exclusions, s.bad.Add, s.note
+	cfg.Exclusions, cfg.Invalid, cfg.Note = s.exclusions, s.bad.Add, noteOn(s.term)
 	cfg.Sources = append(slices.Clone(s.fetched.sources), cfg.Sources...)
 	if s.checkpoint.Enabled {
 		if s.checkpoint.Resumes && s.opts.Pace.MaxPerAddress > 0 {
@@ -258,17 +262,13 @@ func (s *Run) census() (*ledger.Summary, error) {
 		s.bad.Close()
 		return nil, err
 	}
-	if s.checkpoint.Resumes {
-		// If the output is not as the checkpoint describes it, nothing is sent and all
-		// files stay as they are. It is truncated there even if no targets are left.
-		if err := s.openOutput(); err != nil {
-			s.bad.Close()
-			return nil, output.Failure(err)
-		}
-	}
 	own, err := s.ask(ctx)
 	s.bad.Close()
-	s.closeOutput(err)
+	saved := s.checkpoint.Finish()
+	s.how.output = cmp.Or(output.Failure(cmp.Or(s.out.Close(), s.unopened)), saved)
+	if !errors.Is(err, context.Canceled) {
+		s.how.broken = err
+	}
 	if err := s.askedNobody(err, &own); err != nil {
 		if s.out.Count() == 0 {
 			s.out.Discard() // the run reports a more serious error
@@ -286,38 +286,24 @@ func (s *Run) census() (*ledger.Summary, error) {
 // listen starts the signal handler and the guard, which can both end the scan
 // early. The function end stops them.
 func (s *Run) listen() (ctx context.Context, end func()) {
-	sd, ctx, stopListening := shutdown.Listen(s.term, s.opts.Exclude.hangupEnds())
+	o, build := s.opts, s.program.Build
+	sd, ctx, stopListening := shutdown.Listen(s.term, o.Exclude.hangupEnds())
 	s.shutdown = sd
-	s.shutdown.OnStuck(s.leave)
+	s.shutdown.OnStuck(func() { // nothing else can interrupt a blocked write
+		if n := s.out.Unwritten(); n > 0 {
+			err := console.Fail(console.ExitInterrupted,
+				"interrupted: the reader of the output stopped, and did not take the last %s", console.Plural(n, "record"))
+			s.term.Report(err)
+			s.term.LogEnd(err)
+			os.Exit(console.ExitInterrupted)
+		}
+	})
 	s.program.Metrics.Attach(metrics.Source{
 		List: s.list.Stats, Size: s.list.Size,
 		Records: s.out.Count, OutputFailed: func() bool { return s.out.Err() != nil || s.unsaved.Load() },
 		Draining: s.shutdown.Drained.Done(),
-		Resumed:  s.checkpoint.Behind(), Start: s.start, Rate: s.opts.Pace.Rate.Limit(),
+		Resumed:  s.checkpoint.Behind(), Start: s.start, Rate: o.Pace.Rate.Limit(),
 	})
-	s.logStart()
-	s.guard = guard.New(s.opts.Guard, s.shutdown.Drain, s.shutdown.Interrupted)
-	stopClock := s.guard.StartClock()
-	return ctx, func() { stopClock(); stopListening() }
-}
-
-// leave exits the program if records are still unwritten because the reader of a
-// pipe has stopped. Nothing else can interrupt a blocked write.
-func (s *Run) leave() {
-	n := s.out.Unwritten()
-	if n == 0 {
-		return
-	}
-	err := console.Fail(console.ExitInterrupted,
-		"interrupted: the reader of the output stopped, and did not take the last %s", console.Plural(n, "record"))
-	s.term.Report(err)
-	s.term.LogEnd(err)
-	os.Exit(console.ExitInterrupted)
-}
-
-// logStart logs what is going to be scanned, and how.
-func (s *Run) logStart() {
-	o, build := s.opts, s.program.Build
 	rate := console.Short(o.Pace.Rate.Limit())
 	if o.Pace.Find {
 		rate = "auto, at most " + rate
@@ -327,16 +313,21 @@ func (s *Run) logStart() {
 		"query", o.Query.String(), "rate", rate, "per_address_rate", console.Short(o.Pace.AddressRate.Limit()),
 		"timeout", o.Timeout.String(), "retries", o.Retries, "second_look", o.SecondLook,
 		"output", o.outputName(), "checkpoint", o.Saved.Path)
+	s.guard = guard.New(o.Guard, s.shutdown.Drain, s.shutdown.Interrupted)
+	stopClock := s.guard.StartClock()
+	return ctx, func() { stopClock(); stopListening() }
 }
 
 // load reads as much of the lists as the scan needs before its first target, and
-// compares them with the checkpoint.
+// compares them with the checkpoint. It opens the output of a resumed scan, which is
+// truncated even if no targets are left; if the output is not as the checkpoint
+// describes it, nothing is sent and all files stay as they are.
 func (s *Run) load() error {
 	s.attach()
 	s.reading.Store(s.list)
 	s.status = progress.Status{Terminal: s.term, Kind: s.opts.statusKind(), Scan: s.id, Store: s.uploads.status}
 	if err := s.readLists(s.shutdown.Drained); err != nil {
-		return s.guarded(err)
+		return guarded(s.guard, err)
 	}
 	if err := s.checkpoint.Loaded(s.list); err != nil {
 		return err
@@ -344,6 +335,9 @@ func (s *Run) load() error {
 	ledger.Loaded(s.term.Log, s.list)
 	if !s.opts.Quiet {
 		s.printPlan()
+	}
+	if s.checkpoint.Resumes {
+		return output.Failure(s.openOutput())
 	}
 	return nil
 }
@@ -372,7 +366,9 @@ func (s *Run) ask(ctx context.Context) (scanner.Stats, error) {
 			s.late = append(s.late, addr.String())
 		}
 	}
-	cfg.SweepPort, cfg.TryPlayers = s.sweepPort(), !namesNetworks(s.inputs)
+	if cfg.TryPlayers = !namesNetworks(s.inputs); len(s.fetched.sources) == 0 {
+		cfg.SweepPort = sweepPort(s.opts.Ports, s.inputs)
+	}
 	cfg.Monitor = new(scanner.Monitor)
 	cfg.Drain = s.shutdown.Drained.Done()
 	cfg.Rates = s.rate.Rates()
@@ -382,7 +378,9 @@ func (s *Run) ask(ctx context.Context) (scanner.Stats, error) {
 		cfg.Asked = s.checkpoint.Recount(s.list)
 		cfg.Silent = s.checkpoint.SilentTargets
 	}
-	s.stopAtResults()
+	if s.enoughResults() {
+		s.shutdown.Drain() // starts no new targets
+	}
 	limit := s.opts.Pace.Rate.Limit()
 	s.observer = ledger.NewObserver(s.term.Log, limit, s.out.Parts, len(s.checkpoint.Past.Output.Parts))
 	s.monitor.Store(cfg.Monitor)
@@ -405,15 +403,15 @@ func namesNetworks(args []string) bool {
 // sweepPort returns the port of all targets if they are networks that do not overlap, so
 // that no address occurs twice. Otherwise it returns 0, and for more addresses than
 // maxSweep, since the scan takes a bit for each.
-func (s *Run) sweepPort() uint16 {
+func sweepPort(port string, args []string) uint16 {
 	const maxSweep = 1 << 28
-	ports, err := list.ParsePorts(s.opts.Ports)
-	if err != nil || len(ports) != 1 || len(s.fetched.sources) > 0 {
+	ports, err := list.ParsePorts(port)
+	if err != nil || len(ports) != 1 {
 		return 0
 	}
 	var nets []netip.Prefix
 	size := 0
-	for _, arg := range s.inputs {
+	for _, arg := range args {
 		net, err := netip.ParsePrefix(arg)
 		if err != nil || !net.Addr().Is4() || slices.ContainsFunc(nets, net.Overlaps) {
 			return 0
@@ -506,20 +504,16 @@ func (s *Run) handle(r *scanner.Result) {
 		s.geo.ReportDamage(s.term)
 	}
 	s.tally.Add(r)
-	s.stopAtResults()
+	if s.enoughResults() {
+		s.shutdown.Drain() // starts no new targets
+	}
 	if wanted {
 		s.out.Write(s.id, r)
 	}
 }
 
-// stopAtResults starts no new targets once --max-results servers have answered,
-// counting those of earlier runs.
-func (s *Run) stopAtResults() {
-	if s.enoughResults() {
-		s.shutdown.Drain()
-	}
-}
-
+// enoughResults reports whether --max-results servers have answered, counting those of
+// earlier runs.
 func (s *Run) enoughResults() bool {
 	return s.opts.MaxResults > 0 && s.tally.Servers >= s.opts.MaxResults
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ratecontrol"
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
@@ -19,7 +20,7 @@ func (s *Run) sayState() {
 			doing = progress.TargetsLine(progress.Reading, list.Progress)
 		}
 		s.term.Say("state: %s; nothing was sent yet", doing)
-		s.sayMemory(0)
+		sayMemory(s.term, 0)
 		return
 	}
 	now := m.Stats()
@@ -44,7 +45,7 @@ func (s *Run) sayState() {
 	r.Changes = s.rate.Changes()
 	s.term.Say("rate: %s; drops %s, send errors %s", r.String(),
 		console.Grouped(now.Socket.KernelDrops), console.Grouped(now.SendErrors))
-	s.sayMemory(now.Bytes)
+	sayMemory(s.term, now.Bytes)
 	records := console.Plural(s.out.Count()+s.checkpoint.Past.Records, "record")
 	s.term.Say("output: %s, %s", console.Plain(s.opts.outputName(), 200), records)
 	if now := s.uploads.status(); now != nil {
@@ -58,28 +59,28 @@ func (s *Run) sayState() {
 
 // sayMemory prints how much memory the process uses. replies is the number of bytes
 // that hold replies.
-func (s *Run) sayMemory(replies int64) {
+func sayMemory(t *console.Terminal, replies int64) {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	s.term.Say("memory: %s in use, %s of it replies; %s from the system",
+	t.Say("memory: %s in use, %s of it replies; %s from the system",
 		console.Bytes(m.HeapAlloc), console.Bytes(uint64(max(replies, 0))), console.Bytes(m.Sys))
 }
 
 // turnRate changes the rate by one step and prints the change.
-func (s *Run) turnRate(up bool) {
-	from, to, ok := s.rate.Step(up)
+func turnRate(rate *ratecontrol.Control, t *console.Terminal, up bool) {
+	from, to, ok := rate.Step(up)
 	signal, way := "SIGUSR1", "up"
 	if !up {
 		signal, way = "SIGUSR2", "down"
 	}
 	switch {
 	case !ok:
-		s.term.Say("%s: without a fixed rate the scan governs itself", signal)
-		s.term.Hint("--rate N sets one that can be turned up and down")
+		t.Say("%s: without a fixed rate the scan governs itself", signal)
+		t.Hint("--rate N sets one that can be turned up and down")
 	case from == to:
-		s.term.Say("%s: the rate is %s/s, and goes no further %s", signal, console.Short(to), way)
+		t.Say("%s: the rate is %s/s, and goes no further %s", signal, console.Short(to), way)
 	default:
-		s.term.Say("%s: rate turned %s from %s/s to %s/s, begun with %s/s", signal, way,
-			console.Short(from), console.Short(to), console.Short(s.rate.Initial()))
+		t.Say("%s: rate turned %s from %s/s to %s/s, begun with %s/s", signal, way,
+			console.Short(from), console.Short(to), console.Short(rate.Initial()))
 	}
 }
