@@ -3,8 +3,6 @@ package scanner_test
 import (
 	"bytes"
 	"flag"
-	"fmt"
-	"math"
 	"net/netip"
 	"runtime"
 	"slices"
@@ -17,7 +15,6 @@ import (
 	"github.com/a2sscan/a2sscan/bench/fleet"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/udp"
-	"github.com/a2sscan/a2sscan/wire"
 )
 
 var bars = flag.Bool("bars", false, "measure in full and hold the ratios against their bars")
@@ -174,165 +171,6 @@ func talksOf(tb testing.TB, h *scanner.Harness, k fleet.Kind) (talks []session) 
 	return talks
 }
 
-// price is the cost of an honest datagram, by its size.
-type price struct {
-	whole, fragment []sizePrice
-	silent          float64 // a silent target, ns
-	handed          float64 // handing a compressed reply to the decompressor, ns
-}
-
-type sizePrice struct {
-	size int
-	cost float64 // ns
-}
-
-// The sizes of the datagrams that are measured.
-var (
-	wholeSizes    = []int{40, 120, 300, 600, 1260, 4000, 16_000, 65_000}
-	fragmentSizes = []int{220, 660, 1260}
-)
-
-// at returns the price of one datagram of the given size, interpolated between the
-// measured sizes.
-func at(list []sizePrice, size int) float64 {
-	i, _ := slices.BinarySearchFunc(list, size, func(p sizePrice, size int) int { return p.size - size })
-	switch {
-	case i == 0:
-		return list[0].cost
-	case i == len(list):
-		last := list[i-1]
-		return last.cost * float64(size) / float64(last.size)
-	}
-	a, b := list[i-1], list[i]
-	return a.cost + (b.cost-a.cost)*float64(size-a.size)/float64(b.size-a.size)
-}
-
-// of returns what a session would cost if all its datagrams were honest.
-func (p *price) of(t *session) (sum float64) {
-	for _, round := range t.rounds {
-		for i := range round {
-			d := round[i].Data
-			if !wire.IsSplit(d) {
-				sum += at(p.whole, len(d))
-				continue
-			}
-			sum += at(p.fragment, len(d))
-			if _, packed := wire.ShowLayout(d); packed {
-				sum += p.handed
-			}
-		}
-	}
-	return sum
-}
-
-// cheapest returns the least time that repeat takes in several rounds, because
-// other work of the machine can only add to it.
-func cheapest(h *scanner.Harness, talks []session, rounds int) float64 {
-	least := math.Inf(1)
-	for range rounds {
-		least = min(least, float64(repeat(h, talks)))
-	}
-	return least
-}
-
-// honestTalk returns the session of a server that wants a challenge for all three
-// questions and answers in datagrams, or fragments, of about size bytes.
-func honestTalk(h *scanner.Harness, size int, split bool) session {
-	msgs := [wire.NumQuestions][]byte{honestInfo(size), honestPlayers(size), honestRules(size)}
-	if split {
-		msgs[wire.QuestionRules] = honestRules(8 * (size - wire.LayoutSource.HeaderLen()))
-	}
-	return converse(h, scanFrom+1, func(request []byte, reply func(uint64, []byte)) {
-		r, err := wire.DecodeRequest(request)
-		q := map[wire.Kind]wire.Question{'T': 0, 'U': 1, 'V': 2}[r.Kind]
-		switch {
-		case err != nil || !r.HasChallenge:
-			reply(scanFrom+1, wire.AppendChallenge(nil, 99))
-		case split && q == wire.QuestionRules:
-			sendFragments(msgs[q], size, reply)
-		default:
-			reply(scanFrom+1, msgs[q])
-		}
-	})
-}
-
-func sendFragments(msg []byte, size int, reply func(uint64, []byte)) {
-	room := size - wire.LayoutSource.HeaderLen()
-	f := wire.Fragment{Layout: wire.LayoutSource, ID: 5, Size: uint16(room)}
-	f.Total = uint8((len(msg) + room - 1) / room)
-	for ; len(msg) > 0; f.Number++ {
-		f.Payload = msg[:min(room, len(msg))]
-		msg = msg[len(f.Payload):]
-		reply(scanFrom+1, wire.AppendFragment(nil, &f))
-	}
-}
-
-func honestInfo(size int) []byte {
-	in := wire.Info{Name: []byte("n"), Map: []byte("m"), Game: []byte("g"), Version: []byte("1")}
-	in.Name = bytes.Repeat([]byte("name "), max(0, size-len(wire.AppendInfo(nil, &in)))/5)
-	return wire.AppendInfo(nil, &in)
-}
-
-// honestPlayers and honestRules return lists of about size bytes, with names of a
-// dozen letters.
-func honestPlayers(size int) []byte {
-	var ps []wire.Player
-	for len(ps) < min(255, max(1, (size-6)/22)) {
-		ps = append(ps, wire.Player{Name: fmt.Appendf(nil, "player %04d", len(ps)), Duration: 5})
-	}
-	return wire.AppendPlayers(nil, len(ps), ps)
-}
-
-func honestRules(size int) []byte {
-	var rs []wire.Rule
-	for len(rs) < max(1, (size-7)/22) {
-		rs = append(rs, wire.Rule{Name: fmt.Appendf(nil, "sv_rule_%05d", len(rs)), Value: []byte("value12")})
-	}
-	return wire.AppendRules(nil, len(rs), rs)
-}
-
-// honestPrice measures honest datagrams of all sizes. It prices the challenge in a
-// session like a datagram of the smallest size, and subtracts the cost of a silent
-// target.
-func honestPrice(h *scanner.Harness, rounds int) (p price) {
-	const times = 64
-	of := func(t session) float64 {
-		many := make([]session, times)
-		for i := range many {
-			many[i] = t.at(t.addr + uint64(i)<<16)
-		}
-		return cheapest(h, many, rounds) / times
-	}
-	rounds *= 3 // these runs are quick, and everything else is measured relative to them
-	p.silent = of(converse(h, scanFrom+2, func([]byte, func(uint64, []byte)) {}))
-	smallest := 0.0
-	for _, size := range wholeSizes {
-		t := honestTalk(h, size, false)
-		cost := of(t) - p.silent
-		if smallest == 0 {
-			smallest = cost / float64(t.packets)
-		}
-		p.whole = append(p.whole, sizePrice{size, (cost - smallest) / float64(t.packets-1)})
-	}
-	for _, size := range fragmentSizes {
-		t := honestTalk(h, size, true)
-		cost := of(t) - p.silent - smallest - 2*at(p.whole, size) // challenge, info, players
-		p.fragment = append(p.fragment, sizePrice{size, cost / float64(t.packets-3)})
-	}
-	return p
-}
-
-// priceOfHanding measures the cost of handing a reply to the decompressor, using
-// honest replies.
-func (p *price) priceOfHanding(tb testing.TB, h *scanner.Harness, rounds int) {
-	talks := talksOf(tb, h, fleet.Packed)
-	cost := cheapest(h, talks, rounds)
-	for i := range talks {
-		cost -= p.silent + p.of(&talks[i])
-	}
-	p.handed = max(0, cost/float64(len(talks)))
-}
-
 func newHarness(tb testing.TB) *scanner.Harness {
 	tb.Helper()
 	h, err := scanner.NewHarness()
@@ -341,59 +179,6 @@ func newHarness(tb testing.TB) *scanner.Harness {
 	}
 	tb.Cleanup(h.Close)
 	return h
-}
-
-// The maximum cost of a hostile datagram, as a multiple of the cost of an honest one
-// of its size. Most of the cost of a compressed datagram is waking a thread, which
-// depends on how deeply it slept.
-const (
-	mostCost       = 2.0
-	mostCostPacked = 4.0
-)
-
-// hardRounds limits the rounds for kinds that keep the decompressor busy: each
-// round takes seconds.
-const hardRounds = 10
-
-// TestHostileCost compares the cost of the datagrams of each hostile kind with that
-// of honest ones of the same size. It measures the path from the receive loop to
-// the Result, without the decompressor, which has its own time limit. Without -bars
-// it only checks that every kind sends something.
-func TestHostileCost(t *testing.T) {
-	if testing.Short() {
-		t.Skip("SKIPPED under -short: it measures time, which means nothing with the race detector, and go test without -short runs it")
-	}
-	all := 1
-	if *bars {
-		all = 300
-	}
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	h := newHarness(t)
-	p := honestPrice(h, all)
-	p.priceOfHanding(t, h, min(all, hardRounds))
-	t.Logf("price of honest datagrams, ns: %+v", p)
-	for _, k := range fleet.HostileKinds() {
-		talks := talksOf(t, h, k)
-		want, packets, rounds, most := 0.0, 0, all, mostCost
-		for i := range talks {
-			want += p.of(&talks[i])
-			packets += talks[i].packets
-		}
-		if packets == 0 {
-			t.Errorf("%v says nothing", k)
-			continue
-		}
-		if decompressed(k) {
-			rounds, most = min(all, hardRounds), mostCostPacked
-		}
-		got := cheapest(h, talks, rounds) - float64(len(talks))*p.silent
-		t.Logf("%-20v %6d datagrams, %6.0f ns each, honest ones %6.0f ns: ratio %.2f",
-			k, packets, got/float64(packets), want/float64(packets), got/want)
-		if *bars && got > most*want {
-			t.Errorf("%v: %.2f times as much as an honest datagram of its size, at most %v", k, got/want, most)
-		}
-	}
 }
 
 // BenchmarkHostile measures what a datagram of each hostile kind costs.

@@ -4,7 +4,6 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/a2sscan/a2sscan/scanner/internal/session"
 	"github.com/a2sscan/a2sscan/scanner/udp"
 	"github.com/a2sscan/a2sscan/wire"
 )
@@ -150,40 +149,4 @@ func TestGSOAbsent(t *testing.T) {
 			t.Errorf("%d complete, GSOStopped %d; want none", complete, st.GSOStopped)
 		}
 	})
-}
-
-// TestGSOMark checks which requests at the end of a batch are marked for GSO.
-func TestGSOMark(t *testing.T) {
-	a, b := ref{slot: 1, gen: 1}, ref{slot: 1, gen: 2}
-	const info, players, rules = wire.QuestionInfo, wire.QuestionPlayers, wire.QuestionRules
-	tests := []struct {
-		name  string
-		out   []outgoing
-		want  bool
-		asked []wire.Question
-	}{
-		{"both", []outgoing{{ref: a, q: players}, {ref: a, q: rules}}, true, []wire.Question{info}},
-		{"behind the info", []outgoing{{ref: a, q: info}, {ref: a, q: players}, {ref: a, q: rules}}, true, []wire.Question{info}},
-		{"of two servers", []outgoing{{ref: a, q: players}, {ref: b, q: rules}}, false, []wire.Question{info}},
-		{"not yet", []outgoing{{ref: a, q: info}, {ref: a, q: players}}, false, []wire.Question{info}},
-		{"the other way round", []outgoing{{ref: a, q: rules}, {ref: a, q: players}}, false, []wire.Question{info}},
-		{"alone", []outgoing{{ref: a, q: rules}}, false, nil},
-		{"asked before", []outgoing{{ref: a, q: players}, {ref: a, q: rules}}, false, []wire.Question{info, players, rules}},
-		{"one asked before", []outgoing{{ref: a, q: players}, {ref: a, q: rules}}, false, []wire.Question{rules}},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			ps := make([]udp.Packet, len(test.out))
-			var sl slot
-			for _, q := range test.asked {
-				sl.Sent(&session.Plan{}, 0, 0, q)
-			}
-			new(gso).mark(ps, test.out, &sl)
-			for i := range ps {
-				if want := test.want && i == len(ps)-2; ps[i].GSO != want {
-					t.Errorf("%d: GSO %v, want %v", i, ps[i].GSO, want)
-				}
-			}
-		})
-	}
 }

@@ -8,61 +8,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/udp"
 )
 
-// TestBuckets checks that every round trip is shorter than the end of its bucket, but
-// by no more than 13 %.
-func TestBuckets(t *testing.T) {
-	for d := time.Millisecond; d < 16*time.Second; d += d / 50 {
-		if end := bucketEnd(bucketOf(d)); d >= end || float64(end) > 1.13*float64(d) {
-			t.Errorf("%v is in a bucket that ends at %v", d, end)
-		}
-	}
-	for d, want := range map[time.Duration]int{-1: 0, 0: 0, time.Microsecond: 0, time.Minute: tripBuckets - 1} {
-		if got := bucketOf(d); got != want {
-			t.Errorf("%v is in bucket %d, want %d", d, got, want)
-		}
-	}
-}
-
 // about reports whether a and b are equal within the width of a bucket.
 func about(a, b time.Duration) bool { return a >= b && float64(a) <= 1.13*float64(b) }
-
-// TestUpper mixes a hundredth of long round trips with short ones: the bound must be
-// long only if less than a hundredth may exceed it.
-func TestUpper(t *testing.T) {
-	var trips roundTrips
-	var totals tripTotals
-	for i := range 1000 {
-		d := 100 * ms
-		if i%100 == 0 {
-			d = 900 * ms
-		}
-		trips.add(d)
-		totals.add(d)
-	}
-	for part, want := range map[uint32]time.Duration{10: 100 * ms, 99: 100 * ms, 101: 900 * ms, 5000: 900 * ms} {
-		if a, b := trips.upper(part), totals.upper(part); !about(a, want) || a != b {
-			t.Errorf("1 in %d exceeds %v and %v, want %v", part, a, b, want)
-		}
-	}
-}
-
-// TestRoundTripsForget adds round trips of another length: soon only the new ones must
-// count.
-func TestRoundTripsForget(t *testing.T) {
-	var trips roundTrips
-	for range 3 * tripGeneration {
-		trips.add(time.Second)
-	}
-	for range 2*tripGeneration + 1 {
-		trips.add(50 * ms)
-	}
-	if got := trips.upper(1000); !about(got, 50*ms) {
-		t.Errorf("1 in 1000 exceeds %v", got)
-	}
-	if n := trips.known(); n < tripGeneration || n > 2*tripGeneration {
-		t.Errorf("%d round trips are known", n)
-	}
-}
 
 const somewhere = uint64(0xCB007107)<<16 | 27015
 

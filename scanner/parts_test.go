@@ -10,32 +10,6 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// TestRecent checks that a finished source stays known for at least one turn and at
-// most two.
-func TestRecent(t *testing.T) {
-	r := newRecent()
-	has := func(source uint64) bool {
-		_, ok := r.find(source)
-		return ok
-	}
-	r.add(1, session.Mark{})
-	r.turn()
-	r.add(2, session.Mark{})
-	if !has(1) || !has(2) || has(3) {
-		t.Error("forgotten too early")
-	}
-	r.turn()
-	if has(1) || !has(2) {
-		t.Error("a turn later 1 should be forgotten and 2 known")
-	}
-	for source := range uint64(5 * maxRecent) {
-		r.add(source, session.Mark{})
-	}
-	if n := len(r.now) + len(r.before); n > 2*maxRecent {
-		t.Errorf("%d sources are remembered", n)
-	}
-}
-
 // wakeAt sets the wake-up time of a slot.
 func wakeAt(sl *slot, at time.Duration) {
 	first := sl.FirstAt

@@ -225,18 +225,6 @@ func TestSecondPassExcluded(t *testing.T) {
 	})
 }
 
-// TestSilentMemory checks that a silent target takes at most 16 bytes while it waits
-// for the second pass.
-func TestSilentMemory(t *testing.T) {
-	var l secondPass
-	for i := range uint64(1000) {
-		l.push(i, nil)
-	}
-	if cap(l.silent)*8 > 16*1000 || l.labels != nil {
-		t.Errorf("%d places for 1000 targets, %d labels", cap(l.silent), len(l.labels))
-	}
-}
-
 // TestAsk checks that Result.Ask is the number of the attempt after which the first
 // reply came.
 func TestAsk(t *testing.T) {
