@@ -77,9 +77,9 @@ func (c *checker) file(path string, answered uint64) error {
 	if d := r.Damage(); d.Found() {
 		return fmt.Errorf("%s: skipped %s", path, d)
 	}
-	if uint64(len(c.seen)) != answered || r.Truncated() != 0 {
+	if uint64(len(c.seen)) != answered || r.Damage().Truncated != 0 {
 		return fmt.Errorf("%s: %d records and %d truncated bytes, want %d records",
-			path, len(c.seen), r.Truncated(), answered)
+			path, len(c.seen), r.Damage().Truncated, answered)
 	}
 	return nil
 }

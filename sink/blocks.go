@@ -6,23 +6,17 @@ import (
 	"sync/atomic"
 )
 
-// Reading is the outcome of reading a census to its end.
-type Reading struct {
-	Damage    Damage // what was skipped
-	Truncated int64  // see Reader.Truncated
-}
-
 // blockSizeRead is the approximate size of a block that EachBlock passes on.
 const blockSizeRead = 1 << 20
 
 // EachBlock reads a census with a Reader, and passes all lines, with their newlines, to
 // do in blocks, in no particular order. Several goroutines, numbered from 0 to
 // workers-1, call do at the same time; a block is valid until do returns. The first
-// error of do ends the reading and is returned.
-func (s Source) EachBlock(name string, workers int, do func(worker int, block []byte) error) (Reading, error) {
+// error of do ends the reading and is returned. EachBlock returns what it skipped.
+func (s Source) EachBlock(name string, workers int, do func(worker int, block []byte) error) (Damage, error) {
 	r, err := s.Open(name)
 	if err != nil {
-		return Reading{}, err
+		return Damage{}, err
 	}
 	defer r.Close()
 	workers = max(workers, 1)
@@ -60,5 +54,5 @@ func (s Source) EachBlock(name string, workers int, do func(worker int, block []
 	if err == io.EOF {
 		err = nil
 	}
-	return Reading{Damage: r.Damage(), Truncated: r.Truncated()}, err
+	return r.Damage(), err
 }

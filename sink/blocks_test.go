@@ -14,7 +14,7 @@ import (
 )
 
 // blockLines returns all lines that EachBlock passes to its function, sorted.
-func blockLines(t *testing.T, path string) ([]string, Reading) {
+func blockLines(t *testing.T, path string) ([]string, Damage) {
 	t.Helper()
 	var mu sync.Mutex
 	var all []string
@@ -34,7 +34,7 @@ func blockLines(t *testing.T, path string) ([]string, Reading) {
 }
 
 // readerLines returns all lines that a Reader returns, sorted.
-func readerLines(t *testing.T, path string) (all []string, reading Reading) {
+func readerLines(t *testing.T, path string) (all []string, reading Damage) {
 	t.Helper()
 	r, err := Open(path)
 	if err != nil {
@@ -45,7 +45,7 @@ func readerLines(t *testing.T, path string) (all []string, reading Reading) {
 		line, err := r.Next()
 		if err != nil {
 			slices.Sort(all)
-			return all, Reading{r.Damage(), r.Truncated()}
+			return all, r.Damage()
 		}
 		all = append(all, string(line))
 	}

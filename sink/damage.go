@@ -5,18 +5,22 @@ import (
 	"strings"
 )
 
-// Damage counts what a Reader skipped because it could not be read. The partial
-// record that a killed process leaves at the end of a file does not count as
-// damage: see Reader.Truncated.
+// Damage counts what a Reader skipped because it could not be read.
 type Damage struct {
 	Frames uint64 // zstd frames or gzip members
 	Lines  uint64 // lines that are not JSON
 	Bytes  int64  // length of the frames in the file plus that of the unpacked lines
 	At     int64  // offset of the first damage
+
+	// Truncated is the length of a partial line, or of a partial zstd block, at the end of
+	// the file, once Next has returned io.EOF. A killed process leaves such bytes, which no
+	// Sync has ever reported as written; they are not damage. It is 0 if nothing was lost,
+	// even if the last frame has no end yet because the file is still being written.
+	Truncated int64
 }
 
-// Found reports whether anything was skipped.
-func (d Damage) Found() bool { return d != Damage{} }
+// Found reports whether anything was damaged.
+func (d Damage) Found() bool { return d.Frames+d.Lines > 0 || d.Bytes > 0 }
 
 // add counts n damaged bytes from offset at on.
 func (d *Damage) add(at, n int64) {

@@ -52,7 +52,7 @@ func Example() {
 		}
 		fmt.Printf("%s\n", line)
 	}
-	fmt.Println(r.Truncated(), "bytes truncated")
+	fmt.Println(r.Damage().Truncated, "bytes truncated")
 	// Output:
 	// {"schema":1,"scan":"nightly","ip":"203.0.113.7","port":27015,"addr":"203.0.113.7:27015","status":"no_reply","errors":{"info":"timeout"}}
 	// 0 bytes truncated

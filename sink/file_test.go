@@ -126,7 +126,7 @@ func readFile(t *testing.T, path string) (got []string, truncated int64) {
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
-	return got, r.Truncated()
+	return got, r.Damage().Truncated
 }
 
 // wantLines fails the test unless the file has exactly the lines want and nothing
@@ -493,8 +493,8 @@ func checkCut(t *testing.T, file []byte, want []string, promised int) {
 	for _, line := range got {
 		whole += len(line) + 1
 	}
-	if r.content == nil && int64(whole)+r.Truncated() != int64(len(file)) {
-		t.Fatalf("cut at %d: %d bytes in lines, %d truncated", len(file), whole, r.Truncated())
+	if r.content == nil && int64(whole)+r.Damage().Truncated != int64(len(file)) {
+		t.Fatalf("cut at %d: %d bytes in lines, %d truncated", len(file), whole, r.Damage().Truncated)
 	}
 }
 

@@ -119,7 +119,7 @@ func NewReader(in io.Reader) *Reader {
 
 // Next returns the next line without its newline. The line is valid until the next
 // call. After the last complete line the error is io.EOF, even if a partial line
-// follows (see Truncated) or something was skipped (see Damage). Any other error is
+// follows or something was skipped (see Damage). Any other error is
 // an *Error: the file can't be read, contains no records (ErrNotCensus), or has
 // records of an unknown schema (record.SchemaError).
 func (r *Reader) Next() ([]byte, error) {
@@ -180,11 +180,12 @@ func (r *Reader) KeepLines() { r.raw = true }
 
 // Damage returns what Next has skipped so far.
 func (r *Reader) Damage() Damage {
-	if r.content == nil || !r.content.damage.Found() {
-		return r.dropped
+	d := r.dropped
+	if r.content != nil && r.content.damage.Found() {
+		d = r.content.damage
+		d.Lines, d.Bytes = r.dropped.Lines, d.Bytes+r.dropped.Bytes
 	}
-	d := r.content.damage
-	d.Lines, d.Bytes = r.dropped.Lines, d.Bytes+r.dropped.Bytes
+	d.Truncated = r.truncated
 	return d
 }
 
@@ -252,13 +253,6 @@ func (r *Reader) end(partial []byte, err error) error {
 	}
 	return io.EOF
 }
-
-// Truncated returns how many bytes of a partial line, or of a partial zstd block,
-// are at the end of the file, once Next has returned io.EOF. A killed process
-// leaves such bytes; no Sync has ever reported them as written. Truncated returns 0
-// if nothing was lost, even if the last frame has no end yet because the file is
-// still being written.
-func (r *Reader) Truncated() int64 { return r.truncated }
 
 // Rest returns the partial line at the end of the file, once Next has returned
 // io.EOF. The slice is valid until Close. In a file without any complete line, Rest

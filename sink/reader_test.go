@@ -88,9 +88,9 @@ func TestReader(t *testing.T) {
 		} {
 			r := NewReader(in)
 			got, err := readAll(r)
-			if err != nil || !slices.Equal(got, tt.want) || r.Truncated() != tt.truncated {
+			if err != nil || !slices.Equal(got, tt.want) || r.Damage().Truncated != tt.truncated {
 				t.Errorf("%s, %s: %.50q, %d truncated, %v; want %.50q, %d truncated",
-					tt.name, how, got, r.Truncated(), err, tt.want, tt.truncated)
+					tt.name, how, got, r.Damage().Truncated, err, tt.want, tt.truncated)
 			}
 			if _, err := r.Next(); err != io.EOF {
 				t.Errorf("%s: after the end: %v", tt.name, err)
@@ -130,8 +130,8 @@ func TestReaderCutFrame(t *testing.T) {
 		if n := 1 + (cut-100)>>16; err != nil || len(got) < n || !slices.Equal(got, want[:len(got)]) {
 			t.Errorf("cut at %d: %d lines, want %d: %v", cut, len(got), n, err)
 		}
-		if r.Truncated() == 0 || r.Truncated() > 1<<16+100 {
-			t.Errorf("cut at %d: %d truncated", cut, r.Truncated())
+		if r.Damage().Truncated == 0 || r.Damage().Truncated > 1<<16+100 {
+			t.Errorf("cut at %d: %d truncated", cut, r.Damage().Truncated)
 		}
 	}
 }
@@ -174,8 +174,8 @@ func TestReaderBroken(t *testing.T) {
 	for _, in := range []string{"", "1\n2", a, a + a[:2], a + a[:6], a + a[:9], a + b[:40],
 		a + b[:len(b)-1], a + skippable(9)[:12], a + skippable(90)[:50]} {
 		r := NewReader(io.MultiReader(strings.NewReader(in), iotest.ErrReader(lost)))
-		if _, err := readAll(r); !errors.Is(err, lost) || r.Truncated() != 0 {
-			t.Errorf("%q: %v, %d truncated", in, err, r.Truncated())
+		if _, err := readAll(r); !errors.Is(err, lost) || r.Damage().Truncated != 0 {
+			t.Errorf("%q: %v, %d truncated", in, err, r.Damage().Truncated)
 		}
 	}
 }
@@ -207,12 +207,12 @@ func TestReaderFlipped(t *testing.T) {
 			d := r.Damage()
 			var want []string
 			for n, line := range content[:each*frames] {
-				if !d.Found() && r.Truncated() == 0 || n/each != hit {
+				if !d.Found() && r.Damage().Truncated == 0 || n/each != hit {
 					want = append(want, strings.TrimSuffix(line, "\n"))
 				}
 			}
-			if err != nil || !slices.Equal(got, want) && !(r.Truncated() > 0 && hit == frames-1) {
-				t.Errorf("byte %d^%#x: %d lines, %d truncated, %v, %v", i, flip, len(got), r.Truncated(), d, err)
+			if err != nil || !slices.Equal(got, want) && !(r.Damage().Truncated > 0 && hit == frames-1) {
+				t.Errorf("byte %d^%#x: %d lines, %d truncated, %v, %v", i, flip, len(got), r.Damage().Truncated, d, err)
 			}
 			if d.Found() {
 				damaged++
@@ -385,7 +385,7 @@ func FuzzReader(f *testing.F) {
 				t.Fatalf("%d bytes of lines in %d", n, len(file))
 			}
 		}
-		if truncated := r.Truncated(); truncated < 0 || r.zstd == nil && truncated > int64(len(file)-n) {
+		if truncated := r.Damage().Truncated; truncated < 0 || r.zstd == nil && truncated > int64(len(file)-n) {
 			t.Fatalf("%d bytes truncated of %d", truncated, len(file))
 		}
 	})
@@ -412,8 +412,8 @@ func FuzzAppendable(f *testing.F) {
 		}
 		r := NewReader(bytes.NewReader(file[:end.keep]))
 		defer r.Close()
-		if _, err := readAll(r); err == nil && r.Truncated() != 0 {
-			t.Fatalf("%d bytes truncated of the %d that were kept", r.Truncated(), end.keep)
+		if _, err := readAll(r); err == nil && r.Damage().Truncated != 0 {
+			t.Fatalf("%d bytes truncated of the %d that were kept", r.Damage().Truncated, end.keep)
 		}
 	})
 }

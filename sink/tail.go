@@ -87,10 +87,10 @@ func readTail(f io.ReaderAt, size int64, how packing, begins []byte) (t tail, er
 		return t, errDamaged
 	case r.packed != how && size > 0:
 		return t, ErrNotCensus
-	case how == unpacked && r.Truncated() > record.MaxSize:
+	case how == unpacked && r.Damage().Truncated > record.MaxSize:
 		return t, ErrNotCensus
 	case how == unpacked:
-		return tail{keep: size - r.Truncated(), cut: r.Truncated()}, nil
+		return tail{keep: size - r.Damage().Truncated, cut: r.Damage().Truncated}, nil
 	case size == 0:
 		return t, nil
 	case r.content.unended:
@@ -116,7 +116,7 @@ func cutFrame(f io.ReaderAt, start, size int64) (t tail, err error) {
 		case err == io.EOF && r.Damage().Found():
 			return t, errDamaged
 		case err == io.EOF:
-			t.cut = r.Truncated()
+			t.cut = r.Damage().Truncated
 			return t, nil
 		case err != nil:
 			return t, err

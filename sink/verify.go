@@ -139,7 +139,7 @@ func (v *verifier) file(from Source, name string) error {
 	if d := r.Damage(); d.Found() {
 		v.add("%s is damaged: %v", r.name, d)
 	}
-	if n := r.Truncated(); n > 0 {
+	if n := r.Damage().Truncated; n > 0 {
 		v.add("%s ends in a record that is cut off: %d bytes", r.name, n)
 	}
 	v.Records += n

@@ -170,4 +170,3 @@ func TestVerifyRefuses(t *testing.T) {
 		t.Error(err)
 	}
 }
-

@@ -221,7 +221,7 @@ func compareReading(t *testing.T, path string) {
 		took := measureCommand(t, "", zstd, "-dc", path).wall
 		start := time.Now()
 		reading, err := (sink.Source{}).EachBlock(path, 2, func(int, []byte) error { return nil })
-		if err != nil || reading.Damage.Found() {
+		if err != nil || reading.Found() {
 			t.Fatal(reading, err)
 		}
 		mine := time.Since(start)

@@ -164,7 +164,7 @@ func (c *Census) load() error {
 	var readings []Reading
 	for _, file := range c.files {
 		r := Reading{File: file}
-		read, err := c.eachLine(file, func(worker int, line []byte) error { return loaders[worker].line(line) })
+		damage, err := c.eachLine(file, func(worker int, line []byte) error { return loaders[worker].line(line) })
 		if err != nil {
 			return err
 		}
@@ -178,7 +178,7 @@ func (c *Census) load() error {
 		if r.Records == 0 && r.Bad > 0 {
 			return fmt.Errorf("%s has no whole record: a line %w", file, r.Why)
 		}
-		r.Damage, r.Truncated = read.Damage, read.Truncated
+		r.Damage = damage
 		readings = append(readings, r)
 	}
 	scans := map[string]bool{}
@@ -200,7 +200,7 @@ func (c *Census) load() error {
 
 // eachLine reads a file on several goroutines, and calls do with each line that is not
 // empty.
-func (c *Census) eachLine(file string, do func(worker int, line []byte) error) (sink.Reading, error) {
+func (c *Census) eachLine(file string, do func(worker int, line []byte) error) (sink.Damage, error) {
 	return c.from.EachBlock(file, c.workers, func(worker int, block []byte) error {
 		for line := range bytes.Lines(block) {
 			if line = bytes.TrimSpace(line); len(line) == 0 {

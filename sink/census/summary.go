@@ -104,12 +104,11 @@ func (s *Summary) Parts() []sink.Part {
 
 // Reading says what was read of a file.
 type Reading struct {
-	File      string
-	Records   uint64
-	Bad       uint64      // lines that are not records
-	Why       error       // what is wrong with one of them
-	Damage    sink.Damage // what was skipped
-	Truncated int64       // bytes of a partial record at the end, also skipped
+	File    string
+	Records uint64
+	Bad     uint64      // lines that are not records
+	Why     error       // what is wrong with one of them
+	Damage  sink.Damage // what was skipped
 }
 
 // Lost compares what was read with the summaries of the scans, and describes, in a
@@ -121,8 +120,8 @@ func Lost(files []Reading, summaries []*Summary, whole bool) (lost []string) {
 		if r.Damage.Found() {
 			say("%s is damaged: skipped %s", r.File, r.Damage)
 		}
-		if r.Truncated > 0 {
-			say("%s: truncated: %d bytes after the last complete record left out", r.File, r.Truncated)
+		if n := r.Damage.Truncated; n > 0 {
+			say("%s: truncated: %d bytes after the last complete record left out", r.File, n)
 		}
 		if r.Bad > 0 {
 			say("%s: %s no records: left out; one of them %v", r.File, plural(r.Bad, "line is", "lines are"), r.Why)

@@ -22,7 +22,7 @@ func Each(name string, r *sink.Reader, do func(n int, line []byte) error) (read 
 	for n := 1; ; n++ {
 		line, err := r.Next()
 		if err == io.EOF {
-			read.Damage, read.Truncated = r.Damage(), r.Truncated()
+			read.Damage = r.Damage()
 			return read, nil
 		}
 		if errors.Is(err, sink.ErrNotCensus) {

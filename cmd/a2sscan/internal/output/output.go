@@ -19,11 +19,11 @@ import (
 // been removed, count.
 func Readable(parts []sink.Part, header bool) (n uint64) {
 	for _, p := range parts {
-		info, err := os.Lstat(p.Name)
+		info, err := os.Stat(p.Name)
 		if errors.Is(err, fs.ErrNotExist) {
 			n += p.Records
 		}
-		if err != nil || !IsFile(p.Name) && !info.Mode().IsRegular() {
+		if err != nil || !info.Mode().IsRegular() {
 			continue
 		}
 		r, err := sink.Open(p.Name)
