@@ -124,7 +124,7 @@ type Watcher struct {
 // New returns a watcher without servers.
 func New(rules Rules, now time.Time) *Watcher {
 	w := &Watcher{
-		rules: rules, index: map[uint64]int32{}, last: now, damping: map[damped]*window{}, changed: map[int][]byte{},
+		rules: rules, index: map[uint64]int32{}, damping: map[damped]*window{}, changed: map[int][]byte{},
 		departed: map[uint64]int{}, arrived: map[uint64]int{},
 		view: network{nets: map[uint32]*net{}, references: map[netip.AddrPort]bool{}},
 	}
@@ -534,6 +534,9 @@ func (w *Watcher) store(i int, r *scanner.Result) {
 
 // notice finds out whether time has passed in which nothing ran.
 func (w *Watcher) notice(now time.Time) {
+	if w.last.IsZero() {
+		w.last = now // the watch begins: it took its time to read its state
+	}
 	passed, wall := now.Sub(w.last), now.Round(0).Sub(w.last.Round(0))
 	if drift := wall - passed; passed > gap || passed < -gap || drift > gap || drift < -gap {
 		w.pause(w.last, now)

@@ -570,10 +570,14 @@ func TestRestore(t *testing.T) {
 		addrs = append(addrs, rows[i].Addr)
 	}
 	again.w.Resume(hours)
+	again.now = again.now.Add(10 * time.Second) // reading the state took so long
 	again.w.Watch(addrs, again.now)
 	x.servers[1].dead, x.servers[2].name = false, "renamed while nobody watched"
 	again.run(2 * time.Minute)
 	again.want("up 1", "renamed 2")
+	if again.w.paused != 0 {
+		t.Errorf("a pause of %v", again.w.paused)
+	}
 	var s watchdb.Sample
 	for _, h := range again.w.running() {
 		s = h.Samples[0]
