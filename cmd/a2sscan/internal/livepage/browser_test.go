@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"math"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -90,10 +91,10 @@ func storeSampleHours(t *testing.T, p *Page) {
 	}
 	check(t, p.DB.Prune(now, 7*24*time.Hour, 400*24*time.Hour))
 	check(t, p.DB.Flush([]watchdb.Server{{ID: 1, Status: watchdb.Up, Answer: []byte(`{"addr":"198.51.100.0:27015","info":{"name":"Rust community server 0","map":"Procedural Map"}}`)}}))
-	h := &p.history
-	h.hours = nil
-	for i := range 30 * 24 {
-		h.hours = append(h.hours, point{now.Truncate(time.Hour).Add(time.Duration(i-30*24) * time.Hour).Unix(), float64(33 + i/200), float64(300 + i/3 + 40*(i%24))})
+	p.history.points = nil
+	for i := range 30 * 24 * 12 {
+		at := now.Add(time.Duration(i-30*24*12) * 5 * time.Minute)
+		p.history.add(point{at.Unix(), float64(33 + i/3000), float64(400+i/30) + 200*math.Sin(float64(i)*math.Pi/144)})
 	}
 }
 

@@ -114,10 +114,12 @@ func (p *Page) routes() http.Handler {
 			http.Error(w, "a2sscan: the watch has not begun: it reads its list", http.StatusServiceUnavailable)
 		})
 	}
-	mux.HandleFunc("GET /api/schema", func(w http.ResponseWriter, _ *http.Request) { send(w, "application/schema+json", []byte(schema)) })
+	mux.HandleFunc("GET /api/schema", func(w http.ResponseWriter, _ *http.Request) {
+		send(w, http.StatusOK, "application/schema+json", []byte(schema))
+	})
 	mux.Handle("GET /metrics", metrics.Values(p.Build, p.values))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
-		send(w, "text/plain; charset=utf-8", []byte(map[bool]string{true: "loading\n", false: "watching\n"}[p.viewer.Load() == nil]))
+		send(w, http.StatusOK, "text/plain; charset=utf-8", []byte(map[bool]string{true: "loading\n", false: "watching\n"}[p.viewer.Load() == nil]))
 	})
 	policy := "default-src 'none'; script-src " + report.Hash(script) + "; style-src " + report.Hash(style) +
 		"; connect-src 'self'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -138,14 +140,11 @@ func (p *Page) routes() http.Handler {
 }
 
 // send writes an answer. It comes whole from memory, so that a slow client holds nothing but
-// these bytes. Parts may be shared by many clients.
-func send(w http.ResponseWriter, kind string, parts ...[]byte) {
+// these bytes.
+func send(w http.ResponseWriter, code int, kind string, text []byte) {
 	w.Header().Set("Content-Type", kind)
-	for _, part := range parts {
-		if _, err := w.Write(part); err != nil {
-			return
-		}
-	}
+	w.WriteHeader(code)
+	_, _ = w.Write(text)
 }
 
 // values returns the numbers of the watch for Prometheus. Texts of servers are no labels: a
@@ -159,30 +158,30 @@ func (p *Page) values() (all []metrics.Value) {
 	add := func(name, help string, number float64, labels ...string) {
 		all = append(all, metrics.Value{Name: "a2sscan_watch_" + name, Help: help, Number: number, Labels: labels})
 	}
-	st := &s.status
-	const servers = "Servers that are watched, by status."
-	add("servers", servers, float64(st.Up), "status", "up")
-	add("servers", servers, float64(st.Down), "status", "down")
-	add("servers", servers, float64(len(s.servers)-st.Up-st.Down), "status", "unknown")
-	add("people", "People on the servers that are up.", float64(st.People))
-	add("places", "Places for people on the servers that are up.", float64(s.places))
-	add("blind", "Whether most servers are silent at once, so that none is called down.", map[bool]float64{true: 1}[st.Blind])
-	add("interval_seconds", "How often each server is to be asked.", st.Every)
-	add("cycle_seconds", "How long the latest cycle through all servers took; 0: none is complete.", st.Took)
-	add("events_total", "Events since the watch began.", float64(st.Events))
-	const datagrams = "Datagrams of the watch."
-	add("datagrams_total", datagrams, float64(st.Sent), "direction", "sent")
-	add("datagrams_total", datagrams, float64(st.Received), "direction", "received")
+	for status, n := range map[watchdb.Status]int{watchdb.Up: s.Up, watchdb.Down: s.Down, watchdb.Unknown: s.Unknown} {
+		add("servers", "Servers that are watched, by status.", float64(n), "status", string(status))
+	}
+	add("people", "People on the servers that are up.", float64(s.People))
+	add("places", "Places for people on the servers that are up.", float64(s.Places))
+	add("blind", "Whether most servers are silent at once, so that none is called down.", map[bool]float64{true: 1}[s.Blind])
+	add("interval_seconds", "How often each server is to be asked.", s.Interval)
+	add("cycle_seconds", "How long the latest cycle through all servers took; 0: none is complete.", s.Cycle)
+	add("events_total", "Events since the watch began.", float64(s.Events))
+	for i, direction := range []string{"sent", "received"} {
+		add("datagrams_total", "Datagrams of the watch.", float64(s.datagrams[i]), "direction", direction)
+	}
 	var other group
-	for _, g := range s.games {
-		if g.id == "" || strings.Contains(g.id, ":") { // app:730 and folder:cstrike are what the server says
-			other.up, other.people = other.up+g.up, other.people+g.people
+	game := func(id string, g *group) {
+		add("game_servers", "Servers that are up, by game.", float64(g.Up), "game", id)
+		add("game_people", "People on the servers that are up, by game.", float64(g.People), "game", id)
+	}
+	for _, g := range s.Games {
+		if g.ID != "" && !strings.Contains(g.ID, ":") { // app:730 and folder:cstrike are what the server says
+			game(g.ID, g)
 			continue
 		}
-		add("game_servers", "Servers that are up, by game.", float64(g.up), "game", g.id)
-		add("game_people", "People on the servers that are up, by game.", float64(g.people), "game", g.id)
+		other.Up, other.People = other.Up+g.Up, other.People+g.People
 	}
-	add("game_servers", "Servers that are up, by game.", float64(other.up), "game", "other")
-	add("game_people", "People on the servers that are up, by game.", float64(other.people), "game", "other")
+	game("other", &other)
 	return all
 }

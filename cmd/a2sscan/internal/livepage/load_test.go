@@ -31,7 +31,7 @@ func TestLoad(t *testing.T) {
 		t.Skip("SKIPPED, it measures a page that runs: go test -run TestLoad -load 127.0.0.1:8080 -load-pid PID")
 	}
 	base := "http://" + *loadURL
-	var stats jsonStats
+	var stats numbers
 	check(t, json.Unmarshal(load(t, http.DefaultClient, base+"/api/stats"), &stats))
 	cycle := stats.Cycle
 	var urls []string

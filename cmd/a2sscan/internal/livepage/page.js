@@ -156,7 +156,7 @@
     for (const e of events.events) {
       const li = element("li"), span = element("span");
       li.append(element("time", new Date(e.time).toISOString().slice(11, 19)), " ",
-        element("b", e.event, "kind " + ({ up: "good", seeing: "good", down: "bad", blind: "bad" }[e.event] || "")), " ", span);
+        element("b", e.event, "kind " + e.event), " ", span);
       if (e.addr) span.append(link(e.addr, e.shown));
       span.append(" ", element("bdi", e.text, "aside"));
       place.prepend(li);

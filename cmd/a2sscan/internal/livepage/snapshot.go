@@ -21,40 +21,70 @@ import (
 
 // texts are what a server calls itself, in a form that is safe to show.
 type texts struct {
-	from               *census.Server // which they are made from
-	addr               string
-	name, game, gameID string
-	gameMap, version   string
-	search             string // all of it in lower case
+	Addr     string `json:"addr"`
+	Name     string `json:"name,omitempty"`
+	Game     string `json:"game,omitempty"`
+	GameName string `json:"game_name,omitempty"`
+	Map      string `json:"map,omitempty"`
+	Version  string `json:"version,omitempty"`
+
+	from   *census.Server // which they are made from
+	search string         // all of them in lower case
 }
 
-// server is a server in a snapshot. Snapshots share its texts.
+// count is a number that may be unknown, which is -1.
+type count int32
+
+// IsZero makes JSON omit an unknown number.
+func (c count) IsZero() bool { return c < 0 }
+
+// server is a server in a snapshot and in the API. Snapshots share its texts.
 type server struct {
 	*texts
-	id             int64
-	addrPort       netip.AddrPort
-	status         watchdb.Status
-	first, since   int64 // Unix seconds; negative: never
-	people, places int32 // -1: unknown
+	Status watchdb.Status `json:"status"`
+	Since  time.Time      `json:"since,omitzero"` // since when it has its status
+	People count          `json:"people,omitzero"`
+	Places count          `json:"places,omitzero"`
+
+	id   int64
+	addr netip.AddrPort
 }
 
-// group is a game in a snapshot.
+// group is a game in a snapshot, and in the API.
 type group struct {
-	id, name       string
-	servers, up    int
-	people, places int
-	members        []int32 // the places of its servers in snapshot.servers, by people
+	ID      string `json:"id"`
+	Name    string `json:"name"`
+	Servers int    `json:"servers"`
+	Up      int    `json:"up"`
+	People  int    `json:"people"`
+	Places  int    `json:"places"`
+
+	members []int32 // the places of its servers in snapshot.servers, by people
+}
+
+// numbers are those of a snapshot, and the answer to /api/stats.
+type numbers struct {
+	Time     time.Time `json:"time"`
+	Servers  int       `json:"servers"`
+	Up       int       `json:"up"`
+	Down     int       `json:"down"`
+	Unknown  int       `json:"unknown"`
+	People   int       `json:"people"`
+	Places   int       `json:"places"`
+	Blind    bool      `json:"blind"`
+	Interval float64   `json:"interval_s"`        // how often each server is asked
+	Cycle    float64   `json:"cycle_s,omitempty"` // how long the latest cycle took
+	Events   uint64    `json:"events"`            // since the watch began
+	Games    []*group  `json:"games"`             // by people
 }
 
 // snapshot is what all requests of a second see. Nobody changes it.
 type snapshot struct {
-	at      time.Time
-	status  watch.Status
-	places  int
-	servers []server
-	games   []*group // by people
-	byGame  map[string]*group
-	orders  map[string][]int32 // places in servers, for each order
+	numbers
+	datagrams [2]uint64 // sent and received
+	servers   []server
+	byGame    map[string]*group
+	orders    map[string][]int32 // places in servers, for each order
 }
 
 // The orders of servers; the first is the default.
@@ -62,22 +92,21 @@ var orders = []string{"people", "name", "status"}
 
 var statuses = []watchdb.Status{watchdb.Up, watchdb.Down, watchdb.Unknown}
 
+// Source is what a page reads from a watch; watch.View is one.
+type Source interface {
+	Rows() iter.Seq[watch.Row]
+	Status() *watch.Status
+}
+
 // viewer makes snapshots.
 type viewer struct {
 	source Source
+	texts  []*texts // by ID
 
 	mu      sync.Mutex
 	latest  *snapshot
 	working bool
 	rest    time.Duration // how long the latest snapshot serves
-
-	texts []*texts // by ID
-}
-
-// Source is what a page reads from a watch; watch.View is one.
-type Source interface {
-	Rows() iter.Seq[watch.Row]
-	Status() *watch.Status
 }
 
 // A snapshot serves for a second, or longer if it takes long to make: it may cost a
@@ -93,9 +122,9 @@ const (
 func (v *viewer) look(now time.Time) *snapshot {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.latest == nil || now.Sub(v.latest.at) > max(stale, 2*v.rest) && !v.working {
+	if v.latest == nil || now.Sub(v.latest.Time) > max(stale, 2*v.rest) && !v.working {
 		v.latest = v.make(now)
-	} else if now.Sub(v.latest.at) > v.rest && !v.working {
+	} else if now.Sub(v.latest.Time) > v.rest && !v.working {
 		v.working = true
 		go func() {
 			s := v.make(now)
@@ -109,10 +138,11 @@ func (v *viewer) look(now time.Time) *snapshot {
 
 // make reads the watch. One call runs at a time.
 func (v *viewer) make(now time.Time) *snapshot {
-	start := time.Now()
-	s := &snapshot{at: now, status: *v.source.Status(), byGame: map[string]*group{}, orders: map[string][]int32{}}
-	changed := v.latest == nil
-	if !changed {
+	start, st := time.Now(), v.source.Status()
+	s := &snapshot{byGame: map[string]*group{}, orders: map[string][]int32{}, datagrams: [2]uint64{st.Sent, st.Received}}
+	s.numbers = numbers{Time: now.UTC(), Blind: st.Blind, Interval: st.Every, Cycle: st.Took, Events: st.Events, Games: []*group{}}
+	renamed := v.latest == nil
+	if !renamed {
 		s.servers = make([]server, 0, len(v.latest.servers))
 	}
 	for row := range v.source.Rows() {
@@ -122,42 +152,40 @@ func (v *viewer) make(now time.Time) *snapshot {
 		t := v.texts[row.ID]
 		if t == nil || t.from != row.Known {
 			anew := newTexts(&row)
-			changed = changed || t == nil || t.name != anew.name
-			t = anew
-			v.texts[row.ID] = t
+			renamed = renamed || t == nil || t.Name != anew.Name
+			v.texts[row.ID], t = anew, anew
 		}
-		one := server{
-			texts: t, id: row.ID, addrPort: row.Addr, status: row.Status, first: row.First.Unix(), since: row.Since.Unix(),
-			people: int32(row.People), places: int32(row.Places),
-		}
+		e := server{texts: t, id: row.ID, addr: row.Addr, Status: row.Status, Since: row.Since, People: count(row.People), Places: count(row.Places)}
 		if row.Status != watchdb.Up {
-			one.people = -1
+			e.People = -1
 		}
-		s.servers = append(s.servers, one)
+		s.servers = append(s.servers, e)
 	}
-	changed = changed || len(s.servers) != len(v.latest.servers)
-	s.order(changed, v.latest)
-	for _, i := range s.orders[orders[0]] {
-		s.count(i)
+	s.sort()
+	if renamed || len(s.servers) != len(v.latest.servers) {
+		names := slices.Clone(s.orders["people"])
+		slices.SortFunc(names, func(a, b int32) int { return strings.Compare(s.servers[a].search, s.servers[b].search) })
+		s.orders["name"] = names
+	} else {
+		s.orders["name"] = v.latest.orders["name"]
 	}
-	for _, g := range s.byGame {
-		s.games = append(s.games, g)
+	for _, i := range s.orders["people"] {
+		s.add(i)
 	}
-	slices.SortFunc(s.games, func(a, b *group) int {
-		return cmp.Or(cmp.Compare(b.people, a.people), cmp.Compare(b.up, a.up), strings.Compare(a.id, b.id))
+	slices.SortFunc(s.Games, func(a, b *group) int {
+		return cmp.Or(cmp.Compare(b.People, a.People), cmp.Compare(b.Up, a.Up), strings.Compare(a.ID, b.ID))
 	})
 	v.rest = max(fresh, share*time.Since(start))
 	return s
 }
 
-// order sorts the servers. The order by name is taken from the last snapshot unless a name
-// changed.
-func (s *snapshot) order(changed bool, last *snapshot) {
+// sort makes the orders by numbers.
+func (s *snapshot) sort() {
 	rank := map[watchdb.Status]uint64{watchdb.Down: 0, watchdb.Up: 1, watchdb.Unknown: 2}
 	keys := make([]uint64, len(s.servers))
 	for order, key := range map[string]func(*server) uint64{
-		"people": func(e *server) uint64 { return uint64(math.MaxInt32 - e.people) },
-		"status": func(e *server) uint64 { return rank[e.status]<<32 | uint64(math.MaxUint32-max(e.since, 0)) },
+		"people": func(e *server) uint64 { return uint64(math.MaxInt32 - e.People) },
+		"status": func(e *server) uint64 { return rank[e.Status]<<32 | uint64(math.MaxUint32-max(e.Since.Unix(), 0)) },
 	} {
 		const places = 28 // bits; the rest is the key
 		for i := range s.servers {
@@ -169,31 +197,26 @@ func (s *snapshot) order(changed bool, last *snapshot) {
 			s.orders[order][i] = int32(k & (1<<places - 1))
 		}
 	}
-	if !changed {
-		s.orders["name"] = last.orders["name"]
-		return
-	}
-	names := make([]int32, len(s.servers))
-	for i := range names {
-		names[i] = int32(i)
-	}
-	slices.SortFunc(names, func(a, b int32) int { return strings.Compare(s.servers[a].search, s.servers[b].search) })
-	s.orders["name"] = names
 }
 
-// count adds a server to its game.
-func (s *snapshot) count(i int32) {
-	server := &s.servers[i]
-	g := s.byGame[server.gameID]
+// add counts a server, also for its game.
+func (s *snapshot) add(i int32) {
+	e := &s.servers[i]
+	g := s.byGame[e.Game]
 	if g == nil {
-		g = &group{id: server.gameID, name: server.game}
-		s.byGame[server.gameID] = g
+		g = &group{ID: e.Game, Name: e.GameName}
+		s.byGame[e.Game], s.Games = g, append(s.Games, g)
 	}
-	g.servers, g.members = g.servers+1, append(g.members, i)
-	if server.status == watchdb.Up {
-		g.up++
-		g.people, g.places = g.people+int(max(server.people, 0)), g.places+int(max(server.places, 0))
-		s.places += int(max(server.places, 0))
+	s.Servers, g.Servers, g.members = s.Servers+1, g.Servers+1, append(g.members, i)
+	switch e.Status {
+	case watchdb.Up:
+		people, places := int(max(e.People, 0)), int(max(e.Places, 0))
+		s.Up, s.People, s.Places = s.Up+1, s.People+people, s.Places+places
+		g.Up, g.People, g.Places = g.Up+1, g.People+people, g.Places+places
+	case watchdb.Down:
+		s.Down++
+	default:
+		s.Unknown++
 	}
 }
 
@@ -204,15 +227,13 @@ const (
 )
 
 func newTexts(row *watch.Row) *texts {
-	t := &texts{from: row.Known, addr: row.Addr.String()}
+	t := &texts{from: row.Known, Addr: row.Addr.String()}
 	if k := row.Known; k != nil {
-		t.name, t.gameMap, t.version = report.Shown(k.Name, longName), report.Shown(k.Map, longWord), report.Shown(k.Version, longWord)
-		t.gameID, t.game = report.Shown(k.Game, longWord), report.Shown(k.GameName, longWord)
-		if t.game == "" {
-			t.game = t.gameID
-		}
+		t.Name, t.Map, t.Version = report.Shown(k.Name, longName), report.Shown(k.Map, longWord), report.Shown(k.Version, longWord)
+		t.Game = report.Shown(k.Game, longWord)
+		t.GameName = cmp.Or(report.Shown(k.GameName, longWord), t.Game)
 	}
-	t.search = strings.ToLower(strings.Join([]string{t.name, t.game, t.gameMap, t.version, t.addr}, "\n"))
+	t.search = strings.ToLower(strings.Join([]string{t.Name, t.GameName, t.Map, t.Version, t.Addr}, "\n"))
 	return t
 }
 
@@ -260,43 +281,26 @@ func parseQuery(values url.Values) (q query, err error) {
 
 // find returns the part of the servers that q asks for, and how many there are in all.
 func (s *snapshot) find(q *query) (part []*server, total int) {
-	candidates := s.orders[q.Order]
-	if g := s.byGame[q.Game]; q.Game != "" && q.Order == orders[0] {
-		if candidates = nil; g != nil {
+	candidates, game := s.orders[q.Order], q.Game
+	if game != "" && q.Order == orders[0] {
+		candidates, game = nil, ""
+		if g := s.byGame[q.Game]; g != nil {
 			candidates = g.members
 		}
 	}
-	everything := len(q.words) == 0 && q.Status == "" && (q.Game == "" || q.Order == orders[0])
-	if everything {
-		total = len(candidates)
-		first := min(q.offset, total)
-		for _, i := range candidates[first:min(first+q.limit, total)] {
-			part = append(part, &s.servers[i])
+	if len(q.words) > 0 || q.Status != "" || game != "" {
+		matches := make([]bool, len(s.servers)) // found in the order of memory, which is faster
+		for i := range s.servers {
+			e := &s.servers[i]
+			matches[i] = (q.Status == "" || e.Status == q.Status) && (game == "" || e.Game == game) &&
+				!slices.ContainsFunc(q.words, func(word string) bool { return !strings.Contains(e.search, word) })
 		}
-		return part, total
+		candidates = slices.DeleteFunc(slices.Clone(candidates), func(i int32) bool { return !matches[i] })
 	}
-	matches := make([]bool, len(s.servers)) // found in the order of memory, which is faster
-	for i := range s.servers {
-		matches[i] = s.servers[i].matches(q)
+	first := min(q.offset, len(candidates))
+	part = []*server{}
+	for _, i := range candidates[first:min(first+q.limit, len(candidates))] {
+		part = append(part, &s.servers[i])
 	}
-	for _, i := range candidates {
-		if matches[i] {
-			if total++; total > q.offset && len(part) < q.limit {
-				part = append(part, &s.servers[i])
-			}
-		}
-	}
-	return part, total
-}
-
-func (e *server) matches(q *query) bool {
-	if q.Status != "" && e.status != q.Status || q.Game != "" && e.gameID != q.Game {
-		return false
-	}
-	for _, w := range q.words {
-		if !strings.Contains(e.search, w) {
-			return false
-		}
-	}
-	return true
+	return part, len(candidates)
 }

@@ -18,7 +18,7 @@ type Row struct {
 	Addr           netip.AddrPort
 	Known          *census.Server // its last full answer, which nobody changes; nil: none
 	Status         watchdb.Status
-	First, Since   time.Time // its first answer; since when it has its status
+	Since          time.Time // since when it has its status
 	People, Places int       // -1: unknown
 }
 
@@ -40,7 +40,7 @@ func (v *View) Rows() iter.Seq[Row] {
 				}
 				row := Row{
 					ID: int64(i + 1), Addr: s.addr(), Known: s.known, Status: statusWords[s.status],
-					First: moment(s.first), Since: moment(s.since), People: -1, Places: -1,
+					Since: moment(s.since), People: -1, Places: -1,
 				}
 				if s.counted {
 					row.People, row.Places = int(s.people), int(s.places)
