@@ -155,17 +155,17 @@ var onlyTyped = map[string]string{
 // checkKey returns an error for a key that no command accepts, or that is allowed only
 // on the command line. It warns of the key of a flag that has left, and reports it.
 func checkKey(t *console.Terminal, root *cobra.Command, file *flagfile.File, k flagfile.Key) (left bool, err error) {
-	name, of := console.Plain(k.Name, 60), subcommand(root, k.Table)
-	commands := root.Commands()
-	if of != nil {
-		commands = []*cobra.Command{of}
+	name, commands := console.Plain(k.Name, 60), root.Commands()
+	var of *cobra.Command
+	var names []string
+	for _, c := range commands {
+		names = append(names, c.Name())
+		if c.Name() == k.Table {
+			of, commands = c, []*cobra.Command{c}
+		}
 	}
 	if of == nil && (k.Header || k.Table != "") {
 		f := file.Fail(k.Line, "[%s]: no such command", console.Plain(k.Table, 60)).WithHint("a table has the name of a command: [scan]")
-		var names []string
-		for _, c := range commands {
-			names = append(names, c.Name())
-		}
 		if like := console.Nearest(k.Table, names); like != "" {
 			f.WithHint("did you mean [%s]?", like)
 		}
@@ -192,53 +192,36 @@ func checkKey(t *console.Terminal, root *cobra.Command, file *flagfile.File, k f
 }
 
 // unknownKey returns the error for a key that is not a flag of the command of. If of is
-// nil, no command has such a flag.
+// nil, no command has such a flag. The hint is a similar name, or where a secret belongs.
 func unknownKey(root, of *cobra.Command, file *flagfile.File, k flagfile.Key) error {
-	key := console.Plain(k.Name, 60)
-	if of == nil {
-		names := map[string]bool{targetsKey: true}
-		for _, c := range root.Commands() {
-			for _, name := range flagNames(c) {
-				names[name] = true
+	key, commands := console.Plain(k.Name, 60), root.Commands()
+	f := file.Fail(k.Line, "%s: no command has such a flag", key).WithHint("a2sscan --help lists the commands")
+	if of != nil {
+		f = file.Fail(k.Line, "%s: %s has no such flag", key, of.Name()).WithHint("a2sscan %s --help lists the flags", of.Name())
+		if others := commandsWith(root, k.Name); len(others) > 0 {
+			return f.WithHint("%s has it: put it under [%s]", others[0], others[0])
+		}
+		if len(k.Name) == 1 {
+			if short := of.Flags().ShorthandLookup(k.Name); short != nil {
+				return f.WithHint("did you mean %s?", short.Name)
 			}
 		}
-		f := file.Fail(k.Line, "%s: no command has such a flag", key).WithHint("a2sscan --help lists the commands")
-		return likelyKey(f, k.Name, slices.Sorted(maps.Keys(names)))
+		commands = []*cobra.Command{of}
 	}
-	f := file.Fail(k.Line, "%s: %s has no such flag", key, of.Name()).WithHint("a2sscan %s --help lists the flags", of.Name())
-	if others := commandsWith(root, k.Name); len(others) > 0 {
-		return f.WithHint("%s has it: put it under [%s]", others[0], others[0])
-	}
-	if len(k.Name) == 1 {
-		if short := of.Flags().ShorthandLookup(k.Name); short != nil {
-			return f.WithHint("did you mean %s?", short.Name)
+	names := map[string]bool{}
+	for _, c := range commands {
+		for _, name := range flagNames(c) {
+			names[name] = onlyTyped[name] == ""
 		}
+		names[targetsKey] = names[targetsKey] || takesTargets(c)
 	}
-	names := flagNames(of)
-	if takesTargets(of) {
-		names = append(names, targetsKey)
-	}
-	return likelyKey(f, k.Name, names)
-}
-
-// likelyKey adds the hint for an unknown key: a similar name, or where a secret belongs.
-func likelyKey(f *console.Failure, name string, names []string) error {
-	names = slices.DeleteFunc(names, func(name string) bool { return onlyTyped[name] != "" })
-	if like := console.Nearest(name, names); like != "" {
+	maps.DeleteFunc(names, func(_ string, allowed bool) bool { return !allowed })
+	if like := console.Nearest(k.Name, slices.Sorted(maps.Keys(names))); like != "" {
 		f.WithHint("did you mean %s?", like)
-	} else if strings.Contains(name, "key") {
+	} else if strings.Contains(k.Name, "key") {
 		f.WithHint("the key of the Web API does not belong here: key-file names a file with it")
 	}
 	return f
-}
-
-// subcommand returns the command with this name; nil if there is none.
-func subcommand(root *cobra.Command, name string) *cobra.Command {
-	i := slices.IndexFunc(root.Commands(), func(c *cobra.Command) bool { return c.Name() == name })
-	if i < 0 {
-		return nil
-	}
-	return root.Commands()[i]
 }
 
 // hasKey reports whether a configuration file may have a key for the command.

@@ -55,7 +55,7 @@ func TestConfigErrors(t *testing.T) {
 		{"scan", "[scan]\r\nraet = 1\r\n", "2: raet: scan has no such flag; did you mean rate?"},
 		{"scan", "[scan]\nscan-id = '''\na'''\nraet = 1", "4: raet: scan has no such flag; "},
 		{"scan", "['']", "1: []: no such command; "},
-		{"scan", "[master]\ntargets = ['x']", "2: targets: master has no such flag; diff has it: put it under [diff]"},
+		{"scan", "[master]\ntargets = ['x']", "2: targets: master has no such flag; scan has it: put it under [scan]"},
 		{"scan", "[scan]\nkey = 'hush'", "2: key: scan has no such flag; did you mean key-file?"},
 		{"scan", "steam_web_api_key = 'hush'", "1: steam_web_api_key: no command has such a flag; the key of the Web API does not belong here"},
 		{"scan", "config = 'x'", "1: config is for the command line only; a file names no other"},

@@ -101,7 +101,7 @@ func TestServiceConfig(t *testing.T) {
 			t.Fatal(err)
 		}
 		a := &app{term: console.New(os.Stderr), out: &results{}}
-		watch := subcommand(a.rootCommand(), "watch")
+		watch, _, _ := a.rootCommand().Find([]string{"watch"})
 		if err := watch.ParseFlags([]string{"--config", path}); err != nil {
 			t.Fatal(err)
 		}
@@ -131,7 +131,7 @@ func TestServiceConfig(t *testing.T) {
 		t.Errorf("the metrics for other machines are at %q, which is %s", offered, &open)
 	}
 	a := &app{term: console.New(os.Stderr), out: &results{}}
-	scan := subcommand(a.rootCommand(), "scan")
+	scan, _, _ := a.rootCommand().Find([]string{"scan"})
 	if err := scan.ParseFlags([]string{"--config", path}); err != nil {
 		t.Fatal(err)
 	}

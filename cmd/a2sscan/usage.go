@@ -12,7 +12,9 @@ import (
 )
 
 func init() {
-	cobra.AddTemplateFunc("withMaster", withMaster)
+	cobra.AddTemplateFunc("withMaster", func(cmd *cobra.Command) string {
+		return flagGroup{flags: annotated(cmd, forMaster), width: helpWidth(cmd.Root().OutOrStdout())}.Usages()
+	})
 	cobra.AddTemplateFunc("flagGroups", flagGroups)
 	cobra.AddTemplateFunc("exitCodes", console.ExitHelp)
 }
@@ -37,13 +39,6 @@ With --master (a server must match all filters):
 
 {{exitCodes}}{{end}}
 `
-
-// inGroup reports whether a flag has an annotation. For the empty annotation, it
-// reports whether the flag has no annotation at all.
-func inGroup(f *pflag.Flag, annotation string) bool {
-	_, has := f.Annotations[annotation]
-	return has || annotation == "" && len(f.Annotations) == 0
-}
 
 // flagGroup is a group of flags in the help and on a man page.
 type flagGroup struct {
@@ -104,26 +99,27 @@ var usualFlags = []struct{ name, text string }{
 	{"quiet", "print no status and no closing summary"},
 }
 
-// word replaces the value of a flag in the short help, so that the help shows
-// neither its default nor its type.
-type word string
-
-func (w word) String() string   { return string(w) }
-func (w word) Set(string) error { return nil }
-func (w word) Type() string     { return "string" }
-
-// briefHelp returns the short help of scan, which fits on one screen.
-func briefHelp(cmd *cobra.Command) string {
+// helpOf prints the help of a command. For scan it shows only the usual flags, on one
+// screen, unless --help-all is given.
+func helpOf(cmd *cobra.Command, _ []string) {
+	out := cmd.OutOrStdout()
+	all, err := cmd.Flags().GetBool(helpAllFlag)
+	if all || err != nil { // other commands have no such flag
+		fmt.Fprintf(out, "%s\n\n%s", strings.TrimSpace(cmd.Long), cmd.UsageString())
+		return
+	}
 	g := flagGroup{width: helpWidth(cmd.Root().OutOrStdout())}
 	for _, usual := range usualFlags {
 		short := *cmd.Flag(usual.name)
 		short.Usage = usual.text
-		if short.Value.Type() != "bool" {
-			short.Value, short.DefValue = word(""), ""
+		if short.Value.Type() != "bool" { // show neither its default nor its type
+			set := pflag.NewFlagSet("", pflag.ContinueOnError)
+			set.String("word", "", "")
+			short.Value, short.DefValue = set.Lookup("word").Value, ""
 		}
 		g.flags = append(g.flags, &short)
 	}
-	return fmt.Sprintf(`Queries every target and writes a record for each server that answers. A TARGET
+	fmt.Fprintf(out, `Queries every target and writes a record for each server that answers. A TARGET
 is a file, - for standard input, ip:port, ip, a host, a range, or a network.
 
 Usage:
@@ -136,19 +132,6 @@ Flags:
 %s
 %s --help-all shows all flags; man a2sscan-scan explains them.
 `, cmd.UseLine(), cmd.Example, g.Usages(), cmd.CommandPath())
-}
-
-// helpOf prints the help of a command. For scan it shows only the usual flags,
-// unless --help-all is given.
-func helpOf(cmd *cobra.Command, _ []string) {
-	out := cmd.OutOrStdout()
-	if cmd.CommandPath() == "a2sscan scan" {
-		if all, _ := cmd.Flags().GetBool(helpAllFlag); !all {
-			io.WriteString(out, briefHelp(cmd))
-			return
-		}
-	}
-	fmt.Fprintf(out, "%s\n\n%s", strings.TrimSpace(cmd.Long), cmd.UsageString())
 }
 
 // helpAllFlag is the flag that shows all flags of scan.
@@ -183,16 +166,11 @@ var scanGroups = []struct{ title, names string }{
 	{"Watching", "status verbose quiet dry-run metrics log-file"},
 }
 
-// withMaster returns the help of the flags that have an effect only with --master.
-func withMaster(cmd *cobra.Command) string {
-	return flagGroup{flags: annotated(cmd, forMaster), width: helpWidth(cmd.Root().OutOrStdout())}.Usages()
-}
-
 // annotated returns the visible flags of a command that have the annotation. For the
 // empty annotation, it returns the flags without any.
 func annotated(cmd *cobra.Command, annotation string) (flags []*pflag.Flag) {
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
-		if inGroup(f, annotation) && !f.Hidden {
+		if _, has := f.Annotations[annotation]; (has || annotation == "" && len(f.Annotations) == 0) && !f.Hidden {
 			flags = append(flags, f)
 		}
 	})

@@ -56,24 +56,3 @@ func TestObserver(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
-
-// TestObserverUnlimited: for a scan without a rate limit, the log has the rate at
-// which the scan settled.
-func TestObserverUnlimited(t *testing.T) {
-	var b bytes.Buffer
-	o := NewObserver(slog.New(console.NewLogHandler(&b)), scanner.Off, nil, 0)
-	s := scanner.Stats{Elapsed: time.Minute, Rate: scanner.Off, Settled: 2e5}
-	s.Waited[waitLosses] = 30e6
-	s.Sent[0] = 12e6
-	o.sample(&s)
-	s.Rate, s.Elapsed = 5000, 61*time.Second
-	o.sample(&s)
-	for _, want := range []string{
-		`level=INFO msg="rate limited" by=losses part=0.5 reached=200000 settled=200000`,
-		`level=INFO msg="rate changed" from=unlimited to=5k`,
-	} {
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("no %s in\n%s", want, b.String())
-		}
-	}
-}

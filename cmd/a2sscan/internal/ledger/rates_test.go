@@ -74,23 +74,14 @@ func TestRatesReported(t *testing.T) {
 	}
 }
 
-// TestLimitsHaveWords: every limit of a scan has a description.
-func TestLimitsHaveWords(t *testing.T) {
-	for w := scanner.WaitTargets; w < scanner.NumWaits; w++ {
-		if w.Word() == "" || w.Limit() == "" || w.String() == "" {
-			t.Errorf("%d: %q, %q, %q", w, w.Word(), w.Limit(), w.String())
-		}
-	}
-}
-
 // TestPathReported: the summary has what the path carried and why the rate changed.
 // If the rate was given, it has no path.
 func TestPathReported(t *testing.T) {
 	x := scanner.PathRate{On: true, Most: 50_000, Now: 40_000, Raised: 3, Unrelated: 1}
 	change := &x.Changes[0]
-	change.At, change.From, change.To, change.Why = 3 * time.Second, 20_000, 40_000, "clear"
+	change.At, change.From, change.To, change.Why = 3*time.Second, 20_000, 40_000, "clear"
 	change = &x.Changes[1]
-	change.At, change.From, change.To, change.Why = 2 * time.Second, 10_000, 20_000, "few_answers"
+	change.At, change.From, change.To, change.Why = 2*time.Second, 10_000, 20_000, "few_answers"
 	const clear = "carried all, up to 40k/s; the rate rose 3 times and fell 0 times, last to 40k/s: " +
 		"no more loss than at the lower rate; other loss did not follow the rate"
 	if got := newPath(&x).String(); got != clear {
@@ -101,7 +92,7 @@ func TestPathReported(t *testing.T) {
 	}
 	x.Carried, x.Lost, x.Slowed, x.Now, x.Unrelated = 20_000, 0.05, 1, 19_400, 0
 	change = &x.Changes[0]
-	change.At, change.From, change.To, change.Why = 4 * time.Second, 20_000, 19_400, "loss"
+	change.At, change.From, change.To, change.Why = 4*time.Second, 20_000, 19_400, "loss"
 	const full = "carried 20k/s when it was full, and lost 5% beyond that; the rate rose 3 times and fell 1 time, " +
 		"last to 19.4k/s: the path lost more at the higher rate"
 	if got := newPath(&x).String(); got != full {

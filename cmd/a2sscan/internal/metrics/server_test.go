@@ -100,21 +100,6 @@ func TestMetricsCost(t *testing.T) {
 	}
 }
 
-// BenchmarkResult passes a result to its handler with and without metrics. The
-// difference is the cost of the metrics.
-func BenchmarkResult(b *testing.B) {
-	for name, m := range map[string]*Server{"plain": nil, "metrics": newServer(console.New(io.Discard), Options{})} {
-		b.Run(name, func(b *testing.B) {
-			handled := 0
-			pass := passResult(m, &handled)
-			b.ReportAllocs()
-			for b.Loop() {
-				pass()
-			}
-		})
-	}
-}
-
 // TestHealth: /healthz reports each state of a scan.
 func TestHealth(t *testing.T) {
 	drain := make(chan struct{})

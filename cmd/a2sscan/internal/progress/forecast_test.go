@@ -67,11 +67,3 @@ func TestForecast(t *testing.T) {
 		})
 	}
 }
-
-func TestRoughly(t *testing.T) {
-	for n, want := range map[float64]string{0: "0 B", 850: "850 B", 3e9: "3 GB", 1.54e6: "1.5 MB", 48e3: "48 kB", 123.4e6: "123 MB"} {
-		if got := roughly(n); got != want {
-			t.Errorf("%v: %s, want %s", n, got, want)
-		}
-	}
-}

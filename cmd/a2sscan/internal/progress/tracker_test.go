@@ -198,23 +198,6 @@ func TestStatusBar(t *testing.T) {
 	}
 }
 
-// TestStatusResized: the line adapts when the terminal is resized.
-func TestStatusResized(t *testing.T) {
-	columns := 80
-	var b strings.Builder
-	tm, written := console.NewScreen(&b, func() int { return columns }), b.String
-	p := NewTracker(Config{Input: func() (float64, bool) { return 0.5, true }, Given: func() uint64 { return 1 }})
-	for _, columns = range []int{40, 80, 200} {
-		before := len(written())
-		v := p.Sample(scanner.Stats{Elapsed: time.Minute, Taken: 1})
-		tm.ShowStatus(v.Line(tm.StatusWidth()))
-		line := strings.TrimPrefix(written()[before:], "\r\x1b[K")
-		if n := wide(line); n >= columns || n < columns/2 {
-			t.Errorf("%d columns: %d of them used: %q", columns, n, line)
-		}
-	}
-}
-
 // TestStatusRecord: a status line as JSON has the numbers under the keys that
 // scripts use, and omits unknown numbers.
 func TestStatusRecord(t *testing.T) {
