@@ -135,21 +135,16 @@ func (bs *blocks) stretches() (out []stretch) {
 		}
 		key := listKey(open)
 		if _, ok := unions[key]; !ok {
-			unions[key] = bs.union(open)
+			var ports []uint16
+			for _, i := range open {
+				ports = append(ports, bs.sets[i].ports...)
+			}
+			slices.Sort(ports)
+			unions[key] = slices.Compact(ports)
 		}
 		out = append(out, stretch{span{uint32(e.at), uint32(edges[i+1].at - 1)}, unions[key]})
 	}
 	return out
-}
-
-// union returns the ports of several sets, in ascending order and without
-// duplicates.
-func (bs *blocks) union(sets []int) (ports []uint16) {
-	for _, i := range sets {
-		ports = append(ports, bs.sets[i].ports...)
-	}
-	slices.Sort(ports)
-	return slices.Compact(ports)
 }
 
 // contains reports whether one of the stretches in all, which must be in order,

@@ -124,42 +124,6 @@ func TestLoadAllocs(t *testing.T) {
 	}
 }
 
-func BenchmarkLines(b *testing.B) {
-	const n = 1 << 20
-	for _, tag := range []string{"", " owner=somebody"} {
-		var list bytes.Buffer
-		var line []byte
-		for i := range uint32(n) {
-			line = numbered(line, i)
-			list.Write(line)
-			list.WriteString(tag + "\n")
-		}
-		b.Run("tag="+fmt.Sprint(tag != ""), func(b *testing.B) {
-			b.ReportAllocs()
-			b.SetBytes(int64(list.Len()))
-			for b.Loop() {
-				l := mustOpen(b, Config{InOrder: true, Stdin: bytes.NewReader(list.Bytes())})
-				for range l.From(0) {
-				}
-				if l.Stats().Given != n {
-					b.Fatal(l.Stats())
-				}
-			}
-			perTarget(b, n)
-		})
-	}
-	dup := bytes.Repeat([]byte("1.22.33.44:27015\n"), n)
-	b.Run("duplicates", func(b *testing.B) {
-		b.SetBytes(int64(len(dup)))
-		for b.Loop() {
-			l := mustOpen(b, Config{InOrder: true, Stdin: bytes.NewReader(dup)})
-			for range l.From(0) {
-			}
-		}
-		perTarget(b, n)
-	})
-}
-
 func perTarget(b *testing.B, n int) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/target")
 }

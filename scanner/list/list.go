@@ -176,7 +176,7 @@ func (l *List) Load(ctx context.Context) error {
 }
 
 func (l *List) setSize(o *order) {
-	l.listed.Store(o.alone())
+	l.listed.Store(o.list.len() - min(o.small, o.list.len()))
 	l.size.Store(&o.total)
 }
 

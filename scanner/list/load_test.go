@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/netip"
-	"os"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -334,28 +333,6 @@ func (e endless) Read(p []byte) (int, error) {
 		e.stop()
 	}
 	return copy(p, strings.Repeat("8.0.0.1:1\n", 100)), nil
-}
-
-// TestLoadErrors checks that Load fails if a list can't be read, and that All then
-// yields nothing.
-func TestLoadErrors(t *testing.T) {
-	broken := errors.New("the disk is gone")
-	l := mustOpen(t, Config{Stdin: io.MultiReader(strings.NewReader("8.0.0.1:1\n"), iotest.ErrReader(broken))})
-	if err := l.Load(t.Context()); !errors.Is(err, broken) {
-		t.Error(err)
-	}
-	if err := l.Load(t.Context()); !errors.Is(err, broken) {
-		t.Errorf("the second time: %v", err)
-	}
-	if got := texts(l.From(0)); got != nil || !errors.Is(l.Err(), broken) {
-		t.Errorf("%q, %v", got, l.Err())
-	}
-	path := writeFile(t, "list.txt", "8.0.0.1:1\n")
-	l = mustOpen(t, Config{Args: []string{path}})
-	os.Remove(path)
-	if err := l.Load(t.Context()); !errors.Is(err, os.ErrNotExist) {
-		t.Error(err)
-	}
 }
 
 // TestListed checks that Listed counts targets that are named one by one. It does

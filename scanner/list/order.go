@@ -1,6 +1,11 @@
 package list
 
-import "math/bits"
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+	"sort"
+)
 
 // order is a random order of all targets. Listed targets come in the order of their
 // keys, and targets of networks in the order of nets; the two are evenly mixed.
@@ -14,9 +19,6 @@ type order struct {
 	small uint64 // listed targets not named one by one; with duplicates
 	ipv6  uint64 // IPv6 addresses, which have no place
 }
-
-// alone returns approximately how many targets were named one by one.
-func (o *order) alone() uint64 { return o.list.len() - min(o.small, o.list.len()) }
 
 // cursor is a position in an order that only moves forward.
 type cursor struct {
@@ -60,4 +62,76 @@ func (o *order) labels(ip uint32, port uint16) (s labels) {
 		}
 	}
 	return labels{}
+}
+
+// nets yields the targets of blocks in a random order. It computes each target from
+// its index, without storing the order.
+//
+// A round contains each address once, with one of its ports. The order of addresses
+// is the same in the rounds of a tier, so that queries to one address are a round
+// apart. Addresses start with different ports, so that the ports are mixed.
+// Addresses with fewer ports than others are not in the last rounds.
+type nets struct {
+	parts []stretch // by number of ports, the largest first
+	ends  []uint64  // the number of addresses up to the end of each part
+	tiers []tier
+	turn  scatterer // chooses the first port of an address
+}
+
+// tier is a sequence of rounds with the same addresses.
+type tier struct {
+	start uint64 // number of places before it
+	round uint64 // its first round
+	perm  perm   // of the addresses in these rounds
+}
+
+func newNets(parts []stretch, keys *keyStream) *nets {
+	n := &nets{parts: slices.Clone(parts), turn: newScatterer(keys)}
+	slices.SortStableFunc(n.parts, func(a, b stretch) int {
+		return cmp.Compare(len(b.ports), len(a.ports))
+	})
+	total := uint64(0)
+	for i := range n.parts {
+		total += n.parts[i].len()
+		n.ends = append(n.ends, total)
+	}
+	at, round := uint64(0), uint64(0)
+	for i := len(n.parts) - 1; i >= 0; i-- {
+		if until := uint64(len(n.parts[i].ports)); until > round {
+			n.tiers = append(n.tiers, tier{at, round, newPerm(n.ends[i], keys)})
+			at += (until - round) * n.ends[i]
+			round = until
+		}
+	}
+	return n
+}
+
+// size returns how many targets there are.
+func (n *nets) size() (total uint64) {
+	for i := range n.parts {
+		total += n.parts[i].len() * uint64(len(n.parts[i].ports))
+	}
+	return total
+}
+
+// at returns the target with index place.
+func (n *nets) at(place uint64) (ip uint32, port uint16) {
+	i := len(n.tiers) - 1
+	for n.tiers[i].start > place {
+		i--
+	}
+	t := &n.tiers[i]
+	place -= t.start
+	address := t.perm.at(place % t.perm.size)
+	k := 0
+	if len(n.ends) > 1 {
+		k = sort.Search(len(n.ends), func(k int) bool { return n.ends[k] > address })
+	}
+	part := &n.parts[k]
+	ip = part.last - uint32(n.ends[k]-1-address)
+	if len(part.ports) == 1 {
+		return ip, part.ports[0]
+	}
+	round := t.round + place/t.perm.size + uint64(n.turn.hash(ip))
+	return ip, part.ports[round%uint64(len(part.ports))]
 }

@@ -278,31 +278,6 @@ func TestFirstMention(t *testing.T) {
 	}
 }
 
-// TestManyTags checks that targets keep their tags if there are more different tags
-// than sharedLabels holds. Some tags are long.
-func TestManyTags(t *testing.T) {
-	var list strings.Builder
-	want := map[string]string{}
-	for i := range 30_000 {
-		at := fmt.Sprintf("1.%d.%d.%d:1", i>>16, i>>8&255, i&255)
-		tag := fmt.Sprint("tag ", i%5000)
-		if i%1000 == 0 {
-			tag = strings.Repeat("long ", 5000) + fmt.Sprint(i)
-		}
-		want[at] = tag
-		list.WriteString(at + " " + tag + "\n")
-	}
-	n := 0
-	for tg := range mustOpen(t, Config{Stdin: strings.NewReader(list.String())}).From(0) {
-		if n++; want[tg.Addr.String()] != tg.Tag {
-			t.Fatalf("%v has %.40q", tg.Addr, tg.Tag)
-		}
-	}
-	if n != len(want) {
-		t.Errorf("%d targets", n)
-	}
-}
-
 // TestNetworkMemory checks that a list of all addresses at all ports takes at most
 // 4 MiB, and that From can begin near its end.
 func TestNetworkMemory(t *testing.T) {

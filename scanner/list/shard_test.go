@@ -1,8 +1,6 @@
 package list
 
 import (
-	"fmt"
-	"math/rand/v2"
 	"net/netip"
 	"strings"
 	"testing"
@@ -35,55 +33,6 @@ func TestShardVectors(t *testing.T) {
 					t.Errorf("%s in %d/%d: %v", test.addr, i, n, got)
 				}
 			}
-		}
-	}
-}
-
-// TestShards checks that 16 shards together yield each target exactly once. Every
-// shard has its own seed, its own order and its own sequence of lines, and some
-// shards are interrupted and resumed.
-func TestShards(t *testing.T) {
-	const n = 16
-	for round := range max(3, *seedsFlag/6) {
-		r := rand.New(rand.NewPCG(round, 3))
-		s := randomSources(r)
-		var lines []string
-		for range 200 {
-			lines = append(lines, fmt.Sprintf("%v:%d", addrOf(r.Uint32()), 1+r.IntN(3)))
-		}
-		s.lines = append(s.lines, lines)
-		cfg := Config{Ports: mustPorts(t, "2,5-9")}
-		want := map[netip.AddrPort]bool{}
-		for tg := range s.open(t, cfg).From(0) {
-			want[tg.Addr] = true
-		}
-		given := map[netip.AddrPort]int{}
-		for i := range n {
-			cfg.Shard = Shard{i, n}
-			cfg.Seed, cfg.InOrder = r.Uint64(), r.IntN(2) == 1
-			part := s.shuffled(r)
-			l := part.open(t, cfg)
-			stop, next := r.IntN(20), uint64(0)
-			for tg := range l.From(0) {
-				given[tg.Addr]++
-				if next = tg.Place + 1; stop == 0 {
-					break
-				}
-				stop--
-			}
-			if stop == 0 {
-				for tg := range part.open(t, cfg).From(next) {
-					given[tg.Addr]++
-				}
-			}
-		}
-		for at, times := range given {
-			if times != 1 || !want[at] {
-				t.Fatalf("round %d: %v was given out %d times", round, at, times)
-			}
-		}
-		if len(given) != len(want) {
-			t.Fatalf("round %d: %d targets, want %d", round, len(given), len(want))
 		}
 	}
 }

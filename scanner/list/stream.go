@@ -1,13 +1,21 @@
 package list
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
+	"fmt"
 	"hash"
 	"io"
+	"iter"
 	"os"
 	"time"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
 )
 
 // openPipe opens a file that may be a named pipe. Opening a named pipe blocks until
@@ -81,4 +89,141 @@ func (t *tap) end() string {
 	}
 	<-t.done
 	return hex.EncodeToString(t.hash.Sum(nil))
+}
+
+// errTruncated is the error at the end of a compressed list that was cut off. The
+// data before it is intact.
+var errTruncated = errors.New("the compressed data ends early")
+
+// maxWindow limits the memory that decompressing a list can take. The zstd tool has
+// the same limit.
+const maxWindow = 128 << 20
+
+// notRead are the first bytes of files in compression formats that are not read.
+var notRead = map[string]string{"BZh": "bzip2", "\xfd7zXZ": "xz", "PK\x03\x04": "zip", "\x04\x22\x4d\x18": "lz4"}
+
+// decompress returns a reader of the decompressed data in b and the name of the
+// compression, or b and "" if the data is not compressed. It returns an error for a
+// compression that is not supported. A compressed list that was cut off ends with
+// errTruncated.
+func decompress(b *bufio.Reader) (plain io.Reader, compression string, err error) {
+	head, _ := b.Peek(6) // a line with a target is longer
+	begins := func(magic string) bool { return bytes.HasPrefix(head, []byte(magic)) }
+	// A zstd file may begin with a skippable frame, which holds no data.
+	skippable := len(head) > 3 && head[0]>>4 == 5 && string(head[1:4]) == "\x2a\x4d\x18"
+	var r io.Reader
+	switch {
+	case begins("\x1f\x8b"):
+		compression = "gzip"
+		r, err = gzip.NewReader(b)
+	case begins("\x28\xb5\x2f\xfd"), skippable:
+		compression = "zstd" // without concurrency it starts no goroutine, and so needs no Close
+		r, err = zstd.NewReader(b, zstd.WithDecoderConcurrency(1),
+			zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+	default:
+		for magic, name := range notRead {
+			if begins(magic) {
+				return nil, "", fmt.Errorf("it is compressed with %s, which is not read here: "+
+					"decompress it first, or use gzip or zstd", name)
+			}
+		}
+		return b, "", nil
+	}
+	if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
+		return &unpacker{err: errTruncated}, compression, nil
+	}
+	return &unpacker{r: r}, compression, err
+}
+
+// unpacker is a decompressor that returns errTruncated if its data ends early.
+type unpacker struct {
+	r   io.Reader
+	err error
+}
+
+// Read implements io.Reader.
+func (t *unpacker) Read(p []byte) (n int, err error) {
+	if t.err == nil {
+		n, t.err = t.r.Read(p)
+		if errors.Is(t.err, io.ErrUnexpectedEOF) {
+			t.err = errTruncated
+		}
+	}
+	return n, t.err
+}
+
+// maxLine is the maximum length of a line in bytes, including its line ending. A
+// longer line is invalid, and only its beginning is kept. A line of JSON may be
+// longer.
+const maxLine = 64 << 10
+
+// utf8BOM is the byte order mark that some editors write at the beginning of a
+// file. Files that were joined have more of them.
+var utf8BOM = []byte("\xef\xbb\xbf")
+
+// line is a line of a list. Its text is valid until the next line is read.
+type line struct {
+	number int    // from 1
+	text   []byte // without its line ending; only the beginning if the line is too long
+	last   bool   // the list ends without a line ending after this line
+	fault  fault  // faultLong; or faultTruncated: the list is compressed and was cut off inside this line
+}
+
+// eachLine yields the lines of r; it keeps at most most bytes of a line. If reading
+// fails, eachLine sets err and does not yield the line that it was reading. A
+// compressed list that was cut off ends with a line that has faultTruncated and may be
+// empty.
+func eachLine(r io.Reader, most int, err *error) iter.Seq[line] {
+	return func(yield func(line) bool) {
+		b := bufio.NewReaderSize(r, maxLine)
+		var long []byte // scratch memory for a line that is longer than the buffer
+		for number := 1; ; number++ {
+			l := line{number: number}
+			text, fail := b.ReadSlice('\n')
+			size := len(text)
+			if fail == bufio.ErrBufferFull {
+				long = append(long[:0], text...)
+				for fail == bufio.ErrBufferFull {
+					text, fail = b.ReadSlice('\n')
+					size += len(text)
+					long = append(long, text[:min(len(text), most-len(long))]...)
+				}
+				text = long
+			}
+			switch {
+			case fail == io.EOF:
+				l.last = true
+			case fail == errTruncated:
+				l.last, l.fault = true, faultTruncated
+			case fail != nil:
+				*err = fail
+				return
+			}
+			if size > most {
+				l.fault = faultLong
+			}
+			text = bytes.TrimPrefix(text, utf8BOM)
+			l.text = bytes.TrimSuffix(bytes.TrimSuffix(text, []byte("\n")), []byte("\r"))
+			if l.last && l.fault == "" && size == 0 || !yield(l) || l.last {
+				return
+			}
+		}
+	}
+}
+
+// isComment reports whether a line without surrounding white space names nothing.
+// Xash3D has comments that begin with "//".
+func isComment(text []byte) bool {
+	return len(text) == 0 || text[0] == '#' || bytes.HasPrefix(text, []byte("//"))
+}
+
+// firstLine returns the first line of a list that is neither empty nor a comment,
+// without surrounding white space.
+func firstLine(head []byte) []byte {
+	for text := range bytes.Lines(bytes.TrimPrefix(head, utf8BOM)) {
+		if text = bytes.TrimSpace(text); !isComment(text) {
+			return text
+		}
+	}
+	return nil
 }

@@ -2,8 +2,6 @@ package master_test
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"net/netip"
 
@@ -57,34 +55,4 @@ func ExampleFetch() {
 	// 127.79.0.5:27404
 	// 127.79.0.6:27404
 	// 4 the list is complete <nil>
-}
-
-// Fetch a list from the Web API, which returns more about each server and requires
-// a key.
-func ExampleFetch_web() {
-	m, stop := aMaster()
-	defer stop()
-	key, err := master.ParseKey([]byte("0123456789ABCDEF0123456789ABCDEF"))
-	filter, err2 := master.ParseFilter(`\empty\1\nor\2\map\Nordheim\map\world1`)
-	if err := errors.Join(err, err2); err != nil {
-		fmt.Println(err)
-		return
-	}
-	stats, err := master.Fetch(context.Background(), master.Config{
-		URL:    m.URL(),
-		Key:    key,
-		Region: master.World,
-		Filter: filter,
-	}, func(s *master.Server) error {
-		var details struct{ Name, Map string }
-		err := json.Unmarshal(s.Details, &details)
-		fmt.Printf("%v %q on %q\n", s.Addr, details.Name, details.Map)
-		return err
-	})
-	fmt.Println(stats.Servers, stats.End, err)
-	// Output:
-	// 127.79.0.1:27404 "[GER] Dust2 only #2953" on "de_dust2"
-	// 127.79.0.4:27404 "#1 Trade #7303" on "Soccer"
-	// 127.79.0.6:27404 "【日本】サバイバル鯖" on "surf_mesa"
-	// 3 the list is complete <nil>
 }
