@@ -5,20 +5,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 )
-
-// DefaultUDP is Valve's master server for Source games. It has not answered since
-// October 2025 (EC-158). Valve's master server for GoldSource games was shut down
-// before.
-const DefaultUDP = "hl2master.steampowered.com:27011"
 
 // DefaultWeb is the address of Valve's GetServerList.
 const DefaultWeb = "https://api.steampowered.com/IGameServersService/GetServerList/v1/"
@@ -267,24 +262,18 @@ func ParseKey(text []byte) (Key, error) {
 		return Key{}, errors.New("the key is empty")
 	case len(s) > 256: // Steam's keys have 32
 		return Key{}, errors.New("the key is longer than 256 characters; is it another file?")
-	case strings.ContainsFunc(s, func(r rune) bool { return !isKeyRune(r) }):
+	case !isKey.MatchString(s):
 		return Key{}, errors.New("the key is not letters and digits alone; is it another file?")
 	}
 	return Key{s}, nil
 }
 
-func isKeyRune(r rune) bool {
-	return '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' ||
-		r == '-' || r == '_'
-}
+var isKey = regexp.MustCompile(`^[0-9A-Za-z_-]+$`)
 
 const hidden = "[key]"
 
 // Format prints "[key]" for every verb.
 func (Key) Format(f fmt.State, _ rune) { f.Write([]byte(hidden)) }
-
-// LogValue returns "[key]".
-func (Key) LogValue() slog.Value { return slog.StringValue(hidden) }
 
 // hide replaces the key with "[key]" in a text from another package.
 func (k Key) hide(text string) string {

@@ -37,26 +37,11 @@ type Options struct {
 	UDP      string // host:port of a master server; empty: the Web API
 	URL      string // URL of the Web API; empty: Valve's
 	KeyFile  string // file with the Web API's key; empty: the key is in KeyVariable
-	Region   Region
+	Region   master.Region
 	App      uint32 // Steam application of the servers; 0: any
 	NotEmpty bool   // only servers with players
 	Filter   Filter // further conditions
 }
-
-// Region is the value of a flag for a region of the world.
-type Region master.Region
-
-// Set parses a region's name or number.
-func (r *Region) Set(s string) error {
-	v, err := master.ParseRegion(s)
-	*r = Region(v)
-	return err
-}
-
-func (r *Region) String() string { return master.Region(*r).String() }
-
-// Type returns the placeholder of the value in the help.
-func (r *Region) Type() string { return "NAME" }
 
 // Filter is the value of a flag for conditions in the syntax that masters use.
 type Filter struct{ master.Filter }
@@ -147,7 +132,7 @@ func (o *Options) key() (master.Key, error) {
 
 // config returns the request.
 func (o *Options) config() (cfg master.Config, err error) {
-	cfg = master.Config{UDP: o.UDP, URL: o.URL, Region: master.Region(o.Region), Filter: o.Conditions()}
+	cfg = master.Config{UDP: o.UDP, URL: o.URL, Region: o.Region, Filter: o.Conditions()}
 	host, _, _ := net.SplitHostPort(o.UDP)
 	if o.UDP == "" {
 		if cfg.Key, err = o.key(); err != nil {
@@ -311,7 +296,7 @@ func (o *Options) EmptyList(s *master.Stats) error {
 		hint = "all of the servers are in other regions: omit --region"
 	case s.Invalid > 0:
 		hint = "no entry had an address: check that it is a master"
-	case len(o.Conditions()) > 0 || master.Region(o.Region) != master.World:
+	case len(o.Conditions()) > 0 || o.Region != master.World:
 		hint = "no server meets the filter: remove some of its conditions"
 	}
 	return console.Fail(console.ExitInput, "%s: the list is empty", o.Source()).WithHint("%s", hint)

@@ -13,7 +13,7 @@ import (
 // more, says so and names the Web API. Other masters get other advice.
 func TestValvesMaster(t *testing.T) {
 	silent := fmt.Errorf("master x: %w: asked 4 times", master.ErrNoReply)
-	o := Options{UDP: master.DefaultUDP}
+	o := Options{UDP: "hl2master.steampowered.com:27011"}
 	err := o.failure(t.Context(), &master.Stats{Requests: 4}, silent)
 	f, ok := err.(*console.Failure)
 	if !ok || f.Code != console.ExitInput || !strings.Contains(err.Error(), "since October 2025") || !strings.Contains(f.Hint, "Web API") {
