@@ -23,19 +23,17 @@ const (
 // Anything but a packet capture or a census counts as Hex.
 func Detect(in *bufio.Reader) Format {
 	b, _ := in.Peek(4)
-	switch {
-	case isPcap(b):
-		return Pcap
-	case isZstd(b), bytes.HasPrefix(bytes.TrimLeft(b, " \t\r\n"), []byte("{")):
+	switch string(b) {
+	case "\xa1\xb2\xc3\xd4", "\xd4\xc3\xb2\xa1", "\xa1\xb2\x3c\x4d", "\x4d\x3c\xb2\xa1", pcapngMagic:
+		return Pcap // with microseconds or nanoseconds, in either byte order
+	case "\x28\xB5\x2F\xFD": // zstd
+		return Records
+	}
+	skippable := len(b) == 4 && b[0]&0xF0 == 0x50 && string(b[1:]) == "\x2A\x4D\x18" // zstd
+	if skippable || bytes.HasPrefix(bytes.TrimLeft(b, " \t\r\n"), []byte("{")) {
 		return Records
 	}
 	return Hex
-}
-
-// isZstd reports whether b begins with a zstd frame or a skippable frame.
-func isZstd(b []byte) bool {
-	return bytes.HasPrefix(b, []byte("\x28\xB5\x2F\xFD")) ||
-		len(b) == 4 && b[0]&0xF0 == 0x50 && bytes.HasPrefix(b[1:], []byte("\x2A\x4D\x18"))
 }
 
 // Sender is a server with the datagrams that it sent, in the order of the file.

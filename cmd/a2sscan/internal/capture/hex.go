@@ -64,10 +64,9 @@ func (s *senders) addHex(text string) error {
 		return nil
 	}
 	var from netip.AddrPort
+	var err error
 	if strings.ContainsAny(fields[0], ".:") {
-		var err error
-		from, err = netip.ParseAddrPort(fields[0])
-		if err != nil || !from.Addr().Is4() {
+		if from, err = netip.ParseAddrPort(fields[0]); err != nil || !from.Addr().Is4() {
 			return errors.New("the sender is not an ip:port")
 		}
 		fields = fields[1:]

@@ -26,16 +26,6 @@ const maxFragmentAge = 30 * time.Second
 // pcapngMagic is the beginning of a pcapng file.
 const pcapngMagic = "\x0a\x0d\x0d\x0a"
 
-// isPcap reports whether b is the beginning of a pcap file (with microseconds or
-// nanoseconds, in either byte order) or of a pcapng file.
-func isPcap(b []byte) bool {
-	switch string(b) {
-	case "\xa1\xb2\xc3\xd4", "\xd4\xc3\xb2\xa1", "\xa1\xb2\x3c\x4d", "\x4d\x3c\xb2\xa1", pcapngMagic:
-		return true
-	}
-	return false
-}
-
 // PcapStats counts what ReadPcap found.
 type PcapStats struct {
 	Packets   int
@@ -66,12 +56,12 @@ type pcapReader struct {
 }
 
 func (p *pcapReader) read(in *bufio.Reader) error {
-	packets, err := openPcap(in)
+	next, linkType, err := openPcap(in)
 	if err != nil {
 		return err
 	}
 	for {
-		data, info, err := packets.next()
+		data, info, err := next()
 		switch {
 		case err == io.EOF:
 			return nil
@@ -82,33 +72,30 @@ func (p *pcapReader) read(in *bufio.Reader) error {
 			return err
 		}
 		p.stats.Packets++
-		p.addPacket(data, packets.linkType(info), info.Timestamp)
+		p.addPacket(data, linkType(info), info.Timestamp)
 	}
 }
 
-// packets reads the packets of a capture file one after another.
-type packets struct {
-	next     func() ([]byte, gopacket.CaptureInfo, error)
-	linkType func(gopacket.CaptureInfo) layers.LinkType
-}
-
-func openPcap(in *bufio.Reader) (*packets, error) {
+// openPcap returns a function that reads the packets of a capture file one after
+// another, and one that returns the link type of a packet.
+func openPcap(in *bufio.Reader) (
+	next func() ([]byte, gopacket.CaptureInfo, error), linkType func(gopacket.CaptureInfo) layers.LinkType, err error,
+) {
 	if b, _ := in.Peek(4); string(b) == pcapngMagic {
 		r, err := pcapgo.NewNgReader(in, pcapgo.NgReaderOptions{WantMixedLinkType: true})
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		return &packets{r.ReadPacketData, func(info gopacket.CaptureInfo) layers.LinkType {
+		return r.ReadPacketData, func(info gopacket.CaptureInfo) layers.LinkType {
 			link, _ := info.AncillaryData[0].(layers.LinkType)
 			return link
-		}}, nil
+		}, nil
 	}
 	r, err := pcapgo.NewReader(in)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	one := func(gopacket.CaptureInfo) layers.LinkType { return r.LinkType() }
-	return &packets{r.ReadPacketData, one}, nil
+	return r.ReadPacketData, func(gopacket.CaptureInfo) layers.LinkType { return r.LinkType() }, nil
 }
 
 // addPacket handles one packet. It ignores everything but IPv4.
@@ -122,22 +109,16 @@ func (p *pcapReader) addPacket(data []byte, link layers.LinkType, at time.Time) 
 	if !ok {
 		return
 	}
-	p.discardOldFragments(at)
+	if at.Sub(p.swept) > maxFragmentAge {
+		p.defrag.DiscardOlderThan(p.swept)
+		p.swept = at
+	}
 	complete, err := p.defrag.DefragIPv4WithTimestamp(ip, at)
 	if err != nil || complete == nil || complete.Protocol != layers.IPProtocolUDP {
 		return
 	}
 	if !p.addDatagram(complete) {
 		p.stats.Cut++
-	}
-}
-
-// discardOldFragments discards the fragments of packets that are still incomplete
-// after maxFragmentAge. now is the timestamp of the current packet.
-func (p *pcapReader) discardOldFragments(now time.Time) {
-	if now.Sub(p.swept) > maxFragmentAge {
-		p.defrag.DiscardOlderThan(p.swept)
-		p.swept = now
 	}
 }
 

@@ -1,9 +1,9 @@
 package decode
 
 import (
+	"cmp"
 	"errors"
 	"io"
-	"net/netip"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/censusfile"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
@@ -12,12 +12,6 @@ import (
 	"github.com/a2sscan/a2sscan/sink/census"
 	"github.com/a2sscan/a2sscan/sink/record"
 )
-
-// recheck counts the records that decode --check compared.
-type recheck struct {
-	same   int
-	differ int
-}
 
 // recorded decodes the records of a census again, or checks them.
 func (d *run) recorded(name string, in io.Reader) error {
@@ -39,27 +33,18 @@ func (d *run) recorded(name string, in io.Reader) error {
 			d.noRaw++
 			return nil
 		}
-		return d.decodeAgain(name, n, line, recorded.Scan, &recorded.Result)
+		d.load(recorded.Raw)
+		again := d.decoder.Redecode(&recorded.Result)
+		if d.options.Check {
+			d.compare(name, n, line, recorded.Scan, again)
+			return nil
+		}
+		return d.write(cmp.Or(d.options.ScanID, recorded.Scan), again)
 	})
 	if err == nil {
 		err = censusfile.Lost(d.term, []census.Reading{read}, false)
 	}
 	return err
-}
-
-// decodeAgain decodes the datagrams of a record again, and compares the result or
-// writes it.
-func (d *run) decodeAgain(name string, n int, line []byte, scan string, recorded *scanner.Result) error {
-	d.load(recorded.Raw)
-	again := d.decoder.Redecode(recorded)
-	if d.options.Check {
-		d.compare(name, n, line, record.Append(nil, scan, again), again.Addr)
-		return nil
-	}
-	if d.options.ScanID != "" {
-		scan = d.options.ScanID
-	}
-	return d.write(scan, again)
 }
 
 // These limit what --check reports.
@@ -70,19 +55,22 @@ const (
 
 // compare compares a record with its datagrams decoded again, and reports the
 // differences.
-func (d *run) compare(name string, n int, line, again []byte, addr netip.AddrPort) {
-	diffs, err := record.Differences(line, again)
+func (d *run) compare(name string, n int, line []byte, scan string, again *scanner.Result) {
+	diffs, err := record.Differences(line, record.Append(nil, scan, again))
 	if err == nil && len(diffs) == 0 {
-		d.check.same++
+		d.same++
 		return
 	}
-	d.check.differ++
-	if d.check.differ > maxDiffering {
+	if d.differ++; d.differ > maxDiffering {
 		return
 	}
 	name = console.Plain(name, 100)
+	server := "no address" // as a record made from a capture may have
+	if again.Addr.IsValid() {
+		server = again.Addr.String()
+	}
 	for _, diff := range diffs[:min(len(diffs), maxKeys)] {
-		d.term.Say("%s:%d: %s: %s is %s, decodes to %s", name, n, senderName(addr),
+		d.term.Say("%s:%d: %s: %s is %s, decodes to %s", name, n, server,
 			console.Plain(diff.Key, 60), censusfile.ValueText(diff.One), censusfile.ValueText(diff.Other))
 	}
 	if len(diffs) > maxKeys {
@@ -90,26 +78,16 @@ func (d *run) compare(name string, n int, line, again []byte, addr netip.AddrPor
 	}
 }
 
-// senderName returns the address of a server as text. A record made from a capture
-// may lack an address.
-func senderName(addr netip.AddrPort) string {
-	if !addr.IsValid() {
-		return "no address"
-	}
-	return addr.String()
-}
-
 // endCheck prints the result of the check. A line that is not a record makes the
 // check fail too.
 func (d *run) endCheck() error {
-	c := &d.check
-	d.term.Say("%s unchanged, %s differ, %s without all their datagrams, %s", console.Plural(c.same, "record"),
-		console.Grouped(uint64(c.differ)), console.Grouped(uint64(d.noRaw)), console.Plural(d.badLines, "bad line"))
+	d.term.Say("%s unchanged, %s differ, %s without all their datagrams, %s", console.Plural(d.same, "record"),
+		console.Grouped(uint64(d.differ)), console.Grouped(uint64(d.noRaw)), console.Plural(d.badLines, "bad line"))
 	switch {
-	case c.differ > 0 || d.badLines > 0:
+	case d.differ > 0 || d.badLines > 0:
 		return console.Fail(console.ExitNumbers, "some records decode differently").
 			WithHint("either the record was changed, or another version of the program wrote it")
-	case c.same == 0:
+	case d.same == 0:
 		return console.Fail(console.ExitInput, "no record that can be checked").
 			WithHint("scan --raw keeps the datagrams")
 	}

@@ -35,7 +35,8 @@ type run struct {
 	datagrams int
 	badLines  int
 	noRaw     int // records without all their datagrams
-	check     recheck
+	same      int // records that --check found unchanged
+	differ    int
 }
 
 // Run decodes files, and writes their records to out.
@@ -52,11 +53,15 @@ func Run(t *console.Terminal, o Options, stdin io.Reader, out *sink.Output) erro
 
 // file decodes one file.
 func (d *run) file(name string) error {
-	r, err := d.open(name)
-	if err != nil {
-		return console.OpenFailure(name, err)
+	r := d.stdin
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return console.OpenFailure(name, err)
+		}
+		defer f.Close()
+		r = f
 	}
-	defer r.Close()
 	in := bufio.NewReaderSize(r, 1<<16)
 	format := capture.Detect(in)
 	if format == capture.Records {
@@ -69,17 +74,13 @@ func (d *run) file(name string) error {
 	senders, err := d.read(name, format, in)
 	for _, s := range senders {
 		if err == nil {
-			err = d.decodeSender(s)
+			d.load(s.Datagrams)
+			r := d.decoder.Result()
+			r.Addr = s.Addr
+			err = d.write(d.options.ScanID, r)
 		}
 	}
 	return err
-}
-
-func (d *run) open(name string) (io.ReadCloser, error) {
-	if name == "-" {
-		return io.NopCloser(d.stdin), nil
-	}
-	return os.Open(name)
 }
 
 // read returns the datagrams of a capture, grouped by sender.
@@ -112,14 +113,6 @@ func (d *run) reportBadLine(file string) func(int, string, error) {
 			d.term.Say("%s:%d: %v: %s", console.Plain(file, 100), line, err, console.Quoted(text, 60))
 		}
 	}
-}
-
-// decodeSender writes the record of one sender.
-func (d *run) decodeSender(s *capture.Sender) error {
-	d.load(s.Datagrams)
-	r := d.decoder.Result()
-	r.Addr = s.Addr
-	return d.write(d.options.ScanID, r)
 }
 
 // load replaces the decoder's datagrams by those of another server.
