@@ -96,7 +96,7 @@ func TestEndless(t *testing.T) {
 		"two challenges":     func() []byte { return wire.AppendChallenge(nil, wire.Challenge(next()&1)) },
 		"EC-10 challenge -1": func() []byte { return wire.AppendChallenge(nil, wire.NoChallenge) },
 		"EC-21 too many":     func() []byte { return wire.AppendText(nil, wire.KindLimited, []byte("x")) },
-		"EC-73 pings":        func() []byte { return wire.AppendPing(nil, nil) },
+		"EC-73 pings":        func() []byte { return wire.AppendText(nil, wire.KindPing, nil) },
 		"unknown kinds":      func() []byte { return []byte("\xff\xff\xff\xff9") },
 		"zeros":              func() []byte { return make([]byte, 64) },
 		"empty":              func() []byte { return nil },

@@ -133,7 +133,7 @@ func decodeBodies() []body {
 func smallDecodeBodies() []body {
 	fragment := wire.AppendFragment(nil, sampleFragment())
 	challenge := wire.AppendChallenge(nil, 1)
-	ping := wire.AppendPing(nil, []byte("00000000000000"))
+	ping := wire.AppendText(nil, wire.KindPing, []byte("00000000000000"))
 	limited := wire.AppendText(nil, wire.KindLimited, []byte("Too many requests"))
 	request := wire.AppendRequest(nil, wire.QuestionInfo, 1)
 	return []body{
@@ -173,7 +173,7 @@ func appendBodies() []body {
 		of("fragment", func(dst []byte) []byte { return wire.AppendFragment(dst, frag) }),
 		of("request", func(dst []byte) []byte { return wire.AppendRequest(dst, wire.QuestionInfo, 1) }),
 		of("challenge", func(dst []byte) []byte { return wire.AppendChallenge(dst, 1) }),
-		of("ping", func(dst []byte) []byte { return wire.AppendPing(dst, text) }),
+		of("ping", func(dst []byte) []byte { return wire.AppendText(dst, wire.KindPing, text) }),
 		of("text", func(dst []byte) []byte { return wire.AppendText(dst, wire.KindLimited, text) }),
 	}
 }

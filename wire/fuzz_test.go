@@ -155,7 +155,7 @@ func FuzzText(f *testing.F) {
 			}
 		}
 		if p, err := wire.DecodePing(b); err == nil {
-			again, err := wire.DecodePing(wire.AppendPing(nil, p))
+			again, err := wire.DecodePing(wire.AppendText(nil, wire.KindPing, p))
 			if !bytes.Equal(again, p) || err != nil {
 				t.Errorf("%q, then %q, %v", p, again, err)
 			}

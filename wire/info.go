@@ -25,16 +25,6 @@ func IsShip(appID uint32) bool {
 	return false
 }
 
-// GivesChallengeOnRequest reports whether appID is that of a game whose servers
-// answer A2S_SERVERQUERY_GETCHALLENGE with a challenge (document 000).
-func GivesChallengeOnRequest(appID uint32) bool {
-	switch appID {
-	case 17510, 17530, 17550, 17700, 17740:
-		return true
-	}
-	return false
-}
-
 // Decode reads an INFO reply of either format into in, which it resets first. The
 // strings of in alias msg.
 //

@@ -44,14 +44,43 @@ const (
 //
 // It reads to the end of the message regardless of the count byte (EC-81, EC-82).
 type Players struct {
-	rest      []byte // records not yet read
-	extra     []byte // deaths and money of all players
-	player    Player
+	list
+	extra  []byte // deaths and money of all players
+	player Player
+}
+
+// list is what the cursors of lists have in common.
+type list struct {
+	rest      []byte // items not yet read
 	announced int
 	count     int
 	notes     Notes
 	err       Error
 }
+
+// Err returns the error of Reset. After the end of the list it returns ErrTruncated
+// if the list ends inside an item (EC-84, EC-91, EC-92) or, on The Ship, inside deaths
+// and money. The items read before the cut are valid.
+func (l *list) Err() error {
+	if l.err == 0 {
+		return nil
+	}
+	return l.err
+}
+
+// Announced returns the count that the reply announces, which is only a hint (EC-94):
+// on games with more than 255 players it is the number modulo 256 (EC-82), and some
+// games send a wrong one.
+func (l *list) Announced() int { return l.announced }
+
+// Count returns how many items have been read so far.
+func (l *list) Count() int { return l.count }
+
+// Notes returns the oddities found so far; the set is complete after the end of the
+// list. A wrong count is noted only if Err is nil. NotePlayersTrailing means that all
+// announced players were read and that the bytes after them do not form a player.
+// NoteRulesDuplicate is never set: finding duplicates takes memory.
+func (l *list) Notes() Notes { return l.notes }
 
 // Reset makes ps read msg, which must not change while the players are in use. It
 // returns ErrEmpty if msg ends after the type byte, ErrUnexpected if the type byte
@@ -196,29 +225,6 @@ func (ps *Players) finish() {
 
 // Player returns the player that Next read. The next call of Next overwrites it.
 func (ps *Players) Player() *Player { return &ps.player }
-
-// Err returns the error of Reset. After the end of the list it returns ErrTruncated
-// if the list ends inside a record (EC-84, EC-91) or, on The Ship, inside deaths
-// and money. The players read before the cut are valid.
-func (ps *Players) Err() error {
-	if ps.err == 0 {
-		return nil
-	}
-	return ps.err
-}
-
-// Announced returns the count byte, which is only a hint: on games with more than
-// 255 players it is the number modulo 256 (EC-82), and some games send a wrong one.
-func (ps *Players) Announced() int { return ps.announced }
-
-// Count returns how many players have been read so far.
-func (ps *Players) Count() int { return ps.count }
-
-// Notes returns the oddities found so far; the set is complete after the end of the
-// list. NotePlayersCount is set only if Err is nil. NotePlayersTrailing means that
-// all announced players were read and that the bytes after them do not form a
-// player.
-func (ps *Players) Notes() Notes { return ps.notes }
 
 // AppendPlayers appends a PLAYER reply whose count byte is announced modulo 256.
 // Deaths and money of the players with Ship set follow after the last player. Names

@@ -40,11 +40,6 @@ func DecodePing(msg []byte) (payload []byte, err error) {
 	return untilNUL(b), nil
 }
 
-// AppendPing appends a ping reply with the text payload, up to its first NUL.
-func AppendPing(dst, payload []byte) []byte {
-	return appendText(appendHeader(dst, KindPing), payload)
-}
-
 // redirectText begins the text of a KindRedirect message.
 const redirectText = "ConnectRedirectAddress:"
 
@@ -63,8 +58,8 @@ func DecodeText(msg []byte) (text []byte, err error) {
 	return nil, ErrUnexpected
 }
 
-// AppendText appends a message of kind KindBanned, KindLimited or KindRedirect with
-// its text, up to the first NUL.
+// AppendText appends a message of kind KindPing, KindBanned, KindLimited or
+// KindRedirect with its text, up to the first NUL.
 func AppendText(dst []byte, kind Kind, text []byte) []byte {
 	return appendText(appendHeader(dst, kind), text)
 }

@@ -8,12 +8,8 @@ import (
 // Rules reads the rules of a RULES reply one after the other, as Players reads
 // players. It reads to the end of the message regardless of the count (EC-94).
 type Rules struct {
-	rest      []byte // rules not yet read
-	rule      Rule
-	announced int
-	count     int
-	notes     Notes
-	err       Error
+	list
+	rule Rule
 }
 
 // Reset makes rs read msg, which must not change while the rules are in use. It
@@ -87,28 +83,6 @@ func (rs *Rules) finish() {
 
 // Rule returns the rule that Next read. The next call of Next overwrites it.
 func (rs *Rules) Rule() *Rule { return &rs.rule }
-
-// Err returns the error of Reset. After the end of the list it returns ErrTruncated
-// if the list ends inside a name or a value, or between the two (EC-92). The rules
-// read before the cut are valid.
-func (rs *Rules) Err() error {
-	if rs.err == 0 {
-		return nil
-	}
-	return rs.err
-}
-
-// Announced returns the count that the reply announces, which is only a hint
-// (EC-94).
-func (rs *Rules) Announced() int { return rs.announced }
-
-// Count returns how many rules have been read so far.
-func (rs *Rules) Count() int { return rs.count }
-
-// Notes returns the oddities found so far; the set is complete after the end of the
-// list. NoteRulesCount is set only if Err is nil. Rules never sets
-// NoteRulesDuplicate: finding duplicates takes memory.
-func (rs *Rules) Notes() Notes { return rs.notes }
 
 // AppendRules appends a RULES reply whose count is announced modulo 65536. Names
 // and values end at their first NUL.

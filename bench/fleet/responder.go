@@ -87,7 +87,7 @@ func (p *responder) Respond(now time.Duration, client, server uint64, datagram [
 	case err != nil:
 		p.stats.Malformed++
 	case request.Kind == wire.KindPingRequest && ok && pings[n.kind] && (trailing || n.kind != TrailingNUL):
-		p.send(&n, wire.AppendPing(nil, nil))
+		p.send(&n, wire.AppendText(nil, wire.KindPing, nil))
 	case request.Kind == wire.KindChallengeRequest && ok && n.kind == GetChallenge:
 		give, _ := p.challenge(&n, &q)
 		p.send(&n, wire.AppendChallenge(nil, give))

@@ -186,7 +186,12 @@ func (s *Session) game(appID uint32) {
 	if appID == csgoAppID {
 		s.flags |= flagCSGO
 	}
-	s.Got.challenges.getFirst = wire.GivesChallengeOnRequest(appID)
+	switch appID { // whose servers answer GETCHALLENGE with a challenge (document 000)
+	case 17510, 17530, 17550, 17700, 17740:
+		s.Got.challenges.getFirst = true
+	default:
+		s.Got.challenges.getFirst = false
+	}
 }
 
 // usable reports whether a reply that was decoded with this error still counts as an
