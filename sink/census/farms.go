@@ -307,15 +307,15 @@ func networkOf(s *Server) netip.Prefix {
 
 // accounts returns the Steam IDs that occur at several IP addresses: those at the
 // most addresses first, at most maxAccounts.
-func (c *Census) accounts() []Account {
-	all := []Account{}
+func (c *Census) accounts() []account {
+	all := []account{}
 	for id, servers := range c.alike(2, func(s *Server) uint64 {
 		if s.other {
 			return 0
 		}
 		return s.persistentID()
 	}) {
-		one := Account{SteamID: fmt.Sprint(id), Servers: uint64(len(servers)), Addresses: uint64(hosts(servers)), Members: []string{}}
+		one := account{SteamID: fmt.Sprint(id), Servers: uint64(len(servers)), Addresses: uint64(hosts(servers)), Members: []string{}}
 		for _, s := range servers[:min(len(servers), maxMembers)] {
 			one.Members = append(one.Members, s.Addr().String())
 		}
@@ -323,7 +323,7 @@ func (c *Census) accounts() []Account {
 			all = append(all, one)
 		}
 	}
-	slices.SortFunc(all, func(a, b Account) int {
+	slices.SortFunc(all, func(a, b account) int {
 		return cmp.Or(cmp.Compare(b.Addresses, a.Addresses), cmp.Compare(b.Servers, a.Servers), strings.Compare(a.SteamID, b.SteamID))
 	})
 	return all[:min(len(all), maxAccounts)]

@@ -77,7 +77,7 @@ type Stats struct {
 	} `json:"farms"`
 
 	Stacks   []Stack   `json:"stacks"`   // addresses and /24 networks with the most servers: context, no verdict
-	Accounts []Account `json:"accounts"` // Steam IDs at several addresses: context, no verdict
+	Accounts []account `json:"accounts"` // Steam IDs at several addresses: context, no verdict
 }
 
 // Sums are totals over a set of servers that answered. People and Bots are the game's
@@ -168,8 +168,8 @@ type Stack struct {
 	Sums
 }
 
-// Account is a Steam ID that servers at several IP addresses send.
-type Account struct {
+// account is a Steam ID that servers at several IP addresses send.
+type account struct {
 	SteamID   string   `json:"steam_id"`
 	Servers   uint64   `json:"servers"`
 	Addresses uint64   `json:"addresses"`
