@@ -115,7 +115,12 @@ func (v *changes) addGames(c *census.Comparison, names map[string]string) {
 func (v *changes) addSingle(game string, all []census.Change) {
 	for _, c := range all[:min(changesOfGame, len(all))] {
 		one := singleChange{
-			Game: game, Kind: kindName(c.Kind), Server: named(c.Name), Addr: Shown(c.Addr, 40), People: number(uint64(c.People)),
+			Game: game, Kind: Shown(string(c.Kind), 20), Server: named(c.Name), Addr: Shown(c.Addr, 40), People: number(uint64(c.People)),
+		}
+		for _, known := range kinds {
+			if known.kind == c.Kind {
+				one.Kind = known.name
+			}
 		}
 		if !compare.WholeServer(c.Kind) {
 			one.What = Shown(compare.Detail(&c), detailShown)
@@ -129,16 +134,6 @@ func (v *changes) addSingle(game string, all []census.Change) {
 
 // detailShown is the maximum number of characters of a change's detail on the page.
 const detailShown = 160
-
-// kindName returns the name of a kind that the page shows.
-func kindName(k census.Kind) string {
-	for _, known := range kinds {
-		if known.kind == k {
-			return known.name
-		}
-	}
-	return Shown(string(k), 20)
-}
 
 // changeNotes returns notes on what the comparison can't tell, on how many of the
 // servers that are gone were probably missed, and on changes that happen all the time.

@@ -41,11 +41,6 @@ func newTimeline(label, unit string, nights []pastNight) *timeline {
 	return t
 }
 
-// hasGaps reports whether nights are missing.
-func hasGaps(nights []pastNight) bool {
-	return len(newTimeline("", "", nights).Nights) > len(nights)
-}
-
 // usualDistance returns the median distance between nights.
 func usualDistance(nights []pastNight) time.Duration {
 	var all []time.Duration

@@ -50,7 +50,11 @@ func histogram(unit string, d *census.Distribution) (rows []bin) {
 		largest = max(largest, b.Servers)
 	}
 	exact := false // whether the previous bin counts a single value
-	for _, b := range withoutTail(d.Bins) {
+	bins := d.Bins
+	for len(bins) > 1 && bins[len(bins)-1].Servers == 0 {
+		bins = bins[:len(bins)-1]
+	}
+	for _, b := range bins {
 		rows = append(rows, bin{binRange(b, unit, exact), number(b.Servers), percent(b.Servers, d.Servers), width(b.Servers, largest)})
 		exact = isExact(b)
 	}
@@ -59,15 +63,6 @@ func histogram(unit string, d *census.Distribution) (rows []bin) {
 
 // isExact reports whether a bin counts a single value, such as 0.
 func isExact(b census.Bin) bool { return b.To != nil && *b.To-b.From < 0.001 }
-
-// withoutTail removes the empty bins at the end.
-func withoutTail(bins []census.Bin) []census.Bin {
-	n := len(bins)
-	for n > 1 && bins[n-1].Servers == 0 {
-		n--
-	}
-	return bins[:n]
-}
 
 // binRange describes the range of a bin, for example 20 to 30 ms. Values without a unit
 // are whole numbers, and their range ends with the last number that it includes. If the

@@ -141,13 +141,17 @@ func newSystems(s *census.Stats) *systems {
 	var before uint64
 	for i, g := range s.Systems.Top[:min(6, len(s.Systems.Top))] {
 		name := cmp.Or(systemNames[g.Name], systemNames[g.ID], named(cmp.Or(g.Name, g.ID)))
-		v.Parts = append(v.Parts, part{
-			Class: fmt.Sprintf("s%d", i), Name: name,
-			X: width(before, all), Width: width(g.Servers, all),
-			Count: number(g.Servers), Share: percent(g.Servers, all),
-			Tip: fmt.Sprintf("%s: %s servers (%s)", name, number(g.Servers), percent(g.Servers, all)),
-		})
+		v.Parts = append(v.Parts, newPart(fmt.Sprintf("s%d", i), name, before, g.Servers, all))
 		before += g.Servers
 	}
 	return v
+}
+
+// newPart returns the segment for n servers of all, after those before it.
+func newPart(class, name string, before, n, all uint64) part {
+	return part{
+		Class: class, Name: name, X: width(before, all), Width: width(n, all),
+		Count: number(n), Share: percent(n, all),
+		Tip: fmt.Sprintf("%s: %s servers (%s)", name, number(n), percent(n, all)),
+	}
 }

@@ -114,24 +114,22 @@ func trust(s *census.Stats) (all []statement) {
 		all = append(all, statement{"bad", "Not complete (" + Shown(r.Ended, 20) + "): " +
 			console.Plural(r.Targets.Unfinished+r.Targets.Unread, "target") + " left"})
 	}
-	all = append(all, trustLosses(s))
+	switch share, known := missedShare(s); {
+	case !known:
+		all = append(all, statement{"warn", "What was missed can’t be estimated"})
+	case share <= lossy && *r.Missed < 0.5:
+		all = append(all, statement{"good", "Probably missed no server"})
+	default:
+		class := "good"
+		if share > lossy {
+			class = "bad"
+		}
+		all = append(all, statement{class, fmt.Sprintf("Probably missed %s servers (%s)", rounded(*r.Missed), percentOf(share))})
+	}
 	if !r.Consistent {
 		all = append(all, statement{"bad", "The scan's sums do not add up"})
 	}
 	return all
-}
-
-func trustLosses(s *census.Stats) statement {
-	share, known := missedShare(s)
-	switch {
-	case !known:
-		return statement{"warn", "What was missed can’t be estimated"}
-	case share > lossy:
-		return statement{"bad", fmt.Sprintf("Probably missed %s servers (%s)", rounded(*s.Run.Missed), percentOf(share))}
-	case *s.Run.Missed < 0.5:
-		return statement{"good", "Probably missed no server"}
-	}
-	return statement{"good", fmt.Sprintf("Probably missed %s servers (%s)", rounded(*s.Run.Missed), percentOf(share))}
 }
 
 // missedShare returns the estimated share of live servers that the scan missed.

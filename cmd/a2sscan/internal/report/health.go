@@ -52,15 +52,12 @@ func newHealth(s *census.Stats) *health {
 		h.Ledger = ledgerEntries(s.Run)
 		h.Datagrams = datagramEntries(s.Run)
 	}
-	h.Facts = append(h.Facts, fact{"Records", number(s.Records), duplicates(s)})
-	return h
-}
-
-func duplicates(s *census.Stats) string {
-	if s.Duplicates == 0 {
-		return "one per address"
+	records := fact{"Records", number(s.Records), "one per address"}
+	if s.Duplicates > 0 {
+		records.Aside = console.Plural(s.Duplicates, "further record") + " of the same address left out"
 	}
-	return console.Plural(s.Duplicates, "further record") + " of the same address left out"
+	h.Facts = append(h.Facts, records)
+	return h
 }
 
 // runFacts returns the most important numbers of a scan.
@@ -77,19 +74,16 @@ func runFacts(r *census.Run) []fact {
 	if r.RateAsked != nil {
 		rate.Aside += "; set to " + console.PerSecond(*r.RateAsked)
 	}
-	facts = append(facts, rate, fact{"Time", duration(r.Seconds), resumed(r.Resumed)})
+	time := fact{"Time", duration(r.Seconds), "in one run"}
+	if r.Resumed > 0 {
+		time.Aside = "resumed " + console.Plural(uint64(r.Resumed), "time")
+	}
+	facts = append(facts, rate, time)
 	sums := fact{"Ledger", "adds up", "every target and datagram is accounted for"}
 	if !r.Consistent {
 		sums.Value, sums.Aside = "does not add up", "do not trust these numbers"
 	}
 	return append(facts, sums)
-}
-
-func resumed(times int) string {
-	if times == 0 {
-		return "in one run"
-	}
-	return "resumed " + console.Plural(uint64(times), "time")
 }
 
 // ledgerEntries returns the numbers of targets by outcome.

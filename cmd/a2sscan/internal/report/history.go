@@ -32,8 +32,14 @@ type pastNight struct {
 // Add adds a night. Nights may come in any order. If two have the same time, the
 // one added later replaces the other.
 func (h *History) Add(s *census.Stats) {
-	if n := newPastNight(s); !n.time.IsZero() {
-		h.insert(n)
+	n := newPastNight(s)
+	i, found := slices.BinarySearchFunc(h.nights, n, func(a, b pastNight) int { return a.time.Compare(b.time) })
+	switch {
+	case n.time.IsZero():
+	case found:
+		h.nights[i] = n
+	default:
+		h.nights = slices.Insert(h.nights, i, n)
 	}
 }
 
@@ -56,16 +62,6 @@ func newPastNight(s *census.Stats) pastNight {
 		n.versions[g.Game][g.Name] += g.Servers
 	}
 	return n
-}
-
-// insert adds a night in order of time. It replaces a night with the same time.
-func (h *History) insert(n pastNight) {
-	i, found := slices.BinarySearchFunc(h.nights, n, func(a, b pastNight) int { return a.time.Compare(b.time) })
-	if found {
-		h.nights[i] = n
-		return
-	}
-	h.nights = slices.Insert(h.nights, i, n)
 }
 
 // Len returns the number of nights.
@@ -140,9 +136,9 @@ func (h *History) view(s *census.Stats, names map[string]string) *historyView {
 		}
 		v.Rows = append(v.Rows, n.row(games))
 	}
-	v.Gaps = hasGaps(h.nights)
 	suffix := h.trend() + ". The table of nights has the numbers."
 	v.People = newTimeline("People by night: "+suffix, " people", h.nights)
+	v.Gaps = len(v.People.Nights) > h.Len() // nights are missing
 	v.People.add("All", "s0", h.nights, func(n *pastNight) float64 { return float64(n.all.People) })
 	v.Servers = newTimeline("Servers by night: "+suffix, " servers", h.nights)
 	v.Servers.add("All", "s0", h.nights, func(n *pastNight) float64 { return float64(n.all.Servers) })

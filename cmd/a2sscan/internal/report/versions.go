@@ -89,19 +89,12 @@ func (h *History) topVersions(game string, tonight *pastNight) []string {
 func versionParts(versions []string, now map[string]uint64) (parts []part) {
 	var before uint64
 	all := sum(now)
-	add := func(class, name string, n uint64) {
-		parts = append(parts, part{
-			Class: class, Name: name, X: width(before, all), Width: width(n, all),
-			Count: number(n), Share: percent(n, all),
-			Tip: fmt.Sprintf("%s: %s servers (%s)", name, number(n), percent(n, all)),
-		})
-		before += n
-	}
 	for i, version := range versions {
-		add(fmt.Sprintf("s%d", i), named(version), now[version])
+		parts = append(parts, newPart(fmt.Sprintf("s%d", i), named(version), before, now[version], all))
+		before += now[version]
 	}
 	if before < all {
-		add("rest", otherVersions, all-before)
+		parts = append(parts, newPart("rest", otherVersions, before, all-before, all))
 	}
 	return parts
 }
@@ -127,10 +120,7 @@ func (v *versionView) addChart(h *History, game string, versions []string) {
 // share returns the share of a game's servers that have a version; NaN if the stats
 // list no version of the game.
 func (n *pastNight) share(game, version string) float64 {
-	var all uint64
-	for _, servers := range n.versions[game] {
-		all += servers
-	}
+	all := sum(n.versions[game])
 	if all == 0 {
 		return math.NaN()
 	}
