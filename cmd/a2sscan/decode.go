@@ -6,6 +6,8 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/decode"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
+	"github.com/a2sscan/a2sscan/sink"
 )
 
 // decodeFlags are the flags of decode.
@@ -80,9 +82,13 @@ func (a *app) decode(f *decodeFlags, files []string) error {
 			return err
 		}
 	}
-	out, err := f.plan()
-	if err != nil {
+	c := f.choice()
+	if err := c.CheckFormat(); err != nil {
 		return err
+	}
+	out := sink.New(c.Path, c.Options())
+	if err := out.Check(); err != nil { // before anything is read
+		return output.Failure(err)
 	}
 	o := decode.Options{Files: files, Check: f.check, Raw: f.raw, ScanID: f.scanID}
 	return decode.Run(a.term, o, a.in, out)

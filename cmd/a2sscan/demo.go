@@ -7,10 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/a2sscan/a2sscan/bench/fleet"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/guard"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/scanrun"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/simulation"
@@ -63,15 +61,6 @@ func (a *app) demo(network string) error {
 	}
 	a.term.Say("scanning a simulated fleet on %s, port %d: %.0f%% loss each way, %.0f%% hostile servers",
 		cfg.Network, cfg.Ports[0], 100*cfg.Loss, 100*cfg.Hostile)
-	sum, err := demoScan(a, cfg)
-	if err != nil {
-		return err
-	}
-	return d.Report(a.term, a.out, sum, helpWidth(a.out.w), self())
-}
-
-// demoScan scans the simulated servers as the scan command would.
-func demoScan(a *app, cfg fleet.Config) (*ledger.Summary, error) {
 	o := scanrun.Options{
 		Out:      output.Choice{Path: demoFile, Force: true},
 		Exclude:  scanrun.Exclude{AllowReserved: true},
@@ -83,5 +72,9 @@ func demoScan(a *app, cfg fleet.Config) (*ledger.Summary, error) {
 		Pace:     scanrun.Pace{Rate: demoRate},
 		Cooldown: flagvalue.Auto{D: demoCooldown},
 	}
-	return scanrun.Demo(a.term, a.program(), &o, []string{cfg.Network.String()})
+	sum, err := scanrun.Demo(a.term, a.program(), &o, []string{cfg.Network.String()})
+	if err != nil {
+		return err
+	}
+	return d.Report(a.term, a.out, sum, helpWidth(a.out.w), self())
 }

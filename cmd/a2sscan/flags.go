@@ -19,7 +19,6 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/redact"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store"
 	"github.com/a2sscan/a2sscan/scanner"
-	"github.com/a2sscan/a2sscan/sink"
 )
 
 // outFlags are the flags of commands that write records.
@@ -67,17 +66,6 @@ func (f *outFlags) check() error {
 	}
 	c := f.choice()
 	return c.Check()
-}
-
-// plan returns the output that the flags choose, without creating a file. It
-// returns the error that creating the file would return.
-func (f *outFlags) plan() (*sink.Output, error) {
-	c := f.choice()
-	if err := c.CheckFormat(); err != nil {
-		return nil, err
-	}
-	o := sink.New(c.Path, c.Options())
-	return o, output.Failure(o.Check())
 }
 
 // formatFlags choose the format of records.

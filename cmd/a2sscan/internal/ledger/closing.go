@@ -113,7 +113,7 @@ func (sum *Summary) sayDetails(t *console.Block) {
 		repeats = "; " + console.Grouped(n) + " of them repeated"
 	}
 	t.Say("sent: %s, %s%s%s", console.Plural(d.N("sent"), "datagram"), console.Bytes(d.N("sent_bytes")),
-		console.SumOf(d.By("sent_by_question"), words[wire.Question](wire.NumRequests)), repeats)
+		console.SumOf(d.By("sent_by_question"), console.Words(wire.Question(0), wire.NumRequests)), repeats)
 	t.Say("received: %s, %s%s", console.Plural(d.N("received"), "datagram"), console.Bytes(d.N("received_bytes")),
 		console.SumOf(d.By("received_by_class"), scanner.Classes[:]))
 	for i := range Table {

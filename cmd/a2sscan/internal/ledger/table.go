@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"fmt"
 	"math"
 	"time"
 
@@ -82,14 +81,6 @@ type Source struct {
 	Healthy                 bool
 }
 
-// words returns the strings of n values.
-func words[T interface {
-	~uint8
-	fmt.Stringer
-}](n int) []string {
-	return console.Words(T(0), T(n))
-}
-
 // orUnknown returns v, or NaN if v is 0.
 func orUnknown(v float64) float64 {
 	if v == 0 {
@@ -139,7 +130,7 @@ var Table = []Counter{
 	outcome("unfinished", Sum, func(s *Source) uint64 { return s.Scan.Unfinished }),
 	{Name: "unread", Section: Targets, Count: func(s *Source) uint64 { return s.Unread }},
 	{Name: "by_status", Section: Targets, Log: true, Text: "finished", Metric: "targets_total", Label: "outcome",
-		Words: words[scanner.Status](int(scanner.NumStatuses)),
+		Words: console.Words(scanner.Status(0), scanner.NumStatuses),
 		Parts: func(s *Source) []uint64 { return s.Scan.Finished[:] }},
 	{Name: "answered", Status: "answered", Count: func(s *Source) uint64 { return s.Scan.Answered() }},
 	{Name: "open", Status: "open", Kind: Level, Metric: "targets_open", Help: "Targets that were asked and are not finished.",
@@ -174,7 +165,7 @@ var Table = []Counter{
 	{Name: "sent_bytes", Section: Traffic, Unit: Bytes, Metric: "sent_bytes_total", Help: "UDP payload sent.",
 		Count: func(s *Source) uint64 { return s.Scan.SentBytes }},
 	{Name: "sent_by_question", Section: Traffic, Metric: "datagrams_sent_total", Help: "Datagrams sent, by question.",
-		Label: "question", Words: words[wire.Question](wire.NumRequests),
+		Label: "question", Words: console.Words(wire.Question(0), wire.NumRequests),
 		Parts: func(s *Source) []uint64 { return s.Scan.Sent[:] }},
 	{Name: "repeats", Section: Traffic, Metric: "datagrams_repeated_total",
 		Help:  "Of the datagrams sent, those that asked again after silence.",
@@ -235,7 +226,7 @@ var Table = []Counter{
 	{Name: "forged", Section: Traffic, Kind: Flag, Count: func(s *Source) uint64 { return oneIf(s.Scan.Forged()) }},
 	{Name: "faults", Text: "faults", Metric: "faults_total", // of the questions of finished targets
 		Help:  "Faults of replies and questions, by the word that records have for them.",
-		Label: "fault", Words: words[wire.Error](int(wire.NumErrors)),
+		Label: "fault", Words: console.Words(wire.Error(0), wire.NumErrors),
 		Parts: func(s *Source) []uint64 { return s.Scan.Errors[:] }},
 	{Name: "timeout", Kind: Level, Metric: "timeout_seconds",
 		Help:  "How long the first request waits for a reply, with --timeout auto; absent with a fixed timeout.",
