@@ -202,20 +202,6 @@ func (f *file) commit() error {
 	return nil
 }
 
-// setAside renames a file that has its final name, or puts its name in the way of none.
-func (f *file) setAside(path string) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.final != "" || f.sum == nil {
-		return nil
-	}
-	if err := os.Rename(disk.Resolve(path), Beside(path)); err != nil {
-		return newError("rename", path, err)
-	}
-	f.name = Beside(path)
-	return nil
-}
-
 // shown returns the current name.
 func (f *file) shown() string {
 	f.mu.Lock()

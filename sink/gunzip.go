@@ -9,10 +9,6 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// isGzip reports whether b begins with the header of a gzip member with deflated
-// data.
-func isGzip(b []byte) bool { return len(b) >= 3 && string(b[:3]) == "\x1F\x8B\x08" }
-
 // gunzip unpacks the members of a gzip file, one after the other. Of a truncated
 // member it returns what can be unpacked. Members do not contain their lengths, so
 // after damage it can't find the next member, and skips the rest of the file.
@@ -26,10 +22,6 @@ type gunzip struct {
 	member *gzip.Reader
 	open   bool // in a member
 	got    bool // the current member had content
-}
-
-func newGunzip(in io.Reader) *gunzip {
-	return &gunzip{in: bufio.NewReaderSize(in, readAhead), unpacking: unpacking{last: '\n'}, member: new(gzip.Reader)}
 }
 
 // counter counts the bytes that a member reads. It implements io.ByteReader because gzip

@@ -10,6 +10,7 @@ import (
 
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/thread"
+	"github.com/a2sscan/a2sscan/sink/disk"
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
@@ -271,7 +272,7 @@ func (w *Output) flush() {
 }
 
 // run writes blocks until there are no more. After an error it only recycles them,
-// so that no call waits for ever.
+// so that no call waits for a block in vain.
 func (w *Output) run() {
 	thread.Lower()
 	for j := range w.full {
@@ -478,5 +479,15 @@ func (w *Output) SetAside() error {
 	if w.o.Rotate != nil || len(w.ended) == 0 {
 		return nil
 	}
-	return w.ended[0].setAside(w.path)
+	f := w.ended[0]
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.final != "" || f.sum == nil { // it has that name already, or is no file
+		return nil
+	}
+	if err := os.Rename(disk.Resolve(w.path), Beside(w.path)); err != nil {
+		return newError("rename", w.path, err)
+	}
+	f.name = Beside(w.path)
+	return nil
 }

@@ -291,7 +291,7 @@ func (b *broken) Truncate(size int64) error {
 
 func (b *broken) Close() error { return errors.Join(b.File.Close(), b.close) }
 
-// brokenWriter returns a Writer to a new file called name that has the faults of b,
+// brokenWriter returns an Output to a new file called name that has the faults of b,
 // and the path of that file.
 func brokenWriter(t *testing.T, name string, b broken) (*Output, string) {
 	t.Helper()

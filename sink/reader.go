@@ -9,6 +9,8 @@ import (
 	"io"
 	"os"
 
+	"github.com/klauspost/compress/gzip"
+
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
@@ -198,8 +200,8 @@ func (r *Reader) start() (err error) {
 	}
 	var content io.Reader = r.in
 	switch {
-	case isGzip(b):
-		g := newGunzip(r.in)
+	case bytes.HasPrefix(b, []byte("\x1F\x8B\x08")): // a gzip member with deflated data
+		g := &gunzip{in: bufio.NewReaderSize(r.in, readAhead), unpacking: unpacking{last: '\n'}, member: new(gzip.Reader)}
 		r.packed, r.content, content = inGzip, &g.unpacking, g
 	case isZstd(b) || packingOf(r.name) == inZstd && len(b) > 0 && b[0] != '{':
 		if r.zstd, err = newUnzstd(r.in); err != nil {

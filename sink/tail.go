@@ -19,7 +19,7 @@ var (
 	errLongFrame = errors.New("its last frame is cut off, and longer than any frame of a census")
 )
 
-// maxTail is greater than the length in bytes of any frame that a Writer writes,
+// maxTail is greater than the length in bytes of any frame that an Output writes,
 // packed or unpacked.
 const maxTail = frameSize + blockSize + 2*record.MaxSize
 
@@ -44,19 +44,6 @@ func (o *Options) begins() []byte {
 	return []byte(prefix)
 }
 
-// begun returns an error unless content begins with begins. Content that is shorter
-// than begins need only match as far as it goes.
-func begun(content, begins []byte) error {
-	n := min(len(content), len(begins))
-	switch {
-	case bytes.Equal(content[:n], begins[:n]):
-		return nil
-	case begins[0] == '{':
-		return ErrNotCensus
-	}
-	return errColumns
-}
-
 // readTail reads a census that is appended to, and decides what to keep of it: the
 // complete lines of a plain file, or the complete frames or members of a compressed one.
 // Complete lines of a truncated frame after them are kept, too, and rewritten.
@@ -72,10 +59,13 @@ func readTail(f io.ReaderAt, size int64, how packing, begins []byte) (t tail, er
 			head = append(head, ' ') // a frame without anything to read is no census
 		}
 	}
-	if err == nil || err == io.EOF {
-		if e := begun(head, begins); e != nil {
-			return t, e
-		}
+	n := min(len(head), len(begins)) // a short file need only match as far as it goes
+	switch {
+	case err != nil && err != io.EOF || bytes.Equal(head[:n], begins[:n]):
+	case begins[0] == '{':
+		return t, ErrNotCensus
+	default:
+		return t, errColumns
 	}
 	for err == nil {
 		_, err = r.Next()

@@ -49,7 +49,7 @@ func census(t *testing.T, path string, n int) *Expected {
 		Parts: []Part{{Name: path, Records: uint64(n), Bytes: w.File().Bytes, Sum: w.File().Sum}}}
 }
 
-// TestVerify checks that Verify finds no problem in a census that a Writer wrote,
+// TestVerify checks that Verify finds no problem in a census that an Output wrote,
 // even if it was moved or has no summary.
 func TestVerify(t *testing.T) {
 	for _, name := range names {

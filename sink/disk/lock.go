@@ -84,8 +84,10 @@ func lockExisting(path string) (*Lock, error) {
 		}
 		l := &Lock{path, flock.New(path, flock.SetFlag(os.O_RDONLY))}
 		got, err := Flock(l.lock)
-		if err == nil && got && l.current() {
-			return l, nil
+		if err == nil && got {
+			if now, err := os.Lstat(path); err == nil && l.locks(now) {
+				return l, nil
+			}
 		}
 		l.lock.Close() // if it was locked, its last owner has removed or renamed the file: lock the new one
 		switch notOpened := (*fs.PathError)(nil); {
@@ -98,12 +100,6 @@ func lockExisting(path string) (*Lock, error) {
 			return nil, ErrLocked
 		}
 	}
-}
-
-// current reports whether the path still names the locked file.
-func (l *Lock) current() bool {
-	now, err := os.Lstat(l.path)
-	return err == nil && l.locks(now)
 }
 
 // locks reports whether info describes the locked file. Without locks it is true.
