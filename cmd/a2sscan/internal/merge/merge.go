@@ -5,6 +5,7 @@ package merge
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/censusfile"
@@ -52,11 +53,12 @@ type merger struct {
 	options Options
 	parts   []*part
 
-	sum   ledger.Summary
-	tally ledger.Tally
-	out   *sink.Output
-	stage *output.Stage // provides the path of the output
-	line  []byte        // the last record written; reused
+	sum      ledger.Summary
+	tally    ledger.Tally
+	attempts []uint64 // servers that first answered attempt 1, 2, and so on
+	out      *sink.Output
+	stage    *output.Stage // provides the path of the output
+	line     []byte        // the last record written; reused
 
 	reader *record.Reader
 }
@@ -87,12 +89,18 @@ func (m *merger) check() error {
 		return err
 	}
 	m.parts = group(files)
-	gaps, err := loadAll(m.parts)
-	if err != nil {
-		return err
+	var gaps []string
+	for _, p := range m.parts {
+		gap, err := p.load()
+		if err != nil {
+			return err
+		}
+		if gap != "" {
+			gaps = append(gaps, gap)
+		}
 	}
 	if len(gaps) == 0 {
-		gaps = append(differences(m.parts), missingShards(m.parts)...)
+		gaps = differences(m.parts)
 	}
 	if len(gaps) == 0 { // while shards are missing, the sums are wrong
 		m.sum.Targets, gaps = sumLedgers(m.parts)
@@ -169,8 +177,7 @@ func (m *merger) copy(p *part) error {
 
 // describe fills in the fields of the summary that do not depend on the records.
 func (m *merger) describe() {
-	first := &m.parts[0].sum
-	s := &m.sum
+	first, s := &m.parts[0].sum, &m.sum
 	s.Version, s.Commit, s.Go = m.options.Build.Version, m.options.Build.Commit, runtime.Version()
 	s.Command, s.Inputs, s.Order = m.options.Command, first.Inputs, first.Order
 	s.Output = m.options.Output
@@ -179,45 +186,74 @@ func (m *merger) describe() {
 	plan.Shard = "0/1"
 	s.Plan = &plan
 	s.Ended, s.Consistent = ledger.EndedComplete, true
-	s.Faults = map[string]uint64{}
+	s.Faults, s.Exclusions = map[string]uint64{}, []ledger.Exclusion{}
+	s.Datagrams.Counts = ledger.Counts{}
+	limit := 0.0
+	s.RateAsked = &limit
 	for _, p := range m.parts {
 		m.addPart(p)
 	}
 	if m.options.Scan != "" {
 		s.Scan = m.options.Scan
 	}
-	s.Datagrams, s.Exclusions, s.Rates = sumDatagrams(m.parts), sumExclusions(m.parts), sumRates(m.parts)
 }
 
-// addPart adds a part to the summary. Parts may have run at the same time or one
-// after another, so the duration is from the first start to the last end.
+// addPart adds a part to the summary. Parts may have run at the same time or one after
+// another: the duration is from the first start to the last end, and the rates add up. If
+// a part has no limit, neither has the sum.
 func (m *merger) addPart(p *part) {
-	s := &m.sum
-	if s.Scan == "" || p.sum.Start.Before(s.Start) {
-		s.Scan = p.sum.Scan
-		s.Start = p.sum.Start
+	s, one := &m.sum, &p.sum
+	if s.Scan == "" || one.Start.Before(s.Start) {
+		s.Scan, s.Start = one.Scan, one.Start
 	}
-	if p.sum.End.After(s.End) {
-		s.End = p.sum.End
+	if one.End.After(s.End) {
+		s.End = one.End
 	}
 	s.Seconds = s.End.Sub(s.Start).Round(time.Millisecond).Seconds()
-	s.Resumed += p.sum.Resumed
-	s.PeakOpen = max(s.PeakOpen, p.sum.PeakOpen)
-	s.PeakBytes = max(s.PeakBytes, p.sum.PeakBytes)
-	s.PeakRSS = max(s.PeakRSS, p.sum.PeakRSS)
-	s.RecvBuffer = max(s.RecvBuffer, p.sum.RecvBuffer)
-	s.RecvBufferAsked = max(s.RecvBufferAsked, p.sum.RecvBufferAsked)
-	s.Merged = append(s.Merged, p.note())
-	for fault, n := range p.sum.Faults {
+	s.Resumed += one.Resumed
+	s.PeakOpen = max(s.PeakOpen, one.PeakOpen)
+	s.PeakBytes = max(s.PeakBytes, one.PeakBytes)
+	s.PeakRSS = max(s.PeakRSS, one.PeakRSS)
+	s.RecvBuffer = max(s.RecvBuffer, one.RecvBuffer)
+	s.RecvBufferAsked = max(s.RecvBufferAsked, one.RecvBufferAsked)
+	s.Merged = append(s.Merged, ledger.Part{
+		Name: p.files[0], Scan: one.Scan, Shard: one.Plan.Shard, Seed: one.Seed,
+		Start: one.Start, End: one.End, Records: one.Records, Sum: one.Sum,
+	})
+	for fault, n := range one.Faults {
 		s.Faults[fault] += n
+	}
+	s.Datagrams.Add(one.Datagrams.Counts)
+	s.Datagrams.LateServers = append(s.Datagrams.LateServers, one.Datagrams.LateServers...)
+	if s.RateReached += one.RateReached; one.RateAsked == nil {
+		s.RateAsked = nil
+	} else if s.RateAsked != nil {
+		*s.RateAsked += *one.RateAsked
+	}
+	for i, n := range one.FirstAnswers.AtAsk {
+		for len(m.attempts) <= i {
+			m.attempts = append(m.attempts, 0)
+		}
+		m.attempts[i] += n
+	}
+	for _, x := range one.Exclusions {
+		at := slices.IndexFunc(s.Exclusions, func(y ledger.Exclusion) bool {
+			return y.Network == x.Network && y.Source == x.Source
+		})
+		if at < 0 {
+			s.Exclusions = append(s.Exclusions, x)
+			continue
+		}
+		s.Exclusions[at].Targets += x.Targets
+		s.Exclusions[at].Stopped += x.Stopped
 	}
 }
 
 // total fills in the fields that derive from the records and compares their number
 // with the ledger.
 func (m *merger) total() error {
-	m.tally.AtAsk = addAsks(m.parts)
-	m.sum.SetAnswers(&m.tally, len(m.tally.AtAsk))
+	m.tally.AtAsk = m.attempts
+	m.sum.SetAnswers(&m.tally, len(m.attempts))
 	m.sum.CheckRecords(m.sum.Plan.Unanswered)
 	m.sum.SayWrong(m.term)
 	if !m.sum.Consistent {

@@ -7,11 +7,10 @@ import (
 	"io/fs"
 	"slices"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store"
-
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/censusfile"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store"
 	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/sink"
 	"github.com/a2sscan/a2sscan/sink/census"
@@ -40,41 +39,36 @@ func group(files []string) (parts []*part) {
 	return parts
 }
 
-// load reads the summary of a part. gap says why the part can't be merged; it is ""
-// if the part can. err is an error of reading or decoding the summary.
+// load reads the summary of a part, and sets its shard. gap says why the part can't be
+// merged, judging by its summary; it is "" if the part can. err is an error of reading or
+// decoding the summary.
 func (p *part) load() (gap string, err error) {
 	text, err := store.Source().ReadFile(p.summary)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Sprintf("%s has no summary: there is no %s", p.name, console.Plain(p.summary, 200)), nil
 	}
+	s := &p.sum
 	if err == nil {
-		err = json.Unmarshal(text, &p.sum)
+		err = json.Unmarshal(text, s)
 	}
 	if err != nil {
 		return "", console.Fail(console.ExitInput, "can't read the summary %s: %v",
 			console.Plain(p.summary, 200), console.WithoutPath(err))
 	}
-	return p.unfit(), nil
-}
-
-// unfit returns why a part can't be merged, judging by its summary, or "" if it
-// can. It sets the shard.
-func (p *part) unfit() string {
-	s := &p.sum
 	switch {
 	case s.Ended != ledger.EndedComplete:
-		return fmt.Sprintf("%s is not complete: its scan ended with %s", p.name, console.Quoted(s.Ended, 40))
+		gap = "is not complete: its scan ended with " + console.Quoted(s.Ended, 40)
 	case !s.Consistent:
-		return fmt.Sprintf("%s has numbers that do not add up", p.name)
+		gap = "has numbers that do not add up"
 	case s.Plan == nil:
-		return fmt.Sprintf("%s was written by a version whose summaries have no plan", p.name)
+		gap = "was written by a version whose summaries have no plan"
+	default:
+		if p.shard, err = list.ParseShard(s.Plan.Shard, ""); err == nil {
+			return "", nil
+		}
+		return fmt.Sprintf("%s: %v", p.name, err), nil
 	}
-	shard, err := list.ParseShard(s.Plan.Shard, "")
-	if err != nil {
-		return fmt.Sprintf("%s: %v", p.name, err)
-	}
-	p.shard = shard
-	return ""
+	return p.name + " " + gap, nil
 }
 
 // verify compares the files of a part with its summary, and returns the problems.
@@ -98,49 +92,17 @@ func (p *part) verify(progress func(read, size int64)) ([]string, error) {
 	return v.Problems, nil
 }
 
-// note describes the part in the summary of the merged census.
-func (p *part) note() ledger.Part {
-	s := &p.sum
-	return ledger.Part{
-		Name: p.files[0], Scan: s.Scan, Shard: s.Plan.Shard, Seed: s.Seed,
-		Start: s.Start, End: s.End, Records: s.Records, Sum: s.Sum,
-	}
-}
-
-// loadAll reads the summaries of all parts and returns the reasons why parts can't
-// be merged.
-func loadAll(parts []*part) (gaps []string, err error) {
-	for _, p := range parts {
-		gap, err := p.load()
-		if err != nil {
-			return nil, err
-		}
-		if gap != "" {
-			gaps = append(gaps, gap)
-		}
-	}
-	return gaps, nil
-}
-
-// differences describes each part whose plan differs from that of the first part.
+// differences describes what keeps the parts from being the shards of one scan: other
+// plans, and shards that are missing, repeated, or of another number of shards.
 func differences(parts []*part) (gaps []string) {
-	first := parts[0]
-	for _, p := range parts[1:] {
+	first, count := parts[0], max(parts[0].shard.Count, 1)
+	by := map[int]*part{}
+	for _, p := range parts {
 		if d := first.sum.Plan.Differs(p.sum.Plan); d != "" {
 			gaps = append(gaps, fmt.Sprintf("%s and %s are not parts of one scan: %s", first.name, p.name, d))
 		}
-	}
-	return gaps
-}
-
-// missingShards returns a description of each shard that is missing, repeated, or
-// of another number of shards.
-func missingShards(parts []*part) (gaps []string) {
-	count := max(parts[0].shard.Count, 1)
-	by := map[int]*part{}
-	for _, p := range parts {
 		if n := max(p.shard.Count, 1); n != count {
-			gaps = append(gaps, fmt.Sprintf("%s is shard %s, and %s one of %d shards", p.name, p.shard, parts[0].name, count))
+			gaps = append(gaps, fmt.Sprintf("%s is shard %s, and %s one of %d shards", p.name, p.shard, first.name, count))
 			continue
 		}
 		if other := by[p.shard.Index]; other != nil {
@@ -154,4 +116,31 @@ func missingShards(parts []*part) (gaps []string) {
 		}
 	}
 	return gaps
+}
+
+// sumLedgers adds up the ledgers of shards. Each shard reads the whole list and
+// counts the addresses of other shards as other_shard. The sum has no other_shard
+// and accounts for every target of the list once. gaps describes what contradicts
+// that.
+func sumLedgers(parts []*part) (all ledger.Counts, gaps []string) {
+	first := parts[0].sum.Targets
+	all = ledger.Counts{}
+	for _, p := range parts {
+		l := p.sum.Targets
+		for i := range ledger.Table {
+			c := &ledger.Table[i]
+			if c.Kind == ledger.Shared && l.N(c.Name) != first.N(c.Name) {
+				gaps = append(gaps, fmt.Sprintf("%s counts %d %s, and %s %d",
+					parts[0].name, first.N(c.Name), c.Name, p.name, l.N(c.Name)))
+			}
+		}
+		all.Add(l)
+	}
+	if n := all.LeftOut() + all.N("finished") + all.N("unfinished"); n != all.N("read") {
+		gaps = append(gaps, fmt.Sprintf("the list has %d entries, and all parts account for %d", all.N("read"), n))
+	}
+	if parts[0].sum.Plan.MaxTargets > 0 && len(parts) > 1 {
+		gaps = append(gaps, "--max-targets ended each shard early: together they did not ask the whole list")
+	}
+	return all, gaps
 }

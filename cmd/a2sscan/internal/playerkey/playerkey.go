@@ -4,7 +4,6 @@
 package playerkey
 
 import (
-	"bytes"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
@@ -13,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/sink/disk"
@@ -34,7 +34,8 @@ type Key struct {
 
 // Open reads the key for a census that is written to output. If path is empty, the
 // key is beside the output. If there is no such file, Open creates a random key,
-// which Store writes.
+// which Store writes. It refuses a key file that other users may read, except on
+// Windows, where the mode says nothing.
 func Open(path, output string) (*Key, error) {
 	if path == "" {
 		if info, err := os.Stat(output); err == nil && !info.Mode().IsRegular() {
@@ -43,90 +44,65 @@ func Open(path, output string) (*Key, error) {
 		}
 		path = filepath.Join(filepath.Dir(output), DefaultName)
 	}
-	k := &Key{path: path}
-	err := k.read()
+	k, name := &Key{path: path}, console.Plain(path, 200)
+	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		k.made = true
 		_, err = rand.Read(k.key[:])
+		return k, err
 	}
-	return k, err
-}
-
-// read reads the key file.
-func (k *Key) read() error {
-	f, err := os.Open(k.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return err
+	var info fs.FileInfo
+	var text []byte
+	if err == nil {
+		defer f.Close()
+		info, err = f.Stat()
 	}
-	if err != nil {
-		return console.Fail(console.ExitInput, "player key: %w", err)
-	}
-	defer f.Close()
-	if err := k.checkPrivate(f); err != nil {
-		return err
-	}
-	text, err := io.ReadAll(io.LimitReader(f, 200))
-	if err != nil {
-		return console.Fail(console.ExitInput, "player key: %w", err)
-	}
-	digits, ok := bytes.CutPrefix(bytes.TrimSpace(text), []byte(prefix))
-	if ok && len(digits) == hex.EncodedLen(len(k.key)) {
-		if _, err = hex.Decode(k.key[:], digits); err == nil {
-			return nil
+	if err == nil {
+		if runtime.GOOS != "windows" && info.Mode().IsRegular() && info.Mode().Perm()&0o077 != 0 {
+			return nil, console.Fail(console.ExitUsage, "%s: other users may read the player key", name).
+				WithHint("chmod 600 %s; whoever has the key can test guesses of names", name)
 		}
+		text, err = io.ReadAll(io.LimitReader(f, 200))
 	}
-	return console.Fail(console.ExitInput, "%s is no player key", console.Plain(k.path, 200)).
-		WithHint("name a new file, and a2sscan makes the key")
-}
-
-// checkPrivate returns an error for a key file that other users may read. On Windows it
-// accepts any file, because the mode says nothing there. It also accepts a pipe.
-func (k *Key) checkPrivate(f *os.File) error {
-	info, err := f.Stat()
 	if err != nil {
-		return console.Fail(console.ExitInput, "player key: %w", err)
+		return nil, console.Fail(console.ExitInput, "player key: %w", err)
 	}
-	if runtime.GOOS == "windows" || !info.Mode().IsRegular() || info.Mode().Perm()&0o077 == 0 {
-		return nil
+	digits, ok := strings.CutPrefix(strings.TrimSpace(string(text)), prefix)
+	key, err := hex.DecodeString(digits)
+	if !ok || err != nil || len(key) != len(k.key) {
+		return nil, console.Fail(console.ExitInput, "%s is no player key", name).
+			WithHint("name a new file, and a2sscan makes the key")
 	}
-	name := console.Plain(k.path, 200)
-	return console.Fail(console.ExitUsage, "%s: other users may read the player key", name).
-		WithHint("chmod 600 %s; whoever has the key can test guesses of names", name)
+	copy(k.key[:], key)
+	return k, nil
 }
 
-// Store writes a key that Open has created. It never replaces a file.
+// Store writes a key that Open has created. It never replaces a file, and the file is
+// complete or does not exist.
 func (k *Key) Store() error {
 	if k == nil || !k.made {
 		return nil
 	}
-	err := k.create()
-	if errors.Is(err, fs.ErrExist) || errors.Is(err, disk.ErrLocked) {
+	f, err := disk.Create(k.path, 0o600)
+	if err == nil {
+		if _, there := os.Lstat(k.path); there == nil { // no other scan can create it from here on
+			err = fs.ErrExist
+		} else if _, err = f.WriteString(prefix + hex.EncodeToString(k.key[:]) + "\n"); err == nil {
+			err = f.Commit()
+		}
+		if err != nil {
+			f.Discard()
+		}
+	}
+	switch {
+	case errors.Is(err, fs.ErrExist) || errors.Is(err, disk.ErrLocked):
 		return console.Fail(console.ExitUsage, "another scan has just made %s", console.Plain(k.path, 200)).
 			WithHint("start this one again: it takes that key")
-	}
-	if err != nil {
+	case err != nil:
 		return console.Fail(console.ExitOutput, "player key: %w", err)
 	}
 	k.made = false
 	return nil
-}
-
-// create creates the file. It is either complete or does not exist.
-func (k *Key) create() error {
-	f, err := disk.Create(k.path, 0o600)
-	if err != nil {
-		return err
-	}
-	if _, there := os.Lstat(k.path); there == nil { // no other scan can create it from here on
-		return errors.Join(fs.ErrExist, f.Discard())
-	}
-	if _, err = f.WriteString(prefix + hex.EncodeToString(k.key[:]) + "\n"); err == nil {
-		err = f.Commit()
-	}
-	if err != nil {
-		f.Discard()
-	}
-	return err
 }
 
 // Key returns the key for the hashes; nil if there is none.
