@@ -8,7 +8,6 @@ import (
 	"encoding/hex"
 	"net/netip"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -36,7 +35,6 @@ type Exclusion struct {
 	Reason      string `json:"reason,omitempty"`      // from the registry; empty for a file
 	Source      string `json:"source"`                // "RFC 1918", "--exclude", or the name of the file
 	Unscannable bool   `json:"unscannable,omitempty"` // the targets count as Unscannable, not as Excluded
-	Gone        bool   `json:"gone,omitempty"`        // only an earlier part of the scan had this source
 	Targets     uint64 `json:"targets"`               // number of targets excluded before From yielded them
 	Stopped     uint64 `json:"stopped"`               // number excluded by the sender, after From had yielded them
 }
@@ -203,31 +201,6 @@ func (x *Exclusions) Counts() []Exclusion {
 		all[i].Targets, all[i].Stopped = s.targets.Load(), s.stopped.Load()
 	}
 	return all
-}
-
-// Add adds the counts of an earlier part of the scan, or of another machine, as
-// returned by Counts there. A source that x does not have is added as Gone. Earlier
-// versions named the source of each rule file:line.
-func (x *Exclusions) Add(past []Exclusion) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	for _, p := range past {
-		file := p.Source
-		if i := strings.LastIndexByte(file, ':'); i >= 0 && strings.Trim(file[i+1:], "0123456789") == "" {
-			file = file[:i]
-		}
-		i := slices.IndexFunc(x.sources, func(s *source) bool { return s.Network == p.Network && s.Source == p.Source })
-		if i < 0 {
-			i = slices.IndexFunc(x.sources, func(s *source) bool { return s.Network == "" && s.Source == file })
-		}
-		if i < 0 {
-			i = len(x.sources)
-			x.sources = append(x.sources, &source{Exclusion: p})
-			x.sources[i].Gone = true
-		}
-		x.sources[i].targets.Add(p.Targets)
-		x.sources[i].stopped.Add(p.Stopped)
-	}
 }
 
 // special is a special-purpose network.

@@ -334,31 +334,3 @@ func FuzzSpan(f *testing.F) {
 		}
 	})
 }
-
-// TestAdd checks that Add adds the counts of an earlier part of the scan to the same
-// source, that the rules of a file that an earlier version counted one by one belong to
-// the file, and that a source that no longer exists is Gone.
-func TestAdd(t *testing.T) {
-	path := writeFile(t, "ex.txt", "# a comment\n10.0.0.0/30 # mine\n10.0.0.0/30 # again\n")
-	x := mustExclude(t, exclusionConfig{Files: []string{path}, Networks: []string{"11.0.0.0/8"}})
-	texts(mustOpen(t, Config{Args: []string{"10.0.0.0/29:5"}, Exclusions: x, InOrder: true}).From(0))
-	gone := Exclusion{Network: "0.0.0.0/32", Source: "elsewhere:x", Unscannable: true, Targets: 1}
-	x.Add([]Exclusion{
-		{Network: "10.0.0.0/30", Reason: "mine", Source: path + ":1", Targets: 3, Stopped: 1},
-		{Network: "11.0.0.0/8", Source: "--exclude", Targets: 5},
-		{Source: path, Targets: 7},
-		gone,
-	})
-	x.Add([]Exclusion{gone})
-	gone.Targets, gone.Gone = 2, true
-	want := []Exclusion{
-		{Network: "10.0.0.0/8", Reason: "private use", Source: "RFC 1918", Targets: 4},
-		{Network: "11.0.0.0/8", Source: "--exclude", Targets: 5},
-		{Source: path, Targets: 14, Stopped: 1},
-		gone,
-	}
-	got := leftOut(&List{cfg: Config{Exclusions: x}})
-	if !slices.Equal(got, want) {
-		t.Errorf("%+v\nwant %+v", got, want)
-	}
-}

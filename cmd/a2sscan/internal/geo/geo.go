@@ -61,10 +61,9 @@ func Open(files []string) (bases Databases, err error) {
 			return nil, refuse(wantedFile, "is no database in MaxMind's format")
 		case err != nil:
 			return nil, refuse("fetch it again", "is damaged: %w", err)
+		case !b.useful() && b.fault != nil:
+			return nil, refuse("fetch it again", "is damaged: %w", b.fault)
 		case !b.useful():
-			if b.fault != nil {
-				return nil, refuse("fetch it again", "is damaged: %w", b.fault)
-			}
 			return nil, refuse("use a database of countries, cities or ASNs",
 				"a database of type %s has no country, city or network of IPv4 addresses", console.Quoted(b.db.Metadata.DatabaseType, 60))
 		}
