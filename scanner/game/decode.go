@@ -46,28 +46,22 @@ func Decode(dst *Game, in Reply) {
 	}
 	t := find(in.Info)
 	if t != nil {
-		dst.decode(t, in)
+		if dst.dec == nil {
+			dst.dec = new(decoder)
+		}
+		dec := dst.dec
+		dec.g, dec.in, dec.buf = dst, in, dec.buf[:0]
+		dec.run(t)
+		dec.in = Reply{}
 	}
 	dst.countPeople(t, &in)
-}
-
-// decode reads in by table t.
-func (g *Game) decode(t *table, in Reply) {
-	dec := g.dec
-	if dec == nil {
-		dec = new(decoder)
-		g.dec = dec
-	}
-	g.ID, g.Name = t.id, t.name
-	dec.g, dec.in, dec.buf = g, in, dec.buf[:0]
-	dec.run(t)
-	dec.in = Reply{}
 }
 
 // run decodes the reply by table t: first t.info, then the keywords, the rules in
 // the server's order, the series, and t.finish. The first value of a key or
 // attribute stays.
 func (d *decoder) run(t *table) {
+	d.g.ID, d.g.Name = t.id, t.name
 	if t.info != nil {
 		t.info(d)
 	}
@@ -83,7 +77,7 @@ func (d *decoder) run(t *table) {
 	}
 	in := d.in.Info
 	if in.Has&wire.HasPassword != 0 && d.g.Has.Has(KeyPassword) && d.g.Password == (in.Password != 0) {
-		d.drop(KeyPassword) // INFO says it
+		d.drop(KeyPassword) // INFO has the same
 	}
 }
 
@@ -138,27 +132,20 @@ func (d *decoder) readRules(t *table) {
 		}
 		if f := t.byName.find(r.Name); f != nil {
 			f.read(d, r.Value, f.source)
-		} else {
-			d.keepPart(t, r)
-		}
-	}
-}
-
-// keepPart stores the value of a rule that is part of a series. If two parts have
-// the same number, the first stays.
-func (d *decoder) keepPart(t *table, r *wire.Rule) {
-	for i := range t.series {
-		s := &t.series[i]
-		n, ok := s.number(r.Name)
-		if !ok {
 			continue
 		}
-		p := &d.parts[i]
-		if p.seen&(1<<n) == 0 {
-			p.seen |= 1 << n
-			p.text[n] = r.Value
+		for i := range t.series {
+			n, ok := t.series[i].number(r.Name)
+			if !ok {
+				continue
+			}
+			// If two parts have the same number, the first stays.
+			if p := &d.parts[i]; p.seen&(1<<n) == 0 {
+				p.seen |= 1 << n
+				p.text[n] = r.Value
+			}
+			break
 		}
-		return
 	}
 }
 

@@ -91,7 +91,7 @@ func spaceModded(d *decoder, v []byte, source string) {
 	}
 }
 
-// spaceModCount reads the rule that says how many rules with mods there are.
+// spaceModCount reads the number of rules with mods.
 func spaceModCount(d *decoder, v []byte, source string) {
 	if string(v) == "0" {
 		d.mark(KeyMods, source)

@@ -243,7 +243,7 @@ func (l *List) Size() (n uint64, known bool) {
 }
 
 // Listed returns approximately how many of the Size targets were named one by one.
-// The others are in networks and ranges, or were named by an address with several
+// The others are in networks and ranges, or belong to an address with several
 // ports. It is 0 if Size is not known.
 func (l *List) Listed() uint64 { return l.listed.Load() }
 

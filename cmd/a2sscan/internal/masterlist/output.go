@@ -174,7 +174,7 @@ func (o *Output) Close(complete bool) error {
 	return o.failure(err)
 }
 
-// Kept says where an incomplete list is; it is the end of a sentence.
+// Kept returns the place of an incomplete list, as the end of a sentence.
 func (o *Output) Kept() string {
 	if o.target == "" {
 		return "and kept"
