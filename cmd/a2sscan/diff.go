@@ -32,9 +32,9 @@ values before and after.
 
 A server counts as gone if the new scan queried it and got no answer. diff knows
 this if the new scan ran with --unanswered. Otherwise a missing server counts as
-not_asked. If a server answered a question in only one of the censuses, diff does
-not compare the answers. If the new scan lost datagrams, diff estimates how many
-of the gone servers still exist.
+not_asked. If a server answered a question in only one of the censuses, diff
+does not compare the answers. If the new scan lost datagrams, diff estimates how
+many of the gone servers still exist.
 
 Player counts change all the time, and so do the maps of games that rotate them.
 diff counts these changes, but lists them only with --volatile. It ignores rules
