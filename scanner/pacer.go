@@ -34,9 +34,6 @@ func newPacer(cfg *Config, start time.Time, stats *Stats) *pacer {
 	return p
 }
 
-// room returns how many datagrams the next batch may hold.
-func (p *pacer) room(now time.Duration) int { return p.pace.tokens(now, batchLen) }
-
 // filled takes the tokens for a batch that is about to be sent.
 func (p *pacer) filled(now time.Duration, n int) {
 	p.pace.take(now, n)
