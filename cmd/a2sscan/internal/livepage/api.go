@@ -3,6 +3,7 @@ package livepage
 import (
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -21,19 +22,34 @@ import (
 //go:embed api.schema.json
 var schema string
 
-// sendJSON answers with a value.
-func sendJSON(w http.ResponseWriter, code int, value any) {
+// refusal is an error for the client.
+type refusal struct {
+	code int
+	why  string
+}
+
+func (r refusal) Error() string { return r.why }
+
+// answer answers a request of the API with a value or an error.
+func (p *Page) answer(w http.ResponseWriter, _ *snapshot, value any, err error) {
+	code := http.StatusOK
+	if err != nil {
+		code, err = status(err)
+		value = map[string]string{"error": err.Error()}
+	}
 	text, err := json.Marshal(value)
 	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
+		code = http.StatusInternalServerError
 	}
 	send(w, code, "application/json", append(text, '\n'))
 }
 
-// refuse answers with an error.
-func refuse(w http.ResponseWriter, code int, why string) {
-	sendJSON(w, code, map[string]string{"error": why})
+// status returns the status of an error, and the error that the client sees.
+func status(err error) (code int, said error) {
+	if r, ok := errors.AsType[refusal](err); ok {
+		return r.code, r
+	}
+	return http.StatusInternalServerError, errors.New("the database can't be read")
 }
 
 // found is the answer to /api/servers.
@@ -49,12 +65,12 @@ type found struct {
 func (s *snapshot) search(at *url.URL, limit int) (f found, q query, err error) {
 	values := at.Query()
 	if q, err = parseQuery(values); err != nil {
-		return f, q, err
+		return f, q, refusal{http.StatusBadRequest, err.Error()}
 	}
 	if !values.Has("limit") {
 		q.limit = limit
 	}
-	f.Time, f.Offset = s.Time.Truncate(time.Second), q.offset
+	f.Time, f.Offset = s.Time, q.offset
 	f.Servers, f.Total = s.find(&q)
 	if end := q.offset + len(f.Servers); end < f.Total && len(f.Servers) > 0 {
 		values.Set("offset", strconv.Itoa(end))
@@ -63,66 +79,39 @@ func (s *snapshot) search(at *url.URL, limit int) (f found, q query, err error) 
 	return f, q, nil
 }
 
-func (p *Page) apiServers(w http.ResponseWriter, r *http.Request, s *snapshot) {
-	if f, _, err := s.search(r.URL, usualLimit); err != nil {
-		refuse(w, http.StatusBadRequest, err.Error())
-	} else {
-		sendJSON(w, http.StatusOK, &f)
-	}
+func (p *Page) apiServers(r *http.Request, s *snapshot) (any, error) {
+	f, _, err := s.search(r.URL, usualLimit)
+	return &f, err
 }
 
 // details is the answer to /api/servers/ADDR.
 type details struct {
 	*server
-	Uptime  *float64        `json:"uptime"` // the share of the time asked in which it was up; null: it was never asked
-	History []period        `json:"history"`
-	Events  []event         `json:"events"` // the latest first
-	Answer  json.RawMessage `json:"answer,omitempty"`
-}
-
-// period is how a server fared in an hour or a day.
-type period struct {
-	Time   time.Time `json:"time"`
-	Hours  int       `json:"hours"`
-	Up     int64     `json:"up"` // minutes
-	Down   int64     `json:"down"`
-	Unseen int64     `json:"unseen"`
-	People *people   `json:"people,omitempty"` // absent: it never said
-}
-
-// people is how many people were on a server.
-type people struct {
-	Fewest int64   `json:"fewest"`
-	Mean   float64 `json:"mean"`
-	Most   int64   `json:"most"`
+	Uptime  *float64         `json:"uptime"` // the share of the time asked in which it was up; null: it was never asked
+	History []watchdb.Period `json:"history"`
+	Events  []event          `json:"events"` // the latest first
+	Answer  json.RawMessage  `json:"answer,omitempty"`
 }
 
 // eventsOfServer is how many events of a server are shown.
 const eventsOfServer = 50
 
-// details returns what is known of a server, or nil if nobody watches it.
-func (p *Page) details(s *snapshot, addr string) (*details, error) {
-	at, err := netip.ParseAddrPort(addr)
+// details returns what is known of a server.
+func (p *Page) details(r *http.Request, s *snapshot) (*details, error) {
+	at, err := netip.ParseAddrPort(r.PathValue("addr"))
 	i := slices.IndexFunc(s.servers, func(e server) bool { return e.addr == at })
 	if err != nil || i < 0 {
-		return nil, nil
+		return nil, refusal{http.StatusNotFound, "no server with this address is watched"}
 	}
-	d := &details{server: &s.servers[i], History: []period{}}
-	periods, err := p.DB.History(d.id, s.Time.Add(-uptimeFor), s.Time)
-	if err != nil {
+	d := &details{server: &s.servers[i]}
+	if d.History, err = p.DB.History(d.id, s.Time.Add(-uptimeFor), s.Time); err != nil {
 		return nil, err
 	}
 	var sum watchdb.Uptime
-	for _, one := range periods {
+	for _, one := range d.History {
 		sum.Up, sum.Down = sum.Up+one.Up, sum.Down+one.Down
-		j := period{Time: one.Start, Hours: int(one.Length.Hours()), Up: one.Up, Down: one.Down, Unseen: one.Unseen}
-		if n := one.People; n != nil {
-			j.People = &people{n.Min, *tenths(n.Mean), n.Max}
-		}
-		d.History = append(d.History, j)
 	}
 	if share, asked := sum.Share(); asked {
-		share = float64(int(share*1e6+0.5)) / 1e6
 		d.Uptime = &share
 	}
 	lines, err := p.DB.EventsOf(d.addr, eventsOfServer)
@@ -134,16 +123,7 @@ func (p *Page) details(s *snapshot, addr string) (*details, error) {
 	return d, err
 }
 
-func (p *Page) apiServer(w http.ResponseWriter, r *http.Request, s *snapshot) {
-	switch d, err := p.details(s, r.PathValue("addr")); {
-	case err != nil:
-		refuse(w, http.StatusInternalServerError, "the database can't be read")
-	case d == nil:
-		refuse(w, http.StatusNotFound, "no server with this address is watched")
-	default:
-		sendJSON(w, http.StatusOK, d)
-	}
-}
+func (p *Page) apiServer(r *http.Request, s *snapshot) (any, error) { return p.details(r, s) }
 
 // event is an event as the watch printed it. Its new keys are safe to show.
 type event struct {
@@ -191,36 +171,19 @@ func (p *Page) news(since int64) (n news, err error) {
 	return n, err
 }
 
-func (p *Page) apiEvents(w http.ResponseWriter, r *http.Request, _ *snapshot) {
+func (p *Page) apiEvents(r *http.Request, _ *snapshot) (any, error) {
 	since := int64(-1)
-	if s := r.URL.Query().Get("since"); s != "" {
+	if text := r.URL.Query().Get("since"); text != "" {
 		var err error
-		if since, err = strconv.ParseInt(s, 10, 64); err != nil || since < 0 {
-			refuse(w, http.StatusBadRequest, "since is no ID of an event")
-			return
+		if since, err = strconv.ParseInt(text, 10, 64); err != nil || since < 0 {
+			return nil, refusal{http.StatusBadRequest, "since is no ID of an event"}
 		}
 	}
-	if n, err := p.news(since); err != nil {
-		refuse(w, http.StatusInternalServerError, "the database can't be read")
-	} else {
-		sendJSON(w, http.StatusOK, &n)
-	}
+	return p.news(since)
 }
 
-// mostGames is how many games are listed.
-const mostGames = 200
+func (p *Page) apiStats(_ *http.Request, s *snapshot) (any, error) { return &s.numbers, nil }
 
-// listed returns the numbers without the games that are too many.
-func (s *snapshot) listed() *numbers {
-	n := s.numbers
-	n.Time, n.Games = n.Time.Truncate(time.Second), n.Games[:min(len(n.Games), mostGames)]
-	return &n
-}
-
-func (p *Page) apiStats(w http.ResponseWriter, _ *http.Request, s *snapshot) {
-	sendJSON(w, http.StatusOK, s.listed())
-}
-
-func (p *Page) apiHistory(w http.ResponseWriter, _ *http.Request, s *snapshot) {
-	sendJSON(w, http.StatusOK, map[string]*series{"day": p.history.day(s.Time), "month": p.history.month(s.Time)})
+func (p *Page) apiHistory(_ *http.Request, s *snapshot) (any, error) {
+	return map[string]*series{"day": p.history.day(s.Time), "month": p.history.month(s.Time)}, nil
 }

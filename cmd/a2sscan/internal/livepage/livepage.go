@@ -19,7 +19,7 @@ import (
 type Options struct {
 	Address string   // HOST:PORT
 	Names   []string // of a proxy in front, besides localhost
-	Title   string   // of the page; "": Game servers
+	Title   string   // of the page
 	Build   ledger.Build
 	DB      *watchdb.DB // is only read
 }
@@ -41,9 +41,6 @@ const connections = 128
 // Open listens, and answers that the watch has not begun until Show is called.
 func Open(t *console.Terminal, o Options) (p *Page, err error) {
 	p = &Page{Options: o}
-	if p.Title == "" {
-		p.Title = "Game servers"
-	}
 	for i := range p.Names {
 		p.Names[i] = strings.ToLower(p.Names[i])
 	}
@@ -96,24 +93,26 @@ const longestURL = 2000
 // routes returns the handler of all requests.
 func (p *Page) routes() http.Handler {
 	mux := http.NewServeMux()
-	for pattern, answer := range map[string]func(http.ResponseWriter, *http.Request, *snapshot){
-		"GET /{$}":                p.index,
-		"GET /server/{addr}":      p.serverPage,
-		"GET /api/servers":        p.apiServers,
-		"GET /api/servers/{addr}": p.apiServer,
-		"GET /api/events":         p.apiEvents,
-		"GET /api/stats":          p.apiStats,
-		"GET /api/history":        p.apiHistory,
-	} {
+	handle := func(pattern string, answer func(*http.Request, *snapshot) (any, error), send func(http.ResponseWriter, *snapshot, any, error)) {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-			if v := p.viewer.Load(); v != nil {
-				answer(w, r, v.look(time.Now()))
+			v := p.viewer.Load()
+			if v == nil {
+				w.Header().Set("Retry-After", "5")
+				http.Error(w, "a2sscan: the watch has not begun: it reads its list", http.StatusServiceUnavailable)
 				return
 			}
-			w.Header().Set("Retry-After", "5")
-			http.Error(w, "a2sscan: the watch has not begun: it reads its list", http.StatusServiceUnavailable)
+			s := v.look(time.Now())
+			value, err := answer(r, s)
+			send(w, s, value, err)
 		})
 	}
+	handle("GET /{$}", p.index, p.show)
+	handle("GET /server/{addr}", p.serverPage, p.show)
+	handle("GET /api/servers", p.apiServers, p.answer)
+	handle("GET /api/servers/{addr}", p.apiServer, p.answer)
+	handle("GET /api/events", p.apiEvents, p.answer)
+	handle("GET /api/stats", p.apiStats, p.answer)
+	handle("GET /api/history", p.apiHistory, p.answer)
 	mux.HandleFunc("GET /api/schema", func(w http.ResponseWriter, _ *http.Request) {
 		send(w, http.StatusOK, "application/schema+json", []byte(schema))
 	})
@@ -170,7 +169,7 @@ func (p *Page) values() (all []metrics.Value) {
 	for i, direction := range []string{"sent", "received"} {
 		add("datagrams_total", "Datagrams of the watch.", float64(s.datagrams[i]), "direction", direction)
 	}
-	var other group
+	other := group{Up: s.Up, People: s.People}
 	game := func(id string, g *group) {
 		add("game_servers", "Servers that are up, by game.", float64(g.Up), "game", id)
 		add("game_people", "People on the servers that are up, by game.", float64(g.People), "game", id)
@@ -178,9 +177,8 @@ func (p *Page) values() (all []metrics.Value) {
 	for _, g := range s.Games {
 		if g.ID != "" && !strings.Contains(g.ID, ":") { // app:730 and folder:cstrike are what the server says
 			game(g.ID, g)
-			continue
+			other.Up, other.People = other.Up-g.Up, other.People-g.People
 		}
-		other.Up, other.People = other.Up+g.Up, other.People+g.People
 	}
 	game("other", &other)
 	return all

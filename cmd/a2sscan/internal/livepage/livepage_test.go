@@ -399,15 +399,15 @@ func TestBars(t *testing.T) {
 	at := func(days, hours int) time.Time {
 		return now.Truncate(24*time.Hour).AddDate(0, 0, -days).Add(time.Duration(hours) * time.Hour)
 	}
-	got := bars([]period{
+	got := bars([]watchdb.Period{
 		{Time: at(95, 0), Hours: 24, Up: 1440}, // too old
 		{Time: at(3, 0), Hours: 24, Up: 1400, Down: 40},
 		{Time: at(0, 1), Hours: 1, Up: 60},
 		{Time: at(0, 2), Hours: 1, Down: 1, Unseen: 30},
 	}, now)
 	want := []bar{
-		{"95.556%", "most", "2026-11-21", "97.2%, down for 40 min"}, {"96.667%", "none", "2026-11-22", "unseen"},
-		{"97.778%", "none", "2026-11-23", "unseen"}, {"98.889%", "most", "2026-11-24", "98.4%, down for 60 s"},
+		{"95.556%", "most", "2026-11-21", "97.22%, down for 40 min"}, {"96.667%", "none", "2026-11-22", "unseen"},
+		{"97.778%", "none", "2026-11-23", "unseen"}, {"98.889%", "most", "2026-11-24", "98.36%, down for 60 s"},
 	}
 	if diff := cmp.Diff(want, got[86:]); diff != "" || len(got) != 90 {
 		t.Errorf("%d: %s", len(got), diff)

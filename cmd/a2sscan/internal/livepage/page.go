@@ -3,7 +3,7 @@ package livepage
 import (
 	"bytes"
 	"cmp"
-	"embed"
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"html/template"
@@ -19,33 +19,31 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watchdb"
 )
 
-//go:embed page.html page.css page.js
-var files embed.FS
-
 var (
+	//go:embed page.html
+	pageLayout string
+	//go:embed page.css
+	pageStyle string
+	//go:embed page.js
+	pageScript string
+
 	style, script = withShared()
 	layout        = template.Must(template.New("").Funcs(template.FuncMap{
 		"ago":    ago,
 		"clock":  func(t time.Time) string { return t.UTC().Format("2 Jan 15:04:05") },
 		"number": func(n int) string { return console.Grouped(uint64(n)) },
-	}).ParseFS(files, "page.html"))
+	}).Parse(pageLayout))
 )
 
 // withShared returns the style and the script of the pages. They begin with those of a report.
 func withShared() (style, script string) {
 	style, script = report.Shared()
-	for name, to := range map[string]*string{"page.css": &style, "page.js": &script} {
-		text, err := files.ReadFile(name)
-		if err != nil {
-			panic(err)
-		}
-		*to += string(text)
-	}
-	return style, script
+	return style + pageStyle, script + pageScript
 }
 
 // view is the data of the pages.
 type view struct {
+	page           string // the name of its template
 	Title, Program string
 	Style          template.CSS
 	Script         template.JS
@@ -73,25 +71,27 @@ type view struct {
 	Why string // of the page of an error
 }
 
-// page answers with the page that name describes.
-func (p *Page) page(w http.ResponseWriter, code int, name string, s *snapshot, v *view) {
+// show answers a request of a page with a view or an error.
+func (p *Page) show(w http.ResponseWriter, s *snapshot, value any, err error) {
+	v, code := &view{page: "failure"}, http.StatusOK
+	if err == nil {
+		v = value.(*view)
+	} else {
+		code, err = status(err)
+		v.Why = err.Error()
+	}
 	v.Title, v.Program = cmp.Or(v.Title, p.Title), "a2sscan "+p.Build.Version
-	v.Style, v.Script, v.numbers = template.CSS(style), template.JS(script), s.listed()
+	v.Style, v.Script, v.numbers = template.CSS(style), template.JS(script), &s.numbers
 	v.Every = console.RoughDuration(time.Duration(s.Interval * float64(time.Second)))
 	if s.Cycle > 1.1*s.Interval {
 		v.Late = console.RoughDuration(time.Duration(s.Cycle * float64(time.Second)))
 	}
 	var b bytes.Buffer
-	if err := layout.ExecuteTemplate(&b, name, v); err != nil {
+	if err := layout.ExecuteTemplate(&b, v.page, v); err != nil {
 		http.Error(w, "a2sscan: "+err.Error(), http.StatusInternalServerError)
 		return
 	}
 	send(w, code, "text/html; charset=utf-8", b.Bytes())
-}
-
-// fail answers with a page that says why.
-func (p *Page) fail(w http.ResponseWriter, s *snapshot, code int, why string) {
-	p.page(w, code, "failure", s, &view{Why: why})
 }
 
 // ago says how long ago a moment was; "" if it never was.
@@ -102,28 +102,7 @@ func ago(now, at time.Time) string {
 	return console.RoughDuration(max(0, now.Sub(at)))
 }
 
-// On says how many people are on a server, and how many it has places for.
-func (e *server) On() string {
-	switch {
-	case e.People < 0:
-		return "–"
-	case e.Places <= 0:
-		return console.Grouped(uint64(e.People))
-	}
-	return console.Grouped(uint64(e.People)) + " of " + console.Grouped(uint64(e.Places))
-}
-
-// percent formats a share, with more digits near the whole.
-func percent(share float64) string {
-	switch v := 100 * share; {
-	case v >= 99.995:
-		return "100%"
-	case v > 99:
-		return fmt.Sprintf("%.2f%%", v)
-	default:
-		return fmt.Sprintf("%.1f%%", v)
-	}
-}
+func percent(share float64) string { return fmt.Sprintf("%.2f%%", 100*share) }
 
 // timeline is a chart, in the form that the shared script reads.
 type timeline struct {
@@ -155,13 +134,12 @@ func (t *timeline) Rows() (rows [][]string) {
 	return rows
 }
 
-func (p *Page) index(w http.ResponseWriter, r *http.Request, s *snapshot) {
+func (p *Page) index(r *http.Request, s *snapshot) (any, error) {
 	f, q, err := s.search(r.URL, mostLimit)
 	if err != nil {
-		p.fail(w, s, http.StatusBadRequest, "This page does not exist: "+err.Error()+".")
-		return
+		return nil, err
 	}
-	v := &view{Query: q, Orders: orders, Statuses: statuses, Found: f, From: min(q.offset+1, f.Total), To: q.offset + len(f.Servers), Forward: f.Next}
+	v := &view{page: "index", Query: q, Orders: orders, Statuses: statuses, Found: f, From: min(q.offset+1, f.Total), To: q.offset + len(f.Servers), Forward: f.Next}
 	if q.offset > 0 {
 		values := r.URL.Query()
 		values.Set("offset", strconv.Itoa(max(0, q.offset-q.limit)))
@@ -177,25 +155,27 @@ func (p *Page) index(w http.ResponseWriter, r *http.Request, s *snapshot) {
 		{"People, last 30 days", "", true, month.Times, []line{{"People", "--s0", month.People}}},
 		{"Servers up, last 30 days", "", true, month.Times, []line{{"Servers up", "--s2", month.Up}}},
 	}
-	if v.News, err = p.news(-1); err != nil {
-		p.fail(w, s, http.StatusInternalServerError, "The database can't be read.")
-		return
-	}
+	v.News, err = p.news(-1)
 	slices.Reverse(v.News.Events)
-	p.page(w, http.StatusOK, "index", s, v)
+	return v, err
 }
 
-func (p *Page) serverPage(w http.ResponseWriter, r *http.Request, s *snapshot) {
-	d, err := p.details(s, r.PathValue("addr"))
-	switch {
-	case err != nil:
-		p.fail(w, s, http.StatusInternalServerError, "The database can't be read.")
-		return
-	case d == nil:
-		p.fail(w, s, http.StatusNotFound, "No server with this address is watched.")
-		return
+func (p *Page) serverPage(r *http.Request, s *snapshot) (any, error) {
+	d, err := p.details(r, s)
+	if err != nil {
+		return nil, err
 	}
-	v := &view{Title: cmp.Or(d.Name, d.Addr), Server: d, News: news{Events: d.Events}, Charts: peopleCharts(d.History, s.Time), Bars: bars(d.History, s.Time)}
+	v := &view{page: "server", Title: cmp.Or(d.Name, d.Addr), Server: d, News: news{Events: d.Events}, Bars: bars(d.History, s.Time)}
+	chart := timeline{Heading: "People, last 90 days", Clock: true, Series: []line{{Name: "Mean", Color: "--s0"}, {Name: "Most", Color: "--rest"}}}
+	for _, one := range d.History {
+		if n := one.People; n != nil {
+			most := float64(n.Max)
+			chart.Times = append(chart.Times, one.Time.Unix())
+			chart.Series[0].Values = append(chart.Series[0].Values, tenths(n.Mean))
+			chart.Series[1].Values = append(chart.Series[1].Values, &most)
+		}
+	}
+	v.Charts = []timeline{chart}
 	if d.Uptime != nil {
 		v.Uptime = percent(*d.Uptime)
 	}
@@ -205,14 +185,14 @@ func (p *Page) serverPage(w http.ResponseWriter, r *http.Request, s *snapshot) {
 			v.Answer += console.Plain(strings.TrimSuffix(text, "\n"), 1000) + "\n"
 		}
 	}
-	p.page(w, http.StatusOK, "server", s, v)
+	return v, nil
 }
 
 // bar is a day in the picture of the uptime.
 type bar struct{ X, Class, Date, Share string }
 
 // bars returns the last 90 days, the last of which is today.
-func bars(history []period, now time.Time) (bars []bar) {
+func bars(history []watchdb.Period, now time.Time) (bars []bar) {
 	const days = int(uptimeFor / (24 * time.Hour))
 	first := now.UTC().Truncate(24*time.Hour).AddDate(0, 0, 1-days)
 	sums := make([]watchdb.Uptime, days)
@@ -237,34 +217,4 @@ func bars(history []period, now time.Time) (bars []bar) {
 		bars = append(bars, b)
 	}
 	return bars
-}
-
-// peopleCharts shows the people on a server: by the hour as long as these are kept, and by
-// the day.
-func peopleCharts(history []period, now time.Time) []timeline {
-	week, all := timeline{Heading: "People, last 7 days", Clock: true}, timeline{Heading: "People, last 90 days"}
-	for _, t := range []*timeline{&week, &all} {
-		t.Series = []line{{Name: "Mean", Color: "--s0"}, {Name: "Most", Color: "--rest"}}
-	}
-	add := func(t *timeline, at time.Time, mean, most float64) {
-		t.Times = append(t.Times, at.Unix())
-		t.Series[0].Values, t.Series[1].Values = append(t.Series[0].Values, tenths(mean)), append(t.Series[1].Values, &most)
-	}
-	for i := 0; i < len(history); {
-		day, mean, most, n := history[i].Time.Truncate(24*time.Hour), 0.0, 0.0, 0.0
-		for ; i < len(history) && history[i].Time.Truncate(24*time.Hour).Equal(day); i++ {
-			one := &history[i]
-			if one.People == nil {
-				continue
-			}
-			if one.Hours == 1 && now.Sub(one.Time) < 7*24*time.Hour {
-				add(&week, one.Time, one.People.Mean, float64(one.People.Most))
-			}
-			mean, most, n = mean+one.People.Mean, max(most, float64(one.People.Most)), n+1
-		}
-		if n > 0 {
-			add(&all, day, mean/n, most)
-		}
-	}
-	return []timeline{week, all}
 }

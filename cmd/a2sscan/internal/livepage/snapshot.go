@@ -140,7 +140,7 @@ func (v *viewer) look(now time.Time) *snapshot {
 func (v *viewer) make(now time.Time) *snapshot {
 	start, st := time.Now(), v.source.Status()
 	s := &snapshot{byGame: map[string]*group{}, orders: map[string][]int32{}, datagrams: [2]uint64{st.Sent, st.Received}}
-	s.numbers = numbers{Time: now.UTC(), Blind: st.Blind, Interval: st.Every, Cycle: st.Took, Events: st.Events, Games: []*group{}}
+	s.numbers = numbers{Time: now.UTC().Truncate(time.Second), Blind: st.Blind, Interval: st.Every, Cycle: st.Took, Events: st.Events, Games: []*group{}}
 	renamed := v.latest == nil
 	if !renamed {
 		s.servers = make([]server, 0, len(v.latest.servers))
@@ -175,6 +175,7 @@ func (v *viewer) make(now time.Time) *snapshot {
 	slices.SortFunc(s.Games, func(a, b *group) int {
 		return cmp.Or(cmp.Compare(b.People, a.People), cmp.Compare(b.Up, a.Up), strings.Compare(a.ID, b.ID))
 	})
+	s.Games = s.Games[:min(len(s.Games), mostGames)]
 	v.rest = max(fresh, share*time.Since(start))
 	return s
 }
@@ -219,6 +220,9 @@ func (s *snapshot) add(i int32) {
 		s.Unknown++
 	}
 }
+
+// mostGames is how many games are listed.
+const mostGames = 200
 
 // The longest texts that are shown, in characters.
 const (

@@ -9,10 +9,12 @@ import (
 
 // Period is how a server fared in an hour or in a day.
 type Period struct {
-	Start            time.Time
-	Length           time.Duration
-	Up, Down, Unseen int64   // minutes
-	People           *People // nil: it never said
+	Time   time.Time `json:"time"`
+	Hours  int       `json:"hours"` // 1 or 24
+	Up     int64     `json:"up"`    // minutes
+	Down   int64     `json:"down"`
+	Unseen int64     `json:"unseen"`
+	People *People   `json:"people,omitempty"` // nil: it never said
 }
 
 // History returns the hours and days of a server since a moment, in the order of time, and
@@ -37,7 +39,7 @@ func (db *DB) History(server int64, since, until time.Time) (periods []Period, e
 		server, size, size, hourOf(since)))
 	for _, hour := range running {
 		for _, s := range hour.Samples {
-			p := Period{Start: time.Unix(hour.Number*3600, 0).UTC(), Length: time.Hour}
+			p := Period{Time: time.Unix(hour.Number*3600, 0).UTC(), Hours: 1}
 			p.Up, p.Down, p.Unseen, _ = s.minutes()
 			if s.Checks > 0 {
 				p.People = &People{int64(s.Min), int64(s.Max), float64(s.People) / float64(s.Checks)}
@@ -49,10 +51,10 @@ func (db *DB) History(server int64, since, until time.Time) (periods []Period, e
 }
 
 func readPeriod(row *sql.Rows) (p Period, err error) {
-	var hour, hours int64
+	var hour int64
 	var least, personMinutes, most sql.NullInt64
-	err = row.Scan(&hour, &hours, &p.Up, &p.Down, &p.Unseen, &least, &personMinutes, &most)
-	p.Start, p.Length = time.Unix(hour*3600, 0).UTC(), time.Duration(hours)*time.Hour
+	err = row.Scan(&hour, &p.Hours, &p.Up, &p.Down, &p.Unseen, &least, &personMinutes, &most)
+	p.Time = time.Unix(hour*3600, 0).UTC()
 	if personMinutes.Valid {
 		p.People = &People{least.Int64, most.Int64, float64(personMinutes.Int64) / float64(max(p.Up, 1))}
 	}

@@ -29,9 +29,9 @@ func TestHistory(t *testing.T) {
 		t.Fatalf("%d periods", len(got))
 	}
 	want := []Period{
-		{Start: hour(0), Length: 24 * time.Hour, Up: 720, Down: 720, People: &People{1, 9, 3}},
-		{Start: hour(24), Length: time.Hour, Up: 30, Down: 30, People: &People{1, 9, 3}},
-		{Start: hour(50), Length: time.Hour, Down: 10, People: &People{1, 9, 0}},
+		{Time: hour(0), Hours: 24, Up: 720, Down: 720, People: &People{1, 9, 3}},
+		{Time: hour(24), Hours: 1, Up: 30, Down: 30, People: &People{1, 9, 3}},
+		{Time: hour(50), Hours: 1, Down: 10, People: &People{1, 9, 0}},
 	}
 	if diff := cmp.Diff(want, []Period{got[0], got[1], got[27]}); diff != "" {
 		t.Error(diff)

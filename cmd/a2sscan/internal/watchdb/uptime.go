@@ -20,8 +20,9 @@ type Uptime struct {
 
 // People is how many people were on a server.
 type People struct {
-	Min, Max int64
-	Mean     float64 // over the time that the server was up
+	Min  int64   `json:"fewest"`
+	Max  int64   `json:"most"`
+	Mean float64 `json:"mean"` // over the time that the server was up
 }
 
 // Share returns the share of the time in which the server answered, of the time in which
