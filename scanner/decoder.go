@@ -49,7 +49,7 @@ func (d *Decoder) Reset() {
 	}
 	d.seen, d.faults = [wire.NumQuestions]uint32{}, [wire.NumQuestions]wire.Error{}
 	d.truncated, d.early, d.cut = 0, 0, [wire.NumQuestions][]byte{}
-	d.session.Captured(d.memory.Answer())
+	d.session = session.Captured(d.memory.Answer())
 }
 
 // Add takes the next datagram. It copies what it needs: the caller may reuse the
@@ -59,7 +59,7 @@ func (d *Decoder) Add(datagram []byte) {
 	a.Received++
 	a.RecvBytes += uint64(len(datagram))
 	a.KeepRaw(d.memory, datagram)
-	d.session.AnyWaits()
+	d.session.Agenda.Waiting = d.session.Agenda.Open // a capture does not show which of them are waited for
 	switch {
 	case wire.IsSingle(datagram):
 		d.deliver(datagram)
@@ -68,7 +68,7 @@ func (d *Decoder) Add(datagram []byte) {
 	default:
 		d.session.Junk(wire.ErrMalformed)
 	}
-	for q, code := range d.session.Errors() {
+	for q, code := range d.session.Agenda.Err {
 		d.seen[q] |= 1 << code
 	}
 }
@@ -77,12 +77,12 @@ func (d *Decoder) Add(datagram []byte) {
 // question: a datagram without a kind, such as a fragment that is too short, may have
 // been a reply to any question, even to one that nobody asked.
 func (d *Decoder) deliver(msg []byte) {
-	before := d.session.Errors()
+	before := d.session.Agenda.Err
 	d.replace(msg)
 	d.session.Message(d.memory, 0, msg)
 	_, known := session.QuestionOf(wire.KindOf(msg))
 	_, err := wire.DecodeText(msg)
-	for q, code := range d.session.Errors() {
+	for q, code := range d.session.Agenda.Err {
 		if code != before[q] && (known || err == nil) {
 			d.faults[q] = code
 		}
@@ -120,7 +120,8 @@ func (d *Decoder) judge(q wire.Question, msg []byte) {
 	if err != nil {
 		d.truncated |= 1 << q
 	}
-	if d.session.UnaskedList() && (err != nil || !exact) {
+	unasked := d.session.Agenda.Open.Has(wire.QuestionInfo) && d.session.Got.Challenge() == wire.NoChallenge
+	if unasked && (err != nil || !exact) {
 		d.early |= 1 << q
 		d.seen[q] |= 1 << wire.ErrMalformed
 	}
@@ -132,7 +133,7 @@ func (d *Decoder) fragment(datagram []byte) {
 	now := time.Duration(d.session.Got.Received)
 	msg, outcome, err := d.table.Add(now, captured, datagram, d.whole[:0])
 	d.whole = msg
-	d.session.HasFragments()
+	d.session.Flags |= session.Split
 	switch {
 	case err != nil:
 		d.session.Junk(codeOf(err))
@@ -168,7 +169,7 @@ func (d *Decoder) sawHard(code wire.Error) {
 
 // keepParts keeps the beginnings of replies that never came in full.
 func (d *Decoder) keepParts() {
-	if d.session.Split() {
+	if d.session.Flags.Has(session.Split) {
 		d.whole = d.table.Leading(captured, d.whole[:0], func(msg []byte, full bool) {
 			d.session.Got.KeepPart(d.memory, msg, full)
 		})
@@ -225,7 +226,7 @@ func (d *Decoder) Redecode(known *Result) *Result {
 	d.retake(known)
 	var m replies
 	m.from(a)
-	errs := d.session.Errors()
+	errs := d.session.Agenda.Err
 	for q := range session.Each(r.Asked & AskAll) {
 		m.err[q] = errs[q] // a reply that answers nothing sets the error of every open question
 		switch code := known.Err[q]; {

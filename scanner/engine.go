@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/a2sscan/a2sscan/scanner/internal/session"
+	"github.com/a2sscan/a2sscan/wire"
 )
 
 // The loop's own limits.
@@ -217,7 +218,7 @@ func (e *engine) housekeeping(now time.Duration) {
 func (e *engine) fire(now time.Duration, i int32) {
 	sl := e.open.slots.at(i)
 	e.sender.gso.waited(sl, &e.stats)
-	sl.Tick(&e.open.plan, now, e.open.timeout(sl))
+	sl.session.Tick(&e.open.plan, now, e.open.timeout(sl))
 	e.advance(now, i)
 }
 
@@ -230,7 +231,7 @@ func (e *engine) advance(now time.Duration, i int32) {
 	}
 	sl := e.open.slots.at(i)
 	e.sender.gso.waited(sl, &e.stats)
-	e.memory.Learn(sl.Got)
+	e.memory.Learn(sl.session.Got)
 	e.addrs.refund(now, sl.source(), int(sl.sent))
 	if e.open.listens(now, sl) {
 		if e.open.listening.full() {
@@ -244,7 +245,7 @@ func (e *engine) advance(now time.Duration, i int32) {
 	if !e.supply.park(sl) {
 		e.handoff.add(e.open.outcome(now, sl))
 	}
-	if a := sl.Got; a != nil && a.Conflict {
+	if a := sl.session.Got; a != nil && a.Conflict {
 		e.stats.InfoConflicts++
 	}
 	e.open.close(i)
@@ -282,7 +283,7 @@ func (e *engine) send(now time.Duration) int {
 	n, failed := e.sender.flush()
 	if failed != nil {
 		if sl := e.open.slots.alive(failed.ref); sl != nil {
-			sl.Unsent(failed.q)
+			sl.session.Agenda.Drop(1<<failed.q, wire.ErrSendFailed)
 			e.advance(now, failed.ref.slot)
 		}
 	}
@@ -313,7 +314,7 @@ func (e *engine) fill(now time.Duration) {
 				q.pop()
 			case e.supply.excluded.has(sl.source()): // since the session began: its Result has the replies so far
 				q.pop()
-				sl.Exclude()
+				sl.session.Agenda.Drop(^session.Questions(0), wire.ErrExcluded)
 				e.stats.Stopped++
 				e.advance(now, r.slot)
 			case !e.sender.addDue(r, sl, room):
@@ -358,7 +359,7 @@ func (e *engine) begin(t entry) {
 	sl := e.open.slots.at(r.slot)
 	if e.recv.foreign.begin(t.addr) {
 		e.stats.EarlyReplies++
-		sl.Stranger()
+		sl.session.Flags |= session.Stranger
 	}
 	e.stats.PeakOpen = max(e.stats.PeakOpen, e.open.n())
 	e.sender.addDue(r, sl, len(e.sender.out)+1)

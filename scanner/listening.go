@@ -71,17 +71,17 @@ func (x *listened) times(now time.Duration) (firstAt, lastAt time.Duration) {
 // the fixed schedule would wait longer. In a scan with a second pass no target is
 // listened for.
 func (s *sessions) listens(now time.Duration, sl *slot) bool {
-	if s.learner == nil || s.plan.Schedule.SecondPass || !sl.GivenUpEarly(&s.plan) {
+	if s.learner == nil || s.plan.Schedule.SecondPass || !s.plan.GivenUpEarly(&sl.session) {
 		return false
 	}
 	silence := s.plan.Schedule.Silence()
-	return now < sl.FirstAt+silence && silence <= maxListenTime
+	return now < sl.session.Clock.FirstAt+silence && silence <= maxListenTime
 }
 
 // listen frees the slot of a session, and goes on listening for its target.
 func (s *sessions) listen(i int32) {
 	sl := s.slots.at(i)
-	s.index[sl.source()] = ^int32(s.listening.push(sl.source(), sl.FirstAt, sl.LastAt()))
+	s.index[sl.source()] = ^int32(s.listening.push(sl.source(), sl.session.Clock.FirstAt, sl.session.Clock.LastAt()))
 	s.release(i)
 }
 
@@ -94,7 +94,7 @@ func (s *sessions) reopen(now time.Duration, n uint32) int32 {
 	sl := s.slots.at(r.slot)
 	sl.sent, sl.sentBytes = s.silentSent, s.silentBytes
 	firstAt, lastAt := x.times(now)
-	sl.Resume(&s.plan, firstAt, lastAt)
+	sl.session.Resume(&s.plan, firstAt, lastAt)
 	s.wheel.file(s.slots, r.slot)
 	return r.slot
 }

@@ -126,9 +126,9 @@ func (p *pacer) findRate(now time.Duration, sock transport, charge func(now time
 func (f *rateFinder) noteAsked(sl *slot, q wire.Question) {
 	switch {
 	case f.most == Off || !AskAll.Has(q):
-	case sl.Got == nil && sl.sent == 1:
+	case sl.session.Got == nil && sl.sent == 1:
 		f.asked(false)
-	case sl.Got != nil && sl.Attempts(q) == 1:
+	case sl.session.Got != nil && sl.session.Agenda.Attempts[q] == 1:
 		f.asked(true)
 	}
 }
@@ -136,15 +136,15 @@ func (f *rateFinder) noteAsked(sl *slot, q wire.Question) {
 // noteAnswered counts the answers that a datagram brought. before are the questions
 // that were waited for before it came.
 func (f *rateFinder) noteAnswered(now time.Duration, sl *slot, before Questions) {
-	if sl.Got.Received == 1 {
+	if sl.session.Got.Received == 1 {
 		if sl.sent == 1 {
-			f.answered(now, sl.FirstAt, false)
+			f.answered(now, sl.session.Clock.FirstAt, false)
 		}
 		return
 	}
-	for q := range session.Each(before &^ sl.Silent()) {
-		if sl.Attempts(q) == 1 {
-			f.answered(now, sl.SentAt(q), true)
+	for q := range session.Each(before &^ sl.session.Agenda.Silent()) {
+		if sl.session.Agenda.Attempts[q] == 1 {
+			f.answered(now, sl.session.SentAt(q), true)
 		}
 	}
 }

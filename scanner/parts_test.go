@@ -12,9 +12,9 @@ import (
 
 // wakeAt sets the wake-up time of a slot.
 func wakeAt(sl *slot, at time.Duration) {
-	first := sl.FirstAt
-	sl.Start(&session.Plan{Questions: AskInfo}, false, false)
-	sl.Resume(&session.Plan{Schedule: Schedule{Timeout: at - first, Attempts: 1}}, first, first)
+	first := sl.session.Clock.FirstAt
+	sl.session.Start(&session.Plan{Questions: AskInfo}, false, false)
+	sl.session.Resume(&session.Plan{Schedule: Schedule{Timeout: at - first, Attempts: 1}}, first, first)
 }
 
 // TestWheel files, moves and removes slots at random. Each slot must be woken once,
@@ -29,7 +29,7 @@ func TestWheel(t *testing.T) {
 		}
 		wakeAt(s.at(i), time.Duration(rng.Int64N(int64(9*time.Second))))
 		w.file(s, i)
-		due[i] = s.at(i).Wake()
+		due[i] = s.at(i).session.Clock.Wake()
 	}
 	for now := time.Duration(0); now < 20*time.Second; now += time.Duration(rng.Int64N(int64(20 * time.Millisecond))) {
 		for range 5 {
@@ -39,12 +39,12 @@ func TestWheel(t *testing.T) {
 			}
 			switch rng.IntN(3) {
 			case 0: // postponed: the wheel need not know
-				wakeAt(s.at(i), s.at(i).Wake()+time.Second)
-				due[i] = s.at(i).Wake()
+				wakeAt(s.at(i), s.at(i).session.Clock.Wake()+time.Second)
+				due[i] = s.at(i).session.Clock.Wake()
 			case 1: // brought forward
-				wakeAt(s.at(i), max(now+1, s.at(i).Wake()-time.Second))
+				wakeAt(s.at(i), max(now+1, s.at(i).session.Clock.Wake()-time.Second))
 				w.file(s, i)
-				due[i] = s.at(i).Wake()
+				due[i] = s.at(i).session.Clock.Wake()
 			case 2:
 				w.remove(s, i)
 				delete(due, i)

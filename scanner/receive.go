@@ -49,7 +49,7 @@ func newReceiver(cfg *Config, open *sessions, a *addrs, memory *session.Memory, 
 func (r *receiver) take(now, at time.Duration, p *udp.Packet) int32 {
 	i, known := r.open.index[p.Addr]
 	if known && i >= 0 {
-		at = max(at, r.open.slots.at(i).FirstAt) // the time of sending is known less exactly
+		at = max(at, r.open.slots.at(i).session.Clock.FirstAt) // the time of sending is known less exactly
 	}
 	if r.trace != nil {
 		r.trace(at, false, udp.Unpack(p.Addr), p.Data)
@@ -65,39 +65,39 @@ func (r *receiver) take(now, at time.Duration, p *udp.Packet) int32 {
 		r.addrs.reclaim(now, p.Addr, int(r.open.slots.at(i).sent))
 	}
 	sl := r.open.slots.at(i)
-	if sl.Got == nil {
-		sl.Hear(&r.open.plan, r.memory.Answer(), at, r.open.labels[p.Addr].remembered())
+	if sl.session.Got == nil {
+		sl.session.Hear(&r.open.plan, r.memory.Answer(), at, r.open.labels[p.Addr].remembered())
 	}
-	a := sl.Got
+	a := sl.session.Got
 	a.LastAt = at
 	a.Received++
 	a.RecvBytes += uint64(len(p.Data))
 	if r.raw {
 		a.KeepRaw(r.memory, p.Data)
 	}
-	waiting := sl.Silent()
+	waiting := sl.session.Agenda.Silent()
 	var d session.Delivery
 	switch {
 	case wire.IsSingle(p.Data):
-		d = sl.Message(r.memory, at, p.Data)
+		d = sl.session.Message(r.memory, at, p.Data)
 	case wire.IsSplit(p.Data):
 		d = r.fragment(at, i, sl, p.Data)
 	default:
-		sl.Junk(wire.ErrMalformed)
+		sl.session.Junk(wire.ErrMalformed)
 		d.Class = session.Malformed
 	}
 	r.stats.Received[d.Class]++
 	if d.Class == session.Matched {
 		r.stats.Kinds[d.Kind]++
 	}
-	if d.Kind == session.KindText && sl.Limited() {
+	if d.Kind == session.KindText && sl.session.Flags.Has(session.Limited) {
 		r.addrs.slowDown(now, p.Addr)
 	}
 	if r.rate != nil {
 		r.rate.noteAnswered(now, sl, waiting)
 	}
-	if l := r.open.learner; l != nil && sl.Learn(l, &r.open.plan, at, p.Addr, int(sl.sent)) {
-		sl.Retime(&r.open.plan, r.open.timeout(sl))
+	if l := r.open.learner; l != nil && sl.session.Learn(l, &r.open.plan, at, p.Addr, int(sl.sent)) {
+		r.open.plan.Retime(&sl.session, r.open.timeout(sl))
 	}
 	return i
 }
@@ -109,30 +109,30 @@ func (r *receiver) fragment(at time.Duration, i int32, sl *slot, datagram []byte
 	r.scratch = msg[:0]
 	switch {
 	case err != nil:
-		sl.Junk(codeOf(err))
+		sl.session.Junk(codeOf(err))
 		d.Class = session.Malformed
 		return d
 	case outcome == reasm.Conflict:
 		r.stats.Conflicts++
-		sl.Contradiction()
+		sl.session.Contradiction()
 		return d
 	case outcome == reasm.Duplicate:
 		d.Class = session.Duplicate
 		return d
 	}
-	sl.Fragment()
+	sl.session.Fragment()
 	switch outcome {
 	case reasm.Whole:
-		reply := sl.Message(r.memory, at, msg)
+		reply := sl.session.Message(r.memory, at, msg)
 		d.Class, d.Full = reply.Class, reply.Full
 		if reply.Kind == session.KindText {
 			d.Kind = session.KindText
 		}
 	case reasm.Packed:
-		if d.Full = !sl.Pack(); !d.Full {
+		if d.Full = !sl.session.Pack(); !d.Full {
 			packed := append(make([]byte, 0, len(msg)), msg...)
 			if d.Full = !r.worker.Submit(r.open.slots.ref(i).tag64(), packed); d.Full {
-				sl.Unpack()
+				sl.session.Got.Refuse()
 			}
 		}
 	}
@@ -158,7 +158,7 @@ func (r *receiver) collect(now time.Duration, changed func(i int32)) {
 		if err != nil {
 			code = codeOf(err)
 		}
-		sl.Unpacked(r.memory, now, msg, code)
+		sl.session.Unpacked(r.memory, now, msg, code)
 		changed(ref.slot)
 	})
 }
@@ -166,9 +166,9 @@ func (r *receiver) collect(now time.Duration, changed func(i int32)) {
 // keepParts keeps the beginnings of the replies that a finished session never got
 // in full, and drops its fragments.
 func (r *receiver) keepParts(sl *slot) {
-	if sl.Split() {
+	if sl.session.Flags.Has(session.Split) {
 		r.scratch = r.table.Leading(sl.source(), r.scratch[:0], func(msg []byte, full bool) {
-			sl.Got.KeepPart(r.memory, msg, full)
+			sl.session.Got.KeepPart(r.memory, msg, full)
 		})
 		r.table.Forget(sl.source())
 	}
@@ -181,7 +181,7 @@ func (r *receiver) unreachable(sock transport, changed func(i int32)) {
 		n = sock.Unreachable(r.gone[:])
 		for _, addr := range r.gone[:n] {
 			if i, ok := r.open.index[addr]; ok && i >= 0 {
-				r.open.slots.at(i).Unreachable()
+				r.open.slots.at(i).session.Unreachable()
 				changed(i)
 			}
 		}

@@ -53,21 +53,21 @@ func newSender(
 // addDue adds the due requests of a session until the batch is as long as room. It
 // reports whether some of them did not fit.
 func (s *sender) addDue(r ref, sl *slot, room int) bool {
-	for q := range session.Each(sl.Due()) {
+	for q := range session.Each(sl.session.Due()) {
 		if len(s.out) == room {
 			return true
 		}
 		at := s.request[len(s.out)*requestLen:][:0:requestLen]
 		remembered := wire.NoChallenge
-		if sl.Got == nil && len(s.open.labels) > 0 {
+		if sl.session.Got == nil && len(s.open.labels) > 0 {
 			remembered = s.open.labels[sl.source()].remembered()
 		}
-		request, challenge := sl.Request(q, remembered)
-		s.out = append(s.out, outgoing{r, q, request, sl.Got != nil})
+		request, challenge := sl.session.Request(q, remembered)
+		s.out = append(s.out, outgoing{r, q, request, sl.session.Got != nil})
 		s.packets = append(s.packets, udp.Packet{Addr: sl.source(), Data: s.open.plan.AppendRequest(at, request, challenge)})
 		s.gso.mark(s.packets, s.out, sl)
 	}
-	sl.Clear(session.Queued)
+	sl.session.Flags &^= session.Queued
 	return false
 }
 
@@ -145,7 +145,7 @@ func (s *sender) sent(now time.Duration, i int) {
 	if sl == nil {
 		return
 	}
-	if sl.Repeats() {
+	if sl.session.Flags.Has(session.Repeat) {
 		s.stats.Repeats++
 	}
 	sl.sent++
@@ -154,7 +154,7 @@ func (s *sender) sent(now time.Duration, i int) {
 		s.addrs.sent(now, sl.source())
 	}
 	if p.GSO {
-		sl.Set(session.Paired)
+		sl.session.Flags |= session.Paired
 	}
 	s.open.sent(now, o.ref.slot, o.q)
 	if s.rate != nil {
@@ -231,7 +231,7 @@ const both = AskPlayers | AskRules
 // just been added to the batch after it. It marks only first requests.
 func (g *gso) mark(ps []udp.Packet, out []outgoing, sl *slot) {
 	n := len(out)
-	if g.off || n < 2 || sl.Repeats() || sl.Asked()&both != 0 {
+	if g.off || n < 2 || sl.session.Flags.Has(session.Repeat) || sl.session.Agenda.Asked&both != 0 {
 		return
 	}
 	first, second := &out[n-2], &out[n-1]
@@ -243,11 +243,11 @@ func (g *gso) mark(ps []udp.Packet, out []outgoing, sl *slot) {
 // waited evaluates the first wait of a session after a pair was sent to it, and
 // turns GSO off if pairs get lost. It does nothing for other waits.
 func (g *gso) waited(sl *slot, stats *Stats) {
-	if !sl.Is(session.Paired) {
+	if !sl.session.Flags.Has(session.Paired) {
 		return
 	}
-	sl.Clear(session.Paired)
-	if sl.Silent()&both == both {
+	sl.session.Flags &^= session.Paired
+	if sl.session.Agenda.Silent()&both == both {
 		g.silent++
 	} else {
 		g.answered++

@@ -111,7 +111,7 @@ func (s *sessions) begin(t entry) ref {
 	i := s.slots.take()
 	sl := s.slots.at(i)
 	sl.ip, sl.port = ipOf(t.addr), uint16(t.addr)
-	sl.Start(&s.plan, t.label != nil && t.label.infoOnly, t.label.remembered() != wire.NoChallenge)
+	sl.session.Start(&s.plan, t.label != nil && t.label.infoOnly, t.label.remembered() != wire.NoChallenge)
 	if t.label != nil {
 		s.labels[t.addr] = t.label
 	}
@@ -126,20 +126,20 @@ func (s *sessions) begin(t entry) ref {
 // queue or the wheel, or reports that it is done.
 func (s *sessions) advance(now time.Duration, i int32) (done bool) {
 	sl := s.slots.at(i)
-	sl.Advance(&s.plan, now)
+	sl.session.Advance(&s.plan, now)
 	switch {
-	case sl.Done():
+	case sl.session.Flags.Has(session.Done):
 		return true
-	case sl.Due() == 0:
-		if sl.Wake() > now {
+	case sl.session.Due() == 0:
+		if sl.session.Clock.Wake() > now {
 			s.wheel.file(s.slots, i)
 		}
-	case sl.Is(session.Queued):
-	case sl.Repeats():
-		sl.Set(session.Queued)
+	case sl.session.Flags.Has(session.Queued):
+	case sl.session.Flags.Has(session.Repeat):
+		sl.session.Flags |= session.Queued
 		s.retry.push(s.slots.ref(i))
 	default:
-		sl.Set(session.Queued)
+		sl.session.Flags |= session.Queued
 		s.follow.push(s.slots.ref(i))
 	}
 	return false
@@ -154,7 +154,7 @@ func (s *sessions) sent(now time.Duration, i int32, q wire.Question) {
 	if s.learner != nil {
 		s.learner.sent(now)
 	}
-	sl.Sent(&s.plan, now, s.timeout(sl), q)
+	sl.session.Sent(&s.plan, now, s.timeout(sl), q)
 	s.wheel.file(s.slots, i)
 }
 
@@ -162,7 +162,7 @@ func (s *sessions) sent(now time.Duration, i int32, q wire.Question) {
 // compressed answer found no room in the decompressor, it has to be requested again,
 // but not soon: otherwise all attempts could be over before there is room.
 func (s *sessions) timeout(sl *slot) time.Duration {
-	if s.learner == nil || sl.Got != nil && sl.Got.Refused {
+	if s.learner == nil || sl.session.Got != nil && sl.session.Got.Refused {
 		return s.plan.Schedule.Timeout
 	}
 	return s.learner.timeout(sl.source())
@@ -174,7 +174,7 @@ func (s *sessions) retime() {
 		if i < 0 {
 			continue
 		}
-		if sl := s.slots.at(i); sl.Retime(&s.plan, s.timeout(sl)) {
+		if sl := s.slots.at(i); s.plan.Retime(&sl.session, s.timeout(sl)) {
 			s.wheel.file(s.slots, i)
 		}
 	}
@@ -183,10 +183,10 @@ func (s *sessions) retime() {
 // outcome returns the outcome of a session that is done.
 func (s *sessions) outcome(now time.Duration, sl *slot) outcome {
 	en := entry{sl.source(), s.labels[sl.source()]}
-	o := s.silentOutcome(now, en, sl.FirstAt, sl.LastAt(), s.plan.Second)
+	o := s.silentOutcome(now, en, sl.session.Clock.FirstAt, sl.session.Clock.LastAt(), s.plan.Second)
 	o.sent += sl.sent
 	o.sentBytes += sl.sentBytes
-	o.answer, o.err, o.infoAsks = sl.Got, sl.Errors(), sl.Attempts(wire.QuestionInfo)
+	o.answer, o.err, o.infoAsks = sl.session.Got, sl.session.Agenda.Err, sl.session.Agenda.Attempts[wire.QuestionInfo]
 	return o
 }
 
@@ -209,7 +209,7 @@ func (s *sessions) silentOutcome(now time.Duration, en entry, firstAt, lastAt ti
 // close frees the slot of a session that is done, and remembers its target.
 func (s *sessions) close(i int32) {
 	sl := s.slots.at(i)
-	s.remember(sl.source(), sl.Mark())
+	s.remember(sl.source(), sl.session.Mark())
 	s.release(i)
 }
 

@@ -5,7 +5,7 @@ import "github.com/a2sscan/a2sscan/scanner/internal/session"
 // slot holds one open target. A silent target needs nothing else, so a slot has
 // only what the scan needs before the first reply: 64 bytes, and about 30 in the index.
 type slot struct {
-	session.Session
+	session   session.Session
 	next      int32  // in the wheel, or in the free list
 	prev      int32  // in the wheel
 	gen       uint32 // changes when a target takes or leaves this slot
@@ -55,7 +55,7 @@ func (s *slots) take() int32 {
 // release frees a slot. From then on its refs are no longer alive.
 func (s *slots) release(i int32) {
 	sl := s.at(i)
-	sl.Got = nil
+	sl.session.Got = nil
 	sl.gen++
 	sl.next = s.free
 	s.free = i

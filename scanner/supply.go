@@ -121,7 +121,7 @@ func (s *supply) nextSilent(now time.Duration) (entry, Wait) {
 // so.
 func (s *supply) park(sl *slot) bool {
 	plan := &s.open.plan
-	if !plan.Schedule.SecondPass || plan.Second || !sl.StayedSilent(plan) {
+	if !plan.Schedule.SecondPass || plan.Second || !plan.StayedSilent(&sl.session) {
 		return false
 	}
 	s.second.push(sl.source(), s.open.labels[sl.source()])

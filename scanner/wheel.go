@@ -33,7 +33,7 @@ func newWheel() *wheel {
 // earlier bucket stays there.
 func (w *wheel) file(s *slots, i int32) {
 	sl := s.at(i)
-	tick := min(max(int64(sl.Wake()/wheelTick)+1, w.done+1), w.done+wheelBuckets)
+	tick := min(max(int64(sl.session.Clock.Wake()/wheelTick)+1, w.done+1), w.done+wheelBuckets)
 	if sl.tick != 0 {
 		if w.due(sl) <= tick {
 			return
@@ -83,7 +83,7 @@ func (w *wheel) advance(s *slots, now time.Duration, fire func(i int32)) {
 			i := *head
 			sl := s.at(i)
 			w.remove(s, i)
-			switch wake := sl.Wake(); {
+			switch wake := sl.session.Clock.Wake(); {
 			case wake == 0:
 			case wake <= now:
 				fire(i)

@@ -63,10 +63,6 @@ type RoundTrips struct {
 	doubled bool                      // a copy of that answer came
 }
 
-// copied records that a copy of a reply came. A copy brings nothing new, but shows
-// which request the reply answered.
-func (t *RoundTrips) copied() { t.doubled = t.unsure }
-
 // Trips receives what datagrams reveal about round trips.
 type Trips interface {
 	Answered(took time.Duration)             // from the first request for a question to its answer
@@ -85,16 +81,16 @@ func (s *Session) Learn(l Trips, p *Plan, at time.Duration, source uint64, sent 
 		t.took = 0
 	}
 	switch {
-	case p.Second || s.asked == 0:
+	case p.Second || s.Agenda.Asked == 0:
 	case s.Got.Received == 1 && sent == 1:
-		l.First(source, at-s.FirstAt)
+		l.First(source, at-s.Clock.FirstAt)
 	case s.Got.Received == 1:
 		t.unsure = true
-		t.late = max(at-s.LastAt(), 0) // negative: it came before the last request left
+		t.late = max(at-s.Clock.LastAt(), 0) // negative: it came before the last request left
 		l.Unsure(source)
 	case t.doubled:
 		t.doubled, t.unsure = false, false
-		t.late = s.Got.FirstAt - s.FirstAt
+		t.late = s.Got.FirstAt - s.Clock.FirstAt
 		s.Got.Attempt = 1
 		l.Late(source, t.late)
 		return true

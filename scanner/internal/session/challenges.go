@@ -26,7 +26,6 @@ type challenges struct {
 	get      Questions // questions that are replaced by GETCHALLENGE, to obtain a challenge
 	getFirst bool      // servers of this game give a challenge for a list only if asked with GETCHALLENGE
 
-	single  bool                              // each question has its own challenge, in own
 	fresh   Questions                         // to be sent without a challenge, to get their own
 	renewed Questions                         // questions that must not become fresh (again)
 	owned   Questions                         // questions that have their own challenge
@@ -64,20 +63,12 @@ func (a *Answer) Challenge() wire.Challenge { return a.challenges.of(wire.Questi
 // InfoRounds returns how many challenges came in answer to INFO.
 func (a *Answer) InfoRounds() int { return int(a.challenges.rounds[wire.QuestionInfo]) }
 
-// challenge returns the challenge in use.
-func (s *Session) challenge() wire.Challenge {
-	if s.Got == nil {
-		return wire.NoChallenge
-	}
-	return s.Got.challenges.current
-}
-
 // forget drops the challenge that the target is remembered by.
 func (s *Session) forget() {
-	if s.Is(flagKeyed) && s.Got != nil {
+	if s.Flags.Has(flagKeyed) && s.Got != nil {
 		s.Got.challenges.current = wire.NoChallenge
 	}
-	s.flags &^= flagKeyed
+	s.Flags &^= flagKeyed
 }
 
 // challenged takes an 'A'. A challenge round does not count as a retry. An 'A' in reply
@@ -86,16 +77,16 @@ func (s *Session) challenged(now time.Duration, c wire.Challenge) Class {
 	s.came()
 	s.forget()
 	old := s.countChallenge(now, c)
-	known, qs := &s.Got.challenges, s.silent()
+	known, qs := &s.Got.challenges, s.Agenda.Silent()
 	switch {
 	case s.pin():
 		return Matched
-	case s.open == 0 || known.pinned:
+	case s.Agenda.Open == 0 || known.pinned:
 		return Duplicate
-	case known.single:
+	case s.Flags.Has(flagSingle):
 		return s.ownChallenge(now, c, old)
 	case c == known.current:
-		s.Got.copied()
+		s.Got.doubled = s.Got.unsure // it brings nothing new, but shows which request was answered
 		known.seenAt = now
 		known.echo()
 		return Duplicate
@@ -103,7 +94,7 @@ func (s *Session) challenged(now time.Duration, c wire.Challenge) Class {
 		// The value has been replaced since: one of the two may be forged. A forger
 		// could send both in turn forever, so the session returns to an old value at
 		// most once in each wait. That does not count as a challenge round.
-		if known.returned || qs == 0 || s.Is(flagLimited) {
+		if known.returned || qs == 0 || s.Flags.Has(Limited) {
 			return Duplicate
 		}
 		known.returned = true
@@ -112,29 +103,29 @@ func (s *Session) challenged(now time.Duration, c wire.Challenge) Class {
 		return Matched
 	}
 	newest := s.replaceChallenge(now, c)
-	if s.Is(flagHeld) && s.Got.flying > 0 {
+	if s.Flags.Has(flagHeld) && s.Got.flying > 0 {
 		return Matched
 	}
-	s.countRound(s.silent())
-	if s.pin() || s.open == 0 {
+	s.countRound(s.Agenda.Silent())
+	if s.pin() || s.Agenda.Open == 0 {
 		return Matched
 	}
 	// The first two challenges are used at once. Later ones, and those of a session that
 	// asks one question at a time, are used when no answer is outstanding.
 	switch {
-	case s.Is(flagLimited): // asking the questions later does not count as a retry
-		for q := range Each((s.waiting | s.due) & s.open) {
-			s.attempts[q] -= b2u8(s.attempts[q] > 0)
+	case s.Flags.Has(Limited): // asking the questions later does not count as a retry
+		for q := range Each((s.Agenda.Waiting | s.Agenda.due) & s.Agenda.Open) {
+			s.Agenda.Attempts[q] -= b2u8(s.Agenda.Attempts[q] > 0)
 		}
-		s.hold()
-	case s.Is(flagChanged | flagSerial):
-		s.flags |= flagSerial | flagHeld
-		s.flags &^= flagBurst
+		s.Agenda.hold()
+	case s.Flags.Has(flagChanged | flagSerial):
+		s.Flags |= flagSerial | flagHeld
+		s.Flags &^= flagBurst
 	default:
 		if !newest {
-			s.flags |= flagChanged
+			s.Flags |= flagChanged
 		}
-		s.resend(s.open)
+		s.resend(s.Agenda.Open)
 	}
 	return Matched
 }
@@ -143,7 +134,7 @@ func (s *Session) challenged(now time.Duration, c wire.Challenge) Class {
 // one. A server that wants a challenge for INFO sends no list without one, so a
 // list that has already come may be forged and is asked for again.
 func (s *Session) replaceChallenge(now time.Duration, c wire.Challenge) (first bool) {
-	known, qs := &s.Got.challenges, s.silent()
+	known, qs := &s.Got.challenges, s.Agenda.Silent()
 	s.quiet = 0
 	if qs == Lowest(qs) {
 		s.Got.openly &^= qs // the fragments that came were those of this 'A'
@@ -152,11 +143,11 @@ func (s *Session) replaceChallenge(now time.Duration, c wire.Challenge) (first b
 	known.current, known.origin, known.seenAt, known.get = c, qs, now, 0
 	switch {
 	case !first:
-		known.resent |= s.waiting
+		known.resent |= s.Agenda.Waiting
 	case qs.Has(wire.QuestionInfo):
 		lists := s.Got.unasked &^ Info
 		s.Got.unasked, s.Got.unchallenged = s.Got.unasked&^lists, s.Got.unchallenged&^lists
-		s.open |= lists
+		s.Agenda.Open |= lists
 	}
 	return first
 }
@@ -166,7 +157,7 @@ func (s *Session) replaceChallenge(now time.Duration, c wire.Challenge) (first b
 // server repeats a challenge that it seemed to ignore, its silence had another reason:
 // then one challenge serves all questions again.
 func (s *Session) ownChallenge(now time.Duration, c wire.Challenge, old bool) Class {
-	known, qs := &s.Got.challenges, s.silent()
+	known, qs := &s.Got.challenges, s.Agenda.Silent()
 	if qs == 0 {
 		return Duplicate
 	}
@@ -174,9 +165,9 @@ func (s *Session) ownChallenge(now time.Duration, c wire.Challenge, old bool) Cl
 	asked := known.fresh.Has(q)
 	switch {
 	case asked && c == known.current:
-		known.single, known.fresh, known.renewed = false, 0, All
-		if !s.serial() {
-			s.ask(s.open &^ qs)
+		known.fresh, known.renewed = 0, All
+		if s.Flags &^= flagSingle; !s.Flags.Has(flagSerial) {
+			s.ask(s.Agenda.Open &^ qs)
 		}
 	case !asked && c == known.of(q):
 		known.echo()
@@ -195,9 +186,9 @@ func (s *Session) ownChallenge(now time.Duration, c wire.Challenge, old bool) Cl
 	known.own[q] = c
 	known.owned |= 1 << q
 	s.quiet = 0
-	s.stopWaiting()
-	s.due |= qs & s.open
-	s.flags &^= flagRepeat
+	s.Agenda.stopWaiting()
+	s.Agenda.due |= qs & s.Agenda.Open
+	s.Flags &^= Repeat
 	return Matched
 }
 
@@ -208,7 +199,7 @@ func (s *Session) countRound(qs Questions) {
 	s.Got.heard |= qs
 	for q := range Each(qs) {
 		if rounds[q]++; rounds[q] > maxRounds {
-			s.giveUp(1<<q, wire.ErrChallengeLoop)
+			s.Agenda.giveUp(1<<q, wire.ErrChallengeLoop)
 		}
 	}
 }
@@ -219,18 +210,18 @@ func (s *Session) countRound(qs Questions) {
 // challenges are ignored from then on. It reports whether it did so.
 func (s *Session) pin() bool {
 	known := &s.Got.challenges
-	if known.repeats == 0 || known.pinned || !s.looped() {
+	if known.repeats == 0 || known.pinned || !s.Agenda.looped() {
 		return false
 	}
-	known.pinned, known.single = true, false
+	known.pinned = true
 	known.current, known.fresh, known.owned = known.repeated[0], 0, 0
-	s.flags &^= flagHeld
+	s.Flags &^= flagHeld | flagSingle
 	for q := range Each(All) {
-		if s.err[q] == wire.ErrChallengeLoop {
-			s.open |= 1 << q
-			s.err[q] = 0
+		if s.Agenda.Err[q] == wire.ErrChallengeLoop {
+			s.Agenda.Open |= 1 << q
+			s.Agenda.Err[q] = 0
 		}
 	}
-	s.resend(s.open)
+	s.resend(s.Agenda.Open)
 	return true
 }

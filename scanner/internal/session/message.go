@@ -3,7 +3,6 @@ package session
 import (
 	"bytes"
 	"cmp"
-	"math/bits"
 	"time"
 
 	"github.com/a2sscan/a2sscan/wire"
@@ -63,35 +62,44 @@ func (s *Session) Hear(p *Plan, a *Answer, at time.Duration, remembered wire.Cha
 	if remembered != wire.NoChallenge {
 		a.keyed = Info // even if a later attempt was without it
 	}
-	if s.Is(flagKeyed) {
+	if s.Flags.Has(flagKeyed) {
 		a.challenges.current, a.challenges.origin = remembered, Info
 	}
-	a.stranger = s.Is(flagStranger)
-	for q := range Each(s.asked) {
-		a.requests += s.attempts[q] - b2u8(s.due.Has(q))
+	a.stranger = s.Flags.Has(Stranger)
+	for q := range Each(s.Agenda.Asked) {
+		a.requests += s.Agenda.Attempts[q] - b2u8(s.Agenda.due.Has(q))
 	}
 	for q := range a.sentUS { // only one request was waited for
-		a.sentUS[q] = s.sentUS
+		a.sentUS[q] = s.Clock.sentUS
 	}
-	a.flying = uint8(count(s.silent()))
-	if s.Is(flagBlind) { // PLAYER was sent as the last attempt at INFO, which gets all its attempts again
-		s.flags &^= flagBlind
-		s.asked |= Players
-		s.waiting = Players | s.waiting&aside
-		s.bare |= Players
-		s.attempts[wire.QuestionInfo], s.attempts[wire.QuestionPlayers] = 0, 1
-		a.askedUS[wire.QuestionPlayers] = s.sentUS
+	a.flying = uint8(count(s.Agenda.Silent()))
+	if s.Flags.Has(flagBlind) { // PLAYER was sent as the last attempt at INFO, which gets all its attempts again
+		s.Flags &^= flagBlind
+		s.Agenda.Asked |= Players
+		s.Agenda.Waiting = Players | s.Agenda.Waiting&aside
+		s.Agenda.bare |= Players
+		s.Agenda.Attempts[wire.QuestionInfo], s.Agenda.Attempts[wire.QuestionPlayers] = 0, 1
+		a.askedUS[wire.QuestionPlayers] = s.Clock.sentUS
 	}
 }
 
 // came records that a datagram came, presumably in reply to one under way.
 func (s *Session) came() {
-	s.flags &^= flagRefused | flagRetried
+	s.Flags &^= flagRefused | flagRetried
 	s.Got.flying -= b2u8(s.Got.flying > 0)
+}
+
+// incoming is a complete message on its way into a session.
+type incoming struct {
+	s      *Session
+	memory *Memory
+	now    time.Duration
+	msg    []byte
 }
 
 // Message takes a complete message, and keeps it if it is an answer.
 func (s *Session) Message(m *Memory, now time.Duration, msg []byte) Delivery {
+	x := incoming{s, m, now, msg}
 	switch wire.KindOf(msg) {
 	case wire.KindChallenge:
 		c, err := wire.DecodeChallenge(msg)
@@ -101,21 +109,25 @@ func (s *Session) Message(m *Memory, now time.Duration, msg []byte) Delivery {
 		}
 		return Delivery{Kind: KindChallenge, Class: s.challenged(now, c)}
 	case wire.KindInfo:
-		return s.info(m, now, msg)
+		return x.info()
 	case wire.KindGoldSource:
-		return s.gold(m, now, msg)
+		return x.gold()
 	case wire.KindPlayers:
-		return s.list(m, now, wire.QuestionPlayers, msg)
+		return x.list(wire.QuestionPlayers)
 	case wire.KindRules:
-		return s.list(m, now, wire.QuestionRules, msg)
-	case wire.KindLimited:
-		d := s.text(m, msg)
-		s.limited()
+		return x.list(wire.QuestionRules)
+	case wire.KindLimited: // the server asks us to slow down (EC-21)
+		d := x.text()
+		s.came()
+		s.Flags |= flagSerial | Limited
+		s.Flags &^= flagSuspect
+		s.Agenda.fault(s.Agenda.Open, wire.ErrRateLimited)
+		s.Agenda.hold()
 		return d
 	case wire.KindBanned:
-		d := s.text(m, msg)
+		d := x.text()
 		s.came()
-		s.giveUp(s.open, wire.ErrBanned) // nothing more will come (EC-22)
+		s.Agenda.giveUp(s.Agenda.Open, wire.ErrBanned) // nothing more will come (EC-22)
 		return d
 	case wire.KindRedirect: // its address is worth keeping if there is no other text (EC-140)
 		d := Delivery{Kind: KindOther, Class: Matched}
@@ -125,7 +137,7 @@ func (s *Session) Message(m *Memory, now time.Duration, msg []byte) Delivery {
 		s.Junk(wire.ErrUnexpected)
 		return d
 	case wire.KindPing:
-		return s.pong(m, now, msg)
+		return x.pong()
 	case 0:
 		s.Junk(wire.ErrMalformed)
 		return Delivery{Kind: KindOther, Class: Malformed}
@@ -138,59 +150,59 @@ func (s *Session) Message(m *Memory, now time.Duration, msg []byte) Delivery {
 // code is the reason.
 func (s *Session) Junk(code wire.Error) {
 	s.came()
-	s.fault(s.silent(), code)
+	s.Agenda.fault(s.Agenda.Silent(), code)
 }
 
 // info takes an 'I'. If it is wanted, it is stored, and the stored copy is decoded.
 // Otherwise it is only compared with the stored 'I'.
-func (s *Session) info(m *Memory, now time.Duration, msg []byte) Delivery {
-	a, in := s.Got, &m.scratch
+func (x *incoming) info() Delivery {
+	a, in := x.s.Got, &x.memory.scratch
 	d := Delivery{Kind: KindInfo, Class: Matched}
 	a.InfoReplies++
 	a.again(wire.QuestionInfo)
-	if !s.wants(wire.QuestionInfo, 0) {
-		if in.Decode(msg) == nil && a.Info != nil {
-			twice := s.askedOnce(wire.QuestionInfo) && !bytes.Equal(a.Info, msg)
+	if !x.wants(wire.QuestionInfo, 0) {
+		if in.Decode(x.msg) == nil && a.Info != nil {
+			twice := x.s.askedOnce(wire.QuestionInfo) && !bytes.Equal(a.Info, x.msg)
 			if twice || contradicts(&a.In, in) {
 				a.Conflict = true
 				a.Disputed |= differing(&a.In, in)
 			}
 		}
 		if a.challenges.seen == 0 {
-			a.copied()
+			a.doubled = a.unsure
 		}
-		s.came()
+		x.s.came()
 		d.Class = Duplicate
 		return d
 	}
 	var kept []byte
-	if d.Full = !a.Put(m, &kept, msg); d.Full {
+	if d.Full = !a.Put(x.memory, &kept, x.msg); d.Full {
 		return d
 	}
 	code, _ := in.Decode(kept).(wire.Error)
 	if id, ok := in.AppID(); ok {
-		s.game(id)
+		x.game(id)
 	}
-	if usable(code) && s.wants(wire.QuestionInfo, code) {
+	if usable(code) && x.wants(wire.QuestionInfo, code) {
 		a.Info, a.In, a.InCode = kept, *in, code
 	} else {
 		a.drop(kept)
 	}
-	d.Class = s.reply(now, wire.QuestionInfo, code)
+	d.Class = x.reply(wire.QuestionInfo, code)
 	return d
 }
 
 // game notes what the application ID reveals: servers of some games have to be asked
 // differently.
-func (s *Session) game(appID uint32) {
+func (x *incoming) game(appID uint32) {
 	if appID == csgoAppID {
-		s.flags |= flagCSGO
+		x.s.Flags |= flagCSGO
 	}
 	switch appID { // whose servers answer GETCHALLENGE with a challenge (document 000)
 	case 17510, 17530, 17550, 17700, 17740:
-		s.Got.challenges.getFirst = true
+		x.s.Got.challenges.getFirst = true
 	default:
-		s.Got.challenges.getFirst = false
+		x.s.Got.challenges.getFirst = false
 	}
 }
 
@@ -200,13 +212,13 @@ func usable(code wire.Error) bool { return code == 0 || code == wire.ErrTruncate
 
 // gold takes an 'm'. An 'm' that comes after the 'I' answers nothing, but its address
 // is kept all the same (EC-63). A further 'm' is compared with the first.
-func (s *Session) gold(m *Memory, now time.Duration, msg []byte) Delivery {
-	a, in := s.Got, &m.scratch
+func (x *incoming) gold() Delivery {
+	a, in := x.s.Got, &x.memory.scratch
 	d := Delivery{Kind: KindGoldSource, Class: Matched}
 	if a.Gold != nil {
-		code, _ := in.Decode(msg).(wire.Error)
+		code, _ := in.Decode(x.msg).(wire.Error)
 		if !usable(code) {
-			s.goldReply(now, code)
+			x.goldReply(code)
 			return d
 		}
 		a.again(wire.QuestionInfo)
@@ -217,7 +229,7 @@ func (s *Session) gold(m *Memory, now time.Duration, msg []byte) Delivery {
 		return d
 	}
 	var kept []byte
-	if d.Full = !a.Put(m, &kept, msg); d.Full {
+	if d.Full = !a.Put(x.memory, &kept, x.msg); d.Full {
 		return d
 	}
 	code, _ := in.Decode(kept).(wire.Error)
@@ -229,95 +241,86 @@ func (s *Session) gold(m *Memory, now time.Duration, msg []byte) Delivery {
 	} else {
 		a.drop(kept)
 	}
-	s.goldReply(now, code)
+	x.goldReply(code)
 	return d
 }
 
 // goldReply takes an 'm' that was decoded with the error code. A usable 'm' answers
 // INFO, but an 'I' may still replace it.
-func (s *Session) goldReply(now time.Duration, code wire.Error) {
-	s.came()
+func (x *incoming) goldReply(code wire.Error) {
+	x.s.came()
 	switch {
 	case !usable(code):
-		s.fault(Info, code)
-	case s.open.Has(wire.QuestionInfo):
-		s.close(now, wire.QuestionInfo, code)
-		s.flags |= flagGold
-		s.Got.goldEnd = now + max(minGold, s.Got.RTT/2)
+		x.s.Agenda.fault(Info, code)
+	case x.s.Agenda.Open.Has(wire.QuestionInfo):
+		x.close(wire.QuestionInfo, code)
+		x.s.Flags |= flagGold
+		x.s.Got.goldEnd = x.now + max(minGold, x.s.Got.RTT/2)
 	}
 }
 
 // list takes a 'D' or an 'E'. It is decoded when the target is finished: the layout of
 // a 'D' depends on the game, which is in INFO.
-func (s *Session) list(m *Memory, now time.Duration, q wire.Question, msg []byte) Delivery {
-	a := s.Got
+func (x *incoming) list(q wire.Question) Delivery {
+	a := x.s.Got
 	d := Delivery{Kind: KindPlayers, Class: Matched}
 	countLen := 1
 	if q == wire.QuestionRules {
 		d.Kind, countLen = KindRules, 2
 	}
 	var code wire.Error
-	switch n := len(wire.Body(msg)); {
+	switch n := len(wire.Body(x.msg)); {
 	case n == 1:
 		code = wire.ErrEmpty
 	case n < 1+countLen:
 		code = wire.ErrTruncated
 	}
-	if !s.asked.Has(q) && !Sound(q, msg) {
+	if !x.s.Agenda.Asked.Has(q) && !Sound(q, x.msg) {
 		code = wire.ErrMalformed // once the list is asked for, a sound one may come (EC-65)
 	}
 	a.again(q)
-	switch wanted := s.wants(q, code); {
-	case s.due.Has(q) && !s.asked.Has(q):
+	switch wanted := x.wants(q, code); {
+	case x.s.Agenda.due.Has(q) && !x.s.Agenda.Asked.Has(q):
 		d.Class = Duplicate // it is about to be asked for
 		return d
-	case !wanted && s.askedOnce(q) && differ(q, *a.Place(q), msg):
+	case !wanted && x.s.askedOnce(q) && differ(q, *a.Place(q), x.msg):
 		a.Conflict = true
-	case wanted && usable(code) && !a.Put(m, a.Place(q), msg):
+	case wanted && usable(code) && !a.Put(x.memory, a.Place(q), x.msg):
 		d.Full = true
 		return d
 	}
-	d.Class = s.reply(now, q, code)
+	d.Class = x.reply(q, code)
 	return d
 }
 
 // text takes an 'l' or an 'X'. The first text stays, but an 'X' replaces a '9', and an
 // 'l' replaces both.
-func (s *Session) text(m *Memory, msg []byte) Delivery {
+func (x *incoming) text() Delivery {
 	d := Delivery{Kind: KindText, Class: Matched}
-	old, k := wire.KindOf(s.Got.Text), wire.KindOf(msg)
+	old, k := wire.KindOf(x.s.Got.Text), wire.KindOf(x.msg)
 	if old == 0 || old == wire.KindRedirect || k == wire.KindBanned && old != k {
-		d.Full = !s.Got.Put(m, &s.Got.Text, msg)
+		d.Full = !x.s.Got.Put(x.memory, &x.s.Got.Text, x.msg)
 	}
 	return d
 }
 
-// limited takes an 'X': the server asks us to slow down (EC-21).
-func (s *Session) limited() {
-	s.came()
-	s.flags |= flagSerial | flagLimited
-	s.flags &^= flagSuspect
-	s.fault(s.open, wire.ErrRateLimited)
-	s.hold()
-}
-
 // pong takes the answer to a ping, which is no answer to any of the questions. An
 // unsolicited one counts as matched, too, but is not kept.
-func (s *Session) pong(m *Memory, now time.Duration, msg []byte) Delivery {
+func (x *incoming) pong() Delivery {
 	d := Delivery{Kind: KindPing, Class: Matched}
-	asked := s.Is(flagPing) && !s.Is(flagPong)
-	if d.Full = asked && !s.Got.Put(m, &s.Got.Pong, msg); d.Full {
+	asked := x.s.Flags.Has(flagPing) && !x.s.Flags.Has(flagPong)
+	if d.Full = asked && !x.s.Got.Put(x.memory, &x.s.Got.Pong, x.msg); d.Full {
 		return d
 	}
-	s.flags &^= flagRefused | flagRetried
+	x.s.Flags &^= flagRefused | flagRetried
 	switch {
 	case asked:
-		s.flags |= flagPong
-		s.waiting &^= Ping
-		if !s.due.Has(wire.QuestionPing) {
-			s.Got.PingRTT = s.since(s.Got.sentUS[wire.QuestionPing], now)
+		x.s.Flags |= flagPong
+		x.s.Agenda.Waiting &^= Ping
+		if !x.s.Agenda.due.Has(wire.QuestionPing) {
+			x.s.Got.PingRTT = x.s.Clock.since(x.s.Got.sentUS[wire.QuestionPing], x.now)
 		}
-	case s.Is(flagPing):
+	case x.s.Flags.Has(flagPing):
 		d.Class = Duplicate
 	}
 	return d
@@ -326,44 +329,44 @@ func (s *Session) pong(m *Memory, now time.Duration, msg []byte) Delivery {
 // reply takes an answer to q: 'I', 'D' or 'E'. code is 0 or ErrTruncated, which close
 // the question, or another error, which leaves it open. The first usable answer
 // counts, also for a question that was given up or never asked.
-func (s *Session) reply(now time.Duration, q wire.Question, code wire.Error) Class {
-	s.came()
+func (x *incoming) reply(q wire.Question, code wire.Error) Class {
+	x.s.came()
 	if !usable(code) {
-		s.fault(1<<q, code)
+		x.s.Agenda.fault(1<<q, code)
 		return Matched
 	}
-	if !s.wants(q, code) {
+	if !x.wants(q, code) {
 		return Duplicate
 	}
 	if q == wire.QuestionInfo {
-		s.flags &^= flagGold
+		x.s.Flags &^= flagGold
 	}
-	s.close(now, q, code)
+	x.close(q, code)
 	return Matched
 }
 
 // wants reports whether an answer to q that was decoded with the error code would be
 // of use: q is open, or was given up, or has only a truncated answer or an 'm'. A
 // truncated 'I' is no better than a complete 'm'.
-func (s *Session) wants(q wire.Question, code wire.Error) bool {
+func (x *incoming) wants(q wire.Question, code wire.Error) bool {
 	switch {
-	case s.open.Has(q):
+	case x.s.Agenda.Open.Has(q):
 		return true
-	case q == wire.QuestionInfo && s.Is(flagGold):
-		return code == 0 || s.err[q] != 0
+	case q == wire.QuestionInfo && x.s.Flags.Has(flagGold):
+		return code == 0 || x.s.Agenda.Err[q] != 0
 	}
-	return s.err[q] != 0 && (code == 0 || s.err[q] != code)
+	return x.s.Agenda.Err[q] != 0 && (code == 0 || x.s.Agenda.Err[q] != code)
 }
 
 // close closes q with its answer, which may be truncated.
-func (s *Session) close(now time.Duration, q wire.Question, code wire.Error) {
-	a := s.Got
-	if s.waiting.Has(q) {
-		a.took = s.since(a.askedUS[q], now)
+func (x *incoming) close(q wire.Question, code wire.Error) {
+	a := x.s.Got
+	if x.s.Agenda.Waiting.Has(q) {
+		a.took = x.s.Clock.since(a.askedUS[q], x.now)
 		// A reply to a question that was repeated, or sent with several challenges,
 		// does not show a round trip.
-		if s.attempts[q] == 1 && !a.challenges.resent.Has(q) {
-			trip := s.since(a.sentUS[q], now)
+		if x.s.Agenda.Attempts[q] == 1 && !a.challenges.resent.Has(q) {
+			trip := x.s.Clock.since(a.sentUS[q], x.now)
 			a.RTTs[q] = cmp.Or(a.RTTs[q], trip)
 			a.RTT = cmp.Or(a.RTT, trip)
 			a.trip(trip)
@@ -371,8 +374,8 @@ func (s *Session) close(now time.Duration, q wire.Question, code wire.Error) {
 	}
 	// bare: the answer certainly belongs to a request without a challenge, also if its fragments
 	// began to arrive in reply to such a request.
-	asked := s.asked.Has(q)
-	bare := asked && (s.openly()|a.openly).Has(q) || !asked && a.challenges.current == wire.NoChallenge
+	asked := x.s.Agenda.Asked.Has(q)
+	bare := asked && (x.s.Agenda.bare&^a.keyed|a.openly).Has(q) || !asked && a.challenges.current == wire.NoChallenge
 	a.unchallenged &^= 1 << q
 	if bare {
 		a.unchallenged |= 1 << q
@@ -382,28 +385,24 @@ func (s *Session) close(now time.Duration, q wire.Question, code wire.Error) {
 	} else {
 		a.unasked |= 1 << q
 	}
-	s.giveUp(1<<q, code)
-	s.quiet, a.slow = 0, 0
-	s.flags |= flagAnswered
-	s.flags &^= flagBurst | flagKeyed // the server accepted the challenge, or needs none
+	x.s.Agenda.giveUp(1<<q, code)
+	x.s.quiet, a.slow = 0, 0
+	x.s.Flags |= flagAnswered
+	x.s.Flags &^= flagBurst | flagKeyed // the server accepted the challenge, or needs none
 }
-
-// openly returns the questions that were sent without a challenge, and never with one:
-// an answer to any other question may be a late answer to a request that bore one.
-func (s *Session) openly() Questions { return s.bare &^ s.Got.keyed }
 
 // Fragment records that part of an answer came. If only one question is waited for,
 // the part belongs to that question.
 func (s *Session) Fragment() {
-	s.flags |= flagSplit
-	s.flags &^= flagBurst | flagRefused | flagRetried
+	s.Flags |= Split
+	s.Flags &^= flagBurst | flagRefused | flagRetried
 	s.quiet = 0
-	qs := s.silent()
+	qs := s.Agenda.Silent()
 	s.Got.heard |= qs
 	if qs == Lowest(qs) {
-		s.fault(qs, wire.ErrIncomplete)
-		if s.asked == qs { // otherwise the fragment may be part of a late answer
-			s.Got.openly |= qs & s.openly()
+		s.Agenda.fault(qs, wire.ErrIncomplete)
+		if s.Agenda.Asked == qs { // otherwise the fragment may be part of a late answer
+			s.Got.openly |= qs & s.Agenda.bare &^ s.Got.keyed
 		}
 	}
 }
@@ -412,12 +411,12 @@ func (s *Session) Fragment() {
 // replies the same ID, so the open questions are asked again one by one.
 func (s *Session) Contradiction() {
 	s.Got.Conflicts++
-	s.flags |= flagSplit
-	if s.Is(flagSerial) || s.open == 0 {
+	s.Flags |= Split
+	if s.Flags.Has(flagSerial) || s.Agenda.Open == 0 {
 		return
 	}
-	s.flags |= flagSerial
-	s.hold()
+	s.Flags |= flagSerial
+	s.Agenda.hold()
 	s.Got.flying = 0
 }
 
@@ -428,7 +427,7 @@ func (s *Session) Pack() bool {
 	a := s.Got
 	switch {
 	case a.unpacked >= maxUnpacked:
-		s.fault(s.likelyPacked(), cmp.Or(a.packErr, wire.ErrTooLarge))
+		s.Agenda.fault(s.Agenda.longest(), cmp.Or(a.packErr, wire.ErrTooLarge))
 		return false
 	case a.packed >= maxPacked:
 		return false
@@ -438,11 +437,11 @@ func (s *Session) Pack() bool {
 	return true
 }
 
-// Unpack records that the decompressor had no room for a reply.
-func (s *Session) Unpack() {
-	s.Got.Refused = true
-	s.Got.packed--
-	s.Got.unpacked--
+// Refuse records that the decompressor had no room for a reply that Pack counted.
+func (a *Answer) Refuse() {
+	a.Refused = true
+	a.packed--
+	a.unpacked--
 }
 
 // Unpacked takes a reply from the decompressor, or its error.
@@ -453,37 +452,13 @@ func (s *Session) Unpacked(m *Memory, now time.Duration, msg []byte, code wire.E
 		return
 	}
 	s.Got.packErr = code
-	s.fault(s.likelyPacked(), code)
+	s.Agenda.fault(s.Agenda.longest(), code)
 }
 
-// unpacking reports whether a reply of the server is in the decompressor.
-func (s *Session) unpacking() bool { return s.Got != nil && s.Got.packed > 0 }
-
-// likelyPacked returns the silent question that an unreadable compressed reply most
-// likely answers: only long replies are compressed, and rules are the longest (EC-95).
-func (s *Session) likelyPacked() Questions {
-	if s.silent() == 0 {
-		return 0
-	}
-	return 1 << (bits.Len8(uint8(s.silent())) - 1)
-}
-
-// Captured makes s the session of a capture: it does not show which questions were
+// Captured returns the session of a capture: it does not show which questions were
 // asked, so any may have been.
-func (s *Session) Captured(a *Answer) {
-	*s = Session{agenda: agenda{open: All, asked: All, waiting: All}, flags: flagPing}
+func Captured(a *Answer) (s Session) {
+	s = Session{Agenda: Agenda{Open: All, Asked: All, Waiting: All}, Flags: flagPing}
 	s.Hear(&Plan{}, a, 0, wire.NoChallenge)
+	return s
 }
-
-// AnyWaits makes every open question one that is waited for, since a capture does not
-// show which are.
-func (s *Session) AnyWaits() { s.waiting = s.open }
-
-// UnaskedList reports whether a list that comes now may have been sent before anything
-// but INFO was asked.
-func (s *Session) UnaskedList() bool {
-	return s.open.Has(wire.QuestionInfo) && s.Got.challenges.current == wire.NoChallenge
-}
-
-// HasFragments records that fragments came, in a capture.
-func (s *Session) HasFragments() { s.flags |= flagSplit }

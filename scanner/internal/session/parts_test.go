@@ -109,11 +109,11 @@ func FuzzSession(f *testing.F) {
 		m := NewMemory(1 << 20)
 		tk.Start(&p, false, false)
 		now, sent, next := time.Duration(0), 0, wire.Challenge(1)
-		for i := 0; !tk.Done(); i++ {
+		for i := 0; !tk.Flags.Has(Done); i++ {
 			if i < len(events) {
 				fuzzEvent(&tk, m, &p, now, base, events[i], &next)
 			} else {
-				now = max(now+time.Millisecond, tk.Wake())
+				now = max(now+time.Millisecond, tk.Clock.Wake())
 				tk.Tick(&p, now, base)
 			}
 			tk.Advance(&p, now)
@@ -146,6 +146,7 @@ func fuzzEvent(t *Session, m *Memory, p *Plan, now, base time.Duration, b byte, 
 		fuzzAside(t, m, p, now, b)
 		return
 	}
+	x := incoming{s: t, memory: m, now: now}
 	switch b % 13 {
 	case 0:
 		*next++
@@ -153,23 +154,23 @@ func fuzzEvent(t *Session, m *Memory, p *Plan, now, base time.Duration, b byte, 
 	case 1:
 		t.challenged(now, *next)
 	case 2:
-		t.reply(now, q, 0)
+		x.reply(q, 0)
 	case 3:
-		t.reply(now, q, wire.ErrTruncated)
+		x.reply(q, wire.ErrTruncated)
 	case 4:
-		t.reply(now, q, wire.ErrMalformed)
+		x.reply(q, wire.ErrMalformed)
 	case 5:
-		t.goldReply(now, 0)
+		x.goldReply(0)
 	case 6:
 		t.Fragment()
 	case 7:
 		t.Contradiction()
 	case 8:
-		t.limited()
+		t.Message(m, now, wire.AppendText(nil, wire.KindLimited, nil))
 	case 9:
 		t.Junk(wire.ErrUnexpected)
 	case 10:
-		t.Unsent(q)
+		t.Agenda.Drop(1<<q, wire.ErrSendFailed)
 	case 11:
 		t.Message(m, now, wire.AppendText(nil, wire.KindBanned, nil))
 	case 12:
@@ -182,9 +183,10 @@ func fuzzAside(t *Session, m *Memory, p *Plan, now time.Duration, b byte) {
 	if t.Got == nil {
 		t.Hear(p, new(Answer), now, wire.NoChallenge)
 	}
+	x := incoming{s: t, memory: m, now: now}
 	switch b % 5 {
 	case 0:
-		t.pong(m, now, nil)
+		x.pong()
 	case 1:
 		t.Unreachable()
 	case 2:
@@ -192,6 +194,6 @@ func fuzzAside(t *Session, m *Memory, p *Plan, now time.Duration, b byte) {
 	case 3:
 		t.Got.Conflict = true
 	case 4:
-		t.game(17510)
+		x.game(17510)
 	}
 }

@@ -51,65 +51,81 @@ func first(qs Questions) wire.Question { return wire.Question(bits.TrailingZeros
 
 func count(qs Questions) int { return bits.OnesCount8(uint8(qs)) }
 
-// agenda holds the state of each question of a session. A question is open until it
+// Agenda holds the state of each question of a session. A question is open until it
 // is answered or given up. While it is open it is due, or waited for, or put off.
-type agenda struct {
-	open    Questions // neither answered nor given up
-	asked   Questions // sent at least once
+type Agenda struct {
+	Open    Questions // neither answered nor given up
+	Asked   Questions // sent at least once
 	due     Questions // to be sent as soon as the rate allows
-	waiting Questions // sent, and silent so far
+	Waiting Questions // sent, and silent so far
 	bare    Questions // last sent without a challenge
 
-	attempts [wire.NumQuestions]uint8      // how many times each was asked, not counting challenge rounds
-	err      [wire.NumQuestions]wire.Error // why each was closed without a complete answer, 0 if it has one; while open: the error of its last faulty reply
+	Attempts [wire.NumQuestions]uint8      // how many times each was asked, not counting challenge rounds
+	Err      [wire.NumQuestions]wire.Error // why each was closed without a complete answer, 0 if it has one; while open: the error of its last faulty reply
 }
 
 // count counts one more attempt for each of qs.
-func (a *agenda) count(qs Questions) {
+func (a *Agenda) count(qs Questions) {
 	for q := range Each(qs) {
-		a.attempts[q] += b2u8(a.attempts[q] < 255)
+		a.Attempts[q] += b2u8(a.Attempts[q] < 255)
 	}
 }
 
-// silent returns the open questions that are waited for.
-func (a *agenda) silent() Questions { return a.waiting & a.open }
+// Silent returns the open questions that are waited for.
+func (a *Agenda) Silent() Questions { return a.Waiting & a.Open }
 
 // stopWaiting ends the wait for answers to open questions, which will be asked
 // again.
-func (a *agenda) stopWaiting() { a.waiting &= aside }
+func (a *Agenda) stopWaiting() { a.Waiting &= aside }
 
 // hold puts off the open questions: none of them is due or waited for.
-func (a *agenda) hold() {
-	a.waiting &= aside
+func (a *Agenda) hold() {
+	a.Waiting &= aside
 	a.due &= aside
 }
 
 // fault records code, the error of a reply, for the open questions of qs.
-func (a *agenda) fault(qs Questions, code wire.Error) {
-	for q := range Each(qs & a.open) {
-		a.err[q] = code
+func (a *Agenda) fault(qs Questions, code wire.Error) {
+	for q := range Each(qs & a.Open) {
+		a.Err[q] = code
 	}
 }
 
 // giveUp closes qs. code is the reason why they have no complete answer; 0: they have
 // one.
-func (a *agenda) giveUp(qs Questions, code wire.Error) {
-	a.open &^= qs
+func (a *Agenda) giveUp(qs Questions, code wire.Error) {
+	a.Open &^= qs
 	for q := range Each(qs) {
-		a.err[q] = code
+		a.Err[q] = code
 	}
+}
+
+// Drop gives up those of qs that are open, without sending what is due for them.
+func (a *Agenda) Drop(qs Questions, code wire.Error) {
+	a.due &^= qs
+	a.giveUp(qs&a.Open, code)
+}
+
+// longest returns the silent question with the longest answer: rules, if they were
+// asked for (EC-95).
+func (a *Agenda) longest() Questions {
+	qs := a.Silent()
+	if qs == 0 {
+		return 0
+	}
+	return 1 << (bits.Len8(uint8(qs)) - 1)
 }
 
 // looped reports whether a question was given up because of too many challenges. If
 // some of the challenges were forged, a request with a genuine one may still be
 // answered.
-func (a *agenda) looped() bool { return slices.Contains(a.err[:], wire.ErrChallengeLoop) }
+func (a *Agenda) looped() bool { return slices.Contains(a.Err[:], wire.ErrChallengeLoop) }
 
 // most returns the question of qs that is waited for and has had the most attempts,
 // and the number of these attempts. n is 0 if none of qs is waited for.
-func (a *agenda) most(qs Questions) (most wire.Question, n int) {
-	for q := range Each(a.silent() & qs) {
-		if times := int(a.attempts[q]); times > n {
+func (a *Agenda) most(qs Questions) (most wire.Question, n int) {
+	for q := range Each(a.Silent() & qs) {
+		if times := int(a.Attempts[q]); times > n {
 			most, n = q, times
 		}
 	}

@@ -149,15 +149,15 @@ func (p *player) event(name string, args []string) error {
 		}
 		t.challenged(p.now, wire.Challenge(n))
 	case "info", "players", "rules":
-		t.reply(p.now, question(name), code)
+		(&incoming{s: t, now: p.now}).reply(question(name), code)
 	case "goldsource":
-		t.goldReply(p.now, code)
+		(&incoming{s: t, now: p.now}).goldReply(code)
 	case "fragment":
 		t.Fragment()
 	case "conflict":
 		t.Contradiction()
 	case "limited":
-		t.limited()
+		t.Message(p.memory, p.now, wire.AppendText(nil, wire.KindLimited, nil))
 	case "banned":
 		t.Message(p.memory, p.now, wire.AppendText(nil, wire.KindBanned, []byte("x")))
 	case "junk":
@@ -170,18 +170,18 @@ func (p *player) event(name string, args []string) error {
 		t.Got.Conflict = true
 		t.Got.again(wire.QuestionInfo)
 	case "pong":
-		t.pong(p.memory, p.now, nil)
+		(&incoming{s: t, memory: p.memory, now: p.now}).pong()
 	case "app":
 		id, err := strconv.ParseUint(args[0], 10, 32)
 		if err != nil {
 			return err
 		}
-		t.game(uint32(id))
+		(&incoming{s: t}).game(uint32(id))
 	case "unsent":
-		t.Unsent(question(args[0]))
+		t.Agenda.Drop(1<<question(args[0]), wire.ErrSendFailed)
 	case "tick":
-		if t.Wake() > p.now {
-			return fmt.Errorf("tick at %v, wake-up is %v", p.now, t.Wake())
+		if t.Clock.Wake() > p.now {
+			return fmt.Errorf("tick at %v, wake-up is %v", p.now, t.Clock.Wake())
 		}
 		t.Tick(&p.plan, p.now, p.plan.Schedule.Timeout)
 	default:
@@ -194,10 +194,10 @@ func (p *player) event(name string, args []string) error {
 // show sends what is due and writes down what the step decided.
 func (p *player) show() {
 	t := &p.session
-	if t.Done() {
+	if t.Flags.Has(Done) {
 		fmt.Fprint(&p.out, "\t> done")
 		for q := range Each(p.plan.Questions & All) {
-			word := t.err[q].String()
+			word := t.Agenda.Err[q].String()
 			if word == "" {
 				word = "answered"
 			}
@@ -218,13 +218,13 @@ func (p *player) show() {
 		}
 		fmt.Fprintln(&p.out)
 	}
-	fmt.Fprintf(&p.out, "\t> wait until %v\n", t.Wake())
+	fmt.Fprintf(&p.out, "\t> wait until %v\n", t.Clock.Wake())
 }
 
 // TestSince checks that a round trip is never 0, which would mean that it is unknown, even
 // if it is shorter than the clock can tell.
 func TestSince(t *testing.T) {
-	s := Session{FirstAt: time.Second}
+	s := Clock{FirstAt: time.Second}
 	sent := time.Second + 5*time.Microsecond
 	for now, want := range map[time.Duration]time.Duration{
 		sent + 100*time.Microsecond: 100 * time.Microsecond,

@@ -9,24 +9,24 @@ import (
 // Tick is called when the wake-up time has passed: it repeats or gives up silent
 // questions. base is how long the first attempt waits.
 func (s *Session) Tick(p *Plan, now, base time.Duration) {
-	silent, kept := s.silent(), s.kept(p, now, base)
+	silent, kept := s.Agenda.Silent(), p.kept(s, now, base)
 	switch {
 	case silent == 0:
 		return
-	case s.unpacking():
-		s.wakeAt(now + packedWait)
+	case s.Got != nil && s.Got.packed > 0:
+		s.Clock.wakeAt(now + packedWait)
 		return
 	case kept != 0:
-		s.wakeAt(s.spentEnd(p, kept)) // unless something is sent before
+		s.Clock.wakeAt(p.spentEnd(s, kept)) // unless something is sent before
 		if silent &^= kept; silent == 0 {
 			return
 		}
 	}
 	silent = s.suspectLimit(silent) &^ kept
-	s.stopWaiting()
-	s.waiting |= kept
+	s.Agenda.stopWaiting()
+	s.Agenda.Waiting |= kept
 	s.forget() // some servers drop requests with an old challenge (EC-14)
-	s.flags &^= flagHeld
+	s.Flags &^= flagHeld
 	waits := p.Schedule.Attempts // silent ones in a row after which the server is given up
 	if p.Second {
 		waits = 1
@@ -39,36 +39,36 @@ func (s *Session) Tick(p *Plan, now, base time.Duration) {
 			known.repeated[0], known.repeated[1] = known.repeated[1], known.repeated[0]
 			known.current = known.repeated[0]
 		}
-		if a.heard&s.open != 0 {
+		if a.heard&s.Agenda.Open != 0 {
 			waits = p.Schedule.Attempts + extraAsks
 		}
 	}
-	if s.quiet++; kept == 0 && !s.Is(flagAnswered) && int(s.quiet) >= waits {
+	if s.quiet++; kept == 0 && !s.Flags.Has(flagAnswered) && int(s.quiet) >= waits {
 		s.ignored(p)
 		return
 	}
 	var again Questions
 	for q := range Each(silent) {
-		if int(s.attempts[q]) < s.maxAsks(p, q) {
+		if int(s.Agenda.Attempts[q]) < p.maxAsks(s, q) {
 			again |= 1 << q
 		} else {
-			s.giveUp(1<<q, s.reason(q))
+			s.Agenda.giveUp(1<<q, s.reason(q))
 		}
 	}
 	if s.Got != nil {
 		s.getChallenge(p, again)
 		s.renew(p, now, again)
 	}
-	if s.serial() || again == 0 {
+	if s.Flags.Has(flagSerial|flagSingle) || again == 0 {
 		return
 	}
 	if s.Got != nil {
-		again |= s.open &^ s.asked // no challenge, and a silent question: don't wait for it before asking the others
+		again |= s.Agenda.Open &^ s.Agenda.Asked // no challenge, and a silent question: don't wait for it before asking the others
 	}
 	s.ask(again)
-	s.flags |= flagRepeat
-	if p.TryPlayers && s.Got == nil && !s.Is(flagInfoOnly) && int(s.attempts[wire.QuestionInfo]) >= p.Schedule.Attempts {
-		s.flags |= flagBlind
+	s.Flags |= Repeat
+	if p.TryPlayers && s.Got == nil && !s.Flags.Has(flagInfoOnly) && int(s.Agenda.Attempts[wire.QuestionInfo]) >= p.Schedule.Attempts {
+		s.Flags |= flagBlind
 	}
 }
 
@@ -77,16 +77,16 @@ func (s *Session) Tick(p *Plan, now, base time.Duration) {
 // is asked slowly; then it returns all open questions as silent.
 func (s *Session) suspectLimit(silent Questions) Questions {
 	switch {
-	case s.Is(flagBurst) && count(silent) > 1:
-		s.flags |= flagSerial | flagLimited | flagSuspect
+	case s.Flags.Has(flagBurst) && count(silent) > 1:
+		s.Flags |= flagSerial | Limited | flagSuspect
 		s.Got.slow = 0
-	case s.Is(flagSuspect):
+	case s.Flags.Has(flagSuspect):
 		if s.Got.slow++; s.Got.slow == slowAsks {
-			s.flags &^= flagSerial | flagLimited | flagSuspect
-			silent = s.open
+			s.Flags &^= flagSerial | Limited | flagSuspect
+			silent = s.Agenda.Open
 		}
 	}
-	s.flags &^= flagBurst
+	s.Flags &^= flagBurst
 	return silent
 }
 
@@ -96,24 +96,24 @@ func (s *Session) suspectLimit(silent Questions) Questions {
 // questions.
 func (s *Session) ignored(p *Plan) {
 	fallback := p.Fallback && (p.Second || !p.Schedule.SecondPass)
-	if !fallback || s.Got != nil || s.Is(flagFallback) || !s.asked.Has(wire.QuestionInfo) {
-		for q := range Each(s.open) {
-			s.giveUp(1<<q, s.reason(q))
+	if !fallback || s.Got != nil || s.Flags.Has(flagFallback) || !s.Agenda.Asked.Has(wire.QuestionInfo) {
+		for q := range Each(s.Agenda.Open) {
+			s.Agenda.giveUp(1<<q, s.reason(q))
 		}
 		return
 	}
-	s.giveUp(Info, s.reason(wire.QuestionInfo))
-	s.flags |= flagFallback | flagPing
-	s.open |= Players
+	s.Agenda.giveUp(Info, s.reason(wire.QuestionInfo))
+	s.Flags |= flagFallback | flagPing
+	s.Agenda.Open |= Players
 	s.ask(Players)
-	s.due |= Ping
+	s.Agenda.due |= Ping
 }
 
 // reason returns the error to record for a question that is given up.
 func (s *Session) reason(q wire.Question) wire.Error {
 	switch {
-	case s.err[q] != 0:
-		return s.err[q]
+	case s.Agenda.Err[q] != 0:
+		return s.Agenda.Err[q]
 	case s.Got != nil && s.Got.challenges.same >= maxRounds:
 		return wire.ErrChallengeLoop
 	}
@@ -124,12 +124,12 @@ func (s *Session) reason(q wire.Question) wire.Error {
 // question was sent without a challenge and nothing came in reply. It does so once per
 // server, and only for a server that has sent something.
 func (s *Session) getChallenge(p *Plan, again Questions) {
-	qs := Lowest(again &^ Info & s.bare)
-	if qs == 0 || s.Is(flagGet) || s.challenge() != wire.NoChallenge {
+	qs := Lowest(again &^ Info & s.Agenda.bare)
+	if qs == 0 || s.Flags.Has(flagGet) || s.Got.challenges.current != wire.NoChallenge {
 		return
 	}
-	if q := first(qs); int(s.attempts[q])+1 == s.maxAsks(p, q) && s.err[q] == 0 {
-		s.flags |= flagGet
+	if q := first(qs); int(s.Agenda.Attempts[q])+1 == p.maxAsks(s, q) && s.Agenda.Err[q] == 0 {
+		s.Flags |= flagGet
 		s.Got.challenges.get = qs
 	}
 }
@@ -145,11 +145,11 @@ func (s *Session) renew(p *Plan, now time.Duration, qs Questions) {
 		return
 	}
 	old := now-known.seenAt >= freshFor
-	for q := range Each(qs &^ (known.renewed | s.bare)) {
-		last := int(s.attempts[q])+1 == s.maxAsks(p, q)
+	for q := range Each(qs &^ (known.renewed | s.Agenda.bare)) {
+		last := int(s.Agenda.Attempts[q])+1 == p.maxAsks(s, q)
 		foreign := !known.owned.Has(q) && known.origin != 1<<q
-		if last && (foreign || old) && s.err[q] == 0 && !s.rarelyAnswered(q) {
-			known.single = true
+		if last && (foreign || old) && s.Agenda.Err[q] == 0 && !s.rarelyAnswered(q) {
+			s.Flags |= flagSingle
 			known.fresh |= 1 << q
 			known.renewed |= 1 << q
 		}
@@ -159,16 +159,16 @@ func (s *Session) renew(p *Plan, now time.Duration, qs Questions) {
 // rarelyAnswered reports whether q is hardly ever answered: RULES of app 730
 // (EC-99).
 func (s *Session) rarelyAnswered(q wire.Question) bool {
-	return q == wire.QuestionRules && s.Is(flagCSGO)
+	return q == wire.QuestionRules && s.Flags.Has(flagCSGO)
 }
 
 // maxAsks returns the maximum number of attempts at q, not counting challenge rounds.
-func (s *Session) maxAsks(p *Plan, q wire.Question) int {
+func (p *Plan) maxAsks(s *Session, q wire.Question) int {
 	n := p.Schedule.Attempts
 	if s.rarelyAnswered(q) {
 		most := csgoAsks
 		for other := range Each(All &^ (1 << q)) {
-			if s.attempts[other] > 1 { // the path may lose datagrams
+			if s.Agenda.Attempts[other] > 1 { // the path may lose datagrams
 				most = csgoAsks + 1
 			}
 		}
@@ -184,19 +184,19 @@ func (s *Session) maxAsks(p *Plan, q wire.Question) int {
 // says, or as learned, but at least two round trips of this server, up to maxRTTWait.
 // If the server limits queries, it is at least SerialGap. base is how long the first
 // attempt waits.
-func (s *Session) timeout(p *Plan, base time.Duration) time.Duration {
-	_, n := s.most(All)
+func (p *Plan) timeout(s *Session, base time.Duration) time.Duration {
+	_, n := s.Agenda.most(All)
 	d := p.Schedule.wait(n)
 	switch {
 	case p.Second:
 		d = p.Schedule.Longest()
 	case base < p.Schedule.Timeout && n > 0:
-		d = s.learnt(p, base, n)
+		d = p.learnt(s, base, n)
 	}
 	if a := s.Got; a != nil {
 		d = max(d, min(max(2*a.RTT, a.late*5/4), maxRTTWait))
 	}
-	if s.Is(flagLimited) {
+	if s.Flags.Has(Limited) {
 		d = max(d, SerialGap)
 	}
 	return d
@@ -205,29 +205,29 @@ func (s *Session) timeout(p *Plan, base time.Duration) time.Duration {
 // learnt returns how long to wait after attempt n in a scan that learned to wait only
 // base for the first attempt. If the target can't be listened for later, the wait after
 // the last attempt ends when it would end in the fixed schedule.
-func (s *Session) learnt(p *Plan, base time.Duration, n int) time.Duration {
-	after := s.LastAt() - s.FirstAt
+func (p *Plan) learnt(s *Session, base time.Duration, n int) time.Duration {
+	after := s.Clock.LastAt() - s.Clock.FirstAt
 	switch {
-	case s.Is(flagFallback):
+	case s.Flags.Has(flagFallback):
 		return p.Schedule.sum(p.Schedule.Attempts) + p.Schedule.Timeout - after
 	case s.Got == nil && n >= p.Schedule.Attempts && p.Schedule.SecondPass:
 		return p.Schedule.sum(n) - after
 	case s.Got == nil:
 		return p.Schedule.learnt(base, after, n, p.Schedule.Attempts)
 	}
-	spent := s.spent(p)
-	if spent == s.silent() {
-		return max(base, s.spentEnd(p, spent)-s.LastAt())
+	spent := p.spent(s)
+	if spent == s.Agenda.Silent() {
+		return max(base, p.spentEnd(s, spent)-s.Clock.LastAt())
 	}
-	q, n := s.most(^spent)
-	after = s.LastAt() - s.at(s.Got.askedUS[q])
-	return p.Schedule.learnt(base, after, n, s.maxAsks(p, q))
+	q, n := s.Agenda.most(^spent)
+	after = s.Clock.LastAt() - s.Clock.at(s.Got.askedUS[q])
+	return p.Schedule.learnt(base, after, n, p.maxAsks(s, q))
 }
 
 // spent returns the silent questions that have had all their attempts.
-func (s *Session) spent(p *Plan) (qs Questions) {
-	for q := range Each(s.silent()) {
-		if int(s.attempts[q]) >= s.maxAsks(p, q) {
+func (p *Plan) spent(s *Session) (qs Questions) {
+	for q := range Each(s.Agenda.Silent()) {
+		if int(s.Agenda.Attempts[q]) >= p.maxAsks(s, q) {
 			qs |= 1 << q
 		}
 	}
@@ -236,9 +236,9 @@ func (s *Session) spent(p *Plan) (qs Questions) {
 
 // spentEnd returns the time at which the fixed schedule gives up the last of qs, or an
 // earlier time at the end of a scan.
-func (s *Session) spentEnd(p *Plan, qs Questions) (end time.Duration) {
+func (p *Plan) spentEnd(s *Session, qs Questions) (end time.Duration) {
 	for q := range Each(qs) {
-		until := s.at(s.Got.askedUS[q]) + p.Schedule.sum(s.maxAsks(p, q))
+		until := s.Clock.at(s.Got.askedUS[q]) + p.Schedule.sum(p.maxAsks(s, q))
 		if p.Last.Heard > 0 {
 			until = min(until, s.SentAt(q)+p.Last.Heard)
 		}
@@ -249,12 +249,12 @@ func (s *Session) spentEnd(p *Plan, qs Questions) (end time.Duration) {
 
 // kept returns the questions that have had all their attempts and are still waited
 // for, because the fixed schedule would wait for them.
-func (s *Session) kept(p *Plan, now, base time.Duration) (qs Questions) {
+func (p *Plan) kept(s *Session, now, base time.Duration) (qs Questions) {
 	if s.Got == nil || p.Second || base >= p.Schedule.Timeout {
 		return 0
 	}
-	for q := range Each(s.spent(p)) {
-		if now < s.spentEnd(p, 1<<q) {
+	for q := range Each(p.spent(s)) {
+		if now < p.spentEnd(s, 1<<q) {
 			qs |= 1 << q
 		}
 	}
@@ -263,23 +263,23 @@ func (s *Session) kept(p *Plan, now, base time.Duration) (qs Questions) {
 
 // Retime sets the end of the wait for an answer again, from the current timeouts. It
 // reports whether a wait goes on.
-func (s *Session) Retime(p *Plan, base time.Duration) bool {
-	if s.silent() != 0 && s.due == 0 && !s.unpacking() {
-		s.wakeAt(s.LastAt() + s.timeout(p, base))
+func (p *Plan) Retime(s *Session, base time.Duration) bool {
+	if s.Agenda.Silent() != 0 && s.Agenda.due == 0 && (s.Got == nil || s.Got.packed == 0) {
+		s.Clock.wakeAt(s.Clock.LastAt() + p.timeout(s, base))
 	}
-	return s.wakeMS != 0
+	return s.Clock.wakeMS != 0
 }
 
 // GivenUpEarly reports whether the server stayed silent and may be listened for later:
 // it was sent nothing but its first question.
-func (s *Session) GivenUpEarly(p *Plan) bool {
-	const asked = flagPing | flagGet | flagFallback | flagStranger | flagKeyed
-	return s.StayedSilent(p) && !s.Is(asked)
+func (p *Plan) GivenUpEarly(s *Session) bool {
+	const asked = flagPing | flagGet | flagFallback | Stranger | flagKeyed
+	return p.StayedSilent(s) && !s.Flags.Has(asked)
 }
 
 // StayedSilent reports whether nothing came from the server, and nothing but time ended
 // the session.
-func (s *Session) StayedSilent(p *Plan) bool {
+func (p *Plan) StayedSilent(s *Session) bool {
 	qs := Lowest(p.Questions & All)
-	return s.Got == nil && qs != 0 && s.err[first(qs)] == wire.ErrTimeout
+	return s.Got == nil && qs != 0 && s.Agenda.Err[first(qs)] == wire.ErrTimeout
 }

@@ -84,7 +84,7 @@ func (s *Session) verify(p *Plan, now time.Duration) {
 	}
 	if qs != 0 && a.verifying == 0 {
 		a.verifying = qs
-		s.due |= qs << questionVerify
+		s.Agenda.due |= qs << questionVerify
 		a.holdEnd = now + p.Schedule.Timeout
 	}
 }
@@ -93,7 +93,7 @@ func (s *Session) verify(p *Plan, now time.Duration) {
 // value came before. It records a contradiction if the 'A' contradicts an earlier
 // answer.
 func (s *Session) countChallenge(now time.Duration, c wire.Challenge) (known bool) {
-	a, qs, had := s.Got, s.silent(), &s.Got.challenges
+	a, qs, had := s.Got, s.Agenda.Silent(), &s.Got.challenges
 	newest := had.seen == 0
 	known = slices.Contains(had.values[:min(int(had.seen), len(had.values))], c)
 	had.seen += b2u8(had.seen < math.MaxUint8)
@@ -105,7 +105,7 @@ func (s *Session) countChallenge(now time.Duration, c wire.Challenge) (known boo
 		had.repeated[0], had.repeated[1] = c, had.repeated[0]
 		had.repeats = min(had.repeats+1, uint8(len(had.repeated)))
 	}
-	if newest && s.open == 0 {
+	if newest && s.Agenda.Open == 0 {
 		a.challenges.current = c // used to verify INFO
 	}
 	// The first 'A' contradicts an answer if every request already had a reply, so
@@ -113,11 +113,11 @@ func (s *Session) countChallenge(now time.Duration, c wire.Challenge) (known boo
 	// servers send an 'A' after an 'I' (EC-9); for them INFO is asked once more instead.
 	refuted := a.unchallenged != 0 && !a.unchallenged.Has(wire.QuestionInfo) && a.surplus()
 	lists := (a.verifying &^ Info) << questionVerify
-	if s.waiting&lists != 0 || newest && refuted {
+	if s.Agenda.Waiting&lists != 0 || newest && refuted {
 		a.Conflict = true
 	}
-	if newest && count(qs) == 1 && s.attempts[first(qs)] == 1 {
-		a.trip(s.since(a.sentUS[first(qs)], now))
+	if newest && count(qs) == 1 && s.Agenda.Attempts[first(qs)] == 1 {
+		a.trip(s.Clock.since(a.sentUS[first(qs)], now))
 	}
 	return known
 }
@@ -126,7 +126,7 @@ func (s *Session) countChallenge(now time.Duration, c wire.Challenge) (known boo
 // answer can be expected.
 func (s *Session) askedOnce(q wire.Question) bool {
 	several := s.Got.challenges.resent | s.Got.verifying
-	return s.asked.Has(q) && s.attempts[q] == 1 && !several.Has(q)
+	return s.Agenda.Asked.Has(q) && s.Agenda.Attempts[q] == 1 && !several.Has(q)
 }
 
 // Mark is what a scan remembers of the answers of a finished target, to detect a late
