@@ -70,22 +70,19 @@ func Finished(log *slog.Logger, sum *Summary, err error) {
 
 // Observer samples a scan at intervals and logs changes.
 type Observer struct {
-	log       *slog.Logger
-	finished  func() []sink.Part // returns the parts of the output, finished ones first; nil: the output has no parts
-	reported  int                // number of parts that were logged
-	following bool               // Watch was called
+	log      *slog.Logger
+	parts    func() []sink.Part // returns the parts of the output, finished ones first
+	reported int                // number of parts that were logged
 
 	drops, errors seldom
 	rate          float64
 	found         time.Duration // when the scan made its last logged change of the rate
-	window        scanner.Stats // counts when the limit of the rate was last judged
-	limit         scanner.Wait  // what limited the rate at that time
 }
 
 // NewObserver returns the observer of a scan that begins at this rate. parts returns the
 // parts of the output. reported is how many of them earlier runs logged.
 func NewObserver(log *slog.Logger, rate float64, parts func() []sink.Part, reported int) *Observer {
-	return &Observer{log: log, rate: rate, finished: parts, reported: reported}
+	return &Observer{log: log, rate: rate, parts: parts, reported: reported}
 }
 
 // sampleEvery is the interval of samples. rarely is the minimum time between
@@ -102,27 +99,23 @@ type seldom struct {
 	at       time.Duration
 }
 
-// news returns by how much n has grown since it was last logged. due is false if it
-// should not be logged now.
-func (s *seldom) news(now time.Duration, n uint64) (more uint64, due bool) {
+// news returns by how much n has grown since it was last logged, or 0 if it should not be
+// logged now.
+func (s *seldom) news(now time.Duration, n uint64) (more uint64) {
 	if n <= s.reported || s.reported > 0 && now-s.at < rarely {
-		return 0, false
+		return 0
 	}
 	more = n - s.reported
 	s.reported, s.at = n, now
-	return more, true
+	return more
 }
 
-// Watch samples a scan at intervals until stop is called. stop takes the last
-// sample. If nothing is logged, Watch does nothing.
+// Watch samples a scan at intervals until stop is called. stop takes the last sample.
 func (o *Observer) Watch(m *scanner.Monitor) (stop func()) {
-	if !o.log.Enabled(context.Background(), slog.LevelError) {
-		return func() {}
-	}
-	o.following = true
 	sample := func() {
 		s := m.Stats()
 		o.sample(&s)
+		o.LogParts()
 	}
 	end := console.Every(sampleEvery, sample)
 	return func() {
@@ -131,23 +124,16 @@ func (o *Observer) Watch(m *scanner.Monitor) (stop func()) {
 	}
 }
 
-// sample logs what has changed since the last sample.
+// sample logs drops, errors and changes of the rate since the last sample.
 func (o *Observer) sample(s *scanner.Stats) {
-	if more, due := o.drops.news(s.Elapsed, s.Socket.KernelDrops); due {
+	if more := o.drops.news(s.Elapsed, s.Socket.KernelDrops); more > 0 {
 		o.log.Warn("kernel drops", "datagrams", more, "in_all", s.Socket.KernelDrops,
 			"receive_buffer", s.Socket.RecvBuffer)
 	}
-	if more, due := o.errors.news(s.Elapsed, s.SendErrors); due {
+	if more := o.errors.news(s.Elapsed, s.SendErrors); more > 0 {
 		o.log.Warn("send errors", "datagrams", more, "in_all", s.SendErrors, "kinds",
 			console.Listed(Read(&Source{Scan: s}, Traffic).By("send_errors_by_kind"), scanner.SendFaults[:], ", "))
 	}
-	o.sampleRate(s)
-	o.sampleParts()
-}
-
-// sampleRate logs a change of the rate. Once a minute it judges what limits the
-// rate, and logs that if it has changed.
-func (o *Observer) sampleRate(s *scanner.Stats) {
 	if s.Rate != o.rate && s.Rate != 0 {
 		o.log.Info("rate changed", "from", console.Short(o.rate), "to", console.Short(s.Rate))
 		o.rate = s.Rate
@@ -156,43 +142,11 @@ func (o *Observer) sampleRate(s *scanner.Stats) {
 		o.log.Info("rate changed", "from", console.Short(c.From), "to", console.Short(c.To), "why", c.Why)
 		o.found = c.At
 	}
-	if s.Elapsed-o.window.Elapsed < rarely {
-		return
-	}
-	w := scanner.Stats{Elapsed: s.Elapsed - o.window.Elapsed, Rate: s.Rate}
-	for i := range w.Waited {
-		w.Waited[i] = s.Waited[i] - o.window.Waited[i]
-	}
-	sent := s.DatagramsSent() - o.window.DatagramsSent()
-	reached := math.Round(float64(sent) / w.Elapsed.Seconds())
-	o.window = *s
-	limit, part := w.LimitedBy()
-	if limit == o.limit {
-		return
-	}
-	o.limit = limit
-	if limit == scanner.WaitNothing {
-		o.log.Info("rate kept", "reached", reached)
-		return
-	}
-	o.log.Info("rate limited", "by", limit.Word(), "part", math.Round(100*part)/100, "reached", reached,
-		"settled", math.Round(s.Settled))
 }
 
-// Close logs the parts that were finished since the last sample.
-func (o *Observer) Close() {
-	if o.following {
-		o.sampleParts()
-	}
-}
-
-// sampleParts logs the parts of a census that were finished since the last
-// sample.
-func (o *Observer) sampleParts() {
-	if o.finished == nil {
-		return
-	}
-	parts := o.finished()
+// LogParts logs the parts of a census that were finished since it was last called.
+func (o *Observer) LogParts() {
+	parts := o.parts()
 	for o.reported < len(parts) && parts[o.reported].Bytes > 0 {
 		p := &parts[o.reported]
 		o.log.Info("part finished", "path", strings.TrimSuffix(p.Name, sink.PartSuffix),

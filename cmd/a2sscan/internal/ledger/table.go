@@ -96,11 +96,14 @@ func oneIf(is bool) uint64 {
 	return 0
 }
 
+// outcomes is the help of a metric to which several counters belong.
+const outcomes = "Targets by what became of them: all that were read."
+
 // outcome returns the counter of one thing that may become of a target.
 func outcome(name string, kind Kind, count func(*Source) uint64) Counter {
 	return Counter{
 		Name: name, Section: Targets, Kind: kind, Count: count, Log: name == "unfinished",
-		Metric: "targets_total", Help: "Targets by what became of them: all that were read.", Label: "outcome",
+		Metric: "targets_total", Help: outcomes, Label: "outcome",
 	}
 }
 
@@ -129,7 +132,7 @@ var Table = []Counter{
 		Count: func(s *Source) uint64 { return s.Scan.TargetsFinished() }},
 	outcome("unfinished", Sum, func(s *Source) uint64 { return s.Scan.Unfinished }),
 	{Name: "unread", Section: Targets, Count: func(s *Source) uint64 { return s.Unread }},
-	{Name: "by_status", Section: Targets, Log: true, Text: "finished", Metric: "targets_total", Label: "outcome",
+	{Name: "by_status", Section: Targets, Log: true, Text: "finished", Metric: "targets_total", Help: outcomes, Label: "outcome",
 		Words: console.Words(scanner.Status(0), scanner.NumStatuses),
 		Parts: func(s *Source) []uint64 { return s.Scan.Finished[:] }},
 	{Name: "answered", Status: "answered", Count: func(s *Source) uint64 { return s.Scan.Answered() }},

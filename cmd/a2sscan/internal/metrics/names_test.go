@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 	"github.com/a2sscan/a2sscan/scanner"
-	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
 var update = flag.Bool("update", false, "write the golden file anew")
@@ -20,10 +20,7 @@ var update = flag.Bool("update", false, "write the golden file anew")
 func TestNames(t *testing.T) {
 	m := newServer(console.New(io.Discard), Options{})
 	m.Begin(new(scanner.Monitor), nil)
-	m.Attach(Source{
-		List: func() list.Stats { return list.Stats{} }, Size: func() (uint64, bool) { return 9, true },
-		Records: func() uint64 { return 1 }, OutputFailed: func() bool { return false },
-	})
+	m.Attach(Source{Fill: func(to *ledger.Source) { to.Expected = 9 }})
 	families, err := m.registry().Gather()
 	if err != nil {
 		t.Fatal(err)

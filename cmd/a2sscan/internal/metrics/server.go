@@ -2,9 +2,11 @@
 package metrics
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -12,15 +14,12 @@ import (
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
-	"github.com/a2sscan/a2sscan/scanner/list"
+	"github.com/a2sscan/a2sscan/scanner"
 
 	// Prometheus' own library provides the text formats, and the metrics of the Go
 	// runtime and of the process.
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
-
-	"github.com/a2sscan/a2sscan/scanner"
 )
 
 // Server serves the metrics of one scan over HTTP. It reads most of them from the
@@ -35,14 +34,13 @@ type Server struct {
 	trips                   prometheus.Histogram // round-trip times of servers that answered
 	people, bots, elsewhere atomic.Uint64        // on the servers found so far
 
-	mu       sync.Mutex
-	source   Source
-	attached bool             // source is set
-	scan     *scanner.Monitor // nil: the scanner has not started yet
-	begun    time.Time        // when the scanner started
-	ended    bool             // the scanner has ended
-	scrapes  int
-	scraped  time.Time // time of the last scrape
+	mu      sync.Mutex
+	source  Source
+	scan    *scanner.Monitor // nil: the scanner has not started yet
+	begun   time.Time        // when the scanner started
+	ended   bool             // the scanner has ended
+	scrapes int
+	scraped time.Time // time of the last scrape
 
 	handing atomic.Int64 // when the running call of handle began, in ns after begun; 0: none is running
 }
@@ -50,15 +48,9 @@ type Server struct {
 // Source provides what a Server reads from a scan. Its functions may be called from
 // any goroutine and must not block.
 type Source struct {
-	List         func() list.Stats
-	Size         func() (targets uint64, known bool)
-	Records      func() uint64 // number of records that the output has taken
+	Fill         func(*ledger.Source) // completes the numbers of the scanner and of this server
 	OutputFailed func() bool
 	Draining     <-chan struct{} // closed when the scan is draining
-
-	Resumed uint64 // number of targets that earlier runs finished or excluded
-	Start   time.Time
-	Rate    float64 // datagrams per second at the start; scanner.Off: no limit
 }
 
 // Options holds the address and the settings of a Server.
@@ -129,10 +121,47 @@ func (m *Server) routes() http.Handler {
 
 // registry returns a registry with all exported metrics.
 func (m *Server) registry() *prometheus.Registry {
-	r := prometheus.NewRegistry()
-	r.MustRegister(newCollector(m), m.trips, collectors.NewGoCollector(),
-		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	r := newRegistry(m.build, m.counters)
+	r.MustRegister(m.trips)
 	return r
+}
+
+// counters returns the counters of ledger.Table that are metrics.
+func (m *Server) counters() (all []Value) {
+	from := m.sample()
+	for i := range ledger.Table {
+		row := &ledger.Table[i]
+		if row.Metric == "" {
+			continue
+		}
+		row.Each(from, func(n float64, word string) {
+			v := Value{Name: "a2sscan_" + row.Metric, Help: row.Help, Number: n}
+			if row.Unit == ledger.Microseconds {
+				v.Number /= 1e6
+			}
+			if row.Label != "" {
+				v.Labels = []string{row.Label, cmp.Or(word, row.Name)}
+			}
+			all = append(all, v)
+		})
+	}
+	return all
+}
+
+// sample reads the current numbers of the scan.
+func (m *Server) sample() *ledger.Source {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	from := &ledger.Source{Scan: &scanner.Stats{}, Expected: math.NaN(), Start: time.UnixMilli(0)}
+	_, from.Healthy = m.health(time.Now())
+	if m.scan != nil {
+		*from.Scan = m.scan.Stats()
+	}
+	from.People, from.Bots, from.Elsewhere = m.people.Load(), m.bots.Load(), m.elsewhere.Load()
+	if m.source.Fill != nil {
+		m.source.Fill(from)
+	}
+	return from
 }
 
 // scrapesAtOnce is the maximum number of concurrent scrapes. It limits the cost of
@@ -146,7 +175,7 @@ func (m *Server) Attach(src Source) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.source, m.attached = src, true
+	m.source = src
 }
 
 // Begin sets the monitor of the scan. It returns a function to which the scanner
@@ -235,7 +264,7 @@ const (
 // healthy. The lock must be held.
 func (m *Server) health(now time.Time) (state string, well bool) {
 	switch {
-	case m.attached && m.source.OutputFailed():
+	case m.source.OutputFailed != nil && m.source.OutputFailed():
 		return "output failed", false
 	case m.ended:
 		return "ended", false

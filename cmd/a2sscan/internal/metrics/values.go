@@ -21,6 +21,12 @@ type Value struct {
 
 // Values returns a handler that serves what read returns, and the metrics of the process.
 func Values(build ledger.Build, read func() []Value) http.Handler {
+	return promhttp.HandlerFor(newRegistry(build, read),
+		promhttp.HandlerOpts{MaxRequestsInFlight: scrapesAtOnce, EnableOpenMetrics: true})
+}
+
+// newRegistry returns a registry with what read returns, and the metrics of the process.
+func newRegistry(build ledger.Build, read func() []Value) *prometheus.Registry {
 	r := prometheus.NewRegistry()
 	r.MustRegister(values(func() []Value {
 		return append(read(), Value{
@@ -28,7 +34,7 @@ func Values(build ledger.Build, read func() []Value) http.Handler {
 			Labels: []string{"version", build.Version, "commit", build.Commit, "goversion", runtime.Version()},
 		})
 	}), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	return promhttp.HandlerFor(r, promhttp.HandlerOpts{MaxRequestsInFlight: scrapesAtOnce, EnableOpenMetrics: true})
+	return r
 }
 
 // values implements prometheus.Collector.

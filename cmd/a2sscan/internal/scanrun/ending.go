@@ -148,7 +148,7 @@ func (s *Run) summarize(counts *ledger.Source) *ledger.Summary {
 	for i := range sum.Parts {
 		sum.Parts[i].Name = s.uploads.object(sum.Parts[i].Name)
 	}
-	s.observer.Close()
+	s.observer.LogParts()
 	sum.Ended, sum.Guard, sum.Interrupted = s.ended(), s.guard.Tripped(), s.how.stopped
 	sum.CheckRecords(s.opts.Records.Unanswered)
 	return sum

@@ -299,10 +299,18 @@ func (s *Run) listen() (ctx context.Context, end func()) {
 		}
 	})
 	s.program.Metrics.Attach(metrics.Source{
-		List: s.list.Stats, Size: s.list.Size,
-		Records: s.out.Count, OutputFailed: func() bool { return s.out.Err() != nil || s.unsaved.Load() },
-		Draining: s.shutdown.Drained.Done(),
-		Resumed:  s.checkpoint.Behind(), Start: s.start, Rate: o.Pace.Rate.Limit(),
+		Fill: func(to *ledger.Source) {
+			to.List, to.Records, to.Start = s.list.Stats(), s.out.Count(), s.start
+			to.Resumed = s.checkpoint.Behind()
+			if n, known := s.list.Size(); known {
+				to.Expected = float64(n)
+			}
+			if to.Scan.Rate == 0 { // the scanner has not reported its rate yet
+				to.Scan.Rate = o.Pace.Rate.Limit()
+			}
+		},
+		OutputFailed: func() bool { return s.out.Err() != nil || s.unsaved.Load() },
+		Draining:     s.shutdown.Drained.Done(),
 	})
 	rate := console.Short(o.Pace.Rate.Limit())
 	if o.Pace.Find {
