@@ -29,7 +29,7 @@ const (
 
 // Config describes the fleet to simulate. The fields up to Night determine the
 // servers. The fields from Loss on add faults and delays to the network between the
-// servers and the scanner, and limit how often servers answer.
+// servers and the scanner.
 type Config struct {
 	Network netip.Prefix // the addresses of servers: a prefix inside 127.0.0.0/8, or all of it
 	Ports   []uint16     // ports of each address, at least one; New replaces a 0 with a free port
@@ -57,12 +57,11 @@ type Config struct {
 
 	Life *Life // what happens while the fleet runs; nil: nothing
 
-	Loss       float64       // share of datagrams lost, each way
-	Duplicate  float64       // share of replies sent twice
-	Reorder    float64       // share of replies that arrive after later ones
-	DelayMin   time.Duration // each server has its own delay
-	DelayMax   time.Duration // between DelayMin and DelayMax
-	QueryLimit float64       // queries per second that a server answers; zero: all
+	Loss      float64       // share of datagrams lost, each way
+	Duplicate float64       // share of replies sent twice
+	Reorder   float64       // share of replies that arrive after later ones
+	DelayMin  time.Duration // each server has its own delay
+	DelayMax  time.Duration // between DelayMin and DelayMax
 }
 
 // check returns an error for the first invalid value.
@@ -82,8 +81,6 @@ func (c *Config) check() error {
 		return fmt.Errorf("delay %v to %v: must be between 0 and %v", c.DelayMin, c.DelayMax, maxDelay)
 	case c.DelayMin > c.DelayMax:
 		return fmt.Errorf("delay %v to %v: ends before it begins", c.DelayMin, c.DelayMax)
-	case !(c.QueryLimit >= 0):
-		return fmt.Errorf("query limit %v: must not be negative", c.QueryLimit)
 	}
 	for i, p := range c.Ports {
 		if p == 0 || slices.Contains(c.Ports[:i], p) {

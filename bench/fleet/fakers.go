@@ -45,7 +45,7 @@ func (m *model) faked(addr uint64) (nature, bool) {
 	}
 	own := random.Stream(n.hash)
 	n.delay = m.drawDelay(&own)
-	n.play(games.FakeTitle(fakeOf[n.kind], farm))
+	n.play(games.FakeTitle(n.kind.String(), farm))
 	return n, true
 }
 
@@ -58,15 +58,10 @@ func (n *nature) play(t *games.Title) {
 	}
 }
 
-var fakeOf = [numKinds]games.Fake{
-	FarmList: games.SharedList, CountsOnly: games.CountsOnly, TinyDurations: games.TinyDurations,
-	EqualDurations: games.EqualDurations, OverMax: games.OverMax, NoGSLT: games.NoGSLT, Redirects: games.Redirects,
-}
-
 // plan returns the Plan from which package games makes the server's contents.
 func (n *nature) plan() games.Plan {
 	p := games.Plan{
-		Seed: n.hash, Roster: n.hash, Night: n.night, Port: uint16(n.addr), Title: n.title, Fake: fakeOf[n.kind],
+		Seed: n.hash, Roster: n.hash, Night: n.night, Port: uint16(n.addr), Title: n.title, Fake: n.kind.String(),
 	}
 	switch n.kind {
 	case FarmList:

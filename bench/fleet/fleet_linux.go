@@ -53,10 +53,10 @@ func (f *Fleet) open(c Config) error {
 	}
 	for _, p := range f.Group.Ports[:len(ports)] {
 		p.Stray = stray
-		p.Answer(newResponder(m, p.Number()), loopback.NewFaults(loopback.FaultsConfig{
+		p.Answer(newResponder(m, p.Number()), loopback.Faults{
 			Seed: random.Hash(m.Seed, uint64(m.seedPort(p.Number())), 0xFA),
 			Loss: m.Loss, Duplicate: m.Duplicate, Reorder: m.Reorder, DelayMax: longest,
-		}))
+		})
 	}
 	return nil
 }

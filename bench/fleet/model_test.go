@@ -31,7 +31,6 @@ func TestConfigRefuses(t *testing.T) {
 		{func(c *Config) { c.Hostile = 2 }, "hostile"},
 		{func(c *Config) { c.DelayMin = time.Second }, "delay"},
 		{func(c *Config) { c.DelayMax = time.Hour }, "delay"},
-		{func(c *Config) { c.QueryLimit = -1 }, "query limit"},
 		{func(c *Config) { c.Kinds = []Kind{Bomb} }, "bomb"},
 		{func(c *Config) { c.HostileKinds = []Kind{Source} }, "source"},
 		{func(c *Config) { c.HostileKinds = []Kind{numKinds} }, "unknown"},

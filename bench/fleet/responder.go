@@ -25,22 +25,21 @@ type responder struct {
 	fate    fate            // of the same server
 	msg     []byte
 	splitID uint32
-	junk    random.Stream            // for random parts of answers that are not part of a server's nature
-	used    map[usedKey]bool         // the servers of kind Rechallenge whose first challenge a client has used up
-	next    map[uint64]time.Duration // with a query limit: when a server may answer again
+	junk    random.Stream    // for random parts of answers that are not part of a server's nature
+	used    map[usedKey]bool // the servers of kind Rechallenge whose first challenge a client has used up
 	stats   Stats
 }
 
 type usedKey struct{ server, client uint64 }
 
-// mostRemembered is the maximum length of used and next. What is forgotten costs a
-// client a round trip, or gives it an answer too many.
+// mostRemembered is the maximum length of used. What is forgotten costs a client a
+// round trip.
 const mostRemembered = 1 << 18
 
 func newResponder(m *model, port uint16) *responder {
 	return &responder{
 		m: m, junk: random.Stream(random.Hash(m.Seed, streamJunk, uint64(m.seedPort(port)))),
-		used: map[usedKey]bool{}, next: map[uint64]time.Duration{},
+		used: map[usedKey]bool{},
 	}
 }
 
@@ -96,8 +95,6 @@ func (p *responder) Respond(now time.Duration, client, server uint64, datagram [
 	case !ok, n.kind == Silent, n.kind == PlayersOnly && question != wire.QuestionPlayers,
 		n.kind == TrailingNUL && question != wire.QuestionInfo && !trailing:
 		p.stats.Nobody++
-	case p.limited(now, server):
-		p.stats.Limited++
 	default:
 		p.answer(&n, &q)
 	}
@@ -106,22 +103,6 @@ func (p *responder) Respond(now time.Duration, client, server uint64, datagram [
 		d := &p.out.List[first+i]
 		d.To, d.Delay = client, delay
 	}
-}
-
-// limited reports whether a query comes too soon after the last one that the server
-// answered. If it does not, limited counts it as answered.
-func (p *responder) limited(now time.Duration, server uint64) bool {
-	if p.m.QueryLimit <= 0 {
-		return false
-	}
-	if now < p.next[server] {
-		return true
-	}
-	if len(p.next) >= mostRemembered {
-		clear(p.next)
-	}
-	p.next[server] = now + time.Duration(float64(time.Second)/p.m.QueryLimit)
-	return false
 }
 
 // QuestionOf returns the question that a kind of request asks. It returns false for

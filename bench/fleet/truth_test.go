@@ -3,7 +3,6 @@ package fleet
 import (
 	"net/netip"
 	"testing"
-
 )
 
 // oneServer returns a fleet of one server of a kind. The server has no quirks, or

@@ -14,6 +14,7 @@ import (
 
 	"github.com/a2sscan/a2sscan/bench/fleet"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/simulation"
 	"github.com/a2sscan/a2sscan/scanner"
 )
@@ -76,9 +77,17 @@ func (f *fleetFlags) add(fs *pflag.FlagSet) {
 
 // check returns an error if flags contradict each other. It also reads the list of
 // ports.
-func (f *fleetFlags) check() (err error) {
-	if f.Fleet.Ports, err = simulation.ReadPorts(f.Ports); err != nil {
-		return err
+func (f *fleetFlags) check() error {
+	words := strings.Split(strings.ReplaceAll(f.Ports, " ", ""), ",")
+	numbers := slices.DeleteFunc(slices.Clone(words), func(word string) bool { return word == "0" })
+	f.Fleet.Ports = make([]uint16, len(words)-len(numbers)) // free ports
+	if len(numbers) > 0 {
+		ports, err := inputs.ParsePorts("--port", strings.Join(numbers, ","))
+		if err != nil {
+			return err
+		}
+		slices.Sort(ports)
+		f.Fleet.Ports = append(ports, f.Fleet.Ports...)
 	}
 	if f.Fleet.Alive == 0 {
 		f.Fleet.Alive = fleet.None

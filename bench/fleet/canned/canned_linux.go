@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"golang.org/x/net/bpf"
 	"golang.org/x/sys/unix"
@@ -47,11 +48,8 @@ const (
 type Fleet struct {
 	loopback.Group
 	Config Config
-	cans   [numCans]can
+	cans   [numCans][wire.NumQuestions][]byte // replies
 }
-
-// can holds the replies of one of numCans servers.
-type can [wire.NumQuestions][]byte
 
 // numCans is the number of different servers. It is large enough that neighbouring
 // records in a file, which are compressed together, come from different servers.
@@ -62,10 +60,7 @@ const numCans = 1 << 10
 func New(cfg Config) (*Fleet, error) {
 	f := &Fleet{Config: cfg}
 	for i, seed := range canSeeds() {
-		o := fleet.NewOrdinary(seed, Players, Rules)
-		for q := range f.cans[i] {
-			f.cans[i][q] = o.Append(nil, wire.Question(q))
-		}
+		f.cans[i], _ = fleet.Ordinary(seed, Players, Rules, scanner.AskAll)
 	}
 	longest := cfg.DelayMax
 	if cfg.Tail {
@@ -84,7 +79,7 @@ func New(cfg Config) (*Fleet, error) {
 		}
 		number := uint64(port.Number())
 		port.Answer(&responder{fleet: f, lost: random.Stream(number)},
-			loopback.NewFaults(loopback.FaultsConfig{Seed: number, DelayMax: longest}))
+			loopback.Faults{Seed: number, DelayMax: longest})
 	}
 	return f, nil
 }
@@ -95,7 +90,15 @@ func New(cfg Config) (*Fleet, error) {
 var canSeeds = sync.OnceValue(func() (seeds [numCans]uint64) {
 	for i, found := uint64(0), 0; found < numCans; i++ {
 		seed := random.Hash(i)
-		if fleet.NewOrdinary(seed, Players, Rules).Readable() {
+		_, truth := fleet.Ordinary(seed, Players, Rules, scanner.AskAll)
+		odd := !utf8.Valid(truth.Info.Name)
+		for _, p := range truth.Players {
+			odd = odd || !utf8.Valid(p.Name)
+		}
+		for _, rule := range truth.Rules {
+			odd = odd || !utf8.Valid(rule.Name) || !utf8.Valid(rule.Value)
+		}
+		if !odd {
 			seeds[found] = seed
 			found++
 		}
@@ -106,7 +109,7 @@ var canSeeds = sync.OnceValue(func() (seeds [numCans]uint64) {
 // Truth returns what a perfect scan finds at addr; there must be a server there.
 func (cfg Config) Truth(addr netip.AddrPort, asked scanner.Questions) *scanner.Result {
 	seed := canSeeds()[random.Hash(udp.Pack(addr))%numCans]
-	r := fleet.NewOrdinary(seed, Players, Rules).Truth(asked)
+	_, r := fleet.Ordinary(seed, Players, Rules, asked)
 	r.Addr = addr
 	return r
 }

@@ -5,8 +5,8 @@
 //
 // A [Server] is filled from a [Plan]. What identifies it, such as its name, follows
 // from the plan's seed and stays the same every night; players, maps and clocks
-// follow from the night too. [Fake] names the tricks of fakers that the package
-// knows.
+// follow from the night too. fakes.go has the tricks of
+// fakers.
 //
 // # Adding a game
 //

@@ -14,167 +14,152 @@ import (
 
 // functions are what the scripts do besides statements of their own.
 var functions = map[string]func(s *Server){
-	"anonymousID":         func(s *Server) { s.Info.SteamID = anonymousServer | s.lasting.Next()>>32 },
-	"persistentID":        func(s *Server) { s.Info.SteamID = persistentServer | s.lasting.Next()>>32 },
-	"arkMods":             arkMods,
-	"arma3Pages":          arma3Pages,
-	"dayzPages":           dayzPages,
-	"jc2mp":               jc2mp,
-	"mapChanged":          mapChanged,
-	"maxPlayers":          maxPlayers,
-	"rustCrowd":           rustCrowd,
-	"rustDescription":     rustDescription,
-	"sandstormMods":       sandstormMods,
-	"sevenDaysClock":      sevenDaysClock,
-	"sevenDaysKilling":    sevenDaysKilling,
-	"squadGhosts":         squadGhosts,
-	"squadLicense":        squadLicense,
-	"tf2Mode":             tf2Mode,
-	"unturnedDescription": unturnedDescription,
-	"unturnedMods":        unturnedMods,
-	"zomboidMods":         zomboidMods,
-}
+	"anonymousID":  func(s *Server) { s.Info.SteamID = anonymousServer | s.lasting.Next()>>32 },
+	"persistentID": func(s *Server) { s.Info.SteamID = persistentServer | s.lasting.Next()>>32 },
+	"arma3Pages":   arma3Pages,
+	"dayzPages":    dayzPages,
 
-// rustCrowd picks the number of slots, which may be too large for the byte in INFO.
-func rustCrowd(s *Server) {
-	places := int(s.Info.MaxPlayers)
-	if s.lasting.OneIn(6) {
-		places = random.Pick(&s.lasting, []int{300, 425, 575})
-		s.setPeople(places * s.tonight.Between(50, 99) / 100)
-	}
-	s.Info.MaxPlayers = uint32(uint8(places))
-	s.vars["places"] = s.bytes(places)
-}
+	// Picks the number of slots, which may be too large for the byte in INFO.
+	"rustCrowd": func(s *Server) {
+		places := int(s.Info.MaxPlayers)
+		if s.lasting.OneIn(6) {
+			places = random.Pick(&s.lasting, []int{300, 425, 575})
+			s.setPeople(places * s.tonight.Between(50, 99) / 100)
+		}
+		s.Info.MaxPlayers = uint32(uint8(places))
+		s.vars["places"] = s.bytes(places)
+	},
 
-// rustDescription adds the description in pieces of a hundred bytes. Pieces that
-// are not needed are empty.
-func rustDescription(s *Server) {
-	text := s.bytes("Welcome to ", s.Title.recorded, "! ", s.remarks(14))
-	s.is("rules.description_N", game.KeyDescription, text)
-	for i := range 16 {
-		piece := text[:min(100, len(text))]
-		text = text[len(piece):]
-		s.rule(fmt.Sprintf("description_%02d", i), piece)
-	}
-}
+	// Adds the description in pieces of a hundred bytes. Pieces that
+	// are not needed are empty.
+	"rustDescription": func(s *Server) {
+		text := s.bytes("Welcome to ", s.Title.recorded, "! ", s.remarks(14))
+		s.is("rules.description_N", game.KeyDescription, text)
+		for i := range 16 {
+			piece := text[:min(100, len(text))]
+			text = text[len(piece):]
+			s.rule(fmt.Sprintf("description_%02d", i), piece)
+		}
+	},
 
-// arkMods adds the chosen mods, each in a rule.
-func arkMods(s *Server) {
-	s.hasMods("rules.MODN_s")
-	for i, m := range s.chosen {
-		hash := s.bytes(fmt.Sprintf("%08x", m.hash))
-		s.rule(fmt.Sprintf("MOD%d_s", i), s.bytes(m.id, ":", hash))
-		s.mods = append(s.mods, game.Mod{ID: s.bytes(m.id), Hash: hash})
-	}
-}
+	// Adds the chosen mods, each in a rule.
+	"arkMods": func(s *Server) {
+		s.hasMods("rules.MODN_s")
+		for i, m := range s.chosen {
+			hash := s.bytes(fmt.Sprintf("%08x", m.hash))
+			s.rule(fmt.Sprintf("MOD%d_s", i), s.bytes(m.id, ":", hash))
+			s.mods = append(s.mods, game.Mod{ID: s.bytes(m.id), Hash: hash})
+		}
+	},
 
-// unturnedDescription adds the description, as base64 in two rules.
-func unturnedDescription(s *Server) {
-	text := s.bytes("Join ", s.Info.Name, "! ", s.remarks(5))
-	code := base64.StdEncoding.EncodeToString(text)
-	s.rule("Browser_Desc_Full_Count", s.bytes(2))
-	s.rule("Browser_Desc_Full_Line_0", s.bytes(code[:len(code)/2]))
-	s.rule("Browser_Desc_Full_Line_1", s.bytes(code[len(code)/2:]))
-	s.is("rules.Browser_Desc_Full_Line_N", game.KeyDescription, text)
-}
+	// Adds the description, as base64 in two rules.
+	"unturnedDescription": func(s *Server) {
+		text := s.bytes("Join ", s.Info.Name, "! ", s.remarks(5))
+		code := base64.StdEncoding.EncodeToString(text)
+		s.rule("Browser_Desc_Full_Count", s.bytes(2))
+		s.rule("Browser_Desc_Full_Line_0", s.bytes(code[:len(code)/2]))
+		s.rule("Browser_Desc_Full_Line_1", s.bytes(code[len(code)/2:]))
+		s.is("rules.Browser_Desc_Full_Line_N", game.KeyDescription, text)
+	},
 
-// unturnedMods adds the chosen mods, in one rule.
-func unturnedMods(s *Server) {
-	s.hasMods("rules.Mod_N")
-	var ids []string
-	for _, m := range s.chosen {
-		ids = append(ids, fmt.Sprint(m.id))
-		s.mods = append(s.mods, game.Mod{ID: s.bytes(m.id)})
-	}
-	s.rule("Mod_Count", s.bytes(1))
-	s.rule("Mod_0", s.bytes(strings.Join(ids, ",")))
-}
+	// Adds the chosen mods, in one rule.
+	"unturnedMods": func(s *Server) {
+		s.hasMods("rules.Mod_N")
+		var ids []string
+		for _, m := range s.chosen {
+			ids = append(ids, fmt.Sprint(m.id))
+			s.mods = append(s.mods, game.Mod{ID: s.bytes(m.id)})
+		}
+		s.rule("Mod_Count", s.bytes(1))
+		s.rule("Mod_0", s.bytes(strings.Join(ids, ",")))
+	},
 
-// sevenDaysClock adds the clock: a thousand ticks are an hour.
-func sevenDaysClock(s *Server) {
-	ticks := s.tonight.Below(24000 * 200)
-	source := s.rule("CurrentServerTime", s.bytes(ticks))
-	s.is(source, game.KeyDay, s.bytes(ticks/24000+1))
-	s.is(source, game.KeyTimeOfDay, s.bytes(fmt.Sprintf("%02d:%02d", ticks%24000/1000, ticks%1000*60/1000)))
-}
+	// Adds the clock: a thousand ticks are an hour.
+	"sevenDaysClock": func(s *Server) {
+		ticks := s.tonight.Below(24000 * 200)
+		source := s.rule("CurrentServerTime", s.bytes(ticks))
+		s.is(source, game.KeyDay, s.bytes(ticks/24000+1))
+		s.is(source, game.KeyTimeOfDay, s.bytes(fmt.Sprintf("%02d:%02d", ticks%24000/1000, ticks%1000*60/1000)))
+	},
 
-// sevenDaysKilling adds who may kill whom: 0 nobody, 1 allies only.
-func sevenDaysKilling(s *Server) {
-	killing := s.lasting.Below(4)
-	source := s.rule("PlayerKillingMode", s.bytes(killing))
-	if killing != 1 {
-		s.is(source, game.KeyPVP, s.bytes(killing != 0))
-	}
-}
+	// Adds who may kill whom: 0 nobody, 1 allies only.
+	"sevenDaysKilling": func(s *Server) {
+		killing := s.lasting.Below(4)
+		source := s.rule("PlayerKillingMode", s.bytes(killing))
+		if killing != 1 {
+			s.is(source, game.KeyPVP, s.bytes(killing != 0))
+		}
+	},
 
-// zomboidMods adds the names of the chosen mods.
-func zomboidMods(s *Server) {
-	var list []string
-	s.hasMods("rules.mods")
-	for _, m := range s.chosen {
-		list = append(list, m.name)
-		s.mods = append(s.mods, game.Mod{ID: s.bytes(m.name)})
-	}
-	s.rule("mods", s.bytes(strings.Join(list, ";")))
-}
+	// Adds the names of the chosen mods.
+	"zomboidMods": func(s *Server) {
+		var list []string
+		s.hasMods("rules.mods")
+		for _, m := range s.chosen {
+			list = append(list, m.name)
+			s.mods = append(s.mods, game.Mod{ID: s.bytes(m.name)})
+		}
+		s.rule("mods", s.bytes(strings.Join(list, ";")))
+	},
 
-func sandstormMods(s *Server) {
-	s.hasMods(s.rule("ModList_s", s.bytes("98145,109375")), game.Mod{ID: s.bytes("98145")}, game.Mod{ID: s.bytes("109375")})
-}
+	"sandstormMods": func(s *Server) {
+		s.hasMods(s.rule("ModList_s", s.bytes("98145,109375")), game.Mod{ID: s.bytes("98145")}, game.Mod{ID: s.bytes("109375")})
+	},
 
-// squadLicense adds the signature of a licensed server: 256 bytes in three rules.
-func squadLicense(s *Server) {
-	if s.Title.ID != "squad" || s.lasting.OneIn(2) {
-		return
-	}
-	signature := make([]byte, 0, 256)
-	for range cap(signature) / 8 {
-		signature = binary.LittleEndian.AppendUint64(signature, s.lasting.Next())
-	}
-	text := base64.StdEncoding.EncodeToString(signature)
-	s.rule("LicenseId_i", s.bytes(s.lasting.Between(370000, 380000)))
-	s.rule("LicenseSig1_s", s.bytes(text[:127]))
-	s.rule("LicenseSig2_s", s.bytes(text[127:254]))
-	s.rule("LicenseSig3_s", s.bytes(text[254:]))
-}
+	// Adds the signature of a licensed server: 256 bytes in three rules.
+	"squadLicense": func(s *Server) {
+		if s.Title.ID != "squad" || s.lasting.OneIn(2) {
+			return
+		}
+		signature := make([]byte, 0, 256)
+		for range cap(signature) / 8 {
+			signature = binary.LittleEndian.AppendUint64(signature, s.lasting.Next())
+		}
+		text := base64.StdEncoding.EncodeToString(signature)
+		s.rule("LicenseId_i", s.bytes(s.lasting.Between(370000, 380000)))
+		s.rule("LicenseSig1_s", s.bytes(text[:127]))
+		s.rule("LicenseSig2_s", s.bytes(text[127:254]))
+		s.rule("LicenseSig3_s", s.bytes(text[254:]))
+	},
 
-// squadGhosts adds players that have left long ago.
-func squadGhosts(s *Server) {
-	if s.people > 0 {
-		s.setPeople(s.people + s.tonight.Below(25))
-		s.Players[len(s.Players)-1].Duration = 140_000
-	}
-}
+	// Adds players that have left long ago.
+	"squadGhosts": func(s *Server) {
+		if s.people > 0 {
+			s.setPeople(s.people + s.tonight.Below(25))
+			s.Players[len(s.Players)-1].Duration = 140_000
+		}
+	},
 
-// jc2mp picks a number of slots of up to 5000, and people.
-func jc2mp(s *Server) {
-	places := random.Pick(&s.lasting, []int{200, 1000, 5000})
-	s.setPeople(s.tonight.Below(places / 20))
-	s.Info.MaxPlayers = uint32(min(places, 255))
-	s.vars["places"] = s.bytes(places)
-}
+	// Picks a number of slots of up to 5000, and people.
+	"jc2mp": func(s *Server) {
+		places := random.Pick(&s.lasting, []int{200, 1000, 5000})
+		s.setPeople(s.tonight.Below(places / 20))
+		s.Info.MaxPlayers = uint32(min(places, 255))
+		s.vars["places"] = s.bytes(places)
+	},
 
-// tf2Mode finds the mode in the name of the map.
-func tf2Mode(s *Server) {
-	mode, _, _ := strings.Cut(string(s.Info.Map), "_")
-	s.vars["mode"] = s.bytes(either(mode == "pl", "payload", mode))
-}
+	// Finds the mode in the name of the map.
+	"tf2Mode": func(s *Server) {
+		mode, _, _ := strings.Cut(string(s.Info.Map), "_")
+		s.vars["mode"] = s.bytes(either(mode == "pl", "payload", mode))
+	},
 
-// maxPlayers lists a single player called "Max Players" instead of all players
-// (EC-85), on some servers.
-func maxPlayers(s *Server) {
-	if s.people > 1 && s.lasting.OneIn(10) {
-		s.Players = s.Players[:1]
-		s.Players[0].Name, s.Players[0].Score = s.bytes("Max Players"), int32(s.Info.MaxPlayers)
-	}
-}
+	// Lists a single player called "Max Players" instead of all players
+	// (EC-85), on some servers.
+	"maxPlayers": func(s *Server) {
+		if s.people > 1 && s.lasting.OneIn(10) {
+			s.Players = s.Players[:1]
+			s.Players[0].Name, s.Players[0].Score = s.bytes("Max Players"), int32(s.Info.MaxPlayers)
+		}
+	},
 
-// mapChanged gives all players the same short duration, on one night in 20: they
-// all reconnected after a change of the map.
-func mapChanged(s *Server) {
-	if s.tonight.OneIn(20) {
-		s.repeatPlayers(float32(s.tonight.Between(1, 590)))
-	}
+	// Gives all players the same short duration, on one night in 20: they
+	// all reconnected after a change of the map.
+	"mapChanged": func(s *Server) {
+		if s.tonight.OneIn(20) {
+			s.repeatPlayers(float32(s.tonight.Between(1, 590)))
+		}
+	},
 }
 
 // variable is a console variable that servers send as a rule.

@@ -25,7 +25,7 @@ func (s *Server) pickPeople() int {
 func (s *Server) setPeople(n int) {
 	s.people, s.Info.Players = n, uint32(uint8(n))
 	night := s.plan.Night
-	if s.plan.Fake == SharedList {
+	if s.plan.Fake == "farm-list" {
 		night = 0
 	}
 	present := random.Stream(random.Hash(s.plan.Roster, night, streamPresent))

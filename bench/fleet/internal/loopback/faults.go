@@ -6,23 +6,19 @@ import (
 	"github.com/a2sscan/a2sscan/bench/fleet/internal/random"
 )
 
-// Faults adds faults to the network between servers and scanner. It takes its
-// random numbers from a seed: if the datagrams come in the same order, they have
-// the same faults.
+// Faults are the faults of a network between servers and scanner. Their random
+// numbers come from a seed: if the datagrams come in the same order, they have the
+// same faults.
 type Faults struct {
-	FaultsConfig
-	random random.Stream
-	held   wheel
-	kept   []Datagram
-}
-
-// FaultsConfig lists the faults of a network.
-type FaultsConfig struct {
 	Seed      uint64
 	Loss      float64       // share of datagrams lost, each way
 	Duplicate float64       // share of replies sent twice
 	Reorder   float64       // share of replies held back until later ones are sent
 	DelayMax  time.Duration // no Datagram has a longer Delay
+
+	random random.Stream
+	held   wheel
+	kept   []Datagram
 }
 
 // The shortest and the longest time for which a datagram is held back to reorder
@@ -32,26 +28,23 @@ const (
 	reorderMax = 5 * time.Millisecond
 )
 
-// NewFaults returns the faults of one port.
-func NewFaults(c FaultsConfig) *Faults {
-	return &Faults{
-		FaultsConfig: c,
-		random:       random.Stream(c.Seed),
-		held:         newWheel(c.DelayMax + reorderMax),
+// start prepares f for the datagrams of one port.
+func (f *Faults) start() *Faults {
+	f.random = random.Stream(f.Seed)
+	n := 8
+	for n < int((f.DelayMax+reorderMax)/wheelTick)+2 {
+		n *= 2
 	}
+	f.held.slots = make([]Outbox, n)
+	return f
 }
-
-// any reports whether any faults or delays are configured.
-func (f *Faults) any() bool {
-	return f.Loss > 0 || f.Duplicate > 0 || f.Reorder > 0 || f.DelayMax > 0
-}
-
-// losesQuery reports whether the next query is lost on its way to the server.
-func (f *Faults) losesQuery() bool { return f.random.Chance(f.Loss) }
 
 // apply loses, duplicates and holds back datagrams in out.List, from index first
 // on.
 func (f *Faults) apply(now time.Duration, out *Outbox, first int, s *Stats) {
+	if f.Loss == 0 && f.Duplicate == 0 && f.Reorder == 0 && f.DelayMax == 0 {
+		return
+	}
 	f.kept = f.kept[:0]
 	for i := first; i < len(out.List); i++ {
 		d := out.List[i]
@@ -98,14 +91,6 @@ type wheel struct {
 	now   int64    // the tick up to which everything was released
 	count int
 	bytes int
-}
-
-func newWheel(longest time.Duration) wheel {
-	n := 8
-	for n < int(longest/wheelTick)+2 {
-		n *= 2
-	}
-	return wheel{slots: make([]Outbox, n)}
 }
 
 func (w *wheel) slot(tick int64) *Outbox { return &w.slots[tick&int64(len(w.slots)-1)] }

@@ -35,7 +35,7 @@ func flood(f *Faults, n int, delay time.Duration, s *Stats) (got []string, at []
 func TestFaultShares(t *testing.T) {
 	const n = 20000
 	var s Stats
-	f := NewFaults(FaultsConfig{Loss: 0.1, Duplicate: 0.05, Reorder: 0.02})
+	f := (&Faults{Loss: 0.1, Duplicate: 0.05, Reorder: 0.02}).start()
 	got, _ := flood(f, n, 0, &s)
 	near := func(name string, got uint64, want float64) {
 		if d := float64(got) - want*n; d < -0.15*want*n || d > 0.15*want*n {
@@ -61,7 +61,7 @@ func TestFaultShares(t *testing.T) {
 	near("late", uint64(late), 0.9*1.05*0.02)
 	lost := 0
 	for range n {
-		if f.losesQuery() {
+		if f.random.Chance(f.Loss) {
 			lost++
 		}
 	}

@@ -48,11 +48,29 @@ type Group struct {
 // that no other socket on this machine's loopback has. Answer must be called before
 // Serve.
 func (g *Group) Open(number uint16) (*Port, error) {
-	p, err := open(number)
-	if err == nil {
-		g.Ports = append(g.Ports, p)
+	conn, err := listen(number)
+	if err != nil {
+		return nil, err
 	}
-	return p, err
+	number = conn.LocalAddr().(*net.UDPAddr).AddrPort().Port()
+	unpolled, err := udp.Unpoll(conn)
+	if err != nil {
+		return nil, err
+	}
+	p := &Port{
+		number: number, conn: unpolled, pc: ipv4.NewPacketConn(unpolled),
+		in:   make([]ipv4.Message, batch),
+		send: make([]ipv4.Message, batch),
+	}
+	for i := range p.in {
+		p.in[i].Buffers = [][]byte{make([]byte, requestSize)}
+		p.in[i].OOB = make([]byte, controlSize)
+		p.send[i].Buffers = make([][]byte, 1)
+		p.send[i].OOB = unix.PktInfo4(&unix.Inet4Pktinfo{})
+		p.send[i].Addr = &net.UDPAddr{IP: make(net.IP, net.IPv4len)}
+	}
+	g.Ports = append(g.Ports, p)
+	return p, nil
 }
 
 // Serve answers on the ports that have a handler, until ctx is done or the Group is
@@ -125,37 +143,13 @@ type Port struct {
 	seen Stats // for Stats
 }
 
-func open(number uint16) (*Port, error) {
-	conn, err := listen(number)
-	if err != nil {
-		return nil, err
-	}
-	number = conn.LocalAddr().(*net.UDPAddr).AddrPort().Port()
-	unpolled, err := udp.Unpoll(conn)
-	if err != nil {
-		return nil, err
-	}
-	p := &Port{
-		number: number, conn: unpolled, pc: ipv4.NewPacketConn(unpolled),
-		in:   make([]ipv4.Message, batch),
-		send: make([]ipv4.Message, batch),
-	}
-	for i := range p.in {
-		p.in[i].Buffers = [][]byte{make([]byte, requestSize)}
-		p.in[i].OOB = make([]byte, controlSize)
-		p.send[i].Buffers = make([][]byte, 1)
-		p.send[i].OOB = unix.PktInfo4(&unix.Inet4Pktinfo{})
-		p.send[i].Addr = &net.UDPAddr{IP: make(net.IP, net.IPv4len)}
-	}
-	return p, nil
-}
-
 // recvBuffer is the size in bytes of the receive buffer requested for each socket.
 // A query takes about 800 bytes of it, so at 100,000 queries per second it lasts
 // for a pause of 200 ms.
 const recvBuffer = 16 << 20
 
-// listen opens the socket of a Port.
+// listen opens a socket on the device lo that reports the destination of each datagram
+// and how many datagrams the kernel has dropped.
 func listen(number uint16) (*net.UDPConn, error) {
 	lo, err := net.InterfaceByName("lo")
 	if err != nil {
@@ -164,9 +158,22 @@ func listen(number uint16) (*net.UDPConn, error) {
 	if lo.Flags&net.FlagLoopback == 0 {
 		return nil, errors.New("the device lo is not a loopback device; the socket must not be bound to it")
 	}
-	lc := net.ListenConfig{Control: func(_, _ string, raw syscall.RawConn) error {
-		var err error
-		return errors.Join(raw.Control(func(fd uintptr) { err = wallIn(int(fd)) }), err)
+	lc := net.ListenConfig{Control: func(_, _ string, raw syscall.RawConn) (err error) {
+		e := raw.Control(func(fd uintptr) {
+			s := int(fd)
+			err = errors.Join(
+				unix.BindToDevice(s, "lo"),
+				unix.SetsockoptInt(s, unix.IPPROTO_IP, unix.IP_PKTINFO, 1),
+				unix.SetsockoptInt(s, unix.SOL_SOCKET, unix.SO_RXQ_OVFL, 1))
+			if unix.SetsockoptInt(s, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, recvBuffer) != nil {
+				// Without privileges the kernel grants only the usual maximum.
+				_ = unix.SetsockoptInt(s, unix.SOL_SOCKET, unix.SO_RCVBUF, recvBuffer)
+			}
+		})
+		if err = errors.Join(e, err); err != nil {
+			err = fmt.Errorf("can't be bound to the device lo and made to report destinations and drops: %w", err)
+		}
+		return err
 	}}
 	at := netip.AddrPortFrom(netip.IPv4Unspecified(), number)
 	conn, err := lc.ListenPacket(context.Background(), "udp4", at.String())
@@ -179,29 +186,9 @@ func listen(number uint16) (*net.UDPConn, error) {
 	return conn.(*net.UDPConn), nil
 }
 
-// wallIn binds a socket to the device lo. It also makes the socket report the
-// destination of each datagram and how many datagrams the kernel has dropped, and
-// enlarges its receive buffer.
-func wallIn(fd int) error {
-	if err := unix.BindToDevice(fd, "lo"); err != nil {
-		return fmt.Errorf("can't be bound to the device lo, and must be: %w", err)
-	}
-	if err := unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_PKTINFO, 1); err != nil {
-		return fmt.Errorf("can't get the destination of datagrams (IP_PKTINFO): %w", err)
-	}
-	if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RXQ_OVFL, 1); err != nil {
-		return fmt.Errorf("can't get the count of dropped datagrams (SO_RXQ_OVFL): %w", err)
-	}
-	if unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, recvBuffer) != nil {
-		// Without privileges the kernel grants only the usual maximum.
-		_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, recvBuffer)
-	}
-	return nil
-}
-
 // Answer makes h answer on the port, over a network with the faults f.
-func (p *Port) Answer(h Handler, f *Faults) {
-	p.handler, p.faults = h, f
+func (p *Port) Answer(h Handler, f Faults) {
+	p.handler, p.faults = h, f.start()
 	p.out, p.stats = h.Out()
 }
 
@@ -254,15 +241,13 @@ func (p *Port) take(now time.Duration, m *ipv4.Message) {
 	case !p.handler.Has(server):
 		p.stats.Foreign++
 		return
-	case p.faults.losesQuery():
+	case p.faults.random.Chance(p.faults.Loss):
 		p.stats.LostQueries++
 		return
 	}
 	first := len(p.out.List)
 	p.handler.Respond(now, client, server, m.Buffers[0][:m.N])
-	if p.faults.any() {
-		p.faults.apply(now, p.out, first, p.stats)
-	}
+	p.faults.apply(now, p.out, first, p.stats)
 	if len(p.out.List) >= batch || len(p.out.Data) > flushBytes {
 		p.flush()
 	}

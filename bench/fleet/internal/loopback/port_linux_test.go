@@ -42,7 +42,7 @@ func (e *echo) Respond(_ time.Duration, client, server uint64, datagram []byte) 
 // socketless returns a port that can receive datagrams but sends none.
 func socketless() *Port {
 	e := &echo{}
-	return &Port{handler: e, out: &e.out, stats: &e.stats, faults: NewFaults(FaultsConfig{}), number: 27015}
+	return &Port{handler: e, out: &e.out, stats: &e.stats, faults: new(Faults).start(), number: 27015}
 }
 
 // TestWall passes a port datagrams from and to all kinds of addresses. The port

@@ -69,7 +69,6 @@ type Stats struct {
 	Queries    uint64 // datagrams to addresses of the fleet, with or without a server
 	Malformed  uint64 // Queries that no server accepts as a request (EC-16)
 	Nobody     uint64 // Queries to an empty address or a silent server
-	Limited    uint64 // Queries beyond the server's QueryLimit
 	Replies    uint64 // datagrams sent
 	ReplyBytes uint64 // UDP payload
 

@@ -46,9 +46,12 @@ type Demo struct {
 // StartDemo starts servers on the first free port from demoPort on. On any port,
 // they behave as the servers of demoPort.
 func StartDemo(network string) (*Demo, error) {
+	// Servers of application 730 mostly ignore RULES, so a scan asks them for RULES only
+	// twice. With the losses, that is too few to prove that a server does not answer.
+	all := slices.DeleteFunc(games.Titles(), func(id string) bool { return id == "cs2" || id == "csgo" })
 	cfg := fleet.Config{
 		Seed: demoSeed, Alive: demoAlive, Hostile: demoHostile, Loss: demoLoss,
-		Kinds: append(fleet.UsualKinds(), fleet.Games), Games: demoGames(),
+		Kinds: append(fleet.UsualKinds(), fleet.Games), Games: all,
 	}
 	var err error
 	if cfg.Network, err = netip.ParsePrefix(network); err != nil {
@@ -70,14 +73,6 @@ func StartDemo(network string) (*Demo, error) {
 		go func() { served <- servers.Serve(ctx) }()
 		return &Demo{cfg, func() { cancel(); <-served; servers.Close() }}, nil
 	}
-}
-
-// demoGames returns the games of the demo. It omits the games of application 730:
-// their servers mostly ignore RULES, so a scan asks them for RULES only twice. With
-// the demo's losses, two attempts are too few to prove that a server does not
-// answer.
-func demoGames() []string {
-	return slices.DeleteFunc(games.Titles(), func(id string) bool { return id == "cs2" || id == "csgo" })
 }
 
 // Report compares the records with the simulated servers and writes the result in

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"net/netip"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -48,7 +50,10 @@ func Run(t *console.Terminal, o *Options) error {
 		ctx, stop = context.WithTimeout(ctx, o.Span)
 		defer stop()
 	}
-	ports := servedPorts(o.Ports, servers.Ports())
+	ports := o.Ports
+	if slices.Contains(o.Fleet.Ports, 0) { // free ports were chosen
+		ports = strings.ReplaceAll(strings.Trim(fmt.Sprint(servers.Ports()), "[]"), " ", ",")
+	}
 	if err := servers.Config().WriteLife(o.Truth, time.Now()); err != nil {
 		return err
 	}
@@ -60,7 +65,7 @@ func Run(t *console.Terminal, o *Options) error {
 	status := func() string {
 		s := servers.Stats()
 		return fmt.Sprintf("queries %d; replies %d, %s; unanswered %d; lost on purpose %d; drops %d",
-			s.Queries, s.Replies, console.Bytes(s.ReplyBytes), s.Nobody+s.Malformed+s.Limited,
+			s.Queries, s.Replies, console.Bytes(s.ReplyBytes), s.Nobody+s.Malformed,
 			s.LostQueries+s.LostReplies, s.KernelDrops+s.Overflow+s.SendErrors)
 	}
 	stop := t.RepeatStatus(progress.Interval(t), status)
