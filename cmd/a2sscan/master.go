@@ -46,10 +46,11 @@ long. Master servers send the list page by page and limit how many pages a
 client may request in a minute: 100,000 servers take about 36 minutes. Valve's
 own master server has been silent since October 2025.
 
-master writes the list as it arrives, so an interrupt or an error loses nothing.
-With --force, a new list replaces the old one only when it is complete; an
-incomplete one stays beside it as PATH.part. master reads the key of the Web API
-from --key-file or from the variable ` + masterlist.KeyVariable + `, and never shows it.`,
+master writes the list as it arrives to PATH.part, which becomes PATH when the
+list is complete; with --force it then replaces the old list. After an interrupt
+or an error PATH.part stays, with all that was fetched. master reads the key of
+the Web API from --key-file or from the variable ` + masterlist.KeyVariable + `,
+and never shows it.`,
 		Example: `  a2sscan master --key-file key.txt --app 730 --json -o cs2.ndjson.zst
   a2sscan master --not-empty --filter '\map\cp_dustbowl' |
     a2sscan scan > dustbowl.ndjson

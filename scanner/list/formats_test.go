@@ -52,6 +52,8 @@ var lists = []struct {
 		"1.0.0.1:5|1.0.0.2:6", "3 not an IPv4 address: z"},
 	{"CSV of address and port", "CSV", "1.0.0.1,5,x\n1.0.0.2,6,y\n", "1.0.0.1:5|1.0.0.2:6", ""},
 	{"quoted CSV", "CSV", "\"1.0.0.1:5\",\"a\"\n\"1.0.0.2:6\",\"b\"\n", "1.0.0.1:5|1.0.0.2:6", ""},
+	{"an empty port column beside another port", "CSV", "ip,port,gameport\n1.0.0.1,5,6\n1.0.0.2,,6\n",
+		"1.0.0.1:5", "3 the port is missing, and a column with another name looks like it: name that column port, or give --port: 1.0.0.2"},
 	{"CSV with semicolons", "CSV with semicolons", "name;host;query_port;port\na;1.0.0.1;5;9\nb;1.0.0.2;6;9\n", "1.0.0.1:5|1.0.0.2:6", ""},
 	{"TSV", "TSV", "name\taddress\tport\na\t1.0.0.1\t5\n\"q\"\t1.0.0.2\t6\n\t1.0.0.3\t7\n", "1.0.0.1:5|1.0.0.2:6|1.0.0.3:7", ""},
 	{"TSV without names", "TSV", "a b, c\t1.0.0.1\t5\nd\t1.0.0.2\t6\n", "1.0.0.1:5|1.0.0.2:6", ""},

@@ -33,7 +33,7 @@ const (
 	faultQuote       fault = "a quoted field does not end in its line"
 	faultTruncated   fault = "the list ends in the middle of the line: it was cut off"
 	faultStrayPort   fault = "a port follows its address after a colon, ip:port (with --port a number is a tag)"
-	faultPortColumn  fault = "a column looks like the port, and is not named port: name it so, or give --port"
+	faultPortColumn  fault = "the port is missing, and a column with another name looks like it: name that column port, or give --port"
 	faultLineEnds    fault = "another target follows a carriage return: lines end with a newline (tr '\\r' '\\n')"
 )
 

@@ -31,6 +31,7 @@ var Kinds = []Kind{
 	{"reply pages of a master server", isPages, readPages},
 	{"Web API JSON (GetServersAtAddress)", isAtAddress.Match, readAnswers},
 	{"Web API JSON (GetServerList)", isAnswer.Match, readAnswers},
+	{"Web API JSON (one server per line)", isElement.Match, readElements},
 }
 
 // These are the beginnings of answers. Only GetServersAtAddress sends "success" and
@@ -38,6 +39,7 @@ var Kinds = []Kind{
 // but text, such as an IPv6 address.
 var (
 	isAnswer    = regexp.MustCompile(`^\x{FEFF}?\s*(\{\s*"response"|\[\s*[{\]])`)
+	isElement   = regexp.MustCompile(`^\x{FEFF}?\s*\{\s*"addr"\s*:\s*"[^"]*"\s*,\s*"(gameport|gmsindex)"`)
 	isAtAddress = regexp.MustCompile(`^\x{FEFF}?\s*\{\s*"response"\s*:\s*\{(\s*"success"|(?s:.*)"gmsindex")`)
 )
 
@@ -60,6 +62,27 @@ func readAnswers(r io.Reader, handle func(int, *Server, error) error) error {
 		return fmt.Errorf("%w: it reports a failure", ErrMalformed)
 	}
 	return err
+}
+
+// readElements reads the servers of an answer that jq or another tool has written one
+// per line. A line that is no JSON costs only itself.
+func readElements(r io.Reader, handle func(int, *Server, error) error) error {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, maxItem)
+	for item := 1; lines.Scan(); item++ {
+		line := bytes.TrimSpace(bytes.TrimPrefix(lines.Bytes(), []byte("\uFEFF")))
+		if len(line) == 0 {
+			continue
+		}
+		s, bad, err := readServer(newDecoder(bytes.NewReader(line)))
+		if err != nil {
+			bad = explainJSON(err)
+		}
+		if err := handle(item, s, bad); err != nil {
+			return err
+		}
+	}
+	return lines.Err()
 }
 
 // readPages reads the addresses of pages, one after the other. If a header begins

@@ -20,14 +20,13 @@ const DefaultWeb = "https://api.steampowered.com/IGameServersService/GetServerLi
 
 // Errors of Fetch and of Kind.Read. The servers before the error have been passed on.
 var (
-	ErrKey        = errors.New("the key was refused")
-	ErrRefused    = errors.New("the request was refused")
-	ErrNoReply    = errors.New("the master does not answer")
-	ErrNoProgress = errors.New("the master makes no progress")
-	ErrSlow       = errors.New("the master asks to wait longer than we are willing to")
-	ErrTooMuch    = errors.New("more than we are willing to read")
-	ErrMalformed  = errors.New("not what it should be") // also: truncated
-	ErrFilter     = errors.New("filter")                // it can't be sent; no request was sent
+	ErrKey       = errors.New("the key was refused")
+	ErrRefused   = errors.New("the request was refused")
+	ErrNoReply   = errors.New("the master does not answer")
+	ErrSlow      = errors.New("the master asks to wait longer than we are willing to")
+	ErrTooMuch   = errors.New("more than we are willing to read")
+	ErrMalformed = errors.New("not what it should be") // also: truncated, and a list that does not go on
+	ErrFilter    = errors.New("filter")                // it can't be sent; no request was sent
 )
 
 // Config describes which list to fetch, from where and how.
@@ -49,7 +48,7 @@ type Config struct {
 	// Page is called with each new page of a master server, before its servers are
 	// passed to handle. The datagram is valid until Page returns. Page may be nil.
 	Page     func(datagram []byte) error
-	Progress func(Progress) // called between requests; may be nil
+	Progress func(Stats) // called between requests; may be nil
 
 	// Dial opens the connection to a master server; nil: a net.Dialer. Each Write must
 	// send one datagram, and each Read must return one datagram.
@@ -123,12 +122,8 @@ type Stats struct {
 	End      string   // how the list ended, in words
 	Complete bool     // the list ended properly, and no part of it is known to be missing
 	Capped   []string // parts with more servers than could be fetched (Web API)
-}
 
-// Progress is the state of a fetch between two requests.
-type Progress struct {
-	Stats
-	Wait time.Duration // until the next request
+	Wait time.Duration // until the next request, for Config.Progress
 	Why  string        // the reason to wait; empty: there is none
 }
 
@@ -149,6 +144,7 @@ func Fetch(ctx context.Context, cfg Config, handle func(*Server) error) (Stats, 
 	} else {
 		err = f.overWeb(ctx)
 	}
+	f.pause(ctx, 0, "")
 	if err != nil {
 		f.stats.Complete, f.stats.End = false, "the list is incomplete"
 	}
@@ -208,9 +204,21 @@ func (f *fetch) add(s *Server) (fresh bool, err error) {
 	return true, nil
 }
 
-func (f *fetch) progress(wait time.Duration, why string) {
+// pause reports why the next request has to wait, and waits.
+func (f *fetch) pause(ctx context.Context, wait time.Duration, why string) error {
 	if f.Progress != nil {
-		f.Progress(Progress{Stats: f.stats, Wait: wait, Why: why})
+		now := f.stats
+		now.Wait, now.Why = wait, why
+		f.Progress(now)
+	}
+	if wait <= 0 {
+		return ctx.Err()
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(wait):
+		return nil
 	}
 }
 
@@ -228,25 +236,11 @@ func (f *fetch) awaitLimits(ctx context.Context) error {
 	if wait > 0 {
 		why = "keeping the master's limits"
 	}
-	f.progress(wait, why)
-	err := sleep(ctx, wait)
+	err := f.pause(ctx, wait, why)
 	f.sent = append(f.sent, time.Now())
 	f.sent = f.sent[max(len(f.sent)-most, 0):]
 	f.stats.Requests++
 	return err
-}
-
-// sleep waits for d. If ctx ends before that, sleep returns ctx's error.
-func sleep(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return ctx.Err()
-	}
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
 }
 
 // Key is a Steam Web API key. It is never shown: a Key that is formatted or logged

@@ -23,7 +23,23 @@ const (
 	pages   = "reply pages of a master server"
 	answers = "Web API JSON (GetServerList)"
 	atAddr  = "Web API JSON (GetServersAtAddress)"
+
+	elements = "Web API JSON (one server per line)"
 )
+
+// TestElements: servers of an answer, one per line, keep their details, and a bad line
+// costs only itself.
+func TestElements(t *testing.T) {
+	const list = `{"addr":"203.0.113.7:27015","gameport":27015,"name":"a","players":3}` + "\n\n" +
+		`{"addr":"203.0.113.8:27015",` + "\n" + `{"addr":"x"}` + "\r\n" + `{"addr":"203.0.113.9:27016"}`
+	servers, bad, kind, err := read(t, []byte(list), strings.NewReader(list))
+	if err != nil || kind != elements || len(servers) != 2 || len(bad) != 2 {
+		t.Fatalf("%v, %v, %s, %v", servers, bad, kind, err)
+	}
+	if string(servers[0].Details) != `{"name":"a","players":3,"game_port":27015}` || servers[1].Addr != addr("203.0.113.9:27016") {
+		t.Errorf("%s, %v", servers[0].Details, servers[1].Addr)
+	}
+}
 
 func TestSniff(t *testing.T) {
 	tests := []struct {
@@ -46,6 +62,7 @@ func TestSniff(t *testing.T) {
 		{"GetServersAtAddress, refused", `{"response":{"success":false,"message":"no"}}`, atAddr},
 		{"a census", `{"schema":1,"scan":"x","ip":"1.2.3.4","port":5,"master":{"appid":1}}`, ""},
 		{"lines of addresses", `{"addr":"1.2.3.4:5"}`, ""},
+		{"lines of servers", `{"addr":"1.2.3.4:5","gameport":5,"name":"x"}`, elements},
 		{"an empty object", `{}`, ""},
 		{"text", "203.0.113.7:27015\n", ""},
 		{"text with a tag", "# {\"response\"\n", ""},

@@ -36,7 +36,7 @@ func (w *webList) fetchParts(ctx context.Context) error {
 	for len(open) > 0 {
 		p := open[len(open)-1]
 		open = open[:len(open)-1]
-		before := w.stats.Servers + w.stats.Elsewhere
+		before := len(w.seen)
 		var err error
 		if p.sample, err = w.ask(ctx, p.filter); err != nil {
 			return err
@@ -47,7 +47,7 @@ func (w *webList) fetchParts(ctx context.Context) error {
 			w.noOr = true
 			open = append(open[:len(open)-1], w.divide(p.from)...)
 		case !w.isCut(p, &open):
-		case p.from != nil && len(p.sample) >= len(p.from.sample) && w.stats.Servers+w.stats.Elsewhere == before:
+		case p.from != nil && len(p.sample) >= len(p.from.sample) && len(w.seen) == before:
 			// Some known servers do not meet the filter, so an answer of this size would
 			// contain new ones if the master respected the filter.
 			w.capped(p.from)
@@ -67,11 +67,10 @@ func (w *webList) fetchParts(ctx context.Context) error {
 // part. That part is then divided too, and its halves are added to open.
 func (w *webList) isCut(p *part, open *[]*part) bool {
 	n := len(p.sample)
-	if n > 0 && n%w.Cap == 0 {
-		return true
-	}
 	twin, ok := w.counts[n]
 	switch {
+	case n > 0 && n%w.Cap == 0:
+		return true
 	case n < minTwin:
 		return false
 	case !ok:
@@ -124,8 +123,8 @@ func (w *webList) divide(p *part) []*part {
 			either = Condition{Key: "or", Group: best}
 		}
 		return []*part{ // the last one is requested first
-			{filter: with(p.filter, Condition{Key: "nor", Group: best}), from: p, depth: p.depth + 1},
-			{filter: with(p.filter, either), from: p, depth: p.depth + 1, either: len(best) > 1},
+			{filter: slices.Concat(p.filter, Filter{{Key: "nor", Group: best}}), from: p, depth: p.depth + 1},
+			{filter: slices.Concat(p.filter, Filter{either}), from: p, depth: p.depth + 1, either: len(best) > 1},
 		}
 	}
 	w.capped(p)
@@ -135,7 +134,7 @@ func (w *webList) divide(p *part) []*part {
 			alike = append(alike, a.condition)
 		}
 	}
-	others := with(p.filter, Condition{Key: "nand", Group: alike})
+	others := slices.Concat(p.filter, Filter{{Key: "nand", Group: alike}})
 	if len(alike) == 0 || p.depth == maxDepthOfParts || escapedLen(others) > maxWebFilter {
 		return nil
 	}
@@ -163,8 +162,6 @@ func (w *webList) half(p *part, atoms []atom) (half []Condition, weight int) {
 	return half, weight
 }
 
-func with(f Filter, c Condition) Filter { return append(slices.Clone(f), c) }
-
 func escapedLen(f Filter) int { return len(url.QueryEscape(f.String())) }
 
 // values returns an atom for each value that a filter can express.
@@ -181,10 +178,17 @@ func values(sample []sampled, key string, value func(*sampled) string) (atoms []
 	return atoms
 }
 
-// names divides names by the first character after their common prefix.
+// names divides names by the first character after their common prefix, which does not
+// end inside a character. A part that is divided has servers.
 func names(sample []sampled) []atom {
-	prefix := commonPrefix(sample)
-	same := !slices.ContainsFunc(sample, func(s sampled) bool { return s.name != prefix })
+	prefix, same := sample[0].name, true
+	for _, s := range sample {
+		for !strings.HasPrefix(s.name, prefix) {
+			_, size := utf8.DecodeLastRuneInString(prefix)
+			prefix = prefix[:len(prefix)-size]
+		}
+		same = same && s.name == sample[0].name
+	}
 	return values(sample, "name_match", func(s *sampled) string {
 		rest := s.name[len(prefix):]
 		_, size := utf8.DecodeRuneInString(rest)
@@ -193,24 +197,4 @@ func names(sample []sampled) []atom {
 		}
 		return prefix + rest[:size] + "*"
 	})
-}
-
-// commonPrefix returns the longest common prefix of the names in the sample that does
-// not end inside a character.
-func commonPrefix(sample []sampled) string {
-	if len(sample) == 0 {
-		return ""
-	}
-	prefix := sample[0].name
-	for i := range sample {
-		n := 0
-		for n < min(len(prefix), len(sample[i].name)) && prefix[n] == sample[i].name[n] {
-			n++
-		}
-		for n < len(prefix) && n > 0 && !utf8.RuneStart(prefix[n]) {
-			n--
-		}
-		prefix = prefix[:n]
-	}
-	return prefix
 }

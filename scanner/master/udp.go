@@ -19,6 +19,8 @@ const maxDatagram = 1 << 16
 // started again from the beginning.
 const maxStale = 3
 
+var errNoProgress = fmt.Errorf("%w: the master makes no progress", ErrMalformed)
+
 // overUDP fetches the list page by page.
 func (f *fetch) overUDP(ctx context.Context) error {
 	f.withDefaults(3*time.Second, 61*time.Second, 3, 50_000, udpLimits)
@@ -52,7 +54,6 @@ func (f *fetch) overUDP(ctx context.Context) error {
 			return fmt.Errorf("master %s: %w", f.UDP, err)
 		}
 	}
-	f.progress(0, "")
 	return nil
 }
 
@@ -80,8 +81,7 @@ func (l *pages) fetchPage(ctx context.Context) ([]byte, error) {
 		// A master that has answered before but is silent now may be ignoring the client
 		// because of too many requests.
 		if try > 0 && try == l.Retries && l.stats.Replies > 0 && !l.again {
-			l.progress(l.MaxWait, "before asking again")
-			if err := sleep(ctx, l.MaxWait); err != nil {
+			if err := l.pause(ctx, l.MaxWait, "before asking again"); err != nil {
 				return nil, err
 			}
 		}
@@ -97,7 +97,7 @@ func (l *pages) fetchPage(ctx context.Context) ([]byte, error) {
 		}
 		cause = err
 		if !errors.Is(err, os.ErrDeadlineExceeded) { // not a timeout: an immediate retry would fail too
-			if err := sleep(ctx, l.Timeout); err != nil {
+			if err := l.pause(ctx, l.Timeout, "before asking again"); err != nil {
 				return nil, err
 			}
 		}
@@ -139,7 +139,7 @@ func (l *pages) noReply(cause error) error {
 	switch {
 	case l.again:
 		return fmt.Errorf("%w: asked %s for what follows %v, it sent the previous page again",
-			ErrNoProgress, tries, l.request.Seed)
+			errNoProgress, tries, l.request.Seed)
 	case !errors.Is(cause, os.ErrDeadlineExceeded):
 		if no, ok := errors.AsType[syscall.Errno](cause); ok {
 			cause = no // without its addresses, since the error names the master
@@ -185,14 +185,14 @@ func (l *pages) take(datagram []byte) error {
 		l.stats.End, l.stats.Complete = "the list is complete", true
 		return nil
 	case n == 0 && l.page.Cut:
-		return fmt.Errorf("%w: a page that is cut off before its first address", ErrNoProgress)
+		return fmt.Errorf("%w: a page that is cut off before its first address", errNoProgress)
 	case n == 0:
 		l.stats.End = "the list ended with an empty page and no terminator; it may be incomplete"
 		return nil
 	case l.page.Addrs[n-1] == l.request.Seed:
-		return fmt.Errorf("%w: what follows %v ends with it", ErrNoProgress, l.request.Seed)
+		return fmt.Errorf("%w: what follows %v ends with it", errNoProgress, l.request.Seed)
 	case l.stale >= maxStale:
-		return fmt.Errorf("%w: %d pages in a row had nothing new", ErrNoProgress, l.stale)
+		return fmt.Errorf("%w: %d pages in a row had nothing new", errNoProgress, l.stale)
 	}
 	l.request.Seed = l.page.Addrs[n-1]
 	return nil

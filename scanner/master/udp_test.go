@@ -99,14 +99,14 @@ func TestFetchUDPFaults(t *testing.T) {
 		{"pages cut off", []fleet.MasterFault{fleet.MasterTruncated}, 1, 4, complete, nil, nil, 1024,
 			func(s master.Stats) bool { return s.Truncated == 4 }},
 		{"pages cut off to the end", []fleet.MasterFault{fleet.MasterTruncated}, 1, 0, complete, nil, nil, 1024, nil},
-		{"pages cut off before an address", []fleet.MasterFault{fleet.MasterStub}, 2, 0, incomplete, master.ErrNoProgress,
+		{"pages cut off before an address", []fleet.MasterFault{fleet.MasterStub}, 2, 0, incomplete, master.ErrMalformed,
 			[]string{"cut off"}, 2 * page, nil},
 		{"no terminator", []fleet.MasterFault{fleet.MasterNoTerminator}, 0, 0, "may be incomplete", nil, nil, 1024, nil},
-		{"endless", []fleet.MasterFault{fleet.MasterEndless}, 0, 0, incomplete, master.ErrNoProgress,
+		{"endless", []fleet.MasterFault{fleet.MasterEndless}, 0, 0, incomplete, master.ErrMalformed,
 			[]string{"3 pages in a row had nothing new"}, 1024, nil},
-		{"the same page again", []fleet.MasterFault{fleet.MasterStuck}, 0, 0, incomplete, master.ErrNoProgress,
+		{"the same page again", []fleet.MasterFault{fleet.MasterStuck}, 0, 0, incomplete, master.ErrMalformed,
 			[]string{"the previous page again"}, page, func(s master.Stats) bool { return s.Repeated == 4 }},
-		{"the seed again", []fleet.MasterFault{fleet.MasterSeedLast}, 2, 0, incomplete, master.ErrNoProgress,
+		{"the seed again", []fleet.MasterFault{fleet.MasterSeedLast}, 2, 0, incomplete, master.ErrMalformed,
 			[]string{"ends with it"}, 2 * page, nil},
 		{"overlapping pages", []fleet.MasterFault{fleet.MasterOverlaps}, 0, 0, complete, nil, nil, 1024,
 			func(s master.Stats) bool { return s.Duplicates >= 10*page/4 }},
@@ -140,9 +140,9 @@ func TestFetchUDPFaults(t *testing.T) {
 func TestFetchUDPLimits(t *testing.T) {
 	for _, perMinute := range []int{15, 20, 30} {
 		m := simulated(t, fleet.MasterConfig{Page: 10, PerMinute: perMinute})
-		var waits []master.Progress
+		var waits []master.Stats
 		got, s, took, err := fetchUDP(t, m, master.Config{
-			Region: master.World, Progress: func(p master.Progress) { waits = append(waits, p) }})
+			Region: master.World, Progress: func(p master.Stats) { waits = append(waits, p) }})
 		if err != nil || s.Retries > 0 {
 			t.Fatalf("%d a minute: %v after %d retries", perMinute, err, s.Retries)
 		}

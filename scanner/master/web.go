@@ -35,9 +35,8 @@ func (f *fetch) overWeb(ctx context.Context) error {
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 	if err := w.fetchParts(ctx); err != nil {
-		return fmt.Errorf("%s: %w", "Web API", err)
+		return fmt.Errorf("Web API: %w", err)
 	}
-	f.progress(0, "")
 	return nil
 }
 
@@ -121,8 +120,7 @@ func (w *webList) pauseAfter(ctx context.Context, err error, try int) error {
 		return fmt.Errorf("%w (%v, at most %v): %w", ErrSlow, pause, w.MaxWait, err)
 	}
 	w.stats.Retries++
-	w.progress(pause, why)
-	return sleep(ctx, pause)
+	return w.pause(ctx, pause, why)
 }
 
 // once sends one request and reads the answer. If an error ends the answer early, the

@@ -183,7 +183,7 @@ func (o *Options) Fetch(ctx context.Context, t *console.Terminal, h Handlers, qu
 	}
 	p := &status{start: time.Now()}
 	cfg.Page = h.Page
-	cfg.Progress = func(now master.Progress) {
+	cfg.Progress = func(now master.Stats) {
 		p.update(now)
 		if h.Flush != nil {
 			h.Flush() // if it fails, the next write returns the error again
@@ -228,7 +228,7 @@ func (o *Options) failure(ctx context.Context, stats *master.Stats, err error) e
 		hint = "check that this master knows the filter, and that --url is its address"
 	case errors.Is(err, master.ErrTooMuch):
 		hint = "use a filter that fewer servers meet"
-	case errors.Is(err, master.ErrMalformed), errors.Is(err, master.ErrNoProgress):
+	case errors.Is(err, master.ErrMalformed):
 		hint = "the master may be at fault: check its address and try again later, or fetch parts of the list with filters"
 	}
 	return console.Fail(console.ExitInput, "%w", err).WithHint("%s", hint)

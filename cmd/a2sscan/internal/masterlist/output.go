@@ -19,21 +19,17 @@ import (
 )
 
 // Output writes the servers of a list. It creates the file at the first write, so a run
-// that fetches nothing neither creates a file nor changes an old file. An old list stays
-// until the new list is complete: the new list is written to a file beside it,
-// whose name ends in sink.PartSuffix.
+// that fetches nothing neither creates a file nor changes an old one. The list is written
+// to a file beside it, whose name ends in disk.PartSuffix, until it is complete.
 type Output struct {
 	Raw   bool   // write no servers: Handlers.Page writes the pages instead
 	JSON  bool   // write everything that the master reported about a server
 	Most  uint64 // end the list after this many servers; 0: no limit
 	Count uint64 // servers written so far
 
-	path   string // empty: standard output
-	stdout io.Writer
-	target string // name of the file to replace, with links resolved; empty: none exists
-
-	file   *os.File   // nil: standard output, or not yet created
-	beside *disk.File // the same file, if it is to replace another
+	path   string     // of the list; empty: standard output
+	file   *disk.File // nil: not yet created
+	beside bool       // the file is beside the list
 	pack   packer     // nil: the list is not compressed
 	buf    *bufio.Writer
 	line   []byte
@@ -48,30 +44,11 @@ type packer interface {
 // NewOutput returns an output after checking that the file can be created. The path
 // "-" means stdout. force allows it to replace an existing file.
 func NewOutput(path string, force bool, stdout io.Writer) (*Output, error) {
-	o := &Output{path: path, stdout: stdout}
+	o := &Output{path: path}
 	if path == "-" {
-		o.path = ""
+		o.path, o.buf = "", bufio.NewWriterSize(stdout, 64<<10)
 	}
-	if err := sink.New(path, sink.Options{Replace: force}).Check(); err != nil {
-		return nil, output.Failure(err)
-	}
-	if o.path == "" || !output.IsFile(path) {
-		return o, nil
-	}
-	target, err := filepath.EvalSymlinks(o.path)
-	if err == nil {
-		o.target = target
-		_, err = os.Stat(target)
-	}
-	return o, o.failure(err)
-}
-
-// name returns the name of the file that is being written.
-func (o *Output) name() string {
-	if o.target != "" {
-		return o.target + sink.PartSuffix
-	}
-	return o.path
+	return o, output.Failure(sink.New(path, sink.Options{Replace: force}).Check())
 }
 
 // Add writes one server. It returns ErrEnough after the last server that Most
@@ -93,45 +70,32 @@ func (o *Output) Add(s *master.Server) error {
 }
 
 // Write appends b to the list. The first call creates the file.
-func (o *Output) Write(b []byte) error {
+func (o *Output) Write(b []byte) (err error) {
 	if o.buf == nil {
-		if err := o.open(); err != nil {
+		if info, missing := os.Stat(o.path); missing != nil || info.Mode().IsRegular() {
+			o.beside = true
+			o.file, err = disk.Create(o.path, 0o666)
+		} else { // a pipe or a device
+			o.file, err = disk.Open(o.path, os.O_WRONLY)
+		}
+		if err != nil {
 			return o.failure(err)
 		}
+		to := io.Writer(o.file)
+		switch filepath.Ext(o.path) {
+		case ".zst":
+			o.pack, err = zstd.NewWriter(o.file, zstd.WithEncoderConcurrency(1))
+			to = o.pack
+		case ".gz":
+			o.pack = gzip.NewWriter(o.file)
+			to = o.pack
+		}
+		o.buf = bufio.NewWriterSize(to, 64<<10)
 	}
-	_, err := o.buf.Write(b)
+	if err == nil {
+		_, err = o.buf.Write(b)
+	}
 	return o.failure(err)
-}
-
-// open creates the file.
-func (o *Output) open() (err error) {
-	if o.path == "" {
-		o.buf = bufio.NewWriterSize(o.stdout, 64<<10)
-		return nil
-	}
-	flags := os.O_WRONLY
-	if _, missing := os.Stat(o.path); missing != nil {
-		flags |= os.O_CREATE | os.O_EXCL
-	}
-	if o.target == "" {
-		o.file, err = os.OpenFile(o.path, flags, 0o666)
-	} else if o.beside, err = disk.Create(o.target, 0o666); err == nil {
-		o.file = o.beside.File
-	}
-	if err != nil {
-		return err
-	}
-	to := io.Writer(o.file)
-	switch filepath.Ext(o.path) {
-	case ".zst":
-		o.pack, err = zstd.NewWriter(o.file, zstd.WithEncoderConcurrency(1))
-		to = o.pack
-	case ".gz":
-		o.pack = gzip.NewWriter(o.file)
-		to = o.pack
-	}
-	o.buf = bufio.NewWriterSize(to, 64<<10)
-	return err
 }
 
 // Flush writes all buffered bytes, so that the reader of a pipe receives them.
@@ -146,28 +110,20 @@ func (o *Output) Flush() error {
 	return o.failure(err)
 }
 
-// Close syncs and closes the file. If the list is complete, it then replaces the
-// old list with the new one.
+// Close closes the file. If the list is complete, the file then gets the name of the
+// list.
 func (o *Output) Close(complete bool) error {
-	if o.buf == nil {
-		return nil
-	}
-	err := o.buf.Flush()
+	err := o.Flush()
 	if o.pack != nil {
 		err = errors.Join(err, o.pack.Close())
 	}
-	o.buf = nil
 	switch {
 	case o.file == nil:
-	case o.beside != nil && err == nil && complete:
-		if err = o.beside.Commit(); err == nil {
-			o.target = ""
-		}
-	case o.beside != nil:
-		err = errors.Join(err, o.beside.Sync(), o.beside.Close())
+	case o.beside && complete && err == nil:
+		err = o.file.Commit()
 	default:
-		if e := o.file.Sync(); err == nil && !errors.Is(e, syscall.EINVAL) {
-			err = e // a pipe or a device can't be synced
+		if e := o.file.Sync(); !errors.Is(e, syscall.EINVAL) { // a pipe or a device can't be synced
+			err = errors.Join(err, e)
 		}
 		err = errors.Join(err, o.file.Close())
 	}
@@ -176,19 +132,23 @@ func (o *Output) Close(complete bool) error {
 
 // Kept returns the place of an incomplete list, as the end of a sentence.
 func (o *Output) Kept() string {
-	if o.target == "" {
+	if !o.beside {
 		return "and kept"
 	}
-	return "and kept in " + console.Plain(o.name(), 200) + "; " + console.Plain(o.path, 200) + " is as it was"
+	kept := "and kept in " + console.Plain(o.file.Name(), 200)
+	if output.IsFile(o.path) {
+		kept += "; " + console.Plain(o.path, 200) + " is as it was"
+	}
+	return kept
 }
 
 // failure returns an error of writing as a failure with its exit code and hint, or
 // nil if err is nil.
 func (o *Output) failure(err error) error {
-	if err == nil {
-		return nil
+	if _, known := errors.AsType[*console.Failure](err); err == nil || known {
+		return err
 	}
-	e := &sink.Error{Op: "write", Path: o.name(), Err: console.WithoutPath(err)}
+	e := &sink.Error{Op: "write", Path: o.path, Err: console.WithoutPath(err)}
 	if o.path == "" {
 		e.Path = "standard output"
 	}

@@ -15,12 +15,12 @@ import (
 type status struct {
 	start time.Time
 	mu    sync.Mutex
-	last  master.Progress
+	last  master.Stats
 	until time.Time // when the current wait ends
 }
 
 // update records the progress and the current wait.
-func (p *status) update(now master.Progress) {
+func (p *status) update(now master.Stats) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.last, p.until = now, time.Now().Add(now.Wait)
@@ -31,7 +31,7 @@ func (p *status) line() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s := &p.last
-	line := console.Clock(time.Since(p.start)) + "; " + counts(&s.Stats)
+	line := console.Clock(time.Since(p.start)) + "; " + counts(s)
 	if s.Retries > 0 {
 		line += fmt.Sprintf("; %d repeated", s.Retries)
 	}

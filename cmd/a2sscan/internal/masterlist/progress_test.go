@@ -17,7 +17,7 @@ func TestProgress(t *testing.T) {
 		"keeping the master's limits": "; keeping the master's limits, 1 s",
 		"the master asked to wait":    "; the master asked to wait, 1 s",
 	} {
-		now := master.Progress{Wait: 400 * time.Millisecond, Why: why}
+		now := master.Stats{Wait: 400 * time.Millisecond, Why: why}
 		now.Servers, now.Replies, now.Bytes = 12_345, 54, 75_000
 		p.update(now)
 		if got := p.line(); !strings.HasSuffix(got, want) || len(got) >= 80 {
