@@ -41,31 +41,26 @@ var kinds = []struct {
 
 // changes is the section about changes since the previous census.
 type changes struct {
-	Since  string
-	Kinds  []changeRow
+	*census.Comparison
+	Kinds  []row
 	Games  []gameChange
 	Hidden int // games not in the table
 	Single []singleChange
 	Notes  []string
 }
 
-// changeRow is a row about one kind of change.
-type changeRow struct{ Name, Text, Count, Width string }
-
 // gameChange is a row about the changes in one game.
 type gameChange struct {
-	Name                           string
-	New, Gone, Back, Version, Rest string
-
-	id    string
-	total uint64
+	ID                             string
+	New, Gone, Back, Version, Rest uint64
+	all                            uint64
 }
 
 // singleChange is a change of one server.
 type singleChange struct {
-	Game, Kind   string
-	Server, Addr string
-	People, What string
+	*census.Change
+	People     uint64
+	Word, What string
 }
 
 func newChanges(in *Input, names map[string]string) *changes {
@@ -73,63 +68,44 @@ func newChanges(in *Input, names map[string]string) *changes {
 	if c == nil {
 		return nil
 	}
-	v := &changes{Since: fmt.Sprintf("%s before, %s now; %s without any change.",
-		console.Plural(c.Old.All.Servers, "server"), number(c.New.All.Servers), number(c.Same))}
+	v := &changes{Comparison: c, Notes: changeNotes(c)}
 	var most uint64
 	for _, k := range kinds {
 		most = max(most, c.Stable(k.kind))
 	}
 	for _, k := range kinds {
 		if n := c.Stable(k.kind); n > 0 {
-			v.Kinds = append(v.Kinds, changeRow{k.name, k.text, number(n), width(n, most)})
+			v.Kinds = append(v.Kinds, row{Name: k.name, Text: k.text, N: n, Most: most})
 		}
 	}
-	v.addGames(c, names)
-	for _, g := range v.Games {
-		v.addSingle(g.Name, in.Important.Of(g.id))
-	}
-	v.Notes = changeNotes(c)
-	return v
-}
-
-// addGames fills the table of the games with the most changes.
-func (v *changes) addGames(c *census.Comparison, names map[string]string) {
 	for _, id := range slices.Sorted(maps.Keys(c.ByGame)) {
 		by := c.ByGame[id]
-		g := gameChange{
-			id: id, Name: nameOf(names, id), New: number(by["new"]), Gone: number(by["gone"]),
-			Back: number(by["back"]), Version: number(by["version"]),
-		}
+		g := gameChange{ID: id, New: by["new"], Gone: by["gone"], Back: by["back"], Version: by["version"]}
 		for _, k := range kinds {
-			g.total += by[k.kind]
+			g.all += by[k.kind]
 		}
-		g.Rest = number(g.total - by["new"] - by["gone"] - by["back"] - by["version"])
+		g.Rest = g.all - g.New - g.Gone - g.Back - g.Version
 		v.Games = append(v.Games, g)
 	}
-	slices.SortStableFunc(v.Games, func(a, b gameChange) int { return cmp.Compare(b.total, a.total) })
+	slices.SortStableFunc(v.Games, func(a, b gameChange) int { return cmp.Compare(b.all, a.all) })
 	v.Hidden = max(0, len(v.Games)-changesByGame)
 	v.Games = v.Games[:min(changesByGame, len(v.Games))]
-}
-
-// addSingle adds the most important changes of a game.
-func (v *changes) addSingle(game string, all []census.Change) {
-	for _, c := range all[:min(changesOfGame, len(all))] {
-		one := singleChange{
-			Game: game, Kind: Shown(string(c.Kind), 20), Server: named(c.Name), Addr: Shown(c.Addr, 40), People: number(uint64(c.People)),
-		}
-		for _, known := range kinds {
-			if known.kind == c.Kind {
-				one.Kind = known.name
+	for _, g := range v.Games {
+		important := in.Important.Of(g.ID)
+		for _, c := range important[:min(changesOfGame, len(important))] {
+			one := singleChange{Change: &c, People: uint64(c.People), Word: Shown(string(c.Kind), 20)}
+			for _, known := range kinds {
+				if known.kind == c.Kind {
+					one.Word = known.name
+				}
 			}
+			if !compare.WholeServer(c.Kind) {
+				one.What = Shown(compare.Detail(&c), detailShown)
+			}
+			v.Single = append(v.Single, one)
 		}
-		if !compare.WholeServer(c.Kind) {
-			one.What = Shown(compare.Detail(&c), detailShown)
-		}
-		if c.LikelyLoss {
-			one.Kind += " (likely loss)"
-		}
-		v.Single = append(v.Single, one)
 	}
+	return v
 }
 
 // detailShown is the maximum number of characters of a change's detail on the page.

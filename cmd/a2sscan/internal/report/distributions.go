@@ -12,50 +12,44 @@ import (
 type distribution struct {
 	Title, Text string
 	Value       string // what is counted by, such as "Round trip"
-	Bins        []bin
+	Bins        []row
 }
-
-// bin is a row of a histogram.
-type bin struct{ Range, Count, Share, Width string }
 
 // distributions returns the histograms for which the census has data.
 func distributions(s *census.Stats) (all []distribution) {
-	if d := s.RoundTrips; some(d) {
-		all = append(all, distribution{"Round trips", fmt.Sprintf(
-			"Half of the servers answer within %s ms, nine of ten within %s ms, 99 of 100 within %s ms. The time is that of the first question answered at once.",
-			rounded(d.P50), rounded(d.P90), rounded(d.P99)),
-			"Round trip", histogram(" ms", d)})
+	add := func(title, value, unit string, d *census.Distribution, text func(half, most string) string) {
+		if d != nil && d.Servers > 0 && len(d.Bins) > 0 {
+			all = append(all, distribution{title, text(rounded(d.P50), rounded(d.P90)), value, histogram(unit, d)})
+		}
 	}
-	if d := s.Fill; some(d) {
-		all = append(all, distribution{"How full servers are", fmt.Sprintf(
-			"Half of the servers have at most %s%% of their places taken, nine of ten at most %s%%. Bots take no place.",
-			rounded(d.P50), rounded(d.P90)),
-			"Places taken", histogram("%", d)})
-	}
-	if d := s.Capacity; some(d) {
-		all = append(all, distribution{"How large servers are", fmt.Sprintf(
-			"Half of the servers have at most %s places, nine of ten at most %s. The largest number is %s.",
-			rounded(d.P50), rounded(d.P90), rounded(d.Max)),
-			"Places", histogram("", d)})
-	}
+	add("Round trips", "Round trip", " ms", s.RoundTrips, func(half, most string) string {
+		return fmt.Sprintf("Half of the servers answer within %s ms, nine of ten within %s ms, 99 of 100 within %s ms. "+
+			"The time is that of the first question answered at once.", half, most, rounded(s.RoundTrips.P99))
+	})
+	add("How full servers are", "Places taken", "%", s.Fill, func(half, most string) string {
+		return fmt.Sprintf("Half of the servers have at most %s%% of their places taken, nine of ten at most %s%%. "+
+			"Bots take no place.", half, most)
+	})
+	add("How large servers are", "Places", "", s.Capacity, func(half, most string) string {
+		return fmt.Sprintf("Half of the servers have at most %s places, nine of ten at most %s. "+
+			"The largest number is %s.", half, most, rounded(s.Capacity.Max))
+	})
 	return all
 }
 
-func some(d *census.Distribution) bool { return d != nil && d.Servers > 0 && len(d.Bins) > 0 }
-
 // histogram returns the rows of a distribution.
-func histogram(unit string, d *census.Distribution) (rows []bin) {
-	var largest uint64
-	for _, b := range d.Bins {
-		largest = max(largest, b.Servers)
-	}
-	exact := false // whether the previous bin counts a single value
+func histogram(unit string, d *census.Distribution) (rows []row) {
 	bins := d.Bins
 	for len(bins) > 1 && bins[len(bins)-1].Servers == 0 {
 		bins = bins[:len(bins)-1]
 	}
+	var largest uint64
 	for _, b := range bins {
-		rows = append(rows, bin{binRange(b, unit, exact), number(b.Servers), percent(b.Servers, d.Servers), width(b.Servers, largest)})
+		largest = max(largest, b.Servers)
+	}
+	exact := false // whether the previous bin counts a single value
+	for _, b := range bins {
+		rows = append(rows, row{Name: binRange(b, unit, exact), N: b.Servers, Of: d.Servers, Most: largest})
 		exact = isExact(b)
 	}
 	return rows
@@ -69,7 +63,8 @@ func isExact(b census.Bin) bool { return b.To != nil && *b.To-b.From < 0.001 }
 // previous bin counts a single value, the range begins with "over", because it excludes
 // that value.
 func binRange(b census.Bin, unit string, afterExact bool) string {
-	from := trimmed(b.From)
+	edge := func(v float64) string { return strconv.FormatFloat(math.Round(v*1000)/1000, 'f', -1, 64) }
+	from := edge(b.From)
 	if afterExact {
 		from = "over " + from
 	}
@@ -81,12 +76,7 @@ func binRange(b census.Bin, unit string, afterExact bool) string {
 	case unit == "" && *b.To == b.From+1:
 		return from
 	case unit == "":
-		return from + " to " + trimmed(*b.To-1)
+		return from + " to " + edge(*b.To-1)
 	}
-	return from + " to " + trimmed(*b.To) + unit
-}
-
-// trimmed formats the edge of a bin.
-func trimmed(v float64) string {
-	return strconv.FormatFloat(math.Round(v*1000)/1000, 'f', -1, 64)
+	return from + " to " + edge(*b.To) + unit
 }

@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/text/language"
+	"golang.org/x/text/language/display"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/sink/census"
 )
@@ -21,21 +24,19 @@ const (
 	rowsUnfolded   = 180 // rows of a table that the reader can unfold
 )
 
-// groupRow is a row about one group in a table.
-type groupRow struct {
-	Name, Context         string
-	Servers, ServersWidth string
-	People, PeopleWidth   string
-	Bots, Fill            string
-	WithoutFarms          string // people without farms; empty: no server of the group is in a farm
-}
-
 // groupTable is a table of groups, such as games, maps or networks.
 type groupTable struct {
 	Head   string // title of the first column
 	Rows   []groupRow
 	Folded []groupRow
 	Rest   []string // sentences about what the table omits
+}
+
+// groupRow is a row about one group. Its bars are relative to Most.
+type groupRow struct {
+	census.Group
+	Context string
+	Most    *census.Sums
 }
 
 // mostPeople returns the groups sorted by people, then by servers.
@@ -61,39 +62,36 @@ func newGroupTable(head string, groups *census.Groups, names map[string]string, 
 	for _, g := range sorted {
 		most.Servers, most.People = max(most.Servers, g.Servers), max(most.People, g.People)
 	}
-	for i, g := range sorted {
-		if i >= open+rowsUnfolded {
-			break
-		}
-		row := newGroupRow(&g, most)
+	listed := min(len(sorted), open+rowsUnfolded)
+	for _, g := range sorted[:listed] {
+		row := groupRow{Group: g, Most: &most}
 		switch {
 		case names != nil && g.Game != "":
 			row.Context = nameOf(names, g.Game)
 		case strings.HasPrefix(g.ID, "AS") && g.Name != "":
 			row.Context = Shown(g.ID, 20)
 		}
-		if i < open {
-			t.Rows = append(t.Rows, row)
-		} else {
-			t.Folded = append(t.Folded, row)
-		}
+		t.Rows = append(t.Rows, row)
 	}
-	t.Rest = rest(groups, sorted[min(len(sorted), open+rowsUnfolded):])
+	if len(t.Rows) > open {
+		t.Rows, t.Folded = t.Rows[:open], t.Rows[open:]
+	}
+	t.Rest = rest(groups, sorted[listed:])
 	return t
 }
 
-// newGroupRow returns a row. The lengths of its bars are relative to most.
-func newGroupRow(g *census.Group, most census.Sums) groupRow {
-	row := groupRow{
-		Name:    named(cmp.Or(g.Name, g.ID)),
-		Servers: number(g.Servers), ServersWidth: width(g.Servers, most.Servers),
-		People: number(g.People), PeopleWidth: width(g.People, most.People),
-		Bots: number(g.Bots), Fill: percent(g.People, g.Places),
+// countries returns the table of countries, with their English names.
+func countries(s *census.Stats) *groupTable {
+	named := s.Countries
+	named.Top = slices.Clone(named.Top)
+	for i := range named.Top {
+		g := &named.Top[i]
+		g.Name = g.ID
+		if region, err := language.ParseRegion(g.ID); err == nil {
+			g.Name = display.English.Regions().Name(region)
+		}
 	}
-	if g.Farmed != nil && g.Farmed.Servers > 0 {
-		row.WithoutFarms = number(g.People - min(g.People, g.Farmed.People))
-	}
-	return row
+	return newGroupTable("Country", &named, nil, countriesShown)
 }
 
 // rest describes what a table omits: small groups, and servers whose group is not
@@ -113,45 +111,28 @@ func rest(groups *census.Groups, cut []census.Group) (all []string) {
 	return all
 }
 
-// systems is the section about the operating systems of servers.
-type systems struct {
-	Parts []part
-	Rest  []string
-}
-
-// part is a segment of a divided bar.
+// part is a segment of a divided bar: N of All servers, after those of Before.
 type part struct {
-	Class, Name   string
-	X, Width, Tip string
-	Count, Share  string
+	Class, Name    string
+	Before, N, All uint64
 }
 
 // systemNames maps the operating systems of records to their names.
 var systemNames = map[string]string{"linux": "Linux", "windows": "Windows", "mac": "macOS"}
 
-func newSystems(s *census.Stats) *systems {
-	var all uint64
+// systems returns the bar of the operating systems.
+func systems(s *census.Stats) (parts []part) {
+	var all, before uint64
 	for _, g := range s.Systems.Top {
 		all += g.Servers
 	}
-	if all == 0 {
-		return nil
-	}
-	v := &systems{Rest: rest(&s.Systems, nil)}
-	var before uint64
 	for i, g := range s.Systems.Top[:min(6, len(s.Systems.Top))] {
-		name := cmp.Or(systemNames[g.Name], systemNames[g.ID], named(cmp.Or(g.Name, g.ID)))
-		v.Parts = append(v.Parts, newPart(fmt.Sprintf("s%d", i), name, before, g.Servers, all))
+		if all == 0 {
+			break
+		}
+		name := cmp.Or(systemNames[g.Name], systemNames[g.ID], named(g.Name, g.ID))
+		parts = append(parts, part{fmt.Sprintf("s%d", i), name, before, g.Servers, all})
 		before += g.Servers
 	}
-	return v
-}
-
-// newPart returns the segment for n servers of all, after those before it.
-func newPart(class, name string, before, n, all uint64) part {
-	return part{
-		Class: class, Name: name, X: width(before, all), Width: width(n, all),
-		Count: number(n), Share: percent(n, all),
-		Tip: fmt.Sprintf("%s: %s servers (%s)", name, number(n), percent(n, all)),
-	}
+	return parts
 }

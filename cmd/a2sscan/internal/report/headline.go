@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"path/filepath"
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
@@ -65,13 +64,6 @@ func duration(seconds float64) string {
 	default:
 		return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
 	}
-}
-
-func fileNames(files []string) (names []string) {
-	for _, f := range files {
-		names = append(names, Shown(filepath.Base(f), maxName))
-	}
-	return names
 }
 
 // lead returns a sentence about the games with the most people.

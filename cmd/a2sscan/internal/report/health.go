@@ -2,139 +2,87 @@ package report
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/scanner/game"
 	"github.com/a2sscan/a2sscan/sink/census"
 )
-
-// health is the section from which a reader can judge the numbers.
-type health struct {
-	Facts     []fact
-	Ledger    []entry
-	Datagrams []entry
-	Questions []questionRow
-	Open      []openGame
-}
 
 // fact is a number with its name.
 type fact struct{ Name, Value, Aside string }
 
-// entry is a line of the ledger.
-type entry struct {
-	Name, Count, Share, Width string
-	Sum                       bool
+// row is a row of a table with bars: N, which is a share of Of. The longest bar of the
+// table is Most.
+type row struct {
+	Name, Text  string
+	N, Of, Most uint64
+	Sum         bool
 }
 
-// questionRow says how many servers answered a question.
-type questionRow struct {
-	Name                   string
-	Answered, Unchallenged string
-	NotAsked, Errors       string
-}
-
-// openGame counts the servers of a game that answer without a challenge.
-type openGame struct{ Name, Servers, Share, Width string }
-
-func newHealth(s *census.Stats) *health {
-	h := &health{
-		Questions: []questionRow{
-			newQuestion("Info", &s.Questions.Info),
-			newQuestion("Players", &s.Questions.Players),
-			newQuestion("Rules", &s.Questions.Rules),
-		},
-		Open: openGames(s),
-	}
-	if s.Run != nil {
-		h.Facts = runFacts(s.Run)
-		h.Ledger = ledgerEntries(s.Run)
-		h.Datagrams = datagramEntries(s.Run)
+// facts returns the most important numbers of the scan, if they are known, and the number
+// of records.
+func facts(s *census.Stats) (facts []fact) {
+	if r := s.Run; r != nil {
+		answered := r.Targets.ByStatus["ok"] + r.Targets.ByStatus["partial"] + r.Targets.ByStatus["error"]
+		facts = []fact{{"Hit rate", percentOf(r.HitRate), number(answered) + " of " + number(r.Asked) + " targets answered"}}
+		if r.Missed != nil {
+			facts = append(facts, fact{"Probably missed", rounded(*r.Missed), "live servers, silent by loss alone"})
+		}
+		if r.Chance != nil {
+			facts = append(facts, fact{"Requests answered", percentOf(*r.Chance), "of those to live servers"})
+		}
+		rate := fact{"Rate", console.Short(r.RateReached) + "/s", "datagrams sent"}
+		if r.RateAsked != nil {
+			rate.Aside += "; set to " + console.PerSecond(*r.RateAsked)
+		}
+		time := fact{"Time", duration(r.Seconds), "in one run"}
+		if r.Resumed > 0 {
+			time.Aside = "resumed " + console.Plural(uint64(r.Resumed), "time")
+		}
+		sums := fact{"Ledger", "adds up", "every target and datagram is accounted for"}
+		if !r.Consistent {
+			sums.Value, sums.Aside = "does not add up", "do not trust these numbers"
+		}
+		facts = append(facts, rate, time, sums)
 	}
 	records := fact{"Records", number(s.Records), "one per address"}
 	if s.Duplicates > 0 {
 		records.Aside = console.Plural(s.Duplicates, "further record") + " of the same address left out"
 	}
-	h.Facts = append(h.Facts, records)
-	return h
+	return append(facts, records)
 }
 
-// runFacts returns the most important numbers of a scan.
-func runFacts(r *census.Run) []fact {
-	answered := r.Targets.ByStatus["ok"] + r.Targets.ByStatus["partial"] + r.Targets.ByStatus["error"]
-	facts := []fact{{"Hit rate", percentOf(r.HitRate), number(answered) + " of " + number(r.Asked) + " targets answered"}}
-	if r.Missed != nil {
-		facts = append(facts, fact{"Probably missed", rounded(*r.Missed), "live servers, silent by loss alone"})
+// ledger returns the numbers of targets by outcome.
+func ledger(r *census.Run) []row {
+	if r == nil {
+		return nil
 	}
-	if r.Chance != nil {
-		facts = append(facts, fact{"Requests answered", percentOf(*r.Chance), "of those to live servers"})
-	}
-	rate := fact{"Rate", console.Short(r.RateReached) + "/s", "datagrams sent"}
-	if r.RateAsked != nil {
-		rate.Aside += "; set to " + console.PerSecond(*r.RateAsked)
-	}
-	time := fact{"Time", duration(r.Seconds), "in one run"}
-	if r.Resumed > 0 {
-		time.Aside = "resumed " + console.Plural(uint64(r.Resumed), "time")
-	}
-	facts = append(facts, rate, time)
-	sums := fact{"Ledger", "adds up", "every target and datagram is accounted for"}
-	if !r.Consistent {
-		sums.Value, sums.Aside = "does not add up", "do not trust these numbers"
-	}
-	return append(facts, sums)
-}
-
-// ledgerEntries returns the numbers of targets by outcome.
-func ledgerEntries(r *census.Run) []entry {
 	t := &r.Targets
-	all := []entry{newEntry("Read from the lists", t.Read, t.Read, true)}
-	for _, e := range []struct {
-		name string
-		n    uint64
-	}{
-		{"Invalid lines", t.Invalid}, {"Addresses that no server can have", t.Unscannable}, {"Excluded", t.Excluded},
-		{"Duplicates", t.Duplicate}, {"Of other shards", t.OtherShard}, {"Over the limit per address", t.OverLimit},
-		{"Excluded during the scan", t.Stopped}, {"Not finished", t.Unfinished}, {"Not read", t.Unread},
-	} {
-		if e.n > 0 {
-			all = append(all, newEntry(e.name, e.n, t.Read, false))
-		}
+	all := []row{
+		{Name: "Read from the lists", N: t.Read, Sum: true},
+		{Name: "Invalid lines", N: t.Invalid},
+		{Name: "Addresses that no server can have", N: t.Unscannable},
+		{Name: "Excluded", N: t.Excluded},
+		{Name: "Duplicates", N: t.Duplicate},
+		{Name: "Of other shards", N: t.OtherShard},
+		{Name: "Over the limit per address", N: t.OverLimit},
+		{Name: "Excluded during the scan", N: t.Stopped},
+		{Name: "Not finished", N: t.Unfinished},
+		{Name: "Not read", N: t.Unread},
 	}
-	all = append(all, newEntry("Asked", t.Finished, t.Read, true))
-	for _, status := range []struct{ word, name string }{
-		{"ok", "Answered completely"}, {"partial", "Answered in part"}, {"error", "Answered, nothing usable"},
-		{"no_reply", "Silent"}, {"unreachable", "Unreachable"},
-	} {
-		all = append(all, newEntry(status.name, t.ByStatus[status.word], t.Read, false))
-	}
-	return all
-}
-
-// datagramEntries returns the counts of datagrams sent and received. Shares are of the
-// datagrams sent, then of those received; the bars of both have one scale.
-func datagramEntries(r *census.Run) (all []entry) {
-	d := &r.Datagrams
-	most := max(d.Sent, d.Received)
-	add := func(name string, n, of uint64) {
-		all = append(all, entry{Name: name, Count: number(n), Share: percent(n, of), Width: width(n, most)})
-	}
-	add("Sent", d.Sent, d.Sent)
-	all[0].Sum = true
-	add("Repeats of a question", d.Repeats, d.Sent)
-	if d.SendErrors > 0 {
-		add("Could not be sent", d.SendErrors, d.Sent)
-	}
-	add("Received", d.Received, d.Received)
-	all[len(all)-1].Sum = true
-	for _, word := range slices.Sorted(maps.Keys(d.ByClass)) {
-		if n := d.ByClass[word]; n > 0 {
-			add(cmp.Or(classNames[word], Shown(word, 40)), n, d.Received)
-		}
-	}
-	if d.KernelDrops > 0 {
-		add("Dropped by the kernel", d.KernelDrops, d.Received)
+	all = slices.DeleteFunc(all, func(r row) bool { return r.N == 0 && !r.Sum })
+	all = append(all,
+		row{Name: "Asked", N: t.Finished, Sum: true},
+		row{Name: "Answered completely", N: t.ByStatus["ok"]},
+		row{Name: "Answered in part", N: t.ByStatus["partial"]},
+		row{Name: "Answered, nothing usable", N: t.ByStatus["error"]},
+		row{Name: "Silent", N: t.ByStatus["no_reply"]},
+		row{Name: "Unreachable", N: t.ByStatus["unreachable"]},
+	)
+	for i := range all {
+		all[i].Of, all[i].Most = t.Read, t.Read
 	}
 	return all
 }
@@ -145,43 +93,83 @@ var classNames = map[string]string{
 	"late": "Late", "foreign": "From elsewhere",
 }
 
-func newEntry(name string, n, all uint64, sum bool) entry {
-	return entry{Name: name, Count: number(n), Share: percent(n, all), Width: width(n, all), Sum: sum}
+// datagrams returns the counts of datagrams sent and received. Shares are of the
+// datagrams sent, then of those received; the bars of both have one scale.
+func datagrams(r *census.Run) []row {
+	if r == nil {
+		return nil
+	}
+	d := &r.Datagrams
+	most := max(d.Sent, d.Received)
+	all := []row{{"Sent", "", d.Sent, d.Sent, most, true}, {"Repeats of a question", "", d.Repeats, d.Sent, most, false}}
+	if d.SendErrors > 0 {
+		all = append(all, row{"Could not be sent", "", d.SendErrors, d.Sent, most, false})
+	}
+	all = append(all, row{"Received", "", d.Received, d.Received, most, true})
+	for _, word := range slices.Sorted(maps.Keys(d.ByClass)) {
+		if n := d.ByClass[word]; n > 0 {
+			all = append(all, row{cmp.Or(classNames[word], Shown(word, 40)), "", n, d.Received, most, false})
+		}
+	}
+	if d.KernelDrops > 0 {
+		all = append(all, row{"Dropped by the kernel", "", d.KernelDrops, d.Received, most, false})
+	}
+	return all
 }
 
-func newQuestion(name string, q *census.Question) questionRow {
-	row := questionRow{Name: name, NotAsked: number(q.NotAsked)}
-	all := q.Answered
-	for _, n := range q.Errors {
-		all += n
-	}
-	row.Answered = number(q.Answered) + " (" + percent(q.Answered, all) + ")"
-	row.Unchallenged = number(q.Unchallenged) + " (" + percent(q.Unchallenged, all) + ")"
-	words := slices.SortedFunc(maps.Keys(q.Errors), func(a, b string) int {
-		return cmp.Or(cmp.Compare(q.Errors[b], q.Errors[a]), cmp.Compare(a, b))
-	})
-	for i, word := range words[:min(4, len(words))] {
-		if i > 0 {
-			row.Errors += ", "
+// question says how many servers answered a question, of those that were asked.
+type question struct {
+	census.Question
+	Name  string
+	Asked uint64
+}
+
+func questions(s *census.Stats) []question {
+	all := []question{{s.Questions.Info, "Info", 0}, {s.Questions.Players, "Players", 0}, {s.Questions.Rules, "Rules", 0}}
+	for i := range all {
+		all[i].Asked = all[i].Answered
+		for _, n := range all[i].Errors {
+			all[i].Asked += n
 		}
-		row.Errors += fmt.Sprintf("%s %s", number(q.Errors[word]), Shown(word, 40))
 	}
-	if row.Errors == "" {
-		row.Errors = "none"
+	return all
+}
+
+// sums returns the sums without farms, as shares of those with farms.
+func sums(s *census.Stats) []row {
+	all, without := &s.All, &s.WithoutFarms
+	return []row{
+		{Name: "Servers", N: without.Servers, Of: all.Servers}, {Name: "People", N: without.People, Of: all.People},
+		{Name: "Bots", N: without.Bots, Of: all.Bots}, {Name: "Places", N: without.Places, Of: all.Places},
 	}
-	return row
+}
+
+// byCount returns the words that have a count, the most frequent first.
+func byCount(counts map[string]uint64) (rows []row) {
+	for word, n := range counts {
+		if n > 0 {
+			rows = append(rows, row{Name: word, N: n})
+		}
+	}
+	slices.SortFunc(rows, func(a, b row) int { return cmp.Or(cmp.Compare(b.N, a.N), cmp.Compare(a.Name, b.Name)) })
+	return rows
 }
 
 // openGames returns the games with the most servers that answer without a
 // challenge.
-func openGames(s *census.Stats) (rows []openGame) {
+func openGames(s *census.Stats) []census.Group {
 	games := slices.Clone(s.Games.Top)
 	slices.SortStableFunc(games, func(a, b census.Group) int { return cmp.Compare(b.Unchallenged, a.Unchallenged) })
-	for _, g := range games[:min(8, len(games))] {
-		if g.Unchallenged > 0 {
-			rows = append(rows, openGame{named(cmp.Or(g.Name, g.ID)), number(g.Unchallenged),
-				percent(g.Unchallenged, g.Servers), width(g.Unchallenged, g.Servers)})
+	games = games[:min(8, len(games))]
+	return slices.DeleteFunc(games, func(g census.Group) bool { return g.Unchallenged == 0 })
+}
+
+// flagRule returns the rule of a flag, or nil if this version does not know the flag.
+func flagRule(word string) *game.FlagRule {
+	for i := range game.FlagRules {
+		if game.FlagRules[i].Word == word {
+			return &game.FlagRules[i]
 		}
 	}
-	return rows
+	return nil
 }

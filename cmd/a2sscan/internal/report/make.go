@@ -108,9 +108,6 @@ func (in *Input) readHistory(t *console.Terminal, folder string) error {
 	return nil
 }
 
-// isStats reports whether name is that of a stats file as scan and stats write it.
-func isStats(name string) bool { return name == "stats.json" || strings.HasSuffix(name, ".stats.json") }
-
 // statsFiles returns the stats files in a directory and its subdirectories. It skips
 // what it has no permission to read.
 func statsFiles(folder string) (names []string, err error) {
@@ -121,7 +118,7 @@ func statsFiles(folder string) (names []string, err error) {
 		if err != nil && path != folder && errors.Is(err, fs.ErrPermission) {
 			return nil
 		}
-		if err == nil && !e.IsDir() && isStats(e.Name()) {
+		if err == nil && !e.IsDir() && (e.Name() == "stats.json" || strings.HasSuffix(e.Name(), ".stats.json")) {
 			names = append(names, path)
 		}
 		return err

@@ -47,7 +47,7 @@ var (
 	style  = mustRead("uplot/uPlot.min.css") + mustRead("page.css")
 	charts = mustRead("uplot/uPlot.iife.min.js") + mustRead("charts.js")
 	script = charts + mustRead("page.js")
-	layout = template.Must(template.New("").ParseFS(files, "page.html"))
+	layout = template.Must(template.New("").Funcs(functions).ParseFS(files, "page.html"))
 )
 
 // mustRead returns the content of an embedded file.
@@ -111,31 +111,26 @@ func (c *counter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// page is the data of the template.
+// page is the data of the template. The template takes what it shows as it is from Stats.
 type page struct {
 	Policy string
 	Style  template.CSS
 	Script template.JS
 
 	Title, Program string
-	When           string
 	Files          []string
-	Lead           string
-	Trust          []statement
+	Stats          *census.Stats
+	Names          map[string]string // of games
 	Tiles          []tile
 
-	Changes   *changes
-	History   *historyView
-	Games     *groupTable
-	Maps      *groupTable
-	Modes     *groupTable
-	Versions  []versionView
-	Systems   *systems
-	Places    *places
-	Numbers   []distribution
-	Suspicion *suspicion
-	Health    *health
-	Servers   serverTable
+	Changes *changes
+	History *historyView
+
+	Games, Maps, Modes  *groupTable
+	Countries, Networks *groupTable
+	Versions            []versionView
+	Systems             []part
+	Servers             serverTable
 }
 
 // newPage computes everything on the page except the list of servers.
@@ -144,19 +139,16 @@ func newPage(in *Input) *page {
 	names := gameNames(s)
 	return &page{
 		Policy: policy(), Style: template.CSS(style), Script: template.JS(script),
-		Title: title(in), Program: in.Program, When: when(s), Files: fileNames(in.Files),
-		Lead: lead(s), Trust: trust(s), Tiles: tiles(in),
+		Title: title(in), Program: in.Program, Files: in.Files, Stats: s, Names: names, Tiles: tiles(in),
 		Changes:   newChanges(in, names),
 		History:   in.History.view(s, names),
 		Games:     newGroupTable("Game", &s.Games, nil, gamesShown),
 		Maps:      newGroupTable("Map", &s.Maps, names, mapsShown),
 		Modes:     newGroupTable("Mode", &s.Modes, names, modesShown),
+		Countries: countries(s),
+		Networks:  newGroupTable("Network", &s.Networks, nil, networksShown),
 		Versions:  in.History.versions(s),
-		Systems:   newSystems(s),
-		Places:    newPlaces(s),
-		Numbers:   distributions(s),
-		Suspicion: newSuspicion(s, names),
-		Health:    newHealth(s),
+		Systems:   systems(s),
 	}
 }
 

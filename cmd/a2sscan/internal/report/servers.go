@@ -43,17 +43,16 @@ type server struct {
 	rtt               time.Duration
 }
 
-// before reports whether s comes before t in the table. Servers with more people come
-// first.
-func (s *server) before(t *server) bool {
-	return cmp.Or(cmp.Compare(t.people, s.people), cmp.Compare(t.max, s.max), s.addr.Compare(t.addr)) < 0
+// compare gives the order of the table. Servers with more people come first.
+func (s *server) compare(t *server) int {
+	return cmp.Or(cmp.Compare(t.people, s.people), cmp.Compare(t.max, s.max), s.addr.Compare(t.addr))
 }
 
 // serverHeap is a heap whose top is the server that comes last in the table.
 type serverHeap []server
 
 func (h serverHeap) Len() int           { return len(h) }
-func (h serverHeap) Less(i, j int) bool { return h[j].before(&h[i]) }
+func (h serverHeap) Less(i, j int) bool { return h[j].compare(&h[i]) < 0 }
 func (h serverHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
 func (h *serverHeap) Push(x any)        { *h = append(*h, x.(server)) }
 func (h *serverHeap) Pop() any {
@@ -71,7 +70,7 @@ func (l *Servers) Add(s *census.Server) {
 	k := server{addr: s.Addr(), people: s.People, bots: s.Bots, max: s.MaxPlayers, rtt: s.RTT}
 	full := len(l.kept) == maxServers
 	l.cut = l.cut || full
-	if full && !k.before(&l.kept[0]) {
+	if full && k.compare(&l.kept[0]) >= 0 {
 		return
 	}
 	k.name, k.world = Shown(s.Name, nameInTable), Shown(s.Map, wordInTable)
@@ -174,7 +173,8 @@ func (l *Servers) table(budget int64, s *census.Stats) serverTable {
 	}
 	budget -= rowsReserve
 	seen := map[netip.AddrPort]bool{}
-	for _, k := range l.sorted() {
+	slices.SortFunc(l.kept, func(a, b server) int { return a.compare(&b) })
+	for _, k := range l.kept {
 		if seen[k.addr] {
 			continue // a census of several files may have two records of a server
 		}
@@ -192,20 +192,6 @@ func (l *Servers) table(budget int64, s *census.Stats) serverTable {
 	t.Listed = len(t.Data.Rows)
 	t.Text = t.describe(s, l.cut)
 	return t
-}
-
-// sorted returns the servers in the order of the table.
-func (l *Servers) sorted() []server {
-	slices.SortFunc(l.kept, func(a, b server) int {
-		switch {
-		case a.before(&b):
-			return -1
-		case b.before(&a):
-			return 1
-		}
-		return 0
-	})
-	return l.kept
 }
 
 // size is the size of all lists of words as JSON, in bytes.

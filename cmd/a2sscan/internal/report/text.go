@@ -1,8 +1,12 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
+	"html/template"
 	"math"
+	"path/filepath"
+	"reflect"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -38,12 +42,28 @@ func Shown(s string, limit int) string {
 	return console.Plain(b.String(), limit)
 }
 
-// named is shown for a name. An empty name becomes "(no name)".
-func named(s string) string {
-	if t := Shown(s, maxName); t != "" {
-		return t
-	}
-	return "(no name)"
+// functions are what the template calls.
+var functions = template.FuncMap{
+	// of the stats
+	"when": when, "lead": lead, "trust": trust, "distributions": distributions, "rest": rest, "questions": questions, "sums": sums,
+	"facts": facts, "ledger": ledger, "datagrams": datagrams, "openGames": openGames, "byCount": byCount, "flagRule": flagRule,
+	// of text and numbers
+	"game": nameOf, "named": named, "shown": Shown, "number": number, "percent": percent, "width": width,
+	"sentence": sentence, "reasons": reasons, "first": first, "plural": console.Plural[uint64],
+	"base":  func(file string) string { return Shown(filepath.Base(file), maxName) },
+	"minus": func(a, b uint64) uint64 { return a - min(a, b) },
+	"more":  func(found uint64, shown int) uint64 { return found - min(found, uint64(shown)) },
+}
+
+// first returns the first n elements of a list.
+func first(n int, list any) any {
+	v := reflect.ValueOf(list)
+	return v.Slice(0, min(n, v.Len())).Interface()
+}
+
+// named is shown for a name: the first that is not empty, or "(no name)".
+func named(names ...string) string {
+	return cmp.Or(Shown(cmp.Or(names...), maxName), "(no name)")
 }
 
 // number formats a count.
@@ -115,4 +135,19 @@ func joined(words []string) string {
 	default:
 		return strings.Join(words[:n-1], ", ") + " and " + words[n-1]
 	}
+}
+
+// sentence changes the first letter to a capital and appends a full stop.
+func sentence(s string) string { return strings.ToUpper(s[:1]) + s[1:] + "." }
+
+// reasons describes why servers count as a farm.
+func reasons(all []string) string {
+	var words []string
+	for _, reason := range all {
+		if reason == "shared_list" {
+			reason = "shared player list"
+		}
+		words = append(words, Shown(reason, 40))
+	}
+	return joined(words)
 }

@@ -16,9 +16,6 @@ const (
 	versionsShown = 5 // versions per game; the others are summed
 )
 
-// otherVersions is the name of the sum of all other versions.
-const otherVersions = "Other versions"
-
 // versionView shows the versions of one game, tonight and over the last nights.
 type versionView struct {
 	Game  string
@@ -90,11 +87,11 @@ func versionParts(versions []string, now map[string]uint64) (parts []part) {
 	var before uint64
 	all := sum(now)
 	for i, version := range versions {
-		parts = append(parts, newPart(fmt.Sprintf("s%d", i), named(version), before, now[version], all))
+		parts = append(parts, part{fmt.Sprintf("s%d", i), named(version), before, now[version], all})
 		before += now[version]
 	}
 	if before < all {
-		parts = append(parts, newPart("rest", otherVersions, before, all-before, all))
+		parts = append(parts, part{"rest", "Other versions", before, all - before, all})
 	}
 	return parts
 }
