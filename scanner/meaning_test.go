@@ -53,7 +53,7 @@ func TestGame(t *testing.T) {
 		if r.Game == nil || r.Game.ID != "rust" || r.Game.Players != 547 || r.Game.MaxPlayers != 575 {
 			t.Fatalf("%+v", r.Game)
 		}
-		if from := r.Game.Source(game.KeyPlayers); from != "keywords.cp" {
+		if from := r.Game.Sources[game.KeyPlayers]; from != "keywords.cp" {
 			t.Errorf("the number of players is from %q", from)
 		}
 		if want := [wire.NumQuestions]uint64{wire.QuestionPlayers: xxhash.Sum64(s.players)}; r.Hashes != want {
@@ -308,7 +308,7 @@ func TestPopulation(t *testing.T) {
 		}
 		source := ""
 		if r.Game != nil {
-			source = r.Game.Source(game.KeyPlayers)
+			source = r.Game.Sources[game.KeyPlayers]
 		}
 		if source != test.source {
 			t.Errorf("%s: the source is %q, want %q", test.name, source, test.source)

@@ -130,7 +130,7 @@ func gameLines(g *game.Game) (lines []string) {
 	}
 	for k, v := range values {
 		if g.Has.Has(k) {
-			lines = append(lines, fmt.Sprintf("%v %v < %s", k, asShown(v), g.Source(k)))
+			lines = append(lines, fmt.Sprintf("%v %v < %s", k, asShown(v), g.Sources[k]))
 		}
 	}
 	for _, m := range g.Mods {
@@ -139,9 +139,9 @@ func gameLines(g *game.Game) (lines []string) {
 	for _, a := range g.Attributes {
 		lines = append(lines, fmt.Sprintf("attribute %s %v < %s", a.Name, asShown(a.Value), a.Source))
 	}
-	for i := range game.NumNotes {
+	for i := range game.NoteWords {
 		if g.Notes&(1<<i) != 0 {
-			lines = append(lines, "note "+game.NoteWord(i))
+			lines = append(lines, "note "+game.NoteWords[i])
 		}
 	}
 	return lines

@@ -11,7 +11,7 @@
 //	var g game.Game // reuse it for many replies
 //	game.Decode(&g, game.Reply{Info: &info, Players: players, Rules: rules, HasPlayers: true})
 //	if g.Has.Has(game.KeyPlayers) {
-//		fmt.Println(g.Players, "from", g.Source(game.KeyPlayers)) // 547 from keywords.cp
+//		fmt.Println(g.Players, "from", g.Sources[game.KeyPlayers]) // 547 from keywords.cp
 //	}
 //	flags := game.Suspect(reply, &g, facts)
 //

@@ -11,20 +11,20 @@ func dump(g *Game) string {
 	var b strings.Builder
 	for k := range Key(NumKeys) {
 		if g.Has.Has(k) {
-			fmt.Fprintf(&b, "%v %v < %s\n", k, shown(g, k), g.Source(k))
+			fmt.Fprintf(&b, "%v %v < %s\n", k, shown(g, k), g.Sources[k])
 			if k == KeyMods {
 				dumpMods(&b, g)
 			}
-		} else if g.Source(k) != "" {
-			fmt.Fprintf(&b, "no %v < %s\n", k, g.Source(k))
+		} else if g.Sources[k] != "" {
+			fmt.Fprintf(&b, "no %v < %s\n", k, g.Sources[k])
 		}
 	}
 	for _, a := range g.Attributes {
 		fmt.Fprintf(&b, "attribute %s %s < %s\n", a.Name, quoted(a.Value), a.Source)
 	}
-	for i := range NumNotes {
+	for i := range NoteWords {
 		if g.Notes&(1<<i) != 0 {
-			fmt.Fprintf(&b, "note %s\n", NoteWord(i))
+			fmt.Fprintf(&b, "note %s\n", NoteWords[i])
 		}
 	}
 	return b.String()

@@ -19,7 +19,7 @@ func ExampleDecode() {
 	var g game.Game
 	game.Decode(&g, reply)
 	fmt.Println(g.Name, g.Players, "of", g.MaxPlayers, "and", g.Queue, "in the queue")
-	fmt.Println(game.KeyPlayers, "from", g.Source(game.KeyPlayers))
+	fmt.Println(game.KeyPlayers, "from", g.Sources[game.KeyPlayers])
 	for _, a := range g.Attributes {
 		fmt.Printf("%s is %s, from %s\n", a.Name, a.Value, a.Source)
 	}

@@ -27,8 +27,6 @@ const (
 	FlagRedirect
 	FlagEdgeAnswers
 	FlagConflict
-
-	NumFlags = iota
 )
 
 // FlagRule describes a flag. It is one row of FlagRules.
@@ -64,7 +62,7 @@ const (
 
 // FlagRules holds the rule of each flag, with its thresholds, in the order of the
 // flags' bits.
-var FlagRules = [NumFlags]FlagRule{
+var FlagRules = [...]FlagRule{
 	rulePlayersOverMax: {
 		Word: "players_over_max",
 		Rule: "more players than places, by at least Least and by more than Percent of the places, " +
@@ -136,10 +134,6 @@ var FlagRules = [NumFlags]FlagRule{
 		Least:  1,
 	},
 }
-
-// FlagWord returns the word that records use for the flag of bit i, 0 ≤ i <
-// NumFlags.
-func FlagWord(i int) string { return FlagRules[i].Word }
 
 // Facts are what the scanner measured about a server, as opposed to the contents of
 // its replies. A round trip of zero was not measured.

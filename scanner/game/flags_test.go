@@ -183,18 +183,18 @@ func TestFlags(t *testing.T) {
 		}
 		fired[test.want] = true
 	}
-	for i := range NumFlags {
-		if !fired[FlagWord(i)] {
-			t.Errorf("no test sets %s", FlagWord(i))
+	for i := range FlagRules {
+		if !fired[FlagRules[i].Word] {
+			t.Errorf("no test sets %s", FlagRules[i].Word)
 		}
 	}
 }
 
 func flagWords(f Flags) string {
 	var words []string
-	for i := range NumFlags {
+	for i := range FlagRules {
 		if f&(1<<i) != 0 {
-			words = append(words, FlagWord(i))
+			words = append(words, FlagRules[i].Word)
 		}
 	}
 	return strings.Join(words, " ")
@@ -231,7 +231,7 @@ func TestFlagRules(t *testing.T) {
 		words = append(words, r.Word)
 	}
 	slices.Sort(words)
-	if len(slices.Compact(words)) != NumFlags {
+	if len(slices.Compact(words)) != len(FlagRules) {
 		t.Errorf("a word stands twice in %q", words)
 	}
 }

@@ -98,8 +98,14 @@ type Game struct {
 	Attributes []Attribute // the game's other values, sorted by name
 	Notes      Notes       // what Decode did not understand
 
-	sources [NumKeys]string
-	dec     *decoder
+	// Sources has the source of each common key: "info", "keywords" or "rules", then a
+	// full stop and the name of the field, tag or rule. In the name, N stands for the
+	// numbers of several rules. "keywords" alone means that a tag, or the keywords as a
+	// whole, is the value, and "rules.pages" means the binary pages of Arma 3 and DayZ.
+	// It is empty for a key that is not in Has.
+	Sources [NumKeys]string
+
+	dec *decoder
 }
 
 // Mod is a mod that a server runs. Fields that the game does not send are empty.
@@ -114,19 +120,8 @@ type Mod struct {
 type Attribute struct {
 	Name   string
 	Value  []byte // what the server sent, or what a tag or a binary field means
-	Source string // in the form that Game.Source returns
+	Source string // as in Game.Sources
 }
-
-// Source returns the source of a common key: "info", "keywords" or "rules", then a
-// full stop and the name of the field, tag or rule. In the name, N stands for the
-// numbers of several rules. "keywords" alone means that a tag, or the keywords as a
-// whole, is the value, and "rules.pages" means the binary pages of Arma 3 and DayZ.
-// Source returns "" if g does not have the key.
-func (g *Game) Source(k Key) string { return g.sources[k] }
-
-// SetSource sets the result of Source for a key. It is for callers that build a
-// Game without Decode, such as from a record.
-func (g *Game) SetSource(k Key, source string) { g.sources[k] = source }
 
 // Empty reports whether g has no values.
 func (g *Game) Empty() bool { return g.ID == "" && g.Has == 0 }

@@ -288,7 +288,7 @@ func TestReset(t *testing.T) {
 	}
 	g.Has = 1<<NumKeys - 1
 	for k := range Key(NumKeys) {
-		g.SetSource(k, "rules."+k.String())
+		g.Sources[k] = "rules." + k.String()
 	}
 	Decode(&g, Reply{})
 	g.Mods, g.Attributes = nil, nil // their memory stays

@@ -31,11 +31,10 @@ const (
 	notePagesEscape
 	// mods.limit: there are more mods than our limit
 	noteModsLimit
-
-	NumNotes = iota
 )
 
-var noteWords = [NumNotes]string{
+// NoteWords are the words that records use for the notes, by bit.
+var NoteWords = [...]string{
 	"keywords.cut",
 	"value.unreadable",
 	"value.cut",
@@ -48,7 +47,3 @@ var noteWords = [NumNotes]string{
 	"pages.escape",
 	"mods.limit",
 }
-
-// NoteWord returns the word that records use for the note of bit i, 0 ≤ i <
-// NumNotes.
-func NoteWord(i int) string { return noteWords[i] }

@@ -41,10 +41,10 @@ func (g *Game) countPeople(t *table, in *Reply) {
 	}
 	g.Players = int(i.Players)
 	g.Has |= 1 << KeyPlayers
-	g.SetSource(KeyPlayers, source)
+	g.Sources[KeyPlayers] = source
 }
 
 // Corrects reports whether g has a number for k that is not INFO's own.
 func (g *Game) Corrects(k Key) bool {
-	return g.Has.Has(k) && !strings.HasPrefix(g.sources[k], sourceInfo)
+	return g.Has.Has(k) && !strings.HasPrefix(g.Sources[k], sourceInfo)
 }

@@ -9,7 +9,7 @@ import (
 // mark records that key k has a value, and its source.
 func (d *decoder) mark(k Key, source string) {
 	d.g.Has |= 1 << k
-	d.g.sources[k] = source
+	d.g.Sources[k] = source
 }
 
 // drop removes the value of k, because another value contradicts it.
@@ -23,7 +23,7 @@ func (d *decoder) drop(k Key) {
 		*d.g.truth(k) = false
 	}
 	d.g.Has &^= 1 << k
-	d.g.SetSource(k, "")
+	d.g.Sources[k] = ""
 }
 
 // setNumber sets the field of k, unless k already has a value.

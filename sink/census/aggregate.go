@@ -71,9 +71,9 @@ func (s *Stats) addAnswer(one *Server) {
 	if one.farm == 0 {
 		s.WithoutFarms.add(one)
 	}
-	for i := range game.NumFlags {
+	for i := range game.FlagRules {
 		if one.Flags&(1<<i) != 0 {
-			s.Flags[game.FlagWord(i)]++
+			s.Flags[game.FlagRules[i].Word]++
 		}
 	}
 	for q, to := range []*Question{&s.Questions.Info, &s.Questions.Players, &s.Questions.Rules} {

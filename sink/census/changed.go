@@ -61,7 +61,7 @@ func (set kinds) list() (all []Kind) {
 }
 
 // lastingFlags are the flags that do not come and go with the state of the network.
-const lastingFlags = 1<<game.NumFlags - 1 - (game.FlagEdgeAnswers | game.FlagConflict)
+const lastingFlags = 1<<len(game.FlagRules) - 1 - (game.FlagEdgeAnswers | game.FlagConflict)
 
 // persistentGames keep their map for weeks, so a new map is not a rotation there.
 var persistentGames = map[string]bool{

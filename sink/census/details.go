@@ -365,9 +365,9 @@ func (s *Server) facts() *Facts {
 }
 
 func flagWords(flags game.Flags) (words []string) {
-	for i := range game.NumFlags {
+	for i := range game.FlagRules {
 		if flags&(1<<i) != 0 {
-			words = append(words, game.FlagWord(i))
+			words = append(words, game.FlagRules[i].Word)
 		}
 	}
 	return words

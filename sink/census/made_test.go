@@ -103,7 +103,7 @@ func madeAnswer(i int, later bool) *scanner.Result {
 	}
 	r.Game = &game.Game{ID: "rust", Name: "Rust", Has: 1<<game.KeyPVP | 1<<game.KeyMods, PVP: i%2 == 0}
 	r.Game.Mods = []game.Mod{{ID: []byte("11"), Name: []byte("mod")}}
-	r.Game.SetSource(game.KeyMods, "rules.modN")
+	r.Game.Sources[game.KeyMods] = "rules.modN"
 	for q := range r.Hashes {
 		r.Hashes[q] = rnd.Uint64() | 1
 	}

@@ -194,7 +194,7 @@ func (s *Server) addGame(g *game.Game, w words) {
 		return
 	}
 	s.has |= hasMods | modsInKeywords
-	if strings.HasPrefix(g.Source(game.KeyMods), "rules") {
+	if strings.HasPrefix(g.Sources[game.KeyMods], "rules") {
 		s.has ^= modsInKeywords | modsInRules
 		if s.errors[wire.QuestionRules] != 0 {
 			s.has &^= hasMods

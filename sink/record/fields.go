@@ -172,7 +172,7 @@ var schemaKeys = withHex([]field{
 		put: (*Encoder).putRulesRaw},
 	{name: "game", is: ColumnObject, fields: gameFields, long: true, about: "what the answers mean for the game, if more is known than info says",
 		when: func(r *result) bool { return r.Game != nil }},
-	{name: "flags", is: typeWord, lists: 1, with: "game", words: wordsOf(game.NumFlags, game.FlagWord), about: flagsAbout(),
+	{name: "flags", is: typeWord, lists: 1, with: "game", words: wordsOf(len(game.FlagRules), func(i int) string { return game.FlagRules[i].Word }), about: flagsAbout(),
 		at: func(r *result) any { return (*uint16)(&r.Flags) }},
 	{name: "raw", is: typeBase64, lists: 1, long: true, about: "the datagrams in order of arrival, if they were kept",
 		at: func(r *result) any { return &r.Raw }, put: (*Encoder).putRaw},
@@ -351,7 +351,7 @@ var gameFields = withHex([]field{
 		at: func(r *result) any { return &r.Game.Attributes }, put: (*Encoder).putAttributes},
 	{name: "sources", is: ColumnMap, about: "key of this object, or attributes. and the name of one, to where its value came from in the reply; an attribute without an entry came from the keywords",
 		at: func(r *result) any { return r.Game }, put: (*Encoder).putSources},
-	{name: "notes", is: typeWord, lists: 1, words: wordsOf(game.NumNotes, game.NoteWord), about: "what could not be understood",
+	{name: "notes", is: typeWord, lists: 1, words: wordsOf(len(game.NoteWords), func(i int) string { return game.NoteWords[i] }), about: "what could not be understood",
 		at: func(r *result) any { return (*uint32)(&r.Game.Notes) }},
 })
 

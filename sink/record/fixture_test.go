@@ -104,14 +104,14 @@ func vicious() *scanner.Result {
 	r.HasRules = true
 	r.Geo = scanner.Geo{Continent: "\x1b[", Country: "de", Region: "\u202e\xc3", City: "\x1b[2J\xff",
 		Org: "\u009b\xe2\x82", ASN: math.MaxUint32}
-	r.Flags = 1<<game.NumFlags - 1
+	r.Flags = 1<<len(game.FlagRules) - 1
 	r.Game = &game.Game{
 		ID: "\"no word\"", Name: "\xff", Has: 1<<game.NumKeys - 1, Players: -1, MaxPlayers: math.MaxInt32,
 		Started: math.MaxInt32 * 1000, Version: bad("v"), Map: bad("\x1b[2J"), Mode: bad(""), Region: bad("\u202e"),
 		TimeOfDay: bad("t"), Description: bad("d\n"), Mods: []game.Mod{{}, {ID: bad("1"), Name: bad("\""), Hash: bad("h")}},
-		Attributes: []game.Attribute{{Name: "a\"\xff", Value: bad("\x00"), Source: "keywords.\"\xff"}}, Notes: 1<<game.NumNotes - 1,
+		Attributes: []game.Attribute{{Name: "a\"\xff", Value: bad("\x00"), Source: "keywords.\"\xff"}}, Notes: 1<<len(game.NoteWords) - 1,
 	}
-	r.Game.SetSource(game.KeyPlayers, "rules.\"\xff")
+	r.Game.Sources[game.KeyPlayers] = "rules.\"\xff"
 	r.Rules = rulesOf("\xff", "1", "\xfe", "2", "", "", "\x01\x07", "\x01\x01\xa3")
 	return r
 }

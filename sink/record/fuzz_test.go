@@ -92,7 +92,7 @@ func (s *source) game() *game.Game {
 	for i := range s.u8() & 3 {
 		g.Attributes = append(g.Attributes, game.Attribute{Name: string('a' + rune(i)), Value: s.text()})
 	}
-	g.SetSource(game.Key(s.u8()%game.NumKeys), string(s.text()))
+	g.Sources[game.Key(s.u8()%game.NumKeys)] = string(s.text())
 	return g
 }
 

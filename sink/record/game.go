@@ -61,7 +61,7 @@ func (e *Encoder) putSources(dst []byte, r *result) []byte {
 	dst = append(dst, key...)
 	for set := g.Has & allKeys; set != 0; set &= set - 1 {
 		k := game.Key(bits.TrailingZeros32(uint32(set)))
-		if from := g.Source(k); from != "" {
+		if from := g.Sources[k]; from != "" {
 			dst = append(dst, '"')
 			dst = append(dst, k.String()...)
 			dst = append(dst, '"', ':')

@@ -59,7 +59,7 @@ func TestAddGame(t *testing.T) {
 		if err := json.Unmarshal(line, &v); err != nil {
 			t.Fatalf("%v: %s", err, line)
 		}
-		want := []string{game.FlagWord(1), game.FlagWord(6)} // count_mismatch, redirect
+		want := []string{game.FlagRules[1].Word, game.FlagRules[6].Word} // count_mismatch, redirect
 		if v.Game.ID != "rust" || v.Game.Players != 547 || v.Game.Sources["players"] != "keywords.cp" ||
 			!reflect.DeepEqual(v.Flags, want) {
 			t.Errorf("%+v, want flags %q: %s", v, want, line)
@@ -122,7 +122,7 @@ func TestDifferencesOld(t *testing.T) {
 // set them.
 func TestSourcesAreText(t *testing.T) {
 	r := full()
-	r.Game.SetSource(game.KeyMap, "\"\x1b[2J\u202e\xff")
+	r.Game.Sources[game.KeyMap] = "\"\x1b[2J\u202e\xff"
 	checkRecord(t, Append(nil, "s", r))
 }
 

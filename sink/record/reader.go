@@ -363,7 +363,7 @@ func (r *Reader) pairs(to any) error {
 			}
 			for k := range game.Key(game.NumKeys) {
 				if k.String() == string(name) {
-					to.SetSource(k, r.word(value))
+					to.Sources[k] = r.word(value)
 				}
 			}
 		}

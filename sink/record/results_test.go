@@ -55,7 +55,7 @@ func playedGame() *game.Game {
 		Notes: 1<<1 | 1<<10,
 	}
 	for k := game.Key(0); k < game.NumKeys; k++ {
-		g.SetSource(k, "rules."+k.String())
+		g.Sources[k] = "rules." + k.String()
 	}
 	return g
 }

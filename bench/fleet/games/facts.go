@@ -49,7 +49,7 @@ func (f *fact) tell(g *game.Game) {
 		return
 	}
 	g.Has |= 1 << f.key
-	g.SetSource(f.key, f.source)
+	g.Sources[f.key] = f.source
 	n, _ := strconv.Atoi(string(f.value))
 	switch f.key {
 	case game.KeyPlayers:
@@ -119,7 +119,7 @@ func (s *Server) Meaning(g *game.Game, answered scanner.Questions) {
 	}
 	if g.Password == (s.Info.Password == 1) { // INFO has it already
 		g.Has &^= 1 << game.KeyPassword
-		g.SetSource(game.KeyPassword, "")
+		g.Sources[game.KeyPassword] = ""
 	}
 	slices.SortFunc(g.Attributes, func(a, b game.Attribute) int { return strings.Compare(a.Name, b.Name) })
 }

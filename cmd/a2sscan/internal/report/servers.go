@@ -77,9 +77,9 @@ func (l *Servers) Add(s *census.Server) {
 	k.version, k.country = Shown(s.Version, wordInTable), Shown(s.Country, 2)
 	k.game = l.gameName(s)
 	var flags []string
-	for i := range game.NumFlags {
+	for i := range game.FlagRules {
 		if s.Flags&(1<<i) != 0 {
-			flags = append(flags, game.FlagWord(i))
+			flags = append(flags, game.FlagRules[i].Word)
 		}
 	}
 	k.flags = strings.Join(flags, ", ")
