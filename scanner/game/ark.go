@@ -66,7 +66,7 @@ func arkHasMods(d *decoder, v []byte, source string) {
 		d.g.Notes |= noteValue
 		return
 	}
-	d.setTruth(KeyModded, b, source)
+	set(d, KeyModded, b, source)
 	if !b {
 		d.mark(KeyMods, source)
 	}

@@ -3,6 +3,7 @@ package game
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
 )
 
 // Bohemia Interactive's server browser protocol ("A3SBP") hides binary data in
@@ -46,7 +47,9 @@ type pages struct {
 const overflowKnown = 0x03 // mods and signatures
 
 // takePages collects the pages from the rules and returns their bytes without
-// escapes. It returns false if no rule is a page.
+// escapes. It returns false if no rule is a page. If two pages have the same number,
+// the first stays. A page with a different total than the first one belongs to another
+// list.
 func (d *decoder) takePages() ([]byte, bool) {
 	p := &d.pages
 	p.total, p.have = 0, 0
@@ -55,7 +58,15 @@ func (d *decoder) takePages() ([]byte, bool) {
 		if len(r.Name) != 2 || r.Name[0] == 0 || r.Name[0] > r.Name[1] {
 			continue
 		}
-		p.put(int(r.Name[0]), int(r.Name[1]), r.Value)
+		number, total := int(r.Name[0]), int(r.Name[1])
+		if p.total == 0 {
+			p.total = total
+			clear(p.text[:total])
+		}
+		if total == p.total && p.text[number-1] == nil {
+			p.text[number-1] = r.Value
+			p.have++
+		}
 	}
 	if p.total == 0 {
 		return nil, false
@@ -64,20 +75,6 @@ func (d *decoder) takePages() ([]byte, bool) {
 		d.g.Notes |= notePagesMissing
 	}
 	return d.unescape(), true
-}
-
-// put stores a page. If two pages have the same number, the first stays. put
-// ignores a page with a different total than the first page, because it belongs to
-// another list.
-func (p *pages) put(number, total int, text []byte) {
-	if p.total == 0 {
-		p.total = total
-		clear(p.text[:total])
-	}
-	if total == p.total && p.text[number-1] == nil {
-		p.text[number-1] = text
-		p.have++
-	}
 }
 
 // unescape decodes the escapes of the pages and joins the pages. It stops at the
@@ -95,32 +92,22 @@ func (d *decoder) unescape() []byte {
 			break
 		}
 		for _, c := range text {
-			if !escape && c != 1 {
-				d.buf = append(d.buf, c)
+			switch {
+			case !escape && c == 1:
+				escape = true
 				continue
+			case escape && c == 2:
+				c = 0
+			case escape && c == 3:
+				c = 0xFF
+			case escape && c != 1:
+				d.g.Notes |= notePagesEscape // an undefined escape stands for itself
 			}
-			if escape {
-				d.buf = append(d.buf, d.escaped(c))
-			}
-			escape = !escape
+			escape = false
+			d.buf = append(d.buf, c)
 		}
 	}
 	return d.since(start)
-}
-
-// escaped returns the byte that the escape 01 c stands for. It returns c if the escape
-// is undefined.
-func (d *decoder) escaped(c byte) byte {
-	switch c {
-	case 1:
-		return 1
-	case 2:
-		return 0
-	case 3:
-		return 0xFF
-	}
-	d.g.Notes |= notePagesEscape
-	return c
 }
 
 // cursor reads fields from the front of the joined pages. If a field is incomplete,
@@ -147,19 +134,14 @@ func (c *cursor) u8() uint8 {
 	return 0
 }
 
-func (c *cursor) u16() uint16 {
-	if v := c.take(2); v != nil {
-		return binary.LittleEndian.Uint16(v)
-	}
-	return 0
-}
-
 func (c *cursor) u32() uint32 {
 	if v := c.take(4); v != nil {
 		return binary.LittleEndian.Uint32(v)
 	}
 	return 0
 }
+
+func (c *cursor) u16() uint16 { return uint16(c.number(2)) }
 
 // text reads a one-byte length and a string of that length.
 func (c *cursor) text() []byte { return c.take(int(c.u8())) }
@@ -192,14 +174,12 @@ func (d *decoder) readHead(c *cursor, versions ...uint8) bool {
 	if overflow&overflowKnown != 0 {
 		d.g.Notes |= notePagesOverflow
 	}
-	for _, v := range versions {
-		if v == version {
-			return true
-		}
-	}
-	if c.short {
+	switch {
+	case slices.Contains(versions, version):
+		return true
+	case c.short:
 		d.g.Notes |= notePagesTruncated
-	} else {
+	default:
 		d.g.Notes |= notePagesVersion
 	}
 	return false

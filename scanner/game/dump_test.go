@@ -51,15 +51,17 @@ func quoted(v []byte) string {
 
 // shown returns what dump prints as the value of a common key.
 func shown(g *Game, k Key) any {
-	switch k {
-	case KeyStarted:
-		return g.Started
-	case KeyMods:
-		return len(g.Mods)
-	case KeyPVP, KeyPassword, KeyModded, KeyAnticheat:
-		return *g.truth(k)
-	case KeyPlayers, KeyMaxPlayers, KeyQueue, KeyBots, KeyDay:
-		return *g.number(k)
+	switch v := g.field(k).(type) {
+	case *int64:
+		return *v
+	case *[]Mod:
+		return len(*v)
+	case *bool:
+		return *v
+	case *int:
+		return *v
+	case *[]byte:
+		return quoted(*v)
 	}
-	return quoted(*g.text(k))
+	panic("a type without a field")
 }

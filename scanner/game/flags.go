@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -195,7 +196,7 @@ func (s *Flags) judgeCounts(in *Reply, g *Game) {
 	// the real counts in their rules.
 	counted := own >= 0 || info > 0 || i.MaxPlayers > 0 || i.Has&wire.HasMaxPlayers == 0
 	listed := len(in.Players)
-	lies := hasGhosts(g.ID) || listed == 0 && isUnlisted(g.ID) ||
+	lies := slices.Contains(ghostly, g.ID) || listed == 0 && slices.Contains(unlisted, g.ID) ||
 		listed == 1 && string(in.Players[0].Name) == "Max Players" // EC-85
 	if !counted || lies || !in.HasPlayers || in.PlayersCut {
 		return
@@ -212,21 +213,23 @@ func (s *Flags) judgeCounts(in *Reply, g *Game) {
 	s.set(FlagCountMismatch, info < 0 || listed%256 != info) // above 255, INFO's count wraps around (EC-82)
 }
 
-// isCounterStrike reports whether id is one of the Counter-Strike games, which
-// allow at most 64 players.
-func isCounterStrike(id string) bool {
-	switch id {
-	case "cs16", "czero", "css", "csgo", "cs2":
-		return true
-	}
-	return false
-}
+// Games whose counts or lists are not what others have.
+var (
+	counterStrikes = []string{"cs16", "czero", "css", "csgo", "cs2"} // at most 64 players
+
+	// INFO or the list counts players who have left, or who hold a reserved slot: 104 of
+	// 80 players, or a connection time of 140,000 seconds.
+	ghostly = []string{"squad", "postscriptum", "ark"}
+
+	// PLAYER is answered with an empty list even if there are players.
+	unlisted = []string{"conan", "dayz", "battalion1944", "mordhau", "daysofwar"}
+)
 
 // overMax reports whether n players are too many for players_over_max. corrected
 // means that n is the game's own count. If the number of slots is unknown, only the
 // limit of the Counter-Strike games applies.
 func overMax(n int, in *wire.Info, g *Game, corrected bool) bool {
-	if n > 64 && isCounterStrike(g.ID) {
+	if n > 64 && slices.Contains(counterStrikes, g.ID) {
 		return true
 	}
 	places := int(in.MaxPlayers)
@@ -238,24 +241,7 @@ func overMax(n int, in *wire.Info, g *Game, corrected bool) bool {
 	}
 	r := &FlagRules[rulePlayersOverMax]
 	over := n - places
-	return over >= r.Least && over*100 > places*r.Percent && (corrected || !hasGhosts(g.ID))
-}
-
-// hasGhosts reports whether INFO or the player list of a game counts players who
-// have left, or who hold a reserved slot. Examples are 104 of 80 players, and a
-// connection time of 140,000 seconds.
-func hasGhosts(id string) bool {
-	return id == "squad" || id == "postscriptum" || id == "ark"
-}
-
-// isUnlisted reports whether the servers of a game answer PLAYER with an empty list
-// even if they have players.
-func isUnlisted(id string) bool {
-	switch id {
-	case "conan", "dayz", "battalion1944", "mordhau", "daysofwar":
-		return true
-	}
-	return false
+	return over >= r.Least && over*100 > places*r.Percent && (corrected || !slices.Contains(ghostly, g.ID))
 }
 
 // bots returns INFO's number of bots, or 0 if it has none.

@@ -126,13 +126,6 @@ type Attribute struct {
 // Empty reports whether g has no values.
 func (g *Game) Empty() bool { return g.ID == "" && g.Has == 0 }
 
-// The common keys by the type of their values. KeyMods is in none of these sets.
-const (
-	numbers Keys = 1<<KeyPlayers | 1<<KeyMaxPlayers | 1<<KeyQueue | 1<<KeyBots | 1<<KeyDay | 1<<KeyStarted
-	texts   Keys = 1<<KeyVersion | 1<<KeyMap | 1<<KeyMode | 1<<KeyRegion | 1<<KeyTimeOfDay | 1<<KeyDescription
-	truths  Keys = 1<<KeyPVP | 1<<KeyPassword | 1<<KeyModded | 1<<KeyAnticheat
-)
-
 // reset clears g but keeps its memory.
 func (g *Game) reset() {
 	*g = Game{Mods: g.Mods[:0], Attributes: g.Attributes[:0], dec: g.dec}
@@ -142,10 +135,10 @@ func (g *Game) reset() {
 func (g *Game) Clone() *Game {
 	c := *g
 	c.dec = nil
-	for _, b := range []*[]byte{
-		&c.Version, &c.Map, &c.Mode, &c.Region, &c.TimeOfDay, &c.Description,
-	} {
-		*b = bytes.Clone(*b)
+	for k := range Key(NumKeys) {
+		if b, isText := c.field(k).(*[]byte); isText {
+			*b = bytes.Clone(*b)
+		}
 	}
 	c.Mods = slices.Clone(g.Mods)
 	for i := range c.Mods {
@@ -159,9 +152,9 @@ func (g *Game) Clone() *Game {
 	return &c
 }
 
-// number returns the int field of a key. It panics for other keys, including
-// KeyStarted, whose field is an int64.
-func (g *Game) number(k Key) *int {
+// field returns a pointer to the field of a key: an *int, *bool, *[]byte, *int64 or
+// *[]Mod.
+func (g *Game) field(k Key) any {
 	switch k {
 	case KeyPlayers:
 		return &g.Players
@@ -171,15 +164,6 @@ func (g *Game) number(k Key) *int {
 		return &g.Queue
 	case KeyBots:
 		return &g.Bots
-	case KeyDay:
-		return &g.Day
-	}
-	panic("game: " + k.String() + " is no number")
-}
-
-// text returns the []byte field of a key. It panics for other keys.
-func (g *Game) text(k Key) *[]byte {
-	switch k {
 	case KeyVersion:
 		return &g.Version
 	case KeyMap:
@@ -188,17 +172,6 @@ func (g *Game) text(k Key) *[]byte {
 		return &g.Mode
 	case KeyRegion:
 		return &g.Region
-	case KeyTimeOfDay:
-		return &g.TimeOfDay
-	case KeyDescription:
-		return &g.Description
-	}
-	panic("game: " + k.String() + " is no text")
-}
-
-// truth returns the bool field of a key. It panics for other keys.
-func (g *Game) truth(k Key) *bool {
-	switch k {
 	case KeyPVP:
 		return &g.PVP
 	case KeyPassword:
@@ -207,6 +180,14 @@ func (g *Game) truth(k Key) *bool {
 		return &g.Modded
 	case KeyAnticheat:
 		return &g.Anticheat
+	case KeyStarted:
+		return &g.Started
+	case KeyTimeOfDay:
+		return &g.TimeOfDay
+	case KeyDay:
+		return &g.Day
+	case KeyDescription:
+		return &g.Description
 	}
-	panic("game: " + k.String() + " is neither true nor false")
+	return &g.Mods
 }

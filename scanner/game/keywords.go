@@ -85,7 +85,7 @@ var wordSurvival = []byte("survival")
 // spaceModded reads the number of mods.
 func spaceModded(d *decoder, v []byte, source string) {
 	if n, ok := parseInt(v, maxNumber); ok {
-		d.setTruth(KeyModded, n > 0, source)
+		set(d, KeyModded, n > 0, source)
 	} else {
 		d.g.Notes |= noteValue
 	}
@@ -189,9 +189,9 @@ var _ = register(&table{
 	info: func(d *decoder) {
 		switch string(d.in.Info.Game) {
 		case "PVP":
-			d.setTruth(KeyPVP, true, "info.game")
+			set(d, KeyPVP, true, "info.game")
 		case "PVE":
-			d.setTruth(KeyPVP, false, "info.game")
+			set(d, KeyPVP, false, "info.game")
 		}
 	},
 })

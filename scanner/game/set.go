@@ -3,6 +3,7 @@ package game
 import (
 	"encoding/binary"
 	"encoding/hex"
+	"slices"
 	"strconv"
 )
 
@@ -14,22 +15,22 @@ func (d *decoder) mark(k Key, source string) {
 
 // drop removes the value of k, because another value contradicts it.
 func (d *decoder) drop(k Key) {
-	switch {
-	case numbers.Has(k):
-		*d.g.number(k) = 0
-	case texts.Has(k):
-		*d.g.text(k) = nil
-	case truths.Has(k):
-		*d.g.truth(k) = false
+	switch v := d.g.field(k).(type) {
+	case *int:
+		*v = 0
+	case *[]byte:
+		*v = nil
+	case *bool:
+		*v = false
 	}
 	d.g.Has &^= 1 << k
 	d.g.Sources[k] = ""
 }
 
-// setNumber sets the field of k, unless k already has a value.
-func (d *decoder) setNumber(k Key, n int, source string) {
+// set sets the field of k, unless k already has a value.
+func set[T int | bool](d *decoder, k Key, v T, source string) {
 	if !d.g.Has.Has(k) {
-		*d.g.number(k) = n
+		*d.g.field(k).(*T) = v
 		d.mark(k, source)
 	}
 }
@@ -44,16 +45,8 @@ func (d *decoder) setText(k Key, v []byte, source string) {
 	if k == KeyDescription {
 		limit = maxLongText
 	}
-	*d.g.text(k) = d.limit(v, limit)
+	*d.g.field(k).(*[]byte) = d.limit(v, limit)
 	d.mark(k, source)
-}
-
-// setTruth sets the field of k, unless k already has a value.
-func (d *decoder) setTruth(k Key, v bool, source string) {
-	if !d.g.Has.Has(k) {
-		*d.g.truth(k) = v
-		d.mark(k, source)
-	}
 }
 
 // setAttribute adds an attribute and cuts its value to maxText bytes. See
@@ -79,13 +72,9 @@ func (d *decoder) addAttribute(name string, v []byte, source string) {
 	for at > 0 && all[at-1].Name > name {
 		at--
 	}
-	if at > 0 && all[at-1].Name == name {
-		return
+	if at == 0 || all[at-1].Name != name {
+		d.g.Attributes = slices.Insert(all, at, Attribute{Name: name, Value: v, Source: source})
 	}
-	all = append(all, Attribute{})
-	copy(all[at+1:], all[at:])
-	all[at] = Attribute{Name: name, Value: v, Source: source}
-	d.g.Attributes = all
 }
 
 // addMod adds a mod. It returns false if there are already maxMods mods.
@@ -113,7 +102,7 @@ func (d *decoder) limit(v []byte, n int) []byte {
 func count(k Key) action {
 	return func(d *decoder, v []byte, source string) {
 		if n, ok := parseInt(v, maxCount); ok {
-			d.setNumber(k, int(n), source)
+			set(d, k, int(n), source)
 		} else {
 			d.g.Notes |= noteValue
 		}
@@ -132,21 +121,16 @@ func says(k Key, word string) action {
 }
 
 // truth returns an action that reads a boolean and sets k to it.
-func truth(k Key) action {
-	return func(d *decoder, v []byte, source string) {
-		if b, ok := parseTruth(v); ok {
-			d.setTruth(k, b, source)
-		} else {
-			d.g.Notes |= noteValue
-		}
-	}
-}
+func truth(k Key) action { return equals(k, true) }
 
 // opposite returns an action that reads a boolean and sets k to its opposite.
-func opposite(k Key) action {
+func opposite(k Key) action { return equals(k, false) }
+
+// equals returns an action that reads a boolean and sets k to whether it is want.
+func equals(k Key, want bool) action {
 	return func(d *decoder, v []byte, source string) {
 		if b, ok := parseTruth(v); ok {
-			d.setTruth(k, !b, source)
+			set(d, k, b == want, source)
 		} else {
 			d.g.Notes |= noteValue
 		}
@@ -155,7 +139,7 @@ func opposite(k Key) action {
 
 // means returns an action that sets k to v, which is the meaning of a tag.
 func means(k Key, v bool) action {
-	return func(d *decoder, _ []byte, source string) { d.setTruth(k, v, source) }
+	return func(d *decoder, _ []byte, source string) { set(d, k, v, source) }
 }
 
 // attribute returns an action that stores the value as an attribute.

@@ -54,7 +54,7 @@ func sevenDaysTime(d *decoder, v []byte, source string) {
 		d.g.Notes |= noteValue
 		return
 	}
-	d.setNumber(KeyDay, int(n/day)+1, source)
+	set(d, KeyDay, int(n/day)+1, source)
 	minute := n % hour * 60 / hour
 	start := len(d.buf)
 	d.buf = append2(append(append2(d.buf, n%day/hour), ':'), minute)
@@ -72,8 +72,8 @@ func append2(dst []byte, n int64) []byte {
 func sevenDaysKilling(d *decoder, v []byte, source string) {
 	switch string(v) {
 	case "0":
-		d.setTruth(KeyPVP, false, source)
+		set(d, KeyPVP, false, source)
 	case "2", "3":
-		d.setTruth(KeyPVP, true, source)
+		set(d, KeyPVP, true, source)
 	}
 }

@@ -84,7 +84,7 @@ func unturnedText(name, shut string) action {
 // not empty.
 func unturnedRocket(d *decoder, v []byte, source string) {
 	if len(v) > 0 {
-		d.setTruth(KeyModded, true, source)
+		set(d, KeyModded, true, source)
 	}
 }
 
@@ -142,9 +142,9 @@ func unturnedLoader(d *decoder) {
 		}
 	}
 	if in.Has&wire.HasBots != 0 && in.Bots == 1 && d.g.Notes&noteKeywordsCut == 0 {
-		d.setNumber(KeyBots, 0, "info.bots")
-		d.setNumber(KeyPlayers, int(in.Players), sourceInfo)
-		d.setTruth(KeyModded, true, "info.bots")
+		set(d, KeyBots, 0, "info.bots")
+		set(d, KeyPlayers, int(in.Players), sourceInfo)
+		set(d, KeyModded, true, "info.bots")
 	}
 }
 
