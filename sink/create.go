@@ -1,6 +1,7 @@
 package sink
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -226,7 +227,12 @@ func (w *Output) begin(path string, o *Options) error {
 	f := &file{name: p.name, final: p.final, packed: w.packed, part: o.Rotate != nil, born: time.Now(), done: make(chan struct{})}
 	switch {
 	case isStandard(path):
-		err = f.openStandard(o)
+		out := cmp.Or(o.Stdout, os.Stdout)
+		f.name, f.packed = "standard output", unpacked
+		if f.handle, f.to = out, out; o.Screen != nil {
+			f.to = o.Screen
+		}
+		f.info, err = out.Stat()
 	case p.final != "" && o.Resume != nil && p.info != nil:
 		f.disk, err = disk.Reopen(p.final)
 	case p.final != "":
@@ -257,11 +263,6 @@ func (w *Output) begin(path string, o *Options) error {
 	if f.created {
 		_ = disk.SyncDir(filepath.Dir(p.name)) // some file systems can't
 	}
-	return w.use(f)
-}
-
-// use makes f the open file. An empty file gets the header.
-func (w *Output) use(f *file) error {
 	f.frame, f.durable = f.size, f.size
 	w.files.Lock()
 	w.now = f
@@ -270,20 +271,6 @@ func (w *Output) use(f *file) error {
 		return nil
 	}
 	return f.write(w.packer, job{block: w.o.Header})
-}
-
-func (f *file) openStandard(o *Options) (err error) {
-	out := o.Stdout
-	if out == nil {
-		out = os.Stdout
-	}
-	f.name, f.packed = "standard output", unpacked
-	f.handle, f.to = out, out
-	if o.Screen != nil {
-		f.to = o.Screen
-	}
-	f.info, err = out.Stat()
-	return err
 }
 
 // cutBack cuts a file back to the part that is kept, and hashes that part. It changes

@@ -55,7 +55,7 @@ type Output struct {
 
 	full chan job
 	free chan []byte
-	stop chan struct{} // closed to end the method flushEvery
+	stop chan struct{} // closed to end the flushes
 	busy sync.WaitGroup
 
 	mu             sync.Mutex // guards the fields below
@@ -153,9 +153,21 @@ func (w *Output) start() {
 			every = defaultFlushZstd
 		}
 	}
-	if every > 0 {
-		w.busy.Go(func() { w.flushEvery(every) })
+	if every < 0 {
+		return
 	}
+	w.busy.Go(func() {
+		tick := time.NewTicker(every)
+		defer tick.Stop()
+		for {
+			select {
+			case <-w.stop:
+				return
+			case <-tick.C:
+				w.flush()
+			}
+		}
+	})
 }
 
 // Write adds the record of r, with the name of its scan, which is absent if empty. It
@@ -246,22 +258,9 @@ func (w *Output) Sync() (Position, error) {
 	return m.Sync()
 }
 
-// flushEvery flushes at the interval every until Close, so that the file grows
-// while the scan runs. It hands over the current block even if that is empty but the
-// encoder may still hold records, unless other blocks are waiting anyway.
-func (w *Output) flushEvery(every time.Duration) {
-	tick := time.NewTicker(every)
-	defer tick.Stop()
-	for {
-		select {
-		case <-w.stop:
-			return
-		case <-tick.C:
-			w.flush()
-		}
-	}
-}
-
+// flush makes the file grow while the scan runs. It hands over the current block even if
+// that is empty but the encoder may still hold records, unless other blocks are waiting
+// anyway.
 func (w *Output) flush() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

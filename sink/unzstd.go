@@ -175,6 +175,11 @@ func (u *unzstd) next() error {
 	if err == nil {
 		err = u.unpack(end)
 	}
+	inside := false // a frame that seems to be cut off contains another: its own length is wrong
+	if err == errCut {
+		inner := &unzstd{in: bytes.NewReader(u.buf[1:]), frames: u.frames}
+		_, inside = inner.find()
+	}
 	switch {
 	case err == nil:
 		u.take(end)
@@ -183,7 +188,7 @@ func (u *unzstd) next() error {
 			u.unended = u.out[n-1] != '\n'
 		}
 		return nil
-	case err == errLong || err == errCut && !u.frameInside():
+	case err == errLong || err == errCut && !inside:
 		u.stream, u.good = true, u.at
 		return u.blocks.Reset(rest{u})
 	case err == u.err:
@@ -229,14 +234,6 @@ func (u *unzstd) readBlocks(p []byte) (int, error) {
 	}
 	u.damage.Frames++
 	return n, u.skipDamage(0)
-}
-
-// frameInside reports whether a frame that seems to be cut off contains a complete
-// frame. If so, a length in the outer frame is wrong: it is damaged.
-func (u *unzstd) frameInside() bool {
-	inner := &unzstd{in: bytes.NewReader(u.buf[1:]), frames: u.frames}
-	_, found := inner.find()
-	return found
 }
 
 // find consumes everything before the next frame that checks, and unpacks that frame,

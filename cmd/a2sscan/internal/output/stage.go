@@ -29,34 +29,29 @@ func NewStage(name string, replace bool) (*Stage, error) {
 	if !store.IsURL(name) {
 		return &Stage{path: name}, nil
 	}
-	s := &Stage{replace: replace}
-	err := s.open(name)
+	to, err := store.Parse(strings.TrimSuffix(name, "/"))
+	if err == nil && to.Key == "" {
+		err = &store.Error{Problem: "names a bucket and no object", Hint: "s3://" + to.Bucket + "/NAME"}
+	}
+	s := &Stage{to: to, replace: replace}
+	if err == nil {
+		s.client, err = store.Usual()
+	}
+	if err == nil {
+		if _, missing := s.client.Stat(context.Background(), to); missing == nil && !replace {
+			err = &store.Error{Problem: "exists", Err: fs.ErrExist, Hint: "another -o, or --force to replace it"}
+		} else {
+			err = s.client.Check(context.Background(), to)
+		}
+	}
 	if err == nil {
 		s.dir, err = os.MkdirTemp("", "a2sscan-upload-")
 	}
 	if err != nil {
-		return nil, storeFailure("create", name, err)
+		return nil, StoreFailure("create", name, err)
 	}
-	s.path = filepath.Join(s.dir, s.to.Base())
+	s.path = filepath.Join(s.dir, to.Base())
 	return s, nil
-}
-
-// open returns an error if the object can't be written.
-func (s *Stage) open(name string) (err error) {
-	if s.to, err = store.Parse(strings.TrimSuffix(name, "/")); err != nil {
-		return err
-	}
-	if s.to.Key == "" {
-		return &store.Error{Problem: "names a bucket and no object", Hint: "s3://" + s.to.Bucket + "/NAME"}
-	}
-	if s.client, err = store.Usual(); err != nil {
-		return err
-	}
-	ctx := context.Background()
-	if _, err = s.client.Stat(ctx, s.to); err == nil && !s.replace {
-		return &store.Error{Problem: "exists", Err: fs.ErrExist, Hint: "another -o, or --force to replace it"}
-	}
-	return s.client.Check(ctx, s.to)
 }
 
 // Path returns the path of the file or folder to write to.
@@ -72,7 +67,17 @@ func (s *Stage) Finish() error {
 		if err != nil || e.IsDir() || strings.HasSuffix(path, sink.PartSuffix) {
 			return err
 		}
-		return s.upload(path)
+		inside, err := filepath.Rel(s.dir, path)
+		if err != nil {
+			return err
+		}
+		to := s.to.Beside(filepath.ToSlash(inside))
+		if _, err = s.client.Put(context.Background(), path, to, s.replace); err == nil {
+			return nil
+		}
+		f := StoreFailure("upload", to.String(), err)
+		f.Hint += "; the file is kept: " + console.Plain(path, 300)
+		return f
 	})
 	if err != nil {
 		s.dir = "" // so that Drop keeps the folder
@@ -82,21 +87,6 @@ func (s *Stage) Finish() error {
 	return nil
 }
 
-// upload uploads a file of the temporary folder.
-func (s *Stage) upload(path string) error {
-	name, err := filepath.Rel(s.dir, path)
-	if err != nil {
-		return err
-	}
-	to := s.to.Beside(filepath.ToSlash(name))
-	if _, err = s.client.Put(context.Background(), path, to, s.replace); err == nil {
-		return nil
-	}
-	f := storeFailure("upload", to.String(), err)
-	f.Hint += "; the file is kept: " + console.Plain(path, 300)
-	return f
-}
-
 // Drop removes the temporary folder with the files that were not uploaded.
 func (s *Stage) Drop() {
 	if s.dir != "" {
@@ -104,11 +94,9 @@ func (s *Stage) Drop() {
 	}
 }
 
-// storeFailure returns err as a console.Failure. op is the verb of the message.
-func storeFailure(op, name string, err error) *console.Failure {
-	return console.Fail(console.ExitOutput, "can't %s %s: %w", op, console.Plain(store.Shown(name), 300), store.Cause(err)).WithHint("%s", store.Advice(err))
+// StoreFailure returns err as a console.Failure. op is the verb of the message, and name
+// that of an object.
+func StoreFailure(op, name string, err error) *console.Failure {
+	return console.Fail(console.ExitOutput, "can't %s %s: %w", op, console.Plain(store.Shown(name), 300),
+		store.Cause(err)).WithHint("%s", store.Advice(err))
 }
-
-// StoreFailure returns the error of a scan that can't write to the object called
-// name.
-func StoreFailure(name string, err error) *console.Failure { return storeFailure("write", name, err) }

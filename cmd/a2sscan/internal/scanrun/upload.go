@@ -124,7 +124,7 @@ func (s *Run) openStore() error {
 		}
 	}
 	if err != nil {
-		return output.StoreFailure(u.name, err)
+		return output.StoreFailure("write", u.name, err)
 	}
 	if u.dir != "" {
 		if err := os.MkdirAll(u.dir, 0o777); err != nil {
@@ -280,7 +280,7 @@ func (s *Run) ship(sum *ledger.Summary, files []sink.Part) {
 		u.term.Hint("%s", left)
 		return
 	}
-	s.how.output = output.StoreFailure(u.name, err).WithHint("%s", strings.TrimPrefix(store.Advice(err)+"; "+left, "; "))
+	s.how.output = output.StoreFailure("write", u.name, err).WithHint("%s", strings.TrimPrefix(store.Advice(err)+"; "+left, "; "))
 	sum.Ended = ledger.EndedOutput
 }
 
