@@ -14,7 +14,7 @@ const (
 	batchLen     = 128                    // datagrams per system call
 	requestLen   = 32                     // a request is at most 29 bytes
 	maxDrain     = 16 * batchLen          // maximum number of datagrams received before the loop sends again
-	maxUnhandled = 1 << 13                // maximum number of results that wait for the caller's function; then no target is started
+	maxUnhandled = 1 << 11                // maximum number of results that wait for the caller's function; then no target is started
 	maxAgain     = 500                    // attempts to send a datagram that the kernel refuses with ErrAgain
 	againWait    = time.Millisecond       // between two of these attempts
 	maxBehind    = 2 * time.Second        // how long a socket that is never empty may delay timeouts
