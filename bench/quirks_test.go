@@ -179,38 +179,3 @@ func addNumbers(found map[int]string, path, s string) {
 		found[n] = path
 	}
 }
-
-// TestUnaccounted checks that unaccounted and quirksElsewhere find each kind of
-// fault.
-func TestUnaccounted(t *testing.T) {
-	covered := map[int]string{}
-	for n := 1; n <= numQuirks; n++ {
-		covered[n] = "a_test.go"
-	}
-	few, many := map[int]bool{}, map[int]bool{}
-	for n := 1; n <= mostElsewhere+1; n++ {
-		many[n] = true
-	}
-	check := func(name string, elsewhere map[int]bool, want int) {
-		if got := unaccounted(covered, elsewhere); len(got) != want {
-			t.Errorf("%s: %q", name, got)
-		}
-	}
-	check("all covered", few, 0)
-	check("both, and too many", many, mostElsewhere+2)
-	delete(covered, 7)
-	check("neither", few, 1)
-	few[7] = true
-	check("elsewhere", few, 0)
-	covered[200] = "a_test.go"
-	check("no such fact", few, 1)
-	for _, text := range []string{
-		"7 elsewhere: too hard — x", "7 elsewhere: master —", "7: master — x", "7 elsewhere: master x",
-		"200 elsewhere: master — x", "7 elsewhere: master — x\nEC-7 elsewhere: master — x",
-	} {
-		line := "EC-" + text // by itself it would count as the name of a test
-		if got, err := quirksElsewhere(bufio.NewScanner(strings.NewReader(line))); err == nil {
-			t.Errorf("%q: %v", line, got)
-		}
-	}
-}

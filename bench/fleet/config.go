@@ -87,26 +87,21 @@ func (c *Config) check() error {
 			return fmt.Errorf("port %d: zero or given twice", p)
 		}
 	}
-	shares := []struct {
-		name  string
-		value float64
-	}{
-		{"hostile", c.Hostile}, {"loss", c.Loss}, {"fakes", c.Fakes},
-		{"duplicate", c.Duplicate}, {"reorder", c.Reorder},
-	}
-	for _, s := range shares {
-		if !(s.value >= 0 && s.value <= 1) {
-			return fmt.Errorf("share %s %v: must be between 0 and 1", s.name, s.value)
+	for name, share := range map[string]float64{
+		"hostile": c.Hostile, "loss": c.Loss, "fakes": c.Fakes, "duplicate": c.Duplicate, "reorder": c.Reorder,
+	} {
+		if !(share >= 0 && share <= 1) {
+			return fmt.Errorf("share %s %v: must be between 0 and 1", name, share)
 		}
 	}
-	kinds := []struct {
-		what  string
-		given []Kind
-		all   []Kind
+	for _, s := range []struct {
+		what       string
+		given, all []Kind
 	}{
-		{"kind", c.Kinds, HonestKinds()}, {"hostile kind", c.HostileKinds, HostileKinds()}, {"kind of fakers", c.FakeKinds, FakerKinds()},
-	}
-	for _, s := range kinds {
+		{"kind", c.Kinds, HonestKinds()},
+		{"hostile kind", c.HostileKinds, HostileKinds()},
+		{"kind of fakers", c.FakeKinds, FakerKinds()},
+	} {
 		for _, k := range s.given {
 			if !slices.Contains(s.all, k) {
 				return fmt.Errorf("%s %v: not one of these kinds: %v", s.what, k, s.all)

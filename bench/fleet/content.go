@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"bytes"
+	"fmt"
 
 	"github.com/a2sscan/a2sscan/bench/fleet/games"
 	"github.com/a2sscan/a2sscan/bench/fleet/internal/random"
@@ -85,7 +86,10 @@ func (c *content) disguised(n *nature, r *random.Stream, s []byte) []byte {
 	if n.kind != Escapes {
 		return s
 	}
-	return c.grow(func(dst []byte) []byte { return hostileText(dst, r, s) })
+	return c.grow(func(dst []byte) []byte {
+		dst = append(append(dst, random.Pick(r, escapes)...), s...)
+		return append(dst, random.Pick(r, escapes)...)
+	})
 }
 
 // commonFields are the fields of every INFO reply.
@@ -104,7 +108,14 @@ func (c *content) fillInfo(n *nature) {
 	in.Folder = c.disguised(n, r, n.game.folder)
 	in.Game = c.disguised(n, r, n.game.name)
 	in.Players = uint32(uint8(n.players))
-	in.MaxPlayers = uint32(uint8(slots(n.players, r)))
+	slots := max(n.players, 200) // never a signed byte (EC-37)
+	for _, usual := range []int{12, 16, 24, 32, 64, 100, 128} {
+		if n.players <= usual && (usual >= 24 || r.OneIn(3)) {
+			slots = usual
+			break
+		}
+	}
+	in.MaxPlayers = uint32(uint8(slots))
 	in.Bots = uint8(r.Below(min(n.players, 4) + 1))
 	in.ServerType = random.Pick(r, []byte("dddddddddlp"))
 	in.Environment = random.Pick(r, []byte("llllllwwwwmo"))
@@ -129,17 +140,6 @@ func (c *content) fillInfo(n *nature) {
 	}
 }
 
-// slots returns a usual number of player slots that is enough for n players.
-func slots(n int, r *random.Stream) int {
-	for _, s := range []int{12, 16, 24, 32, 64, 100, 128} {
-		if n <= s && (s >= 24 || r.OneIn(3)) {
-			return s
-		}
-	}
-	return max(n, 200) // never a signed byte (EC-37)
-}
-
-// sourceFields fills in the fields that only an 'I' has.
 func (c *content) sourceFields(n *nature, r *random.Stream) {
 	in := &c.info
 	in.Has |= wire.HasAppID | wire.HasVersion
@@ -310,7 +310,14 @@ func (c *content) fillRules(n *nature) {
 	if n.quirks&quirkPages != 0 { // the binary pages of an Arma 3 server
 		of := r.Between(1, maxPages)
 		for i := range of {
-			page := c.grow(func(dst []byte) []byte { return appendPage(dst, r, i, of) })
+			// The name is the number of the page and of pages, a byte each; no byte is 0 (EC-101).
+			page := c.grow(func(dst []byte) []byte {
+				dst = append(dst, byte(i+1), byte(of))
+				for range r.Between(40, 127) {
+					dst = append(dst, byte(1+r.Below(255)))
+				}
+				return dst
+			})
 			c.rules = append(c.rules, wire.Rule{Name: page[:2:2], Value: page[2:]})
 		}
 	}
@@ -345,15 +352,18 @@ func (c *content) fillRules(n *nature) {
 // rule returns rule i of a server whose list begins with cvars[first]. Different i
 // give different names.
 func (c *content) rule(n *nature, r *random.Stream, first, i int) (rule wire.Rule) {
-	var usual *cvar
+	values := pluginVersions
 	if i < len(cvars) {
-		usual = &cvars[(first+i)%len(cvars)]
-		rule.Name = usual.name
+		usual := &cvars[(first+i)%len(cvars)]
+		rule.Name, values = usual.name, usual.values
 	} else {
-		rule.Name = c.grow(func(dst []byte) []byte { return appendRuleName(dst, i) })
+		rule.Name = c.grow(func(dst []byte) []byte { return fmt.Appendf(dst, "sm_plugin_%d_version", i) })
 	}
 	rule.Name = c.disguised(n, r, rule.Name)
-	rule.Value = c.disguised(n, r, ruleValue(r, usual, c.oddRules))
+	if c.oddRules && r.OneIn(4) {
+		values = oddValues
+	}
+	rule.Value = c.disguised(n, r, random.Pick(r, values))
 	if n.kind == Flood64K {
 		rule.Value = c.long(floodValue)
 	}

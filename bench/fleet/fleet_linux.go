@@ -18,34 +18,30 @@ type Fleet struct {
 // New opens the sockets of a fleet; Serve answers on them. It returns an error if
 // the Config is invalid, or if the machine lacks the device lo, to which the
 // sockets are bound.
-func New(c Config) (*Fleet, error) {
-	f := &Fleet{}
-	if err := f.open(c); err != nil {
-		return nil, errors.Join(fmt.Errorf("fleet: %w", err), f.Close())
-	}
-	return f, nil
-}
-
-// open opens the sockets. If it returns an error, Close closes the ones that are
-// open.
-func (f *Fleet) open(c Config) error {
+func New(c Config) (f *Fleet, err error) {
+	f = &Fleet{}
+	defer func() {
+		if err != nil {
+			f, err = nil, errors.Join(fmt.Errorf("fleet: %w", err), f.Close())
+		}
+	}()
 	if _, err := newModel(c.on(c.nominalPorts())); err != nil {
-		return err
+		return f, err
 	}
 	var ports []uint16
 	for _, number := range c.Ports {
 		p, err := f.Open(number)
 		if err != nil {
-			return fmt.Errorf("port %d: %w", number, err)
+			return f, fmt.Errorf("port %d: %w", number, err)
 		}
 		ports = append(ports, p.Number())
 	}
 	stray, err := f.Open(0) // sends replies from a port that was not queried
 	if err != nil {
-		return err
+		return f, err
 	}
 	if f.model, err = newModel(c.on(ports)); err != nil {
-		return err
+		return f, err
 	}
 	m, longest := f.model, c.DelayMax
 	if c.Fakes > 0 {
@@ -58,7 +54,7 @@ func (f *Fleet) open(c Config) error {
 			Loss: m.Loss, Duplicate: m.Duplicate, Reorder: m.Reorder, DelayMax: longest,
 		})
 	}
-	return nil
+	return f, nil
 }
 
 // Config returns the Config of the fleet with its actual ports. The methods Truth

@@ -49,8 +49,22 @@ func (p *responder) misbehave(n *nature, q wire.Question) bool {
 		p.say(n, q)
 		p.out.Again(stormReplies - 1)
 	case (k == FragmentsOfNone || k == FragmentsBeyond || k == FragmentsDisagree) && rules:
-		p.msg = p.c.appendMessage(p.msg[:0], wire.QuestionRules)
-		p.sendSplitWrongly(n, p.msg)
+		msg := p.c.appendMessage(nil, wire.QuestionRules)
+		f := wire.Fragment{Layout: n.layout, ID: p.nextID(n), Size: uint16(n.fragment)}
+		total := uint8((len(msg) + n.fragment - 1) / n.fragment)
+		for i := range total {
+			switch k {
+			case FragmentsOfNone:
+				f.Number, f.Total = i, 0
+			case FragmentsBeyond:
+				f.Number, f.Total = total+i, total
+			case FragmentsDisagree:
+				f.Number, f.Total = i, total+i
+			}
+			f.Payload = msg[:min(n.fragment, len(msg))]
+			msg = msg[len(f.Payload):]
+			p.sendFragment(n, &f)
+		}
 	case k == DeclaresTwoGiB && rules:
 		z := packedRules(packedSet(n))
 		z.size = declaredHuge
@@ -86,25 +100,6 @@ func (p *responder) sendEndless(n *nature, size int) {
 	p.msg = append(p.msg[:0], 0xFF, 0xFF, 0xFF, 0xFF, byte(wire.KindInfo), unendingProtocol)
 	p.msg = append(p.msg, bytes.Repeat([]byte("A"), size-len(p.msg))...)
 	p.send(n, p.msg)
-}
-
-// sendSplitWrongly sends msg in fragments whose totals or numbers are impossible.
-func (p *responder) sendSplitWrongly(n *nature, msg []byte) {
-	f := wire.Fragment{Layout: n.layout, ID: p.nextID(n), Size: uint16(n.fragment)}
-	total := uint8((len(msg) + n.fragment - 1) / n.fragment)
-	for i := range total {
-		switch n.kind {
-		case FragmentsOfNone:
-			f.Number, f.Total = i, 0
-		case FragmentsBeyond:
-			f.Number, f.Total = total+i, total
-		case FragmentsDisagree:
-			f.Number, f.Total = i, total+i
-		}
-		at := int(i) * n.fragment
-		f.Payload = msg[at:min(at+n.fragment, len(msg))]
-		p.sendFragment(n, &f)
-	}
 }
 
 // noise returns n bytes: the magic of bzip2, and random bytes.

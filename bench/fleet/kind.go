@@ -18,8 +18,7 @@ import (
 //     content.go; whether a reply is split or compressed: drawLayout in model.go
 //   - other replies: responder.go; those of hostile servers: misbehave in hostile.go;
 //     those of fakers: fakers.go
-//   - what a perfect scan records: failure in truth.go; allowed, if which error it sees
-//     depends on timing; expect, tellInfo and tellRules, if only a part of it counts
+//   - what a perfect scan records: faults in truth.go; expect, tellInfo and tellRules, if only a part of it counts
 //
 // TestEveryKindAppears and TestTruthIsWhatIsSent then check it; the latter checks a
 // hostile kind only if it is in plainKinds. TestGolden requires a datagram of each
@@ -127,9 +126,6 @@ func (k Kind) String() string {
 
 // Hostile reports whether k is one of the hostile kinds.
 func (k Kind) Hostile() bool { return k >= numHonest && k < firstFaker }
-
-// Faker reports whether k is one of the fakers' kinds.
-func (k Kind) Faker() bool { return k >= firstFaker && k < numKinds }
 
 // UsualKinds returns the honest kinds of a fleet whose Config names no kinds.
 func UsualKinds() (ks []Kind) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -33,7 +34,8 @@ type Life struct {
 type Cut struct{ At, For time.Duration }
 
 // ParseLife reads a Life, such as "outages=100,restarts=30,cut=90s@5m,span=30m".
-func ParseLife(spec string) (l Life, err error) {
+func ParseLife(spec string) (l *Life, err error) {
+	l = &Life{}
 	counts := map[string]*int{
 		"outages": &l.Outages, "restarts": &l.Restarts, "renames": &l.Renames, "maps": &l.Maps, "steamids": &l.SteamIDs, "moves": &l.Moves,
 	}
@@ -79,6 +81,10 @@ type Fate struct {
 // silence is how long a server that restarts, or moves, does not answer.
 const silence = 5 * time.Second
 
+// lives are the kinds whose servers can have a fate: they answer everything, in the same way
+// every time.
+var lives = []Kind{Source, SourceLists, SourceOpen, Split, GoldSource}
+
 // plan chooses the fates.
 func (l *Life) plan(m *model) (fates map[uint64]*Fate) {
 	fates = map[uint64]*Fate{}
@@ -88,7 +94,7 @@ func (l *Life) plan(m *model) (fates map[uint64]*Fate) {
 	choose := func(exists bool) (uint64, *nature) {
 		for range 100 * places {
 			addr := m.place(uint64(r.Below(places)))
-			if n, ok := m.nature(addr); fates[addr] == nil && ok == exists && (!ok || n.kind.lives()) {
+			if n, ok := m.nature(addr); fates[addr] == nil && ok == exists && (!ok || slices.Contains(lives, n.kind)) {
 				return addr, &n
 			}
 		}
@@ -122,12 +128,6 @@ func (l *Life) plan(m *model) (fates map[uint64]*Fate) {
 		}
 	}
 	return fates
-}
-
-// lives reports whether servers of a kind can have a fate: they answer everything, in the same
-// way every time.
-func (k Kind) lives() bool {
-	return k == Source || k == SourceLists || k == SourceOpen || k == Split || k == GoldSource
 }
 
 // showsRestart reports whether a restart of the server can be seen: it has a Steam ID, and

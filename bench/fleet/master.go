@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -188,7 +189,19 @@ func (m *Master) Serve(ctx context.Context) error {
 	var wg sync.WaitGroup
 	errs := make([]error, 2)
 	if m.conn != nil {
-		wg.Go(func() { errs[0] = m.serveUDP() })
+		wg.Go(func() {
+			buf := make([]byte, 2048)
+			for errs[0] == nil {
+				n, from, err := m.conn.ReadFromUDPAddrPort(buf)
+				if errs[0] = err; err != nil || !loopback.Inside(udp.Pack(from)) {
+					continue // not answered
+				}
+				for _, datagram := range m.Reply(buf[:n]) {
+					_, err := m.conn.WriteToUDPAddrPort(datagram, from)
+					errs[0] = cmp.Or(errs[0], err)
+				}
+			}
+		})
 	}
 	if m.web != nil {
 		wg.Go(func() { errs[1] = server.Serve(m.web) })
@@ -227,31 +240,11 @@ func (m *Master) faulty(n int) bool { return n > m.After && (m.For == 0 || n <= 
 // has reports whether a fault is configured.
 func (m *Master) has(f MasterFault) bool { return slices.Contains(m.Faults, f) }
 
-// serveUDP answers until the socket is closed. It does not answer datagrams from
-// outside 127.0.0.0/8.
-func (m *Master) serveUDP() error {
-	buf := make([]byte, 2048)
-	for {
-		n, from, err := m.conn.ReadFromUDPAddrPort(buf)
-		if err != nil {
-			return err
-		}
-		if !loopback.Inside(udp.Pack(from)) {
-			continue
-		}
-		for _, datagram := range m.Reply(buf[:n]) {
-			if _, err := m.conn.WriteToUDPAddrPort(datagram, from); err != nil {
-				return err
-			}
-		}
-	}
-}
-
-// Reply returns the datagrams with which the master answers a datagram. It returns
-// nil if the datagram is not a valid request, or if the master is silent.
-func (m *Master) Reply(datagram []byte) [][]byte {
+// Reply returns the datagrams with which the master answers a request. It returns
+// nil if the request is not valid, or if the master is silent.
+func (m *Master) Reply(request []byte) [][]byte {
 	var q master.Request
-	if q.Decode(datagram) != nil {
+	if q.Decode(request) != nil {
 		return nil
 	}
 	filter, err := master.ParseFilter(q.Filter)
@@ -269,28 +262,6 @@ func (m *Master) Reply(datagram []byte) [][]byte {
 	if now.Before(m.mute) || faulty && m.has(MasterSilent) {
 		return nil
 	}
-	return m.reply(&q, filter, faulty)
-}
-
-// page collects the addresses of a page, beginning with entry i. end reports
-// whether no more addresses follow.
-func (m *Master) page(i int, r master.Region, f master.Filter) (addrs []netip.AddrPort, end bool) {
-	for ; i < len(m.list); i++ {
-		e := &m.list[i]
-		if !e.in(r) || !e.meets(f) {
-			continue
-		}
-		if len(addrs) == m.Page {
-			return addrs, false
-		}
-		addrs = append(addrs, e.addr)
-	}
-	return addrs, true
-}
-
-// reply returns a page or, if faulty is set, a reply with all of the configured
-// faults.
-func (m *Master) reply(q *master.Request, f master.Filter, faulty bool) [][]byte {
 	has := func(f MasterFault) bool { return faulty && m.has(f) }
 	from := m.after(q.Seed)
 	switch {
@@ -299,12 +270,12 @@ func (m *Master) reply(q *master.Request, f master.Filter, faulty bool) [][]byte
 	case has(MasterOverlaps):
 		from = max(from-m.Page/4, 0)
 	}
-	addrs, end := m.page(from, q.Region, f)
+	addrs, end := m.page(from, q.Region, filter)
 	switch {
 	case has(MasterSeedLast):
 		addrs, end = []netip.AddrPort{q.Seed}, false
 	case has(MasterEndless) && end:
-		again, _ := m.page(0, q.Region, f)
+		again, _ := m.page(0, q.Region, filter)
 		addrs, end = append(addrs, again...), false
 		addrs = addrs[:min(len(addrs), m.Page)]
 	case has(MasterStuck), has(MasterNoTerminator):
@@ -325,4 +296,20 @@ func (m *Master) reply(q *master.Request, f master.Filter, faulty bool) [][]byte
 		replies = append(replies, datagram)
 	}
 	return replies
+}
+
+// page collects the addresses of a page, beginning with entry i. end reports
+// whether no more addresses follow.
+func (m *Master) page(i int, r master.Region, f master.Filter) (addrs []netip.AddrPort, end bool) {
+	for ; i < len(m.list); i++ {
+		e := &m.list[i]
+		if !e.in(r) || !e.meets(f) {
+			continue
+		}
+		if len(addrs) == m.Page {
+			return addrs, false
+		}
+		addrs = append(addrs, e.addr)
+	}
+	return addrs, true
 }

@@ -96,7 +96,9 @@ func (e *listed) meets(f []master.Condition) bool {
 	return !slices.ContainsFunc(f, func(c master.Condition) bool { return !e.meetsOne(c) })
 }
 
+// meetsOne reports whether the server meets a condition. All servers meet an unknown key.
 func (e *listed) meetsOne(c master.Condition) bool {
+	s := &e.server
 	switch c.Key {
 	case "nor":
 		return !slices.ContainsFunc(c.Group, e.meetsOne)
@@ -119,8 +121,24 @@ func (e *listed) meetsOne(c master.Condition) bool {
 		return likePattern(c.Value, e.server.Name)
 	case "version_match":
 		return likePattern(c.Value, e.server.Version)
+	case "appid":
+		return c.Value == strconv.FormatUint(uint64(s.AppID), 10)
+	case "napp":
+		return c.Value != strconv.FormatUint(uint64(s.AppID), 10)
+	case "gamedir":
+		return strings.EqualFold(c.Value, s.GameDir)
+	case "map":
+		return strings.EqualFold(c.Value, s.Map)
+	case "type":
+		return c.Value != "d" || s.Dedicated
 	}
-	return e.meetsPlain(c.Key, c.Value)
+	flags := map[string]bool{
+		"dedicated": s.Dedicated, "secure": s.Secure, "linux": s.OS == "l",
+		"password": e.password, "empty": s.Players > 0, "full": s.Players < s.MaxPlayers,
+		"proxy": e.spectator, "noplayers": s.Players == 0, "white": false,
+	}
+	have, known := flags[c.Key]
+	return !known || have == (c.Value != "0")
 }
 
 // likePattern reports whether s matches a pattern, in which * stands for any
@@ -128,31 +146,6 @@ func (e *listed) meetsOne(c master.Condition) bool {
 func likePattern(pattern, s string) bool {
 	expression := strings.ReplaceAll(regexp.QuoteMeta(pattern), `\*`, `.*`)
 	return regexp.MustCompile(`(?s)^` + expression + `$`).MatchString(s)
-}
-
-// meetsPlain implements meetsOne for keys that compare values. All servers meet an
-// unknown key.
-func (e *listed) meetsPlain(key, value string) bool {
-	s := &e.server
-	switch key {
-	case "appid":
-		return value == strconv.FormatUint(uint64(s.AppID), 10)
-	case "napp":
-		return value != strconv.FormatUint(uint64(s.AppID), 10)
-	case "gamedir":
-		return strings.EqualFold(value, s.GameDir)
-	case "map":
-		return strings.EqualFold(value, s.Map)
-	case "type":
-		return value != "d" || s.Dedicated
-	}
-	flags := map[string]bool{
-		"dedicated": s.Dedicated, "secure": s.Secure, "linux": s.OS == "l",
-		"password": e.password, "empty": s.Players > 0, "full": s.Players < s.MaxPlayers,
-		"proxy": e.spectator, "noplayers": s.Players == 0, "white": false,
-	}
-	have, known := flags[key]
-	return !known || have == (value != "0")
 }
 
 // after returns the index of the first entry after the address seed, which need not

@@ -1,15 +1,12 @@
 package fleet
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/a2sscan/a2sscan/bench/fleet/internal/loopback"
 	"github.com/a2sscan/a2sscan/scanner/master"
@@ -138,26 +135,6 @@ func TestMasterFilters(t *testing.T) {
 	}
 }
 
-// TestMasterSays checks that the list has the names and maps of the servers' INFO.
-func TestMasterSays(t *testing.T) {
-	m := testMaster(t, MasterConfig{})
-	checked := 0
-	for i := range m.list {
-		e := &m.list[i]
-		r := m.Fleet.Truth(e.addr, 1)
-		if r == nil || !r.HasInfo || len(r.Info.Map) == 0 {
-			continue
-		}
-		checked++
-		if e.server.Map != masterText(r.Info.Map) || e.server.Name != masterText(r.Info.Name) {
-			t.Fatalf("%v: %q on %q, and INFO says %q on %q", e.addr, e.server.Name, e.server.Map, r.Info.Name, r.Info.Map)
-		}
-	}
-	if checked < m.Len()/2 {
-		t.Errorf("%d of %d servers checked", checked, m.Len())
-	}
-}
-
 // TestMasterLoopback checks that the sockets are on loopback, and that a client
 // with another address gets no list.
 func TestMasterLoopback(t *testing.T) {
@@ -180,55 +157,5 @@ func TestMasterLoopback(t *testing.T) {
 	}
 	if _, err := NewMaster(MasterConfig{Fleet: Config{Network: netip.MustParsePrefix("10.0.0.0/24"), Ports: []uint16{1}}}); err == nil {
 		t.Error("a fleet outside of loopback")
-	}
-}
-
-// TestMasterServe fetches the list over real sockets, both over UDP and over HTTP.
-func TestMasterServe(t *testing.T) {
-	m := testMaster(t, MasterConfig{Key: "0123456789ABCDEF", Cap: 700})
-	if err := m.Listen(); err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	served := make(chan error, 1)
-	go func() { served <- m.Serve(ctx) }()
-	fetches := map[string]func(handle func(*master.Server) error) (master.Stats, error){
-		"udp": func(handle func(*master.Server) error) (master.Stats, error) {
-			return master.Fetch(ctx, master.Config{UDP: m.UDPAddr(), Region: master.World, Unlimited: true}, handle)
-		},
-		"web": func(handle func(*master.Server) error) (master.Stats, error) {
-			k, err := master.ParseKey([]byte(m.Key))
-			if err != nil {
-				t.Fatal(err)
-			}
-			return master.Fetch(ctx, master.Config{
-				URL: m.URL(), Key: k, Region: master.World, Unlimited: true, Cap: m.Cap}, handle)
-		},
-	}
-	for name, fetch := range fetches {
-		got := make(map[netip.AddrPort]bool)
-		s, err := fetch(func(s *master.Server) error { got[s.Addr] = true; return nil })
-		if err != nil || !s.Complete || len(got) != m.Len() {
-			t.Errorf("%s: %v, %v, %d of %d", name, err, s.Complete, len(got), m.Len())
-		}
-		for a := range m.Fleet.All() {
-			if !got[a] {
-				t.Fatalf("%s: %v is missing", name, a)
-			}
-		}
-	}
-	cancel()
-	select {
-	case err := <-served:
-		if err != nil {
-			t.Error(err)
-		}
-	case <-time.After(10 * time.Second):
-		t.Fatal("Serve does not end")
-	}
-	_, err := master.Fetch(t.Context(), master.Config{UDP: m.UDPAddr(), Timeout: time.Millisecond, Retries: -1},
-		func(*master.Server) error { return nil })
-	if !errors.Is(err, master.ErrNoReply) {
-		t.Errorf("after the end: %v", err)
 	}
 }

@@ -108,20 +108,6 @@ func (m *Master) answer(w http.ResponseWriter, filter, limit string, faulty bool
 	if err != nil || most <= 0 {
 		most = 100 // Steam's default
 	}
-	body := m.body(f, min(most, m.Cap))
-	if faulty && m.has(MasterTruncated) {
-		body = body[:len(body)*2/3]
-	}
-	if faulty && m.has(MasterMalformed) {
-		at := bytes.LastIndexByte(body, '{')
-		body = append(body[:at:at], "{]} what? \"key\""...)
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Write(body)
-}
-
-// body returns the JSON of up to most servers that meet the filter.
-func (m *Master) body(f master.Filter, most int) []byte {
 	var out struct {
 		Response struct {
 			Servers []webServer `json:"servers,omitempty"`
@@ -129,7 +115,7 @@ func (m *Master) body(f master.Filter, most int) []byte {
 	}
 	servers := &out.Response.Servers
 	for i := range m.list {
-		if len(*servers) == most {
+		if len(*servers) == min(most, m.Cap) {
 			break
 		}
 		if m.list[i].meets(f) {
@@ -140,5 +126,13 @@ func (m *Master) body(f master.Filter, most int) []byte {
 	if err != nil { // everything in it can be encoded
 		panic(err)
 	}
-	return body
+	if faulty && m.has(MasterTruncated) {
+		body = body[:len(body)*2/3]
+	}
+	if faulty && m.has(MasterMalformed) {
+		at := bytes.LastIndexByte(body, '{')
+		body = append(body[:at:at], "{]} what? \"key\""...)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Write(body)
 }

@@ -120,14 +120,6 @@ func (c Config) Nature(addr netip.AddrPort) (Nature, bool) {
 	return out, true
 }
 
-// delayOf returns how long the server takes to answer q.
-func (n *nature) delayOf(q wire.Question) time.Duration {
-	if n.kind == EdgeCache && q == wire.QuestionRules {
-		return n.delay + edgeDelay
-	}
-	return n.delay
-}
-
 // quirk is a set of oddities that honest servers may have.
 type quirk uint32
 

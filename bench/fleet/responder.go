@@ -98,7 +98,10 @@ func (p *responder) Respond(now time.Duration, client, server uint64, datagram [
 	default:
 		p.answer(&n, &q)
 	}
-	delay := n.delayOf(question)
+	delay := n.delay
+	if n.kind == EdgeCache && question == wire.QuestionRules {
+		delay += edgeDelay
+	}
 	for i := range p.out.List[first:] {
 		d := &p.out.List[first+i]
 		d.To, d.Delay = client, delay
@@ -166,7 +169,7 @@ func (p *responder) say(n *nature, q wire.Question) {
 	p.msg = p.c.appendMessage(p.msg, q)
 	whole := p.msg[4:]
 	if size := n.splitAt(q, len(whole)); size > 0 {
-		p.sendSplit(n, n.withHeaders(p.msg), size)
+		p.sendSplit(n, wire.Fragment{ID: p.nextID(n)}, n.withHeaders(p.msg), size)
 		return
 	}
 	p.send(n, whole)
@@ -225,13 +228,19 @@ func (n *nature) withHeaders(msg []byte) []byte {
 	return msg[4:]
 }
 
-// sendSplit sends msg in fragments with size bytes of payload.
-func (p *responder) sendSplit(n *nature, msg []byte, size int) {
-	f := wire.Fragment{Layout: n.layout, ID: p.nextID(n), Size: uint16(n.fragment)}
-	f.Total = uint8((len(msg) + size - 1) / size)
-	for len(msg) > 0 {
-		f.Payload = msg[:min(size, len(msg))]
-		msg = msg[len(f.Payload):]
+// sendSplit sends data in fragments of size bytes, of which fragment 0 of a compressed
+// reply needs eight for the declared size and the checksum. f has the ID.
+func (p *responder) sendSplit(n *nature, f wire.Fragment, data []byte, size int) {
+	const header = 4 + 4
+	room := size
+	if f.Compressed {
+		room -= header
+	}
+	f.Layout, f.Size = n.layout, uint16(n.fragment)
+	f.Total = uint8((size - room + len(data) + size - 1) / size)
+	for ; len(data) > 0; room = size {
+		f.Payload = data[:min(room, len(data))]
+		data = data[len(f.Payload):]
 		p.sendFragment(n, &f)
 		f.Number++
 	}
@@ -360,16 +369,7 @@ func packedRules(set int) packed {
 
 // sendPacked sends a compressed reply, in a single fragment if it fits (EC-109).
 func (p *responder) sendPacked(n *nature, z packed) {
-	f := wire.Fragment{
-		Layout: n.layout, Compressed: true, ID: p.nextID(n) | wire.CompressedID,
-		Size: uint16(n.fragment), DeclaredSize: z.size, CRC: z.crc,
-	}
-	const header = 4 + 4 // size and checksum, in fragment 0
-	f.Total = uint8((header + len(z.data) + n.fragment - 1) / n.fragment)
-	for room := n.fragment - header; len(z.data) > 0; room = n.fragment {
-		f.Payload = z.data[:min(room, len(z.data))]
-		z.data = z.data[len(f.Payload):]
-		p.sendFragment(n, &f)
-		f.Number++
-	}
+	p.sendSplit(n, wire.Fragment{
+		Compressed: true, ID: p.nextID(n) | wire.CompressedID, DeclaredSize: z.size, CRC: z.crc,
+	}, z.data, n.fragment)
 }

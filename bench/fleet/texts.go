@@ -59,7 +59,14 @@ func appendName(dst []byte, r *random.Stream) []byte {
 	case at < 96:
 		return dst // empty
 	case at < 98:
-		return appendLongName(dst, r)
+		n := len(dst) + 200 // EC-53
+		if r.OneIn(8) {
+			n += 1800
+		}
+		for len(dst) < n {
+			dst = append(appendPlainName(dst, r), ' ')
+		}
+		return dst
 	}
 	return append(append(dst, "   "...), random.Pick(r, data.Words["tags"])...) // EC-39
 }
@@ -68,19 +75,6 @@ func appendPlainName(dst []byte, r *random.Stream) []byte {
 	dst = append(append(dst, random.Pick(r, data.Words["tags"])...), ' ')
 	dst = append(append(dst, random.Pick(r, data.Words["kinds of play"])...), " #"...)
 	return strconv.AppendInt(dst, int64(r.Below(10000)), 10)
-}
-
-// appendLongName appends a name of at least 200 or, in one of eight cases, 2000
-// bytes (EC-53).
-func appendLongName(dst []byte, r *random.Stream) []byte {
-	n := 200
-	if r.OneIn(8) {
-		n = 2000
-	}
-	for n += len(dst); len(dst) < n; {
-		dst = append(appendPlainName(dst, r), ' ')
-	}
-	return dst
 }
 
 // appendPlayerName appends the name of a player.
@@ -183,32 +177,8 @@ var oddValues = constants(
 // the real world, about one server in 64 has a value that is not UTF-8.
 const oneInOdd = 16
 
-// ruleValue returns a random value for the rule usual or, if usual is nil, for a
-// rule that is not in cvars. If odd is set, it sometimes returns an odd value.
-func ruleValue(r *random.Stream, usual *cvar, odd bool) []byte {
-	switch {
-	case odd && r.OneIn(4):
-		return random.Pick(r, oddValues)
-	case usual == nil:
-		return random.Pick(r, pluginVersions)
-	}
-	return random.Pick(r, usual.values)
-}
-
-// appendRuleName appends the name of rule i if it is not in cvars.
-func appendRuleName(dst []byte, i int) []byte {
-	dst = strconv.AppendInt(append(dst, "sm_plugin_"...), int64(i), 10)
-	return append(dst, "_version"...)
-}
-
-// hostileText surrounds a word with escape sequences: colours, a title, a cleared
+// escapes surround the words of servers of kind Escapes: colours, a title, a cleared
 // screen, bidirectional overrides, C1 controls, a formula, markup.
-func hostileText(dst []byte, r *random.Stream, word []byte) []byte {
-	dst = append(dst, random.Pick(r, escapes)...)
-	dst = append(dst, word...)
-	return append(dst, random.Pick(r, escapes)...)
-}
-
 var escapes = []string{
 	"\x1b[2J\x1b[1;1H", "\x1b]0;owned\x07", "\x1b[31;1m", "\x1b]8;;http://example.org\x1b\\", "\x9b31m",
 	"\u202e", "\u2066\u2069", "\u009b2J", "=cmd|' /C calc'!A0", "<img src=x onerror=alert(1)>", "'; DROP TABLE servers; --",
@@ -218,14 +188,3 @@ var escapes = []string{
 // maxPages is the maximum number of binary pages at the beginning of a list of
 // rules.
 const maxPages = 7
-
-// appendPage appends a rule as found on Arma 3 servers. Its name is the number of
-// the page and the number of pages, one byte each. Its value has 40 to 127 bytes,
-// none of which is 0 (EC-101).
-func appendPage(dst []byte, r *random.Stream, i, of int) []byte {
-	dst = append(dst, byte(i+1), byte(of))
-	for range r.Between(40, 127) {
-		dst = append(dst, byte(1+r.Below(255)))
-	}
-	return dst
-}

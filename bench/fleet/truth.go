@@ -47,16 +47,11 @@ type Expect struct {
 // nil if nothing answers. It derives the result from the model, and decodes no
 // packets.
 func (c Config) Truth(addr netip.AddrPort, asked scanner.Questions) *scanner.Result {
-	return c.Expect(addr, asked).Result
-}
-
-// Expect returns what a scan that asks these questions may report about addr.
-func (c Config) Expect(addr netip.AddrPort, asked scanner.Questions) Expect {
 	truth, err := NewCensus(c)
 	if err != nil {
-		return Expect{}
+		return nil
 	}
-	return truth.Expect(addr, asked)
+	return truth.Expect(addr, asked).Result
 }
 
 // WriteTruth writes the records of a perfect scan in address order, like a census
@@ -88,7 +83,10 @@ func (n *nature) expect(c *content, asked scanner.Questions) Expect {
 		return Expect{}
 	}
 	c.fill(n, asked)
-	e := Expect{Allowed: n.allowed(), Meaning: n.title != nil}
+	e := Expect{Meaning: n.title != nil}
+	for q, f := range faults[n.kind] {
+		e.Allowed[q] = f.allowed
+	}
 	r := &scanner.Result{
 		Addr: udp.Unpack(n.addr), Asked: asked, PlayersAnnounced: -1, RulesAnnounced: -1,
 	}
@@ -111,7 +109,7 @@ func (n *nature) expect(c *content, asked scanner.Questions) Expect {
 
 // tell stores the answer to q in r.
 func (n *nature) tell(r *scanner.Result, c *content, q wire.Question) {
-	switch r.Err[q] = n.failure(q); {
+	switch r.Err[q] = faults[n.kind][q].error; {
 	case r.Err[q] == 0, r.Err[q] == wire.ErrTruncated:
 	case r.Err[q] == wire.ErrIncomplete && n.kind == FragmentsDisagree:
 	default:
@@ -183,67 +181,44 @@ func (c *content) rulesWithin(size int) (n int) {
 	return n
 }
 
-// failure returns the error of q in a perfect scan, or 0 if the answer is complete.
-func (n *nature) failure(q wire.Question) wire.Error {
-	switch n.kind {
-	case EndlessChallenges:
-		return wire.ErrChallengeLoop
-	case Tiny:
-		return wire.ErrMalformed
-	}
-	switch q {
-	case wire.QuestionInfo:
-		if n.kind == Huge || n.kind == Unterminated {
-			return wire.ErrTruncated
-		}
-	case wire.QuestionPlayers:
-		if n.kind == InfoOnly || n.kind == TrailingNUL {
-			return wire.ErrTimeout
-		}
-	case wire.QuestionRules:
-		return rulesFaults[n.kind].error
-	}
-	return 0
-}
-
 // broken are the errors that a scan may see instead of others, depending on timing.
 var broken = ErrorsOf(wire.ErrMalformed, wire.ErrIncomplete, wire.ErrTimeout)
 
-// rulesFaults has the errors of RULES in a perfect scan and, for hostile servers, the
-// errors that may occur instead, depending on timing.
-var rulesFaults = [numKinds]struct {
+// fault is the error of a question in a perfect scan, 0 if the answer is complete, and
+// the errors that may occur instead, depending on timing.
+type fault struct {
 	error   wire.Error
 	allowed ErrorSet
-}{
-	InfoOnly:          {wire.ErrTimeout, 0},
-	TrailingNUL:       {wire.ErrTimeout, 0},
-	TruncatedRules:    {wire.ErrTruncated, 0},
-	EndlessRules:      {wire.ErrTruncated, 0},
-	OneSplitID:        {0, broken},
-	FragmentsOfNone:   {wire.ErrMalformed, broken},
-	FragmentsBeyond:   {wire.ErrMalformed, broken},
-	FragmentsDisagree: {wire.ErrIncomplete, broken},
-	FragmentFlood:     {wire.ErrIncomplete, broken},
-	DeclaresTwoGiB:    {wire.ErrTooLarge, broken | ErrorsOf(wire.ErrTooLarge, wire.ErrChecksum)},
-	Bomb:              {wire.ErrMalformed, broken | ErrorsOf(wire.ErrTooLarge, wire.ErrChecksum)},
-	Noise:             {wire.ErrMalformed, broken | ErrorsOf(wire.ErrTooLarge, wire.ErrChecksum)},
-	WrongChecksum:     {wire.ErrChecksum, ErrorsOf(wire.ErrChecksum, wire.ErrTimeout)},
 }
 
-// allowed returns the errors that, depending on timing, may occur instead of those
-// that failure returns.
-func (n *nature) allowed() (set [wire.NumQuestions]ErrorSet) {
-	set[wire.QuestionRules] = rulesFaults[n.kind].allowed
-	switch n.kind {
-	case EndlessChallenges:
-		loop := ErrorsOf(wire.ErrChallengeLoop, wire.ErrTimeout)
-		return [wire.NumQuestions]ErrorSet{loop, loop, loop}
-	case Tiny:
-		return [wire.NumQuestions]ErrorSet{broken, broken, broken}
-	case OneSplitID:
-		set[wire.QuestionPlayers] = broken
-	}
-	return set
+// The faults of several kinds.
+var (
+	timeout   = fault{wire.ErrTimeout, 0}
+	truncated = fault{wire.ErrTruncated, 0}
+	loop      = fault{wire.ErrChallengeLoop, ErrorsOf(wire.ErrChallengeLoop, wire.ErrTimeout)}
+	tiny      = fault{wire.ErrMalformed, broken}
+	unpacked  = broken | ErrorsOf(wire.ErrTooLarge, wire.ErrChecksum)
+)
+
+// faults are what fails at INFO, PLAYER and RULES.
+var faults = [numKinds][wire.NumQuestions]fault{
+	InfoOnly:          {{}, timeout, timeout},
+	TrailingNUL:       {{}, timeout, timeout},
+	TruncatedRules:    {{}, {}, truncated},
+	EndlessRules:      {{}, {}, truncated},
+	Huge:              {truncated},
+	Unterminated:      {truncated},
+	EndlessChallenges: {loop, loop, loop},
+	Tiny:              {tiny, tiny, tiny},
+	OneSplitID:        {{}, {0, broken}, {0, broken}},
+	FragmentsOfNone:   {{}, {}, {wire.ErrMalformed, broken}},
+	FragmentsBeyond:   {{}, {}, {wire.ErrMalformed, broken}},
+	FragmentsDisagree: {{}, {}, {wire.ErrIncomplete, broken}},
+	FragmentFlood:     {{}, {}, {wire.ErrIncomplete, broken}},
+	DeclaresTwoGiB:    {{}, {}, {wire.ErrTooLarge, unpacked}},
+	Bomb:              {{}, {}, {wire.ErrMalformed, unpacked}},
+	Noise:             {{}, {}, {wire.ErrMalformed, unpacked}},
+	WrongChecksum:     {{}, {}, {wire.ErrChecksum, ErrorsOf(wire.ErrChecksum, wire.ErrTimeout)}},
 }
 
 // status returns the status of a record with the answers in r, or 0 if the server

@@ -67,7 +67,7 @@ func (f *fleetFlags) add(fs *pflag.FlagSet) {
 	fs.Uint64Var(&c.Night, "night", 0, "simulate the servers `N` nights later: those of the kind games have other players, and at one address in 50 a server has gone or appeared (default 0)")
 	fs.Float64Var(&c.Loss, "loss", 0, "`SHARE` of datagrams lost in each direction, 0 to 1 (default 0)")
 	fs.Var(&delay{&c.DelayMin, &c.DelayMax}, "delay", "time that servers take to answer, such as 5ms-40ms")
-	fs.Var(&parsed[*fleet.Life]{to: &c.Life, parse: readLife}, "life", "let things happen to the servers, and first print what and when as lines of JSON: a `LIST` such as outages=9,cut=90s@5m, with numbers of outages, restarts, renames, maps, steamids and moves; cut=LENGTH@TIME is a time without answers, all else begins within span=10m, and outages last up to longest=10m")
+	fs.Var(&parsed[*fleet.Life]{to: &c.Life, parse: fleet.ParseLife}, "life", "let things happen to the servers, and first print what and when as lines of JSON: a `LIST` such as outages=9,cut=90s@5m, with numbers of outages, restarts, renames, maps, steamids and moves; cut=LENGTH@TIME is a time without answers, all else begins within span=10m, and outages last up to longest=10m")
 	fs.DurationVar(&f.Span, "for", 0, "end after `D`, such as 60s (default: when interrupted)")
 	fs.BoolVar(&f.truth, "truth", false, "print the records that a perfect scan would write, then exit")
 	fs.Var(&parsed[netip.AddrPort]{to: &m.UDP, parse: readAddrPort}, "master", "run a master server at `ADDR`, such as 127.0.0.1:27011, that lists the fleet; port 0: any free port")
@@ -122,11 +122,6 @@ func (a *app) fleet(f *fleetFlags) error {
 	}
 	f.Program, f.Truth = self(), a.out
 	return simulation.Run(a.term, &f.Options)
-}
-
-func readLife(spec string) (*fleet.Life, error) {
-	l, err := fleet.ParseLife(spec)
-	return &l, err
 }
 
 // delay is the value of a flag for a range of times: 5ms-40ms, or 5ms.

@@ -75,7 +75,7 @@ func TestWatchLife(t *testing.T) {
 		t.Fatal(err)
 	}
 	fl, err := fleet.New(fleet.Config{
-		Network: netip.MustParsePrefix(*lifeNetwork), Ports: []uint16{0}, Seed: 3, Loss: 0.02, Alive: 0.9, Life: &life,
+		Network: netip.MustParsePrefix(*lifeNetwork), Ports: []uint16{0}, Seed: 3, Loss: 0.02, Alive: 0.9, Life: life,
 		Kinds: []fleet.Kind{fleet.Source, fleet.SourceLists, fleet.SourceOpen, fleet.GoldSource},
 	})
 	if err != nil {
@@ -114,7 +114,7 @@ func TestWatchLife(t *testing.T) {
 			kills++
 		}
 	}
-	judge := &lifeJudge{T: t, every: *lifeEvery, kills: kills, begin: begin, end: end}
+	judge := lifeJudge{T: t, every: *lifeEvery, kills: kills, begin: begin, end: end}
 	judge.read(&truth, output)
 	judge.outages()
 	judge.others()

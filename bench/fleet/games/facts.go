@@ -19,14 +19,6 @@ type fact struct {
 	source    string
 }
 
-// question returns the question whose answer holds the fact.
-func (f *fact) question() wire.Question {
-	if strings.HasPrefix(f.source, "rules.") {
-		return wire.QuestionRules
-	}
-	return wire.QuestionInfo
-}
-
 // isTrue reports whether a value of a truth means yes.
 func isTrue(value []byte) bool {
 	switch string(value) {
@@ -110,7 +102,11 @@ func (s *Server) Meaning(g *game.Game, answered scanner.Questions) {
 	}
 	g.ID, g.Name = s.Title.ID, s.Title.recorded
 	for i := range s.facts {
-		if f := &s.facts[i]; answered.Has(f.question()) && len(f.value) > 0 {
+		f, q := &s.facts[i], wire.QuestionInfo
+		if strings.HasPrefix(f.source, "rules.") {
+			q = wire.QuestionRules
+		}
+		if answered.Has(q) && len(f.value) > 0 {
 			f.tell(g)
 		}
 	}

@@ -11,15 +11,6 @@ import (
 // regulars is the number of people who play on a server now and then.
 const regulars = 40
 
-// pickPeople returns how many people play tonight: at most as many as the server has
-// slots.
-func (s *Server) pickPeople() int {
-	if s.tonight.OneIn(4) {
-		return 0
-	}
-	return s.tonight.Between(1, max(1, int(s.Info.MaxPlayers)*s.tonight.Between(20, 100)/100))
-}
-
 // setPeople makes a list of n players, some of the regulars and strangers, and sets
 // INFO's count to the low byte of n.
 func (s *Server) setPeople(n int) {

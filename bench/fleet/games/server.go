@@ -156,7 +156,11 @@ func (s *Server) Fill(p Plan) {
 	s.Info.MaxPlayers = uint32(uint8(random.Pick(&s.lasting, t.places)))
 	s.Info.Password = uint8(s.lasting.Below(12) / 11)
 	s.Info.Map = s.bytes(random.Pick(&s.tonight, t.maps))
-	s.setPeople(s.pickPeople())
+	people := 0
+	if !s.tonight.OneIn(4) {
+		people = s.tonight.Between(1, max(1, int(s.Info.MaxPlayers)*s.tonight.Between(20, 100)/100))
+	}
+	s.setPeople(people)
 	s.run(p.Title.script)
 	s.pretend()
 	if len(s.keywords) > 0 {

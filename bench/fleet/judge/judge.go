@@ -69,7 +69,17 @@ func Compare(c fleet.Config, asked scanner.Questions, next func() ([]byte, error
 			j.record(line, rec)
 		}
 	}
-	j.missing()
+	for i := range truth.Places() {
+		addr := truth.Place(i)
+		if !truth.Answers(addr, asked) {
+			continue
+		}
+		j.Servers++
+		if j.seen[i/64]&(1<<(i%64)) == 0 {
+			j.Missing++
+			j.example(&j.lacks, addr, "no record")
+		}
+	}
 	j.Examples = append(j.lies, j.lacks...)
 	j.Examples = j.Examples[:min(len(j.Examples), maxExamples)]
 	return j.Report, nil
@@ -229,21 +239,6 @@ func only(r *scanner.Result) *scanner.Result {
 		HasInfo: r.HasInfo, Info: r.Info, HasPing: r.HasPing, Ping: r.Ping,
 		HasPlayers: r.HasPlayers, Players: r.Players, PlayersAnnounced: r.PlayersAnnounced,
 		HasRules: r.HasRules, Rules: r.Rules, RulesAnnounced: r.RulesAnnounced,
-	}
-}
-
-// missing counts the servers that have no record.
-func (j *judge) missing() {
-	for i := range j.truth.Places() {
-		addr := j.truth.Place(i)
-		if !j.truth.Answers(addr, j.asked) {
-			continue
-		}
-		j.Servers++
-		if j.seen[i/64]&(1<<(i%64)) == 0 {
-			j.Missing++
-			j.example(&j.lacks, addr, "no record")
-		}
 	}
 }
 

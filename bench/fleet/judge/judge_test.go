@@ -232,7 +232,11 @@ func TestCompare(t *testing.T) {
 // loss.
 func TestCompareBoth(t *testing.T) {
 	c := oneServer(t, fleet.Both)
-	e := c.Expect(netip.MustParseAddrPort("127.1.0.1:27015"), scanner.AskInfo)
+	truth, err := fleet.NewCensus(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := truth.Expect(netip.MustParseAddrPort("127.1.0.1:27015"), scanner.AskInfo)
 	r := *e.Result
 	r.Info = *e.Else
 	got, err := Compare(c, scanner.AskInfo, each([][]byte{record.Append(nil, "", &r)}))
