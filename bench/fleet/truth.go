@@ -90,15 +90,28 @@ func (n *nature) expect(c *content, asked scanner.Questions) Expect {
 	r := &scanner.Result{
 		Addr: udp.Unpack(n.addr), Asked: asked, PlayersAnnounced: -1, RulesAnnounced: -1,
 	}
+	whole, some, came := true, false, n.kind.Hostile() // came: something arrives
 	for q := range wire.Question(wire.NumQuestions) {
 		if asked.Has(q) {
 			n.tell(r, c, q)
+			has := [wire.NumQuestions]bool{r.HasInfo, r.HasPlayers, r.HasRules}[q]
+			whole = whole && has && r.Err[q] == 0
+			some = some || has
+			came = came || n.challenged.Has(q)
 		}
 	}
 	if n.title != nil {
 		n.tellMeaning(r, c)
 	}
-	if r.Status = n.status(r); r.Status != 0 {
+	switch {
+	case some && whole:
+		r.Status = scanner.StatusOK
+	case some:
+		r.Status = scanner.StatusPartial
+	case came:
+		r.Status = scanner.StatusError
+	}
+	if r.Status != 0 {
 		e.Result = r
 	}
 	if n.kind == Both && asked.Has(wire.QuestionInfo) {
@@ -219,27 +232,4 @@ var faults = [numKinds][wire.NumQuestions]fault{
 	Bomb:              {{}, {}, {wire.ErrMalformed, unpacked}},
 	Noise:             {{}, {}, {wire.ErrMalformed, unpacked}},
 	WrongChecksum:     {{}, {}, {wire.ErrChecksum, ErrorsOf(wire.ErrChecksum, wire.ErrTimeout)}},
-}
-
-// status returns the status of a record with the answers in r, or 0 if the server
-// sends nothing.
-func (n *nature) status(r *scanner.Result) scanner.Status {
-	has := [wire.NumQuestions]bool{r.HasInfo, r.HasPlayers, r.HasRules}
-	whole, some, came := true, false, n.kind.Hostile()
-	for q := range wire.Question(wire.NumQuestions) {
-		if r.Asked.Has(q) {
-			whole = whole && has[q] && r.Err[q] == 0
-			some = some || has[q]
-			came = came || n.challenged.Has(q)
-		}
-	}
-	switch {
-	case some && whole:
-		return scanner.StatusOK
-	case some:
-		return scanner.StatusPartial
-	case came:
-		return scanner.StatusError
-	}
-	return 0
 }

@@ -52,9 +52,25 @@ func readScripts() map[string][]step {
 			panic("games: no verb " + word)
 		}
 		for word := range strings.SplitSeq(cells[3], ",") {
-			if word != "" {
-				st.means = append(st.means, newMeaning(word))
+			if word == "" {
+				continue
 			}
+			var m meaning
+			word, value, fixed := strings.Cut(word, "=")
+			if fixed {
+				m.value = newText(value)
+			}
+			word, m.not = strings.CutPrefix(word, "!")
+			if name, ok := strings.CutPrefix(word, "@"); ok {
+				m.attribute = name
+			} else {
+				for m.key.String() != word {
+					if m.key++; m.key == game.NumKeys {
+						panic("games: no key " + word)
+					}
+				}
+			}
+			st.means = append(st.means, m)
 		}
 		scripts[at] = append(scripts[at], st)
 	})
@@ -62,24 +78,6 @@ func readScripts() map[string][]step {
 }
 
 var conditions = regexp.MustCompile(`[?!]\w+`)
-
-func newMeaning(word string) (m meaning) {
-	word, value, fixed := strings.Cut(word, "=")
-	if fixed {
-		m.value = newText(value)
-	}
-	word, m.not = strings.CutPrefix(word, "!")
-	if name, ok := strings.CutPrefix(word, "@"); ok {
-		m.attribute = name
-		return m
-	}
-	for m.key.String() != word {
-		if m.key++; m.key == game.NumKeys {
-			panic("games: no key " + word)
-		}
-	}
-	return m
-}
 
 func newText(written string) (t text) {
 	for written != "" {
