@@ -26,7 +26,7 @@ const (
 	DefaultAddressRate = 10
 	DefaultTimeout     = time.Second // of the first attempt; Schedule derives the later waits from it
 	defaultAttempts    = 3
-	DefaultCooldown    = 2 * time.Second
+	defaultCooldown    = 2 * time.Second
 	DefaultByteBudget  = 256 << 20
 
 	defaultSnapshotEvery = time.Second
@@ -45,7 +45,7 @@ type Config struct {
 	SweepPort     uint16             // if not 0: all targets have this port and no address occurs twice, so that no address needs a limit
 	Timeout       time.Duration      // how long the first attempt waits; zero: learned from the round trips, at most DefaultTimeout
 	Attempts      int                // how many times a question without an answer is sent; zero: defaultAttempts
-	Cooldown      time.Duration      // how long late replies of a finished target are recognised, and waited for at the end; zero: DefaultCooldown, or at the end a learned time if Timeout is zero, too; Off: none
+	Cooldown      time.Duration      // how long late replies of a finished target are recognised, and waited for at the end; zero: two seconds, or at the end a learned time if Timeout is zero, too; Off: none
 	InFlight      int                // maximum number of targets that are queried at once; zero: as many as rate and timeouts need
 	ByteBudget    int64              // maximum number of bytes of replies in memory; zero: DefaultByteBudget
 
@@ -124,7 +124,7 @@ func (cfg Config) withDefaults() (Config, error) {
 	cfg.coolAsLearned = cfg.learn && cfg.Cooldown == 0
 	cfg.Timeout = cmp.Or(cfg.Timeout, DefaultTimeout)
 	cfg.Attempts = cmp.Or(cfg.Attempts, defaultAttempts)
-	if cfg.Cooldown = cmp.Or(cfg.Cooldown, DefaultCooldown); cfg.Cooldown == Off {
+	if cfg.Cooldown = cmp.Or(cfg.Cooldown, defaultCooldown); cfg.Cooldown == Off {
 		cfg.Cooldown = 0
 	}
 	cfg.ByteBudget = cmp.Or(cfg.ByteBudget, DefaultByteBudget)

@@ -29,8 +29,8 @@ type learner struct {
 
 	all    roundTrips
 	blocks [256]roundTrips // of each /8
-	firsts tripTotals      // of all servers
-	asked  tripTotals      // from the first request for each question to its answer
+	firsts tripCounts      // of all servers
+	asked  tripCounts      // from the first request for each question to its answer
 
 	wait  time.Duration
 	waits [256]time.Duration // of each /8; 0: the same as wait

@@ -10,37 +10,36 @@ import (
 // Shorter round trips are in the first bucket, longer ones in the last.
 const tripBuckets = 14 * 8
 
-// bucketOf returns the bucket of a round trip.
-func bucketOf(trip time.Duration) int {
+// tripCounts are round trips, counted by bucket.
+type tripCounts struct {
+	counts [tripBuckets]uint32
+	n      uint32
+}
+
+func (t *tripCounts) add(trip time.Duration) {
 	eighths := uint64(max(trip/(time.Millisecond/8), 8))
 	octave := bits.Len64(eighths) - 4
-	return min(octave*8+int(eighths>>octave)-8, tripBuckets-1)
+	t.counts[min(octave*8+int(eighths>>octave)-8, tripBuckets-1)]++
+	t.n++
 }
 
-// bucketEnd returns a time longer than every round trip in a bucket other than the
-// last.
-func bucketEnd(bucket int) time.Duration {
-	return time.Duration(8+bucket%8+1) << (bucket / 8) * (time.Millisecond / 8)
-}
-
-// upper returns the lowest end of a bucket that at most above round trips exceed.
-// count returns the number of round trips in a bucket.
-func upper(above uint32, count func(bucket int) uint32) time.Duration {
-	n := uint32(0)
-	for b := tripBuckets - 1; b > 0; b-- {
-		if n += count(b); n > above {
-			return bucketEnd(b)
+// upper returns a bound that at most one in part round trips exceeds: the end of a
+// bucket.
+func (t *tripCounts) upper(part uint32) time.Duration {
+	bucket, n := tripBuckets-1, uint32(0)
+	for ; bucket > 0; bucket-- {
+		if n += t.counts[bucket]; n > t.n/part {
+			break
 		}
 	}
-	return bucketEnd(0)
+	return time.Duration(8+bucket%8+1) << (bucket / 8) * (time.Millisecond / 8)
 }
 
 // roundTrips are the last round trips of some servers, between tripGeneration and
 // twice as many: older ones are forgotten all at once, so that a change of the path
 // shows soon.
 type roundTrips struct {
-	counts, before   [tripBuckets]uint16
-	n, nBefore       uint32
+	now, before      tripCounts
 	unsure, unsureBy uint32 // answers that may belong to any of several requests, in the current and in the previous generation
 }
 
@@ -48,8 +47,7 @@ const tripGeneration = 4096
 
 func (t *roundTrips) add(trip time.Duration) {
 	t.turn()
-	t.counts[bucketOf(trip)]++
-	t.n++
+	t.now.add(trip)
 }
 
 // addUnsure counts an answer that may belong to any of several requests.
@@ -71,15 +69,13 @@ func (t *roundTrips) resolve(trip time.Duration) {
 
 // turn forgets the older half once the newer one is full.
 func (t *roundTrips) turn() {
-	if t.n+t.unsure < tripGeneration {
-		return
+	if t.now.n+t.unsure >= tripGeneration {
+		*t = roundTrips{before: t.now, unsureBy: t.unsure}
 	}
-	t.before, t.nBefore, t.unsureBy = t.counts, t.n, t.unsure
-	t.counts, t.n, t.unsure = [tripBuckets]uint16{}, 0, 0
 }
 
 // known returns how many round trips there are.
-func (t *roundTrips) known() uint32 { return t.n + t.nBefore }
+func (t *roundTrips) known() uint32 { return t.now.n + t.before.n }
 
 // blind reports whether so many answers may belong to any of several requests that
 // the known round trips say little about them.
@@ -90,21 +86,10 @@ func (t *roundTrips) blind() bool {
 
 // upper returns a bound that at most one in part round trips exceeds.
 func (t *roundTrips) upper(part uint32) time.Duration {
-	return upper(t.known()/part, func(b int) uint32 { return uint32(t.counts[b]) + uint32(t.before[b]) })
-}
-
-// tripTotals are all round trips of a scan.
-type tripTotals struct {
-	counts [tripBuckets]uint32
-	n      uint32
-}
-
-func (t *tripTotals) add(trip time.Duration) {
-	t.counts[bucketOf(trip)]++
-	t.n++
-}
-
-// upper returns a bound that at most one in part round trips exceeds.
-func (t *tripTotals) upper(part uint32) time.Duration {
-	return upper(t.n/part, func(b int) uint32 { return t.counts[b] })
+	all := t.now
+	for i, n := range t.before.counts {
+		all.counts[i] += n
+	}
+	all.n += t.before.n
+	return all.upper(part)
 }

@@ -153,7 +153,7 @@ func (s *supply) unstarted() int {
 // mostly over by then.
 type secondPass struct {
 	silent []uint64      // packed; elements never change, so that snapshots share them
-	labels []SilentLabel // of the targets that have one; likewise
+	labels []silentLabel // of the targets that have one; likewise
 	next   int           // index into silent: the next target
 	named  int           // index into labels: the first that is not before next
 }
@@ -161,7 +161,7 @@ type secondPass struct {
 // push adds a target.
 func (l *secondPass) push(addr uint64, lb *label) {
 	if lb != nil {
-		l.labels = append(l.labels, SilentLabel{len(l.silent), lb.tag, lb.master, lb.infoOnly})
+		l.labels = append(l.labels, silentLabel{len(l.silent), lb.tag, lb.master, lb.infoOnly})
 	}
 	l.silent = append(l.silent, addr)
 }

@@ -19,8 +19,9 @@ func silentSnapshot(first, n, looked int) *scanner.Snapshot {
 	for i := first; i < first+n; i++ {
 		s.Silent = append(s.Silent, 127<<40|uint64(i)<<16|27015)
 		if i%3 == 0 {
-			s.SilentLabels = append(s.SilentLabels,
-				scanner.SilentLabel{Index: len(s.Silent) - 1, Tag: "tag", Master: "{}"})
+			s.SilentLabels = slices.Grow(s.SilentLabels, 1)[:len(s.SilentLabels)+1]
+			l := &s.SilentLabels[len(s.SilentLabels)-1]
+			l.Index, l.Tag, l.Master = len(s.Silent)-1, "tag", "{}"
 		}
 	}
 	return s
