@@ -201,3 +201,46 @@ func BenchmarkHostile(b *testing.B) {
 		})
 	}
 }
+
+// TestHostileCost checks with -bars that a hostile server costs at most twice as much as
+// honest servers that send as many datagrams or bytes. The costs are the least of many
+// rounds in one run, without the decompressor, which has its own time limit. Compressed
+// replies are left out: what they cost depends on what they unpack to.
+func TestHostileCost(t *testing.T) {
+	if !*bars {
+		t.Skip("SKIPPED without -bars: it measures processor time")
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	h := newHarness(t)
+	measure := func(k fleet.Kind) (cost, packets, bytes float64) {
+		talks := talksOf(t, h, k)
+		for i := range talks {
+			packets += float64(talks[i].packets)
+			for _, p := range slices.Concat(talks[i].rounds...) {
+				bytes += float64(len(p.Data))
+			}
+		}
+		least := time.Hour
+		for range 500 / len(talks) {
+			least = min(least, repeat(h, talks))
+		}
+		return float64(least), packets, bytes
+	}
+	each, perByte := 0.0, 0.0
+	for _, k := range []fleet.Kind{fleet.Source, fleet.Split} {
+		cost, packets, bytes := measure(k)
+		each, perByte = max(each, cost/packets), max(perByte, cost/bytes)
+	}
+	for _, k := range fleet.HostileKinds() {
+		if decompressed(k) {
+			continue
+		}
+		cost, packets, bytes := measure(k)
+		ratio := cost / max(each*packets, perByte*bytes)
+		t.Logf("%-20v %.2f times an honest one", k, ratio)
+		if ratio > 2 {
+			t.Errorf("%v: %.2f times as much as an honest server, at most 2", k, ratio)
+		}
+	}
+}
