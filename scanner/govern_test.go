@@ -106,50 +106,6 @@ func TestGovernorLetsGo(t *testing.T) {
 	}
 }
 
-// TestGovernorSigns checks that each sign of overload alone lowers the rate, and that
-// the rate rises again afterwards.
-func TestGovernorSigns(t *testing.T) {
-	calm := signs{room: 1000}
-	tests := []struct {
-		name  string
-		s     signs
-		amiss bool
-	}{
-		{"calm", calm, false},
-		{"drops", signs{drops: 1, room: 1000}, true},
-		{"put off", signs{putOff: 1, room: 1000}, true},
-		{"queue", signs{queued: 501, room: 1000}, true},
-		{"small queue", signs{queued: 499, room: 1000}, false},
-	}
-	for _, test := range tests {
-		g := newRateFinder(newPace(Off, time.Now()), Off)
-		now := time.Duration(0)
-		sample := func(s signs) bool {
-			now += sampleEvery
-			s.sent = uint64(1e5 * now.Seconds())
-			return g.sample(now, s, true)
-		}
-		for range 50 {
-			if sample(calm) {
-				t.Fatal("amiss from the beginning")
-			}
-		}
-		before := paceOf(g)
-		amiss := sample(test.s)
-		if amiss != test.amiss || amiss != (paceOf(g) < before) {
-			t.Errorf("%s: amiss %v, rate %.0f after %.0f", test.name, amiss, paceOf(g), before)
-		}
-		if slow := paceOf(g); test.amiss {
-			for range 300 {
-				sample(signs{drops: test.s.drops, putOff: test.s.putOff, room: 1000})
-			}
-			if paceOf(g) <= slow {
-				t.Errorf("%s: calm again, and still %.0f", test.name, paceOf(g))
-			}
-		}
-	}
-}
-
 // narrowNet is a network in memory that a scan can overload: sending takes time,
 // and replies wait in a buffer that the scan reads slowly.
 type narrowNet struct {

@@ -80,37 +80,6 @@ func TestWheelAfterPause(t *testing.T) {
 	}
 }
 
-// TestAddrs checks the rate limit of an address: its bucket takes time to fill, a
-// refund fills it, and retries empty it.
-func TestAddrs(t *testing.T) {
-	a := newAddrs(&Config{AddressRate: 10, MaxPerAddress: Off})
-	const one, two = 0x7F000001_0001, 0x7F000001_0002
-	if !a.admit(0, entry{addr: one}) {
-		t.Fatal("the first server of an address has to wait")
-	}
-	if a.admit(0, entry{addr: two}) || a.n != 1 || !a.holds(two) {
-		t.Fatal("the second server of an address does not wait")
-	}
-	if _, ok := a.release(399 * time.Millisecond); ok {
-		t.Error("released before the bucket is full")
-	}
-	a.sent(0, one) // a retry
-	if _, ok := a.release(450 * time.Millisecond); ok {
-		t.Error("released although a repeat was sent")
-	}
-	if e, ok := a.release(500 * time.Millisecond); !ok || e.addr != two || a.holds(two) {
-		t.Error("not released when the bucket is full")
-	}
-	a.refund(500*time.Millisecond, two, 1)
-	if full := a.full[0x7F000001]; full != 600*time.Millisecond {
-		t.Errorf("after a server that was sent 1 datagram the bucket is full at %v", full)
-	}
-	a.forget(2 * time.Second)
-	if len(a.full) != 0 {
-		t.Errorf("%d full buckets are remembered", len(a.full))
-	}
-}
-
 // TestNameSet checks the search for names that occur twice.
 func TestNameSet(t *testing.T) {
 	var s nameSet
