@@ -160,49 +160,6 @@ func listReading(deps []string) (bad []string) {
 	return bad
 }
 
-// TestScannerIsLightNoticed: listReading finds the imports that are needed only for
-// reading lists.
-func TestScannerIsLightNoticed(t *testing.T) {
-	deps := []string{
-		"fmt", "golang.org/x/text/encoding/unicode", "golang.org/x/textual",
-		module + "scanner/list", "github.com/klauspost/compress/zstd", "github.com/gaissmai/bart",
-	}
-	want := slices.Delete(slices.Clone(deps), 2, 3)[1:]
-	if got := listReading(deps); !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
-	}
-}
-
-// TestArrowsNoticed: forbidden finds a forbidden import.
-func TestArrowsNoticed(t *testing.T) {
-	tests := []struct {
-		pkg  string
-		deps []string
-		want string
-	}{
-		{"wire", []string{module + "reasm", "fmt"}, "reasm"},
-		{"wire", []string{"golang.org/x/net/ipv4"}, "golang.org/x/net/ipv4"},
-		{"scanner", []string{"github.com/prometheus/client_golang/prometheus"}, "github.com/prometheus/client_golang/prometheus"},
-		{"scanner", []string{module + "sink", module + "wire"}, "sink"},
-		{"sink", []string{"github.com/minio/minio-go/v7"}, "github.com/minio/minio-go/v7"},
-		{"scanner", []string{module + "sink/record", module + "wire"}, "sink/record"},
-		{"sink/record", []string{module + "sink", module + "scanner"}, "sink"},
-		{"sink/disk", []string{module + "sink/record"}, "sink/record"},
-		{"sink", []string{module + "sink/record", module + "cmd/a2sscan"}, "cmd/a2sscan"},
-		{"sink", []string{module + "reasm"}, ""},
-		{"cmd/a2sscan/internal/geo", []string{module + "cmd/a2sscan/internal/console", module + "reasm", "github.com/spf13/cobra"},
-			"github.com/spf13/cobra"},
-		{"bench/fleet", []string{module + "cmd/a2sscan", module + "sink"}, "cmd/a2sscan"},
-		{"bench/fleet", []string{module + "bench/fleet/judge", module + "scanner"}, "bench/fleet/judge"},
-		{"bench/fleet/judge", []string{module + "bench/fleet", module + "bench/fleet/canned"}, "bench/fleet/canned"},
-	}
-	for _, test := range tests {
-		if got := strings.Join(forbidden(test.pkg, test.deps), " "); got != test.want {
-			t.Errorf("%s with %q: %q is forbidden, want %q", test.pkg, test.deps, got, test.want)
-		}
-	}
-}
-
 // forbidden returns the dependencies that pkg may not import.
 func forbidden(pkg string, deps []string) (bad []string) {
 	_, fixed := arrows[pkg]

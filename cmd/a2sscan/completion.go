@@ -12,13 +12,10 @@ import (
 	"github.com/a2sscan/a2sscan/bench/fleet/games"
 )
 
-// completable sets up shell completion for a command and its subcommands. It
-// completes words if a flag accepts only certain words, file names if it accepts a
-// file, and nothing otherwise. It derives all of this from the flags.
+// completable sets up shell completion for a command. It completes words if a flag
+// accepts only certain words, file names if it accepts a file, and nothing otherwise.
+// It derives all of this from the flags.
 func completable(cmd *cobra.Command) {
-	for _, c := range cmd.Commands() {
-		completable(c)
-	}
 	if len(cmd.ValidArgs) == 0 && !strings.Contains(cmd.Use, "FILE") && !takesTargets(cmd) {
 		cmd.ValidArgsFunction = cobra.NoFileCompletions
 	}

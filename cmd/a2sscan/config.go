@@ -21,11 +21,8 @@ const (
 	targetsKey = "targets"
 )
 
-// configurable adds --config to every command that has flags.
+// configurable adds --config to a command that has flags.
 func (a *app) configurable(cmd *cobra.Command) {
-	for _, c := range cmd.Commands() {
-		a.configurable(c)
-	}
 	run := cmd.RunE
 	if run == nil || !cmd.LocalFlags().HasFlags() {
 		return

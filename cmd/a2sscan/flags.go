@@ -88,13 +88,11 @@ type timeoutFlags struct {
 	retries int
 }
 
-func (f *timeoutFlags) add(cmd *cobra.Command) { addTimeouts(cmd.Flags(), &f.auto, &f.retries) }
-
-// addTimeouts adds --timeout and --retries.
-func addTimeouts(fs *pflag.FlagSet, timeout *flagvalue.Auto, retries *int) {
-	timeout.On = true
-	fs.Var(timeout, "timeout", "wait `D` for a reply to the first request, such as 800ms; retries wait longer; auto: 1s, which a scan shortens once it knows the round-trip times")
-	fs.IntVar(retries, "retries", scanner.Config{}.Schedule().Attempts-1, "repeat an unanswered request `N` times, and twice more if a challenge or part of an answer arrived")
+func (f *timeoutFlags) add(cmd *cobra.Command) {
+	fs := cmd.Flags()
+	f.auto.On = true
+	fs.Var(&f.auto, "timeout", "wait `D` for a reply to the first request, such as 800ms; retries wait longer; auto: 1s, which a scan shortens once it knows the round-trip times")
+	fs.IntVar(&f.retries, "retries", scanner.Config{}.Schedule().Attempts-1, "repeat an unanswered request `N` times, and twice more if a challenge or part of an answer arrived")
 }
 
 // maxRetries is the largest value of --retries: package scanner allows 101 attempts.
@@ -104,17 +102,15 @@ const maxRetries = 100
 // from their round trips.
 func (f *timeoutFlags) timeout() time.Duration { return f.auto.Or(scanner.DefaultTimeout) }
 
-func (f *timeoutFlags) check() error { return checkTimeouts(f.auto, f.retries) }
-
-func checkTimeouts(timeout flagvalue.Auto, retries int) error {
+func (f *timeoutFlags) check() error {
 	switch {
-	case timeout.Or(scanner.DefaultTimeout) < time.Millisecond:
+	case f.timeout() < time.Millisecond:
 		return console.Fail(console.ExitUsage, "--timeout is below 1ms").
 			WithHint("durations have a unit: --timeout 800ms, --timeout 2s")
-	case retries < 0:
+	case f.retries < 0:
 		return console.Fail(console.ExitUsage, "--retries is negative").WithHint("--retries 0 asks once")
-	case retries > maxRetries:
-		return console.Fail(console.ExitUsage, "--retries %d: at most %d", retries, maxRetries)
+	case f.retries > maxRetries:
+		return console.Fail(console.ExitUsage, "--retries %d: at most %d", f.retries, maxRetries)
 	}
 	return nil
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"errors"
-	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
@@ -22,6 +21,7 @@ import (
 // fleetFlags are the flags of fleet.
 type fleetFlags struct {
 	simulation.Options
+	delay [2]time.Duration // minimum and maximum
 	truth bool
 }
 
@@ -66,7 +66,7 @@ func (f *fleetFlags) add(fs *pflag.FlagSet) {
 	fs.Var(&parsed[[]fleet.Kind]{to: &c.FakeKinds, parse: fleet.ParseKinds}, "fake-kinds", "`LIST` of kinds of such operators, such as farm-list,farm-clones (default: all)")
 	fs.Uint64Var(&c.Night, "night", 0, "simulate the servers `N` nights later: those of the kind games have other players, and at one address in 50 a server has gone or appeared (default 0)")
 	fs.Float64Var(&c.Loss, "loss", 0, "`SHARE` of datagrams lost in each direction, 0 to 1 (default 0)")
-	fs.Var(&delay{&c.DelayMin, &c.DelayMax}, "delay", "time that servers take to answer, such as 5ms-40ms")
+	fs.Var(&parsed[[2]time.Duration]{to: &f.delay, parse: readDelay}, "delay", "time `MIN-MAX` that servers take to answer, such as 5ms-40ms")
 	fs.Var(&parsed[*fleet.Life]{to: &c.Life, parse: fleet.ParseLife}, "life", "let things happen to the servers, and first print what and when as lines of JSON: a `LIST` such as outages=9,cut=90s@5m, with numbers of outages, restarts, renames, maps, steamids and moves; cut=LENGTH@TIME is a time without answers, all else begins within span=10m, and outages last up to longest=10m")
 	fs.DurationVar(&f.Span, "for", 0, "end after `D`, such as 60s (default: when interrupted)")
 	fs.BoolVar(&f.truth, "truth", false, "print the records that a perfect scan would write, then exit")
@@ -92,6 +92,7 @@ func (f *fleetFlags) check() error {
 	if f.Fleet.Alive == 0 {
 		f.Fleet.Alive = fleet.None
 	}
+	f.Fleet.DelayMin, f.Fleet.DelayMax = f.delay[0], f.delay[1]
 	master := f.Master.UDP.IsValid() || f.Master.Web.IsValid()
 	switch {
 	case f.truth && (f.Span != 0 || master):
@@ -124,11 +125,8 @@ func (a *app) fleet(f *fleetFlags) error {
 	return simulation.Run(a.term, &f.Options)
 }
 
-// delay is the value of a flag for a range of times: 5ms-40ms, or 5ms.
-type delay struct{ min, max *time.Duration }
-
-// Set reads MIN-MAX, or a single time.
-func (d *delay) Set(s string) error {
+// readDelay reads MIN-MAX, or a single time.
+func readDelay(s string) (d [2]time.Duration, err error) {
 	low, high, span := strings.Cut(s, "-")
 	if !span {
 		high = low
@@ -136,16 +134,10 @@ func (d *delay) Set(s string) error {
 	from, err1 := time.ParseDuration(low)
 	to, err2 := time.ParseDuration(high)
 	if err1 != nil || err2 != nil || from < 0 || to < from {
-		return errors.New("want MIN-MAX such as 5ms-40ms")
+		return d, errors.New("want MIN-MAX such as 5ms-40ms")
 	}
-	*d.min, *d.max = from, to
-	return nil
+	return [2]time.Duration{from, to}, nil
 }
-
-func (d *delay) String() string { return fmt.Sprintf("%v-%v", *d.min, *d.max) }
-
-// Type returns the word that stands for the value in the help.
-func (d *delay) Type() string { return "MIN-MAX" }
 
 func readNetwork(s string) (netip.Prefix, error) {
 	network, err := netip.ParsePrefix(s)

@@ -162,13 +162,12 @@ and writes one line of JSON per server.`,
 	)
 	for _, cmd := range root.Commands() {
 		cmd.Flags().SortFlags = false
-	}
-	a.configurable(root)
-	completable(root)
-	root.Flags().BoolP("version", "V", false, "print the version")
-	for _, cmd := range root.Commands() {
+		a.configurable(cmd)
+		completable(cmd)
 		cmd.DisableFlagsInUseLine = !cmd.HasAvailableLocalFlags()
 	}
+	completable(root)
+	root.Flags().BoolP("version", "V", false, "print the version")
 	return root
 }
 

@@ -210,6 +210,9 @@ func TestMetrics(t *testing.T) {
 		same("faults_total", word, float64(n))
 	}
 	same("records_written_total", "", float64(sum.Records))
+	same("players_total", "people", float64(sum.Players))
+	same("players_total", "bots", float64(sum.Bots))
+	same("servers_counted_elsewhere_total", "", float64(sum.Elsewhere))
 	same("round_trip_seconds", "", float64(sum.RoundTrips.Servers))
 	same("rate_reached_datagrams_per_second", "", sum.RateReached)
 	same("receive_buffer_bytes", "", float64(sum.RecvBuffer))

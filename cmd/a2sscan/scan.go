@@ -28,6 +28,7 @@ type scanFlags struct {
 	log       logFlag
 	ofMasters *pflag.FlagSet // flags that have an effect only with --master
 	lists     []string
+	timeouts  timeoutFlags
 	rate      flagvalue.AutoRate
 	bandwidth flagvalue.Bandwidth
 	helpAll   bool
@@ -132,7 +133,7 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	fs.VarP(&f.bandwidth, "bandwidth", "B", "set the rate in `BITS` per second on the wire, such as 10M; a datagram counts as 760 bits")
 	fs.Var(&f.opts.Pace.AddressRate, "per-address-rate", "send at most `N` datagrams per second to one address; 0: no limit")
 	fs.IntVar(&f.opts.Pace.MaxPerAddress, "max-per-address", 0, "query at most `N` servers on one address; 0: all (default 0)")
-	addTimeouts(fs, &f.opts.Timeout, &f.opts.Retries)
+	f.timeouts.add(cmd)
 	fs.BoolVar(&f.opts.SecondLook, "second-look", false, "query silent targets once more when all others are finished")
 	fs.BoolVar(&f.opts.Fallback, "fallback", false, "send one players and one ping request to targets that do not answer info; without it, the last of several requests to a target of a list is players")
 	fs.Var(&f.opts.Cooldown, "cooldown", "listen for late replies for `D` after the last target; auto: 2s, which the scan shortens once it knows the round-trip times")
@@ -186,9 +187,10 @@ func (f *scanFlags) check(a *app, args []string) error {
 	f.opts.Out = f.out.choice()
 	f.opts.Out.Format, f.opts.Out.Fields = columns.Format(f.how.format), f.how.fields
 	f.opts.Out.Screen = &output.Screen{Terminal: a.term, Color: console.UseColor("auto", a.out.w)}
-	if err := checkTimeouts(f.opts.Timeout, f.opts.Retries); err != nil {
+	if err := f.timeouts.check(); err != nil {
 		return err
 	}
+	f.opts.Timeout, f.opts.Retries = f.timeouts.auto, f.timeouts.retries
 	if err := f.log.check(f.out.output, f.opts.Summary, f.opts.Saved.Path); err != nil {
 		return err
 	}

@@ -194,27 +194,6 @@ func fixedPort(line string) string {
 	return ""
 }
 
-// TestScriptPortsNoticed: fixedPort finds a fixed port.
-func TestScriptPortsNoticed(t *testing.T) {
-	tests := []struct{ line, want string }{
-		{"fleet --network 127.64.0.0/28 -p 27104 --kinds source", "27104"},
-		{"fleet --network 127.64.0.0/28", "27015"},
-		{"fleet -p 0,0 --network 127.64.0.0/28", ""},
-		{"fleet -p 0,27016 --network 127.64.0.0/28", "0,27016"},
-		{"answers 127.0.0.1:27301 whole", "27301"},
-		{"answers 127.0.0.1:0 whole", ""},
-		{"exec a2sscan fleet --for 1ms -p 27104", "27104"},
-		{"exec a2sscan fleet --truth -p 27104", ""},
-		{"master --network 127.64.0.0/28 -p 27104", ""},
-		{"exec a2sscan scan 127.64.0.1:27015", ""},
-	}
-	for _, test := range tests {
-		if got := fixedPort(test.line); got != test.want {
-			t.Errorf("%s: %q, want %q", test.line, got, test.want)
-		}
-	}
-}
-
 // servedBy is the key under which a script keeps the Config of its last fleet.
 const servedBy = "fleet"
 

@@ -81,7 +81,7 @@ const hookVariable = "A2SSCAN_WEBHOOK"
 
 func watchCommand(a *app) *cobra.Command {
 	f := &watchFlags{
-		rate: scanner.DefaultRate, addressRate: scanner.DefaultAddressRate, timeouts: timeoutFlags{auto: flagvalue.Auto{On: true}},
+		rate: scanner.DefaultRate, addressRate: scanner.DefaultAddressRate,
 	}
 	cmd := &cobra.Command{
 		Use:   "watch [TARGET…]",

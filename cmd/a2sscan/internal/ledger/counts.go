@@ -54,11 +54,19 @@ func (row *Counter) Each(from *Source, do func(v float64, word string)) {
 
 // N returns a number by its name.
 func (c Counts) N(name string) uint64 {
-	counter, _, _ := strings.Cut(name, ".")
-	if !slices.ContainsFunc(Table, func(row Counter) bool { return row.Name == counter }) {
-		panic("no counter " + counter)
-	}
+	rowOf(name)
 	return c[name]
+}
+
+// rowOf returns the counter to which a number belongs.
+func rowOf(name string) *Counter {
+	counter, _, _ := strings.Cut(name, ".")
+	for i := range Table {
+		if Table[i].Name == counter {
+			return &Table[i]
+		}
+	}
+	panic("no counter " + counter)
 }
 
 // By returns the numbers of a counter with words, by word.
@@ -74,20 +82,14 @@ func (c Counts) By(name string) map[string]uint64 {
 
 // Add adds the counts of another shard of the same scan.
 func (c Counts) Add(other Counts) {
-	for i := range Table {
-		row := &Table[i]
-		for key, n := range other {
-			if name, _, _ := strings.Cut(key, "."); name != row.Name {
-				continue
-			}
-			switch row.Kind {
-			case Sum:
-				c[key] += n
-			case Shared, Flag, Level:
-				c[key] = max(c[key], n)
-			case Own:
-				c[key] = 0
-			}
+	for key, n := range other {
+		switch rowOf(key).Kind {
+		case Sum:
+			c[key] += n
+		case Shared, Flag, Level:
+			c[key] = max(c[key], n)
+		case Own:
+			c[key] = 0
 		}
 	}
 }

@@ -15,7 +15,6 @@ import (
 
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/game"
-	"github.com/a2sscan/a2sscan/wire"
 )
 
 // namesOf returns the counts of these names.
@@ -26,23 +25,11 @@ func namesOf(names ...string) (t Frequent) {
 	return t
 }
 
-// aServer returns the result of a server with these names.
-func aServer(game, mapName, version string, environment byte) *scanner.Result {
-	r := &scanner.Result{Status: scanner.StatusOK, HasInfo: true, Ask: 1, RTT: time.Millisecond,
-		Addr: netip.MustParseAddrPort("203.0.113.7:27015")}
-	r.Info = wire.Info{
-		Has:  wire.HasGame | wire.HasMap | wire.HasVersion | wire.HasEnvironment,
-		Game: []byte(game), Map: []byte(mapName), Version: []byte(version), Environment: environment,
-		Players: 2, Bots: 1,
-	}
-	return r
-}
-
 // TestTallyGames: the tally counts the names in Result.Game, and those in INFO only
 // where Result.Game has none.
 func TestTallyGames(t *testing.T) {
 	var ta Tally
-	r := aServer("Antistasi", "Stratis", "2.18", 'l')
+	r := oneServer("Antistasi", "Stratis", "2.18", 'l')
 	r.Game = &game.Game{ID: "arma3", Name: "Arma 3", Has: 1 << game.KeyMap, Map: []byte("Altis")}
 	ta.Add(r)
 	for want, got := range map[string]string{
@@ -60,11 +47,11 @@ func TestTallyGames(t *testing.T) {
 // names that are not UTF-8. Servers that are counted later do not change a clone.
 func TestTallyJSON(t *testing.T) {
 	var ta Tally
-	first := aServer("a\xff", "m", "1", 'l')
+	first := oneServer("a\xff", "m", "1", 'l')
 	first.Geo.Country = "DE"
 	ta.Add(first)
-	ta.Add(aServer("a\xfe", "m", "1", 'L'))
-	ta.Add(aServer("a\xff", "", "2", 0))
+	ta.Add(oneServer("a\xfe", "m", "1", 'L'))
+	ta.Add(oneServer("a\xff", "", "2", 0))
 	saved := ta.Clone()
 	ta.Add(first)
 	b, err := json.Marshal(&saved)
@@ -101,11 +88,11 @@ func TestTallyJSON(t *testing.T) {
 // TestPeople: people and bots are counted separately. If the game reports its own
 // number of players, that number counts.
 func TestPeople(t *testing.T) {
-	own := aServer("g", "m", "1", 'l')
+	own := oneServer("g", "m", "1", 'l')
 	own.Game = &game.Game{Players: 547, Has: 1 << game.KeyPlayers}
-	other := aServer("g", "m", "1", 'l')
+	other := oneServer("g", "m", "1", 'l')
 	other.Game = &game.Game{Queue: 9, Has: 1 << game.KeyQueue}
-	odd := aServer("g", "m", "1", 'l')
+	odd := oneServer("g", "m", "1", 'l')
 	odd.Info.Players, odd.Info.Bots = 1, 5
 	var ta Tally
 	for _, r := range []*scanner.Result{own, other, odd} {
@@ -122,8 +109,8 @@ func TestTally(t *testing.T) {
 	var ta Tally
 	const names = 2*maxFrequent + 10
 	for i := range names {
-		ta.Add(aServer(strings.Repeat("x", i%5000), fmt.Sprint("m", i), "1", 'w'))
-		ta.Add(aServer("frequent", "", "1", 'w'))
+		ta.Add(oneServer(strings.Repeat("x", i%5000), fmt.Sprint("m", i), "1", 'w'))
+		ta.Add(oneServer("frequent", "", "1", 'w'))
 	}
 	ta.Add(&scanner.Result{Status: scanner.StatusNoReply})
 	ta.Add(&scanner.Result{Status: scanner.StatusError})

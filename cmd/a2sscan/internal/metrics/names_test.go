@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 	"github.com/a2sscan/a2sscan/scanner"
@@ -16,7 +18,8 @@ import (
 var update = flag.Bool("update", false, "write the golden file anew")
 
 // TestNames: dashboards and alerts rely on the names, types, help texts and labels of
-// the metrics.
+// the metrics, which follow the conventions of Prometheus. Label values are words of this
+// program.
 func TestNames(t *testing.T) {
 	m := newServer(console.New(io.Discard), Options{})
 	m.Begin(new(scanner.Monitor), nil)
@@ -24,6 +27,10 @@ func TestNames(t *testing.T) {
 	families, err := m.registry().Gather()
 	if err != nil {
 		t.Fatal(err)
+	}
+	problems, err := testutil.GatherAndLint(m.registry())
+	for _, p := range problems {
+		t.Errorf("%s: %s: %v", p.Metric, p.Text, err)
 	}
 	var b strings.Builder
 	for _, f := range families {

@@ -6,44 +6,12 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"regexp"
-	"strings"
 	"testing"
 	"time"
-
-	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/scanner"
 )
-
-// TestMetricNames: names, units and help follow the conventions of Prometheus, and
-// label values are words of this program.
-func TestMetricNames(t *testing.T) {
-	m := newServer(console.New(io.Discard), Options{})
-	m.trips.Observe(0.1)
-	problems, err := testutil.GatherAndLint(m.registry())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, p := range problems {
-		t.Errorf("%s: %s", p.Metric, p.Text)
-	}
-	word := regexp.MustCompile(`^[a-z_]+$`)
-	families, _ := m.registry().Gather()
-	for _, f := range families {
-		if f.GetName() == "a2sscan_build_info" || !strings.HasPrefix(f.GetName(), "a2sscan_") {
-			continue
-		}
-		for _, metric := range f.GetMetric() {
-			for _, l := range metric.GetLabel() {
-				if !word.MatchString(l.GetValue()) {
-					t.Errorf("%s: %s is %q", f.GetName(), l.GetName(), l.GetValue())
-				}
-			}
-		}
-	}
-}
 
 // TestOwnHost: a server on loopback answers only requests for its address, because a web
 // page may make another name point to it.
