@@ -6,45 +6,36 @@ import (
 	"time"
 )
 
-func TestInWords(t *testing.T) {
-	tests := map[time.Duration]string{
-		time.Millisecond: "1 s", 9 * time.Second: "9 s", 99 * time.Second: "99 s", 100 * time.Second: "2 min",
-		800 * time.Second: "14 min", 100 * time.Minute: "2 h", 49 * time.Hour: "3 days",
-	}
-	for in, want := range tests {
-		if got := RoughDuration(in); got != want {
-			t.Errorf("inWords(%v) = %q, want %q", in, got, want)
-		}
-	}
-}
-
-func TestClock(t *testing.T) {
-	tests := map[time.Duration]string{
-		0:                             "0:00",
-		1900 * time.Millisecond:       "0:01",
-		754 * time.Second:             "12:34",
-		25*time.Hour + 61*time.Second: "25:01:01",
-	}
-	for in, want := range tests {
-		if got := Clock(in); got != want {
-			t.Errorf("clock(%v) = %q, want %q", in, got, want)
-		}
-	}
-}
-
-func TestSize(t *testing.T) {
-	tests := map[uint64]string{0: "0 B", 999: "999 B", 1000: "1.0 kB", 1_234_567: "1.2 MB", 5e9: "5.0 GB"}
-	for in, want := range tests {
-		if got := Bytes(in); got != want {
-			t.Errorf("size(%d) = %q, want %q", in, got, want)
-		}
-	}
-}
-
-func TestGrouped(t *testing.T) {
-	for n, want := range map[uint64]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567"} {
-		if got := Grouped(n); got != want {
-			t.Errorf("%d: %s", n, got)
+// TestWords: numbers, sizes and times as text.
+func TestWords(t *testing.T) {
+	for _, test := range []struct{ got, want string }{
+		{RoughDuration(time.Millisecond), "1 s"},
+		{RoughDuration(9 * time.Second), "9 s"},
+		{RoughDuration(99 * time.Second), "99 s"},
+		{RoughDuration(100 * time.Second), "2 min"},
+		{RoughDuration(800 * time.Second), "14 min"},
+		{RoughDuration(100 * time.Minute), "2 h"},
+		{RoughDuration(49 * time.Hour), "3 days"},
+		{Clock(0), "0:00"},
+		{Clock(1900 * time.Millisecond), "0:01"},
+		{Clock(754 * time.Second), "12:34"},
+		{Clock(25*time.Hour + 61*time.Second), "25:01:01"},
+		{Bytes(0), "0 B"},
+		{Bytes(999), "999 B"},
+		{Bytes(1000), "1.0 kB"},
+		{Bytes(1_234_567), "1.2 MB"},
+		{Bytes(5e9), "5.0 GB"},
+		{Grouped(0), "0"},
+		{Grouped(999), "999"},
+		{Grouped(1234567), "1,234,567"},
+		{Plural(1, "server"), "1 server"},
+		{Plural(1000, "server"), "1,000 servers"},
+		{Plural(2, "address"), "2 addresses"},
+		{Plural(1, "person"), "1 person"},
+		{Plural(0, "person"), "0 people"},
+	} {
+		if test.got != test.want {
+			t.Errorf("%q, want %q", test.got, test.want)
 		}
 	}
 }
@@ -81,17 +72,6 @@ func TestWrap(t *testing.T) {
 	} {
 		if got := strings.Join(Wrap(test.line, test.width, test.indent), "|"); got != test.want {
 			t.Errorf("%q in %d: %q, want %q", test.line, test.width, got, test.want)
-		}
-	}
-}
-
-func TestPlural(t *testing.T) {
-	for want, got := range map[string]string{
-		"1 server": Plural(1, "server"), "1,000 servers": Plural(1000, "server"), "2 addresses": Plural(2, "address"),
-		"1 person": Plural(1, "person"), "0 people": Plural(0, "person"),
-	} {
-		if got != want {
-			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }
