@@ -28,7 +28,8 @@ type Options struct {
 type Page struct {
 	Options
 	site    *metrics.Site
-	viewer  atomic.Pointer[viewer] // nil: the servers are not known yet
+	latest  atomic.Pointer[snapshot] // nil: the servers are not known yet
+	seen    chan struct{}            // holds an element if somebody has seen the latest
 	history history
 	cancel  context.CancelFunc
 	ended   sync.WaitGroup
@@ -40,7 +41,7 @@ const connections = 128
 
 // Open listens, and answers that the watch has not begun until Show is called.
 func Open(t *console.Terminal, o Options) (p *Page, err error) {
-	p = &Page{Options: o}
+	p = &Page{Options: o, seen: make(chan struct{}, 1)}
 	for i := range p.Names {
 		p.Names[i] = strings.ToLower(p.Names[i])
 	}
@@ -65,17 +66,46 @@ func (p *Page) Show(source Source, t *console.Terminal) {
 			t.Say("the live page can't show the last month: %v", err)
 		}
 	})
-	v := &viewer{source: source}
-	stop := console.Every(time.Minute, func() {
-		s := source.Status()
-		p.history.add(point{s.Time.Unix(), float64(s.Up), float64(s.People)})
-		v.look(time.Now())
-	})
-	p.ended.Go(func() {
-		<-ctx.Done()
-		stop()
-	})
-	p.viewer.Store(v)
+	p.ended.Go(func() { p.refresh(ctx, source) })
+}
+
+// A snapshot serves for a second, or longer if it takes long to make: it may cost a
+// processor a twentieth of its time. While nobody looks, there is one a minute.
+const (
+	fresh = time.Second
+	share = 20
+)
+
+// refresh makes snapshots until ctx is done, and takes one a minute into the history.
+func (p *Page) refresh(ctx context.Context, source Source) {
+	v, minute := viewer{source: source}, time.NewTicker(time.Minute)
+	defer minute.Stop()
+	for {
+		start := time.Now()
+		p.latest.Store(v.make(start))
+		select {
+		case <-time.After(max(fresh, share*time.Since(start))):
+		case <-ctx.Done():
+			return
+		}
+		select {
+		case <-p.seen:
+		case <-minute.C:
+			s := source.Status()
+			p.history.add(point{s.Time.Unix(), float64(s.Up), float64(s.People)})
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// see returns the latest snapshot, and has the next one made.
+func (p *Page) see() *snapshot {
+	select {
+	case p.seen <- struct{}{}:
+	default:
+	}
+	return p.latest.Load()
 }
 
 // Close ends the site. The database may be closed afterwards.
@@ -95,13 +125,12 @@ func (p *Page) routes() http.Handler {
 	mux := http.NewServeMux()
 	handle := func(pattern string, answer func(*http.Request, *snapshot) (any, error), send func(http.ResponseWriter, *snapshot, any, error)) {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-			v := p.viewer.Load()
-			if v == nil {
+			s := p.see()
+			if s == nil {
 				w.Header().Set("Retry-After", "5")
 				http.Error(w, "a2sscan: the watch has not begun: it reads its list", http.StatusServiceUnavailable)
 				return
 			}
-			s := v.look(time.Now())
 			value, err := answer(r, s)
 			send(w, s, value, err)
 		})
@@ -118,7 +147,7 @@ func (p *Page) routes() http.Handler {
 	})
 	mux.Handle("GET /metrics", metrics.Values(p.Build, p.values))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
-		send(w, http.StatusOK, "text/plain; charset=utf-8", []byte(map[bool]string{true: "loading\n", false: "watching\n"}[p.viewer.Load() == nil]))
+		send(w, http.StatusOK, "text/plain; charset=utf-8", []byte(map[bool]string{true: "loading\n", false: "watching\n"}[p.latest.Load() == nil]))
 	})
 	policy := "default-src 'none'; script-src " + report.Hash(script) + "; style-src " + report.Hash(style) +
 		"; connect-src 'self'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -149,11 +178,10 @@ func send(w http.ResponseWriter, code int, kind string, text []byte) {
 // values returns the numbers of the watch for Prometheus. Texts of servers are no labels: a
 // game that this program does not know is "other".
 func (p *Page) values() (all []metrics.Value) {
-	v := p.viewer.Load()
-	if v == nil {
+	s := p.see()
+	if s == nil {
 		return nil
 	}
-	s := v.look(time.Now())
 	add := func(name, help string, number float64, labels ...string) {
 		all = append(all, metrics.Value{Name: "a2sscan_watch_" + name, Help: help, Number: number, Labels: labels})
 	}

@@ -2,6 +2,7 @@ package livepage
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -15,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -93,7 +95,7 @@ func newPage(t testing.TB, source Source, events ...watch.Event) *Page {
 	for i := range 24 * 60 {
 		p.history.add(point{now.Add(time.Duration(i-24*60) * time.Minute).Unix(), float64(30 + i%3), float64(500 + i/4)})
 	}
-	p.viewer.Store(&viewer{source: source, latest: (&viewer{source: source, rest: time.Hour}).make(now), rest: 1e6 * time.Hour, working: true})
+	p.latest.Store((&viewer{source: source}).make(now))
 	return p
 }
 
@@ -253,7 +255,7 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%s: %d", method, w.Code)
 		}
 	}
-	p.viewer.Store(nil)
+	p.latest.Store(nil)
 	if w := p.get(t, "/"); w.Code != http.StatusServiceUnavailable {
 		t.Errorf("before the watch begins: %d", w.Code)
 	}
@@ -438,22 +440,38 @@ func TestHistoryLoad(t *testing.T) {
 	}
 }
 
-// TestSnapshot: a snapshot serves until it is too old, and shows what has changed.
-func TestSnapshot(t *testing.T) {
-	s := newSample(10)
-	v := &viewer{source: s}
-	first := v.look(now)
-	if v.look(now.Add(fresh/2)) != first {
-		t.Error("a fresh snapshot was replaced")
-	}
-	s.rows[3].Known = &census.Server{Name: "another name"}
-	next := v.look(now.Add(2 * v.rest).Add(stale))
-	if next == first || next.servers[3].Name != "another name" || first.servers[3].Name == "another name" {
-		t.Errorf("%+v", next.servers[3].texts)
-	}
-	if next.servers[2].texts != first.servers[2].texts {
-		t.Error("texts that did not change were made anew")
-	}
+// TestRefresh: a snapshot serves until somebody has seen it and it is not fresh any more, and
+// one a minute goes into the history.
+func TestRefresh(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, p := newSample(10), &Page{seen: make(chan struct{}, 1)}
+		ctx, cancel := context.WithCancel(t.Context())
+		go p.refresh(ctx, s)
+		synctest.Wait()
+		first := p.latest.Load()
+		s.rows[3].Known = &census.Server{Name: "another name"}
+		time.Sleep(30 * time.Second)
+		if p.see() != first {
+			t.Error("a snapshot was replaced that nobody has seen")
+		}
+		synctest.Wait()
+		next := p.see()
+		if next == first || next.servers[3].Name != "another name" || first.servers[3].Name == "another name" {
+			t.Errorf("%+v", next.servers[3].texts)
+		}
+		if next.servers[2].texts != first.servers[2].texts {
+			t.Error("texts that did not change were made anew")
+		}
+		time.Sleep(fresh / 2)
+		if p.see() != next {
+			t.Error("a fresh snapshot was replaced")
+		}
+		time.Sleep(time.Minute)
+		if n := len(p.history.points); n != 1 {
+			t.Errorf("%d points in the history", n)
+		}
+		cancel()
+	})
 }
 
 // BenchmarkSnapshot makes a snapshot of 100,000 servers, the first one, and one after it.
@@ -466,10 +484,10 @@ func BenchmarkSnapshot(b *testing.B) {
 	})
 	b.Run("next", func(b *testing.B) {
 		v := &viewer{source: source}
-		v.latest = v.make(now)
+		v.make(now)
 		b.ReportAllocs()
 		for b.Loop() {
-			v.latest = v.make(now)
+			v.make(now)
 		}
 	})
 }

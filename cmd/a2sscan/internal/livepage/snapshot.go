@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/report"
@@ -102,43 +101,12 @@ type Source interface {
 type viewer struct {
 	source Source
 	texts  []*texts // by ID
-
-	mu      sync.Mutex
-	latest  *snapshot
-	working bool
-	rest    time.Duration // how long the latest snapshot serves
+	latest *snapshot
 }
 
-// A snapshot serves for a second, or longer if it takes long to make: it may cost a
-// processor a twentieth of its time. While nobody looks, there is one a minute. Requests wait
-// for one only if there is none, or if it is older than stale.
-const (
-	fresh = time.Second
-	share = 20
-	stale = 2 * time.Minute
-)
-
-// look returns a snapshot. If the latest one is no longer fresh, it begins to make another.
-func (v *viewer) look(now time.Time) *snapshot {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if v.latest == nil || now.Sub(v.latest.Time) > max(stale, 2*v.rest) && !v.working {
-		v.latest = v.make(now)
-	} else if now.Sub(v.latest.Time) > v.rest && !v.working {
-		v.working = true
-		go func() {
-			s := v.make(now)
-			v.mu.Lock()
-			defer v.mu.Unlock()
-			v.latest, v.working = s, false
-		}()
-	}
-	return v.latest
-}
-
-// make reads the watch. One call runs at a time.
+// make reads the watch.
 func (v *viewer) make(now time.Time) *snapshot {
-	start, st := time.Now(), v.source.Status()
+	st := v.source.Status()
 	s := &snapshot{byGame: map[string]*group{}, orders: map[string][]int32{}, datagrams: [2]uint64{st.Sent, st.Received}}
 	s.numbers = numbers{Time: now.UTC().Truncate(time.Second), Blind: st.Blind, Interval: st.Every, Cycle: st.Took, Events: st.Events, Games: []*group{}}
 	renamed := v.latest == nil
@@ -176,7 +144,7 @@ func (v *viewer) make(now time.Time) *snapshot {
 		return cmp.Or(cmp.Compare(b.People, a.People), cmp.Compare(b.Up, a.Up), strings.Compare(a.ID, b.ID))
 	})
 	s.Games = s.Games[:min(len(s.Games), mostGames)]
-	v.rest = max(fresh, share*time.Since(start))
+	v.latest = s
 	return s
 }
 
