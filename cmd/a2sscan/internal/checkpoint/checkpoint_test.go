@@ -292,7 +292,7 @@ func TestListProgress(t *testing.T) {
 // count, in a new scan or a resumed one.
 func TestTaken(t *testing.T) {
 	l := list.Stats{Read: 12, Excluded: 3, Given: 9}
-	k := Off()
+	k := &Checkpointer{}
 	if got, want := k.Taken(l, 8), (list.Stats{Read: 11, Excluded: 3, Given: 8}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}

@@ -30,13 +30,13 @@ type Checkpointer struct {
 	TimesResumed int        // how many times the scan was resumed, including this run
 	Past         Checkpoint // the checkpoint to resume from; zero: the scan is new
 	Step         Step       // the step that must follow the last scan; nil: none
+	Scan         Scan       // the scan whose progress is saved; set before Targets is called
 
 	terminal *console.Terminal
 	opt      Options
 	lock     *disk.Lock
 	foreign  bool // the file at path is not a checkpoint
 	plan     Plan
-	scan     Scan
 
 	Names         HostNames
 	silent        silentFile
@@ -85,16 +85,11 @@ func (k *Checkpointer) Begin() {
 	})
 }
 
-// Attach sets the scan whose progress is saved. Call it before Targets.
-func (k *Checkpointer) Attach(sc Scan) {
-	k.scan = sc
-}
-
 // Recount supports --max-per-address in a resumed scan. It reads the list up to the
 // checkpoint and returns how many targets of each address earlier runs took and did
 // not leave open. In any other scan it returns nil.
 func (k *Checkpointer) Recount(list *list.List) map[netip.Addr]int {
-	if !k.Resumes || k.scan.MaxPerAddress == 0 {
+	if !k.Resumes || k.Scan.MaxPerAddress == 0 {
 		return nil
 	}
 	asked := map[netip.Addr]int{}
@@ -102,7 +97,7 @@ func (k *Checkpointer) Recount(list *list.List) map[netip.Addr]int {
 	next, stop := iter.Pull(list.From(k.Past.Place))
 	t, more := next()
 	for addr, n := range asked {
-		asked[addr] = min(n, k.scan.MaxPerAddress) // the scan left out all further targets of the address
+		asked[addr] = min(n, k.Scan.MaxPerAddress) // the scan left out all further targets of the address
 	}
 	for i := range k.Past.OpenTargets {
 		asked[k.Past.OpenTargets[i].Addr.Addr()]--
@@ -143,7 +138,7 @@ func (k *Checkpointer) Targets(list *list.List) iter.Seq[scanner.Target] {
 			}
 		}
 		given := k.Past.List.Given
-		if most := k.scan.MaxTargets; most > 0 && given >= most {
+		if most := k.Scan.MaxTargets; most > 0 && given >= most {
 			return
 		}
 		rest := k.rest
@@ -153,7 +148,7 @@ func (k *Checkpointer) Targets(list *list.List) iter.Seq[scanner.Target] {
 		for t := range rest {
 			k.progress.pass(t.Place, list.Stats())
 			given++
-			if !yield(t) || given == k.scan.MaxTargets {
+			if !yield(t) || given == k.Scan.MaxTargets {
 				return
 			}
 		}
@@ -164,12 +159,12 @@ func (k *Checkpointer) Targets(list *list.List) iter.Seq[scanner.Target] {
 // draft replaces an older one that is still pending. The scan calls Snapshot
 // between results, in order.
 func (k *Checkpointer) Snapshot(s *scanner.Snapshot) {
-	mark, err := k.scan.Output.Mark()
+	mark, err := k.Scan.Output.Mark()
 	if err != nil || k.failure() != nil {
 		return // the output is broken: keep the last good checkpoint
 	}
 	c := k.compose(s)
-	c.Records += k.scan.Output.Count()
+	c.Records += k.Scan.Output.Count()
 	select {
 	case <-k.pending:
 	default:
@@ -182,12 +177,12 @@ func (k *Checkpointer) Snapshot(s *scanner.Snapshot) {
 func (k *Checkpointer) compose(s *scanner.Snapshot) *Checkpoint {
 	past := &k.Past
 	c := &Checkpoint{
-		Program: k.opt.Version, Scan: k.scan.ID, Start: k.scan.Start, Plan: k.plan, Resumed: k.TimesResumed,
-		Place: s.Place, Stats: s.Stats, Tally: k.scan.Tally(), Records: past.Records,
+		Program: k.opt.Version, Scan: k.Scan.ID, Start: k.Scan.Start, Plan: k.plan, Resumed: k.TimesResumed,
+		Place: s.Place, Stats: s.Stats, Tally: k.Scan.Tally(), Records: past.Records,
 		Names: k.Names.all(), Size: k.size,
 	}
 	c.Stats.Add(&past.Stats)
-	if c.Output.Replace = k.scan.Replace; k.Resumes { // the flags of the first run decide
+	if c.Output.Replace = k.Scan.Replace; k.Resumes { // the flags of the first run decide
 		c.Output.Replace = past.Output.Replace
 	}
 	// This run takes the open targets of the checkpoint first. Until it has taken them
@@ -213,7 +208,7 @@ func (k *Checkpointer) save(c draft) error {
 		return nil // the output reports this error itself
 	}
 	disk.Step("output.synced")
-	if err := k.scan.Output.Lost(); err != nil {
+	if err := k.Scan.Output.Lost(); err != nil {
 		return output.Failure(err)
 	}
 	c.Output = OutputState{
@@ -264,7 +259,7 @@ func (k *Checkpointer) Age() string {
 // fail records the first error and ends the scan. It ignores nil.
 func (k *Checkpointer) fail(err error) {
 	if err != nil && k.err.CompareAndSwap(nil, &err) {
-		k.scan.Failed()
+		k.Scan.Failed()
 	}
 }
 
@@ -329,7 +324,7 @@ func (k *Checkpointer) Done(complete bool, step Step) {
 		disk.Step("summary.written")
 		if step != nil {
 			k.silent.close(true)
-			c := &Checkpoint{Program: k.opt.Version, Scan: k.scan.ID, Start: k.scan.Start, Plan: k.plan, Step: step}
+			c := &Checkpoint{Program: k.opt.Version, Scan: k.Scan.ID, Start: k.Scan.Start, Plan: k.plan, Step: step}
 			if err := k.write(c); err != nil {
 				k.terminal.Say("%v; if --on-complete is interrupted, it is not repeated", err)
 			}

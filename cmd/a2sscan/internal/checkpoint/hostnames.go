@@ -40,27 +40,21 @@ func (n *HostNames) Resolver(lookup resolver) resolver {
 			if answer.Addrs = addrs; err != nil {
 				answer.Error = err.Error()
 			}
-			answer = n.put(host, answer)
+			n.mu.Lock()
+			if n.known == nil {
+				n.known = map[string]HostName{}
+			}
+			if first, known := n.known[host]; known {
+				answer = first
+			}
+			n.known[host] = answer
+			n.mu.Unlock()
 		}
 		if answer.Error != "" {
 			return nil, errors.New(answer.Error)
 		}
 		return answer.Addrs, nil
 	}
-}
-
-// put stores the answer for a name, unless there is one, and returns the stored one.
-func (n *HostNames) put(host string, answer HostName) HostName {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if was, known := n.known[host]; known {
-		return was
-	}
-	if n.known == nil {
-		n.known = map[string]HostName{}
-	}
-	n.known[host] = answer
-	return answer
 }
 
 // all returns a copy of all answers so far, for a checkpoint.

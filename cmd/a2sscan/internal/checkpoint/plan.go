@@ -124,8 +124,11 @@ func (k *Checkpointer) HashLists(args []string, stdin io.Reader) (io.Reader, err
 		l := list.Source{Name: arg, Open: func() (io.ReadCloser, error) { return os.Open(arg) }}
 		switch {
 		case arg == "-":
-			all, err := readStdin(k.terminal, stdin)
-			if err != nil {
+			late := time.AfterFunc(time.Second, func() {
+				k.terminal.Say("reading standard input to its end before the first packet, for --checkpoint with --order input")
+			})
+			all, err := io.ReadAll(stdin)
+			if late.Stop(); err != nil {
 				return nil, console.Fail(console.ExitInput, "standard input: %w", err)
 			}
 			l.Name, stdin = "standard input", bytes.NewReader(all)
@@ -152,15 +155,6 @@ func (k *Checkpointer) HashLists(args []string, stdin io.Reader) (io.Reader, err
 		k.plan.Lists = append(k.plan.Lists, ListID{l.Name, hex.EncodeToString(h.Sum(nil))})
 	}
 	return stdin, nil
-}
-
-// readStdin reads standard input to its end. After a second it prints a message,
-// because nothing is sent before that.
-func readStdin(t *console.Terminal, stdin io.Reader) ([]byte, error) {
-	defer time.AfterFunc(time.Second, func() {
-		t.Say("reading standard input to its end before the first packet, for --checkpoint with --order input")
-	}).Stop()
-	return io.ReadAll(stdin)
 }
 
 // Loaded returns an error if the lists differ from those of the checkpoint. Call it

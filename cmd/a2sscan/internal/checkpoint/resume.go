@@ -27,9 +27,6 @@ type Options struct {
 	Version  string   // of the program
 }
 
-// Off returns the checkpointer of a scan without a checkpoint.
-func Off() *Checkpointer { return &Checkpointer{} }
-
 // Open locks the checkpoint and reads it if it exists. With LookOnly it does not
 // lock, and the checkpointer is off if there is nothing to resume.
 func Open(t *console.Terminal, opt Options) (*Checkpointer, error) {

@@ -127,7 +127,7 @@ func newRun(t *console.Terminal, p *Program, o *Options, args []string) *Run {
 	}
 	return &Run{
 		term: t, program: p, opts: o, inputs: args, id: o.ScanID, start: time.Now().UTC(),
-		checkpoint: checkpoint.Off(), rate: ratecontrol.New(rate),
+		checkpoint: &checkpoint.Checkpointer{}, rate: ratecontrol.New(rate),
 	}
 }
 
@@ -352,11 +352,11 @@ func (s *Run) load() error {
 
 // attach tells the checkpointer what it needs to know about this scan.
 func (s *Run) attach() {
-	s.checkpoint.Attach(checkpoint.Scan{
+	s.checkpoint.Scan = checkpoint.Scan{
 		ID: s.id, Start: s.start, MaxTargets: s.opts.MaxTargets, MaxPerAddress: s.opts.Pace.MaxPerAddress,
 		Replace: s.opts.Out.Force, Output: s.out, Tally: s.tally.Clone,
 		Failed: func() { s.unsaved.Store(true); s.shutdown.Cancel() },
-	})
+	}
 }
 
 // readLists reads the lists, with a status line. It returns early if ctx is canceled.

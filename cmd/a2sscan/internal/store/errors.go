@@ -36,14 +36,14 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // IsPassing reports whether the same request may succeed later without anybody acting.
 func IsPassing(err error) bool {
-	var e *Error
-	return errors.As(err, &e) && e.passing
+	known, ok := errors.AsType[*Error](err)
+	return ok && known.passing
 }
 
 // Cause returns the Error that err wraps, which does not repeat the name of the object,
 // or err itself.
 func Cause(err error) error {
-	if known := (*Error)(nil); errors.As(err, &known) {
+	if known, ok := errors.AsType[*Error](err); ok {
 		return known
 	}
 	return err
@@ -51,7 +51,7 @@ func Cause(err error) error {
 
 // Advice returns the hint of an error of a store, or "".
 func Advice(err error) string {
-	if known := (*Error)(nil); errors.As(err, &known) {
+	if known, ok := errors.AsType[*Error](err); ok {
 		return known.Hint
 	}
 	return ""

@@ -2,7 +2,6 @@ package store_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -342,16 +341,5 @@ func TestBelow(t *testing.T) {
 	}
 	if _, err := c.Below(t.Context(), at("none/"), all); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("nothing below: %v", err)
-	}
-}
-
-// TestCheck: Check accepts a bucket that exists and reports one that does not.
-func TestCheck(t *testing.T) {
-	_, c := open(t)
-	if err := c.Check(context.Background(), at("n/one")); err != nil {
-		t.Error(err)
-	}
-	if err := c.Check(context.Background(), store.Location{Bucket: "other", Key: "one"}); err == nil || !strings.Contains(err.Error(), "no bucket") {
-		t.Errorf("%v", err)
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/a2sscan/a2sscan/reasm"
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
@@ -90,9 +89,7 @@ func (s *Session) trace(now time.Duration, sent bool, addr netip.AddrPort, datag
 // explain describes all datagrams.
 func (s *Session) explain() {
 	s.Width = max(s.Width, leastWidth)
-	s.seen = evidence{
-		target: s.Target, width: s.Width, table: reasm.New(reasm.Config{}), known: map[string]bool{},
-	}
+	s.seen = newEvidence(s.Target, s.Width)
 	for i := range s.events {
 		s.seen.add(&s.events[i])
 	}

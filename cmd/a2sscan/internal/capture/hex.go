@@ -1,4 +1,4 @@
-package decode
+package capture
 
 import (
 	"bufio"
@@ -13,12 +13,12 @@ import (
 // datagram with a space after each byte, an address and a comment.
 const maxHexLine = 256 << 10
 
-// readHex reads text with one datagram per line in hexadecimal. A line may have
+// ReadHex reads text with one datagram per line in hexadecimal. A line may have
 // spaces, a comment after #, and the ip:port of the sender before the datagram. All
-// lines without an address belong to one sender. readHex calls bad for each line
+// lines without an address belong to one sender. ReadHex calls bad for each line
 // that is not valid, and continues. It returns an error only if reading r fails.
-func readHex(r io.Reader, bad func(line int, text string, err error)) ([]*sender, error) {
-	s := senders{byAddr: map[netip.AddrPort]*sender{}}
+func ReadHex(r io.Reader, bad func(line int, text string, err error)) ([]*Sender, error) {
+	var s senders
 	b := bufio.NewReaderSize(r, maxHexLine)
 	for line := 1; ; line++ {
 		text, err := readLine(b)
