@@ -467,6 +467,7 @@ func TestRefresh(t *testing.T) {
 			t.Error("a fresh snapshot was replaced")
 		}
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		if n := len(p.history.points); n != 1 {
 			t.Errorf("%d points in the history", n)
 		}
