@@ -1,7 +1,7 @@
 package reasm
 
 import (
-	"sync"
+	"context"
 	"sync/atomic"
 	"time"
 )
@@ -33,9 +33,9 @@ const spareBuffers = 8
 type Worker struct {
 	in, out chan job
 	spare   chan []byte
-	quit    chan struct{}
+	ctx     context.Context // ends with Close
+	cancel  context.CancelFunc
 	ended   chan struct{}
-	closing sync.Once
 	pending atomic.Int64
 	pause   func(time.Duration) // rests; tests inject it
 }
@@ -60,9 +60,9 @@ func newWorker(queue int, pause func(*Worker, time.Duration)) *Worker {
 		in:    make(chan job, queue),
 		out:   make(chan job, queue),
 		spare: make(chan []byte, min(queue, spareBuffers)),
-		quit:  make(chan struct{}),
 		ended: make(chan struct{}),
 	}
+	w.ctx, w.cancel = context.WithCancel(context.Background())
 	w.pause = func(d time.Duration) { pause(w, d) }
 	go w.run()
 	return w
@@ -72,7 +72,7 @@ func newWorker(queue int, pause func(*Worker, time.Duration)) *Worker {
 // passes it to its argument f, with the tag. If the queue is full or the Worker is
 // closed, Submit returns false and packed still belongs to the caller.
 func (w *Worker) Submit(tag uint64, packed []byte) bool {
-	if w.closed() {
+	if w.ctx.Err() != nil {
 		return false
 	}
 	if w.pending.Add(1) > int64(cap(w.in)) {
@@ -109,24 +109,15 @@ func (w *Worker) Pending() int { return int(w.pending.Load()) }
 // Close ends the Worker and waits for its current reply. Replies already unpacked
 // can still be polled; the others are lost.
 func (w *Worker) Close() {
-	w.closing.Do(func() { close(w.quit) })
+	w.cancel()
 	<-w.ended
-}
-
-func (w *Worker) closed() bool {
-	select {
-	case <-w.quit:
-		return true
-	default:
-		return false
-	}
 }
 
 // run is the Worker's goroutine.
 func (w *Worker) run() {
 	defer close(w.ended)
 	var u Unpacker
-	for !w.closed() {
+	for w.ctx.Err() == nil {
 		select {
 		case j := <-w.in:
 			var buffer []byte
@@ -141,7 +132,7 @@ func (w *Worker) run() {
 			if d := rest(took); d > 0 {
 				w.pause(d)
 			}
-		case <-w.quit:
+		case <-w.ctx.Done():
 		}
 	}
 }
@@ -152,6 +143,6 @@ func (w *Worker) wait(d time.Duration) {
 	defer t.Stop()
 	select {
 	case <-t.C:
-	case <-w.quit:
+	case <-w.ctx.Done():
 	}
 }
