@@ -187,7 +187,14 @@ func (d *differ) pair(before, after *Server) {
 	case was && is:
 		d.compare(before, after, 0)
 	case was:
-		d.absent(before, after)
+		k := setOf(kindNotAsked)
+		if after != nil {
+			k = setOf(kindGone)
+			if after.Status == scanner.StatusUnreachable && !before.other {
+				d.unreachable++
+			}
+		}
+		d.note(before, after, k, 0)
 	case is && before != nil && !before.answered():
 		d.note(before, after, setOf(kindBack), 0)
 	case is && len(d.old.Lost) > 0 && before == nil:
@@ -225,20 +232,6 @@ func (d *differ) compare(before, after *Server, k kinds) {
 		}
 	}
 	d.note(before, after, changed|k, volatile)
-}
-
-// absent notes a server that answered in the old census only. now is its record in the
-// new census, or nil.
-func (d *differ) absent(before, now *Server) {
-	switch {
-	case now != nil:
-		if now.Status == scanner.StatusUnreachable && !before.other {
-			d.unreachable++
-		}
-		d.note(before, now, setOf(kindGone), 0)
-	default:
-		d.note(before, nil, setOf(kindNotAsked), 0)
-	}
 }
 
 // note counts the changes in k, and adds an event if at least one of them is to be

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 )
@@ -60,29 +61,18 @@ func Differences(one, other []byte) ([]Difference, error) {
 	if err != nil {
 		return nil, err
 	}
-	aside := lacksMeaning(a) || lacksMeaning(b)
+	later := []string{"addr", "rtts_ms", "hashes", "game", "flags"}
+	lacks := func(v map[string]any) bool {
+		return !slices.ContainsFunc(later, func(key string) bool { return v[key] != nil })
+	}
+	aside := lacks(a) || lacks(b)
 	var ds []Difference
 	for _, f := range schemaKeys {
-		if aside && slices.Contains(meaningKeys, f.name) {
-			continue
+		if !aside || !slices.Contains(later, f.name) {
+			ds = differ(ds, f.name, a[f.name], b[f.name])
 		}
-		ds = differ(ds, f.name, a[f.name], b[f.name])
 	}
 	return ds, nil
-}
-
-// meaningKeys are the keys that records of earlier versions lack.
-var meaningKeys = []string{"addr", "rtts_ms", "hashes", "game", "flags"}
-
-// lacksMeaning reports whether a record has none of meaningKeys. A later version
-// always writes addr if the server's address is known.
-func lacksMeaning(v map[string]any) bool {
-	for _, key := range meaningKeys {
-		if v[key] != nil {
-			return false
-		}
-	}
-	return true
 }
 
 // decodeExactly decodes a record, and keeps numbers as they are written.
@@ -104,17 +94,9 @@ func differ(ds []Difference, key string, a, b any) []Difference {
 		}
 		return ds
 	}
-	var keys []string
-	for k := range m {
-		keys = append(keys, k)
-	}
-	for k := range n {
-		if _, both := m[k]; !both {
-			keys = append(keys, k)
-		}
-	}
-	slices.Sort(keys)
-	for _, k := range keys {
+	all := maps.Clone(m)
+	maps.Copy(all, n)
+	for _, k := range slices.Sorted(maps.Keys(all)) {
 		ds = differ(ds, key+"."+k, m[k], n[k])
 	}
 	return ds
@@ -125,9 +107,6 @@ func written(v any) string {
 	if v == nil {
 		return ""
 	}
-	b, err := json.Marshal(v)
-	if err != nil {
-		return "" // it was made of JSON
-	}
+	b, _ := json.Marshal(v) // it was made of JSON
 	return string(b)
 }
