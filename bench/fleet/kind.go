@@ -13,7 +13,7 @@ import (
 // it differs from an ordinary server:
 //
 //   - which questions need a challenge: challengedBy in model.go; another kind of
-//     challenge: challenge.go
+//     challenge: challenge in responder.go
 //   - how many players and rules: nature.fit in model.go; their names and values:
 //     content.go; whether a reply is split or compressed: drawLayout in model.go
 //   - other replies: responder.go; those of hostile servers: misbehave in hostile.go;
