@@ -38,7 +38,7 @@ func (a *assembler) meaning(r *Result, m *replies) {
 // interpret sets the Game of r and returns its flags.
 func (a *assembler) interpret(r *Result, in *game.Reply, e evidence) game.Flags {
 	game.Decode(&a.game, *in)
-	if !a.game.Empty() {
+	if a.game.ID != "" || a.game.Has != 0 {
 		r.Game = &a.game
 	}
 	// Round trips are truncated as in a record, so that decoding a record gives the same

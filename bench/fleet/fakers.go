@@ -79,7 +79,7 @@ const TimingFlags = game.FlagEdgeAnswers | game.FlagReplyFlood | game.FlagConfli
 // tellMeaning sets in r what the answers mean for their game.
 func (n *nature) tellMeaning(r *scanner.Result, c *content) {
 	c.server.Meaning(&c.meaning, r.Asked)
-	if !c.meaning.Empty() {
+	if c.meaning.ID != "" || c.meaning.Has != 0 {
 		r.Game = &c.meaning
 	}
 	r.Flags = c.server.Flags(r.Asked)

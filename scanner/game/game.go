@@ -123,9 +123,6 @@ type Attribute struct {
 	Source string // as in Game.Sources
 }
 
-// Empty reports whether g has no values.
-func (g *Game) Empty() bool { return g.ID == "" && g.Has == 0 }
-
 // reset clears g but keeps its memory.
 func (g *Game) reset() {
 	*g = Game{Mods: g.Mods[:0], Attributes: g.Attributes[:0], dec: g.dec}

@@ -194,7 +194,7 @@ func TestFind(t *testing.T) {
 		}
 	}
 	Decode(&g, Reply{})
-	if g.ID != "" || !g.Empty() {
+	if g.ID != "" || g.Has != 0 {
 		t.Errorf("no INFO: %q", g.ID)
 	}
 }

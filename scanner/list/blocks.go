@@ -88,12 +88,6 @@ func (bs *blocks) find(ip uint32, port uint16) (first firstBlock, found bool) {
 	return first, found
 }
 
-// has reports whether a block contains a target.
-func (bs *blocks) has(ip uint32, port uint16) bool {
-	_, found := bs.find(ip, port)
-	return found
-}
-
 // stretch is a span of addresses that have the same ports.
 type stretch struct {
 	span

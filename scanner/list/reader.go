@@ -137,7 +137,8 @@ func (r *reader) contents(raw *bufio.Reader) (more bool, err error) {
 	}
 	more = true
 	r.count.Format = "text"
-	if f := r.l.detect(head); f != nil {
+	if i := slices.IndexFunc(r.l.formats, func(f Format) bool { return f.Sniff(head) }); i >= 0 {
+		f := &r.l.formats[i]
 		r.count.Format = f.Name
 		r.note(f.note)
 		err = f.Read(b, func(e Entry) bool {
@@ -184,16 +185,6 @@ func peekHead(b *bufio.Reader) ([]byte, error) {
 			return nil, err
 		}
 	}
-}
-
-// detect returns the format of a list that begins with head, or nil for text.
-func (l *List) detect(head []byte) *Format {
-	for i := range l.formats {
-		if f := &l.formats[i]; f.Sniff(head) {
-			return f
-		}
-	}
-	return nil
 }
 
 // note passes on what a user should know about the list.

@@ -152,7 +152,10 @@ func (w *walk) block(all span, ports []uint16, s labels) bool {
 // named reports whether a target was named before.
 func (w *walk) named(ip uint32, port uint16) bool {
 	_, listed := w.seen[pack(ip, port)]
-	return listed || w.done.has(ip, port)
+	if !listed {
+		_, listed = w.done.find(ip, port)
+	}
+	return listed
 }
 
 // smallBlock is the maximum number of targets of a name that are stored one by one.
@@ -227,8 +230,10 @@ func (ld *loader) take(n *name, s labels) bool {
 }
 
 func (ld *loader) add(ip uint32, port uint16, s *labels) {
-	if s != nil && ld.order.named.has(ip, port) {
-		s = nil // the labels of the block count
+	if s != nil {
+		if _, inBlock := ld.order.named.find(ip, port); inBlock {
+			s = nil // the labels of the block count
+		}
 	}
 	ld.order.list.add(ld.order.keys.scatter(ip, port), s)
 }
