@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -28,6 +29,7 @@ type Output struct {
 	Count uint64 // servers written so far
 
 	path   string     // of the list; empty: standard output
+	force  bool       // replace a list that is there
 	file   *disk.File // nil: not yet created
 	beside bool       // the file is beside the list
 	pack   packer     // nil: the list is not compressed
@@ -44,7 +46,7 @@ type packer interface {
 // NewOutput returns an output after checking that the file can be created. The path
 // "-" means stdout. force allows it to replace an existing file.
 func NewOutput(path string, force bool, stdout io.Writer) (*Output, error) {
-	o := &Output{path: path}
+	o := &Output{path: path, force: force}
 	if path == "-" {
 		o.path, o.buf = "", bufio.NewWriterSize(stdout, 64<<10)
 	}
@@ -119,15 +121,25 @@ func (o *Output) Close(complete bool) error {
 	}
 	switch {
 	case o.file == nil:
-	case o.beside && complete && err == nil:
+	case o.beside && complete && err == nil && o.mayReplace():
 		err = o.file.Commit()
 	default:
+		if o.beside && complete && err == nil {
+			err = fs.ErrExist // another program created it meanwhile
+		}
 		if e := o.file.Sync(); !errors.Is(e, syscall.EINVAL) { // a pipe or a device can't be synced
 			err = errors.Join(err, e)
 		}
 		err = errors.Join(err, o.file.Close())
 	}
 	return o.failure(err)
+}
+
+// mayReplace reports whether the list may get its name: no file has it, or it may be
+// replaced.
+func (o *Output) mayReplace() bool {
+	_, err := os.Lstat(o.path)
+	return o.force || errors.Is(err, fs.ErrNotExist)
 }
 
 // Kept returns the place of an incomplete list, as the end of a sentence.
@@ -152,8 +164,11 @@ func (o *Output) failure(err error) error {
 	if o.path == "" {
 		e.Path = "standard output"
 	}
-	if errors.Is(err, syscall.ENOSPC) {
+	switch {
+	case errors.Is(err, syscall.ENOSPC):
 		e.Hint = "free some space, or choose another disk"
+	case errors.Is(err, fs.ErrExist) && o.file != nil:
+		e.Hint = "another program created it; the new list is in " + console.Plain(o.file.Name(), 200)
 	}
 	return output.Failure(e)
 }
