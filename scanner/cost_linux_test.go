@@ -106,19 +106,6 @@ func nextRounds(
 	return said
 }
 
-// at returns a copy of the session as if the server had another address.
-func (t *session) at(addr uint64) session {
-	u := session{addr: addr, packets: t.packets}
-	for _, round := range t.rounds {
-		round = slices.Clone(round)
-		for i := range round {
-			round[i].Addr = addr
-		}
-		u.rounds = append(u.rounds, round)
-	}
-	return u
-}
-
 // watch is a stopwatch for the processor time of a thread, to which its goroutine
 // must be locked. It leaves out the time that reading the clock takes.
 type watch struct{ from, spent time.Duration }

@@ -103,9 +103,6 @@ func (l *learner) Late(source uint64, trip time.Duration) {
 // Answered records the time from the first request for a question to its answer.
 func (l *learner) Answered(took time.Duration) { l.asked.add(took) }
 
-// due reports whether it is time for an update.
-func (l *learner) due(now time.Duration) bool { return now-l.at >= learnEvery }
-
 // update sets the timeouts from the known round trips. It reports whether they fell
 // so far that sessions that are already waiting should wait less.
 func (l *learner) update(now time.Duration) (sweep bool) {

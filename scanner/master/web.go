@@ -35,7 +35,7 @@ func (f *fetch) overWeb(ctx context.Context) error {
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 	if err := w.fetchParts(ctx); err != nil {
-		return fmt.Errorf("Web API: %w", err)
+		return fmt.Errorf("%s: %w", "Web API", err)
 	}
 	return nil
 }
