@@ -246,9 +246,8 @@ func (r *run) loop(ctx context.Context) error {
 	now := time.Now()
 	flushed, pruned, listed, said := now, now.Add(-pruneEvery), now, now
 	lists := make(chan error, 1)
-	loading := false
+	loading, reload := false, false
 	for {
-		reload := false
 		select {
 		case <-ctx.Done():
 			return nil
@@ -287,7 +286,7 @@ func (r *run) loop(ctx context.Context) error {
 			}
 		}
 		if due := r.ListEvery > 0 && now.Sub(listed) >= r.ListEvery; (due || reload) && !loading {
-			listed, loading = now, true
+			listed, loading, reload = now, true, false
 			go func() { lists <- r.list(ctx) }()
 		}
 		if r.Status != nil && now.Sub(said) >= time.Second {
