@@ -186,7 +186,7 @@ func (g *group) appendLeading(dst []byte) []byte {
 	for b := g.first; b != nil; b = b.later {
 		at[b.number] = b
 	}
-	for i, b := range at {
+	for i, b := range at[:] {
 		if b == nil {
 			break
 		}

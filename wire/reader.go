@@ -88,11 +88,11 @@ func (r *reader) text(v *[]byte, f Fields) {
 // up to the end of the message are kept and the message counts as truncated. If no
 // byte is left, the field is missing.
 func (r *reader) lastText(v *[]byte, f Fields) {
-	if b := r.b; len(b) > 0 && indexNUL(b) < 0 {
+	b := r.b
+	if r.text(v, f); r.cut == f && len(b) > 0 {
 		*v = b[:len(b):len(b)]
 		r.has |= f
 	}
-	r.text(v, f)
 }
 
 // untilNUL returns b up to its first NUL, or all of it.

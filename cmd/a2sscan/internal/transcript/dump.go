@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"iter"
@@ -120,7 +121,7 @@ func value(name string, v []byte) string {
 		}
 		return [...]string{"0: no", "1: yes"}[u]
 	case "extra data flag":
-		return fmt.Sprintf("0x%02x: %s", u, extraWords(v[0]))
+		return fmt.Sprintf("0x%02x", u) // the fields that it announces follow
 	case "score", "deaths", "money":
 		return fmt.Sprint(int32(u))
 	case "duration":
@@ -157,23 +158,6 @@ func letter(c byte) string {
 	return fmt.Sprintf("0x%02x", c)
 }
 
-// extraWords lists the fields that the extra data flag announces, in their order.
-func extraWords(flag byte) string {
-	var words []string
-	for _, e := range []struct {
-		bit  byte
-		word string
-	}{{0x80, "port"}, {0x10, "Steam ID"}, {0x40, "SourceTV"}, {0x20, "keywords"}, {0x01, "game ID"}} {
-		if flag&e.bit != 0 {
-			words = append(words, e.word)
-		}
-	}
-	if len(words) == 0 {
-		return "none"
-	}
-	return strings.Join(words, ", ")
-}
-
 const unknownKind = "unknown to A2S"
 
 // kindWord names a kind of message.
@@ -186,8 +170,5 @@ func kindWord(k wire.Kind) string {
 		wire.KindRules: "rules", wire.KindChallenge: "challenge", wire.KindPing: "ping reply",
 		wire.KindBanned: "message: banned", wire.KindLimited: "message: too many queries",
 	}[k]
-	if word == "" {
-		return unknownKind
-	}
-	return word
+	return cmp.Or(word, unknownKind)
 }

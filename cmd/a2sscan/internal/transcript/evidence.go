@@ -20,11 +20,10 @@ type evidence struct {
 	table  *reasm.Table
 	unpack reasm.Unpacker
 
-	known      map[string]bool // datagrams, followed by < or > for their direction
-	repeats    int             // requests that were sent again with the same bytes
-	asked      [wire.NumQuestions]bool
+	known      map[string]bool         // datagrams, followed by < or > for their direction
+	repeats    int                     // requests that were sent again with the same bytes
 	asksAnew   [wire.NumQuestions]bool // a request for the question had no challenge
-	strangers  []string                // addresses that sent something although they were not queried
+	strangers  []string                // addresses that sent something although they were not queried, at most three and "…"
 	junk       string                  // describes the target's first datagram that is not A2S; "": none
 	speaks     bool                    // the target sent A2S
 	challenged bool                    // the target sent challenges
@@ -36,10 +35,6 @@ type evidence struct {
 
 // theServer identifies the sender of fragments in the table. There is only one.
 const theServer = 1
-
-func newEvidence(target netip.AddrPort, width int) evidence {
-	return evidence{target: target, width: width, table: reasm.New(reasm.Config{}), known: map[string]bool{}}
-}
 
 // add describes a datagram and takes it into account.
 func (v *evidence) add(e *event) {
@@ -54,7 +49,11 @@ func (v *evidence) add(e *event) {
 		e.what += ", again"
 	}
 	if e.addr != v.target {
-		if from := e.addr.String(); !slices.Contains(v.strangers, from) {
+		from := e.addr.String()
+		if len(v.strangers) == 3 && !slices.Contains(v.strangers, from) {
+			from = "…"
+		}
+		if !slices.Contains(v.strangers, from) && len(v.strangers) < 4 {
 			v.strangers = append(v.strangers, from)
 		}
 		e.what += fmt.Sprintf("; it comes from %v, which was not queried", e.addr)
@@ -83,11 +82,6 @@ func (v *evidence) add(e *event) {
 	}
 }
 
-// borrowed reports whether all requests of a question carried a challenge. It was that
-// of another question, because the server never had a request for a challenge of this
-// one.
-func (v *evidence) borrowed(q wire.Question) bool { return v.asked[q] && !v.asksAnew[q] }
-
 // describe describes a datagram in a few words.
 func (v *evidence) describe(e *event) string {
 	b, k := e.data, wire.KindOf(e.data)
@@ -100,8 +94,6 @@ func (v *evidence) describe(e *event) string {
 		return "not A2S: it begins with neither -1 nor -2"
 	case len(wire.Body(b)) == 0:
 		return "a header without a message"
-	case k == wire.KindChallenge:
-		return v.describeChallenge(e)
 	case e.sent:
 		return v.describeRequest(b)
 	}
@@ -112,36 +104,30 @@ func (v *evidence) describe(e *event) string {
 		}
 		return word + ": " + console.Quoted(string(text), 60)
 	}
-	if word == unknownKind {
-		word += ": kind " + letter(byte(k))
+	if k != wire.KindChallenge {
+		return strings.Replace(word, unknownKind, unknownKind+": kind "+letter(byte(k)), 1)
 	}
+	if _, err := wire.DecodeChallenge(b); err != nil {
+		return "a malformed challenge"
+	}
+	v.challenged = v.challenged || e.addr == v.target
+	c := wire.Body(b)[1:]
+	word += fmt.Sprintf(" % x", c)
+	if v.challenge != nil && !bytes.Equal(v.challenge, c) {
+		word += ", not the same as before"
+	}
+	v.challenge = c
 	return word
 }
 
-func (v *evidence) describeChallenge(e *event) string {
-	if _, err := wire.DecodeChallenge(e.data); err != nil {
-		return "a malformed challenge"
-	}
-	v.challenged = v.challenged || !e.sent && e.addr == v.target
-	c := wire.Body(e.data)[1:]
-	text := fmt.Sprintf("challenge % x", c)
-	if v.challenge != nil && !bytes.Equal(v.challenge, c) {
-		text += ", not the same as before"
-	}
-	v.challenge = c
-	return text
-}
-
-// describeRequest describes a request, and notes for which question it is. Some requests
-// have one more NUL at their end.
+// describeRequest describes a request, and notes for which question it is. It may have
+// one more NUL at its end.
 func (v *evidence) describeRequest(b []byte) string {
+	after := ""
 	r, err := wire.DecodeRequest(b)
-	shorter, extra := bytes.CutSuffix(b, []byte{0})
-	if extra = extra && err != nil; extra {
-		r, err = wire.DecodeRequest(shorter)
-	}
 	if err != nil {
-		return "a request"
+		r, _ = wire.DecodeRequest(b[:len(b)-1])
+		after = ", and one more NUL"
 	}
 	text := kindWord(r.Kind)
 	q := slices.Index([]wire.Kind{wire.KindInfoRequest, wire.KindPlayersRequest, wire.KindRulesRequest}, r.Kind)
@@ -149,16 +135,10 @@ func (v *evidence) describeRequest(b []byte) string {
 	case r.HasChallenge:
 		text += fmt.Sprintf(", challenge % x", binary.LittleEndian.AppendUint32(nil, uint32(r.Challenge)))
 	case q >= 0:
+		v.asksAnew[q] = true
 		text += ", no challenge"
 	}
-	if q >= 0 {
-		v.asked[q] = true
-		v.asksAnew[q] = v.asksAnew[q] || !r.HasChallenge
-	}
-	if extra {
-		text += ", and one more NUL"
-	}
-	return text
+	return text + after
 }
 
 // reassemble adds a fragment to its reply. It returns the rows for a reassembled
@@ -167,22 +147,18 @@ func (v *evidence) reassemble(e *event) []string {
 	note := func(format string, args ...any) []string {
 		return console.Wrap("    = "+fmt.Sprintf(format, args...), v.width, 6)
 	}
-	fault := func(err error) string {
-		code, _ := err.(wire.Error)
-		return strings.ReplaceAll(code.String(), "_", " ")
-	}
 	msg, o, err := v.table.Add(e.at, theServer, e.data, nil)
 	how := "reassembled"
 	switch {
 	case err != nil:
-		return note("dropped: %s as a fragment", fault(err))
+		return note("dropped: %s as a fragment", errorWord(err))
 	case o == reasm.Conflict:
 		return note("dropped: it contradicts the other fragments with its ID")
 	case o == reasm.Packed:
 		how += fmt.Sprintf(" and decompressed from %d bytes", len(msg))
 		plain, err := v.unpack.Unpack(nil, msg)
 		if err != nil {
-			return note("reassembled: %d bytes of bzip2, which cannot be decompressed: %s", len(msg), fault(err))
+			return note("reassembled: %d bytes of bzip2, which cannot be decompressed: %s", len(msg), errorWord(err))
 		}
 		msg = plain
 	case o != reasm.Whole:

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 	"unicode/utf8"
 
@@ -42,7 +43,7 @@ func (s *Session) Text() string {
 	}
 	b.WriteString("\nrecord:\n")
 	shown := console.Visible(bytes.TrimSpace(record.Append(nil, "", s.Result)))
-	for _, line := range pretty(nil, s.Width, member{value: shown}, "", "") {
+	for _, line := range pretty(nil, s.Width, "", shown, "", "") {
 		b.WriteString(line + "\n")
 	}
 	return b.String()
@@ -82,16 +83,7 @@ func (s *Session) Brief(onScreen bool) string {
 	return fmt.Sprintf("verdict: %s\n%s\n", s.Verdict.plain(), facts)
 }
 
-// sessionJSON is the session as a JSON object, for programs.
-type sessionJSON struct {
-	Schema int    `json:"schema"`
-	Addr   string `json:"addr"`
-	*Verdict
-	Record    json.RawMessage `json:"record"`
-	Datagrams []datagramJSON  `json:"datagrams"`
-	LeftOut   int             `json:"datagrams_left_out"` // datagrams beyond the limits
-}
-
+// datagramJSON is a datagram in a session's JSON.
 type datagramJSON struct {
 	Millis float64 `json:"ms"` // since the first datagram
 	Sent   bool    `json:"sent"`
@@ -101,22 +93,26 @@ type datagramJSON struct {
 	Hex    string  `json:"hex"`
 }
 
-// JSON returns the session as one line of JSON without a newline.
+// JSON returns the session as one line of JSON without a newline, for programs.
 func (s *Session) JSON() []byte {
-	j := sessionJSON{
-		Schema: 1, Addr: s.Target.String(), Verdict: &s.Verdict, LeftOut: s.leftOut,
-		Record: record.Append(nil, "", s.Result),
-	}
+	var all []datagramJSON
 	for i := range s.events {
 		e := &s.events[i]
-		j.Datagrams = append(j.Datagrams, datagramJSON{
+		all = append(all, datagramJSON{
 			ms(s.since(e)), e.sent, e.addr.String(), len(e.data), e.what, hex.EncodeToString(e.data),
 		})
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	enc.Encode(&j) // every type in it can be encoded
+	enc.Encode(struct { // every type in it can be encoded
+		Schema int    `json:"schema"`
+		Addr   string `json:"addr"`
+		*Verdict
+		Record    json.RawMessage `json:"record"`
+		Datagrams []datagramJSON  `json:"datagrams"`
+		LeftOut   int             `json:"datagrams_left_out"` // datagrams beyond the limits
+	}{1, s.Target.String(), &s.Verdict, record.Append(nil, "", s.Result), all, s.leftOut})
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
@@ -127,66 +123,48 @@ const (
 	shownRaw     = 3
 )
 
-// member is a member of an object or, without a key, of an array.
-type member struct {
-	key   string // as in the record, with quotes, colon and space
-	value json.RawMessage
-}
-
-// pretty appends a record, or a part of it, as lines of at most width characters. A
-// value that fits stays on one line. Values and lists that are too long are cut and
-// end with "…". indent comes before it, and comma after it.
-func pretty(lines []string, width int, m member, indent, comma string) []string {
-	line := indent + m.key + string(m.value) + comma
-	members := m.members()
+// pretty appends the JSON value of a key of the record as lines of at most width
+// characters. A value that fits stays on one line. Values and lists that are too long
+// are cut and end with "…". indent comes before it, and comma after it.
+func pretty(lines []string, width int, key string, value json.RawMessage, indent, comma string) []string {
+	line := indent + key + string(value) + comma
 	switch {
 	case utf8.RuneCountInString(line) <= width:
 		return append(lines, line)
-	case len(members) == 0:
+	case value[0] != '{' && value[0] != '[':
 		return append(lines, console.Plain(line, width))
 	}
 	most := shownMembers
 	switch {
 	case indent == "":
-		most = len(members)
-	case m.key == `"rules_raw": `:
+		most = math.MaxInt
+	case key == `"rules_raw": `:
 		most = shownRaw
 	}
-	lines = append(lines, indent+m.key+string(m.value[:1]))
-	for i, inner := range members[:min(len(members), most)] {
-		between := ","
-		if i == len(members)-1 {
+	lines = append(lines, indent+key+string(value[:1]))
+	d := json.NewDecoder(bytes.NewReader(value))
+	d.Token()
+	n := 0
+	for ; d.More(); n++ {
+		name, between := "", ","
+		if value[0] == '{' {
+			start := d.InputOffset()
+			d.Token() // as the record writes it, with quotes and escapes
+			name = string(bytes.TrimLeft(value[start:d.InputOffset()], ", ")) + ": "
+		}
+		var inner json.RawMessage
+		if d.Decode(&inner) != nil {
+			return append(lines, console.Plain(line, width)) // no JSON: not from us
+		}
+		if !d.More() {
 			between = ""
 		}
-		lines = pretty(lines, width, inner, indent+"  ", between)
-	}
-	if n := len(members) - most; n > 0 {
-		lines = append(lines, fmt.Sprintf("%s  … %d more, which --json prints", indent, n))
-	}
-	return append(lines, indent+string(m.value[len(m.value)-1:])+comma)
-}
-
-// members returns the members of an object or array in their order; nil for other
-// values.
-func (m member) members() (all []member) {
-	if len(m.value) == 0 || m.value[0] != '{' && m.value[0] != '[' {
-		return nil
-	}
-	d := json.NewDecoder(bytes.NewReader(m.value))
-	d.Token()
-	for d.More() {
-		var one member
-		if m.value[0] == '{' {
-			start := d.InputOffset()
-			if _, err := d.Token(); err != nil {
-				return nil
-			}
-			one.key = string(bytes.TrimLeft(m.value[start:d.InputOffset()], ", ")) + ": "
+		if n < most {
+			lines = pretty(lines, width, name, inner, indent+"  ", between)
 		}
-		if d.Decode(&one.value) != nil {
-			return nil
-		}
-		all = append(all, one)
 	}
-	return all
+	if n > most {
+		lines = append(lines, fmt.Sprintf("%s  … %d more, which --json prints", indent, n-most))
+	}
+	return append(lines, indent+string(value[len(value)-1:])+comma)
 }

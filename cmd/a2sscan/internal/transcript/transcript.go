@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/a2sscan/a2sscan/reasm"
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
@@ -89,7 +90,9 @@ func (s *Session) trace(now time.Duration, sent bool, addr netip.AddrPort, datag
 // explain describes all datagrams.
 func (s *Session) explain() {
 	s.Width = max(s.Width, leastWidth)
-	s.seen = newEvidence(s.Target, s.Width)
+	s.seen = evidence{
+		target: s.Target, width: s.Width, table: reasm.New(reasm.Config{}), known: map[string]bool{},
+	}
 	for i := range s.events {
 		s.seen.add(&s.events[i])
 	}

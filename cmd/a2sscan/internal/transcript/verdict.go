@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -40,6 +41,12 @@ func (v *Verdict) addHint(format string, args ...any) {
 	v.Hints = append(v.Hints, fmt.Sprintf(format, args...))
 }
 
+// errorWord returns the word for an error for a person.
+func errorWord(err error) string {
+	code, _ := err.(wire.Error)
+	return strings.ReplaceAll(code.String(), "_", " ")
+}
+
 // judge finds the verdict on the server: the first that holds. What the server itself
 // reports comes first.
 func (s *Session) judge() {
@@ -73,7 +80,7 @@ func (s *Session) judge() {
 		{late, s.late() > 0, fmt.Sprintf("it answers, but later than the timeout of %v: try --timeout %v",
 			s.timeout, 4*s.timeout)},
 		{elsewhere, len(s.seen.strangers) > 0, fmt.Sprintf("the answer comes from %s instead: the server has "+
-			"several addresses, or something on the way rewrites them", s.seen.strangerList())},
+			"several addresses, or something on the way rewrites them", strings.Join(s.seen.strangers, ", "))},
 		{silent, true, "no answer at all"},
 	} {
 		if c.holds {
@@ -93,15 +100,6 @@ func (s *Session) answered() bool {
 // late counts the datagrams that arrived after the last timeout of their question.
 func (s *Session) late() int { return s.received - int(s.Result.Received) }
 
-// strangerList lists a few of the strangers.
-func (v *evidence) strangerList() string {
-	words := slices.Clone(v.strangers[:min(len(v.strangers), 3)])
-	if len(v.strangers) > 3 {
-		words = append(words, "…")
-	}
-	return strings.Join(words, ", ")
-}
-
 // questions returns the words of the questions for which is returns true. code says why
 // a question has no complete answer; 0: it has one.
 func (s *Session) questions(is func(q wire.Question, code wire.Error) bool) (words []string) {
@@ -114,10 +112,11 @@ func (s *Session) questions(is func(q wire.Question, code wire.Error) bool) (wor
 }
 
 // unheard returns the unanswered questions: those that were only asked with the
-// challenge of another question, or the others.
+// challenge of another question, because the server never had a request for one of
+// their own, or the others.
 func (s *Session) unheard(borrowed bool) []string {
 	return s.questions(func(q wire.Question, code wire.Error) bool {
-		return code == wire.ErrTimeout && s.seen.borrowed(q) == borrowed
+		return code == wire.ErrTimeout && s.seen.asksAnew[q] != borrowed
 	})
 }
 
@@ -171,9 +170,9 @@ func population(r *scanner.Result) string {
 	return text
 }
 
-// questionErrors explain why a question has no complete answer.
+// questionErrors explain why a question has no complete answer, where the word for the
+// error does not.
 var questionErrors = [wire.NumErrors]string{
-	wire.ErrTimeout: "no answer",
 	wire.ErrIncomplete: "some fragments of the answer did not arrive; the record has the " +
 		"content of the fragments before the gap",
 	wire.ErrTruncated:     "the answer ends inside a field; the complete fields are in the record",
@@ -181,11 +180,6 @@ var questionErrors = [wire.NumErrors]string{
 	wire.ErrChecksum:      "the answer is compressed, and its checksum is wrong",
 	wire.ErrTooLarge:      "the answer is larger than 512 KiB, or claims to be",
 	wire.ErrChallengeLoop: "answered only by new challenges",
-	wire.ErrRateLimited:   "the server reports too many queries",
-	wire.ErrBanned:        "the server reports that this address is banned",
-	wire.ErrUnreachable:   "ICMP reports that the port is unreachable",
-	wire.ErrSendFailed:    "the request could not be sent",
-	wire.ErrExcluded:      "the address was excluded",
 	wire.ErrUnexpected:    "answered by a message of another type",
 	wire.ErrEmpty:         "the answer is empty: only a type byte",
 }
@@ -197,7 +191,7 @@ func (s *Session) explainFaults() {
 	for code := wire.Error(1); code < wire.NumErrors; code++ {
 		of := s.questions(func(_ wire.Question, c wire.Error) bool { return c == code })
 		if len(of) > 0 && (v.Word == faulty || s.answered() && code != wire.ErrTimeout) {
-			v.add("%s: %s", strings.Join(of, ", "), questionErrors[code])
+			v.add("%s: %s", strings.Join(of, ", "), cmp.Or(questionErrors[code], errorWord(code)))
 		}
 	}
 	const most = 4
@@ -270,6 +264,6 @@ func (s *Session) addHints() {
 		}
 	}
 	if len(seen.strangers) > 0 && v.Word != elsewhere {
-		v.addHint("datagrams also came from %s, which was not queried", seen.strangerList())
+		v.addHint("datagrams also came from %s, which was not queried", strings.Join(seen.strangers, ", "))
 	}
 }

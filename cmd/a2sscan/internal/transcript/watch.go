@@ -10,27 +10,24 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// fact is something that may change from one query to the next.
-type fact struct{ label, value string }
+// facts are what may change from one query to the next.
+var facts = [...]string{"verdict", "name", "map", "players", "bots", "version", "rules"}
 
-// facts returns what Watch compares: only the verdict if it is to be brief. Facts that
-// the server did not send are missing.
-func (s *Session) facts(brief bool) []fact {
-	all := []fact{{"verdict", s.Verdict.plain()}}
+// values returns the values of the facts: only that of the verdict if it is to be brief.
+// The server did not send those that are "".
+func (s *Session) values(brief bool) (v [len(facts)]string) {
+	v[0] = s.Verdict.plain()
 	r := s.Result
-	if brief {
-		return all
-	}
-	if r.HasInfo {
+	if r.HasInfo && !brief {
 		in, people := &r.Info, r.Population()
-		all = append(all, fact{"name", console.Quoted(string(in.Name), 60)}, fact{"map", console.Quoted(string(in.Map), 40)},
-			fact{"players", fmt.Sprintf("%d of %d", people.People, people.Places)}, fact{"bots", fmt.Sprint(people.Bots)},
-			fact{"version", console.Quoted(string(in.Version), 40)})
+		copy(v[1:], []string{console.Quoted(string(in.Name), 60), console.Quoted(string(in.Map), 40),
+			fmt.Sprintf("%d of %d", people.People, people.Places), fmt.Sprint(people.Bots),
+			console.Quoted(string(in.Version), 40)})
 	}
-	if r.HasRules {
-		all = append(all, fact{"rules", fmt.Sprint(len(r.Rules))})
+	if r.HasRules && !brief {
+		v[6] = fmt.Sprint(len(r.Rules))
 	}
-	return all
+	return v
 }
 
 // Watch queries the server at intervals until ctx ends. It writes a line whenever
@@ -39,7 +36,7 @@ func (s *Session) facts(brief bool) []fact {
 func Watch(ctx context.Context, t *console.Terminal, out io.Writer, every time.Duration, brief bool,
 	ask func() (*Session, error)) error {
 	defer t.ClearStatus()
-	var was map[string]string
+	var was [len(facts)]string
 	for n := 1; ; n++ {
 		s, err := ask()
 		if ctx.Err() != nil {
@@ -49,14 +46,14 @@ func Watch(ctx context.Context, t *console.Terminal, out io.Writer, every time.D
 			return err
 		}
 		var changed []string
-		now := map[string]string{}
-		for _, f := range s.facts(brief) {
-			now[f.label] = f.value
-			switch old, known := was[f.label]; {
-			case !known:
-				changed = append(changed, f.label+" "+f.value)
-			case old != f.value:
-				changed = append(changed, f.label+" "+old+" → "+f.value)
+		now := s.values(brief)
+		for i, value := range now {
+			switch old := was[i]; {
+			case value == old || value == "":
+			case old == "":
+				changed = append(changed, facts[i]+" "+value)
+			default:
+				changed = append(changed, facts[i]+" "+old+" → "+value)
 			}
 		}
 		was = now
