@@ -46,7 +46,6 @@ var arrows = map[string][]string{
 	"bench/fleet/judge":             simulated("", "/internal/data", "/internal/random", "/internal/loopback", "/games"),
 
 	"cmd/a2sscan/internal/console":    {},
-	"cmd/a2sscan/internal/capture":    {"wire"},
 	"cmd/a2sscan/internal/doctor":     {"scanner", "scanner/internal/session", "cmd/a2sscan/internal/console"},
 	"cmd/a2sscan/internal/geo":        {"scanner", "scanner/internal/session", "cmd/a2sscan/internal/console"},
 	"cmd/a2sscan/internal/transcript": {"sink/record", "scanner/list", "cmd/a2sscan/internal/console"},
@@ -63,7 +62,7 @@ var arrows = map[string][]string{
 	"cmd/a2sscan/internal/columns":         {"sink/record", "cmd/a2sscan/internal/console"},
 	"cmd/a2sscan/internal/censusfile":      {"sink/census", "cmd/a2sscan/internal/geo", "cmd/a2sscan/internal/output", "cmd/a2sscan/internal/store"},
 	"cmd/a2sscan/internal/compare":         {"sink/census", "scanner/list", "cmd/a2sscan/internal/censusfile", "cmd/a2sscan/internal/inputs"},
-	"cmd/a2sscan/internal/decode":          {"cmd/a2sscan/internal/capture", "cmd/a2sscan/internal/censusfile", "cmd/a2sscan/internal/inputs"},
+	"cmd/a2sscan/internal/decode":          {"wire", "cmd/a2sscan/internal/censusfile", "cmd/a2sscan/internal/inputs"},
 	"cmd/a2sscan/internal/simulation": {"bench/fleet", "bench/fleet/judge", "cmd/a2sscan/internal/inputs",
 		"cmd/a2sscan/internal/censusfile", "cmd/a2sscan/internal/masterlist", "cmd/a2sscan/internal/progress", "cmd/a2sscan/internal/shutdown", "cmd/a2sscan/internal/ledger"},
 

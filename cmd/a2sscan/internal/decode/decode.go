@@ -1,13 +1,14 @@
-// Package decode makes records from captured datagrams, and checks records against
-// the datagrams that are stored in them.
+// Package decode makes records from captured datagrams, in hexadecimal text, pcap and
+// pcapng files, and checks records against the datagrams that are stored in them.
 package decode
 
 import (
 	"bufio"
+	"bytes"
 	"io"
+	"net/netip"
 	"os"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/capture"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
@@ -63,36 +64,83 @@ func (d *run) file(name string) error {
 		r = f
 	}
 	in := bufio.NewReaderSize(r, 1<<16)
-	format := capture.Detect(in)
-	if format == capture.Records {
+	kind := detect(in)
+	if kind == recordsFormat {
 		return d.recorded(name, in)
 	}
 	if d.options.Check {
 		return console.Fail(console.ExitUsage, "%s: --check needs records", console.Plain(name, 200)).
 			WithHint("scan --raw writes records that can be checked")
 	}
-	senders, err := d.read(name, format, in)
+	senders, err := d.read(name, kind, in)
 	for _, s := range senders {
 		if err == nil {
-			d.load(s.Datagrams)
+			d.load(s.datagrams)
 			r := d.decoder.Result()
-			r.Addr = s.Addr
+			r.Addr = s.addr
 			err = d.write(d.options.ScanID, r)
 		}
 	}
 	return err
 }
 
+// format is the format of a file with datagrams.
+type format uint8
+
+const (
+	hexFormat     format = iota // one datagram per line in hexadecimal
+	recordsFormat               // a census, whether compressed or not
+	pcapFormat                  // pcap or pcapng
+)
+
+// detect detects the format from the first bytes of in, without consuming them.
+func detect(in *bufio.Reader) format {
+	b, _ := in.Peek(4)
+	switch string(b) {
+	case "\xa1\xb2\xc3\xd4", "\xd4\xc3\xb2\xa1", "\xa1\xb2\x3c\x4d", "\x4d\x3c\xb2\xa1", pcapngMagic:
+		return pcapFormat // with microseconds or nanoseconds, in either byte order
+	case "\x28\xB5\x2F\xFD": // zstd
+		return recordsFormat
+	}
+	skippable := len(b) == 4 && b[0]&0xF0 == 0x50 && string(b[1:]) == "\x2A\x4D\x18" // zstd
+	if skippable || bytes.HasPrefix(bytes.TrimLeft(b, " \t\r\n"), []byte("{")) {
+		return recordsFormat
+	}
+	return hexFormat
+}
+
+// sender is a server with the datagrams that it sent, in the order of the file.
+type sender struct {
+	addr      netip.AddrPort // not valid: the file does not say who sent them
+	datagrams [][]byte
+}
+
+// senders holds the servers in a file, in the order of their first datagrams.
+type senders struct {
+	all    []*sender
+	byAddr map[netip.AddrPort]*sender
+}
+
+func (s *senders) add(from netip.AddrPort, datagram []byte) {
+	one := s.byAddr[from]
+	if one == nil {
+		one = &sender{addr: from}
+		s.byAddr[from] = one
+		s.all = append(s.all, one)
+	}
+	one.datagrams = append(one.datagrams, datagram)
+}
+
 // read returns the datagrams of a capture, grouped by sender.
-func (d *run) read(name string, format capture.Format, in *bufio.Reader) ([]*capture.Sender, error) {
-	if format == capture.Hex {
-		senders, err := capture.ReadHex(in, d.reportBadLine(name))
+func (d *run) read(name string, kind format, in *bufio.Reader) ([]*sender, error) {
+	if kind == hexFormat {
+		senders, err := readHex(in, d.reportBadLine(name))
 		if err != nil {
 			err = console.Fail(console.ExitInput, "%w", err)
 		}
 		return senders, err
 	}
-	senders, stats, err := capture.ReadPcap(in)
+	senders, stats, err := readPcap(in)
 	name = console.Plain(name, 200)
 	if err != nil {
 		return nil, console.Fail(console.ExitInput, "%s: after %d packets: %w", name, stats.Packets, err)

@@ -1,4 +1,4 @@
-package capture
+package decode
 
 import (
 	"bufio"
@@ -13,12 +13,12 @@ import (
 // datagram with a space after each byte, an address and a comment.
 const maxHexLine = 256 << 10
 
-// ReadHex reads text with one datagram per line in hexadecimal. A line may have
+// readHex reads text with one datagram per line in hexadecimal. A line may have
 // spaces, a comment after #, and the ip:port of the sender before the datagram. All
-// lines without an address belong to one sender. ReadHex calls bad for each line
+// lines without an address belong to one sender. readHex calls bad for each line
 // that is not valid, and continues. It returns an error only if reading r fails.
-func ReadHex(r io.Reader, bad func(line int, text string, err error)) ([]*Sender, error) {
-	var s senders
+func readHex(r io.Reader, bad func(line int, text string, err error)) ([]*sender, error) {
+	s := senders{byAddr: map[netip.AddrPort]*sender{}}
 	b := bufio.NewReaderSize(r, maxHexLine)
 	for line := 1; ; line++ {
 		text, err := readLine(b)

@@ -1,4 +1,4 @@
-package capture
+package decode
 
 import (
 	"fmt"
@@ -22,7 +22,7 @@ func TestReadHex(t *testing.T) {
 		long + "\n" +
 		"203.0.113.7:27015 45"
 	var bad []string
-	all, err := ReadHex(strings.NewReader(in), func(line int, text string, err error) {
+	all, err := readHex(strings.NewReader(in), func(line int, text string, err error) {
 		bad = append(bad, fmt.Sprintf("%d %v", line, err))
 	})
 	if err != nil {
@@ -30,7 +30,7 @@ func TestReadHex(t *testing.T) {
 	}
 	var got []string
 	for _, s := range all {
-		got = append(got, fmt.Sprintf("%v %x", s.Addr, s.Datagrams))
+		got = append(got, fmt.Sprintf("%v %x", s.addr, s.datagrams))
 	}
 	wantGot := "invalid AddrPort [ffff41 44]|203.0.113.7:27015 [ffff42 45]|203.0.113.7:27016 [43]"
 	if text := strings.Join(got, "|"); text != wantGot {
@@ -47,7 +47,7 @@ func FuzzReadHex(f *testing.F) {
 	f.Add("127.0.0.1:1 ff ff # x\nff\n")
 	f.Fuzz(func(t *testing.T, in string) {
 		lines, last := 0, 0
-		all, err := ReadHex(strings.NewReader(in), func(line int, _ string, _ error) {
+		all, err := readHex(strings.NewReader(in), func(line int, _ string, _ error) {
 			lines++
 			if line <= last {
 				t.Errorf("line %d after line %d", line, last)
@@ -58,7 +58,7 @@ func FuzzReadHex(f *testing.F) {
 			t.Fatal(err)
 		}
 		for _, s := range all {
-			lines += len(s.Datagrams)
+			lines += len(s.datagrams)
 		}
 		if have := strings.Count(in, "\n") + 1; lines > have {
 			t.Errorf("%d lines from a text of %d", lines, have)

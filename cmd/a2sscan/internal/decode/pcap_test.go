@@ -1,4 +1,4 @@
-package capture
+package decode
 
 import (
 	"bufio"
@@ -107,21 +107,21 @@ const (
 	oneRule     = "\xff\xff\xff\xffE\x01\x00a\x00" + "1\x00"
 )
 
-// readPcap reads a capture and returns the datagrams from servers as text, and the
+// readFile reads a capture and returns the datagrams from servers as text, and the
 // counts.
-func readPcap(t *testing.T, file []byte) (string, PcapStats) {
+func readFile(t *testing.T, file []byte) (string, pcapStats) {
 	t.Helper()
 	in := bufio.NewReader(bytes.NewReader(file))
-	if Detect(in) != Pcap {
+	if detect(in) != pcapFormat {
 		t.Fatal("the capture is not recognised")
 	}
-	all, stats, err := ReadPcap(in)
+	all, stats, err := readPcap(in)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var words []string
 	for _, s := range all {
-		words = append(words, fmt.Sprintf("%v %q", s.Addr, s.Datagrams))
+		words = append(words, fmt.Sprintf("%v %q", s.addr, s.datagrams))
 	}
 	return strings.Join(words, " "), stats
 }
@@ -135,12 +135,12 @@ func TestPcapLinks(t *testing.T) {
 		packets = append(packets, l.header+reply(noPlayers))
 		for _, order := range []binary.AppendByteOrder{be, le} {
 			file := pcapFile(order, l.number, l.header+request(infoRequest), l.header+reply(noPlayers), l.header+reply(oneRule))
-			if got, _ := readPcap(t, file); got != want {
+			if got, _ := readFile(t, file); got != want {
 				t.Errorf("%s: %s, want %s", l.name, got, want)
 			}
 		}
 	}
-	got, _ := readPcap(t, pcapngFile(numbers, packets...))
+	got, _ := readFile(t, pcapngFile(numbers, packets...))
 	want = fmt.Sprintf("10.0.0.1:27015 %q", bytesOf(noPlayers, len(links)))
 	if got != want {
 		t.Errorf("pcapng: %s, want %s", got, want)
@@ -154,12 +154,12 @@ func bytesOf(s string, n int) (all []string) {
 	return all
 }
 
-// TestPcapSide: ReadPcap returns only the datagrams from servers, in the order of
+// TestPcapSide: readPcap returns only the datagrams from servers, in the order of
 // the capture.
 func TestPcapSide(t *testing.T) {
 	odd := "\xff\xff\xff\xffZ"
 	other := ipv4("\x0a\x00\x00\x03", client, 0, udp(27016, 40000, noPlayers))
-	got, stats := readPcap(t, pcapFile(le, 101,
+	got, stats := readFile(t, pcapFile(le, 101,
 		reply(odd), // skipped: no request came before it, and A2S has no such reply
 		other,
 		request(infoRequest),
@@ -189,39 +189,39 @@ func TestPcapFragments(t *testing.T) {
 	c := ipv4(server, client, 2960/8, whole[2960:])
 	want := fmt.Sprintf("10.0.0.1:27015 %q", []string{long})
 	for _, packets := range [][]string{{a, b, c}, {c, a, b}, {b, c, a}} {
-		if got, _ := readPcap(t, pcapFile(be, 101, packets...)); got != want {
+		if got, _ := readFile(t, pcapFile(be, 101, packets...)); got != want {
 			t.Errorf("%.200s", got)
 		}
 	}
-	if got, _ := readPcap(t, pcapFile(be, 101, a, c)); got != "" {
+	if got, _ := readFile(t, pcapFile(be, 101, a, c)); got != "" {
 		t.Errorf("a reply made from two of three fragments: %.200s", got)
 	}
 }
 
-// TestPcapCut: ReadPcap returns the complete packets of a truncated file, and
+// TestPcapCut: readPcap returns the complete packets of a truncated file, and
 // counts packets whose end is missing.
 func TestPcapCut(t *testing.T) {
 	for name, file := range map[string][]byte{
 		"pcap":   pcapFile(le, 101, reply(noPlayers), reply(oneRule)),
 		"pcapng": pcapngFile([]uint16{101, 101}, reply(noPlayers), reply(oneRule)),
 	} {
-		all, stats := readPcap(t, file)
+		all, stats := readFile(t, file)
 		if stats.Truncated {
 			t.Errorf("%s: a complete file counts as truncated", name)
 		}
-		got, stats := readPcap(t, file[:len(file)-9])
+		got, stats := readFile(t, file[:len(file)-9])
 		if !stats.Truncated || stats.Packets != 1 || !strings.HasPrefix(all, strings.TrimSuffix(got, "]")) {
 			t.Errorf("%s: %s, %+v, of %s", name, got, stats, all)
 		}
 	}
 	short := reply(oneRule)
-	if got, stats := readPcap(t, pcapFile(le, 101, short[:len(short)-2], reply(noPlayers))); stats.Cut != 1 ||
+	if got, stats := readFile(t, pcapFile(le, 101, short[:len(short)-2], reply(noPlayers))); stats.Cut != 1 ||
 		got != fmt.Sprintf("10.0.0.1:27015 %q", []string{noPlayers}) {
 		t.Errorf("%s, %d cut", got, stats.Cut)
 	}
 }
 
-// FuzzPcap: no file makes ReadPcap panic, or return more bytes than the file has or
+// FuzzPcap: no file makes readPcap panic, or return more bytes than the file has or
 // more replies than packets.
 func FuzzPcap(f *testing.F) {
 	for _, l := range links {
@@ -229,10 +229,10 @@ func FuzzPcap(f *testing.F) {
 	}
 	f.Add(pcapngFile([]uint16{1, 101}, links[0].header+reply(noPlayers), reply(oneRule)))
 	f.Fuzz(func(t *testing.T, file []byte) {
-		all, stats, _ := ReadPcap(bufio.NewReader(bytes.NewReader(file))) // any error is fine
+		all, stats, _ := readPcap(bufio.NewReader(bytes.NewReader(file))) // any error is fine
 		size := 0
 		for _, s := range all {
-			for _, b := range s.Datagrams {
+			for _, b := range s.datagrams {
 				size += len(b)
 			}
 		}

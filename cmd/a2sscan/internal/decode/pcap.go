@@ -1,4 +1,4 @@
-package capture
+package decode
 
 import (
 	"bufio"
@@ -26,24 +26,41 @@ const maxFragmentAge = 30 * time.Second
 // pcapngMagic is the beginning of a pcapng file.
 const pcapngMagic = "\x0a\x0d\x0d\x0a"
 
-// PcapStats counts what ReadPcap found.
-type PcapStats struct {
+// pcapStats counts what readPcap found.
+type pcapStats struct {
 	Packets   int
 	Replies   int  // datagrams from servers
 	Cut       int  // packets whose end the capture omitted
 	Truncated bool // the file ends in the middle of a packet
 }
 
-// ReadPcap reads a pcap or pcapng file and returns the datagrams from servers. It
+// readPcap reads a pcap or pcapng file and returns the datagrams from servers. It
 // skips packets that are not UDP over IPv4. If reading fails, it also returns what
 // it has read so far.
-func ReadPcap(in *bufio.Reader) ([]*Sender, PcapStats, error) {
+func readPcap(in *bufio.Reader) ([]*sender, pcapStats, error) {
 	p := pcapReader{
+		senders: senders{byAddr: map[netip.AddrPort]*sender{}},
 		defrag:  ip4defrag.NewIPv4Defragmenter(),
 		queried: map[netip.AddrPort]bool{},
 	}
-	err := p.read(in)
-	return p.senders.all, p.stats, err
+	next, linkType, err := openPcap(in)
+	if err != nil {
+		return nil, p.stats, err
+	}
+	for {
+		data, info, err := next()
+		switch {
+		case errors.Is(err, io.ErrUnexpectedEOF):
+			p.stats.Truncated = true
+			return p.senders.all, p.stats, nil
+		case err == io.EOF:
+			return p.senders.all, p.stats, nil
+		case err != nil:
+			return p.senders.all, p.stats, err
+		}
+		p.stats.Packets++
+		p.addPacket(data, linkType(info), info.Timestamp)
+	}
 }
 
 // pcapReader collects the datagrams from servers in a sequence of packets.
@@ -52,28 +69,7 @@ type pcapReader struct {
 	defrag  *ip4defrag.IPv4Defragmenter
 	queried map[netip.AddrPort]bool // servers that received a request
 	swept   time.Time               // when old fragments were last discarded
-	stats   PcapStats
-}
-
-func (p *pcapReader) read(in *bufio.Reader) error {
-	next, linkType, err := openPcap(in)
-	if err != nil {
-		return err
-	}
-	for {
-		data, info, err := next()
-		switch {
-		case err == io.EOF:
-			return nil
-		case errors.Is(err, io.ErrUnexpectedEOF):
-			p.stats.Truncated = true
-			return nil
-		case err != nil:
-			return err
-		}
-		p.stats.Packets++
-		p.addPacket(data, linkType(info), info.Timestamp)
-	}
+	stats   pcapStats
 }
 
 // openPcap returns a function that reads the packets of a capture file one after
