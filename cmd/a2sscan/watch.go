@@ -141,7 +141,7 @@ func (f *watchFlags) add(cmd *cobra.Command) {
 	fs.DurationVar(&f.rules.BlindMax, "blind-max", 10*time.Minute, "when most servers are silent for `D`, call them down after all")
 	fs.StringSliceVar(&f.reference, "reference", nil, "servers that are always up, as a `LIST` of IP:PORT: the watch is blind when they are all silent, and only then; may be repeated")
 	fs.StringSliceVar(&f.events, "events", nil, "report only these kinds of events: a `LIST` of "+strings.Join(watch.KindNames(), ", ")+" (default: all; but map only for games that keep their map for weeks)")
-	fs.StringVar(&f.hook.file, "webhook-file", "", "post events to the URL in `FILE` (default: the variable "+hookVariable+")")
+	fs.StringVar(&f.hook.file, "webhook-file", "", "post events to the URL in `FILE` (default: the URL in the variable "+hookVariable+")")
 	fs.StringVar(&f.hook.format, "webhook-format", "json", "format of these posts: `WORD` is json or discord")
 	fs.StringSliceVar(&f.hook.events, "webhook-events", []string{"down", "up", "blind", "seeing"}, "post only these kinds of events: a `LIST`")
 	fs.Var(&f.page.listen, "listen", "serve the live page over HTTP at this port of 127.0.0.1, or at ADDRESS:PORT; port 0: any free port (default off)")

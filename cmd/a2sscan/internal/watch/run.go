@@ -50,8 +50,11 @@ type Status struct {
 
 // String returns the status as a line of text.
 func (s *Status) String() string {
-	line := fmt.Sprintf("%s: %s up, %s down; %s; %s", console.Plural(s.Servers, "server"), console.Grouped(uint64(s.Up)),
-		console.Grouped(uint64(s.Down)), console.Things(s.People, "person"), console.Plural(s.Events, "event"))
+	line := fmt.Sprintf("%s: %s up, %s down", console.Plural(s.Servers, "server"), console.Grouped(uint64(s.Up)), console.Grouped(uint64(s.Down)))
+	if never := s.Servers - s.Up - s.Down; never > 0 {
+		line += fmt.Sprintf(", %s never answered", console.Grouped(uint64(never)))
+	}
+	line += fmt.Sprintf("; %s; %s", console.Plural(s.People, "person"), console.Plural(s.Events, "event"))
 	if s.Blind {
 		line += "; BLIND: most servers are silent"
 	}

@@ -625,3 +625,11 @@ func TestOutages(t *testing.T) {
 		}
 	}
 }
+
+// The status line accounts for every server.
+func TestStatusLine(t *testing.T) {
+	s := Status{Numbers: Numbers{Servers: 2000, Up: 1985, Down: 1, People: 7654}, Every: 60, Took: 60}
+	if got, want := s.String(), "2,000 servers: 1,985 up, 1 down, 14 never answered; 7,654 people; 0 events"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
