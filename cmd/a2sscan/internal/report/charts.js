@@ -48,7 +48,7 @@ const charts = (() => {
     const axis = { stroke: () => css("--muted"), grid: { stroke: () => css("--line"), width: 1 }, ticks: { show: false }, font: "12px system-ui" };
     return new uPlot({
       width: plot.clientWidth, height: 220, tzDate: s => uPlot.tzDate(new Date(s * 1000), "Etc/UTC"),
-      scales: { y: { range: (u, low, high) => [0, data.unit === "%" ? 100 : Math.max(high * 1.05, 1)] } },
+      scales: { x: { range: (u, low, high) => [low < high ? low : high - 3600, high] }, y: { range: (u, low, high) => [0, data.unit === "%" ? 100 : Math.max(high * 1.05, 1)] } },
       axes: [axis, { ...axis, size: 62, values: (u, all) => all.map(v => v >= 1e4 ? v / 1e3 + "k" : v + (data.unit === "%" ? "%" : "")) }],
       series: [{ value: (u, v) => v == null ? "–" : date(v, data.clock) }, ...data.series.map(s => ({
         label: s.name, stroke: () => css(s.color), width: 2, value: (u, v) => grouped(v) + (v == null ? "" : data.unit),
