@@ -160,7 +160,7 @@ func (n *narrowNet) Stats() udp.Stats {
 // nothing is lost, and reports it.
 func TestScanFindsItsRate(t *testing.T) {
 	if testing.Short() {
-		t.Skip("a simulation in one goroutine")
+		t.Skip("SKIPPED under -short: it simulates in one goroutine, and go test without -short runs it")
 	}
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

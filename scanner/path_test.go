@@ -70,7 +70,7 @@ func liveOf(list []Target) (live, needed int) {
 // the link, and must miss hardly any servers.
 func TestFindRate(t *testing.T) {
 	if testing.Short() {
-		t.Skip("a simulation in one goroutine")
+		t.Skip("SKIPPED under -short: it simulates in one goroutine, and go test without -short runs it")
 	}
 	t.Parallel()
 	const most = 5000

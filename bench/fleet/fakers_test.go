@@ -23,7 +23,7 @@ func gamesConfig() Config {
 // questions and for fewer.
 func TestMeaningIsWhatIsSent(t *testing.T) {
 	if testing.Short() {
-		t.Skip("starts no goroutine")
+		t.Skip("SKIPPED under -short: it starts no goroutine, and go test without -short runs it")
 	}
 	cfg := gamesConfig()
 	kinds := compareTruth(t, cfg, scanner.AskAll)

@@ -17,7 +17,7 @@ import (
 // kind of faker have its flag.
 func TestFleetOfGames(t *testing.T) {
 	if testing.Short() {
-		t.Skip("its goroutines are those of other tests")
+		t.Skip("SKIPPED under -short: other tests run the same goroutines, and go test without -short runs it")
 	}
 	t.Parallel()
 	const network = "127.70.16.0/21"

@@ -28,7 +28,7 @@ const nightLoss = 0.01
 // diff marks each of those as a likely loss.
 func TestNights(t *testing.T) {
 	if testing.Short() {
-		t.Skip("its goroutines are those of other tests")
+		t.Skip("SKIPPED under -short: other tests run the same goroutines, and go test without -short runs it")
 	}
 	t.Parallel()
 	n, dir := startNights(t, *nightly), t.TempDir()

@@ -210,7 +210,7 @@ func TestMinutes(t *testing.T) {
 // The size of a server and day, as watches of 20 days leave it.
 func TestSize(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it starts no goroutines")
+		t.Skip("SKIPPED under -short: it starts no goroutine, and go test without -short runs it")
 	}
 	const servers, days = 500, 20
 	path := filepath.Join(t.TempDir(), "state.db")
