@@ -18,11 +18,11 @@ import (
 //     content.go; whether a reply is split or compressed: drawLayout in model.go
 //   - other replies: responder.go; those of hostile servers: misbehave in hostile.go;
 //     those of fakers: fakers.go
-//   - what a perfect scan records: faults in truth.go; expect, tellInfo and tellRules, if only a part of it counts
+//   - what a perfect scan records: faults in truth.go; expect, if only a part of it
+//     counts
 //
-// TestEveryKindAppears and TestTruthIsWhatIsSent then check it; the latter checks a
-// hostile kind only if it is in plainKinds. TestGolden requires a datagram of each
-// kind in goldens. A new weight in honestWeights, or a new hostile kind,
+// TestTruthIsWhatIsSent then checks it, a hostile kind only if it is in plainKinds.
+// TestGolden requires a datagram of each kind in goldens. A new weight in honestWeights, or a new hostile kind,
 // changes the fleets of every seed. An honest kind without a weight appears only if
 // a Config names it.
 type Kind uint8
