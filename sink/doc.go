@@ -31,7 +31,7 @@
 // When Sync or Close returns nil, every record written before it is in its file, and the
 // disk was told to store it. Between two Syncs, records reach the file in blocks, after
 // Options.FlushEvery at the latest. Close also makes sure that the file still has its
-// name and its length, and no hole: another program may have removed, renamed or
+// name and its length: another program may have removed, renamed or
 // truncated it.
 //
 // A compressed file is a sequence of zstd frames. A frame is a stream of blocks, each of
