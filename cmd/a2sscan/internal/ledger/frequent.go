@@ -70,11 +70,24 @@ func (f *Frequent) addText(name string) {
 	one.Servers++
 }
 
-// prune drops all but the maxFrequent names with the most servers.
+// prune drops all but maxFrequent names: those with the most servers, and any of equals.
 func (f *Frequent) prune() {
-	for _, one := range f.top(len(f.at))[maxFrequent:] {
-		f.dropped = max(f.dropped, one.Servers)
-		delete(f.at, string(one.Name))
+	counts := make([]uint64, 0, len(f.at))
+	for _, one := range f.at {
+		counts = append(counts, one.Servers)
+	}
+	slices.Sort(counts) // cheaper than sorting names: the addresses of a scan are all different
+	f.dropped = counts[len(counts)-maxFrequent-1]
+	above, _ := slices.BinarySearch(counts, f.dropped+1)
+	equals := maxFrequent - (len(counts) - above)
+	for name, one := range f.at {
+		switch {
+		case one.Servers > f.dropped:
+		case one.Servers == f.dropped && equals > 0:
+			equals--
+		default:
+			delete(f.at, name)
+		}
 	}
 }
 
