@@ -20,6 +20,7 @@ type Row struct {
 	Status         watchdb.Status
 	Since          time.Time // since when it has its status
 	People, Places int       // -1: unknown
+	Silent         int       // the latest checks that stayed without an answer
 }
 
 // copied is how many rows are copied while the watch waits.
@@ -40,7 +41,7 @@ func (v *View) Rows() iter.Seq[Row] {
 				}
 				row := Row{
 					ID: int64(i + 1), Addr: s.addr(), Known: s.known, Status: statusWords[s.status],
-					Since: moment(s.since), People: -1, Places: -1,
+					Since: moment(s.since), People: -1, Places: -1, Silent: int(s.silent),
 				}
 				if s.counted {
 					row.People, row.Places = int(s.people), int(s.places)
