@@ -22,18 +22,22 @@ import (
 // import modules that some module proxies lack.
 const nfpm = "github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.45.1"
 
-// license is the licence of the program, as an SPDX identifier.
-const license = "MIT"
-
 // build writes all files for the chosen systems to out and prints their sizes and
-// names.
+// names. It first removes those of an earlier build, so that the checksums cover only
+// this build.
 func (r *release) build(chosen []system, out string) error {
 	out, err := filepath.Abs(out)
 	if err != nil {
 		return err
 	}
-	if err := empty(out); err != nil {
+	if err := os.MkdirAll(out, 0o755); err != nil {
 		return err
+	}
+	old, _ := filepath.Glob(filepath.Join(out, "a2sscan?[0-9]*"))
+	for _, name := range append(old, filepath.Join(out, "SHA256SUMS")) {
+		if err := os.RemoveAll(name); err != nil {
+			return err
+		}
 	}
 	stage, err := os.MkdirTemp("", "a2sscan-build")
 	if err != nil {
@@ -42,43 +46,17 @@ func (r *release) build(chosen []system, out string) error {
 	defer os.RemoveAll(stage)
 	for _, s := range chosen {
 		t, err := r.contents(s, stage)
+		if err == nil {
+			err = r.writeArchive(s, t, out)
+		}
+		if err == nil && s.os == "linux" {
+			err = errors.Join(r.writePackages(s, t, filepath.Join(stage, s.arch), out), r.writeImage(s, t, out))
+		}
 		if err != nil {
-			return err
-		}
-		if err := r.writeArchive(s, t, out); err != nil {
-			return err
-		}
-		if err := r.writeSBOM(s, t[s.program()].Data, out); err != nil {
-			return err
-		}
-		if s.os != "linux" {
-			continue
-		}
-		if err := r.writePackages(s, t, filepath.Join(stage, s.arch), out); err != nil {
-			return err
-		}
-		if err := r.writeImage(s, t, out); err != nil {
-			return err
+			return fmt.Errorf("for %s: %w", s, err)
 		}
 	}
 	return writeSums(out)
-}
-
-// empty creates the folder out and removes the files of an earlier build from it,
-// so that the checksums cover only this build.
-func empty(out string) error {
-	for _, pattern := range []string{"a2sscan?[0-9]*", "SHA256SUMS"} {
-		old, err := filepath.Glob(filepath.Join(out, pattern))
-		if err != nil {
-			return err
-		}
-		for _, name := range old {
-			if err := os.RemoveAll(name); err != nil {
-				return err
-			}
-		}
-	}
-	return os.MkdirAll(out, 0o755)
 }
 
 // env returns the environment variables for building for the system. They override
@@ -104,7 +82,7 @@ func (r *release) contents(s system, stage string) (fstest.MapFS, error) {
 	if _, err := output(s.env(), "go", "build", "-trimpath", "-buildvcs=false", "-ldflags",
 		"-s -w -X main.releaseVersion="+r.version+" -X main.releaseCommit="+r.commit,
 		"-o", program, "./cmd/a2sscan"); err != nil {
-		return nil, fmt.Errorf("for %s: %w", s, err)
+		return nil, err
 	}
 	notes, err := notices(s)
 	if err != nil {
@@ -135,15 +113,11 @@ func (r *release) addFiles(t fstest.MapFS, sources map[string]string) error {
 				return err
 			}
 			data, err := os.ReadFile(p)
-			if err != nil {
-				return err
-			}
-			below, err := filepath.Rel(source, p)
 			mode := fs.FileMode(0o644)
 			if strings.HasPrefix(name, "a2sscan") {
 				mode = 0o755
 			}
-			r.add(t, path.Join(name, filepath.ToSlash(below)), mode, data)
+			r.add(t, name+filepath.ToSlash(strings.TrimPrefix(p, filepath.FromSlash(source))), mode, data)
 			return err
 		})
 		if err != nil {
@@ -174,16 +148,10 @@ func (r *release) writeArchive(s system, t fstest.MapFS, out string) error {
 	path := filepath.Join(out, r.archiveName(s))
 	if s.os == "windows" {
 		w := zip.NewWriter(&b)
-		if err := errors.Join(w.AddFS(top), w.Close()); err != nil {
-			return err
-		}
-		return os.WriteFile(path+".zip", b.Bytes(), 0o644)
+		return errors.Join(w.AddFS(top), w.Close(), os.WriteFile(path+".zip", b.Bytes(), 0o644))
 	}
 	w := tar.NewWriter(&b)
-	if err := errors.Join(w.AddFS(top), w.Close()); err != nil {
-		return err
-	}
-	return os.WriteFile(path+".tar.gz", compressed(b.Bytes()), 0o644)
+	return errors.Join(w.AddFS(top), w.Close(), os.WriteFile(path+".tar.gz", compressed(b.Bytes()), 0o644))
 }
 
 // compressed compresses data with gzip, without a file name or a time in the header.
@@ -204,10 +172,7 @@ func (r *release) writePackages(s system, t fstest.MapFS, stage, out string) err
 	if err != nil {
 		return err
 	}
-	pages, err := fs.Glob(t, "man/*.1")
-	if err != nil {
-		return err
-	}
+	pages, _ := fs.Glob(t, "man/*.1") // a constant pattern can't fail
 	for _, page := range pages {
 		r.add(t, page+".gz", 0o644, compressed(t[page].Data))
 	}
@@ -238,13 +203,10 @@ func (r *release) writePackages(s system, t fstest.MapFS, stage, out string) err
 	return nil
 }
 
-// writeSums writes the checksums of the archives, packages, images and SBOMs in the
+// writeSums writes the checksums of the archives, packages and images in the
 // format of sha256sum -c. It prints the size and the name of each file.
 func writeSums(out string) error {
-	names, err := filepath.Glob(filepath.Join(out, "a2sscan?[0-9]*"))
-	if err != nil {
-		return err
-	}
+	names, _ := filepath.Glob(filepath.Join(out, "a2sscan?[0-9]*"))
 	var sums strings.Builder
 	for _, name := range names {
 		data, err := os.ReadFile(name)

@@ -3,6 +3,8 @@ package main
 import (
 	"archive/tar"
 	"bytes"
+	"errors"
+	"fmt"
 	"io"
 	"path/filepath"
 	"testing/fstest"
@@ -36,14 +38,11 @@ func (r *release) writeImage(s system, t fstest.MapFS, out string) error {
 func (r *release) image(s system, t fstest.MapFS) (v1.Image, error) {
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)
-	if err := w.AddFS(fstest.MapFS{"a2sscan": t["a2sscan"], "LICENSE": t["LICENSE"], "NOTICES": t["NOTICES"]}); err != nil {
-		return nil, err
-	}
-	data := tar.Header{Typeflag: tar.TypeDir, Name: "data/", Mode: 0o755, ModTime: r.time, Uid: nonroot, Gid: nonroot}
-	if err := w.WriteHeader(&data); err != nil {
-		return nil, err
-	}
-	if err := w.Close(); err != nil {
+	err := errors.Join(
+		w.AddFS(fstest.MapFS{"a2sscan": t["a2sscan"], "LICENSE": t["LICENSE"], "NOTICES": t["NOTICES"]}),
+		w.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: "data/", Mode: 0o755, ModTime: r.time, Uid: nonroot, Gid: nonroot}),
+		w.Close())
+	if err != nil {
 		return nil, err
 	}
 	layer, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) {
@@ -52,23 +51,18 @@ func (r *release) image(s system, t fstest.MapFS) (v1.Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	image, err := mutate.AppendLayers(scratch.Image, layer)
+	image, err := mutate.ConfigFile(scratch.Image, &v1.ConfigFile{
+		OS: s.os, Architecture: s.arch, Created: v1.Time{Time: r.time}, RootFS: v1.RootFS{Type: "layers"},
+		Config: v1.Config{
+			User:       fmt.Sprintf("%d:%d", nonroot, nonroot),
+			WorkingDir: "/data",
+			Volumes:    map[string]struct{}{"/data": {}},
+			Entrypoint: []string{"/a2sscan"},
+			Cmd:        []string{"--help"},
+		},
+	})
 	if err != nil {
 		return nil, err
 	}
-	config, err := image.ConfigFile()
-	if err != nil {
-		return nil, err
-	}
-	config = config.DeepCopy()
-	config.OS, config.Architecture = s.os, s.arch
-	config.Created = v1.Time{Time: r.time}
-	config.Config = v1.Config{
-		User:       "65532:65532",
-		WorkingDir: "/data",
-		Volumes:    map[string]struct{}{"/data": {}},
-		Entrypoint: []string{"/a2sscan"},
-		Cmd:        []string{"--help"},
-	}
-	return mutate.ConfigFile(image, config)
+	return mutate.AppendLayers(image, layer)
 }

@@ -1,5 +1,6 @@
 // Command build makes the files of a release: archives for Linux, macOS and Windows,
-// deb and rpm packages, the OCI image, SBOMs and checksums. The same commit and the same version of Go make the same bytes.
+// deb and rpm packages, the OCI image, and checksums. The same commit and the same version
+// of Go make the same bytes.
 //
 //	go run ./packaging/build [-o DIR] [-for linux/amd64,…] [VERSION]
 //
