@@ -2,7 +2,7 @@ package main
 
 import (
 	"errors"
-	"maps"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -41,7 +41,8 @@ func (a *app) configurable(cmd *cobra.Command) {
 // one. It returns the arguments, which may come from the file too.
 //
 // The command line takes precedence. But the values of flags that may be repeated are
-// added: what a file excludes stays excluded.
+// added: what a file excludes stays excluded. A key in the command's table overrides the
+// same key before the first table.
 func (a *app) configure(cmd *cobra.Command, args []string) ([]string, error) {
 	path := cmd.Flags().Lookup(configFlag)
 	if !path.Changed {
@@ -51,25 +52,29 @@ func (a *app) configure(cmd *cobra.Command, args []string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	keys, err := keysFor(a.term, cmd, file)
-	if err != nil {
-		return nil, err
-	}
 	a.configFile = &ledger.ConfigFile{File: file.Path, SHA256: file.SHA256, Flags: []string{}}
+	var shared, own []flagfile.Key
+	owned := map[string]bool{}
+	for _, k := range file.Keys {
+		use, err := a.checkKey(cmd.Root(), file, k)
+		switch {
+		case err != nil:
+			return nil, err
+		case use && k.Table == cmd.Name():
+			own, owned[k.Name] = append(own, k), true
+		case use && k.Table == "" && hasKey(cmd, k.Name):
+			shared = append(shared, k)
+		}
+	}
 	typed := map[*pflag.Flag]bool{}
 	cmd.Flags().Visit(func(f *pflag.Flag) { typed[f] = true })
-	for _, k := range keys {
+	named := len(args) > 0
+	for _, k := range append(slices.DeleteFunc(shared, func(k flagfile.Key) bool { return owned[k.Name] }), own...) {
 		flag := cmd.Flags().Lookup(k.Name)
 		switch {
-		case k.Name == targetsKey && takesTargets(cmd):
-			if len(args) > 0 {
-				continue
-			}
-			if args = k.Strings(); slices.Contains(args, "") {
-				return nil, file.Fail(k.Line, "%s: want texts", targetsKey).WithHint(`targets = ["servers.txt", "203.0.113.7:27015"]`)
-			}
-			a.configFile.Targets = slices.Clone(args)
-		case !typed[flag] || repeatable(flag):
+		case flag == nil && !named:
+			args, a.configFile.Targets = k.Values, k.Values
+		case flag != nil && (!typed[flag] || repeatable(flag)):
 			texts, err := setFlag(flag, k)
 			if err != nil {
 				f := file.Fail(k.Line, "%s: %v", k.Name, err)
@@ -87,53 +92,23 @@ func (a *app) configure(cmd *cobra.Command, args []string) ([]string, error) {
 	return args, nil
 }
 
-// keysFor checks all keys of a file, and returns those that apply to cmd. A key in the
-// command's table overrides the same key before the first table.
-func keysFor(t *console.Terminal, cmd *cobra.Command, file *flagfile.File) ([]flagfile.Key, error) {
-	var shared, own []flagfile.Key
-	for _, k := range file.Keys {
-		left, err := checkKey(t, cmd.Root(), file, k)
-		switch {
-		case err != nil:
-			return nil, err
-		case left || k.Header:
-		case k.Table == cmd.Name():
-			own = append(own, k)
-		case k.Table == "" && hasKey(cmd, k.Name):
-			shared = append(shared, k)
-		}
-	}
-	shared = slices.DeleteFunc(shared, func(k flagfile.Key) bool {
-		return slices.ContainsFunc(own, func(o flagfile.Key) bool { return o.Name == k.Name })
-	})
-	return append(shared, own...), nil
-}
-
 // setFlag gives a flag the value of a key. It returns the value as typed on a command
 // line, in one string for each time that the flag would be given.
 func setFlag(flag *pflag.Flag, k flagfile.Key) (texts []string, err error) {
-	off := ""
-	if flag.Value.Type() == "bool" {
-		off = "false"
-	}
-	if texts, err = k.Texts(flag.NoOptDefVal, off); err != nil {
-		return nil, err
-	}
-	if _, ok := k.Value.([]any); ok && !repeatable(flag) {
-		switch {
-		case !isList(flag):
-			return nil, errors.New("takes one value, and this is a list")
-		case len(texts) == 0:
-			return nil, nil
+	texts = k.Values
+	switch {
+	case k.Bool && flag.Value.Type() != "bool":
+		if texts = []string{flag.NoOptDefVal}; flag.NoOptDefVal == "" || k.Values[0] == "false" {
+			return nil, fmt.Errorf("takes a value, not %s", k.Values[0])
 		}
+	case k.List && !repeatable(flag) && !isList(flag):
+		return nil, errors.New("takes one value, and this is a list")
+	case k.List && !repeatable(flag) && len(texts) > 0:
 		texts = []string{strings.Join(texts, ",")}
 	}
 	for _, text := range texts {
 		if err := flag.Value.Set(text); err != nil {
-			if forProgrammers(err) {
-				err = errors.New(wanted[flag.Value.Type()])
-			}
-			return nil, err
+			return nil, explained(flag, err)
 		}
 		flag.Changed = true
 	}
@@ -149,76 +124,69 @@ var onlyTyped = map[string]string{
 	"fresh":     "in a file it would discard the checkpoint again and again",
 }
 
-// checkKey returns an error for a key that no command accepts, or that is allowed only
-// on the command line. It warns of the key of a flag that has left, and reports it.
-func checkKey(t *console.Terminal, root *cobra.Command, file *flagfile.File, k flagfile.Key) (left bool, err error) {
-	name, commands := console.Plain(k.Name, 60), root.Commands()
-	var of *cobra.Command
-	var names []string
-	for _, c := range commands {
-		names = append(names, c.Name())
-		if c.Name() == k.Table {
-			of, commands = c, []*cobra.Command{c}
+// checkKey reports whether a key sets something. It returns an error for a key that no
+// command accepts, or that is allowed only on the command line. It warns of the key of a
+// flag that has left.
+func (a *app) checkKey(root *cobra.Command, file *flagfile.File, k flagfile.Key) (use bool, err error) {
+	commands := root.Commands()
+	if k.Table != "" {
+		i := slices.IndexFunc(commands, func(c *cobra.Command) bool { return c.Name() == k.Table })
+		if i < 0 {
+			f := file.Fail(k.Line, "[%s]: no such command", console.Plain(k.Table, 60)).
+				WithHint("a table has the name of a command: [scan]")
+			var names []string
+			for _, c := range commands {
+				names = append(names, c.Name())
+			}
+			if like := console.Nearest(k.Table, names); like != "" {
+				f.WithHint("did you mean [%s]?", like)
+			}
+			return false, f
 		}
+		commands = commands[i : i+1]
 	}
-	if of == nil && (k.Header || k.Table != "") {
-		f := file.Fail(k.Line, "[%s]: no such command", console.Plain(k.Table, 60)).WithHint("a table has the name of a command: [scan]")
-		if like := console.Nearest(k.Table, names); like != "" {
-			f.WithHint("did you mean [%s]?", like)
+	name := console.Plain(k.Name, 60)
+	switch {
+	case k.Name == "":
+		return false, nil
+	case slices.ContainsFunc(commands, func(c *cobra.Command) bool { return hasKey(c, k.Name) }):
+		if k.Name == "fresh" && k.Bool && k.Values[0] == "false" {
+			return false, nil
 		}
-		return false, f
-	}
-	if k.Header || slices.ContainsFunc(commands, func(c *cobra.Command) bool { return hasKey(c, k.Name) }) {
-		if hint := onlyTyped[k.Name]; hint != "" && !(k.Name == "fresh" && k.Value == false) {
+		if hint := onlyTyped[k.Name]; hint != "" {
 			return false, file.Fail(k.Line, "%s is for the command line only", name).WithHint("%s", hint)
 		}
-		return k.Name == "fresh", nil
+		return true, nil
 	}
 	for _, c := range commands {
 		if was, ok := wasFlag(c.Name(), k.Name); ok {
 			f := file.Fail(k.Line, "%s is no longer a flag of %s", name, c.Name()).WithHint("%s", was.instead)
 			if was.matters {
-				return true, f
+				return false, f
 			}
-			t.Say("%v, and is ignored", f.Err)
-			t.Hint("%s", was.instead)
-			return true, nil
+			a.term.Say("%v, and is ignored", f.Err)
+			a.term.Hint("%s", was.instead)
+			return false, nil
 		}
 	}
-	return false, unknownKey(root, of, file, k)
-}
-
-// unknownKey returns the error for a key that is not a flag of the command of. If of is
-// nil, no command has such a flag. The hint is a similar name, or where a secret belongs.
-func unknownKey(root, of *cobra.Command, file *flagfile.File, k flagfile.Key) error {
-	key, commands := console.Plain(k.Name, 60), root.Commands()
-	f := file.Fail(k.Line, "%s: no command has such a flag", key).WithHint("a2sscan --help lists the commands")
-	if of != nil {
-		f = file.Fail(k.Line, "%s: %s has no such flag", key, of.Name()).WithHint("a2sscan %s --help lists the flags", of.Name())
-		if others := commandsWith(root, k.Name); len(others) > 0 {
-			return f.WithHint("%s has it: put it under [%s]", others[0], others[0])
-		}
-		if len(k.Name) == 1 {
-			if short := of.Flags().ShorthandLookup(k.Name); short != nil {
-				return f.WithHint("did you mean %s?", short.Name)
-			}
-		}
-		commands = []*cobra.Command{of}
+	f := file.Fail(k.Line, "%s: no command has such a flag", name).WithHint("a2sscan --help lists the commands")
+	if k.Table != "" {
+		f = file.Fail(k.Line, "%s: %s has no such flag", name, k.Table).WithHint("a2sscan %s --help lists the flags", k.Table)
 	}
-	names := map[string]bool{}
+	names := []string{targetsKey}
 	for _, c := range commands {
-		for _, name := range flagNames(c) {
-			names[name] = onlyTyped[name] == ""
-		}
-		names[targetsKey] = names[targetsKey] || takesTargets(c)
+		names = append(names, flagNames(c)...)
 	}
-	maps.DeleteFunc(names, func(_ string, allowed bool) bool { return !allowed })
-	if like := console.Nearest(k.Name, slices.Sorted(maps.Keys(names))); like != "" {
+	others, like := commandsWith(root, k.Name), console.Nearest(k.Name, names)
+	switch {
+	case len(others) > 0:
+		f.WithHint("%s has it: put it under [%s]", others[0], others[0])
+	case like != "" && onlyTyped[like] == "":
 		f.WithHint("did you mean %s?", like)
-	} else if strings.Contains(k.Name, "key") {
+	case strings.Contains(k.Name, "key"):
 		f.WithHint("the key of the Web API does not belong here: key-file names a file with it")
 	}
-	return f
+	return false, f
 }
 
 // hasKey reports whether a configuration file may have a key for the command.

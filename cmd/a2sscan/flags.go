@@ -160,18 +160,19 @@ func flagError(cmd *cobra.Command, err error) error {
 		} else if like := console.Nearest(missing.GetSpecifiedName(), flagNames(cmd)); like != "" {
 			f.WithHint("did you mean --%s?", like)
 		}
-	case errors.As(err, &bad) && forProgrammers(bad.Unwrap()):
-		head, _, _ := strings.Cut(err.Error(), bad.Unwrap().Error())
-		f.Err = errors.New(head + wanted[bad.GetFlag().Value.Type()])
+	case errors.As(err, &bad):
+		f.Err = errors.New(strings.Replace(err.Error(), bad.Unwrap().Error(), explained(bad.GetFlag(), bad.Unwrap()).Error(), 1))
 	}
 	return f
 }
 
-// forProgrammers reports whether an error comes from the Go library, whose messages
+// explained returns the error for a bad value of a flag: the messages of the Go library
 // do not help a user.
-func forProgrammers(err error) bool {
-	text := err.Error()
-	return strings.HasPrefix(text, "strconv.") || strings.HasPrefix(text, "time: ")
+func explained(flag *pflag.Flag, err error) error {
+	if text := err.Error(); strings.HasPrefix(text, "strconv.") || strings.HasPrefix(text, "time: ") {
+		return errors.New(wanted[flag.Value.Type()])
+	}
+	return err
 }
 
 // wanted describes the values that flags of the library's types accept.

@@ -11,10 +11,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
@@ -34,13 +32,14 @@ type File struct {
 	Keys   []Key // in the order of the file
 }
 
-// Key is a key of a file with its value, or the header of a table.
+// Key is a key of a file with its value.
 type Key struct {
 	Table  string // empty: the key is before the first table
-	Name   string
-	Line   int // from 1
-	Value  any // as toml.Unmarshal returns it
-	Header bool
+	Name   string // empty: this is the header of the table
+	Line   int    // from 1
+	Values []string
+	List   bool // the value is a list, and Values has its elements
+	Bool   bool // the value is true or false
 }
 
 // Read reads a file. It reports syntax errors, but does not check the keys.
@@ -65,11 +64,10 @@ func Read(path string) (*File, error) {
 	return f, f.parse(text)
 }
 
-// parse takes the values from toml.Unmarshal, which checks the file, and their lines
-// from the syntax tree.
+// parse reads the keys from the syntax tree. toml.Unmarshal has checked the file before:
+// it knows what may not occur twice.
 func (f *File) parse(text []byte) error {
-	var values map[string]any
-	if err := toml.Unmarshal(text, &values); err != nil {
+	if err := toml.Unmarshal(text, new(map[string]any)); err != nil {
 		line := 0
 		if at, ok := errors.AsType[*toml.DecodeError](err); ok {
 			line, _ = at.Position()
@@ -82,116 +80,83 @@ func (f *File) parse(text []byte) error {
 	p.Reset(text)
 	for p.NextExpression() {
 		e := p.Expression()
-		var names []string
-		line := 0
-		for parts := e.Key(); parts.Next(); names = append(names, string(parts.Node().Data)) {
-			if line == 0 {
-				line = p.Shape(parts.Node().Raw).Start.Line
-			}
-		}
+		names, line := keyOf(&p, e)
 		switch e.Kind {
 		case unstable.Table:
 			table = names
-			f.Keys = append(f.Keys, Key{Table: strings.Join(table, "."), Line: line, Header: true})
+			f.Keys = append(f.Keys, Key{Table: strings.Join(table, "."), Line: line})
 		case unstable.ArrayTable:
 			name := console.Plain(strings.Join(names, "."), 60)
 			return f.Fail(line, "[[%s]]: a command has one table", name).WithHint("write [%s]", name)
 		case unstable.KeyValue:
-			names = slices.Concat(table, names)
-			f.add(names, find(values, names), line)
+			if err := f.add(slices.Concat(table, names), e.Value(), line); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// find returns the value of a key. The last of names is the key, the others are the
-// tables around it.
-func find(values map[string]any, names []string) any {
-	value := any(values)
-	for _, name := range names {
-		table, _ := value.(map[string]any)
-		value = table[name]
+// keyOf returns the parts of a key such as scan.rate, and its line.
+func keyOf(p *unstable.Parser, e *unstable.Node) (names []string, line int) {
+	for parts := e.Key(); parts.Next(); names = append(names, string(parts.Node().Data)) {
+		if line == 0 {
+			line = p.Shape(parts.Node().Raw).Start.Line
+		}
 	}
-	return value
+	return names, line
 }
 
-// add adds a key. If it is an inline table, add adds the keys in it.
-func (f *File) add(names []string, value any, line int) {
-	if inside, ok := value.(map[string]any); ok {
-		f.Keys = append(f.Keys, Key{Table: strings.Join(names, "."), Line: line, Header: true})
-		for _, name := range slices.Sorted(maps.Keys(inside)) {
-			f.add(append(slices.Clip(names), name), inside[name], line)
-		}
-		return
-	}
+// add adds a key. The last of names is the key, the others are the table that it is in. If
+// the value is an inline table, add adds the keys in it.
+func (f *File) add(names []string, value *unstable.Node, line int) error {
 	last := len(names) - 1
-	f.Keys = append(f.Keys, Key{Table: strings.Join(names[:last], "."), Name: names[last], Line: line, Value: value})
+	k := Key{Table: strings.Join(names[:last], "."), Name: names[last], Line: line}
+	switch value.Kind {
+	case unstable.InlineTable:
+		f.Keys = append(f.Keys, Key{Table: strings.Join(names, "."), Line: line})
+		for in := value.Children(); in.Next(); {
+			inside := slices.Clone(names)
+			for parts := in.Node().Key(); parts.Next(); {
+				inside = append(inside, string(parts.Node().Data))
+			}
+			if err := f.add(inside, in.Node().Value(), line); err != nil {
+				return err
+			}
+		}
+		return nil
+	case unstable.Array:
+		k.List = true
+		for in := value.Children(); in.Next(); {
+			k.Values = append(k.Values, text(in.Node()))
+			if in.Node().Kind == unstable.InlineTable {
+				return f.Fail(line, "%s: a table is no value of a flag", console.Plain(k.Name, 60))
+			}
+		}
+	default:
+		k.Values, k.Bool = []string{text(value)}, value.Kind == unstable.Bool
+	}
+	f.Keys = append(f.Keys, k)
+	return nil
+}
+
+// text returns a value as it is typed on a command line. A list becomes one string, with
+// commas.
+func text(value *unstable.Node) string {
+	switch value.Kind {
+	case unstable.Array:
+		var all []string
+		for in := value.Children(); in.Next(); {
+			all = append(all, text(in.Node()))
+		}
+		return strings.Join(all, ",")
+	case unstable.Integer, unstable.Float:
+		return strings.ReplaceAll(string(value.Data), "_", "")
+	}
+	return string(value.Data)
 }
 
 // Fail returns an error for a line of the file.
 func (f *File) Fail(line int, format string, args ...any) *console.Failure {
 	return console.Fail(console.ExitUsage, "%s:%d: %s", console.Plain(f.Path, 200), line, fmt.Sprintf(format, args...))
-}
-
-// Texts returns the value of a flag as it is typed on a command line: one string, or
-// one for each element of a list. A list in a list becomes one string, with commas.
-// on and off stand for true and false; they are empty if the flag takes a value.
-func (k Key) Texts(on, off string) (texts []string, err error) {
-	items, isList := k.Value.([]any)
-	if !isList {
-		items = []any{k.Value}
-	}
-	for _, item := range items {
-		inner, nested := item.([]any)
-		if !nested {
-			inner = []any{item}
-		}
-		var words []string
-		for _, v := range inner {
-			word, err := scalar(v, on, off)
-			if err != nil {
-				return nil, err
-			}
-			words = append(words, word)
-		}
-		texts = append(texts, strings.Join(words, ","))
-	}
-	return texts, nil
-}
-
-// Strings returns the value of a key that takes strings; "" stands for anything else.
-func (k Key) Strings() (texts []string) {
-	items, isList := k.Value.([]any)
-	if !isList {
-		items = []any{k.Value}
-	}
-	for _, item := range items {
-		text, _ := item.(string)
-		texts = append(texts, text)
-	}
-	return texts
-}
-
-func scalar(v any, on, off string) (string, error) {
-	switch v := v.(type) {
-	case string:
-		return v, nil
-	case int64:
-		return strconv.FormatInt(v, 10), nil
-	case float64:
-		return strconv.FormatFloat(v, 'f', -1, 64), nil
-	case bool:
-		switch {
-		case v && on != "":
-			return on, nil
-		case !v && off != "":
-			return off, nil
-		}
-		return "", fmt.Errorf("takes a value, not %t", v)
-	case []any:
-		return "", errors.New("a list in a list in a list")
-	case map[string]any:
-		return "", errors.New("a table is no value of a flag")
-	}
-	return "", errors.New("a date is no value of a flag: put it in quotes")
 }
