@@ -14,7 +14,7 @@ import (
 
 	"github.com/a2sscan/a2sscan/bench/fleet"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ratecontrol"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 )
 
 func (p *process) signal(s syscall.Signal) {
@@ -50,10 +50,10 @@ func TestControls(t *testing.T) {
 	p.signal(syscall.SIGUSR2)
 	p.wait(p.err, "SIGUSR2: rate turned down from 550/s to 495/s, begun with 500/s")
 	p.signal(syscall.SIGQUIT)
-	p.wait(p.err, `state: scan \x1b[2Jtonight, 0:0`)
+	p.wait(p.err, `state     scan \x1b[2Jtonight, 0:0`)
 	for _, line := range []string{
-		" = 1 invalid + 300 duplicate + ", "finished: ", "open: ", "sent: ",
-		"rate: 495/s asked after 2 changes from 500/s", "memory: ", "output: " + dir + `/\x1b[31m\u202ered.ndjson, `,
+		" = 1 invalid + 300 duplicate + ", "sent  ",
+		"rate      495/s asked after 2 changes from 500/s", "output    " + dir + `/\x1b[31m\u202ered.ndjson, `,
 	} {
 		p.wait(p.err, line)
 	}
@@ -81,8 +81,8 @@ func checkChanges(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 	var sum struct {
-		RateAsked   float64              `json:"rate_asked"`
-		RateChanges []ratecontrol.Change `json:"rate_changes"`
+		RateAsked   float64         `json:"rate_asked"`
+		RateChanges []ledger.Change `json:"rate_changes"`
 	}
 	if err := json.Unmarshal(text, &sum); err != nil {
 		t.Fatal(err)
@@ -107,9 +107,9 @@ func TestControlsGoverned(t *testing.T) {
 	// record may still be that of the start.
 	for state := ""; !strings.Contains(state, "waiting: the target list"); {
 		p.signal(syscall.SIGQUIT)
-		state = p.wait(p.err, "state: scan")
-		p.wait(p.err, "rate: as fast as possible")
-		p.wait(p.err, "output: ")
+		state = p.wait(p.err, "state     scan")
+		p.wait(p.err, "rate      as fast as possible")
+		p.wait(p.err, "output    ")
 	}
 	p.in.Close()
 	p.end(console.ExitOK)

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/guard"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/scanrun"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/simulation"
@@ -64,7 +63,7 @@ func (a *app) demo(network string) error {
 	o := scanrun.Options{
 		Out:      output.Choice{Path: demoFile, Force: true},
 		Exclude:  scanrun.Exclude{AllowReserved: true},
-		Guard:    guard.Limits{MaxSendErrors: -1},
+		Guard:    scanrun.Limits{MaxSendErrors: -1},
 		Timeout:  flagvalue.Auto{D: demoTimeout},
 		Retries:  demoRetries,
 		Ports:    fmt.Sprint(cfg.Ports[0]),

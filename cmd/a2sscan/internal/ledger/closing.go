@@ -42,13 +42,12 @@ func (sum *Summary) Say(term *console.Terminal, c Closing) {
 	}
 	t.Say("took: %s; %s", sum.duration(), sum.pace())
 	if c.Verbose {
-		sum.sayDetails(t)
+		sum.SayCounts(t)
 	}
 	if sum.tally.Servers == 0 {
 		sum.sayNobody(t)
 	}
-	sum.sayForged(t, c.Verbose)
-	sum.sayLosses(t, c.Verbose)
+	sum.sayTrouble(t, c.Verbose)
 	if c.Verbose || sum.Rates.limit != scanner.WaitTargets {
 		sum.Rates.sayLimit(t)
 	}
@@ -57,39 +56,36 @@ func (sum *Summary) Say(term *console.Terminal, c Closing) {
 
 // duration describes how long the scan took, and how much of that time it only waited.
 func (sum *Summary) duration() string {
+	short := func(seconds float64) string { // no more digits than a reader needs
+		switch {
+		case seconds < 1:
+			return fmt.Sprintf("%.0f ms", 1000*seconds)
+		case seconds < 60:
+			return fmt.Sprintf("%.1f s", seconds)
+		}
+		return (time.Duration(math.Round(seconds)) * time.Second).String()
+	}
 	sent := sum.Datagrams.N("sent")
-	busy := float64(sent) / max(sum.RateReached, 1e-9)
-	switch waited := sum.Seconds - busy; {
+	switch waited := sum.Seconds - float64(sent)/max(sum.RateReached, 1e-9); {
 	case waited < 1 || waited < sum.Seconds/10 || sent == 0:
-		return shortTime(sum.Seconds)
+		return short(sum.Seconds)
 	case waited > sum.Seconds*0.95:
-		return shortTime(sum.Seconds) + ", nearly all of it waiting for the last replies"
+		return short(sum.Seconds) + ", nearly all of it waiting for the last replies"
 	default:
-		return fmt.Sprintf("%s, %s of it waiting for the last replies", shortTime(sum.Seconds), shortTime(waited))
+		return fmt.Sprintf("%s, %s of it waiting for the last replies", short(sum.Seconds), short(waited))
 	}
-}
-
-// shortTime formats a time with no more digits than a reader needs.
-func shortTime(seconds float64) string {
-	switch {
-	case seconds < 1:
-		return fmt.Sprintf("%.0f ms", 1000*seconds)
-	case seconds < 60:
-		return fmt.Sprintf("%.1f s", seconds)
-	}
-	return (time.Duration(math.Round(seconds)) * time.Second).String()
 }
 
 // pace describes how many datagrams were sent, how fast, and how many were received. If
 // the scan did not come close to its limit, it names that.
 func (sum *Summary) pace() string {
-	d, r := sum.Datagrams, &sum.Rates
 	count := func(n uint64) string { // a large number must fit into the line
 		if n < 1e6 {
 			return console.Grouped(n)
 		}
 		return console.Short(float64(n))
 	}
+	d, r := sum.Datagrams, &sum.Rates
 	sent, rate := d.N("sent"), fmt.Sprintf(" at %s/s", console.Short(math.Round(r.RateReached)))
 	switch {
 	case r.brief && sum.Seconds > 0:
@@ -100,14 +96,40 @@ func (sum *Summary) pace() string {
 	return fmt.Sprintf("sent %s %s%s, received %s", count(sent), console.Things(sent, "datagram"), rate, count(d.N("received")))
 }
 
-// sayDetails prints the counts that most users do not need.
-func (sum *Summary) sayDetails(t *console.Block) {
-	t.Say("ledger: %s", sum.Targets.Ledger())
-	sayExclusions(t, sum)
-	if sum.tally.Servers > 0 {
-		sayAnswers(t, sum)
+// These are the maximum numbers of games, maps, systems, versions or countries in a line,
+// and of sources of exclusions that SayCounts lists. The summary file has all.
+const (
+	namesShown      = 8
+	exclusionsShown = 4
+)
+
+// SayCounts adds the counts that most users do not need.
+func (sum *Summary) SayCounts(t *console.Block) {
+	l, d := sum.Targets, sum.Datagrams
+	t.Say("ledger: %s", l.Ledger())
+	if n := l.N("no_port"); n > 0 {
+		t.Say("unscannable: %s with port 0", console.Grouped(n))
 	}
-	d := sum.Datagrams
+	for i, x := range sum.Exclusions {
+		if i == exclusionsShown {
+			t.Say("excluded: by %d more sources", len(sum.Exclusions)-i)
+			break
+		}
+		word, by := "excluded", "by "+x.Source
+		if x.Unscannable {
+			word = "unscannable"
+		}
+		if x.Network != "" {
+			by = fmt.Sprintf("in %s (%s)", x.Network, strings.TrimPrefix(x.Reason+", "+x.Source, ", "))
+		}
+		t.Say("%s: %s %s", word, console.Grouped(x.Targets+x.Stopped), by)
+	}
+	if n := l.N("stopped"); n > 0 {
+		t.Say("excluded: %s of them after they had been asked; they count as finished", console.Grouped(n))
+	}
+	if sum.tally.Servers > 0 {
+		sum.sayAnswers(t)
+	}
 	repeats := ""
 	if n := d.N("repeats"); n > 0 {
 		repeats = "; " + console.Grouped(n) + " of them repeated"
@@ -118,7 +140,7 @@ func (sum *Summary) sayDetails(t *console.Block) {
 		console.SumOf(d.By("received_by_class"), scanner.Classes[:]))
 	for i := range Table {
 		row := &Table[i]
-		counts := sum.Targets
+		counts := l
 		if row.Section == Traffic {
 			counts = d.Counts
 		}
@@ -139,12 +161,8 @@ func (sum *Summary) sayDetails(t *console.Block) {
 	}
 }
 
-// namesShown is the maximum number of games, maps, systems, versions or countries in a
-// line.
-const namesShown = 8
-
-// sayAnswers prints round-trip times and what kinds of servers answered.
-func sayAnswers(t *console.Block, sum *Summary) {
+// sayAnswers adds round-trip times and what kinds of servers answered.
+func (sum *Summary) sayAnswers(t *console.Block) {
 	if n := sum.tally.Corrected; n > 0 {
 		t.Say("players: on %s as the game counts them, not as INFO says", console.Plural(n, "server"))
 	}
@@ -159,41 +177,18 @@ func sayAnswers(t *console.Block, sum *Summary) {
 		{"games", &sum.tally.Games}, {"maps", &sum.tally.Maps}, {"systems", &sum.tally.Systems},
 		{"versions", &sum.tally.Versions}, {"countries", &sum.tally.Countries},
 	} {
-		if len(kind.names.at) == 0 {
-			continue
+		if len(kind.names.at) > 0 {
+			head := fmt.Sprintf("%s (%s): ", kind.word, kind.names.Number())
+			t.Say("%s%s", head, kind.names.Line(namesShown, t.TextWidth()-len(head), sum.tally.Servers))
 		}
-		head := fmt.Sprintf("%s (%s): ", kind.word, kind.names.Number())
-		t.Say("%s%s", head, kind.names.Line(namesShown, t.TextWidth()-len(head), sum.tally.Servers))
 	}
 }
 
-// exclusionsShown is the maximum number of sources of exclusions that the closing lines
-// list. The summary file has all.
-const exclusionsShown = 4
-
-// sayExclusions prints what excluded targets.
-func sayExclusions(t *console.Block, sum *Summary) {
-	if n := sum.Targets.N("no_port"); n > 0 {
-		t.Say("unscannable: %s with port 0", console.Grouped(n))
-	}
-	for i, x := range sum.Exclusions {
-		if i == exclusionsShown {
-			t.Say("excluded: by %d more sources", len(sum.Exclusions)-i)
-			break
-		}
-		word, n := "excluded", console.Grouped(x.Targets+x.Stopped)
-		if x.Unscannable {
-			word = "unscannable"
-		}
-		if x.Network == "" {
-			t.Say("%s: %s by %s", word, n, x.Source)
-			continue
-		}
-		t.Say("%s: %s in %s (%s)", word, n, x.Network, strings.TrimPrefix(x.Reason+", "+x.Source, ", "))
-	}
-	if n := sum.Targets.N("stopped"); n > 0 {
-		t.Say("excluded: %s of them after they had been asked; they count as finished", console.Grouped(n))
-	}
+// repliesElsewhere returns how many datagrams from addresses or ports that were not
+// queried were replies or fragments of replies.
+func (d *Datagrams) repliesElsewhere() uint64 {
+	by := d.By("foreign_by_cause")
+	return by["other_port"] + by["other_address"] + by["fragment"]
 }
 
 // sayNobody suggests reasons why no target answered.
@@ -214,33 +209,6 @@ func (sum *Summary) sayNobody(t *console.Block) {
 	}
 }
 
-// repliesElsewhere returns how many datagrams from addresses or ports that were not
-// queried were replies or fragments of replies.
-func (d *Datagrams) repliesElsewhere() uint64 {
-	by := d.By("foreign_by_cause")
-	return by["other_port"] + by["other_address"] + by["fragment"]
-}
-
-// sayForged prints a warning if replies are probably being forged. If verbose, it also
-// prints how many servers contradicted themselves.
-func (sum *Summary) sayForged(t *console.Block, verbose bool) {
-	if verbose && sum.tally.Servers > 0 && sum.Datagrams.repliesElsewhere() > 0 {
-		t.Hint("a server with several addresses may answer from one that was not asked, and is no_reply then; " +
-			"a2sscan ask shows from which")
-	}
-	d := sum.Datagrams
-	conflicts := fmt.Sprintf("%s with replies that contradict each other, %s after their record was written",
-		console.Plural(d.N("conflicts"), "server"), console.Grouped(d.N("late_conflicts")))
-	switch {
-	case d.N("forged") > 0:
-		t.Say("WARNING: replies are probably being forged: %s; %s came from targets not asked yet, "+
-			"%s from addresses that were not asked", conflicts, console.Grouped(d.N("early_replies")), console.Grouped(d.N("foreign_replies")))
-		t.Hint("a record shows what was received, not who sent it; scan again from another port or address")
-	case verbose && d.N("conflicts")+d.N("late_conflicts") > 0:
-		t.Say("conflicts: %s", conflicts)
-	}
-}
-
 // sendHints has a hint for each reason why a datagram could not be sent.
 var sendHints = map[string]string{
 	"other":               "see the counts in the summary file; a2sscan doctor checks this machine",
@@ -252,11 +220,26 @@ var sendHints = map[string]string{
 	"interface_down":      "the network interface is down or gone: check ip link",
 }
 
-// sayLosses prints how many datagrams could not be sent, with a hint for the most frequent
-// reason; how many the kernel dropped; and whether the receive buffer is smaller than
-// requested.
-func (sum *Summary) sayLosses(t *console.Block, verbose bool) {
+// sayTrouble adds a warning if replies are probably being forged; how many datagrams could
+// not be sent, with a hint for the most frequent reason; how many the kernel dropped; and
+// whether the receive buffer is smaller than requested. If verbose, it also adds how many
+// servers contradicted themselves.
+func (sum *Summary) sayTrouble(t *console.Block, verbose bool) {
 	d := sum.Datagrams
+	if verbose && sum.tally.Servers > 0 && d.repliesElsewhere() > 0 {
+		t.Hint("a server with several addresses may answer from one that was not asked, and is no_reply then; " +
+			"a2sscan ask shows from which")
+	}
+	conflicts := fmt.Sprintf("%s with replies that contradict each other, %s after their record was written",
+		console.Plural(d.N("conflicts"), "server"), console.Grouped(d.N("late_conflicts")))
+	switch {
+	case d.N("forged") > 0:
+		t.Say("WARNING: replies are probably being forged: %s; %s came from targets not asked yet, "+
+			"%s from addresses that were not asked", conflicts, console.Grouped(d.N("early_replies")), console.Grouped(d.N("foreign_replies")))
+		t.Hint("a record shows what was received, not who sent it; scan again from another port or address")
+	case verbose && d.N("conflicts")+d.N("late_conflicts") > 0:
+		t.Say("conflicts: %s", conflicts)
+	}
 	if n := d.N("send_errors"); n > 0 {
 		kinds, most := d.By("send_errors_by_kind"), "other"
 		for _, kind := range scanner.SendFaults {

@@ -7,17 +7,16 @@ import (
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ratecontrol"
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
 // Rates is the part of a summary about the speed of the scan.
 type Rates struct {
-	RateAsked   *float64             `json:"rate_asked"`             // datagrams per second; null: no limit
-	RateReached float64              `json:"rate_reached"`           // datagrams per second, not counting the time of waiting for the last replies and in the cooldown
-	Changes     []ratecontrol.Change `json:"rate_changes,omitempty"` // made by signals in this run; rate_asked is the last rate
-	RateSettled float64              `json:"rate_settled,omitempty"`
-	RateSlowed  uint64               `json:"rate_slowed,omitempty"` // with --rate 0: how many times the scan slowed down
+	RateAsked   *float64 `json:"rate_asked"`             // datagrams per second; null: no limit
+	RateReached float64  `json:"rate_reached"`           // datagrams per second, not counting the time of waiting for the last replies and in the cooldown
+	Changes     []Change `json:"rate_changes,omitempty"` // made by signals in this run; rate_asked is the last rate
+	RateSettled float64  `json:"rate_settled,omitempty"`
+	RateSlowed  uint64   `json:"rate_slowed,omitempty"` // with --rate 0: how many times the scan slowed down
 
 	RateLimitedBy   string  `json:"rate_limited_by,omitempty"`   // what kept it below rate_asked; absent: nothing did
 	RateLimitedPart float64 `json:"rate_limited_part,omitempty"` // for what fraction of the time

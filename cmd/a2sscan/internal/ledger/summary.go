@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/guard"
 	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/sink"
 	"github.com/a2sscan/a2sscan/sink/disk"
@@ -45,11 +44,11 @@ type Summary struct {
 
 	Resumed int `json:"resumed"` // how many times the scan was resumed; the counts cover all runs
 
-	Ended       string      `json:"ended"` // why the scan ended: complete, interrupted, guard, output, input, error
-	Guard       *guard.Trip `json:"guard,omitempty"`
-	Interrupted bool        `json:"interrupted"`
-	Consistent  bool        `json:"consistent"` // all sums add up
-	Wrong       []string    `json:"wrong,omitempty"`
+	Ended       string   `json:"ended"` // why the scan ended: complete, interrupted, guard, output, input, error
+	Guard       *Trip    `json:"guard,omitempty"`
+	Interrupted bool     `json:"interrupted"`
+	Consistent  bool     `json:"consistent"` // all sums add up
+	Wrong       []string `json:"wrong,omitempty"`
 
 	Targets    Counts            `json:"targets"`
 	Exclusions []Exclusion       `json:"exclusions"`          // what excluded targets
@@ -84,6 +83,22 @@ type Summary struct {
 	PeakRSS         uint64 `json:"peak_rss_bytes,omitempty"` // maximum memory of the process, in this run
 
 	tally *Tally
+}
+
+// Trip says which limit ended a scan, and why.
+type Trip struct {
+	Flag string `json:"flag"`
+	Why  string `json:"why"`
+}
+
+// String formats the trip as one line.
+func (t *Trip) String() string { return "stopped by " + t.Flag + ": " + t.Why }
+
+// Change is one change of the rate of a running scan.
+type Change struct {
+	Time time.Time `json:"time"`
+	From float64   `json:"from"` // datagrams per second
+	To   float64   `json:"to"`
 }
 
 // Input is one input of a scan.

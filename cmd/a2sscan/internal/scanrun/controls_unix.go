@@ -16,9 +16,9 @@ func (s *Run) controls() (end func()) {
 	return shutdown.Handle(func(sig os.Signal) {
 		switch sig {
 		case syscall.SIGUSR1:
-			turnRate(s.rate, s.term, true)
+			s.turnRate(true)
 		case syscall.SIGUSR2:
-			turnRate(s.rate, s.term, false)
+			s.turnRate(false)
 		case syscall.SIGQUIT:
 			s.sayState()
 		}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/checkpoint"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/guard"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
@@ -37,7 +36,7 @@ func (s *Run) askedNobody(err error, stats *scanner.Stats) error {
 		return s.how.output
 	case s.shutdown.Interrupted():
 		return console.Fail(console.ExitInterrupted, "interrupted before the first packet")
-	case s.guard.Tripped() != nil:
+	case s.guard.tripped() != nil:
 		return guarded(s.guard, nil)
 	}
 	return inputs.NothingToAsk(s.list, s.exclusions)
@@ -54,7 +53,7 @@ func (s *Run) account(own scanner.Stats) *ledger.Source {
 	own.Add(&s.checkpoint.Past.Stats)
 	rest, known := s.unread(listed)
 	if s.how.finished = own.Unfinished == 0 && (s.exhausted || known && rest == 0); s.how.finished {
-		s.guard.AllFinished()
+		s.guard.allFinished()
 	}
 	return &ledger.Source{Scan: &own, List: listed, Unread: rest}
 }
@@ -82,9 +81,9 @@ func (s *Run) conclude(all *scanner.Stats) {
 	ended := s.ended()
 	how.complete = ended == ledger.EndedComplete || ended == ledger.EndedInput && s.list.Err() == nil
 	if how.complete {
-		s.guard.Judge(all, false)
+		s.guard.judge(all, false)
 	}
-	if how.complete && (s.guard.Tripped() == nil || s.out.File().Name == s.opts.Out.Path) {
+	if how.complete && (s.guard.tripped() == nil || s.out.File().Name == s.opts.Out.Path) {
 		how.output = output.Failure(s.out.Commit())
 	} else {
 		s.out.Keep() // an old census is better than one with which a guard found fault
@@ -98,8 +97,8 @@ func (s *Run) conclude(all *scanner.Stats) {
 // there is a checkpoint. A scan in which too few targets answered may have had no
 // network: its silent targets must not become part of a later census.
 func (s *Run) startsAnew() bool {
-	trip := s.guard.Tripped()
-	return s.checkpoint.Enabled && trip != nil && trip.Flag == guard.MinHitrate
+	trip := s.guard.tripped()
+	return s.checkpoint.Enabled && trip != nil && trip.Flag == minHitrate
 }
 
 // ended returns the summary's word for why the scan ended.
@@ -109,7 +108,7 @@ func (s *Run) ended() string {
 		return ledger.EndedOutput
 	case s.how.broken != nil:
 		return ledger.EndedBroken
-	case s.guard.Tripped() != nil:
+	case s.guard.tripped() != nil:
 		return ledger.EndedGuard
 	case s.how.stopped:
 		return ledger.EndedInterrupted
@@ -137,7 +136,7 @@ func (s *Run) summarize(counts *ledger.Source) *ledger.Summary {
 	}
 	sum.Exclusions = ledger.Exclusions(s.exclusions)
 	sum.Datagrams.LateServers = s.late
-	sum.Changes = s.rate.Changes()
+	_, sum.Changes = s.rate.state()
 	sum.Records = s.out.Count() + s.checkpoint.Past.Records
 	if s.how.output != nil {
 		sum.Records = output.Readable(s.files(), s.opts.Out.Options().Header != nil)
@@ -149,7 +148,7 @@ func (s *Run) summarize(counts *ledger.Source) *ledger.Summary {
 		sum.Parts[i].Name = s.uploads.object(sum.Parts[i].Name)
 	}
 	s.observer.LogParts()
-	sum.Ended, sum.Guard, sum.Interrupted = s.ended(), s.guard.Tripped(), s.how.stopped
+	sum.Ended, sum.Guard, sum.Interrupted = s.ended(), s.guard.tripped(), s.how.stopped
 	sum.CheckRecords(s.opts.Records.Unanswered)
 	return sum
 }
@@ -250,8 +249,8 @@ func (s *Run) verdict(sum *ledger.Summary) error {
 }
 
 // guarded returns the error of a scan that a guard ended, or err if no guard did.
-func guarded(g *guard.Guard, err error) error {
-	if why := g.Tripped(); why != nil {
+func guarded(g *guard, err error) error {
+	if why := g.tripped(); why != nil {
 		return console.Fail(console.ExitGuard, "%s", why)
 	}
 	return err

@@ -12,7 +12,6 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/checkpoint"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/guard"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/masterlist"
@@ -64,7 +63,7 @@ type Options struct {
 	SecondLook bool
 	Fallback   bool
 	Cooldown   flagvalue.Auto
-	Guard      guard.Limits
+	Guard      Limits
 
 	Records   Records
 	Databases []string // files of --mmdb
@@ -137,7 +136,7 @@ func (o *Options) Check(args []string) error {
 		o.Pace.Rate = o.Pace.Total / flagvalue.Rate(max(o.Targets.Shard.Count, 1))
 	}
 	for _, check := range []func() error{
-		o.Out.Check, o.useStore, o.Out.CheckFormat, o.checkCheckpoint, o.Guard.Check,
+		o.Out.Check, o.useStore, o.Out.CheckFormat, o.checkCheckpoint,
 		o.checkRules, o.From.Check, func() error { return o.checkInputs(args) },
 	} {
 		if err := check(); err != nil {
@@ -175,6 +174,9 @@ func (o *Options) checkRules() error {
 			Hint: "name a file: standard output is for records"},
 		console.Rule{Broken: o.Out.ToFile() && inputs.SamePath(o.Summary, o.Out.Path), Err: "--summary and --output name the same file",
 			Hint: "omit --summary: it goes to PATH.summary.json"},
+		console.Rule{Broken: o.Guard.MaxSendErrors < -1, Err: "--max-send-errors is negative",
+			Hint: "--max-send-errors 0 stops at the first, -1 never"},
+		console.Rule{Broken: o.Guard.MaxRuntime < 0, Err: "--max-runtime is negative", Hint: "--max-runtime 0 never stops a scan"},
 		console.Rule{Broken: o.Cooldown.D < 0, Err: "--cooldown is negative", Hint: "--cooldown 0 does not wait for late replies"},
 		console.Rule{Broken: o.Pace.MaxPerAddress < 0, Err: "--max-per-address is negative", Hint: "--max-per-address 0 asks all"},
 		console.Rule{Broken: o.Pace.InFlight < 0, Err: "--in-flight is negative", Hint: "--in-flight 0 follows rate and timeouts"},

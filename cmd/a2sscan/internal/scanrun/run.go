@@ -20,14 +20,12 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/checkpoint"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/geo"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/guard"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/metrics"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/playerkey"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ratecontrol"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/list"
@@ -56,8 +54,8 @@ type Run struct {
 	uploads    *uploads // nil: the output stays on this machine
 
 	shutdown *shutdown.Shutdown
-	guard    *guard.Guard
-	rate     *ratecontrol.Control
+	guard    *guard
+	rate     *rateControl
 	observer *ledger.Observer
 	status   progress.Status
 	late     []string // servers whose later replies contradicted their record
@@ -127,7 +125,7 @@ func newRun(t *console.Terminal, p *Program, o *Options, args []string) *Run {
 	}
 	return &Run{
 		term: t, program: p, opts: o, inputs: args, id: o.ScanID, start: time.Now().UTC(),
-		checkpoint: &checkpoint.Checkpointer{}, rate: ratecontrol.New(rate),
+		checkpoint: &checkpoint.Checkpointer{}, rate: newRateControl(rate),
 	}
 }
 
@@ -324,9 +322,13 @@ func (s *Run) listen() (ctx context.Context, end func()) {
 		"query", o.Query.String(), "rate", rate, "per_address_rate", console.Short(o.Pace.AddressRate.Limit()),
 		"timeout", o.Timeout.String(), "retries", o.Retries, "second_look", o.SecondLook,
 		"output", o.outputName(), "checkpoint", o.Saved.Path)
-	s.guard = guard.New(o.Guard, s.shutdown.Drain, s.shutdown.Interrupted)
-	stopClock := s.guard.StartClock()
-	return ctx, func() { stopClock(); stopListening() }
+	s.guard = &guard{limits: o.Guard, drain: s.shutdown.Drain, interrupted: s.shutdown.Interrupted}
+	end = stopListening
+	if o.Guard.MaxRuntime > 0 {
+		clock := time.AfterFunc(o.Guard.MaxRuntime, func() { s.sayTrip(s.guard.stop(maxRuntime, "%s are over", o.Guard.MaxRuntime)) })
+		end = func() { clock.Stop(); stopListening() }
+	}
+	return ctx, end
 }
 
 // load reads as much of the lists as the scan needs before its first target, and
@@ -368,6 +370,9 @@ func (s *Run) readLists(ctx context.Context) error {
 	return inputs.LoadFailure(s.list.Load(ctx))
 }
 
+// judgedEvery is the interval at which the guard judges a running scan.
+const judgedEvery = 100 * time.Millisecond
+
 // ask queries the targets, with a status line.
 func (s *Run) ask(ctx context.Context) (scanner.Stats, error) {
 	cfg := s.opts.config()
@@ -382,7 +387,7 @@ func (s *Run) ask(ctx context.Context) (scanner.Stats, error) {
 	}
 	cfg.Monitor = new(scanner.Monitor)
 	cfg.Drain = s.shutdown.Drained.Done()
-	cfg.Rates = s.rate.Rates()
+	cfg.Rates = s.rate.rates
 	if s.checkpoint.Enabled {
 		s.checkpoint.Begin()
 		cfg.Snapshot = s.checkpoint.Snapshot
@@ -395,7 +400,10 @@ func (s *Run) ask(ctx context.Context) (scanner.Stats, error) {
 	limit := s.opts.Pace.Rate.Limit()
 	s.observer = ledger.NewObserver(s.term.Log, limit, s.out.Parts, len(s.checkpoint.Past.Output.Parts))
 	s.monitor.Store(cfg.Monitor)
-	defer s.guard.Watch(cfg.Monitor, s.term)()
+	defer console.Every(judgedEvery, func() {
+		now := cfg.Monitor.Stats()
+		s.sayTrip(s.guard.judge(&now, true))
+	})()
 	defer s.observer.Watch(cfg.Monitor)()
 	defer s.status.WatchScan(cfg.Monitor, s.newTracker(), limit)()
 	defer s.program.Metrics.End()

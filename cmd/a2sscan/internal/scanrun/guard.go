@@ -1,0 +1,99 @@
+package scanrun
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+	"github.com/a2sscan/a2sscan/scanner"
+)
+
+// Limits end an unattended scan that goes wrong.
+type Limits struct {
+	MinHitrate    float64       // fraction of targets that must answer; 0: no limit
+	MaxSendErrors int64         // maximum number of datagrams that can't be sent; -1: no limit
+	MaxRuntime    time.Duration // maximum duration of the scan; 0: no limit
+}
+
+// hitSample is the minimum number of finished and silent targets for judging the
+// hit rate. With fewer, a list that begins with a dead network would end a
+// worthwhile scan. Open targets can only make the rate look too high, because
+// targets that answer are finished before targets that stay silent.
+const hitSample = 1000
+
+// These are the flags of a Trip after which the scan is not resumed, because what it has
+// found may be wrong, and of one that is withdrawn if all targets were finished: it has
+// then only shortened the wait for late replies.
+const (
+	minHitrate = "--min-hitrate"
+	maxRuntime = "--max-runtime"
+)
+
+// guard compares a scan with its limits, and drains it when it passes one of them.
+// Only the first limit that the scan passes counts.
+type guard struct {
+	limits      Limits
+	drain       func()      // makes the scan start no new targets
+	interrupted func() bool // reports whether a signal has already ended the scan
+
+	mu   sync.Mutex
+	trip *ledger.Trip // nil: no limit was passed
+}
+
+// tripped returns why the guard ended the scan, or nil.
+func (g *guard) tripped() *ledger.Trip {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.trip
+}
+
+// stop drains the scan and returns the trip, unless the scan is already ending.
+func (g *guard) stop(flag, format string, args ...any) *ledger.Trip {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.trip != nil || g.interrupted() {
+		return nil
+	}
+	g.trip = &ledger.Trip{Flag: flag, Why: fmt.Sprintf(format, args...)}
+	g.drain()
+	return g.trip
+}
+
+// allFinished withdraws a trip of --max-runtime.
+func (g *guard) allFinished() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.trip != nil && g.trip.Flag == maxRuntime {
+		g.trip = nil
+	}
+}
+
+// judge compares a scan with the limits, and returns a new trip. While the scan runs, it
+// judges the hit rate only once enough targets are finished.
+func (g *guard) judge(s *scanner.Stats, running bool) (trip *ledger.Trip) {
+	if most := g.limits.MaxSendErrors; most >= 0 && s.SendErrors > uint64(most) {
+		trip = g.stop("--max-send-errors", "%d datagrams could not be sent, and %d are allowed", s.SendErrors, most)
+	}
+	all := s.TargetsFinished() + uint64(s.Silent)
+	if g.limits.MinHitrate == 0 || all == 0 || running && all < hitSample || trip != nil {
+		return trip
+	}
+	if rate := float64(s.Answered()) / float64(all); rate < g.limits.MinHitrate {
+		return g.stop(minHitrate, "%s of %s answered, and %s are required",
+			console.ExactPercent(rate), console.Plural(all, "target"), console.ExactPercent(g.limits.MinHitrate))
+	}
+	return nil
+}
+
+// sayTrip reports a trip of the guard while the scan runs. In the cooldown a trip stops
+// nothing, because every target is finished.
+func (s *Run) sayTrip(trip *ledger.Trip) {
+	m := s.monitor.Load()
+	if trip == nil || m == nil || m.Stats().Wait == scanner.WaitCooldown {
+		return
+	}
+	s.term.Log.Warn("guard tripped", "flag", trip.Flag, "why", trip.Why)
+	s.term.Say("%s: no new targets, finishing what is open", trip)
+}
