@@ -78,7 +78,7 @@ func flagMeanings() string {
 	var rows []string
 	for i := range game.FlagRules {
 		r := &game.FlagRules[i]
-		rows = append(rows, console.Wrap(fmt.Sprintf("  %-18s%s", r.Word, r.Meaning()), 80, 20)...)
+		rows = append(rows, console.Wrap(fmt.Sprintf("  %-18s%s", r.Word, r.Rule), 80, 20)...)
 	}
 	return strings.Join(rows, "\n")
 }

@@ -7,18 +7,15 @@ import "bytes"
 // in ARK, in two rules, which help where INFO cuts the name. All other values are in
 // the rules.
 var (
-	_ = register(arkTable("ark", "ARK: Survival Evolved", 346110,
-		"recorded replies of v192 and v259; queryhost and UncoreMetrics for later ones"))
-	_ = register(arkTable("atlas", "ATLAS", 834910, "two recorded replies of 400.21"))
-	_ = register(arkTable("pixark", "PixARK", 593600, "three recorded replies of 1.66 to 1.177"))
-	_ = register(arkTable("darkandlight", "Dark and Light", 529180, "two recorded replies of 100.54345"))
+	_ = register("ark", "ARK: Survival Evolved", []uint32{346110},
+		arkTable("recorded replies of v192 and v259; queryhost and UncoreMetrics for later ones"))
+	_ = register("atlas", "ATLAS", []uint32{834910}, arkTable("two recorded replies of 400.21"))
+	_ = register("pixark", "PixARK", []uint32{593600}, arkTable("three recorded replies of 1.66 to 1.177"))
+	_ = register("darkandlight", "Dark and Light", []uint32{529180}, arkTable("two recorded replies of 100.54345"))
 )
 
-func arkTable(id, name string, app uint32, evidence string) *table {
+func arkTable(evidence string) *table {
 	return &table{
-		id:       id,
-		name:     name,
-		apps:     []uint32{app},
 		evidence: evidence,
 		info: func(d *decoder) {
 			v, ok := between(d.in.Info.Name, "(v", ")")

@@ -9,10 +9,7 @@ import (
 // pages of RULES (see bohemia.go). Each keyword is a letter followed by a value.
 // Servers of 2015 (1.38) still sent the names and hashes of their mods as text,
 // split over several rules.
-var _ = register(&table{
-	id:   "arma3",
-	name: "Arma 3",
-	apps: []uint32{107410},
+var _ = register("arma3", "Arma 3", []uint32{107410}, &table{
 	evidence: "Bohemia's wiki, ServerBrowserProtocol3 and STEAMWORKSquery; recorded replies of " +
 		"1.38 (lists), 1.66 to 1.84 (pages, version 2) and 1.94 to 2.06 (pages, version 3)",
 	tags: tags{split: ',', prefixes: slices.Concat(armaTags, []field{
@@ -23,21 +20,41 @@ var _ = register(&table{
 	})},
 	rules:  []field{},
 	series: armaLists,
-	finish: readArma3Pages,
+	finish: func(d *decoder) {
+		b, ok := d.takePages()
+		if !ok {
+			return
+		}
+		c := cursor{b: b}
+		if !d.readHead(&c, 2, 3) {
+			return
+		}
+		mask := c.u16()
+		difficulty, crosshair := c.u8(), c.u8()
+		if !c.short {
+			const source = "rules.pages"
+			d.setAttribute("difficulty", d.decimal(uint64(difficulty&7)), source)
+			d.setAttribute("ai_level", d.decimal(uint64(difficulty>>3&7)), source)
+			d.setAttribute("advanced_flight", truthText(difficulty&0x40 != 0), source)
+			d.setAttribute("third_person", truthText(difficulty&0x80 != 0), source)
+			d.setAttribute("crosshair", truthText(crosshair&1 != 0), source)
+		}
+		d.readDLCs(&c, mask, armaDLCs)
+		d.readMods(&c)
+		d.readSignatures(&c)
+		d.endPages(&c)
+	},
 })
 
 // Arma 2: Operation Arrowhead and its mod DayZ, whose servers report either
 // application. They have the lists of Arma 3's servers of 2015.
 var (
-	_ = register(arma2("arma2oa", "Arma 2: Operation Arrowhead", 33930))
-	_ = register(arma2("dayzmod", "DayZ Mod", 224580))
+	_ = register("arma2oa", "Arma 2: Operation Arrowhead", []uint32{33930}, arma2())
+	_ = register("dayzmod", "DayZ Mod", []uint32{224580}, arma2())
 )
 
-func arma2(id, name string, app uint32) *table {
+func arma2() *table {
 	return &table{
-		id:       id,
-		name:     name,
-		apps:     []uint32{app},
 		evidence: "seven recorded replies of 1.62 to 1.63",
 		tags:     tags{split: ',', prefixes: slices.Clone(armaTags)},
 		series:   slices.Clone(armaLists),
@@ -87,37 +104,6 @@ var armaDLCs = []dlcBit{
 	{0x1000, "art_of_war"},
 }
 
-// readArma3Pages reads the binary pages.
-func readArma3Pages(d *decoder) {
-	b, ok := d.takePages()
-	if !ok {
-		return
-	}
-	c := cursor{b: b}
-	if !d.readHead(&c, 2, 3) {
-		return
-	}
-	mask := c.u16()
-	difficulty, crosshair := c.u8(), c.u8()
-	if !c.short {
-		d.setDifficulty(difficulty, crosshair)
-	}
-	d.readDLCs(&c, mask, armaDLCs)
-	d.readMods(&c)
-	d.readSignatures(&c)
-	d.endPages(&c)
-}
-
-// setDifficulty sets the attributes that the two difficulty bytes encode.
-func (d *decoder) setDifficulty(difficulty, crosshair uint8) {
-	const source = "rules.pages"
-	d.setAttribute("difficulty", d.decimal(uint64(difficulty&7)), source)
-	d.setAttribute("ai_level", d.decimal(uint64(difficulty>>3&7)), source)
-	d.setAttribute("advanced_flight", truthText(difficulty&0x40 != 0), source)
-	d.setAttribute("third_person", truthText(difficulty&0x80 != 0), source)
-	d.setAttribute("crosshair", truthText(crosshair&1 != 0), source)
-}
-
 // armaPlace reads the server's coordinates, "longitude-latitude", of which either
 // may be negative. It ignores values that are out of range: the server sends them
 // if it does not know its location.
@@ -165,5 +151,5 @@ func armaModHashes(d *decoder, v []byte, _ string) {
 
 // armaSignatures stores the signatures of old servers without the last semicolon.
 func armaSignatures(d *decoder, v []byte, source string) {
-	d.setLongAttribute("signatures", bytes.TrimSuffix(v, []byte(";")), source)
+	d.addAttribute("signatures", d.limit(bytes.TrimSuffix(v, []byte(";")), maxLongText), source)
 }

@@ -2,15 +2,11 @@ package game
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/a2sscan/a2sscan/wire"
 )
-
-var bars = flag.Bool("bars", false, "hold the time for 80 mods against its bar")
 
 // load is a named reply that the benchmark and several tests decode.
 type load struct {
@@ -116,48 +112,5 @@ func TestAllocations(t *testing.T) {
 		if n := testing.AllocsPerRun(100, func() { step(&g, &l.in) }); n != 0 {
 			t.Errorf("%s: %v allocations", l.name, n)
 		}
-	}
-}
-
-// TestManyMods checks that Decode reads every mod of an Arma 3 reply, up to the 255
-// mods that the pages can hold.
-func TestManyMods(t *testing.T) {
-	var g Game
-	for _, n := range []int{0, 1, 80, 255} {
-		Decode(&g, armaReply(n))
-		if len(g.Mods) != n || g.Notes != 0 {
-			t.Errorf("%d mods, notes %b; want %d", len(g.Mods), g.Notes, n)
-		}
-		for i, m := range g.Mods {
-			want := fmt.Sprintf("Our mod number %d, with a name", i)
-			id := fmt.Sprint(0x1ADEE400 + i)
-			if string(m.Name) != want || string(m.ID) != id || string(m.Hash) != fmt.Sprintf("00ff01%02x", i) {
-				t.Errorf("mod %d is %q, ID %s, hash %s", i, m.Name, m.ID, m.Hash)
-			}
-		}
-	}
-}
-
-// maxTimeOfMods is the maximum time that TestTimeOfMods accepts.
-const maxTimeOfMods = 20 * time.Microsecond
-
-// TestTimeOfMods checks that Decode reads the 80 mods of an Arma 3 server. With
-// -bars it decodes the reply 50,000 times, which takes a second, and the shortest
-// time must not exceed maxTimeOfMods.
-func TestTimeOfMods(t *testing.T) {
-	in, runs := armaReply(80), 1
-	if *bars {
-		runs = 50_000
-	}
-	var g Game
-	least := time.Hour
-	for range runs {
-		start := time.Now()
-		step(&g, &in)
-		least = min(least, time.Since(start))
-	}
-	t.Logf("80 mods: %v", least)
-	if len(g.Mods) != 80 || *bars && least > maxTimeOfMods {
-		t.Errorf("%d mods in %v, the bar is %v", len(g.Mods), least, maxTimeOfMods)
 	}
 }

@@ -1,6 +1,7 @@
 package game
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math/bits"
 	"slices"
@@ -42,6 +43,8 @@ type pages struct {
 	have  int // the number of pages in text
 	text  [maxPages][]byte
 }
+
+var pageEscape = []byte{1} // begins an escape
 
 // overflowKnown are the known bits of the overflow byte.
 const overflowKnown = 0x03 // mods and signatures
@@ -91,20 +94,25 @@ func (d *decoder) unescape() []byte {
 			d.g.Notes |= notePagesTruncated
 			break
 		}
-		for _, c := range text {
-			switch {
-			case !escape && c == 1:
-				escape = true
+		for len(text) > 0 {
+			if !escape {
+				var plain []byte
+				plain, text, escape = bytes.Cut(text, pageEscape)
+				d.buf = append(d.buf, plain...)
 				continue
-			case escape && c == 2:
+			}
+			c := text[0]
+			switch c {
+			case 1:
+			case 2:
 				c = 0
-			case escape && c == 3:
+			case 3:
 				c = 0xFF
-			case escape && c != 1:
+			default:
 				d.g.Notes |= notePagesEscape // an undefined escape stands for itself
 			}
-			escape = false
 			d.buf = append(d.buf, c)
+			text, escape = text[1:], false
 		}
 	}
 	return d.since(start)
@@ -254,7 +262,7 @@ func (d *decoder) readSignatures(c *cursor) {
 		}
 		d.buf = append(d.buf, s...)
 	}
-	d.setLongAttribute("signatures", d.since(start), "rules.pages")
+	d.addAttribute("signatures", d.limit(d.since(start), maxLongText), "rules.pages")
 }
 
 // endPages adds a note if the pages end inside a field or have trailing bytes.

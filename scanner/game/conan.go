@@ -5,27 +5,53 @@ import "bytes"
 // Conan Exiles: the keywords and the rules have the full name of the server, which
 // INFO truncates. The names of the settings are codes (S05_b, Su_i) that the game
 // does not document, so Decode does not read them.
-var _ = register(&table{
-	id:       "conan",
-	name:     "Conan Exiles",
-	apps:     []uint32{440900},
+var _ = register("conan", "Conan Exiles", []uint32{440900}, &table{
 	evidence: "recorded replies of 2018",
 	rules: []field{
 		{name: "OWNINGNAME", read: attribute("name")},
 	},
-	finish: conanName,
+	// If the keywords fill their field and end with the name, it may be incomplete.
+	finish: func(d *decoder) {
+		k := d.in.Info.Keywords
+		name, ok := unrealTag(k, "OWNINGNAME:")
+		switch {
+		case !ok:
+		case len(k) >= keywordsField && bytes.HasSuffix(k, name):
+			d.g.Notes |= noteKeywordsCut
+		default:
+			d.setAttribute("name", name, "keywords.OWNINGNAME")
+		}
+	},
 })
 
-// conanName reads the server's name from the keywords. If they fill their field and
-// end with the name, the name may be incomplete, and conanName ignores it.
-func conanName(d *decoder) {
-	k := d.in.Info.Keywords
-	name, ok := unrealTag(k, "OWNINGNAME:")
-	switch {
-	case !ok:
-	case len(k) >= keywordsField && bytes.HasSuffix(k, name):
-		d.g.Notes |= noteKeywordsCut
-	default:
-		d.setAttribute("name", name, "keywords.OWNINGNAME")
+// unrealTag returns the value of a tag of the Unreal engine's online subsystem. The
+// keywords are "NAME:value,NAME:value"; name includes the colon. Values may contain
+// commas, so a comma ends a value only if beginsTag accepts what follows.
+func unrealTag(keywords []byte, name string) ([]byte, bool) {
+	at := bytes.Index(keywords, []byte(name))
+	if at < 0 || at > 0 && keywords[at-1] != ',' {
+		return nil, false
 	}
+	v := keywords[at+len(name):]
+	for i := range v {
+		if v[i] == ',' && beginsTag(v[i+1:]) {
+			return v[:i:i], true
+		}
+	}
+	return v, true
+}
+
+// beginsTag reports whether b begins with the name of a tag (capital letters,
+// digits and underscores) and a colon.
+func beginsTag(b []byte) bool {
+	for i, c := range b {
+		switch {
+		case c == ':':
+			return i > 0
+		case c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '_':
+		default:
+			return false
+		}
+	}
+	return false
 }

@@ -3,10 +3,7 @@ package game
 // DayZ: INFO's counts are right. Mods and description are in binary pages of
 // version 2, which are like Arma 3's but without the two difficulty bytes. The
 // queue and the time of day are in the keywords.
-var _ = register(&table{
-	id:   "dayz",
-	name: "DayZ",
-	apps: []uint32{221100, 1024020}, // the second is DayZ Experimental
+var _ = register("dayz", "DayZ", []uint32{221100, 1024020}, &table{ // the second is DayZ Experimental
 	evidence: "recorded replies of 0.45, 0.54 and 1.29; the pages from what Bohemia and the readers " +
 		"of WoozyMasta and dayzquery agree on",
 	tags: tags{
@@ -34,29 +31,26 @@ var _ = register(&table{
 		{name: "island", read: text(KeyMap)},
 		{name: "language", read: armaLanguage},
 	},
-	finish: readDayZPages,
+	finish: func(d *decoder) {
+		b, ok := d.takePages()
+		if !ok {
+			return
+		}
+		c := cursor{b: b}
+		if !d.readHead(&c, 2) {
+			return
+		}
+		d.readDLCs(&c, c.u16(), dayzDLCs)
+		d.readMods(&c)
+		d.readSignatures(&c)
+		if len(c.b) > 0 {
+			d.setText(KeyDescription, c.text(), "rules.pages")
+		}
+		d.endPages(&c)
+	},
 })
 
 var dayzDLCs = []dlcBit{{1, "livonia"}, {2, "frostline"}, {4, "badlands"}}
-
-// readDayZPages reads the binary pages.
-func readDayZPages(d *decoder) {
-	b, ok := d.takePages()
-	if !ok {
-		return
-	}
-	c := cursor{b: b}
-	if !d.readHead(&c, 2) {
-		return
-	}
-	d.readDLCs(&c, c.u16(), dayzDLCs)
-	d.readMods(&c)
-	d.readSignatures(&c)
-	if len(c.b) > 0 {
-		d.setText(KeyDescription, c.text(), "rules.pages")
-	}
-	d.endPages(&c)
-}
 
 // clock sets the time of day if the tag is nothing but a time, such as 09:07. It
 // ignores other tags.

@@ -8,17 +8,8 @@ import (
 )
 
 // TestDayZPages decodes pages of DayZ that were made for this test, because no recording
-// has any. gamedig 5.3.3 reads the same bytes as follows:
-//
-//   - It reads "no DLC" and "one DLC" correctly, except that it takes the signature for
-//     another mod.
-//   - It misreads "two DLCs": it expects one hash although two bits are set in the first
-//     byte of the mask, and so takes the second hash for part of a mod.
-//   - It misreads "a local mod", because it assumes that every ID has four bytes.
-//
-// gamedig has no decoder for the pages of Arma 3. Its DayZ decoder, given recorded
-// pages of Arma 3, takes the difficulty bytes for a hash. It also rounds the factors
-// of day and night down to whole numbers.
+// has any. gamedig 5.3.3 expects one hash for "two DLCs", and an ID of four bytes for "a
+// local mod"; it takes the signature for another mod.
 func TestDayZPages(t *testing.T) {
 	tests := []struct {
 		name string
@@ -57,15 +48,4 @@ func TestDayZPages(t *testing.T) {
 func dayzMod(id uint64, n int, name string) string {
 	b := binary.LittleEndian.AppendUint64([]byte{0xAA, 0xBB, 0xCC, 0xDD, byte(n)}, id)[:5+n]
 	return string(append(append(b, byte(len(name))), name...))
-}
-
-// TestClock checks which strings count as a time of day.
-func TestClock(t *testing.T) {
-	for text, want := range map[string]bool{
-		"00:00": true, "23:59": true, "24:00": false, "12:60": false, "9:07": false, "1234:": false, "aa:bb": false, "": false,
-	} {
-		if isClock([]byte(text)) != want {
-			t.Errorf("isClock(%q) is not %v", text, want)
-		}
-	}
 }

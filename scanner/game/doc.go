@@ -41,16 +41,13 @@
 //     hash. For other servers gamedig reads the same mods, but it also lists the
 //     names of the signatures as mods (see TestDayZPages).
 //   - Battalion 1944: gamedig takes the map from INFO. This package takes it from the
-//     rules, which also have the player count (see battalion.go).
+//     rules, which also have the player count (see rules.go).
 //
 // # Adding a game
 //
 // To add a game, add one file that registers one table:
 //
-//	var _ = register(&table{
-//		id:       "ourgame",          // in records, so it must never change
-//		name:     "Our Game",
-//		apps:     []uint32{123456},   // from the game ID; INFO's 16-bit ID is truncated
+//	var _ = register("ourgame", "Our Game", []uint32{123456}, &table{
 //		evidence: "a recorded reply of 1.2",
 //		rules: []field{
 //			{name: "Players_i", read: count(KeyPlayers)},
@@ -58,11 +55,12 @@
 //		tags: tags{split: ',', prefixes: []field{{name: "w:", read: attribute("weather")}}},
 //	})
 //
-// tags describes the keywords of INFO, rules describes rules by name, and series
-// describes values that are split over several rules. info and finish are functions
-// for everything else: Decode calls info first and finish last. The first value of a
-// key or attribute stays. The actions that store values are in set.go. Names of
-// attributes are lower case with underscores, and never made from the reply's bytes.
+// Records contain the ID "ourgame", so it must never change. tags describes the
+// keywords of INFO, rules describes rules by name, and series describes values that
+// are split over several rules. info and finish are functions for everything else:
+// Decode calls info first and finish last. The first value of a key or attribute
+// stays. The actions that store values are in set.go. Names of attributes are lower
+// case with underscores, and never made from the reply's bytes.
 // A game should have as few attributes as possible.
 //
 // A rule that speaks for itself needs no field, because the record contains the rules.

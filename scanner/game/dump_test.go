@@ -10,34 +10,25 @@ import (
 func dump(g *Game) string {
 	var b strings.Builder
 	for k := range Key(NumKeys) {
-		if g.Has.Has(k) {
-			fmt.Fprintf(&b, "%v %v < %s\n", k, shown(g, k), g.Sources[k])
+		if !g.Has.Has(k) {
+			continue
+		}
+		fmt.Fprintf(&b, "%v %v < %s\n", k, shown(g, k), g.Sources[k])
+		for _, m := range g.Mods {
 			if k == KeyMods {
-				dumpMods(&b, g)
+				fmt.Fprintf(&b, "mod %s %q %s%s\n", m.ID, m.Name, m.Hash, map[bool]string{true: " creator"}[m.CreatorDLC])
 			}
-		} else if g.Sources[k] != "" {
-			fmt.Fprintf(&b, "no %v < %s\n", k, g.Sources[k])
 		}
 	}
 	for _, a := range g.Attributes {
 		fmt.Fprintf(&b, "attribute %s %s < %s\n", a.Name, quoted(a.Value), a.Source)
 	}
-	for i := range NoteWords {
+	for i, word := range NoteWords {
 		if g.Notes&(1<<i) != 0 {
-			fmt.Fprintf(&b, "note %s\n", NoteWords[i])
+			fmt.Fprintf(&b, "note %s\n", word)
 		}
 	}
 	return b.String()
-}
-
-func dumpMods(b *strings.Builder, g *Game) {
-	for _, m := range g.Mods {
-		creator := ""
-		if m.CreatorDLC {
-			creator = " creator"
-		}
-		fmt.Fprintf(b, "mod %s %q %s%s\n", m.ID, m.Name, m.Hash, creator)
-	}
 }
 
 // quoted returns v as a string, in quotes if it contains anything that needs an

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,7 +34,7 @@ const (
 // FlagRule describes a flag. It is one row of FlagRules.
 type FlagRule struct {
 	Word     string // the word that records use for the flag
-	Rule     string // when Suspect sets the flag; it names the thresholds below
+	Rule     string // when Suspect sets the flag; init replaces the names of the thresholds by their values
 	Innocent string // innocent causes
 	Source   string // where the rule comes from
 
@@ -42,29 +43,21 @@ type FlagRule struct {
 	Time    time.Duration // threshold: a duration
 }
 
-// Meaning returns the rule with its thresholds as numbers.
-func (r *FlagRule) Meaning() string {
-	return strings.NewReplacer("Least", strconv.Itoa(r.Least), "Percent", strconv.Itoa(r.Percent)+"%",
-		"Time", fmt.Sprintf("%g s", r.Time.Seconds())).Replace(r.Rule)
+func init() {
+	for i := range FlagRules {
+		r := &FlagRules[i]
+		r.Rule = strings.NewReplacer("Least", strconv.Itoa(r.Least), "Percent", strconv.Itoa(r.Percent)+"%",
+			"Time", fmt.Sprintf("%g s", r.Time.Seconds())).Replace(r.Rule)
+	}
 }
 
-// Indices of FlagRules, in the order of the flags.
-const (
-	rulePlayersOverMax = iota
-	ruleCountMismatch
-	ruleEqualDurations
-	ruleTinyDurations
-	ruleReplyFlood
-	ruleNoGSLT
-	ruleRedirect
-	ruleEdgeAnswers
-	ruleConflict
-)
+// rule returns the rule of a single flag.
+func (s Flags) rule() *FlagRule { return &FlagRules[bits.TrailingZeros16(uint16(s))] }
 
 // FlagRules holds the rule of each flag, with its thresholds, in the order of the
 // flags' bits.
 var FlagRules = [...]FlagRule{
-	rulePlayersOverMax: {
+	{
 		Word: "players_over_max",
 		Rule: "more players than places, by at least Least and by more than Percent of the places, " +
 			"or more than 64 in a Counter-Strike; counts are the game's own where it has some",
@@ -74,7 +67,7 @@ var FlagRules = [...]FlagRule{
 		Source: "EC-36, EC-60; heuristics of server browsers",
 		Least:  3, Percent: 10,
 	},
-	ruleCountMismatch: {
+	{
 		Word: "count_mismatch",
 		Rule: "the length of the list is apart from INFO's count, and from the game's own if it has one, " +
 			"by at least Least, bots set aside, and by more than Percent of the larger number",
@@ -83,28 +76,28 @@ var FlagRules = [...]FlagRule{
 		Source: "spoofspy scores 0.2 at 12 apart and 1 at 64; gamedig's issue 440: 120 players and an empty list; EC-83",
 		Least:  12, Percent: 25,
 	},
-	ruleEqualDurations: {
+	{
 		Word:     "equal_durations",
 		Rule:     "at least Least players who are no bots, all of them connected for exactly the same time, and that longer than Time",
 		Innocent: "the map has just changed: then the times are short; bots that the server adds at its start",
 		Source:   "Valve's halflife issue 2064",
 		Least:    8, Time: 10 * time.Minute,
 	},
-	ruleTinyDurations: {
+	{
 		Word:     "tiny_durations",
 		Rule:     "players (at least Least) with the duration 00 00 00 01 (2.35e-38 s), score 0, no name and index 0",
 		Innocent: "none known for that number",
 		Source:   "a known program that fakes players writes it",
 		Least:    1,
 	},
-	ruleReplyFlood: {
+	{
 		Word:     "reply_flood",
 		Rule:     "at least Least INFO replies for each INFO request",
 		Innocent: "none known; a network that repeats datagrams gives a few",
 		Source:   "garrysmod-issues 6403 and 6503: thousands",
 		Least:    100,
 	},
-	ruleNoGSLT: {
+	{
 		Word: "no_gslt",
 		Rule: "the Steam ID is none of a persistent game server account, in Counter-Strike 2, " +
 			"or in CS:GO since 1.Least",
@@ -112,13 +105,13 @@ var FlagRules = [...]FlagRule{
 		Source:   "fakeservers.link; Steam IDs: account type 3",
 		Least:    36,
 	},
-	ruleRedirect: {
+	{
 		Word:     "redirect",
 		Rule:     "a reply of type '9' with ConnectRedirectAddress, or a tag that begins with dest=",
 		Innocent: "a server that moved and sends its players on",
 		Source:   "EC-23, EC-140; Valve's Source-1-Games issue 6038",
 	},
-	ruleEdgeAnswers: {
+	{
 		Word: "edge_answers",
 		Rule: "the round trip of RULES is longer than that of INFO by at least Time and is at least Percent of it, " +
 			"and that of PLAYER, if it was measured, is nearer to INFO's",
@@ -126,7 +119,7 @@ var FlagRules = [...]FlagRule{
 		Source:   "EC-143: caches at the edge of a network answer INFO and PLAYER, but not RULES",
 		Percent:  300, Time: 60 * time.Millisecond,
 	},
-	ruleConflict: {
+	{
 		Word: "conflict",
 		Rule: "replies or fragments (at least Least) that contradict one that came before",
 		Innocent: "the game changed between two replies; the server began anew with the same split ID, " +
@@ -155,13 +148,13 @@ func Suspect(in Reply, g *Game, facts Facts) (s Flags) {
 		s.judgeSteamID(in.Info, g)
 	}
 	s.judgeDurations(&in)
-	redirect := bytes.Contains(in.Redirect, []byte("ConnectRedirectAddress:"))
+	redirect := len(in.Redirect) > 0 && bytes.Contains(in.Redirect, []byte("ConnectRedirectAddress:"))
 	s.set(FlagRedirect, redirect || in.Info != nil && hasDestination(in.Info.Keywords))
-	s.set(FlagReplyFlood, facts.InfoReplies >= FlagRules[ruleReplyFlood].Least*max(facts.InfoRequests, 1))
-	s.set(FlagConflict, facts.Conflicts >= FlagRules[ruleConflict].Least)
+	s.set(FlagReplyFlood, facts.InfoReplies >= FlagReplyFlood.rule().Least*max(facts.InfoRequests, 1))
+	s.set(FlagConflict, facts.Conflicts >= FlagConflict.rule().Least)
 
 	info, players, rules := facts.InfoRTT, facts.PlayersRTT, facts.RulesRTT
-	r := &FlagRules[ruleEdgeAnswers]
+	r := FlagEdgeAnswers.rule()
 	late := info > 0 && rules > 0 && rules-info >= r.Time && rules*100 >= info*time.Duration(r.Percent)
 	s.set(FlagEdgeAnswers, late && (players == 0 || players-info < rules-players))
 	return s
@@ -202,7 +195,7 @@ func (s *Flags) judgeCounts(in *Reply, g *Game) {
 		return
 	}
 	// The length of the list must differ from both counts, because either may lag behind.
-	r := &FlagRules[ruleCountMismatch]
+	r := FlagCountMismatch.rule()
 	for _, n := range [...]int{info, own} {
 		larger := max(n, listed)
 		diff := larger - min(n, listed) - bots(i)
@@ -239,7 +232,7 @@ func overMax(n int, in *wire.Info, g *Game, corrected bool) bool {
 	if places == 0 || in.Has&wire.HasMaxPlayers == 0 {
 		return false
 	}
-	r := &FlagRules[rulePlayersOverMax]
+	r := FlagPlayersOverMax.rule()
 	over := n - places
 	return over >= r.Least && over*100 > places*r.Percent && (corrected || !slices.Contains(ghostly, g.ID))
 }
@@ -261,7 +254,7 @@ func (s *Flags) judgeSteamID(in *wire.Info, g *Game) {
 		return
 	}
 	minor, ok := minorVersion(in.Version)
-	s.set(FlagNoGSLT, ok && minor >= FlagRules[ruleNoGSLT].Least)
+	s.set(FlagNoGSLT, ok && minor >= FlagNoGSLT.rule().Least)
 }
 
 // tinyDuration has the bits of a duration whose bytes are 00 00 00 01.
@@ -276,14 +269,14 @@ func (s *Flags) judgeDurations(in *Reply) {
 	first := math.Float32bits(in.Players[0].Duration)
 	for i := range in.Players {
 		p := &in.Players[i]
-		bits := math.Float32bits(p.Duration)
-		if bits == tinyDuration && p.Score == 0 && p.Index == 0 && len(p.Name) == 0 {
+		duration := math.Float32bits(p.Duration)
+		if duration == tinyDuration && p.Score == 0 && p.Index == 0 && len(p.Name) == 0 {
 			tiny++
 		}
-		differ |= bits ^ first
+		differ |= duration ^ first
 	}
-	s.set(FlagTinyDurations, tiny >= FlagRules[ruleTinyDurations].Least)
-	r := &FlagRules[ruleEqualDurations]
+	s.set(FlagTinyDurations, tiny >= FlagTinyDurations.rule().Least)
+	r := FlagEqualDurations.rule()
 	long := float64(in.Players[0].Duration) > r.Time.Seconds()
 	s.set(FlagEqualDurations, differ == 0 && long && len(in.Players)-bots(in.Info) >= r.Least)
 }

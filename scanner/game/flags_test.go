@@ -3,7 +3,6 @@ package game
 import (
 	"encoding/binary"
 	"math"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -211,27 +210,15 @@ func maxPlayers(in Reply) Reply {
 	return in
 }
 
-// TestFlagRules checks that each row of FlagRules has all its strings, that Rule
-// names exactly the thresholds that are set, and that no two rows have the same
-// word.
+// TestFlagRules checks that each row of FlagRules has all its strings, without the names
+// of thresholds, and that no two rows have the same word.
 func TestFlagRules(t *testing.T) {
-	var words []string
+	seen := map[string]bool{}
 	for i, r := range FlagRules {
-		if r.Word == "" || r.Rule == "" || r.Innocent == "" || r.Source == "" {
-			t.Errorf("rule %d lacks a text", i)
+		named := strings.Contains(r.Rule, "Least") || strings.Contains(r.Rule, "Percent") || strings.Contains(r.Rule, "Time")
+		if r.Word == "" || r.Rule == "" || r.Innocent == "" || r.Source == "" || named || seen[r.Word] {
+			t.Errorf("rule %d lacks a text, names a threshold, or has the word of another: %+v", i, r)
 		}
-		for _, field := range []struct {
-			name string
-			set  bool
-		}{{"Least", r.Least != 0}, {"Percent", r.Percent != 0}, {"Time", r.Time != 0}} {
-			if strings.Contains(r.Rule, field.name) != field.set {
-				t.Errorf("%s: the rule and %s do not agree", r.Word, field.name)
-			}
-		}
-		words = append(words, r.Word)
-	}
-	slices.Sort(words)
-	if len(slices.Compact(words)) != len(FlagRules) {
-		t.Errorf("a word stands twice in %q", words)
+		seen[r.Word] = true
 	}
 }

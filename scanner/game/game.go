@@ -125,7 +125,9 @@ type Attribute struct {
 
 // reset clears g but keeps its memory.
 func (g *Game) reset() {
-	*g = Game{Mods: g.Mods[:0], Attributes: g.Attributes[:0], dec: g.dec}
+	mods, attributes, dec := g.Mods[:0], g.Attributes[:0], g.dec
+	*g = Game{} // a literal with these fields would be copied
+	g.Mods, g.Attributes, g.dec = mods, attributes, dec
 }
 
 // Clone returns a copy of g that shares no memory with the reply or with g.

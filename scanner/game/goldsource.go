@@ -1,36 +1,40 @@
 package game
 
+import "slices"
+
 // The games on the GoldSource engine: Half-Life and its mods. The rules, which are
 // console variables, are the same for all. A server may report application 70
 // (Half-Life) whichever of these games it runs, and the obsolete INFO reply has no
 // application ID, so the folder identifies the game.
 var (
-	_ = register(goldSource("cs16", "Counter-Strike", "cstrike", 10))
-	_ = register(goldSource("tfc", "Team Fortress Classic", "tfc", 20))
-	_ = register(goldSource("dod", "Day of Defeat", "dod", 30))
-	_ = register(goldSource("dmc", "Deathmatch Classic", "dmc", 40))
-	_ = register(goldSource("opfor", "Half-Life: Opposing Force", "gearbox", 50))
-	_ = register(goldSource("ricochet", "Ricochet", "ricochet", 60))
-	_ = register(goldSource("hl", "Half-Life", "valve", 70))
-	_ = register(goldSource("czero", "Counter-Strike: Condition Zero", "czero", 80))
-	_ = register(goldSource("svencoop", "Sven Co-op", "svencoop", 225840))
+	_ = register("cs16", "Counter-Strike", []uint32{10}, goldSource("cstrike"))
+	_ = register("tfc", "Team Fortress Classic", []uint32{20}, goldSource("tfc"))
+	_ = register("dod", "Day of Defeat", []uint32{30}, goldSource("dod"))
+	_ = register("dmc", "Deathmatch Classic", []uint32{40}, goldSource("dmc"))
+	_ = register("opfor", "Half-Life: Opposing Force", []uint32{50}, goldSource("gearbox"))
+	_ = register("ricochet", "Ricochet", []uint32{60}, goldSource("ricochet"))
+	_ = register("hl", "Half-Life", []uint32{70}, goldSource("valve"))
+	_ = register("czero", "Counter-Strike: Condition Zero", []uint32{80}, goldSource("czero"))
+	_ = register("svencoop", "Sven Co-op", []uint32{225840}, goldSource("svencoop"))
 
 	// otherGoldSource is the table of all other Half-Life mods.
-	otherGoldSource = register(goldSource("goldsource", "Half-Life mod", ""))
+	otherGoldSource = register("goldsource", "Half-Life mod", nil, goldSource(""))
 )
 
-// goldSource returns the table of a GoldSource game.
-func goldSource(id, name, folder string, apps ...uint32) *table {
-	t := &table{
-		id:         id,
-		name:       name,
-		apps:       apps,
+func goldSource(folder string) *table {
+	return &table{
+		folder:     folder,
 		evidence:   "documents 000 and 004; recorded replies of 2005 to 2026",
 		countsBots: true,
 		rules:      cvars,
 	}
-	if folder != "" {
-		t.folders = []string{folder}
-	}
-	return t
 }
+
+// cvars are the console variables that Decode reads for every game on the Source or
+// GoldSource engine.
+var cvars = []field{
+	{name: "sv_password", read: truth(KeyPassword)}, // 0 or 1, not the password (EC-98)
+}
+
+// withCvars returns fields followed by cvars.
+func withCvars(fields ...field) []field { return slices.Concat(fields, cvars) }

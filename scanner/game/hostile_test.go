@@ -3,7 +3,6 @@ package game
 import (
 	"bytes"
 	"fmt"
-	"reflect"
 	"strings"
 	"testing"
 
@@ -119,47 +118,6 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestPagesOfTwoLists checks that Decode ignores pages with another total than the
-// first page, and repeated pages.
-func TestPagesOfTwoLists(t *testing.T) {
-	var g Game
-	in := server(107410, 0, 1).rule("\x01\x02", "\x03\x01\x02\x01\x02\x01\x02\x05\x01\x02").
-		rule("\x02\x03", "\x01\x01junk").rule("\x02\x02", "\x01\x02\x01\x02").rule("\x02\x02", "\x01\x01again")
-	Decode(&g, in)
-	if len(g.Mods) != 0 || !g.Has.Has(KeyMods) || g.Notes != 0 {
-		t.Errorf("%s", dump(&g))
-	}
-}
-
-// TestEscapeAcrossPages checks that an escape may begin in one page and end in the
-// next. It tries all page sizes up to 127 bytes that need at most 255 pages.
-func TestEscapeAcrossPages(t *testing.T) {
-	var want Game
-	in := armaReply(3)
-	Decode(&want, in)
-	all := []byte{}
-	for _, r := range in.Rules {
-		all = append(all, r.Value...)
-	}
-	for size := 1; size <= 127; size++ {
-		total := (len(all) + size - 1) / size
-		if total > 255 {
-			continue
-		}
-		cutIn := Reply{Info: in.Info}
-		for i := range total {
-			cutIn.Rules = append(cutIn.Rules, wire.Rule{
-				Name: []byte{byte(i + 1), byte(total)}, Value: all[i*size : min(len(all), (i+1)*size)],
-			})
-		}
-		var g Game
-		Decode(&g, cutIn)
-		if dump(&g) != dump(&want) {
-			t.Fatalf("pages of %d bytes:\n%s\nwant:\n%s", size, dump(&g), dump(&want))
-		}
-	}
-}
-
 // TestFind checks that find chooses the table by application ID, or by folder where
 // several games share an application ID.
 func TestFind(t *testing.T) {
@@ -237,78 +195,10 @@ func TestClone(t *testing.T) {
 	}
 }
 
-// TestBufferStays checks that the buffer of a Game does not grow when the Game
-// decodes the same reply again.
-func TestBufferStays(t *testing.T) {
-	var g Game
-	in := armaReply(80)
-	Decode(&g, in)
-	n := len(g.dec.buf)
-	for range 10 {
-		Decode(&g, in)
-	}
-	if len(g.dec.buf) != n {
-		t.Errorf("the buffer holds %d bytes, after the first reply %d", len(g.dec.buf), n)
-	}
-}
-
 func scribble(all ...[]byte) {
 	for _, b := range all {
 		for i := range b {
 			b[i] = '#'
 		}
-	}
-}
-
-// TestReuse checks that a Game that has decoded other replies decodes a reply as a
-// new Game does.
-func TestReuse(t *testing.T) {
-	var used Game
-	all := loads()
-	for i := range all {
-		for _, j := range []int{i, len(all) - 1 - i, (i * 7) % len(all)} {
-			var fresh Game
-			Decode(&fresh, all[j].in)
-			if Decode(&used, all[j].in); dump(&used) != dump(&fresh) || used.ID != fresh.ID {
-				t.Fatalf("%s:\n%s\nwant\n%s", all[j].name, dump(&used), dump(&fresh))
-			}
-		}
-	}
-}
-
-// TestReset checks that decoding an empty reply clears a Game in which all exported
-// fields and sources are set.
-func TestReset(t *testing.T) {
-	var g Game
-	v := reflect.ValueOf(&g).Elem()
-	for i := range v.NumField() {
-		if f := v.Field(i); v.Type().Field(i).IsExported() {
-			fillValue(f)
-		}
-	}
-	g.Has = 1<<NumKeys - 1
-	for k := range Key(NumKeys) {
-		g.Sources[k] = "rules." + k.String()
-	}
-	Decode(&g, Reply{})
-	g.Mods, g.Attributes = nil, nil // their memory stays
-	if !reflect.DeepEqual(g, Game{}) {
-		t.Errorf("%+v is left", g)
-	}
-}
-
-// fillValue sets a value to something other than its zero value.
-func fillValue(v reflect.Value) {
-	switch v.Kind() {
-	case reflect.String:
-		v.SetString("x")
-	case reflect.Bool:
-		v.SetBool(true)
-	case reflect.Int, reflect.Int64:
-		v.SetInt(1)
-	case reflect.Uint32:
-		v.SetUint(1)
-	case reflect.Slice:
-		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
 	}
 }

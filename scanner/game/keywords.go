@@ -10,10 +10,7 @@ import (
 // Mordhau: INFO's players are always 0 and nobody is listed. B is the number of
 // people; H, C and M are unknown. O stands at official servers only, as far as is
 // known.
-var _ = register(&table{
-	id:       "mordhau",
-	name:     "Mordhau",
-	apps:     []uint32{629760},
+var _ = register("mordhau", "Mordhau", []uint32{629760}, &table{
 	evidence: "four recorded replies, all with B:0; DiscordGSM's reader and opengsq-python's issue 2 for B",
 	tags: tags{
 		split: ',',
@@ -27,10 +24,7 @@ var _ = register(&table{
 
 // Space Engineers: names and values without a separator, separated by spaces. S is
 // survival, with three multipliers in an unknown order, so they stay as they are.
-var _ = register(&table{
-	id:       "spaceengineers",
-	name:     "Space Engineers",
-	apps:     []uint32{244850},
+var _ = register("spaceengineers", "Space Engineers", []uint32{244850}, &table{
 	evidence: "three recorded replies of 1.118 to 1.157",
 	tags: tags{
 		split: ' ',
@@ -100,10 +94,7 @@ func spaceModCount(d *decoder, v []byte, source string) {
 
 // Insurgency, the game of 2014. Servers of 1.x sent the mode as the first tag. Other
 // tags are the owner's.
-var _ = register(&table{
-	id:         "insurgency",
-	name:       "Insurgency",
-	apps:       []uint32{222880},
+var _ = register("insurgency", "Insurgency", []uint32{222880}, &table{
 	evidence:   "four recorded replies of 1.2 and 2.x; the meanings are likely, and not documented",
 	countsBots: true,
 	tags: tags{
@@ -128,10 +119,7 @@ var _ = register(&table{
 
 // Natural Selection 2: the first two keywords are the build, where INFO's version is
 // always 1.0.0.0, and the mode. The five after them are unknown.
-var _ = register(&table{
-	id:       "ns2",
-	name:     "Natural Selection 2",
-	apps:     []uint32{4920},
+var _ = register("ns2", "Natural Selection 2", []uint32{4920}, &table{
 	evidence: "two recorded replies; the game's NS2Gamerules.lua for P_S, scripts of servers for R_S",
 	tags: tags{
 		split: '|',
@@ -173,10 +161,7 @@ func ns2Mods(d *decoder, v []byte, source string) {
 
 // Citadel: Forged With Fire: INFO's version is always 1.0.0.0, and its password byte
 // is 0 where PWD is 1.
-var _ = register(&table{
-	id:       "citadel",
-	name:     "Citadel: Forged With Fire",
-	apps:     []uint32{487120},
+var _ = register("citadel", "Citadel: Forged With Fire", []uint32{487120}, &table{
 	evidence: "a recorded reply of 1.0.33216; the meaning of PWD is likely",
 	tags: tags{
 		split: ' ',
@@ -199,16 +184,13 @@ var _ = register(&table{
 // America's Army: RULES is never answered (EC-99). P was 0 on every recorded server,
 // so it stays as it is; C, VM and sm are unknown.
 var (
-	_ = register(americasArmy("aapg", "America's Army: Proving Grounds", 203290, attribute("phase")))
-	_ = register(americasArmy("aa3", "America's Army 3", 13140, text(KeyTimeOfDay)))
+	_ = register("aapg", "America's Army: Proving Grounds", []uint32{203290}, americasArmy(attribute("phase")))
+	_ = register("aa3", "America's Army 3", []uint32{13140}, americasArmy(text(KeyTimeOfDay)))
 )
 
 // americasArmy returns the table of a game, in which t reads the tag T.
-func americasArmy(id, name string, app uint32, t action) *table {
+func americasArmy(t action) *table {
 	return &table{
-		id:       id,
-		name:     name,
-		apps:     []uint32{app},
 		evidence: "six recorded replies of 2014 to 2016",
 		tags: tags{
 			split: ';',
@@ -229,15 +211,12 @@ func americasArmy(id, name string, app uint32, t action) *table {
 // with the rules of the same server, so they stay attributes; b, c, d, e, h and i are
 // unknown. The rules have all of it in words.
 var (
-	_ = register(redOrchestra("redorchestra2", "Red Orchestra 2", 35450))
-	_ = register(redOrchestra("risingstorm2", "Rising Storm 2: Vietnam", 418460))
+	_ = register("redorchestra2", "Red Orchestra 2", []uint32{35450}, redOrchestra())
+	_ = register("risingstorm2", "Rising Storm 2: Vietnam", []uint32{418460}, redOrchestra())
 )
 
-func redOrchestra(id, name string, app uint32) *table {
+func redOrchestra() *table {
 	return &table{
-		id:       id,
-		name:     name,
-		apps:     []uint32{app},
 		evidence: "four recorded replies with keywords and rules",
 		tags: tags{
 			split: ',',

@@ -5,10 +5,7 @@ import "bytes"
 // Rust: INFO's counts are single bytes and wrong above 255. The keywords have the
 // real counts, but may lag behind: 46 where INFO and the list have 36. Some tags
 // have a one-letter form, which stands alone or in a run such as "^w^z^o".
-var _ = register(&table{
-	id:   "rust",
-	name: "Rust",
-	apps: []uint32{252490},
+var _ = register("rust", "Rust", []uint32{252490}, &table{
 	evidence: "recorded replies of 2014 to 2022; gamedig, rust-query-proxy; for the short tags, " +
 		"descriptions of the game's tag compressor",
 	tags: tags{

@@ -3,7 +3,6 @@ package game
 import (
 	"encoding/binary"
 	"encoding/hex"
-	"slices"
 	"strconv"
 )
 
@@ -49,20 +48,13 @@ func (d *decoder) setText(k Key, v []byte, source string) {
 	d.mark(k, source)
 }
 
-// setAttribute adds an attribute and cuts its value to maxText bytes. See
-// addAttribute.
+// setAttribute inserts an attribute in the order of names, unless v is empty or the
+// name exists, and cuts its value to maxText bytes. Servers mostly send their rules
+// sorted, so the position is near the end.
 func (d *decoder) setAttribute(name string, v []byte, source string) {
 	d.addAttribute(name, d.limit(v, maxText), source)
 }
 
-// setLongAttribute adds an attribute and cuts its value to maxLongText bytes.
-func (d *decoder) setLongAttribute(name string, v []byte, source string) {
-	d.addAttribute(name, d.limit(v, maxLongText), source)
-}
-
-// addAttribute inserts an attribute in the order of names, unless v is empty or the
-// name exists. Servers mostly send their rules sorted, so the position is near the
-// end.
 func (d *decoder) addAttribute(name string, v []byte, source string) {
 	if len(v) == 0 {
 		return
@@ -73,7 +65,10 @@ func (d *decoder) addAttribute(name string, v []byte, source string) {
 		at--
 	}
 	if at == 0 || all[at-1].Name != name {
-		d.g.Attributes = slices.Insert(all, at, Attribute{Name: name, Value: v, Source: source})
+		all = append(all, Attribute{})
+		copy(all[at+1:], all[at:])
+		all[at] = Attribute{Name: name, Value: v, Source: source}
+		d.g.Attributes = all
 	}
 }
 

@@ -6,10 +6,7 @@ import "bytes"
 // and values, those of Alpha 15 a list of numbers, and those of Alpha 20 base64 of
 // unknown meaning. CurrentPlayers is not read because it lags behind INFO: 10 where
 // INFO and the list have 11, and 0 in keywords whose INFO has 8.
-var _ = register(&table{
-	id:   "7dtd",
-	name: "7 Days to Die",
-	apps: []uint32{sevenDaysApp},
+var _ = register("7dtd", "7 Days to Die", []uint32{251570}, &table{
 	evidence: "recorded replies of Alpha 8.6, 15 and 20; UncoreMetrics; the comments in the " +
 		"server's own configuration file for PlayerKillingMode",
 	rules: []field{
@@ -23,27 +20,22 @@ var _ = register(&table{
 		{name: "CurrentServerTime", read: sevenDaysTime},
 		{name: "PlayerKillingMode", read: sevenDaysKilling},
 	},
-	finish: sevenDaysKeywords,
+	// The keywords of early versions are the rules in the form "name:value;".
+	finish: func(d *decoder) {
+		if bytes.IndexByte(d.in.Info.Keywords, ':') < 0 {
+			return
+		}
+		for pairs := d.keywords(';'); pairs.next(); {
+			at := bytes.IndexByte(pairs.piece, ':')
+			if at < 0 {
+				continue
+			}
+			if f := find(d.in.Info).byName.find(pairs.piece[:at]); f != nil {
+				f.read(d, pairs.piece[at+1:], f.tag)
+			}
+		}
+	},
 })
-
-const sevenDaysApp = 251570
-
-// sevenDaysKeywords reads the keywords of early versions, which are the rules in
-// the form "name:value;".
-func sevenDaysKeywords(d *decoder) {
-	if bytes.IndexByte(d.in.Info.Keywords, ':') < 0 {
-		return
-	}
-	for pairs := d.keywords(';'); pairs.next(); {
-		at := bytes.IndexByte(pairs.piece, ':')
-		if at < 0 {
-			continue
-		}
-		if f := byApp[sevenDaysApp].byName.find(pairs.piece[:at]); f != nil {
-			f.read(d, pairs.piece[at+1:], f.tag)
-		}
-	}
-}
 
 // sevenDaysTime reads the world's clock. A day has 24000 units, and the first day
 // is day 1.

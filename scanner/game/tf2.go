@@ -3,10 +3,7 @@ package game
 // Team Fortress 2: INFO's counts are right. The engine adds tags for the kind of
 // map and for settings that differ from their defaults. A missing tag says nothing,
 // because the engine sorts the tags and then truncates them (EC-41).
-var _ = register(&table{
-	id:       "tf2",
-	name:     "Team Fortress 2",
-	apps:     []uint32{440},
+var _ = register("tf2", "Team Fortress 2", []uint32{440}, &table{
 	evidence: "recorded replies of 2013 to 2021; queryhost for the tags",
 	tags: tags{
 		split: ',',

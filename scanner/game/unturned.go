@@ -11,10 +11,7 @@ import (
 // such as <gm> and </gm>. The rules hold Workshop items, changed settings and a
 // description, each split over several rules. Later versions encode the description
 // as base64.
-var _ = register(&table{
-	id:       "unturned",
-	name:     "Unturned",
-	apps:     []uint32{304930},
+var _ = register("unturned", "Unturned", []uint32{304930}, &table{
 	evidence: "two recorded replies of 3.13; queryhost for later ones; the game's own code for the tags and the port",
 	tags: tags{
 		split: ',',
@@ -129,7 +126,7 @@ func unturnedConfig(d *decoder) {
 		}
 		d.buf = append(d.buf, r.Value...)
 	}
-	d.setLongAttribute("config", d.since(start), "rules.Cfg_N")
+	d.addAttribute("config", d.limit(d.since(start), maxLongText), "rules.Cfg_N")
 }
 
 // unturnedLoader recognises legacy RocketMod: it announces one bot, which does not

@@ -2,8 +2,12 @@ package game
 
 import (
 	"bytes"
+	"fmt"
+	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/a2sscan/a2sscan/wire"
 )
@@ -11,86 +15,100 @@ import (
 // vector is a reply and the values that Decode must read from it. The method reply adds
 // what find needs: the format, the application ID and the folder.
 type vector struct {
-	info     wire.Info
-	keywords string
-	rules    []string // name, value, name, value …
-	want     string   // the Game in the format of dump
+	info  wire.Info
+	rules []wire.Rule
+	want  string // the Game in the format of dump
 }
 
-// These functions return the INFO of vectors that depend on it.
+// vectors are those of vectorText, by the ID of their game.
+var vectors = func() map[string][]vector {
+	all := map[string][]vector{}
+	for block := range strings.SplitSeq(vectorText, "\n\n") {
+		id, rest, _ := strings.Cut(strings.Trim(block, "\n"), "\n")
+		var v vector
+		for line := range strings.Lines(rest) {
+			if want, is := strings.CutPrefix(line, "\t"); is {
+				v.want += strings.TrimSuffix(want, "\n") + "\n"
+				continue
+			}
+			what, args, _ := strings.Cut(strings.TrimSpace(line), " ")
+			v.add(what, args)
+		}
+		all[id] = append(all[id], v)
+	}
+	return all
+}()
 
-func wireInfo(players, maxPlayers uint32) wire.Info {
-	return wire.Info{Players: players, MaxPlayers: maxPlayers, Has: wire.HasPlayers | wire.HasMaxPlayers}
-}
-
-func wireNamed(name string) wire.Info {
-	return wire.Info{Name: []byte(name), Has: wire.HasName}
-}
-
-func wireMap(name string) wire.Info {
-	return wire.Info{Map: []byte(name), Has: wire.HasMap}
-}
-
-func wireGame(name string) wire.Info {
-	return wire.Info{Game: []byte(name), Has: wire.HasGame}
-}
-
-func wireVersion(version string) wire.Info {
-	return wire.Info{Version: []byte(version), Has: wire.HasVersion}
+// add adds a line of vectorText.
+func (v *vector) add(what, args string) {
+	var words []string
+	for args != "" {
+		word, _ := strconv.QuotedPrefix(args)
+		args = strings.TrimPrefix(args[len(word):], " ")
+		word, _ = strconv.Unquote(word)
+		words = append(words, word)
+	}
+	text, in := []byte(words[0]), &v.info
+	number, _ := strconv.Atoi(words[0])
+	switch what {
+	case "name":
+		in.Name, in.Has = text, in.Has|wire.HasName
+	case "map":
+		in.Map, in.Has = text, in.Has|wire.HasMap
+	case "game":
+		in.Game, in.Has = text, in.Has|wire.HasGame
+	case "version":
+		in.Version, in.Has = text, in.Has|wire.HasVersion
+	case "players":
+		in.Players, in.Has = uint32(number), in.Has|wire.HasPlayers
+	case "places":
+		in.MaxPlayers, in.Has = uint32(number), in.Has|wire.HasMaxPlayers
+	case "bots":
+		in.Bots, in.Has = uint8(number), in.Has|wire.HasBots
+	case "port":
+		in.GamePort, in.Has = uint16(number), in.Has|wire.HasGamePort
+	case "keywords":
+		in.Keywords, in.Has = append(in.Keywords, text...), in.Has|wire.HasKeywords
+	case "rules":
+		for i := 0; i < len(words); i += 2 {
+			v.rules = append(v.rules, wire.Rule{Name: []byte(words[i]), Value: []byte(words[i+1])})
+		}
+	case "more":
+		last := &v.rules[len(v.rules)-1]
+		last.Value = append(last.Value, text...)
+	default:
+		panic(what)
+	}
 }
 
 // vectorsOf returns the vectors of a table. The games of the GoldSource engine share
 // theirs.
 func vectorsOf(t *table) []vector {
-	if v := vectors[t.id]; v != nil {
+	if v := vectors[t.id]; v != nil || t.folder == "" {
 		return v
 	}
-	if len(t.folders) > 0 {
-		return vectors["goldsource"]
-	}
-	return nil
+	return vectors["goldsource"]
 }
 
 // reply returns the reply that a vector of table t describes. It shares no memory with
 // the vector.
 func (v *vector) reply(t *table) Reply {
 	info := v.info
-	for _, b := range []*[]byte{&info.Name, &info.Map, &info.Game, &info.Version} {
+	for _, b := range []*[]byte{&info.Name, &info.Map, &info.Game, &info.Version, &info.Keywords} {
 		*b = bytes.Clone(*b)
 	}
-	info.Format = wire.FormatSource
+	info.Format, info.Folder = wire.FormatSource, []byte(t.folder)
 	if len(t.apps) > 0 {
 		info.GameID = uint64(t.apps[0])
 		info.Has |= wire.HasGameID
-	}
-	if len(t.folders) > 0 {
-		info.Folder = []byte(t.folders[0])
-	}
-	if len(t.apps) == 0 {
-		info.Format = wire.FormatGoldSource
-		info.Folder = []byte("ourmod")
-	}
-	if v.keywords != "" {
-		info.Keywords = []byte(v.keywords)
-		info.Has |= wire.HasKeywords
+	} else {
+		info.Format, info.Folder = wire.FormatGoldSource, []byte("ourmod")
 	}
 	in := Reply{Info: &info}
-	for i := 0; i+1 < len(v.rules); i += 2 {
-		in.Rules = append(in.Rules, wire.Rule{Name: []byte(v.rules[i]), Value: []byte(v.rules[i+1])})
+	for _, r := range v.rules {
+		in.Rules = append(in.Rules, wire.Rule{Name: r.Name, Value: bytes.Clone(r.Value)})
 	}
 	return in
-}
-
-// lines removes the indentation and the empty lines from the expected result of a
-// vector.
-func lines(want string) string {
-	var b strings.Builder
-	for line := range strings.Lines(want) {
-		if line = strings.TrimLeft(strings.TrimSuffix(line, "\n"), "\t"); line != "" {
-			b.WriteString(line + "\n")
-		}
-	}
-	return b.String()
 }
 
 // TestVectors decodes the vectors of each game and compares the results with what
@@ -109,77 +127,46 @@ func TestVectors(t *testing.T) {
 			if g.ID != table.id {
 				t.Errorf("%s, vector %d: decoded as %q", table.id, i, g.ID)
 			}
-			diffLines(t, table.id, dump(&g), lines(v.want))
+			diffLines(t, table.id, dump(&g), v.want)
 		}
 	}
 }
 
-// diffLines fails the test if got and want differ. It prints the lines that only
-// one of them has.
+// diffLines fails the test if got and want differ.
 func diffLines(t *testing.T, what, got, want string) {
 	t.Helper()
-	if got == want {
-		return
+	if got != want {
+		t.Errorf("%s (- want, + got):\n%s", what, cmp.Diff(want, got))
 	}
-	g, w := strings.Split(got, "\n"), strings.Split(want, "\n")
-	t.Errorf("%s: got, and not wanted:\n%s\nwanted, and not got:\n%s\n(or the order differs)",
-		what, strings.Join(without(g, w), "\n"), strings.Join(without(w, g), "\n"))
 }
 
-func without(lines, others []string) (left []string) {
-	have := map[string]int{}
-	for _, l := range others {
-		have[l]++
-	}
-	for _, l := range lines {
-		if have[l]--; have[l] < 0 {
-			left = append(left, l)
-		}
-	}
-	return left
-}
-
-// TestTables checks that every table is complete, has at most maxSeries series, and
-// has no two fields with the same name in a list.
+// TestTables checks that every table is complete, that no two tables have the same ID,
+// application or folder, and no two fields of a list the same name.
 func TestTables(t *testing.T) {
-	for _, table := range tables {
-		if table.id == "" || table.name == "" || table.evidence == "" {
-			t.Errorf("table %q lacks its ID, its name or its evidence", table.id)
-		}
-		if len(table.series) > maxSeries {
-			t.Errorf("%s has %d series, more than maxSeries", table.id, len(table.series))
-		}
-		for _, list := range [][]field{table.rules, table.tags.words, table.tags.prefixes} {
-			checkFields(t, table.id, list)
-		}
-	}
-}
-
-func checkFields(t *testing.T, id string, list []field) {
 	seen := map[string]bool{}
-	for _, f := range list {
-		if f.read == nil || f.source == "" {
-			t.Errorf("%s: field %q lacks its action or its source", id, f.name)
+	once := func(table *table, what string) {
+		if seen[what] {
+			t.Errorf("%s: twice %s", table.id, what)
 		}
-		if seen[f.name] {
-			t.Errorf("%s: two fields %q", id, f.name)
-		}
-		seen[f.name] = true
+		seen[what] = true
 	}
-}
-
-// TestMatcher checks that byName finds the rules of every table and does not find
-// similar names.
-func TestMatcher(t *testing.T) {
 	for _, table := range tables {
-		for _, f := range table.rules {
-			if got := table.byName.find([]byte(f.name)); got == nil || got.name != f.name {
-				t.Errorf("%s: %q is not found", table.id, f.name)
-			}
-			for _, other := range []string{f.name + "x", f.name[1:], "", "\x00"} {
-				if got := table.byName.find([]byte(other)); got != nil && got.name != other {
-					t.Errorf("%s: %q is found as %q", table.id, other, got.name)
+		if table.id == "" || table.name == "" || table.evidence == "" || len(table.series) > maxSeries {
+			t.Errorf("table %q lacks its ID, its name or its evidence, or has too many series", table.id)
+		}
+		once(table, table.id)
+		if table.folder != "" {
+			once(table, "folder "+table.folder)
+		}
+		for _, app := range table.apps {
+			once(table, fmt.Sprint("application ", app))
+		}
+		for i, list := range [][]field{table.rules, table.tags.words, table.tags.prefixes} {
+			for _, f := range list {
+				if f.read == nil || f.source == "" {
+					t.Errorf("%s: field %q lacks its action or its source", table.id, f.name)
 				}
+				once(table, fmt.Sprint(table.id, " ", i, f.name))
 			}
 		}
 	}

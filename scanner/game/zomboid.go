@@ -3,10 +3,7 @@ package game
 // Project Zomboid: INFO's version is always 1.0.0.0. The keywords and the rules
 // have the real version, and the rules also have the mods. A value that is too long
 // for one rule is split over several, such as "description:1/2".
-var _ = register(&table{
-	id:       "zomboid",
-	name:     "Project Zomboid",
-	apps:     []uint32{108600},
+var _ = register("zomboid", "Project Zomboid", []uint32{108600}, &table{
 	evidence: "a recorded INFO of 42.20; UncoreMetrics and queryhost for the rules",
 	tags: tags{
 		split: ';',

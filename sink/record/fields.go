@@ -377,7 +377,7 @@ func flagsAbout() string {
 	about := "what is suspicious about the answers; evidence, no verdict"
 	for i := range game.FlagRules {
 		r := &game.FlagRules[i]
-		about += "; " + r.Word + ": " + r.Meaning()
+		about += "; " + r.Word + ": " + r.Rule
 	}
 	return about
 }

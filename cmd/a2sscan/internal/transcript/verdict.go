@@ -260,7 +260,7 @@ func (s *Session) addHints() {
 	}
 	for i := range game.FlagRules {
 		if rule := &game.FlagRules[i]; r.Flags&(1<<i) != 0 {
-			v.addHint("its record has the flag %s: %s (innocent causes: %s)", rule.Word, rule.Meaning(), rule.Innocent)
+			v.addHint("its record has the flag %s: %s (innocent causes: %s)", rule.Word, rule.Rule, rule.Innocent)
 		}
 	}
 	if len(seen.strangers) > 0 && v.Word != elsewhere {
