@@ -41,7 +41,7 @@ func (p *Page) answer(w http.ResponseWriter, _ *snapshot, value any, err error) 
 	if err != nil {
 		code = http.StatusInternalServerError
 	}
-	send(w, code, "application/json", append(text, '\n'))
+	send(w, code, "application/json", text, []byte("\n"))
 }
 
 // status returns the status of an error, and the error that the client sees.
@@ -136,10 +136,16 @@ func newEvents(lines []watchdb.Event) []event {
 	events := []event{}
 	for i := range lines {
 		var e event
-		if json.Unmarshal(lines[i].Line, &e.Event) == nil {
-			e.Shown, e.Text = report.Shown(e.Name, longName), strings.TrimSpace(e.Details())
-			events = append(events, e)
+		if json.Unmarshal(lines[i].Line, &e.Event) != nil {
+			continue
 		}
+		e.Shown, e.Text = report.Shown(e.Name, longName), strings.TrimSpace(e.Details())
+		if e.Kind == watch.Down && e.Evidence != nil {
+			if began, err := time.Parse(time.RFC3339, e.Evidence.First); err == nil {
+				e.Text = began.UTC().Format("silent since 15:04:05, ") + e.Time.UTC().Format("reported 15:04:05; ") + e.Text
+			}
+		}
+		events = append(events, e)
 	}
 	return events
 }

@@ -63,7 +63,9 @@ func (h *history) add(p point) {
 
 // series are lines of a chart. A nil value is a gap.
 type series struct {
-	Times  []int64    `json:"times"`  // Unix seconds
+	From   int64      `json:"from"` // Unix seconds, likewise To and Times
+	To     int64      `json:"to"`
+	Times  []int64    `json:"times"`
 	Up     []*float64 `json:"up"`     // servers
 	People []*float64 `json:"people"` // on them
 }
@@ -73,7 +75,7 @@ type series struct {
 func (h *history) series(now time.Time, span, step, gap time.Duration) *series {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	s := &series{Times: []int64{}, Up: []*float64{}, People: []*float64{}}
+	s := &series{From: now.Add(-span).Unix(), To: now.Unix(), Times: []int64{}, Up: []*float64{}, People: []*float64{}}
 	add := func(at int64, up, people *float64) {
 		s.Times, s.Up, s.People = append(s.Times, at), append(s.Up, up), append(s.People, people)
 	}
@@ -84,7 +86,7 @@ func (h *history) series(now time.Time, span, step, gap time.Duration) *series {
 		for ; i < len(h.points) && h.points[i].at/seconds == first/seconds; i++ {
 			sum.up, sum.people, n = sum.up+h.points[i].up, sum.people+h.points[i].people, n+1
 		}
-		if first < now.Add(-span).Unix() {
+		if first < s.From {
 			continue
 		}
 		if last := len(s.Times) - 1; last >= 0 && first-s.Times[last] > int64(gap/time.Second) {

@@ -3,6 +3,7 @@ package livepage
 import (
 	"context"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -168,11 +169,18 @@ func (p *Page) routes() http.Handler {
 }
 
 // send writes an answer. It comes whole from memory, so that a slow client holds nothing but
-// these bytes.
-func send(w http.ResponseWriter, code int, kind string, text []byte) {
+// these bytes, and of a page only the part that other pages do not share.
+func send(w http.ResponseWriter, code int, kind string, parts ...[]byte) {
+	length := 0
+	for _, part := range parts {
+		length += len(part)
+	}
 	w.Header().Set("Content-Type", kind)
+	w.Header().Set("Content-Length", strconv.Itoa(length))
 	w.WriteHeader(code)
-	_, _ = w.Write(text)
+	for _, part := range parts {
+		_, _ = w.Write(part)
+	}
 }
 
 // values returns the numbers of the watch for Prometheus. Texts of servers are no labels: a
@@ -185,7 +193,7 @@ func (p *Page) values() (all []metrics.Value) {
 	add := func(name, help string, number float64, labels ...string) {
 		all = append(all, metrics.Value{Name: "a2sscan_watch_" + name, Help: help, Number: number, Labels: labels})
 	}
-	for status, n := range map[watchdb.Status]int{watchdb.Up: s.Up, watchdb.Down: s.Down, watchdb.Unknown: s.Unknown} {
+	for status, n := range map[watchdb.Status]int{watchdb.Up: s.Up, watchdb.Down: s.Down, silent: s.Silent, watchdb.Unknown: s.Unknown} {
 		add("servers", "Servers that are watched, by status.", float64(n), "status", string(status))
 	}
 	add("people", "People on the servers that are up.", float64(s.People))

@@ -12,6 +12,8 @@ import (
 	"net/netip"
 	"net/url"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -107,7 +109,8 @@ func check(t testing.TB, err error) {
 }
 
 var sampleEvents = []watch.Event{
-	{Time: now.Add(-3 * time.Hour), Kind: watch.Down, Addr: addrOf(0).String(), Game: "rust", Name: "Rust community server 0", For: 86400},
+	{Time: now.Add(-3 * time.Hour), Kind: watch.Down, Addr: addrOf(0).String(), Game: "rust", Name: "Rust community server 0", For: 86400,
+		Evidence: &watch.Evidence{Checks: 3, Requests: 9, First: now.Add(-3*time.Hour - 3*time.Minute).Format(time.RFC3339), Last: now.Add(-3 * time.Hour).Format(time.RFC3339)}},
 	{Time: now.Add(-2 * time.Hour), Kind: watch.Up, Addr: addrOf(0).String(), Game: "rust", Name: "Rust community server 0", For: 3600},
 	{Time: now.Add(-1 * time.Hour), Kind: watch.Blind, Evidence: &watch.Evidence{Servers: 30, Silent: 28, Networks: 9}},
 }
@@ -261,6 +264,68 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// TestNotices: the page says first how many servers are down, were asked in vain from the start,
+// or were not asked yet, and such servers can be listed.
+func TestNotices(t *testing.T) {
+	s := newSample(40)
+	show := func() []notice { return (&viewer{source: s}).make(now).Notices }
+	for i := range s.rows {
+		s.rows[i].Status, s.rows[i].Known, s.rows[i].Since = watchdb.Unknown, nil, time.Time{}
+	}
+	if diff := cmp.Diff([]notice{{"info", "40 of 40 servers not asked yet"}}, show()); diff != "" {
+		t.Error(diff)
+	}
+	for i := range s.rows {
+		s.rows[i].Status = watchdb.Up
+	}
+	if diff := cmp.Diff([]notice{{"good", "All 40 servers up"}}, show()); diff != "" {
+		t.Error(diff)
+	}
+	for i := range 3 {
+		s.rows[i].Status = watchdb.Down
+	}
+	s.rows[3].Status, s.rows[3].Silent = watchdb.Unknown, 5
+	s.status.Took = 90
+	want := []notice{{"warn", "3 of 40 servers down"}, {"warn", "1 of 40 servers without an answer yet"}, {"warn", "A cycle takes 90 s instead of 60 s"}}
+	if diff := cmp.Diff(want, show()); diff != "" {
+		t.Error(diff)
+	}
+	if text := newPage(t, s).get(t, "/?status=silent").Body.String(); !strings.Contains(text, ">no answer yet</b>") || !strings.Contains(text, ">1 server<") {
+		t.Error("a server that was asked in vain is not listed as such")
+	}
+	s.rows[3].Status = watchdb.Down
+	if got := show()[0]; got != (notice{"bad", "4 of 40 servers down"}) {
+		t.Error(got)
+	}
+	if s.status.Blind = true; show()[0].Level != "bad" || !strings.HasPrefix(show()[0].Text, "Most servers") {
+		t.Error(show())
+	}
+}
+
+// TestPeopleChart: the chart of a server covers the time that its heading names, and has a gap
+// where the server was down, or nobody asked.
+func TestPeopleChart(t *testing.T) {
+	at := now.Add(-30 * time.Hour).Truncate(time.Hour)
+	hour := func(n int, people *watchdb.People) watchdb.Period {
+		return watchdb.Period{Time: at.Add(time.Duration(n) * time.Hour), Hours: 1, People: people}
+	}
+	five := &watchdb.People{Max: 7, Mean: 5}
+	c := peopleChart([]watchdb.Period{hour(0, five), hour(1, nil), hour(2, five), hour(5, five)}, now)
+	if c.Heading != "Players, last 7 days" || c.To != now.Unix() || c.To-c.From != 7*24*3600 {
+		t.Errorf("%s: %d to %d", c.Heading, c.From, c.To)
+	}
+	got := ""
+	for i, v := range c.Series[0].Values {
+		got += fmt.Sprintf("%d %v; ", (c.Times[i]-at.Unix())/3600, v != nil)
+	}
+	if got != "0 true; 1 false; 2 true; 3 false; 5 true; " {
+		t.Error(got)
+	}
+	if c := peopleChart(nil, now); c.Heading != "Players, last 24 hours" || c.Rows() != nil {
+		t.Errorf("%+v", c)
+	}
+}
+
 // hostile are names from servers that want to harm visitors.
 var hostile = []string{
 	`</title></script><script>window.hacked = 1</script>`, `"><img src=x onerror="window.hacked = 2">`, `<!--style--><!--script-->`,
@@ -288,7 +353,8 @@ func TestPages(t *testing.T) {
 	strange, events := hostileSample()
 	h := newPage(t, strange, events...)
 	check(t, h.DB.Flush([]watchdb.Server{{ID: 1, Status: watchdb.Up, Answer: []byte(`{"info":{"name":"</pre><script>window.hacked=7</script>` + "\u202e" + `"}}`)}}))
-	for _, page := range []struct {
+	folder := t.TempDir()
+	for i, page := range []struct {
 		of  *Page
 		url string
 	}{
@@ -301,6 +367,7 @@ func TestPages(t *testing.T) {
 		}
 		text := w.Body.String()
 		wellFormed(t, page.url, text)
+		check(t, os.WriteFile(filepath.Join(folder, fmt.Sprintf("%d.html", i)), w.Body.Bytes(), 0o600))
 		if strings.Contains(text, "\u202e") || strings.Contains(text, "\x00") {
 			t.Errorf("%s: invisible characters", page.url)
 		}
@@ -308,10 +375,27 @@ func TestPages(t *testing.T) {
 			t.Errorf("%s: %d bytes", page.url, len(text))
 		}
 	}
+	validate(t, folder)
 	for _, url := range []string{"/api/servers", "/api/stats"} {
 		if text := h.get(t, url).Body.String(); strings.ContainsAny(text, "\u202e\x00") || len(text) > 30_000 {
 			t.Errorf("%s: %d bytes, or invisible characters", url, len(text))
 		}
+	}
+}
+
+// validate fails the test if npm's html-validate, in the folder that A2SSCAN_HTML names, has a
+// finding in the pages of a folder.
+func validate(t *testing.T, folder string) {
+	validator := filepath.Join(os.Getenv("A2SSCAN_HTML"), "node_modules/html-validate/bin/html-validate.mjs")
+	if _, err := os.Stat(validator); err != nil {
+		t.Log("SKIPPED, NO VALIDATOR READ THE PAGES: A2SSCAN_HTML does not name a folder with npm's html-validate")
+		return
+	}
+	check(t, os.WriteFile(filepath.Join(folder, ".htmlvalidate.json"), []byte(`{"root": true, "extends": ["html-validate:standard"]}`), 0o600))
+	cmd := exec.Command("node", validator, "*.html")
+	cmd.Dir = folder
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("html-validate: %v\n%.3000s", err, out)
 	}
 }
 

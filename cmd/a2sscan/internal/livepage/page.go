@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
@@ -29,10 +30,15 @@ var (
 
 	style, script = withShared()
 	layout        = template.Must(template.New("").Funcs(template.FuncMap{
-		"ago":    ago,
+		"ago":    func(now, at time.Time) string { return console.RoughDuration(max(0, now.Sub(at))) },
 		"clock":  func(t time.Time) string { return t.UTC().Format("2 Jan 15:04:05") },
+		"rough":  rough,
 		"number": func(n int) string { return console.Grouped(uint64(n)) },
+		"word":   func(s watchdb.Status) string { return cmp.Or(statusWords[s], string(s)) },
 	}).Parse(pageLayout))
+
+	// top and bottom are the same in all pages, and most of a page.
+	top, bottom = rendered("top", template.CSS(style)), rendered("bottom", template.JS(script))
 )
 
 // withShared returns the style and the script of the pages. They begin with those of a report.
@@ -41,15 +47,25 @@ func withShared() (style, script string) {
 	return style + pageStyle, script + pageScript
 }
 
+// buffers are for making pages, which needs more memory than the pages.
+var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+// rendered returns what a template makes of data. The templates do not fail.
+func rendered(name string, data any) []byte {
+	b := buffers.Get().(*bytes.Buffer)
+	defer buffers.Put(b)
+	b.Reset()
+	if err := layout.ExecuteTemplate(b, name, data); err != nil {
+		panic(err)
+	}
+	return bytes.Clone(b.Bytes())
+}
+
 // view is the data of the pages.
 type view struct {
 	page           string // the name of its template
 	Title, Program string
-	Style          template.CSS
-	Script         template.JS
 	*numbers
-	Every  string // an interval
-	Late   string // how long a cycle takes, if that is longer
 	Charts []timeline
 	News   news
 
@@ -80,26 +96,8 @@ func (p *Page) show(w http.ResponseWriter, s *snapshot, value any, err error) {
 		code, err = status(err)
 		v.Why = err.Error()
 	}
-	v.Title, v.Program = cmp.Or(v.Title, p.Title), "a2sscan "+p.Build.Version
-	v.Style, v.Script, v.numbers = template.CSS(style), template.JS(script), &s.numbers
-	v.Every = console.RoughDuration(time.Duration(s.Interval * float64(time.Second)))
-	if s.Cycle > 1.1*s.Interval {
-		v.Late = console.RoughDuration(time.Duration(s.Cycle * float64(time.Second)))
-	}
-	var b bytes.Buffer
-	if err := layout.ExecuteTemplate(&b, v.page, v); err != nil {
-		http.Error(w, "a2sscan: "+err.Error(), http.StatusInternalServerError)
-		return
-	}
-	send(w, code, "text/html; charset=utf-8", b.Bytes())
-}
-
-// ago says how long ago a moment was; "" if it never was.
-func ago(now, at time.Time) string {
-	if at.IsZero() {
-		return ""
-	}
-	return console.RoughDuration(max(0, now.Sub(at)))
+	v.Title, v.Program, v.numbers = cmp.Or(v.Title, p.Title), "a2sscan "+p.Build.Version, &s.numbers
+	send(w, code, "text/html; charset=utf-8", top, rendered(v.page, v), bottom)
 }
 
 func percent(share float64) string { return fmt.Sprintf("%.2f%%", 100*share) }
@@ -109,11 +107,13 @@ type timeline struct {
 	Heading string  `json:"-"`
 	Unit    string  `json:"unit"`
 	Clock   bool    `json:"clock"` // show times, not only dates
+	From    int64   `json:"from"`  // the time that the chart covers, which its heading names
+	To      int64   `json:"to"`
 	Times   []int64 `json:"nights"`
 	Series  []line  `json:"series"`
 }
 
-// line is a line of a timeline.
+// line is a line of a timeline. A nil value is a gap.
 type line struct {
 	Name   string     `json:"name"`
 	Color  string     `json:"color"`
@@ -125,9 +125,11 @@ func (t *timeline) Rows() (rows [][]string) {
 	for i := len(t.Times) - 1; i >= 0; i -= max(1, len(t.Times)/30) {
 		row := []string{time.Unix(t.Times[i], 0).UTC().Format("2 Jan 15:04")}
 		for _, l := range t.Series {
+			text := "–"
 			if v := l.Values[i]; v != nil {
-				row = append(row, strconv.FormatFloat(*v, 'f', -1, 64))
+				text = strconv.FormatFloat(*v, 'f', -1, 64)
 			}
+			row = append(row, text)
 		}
 		rows = append(rows, row)
 	}
@@ -139,7 +141,10 @@ func (p *Page) index(r *http.Request, s *snapshot) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &view{page: "index", Query: q, Orders: orders, Statuses: statuses, Found: f, From: min(q.offset+1, f.Total), To: q.offset + len(f.Servers), Forward: f.Next}
+	v := &view{
+		page: "index", Query: q, Orders: orders, Statuses: statuses,
+		Found: f, From: min(q.offset+1, f.Total), To: q.offset + len(f.Servers), Forward: f.Next,
+	}
 	if q.offset > 0 {
 		values := r.URL.Query()
 		values.Set("offset", strconv.Itoa(max(0, q.offset-q.limit)))
@@ -148,12 +153,15 @@ func (p *Page) index(r *http.Request, s *snapshot) (any, error) {
 	if s.Places > 0 {
 		v.Full = percent(float64(s.People) / float64(s.Places))
 	}
-	day, month := p.history.day(s.Time), p.history.month(s.Time)
-	v.Charts = []timeline{
-		{"People, last 24 hours", "", true, day.Times, []line{{"People", "--s0", day.People}}},
-		{"Servers up, last 24 hours", "", true, day.Times, []line{{"Servers up", "--s2", day.Up}}},
-		{"People, last 30 days", "", true, month.Times, []line{{"People", "--s0", month.People}}},
-		{"Servers up, last 30 days", "", true, month.Times, []line{{"Servers up", "--s2", month.Up}}},
+	for _, one := range []struct {
+		name string
+		*series
+	}{{"24 hours", p.history.day(s.Time)}, {"30 days", p.history.month(s.Time)}} {
+		chart := timeline{Clock: true, From: one.From, To: one.To, Times: one.Times}
+		for _, l := range []line{{"Players", "--s0", one.People}, {"Servers up", "--s2", one.Up}} {
+			chart.Heading, chart.Series = l.Name+", last "+one.name, []line{l}
+			v.Charts = append(v.Charts, chart)
+		}
 	}
 	v.News, err = p.news(-1)
 	slices.Reverse(v.News.Events)
@@ -165,17 +173,10 @@ func (p *Page) serverPage(r *http.Request, s *snapshot) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &view{page: "server", Title: cmp.Or(d.Name, d.Addr), Server: d, News: news{Events: d.Events}, Bars: bars(d.History, s.Time)}
-	chart := timeline{Heading: "People, last 90 days", Clock: true, Series: []line{{Name: "Mean", Color: "--s0"}, {Name: "Most", Color: "--rest"}}}
-	for _, one := range d.History {
-		if n := one.People; n != nil {
-			most := float64(n.Max)
-			chart.Times = append(chart.Times, one.Time.Unix())
-			chart.Series[0].Values = append(chart.Series[0].Values, tenths(n.Mean))
-			chart.Series[1].Values = append(chart.Series[1].Values, &most)
-		}
+	v := &view{
+		page: "server", Title: cmp.Or(d.Name, d.Addr), Server: d, News: news{Events: d.Events},
+		Bars: bars(d.History, s.Time), Charts: []timeline{peopleChart(d.History, s.Time)},
 	}
-	v.Charts = []timeline{chart}
 	if d.Uptime != nil {
 		v.Uptime = percent(*d.Uptime)
 	}
@@ -186,6 +187,42 @@ func (p *Page) serverPage(r *http.Request, s *snapshot) (any, error) {
 		}
 	}
 	return v, nil
+}
+
+// peopleChart returns a chart of the people on a server, with gaps where it was down or
+// nobody asked. It covers what is known, rounded up to a day, a week, a month or 90 days.
+func peopleChart(history []watchdb.Period, now time.Time) timeline {
+	const day = 24 * time.Hour
+	names := map[time.Duration]string{day: "24 hours", 7 * day: "7 days", month: "30 days", uptimeFor: "90 days"}
+	span := day
+	for _, longer := range []time.Duration{7 * day, month, uptimeFor} {
+		if len(history) > 0 && now.Sub(history[0].Time) > span {
+			span = longer
+		}
+	}
+	chart := timeline{
+		Heading: "Players, last " + names[span], Clock: true, From: now.Add(-span).Unix(), To: now.Unix(),
+		Series: []line{{Name: "Mean", Color: "--s0"}, {Name: "Most", Color: "--rest"}},
+	}
+	add := func(at time.Time, mean, most *float64) {
+		chart.Times = append(chart.Times, at.Unix())
+		chart.Series[0].Values = append(chart.Series[0].Values, mean)
+		chart.Series[1].Values = append(chart.Series[1].Values, most)
+	}
+	end := time.Time{} // of the period before
+	for _, one := range history {
+		if one.Time.After(end) && !end.IsZero() {
+			add(end, nil, nil)
+		}
+		if n := one.People; n != nil {
+			most := float64(n.Max)
+			add(one.Time, tenths(n.Mean), &most)
+		} else {
+			add(one.Time, nil, nil)
+		}
+		end = one.Time.Add(time.Duration(one.Hours) * time.Hour)
+	}
+	return chart
 }
 
 // bar is a day in the picture of the uptime.
@@ -202,7 +239,10 @@ func bars(history []watchdb.Period, now time.Time) (bars []bar) {
 		}
 	}
 	for i := range sums {
-		b := bar{fmt.Sprintf("%.3f%%", 100*float64(i)/float64(days)), "none", first.AddDate(0, 0, i).Format(time.DateOnly), "unseen"}
+		b := bar{
+			fmt.Sprintf("%.3f%%", 100*float64(i)/float64(days)), "none",
+			first.AddDate(0, 0, i).Format(time.DateOnly), "unseen",
+		}
 		if share, asked := sums[i].Share(); asked {
 			b.Share, b.Class = percent(share), "less"
 			if share >= 0.999 {
@@ -212,7 +252,7 @@ func bars(history []watchdb.Period, now time.Time) (bars []bar) {
 			}
 		}
 		if down := sums[i].Down; down > 0 {
-			b.Share += ", down for " + console.RoughDuration(time.Duration(down)*time.Minute)
+			b.Share += ", down for " + rough(float64(down*60))
 		}
 		bars = append(bars, b)
 	}

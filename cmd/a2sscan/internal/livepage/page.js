@@ -81,10 +81,11 @@
       return tr;
     }
     cell("", link(s.addr, s.name));
-    cell("Status", element("b", s.status, "state " + s.status), element("span", s.since ? " " + duration(s.since) : "", "aside"));
-    const people = cell("People", s.people === undefined ? "–" : count(s.people));
+    const word = byID("status").querySelector(`[value=${s.status}]`).textContent;
+    cell("Status", element("b", word, "state " + s.status), element("span", s.since ? " for " + duration(s.since) : "", "aside"));
+    const people = cell("Players", s.people === undefined ? "–" : count(s.people));
     people.className = "n";
-    if (s.people !== undefined && s.places > 0) people.append(element("span", " of " + count(s.places), "aside"));
+    if (s.people !== undefined && s.places > 0) people.append(element("span", " / " + count(s.places), "aside"));
     cell("Map", element("bdi", s.map || ""));
     cell("Game", element("bdi", s.game_name || ""));
     cell("Address", s.addr);
@@ -143,19 +144,19 @@
   }
 
   // Numbers, events and charts.
+  const clock = time => new Date(time).toLocaleString("en-GB", { day: "numeric", month: "short", timeZone: "UTC" }) + " " + time.slice(11, 19);
+  const notice = all => byID("trust").replaceChildren(...all.map(n => element("li", n.text, n.level)));
   async function update() {
     const [stats, events] = await Promise.all([get("/api/stats"), get("/api/events?since=" + byID("eventlist").dataset.last)]);
-    for (const name of ["up", "down", "unknown", "people", "places", "servers"]) byID("n-" + name).textContent = count(stats[name]);
+    for (const name of ["up", "down", "silent", "people", "places", "servers"]) byID("n-" + name).textContent = count(stats[name]);
     byID("n-down").className = "value" + (stats.down ? " bad" : "");
-    byID("now").textContent = new Date(stats.time).toISOString().slice(11, 19);
+    byID("now").textContent = clock(stats.time);
     byID("now").dateTime = stats.time;
-    const [kind, text] = stats.blind ? ["bad", "Most servers are silent at once: this watch may have lost its network"]
-      : stats.cycle_s > 1.1 * stats.interval_s ? ["warn", `A cycle takes ${Math.round(stats.cycle_s)} s`] : ["good", "Watching"];
-    byID("trust").replaceChildren(element("li", text, kind));
+    notice(stats.notices);
     const place = byID("eventlist");
     for (const e of events.events) {
       const li = element("li"), span = element("span");
-      li.append(element("time", new Date(e.time).toISOString().slice(11, 19)), " ",
+      li.append(element("time", clock(e.time)), " ",
         element("b", e.event, "kind " + e.event), " ", span);
       if (e.addr) span.append(link(e.addr, e.shown));
       span.append(" ", element("bdi", e.text, "aside"));
@@ -172,10 +173,13 @@
       if (day.times.length) location.reload(); // the first points are known now
       return;
     }
-    [[day, "people"], [day, "up"], [month, "people"], [month, "up"]].forEach(([s, name], i) => charts[i].setData([s.times, s[name]]));
+    [[day, "people"], [day, "up"], [month, "people"], [month, "up"]].forEach(([s, name], i) => {
+      charts[i].span = [s.from, s.to];
+      charts[i].setData([s.times, s[name]]);
+    });
   }
 
-  const lost = () => byID("trust").replaceChildren(element("li", "This page can't reach the watch", "bad"));
+  const lost = () => notice([{ level: "bad", text: "This page can't reach the watch: what it shows is old" }]);
   const every = (ms, what) => setInterval(() => { if (!document.hidden) what(); }, ms);
 
   byID("go").hidden = true;

@@ -7,18 +7,23 @@ import (
 	"math"
 	"net/netip"
 	"net/url"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
+	"unique"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/report"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watch"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watchdb"
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
-// texts are what a server calls itself, in a form that is safe to show.
+// texts are what a server calls itself, in a form that is safe to show, and what else does
+// not change from one snapshot to the next.
 type texts struct {
 	Addr     string `json:"addr"`
 	Name     string `json:"name,omitempty"`
@@ -27,8 +32,11 @@ type texts struct {
 	Map      string `json:"map,omitempty"`
 	Version  string `json:"version,omitempty"`
 
-	from   *census.Server // which they are made from
-	search string         // all of them in lower case
+	id     int64
+	addr   netip.AddrPort
+	game   unique.Handle[string] // Game as a key, which is faster than the string
+	from   *census.Server        // which they are made from
+	search string                // all of them in lower case
 }
 
 // count is a number that may be unknown, which is -1.
@@ -44,10 +52,20 @@ type server struct {
 	Since  time.Time      `json:"since,omitzero"` // since when it has its status
 	People count          `json:"people,omitzero"`
 	Places count          `json:"places,omitzero"`
-
-	id   int64
-	addr netip.AddrPort
 }
+
+// silent is the status of a server that was asked, and has never answered. Unknown is then
+// that of a server that was not asked yet.
+const silent watchdb.Status = "silent"
+
+// statuses are in the order in which they are sorted.
+var statuses = []watchdb.Status{watchdb.Down, silent, watchdb.Up, watchdb.Unknown}
+
+// statusWords are those of the statuses whose name does not suffice.
+var statusWords = map[watchdb.Status]string{silent: "no answer yet", watchdb.Unknown: "not asked yet"}
+
+// The orders of servers; the first is the default.
+var orders = []string{"people", "name", "status"}
 
 // group is a game in a snapshot, and in the API.
 type group struct {
@@ -61,16 +79,24 @@ type group struct {
 	members []int32 // the places of its servers in snapshot.servers, by people
 }
 
+// notice is a sentence about the watch or its servers as a whole.
+type notice struct {
+	Level string `json:"level"` // good, warn, bad, or info
+	Text  string `json:"text"`
+}
+
 // numbers are those of a snapshot, and the answer to /api/stats.
 type numbers struct {
 	Time     time.Time `json:"time"`
 	Servers  int       `json:"servers"`
 	Up       int       `json:"up"`
 	Down     int       `json:"down"`
+	Silent   int       `json:"silent"`
 	Unknown  int       `json:"unknown"`
 	People   int       `json:"people"`
 	Places   int       `json:"places"`
 	Blind    bool      `json:"blind"`
+	Notices  []notice  `json:"notices"`
 	Interval float64   `json:"interval_s"`        // how often each server is asked
 	Cycle    float64   `json:"cycle_s,omitempty"` // how long the latest cycle took
 	Events   uint64    `json:"events"`            // since the watch began
@@ -80,16 +106,12 @@ type numbers struct {
 // snapshot is what all requests of a second see. Nobody changes it.
 type snapshot struct {
 	numbers
-	datagrams [2]uint64 // sent and received
-	servers   []server
-	byGame    map[string]*group
-	orders    map[string][]int32 // places in servers, for each order
+	datagrams        [2]uint64 // sent and received
+	servers          []server
+	games            map[unique.Handle[string]]*group
+	byPeople, byName []int32 // places in servers
+	byStatus         func() []int32
 }
-
-// The orders of servers; the first is the default.
-var orders = []string{"people", "name", "status"}
-
-var statuses = []watchdb.Status{watchdb.Up, watchdb.Down, watchdb.Unknown}
 
 // Source is what a page reads from a watch; watch.View is one.
 type Source interface {
@@ -104,11 +126,17 @@ type viewer struct {
 	latest *snapshot
 }
 
-// make reads the watch.
+// mostGames is how many games are listed.
+const mostGames = 200
+
+// make reads the watch. It often lets requests run, which may not wait until it is done.
 func (v *viewer) make(now time.Time) *snapshot {
 	st := v.source.Status()
-	s := &snapshot{byGame: map[string]*group{}, orders: map[string][]int32{}, datagrams: [2]uint64{st.Sent, st.Received}}
-	s.numbers = numbers{Time: now.UTC().Truncate(time.Second), Blind: st.Blind, Interval: st.Every, Cycle: st.Took, Events: st.Events, Games: []*group{}}
+	s := &snapshot{games: map[unique.Handle[string]]*group{}, datagrams: [2]uint64{st.Sent, st.Received}}
+	s.numbers = numbers{
+		Time: now.UTC().Truncate(time.Second), Blind: st.Blind, Interval: st.Every, Cycle: st.Took,
+		Events: st.Events, Games: []*group{},
+	}
 	renamed := v.latest == nil
 	if !renamed {
 		s.servers = make([]server, 0, len(v.latest.servers))
@@ -123,58 +151,69 @@ func (v *viewer) make(now time.Time) *snapshot {
 			renamed = renamed || t == nil || t.Name != anew.Name
 			v.texts[row.ID], t = anew, anew
 		}
-		e := server{texts: t, id: row.ID, addr: row.Addr, Status: row.Status, Since: row.Since, People: count(row.People), Places: count(row.Places)}
-		if row.Status != watchdb.Up {
+		e := server{t, row.Status, row.Since, count(row.People), count(row.Places)}
+		if e.Status != watchdb.Up {
 			e.People = -1
 		}
+		if e.Status == watchdb.Unknown && row.Silent > 0 {
+			e.Status = silent
+		}
 		s.servers = append(s.servers, e)
+		s.yield(len(s.servers))
 	}
-	s.sort()
+	s.byPeople = s.sorted(func(e *server) uint64 { return uint64(math.MaxInt32 - e.People) })
+	s.byStatus = sync.OnceValue(func() []int32 {
+		return s.sorted(func(e *server) uint64 {
+			return uint64(slices.Index(statuses, e.Status))<<32 | uint64(math.MaxUint32-max(e.Since.Unix(), 0))
+		})
+	})
 	if renamed || len(s.servers) != len(v.latest.servers) {
-		names := slices.Clone(s.orders["people"])
-		slices.SortFunc(names, func(a, b int32) int { return strings.Compare(s.servers[a].search, s.servers[b].search) })
-		s.orders["name"] = names
+		s.byName = slices.Clone(s.byPeople)
+		slices.SortFunc(s.byName, func(a, b int32) int { return strings.Compare(s.servers[a].search, s.servers[b].search) })
 	} else {
-		s.orders["name"] = v.latest.orders["name"]
+		s.byName = v.latest.byName
 	}
-	for _, i := range s.orders["people"] {
+	for n, i := range s.byPeople {
 		s.add(i)
+		s.yield(n)
 	}
 	slices.SortFunc(s.Games, func(a, b *group) int {
 		return cmp.Or(cmp.Compare(b.People, a.People), cmp.Compare(b.Up, a.Up), strings.Compare(a.ID, b.ID))
 	})
 	s.Games = s.Games[:min(len(s.Games), mostGames)]
+	s.Notices = s.notices()
 	v.latest = s
 	return s
 }
 
-// sort makes the orders by numbers.
-func (s *snapshot) sort() {
-	rank := map[watchdb.Status]uint64{watchdb.Down: 0, watchdb.Up: 1, watchdb.Unknown: 2}
-	keys := make([]uint64, len(s.servers))
-	for order, key := range map[string]func(*server) uint64{
-		"people": func(e *server) uint64 { return uint64(math.MaxInt32 - e.People) },
-		"status": func(e *server) uint64 { return rank[e.Status]<<32 | uint64(math.MaxUint32-max(e.Since.Unix(), 0)) },
-	} {
-		const places = 28 // bits; the rest is the key
-		for i := range s.servers {
-			keys[i] = key(&s.servers[i])<<places | uint64(i)
-		}
-		slices.Sort(keys)
-		s.orders[order] = make([]int32, len(keys))
-		for i, k := range keys {
-			s.orders[order][i] = int32(k & (1<<places - 1))
-		}
+// yield lets requests run after every thousandth server.
+func (s *snapshot) yield(n int) {
+	if n%1000 == 0 {
+		runtime.Gosched()
 	}
+}
+
+// sorted returns the places of all servers in the order of a key.
+func (s *snapshot) sorted(key func(*server) uint64) []int32 {
+	const places = 28 // bits; the rest is the key
+	keys, order := make([]uint64, len(s.servers)), make([]int32, len(s.servers))
+	for i := range s.servers {
+		keys[i] = key(&s.servers[i])<<places | uint64(i)
+	}
+	slices.Sort(keys)
+	for i, k := range keys {
+		order[i] = int32(k & (1<<places - 1))
+	}
+	return order
 }
 
 // add counts a server, also for its game.
 func (s *snapshot) add(i int32) {
 	e := &s.servers[i]
-	g := s.byGame[e.Game]
+	g := s.games[e.game]
 	if g == nil {
 		g = &group{ID: e.Game, Name: e.GameName}
-		s.byGame[e.Game], s.Games = g, append(s.Games, g)
+		s.games[e.game], s.Games = g, append(s.Games, g)
 	}
 	s.Servers, g.Servers, g.members = s.Servers+1, g.Servers+1, append(g.members, i)
 	switch e.Status {
@@ -184,13 +223,46 @@ func (s *snapshot) add(i int32) {
 		g.Up, g.People, g.Places = g.Up+1, g.People+people, g.Places+places
 	case watchdb.Down:
 		s.Down++
+	case silent:
+		s.Silent++
 	default:
 		s.Unknown++
 	}
 }
 
-// mostGames is how many games are listed.
-const mostGames = 200
+// notices returns what to know before all numbers, the most important first.
+func (n *numbers) notices() (all []notice) {
+	add := func(level string, part int, what string) {
+		all = append(all, notice{level, console.Grouped(uint64(part)) + " of " + console.Plural(n.Servers, "server") + what})
+	}
+	switch {
+	case n.Blind:
+		all = append(all, notice{"bad", "Most servers are silent at once: this watch may have lost its network"})
+	case n.Down > 0:
+		level := "warn"
+		if n.Down*10 >= n.Servers {
+			level = "bad"
+		}
+		add(level, n.Down, " down")
+	case n.Up == n.Servers:
+		all = append(all, notice{"good", "All " + console.Plural(n.Servers, "server") + " up"})
+	}
+	if n.Silent > 0 {
+		add("warn", n.Silent, " without an answer yet")
+	}
+	if n.Unknown > 0 {
+		add("info", n.Unknown, " not asked yet")
+	}
+	if n.Cycle > 1.1*n.Interval {
+		all = append(all, notice{"warn", "A cycle takes " + rough(n.Cycle) + " instead of " + rough(n.Interval)})
+	}
+	return all
+}
+
+// rough returns a number of seconds in words.
+func rough(seconds float64) string {
+	return console.RoughDuration(time.Duration(seconds * float64(time.Second)))
+}
 
 // The longest texts that are shown, in characters.
 const (
@@ -199,12 +271,13 @@ const (
 )
 
 func newTexts(row *watch.Row) *texts {
-	t := &texts{from: row.Known, Addr: row.Addr.String()}
+	t := &texts{id: row.ID, addr: row.Addr, Addr: row.Addr.String(), from: row.Known}
 	if k := row.Known; k != nil {
-		t.Name, t.Map, t.Version = report.Shown(k.Name, longName), report.Shown(k.Map, longWord), report.Shown(k.Version, longWord)
-		t.Game = report.Shown(k.Game, longWord)
+		t.Name, t.Map = report.Shown(k.Name, longName), report.Shown(k.Map, longWord)
+		t.Version, t.Game = report.Shown(k.Version, longWord), report.Shown(k.Game, longWord)
 		t.GameName = cmp.Or(report.Shown(k.GameName, longWord), t.Game)
 	}
+	t.game = unique.Make(t.Game)
 	t.search = strings.ToLower(strings.Join([]string{t.Name, t.GameName, t.Map, t.Version, t.Addr}, "\n"))
 	return t
 }
@@ -242,7 +315,7 @@ func parseQuery(values url.Values) (q query, err error) {
 	case len(q.Text) > longestText:
 		return q, errors.New("q is too long")
 	case q.Status != "" && !slices.Contains(statuses, q.Status):
-		return q, errors.New("status is up, down or unknown")
+		return q, errors.New("status is up, down, silent or unknown")
 	case !slices.Contains(orders, q.Order):
 		return q, errors.New("sort is " + strings.Join(orders, ", "))
 	case q.limit < 1 || q.limit > mostLimit:
@@ -253,10 +326,15 @@ func parseQuery(values url.Values) (q query, err error) {
 
 // find returns the part of the servers that q asks for, and how many there are in all.
 func (s *snapshot) find(q *query) (part []*server, total int) {
-	candidates, game := s.orders[q.Order], q.Game
-	if game != "" && q.Order == orders[0] {
+	candidates, game := s.byPeople, q.Game
+	switch {
+	case q.Order == "name":
+		candidates = s.byName
+	case q.Order == "status":
+		candidates = s.byStatus()
+	case game != "":
 		candidates, game = nil, ""
-		if g := s.byGame[q.Game]; g != nil {
+		if g := s.games[unique.Make(q.Game)]; g != nil {
 			candidates = g.members
 		}
 	}

@@ -43,17 +43,32 @@ const charts = (() => {
       }
     };
   }
+  function ticks(u, all, axis, space, step) { // in UTC, of 24 hours; below the first of a day or year, which one it is
+    const part = (s, format) => new Date(s * 1000).toLocaleString("en-GB", { ...format, timeZone: "UTC" });
+    const day = { day: "numeric", month: "short" };
+    const formats = step < 86400 ? [{ hour: "2-digit", minute: "2-digit" }, day] : [day, { year: "numeric" }];
+    let last;
+    return all.map(s => {
+      const [text, below] = formats.map(f => part(s, f));
+      return below === last ? text : text + "\n" + (last = below);
+    });
+  }
   const charts = Array.from(document.querySelectorAll(".plot"), plot => {
     const data = JSON.parse(plot.firstChild.textContent);
+    // The whole chart covers its span, or where it has none its data; after zooming, what was chosen.
+    const range = (u, low, high) => {
+      if (low !== u.data[0][0] || high !== u.data[0].at(-1)) return [low, high];
+      return u.span || [low < high ? low : high - 3600, high];
+    };
     const axis = { stroke: () => css("--muted"), grid: { stroke: () => css("--line"), width: 1 }, ticks: { show: false }, font: "12px system-ui" };
     return new uPlot({
       width: plot.clientWidth, height: 220, tzDate: s => uPlot.tzDate(new Date(s * 1000), "Etc/UTC"),
-      scales: { x: { range: (u, low, high) => [low < high ? low : high - 3600, high] }, y: { range: (u, low, high) => [0, data.unit === "%" ? 100 : Math.max(high * 1.05, 1)] } },
-      axes: [axis, { ...axis, size: 62, values: (u, all) => all.map(v => v >= 1e4 ? v / 1e3 + "k" : v + (data.unit === "%" ? "%" : "")) }],
+      scales: { x: { range }, y: { range: (u, low, high) => [0, data.unit === "%" ? 100 : Math.max(high * 1.05, 1)] } },
+      axes: [{ ...axis, values: ticks }, { ...axis, size: 62, values: (u, all) => all.map(v => v >= 1e4 ? v / 1e3 + "k" : v + (data.unit === "%" ? "%" : "")) }],
       series: [{ value: (u, v) => v == null ? "–" : date(v, data.clock) }, ...data.series.map(s => ({
         label: s.name, stroke: () => css(s.color), width: 2, value: (u, v) => grouped(v) + (v == null ? "" : data.unit),
       }))],
-      hooks: { draw: [warnings(data.low || [])] },
+      hooks: { init: [u => { if (data.to) u.span = [data.from, data.to]; }], draw: [warnings(data.low || [])] },
     }, [data.nights, ...data.series.map(s => s.values)], plot);
   });
   const draw = () => { for (const c of charts) c.setSize({ width: c.root.parentNode.clientWidth, height: 220 }); };
