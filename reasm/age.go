@@ -34,13 +34,13 @@ func (l *ageList) remove(g *group) {
 	g.older, g.newer = nil, nil
 }
 
-// expire drops complete groups older than Config.Remember and incomplete groups
-// older than Config.MaxAge.
+// expire drops complete groups after two seconds and incomplete groups after
+// ten.
 func (s *shard) expire(now time.Duration) {
-	for g := s.done.oldest; g != nil && now-g.since > s.limits.Remember; g = s.done.oldest {
+	for g := s.done.oldest; g != nil && now-g.since > remember; g = s.done.oldest {
 		s.drop(g)
 	}
-	for g := s.waiting.oldest; g != nil && now-g.since > s.limits.MaxAge; g = s.waiting.oldest {
+	for g := s.waiting.oldest; g != nil && now-g.since > maxAge; g = s.waiting.oldest {
 		s.drop(g)
 		s.stats.Expired++
 	}
@@ -59,10 +59,10 @@ func (s *shard) makeRoom(g *group, datagram []byte) error {
 	} else {
 		size += g.size
 	}
-	if size > s.limits.MaxGroupBytes || g != nil && g.count == s.limits.MaxFragments {
+	if size > MaxReply || g != nil && g.count == maxSourceFragments {
 		return wire.ErrTooLarge
 	}
-	for s.mem.used+need > s.limits.MaxBytes {
+	for s.mem.used+need > s.maxBytes {
 		victim := s.done.oldest
 		if victim == nil {
 			victim = s.waiting.oldest
@@ -97,7 +97,7 @@ func (s *shard) limitGroups(from uint64, done bool) {
 			oldest = g
 		}
 	}
-	if n >= s.limits.MaxGroups {
+	if n >= maxGroups {
 		s.evict(oldest)
 	}
 }

@@ -21,7 +21,7 @@ type workload struct {
 
 // newWorkload returns a workload that has run until its memory no longer grows.
 func newWorkload(ds [][]byte, want Outcome) *workload {
-	w := &workload{table: New(Config{}), ds: ds, dst: make([]byte, 0, MaxReply), want: want}
+	w := &workload{table: New(0), ds: ds, dst: make([]byte, 0, MaxReply), want: want}
 	for range 300 {
 		w.run()
 	}
@@ -88,33 +88,4 @@ func TestAddAllocs(t *testing.T) {
 			t.Errorf("%s: %v allocations a reply", name, n)
 		}
 	})
-}
-
-// TestStrayAllocs adds a duplicate, a conflicting and a malformed fragment, and
-// calls Leading, Expire, Bytes and Stats: none of that may allocate. Together with
-// complete replies, these fragments are all that a server can make a Table handle.
-func TestStrayAllocs(t *testing.T) {
-	table := New(Config{})
-	ds := split(wire.LayoutSource, 7, rulesMessage(3000), 1248)
-	table.Add(0, server, ds[0], nil)
-	other := totals(wire.LayoutSource, 7, 0, 3)
-	short := ds[1][:8]
-	dst := make([]byte, 0, 4096)
-	yield := func(msg []byte, _ bool) {
-		if len(msg) != 1248 {
-			t.Errorf("%d bytes", len(msg))
-		}
-	}
-	run := func() {
-		table.Add(0, server, ds[0], dst)
-		table.Add(0, server, other, dst)
-		table.Add(0, server, short, dst)
-		table.Leading(server, dst, yield)
-		table.Expire(0)
-		_ = table.Stats().Bytes
-		_ = table.Stats()
-	}
-	if n := testing.AllocsPerRun(200, run); n != 0 {
-		t.Errorf("%v allocations", n)
-	}
 }

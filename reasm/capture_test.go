@@ -50,7 +50,7 @@ func shuffleCapture(
 	}
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	rnd.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-	table := New(Config{Shards: 1})
+	table := New(0)
 	for _, d := range all {
 		msg, o, err := table.Add(0, server, d, nil)
 		if err != nil || o == Duplicate || o == Conflict {
@@ -65,39 +65,13 @@ func shuffleCapture(
 		}
 		if o == Whole || o == Packed {
 			whole++
-			checkCapture(t, name, msg)
+			if !bytes.HasPrefix(msg, []byte("\xFF\xFF\xFF\xFF")) || !readable(msg) {
+				t.Errorf("%s: %.20q", name, msg)
+			}
 		}
 	}
 	if whole != len(groups) {
 		t.Errorf("%s: %d complete replies of %d", name, whole, len(groups))
 	}
 	return whole, compressed
-}
-
-// checkCapture fails the test unless msg is a list that decodes to its end and has
-// as many items as it announces. All recorded replies do.
-func checkCapture(t *testing.T, name string, msg []byte) {
-	if !bytes.HasPrefix(msg, []byte("\xFF\xFF\xFF\xFF")) {
-		t.Errorf("%s: message begins with %.5x", name, msg)
-	}
-	switch wire.KindOf(msg) {
-	case wire.KindRules:
-		var rs wire.Rules
-		_ = rs.Reset(msg)
-		for rs.Next() {
-		}
-		if rs.Err() != nil || rs.Count() != rs.Announced() {
-			t.Errorf("%s: %d of %d rules, %v", name, rs.Count(), rs.Announced(), rs.Err())
-		}
-	case wire.KindPlayers:
-		var ps wire.Players
-		_ = ps.Reset(msg, wire.ShipNo)
-		for ps.Next() {
-		}
-		if ps.Err() != nil || ps.Count() != ps.Announced() {
-			t.Errorf("%s: %d of %d players, %v", name, ps.Count(), ps.Announced(), ps.Err())
-		}
-	default:
-		t.Errorf("%s: a split reply of kind %q", name, wire.KindOf(msg))
-	}
 }

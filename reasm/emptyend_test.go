@@ -17,7 +17,7 @@ func TestEmptyLastFragment(t *testing.T) {
 			t.Fatalf("%v: %d fragments, the last of %d bytes", l, len(ds), len(ds[2]))
 		}
 		permutations(len(ds), func(order []int) {
-			table := New(Config{Shards: 1})
+			table := New(0)
 			var got []byte
 			for _, i := range order {
 				if m, o, err := table.Add(0, server, ds[i], nil); err != nil {
@@ -64,7 +64,7 @@ func TestLastFragmentCutToHeader(t *testing.T) {
 		cut := ds[last][:l.HeaderLen()]
 		permutations(last, func(order []int) {
 			for at := range len(order) + 1 {
-				table := New(Config{Shards: 1})
+				table := New(0)
 				for i, n := range order {
 					if i == at {
 						table.Add(0, server, cut, nil)
@@ -97,7 +97,7 @@ func TestLeadingFull(t *testing.T) {
 		{"the first is missing", ds[1:], false},
 		{"fragments of different sizes", [][]byte{short[0], short[1][:900], short[2]}, false},
 	} {
-		table := New(Config{Shards: 1})
+		table := New(0)
 		for _, d := range row.ds {
 			if _, _, err := table.Add(0, server, d, nil); err != nil {
 				t.Fatal(err)

@@ -15,7 +15,7 @@ func Example() {
 		"\xFE\xFF\xFF\xFF\x57\x01\x00\x00\x02\x01\xE0\x04" + "vity\x00800\x00",
 		"\xFE\xFF\xFF\xFF\x57\x01\x00\x00\x02\x00\xE0\x04" + "\xFF\xFF\xFF\xFFE\x01\x00sv_gra",
 	}
-	table := reasm.New(reasm.Config{})
+	table := reasm.New(0)
 	var buf []byte
 	for i, d := range datagrams {
 		now := time.Duration(i) * time.Millisecond

@@ -59,20 +59,18 @@ func (g *modelGroup) leading() (msg string, n uint8) {
 	return msg, n
 }
 
-func (s *modelSource) expire(now, age, remember time.Duration) {
+func (s *modelSource) expire(now time.Duration) {
 	for len(s.done) > 0 && now-s.done[0].since > remember {
 		s.done = s.done[1:]
 	}
-	for len(s.open) > 0 && now-s.open[0].since > age {
+	for len(s.open) > 0 && now-s.open[0].since > maxAge {
 		s.open = s.open[1:]
 	}
 }
 
 // add predicts the result of Table.Add. In the model only fragment 0 shows the
 // layout, and all fragments of a reply have the same layout.
-func (s *modelSource) add(
-	now time.Duration, id uint32, f modelFragment, groups int,
-) (string, Outcome) {
+func (s *modelSource) add(now time.Duration, id uint32, f modelFragment) (string, Outcome) {
 	var g *modelGroup
 	for _, o := range s.open {
 		if o.id == id {
@@ -85,7 +83,7 @@ func (s *modelSource) add(
 		}
 	}
 	if g == nil {
-		if len(s.open) == groups {
+		if len(s.open) == maxGroups {
 			s.open = s.open[1:]
 		}
 		g = &modelGroup{id: id, since: now}
@@ -103,7 +101,7 @@ func (s *modelSource) add(
 	if n == 0 || n < g.total {
 		return "", Pending
 	}
-	s.complete(g, now, groups)
+	s.complete(g, now)
 	return msg, Whole
 }
 
@@ -129,14 +127,14 @@ func (g *modelGroup) sort(first modelFragment) {
 	}
 }
 
-func (s *modelSource) complete(g *modelGroup, now time.Duration, groups int) {
+func (s *modelSource) complete(g *modelGroup, now time.Duration) {
 	var open []*modelGroup
 	for _, o := range s.open {
 		if o != g {
 			open = append(open, o)
 		}
 	}
-	if len(s.done) == groups {
+	if len(s.done) == maxGroups {
 		s.done = s.done[1:]
 	}
 	g.since = now
@@ -148,14 +146,12 @@ func (s *modelSource) complete(g *modelGroup, now time.Duration, groups int) {
 type fuzzOps struct {
 	t     *testing.T
 	table *Table
-	cfg   Config
 	model map[uint64]*modelSource
 	now   time.Duration
 }
 
 func newFuzzOps(t *testing.T) *fuzzOps {
-	cfg := Config{Shards: 2, MaxGroups: 2, MaxAge: 10 * time.Second, Remember: 3 * time.Second}
-	return &fuzzOps{t: t, table: New(cfg), cfg: cfg, model: map[uint64]*modelSource{}}
+	return &fuzzOps{t: t, table: New(0), model: map[uint64]*modelSource{}}
 }
 
 func (z *fuzzOps) step(op [5]byte) {
@@ -176,7 +172,7 @@ func (z *fuzzOps) step(op [5]byte) {
 		z.table.Forget(from)
 		*s = modelSource{}
 	case 15:
-		s.expire(z.now, z.cfg.MaxAge, z.cfg.Remember)
+		s.expire(z.now)
 		z.leading(from, s)
 	}
 }
@@ -199,9 +195,9 @@ func (z *fuzzOps) add(from uint64, s *modelSource, op [5]byte) {
 	f.Payload = bytes.Repeat([]byte(text), 1+int(op[4]&63)/4)
 	d := wire.AppendFragment(nil, &f)
 
-	s.expire(z.now, z.cfg.MaxAge, z.cfg.Remember)
+	s.expire(z.now)
 	m := modelFragment{f.Number, f.Total, string(f.Payload)}
-	want, o := s.add(z.now, f.ID, m, z.cfg.MaxGroups)
+	want, o := s.add(z.now, f.ID, m)
 	got, outcome, err := z.table.Add(z.now, from, d, nil)
 	if string(got) != want || outcome != o || err != nil {
 		z.t.Fatalf("at %v, %x fragment %d of %d of %d: %v, %v, %.60q; want %v, %.60q",
@@ -266,7 +262,7 @@ func TestModel(t *testing.T) {
 		for range 5000 {
 			r := rnd.Uint64()
 			z.step([5]byte{
-				byte(r), byte(r>>8) & 0xC3, byte(r>>16) & 3, byte(r >> 24), byte(r>>32) & 0x7F,
+				byte(r), byte(r>>8) & 0xC7, byte(r>>16) & 3, byte(r >> 24), byte(r>>32) & 0x7F,
 			})
 		}
 		audit(t, z.table)
@@ -294,13 +290,13 @@ func FuzzAdd(f *testing.F) {
 		f.Add(b)
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		table := New(Config{Shards: 1, MaxFragments: 40, MaxGroupBytes: 2000})
+		table := New(leastMaxBytes)
 		for now := time.Duration(0); len(b) > 0; now += time.Second / 4 {
 			n := min(int(b[0]), len(b)-1)
 			d := b[1 : 1+n]
 			b = b[1+n:]
 			msg, o, err := table.Add(now, server, d, nil)
-			if (o == Whole || o == Packed) != (len(msg) > 0) || len(msg) > 2000 {
+			if (o == Whole || o == Packed) != (len(msg) > 0) {
 				t.Fatalf("%v with %d bytes", o, len(msg))
 			}
 			if e := wire.Error(0); err != nil && !errors.As(err, &e) {

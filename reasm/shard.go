@@ -9,7 +9,7 @@ import (
 
 // shard is the part of a Table that holds all groups of a subset of the sources.
 type shard struct {
-	limits Config // of this shard; never changed
+	maxBytes int64 // never changed
 
 	mu      sync.Mutex // guards the fields below
 	mem     memory
@@ -35,10 +35,18 @@ func (s *shard) add(a *arrival, dst []byte) ([]byte, Outcome, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.expire(a.now)
-	g, known := s.find(a)
-	if known {
-		s.stats.Duplicate++
-		return dst, Duplicate, nil
+	// A server that uses one ID for all its replies can have a complete and an
+	// incomplete group under that ID; the bytes distinguish them.
+	var g *group
+	for o := s.sources[a.from]; o != nil; o = o.sibling {
+		switch {
+		case o.id != a.id:
+		case o.holds(a.sum):
+			s.stats.Duplicate++
+			return dst, Duplicate, nil
+		case !o.done:
+			g = o
+		}
 	}
 	if g != nil {
 		// Cut copies of the datagram would conflict with it.
@@ -47,7 +55,7 @@ func (s *shard) add(a *arrival, dst []byte) ([]byte, Outcome, error) {
 			s.stats.Conflict++
 		}
 	}
-	p, conflict, err := s.locate(g, a.datagram)
+	p, conflict, err := locate(g, a.datagram)
 	if err == nil && !conflict {
 		err = s.makeRoom(g, a.datagram)
 	}
@@ -118,25 +126,6 @@ func (s *shard) refuse(err error) error {
 	return err
 }
 
-// find returns the incomplete group to which a fragment belongs, or nil if there is
-// none. If the same bytes came before, in that group or in a complete one with the
-// same ID, it returns nil and true. A server that uses one ID for all its replies
-// can have both kinds of groups under that ID; the bytes distinguish them.
-func (s *shard) find(a *arrival) (g *group, known bool) {
-	for o := s.sources[a.from]; o != nil; o = o.sibling {
-		if o.id != a.id {
-			continue
-		}
-		if o.holds(a.sum) {
-			return nil, true
-		}
-		if !o.done {
-			g = o
-		}
-	}
-	return g, false
-}
-
 // take removes a fragment from its group and frees it.
 func (s *shard) take(g *group, b *block) {
 	g.remove(b)
@@ -153,26 +142,26 @@ func (s *shard) take(g *group, b *block) {
 // sorted the group, the real fragment 0 does not fit into the group; but then the
 // fragment that the group holds can be decoded in the layout that fragment 0 shows.
 // So the result does not depend on the order of arrival.
-func (s *shard) locate(g *group, datagram []byte) (p place, conflict bool, err error) {
+func locate(g *group, datagram []byte) (p place, conflict bool, err error) {
 	layout, compressed := wire.ShowLayout(datagram)
 	if g == nil || !g.sorted() {
 		if layout != wire.LayoutUnknown {
-			p, err = s.decode(datagram, layout, compressed)
+			p, err = decode(datagram, layout, compressed)
 			return p, false, err
 		}
 		// It must be possible to read the fragment in some layout.
 		for l := wire.LayoutGoldSource; l <= wire.LayoutSourceNoSize; l++ {
-			if _, err = s.decode(datagram, l, false); err == nil {
+			if _, err = decode(datagram, l, false); err == nil {
 				break
 			}
 		}
 		return place{}, false, err
 	}
-	p, err = s.decode(datagram, g.shape.layout, g.shape.compressed)
+	p, err = decode(datagram, g.shape.layout, g.shape.compressed)
 	if err == nil && g.accepts(p) {
 		return p, false, nil
 	}
-	shown, none := s.decode(datagram, layout, compressed)
+	shown, none := decode(datagram, layout, compressed)
 	if none != nil {
 		return place{}, err == nil, err
 	}
@@ -181,7 +170,7 @@ func (s *shard) locate(g *group, datagram []byte) (p place, conflict bool, err e
 	// where they have the total. The fragments of one reply have equal totals but
 	// different numbers, so a second fragment never fits a group in the wrong layout.
 	if g.count == 1 {
-		q, err := s.decode(g.first.head(), shown.shape.layout, shown.shape.compressed)
+		q, err := decode(g.first.head(), shown.shape.layout, shown.shape.compressed)
 		if err == nil && q.shape == shown.shape && q.number != shown.number {
 			return shown, false, nil
 		}
@@ -189,16 +178,13 @@ func (s *shard) locate(g *group, datagram []byte) (p place, conflict bool, err e
 	return place{}, true, nil
 }
 
-// decode reads a fragment's header. It rejects a fragment whose total exceeds the
-// limit, and a fragment without payload, which was cut (EC-116). Only the last of
-// several fragments may be empty: some servers send one too many (EC-149).
-func (s *shard) decode(datagram []byte, l wire.Layout, compressed bool) (place, error) {
+// decode reads a fragment's header. It rejects a fragment without payload, which was
+// cut (EC-116). Only the last of several fragments may be empty: some servers send one
+// too many (EC-149).
+func decode(datagram []byte, l wire.Layout, compressed bool) (place, error) {
 	var f wire.Fragment
 	if err := f.Decode(datagram, l, compressed); err != nil {
 		return place{}, err
-	}
-	if int(f.Total) > s.limits.MaxFragments {
-		return place{}, wire.ErrTooLarge
 	}
 	if mayBeEmpty := f.Total > 1 && f.Number == f.Total-1 && !compressed; len(f.Payload) == 0 && !mayBeEmpty {
 		return place{}, wire.ErrMalformed
@@ -213,7 +199,7 @@ func (s *shard) sort(g *group, p place) {
 	g.shape = p.shape
 	for b := g.takeAll(); b != nil; {
 		next := b.later
-		q, err := s.decode(b.head(), p.shape.layout, p.shape.compressed)
+		q, err := decode(b.head(), p.shape.layout, p.shape.compressed)
 		if err == nil && q.number != p.number && g.accepts(q) {
 			g.push(b, q.number)
 		} else {
@@ -259,7 +245,7 @@ func (s *shard) complete(g *group, now time.Duration) Outcome {
 	g.first, g.count = s.mem.keep(sums, 0), len(sums)/8
 	s.done.push(g)
 	s.stats.Remembered++
-	if int64(s.stats.Remembered)*(groupCost+blockSize) > s.limits.MaxBytes/rememberedShare {
+	if int64(s.stats.Remembered)*(groupCost+blockSize) > s.maxBytes/rememberedShare {
 		s.drop(s.done.oldest)
 	}
 	return o

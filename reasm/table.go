@@ -1,6 +1,7 @@
 package reasm
 
 import (
+	"cmp"
 	"hash/maphash"
 	"math/bits"
 	"slices"
@@ -30,19 +31,21 @@ type Table struct {
 	seed   maphash.Seed // makes digests that can't be forged
 }
 
-// New returns an empty Table.
-func New(cfg Config) *Table {
-	cfg = cfg.withDefaults()
+// New returns an empty Table that uses at most maxBytes of memory, at least 2 MiB. 0
+// stands for 64 MiB.
+func New(maxBytes int64) *Table {
+	maxBytes = max(cmp.Or(maxBytes, defaultMaxBytes), leastMaxBytes)
+	n := int64(maxShards)
+	for n > 1 && maxBytes/n < 2*groupRoom {
+		n /= 2
+	}
 	t := &Table{
-		shards: make([]shard, cfg.Shards),
-		shift:  uint(64 - bits.TrailingZeros(uint(cfg.Shards))),
-		seed:   maphash.MakeSeed(),
+		shards: make([]shard, n), shift: uint(64 - bits.TrailingZeros64(uint64(n))), seed: maphash.MakeSeed(),
 	}
 	for i := range t.shards {
 		s := &t.shards[i]
-		s.limits = cfg
-		s.limits.MaxBytes /= int64(cfg.Shards)
-		s.mem.maxIdle = s.limits.MaxBytes / idleShare
+		s.maxBytes = maxBytes / n
+		s.mem.maxIdle = s.maxBytes / idleShare
 		s.sources = make(map[uint64]*group)
 	}
 	return t
@@ -61,7 +64,7 @@ func (t *Table) shard(from uint64) *shard {
 // dst.
 //
 // Add returns an error for a datagram that it dropped because it can't be a
-// fragment (wire.ErrMalformed; EC-116, EC-120) or exceeds a limit of the Config
+// fragment (wire.ErrMalformed; EC-116, EC-120) or exceeds a limit
 // (wire.ErrTooLarge). The Outcome then means nothing. Duplicate and Conflict are
 // not errors.
 //
@@ -93,7 +96,7 @@ func (t *Table) Leading(from uint64, dst []byte, yield func(msg []byte, full boo
 		end  int // its end in dst
 		full bool
 	}
-	var buf [maxGroupsLimit]beginning
+	var buf [maxGroups]beginning
 	found := buf[:0]
 	dst = dst[:0]
 	s := t.shard(from)
@@ -128,8 +131,8 @@ func (t *Table) Forget(from uint64) {
 	}
 }
 
-// Expire drops incomplete groups older than Config.MaxAge, and complete ones older
-// than Config.Remember. Add does the same in the shard of its source, so it is
+// Expire drops incomplete groups older than ten seconds, and complete ones older
+// than two. Add does the same in the shard of its source, so it is
 // enough to call Expire from time to time.
 func (t *Table) Expire(now time.Duration) {
 	for i := range t.shards {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/a2sscan/a2sscan/wire"
 )
@@ -68,7 +67,7 @@ func TestSplitReplies(t *testing.T) {
 		{"ID -1", split(gold, 0xFFFFFFFF, msg, 1391), msg},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			table := New(Config{})
+			table := New(0)
 			if got := addAll(t, table, row.ds); !bytes.Equal(got, row.want) {
 				t.Errorf("got %d bytes, want %d", len(got), len(row.want))
 			}
@@ -109,7 +108,7 @@ func tryEveryOrder(t *testing.T, ds [][]byte, want []byte) {
 		t.Fatalf("%d fragments", len(ds))
 	}
 	permutations(len(ds), func(order []int) {
-		table := New(Config{Shards: 1})
+		table := New(0)
 		shuffled := make([][]byte, len(ds))
 		for i, n := range order {
 			shuffled[i] = ds[n]
@@ -138,7 +137,7 @@ func TestMisleadingFragment(t *testing.T) {
 		t.Fatalf("fragment 1 shows %v, which is not misleading", l)
 	}
 	permutations(len(ds), func(order []int) {
-		table := New(Config{Shards: 1})
+		table := New(0)
 		var got []byte
 		conflicts := 0
 		for _, n := range slices.Concat(order, order) {
@@ -163,7 +162,7 @@ func TestOtherLayout(t *testing.T) {
 	msg := rulesMessage(3000)
 	for _, l := range layouts {
 		for _, other := range layouts {
-			table := New(Config{})
+			table := New(0)
 			ds := split(l, 1, msg, 1248)
 			add(t, table, ds[0], Pending)
 			if other != l {
@@ -174,56 +173,10 @@ func TestOtherLayout(t *testing.T) {
 			}
 		}
 	}
-	table := New(Config{})
+	table := New(0)
 	add(t, table, totals(wire.LayoutSourceNoSize, 1, 0, 0x13), Pending)
 	add(t, table, totals(wire.LayoutGoldSource, 1, 0, 4), Conflict)
 	add(t, table, totals(wire.LayoutGoldSource, 1, 0, 3), Pending)
-}
-
-// EC-119: the fragments of two replies of one server come interleaved.
-func TestInterleaved(t *testing.T) {
-	table := New(Config{})
-	a, b := rulesMessage(3000), rulesMessage(5000)
-	as := split(wire.LayoutSource, 0x43, a, 1248)
-	bs := split(wire.LayoutSource, 0x44, b, 1248)
-	add(t, table, bs[2], Pending)
-	add(t, table, as[1], Pending)
-	add(t, table, bs[0], Pending)
-	add(t, table, as[0], Pending)
-	add(t, table, bs[3], Pending)
-	if got := add(t, table, as[2], Whole); !bytes.Equal(got, a) {
-		t.Errorf("first reply: %d bytes, want %d", len(got), len(a))
-	}
-	add(t, table, bs[4], Pending)
-	if got := add(t, table, bs[1], Whole); !bytes.Equal(got, b) {
-		t.Errorf("second reply: %d bytes, want %d", len(got), len(b))
-	}
-	if st := table.Stats(); st.Whole != 2 || st.Groups != 0 || st.Fragments != 0 {
-		t.Errorf("stats %+v", st)
-	}
-}
-
-// EC-116, EC-120: a datagram that can't be a fragment is dropped, and does not
-// disturb the fragments that follow.
-func TestRefused(t *testing.T) {
-	msg := rulesMessage(3000)
-	for _, l := range layouts {
-		ds := split(l, 9, msg, 1300)
-		table := New(Config{MaxFragments: 10})
-		for n := range ds[0][:l.HeaderLen()-1] {
-			if _, o, err := table.Add(0, server, ds[0][:n], nil); err == nil && o != Pending {
-				t.Fatalf("%v, cut to %d: %v", l, n, o)
-			}
-		}
-		refuse(t, table, nil, wire.ErrMalformed)
-		refuse(t, table, ds[0][:8], wire.ErrMalformed)
-		refuse(t, table, msg, wire.ErrMalformed)
-		refuse(t, table, totals(l, 9, 0, 0), wire.ErrMalformed)
-		if got := addAll(t, table, ds); !bytes.Equal(got, msg) {
-			t.Errorf("%v: got %d bytes, want %d", l, len(got), len(msg))
-		}
-		audit(t, table)
-	}
 }
 
 // totals returns a fragment with the given number and total, valid or not.
@@ -231,42 +184,6 @@ func totals(l wire.Layout, id uint32, number, total uint8) []byte {
 	f := wire.Fragment{Layout: l, ID: id, Number: number, Total: total}
 	f.Payload = []byte("\xFF\xFF\xFF\xFFE\x01\x00a\x00b\x00")
 	return wire.AppendFragment(nil, &f)
-}
-
-// Add rejects a fragment cut to its header, and still accepts the complete fragment
-// after it.
-func TestCutToHeader(t *testing.T) {
-	msg := rulesMessage(3000)
-	for _, l := range layouts {
-		ds := split(l, 9, msg, 1300)
-		table := New(Config{})
-		add(t, table, ds[0], Pending)
-		refuse(t, table, ds[1][:l.HeaderLen()], wire.ErrMalformed)
-		if got := addAll(t, table, ds[1:]); !bytes.Equal(got, msg) {
-			t.Errorf("%v: got %d bytes, want %d", l, len(got), len(msg))
-		}
-	}
-}
-
-func TestConflict(t *testing.T) {
-	table := New(Config{})
-	msg := rulesMessage(3000)
-	ds := split(wire.LayoutSource, 1, msg, 1248)
-	add(t, table, ds[0], Pending)
-
-	other := slices.Clone(ds[0])
-	other[len(other)-1] ^= 1
-	add(t, table, other, Conflict)
-
-	total := slices.Clone(ds[1])
-	total[8]++
-	add(t, table, total, Conflict)
-	if got := addAll(t, table, ds[1:]); !bytes.Equal(got, msg) {
-		t.Errorf("got %d bytes, want %d", len(got), len(msg))
-	}
-	if st := table.Stats(); st.Conflict != 2 {
-		t.Errorf("stats %+v", st)
-	}
 }
 
 // EC-116: a cut fragment is replaced by the complete one, wherever it was cut and
@@ -285,7 +202,7 @@ func TestCutFragment(t *testing.T) {
 					if order[len(order)-1] == cut {
 						return
 					}
-					table := New(Config{Shards: 1})
+					table := New(0)
 					var got []byte
 					for _, i := range order {
 						if i == cut {
@@ -306,35 +223,11 @@ func TestCutFragment(t *testing.T) {
 	}
 }
 
-// Once the layout is known, fragments that came earlier and contradict it or each
-// other are dropped; of two fragments that contradict each other, the first is
-// kept.
-func TestConflictBeforeLayout(t *testing.T) {
-	table := New(Config{})
-	msg := rulesMessage(3000)
-	ds := split(wire.LayoutSource, 1, msg, 1248)
-	other := slices.Clone(ds[1])
-	other[len(other)-1] ^= 1
-	total := slices.Clone(ds[2])
-	total[8]++
-	add(t, table, ds[1], Pending)
-	add(t, table, other, Pending)
-	add(t, table, total, Pending)
-	add(t, table, ds[0], Pending)
-	if st := table.Stats(); st.Conflict != 2 || st.Fragments != 2 {
-		t.Errorf("stats %+v", st)
-	}
-	if got := add(t, table, ds[2], Whole); !bytes.Equal(got, msg) {
-		t.Errorf("got %d bytes, want %d", len(got), len(msg))
-	}
-	audit(t, table)
-}
-
 // A fragment 0 that shows no layout is replaced by one that does.
 func TestFirstFragmentTwice(t *testing.T) {
 	msg := rulesMessage(3000)
 	for _, l := range layouts {
-		table := New(Config{})
+		table := New(0)
 		ds := split(l, 1, msg, 1248)
 		strange := slices.Clone(ds[0])
 		copy(strange[l.HeaderLen():], "nothing known")
@@ -349,88 +242,10 @@ func TestFirstFragmentTwice(t *testing.T) {
 	}
 }
 
-// A server uses one ID for all replies: fragments after a complete reply form a new
-// reply, and a late fragment of the first reply does not become part of it.
-func TestOneIDForAll(t *testing.T) {
-	table := New(Config{})
-	first, second := rulesMessage(3000), rulesMessage(3500)
-	second[4] = byte(wire.KindPlayers)
-	for i := range second[1300:] {
-		second[1300+i] ^= 1
-	}
-	fs := split(wire.LayoutSource, 1, first, 1248)
-	ss := split(wire.LayoutSource, 1, second, 1248)
-	addAll(t, table, fs)
-	add(t, table, fs[1], Duplicate)
-	add(t, table, ss[2], Pending)
-	add(t, table, fs[0], Duplicate)
-	add(t, table, ss[0], Pending)
-	add(t, table, fs[1], Duplicate)
-	if got := add(t, table, ss[1], Whole); !bytes.Equal(got, second) {
-		t.Errorf("got %d bytes, want %d", len(got), len(second))
-	}
-	for _, d := range slices.Concat(fs, ss) {
-		add(t, table, d, Duplicate)
-	}
-	if got := leading(table, server); len(got) != 0 {
-		t.Errorf("leftovers %q", got)
-	}
-	audit(t, table)
-}
-
-// The digests of complete replies are kept for Config.Remember, or until Forget.
-func TestRemember(t *testing.T) {
-	table := New(Config{Shards: 1, Remember: time.Second})
-	ds := split(wire.LayoutSource, 1, rulesMessage(3000), 1248)
-	addAll(t, table, ds)
-	if _, o, _ := table.Add(time.Second, server, ds[0], nil); o != Duplicate {
-		t.Errorf("after a second: %v", o)
-	}
-	if _, o, _ := table.Add(time.Second+1, server, ds[0], nil); o != Pending {
-		t.Errorf("after more than a second: %v", o)
-	}
-	table.Forget(server)
-	addAll(t, table, ds)
-	table.Forget(server)
-	addAll(t, table, ds)
-	if st := table.Stats(); st.Remembered != 1 || st.Forgotten != 1 {
-		t.Errorf("stats %+v", st)
-	}
-}
-
-func TestLeading(t *testing.T) {
-	msg := rulesMessage(6000)
-	for _, l := range layouts {
-		table := New(Config{})
-		ds := split(l, 1, msg, 1200)
-		want := func(n int) {
-			t.Helper()
-			got := leading(table, server)
-			if n == 0 && len(got) == 0 {
-				return
-			}
-			if len(got) != 1 || got[0] != string(msg[:n*1200]) {
-				t.Errorf("%v: got %d messages %.20q; want the first %d fragments", l, len(got), got, n)
-			}
-		}
-		want(0)
-		add(t, table, ds[3], Pending)
-		want(0)
-		add(t, table, ds[1], Pending)
-		want(0)
-		add(t, table, ds[0], Pending)
-		want(2)
-		add(t, table, ds[2], Pending)
-		want(4)
-		addAll(t, table, ds[4:])
-		want(0)
-	}
-}
-
 // Leading yields every incomplete reply of a source that has its fragment 0, the
 // oldest first, but not the compressed ones, which can't be read.
 func TestLeadingMany(t *testing.T) {
-	table := New(Config{})
+	table := New(0)
 	msg := rulesMessage(3000)
 	add(t, table, split(wire.LayoutSource, 1, msg, 1200)[0], Pending)
 	add(t, table, splitPacked(wire.LayoutSource, 2, msg, 200, 9)[0], Pending)
@@ -451,47 +266,9 @@ func TestLeadingMany(t *testing.T) {
 	}
 }
 
-func TestExpire(t *testing.T) {
-	table := New(Config{MaxAge: time.Second})
-	ds := split(wire.LayoutSource, 1, rulesMessage(3000), 1248)
-	add(t, table, ds[0], Pending)
-	table.Add(time.Second/2, server, ds[1], nil)
-	table.Expire(time.Second)
-	if st := table.Stats(); st.Groups != 1 || st.Expired != 0 {
-		t.Errorf("after a second: %+v", st)
-	}
-	table.Expire(time.Second + 1)
-	if st := table.Stats(); st.Groups != 0 || st.Expired != 1 || st.Bytes != 0 {
-		t.Errorf("after more than a second: %+v", st)
-	}
-	if _, o, _ := table.Add(2*time.Second, server, ds[2], nil); o != Pending {
-		t.Errorf("last fragment after that: %v", o)
-	}
-	audit(t, table)
-}
-
-func TestForget(t *testing.T) {
-	table := New(Config{})
-	for i := range uint32(3) {
-		add(t, table, split(wire.LayoutSource, i, rulesMessage(2000), 1248)[0], Pending)
-		table.Add(0, server+1, split(wire.LayoutSource, i, rulesMessage(2000), 1248)[0], nil)
-	}
-	addAll(t, table, split(wire.LayoutSource, 9, rulesMessage(2000), 1248))
-	table.Forget(server)
-	if st := table.Stats(); st.Groups != 3 || st.Forgotten != 3 || st.Remembered != 0 {
-		t.Errorf("stats %+v", st)
-	}
-	table.Forget(server + 1)
-	table.Forget(server + 2)
-	if n := table.Stats().Bytes; n != 0 {
-		t.Errorf("%d bytes in use", n)
-	}
-	audit(t, table)
-}
-
 // Add copies the datagram: its buffer may be reused at once.
 func TestAddCopies(t *testing.T) {
-	table := New(Config{})
+	table := New(0)
 	msg := rulesMessage(3000)
 	buf := make([]byte, 2000)
 	var got []byte

@@ -104,24 +104,6 @@ func TestLowerLevels(t *testing.T) {
 	}
 }
 
-// Unpack does not change its input, which may be unpacked again; nothing of a
-// failed reply remains in the next.
-func TestUnpackAgain(t *testing.T) {
-	u := patient()
-	msg := rulesMessage(5000)
-	p := packed(msg, 9)
-	before := slices.Clone(p)
-	for range 3 {
-		got, err := u.Unpack(nil, p)
-		if err != nil || !bytes.Equal(got, msg) || !bytes.Equal(p, before) {
-			t.Fatalf("%d bytes, %v", len(got), err)
-		}
-		if _, err := u.Unpack(nil, p[:len(p)/2]); err != wire.ErrMalformed {
-			t.Fatalf("half of it: %v", err)
-		}
-	}
-}
-
 func TestUnpackErrors(t *testing.T) {
 	msg := rulesMessage(5000)
 	good := compress(msg, 9)

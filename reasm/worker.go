@@ -16,23 +16,10 @@ const (
 	maxRest    = 100 * time.Millisecond
 )
 
-// rest returns how long a Worker rests after a reply that took the given time.
-func rest(took time.Duration) time.Duration {
-	if took < briskTime {
-		return 0
-	}
-	return min(took*restFactor, maxRest)
-}
-
-// spareBuffers is the maximum number of message buffers that a Worker keeps for
-// reuse.
-const spareBuffers = 8
-
 // Worker unpacks replies in its own goroutine, one after the other. Submit and Poll
 // never wait for it.
 type Worker struct {
 	in, out chan job
-	spare   chan []byte
 	ctx     context.Context // ends with Close
 	cancel  context.CancelFunc
 	ended   chan struct{}
@@ -51,19 +38,15 @@ type job struct {
 // NewWorker starts a Worker. Up to queue replies (at least 1) may be submitted and
 // not yet polled; each takes up to 2 × MaxReply bytes. Close ends the Worker.
 func NewWorker(queue int) *Worker {
-	return newWorker(queue, (*Worker).wait)
-}
-
-func newWorker(queue int, pause func(*Worker, time.Duration)) *Worker {
 	queue = max(queue, 1)
-	w := &Worker{
-		in:    make(chan job, queue),
-		out:   make(chan job, queue),
-		spare: make(chan []byte, min(queue, spareBuffers)),
-		ended: make(chan struct{}),
-	}
+	w := &Worker{in: make(chan job, queue), out: make(chan job, queue), ended: make(chan struct{})}
 	w.ctx, w.cancel = context.WithCancel(context.Background())
-	w.pause = func(d time.Duration) { pause(w, d) }
+	w.pause = func(d time.Duration) {
+		select {
+		case <-time.After(d):
+		case <-w.ctx.Done():
+		}
+	}
 	go w.run()
 	return w
 }
@@ -85,21 +68,13 @@ func (w *Worker) Submit(tag uint64, packed []byte) bool {
 }
 
 // Poll calls f for each unpacked reply, in the order of submission. msg and err are
-// the results of Unpacker.Unpack; msg is valid until f returns, and packed belongs
-// to the caller again. f may call Submit.
+// the results of Unpacker.Unpack; msg and packed belong to the caller. f may call
+// Submit. Only one goroutine may poll.
 func (w *Worker) Poll(f func(tag uint64, packed, msg []byte, err error)) {
 	for range len(w.out) {
-		select {
-		case j := <-w.out:
-			w.pending.Add(-1)
-			f(j.tag, j.packed, j.msg, j.err)
-			select {
-			case w.spare <- j.msg[:0]:
-			default: // enough are kept
-			}
-		default:
-			return // another goroutine polled
-		}
+		j := <-w.out
+		w.pending.Add(-1)
+		f(j.tag, j.packed, j.msg, j.err)
 	}
 }
 
@@ -120,29 +95,14 @@ func (w *Worker) run() {
 	for w.ctx.Err() == nil {
 		select {
 		case j := <-w.in:
-			var buffer []byte
-			select {
-			case buffer = <-w.spare:
-			default:
-			}
 			start := time.Now()
-			j.msg, j.err = u.Unpack(buffer, j.packed)
+			j.msg, j.err = u.Unpack(nil, j.packed)
 			took := time.Since(start)
 			w.out <- j
-			if d := rest(took); d > 0 {
-				w.pause(d)
+			if took >= briskTime {
+				w.pause(min(took*restFactor, maxRest))
 			}
 		case <-w.ctx.Done():
 		}
-	}
-}
-
-// wait waits for d or for Close, whichever comes first.
-func (w *Worker) wait(d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-w.ctx.Done():
 	}
 }

@@ -3,7 +3,6 @@ package reasm
 import (
 	"bytes"
 	"runtime"
-	"sync"
 	"testing"
 	"time"
 
@@ -116,50 +115,12 @@ func TestWorkerClose(t *testing.T) {
 	}
 }
 
-// Several goroutines may submit and poll at once.
-func TestWorkerShared(t *testing.T) {
-	w := NewWorker(4)
-	defer w.Close()
-	p := packed(rulesMessage(500), 9)
-	var mu sync.Mutex
-	seen := map[uint64]int{}
-	var wg sync.WaitGroup
-	for g := range uint64(3) {
-		wg.Go(func() {
-			for i := uint64(0); i < 20; {
-				if w.Submit(g*100+i, p) {
-					i++
-				}
-				w.Poll(func(tag uint64, _, _ []byte, err error) {
-					mu.Lock()
-					defer mu.Unlock()
-					if seen[tag]++; err != nil {
-						t.Errorf("reply %d: %v", tag, err)
-					}
-				})
-				runtime.Gosched()
-			}
-		})
-	}
-	wg.Wait()
-	pollUntil(w, func() bool {
-		return w.Pending() == 0
-	}, func(tag uint64, _, _ []byte, _ error) { seen[tag]++ })
-	if len(seen) != 60 {
-		t.Errorf("%d of 60 replies", len(seen))
-	}
-	for tag, n := range seen {
-		if n != 1 {
-			t.Errorf("reply %d came %d times", tag, n)
-		}
-	}
-}
-
 // The Worker rests after a slow reply; half a megabyte of noise is slow on any
 // machine.
 func TestWorkerRests(t *testing.T) {
 	rests := make(chan time.Duration, 2)
-	w := newWorker(2, func(_ *Worker, d time.Duration) { rests <- d })
+	w := NewWorker(2)
+	w.pause = func(d time.Duration) { rests <- d }
 	w.Submit(0, packed(contents(500_000)["noise"], 9))
 	pollUntil(w, func() bool {
 		return w.Pending() == 0
@@ -170,23 +131,5 @@ func TestWorkerRests(t *testing.T) {
 	}
 	if d := <-rests; d < restFactor*briskTime {
 		t.Errorf("a rest of %v", d)
-	}
-}
-
-// rest returns 0 for a quick reply, and otherwise three times the time that the
-// reply took, up to maxRest.
-func TestRest(t *testing.T) {
-	for took, want := range map[time.Duration]time.Duration{
-		0:                          0,
-		50 * time.Microsecond:      0,
-		briskTime - 1:              0,
-		briskTime:                  3 * briskTime,
-		20 * time.Millisecond:      60 * time.Millisecond,
-		10 * time.Second:           maxRest,
-		maxRest/restFactor + 10000: maxRest,
-	} {
-		if got := rest(took); got != want {
-			t.Errorf("after %v: %v, want %v", took, got, want)
-		}
 	}
 }

@@ -32,7 +32,7 @@ type Decoder struct {
 
 // NewDecoder returns a Decoder that is ready for its first server.
 func NewDecoder() *Decoder {
-	d := &Decoder{table: reasm.New(reasm.Config{}), memory: session.NewMemory(math.MaxInt64)}
+	d := &Decoder{table: reasm.New(0), memory: session.NewMemory(math.MaxInt64)}
 	d.Reset()
 	return d
 }

@@ -37,7 +37,7 @@ type receiver struct {
 func newReceiver(cfg *Config, open *sessions, a *addrs, memory *session.Memory, rate *rateFinder, stats *Stats) *receiver {
 	return &receiver{
 		batch:  make([]udp.Packet, batchLen),
-		table:  reasm.New(reasm.Config{MaxBytes: cfg.ByteBudget / 4}),
+		table:  reasm.New(cfg.ByteBudget / 4),
 		worker: reasm.NewWorker(workerQueue),
 		raw:    cfg.Raw, trace: cfg.Trace, conflict: cfg.LateConflict,
 		open: open, addrs: a, memory: memory, rate: rate, stats: stats,

@@ -59,7 +59,7 @@ func (c *captured) takeInfo(msg []byte) {
 
 // messages returns the messages of a capture. It reassembles split messages.
 func messages(t testing.TB, datagrams [][]byte) (all [][]byte) {
-	table := reasm.New(reasm.Config{Shards: 1})
+	table := reasm.New(0)
 	var unpacker reasm.Unpacker
 	for i, d := range datagrams {
 		if !wire.IsSplit(d) {

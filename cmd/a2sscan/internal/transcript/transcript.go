@@ -91,7 +91,7 @@ func (s *Session) trace(now time.Duration, sent bool, addr netip.AddrPort, datag
 func (s *Session) explain() {
 	s.Width = max(s.Width, leastWidth)
 	s.seen = evidence{
-		target: s.Target, width: s.Width, table: reasm.New(reasm.Config{}), known: map[string]bool{},
+		target: s.Target, width: s.Width, table: reasm.New(0), known: map[string]bool{},
 	}
 	for i := range s.events {
 		s.seen.add(&s.events[i])
