@@ -182,10 +182,6 @@ func (w *Watcher) damp(i int, e Event, now uint32) {
 // release ends windows. What was left out last is reported if it is not what was reported
 // last.
 func (w *Watcher) release(now uint32) {
-	if now == w.damped {
-		return
-	}
-	w.damped = now
 	for key, d := range w.damping {
 		switch {
 		case now < d.end:

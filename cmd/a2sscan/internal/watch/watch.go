@@ -64,19 +64,20 @@ type server struct {
 	uptime  int64          // of its rule that counts uptime; 0: it has none
 	longest float32        // the longest time that one of its players has been on it
 
-	challenge               uint32
-	first, last, since      uint32 // its first and latest answer; since when it has its status
-	asked, silentAt, upto   uint32 // the latest check; the first one without an answer; the end of the time that is counted
-	fullAt, left            uint32 // when known was made; when it left the list
-	people, places          uint16
-	silent, requests, poor  uint8 // checks and requests without an answer; answers poorer than known
-	plain                   uint8 // checks to come without the remembered challenge
-	status                  status
-	answered                scanner.Questions
-	counted                 bool // people and places are known
-	flying, full            bool // a check is under way; it asks everything
-	elsewhere               bool // INFO alone lacks the number of people
-	listed, reference, gone bool // gone: forgotten, or it never came
+	challenge              uint32
+	first, last, since     uint32 // its first and latest answer; since when it has its status
+	asked, silentAt, upto  uint32 // the latest check; the first one without an answer; the end of the time that is counted
+	fullAt, left           uint32 // when known was made; when it left the list
+	people, places         uint16
+	silent, requests, poor uint8 // checks and requests without an answer; answers poorer than known
+	plain                  uint8 // checks to come without the remembered challenge
+	status                 status
+	answered               scanner.Questions
+	counted                bool // people and places are known
+	flying, full           bool // a check is under way; it asks everything
+	elsewhere              bool // INFO alone lacks the number of people
+	reference, answers     bool // it shows whether the watcher is blind; its latest check was answered
+	listed, gone           bool // gone: forgotten, or it never came
 }
 
 func (s *server) addr() netip.AddrPort { return udp.Unpack(s.key) }
@@ -104,9 +105,9 @@ type Watcher struct {
 	ignore uint32        // silence asked for until then means nothing
 
 	view    network
-	held    []int // silent long enough, but the watcher may be blind
+	numbers Numbers
 	damping map[damped]*window
-	damped  uint32 // when windows were last ended
+	ticked  uint32 // the second of the latest Tick
 
 	departed, arrived map[uint64]int // servers that are down, and new ones, by identity
 
@@ -126,7 +127,6 @@ func New(rules Rules, now time.Time) *Watcher {
 	w := &Watcher{
 		rules: rules, index: map[uint64]int32{}, damping: map[damped]*window{}, changed: map[int][]byte{},
 		departed: map[uint64]int{}, arrived: map[uint64]int{},
-		view: network{nets: map[uint32]*net{}, references: map[netip.AddrPort]bool{}},
 	}
 	w.schedule.rearrange(now)
 	return w
@@ -156,12 +156,8 @@ func (w *Watcher) add(s server) {
 	s.reference = slices.Contains(w.rules.References, s.addr())
 	w.servers = append(w.servers, s)
 	w.index[s.key] = int32(i)
-	switch s.status {
-	case up:
-		w.view.came(&s)
-	case down:
+	if s.status == down {
 		w.match(i, w.departed, w.arrived, 0)
-	case unknown:
 	}
 }
 
@@ -196,8 +192,6 @@ func (w *Watcher) Watch(addrs []netip.AddrPort, now time.Time) (fresh []netip.Ad
 			continue
 		}
 		if s.status == up {
-			w.unsilence(s)
-			w.view.left(s)
 			w.setStatus(i, unknown, s.since)
 		}
 	}
@@ -262,62 +256,34 @@ func (w *Watcher) silence(i int, r *scanner.Result, now uint32) {
 	if s.status == up {
 		w.view.outcome(s.asked, false)
 	}
-	if s.reference {
-		w.view.references[s.addr()] = false
-	}
-	if s.status != unknown && s.silent == 0 {
+	s.answers = false
+	if s.silent == 0 {
 		s.silentAt = s.asked
-		if s.status == up {
-			w.view.fell(s)
-		}
 	}
 	if s.silent < 255 {
 		s.silent++
 	}
 	s.requests = uint8(min(int(s.requests)+int(r.Sent), 255))
-	switch {
-	case s.status == down:
+	if s.status == down {
 		w.count(i, now, down)
-	case s.status == up && int(s.silent) == w.rules.DownAfter:
-		w.held = append(w.held, i)
-		w.decide(now)
 	}
 }
 
-// decide calls servers down that have been silent long enough, unless the watcher may be
-// blind.
-func (w *Watcher) decide(now uint32) {
-	if w.view.blind && !w.view.expired {
-		return
-	}
-	w.held = slices.DeleteFunc(w.held, func(i int) bool {
-		s := &w.servers[i]
-		if s.status != up || int(s.silent) < w.rules.DownAfter {
-			return true // it answered, or its silence meant nothing
-		}
-		recent := now-s.asked < uint32(w.rules.Every/time.Second)
-		if !w.view.expired && recent && w.view.doubtful(s.asked) {
-			return false
-		}
-		w.count(i, s.silentAt, up)
-		w.count(i, now, down)
-		w.emit(i, Event{Kind: Down, For: int64(s.silentAt - s.since), Evidence: &Evidence{
-			Checks: int(s.silent), Requests: int(s.requests), First: stamp(s.silentAt), Last: stamp(s.asked), AllSilent: w.view.expired,
-		}}, now)
-		w.view.rose(s)
-		w.view.left(s)
-		w.setStatus(i, down, s.silentAt)
-		w.match(i, w.departed, w.arrived, now)
-		return true
-	})
+// fall calls a server down.
+func (w *Watcher) fall(i int, now uint32) {
+	s := &w.servers[i]
+	w.count(i, s.silentAt, up)
+	w.count(i, now, down)
+	w.emit(i, Event{Kind: Down, For: int64(s.silentAt - s.since), Evidence: &Evidence{
+		Checks: int(s.silent), Requests: int(s.requests), First: stamp(s.silentAt), Last: stamp(s.asked), AllSilent: w.view.expired,
+	}}, now)
+	w.setStatus(i, down, s.silentAt)
+	w.match(i, w.departed, w.arrived, now)
 }
 
 // answer takes a check that was answered.
 func (w *Watcher) answer(i int, r *scanner.Result, now uint32) {
 	s := &w.servers[i]
-	if s.reference {
-		w.view.references[s.addr()] = true
-	}
 	was := s.status
 	switch was {
 	case up:
@@ -331,8 +297,8 @@ func (w *Watcher) answer(i int, r *scanner.Result, now uint32) {
 	case unknown:
 		s.upto = now
 	}
-	w.unsilence(s)
-	s.last = now
+	s.unsilence()
+	s.last, s.answers = now, true
 	if r.Challenge != 0 {
 		const ignored = 3 // the request with the old challenge, one without, and one with a new challenge
 		if s.plain == 0 && s.challenge != 0 && s.challenge != r.Challenge && r.Sent >= ignored && !s.full {
@@ -346,7 +312,6 @@ func (w *Watcher) answer(i int, r *scanner.Result, now uint32) {
 			s.first = now
 		}
 		w.setStatus(i, up, now)
-		w.view.came(s)
 		if was == down {
 			w.back(i)
 			w.emit(i, Event{Kind: Up, For: int64(now - since)}, now)
@@ -365,12 +330,7 @@ func (w *Watcher) answer(i int, r *scanner.Result, now uint32) {
 }
 
 // unsilence forgets that a server was silent.
-func (w *Watcher) unsilence(s *server) {
-	if s.silent > 0 && s.status == up {
-		w.view.rose(s)
-	}
-	s.silent, s.requests, s.silentAt = 0, 0, 0
-}
+func (s *server) unsilence() { s.silent, s.requests, s.silentAt = 0, 0, 0 }
 
 func (w *Watcher) setStatus(i int, to status, since uint32) {
 	w.servers[i].status, w.servers[i].since = to, since
@@ -549,11 +509,12 @@ func (w *Watcher) notice(now time.Time) {
 // Tick lets time pass. It must be called several times a second.
 func (w *Watcher) Tick(now time.Time) {
 	w.notice(now)
-	at := seconds(now)
-	w.hourOf(at)
-	w.look(at)
-	w.decide(at)
-	w.release(at)
+	if at := seconds(now); at != w.ticked {
+		w.ticked = at
+		w.hourOf(at)
+		w.look(at)
+		w.release(at)
+	}
 }
 
 // gap is how long nothing may happen. Longer than that, the process did not run, or the clock was
@@ -576,7 +537,7 @@ func (w *Watcher) pause(from, to time.Time) {
 			*t = min(*t, now) // the clock may have been set back
 		}
 	}
-	w.ignore, w.held = now, nil
+	w.ignore = now
 	w.view.forget()
 	w.schedule.rearrange(to)
 }
@@ -592,7 +553,7 @@ func (w *Watcher) settle(i int, until uint32) {
 	default:
 		w.count(i, until, s.status)
 	}
-	w.unsilence(s)
+	s.unsilence()
 }
 
 // notAsked counts the time since the last check of a server as unseen.
@@ -621,21 +582,8 @@ type Numbers struct {
 	Blind   bool          `json:"blind"`
 }
 
-// Numbers counts the servers.
-func (w *Watcher) Numbers() (n Numbers) {
-	n.Servers, n.Cycle, n.Blind = len(w.order), w.took, w.view.blind
-	for i := range w.servers {
-		switch s := &w.servers[i]; {
-		case s.gone:
-		case s.status == up:
-			n.Up++
-			n.People += int(s.people)
-		case s.status == down:
-			n.Down++
-		}
-	}
-	return n
-}
+// Numbers returns what the latest Tick counted.
+func (w *Watcher) Numbers() Numbers { return w.numbers }
 
 // Changes returns what to store since the last call: servers by their ID, hours that have
 // ended, and those that may still change.

@@ -535,6 +535,7 @@ func TestList(t *testing.T) {
 	x.run(5 * time.Minute)
 	x.want("down 2")
 	x.w.Watch(two, x.now.Add(25*time.Hour))
+	x.w.Tick(x.now.Add(time.Second))
 	if n := x.w.Numbers(); n.Servers != 2 || n.Down != 0 {
 		t.Errorf("%+v", n)
 	}
