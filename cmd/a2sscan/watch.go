@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -33,6 +34,7 @@ import (
 // watchFlags are the flags of watch.
 type watchFlags struct {
 	rules     watch.Rules
+	downAfter string
 	events    []string
 	reference []string
 
@@ -67,6 +69,7 @@ type hookFlags struct {
 	file   string
 	format string
 	events []string
+	test   bool
 }
 
 // pageFlags are the flags of the live page.
@@ -136,7 +139,7 @@ func (f *watchFlags) add(cmd *cobra.Command) {
 	fs.DurationVar(&f.keepDaily, "keep-days", 400*24*time.Hour, "keep uptime by the day, and events, for `D`")
 	fs.DurationVar(&f.rules.Every, "every", time.Minute, "check each server once in `D`")
 	fs.DurationVar(&f.rules.FullEvery, "full-every", 10*time.Minute, "ask each server for players and rules, too, once in `D`")
-	fs.IntVar(&f.rules.DownAfter, "down-after", 3, "a server is down after `N` checks in a row without an answer")
+	fs.StringVar(&f.downAfter, "down-after", "3", "a server is down after `N` checks in a row without an answer, or after this time, such as 3m, in which all checks stayed without one")
 	fs.DurationVar(&f.rules.Damp, "damp", 10*time.Minute, "report at most one pair of events of a kind per server in `D`, such as down and up, and count the rest")
 	fs.DurationVar(&f.rules.BlindMax, "blind-max", 10*time.Minute, "when most servers are silent for `D`, call them down after all")
 	fs.StringSliceVar(&f.reference, "reference", nil, "servers that are always up, as a `LIST` of IP:PORT: the watch is blind when they are all silent, and only then; may be repeated")
@@ -144,6 +147,7 @@ func (f *watchFlags) add(cmd *cobra.Command) {
 	fs.StringVar(&f.hook.file, "webhook-file", "", "post events to the URL in `FILE` (default: the URL in the variable "+hookVariable+")")
 	fs.StringVar(&f.hook.format, "webhook-format", "json", "format of these posts: `WORD` is json or discord")
 	fs.StringSliceVar(&f.hook.events, "webhook-events", []string{"down", "up", "blind", "seeing"}, "post only these kinds of events: a `LIST`")
+	fs.BoolVar(&f.hook.test, "webhook-test", false, "post a test message to the webhook, and end")
 	fs.Var(&f.page.listen, "listen", "serve the live page over HTTP at this port of 127.0.0.1, or at ADDRESS:PORT; port 0: any free port (default off)")
 	fs.StringSliceVar(&f.page.names, "public-name", nil, "also answer requests for this host `NAME` of a web server in front of the live page; may be repeated (default: only addresses and localhost)")
 	fs.StringVar(&f.page.title, "page-title", "Game servers", "`TEXT` at the top of the live page")
@@ -174,6 +178,14 @@ func (f *watchFlags) check() (err error) {
 			return console.Fail(console.ExitUsage, "--reference %s: want an IPv4 address and a port", console.Quoted(s, 40))
 		}
 		f.rules.References = append(f.rules.References, addr)
+	}
+	if f.rules.DownAfter, err = strconv.Atoi(f.downAfter); err != nil {
+		var silent time.Duration
+		silent, err = time.ParseDuration(f.downAfter)
+		f.rules.DownAfter = 1 + int((silent+f.rules.Every-1)/max(f.rules.Every, 1))
+	}
+	if err != nil {
+		return console.Fail(console.ExitUsage, "--down-after %s: want a number of checks, or a time such as 3m", console.Quoted(f.downAfter, 40))
 	}
 	if err := f.timeouts.check(); err != nil {
 		return err
@@ -214,6 +226,9 @@ func (f *watchFlags) run(a *app, args []string) error {
 	hook, err := f.hook.open()
 	if err != nil {
 		return err
+	}
+	if f.hook.test {
+		return f.hook.sendTest(a.term, hook)
 	}
 	note := func(s string) { a.term.Say("%s", s) }
 	exclusions, err := f.exclude.Open(note)
@@ -366,6 +381,20 @@ func (h *hookFlags) open() (*watch.Webhook, error) {
 		return nil, console.Fail(console.ExitInput, "%s: %w", where, err)
 	}
 	return hook, nil
+}
+
+// sendTest posts a test message.
+func (h *hookFlags) sendTest(t *console.Terminal, hook *watch.Webhook) error {
+	if hook == nil {
+		return console.Fail(console.ExitUsage, "--webhook-test without a webhook").WithHint("write its URL into a file, and name that with --webhook-file")
+	}
+	ctx, end := shutdown.Interruptible(false)
+	defer end()
+	if err := hook.Test(ctx); err != nil {
+		return console.Fail(console.ExitOutput, "webhook: %w", err)
+	}
+	t.Say("the webhook took the test message")
+	return nil
 }
 
 // load returns the servers that the arguments, lists and masters name.

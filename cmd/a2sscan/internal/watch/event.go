@@ -99,7 +99,13 @@ func (e *Event) Text() string {
 	if e.Addr != "" {
 		fmt.Fprintf(&b, "  %-21s  %s", e.Addr, console.Plain(e.Name, 40))
 	}
-	return b.String() + e.Details()
+	b.WriteString(e.Details())
+	if e.Kind == Down && e.Evidence != nil {
+		if first, err := time.Parse(time.RFC3339, e.Evidence.First); err == nil {
+			fmt.Fprintf(&b, ", silent since %s", first.Local().Format("15:04:05"))
+		}
+	}
+	return b.String()
 }
 
 // Details returns what Text says after the name.

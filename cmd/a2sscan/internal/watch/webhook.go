@@ -108,27 +108,46 @@ func (h *Webhook) post(ctx context.Context, db *watchdb.DB, t *console.Terminal)
 	if err != nil {
 		return false, 0, err
 	}
+	if wait, err := h.send(ctx, body, fmt.Sprintf("%d-%d", events[0].ID, events[len(events)-1].ID)); err != nil {
+		return false, wait, err
+	}
+	return true, 0, db.SetCursor(cursorName, end)
+}
+
+// Test posts a message that says that the webhook works.
+func (h *Webhook) Test(ctx context.Context) error {
+	const text = "a2sscan can post here: you will hear from it when something happens"
+	body, err := json.Marshal(map[string]any{"test": true, "content": text})
+	if err == nil {
+		_, err = h.send(ctx, body, "")
+	}
+	return err
+}
+
+// send posts a body with the IDs of its events. On an error, wait is how long the receiver
+// wants to be left alone.
+func (h *Webhook) send(ctx context.Context, body []byte, ids string) (wait time.Duration, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, h.URL, bytes.NewReader(body))
 	if err != nil {
-		return false, 0, errors.New("the URL can't be used")
+		return 0, errors.New("the URL can't be used")
 	}
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("User-Agent", "a2sscan")
-	request.Header.Set("A2sscan-Events", fmt.Sprintf("%d-%d", events[0].ID, events[len(events)-1].ID))
+	request.Header.Set("A2sscan-Events", ids)
 	response, err := h.client.Do(request)
 	if err != nil {
 		if u, ok := errors.AsType[*url.Error](err); ok {
 			err = u.Err // without the URL
 		}
-		return false, 0, fmt.Errorf("%s", console.Plain(err.Error(), 200))
+		return 0, fmt.Errorf("%s", console.Plain(err.Error(), 200))
 	}
 	defer response.Body.Close()
 	_, _ = io.CopyN(io.Discard, response.Body, 64<<10)
 	if response.StatusCode/100 != 2 {
 		seconds, _ := strconv.ParseFloat(response.Header.Get("Retry-After"), 64)
-		return false, time.Duration(min(max(seconds, 0), 3600) * float64(time.Second)), fmt.Errorf("the receiver answered %d", response.StatusCode)
+		return time.Duration(min(max(seconds, 0), 3600) * float64(time.Second)), fmt.Errorf("the receiver answered %d", response.StatusCode)
 	}
-	return true, 0, db.SetCursor(cursorName, end)
+	return 0, nil
 }
 
 // message returns the body of a POST.
@@ -175,10 +194,12 @@ var markup = strings.NewReplacer(func() (pairs []string) {
 	return pairs
 }()...)
 
-// inDiscord escapes a text from strangers, and keeps it short enough for ten of them.
+// inDiscord escapes a text from strangers, and keeps it short enough for ten of them in
+// one message, which has at most 2,000 characters.
 func inDiscord(s string) string {
-	if runes := []rune(s); len(runes) > 80 {
-		s = string(runes[:79]) + "…"
+	s = strings.TrimSpace(markup.Replace(s))
+	if runes := []rune(s); len(runes) > 180 {
+		s = strings.TrimRight(string(runes[:179]), "\\") + "…"
 	}
-	return strings.TrimSpace(markup.Replace(s))
+	return s
 }

@@ -138,6 +138,17 @@ func TestDiscord(t *testing.T) {
 			t.Errorf("%q in %q", bad, clean)
 		}
 	}
+	if err := h.Test(t.Context()); err != nil || !strings.Contains(b.bodies[1], "can post here") {
+		t.Errorf("the test message: %v, %q", err, b.bodies)
+	}
+}
+
+// The text of an outage says how long the server was up, and since when it is silent.
+func TestDownText(t *testing.T) {
+	e := Event{Kind: Down, For: 86400, Evidence: &Evidence{First: time.Date(2026, 1, 2, 12, 34, 56, 0, time.Local).Format(time.RFC3339)}}
+	if s := e.Text(); !strings.HasSuffix(s, "  was up for 24 h, silent since 12:34:56") {
+		t.Errorf("%q", s)
+	}
 }
 
 // A URL that can't be used is refused, without being shown.
