@@ -87,10 +87,13 @@ func NotWhole(lost []string) error {
 
 // Files returns the files that the arguments name: an s3:// prefix stands for all
 // census files below it.
-func Files(args []string) ([]string, error) {
-	files, err := store.Names(args)
-	if err != nil {
-		return nil, Failure(err)
+func Files(args []string) (files []string, err error) {
+	for _, arg := range args {
+		below, err := store.Below(arg, false)
+		if err != nil {
+			return nil, store.Failure(console.ExitInput, "can't open", arg, err)
+		}
+		files = append(files, below...)
 	}
 	return files, nil
 }

@@ -70,39 +70,29 @@ func Objects(args []string) (lists []list.Source, rest []string, err error) {
 			rest = append(rest, arg)
 			continue
 		}
-		names, err := store.Lists([]string{arg})
+		names, err := store.Below(arg, true)
 		if err != nil {
-			return nil, nil, objectFailure(arg, err)
+			return nil, nil, store.Failure(console.ExitInput, "", arg, err)
 		}
 		for _, name := range names {
-			c, err := store.Usual()
-			if err != nil {
-				return nil, nil, objectFailure(name, err)
+			c, l, err := store.Find(name)
+			var o store.Object
+			if err == nil {
+				o, err = c.Stat(context.Background(), l)
 			}
-			l, err := store.Parse(name)
 			if err != nil {
-				return nil, nil, objectFailure(name, err)
-			}
-			o, err := c.Stat(context.Background(), l)
-			if err != nil {
-				return nil, nil, objectFailure(name, err)
+				return nil, nil, store.Failure(console.ExitInput, "", name, err)
 			}
 			lists = append(lists, list.Source{Name: name, Size: o.Bytes, Open: func() (io.ReadCloser, error) {
 				r, err := c.Open(l)
 				if err != nil {
-					return nil, objectFailure(name, err)
+					return nil, store.Failure(console.ExitInput, "", name, err)
 				}
 				return r, nil
 			}})
 		}
 	}
 	return lists, rest, nil
-}
-
-// objectFailure returns the error for a list in a store that can't be read.
-func objectFailure(name string, err error) error {
-	return console.Fail(console.ExitInput, "%s: %v", console.Plain(store.Shown(name), 200), store.Cause(err)).
-		WithHint("%s", store.Advice(err))
 }
 
 // ReloadOnHangup reloads the exclusion files on each SIGHUP, until end is called.

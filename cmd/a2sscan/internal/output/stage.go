@@ -29,26 +29,23 @@ func NewStage(name string, replace bool) (*Stage, error) {
 	if !store.IsURL(name) {
 		return &Stage{path: name}, nil
 	}
-	to, err := store.Parse(strings.TrimSuffix(name, "/"))
+	client, to, err := store.Find(strings.TrimSuffix(name, "/"))
 	if err == nil && to.Key == "" {
 		err = &store.Error{Problem: "names a bucket and no object", Hint: "s3://" + to.Bucket + "/NAME"}
 	}
-	s := &Stage{to: to, replace: replace}
 	if err == nil {
-		s.client, err = store.Usual()
-	}
-	if err == nil {
-		if _, missing := s.client.Stat(context.Background(), to); missing == nil && !replace {
+		if _, missing := client.Stat(context.Background(), to); missing == nil && !replace {
 			err = &store.Error{Problem: "exists", Err: fs.ErrExist, Hint: "another -o, or --force to replace it"}
 		} else {
-			err = s.client.Check(context.Background(), to)
+			err = client.Check(context.Background(), to)
 		}
 	}
+	s := &Stage{to: to, client: client, replace: replace}
 	if err == nil {
 		s.dir, err = os.MkdirTemp("", "a2sscan-upload-")
 	}
 	if err != nil {
-		return nil, StoreFailure("create", name, err)
+		return nil, store.Failure(console.ExitOutput, "can't create", name, err)
 	}
 	s.path = filepath.Join(s.dir, to.Base())
 	return s, nil
@@ -75,7 +72,7 @@ func (s *Stage) Finish() error {
 		if _, err = s.client.Put(context.Background(), path, to, s.replace); err == nil {
 			return nil
 		}
-		f := StoreFailure("upload", to.String(), err)
+		f := store.Failure(console.ExitOutput, "can't upload", to.String(), err)
 		f.Hint += "; the file is kept: " + console.Plain(path, 300)
 		return f
 	})
@@ -92,11 +89,4 @@ func (s *Stage) Drop() {
 	if s.dir != "" {
 		os.RemoveAll(s.dir)
 	}
-}
-
-// StoreFailure returns err as a console.Failure. op is the verb of the message, and name
-// that of an object.
-func StoreFailure(op, name string, err error) *console.Failure {
-	return console.Fail(console.ExitOutput, "can't %s %s: %w", op, console.Plain(store.Shown(name), 300),
-		store.Cause(err)).WithHint("%s", store.Advice(err))
 }

@@ -10,12 +10,12 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store"
@@ -57,7 +57,7 @@ func (o *Options) useStore() (err error) {
 		return nil
 	}
 	if u.to, err = store.Parse(u.name); err != nil {
-		return console.Fail(console.ExitUsage, "%s: %w", console.Plain(store.Shown(u.name), 200), err).WithHint("%s", store.Advice(err))
+		return store.Failure(console.ExitUsage, "", u.name, err)
 	}
 	old := u.to.Base() + ".spool" // of earlier versions
 	left, _ := filepath.Glob(filepath.Join(old, "[^.]*"))
@@ -100,9 +100,7 @@ type uploads struct {
 	replace bool                    // replace objects of other content
 	parts   func() []sink.Part      // of the output
 	arrived map[string]store.Object // by the names of their files
-
-	mu  sync.Mutex
-	now progress.Store
+	now     atomic.Pointer[progress.Store]
 }
 
 // openStore prepares the upload, before anything is sent. If the store can't be
@@ -113,18 +111,19 @@ func (s *Run) openStore() error {
 	if u.name == "" || s.opts.DryRun {
 		return nil
 	}
-	client, err := store.Usual()
-	if err == nil {
-		ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
-		defer cancel()
-		if err = client.Check(ctx, u.to); store.IsPassing(err) {
-			s.term.Say("the store can't be reached now: %v", store.Cause(err))
-			s.term.Hint("the files wait on this machine until it can")
-			err = nil
-		}
+	client, _, err := store.Find(u.name)
+	if err != nil {
+		return store.Failure(console.ExitOutput, "can't write", u.name, err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
+	defer cancel()
+	err = client.Check(ctx, u.to)
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist) {
+		return store.Failure(console.ExitOutput, "can't write", u.name, err)
 	}
 	if err != nil {
-		return output.StoreFailure("write", u.name, err)
+		s.term.Say("the store can't be reached now: %v", err)
+		s.term.Hint("the files wait on this machine until it can")
 	}
 	if u.dir != "" {
 		if err := os.MkdirAll(u.dir, 0o777); err != nil {
@@ -133,6 +132,7 @@ func (s *Run) openStore() error {
 	}
 	s.uploads = &uploads{Upload: u, term: s.term, client: client, replace: s.opts.Out.Force,
 		parts: func() []sink.Part { return s.out.Parts() }, arrived: map[string]store.Object{}}
+	s.uploads.now.Store(&progress.Store{})
 	return nil
 }
 
@@ -175,57 +175,54 @@ func (u *uploads) closed() (paths []string) {
 }
 
 // each uploads the files that have not arrived, up to the first error, and proves that
-// the store has them. It skips files that are not closed or not there.
+// the store has them. It skips files that are not closed or not there. It prints when
+// uploads begin to fail, and when they work again.
 func (u *uploads) each(ctx context.Context, paths []string) error {
+	now := progress.Store{Error: u.now.Load().Error}
 	var left []string
-	var bytes int64
 	for _, path := range paths {
 		info, err := os.Stat(path)
 		_, arrived := u.arrived[filepath.Base(path)]
 		if err == nil && !arrived && info.Mode().IsRegular() && !strings.HasSuffix(path, sink.PartSuffix) {
 			left = append(left, path)
-			bytes += info.Size()
+			now.WaitingBytes += info.Size()
 		}
 	}
+	show := func() {
+		shown := now
+		shown.Arrived = len(u.arrived)
+		u.now.Store(&shown)
+	}
 	for i, path := range left {
-		u.update(len(left)-i, bytes, "")
+		now.Waiting = len(left) - i
+		show()
 		name := filepath.Base(path)
 		o, err := u.client.Put(ctx, path, u.to.Beside(name), u.replace || strings.HasSuffix(name, ".summary.json"))
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if err != nil {
-			u.update(len(left)-i, bytes, store.Cause(err).Error())
+			if now.Error == "" {
+				u.term.Log.Warn("upload failed", "error", err)
+				u.term.Say("can't upload to %s: %v", console.Plain(u.name, 200), err)
+				u.term.Hint("the files wait on this machine, and the scan goes on")
+			}
+			now.Error = err.Error()
+			show()
 			return err
 		}
-		bytes -= o.Bytes
+		now.WaitingBytes -= o.Bytes
 		u.arrived[name] = o
 		u.term.Log.Info("uploaded", "object", u.to.Beside(name).String(), "bytes", o.Bytes, "sha256", o.SHA256)
 		disk.Step("part.uploaded")
 	}
-	u.update(0, 0, "")
-	return nil
-}
-
-// update sets how many files wait, and the problem of the last upload. It prints when
-// uploads begin to fail.
-func (u *uploads) update(waiting int, bytes int64, problem string) {
-	u.mu.Lock()
-	was := u.now.Error
-	u.now = progress.Store{Waiting: waiting, WaitingBytes: bytes, Arrived: len(u.arrived), Error: cmp.Or(problem, was)}
-	if waiting == 0 {
-		u.now.Error = ""
-	}
-	u.mu.Unlock()
-	switch {
-	case was == "" && problem != "":
-		u.term.Log.Warn("upload failed", "error", problem)
-		u.term.Say("can't upload to %s: %s", console.Plain(u.name, 200), problem)
-		u.term.Hint("the files wait on this machine, and the scan goes on")
-	case was != "" && waiting == 0:
+	if now.Error != "" {
 		u.term.Log.Info("upload works again")
 		u.term.Say("uploads work again")
 	}
+	now = progress.Store{}
+	show()
+	return nil
 }
 
 // clean removes the copies of uploaded files that belong in the store. A resumed scan
@@ -262,48 +259,39 @@ func (s *Run) ship(sum *ledger.Summary, files []sink.Part) {
 		paths = append(paths, f.Name)
 	}
 	err := u.each(ctx, paths)
-	for i := 0; i < len(files) && err == nil; i++ {
-		err = u.prove(ctx, &files[i])
+	for _, f := range files { // an earlier run may have uploaded it, and removed it here
+		if err != nil || strings.HasSuffix(f.Name, sink.PartSuffix) {
+			continue
+		}
+		at := u.to.Beside(filepath.Base(f.Name))
+		was, ours := u.arrived[filepath.Base(f.Name)]
+		var now store.Object
+		switch now, err = u.client.Stat(ctx, at); {
+		case errors.Is(err, fs.ErrNotExist):
+			err = &store.Error{Problem: at.String() + " is not there", Err: fs.ErrNotExist,
+				Hint: "look for another program that removes objects there"}
+		case err == nil && (now.Bytes != f.Bytes && !ours || ours && now != was):
+			err = store.NotUploaded(at)
+		}
 	}
 	if err == nil {
 		return
 	}
 	if ctx.Err() != nil {
-		err = &store.Error{Problem: "interrupted before everything was uploaded"}
+		err = errors.New("interrupted before everything was uploaded")
 	}
 	left := "the same command uploads what is missing"
 	if u.dir != "" {
 		left = fmt.Sprintf("the files wait in %s; %s", console.Plain(u.dir, 200), left)
 	}
 	if s.how.stopped {
-		u.term.Say("not everything is uploaded: %v", store.Cause(err))
+		u.term.Say("not everything is uploaded: %v", err)
 		u.term.Hint("%s", left)
 		return
 	}
-	s.how.output = output.StoreFailure("write", u.name, err).WithHint("%s", strings.TrimPrefix(store.Advice(err)+"; "+left, "; "))
+	f := store.Failure(console.ExitOutput, "can't write", u.name, err)
+	s.how.output = f.WithHint("%s", strings.TrimPrefix(f.Hint+"; "+left, "; "))
 	sum.Ended = ledger.EndedOutput
-}
-
-// prove returns an error unless the store has a closed file, as it was uploaded. An
-// earlier run may have uploaded it, and removed it here.
-func (u *uploads) prove(ctx context.Context, p *sink.Part) error {
-	if strings.HasSuffix(p.Name, sink.PartSuffix) {
-		return nil
-	}
-	name := filepath.Base(p.Name)
-	now, err := u.client.Stat(ctx, u.to.Beside(name))
-	was, ours := u.arrived[name]
-	if !ours {
-		was = store.Object{Bytes: p.Bytes, ETag: now.ETag}
-	}
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return &store.Error{Problem: u.to.Beside(name).String() + " is not there", Err: fs.ErrNotExist,
-			Hint: "look for another program that removes objects there"}
-	case err == nil && (now.Bytes != was.Bytes || now.ETag != was.ETag):
-		return &store.Error{Problem: u.to.Beside(name).String() + " is not what was uploaded", Hint: "look for another program that writes there"}
-	}
-	return err
 }
 
 // object returns the URL of a file that belongs in the store, and any other name
@@ -333,8 +321,5 @@ func (u *uploads) status() *progress.Store {
 	if u == nil {
 		return nil
 	}
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	now := u.now
-	return &now
+	return u.now.Load()
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"io"
+	"io/fs"
 	"os"
 	"regexp"
 	"strings"
@@ -17,11 +18,7 @@ func Open(name string) (io.ReadCloser, error) {
 	if !IsURL(name) {
 		return os.Open(name)
 	}
-	l, err := Parse(name)
-	if err != nil {
-		return nil, err
-	}
-	c, err := Usual()
+	c, l, err := Find(name)
 	if err != nil {
 		return nil, err
 	}
@@ -34,40 +31,35 @@ func Source() sink.Source { return sink.Source{File: Open} }
 // censusName matches the names of census files.
 var censusName = regexp.MustCompile(`\.(ndjson|jsonl|json)(\.gz|\.zst)?$`)
 
-// Names replaces each prefix among the names with the names of the census files
-// below it.
-func Names(names []string) ([]string, error) {
-	return expand(names, func(key string) bool { return isList(key) && censusName.MatchString(key) })
-}
-
-// Lists is Names for lists of targets, which may have any suffix.
-func Lists(names []string) ([]string, error) { return expand(names, isList) }
-
-// isList reports whether an object may be a list: it is not a folder, not hidden,
-// and not a file that a scan writes beside a census.
-func isList(key string) bool {
-	base := key[strings.LastIndexByte(key, '/')+1:]
-	return base != "" && base[0] != '.' && !strings.HasSuffix(base, ".summary.json") && !strings.HasSuffix(base, ".stats.json")
-}
-
-func expand(names []string, wanted func(key string) bool) (all []string, err error) {
-	for _, name := range names {
-		found := []string{name}
-		if IsURL(name) {
-			var l Location
-			var c *Client
-			if l, err = Parse(name); err == nil && l.IsPrefix() {
-				if c, err = Usual(); err == nil {
-					found, err = c.Below(context.Background(), l, wanted)
-				}
-			}
-		}
-		if err != nil {
-			return nil, &sink.Error{Op: "open", Path: Shown(name), Err: err, Hint: Advice(err)}
-		}
-		all = append(all, found...)
+// Below returns the name itself or, if it is a prefix, the names of the files below it,
+// in order: the census files or, if lists is set, all that may be lists of targets. It
+// is an error if there are none. It leaves out folders, hidden files, and what a scan
+// writes beside a census.
+func Below(name string, lists bool) (names []string, err error) {
+	if !IsURL(name) {
+		return []string{name}, nil
 	}
-	return all, nil
+	c, l, err := Find(name)
+	if err != nil || !l.IsPrefix() {
+		return []string{name}, err
+	}
+	ctx, cancel := context.WithCancel(context.Background()) // ends a listing that is not read to its end
+	defer cancel()
+	for o := range c.api.Client.ListObjects(ctx, l.Bucket, minio.ListObjectsOptions{Prefix: l.Key, Recursive: true}) {
+		if o.Err != nil {
+			return nil, c.failure(l, o.Err)
+		}
+		base := o.Key[strings.LastIndexByte(o.Key, '/')+1:]
+		beside := strings.HasSuffix(base, ".summary.json") || strings.HasSuffix(base, ".stats.json")
+		if base != "" && base[0] != '.' && !beside && (lists || censusName.MatchString(base)) {
+			names = append(names, Location{l.Bucket, o.Key}.String())
+		}
+	}
+	if len(names) == 0 {
+		return nil, &Error{Problem: "there is nothing to read below it", Err: fs.ErrNotExist,
+			Hint: "check the prefix; census files end in .ndjson, .ndjson.zst or .ndjson.gz"}
+	}
+	return names, nil
 }
 
 // object reads an object. If the connection breaks, it requests the rest. It fails
@@ -98,14 +90,10 @@ func (c *Client) Open(l Location) (io.ReadCloser, error) {
 func (o *object) request() error {
 	var opts minio.GetObjectOptions
 	if o.etag != "" {
-		if err := opts.SetMatchETag(o.etag); err != nil {
-			return err
-		}
+		_ = opts.SetMatchETag(o.etag) // it refuses only an empty one
 	}
 	if o.offset > 0 {
-		if err := opts.SetRange(o.offset, 0); err != nil {
-			return err
-		}
+		_ = opts.SetRange(o.offset, 0) // it refuses only a negative one
 	}
 	body, info, _, err := o.client.api.GetObject(context.Background(), o.at.Bucket, o.at.Key, opts)
 	if err != nil {

@@ -61,15 +61,6 @@ func Parse(name string) (Location, error) {
 	return Location{bucket, key}, nil
 }
 
-// Shown returns a name for messages. It hides a user and password, which do not
-// belong in the name.
-func Shown(name string) string {
-	if at := strings.LastIndexByte(name, '@'); IsURL(name) && at >= 0 {
-		return scheme + "[secret]" + name[at:]
-	}
-	return name
-}
-
 // String returns the name of the object, s3://BUCKET/KEY.
 func (l Location) String() string { return scheme + l.Bucket + "/" + l.Key }
 
@@ -84,18 +75,23 @@ func (l Location) Beside(name string) Location {
 	return Location{l.Bucket, strings.TrimPrefix(path.Join(path.Dir(l.Key), name), "./")}
 }
 
-// Config is the address of a store and the credentials for it.
-type Config struct {
-	Endpoint    string // URL of the server; empty: AWS
-	Region      string // empty: found out from the store, or us-east-1 with an Endpoint
-	Credentials *credentials.Credentials
-	Timeout     time.Duration // for the beginning of an answer; 0: a minute
+// Client sends requests to one store. Its methods may be called from several
+// goroutines. The library repeats requests whose errors may pass.
+type Client struct {
+	api      *minio.Core
+	endpoint string // host of the server, for messages
+	secrets  credentials.Value
 }
 
-// FromEnvironment reads the environment variables and the files of the AWS tools.
-func FromEnvironment() Config {
-	home, _ := os.UserHomeDir()
+// patience is how long a store may take until an answer begins.
+var patience = time.Minute
+
+// connect returns a client of the store that the environment variables and the files of
+// the AWS tools name. It sends nothing. It is an error if there are no credentials,
+// because the store's own error would be hard to understand.
+func connect() (*Client, error) {
 	profile := map[string]string{} // the section of AWS_PROFILE in ~/.aws/config
+	home, _ := os.UserHomeDir()
 	if file, err := ini.Load(cmp.Or(os.Getenv("AWS_CONFIG_FILE"), filepath.Join(home, ".aws", "config"))); err == nil {
 		section := "default"
 		if p := os.Getenv("AWS_PROFILE"); p != "" && p != section {
@@ -103,60 +99,51 @@ func FromEnvironment() Config {
 		}
 		profile = file.Section(section).KeysHash()
 	}
-	return Config{
-		Endpoint: cmp.Or(os.Getenv("AWS_ENDPOINT_URL_S3"), os.Getenv("AWS_ENDPOINT_URL"), profile["endpoint_url"]),
-		Region:   cmp.Or(os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION"), profile["region"]),
-		Credentials: credentials.NewChainCredentials([]credentials.Provider{
-			&credentials.EnvAWS{}, &credentials.FileAWSCredentials{},
-		}),
-	}
-}
-
-// Client sends requests to one store. Its methods may be called from several
-// goroutines. The library repeats requests whose errors may pass.
-type Client struct {
-	api      *minio.Core
-	endpoint string // host of the server, for messages
-	secrets  credentials.Value
-	timeout  time.Duration
-}
-
-// New returns a client. It sends nothing. It is an error if there are no credentials,
-// because the store's own error would be hard to understand.
-func New(c Config) (*Client, error) {
-	where, err := url.Parse(cmp.Or(c.Endpoint, "https://s3.amazonaws.com"))
+	endpoint := cmp.Or(os.Getenv("AWS_ENDPOINT_URL_S3"), os.Getenv("AWS_ENDPOINT_URL"), profile["endpoint_url"])
+	where, err := url.Parse(cmp.Or(endpoint, "https://s3.amazonaws.com"))
 	if err != nil || where.Host == "" || where.User != nil || where.RawQuery != "" || strings.Trim(where.Path, "/") != "" ||
 		where.Scheme != "http" && where.Scheme != "https" {
 		return nil, &Error{Problem: "AWS_ENDPOINT_URL is not the URL of a server", // it may contain a password
 			Hint: "it is http://HOST:PORT or https://HOST, without user and path"}
 	}
-	secrets, err := c.Credentials.GetWithContext(&credentials.CredContext{Client: http.DefaultClient})
+	keys := credentials.NewChainCredentials([]credentials.Provider{&credentials.EnvAWS{}, &credentials.FileAWSCredentials{}})
+	secrets, err := keys.GetWithContext(&credentials.CredContext{Client: http.DefaultClient})
 	if err != nil || secrets.AccessKeyID == "" || secrets.SecretAccessKey == "" {
 		return nil, &Error{Problem: "there are no credentials for the store at " + where.Host,
 			Hint: "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE to a profile in ~/.aws/credentials"}
 	}
-	o := &minio.Options{Creds: c.Credentials, Secure: where.Scheme == "https", Region: c.Region}
-	if c.Endpoint != "" {
-		o.BucketLookup, o.Region = minio.BucketLookupPath, cmp.Or(c.Region, "us-east-1")
+	o := &minio.Options{Creds: keys, Secure: where.Scheme == "https",
+		Region: cmp.Or(os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION"), profile["region"])}
+	if endpoint != "" { // AWS is asked for the region of a bucket, other stores have one
+		o.BucketLookup, o.Region = minio.BucketLookupPath, cmp.Or(o.Region, "us-east-1")
 	}
 	transport, err := minio.DefaultTransport(o.Secure)
 	if err != nil {
 		return nil, err
 	}
-	timeout := cmp.Or(c.Timeout, time.Minute)
-	transport.ResponseHeaderTimeout, o.Transport = timeout, transport
+	transport.ResponseHeaderTimeout, o.Transport = patience, transport
 	api, err := minio.NewCore(where.Host, o)
-	return &Client{api: api, endpoint: where.Host, secrets: secrets, timeout: timeout}, err
+	return &Client{api, where.Host, secrets}, err
 }
 
-// Usual returns the client that the environment configures. All callers share it.
-var Usual = sync.OnceValues(func() (*Client, error) { return New(FromEnvironment()) })
+// usual is the client of all callers.
+var usual = sync.OnceValues(connect)
+
+// Find returns the location that name names, and the client of its store.
+func Find(name string) (*Client, Location, error) {
+	l, err := Parse(name)
+	if err != nil {
+		return nil, l, err
+	}
+	c, err := usual()
+	return c, l, err
+}
 
 // Check returns an error if the bucket can't be used.
 func (c *Client) Check(ctx context.Context, l Location) error {
 	there, err := c.api.BucketExists(ctx, l.Bucket)
 	if err == nil && !there {
-		return c.noBucket(l)
+		err = minio.ErrorResponse{Code: "NoSuchBucket"}
 	}
 	return c.failure(l, err)
 }
@@ -201,63 +188,47 @@ func (c *Client) Put(ctx context.Context, path string, to Location, replace bool
 		return Object{}, err
 	}
 	sum := hex.EncodeToString(h.Sum(nil))
-	taken := &Error{Problem: to.String() + " exists, with other content", Err: fs.ErrExist,
-		Hint: "choose another name, such as one for each shard; --force replaces it"}
 	there, err := c.Stat(ctx, to)
-	switch {
-	case err == nil && there.Bytes == size && there.SHA256 == sum:
+	if err == nil && there.Bytes == size && there.SHA256 == sum {
 		return there, nil
-	case err == nil && !replace:
-		return Object{}, taken
-	case err != nil && !errors.Is(err, fs.ErrNotExist):
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return Object{}, err
 	}
-
-	opts := minio.PutObjectOptions{
-		ContentType:  cmp.Or(mime.TypeByExtension(filepath.Ext(path)), "application/octet-stream"),
-		UserMetadata: map[string]string{sumKey: sum}, PartSize: 256 << 20,
-		DisableContentSha256: size == 0, // an empty body has no chunks to sign
+	taken := err == nil && !replace
+	if !taken {
+		opts := minio.PutObjectOptions{
+			ContentType:  cmp.Or(mime.TypeByExtension(filepath.Ext(path)), "application/octet-stream"),
+			UserMetadata: map[string]string{sumKey: sum}, PartSize: 256 << 20,
+			DisableContentSha256: size == 0, // an empty body has no chunks to sign
+		}
+		if !replace {
+			opts.SetMatchETagExcept("*") // another program may create it in the meantime
+		}
+		sending, cancel := context.WithTimeout(ctx, patience+time.Duration(size/slowest)*time.Second)
+		defer cancel()
+		_, err = c.api.Client.PutObject(sending, to.Bucket, to.Key, f, size, opts)
+		err = c.failure(to, err)
+		taken = errors.Is(err, errChanged) // or the store has it, but its answer was lost
+		if err != nil && !taken {
+			return Object{}, err
+		}
+		there, err = c.Stat(ctx, to)
 	}
-	if !replace {
-		opts.SetMatchETagExcept("*") // another program may create it in the meantime
-	}
-	sending, cancel := context.WithTimeout(ctx, c.timeout+time.Duration(size/slowest)*time.Second)
-	defer cancel()
-	sent, err := c.api.Client.PutObject(sending, to.Bucket, to.Key, f, size, opts)
-	err = c.failure(to, err)
-	raced := errors.Is(err, errChanged) // or the store has it, but its answer was lost
-	if err != nil && !raced {
-		return Object{}, err
-	}
-	there, err = c.Stat(ctx, to)
-	same := there.Bytes == size && there.SHA256 == sum && (raced || there.ETag == sent.ETag)
 	switch {
-	case err == nil && raced && !same:
-		err = taken
-	case err == nil && !same:
-		err = &Error{Problem: to.String() + " is not what was uploaded", Hint: "look for another program that writes there"}
 	case errors.Is(err, fs.ErrNotExist):
 		err = &Error{Problem: fmt.Sprintf("the store took %s, and does not have it", to), Hint: "check the rules of the bucket"}
+	case err != nil || there.Bytes == size && there.SHA256 == sum:
+	case taken:
+		err = &Error{Problem: to.String() + " exists, with other content", Err: fs.ErrExist,
+			Hint: "choose another name, such as one for each shard; --force replaces it"}
+	default:
+		err = NotUploaded(to)
 	}
 	return there, err
 }
 
-// Below returns the names of the objects below a prefix for which wanted returns
-// true, in order. It is an error if there are none.
-func (c *Client) Below(ctx context.Context, l Location, wanted func(key string) bool) (names []string, err error) {
-	ctx, cancel := context.WithCancel(ctx) // ends a listing that is not read to its end
-	defer cancel()
-	for o := range c.api.Client.ListObjects(ctx, l.Bucket, minio.ListObjectsOptions{Prefix: l.Key, Recursive: true}) {
-		if o.Err != nil {
-			return nil, c.failure(l, o.Err)
-		}
-		if wanted(o.Key) {
-			names = append(names, Location{l.Bucket, o.Key}.String())
-		}
-	}
-	if len(names) == 0 {
-		return nil, &Error{Problem: "there is nothing to read below it", Err: fs.ErrNotExist,
-			Hint: "check the prefix; census files end in .ndjson, .ndjson.zst or .ndjson.gz"}
-	}
-	return names, nil
+// NotUploaded returns the error for an object that another program has replaced.
+func NotUploaded(l Location) error {
+	return &Error{Problem: l.String() + " is not what was uploaded", Hint: "look for another program that writes there"}
 }
