@@ -114,7 +114,7 @@ func TestScripts(t *testing.T) {
 		Dir: "testdata",
 		Setup: func(env *testscript.Env) error {
 			env.Values[servedBy] = &fleet.Config{}
-			env.Values[storedBy] = &fake{}
+			env.Values[storedBy] = &storetest.Store{}
 			packaging, err := filepath.Abs("../../packaging")
 			env.Setenv("PACKAGING", packaging)
 			return err
@@ -237,28 +237,24 @@ func scriptFleet(ts *testscript.TestScript, neg bool, args []string) {
 const storedBy = "objectstore"
 
 func scriptObjectStore(ts *testscript.TestScript, neg bool, args []string) {
-	f := ts.Value(storedBy).(*fake)
-	if neg || len(args) == 0 || f.Store == nil && args[0] != "start" {
+	s := ts.Value(storedBy).(*storetest.Store)
+	if neg || len(args) == 0 || s.Server == nil && args[0] != "start" {
 		ts.Fatalf("usage: objectstore start|down|up|refuse|put|list …")
 	}
 	switch args[0] {
 	case "start":
-		f.Store = storetest.New()
-		ts.Defer(func() { f.CloseClientConnections(); f.Close() })
-		url, end, err := relay(f)
-		ts.Check(err)
-		ts.Defer(end)
-		for _, set := range storetest.EnvironmentOf(url) {
+		s.Start()
+		ts.Defer(func() { s.CloseClientConnections(); s.Close() })
+		for _, set := range storetest.EnvironmentOf(s.URL) {
 			name, value, _ := strings.Cut(set, "=")
 			ts.Setenv(name, value)
 		}
 	case "down":
-		f.kill()
+		s.Down()
 	case "up":
-		f.start()
-		f.Heal()
+		s.Heal()
 	case "hang":
-		f.Fail(func(_ http.ResponseWriter, r *http.Request) bool {
+		s.Fail(func(_ http.ResponseWriter, r *http.Request) bool {
 			if r.Method != http.MethodPut {
 				return false
 			}
@@ -267,20 +263,20 @@ func scriptObjectStore(ts *testscript.TestScript, neg bool, args []string) {
 			return true
 		})
 	case "conflict":
-		f.Fail(func(_ http.ResponseWriter, r *http.Request) bool {
+		s.Fail(func(_ http.ResponseWriter, r *http.Request) bool {
 			if key, ok := strings.CutPrefix(r.URL.Path, "/"+storetest.Bucket+"/"); ok && r.Method == http.MethodPut {
-				f.Write(key, []byte("of another scan"))
+				s.Write(key, []byte("of another scan"))
 			}
 			return false
 		})
 	case "refuse":
 		status, err := strconv.Atoi(args[1])
 		ts.Check(err)
-		f.Fail(storetest.Refuse(status, args[2]))
+		s.Fail(storetest.Refuse(status, args[2]))
 	case "put":
-		f.Write(args[1], []byte(ts.ReadFile(args[2])))
+		s.Write(args[1], []byte(ts.ReadFile(args[2])))
 	case "list":
-		keys := slices.Sorted(maps.Keys(f.Objects()))
+		keys := slices.Sorted(maps.Keys(s.Objects()))
 		ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(strings.Join(keys, "\n")+"\n"), 0o666))
 	}
 }

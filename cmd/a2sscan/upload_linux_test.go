@@ -8,12 +8,9 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"math/rand/v2"
-	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,9 +22,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/minio/minio-go/v7"
-	"github.com/minio/minio-go/v7/pkg/credentials"
-
 	"github.com/a2sscan/a2sscan/bench/fleet"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/checkpoint"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
@@ -36,7 +30,7 @@ import (
 )
 
 var (
-	uploadKills = flag.Int("upload-kills", 4, "how many `N` times TestUploadKills kills scans and stores, with each kind of store; the long form is 200")
+	uploadKills = flag.Int("upload-kills", 4, "how many `N` times TestUploadKills kills scans and the store; the long form is 200")
 	uploadSeed  = flag.Uint64("upload-seed", 0, "the `seed` of the first round of TestUploadKills; 0: another one each time")
 )
 
@@ -48,54 +42,34 @@ var uploadSteps = map[string]int{
 	"output.synced": 3, "output.block": 4, "output.cut": 1, "summary.written": 1,
 }
 
-// unsteady is an object store that can be killed and started again.
-type unsteady interface {
-	kill()
-	start()
-	connect() (net.Conn, error)
-	objects(prefix string) map[string][]byte // by their names below the prefix
-}
-
 // TestUploadKills kills scans that upload at any moment, and also the store. In the end
 // the store has each part exactly once, as the summary describes it, and the parts have
 // one correct record of every server. A part that is in the store never changes.
 func TestUploadKills(t *testing.T) {
 	t.Parallel() // it waits for scans, most of the time
-	for kind, open := range map[string]func(*testing.T) unsteady{"gofakes3": openFake, "versitygw": openVersity} {
-		t.Run(kind, func(t *testing.T) {
-			t.Parallel()
-			s := open(t)
-			second := byte(180)
-			if kind == "versitygw" {
-				second++
-			}
-			cfg, _ := serve(t, killFleet(second, *uploadKills))
-			url, end, err := relay(s)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer end()
-			seed := cmp.Or(*uploadSeed, rand.Uint64()>>16)
-			for round, left := seed, *uploadKills; left > 0; round++ {
-				t.Run(strconv.FormatUint(round, 10), func(t *testing.T) {
-					u := &uploading{T: t, store: s, cfg: cfg, rng: rand.New(rand.NewPCG(round, 0)), dir: t.TempDir(),
-						prefix: fmt.Sprintf("n%d", round), seen: map[string][]byte{}, left: min(left, 8)}
-					u.env = append(os.Environ(), storetest.EnvironmentOf(url)...)
-					u.toTheEnd()
-					left -= u.kills()
-				})
-				if t.Failed() {
-					return
-				}
-			}
+	s := new(storetest.Store)
+	s.Start()
+	t.Cleanup(func() { s.CloseClientConnections(); s.Close() })
+	cfg, _ := serve(t, killFleet(180, *uploadKills))
+	seed := cmp.Or(*uploadSeed, rand.Uint64()>>16)
+	for round, left := seed, *uploadKills; left > 0; round++ {
+		t.Run(strconv.FormatUint(round, 10), func(t *testing.T) {
+			u := &uploading{T: t, store: s, cfg: cfg, rng: rand.New(rand.NewPCG(round, 0)), dir: t.TempDir(),
+				prefix: fmt.Sprintf("n%d", round), seen: map[string][]byte{}, left: min(left, 8)}
+			u.env = append(os.Environ(), storetest.EnvironmentOf(s.URL)...)
+			u.toTheEnd()
+			left -= u.kills()
 		})
+		if t.Failed() {
+			return
+		}
 	}
 }
 
 // uploading is one census that is uploaded by scans that are killed.
 type uploading struct {
 	*testing.T
-	store  unsteady
+	store  *storetest.Store
 	cfg    fleet.Config
 	rng    *rand.Rand
 	dir    string
@@ -152,9 +126,9 @@ func (u *uploading) disturb(rng *rand.Rand, times int) (stop func()) {
 		defer close(done)
 		for n := 0; n < times && ctx.Err() == nil; n++ {
 			pause(ctx, time.Duration(rng.IntN(900))*time.Millisecond)
-			u.store.kill()
+			u.store.Down()
 			pause(ctx, time.Duration(rng.IntN(900))*time.Millisecond)
-			u.store.start()
+			u.store.Heal()
 			u.mu.Lock()
 			u.outages++
 			u.mu.Unlock()
@@ -231,7 +205,7 @@ func (u *uploading) checkSaved() {
 	if bytes.Contains(text, []byte(storetest.SecretKey)) || bytes.Contains(text, []byte(storetest.AccessKey)) {
 		u.Errorf("credentials in %s", text)
 	}
-	objects := u.store.objects(u.prefix)
+	objects := u.objects()
 	for _, p := range c.Output.Parts { // each is here or there
 		name := strings.TrimSuffix(filepath.Base(p.Name), sink.PartSuffix)
 		here, _ := filepath.Glob(filepath.Join(u.dir, "census.ndjson.zst.upload", name+"*"))
@@ -249,11 +223,11 @@ func (u *uploading) isDone() bool {
 }
 
 // names returns the names of the objects.
-func (u *uploading) names() []string { return slices.Sorted(maps.Keys(u.store.objects(u.prefix))) }
+func (u *uploading) names() []string { return slices.Sorted(maps.Keys(u.objects())) }
 
 // checkSeen fails the test if a part has changed since the store had it.
 func (u *uploading) checkSeen() {
-	now := u.store.objects(u.prefix)
+	now := u.objects()
 	for name, content := range u.seen {
 		if !bytes.Equal(now[name], content) {
 			u.Errorf("%s is not as it was: %d bytes, before %d", name, len(now[name]), len(content))
@@ -269,7 +243,7 @@ func (u *uploading) checkSeen() {
 // checkEnd fails the test if the store does not have exactly the files that the summary
 // lists, or if the parts do not have one correct record of every server.
 func (u *uploading) checkEnd() {
-	objects, sum := u.store.objects(u.prefix), ledger.Summary{}
+	objects, sum := u.objects(), ledger.Summary{}
 	want := []string{}
 	for name, content := range objects {
 		if strings.HasSuffix(name, ".summary.json") {
@@ -320,183 +294,13 @@ func (u *uploading) command(args ...string) []byte {
 	return out
 }
 
-// relay listens on a free port, and passes each connection to the store, even if the
-// store is started again at another address.
-func relay(s unsteady) (url string, end func(), err error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", nil, err
-	}
-	go func() {
-		for {
-			in, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go join(in, s)
-		}
-	}()
-	return "http://" + l.Addr().String(), func() { l.Close() }, nil
-}
-
-// join copies between a client and the store until one of them closes.
-func join(in net.Conn, s unsteady) {
-	defer in.Close()
-	out, err := s.connect()
-	if err != nil {
-		return
-	}
-	defer out.Close()
-	done := make(chan struct{}, 2)
-	for _, way := range [][2]net.Conn{{in, out}, {out, in}} {
-		go func() { io.Copy(way[0], way[1]); done <- struct{}{} }()
-	}
-	<-done
-}
-
-// fake is a store in this process. When it is killed, all its connections break.
-type fake struct {
-	*storetest.Store
-	mu    sync.Mutex
-	down  bool
-	conns []net.Conn
-}
-
-func openFake(t *testing.T) unsteady {
-	f := &fake{Store: storetest.New()}
-	t.Cleanup(func() { f.CloseClientConnections(); f.Close() })
-	return f
-}
-
-func (f *fake) kill() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.down = true
-	for _, c := range f.conns {
-		c.Close()
-	}
-	f.conns = nil
-}
-
-func (f *fake) start() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.down = false
-}
-
-func (f *fake) connect() (net.Conn, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.down {
-		return nil, syscall.ECONNREFUSED
-	}
-	c, err := net.Dial("tcp", f.Listener.Addr().String())
-	if err == nil {
-		f.conns = append(f.conns, c)
-	}
-	return c, err
-}
-
-func (f *fake) objects(prefix string) map[string][]byte {
+// objects returns the objects of the census by their names.
+func (u *uploading) objects() map[string][]byte {
 	below := map[string][]byte{}
-	for key, content := range f.Store.Objects() {
-		if name, ok := strings.CutPrefix(key, prefix+"/"); ok {
+	for key, content := range u.store.Objects() {
+		if name, ok := strings.CutPrefix(key, u.prefix+"/"); ok {
 			below[name] = content
 		}
 	}
 	return below
-}
-
-// versity is a versitygw process.
-type versity struct {
-	t    *testing.T
-	path string
-	dir  string // of buckets
-	runs int
-	mu   sync.Mutex
-	sock string
-	cmd  *exec.Cmd
-}
-
-// versityVersion is the version that A2SSCAN_VERSITYGW=build builds.
-const versityVersion = "v1.8.0"
-
-// openVersity starts a real S3 server. A2SSCAN_VERSITYGW names its program, or says
-// build.
-func openVersity(t *testing.T) unsteady {
-	path := os.Getenv("A2SSCAN_VERSITYGW")
-	switch path {
-	case "":
-		t.Skip("SKIPPED, NO REAL STORE WAS TESTED: A2SSCAN_VERSITYGW names a versitygw program; A2SSCAN_VERSITYGW=build builds one, in some minutes")
-	case "build":
-		path = filepath.Join(t.TempDir(), "versitygw")
-		cmd := exec.CommandContext(t.Context(), "go", "install", "github.com/versity/versitygw/cmd/versitygw@"+versityVersion)
-		cmd.Env = append(os.Environ(), "GOBIN="+filepath.Dir(path), "GOFLAGS=-mod=mod")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Skipf("SKIPPED, NO REAL STORE WAS TESTED: versitygw can't be built: %v\n%s", err, out)
-		}
-	}
-	v := &versity{t: t, path: path, dir: t.TempDir()}
-	t.Cleanup(v.kill)
-	v.start()
-	api, err := minio.New("store", &minio.Options{
-		Creds: credentials.NewStaticV4(storetest.AccessKey, storetest.SecretKey, ""), Region: "us-east-1",
-		Transport: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return v.connect() }},
-	})
-	if err == nil {
-		err = api.MakeBucket(t.Context(), storetest.Bucket, minio.MakeBucketOptions{})
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
-}
-
-func (v *versity) start() {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.runs++
-	v.sock = filepath.Join(v.dir, fmt.Sprintf(".sock%d", v.runs))
-	v.cmd = exec.Command(v.path, "-q", "--port", v.sock, "posix", v.dir)
-	v.cmd.Env = append(os.Environ(), "ROOT_ACCESS_KEY="+storetest.AccessKey, "ROOT_SECRET_KEY="+storetest.SecretKey)
-	if err := v.cmd.Start(); err != nil {
-		v.t.Error(err)
-		return
-	}
-	for range 600 { // until it listens
-		if c, err := net.Dial("unix", v.sock); err == nil {
-			c.Close()
-			return
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	v.t.Error("versitygw does not listen")
-}
-
-func (v *versity) kill() {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.cmd.Process.Kill()
-	v.cmd.Wait()
-}
-
-func (v *versity) connect() (net.Conn, error) {
-	v.mu.Lock()
-	sock := v.sock
-	v.mu.Unlock()
-	return net.Dial("unix", sock)
-}
-
-func (v *versity) objects(prefix string) map[string][]byte {
-	all := map[string][]byte{}
-	top := filepath.Join(v.dir, storetest.Bucket, prefix)
-	filepath.WalkDir(top, func(path string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
-			return nil
-		}
-		name, _ := filepath.Rel(top, path)
-		all[name], err = os.ReadFile(path)
-		return err
-	})
-	return all
 }

@@ -29,7 +29,8 @@ func TestMain(m *testing.M) {
 // open starts a store and returns it with a client.
 func open(t *testing.T) (*storetest.Store, *Client) {
 	t.Helper()
-	s := storetest.New()
+	s := new(storetest.Store)
+	s.Start()
 	t.Cleanup(func() { s.CloseClientConnections(); s.Close() })
 	return s, client(t, s.URL)
 }
@@ -256,7 +257,8 @@ func TestErrors(t *testing.T) {
 // TestUnreachable checks the errors of a store that is down and of a store that
 // does not answer.
 func TestUnreachable(t *testing.T) {
-	s := storetest.New()
+	s := new(storetest.Store)
+	s.Start()
 	s.Close()
 	_, err := client(t, s.URL).Open(at("one"))
 	if err == nil || !strings.Contains(err.Error(), "connection refused") {

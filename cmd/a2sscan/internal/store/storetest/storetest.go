@@ -24,16 +24,16 @@ const Bucket = "census"
 // Fault sees a request before the store. It reports whether it answered the request.
 type Fault func(w http.ResponseWriter, r *http.Request) bool
 
-// Store is an object store on a free port of 127.0.0.1.
+// Store is an object store on a free port of 127.0.0.1, once it is started.
 type Store struct {
 	*httptest.Server
 	backend gofakes3.Backend
 	fault   atomic.Pointer[Fault]
 }
 
-// New starts a store with an empty bucket.
-func New() *Store {
-	s := &Store{backend: s3mem.New()}
+// Start starts the store with an empty bucket.
+func (s *Store) Start() {
+	s.backend = s3mem.New()
 	must(s.backend.CreateBucket(Bucket))
 	next := gofakes3.New(s.backend).Server()
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -41,7 +41,6 @@ func New() *Store {
 			next.ServeHTTP(w, r)
 		}
 	}))
-	return s
 }
 
 func must(err error) {
@@ -53,7 +52,13 @@ func must(err error) {
 // Fail sets a function that sees every request first.
 func (s *Store) Fail(fault Fault) { s.fault.Store(&fault) }
 
-// Heal removes the function that Fail set.
+// Down breaks all connections, and those to come.
+func (s *Store) Down() {
+	s.Fail(func(http.ResponseWriter, *http.Request) bool { panic(http.ErrAbortHandler) })
+	s.CloseClientConnections()
+}
+
+// Heal removes the function that Fail set, and ends what Down does.
 func (s *Store) Heal() { s.fault.Store(nil) }
 
 // Refuse returns a fault that answers every request with an S3 error.
