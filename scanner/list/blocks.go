@@ -3,6 +3,7 @@ package list
 import (
 	"cmp"
 	"encoding/binary"
+	"maps"
 	"slices"
 
 	"github.com/gaissmai/bart"
@@ -94,16 +95,15 @@ type stretch struct {
 	ports []uint16 // in ascending order
 }
 
-// edge is the first address of a network, or the address after its last one.
-type edge struct {
-	at  uint64
-	set int
-	by  int // how many more networks of the set contain the addresses from at on: 1 or -1
-}
-
 // stretches returns all addresses of the blocks, in ascending order, with all ports
 // that an address has in any block.
 func (bs *blocks) stretches() (out []stretch) {
+	// A network begins, or ends, before an address.
+	type edge struct {
+		at  uint64
+		set int
+		by  int // 1 or -1
+	}
 	var edges []edge
 	for i := range bs.sets {
 		for p := range bs.sets[i].nets.All() {
@@ -113,24 +113,19 @@ func (bs *blocks) stretches() (out []stretch) {
 	}
 	slices.SortFunc(edges, func(a, b edge) int { return cmp.Compare(a.at, b.at) })
 	unions := map[string][]uint16{}
-	depth := make([]int, len(bs.sets)) // how many networks of each set contain the address
-	var open []int                     // the sets with a network that contains it, in ascending order
+	open := map[int]int{} // how many networks of a set contain the address
 	for i, e := range edges {
-		depth[e.set] += e.by
-		at, there := slices.BinarySearch(open, e.set)
-		switch {
-		case depth[e.set] == 0:
-			open = slices.Delete(open, at, at+1)
-		case !there:
-			open = slices.Insert(open, at, e.set)
+		if open[e.set] += e.by; open[e.set] == 0 {
+			delete(open, e.set)
 		}
 		if len(open) == 0 || edges[i+1].at == e.at {
 			continue
 		}
-		key := listKey(open)
-		if _, ok := unions[key]; !ok {
+		sets := slices.Sorted(maps.Keys(open))
+		key := listKey(sets)
+		if unions[key] == nil {
 			var ports []uint16
-			for _, i := range open {
+			for _, i := range sets {
 				ports = append(ports, bs.sets[i].ports...)
 			}
 			slices.Sort(ports)
@@ -139,15 +134,4 @@ func (bs *blocks) stretches() (out []stretch) {
 		out = append(out, stretch{span{uint32(e.at), uint32(edges[i+1].at - 1)}, unions[key]})
 	}
 	return out
-}
-
-// contains reports whether one of the stretches in all, which must be in order,
-// contains a target.
-func contains(all []stretch, ip uint32, port uint16) bool {
-	i, _ := slices.BinarySearchFunc(all, ip, func(s stretch, ip uint32) int { return cmp.Compare(s.last, ip) })
-	if i == len(all) || all[i].first > ip {
-		return false
-	}
-	_, found := slices.BinarySearch(all[i].ports, port)
-	return found
 }

@@ -176,7 +176,8 @@ func (l *List) Load(ctx context.Context) error {
 }
 
 func (l *List) setSize(o *order) {
-	l.listed.Store(o.list.len() - min(o.small, o.list.len()))
+	n := uint64(len(o.list))
+	l.listed.Store(n - min(o.small, n))
 	l.size.Store(&o.total)
 }
 

@@ -11,7 +11,8 @@ import (
 // keys, and targets of networks in the order of nets; the two are evenly mixed.
 type order struct {
 	keys  scatterer
-	list  *keySet // targets that were named one by one
+	list  []uint64 // the keys of targets that were named one by one, in ascending order
+	notes []note   // the labels of these, and of some that are in networks, too
 	nets  *nets
 	named blocks // networks and ranges
 
@@ -32,7 +33,7 @@ type cursor struct {
 func (o *order) from(place uint64) *cursor {
 	c := &cursor{order: o, place: place}
 	if o.total > 0 {
-		hi, lo := bits.Mul64(place, o.list.len())
+		hi, lo := bits.Mul64(place, uint64(len(o.list)))
 		c.listed, c.share = bits.Div64(hi, lo, o.total)
 	}
 	return c
@@ -42,19 +43,20 @@ func (o *order) from(place uint64) *cursor {
 // end.
 func (c *cursor) next() (ip uint32, port uint16) {
 	c.place++
-	c.share += c.list.len()
+	c.share += uint64(len(c.list))
 	if c.share < c.total {
 		return c.nets.at(c.place - 1 - c.listed)
 	}
 	c.share -= c.total
 	c.listed++
-	return c.keys.gather(c.list.at(c.listed - 1))
+	return c.keys.gather(c.list[c.listed-1])
 }
 
 // labels returns the labels of a target.
 func (o *order) labels(ip uint32, port uint16) (s labels) {
-	if own := o.list.find(o.keys.scatter(ip, port)); own != nil {
-		return *own
+	byKey := func(n note, key uint64) int { return cmp.Compare(n.key, key) }
+	if i, found := slices.BinarySearchFunc(o.notes, o.keys.scatter(ip, port), byKey); found {
+		return *o.notes[i].labels
 	}
 	if o.named.labelled {
 		if first, _ := o.named.find(ip, port); first.labels != nil {
@@ -75,6 +77,7 @@ type nets struct {
 	parts []stretch // by number of ports, the largest first
 	ends  []uint64  // the number of addresses up to the end of each part
 	tiers []tier
+	size  uint64    // the number of targets
 	turn  scatterer // chooses the first port of an address
 }
 
@@ -95,23 +98,15 @@ func newNets(parts []stretch, keys *keyStream) *nets {
 		total += n.parts[i].len()
 		n.ends = append(n.ends, total)
 	}
-	at, round := uint64(0), uint64(0)
+	round := uint64(0)
 	for i := len(n.parts) - 1; i >= 0; i-- {
 		if until := uint64(len(n.parts[i].ports)); until > round {
-			n.tiers = append(n.tiers, tier{at, round, newPerm(n.ends[i], keys)})
-			at += (until - round) * n.ends[i]
+			n.tiers = append(n.tiers, tier{n.size, round, newPerm(n.ends[i], keys)})
+			n.size += (until - round) * n.ends[i]
 			round = until
 		}
 	}
 	return n
-}
-
-// size returns how many targets there are.
-func (n *nets) size() (total uint64) {
-	for i := range n.parts {
-		total += n.parts[i].len() * uint64(len(n.parts[i].ports))
-	}
-	return total
 }
 
 // at returns the target with index place.

@@ -1,7 +1,9 @@
 package list
 
 import (
+	"cmp"
 	"net/netip"
+	"slices"
 
 	"github.com/a2sscan/a2sscan/scanner/target"
 )
@@ -167,6 +169,7 @@ const smallBlock = 64
 type loader struct {
 	ports  portRule
 	stream keyStream
+	listed keySet
 	shared sharedLabels
 	order  *order
 }
@@ -201,7 +204,7 @@ func (sl *sharedLabels) of(s labels) *labels {
 
 func newLoader(l *List) *loader {
 	ld := &loader{ports: l.ports, stream: keyStream(l.cfg.Seed)}
-	ld.order = &order{keys: newScatterer(&ld.stream), list: new(keySet)}
+	ld.order = &order{keys: newScatterer(&ld.stream)}
 	return ld
 }
 
@@ -235,7 +238,7 @@ func (ld *loader) add(ip uint32, port uint16, s *labels) {
 			s = nil // the labels of the block count
 		}
 	}
-	ld.order.list.add(ld.order.keys.scatter(ip, port), s)
+	ld.listed.add(ld.order.keys.scatter(ip, port), s)
 }
 
 // finish computes the order of all targets. The loader must not be used afterwards.
@@ -243,10 +246,15 @@ func (ld *loader) finish() *order {
 	o := ld.order
 	parts := o.named.stretches()
 	o.nets = newNets(parts, &ld.stream)
-	o.list.finish(func(key uint64) bool {
+	o.list, o.notes = ld.listed.finish(func(key uint64) bool {
 		ip, port := o.keys.gather(key)
-		return !contains(parts, ip, port)
+		i, _ := slices.BinarySearchFunc(parts, ip, func(s stretch, ip uint32) int { return cmp.Compare(s.last, ip) })
+		if i == len(parts) || parts[i].first > ip {
+			return true
+		}
+		_, inNetwork := slices.BinarySearch(parts[i].ports, port)
+		return !inNetwork
 	})
-	o.total = o.list.len() + o.nets.size()
+	o.total = uint64(len(o.list)) + o.nets.size
 	return o
 }
