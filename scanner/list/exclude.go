@@ -2,6 +2,7 @@ package list
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -42,7 +43,6 @@ type Exclusion struct {
 // source counts what an Exclusion describes.
 type source struct {
 	Exclusion
-	kind             ruleKind
 	rules            []span
 	file             bool // Reload reads the rules again
 	targets, stopped atomic.Uint64
@@ -58,10 +58,9 @@ type source struct {
 func NewExclusions(allowReserved bool, networks, files []string, note func(string)) (*Exclusions, error) {
 	x := &Exclusions{note: note}
 	for _, r := range specialPurpose {
-		if !allowReserved || r.kind == unusable {
-			x.sources = append(x.sources, &source{kind: r.kind, rules: []span{spanOf(r.network)}, Exclusion: Exclusion{
-				Network: r.network.String(), Reason: r.name, Source: r.source, Unscannable: r.kind == unusable,
-			}})
+		if never := slices.Contains(unusable, r[0]); never || !allowReserved {
+			x.sources = append(x.sources, &source{rules: []span{spanOf(netip.MustParsePrefix(r[0]))},
+				Exclusion: Exclusion{Network: r[0], Reason: r[1], Source: r[2], Unscannable: never}})
 		}
 	}
 	for _, name := range networks {
@@ -72,11 +71,11 @@ func NewExclusions(allowReserved bool, networks, files []string, note func(strin
 				Hint: "an address, a network or a range is wanted, such as 203.0.113.7, 203.0.113.0/24 or 203.0.113.5-203.0.113.20",
 			}
 		}
-		x.sources = append(x.sources, &source{kind: named, rules: []span{s},
+		x.sources = append(x.sources, &source{rules: []span{s},
 			Exclusion: Exclusion{Network: s.String(), Source: "--exclude"}})
 	}
 	for _, path := range files {
-		x.sources = append(x.sources, &source{kind: named, file: true, Exclusion: Exclusion{Source: path}})
+		x.sources = append(x.sources, &source{file: true, Exclusion: Exclusion{Source: path}})
 	}
 	x.ipv6 = &source{Exclusion: Exclusion{Network: "::/0", Reason: "IPv6", Source: "IPv4 only", Unscannable: true}}
 	x.sources = append(x.sources, x.ipv6)
@@ -108,7 +107,8 @@ func (x *Exclusions) Reload() (rules int, err error) {
 		rules += len(s.rules)
 		for _, rule := range s.rules {
 			for p := range rule.prefixes() {
-				if old, there := table.Get(p); !there || old.kind == reserved && s.kind == named {
+				old, there := table.Get(p)
+				if !there || old.Reason != "" && !old.Unscannable && s.Reason == "" {
 					table.Insert(p, s)
 				}
 			}
@@ -131,17 +131,15 @@ func (x *Exclusions) read(path string) (rules []span, again bool, err error) {
 	for line := range eachLine(f, maxLine, &err) {
 		text, _, _ := bytes.Cut(line.text, []byte("#"))
 		text = bytes.TrimSpace(text)
-		s, fault := span{}, line.fault
-		if fault == "" && len(text) > 0 {
-			s, fault = parseSpan(text)
-		}
 		_, notAddr := netip.ParseAddr(string(text))
 		_, notNetwork := netip.ParsePrefix(string(text))
-		switch {
+		s, fault := parseSpan(text)
+		switch fault = cmp.Or(line.fault, fault); {
+		case len(text) == 0 && line.fault == "":
 		case fault == faultIPv6 && (notAddr == nil || notNetwork == nil):
 		case fault != "":
 			return nil, false, Invalid{show([]byte(path)), line.number, show(bytes.TrimSpace(line.text)), fault}
-		case len(text) > 0:
+		default:
 			rules = append(rules, s)
 		}
 	}
@@ -203,54 +201,39 @@ func (x *Exclusions) Counts() []Exclusion {
 	return all
 }
 
-// special is a special-purpose network.
-type special struct {
-	network netip.Prefix
-	name    string
-	source  string
-	kind    ruleKind
-}
-
-type ruleKind uint8
-
-const (
-	reserved ruleKind = iota // excluded unless reserved addresses are allowed
-	unusable                 // unscannable
-	named                    // excluded by the user
-)
-
 // specialPurpose holds the entries of IANA's registry of IPv4 special-purpose
 // addresses, as of 2025, and multicast. Some of these networks can be reached from
 // anywhere, but the hosts that answer there are infrastructure and not game
 // servers. An address belongs to the smallest network that contains it.
-var specialPurpose = []special{
-	{cidr("0.0.0.0/8"), "this network", "RFC 791", reserved},
-	{cidr("0.0.0.0/32"), "this host on this network", "RFC 1122", unusable},
-	{cidr("10.0.0.0/8"), "private use", "RFC 1918", reserved},
-	{cidr("100.64.0.0/10"), "shared address space", "RFC 6598", reserved},
-	{cidr("127.0.0.0/8"), "loopback", "RFC 1122", reserved},
-	{cidr("169.254.0.0/16"), "link local, and Steam's relays", "RFC 3927", unusable},
-	{cidr("172.16.0.0/12"), "private use", "RFC 1918", reserved},
-	{cidr("192.0.0.0/24"), "IETF protocol assignments", "RFC 6890", reserved},
-	{cidr("192.0.0.0/29"), "IPv4 service continuity prefix", "RFC 7335", reserved},
-	{cidr("192.0.0.8/32"), "IPv4 dummy address", "RFC 7600", reserved},
-	{cidr("192.0.0.9/32"), "port control protocol anycast", "RFC 7723", reserved},
-	{cidr("192.0.0.10/32"), "traversal using relays around NAT anycast", "RFC 8155", reserved},
-	{cidr("192.0.0.170/32"), "NAT64/DNS64 discovery", "RFC 8880", reserved},
-	{cidr("192.0.0.171/32"), "NAT64/DNS64 discovery", "RFC 8880", reserved},
-	{cidr("192.0.2.0/24"), "documentation (TEST-NET-1)", "RFC 5737", reserved},
-	{cidr("192.31.196.0/24"), "AS112-v4", "RFC 7535", reserved},
-	{cidr("192.52.193.0/24"), "automatic multicast tunneling", "RFC 7450", reserved},
-	{cidr("192.88.99.0/24"), "deprecated (6to4 relay anycast)", "RFC 7526", reserved},
-	{cidr("192.88.99.2/32"), "6a44 relay anycast", "RFC 6751", reserved},
-	{cidr("192.168.0.0/16"), "private use", "RFC 1918", reserved},
-	{cidr("192.175.48.0/24"), "direct delegation AS112 service", "RFC 7534", reserved},
-	{cidr("198.18.0.0/15"), "benchmarking", "RFC 2544", reserved},
-	{cidr("198.51.100.0/24"), "documentation (TEST-NET-2)", "RFC 5737", reserved},
-	{cidr("203.0.113.0/24"), "documentation (TEST-NET-3)", "RFC 5737", reserved},
-	{cidr("224.0.0.0/4"), "multicast", "RFC 5771", reserved},
-	{cidr("240.0.0.0/4"), "reserved (class E)", "RFC 1112", reserved},
-	{cidr("255.255.255.255/32"), "limited broadcast", "RFC 919", reserved},
+var specialPurpose = [][3]string{ // network, name, and the document that reserves it
+	{"0.0.0.0/8", "this network", "RFC 791"},
+	{"0.0.0.0/32", "this host on this network", "RFC 1122"},
+	{"10.0.0.0/8", "private use", "RFC 1918"},
+	{"100.64.0.0/10", "shared address space", "RFC 6598"},
+	{"127.0.0.0/8", "loopback", "RFC 1122"},
+	{"169.254.0.0/16", "link local, and Steam's relays", "RFC 3927"},
+	{"172.16.0.0/12", "private use", "RFC 1918"},
+	{"192.0.0.0/24", "IETF protocol assignments", "RFC 6890"},
+	{"192.0.0.0/29", "IPv4 service continuity prefix", "RFC 7335"},
+	{"192.0.0.8/32", "IPv4 dummy address", "RFC 7600"},
+	{"192.0.0.9/32", "port control protocol anycast", "RFC 7723"},
+	{"192.0.0.10/32", "traversal using relays around NAT anycast", "RFC 8155"},
+	{"192.0.0.170/32", "NAT64/DNS64 discovery", "RFC 8880"},
+	{"192.0.0.171/32", "NAT64/DNS64 discovery", "RFC 8880"},
+	{"192.0.2.0/24", "documentation (TEST-NET-1)", "RFC 5737"},
+	{"192.31.196.0/24", "AS112-v4", "RFC 7535"},
+	{"192.52.193.0/24", "automatic multicast tunneling", "RFC 7450"},
+	{"192.88.99.0/24", "deprecated (6to4 relay anycast)", "RFC 7526"},
+	{"192.88.99.2/32", "6a44 relay anycast", "RFC 6751"},
+	{"192.168.0.0/16", "private use", "RFC 1918"},
+	{"192.175.48.0/24", "direct delegation AS112 service", "RFC 7534"},
+	{"198.18.0.0/15", "benchmarking", "RFC 2544"},
+	{"198.51.100.0/24", "documentation (TEST-NET-2)", "RFC 5737"},
+	{"203.0.113.0/24", "documentation (TEST-NET-3)", "RFC 5737"},
+	{"224.0.0.0/4", "multicast", "RFC 5771"},
+	{"240.0.0.0/4", "reserved (class E)", "RFC 1112"},
+	{"255.255.255.255/32", "limited broadcast", "RFC 919"},
 }
 
-func cidr(s string) netip.Prefix { return netip.MustParsePrefix(s) }
+// unusable are the special-purpose networks in which no server can be.
+var unusable = []string{"0.0.0.0/32", "169.254.0.0/16"}

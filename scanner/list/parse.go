@@ -58,7 +58,16 @@ type name struct {
 // parse reads an address, a network or a range, with or without ports.
 func parse(b []byte) (name, fault) {
 	n, f := parseIPv4(b)
-	if f != "" && isIPv6(b) {
+	if f == "" {
+		return n, ""
+	}
+	isIPv6 := bytes.HasPrefix(b, []byte("["))
+	if bytes.Count(b, []byte(":")) > 1 && !isIPv6 {
+		text, _, _ := bytes.Cut(b, []byte("/"))
+		a, err := netip.ParseAddr(string(text))
+		isIPv6 = err == nil && a.Is6()
+	}
+	if isIPv6 { // probably, with or without a port or a network's length
 		return name{kind: kindIPv6}, faultIPv6
 	}
 	return n, f
@@ -155,22 +164,6 @@ func number(b []byte, digits int) (v, n int, f fault) {
 		return 0, 0, faultLeadingZero
 	}
 	return v, n, ""
-}
-
-// isIPv6 reports whether b was probably meant as an IPv6 address, with or without
-// port or network length.
-func isIPv6(b []byte) bool {
-	if len(b) > 0 && b[0] == '[' {
-		return true
-	}
-	if bytes.IndexByte(b, ':') == bytes.LastIndexByte(b, ':') {
-		return false
-	}
-	if i := bytes.IndexByte(b, '/'); i >= 0 {
-		b = b[:i]
-	}
-	a, err := netip.ParseAddr(string(b))
-	return err == nil && a.Is6()
 }
 
 // isSpace reports whether c is ASCII white space.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"regexp"
 	"strings"
 )
 
@@ -44,32 +45,14 @@ func ownPorts(b []byte) ([]uint16, fault) {
 		return []uint16{port}, f
 	}
 	ports, err := ParsePorts(string(b))
-	if err != nil || !isPortList(b) {
+	if err != nil || !isPortList.Match(b) {
 		return nil, faultPorts
 	}
 	return ports, ""
 }
 
-// isPortList reports whether b has the form of a list of ports: numbers of at most
-// five digits, and ranges of them.
-func isPortList(b []byte) bool {
-	digits, inRange := 0, false
-	for _, c := range b {
-		switch {
-		case '0' <= c && c <= '9' && digits < 5:
-			digits++
-			continue
-		case c == '-' && digits > 0 && !inRange:
-			inRange = true
-		case c == ',' && digits > 0:
-			inRange = false
-		default:
-			return false
-		}
-		digits = 0
-	}
-	return digits > 0
-}
+// isPortList matches the form of a list of ports: numbers and ranges of them.
+var isPortList = regexp.MustCompile(`^[0-9]{1,5}(-[0-9]{1,5})?(,[0-9]{1,5}(-[0-9]{1,5})?)*$`)
 
 // defaultPort is the port of an address that is named without a port.
 const defaultPort = 27015

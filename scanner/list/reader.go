@@ -367,7 +367,7 @@ func cutTag(line []byte) (addr, tag []byte) {
 			if end == i {
 				end = len(line)
 			}
-			if ports > 0 && isPortList(line[ports:end]) {
+			if ports > 0 && isPortList.Match(line[ports:end]) {
 				return line[:end], bytes.TrimSpace(line[end:])
 			}
 			return line[:i], bytes.TrimSpace(line[i+1:])
