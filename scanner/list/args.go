@@ -2,7 +2,6 @@ package list
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -38,14 +37,13 @@ func (e *ArgError) Unwrap() error { return e.Err }
 
 // input is an argument that Open accepted, or a Source.
 type input struct {
-	name   name     // set if path is empty; for a host, only its port
-	host   string   // a name to look up, without its port; if path is empty
-	addrs  []uint32 // the addresses of host
-	path   string   // of a list; "-" for standard input
-	source *Source  // of a list that is not a file; path is its name
-	size   int64    // size of a list in bytes; -1: unknown
-	number int      // index among the arguments, from 1; 0 for a Source
-	arg    string   // the argument as given; set only for a host
+	names  []name  // if path is empty; for a host that is not looked up yet, only its port
+	host   string  // a name to look up, without its port; empty: nothing is left to look up
+	path   string  // of a list; "-" for standard input
+	source *Source // of a list that is not a file; path is its name
+	size   int64   // size of a list in bytes; -1: unknown
+	number int     // index among the arguments, from 1; 0 for a Source
+	arg    string  // the argument as given
 
 	mu   sync.Mutex
 	read Input // what was read from a list; updated with a short delay
@@ -80,11 +78,17 @@ func (l *List) open(arg string) (*input, error) {
 		case l.cfg.Stdin == nil:
 			return fail("there is no standard input", "", nil)
 		}
-		return &input{path: stdin, size: rest(l.cfg.Stdin)}, nil
+		in := &input{path: stdin, size: -1}
+		if f, ok := l.cfg.Stdin.(*os.File); ok {
+			if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+				in.size = info.Size()
+			}
+		}
+		return in, nil
 	}
 	n, f := parse([]byte(arg))
 	if f == "" && !l.ports.missing(&n) {
-		return &input{name: n}, nil
+		return &input{names: []name{n}}, nil
 	}
 	info, err := os.Stat(arg)
 	switch {
@@ -93,7 +97,7 @@ func (l *List) open(arg string) (*input, error) {
 		if f != "" {
 			return fail(f.Error(), "", f)
 		}
-		return &input{host: host, arg: arg, name: n}, nil
+		return &input{host: host, arg: arg, names: []name{n}}, nil
 	case err == nil && info.IsDir():
 		err = &fs.PathError{Op: "read", Path: arg, Err: errors.New("is a directory")}
 		return fail("is a directory", "name the files in it", err)
@@ -122,21 +126,6 @@ func (l *List) open(arg string) (*input, error) {
 	return fail("no such file, and not an IPv4 address or network", "", err)
 }
 
-// rest returns the number of bytes left to read from r, or -1 if r is not a regular
-// file.
-func rest(r io.Reader) int64 {
-	f, ok := r.(*os.File)
-	if !ok {
-		return -1
-	}
-	info, err := f.Stat()
-	at, fail := f.Seek(0, io.SeekCurrent)
-	if err != nil || fail != nil || !info.Mode().IsRegular() {
-		return -1
-	}
-	return max(info.Size()-at, 0)
-}
-
 // unreadable returns the error for a list that exists but can't be read. The reason is
 // without the operation and the path, which the ArgError contains already.
 func unreadable(path string, err error) error {
@@ -146,6 +135,3 @@ func unreadable(path string, err error) error {
 	}
 	return &ArgError{Arg: show([]byte(path)), Problem: "can't be read: " + reason.Error(), Err: err}
 }
-
-// isArg reports whether the input is an address, a network or a range.
-func (in *input) isArg() bool { return in.path == "" && in.host == "" }

@@ -67,8 +67,7 @@ type List struct {
 	inputs  []*input
 	formats []Format
 
-	named uint64 // targets in arguments that are addresses or networks, including duplicates
-	bytes int64  // total size of the lists; -1: unknown
+	bytes int64 // total size of the lists; 0: there are none; -1: unknown
 
 	loading sync.Mutex
 	loaded  bool
@@ -114,25 +113,26 @@ func Open(cfg Config) (*List, error) {
 		in.number = i + 1
 		l.inputs = append(l.inputs, in)
 	}
-	onlyArgs := true
+	lists := 0 // inputs that are not addresses or networks
 	for _, in := range l.inputs {
 		switch {
-		case in.isArg():
-			l.named += l.ports.count(&in.name)
+		case in.host == "" && in.path == "":
 			continue
-		case in.host != "" || in.size < 0:
+		case in.host != "" || in.size < 0 || l.bytes < 0:
 			l.bytes = -1
-		case l.bytes >= 0:
+		default:
 			l.bytes += in.size
 		}
-		onlyArgs = false
+		lists++
 	}
-	if onlyArgs {
+	if lists == 0 {
 		ld := newLoader(l)
 		for _, in := range l.inputs {
-			ld.take(&in.name, labels{})
+			ld.take(&in.names[0], labels{})
 		}
 		l.setSize(ld.finish())
+	} else if cfg.InOrder && lists < len(l.inputs) {
+		l.bytes = -1 // how many targets the lists have is not known
 	}
 	return l, nil
 }
@@ -192,10 +192,20 @@ func (l *List) From(place uint64) iter.Seq[target.Target] {
 		}
 		err := l.Load(context.Background())
 		g := giver{cfg: &l.cfg, counts: &l.counts, yield: yield, from: place}
-		switch {
+		switch o := l.order; {
 		case err != nil:
-		case l.order != nil:
-			g.random(l.order)
+		case o != nil:
+			if l.cfg.Passed == nil {
+				g.place = min(place, o.total)
+			}
+			for c := o.from(g.place); c.place < o.total; {
+				ip, port := c.next()
+				if g.pass(ip, port) && !g.give(ip, port, o.labels(ip, port)) {
+					return
+				}
+			}
+			l.counts.place.Store(g.place)
+			g.ipv6(o.ipv6)
 		default:
 			w := &walk{giver: g, ports: l.ports, seen: map[uint64]struct{}{}}
 			err = l.read(context.Background(), l.inputs, w.take)
@@ -297,14 +307,10 @@ func (l *List) Stats() Stats {
 	return s
 }
 
-// bytesPerTarget is the assumed length of a line, in bytes.
-const bytesPerTarget = 21
-
 // Progress returns how many targets and invalid lines have been read from lists, and a
-// fraction from 0 to 1, if it is known. While Load reads lists in random order, it is
-// that of their bytes, which is known if all lists are files. Later it is the fraction of
-// the targets that From has passed. In the order of the input it is known unless an
-// input of unknown size is read, such as a pipe.
+// fraction from 0 to 1, if it is known. While lists are read, it is that of their bytes,
+// which is known if all lists are files, and in the order of the input nothing else is
+// named. Otherwise it is the fraction of the targets that From has passed.
 func (l *List) Progress() (lines uint64, part float64, known bool) {
 	used := int64(0)
 	for _, in := range l.inputs {
@@ -318,16 +324,11 @@ func (l *List) Progress() (lines uint64, part float64, known bool) {
 	c := &l.counts
 	size, sized := l.Size()
 	passed, total := float64(c.place.Load()), float64(size)
-	if l.cfg.InOrder || !sized {
+	if !sized {
 		if l.bytes < 0 {
 			return lines, 0, false
 		}
-		passed, total = float64(used)/bytesPerTarget, float64(l.bytes)/bytesPerTarget
-	}
-	if l.cfg.InOrder { // besides lists, what has passed is what arguments name
-		named := c.place.Load() + c.duplicate.Load() + c.invalid.Load()
-		passed += float64(named - min(named, lines))
-		total += float64(l.named)
+		passed, total = float64(used), float64(l.bytes)
 	}
 	part = 1
 	if total > 0 {

@@ -477,7 +477,7 @@ func TestProgress(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer stdin.Close()
-	for _, args := range [][]string{{file}, {"2.0.0.0/19"}, {"2.0.0.0/19", "-", "3.0.0.0/19", "4.0.0.0:5"}} {
+	for _, args := range [][]string{{file}, {"2.0.0.0/19"}, {"-"}} {
 		l := mustOpen(t, Config{InOrder: true, Args: args, Ports: mustPorts(t, "1,2"), Stdin: stdin})
 		if _, part, known := l.Progress(); part != 0 || !known {
 			t.Errorf("%q: %v, %v before", args, part, known)
@@ -498,9 +498,11 @@ func TestProgress(t *testing.T) {
 			t.Errorf("%q: %v, %v after", args, part, known)
 		}
 	}
-	l := mustOpen(t, Config{InOrder: true, Args: []string{"-", "2.0.0.0/19"}, Ports: mustPorts(t, "1"), Stdin: strings.NewReader("")})
-	if _, _, known := l.Progress(); known {
-		t.Error("the length of a reader is known")
+	for _, args := range [][]string{{"-"}, {file, "2.0.0.0/19"}} {
+		l := mustOpen(t, Config{InOrder: true, Args: args, Ports: mustPorts(t, "1"), Stdin: strings.NewReader("")})
+		if _, _, known := l.Progress(); known {
+			t.Errorf("%q: the length is known", args)
+		}
 	}
 }
 

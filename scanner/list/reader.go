@@ -62,17 +62,14 @@ func (l *List) read(ctx context.Context, inputs []*input, take func(n *name, s l
 
 func (r *reader) input() (more bool, err error) {
 	in := r.in
-	switch {
-	case in.isArg():
-		return r.name(in.name, labels{}), nil
-	case in.path == "":
-		more = true
-		for i := 0; more && i < len(in.addrs); i++ {
-			n := in.name
-			n.span = span{in.addrs[i], in.addrs[i]}
-			more = r.name(n, labels{})
+	for _, n := range in.names {
+		if !r.name(n, labels{}) {
+			return false, nil
 		}
-		return more, nil
+	}
+	switch {
+	case in.path == "":
+		return true, nil
 	case in.isStdin():
 		return r.list(r.l.cfg.Stdin)
 	}

@@ -112,17 +112,24 @@ func (l *List) lookUpArgs(ctx context.Context) error {
 			hosts = append(hosts, in)
 		}
 	}
-	errs := make([]error, len(hosts))
-	forEach(len(hosts), func(i int) { hosts[i].addrs, errs[i] = l.lookUp(ctx, hosts[i].host) })
+	found, errs := make([][]uint32, len(hosts)), make([]error, len(hosts))
+	forEach(len(hosts), func(i int) { found[i], errs[i] = l.lookUp(ctx, hosts[i].host) })
 	for i, err := range errs {
+		problem := "no such file, and "
 		switch {
-		case err == nil:
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case err == errNoIPv4:
-			return &ArgError{Arg: show([]byte(hosts[i].arg)), Problem: "no such file, and " + err.Error(), Err: err}
-		default:
-			return &ArgError{Arg: show([]byte(hosts[i].arg)), Problem: "no such file, and no such host: " + err.Error(), Err: err}
+		case err != nil && err != errNoIPv4:
+			problem += "no such host: "
+			fallthrough
+		case err != nil:
+			return &ArgError{Arg: show([]byte(hosts[i].arg)), Problem: problem + err.Error(), Err: err}
+		}
+		n := hosts[i].names[0]
+		hosts[i].names = nil
+		for _, ip := range found[i] {
+			n.span = span{ip, ip}
+			hosts[i].names = append(hosts[i].names, n)
 		}
 	}
 	return nil

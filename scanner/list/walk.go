@@ -74,21 +74,6 @@ func (g *giver) give(ip uint32, port uint16, s labels) bool {
 	return more && given != g.cfg.Max
 }
 
-// random yields the targets of an order.
-func (g *giver) random(o *order) {
-	if g.cfg.Passed == nil {
-		g.place = min(g.from, o.total)
-	}
-	for c := o.from(g.place); c.place < o.total; {
-		ip, port := c.next()
-		if g.pass(ip, port) && !g.give(ip, port, o.labels(ip, port)) {
-			return
-		}
-	}
-	g.counts.place.Store(g.place)
-	g.ipv6(o.ipv6)
-}
-
 // walk yields targets in input order, while they are read.
 type walk struct {
 	giver
@@ -99,15 +84,15 @@ type walk struct {
 
 // take yields the targets of a name, and reports whether to continue.
 func (w *walk) take(n *name, s labels) bool {
-	switch {
-	case n.kind == kindIPv6:
+	switch n.kind {
+	case kindIPv6:
 		if w.place >= w.from {
 			w.ipv6(1)
 		}
 		return true
-	case n.kind == kindAddrPort:
+	case kindAddrPort:
 		return w.target(n.first, n.port, s)
-	case n.kind == kindAddr:
+	case kindAddr:
 		for _, port := range w.ports.of(n) {
 			if !w.target(n.first, port, s) {
 				return false
@@ -115,7 +100,23 @@ func (w *walk) take(n *name, s labels) bool {
 		}
 		return true
 	}
-	return w.block(n.span, w.ports.of(n), s)
+	fresh := len(w.seen) == 0 && w.done.n == 0
+	for _, port := range w.ports.of(n) {
+		if fresh && w.cfg.Passed == nil && w.place+n.len() <= w.from {
+			w.place += n.len() // as a resumed scan does, even with a network of billions
+			continue
+		}
+		for ip := uint64(n.first); ip <= uint64(n.last); ip++ {
+			ip := uint32(ip)
+			if !fresh && w.named(ip, port) {
+				w.counts.duplicate.Add(1)
+			} else if w.pass(ip, port) && !w.give(ip, port, s) {
+				return false
+			}
+		}
+	}
+	w.done.add(n.span, w.ports.of(n), nil)
+	return true
 }
 
 // target yields one listed target, unless it was named before.
@@ -129,27 +130,6 @@ func (w *walk) target(ip uint32, port uint16, s labels) bool {
 }
 
 func pack(ip uint32, port uint16) uint64 { return uint64(ip)<<16 | uint64(port) }
-
-// block yields the targets of a block that were not named before, port by port.
-func (w *walk) block(all span, ports []uint16, s labels) bool {
-	fresh := len(w.seen) == 0 && w.done.n == 0
-	for _, port := range ports {
-		if fresh && w.cfg.Passed == nil && w.place+all.len() <= w.from {
-			w.place += all.len() // as a resumed scan does, even with a network of billions
-			continue
-		}
-		for ip := uint64(all.first); ip <= uint64(all.last); ip++ {
-			ip := uint32(ip)
-			if !fresh && w.named(ip, port) {
-				w.counts.duplicate.Add(1)
-			} else if w.pass(ip, port) && !w.give(ip, port, s) {
-				return false
-			}
-		}
-	}
-	w.done.add(all, ports, nil)
-	return true
-}
 
 // named reports whether a target was named before.
 func (w *walk) named(ip uint32, port uint16) bool {
@@ -170,7 +150,7 @@ type loader struct {
 	ports  portRule
 	stream keyStream
 	listed keySet
-	shared sharedLabels
+	shared map[labels]*labels // many targets often have the same tag
 	order  *order
 }
 
@@ -178,40 +158,27 @@ type loader struct {
 // reported about it.
 type labels struct{ tag, master string }
 
-// sharedLabels lets targets with equal labels share them: many targets often have the
-// same tag.
-type sharedLabels map[labels]*labels
-
 // maxShared limits the memory for labels that no target may have any more.
 const maxShared = 1 << 12
 
-// of returns s for many targets, or nil if s is empty.
-func (sl *sharedLabels) of(s labels) *labels {
-	if s == (labels{}) {
-		return nil
-	}
-	shared := (*sl)[s]
-	if shared == nil {
-		if len(*sl) >= maxShared || *sl == nil {
-			*sl = sharedLabels{}
-		}
-		kept := s // the parameter must not escape: most calls allocate nothing
-		shared = &kept
-		(*sl)[s] = shared
-	}
-	return shared
-}
-
 func newLoader(l *List) *loader {
-	ld := &loader{ports: l.ports, stream: keyStream(l.cfg.Seed)}
-	ld.order = &order{keys: newScatterer(&ld.stream)}
-	return ld
+	stream := keyStream(l.cfg.Seed)
+	keys := newScatterer(&stream)
+	return &loader{ports: l.ports, stream: stream, shared: map[labels]*labels{}, order: &order{keys: keys}}
 }
 
 // take adds the targets of a name. It is never enough.
 func (ld *loader) take(n *name, s labels) bool {
 	count := ld.ports.count(n)
-	shared := ld.shared.of(s)
+	shared := ld.shared[s]
+	if shared == nil && s != (labels{}) {
+		if len(ld.shared) >= maxShared {
+			clear(ld.shared)
+		}
+		kept := s // the parameter must not escape: most calls allocate nothing
+		shared = &kept
+		ld.shared[s] = shared
+	}
 	switch {
 	case n.kind == kindIPv6:
 		ld.order.ipv6++
