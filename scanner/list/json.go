@@ -2,6 +2,7 @@ package list
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"regexp"
@@ -130,8 +131,8 @@ func (o *object) parse(text []byte) error {
 }
 
 // plain returns the contents of a string, and other values as they are.
-func plain(value jsontext.Value) string {
-	if value.Kind() == '"' {
+func plain(value []byte) string {
+	if value[0] == '"' {
 		if text, err := jsontext.AppendUnquote(nil, value); err == nil || len(text) > 0 {
 			return string(text)
 		}
@@ -139,17 +140,10 @@ func plain(value jsontext.Value) string {
 	return string(value)
 }
 
-// eachElement calls do for the elements of an array, until it returns false.
-func eachElement(array string, do func(jsontext.Value) bool) bool {
-	d := jsontext.NewDecoder(strings.NewReader(array), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	if _, err := d.ReadToken(); err != nil {
-		return true
+// elements returns the elements of a value that is an array.
+func elements(value string) (all []json.RawMessage) {
+	if strings.HasPrefix(value, "[") {
+		json.Unmarshal([]byte(value), &all) // it was read before, and so is JSON
 	}
-	for d.PeekKind() != ']' {
-		v, err := d.ReadValue()
-		if err != nil || !do(v.Clone()) {
-			return err != nil
-		}
-	}
-	return true
+	return all
 }

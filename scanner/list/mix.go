@@ -24,11 +24,12 @@ const rounds = 3
 // shifted by half the width. A result that is not below size is permuted again
 // until it is, which takes at most two permutations on average.
 type perm struct {
-	size  uint64
-	mask  uint64
-	shift int
-	mul   [rounds]uint64
-	add   [rounds]uint64
+	size    uint64
+	mask    uint64
+	shift   int
+	mul     [rounds]uint64
+	add     [rounds]uint64
+	inverse [rounds]uint64 // of mul, modulo 2^64
 }
 
 func newPerm(size uint64, keys *keyStream) perm {
@@ -37,6 +38,12 @@ func newPerm(size uint64, keys *keyStream) perm {
 	for i := range rounds {
 		p.mul[i] = keys.next() | 1
 		p.add[i] = keys.next()
+		// Newton's method: an odd number is its own inverse modulo 8, and each step doubles
+		// the number of correct bits.
+		p.inverse[i] = p.mul[i]
+		for range 5 {
+			p.inverse[i] *= 2 - p.mul[i]*p.inverse[i]
+		}
 	}
 	return p
 }
@@ -61,36 +68,13 @@ func (p *perm) at(x uint64) uint64 {
 // Multiples of the golden ratio are evenly spread over the circle of 32-bit
 // numbers: the distance between any two of n consecutive ports of an address is
 // more than 1/(3n) of the list. The lower 16 bits are the port.
-type scatterer struct {
-	mul, add, inverse [rounds]uint32
-}
+type scatterer struct{ perm } // of all addresses
 
 // goldenStep is 2^32 divided by the golden ratio. It is odd.
 const goldenStep = 0x9e3779b9
 
-func newScatterer(keys *keyStream) scatterer {
-	var s scatterer
-	for i := range rounds {
-		s.mul[i] = uint32(keys.next()) | 1
-		s.add[i] = uint32(keys.next())
-		s.inverse[i] = inverse(s.mul[i])
-	}
-	return s
-}
-
-// inverse returns the inverse of an odd number modulo 2^32 by Newton's method: a
-// number is its own inverse modulo 8, and each step doubles the number of correct
-// bits.
-func inverse(odd uint32) uint32 {
-	x := odd
-	for range 4 {
-		x *= 2 - odd*x
-	}
-	return x
-}
-
 func (s *scatterer) scatter(ip uint32, port uint16) uint64 {
-	return uint64(s.hash(ip)+uint32(port)*goldenStep)<<16 | uint64(port)
+	return uint64(uint32(s.at(uint64(ip)))+uint32(port)*goldenStep)<<16 | uint64(port)
 }
 
 // gather is the inverse of scatter.
@@ -99,16 +83,7 @@ func (s *scatterer) gather(k uint64) (ip uint32, port uint16) {
 	ip = uint32(k>>16) - uint32(port)*goldenStep
 	for i := rounds - 1; i >= 0; i-- {
 		ip ^= ip >> 16
-		ip = (ip - s.add[i]) * s.inverse[i]
+		ip = (ip - uint32(s.add[i])) * uint32(s.inverse[i])
 	}
 	return ip, port
-}
-
-// hash permutes addresses.
-func (s *scatterer) hash(ip uint32) uint32 {
-	for i := range rounds {
-		ip = ip*s.mul[i] + s.add[i]
-		ip ^= ip >> 16
-	}
-	return ip
 }

@@ -71,16 +71,20 @@ func (o *object) isHTTPX() bool { return o.values["url"] != "" && o.values["inpu
 func (o *object) entries(line int, text []byte, yield func(Entry) bool) bool {
 	for _, key := range []string{"servers", "data"} { // of xash3d-query, and of Shodan's hosts
 		if list := o.values[key]; strings.HasPrefix(list, "[") {
-			return eachElement(list, func(v jsontext.Value) bool {
+			more := true
+			for _, v := range elements(list) {
 				var inner object
 				switch err := inner.parse(v); {
-				case v.Kind() == '"':
-					return yield(Entry{Line: line, Text: []byte(plain(v))})
+				case !more:
+				case v[0] == '"':
+					more = yield(Entry{Line: line, Text: []byte(plain(v))})
 				case err != nil:
-					return yield(Entry{Line: line, Text: v, Fault: faultJSON})
+					more = yield(Entry{Line: line, Text: v, Fault: faultJSON})
+				default:
+					more = inner.entries(line, v, yield)
 				}
-				return inner.entries(line, v, yield)
-			})
+			}
+			return more
 		}
 	}
 	e := Entry{Line: line, Text: text, Tag: []byte(o.values["tag"]), stray: o.stray}
@@ -105,7 +109,8 @@ func (o *object) entries(line int, text []byte, yield func(Entry) bool) bool {
 		return yield(e)
 	}
 	if ports := o.values["ports"]; port == "" && strings.HasPrefix(ports, "[") {
-		return eachElement(ports, func(v jsontext.Value) bool {
+		more := true
+		for _, v := range elements(ports) {
 			e, port := e, string(v)
 			var one object
 			if one.parse(v) == nil {
@@ -113,8 +118,9 @@ func (o *object) entries(line int, text []byte, yield func(Entry) bool) bool {
 				e.skip = e.skip || notUDP(one.values["proto"]) || !isOpen(one.values["status"])
 			}
 			e.Text = joinPort(addr, port)
-			return yield(e)
-		})
+			more = more && yield(e)
+		}
+		return more
 	}
 	e.Text = joinPort(addr, port)
 	return yield(e)
@@ -129,10 +135,9 @@ func (o *object) host() (host string) {
 	if _, f := parse([]byte(host)); f == "" {
 		return host
 	}
-	eachElement(o.values["a"], func(v jsontext.Value) bool {
-		host = plain(v)
-		return false
-	})
+	if a := elements(o.values["a"]); len(a) > 0 {
+		return plain(a[0])
+	}
 	return host
 }
 

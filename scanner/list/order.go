@@ -77,8 +77,8 @@ type nets struct {
 	parts []stretch // by number of ports, the largest first
 	ends  []uint64  // the number of addresses up to the end of each part
 	tiers []tier
-	size  uint64    // the number of targets
-	turn  scatterer // chooses the first port of an address
+	size  uint64 // the number of targets
+	turn  perm   // of all addresses; chooses the first port of an address
 }
 
 // tier is a sequence of rounds with the same addresses.
@@ -89,7 +89,7 @@ type tier struct {
 }
 
 func newNets(parts []stretch, keys *keyStream) *nets {
-	n := &nets{parts: slices.Clone(parts), turn: newScatterer(keys)}
+	n := &nets{parts: slices.Clone(parts), turn: newPerm(1<<32, keys)}
 	slices.SortStableFunc(n.parts, func(a, b stretch) int {
 		return cmp.Compare(len(b.ports), len(a.ports))
 	})
@@ -127,6 +127,6 @@ func (n *nets) at(place uint64) (ip uint32, port uint16) {
 	if len(part.ports) == 1 {
 		return ip, part.ports[0]
 	}
-	round := t.round + place/t.perm.size + uint64(n.turn.hash(ip))
+	round := t.round + place/t.perm.size + n.turn.at(uint64(ip))
 	return ip, part.ports[round%uint64(len(part.ports))]
 }

@@ -96,7 +96,7 @@ func (r *reader) input() (more bool, err error) {
 	return more, err
 }
 
-// list reads a list.
+// list reads a list in whatever format it has.
 func (r *reader) list(from io.Reader) (more bool, err error) {
 	r.tap = newTap(r.ctx, from)
 	raw := bufio.NewReaderSize(r.tap, maxLine)
@@ -116,7 +116,6 @@ func (r *reader) list(from io.Reader) (more bool, err error) {
 	return more, err
 }
 
-// contents reads a list in whatever format it has.
 func (r *reader) contents(raw *bufio.Reader) (more bool, err error) {
 	plain, compression, err := decompress(raw)
 	if err != nil {

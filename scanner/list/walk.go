@@ -163,7 +163,7 @@ const maxShared = 1 << 12
 
 func newLoader(l *List) *loader {
 	stream := keyStream(l.cfg.Seed)
-	keys := newScatterer(&stream)
+	keys := scatterer{newPerm(1<<32, &stream)}
 	return &loader{ports: l.ports, stream: stream, shared: map[labels]*labels{}, order: &order{keys: keys}}
 }
 
