@@ -1,13 +1,10 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
-	"net/netip"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -28,7 +25,6 @@ type askFlags struct {
 	trailingNUL bool
 	json        bool
 	brief       bool
-	watch       time.Duration
 }
 
 func (a *app) askCommand() *cobra.Command {
@@ -52,14 +48,18 @@ sent, and 4 if ask was interrupted.`,
   a2sscan ask 192.168.1.20 --query info --timeout 3s
   a2sscan ask play.example.com:27016 --json | jq -r .verdict`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			addr, err := f.address(cmd, args)
-			if err == nil {
-				err = f.refuse()
+			switch len(args) {
+			case 0:
+				return console.Fail(console.ExitUsage, "ask needs an address").WithHint("a2sscan ask 203.0.113.7:27015")
+			case 1:
+			default:
+				return console.Fail(console.ExitUsage, "more than one address: %s", console.Quoted(args[1], 40)).
+					WithHint("a2sscan scan queries many")
 			}
-			if err != nil {
+			if err := f.refuse(); err != nil {
 				return err
 			}
-			return a.ask(f, addr)
+			return a.ask(f, args[0])
 		},
 	}
 	fs := cmd.Flags()
@@ -68,8 +68,6 @@ sent, and 4 if ask was interrupted.`,
 	fs.Var(&f.source, "source", "address of this machine to send from (default: the system chooses)")
 	fs.BoolVar(&f.trailingNUL, "trailing-nul", false, "add a NUL byte to every request except info, as some old tools do")
 	fs.BoolVar(&f.brief, "brief", false, "print only the verdict and one sentence about it")
-	fs.DurationVar(&f.watch, "watch", 0, "query again every `D`, such as --watch 10s, and print what changed, until interrupted; with --brief, only the verdict (default off; without D: 5s)")
-	fs.Lookup("watch").NoOptDefVal = "5s"
 	fs.BoolVar(&f.json, "json", false, "print one JSON object with the verdict, the record and all datagrams")
 	return cmd
 }
@@ -81,30 +79,7 @@ func (f *askFlags) refuse() error {
 	}
 	return console.FirstBroken(
 		console.Rule{Broken: f.brief && f.json, Err: "--brief and --json exclude each other", Hint: "--json has the verdict first"},
-		console.Rule{Broken: f.watch < 0, Err: "--watch is negative", Hint: "--watch=10s asks every 10 seconds"},
-		console.Rule{Broken: f.watch > 0 && f.json, Err: "--watch prints changes, not JSON", Hint: "omit --json"},
 	)
-}
-
-// address returns the only argument. The interval of --watch may stand apart from it,
-// because a person who types --watch 2s means that.
-func (f *askFlags) address(cmd *cobra.Command, args []string) (string, error) {
-	if cmd.Flags().Changed("watch") && len(args) == 2 {
-		for i, arg := range args {
-			if every, err := time.ParseDuration(arg); err == nil {
-				f.watch = every
-				return args[1-i], nil
-			}
-		}
-	}
-	switch len(args) {
-	case 1:
-		return args[0], nil
-	case 0:
-		return "", console.Fail(console.ExitUsage, "ask needs an address").WithHint("a2sscan ask 203.0.113.7:27015")
-	}
-	return "", console.Fail(console.ExitUsage, "more than one address: %s", console.Quoted(args[1], 40)).
-		WithHint("a2sscan scan queries many")
 }
 
 // config returns the scanner's configuration for one server.
@@ -128,16 +103,18 @@ func (a *app) ask(f *askFlags, arg string) error {
 	if err != nil {
 		return err
 	}
-	once := func() (*transcript.Session, error) { return f.once(ctx, target, a.width()) }
-	if f.watch > 0 {
-		return transcript.Watch(ctx, a.term, a.term.Beside(a.out), f.watch, f.brief, once)
-	}
 	whole := !f.json && !f.brief
 	if whole && a.term.Interactive {
 		a.term.ShowStatus(fmt.Sprintf("asking %v for %s", target, strings.ReplaceAll(f.query.String(), ",", ", ")))
 	}
-	s, err := once()
+	s := &transcript.Session{Target: target, Width: a.width()}
+	err = s.Query(ctx, f.config())
 	a.term.ClearStatus()
+	if err != nil {
+		err = console.Fail(console.ExitUsage, "%w", err).WithHint("a2sscan ask --help lists the flags with units and defaults")
+	} else if s.Result == nil || ctx.Err() != nil && s.Result.Status != scanner.StatusOK {
+		err = console.Fail(console.ExitInterrupted, "interrupted before %v had answered every question", target)
+	}
 	if err != nil {
 		if whole {
 			io.WriteString(a.out, s.Datagrams())
@@ -152,19 +129,7 @@ func (a *app) ask(f *askFlags, arg string) error {
 	case transcript.Unsent:
 		code = console.ExitUsage
 	}
-	return console.Fail(code, "not every question has a complete answer: %s", strings.ReplaceAll(s.Verdict.Word, "_", " "))
-}
-
-// once queries a server once. The session is never nil.
-func (f *askFlags) once(ctx context.Context, target netip.AddrPort, width int) (*transcript.Session, error) {
-	s := &transcript.Session{Target: target, Width: width}
-	if err := s.Query(ctx, f.config()); err != nil {
-		return s, console.Fail(console.ExitUsage, "%w", err).WithHint("a2sscan ask --help lists the flags with units and defaults")
-	}
-	if s.Result == nil || ctx.Err() != nil && s.Result.Status != scanner.StatusOK {
-		return s, console.Fail(console.ExitInterrupted, "interrupted before %v had answered every question", target)
-	}
-	return s, nil
+	return console.Fail(code, "not every question has a complete answer: %s", s.Verdict.Plain())
 }
 
 // printSession prints the verdict, the datagrams and the record, or the whole

@@ -13,6 +13,8 @@ type removedFlag struct {
 var removed = map[string]removedFlag{
 	"--print-config": {instead: "the summary of a scan lists the flags that a file set, under config; scan --dry-run tries a file"},
 
+	"ask --watch": {instead: "a2sscan watch reports what changes; watch -n 5 a2sscan ask ADDR --brief repeats the verdict"},
+
 	"cat --json": {instead: "use --format json"},
 
 	"diff --port":      {instead: "a scan with --unanswered records the silent servers, so that diff knows who was asked"},

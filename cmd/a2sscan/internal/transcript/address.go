@@ -3,6 +3,7 @@ package transcript
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/netip"
 	"strconv"
 	"strings"
@@ -14,12 +15,10 @@ import (
 // defaultPort is the port of an address without one.
 const defaultPort = 27015
 
-// Lookup finds the IPv4 addresses of a host.
-type Lookup func(ctx context.Context, host string) ([]netip.Addr, error)
-
 // ResolveAddr parses arg, which is ip:port, ip, host:port or host. It looks up a host,
 // takes its first IPv4 address, and prints which address that is.
-func ResolveAddr(ctx context.Context, t *console.Terminal, lookup Lookup, arg string) (addr netip.AddrPort, err error) {
+func ResolveAddr(ctx context.Context, t *console.Terminal,
+	lookup func(ctx context.Context, host string) ([]netip.Addr, error), arg string) (addr netip.AddrPort, err error) {
 	shown := console.Quoted(arg, 60)
 	host, port := arg, uint64(defaultPort)
 	if name, digits, found := strings.Cut(arg, ":"); found && !strings.Contains(digits, ":") { // else an IPv6 address
@@ -47,11 +46,11 @@ func ResolveAddr(ctx context.Context, t *console.Terminal, lookup Lookup, arg st
 				WithHint("check the name; an ip:port needs no lookup")
 		}
 		ip = ips[0].Unmap()
+		more := ""
 		if len(ips) > 1 {
-			t.Say("%s has %d addresses; using %v", console.Plain(host, 60), len(ips), ip)
-		} else {
-			t.Say("%s is %v", console.Plain(host, 60), ip)
+			more = fmt.Sprintf(", the first of %d addresses", len(ips))
 		}
+		t.Say("%s is %v%s", console.Plain(host, 60), ip, more)
 	}
 	if ip.IsUnspecified() || ip.As4()[0] >= 224 {
 		return addr, console.Fail(console.ExitUsage, "%v: no server can have this address", ip).

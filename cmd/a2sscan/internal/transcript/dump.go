@@ -22,60 +22,42 @@ const (
 	wideSheet  = 110 // screens this wide get rows of 16 bytes, others of 8
 )
 
-// dump returns the rows for a datagram, according to what it is.
-func (v *evidence) dump(b []byte) []string {
-	switch {
-	case wire.IsSplit(b):
-		g := v.reply(b, false)
-		return v.rows(b, wire.ExplainFragment(b, g.layout, g.compressed))
-	case wire.IsSingle(b):
-		return v.rows(b, wire.Explain(b, v.ship))
-	}
-	return v.field("content", wire.Part{Name: "content", End: len(b)}, b)
-}
-
 // rows returns the bytes of b in hexadecimal digits, with their meaning beside them.
 // Of a list it shows the first items, and where the message ends inside a field. All
 // text is escaped and limited in length, because the bytes are hostile.
-func (v *evidence) rows(b []byte, parts iter.Seq[wire.Part]) (rows []string) {
+func (s *Session) rows(b []byte, parts iter.Seq[wire.Part]) (rows []string) {
 	item := "rule"
 	if wire.KindOf(b) == wire.KindPlayers {
 		item = "player"
 	}
-	var first, last wire.Part // of a run of fields that are not shown
-	flush := func() {
-		if first.End > 0 {
-			rows = append(rows, fmt.Sprintf("%*s…  %ss %d to %d, %d bytes",
-				dumpIndent+3, "", item, first.Item, last.Item, last.End-first.At))
-		}
-		first = wire.Part{}
-	}
+	var first wire.Part // of a run of fields that are not shown
 	for p := range parts {
 		if p.Item >= shownItems && !p.Cut {
 			if first.End == 0 {
 				first = p
+				rows = append(rows, "")
 			}
-			last = p
+			rows[len(rows)-1] = fmt.Sprintf("%*s…  %ss %d to %d, %d bytes",
+				dumpIndent+3, "", item, first.Item, p.Item, p.End-first.At)
 			continue
 		}
-		flush()
+		first = wire.Part{}
 		title := p.Name
 		if p.Item >= 0 {
 			title = fmt.Sprintf("%s %d: %s", item, p.Item, p.Name)
 		}
-		rows = append(rows, v.field(title, p, b[p.At:p.End])...)
+		rows = append(rows, s.field(title, p, b[p.At:p.End])...)
 	}
-	flush()
 	return rows
 }
 
 // field returns the rows of the field p, whose bytes are b, under a title.
-func (v *evidence) field(title string, p wire.Part, b []byte) (rows []string) {
+func (s *Session) field(title string, p wire.Part, b []byte) (rows []string) {
 	n := 8
-	if v.width >= wideSheet {
+	if s.Width >= wideSheet {
 		n = 16
 	}
-	room := max(v.width-(dumpIndent+4+2+3*n-1+2), 20)
+	room := max(s.Width-(dumpIndent+4+2+3*n-1+2), 20)
 	text := title + " "
 	switch {
 	case p.Cut && len(b) == 0:

@@ -27,7 +27,7 @@ func (s *Session) Text() string {
 			b.WriteString(strings.Join(console.Wrap("- "+sentence, s.Width, 2), "\n") + "\n")
 		}
 	}
-	fmt.Fprintf(&b, "verdict: %s\n", s.Verdict.plain())
+	fmt.Fprintf(&b, "verdict: %s\n", s.Verdict.Plain())
 	list(s.Verdict.Text)
 	if len(s.Verdict.Hints) > 0 {
 		b.WriteString("\nworth knowing:\n")
@@ -58,7 +58,7 @@ func (s *Session) Datagrams() string {
 		if e.sent {
 			word = "sent"
 		}
-		line := fmt.Sprintf("%9.1f ms  %-8s %5d bytes  %s", ms(s.since(e)), word, len(e.data), e.what)
+		line := fmt.Sprintf("%9.1f ms  %-8s %5d bytes  %s", s.since(e), word, len(e.data), e.what)
 		rows := console.Wrap(line, s.Width, 35)
 		if i >= dumpedEvents {
 			rows = rows[:1]
@@ -80,27 +80,30 @@ func (s *Session) Brief(onScreen bool) string {
 	if onScreen {
 		facts = strings.Join(console.Wrap(facts, s.Width, 0), "\n")
 	}
-	return fmt.Sprintf("verdict: %s\n%s\n", s.Verdict.plain(), facts)
+	return fmt.Sprintf("verdict: %s\n%s\n", s.Verdict.Plain(), facts)
 }
 
-// datagramJSON is a datagram in a session's JSON.
-type datagramJSON struct {
-	Millis float64 `json:"ms"` // since the first datagram
-	Sent   bool    `json:"sent"`
-	Addr   string  `json:"addr"` // the other end
-	Bytes  int     `json:"bytes"`
-	What   string  `json:"what"` // description; its wording may change
-	Hex    string  `json:"hex"`
+// since is the time since the first datagram in milliseconds.
+func (s *Session) since(e *event) float64 {
+	// On loopback, the kernel's timestamp of a reply may be earlier than the program's
+	// timestamp of its request.
+	return ms(max(0, e.at-s.events[0].at))
 }
 
 // JSON returns the session as one line of JSON without a newline, for programs.
 func (s *Session) JSON() []byte {
-	var all []datagramJSON
+	type datagram struct {
+		Millis float64 `json:"ms"` // since the first datagram
+		Sent   bool    `json:"sent"`
+		Addr   string  `json:"addr"` // the other end
+		Bytes  int     `json:"bytes"`
+		What   string  `json:"what"` // description; its wording may change
+		Hex    string  `json:"hex"`
+	}
+	var all []datagram
 	for i := range s.events {
 		e := &s.events[i]
-		all = append(all, datagramJSON{
-			ms(s.since(e)), e.sent, e.addr.String(), len(e.data), e.what, hex.EncodeToString(e.data),
-		})
+		all = append(all, datagram{s.since(e), e.sent, e.addr.String(), len(e.data), e.what, hex.EncodeToString(e.data)})
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -110,18 +113,15 @@ func (s *Session) JSON() []byte {
 		Addr   string `json:"addr"`
 		*Verdict
 		Record    json.RawMessage `json:"record"`
-		Datagrams []datagramJSON  `json:"datagrams"`
+		Datagrams []datagram      `json:"datagrams"`
 		LeftOut   int             `json:"datagrams_left_out"` // datagrams beyond the limits
 	}{1, s.Target.String(), &s.Verdict, record.Append(nil, "", s.Result), all, s.leftOut})
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// shownMembers is how many members of an object or array are shown. shownRaw is the
-// limit for rules_raw, which is meant for programs. The record itself has no limit.
-const (
-	shownMembers = 30
-	shownRaw     = 3
-)
+// shownMembers is how many members of an object or array are shown. The record itself
+// has no limit.
+const shownMembers = 30
 
 // pretty appends the JSON value of a key of the record as lines of at most width
 // characters. A value that fits stays on one line. Values and lists that are too long
@@ -135,11 +135,8 @@ func pretty(lines []string, width int, key string, value json.RawMessage, indent
 		return append(lines, console.Plain(line, width))
 	}
 	most := shownMembers
-	switch {
-	case indent == "":
+	if indent == "" {
 		most = math.MaxInt
-	case key == `"rules_raw": `:
-		most = shownRaw
 	}
 	lines = append(lines, indent+key+string(value[:1]))
 	d := json.NewDecoder(bytes.NewReader(value))

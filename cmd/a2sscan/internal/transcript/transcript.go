@@ -13,6 +13,7 @@ import (
 
 	"github.com/a2sscan/a2sscan/reasm"
 	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/wire"
 )
 
 // Session is a session with one server. Query fills in everything but the target and
@@ -31,7 +32,20 @@ type Session struct {
 	bytes    int // in the events
 	leftOut  int // datagrams beyond the limits
 	received int // datagrams from the target
-	seen     evidence
+
+	// What the datagrams explained so far show together.
+	table      *reasm.Table
+	unpack     reasm.Unpacker
+	repeats    int                     // requests that were sent again with the same bytes
+	asksAnew   [wire.NumQuestions]bool // a request for the question had no challenge
+	strangers  []string                // addresses that sent something although they were not queried, at most three and "…"
+	junk       string                  // describes the target's first datagram that is not A2S; "": none
+	speaks     bool                    // the target sent A2S
+	challenged bool                    // the target sent challenges
+	challenge  []byte                  // the last challenge
+	longest    int                     // bytes of the longest datagram from the target
+	replies    []*splitReply           // in the order of their first fragments
+	ship       wire.ShipHint
 }
 
 // event is a datagram that was sent or received.
@@ -85,24 +99,6 @@ func (s *Session) trace(now time.Duration, sent bool, addr netip.AddrPort, datag
 	}
 	s.bytes += len(datagram)
 	s.events = append(s.events, event{at: now, sent: sent, addr: addr, data: bytes.Clone(datagram)})
-}
-
-// explain describes all datagrams.
-func (s *Session) explain() {
-	s.Width = max(s.Width, leastWidth)
-	s.seen = evidence{
-		target: s.Target, width: s.Width, table: reasm.New(0), known: map[string]bool{},
-	}
-	for i := range s.events {
-		s.seen.add(&s.events[i])
-	}
-}
-
-// since is the time since the first datagram.
-func (s *Session) since(e *event) time.Duration {
-	// On loopback, the kernel's timestamp of a reply may be earlier than the program's
-	// timestamp of its request.
-	return max(0, e.at-s.events[0].at)
 }
 
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

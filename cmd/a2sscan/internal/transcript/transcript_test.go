@@ -64,7 +64,7 @@ func TestPretty(t *testing.T) {
     "aa",
     "bb",
     "cc",
-    … 1 more, which --json prints
+    "dd"
   ]
 }`
 	if got != want {
@@ -91,7 +91,7 @@ func FuzzTranscript(f *testing.F) {
 		}
 		s.explain()
 		text := s.Datagrams()
-		for _, g := range s.seen.replies {
+		for _, g := range s.replies {
 			text += g.fault() + "\n"
 		}
 		checkVisible(t, text, s.Width)
@@ -109,7 +109,7 @@ func TestRequests(t *testing.T) {
 		"rules request, no challenge, and one more NUL":            append(wire.AppendRequest(nil, wire.QuestionRules, wire.NoChallenge), 0),
 		"ping": wire.AppendRequest(nil, wire.QuestionPing, 0),
 	} {
-		if got := new(evidence).describeRequest(b); got != want {
+		if got := new(Session).describeRequest(b); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
@@ -173,7 +173,8 @@ func TestPopulation(t *testing.T) {
 		"0 of 16 players and 5 bots (info says 1 of 16)": {Info: wire.Info{Players: 1, MaxPlayers: 16, Bots: 1},
 			Game: &game.Game{Bots: 5, Has: 1 << game.KeyBots}},
 	} {
-		if got := population(&r); got != want {
+		r.HasInfo = true
+		if got := (&Session{Result: &r}).summary(); got != `: "", map "", `+want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

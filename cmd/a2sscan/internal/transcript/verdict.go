@@ -3,6 +3,7 @@ package transcript
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -30,15 +31,11 @@ const (
 	incomplete = "incomplete"
 )
 
-// plain returns the word of the verdict for a person.
-func (v *Verdict) plain() string { return strings.ReplaceAll(v.Word, "_", " ") }
+// Plain returns the word of the verdict for a person.
+func (v *Verdict) Plain() string { return strings.ReplaceAll(v.Word, "_", " ") }
 
 func (v *Verdict) add(format string, args ...any) {
 	v.Text = append(v.Text, fmt.Sprintf(format, args...))
-}
-
-func (v *Verdict) addHint(format string, args ...any) {
-	v.Hints = append(v.Hints, fmt.Sprintf(format, args...))
 }
 
 // errorWord returns the word for an error for a person.
@@ -67,9 +64,9 @@ func (s *Session) judge() {
 			"firewall on the way to it, reports by ICMP that the port or the address is unreachable"},
 		{"challenge_loop", useless && failed(wire.ErrChallengeLoop), "it answers every request with a new " +
 			"challenge, even a request that carries the last one: the server is broken, or a filter blocks everyone"},
-		{"not_a2s", useless && s.seen.junk != "" && !s.seen.speaks,
-			"something answers, but it is not A2S (is it the right port?): " + s.seen.junk},
-		{"filtered", useless && failed(wire.ErrTimeout) && s.seen.challenged, "it sends challenges but does not " +
+		{"not_a2s", useless && s.junk != "" && !s.speaks,
+			"something answers, but it is not A2S (is it the right port?): " + s.junk},
+		{"filtered", useless && failed(wire.ErrTimeout) && s.challenged, "it sends challenges but does not " +
 			"answer requests that carry them: a filter protects the server, or its limit of queries per second is used up"},
 		{incomplete, useless && failed(wire.ErrIncomplete),
 			"it answers in fragments, and some of them do not arrive: a firewall or packet loss"},
@@ -79,8 +76,8 @@ func (s *Session) judge() {
 			"nothing could be sent: this system has no route there, or its own firewall forbids it"},
 		{late, s.late() > 0, fmt.Sprintf("it answers, but later than the timeout of %v: try --timeout %v",
 			s.timeout, 4*s.timeout)},
-		{elsewhere, len(s.seen.strangers) > 0, fmt.Sprintf("the answer comes from %s instead: the server has "+
-			"several addresses, or something on the way rewrites them", strings.Join(s.seen.strangers, ", "))},
+		{elsewhere, len(s.strangers) > 0, fmt.Sprintf("the answer comes from %s instead: the server has "+
+			"several addresses, or something on the way rewrites them", strings.Join(s.strangers, ", "))},
 		{silent, true, "no answer at all"},
 	} {
 		if c.holds {
@@ -100,39 +97,40 @@ func (s *Session) answered() bool {
 // late counts the datagrams that arrived after the last timeout of their question.
 func (s *Session) late() int { return s.received - int(s.Result.Received) }
 
-// questions returns the words of the questions for which is returns true. code says why
-// a question has no complete answer; 0: it has one.
-func (s *Session) questions(is func(q wire.Question, code wire.Error) bool) (words []string) {
+// open returns the questions without a complete answer, by the reason. Those in borrowed
+// were only asked with the challenge of another question, because the server never had a
+// request for one of their own.
+func (s *Session) open() (borrowed []string, others map[wire.Error][]string) {
+	others = map[wire.Error][]string{}
 	for q := range wire.Question(wire.NumQuestions) {
-		if is(q, s.Result.Err[q]) {
-			words = append(words, q.String())
+		if code := s.Result.Err[q]; code == wire.ErrTimeout && !s.asksAnew[q] {
+			borrowed = append(borrowed, q.String())
+		} else if code != 0 {
+			others[code] = append(others[code], q.String())
 		}
 	}
-	return words
-}
-
-// unheard returns the unanswered questions: those that were only asked with the
-// challenge of another question, because the server never had a request for one of
-// their own, or the others.
-func (s *Session) unheard(borrowed bool) []string {
-	return s.questions(func(q wire.Question, code wire.Error) bool {
-		return code == wire.ErrTimeout && s.seen.asksAnew[q] != borrowed
-	})
+	return borrowed, others
 }
 
 // unanswered lists the questions without a complete answer.
 func (s *Session) unanswered() string {
+	borrowed, others := s.open()
+	mute := others[wire.ErrTimeout]
+	delete(others, wire.ErrTimeout)
 	var parts []string
-	add := func(before string, questions []string, after string) {
-		if len(questions) > 0 {
-			parts = append(parts, before+strings.Join(questions, " and ")+after)
+	for _, p := range []struct {
+		before    string
+		questions []string
+		after     string
+	}{
+		{"silent on ", mute, ""},
+		{"it did not answer ", borrowed, " with the challenge of another question"},
+		{"its answer to ", slices.Sorted(slices.Values(slices.Concat(slices.Collect(maps.Values(others))...))), " is not complete"},
+	} {
+		if len(p.questions) > 0 {
+			parts = append(parts, p.before+strings.Join(p.questions, " and ")+p.after)
 		}
 	}
-	add("silent on ", s.unheard(false), "")
-	add("it did not answer ", s.unheard(true), " with the challenge of another question")
-	add("its answer to ", s.questions(func(_ wire.Question, code wire.Error) bool {
-		return code != 0 && code != wire.ErrTimeout
-	}), " is not complete")
 	return strings.Join(parts, ", and ")
 }
 
@@ -141,8 +139,16 @@ func (s *Session) summary() string {
 	r := s.Result
 	var parts []string
 	if in := &r.Info; r.HasInfo {
-		parts = append(parts, fmt.Sprintf("%s, map %s, %s",
-			console.Quoted(string(in.Name), 60), console.Quoted(string(in.Map), 40), population(r)))
+		p := r.Population() // people as the game counts them
+		text := fmt.Sprintf("%s, map %s, %d of %d players",
+			console.Quoted(string(in.Name), 60), console.Quoted(string(in.Map), 40), p.People, p.Places)
+		if p.Bots > 0 {
+			text += " and " + console.Plural(uint64(p.Bots), "bot")
+		}
+		if p.Elsewhere && p.People != int(in.Players) {
+			text += fmt.Sprintf(" (info says %d of %d)", in.Players, in.MaxPlayers)
+		}
+		parts = append(parts, text)
 	}
 	if r.HasRules {
 		parts = append(parts, fmt.Sprintf("%d rules", len(r.Rules)))
@@ -154,20 +160,6 @@ func (s *Session) summary() string {
 		return ""
 	}
 	return ": " + strings.Join(parts, "; ")
-}
-
-// population describes who plays: people as the game counts them, and bots
-// separately.
-func population(r *scanner.Result) string {
-	p := r.Population()
-	text := fmt.Sprintf("%d of %d players", p.People, p.Places)
-	if p.Bots > 0 {
-		text += " and " + console.Plural(uint64(p.Bots), "bot")
-	}
-	if p.Elsewhere && p.People != int(r.Info.Players) {
-		text += fmt.Sprintf(" (info says %d of %d)", r.Info.Players, r.Info.MaxPlayers)
-	}
-	return text
 }
 
 // questionErrors explain why a question has no complete answer, where the word for the
@@ -188,15 +180,15 @@ var questionErrors = [wire.NumErrors]string{
 // once, which fragments are missing, and what silence may mean.
 func (s *Session) explainFaults() {
 	r, v := s.Result, &s.Verdict
-	for code := wire.Error(1); code < wire.NumErrors; code++ {
-		of := s.questions(func(_ wire.Question, c wire.Error) bool { return c == code })
-		if len(of) > 0 && (v.Word == faulty || s.answered() && code != wire.ErrTimeout) {
-			v.add("%s: %s", strings.Join(of, ", "), cmp.Or(questionErrors[code], errorWord(code)))
+	_, open := s.open()
+	for _, code := range slices.Sorted(maps.Keys(open)) {
+		if v.Word == faulty || s.answered() && code != wire.ErrTimeout {
+			v.add("%s: %s", strings.Join(open[code], ", "), cmp.Or(questionErrors[code], errorWord(code)))
 		}
 	}
 	const most = 4
 	lost := 0
-	for _, g := range s.seen.replies {
+	for _, g := range s.replies {
 		// If the server answered completely, the fragments arrived later.
 		if fault := g.fault(); fault != "" && r.Status != scanner.StatusOK {
 			if lost++; lost <= most {
@@ -228,10 +220,16 @@ func (s *Session) explainFaults() {
 // addHints adds hints: why other programs may fail to query this server, and what else
 // was unusual.
 func (s *Session) addHints() {
-	r, v, seen := s.Result, &s.Verdict, &s.seen
-	answered, layouts := s.answered(), seen.layouts()
-	borrowed := s.unheard(true)
-	mute := slices.DeleteFunc(s.unheard(false), func(word string) bool { return word == wire.QuestionInfo.String() })
+	r, v, answered := s.Result, &s.Verdict, s.answered()
+	borrowed, open := s.open()
+	mute := slices.DeleteFunc(open[wire.ErrTimeout], func(word string) bool { return word == wire.QuestionInfo.String() })
+	var forms []string
+	for _, g := range s.replies {
+		if g.layout != wire.LayoutUnknown && !slices.Contains(forms, g.form()) {
+			forms = append(forms, g.form())
+		}
+	}
+	layouts := strings.Join(forms, "; ")
 	for _, hint := range []struct {
 		holds bool
 		text  string
@@ -243,16 +241,18 @@ func (s *Session) addHints() {
 		{answered && r.HasInfo && !r.Unchallenged.Has(wire.QuestionInfo),
 			"it requires a challenge for info: programs from before December 2020 do not send one, and time out"},
 		{answered && layouts != "", "it answers in fragments (layout " + layouts + "): a program must reassemble them"},
-		{answered && seen.longest > 1400, fmt.Sprintf("a reply of %d bytes arrived in one datagram: it needs IP fragments, "+
-			"which firewalls often drop, and a buffer larger than the 1400 bytes of many programs", seen.longest)},
+		{answered && s.longest > 1400, fmt.Sprintf("a reply of %d bytes arrived in one datagram: it needs IP fragments, "+
+			"which firewalls often drop, and a buffer larger than the 1400 bytes of many programs", s.longest)},
 		{answered && r.Info.Has&wire.HasAddress != 0 && r.Info.Format == wire.FormatSource,
 			"it answers info twice, in the old format and in the new one"},
-		{r.Status == scanner.StatusOK && seen.repeats > 0,
-			console.Plural(seen.repeats, "request") + " had to be repeated: packets were lost, or it limits queries"},
+		{r.Status == scanner.StatusOK && s.repeats > 0,
+			console.Plural(s.repeats, "request") + " had to be repeated: packets were lost, or it limits queries"},
 		{s.late() > 0 && r.Status != scanner.StatusOK && v.Word != late,
 			fmt.Sprintf("%s arrived too late: try --timeout %v", console.Plural(s.late(), "datagram"), 4*s.timeout)},
 		{layouts != "" && v.Word == incomplete,
 			"if the same fragments are missing each time, fragments of that size do not get through"},
+		{len(s.strangers) > 0 && v.Word != elsewhere,
+			"datagrams also came from " + strings.Join(s.strangers, ", ") + ", which was not queried"},
 	} {
 		if hint.holds {
 			v.Hints = append(v.Hints, hint.text)
@@ -260,10 +260,8 @@ func (s *Session) addHints() {
 	}
 	for i := range game.FlagRules {
 		if rule := &game.FlagRules[i]; r.Flags&(1<<i) != 0 {
-			v.addHint("its record has the flag %s: %s (innocent causes: %s)", rule.Word, rule.Rule, rule.Innocent)
+			v.Hints = append(v.Hints, fmt.Sprintf("its record has the flag %s: %s (innocent causes: %s)",
+				rule.Word, rule.Rule, rule.Innocent))
 		}
-	}
-	if len(seen.strangers) > 0 && v.Word != elsewhere {
-		v.addHint("datagrams also came from %s, which was not queried", strings.Join(seen.strangers, ", "))
 	}
 }
