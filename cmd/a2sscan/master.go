@@ -26,7 +26,6 @@ type masterCommandFlags struct {
 	outFlags
 	logFlag
 	json  bool
-	raw   bool
 	most  uint64
 	quiet bool
 }
@@ -73,7 +72,6 @@ and never shows it.`,
 		"write the list to `PATH`, compressed if it ends in .zst or .gz; -: standard output")
 	fs.BoolVar(&f.force, "force", false, "replace an existing output once the new list is complete")
 	fs.BoolVar(&f.json, "json", false, "write NDJSON with everything that the master says about each server")
-	fs.BoolVar(&f.raw, "raw", false, "with --udp: write the pages in binary, as received")
 	fs.Uint64VarP(&f.most, "max-servers", "n", 0, "fetch at most `N` servers; 0: all (default 0)")
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "print no status and no closing lines, only errors")
 	f.logFlag.add(cmd)
@@ -89,8 +87,6 @@ func (f *masterCommandFlags) check() error {
 	}{
 		{f.UDP != "" && f.URL != "", "--udp and --url exclude each other", "--url is the address of a Web API"},
 		{f.UDP != "" && f.KeyFile != "", "--udp and --key-file exclude each other", "a master server needs no key"},
-		{f.raw && f.UDP == "", "--raw without --udp", "--json keeps what the Web API sends"},
-		{f.raw && f.json, "--raw and --json exclude each other", "scan reads either"},
 	}
 	for _, r := range rules {
 		if r.bad {
@@ -109,21 +105,14 @@ func (f *masterCommandFlags) check() error {
 // master fetches a list and writes it.
 func (a *app) master(f *masterCommandFlags) error {
 	toScreen := !f.toFile() && console.IsTerminal(a.out.w)
-	if f.raw && toScreen {
-		return console.Fail(console.ExitUsage, "--raw is binary, and standard output is a terminal").
-			WithHint("name a file with -o PATH, or pipe it into a2sscan scan")
-	}
 	out, err := masterlist.NewOutput(f.output, f.force, a.out)
 	if err != nil {
 		return err
 	}
 	ctx, end := shutdown.Interruptible(true)
 	defer end()
-	out.Raw, out.JSON, out.Most = f.raw, f.json, f.most
+	out.JSON, out.Most = f.json, f.most
 	h := masterlist.Handlers{Server: out.Add, Flush: out.Flush}
-	if f.raw {
-		h.Page = out.Write
-	}
 	quiet := f.quiet || a.term.Interactive && toScreen
 	a.sends = true
 	stats, err := f.Fetch(ctx, a.term, h, quiet)

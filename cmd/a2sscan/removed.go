@@ -73,6 +73,8 @@ var removed = map[string]removedFlag{
 	"master --web":                      {instead: `omit it: the Web API is the default`},
 	"master and scan --whitelisted":     {instead: `--filter '\white\1'`, matters: true},
 
+	"master --raw": {instead: "the pages of a master server only have addresses, which master writes as text"},
+
 	"merge --origins": {instead: "a2sscan diff compares what two places in the network see"},
 
 	"scan --all-hashes": {instead: "the hash of players is always recorded; the other answers are in the record, or with --raw byte by byte"},

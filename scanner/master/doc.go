@@ -52,7 +52,7 @@
 //
 // # Lists in files
 //
-// [Kinds] read lists in the formats of the masters: pages, answers of GetServerList
-// and ISteamApps/GetServersAtAddress, and only the array of servers of such an answer.
+// [Kinds] read lists in the formats of the Web API: answers of GetServerList and
+// ISteamApps/GetServersAtAddress, and only the array of servers of such an answer.
 // Package list reads text and NDJSON.
 package master

@@ -134,18 +134,6 @@ func (c collected) handle(t testing.TB) func(*master.Server) error {
 	}
 }
 
-// handleItem adapts handle to Kind.Read, and fails the test for bad entries.
-func (c collected) handleItem(t testing.TB) func(int, *master.Server, error) error {
-	return func(item int, s *master.Server, bad error) error {
-		if bad != nil {
-			t.Errorf("%d: %v", item, bad)
-			return nil
-		}
-		c[s.Addr] = true
-		return nil
-	}
-}
-
 // kindOf returns the kind of a list, or a Kind without a name.
 func kindOf(t testing.TB, list []byte) master.Kind {
 	t.Helper()

@@ -18,8 +18,9 @@ type Kind struct {
 	// are enough.
 	Sniff func(head []byte) bool
 
-	// Read passes the entries of a list to handle, in order. An entry that has no usable
-	// address comes with the reason, and with its number, counted from 1. The Server is valid until handle returns.
+	// Read passes the entries of a list to handle, in order, with their numbers from 1.
+	// An entry that has no usable address comes with the reason. The Server is valid
+	// until handle returns.
 	// Read returns an error of r or handle unchanged; any other error is or wraps
 	// ErrMalformed or ErrTooMuch. It keeps only one entry in memory, and does not remove
 	// duplicates.
@@ -28,7 +29,6 @@ type Kind struct {
 
 // Kinds are the formats in which masters send lists.
 var Kinds = []Kind{
-	{"reply pages of a master server", isPages, readPages},
 	{"Web API JSON (GetServersAtAddress)", isAtAddress.Match, readAnswers},
 	{"Web API JSON (GetServerList)", isAnswer.Match, readAnswers},
 	{"Web API JSON (one server per line)", isElement.Match, readElements},
@@ -42,11 +42,6 @@ var (
 	isElement   = regexp.MustCompile(`^\x{FEFF}?\s*\{\s*"addr"\s*:\s*"[^"]*"\s*,\s*"(gameport|gmsindex)"`)
 	isAtAddress = regexp.MustCompile(`^\x{FEFF}?\s*\{\s*"response"\s*:\s*\{(\s*"success"|(?s:.*)"gmsindex")`)
 )
-
-func isPages(head []byte) bool {
-	n := min(len(head), len(pageHeader))
-	return n > 0 && string(head[:n]) == pageHeader[:n]
-}
 
 func readAnswers(r io.Reader, handle func(int, *Server, error) error) error {
 	in := bufio.NewReader(r)
@@ -83,42 +78,4 @@ func readElements(r io.Reader, handle func(int, *Server, error) error) error {
 		}
 	}
 	return lines.Err()
-}
-
-// readPages reads the addresses of pages, one after the other. If a header begins
-// inside an address, the page before it was truncated. Bytes after a terminator that do
-// not begin a page are skipped.
-func readPages(r io.Reader, handle func(int, *Server, error) error) error {
-	in := bufio.NewReaderSize(r, 64<<10)
-	ended := false // after a terminator, before the next header
-	for item := 1; ; {
-		b, err := in.Peek(2*addrLen - 1)
-		if err != nil && err != io.EOF {
-			return err
-		}
-		at := bytes.Index(b, []byte(pageHeader))
-		switch {
-		case len(b) == 0:
-			return nil
-		case at == 0:
-			in.Discard(len(pageHeader))
-			ended = false
-		case at > 0:
-			in.Discard(at)
-		case ended: // a header may begin in the last bytes of b
-			in.Discard(max(1, len(b)-len(pageHeader)+1))
-		case len(b) < addrLen:
-			return fmt.Errorf("%w: it ends in the middle of an address", ErrMalformed)
-		case addrAt(b) == noSeed:
-			in.Discard(addrLen)
-			ended = true
-		default:
-			s := Server{Addr: addrAt(b)}
-			in.Discard(addrLen)
-			if err := handle(item, &s, nil); err != nil {
-				return err
-			}
-			item++
-		}
-	}
 }

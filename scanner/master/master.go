@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 )
 
 // DefaultWeb is the address of Valve's GetServerList.
@@ -45,9 +44,6 @@ type Config struct {
 	Answers   uint64        // maximum number of answers; zero: 50,000 pages, or 1,000 answers of the Web API
 	Cap       int           // an answer of this many servers, or a multiple, counts as cut; zero: 10,000
 
-	// Page is called with each new page of a master server, before its servers are
-	// passed to handle. The datagram is valid until Page returns. Page may be nil.
-	Page     func(datagram []byte) error
 	Progress func(Stats) // called between requests; may be nil
 
 	// Dial opens the connection to a master server; nil: a net.Dialer. Each Write must
@@ -81,11 +77,16 @@ type Server struct {
 	// are untrusted; all unprintable characters are escaped.
 	Details []byte
 
+	sampled
+	region string // a number; empty: unknown
+	odd    bool   // a field has a wrong type and was dropped
+}
+
+// sampled holds the properties of a server by which a list can be divided.
+type sampled struct {
 	name, gameMap string
 	players       string // "1": somebody plays
 	linux         string // "1": the server runs on Linux
-	region        string // a number; empty: unknown
-	odd           bool   // a field has a wrong type and was dropped
 }
 
 // AppendLine appends the server as a line of NDJSON:
@@ -128,16 +129,15 @@ type Stats struct {
 }
 
 // Fetch fetches a list and passes each server to handle once, as soon as it arrives;
-// the Server is valid until handle returns. The fetch ends early if handle or
-// Config.Page returns an error, which Fetch returns unchanged, or if ctx ends. The
-// Stats are correct even if Fetch returns an error.
+// the Server is valid until handle returns. The fetch ends early if handle returns an
+// error, which Fetch returns unchanged, or if ctx ends. The Stats are correct even if
+// Fetch returns an error.
 //
 // No error, and nothing that it wraps, contains the key or the URL of the Web API.
 func Fetch(ctx context.Context, cfg Config, handle func(*Server) error) (Stats, error) {
 	f := fetch{Config: cfg, handle: handle, seen: make(map[netip.AddrPort]struct{})}
 	f.Max = cmp.Or(f.Max, 10_000_000) // the set of that many addresses takes about 400 MB
 	f.Cap = cmp.Or(f.Cap, 10_000)
-	f.stats.End = "the list is incomplete"
 	var err error
 	if cfg.UDP != "" {
 		err = f.overUDP(ctx)
@@ -175,7 +175,7 @@ func (f *fetch) withDefaults(timeout, maxWait time.Duration, retries int, answer
 	}
 }
 
-// callerError is an error of a function that the caller passed.
+// callerError is an error of the function that the caller passed.
 type callerError struct{ error }
 
 // relays is the network from which Steam gives servers behind its relays an address.
@@ -208,7 +208,10 @@ func (f *fetch) add(s *Server) (fresh bool, err error) {
 func (f *fetch) pause(ctx context.Context, wait time.Duration, why string) error {
 	if f.Progress != nil {
 		now := f.stats
-		now.Wait, now.Why = wait, why
+		now.Wait = wait
+		if wait > 0 {
+			now.Why = why
+		}
 		f.Progress(now)
 	}
 	if wait <= 0 {
@@ -232,11 +235,7 @@ func (f *fetch) awaitLimits(ctx context.Context) error {
 			wait = max(wait, oldest.Add(l.in).Sub(now))
 		}
 	}
-	why := ""
-	if wait > 0 {
-		why = "keeping the master's limits"
-	}
-	err := f.pause(ctx, wait, why)
+	err := f.pause(ctx, wait, "keeping the master's limits")
 	f.sent = append(f.sent, time.Now())
 	f.sent = f.sent[max(len(f.sent)-most, 0):]
 	f.stats.Requests++
@@ -269,14 +268,6 @@ const hidden = "[key]"
 // Format prints "[key]" for every verb.
 func (Key) Format(f fmt.State, _ rune) { f.Write([]byte(hidden)) }
 
-// hide replaces the key with "[key]" in a text from another package.
-func (k Key) hide(text string) string {
-	if k.secret == "" {
-		return text
-	}
-	return strings.ReplaceAll(text, k.secret, hidden)
-}
-
 // show quotes an untrusted string for a message. Unprintable characters become Go
 // escape sequences, and a string of more than 80 characters is cut.
 func show(s string) string {
@@ -296,12 +287,4 @@ func times(n int) string {
 		return "once"
 	}
 	return fmt.Sprintf("%d times", n)
-}
-
-// expressible reports whether a filter can express a condition: masters do not know the
-// bytes that U+FFFD stands for, and * is a pattern only at the end.
-func expressible(c Condition) bool {
-	stars := strings.Count(c.Value, "*")
-	return c.check() == nil && !strings.ContainsRune(c.Value, utf8.RuneError) &&
-		(stars == 0 || stars == 1 && strings.HasSuffix(c.Value, "*"))
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/netip"
 	"os"
 	"strings"
 	"testing"
@@ -20,7 +19,6 @@ const atAddress = `{"response":{"success":true,"servers":[{"addr":"203.0.113.7:2
 
 // The names of the kinds; the name of a list that none of them recognises is empty.
 const (
-	pages   = "reply pages of a master server"
 	answers = "Web API JSON (GetServerList)"
 	atAddr  = "Web API JSON (GetServersAtAddress)"
 
@@ -46,8 +44,6 @@ func TestSniff(t *testing.T) {
 		name, first string
 		want        string
 	}{
-		{"pages", header + "\xCB\x00\x71\x07\x69\x87", pages},
-		{"the first bytes of pages", header[:3], pages},
 		{"another message", "\xFF\xFF\xFF\xFFI\x11", ""},
 		{"GetServerList", `{"response":{"servers":[{"addr":"1.2.3.4:5","gameport":5}]}}`, answers},
 		{"GetServerList, spread out", "\xEF\xBB\xBF\r\n{\n\t\"response\": {\n\t\t\"servers\": [\n", answers},
@@ -107,11 +103,7 @@ func addrs(servers []master.Server) string {
 
 // TestReader checks lists of every Kind. It reads short lists also in small pieces.
 func TestReader(t *testing.T) {
-	const (
-		a, b = "\xCB\x00\x71\x07\x69\x87", "\x01\x02\x03\x04\x00\x50"
-		end  = "\x00\x00\x00\x00\x00\x00"
-		ab   = "203.0.113.7:27015 1.2.3.4:80"
-	)
+	const ab = "203.0.113.7:27015 1.2.3.4:80"
 	junk := `,"junk":"` + strings.Repeat("x", 9<<20) + `"}`
 	long := `{"ip":"9.9.9.9","port":9,"addr":"9.9.9.9:9"` + junk + "\n"
 	tests := []struct {
@@ -121,19 +113,6 @@ func TestReader(t *testing.T) {
 		err        error
 		bad        int
 	}{
-		{"pages", header + a + header + b + end, pages, ab, nil, 0},
-		{"lists of pages", header + a + end + header + b + end, pages, ab, nil, 0},
-		{"no terminator", header + a + b, pages, ab, nil, 0},
-		{"empty pages", header + header + end + header, pages, "", nil, 0},
-		{"a page cut off between others", header + a + b[:4] + header + b + end, pages, ab, nil, 0},
-		{"cut off after a byte", header + a + b[:1] + header + b, pages, ab, nil, 0},
-		{"cut off at the end", header + a + b + a[:5], pages, ab, master.ErrMalformed, 0},
-		{"cut off in a header", header + a + b + header[:4], pages, ab, master.ErrMalformed, 0},
-		{"bytes behind the terminator", header + a + end + "hello" + header + b, pages, ab, nil, 0},
-		{"bytes at the end", header + a + b + end + "good bye, this is the end", pages, ab, nil, 0},
-		{"no servers", header + end, pages, "", nil, 0},
-		{"unscannable", header + "\x00\x00\x00\x00\x69\x87" + "\x01\x02\x03\x04\x00\x00" + end, pages, "0.0.0.0:27015 1.2.3.4:0", nil, 0},
-
 		{"an answer", `{"response":{"servers":[{"addr":"203.0.113.7:27015"},{"addr":"1.2.3.4:80"}]}}`, answers, ab, nil, 0},
 		{"two answers", `{"response":{"servers":[{"addr":"203.0.113.7:27015"}]}}` + "\n" + `{"response":{}}{"response":{"servers":[{"addr":"1.2.3.4:80"}]}} `, answers, ab, nil, 0},
 		{"other keys", "\xEF\xBB\xBF" + `{"response":{"x":[1,{"servers":2}],"servers":[{"addr":"203.0.113.7:27015","y":{"addr":"9.9.9.9:9"}},{"addr":"1.2.3.4:80"}],"z":{}},"w":[]}`, answers, ab, nil, 0},
@@ -201,15 +180,11 @@ func TestReaderInvalid(t *testing.T) {
 // TestReaderErrors checks that Read returns an error of the io.Reader, and that it has
 // passed on servers before that error.
 func TestReaderErrors(t *testing.T) {
-	for _, list := range []string{
-		header + "\xCB\x00\x71\x07\x69\x87",
-		`{"response":{"servers":[{"addr":"203.0.113.7:27015"}]}}`,
-	} {
-		in := io.MultiReader(strings.NewReader(strings.Repeat(list, 4)), iotest.ErrReader(os.ErrPermission))
-		servers, _, _, err := read(t, []byte(list), in)
-		if len(servers) == 0 || !errors.Is(err, os.ErrPermission) {
-			t.Errorf("%.10q: %d servers, %v", list, len(servers), err)
-		}
+	const list = `{"response":{"servers":[{"addr":"203.0.113.7:27015"}]}}`
+	in := io.MultiReader(strings.NewReader(strings.Repeat(list, 4)), iotest.ErrReader(os.ErrPermission))
+	servers, _, _, err := read(t, []byte(list), in)
+	if len(servers) == 0 || !errors.Is(err, os.ErrPermission) {
+		t.Errorf("%d servers, %v", len(servers), err)
 	}
 }
 
@@ -217,18 +192,14 @@ func TestReaderErrors(t *testing.T) {
 // unchanged.
 func TestReaderStops(t *testing.T) {
 	enough := errors.New("enough")
-	for _, list := range []string{
-		header + strings.Repeat("\xCB\x00\x71\x07\x69\x87", 3),
-		`{"response":{"servers":[{"addr":"203.0.113.7:27015"},{},{}]}}`,
-	} {
-		n := 0
-		err := kindOf(t, []byte(list)).Read(strings.NewReader(list), func(int, *master.Server, error) error {
-			n++
-			return enough
-		})
-		if err != enough || n != 1 {
-			t.Errorf("%.10q: %v after %d", list, err, n)
-		}
+	const list = `{"response":{"servers":[{"addr":"203.0.113.7:27015"},{},{}]}}`
+	n := 0
+	err := kindOf(t, []byte(list)).Read(strings.NewReader(list), func(int, *master.Server, error) error {
+		n++
+		return enough
+	})
+	if err != enough || n != 1 {
+		t.Errorf("%v after %d", err, n)
 	}
 }
 
@@ -250,36 +221,20 @@ func TestDetails(t *testing.T) {
 	}
 }
 
-// FuzzReader checks that Read returns no more servers than fit into the input, that
-// AppendLine keeps their addresses, and that pages made from their addresses contain the
-// same number of servers.
+// FuzzReader checks that Read returns no more servers than fit into the input, and that
+// AppendLine keeps their addresses.
 func FuzzReader(f *testing.F) {
 	f.Add([]byte(`[{"addr":"1.2.3.4:5","appid":440,"name":"\u001b\ud800"}]`))
 	f.Add([]byte(atAddress))
 	f.Add([]byte(`{"response":{"servers":[{"addr":"1.2.3.4:5","name":"x"},{}]}}{"response":{}}`))
-	f.Add([]byte(header + "\xCB\x00\x71\x07\x69\x87" + header[:3] + header + "\x00\x00\x00\x00\x00\x00xx" + header))
 	f.Add([]byte(strings.Repeat("[", 100)))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		servers, _, kind, _ := read(t, b, bytes.NewReader(b))
-		if len(servers)*addrSize(kind) > len(b) {
+		servers, _, _, _ := read(t, b, bytes.NewReader(b))
+		if len(servers)*len(`{"addr":"1.1.1.1:1"}`) > len(b) {
 			t.Fatalf("%d servers in %d bytes", len(servers), len(b))
 		}
 		for i := range servers {
 			checkLine(t, &servers[i])
-		}
-		var list []netip.AddrPort
-		for i := range servers {
-			if servers[i].Addr != addr("0.0.0.0:0") && servers[i].Addr != addr("255.255.255.255:26122") {
-				list = append(list, servers[i].Addr)
-			}
-		}
-		page := (&master.Page{Addrs: list, End: true}).Append(nil)
-		if bytes.Contains(page[len(header):], []byte(header)) {
-			return // the bytes of a header begin another page; no real list contains them in its addresses
-		}
-		again, _, _, err := read(t, page, bytes.NewReader(page))
-		if len(again) != len(list) || err != nil {
-			t.Errorf("%q: %d servers, then %d, %v", b, len(list), len(again), err)
 		}
 	})
 }
@@ -298,12 +253,4 @@ func checkLine(t *testing.T, s *master.Server) {
 	if line.IP != s.Addr.Addr().String() || line.Port != s.Addr.Port() {
 		t.Errorf("%+v became %+v", *s, line)
 	}
-}
-
-// addrSize returns the length in bytes of the shortest entry in a list of a kind.
-func addrSize(kind string) int {
-	if kind == pages {
-		return 6
-	}
-	return len(`{"addr":"1.1.1.1:1"}`)
 }

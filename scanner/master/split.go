@@ -171,7 +171,11 @@ func values(sample []sampled, key string, value func(*sampled) string) (atoms []
 		weights[value(&sample[i])]++
 	}
 	for v, n := range weights {
-		if c := (Condition{Key: key, Value: v}); expressible(c) {
+		// Masters do not know the bytes that U+FFFD stands for, and * is a pattern only at
+		// the end.
+		c := Condition{Key: key, Value: v}
+		if c.check() == nil && !strings.ContainsRune(v, utf8.RuneError) &&
+			!strings.Contains(strings.TrimSuffix(v, "*"), "*") {
 			atoms = append(atoms, atom{c, n})
 		}
 	}

@@ -154,18 +154,13 @@ func (l *pages) noReply(cause error) error {
 	return fmt.Errorf("%w: asked %s for what follows %v", ErrNoReply, tries, l.request.Seed)
 }
 
-// take passes the page to l.Page and its servers to handle. It then sets the seed of
+// take passes the page's servers to handle. It then sets the seed of
 // the next request or, after the last page, Stats.End. It returns an error if the
 // master makes no progress.
 func (l *pages) take(datagram []byte) error {
 	l.stats.Replies++
 	l.stats.Bytes += uint64(len(datagram))
 	l.last = append(l.last[:0], datagram...)
-	if l.Page != nil {
-		if err := l.Page(datagram); err != nil {
-			return callerError{err}
-		}
-	}
 	l.stale++
 	for _, a := range l.page.Addrs {
 		fresh, err := l.add(&Server{Addr: a})

@@ -1,7 +1,6 @@
 package master_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"net/netip"
@@ -202,8 +201,7 @@ func TestFetchUDPStop(t *testing.T) {
 	}
 }
 
-// TestFetchUDPCallerErrors checks that errors of handle and Page are returned
-// unchanged.
+// TestFetchUDPCallerErrors checks that an error of handle is returned unchanged.
 func TestFetchUDPCallerErrors(t *testing.T) {
 	full := errors.New("no space left on device")
 	m := simulated(t, fleet.MasterConfig{Page: 10})
@@ -213,30 +211,6 @@ func TestFetchUDPCallerErrors(t *testing.T) {
 	if err != full || n != 1 {
 		t.Errorf("%v after %d servers", err, n)
 	}
-	_, err = master.Fetch(t.Context(), master.Config{
-		UDP: "x", Region: master.World, Dial: dialMaster(m), Page: func([]byte) error { return full },
-	}, func(*master.Server) error { t.Error("a server of a page that was not kept"); return nil })
-	if err != full {
-		t.Error(err)
-	}
-}
-
-// TestFetchUDPPages checks that Page receives pages unchanged: a Reader must find
-// the same servers in them.
-func TestFetchUDPPages(t *testing.T) {
-	m := simulated(t, fleet.MasterConfig{Page: 100, Faults: []fleet.MasterFault{fleet.MasterTruncated}, After: 1, For: 3})
-	var raw bytes.Buffer
-	got, s, _, err := fetchUDP(t, m, master.Config{Region: master.World, Unlimited: true,
-		Page: func(b []byte) error { raw.Write(b); return nil }})
-	if err != nil || uint64(raw.Len()) != s.Bytes {
-		t.Fatalf("%v, %d bytes of %d", err, raw.Len(), s.Bytes)
-	}
-	again := make(collected)
-	if err := kindOf(t, raw.Bytes()).Read(&raw, again.handleItem(t)); err != nil || s.Truncated != 3 {
-		t.Errorf("%v, %+v", err, s)
-	}
-	again.sameAs(t, m)
-	got.sameAs(t, m)
 }
 
 // TestFetchUDPBounds checks that a fetch ends at the maximum number of servers, and

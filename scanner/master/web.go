@@ -35,7 +35,7 @@ func (f *fetch) overWeb(ctx context.Context) error {
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 	if err := w.fetchParts(ctx); err != nil {
-		return fmt.Errorf("%s: %w", "Web API", err)
+		return fmt.Errorf("Web API: %w", err)
 	}
 	return nil
 }
@@ -51,15 +51,13 @@ func checkURL(s string) (*url.URL, error) {
 	case u.RawQuery != "" || u.Fragment != "" || u.User != nil:
 		return nil, errors.New("the Web API's address must be without a query and a user; " +
 			"the key is given separately")
-	case u.Scheme != "https" && !(u.Scheme == "http" && isLoopback(u.Hostname())):
+	}
+	ip, err := netip.ParseAddr(u.Hostname())
+	isLoopback := u.Hostname() == "localhost" || err == nil && ip.IsLoopback()
+	if u.Scheme != "https" && !(u.Scheme == "http" && isLoopback) {
 		return nil, errors.New("the Web API's address must begin with https://; the key is sent there")
 	}
 	return u, nil
-}
-
-func isLoopback(host string) bool {
-	ip, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
 // webList is the state of a fetch from the Web API.
@@ -69,12 +67,6 @@ type webList struct {
 	client http.Client
 	noOr   bool          // the master does not know "or"
 	counts map[int]*part // complete parts of at least minTwin servers by number of servers; nil: that number is a cap
-}
-
-// sampled holds the properties of a server by which a list can be divided.
-type sampled struct {
-	name, gameMap  string
-	players, linux string // "1" or ""
 }
 
 // ask requests the servers that meet a filter, passes them to handle, and returns
@@ -153,7 +145,7 @@ func (w *webList) once(ctx context.Context, filter Filter) (got []sampled, err e
 			got = append(got, sampled{})
 			return nil
 		}
-		got = append(got, sampled{s.name, s.gameMap, s.players, s.linux})
+		got = append(got, s.sampled)
 		return w.take(s)
 	})
 	w.stats.Bytes += uint64(maxAnswer - in.total)
@@ -216,7 +208,7 @@ func (w *webList) hideIn(err error) error {
 	case err == io.EOF:
 		h.text = errNoAnswer.Error()
 	default:
-		h.text = w.Key.hide(err.Error())
+		h.text = strings.ReplaceAll(err.Error(), w.Key.secret, hidden) // overWeb refuses an empty key
 	}
 	return h
 }

@@ -157,8 +157,7 @@ func (o *Options) config() (cfg master.Config, err error) {
 // Handlers receive what a master sends.
 type Handlers struct {
 	Server func(*master.Server) error
-	Page   func(datagram []byte) error // each page of a master server; may be nil
-	Flush  func() error                // called between requests; may be nil
+	Flush  func() error // called between requests; may be nil
 }
 
 // ErrEnough is returned by a handler to end a list early. Fetch then returns no
@@ -182,7 +181,6 @@ func (o *Options) Fetch(ctx context.Context, t *console.Terminal, h Handlers, qu
 		t.Hint("chmod 600 makes it yours alone")
 	}
 	p := &status{start: time.Now()}
-	cfg.Page = h.Page
 	cfg.Progress = func(now master.Stats) {
 		p.update(now)
 		if h.Flush != nil {

@@ -23,7 +23,6 @@ import (
 // that fetches nothing neither creates a file nor changes an old one. The list is written
 // to a file beside it, whose name ends in disk.PartSuffix, until it is complete.
 type Output struct {
-	Raw   bool   // write no servers: Handlers.Page writes the pages instead
 	JSON  bool   // write everything that the master reported about a server
 	Most  uint64 // end the list after this many servers; 0: no limit
 	Count uint64 // servers written so far
@@ -61,18 +60,14 @@ func (o *Output) Add(s *master.Server) error {
 	if o.JSON {
 		o.line = s.AppendLine(o.line[:0])
 	}
-	var err error
-	if !o.Raw {
-		err = o.Write(o.line)
+	if err := o.write(o.line); err != nil || o.Count != o.Most {
+		return err
 	}
-	if err == nil && o.Count == o.Most {
-		return ErrEnough
-	}
-	return err
+	return ErrEnough
 }
 
-// Write appends b to the list. The first call creates the file.
-func (o *Output) Write(b []byte) (err error) {
+// write appends b to the list. The first call creates the file.
+func (o *Output) write(b []byte) (err error) {
 	if o.buf == nil {
 		if info, missing := os.Stat(o.path); missing != nil || info.Mode().IsRegular() {
 			o.beside = true
@@ -121,10 +116,12 @@ func (o *Output) Close(complete bool) error {
 	}
 	switch {
 	case o.file == nil:
-	case o.beside && complete && err == nil && o.mayReplace():
-		err = o.file.Commit()
 	default:
-		if o.beside && complete && err == nil {
+		if complete = complete && o.beside && err == nil; complete {
+			if _, missing := os.Lstat(o.path); o.force || errors.Is(missing, fs.ErrNotExist) {
+				err = o.file.Commit()
+				break
+			}
 			err = fs.ErrExist // another program created it meanwhile
 		}
 		if e := o.file.Sync(); !errors.Is(e, syscall.EINVAL) { // a pipe or a device can't be synced
@@ -133,13 +130,6 @@ func (o *Output) Close(complete bool) error {
 		err = errors.Join(err, o.file.Close())
 	}
 	return o.failure(err)
-}
-
-// mayReplace reports whether the list may get its name: no file has it, or it may be
-// replaced.
-func (o *Output) mayReplace() bool {
-	_, err := os.Lstat(o.path)
-	return o.force || errors.Is(err, fs.ErrNotExist)
 }
 
 // Kept returns the place of an incomplete list, as the end of a sentence.
