@@ -17,7 +17,14 @@ import (
 // none.
 func Files(t testing.TB) []string {
 	t.Helper()
-	dir := filepath.Join(moduleRoot(t), "..", "shared", "captures")
+	root := "." // tests run in the directory of their package
+	for range 10 {
+		if _, err := os.Stat(filepath.Join(root, "go.mod")); err == nil {
+			break
+		}
+		root = filepath.Join(root, "..")
+	}
+	dir := filepath.Join(root, "..", "shared", "captures")
 	files, err := filepath.Glob(filepath.Join(dir, "*.hex"))
 	if err != nil {
 		t.Fatal(err)
@@ -52,23 +59,4 @@ func Datagrams(t testing.TB, file string) (all [][]byte) {
 		}
 	}
 	return all
-}
-
-// moduleRoot returns the directory of go.mod. Tests run in the directory of their
-// package, so it searches from there upwards.
-func moduleRoot(t testing.TB) string {
-	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return dir
-		}
-		if dir == filepath.Dir(dir) {
-			t.Fatal("there is no go.mod above the folder of the test")
-		}
-		dir = filepath.Dir(dir)
-	}
 }

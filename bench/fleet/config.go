@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"maps"
 	"net/netip"
 	"slices"
 	"strings"
@@ -32,13 +31,8 @@ const (
 // servers and the scanner.
 type Config struct {
 	Network netip.Prefix // the addresses of servers: a prefix inside 127.0.0.0/8, or all of it
-	Ports   []uint16     // ports of each address, at least one; New replaces a 0 with a free port
+	Ports   []uint16     // ports of each address, at least one; New replaces a 0 with a free port. A seed gives the same servers whatever these ports are
 	Seed    uint64       // another seed gives another fleet
-
-	// ServersOf maps a port to another port, whose servers it has instead of its
-	// own. New fills it in for the free ports that it chooses, so that a seed gives
-	// the same servers whatever these ports are.
-	ServersOf map[uint16]uint16
 
 	Alive        float64 // share of ports with a server; zero: all; None: none
 	Hostile      float64 // share of the servers that are hostile
@@ -114,41 +108,6 @@ func (c *Config) check() error {
 		}
 	}
 	return nil
-}
-
-// nominalPorts returns c.Ports with a number for each 0: 27015 for the first, 27016
-// for the second and so on, except for ports that c.Ports already has. The fleet
-// has the servers of these ports.
-func (c *Config) nominalPorts() []uint16 {
-	ports := slices.Clone(c.Ports)
-	next := uint16(defaultPort)
-	for i, p := range ports {
-		if p != 0 {
-			continue
-		}
-		for slices.Contains(ports, next) {
-			next++
-		}
-		ports[i] = next
-	}
-	return ports
-}
-
-// on returns a copy of the Config with other ports, in the order of c.Ports, but
-// with the same servers.
-func (c Config) on(ports []uint16) Config {
-	servers := maps.Clone(c.ServersOf)
-	for i, of := range c.nominalPorts() {
-		if c.Ports[i] != 0 {
-			continue
-		}
-		if servers == nil {
-			servers = map[uint16]uint16{}
-		}
-		servers[ports[i]] = of
-	}
-	c.Ports, c.ServersOf = ports, servers
-	return c
 }
 
 // All yields every pair of an address and a port of the fleet, in this order,

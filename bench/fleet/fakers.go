@@ -34,13 +34,13 @@ func (m *model) faked(addr uint64) (nature, bool) {
 	if member >= farmSize {
 		return nature{}, false
 	}
-	farm := random.Hash(m.Seed, streamFaker, group, uint64(m.seedPort(uint16(addr))))
+	farm := random.Hash(m.Seed, streamFaker, group, m.seedPort(uint16(addr)))
 	r := random.Stream(farm)
 	if !r.Chance(m.Fakes) {
 		return nature{}, false
 	}
 	n := nature{
-		addr: addr, hash: random.Hash(m.Seed, m.seedAddr(addr)), farm: farm, night: m.Night,
+		addr: addr, hash: m.seedOf(addr), farm: farm, night: m.Night,
 		kind: random.Pick(&r, m.fakers), challenged: scanner.AskAll,
 	}
 	own := random.Stream(n.hash)

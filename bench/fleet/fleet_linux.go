@@ -25,9 +25,6 @@ func New(c Config) (f *Fleet, err error) {
 			f, err = nil, errors.Join(fmt.Errorf("fleet: %w", err), f.Close())
 		}
 	}()
-	if _, err := newModel(c.on(c.nominalPorts())); err != nil {
-		return f, err
-	}
 	var ports []uint16
 	for _, number := range c.Ports {
 		p, err := f.Open(number)
@@ -40,7 +37,8 @@ func New(c Config) (f *Fleet, err error) {
 	if err != nil {
 		return f, err
 	}
-	if f.model, err = newModel(c.on(ports)); err != nil {
+	c.Ports = ports
+	if f.model, err = newModel(c); err != nil {
 		return f, err
 	}
 	m, longest := f.model, c.DelayMax
@@ -50,7 +48,7 @@ func New(c Config) (f *Fleet, err error) {
 	for _, p := range f.Group.Ports[:len(ports)] {
 		p.Stray = stray
 		p.Answer(newResponder(m, p.Number()), loopback.Faults{
-			Seed: random.Hash(m.Seed, uint64(m.seedPort(p.Number())), 0xFA),
+			Seed: random.Hash(m.Seed, m.seedPort(p.Number()), 0xFA),
 			Loss: m.Loss, Duplicate: m.Duplicate, Reorder: m.Reorder, DelayMax: longest,
 		})
 	}

@@ -74,17 +74,15 @@ func (m *model) index(addr uint64) (uint64, bool) {
 	return offset*uint64(len(m.ports)) + uint64(p), ok
 }
 
-// seedPort returns the port whose servers a port has.
-func (c *Config) seedPort(port uint16) uint16 {
-	if of, ok := c.ServersOf[port]; ok {
-		return of
-	}
-	return port
+// seedPort returns what the servers of a port depend on instead of its number: 27015 for
+// the first port of the Config, 27016 for the second and so on.
+func (c *Config) seedPort(port uint16) uint64 {
+	return uint64(defaultPort + slices.Index(c.Ports, port))
 }
 
-// seedAddr returns the packed address that determines what is at addr.
-func (c *Config) seedAddr(addr uint64) uint64 {
-	return addr&^0xFFFF | uint64(c.seedPort(uint16(addr)))
+// seedOf returns the seed of everything random about the server at addr.
+func (c *Config) seedOf(addr uint64) uint64 {
+	return random.Hash(c.Seed, addr&^0xFFFF|c.seedPort(uint16(addr)))
 }
 
 // Nature describes the server at an address and port of a fleet. It depends only on
@@ -203,7 +201,7 @@ func (m *model) nature(addr uint64) (nature, bool) {
 	if n, ok := m.faked(addr); ok {
 		return n, true
 	}
-	n := nature{addr: addr, hash: random.Hash(m.Seed, m.seedAddr(addr)), night: m.Night}
+	n := nature{addr: addr, hash: m.seedOf(addr), night: m.Night}
 	r := random.Stream(n.hash)
 	dead := m.Alive > 0 && !r.Chance(m.Alive)
 	tonight := random.Stream(random.Hash(n.hash, streamNight, m.Night))

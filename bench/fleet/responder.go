@@ -38,7 +38,7 @@ const mostRemembered = 1 << 18
 
 func newResponder(m *model, port uint16) *responder {
 	return &responder{
-		m: m, junk: random.Stream(random.Hash(m.Seed, streamJunk, uint64(m.seedPort(port)))),
+		m: m, junk: random.Stream(random.Hash(m.Seed, streamJunk, m.seedPort(port))),
 		used: map[usedKey]bool{},
 	}
 }

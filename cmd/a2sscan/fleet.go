@@ -55,7 +55,7 @@ func (f *fleetFlags) add(fs *pflag.FlagSet) {
 	c, m := &f.Fleet, &f.Master
 	c.Network = netip.MustParsePrefix("127.42.0.0/20")
 	fs.Var(&parsed[netip.Prefix]{to: &c.Network, parse: readNetwork, text: c.Network.String()}, "network", "`NETWORK` of the servers, inside 127.0.0.0/8")
-	fs.StringVarP(&f.Ports, "port", "p", "27015", "`LIST` of ports at each address; 0: any free port. The first 0 gets the servers that port 27015 would have, the next 0 those of 27016, and so on, skipping ports in LIST")
+	fs.StringVarP(&f.Ports, "port", "p", "27015", "`LIST` of ports at each address; 0: any free port. The servers depend on their places in LIST, not on the numbers")
 	fs.Uint64Var(&c.Seed, "seed", 1, "number `N` that determines the servers")
 	fs.Float64Var(&c.Alive, "alive", 1, "`SHARE` of addresses and ports that have a server, 0 to 1")
 	fs.Float64Var(&c.Hostile, "hostile", 0, "`SHARE` of servers that are hostile, 0 to 1 (default 0)")
@@ -100,7 +100,7 @@ func (f *fleetFlags) check() error {
 			WithHint("--truth prints and ends")
 	case f.truth && slices.Contains(f.Fleet.Ports, 0):
 		return console.Fail(console.ExitUsage, "--truth needs the number of each port").
-			WithHint("a free port is taken by a fleet that runs; its servers are those of port 27015")
+			WithHint("a free port is taken by a fleet that runs; another number has the same servers")
 	case f.Span < 0:
 		return console.Fail(console.ExitUsage, "--for is negative").WithHint("a fleet without --for runs until it is interrupted")
 	case !master && len(f.Master.Faults) > 0:

@@ -311,7 +311,6 @@ func scriptMaster(ts *testscript.TestScript, _ bool, args []string) {
 		f.Master.Also = append(f.Master.Also, at)
 	}
 	f.Master.Fleet = f.Fleet
-	f.Master.Fleet.ServersOf = ts.Value(servedBy).(*fleet.Config).ServersOf
 	m, err := fleet.NewMaster(f.Master)
 	ts.Check(err)
 	ts.Check(m.Listen())

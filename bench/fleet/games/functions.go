@@ -2,7 +2,6 @@ package games
 
 import (
 	"encoding/base64"
-	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
@@ -104,22 +103,6 @@ var functions = map[string]func(s *Server){
 
 	"sandstormMods": func(s *Server) {
 		s.hasMods(s.rule("ModList_s", s.bytes("98145,109375")), game.Mod{ID: s.bytes("98145")}, game.Mod{ID: s.bytes("109375")})
-	},
-
-	// Adds the signature of a licensed server: 256 bytes in three rules.
-	"squadLicense": func(s *Server) {
-		if s.Title.ID != "squad" || s.lasting.OneIn(2) {
-			return
-		}
-		signature := make([]byte, 0, 256)
-		for range cap(signature) / 8 {
-			signature = binary.LittleEndian.AppendUint64(signature, s.lasting.Next())
-		}
-		text := base64.StdEncoding.EncodeToString(signature)
-		s.rule("LicenseId_i", s.bytes(s.lasting.Between(370000, 380000)))
-		s.rule("LicenseSig1_s", s.bytes(text[:127]))
-		s.rule("LicenseSig2_s", s.bytes(text[127:254]))
-		s.rule("LicenseSig3_s", s.bytes(text[254:]))
 	},
 
 	// Adds players that have left long ago.

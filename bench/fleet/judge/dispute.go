@@ -52,84 +52,54 @@ func (d *dispute) fault() string {
 		return "notes of what is not there"
 	case !failed && g.Notes != w.Notes:
 		return "notes are left out"
-	case !d.infoFits():
-		return "info is not what the server sends"
 	}
-	if why := d.players(); why != "" {
-		return why
+	for q := range wire.Question(wire.NumQuestions) {
+		if !d.fits(q) {
+			return fmt.Sprintf("%v: not what the server sends", q)
+		}
 	}
-	return d.rules()
+	return ""
 }
 
-// infoFits reports whether the record has the INFO that the server sends. A failed
-// answer may lack fields.
-func (d *dispute) infoFits() bool {
-	g, w := d.got, d.want
-	if g.Err[wire.QuestionInfo] != 0 && !g.HasInfo {
+// fits reports whether the answer to q in the record is what the server sends. An answer
+// that failed may be a part of that, and need not have announced anything.
+func (d *dispute) fits(q wire.Question) bool {
+	g, w := part(d.got, q), part(d.want, q)
+	if d.got.Err[q] != 0 {
+		w.HasInfo, w.HasPlayers, w.HasRules = g.HasInfo, g.HasPlayers, g.HasRules
+		w.Info.Has &= g.Info.Has
+		if g.PlayersAnnounced < 0 || w.PlayersAnnounced < 0 && g.PlayersAnnounced == len(w.Players) {
+			w.PlayersAnnounced = g.PlayersAnnounced
+		}
+		if g.RulesAnnounced < 0 || w.RulesAnnounced < 0 && g.RulesAnnounced == len(w.Rules) {
+			w.RulesAnnounced = g.RulesAnnounced
+		}
+		w.Players = w.Players[:min(len(g.Players), len(w.Players))]
+		w.Rules = w.Rules[:min(len(g.Rules), len(w.Rules))]
+	}
+	record := d.append(&g)
+	if bytes.Equal(record, d.append(&w)) {
 		return true
 	}
-	same := func(info wire.Info) bool {
-		a := d.append(&scanner.Result{HasInfo: g.HasInfo, Info: g.Info})
-		return bytes.Equal(a, d.append(&scanner.Result{HasInfo: w.HasInfo, Info: info}))
-	}
-	part, gold := w.Info, w.Info
-	part.Has &= g.Info.Has
-	gold.Has &^= wire.HasAddress
-	switch {
-	case same(w.Info), g.Err[wire.QuestionInfo] != 0 && same(part):
-		return true
-	case d.expect.Else == nil:
+	if q != wire.QuestionInfo || d.expect.Else == nil {
 		return false
 	}
-	return same(gold) || same(*d.expect.Else) // the 'm' was lost, or the 'I'
+	w.Info.Has &^= wire.HasAddress // the 'm' was lost
+	m := w
+	m.Info = *d.expect.Else // or the 'I'
+	return bytes.Equal(record, d.append(&w)) || bytes.Equal(record, d.append(&m))
 }
 
-func (d *dispute) players() string {
-	g, w := d.got, d.want
-	same := func(n, announced int) bool {
-		a := d.append(&scanner.Result{HasPlayers: g.HasPlayers, Players: g.Players, PlayersAnnounced: g.PlayersAnnounced, RulesAnnounced: -1})
-		b := &scanner.Result{HasPlayers: g.HasPlayers, Players: w.Players[:n], PlayersAnnounced: announced, RulesAnnounced: -1}
-		return bytes.Equal(a, d.append(b))
+// part returns a Result with the answer to q in r, and nothing else.
+func part(r *scanner.Result, q wire.Question) scanner.Result {
+	p := scanner.Result{PlayersAnnounced: -1, RulesAnnounced: -1}
+	switch q {
+	case wire.QuestionInfo:
+		p.HasInfo, p.Info = r.HasInfo, r.Info
+	case wire.QuestionPlayers:
+		p.HasPlayers, p.Players, p.PlayersAnnounced = r.HasPlayers, r.Players, r.PlayersAnnounced
+	case wire.QuestionRules:
+		p.HasRules, p.Rules, p.RulesAnnounced = r.HasRules, r.Rules, r.RulesAnnounced
 	}
-	switch failed := g.Err[wire.QuestionPlayers] != 0; {
-	case !failed && (g.HasPlayers != w.HasPlayers || len(g.Players) != len(w.Players) || !same(len(w.Players), w.PlayersAnnounced)):
-		return "players are not what the server sends"
-	case len(g.Players) > len(w.Players) || !same(len(g.Players), g.PlayersAnnounced):
-		return "players that are not there"
-	case failed && !announces(g.PlayersAnnounced, w.PlayersAnnounced, len(w.Players)):
-		return "players_announced is not what the server sends"
-	}
-	return ""
-}
-
-func (d *dispute) rules() string {
-	g, w := d.got, d.want
-	same := func(n int) bool {
-		for i, rule := range g.Rules[:n] {
-			if !bytes.Equal(rule.Name, w.Rules[i].Name) || !bytes.Equal(rule.Value, w.Rules[i].Value) {
-				return false
-			}
-		}
-		return true
-	}
-	switch failed := g.Err[wire.QuestionRules] != 0; {
-	case !failed && (g.HasRules != w.HasRules || len(g.Rules) != len(w.Rules) || !same(len(w.Rules)) ||
-		g.RulesAnnounced != w.RulesAnnounced):
-		return "rules are not what the server sends"
-	case len(g.Rules) > len(w.Rules) || !same(len(g.Rules)):
-		return "rules that are not there"
-	case failed && !announces(g.RulesAnnounced, w.RulesAnnounced, len(w.Rules)):
-		return "rules_announced is not what the server sends"
-	}
-	return ""
-}
-
-// announces reports whether a failed answer may have announced got: the count that
-// the complete answer announces or, if want is -1, the length of its list. A failed
-// answer need not have announced anything.
-func announces(got, want, length int) bool {
-	if want < 0 {
-		want = length
-	}
-	return got < 0 || got == want
+	return p
 }

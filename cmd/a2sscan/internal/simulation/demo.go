@@ -43,8 +43,8 @@ type Demo struct {
 	Close  func()
 }
 
-// StartDemo starts servers on the first free port from demoPort on. On any port,
-// they behave as the servers of demoPort.
+// StartDemo starts servers on the first free port from demoPort on. On any port, they
+// are the same servers.
 func StartDemo(network string) (*Demo, error) {
 	// Servers of application 730 mostly ignore RULES, so a scan asks them for RULES only
 	// twice. With the losses, that is too few to prove that a server does not answer.
@@ -60,7 +60,7 @@ func StartDemo(network string) (*Demo, error) {
 	}
 	cfg.Network = cfg.Network.Masked()
 	for port := uint16(demoPort); ; port++ {
-		cfg.Ports, cfg.ServersOf = []uint16{port}, map[uint16]uint16{port: demoPort}
+		cfg.Ports = []uint16{port}
 		servers, err := fleet.New(cfg)
 		if errors.Is(err, syscall.EADDRINUSE) && port < demoPort+demoPorts {
 			continue
