@@ -120,5 +120,7 @@ func find(line []byte, key int) (from, to int, first bool, err error) {
 // part returns the members with n keys of the table from the named one on.
 func part(key string, n int, r *result) []byte {
 	i := placeOf(schemaKeys, key, 0)
-	return new(Encoder).members(nil, stepsOf(nil, schemaKeys[i:i+n], r), r)
+	var e Encoder
+	e.look(r)
+	return e.appendMembers(nil, membersOf(schemaKeys[i:i+n], r))
 }

@@ -5,6 +5,7 @@ package record
 
 import (
 	"math/bits"
+	"time"
 
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/game"
@@ -14,7 +15,7 @@ import (
 // ColumnType is the type of a key's values. It never changes.
 type ColumnType uint8
 
-// The types of columns. A word, hex and base64 are ColumnText in a Column.
+// The types of columns. Those without a name here are ColumnText in a Column.
 const (
 	ColumnText    ColumnType = iota // from strangers: KEY_hex may follow
 	ColumnID                        // 64 bits, a decimal string in the record
@@ -32,9 +33,11 @@ const (
 	ColumnMap    // string to string
 	ColumnJSON   // an object whose keys the table does not define
 
-	typeWord   // a word that the table defines
-	typeHex    // bytes in lower-case hex
-	typeBase64 // bytes
+	typeWord    // a word that the table defines
+	typeHex     // bytes in lower-case hex
+	typeBase64  // bytes
+	typeHash    // 64 bits in hex
+	typeAddress // an IP address
 
 	numTypes = iota
 )
@@ -76,9 +79,8 @@ type field struct {
 	words   []string // of typeWord: the word of each value, "" if it has none; in a list, of each bit
 	pattern string   // of text and words
 
-	// Where the value is: at returns a pointer to it in a Result, or to that of the last
-	// element of a list. It is nil for a key that no Result has.
-	at func(*result) any
+	// The value in a Result, or in the last element of its list. An object has none.
+	at func(*result) value
 
 	// Whether the value is there: a bit of Info.Has or Game.Has, a truth that the Reader
 	// sets too, or a condition. Without any of these, a value that is zero or empty is
@@ -89,13 +91,10 @@ type field struct {
 	when  func(*result) bool
 	known bool
 
-	put    func(*Encoder, []byte, *result) []byte // appends the key and its value, if there is one; nil: Encoder.members does
-	letter func(byte) string                      // word for the letter of the protocol
-	long   bool                                   // the Encoder may drop it from a long record
-	with   string                                 // key that it is dropped with
-
-	key string // the name with quotes and colon
-	hex bool   // KEY_hex of the row before
+	beside bool              // the value of another row writes this key too
+	letter func(byte) string // word for the letter of the protocol
+	long   bool              // the Encoder may drop it from a long record
+	with   string            // key that it is dropped with
 }
 
 type result = scanner.Result
@@ -108,251 +107,260 @@ type result = scanner.Result
 // for info, add the field to wire.Info, with a bit of wire.Fields and its place in
 // wire/info.go, and its row to infoFields.
 var schemaKeys = withHex([]field{
-	{name: "schema", is: ColumnUint8, always: true, about: "1; rises when the meaning of a key changes", put: (*Encoder).putSchema},
-	{name: "scan", is: ColumnText, about: "name of the scan, if it has one", put: (*Encoder).putScan},
-	{name: "ip", is: typeWord, pattern: `^[0-9a-f:.]+$`, about: "address of the server; absent from a capture without addresses",
-		at: func(r *result) any { return &r.Addr }, put: (*Encoder).putAddress},
-	{name: "port", is: ColumnUint16, about: "port of the server, with ip",
-		at: func(r *result) any { return &r.Addr }},
-	{name: "addr", is: typeWord, pattern: `^([0-9.]+|\[[0-9a-f:.]+\]):[0-9]+$`, about: "ip and port as one text, to join censuses by",
-		at: func(r *result) any { return &r.Addr }},
+	{name: "schema", is: ColumnUint8, always: true, about: "1; rises when the meaning of a key changes",
+		at: func(*result) value { return schemaValue{} }},
+	{name: "scan", is: ColumnText, about: "name of the scan, if it has one",
+		at: func(*result) value { return scanValue{} }},
+	{name: "ip", is: typeAddress, about: "address of the server; absent from a capture without addresses",
+		at: func(r *result) value { return (*addressValue)(&r.Addr) }},
+	{name: "port", is: ColumnUint16, beside: true, about: "port of the server, with ip",
+		at: func(r *result) value { return (*addressValue)(&r.Addr) }},
+	{name: "addr", is: typeWord, pattern: `^([0-9.]+|\[[0-9a-f:.]+\]):[0-9]+$`, beside: true, about: "ip and port as one text, to join censuses by",
+		at: func(r *result) value { return (*addressValue)(&r.Addr) }},
 	{name: "tag", is: ColumnText, about: "the rest of the server's line in the list",
-		at: func(r *result) any { return &r.Tag }, long: true},
+		at: func(r *result) value { return (*stringValue)(&r.Tag) }, long: true},
 	{name: "time", is: ColumnMillis, about: "when the first reply arrived, or the scan gave up; absent from a capture",
-		at: func(r *result) any { return &r.Time }, put: (*Encoder).putTime},
+		at: func(r *result) value { return (*timeValue)(&r.Time) }},
 	{name: "status", is: typeWord, words: statusWords, about: "ok: all questions were answered; partial: some; error: none, with a reply; else no reply",
-		at: func(r *result) any { return (*uint8)(&r.Status) }},
+		at: func(r *result) value { return (*wordValue)(&r.Status) }},
 	{name: "errors", is: ColumnObject, about: "questions without a complete answer, and why",
 		when:   func(r *result) bool { return r.Err != [wire.NumQuestions]wire.Error{} },
-		fields: perQuestion(field{is: typeWord, words: errorWords, about: "why there is no complete answer to "}, func(r *result, q int) any { return (*uint8)(&r.Err[q]) })},
+		fields: perQuestion(field{is: typeWord, words: errorWords, about: "why there is no complete answer to "}, func(r *result, q int) value { return (*wordValue)(&r.Err[q]) })},
 	{name: "notes", is: typeWord, lists: 1, pattern: `^[a-z0-9_]+\.[a-z0-9_]+$`, about: "oddities of answers, and parts dropped from this record",
-		at: func(r *result) any { return &r.Notes }, put: (*Encoder).putNotes},
+		at: func(r *result) value { return (*notesValue)(&r.Notes) }},
 	{name: "message", is: ColumnText, about: "text of a reply that refuses: banned, too many requests",
-		at: func(r *result) any { return &r.Message }, long: true},
+		at: func(r *result) value { return (*bytesValue)(&r.Message) }, long: true},
 	{name: "rtt_ms", is: ColumnFloat64, about: "round trip of the first question that was sent once and answered",
-		at: func(r *result) any { return &r.RTT }},
+		at: func(r *result) value { return (*millisValue)(&r.RTT) }},
 	{name: "rtts_ms", is: ColumnObject, about: "round trip of each question that was sent once and answered",
-		fields: perQuestion(field{is: ColumnFloat64, about: "of "}, func(r *result, q int) any { return &r.RTTs[q] })},
+		when:   func(r *result) bool { return r.RTTs != [wire.NumQuestions]time.Duration{} },
+		fields: perQuestion(field{is: ColumnFloat64, about: "of "}, func(r *result, q int) value { return (*millisValue)(&r.RTTs[q]) })},
 	{name: "took_ms", is: ColumnFloat64, about: "first datagram to last; absent from a capture",
-		at: func(r *result) any { return &r.Took }, known: true},
+		at: func(r *result) value { return (*millisValue)(&r.Took) }, known: true},
 	{name: "sent", is: ColumnUint32, about: "datagrams sent; absent from a capture",
-		at: func(r *result) any { return &r.Sent }, known: true},
+		at: func(r *result) value { return number(&r.Sent) }, known: true},
 	{name: "received", is: ColumnUint32, about: "datagrams received",
-		at: func(r *result) any { return &r.Received }, known: true},
+		at: func(r *result) value { return number(&r.Received) }, known: true},
 	{name: "sent_bytes", is: ColumnUint64, about: "UDP payload of sent; absent from a capture",
-		at: func(r *result) any { return &r.SentBytes }, known: true},
+		at: func(r *result) value { return number(&r.SentBytes) }, known: true},
 	{name: "received_bytes", is: ColumnUint64, about: "UDP payload of received",
-		at: func(r *result) any { return &r.RecvBytes }, known: true},
+		at: func(r *result) value { return number(&r.RecvBytes) }, known: true},
 	{name: "unchallenged", is: typeWord, lists: 1, words: questionWords, about: "questions answered, in part at least, without a challenge",
-		at: func(r *result) any { return (*uint8)(&r.Unchallenged) }},
+		at: func(r *result) value { return set((*uint8)(&r.Unchallenged)) }},
 	{name: "disputed", is: typeWord, lists: 1, words: fieldKeys[:], about: "fields of info in which another reply contradicts this one; one of the two may be forged",
-		at: func(r *result) any { return (*uint64)(&r.Disputed) }},
+		at: func(r *result) value { return set((*uint64)(&r.Disputed)) }},
 	{name: "ping", is: ColumnObject, about: "the answer to a ping, if one was sent",
 		has: func(r *result) *bool { return &r.HasPing }, fields: withHex([]field{
 			{name: "payload", is: ColumnText, always: true, about: "its text, mostly empty or fourteen zeros",
-				at: func(r *result) any { return &r.Ping }},
+				at: func(r *result) value { return (*bytesValue)(&r.Ping) }},
 			{name: "rtt_ms", is: ColumnFloat64, about: "round trip of the ping; absent from a capture",
-				at: func(r *result) any { return &r.PingRTT }},
+				at: func(r *result) value { return (*millisValue)(&r.PingRTT) }},
 		})},
 	{name: "hashes", is: ColumnObject,
 		about:  "64-bit xxHash of the bytes of each answer that came whole; that of players is keyed where they have a name_hash",
 		when:   func(r *result) bool { return r.Hashes != [wire.NumQuestions]uint64{} },
-		fields: perQuestion(field{is: typeWord, pattern: hash64, about: "of "}, func(r *result, q int) any { return &r.Hashes[q] })},
+		fields: perQuestion(field{is: typeHash, about: "of "}, func(r *result, q int) value { return (*hashValue)(&r.Hashes[q]) })},
 	{name: "info", is: ColumnObject, fields: infoFields, long: true, about: "the fields that were read completely, if info was answered",
 		has: func(r *result) *bool { return &r.HasInfo }},
 	{name: "players", is: ColumnObject, lists: 1, fields: playerFields, long: true, about: "the players, if that question was answered; [] if there were none",
-		at: func(r *result) any { return &r.Players }, has: func(r *result) *bool { return &r.HasPlayers }, put: (*Encoder).putPlayers},
-	{name: "players_announced", is: ColumnUint8, with: "players", about: "the count in the answer, if it differs from the list",
-		at: func(r *result) any { return &r.PlayersAnnounced }, when: func(r *result) bool { return r.HasPlayers && r.PlayersAnnounced >= 0 }},
+		at: func(r *result) value { return (*playersValue)(r) }, has: func(r *result) *bool { return &r.HasPlayers }},
+	{name: "players_announced", is: ColumnUint8, beside: true, about: "the count in the answer, if it differs from the list",
+		at: func(r *result) value { return (*countValue)(&r.PlayersAnnounced) }},
 	{name: "rules", is: ColumnMap, long: true, about: "name to value, if that question was answered; a name that occurs twice has its first value",
-		at: func(r *result) any { return &r.Rules }, has: func(r *result) *bool { return &r.HasRules }, put: (*Encoder).putRules},
-	{name: "rules_announced", is: ColumnUint16, with: "rules", about: "the count in the answer, if it differs from the list",
-		at: func(r *result) any { return &r.RulesAnnounced }, when: func(r *result) bool { return r.HasRules && r.RulesAnnounced >= 0 }},
+		at: func(r *result) value { return (*rulesValue)(r) }, has: func(r *result) *bool { return &r.HasRules }},
+	{name: "rules_announced", is: ColumnUint16, beside: true, about: "the count in the answer, if it differs from the list",
+		at: func(r *result) value { return (*countValue)(&r.RulesAnnounced) }},
 	{name: "rules_raw", is: typeHex, lists: 2, long: true, about: "all rules in order, [name, value], if rules does not hold them exactly",
-		put: (*Encoder).putRulesRaw},
+		at: func(r *result) value { return (*rawRulesValue)(r) }},
 	{name: "game", is: ColumnObject, fields: gameFields, long: true, about: "what the answers mean for the game, if more is known than info says",
 		when: func(r *result) bool { return r.Game != nil }},
 	{name: "flags", is: typeWord, lists: 1, with: "game", words: wordsOf(len(game.FlagRules), func(i int) string { return game.FlagRules[i].Word }), about: flagsAbout(),
-		at: func(r *result) any { return (*uint16)(&r.Flags) }},
+		at: func(r *result) value { return set((*uint16)(&r.Flags)) }},
 	{name: "raw", is: typeBase64, lists: 1, long: true, about: "the datagrams in order of arrival, if they were kept",
-		at: func(r *result) any { return &r.Raw }, put: (*Encoder).putRaw},
+		at: func(r *result) value { return (*rawValue)(&r.Raw) }},
 	{name: "geo", is: ColumnObject, fields: geoFields, long: true, about: "place and network of the address, from databases",
-		at: func(r *result) any { return &r.Geo }},
+		when: func(r *result) bool { return r.Geo != scanner.Geo{} }},
 	{name: "master", is: ColumnJSON, long: true, about: "the master server's own data about the server, if it was kept",
-		at: func(r *result) any { return &r.Master }, put: (*Encoder).putMaster},
+		at: func(r *result) value { return (*masterValue)(&r.Master) }},
 	{name: "origins", is: ColumnObject, lists: 1, fields: originFields, about: "what each vantage point saw, in a census that merge --origins of an earlier version made"},
 })
 
 var infoFields = withHex([]field{
 	{name: "format", is: typeWord, words: []string{"", "source", "goldsource"}, about: "source: the I reply; goldsource: the m reply",
-		at: func(r *result) any { return (*uint8)(&r.Info.Format) }},
+		at: func(r *result) value { return (*wordValue)(&r.Info.Format) }},
 	{name: "protocol", is: ColumnUint8, info: wire.HasProtocol, about: "version of the protocol",
-		at: func(r *result) any { return &r.Info.Protocol }},
+		at: func(r *result) value { return number(&r.Info.Protocol) }},
 	{name: "name", is: ColumnText, info: wire.HasName, about: "name of the server",
-		at: func(r *result) any { return &r.Info.Name }},
+		at: func(r *result) value { return (*bytesValue)(&r.Info.Name) }},
 	{name: "map", is: ColumnText, info: wire.HasMap, about: "current map",
-		at: func(r *result) any { return &r.Info.Map }},
+		at: func(r *result) value { return (*bytesValue)(&r.Info.Map) }},
 	{name: "folder", is: ColumnText, info: wire.HasFolder, about: "folder of the game",
-		at: func(r *result) any { return &r.Info.Folder }},
+		at: func(r *result) value { return (*bytesValue)(&r.Info.Folder) }},
 	{name: "game", is: ColumnText, info: wire.HasGame, about: "name of the game",
-		at: func(r *result) any { return &r.Info.Game }},
+		at: func(r *result) value { return (*bytesValue)(&r.Info.Game) }},
 	{name: "app_id", is: ColumnUint32, info: wire.HasAppID, about: "the low 24 bits of game_id if they are not 0, else the short one",
-		at: func(r *result) any { return &r.Info.ShortAppID }, put: (*Encoder).putAppID},
+		at: func(r *result) value { return (*appIDValue)(&r.Info) }},
 	{name: "players", is: ColumnUint32, info: wire.HasPlayers, about: "number of players, as the server counts; of a proxy: spectators",
-		at: func(r *result) any { return &r.Info.Players }},
+		at: func(r *result) value { return number(&r.Info.Players) }},
 	{name: "max_players", is: ColumnUint32, info: wire.HasMaxPlayers, about: "most players at a time",
-		at: func(r *result) any { return &r.Info.MaxPlayers }},
+		at: func(r *result) value { return number(&r.Info.MaxPlayers) }},
 	{name: "bots", is: ColumnUint8, info: wire.HasBots, about: "number of bots",
-		at: func(r *result) any { return &r.Info.Bots }},
+		at: func(r *result) value { return number(&r.Info.Bots) }},
 	{name: "server_type", is: typeWord, pattern: `^(dedicated|listen|proxy|0x[0-9a-f]{2})$`, info: wire.HasServerType, about: "dedicated, listen, proxy, or the byte",
-		at: func(r *result) any { return &r.Info.ServerType }, letter: wire.ServerType},
+		at: func(r *result) value { return (*letterValue)(&r.Info.ServerType) }, letter: wire.ServerType},
 	{name: "environment", is: typeWord, pattern: `^(linux|windows|mac|0x[0-9a-f]{2})$`, info: wire.HasEnvironment, about: "linux, windows, mac, or the byte",
-		at: func(r *result) any { return &r.Info.Environment }, letter: wire.Environment},
+		at: func(r *result) value { return (*letterValue)(&r.Info.Environment) }, letter: wire.Environment},
 	{name: "password", is: ColumnBool, info: wire.HasPassword, about: "players need a password",
-		at: func(r *result) any { return &r.Info.Password }},
+		at: func(r *result) value { return (*byteBoolValue)(&r.Info.Password) }},
 	{name: "vac", is: ColumnBool, info: wire.HasVAC, about: "secured by VAC",
-		at: func(r *result) any { return &r.Info.VAC }},
+		at: func(r *result) value { return (*byteBoolValue)(&r.Info.VAC) }},
 	{name: "ship", is: ColumnObject, info: wire.HasShip, about: "The Ship only", fields: withHex([]field{
 		{name: "mode", is: ColumnUint8, always: true, about: "game mode",
-			at: func(r *result) any { return &r.Info.Ship.Mode }},
+			at: func(r *result) value { return number(&r.Info.Ship.Mode) }},
 		{name: "witnesses", is: ColumnUint8, always: true, about: "witnesses needed for an arrest",
-			at: func(r *result) any { return &r.Info.Ship.Witnesses }},
+			at: func(r *result) value { return number(&r.Info.Ship.Witnesses) }},
 		{name: "duration", is: ColumnUint8, always: true, about: "seconds until an arrest",
-			at: func(r *result) any { return &r.Info.Ship.Duration }},
+			at: func(r *result) value { return number(&r.Info.Ship.Duration) }},
 	})},
 	{name: "version", is: ColumnText, info: wire.HasVersion, about: "version of the game",
-		at: func(r *result) any { return &r.Info.Version }},
+		at: func(r *result) value { return (*bytesValue)(&r.Info.Version) }},
 	{name: "edf", is: ColumnUint8, info: wire.HasEDF, about: "extra data flag",
-		at: func(r *result) any { return &r.Info.EDF }},
+		at: func(r *result) value { return number(&r.Info.EDF) }},
 	{name: "game_port", is: ColumnUint16, info: wire.HasGamePort, about: "port of the game",
-		at: func(r *result) any { return &r.Info.GamePort }},
+		at: func(r *result) value { return number(&r.Info.GamePort) }},
 	{name: "steam_id", is: ColumnID, info: wire.HasSteamID, about: "Steam ID of the server",
-		at: func(r *result) any { return &r.Info.SteamID }},
+		at: func(r *result) value { return (*idValue)(&r.Info.SteamID) }},
 	{name: "sourcetv", is: ColumnObject, info: wire.HasSourceTV, about: "the spectators' server", fields: withHex([]field{
 		{name: "port", is: ColumnUint16, always: true, about: "its port",
-			at: func(r *result) any { return &r.Info.SourceTV.Port }},
+			at: func(r *result) value { return number(&r.Info.SourceTV.Port) }},
 		{name: "name", is: ColumnText, always: true, about: "its name",
-			at: func(r *result) any { return &r.Info.SourceTV.Name }},
+			at: func(r *result) value { return (*bytesValue)(&r.Info.SourceTV.Name) }},
 	})},
 	{name: "keywords", is: ColumnText, info: wire.HasKeywords, about: "keywords of the game",
-		at: func(r *result) any { return &r.Info.Keywords }},
+		at: func(r *result) value { return (*bytesValue)(&r.Info.Keywords) }},
 	{name: "game_id", is: ColumnID, info: wire.HasGameID, about: "64-bit game ID",
-		at: func(r *result) any { return &r.Info.GameID }},
+		at: func(r *result) value { return (*idValue)(&r.Info.GameID) }},
 	{name: "address", is: ColumnText, info: wire.HasAddress, about: "the server's address as the server sees it",
-		at: func(r *result) any { return &r.Info.Address }},
+		at: func(r *result) value { return (*bytesValue)(&r.Info.Address) }},
 	{name: "mod", is: ColumnObject, info: wire.HasMod, about: "mod of a GoldSource server", fields: withHex([]field{
 		{name: "url", is: ColumnText, always: true, about: "its web site",
-			at: func(r *result) any { return &r.Info.Mod.URL }},
+			at: func(r *result) value { return (*bytesValue)(&r.Info.Mod.URL) }},
 		{name: "download_url", is: ColumnText, always: true, about: "where to download it",
-			at: func(r *result) any { return &r.Info.Mod.DownloadURL }},
+			at: func(r *result) value { return (*bytesValue)(&r.Info.Mod.DownloadURL) }},
 		{name: "version", is: ColumnUint32, always: true, about: "its version",
-			at: func(r *result) any { return &r.Info.Mod.Version }},
+			at: func(r *result) value { return number(&r.Info.Mod.Version) }},
 		{name: "size", is: ColumnUint32, always: true, about: "its size in bytes",
-			at: func(r *result) any { return &r.Info.Mod.Size }},
+			at: func(r *result) value { return number(&r.Info.Mod.Size) }},
 		{name: "multiplayer_only", is: ColumnBool, always: true, about: "it is for multiplayer games only",
-			at: func(r *result) any { return &r.Info.Mod.Type }},
+			at: func(r *result) value { return (*byteBoolValue)(&r.Info.Mod.Type) }},
 		{name: "custom_dll", is: ColumnBool, always: true, about: "it has its own DLL",
-			at: func(r *result) any { return &r.Info.Mod.DLL }},
+			at: func(r *result) value { return (*byteBoolValue)(&r.Info.Mod.DLL) }},
 	})},
 })
 
 var playerFields = withHex([]field{
 	{name: "index", is: ColumnUint8, always: true, about: "the index that the server gives, mostly 0",
-		at: func(r *result) any { return &lastPlayer(r).Index }},
+		at: func(r *result) value { return number(&lastPlayer(r).Index) }},
 	{name: "name", is: ColumnText, about: "name of the player",
-		at: func(r *result) any { return &lastPlayer(r).Name }},
-	{name: "name_hash", is: typeWord, pattern: hash64, about: "keyed hash of the name, in its place; equal names have equal hashes",
-		at: func(r *result) any { return &lastPlayer(r).Name }},
+		at: func(r *result) value { return (*bytesValue)(&lastPlayer(r).Name) }},
+	{name: "name_hash", is: typeHash, about: "keyed hash of the name, in its place; equal names have equal hashes",
+		at: func(r *result) value { return (*bytesValue)(&lastPlayer(r).Name) }},
 	{name: "score", is: ColumnInt32, always: true, about: "score, mostly kills",
-		at: func(r *result) any { return &lastPlayer(r).Score }},
+		at: func(r *result) value { return number(&lastPlayer(r).Score) }},
 	{name: "duration", is: ColumnFloat32, always: true, about: "seconds connected; null if it is not a finite number",
-		at: func(r *result) any { return &lastPlayer(r).Duration }},
+		at: func(r *result) value { return (*floatValue)(&lastPlayer(r).Duration) }},
 	{name: "deaths", is: ColumnInt32, has: func(r *result) *bool { return &lastPlayer(r).Ship }, about: "The Ship only",
-		at: func(r *result) any { return &lastPlayer(r).Deaths }},
+		at: func(r *result) value { return number(&lastPlayer(r).Deaths) }},
 	{name: "money", is: ColumnInt32, about: "The Ship only",
-		at: func(r *result) any { return &lastPlayer(r).Money }},
+		at: func(r *result) value { return number(&lastPlayer(r).Money) }},
 })
 
 var geoFields = withHex([]field{
 	{name: "continent", is: typeWord, pattern: twoLetters, about: "AF, AN, AS, EU, NA, OC or SA",
-		at: func(r *result) any { return &r.Geo.Continent }},
+		at: func(r *result) value { return (*codeValue)(&r.Geo.Continent) }},
 	{name: "country", is: typeWord, pattern: twoLetters, about: "its code by ISO 3166-1",
-		at: func(r *result) any { return &r.Geo.Country }},
+		at: func(r *result) value { return (*codeValue)(&r.Geo.Country) }},
 	{name: "region", is: ColumnText, about: "state or province",
-		at: func(r *result) any { return &r.Geo.Region }},
+		at: func(r *result) value { return (*stringValue)(&r.Geo.Region) }},
 	{name: "city", is: ColumnText, about: "city",
-		at: func(r *result) any { return &r.Geo.City }},
+		at: func(r *result) value { return (*stringValue)(&r.Geo.City) }},
 	{name: "asn", is: ColumnUint32, about: "number of the autonomous system",
-		at: func(r *result) any { return &r.Geo.ASN }},
+		at: func(r *result) value { return number(&r.Geo.ASN) }},
 	{name: "org", is: ColumnText, about: "owner of the autonomous system",
-		at: func(r *result) any { return &r.Geo.Org }},
+		at: func(r *result) value { return (*stringValue)(&r.Geo.Org) }},
 })
 
 var originFields = withHex([]field{
-	{name: "name", is: ColumnText, always: true, about: "name of the vantage point"},
-	{name: "time", is: ColumnMillis, about: "when the first reply arrived there"},
-	{name: "status", is: typeWord, words: statusWords, about: "as in the record; absent: its census has no record of the server"},
-	{name: "rtt_ms", is: ColumnFloat64, about: "as in the record"},
+	{name: "name", is: ColumnText, always: true, about: "name of the vantage point",
+		at: func(*result) value { return new(bytesValue) }},
+	{name: "time", is: ColumnMillis, about: "when the first reply arrived there",
+		at: func(*result) value { return new(timeValue) }},
+	{name: "status", is: typeWord, words: statusWords, about: "as in the record; absent: its census has no record of the server",
+		at: func(*result) value { return new(wordValue) }},
+	{name: "rtt_ms", is: ColumnFloat64, about: "as in the record",
+		at: func(*result) value { return new(millisValue) }},
 	{name: "hashes", is: ColumnObject, about: "as in the record: other hashes, other answers",
-		fields: perQuestion(field{is: typeWord, pattern: hash64, about: "of "}, nil)},
-	{name: "players", is: ColumnUint32, about: "number of players, as info says"},
-	{name: "max_players", is: ColumnUint32, about: "most players at a time, as info says"},
+		fields: perQuestion(field{is: typeHash, about: "of "}, func(*result, int) value { return new(hashValue) })},
+	{name: "players", is: ColumnUint32, about: "number of players, as info says",
+		at: func(*result) value { return number(new(uint32)) }},
+	{name: "max_players", is: ColumnUint32, about: "most players at a time, as info says",
+		at: func(*result) value { return number(new(uint32)) }},
 })
 
 var gameFields = withHex([]field{
 	{name: "id", is: typeWord, pattern: gameID, about: "the game, a stable word",
-		at: func(r *result) any { return &r.Game.ID }, when: func(r *result) bool { return isGameID(r.Game.ID) }},
-	{name: "name", is: ColumnText, about: "the game, for people",
-		at: func(r *result) any { return &r.Game.Name }, when: func(r *result) bool { return isGameID(r.Game.ID) }},
+		at: func(r *result) value { return (*gameIDValue)(r.Game) }},
+	{name: "name", is: ColumnText, beside: true, about: "the game, for people",
+		at: func(r *result) value { return (*stringValue)(&r.Game.Name) }},
 	{name: "players", is: ColumnUint32, game: 1 << game.KeyPlayers, about: "people in the game, as the game counts them",
-		at: func(r *result) any { return &r.Game.Players }},
+		at: func(r *result) value { return (*countValue)(&r.Game.Players) }},
 	{name: "max_players", is: ColumnUint32, game: 1 << game.KeyMaxPlayers, about: "places for players",
-		at: func(r *result) any { return &r.Game.MaxPlayers }},
+		at: func(r *result) value { return (*countValue)(&r.Game.MaxPlayers) }},
 	{name: "queue", is: ColumnUint32, game: 1 << game.KeyQueue, about: "people who wait for a place",
-		at: func(r *result) any { return &r.Game.Queue }},
+		at: func(r *result) value { return (*countValue)(&r.Game.Queue) }},
 	{name: "bots", is: ColumnUint32, game: 1 << game.KeyBots, about: "players that are programs",
-		at: func(r *result) any { return &r.Game.Bots }},
+		at: func(r *result) value { return (*countValue)(&r.Game.Bots) }},
 	{name: "version", is: ColumnText, game: 1 << game.KeyVersion, about: "version of the game",
-		at: func(r *result) any { return &r.Game.Version }},
+		at: func(r *result) value { return (*bytesValue)(&r.Game.Version) }},
 	{name: "map", is: ColumnText, game: 1 << game.KeyMap, about: "map that is played",
-		at: func(r *result) any { return &r.Game.Map }},
+		at: func(r *result) value { return (*bytesValue)(&r.Game.Map) }},
 	{name: "mode", is: ColumnText, game: 1 << game.KeyMode, about: "kind of play, in the words of the game",
-		at: func(r *result) any { return &r.Game.Mode }},
+		at: func(r *result) value { return (*bytesValue)(&r.Game.Mode) }},
 	{name: "region", is: ColumnText, game: 1 << game.KeyRegion, about: "where the server says it stands",
-		at: func(r *result) any { return &r.Game.Region }},
+		at: func(r *result) value { return (*bytesValue)(&r.Game.Region) }},
 	{name: "pvp", is: ColumnBool, game: 1 << game.KeyPVP, about: "players may fight each other",
-		at: func(r *result) any { return &r.Game.PVP }},
+		at: func(r *result) value { return (*boolValue)(&r.Game.PVP) }},
 	{name: "password", is: ColumnBool, game: 1 << game.KeyPassword, about: "players need a password",
-		at: func(r *result) any { return &r.Game.Password }},
+		at: func(r *result) value { return (*boolValue)(&r.Game.Password) }},
 	{name: "modded", is: ColumnBool, game: 1 << game.KeyModded, about: "the server declares itself modded",
-		at: func(r *result) any { return &r.Game.Modded }},
+		at: func(r *result) value { return (*boolValue)(&r.Game.Modded) }},
 	{name: "anticheat", is: ColumnBool, game: 1 << game.KeyAnticheat, about: "the anti-cheat program of the game is on",
-		at: func(r *result) any { return &r.Game.Anticheat }},
+		at: func(r *result) value { return (*boolValue)(&r.Game.Anticheat) }},
 	{name: "started", is: ColumnSeconds, game: 1 << game.KeyStarted, about: "when the world began",
-		at: func(r *result) any { return &r.Game.Started }},
+		at: func(r *result) value { return (*unixValue)(&r.Game.Started) }},
 	{name: "time_of_day", is: ColumnText, game: 1 << game.KeyTimeOfDay, about: "in the world of the game",
-		at: func(r *result) any { return &r.Game.TimeOfDay }},
+		at: func(r *result) value { return (*bytesValue)(&r.Game.TimeOfDay) }},
 	{name: "day", is: ColumnUint32, game: 1 << game.KeyDay, about: "day of the calendar of the game",
-		at: func(r *result) any { return &r.Game.Day }},
+		at: func(r *result) value { return (*countValue)(&r.Game.Day) }},
 	{name: "mods", is: ColumnObject, lists: 1, game: 1 << game.KeyMods, about: "mods, in the order of the server",
-		at: func(r *result) any { return &r.Game.Mods }, put: (*Encoder).putMods, fields: withHex([]field{
+		at: func(r *result) value { return (*modsValue)(&r.Game.Mods) }, fields: withHex([]field{
 			{name: "id", is: ColumnText, about: "mostly the number of a Steam Workshop item",
-				at: func(r *result) any { return &lastMod(r).ID }},
+				at: func(r *result) value { return (*bytesValue)(&lastMod(r).ID) }},
 			{name: "name", is: ColumnText, about: "as the server calls it",
-				at: func(r *result) any { return &lastMod(r).Name }},
+				at: func(r *result) value { return (*bytesValue)(&lastMod(r).Name) }},
 			{name: "hash", is: ColumnText, about: "in hexadecimal digits",
-				at: func(r *result) any { return &lastMod(r).Hash }},
+				at: func(r *result) value { return (*bytesValue)(&lastMod(r).Hash) }},
 			{name: "creator_dlc", is: ColumnBool, about: "Arma 3: a Creator DLC, and id its application",
-				at: func(r *result) any { return &lastMod(r).CreatorDLC }},
+				at: func(r *result) value { return (*boolValue)(&lastMod(r).CreatorDLC) }},
 		})},
 	{name: "description", is: ColumnText, game: 1 << game.KeyDescription, about: "text for people",
-		at: func(r *result) any { return &r.Game.Description }},
+		at: func(r *result) value { return (*bytesValue)(&r.Game.Description) }},
 	{name: "attributes", is: ColumnMap, about: "other values of the game, name to value",
-		at: func(r *result) any { return &r.Game.Attributes }, put: (*Encoder).putAttributes},
+		at: func(r *result) value { return (*attributesValue)(&r.Game.Attributes) }},
 	{name: "sources", is: ColumnMap, about: "key of this object, or attributes. and the name of one, to where its value came from in the reply; an attribute without an entry came from the keywords",
-		at: func(r *result) any { return r.Game }, put: (*Encoder).putSources},
+		at: func(r *result) value { return (*sourcesValue)(r.Game) }},
 	{name: "notes", is: typeWord, lists: 1, words: wordsOf(len(game.NoteWords), func(i int) string { return game.NoteWords[i] }), about: "what could not be understood",
-		at: func(r *result) any { return (*uint32)(&r.Game.Notes) }},
+		at: func(r *result) value { return set(&r.Game.Notes) }},
 })
 
 // fieldKeys are the keys of info in the order of their bits in wire.Fields.
@@ -364,9 +372,6 @@ var fieldKeys = func() (keys [23]string) {
 	}
 	return keys
 }()
-
-// hash64 matches a hash in hex.
-const hash64 = `^[0-9a-f]{16}$`
 
 func lastPlayer(r *result) *wire.Player { return &r.Players[len(r.Players)-1] }
 
@@ -388,14 +393,12 @@ const twoLetters = `^[A-Z]{2}$`
 // gameID matches the word for a game.
 const gameID = `^[a-z0-9_]+$`
 
-// withHex sets the key of each row, and inserts after each row of ColumnText its KEY_hex,
-// the key of the exact bytes.
+// withHex inserts after each row of ColumnText its KEY_hex, the key of the exact bytes.
 func withHex(fields []field) (all []field) {
 	for _, f := range fields {
-		f.key = `"` + f.name + `":`
 		all = append(all, f)
 		if f.is == ColumnText {
-			all = append(all, field{name: f.name + "_hex", is: typeHex, hex: true, at: f.at,
+			all = append(all, field{name: f.name + "_hex", is: typeHex, beside: true, at: f.at,
 				about: "the bytes of " + f.name + ", if it is not UTF-8"})
 		}
 	}
@@ -404,14 +407,12 @@ func withHex(fields []field) (all []field) {
 
 // perQuestion returns a row like f for each question. at returns the pointer for a
 // question.
-func perQuestion(f field, at func(r *result, q int) any) (rows []field) {
+func perQuestion(f field, at func(r *result, q int) value) (rows []field) {
 	for q := range wire.NumQuestions {
 		row := f
 		row.name = questionWords[q]
 		row.about += row.name
-		if at != nil {
-			row.at = func(r *result) any { return at(r, q) }
-		}
+		row.at = func(r *result) value { return at(r, q) }
 		rows = append(rows, row)
 	}
 	return withHex(rows)

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"bytes"
 	"math/bits"
 	"slices"
 	"strings"
@@ -8,76 +9,105 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/game"
 )
 
-// putMods appends mods. An empty list says that there are none. What the game does not
-// say about a mod is absent.
-func (e *Encoder) putMods(dst []byte, r *result) []byte {
-	if !r.Game.Has.Has(game.KeyMods) && len(r.Game.Mods) == 0 {
-		return dst
-	}
-	dst = append(dst, `"mods":[`...)
-	for i := range r.Game.Mods {
-		m := &r.Game.Mods[i]
+// modsValue is mods. An empty list says that there are none. What the game does not say
+// about a mod is absent.
+type modsValue []game.Mod
+
+func (v *modsValue) put(e *Encoder, dst []byte, m *member) []byte {
+	dst = append(m.start(dst), '[')
+	for i := range *v {
+		mod := &(*v)[i]
 		dst = append(dst, '{')
-		if len(m.ID) > 0 {
-			dst = appendText(dst, `"id":`, m.ID)
+		if len(mod.ID) > 0 {
+			dst = appendText(dst, `"id":`, mod.ID)
 		}
-		if len(m.Name) > 0 {
-			dst = appendText(dst, `"name":`, m.Name)
+		if len(mod.Name) > 0 {
+			dst = appendText(dst, `"name":`, mod.Name)
 		}
-		if len(m.Hash) > 0 {
-			dst = appendText(dst, `"hash":`, m.Hash)
+		if len(mod.Hash) > 0 {
+			dst = appendText(dst, `"hash":`, mod.Hash)
 		}
-		if m.CreatorDLC {
-			dst = appendBool(dst, `"creator_dlc":`, true)
+		if mod.CreatorDLC {
+			dst = append(dst, `"creator_dlc":true,`...)
 		}
 		dst = end(dst, '}')
 	}
 	return end(dst, ']')
 }
 
-// putAttributes appends the values that only some games have. If a value is not UTF-8,
-// its exact bytes are in the rules or keywords of the record.
-func (e *Encoder) putAttributes(dst []byte, r *result) []byte {
-	all := r.Game.Attributes
-	if len(all) == 0 {
+func (*modsValue) set(*Reader, *field, []byte) bool { return false }
+
+func (v *modsValue) next(*Reader) { *v = append(*v, game.Mod{}) }
+
+// attributesValue is the values that only some games have. If a value is not UTF-8, its
+// exact bytes are in the rules or keywords of the record.
+type attributesValue []game.Attribute
+
+func (v *attributesValue) put(_ *Encoder, dst []byte, m *member) []byte {
+	if len(*v) == 0 {
 		return dst
 	}
-	dst = append(dst, `"attributes":{`...)
-	for i := range all {
-		dst, _ = appendString(dst, all[i].Name)
-		dst = append(dst, ':')
-		dst, _ = appendString(dst, all[i].Value)
+	dst = append(m.start(dst), '{')
+	for i := range *v {
+		a := &(*v)[i]
+		dst, _ = appendString(dst, a.Name)
+		dst, _ = appendString(append(dst, ':'), a.Value)
 		dst = append(dst, ',')
 	}
 	return end(dst, '}')
 }
 
-// putSources appends where each value came from. An attribute that came from the
+func (*attributesValue) set(*Reader, *field, []byte) bool { return false }
+
+func (v *attributesValue) pair(r *Reader, name, value []byte) {
+	if !slices.ContainsFunc(*v, func(a game.Attribute) bool { return a.Name == string(name) }) {
+		*v = append(*v, game.Attribute{Name: r.word(name), Value: value, Source: keywordsSource})
+	}
+}
+
+// sourcesValue is where each value of a Game came from. An attribute that came from the
 // keywords, as most do, has no entry.
-func (e *Encoder) putSources(dst []byte, r *result) []byte {
-	g := r.Game
-	const key = `"sources":{`
+type sourcesValue game.Game
+
+func (v *sourcesValue) put(_ *Encoder, dst []byte, m *member) []byte {
 	start := len(dst)
-	dst = append(dst, key...)
-	for set := g.Has & allKeys; set != 0; set &= set - 1 {
+	dst = append(m.start(dst), '{')
+	for set := v.Has & allKeys; set != 0; set &= set - 1 {
 		k := game.Key(bits.TrailingZeros32(uint32(set)))
-		if from := g.Sources[k]; from != "" {
-			dst = append(dst, '"')
-			dst = append(dst, k.String()...)
-			dst = append(dst, '"', ':')
+		if from := v.Sources[k]; from != "" {
+			dst = append(appendQuoted(dst, k.String()), ':')
 			dst, _ = appendString(dst, from)
 			dst = append(dst, ',')
 		}
 	}
-	for i := range g.Attributes {
-		if a := &g.Attributes[i]; !fromKeywords(a.Source) {
-			dst = appendAttributeSource(dst, a)
+	for i := range v.Attributes {
+		a := &v.Attributes[i]
+		if tag, ok := strings.CutPrefix(a.Source, keywordsSource); ok && (tag == "" || tag[0] == '.') {
+			continue
 		}
+		at := len(dst)
+		dst, _ = appendString(dst, a.Name)
+		dst = slices.Insert(dst, at+1, []byte(attributeSource)...)
+		dst, _ = appendString(append(dst, ':'), a.Source)
+		dst = append(dst, ',')
 	}
-	if len(dst) == start+len(key) {
+	if dst[len(dst)-1] == '{' {
 		return dst[:start]
 	}
 	return end(dst, '}')
+}
+
+func (*sourcesValue) set(*Reader, *field, []byte) bool { return false }
+
+func (v *sourcesValue) pair(r *Reader, name, value []byte) {
+	if attribute, ok := bytes.CutPrefix(name, []byte(attributeSource)); ok {
+		r.from = append(r.from, game.Attribute{Name: r.word(attribute), Source: r.word(value)})
+	}
+	for k := range game.Key(game.NumKeys) {
+		if k.String() == string(name) {
+			v.Sources[k] = r.word(value)
+		}
+	}
 }
 
 // allKeys has the bits of all common keys.
@@ -89,28 +119,3 @@ const (
 	keywordsSource  = "keywords"
 	attributeSource = "attributes."
 )
-
-// fromKeywords reports whether a source is INFO's keywords, or a single keyword.
-func fromKeywords(source string) bool {
-	tag, ok := strings.CutPrefix(source, keywordsSource)
-	return ok && (tag == "" || tag[0] == '.')
-}
-
-// appendAttributeSource appends the source of an attribute.
-func appendAttributeSource(dst []byte, a *game.Attribute) []byte {
-	start := len(dst)
-	dst, _ = appendString(dst, a.Name)
-	dst = slices.Insert(dst, start+1, []byte(attributeSource)...)
-	dst, _ = appendString(append(dst, ':'), a.Source)
-	return append(dst, ',')
-}
-
-func isGameID(id string) bool {
-	for i := range len(id) {
-		c := id[i]
-		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '_' {
-			return false
-		}
-	}
-	return id != ""
-}

@@ -2,6 +2,7 @@ package record
 
 import (
 	"bytes"
+	"encoding/base64"
 	"hash/maphash"
 	"math/bits"
 	"slices"
@@ -9,34 +10,56 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// putPlayers appends the players.
-func (e *Encoder) putPlayers(dst []byte, r *result) []byte {
-	if !r.HasPlayers {
+// A listValue is a list whose elements are read into a value of their own.
+type listValue interface{ next(r *Reader) }
+
+// A mapValue is an object of texts.
+type mapValue interface {
+	pair(r *Reader, name, value []byte)
+}
+
+// playersValue is the players of a Result, and how many the answer announced.
+type playersValue result
+
+func (v *playersValue) put(e *Encoder, dst []byte, m *member) []byte {
+	if !v.HasPlayers {
 		return dst
 	}
-	dst = append(dst, `"players":[`...)
-	for i := range r.Players {
-		dst = e.appendPlayer(dst, &r.Players[i])
+	dst = append(m.start(dst), '[')
+	for i := range v.Players {
+		dst = e.appendPlayer(dst, &v.Players[i])
 	}
-	return end(dst, ']')
+	dst = end(dst, ']')
+	if v.PlayersAnnounced >= 0 {
+		dst = append(dst, `"players_announced":`...)
+		dst = append(appendNumber(dst, uint64(v.PlayersAnnounced)), ',')
+	}
+	return dst
 }
+
+func (*playersValue) set(*Reader, *field, []byte) bool { return false }
+
+func (v *playersValue) next(*Reader) { v.Players = append(v.Players, wire.Player{}) }
 
 func (e *Encoder) appendPlayer(dst []byte, p *wire.Player) []byte {
 	if p.Index == 0 && e.Names == nil { // most servers send index 0 for everyone (EC-77)
 		dst = appendUsualName(dst, p.Name)
 	} else {
-		dst = appendUint(dst, `{"index":`, uint64(p.Index))
-		dst = e.appendName(dst, p.Name)
+		dst = appendNumber(append(dst, `{"index":`...), uint64(p.Index))
+		if e.Names == nil || len(p.Name) == 0 {
+			dst = appendText(append(dst, ','), `"name":`, p.Name)
+		} else { // an empty name says nothing about anybody, but much about the list
+			dst = appendHash(append(dst, `,"name_hash":"`...), e.Names.Name(p.Name))
+			dst = append(dst, '"', ',')
+		}
 		dst = append(dst, `"score":`...)
 	}
 	dst = appendSigned(dst, int64(p.Score))
 	dst = append(dst, `,"duration":`...)
 	dst = appendFloat(dst, p.Duration)
 	if p.Ship {
-		dst = append(dst, ',')
-		dst = appendInt(dst, `"deaths":`, int64(p.Deaths))
-		dst = append(dst, `"money":`...)
-		dst = appendSigned(dst, int64(p.Money))
+		dst = appendSigned(append(dst, `,"deaths":`...), int64(p.Deaths))
+		dst = appendSigned(append(dst, `,"money":`...), int64(p.Money))
 	}
 	return append(dst, '}', ',')
 }
@@ -59,26 +82,39 @@ func appendUsualName(dst, name []byte) []byte {
 		copy(d[len(head)+n:], tail)
 		return dst
 	}
-	dst = appendRest(dst[:old+len(head)+as], `"name":`, name, as)
+	dst = appendRest(dst[:old+len(head)+as], "name", name, as)
 	return append(dst, `"score":`...)
 }
 
-// putRules appends the rules as an object, with the first rule of each name. It sets
-// e.inexact if the object does not hold all rules exactly.
-func (e *Encoder) putRules(dst []byte, r *result) []byte {
-	if !r.HasRules {
+// rulesValue is the rules of a Result as an object, with the first rule of each name, and
+// how many the answer announced.
+type rulesValue result
+
+// put sets e.inexact if the object does not hold all rules exactly.
+func (v *rulesValue) put(e *Encoder, dst []byte, m *member) []byte {
+	if !v.HasRules {
 		return dst
 	}
-	start := len(dst)
-	dst = append(dst, `"rules":{`...)
-	exact := false
-	if r.RulesDistinct {
-		dst, exact = appendPairs(dst, r.Rules)
+	dst = append(m.start(dst), '{')
+	start, exact := len(dst), false
+	if v.RulesDistinct {
+		dst, exact = appendPairs(dst, v.Rules)
 	}
 	if e.inexact = false; !exact {
-		dst = e.appendFirst(dst[:start+len(`"rules":{`)], r.Rules)
+		dst = e.appendFirst(dst[:start], v.Rules)
 	}
-	return end(dst, '}')
+	dst = end(dst, '}')
+	if v.RulesAnnounced >= 0 {
+		dst = append(dst, `"rules_announced":`...)
+		dst = append(appendNumber(dst, uint64(v.RulesAnnounced)), ',')
+	}
+	return dst
+}
+
+func (*rulesValue) set(*Reader, *field, []byte) bool { return false }
+
+func (v *rulesValue) pair(_ *Reader, name, value []byte) {
+	v.Rules = append(v.Rules, wire.Rule{Name: name, Value: value})
 }
 
 // appendPairs appends rules that all have different names. It stops and reports
@@ -112,24 +148,39 @@ func appendPairs(dst []byte, rules []wire.Rule) (_ []byte, exact bool) {
 	return dst, true
 }
 
+// A span is the range of a name in the text of a record; zero if there is none.
+type span struct{ from, to int }
+
+// seed is known to no server, so no server can choose names whose hashes collide.
+var seed = maphash.MakeSeed()
+
 // appendFirst appends the first rule of each name.
 //
 // It compares names as they are written in the record: two ill-formed names may
 // become the same string there, and JSON parsers disagree about an object with a
-// repeated key.
+// repeated key. A hash table with open addressing, at most half full, finds equal names.
 func (e *Encoder) appendFirst(dst []byte, rules []wire.Rule) []byte {
-	slots := e.names.reset(len(rules))
-	base := len(dst)
+	size := 1 << bits.Len(uint(2*len(rules)))
+	if size > len(e.names) {
+		e.names = make([]span, size)
+	}
+	names := e.names[:size]
+	clear(names)
 	for i := range rules {
 		rule := &rules[i]
 		start := len(dst)
 		var named, valued bool
 		dst, named = appendString(dst, rule.Name)
-		if !add(slots, dst[base:], start-base) {
+		at := maphash.Bytes(seed, dst[start:]) % uint64(size)
+		for names[at].to > 0 && !bytes.Equal(dst[names[at].from:names[at].to], dst[start:]) {
+			at = (at + 1) % uint64(size)
+		}
+		if names[at].to > 0 {
 			dst = dst[:start]
 			e.inexact = true
 			continue
 		}
+		names[at] = span{start, len(dst)}
 		dst = append(dst, ':')
 		dst, valued = appendString(dst, rule.Value)
 		dst = append(dst, ',')
@@ -138,66 +189,68 @@ func (e *Encoder) appendFirst(dst []byte, rules []wire.Rule) []byte {
 	return dst
 }
 
-// putRulesRaw appends the name and value of every rule in hex, in the order of the
-// answer.
-func (e *Encoder) putRulesRaw(dst []byte, r *result) []byte {
+// rawRulesValue is the name and value of every rule in hex, in the order of the answer, if
+// the object of rules does not hold them exactly.
+type rawRulesValue result
+
+func (v *rawRulesValue) put(e *Encoder, dst []byte, m *member) []byte {
 	if !e.inexact {
 		return dst
 	}
-	rules := r.Rules
-	dst = append(dst, `"rules_raw":[`...)
-	for i := range rules {
-		dst = append(dst, '[')
-		dst = appendHex(dst, rules[i].Name)
-		dst = append(dst, ',')
-		dst = appendHex(dst, rules[i].Value)
+	dst = append(m.start(dst), '[')
+	for i := range v.Rules {
+		dst = appendHex(append(dst, '['), v.Rules[i].Name)
+		dst = appendHex(append(dst, ','), v.Rules[i].Value)
 		dst = append(dst, ']', ',')
 	}
 	return end(dst, ']')
 }
 
-// table is a hash table of the rule names of one record, with open addressing and
-// at most half full. No server knows the seed of the hash, so no server can choose
-// names that collide.
-type table struct {
-	small [512]slot // enough for honest servers, and not on the heap
-	large []slot    // for other servers; reused
+func (*rawRulesValue) set(r *Reader, _ *field, s []byte) bool {
+	if r.pair = append(r.pair, s); len(r.pair) == 2 {
+		r.exact = append(r.exact, wire.Rule{Name: r.pair[0], Value: r.pair[1]})
+	}
+	return true
 }
 
-// slot is the range of a name in the text that add gets, including the quotes; zero
-// if the slot is free.
-type slot struct{ start, end uint32 }
+func (*rawRulesValue) next(r *Reader) { r.pair = r.pair[:0] }
 
-var seed = maphash.MakeSeed()
+// rawValue is the datagrams in the order of their arrival.
+type rawValue [][]byte
 
-// reset returns an empty table with room for n names.
-func (t *table) reset(n int) []slot {
-	size := 1 << bits.Len(uint(max(2*n, 1)-1))
-	slots := t.small[:]
-	if size > len(slots) {
-		if size > len(t.large) {
-			t.large = make([]slot, size)
-		}
-		slots = t.large
+func (v *rawValue) put(_ *Encoder, dst []byte, m *member) []byte {
+	if len(*v) == 0 {
+		return dst
 	}
-	slots = slots[:size]
-	clear(slots)
-	return slots
+	dst = append(m.start(dst), '[')
+	for _, datagram := range *v {
+		dst = base64.StdEncoding.AppendEncode(append(dst, '"'), datagram)
+		dst = append(dst, '"', ',')
+	}
+	return end(dst, ']')
 }
 
-// add enters the name text[start:]. It reports false if the table already has that
-// name.
-func add(slots []slot, text []byte, start int) bool {
-	name := text[start:]
-	mask := uint64(len(slots) - 1)
-	for i := maphash.Bytes(seed, name) & mask; ; i = (i + 1) & mask {
-		s := &slots[i]
-		if s.end == 0 {
-			*s = slot{uint32(start), uint32(len(text))}
-			return true
-		}
-		if bytes.Equal(text[s.start:s.end], name) {
-			return false
-		}
-	}
+func (v *rawValue) set(_ *Reader, _ *field, s []byte) bool {
+	*v = append(*v, s)
+	return true
+}
+
+// schemaValue is the schema, which the Reader checks.
+type schemaValue struct{}
+
+func (schemaValue) put(_ *Encoder, dst []byte, m *member) []byte {
+	return append(append(m.start(dst), knownSchema...), ',')
+}
+
+func (schemaValue) set(*Reader, *field, []byte) bool { return true }
+
+// scanValue is the name of the scan, which belongs to no Result.
+type scanValue struct{}
+
+func (scanValue) put(e *Encoder, dst []byte, m *member) []byte {
+	return (*stringValue)(&e.scan).put(e, dst, m)
+}
+
+func (scanValue) set(r *Reader, f *field, s []byte) bool {
+	return (*stringValue)(&r.rec.Scan).set(r, f, s)
 }

@@ -15,19 +15,26 @@ const maxMasterDepth = 32
 // masterOptions are those for the data of masters, which are strangers.
 var masterOptions = []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)}
 
-// putMaster appends the master's data about the server. If it is not a JSON object, the
-// part is marked as dropped instead.
-func (e *Encoder) putMaster(dst []byte, r *result) []byte {
-	if r.Master == "" {
+// masterValue is the master's data about the server. If it is not a JSON object, the part
+// is marked as dropped instead.
+type masterValue string
+
+func (v *masterValue) put(e *Encoder, dst []byte, m *member) []byte {
+	if *v == "" {
 		return dst
 	}
 	start := len(dst)
-	dst, ok := e.appendMaster(append(dst, `"master":`...), r.Master)
+	dst, ok := e.appendMaster(m.start(dst), string(*v))
 	if !ok {
 		e.dropped |= partOf["master"]
 		return dst[:start]
 	}
 	return dst
+}
+
+func (v *masterValue) set(_ *Reader, _ *field, s []byte) bool {
+	*v = masterValue(s)
+	return true
 }
 
 // appendMaster appends a JSON object in the form of a record: on one line, without

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"hash"
+	"slices"
 )
 
 // NameKey is the secret key of a NameHasher: random bytes.
@@ -68,19 +69,13 @@ func (h *NameHasher) hash() uint64 {
 	return binary.BigEndian.Uint64(h.sum)
 }
 
-// appendName appends the name of a player, or the hash that replaces it. An empty
-// name stays as it is: it says nothing about anybody, but much about the list.
-func (e *Encoder) appendName(dst, name []byte) []byte {
-	if e.Names == nil || len(name) == 0 {
-		return appendText(dst, `"name":`, name)
-	}
-	dst = appendHash(append(dst, `"name_hash":"`...), e.Names.Name(name))
-	return append(dst, '"', ',')
-}
-
 // appendHash appends h as 16 hexadecimal digits.
 func appendHash(dst []byte, h uint64) []byte {
-	var b [8]byte
-	binary.BigEndian.PutUint64(b[:], h)
-	return hex.AppendEncode(dst, b[:])
+	n := len(dst)
+	dst = slices.Grow(dst, 16)[:n+16]
+	for i := len(dst) - 1; i >= n; i-- {
+		dst[i] = hexDigits[h&15]
+		h >>= 4
+	}
+	return dst
 }

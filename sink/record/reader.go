@@ -7,14 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
-	"net/netip"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -73,6 +70,7 @@ type Reader struct {
 	game  game.Game
 	text  []byte            // decoded texts of the record
 	exact []wire.Rule       // rules_raw
+	pair  [][]byte          // of rules_raw, as far as it has been read
 	from  []game.Attribute  // sources of attributes: Name and Source
 	words map[string]string // short texts of earlier records
 }
@@ -279,7 +277,7 @@ func (r *Reader) inside(open jsontext.Kind, want string, member func() error) er
 }
 
 // field reads the value of a field into the Result.
-func (r *Reader) field(f *field) (err error) {
+func (r *Reader) field(f *field) error {
 	res := &r.rec.Result
 	if f.has != nil {
 		*f.has(res) = true
@@ -288,43 +286,46 @@ func (r *Reader) field(f *field) (err error) {
 	if f.game != 0 {
 		res.Game.Has |= f.game
 	}
-	var to any
+	if f.is == ColumnObject && f.name == "game" {
+		r.game = game.Game{Mods: r.game.Mods[:0], Attributes: r.game.Attributes[:0]}
+		res.Game = &r.game
+	}
+	var to value
 	if f.at != nil {
 		to = f.at(res)
 	}
-	switch f.is {
-	case ColumnObject:
-		if f.name == "game" {
-			r.game = game.Game{Mods: r.game.Mods[:0], Attributes: r.game.Attributes[:0]}
-			res.Game = &r.game
-		}
-		if f.lists == 0 {
-			_, err = r.object(f.fields, ^uint64(0), 0, 0)
-			return err
-		}
+	return r.elements(f, to, f.lists)
+}
+
+// elements reads a value, or a list of values, or a list of lists.
+func (r *Reader) elements(f *field, to value, lists int) error {
+	switch {
+	case lists > 0:
 		return r.inside('[', "array", func() error {
-			switch list := to.(type) {
-			case *[]wire.Player:
-				*list = append(*list, wire.Player{})
-			case *[]game.Mod:
-				*list = append(*list, game.Mod{})
+			if list, ok := to.(listValue); ok && lists == f.lists {
+				list.next(r)
 			}
-			_, err := r.object(f.fields, ^uint64(0), 0, 0)
-			return err
+			return r.elements(f, to, lists-1)
 		})
-	case ColumnMap:
-		return r.pairs(to)
-	}
-	if f.lists == 2 {
-		return r.pairsOfHex(f)
-	}
-	if f.lists == 1 {
-		return r.inside('[', "array", func() error {
+	case f.is == ColumnObject:
+		_, err := r.object(f.fields, ^uint64(0), 0, 0)
+		return err
+	case f.is == ColumnMap:
+		return r.inside('{', "object", func() error {
+			key, err := r.d.ReadValue()
+			if err != nil {
+				return err
+			}
+			name := r.unquoted(key)
 			v, err := r.d.ReadValue()
 			if err != nil {
 				return err
 			}
-			return r.set(f, to, v)
+			if v.Kind() != '"' {
+				return fmt.Errorf("%.60s: %w", key, wrongType(v, "string"))
+			}
+			to.(mapValue).pair(r, name, r.unquoted(v))
+			return nil
 		})
 	}
 	v, err := r.d.ReadValue()
@@ -332,64 +333,6 @@ func (r *Reader) field(f *field) (err error) {
 		return err
 	}
 	return r.set(f, to, v)
-}
-
-// pairs reads an object of texts.
-func (r *Reader) pairs(to any) error {
-	return r.inside('{', "object", func() error {
-		key, err := r.d.ReadValue()
-		if err != nil {
-			return err
-		}
-		name := r.unquoted(key)
-		v, err := r.d.ReadValue()
-		if err != nil {
-			return err
-		}
-		if v.Kind() != '"' {
-			return fmt.Errorf("%.60s: %w", key, wrongType(v, "string"))
-		}
-		value := r.unquoted(v)
-		switch to := to.(type) {
-		case *[]wire.Rule:
-			*to = append(*to, wire.Rule{Name: name, Value: value})
-		case *[]game.Attribute:
-			if !slices.ContainsFunc(*to, func(a game.Attribute) bool { return a.Name == string(name) }) {
-				*to = append(*to, game.Attribute{Name: r.word(name), Value: value, Source: keywordsSource})
-			}
-		case *game.Game: // where its values came from
-			if attribute, ok := bytes.CutPrefix(name, []byte(attributeSource)); ok {
-				r.from = append(r.from, game.Attribute{Name: r.word(attribute), Source: r.word(value)})
-			}
-			for k := range game.Key(game.NumKeys) {
-				if k.String() == string(name) {
-					to.Sources[k] = r.word(value)
-				}
-			}
-		}
-		return nil
-	})
-}
-
-// pairsOfHex reads rules_raw.
-func (r *Reader) pairsOfHex(f *field) error {
-	return r.inside('[', "array", func() error {
-		var pair [][]byte
-		err := r.inside('[', "array", func() error {
-			v, err := r.d.ReadValue()
-			if err != nil {
-				return err
-			}
-			var b []byte
-			err = r.set(f, &b, v)
-			pair = append(pair, b)
-			return err
-		})
-		if err == nil && len(pair) >= 2 {
-			r.exact = append(r.exact, wire.Rule{Name: pair[0], Value: pair[1]})
-		}
-		return err
-	})
 }
 
 // word returns a short text as a string. It keeps the strings of earlier records,
@@ -438,257 +381,48 @@ func (r *Reader) finish() {
 	}
 }
 
-// set stores the value v of a field, or adds an element to it. to is the pointer that
-// the field's accessor returned, or nil: then v is only checked.
-func (r *Reader) set(f *field, to any, v jsontext.Value) error {
+// set stores the value v of a field, or adds an element to it.
+func (r *Reader) set(f *field, to value, v jsontext.Value) error {
 	if f == &schemaKeys[0] {
 		if string(v) != knownSchema {
 			return SchemaError(v)
 		}
 		return nil
 	}
-	switch f.is {
-	case ColumnBool:
-		if v.Kind() != 't' && v.Kind() != 'f' {
-			return wrongType(v, "boolean")
-		}
-		switch to := to.(type) {
-		case *bool:
-			*to = v.Kind() == 't'
-		case *uint8:
-			*to = 0
-			if v.Kind() == 't' {
-				*to = 1
-			}
-		}
-		return nil
-	case ColumnJSON:
-		if v.Kind() != '{' {
-			return wrongType(v, "object")
-		}
-		*to.(*string) = string(v)
-		return nil
-	case ColumnFloat64, ColumnFloat32, ColumnUint8, ColumnUint16, ColumnUint32, ColumnUint64, ColumnInt32:
-		return setNumber(f, to, v)
+	t := &types[f.is]
+	if strings.IndexByte(t.kinds, byte(v.Kind())) < 0 {
+		return wrongType(v, t.want)
 	}
-	if v.Kind() != '"' {
-		return wrongType(v, wants[f.is])
+	s := []byte(v)
+	if v.Kind() == '"' {
+		s = r.unquoted(v)
 	}
-	return r.setText(f, to, r.unquoted(v), v)
-}
-
-// wants describes types in errors.
-var wants = [numTypes]string{
-	ColumnText: "string", typeWord: "string", typeHex: "bytes in hex", typeBase64: "bytes in base64",
-	ColumnID: "64-bit number in a string", ColumnMillis: "time", ColumnSeconds: "time",
-}
-
-// limits are the ranges of the types of numbers.
-var limits = [numTypes]struct {
-	least, most float64
-	want        string
-}{
-	ColumnUint8:   {0, math.MaxUint8, "integer from 0 to 255"},
-	ColumnUint16:  {0, math.MaxUint16, "integer from 0 to 65535"},
-	ColumnUint32:  {0, math.MaxUint32, "integer from 0 to 4294967295"},
-	ColumnUint64:  {0, math.MaxUint64, "integer from 0 to 18446744073709551615"},
-	ColumnInt32:   {math.MinInt32, math.MaxInt32, "integer from -2147483648 to 2147483647"},
-	ColumnFloat64: {0, math.MaxFloat64, "number from 0"},
-	ColumnFloat32: {math.Inf(-1), math.Inf(1), "number or null"},
-}
-
-// setNumber stores a number. JSON may write a whole number as 1.0 or 1e3.
-func setNumber(f *field, to any, v jsontext.Value) error {
-	limit := &limits[f.is]
-	var n int64
-	var x float64
-	var err error
-	switch f.is {
-	case ColumnFloat64:
-		x, err = strconv.ParseFloat(string(v), 64)
-	case ColumnFloat32:
-		x = math.NaN()
-		if v.Kind() != 'n' {
-			x, _ = strconv.ParseFloat(string(v), 32) // one beyond the range becomes infinite
-		}
-	default:
-		if n, err = strconv.ParseInt(string(v), 10, 64); err == nil {
-			x = float64(n)
-		} else if x, err = strconv.ParseFloat(string(v), 64); x != math.Trunc(x) {
-			return wrongType(v, limit.want)
-		} else {
-			n = int64(x)
-		}
+	if r.strict && f.words != nil && (len(s) == 0 || !slices.Contains(f.words, string(s))) ||
+		r.strict && f.pattern != "" && !patterns()[f.pattern].Match(s) {
+		return fmt.Errorf("%.60s is no such word", v)
 	}
-	null := f.is == ColumnFloat32 && v.Kind() == 'n'
-	if !null && (v.Kind() != '0' || err != nil || x < limit.least || x > limit.most) {
-		return wrongType(v, limit.want)
+	if r.strict && t.pattern != "" && !patterns()[t.pattern].Match(s) {
+		return wrongType(v, t.want)
 	}
-	switch to := to.(type) {
-	case *float32:
-		*to = float32(x)
-	case *time.Duration:
-		*to = time.Duration(math.Round(x*1000)) * time.Microsecond
-	case *uint8:
-		*to = uint8(n)
-	case *uint16: // an application ID beyond 16 bits is in game_id
-		*to = 0
-		if n <= math.MaxUint16 {
-			*to = uint16(n)
-		}
-	case *uint32:
-		*to = uint32(n)
-	case *uint64:
-		*to = uint64(n)
-		if x >= math.MaxInt64 {
-			if *to, err = strconv.ParseUint(string(v), 10, 64); err != nil {
-				*to = uint64(min(x, 1<<64-2048))
-			}
-		}
-	case *int32:
-		*to = int32(n)
-	case *int:
-		*to = int(n)
-	case *netip.AddrPort:
-		*to = netip.AddrPortFrom(to.Addr(), uint16(n))
-	}
-	return nil
-}
-
-// setText stores a string. text is its text, and v as it is written.
-func (r *Reader) setText(f *field, to any, text []byte, v jsontext.Value) (err error) {
-	if r.strict && (f.words != nil || f.pattern != "") {
-		known := len(text) > 0 && slices.Contains(f.words, string(text))
-		if f.words == nil {
-			known = patterns()[f.pattern].Match(text)
-		}
-		if !known {
-			return fmt.Errorf("%.60s is no such word", v)
-		}
-	}
-	bad := wrongType
+	start, err := len(r.text), error(nil)
 	switch f.is {
 	case typeHex:
-		if !isHex(text) {
-			return bad(v, wants[f.is])
+		r.text, err = hex.AppendDecode(r.text, s)
+		if bytes.ContainsAny(s, "ABCDEF") {
+			return wrongType(v, t.want)
 		}
-		start := len(r.text)
-		r.text, _ = hex.AppendDecode(r.text, text)
-		text = r.text[start:len(r.text):len(r.text)]
+		s = r.text[start:len(r.text):len(r.text)]
 	case typeBase64:
-		start := len(r.text)
-		r.text, err = base64.StdEncoding.AppendDecode(r.text, text)
-		if err != nil || bytes.ContainsAny(text, "\r\n") { // which the decoder ignores
-			return bad(v, wants[f.is])
+		r.text, err = base64.StdEncoding.AppendDecode(r.text, s)
+		if bytes.ContainsAny(s, "\r\n") { // which the decoder ignores
+			return wrongType(v, t.want)
 		}
-		text = r.text[start:len(r.text):len(r.text)]
-	case ColumnMillis, ColumnSeconds:
-		t, err := time.Parse(time.RFC3339Nano, string(text))
-		if err != nil || r.strict && !patterns()[timePatterns[f.is]].Match(text) {
-			return bad(v, wants[f.is])
-		}
-		switch to := to.(type) {
-		case *time.Time:
-			*to = t
-		case *int64:
-			*to = t.Unix()
-		}
-		return nil
+		s = r.text[start:len(r.text):len(r.text)]
 	}
-	switch to := to.(type) {
-	case *[]byte:
-		*to = text
-	case *[][]byte:
-		*to = append(*to, text)
-	case *string:
-		if *to = r.word(text); f.pattern == gameID && !isGameID(*to) {
-			return bad(v, wants[f.is])
-		}
-	case nil:
-		if f.name == "scan" || f.name == "scan_hex" {
-			r.rec.Scan = r.word(text)
-		}
-	case *uint8:
-		if f.words == nil {
-			*to, err = letter(text)
-			break
-		}
-		setWord(to, f, text)
-	case *uint16:
-		setWord(to, f, text)
-	case *uint32:
-		setWord(to, f, text)
-	case *uint64:
-		if f.words != nil {
-			setWord(to, f, text)
-			break
-		}
-		if f.is == typeWord {
-			if *to, err = strconv.ParseUint(string(text), 16, 64); err != nil || len(text) != 16 {
-				return bad(v, "64-bit hash in hex")
-			}
-			break
-		}
-		*to, err = strconv.ParseUint(string(text), 10, 64)
-		if errors.Is(err, strconv.ErrRange) && len(text) <= 20 {
-			err = nil
-		}
-		if len(text) > 1 && text[0] == '0' {
-			return bad(v, wants[f.is])
-		}
-	case *netip.AddrPort:
-		if f.name == "addr" { // ip and port say it too, except in what cat --fields prints
-			if a, err := netip.ParseAddrPort(string(text)); !to.Addr().IsValid() && err == nil {
-				*to = a
-			}
-			break
-		}
-		ip, err := netip.ParseAddr(string(text))
-		if err != nil {
-			return bad(v, "address")
-		}
-		*to = netip.AddrPortFrom(ip, to.Port())
-	case *wire.Notes:
-		setBit(to, slices.Index(noteWords, string(text)))
-		if question, ok := bytes.CutSuffix(text, []byte(".dropped")); ok {
-			setBit(&r.rec.Asked, slices.Index(questionWords, string(question)))
-		}
-	}
-	if err != nil {
-		return bad(v, wants[f.is])
+	if err != nil || !to.set(r, f, s) {
+		return wrongType(v, t.want)
 	}
 	return nil
-}
-
-// setWord sets the value that a word stands for, or the bit of a word in a list. An
-// unknown word is no value.
-func setWord[T uint8 | uint16 | uint32 | uint64](to *T, f *field, word []byte) {
-	i := slices.Index(f.words, string(word))
-	if f.lists > 0 {
-		setBit(to, i)
-		return
-	}
-	*to = T(max(i, 0))
-}
-
-// setBit adds bit i to a set, unless i is -1.
-func setBit[T ~uint8 | ~uint16 | ~uint32 | ~uint64](to *T, i int) {
-	if i >= 0 {
-		*to |= 1 << i
-	}
-}
-
-// letter returns the first letter of a word, or the byte that a word such as 0x6f
-// stands for.
-func letter(word []byte) (byte, error) {
-	if digits, ok := bytes.CutPrefix(word, []byte("0x")); ok {
-		b, err := strconv.ParseUint(string(digits), 16, 8)
-		return byte(b), err
-	}
-	if len(word) == 0 {
-		return 0, nil
-	}
-	return word[0], nil
 }
 
 // placeOf returns the index of the field with a name, or -1 if there is none. Keys
@@ -735,27 +469,15 @@ var patterns = sync.OnceValue(func() map[string]*regexp.Regexp {
 	var collect func([]field)
 	collect = func(fields []field) {
 		for _, f := range fields {
-			if f.pattern != "" {
-				all[f.pattern] = regexp.MustCompile(f.pattern)
+			for _, p := range []string{f.pattern, types[f.is].pattern} {
+				all[p] = regexp.MustCompile(p)
 			}
 			collect(f.fields)
 		}
 	}
 	collect(schemaKeys)
-	for _, p := range timePatterns {
-		all[p] = regexp.MustCompile(p)
-	}
 	return all
 })
-
-func isHex(s []byte) bool {
-	for _, c := range s {
-		if !('0' <= c && c <= '9' || 'a' <= c && c <= 'f') {
-			return false
-		}
-	}
-	return len(s)%2 == 0
-}
 
 // Find returns the value at a path of keys with full stops between them, such as
 // info.map, players.0.name or rules.sv_gravity, as it is written. Keys may contain full

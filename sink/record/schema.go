@@ -4,130 +4,109 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 )
 
+// types are the types of columns: how JSON, DuckDB and ClickHouse write them. Tuples,
+// arrays and maps can't be null in ClickHouse: if the key is absent, the column is empty.
+var types = [numTypes]struct {
+	want        string // for errors
+	kinds       string // the first characters of its JSON: jsontext.Kind
+	duck, click string
+	schema      string // members of its JSON Schema
+	pattern     string // of its text
+	bits        int    // of a whole number
+}{
+	ColumnText:    {"string", `"`, "VARCHAR", "String", isString, "", 0},
+	typeWord:      {"string", `"`, "VARCHAR", "String", isString, "", 0},
+	typeHex:       {"bytes in hex", `"`, "VARCHAR", "String", isString + `,"pattern":"^([0-9a-f]{2})*$"`, "", 0},
+	typeBase64:    {"bytes in base64", `"`, "VARCHAR", "String", isBase64, "", 0},
+	typeHash:      {"64-bit hash in hex", `"`, "VARCHAR", "String", isString, `^[0-9a-f]{16}$`, 0},
+	typeAddress:   {"address", `"`, "VARCHAR", "String", isString, `^[0-9a-f:.]+$`, 0},
+	ColumnID:      {"64-bit number in a string", `"`, "VARCHAR", "String", isString, `^(0|[1-9][0-9]{0,19})$`, 0},
+	ColumnMillis:  {"time", `"`, "TIMESTAMP", "DateTime64(3,'UTC')", isString, millisPattern, 0},
+	ColumnSeconds: {"time", `"`, "TIMESTAMP", "DateTime64(0,'UTC')", isString, secondsPattern, 0},
+	ColumnFloat64: {"number from 0", "0", "DOUBLE", "Float64", `"type":"number","minimum":0`, "", 0},
+	ColumnFloat32: {"number or null", "0n", "FLOAT", "Float32", `"type":["number","null"]`, "", 0},
+	ColumnBool:    {"boolean", "tf", "BOOLEAN", "Bool", `"type":"boolean"`, "", 0},
+	ColumnUint8:   {"integer from 0 to 255", "0", "UTINYINT", "UInt8", integer(0, math.MaxUint8), "", 8},
+	ColumnUint16:  {"integer from 0 to 65535", "0", "USMALLINT", "UInt16", integer(0, math.MaxUint16), "", 16},
+	ColumnUint32:  {"integer from 0 to 4294967295", "0", "UINTEGER", "UInt32", integer(0, math.MaxUint32), "", 32},
+	ColumnUint64:  {"integer from 0 to 18446744073709551615", "0", "UBIGINT", "UInt64", integer(0, math.MaxUint64), "", 64},
+	ColumnInt32:   {"integer from -2147483648 to 2147483647", "0", "INTEGER", "Int32", integer(math.MinInt32, math.MaxInt32), "", 32},
+	ColumnMap:     {"object", "{", "MAP(VARCHAR,VARCHAR)", "Map(String,String)", `"type":"object","additionalProperties":{"type":"string"}`, "", 0},
+	ColumnJSON:    {"object", "{", "JSON", "String", `"type":"object"`, "", 0},
+}
+
+const (
+	isString       = `"type":"string"`
+	isBase64       = isString + `,"contentEncoding":"base64","pattern":"^[A-Za-z0-9+/]*={0,2}$"`
+	millisPattern  = `^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$`
+	secondsPattern = `^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$`
+)
+
+func integer(least int64, most uint64) string {
+	return fmt.Sprintf(`"type":"integer","minimum":%d,"maximum":%d`, least, most)
+}
+
 // JSONSchema returns the schema of a record as a JSON Schema (draft 2020-12).
 // It allows keys that it does not name: later versions may add some.
 func JSONSchema() []byte {
-	s := object{
-		{"$schema", "https://json-schema.org/draft/2020-12/schema"},
-		{"title", "a2sscan record"},
-		{"description", "One line of a census: the answers of one game server."},
-	}
-	b, err := json.MarshalIndent(append(s, objectSchema(schemaKeys)...), "", " ")
-	if err != nil {
-		panic("sink: the schema: " + err.Error()) // it is made of strings and numbers
-	}
-	return append(b, '\n')
-}
-
-// object is a JSON object whose keys keep their order.
-type object []struct {
-	key   string
-	value any
-}
-
-// MarshalJSON writes the object.
-func (o object) MarshalJSON() ([]byte, error) {
+	s := `{"$schema":"https://json-schema.org/draft/2020-12/schema","title":"a2sscan record",` +
+		`"description":"One line of a census: the answers of one game server.",` + objectSchema(schemaKeys) + "}\n"
 	var b bytes.Buffer
-	b.WriteByte('{')
-	for i, m := range o {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		fmt.Fprintf(&b, "%q:", m.key)
-		v, err := json.Marshal(m.value)
-		if err != nil {
-			return nil, err
-		}
-		b.Write(v)
+	if err := json.Indent(&b, []byte(s), "", " "); err != nil {
+		panic("sink: the schema: " + err.Error())
 	}
-	b.WriteByte('}')
-	return b.Bytes(), nil
+	return b.Bytes()
 }
 
-// objectSchema returns the schema of an object with these keys.
-func objectSchema(fields []field) object {
-	var keys object
-	var required []string
+// objectSchema returns the members of the schema of an object with these keys.
+func objectSchema(fields []field) string {
+	var keys, required []string
 	for _, f := range fields {
-		value := append(object{{"description", f.about}}, f.schema(f.lists)...)
-		keys = append(keys, object{{f.name, value}}...)
+		keys = append(keys, quoted(f.name)+`:{"description":`+quoted(f.about)+","+f.schema(f.lists)+"}")
 		if f.always {
 			required = append(required, f.name)
 		}
 	}
-	s := object{{"type", "object"}, {"properties", keys}}
+	s := `"type":"object","properties":{` + strings.Join(keys, ",") + "}"
 	if required != nil {
-		s = append(s, object{{"required", required}}...)
+		s += `,"required":` + quoted(required)
 	}
 	return s
 }
 
-// schema returns the schema of f's values. If lists is 1, it is the schema of lists
-// of these values; if lists is 2, of lists of such lists.
-func (f *field) schema(lists int) object {
-	if lists > 0 {
-		return object{{"type", "array"}, {"items", f.schema(lists - 1)}}
-	}
+// schema returns the members of the schema of f's values. If lists is 1, it is the schema
+// of lists of these values; if lists is 2, of lists of such lists.
+func (f *field) schema(lists int) string {
 	switch {
+	case lists > 0:
+		return `"type":"array","items":{` + f.schema(lists-1) + "}"
 	case f.name == "schema":
-		return object{{"const", 1}}
-	case f.words != nil:
-		none := func(word string) bool { return word == "" }
-		return object{{"enum", slices.DeleteFunc(slices.Clone(f.words), none)}}
-	case f.pattern != "":
-		return object{{"type", "string"}, {"pattern", f.pattern}}
+		return `"const":` + knownSchema
 	case f.is == ColumnObject:
 		return objectSchema(f.fields)
+	case f.words != nil:
+		none := func(word string) bool { return word == "" }
+		return `"enum":` + quoted(slices.DeleteFunc(slices.Clone(f.words), none))
 	}
-	return schemas[f.is]
+	t := &types[f.is]
+	if p := f.pattern + t.pattern; p != "" { // no row has both
+		return t.schema + `,"pattern":` + quoted(p)
+	}
+	return t.schema
 }
 
-// timePattern matches a time with milliseconds.
-const timePattern = `^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$`
-
-// secondsPattern matches a time without a fraction.
-const secondsPattern = `^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$`
-
-var timePatterns = map[ColumnType]string{ColumnMillis: timePattern, ColumnSeconds: secondsPattern}
-
-// schemas are the schemas of the simple types.
-var schemas = [numTypes]object{
-	ColumnText:    {{"type", "string"}},
-	typeHex:       {{"type", "string"}, {"pattern", "^([0-9a-f]{2})*$"}},
-	typeBase64:    {{"type", "string"}, {"contentEncoding", "base64"}, {"pattern", "^[A-Za-z0-9+/]*={0,2}$"}},
-	ColumnID:      {{"type", "string"}, {"pattern", "^(0|[1-9][0-9]{0,19})$"}},
-	ColumnMillis:  {{"type", "string"}, {"pattern", timePattern}},
-	ColumnSeconds: {{"type", "string"}, {"pattern", secondsPattern}},
-	ColumnFloat64: {{"type", "number"}, {"minimum", 0}},
-	ColumnFloat32: {{"type", []string{"number", "null"}}},
-	ColumnBool:    {{"type", "boolean"}},
-	ColumnUint8:   integer("0", "255"),
-	ColumnUint16:  integer("0", "65535"),
-	ColumnUint32:  integer("0", "4294967295"),
-	ColumnUint64:  integer("0", "18446744073709551615"),
-	ColumnInt32:   integer("-2147483648", "2147483647"),
-	ColumnMap:     {{"type", "object"}, {"additionalProperties", object{{"type", "string"}}}},
-	ColumnJSON:    {{"type", "object"}},
-}
-
-func integer(least, most json.Number) object {
-	return object{{"type", "integer"}, {"minimum", least}, {"maximum", most}}
-}
-
-// databaseTypes are the types of columns in DuckDB and ClickHouse. Tuples, arrays and
-// maps can't be null in ClickHouse: if the key is absent, the column is empty.
-var databaseTypes = [numTypes]struct{ duck, click string }{
-	ColumnText: {"VARCHAR", "String"}, typeWord: {"VARCHAR", "String"}, typeHex: {"VARCHAR", "String"},
-	typeBase64: {"VARCHAR", "String"}, ColumnID: {"VARCHAR", "String"},
-	ColumnMillis: {"TIMESTAMP", "DateTime64(3,'UTC')"}, ColumnSeconds: {"TIMESTAMP", "DateTime64(0,'UTC')"},
-	ColumnFloat64: {"DOUBLE", "Float64"}, ColumnFloat32: {"FLOAT", "Float32"}, ColumnBool: {"BOOLEAN", "Bool"},
-	ColumnUint8: {"UTINYINT", "UInt8"}, ColumnUint16: {"USMALLINT", "UInt16"}, ColumnUint32: {"UINTEGER", "UInt32"},
-	ColumnUint64: {"UBIGINT", "UInt64"}, ColumnInt32: {"INTEGER", "Int32"},
-	ColumnMap: {"MAP(VARCHAR,VARCHAR)", "Map(String,String)"}, ColumnJSON: {"JSON", "String"},
+// quoted returns the JSON of a string or of a list of strings.
+func quoted(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic("sink: the schema: " + err.Error())
+	}
+	return string(b)
 }
 
 // DuckDB returns the statement with which DuckDB reads the census in file,
@@ -145,7 +124,7 @@ func DuckDB(file string) string {
 }
 
 func (f *field) duck() string {
-	t := databaseTypes[f.is].duck
+	t := types[f.is].duck
 	if f.is == ColumnObject {
 		var parts []string
 		for _, g := range f.fields {
@@ -170,7 +149,7 @@ func ClickHouse() string {
 }
 
 func (f *field) click() string {
-	t := databaseTypes[f.is].click
+	t := types[f.is].click
 	switch {
 	case f.is == ColumnObject:
 		var parts []string

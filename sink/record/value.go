@@ -1,137 +1,418 @@
 package record
 
 import (
-	"encoding/binary"
+	"bytes"
+	"math"
+	"math/bits"
 	"net/netip"
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/a2sscan/a2sscan/scanner/game"
+	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Most functions of this file append a key with its value and a comma. The caller
-// passes the key with its quotes and its colon.
+// A value is a pointer to a value of a Result. Its type is the way in which the value is
+// written and read.
+type value interface {
+	// put appends the key, the value and a comma, or nothing if the record lacks the key.
+	put(e *Encoder, dst []byte, m *member) []byte
 
-// end closes an object or list whose members all end in a comma: the bracket
-// replaces the last comma. It appends a comma after the bracket.
-func end(dst []byte, bracket byte) []byte {
-	if last := len(dst) - 1; dst[last] == ',' {
-		dst[last] = bracket
+	// set stores the value, or an element of a list, and reports false if it is no value
+	// of its type. s is JSON: of a string its text, and of hex and base64 the bytes.
+	set(r *Reader, f *field, s []byte) bool
+}
+
+// bytesValue is text.
+type bytesValue []byte
+
+func (v *bytesValue) put(e *Encoder, dst []byte, m *member) []byte {
+	if len(*v) == 0 && e.omits(m) {
+		return dst
+	}
+	return appendValue(m.start(dst), m.row.name, []byte(*v))
+}
+
+func (v *bytesValue) set(_ *Reader, _ *field, s []byte) bool {
+	*v = s
+	return true
+}
+
+// stringValue is text.
+type stringValue string
+
+func (v *stringValue) put(e *Encoder, dst []byte, m *member) []byte {
+	if *v == "" && e.omits(m) {
+		return dst
+	}
+	return appendValue(m.start(dst), m.row.name, string(*v))
+}
+
+func (v *stringValue) set(r *Reader, _ *field, s []byte) bool {
+	*v = stringValue(r.word(s))
+	return true
+}
+
+// codeValue is two capital letters; anything else is absent.
+type codeValue string
+
+func (v *codeValue) put(_ *Encoder, dst []byte, m *member) []byte {
+	s := *v
+	if len(s) != 2 || min(s[0], s[1]) < 'A' || max(s[0], s[1]) > 'Z' {
+		return dst
+	}
+	return append(appendQuoted(m.start(dst), string(s)), ',')
+}
+
+func (v *codeValue) set(r *Reader, f *field, s []byte) bool { return (*stringValue)(v).set(r, f, s) }
+
+// gameIDValue is the word for a game and, unless that is no word, the name of the game.
+type gameIDValue game.Game
+
+func (v *gameIDValue) put(_ *Encoder, dst []byte, m *member) []byte {
+	if !isGameID(v.ID) {
+		return dst
+	}
+	dst = append(appendQuoted(m.start(dst), v.ID), ',')
+	return appendText(dst, `"name":`, v.Name)
+}
+
+func (v *gameIDValue) set(r *Reader, _ *field, s []byte) bool {
+	v.ID = r.word(s)
+	return isGameID(v.ID)
+}
+
+// isGameID reports whether id can be the word for a game.
+func isGameID(id string) bool {
+	for i := range len(id) {
+		c := id[i]
+		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '_' {
+			return false
+		}
+	}
+	return id != ""
+}
+
+// wordValue is the number of a word. 0, and a number without a word, is absent.
+type wordValue uint8
+
+func (v *wordValue) put(_ *Encoder, dst []byte, m *member) []byte {
+	if *v == 0 || int(*v) >= len(m.row.words) {
+		return dst
+	}
+	return append(appendQuoted(m.start(dst), m.row.words[*v]), ',')
+}
+
+func (v *wordValue) set(_ *Reader, f *field, s []byte) bool {
+	*v = wordValue(max(slices.Index(f.words, string(s)), 0)) // an unknown word is no value
+	return true
+}
+
+// setValue is a set of words.
+type setValue[T ~uint8 | ~uint16 | ~uint32 | ~uint64] struct{ of *T }
+
+func set[T ~uint8 | ~uint16 | ~uint32 | ~uint64](of *T) value { return setValue[T]{of} }
+
+func (v setValue[T]) put(_ *Encoder, dst []byte, m *member) []byte {
+	words := m.row.words
+	bit := uint64(*v.of) & (1<<len(words) - 1)
+	if bit == 0 {
+		return dst
+	}
+	dst = append(m.start(dst), '[')
+	for ; bit != 0; bit &= bit - 1 {
+		dst = append(appendQuoted(dst, words[bits.TrailingZeros64(bit)]), ',')
+	}
+	return end(dst, ']')
+}
+
+func (v setValue[T]) set(_ *Reader, f *field, s []byte) bool {
+	if i := slices.Index(f.words, string(s)); i >= 0 {
+		*v.of |= 1 << i
+	}
+	return true
+}
+
+// notesValue is the notes about the answers, then those about the parts that were
+// dropped from the record.
+type notesValue wire.Notes
+
+func (v *notesValue) put(e *Encoder, dst []byte, m *member) []byte {
+	if *v == 0 && e.dropped == 0 {
+		return dst
+	}
+	dst = append(m.start(dst), '[')
+	for i, word := range noteWords {
+		if *v&(1<<i) != 0 {
+			dst = append(appendQuoted(dst, word), ',')
+		}
+	}
+	for set := e.dropped; set != 0; set &= set - 1 {
+		dst = append(appendQuoted(dst, droppedNotes[bits.TrailingZeros64(set)]), ',')
+	}
+	return end(dst, ']')
+}
+
+func (v *notesValue) set(r *Reader, _ *field, s []byte) bool {
+	if i := slices.Index(noteWords, string(s)); i >= 0 {
+		*v |= 1 << i
+	}
+	for q, word := range questionWords {
+		if string(s) == word+".dropped" {
+			r.rec.Asked |= 1 << q
+		}
+	}
+	return true
+}
+
+// boolValue is a truth.
+type boolValue bool
+
+func (v *boolValue) put(e *Encoder, dst []byte, m *member) []byte {
+	return append(strconv.AppendBool(m.start(dst), bool(*v)), ',')
+}
+
+func (v *boolValue) set(_ *Reader, _ *field, s []byte) bool {
+	*v = s[0] == 't'
+	return true
+}
+
+// byteBoolValue is a byte that is true unless it is 0.
+type byteBoolValue uint8
+
+func (v *byteBoolValue) put(_ *Encoder, dst []byte, m *member) []byte {
+	return append(strconv.AppendBool(m.start(dst), *v != 0), ',')
+}
+
+func (v *byteBoolValue) set(_ *Reader, _ *field, s []byte) bool {
+	*v = 0
+	if s[0] == 't' {
+		*v = 1
+	}
+	return true
+}
+
+// letterValue is a letter of the protocol, written as a word, or in hex if it has none.
+type letterValue uint8
+
+func (v *letterValue) put(_ *Encoder, dst []byte, m *member) []byte {
+	dst = m.start(dst)
+	if word := m.row.letter(byte(*v)); word != "" {
+		return append(appendQuoted(dst, word), ',')
+	}
+	return append(dst, '"', '0', 'x', hexDigits[*v>>4], hexDigits[*v&15], '"', ',')
+}
+
+func (v *letterValue) set(_ *Reader, _ *field, s []byte) bool {
+	if len(s) > 2 && s[0] == '0' && s[1] == 'x' {
+		n, err := strconv.ParseUint(string(s[2:]), 16, 8)
+		*v = letterValue(n)
+		return err == nil
+	}
+	*v = 0
+	if len(s) > 0 {
+		*v = letterValue(s[0])
+	}
+	return true
+}
+
+// numberValue is a whole number.
+type numberValue[T uint8 | uint16 | uint32 | uint64 | int32] struct{ of *T }
+
+func number[T uint8 | uint16 | uint32 | uint64 | int32](of *T) value { return numberValue[T]{of} }
+
+func (v numberValue[T]) put(e *Encoder, dst []byte, m *member) []byte {
+	n := *v.of
+	if n == 0 && e.omits(m) {
+		return dst
+	}
+	return append(appendNumber(m.start(dst), uint64(n)), ',')
+}
+
+func (v numberValue[T]) set(_ *Reader, f *field, s []byte) bool {
+	n, ok := parseNumber(f, s)
+	*v.of = T(n)
+	return ok
+}
+
+// countValue is a whole number, which is written within 32 bits.
+type countValue int
+
+func (v *countValue) put(_ *Encoder, dst []byte, m *member) []byte {
+	return append(appendNumber(m.start(dst), uint64(uint32(max(*v, 0)))), ',')
+}
+
+func (v *countValue) set(_ *Reader, f *field, s []byte) bool {
+	n, ok := parseNumber(f, s)
+	*v = countValue(n)
+	return ok
+}
+
+// parseNumber parses a whole number of the type of f, which JSON may write as 1.0 or
+// 1e3.
+func parseNumber(f *field, s []byte) (n uint64, ok bool) {
+	text := string(s)
+	if text == "-0" || bytes.ContainsAny(s, ".eE") {
+		x, err := strconv.ParseFloat(text, 64)
+		if err != nil || x != math.Trunc(x) {
+			return 0, false
+		}
+		text = strconv.FormatFloat(x+0, 'f', 0, 64) // + 0: -0 becomes 0
+	}
+	var err error
+	if f.is == ColumnInt32 {
+		var i int64
+		i, err = strconv.ParseInt(text, 10, 32)
+		n = uint64(i)
 	} else {
-		dst = append(dst, bracket)
+		n, err = strconv.ParseUint(text, 10, types[f.is].bits)
 	}
-	return append(dst, ',')
+	return n, err == nil
 }
 
-// appendText appends text from a stranger. If it is not valid UTF-8, its exact bytes
-// follow under KEY_hex.
-func appendText[T text](dst []byte, key string, s T) []byte {
-	return appendValue(append(dst, key...), key, s)
-}
+// appIDValue is the application ID of an Info.
+type appIDValue wire.Info
 
-// appendValue appends what appendText appends after the key. It is fast for strings
-// that need no escapes, as most strings.
-func appendValue[T text](dst []byte, key string, s T) []byte {
-	old, n := len(dst), len(s)
-	dst = slices.Grow(dst, n+len(`"",`))[:old+n+len(`"",`)]
-	d := dst[old:]
-	d[0], d[n+1], d[n+2] = '"', '"', ','
-	if copyPlain(d[1:1+n], s) {
+func (v *appIDValue) put(_ *Encoder, dst []byte, m *member) []byte {
+	id, ok := (*wire.Info)(v).AppID()
+	if !ok {
 		return dst
 	}
-	as := clean(s)
-	if as == n {
-		return dst
+	return append(appendNumber(m.start(dst), uint64(id)), ',')
+}
+
+func (v *appIDValue) set(_ *Reader, f *field, s []byte) bool {
+	n, ok := parseNumber(f, s)
+	if v.ShortAppID = uint16(n); n > math.MaxUint16 {
+		v.ShortAppID = 0 // the ID is in game_id
 	}
-	return appendRest(dst[:old+1+as], key, s, as)
+	return ok
 }
 
-// appendRest appends s[as:], the closing quote and a comma. If s is not valid
-// UTF-8, its exact bytes follow under KEY_hex.
-func appendRest[T text](dst []byte, key string, s T, as int) []byte {
-	dst, valid := appendEscaped(dst, s, as)
-	if !valid {
-		dst = append(dst, ',')
-		dst = append(dst, key[:len(key)-len(`":`)]...)
-		dst = append(dst, `_hex":`...)
-		dst = appendHex(dst, s)
-	}
-	return append(dst, ',')
-}
-
-// appendWord appends a word that needs no escapes.
-func appendWord(dst []byte, key, word string) []byte {
-	dst = append(dst, key...)
-	dst = append(dst, '"')
-	dst = append(dst, word...)
-	return append(dst, '"', ',')
-}
-
-func appendUint(dst []byte, key string, v uint64) []byte {
-	dst = append(dst, key...)
-	return append(appendNumber(dst, v), ',')
-}
-
-func appendInt(dst []byte, key string, v int64) []byte {
-	dst = append(dst, key...)
-	return append(appendSigned(dst, v), ',')
-}
-
-// appendNumber appends v in decimal, without a key. It is fast for numbers below a
-// million, as most numbers.
-func appendNumber(dst []byte, v uint64) []byte {
-	switch {
-	case v < 1000:
-		return appendThree(dst, threes[v])
-	case v < 1_000_000:
-		dst = appendThree(dst, threes[v/1000])
-		return binary.LittleEndian.AppendUint32(dst, threes[v%1000])[:len(dst)+3]
-	}
-	return strconv.AppendUint(dst, v, 10)
-}
-
-// threes holds the numbers of up to three digits: the digits, with leading zeros,
-// in the lower three bytes, and the number of leading zeros in the top byte.
-var threes = func() (t [1000]uint32) {
-	for v := range t {
-		zeros := 3 - len(strconv.Itoa(v))
-		t[v] = uint32(zeros)<<24 | uint32('0'+v/100) | uint32('0'+v/10%10)<<8 | uint32('0'+v%10)<<16
-	}
-	return t
-}()
-
-// appendThree appends an entry of threes without its leading zeros. It avoids a
-// branch that the processor could not predict.
-func appendThree(dst []byte, three uint32) []byte {
-	zeros := three >> 24
-	return binary.LittleEndian.AppendUint32(dst, three<<8>>8>>(8*zeros))[:len(dst)+int(3-zeros)]
-}
-
-func appendSigned(dst []byte, v int64) []byte {
-	if v < 0 {
-		return appendNumber(append(dst, '-'), -uint64(v))
-	}
-	return appendNumber(dst, uint64(v))
-}
-
-// appendID appends a 64-bit identifier as a string: a reader that stores numbers as
+// idValue is a 64-bit identifier, written as a string: a reader that stores numbers as
 // doubles would change its last digits.
-func appendID(dst []byte, key string, id uint64) []byte {
-	dst = append(dst, key...)
-	dst = append(dst, '"')
-	dst = strconv.AppendUint(dst, id, 10)
-	return append(dst, '"', ',')
+type idValue uint64
+
+func (v *idValue) put(_ *Encoder, dst []byte, m *member) []byte {
+	dst = append(m.start(dst), '"')
+	return append(strconv.AppendUint(dst, uint64(*v), 10), '"', ',')
 }
 
-func appendBool(dst []byte, key string, v bool) []byte {
-	dst = append(dst, key...)
-	dst = strconv.AppendBool(dst, v)
-	return append(dst, ',')
+func (v *idValue) set(_ *Reader, _ *field, s []byte) bool {
+	n, err := strconv.ParseUint(string(s), 10, 64)
+	*v = idValue(n)
+	tooLarge := err != nil && n == math.MaxUint64 && len(s) <= 20 // by at most a factor of 6
+	return (err == nil || tooLarge) && (len(s) == 1 || s[0] != '0')
 }
 
-// appendAddress appends an address as ip and port, and as addr, a string with both.
-func appendAddress(dst []byte, a netip.AddrPort) []byte {
+// hashValue is the hash of an answer; 0 means that there is none. If names are hashed,
+// that of the players is keyed.
+type hashValue uint64
+
+func (v *hashValue) put(e *Encoder, dst []byte, m *member) []byte {
+	hash := uint64(*v)
+	if hash == 0 {
+		return dst
+	}
+	if e.Names != nil && m.row.name == questionWords[wire.QuestionPlayers] {
+		hash = e.Names.List(hash)
+	}
+	return append(appendHash(append(m.start(dst), '"'), hash), '"', ',')
+}
+
+func (v *hashValue) set(_ *Reader, _ *field, s []byte) bool {
+	n, err := strconv.ParseUint(string(s), 16, 64)
+	*v = hashValue(n)
+	return err == nil && len(s) == 16
+}
+
+// millisValue is a duration in milliseconds, truncated to microseconds.
+type millisValue time.Duration
+
+func (v *millisValue) put(e *Encoder, dst []byte, m *member) []byte {
+	if *v <= 0 && e.omits(m) {
+		return dst
+	}
+	return append(appendMillis(m.start(dst), time.Duration(*v)), ',')
+}
+
+func (v *millisValue) set(_ *Reader, _ *field, s []byte) bool {
+	x, err := strconv.ParseFloat(string(s), 64)
+	*v = millisValue(time.Duration(math.Round(x*1000)) * time.Microsecond)
+	return err == nil && x >= 0
+}
+
+// timeValue is a time with milliseconds. A Result from a capture has none, and RFC 3339
+// can't express a year outside 0 to 9999.
+type timeValue time.Time
+
+func (v *timeValue) put(e *Encoder, dst []byte, m *member) []byte {
+	t := (*time.Time)(v)
+	if t.IsZero() {
+		return dst
+	}
+	if second := t.Unix(); len(e.clock) == 0 || second != e.second {
+		t := t.UTC()
+		if t.Year() < 0 || t.Year() > 9999 {
+			return dst
+		}
+		e.second, e.clock = second, t.AppendFormat(e.clock[:0], `"2006-01-02T15:04:05.`)
+	}
+	dst = append(m.start(dst), e.clock...)
+	ms := uint64(t.Nanosecond() / 1e6)
+	return append(dst, digit(ms/100), digit(ms/10), digit(ms), 'Z', '"', ',')
+}
+
+func (v *timeValue) set(_ *Reader, _ *field, s []byte) bool {
+	t, err := time.Parse(time.RFC3339Nano, string(s))
+	*v = timeValue(t)
+	return err == nil
+}
+
+// unixValue is a Unix time.
+type unixValue int64
+
+func (v *unixValue) put(_ *Encoder, dst []byte, m *member) []byte {
+	t := time.Unix(int64(*v), 0).UTC()
+	if t.Year() < 0 || t.Year() > 9999 {
+		return dst
+	}
+	return t.AppendFormat(m.start(dst), `"2006-01-02T15:04:05Z",`)
+}
+
+func (v *unixValue) set(_ *Reader, _ *field, s []byte) bool {
+	t, err := time.Parse(time.RFC3339Nano, string(s))
+	*v = unixValue(t.Unix())
+	return err == nil
+}
+
+// floatValue is a number, or null if it is not finite.
+type floatValue float32
+
+func (v *floatValue) put(_ *Encoder, dst []byte, m *member) []byte {
+	return append(appendFloat(m.start(dst), float32(*v)), ',')
+}
+
+func (v *floatValue) set(_ *Reader, _ *field, s []byte) bool {
+	x, err := strconv.ParseFloat(string(s), 32) // a number beyond the range becomes infinite
+	if err != nil && x == 0 {
+		x = math.NaN() // null
+	}
+	*v = floatValue(x)
+	return true
+}
+
+// addressValue is an address: ip and port, and addr with both.
+type addressValue netip.AddrPort
+
+func (v *addressValue) put(_ *Encoder, dst []byte, m *member) []byte {
+	a := (*netip.AddrPort)(v)
 	ip := a.Addr().Unmap()
-	dst = append(dst, `"ip":"`...)
+	if !ip.IsValid() {
+		return dst
+	}
+	dst = append(m.start(dst), '"')
 	from := len(dst)
 	dst = appendIP(dst, ip)
 	to := len(dst)
@@ -161,20 +442,22 @@ func appendIP(dst []byte, ip netip.Addr) []byte {
 	return dst[:len(dst)-1]
 }
 
-// appendMillis appends d in milliseconds, truncated to microseconds, without
-// trailing zeros.
-func appendMillis(dst []byte, key string, d time.Duration) []byte {
-	us := uint64(max(d, 0) / time.Microsecond)
-	dst = append(dst, key...)
-	dst = appendNumber(dst, us/1000)
-	if frac := us % 1000; frac != 0 {
-		dst = append(dst, '.', digit(frac/100), digit(frac/10), digit(frac))
-		for dst[len(dst)-1] == '0' {
-			dst = dst[:len(dst)-1]
+func (v *addressValue) set(_ *Reader, f *field, s []byte) bool {
+	a := (*netip.AddrPort)(v)
+	switch f.name {
+	case "ip":
+		ip, err := netip.ParseAddr(string(s))
+		*a = netip.AddrPortFrom(ip, a.Port())
+		return err == nil
+	case "port":
+		n, ok := parseNumber(f, s)
+		*a = netip.AddrPortFrom(a.Addr(), uint16(n))
+		return ok
+	}
+	if !a.Addr().IsValid() { // ip and port say it too, except in what cat --fields prints
+		if both, err := netip.ParseAddrPort(string(s)); err == nil {
+			*a = both
 		}
 	}
-	return append(dst, ',')
+	return true
 }
-
-// digit returns the last decimal digit of v.
-func digit(v uint64) byte { return '0' + byte(v%10) }
