@@ -122,5 +122,7 @@ func part(key string, n int, r *result) []byte {
 	i := placeOf(schemaKeys, key, 0)
 	var e Encoder
 	e.look(r)
-	return e.appendMembers(nil, membersOf(schemaKeys[i:i+n], r))
+	ms := membersOf(schemaKeys[i : i+n])
+	point(ms, r)
+	return e.appendMembers(nil, ms)
 }

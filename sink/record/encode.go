@@ -57,8 +57,11 @@ func (e *Encoder) Append(dst []byte, scan string, r *scanner.Result) []byte {
 	start := len(dst)
 	e.scan, e.inexact, e.dropped = scan, false, 0
 	if r != e.of || r.Game != nil && r.Game != e.game { // a scan has one Result and one Game
+		if e.members == nil {
+			e.members = membersOf(schemaKeys)
+		}
 		e.of, e.game = r, r.Game
-		e.members = membersOf(schemaKeys, r)
+		point(e.members, r)
 	}
 	raw := 0
 	for _, datagram := range r.Raw {
@@ -116,9 +119,9 @@ func (e *Encoder) dropLongest(over int, dst []byte) {
 	}
 }
 
-// A member is a row of the table with the place of its value in a Result. An Encoder
-// derives its members for a Result, not for each record, so that what Append does for a
-// key is little.
+// A member is a row of the table with the place of its value in a Result. An Encoder finds
+// the place for a Result, not for each record, so that what Append does for a key is
+// little.
 type member struct {
 	value value
 	need  uint64 // bits of what a Result can have: without them, nothing is appended
@@ -170,11 +173,11 @@ func init() {
 	}
 }
 
-// membersOf returns the members of a Result by rows of the table.
-func membersOf(rows []field, r *result) (ms []member) {
+// membersOf returns the members for rows of the table, without the places of values.
+func membersOf(rows []field) (ms []member) {
 	for i := range rows {
 		f := &rows[i]
-		if f.beside || f.name == "origins" || f.is == ColumnObject && f.name == "game" && r.Game == nil {
+		if f.beside {
 			continue
 		}
 		m := member{row: f, need: uint64(f.info) | uint64(f.game)<<needKeys | partOf[f.with]}
@@ -189,13 +192,26 @@ func membersOf(rows []field, r *result) (ms []member) {
 			m.omit = omitZero
 		}
 		if f.is == ColumnObject && f.lists == 0 {
-			m.value = &objectValue{membersOf(f.fields, r), r}
-		} else {
-			m.value = f.at(r)
+			m.value = &objectValue{members: membersOf(f.fields)}
 		}
 		ms = append(ms, m)
 	}
 	return ms
+}
+
+// point makes members append the values of r.
+func point(ms []member, r *result) {
+	for i := range ms {
+		m := &ms[i]
+		o, ok := m.value.(*objectValue)
+		if !ok {
+			m.value = m.row.at(r)
+			continue
+		}
+		if o.of = r; r.Game != nil || m.row.name != "game" {
+			point(o.members, r)
+		}
+	}
 }
 
 // look finds what r has.

@@ -91,7 +91,7 @@ type field struct {
 	when  func(*result) bool
 	known bool
 
-	beside bool              // the value of another row writes this key too
+	beside bool              // the value of another row writes this key too, or nothing does
 	letter func(byte) string // word for the letter of the protocol
 	long   bool              // the Encoder may drop it from a long record
 	with   string            // key that it is dropped with
@@ -182,7 +182,7 @@ var schemaKeys = withHex([]field{
 		when: func(r *result) bool { return r.Geo != scanner.Geo{} }},
 	{name: "master", is: ColumnJSON, long: true, about: "the master server's own data about the server, if it was kept",
 		at: func(r *result) value { return (*masterValue)(&r.Master) }},
-	{name: "origins", is: ColumnObject, lists: 1, fields: originFields, about: "what each vantage point saw, in a census that merge --origins of an earlier version made"},
+	{name: "origins", is: ColumnObject, lists: 1, fields: originFields, beside: true, about: "what each vantage point saw, in a census that merge --origins of an earlier version made"},
 })
 
 var infoFields = withHex([]field{
