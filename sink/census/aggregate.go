@@ -47,10 +47,10 @@ func (c *Census) Stats() *Stats {
 		if one.RTT > 0 {
 			trips = append(trips, float64(one.RTT.Microseconds())/1000)
 		}
-		if one.has&hasCapacity != 0 {
+		if one.knows(wire.HasMaxPlayers, game.KeyMaxPlayers) {
 			places = append(places, float64(one.MaxPlayers))
 		}
-		if one.MaxPlayers > 0 && one.has&hasPeople != 0 {
+		if one.MaxPlayers > 0 && one.knows(wire.HasPlayers, game.KeyPlayers) {
 			fill = append(fill, round6(float64(one.People)*100/float64(one.MaxPlayers)))
 		}
 	}
@@ -80,11 +80,10 @@ func (s *Stats) addAnswer(one *Server) {
 		if to.Errors == nil {
 			to.Errors = map[string]uint64{}
 		}
-		answered := one.has & [...]facts{answeredInfo, answeredPlayers, answeredRules}[q]
 		switch {
 		case one.errors[q] != 0:
 			to.Errors[one.errors[q].String()]++
-		case answered != 0:
+		case one.complete.Has(wire.Question(q)):
 			to.Answered++
 		default:
 			to.NotAsked++
@@ -122,31 +121,37 @@ type label struct{ id, name, game string }
 
 // addGroups sets the lists of s that sum up servers by a property.
 func (c *Census) addGroups(s *Stats) {
-	within := func(has facts, value func(*Server) string) func(*Server) label {
-		return func(s *Server) label {
-			if s.has&has == 0 {
+	within := func(s *Server, known bool, value string) label {
+		if !known {
+			return label{}
+		}
+		return label{name: value + "\x00", game: s.Game} // the empty value is known, too
+	}
+	for _, list := range []struct {
+		to   *Groups
+		most int
+		of   func(*Server) label
+	}{
+		{&s.Games, maxGames, func(s *Server) label { return label{id: s.Game} }},
+		{&s.Maps, maxMaps, func(s *Server) label { return within(s, s.knows(wire.HasMap, game.KeyMap), s.Map) }},
+		{&s.Versions, maxVersions, func(s *Server) label { return within(s, s.knows(wire.HasVersion, game.KeyVersion), s.Version) }},
+		{&s.Modes, maxModes, func(s *Server) label { return within(s, s.own.Has(game.KeyMode), s.Mode) }},
+		{&s.Systems, maxSystems, func(s *Server) label {
+			if s.fields&wire.HasEnvironment == 0 {
 				return label{}
 			}
-			return label{name: value(s) + "\x00", game: s.Game} // the empty value is known, too
-		}
+			return label{name: cmp.Or(wire.Environment(s.system), fmt.Sprintf("0x%02x", s.system))}
+		}},
+		{&s.Countries, maxCountries, func(s *Server) label { return label{id: s.Country} }},
+		{&s.Networks, maxNetworks, func(s *Server) label {
+			if s.asn == 0 {
+				return label{}
+			}
+			return label{id: fmt.Sprint("AS", s.asn), name: c.orgs[s.asn]}
+		}},
+	} {
+		*list.to = c.groups(list.most, list.of)
 	}
-	s.Games = c.groups(maxGames, func(s *Server) label { return label{id: s.Game} })
-	s.Maps = c.groups(maxMaps, within(hasMap, func(s *Server) string { return s.Map }))
-	s.Versions = c.groups(maxVersions, within(hasVersion, func(s *Server) string { return s.Version }))
-	s.Modes = c.groups(maxModes, within(hasMode, func(s *Server) string { return s.Mode }))
-	s.Systems = c.groups(maxSystems, func(s *Server) label {
-		if s.has&hasSystem == 0 {
-			return label{}
-		}
-		return label{name: systemName(s.system)}
-	})
-	s.Countries = c.groups(maxCountries, func(s *Server) label { return label{id: s.Country} })
-	s.Networks = c.groups(maxNetworks, func(s *Server) label {
-		if s.asn == 0 {
-			return label{}
-		}
-		return label{id: fmt.Sprint("AS", s.asn), name: c.orgs[s.asn]}
-	})
 	c.nameGames(s.Games.Top)
 }
 

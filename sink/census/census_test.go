@@ -146,7 +146,7 @@ func TestDiffWithLosses(t *testing.T) {
 	before, after := madeCensus(size(), false, nil), madeCensus(size(), true, lose)
 	a, b := openMade(t, forms[0], before), openMade(t, forms[4], after)
 	loss := float64(len(lost))
-	b.summaries = []*Summary{{Ended: "complete", Consistent: true}}
+	b.summaries = []*Summary{{Run: Run{Ended: "complete", Consistent: true}}}
 	b.summaries[0].FirstAnswers.Missed, b.summaries[0].FirstAnswers.Chance = &loss, new(float64)
 	_, all, c := changesOf(t, a, b, DiffOptions{Volatile: true})
 	want := expectedChanges(size())

@@ -3,8 +3,8 @@ package census
 import (
 	"slices"
 
-	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/game"
+	"github.com/a2sscan/a2sscan/wire"
 )
 
 // Kind says what changed about a server, in a word such as "new": those in Kinds. The kind
@@ -80,27 +80,28 @@ func Changed(before, after *Server) (lasting, volatile []Kind) {
 
 // changes returns what changed, and which of it is volatile.
 func changes(a, b *Server) (changed, volatile kinds) {
-	const allAnswers = answeredInfo | answeredPlayers | answeredRules
-	both, origin := a.has&b.has, a.has^b.has
+	// sourced reports whether both servers know a property from the same source.
+	sourced := func(field wire.Fields, key game.Key) bool {
+		return a.knows(field, key) && b.knows(field, key) && a.own.Has(key) == b.own.Has(key)
+	}
+	complete := a.complete & b.complete
 	for _, property := range [...]struct {
 		kind   Kind
-		known  facts // unknown: there is no change
-		source facts // another source: there is no change
 		differ bool
 	}{
-		{kindRenamed, hasName, 0, a.Name != b.Name},
-		{kindMap, hasMap, ownMap, a.Map != b.Map},
-		{kindVersion, hasVersion, ownVersion, a.Version != b.Version},
-		{kindCapacity, hasCapacity, ownCapacity, a.MaxPlayers != b.MaxPlayers},
-		{kindMode, hasMode, 0, a.Mode != b.Mode},
-		{kindMode, hasPVP, 0, origin&isPVP != 0},
-		{kindMods, 0, 0, a.mods != b.mods && a.modsKnown(b) && b.modsKnown(a)},
-		{kindRules, answeredRules, 0, a.rules != b.rules},
-		{kindFlags, hasMeaning, allAnswers, (a.Flags^b.Flags)&lastingFlags != 0},
-		{kindChallenge, 0, 0, challengeKnown(a, b)&(a.open^b.open) != 0},
-		{kindPlayers, hasPeople, ownPeople, a.People != b.People},
+		{kindRenamed, a.Name != b.Name && a.fields&b.fields&wire.HasName != 0},
+		{kindMap, a.Map != b.Map && sourced(wire.HasMap, game.KeyMap)},
+		{kindVersion, a.Version != b.Version && sourced(wire.HasVersion, game.KeyVersion)},
+		{kindCapacity, a.MaxPlayers != b.MaxPlayers && sourced(wire.HasMaxPlayers, game.KeyMaxPlayers)},
+		{kindMode, a.Mode != b.Mode && sourced(0, game.KeyMode)},
+		{kindMode, a.pvp != b.pvp && sourced(0, game.KeyPVP)},
+		{kindMods, a.mods != b.mods && a.modsKnown(b) && b.modsKnown(a)},
+		{kindRules, a.rules != b.rules && complete.Has(wire.QuestionRules)},
+		{kindFlags, (a.Flags^b.Flags)&lastingFlags != 0 && a.meaning && b.meaning && a.complete == b.complete},
+		{kindChallenge, complete&(a.open^b.open) != 0},
+		{kindPlayers, a.People != b.People && sourced(wire.HasPlayers, game.KeyPlayers)},
 	} {
-		if property.differ && both&property.known == property.known && origin&property.source == 0 {
+		if property.differ {
 			changed |= setOf(property.kind)
 		}
 	}
@@ -114,23 +115,8 @@ func changes(a, b *Server) (changed, volatile kinds) {
 // modsKnown reports whether it is known which mods s has, or that it has none. other, the
 // record of the other night, shows which reply would list them.
 func (s *Server) modsKnown(other *Server) bool {
-	switch {
-	case s.has&hasMods != 0:
-		return true
-	case s.has&hasGame == 0 || s.Game != other.Game:
-		return false
-	case other.has&modsInRules != 0:
-		return s.has&answeredRules != 0
+	if s.modsFrom != 0 {
+		return s.modsFrom&s.complete != 0
 	}
-	return other.has&modsInKeywords != 0 && s.has&answeredInfo != 0
-}
-
-// challengeKnown returns the questions that were answered on both nights.
-func challengeKnown(a, b *Server) (q scanner.Questions) {
-	for i, answered := range [...]facts{answeredInfo, answeredPlayers, answeredRules} {
-		if a.has&b.has&answered != 0 {
-			q |= 1 << i
-		}
-	}
-	return q
+	return s.hasGame && s.Game == other.Game && other.modsFrom&s.complete != 0
 }

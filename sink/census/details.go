@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/klauspost/compress/s2"
+
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/game"
 	"github.com/a2sscan/a2sscan/sink/record"
@@ -64,7 +66,7 @@ type Facts struct {
 
 // detailBytes is the maximum size of the rules that Diff holds in memory. If the servers
 // whose rules changed have more, Diff reads the censuses several times. A test changes it.
-var detailBytes = 96 << 20
+var detailBytes = 256 << 20
 
 // details calls do with the changes of all events. It reads the rules and mods that they
 // show from the censuses again, of as many servers at a time as detailBytes allows: first
@@ -79,7 +81,7 @@ func (d *differ) details(do func(*Change) error) error {
 		for ; n < len(events) && size < detailBytes; n++ {
 			if e := &events[n]; e.kinds&setOf(kindRules, kindMods) != 0 {
 				old[e.before], new[e.after] = e, e
-				size += int(e.before.rulesBytes)
+				size += int(e.before.size)
 			}
 		}
 		if err := d.old.reread(old, (*lister).keep); err != nil {
@@ -157,13 +159,17 @@ func (l *lister) keep(e *event, line []byte) (set func()) {
 			}
 		}
 	}
-	text = append(text, '}')
-	return func() { e.text = text }
+	packed := s2.EncodeBetter(nil, append(text, '}'))
+	return func() { e.packed = bytes.Clone(packed) }
 }
 
 // compare finds out what the lists of only one of the nights have.
 func (l *lister) compare(e *event, line []byte) (set func()) {
-	x, err := l.before.Read(e.text)
+	var x *record.Record
+	text, err := s2.Decode(nil, e.packed)
+	if err == nil {
+		x, err = l.before.Read(text)
+	}
 	if err != nil {
 		x = &record.Record{} // no line has the old record any more
 	}
@@ -173,7 +179,7 @@ func (l *lister) compare(e *event, line []byte) (set func()) {
 	}
 	before, after := rulesOf(x.Rules), rulesOf(y.Rules)
 	only := &[2]lists{{onlyRules(before, after), onlyMods(x.Game, y.Game)}, {onlyRules(after, before), onlyMods(y.Game, x.Game)}}
-	return func() { e.only = only }
+	return func() { e.packed, e.only = nil, only }
 }
 
 // maxShown is the maximum number of rules, or of mods, that a change shows of one
@@ -232,27 +238,15 @@ func modsOf(g *game.Game) (mods []string) {
 
 // event reports the changes of one server.
 func (d *differ) event(e *event, do func(*Change) error) error {
-	at, shown := e.shown(), e.after
-	if !shown.answered() {
-		shown = e.before
-	}
 	for _, kind := range e.kinds.list() {
-		c := &Change{Kind: kind, Addr: at.Addr().String(), Game: shown.Game, Name: shown.shownName(), People: shown.People}
-		switch kind {
-		case kindMoved:
-			c.By = d.movedBy[e.after]
-		case kindFarm:
-			c.Before, c.After = &Facts{Farm: d.old.farmOf(e.before)}, &Facts{Farm: d.new.farmOf(e.after)}
-		default:
-		}
-		if kind == kindGone && (e.after == nil || e.after.Status != scanner.StatusUnreachable) {
-			c.LossChance = round6(d.chance)
-			c.LikelyLoss = d.chance >= 0.5
-		}
-		if kind != kindFarm {
-			c.Before, c.After = factsOf(kind, e.before, e.after)
-		}
+		c := NewChange(kind, e.before, e.after)
 		switch {
+		case kind == kindMoved:
+			c.By = d.movedBy[e.after]
+		case kind == kindFarm:
+			c.Before.Farm, c.After.Farm = d.old.farmOf(e.before), d.new.farmOf(e.after)
+		case kind == kindGone && e.after.Status != scanner.StatusUnreachable:
+			c.LossChance, c.LikelyLoss = round6(d.chance), d.chance >= 0.5
 		case e.only == nil:
 		case kind == kindRules:
 			c.Before.Rules, c.After.Rules = e.only[0].Rules, e.only[1].Rules
@@ -277,86 +271,88 @@ func (e *event) shown() *Server {
 // NewChange describes one of the changes that Changed returned for a server, or a move. It
 // names neither rules nor mods, because a Server does not hold them.
 func NewChange(kind Kind, before, after *Server) *Change {
-	c := &Change{Kind: kind, Addr: after.Addr().String(), Game: after.Game, Name: after.shownName(), People: after.People}
-	c.Before, c.After = factsOf(kind, before, after)
+	e := event{before: before, after: after}
+	shown := after
+	if !after.answered() {
+		shown = cmp.Or(before, after)
+	}
+	c := &Change{Kind: kind, Addr: e.shown().Addr().String(), Game: shown.Game, Name: shown.shownName(), People: shown.People}
+	switch {
+	case kind == kindNew:
+		c.After = after.facts()
+	case kind == kindBack:
+		c.Before, c.After = &Facts{Status: before.Status.String()}, after.facts()
+	case kind == kindNotAsked:
+		c.Before = before.facts()
+	case kind == kindGone:
+		c.Before, c.After = before.facts(), &Facts{Status: after.Status.String()}
+	default:
+		c.Before, c.After = before.differs(kind, after), after.differs(kind, before)
+	}
 	return c
 }
 
-// factsOf returns what a change of the kind shows about each night, without rules, mods and
-// farms.
-func factsOf(kind Kind, a, b *Server) (before, after *Facts) {
-	switch kind {
-	case kindNew:
-		return nil, b.facts()
-	case kindBack:
-		return &Facts{Status: a.Status.String()}, b.facts()
-	case kindNotAsked:
-		return a.facts(), nil
-	case kindGone:
-		if b == nil {
-			return a.facts(), nil
-		}
-		return a.facts(), &Facts{Status: b.Status.String()}
-	}
-	before, after = &Facts{}, &Facts{}
+// differs returns what a change of the kind shows about s, without rules, mods and farms;
+// other is the record of the other night.
+func (s *Server) differs(kind Kind, other *Server) *Facts {
+	f := &Facts{}
 	switch kind {
 	case kindMoved:
-		before.Addr, after.Addr = a.Addr().String(), b.Addr().String()
+		f.Addr = s.Addr().String()
 	case kindRenamed:
-		before.Name, after.Name = new(a.shownName()), new(b.shownName())
+		f.Name = new(s.shownName())
 	case kindMap:
-		before.Map, after.Map = new(a.Map), new(b.Map)
+		f.Map = &s.Map
 	case kindVersion:
-		before.Version, after.Version = new(a.Version), new(b.Version)
+		f.Version = &s.Version
 	case kindCapacity:
-		before.MaxPlayers, after.MaxPlayers = new(a.MaxPlayers), new(b.MaxPlayers)
+		f.MaxPlayers = &s.MaxPlayers
 	case kindPlayers:
-		before.People, after.People = new(a.People), new(b.People)
+		f.People = &s.People
 	case kindMode:
-		both := a.has & b.has
-		if both&hasMode != 0 && a.Mode != b.Mode {
-			before.Mode, after.Mode = new(a.Mode), new(b.Mode)
+		if own := s.own & other.own; own.Has(game.KeyMode) && s.Mode != other.Mode {
+			f.Mode = &s.Mode
 		}
-		if both&hasPVP != 0 && (a.has^b.has)&isPVP != 0 {
-			before.PVP, after.PVP = new(a.has&isPVP != 0), new(b.has&isPVP != 0)
+		if own := s.own & other.own; own.Has(game.KeyPVP) && s.pvp != other.pvp {
+			f.PVP = &s.pvp
 		}
 	case kindChallenge:
-		changed := challengeKnown(a, b) & (a.open ^ b.open)
+		changed := s.complete & other.complete & (s.open ^ other.open)
 		for q := wire.QuestionInfo; q <= wire.QuestionRules; q++ {
 			switch {
 			case !changed.Has(q):
-			case a.open.Has(q):
-				before.Open, after.Challenged = append(before.Open, q.String()), append(after.Challenged, q.String())
+			case s.open.Has(q):
+				f.Open = append(f.Open, q.String())
 			default:
-				before.Challenged, after.Open = append(before.Challenged, q.String()), append(after.Open, q.String())
+				f.Challenged = append(f.Challenged, q.String())
 			}
 		}
 	case kindFlags:
-		before.Flags, after.Flags = flagWords(a.Flags&^b.Flags&lastingFlags), flagWords(b.Flags&^a.Flags&lastingFlags)
+		f.Flags = flagWords(s.Flags &^ other.Flags & lastingFlags)
 	}
-	return before, after
+	return f
 }
 
 // facts returns everything that a census keeps of a server and a change may show.
 func (s *Server) facts() *Facts {
 	f := &Facts{Status: s.Status.String(), Flags: flagWords(s.Flags), Country: s.Country}
-	if s.has&hasName != 0 {
+	if s.fields&wire.HasName != 0 {
 		f.Name = new(s.shownName())
 	}
-	if s.has&hasMap != 0 {
-		f.Map = new(s.Map)
+	if s.knows(wire.HasMap, game.KeyMap) {
+		f.Map = &s.Map
 	}
-	if s.has&hasVersion != 0 {
-		f.Version = new(s.Version)
+	if s.knows(wire.HasVersion, game.KeyVersion) {
+		f.Version = &s.Version
 	}
-	if s.has&hasMode != 0 {
-		f.Mode = new(s.Mode)
+	if s.own.Has(game.KeyMode) {
+		f.Mode = &s.Mode
 	}
-	if s.has&hasCapacity != 0 {
-		f.MaxPlayers = new(s.MaxPlayers)
+	if s.knows(wire.HasMaxPlayers, game.KeyMaxPlayers) {
+		f.MaxPlayers = &s.MaxPlayers
 	}
-	if s.has&hasPeople != 0 {
-		f.People, f.Bots = new(s.People), new(s.Bots)
+	if s.knows(wire.HasPlayers, game.KeyPlayers) {
+		f.People, f.Bots = &s.People, &s.Bots
 	}
 	if s.asn != 0 {
 		f.Network = fmt.Sprint("AS", s.asn)

@@ -83,8 +83,8 @@ type event struct {
 	before, after *Server // nil: there is no record
 	kinds         kinds
 
-	text []byte    // the lists of before, while it waits for after
-	only *[2]lists // what only before and only after have
+	packed []byte    // the lists of before, while it waits for after
+	only   *[2]lists // what only before and only after have
 }
 
 // Diff calls do with every change from one census to another that o selects, in the
@@ -210,8 +210,8 @@ func (d *differ) pair(before, after *Server) {
 // already known to have changed.
 func (d *differ) compare(before, after *Server, k kinds) {
 	changed, volatile := changes(before, after)
-	known := before.has & after.has
-	if known&answeredInfo != 0 && known&answeredPlayers != 0 && (before.farm == 0) != (after.farm == 0) &&
+	const verdict = scanner.AskInfo | scanner.AskPlayers // what shows whether a server is in a farm
+	if before.complete&after.complete&verdict == verdict && (before.farm == 0) != (after.farm == 0) &&
 		len(d.old.Lost)+len(d.new.Lost) == 0 {
 		changed |= setOf(kindFarm)
 	}

@@ -9,6 +9,9 @@ import (
 	"strings"
 
 	"github.com/cespare/xxhash/v2"
+
+	"github.com/a2sscan/a2sscan/scanner/game"
+	"github.com/a2sscan/a2sscan/wire"
 )
 
 // Thresholds of the verdicts. Smaller numbers can have innocent causes.
@@ -72,10 +75,10 @@ func (c *Census) findFarms() {
 		}
 	}
 	for _, all := range c.alike(leastSharing, func(s *Server) uint64 {
-		if s.list == 0 || !s.isPublic() {
+		if !s.listed || !s.isPublic() {
 			return 0
 		}
-		return mix(s.players, s.list) | 1
+		return s.players
 	}) {
 		groups = append(groups, farm{servers: all, list: all[0].players})
 	}
@@ -104,13 +107,11 @@ func (c *Census) alike(least int, key func(*Server) uint64) map[uint64][]*Server
 // the server did not answer, if one of name, map, capacity and game is unknown, or
 // if the address does not distinguish the server from those of other operators.
 func (s *Server) identity() uint64 {
-	const all = hasName | hasMap | hasCapacity
-	if s.has&all != all || s.Game == "" || len(s.Name) < leastName || !s.answered() || !s.isPublic() {
+	h := s.placeless()
+	if h == 0 || !s.knows(wire.HasMaxPlayers, game.KeyMaxPlayers) || !s.isPublic() {
 		return 0
 	}
-	h := mix(xxhash.Sum64String(s.Name), xxhash.Sum64String(s.Game))
-	h = mix(mix(h, xxhash.Sum64String(s.Map)), xxhash.Sum64String(s.Version))
-	return mix(h, uint64(s.MaxPlayers)) | 1
+	return mix(mix(h, xxhash.Sum64String(s.Version)), uint64(s.MaxPlayers)) | 1
 }
 
 // carrierNAT are the addresses of a carrier's NAT.
@@ -130,7 +131,7 @@ func sameRules(all []*Server) (same []*Server) {
 	by := map[uint64]int{}
 	unknown, best, most := 0, uint64(0), 0
 	for _, s := range all {
-		if s.has&answeredRules == 0 {
+		if !s.complete.Has(wire.QuestionRules) {
 			unknown++
 			continue
 		}
@@ -144,7 +145,7 @@ func sameRules(all []*Server) (same []*Server) {
 		return nil
 	}
 	for _, s := range all {
-		if s.has&answeredRules == 0 || most >= leastClones && s.rules == best {
+		if !s.complete.Has(wire.QuestionRules) || most >= leastClones && s.rules == best {
 			same = append(same, s)
 		}
 	}

@@ -230,7 +230,7 @@ func (f form) pack(t testing.TB, lines [][]byte) []byte {
 
 func openMade(t testing.TB, f form, lines [][]byte) *Census {
 	t.Helper()
-	c, err := Open(f.write(t, lines), Options{Summaries: []string{}, Workers: 2})
+	c, err := Open(f.write(t, lines), Options{Summaries: []string{}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,9 @@ import (
 	"slices"
 
 	"github.com/cespare/xxhash/v2"
+
+	"github.com/a2sscan/a2sscan/scanner/game"
+	"github.com/a2sscan/a2sscan/wire"
 )
 
 // moves finds servers that moved: by their Steam IDs first, then by name, game and map.
@@ -16,10 +19,10 @@ func (d *differ) moves() {
 // placeless returns a hash of name, game and map, or 0 if they do not identify a
 // server.
 func (s *Server) placeless() uint64 {
-	if s.has&hasName == 0 || s.has&hasMap == 0 || s.Game == "" || s.key == 0 || !s.answered() || len(s.Name) < leastName {
+	if s.fields&wire.HasName == 0 || !s.knows(wire.HasMap, game.KeyMap) || s.Game == "" || s.key == 0 || !s.answered() || len(s.Name) < leastName {
 		return 0
 	}
-	return mix(mix(xxhash.Sum64String(s.Name), xxhash.Sum64String(s.Game)), xxhash.Sum64String(s.Map)) | 1
+	return mix(mix(xxhash.Sum64String(s.Name), xxhash.Sum64String(s.Game)), xxhash.Sum64String(s.Map))
 }
 
 // Identities returns hashes by which a server is recognised at another address: of its

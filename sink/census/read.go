@@ -5,11 +5,14 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"net/netip"
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/a2sscan/a2sscan/sink"
@@ -25,10 +28,6 @@ type Options struct {
 	// Source opens the files and the summaries. The zero value opens files of this
 	// machine.
 	Source sink.Source
-
-	// Workers is the number of goroutines that unpack and decode. Zero: one for
-	// each processor, at most 8.
-	Workers int
 
 	Games    []string // leave out servers of other games: IDs or names, in any letter case; nil: all
 	Networks []string // leave out other servers: such as 203.0.113.0/24 or AS64496; nil: all
@@ -54,10 +53,7 @@ type Census struct {
 // with several records counts once. The name "-" stands for standard input. Open skips
 // lines that are not records; a record of another schema is an error.
 func Open(files []string, o Options) (*Census, error) {
-	c := &Census{files: files, from: o.Source, workers: o.Workers, orgs: map[uint32]string{}}
-	if c.workers <= 0 {
-		c.workers = min(runtime.GOMAXPROCS(0), 8)
-	}
+	c := &Census{files: files, from: o.Source, workers: min(runtime.GOMAXPROCS(0), 8), orgs: map[uint32]string{}}
 	chosen, err := o.Filter()
 	if err != nil {
 		return nil, err
@@ -103,91 +99,61 @@ var keys = []string{
 	"addr", "scan", "time", "status", "errors", "rtt_ms", "unchallenged", "hashes", "info", "players", "rules", "game", "flags", "geo",
 }
 
-// loader makes servers of records; it serves one worker.
-type loader struct {
-	read    *record.Reader
-	common  common
-	chunk   []Server // of the last servers; each is allocated with others
-	servers []*Server
-	scans   map[string]bool
-	orgs    map[uint32]string
-	records uint64
-	bad     uint64
-	why     error // what is wrong with the last line that is not a record
-}
-
-// line adds the record in a line, and counts a line that is not a record. The only
-// error is a SchemaError.
-func (l *loader) line(line []byte) error {
-	r, err := l.read.Read(line)
-	var schema record.SchemaError
-	switch {
-	case errors.As(err, &schema):
-		return err
-	case err != nil:
-		l.bad, l.why = l.bad+1, err
-		return nil
-	}
-	if len(l.chunk) == cap(l.chunk) {
-		l.chunk = make([]Server, 0, 1024)
-	}
-	s := newServer(&r.Result, &l.common)
-	if !r.Has("addr") {
-		s.has &^= hasMeaning
-	}
-	l.chunk = append(l.chunk, s)
-	l.servers = append(l.servers, &l.chunk[len(l.chunk)-1])
-	l.records++
-	if r.Scan != "" {
-		l.scans[r.Scan] = true
-	}
-	if r.Geo.Org != "" {
-		noteOrg(l.orgs, r.Geo.ASN, r.Geo.Org)
-	}
-	return nil
-}
-
-// noteOrg keeps the name of a network's owner. If a network has several names, it keeps
-// the one that comes first in the alphabet.
-func noteOrg(orgs map[uint32]string, asn uint32, org string) {
-	if old, ok := orgs[asn]; !ok || org < old {
-		orgs[asn] = strings.Clone(cut(org, maxText))
-	}
-}
-
 // load reads all records.
 func (c *Census) load() error {
-	loaders := make([]*loader, c.workers)
-	for i := range loaders {
-		loaders[i] = &loader{read: record.NewReader(keys...), common: common{words: words{}}, scans: map[string]bool{}, orgs: map[uint32]string{}}
+	type worker struct {
+		read   *record.Reader
+		common common
+		chunk  []Server // allocated together: that is less work for the garbage collector
+	}
+	workers := make([]worker, c.workers)
+	for i := range workers {
+		workers[i].read, workers[i].common.words = record.NewReader(keys...), words{}
 	}
 	var readings []Reading
+	var mu sync.Mutex
+	scans := map[string]bool{}
 	for _, file := range c.files {
-		r := Reading{File: file}
-		damage, err := c.eachLine(file, func(worker int, line []byte) error { return loaders[worker].line(line) })
-		if err != nil {
+		reading := Reading{File: file}
+		add := func(n int, line []byte) error {
+			w := &workers[n]
+			r, err := w.read.Read(line)
+			if errors.As(err, new(record.SchemaError)) {
+				return err
+			}
+			if len(w.chunk) == cap(w.chunk) {
+				w.chunk = make([]Server, 0, 1024)
+			}
+			if err == nil {
+				w.chunk = append(w.chunk, newServer(&r.Result, &w.common))
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				reading.Bad, reading.Why = reading.Bad+1, err
+				return nil
+			}
+			reading.Records++
+			s := &w.chunk[len(w.chunk)-1]
+			s.meaning = r.Has("addr")
+			c.servers = append(c.servers, s)
+			if r.Scan != "" {
+				scans[r.Scan] = true
+			}
+			// Of several names of a network's owner, the first in the alphabet counts.
+			if org, known := c.orgs[r.Geo.ASN]; r.Geo.Org != "" && (!known || r.Geo.Org < org) {
+				c.orgs[r.Geo.ASN] = strings.Clone(cut(r.Geo.Org, maxText))
+			}
+			return nil
+		}
+		var err error
+		if reading.Damage, err = c.eachLine(file, add); err != nil {
 			return err
 		}
-		for _, l := range loaders {
-			r.Records, r.Bad = r.Records+l.records, r.Bad+l.bad
-			if l.bad > 0 {
-				r.Why = l.why
-			}
-			l.records, l.bad = 0, 0
+		if reading.Records == 0 && reading.Bad > 0 {
+			return fmt.Errorf("%s has no whole record: a line %w", file, reading.Why)
 		}
-		if r.Records == 0 && r.Bad > 0 {
-			return fmt.Errorf("%s has no whole record: a line %w", file, r.Why)
-		}
-		r.Damage = damage
-		readings = append(readings, r)
-	}
-	scans := map[string]bool{}
-	for _, l := range loaders {
-		c.servers = append(c.servers, l.servers...)
-		maps.Copy(scans, l.scans)
-		for asn, org := range l.orgs {
-			noteOrg(c.orgs, asn, org)
-		}
+		readings = append(readings, reading)
 	}
 	c.scans = append([]string{}, slices.Sorted(maps.Keys(scans))...)
 	c.Lost = Lost(readings, c.summaries, true)
@@ -198,20 +164,60 @@ func (c *Census) load() error {
 	return nil
 }
 
-// eachLine reads a file on several goroutines, and calls do with each line that is not
-// empty.
+// blockSize is the approximate size of a block of lines that one goroutine passes to
+// another.
+const blockSize = 1 << 20
+
+// eachLine reads a file, and calls do with each line that is not empty, in no particular
+// order. Several goroutines, numbered from 0 to c.workers-1, call do at the same time; a
+// line is valid until do returns. The first error of do ends the reading and is returned.
 func (c *Census) eachLine(file string, do func(worker int, line []byte) error) (sink.Damage, error) {
-	return c.from.EachBlock(file, c.workers, func(worker int, block []byte) error {
-		for line := range bytes.Lines(block) {
-			if line = bytes.TrimSpace(line); len(line) == 0 {
-				continue
+	r, err := c.from.Open(file)
+	if err != nil {
+		return sink.Damage{}, err
+	}
+	defer r.Close()
+	full, free := make(chan []byte, c.workers), make(chan []byte, 2*c.workers+1)
+	for range cap(free) {
+		free <- nil
+	}
+	var failed atomic.Pointer[error]
+	var group sync.WaitGroup
+	for w := range c.workers {
+		group.Go(func() {
+			for block := range full {
+				for line := range bytes.Lines(block) {
+					if line = bytes.TrimSpace(line); len(line) == 0 {
+						continue
+					}
+					if err := do(w, line); err != nil {
+						failed.CompareAndSwap(nil, &err)
+						break
+					}
+				}
+				free <- block
 			}
-			if err := do(worker, line); err != nil {
-				return err
+		})
+	}
+	for err == nil && failed.Load() == nil {
+		block := (<-free)[:0]
+		for err == nil && len(block) < blockSize {
+			var line []byte
+			if line, err = r.Next(); err == nil {
+				block = append(append(block, line...), '\n')
 			}
 		}
-		return nil
-	})
+		full <- block
+	}
+	close(full)
+	group.Wait()
+	if first := failed.Load(); first != nil {
+		err = *first
+	}
+	if err == io.EOF {
+		err = nil
+	}
+	return r.Damage(), err
 }
 
 // millis returns a record's time in Unix milliseconds, or 0 if it is not known.

@@ -20,63 +20,44 @@ import (
 
 // Server is what a census keeps of a record. Texts are cut to 1024 bytes.
 type Server struct {
-	Status   scanner.Status
-	HasInfo  bool       // INFO was answered, at least in part
-	Game     string     // Group.ID of the game; "" if nothing is known
-	GameName string     // the proper name of a known game, else what INFO says
-	Name     string     // as the server sent it: bytes that need not be UTF-8
-	Map      string     // the game's own or else INFO's; likewise Version
-	Version  string     // of the game
-	Mode     string     // the game's own
-	Country  string     // two letters
-	Flags    game.Flags // what is suspicious about the answers
+	Game     string // Group.ID of the game; "" if nothing is known
+	GameName string // the proper name of a known game, else what INFO says
+	Name     string // as the server sent it: bytes that need not be UTF-8
+	Map      string // the game's own or else INFO's; likewise Version
+	Version  string // of the game
+	Mode     string // the game's own
+	Country  string // two letters
 
-	People, Bots, MaxPlayers uint32
 	RTT                      time.Duration // round trip of the first question; 0: unknown
+	Flags                    game.Flags    // what is suspicious about the answers
+	People, Bots, MaxPlayers uint32
+	Status                   scanner.Status
+	HasInfo                  bool // INFO was answered, at least in part
 
-	key        uint64 // see keyOf
-	asn        uint32
-	at         int64 // Unix time in milliseconds; 0: unknown
-	steam      uint64
-	players    uint64 // hash of the list of players; 0: none, or empty
-	list       uint64 // another hash of the list; 0: two servers may have it by chance
-	rules      uint64 // hash of the rules that are not volatile
-	rulesBytes uint32 // size of all rules
-	mods       uint64 // hash
-	has        facts
-	open       scanner.Questions // answered, in part at least, without a challenge
-	errors     [wire.QuestionRules + 1]wire.Error
-	system     byte  // INFO's environment
-	farm       int32 // index in Census.farms, plus 1; 0: none
-	other      bool  // Options leave it out
+	// A census has millions of servers, so the larger fields come first.
+	key     uint64 // see keyOf
+	at      int64  // Unix time in milliseconds; 0: unknown
+	steam   uint64
+	players uint64      // hash of the list of players; 0: none, or empty
+	rules   uint64      // hash of the rules that are not volatile
+	mods    uint64      // hash
+	fields  wire.Fields // of INFO
+	own     game.Keys   // what the game says of itself; it takes precedence over INFO
+	asn     uint32
+	size    uint32 // of all rules, in bytes
+	farm    int32  // index in Census.farms, plus 1; 0: none
+
+	complete scanner.Questions
+	open     scanner.Questions // answered, in part at least, without a challenge
+	modsFrom scanner.Questions // the question whose reply lists the mods; 0: unknown
+	errors   [wire.QuestionRules + 1]wire.Error
+	system   byte // INFO's environment
+	hasGame  bool // the record has an object game
+	meaning  bool // the record is of a version that has game and flags
+	pvp      bool
+	listed   bool // two servers do not have the list of players by chance
+	other    bool // Options leave it out
 }
-
-// facts is a set of bits: what is known about a server, and where it came from.
-type facts uint32
-
-const (
-	hasName facts = 1 << iota
-	hasMap
-	hasVersion
-	hasCapacity
-	hasMode
-	hasPVP
-	hasMods // a list
-	hasGame // the record has an object game
-	hasSystem
-	hasPeople
-	answeredInfo // completely
-	answeredPlayers
-	answeredRules
-	hasMeaning // the record is of a version that has game and flags
-	ownMap     // the game's own, not INFO's
-	ownVersion
-	ownCapacity
-	ownPeople
-	isPVP
-	modsInRules // which reply lists the mods
-	modsInKeywords
-)
 
 // NewServer returns what a census keeps of the record of r. It shares no memory with r.
 func NewServer(r *scanner.Result) Server { return newServer(r, &common{}) }
@@ -89,55 +70,42 @@ type common struct {
 
 // newServer does what NewServer does.
 func newServer(r *scanner.Result, c *common) Server {
-	in := &r.Info
+	in, who := &r.Info, r.Population()
 	s := Server{
 		Status: r.Status, HasInfo: r.HasInfo, Flags: r.Flags, RTT: r.RTT,
-		key: keyOf(r.Addr), at: millis(r.Time), asn: r.Geo.ASN, steam: in.SteamID, open: r.Unchallenged & scanner.AskAll, system: in.Environment, has: hasMeaning,
+		Name: string(cut(in.Name, maxText)), Map: c.words.of(in.Map), Version: c.words.of(in.Version),
+		People: uint32(who.People), Bots: uint32(who.Bots), MaxPlayers: uint32(who.Places),
+		key: keyOf(r.Addr), at: millis(r.Time), asn: r.Geo.ASN, steam: in.SteamID,
+		open: r.Unchallenged & scanner.AskAll, fields: in.Has, system: in.Environment, meaning: true,
 	}
 	if len(r.Geo.Country) == 2 {
 		s.Country = r.Geo.Country
 	}
-	copy(s.errors[:], r.Err[:])
-	for q, known := range [...]struct {
-		answered bool
-		fact     facts
-	}{{r.HasInfo, answeredInfo}, {r.HasPlayers, answeredPlayers}, {r.HasRules, answeredRules}} {
-		if known.answered && s.errors[q] == 0 {
-			s.has |= known.fact
+	for q, answered := range [...]bool{r.HasInfo, r.HasPlayers, r.HasRules} {
+		if s.errors[q] = r.Err[q]; answered && r.Err[q] == 0 {
+			s.complete |= 1 << q
 		}
 	}
-	for _, f := range []struct {
-		sent wire.Fields
-		fact facts
-	}{
-		{wire.HasName, hasName}, {wire.HasMap, hasMap}, {wire.HasVersion, hasVersion}, {wire.HasMaxPlayers, hasCapacity},
-		{wire.HasEnvironment, hasSystem}, {wire.HasPlayers, hasPeople},
-	} {
-		if in.Has&f.sent != 0 {
-			s.has |= f.fact
-		}
-	}
-	s.Name, s.Map, s.Version = string(cut(in.Name, maxText)), c.words.of(in.Map), c.words.of(in.Version)
-	who := r.Population()
-	s.People, s.Bots, s.MaxPlayers = uint32(who.People), uint32(who.Bots), uint32(who.Places)
 	if r.Game != nil {
 		s.addGame(r.Game, c.words)
 	}
 	s.identify(in, c)
-	if s.has&answeredPlayers != 0 && len(r.Players) > 0 {
-		hash, distinct := digest(r.Players)
-		s.players = cmp.Or(r.Hashes[wire.QuestionPlayers], hash) // earlier versions did not hash the reply
-		if distinct {
-			s.list = hash
-		}
+	if s.complete.Has(wire.QuestionPlayers) && len(r.Players) > 0 {
+		s.players, s.listed = digest(r.Players)
+		s.players = cmp.Or(r.Hashes[wire.QuestionPlayers], s.players) // earlier versions did not hash the reply
 	}
 	for _, rule := range r.Rules {
-		s.rulesBytes += uint32(len(rule.Name) + len(rule.Value))
+		s.size += uint32(len(rule.Name) + len(rule.Value))
 		if !isVolatile(rule.Name) {
 			s.rules += mix(xxhash.Sum64(rule.Name), xxhash.Sum64(rule.Value))
 		}
 	}
 	return s
+}
+
+// knows reports whether INFO has a field, or the game says the key of itself.
+func (s *Server) knows(field wire.Fields, key game.Key) bool {
+	return s.fields&field != 0 || s.own.Has(key)
 }
 
 // Addr returns the address of the server, or the zero value if its record has no IPv4
@@ -164,41 +132,25 @@ func keyOf(a netip.AddrPort) uint64 {
 
 // addGame sets what the game says about itself. It takes precedence over INFO.
 func (s *Server) addGame(g *game.Game, w words) {
-	s.has |= hasGame
+	s.hasGame, s.own, s.pvp = true, g.Has, g.PVP && g.Has.Has(game.KeyPVP)
+	if !g.Corrects(game.KeyPlayers) {
+		s.own &^= 1 << game.KeyPlayers
+	}
 	s.Game, s.GameName = w.of([]byte(g.ID)), w.of([]byte(g.Name))
 	if g.Has.Has(game.KeyMap) {
-		s.Map, s.has = w.of(g.Map), s.has|hasMap|ownMap
+		s.Map = w.of(g.Map)
 	}
 	if g.Has.Has(game.KeyVersion) {
-		s.Version, s.has = w.of(g.Version), s.has|hasVersion|ownVersion
+		s.Version = w.of(g.Version)
 	}
 	if g.Has.Has(game.KeyMode) {
-		s.Mode, s.has = w.of(g.Mode), s.has|hasMode
-	}
-	if g.Has.Has(game.KeyPlayers) {
-		s.has |= hasPeople
-	}
-	if g.Corrects(game.KeyPlayers) {
-		s.has |= ownPeople
-	}
-	if g.Has.Has(game.KeyMaxPlayers) {
-		s.has |= hasCapacity | ownCapacity
-	}
-	if g.Has.Has(game.KeyPVP) {
-		s.has |= hasPVP
-		if g.PVP {
-			s.has |= isPVP
-		}
+		s.Mode = w.of(g.Mode)
 	}
 	if !g.Has.Has(game.KeyMods) {
 		return
 	}
-	s.has |= hasMods | modsInKeywords
-	if strings.HasPrefix(g.Sources[game.KeyMods], "rules") {
-		s.has ^= modsInKeywords | modsInRules
-		if s.errors[wire.QuestionRules] != 0 {
-			s.has &^= hasMods
-		}
+	if s.modsFrom = scanner.AskInfo; strings.HasPrefix(g.Sources[game.KeyMods], "rules") {
+		s.modsFrom = scanner.AskRules
 	}
 	for _, mod := range g.Mods {
 		s.mods += mix(mix(xxhash.Sum64(mod.ID), xxhash.Sum64(mod.Name)), xxhash.Sum64(mod.Hash))
@@ -265,27 +217,18 @@ func mix(a, b uint64) uint64 {
 // words holds one copy of each text that many servers have. Nil holds none.
 type words map[string]string
 
-const (
-	// maxText is the maximum length of a text in bytes; the rest is cut off. Real texts
-	// are shorter.
-	maxText = 1024
-	// maxWords is the maximum number of words. A full set is emptied; frequent words
-	// soon return.
-	maxWords = 1 << 15
-)
+// maxText is the maximum length of a text in bytes; the rest is cut off. Real texts are
+// shorter.
+const maxText = 1024
 
 // of returns a text as a string.
 func (w words) of(b []byte) string {
 	b = cut(b, maxText)
-	if s, ok := w[string(b)]; ok {
-		return s
-	}
-	s := valid(string(b))
-	if w != nil {
-		if len(w) == maxWords {
-			clear(w)
+	s, known := w[string(b)]
+	if !known {
+		if s = valid(string(b)); w != nil {
+			w[string(b)] = s
 		}
-		w[string(b)] = s
 	}
 	return s
 }
@@ -362,14 +305,4 @@ func (s *Server) persistentID() uint64 {
 		return 0
 	}
 	return s.steam
-}
-
-// systemName returns the word for a byte of INFO: linux, windows, mac, or the byte in
-// hex.
-func systemName(b byte) string {
-	if word := wire.Environment(b); word != "" {
-		return word
-	}
-	const digits = "0123456789abcdef"
-	return string([]byte{'0', 'x', digits[b>>4], digits[b&15]})
 }

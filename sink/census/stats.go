@@ -10,9 +10,9 @@ import (
 // meaning of a key changes, but not when keys are added.
 const statsSchema = 1
 
-// Limits of the lists in Stats. Groups.Other sums up the groups that do not fit; other
-// lists are cut off. The limits keep the stats of a night under 1 MB, whatever names
-// servers send.
+// Limits of the lists in Stats, which its tags name, too. Groups.Other sums up the groups
+// that do not fit; other lists are cut off. The limits keep the stats of a night under
+// 1 MB, whatever names servers send.
 const (
 	maxGames     = 400
 	maxMaps      = 500
@@ -32,71 +32,72 @@ const (
 // depend on how the census is divided into files, in which order its records come,
 // or how they are compressed. They contain no player names and no list of servers
 // that answer without a challenge.
+//
+// The tag about says what a key means; StatsSchema prints it.
 type Stats struct {
-	Schema int      `json:"schema"`
-	Scans  []string `json:"scans"` // names of the scans in the records, sorted
+	Schema int      `json:"schema" about:"1; rises when the meaning of a key changes"`
+	Scans  []string `json:"scans" about:"names of the scans in the records, sorted"`
 
-	First *time.Time `json:"first_record,omitempty"` // earliest time of a record
-	Last  *time.Time `json:"last_record,omitempty"`  // latest
+	First *time.Time `json:"first_record,omitempty" about:"earliest time of a record"`
+	Last  *time.Time `json:"last_record,omitempty" about:"latest time of a record"`
 
-	Run *Run `json:"run,omitempty"` // from the summaries; absent: there was none
+	Run  *Run     `json:"run,omitempty" about:"sums of the summaries of the scans; absent: there was none"`
+	Lost []string `json:"lost,omitempty" about:"what is damaged or missing, a sentence each; absent: nothing is known to be"`
 
-	Lost []string `json:"lost,omitempty"` // what is damaged or missing, a sentence each
+	Records    uint64            `json:"records" about:"one per address"`
+	Duplicates uint64            `json:"duplicates" about:"further records of an address, ignored"`
+	Statuses   map[string]uint64 `json:"statuses" about:"records by status"`
 
-	Records    uint64            `json:"records"`    // one per address
-	Duplicates uint64            `json:"duplicates"` // further records of an address, ignored
-	Statuses   map[string]uint64 `json:"statuses"`   // records by status; all five words
+	All          Sums `json:"all" about:"servers that answered"`
+	WithoutFarms Sums `json:"without_farms" about:"of these, servers in no farm"`
 
-	All          Sums `json:"all"`           // servers that answered
-	WithoutFarms Sums `json:"without_farms"` // of these, servers in no farm
+	Games     Groups `json:"games" about:"by game, the first 400"`
+	Maps      Groups `json:"maps" about:"by game and map, the first 500"`
+	Versions  Groups `json:"versions" about:"by game and version, the first 500"`
+	Modes     Groups `json:"modes" about:"by game and mode, the first 200"`
+	Systems   Groups `json:"systems" about:"by operating system, the first 20"`
+	Countries Groups `json:"countries" about:"by ISO 3166-1 code, the first 300; unknown: servers without a known country"`
+	Networks  Groups `json:"networks" about:"by autonomous system, the first 500"`
 
-	Games     Groups `json:"games"`
-	Maps      Groups `json:"maps"`     // by game and map
-	Versions  Groups `json:"versions"` // by game and version
-	Modes     Groups `json:"modes"`    // by game and mode
-	Systems   Groups `json:"systems"`
-	Countries Groups `json:"countries"` // by ISO 3166-1 code
-	Networks  Groups `json:"networks"`  // by autonomous system
-
-	RoundTrips *Distribution `json:"round_trips_ms,omitempty"` // first answered question
-	Capacity   *Distribution `json:"capacity,omitempty"`       // player slots per server
-	Fill       *Distribution `json:"fill_percent,omitempty"`   // people per player slot, in percent
+	RoundTrips *Distribution `json:"round_trips_ms,omitempty" about:"round trip of the first question that was answered, in milliseconds"`
+	Capacity   *Distribution `json:"capacity,omitempty" about:"places for people"`
+	Fill       *Distribution `json:"fill_percent,omitempty" about:"people per place"`
 
 	Questions struct {
 		Info    Question `json:"info"`
 		Players Question `json:"players"`
 		Rules   Question `json:"rules"`
-	} `json:"questions"` // how each question was answered
+	} `json:"questions" about:"how each question was answered, of servers with any reply"`
 
-	Flags map[string]uint64 `json:"flags"` // servers by flag
+	Flags map[string]uint64 `json:"flags" about:"servers by flag of the record"`
 
 	Farms struct {
-		Found uint64 `json:"found"` // number of farms
-		Sums  Sums   `json:"sums"`  // of all their servers
-		Top   []Farm `json:"top"`   // most servers first, at most maxFarms
-	} `json:"farms"`
+		Found uint64 `json:"found" about:"how many farms there are"`
+		Sums  Sums   `json:"sums" about:"of all their servers"`
+		Top   []Farm `json:"top" about:"most servers first, at most 100"`
+	} `json:"farms" about:"groups of servers with a verdict: clones or shared player lists"`
 
-	Stacks   []Stack   `json:"stacks"`   // addresses and /24 networks with the most servers: context, no verdict
-	Accounts []account `json:"accounts"` // Steam IDs at several addresses: context, no verdict
+	Stacks   []Stack   `json:"stacks" about:"addresses and /24 networks with the most servers, the first 50; context, no verdict"`
+	Accounts []account `json:"accounts" about:"persistent Steam IDs at several IP addresses, the first 50; context, no verdict"`
 }
 
 // Sums are totals over a set of servers that answered. People and Bots are the game's
 // own counts if it gives them. Otherwise they are INFO's, and the bots are subtracted
 // from the players.
 type Sums struct {
-	Servers  uint64 `json:"servers"`
-	Occupied uint64 `json:"occupied"` // servers with people
-	People   uint64 `json:"people"`
-	Bots     uint64 `json:"bots"`
-	Places   uint64 `json:"places"` // player slots
+	Servers  uint64 `json:"servers" about:"how many servers"`
+	Occupied uint64 `json:"occupied" about:"servers with people"`
+	People   uint64 `json:"people" about:"people on them, as the games count them, without bots"`
+	Bots     uint64 `json:"bots" about:"players that are programs"`
+	Places   uint64 `json:"places" about:"places for people"`
 }
 
 // Groups sums up, by one property, the servers that answered.
 type Groups struct {
-	Distinct uint64  `json:"distinct"` // number of different values
-	Top      []Group `json:"top"`      // most servers first; then by game, id and name
-	Other    Sums    `json:"other"`    // values beyond Top
-	Unknown  Sums    `json:"unknown"`  // servers without a value
+	Distinct uint64  `json:"distinct" about:"how many values there are"`
+	Top      []Group `json:"top" about:"most servers first; then by game, id and name"`
+	Other    Sums    `json:"other" about:"sums of the values beyond top"`
+	Unknown  Sums    `json:"unknown" about:"sums of the servers without a value"`
 }
 
 // Group sums up the servers with one value of a property.
@@ -109,17 +110,16 @@ type Group struct {
 	Game string `json:"game,omitempty"` // for maps, versions and modes: Group.ID of the game
 
 	Sums
-	Farmed *Sums `json:"farmed,omitempty"` // of these, servers in farms
+	Farmed *Sums `json:"farmed,omitempty" about:"of these, servers in farms"`
 
-	// Unchallenged counts servers that answered at least one question without a
-	// challenge. For games only.
-	Unchallenged uint64 `json:"unchallenged,omitempty"`
+	// Unchallenged is for games only.
+	Unchallenged uint64 `json:"unchallenged,omitempty" about:"servers that answered without a challenge"`
 }
 
 // Distribution describes how a number varies among servers. Quantiles are exact: at
 // least half of the servers have P50 or less.
 type Distribution struct {
-	Servers uint64  `json:"servers"` // with a known number
+	Servers uint64  `json:"servers" about:"how many servers"`
 	Min     float64 `json:"min"`
 	P10     float64 `json:"p10"`
 	P25     float64 `json:"p25"`
@@ -129,37 +129,37 @@ type Distribution struct {
 	P99     float64 `json:"p99"`
 	Max     float64 `json:"max"`
 	Mean    float64 `json:"mean"`
-	Bins    []Bin   `json:"bins"` // the same bounds every night; empty ones included
+	Bins    []Bin   `json:"bins" about:"servers with from ≤ number < to; the same bounds every night"`
 }
 
 // Bin counts the servers with From ≤ number < To.
 type Bin struct {
 	From    float64  `json:"from"`
 	To      *float64 `json:"to,omitempty"` // absent: no upper bound
-	Servers uint64   `json:"servers"`
+	Servers uint64   `json:"servers" about:"how many servers"`
 }
 
 // Question counts how the servers that sent any reply answered one question.
 type Question struct {
-	Answered     uint64            `json:"answered"`     // completely
-	Unchallenged uint64            `json:"unchallenged"` // answered, in part at least, without a challenge
-	Errors       map[string]uint64 `json:"errors"`       // not answered completely, by the record's word
-	NotAsked     uint64            `json:"not_asked"`    // neither answered nor failed
+	Answered     uint64            `json:"answered" about:"completely"`
+	Unchallenged uint64            `json:"unchallenged" about:"answered, in part at least, without a challenge"`
+	Errors       map[string]uint64 `json:"errors" about:"not answered completely, by the record's word"`
+	NotAsked     uint64            `json:"not_asked" about:"neither answered nor failed"`
 }
 
 // Farm is a group with a verdict: clones, a shared player list, or both.
 type Farm struct {
-	ID      string   `json:"id"`      // hash of the evidence: the same every night while the evidence does not change
-	Reasons []string `json:"reasons"` // clones, shared_list, or both
+	ID      string   `json:"id" about:"hash of the evidence: the same every night while the evidence does not change"`
+	Reasons []string `json:"reasons" about:"why it is a farm: clones, shared_list, or both"`
 	Sums
-	Addresses uint64   `json:"addresses"` // distinct IP addresses
-	Networks  uint64   `json:"networks"`  // distinct /24 networks
-	Game      string   `json:"game"`      // Group.ID
+	Addresses uint64   `json:"addresses" about:"distinct IP addresses"`
+	Networks  uint64   `json:"networks" about:"distinct /24 networks"`
+	Game      string   `json:"game"` // Group.ID
 	Name      string   `json:"name,omitempty"`
 	Map       string   `json:"map,omitempty"`
-	Capacity  uint64   `json:"capacity,omitempty"`
-	Evidence  []string `json:"evidence"` // a sentence for each reason
-	Members   []string `json:"members"`  // ip:port in numerical order, at most maxMembers
+	Capacity  uint64   `json:"capacity,omitempty" about:"places for people"`
+	Evidence  []string `json:"evidence" about:"a sentence for each reason"`
+	Members   []string `json:"members" about:"addresses in numerical order, the first 20"`
 }
 
 // Stack is an address or a /24 network with many servers.
@@ -171,9 +171,9 @@ type Stack struct {
 // account is a Steam ID that servers at several IP addresses send.
 type account struct {
 	SteamID   string   `json:"steam_id"`
-	Servers   uint64   `json:"servers"`
-	Addresses uint64   `json:"addresses"`
-	Members   []string `json:"members"` // ip:port in numerical order, at most maxMembers
+	Servers   uint64   `json:"servers" about:"how many servers"`
+	Addresses uint64   `json:"addresses" about:"distinct IP addresses"`
+	Members   []string `json:"members" about:"addresses in numerical order, the first 20"`
 }
 
 // ParseStats reads a stats.json, also one of an earlier version.

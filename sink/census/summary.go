@@ -20,6 +20,8 @@ import (
 // Summary is what the file beside a census says about its scan: the keys that whoever
 // reads the census needs.
 type Summary struct {
+	Run // of one scan; without Asked and what follows from all summaries
+
 	Scan     string      `json:"scan"`
 	Shard    string      `json:"shard"`
 	Output   string      `json:"output"`
@@ -28,20 +30,8 @@ type Summary struct {
 	Sum      string      `json:"xxh64"`
 	Division []sink.Part `json:"parts"` // nil: the output is one file
 
-	Start      time.Time `json:"start"`
-	End        time.Time `json:"end"`
-	Seconds    float64   `json:"seconds"`
-	Resumed    int       `json:"resumed"`
-	Ended      string    `json:"ended"`
-	Consistent bool      `json:"consistent"`
-
-	Inputs    []runList    `json:"inputs"`
-	Targets   runTargets   `json:"targets"`
-	Datagrams runDatagrams `json:"datagrams"`
-
-	RateAsked    *float64 `json:"rate_asked"`
-	RateReached  float64  `json:"rate_reached"`
-	Servers      uint64   `json:"servers"`
+	Inputs       []runList `json:"inputs"`
+	Servers      uint64    `json:"servers"`
 	FirstAnswers struct {
 		Chance *float64 `json:"answer_chance"`
 		Missed *float64 `json:"missed_estimate"`
@@ -168,15 +158,12 @@ func (c *Census) run() *Run {
 	if len(c.summaries) == 0 {
 		return nil
 	}
-	r := &Run{Ended: "complete", Consistent: true}
+	first := &c.summaries[0].Run
+	r := &Run{Summaries: len(c.summaries), Ended: "complete", Consistent: true, Start: first.Start, RateAsked: first.RateAsked}
 	var answered uint64
-	for i, s := range c.summaries {
-		r.Summaries++
+	for _, s := range c.summaries {
 		if r.Ended == "complete" {
 			r.Ended = s.Ended
-		}
-		if i == 0 {
-			r.Start, r.RateAsked = s.Start, s.RateAsked
 		}
 		if s.End.After(r.End) {
 			r.End = s.End
@@ -218,30 +205,27 @@ func (c *Census) run() *Run {
 // Run holds the sums of the summaries of all scans of a census, such as those of
 // its shards.
 type Run struct {
-	Summaries  int       `json:"summaries"` // number of summaries read
-	Ended      string    `json:"ended"`     // complete if all are; else the first other word
+	Summaries  int       `json:"summaries" about:"how many summaries were read"`
+	Ended      string    `json:"ended" about:"complete if all are; else the first other word"`
 	Start      time.Time `json:"start"`
 	End        time.Time `json:"end"`
-	Seconds    float64   `json:"seconds"`    // of the longest scan
-	Resumed    int       `json:"resumed"`    // number of resumptions
-	Consistent bool      `json:"consistent"` // the sums of all ledgers add up
+	Seconds    float64   `json:"seconds" about:"of the longest scan"`
+	Resumed    int       `json:"resumed" about:"how often a scan was resumed"`
+	Consistent bool      `json:"consistent" about:"the sums of all ledgers add up"`
 
 	Targets   runTargets   `json:"targets"`
 	Datagrams runDatagrams `json:"datagrams"`
 
-	Asked   uint64  `json:"asked"`    // finished targets
-	HitRate float64 `json:"hit_rate"` // share of Asked that answered, from 0 to 1
+	Asked   uint64  `json:"asked" about:"finished targets"`
+	HitRate float64 `json:"hit_rate" about:"answered of asked, from 0 to 1"`
 
-	// Chance is the estimated probability that a request to a live server is answered.
-	// Missed estimates how many live servers stayed silent only because datagrams were
-	// lost. Absent: there is no estimate.
-	Chance *float64 `json:"answer_chance,omitempty"`
-	Missed *float64 `json:"missed_estimate,omitempty"`
+	Chance *float64 `json:"answer_chance,omitempty" about:"chance that a request to a live server is answered, estimated"`
+	Missed *float64 `json:"missed_estimate,omitempty" about:"live servers that stayed silent because datagrams were lost, estimated"`
 
-	RateAsked   *float64 `json:"rate_asked,omitempty"` // datagrams per second; of the first summary
-	RateReached float64  `json:"rate_reached"`         // the sum over all summaries
+	RateAsked   *float64 `json:"rate_asked,omitempty" about:"datagrams per second; of the first summary"`
+	RateReached float64  `json:"rate_reached" about:"the sum over all summaries"`
 
-	Lists []runList `json:"lists,omitempty"` // the inputs of the scans, each once
+	Lists []runList `json:"lists,omitempty" about:"the inputs of the scans, each once"`
 }
 
 // runTargets counts what became of the targets of the lists.
@@ -272,7 +256,7 @@ type runDatagrams struct {
 
 // runList is one input of a scan.
 type runList struct {
-	SHA256  string `json:"sha256,omitempty"` // of the raw bytes
+	SHA256  string `json:"sha256,omitempty" about:"of the raw bytes"`
 	Targets uint64 `json:"targets"`
 }
 

@@ -1,5 +1,7 @@
 package census
 
+import "strings"
+
 // volatileRules are the rules that Diff ignores, in lower case, and why: their values
 // change by themselves, or repeat what another kind of change reports. It also ignores
 // rules whose names begin with a control character: the binary pages of Arma 3 and DayZ,
@@ -58,19 +60,9 @@ var volatileRules = map[string]string{
 
 // isVolatile reports whether Diff ignores a rule.
 func isVolatile(name []byte) bool {
-	var lower [32]byte // longer than any of these names
 	if len(name) > 0 && (name[0] < ' ' || name[0] == 0x7F) {
 		return true
 	}
-	if len(name) > len(lower) {
-		return false
-	}
-	for i, b := range name {
-		if 'A' <= b && b <= 'Z' {
-			b += 'a' - 'A'
-		}
-		lower[i] = b
-	}
-	_, ok := volatileRules[string(lower[:len(name)])]
-	return ok
+	_, known := volatileRules[strings.ToLower(string(name))]
+	return known
 }

@@ -47,7 +47,6 @@ const spareMemory = 15 // percent
 // Open reads a census. It first says what is damaged or missing. It also makes the garbage
 // collector run more often.
 func Open(t *console.Terminal, files []string, o census.Options) (*census.Census, error) {
-	debug.SetGCPercent(spareMemory)
 	if _, err := o.Filter(); err != nil {
 		return nil, console.Fail(console.ExitUsage, "%s", console.Plain(err.Error(), 300)).
 			WithHint("--game takes IDs or names of games, --network 203.0.113.0/24 or AS64496")
@@ -70,6 +69,7 @@ func Open(t *console.Terminal, files []string, o census.Options) (*census.Census
 			WithHint("--summary names the file that scan wrote with the numbers of the run")
 	}
 	c, err := census.Open(files, o)
+	debug.SetGCPercent(spareMemory)
 	if err != nil {
 		return nil, censusfile.Failure(err)
 	}

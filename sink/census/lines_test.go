@@ -1,4 +1,4 @@
-package sink
+package census
 
 import (
 	"bytes"
@@ -11,19 +11,19 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/a2sscan/a2sscan/sink"
 )
 
-// blockLines returns all lines that EachBlock passes to its function, sorted.
-func blockLines(t *testing.T, path string) ([]string, Damage) {
+// sortedLines returns all lines that eachLine passes to its function, sorted.
+func sortedLines(t *testing.T, path string) ([]string, sink.Damage) {
 	t.Helper()
 	var mu sync.Mutex
 	var all []string
-	reading, err := (Source{}).EachBlock(path, 3, func(_ int, block []byte) error {
+	reading, err := (&Census{workers: 3}).eachLine(path, func(_ int, line []byte) error {
 		mu.Lock()
 		defer mu.Unlock()
-		for line := range strings.Lines(string(block)) {
-			all = append(all, strings.TrimSuffix(line, "\n"))
-		}
+		all = append(all, string(line))
 		return nil
 	})
 	if err != nil {
@@ -34,9 +34,9 @@ func blockLines(t *testing.T, path string) ([]string, Damage) {
 }
 
 // readerLines returns all lines that a Reader returns, sorted.
-func readerLines(t *testing.T, path string) (all []string, reading Damage) {
+func readerLines(t *testing.T, path string) (all []string, reading sink.Damage) {
 	t.Helper()
-	r, err := Open(path)
+	r, err := sink.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,9 +51,9 @@ func readerLines(t *testing.T, path string) (all []string, reading Damage) {
 	}
 }
 
-// TestEachBlock checks that the blocks contain the lines that a Reader returns,
+// TestEachLine checks that eachLine passes on the lines that a Reader returns,
 // each once, even if the file is damaged, truncated, or divided inside lines.
-func TestEachBlock(t *testing.T) {
+func TestEachLine(t *testing.T) {
 	var text []byte
 	for i := range 40_000 {
 		text = fmt.Appendf(text, `{"schema":1,"n":%d,"pad":"%s"}`+"\n", i, strings.Repeat("x", i%90))
@@ -82,7 +82,7 @@ func TestEachBlock(t *testing.T) {
 		if err := os.WriteFile(path, content, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		got, reading := blockLines(t, path)
+		got, reading := sortedLines(t, path)
 		want, wanted := readerLines(t, path)
 		if !slices.Equal(got, want) || reading != wanted {
 			t.Errorf("%s: %d lines, %+v; want %d, %+v", name, len(got), reading, len(want), wanted)
@@ -90,23 +90,23 @@ func TestEachBlock(t *testing.T) {
 	}
 }
 
-// TestEachBlockErrors checks that EachBlock returns an error for a file that is not
+// TestEachLineErrors checks that eachLine returns an error for a file that is not
 // a census, and the error of the caller's function.
-func TestEachBlockErrors(t *testing.T) {
+func TestEachLineErrors(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(path, []byte(strings.Repeat("not a record\n", 99)), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	nothing := func(int, []byte) error { return nil }
 	for _, name := range []string{path, path + "missing"} {
-		if _, err := (Source{}).EachBlock(name, 2, nothing); err == nil {
+		if _, err := (&Census{workers: 2}).eachLine(name, nothing); err == nil {
 			t.Errorf("%s is read", name)
 		}
 	}
 	if err := os.WriteFile(path, []byte(strings.Repeat("{\"schema\":1}\n", 500_000)), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := (Source{}).EachBlock(path, 2, func(int, []byte) error { return os.ErrClosed }); err != os.ErrClosed {
+	if _, err := (&Census{workers: 2}).eachLine(path, func(int, []byte) error { return os.ErrClosed }); err != os.ErrClosed {
 		t.Error(err)
 	}
 }
