@@ -77,8 +77,8 @@ func (c *Config) check() error {
 		return fmt.Errorf("delay %v to %v: ends before it begins", c.DelayMin, c.DelayMax)
 	}
 	for i, p := range c.Ports {
-		if p == 0 || slices.Contains(c.Ports[:i], p) {
-			return fmt.Errorf("port %d: zero or given twice", p)
+		if p != 0 && slices.Contains(c.Ports[:i], p) {
+			return fmt.Errorf("port %d: given twice", p)
 		}
 	}
 	for name, share := range map[string]float64{

@@ -25,6 +25,9 @@ func New(c Config) (f *Fleet, err error) {
 			f, err = nil, errors.Join(fmt.Errorf("fleet: %w", err), f.Close())
 		}
 	}()
+	if err := c.check(); err != nil {
+		return f, err
+	}
 	var ports []uint16
 	for _, number := range c.Ports {
 		p, err := f.Open(number)

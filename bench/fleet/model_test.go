@@ -21,7 +21,6 @@ func TestConfigRefuses(t *testing.T) {
 		{func(c *Config) { c.Network = netip.MustParsePrefix("::1/128") }, "not inside 127"},
 		{func(c *Config) { c.Network = netip.MustParsePrefix("::ffff:127.0.0.0/104") }, "not inside 127"},
 		{func(c *Config) { c.Ports = nil }, "ports"},
-		{func(c *Config) { c.Ports = []uint16{0} }, "port 0"},
 		{func(c *Config) { c.Ports = []uint16{5, 5} }, "port 5"},
 		{func(c *Config) { c.Ports = make([]uint16, 300) }, "ports"},
 		{func(c *Config) { c.Alive = 1.5 }, "alive"},
