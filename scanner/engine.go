@@ -89,7 +89,7 @@ func (e *engine) scan(ctx context.Context, targets iter.Seq[Target]) (Stats, err
 	e.handoff.end(last)
 	e.stats.Wait = WaitNothing
 	e.stats.Elapsed = e.clock()
-	e.stats.Unfinished = uint64(e.supply.unstarted() + e.open.n() + e.open.listening.n)
+	e.stats.Unfinished = uint64(e.supply.unstarted() + e.open.slots.n)
 	e.publish()
 	return e.stats, err
 }
@@ -175,12 +175,6 @@ func (e *engine) housekeeping(now time.Duration) {
 	e.handoff.collect()
 	e.open.wheel.advance(e.open.slots, e.recv.drained.until, func(i int32) { e.fire(now, i) })
 	e.learn(now)
-	for !e.handoff.full() { // unless too many outcomes wait for the caller's function
-		if end := e.open.listenEnd(now); end == 0 || e.recv.drained.until < end {
-			break
-		}
-		e.handoff.add(e.open.expire(now))
-	}
 	e.open.forget(now)
 	e.addrs.forget(now)
 	if e.cfg.Snapshot != nil && now-e.snapshotAt >= e.cfg.SnapshotEvery && e.handoff.snapshots == 0 {
@@ -218,13 +212,17 @@ func (e *engine) housekeeping(now time.Duration) {
 func (e *engine) fire(now time.Duration, i int32) {
 	sl := e.open.slots.at(i)
 	e.sender.gso.waited(sl, &e.stats)
+	was := sl.session.Flags
 	sl.session.Tick(&e.open.plan, now, e.open.timeout(sl))
+	if !was.Has(session.Listening) && sl.session.Flags.Has(session.Listening) {
+		e.open.listening++
+		e.addrs.refund(now, sl.source(), int(sl.sent))
+	}
 	e.advance(now, i)
 }
 
 // advance decides what a session does after an event. If it is done, advance frees its
-// slot and hands off the outcome, unless the target is still listened for or waits for
-// the second pass.
+// slot and hands off the outcome, unless the target waits for the second pass.
 func (e *engine) advance(now time.Duration, i int32) {
 	if !e.open.advance(now, i) {
 		return
@@ -232,14 +230,10 @@ func (e *engine) advance(now time.Duration, i int32) {
 	sl := e.open.slots.at(i)
 	e.sender.gso.waited(sl, &e.stats)
 	e.memory.Learn(sl.session.Got)
-	e.addrs.refund(now, sl.source(), int(sl.sent))
-	if e.open.listens(now, sl) {
-		if e.open.listening.full() {
-			e.stats.Timeouts.Dropped++
-			e.handoff.add(e.open.expire(now))
-		}
-		e.open.listen(i)
-		return
+	if sl.session.Flags.Has(session.Listening) {
+		e.open.listening--
+	} else {
+		e.addrs.refund(now, sl.source(), int(sl.sent))
 	}
 	e.recv.keepParts(sl)
 	if !e.supply.park(sl) {
@@ -343,11 +337,11 @@ func (e *engine) mayStart() Wait {
 		return WaitReplies
 	case e.recv.drained.behind:
 		return waitBacklog
-	case e.open.n() >= e.cfg.InFlight:
+	case e.open.waiting() >= e.cfg.InFlight || e.open.listening >= maxListening:
 		return waitInFlight
 	case e.handoff.full():
 		return waitOutput
-	case !e.memory.RoomFor(e.open.n()):
+	case !e.memory.RoomFor(e.open.waiting()):
 		return waitBudget
 	}
 	return WaitNothing
@@ -361,14 +355,14 @@ func (e *engine) begin(t entry) {
 		e.stats.EarlyReplies++
 		sl.session.Flags |= session.Stranger
 	}
-	e.stats.PeakOpen = max(e.stats.PeakOpen, e.open.n())
+	e.stats.PeakOpen = max(e.stats.PeakOpen, e.open.waiting())
 	e.sender.addDue(r, sl, len(e.sender.out)+1)
 }
 
 // finished reports whether nothing is left to do and the cooldown is over. There is no
 // cooldown if Drain was closed or nothing was sent.
 func (e *engine) finished(now time.Duration) bool {
-	if e.open.n() > 0 || e.open.listening.n > 0 || len(e.sender.out) > 0 || !e.draining && e.supply.more() {
+	if e.open.slots.n > 0 || len(e.sender.out) > 0 || !e.draining && e.supply.more() {
 		return false
 	}
 	if e.draining || e.cfg.Cooldown == 0 || e.stats.DatagramsSent() == 0 {
@@ -396,9 +390,6 @@ func (e *engine) idle(now time.Duration) time.Duration {
 	if next := e.open.wheel.next(); next > 0 {
 		d = min(d, next-now)
 	}
-	if next := e.open.listenEnd(now); next > 0 {
-		d = min(d, next-now)
-	}
 	if next := e.addrs.next(); next > 0 && e.stats.Wait == WaitAddress {
 		d = min(d, next-now)
 	}
@@ -415,11 +406,11 @@ func (e *engine) idle(now time.Duration) time.Duration {
 func (e *engine) publish() {
 	s := &e.stats
 	s.Finished, s.Errors = e.finisher.counts()
-	s.Open, s.Held, s.HeldAddrs = e.open.n()+e.open.listening.n, e.addrs.n, len(e.addrs.held)
+	s.Open, s.Held, s.HeldAddrs = e.open.slots.n, e.addrs.n, len(e.addrs.held)
 	s.Silent = e.supply.second.waiting()
 	if l := e.open.learner; l != nil {
 		learned := l.seen
-		learned.Listening, learned.Reopened, learned.Dropped = e.open.listening.n, s.Timeouts.Reopened, s.Timeouts.Dropped
+		learned.Listening, learned.Reopened = e.open.listening, s.Timeouts.Reopened
 		s.Timeouts = learned
 	}
 	e.estimateHeld(s.Elapsed)

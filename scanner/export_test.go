@@ -104,7 +104,7 @@ func (h *Harness) Unpack() {
 }
 
 // Open returns how many targets are open.
-func (h *Harness) Open() int { return h.e.open.n() }
+func (h *Harness) Open() int { return h.e.open.slots.n }
 
 // Finish passes the Results of the finished targets to Give.
 func (h *Harness) Finish() {

@@ -182,9 +182,8 @@ type Timeouts struct {
 	Most    time.Duration // the longest, likewise
 	Blocks  int           // /8 networks that have their own timeout now
 
-	Listening int    // targets that were given up early and are still listened for
-	Reopened  uint64 // targets given up early that answered late and were then queried further
-	Dropped   uint64 // targets given up early that were not listened for to the end, because there were too many
+	Listening int    // silent targets that were sent all attempts and whose late answers are waited for
+	Reopened  uint64 // those that answered late and were then queried further
 }
 
 // note records the current timeouts.

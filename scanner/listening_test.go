@@ -4,47 +4,14 @@ import (
 	"context"
 	"iter"
 	"maps"
-	"math/rand/v2"
-	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
-	"unsafe"
 
 	"github.com/a2sscan/a2sscan/scanner/internal/session"
 	"github.com/a2sscan/a2sscan/scanner/udp"
 	"github.com/a2sscan/a2sscan/wire"
 )
-
-// TestListeningQueue pushes and removes targets at random, and compares the queue with a
-// plain list.
-func TestListeningQueue(t *testing.T) {
-	if n := unsafe.Sizeof(listened{}); n > 16 {
-		t.Errorf("%d bytes a place", n)
-	}
-	random := rand.New(rand.NewPCG(1, 1))
-	var l listening
-	var numbers []uint32
-	now := 50 * 24 * time.Hour // 32 bits of milliseconds end before
-	l.head, l.tail = placeNumbers-100, placeNumbers-100
-	for i := range uint64(60_000) {
-		now += time.Duration(random.IntN(3)) * ms
-		if random.IntN(len(numbers)+200) < 700 {
-			numbers = append(numbers, l.push(i+1, now-900*ms, now-300*ms))
-		} else {
-			j := random.IntN(len(numbers))
-			l.remove(numbers[j])
-			numbers = slices.Delete(numbers, j, j+1)
-		}
-		if l.n != len(numbers) || l.n > 0 && l.head != numbers[0] {
-			t.Fatalf("%d targets, the oldest is %d; want %d, %v", l.n, l.head, len(numbers), numbers[:1])
-		}
-	}
-	first, last := l.at(numbers[len(numbers)-1]).times(now)
-	if len(numbers) < 100 || last-first != 600*ms || now-first > time.Minute {
-		t.Errorf("%d targets, the newest of %v to %v", len(numbers), first, last)
-	}
-}
 
 // slowly yields ts, the last late of them one every 20 ms, which keeps the scan from
 // ending.

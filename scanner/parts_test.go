@@ -12,9 +12,9 @@ import (
 
 // wakeAt sets the wake-up time of a slot.
 func wakeAt(sl *slot, at time.Duration) {
-	first := sl.session.Clock.FirstAt
+	wait := at - sl.session.Clock.FirstAt
 	sl.session.Start(&session.Plan{Questions: AskInfo}, false, false)
-	sl.session.Resume(&session.Plan{Schedule: Schedule{Timeout: at - first, Attempts: 1}}, first, first)
+	sl.session.Sent(&session.Plan{Schedule: Schedule{Timeout: wait, Attempts: 1}}, at-wait, wait, wire.QuestionInfo)
 }
 
 // TestWheel files, moves and removes slots at random. Each slot must be woken once,

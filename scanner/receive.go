@@ -48,23 +48,24 @@ func newReceiver(cfg *Config, open *sessions, a *addrs, memory *session.Memory, 
 // reads now. It returns the slot of its session, or -1.
 func (r *receiver) take(now, at time.Duration, p *udp.Packet) int32 {
 	i, known := r.open.index[p.Addr]
-	if known && i >= 0 {
+	if known {
 		at = max(at, r.open.slots.at(i).session.Clock.FirstAt) // the time of sending is known less exactly
 	}
 	if r.trace != nil {
 		r.trace(at, false, udp.Unpack(p.Addr), p.Data)
 	}
 	r.stats.RecvBytes += uint64(len(p.Data))
-	switch {
-	case !known:
+	if !known {
 		r.stranger(p)
 		return -1
-	case i < 0: // it was given up early, and answers after all
-		i = r.open.reopen(now, uint32(^i))
-		r.stats.Timeouts.Reopened++
-		r.addrs.reclaim(now, p.Addr, int(r.open.slots.at(i).sent))
 	}
 	sl := r.open.slots.at(i)
+	if sl.session.Flags.Has(session.Listening) { // it answers late
+		sl.session.Flags &^= session.Listening
+		r.open.listening--
+		r.stats.Timeouts.Reopened++
+		r.addrs.reclaim(now, p.Addr, int(sl.sent))
+	}
 	if sl.session.Got == nil {
 		sl.session.Hear(&r.open.plan, r.memory.Answer(), at, r.open.labels[p.Addr].remembered())
 	}
@@ -180,7 +181,7 @@ func (r *receiver) unreachable(sock transport, changed func(i int32)) {
 	for n := len(r.gone); n == len(r.gone); {
 		n = sock.Unreachable(r.gone[:])
 		for _, addr := range r.gone[:n] {
-			if i, ok := r.open.index[addr]; ok && i >= 0 {
+			if i, ok := r.open.index[addr]; ok {
 				r.open.slots.at(i).session.Unreachable()
 				changed(i)
 			}

@@ -9,19 +9,18 @@ import (
 )
 
 // sessions holds the open targets: the slot of each, its wake-up time, and whether it
-// has requests due. It also remembers the targets that are closed: those that are still
-// listened for, and for the cooldown all others.
+// has requests due. It also remembers for the cooldown the targets that are closed.
 type sessions struct {
 	plan   session.Plan
 	slots  *slots
-	index  map[uint64]int32  // the slot of each open target; below 0: the complement of its number in listening
+	index  map[uint64]int32  // the slot of each open target
 	labels map[uint64]*label // of those that have one
 	wheel  *wheel
 	follow queue // slots with requests due that are not retries
 	retry  queue // slots with retries due
 
 	learner   *learner // nil: the timeouts are fixed
-	listening listening
+	listening int      // silent targets that were sent all attempts and whose late answers are waited for
 
 	silentSent, silentBytes uint16 // what a silent target is sent in all attempts of a pass
 
@@ -103,8 +102,11 @@ func (e entry) target() Target {
 	return t
 }
 
-// n returns how many targets are open.
-func (s *sessions) n() int { return s.slots.n }
+// maxListening is the maximum of listening: 52 MiB.
+const maxListening = 1 << 19
+
+// waiting returns how many open targets are not only listened for.
+func (s *sessions) waiting() int { return s.slots.n - s.listening }
 
 // begin opens a target. Its first request is due, and in no queue yet.
 func (s *sessions) begin(t entry) ref {
@@ -171,9 +173,6 @@ func (s *sessions) timeout(sl *slot) time.Duration {
 // retime makes every session wait according to the current timeouts.
 func (s *sessions) retime() {
 	for _, i := range s.index {
-		if i < 0 {
-			continue
-		}
 		if sl := s.slots.at(i); s.plan.Retime(&sl.session, s.timeout(sl)) {
 			s.wheel.file(s.slots, i)
 		}
@@ -206,25 +205,16 @@ func (s *sessions) silentOutcome(now time.Duration, en entry, firstAt, lastAt ti
 	return o
 }
 
-// close frees the slot of a session that is done, and remembers its target.
+// close frees the slot of a session that is done, and remembers its target for the
+// cooldown. A sweep remembers without it which targets there were.
 func (s *sessions) close(i int32) {
 	sl := s.slots.at(i)
-	s.remember(sl.source(), sl.session.Mark())
-	s.release(i)
-}
-
-// remember remembers a closed target for the cooldown. A sweep remembers without it
-// which targets there were.
-func (s *sessions) remember(source uint64, m session.Mark) {
+	source, m := sl.source(), sl.session.Mark()
 	delete(s.index, source)
 	delete(s.labels, source)
 	if s.plan.Schedule.Cooldown > 0 && (s.sweep == nil || m != session.Mark{}) {
 		s.closed.add(source, m)
 	}
-}
-
-// release frees a slot.
-func (s *sessions) release(i int32) {
 	s.wheel.remove(s.slots, i)
 	s.slots.release(i)
 }
@@ -237,8 +227,7 @@ func (s *sessions) forget(now time.Duration) {
 	}
 }
 
-// known reports whether a target is open, or listened for, or closed within the
-// cooldown.
+// known reports whether a target is open, or closed within the cooldown.
 func (s *sessions) known(addr uint64) bool {
 	_, closed := s.closed.find(addr)
 	_, open := s.index[addr]

@@ -89,7 +89,7 @@ func (s *supply) accept(t *Target) (entry, bool) {
 // is left to do.
 func (s *supply) nextSilent(now time.Duration) (entry, Wait) {
 	plan := &s.open.plan
-	if idle := s.open.n() == 0 && s.addrs.n == 0 && s.list.ended; idle && s.second.waiting() > 0 {
+	if idle := s.open.slots.n == 0 && s.addrs.n == 0 && s.list.ended; idle && s.second.waiting() > 0 {
 		plan.Second = true
 	}
 	for s.addrs.n < maxHeld {

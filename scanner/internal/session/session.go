@@ -119,6 +119,7 @@ const (
 	flagGet      // a challenge was asked for by itself: GETCHALLENGE
 	flagFallback // INFO was ignored: PLAYER and ping are the last attempt
 	Stranger     // a reply came before anything was asked
+	Listening    // a silent server was sent all attempts; a late answer is waited for
 	flagBlind    // the last attempt at INFO is PLAYER, since nothing came
 	flagKeyed    // INFO bears the challenge that the target is remembered by
 	flagInfoOnly // only INFO is asked
@@ -144,6 +145,14 @@ func (s *Session) Due() Questions {
 // SentAt returns the time at which q was last sent to a server that answered.
 func (s *Session) SentAt(q wire.Question) time.Duration { return s.Clock.at(s.Got.sentUS[q]) }
 
+// askedAt returns the time at which q was first sent, with this challenge.
+func (s *Session) askedAt(q wire.Question) time.Duration {
+	if s.Got == nil {
+		return s.Clock.FirstAt
+	}
+	return s.Clock.at(s.Got.askedUS[q])
+}
+
 // Start opens a session: the first question is due. keyed means that a challenge is
 // remembered for INFO.
 func (s *Session) Start(p *Plan, infoOnly, keyed bool) {
@@ -156,22 +165,6 @@ func (s *Session) Start(p *Plan, infoOnly, keyed bool) {
 		s.Flags |= flagKeyed
 	}
 	s.ask(Lowest(s.Agenda.Open))
-}
-
-// Resume puts a session that has just started into the state that it would have if its
-// target had been sent all its attempts and stayed silent.
-func (s *Session) Resume(p *Plan, firstAt, lastAt time.Duration) {
-	qs := Lowest(s.Agenda.Open)
-	for range p.Schedule.Attempts - 1 {
-		s.Agenda.count(qs)
-	}
-	s.left(firstAt, qs)
-	s.Clock.sent(lastAt)
-	s.quiet = uint8(min(p.Schedule.Attempts-1, 255))
-	if p.TryPlayers {
-		s.Flags |= flagBlind
-	}
-	s.Clock.wakeAt(firstAt + p.Schedule.Silence())
 }
 
 // Stranger records that a reply came before the server was asked anything.

@@ -19,6 +19,9 @@ func (s *Session) Tick(p *Plan, now, base time.Duration) {
 	case kept != 0:
 		s.Clock.wakeAt(p.spentEnd(s, kept)) // unless something is sent before
 		if silent &^= kept; silent == 0 {
+			if s.Got == nil {
+				s.Flags |= Listening
+			}
 			return
 		}
 	}
@@ -95,8 +98,7 @@ func (s *Session) suspectLimit(silent Questions) Questions {
 // If there is a second pass, this happens there. Otherwise ignored gives up all open
 // questions.
 func (s *Session) ignored(p *Plan) {
-	fallback := p.Fallback && (p.Second || !p.Schedule.SecondPass)
-	if !fallback || s.Got != nil || s.Flags.Has(flagFallback) || !s.Agenda.Asked.Has(wire.QuestionInfo) {
+	if !p.fallsBack(s) {
 		for q := range Each(s.Agenda.Open) {
 			s.Agenda.giveUp(1<<q, s.reason(q))
 		}
@@ -107,6 +109,13 @@ func (s *Session) ignored(p *Plan) {
 	s.Agenda.Open |= Players
 	s.ask(Players)
 	s.Agenda.due |= Ping
+}
+
+// fallsBack reports whether a server that has sent nothing so far is yet to be asked for
+// PLAYER and ping.
+func (p *Plan) fallsBack(s *Session) bool {
+	return p.Fallback && (p.Second || !p.Schedule.SecondPass) &&
+		s.Got == nil && !s.Flags.Has(flagFallback) && s.Agenda.Asked.Has(wire.QuestionInfo)
 }
 
 // reason returns the error to record for a question that is given up.
@@ -191,7 +200,7 @@ func (p *Plan) timeout(s *Session, base time.Duration) time.Duration {
 	case p.Second:
 		d = p.Schedule.Longest()
 	case base < p.Schedule.Timeout && n > 0:
-		d = p.learnt(s, base, n)
+		d = p.learnt(s, base)
 	}
 	if a := s.Got; a != nil {
 		d = max(d, min(max(2*a.RTT, a.late*5/4), maxRTTWait))
@@ -202,26 +211,21 @@ func (p *Plan) timeout(s *Session, base time.Duration) time.Duration {
 	return d
 }
 
-// learnt returns how long to wait after attempt n in a scan that learned to wait only
-// base for the first attempt. If the target can't be listened for later, the wait after
-// the last attempt ends when it would end in the fixed schedule.
-func (p *Plan) learnt(s *Session, base time.Duration, n int) time.Duration {
-	after := s.Clock.LastAt() - s.Clock.FirstAt
-	switch {
-	case s.Flags.Has(flagFallback):
-		return p.Schedule.sum(p.Schedule.Attempts) + p.Schedule.Timeout - after
-	case s.Got == nil && n >= p.Schedule.Attempts && p.Schedule.SecondPass:
-		return p.Schedule.sum(n) - after
-	case s.Got == nil:
-		return p.Schedule.learnt(base, after, n, p.Schedule.Attempts)
+// learnt returns how long to wait after an attempt in a scan that learned to wait only
+// base for the first attempt.
+func (p *Plan) learnt(s *Session, base time.Duration) time.Duration {
+	if s.Flags.Has(flagFallback) {
+		return s.Clock.FirstAt + p.Schedule.sum(p.Schedule.Attempts) + p.Schedule.Timeout - s.Clock.LastAt()
 	}
 	spent := p.spent(s)
-	if spent == s.Agenda.Silent() {
-		return max(base, p.spentEnd(s, spent)-s.Clock.LastAt())
+	switch {
+	case spent != s.Agenda.Silent():
+		q, n := s.Agenda.most(^spent)
+		return p.Schedule.learnt(base, s.Clock.LastAt()-s.askedAt(q), n, p.maxAsks(s, q))
+	case s.Got == nil && !s.Flags.Has(Listening):
+		return base
 	}
-	q, n := s.Agenda.most(^spent)
-	after = s.Clock.LastAt() - s.Clock.at(s.Got.askedUS[q])
-	return p.Schedule.learnt(base, after, n, p.maxAsks(s, q))
+	return max(base, p.spentEnd(s, spent)-s.Clock.LastAt())
 }
 
 // spent returns the silent questions that have had all their attempts.
@@ -238,9 +242,12 @@ func (p *Plan) spent(s *Session) (qs Questions) {
 // earlier time at the end of a scan.
 func (p *Plan) spentEnd(s *Session, qs Questions) (end time.Duration) {
 	for q := range Each(qs) {
-		until := s.Clock.at(s.Got.askedUS[q]) + p.Schedule.sum(p.maxAsks(s, q))
-		if p.Last.Heard > 0 {
+		until := s.askedAt(q) + p.Schedule.sum(p.maxAsks(s, q))
+		switch {
+		case s.Got != nil && p.Last.Heard > 0:
 			until = min(until, s.SentAt(q)+p.Last.Heard)
+		case s.Got == nil && p.Last.Silent > 0:
+			until = min(until, s.Clock.LastAt()+p.Last.Silent)
 		}
 		end = max(end, until)
 	}
@@ -250,7 +257,7 @@ func (p *Plan) spentEnd(s *Session, qs Questions) (end time.Duration) {
 // kept returns the questions that have had all their attempts and are still waited
 // for, because the fixed schedule would wait for them.
 func (p *Plan) kept(s *Session, now, base time.Duration) (qs Questions) {
-	if s.Got == nil || p.Second || base >= p.Schedule.Timeout {
+	if p.Second || base >= p.Schedule.Timeout || p.fallsBack(s) {
 		return 0
 	}
 	for q := range Each(p.spent(s)) {
@@ -268,13 +275,6 @@ func (p *Plan) Retime(s *Session, base time.Duration) bool {
 		s.Clock.wakeAt(s.Clock.LastAt() + p.timeout(s, base))
 	}
 	return s.Clock.wakeMS != 0
-}
-
-// GivenUpEarly reports whether the server stayed silent and may be listened for later:
-// it was sent nothing but its first question.
-func (p *Plan) GivenUpEarly(s *Session) bool {
-	const asked = flagPing | flagGet | flagFallback | Stranger | flagKeyed
-	return p.StayedSilent(s) && !s.Flags.Has(asked)
 }
 
 // StayedSilent reports whether nothing came from the server, and nothing but time ended

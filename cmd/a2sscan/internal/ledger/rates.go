@@ -203,7 +203,7 @@ func newTimeouts(x *scanner.Timeouts) *Timeouts {
 		return nil
 	}
 	ms := func(d time.Duration) float64 { return float64(d.Milliseconds()) }
-	return &Timeouts{ms(x.Now), ms(x.Least), ms(x.Most), x.Blocks, x.Reopened, x.Dropped}
+	return &Timeouts{ms(x.Now), ms(x.Least), ms(x.Most), x.Blocks, x.Reopened, 0}
 }
 
 // String formats the timeouts as one line.
