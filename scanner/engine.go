@@ -58,8 +58,8 @@ func newEngine(cfg Config, sock transport, handle func(*Result)) *engine {
 	e.addrs = newAddrs(&cfg)
 	e.memory = session.NewMemory(cfg.ByteBudget / 4 * 3)
 	e.pacer = newPacer(&cfg, e.start, &e.stats)
-	e.handoff = newHandoff(e.memory, cfg.unhandled)
-	e.finisher = newFinisher(e.start, &cfg, handle)
+	e.handoff = newHandoff(e.memory, cfg.unhandled, &e.stats)
+	e.finisher = &finisher{start: e.start, handle: handle, snapshot: cfg.Snapshot, raw: cfg.Raw}
 	e.supply = newSupply(&cfg, sock.Interrupt, e.open, e.addrs, e.handoff, &e.stats)
 	e.sender = newSender(&cfg, sock, e.clock, e.open, e.addrs, e.pacer.finder, &e.stats)
 	e.recv = newReceiver(&cfg, e.open, e.addrs, e.memory, e.pacer.finder, &e.stats)
@@ -70,15 +70,14 @@ func (e *engine) clock() time.Duration { return time.Since(e.start) }
 
 // scan runs the loop and the goroutines beside it, and returns the final Stats.
 func (e *engine) scan(ctx context.Context, targets iter.Seq[Target]) (Stats, error) {
-	feed := e.supply.list.feed
-	go feed.run(targets)
+	go e.supply.list.run(targets)
 	go e.finisher.run(e.handoff)
 	ended := make(chan struct{})
 	go e.watch(ctx, ended)
 
 	err := e.loop(ctx)
 	close(ended)
-	feed.closeAndWait()
+	e.supply.list.end()
 	e.recv.worker.Close()
 	e.stats.Wait = waitOutput // the caller's function may not have processed all results yet
 	e.publish()
@@ -129,8 +128,8 @@ func (e *engine) loop(ctx context.Context) error {
 		if e.finished(now) {
 			return nil
 		}
-		if sent == 0 { // there is time for a block that is not full
-			e.handoff.give(nil)
+		if sent == 0 && len(e.handoff.filling.outcomes) > 0 && len(e.handoff.given) == 0 {
+			e.handoff.give(nil) // there is time for a block that is not full
 		}
 		wait, e.pacer.paced = 0, false
 		if n < maxDrain && sent < batchLen {
@@ -185,7 +184,7 @@ func (e *engine) housekeeping(now time.Duration) {
 	case <-e.cfg.Drain:
 		if !e.draining {
 			e.draining = true
-			e.supply.list.feed.close()
+			e.supply.list.close()
 		}
 	default:
 	}
@@ -405,7 +404,6 @@ func (e *engine) idle(now time.Duration) time.Duration {
 // publish updates the Stats and passes them to the Monitor.
 func (e *engine) publish() {
 	s := &e.stats
-	s.Finished, s.Errors = e.finisher.counts()
 	s.Open, s.Held, s.HeldAddrs = e.open.slots.n, e.addrs.n, len(e.addrs.held)
 	s.Silent = e.supply.second.waiting()
 	if l := e.open.learner; l != nil {

@@ -108,16 +108,17 @@ func (h *Harness) Open() int { return h.e.open.slots.n }
 
 // Finish passes the Results of the finished targets to Give.
 func (h *Harness) Finish() {
-	for i := range h.e.handoff.outcomes {
-		o := &h.e.handoff.outcomes[i]
+	outcomes := h.e.handoff.filling.outcomes
+	for i := range outcomes {
+		o := &outcomes[i]
 		h.Give(h.e.finisher.make(o))
 		if o.answer != nil {
 			h.e.memory.Recycle(o.answer)
 		}
 		*o = outcome{}
 	}
-	h.e.handoff.waiting -= len(h.e.handoff.outcomes)
-	h.e.handoff.outcomes = h.e.handoff.outcomes[:0]
+	h.e.handoff.waiting -= len(outcomes)
+	h.e.handoff.filling.outcomes = outcomes[:0]
 }
 
 // Stats returns the engine's statistics.

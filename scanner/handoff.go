@@ -1,7 +1,6 @@
 package scanner
 
 import (
-	"sync"
 	"time"
 
 	"github.com/a2sscan/a2sscan/scanner/internal/session"
@@ -31,33 +30,37 @@ type outcome struct {
 type block struct {
 	outcomes []outcome
 	snapshot *Snapshot
+	// The finisher counts what it has processed so far.
+	finished [NumStatuses]uint64    // by Status
+	errors   [wire.NumErrors]uint64 // by code
 }
 
-const blockLen = 128
+const (
+	blockLen  = 128
+	maxBlocks = 2 * (maxInFlight + maxListening) / blockLen // enough for all targets that may be open
+)
 
 // handoff takes outcomes from the loop to the finisher's goroutine, in blocks, without
-// ever making the loop wait. It also returns the memory of the blocks and of their
-// answers to the loop.
+// making the loop wait. It also returns the memory of the blocks and of their answers
+// to the loop.
 type handoff struct {
 	memory    *session.Memory
-	outcomes  []outcome // the block that is being filled
-	waiting   int       // outcomes that the caller's function has not processed
-	limit     int       // maximum of waiting; when it is reached, no new target is started
-	snapshots int       // snapshots that the caller's function has not processed
-	spare     [][]outcome
+	stats     *Stats
+	filling   *block
+	waiting   int // outcomes that the caller's function has not processed
+	limit     int // maximum of waiting; when it is reached, no new target is started
+	snapshots int // snapshots that the caller's function has not processed
+	spare     []*block
 
-	mu    sync.Mutex
-	work  sync.Cond
-	given []block // for the finisher
-	back  []block // processed
-	ended bool    // no block follows
-	done  chan struct{}
+	given chan *block // for the finisher
+	back  chan *block // processed
 }
 
-func newHandoff(memory *session.Memory, limit int) *handoff {
-	h := &handoff{memory: memory, limit: limit, done: make(chan struct{})}
-	h.work.L = &h.mu
-	return h
+func newHandoff(memory *session.Memory, limit int, stats *Stats) *handoff {
+	return &handoff{
+		memory: memory, stats: stats, filling: new(block), limit: limit,
+		given: make(chan *block, maxBlocks), back: make(chan *block, maxBlocks),
+	}
 }
 
 // full reports whether too many outcomes wait for the caller's function.
@@ -65,9 +68,9 @@ func (h *handoff) full() bool { return h.waiting >= h.limit }
 
 // add appends an outcome to the block that is being filled.
 func (h *handoff) add(o outcome) {
-	h.outcomes = append(h.outcomes, o)
+	h.filling.outcomes = append(h.filling.outcomes, o)
 	h.waiting++
-	if len(h.outcomes) == blockLen {
+	if len(h.filling.outcomes) == blockLen {
 		h.give(nil)
 	}
 }
@@ -75,76 +78,51 @@ func (h *handoff) add(o outcome) {
 // give passes the block that is being filled to the finisher, with the snapshot unless
 // that is nil. The snapshot covers the outcomes up to the end of the block.
 func (h *handoff) give(snapshot *Snapshot) {
-	if len(h.outcomes) == 0 && snapshot == nil {
-		return
-	}
 	if snapshot != nil {
 		h.snapshots++
 	}
-	h.mu.Lock()
-	h.given = append(h.given, block{h.outcomes, snapshot})
-	h.mu.Unlock()
-	h.work.Signal()
+	h.filling.snapshot = snapshot
+	h.given <- h.filling
 	if n := len(h.spare); n > 0 {
-		h.outcomes, h.spare = h.spare[n-1], h.spare[:n-1]
+		h.filling, h.spare = h.spare[n-1], h.spare[:n-1]
 	} else {
-		h.outcomes = make([]outcome, 0, blockLen)
+		h.filling = &block{outcomes: make([]outcome, 0, blockLen)}
 	}
 }
 
-// collect takes back the memory of the blocks that the finisher has processed. Their
-// outcomes no longer count as waiting.
+// collect takes back the blocks that the finisher has processed.
 func (h *handoff) collect() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, b := range h.back {
-		for i := range b.outcomes {
-			if a := b.outcomes[i].answer; a != nil {
-				h.memory.Recycle(a)
-			}
-		}
-		if b.snapshot != nil {
-			h.snapshots--
-		}
-		h.waiting -= len(b.outcomes)
-		clear(b.outcomes)
-		h.spare = append(h.spare, b.outcomes[:0])
+	for len(h.back) > 0 {
+		h.recycle(<-h.back)
 	}
-	clear(h.back)
-	h.back = h.back[:0]
+}
+
+// recycle takes a block back. Its outcomes no longer count as waiting.
+func (h *handoff) recycle(b *block) {
+	for i := range b.outcomes {
+		if a := b.outcomes[i].answer; a != nil {
+			h.memory.Recycle(a)
+		}
+	}
+	if b.snapshot != nil {
+		h.snapshots--
+	}
+	b.snapshot = nil
+	h.stats.Finished, h.stats.Errors = b.finished, b.errors
+	h.waiting -= len(b.outcomes)
+	clear(b.outcomes)
+	b.outcomes = b.outcomes[:0]
+	h.spare = append(h.spare, b)
 }
 
 // end passes everything that is left to the finisher, and the last snapshot after it.
 // It returns when the caller's function has processed everything.
 func (h *handoff) end(last *Snapshot) {
 	h.give(last)
-	h.mu.Lock()
-	h.ended = true
-	h.mu.Unlock()
-	h.work.Signal()
-	<-h.done
-	h.collect()
-}
-
-// next returns the next block for the finisher, and takes back the last one. It waits
-// until there is a block; ok is false if none follows.
-func (h *handoff) next(last *block) (b block, ok bool) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if last != nil {
-		h.back = append(h.back, *last)
+	close(h.given)
+	for b := range h.back {
+		h.recycle(b)
 	}
-	for len(h.given) == 0 {
-		if h.ended {
-			return block{}, false
-		}
-		h.work.Wait()
-	}
-	b = h.given[0]
-	n := copy(h.given, h.given[1:])
-	h.given[n] = block{}
-	h.given = h.given[:n]
-	return b, true
 }
 
 // finisher turns outcomes into Results and passes them to the caller's function. It
@@ -158,52 +136,32 @@ type finisher struct {
 
 	asm    assembler
 	result Result
-
-	mu       sync.Mutex
-	finished [NumStatuses]uint64
-	errors   [wire.NumErrors]uint64
-}
-
-func newFinisher(start time.Time, cfg *Config, handle func(*Result)) *finisher {
-	return &finisher{start: start, handle: handle, snapshot: cfg.Snapshot, raw: cfg.Raw}
 }
 
 // run processes the blocks of h until none follows.
 func (f *finisher) run(h *handoff) {
-	defer close(h.done)
+	defer close(h.back)
 	thread.Lower()
-	for b, ok := h.next(nil); ok; b, ok = h.next(&b) {
-		var finished [NumStatuses]uint64
-		var errs [wire.NumErrors]uint64
+	var finished [NumStatuses]uint64
+	var errs [wire.NumErrors]uint64
+	for b := range h.given {
 		for i := range b.outcomes {
 			r := f.make(&b.outcomes[i])
 			finished[r.Status]++
 			for _, code := range r.Err {
-				errs[code]++
+				if code != 0 {
+					errs[code]++
+				}
 			}
 			f.handle(r)
 		}
-		f.mu.Lock()
-		for i, n := range finished {
-			f.finished[i] += n
-		}
-		for i, n := range errs[1:] {
-			f.errors[i+1] += n
-		}
-		f.mu.Unlock()
+		b.finished, b.errors = finished, errs
 		if b.snapshot != nil {
-			b.snapshot.Stats.Finished, b.snapshot.Stats.Errors = f.counts()
+			b.snapshot.Stats.Finished, b.snapshot.Stats.Errors = finished, errs
 			f.snapshot(b.snapshot)
 		}
+		h.back <- b
 	}
-}
-
-// counts returns the number of finished targets by Status, and that of errors by
-// code.
-func (f *finisher) counts() (finished [NumStatuses]uint64, errs [wire.NumErrors]uint64) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.finished, f.errors
 }
 
 // make turns an outcome into a Result, which is valid until the next call.

@@ -11,7 +11,7 @@ import (
 // supply decides which target starts next: first those that the rate limit of their
 // address held back, then those of the list, then those of the second pass.
 type supply struct {
-	list     cursor
+	list     *feed
 	addrs    *addrs
 	second   secondPass
 	excluded exclusion
@@ -22,7 +22,7 @@ type supply struct {
 }
 
 func newSupply(cfg *Config, wake func(), open *sessions, a *addrs, h *handoff, stats *Stats) *supply {
-	s := &supply{list: cursor{feed: newFeed(wake)}, addrs: a, excluded: cfg.Excluded, open: open, handoff: h, stats: stats}
+	s := &supply{list: newFeed(wake), addrs: a, excluded: cfg.Excluded, open: open, handoff: h, stats: stats}
 	if cfg.Silent != nil { // those of an earlier part of the scan
 		for t := range cfg.Silent {
 			s.second.push(udp.Pack(t.Addr), labelOf(&t))
@@ -136,15 +136,15 @@ func (s *supply) skip(now time.Duration, en entry) {
 
 // more reports whether there are targets that have not been started.
 func (s *supply) more() bool {
-	return s.list.more() || s.addrs.n > 0 || s.second.waiting() > 0
+	return !s.list.ended || s.addrs.n > 0 || s.second.waiting() > 0
 }
 
 // unstarted returns the number of targets that were read and never started. It adds
 // those that are still in the feed to Stats.Taken.
 func (s *supply) unstarted() int {
-	rest := s.list.rest()
-	s.stats.Taken += uint64(rest)
-	return rest + s.addrs.n + s.second.waiting()
+	rest := s.list.read.Load() - s.stats.Taken
+	s.stats.Taken += rest
+	return int(rest) + s.addrs.n + s.second.waiting()
 }
 
 // secondPass keeps the targets that stayed silent, 8 bytes each, until all others are
