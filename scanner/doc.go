@@ -63,8 +63,7 @@
 //   - sessions (sessions.go) are the open targets. Each is a state machine without I/O
 //     (package internal/session): it takes an event and returns requests and a wake-up
 //     time. The lengths of the waits are in [Schedule].
-//   - learner (learner.go) learns from the round trips how long to wait. listening
-//     (listening.go) has the targets that were given up early for that.
+//   - learner (learner.go) learns from the round trips how long to wait.
 //   - supply (supply.go) chooses the next target: from the list, from the targets that
 //     the rate limit of their address (addrs.go) held back, or for the second pass.
 //   - sender (send.go) fills a batch (follow-ups, then retries, then new targets) and
@@ -97,38 +96,7 @@
 // address. Two limits protect the scanner: targets in flight, and bytes held. Each is
 // a field of Config.
 //
-// # The rate of the path
-//
-// With Config.FindRate a scan finds the rate that its path carries, up to
-// Config.Rate. What a router drops is invisible to the sender, and a dead target or
-// random loss looks the same: a request has no answer. But only on a full path does
-// loss follow the rate. So the scan now and then tries a higher rate for 60 to 500 ms,
-// and compares the shares of first requests that were answered. If the higher rate
-// loses as little as the lower one, the scan takes it and tries a higher one. If it
-// loses more, the scan falls to 0.95 of what the path carried. See rateFinder.
-//
-// # Timeouts
-//
-// Without Config.Timeout a scan learns from its round trips how long to wait. Q is
-// the round trip that 1 in 100 first answers exceeds, taken over the last 4096 to
-// 8192 servers:
-//
-//	timeout   1.25 × Q + 10 ms, at least 150 ms, at most 1 s
-//	cooldown  2 × Q, at least 150 ms, at most 2 s
-//
-// If servers are 20 to 200 ms away, Q is 208 ms, the upper end of the histogram
-// bucket that contains 200 ms, and the timeout is 270 ms. Until the scan has run for
-// a second and 256 servers have answered, the timeout is 1 s, because the first
-// answers to arrive are the quick ones. A /8 with 200 answers whose Q differs by a
-// factor of 1.5 has a timeout of its own. The answer to a request that was sent
-// several times counts only if copies of it show that it is late: loss alone makes
-// no timeout longer. If more than one first answer in five is of unknown age, the
-// timeout is 1 s.
-//
-// So attempts are made earlier, but nothing is given up earlier (see Schedule). A question after its last attempt stays open as long as with a timeout of
-// 1 s. A target that sent nothing at all gives up its slot, and the scan listens for
-// it that long with only 16 bytes of memory (listening.go); a late answer reopens
-// it. Once all targets are started, both waits are shorter: they end when twice the
-// time that 1 in 5000 answers exceeds has passed since the last request. A question
-// to a server that answered something waits at least 1 s.
+// A scan without Config.Timeout learns from its round trips how long to wait: see
+// Schedule and, in learner.go, learner. With Config.FindRate it finds the rate that its
+// path carries: see rateFinder.
 package scanner

@@ -127,9 +127,9 @@ func (f *rateFinder) noteAsked(sl *slot, q wire.Question) {
 	switch {
 	case f.most == Off || !AskAll.Has(q):
 	case sl.session.Got == nil && sl.sent == 1:
-		f.asked(false)
+		f.current().asked[toUnknown]++
 	case sl.session.Got != nil && sl.session.Agenda.Attempts[q] == 1:
-		f.asked(true)
+		f.current().asked[toKnown]++
 	}
 }
 
@@ -138,13 +138,13 @@ func (f *rateFinder) noteAsked(sl *slot, q wire.Question) {
 func (f *rateFinder) noteAnswered(now time.Duration, sl *slot, before Questions) {
 	if sl.session.Got.Received == 1 {
 		if sl.sent == 1 {
-			f.answered(now, sl.session.Clock.FirstAt, false)
+			f.answered(now, sl.session.Clock.FirstAt, toUnknown)
 		}
 		return
 	}
 	for q := range session.Each(before &^ sl.session.Agenda.Silent()) {
 		if sl.session.Agenda.Attempts[q] == 1 {
-			f.answered(now, sl.session.SentAt(q), true)
+			f.answered(now, sl.session.SentAt(q), toKnown)
 		}
 	}
 }

@@ -155,11 +155,10 @@ func TestPathEvidence(t *testing.T) {
 		}
 		var all yields
 		for i := range e.pacer.finder.begun {
-			all.add(&e.pacer.finder.window(i).yields)
+			all.add(&e.pacer.finder.window(i).yields, 1)
 		}
-		first, known := all.first, all.known
-		if first != (yield{targets, live}) || known != (yield{3 * live, 2 * live}) {
-			t.Errorf("unknown targets %+v, known servers %+v", first, known)
+		if all.asked != [2]float64{targets, 3 * live} || all.answered != [2]float64{live, 2 * live} {
+			t.Errorf("%+v", all)
 		}
 	})
 }

@@ -24,7 +24,7 @@ type road struct {
 // echo is an answer on its way.
 type echo struct {
 	at, sent time.Duration
-	known    bool
+	class    int
 }
 
 func (m *road) value(f func(time.Duration) float64, now time.Duration, none float64) float64 {
@@ -61,26 +61,29 @@ func (m *road) run(p *rateFinder, now *time.Duration, until time.Duration) (rate
 
 func (m *road) send(p *rateFinder, now time.Duration) {
 	m.sent++
-	known := m.random.Float64() < m.known
-	p.asked(known)
+	class := toUnknown
+	if m.random.Float64() < m.known {
+		class = toKnown
+	}
+	p.current().asked[class]++
 	if m.tokens < 1 {
 		m.lost++
 		return
 	}
 	m.tokens--
-	dead := !known && m.random.Float64() < m.value(m.dead, now, 0)
+	dead := class == toUnknown && m.random.Float64() < m.value(m.dead, now, 0)
 	if dead || m.random.Float64() < m.value(m.loss, now, 0) {
 		return
 	}
 	trip := 20*ms + time.Duration(m.random.Int64N(int64(100*ms)))
-	m.echoes = append(m.echoes, echo{now + trip, now, known})
+	m.echoes = append(m.echoes, echo{now + trip, now, class})
 }
 
 func (m *road) deliver(p *rateFinder, now time.Duration) {
 	kept := m.echoes[:0]
 	for _, e := range m.echoes {
 		if e.at <= now {
-			p.answered(now, e.sent, e.known)
+			p.answered(now, e.sent, e.class)
 		} else {
 			kept = append(kept, e)
 		}

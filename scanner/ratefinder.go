@@ -11,8 +11,9 @@ import (
 // in, rate out.
 //
 // Without a maximum (Config.Rate is Off) only this machine limits the rate: it doubles
-// until the first sign of overload, and falls at once. Later it rises quickly until it is
-// near the rate of the last overload, and slowly from there on.
+// until the first sign of overload, and falls at once. Then it returns almost to the rate
+// of the overload, stays near it for some seconds, and rises further if no sign comes: a
+// cubic function of the time, as in RFC 9438.
 //
 // With a maximum (Config.FindRate) it measures the path. Dead targets, random loss and
 // servers without rules look like what a router drops, but loss on a full path follows
@@ -35,9 +36,9 @@ type rateFinder struct {
 
 	at      time.Duration // when the last sample was taken
 	seen    signs
-	tooMuch float64       // the rate at the last overload of this machine; 0: none so far
-	bad     time.Duration // when that was
-	slowed  time.Duration // when the rate was last lowered for it
+	tooMuch float64       // the rate at the last overload of this machine
+	fell    float64       // the share of tooMuch to which the rate fell then
+	slowed  time.Duration // when that was, not counting time in which the scan used little of its rate; 0: never
 	risen   time.Duration // when the rate was last doubled
 	lately  float64       // mean rate of the last samples
 	settled float64       // mean rate while nothing else held the scan back
@@ -49,13 +50,12 @@ type rateFinder struct {
 	state     windowKind
 	high      yields // of the trial
 	low       yields // likewise
-	neighbour yields // the last window at rest
 	usual     yields // at rest, lately
 	rate      float64
 	tried     float64 // the higher rate of the trial
 	down      bool    // the trial began because of loss
-	step      float64 // the next trial is at rate × (1 + step)
 	proven    bool    // a trial told two rates apart
+	step      float64 // the next trial is at rate × (1 + step)
 	restUntil time.Duration
 	rest      time.Duration
 	found     PathRate
@@ -84,27 +84,33 @@ type window struct {
 	from, to time.Duration
 }
 
-// yields count first requests and their answers, separately for servers that answered
-// before and for unknown targets.
+// yields count first requests and their answers, by class.
 type yields struct {
-	known, first yield
-	sent, drops  float64
-	seconds      float64
+	asked, answered [2]float64
+	sent, drops     float64
+	seconds         float64
 }
 
-func (y *yields) add(o *yields) {
-	y.known.asked, y.known.answered = y.known.asked+o.known.asked, y.known.answered+o.known.answered
-	y.first.asked, y.first.answered = y.first.asked+o.first.asked, y.first.answered+o.first.answered
-	y.sent, y.drops, y.seconds = y.sent+o.sent, y.drops+o.drops, y.seconds+o.seconds
+// The classes of first requests.
+const (
+	toUnknown = iota // to a target that has sent nothing yet
+	toKnown          // to a server that answered before
+)
+
+// add adds the given part of o to y.
+func (y *yields) add(o *yields, part float64) {
+	for c := range y.asked {
+		y.asked[c] += part * o.asked[c]
+		y.answered[c] += part * o.answered[c]
+	}
+	y.sent, y.drops, y.seconds = y.sent+part*o.sent, y.drops+part*o.drops, y.seconds+part*o.seconds
 }
 
 // speed returns the mean rate at which datagrams were sent.
 func (y *yields) speed() float64 { return y.sent / max(y.seconds, 1e-9) }
 
-// yield counts first requests, and those of them that were answered.
-type yield struct{ asked, answered float64 }
-
-func (y yield) share() float64 { return y.answered / max(y.asked, 1) }
+// share returns the part of the requests of a class that was answered.
+func (y *yields) share(class int) float64 { return y.answered[class] / max(y.asked[class], 1) }
 
 // The constants of rateFinder. Rates are datagrams per second.
 const (
@@ -113,14 +119,13 @@ const (
 	leastRate   = 1000   // of this machine,
 	leastPath   = 50     // and of the path
 	sampleEvery = 10 * time.Millisecond
-	calmTime    = 250 * time.Millisecond // after an overload, before the rate rises again
-	quickUp     = 1.025                  // per sample, far below the rate of the last overload
-	slowUp      = 0.02                   // per second near that rate; grows with the square of the time
+	nearMuch    = 0.95 // of the rate of an overload: the plateau of the cubic function
+	cubicUp     = 0.01 // its factor, for seconds
 
 	leastWindow   = 60 * time.Millisecond
 	mostWindow    = 500 * time.Millisecond // without many requests: a second
 	enoughKnown   = 300                    // requests to known servers that make a window long enough
-	enoughFirst   = 1000                   // the same for unknown targets
+	enoughUnknown = 1000                   // the same for unknown targets
 	judgeKnown    = 100                    // requests to known servers that a comparison needs on each side
 	judgeAnswers  = 40                     // answers that it needs without them
 	leastVariance = 0.01
@@ -169,8 +174,8 @@ func (f *rateFinder) sample(now time.Duration, s signs, free bool) (overload boo
 		f.measure(now)
 	case overload:
 		f.overloaded(now)
-	case now-f.bad >= calmTime || f.tooMuch == 0:
-		f.rise(now, took)
+	default:
+		f.rise(now)
 	}
 	return overload
 }
@@ -178,19 +183,18 @@ func (f *rateFinder) sample(now time.Duration, s signs, free bool) (overload boo
 // overloaded lowers the rate, unless it is too early to see the effect of the last
 // reduction.
 func (f *rateFinder) overloaded(now time.Duration) {
-	f.bad = now
-	if f.tooMuch > 0 && now-f.slowed < f.echo() {
+	since, by := now-f.slowed, 0.8
+	switch {
+	case f.slowed == 0:
+	case since < f.echo():
 		return
-	}
-	by := 0.8
-	if f.tooMuch > 0 && now-f.slowed < 2*f.echo()+sampleEvery {
+	case since < 2*f.echo()+sampleEvery:
 		by = 0.5 // the last reduction was not enough
 	}
-	f.slowed, f.tooMuch = now, f.lately
+	f.tooMuch, f.fell, f.slowed = f.lately, by, now
 	if f.pace.rate != Off {
 		f.tooMuch = min(f.lately, f.pace.rate)
 	}
-	f.tooMuch = max(f.tooMuch, leastRate)
 	f.pace.limit(now, max(f.tooMuch*by, leastRate))
 }
 
@@ -204,26 +208,26 @@ func (f *rateFinder) echo() time.Duration {
 
 // rise raises the rate of a scan without a maximum. If the scan uses less than half of
 // it, rise leaves it unchanged or, if there was no overload yet, removes the limit.
-func (f *rateFinder) rise(now time.Duration, took float64) {
+func (f *rateFinder) rise(now time.Duration) {
 	rate := f.pace.rate
 	switch {
 	case rate == Off:
 		return
 	case f.lately < rate/2:
-		if f.tooMuch == 0 {
+		if f.slowed == 0 {
 			f.pace.limiter, f.pace.rate = nil, Off
+		} else {
+			f.slowed += sampleEvery
 		}
 		return
-	case f.tooMuch == 0 && now-f.risen < f.echo():
+	case f.slowed == 0 && now-f.risen < f.echo():
 		return
-	case f.tooMuch == 0:
+	case f.slowed == 0:
 		f.risen = now
 		rate *= 2
-	case rate < 0.9*f.tooMuch:
-		rate *= quickUp
 	default:
-		calm := (now - f.bad).Seconds() / 2
-		rate *= 1 + slowUp*(1+calm*calm)*took
+		t := (now - f.slowed).Seconds() - math.Cbrt((nearMuch-f.fell)/cubicUp)
+		rate = max(rate, f.tooMuch*(nearMuch+cubicUp*t*t*t))
 	}
 	f.pace.limit(now, min(rate, maxRate))
 }
@@ -247,29 +251,14 @@ func (f *rateFinder) begin(now time.Duration) {
 	f.pace.limit(now, rate)
 }
 
-// asked counts a first request.
-func (f *rateFinder) asked(known bool) {
-	if w := f.current(); known {
-		w.known.asked++
-	} else {
-		w.first.asked++
-	}
-}
-
 // answered counts the answer to a first request that was sent at the time at.
-func (f *rateFinder) answered(now, at time.Duration, known bool) {
+func (f *rateFinder) answered(now, at time.Duration, class int) {
 	f.trips.add(now - at)
 	for i := f.begun - 1; i >= f.judged; i-- {
-		w := f.window(i)
-		if at < w.from-time.Microsecond { // a session's times are rounded
-			continue
+		if w := f.window(i); at >= w.from-time.Microsecond { // a session's times are rounded
+			w.yields.answered[class]++
+			return
 		}
-		if known {
-			w.known.answered++
-		} else {
-			w.first.answered++
-		}
-		return
 	}
 }
 
@@ -282,12 +271,12 @@ func (f *rateFinder) measure(now time.Duration) {
 		least, echo = min(max(rare, leastWindow), mostWindow), min(max(rare+queueMargin, session.LeastTimeout), time.Second)
 	}
 	w := f.current()
-	enough := w.known.asked >= enoughKnown || w.first.asked >= enoughFirst
+	enough := w.asked[toKnown] >= enoughKnown || w.asked[toUnknown] >= enoughUnknown
 	if age := now - w.from; age >= least && enough || age >= 2*mostWindow {
 		switch {
 		case f.state == windowHigh:
 			f.state = windowLow
-		case f.state == windowRest && now >= f.restUntil && f.neighbour.seconds > 0:
+		case f.state == windowRest && now >= f.restUntil && f.usual.seconds > 0:
 			f.high, f.low, f.down, f.tried = yields{}, yields{}, false, min(f.most, f.rate*(1+f.step))
 			if f.tried > f.rate {
 				f.state = windowHigh
@@ -300,9 +289,9 @@ func (f *rateFinder) measure(now time.Duration) {
 		f.judged++
 		switch {
 		case w.kind == windowHigh && f.state == windowLow:
-			f.high.add(&w.yields)
+			f.high.add(&w.yields, 1)
 		case w.kind == windowLow && f.state == windowLow:
-			if f.low.add(&w.yields); f.high.seconds > 0 {
+			if f.low.add(&w.yields, 1); f.high.seconds > 0 {
 				f.decide(now)
 			}
 		case w.kind == windowRest && f.state == windowRest && w.rate == f.rate:
@@ -315,47 +304,45 @@ func (f *rateFinder) measure(now time.Duration) {
 func (f *rateFinder) watch(now time.Duration, w *window) {
 	lost, z, ok := compare(&f.usual, &w.yields)
 	busy := w.speed() < 0.8*w.rate // this machine or the list is slow: other loss is likely
-	if ok && !busy && w.known.asked >= judgeKnown && lost > suspectLoss && z < significant-1.5 {
+	if ok && !busy && w.asked[toKnown] >= judgeKnown && lost > suspectLoss && z < significant-1.5 {
 		f.high, f.low, f.down, f.tried, f.state = w.yields, yields{}, true, f.rate, windowLow
 		f.rate = max(min(w.speed()*(1-lost)*keepBelow, 0.95*f.rate), f.rate/4, leastPath)
 		f.begin(now)
 		return
 	}
-	f.neighbour = w.yields
 	f.remember(&w.yields)
 }
 
-// remember includes a window in the usual share.
+// remember includes a window in the usual share, in which older windows count half.
 func (f *rateFinder) remember(y *yields) {
-	for _, u := range []*yield{&f.usual.known, &f.usual.first} {
-		u.asked, u.answered = 0.8*u.asked, 0.8*u.answered
-	}
-	f.usual.add(y)
+	sum := *y
+	sum.add(&f.usual, 0.5)
+	f.usual = sum
 }
 
 // compare returns the share that was lost at the higher of two rates compared with the
 // lower one, and the z score of the difference (the test of Cochran, Mantel and
 // Haenszel). ok is false if there is too little to compare.
 func compare(low, high *yields) (lost, z float64, ok bool) {
-	classes := [][2]yield{{low.known, high.known}}
-	if min(low.known.asked, high.known.asked) < judgeKnown {
-		classes = append(classes, [2]yield{low.first, high.first})
-		answers := low.known.answered + high.known.answered + low.first.answered + high.first.answered
+	classes := []int{toKnown}
+	if min(low.asked[toKnown], high.asked[toKnown]) < judgeKnown {
+		classes = append(classes, toUnknown)
+		answers := low.answered[toKnown] + high.answered[toKnown] + low.answered[toUnknown] + high.answered[toUnknown]
 		if answers < judgeAnswers {
 			return 0, 0, false
 		}
 	}
 	var expected, got, difference, variance float64
 	for _, c := range classes {
-		l, h := c[0], c[1]
-		if l.asked == 0 || h.asked == 0 {
+		l, h := low.asked[c], high.asked[c]
+		if l == 0 || h == 0 {
 			continue
 		}
-		expected += h.asked * l.share()
-		got += h.answered
-		both := (l.answered + h.answered) / (l.asked + h.asked)
-		weight := l.asked * h.asked / (l.asked + h.asked)
-		difference += weight * (h.share() - l.share())
+		expected += h * low.share(c)
+		got += high.answered[c]
+		both := (low.answered[c] + high.answered[c]) / (l + h)
+		weight := l * h / (l + h)
+		difference += weight * (high.share(c) - low.share(c))
 		variance += weight * max(both*(1-both), leastVariance)
 	}
 	if expected == 0 || variance == 0 {
@@ -368,11 +355,11 @@ func compare(low, high *yields) (lost, z float64, ok bool) {
 func (f *rateFinder) decide(now time.Duration) {
 	low := f.low
 	if !f.down {
-		low.add(&f.neighbour)
+		low.add(&f.usual, 1)
 	}
 	lost, z, ok := compare(&low, &f.high)
-	agree := min(low.known.asked, f.high.known.asked) >= judgeKnown || f.down ||
-		f.high.first.share() < min(f.low.first.share(), f.neighbour.first.share())
+	agree := min(low.asked[toKnown], f.high.asked[toKnown]) >= judgeKnown || f.down ||
+		f.high.share(toUnknown) < min(f.low.share(toUnknown), f.usual.share(toUnknown))
 	f.state = windowRest
 	switch {
 	case !f.down && f.high.speed() < (low.speed()+f.tried)/2*0.9 && low.speed() < 0.9*f.rate:
@@ -390,7 +377,7 @@ func (f *rateFinder) decide(now time.Duration) {
 			f.found.Unrelated++
 			f.remember(&f.high)
 		} else {
-			f.neighbour, f.step = f.high, min(1, 2*f.step)
+			f.step = min(1, 2*f.step)
 		}
 		f.remember(&low)
 		f.proven = true
@@ -406,24 +393,21 @@ func (f *rateFinder) slower(now time.Duration, low *yields, lost float64) {
 	carried := f.high.speed() * (1 - lost)
 	rate := min(max(carried, f.rate), f.tried) * keepBelow
 	full := carried/low.speed()-1 <= (f.high.speed()/low.speed()-1)*fullPart // at the lower rate, too
-	switch {
-	case full && f.proven:
-		f.usual, rate = yields{}, max(min(carried*keepBelow, 0.85*f.rate), f.rate/4)
-	case full:
-		f.usual, rate = yields{}, f.rate/2
-	default:
+	if full {
+		if f.usual = (yields{}); f.proven {
+			rate = max(min(carried*keepBelow, 0.85*f.rate), f.rate/4)
+		} else {
+			rate = f.rate / 2
+		}
+	} else {
 		f.proven, f.step = true, smallStep
 		f.restUntil, f.rest = now+f.rest, min(2*f.rest, mostRest)
-		if f.down {
-			f.step = 0.25
-		}
 	}
 	why := "loss"
 	if f.high.drops > 0 {
 		why = "drops_here"
 	}
 	f.found.Carried, f.found.Lost = carried, lost
-	f.neighbour = yields{}
 	f.set(now, max(rate, min(leastPath, f.most)), why)
 }
 
