@@ -195,7 +195,7 @@ func TestNothingAllocates(t *testing.T) {
 // fixed number of allocations, and a number per datagram. One allocation per server
 // would exceed it by far.
 const (
-	allocationsOnce = 300
+	allocationsOnce = 450
 	allocationsEach = 0.01
 )
 

@@ -34,7 +34,6 @@ type outgoing struct {
 	ref     ref
 	q       wire.Question // the question that it serves
 	request wire.Question // the request itself: q, or GETCHALLENGE in its place
-	heard   bool          // the server answered something before
 }
 
 func newSender(
@@ -63,7 +62,7 @@ func (s *sender) addDue(r ref, sl *slot, room int) bool {
 			remembered = s.open.labels[sl.source()].remembered()
 		}
 		request, challenge := sl.session.Request(q, remembered)
-		s.out = append(s.out, outgoing{r, q, request, sl.session.Got != nil})
+		s.out = append(s.out, outgoing{r, q, request})
 		s.packets = append(s.packets, udp.Packet{Addr: sl.source(), Data: s.open.plan.AppendRequest(at, request, challenge)})
 		s.gso.mark(s.packets, s.out, sl)
 	}
@@ -71,31 +70,16 @@ func (s *sender) addDue(r ref, sl *slot, room int) bool {
 	return false
 }
 
-// exactPiece is how many datagrams are sent with one call if at least a quarter of the
-// batch goes to servers that have answered before. A round trip begins when its datagram
-// leaves, some time during the call, so short calls measure it better. But calls take
-// time, and in a sweep hardly any target answers.
-const exactPiece = 32
-
 // flush sends the batch. It returns how many datagrams it removed from the batch,
-// and the one among them that could not be sent, or nil.
+// and the one among them that could not be sent, or nil. It assumes that each took the
+// same part of the time of the call.
 func (s *sender) flush() (done int, failed *outgoing) {
-	heard, length := 0, batchLen
-	for i := range s.out {
-		if s.out[i].heard {
-			heard++
-		}
-	}
-	if 4*heard >= len(s.out) {
-		length = exactPiece
-	}
-	n, err := 0, error(nil)
-	for to := 0; n == to && n < len(s.packets) && err == nil; {
-		to = min(n+length, len(s.packets))
-		if to < len(s.packets) && s.packets[to-1].GSO { // the kernel is to take the next one together with it
-			to++
-		}
-		n, err = s.sendPiece(n, to)
+	begun := s.clock()
+	n, err := s.sock.Send(s.packets)
+	took := s.clock() - begun
+	n = max(n, 0)
+	for i := range n {
+		s.sent(begun+took*time.Duration(2*i+1)/time.Duration(2*n), i)
 	}
 	if n > 0 {
 		s.again = 0
@@ -117,20 +101,6 @@ func (s *sender) flush() (done int, failed *outgoing) {
 	copy(s.packets, s.packets[n:])
 	s.out, s.packets = s.out[:left], s.packets[:left]
 	return n, failed
-}
-
-// sendPiece sends the datagrams of the batch from index from to before index to. It
-// assumes that each took the same part of the time of the call. It returns the index
-// of the first datagram that was not sent, and the reason.
-func (s *sender) sendPiece(from, to int) (n int, err error) {
-	begun := s.clock()
-	n, err = s.sock.Send(s.packets[from:to])
-	took := s.clock() - begun
-	n = max(n, 0)
-	for i := range n {
-		s.sent(begun+took*time.Duration(2*i+1)/time.Duration(2*n), from+i)
-	}
-	return from + n, err
 }
 
 // sent records that datagram i of the batch was sent at the time now.
