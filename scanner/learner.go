@@ -9,20 +9,19 @@ import (
 // learner learns from the round trips of a scan how long a question is worth waiting
 // for. It has no clock: round trips in, timeouts out.
 //
-// It takes one round trip per server, from the first request to the first datagram. If
-// only one request was sent before, the round trip is certain. If there were several,
-// the datagram may be a late answer to the first request, or that request may have
-// been lost. If copies of the answer follow, several requests were answered: the
-// answer was late, and its round trip began with the first request. Loss makes no
-// copies, so loss alone never makes timeouts longer.
+// It takes one round trip per server, from the only request so far to the first
+// datagram. If there were several requests, the datagram may be a late answer to the
+// first one, or that may have been lost. If copies of the answer follow, several requests
+// were answered: the answer was late, and its round trip began with the first request.
+// Loss makes no copies, so loss alone never makes timeouts longer.
 //
 //	timeout = 1.25 × (the round trip that 1 in 100 exceeds) + 10 ms, at least 150 ms
 //
 // The timeout is never longer than the fixed one. It is the fixed one until the scan
 // has run for a second and knows 256 round trips, because the first answers to arrive
-// are the quick ones. A /8 has a timeout of its own once 200 of its round trips are
-// known, if the round trip that 1 in 100 of them exceeds differs from that of all
-// servers by a factor of 1.5.
+// are the quick ones, and while more than one answer in five is of unknown age. A /8 has
+// a timeout of its own once 200 of its round trips are known, if the round trip that 1
+// in 100 of them exceeds differs from that of all servers by a factor of 1.5.
 type learner struct {
 	most  time.Duration // the fixed timeout
 	begun time.Duration // when the first datagram was sent; 0: none was
@@ -32,11 +31,10 @@ type learner struct {
 	firsts tripCounts      // of all servers
 	asked  tripCounts      // from the first request for each question to its answer
 
-	wait  time.Duration
-	waits [256]time.Duration // of each /8; 0: the same as wait
+	waits [256]time.Duration // the timeout of each /8
 
 	at      time.Duration // when update last ran
-	high    time.Duration // the longest wait since the last sweep
+	high    time.Duration // the longest common timeout since the last sweep
 	sweptAt time.Duration
 
 	seen Timeouts
@@ -58,7 +56,11 @@ const (
 )
 
 func newLearner(most time.Duration) *learner {
-	return &learner{most: most, wait: most, high: most, seen: Timeouts{Now: most}}
+	l := &learner{most: most, high: most, seen: Timeouts{Now: most}}
+	for i := range l.waits {
+		l.waits[i] = most
+	}
+	return l
 }
 
 // sent records when the first datagram was sent.
@@ -69,39 +71,30 @@ func (l *learner) sent(now time.Duration) {
 }
 
 // timeout returns how long the first attempt at a source waits.
-func (l *learner) timeout(source uint64) time.Duration {
-	if d := l.waits[blockOf(source)]; d != 0 {
-		return d
-	}
-	return l.wait
-}
+func (l *learner) timeout(source uint64) time.Duration { return l.waits[blockOf(source)] }
 
 // blockOf returns the /8 of a packed source.
 func blockOf(source uint64) byte { return byte(source >> 40) }
 
-// First records the round trip of the first datagram of a source that was sent one
-// request.
-func (l *learner) First(source uint64, trip time.Duration) {
-	l.all.add(trip)
-	l.blocks[blockOf(source)].add(trip)
-	l.firsts.add(trip)
+// first records the round trip of the first datagram of a source. It is unknown if the
+// source was sent several requests.
+func (l *learner) first(source uint64, trip time.Duration, known bool) {
+	l.all.add(trip, known)
+	l.blocks[blockOf(source)].add(trip, known)
+	l.firsts.add(trip, known)
 }
 
-// Unsure counts the first datagram of a source that was sent several requests.
-func (l *learner) Unsure(source uint64) {
-	l.all.addUnsure()
-	l.blocks[blockOf(source)].addUnsure()
+// late replaces the unknown round trip of a source by the right one.
+func (l *learner) late(source uint64, trip time.Duration) {
+	for _, t := range []*roundTrips{&l.all, &l.blocks[blockOf(source)]} {
+		if t.now.unknown > 0 {
+			t.now.unknown--
+		} else if t.before.unknown > 0 {
+			t.before.unknown--
+		}
+	}
+	l.first(source, trip, true)
 }
-
-// Late records the round trip of a datagram that Unsure counted, once it is known.
-func (l *learner) Late(source uint64, trip time.Duration) {
-	l.all.resolve(trip)
-	l.blocks[blockOf(source)].resolve(trip)
-	l.firsts.add(trip)
-}
-
-// Answered records the time from the first request for a question to its answer.
-func (l *learner) Answered(took time.Duration) { l.asked.add(took) }
 
 // update sets the timeouts from the known round trips. It reports whether they fell
 // so far that sessions that are already waiting should wait less.
@@ -110,30 +103,30 @@ func (l *learner) update(now time.Duration) (sweep bool) {
 	if l.begun == 0 || now-l.begun < learnTime || l.all.known() < session.LearnTrips {
 		return false
 	}
-	l.learn()
-	l.high = max(l.high, l.wait)
-	sweep = l.wait <= l.high/5*4 && (l.sweptAt == 0 || now-l.sweptAt >= sweepAfter)
-	if sweep {
-		l.sweptAt, l.high = now, l.wait
-	}
-	l.seen.note(l)
-	return sweep
-}
-
-func (l *learner) learn() {
 	whole := l.all.upper(rareTrip)
-	l.wait = l.fit(&l.all, whole)
+	wait, x := l.fit(&l.all, whole), &l.seen
+	if !x.Learned {
+		x.Learned, x.Least, x.Most = true, wait, wait
+	}
+	x.Now, x.Blocks = wait, 0
 	for i := range l.blocks {
 		b := &l.blocks[i]
-		l.waits[i] = 0
-		if b.known() < enoughBlock {
-			continue
+		l.waits[i] = wait
+		if b.known() >= enoughBlock {
+			// A /8 differs from all servers if one value is 3/2 times the other.
+			if rare := b.upper(rareTrip); rare*2 >= whole*3 || whole*2 >= rare*3 || b.blind() != l.all.blind() {
+				l.waits[i] = l.fit(b, rare)
+				x.Blocks++
+			}
 		}
-		// A /8 differs from all servers if one value is 3/2 times the other.
-		if rare := b.upper(rareTrip); rare*2 >= whole*3 || whole*2 >= rare*3 || b.blind() != l.all.blind() {
-			l.waits[i] = l.fit(b, rare)
-		}
+		x.Least, x.Most = min(x.Least, l.waits[i]), max(x.Most, l.waits[i])
 	}
+	l.high = max(l.high, wait)
+	sweep = wait <= l.high/5*4 && (l.sweptAt == 0 || now-l.sweptAt >= sweepAfter)
+	if sweep {
+		l.sweptAt, l.high = now, wait
+	}
+	return sweep
 }
 
 // fit turns a round trip that is rarely exceeded into a timeout. If too many answers
@@ -145,14 +138,11 @@ func (l *learner) fit(t *roundTrips, rare time.Duration) time.Duration {
 	return min(max(rare*5/4+queueMargin, session.LeastTimeout), l.most)
 }
 
-// learned reports whether update has set the timeouts from the known round trips.
-func (l *learner) learned() bool { return l.seen.Learned }
-
 // last returns the last waits: twice the round trip that one in 5000 answers exceeds,
 // or 0 if too few answers are known. A server that answered something exists, so heard
 // is at least the fixed timeout.
 func (l *learner) last() (w session.LastWaits) {
-	if !l.learned() || l.all.blind() {
+	if !l.seen.Learned || l.all.blind() {
 		return w
 	}
 	if l.firsts.n >= enoughTotals {
@@ -167,7 +157,7 @@ func (l *learner) last() (w session.LastWaits) {
 // cooldown returns how long late replies are worth waiting for: never longer than
 // most, and exactly most until the timeouts have been learned.
 func (l *learner) cooldown(most time.Duration) time.Duration {
-	if !l.learned() {
+	if !l.seen.Learned {
 		return most
 	}
 	return min(max(coolFactor*l.all.upper(rareTrip), session.LeastTimeout), most)
@@ -184,19 +174,4 @@ type Timeouts struct {
 
 	Listening int    // silent targets that were sent all attempts and whose late answers are waited for
 	Reopened  uint64 // those that answered late and were then queried further
-}
-
-// note records the current timeouts.
-func (x *Timeouts) note(l *learner) {
-	if !x.Learned {
-		x.Learned, x.Least, x.Most = true, l.wait, l.wait
-	}
-	x.Now, x.Blocks = l.wait, 0
-	x.Least, x.Most = min(x.Least, l.wait), max(x.Most, l.wait)
-	for _, d := range l.waits {
-		if d != 0 {
-			x.Blocks++
-			x.Least, x.Most = min(x.Least, d), max(x.Most, d)
-		}
-	}
 }

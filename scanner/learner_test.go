@@ -18,7 +18,7 @@ func learnt(n int, trip time.Duration) *learner {
 	l := newLearner(time.Second)
 	l.sent(0)
 	for range n {
-		l.First(somewhere, trip)
+		l.first(somewhere, trip, true)
 	}
 	return l
 }
@@ -56,21 +56,21 @@ func TestLearnerTimeout(t *testing.T) {
 func TestLearnerUnsure(t *testing.T) {
 	l := learnt(900, 100*ms)
 	for range 100 {
-		l.Unsure(somewhere)
+		l.first(somewhere, 0, false)
 	}
 	l.update(2 * time.Second)
 	if got := l.timeout(somewhere); got > 200*ms {
 		t.Errorf("a tenth is unsure: %v", got)
 	}
 	for range 100 {
-		l.Late(somewhere, 400*ms)
+		l.late(somewhere, 400*ms)
 	}
 	l.update(3 * time.Second)
-	if got := l.timeout(somewhere); got < 500*ms || l.all.unsure != 0 {
-		t.Errorf("a tenth takes 400 ms: %v, %d unsure", got, l.all.unsure)
+	if got := l.timeout(somewhere); got < 500*ms || l.all.now.unknown != 0 {
+		t.Errorf("a tenth takes 400 ms: %v, %d unsure", got, l.all.now.unknown)
 	}
 	for range 300 {
-		l.Unsure(somewhere)
+		l.first(somewhere, 0, false)
 	}
 	l.update(4 * time.Second)
 	if got := l.timeout(somewhere); got != time.Second || l.last() != (session.LastWaits{}) {
@@ -84,19 +84,19 @@ func TestLearnerBlocks(t *testing.T) {
 	const elsewhere = uint64(0x0A000001)<<16 | 27015
 	l := learnt(2000, 100*ms)
 	for range enoughBlock - 1 {
-		l.First(elsewhere, 10*ms)
+		l.first(elsewhere, 10*ms, true)
 	}
 	l.update(2 * time.Second)
 	if a, b := l.timeout(somewhere), l.timeout(elsewhere); a != b {
 		t.Errorf("too little is known: %v and %v", a, b)
 	}
-	l.First(elsewhere, 10*ms)
+	l.first(elsewhere, 10*ms, true)
 	l.update(3 * time.Second)
 	if got := l.timeout(elsewhere); got != session.LeastTimeout || l.seen.Blocks != 1 || l.seen.Least != session.LeastTimeout {
 		t.Errorf("a /8 near by: %v, %+v", got, l.seen)
 	}
 	for range 2 * tripGeneration {
-		l.First(elsewhere, 90*ms)
+		l.first(elsewhere, 90*ms, true)
 	}
 	l.update(4 * time.Second)
 	if a, b := l.timeout(somewhere), l.timeout(elsewhere); a != b || l.seen.Blocks != 0 {
@@ -112,7 +112,7 @@ func TestLearnerSweep(t *testing.T) {
 	for now := time.Second; now < 20*time.Second; now += learnEvery {
 		if now == 5*time.Second {
 			for range 2 * tripGeneration {
-				l.First(somewhere, 200*ms)
+				l.first(somewhere, 200*ms, true)
 			}
 		}
 		if l.update(now) {
@@ -134,14 +134,14 @@ func TestLearnerLast(t *testing.T) {
 	if l.last() != (session.LastWaits{}) {
 		t.Errorf("too little is known: %+v", l.last())
 	}
-	l.First(somewhere, 400*ms)
+	l.first(somewhere, 400*ms, true)
 	for range enoughTotals {
-		l.Answered(50 * ms)
+		l.asked.add(50*ms, true)
 	}
 	if got := l.last(); !about(got.Silent, 800*ms) || got.Heard != l.most {
 		t.Errorf("%+v", got)
 	}
-	l.Answered(700 * ms)
+	l.asked.add(700*ms, true)
 	if got := l.last(); !about(got.Heard, 1400*ms) {
 		t.Errorf("%+v", got)
 	}

@@ -253,7 +253,7 @@ func (f *rateFinder) begin(now time.Duration) {
 
 // answered counts the answer to a first request that was sent at the time at.
 func (f *rateFinder) answered(now, at time.Duration, class int) {
-	f.trips.add(now - at)
+	f.trips.add(now-at, true)
 	for i := f.begun - 1; i >= f.judged; i-- {
 		if w := f.window(i); at >= w.from-time.Microsecond { // a session's times are rounded
 			w.yields.answered[class]++

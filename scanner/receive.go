@@ -97,8 +97,20 @@ func (r *receiver) take(now, at time.Duration, p *udp.Packet) int32 {
 	if r.rate != nil {
 		r.rate.noteAnswered(now, sl, waiting)
 	}
-	if l := r.open.learner; l != nil && sl.session.Learn(l, &r.open.plan, at, p.Addr, int(sl.sent)) {
-		r.open.plan.Retime(&sl.session, r.open.timeout(sl))
+	if l := r.open.learner; l != nil {
+		if a.Took > 0 {
+			l.asked.add(a.Took, true)
+			a.Took = 0
+		}
+		switch {
+		case r.open.plan.Second || sl.session.Agenda.Asked == 0:
+		case a.Received == 1:
+			a.Unsure = sl.sent > 1
+			l.first(p.Addr, at-sl.session.Clock.FirstAt, !a.Unsure)
+		case a.Doubled:
+			a.Doubled, a.Unsure, a.Attempt = false, false, 1
+			l.late(p.Addr, a.FirstAt-sl.session.Clock.FirstAt)
+		}
 	}
 	return i
 }

@@ -12,11 +12,16 @@ const tripBuckets = 14 * 8
 
 // tripCounts are round trips, counted by bucket.
 type tripCounts struct {
-	counts [tripBuckets]uint32
-	n      uint32
+	counts  [tripBuckets]uint32
+	n       uint32
+	unknown uint32 // answers that may belong to any of several requests
 }
 
-func (t *tripCounts) add(trip time.Duration) {
+func (t *tripCounts) add(trip time.Duration, known bool) {
+	if !known {
+		t.unknown++
+		return
+	}
 	eighths := uint64(max(trip/(time.Millisecond/8), 8))
 	octave := bits.Len64(eighths) - 4
 	t.counts[min(octave*8+int(eighths>>octave)-8, tripBuckets-1)]++
@@ -38,40 +43,15 @@ func (t *tripCounts) upper(part uint32) time.Duration {
 // roundTrips are the last round trips of some servers, between tripGeneration and
 // twice as many: older ones are forgotten all at once, so that a change of the path
 // shows soon.
-type roundTrips struct {
-	now, before      tripCounts
-	unsure, unsureBy uint32 // answers that may belong to any of several requests, in the current and in the previous generation
-}
+type roundTrips struct{ now, before tripCounts }
 
 const tripGeneration = 4096
 
-func (t *roundTrips) add(trip time.Duration) {
-	t.turn()
-	t.now.add(trip)
-}
-
-// addUnsure counts an answer that may belong to any of several requests.
-func (t *roundTrips) addUnsure() {
-	t.turn()
-	t.unsure++
-}
-
-// resolve replaces an answer that addUnsure counted by its round trip, which is known
-// now.
-func (t *roundTrips) resolve(trip time.Duration) {
-	if t.unsure > 0 {
-		t.unsure--
-	} else if t.unsureBy > 0 {
-		t.unsureBy--
+func (t *roundTrips) add(trip time.Duration, known bool) {
+	if t.now.n+t.now.unknown >= tripGeneration {
+		*t = roundTrips{before: t.now}
 	}
-	t.add(trip)
-}
-
-// turn forgets the older half once the newer one is full.
-func (t *roundTrips) turn() {
-	if t.now.n+t.unsure >= tripGeneration {
-		*t = roundTrips{before: t.now, unsureBy: t.unsure}
-	}
+	t.now.add(trip, known)
 }
 
 // known returns how many round trips there are.
@@ -80,8 +60,8 @@ func (t *roundTrips) known() uint32 { return t.now.n + t.before.n }
 // blind reports whether so many answers may belong to any of several requests that
 // the known round trips say little about them.
 func (t *roundTrips) blind() bool {
-	unsure := t.unsure + t.unsureBy
-	return unsure*blindPart > unsure+t.known()
+	unknown := t.now.unknown + t.before.unknown
+	return unknown*blindPart > unknown+t.known()
 }
 
 // upper returns a bound that at most one in part round trips exceeds.

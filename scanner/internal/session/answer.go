@@ -57,45 +57,9 @@ type RoundTrips struct {
 
 	sentUS  [wire.NumRequests]uint32  // µs after FirstAt of the session: when each was sent last
 	askedUS [wire.NumQuestions]uint32 // likewise: when each was sent first, with this challenge
-	late    time.Duration             // the least that the round trip can be, if several requests were sent before something came
-	took    time.Duration             // from the first request to the answer that came just now
-	unsure  bool                      // the first datagram came after several requests, and may belong to any of them
-	doubled bool                      // a copy of that answer came
-}
-
-// Trips receives what datagrams reveal about round trips.
-type Trips interface {
-	Answered(took time.Duration)             // from the first request for a question to its answer
-	First(source uint64, trip time.Duration) // of the first datagram of a source that was sent one request
-	Unsure(source uint64)                    // the first datagram of a source that was sent several
-	Late(source uint64, trip time.Duration)  // the round trip of such a datagram, once it is known
-}
-
-// Learn gives what the datagram that just came reveals about round trips. sent is the
-// number of datagrams sent to the server. Learn reports whether its timeouts have
-// changed.
-func (s *Session) Learn(l Trips, p *Plan, at time.Duration, source uint64, sent int) (changed bool) {
-	t := &s.Got.RoundTrips
-	if t.took > 0 {
-		l.Answered(t.took)
-		t.took = 0
-	}
-	switch {
-	case p.Second || s.Agenda.Asked == 0:
-	case s.Got.Received == 1 && sent == 1:
-		l.First(source, at-s.Clock.FirstAt)
-	case s.Got.Received == 1:
-		t.unsure = true
-		t.late = max(at-s.Clock.LastAt(), 0) // negative: it came before the last request left
-		l.Unsure(source)
-	case t.doubled:
-		t.doubled, t.unsure = false, false
-		t.late = s.Got.FirstAt - s.Clock.FirstAt
-		s.Got.Attempt = 1
-		l.Late(source, t.late)
-		return true
-	}
-	return false
+	Took    time.Duration             // from the first request to the answer that the last datagram completed
+	Unsure  bool                      // the first datagram came after several requests, and may belong to any of them
+	Doubled bool                      // a copy of it came, so several requests were answered, and it belongs to the first
 }
 
 // GoldInfo decodes the 'm'.

@@ -86,7 +86,7 @@ func (s *Session) challenged(now time.Duration, c wire.Challenge) Class {
 	case s.Flags.Has(flagSingle):
 		return s.ownChallenge(now, c, old)
 	case c == known.current:
-		s.Got.doubled = s.Got.unsure // it brings nothing new, but shows which request was answered
+		s.Got.Doubled = s.Got.Unsure
 		known.seenAt = now
 		known.echo()
 		return Duplicate

@@ -168,9 +168,7 @@ func (x *incoming) info() Delivery {
 				a.Disputed |= differing(&a.In, in)
 			}
 		}
-		if a.challenges.seen == 0 {
-			a.doubled = a.unsure
-		}
+		a.Doubled = a.Unsure && a.challenges.seen == 0
 		x.s.came()
 		d.Class = Duplicate
 		return d
@@ -362,7 +360,7 @@ func (x *incoming) wants(q wire.Question, code wire.Error) bool {
 func (x *incoming) close(q wire.Question, code wire.Error) {
 	a := x.s.Got
 	if x.s.Agenda.Waiting.Has(q) {
-		a.took = x.s.Clock.since(a.askedUS[q], x.now)
+		a.Took = x.s.Clock.since(a.askedUS[q], x.now)
 		// A reply to a question that was repeated, or sent with several challenges,
 		// does not show a round trip.
 		if x.s.Agenda.Attempts[q] == 1 && !a.challenges.resent.Has(q) {

@@ -195,15 +195,18 @@ func (p *Plan) maxAsks(s *Session, q wire.Question) int {
 // attempt waits.
 func (p *Plan) timeout(s *Session, base time.Duration) time.Duration {
 	_, n := s.Agenda.most(All)
-	d := p.Schedule.wait(n)
+	d, far := p.Schedule.wait(n), time.Duration(0)
 	switch {
 	case p.Second:
 		d = p.Schedule.Longest()
 	case base < p.Schedule.Timeout && n > 0:
 		d = p.learnt(s, base)
+		if s.Got != nil { // it may have answered the first of several requests
+			far = (s.Got.FirstAt - s.Clock.FirstAt) * 5 / 4
+		}
 	}
 	if a := s.Got; a != nil {
-		d = max(d, min(max(2*a.RTT, a.late*5/4), maxRTTWait))
+		d = max(d, min(max(2*a.RTT, far), maxRTTWait))
 	}
 	if s.Flags.Has(Limited) {
 		d = max(d, SerialGap)

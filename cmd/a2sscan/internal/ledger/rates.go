@@ -194,7 +194,6 @@ type Timeouts struct {
 	Most     float64 `json:"most_ms"`
 	Networks int     `json:"networks"` // /8 networks that had a timeout of their own at the end
 	Reopened uint64  `json:"reopened"` // targets that answered after the scan had given them up
-	Dropped  uint64  `json:"dropped,omitempty"`
 }
 
 // newTimeouts returns the Timeouts of a scan, or nil if the scan learned no timeouts.
@@ -203,7 +202,7 @@ func newTimeouts(x *scanner.Timeouts) *Timeouts {
 		return nil
 	}
 	ms := func(d time.Duration) float64 { return float64(d.Milliseconds()) }
-	return &Timeouts{ms(x.Now), ms(x.Least), ms(x.Most), x.Blocks, x.Reopened, 0}
+	return &Timeouts{ms(x.Now), ms(x.Least), ms(x.Most), x.Blocks, x.Reopened}
 }
 
 // String formats the timeouts as one line.
