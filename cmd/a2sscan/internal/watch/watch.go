@@ -137,12 +137,8 @@ func seconds(t time.Time) uint32 { return uint32(t.Unix()) }
 
 // Restore adds a server of the database, in the order of IDs.
 func (w *Watcher) Restore(row *watchdb.Server, now time.Time) {
-	s := server{key: udp.Pack(row.Addr), upto: seconds(now), gone: row.LastSeen.IsZero() || now.Sub(row.LastSeen) > keepAsking}
-	for t, to := range map[*time.Time]*uint32{&row.FirstSeen: &s.first, &row.LastSeen: &s.last, &row.Since: &s.since} {
-		if !t.IsZero() {
-			*to = seconds(*t)
-		}
-	}
+	s := server{key: udp.Pack(row.Addr), upto: seconds(now), first: row.FirstSeen, last: row.LastSeen, since: row.Since}
+	s.gone = now.Sub(time.Unix(int64(row.LastSeen), 0)) > keepAsking
 	s.status = status(slices.Index(statusWords[:], row.Status))
 	if _, r, err := record.Read(row.Answer); err == nil {
 		w.remember(&s, r)
@@ -591,7 +587,7 @@ func (w *Watcher) Changes() (servers []watchdb.Server, hours []watchdb.Hour) {
 	for i, answer := range w.changed {
 		s := &w.servers[i]
 		servers = append(servers, watchdb.Server{
-			ID: int64(i + 1), Addr: s.addr(), FirstSeen: moment(s.first), LastSeen: moment(s.last), Since: moment(s.since),
+			ID: int64(i + 1), Addr: s.addr(), FirstSeen: s.first, LastSeen: s.last, Since: s.since,
 			Status: statusWords[s.status], Answer: answer,
 		})
 	}

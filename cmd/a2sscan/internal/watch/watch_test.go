@@ -229,7 +229,7 @@ func TestDownAndUp(t *testing.T) {
 		s := h.Samples[3]
 		up, down = up+int(s.Up), down+int(s.Down)
 	}
-	if total := up + down; down < 6*60 || down > 9*60 || total < 19*60 || total > 21*60 {
+	if total := up + down; down < 6*60 || down > 9*60 || total < 18*60 || total > 21*60 {
 		t.Errorf("%d s up, %d s down", up, down)
 	}
 }

@@ -31,13 +31,9 @@ type Hour struct {
 // the writing of a minute as dear as the asking.
 func (db *DB) Flush(servers []Server, hours ...Hour) error {
 	return db.change(func(tx *sql.Tx) error {
-		err := each(tx, `UPDATE servers SET first_seen = ?, last_seen = ?, since = ?, status = ?,
-			answer = coalesce(?, answer) WHERE id = ?`, servers, func(s *Server) []any {
-			var answer any
-			if s.Answer != nil {
-				answer = string(s.Answer)
-			}
-			return []any{unix(s.FirstSeen), unix(s.LastSeen), unix(s.Since), string(s.Status), answer, s.ID}
+		err := each(tx, `UPDATE servers SET first_seen = nullif(?, 0), last_seen = nullif(?, 0), since = nullif(?, 0), status = ?,
+			answer = coalesce(nullif(?, ''), answer) WHERE id = ?`, servers, func(s *Server) []any {
+			return []any{s.FirstSeen, s.LastSeen, s.Since, string(s.Status), string(s.Answer), s.ID}
 		})
 		for _, hour := range hours {
 			if err == nil && hour.Ended {

@@ -91,15 +91,16 @@ func (db *DB) round(from, to time.Time) (since, until time.Time, err error) {
 // uptime makes the uptime of a server from its row and its running hours.
 func uptime(row *sql.Rows, running map[int64][]*Sample, since, until time.Time) (u Uptime, err error) {
 	var id int64
-	var addr, status string
-	var changed, first, up, down, least, personMinutes, most sql.NullInt64
-	if err := row.Scan(&id, &addr, &status, &changed, &first, &u.Game, &u.Name, &up, &down, &least, &personMinutes, &most, &u.Outages); err != nil {
+	var addr []byte
+	var changed, first int64
+	var up, down, least, personMinutes, most sql.NullInt64
+	if err := row.Scan(&id, &addr, &u.Status, &changed, &first, &u.Game, &u.Name, &up, &down, &least, &personMinutes, &most, &u.Outages); err != nil {
 		return u, err
 	}
-	if u.Addr, err = netip.ParseAddrPort(addr); err != nil {
+	if err := u.Addr.UnmarshalText(addr); err != nil {
 		return u, err
 	}
-	u.Status, u.Since, u.Up, u.Down = Status(status), moment(changed), up.Int64, down.Int64
+	u.Since, u.Up, u.Down = time.Unix(changed, 0).UTC(), up.Int64, down.Int64
 	for _, s := range running[id] {
 		up, down, _, now := s.minutes()
 		u.Up, u.Down = u.Up+up, u.Down+down
@@ -119,7 +120,7 @@ func uptime(row *sql.Rows, running map[int64][]*Sample, since, until time.Time) 
 	if now := time.Now(); end.After(now) {
 		end = now
 	}
-	if t := moment(first); t.After(begin) {
+	if t := time.Unix(first, 0); t.After(begin) {
 		begin = t
 	}
 	u.Unseen = max(0, int64((end.Sub(begin)+30*time.Second)/time.Minute)-u.Up-u.Down)

@@ -57,9 +57,9 @@ const (
 type Server struct {
 	ID        int64
 	Addr      netip.AddrPort
-	FirstSeen time.Time // its first answer; zero: none yet
-	LastSeen  time.Time // its latest answer
-	Since     time.Time // since when it has its status
+	FirstSeen uint32 // its first answer, in seconds since 1970; 0: none yet
+	LastSeen  uint32 // its latest answer
+	Since     uint32 // since when it has its status
 	Status    Status
 	Answer    []byte // its latest full answer, as a line of a census without player names
 }
@@ -131,14 +131,11 @@ func open(name string, lock *disk.Lock) (*DB, error) {
 // prepare creates the tables of a new database, and checks the version of another.
 func (db *DB) prepare() error {
 	var app, v, objects int
-	for pragma, value := range map[string]*int{
-		"PRAGMA application_id": &app, "PRAGMA user_version": &v, "SELECT count(*) FROM sqlite_schema": &objects,
-	} {
-		if err := db.sql.QueryRow(pragma).Scan(value); err != nil {
-			return explain(err)
-		}
-	}
+	err := db.sql.QueryRow(`SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
+		FROM pragma_application_id, pragma_user_version`).Scan(&app, &v, &objects)
 	switch {
+	case err != nil:
+		return explain(err)
 	case app == application && v == version:
 		return nil
 	case app == application:
@@ -146,13 +143,9 @@ func (db *DB) prepare() error {
 	case app != 0 || objects != 0:
 		return ErrForeign
 	}
-	for _, statement := range []string{"PRAGMA journal_mode = WAL", "BEGIN IMMEDIATE", schema,
-		fmt.Sprintf("PRAGMA application_id = %d", application), fmt.Sprintf("PRAGMA user_version = %d", version), "COMMIT"} {
-		if _, err := db.sql.Exec(statement); err != nil {
-			return explain(err)
-		}
-	}
-	return nil
+	_, err = db.sql.Exec(fmt.Sprintf("PRAGMA journal_mode = WAL; BEGIN IMMEDIATE; %s; PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT",
+		schema, application, version))
+	return explain(err)
 }
 
 // explain replaces SQLite's error for a file of another format.
@@ -236,35 +229,16 @@ func collect[T any](rows iter.Seq2[T, error]) (all []T, err error) {
 	return all, nil
 }
 
-// unix returns the column for a time: seconds since 1970, or NULL for the zero time.
-func unix(t time.Time) any {
-	if t.IsZero() {
-		return nil
-	}
-	return t.Unix()
-}
-
-// moment returns the time of a column.
-func moment(seconds sql.NullInt64) (t time.Time) {
-	if seconds.Valid {
-		t = time.Unix(seconds.Int64, 0).UTC()
-	}
-	return t
-}
-
 // Servers yields all servers by their ID. The caller must not use the database for
 // anything else before the sequence has ended.
 func (db *DB) Servers() iter.Seq2[Server, error] {
 	return rows(db, func(row *sql.Rows) (s Server, err error) {
-		var first, last, since sql.NullInt64
-		var addr string
-		if err = row.Scan(&s.ID, &addr, &first, &last, &since, &s.Status, &s.Answer); err != nil {
-			return s, err
+		var addr []byte
+		if err = row.Scan(&s.ID, &addr, &s.FirstSeen, &s.LastSeen, &s.Since, &s.Status, &s.Answer); err == nil {
+			err = s.Addr.UnmarshalText(addr)
 		}
-		s.FirstSeen, s.LastSeen, s.Since = moment(first), moment(last), moment(since)
-		s.Addr, err = netip.ParseAddrPort(addr)
 		return s, err
-	}, "SELECT id, addr, first_seen, last_seen, since, status, answer FROM servers ORDER BY id")
+	}, "SELECT id, addr, coalesce(first_seen, 0), coalesce(last_seen, 0), coalesce(since, 0), status, answer FROM servers ORDER BY id")
 }
 
 // Add adds servers that the database does not have. Their IDs follow the largest one, which
@@ -305,9 +279,9 @@ func (db *DB) EventsOf(addr netip.AddrPort, limit int) ([]Event, error) {
 }
 
 func readEvent(row *sql.Rows) (e Event, err error) {
-	var at sql.NullInt64
+	var at int64
 	err = row.Scan(&e.ID, &at, &e.Addr, &e.Kind, &e.Line)
-	e.Time = moment(at)
+	e.Time = time.Unix(at, 0).UTC()
 	return e, err
 }
 

@@ -18,6 +18,8 @@ import (
 
 var start = time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
 
+var at = uint32(start.Unix())
+
 // addr returns the address of the server with this ID.
 func addr(id int64) netip.AddrPort {
 	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, byte(id >> 16), byte(id >> 8), byte(id)}), 27015)
@@ -49,7 +51,7 @@ func opened(t testing.TB, path string, n int64) *DB {
 	var servers []Server
 	for id := int64(1); id <= n; id++ {
 		addrs = append(addrs, addr(id))
-		servers = append(servers, Server{ID: id, Addr: addr(id), FirstSeen: start, LastSeen: start, Since: start, Status: Up,
+		servers = append(servers, Server{ID: id, Addr: addr(id), FirstSeen: at, LastSeen: at, Since: at, Status: Up,
 			Answer: fmt.Appendf(nil, `{"info":{"name":"server %d"},"game":{"id":"rust"}}`, id)})
 	}
 	check(t, db.Add(addrs))
@@ -65,7 +67,7 @@ func TestReopened(t *testing.T) {
 		{ID: 9, Time: start.Add(time.Second), Kind: "blind", Line: []byte(`{"id":9}`)},
 	}
 	check(t, db.Append(events))
-	down := Server{ID: 2, Addr: addr(2), FirstSeen: start, LastSeen: start.Add(time.Minute), Since: start.Add(2 * time.Minute), Status: Down}
+	down := Server{ID: 2, Addr: addr(2), FirstSeen: at, LastSeen: at + 60, Since: at + 120, Status: Down}
 	running := []Sample{{Server: 1, Up: 60, Min: 3, Max: 5, People: 8, Checks: 2, Seen: 1}, {Server: 2, Down: 40, Unseen: 20}}
 	check(t, db.Flush([]Server{down}, Hour{Number: hourOf(start), Samples: running}))
 	check(t, db.SetCursor("webhook", 7))
