@@ -14,8 +14,7 @@
 //	stats, err := scanner.Scan(ctx, cfg, targets, func(r *scanner.Result) { w.Write("nightly", r) })
 //	err = w.Commit()
 //
-// To read one, [Open] a [Reader] and call Next until io.EOF. Source.Verify checks that
-// a census is complete and undamaged.
+// To read one, [Open] a [Reader] and call Next until io.EOF.
 //
 // An Output copies what it needs before Write returns. It remembers its first error,
 // and all later calls return it, so that it is enough to check the error of Commit. A
@@ -52,8 +51,8 @@
 // An Output hashes the bytes of its file as it writes them. The hash of everything
 // before a [Mark] belongs in a checkpoint: with Options.Resume, Open reads the file
 // again and returns [ErrChanged] if the hash differs. The hash of the whole file
-// belongs in the summary of the scan, with which Verify compares the file. The hash is
-// xxHash64, as xxhsum -H64 prints it. It detects damage, not forgery.
+// belongs in the summary of the scan, with which a2sscan verify compares the file. The
+// hash is xxHash64, as xxhsum -H64 prints it. It detects damage, not forgery.
 //
 // A Reader skips damage, and counts it: a zstd frame whose checksum is wrong, or a
 // line that is not JSON.

@@ -69,38 +69,34 @@ func Open(path string) (*Reader, error) { return Source{}.Open(path) }
 // Source opens census files. The zero value opens files of this machine. Its
 // methods do what the functions of the same name do.
 type Source struct {
-	// File opens the named file. It may be called several times for one file. Nil:
-	// os.Open.
+	// File opens the named file; "-" and "" are standard input, which stays open. It may
+	// be called several times for one file. Nil: os.Open.
 	File func(name string) (io.ReadCloser, error)
 }
 
 // Open opens a census; "-" and "" are standard input.
 func (s Source) Open(name string) (*Reader, error) {
-	return s.open(name, func(in io.Reader) io.Reader { return in })
-}
-
-// open does what Open does, but passes the file through the function through.
-func (s Source) open(name string, through func(io.Reader) io.Reader) (*Reader, error) {
-	if isStandard(name) {
-		r := NewReader(through(os.Stdin))
-		r.name = "standard input"
-		return r, nil
-	}
 	f, err := s.file(name)
 	if err != nil {
 		return nil, newError("open", name, err)
 	}
-	r := NewReader(through(f))
+	r := NewReader(f)
 	r.name, r.close = name, f.Close
+	if isStandard(name) {
+		r.name = "standard input"
+	}
 	return r, nil
 }
 
-// file opens a file with s.File or, if that is nil, with os.Open.
+// file opens a file with s.File or, if that is nil, in the usual way.
 func (s Source) file(name string) (io.ReadCloser, error) {
-	if s.File == nil {
-		return os.Open(name)
+	switch {
+	case s.File != nil:
+		return s.File(name)
+	case isStandard(name):
+		return io.NopCloser(os.Stdin), nil
 	}
-	return s.File(name)
+	return os.Open(name)
 }
 
 // ReadFile returns the content of a small file, such as a summary.

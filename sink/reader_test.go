@@ -304,9 +304,10 @@ func TestDamageString(t *testing.T) {
 // countFrames returns how many frames a file has, or -1 if it does not end with the
 // last of them.
 func countFrames(file []byte) (n int) {
-	u := unzstd{in: bytes.NewReader(file)}
+	u, _ := newUnzstd(bytes.NewReader(file))
+	defer u.close()
 	for {
-		end, err := u.frame()
+		end, err := u.unpack()
 		switch {
 		case err == io.EOF:
 			return n

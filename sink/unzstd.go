@@ -80,9 +80,9 @@ func (u *unzstd) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// fill makes n bytes of the file available in buf, and reports whether there are so
-// many.
-func (u *unzstd) fill(n int) bool {
+// fill makes n bytes of the file available in buf. If there are not so many, it returns
+// errCut or the error of the file.
+func (u *unzstd) fill(n int) error {
 	const chunk, least = 256 << 10, 4 << 10
 	for len(u.buf) < n && u.err == nil {
 		if cap(u.buf)-len(u.buf) < least {
@@ -92,7 +92,13 @@ func (u *unzstd) fill(n int) bool {
 		got, u.err = u.in.Read(u.buf[len(u.buf):cap(u.buf)])
 		u.buf = u.buf[:len(u.buf)+got]
 	}
-	return len(u.buf) >= n
+	switch {
+	case len(u.buf) >= n:
+		return nil
+	case u.err == io.EOF:
+		return errCut
+	}
+	return u.err
 }
 
 // take consumes n bytes of buf.
@@ -101,26 +107,32 @@ func (u *unzstd) take(n int) {
 	u.at += int64(n)
 }
 
-// frame makes the frame at the beginning of buf available, and returns its length. It
-// follows the lengths of its blocks (RFC 8878, 3.1.1). A skippable frame has no content.
-func (u *unzstd) frame() (end int, err error) {
-	if !u.fill(1) {
+// unpack unpacks the frame at the beginning of buf, which must be complete, and returns
+// its length. It follows the lengths of its blocks (RFC 8878, 3.1.1). A skippable frame
+// has no content.
+func (u *unzstd) unpack() (end int, err error) {
+	if u.fill(1) != nil {
 		return 0, u.err
 	}
-	u.fill(zstd.HeaderMaxSize)
+	short := u.fill(zstd.HeaderMaxSize)
 	var h zstd.Header
-	err = h.Decode(u.buf[:min(len(u.buf), zstd.HeaderMaxSize)])
-	if err != nil && (err != io.ErrUnexpectedEOF || u.err == nil) {
+	if err = h.Decode(u.buf[:min(len(u.buf), zstd.HeaderMaxSize)]); err != nil {
+		if err == io.ErrUnexpectedEOF && short != nil {
+			return 0, short
+		}
 		return 0, errCorrupt
 	}
 	const header, lastBlock, oneByte, reserved, maxBlock = 3, 1, 1, 3, 128 << 10
 	end = h.HeaderSize + int(h.SkippableSize)
-	for last := h.Skippable; err == nil && !last; {
+	if h.Skippable && end > maxTail {
+		return 0, errCorrupt
+	}
+	for last := h.Skippable; !last; {
 		if end > maxTail {
 			return 0, errLong
 		}
-		if !u.fill(end + header) {
-			return 0, u.cut()
+		if err := u.fill(end + header); err != nil {
+			return 0, err
 		}
 		head := int(u.buf[end]) | int(u.buf[end+1])<<8 | int(u.buf[end+2])<<16
 		kind, n := head>>1&3, head>>3
@@ -135,50 +147,29 @@ func (u *unzstd) frame() (end int, err error) {
 			end += 4
 		}
 	}
-	switch {
-	case h.Skippable && end > maxTail:
-		return 0, errCorrupt
-	case err != nil || !u.fill(end):
-		return 0, u.cut()
+	if err := u.fill(end); err != nil {
+		return 0, err
 	}
-	return end, nil
-}
-
-// cut returns the error for bytes that fill has not found.
-func (u *unzstd) cut() error {
-	if u.err == io.EOF {
-		return errCut
-	}
-	return u.err
-}
-
-// unpack unpacks the frame at the beginning of buf, which is complete.
-func (u *unzstd) unpack(end int) (err error) {
 	u.store, err = u.frames.DecodeAll(u.buf[:end], u.store[:0])
-	var h zstd.Header
 	switch {
-	case err == nil:
-		u.out = u.store
-	case errors.Is(err, zstd.ErrDecoderSizeExceeded):
-		return errLong
-	case errors.Is(err, zstd.ErrWindowSizeExceeded) && h.Decode(u.buf) == nil &&
-		h.WindowSize > maxFrame && h.WindowSize <= maxWindow:
-		return errLong
+	case errors.Is(err, zstd.ErrDecoderSizeExceeded),
+		errors.Is(err, zstd.ErrWindowSizeExceeded) && h.WindowSize > maxFrame && h.WindowSize <= maxWindow:
+		return 0, errLong
+	case err != nil:
+		return 0, err
 	}
-	return err
+	u.out = u.store
+	return end, nil
 }
 
 // next unpacks the next frame, starts to unpack it block by block, or continues after
 // damage.
 func (u *unzstd) next() error {
-	end, err := u.frame()
-	if err == nil {
-		err = u.unpack(end)
-	}
+	end, err := u.unpack()
 	inside := false // a frame that seems to be cut off contains another: its own length is wrong
 	if err == errCut {
-		inner := &unzstd{in: bytes.NewReader(u.buf[1:]), frames: u.frames}
-		_, inside = inner.find()
+		inner := &unzstd{in: bytes.NewReader(u.buf[1:]), frames: u.frames, unpacking: unpacking{last: '\n'}}
+		inside = inner.skipDamage() == nil
 	}
 	switch {
 	case err == nil:
@@ -194,14 +185,14 @@ func (u *unzstd) next() error {
 	case err == u.err:
 		return err
 	}
-	return u.skipDamage(1)
+	return u.skipDamage()
 }
 
 // rest reads the rest of the file.
 type rest struct{ *unzstd }
 
 func (r rest) Read(p []byte) (int, error) {
-	if !r.fill(1) {
+	if r.fill(1) != nil {
 		return 0, r.err
 	}
 	n := copy(p, r.buf)
@@ -233,51 +224,37 @@ func (u *unzstd) readBlocks(p []byte) (int, error) {
 		return n, io.EOF
 	}
 	u.damage.Frames++
-	return n, u.skipDamage(0)
+	return n, u.skipDamage()
 }
 
-// find consumes everything before the next frame that checks, and unpacks that frame,
-// whose length it returns. It counts frames that do not check.
-func (u *unzstd) find() (end int, found bool) {
-	for {
+// skipDamage consumes everything before the next frame that checks, and unpacks that
+// frame. It counts frames that do not check. If the damage cuts off a line, it ends the
+// line with a newline: what follows must not be joined to it. If no frame follows, the
+// error is that of the file.
+func (u *unzstd) skipDamage() error {
+	start, end, err := u.at, 0, errCorrupt
+	for err != nil && u.fill(len(frameMagic)) == nil {
 		i := bytes.Index(u.buf, frameMagic)
 		if i < 0 {
-			u.take(max(0, len(u.buf)-len(frameMagic)+1))
-			if !u.fill(len(frameMagic)) {
-				u.take(len(u.buf))
-				return 0, false
-			}
+			u.take(len(u.buf) - len(frameMagic) + 1)
 			continue
 		}
 		u.take(i)
-		end, err := u.frame()
-		if err == nil && u.unpack(end) == nil {
-			return end, true
+		if end, err = u.unpack(); err != nil {
+			u.damage.Frames++
+			u.take(1)
 		}
-		u.damage.Frames++
-		u.take(1)
 	}
-}
-
-// skipDamage continues after damage that has at least n bytes. If the damage cuts off a
-// line, it ends the line with a newline: what follows must not be joined to it.
-func (u *unzstd) skipDamage(n int) error {
-	start := u.at
-	if n > 0 && bytes.HasPrefix(u.buf, frameMagic) {
-		u.damage.Frames++
-	}
-	u.take(n)
-	end, found := u.find()
-	if u.err != nil && u.err != io.EOF {
-		return u.err
+	if err != nil {
+		u.take(len(u.buf))
 	}
 	u.damage.add(start, u.at-start)
 	u.take(end)
 	if u.last != '\n' {
 		u.out, u.last = append([]byte{'\n'}, u.out...), '\n'
 	}
-	if !found && len(u.out) == 0 {
-		return io.EOF
+	if err != nil && len(u.out) == 0 {
+		return u.err
 	}
 	return nil
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	"github.com/a2sscan/a2sscan/sink"
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
@@ -24,21 +23,18 @@ func Verify(t *console.Terminal, out io.Writer, files []string, summary string) 
 	if err != nil {
 		return err
 	}
-	v, err := store.Source().Verify(files, want, ReadProgress(t))
+	found, problems, err := Check(files, want, ReadProgress(t))
 	t.ClearStatus()
 	if err != nil {
 		return Failure(err)
 	}
-	for _, f := range v.Files {
+	for _, f := range found {
 		fmt.Fprintf(out, "%s: %d records, %d bytes, xxh64 %s\n", console.Plain(f.Name, 200), f.Records, f.Bytes, f.Sum)
 	}
-	for _, problem := range v.Problems {
+	for _, problem := range problems {
 		t.Say("%s", console.Plain(problem, 400))
 	}
-	if v.More > 0 {
-		t.Say("%d more problems", v.More)
-	}
-	if len(v.Problems) > 0 {
+	if len(problems) > 0 {
 		return console.Fail(console.ExitNumbers, "the census is damaged or not complete").
 			WithHint("a2sscan cat prints the records that can be read")
 	}
@@ -70,7 +66,7 @@ func ReadProgress(t *console.Terminal) func(read, size int64) {
 
 // expected reads the summary of a census, and how the scan ended. It returns nil if no
 // summary is named and there is none beside the census.
-func expected(t *console.Terminal, files []string, name string) (want *sink.Expected, ended string, err error) {
+func expected(t *console.Terminal, files []string, name string) (want *Expected, ended string, err error) {
 	var names []string
 	if name != "" {
 		names = []string{name}
@@ -85,7 +81,7 @@ func expected(t *console.Terminal, files []string, name string) (want *sink.Expe
 		return nil, "", nil
 	}
 	s := all[0]
-	want = &sink.Expected{Scan: s.Scan, Records: s.Records, ByStatus: s.Targets.ByStatus}
+	want = &Expected{Scan: s.Scan, Records: s.Records, ByStatus: s.Targets.ByStatus}
 	if s.Division != nil || s.Sum != "" {
 		want.Parts = s.Parts()
 	}

@@ -13,9 +13,13 @@ import (
 	"github.com/a2sscan/a2sscan/sink"
 )
 
-// Open opens a local file or an object for reading.
+// Open opens a local file or an object for reading; "-" and "" are standard input, which
+// stays open.
 func Open(name string) (io.ReadCloser, error) {
-	if !IsURL(name) {
+	switch {
+	case name == "-" || name == "":
+		return io.NopCloser(os.Stdin), nil
+	case !IsURL(name):
 		return os.Open(name)
 	}
 	c, l, err := Find(name)

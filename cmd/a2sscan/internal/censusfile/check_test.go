@@ -1,24 +1,38 @@
-package sink
+package censusfile
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
+	"net/netip"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/sink"
 )
 
-// verified returns the problems that Verify finds in files.
+// verified returns the problems that Check finds in files.
 func verified(t *testing.T, want *Expected, files ...string) []string {
 	t.Helper()
-	v, err := (Source{}).Verify(files, want, nil)
+	_, problems, err := Check(files, want, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return v.Problems
+	return problems
+}
+
+var names = []string{"census.ndjson", "census.ndjson.zst", "census.ndjson.gz"}
+
+// put writes a file.
+func put(t *testing.T, path, content string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // wantProblems fails the test unless got has as many problems as want has strings,
@@ -35,31 +49,32 @@ func wantProblems(t *testing.T, got []string, want ...string) {
 	}
 }
 
-// census writes a census of n records and returns what its summary would say.
-func census(t *testing.T, path string, n int) *Expected {
+// write writes a census of n records and returns what its summary would say.
+func write(t *testing.T, path string, n int) *Expected {
 	t.Helper()
-	w := create(t, path, Options{})
-	for i := range n {
-		if err := w.Write("s", typical(i)); err != nil {
-			t.Fatal(err)
-		}
+	w, err := sink.Create(path, sink.Options{})
+	for i := 0; i < n && err == nil; i++ {
+		err = w.Write("s", &scanner.Result{Addr: netip.MustParseAddrPort(fmt.Sprintf("203.0.0.%d:27015", i)),
+			Status: scanner.StatusOK, Sent: 4})
 	}
-	closed(t, w)
+	if err := errors.Join(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
 	return &Expected{Scan: "s", Records: uint64(n), ByStatus: map[string]uint64{"ok": uint64(n), "no_reply": 7},
-		Parts: []Part{{Name: path, Records: uint64(n), Bytes: w.File().Bytes, Sum: w.File().Sum}}}
+		Parts: []sink.Part{w.File()}}
 }
 
-// TestVerify checks that Verify finds no problem in a census that an Output wrote,
-// even if it was moved or has no summary.
-func TestVerify(t *testing.T) {
+// TestCheck checks that Check finds no problem in a census that an Output wrote, even if
+// it was moved or has no summary.
+func TestCheck(t *testing.T) {
 	for _, name := range names {
 		path := filepath.Join(t.TempDir(), name)
-		want := census(t, path, 30)
+		want := write(t, path, 30)
 		wantProblems(t, verified(t, nil, path))
 		var read, size int64
-		v, err := (Source{}).Verify([]string{path}, want, func(n, of int64) { read, size = n, of })
-		if err != nil || len(v.Problems) > 0 || v.Records != 30 || !reflect.DeepEqual(v.Files, want.Parts) {
-			t.Errorf("%+v, %v", v, err)
+		files, problems, err := Check([]string{path}, want, func(n, of int64) { read, size = n, of })
+		if err != nil || len(problems) > 0 || !slices.Equal(files, want.Parts) {
+			t.Errorf("%+v, %q, %v", files, problems, err)
 		}
 		if read != size || size == 0 {
 			t.Errorf("%d bytes of %d were read", read, size)
@@ -72,13 +87,12 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// TestVerifyFlipped flips one bit at a time, at up to 500 places of a census.
-// Verify must find the change, if only by the hash in the summary.
-func TestVerifyFlipped(t *testing.T) {
-	skipShort(t)
+// TestCheckFlipped flips one bit at a time, at up to 500 places of a census.
+// Check must find the change, if only by the hash in the summary.
+func TestCheckFlipped(t *testing.T) {
 	for _, name := range names {
 		path := filepath.Join(t.TempDir(), name)
-		want := census(t, path, 5)
+		want := write(t, path, 5)
 		file, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
@@ -86,8 +100,8 @@ func TestVerifyFlipped(t *testing.T) {
 		for i := 0; i < len(file); i += 1 + len(file)/150 {
 			file[i] ^= 1 << (i % 8)
 			put(t, path, string(file))
-			v, err := (Source{}).Verify([]string{path}, want, nil)
-			if err == nil && len(v.Problems) == 0 {
+			_, problems, err := Check([]string{path}, want, nil)
+			if err == nil && len(problems) == 0 {
 				t.Errorf("%s: byte %d changed", name, i)
 			}
 			file[i] ^= 1 << (i % 8)
@@ -95,11 +109,11 @@ func TestVerifyFlipped(t *testing.T) {
 	}
 }
 
-// TestVerifyProblems checks that each fault is described once.
-func TestVerifyProblems(t *testing.T) {
+// TestCheckProblems checks that each fault is described once.
+func TestCheckProblems(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, names[0])
-	want := census(t, path, 3)
+	want := write(t, path, 3)
 	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -124,12 +138,12 @@ func TestVerifyProblems(t *testing.T) {
 		{"silent", strings.ReplaceAll(good, `"status":"ok"`, `"status":"no_reply"`),
 			func(e *Expected) { e.ByStatus, e.Parts = map[string]uint64{"no_reply": 4}, nil },
 			[]string{"3 records with status no_reply, and the summary says 4"}},
-		{"bytes", good, func(e *Expected) { e.Parts = []Part{{Name: path, Records: 3, Bytes: 1}} }, []string{"and the summary says 1"}},
-		{"hash", good, func(e *Expected) { e.Parts = []Part{{Name: path, Records: 3, Bytes: int64(len(good)), Sum: "0"}} },
+		{"bytes", good, func(e *Expected) { e.Parts = []sink.Part{{Name: path, Records: 3, Bytes: 1}} }, []string{"and the summary says 1"}},
+		{"hash", good, func(e *Expected) { e.Parts = []sink.Part{{Name: path, Records: 3, Bytes: int64(len(good)), Sum: "0"}} },
 			[]string{"and the summary says 0"}},
-		{"records of a part", good, func(e *Expected) { e.Parts = []Part{{Name: path, Records: 4, Bytes: int64(len(good))}} },
+		{"records of a part", good, func(e *Expected) { e.Parts = []sink.Part{{Name: path, Records: 4, Bytes: int64(len(good))}} },
 			[]string{"has 3 records, and the summary says 4"}},
-		{"missing part", good, func(e *Expected) { e.Parts = append(slices.Clone(want.Parts), Part{Name: "other"}) },
+		{"missing part", good, func(e *Expected) { e.Parts = append(slices.Clone(want.Parts), sink.Part{Name: "other"}) },
 			[]string{"other is missing"}},
 	}
 	for _, tt := range tests {
@@ -146,27 +160,20 @@ func TestVerifyProblems(t *testing.T) {
 	}
 }
 
-// TestVerifyMany checks that all problems are counted, and the first ones
-// described.
-func TestVerifyMany(t *testing.T) {
-	path := filepath.Join(t.TempDir(), names[0])
-	put(t, path, strings.Repeat(`{"schema":1,"port":-1}`+"\n", maxProblems+5))
-	v, err := (Source{}).Verify([]string{path}, nil, nil)
-	if err != nil || len(v.Problems) != maxProblems || v.More != 5 {
-		t.Errorf("%d problems and %d more: %v", len(v.Problems), v.More, err)
-	}
-}
-
-// TestVerifyRefuses checks that Verify returns an error for a file that can't be
-// read or is not a census.
-func TestVerifyRefuses(t *testing.T) {
+// TestCheckMany checks that all problems are counted, and the first ones described, and
+// that files that can't be read are an error.
+func TestCheckMany(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := (Source{}).Verify([]string{filepath.Join(dir, "missing")}, nil, nil); !errors.Is(err, fs.ErrNotExist) {
+	path := filepath.Join(dir, names[0])
+	put(t, path, strings.Repeat(`{"schema":1,"port":-1}`+"\n", maxProblems+5))
+	if got := verified(t, nil, path); len(got) != maxProblems+1 || got[maxProblems] != "5 more problems" {
+		t.Errorf("%d problems: %q", len(got), got)
+	}
+	if _, _, err := Check([]string{filepath.Join(dir, "missing")}, nil, nil); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
-	path := filepath.Join(dir, "text")
 	put(t, path, "text\n")
-	if _, err := (Source{}).Verify([]string{path}, nil, nil); !errors.Is(err, ErrNotCensus) {
+	if _, _, err := Check([]string{path}, nil, nil); !errors.Is(err, sink.ErrNotCensus) {
 		t.Error(err)
 	}
 }

@@ -1,4 +1,4 @@
-package sink
+package censusfile
 
 import (
 	"encoding/binary"
@@ -7,11 +7,15 @@ import (
 	"maps"
 	"net/netip"
 	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store"
 	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/sink"
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
@@ -20,31 +24,24 @@ type Expected struct {
 	Scan     string            // name of the scan whose records are counted
 	Records  uint64            // in all files
 	ByStatus map[string]uint64 // finished targets; nil: not compared
-	Parts    []Part            // the files; nil: not compared; Sum and Records may be zero
-}
-
-// Verification is what Verify found.
-type Verification struct {
-	Files    []Part   // as found
-	Records  uint64   // in all files
-	Problems []string // the first maxProblems of them; none: the census is sound
-	More     int      // number of problems that are not in Problems
+	Parts    []sink.Part       // the files; nil: not compared; Sum and Records may be zero
 }
 
 // maxScans is the number of the last scan whose addresses are checked for
 // duplicates.
 const maxScans = 1<<16 - 1
 
-// maxProblems is the maximum number of problems in Verification.Problems.
+// maxProblems is the number of problems that Check describes.
 const maxProblems = 20
 
-// Verify reads the files of a census to their end. It verifies the checksums of
-// zstd frames and compares each record with the schema, and the files with want,
-// which may be nil. It also finds addresses that have several records in one scan.
-// It calls progress, unless that is nil, with the number of bytes read and the size
-// of all files. It needs 8 bytes of memory per record. It returns an error if a file
-// could not be read; faults of the census are in the Verification.
-func (s Source) Verify(files []string, want *Expected, progress func(read, size int64)) (*Verification, error) {
+// Check reads the files of a census to their end, and returns what it found: the files,
+// and problems, of which the last may say how many more there are. It verifies the
+// checksums of zstd frames and compares each record with the schema, and the files with
+// want, which may be nil. It also finds addresses that have several records in one scan.
+// It calls progress, unless that is nil, with the number of bytes read and the size of
+// all files. It needs 8 bytes of memory per record. The error is that of a file that
+// could not be read.
+func Check(files []string, want *Expected, progress func(read, size int64)) ([]sink.Part, []string, error) {
 	v := &verifier{reader: record.NewReader().Strict(), scans: map[string]*scanCount{}, progress: progress}
 	for _, name := range files {
 		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
@@ -52,8 +49,8 @@ func (s Source) Verify(files []string, want *Expected, progress func(read, size 
 		}
 	}
 	for _, name := range files {
-		if err := v.file(s, name); err != nil {
-			return nil, err
+		if err := v.file(name); err != nil {
+			return nil, nil, err
 		}
 	}
 	v.addRepeated()
@@ -61,16 +58,20 @@ func (s Source) Verify(files []string, want *Expected, progress func(read, size 
 		v.compareCounts(want)
 		v.compareParts(want)
 	}
-	return &v.Verification, nil
+	if n := len(v.problems); n > maxProblems {
+		v.problems = append(v.problems[:maxProblems], fmt.Sprintf("%d more problems", n-maxProblems))
+	}
+	return v.files, v.problems, nil
 }
 
 // verifier is a verification in progress.
 type verifier struct {
-	Verification
-	reader *record.Reader
-	known  []uint64 // keys of all records: the number of the scan, the address and the port
-	scans  map[string]*scanCount
-	names  []string // names of the scans, indexed by their number
+	files    []sink.Part
+	problems []string
+	reader   *record.Reader
+	known    []uint64 // keys of all records: the number of the scan, the address and the port
+	scans    map[string]*scanCount
+	names    []string // names of the scans, indexed by their number
 
 	progress   func(read, size int64)
 	read, size int64
@@ -83,25 +84,20 @@ type scanCount struct {
 	byStatus map[string]uint64
 }
 
-// add records a problem.
 func (v *verifier) add(format string, args ...any) {
-	if len(v.Problems) == maxProblems {
-		v.More++
-		return
-	}
-	v.Problems = append(v.Problems, fmt.Sprintf(format, args...))
+	v.problems = append(v.problems, fmt.Sprintf(format, args...))
 }
 
 // counted hashes and counts the bytes that are read from a file.
 type counted struct {
-	io.Reader
+	io.ReadCloser
 	v   *verifier
 	sum *xxhash.Digest
 	n   int64
 }
 
 func (c *counted) Read(p []byte) (int, error) {
-	n, err := c.Reader.Read(p)
+	n, err := c.ReadCloser.Read(p)
 	_, _ = c.sum.Write(p[:n]) // it never fails
 	c.n += int64(n)
 	c.v.read += int64(n)
@@ -112,16 +108,19 @@ func (c *counted) Read(p []byte) (int, error) {
 }
 
 // file reads one file.
-func (v *verifier) file(from Source, name string) error {
+func (v *verifier) file(name string) error {
 	c := &counted{v: v, sum: xxhash.New()}
-	r, err := from.open(name, func(in io.Reader) io.Reader {
-		c.Reader = in
-		return c
-	})
+	r, err := sink.Source{File: func(name string) (_ io.ReadCloser, err error) {
+		c.ReadCloser, err = store.Open(name)
+		return c, err
+	}}.Open(name)
 	if err != nil {
 		return err
 	}
 	defer r.Close()
+	if name == "-" {
+		name = "standard input"
+	}
 	n := uint64(0)
 	for {
 		line, err := r.Next()
@@ -133,17 +132,16 @@ func (v *verifier) file(from Source, name string) error {
 		}
 		n++
 		if problem := v.record(line); problem != nil {
-			v.add("%s: record %d: %v", r.name, n, problem)
+			v.add("%s: record %d: %v", name, n, problem)
 		}
 	}
 	if d := r.Damage(); d.Found() {
-		v.add("%s is damaged: %v", r.name, d)
+		v.add("%s is damaged: %v", name, d)
 	}
 	if n := r.Damage().Truncated; n > 0 {
-		v.add("%s ends in a record that is cut off: %d bytes", r.name, n)
+		v.add("%s ends in a record that is cut off: %d bytes", name, n)
 	}
-	v.Records += n
-	v.Files = append(v.Files, Part{Name: r.name, Records: n, Bytes: c.n, Sum: sumText(c.sum)})
+	v.files = append(v.files, sink.Part{Name: name, Records: n, Bytes: c.n, Sum: fmt.Sprintf("%016x", c.sum.Sum64())})
 	return nil
 }
 
@@ -217,16 +215,17 @@ func (v *verifier) compareCounts(want *Expected) {
 // compareParts compares the files with those in the summary. The files may have
 // been moved to another directory.
 func (v *verifier) compareParts(want *Expected) {
+	base := func(name string) string { return strings.TrimSuffix(filepath.Base(name), sink.PartSuffix) }
 	for _, p := range want.Parts {
-		at := slices.IndexFunc(v.Files, func(f Part) bool { return baseOf(f.Name) == baseOf(p.Name) })
-		if len(want.Parts) == 1 && len(v.Files) == 1 {
+		at := slices.IndexFunc(v.files, func(f sink.Part) bool { return base(f.Name) == base(p.Name) })
+		if len(want.Parts) == 1 && len(v.files) == 1 {
 			at = 0 // whatever its name is
 		}
 		if at < 0 {
 			v.add("%s is missing", p.Name)
 			continue
 		}
-		f := &v.Files[at]
+		f := &v.files[at]
 		switch {
 		case f.Bytes != p.Bytes:
 			v.add("%s has %d bytes, and the summary says %d", f.Name, f.Bytes, p.Bytes)
