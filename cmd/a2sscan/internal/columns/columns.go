@@ -28,7 +28,7 @@ var Formats = []Format{JSON, Text, CSV, TSV}
 
 // Usual are the fields of CSV and TSV if none are chosen.
 var Usual = []string{
-	"addr", "time", "status", "rtt_ms", People, Capacity, Bots, "info.map", "info.game", "info.app_id", "info.version", "info.name",
+	"addr", "time", "status", "rtt_ms", people, capacity, bots, "info.map", "info.game", "info.app_id", "info.version", "info.name",
 }
 
 // Screen describes the terminal that text is shown on.
@@ -43,10 +43,11 @@ type Table struct {
 	fields []string // chosen fields; none: Text shows its usual columns
 	screen Screen
 
-	values *values
-	reader *record.Reader // of the usual columns of Text
-	buf    bytes.Buffer
-	csv    *csv.Writer
+	kept  *record.Reader  // keeps what the fields are in
+	known *record.Reader  // decodes the usual columns, and who plays
+	found map[string]bool // keys of the record of which a field had a value
+	buf   bytes.Buffer
+	csv   *csv.Writer
 }
 
 // New returns a table of the given fields, or of the usual ones if fields is empty. It
@@ -63,9 +64,16 @@ func New(format Format, fields []string, screen Screen) (*Table, error) {
 			fields = Usual
 		}
 	}
+	var keys []string
+	for _, field := range fields {
+		if key, _, _ := strings.Cut(field, "."); !isComputed(field) {
+			keys = append(keys, key)
+		}
+	}
 	t := &Table{
-		format: format, fields: fields, screen: screen,
-		values: newValues(fields), reader: record.NewReader("addr", "rtt_ms", "status", "info", "game"),
+		format: format, fields: fields, screen: screen, found: map[string]bool{},
+		kept:  record.NewReader("schema").Keep(keys...),
+		known: record.NewReader("addr", "rtt_ms", "status", "info", "game"),
 	}
 	t.csv = csv.NewWriter(&t.buf)
 	return t, nil
@@ -86,18 +94,28 @@ func (t *Table) Header() []byte {
 }
 
 // Row returns a record as a line without a newline. It is valid until the next
-// call.
+// call. What is no record has no values.
 func (t *Table) Row(line []byte) []byte {
 	if t.format == Text && len(t.fields) == 0 {
 		return []byte(t.server(line))
 	}
-	t.values.read(line)
-	if t.format == JSON || t.format == "" {
-		return t.object()
+	var who *record.Record
+	kept, _ := t.kept.Read(line)
+	if slices.ContainsFunc(t.fields, isComputed) {
+		who, _ = t.known.Read(line)
 	}
-	cells := make([]string, len(t.fields))
+	values := make([][]byte, len(t.fields))
 	for i, field := range t.fields {
-		cells[i] = text(t.values.of(field))
+		values[i] = t.value(field, kept, who)
+	}
+	if t.format == JSON || t.format == "" {
+		return t.object(values)
+	}
+	cells := make([]string, len(values))
+	for i, value := range values {
+		if cells[i] = strings.TrimPrefix(string(value), "null"); len(value) > 0 && value[0] == '"' {
+			_ = json.Unmarshal(value, &cells[i])
+		}
 	}
 	if t.format == Text {
 		return []byte(t.fieldLine(cells))
@@ -109,7 +127,7 @@ func (t *Table) Row(line []byte) []byte {
 // any of them.
 func (t *Table) Lacks(key string) bool {
 	chosen := slices.ContainsFunc(t.fields, func(f string) bool { return strings.HasPrefix(f, key+".") })
-	return chosen && !t.values.found[key]
+	return chosen && !t.found[key]
 }
 
 // join joins cells to a line of CSV or TSV.
@@ -122,31 +140,26 @@ func (t *Table) join(cells []string) []byte {
 		return []byte(strings.Join(safe, "\t"))
 	}
 	t.buf.Reset()
-	t.csv.Write(safe) // writing to a buffer never fails
+	_ = t.csv.Write(safe) // writing to a buffer never fails
 	t.csv.Flush()
 	return bytes.TrimSuffix(t.buf.Bytes(), []byte("\n"))
 }
 
 // object returns the chosen fields as a JSON object. It omits fields that the
 // record lacks.
-func (t *Table) object() []byte {
-	t.buf.Reset()
-	t.buf.WriteByte('{')
-	for _, field := range t.fields {
-		v := t.values.of(field)
-		if v == nil {
+func (t *Table) object(values [][]byte) []byte {
+	object := []byte{'{'}
+	for i, value := range values {
+		if value == nil {
 			continue
 		}
-		if t.buf.Len() > 1 {
-			t.buf.WriteByte(',')
+		if len(object) > 1 {
+			object = append(object, ',')
 		}
-		key, _ := json.Marshal(field) // encoding a string never fails
-		t.buf.Write(key)
-		t.buf.WriteByte(':')
-		t.buf.Write(v)
+		key, _ := json.Marshal(t.fields[i]) // encoding a string never fails
+		object = append(append(append(object, key...), ':'), value...)
 	}
-	t.buf.WriteByte('}')
-	return t.buf.Bytes()
+	return append(object, '}')
 }
 
 // noLimit is a width that no text reaches.

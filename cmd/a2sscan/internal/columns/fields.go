@@ -1,11 +1,9 @@
 package columns
 
 import (
-	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/scanner/game"
@@ -15,80 +13,33 @@ import (
 
 // These fields are computed from others: see scanner.Population.
 const (
-	People   = "people"
-	Capacity = "capacity"
-	Bots     = "bots"
+	people   = "people"
+	capacity = "capacity"
+	bots     = "bots"
 )
 
-// values reads the values of fields from one record after another.
-type values struct {
-	kept  *record.Reader // keeps what the fields are in
-	who   *record.Reader // decodes who plays
-	line  []byte
-	rec   *record.Record  // that kept has read
-	plays *record.Record  // that who has read, if a field needs it
-	found map[string]bool // keys of the record of which a field had a value
-}
+func isComputed(field string) bool { return field == people || field == capacity || field == bots }
 
-// newValues returns values for the given fields.
-func newValues(fields []string) *values {
-	var keys []string
-	for _, field := range fields {
-		if !isComputed(field) {
-			key, _, _ := strings.Cut(field, ".")
-			keys = append(keys, key)
-		}
-	}
-	return &values{kept: record.NewReader("schema").Keep(keys...), who: record.NewReader("info", "game"), found: map[string]bool{}}
-}
-
-func isComputed(field string) bool { return field == People || field == Capacity || field == Bots }
-
-// read begins with a new record. What is no record has no values.
-func (v *values) read(line []byte) {
-	v.line, v.plays = line, nil
-	v.rec, _ = v.kept.Read(line)
-}
-
-// of returns the value of a field as it is written; nil if the record lacks it.
-func (v *values) of(field string) []byte {
-	if isComputed(field) {
-		return v.computed(field)
-	}
-	if v.rec == nil {
-		return nil
-	}
-	key, path, inside := strings.Cut(field, ".")
-	value := []byte(v.rec.Value(key))
-	if inside {
-		value = record.Find(value, path)
-	}
-	if value != nil {
-		v.found[key] = true
-	}
-	return value
-}
-
-// computed returns people, capacity or bots.
-func (v *values) computed(field string) []byte {
-	if v.plays == nil {
-		if v.plays, _ = v.who.Read(v.line); v.plays == nil {
-			return nil
-		}
-	}
-	p, has := v.plays.Population(), v.plays.Info.Has
-	var own game.Keys
-	if v.plays.Game != nil {
-		own = v.plays.Game.Has
-	}
+// value returns the value of a field as it is written; nil if the record lacks it. kept
+// has what the fields are in, and who the people; both are nil for what is no record.
+func (t *Table) value(field string, kept, who *record.Record) []byte {
 	n, known := 0, false
-	switch field {
-	case People:
-		n, known = p.People, has&wire.HasPlayers != 0 || own.Has(game.KeyPlayers)
-	case Capacity:
-		n, known = p.Places, has&wire.HasMaxPlayers != 0 || own.Has(game.KeyMaxPlayers)
-	case Bots:
-		n, known = p.Bots, has&wire.HasBots != 0 || own.Has(game.KeyBots)
+	switch {
+	case isComputed(field) && who == nil:
+	case field == people:
+		n, known = who.Population().People, knows(who, wire.HasPlayers, game.KeyPlayers)
+	case field == capacity:
+		n, known = who.Population().Places, knows(who, wire.HasMaxPlayers, game.KeyMaxPlayers)
+	case field == bots:
+		n, known = who.Population().Bots, knows(who, wire.HasBots, game.KeyBots)
+	case kept != nil:
+		key, path, inside := strings.Cut(field, ".")
+		value := []byte(kept.Value(key))
+		if inside {
+			value = record.Find(value, path)
+		}
+		t.found[key] = t.found[key] || value != nil
+		return value
 	}
 	if !known {
 		return nil
@@ -96,61 +47,48 @@ func (v *values) computed(field string) []byte {
 	return strconv.AppendInt(nil, int64(n), 10)
 }
 
-// text returns a value as the text of a cell: a string without quotes, any other
-// value as JSON.
-func text(raw []byte) string {
-	var s string
-	if len(raw) > 0 && raw[0] == '"' && json.Unmarshal(raw, &s) == nil {
-		return s
-	}
-	if string(raw) == "null" {
-		return ""
-	}
-	return string(raw)
+// knows reports whether INFO has a field, or the game says the key of itself.
+func knows(r *record.Record, field wire.Fields, key game.Key) bool {
+	return r.Info.Has&field != 0 || r.Game != nil && r.Game.Has.Has(key)
 }
 
-// known returns the paths of all fields, and separately the objects and lists whose
-// members the table of keys does not name.
-var known = sync.OnceValues(func() (paths, open []string) {
-	var walk func(columns []record.Column, at string)
-	walk = func(columns []record.Column, at string) {
-		for _, c := range columns {
-			path := at + c.Name
-			paths = append(paths, path)
-			if c.Lists > 0 || c.Type == record.ColumnMap || c.Type == record.ColumnJSON {
-				open = append(open, path+".")
-			} else {
-				walk(c.Fields, path+".")
-			}
+// paths returns the paths of all fields, and separately those of the objects and lists
+// whose members the table of keys does not name.
+func paths(columns []record.Column, at string) (all, open []string) {
+	for _, c := range columns {
+		path := at + c.Name
+		all = append(all, path)
+		if c.Lists > 0 || c.Type == record.ColumnMap || c.Type == record.ColumnJSON {
+			open = append(open, path+".")
+			continue
 		}
+		inner, open2 := paths(c.Fields, path+".")
+		all, open = append(all, inner...), append(open, open2...)
 	}
-	walk(record.Columns(), "")
-	paths = append(paths, People, Capacity, Bots)
-	slices.Sort(paths)
-	return paths, open
-})
+	return all, open
+}
 
 // check returns an error if no record can have one of the fields.
 func check(fields []string) error {
-	paths, open := known()
+	all, open := paths(record.Columns(), "")
+	all = append(all, people, capacity, bots)
+	slices.Sort(all)
 	for _, field := range fields {
-		if slices.Contains(paths, field) || slices.ContainsFunc(open, func(o string) bool {
-			return len(field) > len(o) && strings.HasPrefix(field, o)
-		}) {
+		inside := func(o string) bool { return len(field) > len(o) && strings.HasPrefix(field, o) }
+		if slices.Contains(all, field) || slices.ContainsFunc(open, inside) {
 			continue
 		}
-		f := console.Fail(console.ExitUsage, "--fields: records have no %s", console.Quoted(field, 60)).
-			WithHint("such as addr,people,capacity,info.map,info.name,rules.sv_gravity; a2sscan schema json lists all")
-		like := console.Nearest(field, paths)
+		like := console.Nearest(field, all)
 		for _, within := range []string{"rtts_ms.", "geo.", "game.", "info."} {
-			if slices.Contains(paths, within+field) {
+			if slices.Contains(all, within+field) {
 				like = within + field // the last is the most likely
 			}
 		}
+		hint := "such as addr,people,capacity,info.map,info.name,rules.sv_gravity; a2sscan schema json lists all"
 		if like != "" {
-			f.WithHint("did you mean %s?", like)
+			hint = "did you mean " + like + "?"
 		}
-		return f
+		return console.Fail(console.ExitUsage, "--fields: records have no %s", console.Quoted(field, 60)).WithHint("%s", hint)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package columns
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -35,20 +36,16 @@ const (
 
 // server returns the line about a server. What is no record has an empty one.
 func (t *Table) server(line []byte) string {
-	rec, _ := t.reader.Read(line)
+	rec, _ := t.known.Read(line)
 	if rec == nil {
 		rec = &record.Record{}
 	}
 	s := server{addr: "-", rtt: "-", mapName: string(rec.Info.Map), game: string(rec.Info.Game), name: strings.TrimSpace(string(rec.Info.Name))}
-	known := rec.Info.Has&wire.HasPlayers != 0
 	if g := rec.Game; g != nil {
-		known = known || g.Has.Has(game.KeyPlayers)
 		if rec.Info.Has&wire.HasMap == 0 {
 			s.mapName = string(g.Map)
 		}
-		if g.Name != "" {
-			s.game = g.Name
-		}
+		s.game = cmp.Or(g.Name, s.game)
 	}
 	if rec.Has("addr") {
 		s.addr = rec.Addr.String()
@@ -60,7 +57,7 @@ func (t *Table) server(line []byte) string {
 	switch {
 	case rec.Info.IsRelay():
 		s.players = "relay"
-	case known:
+	case knows(rec, wire.HasPlayers, game.KeyPlayers):
 		s.players = fmt.Sprintf("%d/%d", p.People, p.Places)
 		if p.Bots > 0 {
 			s.players += fmt.Sprintf("+%d", p.Bots)
@@ -69,40 +66,35 @@ func (t *Table) server(line []byte) string {
 			color = bold
 		}
 	default:
-		s.players = strings.ReplaceAll(rec.Status.String(), "_", " ")
-		color = red
+		s.players, color = strings.ReplaceAll(rec.Status.String(), "_", " "), red
 	}
 	return t.serverLine(s, color, magenta)
 }
 
 // serverLine aligns the columns. The colours are those of the numbers of players and of
-// the game; "" means none.
+// the game; "" means none. On a screen, map, game and name share what the other columns
+// leave; the last column stays free, because some terminals wrap when it is written.
 func (t *Table) serverLine(s server, players, game string) string {
 	mapWidth, gameWidth, rest := 20, 20, noLimit
 	cut := t.screen.Width != nil
 	if cut {
-		mapWidth, gameWidth, rest = widths(t.screen.Width())
+		left := max(t.screen.Width()-1-addrWidth-rttWidth-playersWidth-5, 24)
+		mapWidth, gameWidth = min(left*3/10, 24), min(left*3/10, 28)
+		rest = left - mapWidth - gameWidth
 	}
+	right := func(s string, width int) string { return strings.Repeat(" ", max(width-console.Columns(s), 0)) + s }
 	cells := []string{
-		fit(s.addr, addrWidth, cut), fitRight(s.rtt, rttWidth), t.colored(players, fitRight(s.players, playersWidth)),
+		fit(s.addr, addrWidth, cut), right(s.rtt, rttWidth), t.colored(players, right(s.players, playersWidth)),
 		fit(s.mapName, mapWidth, cut), t.colored(game, fit(s.game, gameWidth, cut)), shorten(s.name, rest),
 	}
 	return strings.TrimRight(strings.Join(cells, " "), " ")
-}
-
-// widths divides the rest of the screen among map, game and name. The last column
-// of the screen stays free, because some terminals wrap when it is written.
-func widths(screen int) (mapWidth, gameWidth, name int) {
-	left := max(screen-1-addrWidth-rttWidth-playersWidth-5, 24)
-	mapWidth, gameWidth = min(left*3/10, 24), min(left*3/10, 28)
-	return mapWidth, gameWidth, left - mapWidth - gameWidth
 }
 
 // fieldWidths are the widths of fields for which the usual width is too large or too
 // small.
 var fieldWidths = map[string]int{
 	"addr": addrWidth, "ip": 15, "port": 5, "status": 11, "time": 24, "rtt_ms": 8,
-	People: 6, Capacity: 8, Bots: 4, "info.name": 40, "info.map": 20, "info.game": 20,
+	people: 6, capacity: 8, bots: 4, "info.name": 40, "info.map": 20, "info.game": 20,
 }
 
 // fieldLine aligns chosen fields. The last one takes the rest of the screen.
@@ -150,8 +142,4 @@ func shorten(s string, width int) string {
 		return console.Plain(s, noLimit)
 	}
 	return console.Shorten(s, width)
-}
-
-func fitRight(s string, width int) string {
-	return strings.Repeat(" ", max(width-console.Columns(s), 0)) + s
 }

@@ -2,8 +2,8 @@
 package export
 
 import (
+	"bufio"
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -59,11 +59,16 @@ func Export(t *console.Terminal, o Options) error {
 				WithHint("another -o, or --force to replace it")
 		}
 	}
-	s, err := newSorter(filepath.Dir(o.Output), o.Games)
-	if err != nil {
+	s := &sorter{reader: record.NewReader("addr", "info", "game")}
+	if s.chosen, err = (&census.Options{Games: o.Games}).Filter(); err != nil {
 		return failure(err)
 	}
-	defer s.close()
+	if s.file, err = os.CreateTemp(filepath.Dir(o.Output), ".export-*"+sink.PartSuffix); err != nil {
+		return failure(err)
+	}
+	defer os.Remove(s.file.Name())
+	defer s.file.Close()
+	s.out = bufio.NewWriterSize(s.file, 1<<20)
 	var read []census.Reading
 	for _, file := range files {
 		one, err := censusfile.EachOf(file, s.add)
@@ -98,10 +103,10 @@ func failure(err error) error {
 // they may not fit into memory.
 type sorter struct {
 	file    *os.File
-	buf     []byte // records to append to file
-	size    int64  // of file and buf
+	out     *bufio.Writer // to file
+	size    int64         // of file
 	reader  *record.Reader
-	chosen  func(*census.Server) bool // nil: all servers
+	chosen  func(*census.Server) bool
 	records []place
 	bad     uint64 // lines of the last file that are no records
 	why     error  // what was wrong with the last of them
@@ -109,26 +114,9 @@ type sorter struct {
 
 // place is where a record is in the temporary file.
 type place struct {
-	addr   uint64 // IPv4 address and port; numbers sort as the addresses do
+	addr   netip.AddrPort
 	offset int64
-	length uint32
-}
-
-func newSorter(dir string, games []string) (s *sorter, err error) {
-	s = &sorter{reader: record.NewReader("addr")}
-	if len(games) > 0 {
-		s.reader = record.NewReader("addr", "info", "game")
-		if s.chosen, err = (&census.Options{Games: games}).Filter(); err != nil {
-			return nil, err
-		}
-	}
-	s.file, err = os.CreateTemp(dir, ".export-*"+sink.PartSuffix)
-	return s, err
-}
-
-func (s *sorter) close() {
-	s.file.Close()
-	os.Remove(s.file.Name())
+	length int
 }
 
 // add appends record n of a census.
@@ -141,33 +129,14 @@ func (s *sorter) add(n int, line []byte) error {
 		s.bad, s.why = s.bad+1, err
 		return nil
 	}
-	if s.chosen != nil {
-		if one := census.NewServer(&r.Result); !s.chosen(&one) {
-			return nil
-		}
+	if one := census.NewServer(&r.Result); !s.chosen(&one) {
+		return nil
 	}
 	line = bytes.TrimSpace(line)
-	s.records = append(s.records, place{number(r.Addr), s.size, uint32(len(line))})
-	s.buf = append(s.buf, line...)
+	s.records = append(s.records, place{r.Addr, s.size, len(line)})
 	s.size += int64(len(line))
-	if len(s.buf) > 1<<20 {
-		return s.flush()
-	}
-	return nil
-}
-
-func (s *sorter) flush() error {
-	_, err := s.file.Write(s.buf)
-	s.buf = s.buf[:0]
+	_, err = s.out.Write(line)
 	return failure(err)
-}
-
-// number returns an address and port as a number.
-func number(a netip.AddrPort) (n uint64) {
-	for _, b := range a.Addr().AsSlice() {
-		n = n<<8 | uint64(b)
-	}
-	return n<<16 | uint64(a.Port())
 }
 
 // rowGroup is the maximum number of records in a row group, which the writer holds in
@@ -177,10 +146,10 @@ const rowGroup = 20_000
 // writeTable writes the records, in the order of their addresses. The file gets its name
 // when it is complete.
 func (s *sorter) writeTable(o *Options) (err error) {
-	if err := s.flush(); err != nil {
-		return err
+	if err := s.out.Flush(); err != nil {
+		return failure(err)
 	}
-	slices.SortStableFunc(s.records, func(a, b place) int { return cmp.Compare(a.addr, b.addr) })
+	slices.SortStableFunc(s.records, func(a, b place) int { return a.addr.Compare(b.addr) })
 	file, err := disk.Create(o.Output, 0o666)
 	if err != nil {
 		return failure(err)
@@ -195,7 +164,7 @@ func (s *sorter) writeTable(o *Options) (err error) {
 		parquet.MaxRowsPerRowGroup(rowGroup), parquet.CreatedBy("a2sscan", o.Version, o.Build))
 	var line []byte
 	for i, p := range s.records {
-		line = slices.Grow(line[:0], int(p.length))[:p.length]
+		line = slices.Grow(line[:0], p.length)[:p.length]
 		if _, err := s.file.ReadAt(line, p.offset); err != nil {
 			return failure(err)
 		}
@@ -232,37 +201,39 @@ func rowType(columns []record.Column) reflect.Type {
 	return reflect.StructOf(fields)
 }
 
+// types are the types of the columns that are neither objects nor texts, which are
+// pointers to strings.
+var types = map[record.ColumnType]reflect.Type{
+	record.ColumnMap:     reflect.TypeFor[map[string]string](),
+	record.ColumnID:      reflect.TypeFor[*uint64](),
+	record.ColumnUint64:  reflect.TypeFor[*uint64](),
+	record.ColumnMillis:  reflect.TypeFor[*time.Time](),
+	record.ColumnSeconds: reflect.TypeFor[*time.Time](),
+	record.ColumnFloat64: reflect.TypeFor[*float64](),
+	record.ColumnFloat32: reflect.TypeFor[*float32](),
+	record.ColumnBool:    reflect.TypeFor[*bool](),
+	record.ColumnUint8:   reflect.TypeFor[*uint8](),
+	record.ColumnUint16:  reflect.TypeFor[*uint16](),
+	record.ColumnUint32:  reflect.TypeFor[*uint32](),
+	record.ColumnInt32:   reflect.TypeFor[*int32](),
+	record.ColumnJSON:    reflect.TypeFor[jsontext.Value](),
+}
+
 // goType returns the type of a field, and the options of its parquet tag and of those
 // for the elements of lists and maps. Texts get dictionaries, because most of them
 // repeat.
 func goType(c *record.Column) (typ reflect.Type, options, inner string) {
-	options = ",optional"
+	typ, options = types[c.Type], ",optional"
 	switch c.Type {
 	case record.ColumnObject:
 		typ = reflect.PointerTo(rowType(c.Fields))
 	case record.ColumnMap:
-		typ, inner = reflect.TypeFor[map[string]string](), `parquet-key:",dict" parquet-value:",dict"`
-	case record.ColumnID, record.ColumnUint64:
-		typ = reflect.TypeFor[*uint64]()
+		inner = `parquet-key:",dict" parquet-value:",dict"`
 	case record.ColumnMillis, record.ColumnSeconds:
-		typ, options = reflect.TypeFor[*time.Time](), ",optional,timestamp(millisecond)"
-	case record.ColumnFloat64:
-		typ = reflect.TypeFor[*float64]()
-	case record.ColumnFloat32:
-		typ = reflect.TypeFor[*float32]()
-	case record.ColumnBool:
-		typ = reflect.TypeFor[*bool]()
-	case record.ColumnUint8:
-		typ = reflect.TypeFor[*uint8]()
-	case record.ColumnUint16:
-		typ = reflect.TypeFor[*uint16]()
-	case record.ColumnUint32:
-		typ = reflect.TypeFor[*uint32]()
-	case record.ColumnInt32:
-		typ = reflect.TypeFor[*int32]()
+		options = ",optional,timestamp(millisecond)"
 	case record.ColumnJSON:
-		typ, options = reflect.TypeFor[jsontext.Value](), ",optional,json"
-	default:
+		options = ",optional,json"
+	case record.ColumnText:
 		typ, options = reflect.TypeFor[*string](), ",optional,dict"
 	}
 	if c.Lists > 0 {

@@ -104,9 +104,9 @@ func TestSorted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	last, names := uint64(0), 0
+	last, names := netip.AddrPort{}, 0
 	for _, r := range rows {
-		if at := number(netip.MustParseAddrPort(r.Addr)); at <= last {
+		if at := netip.MustParseAddrPort(r.Addr); at.Compare(last) <= 0 {
 			t.Fatalf("%s is out of order", r.Addr)
 		} else {
 			last = at
