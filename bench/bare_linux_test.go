@@ -38,7 +38,6 @@ type bare struct {
 	out  []ipv4.Message
 	want int // number of servers
 	next int // the next server to start
-	open int
 
 	addrs    []net.UDPAddr // addresses of the new servers in out
 	ips      []byte
@@ -106,55 +105,49 @@ func listenBare(whole bool) (*net.UDPConn, error) {
 	return pc.(*net.UDPConn), nil
 }
 
-// heard is what write needs to know about a batch of received datagrams.
-type heard struct {
-	to         []net.Addr // servers that sent a challenge
-	challenges []wire.Challenge
-	finished   int // number of servers completed
-}
-
-// bare is the ceiling: one goroutine that reads and writes.
+// bare is the ceiling: one goroutine that reads a batch, counts it, answers its
+// challenges, and sends INFO requests to new servers until the number of servers being
+// queried reaches window.
 func (t *task) bare(c *Client) error {
 	b, err := t.newBare(c)
 	if err != nil {
 		return err
 	}
 	defer b.sock.Close()
-	var h heard
-	for b.Complete < uint64(b.want) {
-		if err := b.write(&h); err != nil {
+	for open := uint64(0); b.Complete < uint64(b.want); {
+		for open-b.Complete < window && b.next < b.want && len(b.out) < cap(b.out) {
+			b.startNext()
+			open++
+		}
+		if err := b.flush(); err != nil {
 			return err
 		}
-		if err := b.read(&h); err != nil {
-			return b.stalled(err)
+		n, err := b.pc.ReadBatch(b.in, 0)
+		b.Reads++
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			b.problem("%d of %d servers: a datagram was lost", b.Complete, b.want)
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		for i := range b.in[:n] {
+			b.take(&b.in[i])
 		}
 	}
 	return nil
 }
 
-// read waits for a batch of datagrams, counts them, and replaces the contents of h.
-func (b *bare) read(h *heard) error {
-	n, err := b.pc.ReadBatch(b.in, 0)
-	b.Reads++
-	if err != nil {
-		return err
-	}
-	*h = heard{to: h.to[:0], challenges: h.challenges[:0]}
-	for i := range b.in[:n] {
-		b.take(h, &b.in[i])
-	}
-	return nil
-}
-
-// take counts a datagram, and adds a challenge or a completed server to h.
-func (b *bare) take(h *heard, m *ipv4.Message) {
+// take counts a datagram, and answers a challenge.
+func (b *bare) take(m *ipv4.Message) {
 	b.Received++
 	switch d := m.Buffers[0][:m.N]; wire.KindOf(d) {
 	case wire.KindChallenge:
 		b.Kinds.Challenge++
 		c, _ := wire.DecodeChallenge(d)
-		h.to = append(h.to, m.Addr)
-		h.challenges = append(h.challenges, c)
+		for q := range wire.Question(wire.NumQuestions) {
+			b.add(q, c).Addr = m.Addr
+		}
 	case wire.KindInfo:
 		b.Kinds.Info++
 	case wire.KindPlayers:
@@ -163,24 +156,7 @@ func (b *bare) take(h *heard, m *ipv4.Message) {
 		b.Kinds.Rules++
 		b.Answered++
 		b.Complete++
-		h.finished++
 	}
-}
-
-// write answers the challenges in h, and sends INFO requests to new servers until the
-// number of servers being queried reaches window.
-func (b *bare) write(h *heard) error {
-	for i, to := range h.to {
-		for q := range wire.Question(wire.NumQuestions) {
-			b.add(q, h.challenges[i]).Addr = to
-		}
-	}
-	b.open -= h.finished
-	for b.open < window && b.next < b.want && len(b.out) < cap(b.out) {
-		b.startNext()
-		b.open++
-	}
-	return b.flush()
 }
 
 // add adds a request to the batch, and returns its message. The caller sets the
@@ -219,14 +195,6 @@ func (b *bare) flush() error {
 		ms = ms[n:]
 	}
 	b.out = b.out[:0]
-	return nil
-}
-
-func (b *bare) stalled(err error) error {
-	if !errors.Is(err, os.ErrDeadlineExceeded) {
-		return err
-	}
-	b.problem("%d of %d servers: a datagram was lost", b.Complete, b.want)
 	return nil
 }
 

@@ -7,36 +7,46 @@ import (
 	"io"
 	"net/netip"
 
-	"github.com/a2sscan/a2sscan/bench/fleet/canned"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink"
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// checker compares each result with what its server sends. A second result of a
-// server is an error.
-type checker struct {
-	fleet canned.Config
-	asked scanner.Questions
-	seen  map[netip.AddrPort]bool
-}
-
-func newChecker(c *Config) *checker {
-	return &checker{fleet: c.Fleet, asked: c.questions(), seen: map[netip.AddrPort]bool{}}
-}
-
-// result checks a result.
-func (c *checker) result(r *scanner.Result) error {
-	switch {
-	case !c.fleet.HasServer(r.Addr):
-		return errors.New("a record of a place without a server")
-	case c.seen[r.Addr]:
-		return errors.New("a second record")
+// check compares every record of a file with what its server sends, and checks that each
+// server that answered has one record.
+func (c *Config) check(path string, answered uint64) error {
+	r, err := sink.Open(path)
+	if err != nil {
+		return err
 	}
-	c.seen[r.Addr] = true
-	got, want := answersIn(r), answersIn(c.fleet.Truth(r.Addr, c.asked))
-	if !bytes.Equal(got, want) {
-		return fmt.Errorf("%s, want %s", got, want)
+	defer r.Close()
+	seen := map[netip.AddrPort]bool{}
+	for reader := record.NewReader(); ; {
+		line, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		var rec *record.Record
+		if err == nil {
+			rec, err = reader.Read(line)
+		}
+		switch {
+		case err != nil:
+		case !c.Fleet.HasServer(rec.Addr) || seen[rec.Addr]:
+			err = errors.New("a second record, or one of a place without a server")
+		default:
+			got, want := answersIn(&rec.Result), answersIn(c.Fleet.Truth(rec.Addr, c.questions()))
+			if !bytes.Equal(got, want) {
+				err = fmt.Errorf("%s, want %s", got, want)
+			}
+			seen[rec.Addr] = true
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	if d := r.Damage(); d.Found() || d.Truncated != 0 || uint64(len(seen)) != answered {
+		return fmt.Errorf("%s: %d records of %d, and %s", path, len(seen), answered, d)
 	}
 	return nil
 }
@@ -48,38 +58,4 @@ func answersIn(r *scanner.Result) []byte {
 		HasPlayers: r.HasPlayers, Players: r.Players, PlayersAnnounced: r.PlayersAnnounced,
 		HasRules: r.HasRules, Rules: r.Rules, RulesAnnounced: r.RulesAnnounced,
 	})
-}
-
-// file checks every record of a file, and that answered servers have a record.
-func (c *checker) file(path string, answered uint64) error {
-	r, err := sink.Open(path)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	clear(c.seen)
-	for reader := record.NewReader(); ; {
-		line, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		var rec *record.Record
-		if err == nil {
-			rec, err = reader.Read(line)
-		}
-		if err == nil {
-			err = c.result(&rec.Result)
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", path, err)
-		}
-	}
-	if d := r.Damage(); d.Found() {
-		return fmt.Errorf("%s: skipped %s", path, d)
-	}
-	if uint64(len(c.seen)) != answered || r.Damage().Truncated != 0 {
-		return fmt.Errorf("%s: %d records and %d truncated bytes, want %d records",
-			path, len(c.seen), r.Damage().Truncated, answered)
-	}
-	return nil
 }

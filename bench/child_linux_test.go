@@ -122,7 +122,7 @@ func fleetMain(in io.Reader, out io.Writer) error {
 	served := make(chan error, 1)
 	go func() { served <- f.Serve(ctx) }()
 
-	before := usage()
+	before := usage(Usage{})
 	answers := json.NewEncoder(out)
 	if err := answers.Encode(f.Numbers()); err != nil {
 		return err
@@ -133,5 +133,5 @@ func fleetMain(in io.Reader, out io.Writer) error {
 	if err := <-served; err != nil {
 		return err
 	}
-	return answers.Encode(fleetEnd{f.Stats(), usage().minus(before)})
+	return answers.Encode(fleetEnd{f.Stats(), usage(before)})
 }

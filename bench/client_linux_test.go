@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"runtime/pprof"
+	"strings"
+	"syscall"
 	"time"
 )
 
@@ -56,18 +58,35 @@ type task struct {
 	Output string // the file of records
 }
 
-// clientMain reads a task from in, runs it and writes the client's report to out.
+// clientMain reads a task from in, runs the client that its Config names, and writes the
+// client's report to out.
 func clientMain(in io.Reader, out io.Writer) error {
 	var t task
 	if err := json.NewDecoder(in).Decode(&t); err != nil {
 		return err
 	}
-	stop, err := profile(t.Config.Profile)
-	if err != nil {
-		return err
+	if path := t.Config.Profile; path != "" {
+		f, err := os.Create(path)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		if err := pprof.StartCPUProfile(f); err != nil {
+			return err
+		}
+		defer pprof.StopCPUProfile()
 	}
-	c, err := t.run()
-	stop()
+	work := t.scan
+	switch t.Config.Loop {
+	case Bare:
+		work = t.bare
+	case Blast:
+		work = t.blast
+	}
+	var c Client
+	before, begin := usage(Usage{}), time.Now()
+	err := work(&c)
+	c.Elapsed, c.Usage = time.Since(begin), usage(before)
 	if err != nil {
 		return fmt.Errorf("%s: %w", t.Config.Name(), err)
 	}
@@ -77,35 +96,29 @@ func clientMain(in io.Reader, out io.Writer) error {
 	return json.NewEncoder(out).Encode(c)
 }
 
-// run runs the client that the Config names, and measures its elapsed and processor
-// time.
-func (t *task) run() (*Client, error) {
-	work := t.scan
-	switch t.Config.Loop {
-	case Bare:
-		work = t.bare
-	case Blast:
-		work = t.blast
+// Usage is the processor time that a process has spent.
+type Usage struct{ User, System time.Duration }
+
+// Total returns the sum of user and system time.
+func (u Usage) Total() time.Duration { return u.User + u.System }
+
+// usage returns the processor time that this process has spent since v.
+func usage(v Usage) Usage {
+	var r syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
+		panic("bench: getrusage: " + err.Error()) // it has no way to fail
 	}
-	c := &Client{}
-	before, begin := usage(), time.Now()
-	err := work(c)
-	c.Elapsed, c.Usage = time.Since(begin), usage().minus(before)
-	return c, err
+	return Usage{time.Duration(r.Utime.Nano()) - v.User, time.Duration(r.Stime.Nano()) - v.System}
 }
 
-// profile starts a CPU profile if path is not empty. stop writes it to path.
-func profile(path string) (stop func(), err error) {
-	if path == "" {
-		return func() {}, nil
-	}
-	f, err := os.Create(path)
+// peakRSS returns the peak memory of this process in bytes. Linux resets it on
+// exec, so a child's peak does not include its parent's.
+func peakRSS() (kib int64, err error) {
+	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
-	if err := pprof.StartCPUProfile(f); err != nil {
-		f.Close()
-		return nil, err
-	}
-	return func() { pprof.StopCPUProfile(); f.Close() }, nil
+	_, after, _ := strings.Cut(string(status), "VmHWM:")
+	_, err = fmt.Sscanf(after, "%d kB", &kib)
+	return kib << 10, err
 }

@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"fmt"
 	"net/netip"
 	"time"
 
@@ -50,21 +49,19 @@ type Config struct {
 	Fleet     canned.Config
 
 	InfoOnly    bool
-	Rate        float64 // like the next six fields, as in scanner.Config
+	Rate        float64 // like the next fields, as in scanner.Config
 	FindRate    bool
 	AddressRate float64
 	Timeout     time.Duration
 	Attempts    int
 	Cooldown    time.Duration
 	Window      int // scanner.Config's InFlight
-	RecvBuffer  int // bytes; zero: the scanner's default
 
 	Dropping bool // the path drops datagrams: the fleet need not receive all of them
 
-	Check   bool          // compare every record with what its server sends
+	Check   bool          // compare every record of the file with what its server sends
 	Limit   time.Duration // after this time the processes are killed
 	Profile string        // a file for the client's CPU profile; empty: none
-	Dir     string        // directory for the list and the records; empty: os.TempDir
 }
 
 // off is scanner.Off: it lifts a limit.
@@ -161,20 +158,4 @@ func (c *Config) addresses() int {
 		return c.Addresses
 	}
 	return 1 << (32 - c.Network.Bits())
-}
-
-// check returns an error for the first invalid value.
-func (c *Config) check() error {
-	loopback := netip.MustParsePrefix("127.0.0.0/8")
-	switch {
-	case !c.Network.IsValid() || c.Network.Bits() < 8 || !loopback.Contains(c.Network.Addr()):
-		return fmt.Errorf("network %v: not inside 127.0.0.0/8", c.Network)
-	case c.addresses() > 1<<(32-c.Network.Bits()):
-		return fmt.Errorf("%d addresses: more than %v has", c.Addresses, c.Network)
-	case (c.Loop == Bare || c.Loop == Blast) && c.Fleet.DelayMax > 0:
-		return fmt.Errorf("loop %s: only the scanner waits for delays", c.Loop)
-	case c.Limit <= 0:
-		return fmt.Errorf("limit %v: must be above 0", c.Limit)
-	}
-	return nil
 }

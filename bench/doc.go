@@ -5,9 +5,9 @@
 // once: it starts simulated servers in one process and the client in another, and
 // returns what the client spent (Result). The client is either the scanner or a bare
 // loop over the same system calls that neither decodes nor writes anything: the
-// ceiling. Rounds alternates several clients, so that the two sides of a ratio are
+// ceiling. TestBars alternates several clients, so that the two sides of a ratio are
 // measured at about the same time, on a machine that others use too.
 //
 // README.md in this directory explains how to run the benchmarks and lists the
-// results. Programs can import [Workload], which estimates what a census costs.
+// results.
 package bench

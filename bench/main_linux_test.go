@@ -16,14 +16,9 @@ var (
 	profileFlag = flag.String("profile", "", "file for the CPU profile of the last scan")
 )
 
-// TestMain calls Child first, because Run starts this test binary for its processes. The
-// parallel tests mostly wait, so there may be more of them than processors.
+// TestMain calls Child first, because Run starts this test binary for its processes.
 func TestMain(m *testing.M) {
 	Child()
-	flag.Parse()
-	if err := flag.Set("test.parallel", "4"); err != nil {
-		panic(err)
-	}
 	code := m.Run()
 	removeProgram()
 	os.Exit(code)

@@ -1,10 +1,12 @@
 package bench
 
 import (
+	"errors"
 	"fmt"
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/a2sscan/a2sscan/bench/fleet"
@@ -20,28 +22,48 @@ type Result struct {
 	Live       uint64 // addresses and ports with a server
 }
 
-// CPU returns the client's processor time per target, user and system.
-func (r *Result) CPU() time.Duration {
-	return r.Usage.Total() / time.Duration(max(r.Config.Targets(), 1))
+// These are the numbers of a run from which bars are made.
+
+// cpu is the client's processor time per target, in microseconds.
+func (r *Result) cpu() float64        { return r.perTarget(r.Usage.Total()) }
+func (r *Result) userTime() float64   { return r.perTarget(r.Usage.User) }
+func (r *Result) systemTime() float64 { return r.perTarget(r.Usage.System) }
+
+func (r *Result) perTarget(d time.Duration) float64 {
+	return float64(d.Nanoseconds()) / 1e3 / float64(r.Config.Targets())
 }
 
-// Rate returns how many servers per second were completed or, for Blast, how many
-// datagrams per second were sent.
-func (r *Result) Rate() float64 {
-	n := r.Complete
-	if r.Config.Loop == Blast {
-		n = r.Sent
+func (r *Result) seconds() float64   { return r.Elapsed.Seconds() }
+func (r *Result) rate() float64      { return float64(r.Complete) / r.seconds() } // servers per second
+func (r *Result) sendRate() float64  { return float64(r.Sent) / r.seconds() }     // datagrams per second
+func (r *Result) datagrams() float64 { return float64(r.Sent) / float64(r.Live) }
+func (r *Result) memory() float64    { return float64(r.PeakRSS) / 1e6 }
+func (r *Result) complete() float64  { return 100 * float64(r.Complete) / float64(r.Live) }
+
+// Series holds the runs of one client in a measurement with several clients.
+type Series []Result
+
+// ratio computes each ratio within one round, in which both values were measured at
+// about the same time, and returns the median.
+func (s Series) ratio(ceiling Series, of func(*Result) float64) float64 {
+	vs := make([]float64, len(s))
+	for i := range s {
+		vs[i] = of(&s[i]) / of(&ceiling[i])
 	}
-	return float64(n) / r.Elapsed.Seconds()
+	return median(vs)
 }
 
-// SendRate returns how many datagrams were sent per second.
-func (r *Result) SendRate() float64 { return float64(r.Sent) / r.Elapsed.Seconds() }
+func (s Series) median(of func(*Result) float64) float64 {
+	vs := make([]float64, len(s))
+	for i := range s {
+		vs[i] = of(&s[i])
+	}
+	return median(vs)
+}
 
-// FleetShare returns the fleet's share of the processor time of both processes.
-func (r *Result) FleetShare() float64 {
-	f := r.FleetUsage.Total()
-	return float64(f) / float64(f+r.Usage.Total())
+func median(vs []float64) float64 {
+	slices.Sort(vs)
+	return (vs[(len(vs)-1)/2] + vs[len(vs)/2]) / 2
 }
 
 // tries is the maximum number of attempts at a run whose fleet drops queries.
@@ -50,12 +72,7 @@ const tries = 3
 // Run measures a workload once. A run in which the fleet dropped queries does not
 // count: Run repeats it, up to tries attempts in all. Run returns an error if the
 // fleet dropped queries in all of them, or if the client reported problems.
-func Run(c Config) (Result, error) {
-	if err := c.check(); err != nil {
-		return Result{}, err
-	}
-	var r Result
-	var err error
+func Run(c Config) (r Result, err error) {
 	for range tries {
 		if r, err = runOnce(c); err != nil || r.FleetDrops == 0 {
 			break
@@ -75,7 +92,7 @@ func Run(c Config) (Result, error) {
 }
 
 func runOnce(c Config) (r Result, err error) {
-	dir, err := os.MkdirTemp(c.Dir, "bench")
+	dir, err := os.MkdirTemp("", "bench")
 	if err != nil {
 		return r, err
 	}
@@ -93,12 +110,7 @@ func runOnce(c Config) (r Result, err error) {
 	}
 	var end fleetEnd
 	f.in.Close()
-	if e := f.out.Decode(&end); err == nil {
-		err = e
-	}
-	if e := f.end(); err == nil {
-		err = e
-	}
+	err = errors.Join(err, f.out.Decode(&end), f.end())
 	r.Fleet, r.FleetUsage = end.Stats, end.Usage
 	r.Live = t.live()
 	r.FleetDrops = t.dropped(&r)
@@ -123,27 +135,16 @@ func (t *task) prepare(dir string) error {
 	return t.writeList()
 }
 
-// client runs a client that is a part of this test binary.
-func (t *task) client(c *Client) error {
-	p, err := start(partClient, t.Config.Limit, t)
-	if err != nil {
-		return err
-	}
-	err = p.out.Decode(c)
-	if e := p.end(); e != nil {
-		err = e
-	}
-	return err
-}
-
 // measure runs the client in a separate process. It stores the length of the record
 // file and, with Config.Check, checks the records.
 func (t *task) measure() (r Result, err error) {
 	r.Config = t.Config
 	if t.Config.Loop == Program {
 		err = t.program(&r.Client)
+	} else if p, e := start(partClient, t.Config.Limit, t); e != nil {
+		err = e
 	} else {
-		err = t.client(&r.Client)
+		err = errors.Join(p.out.Decode(&r.Client), p.end())
 	}
 	if err != nil || t.Output == "" {
 		return r, err
@@ -154,7 +155,7 @@ func (t *task) measure() (r Result, err error) {
 	}
 	r.FileLen = info.Size()
 	if t.Config.Check {
-		return r, newChecker(&t.Config).file(t.Output, r.Answered)
+		return r, t.Config.check(t.Output, r.Answered)
 	}
 	return r, nil
 }

@@ -1,10 +1,12 @@
 package bench
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -15,34 +17,43 @@ import (
 
 // scan runs the scanner, from opening the list to closing the record file.
 func (t *task) scan(c *Client) error {
-	list, err := t.openList()
+	targets, err := t.openList()
 	if err != nil {
 		return err
 	}
-	r := recorder{Client: c}
+	var out *sink.Output // nil: results are only counted
 	if t.Output != "" {
-		if r.w, err = sink.Create(t.Output, sink.Options{}); err != nil {
+		if out, err = sink.Create(t.Output, sink.Options{}); err != nil {
 			return err
 		}
-	}
-	if t.Config.Check {
-		r.check = newChecker(&t.Config)
 	}
 	cfg := t.scannerConfig()
 	stop := c.watchPace(cfg.Monitor)
-	stats, err := scanner.Scan(context.Background(), cfg, list.From(0), r.record)
-	stop()
-	if err != nil {
-		return err
-	}
-	if r.w != nil {
-		if err := r.w.Close(); err != nil {
-			return err
+	var failed error
+	s, err := scanner.Scan(context.Background(), cfg, targets.From(0), func(r *scanner.Result) {
+		switch {
+		case r.Received == 0:
+		case out == nil:
+			c.Records++
+		default:
+			failed = cmp.Or(failed, out.Write("bench", r))
 		}
+	})
+	stop()
+	if out != nil {
+		err = errors.Join(err, failed, out.Close())
+		c.Records = out.Count()
 	}
-	r.finish(&stats)
-	t.audit(c, list.Stats(), &stats)
-	return list.Err()
+	kind := func(word string) uint64 { return s.Kinds[slices.Index(scanner.ReplyKinds[:], word)] }
+	c.Complete, c.Answered = s.Finished[scanner.StatusOK], s.Answered()
+	c.Sent, c.Received = s.DatagramsSent(), s.DatagramsReceived()
+	c.Kinds = Kinds{kind("challenge"), kind("info"), kind("players"), kind("rules")}
+	c.Reads, c.Writes, c.Drops = s.Socket.Reads, s.Socket.Writes, s.Socket.KernelDrops
+	if taken := uint64(t.Config.Targets()); s.Taken != taken || s.Unfinished > 0 || c.Answered != c.Records {
+		c.problem("%d of %d targets taken, %d unfinished; %d servers answered, and there are %d records",
+			s.Taken, taken, s.Unfinished, c.Answered, c.Records)
+	}
+	return errors.Join(err, targets.Err())
 }
 
 func (t *task) openList() (*list.List, error) {
@@ -52,11 +63,8 @@ func (t *task) openList() (*list.List, error) {
 	}
 	cfg := list.Config{Args: []string{t.List}, Exclusions: x}
 	if t.List == "" {
-		words := make([]string, len(t.Ports))
-		for i, p := range t.Ports {
-			words[i] = strconv.Itoa(int(p))
-		}
-		if cfg.Ports, err = list.ParsePorts(strings.Join(words, ",")); err != nil {
+		ports := strings.Trim(strings.Join(strings.Fields(fmt.Sprint(t.Ports)), ","), "[]")
+		if cfg.Ports, err = list.ParsePorts(ports); err != nil {
 			return nil, err
 		}
 		cfg.Args = []string{t.Config.Network.String()}
@@ -69,7 +77,7 @@ func (t *task) scannerConfig() scanner.Config {
 	return scanner.Config{
 		Questions: c.questions(), Rate: c.Rate, FindRate: c.FindRate, AddressRate: c.AddressRate,
 		Timeout: c.Timeout, Attempts: c.Attempts, Cooldown: c.Cooldown, InFlight: c.Window,
-		RecvBuffer: c.RecvBuffer, Monitor: new(scanner.Monitor),
+		Monitor: new(scanner.Monitor),
 	}
 }
 
@@ -101,100 +109,16 @@ func (c *Client) watchPace(m *scanner.Monitor) (stop func()) {
 	return func() { close(done); <-gone }
 }
 
-// recorder receives the results of a scan.
-type recorder struct {
-	*Client
-	w     *sink.Output // nil: results are only counted
-	err   error
-	check *checker // nil: results are not checked
-}
-
-func (r *recorder) record(res *scanner.Result) {
-	switch {
-	case res.Received == 0:
-		return
-	case r.check != nil:
-		if err := r.check.result(res); err != nil {
-			r.problem("%v: %v", res.Addr, err)
-		}
-	}
-	if r.w == nil {
-		r.Records++
-		return
-	}
-	if err := r.w.Write("bench", res); err != nil && r.err == nil {
-		r.err = err
-	}
-}
-
-// finish copies the statistics of a scan that has ended to the client's report.
-func (r *recorder) finish(s *scanner.Stats) {
-	r.Complete, r.Answered = s.Finished[scanner.StatusOK], s.Answered()
-	r.Sent, r.Received = s.DatagramsSent(), s.DatagramsReceived()
-	r.Kinds = Kinds{
-		Challenge: s.Kinds[slices.Index(scanner.ReplyKinds[:], "challenge")], Info: s.Kinds[slices.Index(scanner.ReplyKinds[:], "info")],
-		Players: s.Kinds[slices.Index(scanner.ReplyKinds[:], "players")], Rules: s.Kinds[slices.Index(scanner.ReplyKinds[:], "rules")],
-	}
-	r.Reads, r.Writes, r.Drops = s.Socket.Reads, s.Socket.Writes, s.Socket.KernelDrops
-	if r.w != nil {
-		r.Records = r.w.Count()
-	}
-	if r.err != nil {
-		r.problem("records: %v", r.err)
-	}
-}
-
-// audit reports a problem for each count of the scan that does not match another
-// count.
-func (t *task) audit(c *Client, l list.Stats, s *scanner.Stats) {
-	equal := func(what string, a, b uint64) {
-		if a != b {
-			c.problem("%s: %d and %d", what, a, b)
-		}
-	}
-	equal("targets asked for and given out", uint64(t.Config.Targets()), l.Given)
-	equal("targets given out and taken", l.Given, s.Taken)
-	equal("targets taken and accounted for", s.Taken,
-		s.Unscannable+s.Duplicate+s.OverLimit+s.TargetsFinished()+s.Unfinished)
-	equal("targets unfinished and none", s.Unfinished, 0)
-	equal("datagrams sent by the scan and by its socket", s.DatagramsSent(), s.Socket.Sent)
-	equal("datagrams received by the scan and by its socket", s.DatagramsReceived(), s.Socket.Received)
-	known := s.Received[slices.Index(scanner.Classes[:], "matched")] + s.Received[slices.Index(scanner.Classes[:], "duplicate")]
-	known += s.Received[slices.Index(scanner.Classes[:], "late")]
-	if !t.remembers() {
-		known += s.Received[slices.Index(scanner.Classes[:], "foreign")]
-	}
-	equal("datagrams received and recognised", s.DatagramsReceived(), known)
-	equal("servers with an answer and records", s.Answered(), c.Records)
-}
-
-// remembers reports whether the scan remembers finished targets until their last
-// reply has come. A scan that does not can't distinguish a late reply from a
-// foreign reply. With a cooldown, it remembers them for two to four seconds: the
-// second answer of a server 3 s away may come later than that.
-func (t *task) remembers() bool { return t.Config.Cooldown != off && !t.Config.Fleet.Tail }
-
 // writeList writes the list of targets to a file: all ports of an address, then
 // those of the next address.
 func (t *task) writeList() error {
-	f, err := os.Create(t.List)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
 	var b []byte
 	addr := t.Config.Network.Masked().Addr()
 	for range t.Config.addresses() {
 		for _, p := range t.Ports {
-			b = addr.AppendTo(b)
-			b = append(b, ':')
-			b = strconv.AppendUint(b, uint64(p), 10)
-			b = append(b, '\n')
+			b = fmt.Appendf(b, "%v:%d\n", addr, p)
 		}
 		addr = addr.Next()
 	}
-	if _, err := f.Write(b); err != nil {
-		return err
-	}
-	return f.Close()
+	return os.WriteFile(t.List, b, 0o600)
 }
