@@ -1,7 +1,6 @@
 package fleet
 
 import (
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -77,61 +76,6 @@ func TestMasterPages(t *testing.T) {
 	}
 	if page, end := m.ask(t, master.World, netip.MustParseAddrPort("255.0.0.1:5"), ""); len(page) > 0 || !end {
 		t.Errorf("%v after the last address", page)
-	}
-}
-
-// TestMasterFilters checks that each filter returns exactly the servers that meet
-// it.
-func TestMasterFilters(t *testing.T) {
-	m := testMaster(t, MasterConfig{Page: 4096})
-	tests := []struct {
-		filter string
-		meets  func(e *listed) bool
-	}{
-		{`\appid\440`, func(e *listed) bool { return e.server.AppID == 440 }},
-		{`\napp\440`, func(e *listed) bool { return e.server.AppID != 440 }},
-		{`\map\de_dust2`, func(e *listed) bool { return e.server.Map == "de_dust2" }},
-		{`\gamedir\cstrike`, func(e *listed) bool { return e.server.GameDir == "cstrike" }},
-		{`\dedicated\1`, func(e *listed) bool { return e.server.Dedicated }},
-		{`\type\d`, func(e *listed) bool { return e.server.Dedicated }},
-		{`\secure\1`, func(e *listed) bool { return e.server.Secure }},
-		{`\linux\1`, func(e *listed) bool { return e.server.OS == "l" }},
-		{`\password\0`, func(e *listed) bool { return !e.password }},
-		{`\empty\1`, func(e *listed) bool { return e.server.Players > 0 }},
-		{`\noplayers\1`, func(e *listed) bool { return e.server.Players == 0 }},
-		{`\full\1`, func(e *listed) bool { return e.server.Players < e.server.MaxPlayers }},
-		{`\proxy\1`, func(e *listed) bool { return e.spectator }},
-		{`\gametype\secure`, func(e *listed) bool { return strings.Contains(e.server.GameType, "secure") }},
-		{`\name_match\[EU]*`, func(e *listed) bool { return strings.HasPrefix(e.server.Name, "[EU]") }},
-		{`\name_match\*Trade*#*`, func(e *listed) bool {
-			_, after, ok := strings.Cut(e.server.Name, "Trade")
-			return ok && strings.Contains(after, "#")
-		}},
-		{`\version_match\1.*`, func(e *listed) bool { return strings.HasPrefix(e.server.Version, "1.") }},
-		{`\gameaddr\127.42.0.7`, func(e *listed) bool { return e.addr.Addr().String() == "127.42.0.7" }},
-		{`\gameaddr\127.42.0.7:27016`, func(e *listed) bool { return e.addr.String() == "127.42.0.7:27016" }},
-		{`\nor\2\appid\440\map\de_dust2`, func(e *listed) bool { return e.server.AppID != 440 && e.server.Map != "de_dust2" }},
-		{`\nand\2\empty\1\linux\1`, func(e *listed) bool { return e.server.Players == 0 || e.server.OS != "l" }},
-		{`\or\2\appid\440\appid\10`, func(e *listed) bool { return e.server.AppID == 440 || e.server.AppID == 10 }},
-		{`\unheard\of`, func(*listed) bool { return true }},
-	}
-	for _, test := range tests {
-		got, _ := m.ask(t, master.World, netip.AddrPort{}, test.filter)
-		var want []netip.AddrPort
-		for i := range m.list {
-			if test.meets(&m.list[i]) {
-				want = append(want, m.list[i].addr)
-			}
-		}
-		if fmt.Sprint(got) != fmt.Sprint(want) || len(got) == 0 {
-			t.Errorf("%s: %d servers, want %d", test.filter, len(got), len(want))
-		}
-	}
-	for _, r := range []master.Region{0, 3, 7} {
-		got, _ := m.ask(t, r, netip.AddrPort{}, "")
-		if len(got) == 0 || len(got) > m.Len()/2 {
-			t.Errorf("%v: %d of %d", r, len(got), m.Len())
-		}
 	}
 }
 
