@@ -219,11 +219,13 @@ func (a *app) scan(f *scanFlags, args []string) error {
 		}
 		if f.metrics.Given {
 			var err error
-			p.Metrics, err = metrics.Listen(a.term, metrics.Options{Address: f.metrics.String(), Quiet: f.opts.Quiet, Build: thisBuild()})
-			if err != nil {
+			if p.Metrics, err = metrics.Listen(a.term, f.metrics.String(), thisBuild()); err != nil {
 				return err
 			}
 			defer p.Metrics.Close()
+			if !f.opts.Quiet {
+				a.term.Say("metrics: %s", p.Metrics.URL())
+			}
 		}
 		a.sends = true
 	}

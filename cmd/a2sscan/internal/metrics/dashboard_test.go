@@ -2,7 +2,6 @@ package metrics
 
 import (
 	"encoding/json"
-	"io"
 	"os"
 	"regexp"
 	"strings"
@@ -10,7 +9,7 @@ import (
 
 	dto "github.com/prometheus/client_model/go"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
@@ -19,9 +18,9 @@ const dashboardFolder = "../../../../packaging/grafana/"
 // exported returns the names of all metrics that a scan may export.
 func exported(t *testing.T) map[string]bool {
 	t.Helper()
-	m := newServer(console.New(io.Discard), Options{})
+	m := newServer()
 	m.Begin(new(scanner.Monitor), nil)
-	families, err := m.registry().Gather()
+	families, err := newRegistry(ledger.Build{}, m.counters, m.trips).Gather()
 	if err != nil {
 		t.Fatal(err)
 	}

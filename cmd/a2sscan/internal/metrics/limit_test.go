@@ -2,12 +2,13 @@ package metrics
 
 import (
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"testing"
 	"time"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 )
 
 // served starts a server without read timeouts, so that only the limit closes a
@@ -18,8 +19,7 @@ func served(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := newServer(console.New(io.Discard), Options{Quiet: true})
-	site := newSite(l, SiteOptions{Connections: connections, Log: m.terminal.Log}, m.routes())
+	site := newSite(l, SiteOptions{Connections: connections, Log: slog.New(slog.DiscardHandler)}, newServer().routes(ledger.Build{}))
 	site.http.ReadHeaderTimeout, site.http.ReadTimeout = 0, 0
 	go site.Serve()
 	t.Cleanup(func() {

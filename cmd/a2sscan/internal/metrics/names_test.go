@@ -3,14 +3,12 @@ package metrics
 import (
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 	"github.com/a2sscan/a2sscan/scanner"
 )
@@ -21,14 +19,15 @@ var update = flag.Bool("update", false, "write the golden file anew")
 // the metrics, which follow the conventions of Prometheus. Label values are words of this
 // program.
 func TestNames(t *testing.T) {
-	m := newServer(console.New(io.Discard), Options{})
+	m := newServer()
 	m.Begin(new(scanner.Monitor), nil)
 	m.Attach(Source{Fill: func(to *ledger.Source) { to.Expected = 9 }})
-	families, err := m.registry().Gather()
+	registry := newRegistry(ledger.Build{}, m.counters, m.trips)
+	families, err := registry.Gather()
 	if err != nil {
 		t.Fatal(err)
 	}
-	problems, err := testutil.GatherAndLint(m.registry())
+	problems, err := testutil.GatherAndLint(registry)
 	for _, p := range problems {
 		t.Errorf("%s: %s: %v", p.Metric, p.Text, err)
 	}

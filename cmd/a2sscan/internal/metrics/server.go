@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"log/slog"
 	"math"
 	"net/http"
 	"sync"
@@ -19,28 +18,22 @@ import (
 	// Prometheus' own library provides the text formats, and the metrics of the Go
 	// runtime and of the process.
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
 // Server serves the metrics of one scan over HTTP. It reads most of them from the
 // scan when a client scrapes. It collects only round-trip times and player counts
 // itself. A nil Server does nothing.
 type Server struct {
-	terminal *console.Terminal
-	quiet    bool
-	build    ledger.Build
-	site     *Site
+	site *Site
 
 	trips                   prometheus.Histogram // round-trip times of servers that answered
 	people, bots, elsewhere atomic.Uint64        // on the servers found so far
 
-	mu      sync.Mutex
-	source  Source
-	scan    *scanner.Monitor // nil: the scanner has not started yet
-	begun   time.Time        // when the scanner started
-	ended   bool             // the scanner has ended
-	scrapes int
-	scraped time.Time // time of the last scrape
+	mu     sync.Mutex
+	source Source
+	scan   *scanner.Monitor // nil: the scanner has not started yet
+	begun  time.Time        // when the scanner started
+	ended  bool             // the scanner has ended
 
 	handing atomic.Int64 // when the running call of handle began, in ns after begun; 0: none is running
 }
@@ -53,13 +46,6 @@ type Source struct {
 	Draining     <-chan struct{} // closed when the scan is draining
 }
 
-// Options holds the address and the settings of a Server.
-type Options struct {
-	Address string // HOST:PORT
-	Quiet   bool   // print no messages about the server
-	Build   ledger.Build
-}
-
 // roundTripBuckets are upper bounds in seconds. They range from a server on the
 // same machine to a server that answers only the third request.
 var roundTripBuckets = []float64{
@@ -70,48 +56,33 @@ var roundTripBuckets = []float64{
 // file descriptors that a scan needs.
 const connections = 32
 
-// Listen starts a server at opt.Address.
-func Listen(t *console.Terminal, opt Options) (*Server, error) {
-	m := newServer(t, opt)
-	var err error
-	m.site, err = OpenSite(SiteOptions{Flag: "--metrics", Address: opt.Address, Connections: connections, Log: t.Log}, m.routes())
+// Listen starts a server at an address, HOST:PORT.
+func Listen(t *console.Terminal, address string, build ledger.Build) (m *Server, err error) {
+	m = newServer()
+	m.site, err = OpenSite(SiteOptions{Flag: "--metrics", Address: address, Connections: connections, Log: t.Log}, m.routes(build))
 	if err != nil {
 		return nil, err
 	}
 	go m.site.Serve()
-	if !opt.Quiet {
-		t.Say("metrics: http://%s/metrics", m.site.Addr())
-	}
 	t.Log.Info("metrics served", "address", m.site.Addr())
 	return m, nil
 }
 
-func newServer(t *console.Terminal, opt Options) *Server {
-	return &Server{
-		terminal: t, quiet: opt.Quiet, build: opt.Build,
-		trips: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name:    "a2sscan_round_trip_seconds",
-			Help:    "From a question to its reply, one of each server that answered a question asked once.",
-			Buckets: roundTripBuckets,
-		}),
-	}
+func newServer() *Server {
+	return &Server{trips: prometheus.NewHistogram(prometheus.HistogramOpts{
+		Name:    "a2sscan_round_trip_seconds",
+		Help:    "From a question to its reply, one of each server that answered a question asked once.",
+		Buckets: roundTripBuckets,
+	})}
 }
 
+// URL returns the address of the metrics.
+func (m *Server) URL() string { return "http://" + m.site.Addr() + "/metrics" }
+
 // routes returns the handler of all requests.
-func (m *Server) routes() http.Handler {
-	metrics := promhttp.HandlerFor(m.registry(), promhttp.HandlerOpts{
-		ErrorLog:            slog.NewLogLogger(m.terminal.Log.Handler(), slog.LevelWarn),
-		MaxRequestsInFlight: scrapesAtOnce,
-		EnableOpenMetrics:   true,
-	})
+func (m *Server) routes(build ledger.Build) http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
-		metrics.ServeHTTP(w, r)
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		m.scraped = time.Now()
-		m.scrapes++
-	})
+	mux.Handle("GET /metrics", Values(build, m.counters, m.trips))
 	mux.HandleFunc("GET /healthz", m.healthz)
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
 		io.WriteString(w, "a2sscan: /metrics is for Prometheus, /healthz says whether the scan is well\n")
@@ -119,16 +90,20 @@ func (m *Server) routes() http.Handler {
 	return mux
 }
 
-// registry returns a registry with all exported metrics.
-func (m *Server) registry() *prometheus.Registry {
-	r := newRegistry(m.build, m.counters)
-	r.MustRegister(m.trips)
-	return r
-}
-
-// counters returns the counters of ledger.Table that are metrics.
+// counters returns the counters of ledger.Table that are metrics, with the current numbers
+// of the scan.
 func (m *Server) counters() (all []Value) {
-	from := m.sample()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	from := &ledger.Source{Scan: &scanner.Stats{}, Expected: math.NaN(), Start: time.UnixMilli(0)}
+	_, from.Healthy = m.health(time.Now())
+	if m.scan != nil {
+		*from.Scan = m.scan.Stats()
+	}
+	from.People, from.Bots, from.Elsewhere = m.people.Load(), m.bots.Load(), m.elsewhere.Load()
+	if m.source.Fill != nil {
+		m.source.Fill(from)
+	}
 	for i := range ledger.Table {
 		row := &ledger.Table[i]
 		if row.Metric == "" {
@@ -147,26 +122,6 @@ func (m *Server) counters() (all []Value) {
 	}
 	return all
 }
-
-// sample reads the current numbers of the scan.
-func (m *Server) sample() *ledger.Source {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	from := &ledger.Source{Scan: &scanner.Stats{}, Expected: math.NaN(), Start: time.UnixMilli(0)}
-	_, from.Healthy = m.health(time.Now())
-	if m.scan != nil {
-		*from.Scan = m.scan.Stats()
-	}
-	from.People, from.Bots, from.Elsewhere = m.people.Load(), m.bots.Load(), m.elsewhere.Load()
-	if m.source.Fill != nil {
-		m.source.Fill(from)
-	}
-	return from
-}
-
-// scrapesAtOnce is the maximum number of concurrent scrapes. It limits the cost of
-// a client that scrapes in a loop.
-const scrapesAtOnce = 4
 
 // Attach sets the scan. Call it before the scanner starts.
 func (m *Server) Attach(src Source) {
@@ -217,26 +172,8 @@ func (m *Server) End() {
 	m.ended = true
 }
 
-// Close ends the server once the running scrapes are done, or after closeWait. It
-// prints how many scrapes there were, and how long before the end the last scrape
-// was.
-func (m *Server) Close() {
-	if m == nil {
-		return
-	}
-	m.site.Close()
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	last := "nobody scraped them"
-	if m.scrapes > 0 {
-		last = fmt.Sprintf("scraped %s times, the last %s before the end",
-			console.Grouped(uint64(m.scrapes)), console.Clock(time.Since(m.scraped)))
-	}
-	m.terminal.Log.Info("metrics ended", "how", last)
-	if !m.quiet {
-		m.terminal.Say("metrics: %s", last)
-	}
-}
+// Close ends the server once the running scrapes are done, or after closeWait.
+func (m *Server) Close() { m.site.Close() }
 
 // healthz answers with status 200 while the scan is healthy, and otherwise with
 // 503. The body describes the state.

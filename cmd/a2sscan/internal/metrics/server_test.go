@@ -2,22 +2,21 @@ package metrics
 
 import (
 	"context"
-	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"testing"
 	"time"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
 // TestOwnHost: a server on loopback answers only requests for its address, because a web
 // page may make another name point to it.
 func TestOwnHost(t *testing.T) {
-	m := newServer(console.New(io.Discard), Options{})
-	scan, page := ownHost(m.routes(), nil, false), ownHost(m.routes(), []string{"scanner.example"}, true)
+	m := newServer()
+	scan, page := ownHost(m.routes(ledger.Build{}), nil, false), ownHost(m.routes(ledger.Build{}), []string{"scanner.example"}, true)
 	for _, test := range []struct {
 		listens, host string
 		want          int
@@ -59,7 +58,7 @@ func passResult(m *Server, handled *int) func() {
 // Datagrams do not pass through it, as TestArrows checks.
 func TestMetricsCost(t *testing.T) {
 	handled := 0
-	pass := passResult(newServer(console.New(io.Discard), Options{}), &handled)
+	pass := passResult(newServer(), &handled)
 	if n := testing.AllocsPerRun(1000, pass); n > 0 {
 		t.Errorf("%v allocations a result", n)
 	}
@@ -71,7 +70,7 @@ func TestMetricsCost(t *testing.T) {
 // TestHealth: /healthz reports each state of a scan.
 func TestHealth(t *testing.T) {
 	drain := make(chan struct{})
-	m := newServer(console.New(io.Discard), Options{})
+	m := newServer()
 	now := time.Now()
 	is := func(want string, well bool) {
 		t.Helper()

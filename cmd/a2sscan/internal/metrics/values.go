@@ -19,14 +19,18 @@ type Value struct {
 	Labels     []string // names, each followed by its value: words of this program
 }
 
-// Values returns a handler that serves what read returns, and the metrics of the process.
-func Values(build ledger.Build, read func() []Value) http.Handler {
-	return promhttp.HandlerFor(newRegistry(build, read),
+// scrapesAtOnce is the maximum number of concurrent scrapes. It limits the cost of
+// a client that scrapes in a loop.
+const scrapesAtOnce = 4
+
+// Values returns a handler that serves what read returns, the metrics of the process, and
+// others.
+func Values(build ledger.Build, read func() []Value, others ...prometheus.Collector) http.Handler {
+	return promhttp.HandlerFor(newRegistry(build, read, others...),
 		promhttp.HandlerOpts{MaxRequestsInFlight: scrapesAtOnce, EnableOpenMetrics: true})
 }
 
-// newRegistry returns a registry with what read returns, and the metrics of the process.
-func newRegistry(build ledger.Build, read func() []Value) *prometheus.Registry {
+func newRegistry(build ledger.Build, read func() []Value, others ...prometheus.Collector) *prometheus.Registry {
 	r := prometheus.NewRegistry()
 	r.MustRegister(values(func() []Value {
 		return append(read(), Value{
@@ -34,6 +38,7 @@ func newRegistry(build ledger.Build, read func() []Value) *prometheus.Registry {
 			Labels: []string{"version", build.Version, "commit", build.Commit, "goversion", runtime.Version()},
 		})
 	}), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	r.MustRegister(others...)
 	return r
 }
 

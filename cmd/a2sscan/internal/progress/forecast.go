@@ -34,11 +34,6 @@ type Forecast struct {
 	Ports       int     // number of ports of each address in a network; 0: one
 }
 
-// usualReplies are the usual sizes of answers in bytes, including challenges.
-var usualReplies = [wire.NumQuestions]float64{
-	wire.QuestionInfo: 200, wire.QuestionPlayers: 800, wire.QuestionRules: 2000,
-}
-
 // unansweredShare: the upper bound assumes that one in this many targets of a list leaves
 // a question unanswered. addressTurn is how many datagrams a server takes from the rate
 // limit of its address.
@@ -68,61 +63,40 @@ func (fc *Forecast) datagrams() (least, most float64) {
 	return listed + fc.InNetworks*min(attempts, whole), listed + repeats + fc.InNetworks*max(attempts, whole)
 }
 
-// bounds returns bounds of the time for these numbers of datagrams. A path that carries
-// less than the default rate is rare; the scan learns shorter timeouts only from enough
-// targets; and all targets of a list may answer at once. The rate limit of an address
-// must let through what all its ports get.
-func (fc *Forecast) bounds(fewest, most float64) (soonest, latest time.Duration) {
-	silence, cooldown := fc.Schedule.Least(fc.Listed + fc.InNetworks)
-	soonest, latest = cooldown, Longest(fc.Schedule, fc.Questions)+fc.Schedule.Cooldown
-	turns := 0.0 // seconds
-	if fc.InNetworks > 0 {
-		soonest += silence
-		if fc.AddressRate > 0 {
-			turns = float64(max(1, fc.Ports)*max(addressTurn, fc.Schedule.Requests())) / fc.AddressRate
-		}
-	}
-	sending := func(datagrams, rate float64) time.Duration {
-		seconds := max(datagrams/rate, turns)
-		return time.Duration(min(seconds*float64(time.Second), math.MaxInt64/2))
-	}
-	return soonest + sending(fewest, fc.Rate), latest + sending(most, fc.slowest())
-}
-
-// slowest returns the lowest rate that is likely.
-func (fc *Forecast) slowest() float64 {
-	if fc.Finds {
-		return min(fc.Rate, scanner.DefaultRate)
-	}
-	return fc.Rate
-}
-
 // String formats the forecast as one line: "about 4M to 4.7M datagrams, 14 to 16
-// min at 5k/s, depending on how many answer, with up to 3 GB of replies".
+// min at 5k/s, depending on how many answer".
 func (fc *Forecast) String() string {
 	least, most := fc.datagrams()
 	s := "about " + between(console.Short(least), console.Short(most)) + " datagrams, "
 	if fc.Rate > 0 {
-		soonest, latest := fc.bounds(least, most)
+		// A path that carries less than the default rate is rare. The scan learns shorter
+		// timeouts only from enough targets. All targets of a list may answer at once.
+		slowest := fc.Rate
+		if fc.Finds {
+			slowest = min(fc.Rate, scanner.DefaultRate)
+		}
+		silence, soonest := fc.Schedule.Least(fc.Listed + fc.InNetworks)
+		latest := Longest(fc.Schedule, fc.Questions) + fc.Schedule.Cooldown
+		turns := 0.0 // seconds in which the rate limit of an address lets through what all its ports get
+		if fc.InNetworks > 0 {
+			soonest += silence
+			if fc.AddressRate > 0 {
+				turns = float64(max(1, fc.Ports)*max(addressTurn, fc.Schedule.Requests())) / fc.AddressRate
+			}
+		}
+		sending := func(datagrams, rate float64) time.Duration {
+			return time.Duration(min(max(datagrams/rate, turns)*float64(time.Second), math.MaxInt64/2))
+		}
+		soonest, latest = soonest+sending(least, fc.Rate), latest+sending(most, slowest)
 		s += between(console.RoughDuration(soonest), console.RoughDuration(latest)) +
-			" at " + between(console.Short(fc.slowest()), console.Short(fc.Rate)) + "/s"
+			" at " + between(console.Short(slowest), console.Short(fc.Rate)) + "/s"
 	} else {
 		s += "as fast as possible"
 	}
 	if fc.InNetworks > 0 && least == most && howMany(fc.Questions&scanner.AskAll) == 1 {
 		return s
 	}
-	s += ", depending on how many answer"
-	if fc.InNetworks == 0 {
-		bytes := 0.0
-		for q := range wire.Question(wire.NumQuestions) {
-			if fc.Questions.Has(q) {
-				bytes += fc.Listed * usualReplies[q]
-			}
-		}
-		s += ", with up to " + roughly(bytes) + " of replies"
-	}
-	return s
+	return s + ", depending on how many answer"
 }
 
 // between formats a range. If both ends have the same unit, it appears once: 19 to
@@ -136,13 +110,4 @@ func between(a, b string) string {
 		a = number
 	}
 	return a + " to " + b
-}
-
-// roughly formats an estimated number of bytes: 3 GB, 1.5 MB.
-func roughly(bytes float64) string {
-	number, unit, _ := strings.Cut(console.Bytes(uint64(bytes)), " ")
-	if whole, tenth, ok := strings.Cut(number, "."); ok && (tenth == "0" || len(whole) > 1) {
-		number = whole
-	}
-	return number + " " + unit
 }

@@ -211,7 +211,7 @@ func (s *Status) End(final scanner.Stats, ended string) {
 // sayScan prints a status line of a scan in JSON.
 func (s *Status) sayScan(ended string, now scanner.Stats) {
 	v := s.tracker.Sample(now)
-	r := Record{Phase: "asking", Ended: ended, Part: unless(!v.known, v.part), Left: unless(!v.soon || v.left == 0, v.left.Seconds())}
+	r := Record{Phase: "asking", Ended: ended, Part: unless(!v.known, v.part), Left: unless(v.left <= 0, v.left.Seconds())}
 	if ended != "" {
 		r.Phase, r.Left = "ended", nil
 	}

@@ -32,10 +32,11 @@ type Config struct {
 type Tracker struct {
 	cfg Config
 
-	last     scanner.Stats
-	silent   int           // maximum of Stats.Silent so far
-	ending   time.Duration // when a sample first showed that no more targets will start; 0: not yet
-	cooldown time.Duration // when a sample first showed the cooldown; 0: not yet
+	last    scanner.Stats
+	silent  int           // maximum of Stats.Silent so far
+	part    float64       // fraction done; it never falls
+	end     time.Duration // when the scan ends at the latest; 0: it still starts targets
+	cooling bool          // a sample has shown the cooldown
 }
 
 // NewTracker returns the tracker of a scan that is about to start.
@@ -46,17 +47,16 @@ type View struct {
 	scanner.Stats
 	sentRate, recvRate float64 // datagrams per second; NaN: unknown
 
-	part  float64 // fraction done
-	known bool    // part is known
-	left  time.Duration
-	soon  bool // left is known
-	most  bool // left is an upper bound: answers may come sooner
-	last  bool // the scan starts no more targets, and left is an upper bound
+	part  float64       // fraction done
+	known bool          // part is known
+	left  time.Duration // negative: unknown
+	most  bool          // left is an upper bound: answers may come sooner
+	last  bool          // the scan has been told to start no more targets
 }
 
 // Sample returns the view of s, with rates since the previous sample.
 func (p *Tracker) Sample(s scanner.Stats) View {
-	v := View{Stats: s, sentRate: math.NaN(), recvRate: math.NaN()}
+	v := View{Stats: s, sentRate: math.NaN(), recvRate: math.NaN(), left: -1}
 	if since := (s.Elapsed - p.last.Elapsed).Seconds(); since > 0 {
 		v.sentRate = float64(s.DatagramsSent()-p.last.DatagramsSent()) / since
 		v.recvRate = float64(s.DatagramsReceived()-p.last.DatagramsReceived()) / since
@@ -64,74 +64,40 @@ func (p *Tracker) Sample(s scanner.Stats) View {
 	p.last, p.silent = s, max(p.silent, s.Silent)
 	v.last = p.cfg.Draining != nil && p.cfg.Draining()
 
-	// When the last two phases began: the one in which no more targets are started, and
-	// the cooldown.
-	cooldown := s.Wait == scanner.WaitCooldown
-	passed := !p.cfg.SecondPass || p.silent > 0 && s.Silent == 0
-	if p.ending == 0 && (v.last || cooldown || s.Wait == scanner.WaitReplies && passed) {
-		p.ending = max(s.Elapsed, 1)
+	// The longest time that the last target may take. A scan that has learned its timeouts
+	// usually needs less.
+	tail := p.cfg.Silence
+	if s.Answered() > 0 {
+		tail = max(tail, p.cfg.Longest)
 	}
-	if p.cooldown == 0 && cooldown {
-		p.cooldown = max(s.Elapsed, 1)
+	secondPass := p.cfg.SecondPass && (p.silent == 0 || s.Silent > 0) // it is still to come, or goes on
+	switch {
+	case s.Wait == scanner.WaitCooldown && !p.cooling:
+		p.cooling, p.end = true, s.Elapsed+p.cfg.Cooldown
+	case p.end == 0 && v.last:
+		p.end = max(s.Elapsed+tail, 1)
+	case p.end == 0 && s.Wait == scanner.WaitReplies && !secondPass:
+		p.end = max(s.Elapsed+tail+p.cfg.Cooldown, 1)
 	}
 
-	if v.part, v.known = p.cfg.Input(); v.known {
-		read := p.behind(&s, v.part)
-		v.part = p.cfg.Begun + read
-		p.foresee(&v, read)
+	part, known := p.cfg.Input()
+	read := 0.0 // the fraction of the input that this run has finished
+	if v.known = known; known {
+		// A silent target waits for the second pass, and has most of its time behind it.
+		done := float64(s.TargetsFinished()+s.Unscannable+s.Excluded+s.Duplicate+s.OverLimit) + float64(s.Silent)*3/4
+		read = max(part-p.cfg.Begun, 0) * min(1, done/float64(max(p.cfg.Given(), s.Taken, 1)))
+		p.part = max(p.part, p.cfg.Begun+read)
+		v.part = p.part
 	}
-	if v.last {
-		v.left, v.soon = p.open(&s), true
+	switch {
+	case v.last && s.Open == 0:
+		v.left = 0
+	case p.end > 0:
+		v.left, v.most = max(0, p.end-s.Elapsed), true
+	case read >= 0.01 && v.part < 1: // the rest of the input at the speed so far, then the last replies
+		v.left = max(time.Duration(float64(s.Elapsed)*(1-v.part)/read), s.HeldFor) + tail + p.cfg.Cooldown
 	}
 	return v
-}
-
-// behind returns the fraction of the input that this run has finished. part is the
-// fraction that the list has read in all runs.
-func (p *Tracker) behind(s *scanner.Stats, part float64) float64 {
-	passed := s.TargetsFinished() + s.Unscannable + s.Excluded + s.Duplicate + s.OverLimit
-	waiting := s.Silent // these targets still wait for the second pass
-	if s.Silent < p.silent {
-		waiting += s.Open + s.Held // the second pass is in progress
-	}
-	all := float64(passed) + float64(waiting)*3/4
-	return max(part-p.cfg.Begun, 0) * min(1, all/float64(max(p.cfg.Given(), s.Taken, 1)))
-}
-
-// foresee estimates the time left: the rest of the input at the speed so far, then
-// the wait for a last target that may be silent, then the cooldown.
-func (p *Tracker) foresee(v *View, read float64) {
-	switch {
-	case p.cooldown > 0:
-		v.left, v.soon, v.most = max(0, p.cooldown+p.cfg.Cooldown-v.Elapsed), true, v.Timeouts.Learned
-		return
-	case p.ending > 0:
-		v.left, v.soon, v.most = p.open(&v.Stats)+p.cfg.Cooldown, true, true
-		return
-	case read < 0.01 || v.part >= 1:
-		return
-	}
-	rest := max(time.Duration(float64(v.Elapsed)*(1-v.part)/read), v.HeldFor)
-	waits := p.tail(&v.Stats) + p.cfg.Cooldown
-	v.left, v.soon, v.most = rest+waits, true, waits > rest
-}
-
-// tail returns the longest time that the last target may take. A scan that has
-// learned its timeouts usually needs less.
-func (p *Tracker) tail(s *scanner.Stats) time.Duration {
-	if s.Answered() > 0 {
-		return max(p.cfg.Silence, p.cfg.Longest)
-	}
-	return p.cfg.Silence
-}
-
-// open returns the maximum time for which targets will remain open, counting from
-// the sample s. It is 0 if none is open.
-func (p *Tracker) open(s *scanner.Stats) time.Duration {
-	if s.Open == 0 {
-		return 0
-	}
-	return max(0, p.ending+p.tail(s)-s.Elapsed)
 }
 
 // The limits of the progress bar.
@@ -211,7 +177,7 @@ func (v *View) waiting() string {
 	if v.HeldAddrs == 1 {
 		s = "1 address at its limit"
 	}
-	if v.HeldFor > 0 && !v.soon { // otherwise the time left already includes it
+	if v.HeldFor > 0 && v.left < 0 { // otherwise the time left already includes it
 		s += " for " + console.RoughDuration(v.HeldFor)
 	}
 	return s
@@ -228,25 +194,24 @@ func (v *View) far() string {
 // share returns the percentage done and the time left, if they are known. The time is
 // rounded up to whole seconds, so that it is never shown as zero.
 func (v *View) share() string {
-	left := console.Clock((v.left + time.Second - 1).Truncate(time.Second))
-	switch {
-	case v.last && v.left > 0:
-		return "finishing " + console.Grouped(uint64(v.Open)) + " open, at most " + left
-	case v.last:
-		return "finishing " + console.Grouped(uint64(v.Open)) + " open"
-	case !v.known:
+	if !v.known && !v.last {
 		return console.Clock(v.Elapsed)
 	}
-	s := fmt.Sprintf("%.0f%%", math.Floor(100*v.part))
-	switch {
-	case v.soon && v.left > 0 && v.most:
-		s += ", at most " + left + " left"
-	case v.soon && v.left > 0:
-		s += ", " + left + " left"
-	case v.soon:
-		s += ", finishing"
+	s, left := fmt.Sprintf("%.0f%%", math.Floor(100*v.part)), console.Clock((v.left + time.Second - 1).Truncate(time.Second))
+	if v.last {
+		s = "finishing " + console.Grouped(uint64(v.Open)) + " open"
 	}
-	return s
+	switch {
+	case v.left < 0 || v.left == 0 && v.last:
+		return s
+	case v.left == 0:
+		return s + ", finishing"
+	case v.last:
+		return s + ", at most " + left
+	case v.most:
+		return s + ", at most " + left + " left"
+	}
+	return s + ", " + left + " left"
 }
 
 // flows returns the counts of a status line, most important first. Once no more targets
@@ -259,9 +224,11 @@ func (v *View) flows() []string {
 		}
 		return s
 	}
+	// Finished targets alone would be too few, because silent ones stay open for long.
+	asked := v.TargetsFinished() + uint64(v.Silent) + uint64(v.Open)
 	parts := []string{
 		flow("sent", v.DatagramsSent(), v.sentRate),
-		fmt.Sprintf("answered %s (%s)", console.Short(float64(v.Answered())), console.Percent(v.Answered(), v.asked())),
+		fmt.Sprintf("answered %s (%s)", console.Short(float64(v.Answered())), console.Percent(v.Answered(), asked)),
 	}
 	if p := &v.Path; p.On && !v.last {
 		rate := "rate " + console.Short(p.Now) + "/s"
@@ -286,11 +253,6 @@ func (v *View) flows() []string {
 	}
 	return parts
 }
-
-// asked returns how many targets were queried so far. The percentage of answers
-// refers to these, not to finished targets, because silent targets stay open for a
-// long time.
-func (v *View) asked() uint64 { return v.TargetsFinished() + uint64(v.Silent) + uint64(v.Open) }
 
 // State describes how far the scan is and what it waits for.
 func (v *View) State() string {
