@@ -13,6 +13,7 @@ import (
 
 	"github.com/a2sscan/a2sscan/bench/fleet"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/simulation"
 	"github.com/a2sscan/a2sscan/scanner"
@@ -54,25 +55,25 @@ perfect scan of them would write.`,
 func (f *fleetFlags) add(fs *pflag.FlagSet) {
 	c, m := &f.Fleet, &f.Master
 	c.Network = netip.MustParsePrefix("127.42.0.0/20")
-	fs.Var(&parsed[netip.Prefix]{to: &c.Network, parse: readNetwork, text: c.Network.String()}, "network", "`NETWORK` of the servers, inside 127.0.0.0/8")
+	fs.Var(&flagvalue.Value[netip.Prefix]{To: &c.Network, Parse: readNetwork, Text: c.Network.String()}, "network", "`NETWORK` of the servers, inside 127.0.0.0/8")
 	fs.StringVarP(&f.Ports, "port", "p", "27015", "`LIST` of ports at each address; 0: any free port. The servers depend on their places in LIST, not on the numbers")
 	fs.Uint64Var(&c.Seed, "seed", 1, "number `N` that determines the servers")
 	fs.Float64Var(&c.Alive, "alive", 1, "`SHARE` of addresses and ports that have a server, 0 to 1")
 	fs.Float64Var(&c.Hostile, "hostile", 0, "`SHARE` of servers that are hostile, 0 to 1 (default 0)")
-	fs.Var(&parsed[[]fleet.Kind]{to: &c.Kinds, parse: fleet.ParseKinds}, "kinds", "`LIST` of kinds of honest servers (default: all usual kinds, but not the kind games)")
-	fs.Var(&parsed[[]fleet.Kind]{to: &c.HostileKinds, parse: fleet.ParseKinds}, "hostile-kinds", "`LIST` of kinds of hostile servers (default: all)")
+	fs.Var(&flagvalue.Value[[]fleet.Kind]{To: &c.Kinds, Parse: fleet.ParseKinds}, "kinds", "`LIST` of kinds of honest servers (default: all usual kinds, but not the kind games)")
+	fs.Var(&flagvalue.Value[[]fleet.Kind]{To: &c.HostileKinds, Parse: fleet.ParseKinds}, "hostile-kinds", "`LIST` of kinds of hostile servers (default: all)")
 	fs.StringSliceVar(&c.Games, "games", nil, "for servers of the kind games: `LIST` of games, such as rust,dayz (default: all)")
 	fs.Float64Var(&c.Fakes, "fakes", 0, "`SHARE` of blocks of 64 addresses in which one operator runs 50 fake servers, 0 to 1 (default 0)")
-	fs.Var(&parsed[[]fleet.Kind]{to: &c.FakeKinds, parse: fleet.ParseKinds}, "fake-kinds", "`LIST` of kinds of such operators, such as farm-list,farm-clones (default: all)")
+	fs.Var(&flagvalue.Value[[]fleet.Kind]{To: &c.FakeKinds, Parse: fleet.ParseKinds}, "fake-kinds", "`LIST` of kinds of such operators, such as farm-list,farm-clones (default: all)")
 	fs.Uint64Var(&c.Night, "night", 0, "simulate the servers `N` nights later: those of the kind games have other players, and at one address in 50 a server has gone or appeared (default 0)")
 	fs.Float64Var(&c.Loss, "loss", 0, "`SHARE` of datagrams lost in each direction, 0 to 1 (default 0)")
-	fs.Var(&parsed[[2]time.Duration]{to: &f.delay, parse: readDelay}, "delay", "time `MIN-MAX` that servers take to answer, such as 5ms-40ms")
-	fs.Var(&parsed[*fleet.Life]{to: &c.Life, parse: fleet.ParseLife}, "life", "let things happen to the servers, and first print what and when as lines of JSON: a `LIST` such as outages=9,cut=90s@5m, with numbers of outages, restarts, renames, maps, steamids and moves; cut=LENGTH@TIME is a time without answers, all else begins within span=10m, and outages last up to longest=10m")
+	fs.Var(&flagvalue.Value[[2]time.Duration]{To: &f.delay, Parse: readDelay}, "delay", "time `MIN-MAX` that servers take to answer, such as 5ms-40ms")
+	fs.Var(&flagvalue.Value[*fleet.Life]{To: &c.Life, Parse: fleet.ParseLife}, "life", "let things happen to the servers, and first print what and when as lines of JSON: a `LIST` such as outages=9,cut=90s@5m, with numbers of outages, restarts, renames, maps, steamids and moves; cut=LENGTH@TIME is a time without answers, all else begins within span=10m, and outages last up to longest=10m")
 	fs.DurationVar(&f.Span, "for", 0, "end after `D`, such as 60s (default: when interrupted)")
 	fs.BoolVar(&f.truth, "truth", false, "print the records that a perfect scan would write, then exit")
-	fs.Var(&parsed[netip.AddrPort]{to: &m.UDP, parse: readAddrPort}, "master", "run a master server at `ADDR`, such as 127.0.0.1:27011, that lists the fleet; port 0: any free port")
-	fs.Var(&parsed[netip.AddrPort]{to: &m.Web, parse: readAddrPort}, "web", "run a Web API at `ADDR`, such as 127.0.0.1:8080, that lists the fleet; port 0: any free port")
-	fs.Var(&parsed[[]fleet.MasterFault]{to: &m.Faults, parse: fleet.ParseMasterFaults}, "master-faults", "`LIST` of faults in the answers of the master and the Web API, such as endless,twice (default: none)")
+	fs.Var(&flagvalue.Value[netip.AddrPort]{To: &m.UDP, Parse: readAddrPort}, "master", "run a master server at `ADDR`, such as 127.0.0.1:27011, that lists the fleet; port 0: any free port")
+	fs.Var(&flagvalue.Value[netip.AddrPort]{To: &m.Web, Parse: readAddrPort}, "web", "run a Web API at `ADDR`, such as 127.0.0.1:8080, that lists the fleet; port 0: any free port")
+	fs.Var(&flagvalue.Value[[]fleet.MasterFault]{To: &m.Faults, Parse: fleet.ParseMasterFaults}, "master-faults", "`LIST` of faults in the answers of the master and the Web API, such as endless,twice (default: none)")
 }
 
 // check returns an error if flags contradict each other. It also reads the list of
@@ -154,22 +155,3 @@ func readAddrPort(s string) (netip.AddrPort, error) {
 	}
 	return at, nil
 }
-
-// parsed is the value of a flag that a function parses.
-type parsed[T any] struct {
-	to    *T
-	parse func(text string) (T, error)
-	text  string
-}
-
-// Set parses text.
-func (p *parsed[T]) Set(text string) (err error) {
-	*p.to, err = p.parse(text)
-	p.text = text
-	return err
-}
-
-func (p *parsed[T]) String() string { return p.text }
-
-// Type returns the word that stands for the value in the help.
-func (p *parsed[T]) Type() string { return "VALUE" }

@@ -17,6 +17,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/playerkey"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/scanrun"
 	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
 // scanFlags are the flags of scan.
@@ -30,7 +31,7 @@ type scanFlags struct {
 	lists     []string
 	timeouts  timeoutFlags
 	rate      flagvalue.AutoRate
-	bandwidth flagvalue.Bandwidth
+	bandwidth flagvalue.Rate
 	helpAll   bool
 }
 
@@ -94,6 +95,7 @@ func (a *app) scanCommand() *cobra.Command {
 				return cmd.Help()
 			}
 			args = append(args, f.lists...)
+			f.opts.Targets.Seeded = cmd.Flags().Changed("seed")
 			if err := f.chooseRate(cmd.Flags()); err != nil {
 				return err
 			}
@@ -122,15 +124,15 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	fs.StringVar(&f.opts.ScanID, "scan-id", "", "name the scan `NAME` in every record (default: its start time, such as 20261120T030000Z)")
 	fs.StringVarP(&f.opts.Ports, "port", "p", "", "`LIST` of ports for networks and bare addresses, such as 27015,27020-27030 (default for one address: 27015)")
 	fs.StringArrayVarP(&f.lists, "list", "l", nil, "read targets from `FILE`; may be repeated (also -iL)")
-	fs.Var(&f.opts.Targets.Order, "order", "order of the queries: random, or input, which is that of the lists; with input the scan starts before it has read them all")
-	fs.Var(&f.opts.Targets.Seed, "seed", "number that determines the random order; the same targets and seed give the same order (default: random)")
-	fs.Var(&f.opts.Targets.Shard, "shard", "query only shard `I/N` of the addresses, I from 0 to N-1; auto/N takes I from JOB_COMPLETION_INDEX (Kubernetes) or SLURM_ARRAY_TASK_ID (default all)")
+	fs.Var(&flagvalue.Value[bool]{To: &f.opts.Targets.InOrder, Parse: flagvalue.ParseOrder, Text: "random", Word: "ORDER"}, "order", "order of the queries: random, or input, which is that of the lists; with input the scan starts before it has read them all")
+	fs.Uint64Var(&f.opts.Targets.Seed, "seed", 0, "number `N` that determines the random order; the same targets and seed give the same order (default: random)")
+	fs.Var(&flagvalue.Value[list.Shard]{To: &f.opts.Targets.Shard, Parse: flagvalue.ParseShard}, "shard", "query only shard `I/N` of the addresses, I from 0 to N-1; auto/N takes I from JOB_COMPLETION_INDEX (Kubernetes) or SLURM_ARRAY_TASK_ID (default all)")
 	fs.BoolVar(&f.opts.Targets.Strict, "strict", false, "if a list has a bad line, stop before sending anything")
 	fs.BoolVar(&f.opts.Targets.Resolve, "resolve", false, "also look up host names in lists, and query all their IPv4 addresses")
 	fs.Var(&f.opts.Query, "query", "questions to ask: a `LIST` of info, players, rules and ping")
 	fs.VarP(&f.rate, "rate", "r", rateUsage)
 	fs.Var(&f.opts.Pace.Total, "rate-total", "`N` datagrams per second for all shards together; each shard gets an equal share (default: --rate for each)")
-	fs.VarP(&f.bandwidth, "bandwidth", "B", "set the rate in `BITS` per second on the wire, such as 10M; a datagram counts as 760 bits")
+	fs.VarP(&flagvalue.Value[flagvalue.Rate]{To: &f.bandwidth, Parse: flagvalue.ParseBandwidth}, "bandwidth", "B", "set the rate in `BITS` per second on the wire, such as 10M; a datagram counts as 760 bits")
 	fs.Var(&f.opts.Pace.AddressRate, "per-address-rate", "send at most `N` datagrams per second to one address; 0: no limit")
 	fs.IntVar(&f.opts.Pace.MaxPerAddress, "max-per-address", 0, "query at most `N` servers on one address; 0: all (default 0)")
 	f.timeouts.add(cmd)
@@ -146,7 +148,7 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	fs.StringVar(&f.opts.Records.PlayerKey, "player-key", "", "read the key for --no-player-names from `FILE`; scan creates FILE if it does not exist (default: "+playerkey.DefaultName+" beside the output)")
 	addGeoFlag(fs, &f.opts.Databases)
 	addExclusions(fs, &f.opts.Exclude)
-	fs.Var((*flagvalue.Share)(&f.opts.Guard.MinHitrate), "min-hitrate", "stop if less than this share of the targets answers, such as 2% or 0.02; checked from 1,000 targets on, and at the end; such a scan is not resumed (default off)")
+	fs.Var(&flagvalue.Value[float64]{To: &f.opts.Guard.MinHitrate, Parse: flagvalue.ParseShare, Word: "SHARE"}, "min-hitrate", "stop if less than this share of the targets answers, such as 2% or 0.02; checked from 1,000 targets on, and at the end; such a scan is not resumed (default off)")
 	fs.Int64Var(&f.opts.Guard.MaxSendErrors, "max-send-errors", -1, "stop when more than `N` datagrams could not be sent; -1: never")
 	fs.DurationVar(&f.opts.Guard.MaxRuntime, "max-runtime", 0, "stop after `D`, such as 6h; 0: never (default 0)")
 	fs.Uint64VarP(&f.opts.MaxTargets, "max-targets", "n", 0, "query at most `N` targets; 0: all (default 0)")
@@ -169,7 +171,7 @@ func (f *scanFlags) chooseRate(fs *pflag.FlagSet) error {
 	f.opts.Pace.Find = f.rate.On
 	f.opts.Pace.Rate = f.rate.Rate
 	if bandwidth {
-		f.opts.Pace.Rate = f.bandwidth.Rate()
+		f.opts.Pace.Rate = f.bandwidth
 	}
 	return console.FirstBroken(
 		console.Rule{Broken: bandwidth && rateGiven, Err: "--bandwidth and --rate exclude each other",

@@ -27,13 +27,12 @@ func TestListenAddr(t *testing.T) {
 }
 
 func TestBandwidth(t *testing.T) {
-	var b Bandwidth
 	for _, text := range []string{"760k", "760Kbps", "0.76M"} {
-		if err := b.Set(text); err != nil || b.Rate() != 1000 {
-			t.Errorf("%s: %v, %v", text, float64(b.Rate()), err)
+		if r, err := ParseBandwidth(text); err != nil || r != 1000 {
+			t.Errorf("%s: %v, %v", text, float64(r), err)
 		}
 	}
-	if b.Set("5") == nil || b.Set("fast") == nil {
+	if r, err := ParseBandwidth("5"); err == nil || r > 0 {
 		t.Error("a bandwidth of 5 bits per second is accepted")
 	}
 }
@@ -110,16 +109,14 @@ func TestSource(t *testing.T) {
 }
 
 func TestShare(t *testing.T) {
-	for text, want := range map[string]Share{"2%": 0.02, "0.02": 0.02, "100%": 1, "0": 0, "1": 1, "0.5%": 0.005} {
-		var s Share
-		if err := s.Set(text); err != nil || math.Abs(float64(s-want)) > 1e-12 {
-			t.Errorf("%s: %v, %v", text, float64(s), err)
+	for text, want := range map[string]float64{"2%": 0.02, "0.02": 0.02, "100%": 1, "0": 0, "1": 1, "0.5%": 0.005} {
+		if s, err := ParseShare(text); err != nil || math.Abs(s-want) > 1e-12 {
+			t.Errorf("%s: %v, %v", text, s, err)
 		}
 	}
 	for _, text := range []string{"", "%", "2", "101%", "-1%", "NaN", "x"} {
-		var s Share
-		if s.Set(text) == nil {
-			t.Errorf("%q is accepted, as %v", text, float64(s))
+		if s, err := ParseShare(text); err == nil {
+			t.Errorf("%q is accepted, as %v", text, s)
 		}
 	}
 }

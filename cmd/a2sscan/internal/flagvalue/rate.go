@@ -1,8 +1,8 @@
-// Package flagvalue has the types of flag values. The method Set of each type parses a
-// string, and Type returns the placeholder of the value in the help.
+// Package flagvalue has the types of flag values, and functions that parse values.
 package flagvalue
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"strconv"
@@ -13,6 +13,26 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink"
 )
+
+// Value is the value of a flag that a function parses.
+type Value[T any] struct {
+	To    *T
+	Parse func(text string) (T, error)
+	Text  string // as the user typed it; at first, the default
+	Word  string // the placeholder in the help; empty: the help of the flag has one
+}
+
+// Set parses text.
+func (v *Value[T]) Set(text string) (err error) {
+	*v.To, err = v.Parse(text)
+	v.Text = text
+	return err
+}
+
+func (v *Value[T]) String() string { return v.Text }
+
+// Type returns the placeholder.
+func (v *Value[T]) Type() string { return cmp.Or(v.Word, "VALUE") }
 
 // Rate is the value of a flag for a number of datagrams per second, such as 800, 5k
 // or 2.5M; 0 means no limit.
@@ -95,36 +115,20 @@ func scaled(s string) (float64, error) {
 	return v * factor, nil
 }
 
-// Bandwidth is the value of a flag for a number of bits per second.
-type Bandwidth float64
-
 // wireBits is how many bits the longest request takes on Ethernet: 29 bytes of
 // payload, the headers of UDP, IP and Ethernet, the checksum, the preamble and the
 // interframe gap.
 const wireBits = 8 * (29 + 8 + 20 + 18 + 20)
 
-// Set parses a number such as 10M, which may be followed by bps.
-func (b *Bandwidth) Set(s string) error {
+// ParseBandwidth parses a number of bits per second such as 10M, which may be followed by
+// bps. It returns the rate at which even the longest requests do not exceed it.
+func ParseBandwidth(s string) (Rate, error) {
 	v, err := scaled(strings.TrimSuffix(s, "bps"))
 	if err != nil || v < wireBits {
-		return errors.New("want a number of bits per second such as 500k, 10M or 1G")
+		return 0, errors.New("want a number of bits per second such as 500k, 10M or 1G")
 	}
-	*b = Bandwidth(v)
-	return nil
+	return Rate(v / wireBits), nil
 }
-
-func (b *Bandwidth) String() string {
-	if *b == 0 {
-		return ""
-	}
-	return console.Short(float64(*b))
-}
-
-func (b *Bandwidth) Type() string { return "BITS" }
-
-// Rate returns the rate at which even the longest requests do not exceed the
-// bandwidth.
-func (b Bandwidth) Rate() Rate { return Rate(float64(b) / wireBits) }
 
 // OrOff converts a number for scanner.Config. It returns scanner.Off for 0, because
 // 0 would mean the default there.
@@ -135,32 +139,18 @@ func OrOff[T int | ~int64](n T) T {
 	return n
 }
 
-// Share is the value of a flag for a fraction from 0 to 1.
-type Share float64
-
-// Set parses a percentage or a fraction, such as "2%" or "0.02".
-func (s *Share) Set(text string) error {
+// ParseShare parses a percentage or a fraction, such as "2%" or "0.02".
+func ParseShare(text string) (float64, error) {
 	number, isPercent := strings.CutSuffix(text, "%")
 	v, err := strconv.ParseFloat(number, 64)
 	if isPercent {
 		v /= 100
 	}
 	if err != nil || math.IsNaN(v) || v < 0 || v > 1 {
-		return errors.New("want a part of all such as 2% or 0.02")
+		return 0, errors.New("want a part of all such as 2% or 0.02")
 	}
-	*s = Share(v)
-	return nil
+	return v, nil
 }
-
-// String returns the share as a percentage, or "" for 0, which means no limit.
-func (s *Share) String() string {
-	if *s == 0 {
-		return ""
-	}
-	return console.ExactPercent(float64(*s))
-}
-
-func (s *Share) Type() string { return "SHARE" }
 
 // Rotation is the value of a flag for the size or the time after which a part of a
 // census ends: 1G, 256M, 1h. The zero value means that the census is one file.

@@ -54,8 +54,8 @@ func (s *Run) printPlan() {
 		left = " left"
 	}
 	order := "in the order of the input"
-	if !targets.Order {
-		order = fmt.Sprintf("in random order, --seed %d", targets.Seed.N)
+	if !targets.InOrder {
+		order = fmt.Sprintf("in random order, --seed %d", targets.Seed)
 	}
 	shards := max(1, targets.Shard.Count)
 	if shards > 1 {

@@ -123,9 +123,9 @@ func (s *Run) summarize(counts *ledger.Source) *ledger.Summary {
 	sum, targets := ledger.NewSummary(counts, s.program.Build), &s.opts.Targets
 	sum.Scan, sum.Command, sum.Inputs = s.id, s.program.Args, s.inputNotes()
 	sum.Config, sum.Names = s.program.ConfigFile, s.names.ID()
-	sum.Order, sum.Shard = targets.Order.String(), targets.Shard.String()
-	if !targets.Order {
-		sum.Seed = &targets.Seed.N
+	sum.Order, sum.Shard = targets.order(), targets.shard()
+	if !targets.InOrder {
+		sum.Seed = &targets.Seed
 	}
 	sum.Plan = s.opts.plan(sum.Inputs, s.exclusions.Digest(), s.geo.Types())
 	sum.Resumed = s.checkpoint.TimesResumed

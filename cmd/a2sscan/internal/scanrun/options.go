@@ -101,11 +101,28 @@ type Saved struct {
 
 // Targets selects the targets of the lists and their order.
 type Targets struct {
-	Order   flagvalue.Order
-	Seed    flagvalue.Seed
-	Shard   flagvalue.Shard
+	InOrder bool   // ask in the order of the input
+	Seed    uint64 // of the random order
+	Seeded  bool   // Seed is given
+	Shard   list.Shard
 	Strict  bool // refuse a list with a bad line
 	Resolve bool // look up host names in lists, too
+}
+
+// order returns the word for the order.
+func (t *Targets) order() string {
+	if t.InOrder {
+		return "input"
+	}
+	return "random"
+}
+
+// shard returns I/N, or "" if there is only one shard.
+func (t *Targets) shard() string {
+	if t.Shard.Count == 0 {
+		return ""
+	}
+	return t.Shard.String()
 }
 
 // Exclude chooses addresses that the scan must send nothing to.
@@ -143,8 +160,8 @@ func (o *Options) Check(args []string) error {
 			return err
 		}
 	}
-	if !o.Targets.Seed.Given {
-		o.Targets.Seed.N = rand.Uint64N(1 << 32) // short enough to type again
+	if !o.Targets.Seeded {
+		o.Targets.Seed = rand.Uint64N(1 << 32) // short enough to type again
 	}
 	return nil
 }
@@ -155,7 +172,7 @@ func (o *Options) checkRules() error {
 			Hint: "fetch the list first: a2sscan master … | a2sscan scan --dry-run"},
 		console.Rule{Broken: o.From.Where != "" && o.Saved.Path != "", Err: "--checkpoint and --master exclude each other",
 			Hint: "to resume, a scan needs the same list: fetch it into a file first, with a2sscan master -o FILE"},
-		console.Rule{Broken: o.Targets.Seed.Given && bool(o.Targets.Order), Err: "--seed with --order input",
+		console.Rule{Broken: o.Targets.Seeded && o.Targets.InOrder, Err: "--seed with --order input",
 			Hint: "the order of the input needs no seed"},
 		console.Rule{Broken: o.Rotate.On() && !o.Out.ToFile(), Err: "--rotate without --output",
 			Hint: "the parts are named after it: -o census.ndjson.zst"},
@@ -239,7 +256,7 @@ func (o *Options) checkInputs(args []string) error {
 			return err
 		}
 	}
-	if o.Out.Force || o.Out.Append && bool(o.Targets.Order) {
+	if o.Out.Force || o.Out.Append && o.Targets.InOrder {
 		return inputs.Overwritten("--output", o.Out.Path, read)
 	}
 	return nil
@@ -260,7 +277,7 @@ func (o *Options) listConfig(args []string, stdin io.Reader) (list.Config, error
 		cfg.Ports = ports
 	}
 	t := &o.Targets
-	cfg.InOrder, cfg.Seed, cfg.Shard, cfg.Strict = bool(t.Order), t.Seed.N, list.Shard(t.Shard), t.Strict
+	cfg.InOrder, cfg.Seed, cfg.Shard, cfg.Strict = t.InOrder, t.Seed, t.Shard, t.Strict
 	cfg.Resolve, cfg.OnlyArgs = inputs.Resolve, !t.Resolve
 	cfg.Formats, cfg.KeepMaster = masterlist.Formats(), o.From.Keep
 	return cfg, nil
@@ -295,7 +312,7 @@ func (o *Options) scanPlan(args []string) (checkpoint.Plan, error) {
 	output, err := filepath.Abs(o.Out.Path)
 	return checkpoint.Plan{
 		Targets: inputs.NotFiles(args), Ports: o.Ports,
-		Order: o.Targets.Order.String(), Seed: o.Targets.Seed.N, Shard: o.Targets.Shard.String(), Resolve: o.Targets.Resolve,
+		Order: o.Targets.order(), Seed: o.Targets.Seed, Shard: o.Targets.shard(), Resolve: o.Targets.Resolve,
 		Query:      o.Query.String(),
 		MaxTargets: o.MaxTargets, MaxPerAddress: o.Pace.MaxPerAddress,
 		Raw: o.Records.Raw, KeepMaster: o.From.Keep, Unanswered: o.Records.Unanswered, Columns: o.Out.Columns(), Output: output, Rotate: o.Rotate.On(),
@@ -311,7 +328,7 @@ func (o *Options) plan(read []ledger.Input, excluded string, databases []string)
 		MaxTargets: o.MaxTargets, MaxPerAddress: o.Pace.MaxPerAddress,
 		SecondLook: o.SecondLook, Fallback: o.Fallback, Resolve: o.Targets.Resolve,
 		Unanswered: o.Records.Unanswered, Raw: o.Records.Raw, NoNames: o.Records.NoNames, KeepMaster: o.From.Keep,
-		Databases: databases, Exclusions: excluded, Shard: list.Shard(o.Targets.Shard).String(),
+		Databases: databases, Exclusions: excluded, Shard: o.Targets.Shard.String(),
 	}
 	for _, in := range read {
 		if in.Format == ledger.Argument {

@@ -173,9 +173,9 @@ func noteOn(t *console.Terminal) func(note string) {
 // resume takes over the state in the checkpoint, if one exists. It returns the
 // reader to use in place of stdin.
 func (s *Run) resume(stdin io.Reader) (io.Reader, error) {
-	past, seed := &s.checkpoint.Past, &s.opts.Targets.Seed
-	if s.checkpoint.Resumes && !seed.Given {
-		seed.N = past.Plan.Seed
+	past, targets := &s.checkpoint.Past, &s.opts.Targets
+	if s.checkpoint.Resumes && !targets.Seeded {
+		targets.Seed = past.Plan.Seed
 	}
 	plan, err := s.opts.scanPlan(s.inputs)
 	if err != nil {
@@ -188,7 +188,7 @@ func (s *Run) resume(stdin io.Reader) (io.Reader, error) {
 	if s.checkpoint.Resumes {
 		s.start, s.tally = past.Start, past.Tally
 	}
-	if !bool(s.opts.Targets.Order) || len(s.inputs) == 0 && console.IsTerminal(stdin) {
+	if !targets.InOrder || len(s.inputs) == 0 && console.IsTerminal(stdin) {
 		return stdin, nil
 	}
 	return s.checkpoint.HashLists(s.inputs, stdin)
@@ -318,7 +318,7 @@ func (s *Run) listen() (ctx context.Context, end func()) {
 		rate = "auto, at most " + rate
 	}
 	s.term.Log.Info("scan started", "scan", s.id, "version", build.Version, "commit", build.Commit,
-		"seed", o.Targets.Seed.N, "order", o.Targets.Order.String(), "shard", o.Targets.Shard.String(),
+		"seed", o.Targets.Seed, "order", o.Targets.order(), "shard", o.Targets.shard(),
 		"query", o.Query.String(), "rate", rate, "per_address_rate", console.Short(o.Pace.AddressRate.Limit()),
 		"timeout", o.Timeout.String(), "retries", o.Retries, "second_look", o.SecondLook,
 		"output", o.outputName(), "checkpoint", o.Saved.Path)
