@@ -3,11 +3,9 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
@@ -56,8 +54,11 @@ sent, and 4 if ask was interrupted.`,
 				return console.Fail(console.ExitUsage, "more than one address: %s", console.Quoted(args[1], 40)).
 					WithHint("a2sscan scan queries many")
 			}
-			if err := f.refuse(); err != nil {
+			if err := f.check(); err != nil {
 				return err
+			}
+			if f.brief && f.json {
+				return console.Fail(console.ExitUsage, "--brief and --json exclude each other").WithHint("--json has the verdict first")
 			}
 			return a.ask(f, args[0])
 		},
@@ -70,29 +71,6 @@ sent, and 4 if ask was interrupted.`,
 	fs.BoolVar(&f.brief, "brief", false, "print only the verdict and one sentence about it")
 	fs.BoolVar(&f.json, "json", false, "print one JSON object with the verdict, the record and all datagrams")
 	return cmd
-}
-
-// refuse returns an error if a flag is invalid or flags contradict each other.
-func (f *askFlags) refuse() error {
-	if err := f.check(); err != nil {
-		return err
-	}
-	return console.FirstBroken(
-		console.Rule{Broken: f.brief && f.json, Err: "--brief and --json exclude each other", Hint: "--json has the verdict first"},
-	)
-}
-
-// config returns the scanner's configuration for one server.
-func (f *askFlags) config() scanner.Config {
-	return scanner.Config{
-		Questions: scanner.Questions(f.query),
-		Timeout:   f.timeout(),
-		Attempts:  1 + f.retries,
-		Cooldown:  f.timeout(), // late replies are worth showing
-		Source:    f.source.AddrPort(),
-
-		TrailingNUL: f.trailingNUL,
-	}
 }
 
 // ask queries a server and prints what happened.
@@ -108,7 +86,14 @@ func (a *app) ask(f *askFlags, arg string) error {
 		a.term.ShowStatus(fmt.Sprintf("asking %v for %s", target, strings.ReplaceAll(f.query.String(), ",", ", ")))
 	}
 	s := &transcript.Session{Target: target, Width: a.width()}
-	err = s.Query(ctx, f.config())
+	err = s.Query(ctx, scanner.Config{
+		Questions:   scanner.Questions(f.query),
+		Timeout:     f.timeout(),
+		Attempts:    1 + f.retries,
+		Cooldown:    f.timeout(), // late replies are worth showing
+		Source:      f.source.AddrPort(),
+		TrailingNUL: f.trailingNUL,
+	})
 	a.term.ClearStatus()
 	if err != nil {
 		err = console.Fail(console.ExitUsage, "%w", err).WithHint("a2sscan ask --help lists the flags with units and defaults")
@@ -154,16 +139,9 @@ func printSession(a *app, s *transcript.Session, f *askFlags) {
 	}
 }
 
-// width returns the number of columns of the screen that results go to, or 80 if they
-// do not go to a screen.
-func (a *app) width() int {
-	if f, ok := a.out.w.(*os.File); ok {
-		if w, _, err := term.GetSize(int(f.Fd())); err == nil {
-			return max(w, leastWidth)
-		}
-	}
-	return 80
-}
-
 // leastWidth is the minimum width to which lines are wrapped.
 const leastWidth = 60
+
+// width returns the number of columns of the screen that results go to, or 80 if they
+// do not go to a screen.
+func (a *app) width() int { return max(console.WidthOf(a.out.w), leastWidth) }

@@ -6,14 +6,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/manual"
 )
 
 // docsCommand generates the files that packages ship with the program. The help
@@ -48,74 +44,12 @@ type docFile struct {
 
 // docs generates the man pages and the completion scripts.
 func docs(root *cobra.Command) (files []docFile, err error) {
-	for _, page := range manPages(root) {
-		files = append(files, docFile{"man/" + page.name + ".1", page.text})
-	}
 	var bash, zsh, fish bytes.Buffer
 	err = errors.Join(root.GenBashCompletionV2(&bash, true), root.GenZshCompletion(&zsh), root.GenFishCompletion(&fish, true))
-	return append(files,
+	return append(manPages(root),
 		docFile{"completions/a2sscan.bash", bash.Bytes()},
 		docFile{"completions/a2sscan.zsh", zsh.Bytes()},
 		docFile{"completions/a2sscan.fish", fish.Bytes()}), err
-}
-
-// manPages returns the man pages of the program and its commands, by their names.
-func manPages(root *cobra.Command) (pages []docFile) {
-	commands := []*cobra.Command{root}
-	for _, c := range root.Commands() {
-		if c.IsAvailableCommand() && c.Name() != "completion" && c.Name() != "help" {
-			commands = append(commands, c)
-		}
-	}
-	var names []string
-	for _, c := range commands {
-		names = append(names, manual.PageName(c.CommandPath()))
-	}
-	for i, c := range commands {
-		c.InitDefaultHelpFlag()
-		_, args, _ := strings.Cut(c.Use, " ")
-		page := &manual.Command{Path: c.CommandPath(), Short: c.Short, Arguments: args, Long: c.Long, Example: c.Example}
-		if c == root {
-			page.Arguments = "COMMAND …"
-			for _, below := range commands[1:] {
-				page.Commands = append(page.Commands, manual.Item{Tag: "**" + below.Name() + "**", Text: below.Short})
-			}
-			page.Commands = append(page.Commands, manual.Item{Tag: "**completion bash**, **zsh**, **fish**",
-				Text: "Print a script that completes commands, flags and their values"})
-		}
-		groups := flagGroups(c)
-		if ofMaster := annotated(c, forMaster); len(ofMaster) > 0 {
-			groups = append(groups, flagGroup{Title: "With --master: filters (a server must match all), and how to fetch the list", flags: ofMaster})
-		}
-		for _, g := range groups {
-			group := manual.Group{Title: g.Title}
-			for _, f := range g.flags {
-				group.Flags = append(group.Flags, manualItem(f))
-			}
-			page.Groups = append(page.Groups, group)
-		}
-		pages = append(pages, docFile{names[i], []byte(manual.Page(page, names))})
-	}
-	return pages
-}
-
-// manualItem describes a flag in a man page.
-func manualItem(f *pflag.Flag) manual.Item {
-	value, usage := pflag.UnquoteUsage(f)
-	tag := "**--" + f.Name + "**"
-	if f.Shorthand != "" {
-		tag = "**-" + f.Shorthand + "**, " + tag
-	}
-	switch {
-	case value != "" && f.NoOptDefVal != "":
-		tag += "[=*" + value + "*]"
-	case value != "":
-		tag += " *" + value + "*"
-	}
-	if !slices.Contains([]string{"", "0", "0s", "false", "[]"}, f.DefValue) {
-		usage += " (default " + f.DefValue + ")"
-	}
-	return manual.Item{Tag: tag, Text: usage}
 }
 
 // writeDocs writes the files and removes the pages of commands that no longer exist.

@@ -46,7 +46,23 @@ not.`,
 			if err := f.check(); err != nil {
 				return err
 			}
-			return a.doctor(f)
+			o := &doctor.Options{
+				Rate: float64(f.rate.Rate), Timeout: f.timeout(), Retries: f.retries, Output: f.output, Targets: f.targets,
+			}
+			r := doctor.Examine(o)
+			if f.json {
+				enc := json.NewEncoder(a.out)
+				enc.SetEscapeHTML(false)
+				enc.Encode(r) // run reports an error of writing
+			} else {
+				io.WriteString(a.out, r.Text(o, a.width()))
+			}
+			if r.Ready {
+				return nil
+			}
+			bad := console.Fail(console.ExitGuard, "not ready: %s", r.Count())
+			bad.Reported = !f.json
+			return bad
 		},
 	}
 	fs := cmd.Flags()
@@ -56,32 +72,4 @@ not.`,
 	fs.Uint64VarP(&f.targets, "max-targets", "n", 0, "the scan has `N` targets; 0: unknown (default 0)")
 	fs.BoolVar(&f.json, "json", false, "print the findings as one JSON object")
 	return cmd
-}
-
-// options converts the flags for package doctor.
-func (f *doctorFlags) options() *doctor.Options {
-	return &doctor.Options{
-		Rate: float64(f.rate.Rate), Timeout: f.timeout(), Retries: f.retries,
-		Output: f.output, Targets: f.targets,
-	}
-}
-
-// doctor checks this machine, prints the findings and returns the error that
-// decides the exit code.
-func (a *app) doctor(f *doctorFlags) error {
-	o := f.options()
-	r := doctor.Examine(o)
-	if f.json {
-		enc := json.NewEncoder(a.out)
-		enc.SetEscapeHTML(false)
-		enc.Encode(r) // run reports an error of writing
-	} else {
-		io.WriteString(a.out, r.Text(o, a.width()))
-	}
-	if r.Ready {
-		return nil
-	}
-	bad := console.Fail(console.ExitGuard, "not ready: %s", r.Count())
-	bad.Reported = !f.json
-	return bad
 }

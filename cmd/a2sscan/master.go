@@ -11,6 +11,9 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
 
+// ofMasters are the flags that addMasterFlags adds.
+var ofMasters = []string{"region", "app", "not-empty", "filter", "key-file"}
+
 // addMasterFlags adds the flags of commands that fetch a list from a master.
 func addMasterFlags(fs *pflag.FlagSet, f *masterlist.Options) {
 	f.Region = master.World
@@ -82,17 +85,12 @@ and never shows it.`,
 
 // check returns an error if a flag is invalid or flags contradict each other.
 func (f *masterCommandFlags) check() error {
-	rules := []struct {
-		bad       bool
-		err, hint string
-	}{
-		{f.UDP != "" && f.URL != "", "--udp and --url exclude each other", "--url is the address of a Web API"},
-		{f.UDP != "" && f.KeyFile != "", "--udp and --key-file exclude each other", "a master server needs no key"},
-	}
-	for _, r := range rules {
-		if r.bad {
-			return console.Fail(console.ExitUsage, "%s", r.err).WithHint("%s", r.hint)
-		}
+	err := console.FirstBroken(
+		console.Rule{Broken: f.UDP != "" && f.URL != "", Err: "--udp and --url exclude each other", Hint: "--url is the address of a Web API"},
+		console.Rule{Broken: f.UDP != "" && f.KeyFile != "", Err: "--udp and --key-file exclude each other", Hint: "a master server needs no key"},
+	)
+	if err != nil {
+		return err
 	}
 	if err := f.outFlags.check(); err != nil {
 		return err

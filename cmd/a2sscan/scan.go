@@ -22,17 +22,17 @@ import (
 
 // scanFlags are the flags of scan.
 type scanFlags struct {
-	opts      scanrun.Options
-	out       outFlags
-	how       formatFlags
-	metrics   flagvalue.ListenAddr
-	log       logFlag
-	ofMasters *pflag.FlagSet // flags that have an effect only with --master
-	lists     []string
-	timeouts  timeoutFlags
-	rate      flagvalue.AutoRate
-	bandwidth flagvalue.Rate
-	helpAll   bool
+	opts        scanrun.Options
+	out         outFlags
+	how         formatFlags
+	metrics     flagvalue.ListenAddr
+	log         logFlag
+	checkMaster func() error
+	lists       []string
+	timeouts    timeoutFlags
+	rate        flagvalue.AutoRate
+	bandwidth   flagvalue.Rate
+	helpAll     bool
 }
 
 const scanLong = `Queries every target and writes one line of JSON for each server that answers.
@@ -157,7 +157,7 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	fs.Var(&f.metrics, "metrics", "serve Prometheus metrics over HTTP at this port of 127.0.0.1, or at ADDRESS:PORT; port 0: any free port (default off)")
 	f.log.add(cmd)
 	fs.BoolVar(&f.opts.From.Keep, "keep-master", false, "store what the master says about a server in its record, under the key master")
-	f.ofMasters = addMaster(fs, &f.opts.From)
+	f.checkMaster = addMaster(fs, &f.opts.From)
 	fs.Var(&f.opts.Status, "status", "progress on standard error: text (every second on a terminal, else every 10s), json (one object per second) or none")
 	fs.BoolVarP(&f.opts.Verbose, "verbose", "v", false, "print all counts at the end, and the most frequent games, maps, systems and versions")
 	fs.BoolVar(&f.helpAll, helpAllFlag, false, "show all flags")
@@ -199,7 +199,7 @@ func (f *scanFlags) check(a *app, args []string) error {
 	if err := inputs.Overwritten("--log-file", f.log.file, slices.Concat(args, f.opts.Exclude.Files, f.opts.Databases)); err != nil {
 		return err
 	}
-	if err := checkMaster(f.ofMasters, &f.opts.From); err != nil {
+	if err := f.checkMaster(); err != nil {
 		return err
 	}
 	return f.opts.Check(args)
@@ -253,27 +253,18 @@ func addExclusions(fs *pflag.FlagSet, x *scanrun.Exclude) {
 		"also query addresses in special-purpose networks (private, loopback, documentation …)")
 }
 
-// forMaster is the annotation of flags that have an effect only with --master.
-const forMaster = "with --master"
-
-// addMaster adds the flags about masters. It returns those that need --master.
-func addMaster(fs *pflag.FlagSet, from *masterlist.Options) *pflag.FlagSet {
+// addMaster adds the flags about masters. check returns an error if one is given that has
+// an effect only with --master.
+func addMaster(fs *pflag.FlagSet, from *masterlist.Options) (check func() error) {
 	fs.StringVar(&from.Where, "master", "", "first fetch a list of servers: from the Steam Web API (web), from another Web API, by its URL, or from the master server at `HOST:PORT`")
-	ofMasters := pflag.NewFlagSet("", pflag.ContinueOnError)
-	ofMasters.SortFlags = false
-	addMasterFlags(ofMasters, from)
-	ofMasters.VisitAll(func(flag *pflag.Flag) { flag.Annotations = map[string][]string{forMaster: nil} })
-	fs.AddFlagSet(ofMasters)
-	return ofMasters
-}
-
-// checkMaster returns an error for flags about masters if there is no master.
-func checkMaster(ofMasters *pflag.FlagSet, from *masterlist.Options) (err error) {
-	ofMasters.VisitAll(func(flag *pflag.Flag) {
-		if flag.Changed && from.Where == "" && err == nil {
-			err = console.Fail(console.ExitUsage, "--%s without --master", flag.Name).
-				WithHint("it chooses servers of a master's list")
+	addMasterFlags(fs, from)
+	return func() error {
+		for _, name := range ofMasters {
+			if fs.Changed(name) && from.Where == "" {
+				return console.Fail(console.ExitUsage, "--%s without --master", name).
+					WithHint("it chooses servers of a master's list")
+			}
 		}
-	})
-	return err
+		return nil
+	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -26,41 +27,34 @@ types from the first records lose rare keys; the schema prevents that.
   a2sscan schema clickhouse | clickhouse-client`,
 		ValidArgs: []string{"json", "duckdb", "clickhouse", "stats"},
 		RunE: func(_ *cobra.Command, args []string) error {
-			text, err := schema(args)
-			if err == nil {
-				_, err = a.out.Write([]byte(text))
+			kind, file := "", "census.ndjson"
+			if len(args) > 0 {
+				kind = args[0]
 			}
+			if len(args) > 1 {
+				file = args[1]
+			}
+			var text string
+			switch {
+			case len(args) == 0:
+				return console.Fail(console.ExitUsage, "schema needs a format").WithHint("a2sscan schema json, duckdb, clickhouse or stats")
+			case len(args) > 2 || len(args) == 2 && kind != "duckdb":
+				return console.Fail(console.ExitUsage, "too many arguments: %s", console.Quoted(strings.Join(args, " "), 60)).
+					WithHint("only duckdb takes a FILE, and one")
+			case kind == "json":
+				text = string(record.JSONSchema())
+			case kind == "duckdb":
+				text = record.DuckDB(file)
+			case kind == "clickhouse":
+				text = record.ClickHouse()
+			case kind == "stats":
+				text = string(census.StatsSchema())
+			default:
+				return console.Fail(console.ExitUsage, "no schema for %s", console.Quoted(kind, 40)).
+					WithHint("there are json, duckdb, clickhouse and stats")
+			}
+			_, err := io.WriteString(a.out, text)
 			return err
 		},
 	}
-}
-
-// schema returns the text that the command prints.
-func schema(args []string) (string, error) {
-	kind, file := "", "census.ndjson"
-	if len(args) > 0 {
-		kind = args[0]
-	}
-	if len(args) > 1 {
-		file = args[1]
-	}
-	switch {
-	case len(args) == 0:
-		return "", console.Fail(console.ExitUsage, "schema needs a format").WithHint("a2sscan schema json, duckdb, clickhouse or stats")
-	case len(args) > 2 || len(args) == 2 && kind != "duckdb":
-		return "", console.Fail(console.ExitUsage, "too many arguments: %s", console.Quoted(strings.Join(args, " "), 60)).
-			WithHint("only duckdb takes a FILE, and one")
-	}
-	switch kind {
-	case "json":
-		return string(record.JSONSchema()), nil
-	case "duckdb":
-		return record.DuckDB(file), nil
-	case "clickhouse":
-		return record.ClickHouse(), nil
-	case "stats":
-		return string(census.StatsSchema()), nil
-	}
-	return "", console.Fail(console.ExitUsage, "no schema for %s", console.Quoted(kind, 40)).
-		WithHint("there are json, duckdb, clickhouse and stats")
 }

@@ -12,9 +12,6 @@ import (
 )
 
 func init() {
-	cobra.AddTemplateFunc("withMaster", func(cmd *cobra.Command) string {
-		return flagGroup{flags: annotated(cmd, forMaster), width: helpWidth(cmd.Root().OutOrStdout())}.Usages()
-	})
 	cobra.AddTemplateFunc("flagGroups", flagGroups)
 	cobra.AddTemplateFunc("exitCodes", console.ExitHelp)
 }
@@ -32,10 +29,7 @@ Commands:{{range .Commands}}{{if .IsAvailableCommand}}
   {{rpad .Name .NamePadding}}  {{.Short}}{{end}}{{end}}{{end}}{{range flagGroups .}}
 
 {{.Title}}:
-{{.Usages | trimTrailingWhitespaces}}{{end}}{{with withMaster .}}
-
-With --master (a server must match all filters):
-{{. | trimTrailingWhitespaces}}{{end}}{{if not .HasParent}}
+{{.Usages | trimTrailingWhitespaces}}{{end}}{{if not .HasParent}}
 
 {{exitCodes}}{{end}}
 `
@@ -166,42 +160,35 @@ var scanGroups = []struct{ title, names string }{
 	{"Watching", "status verbose quiet dry-run metrics log-file"},
 }
 
-// annotated returns the visible flags of a command that have the annotation. For the
-// empty annotation, it returns the flags without any.
-func annotated(cmd *cobra.Command, annotation string) (flags []*pflag.Flag) {
-	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
-		if _, has := f.Annotations[annotation]; (has || annotation == "" && len(f.Annotations) == 0) && !f.Hidden {
-			flags = append(flags, f)
-		}
-	})
-	return flags
-}
-
-// flagGroups returns the groups of a command's flags, except flags with an
-// annotation.
+// flagGroups returns the groups of a command's flags.
 func flagGroups(cmd *cobra.Command) (groups []flagGroup) {
 	width, placed := helpWidth(cmd.Root().OutOrStdout()), map[string]bool{}
-	if cmd.CommandPath() == "a2sscan scan" {
-		for _, of := range scanGroups {
-			g := flagGroup{Title: of.title, width: width}
-			for _, name := range strings.Fields(of.names) {
-				g.flags = append(g.flags, cmd.Flag(name))
-				placed[name] = true
-			}
-			groups = append(groups, g)
+	group := func(title string, names []string) flagGroup {
+		g := flagGroup{Title: title, width: width}
+		for _, name := range names {
+			g.flags = append(g.flags, cmd.Flag(name))
+			placed[name] = true
 		}
+		return g
 	}
 	rest := flagGroup{Title: "Flags", width: width}
-	if len(groups) > 0 {
+	if cmd.CommandPath() == "a2sscan scan" {
 		rest.Title = "Other flags"
-	}
-	for _, f := range annotated(cmd, "") {
-		if !placed[f.Name] {
-			rest.flags = append(rest.flags, f)
+		for _, of := range scanGroups {
+			groups = append(groups, group(of.title, strings.Fields(of.names)))
 		}
 	}
+	var last []flagGroup
+	if cmd.Flag("master") != nil && cmd.Flag(ofMasters[0]) != nil {
+		last = append(last, group("With --master (a server must match all filters)", ofMasters))
+	}
+	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		if !placed[f.Name] && !f.Hidden && len(f.Annotations) == 0 { // cobra annotates --help
+			rest.flags = append(rest.flags, f)
+		}
+	})
 	if len(rest.flags) > 0 {
 		groups = append(groups, rest)
 	}
-	return groups
+	return append(groups, last...)
 }

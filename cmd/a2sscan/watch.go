@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
@@ -38,13 +37,13 @@ type watchFlags struct {
 	events    []string
 	reference []string
 
-	lists     []string
-	ports     string
-	resolve   bool
-	listEvery time.Duration
-	from      masterlist.Options
-	ofMasters *pflag.FlagSet
-	exclude   scanrun.Exclude
+	lists       []string
+	ports       string
+	resolve     bool
+	listEvery   time.Duration
+	from        masterlist.Options
+	checkMaster func() error
+	exclude     scanrun.Exclude
 
 	rate        flagvalue.Rate
 	addressRate flagvalue.Rate
@@ -161,7 +160,7 @@ func (f *watchFlags) add(cmd *cobra.Command) {
 	fs.Var(&f.source, "source", "address of this machine to send from (default: the system chooses)")
 	addExclusions(fs, &f.exclude)
 	f.log.add(cmd)
-	f.ofMasters = addMaster(fs, &f.from)
+	f.checkMaster = addMaster(fs, &f.from)
 	fs.DurationVar(&f.maxRuntime, "max-runtime", 0, "end after `D`, such as 6h; 0: never (default 0)")
 	fs.Var(&f.status, "status", "progress on standard error: text (every second on a terminal, else every minute), json (one object per second) or none")
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "print no progress (unless --status asks for it), only errors")
@@ -190,7 +189,7 @@ func (f *watchFlags) check() (err error) {
 	if err := f.timeouts.check(); err != nil {
 		return err
 	}
-	if err := checkMaster(f.ofMasters, &f.from); err != nil {
+	if err := f.checkMaster(); err != nil {
 		return err
 	}
 	if err := f.from.Check(); err != nil {

@@ -86,8 +86,9 @@ func (s *Run) dryRun() error {
 	stop, ctx, end := shutdown.Listen(s.term, s.opts.Exclude.hangupEnds())
 	defer end()
 	s.status = progress.Status{Terminal: s.term, Kind: s.opts.statusKind(), Scan: s.id}
-	err := s.readLists(stop.Drained)
-	if err == nil {
+	endStatus := s.status.WatchTargets(progress.Reading, s.list.Progress)
+	err := inputs.LoadFailure(s.list.Load(stop.Drained))
+	if endStatus(); err == nil {
 		err = s.checkpoint.Loaded(s.list)
 	}
 	if err != nil {
@@ -103,7 +104,7 @@ func (s *Run) dryRun() error {
 	var counted atomic.Uint64
 	all, known := s.left()
 	all /= uint64(max(1, s.opts.Targets.Shard.Count))
-	endStatus := s.status.WatchTargets(progress.Counting, func() (uint64, float64, bool) {
+	endStatus = s.status.WatchTargets(progress.Counting, func() (uint64, float64, bool) {
 		n := counted.Load()
 		return n, min(1, float64(n)/float64(max(all, 1))), known
 	})

@@ -24,24 +24,6 @@ type outcome struct {
 	broken   error // the error that ended the scan early; nil: none
 }
 
-// askedNobody returns the error of a run that has sent no datagram. It returns nil
-// if datagrams were sent, or if a resumed scan ended without an error.
-func (s *Run) askedNobody(err error, stats *scanner.Stats) error {
-	switch {
-	case stats.DatagramsSent() > 0 || s.checkpoint.Resumes && err == nil:
-		return nil
-	case s.how.broken != nil:
-		return s.opts.Pace.Source.Failure(err)
-	case s.how.output != nil:
-		return s.how.output
-	case s.shutdown.Interrupted():
-		return console.Fail(console.ExitInterrupted, "interrupted before the first packet")
-	case s.guard.tripped() != nil:
-		return guarded(s.guard, nil)
-	}
-	return inputs.NothingToAsk(s.list, s.exclusions)
-}
-
 // account returns what the summary counts: the sums of all runs, given the counts of
 // this one. It tells the guard if every target is finished.
 func (s *Run) account(own scanner.Stats) *ledger.Source {
@@ -165,7 +147,20 @@ func (s *Run) report(sum *ledger.Summary) error {
 		}
 	}
 	if !s.opts.Quiet {
-		sum.Say(s.term, s.closing(sum, s.uploads.object(path)))
+		name := s.out.File().Name
+		c := ledger.Closing{Place: output.Place(name, s.opts.Rotate.On(), s.out.Parts()), Summary: s.uploads.object(path), Verbose: s.opts.Verbose}
+		if s.enoughResults() {
+			c.Enough = s.opts.MaxResults
+		}
+		switch {
+		case !s.opts.Out.ToFile():
+			c.Place = "standard output"
+		case s.uploads != nil:
+			c.Place = s.uploads.place(c.Place, len(sum.Parts), s.how.output == nil)
+		case name != s.opts.Out.Path && !s.startsAnew():
+			c.Kept = s.opts.Out.Path
+		}
+		sum.Say(s.term, c)
 	}
 	sum.SayWrong(s.term)
 	if lost != nil {
@@ -203,25 +198,6 @@ func (s *Run) report(sum *ledger.Summary) error {
 		verdict = cmp.Or(verdict, err)
 	}
 	return verdict
-}
-
-// closing returns the places of the results for the closing lines. summary is the
-// path or URL of the summary.
-func (s *Run) closing(sum *ledger.Summary, summary string) ledger.Closing {
-	name := s.out.File().Name
-	c := ledger.Closing{Place: output.Place(name, s.opts.Rotate.On(), s.out.Parts()), Summary: summary, Verbose: s.opts.Verbose}
-	if s.enoughResults() {
-		c.Enough = s.opts.MaxResults
-	}
-	switch {
-	case !s.opts.Out.ToFile():
-		c.Place = "standard output"
-	case s.uploads != nil:
-		c.Place = s.uploads.place(c.Place, len(sum.Parts), s.how.output == nil)
-	case name != s.opts.Out.Path && !s.startsAnew():
-		c.Kept = s.opts.Out.Path
-	}
-	return c
 }
 
 // verdict returns the error with which the run ends. If there are several, it

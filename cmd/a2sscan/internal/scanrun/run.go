@@ -270,12 +270,24 @@ func (s *Run) census() (*ledger.Summary, error) {
 	if !errors.Is(err, context.Canceled) {
 		s.how.broken = err
 	}
-	if err := s.askedNobody(err, &own); err != nil {
+	var nobody error // nobody was asked
+	switch {
+	case own.DatagramsSent() > 0 || s.checkpoint.Resumes && err == nil:
+	case s.how.broken != nil:
+		nobody = s.opts.Pace.Source.Failure(err)
+	case s.how.output != nil:
+		nobody = s.how.output
+	case s.shutdown.Interrupted():
+		nobody = console.Fail(console.ExitInterrupted, "interrupted before the first packet")
+	default:
+		nobody = guarded(s.guard, inputs.NothingToAsk(s.list, s.exclusions))
+	}
+	if nobody != nil {
 		if s.out.Count() == 0 {
 			s.out.Discard() // the run reports a more serious error
 		}
 		s.checkpoint.Forget()
-		return nil, err
+		return nil, nobody
 	}
 	counts := s.account(own)
 	s.conclude(counts.Scan)
@@ -339,8 +351,10 @@ func (s *Run) load() error {
 	s.attach()
 	s.reading.Store(s.list)
 	s.status = progress.Status{Terminal: s.term, Kind: s.opts.statusKind(), Scan: s.id, Store: s.uploads.status}
-	if err := s.readLists(s.shutdown.Drained); err != nil {
-		return guarded(s.guard, err)
+	stop := s.status.WatchTargets(progress.Reading, s.list.Progress)
+	err := s.list.Load(s.shutdown.Drained)
+	if stop(); err != nil {
+		return guarded(s.guard, inputs.LoadFailure(err))
 	}
 	if err := s.checkpoint.Loaded(s.list); err != nil {
 		return err
@@ -362,12 +376,6 @@ func (s *Run) attach() {
 		Replace: s.opts.Out.Force, Output: s.out, Tally: s.tally.Clone,
 		Failed: func() { s.unsaved.Store(true); s.shutdown.Cancel() },
 	}
-}
-
-// readLists reads the lists, with a status line. It returns early if ctx is canceled.
-func (s *Run) readLists(ctx context.Context) error {
-	defer s.status.WatchTargets(progress.Reading, s.list.Progress)()
-	return inputs.LoadFailure(s.list.Load(ctx))
 }
 
 // judgedEvery is the interval at which the guard judges a running scan.

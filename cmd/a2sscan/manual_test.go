@@ -1,4 +1,4 @@
-package manual
+package main
 
 import (
 	"reflect"
@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/spf13/cobra"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
@@ -81,7 +83,7 @@ func TestSummaryKeys(t *testing.T) {
 // tags returns the tags of the list in a section of scan's page.
 func tags(t *testing.T, section string) (all []string) {
 	t.Helper()
-	text, err := texts.ReadFile("text/scan.md")
+	text, err := manualTexts.ReadFile("manual/scan.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,16 +125,17 @@ func jsonKeys(of reflect.Type, prefix string, keys map[string]bool) {
 // TestPage: text from the help and from the folder text is shown unchanged, and can be
 // typed as it is copied.
 func TestPage(t *testing.T) {
-	page := Page(&Command{
-		Path: "a2sscan none", Short: "Try", Long: "with --dry-run, -q and a_b*c* [x] <y> \\appid\\440\n\n  code -x 'y' ~^`\n  .z\n\n'end",
-		Groups: []Group{{Title: "Flags", Flags: []Item{{Tag: "**--map** *NAME*", Text: "…"}}}}, Example: "  a --b",
-	}, []string{"a2sscan-none", "a2sscan"})
+	c := &cobra.Command{Use: "none", Short: "Try", Example: "  a --b", Run: func(*cobra.Command, []string) {},
+		Long: "with --dry-run, -q and a_b*c* [x] <y> \\appid\\440\n\n  code -x 'y' ~^`\n  .z\n\n'end"}
+	c.Flags().String("map", "", "`NAME` …")
+	(&cobra.Command{Use: "a2sscan"}).AddCommand(c)
+	page := manPage(c, "a2sscan-none", []string{"a2sscan"}, nil)
 	for _, want := range []string{
 		".TH \"A2SSCAN-NONE\" ",
 		"\n.SH NAME\na2sscan\\-none \\- try\n",
 		`with \fB\-\-dry\-run\fP, \fB\-q\fP and a_b*c* [x] <y> \\appid\\440`,
 		".EX\n  code \\-x \\(aqy\\(aq \\(ti\\(ha\\(ga\n  .z\n",
-		"\n.TP\n\\fB\\-\\-map\\fP \\fINAME\\fP\n\\[u2026]\n",
+		"\n.TP\n\\fB\\-\\-map\\fP \\fINAME\\fP\nNAME \\[u2026]\n",
 		"\n.SH EXIT STATUS\n.TP\n\\fB0\\fP\ncomplete",
 		"\n.SH SEE ALSO\n\\fBa2sscan\\fP(1)\n",
 	} {
@@ -144,12 +147,12 @@ func TestPage(t *testing.T) {
 
 // TestExits: the pages list only exit codes that exist.
 func TestExits(t *testing.T) {
-	files, err := texts.ReadDir("text")
+	files, err := manualTexts.ReadDir("manual")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, f := range files {
-		text, err := texts.ReadFile("text/" + f.Name())
+		text, err := manualTexts.ReadFile("manual/" + f.Name())
 		if err != nil {
 			t.Fatal(err)
 		}
