@@ -3,10 +3,8 @@ package livepage
 import (
 	_ "embed"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"net/netip"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,10 +29,8 @@ type refusal struct {
 func (r refusal) Error() string { return r.why }
 
 // answer answers a request of the API with a value or an error.
-func (p *Page) answer(w http.ResponseWriter, _ *snapshot, value any, err error) {
-	code := http.StatusOK
+func (p *Page) answer(w http.ResponseWriter, _ *snapshot, code int, value any, err error) {
 	if err != nil {
-		code, err = status(err)
 		value = map[string]string{"error": err.Error()}
 	}
 	text, err := json.Marshal(value)
@@ -42,14 +38,6 @@ func (p *Page) answer(w http.ResponseWriter, _ *snapshot, value any, err error) 
 		code = http.StatusInternalServerError
 	}
 	send(w, code, "application/json", text, []byte("\n"))
-}
-
-// status returns the status of an error, and the error that the client sees.
-func status(err error) (code int, said error) {
-	if r, ok := errors.AsType[refusal](err); ok {
-		return r.code, r
-	}
-	return http.StatusInternalServerError, errors.New("the database can't be read")
 }
 
 // found is the answer to /api/servers.
@@ -61,29 +49,6 @@ type found struct {
 	Next    string    `json:"next,omitempty"` // the URL of the next page
 }
 
-// search returns the servers that a request asks for, limit if it names none.
-func (s *snapshot) search(at *url.URL, limit int) (f found, q query, err error) {
-	values := at.Query()
-	if q, err = parseQuery(values); err != nil {
-		return f, q, refusal{http.StatusBadRequest, err.Error()}
-	}
-	if !values.Has("limit") {
-		q.limit = limit
-	}
-	f.Time, f.Offset = s.Time, q.offset
-	f.Servers, f.Total = s.find(&q)
-	if end := q.offset + len(f.Servers); end < f.Total && len(f.Servers) > 0 {
-		values.Set("offset", strconv.Itoa(end))
-		f.Next = (&url.URL{Path: at.Path, RawQuery: values.Encode()}).String()
-	}
-	return f, q, nil
-}
-
-func (p *Page) apiServers(r *http.Request, s *snapshot) (any, error) {
-	f, _, err := s.search(r.URL, usualLimit)
-	return &f, err
-}
-
 // details is the answer to /api/servers/ADDR.
 type details struct {
 	*server
@@ -93,17 +58,16 @@ type details struct {
 	Answer  json.RawMessage  `json:"answer,omitempty"`
 }
 
-// eventsOfServer is how many events of a server are shown.
-const eventsOfServer = 50
+// latestEvents is how many events are shown, of all servers or of one.
+const latestEvents = 50
 
 // details returns what is known of a server.
-func (p *Page) details(r *http.Request, s *snapshot) (*details, error) {
-	at, err := netip.ParseAddrPort(r.PathValue("addr"))
-	i := slices.IndexFunc(s.servers, func(e server) bool { return e.addr == at })
-	if err != nil || i < 0 {
+func (p *Page) details(r *http.Request, s *snapshot) (d *details, err error) {
+	i := slices.IndexFunc(s.servers, func(e server) bool { return e.Addr == r.PathValue("addr") })
+	if i < 0 {
 		return nil, refusal{http.StatusNotFound, "no server with this address is watched"}
 	}
-	d := &details{server: &s.servers[i]}
+	d = &details{server: &s.servers[i]}
 	if d.History, err = p.DB.History(d.id, s.Time.Add(-uptimeFor), s.Time); err != nil {
 		return nil, err
 	}
@@ -114,7 +78,7 @@ func (p *Page) details(r *http.Request, s *snapshot) (*details, error) {
 	if share, asked := sum.Share(); asked {
 		d.Uptime = &share
 	}
-	lines, err := p.DB.EventsOf(d.addr, eventsOfServer)
+	lines, err := p.DB.EventsOf(netip.MustParseAddrPort(d.Addr), latestEvents)
 	if err != nil {
 		return nil, err
 	}
@@ -122,8 +86,6 @@ func (p *Page) details(r *http.Request, s *snapshot) (*details, error) {
 	d.Answer, err = p.DB.Answer(d.id)
 	return d, err
 }
-
-func (p *Page) apiServer(r *http.Request, s *snapshot) (any, error) { return p.details(r, s) }
 
 // event is an event as the watch printed it. Its new keys are safe to show.
 type event struct {
@@ -156,40 +118,23 @@ type news struct {
 	Last   int64   `json:"last"` // the since of the next request
 }
 
-// latestEvents is how many events an answer has if the request names no since.
-const latestEvents = 30
-
-// news returns the events after an ID; after -1 the latest.
-func (p *Page) news(since int64) (n news, err error) {
+// news returns the events after an ID; without one the latest.
+func (p *Page) news(since string) (n news, err error) {
 	limit := mostLimit
-	if since < 0 {
+	if since == "" {
 		limit = latestEvents
-		if since, err = p.DB.LastID(); err != nil {
-			return n, err
-		}
-		since = max(0, since-latestEvents)
+		n.Last, err = p.DB.LastID()
+		n.Last = max(0, n.Last-latestEvents)
+	} else if n.Last, err = strconv.ParseInt(since, 10, 64); err != nil || n.Last < 0 {
+		err = refusal{http.StatusBadRequest, "since is no ID of an event"}
 	}
-	lines, err := p.DB.Since(since, limit)
-	n = news{newEvents(lines), since}
+	if err != nil {
+		return n, err
+	}
+	lines, err := p.DB.Since(n.Last, limit)
+	n.Events = newEvents(lines)
 	if len(lines) > 0 {
 		n.Last = lines[len(lines)-1].ID
 	}
 	return n, err
-}
-
-func (p *Page) apiEvents(r *http.Request, _ *snapshot) (any, error) {
-	since := int64(-1)
-	if text := r.URL.Query().Get("since"); text != "" {
-		var err error
-		if since, err = strconv.ParseInt(text, 10, 64); err != nil || since < 0 {
-			return nil, refusal{http.StatusBadRequest, "since is no ID of an event"}
-		}
-	}
-	return p.news(since)
-}
-
-func (p *Page) apiStats(_ *http.Request, s *snapshot) (any, error) { return &s.numbers, nil }
-
-func (p *Page) apiHistory(_ *http.Request, s *snapshot) (any, error) {
-	return map[string]*series{"day": p.history.day(s.Time), "month": p.history.month(s.Time)}, nil
 }

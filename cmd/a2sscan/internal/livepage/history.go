@@ -97,12 +97,12 @@ func (h *history) series(now time.Time, span, step, gap time.Duration) *series {
 	return s
 }
 
-func (h *history) day(now time.Time) *series {
-	return h.series(now, 24*time.Hour, 5*time.Minute, 2*time.Hour)
-}
-
-func (h *history) month(now time.Time) *series {
-	return h.series(now, month, 3*time.Hour, 48*time.Hour)
+// pages returns the last day and month, in steps that suit a page.
+func (h *history) pages(now time.Time) map[string]*series {
+	return map[string]*series{
+		"day":   h.series(now, 24*time.Hour, 5*time.Minute, 2*time.Hour),
+		"month": h.series(now, month, 3*time.Hour, 48*time.Hour),
+	}
 }
 
 func tenths(v float64) *float64 {

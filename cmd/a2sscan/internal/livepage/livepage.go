@@ -2,12 +2,14 @@ package livepage
 
 import (
 	"context"
+	"errors"
 	"net/http"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
@@ -30,7 +32,6 @@ type Page struct {
 	Options
 	site    *metrics.Site
 	latest  atomic.Pointer[snapshot] // nil: the servers are not known yet
-	seen    chan struct{}            // holds an element if somebody has seen the latest
 	history history
 	cancel  context.CancelFunc
 	ended   sync.WaitGroup
@@ -42,10 +43,7 @@ const connections = 128
 
 // Open listens, and answers that the watch has not begun until Show is called.
 func Open(t *console.Terminal, o Options) (p *Page, err error) {
-	p = &Page{Options: o, seen: make(chan struct{}, 1)}
-	for i := range p.Names {
-		p.Names[i] = strings.ToLower(p.Names[i])
-	}
+	p = &Page{Options: o}
 	p.site, err = metrics.OpenSite(metrics.SiteOptions{
 		Flag: "--listen", Address: o.Address, Connections: connections, Names: p.Names, Anywhere: true, Log: t.Log,
 	}, p.routes())
@@ -70,43 +68,26 @@ func (p *Page) Show(source Source, t *console.Terminal) {
 	p.ended.Go(func() { p.refresh(ctx, source) })
 }
 
-// A snapshot serves for a second, or longer if it takes long to make: it may cost a
-// processor a twentieth of its time. While nobody looks, there is one a minute.
-const (
-	fresh = time.Second
-	share = 20
-)
+// fresh is how long a snapshot serves, or longer if it takes long to make: it may cost a
+// processor a fiftieth of its time.
+const fresh = time.Second
 
 // refresh makes snapshots until ctx is done, and takes one a minute into the history.
 func (p *Page) refresh(ctx context.Context, source Source) {
-	v, minute := viewer{source: source}, time.NewTicker(time.Minute)
-	defer minute.Stop()
-	for {
+	v, minute := viewer{source: source}, time.Now()
+	for ctx.Err() == nil {
 		start := time.Now()
-		p.latest.Store(v.make(start))
-		select {
-		case <-time.After(max(fresh, share*time.Since(start))):
-		case <-ctx.Done():
-			return
-		}
-		select {
-		case <-p.seen:
-		case <-minute.C:
-			s := source.Status()
+		s := v.make(start)
+		p.latest.Store(s)
+		if start.Sub(minute) >= time.Minute {
+			minute = start
 			p.history.add(point{s.Time.Unix(), float64(s.Up), float64(s.People)})
+		}
+		select {
+		case <-time.After(max(fresh, 50*time.Since(start))):
 		case <-ctx.Done():
-			return
 		}
 	}
-}
-
-// see returns the latest snapshot, and has the next one made.
-func (p *Page) see() *snapshot {
-	select {
-	case p.seen <- struct{}{}:
-	default:
-	}
-	return p.latest.Load()
 }
 
 // Close ends the site. The database may be closed afterwards.
@@ -118,31 +99,44 @@ func (p *Page) Close() {
 	p.ended.Wait()
 }
 
-// longestURL is the longest URL that is read, in bytes.
-const longestURL = 2000
-
 // routes returns the handler of all requests.
 func (p *Page) routes() http.Handler {
 	mux := http.NewServeMux()
-	handle := func(pattern string, answer func(*http.Request, *snapshot) (any, error), send func(http.ResponseWriter, *snapshot, any, error)) {
+	type sender func(w http.ResponseWriter, s *snapshot, code int, value any, err error)
+	handle := func(pattern string, answer func(*http.Request, *snapshot) (any, error), send sender) {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-			s := p.see()
+			s := p.latest.Load()
 			if s == nil {
 				w.Header().Set("Retry-After", "5")
 				http.Error(w, "a2sscan: the watch has not begun: it reads its list", http.StatusServiceUnavailable)
 				return
 			}
+			code := http.StatusOK
 			value, err := answer(r, s)
-			send(w, s, value, err)
+			if refused, ok := errors.AsType[refusal](err); ok {
+				code = refused.code
+			} else if err != nil {
+				code, err = http.StatusInternalServerError, errors.New("the database can't be read")
+			}
+			send(w, s, code, value, err)
 		})
 	}
 	handle("GET /{$}", p.index, p.show)
 	handle("GET /server/{addr}", p.serverPage, p.show)
-	handle("GET /api/servers", p.apiServers, p.answer)
-	handle("GET /api/servers/{addr}", p.apiServer, p.answer)
-	handle("GET /api/events", p.apiEvents, p.answer)
-	handle("GET /api/stats", p.apiStats, p.answer)
-	handle("GET /api/history", p.apiHistory, p.answer)
+	handle("GET /api/servers", func(r *http.Request, s *snapshot) (any, error) {
+		f, _, err := s.search(r.URL)
+		return &f, err
+	}, p.answer)
+	handle("GET /api/servers/{addr}", func(r *http.Request, s *snapshot) (any, error) {
+		return p.details(r, s)
+	}, p.answer)
+	handle("GET /api/events", func(r *http.Request, _ *snapshot) (any, error) {
+		return p.news(r.URL.Query().Get("since"))
+	}, p.answer)
+	handle("GET /api/stats", func(_ *http.Request, s *snapshot) (any, error) { return &s.numbers, nil }, p.answer)
+	handle("GET /api/history", func(_ *http.Request, s *snapshot) (any, error) {
+		return p.history.pages(s.Time), nil
+	}, p.answer)
 	mux.HandleFunc("GET /api/schema", func(w http.ResponseWriter, _ *http.Request) {
 		send(w, http.StatusOK, "application/schema+json", []byte(schema))
 	})
@@ -160,10 +154,6 @@ func (p *Page) routes() http.Handler {
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cache-Control", "no-store")
-		if len(r.URL.RequestURI()) > longestURL {
-			http.Error(w, "a2sscan: the URL is too long", http.StatusRequestURITooLong)
-			return
-		}
 		mux.ServeHTTP(w, r)
 	})
 }
@@ -171,12 +161,7 @@ func (p *Page) routes() http.Handler {
 // send writes an answer. It comes whole from memory, so that a slow client holds nothing but
 // these bytes, and of a page only the part that other pages do not share.
 func send(w http.ResponseWriter, code int, kind string, parts ...[]byte) {
-	length := 0
-	for _, part := range parts {
-		length += len(part)
-	}
 	w.Header().Set("Content-Type", kind)
-	w.Header().Set("Content-Length", strconv.Itoa(length))
 	w.WriteHeader(code)
 	for _, part := range parts {
 		_, _ = w.Write(part)
@@ -186,33 +171,33 @@ func send(w http.ResponseWriter, code int, kind string, parts ...[]byte) {
 // values returns the numbers of the watch for Prometheus. Texts of servers are no labels: a
 // game that this program does not know is "other".
 func (p *Page) values() (all []metrics.Value) {
-	s := p.see()
+	s := p.latest.Load()
 	if s == nil {
 		return nil
 	}
-	add := func(name, help string, number float64, labels ...string) {
+	add := func(name, help string, number float64, labels prometheus.Labels) {
 		all = append(all, metrics.Value{Name: "a2sscan_watch_" + name, Help: help, Number: number, Labels: labels})
 	}
 	for status, n := range map[watchdb.Status]int{watchdb.Up: s.Up, watchdb.Down: s.Down, silent: s.Silent, watchdb.Unknown: s.Unknown} {
-		add("servers", "Servers that are watched, by status.", float64(n), "status", string(status))
+		add("servers", "Servers that are watched, by status.", float64(n), prometheus.Labels{"status": string(status)})
 	}
-	add("people", "People on the servers that are up.", float64(s.People))
-	add("places", "Places for people on the servers that are up.", float64(s.Places))
-	add("blind", "Whether most servers are silent at once, so that none is called down.", map[bool]float64{true: 1}[s.Blind])
-	add("interval_seconds", "How often each server is to be asked.", s.Interval)
-	add("cycle_seconds", "How long the latest cycle through all servers took; 0: none is complete.", s.Cycle)
-	add("events_total", "Events since the watch began.", float64(s.Events))
+	add("people", "People on the servers that are up.", float64(s.People), nil)
+	add("places", "Places for people on the servers that are up.", float64(s.Places), nil)
+	add("blind", "Whether most servers are silent at once, so that none is called down.", map[bool]float64{true: 1}[s.Blind], nil)
+	add("interval_seconds", "How often each server is to be asked.", s.Interval, nil)
+	add("cycle_seconds", "How long the latest cycle through all servers took; 0: none is complete.", s.Cycle, nil)
+	add("events_total", "Events since the watch began.", float64(s.Events), nil)
 	for i, direction := range []string{"sent", "received"} {
-		add("datagrams_total", "Datagrams of the watch.", float64(s.datagrams[i]), "direction", direction)
+		add("datagrams_total", "Datagrams of the watch.", float64(s.datagrams[i]), prometheus.Labels{"direction": direction})
 	}
-	other := group{Up: s.Up, People: s.People}
-	game := func(id string, g *group) {
-		add("game_servers", "Servers that are up, by game.", float64(g.Up), "game", id)
-		add("game_people", "People on the servers that are up, by game.", float64(g.People), "game", id)
+	other := sums{Up: s.Up, People: s.People}
+	game := func(id string, g *sums) {
+		add("game_servers", "Servers that are up, by game.", float64(g.Up), prometheus.Labels{"game": id})
+		add("game_people", "People on the servers that are up, by game.", float64(g.People), prometheus.Labels{"game": id})
 	}
 	for _, g := range s.Games {
 		if g.ID != "" && !strings.Contains(g.ID, ":") { // app:730 and folder:cstrike are what the server says
-			game(g.ID, g)
+			game(g.ID, &g.sums)
 			other.Up, other.People = other.Up-g.Up, other.People-g.People
 		}
 	}

@@ -28,37 +28,36 @@ var (
 	//go:embed page.js
 	pageScript string
 
-	style, script = withShared()
+	style, script = report.Style + pageStyle, report.Charts + pageScript
 	layout        = template.Must(template.New("").Funcs(template.FuncMap{
-		"ago":    func(now, at time.Time) string { return console.RoughDuration(max(0, now.Sub(at))) },
-		"clock":  func(t time.Time) string { return t.UTC().Format("2 Jan 15:04:05") },
-		"rough":  rough,
-		"number": func(n int) string { return console.Grouped(uint64(n)) },
-		"word":   func(s watchdb.Status) string { return cmp.Or(statusWords[s], string(s)) },
+		"ago":     func(now, at time.Time) string { return console.RoughDuration(max(0, now.Sub(at))) },
+		"clock":   func(t time.Time) string { return t.UTC().Format("2 Jan 15:04:05") },
+		"percent": percent, "rough": rough,
+		"orders":   func() []string { return orders },
+		"statuses": func() []watchdb.Status { return statuses },
+		"number":   func(n int) string { return console.Grouped(uint64(n)) },
+		"word":     func(s watchdb.Status) string { return cmp.Or(statusWords[s], string(s)) },
 	}).Parse(pageLayout))
 
 	// top and bottom are the same in all pages, and most of a page.
 	top, bottom = rendered("top", template.CSS(style)), rendered("bottom", template.JS(script))
 )
 
-// withShared returns the style and the script of the pages. They begin with those of a report.
-func withShared() (style, script string) {
-	style, script = report.Shared()
-	return style + pageStyle, script + pageScript
+// making is for one page at a time: that needs much more memory than the page that it makes.
+var making struct {
+	sync.Mutex
+	bytes.Buffer
 }
-
-// buffers are for making pages, which needs more memory than the pages.
-var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
 // rendered returns what a template makes of data. The templates do not fail.
 func rendered(name string, data any) []byte {
-	b := buffers.Get().(*bytes.Buffer)
-	defer buffers.Put(b)
-	b.Reset()
-	if err := layout.ExecuteTemplate(b, name, data); err != nil {
+	making.Lock()
+	defer making.Unlock()
+	making.Reset()
+	if err := layout.ExecuteTemplate(&making, name, data); err != nil {
 		panic(err)
 	}
-	return bytes.Clone(b.Bytes())
+	return bytes.Clone(making.Bytes())
 }
 
 // view is the data of the pages.
@@ -67,20 +66,15 @@ type view struct {
 	Title, Program string
 	*numbers
 	Charts []timeline
-	News   news
 
 	// Of the page of all servers:
-	Full          string // share of the places that are taken
-	Query         query
-	Orders        []string // that Query may have; likewise Statuses
-	Statuses      []watchdb.Status
-	Found         found
-	From, To      int
-	Back, Forward string // URLs of the pages before and after; "": none
+	Query query
+	Found found
+	Back  string // URL of the page before; "": none
+	News  news
 
 	// Of the page of a server:
 	Server *details
-	Uptime string // "": it was never asked
 	Bars   []bar
 	Answer string
 
@@ -88,13 +82,10 @@ type view struct {
 }
 
 // show answers a request of a page with a view or an error.
-func (p *Page) show(w http.ResponseWriter, s *snapshot, value any, err error) {
-	v, code := &view{page: "failure"}, http.StatusOK
-	if err == nil {
-		v = value.(*view)
-	} else {
-		code, err = status(err)
-		v.Why = err.Error()
+func (p *Page) show(w http.ResponseWriter, s *snapshot, code int, value any, err error) {
+	v, _ := value.(*view)
+	if err != nil {
+		v = &view{page: "failure", Why: err.Error()}
 	}
 	v.Title, v.Program, v.numbers = cmp.Or(v.Title, p.Title), "a2sscan "+p.Build.Version, &s.numbers
 	send(w, code, "text/html; charset=utf-8", top, rendered(v.page, v), bottom)
@@ -105,9 +96,7 @@ func percent(share float64) string { return fmt.Sprintf("%.2f%%", 100*share) }
 // timeline is a chart, in the form that the shared script reads.
 type timeline struct {
 	Heading string  `json:"-"`
-	Unit    string  `json:"unit"`
-	Clock   bool    `json:"clock"` // show times, not only dates
-	From    int64   `json:"from"`  // the time that the chart covers, which its heading names
+	From    int64   `json:"from"` // the time that the chart covers, which its heading names
 	To      int64   `json:"to"`
 	Times   []int64 `json:"nights"`
 	Series  []line  `json:"series"`
@@ -137,33 +126,24 @@ func (t *timeline) Rows() (rows [][]string) {
 }
 
 func (p *Page) index(r *http.Request, s *snapshot) (any, error) {
-	f, q, err := s.search(r.URL, mostLimit)
+	f, q, err := s.search(r.URL)
 	if err != nil {
 		return nil, err
 	}
-	v := &view{
-		page: "index", Query: q, Orders: orders, Statuses: statuses,
-		Found: f, From: min(q.offset+1, f.Total), To: q.offset + len(f.Servers), Forward: f.Next,
-	}
+	v := &view{page: "index", Query: q, Found: f}
 	if q.offset > 0 {
 		values := r.URL.Query()
 		values.Set("offset", strconv.Itoa(max(0, q.offset-q.limit)))
 		v.Back = (&url.URL{Path: "/", RawQuery: values.Encode()}).String()
 	}
-	if s.Places > 0 {
-		v.Full = percent(float64(s.People) / float64(s.Places))
-	}
-	for _, one := range []struct {
-		name string
-		*series
-	}{{"24 hours", p.history.day(s.Time)}, {"30 days", p.history.month(s.Time)}} {
-		chart := timeline{Clock: true, From: one.From, To: one.To, Times: one.Times}
-		for _, l := range []line{{"Players", "--s0", one.People}, {"Servers up", "--s2", one.Up}} {
-			chart.Heading, chart.Series = l.Name+", last "+one.name, []line{l}
-			v.Charts = append(v.Charts, chart)
+	all := p.history.pages(s.Time)
+	for _, past := range []*series{all["day"], all["month"]} {
+		for _, l := range []line{{"Players", "--s0", past.People}, {"Servers up", "--s2", past.Up}} {
+			heading := l.Name + ", last " + rough(float64(past.To-past.From))
+			v.Charts = append(v.Charts, timeline{heading, past.From, past.To, past.Times, []line{l}})
 		}
 	}
-	v.News, err = p.news(-1)
+	v.News, err = p.news("")
 	slices.Reverse(v.News.Events)
 	return v, err
 }
@@ -174,11 +154,8 @@ func (p *Page) serverPage(r *http.Request, s *snapshot) (any, error) {
 		return nil, err
 	}
 	v := &view{
-		page: "server", Title: cmp.Or(d.Name, d.Addr), Server: d, News: news{Events: d.Events},
+		page: "server", Title: cmp.Or(d.Name, d.Addr), Server: d,
 		Bars: bars(d.History, s.Time), Charts: []timeline{peopleChart(d.History, s.Time)},
-	}
-	if d.Uptime != nil {
-		v.Uptime = percent(*d.Uptime)
 	}
 	var pretty bytes.Buffer
 	if len(d.Answer) > 0 && json.Indent(&pretty, d.Answer, "", "  ") == nil {
@@ -192,41 +169,39 @@ func (p *Page) serverPage(r *http.Request, s *snapshot) (any, error) {
 // peopleChart returns a chart of the people on a server, with gaps where it was down or
 // nobody asked. It covers what is known, rounded up to a day, a week, a month or 90 days.
 func peopleChart(history []watchdb.Period, now time.Time) timeline {
-	const day = 24 * time.Hour
-	names := map[time.Duration]string{day: "24 hours", 7 * day: "7 days", month: "30 days", uptimeFor: "90 days"}
-	span := day
-	for _, longer := range []time.Duration{7 * day, month, uptimeFor} {
+	span := 24 * time.Hour
+	for _, longer := range []time.Duration{7 * 24 * time.Hour, month, uptimeFor} {
 		if len(history) > 0 && now.Sub(history[0].Time) > span {
 			span = longer
 		}
 	}
 	chart := timeline{
-		Heading: "Players, last " + names[span], Clock: true, From: now.Add(-span).Unix(), To: now.Unix(),
+		Heading: "Players, last " + rough(span.Seconds()), From: now.Add(-span).Unix(), To: now.Unix(),
 		Series: []line{{Name: "Mean", Color: "--s0"}, {Name: "Most", Color: "--rest"}},
 	}
-	add := func(at time.Time, mean, most *float64) {
+	add := func(at time.Time, people *watchdb.People) {
+		values := [2]*float64{}
+		if people != nil {
+			values = [2]*float64{tenths(people.Mean), tenths(float64(people.Max))}
+		}
 		chart.Times = append(chart.Times, at.Unix())
-		chart.Series[0].Values = append(chart.Series[0].Values, mean)
-		chart.Series[1].Values = append(chart.Series[1].Values, most)
+		for i := range values {
+			chart.Series[i].Values = append(chart.Series[i].Values, values[i])
+		}
 	}
 	end := time.Time{} // of the period before
 	for _, one := range history {
 		if one.Time.After(end) && !end.IsZero() {
-			add(end, nil, nil)
+			add(end, nil)
 		}
-		if n := one.People; n != nil {
-			most := float64(n.Max)
-			add(one.Time, tenths(n.Mean), &most)
-		} else {
-			add(one.Time, nil, nil)
-		}
+		add(one.Time, one.People)
 		end = one.Time.Add(time.Duration(one.Hours) * time.Hour)
 	}
 	return chart
 }
 
 // bar is a day in the picture of the uptime.
-type bar struct{ X, Class, Date, Share string }
+type bar struct{ Class, Date, Share string }
 
 // bars returns the last 90 days, the last of which is today.
 func bars(history []watchdb.Period, now time.Time) (bars []bar) {
@@ -239,10 +214,7 @@ func bars(history []watchdb.Period, now time.Time) (bars []bar) {
 		}
 	}
 	for i := range sums {
-		b := bar{
-			fmt.Sprintf("%.3f%%", 100*float64(i)/float64(days)), "none",
-			first.AddDate(0, 0, i).Format(time.DateOnly), "unseen",
-		}
+		b := bar{"none", first.AddDate(0, 0, i).Format(time.DateOnly), "unseen"}
 		if share, asked := sums[i].Share(); asked {
 			b.Share, b.Class = percent(share), "less"
 			if share >= 0.999 {

@@ -2,12 +2,10 @@ package livepage
 
 import (
 	"cmp"
-	"errors"
 	"iter"
 	"math"
-	"net/netip"
+	"net/http"
 	"net/url"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,7 +31,6 @@ type texts struct {
 	Version  string `json:"version,omitempty"`
 
 	id     int64
-	addr   netip.AddrPort
 	game   unique.Handle[string] // Game as a key, which is faster than the string
 	from   *census.Server        // which they are made from
 	search string                // all of them in lower case
@@ -67,15 +64,19 @@ var statusWords = map[watchdb.Status]string{silent: "no answer yet", watchdb.Unk
 // The orders of servers; the first is the default.
 var orders = []string{"people", "name", "status"}
 
+// sums are numbers of servers, and of those that are up.
+type sums struct {
+	Servers int `json:"servers"`
+	Up      int `json:"up"`
+	People  int `json:"people"`
+	Places  int `json:"places"`
+}
+
 // group is a game in a snapshot, and in the API.
 type group struct {
-	ID      string `json:"id"`
-	Name    string `json:"name"`
-	Servers int    `json:"servers"`
-	Up      int    `json:"up"`
-	People  int    `json:"people"`
-	Places  int    `json:"places"`
-
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	sums
 	members []int32 // the places of its servers in snapshot.servers, by people
 }
 
@@ -87,20 +88,17 @@ type notice struct {
 
 // numbers are those of a snapshot, and the answer to /api/stats.
 type numbers struct {
-	Time     time.Time `json:"time"`
-	Servers  int       `json:"servers"`
-	Up       int       `json:"up"`
-	Down     int       `json:"down"`
-	Silent   int       `json:"silent"`
-	Unknown  int       `json:"unknown"`
-	People   int       `json:"people"`
-	Places   int       `json:"places"`
-	Blind    bool      `json:"blind"`
-	Notices  []notice  `json:"notices"`
-	Interval float64   `json:"interval_s"`        // how often each server is asked
-	Cycle    float64   `json:"cycle_s,omitempty"` // how long the latest cycle took
-	Events   uint64    `json:"events"`            // since the watch began
-	Games    []*group  `json:"games"`             // by people
+	Time time.Time `json:"time"`
+	sums
+	Down     int      `json:"down"`
+	Silent   int      `json:"silent"`
+	Unknown  int      `json:"unknown"`
+	Blind    bool     `json:"blind"`
+	Notices  []notice `json:"notices"`
+	Interval float64  `json:"interval_s"`        // how often each server is asked
+	Cycle    float64  `json:"cycle_s,omitempty"` // how long the latest cycle took
+	Events   uint64   `json:"events"`            // since the watch began
+	Games    []*group `json:"games"`             // by people
 }
 
 // snapshot is what all requests of a second see. Nobody changes it.
@@ -129,18 +127,18 @@ type viewer struct {
 // mostGames is how many games are listed.
 const mostGames = 200
 
-// make reads the watch. It often lets requests run, which may not wait until it is done.
+// make reads the watch.
 func (v *viewer) make(now time.Time) *snapshot {
 	st := v.source.Status()
-	s := &snapshot{games: map[unique.Handle[string]]*group{}, datagrams: [2]uint64{st.Sent, st.Received}}
+	s := &snapshot{
+		games: map[unique.Handle[string]]*group{}, servers: make([]server, 0, len(v.texts)),
+		datagrams: [2]uint64{st.Sent, st.Received},
+	}
 	s.numbers = numbers{
 		Time: now.UTC().Truncate(time.Second), Blind: st.Blind, Interval: st.Every, Cycle: st.Took,
 		Events: st.Events, Games: []*group{},
 	}
 	renamed := v.latest == nil
-	if !renamed {
-		s.servers = make([]server, 0, len(v.latest.servers))
-	}
 	for row := range v.source.Rows() {
 		for int(row.ID) >= len(v.texts) {
 			v.texts = append(v.texts, nil)
@@ -159,7 +157,6 @@ func (v *viewer) make(now time.Time) *snapshot {
 			e.Status = silent
 		}
 		s.servers = append(s.servers, e)
-		s.yield(len(s.servers))
 	}
 	s.byPeople = s.sorted(func(e *server) uint64 { return uint64(math.MaxInt32 - e.People) })
 	s.byStatus = sync.OnceValue(func() []int32 {
@@ -173,9 +170,8 @@ func (v *viewer) make(now time.Time) *snapshot {
 	} else {
 		s.byName = v.latest.byName
 	}
-	for n, i := range s.byPeople {
+	for _, i := range s.byPeople {
 		s.add(i)
-		s.yield(n)
 	}
 	slices.SortFunc(s.Games, func(a, b *group) int {
 		return cmp.Or(cmp.Compare(b.People, a.People), cmp.Compare(b.Up, a.Up), strings.Compare(a.ID, b.ID))
@@ -184,13 +180,6 @@ func (v *viewer) make(now time.Time) *snapshot {
 	s.Notices = s.notices()
 	v.latest = s
 	return s
-}
-
-// yield lets requests run after every thousandth server.
-func (s *snapshot) yield(n int) {
-	if n%1000 == 0 {
-		runtime.Gosched()
-	}
 }
 
 // sorted returns the places of all servers in the order of a key.
@@ -215,17 +204,18 @@ func (s *snapshot) add(i int32) {
 		g = &group{ID: e.Game, Name: e.GameName}
 		s.games[e.game], s.Games = g, append(s.Games, g)
 	}
-	s.Servers, g.Servers, g.members = s.Servers+1, g.Servers+1, append(g.members, i)
+	g.members = append(g.members, i)
+	for _, to := range []*sums{&s.sums, &g.sums} {
+		if to.Servers++; e.Status == watchdb.Up {
+			to.Up, to.People, to.Places = to.Up+1, to.People+int(max(e.People, 0)), to.Places+int(max(e.Places, 0))
+		}
+	}
 	switch e.Status {
-	case watchdb.Up:
-		people, places := int(max(e.People, 0)), int(max(e.Places, 0))
-		s.Up, s.People, s.Places = s.Up+1, s.People+people, s.Places+places
-		g.Up, g.People, g.Places = g.Up+1, g.People+people, g.Places+places
 	case watchdb.Down:
 		s.Down++
 	case silent:
 		s.Silent++
-	default:
+	case watchdb.Unknown:
 		s.Unknown++
 	}
 }
@@ -239,11 +229,7 @@ func (n *numbers) notices() (all []notice) {
 	case n.Blind:
 		all = append(all, notice{"bad", "Most servers are silent at once: this watch may have lost its network"})
 	case n.Down > 0:
-		level := "warn"
-		if n.Down*10 >= n.Servers {
-			level = "bad"
-		}
-		add(level, n.Down, " down")
+		add(map[bool]string{true: "bad", false: "warn"}[n.Down*10 >= n.Servers], n.Down, " down")
 	case n.Up == n.Servers:
 		all = append(all, notice{"good", "All " + console.Plural(n.Servers, "server") + " up"})
 	}
@@ -271,7 +257,7 @@ const (
 )
 
 func newTexts(row *watch.Row) *texts {
-	t := &texts{id: row.ID, addr: row.Addr, Addr: row.Addr.String(), from: row.Known}
+	t := &texts{id: row.ID, Addr: row.Addr.String(), from: row.Known}
 	if k := row.Known; k != nil {
 		t.Name, t.Map = report.Shown(k.Name, longName), report.Shown(k.Map, longWord)
 		t.Version, t.Game = report.Shown(k.Version, longWord), report.Shown(k.Game, longWord)
@@ -297,35 +283,36 @@ const (
 	longestText = 200
 )
 
-// parseQuery reads the parameters of a request.
-func parseQuery(values url.Values) (q query, err error) {
+// search returns the servers that a request asks for.
+func (s *snapshot) search(at *url.URL) (f found, q query, err error) {
+	values := at.Query()
 	q = query{
 		Text: values.Get("q"), Game: values.Get("game"), Status: watchdb.Status(values.Get("status")),
 		Order: cmp.Or(values.Get("sort"), orders[0]), limit: usualLimit,
 	}
 	q.words = strings.Fields(strings.ToLower(q.Text))
+	why := ""
 	for name, to := range map[string]*int{"offset": &q.offset, "limit": &q.limit} {
-		if s := values.Get(name); s != "" {
-			if *to, err = strconv.Atoi(s); err != nil || *to < 0 {
-				return q, errors.New(name + " is no number")
+		if text := values.Get(name); text != "" {
+			if *to, err = strconv.Atoi(text); err != nil || *to < 0 {
+				why = name + " is no number"
 			}
 		}
 	}
 	switch {
+	case why != "":
 	case len(q.Text) > longestText:
-		return q, errors.New("q is too long")
+		why = "q is too long"
 	case q.Status != "" && !slices.Contains(statuses, q.Status):
-		return q, errors.New("status is up, down, silent or unknown")
+		why = "status is up, down, silent or unknown"
 	case !slices.Contains(orders, q.Order):
-		return q, errors.New("sort is " + strings.Join(orders, ", "))
+		why = "sort is " + strings.Join(orders, ", ")
 	case q.limit < 1 || q.limit > mostLimit:
-		return q, errors.New("limit is 1 to " + strconv.Itoa(mostLimit))
+		why = "limit is 1 to " + strconv.Itoa(mostLimit)
 	}
-	return q, nil
-}
-
-// find returns the part of the servers that q asks for, and how many there are in all.
-func (s *snapshot) find(q *query) (part []*server, total int) {
+	if why != "" {
+		return f, q, refusal{http.StatusBadRequest, why}
+	}
 	candidates, game := s.byPeople, q.Game
 	switch {
 	case q.Order == "name":
@@ -347,10 +334,14 @@ func (s *snapshot) find(q *query) (part []*server, total int) {
 		}
 		candidates = slices.DeleteFunc(slices.Clone(candidates), func(i int32) bool { return !matches[i] })
 	}
-	first := min(q.offset, len(candidates))
-	part = []*server{}
-	for _, i := range candidates[first:min(first+q.limit, len(candidates))] {
-		part = append(part, &s.servers[i])
+	f = found{s.Time, len(candidates), q.offset, []*server{}, ""}
+	first := min(q.offset, f.Total)
+	for _, i := range candidates[first:min(first+q.limit, f.Total)] {
+		f.Servers = append(f.Servers, &s.servers[i])
 	}
-	return part, len(candidates)
+	if end := q.offset + len(f.Servers); end < f.Total && len(f.Servers) > 0 {
+		values.Set("offset", strconv.Itoa(end))
+		f.Next = (&url.URL{Path: at.Path, RawQuery: values.Encode()}).String()
+	}
+	return f, q, nil
 }

@@ -115,7 +115,7 @@ func (m *Server) counters() (all []Value) {
 				v.Number /= 1e6
 			}
 			if row.Label != "" {
-				v.Labels = []string{row.Label, cmp.Or(word, row.Name)}
+				v.Labels = prometheus.Labels{row.Label: cmp.Or(word, row.Name)}
 			}
 			all = append(all, v)
 		})

@@ -108,7 +108,8 @@ func ownHost(h http.Handler, names []string, anywhere bool) http.Handler {
 		if err != nil {
 			host = strings.Trim(r.Host, "[]")
 		}
-		own := host == "localhost" || net.ParseIP(host) != nil || slices.Contains(names, strings.ToLower(host))
+		own := host == "localhost" || net.ParseIP(host) != nil ||
+			slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, host) })
 		if (anywhere || at != nil && at.IP.IsLoopback()) && !own {
 			http.Error(w, "a2sscan: not a name of this server: use its address, or localhost", http.StatusMisdirectedRequest)
 			return

@@ -16,7 +16,7 @@ import (
 type Value struct {
 	Name, Help string
 	Number     float64
-	Labels     []string // names, each followed by its value: words of this program
+	Labels     prometheus.Labels // words of this program
 }
 
 // scrapesAtOnce is the maximum number of concurrent scrapes. It limits the cost of
@@ -35,7 +35,7 @@ func newRegistry(build ledger.Build, read func() []Value, others ...prometheus.C
 	r.MustRegister(values(func() []Value {
 		return append(read(), Value{
 			Name: "a2sscan_build_info", Help: "1, for the program that the labels tell of.", Number: 1,
-			Labels: []string{"version", build.Version, "commit", build.Commit, "goversion", runtime.Version()},
+			Labels: prometheus.Labels{"version": build.Version, "commit": build.Commit, "goversion": runtime.Version()},
 		})
 	}), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	r.MustRegister(others...)
@@ -55,10 +55,6 @@ func (v values) Collect(to chan<- prometheus.Metric) {
 		if strings.HasSuffix(n.Name, "_total") {
 			kind = prometheus.CounterValue
 		}
-		var names, labels []string
-		for i := 0; i < len(n.Labels); i += 2 {
-			names, labels = append(names, n.Labels[i]), append(labels, n.Labels[i+1])
-		}
-		to <- prometheus.MustNewConstMetric(prometheus.NewDesc(n.Name, n.Help, names, nil), kind, n.Number, labels...)
+		to <- prometheus.MustNewConstMetric(prometheus.NewDesc(n.Name, n.Help, nil, n.Labels), kind, n.Number)
 	}
 }

@@ -65,8 +65,8 @@ const charts = (() => {
       width: plot.clientWidth, height: 220, tzDate: s => uPlot.tzDate(new Date(s * 1000), "Etc/UTC"),
       scales: { x: { range }, y: { range: (u, low, high) => [0, data.unit === "%" ? 100 : Math.max(high * 1.05, 1)] } },
       axes: [{ ...axis, values: ticks }, { ...axis, size: 62, values: (u, all) => all.map(v => v >= 1e4 ? v / 1e3 + "k" : v + (data.unit === "%" ? "%" : "")) }],
-      series: [{ value: (u, v) => v == null ? "–" : date(v, data.clock) }, ...data.series.map(s => ({
-        label: s.name, stroke: () => css(s.color), width: 2, value: (u, v) => grouped(v) + (v == null ? "" : data.unit),
+      series: [{ value: (u, v) => v == null ? "–" : date(v, data.to) }, ...data.series.map(s => ({
+        label: s.name, stroke: () => css(s.color), width: 2, value: (u, v) => grouped(v) + (v == null ? "" : data.unit || ""),
       }))],
       hooks: { init: [u => { if (data.to) u.span = [data.from, data.to]; }], draw: [warnings(data.low || [])] },
     }, [data.nights, ...data.series.map(s => s.values)], plot);

@@ -43,10 +43,13 @@ type Before struct {
 //go:embed page.html page.css charts.js page.js uplot/uPlot.iife.min.js uplot/uPlot.min.css
 var files embed.FS
 
+// Style and Charts are the style and the script that every page of the program begins with.
+// The script draws each element of the class plot, which contains a timeline as JSON, and
+// adds the chart to the array charts.
 var (
-	style  = mustRead("uplot/uPlot.min.css") + mustRead("page.css")
-	charts = mustRead("uplot/uPlot.iife.min.js") + mustRead("charts.js")
-	script = charts + mustRead("page.js")
+	Style  = mustRead("uplot/uPlot.min.css") + mustRead("page.css")
+	Charts = mustRead("uplot/uPlot.iife.min.js") + mustRead("charts.js")
+	script = Charts + mustRead("page.js")
 	layout = template.Must(template.New("").Funcs(functions).ParseFS(files, "page.html"))
 )
 
@@ -59,16 +62,11 @@ func mustRead(name string) string {
 	return string(text)
 }
 
-// Shared returns the style and the script that every page of the program begins with: the
-// script draws each element of the class plot, which contains a timeline as JSON, and adds
-// the chart to the array charts.
-func Shared() (css, javascript string) { return style, charts }
-
 // policy returns the page's Content-Security-Policy. It allows data URLs for
 // images, because the page has an empty one as its icon. Otherwise browsers would
 // request an icon from a server.
 func policy() string {
-	return "default-src 'none'; script-src " + Hash(script) + "; style-src " + Hash(style) +
+	return "default-src 'none'; script-src " + Hash(script) + "; style-src " + Hash(Style) +
 		"; img-src data:; base-uri 'none'; form-action 'none'"
 }
 
@@ -138,7 +136,7 @@ func newPage(in *Input) *page {
 	s := in.Stats
 	names := gameNames(s)
 	return &page{
-		Policy: policy(), Style: template.CSS(style), Script: template.JS(script),
+		Policy: policy(), Style: template.CSS(Style), Script: template.JS(script),
 		Title: title(in), Program: in.Program, Files: in.Files, Stats: s, Names: names, Tiles: tiles(in),
 		Changes:   newChanges(in, names),
 		History:   in.History.view(s, names),
