@@ -3,8 +3,7 @@ package scanner
 import (
 	"bytes"
 	"encoding/binary"
-	"math/bits"
-	"math/rand/v2"
+	"hash/maphash"
 	"slices"
 
 	"github.com/a2sscan/a2sscan/scanner/game"
@@ -77,9 +76,12 @@ func (a *assembler) assemble(r *Result, m *replies) {
 	if r.HasPing = len(m.pong) > 0; r.HasPing {
 		r.Ping, _ = wire.DecodePing(m.pong)
 	}
-	r.Message = nil
-	if len(m.text) > 0 {
+	var redirect []byte
+	if r.Message = nil; len(m.text) > 0 {
 		r.Message, _ = wire.DecodeText(m.text)
+		if wire.KindOf(m.text) == wire.KindRedirect {
+			redirect = r.Message
+		}
 	}
 	if r.Asked.Has(wire.QuestionInfo) {
 		a.info(r, m)
@@ -90,7 +92,9 @@ func (a *assembler) assemble(r *Result, m *replies) {
 	if r.Asked.Has(wire.QuestionRules) {
 		a.ruleList(r, m)
 	}
-	a.meaning(r, m)
+	if r.Game, r.Flags = nil, 0; r.Received > 0 {
+		r.Flags = a.meaning(r, redirect, m.evidence)
+	}
 	r.Status = status(r)
 }
 
@@ -117,8 +121,14 @@ func (a *assembler) playerList(r *Result, m *replies) {
 	if len(m.players) == 0 {
 		return
 	}
+	ship := wire.ShipUnknown // the layout depends on the game, as far as INFO shows (EC-74)
+	if id, ok := r.Info.AppID(); ok && r.HasInfo {
+		if ship = wire.ShipNo; wire.IsShip(id) {
+			ship = wire.ShipYes
+		}
+	}
 	var c wire.Players
-	err := c.Reset(m.players, r.shipHint())
+	err := c.Reset(m.players, ship)
 	a.players = c.AppendAll(a.players[:0])
 	if err == nil {
 		err = c.Err()
@@ -185,22 +195,6 @@ func (r *Result) note(q wire.Question, msg []byte, notes wire.Notes) {
 	}
 }
 
-// shipHint tells the player decoder whether the game is The Ship, as far as INFO shows
-// (EC-74).
-func (r *Result) shipHint() wire.ShipHint {
-	if !r.HasInfo {
-		return wire.ShipUnknown
-	}
-	id, ok := r.Info.AppID()
-	switch {
-	case !ok:
-		return wire.ShipUnknown
-	case wire.IsShip(id):
-		return wire.ShipYes
-	}
-	return wire.ShipNo
-}
-
 // status returns the status that follows from the questions answered.
 func status(r *Result) Status {
 	has := [wire.NumQuestions]bool{r.HasInfo, r.HasPlayers, r.HasRules}
@@ -226,19 +220,16 @@ func status(r *Result) Status {
 }
 
 // nameSet finds out whether a rule name occurs twice. It needs one pass, and allocates
-// nothing once its table has grown. Servers choose the names, so the hash has a secret
-// random seed.
+// nothing once its table has grown.
 type nameSet struct {
-	seed, factor uint64   // random; factor is odd, or 0 before the first use
-	table        []uint32 // index into the rules + 1; 0: free
+	table []uint32 // index into the rules + 1; 0: free
 }
+
+var nameSeed = maphash.MakeSeed()
 
 func (s *nameSet) twice(rules []wire.Rule) bool {
 	if ascending(rules) {
 		return false
-	}
-	if s.factor == 0 {
-		s.seed, s.factor = rand.Uint64(), rand.Uint64()|1
 	}
 	size := 64
 	for size < 2*len(rules) {
@@ -248,7 +239,7 @@ func (s *nameSet) twice(rules []wire.Rule) bool {
 	clear(s.table)
 	mask := uint64(size - 1)
 	for i := range rules {
-		for h := s.hash(rules[i].Name); ; h++ {
+		for h := maphash.Bytes(nameSeed, rules[i].Name); ; h++ {
 			at := &s.table[h&mask]
 			if *at == 0 {
 				*at = uint32(i) + 1
@@ -291,27 +282,4 @@ func before(a, b []byte) bool {
 		}
 	}
 	return len(a) < len(b)
-}
-
-// hash multiplies eight bytes at a time by a secret number. For short strings such as
-// names, this takes half the time of package maphash.
-func (s *nameSet) hash(name []byte) uint64 {
-	h := s.seed + uint64(len(name))
-	for ; len(name) >= 8; name = name[8:] {
-		h = fold(h^binary.LittleEndian.Uint64(name), s.factor)
-	}
-	var rest uint64
-	if len(name) >= 4 {
-		rest = uint64(binary.LittleEndian.Uint32(name)) |
-			uint64(binary.LittleEndian.Uint32(name[len(name)-4:]))<<32
-	} else if len(name) > 0 {
-		rest = uint64(name[0]) | uint64(name[len(name)/2])<<8 | uint64(name[len(name)-1])<<16
-	}
-	return fold(h^rest, s.factor)
-}
-
-// fold returns the exclusive or of the two halves of x × y, a product of 128 bits.
-func fold(x, y uint64) uint64 {
-	high, low := bits.Mul64(x, y)
-	return high ^ low
 }

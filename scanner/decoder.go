@@ -116,7 +116,7 @@ func (d *Decoder) replace(msg []byte) {
 func (d *Decoder) judge(q wire.Question, msg []byte) {
 	d.truncated &^= 1 << q
 	d.early &^= 1 << q
-	exact, err := session.ReadList(q, msg)
+	exact, err := session.ReadList(q, msg, nil)
 	if err != nil {
 		d.truncated |= 1 << q
 	}

@@ -72,9 +72,15 @@ func (e *engine) clock() time.Duration { return time.Since(e.start) }
 func (e *engine) scan(ctx context.Context, targets iter.Seq[Target]) (Stats, error) {
 	go e.supply.list.run(targets)
 	go e.finisher.run(e.handoff)
+	defer context.AfterFunc(ctx, e.sock.Interrupt)()
 	ended := make(chan struct{})
-	go e.watch(ctx, ended)
-
+	go func() {
+		select {
+		case <-e.cfg.Drain:
+			e.sock.Interrupt()
+		case <-ended:
+		}
+	}()
 	err := e.loop(ctx)
 	close(ended)
 	e.supply.list.end()
@@ -91,24 +97,6 @@ func (e *engine) scan(ctx context.Context, targets iter.Seq[Target]) (Stats, err
 	e.stats.Unfinished = uint64(e.supply.unstarted() + e.open.slots.n)
 	e.publish()
 	return e.stats, err
-}
-
-// watch wakes the loop when ctx is done and when Config.Drain is closed. It returns
-// when ctx is done or ended is closed.
-func (e *engine) watch(ctx context.Context, ended chan struct{}) {
-	drain := e.cfg.Drain
-	for {
-		select {
-		case <-ctx.Done():
-			e.sock.Interrupt()
-			return
-		case <-drain:
-			drain = nil
-			e.sock.Interrupt()
-		case <-ended:
-			return
-		}
-	}
 }
 
 // loop runs until every target is finished, or ctx is done.

@@ -85,7 +85,7 @@ func isReply(datagram []byte, in *wire.Info) bool {
 		err = in.Decode(datagram)
 	case wire.KindPlayers, wire.KindRules:
 		q, _ := session.QuestionOf(k)
-		_, err = session.ReadList(q, datagram)
+		_, err = session.ReadList(q, datagram, nil)
 	case wire.KindChallenge:
 		_, err = wire.DecodeChallenge(datagram)
 	case wire.KindPing:

@@ -21,29 +21,23 @@ type evidence struct {
 // a record again does not give them.
 const evidenceFlags = game.FlagReplyFlood | game.FlagConflict
 
-// meaning decodes what is specific to the game in the answers of r, and sets the
-// flags of suspicious answers.
-func (a *assembler) meaning(r *Result, m *replies) {
-	r.Game, r.Flags = nil, 0
-	if r.Received == 0 {
-		return
+// meaning sets the Game of r from what is specific to the game in its answers, and
+// returns the flags of suspicious answers. redirect is the text of a redirection.
+func (a *assembler) meaning(r *Result, redirect []byte, e evidence) game.Flags {
+	in := game.Reply{
+		Players: r.Players, Rules: r.Rules, HasPlayers: r.HasPlayers,
+		PlayersCut: r.Err[wire.QuestionPlayers] != 0, Redirect: redirect,
 	}
-	in := r.gameReply()
-	if wire.KindOf(m.text) != wire.KindRedirect {
-		in.Redirect = nil
+	if r.HasInfo {
+		in.Info = &r.Info
 	}
-	r.Flags = a.interpret(r, &in, m.evidence)
-}
-
-// interpret sets the Game of r and returns its flags.
-func (a *assembler) interpret(r *Result, in *game.Reply, e evidence) game.Flags {
-	game.Decode(&a.game, *in)
-	if a.game.ID != "" || a.game.Has != 0 {
+	game.Decode(&a.game, in)
+	if r.Game = nil; a.game.ID != "" || a.game.Has != 0 {
 		r.Game = &a.game
 	}
 	// Round trips are truncated as in a record, so that decoding a record gives the same
 	// flags again.
-	return game.Suspect(*in, &a.game, game.Facts{
+	return game.Suspect(in, &a.game, game.Facts{
 		InfoRTT:      r.RTTs[wire.QuestionInfo].Truncate(time.Microsecond),
 		PlayersRTT:   r.RTTs[wire.QuestionPlayers].Truncate(time.Microsecond),
 		RulesRTT:     r.RTTs[wire.QuestionRules].Truncate(time.Microsecond),
@@ -51,18 +45,6 @@ func (a *assembler) interpret(r *Result, in *game.Reply, e evidence) game.Flags 
 		InfoReplies:  e.infoReplies,
 		Conflicts:    e.conflicts,
 	})
-}
-
-// gameReply returns the answers of r in the form that package game takes.
-func (r *Result) gameReply() game.Reply {
-	in := game.Reply{
-		Players: r.Players, Rules: r.Rules, HasPlayers: r.HasPlayers,
-		PlayersCut: r.Err[wire.QuestionPlayers] != 0, Redirect: r.Message,
-	}
-	if r.HasInfo {
-		in.Info = &r.Info
-	}
-	return in
 }
 
 // cutRoundTrip truncates a round trip of 10 ms or more to tenths of a millisecond:
@@ -128,8 +110,5 @@ type Interpreter struct{ asm assembler }
 // Interpret sets Game and Flags of r. It keeps the flags that only a scan can set,
 // reply_flood and conflict. r.Game is valid until the Interpreter is used again.
 func (i *Interpreter) Interpret(r *Result) {
-	r.Game = nil
-	known := r.Flags & evidenceFlags
-	in := r.gameReply()
-	r.Flags = known | i.asm.interpret(r, &in, evidence{})
+	r.Flags = r.Flags&evidenceFlags | i.asm.meaning(r, r.Message, evidence{})
 }

@@ -172,58 +172,32 @@ func QuestionOf(k wire.Kind) (q wire.Question, ok bool) {
 	return 0, false
 }
 
-// list reads a 'D' or an 'E'.
-type list struct {
-	players wire.Players
-	rules   wire.Rules
-	isRules bool
-}
-
-// reset begins to read msg. Its error is returned by err, too.
-func (l *list) reset(q wire.Question, msg []byte) {
-	if l.isRules = q == wire.QuestionRules; l.isRules {
-		_ = l.rules.Reset(msg)
-	} else {
-		_ = l.players.Reset(msg, wire.ShipUnknown)
+// ReadList reads a 'D' or an 'E' to its end, and reports whether its announced count is
+// correct. It calls each, unless that is nil, with the name of every item.
+func ReadList(q wire.Question, msg []byte, each func(name []byte)) (exact bool, err error) {
+	if q == wire.QuestionRules {
+		var rs wire.Rules
+		_ = rs.Reset(msg) // Err returns its error, too
+		for rs.Next() {
+			if each != nil {
+				each(rs.Rule().Name)
+			}
+		}
+		return rs.Count() == rs.Announced(), rs.Err()
 	}
-}
-
-func (l *list) next() bool {
-	if l.isRules {
-		return l.rules.Next()
+	var ps wire.Players
+	_ = ps.Reset(msg, wire.ShipUnknown)
+	for ps.Next() {
+		if each != nil {
+			each(ps.Player().Name)
+		}
 	}
-	return l.players.Next()
-}
-
-func (l *list) name() []byte {
-	if l.isRules {
-		return l.rules.Rule().Name
-	}
-	return l.players.Player().Name
-}
-
-// state returns the number of items read, the announced number, and the error.
-func (l *list) state() (n, announced int, err error) {
-	if l.isRules {
-		return l.rules.Count(), l.rules.Announced(), l.rules.Err()
-	}
-	return l.players.Count(), l.players.Announced(), l.players.Err()
-}
-
-// ReadList reads a list to its end, and reports whether its announced count is
-// correct.
-func ReadList(q wire.Question, msg []byte) (exact bool, err error) {
-	var l list
-	l.reset(q, msg)
-	for l.next() {
-	}
-	n, announced, err := l.state()
-	return n == announced, err
+	return ps.Count() == ps.Announced(), ps.Err()
 }
 
 // Sound reports whether a list decodes completely and its announced count is correct.
 func Sound(q wire.Question, msg []byte) bool {
-	exact, err := ReadList(q, msg)
+	exact, err := ReadList(q, msg, nil)
 	return exact && err == nil
 }
 
@@ -235,37 +209,29 @@ func differ(q wire.Question, a, b []byte) bool {
 	if len(a) == 0 || bytes.Equal(a, b) {
 		return false
 	}
-	var x, y list
-	x.reset(q, a)
-	y.reset(q, b)
-	for {
-		more := x.next()
-		if more != y.next() || !more {
-			n, _, errX := x.state()
-			m, _, errY := y.state()
-			return errX == nil && errY == nil && n != m
-		}
-		if !bytes.Equal(x.name(), y.name()) {
-			return true
-		}
-	}
+	var names [][]byte
+	_, errA := ReadList(q, a, func(name []byte) { names = append(names, name) })
+	n, other := 0, false
+	_, errB := ReadList(q, b, func(name []byte) {
+		other = other || n < len(names) && !bytes.Equal(name, names[n])
+		n++
+	})
+	return other || errA == nil && errB == nil && n != len(names)
 }
 
 // contradicts reports whether two answers to several requests differ in what does not
 // change while a server runs: name, application ID, Steam ID and version. A value that only
 // one of them has makes no difference. Replies of different formats are not compared.
 func contradicts(a, b *wire.Info) bool {
-	both := func(f wire.Fields) bool { return a.Has&b.Has&f != 0 }
+	fields := differing(a, b) & a.Has & b.Has
 	if a.Format != b.Format {
 		return false
 	}
 	idA, okA := a.AppID()
 	idB, okB := b.AppID()
 	short := (a.Notes | b.Notes) & wire.NoteInfoShortAppID // neither ID nor version is certain
-	return both(wire.HasName) && !bytes.Equal(a.Name, b.Name) ||
-		both(wire.HasSteamID) && a.SteamID != b.SteamID ||
-		short == 0 && okA && okB && idA != idB ||
-		short == 0 && both(wire.HasVersion) && !bytes.Equal(a.Version, b.Version)
+	return fields&(wire.HasName|wire.HasSteamID) != 0 ||
+		short == 0 && (okA && okB && idA != idB || fields&wire.HasVersion != 0)
 }
 
 // differing returns the fields in which two replies differ.
