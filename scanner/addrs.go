@@ -25,8 +25,7 @@ type addrs struct {
 	sweep  time.Duration            // when full buckets were last removed
 	held   map[uint32]*heldAddr
 	ready  readyHeap
-	n      int                 // targets held
-	names  map[uint64]struct{} // addresses and ports of the targets held
+	n      int // targets held
 	counts map[uint32]uint32
 }
 
@@ -40,7 +39,7 @@ const (
 type heldAddr struct {
 	ip      uint32
 	ready   time.Duration
-	targets []entry
+	targets []uint64
 }
 
 func newAddrs(cfg *Config) *addrs {
@@ -48,7 +47,7 @@ func newAddrs(cfg *Config) *addrs {
 	if cfg.SweepPort != 0 {
 		rate, most = Off, Off
 	}
-	a := &addrs{most: most, held: map[uint32]*heldAddr{}, names: map[uint64]struct{}{}}
+	a := &addrs{most: most, held: map[uint32]*heldAddr{}}
 	if rate != Off {
 		a.every = time.Duration(float64(time.Second) / rate)
 		a.full = map[uint32]time.Duration{}
@@ -80,13 +79,14 @@ func (a *addrs) overLimit(addr uint64) bool {
 	return false
 }
 
-// admit empties the bucket of e's address if the bucket is full and no other target
-// waits for it. Otherwise it holds e back. It reports whether the target may start.
-func (a *addrs) admit(now time.Duration, e entry) bool {
+// admit empties the bucket of a target's address if the bucket is full and no other
+// target waits for it. Otherwise it holds the target back. It reports whether the target
+// may start.
+func (a *addrs) admit(now time.Duration, addr uint64) bool {
 	if a.every == 0 {
 		return true
 	}
-	ip := ipOf(e.addr)
+	ip := ipOf(addr)
 	h, full := a.held[ip], a.full[ip]
 	if h == nil && full <= now {
 		a.charge(now, ip, addrBurst)
@@ -97,21 +97,14 @@ func (a *addrs) admit(now time.Duration, e entry) bool {
 		a.held[ip] = h
 		heap.Push(&a.ready, h)
 	}
-	h.targets = append(h.targets, e)
-	a.names[e.addr] = struct{}{}
+	h.targets = append(h.targets, addr)
 	a.n++
 	return false
 }
 
-// holds reports whether a target is held back.
-func (a *addrs) holds(addr uint64) bool {
-	_, held := a.names[addr]
-	return held
-}
-
-// release removes a held target that may start now, if there is one, and empties the
-// bucket of its address.
-func (a *addrs) release(now time.Duration) (entry, bool) {
+// release removes a held target that may start now and empties the bucket of its
+// address. It returns 0 if there is none.
+func (a *addrs) release(now time.Duration) (addr uint64) {
 	for len(a.ready) > 0 && a.ready[0].ready <= now {
 		h := a.ready[0]
 		if full := a.full[h.ip]; full > now { // retries were charged in the meantime
@@ -119,9 +112,8 @@ func (a *addrs) release(now time.Duration) (entry, bool) {
 			heap.Fix(&a.ready, 0)
 			continue
 		}
-		e := h.targets[0]
+		addr = h.targets[0]
 		h.targets = h.targets[1:]
-		delete(a.names, e.addr)
 		a.n--
 		a.charge(now, h.ip, addrBurst)
 		h.ready = a.full[h.ip]
@@ -131,9 +123,9 @@ func (a *addrs) release(now time.Duration) (entry, bool) {
 		} else {
 			heap.Fix(&a.ready, 0)
 		}
-		return e, true
+		return addr
 	}
-	return entry{}, false
+	return 0
 }
 
 // next returns the earliest time at which release may return a target, or 0 if no

@@ -305,14 +305,14 @@ func (e *engine) fill(now time.Duration) {
 	}
 	for len(e.sender.out) < room {
 		wait := e.mayStart()
-		var t entry
+		var addr uint64
 		if wait == WaitNothing {
-			t, wait = e.supply.next(now)
+			addr, wait = e.supply.next(now)
 		}
 		if e.stats.Wait = wait; wait != WaitNothing {
 			break
 		}
-		e.begin(t)
+		e.begin(addr)
 	}
 	e.pacer.filled(now, len(e.sender.out))
 }
@@ -335,10 +335,10 @@ func (e *engine) mayStart() Wait {
 }
 
 // begin opens a target and puts its first request into the batch.
-func (e *engine) begin(t entry) {
-	r := e.open.begin(t)
+func (e *engine) begin(addr uint64) {
+	r := e.open.begin(addr)
 	sl := e.open.slots.at(r.slot)
-	if e.recv.foreign.begin(t.addr) {
+	if e.recv.foreign.begin(addr) {
 		e.stats.EarlyReplies++
 		sl.session.Flags |= session.Stranger
 	}

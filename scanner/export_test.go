@@ -63,7 +63,7 @@ func (h *Harness) Close() {
 }
 
 // Begin opens a target.
-func (h *Harness) Begin(addr uint64) { h.e.begin(entry{addr: addr}) }
+func (h *Harness) Begin(addr uint64) { h.e.begin(addr) }
 
 // Send sends everything that is due and returns it. The result is valid until the
 // next call.

@@ -27,7 +27,7 @@ func TestSilentTargetSize(t *testing.T) {
 	defer e.recv.worker.Close()
 	before, most := heapBytes(), 0.0
 	for n := 1; n <= maxInFlight; n++ {
-		e.begin(entry{addr: uint64(n)<<16 | 27015})
+		e.begin(uint64(n)<<16 | 27015)
 		for i := range e.sender.out {
 			e.sender.sent(time.Duration(n), i)
 		}

@@ -48,7 +48,7 @@ func newReceiver(cfg *Config, open *sessions, a *addrs, memory *session.Memory, 
 // reads now. It returns the slot of its session, or -1.
 func (r *receiver) take(now, at time.Duration, p *udp.Packet) int32 {
 	i, known := r.open.index[p.Addr]
-	if known {
+	if known = known && i != heldBack; known {
 		at = max(at, r.open.slots.at(i).session.Clock.FirstAt) // the time of sending is known less exactly
 	}
 	if r.trace != nil {
@@ -193,7 +193,7 @@ func (r *receiver) unreachable(sock transport, changed func(i int32)) {
 	for n := len(r.gone); n == len(r.gone); {
 		n = sock.Unreachable(r.gone[:])
 		for _, addr := range r.gone[:n] {
-			if i, ok := r.open.index[addr]; ok {
+			if i, ok := r.open.index[addr]; ok && i != heldBack {
 				r.open.slots.at(i).session.Unreachable()
 				changed(i)
 			}

@@ -13,7 +13,7 @@ import (
 type sessions struct {
 	plan   session.Plan
 	slots  *slots
-	index  map[uint64]int32  // the slot of each open target
+	index  map[uint64]int32  // the slot of each open target, or heldBack
 	labels map[uint64]*label // of those that have one
 	wheel  *wheel
 	follow queue // slots with requests due that are not retries
@@ -58,6 +58,9 @@ func newSessions(cfg *Config) *sessions {
 	return s
 }
 
+// heldBack is in the index for a target that the limit of its address holds back.
+const heldBack = -1
+
 // label is what a target has beside its address: the tag from its list, the master's
 // data about it, and how it is to be asked. Most targets have none of these, and then
 // no label.
@@ -87,16 +90,10 @@ func (l *label) remembered() wire.Challenge {
 	return l.challenge
 }
 
-// entry is a target that is about to start, or is held back.
-type entry struct {
-	addr  uint64
-	label *label
-}
-
-// target returns a target as its list gave it, but without its Place and Challenge.
-func (e entry) target() Target {
-	t := Target{Addr: udp.Unpack(e.addr)}
-	if l := e.label; l != nil {
+// targetOf returns a target as its list gave it, but without its Place and Challenge.
+func targetOf(addr uint64, l *label) Target {
+	t := Target{Addr: udp.Unpack(addr)}
+	if l != nil {
 		t.Tag, t.Master, t.InfoOnly = l.tag, l.master, l.infoOnly
 	}
 	return t
@@ -109,17 +106,14 @@ const maxListening = 1 << 19
 func (s *sessions) waiting() int { return s.slots.n - s.listening }
 
 // begin opens a target. Its first request is due, and in no queue yet.
-func (s *sessions) begin(t entry) ref {
-	i := s.slots.take()
+func (s *sessions) begin(addr uint64) ref {
+	i, lb := s.slots.take(), s.labels[addr]
 	sl := s.slots.at(i)
-	sl.ip, sl.port = ipOf(t.addr), uint16(t.addr)
-	sl.session.Start(&s.plan, t.label != nil && t.label.infoOnly, t.label.remembered() != wire.NoChallenge)
-	if t.label != nil {
-		s.labels[t.addr] = t.label
-	}
-	s.index[t.addr] = i
+	sl.ip, sl.port = ipOf(addr), uint16(addr)
+	sl.session.Start(&s.plan, lb != nil && lb.infoOnly, lb.remembered() != wire.NoChallenge)
+	s.index[addr] = i
 	if s.sweep != nil {
-		s.sweep.add(t.addr)
+		s.sweep.add(addr)
 	}
 	return s.slots.ref(i)
 }
@@ -173,6 +167,9 @@ func (s *sessions) timeout(sl *slot) time.Duration {
 // retime makes every session wait according to the current timeouts.
 func (s *sessions) retime() {
 	for _, i := range s.index {
+		if i == heldBack {
+			continue
+		}
 		if sl := s.slots.at(i); s.plan.Retime(&sl.session, s.timeout(sl)) {
 			s.wheel.file(s.slots, i)
 		}
@@ -181,8 +178,7 @@ func (s *sessions) retime() {
 
 // outcome returns the outcome of a session that is done.
 func (s *sessions) outcome(now time.Duration, sl *slot) outcome {
-	en := entry{sl.source(), s.labels[sl.source()]}
-	o := s.silentOutcome(now, en, sl.session.Clock.FirstAt, sl.session.Clock.LastAt(), s.plan.Second)
+	o := s.silentOutcome(now, sl.source(), sl.session.Clock.FirstAt, sl.session.Clock.LastAt(), s.plan.Second)
 	o.sent += sl.sent
 	o.sentBytes += sl.sentBytes
 	o.answer, o.err, o.infoAsks = sl.session.Got, sl.session.Agenda.Err, sl.session.Agenda.Attempts[wire.QuestionInfo]
@@ -191,8 +187,8 @@ func (s *sessions) outcome(now time.Duration, sl *slot) outcome {
 
 // silentOutcome returns the outcome of a target that stayed silent. tried means that it
 // was sent all attempts of a pass.
-func (s *sessions) silentOutcome(now time.Duration, en entry, firstAt, lastAt time.Duration, tried bool) outcome {
-	o := outcome{addr: en.addr, label: en.label, asked: s.plan.Questions, firstAt: firstAt, lastAt: lastAt, endAt: now}
+func (s *sessions) silentOutcome(now time.Duration, addr uint64, firstAt, lastAt time.Duration, tried bool) outcome {
+	o := outcome{addr: addr, label: s.labels[addr], asked: s.plan.Questions, firstAt: firstAt, lastAt: lastAt, endAt: now}
 	if o.label != nil && o.label.infoOnly {
 		o.asked &= AskInfo
 	}
@@ -210,13 +206,18 @@ func (s *sessions) silentOutcome(now time.Duration, en entry, firstAt, lastAt ti
 func (s *sessions) close(i int32) {
 	sl := s.slots.at(i)
 	source, m := sl.source(), sl.session.Mark()
-	delete(s.index, source)
-	delete(s.labels, source)
+	s.drop(source)
 	if s.plan.Schedule.Cooldown > 0 && (s.sweep == nil || m != session.Mark{}) {
 		s.closed.add(source, m)
 	}
 	s.wheel.remove(s.slots, i)
 	s.slots.release(i)
+}
+
+// drop forgets an open target, or one that was held back.
+func (s *sessions) drop(addr uint64) {
+	delete(s.index, addr)
+	delete(s.labels, addr)
 }
 
 // forget drops the sources whose cooldown is over.
@@ -227,7 +228,7 @@ func (s *sessions) forget(now time.Duration) {
 	}
 }
 
-// known reports whether a target is open, or closed within the cooldown.
+// known reports whether a target is open, held back, or closed within the cooldown.
 func (s *sessions) known(addr uint64) bool {
 	_, closed := s.closed.find(addr)
 	_, open := s.index[addr]

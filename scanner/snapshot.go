@@ -42,8 +42,8 @@ type silentLabel struct {
 func (s *Snapshot) SilentTargets() iter.Seq[Target] {
 	return func(yield func(Target) bool) {
 		l := secondPass{silent: s.Silent, labels: s.SilentLabels, next: s.SecondPassed}
-		for e, ok := l.pop(); ok; e, ok = l.pop() {
-			if !yield(e.target()) {
+		for l.waiting() > 0 {
+			if !yield(targetOf(l.pop())) {
 				return
 			}
 		}
@@ -55,14 +55,9 @@ func (e *engine) snapshot() *Snapshot {
 	e.stats.Elapsed = e.clock()
 	e.pacer.allow(e.stats.Elapsed)
 	e.stats.Socket = e.sock.Stats()
-	open := make([]Target, 0, len(e.open.index)+e.addrs.n)
+	open := make([]Target, 0, len(e.open.index))
 	for addr := range e.open.index {
-		open = append(open, entry{addr, e.open.labels[addr]}.target())
-	}
-	for _, h := range e.addrs.held {
-		for _, t := range h.targets {
-			open = append(open, t.target())
-		}
+		open = append(open, targetOf(addr, e.open.labels[addr]))
 	}
 	second := &e.supply.second
 	return &Snapshot{

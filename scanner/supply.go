@@ -38,82 +38,96 @@ type exclusion func(netip.Addr) bool
 func (x exclusion) has(addr uint64) bool { return x != nil && x(udp.Unpack(addr).Addr()) }
 
 // next returns the next target that may start now, or what the scan waits for.
-func (s *supply) next(now time.Duration) (entry, Wait) {
+func (s *supply) next(now time.Duration) (addr uint64, wait Wait) {
 	for { // targets that the rate limit of their address held back until now
-		en, ok := s.addrs.release(now)
-		if !ok {
+		if addr = s.addrs.release(now); addr == 0 {
 			break
 		}
-		if !s.excluded.has(en.addr) {
-			return en, WaitNothing
+		if !s.excluded.has(addr) {
+			return addr, WaitNothing
 		}
 		if s.open.plan.Second {
-			s.skip(now, en)
+			s.skip(now, addr)
 		} else {
 			s.stats.Excluded++
 		}
-		s.addrs.refund(now, en.addr, 0)
+		s.open.drop(addr)
+		s.addrs.refund(now, addr, 0)
 	}
 	for s.addrs.n < maxHeld {
 		t := s.list.next()
 		if t == nil {
 			return s.nextSilent(now)
 		}
-		if en, ok := s.accept(t); ok && s.addrs.admit(now, en) {
-			return en, WaitNothing
+		if addr := s.accept(t); addr != 0 && s.admit(now, addr, labelOf(t)) {
+			return addr, WaitNothing
 		}
 	}
-	return entry{}, WaitAddress
+	return 0, WaitAddress
 }
 
-// accept counts a target of the list and reports whether it is to be queried.
-func (s *supply) accept(t *Target) (entry, bool) {
+// accept counts a target of the list and returns its packed address if it is to be
+// queried.
+func (s *supply) accept(t *Target) uint64 {
 	s.stats.Taken++
 	addr := udp.Pack(t.Addr)
 	switch {
 	case addr == 0 || t.Addr.Port() == 0:
 		s.stats.Unscannable++
-	case s.open.sweep == nil && (s.open.known(addr) || s.addrs.holds(addr)):
+	case s.open.sweep == nil && s.open.known(addr):
 		s.stats.Duplicate++
 	case s.excluded.has(addr):
 		s.stats.Excluded++
 	case s.addrs.overLimit(addr):
 		s.stats.OverLimit++
 	default:
-		return entry{addr, labelOf(t)}, true
+		return addr
 	}
-	return entry{}, false
+	return 0
+}
+
+// admit reports whether a target may start, or has to wait for the limit of its address.
+func (s *supply) admit(now time.Duration, addr uint64, lb *label) bool {
+	if lb != nil {
+		s.open.labels[addr] = lb
+	}
+	if s.addrs.admit(now, addr) {
+		return true
+	}
+	s.open.index[addr] = heldBack
+	return false
 }
 
 // nextSilent returns the next target of the second pass, which begins when nothing else
 // is left to do.
-func (s *supply) nextSilent(now time.Duration) (entry, Wait) {
+func (s *supply) nextSilent(now time.Duration) (uint64, Wait) {
 	plan := &s.open.plan
 	if idle := s.open.slots.n == 0 && s.addrs.n == 0 && s.list.ended; idle && s.second.waiting() > 0 {
 		plan.Second = true
 	}
-	for s.addrs.n < maxHeld {
-		en, ok := entry{}, false
-		if plan.Second {
-			en, ok = s.second.pop()
-		}
+	for plan.Second && s.second.waiting() > 0 && s.addrs.n < maxHeld {
+		addr, lb := s.second.pop()
 		switch {
-		case ok && s.excluded.has(en.addr):
-			if s.skip(now, en); s.handoff.full() {
-				return entry{}, waitOutput
+		case !s.excluded.has(addr):
+			if s.admit(now, addr, lb) {
+				return addr, WaitNothing
 			}
-		case ok && s.addrs.admit(now, en):
-			return en, WaitNothing
-		case ok:
-		case s.addrs.n > 0:
-			return entry{}, WaitAddress
-		case !s.list.ended:
-			return entry{}, WaitTargets
-		default:
-			return entry{}, WaitReplies
+			continue
+		case lb != nil:
+			s.open.labels[addr] = lb
+		}
+		s.skip(now, addr)
+		if s.open.drop(addr); s.handoff.full() {
+			return 0, waitOutput
 		}
 	}
-	return entry{}, WaitAddress
+	switch {
+	case s.addrs.n > 0:
+		return 0, WaitAddress
+	case !s.list.ended:
+		return 0, WaitTargets
+	}
+	return 0, WaitReplies
 }
 
 // park keeps the target of a finished session for the second pass, if the scan has
@@ -129,9 +143,9 @@ func (s *supply) park(sl *slot) bool {
 }
 
 // skip finishes a target that was excluded before its second pass.
-func (s *supply) skip(now time.Duration, en entry) {
+func (s *supply) skip(now time.Duration, addr uint64) {
 	s.stats.Stopped++
-	s.handoff.add(s.open.silentOutcome(now, en, now, now, true))
+	s.handoff.add(s.open.silentOutcome(now, addr, now, now, true))
 }
 
 // more reports whether there are targets that have not been started.
@@ -166,21 +180,17 @@ func (l *secondPass) push(addr uint64, lb *label) {
 	l.silent = append(l.silent, addr)
 }
 
-// pop returns the next target.
-func (l *secondPass) pop() (entry, bool) {
-	if l.next == len(l.silent) {
-		return entry{}, false
-	}
-	e := entry{addr: l.silent[l.next]}
+// pop returns the next target, with its label if it has one. There must be one.
+func (l *secondPass) pop() (addr uint64, lb *label) {
 	for l.named < len(l.labels) && l.labels[l.named].Index < l.next {
 		l.named++
 	}
 	if l.named < len(l.labels) && l.labels[l.named].Index == l.next {
-		lb := &l.labels[l.named]
-		e.label = &label{tag: lb.Tag, master: lb.Master, challenge: wire.NoChallenge, infoOnly: lb.InfoOnly}
+		x := &l.labels[l.named]
+		lb = &label{tag: x.Tag, master: x.Master, challenge: wire.NoChallenge, infoOnly: x.InfoOnly}
 	}
 	l.next++
-	return e, true
+	return l.silent[l.next-1], lb
 }
 
 // waiting returns how many targets still wait.
