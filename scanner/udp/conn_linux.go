@@ -21,7 +21,6 @@ type Conn struct {
 	out *outBatch      // used by Send
 
 	stats counters
-	fixed Stats // the part of Stats that never changes
 	drops dropCounter
 	icmp  icmpQueue
 }
@@ -44,7 +43,7 @@ func (cfg Config) newConn(opened *net.UDPConn) (*Conn, error) {
 		in:    newIn(cfg.Batch, bufferSize),
 		out:   newOutBatch(cfg.Batch),
 	}
-	if err := errors.Join(cfg.granted(sock, &c.fixed), c.icmp.init(sock)); err != nil {
+	if err := errors.Join(cfg.granted(sock, &c.stats.Stats), c.icmp.init(sock)); err != nil {
 		sock.Close()
 		return nil, err
 	}
@@ -117,7 +116,7 @@ const maxPending = 64
 func (c *Conn) read(ms []ipv4.Message) (int, error) {
 	for range maxPending {
 		n, err := c.batch.ReadBatch(ms, unix.MSG_DONTWAIT)
-		c.stats.reads.Add(1)
+		c.stats.count(func(s *Stats) { s.Reads++ })
 		if err == nil {
 			return n, nil
 		}
@@ -153,12 +152,11 @@ func (c *Conn) take(ps []Packet, ms []ipv4.Message) {
 			cut++
 		}
 	}
-	c.stats.received.Add(uint64(len(ms)))
-	c.stats.receivedBytes.Add(bytes)
-	c.stats.truncated.Add(cut)
-
-	last := &ms[len(ms)-1] // the count only grows
-	c.drops.noteOOB(last.OOB[:last.NN])
+	c.stats.count(func(s *Stats) {
+		s.Received += uint64(len(ms))
+		s.ReceivedBytes += bytes
+		s.Truncated += cut
+	})
 }
 
 // Send sends ps in order and returns how many went out. err is the reason why ps[n]
@@ -207,20 +205,20 @@ func (c *Conn) sendBatch(ps []Packet) (sent int, err error) {
 // write sends as many of ms as the kernel takes; n is 0 if there is an error.
 func (c *Conn) write(ms []ipv4.Message) (n int, err error) {
 	n, err = c.batch.WriteBatch(ms, unix.MSG_DONTWAIT)
-	c.stats.writes.Add(1)
+	n = max(n, 0)
+	c.stats.count(func(s *Stats) {
+		s.Writes++
+		for i := range ms[:n] {
+			s.GSO += uint64(len(ms[i].Buffers) - 1)
+			for _, data := range ms[i].Buffers {
+				s.Sent++
+				s.SentBytes += uint64(len(data))
+			}
+		}
+	})
 	if err != nil {
 		return 0, sendError(err)
 	}
-	sent := datagrams(ms[:n])
-	bytes := 0
-	for i := range ms[:n] {
-		for _, data := range ms[i].Buffers {
-			bytes += len(data)
-		}
-	}
-	c.stats.sent.Add(uint64(sent))
-	c.stats.gso.Add(uint64(sent - n))
-	c.stats.sentBytes.Add(uint64(bytes))
 	return n, nil
 }
 
@@ -256,7 +254,14 @@ func (c *Conn) writeAgain(ms []ipv4.Message, err error) (int, error) {
 // form that Pack returns, and returns their number. It returns each report once, but
 // an address may have several. The Conn keeps at most a few thousand. Unreachable
 // never waits.
-func (c *Conn) Unreachable(addrs []uint64) (n int) { return c.icmp.take(addrs) }
+func (c *Conn) Unreachable(addrs []uint64) (n int) {
+	q := &c.icmp
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	n = copy(addrs, q.addrs)
+	q.addrs = q.addrs[:copy(q.addrs, q.addrs[n:])]
+	return n
+}
 
 // readKernel adds what only the kernel counts.
 func (c *Conn) readKernel(s *Stats) {

@@ -7,11 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/netip"
 	"os"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -83,47 +80,6 @@ func TestWhole(t *testing.T) {
 			t.Errorf("flags %v, identification %d", h.Flags, h.ID)
 		}
 		return
-	}
-}
-
-// TestDropsReported checks that drops are reported only by a datagram queued after
-// them, and not by those that were queued earlier.
-func TestDropsReported(t *testing.T) {
-	from, to := listen(t, Config{}), listen(t, Config{RecvBuffer: 1 << 16, Batch: maxBatch})
-	ps := slices.Repeat([]Packet{{Addr: Pack(to.LocalAddr()), Data: make([]byte, 500)}}, 1000)
-	sendAll(t, from, ps)
-	if n, err := to.Recv(make([]Packet, 40), 0); n != 40 || err != nil {
-		t.Fatalf("Recv = %d, %v", n, err)
-	}
-	sendAll(t, from, ps[:1])
-	if n, err := to.Recv(make([]Packet, maxBatch), 0); n < 2 || err != nil {
-		t.Fatalf("Recv = %d, %v; want old ones and the new one", n, err)
-	}
-	reported := to.drops.sum
-	if s := to.Stats(); reported != s.KernelDrops || s.Received+reported != 1001 {
-		t.Errorf("%d drops reported, there were %d, received %d", reported, s.KernelDrops, s.Received)
-	}
-}
-
-func TestDropCounter(t *testing.T) {
-	tests := []struct {
-		counts []uint32
-		want   uint64
-	}{
-		{nil, 0},
-		{[]uint32{0, 0, 1, 1, 5}, 5},
-		{[]uint32{7, 5, 7, 6, 8}, 8}, // counts of earlier datagrams
-		{[]uint32{1 << 31 >> 1, 1 << 31, 3 << 30, 1<<32 - 1, 0, 9}, 1<<32 + 9},
-		{[]uint32{1 << 30, 1 << 31, 3 << 30, 3, 1<<32 - 5, 4}, 1<<32 + 4},
-	}
-	for _, test := range tests {
-		var d dropCounter
-		for _, n := range test.counts {
-			d.note(n)
-		}
-		if d.sum != test.want {
-			t.Errorf("%v: %d, want %d", test.counts, d.sum, test.want)
-		}
 	}
 }
 
@@ -372,25 +328,6 @@ func TestTruncated(t *testing.T) {
 	}
 }
 
-// TestLargeBuffer requests more than the system's limit. A process that may exceed
-// the limit gets the requested size, others get the limit, and Stats reports the
-// size.
-func TestLargeBuffer(t *testing.T) {
-	text, err := os.ReadFile("/proc/sys/net/core/rmem_max")
-	if err != nil {
-		t.Fatal(err)
-	}
-	limit, err := strconv.Atoi(strings.TrimSpace(string(text)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	asked := 2 * limit
-	s := listen(t, Config{RecvBuffer: asked}).Stats()
-	if s.RecvBufferAsked != asked || s.RecvBuffer != asked && s.RecvBuffer != limit {
-		t.Errorf("requested %d, granted %d, the limit is %d", s.RecvBufferAsked, s.RecvBuffer, limit)
-	}
-}
-
 func TestDevice(t *testing.T) {
 	a, b := listen(t, Config{Device: "lo"}), listen(t, Config{})
 	sendAll(t, a, []Packet{{Addr: Pack(b.LocalAddr()), Data: []byte("x")}})
@@ -442,17 +379,6 @@ func TestAllocs(t *testing.T) {
 		// makes a slice.
 		if got := testing.AllocsPerRun(100, func() { recvNone(t, x.to) }); got > 3 {
 			t.Errorf("receiving nothing: %v allocations", got)
-		}
-	}
-}
-
-func BenchmarkRecvNothing(b *testing.B) {
-	c := listen(b, Config{Source: netip.AddrPortFrom(loopback, 0)})
-	ps := make([]Packet, 64)
-	b.ReportAllocs()
-	for b.Loop() {
-		if n, err := c.Recv(ps, 0); n != 0 || err != nil {
-			b.Fatal(n, err)
 		}
 	}
 }

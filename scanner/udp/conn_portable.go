@@ -16,9 +16,7 @@ type Conn struct {
 	bufs        [][]byte    // filled by Recv
 	interrupted atomic.Bool // until it ends a Recv that waits
 
-	stats   counters
-	pending atomic.Uint64
-	fixed   Stats // the part that never changes
+	stats counters
 }
 
 func (cfg Config) newConn(sock *net.UDPConn) (*Conn, error) {
@@ -36,7 +34,7 @@ func (cfg Config) newConn(sock *net.UDPConn) (*Conn, error) {
 	for i := range c.bufs {
 		c.bufs[i] = room[i*bufferSize : (i+1)*bufferSize : (i+1)*bufferSize]
 	}
-	return c, cfg.granted(sock, &c.fixed)
+	return c, cfg.granted(sock, &c.stats.Stats)
 }
 
 // leastWait is how long Recv looks for a datagram at least. Package net has no read that
@@ -58,7 +56,7 @@ func (c *Conn) Recv(ps []Packet, wait time.Duration) (n int, err error) {
 			return 0, nil
 		}
 		size, from, err := c.sock.ReadFromUDPAddrPort(c.bufs[n])
-		c.stats.reads.Add(1)
+		c.stats.count(func(s *Stats) { s.Reads++ })
 		switch {
 		case errors.Is(err, os.ErrDeadlineExceeded):
 			if n == 0 && wait > 0 {
@@ -66,15 +64,17 @@ func (c *Conn) Recv(ps []Packet, wait time.Duration) (n int, err error) {
 			}
 			return n, nil
 		case isICMP(errnoOf(err)):
-			c.pending.Add(1)
+			c.stats.count(func(s *Stats) { s.Pending++ })
 		case err != nil && n > 0:
 			return n, nil // the next call returns the error
 		case err != nil:
 			return 0, closedOr(err)
 		default:
 			ps[n] = Packet{Addr: Pack(from), Data: c.bufs[n][:size]}
-			c.stats.received.Add(1)
-			c.stats.receivedBytes.Add(uint64(size))
+			c.stats.count(func(s *Stats) {
+				s.Received++
+				s.ReceivedBytes += uint64(size)
+			})
 			if n++; n == 1 {
 				end = time.Now().Add(leastWait)
 			}
@@ -98,7 +98,7 @@ func (c *Conn) Send(ps []Packet) (n int, err error) {
 			// The error may be about an earlier datagram; such an error does not
 			// come twice.
 			if err = c.write(&ps[i]); err == nil {
-				c.pending.Add(1)
+				c.stats.count(func(s *Stats) { s.Pending++ })
 			}
 		}
 		if err != nil {
@@ -110,11 +110,12 @@ func (c *Conn) Send(ps []Packet) (n int, err error) {
 
 func (c *Conn) write(p *Packet) error {
 	n, err := c.sock.WriteToUDPAddrPort(p.Data, Unpack(p.Addr))
-	c.stats.writes.Add(1)
-	if err == nil {
-		c.stats.sent.Add(1)
-		c.stats.sentBytes.Add(uint64(n))
-	}
+	c.stats.count(func(s *Stats) {
+		if s.Writes++; err == nil {
+			s.Sent++
+			s.SentBytes += uint64(n)
+		}
+	})
 	return err
 }
 
@@ -122,8 +123,8 @@ func (c *Conn) write(p *Packet) error {
 // are unreachable.
 func (c *Conn) Unreachable(addrs []uint64) (n int) { return 0 }
 
-// readKernel adds what only the kernel counts. Its drops are unknown on this system.
-func (c *Conn) readKernel(s *Stats) { s.Pending = c.pending.Load() }
+// readKernel does nothing: the kernel's drops are unknown on this system.
+func (c *Conn) readKernel(*Stats) {}
 
 // Interrupt makes Recv return early: the call that is waiting or, if none is, the
 // next one that would wait.

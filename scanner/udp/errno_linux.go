@@ -1,13 +1,9 @@
 package udp
 
-import (
-	"syscall"
+import "golang.org/x/sys/unix"
 
-	"golang.org/x/sys/unix"
-)
-
-// isOtherICMP reports whether errno may stand for an ICMP message on Linux only
-// (icmp_err_convert in its source, and EPROTO for a bad parameter).
-func isOtherICMP(errno syscall.Errno) bool {
-	return errno == unix.ENONET || errno == unix.EOPNOTSUPP || errno == unix.EMSGSIZE || errno == unix.EPROTO
+// Linux alone turns these into errors, too: ICMP messages, as icmp_err_convert in its
+// source does, and EPROTO for a bad parameter.
+func init() {
+	icmpErrnos = append(icmpErrnos, unix.ENONET, unix.EOPNOTSUPP, unix.EMSGSIZE, unix.EPROTO)
 }

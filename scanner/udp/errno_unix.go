@@ -3,6 +3,7 @@
 package udp
 
 import (
+	"slices"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -18,11 +19,9 @@ func isAgain(errno syscall.Errno) bool {
 	return false
 }
 
-// isICMP reports whether errno may stand for an ICMP message.
-func isICMP(errno syscall.Errno) bool {
-	switch errno {
-	case unix.ECONNREFUSED, unix.EHOSTUNREACH, unix.ENETUNREACH, unix.EHOSTDOWN, unix.ENOPROTOOPT:
-		return true
-	}
-	return isOtherICMP(errno)
+var icmpErrnos = []syscall.Errno{
+	unix.ECONNREFUSED, unix.EHOSTUNREACH, unix.ENETUNREACH, unix.EHOSTDOWN, unix.ENOPROTOOPT,
 }
+
+// isICMP reports whether errno may stand for an ICMP message.
+func isICMP(errno syscall.Errno) bool { return slices.Contains(icmpErrnos, errno) }

@@ -54,7 +54,8 @@ func (b *outBatch) fill(ps []Packet) []ipv4.Message {
 		to.Port = int(uint16(p.Addr))
 		m.Buffers, m.OOB = m.Buffers[:1], nil
 		m.Buffers[0] = p.Data
-		if p.GSO = p.GSO && b.gso && i+1 < len(ps) && alike(p, &ps[i+1]); p.GSO {
+		if p.GSO = p.GSO && b.gso && i+1 < len(ps) && p.Addr == ps[i+1].Addr &&
+			len(p.Data) == len(ps[i+1].Data) && len(p.Data) > 0 && len(p.Data) <= maxSegment; p.GSO {
 			i++
 			m.Buffers, m.OOB = m.Buffers[:2], b.segment(n)
 			m.Buffers[1], ps[i].GSO = ps[i].Data, false
@@ -69,12 +70,6 @@ func (b *outBatch) fill(ps []Packet) []ipv4.Message {
 // the MTU of any network: for longer datagrams the kernel could return an error that
 // does not name the cause.
 const maxSegment = 512
-
-// alike reports whether p and q can go out in one piece.
-func alike(p, q *Packet) bool {
-	n := len(p.Data)
-	return p.Addr == q.Addr && n == len(q.Data) && n > 0 && n <= maxSegment
-}
 
 // segment returns the control message with the segment size for message i.
 func (b *outBatch) segment(i int) []byte {

@@ -144,25 +144,3 @@ func TestGSOFaults(t *testing.T) {
 		})
 	}
 }
-
-// TestGSORefusedLater makes the kernel return a pending error about another datagram,
-// and then refuse GSO.
-func TestGSORefusedLater(t *testing.T) {
-	from, to := listen(t, Config{}), listen(t, Config{})
-	pending := true
-	from.batch = &faulty{batcher: from.batch, write: func(ms []ipv4.Message) (int, error) {
-		switch {
-		case pending:
-			pending = false
-			return 0, unix.ECONNREFUSED
-		case len(ms[0].Buffers) > 1:
-			return 0, unix.EIO
-		}
-		return len(ms), nil
-	}}
-	sendAll(t, from, paired(to, "abcd", "efgh"))
-	recvN(t, to, 2)
-	if from.out.gso {
-		t.Error("it still uses GSO")
-	}
-}

@@ -71,15 +71,6 @@ func (q *icmpQueue) note(e icmpError, dst unix.Sockaddr) {
 	}
 }
 
-// take moves as many addresses into dst as fit, and returns their number.
-func (q *icmpQueue) take(dst []uint64) int {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	n := copy(dst, q.addrs)
-	q.addrs = q.addrs[:copy(q.addrs, q.addrs[n:])]
-	return n
-}
-
 // icmpError is the type and code of an ICMP message.
 type icmpError struct{ typ, code byte }
 

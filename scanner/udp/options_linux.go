@@ -20,11 +20,8 @@ func (cfg Config) setOptions(fd uintptr) error {
 		// Package net allows broadcast on every UDP socket. A scanner must not send
 		// broadcasts.
 		{unix.SOL_SOCKET, unix.SO_BROADCAST, 0},
-		// The kernel reports drops in both directions: how many datagrams did not fit
-		// into the receive buffer, and, through the error queue, ICMP errors and sends
-		// that found the device's queue full. Linux otherwise reports such sends as
-		// successful.
-		{unix.SOL_SOCKET, unix.SO_RXQ_OVFL, 1},
+		// The error queue reports ICMP errors and sends that found the device's queue
+		// full. Linux otherwise reports such sends as successful.
 		{unix.SOL_IP, unix.IP_RECVERR, 1},
 		// No fragmentation. Requests are too small for it anyway, but only with this
 		// option does Linux skip choosing an identification for each datagram (RFC 6864,

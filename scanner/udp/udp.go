@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
-	"sync/atomic"
+	"sync"
 	"syscall"
 )
 
@@ -88,22 +88,24 @@ type Stats struct {
 	SendBufferAsked int // Config.SendBuffer
 }
 
-// counters are the part of Stats that changes. The goroutines in Recv and Send update
-// them; any goroutine may read them.
+// counters are the Stats of a Conn. The goroutines in Recv and Send update them once a
+// batch; any goroutine may read them.
 type counters struct {
-	sent, sentBytes, gso    atomic.Uint64
-	received, receivedBytes atomic.Uint64
-	reads, writes           atomic.Uint64
-	truncated               atomic.Uint64
+	mu sync.Mutex
+	Stats
+}
+
+// count calls f, which may change the counters.
+func (c *counters) count(f func(s *Stats)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f(&c.Stats)
 }
 
 // Stats returns the current numbers, including the kernel's current count of drops
 // (Linux).
-func (c *Conn) Stats() Stats {
-	s, n := c.fixed, &c.stats
-	s.Sent, s.SentBytes, s.GSO = n.sent.Load(), n.sentBytes.Load(), n.gso.Load()
-	s.Received, s.ReceivedBytes = n.received.Load(), n.receivedBytes.Load()
-	s.Reads, s.Writes, s.Truncated = n.reads.Load(), n.writes.Load(), n.truncated.Load()
+func (c *Conn) Stats() (s Stats) {
+	c.stats.count(func(now *Stats) { s = *now })
 	c.readKernel(&s)
 	return s
 }

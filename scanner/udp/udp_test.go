@@ -473,18 +473,6 @@ func BenchmarkRecv(b *testing.B) {
 	}
 }
 
-// BenchmarkExchange sends and receives, as a scan does.
-func BenchmarkExchange(b *testing.B) {
-	x := newExchange(b, 64, 200)
-	b.ReportAllocs()
-	b.SetBytes(200 * 64)
-	for b.Loop() {
-		x.send()
-		x.recv()
-	}
-	report(b, 64)
-}
-
 func report(b *testing.B, batch int) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*batch), "ns/datagram")
 }

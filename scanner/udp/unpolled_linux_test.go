@@ -6,9 +6,7 @@ import (
 	"errors"
 	"net"
 	"os"
-	"runtime"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -53,29 +51,6 @@ func TestUnpolledBatches(t *testing.T) {
 	to.interrupt() // it does not affect reads
 	if _, err := pc.ReadBatch(in, 0); !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("a read of nothing: %v", err)
-	}
-}
-
-// TestUnpolledYields checks that a goroutine that makes one system call after another
-// lets others run if there is only one processor.
-func TestUnpolledYields(t *testing.T) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	pc := ipv4.NewPacketConn(unpoll(t))
-	in := []ipv4.Message{{Buffers: [][]byte{make([]byte, 8)}}}
-	var turns atomic.Int64
-	var done atomic.Bool
-	go func() {
-		for ; !done.Load(); runtime.Gosched() {
-			turns.Add(1)
-		}
-	}()
-	const calls = 10 * yieldEvery
-	for range calls {
-		pc.ReadBatch(in, unix.MSG_DONTWAIT)
-	}
-	done.Store(true)
-	if n := turns.Load(); n < calls/yieldEvery/2 {
-		t.Errorf("others ran %d times during %d calls", n, calls)
 	}
 }
 

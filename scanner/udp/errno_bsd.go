@@ -1,7 +1,0 @@
-//go:build unix && !linux
-
-package udp
-
-import "syscall"
-
-func isOtherICMP(syscall.Errno) bool { return false }
