@@ -11,40 +11,6 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// replies holds the messages of one server, as received or reassembled, and an error
-// for each question without a message. An empty message means that none came.
-type replies struct {
-	info    []byte     // 'I', or 'm' if there is no 'I'
-	decoded *wire.Info // info, decoded; may be the Info of the Result
-	infoErr wire.Error // the error of decoding info
-	address []byte     // from an 'm' received in addition to the 'I' (EC-63)
-	players []byte
-	rules   []byte
-	text    []byte // 'l', 'X' or '9'
-	pong    []byte // 'j'
-
-	partial Questions                     // messages above that lack their end, because fragments are missing
-	err     [wire.NumQuestions]wire.Error // of questions without a message
-
-	evidence evidence
-}
-
-// from fills m with the messages of a and with what a has counted.
-func (m *replies) from(a *session.Answer) {
-	m.decoded, m.infoErr = nil, a.InCode
-	if m.info = a.Info; a.Info == nil {
-		m.info = a.Gold
-	} else if a.Gold != nil {
-		m.address = a.GoldInfo().Address
-	}
-	if m.info != nil {
-		m.decoded = &a.In
-	}
-	m.players, m.rules, m.text, m.pong = a.Players, a.Rules, a.Text, a.Pong
-	m.partial = a.Partial
-	m.evidence.infoReplies, m.evidence.conflicts = int(a.InfoReplies), int(a.Conflicts)
-}
-
 // assembler makes Results from replies. Scans and Decoder use it; no other code turns
 // messages into a Result. It reuses the memory of its last Result for the
 // next one.
@@ -57,68 +23,71 @@ type assembler struct {
 	allHashes bool // hash every answer, for records of earlier versions that have these hashes
 }
 
-// assemble sets all fields of r that come from messages. The slices of r alias m and
-// the assembler, and are valid until either is used again. The caller must have set
-// r.Asked, r.Received and r.RTTs. assemble ignores the replies to questions that are
+// assemble sets all fields of r that come from messages. The slices of r alias those of
+// got and the assembler, and are valid until either is used again. The caller must have
+// set r.Asked, r.Received and r.RTTs, and nothing that assemble sets. errs are the errors
+// of the questions without a message. assemble ignores the replies to questions that are
 // not in r.Asked.
-func (a *assembler) assemble(r *Result, m *replies) {
-	r.Notes = 0
-	r.Err = m.err
-	r.HasInfo, r.HasPlayers, r.HasRules = false, false, false
-	r.Players, r.Rules = nil, nil
+func (a *assembler) assemble(r *Result, got *session.Answer, errs [wire.NumQuestions]wire.Error, e evidence) {
+	r.Err = errs
 	r.PlayersAnnounced, r.RulesAnnounced = -1, -1
-	r.RulesDistinct = false
-	r.Hashes = [wire.NumQuestions]uint64{}
 	for q := range session.Each(AskAll &^ r.Asked) {
 		r.Err[q] = 0
 	}
-	r.Ping = nil
-	if r.HasPing = len(m.pong) > 0; r.HasPing {
-		r.Ping, _ = wire.DecodePing(m.pong)
+	if r.HasPing = len(got.Pong) > 0; r.HasPing {
+		r.Ping, _ = wire.DecodePing(got.Pong)
 	}
 	var redirect []byte
-	if r.Message = nil; len(m.text) > 0 {
-		r.Message, _ = wire.DecodeText(m.text)
-		if wire.KindOf(m.text) == wire.KindRedirect {
+	if len(got.Text) > 0 {
+		r.Message, _ = wire.DecodeText(got.Text)
+		if wire.KindOf(got.Text) == wire.KindRedirect {
 			redirect = r.Message
 		}
 	}
 	if r.Asked.Has(wire.QuestionInfo) {
-		a.info(r, m)
+		a.info(r, got)
 	}
 	if r.Asked.Has(wire.QuestionPlayers) {
-		a.playerList(r, m)
+		a.playerList(r, got)
 	}
 	if r.Asked.Has(wire.QuestionRules) {
-		a.ruleList(r, m)
+		a.ruleList(r, got)
 	}
-	if r.Game, r.Flags = nil, 0; r.Received > 0 {
-		r.Flags = a.meaning(r, redirect, m.evidence)
+	if r.Received > 0 {
+		r.Flags = a.meaning(r, redirect, e)
 	}
 	r.Status = status(r)
+	if got.Conflict {
+		r.doubt()
+		r.Disputed = got.Disputed
+	}
 }
 
 // info sets r.Info from the 'I' reply, or from the 'm' reply if there is no 'I'. If
 // the server sent both, only the address of the 'm' is used (EC-63).
-func (a *assembler) info(r *Result, m *replies) {
-	if len(m.info) == 0 {
+func (a *assembler) info(r *Result, got *session.Answer) {
+	msg := got.Info
+	if msg == nil {
+		msg = got.Gold
+	}
+	if len(msg) == 0 {
 		return
 	}
-	if m.decoded != &r.Info {
-		r.Info = *m.decoded
-	}
-	r.conclude(wire.QuestionInfo, m, m.infoErr)
-	a.hash(r, wire.QuestionInfo, m, m.info)
-	if m.address != nil {
-		r.Info.Address = m.address
-		r.Info.Has |= wire.HasAddress
+	r.Info = got.In
+	r.conclude(wire.QuestionInfo, got, got.InCode)
+	a.hash(r, wire.QuestionInfo, got, msg)
+	if got.Info != nil && got.Gold != nil {
+		if in := got.GoldInfo(); in.Address != nil {
+			r.Info.Address = in.Address
+			r.Info.Has |= wire.HasAddress
+		}
 	}
 	r.HasInfo = r.Info.Has != 0
-	r.note(wire.QuestionInfo, m.info, r.Info.Notes)
+	r.note(wire.QuestionInfo, msg, r.Info.Notes)
 }
 
-func (a *assembler) playerList(r *Result, m *replies) {
-	if len(m.players) == 0 {
+func (a *assembler) playerList(r *Result, got *session.Answer) {
+	if len(got.Players) == 0 {
 		return
 	}
 	ship := wire.ShipUnknown // the layout depends on the game, as far as INFO shows (EC-74)
@@ -128,7 +97,7 @@ func (a *assembler) playerList(r *Result, m *replies) {
 		}
 	}
 	var c wire.Players
-	err := c.Reset(m.players, ship)
+	err := c.Reset(got.Players, ship)
 	a.players = c.AppendAll(a.players[:0])
 	if err == nil {
 		err = c.Err()
@@ -137,17 +106,17 @@ func (a *assembler) playerList(r *Result, m *replies) {
 			r.PlayersAnnounced = c.Announced()
 		}
 	}
-	r.conclude(wire.QuestionPlayers, m, err)
-	a.hash(r, wire.QuestionPlayers, m, m.players)
-	r.note(wire.QuestionPlayers, m.players, c.Notes())
+	r.conclude(wire.QuestionPlayers, got, err)
+	a.hash(r, wire.QuestionPlayers, got, got.Players)
+	r.note(wire.QuestionPlayers, got.Players, c.Notes())
 }
 
-func (a *assembler) ruleList(r *Result, m *replies) {
-	if len(m.rules) == 0 {
+func (a *assembler) ruleList(r *Result, got *session.Answer) {
+	if len(got.Rules) == 0 {
 		return
 	}
 	var c wire.Rules
-	err := c.Reset(m.rules)
+	err := c.Reset(got.Rules)
 	a.rules = c.AppendAll(a.rules[:0])
 	if err == nil {
 		err = c.Err()
@@ -160,16 +129,16 @@ func (a *assembler) ruleList(r *Result, m *replies) {
 	if r.RulesDistinct = !a.names.twice(a.rules); !r.RulesDistinct {
 		notes |= wire.NoteRulesDuplicate
 	}
-	r.conclude(wire.QuestionRules, m, err)
-	a.hash(r, wire.QuestionRules, m, m.rules)
-	r.note(wire.QuestionRules, m.rules, notes)
+	r.conclude(wire.QuestionRules, got, err)
+	a.hash(r, wire.QuestionRules, got, got.Rules)
+	r.note(wire.QuestionRules, got.Rules, notes)
 }
 
 // conclude sets the error of q to the result of decoding its message, or to
 // ErrIncomplete if fragments of the message are missing.
-func (r *Result) conclude(q wire.Question, m *replies, err error) {
+func (r *Result) conclude(q wire.Question, got *session.Answer, err error) {
 	code, _ := err.(wire.Error)
-	if m.partial.Has(q) {
+	if got.Partial.Has(q) {
 		code = wire.ErrIncomplete
 	}
 	r.Err[q] = code

@@ -185,21 +185,13 @@ func (d *Decoder) Result() *Result {
 	*r = Result{Raw: r.Raw[:0]}
 	r.Received, r.RecvBytes = a.Received, a.RecvBytes
 	r.Raw = a.AppendRaw(r.Raw)
-	var m replies
-	m.from(a)
-	m.evidence = evidence{}
 	for q := range session.Each(AskAll) {
 		if len(*a.Place(q)) > 0 || q == wire.QuestionInfo && a.Gold != nil {
 			r.Asked |= 1 << q
 		}
 	}
-	d.keepFaults(r, &m)
 	d.asm.allHashes = false
-	d.asm.assemble(r, &m)
-	if a.Conflict {
-		r.doubt()
-		r.Disputed = a.Disputed
-	}
+	d.asm.assemble(r, a, d.keepFaults(r), evidence{})
 	return r
 }
 
@@ -220,32 +212,30 @@ func (d *Decoder) Redecode(known *Result) *Result {
 		Raw: r.Raw[:0], Addr: known.Addr, Tag: known.Tag, Master: known.Master, Geo: known.Geo, Time: known.Time,
 		RTT: known.RTT, RTTs: known.RTTs, Took: known.Took, Sent: known.Sent, SentBytes: known.SentBytes,
 		Received: known.Received, RecvBytes: known.RecvBytes,
-		Asked: known.Asked, Unchallenged: known.Unchallenged, PingRTT: known.PingRTT, Disputed: known.Disputed,
+		Asked: known.Asked, Unchallenged: known.Unchallenged, PingRTT: known.PingRTT,
 	}
 	r.Raw = a.AppendRaw(r.Raw)
 	d.retake(known)
-	var m replies
-	m.from(a)
-	errs := d.session.Agenda.Err
+	var errs [wire.NumQuestions]wire.Error
 	for q := range session.Each(r.Asked & AskAll) {
-		m.err[q] = errs[q] // a reply that answers nothing sets the error of every open question
+		errs[q] = d.session.Agenda.Err[q] // a reply that answers nothing sets the error of every open question
 		switch code := known.Err[q]; {
 		case silent[code] || d.seen[q]&(1<<code) != 0:
-			m.err[q] = code
-		case m.err[q] == 0:
-			m.err[q] = wire.ErrTimeout // no reply explains the lack of an answer
+			errs[q] = code
+		case errs[q] == 0:
+			errs[q] = wire.ErrTimeout // no reply explains the lack of an answer
 		}
 	}
-	m.evidence = evidence{}
 	d.asm.allHashes = true
-	d.asm.assemble(r, &m)
+	d.asm.assemble(r, a, errs, evidence{})
+	r.Disputed = known.Disputed
 	for q, hash := range known.Hashes {
 		if hash == 0 && (wire.Question(q) != wire.QuestionPlayers || len(r.Players) == 0) {
 			r.Hashes[q] = 0 // most scans hash only players
 		}
 	}
 	r.Flags |= known.Flags & evidenceFlags
-	if a.Conflict || known.Notes&wire.NoteInfoConflict != 0 {
+	if known.Notes&wire.NoteInfoConflict != 0 {
 		r.doubt()
 	}
 	return r
@@ -284,18 +274,19 @@ func (d *Decoder) dropLeading(known *Result) {
 	}
 }
 
-// keepFaults records the errors of replies that could not be used, and counts their
+// keepFaults returns the errors of replies that could not be used, and counts their
 // questions as asked. If all three questions have the same error, it says nothing
 // about any of them and is left out, unless it is ErrBanned.
-func (d *Decoder) keepFaults(r *Result, m *replies) {
+func (d *Decoder) keepFaults(r *Result) (errs [wire.NumQuestions]wire.Error) {
 	f := &d.faults
 	if f[0] == f[1] && f[1] == f[2] && f[0] != wire.ErrBanned {
-		return
+		return errs
 	}
 	for q := range session.Each(AskAll &^ r.Asked) {
 		if f[q] != 0 {
-			m.err[q] = f[q]
+			errs[q] = f[q]
 			r.Asked |= 1 << q
 		}
 	}
+	return errs
 }

@@ -134,8 +134,9 @@ type finisher struct {
 	snapshot func(*Snapshot)
 	raw      bool
 
-	asm    assembler
-	result Result
+	asm     assembler
+	result  Result
+	nothing session.Answer // of a silent target
 }
 
 // run processes the blocks of h until none follows.
@@ -176,8 +177,10 @@ func (f *finisher) make(o *outcome) *Result {
 	if o.label != nil {
 		r.Tag, r.Master = o.label.tag, o.label.master
 	}
-	m := replies{err: o.err}
-	if a := o.answer; a != nil {
+	a, e := o.answer, evidence{}
+	if a == nil {
+		a = &f.nothing
+	} else {
 		last = max(last, a.LastAt)
 		r.Time = f.start.Add(a.FirstAt)
 		r.RTT, r.PingRTT = a.RTT, a.PingRTT
@@ -192,14 +195,9 @@ func (f *finisher) make(o *outcome) *Result {
 		if c := a.Challenge(); c != wire.NoChallenge {
 			r.Challenge = uint32(c)
 		}
-		m.from(a)
-		m.evidence.infoRequests = int(o.infoAsks) + a.InfoRounds()
+		e = evidence{int(o.infoAsks) + a.InfoRounds(), int(a.InfoReplies), int(a.Conflicts)}
 	}
 	r.Took = last - o.firstAt
-	f.asm.assemble(r, &m)
-	if o.answer != nil && o.answer.Conflict {
-		r.doubt()
-		r.Disputed = o.answer.Disputed
-	}
+	f.asm.assemble(r, a, o.err, e)
 	return r
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/a2sscan/a2sscan/scanner/game"
+	"github.com/a2sscan/a2sscan/scanner/internal/session"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -97,8 +98,8 @@ func (r *Result) Population() Population {
 
 // hash sets the hash of the answer to q, if the scan wants it. An incomplete reply has
 // no hash, because it is chance which fragments arrived.
-func (a *assembler) hash(r *Result, q wire.Question, m *replies, msg []byte) {
-	if wanted := a.allHashes || q == wire.QuestionPlayers && len(r.Players) > 0; wanted && !m.partial.Has(q) {
+func (a *assembler) hash(r *Result, q wire.Question, got *session.Answer, msg []byte) {
+	if wanted := a.allHashes || q == wire.QuestionPlayers && len(r.Players) > 0; wanted && !got.Partial.Has(q) {
 		r.Hashes[q] = xxhash.Sum64(msg)
 	}
 }

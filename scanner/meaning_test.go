@@ -9,6 +9,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/a2sscan/a2sscan/scanner/game"
+	"github.com/a2sscan/a2sscan/scanner/internal/session"
 	"github.com/a2sscan/a2sscan/scanner/udp"
 	"github.com/a2sscan/a2sscan/wire"
 )
@@ -113,9 +114,9 @@ type fromMessages struct {
 
 func (a *fromMessages) result(info, players, rules []byte) *Result {
 	a.r = Result{Asked: AskAll, Received: 3}
-	m := replies{info: info, decoded: &a.r.Info, players: players, rules: rules}
-	m.infoErr, _ = a.r.Info.Decode(info).(wire.Error)
-	a.asm.assemble(&a.r, &m)
+	got := session.Answer{Info: info, Players: players, Rules: rules}
+	got.InCode, _ = got.In.Decode(info).(wire.Error)
+	a.asm.assemble(&a.r, &got, [wire.NumQuestions]wire.Error{}, evidence{})
 	return &a.r
 }
 
