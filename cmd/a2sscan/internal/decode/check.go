@@ -77,19 +77,3 @@ func (d *run) compare(name string, n int, line []byte, scan string, again *scann
 		d.term.Say("%s:%d: and %d more keys", name, n, len(diffs)-maxKeys)
 	}
 }
-
-// endCheck prints the result of the check. A line that is not a record makes the
-// check fail too.
-func (d *run) endCheck() error {
-	d.term.Say("%s unchanged, %s differ, %s without all their datagrams, %s", console.Plural(d.same, "record"),
-		console.Grouped(uint64(d.differ)), console.Grouped(uint64(d.noRaw)), console.Plural(d.badLines, "bad line"))
-	switch {
-	case d.differ > 0 || d.badLines > 0:
-		return console.Fail(console.ExitNumbers, "some records decode differently").
-			WithHint("either the record was changed, or another version of the program wrote it")
-	case d.same == 0:
-		return console.Fail(console.ExitInput, "no record that can be checked").
-			WithHint("scan --raw keeps the datagrams")
-	}
-	return nil
-}

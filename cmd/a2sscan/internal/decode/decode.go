@@ -49,7 +49,35 @@ func Run(t *console.Terminal, o Options, stdin io.Reader, out *sink.Output) erro
 			return err
 		}
 	}
-	return d.end()
+	if err := d.out.Commit(); err != nil {
+		return output.Failure(err)
+	}
+	if d.badLines > inputs.MaxBadLines {
+		t.Say("no datagram in %s", console.Plural(d.badLines-inputs.MaxBadLines, "more line"))
+	}
+	bad := console.Plural(d.badLines, "bad line")
+	if o.Check {
+		t.Say("%s unchanged, %s differ, %s without all their datagrams, %s", console.Plural(d.same, "record"),
+			console.Grouped(uint64(d.differ)), console.Grouped(uint64(d.noRaw)), bad)
+		switch {
+		case d.differ > 0 || d.badLines > 0: // a line that is not a record makes the check fail too
+			return console.Fail(console.ExitNumbers, "some records decode differently").
+				WithHint("either the record was changed, or another version of the program wrote it")
+		case d.same == 0:
+			return console.Fail(console.ExitInput, "no record that can be checked").
+				WithHint("scan --raw keeps the datagrams")
+		}
+		return nil
+	}
+	if d.noRaw > 0 {
+		t.Say("left out: %s without all of their datagrams, which scan --raw keeps", console.Plural(d.noRaw, "record"))
+	}
+	if d.records == 0 {
+		return console.Fail(console.ExitInput, "no datagrams in the input, %s", bad).
+			WithHint("decode reads datagrams in hexadecimal, pcap files, and records with raw datagrams: a2sscan decode --help")
+	}
+	t.Say("%s from %s, %s", console.Plural(d.records, "record"), console.Plural(d.datagrams, "datagram"), bad)
+	return nil
 }
 
 // file decodes one file.
@@ -65,36 +93,49 @@ func (d *run) file(name string) error {
 	}
 	in := bufio.NewReaderSize(r, 1<<16)
 	kind := detect(in)
-	if kind == recordsFormat {
+	shown := console.Plain(name, 200)
+	var senders []*sender
+	var err error
+	switch {
+	case kind == recordsFormat:
 		return d.recorded(name, in)
-	}
-	if d.options.Check {
-		return console.Fail(console.ExitUsage, "%s: --check needs records", console.Plain(name, 200)).
+	case d.options.Check:
+		return console.Fail(console.ExitUsage, "%s: --check needs records", shown).
 			WithHint("scan --raw writes records that can be checked")
-	}
-	senders, err := d.read(name, kind, in)
-	for _, s := range senders {
-		if err == nil {
-			d.load(s.datagrams)
-			r := d.decoder.Result()
-			r.Addr = s.addr
-			err = d.write(d.options.ScanID, r)
+	case kind == hexFormat:
+		if senders, err = readHex(in, d.reportBadLine(name)); err != nil {
+			return console.Fail(console.ExitInput, "%w", err)
+		}
+	default:
+		var stats pcapStats
+		if senders, stats, err = readPcap(in); err != nil {
+			return console.Fail(console.ExitInput, "%s: after %d packets: %w", shown, stats.Packets, err)
+		}
+		d.term.Say("%s: %d packets, %d replies, %d cut short", shown, stats.Packets, stats.Replies, stats.Cut)
+		if stats.Truncated {
+			d.term.Say("%s: truncated: the packet after those is left out", shown)
 		}
 	}
-	return err
+	for _, s := range senders {
+		d.load(s.datagrams)
+		r := d.decoder.Result()
+		r.Addr = s.addr
+		if err := d.write(d.options.ScanID, r); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// format is the format of a file with datagrams.
-type format uint8
-
+// The formats of files with datagrams.
 const (
-	hexFormat     format = iota // one datagram per line in hexadecimal
-	recordsFormat               // a census, whether compressed or not
-	pcapFormat                  // pcap or pcapng
+	hexFormat     = iota // one datagram per line in hexadecimal
+	recordsFormat        // a census, whether compressed or not
+	pcapFormat           // pcap or pcapng
 )
 
 // detect detects the format from the first bytes of in, without consuming them.
-func detect(in *bufio.Reader) format {
+func detect(in *bufio.Reader) (format int) {
 	b, _ := in.Peek(4)
 	switch string(b) {
 	case "\xa1\xb2\xc3\xd4", "\xd4\xc3\xb2\xa1", "\xa1\xb2\x3c\x4d", "\x4d\x3c\xb2\xa1", pcapngMagic:
@@ -131,27 +172,6 @@ func (s *senders) add(from netip.AddrPort, datagram []byte) {
 	one.datagrams = append(one.datagrams, datagram)
 }
 
-// read returns the datagrams of a capture, grouped by sender.
-func (d *run) read(name string, kind format, in *bufio.Reader) ([]*sender, error) {
-	if kind == hexFormat {
-		senders, err := readHex(in, d.reportBadLine(name))
-		if err != nil {
-			err = console.Fail(console.ExitInput, "%w", err)
-		}
-		return senders, err
-	}
-	senders, stats, err := readPcap(in)
-	name = console.Plain(name, 200)
-	if err != nil {
-		return nil, console.Fail(console.ExitInput, "%s: after %d packets: %w", name, stats.Packets, err)
-	}
-	d.term.Say("%s: %d packets, %d replies, %d cut short", name, stats.Packets, stats.Replies, stats.Cut)
-	if stats.Truncated {
-		d.term.Say("%s: truncated: the packet after those is left out", name)
-	}
-	return senders, nil
-}
-
 // reportBadLine returns a function that counts the bad lines of a file and reports
 // the first few of all files.
 func (d *run) reportBadLine(file string) func(int, string, error) {
@@ -184,28 +204,5 @@ func (d *run) write(scan string, r *scanner.Result) error {
 	}
 	d.out.Write(scan, r)
 	d.records++
-	return nil
-}
-
-// end closes the output and reports the counts.
-func (d *run) end() error {
-	if err := d.out.Commit(); err != nil {
-		return output.Failure(err)
-	}
-	if d.badLines > inputs.MaxBadLines {
-		d.term.Say("no datagram in %s", console.Plural(d.badLines-inputs.MaxBadLines, "more line"))
-	}
-	if d.options.Check {
-		return d.endCheck()
-	}
-	if d.noRaw > 0 {
-		d.term.Say("left out: %s without all of their datagrams, which scan --raw keeps", console.Plural(d.noRaw, "record"))
-	}
-	bad := console.Plural(d.badLines, "bad line")
-	if d.records == 0 {
-		return console.Fail(console.ExitInput, "no datagrams in the input, %s", bad).
-			WithHint("decode reads datagrams in hexadecimal, pcap files, and records with raw datagrams: a2sscan decode --help")
-	}
-	d.term.Say("%s from %s, %s", console.Plural(d.records, "record"), console.Plural(d.datagrams, "datagram"), bad)
 	return nil
 }

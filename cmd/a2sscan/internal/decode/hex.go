@@ -21,39 +21,24 @@ func readHex(r io.Reader, bad func(line int, text string, err error)) ([]*sender
 	s := senders{byAddr: map[netip.AddrPort]*sender{}}
 	b := bufio.NewReaderSize(r, maxHexLine)
 	for line := 1; ; line++ {
-		text, err := readLine(b)
-		switch {
-		case err == io.EOF:
-			return s.all, nil
-		case err == nil:
-			err = s.addHex(text)
-		case err != errLong:
-			return s.all, err
-		}
-		if err != nil {
-			bad(line, text, err)
-		}
-	}
-}
-
-var errLong = errors.New("longer than any datagram")
-
-// readLine returns the next line without its line end. If the line is too long, it
-// skips it and returns its first 100 bytes and errLong. At the end of the file it
-// returns io.EOF.
-func readLine(b *bufio.Reader) (string, error) {
-	text, err := b.ReadSlice('\n')
-	switch {
-	case err == bufio.ErrBufferFull:
-		start := string(text[:100])
+		start, err := b.ReadSlice('\n')
+		text, long := string(start), err == bufio.ErrBufferFull
 		for err == bufio.ErrBufferFull {
 			_, err = b.ReadSlice('\n')
 		}
-		return start, errLong
-	case err != nil && len(text) == 0:
-		return "", err
+		switch {
+		case err == io.EOF && text == "":
+			return s.all, nil
+		case err != nil && err != io.EOF:
+			return s.all, err
+		case long:
+			bad(line, text[:100], errors.New("longer than any datagram"))
+			continue
+		}
+		if err := s.addHex(text); err != nil {
+			bad(line, strings.TrimRight(text, "\r\n"), err)
+		}
 	}
-	return strings.TrimRight(string(text), "\r\n"), nil
 }
 
 // addHex adds the datagram of one line, unless the line is empty or a comment.

@@ -43,9 +43,25 @@ func readPcap(in *bufio.Reader) ([]*sender, pcapStats, error) {
 		defrag:  ip4defrag.NewIPv4Defragmenter(),
 		queried: map[netip.AddrPort]bool{},
 	}
-	next, linkType, err := openPcap(in)
-	if err != nil {
-		return nil, p.stats, err
+	var next func() ([]byte, gopacket.CaptureInfo, error)
+	var linkType func(gopacket.CaptureInfo) layers.LinkType
+	if b, _ := in.Peek(4); string(b) == pcapngMagic {
+		r, err := pcapgo.NewNgReader(in, pcapgo.NgReaderOptions{WantMixedLinkType: true})
+		if err != nil {
+			return nil, p.stats, err
+		}
+		next = r.ReadPacketData
+		linkType = func(info gopacket.CaptureInfo) layers.LinkType {
+			link, _ := info.AncillaryData[0].(layers.LinkType)
+			return link
+		}
+	} else {
+		r, err := pcapgo.NewReader(in)
+		if err != nil {
+			return nil, p.stats, err
+		}
+		next = r.ReadPacketData
+		linkType = func(gopacket.CaptureInfo) layers.LinkType { return r.LinkType() }
 	}
 	for {
 		data, info, err := next()
@@ -72,29 +88,7 @@ type pcapReader struct {
 	stats   pcapStats
 }
 
-// openPcap returns a function that reads the packets of a capture file one after
-// another, and one that returns the link type of a packet.
-func openPcap(in *bufio.Reader) (
-	next func() ([]byte, gopacket.CaptureInfo, error), linkType func(gopacket.CaptureInfo) layers.LinkType, err error,
-) {
-	if b, _ := in.Peek(4); string(b) == pcapngMagic {
-		r, err := pcapgo.NewNgReader(in, pcapgo.NgReaderOptions{WantMixedLinkType: true})
-		if err != nil {
-			return nil, nil, err
-		}
-		return r.ReadPacketData, func(info gopacket.CaptureInfo) layers.LinkType {
-			link, _ := info.AncillaryData[0].(layers.LinkType)
-			return link
-		}, nil
-	}
-	r, err := pcapgo.NewReader(in)
-	if err != nil {
-		return nil, nil, err
-	}
-	return r.ReadPacketData, func(gopacket.CaptureInfo) layers.LinkType { return r.LinkType() }, nil
-}
-
-// addPacket handles one packet. It ignores everything but IPv4.
+// addPacket handles one packet. It ignores everything but UDP over IPv4.
 func (p *pcapReader) addPacket(data []byte, link layers.LinkType, at time.Time) {
 	var first gopacket.Decoder = link
 	if link == layers.LinkTypeIPv4 {
@@ -113,34 +107,25 @@ func (p *pcapReader) addPacket(data []byte, link layers.LinkType, at time.Time) 
 	if err != nil || complete == nil || complete.Protocol != layers.IPProtocolUDP {
 		return
 	}
-	if !p.addDatagram(complete) {
-		p.stats.Cut++
-	}
-}
-
-// addDatagram handles a UDP datagram. It returns false if the end of the datagram
-// is missing.
-func (p *pcapReader) addDatagram(ip *layers.IPv4) bool {
 	const header = 8
-	b := ip.Payload
-	if len(b) < header {
-		return false
+	b := complete.Payload
+	n := 0 // the length of the UDP datagram
+	if len(b) >= header {
+		n = int(binary.BigEndian.Uint16(b[4:]))
 	}
-	n := int(binary.BigEndian.Uint16(b[4:]))
 	if n < header || n > len(b) {
-		return false
+		p.stats.Cut++
+		return
 	}
-	from := endpoint(ip.SrcIP, binary.BigEndian.Uint16(b))
-	to := endpoint(ip.DstIP, binary.BigEndian.Uint16(b[2:]))
-	payload := b[header:n]
-	switch {
+	from := endpoint(complete.SrcIP, binary.BigEndian.Uint16(b))
+	to := endpoint(complete.DstIP, binary.BigEndian.Uint16(b[2:]))
+	switch payload := b[header:n]; {
 	case wire.IsRequest(payload):
 		p.queried[to] = true
 	case wire.IsReply(payload), p.queried[from] && wire.IsSingle(payload):
 		p.stats.Replies++
 		p.senders.add(from, bytes.Clone(payload))
 	}
-	return true
 }
 
 func endpoint(ip []byte, port uint16) netip.AddrPort {
