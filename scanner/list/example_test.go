@@ -35,27 +35,3 @@ func Example() {
 	// standard input:5: the port is not a number from 1 to 65535: 8.8.4.4:70000
 	// {Read:5 Invalid:1 Unscannable:0 Excluded:1 Duplicate:1 OtherShard:0 Given:2 NoPort:0 Resolved:0}
 }
-
-// With OrderInput, the targets of a network come port by port.
-func Example_network() {
-	ports, err := list.ParsePorts("27015-27016")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	l, err := list.Open(list.Config{Args: []string{"8.8.8.0/31"}, Ports: ports, InOrder: true})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(l.Size())
-	for t := range l.From(0) {
-		fmt.Println(t.Addr)
-	}
-	// Output:
-	// 4 true
-	// 8.8.8.0:27015
-	// 8.8.8.1:27015
-	// 8.8.8.0:27016
-	// 8.8.8.1:27016
-}

@@ -408,37 +408,3 @@ func FuzzDecompress(f *testing.F) {
 		}
 	})
 }
-
-func BenchmarkFormats(b *testing.B) {
-	const n = 1 << 16
-	kinds := map[string]func(i int) string{
-		"NDJSON": func(i int) string {
-			return fmt.Sprintf(`{"schema":1,"scan":"x","ip":"1.0.%d.%d","port":27015,"info":{"name":"a server","map":"de_dust2"},"rules":{"sv_gravity":"800"}}`, i>>8&255, i&255)
-		},
-		"CSV": func(i int) string { return fmt.Sprintf("a server,1.0.%d.%d,27015,de_dust2", i>>8&255, i&255) },
-	}
-	for name, line := range kinds {
-		var text bytes.Buffer
-		if name == "CSV" {
-			text.WriteString("name,ip,port,map\n")
-		}
-		for i := range n {
-			text.WriteString(line(i) + "\n")
-		}
-		b.Run(name, func(b *testing.B) {
-			b.SetBytes(int64(text.Len()))
-			b.ReportAllocs()
-			for b.Loop() {
-				l := mustOpen(b, Config{InOrder: true, Stdin: bytes.NewReader(text.Bytes())})
-				count := 0
-				for range l.From(0) {
-					count++
-				}
-				if count != n {
-					b.Fatal(count)
-				}
-			}
-			perTarget(b, n)
-		})
-	}
-}

@@ -238,17 +238,6 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// TestLongLastLine reads a list whose last line is too long and has no newline.
-func TestLongLastLine(t *testing.T) {
-	l := mustOpen(t, Config{InOrder: true, Stdin: strings.NewReader("1.0.0.1:1\n" + strings.Repeat("y", 3*maxLine+5))})
-	if got := texts(l.From(0)); len(got) != 1 {
-		t.Errorf("%q", got)
-	}
-	if s := l.Stats(); s != (Stats{Read: 2, Invalid: 1, Given: 1}) || l.Err() != nil {
-		t.Errorf("stats: %+v, %v", s, l.Err())
-	}
-}
-
 const overIPv6 = " (IPv4 only; of the servers known to us only Xash3D and CoD4X also answer over IPv6)"
 
 func TestOpenErrors(t *testing.T) {
@@ -284,49 +273,6 @@ func TestOpenErrors(t *testing.T) {
 	}
 }
 
-// TestOpenErrorKinds checks that callers can distinguish an invalid target from a
-// file that can't be read: only the latter's error wraps an *fs.PathError.
-func TestOpenErrorKinds(t *testing.T) {
-	tests := []struct {
-		arg  string
-		path bool
-		want error
-	}{
-		{"no-such-file", true, fs.ErrNotExist},
-		{t.TempDir(), true, nil},
-		{"1.2.3.4:0", false, faultPort},
-		{"::1", false, faultIPv6},
-		{"1.2.3.0/24", false, faultNoPorts},
-	}
-	for _, test := range tests {
-		_, err := Open(Config{Args: []string{test.arg}})
-		var path *fs.PathError
-		if errors.As(err, &path) != test.path || test.want != nil && !errors.Is(err, test.want) {
-			t.Errorf("%q: %#v", test.arg, err)
-		}
-	}
-}
-
-func TestOpenUnreadable(t *testing.T) {
-	path := writeFile(t, "secret.txt", "1.2.3.4:5\n")
-	dir := filepath.Dir(path) // TempDir made its parent accessible to the owner only
-	err := errors.Join(os.Chmod(filepath.Dir(dir), 0o755), os.Chmod(path, 0))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var unread error
-	asNobody(func() {
-		_, unread = os.ReadFile(path)
-		_, err = Open(Config{Args: []string{path}})
-	})
-	if unread == nil {
-		t.Skip("SKIPPED, NO UNREADABLE FILE WAS TRIED: this user may read every file; run the tests as another than root")
-	}
-	if !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), "secret.txt: can't be read: ") {
-		t.Error(err)
-	}
-}
-
 func TestStdin(t *testing.T) {
 	const list = "1.0.0.1:1\n"
 	tests := []struct {
@@ -359,26 +305,6 @@ func TestStdin(t *testing.T) {
 				t.Errorf("%q", got)
 			}
 		})
-	}
-}
-
-// TestStream writes lines to a pipe one at a time, and checks that the list yields
-// the target of each line before the next line is written.
-func TestStream(t *testing.T) {
-	r, w := io.Pipe()
-	l := mustOpen(t, Config{InOrder: true, Stdin: r})
-	next, stop := iter.Pull(l.From(0))
-	defer stop()
-	for i := range 10 {
-		line := fmt.Sprintf("1.0.0.%d:1", i)
-		go io.WriteString(w, line+"\n")
-		if got, ok := next(); !ok || text(got) != line {
-			t.Fatalf("%v, %v; want %v", got, ok, line)
-		}
-	}
-	w.Close()
-	if got, ok := next(); ok {
-		t.Errorf("at the end: %v", got)
 	}
 }
 

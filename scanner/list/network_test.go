@@ -11,74 +11,18 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/target"
 )
 
-// TestNetworks checks which targets All yields for arguments, in which order, and
-// the statistics.
-func TestNetworks(t *testing.T) {
-	tests := []struct {
-		args  string
-		ports string
-		want  string
-		stats Stats
-	}{
-		{"1.0.0.0/31", "1", "1.0.0.0:1 1.0.0.1:1", Stats{Read: 2, Given: 2}},
-		{"1.0.0.0/31", "2,1", "1.0.0.0:2 1.0.0.1:2 1.0.0.0:1 1.0.0.1:1", Stats{Read: 4, Given: 4}},
-		{"1.0.0.1/32 1.0.0.0/31", "1", "1.0.0.1:1 1.0.0.0:1", Stats{Read: 3, Duplicate: 1, Given: 2}},
-		{"1.0.0.0/31 1.0.0.1/32", "1", "1.0.0.0:1 1.0.0.1:1", Stats{Read: 3, Duplicate: 1, Given: 2}},
-		{"1.0.0.0/31 1.0.0.0/31", "1", "1.0.0.0:1 1.0.0.1:1", Stats{Read: 4, Duplicate: 2, Given: 2}},
-		{"1.0.0.1 1.0.0.0/31", "1", "1.0.0.1:1 1.0.0.0:1", Stats{Read: 3, Duplicate: 1, Given: 2}},
-		{"1.0.0.0/31 1.0.0.1 1.0.0.1:1 1.0.0.1:2", "1", "1.0.0.0:1 1.0.0.1:1 1.0.0.1:2",
-			Stats{Read: 5, Duplicate: 2, Given: 3}},
-		{"1.0.0.2/32 1.0.0.0/32 1.0.0.0/30", "1", "1.0.0.2:1 1.0.0.0:1 1.0.0.1:1 1.0.0.3:1",
-			Stats{Read: 6, Duplicate: 2, Given: 4}},
-		{"1.0.0.0/32 1.0.0.0/31 1.0.0.0/30", "1", "1.0.0.0:1 1.0.0.1:1 1.0.0.2:1 1.0.0.3:1",
-			Stats{Read: 7, Duplicate: 3, Given: 4}},
-		{"9.255.255.254/30", "1", "9.255.255.252:1 9.255.255.253:1 9.255.255.254:1 9.255.255.255:1",
-			Stats{Read: 4, Given: 4}},
-		{"10.0.0.0/12", "1,2", "", Stats{Read: 2 << 20, Excluded: 2 << 20}},
-		{"240.0.0.0/12", "1", "", Stats{Read: 1 << 20, Excluded: 1 << 20}},
-		{"0.0.0.0/12", "1", "", Stats{Read: 1 << 20, Excluded: 1<<20 - 1, Unscannable: 1}},
-		{"169.254.0.0/16 169.254.1.1", "1", "", Stats{Read: 1<<16 + 1, Unscannable: 1 << 16, Duplicate: 1}},
-		{"192.0.0.8/30", "1", "", Stats{Read: 4, Excluded: 4}},
-	}
-	for _, test := range tests {
-		t.Run(test.args+" at "+test.ports, func(t *testing.T) {
-			l := mustOpen(t, Config{InOrder: true, Args: strings.Fields(test.args), Ports: mustPorts(t, test.ports)})
-			if n, known := l.Size(); n != test.stats.Read-test.stats.Duplicate || !known {
-				t.Errorf("size %d, %v; want the number of targets read without duplicates", n, known)
-			}
-			if got := strings.Join(texts(l.From(0)), " "); got != test.want {
-				t.Errorf("%s\nwant %s", got, test.want)
-			}
-			if s := l.Stats(); s != test.stats {
-				t.Errorf("stats %+v\nwant  %+v", s, test.stats)
-			}
-		})
-	}
-}
-
-// TestWholeInternet checks the size and the first targets of 0.0.0.0/0 at all ports.
-func TestWholeInternet(t *testing.T) {
-	l := mustOpen(t, Config{InOrder: true, Args: []string{"0.0.0.0/0"}, Ports: mustPorts(t, "1-65535"), Max: 3})
-	if n, known := l.Size(); n != 65535<<32 || !known {
-		t.Errorf("size %d, %v", n, known)
-	}
-	if got := strings.Join(texts(l.From(0)), " "); got != "1.0.0.0:1 1.0.0.1:1 1.0.0.2:1" {
-		t.Error(got)
-	}
-}
-
 func TestAllowReserved(t *testing.T) {
-	const list = "0.0.0.0:1\n127.0.0.1:1\n169.254.1.1:1\n224.0.0.1:1\n8.8.8.8:1\n10.0.0.1:1\n10.0.0.2:1\n"
+	const list = "0.0.0.0:1\n8.8.8.8:0\n127.0.0.1:1\n169.254.1.1:1\n224.0.0.1:1\n8.8.8.8:1\n10.0.0.1:1\n10.0.0.2:1\n"
 	tests := []struct {
 		allow bool
 		want  string
 		stats Stats
 		left  string
 	}{
-		{false, "8.8.8.8:1", Stats{Read: 7, Unscannable: 2, Excluded: 4, Given: 1},
+		{false, "8.8.8.8:1", Stats{Read: 8, Unscannable: 3, NoPort: 1, Excluded: 4, Given: 1},
 			"0.0.0.0/32 true 1, 10.0.0.0/8 false 2, 127.0.0.0/8 false 1, 169.254.0.0/16 true 1, 224.0.0.0/4 false 1, "},
 		{true, "127.0.0.1:1 224.0.0.1:1 8.8.8.8:1 10.0.0.1:1 10.0.0.2:1",
-			Stats{Read: 7, Unscannable: 2, Given: 5}, "0.0.0.0/32 true 1, 169.254.0.0/16 true 1, "},
+			Stats{Read: 8, Unscannable: 3, NoPort: 1, Given: 5}, "0.0.0.0/32 true 1, 169.254.0.0/16 true 1, "},
 	}
 	for _, test := range tests {
 		l := mustOpen(t, Config{

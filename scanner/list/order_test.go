@@ -156,22 +156,6 @@ func TestCutNetworks(t *testing.T) {
 	}
 }
 
-// TestFromInside checks that From counts only the targets from its place on, even
-// if that place is inside an excluded network.
-func TestFromInside(t *testing.T) {
-	for _, inOrder := range []bool{false, true} {
-		for _, from := range []uint64{0, 1, 100, 256, 300, 512, 600} {
-			l := mustOpen(t, Config{InOrder: inOrder, Args: []string{"10.0.0.0/24", "8.0.0.1:1"}, Ports: mustPorts(t, "1,2")})
-			for range l.From(from) {
-			}
-			s := l.Stats()
-			if left := 513 - min(from, 513); s.Excluded+s.Given != left || s.Read != left {
-				t.Errorf("%v, from %d: %+v", inOrder, from, s)
-			}
-		}
-	}
-}
-
 // TestPlaces checks that a target's Place does not depend on exclusions, the shard
 // or the limit, which may change between two parts of a scan.
 func TestPlaces(t *testing.T) {
@@ -332,38 +316,6 @@ func BenchmarkLoad(b *testing.B) {
 				}
 			}
 			perTarget(b, n)
-		})
-	}
-}
-
-// BenchmarkOrder measures how long All takes to yield a target in random order,
-// without the time for Load.
-func BenchmarkOrder(b *testing.B) {
-	const n = 1 << 20
-	path := writeList(b, n)
-	for _, test := range []struct {
-		name string
-		args []string
-	}{
-		{"list", []string{path}},
-		{"network", []string{"32.0.0.0/12"}},
-		{"both", []string{path, "32.0.0.0/12"}},
-	} {
-		b.Run(test.name, func(b *testing.B) {
-			b.ReportAllocs()
-			total := uint64(0)
-			for b.Loop() {
-				b.StopTimer()
-				l := mustOpen(b, Config{Args: test.args, Ports: mustPorts(b, "27015")})
-				if err := l.Load(context.Background()); err != nil {
-					b.Fatal(err)
-				}
-				b.StartTimer()
-				for range l.From(0) {
-				}
-				total += l.Stats().Given
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(total), "ns/target")
 		})
 	}
 }

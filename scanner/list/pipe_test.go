@@ -14,23 +14,6 @@ import (
 	"time"
 )
 
-// TestPipe reads a named pipe. Open must not open the pipe: that would block until
-// a writer opens it, and closing it again would kill the writer with SIGPIPE.
-func TestPipe(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "pipe")
-	if err := syscall.Mkfifo(path, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	l := mustOpen(t, Config{InOrder: true, Args: []string{path}})
-	go os.WriteFile(path, []byte("1.0.0.1:1\n"), 0)
-	if got := texts(l.From(0)); !slices.Equal(got, []string{"1.0.0.1:1"}) {
-		t.Errorf("%q", got)
-	}
-	if _, _, known := l.Progress(); known {
-		t.Error("the length of a pipe is known")
-	}
-}
-
 // TestExclusionsFromPipe checks that Reload keeps the rules from a named pipe:
 // reading the pipe again would block or find nothing.
 func TestExclusionsFromPipe(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/netip"
 	"strings"
 	"testing"
 )
@@ -66,45 +65,5 @@ func TestSourceFails(t *testing.T) {
 	}
 	if got := fmt.Sprint(l.Err()); got != "the master: can't be read: gone" {
 		t.Errorf("%s", got)
-	}
-}
-
-// TestNoPort reads a list that contains port 0, a relay and 0.0.0.0, as master
-// servers return them. They count as Unscannable and are not yielded. NoPort and
-// LeftOut tell the reasons apart.
-func TestNoPort(t *testing.T) {
-	addrs := []string{"8.0.0.1:1", "8.0.0.1:0", "0.0.0.0:0", "169.254.0.1:5", "8.0.0.1:0", "8.0.0.2:2"}
-	f := Format{Name: "test", Sniff: func([]byte) bool { return true },
-		Read: func(_ io.Reader, yield func(Entry) bool) error {
-			for i, a := range addrs {
-				if !yield(Entry{Line: i + 1, Addr: netip.MustParseAddrPort(a)}) {
-					break
-				}
-			}
-			return nil
-		}}
-	for _, inOrder := range []bool{true, false} {
-		l, err := Open(Config{InOrder: inOrder, Formats: []Format{f}, Stdin: strings.NewReader("x")})
-		if err != nil {
-			t.Fatal(err)
-		}
-		n := 0
-		for target := range l.From(0) {
-			if target.Addr.Port() == 0 {
-				t.Errorf("%v: %v", inOrder, target)
-			}
-			n++
-		}
-		want := Stats{Read: 6, Unscannable: 3, NoPort: 1, Duplicate: 1, Given: 2}
-		if got := l.Stats(); got != want || n != 2 {
-			t.Errorf("%v: %+v, want %+v", inOrder, got, want)
-		}
-		left := map[string]uint64{}
-		for _, r := range leftOut(l) {
-			left[r.Network] = r.Targets
-		}
-		if left["0.0.0.0/32"] != 1 || left["169.254.0.0/16"] != 1 {
-			t.Errorf("%v: %v", inOrder, left)
-		}
 	}
 }

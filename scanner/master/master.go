@@ -25,7 +25,6 @@ var (
 	ErrSlow      = errors.New("the master asks to wait longer than we are willing to")
 	ErrTooMuch   = errors.New("more than we are willing to read")
 	ErrMalformed = errors.New("not what it should be") // also: truncated, and a list that does not go on
-	ErrFilter    = errors.New("filter")                // it can't be sent; no request was sent
 )
 
 // Config describes which list to fetch, from where and how.
@@ -148,10 +147,7 @@ func Fetch(ctx context.Context, cfg Config, handle func(*Server) error) (Stats, 
 	if err != nil {
 		f.stats.Complete, f.stats.End = false, "the list is incomplete"
 	}
-	if own := (callerError{}); errors.As(err, &own) {
-		return f.stats, own.error
-	}
-	return f.stats, err
+	return f.stats, cmp.Or(f.own, err)
 }
 
 // fetch is the state of Fetch.
@@ -159,6 +155,7 @@ type fetch struct {
 	Config
 	handle func(*Server) error
 	stats  Stats
+	own    error // that handle returned
 	seen   map[netip.AddrPort]struct{}
 	limits []limit
 	sent   []time.Time // times of the last requests, oldest first; at most as many as the largest limit
@@ -174,9 +171,6 @@ func (f *fetch) withDefaults(timeout, maxWait time.Duration, retries int, answer
 		f.limits = limits
 	}
 }
-
-// callerError is an error of the function that the caller passed.
-type callerError struct{ error }
 
 // relays is the network from which Steam gives servers behind its relays an address.
 var relays = netip.MustParsePrefix("169.254.0.0/16")
@@ -198,10 +192,8 @@ func (f *fetch) add(s *Server) (fresh bool, err error) {
 	case s.Addr.Addr().IsUnspecified() || s.Addr.Port() == 0:
 		f.stats.Unusable++
 	}
-	if err := f.handle(s); err != nil {
-		return true, callerError{err}
-	}
-	return true, nil
+	f.own = f.handle(s)
+	return true, f.own
 }
 
 // pause reports why the next request has to wait, and waits.

@@ -159,24 +159,6 @@ func TestReader(t *testing.T) {
 	}
 }
 
-// TestReaderInvalid checks that invalid entries are reported with their numbers,
-// and that the errors are printable.
-func TestReaderInvalid(t *testing.T) {
-	tests := []struct {
-		list string
-		want string
-	}{
-		{`{"response":{"servers":[{"addr":"1.2.3.4:5"},{"name":"x"},{"addr":"\u001b[31m:5"}]}}`,
-			`2 has no address|3 not an IPv4 address with a port: "\x1b[31m:5"`},
-	}
-	for _, test := range tests {
-		_, bad, _, err := read(t, []byte(test.list), strings.NewReader(test.list))
-		if err != nil || strings.Join(bad, "|") != test.want {
-			t.Errorf("%q, want %q, %v", bad, test.want, err)
-		}
-	}
-}
-
 // TestReaderErrors checks that Read returns an error of the io.Reader, and that it has
 // passed on servers before that error.
 func TestReaderErrors(t *testing.T) {

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/a2sscan/a2sscan/bench/fleet"
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
 
@@ -289,25 +288,4 @@ func TestSplitMasters(t *testing.T) {
 		t.Errorf("three calls: %v, %d servers, %d calls", err, len(got), blind.calls)
 	}
 	wantError(t, err, "3 answers")
-}
-
-// TestSplitFleet checks that the list of a fleet is fetched in parts, with and
-// without a filter.
-func TestSplitFleet(t *testing.T) {
-	m := simulated(t, fleet.MasterConfig{
-		Fleet: fleet.Config{Network: netip.MustParsePrefix("127.42.0.0/21"), Ports: []uint16{27015, 27016}}, Cap: 500})
-	got, s, _, err := fetchWeb(t, m, master.Config{Region: master.World, Cap: 500})
-	if err != nil || !s.Complete {
-		t.Fatalf("%v, %v, %v", err, s.Complete, s.Capped)
-	}
-	t.Logf("%d servers in %d calls", len(got), s.Requests)
-	got.sameAs(t, m)
-	if s.Requests > 25 {
-		t.Errorf("%d calls for %d servers", s.Requests, len(got))
-	}
-	one, s, _, err := fetchWeb(t, m, master.Config{Region: master.World, Cap: 500,
-		Filter: filter(`\empty\1\napp\440`)})
-	if err != nil || !s.Complete || len(one) < 1000 || len(one) > 3500 {
-		t.Errorf("%v, %v, %d servers", err, s.End, len(one))
-	}
 }

@@ -25,8 +25,8 @@ var errNoProgress = fmt.Errorf("%w: the master makes no progress", ErrMalformed)
 func (f *fetch) overUDP(ctx context.Context) error {
 	f.withDefaults(3*time.Second, 61*time.Second, 3, 50_000, udpLimits)
 	if text := f.Filter.String(); len(text) > maxUDPFilter {
-		return fmt.Errorf("%w: %d bytes long, and masters take %d over UDP; leave out conditions, or ask the Web API",
-			ErrFilter, len(text), maxUDPFilter)
+		return fmt.Errorf("%w: the filter is %d bytes long, and masters take %d over UDP; leave out conditions, or ask the Web API",
+			ErrRefused, len(text), maxUDPFilter)
 	}
 	if f.Dial == nil {
 		f.Dial = new(net.Dialer).DialContext

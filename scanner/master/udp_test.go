@@ -226,8 +226,8 @@ func TestFetchUDPBounds(t *testing.T) {
 	long := filter(strings.Repeat(`\map\a_rather_long_name`, 20))
 	before, _ := m.Requests()
 	_, _, _, err = fetchUDP(t, m, master.Config{Filter: long})
-	if !errors.Is(err, master.ErrFilter) {
-		t.Errorf("%v is no ErrFilter", err)
+	if !errors.Is(err, master.ErrRefused) {
+		t.Errorf("%v is no ErrRefused", err)
 	}
 	wantError(t, err, "460 bytes", "190", "Web API")
 	if after, _ := m.Requests(); after != before {

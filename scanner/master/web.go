@@ -94,12 +94,10 @@ func (w *webList) ask(ctx context.Context, filter Filter) ([]sampled, error) {
 func (w *webList) pauseAfter(ctx context.Context, err error, try int) error {
 	var status *statusError
 	isStatus := errors.As(err, &status)
-	switch own := (callerError{}); {
+	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case errors.As(err, &own), errors.Is(err, ErrTooMuch), isStatus && !status.temporary():
-		return err
-	case try == w.Retries && try == 0:
+	case w.own != nil, errors.Is(err, ErrTooMuch), isStatus && !status.temporary(), w.Retries == 0:
 		return err
 	case try == w.Retries:
 		return fmt.Errorf("asked %s: %w", times(try+1), err)
@@ -136,7 +134,14 @@ func (w *webList) once(ctx context.Context, filter Filter) (got []sampled, err e
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		return nil, newStatusError(response, time.Now())
+		e := &statusError{code: response.StatusCode, wait: -1}
+		value := strings.TrimSpace(response.Header.Get("Retry-After"))
+		if seconds, err := strconv.ParseUint(value, 10, 64); err == nil {
+			e.wait = time.Duration(min(seconds, 1<<32)) * time.Second
+		} else if date, err := http.ParseTime(value); err == nil {
+			e.wait = max(time.Until(date), 0)
+		}
+		return nil, e
 	}
 	in := &budget{r: response.Body, total: maxAnswer}
 	err = readJSON(in, func(s *Server, bad error) error {
@@ -150,7 +155,7 @@ func (w *webList) once(ctx context.Context, filter Filter) (got []sampled, err e
 	})
 	w.stats.Bytes += uint64(maxAnswer - in.total)
 	switch {
-	case errors.As(err, new(callerError)), errors.Is(err, ErrRefused), errors.Is(err, ErrTooMuch):
+	case w.own != nil, errors.Is(err, ErrRefused), errors.Is(err, ErrTooMuch):
 		return got, err
 	case err != nil:
 		return got, w.hideIn(cmp.Or(context.Cause(ctx), err))
@@ -164,11 +169,7 @@ func (w *webList) take(s *Server) error {
 	if s.odd {
 		w.stats.Odd++
 	}
-	if w.Region != World && s.region != strconv.Itoa(int(w.Region)) {
-		if _, ok := w.seen[s.Addr]; ok {
-			w.stats.Duplicates++
-			return nil
-		}
+	if _, ok := w.seen[s.Addr]; !ok && w.Region != World && s.region != strconv.Itoa(int(w.Region)) {
 		w.seen[s.Addr] = struct{}{}
 		w.stats.Elsewhere++
 		return nil
@@ -217,17 +218,6 @@ func (w *webList) hideIn(err error) error {
 type statusError struct {
 	code int
 	wait time.Duration // the value of Retry-After; negative: there is none
-}
-
-func newStatusError(r *http.Response, now time.Time) *statusError {
-	e := &statusError{code: r.StatusCode, wait: -1}
-	value := strings.TrimSpace(r.Header.Get("Retry-After"))
-	if seconds, err := strconv.ParseUint(value, 10, 64); err == nil {
-		e.wait = time.Duration(min(seconds, 1<<32)) * time.Second
-	} else if date, err := http.ParseTime(value); err == nil {
-		e.wait = max(date.Sub(now), 0)
-	}
-	return e
 }
 
 // temporary reports whether the request may succeed later.

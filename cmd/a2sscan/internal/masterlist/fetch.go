@@ -130,30 +130,6 @@ func (o *Options) key() (master.Key, error) {
 	return k, err
 }
 
-// config returns the request.
-func (o *Options) config() (cfg master.Config, err error) {
-	cfg = master.Config{UDP: o.UDP, URL: o.URL, Region: o.Region, Filter: o.Conditions()}
-	host, _, _ := net.SplitHostPort(o.UDP)
-	if o.UDP == "" {
-		if cfg.Key, err = o.key(); err != nil {
-			return cfg, err
-		}
-		trustRoots()
-		if u, err := url.Parse(o.URL); err == nil {
-			host = u.Hostname()
-		}
-	}
-	// A master on this machine is a simulated one or a cache: it has no limits, and is
-	// not worth a long wait.
-	if ip, err := netip.ParseAddr(host); err == nil && ip.IsLoopback() {
-		cfg.Unlimited, cfg.Retries, cfg.MaxWait = true, 1, time.Second
-		if o.UDP != "" {
-			cfg.Timeout = time.Second
-		}
-	}
-	return cfg, nil
-}
-
 // Handlers receive what a master sends.
 type Handlers struct {
 	Server func(*master.Server) error
@@ -167,9 +143,26 @@ var ErrEnough = errors.New("enough")
 // Fetch fetches the list and passes it to h. It shows its progress in the log and,
 // unless quiet is set, in a status line. Its errors have exit codes.
 func (o *Options) Fetch(ctx context.Context, t *console.Terminal, h Handlers, quiet bool) (master.Stats, error) {
-	cfg, err := o.config()
-	if err != nil {
-		return master.Stats{}, err
+	cfg := master.Config{UDP: o.UDP, URL: o.URL, Region: o.Region, Filter: o.Conditions()}
+	host, _, _ := net.SplitHostPort(o.UDP)
+	if o.UDP == "" {
+		key, err := o.key()
+		if err != nil {
+			return master.Stats{}, err
+		}
+		cfg.Key = key
+		trustRoots()
+		if u, err := url.Parse(o.URL); err == nil {
+			host = u.Hostname()
+		}
+	}
+	// A master on this machine is a simulated one or a cache: it has no limits, and is
+	// not worth a long wait.
+	if ip, err := netip.ParseAddr(host); err == nil && ip.IsLoopback() {
+		cfg.Unlimited, cfg.Retries, cfg.MaxWait = true, 1, time.Second
+		if o.UDP != "" {
+			cfg.Timeout = time.Second
+		}
 	}
 	for _, key := range cfg.Filter.Unknown() {
 		t.Say("filter %s: no known master understands it; masters ignore what they do not understand", console.Quoted(key, 40))
@@ -182,7 +175,9 @@ func (o *Options) Fetch(ctx context.Context, t *console.Terminal, h Handlers, qu
 	}
 	p := &status{start: time.Now()}
 	cfg.Progress = func(now master.Stats) {
-		p.update(now)
+		p.mu.Lock()
+		p.last, p.until = now, time.Now().Add(now.Wait)
+		p.mu.Unlock()
 		if h.Flush != nil {
 			h.Flush() // if it fails, the next write returns the error again
 		}
@@ -213,7 +208,7 @@ func (o *Options) failure(ctx context.Context, stats *master.Stats, err error) e
 		return err
 	case ctx.Err() != nil:
 		return console.Fail(console.ExitInterrupted, "interrupted")
-	case errors.Is(err, master.ErrFilter), o.UDP == "" && stats.Requests == 0:
+	case stats.Requests == 0 && (o.UDP == "" || errors.Is(err, master.ErrRefused)):
 		return console.Fail(console.ExitUsage, "%w", err)
 	case strings.Contains(o.UDP, ".steampowered.com:") && errors.Is(err, master.ErrNoReply):
 		err = fmt.Errorf("%w; Valve's master server has been silent since October 2025", err)

@@ -19,13 +19,6 @@ type status struct {
 	until time.Time // when the current wait ends
 }
 
-// update records the progress and the current wait.
-func (p *status) update(now master.Stats) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.last, p.until = now, time.Now().Add(now.Wait)
-}
-
 // line returns the status line.
 func (p *status) line() string {
 	p.mu.Lock()
@@ -57,6 +50,10 @@ const maxCapped = 10
 // master.
 func Report(t *console.Terminal, who string, s *master.Stats) {
 	t.Say("%s: %s, %s", who, counts(s), console.Plural(int(s.Requests), "request"))
+	type amount struct {
+		n    uint64
+		what string // the words after the number
+	}
 	for _, row := range []struct {
 		what    string
 		amounts []amount
@@ -93,10 +90,4 @@ func Report(t *console.Terminal, who string, s *master.Stats) {
 		}
 		t.Say("cut at the cap: %s", c)
 	}
-}
-
-// amount is a number and the words that follow it in a message.
-type amount struct {
-	n    uint64
-	what string
 }

@@ -19,7 +19,7 @@ func TestProgress(t *testing.T) {
 	} {
 		now := master.Stats{Wait: 400 * time.Millisecond, Why: why}
 		now.Servers, now.Replies, now.Bytes = 12_345, 54, 75_000
-		p.update(now)
+		p.last, p.until = now, time.Now().Add(now.Wait)
 		if got := p.line(); !strings.HasSuffix(got, want) || len(got) >= 80 {
 			t.Errorf("%d columns: %s", len(got), got)
 		}
