@@ -50,9 +50,10 @@ func ExampleFetch() {
 	})
 	fmt.Println(stats.Servers, stats.End, err)
 	// Output:
+	// 127.79.0.0:27404
 	// 127.79.0.2:27404
-	// 127.79.0.4:27404
+	// 127.79.0.3:27404
 	// 127.79.0.5:27404
 	// 127.79.0.6:27404
-	// 4 the list is complete <nil>
+	// 5 the list is complete <nil>
 }
