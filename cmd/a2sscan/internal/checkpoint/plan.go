@@ -2,11 +2,13 @@ package checkpoint
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"io"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -17,29 +19,29 @@ import (
 )
 
 // Plan is the part of a scan's command that must not change when the scan is
-// resumed, because otherwise the runs would not add up to one census. A new field
-// also needs a line in differs. State that changes during a scan belongs in
-// Checkpoint.
+// resumed, because otherwise the runs would not add up to one census. The tag what
+// begins the sentence about a field that has changed. State that changes during a scan
+// belongs in Checkpoint.
 type Plan struct {
-	Targets       []string `json:"targets"` // those that are not lists, as given on the command line
+	Targets       []string `json:"targets" what:"the target list is"` // those that are not lists, as given on the command line
 	Lists         []ListID `json:"lists"`
-	Ports         string   `json:"ports"`
-	Order         string   `json:"order"`
-	Seed          uint64   `json:"seed,omitempty"` // of the random order
-	Shard         string   `json:"shard,omitempty"`
-	Resolve       bool     `json:"resolve,omitempty"`
-	Query         string   `json:"query"`
-	MaxTargets    uint64   `json:"max_targets"`
-	MaxPerAddress int      `json:"max_per_address"`
-	Raw           bool     `json:"raw"`
-	KeepMaster    bool     `json:"keep_master,omitempty"`
-	Unanswered    bool     `json:"unanswered"`
-	PlayerKey     string   `json:"player_key,omitempty"` // ID of the key that hashes names; empty: names are written
-	Databases     []string `json:"mmdb,omitempty"`       // types of the databases
-	Columns       string   `json:"columns,omitempty"`    // format and fields of an output that is not JSON
-	Output        string   `json:"output"`               // absolute path
-	Rotate        bool     `json:"rotate"`
-	Store         string   `json:"store,omitempty"` // URL of the census in an object store; Output is then in a folder from which it is uploaded
+	Ports         string   `json:"ports" what:"--port is"`
+	Order         string   `json:"order" what:"--order is"`
+	Seed          uint64   `json:"seed,omitempty" what:"--seed is"` // of the random order
+	Shard         string   `json:"shard,omitempty" what:"--shard is"`
+	Resolve       bool     `json:"resolve,omitempty" what:"--resolve is"`
+	Query         string   `json:"query" what:"--query is"`
+	MaxTargets    uint64   `json:"max_targets" what:"--max-targets is"`
+	MaxPerAddress int      `json:"max_per_address" what:"--max-per-address is"`
+	Raw           bool     `json:"raw" what:"--raw is"`
+	KeepMaster    bool     `json:"keep_master,omitempty" what:"--keep-master is"`
+	Unanswered    bool     `json:"unanswered" what:"--unanswered is"`
+	Columns       string   `json:"columns,omitempty" what:"--format and --fields are"` // of an output that is not JSON
+	PlayerKey     string   `json:"player_key,omitempty" what:"the player key is"`      // ID of the key that hashes names; empty: names are written
+	Databases     []string `json:"mmdb,omitempty" what:"--mmdb is"`                    // types of the databases
+	Output        string   `json:"output" what:"--output is"`                          // absolute path
+	Store         string   `json:"store,omitempty" what:"--output is"`                 // URL of the census in an object store; Output is then in a folder from which it is uploaded
+	Rotate        bool     `json:"rotate" what:"--rotate is"`
 }
 
 // ListID identifies a list of targets by its content.
@@ -51,45 +53,23 @@ type ListID struct {
 // differs describes the first difference between p and was; "" if there is none.
 // It does not compare the lists, which have not been read yet.
 func (p *Plan) differs(was *Plan) string {
-	given := map[bool]string{true: "given", false: "not given"}
-	for _, c := range []struct {
-		what     string
-		now, was any
-	}{
-		{"the target list is", strings.Join(p.Targets, " "), strings.Join(was.Targets, " ")},
-		{"--port is", p.Ports, was.Ports},
-		{"--order is", p.Order, was.Order},
-		{"--seed is", p.Seed, was.Seed},
-		{"--shard is", p.Shard, was.Shard},
-		{"--resolve is", p.Resolve, was.Resolve},
-		{"--query is", p.Query, was.Query},
-		{"--max-targets is", p.MaxTargets, was.MaxTargets},
-		{"--max-per-address is", p.MaxPerAddress, was.MaxPerAddress},
-		{"--raw is", p.Raw, was.Raw},
-		{"--keep-master is", p.KeepMaster, was.KeepMaster},
-		{"--unanswered is", p.Unanswered, was.Unanswered},
-		{"--format and --fields are", p.Columns, was.Columns},
-		{"the player key is", p.PlayerKey, was.PlayerKey},
-		{"--mmdb is", strings.Join(p.Databases, ", "), strings.Join(was.Databases, ", ")},
-		{"--output is", p.Output, was.Output},
-		{"--output is", p.Store, was.Store},
-		{"--rotate is", given[p.Rotate], given[was.Rotate]},
-	} {
-		if now, isText := c.now.(string); isText {
-			c.now = string([]rune(now)) // as JSON leaves file names that are not UTF-8
-		}
-		if c.now != c.was {
-			return fmt.Sprintf("%s %s, but was %s", c.what, orNone(c.now), orNone(c.was))
+	one, two := reflect.ValueOf(*p), reflect.ValueOf(*was)
+	for i := range one.NumField() {
+		now, then := planText(one.Field(i).Interface()), planText(two.Field(i).Interface())
+		if what := one.Type().Field(i).Tag.Get("what"); what != "" && now != then {
+			return fmt.Sprintf("%s %s, but was %s", what, console.Plain(now, 100), console.Plain(then, 100))
 		}
 	}
 	return ""
 }
 
-func orNone(v any) string {
-	if s := console.Plain(fmt.Sprint(v), 100); s != "" {
-		return s
+// planText returns the value of a field of a Plan.
+func planText(v any) string {
+	if list, ok := v.([]string); ok {
+		v = strings.Join(list, ", ")
 	}
-	return "none"
+	s := string([]rune(fmt.Sprint(v))) // as JSON leaves file names that are not UTF-8
+	return cmp.Or(s, "none")
 }
 
 func listsDiffer(now, was []ListID) string {

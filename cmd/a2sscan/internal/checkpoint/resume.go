@@ -1,8 +1,6 @@
 package checkpoint
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +13,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/sink"
 	"github.com/a2sscan/a2sscan/sink/disk"
+	"github.com/a2sscan/a2sscan/sink/record"
 )
 
 // Options select the checkpoint of a scan.
@@ -204,9 +203,6 @@ func ours(path, scan string) bool {
 	if err != nil {
 		return err == io.EOF
 	}
-	var record struct {
-		Scan string `json:"scan"`
-	}
-	return bytes.HasPrefix(line, []byte(`{"schema":`)) &&
-		json.Unmarshal(line, &record) == nil && record.Scan == scan
+	rec, err := record.NewReader("scan").Read(line)
+	return err == nil && rec.Scan == scan
 }

@@ -3,6 +3,7 @@
 package merge
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 	"slices"
@@ -58,9 +59,9 @@ type merger struct {
 	attempts []uint64 // servers that first answered attempt 1, 2, and so on
 	out      *sink.Output
 	stage    *output.Stage // provides the path of the output
-	line     []byte        // the last record written; reused
 
 	reader *record.Reader
+	line   []byte // the last record written; reused
 }
 
 // gap prints the problems of the parts and returns the error for them, or nil if
@@ -119,7 +120,7 @@ func (m *merger) check() error {
 	return m.gap(gaps)
 }
 
-// write writes the records of all parts.
+// write writes the records of all parts, and compares their number with the ledger.
 func (m *merger) write() (err error) {
 	m.describe()
 	m.out, err = sink.Create(m.stage.Path(), sink.Options{Replace: m.options.Force, FlushEvery: -1})
@@ -132,7 +133,12 @@ func (m *merger) write() (err error) {
 		}
 	}
 	if err == nil {
-		err = m.total()
+		m.tally.AtAsk = m.attempts
+		m.sum.SetAnswers(&m.tally, len(m.attempts))
+		m.sum.CheckRecords(m.sum.Plan.Unanswered)
+		if m.sum.SayWrong(m.term); !m.sum.Consistent {
+			err = console.Fail(console.ExitNumbers, "numbers do not add up")
+		}
 	}
 	if err != nil {
 		m.out.Close()
@@ -175,91 +181,65 @@ func (m *merger) copy(p *part) error {
 	return nil
 }
 
-// describe fills in the fields of the summary that do not depend on the records.
+// describe fills in the fields of the summary that do not depend on the records. Parts
+// may have run at the same time or one after another: the duration is from the first start
+// to the last end, and the rates add up. If a part has no limit, neither has the sum.
 func (m *merger) describe() {
 	first, s := &m.parts[0].sum, &m.sum
-	s.Version, s.Commit, s.Go = m.options.Build.Version, m.options.Build.Commit, runtime.Version()
-	s.Command, s.Inputs, s.Order = m.options.Command, first.Inputs, first.Order
-	s.Output = m.options.Output
-	s.Start = first.Start
-	plan := *first.Plan
+	plan, limit := *first.Plan, 0.0
 	plan.Shard = "0/1"
-	s.Plan = &plan
-	s.Ended, s.Consistent = ledger.EndedComplete, true
-	s.Faults, s.Exclusions = map[string]uint64{}, []ledger.Exclusion{}
-	s.Datagrams.Counts = ledger.Counts{}
-	limit := 0.0
+	*s = ledger.Summary{
+		Version: m.options.Build.Version, Commit: m.options.Build.Commit, Go: runtime.Version(), Command: m.options.Command,
+		Scan: first.Scan, Inputs: first.Inputs, Order: first.Order, Output: m.options.Output, Start: first.Start, Plan: &plan,
+		Ended: ledger.EndedComplete, Consistent: true,
+		Targets: s.Targets, Datagrams: ledger.Datagrams{Counts: ledger.Counts{}},
+		Faults: map[string]uint64{}, Exclusions: []ledger.Exclusion{},
+	}
 	s.RateAsked = &limit
 	for _, p := range m.parts {
-		m.addPart(p)
-	}
-	if m.options.Scan != "" {
-		s.Scan = m.options.Scan
-	}
-}
-
-// addPart adds a part to the summary. Parts may have run at the same time or one after
-// another: the duration is from the first start to the last end, and the rates add up. If
-// a part has no limit, neither has the sum.
-func (m *merger) addPart(p *part) {
-	s, one := &m.sum, &p.sum
-	if s.Scan == "" || one.Start.Before(s.Start) {
-		s.Scan, s.Start = one.Scan, one.Start
-	}
-	if one.End.After(s.End) {
-		s.End = one.End
+		one := &p.sum
+		if one.Start.Before(s.Start) {
+			s.Scan, s.Start = one.Scan, one.Start
+		}
+		if one.End.After(s.End) {
+			s.End = one.End
+		}
+		s.Resumed += one.Resumed
+		s.PeakOpen = max(s.PeakOpen, one.PeakOpen)
+		s.PeakBytes = max(s.PeakBytes, one.PeakBytes)
+		s.PeakRSS = max(s.PeakRSS, one.PeakRSS)
+		s.RecvBuffer = max(s.RecvBuffer, one.RecvBuffer)
+		s.RecvBufferAsked = max(s.RecvBufferAsked, one.RecvBufferAsked)
+		s.Merged = append(s.Merged, ledger.Part{
+			Name: p.files[0], Scan: one.Scan, Shard: one.Plan.Shard, Seed: one.Seed,
+			Start: one.Start, End: one.End, Records: one.Records, Sum: one.Sum,
+		})
+		for fault, n := range one.Faults {
+			s.Faults[fault] += n
+		}
+		s.Datagrams.Add(one.Datagrams.Counts)
+		s.Datagrams.LateServers = append(s.Datagrams.LateServers, one.Datagrams.LateServers...)
+		if s.RateReached += one.RateReached; one.RateAsked == nil {
+			s.RateAsked = nil
+		} else if s.RateAsked != nil {
+			*s.RateAsked += *one.RateAsked
+		}
+		for i, n := range one.FirstAnswers.AtAsk {
+			m.attempts = append(m.attempts, make([]uint64, max(0, i+1-len(m.attempts)))...)
+			m.attempts[i] += n
+		}
+		for _, x := range one.Exclusions {
+			same := func(y ledger.Exclusion) bool { return y.Network == x.Network && y.Source == x.Source }
+			if at := slices.IndexFunc(s.Exclusions, same); at >= 0 {
+				s.Exclusions[at].Targets += x.Targets
+				s.Exclusions[at].Stopped += x.Stopped
+			} else {
+				s.Exclusions = append(s.Exclusions, x)
+			}
+		}
 	}
 	s.Seconds = s.End.Sub(s.Start).Round(time.Millisecond).Seconds()
-	s.Resumed += one.Resumed
-	s.PeakOpen = max(s.PeakOpen, one.PeakOpen)
-	s.PeakBytes = max(s.PeakBytes, one.PeakBytes)
-	s.PeakRSS = max(s.PeakRSS, one.PeakRSS)
-	s.RecvBuffer = max(s.RecvBuffer, one.RecvBuffer)
-	s.RecvBufferAsked = max(s.RecvBufferAsked, one.RecvBufferAsked)
-	s.Merged = append(s.Merged, ledger.Part{
-		Name: p.files[0], Scan: one.Scan, Shard: one.Plan.Shard, Seed: one.Seed,
-		Start: one.Start, End: one.End, Records: one.Records, Sum: one.Sum,
-	})
-	for fault, n := range one.Faults {
-		s.Faults[fault] += n
-	}
-	s.Datagrams.Add(one.Datagrams.Counts)
-	s.Datagrams.LateServers = append(s.Datagrams.LateServers, one.Datagrams.LateServers...)
-	if s.RateReached += one.RateReached; one.RateAsked == nil {
-		s.RateAsked = nil
-	} else if s.RateAsked != nil {
-		*s.RateAsked += *one.RateAsked
-	}
-	for i, n := range one.FirstAnswers.AtAsk {
-		for len(m.attempts) <= i {
-			m.attempts = append(m.attempts, 0)
-		}
-		m.attempts[i] += n
-	}
-	for _, x := range one.Exclusions {
-		at := slices.IndexFunc(s.Exclusions, func(y ledger.Exclusion) bool {
-			return y.Network == x.Network && y.Source == x.Source
-		})
-		if at < 0 {
-			s.Exclusions = append(s.Exclusions, x)
-			continue
-		}
-		s.Exclusions[at].Targets += x.Targets
-		s.Exclusions[at].Stopped += x.Stopped
-	}
-}
-
-// total fills in the fields that derive from the records and compares their number
-// with the ledger.
-func (m *merger) total() error {
-	m.tally.AtAsk = m.attempts
-	m.sum.SetAnswers(&m.tally, len(m.attempts))
-	m.sum.CheckRecords(m.sum.Plan.Unanswered)
-	m.sum.SayWrong(m.term)
-	if !m.sum.Consistent {
-		return console.Fail(console.ExitNumbers, "numbers do not add up")
-	}
-	return nil
+	s.Scan = cmp.Or(m.options.Scan, s.Scan)
 }
 
 // finish writes the summary to the path in the options, or beside the output, uploads
