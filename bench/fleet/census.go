@@ -28,16 +28,6 @@ func NewCensus(c Config) (*Census, error) {
 	return &Census{m: m}, nil
 }
 
-// Places returns the number of places: addresses times ports.
-func (c *Census) Places() uint64 { return c.m.places() }
-
-// Place returns place i, in address order.
-func (c *Census) Place(i uint64) netip.AddrPort { return udp.Unpack(c.m.place(i)) }
-
-// Index returns the i for which Place returns addr. It returns false if addr is
-// outside the fleet.
-func (c *Census) Index(addr netip.AddrPort) (uint64, bool) { return c.m.index(udp.Pack(addr)) }
-
 // Kind returns the kind of the server at addr, or false if there is none.
 func (c *Census) Kind(addr netip.AddrPort) (Kind, bool) {
 	n, ok := c.m.nature(udp.Pack(addr))

@@ -75,18 +75,3 @@ func (n *nature) plan() games.Plan {
 // TimingFlags are the flags that a scan sets because of what it measures. The
 // server's nature alone does not determine whether a record has them.
 const TimingFlags = game.FlagEdgeAnswers | game.FlagReplyFlood | game.FlagConflict
-
-// tellMeaning sets in r what the answers mean for their game.
-func (n *nature) tellMeaning(r *scanner.Result, c *content) {
-	c.server.Meaning(&c.meaning, r.Asked)
-	if c.meaning.ID != "" || c.meaning.Has != 0 {
-		r.Game = &c.meaning
-	}
-	r.Flags = c.server.Flags(r.Asked)
-	switch {
-	case n.kind == EdgeCache && r.HasInfo && r.HasRules:
-		r.Flags |= game.FlagEdgeAnswers
-	case n.kind == InfoFlood && r.HasInfo:
-		r.Flags |= game.FlagReplyFlood
-	}
-}

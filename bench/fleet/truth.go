@@ -7,6 +7,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/game"
 	"github.com/a2sscan/a2sscan/scanner/udp"
 	"github.com/a2sscan/a2sscan/sink/record"
 	"github.com/a2sscan/a2sscan/wire"
@@ -63,8 +64,8 @@ func (c Config) WriteTruth(w io.Writer, scan string, asked scanner.Questions) er
 	}
 	var enc record.Encoder
 	var line []byte
-	for i := range truth.Places() {
-		r := truth.Expect(truth.Place(i), asked).Result
+	for addr := range c.All() {
+		r := truth.Expect(addr, asked).Result
 		if r == nil {
 			continue
 		}
@@ -101,7 +102,16 @@ func (n *nature) expect(c *content, asked scanner.Questions) Expect {
 		}
 	}
 	if n.title != nil {
-		n.tellMeaning(r, c)
+		if c.server.Meaning(&c.meaning, r.Asked); c.meaning.ID != "" || c.meaning.Has != 0 {
+			r.Game = &c.meaning
+		}
+		r.Flags = c.server.Flags(r.Asked)
+		switch {
+		case n.kind == EdgeCache && r.HasInfo && r.HasRules:
+			r.Flags |= game.FlagEdgeAnswers
+		case n.kind == InfoFlood && r.HasInfo:
+			r.Flags |= game.FlagReplyFlood
+		}
 	}
 	switch {
 	case some && whole:

@@ -1,6 +1,7 @@
 package games
 
 import (
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -42,38 +43,17 @@ func (f *fact) tell(g *game.Game) {
 	}
 	g.Has |= 1 << f.key
 	g.Sources[f.key] = f.source
-	n, _ := strconv.Atoi(string(f.value))
-	switch f.key {
-	case game.KeyPlayers:
-		g.Players = n
-	case game.KeyMaxPlayers:
-		g.MaxPlayers = n
-	case game.KeyQueue:
-		g.Queue = n
-	case game.KeyDay:
-		g.Day = n
-	case game.KeyStarted:
-		g.Started = int64(n)
-	case game.KeyVersion:
-		g.Version = f.value
-	case game.KeyMap:
-		g.Map = f.value
-	case game.KeyMode:
-		g.Mode = f.value
-	case game.KeyRegion:
-		g.Region = f.value
-	case game.KeyTimeOfDay:
-		g.TimeOfDay = f.value
-	case game.KeyDescription:
-		g.Description = f.value
-	case game.KeyPVP:
-		g.PVP = isTrue(f.value)
-	case game.KeyPassword:
-		g.Password = isTrue(f.value)
-	case game.KeyModded:
-		g.Modded = isTrue(f.value)
-	case game.KeyAnticheat:
-		g.Anticheat = isTrue(f.value)
+	field := reflect.ValueOf(g).Elem().FieldByNameFunc(func(name string) bool {
+		return strings.EqualFold(name, strings.ReplaceAll(f.key.String(), "_", ""))
+	})
+	switch field.Interface().(type) {
+	case int, int64:
+		n, _ := strconv.ParseInt(string(f.value), 10, 64)
+		field.SetInt(n)
+	case bool:
+		field.SetBool(isTrue(f.value))
+	case []byte:
+		field.SetBytes(f.value)
 	}
 }
 

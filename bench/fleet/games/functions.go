@@ -159,16 +159,9 @@ var engineVariables = map[string][]variable{"source": readVariables("source.txt"
 
 func readVariables(file string) (all []variable) {
 	data.Rows(file, func(cells []string) {
-		v := variable{name: cells[0], values: strings.Split(cells[3], "|")}
+		v := variable{name: cells[0], plugin: cells[2], values: strings.Split(cells[3], "|")}
 		if cells[1] != "*" {
 			v.games = strings.Split(cells[1], ",")
-		}
-		if cells[2] == "plugin" { // all variables of a plugin have the same prefix
-			words := strings.Split(v.name, "_")
-			v.plugin = words[0]
-			if words[0] == "sm" && len(words) > 1 {
-				v.plugin = "sm_" + words[1]
-			}
 		}
 		all = append(all, v)
 	})

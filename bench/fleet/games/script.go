@@ -125,7 +125,17 @@ func newPart(inner string) func(s *Server) {
 	if choice := strings.Split(inner, "|"); len(choice) > 1 {
 		return func(s *Server) { s.text = append(s.text, random.Pick(from(s), choice)...) }
 	}
-	return newNumber(inner, from)
+	first, last, _ := strings.Cut(inner, "-")
+	low, err1 := strconv.Atoi(first)
+	high, err2 := strconv.Atoi(last)
+	if err1 != nil || err2 != nil {
+		panic("games: no number: " + inner)
+	}
+	width := 1 // with leading zeros if the first number has one
+	if first[0] == '0' {
+		width = len(first)
+	}
+	return func(s *Server) { s.text = fmt.Appendf(s.text, "%0*d", width, from(s).Between(low, high)) }
 }
 
 // either returns yes if v is true, else no.
@@ -135,49 +145,6 @@ func either(v bool, yes, no string) string {
 	}
 	return no
 }
-
-// newNumber returns the part of a text that is a product of numbers and ranges. The
-// number has leading zeros if the first range has, and decimals after /100.
-func newNumber(inner string, from func(s *Server) *random.Stream) func(s *Server) {
-	inner, hundredths := strings.CutSuffix(inner, "/100")
-	var lows, highs []int
-	width := 0
-	for factor := range strings.SplitSeq(inner, "*") {
-		m := numberRange.FindStringSubmatch(factor)
-		if m == nil {
-			panic("games: no number: " + inner)
-		}
-		low, _ := strconv.Atoi(m[1])
-		high := low
-		if m[2] != "" {
-			high, _ = strconv.Atoi(m[2])
-		}
-		if m[1][0] == '0' {
-			width = len(m[1])
-		}
-		lows, highs = append(lows, low), append(highs, high)
-	}
-	return func(s *Server) {
-		n := 1
-		for i, low := range lows {
-			if low == highs[i] {
-				n *= low
-			} else {
-				n *= from(s).Between(low, highs[i])
-			}
-		}
-		switch {
-		case hundredths:
-			s.text = strconv.AppendFloat(s.text, float64(n)/100, 'f', 2, 64)
-		case width > 1:
-			s.text = fmt.Appendf(s.text, "%0*d", width, n)
-		default:
-			s.text = strconv.AppendInt(s.text, int64(n), 10)
-		}
-	}
-}
-
-var numberRange = regexp.MustCompile(`^(-?\d+)(?:-(-?\d+))?$`)
 
 // run does the steps of a script.
 func (s *Server) run(script []step) {
@@ -234,7 +201,13 @@ func init() { // because scripts use verbs, and verbs use what is read from scri
 			s.variables(engine, string(value), !plain)
 			return ""
 		},
-		"settings": set((*Server).settings),
+		// The first of the values is the default, which most servers keep.
+		"settings": set(func(s *Server, all []byte) {
+			for setting := range strings.FieldsSeq(string(all)) {
+				name, values, _ := strings.Cut(setting, "=")
+				s.rule(name, s.bytes(s.setting(strings.Split(values, "|"))))
+			}
+		}),
 		"name":     set(func(s *Server, v []byte) { s.Info.Name = v }),
 		"game":     set(func(s *Server, v []byte) { s.Info.Game = v }),
 		"map":      set(func(s *Server, v []byte) { s.Info.Map = v }),
@@ -304,15 +277,6 @@ func (s *Server) tag(name string, value []byte) (source string) {
 func (s *Server) rule(name string, value []byte) (source string) {
 	s.Rules = append(s.Rules, wire.Rule{Name: s.bytes(name), Value: value})
 	return "rules." + name
-}
-
-// settings adds a rule for each NAME=VALUE|VALUE…. The first value is the default,
-// which most servers keep.
-func (s *Server) settings(all []byte) {
-	for setting := range strings.FieldsSeq(string(all)) {
-		name, values, _ := strings.Cut(setting, "=")
-		s.rule(name, s.bytes(s.setting(strings.Split(values, "|"))))
-	}
 }
 
 // setting returns the first value or, on some servers, any.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/netip"
 	"slices"
 	"strings"
 	"syscall"
@@ -37,9 +36,15 @@ func Run(t *console.Terminal, o *Options) error {
 		return failure(err, "--port")
 	}
 	defer servers.Close()
-	m, err := openMaster(o, servers.Config())
-	if err != nil {
-		return err
+	var m *fleet.Master
+	if o.Master.UDP.IsValid() || o.Master.Web.IsValid() {
+		o.Master.Fleet = servers.Config()
+		if m, err = fleet.NewMaster(o.Master); err == nil {
+			err = m.Listen()
+		}
+		if err != nil {
+			return failure(err, "--master or --web, or 0 for any")
+		}
 	}
 	ctx, end := shutdown.Interruptible(true) // catch signals before the line that says ready
 	defer end()
@@ -76,24 +81,6 @@ func Run(t *console.Terminal, o *Options) error {
 		return console.Fail(console.ExitUsage, "%w", err)
 	}
 	return nil
-}
-
-// openMaster opens the sockets of the master. It returns nil if the options describe
-// none.
-func openMaster(o *Options, servers fleet.Config) (*fleet.Master, error) {
-	c := o.Master
-	if c.UDP == (netip.AddrPort{}) && c.Web == (netip.AddrPort{}) {
-		return nil, nil
-	}
-	c.Fleet = servers
-	m, err := fleet.NewMaster(c)
-	if err == nil {
-		err = m.Listen()
-	}
-	if err != nil {
-		return nil, failure(err, "--master or --web, or 0 for any")
-	}
-	return m, nil
 }
 
 // serveMaster starts the master. The returned function stops it, waits until it has
