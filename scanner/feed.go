@@ -3,16 +3,21 @@ package scanner
 import (
 	"context"
 	"iter"
+	"sync"
 	"sync/atomic"
 	"time"
 )
 
 // feed reads the target list in its own goroutine, because a list may be a pipe
-// that is empty for now. The loop takes the targets in blocks. Three blocks circulate:
-// one is being filled, one waits, and one is the loop's.
+// that is empty for now. The loop takes the targets in blocks: all that were read since it
+// took the last one.
 type feed struct {
-	blocks chan []Target   // the block that waits; closed at the end of the list
-	taken  chan []Target   // a block to fill again
+	mu      sync.Mutex
+	filling []Target // the reader's
+	all     bool     // the list has ended
+
+	room   chan struct{}   // gets a value when the loop takes a block
+	gone   chan struct{}   // closed when the reader has ended
 	stop   context.Context // done when the scan needs no more
 	close  func()          // ends stop
 	read   atomic.Uint64   // targets read
@@ -29,48 +34,41 @@ const feedBlock = 1024
 
 func newFeed(wake func()) *feed {
 	f := &feed{
-		blocks: make(chan []Target, 1), taken: make(chan []Target, 2), wake: wake,
-		block: make([]Target, 0, feedBlock),
+		filling: make([]Target, 0, feedBlock), block: make([]Target, 0, feedBlock),
+		room: make(chan struct{}, 1), gone: make(chan struct{}), wake: wake,
 	}
-	f.taken <- make([]Target, 0, feedBlock)
 	f.stop, f.close = context.WithCancel(context.Background())
 	return f
 }
 
 // run reads targets until the list ends or the scan needs no more.
 func (f *feed) run(targets iter.Seq[Target]) {
-	block := make([]Target, 0, feedBlock)
+	defer close(f.gone)
 	for t := range targets {
 		f.read.Add(1)
-		block = append(block, t)
-		select {
-		case f.blocks <- block:
-			block = nil
-		default:
-			if len(block) < feedBlock {
-				break
-			}
+		f.mu.Lock()
+		f.filling = append(f.filling, t)
+		n := len(f.filling)
+		f.mu.Unlock()
+		if n == 1 {
+			f.wakeUp()
+		}
+		for n == feedBlock && f.stop.Err() == nil {
 			select {
-			case f.blocks <- block:
-				block = nil
+			case <-f.room: // it may be of an earlier block
 			case <-f.stop.Done():
 			}
+			f.mu.Lock()
+			n = len(f.filling)
+			f.mu.Unlock()
 		}
 		if f.stop.Err() != nil {
 			break
 		}
-		if block == nil {
-			f.wakeUp()
-			block = <-f.taken
-		}
 	}
-	if len(block) > 0 {
-		select {
-		case f.blocks <- block:
-		case <-f.stop.Done():
-		}
-	}
-	close(f.blocks)
+	f.mu.Lock()
+	f.all = true
+	f.mu.Unlock()
 	f.wakeUp()
 }
 
@@ -93,23 +91,18 @@ func (f *feed) next() *Target {
 
 // refill takes the next block and reports whether there is one.
 func (f *feed) refill() bool {
-	var block []Target
-	more := true
-	select {
-	case block, more = <-f.blocks:
-	default:
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.filling) == 0 {
+		f.ended = f.all
 		f.hungry.Store(true)
-		select { // it may have come in the meantime
-		case block, more = <-f.blocks:
-		default:
-		}
-	}
-	f.ended = !more
-	if block == nil {
 		return false
 	}
-	f.taken <- f.block[:0]
-	f.block, f.pos = block, 0
+	f.filling, f.block, f.pos = f.block[:0], f.filling, 0
+	select {
+	case f.room <- struct{}{}:
+	default:
+	}
 	return true
 }
 
@@ -120,14 +113,8 @@ const leaveBehind = 200 * time.Millisecond
 // counted. If the list blocks, it gives up after leaveBehind.
 func (f *feed) end() {
 	f.close()
-	for late := time.After(leaveBehind); ; {
-		select {
-		case _, more := <-f.blocks:
-			if !more {
-				return
-			}
-		case <-late:
-			return
-		}
+	select {
+	case <-f.gone:
+	case <-time.After(leaveBehind):
 	}
 }
