@@ -62,25 +62,22 @@
 // relays, which can't be reached from the internet (EC-126). Both count as Unscannable,
 // like IPv6 addresses; what Config.Exclusions excludes counts as Excluded.
 //
-// A target that was named before is a Duplicate, in whatever form and in whatever
-// input it is named again, even if it is also excluded. It keeps the tag of its first
-// mention, with one exception: in random order, an address that was listed without a
-// tag gets the tag of a network that is named later and contains it.
+// A target that was named before is a Duplicate, in whatever form it is named again. It
+// keeps the tag of its first mention. In random order, an address that was listed
+// without a tag gets the tag of a network that is named later and contains it.
 //
 // # Order
 //
 // In random order, all lists are read first. Then every target is equally likely to be in
-// a given place, lists and networks are evenly mixed, and the ports of an address are far
-// apart: in a network by as many places as it has addresses, in a list by at least 1/(3n)
-// of the list for ports that differ by n. The order depends on the seed, the contents of
-// the lists and the ports, and not on the order of lines and arguments. A listed target
-// takes 8 bytes, however often it is repeated, and a tag 16 bytes. The memory for a
-// network does not depend on its size.
+// a given place, and the ports of an address are far apart: in a network by as many places
+// as it has addresses, in a list by at least 1/(3n) of the list for ports that differ by
+// n. The order depends on the seed, the contents of the lists and the ports, and not on
+// the order of lines and arguments. A listed target takes 8 to 16 bytes, however often it
+// is repeated, and a tag 16 bytes. The memory for a network does not depend on its size.
 //
 // In the order of the input, targets are yielded while lists are read; those of a network
 // port by port. A listed target takes 20 to 48 bytes, to recognise duplicates.
 //
-// A target's Place is its index in the order before exclusions, shards and limits
-// remove anything, so that it does not depend on them. To resume an interrupted scan,
-// call From with the next place.
+// A target's Place is its index in the order before exclusions, shards and limits remove
+// anything. To resume an interrupted scan, call From with the next place.
 package list

@@ -137,14 +137,14 @@ func Open(cfg Config) (*List, error) {
 	return l, nil
 }
 
-// Load reads what must be read before the first target is yielded: all inputs with
-// OrderRandom, no input with OrderInput. With Config.Strict, Load returns the first
-// invalid line as an error of type Invalid; with OrderInput it searches all regular
-// files for that. If ctx ends first, Load returns its error. From calls Load if the
-// caller did not. A second call of Load returns the same result.
+// Load reads what must be read before the first target is yielded: in random order all
+// inputs, in that of the input none. With Config.Strict, Load returns the first invalid
+// line as an error of type Invalid; in the order of the input it searches all regular
+// files for that. If ctx ends first, Load returns its error.
 //
-// Load also looks up the host names among the arguments. If one has no IPv4
-// address, Load returns an *ArgError.
+// Load also looks up the host names among the arguments. If one has no IPv4 address, it
+// returns an *ArgError. From calls Load if the caller did not, and a second call returns
+// the same result.
 func (l *List) Load(ctx context.Context) error {
 	l.loading.Lock()
 	defer l.loading.Unlock()
@@ -181,10 +181,9 @@ func (l *List) setSize(o *order) {
 	l.size.Store(&o.total)
 }
 
-// From yields the targets from index place of the order on. It does so only once:
-// after that, it yields nothing. With OrderInput it reads the lists line
-// by line while it yields targets. It then also has to read the targets before
-// place, but counts only duplicates and invalid lines among them.
+// From yields the targets from index place of the order on, and yields nothing if it is
+// called again. In the order of the input it reads the lists line by line meanwhile, and
+// counts only duplicates and invalid lines among the targets before place.
 func (l *List) From(place uint64) iter.Seq[target.Target] {
 	return func(yield func(target.Target) bool) {
 		if l.started.Swap(true) {
@@ -243,9 +242,8 @@ func (l *List) Err() error {
 	return nil
 }
 
-// Size returns the number of targets before shards, exclusions and limits remove
-// any. It is known if all inputs are networks and addresses, and after Load with
-// OrderRandom.
+// Size returns the number of targets before shards, exclusions and limits remove any. It
+// is known if all inputs are networks and addresses, and after Load in random order.
 func (l *List) Size() (n uint64, known bool) {
 	if p := l.size.Load(); p != nil {
 		return *p, true
@@ -258,15 +256,11 @@ func (l *List) Size() (n uint64, known bool) {
 // ports. It is 0 if Size is not known.
 func (l *List) Listed() uint64 { return l.listed.Load() }
 
-// Stats counts the outcome of each target and invalid line that was read. Read =
-// Invalid + Unscannable + Excluded + Duplicate + OtherShard + Given.
-//
-// Invalid and Duplicate count everything that was read; the other fields count only
-// the targets that From has passed, beginning with its first place.
+// Stats counts the outcome of each target and invalid line that was read. Invalid and
+// Duplicate count everything that was read; the other fields count only the targets that
+// From has passed, beginning with its first place.
 type Stats struct {
-	// Read is the sum of the next six fields. An address without a port counts once
-	// per port.
-	Read uint64
+	Read uint64 // the sum of the next six; an address without a port counts once per port
 
 	Invalid     uint64 // lines that name no target
 	Unscannable uint64 // addresses no server can have (0.0.0.0, relays); port 0; IPv6
@@ -279,15 +273,11 @@ type Stats struct {
 	Resolved uint64 // host names that were looked up; not part of Read
 }
 
-// counters holds the running counts behind Stats and Progress. Stats computes Read as the sum of the first six, so that the sum is always right, even
-// during a scan.
+// counters holds the running counts behind Stats and Progress.
 type counters struct {
 	invalid, unscannable, excluded, duplicate, otherShard, given atomic.Uint64
-
-	noPort atomic.Uint64
-
-	resolved atomic.Uint64
-	place    atomic.Uint64 // places passed; updated with a short delay
+	noPort, resolved                                             atomic.Uint64
+	place                                                        atomic.Uint64 // places passed; updated with a short delay
 }
 
 // Stats returns the current numbers.

@@ -59,23 +59,16 @@ func ParseShard(s, jobIndex string) (Shard, error) {
 	return Shard{Index: int(i), Count: int(n)}, nil
 }
 
-// all reports whether s has every address.
-func (s Shard) all() bool { return s.Count <= 1 }
-
 // Has reports whether addr, which must be an IPv4 address, is in the part.
 func (s Shard) Has(addr netip.Addr) bool { return s.has(ipOf(addr.Unmap())) }
 
-func (s Shard) has(ip uint32) bool {
-	return s.all() || int(uint64(mix(ip))*uint64(s.Count)>>32) == s.Index
-}
-
-// mix is the function given in Shard's documentation. It is a permutation.
-func mix(x uint32) uint32 {
+func (s Shard) has(x uint32) bool {
 	x ^= x >> 16
 	x *= 0x85ebca6b
 	x ^= x >> 13
 	x *= 0xc2b2ae35
-	return x ^ x>>16
+	x ^= x >> 16
+	return s.Count <= 1 || int(uint64(x)*uint64(s.Count)>>32) == s.Index
 }
 
 // String returns the part in the form that ParseShard reads; it is "0/1" for all

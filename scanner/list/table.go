@@ -99,46 +99,41 @@ func (t *table) read(r io.Reader, yield func(Entry) bool) (err error) {
 		case t.names == nil && !t.guess(fields):
 			fault = faultNoAddress
 		}
-		more := false
 		if fault != "" {
-			more = yield(Entry{Line: line.number, Text: text, Fault: fault})
-		} else {
-			t.fill(fields)
-			more = t.row.entries(line.number, text, yield)
+			if !yield(Entry{Line: line.number, Text: text, Fault: fault}) {
+				return nil
+			}
+			continue
 		}
-		if !more {
+		clear(t.row.values)
+		t.row.stray = false
+		for i, field := range fields {
+			switch {
+			case i < len(t.names) && isColumn[t.names[i]]:
+				t.row.put(t.names[i], field)
+			case t.named && i < len(t.names) && field != "":
+				t.row.ignore(t.names[i])
+			case !t.named:
+				port, f := parsePort([]byte(field))
+				t.row.stray = t.row.stray || f == "" && port >= 1024
+			}
+		}
+		if !t.row.entries(line.number, text, yield) {
 			return nil
 		}
 	}
 	return err
 }
 
-// fill makes the row of its fields.
-func (t *table) fill(fields []string) {
-	clear(t.row.values)
-	t.row.stray = false
-	for i, field := range fields {
-		switch {
-		case i < len(t.names) && isColumn[t.names[i]]:
-			t.row.put(t.names[i], field)
-		case t.named && i < len(t.names) && field != "":
-			t.row.ignore(t.names[i])
-		case !t.named:
-			port, f := parsePort([]byte(field))
-			t.row.stray = t.row.stray || f == "" && port >= 1024
-		}
-	}
-}
-
 // header finds the columns by their names. It returns false if no field is the name
 // of an address column.
 func (t *table) header(fields []string) bool {
-	isAddr := func(name string) bool { return slices.Contains(addrKeys, name) }
 	var names []string
 	for _, f := range fields {
 		names = append(names, strings.ToLower(f))
+		t.named = t.named || slices.Contains(addrKeys, names[len(names)-1])
 	}
-	if t.named = slices.ContainsFunc(names, isAddr); t.named {
+	if t.named {
 		t.names = names
 	}
 	return t.named

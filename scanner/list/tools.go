@@ -75,7 +75,7 @@ func wordLines(name string, sniff func(words []string) bool, read func(words []s
 				switch {
 				case line.fault != "":
 					more = yield(Entry{Line: line.number, Text: text, Fault: line.fault})
-				case len(text) > 0 && text[0] != '#' && !bytes.HasPrefix(text, []byte("//")):
+				case !isComment(text):
 					read(strings.Fields(string(text)), func(addr string, skip bool) {
 						more = more && yield(Entry{Line: line.number, Text: []byte(addr), skip: skip})
 					})
