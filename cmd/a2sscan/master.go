@@ -111,10 +111,9 @@ func (a *app) master(f *masterCommandFlags) error {
 	ctx, end := shutdown.Interruptible(true)
 	defer end()
 	out.JSON, out.Most = f.json, f.most
-	h := masterlist.Handlers{Server: out.Add, Flush: out.Flush}
 	quiet := f.quiet || a.term.Interactive && toScreen
 	a.sends = true
-	stats, err := f.Fetch(ctx, a.term, h, quiet)
+	stats, err := f.Fetch(ctx, a.term, out.Add, quiet)
 	if e := out.Close(err == nil); err == nil || e != nil {
 		err = e
 	}

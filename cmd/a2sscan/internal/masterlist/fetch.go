@@ -130,19 +130,13 @@ func (o *Options) key() (master.Key, error) {
 	return k, err
 }
 
-// Handlers receive what a master sends.
-type Handlers struct {
-	Server func(*master.Server) error
-	Flush  func() error // called between requests; may be nil
-}
-
 // ErrEnough is returned by a handler to end a list early. Fetch then returns no
 // error.
 var ErrEnough = errors.New("enough")
 
-// Fetch fetches the list and passes it to h. It shows its progress in the log and,
+// Fetch fetches the list and passes its servers to handle. It shows its progress in the log and,
 // unless quiet is set, in a status line. Its errors have exit codes.
-func (o *Options) Fetch(ctx context.Context, t *console.Terminal, h Handlers, quiet bool) (master.Stats, error) {
+func (o *Options) Fetch(ctx context.Context, t *console.Terminal, handle func(*master.Server) error, quiet bool) (master.Stats, error) {
 	cfg := master.Config{UDP: o.UDP, URL: o.URL, Region: o.Region, Filter: o.Conditions()}
 	host, _, _ := net.SplitHostPort(o.UDP)
 	if o.UDP == "" {
@@ -178,15 +172,12 @@ func (o *Options) Fetch(ctx context.Context, t *console.Terminal, h Handlers, qu
 		p.mu.Lock()
 		p.last, p.until = now, time.Now().Add(now.Wait)
 		p.mu.Unlock()
-		if h.Flush != nil {
-			h.Flush() // if it fails, the next write returns the error again
-		}
 	}
 	if !quiet {
 		defer t.RepeatStatus(progress.Interval(t), p.line)()
 	}
 	t.Log.Info("list begun", "from", o.Source())
-	stats, err := master.Fetch(ctx, cfg, h.Server)
+	stats, err := master.Fetch(ctx, cfg, handle)
 	err = o.failure(ctx, &stats, err)
 	if err != nil {
 		t.Log.Warn("list not complete", "from", o.Source(), "servers", stats.Servers, "requests", stats.Requests, "error", err)
@@ -240,7 +231,7 @@ func (o *Options) Load(ctx context.Context, t *console.Terminal, quiet bool) (*l
 	}
 	source := &list.Source{Name: o.Source()}
 	var line []byte
-	stats, err := o.Fetch(ctx, t, Handlers{Server: func(s *master.Server) error {
+	stats, err := o.Fetch(ctx, t, func(s *master.Server) error {
 		if !o.Keep {
 			s = &master.Server{Addr: s.Addr}
 		}
@@ -248,7 +239,7 @@ func (o *Options) Load(ctx context.Context, t *console.Terminal, quiet bool) (*l
 		source.Size += int64(len(line))
 		_, err := pack.Write(line)
 		return err
-	}}, quiet)
+	}, quiet)
 	if !quiet && stats.Requests > 0 {
 		Report(t, o.Source(), &stats)
 	}
