@@ -287,20 +287,22 @@ func (e *engine) fill(now time.Duration) {
 	e.stats.Wait = WaitNothing
 	room := e.pacer.pace.tokens(now, batchLen)
 	for _, q := range [...]*queue{&e.open.follow, &e.open.retry} {
-		for q.n > 0 && len(e.sender.out) < room {
-			r := q.first()
+		for q.n() > 0 && len(e.sender.out) < room {
+			r, full := q.refs[q.head], false
 			sl := e.open.slots.alive(r)
 			switch {
 			case sl == nil:
-				q.pop()
 			case e.supply.excluded.has(sl.source()): // since the session began: its Result has the replies so far
-				q.pop()
 				sl.session.Agenda.Drop(^session.Questions(0), wire.ErrExcluded)
 				e.stats.Stopped++
 				e.advance(now, r.slot)
-			case !e.sender.addDue(r, sl, room):
-				q.pop()
+			default:
+				full = e.sender.addDue(r, sl, room)
 			}
+			if full {
+				break
+			}
+			q.head++
 		}
 	}
 	for len(e.sender.out) < room {
@@ -314,7 +316,8 @@ func (e *engine) fill(now time.Duration) {
 		}
 		e.begin(addr)
 	}
-	e.pacer.filled(now, len(e.sender.out))
+	e.pacer.pace.take(now, len(e.sender.out))
+	e.pacer.unhindered = e.pacer.unhindered && e.stats.Wait == WaitNothing
 }
 
 // mayStart returns what keeps the scan from starting new targets, or WaitNothing.
@@ -381,7 +384,8 @@ func (e *engine) idle(now time.Duration) time.Duration {
 		d = min(d, next-now)
 	}
 	if e.open.queued() || e.stats.Wait == WaitNothing && !e.draining && e.supply.more() { // only the rate holds it back
-		d = min(d, e.pacer.sleep(now))
+		wait := e.pacer.pace.wait(now)
+		d, e.pacer.paced = min(d, wait), wait > 0
 	}
 	if e.quietEnd > 0 {
 		d = min(d, e.quietEnd-now)

@@ -154,19 +154,6 @@ func newPacer(cfg *Config, start time.Time, stats *Stats) *pacer {
 	return p
 }
 
-// filled takes the tokens for a batch that is about to be sent.
-func (p *pacer) filled(now time.Duration, n int) {
-	p.pace.take(now, n)
-	p.unhindered = p.unhindered && p.stats.Wait == WaitNothing
-}
-
-// sleep returns how long to sleep until the bucket holds enough for a batch.
-func (p *pacer) sleep(now time.Duration) time.Duration {
-	d := p.pace.wait(now)
-	p.paced = d > 0
-	return d
-}
-
 // charge accounts for the time since the last call in which the rate allowed datagrams
 // and none went out: it adds that time to Stats.Waited, under the reason. allStarted
 // means that no session and no target has anything to send.

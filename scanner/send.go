@@ -91,7 +91,13 @@ func (s *sender) flush() (done int, failed *outgoing) {
 		} else {
 			s.again = 0
 			s.stats.SendErrors++
-			s.stats.SendFaults[sendFaultOf(err)]++
+			var no syscall.Errno
+			if errors.Is(err, udp.ErrAgain) {
+				s.stats.SendFaults[sendPutOff]++
+			} else {
+				errors.As(err, &no)
+				s.stats.SendFaults[faultOf[no]]++
+			}
 			refused := s.out[n]
 			failed = &refused
 			n++
@@ -152,28 +158,13 @@ var SendFaults = [numSendFaults]string{
 	"other", "put_off", "network_unreachable", "host_unreachable", "forbidden", "bad_address", "interface_down",
 }
 
-// sendFaultOf classifies an error of Send.
-func sendFaultOf(err error) sendFault {
-	var no syscall.Errno
-	if errors.Is(err, udp.ErrAgain) {
-		return sendPutOff
-	}
-	if !errors.As(err, &no) {
-		return sendOther
-	}
-	switch no {
-	case syscall.ENETUNREACH:
-		return sendNetwork
-	case syscall.EHOSTUNREACH:
-		return sendHost
-	case syscall.EPERM, syscall.EACCES:
-		return sendForbidden
-	case syscall.EINVAL, syscall.EADDRNOTAVAIL, syscall.EAFNOSUPPORT, syscall.EDESTADDRREQ:
-		return sendAddress
-	case syscall.ENETDOWN, syscall.ENODEV, syscall.ENXIO:
-		return sendInterface
-	}
-	return sendOther
+// faultOf has the faults of errors that are not sendOther.
+var faultOf = map[syscall.Errno]sendFault{
+	syscall.ENETUNREACH: sendNetwork, syscall.EHOSTUNREACH: sendHost,
+	syscall.EPERM: sendForbidden, syscall.EACCES: sendForbidden,
+	syscall.EINVAL: sendAddress, syscall.EADDRNOTAVAIL: sendAddress,
+	syscall.EAFNOSUPPORT: sendAddress, syscall.EDESTADDRREQ: sendAddress,
+	syscall.ENETDOWN: sendInterface, syscall.ENODEV: sendInterface, syscall.ENXIO: sendInterface,
 }
 
 // gso decides whether the requests for players and rules go to the kernel in one

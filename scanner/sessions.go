@@ -142,7 +142,7 @@ func (s *sessions) advance(now time.Duration, i int32) (done bool) {
 }
 
 // queued reports whether any session has requests due.
-func (s *sessions) queued() bool { return s.follow.n+s.retry.n > 0 }
+func (s *sessions) queued() bool { return s.follow.n()+s.retry.n() > 0 }
 
 // sent records that a session's request was sent.
 func (s *sessions) sent(now time.Duration, i int32, q wire.Question) {

@@ -89,30 +89,19 @@ func refOf(tag uint64) ref { return ref{int32(uint32(tag)), uint32(tag >> 32)} }
 
 // queue is a FIFO queue of refs that reuses its memory.
 type queue struct {
-	buf  []ref
-	head int
-	n    int
+	refs []ref
+	head int // index of the first
 }
 
 func (q *queue) push(r ref) {
-	if q.n == len(q.buf) {
-		buf := make([]ref, max(64, 2*len(q.buf)))
-		for i := range q.n {
-			buf[i] = q.buf[(q.head+i)&(len(q.buf)-1)]
-		}
-		q.buf, q.head = buf, 0
+	if len(q.refs) == cap(q.refs) && q.head > len(q.refs)/2 {
+		q.refs = q.refs[:copy(q.refs, q.refs[q.head:])]
+		q.head = 0
 	}
-	q.buf[(q.head+q.n)&(len(q.buf)-1)] = r
-	q.n++
+	q.refs = append(q.refs, r)
 }
 
-// first returns the ref that pop removes.
-func (q *queue) first() ref { return q.buf[q.head] }
-
-func (q *queue) pop() {
-	q.head = (q.head + 1) & (len(q.buf) - 1)
-	q.n--
-}
+func (q *queue) n() int { return len(q.refs) - q.head }
 
 // wheel is a hashed timing wheel that wakes slots. Its buckets are lists linked
 // through the slots themselves, so that waiting takes no memory and no timer objects.
