@@ -311,10 +311,7 @@ func TestFragmentsOfOthers(t *testing.T) {
 			n.reply(addr, 300*time.Millisecond, []byte(other[0]))
 			n.reply(addr, 301*time.Millisecond, []byte(halves[0]))
 		}
-		got, st, err := run(n, Config{}, addresses(1))
-		if err != nil {
-			t.Fatal(err)
-		}
+		got, st := mustRun(t, n, Config{}, addresses(1))
 		for _, r := range got {
 			if want := "ok, a, 1 players, 40 rules, 4 sent"; describe(r) != want || int(r.Received) != 3+len(halves) {
 				t.Errorf("%s, %d received, want %s", describe(r), r.Received, want)

@@ -220,11 +220,7 @@ func (doc *document) check(t *testing.T, known map[string][]string) {
 	}
 	cfg := doc.cfg
 	cfg.Raw = true
-	got, st, err := run(n, cfg, addresses(1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	checkLedger(t, st, 1)
+	got, _ := mustRun(t, n, cfg, addresses(1))
 	r := got[udp.Pack(addresses(1)[0].Addr)]
 	if describe(r) != doc.want || sent != doc.sent {
 		t.Errorf("%s, sent %s, want %s, sent %s", describe(r), sent, doc.want, doc.sent)
@@ -293,11 +289,7 @@ func TestSilentOnInfo(t *testing.T) {
 						n.reply(addr, testRTT, []byte(reply))
 					}
 				}
-				got, st, err := run(n, test.cfg, addresses(1))
-				if err != nil {
-					t.Fatal(err)
-				}
-				checkLedger(t, st, 1)
+				got, _ := mustRun(t, n, test.cfg, addresses(1))
 				r := got[udp.Pack(addresses(1)[0].Addr)]
 				if describe(r) != test.want || r.HasPing != test.ping {
 					t.Errorf("%s, ping %v, want %s, ping %v", describe(r), r.HasPing, test.want, test.ping)

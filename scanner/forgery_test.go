@@ -261,10 +261,7 @@ func (f *forgery) check(t *testing.T) {
 	var late []netip.AddrPort
 	f.cfg.LateConflict = func(addr netip.AddrPort) { late = append(late, addr) }
 	f.cfg.InFlight = 1
-	got, st, err := run(n, f.cfg, ts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got, st := mustRun(t, n, f.cfg, ts)
 	checkLedger(t, st, 2)
 	r := got[target]
 	if describe(r) != f.want || st.LateConflicts != f.late || len(late) != int(f.late) {

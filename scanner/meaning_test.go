@@ -38,10 +38,7 @@ func scanOneAs(t *testing.T, cfg Config, serve func(n *memNet, addr uint64, req 
 	t.Helper()
 	n := newMemNet()
 	n.serve = func(addr uint64, req wire.Request) { serve(n, addr, req) }
-	got, _, err := run(n, cfg, addresses(1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	got, _ := mustRun(t, n, cfg, addresses(1))
 	return got[udp.Pack(addresses(1)[0].Addr)]
 }
 

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"slices"
 	"sync"
+	"testing"
 	"time"
 
 	"github.com/a2sscan/a2sscan/scanner/udp"
@@ -203,6 +204,24 @@ func seqOf(ts []Target) iter.Seq[Target] { return slices.Values(ts) }
 // run scans, and returns every result by its packed address.
 func run(n *memNet, cfg Config, ts []Target) (map[uint64]*Result, Stats, error) {
 	return runContext(context.Background(), n, cfg, ts)
+}
+
+// mustRun is run, and checks the ledger.
+func mustRun(t *testing.T, n *memNet, cfg Config, ts []Target) (map[uint64]*Result, Stats) {
+	t.Helper()
+	got, st, err := run(n, cfg, ts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkLedger(t, st, len(ts))
+	return got, st
+}
+
+// answering returns a network of servers like s.
+func answering() (n *memNet, s *server) {
+	n, s = newMemNet(), newServer()
+	n.serve = func(addr uint64, req wire.Request) { s.answer(n, addr, req) }
+	return n, s
 }
 
 func runContext(

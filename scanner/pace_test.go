@@ -2,7 +2,9 @@ package scanner
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 	"testing"
@@ -10,6 +12,7 @@ import (
 	"time"
 
 	"github.com/a2sscan/a2sscan/scanner/udp"
+	"github.com/a2sscan/a2sscan/wire"
 )
 
 // pacedNet records when datagrams go out. Its waits take longer than requested, by
@@ -137,21 +140,6 @@ func testPace(t *testing.T, rate float64, late, stall time.Duration) {
 	}
 }
 
-// TestPaceIsEven checks that datagrams are evenly spaced at low rates.
-func TestPaceIsEven(t *testing.T) {
-	for _, rate := range []float64{10, 50, 100, 190} {
-		synctest.Test(t, func(t *testing.T) {
-			at, _ := pacedScan(t, rate, 60*time.Microsecond, 0)
-			gap := 1 / rate
-			for i := 1; i < len(at); i++ {
-				if d := (at[i] - at[i-1]).Seconds(); math.Abs(d-gap) > 0.002 {
-					t.Fatalf("rate %v: %.4f s between two, want %.4f", rate, d, gap)
-				}
-			}
-		})
-	}
-}
-
 // TestPaceChanged checks that a scan keeps a rate that changes while it runs as
 // exactly as a constant one, and never catches up. A value that is not a valid rate
 // changes nothing.
@@ -233,6 +221,270 @@ func TestRatesInFlight(t *testing.T) {
 			seqOf(addresses(100)), func(*Result) {})
 		if err != nil || st.Rate != Off || st.Elapsed > 10*time.Second || len(rates) > 0 {
 			t.Errorf("%v, rate %v, %v", err, st.Rate, st.Elapsed)
+		}
+	})
+}
+
+// slowNet is a memNet whose Send takes the time each per datagram.
+type slowNet struct {
+	*memNet
+	each time.Duration
+}
+
+func (n slowNet) Send(ps []udp.Packet) (int, error) {
+	time.Sleep(time.Duration(len(ps)) * n.each)
+	return n.memNet.Send(ps)
+}
+
+// trickle yields targets one at a time, with a pause before each.
+func trickle(ts []Target, pause time.Duration) iter.Seq[Target] {
+	return func(yield func(Target) bool) {
+		for _, t := range ts {
+			time.Sleep(pause)
+			if !yield(t) {
+				return
+			}
+		}
+	}
+}
+
+// TestScanLimitedBy checks that a scan that stays below its rate reports the reason,
+// and that a scan that keeps its rate reports none.
+func TestScanLimitedBy(t *testing.T) {
+	t.Parallel()
+	type setting struct {
+		cfg     Config
+		net     *memNet
+		each    time.Duration // how long sending a datagram takes
+		targets iter.Seq[Target]
+		handle  func(*Result)
+	}
+	full := errors.Join(udp.ErrAgain)
+	tests := []struct {
+		want Wait
+		set  func(s *setting)
+	}{
+		{WaitNothing, func(s *setting) {}},
+		{WaitNothing, func(s *setting) { // a low rate with little to send at the end
+			s.cfg.Rate, s.cfg.Attempts, s.cfg.Timeout = 100, 51, 100*time.Millisecond
+			s.net.serve, s.targets = nil, seqOf(addresses(1))
+		}},
+		{WaitTargets, func(s *setting) { s.targets = trickle(addresses(600), 5*time.Millisecond) }},
+		{waitInFlight, func(s *setting) { s.cfg.InFlight, s.net.serve = 100, nil }},
+		{WaitAddress, func(s *setting) { s.targets = seqOf(ports(100)) }},
+		{waitBudget, func(s *setting) {
+			s.cfg.ByteBudget, s.cfg.Rate = 4<<20, 50_000
+			s.targets = seqOf(addresses(600)) // fifty datagrams each
+			big := newServer()
+			big.rules = wire.AppendRules(nil, 30, make([]wire.Rule, 30_000))
+			s.net.serve = func(addr uint64, req wire.Request) { big.answer(s.net, addr, req) }
+			s.handle = func(*Result) { time.Sleep(time.Millisecond) }
+		}},
+		{waitOutput, func(s *setting) {
+			s.cfg.unhandled = 2 * blockLen
+			s.handle = func(*Result) { time.Sleep(5 * time.Millisecond) }
+		}},
+		{waitKernel, func(s *setting) {
+			tries := 0
+			s.targets = seqOf(addresses(600)) // eighty attempts each
+			s.net.refuse = func(uint64) error {
+				if tries++; tries%20 > 0 {
+					return full
+				}
+				return nil
+			}
+		}},
+		{WaitSending, func(s *setting) { s.each = time.Millisecond }},
+	}
+	for _, test := range tests {
+		t.Run(test.want.Word(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				srv := newServer()
+				s := setting{
+					cfg: Config{Rate: 2000}, net: newMemNet(),
+					targets: seqOf(addresses(3000)), handle: func(*Result) {},
+				}
+				s.net.serve = func(addr uint64, req wire.Request) { srv.answer(s.net, addr, req) }
+				test.set(&s)
+				s.cfg.transport = slowNet{s.net, s.each}
+				st, err := Scan(context.Background(), s.cfg, s.targets, s.handle)
+				if err != nil {
+					t.Fatal(err)
+				}
+				why, part := st.LimitedBy()
+				if why != test.want || (part > 0.3) != (why != WaitNothing) {
+					t.Errorf("limited by %q for %.2f of the time, want %q: %v", why.Word(), part, test.want.Word(), st.Waited)
+				}
+			})
+		})
+	}
+}
+
+// narrow models a machine. It sends as fast as the pace and its processor allow,
+// gets a reply of a hundred bytes for each datagram, and receives a limited number
+// of replies per second.
+type narrow struct {
+	sends, receives float64 // per second
+	room            float64 // size of the receive buffer in bytes
+
+	queued        float64
+	sent, dropped float64
+}
+
+// run makes a governor sample the machine for the time long, and returns the rate at
+// each sample.
+func (m *narrow) run(g *rateFinder, now *time.Duration, long time.Duration) (rates []float64) {
+	for end := *now + long; *now < end; {
+		*now += sampleEvery
+		rate := min(paceOf(g), m.sends)
+		rates = append(rates, rate)
+		n := rate * sampleEvery.Seconds()
+		m.sent += n
+		m.queued += 100 * (n - m.receives*sampleEvery.Seconds())
+		if over := m.queued - m.room; over > 0 {
+			m.dropped += over / 100
+		}
+		m.queued = min(max(m.queued, 0), m.room)
+		g.sample(*now, signs{
+			sent: uint64(m.sent), drops: uint64(m.dropped), queued: int(m.queued), room: int(m.room),
+		}, true)
+	}
+	return rates
+}
+
+// paceOf returns the rate that a governor has set, or infinity if it has set none.
+func paceOf(g *rateFinder) float64 {
+	if g.pace.rate == Off {
+		return math.Inf(1)
+	}
+	return g.pace.rate
+}
+
+func extent(rates []float64) (least, mean, most float64) {
+	least = math.Inf(1)
+	for _, r := range rates {
+		least, most = min(least, r), max(most, r)
+		mean += r / float64(len(rates))
+	}
+	return least, mean, most
+}
+
+// TestGovernorSettles simulates machines that receive less than they could send. The
+// rate must settle near what the machine receives. Hardly anything may be lost until
+// then and nothing afterwards, and the rate must not oscillate. It must follow when
+// the machine gets faster or slower.
+func TestGovernorSettles(t *testing.T) {
+	for _, receives := range []float64{3000, 20_000, 150_000, 400_000} {
+		m := narrow{sends: 1e6, receives: receives, room: 4 << 20}
+		g, now := newRateFinder(newPace(Off, time.Now()), Off), time.Duration(0)
+		m.run(g, &now, 5*time.Second)
+		if lost := m.dropped / m.sent; lost > 0.01 {
+			t.Errorf("%v/s: %.4f of the first datagrams are lost", receives, lost)
+		}
+		dropped := m.dropped
+		least, mean, most := extent(m.run(g, &now, 30*time.Second))
+		if least < 0.5*receives || most > 1.25*receives || mean < 0.8*receives || m.dropped > dropped {
+			t.Errorf("%v/s: between %.0f and %.0f, mean %.0f, %.0f dropped", receives, least, most, mean, m.dropped-dropped)
+		}
+		if g.settled < 0.75*receives || g.settled > 1.1*receives {
+			t.Errorf("%v/s: settled at %.0f", receives, g.settled)
+		}
+
+		m.receives *= 1.5
+		m.run(g, &now, 30*time.Second)
+		_, mean, _ = extent(m.run(g, &now, 10*time.Second))
+		if mean < 0.75*m.receives || m.dropped > dropped {
+			t.Errorf("%v/s, which is more than before: %.0f, %.0f dropped", m.receives, mean, m.dropped-dropped)
+		}
+		m.receives /= 3
+		m.run(g, &now, 10*time.Second)
+		_, mean, most = extent(m.run(g, &now, 10*time.Second))
+		if mean < 0.5*m.receives || most > 1.3*m.receives {
+			t.Errorf("%v/s, which is less than before: %.0f, at most %.0f", m.receives, mean, most)
+		}
+	}
+}
+
+// narrowNet is a network in memory that a scan can overload: sending takes time,
+// and replies wait in a buffer that the scan reads slowly.
+type narrowNet struct {
+	*memNet
+	room     int
+	receives float64
+	from     time.Time
+	taken    int
+	dropped  uint64
+	count    uint64
+}
+
+func (n *narrowNet) Send(ps []udp.Packet) (int, error) {
+	time.Sleep(time.Duration(len(ps)) * 2 * time.Microsecond)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.count += uint64(len(ps))
+	for _, p := range ps {
+		if len(n.inbox) >= n.room {
+			n.dropped++
+			continue
+		}
+		n.inbox = append(n.inbox, udp.Packet{Addr: p.Addr, Data: n.answerTo(p.Data)})
+	}
+	return len(ps), nil
+}
+
+func (n *narrowNet) answerTo([]byte) []byte { return plainInfo }
+
+var plainInfo = newServer().info
+
+func (n *narrowNet) Recv(ps []udp.Packet, wait time.Duration) (int, error) {
+	if wait > 0 {
+		time.Sleep(min(wait, time.Millisecond))
+	}
+	may := int(time.Since(n.from).Seconds()*n.receives) - n.taken
+	got := n.take(ps[:max(0, min(len(ps), may))])
+	n.taken += got
+	if len(n.inbox) == 0 { // unused capacity can't be saved for later
+		n.taken = int(time.Since(n.from).Seconds() * n.receives)
+	}
+	return got, nil
+}
+
+func (n *narrowNet) Stats() udp.Stats {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return udp.Stats{Sent: n.count, KernelDrops: n.dropped, RecvQueued: len(n.inbox), RecvBuffer: n.room}
+}
+
+// TestScanFindsItsRate checks that a scan without a rate finds the rate at which
+// nothing is lost, and reports it.
+func TestScanFindsItsRate(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED under -short: it simulates in one goroutine, and go test without -short runs it")
+	}
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		n := &narrowNet{memNet: newMemNet(), room: 10_000, receives: 40_000, from: time.Now()}
+		cfg := Config{
+			Rate: Off, AddressRate: Off, Questions: AskInfo, Attempts: 1, Cooldown: Off,
+			Timeout: 2 * time.Second, transport: n,
+		}
+		const targets = 600_000
+		st, err := Scan(context.Background(), cfg, firstTargets(targets), func(*Result) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkLedger(t, st, targets)
+		if lost := float64(n.dropped) / targets; lost > 0.02 || st.Slowed == 0 {
+			t.Errorf("%.4f lost, slowed down %d times", lost, st.Slowed)
+		}
+		if st.Settled < 0.7*n.receives || st.Settled > 1.1*n.receives {
+			t.Errorf("settled at %.0f", st.Settled)
+		}
+		if why, part := st.LimitedBy(); why != waitLosses || part < 0.5 {
+			t.Errorf("limited by %q for %.2f of the time, %v", why.Word(), part, st.Waited)
+		}
+		if got := st.Finished[StatusOK]; got != targets-n.dropped {
+			t.Errorf("%d answered", got)
 		}
 	})
 }

@@ -1,10 +1,12 @@
 package scanner
 
 import (
+	"math"
 	"math/rand/v2"
-	"strings"
+	"runtime"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/a2sscan/a2sscan/scanner/internal/session"
 	"github.com/a2sscan/a2sscan/wire"
@@ -64,22 +66,6 @@ func TestWheel(t *testing.T) {
 	}
 }
 
-// TestWheelAfterPause checks that no wake-up is lost if the clock jumps ahead, as
-// after the machine was suspended.
-func TestWheelAfterPause(t *testing.T) {
-	s, w := newSlots(), newWheel()
-	for i := range int32(2000) {
-		s.take()
-		wakeAt(s.at(i), time.Duration(i)*5*time.Millisecond)
-		w.file(s, i)
-	}
-	woken := 0
-	w.advance(s, time.Hour, func(int32) { woken++ })
-	if woken != 2000-1 { // slot 0 has no wake-up time
-		t.Errorf("%d slots were woken", woken)
-	}
-}
-
 // TestNameSet checks the search for names that occur twice.
 func TestNameSet(t *testing.T) {
 	var s nameSet
@@ -96,47 +82,6 @@ func TestNameSet(t *testing.T) {
 			if !s.twice(rules) {
 				t.Errorf("%d names, one of them twice: not seen", n)
 			}
-		}
-	}
-}
-
-// TestAscending checks names in order and out of order: names in order are not
-// searched for duplicates.
-func TestAscending(t *testing.T) {
-	tests := []struct {
-		names string
-		want  bool
-	}{
-		{"", true},
-		{"a", true},
-		{"a b c", true},
-		{"a B c", true},
-		{"b a", false},
-		{"a a", false},
-		{"a A", false}, // equal in this order, though different
-		{"a a1", true},
-		{"a1 a", false},
-		{"mp_autokick mp_buytime mp_c4timer", true},
-		{"mp_autokick Mp_buytime sv_gravity", true},
-		{"mp_autokick mp_autokick2", true},
-		{"mp_autokick2 mp_autokick", false},
-		{"mp_autokick1 mp_autokick2", true},
-		{"mp_autokick2 mp_autokick1", false},
-		{"mp_autokick1 mp_autokick1", false},
-		{"sv_gravity12345a sv_gravity12345b", true},
-		{"sv_gravity12345b sv_gravity12345a", false},
-		{"sv_gravity12345a sv_gravity12345a", false},
-		{"12345678 123456789", true},
-		{"123456789 12345678", false},
-		{"12345678 12345678", false},
-	}
-	for _, test := range tests {
-		var rules []wire.Rule
-		for _, name := range strings.Fields(test.names) {
-			rules = append(rules, wire.Rule{Name: []byte(name)})
-		}
-		if got := ascending(rules); got != test.want {
-			t.Errorf("%s: %v, want %v", test.names, got, test.want)
 		}
 	}
 }
@@ -169,4 +114,49 @@ func FuzzDatagrams(f *testing.F) {
 			t.Fatalf("lists without an answer: %+v", r)
 		}
 	})
+}
+
+// maxSilent is the maximum number of bytes that a silent target may take, including
+// its share of the index and the wheel.
+const maxSilent = 104
+
+// TestSilentTargetSize starts targets that never answer and checks by how much the
+// engine's memory grows, for many numbers of targets, including those just after a
+// table has doubled.
+func TestSilentTargetSize(t *testing.T) {
+	if n := unsafe.Sizeof(slot{}); n > 64 {
+		t.Errorf("a slot takes %d bytes, more than a cache line", n)
+	}
+	cfg, err := Config{Rate: Off, AddressRate: Off}.withDefaults()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := newEngine(cfg, newMemNet(), func(*Result) {})
+	defer e.recv.worker.Close()
+	before, most := heapBytes(), 0.0
+	for n := 1; n <= maxInFlight; n++ {
+		e.begin(uint64(n)<<16 | 27015)
+		for i := range e.sender.out {
+			e.sender.sent(time.Duration(n), i)
+		}
+		e.sender.out, e.sender.packets = e.sender.out[:0], e.sender.packets[:0]
+		if n >= 1<<15 && n%(1<<13) == 0 {
+			most = max(most, float64(heapBytes()-before)/float64(n))
+		}
+	}
+	t.Logf("%.1f bytes a silent target at most", most)
+	if most > maxSilent || most < float64(unsafe.Sizeof(slot{})) || math.IsNaN(most) {
+		t.Errorf("%.1f bytes a silent target, at most %d", most, maxSilent)
+	}
+	runtime.KeepAlive(e)
+}
+
+// heapBytes returns the bytes in use on the heap. Only the second collection frees
+// what a sync.Pool held.
+func heapBytes() int64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
 }

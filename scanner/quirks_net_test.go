@@ -227,10 +227,7 @@ func TestQuirkPackedAgain(t *testing.T) {
 			n, s := newMemNet(), newServer()
 			s.rules = reply
 			n.serve = func(addr uint64, req wire.Request) { s.answer(n, addr, req) }
-			got, _, err := run(n, Config{Attempts: maxUnpacked + 4}, addresses(1))
-			if err != nil {
-				t.Fatal(err)
-			}
+			got, _ := mustRun(t, n, Config{Attempts: maxUnpacked + 4}, addresses(1))
 			for _, r := range got {
 				if r.Sent < 4+maxUnpacked || r.Err[wire.QuestionRules] != want {
 					t.Errorf("%d sent, %v, want %v", r.Sent, r.Err[wire.QuestionRules], want)
@@ -271,10 +268,7 @@ func shortChallenges(t *testing.T) {
 		c.answer(n, addr, req)
 	}
 	ts := addresses(200)
-	_, st, err := run(n, Config{Rate: 50}, ts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, st := mustRun(t, n, Config{Rate: 50}, ts)
 	if st.Finished[StatusOK] != uint64(len(ts)) || st.DatagramsSent() != 4*uint64(len(ts)) {
 		t.Errorf("%v, %d datagrams", st.Finished, st.DatagramsSent())
 	}
@@ -286,10 +280,7 @@ func repliesFromElsewhere(t *testing.T) {
 		n.reply(addr+1, testRTT, []byte(oddInfo))     // another port
 		n.reply(addr+1<<24, testRTT, []byte(oddInfo)) // another address
 	}
-	got, st, err := run(n, Config{}, addresses(3))
-	if err != nil {
-		t.Fatal(err)
-	}
+	got, st := mustRun(t, n, Config{}, addresses(3))
 	if st.Finished[StatusNoReply] != 3 || st.Received[session.Foreign] != 18 || len(got) != 3 {
 		t.Errorf("%v, %v", st.Finished, st.Received)
 	}
@@ -303,10 +294,7 @@ func refusedAndSilent(t *testing.T) {
 			n.unreachable = append(n.unreachable, addr)
 		}
 	}
-	got, _, err := run(n, Config{}, ts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got, _ := mustRun(t, n, Config{}, ts)
 	for i, want := range []string{
 		"unreachable info=unreachable players=unreachable rules=unreachable, 2 sent",
 		"no_reply info=timeout players=timeout rules=timeout, 3 sent",
@@ -330,10 +318,7 @@ func filterForAddress(t *testing.T) {
 			s.answer(n, addr, req)
 		}
 	}
-	_, st, err := run(n, Config{}, ports(30))
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, st := mustRun(t, n, Config{}, ports(30))
 	if st.Finished[StatusOK] != 30 {
 		t.Errorf("%v", st.Finished)
 	}
@@ -343,10 +328,7 @@ func filterForAddress(t *testing.T) {
 // gateway on the path does not have to track too many servers at a time.
 func smallGateway(t *testing.T) {
 	n := newMemNet()
-	_, _, err := run(n, Config{Rate: Off, InFlight: 50, Attempts: 1, Questions: AskInfo}, addresses(500))
-	if err != nil {
-		t.Fatal(err)
-	}
+	mustRun(t, n, Config{Rate: Off, InFlight: 50, Attempts: 1, Questions: AskInfo}, addresses(500))
 	for i := 50; i < len(n.sent); i++ {
 		if d := n.sent[i].at.Sub(n.sent[i-50].at); d < DefaultTimeout {
 			t.Fatalf("51 servers within %v", d)
@@ -366,10 +348,7 @@ func twoScans(t *testing.T) {
 		}
 		c.answer(n, addr, req)
 	}
-	got, _, err := run(n, Config{}, addresses(1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	got, _ := mustRun(t, n, Config{}, addresses(1))
 	for _, r := range got {
 		if r.Status != StatusOK || r.Sent != 6 {
 			t.Error(describe(r))

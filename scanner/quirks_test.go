@@ -152,11 +152,7 @@ func askOdd(t *testing.T, serve behaviour, ask Questions) (*Result, Stats, []sen
 			n.reply(addr, after+time.Duration(i)*time.Millisecond, []byte(d))
 		}
 	}
-	got, st, err := run(n, Config{Questions: ask, Raw: true}, addresses(1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	checkLedger(t, st, 1)
+	got, st := mustRun(t, n, Config{Questions: ask, Raw: true}, addresses(1))
 	if err := checkKinds(n.sent); err != nil {
 		t.Error("EC-18:", err)
 	}
@@ -624,4 +620,118 @@ var splitQuirks = []quirk{
 		"partial rules=malformed, name, 1 players, 6 sent"},
 	{"EC-123 small fragments", withRules(parts(wire.LayoutSource, 9, manyRules(100), 50)...),
 		"ok, name, 1 players, 100 rules, 4 sent"},
+}
+
+// TestTryPlayers checks that servers that answer only PLAYER are found, however late,
+// without a datagram more to silent ones, and that the counts of datagrams are right.
+func TestTryPlayers(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		delay   time.Duration
+		timeout time.Duration
+		second  bool
+	}{
+		{"fixed timeouts", testRTT, time.Second, false},
+		{"learned timeouts", testRTT, 0, false},
+		{"late answers", 300 * time.Millisecond, 0, false},
+		{"second pass", testRTT, time.Second, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n, s := newMemNet(), newServer()
+				sent := map[uint64]int{}
+				n.serve = func(addr uint64, req wire.Request) {
+					size := 9
+					switch {
+					case req.Kind == wire.KindChallengeRequest:
+						size = 5
+					case req.Kind == wire.KindInfoRequest && req.HasChallenge:
+						size = 29
+					case req.Kind == wire.KindInfoRequest:
+						size = 25
+					}
+					sent[addr] += size
+					switch quick := addr>>16%4 < 2; {
+					case quick:
+						s.answer(n, addr, req)
+					case addr>>16%4 == 2 && req.Kind == wire.KindPlayersRequest:
+						n.reply(addr, test.delay, s.players)
+					}
+				}
+				cfg := Config{TryPlayers: true, Timeout: test.timeout, SecondPass: test.second, AddressRate: Off}
+				got, st := mustRun(t, n, cfg, addresses(4000))
+				checkLedger(t, st, 4000)
+				if late := test.delay > testRTT; late != (st.Timeouts.Reopened > 0) {
+					t.Errorf("%d targets answered late", st.Timeouts.Reopened)
+				}
+				for addr, r := range got {
+					if test.delay > testRTT && addr>>16&0xFFFF > 500 {
+						continue // at the end of a scan late answers are not waited for
+					}
+					want := [4]Status{StatusOK, StatusOK, StatusPartial, StatusNoReply}[addr>>16%4]
+					if r.Status != want || r.HasPlayers != (want != StatusNoReply) || int(r.SentBytes) != sent[addr] || int(r.Sent) != n.to(addr) {
+						t.Fatalf("%v: %v, %d bytes in %d sent, want %v, %d in %d", r.Addr, r.Status, r.SentBytes, r.Sent, want, sent[addr], n.to(addr))
+					}
+					if want == StatusNoReply && !test.second && r.Sent != defaultAttempts {
+						t.Fatalf("%d datagrams to a silent target", r.Sent)
+					}
+				}
+			})
+		})
+	}
+}
+
+// TestRemembered checks that a challenge from an earlier Result saves a round trip where
+// the server accepts it and costs at most one wait where it does not, and that
+// Target.InfoOnly holds in every pass.
+func TestRemembered(t *testing.T) {
+	for _, test := range []struct {
+		name      string
+		challenge uint32
+		infoOnly  bool
+		drops     bool // the server drops requests with another challenge
+		second    bool
+		sent      uint32
+	}{
+		{"none", 0, false, false, false, 4},
+		{"accepted", 77, true, false, false, 1},
+		{"accepted, all questions", 77, false, false, false, 3},
+		{"old", 76, true, false, false, 2},
+		{"old, all questions", 76, false, false, false, 4},
+		{"dropped", 76, true, true, false, 3},
+		{"dropped, second pass", 76, true, true, true, 5}, // three attempts, and two datagrams in the second pass
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n, s := newMemNet(), newServer()
+				heard := map[uint64]int{}
+				n.serve = func(addr uint64, req wire.Request) {
+					if heard[addr]++; test.drops && req.HasChallenge && req.Challenge != s.challenge && req.Challenge != wire.NoChallenge {
+						return
+					}
+					if test.second && heard[addr] <= 3 { // silent in the first pass
+						return
+					}
+					s.answer(n, addr, req)
+				}
+				targets := addresses(100)
+				for i := range targets {
+					targets[i].Challenge, targets[i].InfoOnly = test.challenge, test.infoOnly
+				}
+				got, st := mustRun(t, n, Config{Timeout: time.Second, SecondPass: test.second, AddressRate: Off}, targets)
+				checkLedger(t, st, 100)
+				asked := AskAll
+				if test.infoOnly {
+					asked = AskInfo
+				}
+				for _, target := range targets {
+					r := got[udp.Pack(target.Addr)]
+					if r.Status != StatusOK || r.Asked != asked || r.Challenge != uint32(s.challenge) || r.Unchallenged != 0 || r.Sent != test.sent {
+						t.Fatalf("%v: %v, asked %b, challenge %d, unchallenged %b, %d sent, want %d",
+							r.Addr, r.Status, r.Asked, r.Challenge, r.Unchallenged, r.Sent, test.sent)
+					}
+				}
+			})
+		})
+	}
 }

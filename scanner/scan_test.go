@@ -3,7 +3,11 @@ package scanner
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
+	"net/netip"
+	"reflect"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -28,14 +32,9 @@ func checkLedger(t *testing.T, st Stats, targets int) {
 // round trips.
 func TestScanFourDatagrams(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n, s := newMemNet(), newServer()
-		n.serve = func(addr uint64, req wire.Request) { s.answer(n, addr, req) }
+		n, _ := answering()
 		ts := addresses(3000)
-		got, st, err := run(n, Config{Rate: Off}, ts)
-		if err != nil {
-			t.Fatal(err)
-		}
-		checkLedger(t, st, len(ts))
+		got, st := mustRun(t, n, Config{Rate: Off}, ts)
 		if len(got) != len(ts) || st.Finished[StatusOK] != uint64(len(ts)) {
 			t.Fatalf("%d results, %v", len(got), st.Finished)
 		}
@@ -60,10 +59,7 @@ func TestScanUnchallenged(t *testing.T) {
 		n, s := newMemNet(), newServer()
 		s.challenge = wire.NoChallenge
 		n.serve = func(addr uint64, req wire.Request) { s.answer(n, addr, req) }
-		got, _, err := run(n, Config{}, addresses(1))
-		if err != nil {
-			t.Fatal(err)
-		}
+		got, _ := mustRun(t, n, Config{}, addresses(1))
 		for _, r := range got {
 			if r.Status != StatusOK || r.Unchallenged != AskAll || r.Sent != 3 {
 				t.Errorf("%+v", r)
@@ -77,11 +73,7 @@ func TestScanSilent(t *testing.T) {
 		n := newMemNet()
 		ts := addresses(500)
 		start := time.Now()
-		got, st, err := run(n, Config{Rate: Off}, ts)
-		if err != nil {
-			t.Fatal(err)
-		}
-		checkLedger(t, st, len(ts))
+		got, st := mustRun(t, n, Config{Rate: Off}, ts)
 		if st.Finished[StatusNoReply] != 500 || len(got) != 500 || len(n.sent) != 1500 {
 			t.Errorf("%v, %d results, %d datagrams", st.Finished, len(got), len(n.sent))
 		}
@@ -108,11 +100,7 @@ func TestScanFaults(t *testing.T) {
 			}
 		}
 		ts := addresses(5000)
-		got, st, err := run(n, Config{Rate: Off, Attempts: 6}, ts)
-		if err != nil {
-			t.Fatal(err)
-		}
-		checkLedger(t, st, len(ts))
+		got, st := mustRun(t, n, Config{Rate: Off, Attempts: 6}, ts)
 		if st.Finished[StatusOK] != uint64(len(ts)) || len(got) != len(ts) {
 			t.Errorf("%v", st.Finished)
 		}
@@ -134,10 +122,7 @@ func TestScanQueryLimit(t *testing.T) {
 			s.answer(n, addr, req)
 		}
 		ts := addresses(300)
-		_, st, err := run(n, Config{}, ts)
-		if err != nil {
-			t.Fatal(err)
-		}
+		_, st := mustRun(t, n, Config{}, ts)
 		if st.Finished[StatusOK] != uint64(len(ts)) {
 			t.Errorf("%v", st.Finished)
 		}
@@ -148,14 +133,9 @@ func TestScanQueryLimit(t *testing.T) {
 // faster than the rate limit of the address.
 func TestScanAddressLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n, s := newMemNet(), newServer()
-		n.serve = func(addr uint64, req wire.Request) { s.answer(n, addr, req) }
+		n, _ := answering()
 		ts := ports(40)
-		_, st, err := run(n, Config{}, ts)
-		if err != nil {
-			t.Fatal(err)
-		}
-		checkLedger(t, st, len(ts))
+		_, st := mustRun(t, n, Config{}, ts)
 		if st.Finished[StatusOK] != uint64(len(ts)) {
 			t.Errorf("%v", st.Finished)
 		}
@@ -176,8 +156,7 @@ func TestScanAddressLimit(t *testing.T) {
 // target on the address may start 200 ms later instead of 400 ms.
 func TestScanAddressRefund(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n, s := newMemNet(), newServer()
-		n.serve = func(addr uint64, req wire.Request) { s.answer(n, addr, req) }
+		n, _ := answering()
 		const pause = 250 * time.Millisecond
 		targets := trickle(ports(3), pause)
 		cfg := Config{Questions: AskInfo, Cooldown: Off, transport: n}
@@ -236,14 +215,9 @@ func TestScanHeldFor(t *testing.T) {
 
 func TestScanMaxPerAddress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n, s := newMemNet(), newServer()
-		n.serve = func(addr uint64, req wire.Request) { s.answer(n, addr, req) }
+		n, _ := answering()
 		ts := append(ports(20), addresses(5)...)
-		_, st, err := run(n, Config{MaxPerAddress: 7}, ts)
-		if err != nil {
-			t.Fatal(err)
-		}
-		checkLedger(t, st, len(ts))
+		_, st := mustRun(t, n, Config{MaxPerAddress: 7}, ts)
 		if st.OverLimit != 13 || st.Finished[StatusOK] != 12 {
 			t.Errorf("%+v", st)
 		}
@@ -254,15 +228,10 @@ func TestScanMaxPerAddress(t *testing.T) {
 // whether its first entry is held back, open or finished.
 func TestScanDuplicates(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n, s := newMemNet(), newServer()
-		n.serve = func(addr uint64, req wire.Request) { s.answer(n, addr, req) }
+		n, _ := answering()
 		ts := append(ports(5), ports(5)...)
 		ts = append(ts, ports(3)...)
-		got, st, err := run(n, Config{}, ts)
-		if err != nil {
-			t.Fatal(err)
-		}
-		checkLedger(t, st, len(ts))
+		got, st := mustRun(t, n, Config{}, ts)
 		if st.Duplicate != 8 || st.Finished[StatusOK] != 5 || len(got) != 5 {
 			t.Errorf("%+v", st)
 		}
@@ -274,8 +243,7 @@ func TestScanDuplicates(t *testing.T) {
 // all affects no other.
 func TestScanSendErrors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n, s := newMemNet(), newServer()
-		n.serve = func(addr uint64, req wire.Request) { s.answer(n, addr, req) }
+		n, _ := answering()
 		ts := addresses(200)
 		bad := udp.Pack(ts[7].Addr)
 		tries := 0
@@ -288,11 +256,7 @@ func TestScanSendErrors(t *testing.T) {
 			}
 			return nil
 		}
-		got, st, err := run(n, Config{Rate: Off}, ts)
-		if err != nil {
-			t.Fatal(err)
-		}
-		checkLedger(t, st, len(ts))
+		got, st := mustRun(t, n, Config{Rate: Off}, ts)
 		if st.Finished[StatusOK] != 199 || st.Finished[StatusNoReply] != 1 || st.SendErrors != 3 {
 			t.Errorf("%v, %d send errors", st.Finished, st.SendErrors)
 		}
@@ -324,10 +288,7 @@ func TestScanSendAgainOnce(t *testing.T) {
 			}
 			return nil
 		}
-		_, st, err := run(n, Config{}, addresses(1))
-		if err != nil {
-			t.Fatal(err)
-		}
+		_, st := mustRun(t, n, Config{}, addresses(1))
 		if asked := st.Sent[wire.QuestionPlayers]; st.SendAgain != 1 || asked != 3 {
 			t.Errorf("%d put off, PLAYER asked %d times", st.SendAgain, asked)
 		}
@@ -348,10 +309,7 @@ func TestScanRoundTrip(t *testing.T) {
 			}
 			c.answer(n, addr, req)
 		}
-		got, _, err := run(n, Config{}, addresses(1))
-		if err != nil {
-			t.Fatal(err)
-		}
+		got, _ := mustRun(t, n, Config{}, addresses(1))
 		for _, r := range got {
 			if r.Status != StatusOK || r.RTT != 0 {
 				t.Errorf("%v, round trip %v", r.Status, r.RTT)
@@ -366,10 +324,7 @@ func TestScanSendAgainIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newMemNet()
 		n.refuse = func(uint64) error { return udp.ErrAgain }
-		_, st, err := run(n, Config{Questions: AskInfo}, addresses(2))
-		if err != nil {
-			t.Fatal(err)
-		}
+		_, st := mustRun(t, n, Config{Questions: AskInfo}, addresses(2))
 		if st.Errors[wire.ErrSendFailed] != 2 {
 			t.Errorf("%+v", st)
 		}
@@ -390,10 +345,7 @@ func TestScanDrain(t *testing.T) {
 		}
 		ts := addresses(20000)
 		got, st, err := run(n, Config{Drain: drain}, ts)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if st.Unfinished == 0 || st.Open != 0 || uint64(len(got)) != st.TargetsFinished() {
+		if err != nil || st.Unfinished == 0 || st.Open != 0 || uint64(len(got)) != st.TargetsFinished() {
 			t.Errorf("%d results, %+v", len(got), st)
 		}
 		checkLedger(t, st, int(st.Taken))
@@ -427,8 +379,7 @@ func TestScanCancel(t *testing.T) {
 // no Result and causes no retries.
 func TestScanSlowHandle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n, s := newMemNet(), newServer()
-		n.serve = func(addr uint64, req wire.Request) { s.answer(n, addr, req) }
+		n, _ := answering()
 		ts := addresses(15_000)
 		seen := 0
 		cfg := Config{Rate: Off, transport: n, unhandled: 1024}
@@ -472,10 +423,7 @@ func TestScanClasses(t *testing.T) {
 				n.reply(addr, testRTT/2, s.info) // the first of two INFO replies
 			}
 		}
-		_, st, err := run(n, Config{Questions: AskInfo | AskPlayers}, ts)
-		if err != nil {
-			t.Fatal(err)
-		}
+		_, st := mustRun(t, n, Config{Questions: AskInfo | AskPlayers}, ts)
 		want := [session.NumClasses]uint64{
 			session.Foreign: 1, session.Late: 1, session.Malformed: 1, session.Duplicate: 1, session.Matched: 6,
 		}
@@ -513,10 +461,7 @@ func TestScanSplit(t *testing.T) {
 				n.reply(addr, testRTT+time.Duration(3-i)*time.Millisecond, wire.AppendFragment(nil, &f))
 			}
 		}
-		got, st, err := run(n, Config{}, addresses(2))
-		if err != nil {
-			t.Fatal(err)
-		}
+		got, st := mustRun(t, n, Config{}, addresses(2))
 		if st.Finished[StatusOK] != 1 || st.Finished[StatusPartial] != 1 {
 			t.Errorf("%v", st.Finished)
 		}
@@ -554,11 +499,7 @@ func TestScanByteBudget(t *testing.T) {
 		}
 		ts := addresses(3000)
 		mon := new(Monitor)
-		_, st, err := run(n, Config{Rate: 50_000, ByteBudget: 8 << 20, Monitor: mon}, ts)
-		if err != nil {
-			t.Fatal(err)
-		}
-		checkLedger(t, st, len(ts))
+		_, st := mustRun(t, n, Config{Rate: 50_000, ByteBudget: 8 << 20, Monitor: mon}, ts)
 		if st.Finished[StatusOK] != 2000 || st.PeakBytes > 8<<20 {
 			t.Errorf("%v, peak %d bytes", st.Finished, st.PeakBytes)
 		}
@@ -586,11 +527,7 @@ func TestScanUnreachable(t *testing.T) {
 				c.answer(n, addr, req)
 			}
 		}
-		got, st, err := run(n, Config{}, ts)
-		if err != nil {
-			t.Fatal(err)
-		}
-		checkLedger(t, st, len(ts))
+		got, st := mustRun(t, n, Config{}, ts)
 		want := [NumStatuses]uint64{StatusOK: 1, StatusPartial: 1, StatusUnreachable: 1}
 		if st.Finished != want || st.Repeats != 3 {
 			t.Errorf("%v, want %v; %d repeats", st.Finished, want, st.Repeats)
@@ -603,12 +540,8 @@ func TestScanUnreachable(t *testing.T) {
 
 func TestScanRaw(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n, s := newMemNet(), newServer()
-		n.serve = func(addr uint64, req wire.Request) { s.answer(n, addr, req) }
-		got, _, err := run(n, Config{Raw: true}, addresses(1))
-		if err != nil {
-			t.Fatal(err)
-		}
+		n, _ := answering()
+		got, _ := mustRun(t, n, Config{Raw: true}, addresses(1))
 		for _, r := range got {
 			d := NewDecoder()
 			for _, b := range r.Raw {
@@ -642,4 +575,341 @@ func TestConfigRefuses(t *testing.T) {
 	if _, err := Scan(context.Background(), Config{}, seqOf(nil), nil); err == nil {
 		t.Error("no function for results: no error")
 	}
+}
+
+func TestBuffers(t *testing.T) {
+	const mib = 1 << 20
+	for _, test := range []struct {
+		name             string
+		cfg              Config
+		recv, send, need int
+	}{
+		{"the default rate", Config{}, 4 * mib, 4 * mib, 5000 / 10 * datagramCost},
+		{"a high rate", Config{Rate: 100_000}, 10_000 * datagramCost, 4 * mib, 10_000 * datagramCost},
+		{"no limit", Config{Rate: Off}, 64 * mib, 4 * mib, 64 * mib},
+		{"asked for", Config{RecvBuffer: 5, SendBuffer: 6}, 5, 6, 5000 / 10 * datagramCost},
+	} {
+		recv, send, need := test.cfg.Buffers()
+		if recv != test.recv || send != test.send || need != test.need {
+			t.Errorf("%s: %d, %d, %d, want %d, %d, %d", test.name, recv, send, need, test.recv, test.send, test.need)
+		}
+	}
+}
+
+// TestScanLabels checks that the label of a target is in its Result and in every
+// snapshot in which the target is open, whether it started at once or was held back,
+// answered or stayed silent.
+func TestScanLabels(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n, s := newMemNet(), newServer()
+		n.serve = func(addr uint64, req wire.Request) {
+			if addr%2 == 0 {
+				s.answer(n, addr, req)
+			}
+		}
+		ts := append(addresses(3000), ports(30)...)
+		want := map[uint64]Target{}
+		for i := range ts {
+			ts[i].Place = 2 * uint64(i)
+			if i%3 == 0 {
+				ts[i].Tag = fmt.Sprint("tag ", i)
+			}
+			if i%5 == 0 {
+				ts[i].Master = fmt.Sprintf(`{"n":%d}`, i)
+			}
+			want[udp.Pack(ts[i].Addr)] = ts[i]
+		}
+		open, results := 0, 0
+		cfg := Config{Rate: 1000, Attempts: 1, SnapshotEvery: 50 * time.Millisecond, transport: n}
+		cfg.Snapshot = func(sn *Snapshot) {
+			open += len(sn.Open)
+			for _, o := range sn.Open {
+				if w := want[udp.Pack(o.Addr)]; o.Tag != w.Tag || o.Master != w.Master {
+					t.Fatalf("%v is open with %q %q, want %q %q", o.Addr, o.Tag, o.Master, w.Tag, w.Master)
+				}
+			}
+			if sn.Position > 0 && sn.Place != ts[sn.Position-1].Place+1 {
+				t.Fatalf("position %d is at place %d", sn.Position, sn.Place)
+			}
+		}
+		if _, err := Scan(context.Background(), cfg, seqOf(ts), func(r *Result) {
+			results++
+			if w := want[udp.Pack(r.Addr)]; r.Tag != w.Tag || r.Master != w.Master {
+				t.Fatalf("%v has %q %q, want %q %q", r.Addr, r.Tag, r.Master, w.Tag, w.Master)
+			}
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if results != len(ts) || open < len(ts) {
+			t.Errorf("%d results, %d times open", results, open)
+		}
+	})
+}
+
+// TestScanTrace checks that Trace receives each datagram that the scan counts, in both
+// directions, with its bytes and its time, including those of strangers.
+func TestScanTrace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n, _ := answering()
+		ts := addresses(1)
+		stranger := netip.MustParseAddrPort("127.9.9.9:1")
+		n.reply(udp.Pack(stranger), testRTT/2, []byte("who?"))
+
+		var got []string
+		cfg := Config{Trace: func(now time.Duration, sent bool, addr netip.AddrPort, datagram []byte) {
+			who := "stranger"
+			if addr == ts[0].Addr {
+				who = "target"
+			}
+			word := "<"
+			if sent {
+				word = ">"
+			}
+			// The time is truncated: the bucket of the rate starts empty, so the
+			// first datagram goes out a moment after 0.
+			got = append(got, fmt.Sprintf("%v %s %s %d",
+				now.Truncate(testRTT/2), word, who, len(datagram)))
+		}}
+		_, st := mustRun(t, n, cfg, ts)
+		want := []string{
+			"0s > target 25", "10ms < stranger 4", "20ms < target 9",
+			"20ms > target 29", "20ms > target 9", "20ms > target 9",
+		}
+		if len(got) < len(want) || !slices.Equal(got[:len(want)], want) {
+			t.Errorf("traced %q, want %q first", got, want)
+		}
+		if counted := st.DatagramsSent() + st.DatagramsReceived(); uint64(len(got)) != counted {
+			t.Errorf("traced %d datagrams, counted %d", len(got), counted)
+		}
+	})
+}
+
+// TestSweep checks that a scan with SweepPort still knows its silent targets when they
+// answer late, and that a source with another port is foreign.
+func TestSweep(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n, s := newMemNet(), newServer()
+		n.serve = func(addr uint64, req wire.Request) {
+			switch addr >> 16 % 4 {
+			case 0:
+				s.answer(n, addr, req)
+			case 1:
+				n.reply(addr, 2500*time.Millisecond, s.info)
+			case 2:
+				n.reply(addr+1, 2500*time.Millisecond, s.info)
+			}
+		}
+		got, st, err := run(n, Config{SweepPort: 27015, Questions: AskInfo, Attempts: 1}, addresses(400))
+		if err != nil || len(got) != 400 {
+			t.Fatal(len(got), err)
+		}
+		checkLedger(t, st, 400)
+		if st.Received[session.Late] != 100 || st.Received[session.Foreign] != 100 || st.Finished[StatusOK] != 100 {
+			t.Errorf("late %d, foreign %d, ok %d", st.Received[session.Late], st.Received[session.Foreign], st.Finished[StatusOK])
+		}
+	})
+}
+
+// boundedNet drops datagrams that do not fit into its receive buffer, as a kernel
+// does.
+type boundedNet struct {
+	*memNet
+	room    int
+	drops   uint64
+	reads   []time.Time // when Recv was called
+	sending []time.Time
+}
+
+func (n *boundedNet) Recv(ps []udp.Packet, wait time.Duration) (int, error) {
+	n.reads = append(n.reads, time.Now())
+	n.mu.Lock()
+	if over := len(n.inbox) - n.room; over > 0 {
+		n.drops += uint64(over)
+		n.inbox = n.inbox[:n.room]
+	}
+	n.mu.Unlock()
+	return n.memNet.Recv(ps, wait)
+}
+
+func (n *boundedNet) Send(ps []udp.Packet) (int, error) {
+	n.sending = append(n.sending, time.Now())
+	return n.memNet.Send(ps)
+}
+
+// longest returns the longest time between two consecutive events.
+func longest(at []time.Time) (most time.Duration) {
+	for i := 1; i < len(at); i++ {
+		most = max(most, at[i].Sub(at[i-1]))
+	}
+	return most
+}
+
+// TestScanOutputStalls stalls the output for five seconds. Sending must slow down and
+// nothing may be lost: the scan continues to receive, starts no new targets, and in
+// the end all targets are complete.
+func TestScanOutputStalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const (
+			stall   = 5 * time.Second
+			rate    = 20_000
+			targets = 30_000
+		)
+		n, s := &boundedNet{memNet: newMemNet(), room: 2000}, newServer()
+		n.serve = func(addr uint64, req wire.Request) { s.answer(n.memNet, addr, req) }
+		results := 0
+		handle := func(*Result) {
+			if results++; results == 1000 {
+				time.Sleep(stall)
+			}
+		}
+		cfg := Config{Rate: rate, AddressRate: Off, transport: n, unhandled: 2048}
+		st, err := Scan(context.Background(), cfg, seqOf(addresses(targets)), handle)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkLedger(t, st, targets)
+		if st.Finished[StatusOK] != targets || results != targets || n.drops > 0 || st.Repeats > 0 {
+			t.Errorf("%v, %d results, %d dropped, %d asked again", st.Finished, results, n.drops, st.Repeats)
+		}
+		if d := longest(n.reads); d > idleWait {
+			t.Errorf("nothing was read for %v", d)
+		}
+		if d := longest(n.sending); d < stall/2 {
+			t.Errorf("sending paused for only %v", d)
+		}
+		if why, _ := st.LimitedBy(); why != waitOutput {
+			t.Errorf("limited by %q", why.Word())
+		}
+	})
+}
+
+// TestLastResultsAreWaitedFor checks that a scan whose last Results wait for the
+// caller's function reports waitOutput.
+func TestLastResultsAreWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n, _ := answering()
+		var m Monitor
+		handle := func(*Result) {
+			for try := 0; m.Stats().Wait != waitOutput; try++ {
+				if try == 100 {
+					t.Fatalf("it waits for %q", m.Stats().Wait.Limit())
+				}
+				time.Sleep(100 * time.Millisecond)
+			}
+		}
+		st, err := Scan(t.Context(), Config{transport: n, Monitor: &m}, seqOf(addresses(3)), handle)
+		if err != nil || st.Wait != WaitNothing {
+			t.Errorf("%v, and it waits for %q", err, st.Wait.Limit())
+		}
+	})
+}
+
+// TestResultOfSilenceIsEmpty checks that a Result without an INFO reply contains
+// nothing of an earlier INFO, whose memory may by then belong to another server.
+func TestResultOfSilenceIsEmpty(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := halfSilent()
+		silent := 0
+		_, err := Scan(t.Context(), Config{transport: n, Attempts: 1}, seqOf(addresses(200)), func(r *Result) {
+			if r.HasInfo {
+				return
+			}
+			silent++
+			if !reflect.DeepEqual(r.Info, wire.Info{}) {
+				t.Fatalf("%v: %+v", r.Addr, r.Info)
+			}
+		})
+		if err != nil || silent != 100 {
+			t.Errorf("%v, %d silent", err, silent)
+		}
+	})
+}
+
+// backlogNet is a network whose socket fills with datagrams from strangers for a
+// while after the first send. The answers of servers wait behind them. Each batch
+// takes a millisecond to read.
+type backlogNet struct {
+	*memNet
+	flood  time.Duration
+	ends   time.Time
+	behind int // datagrams sent to new servers during the flood
+}
+
+func (n *backlogNet) Send(ps []udp.Packet) (int, error) {
+	if n.ends.IsZero() {
+		n.ends = time.Now().Add(n.flood)
+	} else if time.Now().Before(n.ends) {
+		n.behind += len(ps)
+	}
+	return n.memNet.Send(ps)
+}
+
+func (n *backlogNet) Recv(ps []udp.Packet, wait time.Duration) (int, error) {
+	if n.ends.IsZero() || !time.Now().Before(n.ends) {
+		return n.memNet.Recv(ps, wait)
+	}
+	time.Sleep(time.Millisecond)
+	for i := range ps {
+		ps[i] = udp.Packet{Addr: 1<<16 | uint64(i), Data: []byte("\xff\xff\xff\xffI")}
+	}
+	return len(ps), nil
+}
+
+func scanBacklog(t *testing.T, flood time.Duration) (map[uint64]*Result, *backlogNet) {
+	t.Helper()
+	n := &backlogNet{memNet: newMemNet(), flood: flood}
+	s := newServer()
+	n.serve = func(addr uint64, req wire.Request) { s.answer(n.memNet, addr, req) }
+	got := map[uint64]*Result{}
+	cfg := Config{
+		Rate: 1000, AddressRate: Off, Cooldown: Off, Timeout: 100 * time.Millisecond, Attempts: 2,
+		transport: n,
+	}
+	st, err := Scan(t.Context(), cfg, seqOf(addresses(500)), func(r *Result) {
+		got[udp.Pack(r.Addr)] = r.Clone()
+	})
+	if err != nil || len(got) != 500 {
+		t.Fatalf("%v, %d results: %+v", err, len(got), st)
+	}
+	return got, n
+}
+
+// TestBacklog checks that a server whose answer waits in the socket does not count
+// as silent, and that no new target starts until the socket is empty.
+func TestBacklog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		got, n := scanBacklog(t, maxBehind-100*time.Millisecond)
+		for addr, r := range got {
+			if r.Status != StatusOK || r.Sent != 4 {
+				t.Fatalf("%v: %v, %d sent", udp.Unpack(addr), r.Status, r.Sent)
+			}
+		}
+		if n.behind != 0 {
+			t.Errorf("%d datagrams went out meanwhile", n.behind)
+		}
+	})
+}
+
+// TestBacklogWithoutEnd checks that a flood from strangers that lasts longer than
+// maxBehind can't stop the scan.
+func TestBacklogWithoutEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		got, n := scanBacklog(t, maxBehind+5*time.Second)
+		silent := 0
+		for _, r := range got {
+			if r.Status == StatusNoReply {
+				silent++
+			}
+		}
+		if silent == 0 {
+			t.Error("those asked first were never given up")
+		}
+		if n.behind == 0 {
+			t.Error("no other target was queried")
+		}
+		if took := time.Since(start); took > time.Minute {
+			t.Errorf("it took %v", took)
+		}
+	})
 }

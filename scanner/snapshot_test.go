@@ -2,8 +2,12 @@ package scanner
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"math/rand/v2"
 	"net/netip"
+	"slices"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -89,11 +93,7 @@ func TestScanExcluded(t *testing.T) {
 			c.answer(n, addr, req)
 		}
 		cfg := Config{Excluded: func(a netip.Addr) bool { return barred[a] }}
-		got, st, err := run(n, cfg, ts)
-		if err != nil {
-			t.Fatal(err)
-		}
-		checkLedger(t, st, len(ts))
+		got, st := mustRun(t, n, cfg, ts)
 		if st.Excluded != 1 || n.to(udp.Pack(ts[0].Addr)) != 0 || n.to(udp.Pack(ts[1].Addr)) != 1 {
 			t.Errorf("%d excluded, %d and %d datagrams", st.Excluded,
 				n.to(udp.Pack(ts[0].Addr)), n.to(udp.Pack(ts[1].Addr)))
@@ -128,3 +128,255 @@ func TestStatsAdd(t *testing.T) {
 		t.Errorf("%+v, want %+v", s, want)
 	}
 }
+
+// shy is a network in which some servers answer only from a certain attempt on: target
+// i from attempt i%kinds+1. Targets of the last kind never answer.
+type shy struct {
+	*memNet
+	kinds int
+	asked map[uint64]int
+}
+
+func newShy(kinds int) *shy {
+	n := &shy{newMemNet(), kinds, map[uint64]int{}}
+	s := newServer()
+	n.serve = func(addr uint64, req wire.Request) {
+		ask := n.asked[addr]
+		if req.Kind == wire.KindInfoRequest && !req.HasChallenge {
+			ask++
+			n.asked[addr] = ask
+		}
+		if kind := n.kind(addr); kind < n.kinds-1 && ask > kind {
+			s.answer(n.memNet, addr, req)
+		}
+	}
+	return n
+}
+
+// kind returns how many attempts a server leaves unanswered.
+func (n *shy) kind(addr uint64) int { return int(addr>>16&0xFFFFFF) % n.kinds }
+
+// tagged gives every third target a tag, and every fifth a master's data.
+func tagged(ts []Target) []Target {
+	for i := range ts {
+		if i%3 == 0 {
+			ts[i].Tag = fmt.Sprint("tag ", i)
+		}
+		if i%5 == 0 {
+			ts[i].Master = fmt.Sprintf(`{"n":%d}`, i)
+		}
+	}
+	return ts
+}
+
+// TestSecondPass checks that silent targets get one more attempt when everything
+// else is done. A target has no result until then; its result counts everything
+// sent to it.
+func TestSecondPass(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newShy(5)
+		ts := tagged(addresses(1000))
+		var order []int // the kinds, in the order of the results
+		results := map[uint64]*Result{}
+		cfg := Config{SecondPass: true, Rate: 2000, Timeout: 200 * time.Millisecond, transport: n}
+		st, err := Scan(context.Background(), cfg, seqOf(ts), func(r *Result) {
+			addr := udp.Pack(r.Addr)
+			if results[addr] != nil {
+				t.Fatalf("%v twice", r.Addr)
+			}
+			results[addr] = r.Clone()
+			order = append(order, n.kind(addr))
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkLedger(t, st, len(ts))
+		for i, tg := range ts {
+			r := results[udp.Pack(tg.Addr)]
+			kind := n.kind(udp.Pack(tg.Addr))
+			switch {
+			case r == nil:
+				t.Fatalf("%v has no result", tg.Addr)
+			case r.Tag != tg.Tag || r.Master != tg.Master:
+				t.Errorf("%d: tag %q %q, want %q %q", i, r.Tag, r.Master, tg.Tag, tg.Master)
+			case kind < 4 && (r.Status != StatusOK || r.Ask != uint8(kind+1) || r.Sent != uint32(kind+4)):
+				t.Errorf("kind %d: %v after ask %d, %d sent", kind, r.Status, r.Ask, r.Sent)
+			case kind == 4 && (r.Status != StatusNoReply || r.Ask != 0 || r.Sent != 4 || r.SentBytes != 100):
+				t.Errorf("silent: %v, ask %d, %d sent, %d bytes", r.Status, r.Ask, r.Sent, r.SentBytes)
+			}
+		}
+		firstLook := 600 // kinds 0 to 2
+		if late := slices.IndexFunc(order, func(kind int) bool { return kind > 2 }); late != firstLook {
+			t.Errorf("the first silent target has its result after %d others, want %d", late, firstLook)
+		}
+		if st.Silent != 0 || st.Finished[StatusNoReply] != 200 {
+			t.Errorf("%+v", st)
+		}
+	})
+}
+
+// TestSecondPassDrain checks that silent targets have no result if the scan ends
+// before the second pass.
+func TestSecondPassDrain(t *testing.T) {
+	for _, cancel := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			n := newShy(2)
+			drain := make(chan struct{})
+			ctx, stop := context.WithCancel(context.Background())
+			ts := addresses(5000)
+			results := 0
+			cfg := Config{SecondPass: true, Rate: 1000, Timeout: 100 * time.Millisecond, transport: n, Drain: drain}
+			st, _ := Scan(ctx, cfg, seqOf(ts), func(r *Result) {
+				if results++; results == 1000 && cancel {
+					stop()
+				} else if results == 1000 {
+					close(drain)
+				}
+				if r.Status == StatusNoReply {
+					t.Errorf("%v: %v before the second pass", r.Addr, r.Status)
+				}
+			})
+			stop()
+			checkLedger(t, st, int(st.Taken))
+			if st.Silent < 500 || st.Unfinished < uint64(st.Silent) || st.Finished[StatusOK] != uint64(results) {
+				t.Errorf("%d results, %+v", results, st)
+			}
+		})
+	}
+}
+
+// TestSecondPassSnapshot resumes from every snapshot of a scan. Every target must
+// have one result, either before the snapshot or after it.
+func TestSecondPassSnapshot(t *testing.T) {
+	ts := tagged(addresses(600))
+	scan := func(t *testing.T, cfg Config, ts []Target, handle func(*Result)) Stats {
+		cfg.SecondPass, cfg.Rate, cfg.Timeout = true, 2000, 50*time.Millisecond
+		cfg.transport = newShy(5)
+		st, err := Scan(context.Background(), cfg, seqOf(ts), handle)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return st
+	}
+	synctest.Test(t, func(t *testing.T) {
+		handed := map[netip.AddrPort]bool{}
+		type part struct {
+			sn     *Snapshot
+			handed map[netip.AddrPort]bool
+			text   string
+		}
+		var parts []part
+		looked := 0
+		cfg := Config{SnapshotEvery: 40 * time.Millisecond, Snapshot: func(sn *Snapshot) {
+			p := part{sn: sn, handed: map[netip.AddrPort]bool{}, text: fmt.Sprint(sn.Silent, sn.SilentLabels)}
+			for a := range handed {
+				p.handed[a] = true
+			}
+			if sn.SecondPassed > 0 && sn.SecondPassed < len(sn.Silent) {
+				looked++
+			}
+			parts = append(parts, p)
+		}}
+		scan(t, cfg, ts, func(r *Result) { handed[r.Addr] = true })
+		if len(parts) < 10 || looked == 0 {
+			t.Fatalf("%d snapshots, %d in the second pass", len(parts), looked)
+		}
+		for i, p := range parts {
+			if p.text != fmt.Sprint(p.sn.Silent, p.sn.SilentLabels) {
+				t.Fatalf("snapshot %d: its silent targets have changed", i)
+			}
+			rest := append(slices.Clone(p.sn.Open), ts[p.sn.Position:]...)
+			silent := slices.Collect(p.sn.SilentTargets())
+			if len(silent) != len(p.sn.Silent)-p.sn.SecondPassed || p.sn.Stats.TargetsFinished() != uint64(len(p.handed)) {
+				t.Fatalf("snapshot %d: %d silent of %d, %d in their second pass; %d finished, %d handed over",
+					i, len(silent), len(p.sn.Silent), p.sn.SecondPassed, p.sn.Stats.TargetsFinished(), len(p.handed))
+			}
+			st := scan(t, Config{Silent: slices.Values(silent)}, rest, func(r *Result) {
+				if p.handed[r.Addr] {
+					t.Fatalf("snapshot %d: %v twice", i, r.Addr)
+				}
+				p.handed[r.Addr] = true
+				at := int(r.Addr.Addr().As4()[2])<<8 | int(r.Addr.Addr().As4()[3])
+				if r.Tag != ts[at].Tag || r.Master != ts[at].Master {
+					t.Fatalf("snapshot %d: %v has tag %q", i, r.Addr, r.Tag)
+				}
+			})
+			if len(p.handed) != len(ts) || st.Unfinished != 0 {
+				t.Fatalf("snapshot %d: %d results in all, want %d", i, len(p.handed), len(ts))
+			}
+		}
+	})
+}
+
+// TestSecondPassExcluded checks that a silent target that is excluded before its
+// second pass is sent nothing more, and still has the result of a silent target.
+func TestSecondPassExcluded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newShy(4)
+		n.kinds = 1 // no server answers
+		ts := addresses(300)
+		begun := time.Now()
+		cfg := Config{SecondPass: true, Rate: Off, Attempts: 2, AddressRate: 1, Excluded: func(a netip.Addr) bool {
+			return time.Since(begun) > 2200*time.Millisecond && a.As4()[3]%2 == 0
+		}}
+		got, st, err := run(n.memNet, cfg, ts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkLedger(t, st, len(ts))
+		for addr, r := range got {
+			want := uint32(3)
+			if addr>>16%2 == 0 {
+				want = 2
+			}
+			if r.Sent != want || n.to(addr) != int(want) || r.Status != StatusNoReply {
+				t.Errorf("%v: %v, %d sent, %d came, want %d", r.Addr, r.Status, r.Sent, n.to(addr), want)
+			}
+		}
+		if len(got) != len(ts) || st.Excluded != 0 || st.Stopped != 150 {
+			t.Errorf("%d results, %+v", len(got), st)
+		}
+	})
+}
+
+// TestAsk checks that Result.Ask is the number of the attempt after which the first
+// reply came.
+func TestAsk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newShy(4)
+		got, _, err := run(n.memNet, Config{}, addresses(40))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for addr, r := range got {
+			want := uint8(n.kind(addr) + 1)
+			if want == 4 {
+				want = 0
+			}
+			if r.Ask != want {
+				t.Errorf("%v: ask %d, want %d", r.Addr, r.Ask, want)
+			}
+		}
+	})
+}
+
+// TestSendFaults checks that Stats counts the errors of sending by cause.
+func TestSendFaults(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newMemNet()
+		errs := []error{errNetwork, errHost, errForbidden, errOther, udp.ErrAgain}
+		n.refuse = func(addr uint64) error { return errs[int(addr>>16)%len(errs)] }
+		_, st := mustRun(t, n, Config{Questions: AskInfo}, addresses(10))
+		want := [numSendFaults]uint64{sendOther: 2, sendPutOff: 2, sendNetwork: 2, sendHost: 2, sendForbidden: 2}
+		if st.SendFaults != want || st.SendErrors != 10 {
+			t.Errorf("%v of %d", st.SendFaults, st.SendErrors)
+		}
+	})
+}
+
+var (
+	errNetwork   = fmt.Errorf("send: %w", syscall.ENETUNREACH)
+	errHost      = fmt.Errorf("send: %w", syscall.EHOSTUNREACH)
+	errForbidden = fmt.Errorf("send: %w", syscall.EACCES)
+	errOther     = errors.New("another")
+)
