@@ -167,21 +167,12 @@ func (d *Decoder) sawHard(code wire.Error) {
 	}
 }
 
-// keepParts keeps the beginnings of replies that never came in full.
-func (d *Decoder) keepParts() {
-	if d.session.Flags.Has(session.Split) {
-		d.whole = d.table.Leading(captured, d.whole[:0], func(msg []byte, full bool) {
-			d.session.Got.KeepPart(d.memory, msg, full)
-		})
-	}
-}
-
 // Result returns the Result of the datagrams since the last Reset. Its Received and
 // RecvBytes count them; it has no address, no times, and nothing about requests. It
 // is valid until the Decoder is used again.
 func (d *Decoder) Result() *Result {
 	a, r := d.session.Got, &d.result
-	d.keepParts()
+	keepParts(&d.session, d.memory, d.table, captured, &d.whole)
 	*r = Result{Raw: r.Raw[:0]}
 	r.Received, r.RecvBytes = a.Received, a.RecvBytes
 	r.Raw = a.AppendRaw(r.Raw)
@@ -206,7 +197,7 @@ func (d *Decoder) Result() *Result {
 // datagrams causes it, the error that the datagrams do cause takes its place.
 func (d *Decoder) Redecode(known *Result) *Result {
 	a, r := d.session.Got, &d.result
-	d.keepParts()
+	keepParts(&d.session, d.memory, d.table, captured, &d.whole)
 	d.dropLeading(known)
 	*r = Result{
 		Raw: r.Raw[:0], Addr: known.Addr, Tag: known.Tag, Master: known.Master, Geo: known.Geo, Time: known.Time,

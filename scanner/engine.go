@@ -222,7 +222,7 @@ func (e *engine) advance(now time.Duration, i int32) {
 	} else {
 		e.addrs.refund(now, sl.source(), int(sl.sent))
 	}
-	e.recv.keepParts(sl)
+	keepParts(&sl.session, e.memory, e.recv.table, sl.source(), &e.recv.scratch)
 	if !e.supply.park(sl) {
 		e.handoff.add(e.open.outcome(now, sl))
 	}

@@ -178,12 +178,10 @@ func (r *receiver) collect(now time.Duration, changed func(i int32)) {
 
 // keepParts keeps the beginnings of the replies that a finished session never got
 // in full, and drops its fragments.
-func (r *receiver) keepParts(sl *slot) {
-	if sl.session.Flags.Has(session.Split) {
-		r.scratch = r.table.Leading(sl.source(), r.scratch[:0], func(msg []byte, full bool) {
-			sl.session.Got.KeepPart(r.memory, msg, full)
-		})
-		r.table.Forget(sl.source())
+func keepParts(s *session.Session, m *session.Memory, t *reasm.Table, source uint64, scratch *[]byte) {
+	if s.Flags.Has(session.Split) {
+		*scratch = t.Leading(source, (*scratch)[:0], func(msg []byte, full bool) { s.Got.KeepPart(m, msg, full) })
+		t.Forget(source)
 	}
 }
 
