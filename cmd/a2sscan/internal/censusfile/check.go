@@ -16,16 +16,9 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/census"
 	"github.com/a2sscan/a2sscan/sink/record"
 )
-
-// Expected is what the summary of a scan says about its census.
-type Expected struct {
-	Scan     string            // name of the scan whose records are counted
-	Records  uint64            // in all files
-	ByStatus map[string]uint64 // finished targets; nil: not compared
-	Parts    []sink.Part       // the files; nil: not compared; Sum and Records may be zero
-}
 
 // maxScans is the number of the last scan whose addresses are checked for
 // duplicates.
@@ -41,7 +34,7 @@ const maxProblems = 20
 // It calls progress, unless that is nil, with the number of bytes read and the size of
 // all files. It needs 8 bytes of memory per record. The error is that of a file that
 // could not be read.
-func Check(files []string, want *Expected, progress func(read, size int64)) ([]sink.Part, []string, error) {
+func Check(files []string, want *census.Summary, progress func(read, size int64)) ([]sink.Part, []string, error) {
 	v := &verifier{reader: record.NewReader().Strict(), scans: map[string]*scanCount{}, progress: progress}
 	for _, name := range files {
 		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
@@ -190,7 +183,7 @@ func (v *verifier) addRepeated() {
 // compareCounts compares the records of the scan, in all and by status. Targets that did
 // not answer have records only if the scan was configured to write them; if there are
 // none, their statuses are not compared.
-func (v *verifier) compareCounts(want *Expected) {
+func (v *verifier) compareCounts(want *census.Summary) {
 	found := v.scans[want.Scan]
 	if found == nil {
 		found = &scanCount{}
@@ -198,27 +191,31 @@ func (v *verifier) compareCounts(want *Expected) {
 	if found.records != want.Records {
 		v.add("%d records of scan %s, and its summary says %d", found.records, want.Scan, want.Records)
 	}
-	if want.ByStatus == nil {
+	if want.Targets.ByStatus == nil {
 		return
 	}
-	all := maps.Clone(want.ByStatus)
+	all := maps.Clone(want.Targets.ByStatus)
 	maps.Copy(all, found.byStatus)
 	silent := []string{scanner.StatusNoReply.String(), scanner.StatusUnreachable.String()}
 	unanswered := found.byStatus[silent[0]]+found.byStatus[silent[1]] > 0
 	for _, word := range slices.Sorted(maps.Keys(all)) {
-		if n := found.byStatus[word]; n != want.ByStatus[word] && (unanswered || !slices.Contains(silent, word)) {
-			v.add("%d records with status %s, and the summary says %d targets", n, word, want.ByStatus[word])
+		if n := found.byStatus[word]; n != want.Targets.ByStatus[word] && (unanswered || !slices.Contains(silent, word)) {
+			v.add("%d records with status %s, and the summary says %d targets", n, word, want.Targets.ByStatus[word])
 		}
 	}
 }
 
 // compareParts compares the files with those in the summary. The files may have
 // been moved to another directory.
-func (v *verifier) compareParts(want *Expected) {
+func (v *verifier) compareParts(want *census.Summary) {
 	base := func(name string) string { return strings.TrimSuffix(filepath.Base(name), sink.PartSuffix) }
-	for _, p := range want.Parts {
+	parts := want.Parts()
+	if want.Division == nil && want.Sum == "" {
+		return // the summary does not describe the file
+	}
+	for _, p := range parts {
 		at := slices.IndexFunc(v.files, func(f sink.Part) bool { return base(f.Name) == base(p.Name) })
-		if len(want.Parts) == 1 && len(v.files) == 1 {
+		if len(parts) == 1 && len(v.files) == 1 {
 			at = 0 // whatever its name is
 		}
 		if at < 0 {

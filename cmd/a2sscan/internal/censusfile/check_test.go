@@ -13,10 +13,11 @@ import (
 
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/census"
 )
 
 // verified returns the problems that Check finds in files.
-func verified(t *testing.T, want *Expected, files ...string) []string {
+func verified(t *testing.T, want *census.Summary, files ...string) []string {
 	t.Helper()
 	_, problems, err := Check(files, want, nil)
 	if err != nil {
@@ -50,7 +51,7 @@ func wantProblems(t *testing.T, got []string, want ...string) {
 }
 
 // write writes a census of n records and returns what its summary would say.
-func write(t *testing.T, path string, n int) *Expected {
+func write(t *testing.T, path string, n int) *census.Summary {
 	t.Helper()
 	w, err := sink.Create(path, sink.Options{})
 	for i := 0; i < n && err == nil; i++ {
@@ -60,8 +61,9 @@ func write(t *testing.T, path string, n int) *Expected {
 	if err := errors.Join(err, w.Close()); err != nil {
 		t.Fatal(err)
 	}
-	return &Expected{Scan: "s", Records: uint64(n), ByStatus: map[string]uint64{"ok": uint64(n), "no_reply": 7},
-		Parts: []sink.Part{w.File()}}
+	s := &census.Summary{Scan: "s", Records: uint64(n), Division: []sink.Part{w.File()}}
+	s.Targets.ByStatus = map[string]uint64{"ok": uint64(n), "no_reply": 7}
+	return s
 }
 
 // TestCheck checks that Check finds no problem in a census that an Output wrote, even if
@@ -73,7 +75,7 @@ func TestCheck(t *testing.T) {
 		wantProblems(t, verified(t, nil, path))
 		var read, size int64
 		files, problems, err := Check([]string{path}, want, func(n, of int64) { read, size = n, of })
-		if err != nil || len(problems) > 0 || !slices.Equal(files, want.Parts) {
+		if err != nil || len(problems) > 0 || !slices.Equal(files, want.Division) {
 			t.Errorf("%+v, %q, %v", files, problems, err)
 		}
 		if read != size || size == 0 {
@@ -122,7 +124,7 @@ func TestCheckProblems(t *testing.T) {
 	records := strings.SplitAfter(good, "\n")
 	tests := []struct {
 		name, file string
-		change     func(e *Expected)
+		change     func(e *census.Summary)
 		want       []string
 	}{
 		{"twice", good + records[1], nil, []string{"203.0.0.1:27015 has 2 records of scan s"}},
@@ -130,20 +132,22 @@ func TestCheckProblems(t *testing.T) {
 		{"schema", strings.Replace(good, `"port":27015`, `"port":"27015"`, 1), nil, []string{"census.ndjson: record 1: port: "}},
 		{"no JSON", records[0] + "{\n" + records[1], nil, []string{"is damaged: 1 line, 2 bytes, the first at byte "}},
 		{"cut off", good + "{\"schema\":1", nil, []string{"ends in a record that is cut off: 11 bytes"}},
-		{"records", good, func(e *Expected) { e.Records++ }, []string{"3 records of scan s, and its summary says 4"}},
-		{"no such scan", good, func(e *Expected) { e.Scan, e.ByStatus = "u", nil }, []string{"0 records of scan u, and"}},
-		{"status", good, func(e *Expected) { e.ByStatus = map[string]uint64{"ok": 2, "partial": 1} },
+		{"records", good, func(e *census.Summary) { e.Records++ }, []string{"3 records of scan s, and its summary says 4"}},
+		{"no such scan", good, func(e *census.Summary) { e.Scan, e.Targets.ByStatus = "u", nil }, []string{"0 records of scan u, and"}},
+		{"status", good, func(e *census.Summary) { e.Targets.ByStatus = map[string]uint64{"ok": 2, "partial": 1} },
 			[]string{"3 records with status ok, and the summary says 2 targets", "0 records with status partial, and the summary says 1"}},
-		{"unknown status", good, func(e *Expected) { e.ByStatus = map[string]uint64{} }, []string{"3 records with status ok"}},
+		{"unknown status", good, func(e *census.Summary) { e.Targets.ByStatus = map[string]uint64{} }, []string{"3 records with status ok"}},
 		{"silent", strings.ReplaceAll(good, `"status":"ok"`, `"status":"no_reply"`),
-			func(e *Expected) { e.ByStatus, e.Parts = map[string]uint64{"no_reply": 4}, nil },
+			func(e *census.Summary) { e.Targets.ByStatus, e.Division = map[string]uint64{"no_reply": 4}, nil },
 			[]string{"3 records with status no_reply, and the summary says 4"}},
-		{"bytes", good, func(e *Expected) { e.Parts = []sink.Part{{Name: path, Records: 3, Bytes: 1}} }, []string{"and the summary says 1"}},
-		{"hash", good, func(e *Expected) { e.Parts = []sink.Part{{Name: path, Records: 3, Bytes: int64(len(good)), Sum: "0"}} },
+		{"bytes", good, func(e *census.Summary) { e.Division = []sink.Part{{Name: path, Records: 3, Bytes: 1}} }, []string{"and the summary says 1"}},
+		{"hash", good, func(e *census.Summary) {
+			e.Division = []sink.Part{{Name: path, Records: 3, Bytes: int64(len(good)), Sum: "0"}}
+		},
 			[]string{"and the summary says 0"}},
-		{"records of a part", good, func(e *Expected) { e.Parts = []sink.Part{{Name: path, Records: 4, Bytes: int64(len(good))}} },
+		{"records of a part", good, func(e *census.Summary) { e.Division = []sink.Part{{Name: path, Records: 4, Bytes: int64(len(good))}} },
 			[]string{"has 3 records, and the summary says 4"}},
-		{"missing part", good, func(e *Expected) { e.Parts = append(slices.Clone(want.Parts), sink.Part{Name: "other"}) },
+		{"missing part", good, func(e *census.Summary) { e.Division = append(slices.Clone(want.Division), sink.Part{Name: "other"}) },
 			[]string{"other is missing"}},
 	}
 	for _, tt := range tests {

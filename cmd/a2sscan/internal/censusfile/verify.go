@@ -19,9 +19,20 @@ func Verify(t *console.Terminal, out io.Writer, files []string, summary string) 
 	if err != nil {
 		return err
 	}
-	want, ended, err := expected(t, files, summary)
+	var names []string
+	if summary != "" {
+		names = []string{summary}
+	}
+	all, err := census.ReadSummaries(store.Source(), files[:1], names)
 	if err != nil {
-		return err
+		return console.Fail(console.ExitInput, "can't read the summary %s", console.Plain(err.Error(), 300)).
+			WithHint("--summary names the file that scan wrote with the numbers of the run")
+	}
+	var want *census.Summary
+	if len(all) > 0 {
+		want = all[0]
+	} else {
+		t.Say("there is no %s: the census is compared with no summary", console.Plain(census.Beside(files[0], ".summary.json"), 200))
 	}
 	found, problems, err := Check(files, want, ReadProgress(t))
 	t.ClearStatus()
@@ -41,8 +52,8 @@ func Verify(t *console.Terminal, out io.Writer, files []string, summary string) 
 	switch {
 	case want == nil:
 		fmt.Fprintln(out, "undamaged; only its summary can tell whether it is complete")
-	case ended != "complete":
-		fmt.Fprintf(out, "undamaged, but not complete: the scan ended with %s\n", console.Quoted(ended, 40))
+	case want.Ended != "complete":
+		fmt.Fprintf(out, "undamaged, but not complete: the scan ended with %s\n", console.Quoted(want.Ended, 40))
 	default:
 		fmt.Fprintln(out, "complete and undamaged")
 	}
@@ -62,28 +73,4 @@ func ReadProgress(t *console.Terminal) func(read, size int64) {
 			t.ShowStatus(fmt.Sprintf("read %s of %s", console.Bytes(uint64(read)), console.Bytes(uint64(size))))
 		}
 	}
-}
-
-// expected reads the summary of a census, and how the scan ended. It returns nil if no
-// summary is named and there is none beside the census.
-func expected(t *console.Terminal, files []string, name string) (want *Expected, ended string, err error) {
-	var names []string
-	if name != "" {
-		names = []string{name}
-	}
-	all, err := census.ReadSummaries(store.Source(), files[:1], names)
-	if err != nil {
-		return nil, "", console.Fail(console.ExitInput, "can't read the summary %s", console.Plain(err.Error(), 300)).
-			WithHint("--summary names the file that scan wrote with the numbers of the run")
-	}
-	if len(all) == 0 {
-		t.Say("there is no %s: the census is compared with no summary", console.Plain(census.Beside(files[0], ".summary.json"), 200))
-		return nil, "", nil
-	}
-	s := all[0]
-	want = &Expected{Scan: s.Scan, Records: s.Records, ByStatus: s.Targets.ByStatus}
-	if s.Division != nil || s.Sum != "" {
-		want.Parts = s.Parts()
-	}
-	return want, s.Ended, nil
 }

@@ -46,26 +46,47 @@ func Diff(t *console.Terminal, out io.Writer, o Options) error {
 	if err != nil {
 		return err
 	}
-	p := &printer{out: bufio.NewWriterSize(out, 64<<10), o: &o}
-	p.enc = json.NewEncoder(&p.line)
-	p.enc.SetEscapeHTML(false)
-	found, err := census.Diff(before, after, choice, p.change)
-	if p.err != nil {
-		return p.err
+	w := bufio.NewWriterSize(out, 64<<10)
+	var changes uint64
+	var important Important
+	var unwritten error // of w
+	var line bytes.Buffer
+	enc := json.NewEncoder(&line)
+	enc.SetEscapeHTML(false)
+	writeJSON := func(v any) error { // as a line whose invisible characters are escaped
+		line.Reset()
+		if err := enc.Encode(v); err != nil {
+			return err
+		}
+		w.Write(console.Visible(bytes.TrimSuffix(line.Bytes(), []byte("\n"))))
+		unwritten = w.WriteByte('\n') // bufio.Writer keeps its first error
+		return unwritten
 	}
-	if err != nil {
-		return censusfile.Failure(err)
-	}
+	found, err := census.Diff(before, after, choice, func(c *census.Change) error {
+		changes++
+		switch {
+		case o.Quiet || o.Stat:
+		case o.JSON:
+			return writeJSON(c)
+		default:
+			important.Add(c)
+		}
+		return nil
+	})
 	switch {
+	case unwritten != nil:
+		return unwritten
+	case err != nil:
+		return censusfile.Failure(err)
 	case o.Quiet:
 	case o.Stat && o.JSON:
-		if err := p.writeJSON(found); err != nil {
+		if err := writeJSON(found); err != nil {
 			return err
 		}
 	case !o.JSON:
-		writePage(p.out, found, &o, &p.important)
+		writePage(w, found, &o, &important)
 	}
-	if err := p.out.Flush(); err != nil {
+	if err := w.Flush(); err != nil {
 		return err
 	}
 	if !o.Quiet {
@@ -74,7 +95,7 @@ func Diff(t *console.Terminal, out io.Writer, o Options) error {
 	if err := censusfile.NotWhole(append(before.Lost, after.Lost...)); err != nil {
 		return err
 	}
-	if p.changes > 0 && (o.ExitCode || o.Quiet) {
+	if changes > 0 && (o.ExitCode || o.Quiet) {
 		f := console.Fail(console.ExitChanged, "something changed")
 		f.Reported = true
 		return f
@@ -95,40 +116,4 @@ func sayDoubts(t *console.Terminal, c *census.Comparison, o *Options) {
 		t.Say("the new scan lost datagrams: about %.0f of the %s that are gone are probably there", *c.LikelyLost,
 			console.Plural(c.Changes["gone"], "server"))
 	}
-}
-
-// printer prints changes.
-type printer struct {
-	out       *bufio.Writer
-	o         *Options
-	important Important // for the page
-	line      bytes.Buffer
-	enc       *json.Encoder
-	changes   uint64 // number of changes so far
-	err       error  // first error of writing to out
-}
-
-// change counts a change. It prints the change as JSON, or keeps it for the page.
-func (p *printer) change(c *census.Change) error {
-	p.changes++
-	switch {
-	case p.o.Quiet || p.o.Stat:
-		return nil
-	case !p.o.JSON:
-		p.important.Add(c)
-		return nil
-	}
-	return p.writeJSON(c)
-}
-
-// writeJSON writes a line whose invisible characters are escaped.
-func (p *printer) writeJSON(v any) error {
-	p.line.Reset()
-	if err := p.enc.Encode(v); err != nil {
-		return err
-	}
-	line := console.Visible(bytes.TrimSuffix(p.line.Bytes(), []byte("\n")))
-	p.out.Write(line)
-	p.err = p.out.WriteByte('\n') // bufio.Writer keeps its first error
-	return p.err
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store"
 	"github.com/a2sscan/a2sscan/scanner/list"
-	"github.com/a2sscan/a2sscan/sink"
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
@@ -74,10 +73,8 @@ func (p *part) load() (gap string, err error) {
 // verify compares the files of a part with its summary, and returns the problems.
 func (p *part) verify(progress func(read, size int64)) ([]string, error) {
 	s := &p.sum
-	want := &censusfile.Expected{Scan: s.Scan, Records: s.Records, ByStatus: s.Targets.By("by_status"), Parts: s.Parts}
-	if s.Parts == nil && s.Sum != "" {
-		want.Parts = []sink.Part{{Name: s.Output, Bytes: s.Bytes, Sum: s.Sum}}
-	}
+	want := &census.Summary{Scan: s.Scan, Output: s.Output, Records: s.Records, Bytes: s.Bytes, Sum: s.Sum, Division: s.Parts}
+	want.Targets.ByStatus = s.Targets.By("by_status")
 	found, problems, err := censusfile.Check(p.files, want, progress)
 	if err != nil {
 		return nil, censusfile.Failure(err)
