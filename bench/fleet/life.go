@@ -1,7 +1,6 @@
 package fleet
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -19,15 +18,20 @@ import (
 // Life describes what happens to the servers of a fleet while it runs. Each server has at
 // most one of these fates, except for the cuts, which all share.
 type Life struct {
-	Outages  int // a server is silent for 5 s to Longest
-	Restarts int // silent for 5 s, then with another Steam ID and players who just came
-	Renames  int
-	Maps     int           // a new map; with it, every second one has players who just came
-	SteamIDs int           // another Steam ID, and nothing else: no restart
-	Moves    int           // a server goes on at an address where there was none
-	Cuts     []Cut         // times at which nobody answers
-	Span     time.Duration // the time in which all of this begins; zero: 10 min
-	Longest  time.Duration // of the outages; zero: 10 min
+	Counts  [len(fateWords)]int // of the fates
+	Cuts    []Cut               // times at which nobody answers
+	Span    time.Duration       // the time in which all of this begins
+	Longest time.Duration       // of the outages
+}
+
+// fateWords are the fates, as ParseLife reads them and as the truth has them.
+var fateWords = [...]struct{ flag, what string }{
+	{"outages", "outage"},   // a server is silent for 5 s to Longest
+	{"restarts", "restart"}, // silent for 5 s, then with another Steam ID and players who just came
+	{"renames", "renamed"},
+	{"maps", "map"},         // a new map; with it, every second one has players who just came
+	{"steamids", "steamid"}, // another Steam ID, and nothing else: no restart
+	{"moves", "moved"},      // a server continues at an address where there was none
 }
 
 // Cut is a time without answers, from the start of the fleet on.
@@ -35,15 +39,13 @@ type Cut struct{ At, For time.Duration }
 
 // ParseLife reads a Life, such as "outages=100,restarts=30,cut=90s@5m,span=30m".
 func ParseLife(spec string) (l *Life, err error) {
-	l = &Life{}
-	counts := map[string]*int{
-		"outages": &l.Outages, "restarts": &l.Restarts, "renames": &l.Renames, "maps": &l.Maps, "steamids": &l.SteamIDs, "moves": &l.Moves,
-	}
+	l = &Life{Span: 10 * time.Minute, Longest: 10 * time.Minute}
 	for part := range strings.SplitSeq(spec, ",") {
 		name, value, _ := strings.Cut(part, "=")
+		i := slices.IndexFunc(fateWords[:], func(f struct{ flag, what string }) bool { return f.flag == name })
 		switch {
-		case counts[name] != nil:
-			*counts[name], err = strconv.Atoi(value)
+		case i >= 0:
+			l.Counts[i], err = strconv.Atoi(value)
 		case name == "span":
 			l.Span, err = time.ParseDuration(value)
 		case name == "longest":
@@ -89,7 +91,6 @@ var lives = []Kind{Source, SourceLists, SourceOpen, Split, GoldSource}
 func (l *Life) plan(m *model) (fates map[uint64]*Fate) {
 	fates = map[uint64]*Fate{}
 	r := random.Stream(random.Hash(m.Seed, streamLife))
-	span, longest := cmp.Or(l.Span, 10*time.Minute), cmp.Or(l.Longest, 10*time.Minute)
 	places := int(m.places())
 	choose := func(exists bool) (uint64, *nature) {
 		for range 100 * places {
@@ -100,20 +101,17 @@ func (l *Life) plan(m *model) (fates map[uint64]*Fate) {
 		}
 		return 0, nil
 	}
-	for _, kind := range []struct {
-		what string
-		n    int
-	}{{"outage", l.Outages}, {"restart", l.Restarts}, {"renamed", l.Renames}, {"map", l.Maps}, {"steamid", l.SteamIDs}, {"moved", l.Moves}} {
-		for range kind.n {
+	for i, kind := range fateWords {
+		for range l.Counts[i] {
 			addr, n := choose(true)
 			if n == nil {
 				break
 			}
-			at := time.Duration(r.Below(int(span/time.Second))) * time.Second
+			at := time.Duration(r.Below(int(l.Span/time.Second))) * time.Second
 			f := &Fate{What: kind.what, Addr: udp.Unpack(addr).String(), at: at, end: at}
 			switch kind.what {
 			case "outage":
-				f.end = at + time.Duration(r.Between(5, int(longest/time.Second)))*time.Second
+				f.end = at + time.Duration(r.Between(5, int(l.Longest/time.Second)))*time.Second
 			case "restart":
 				f.end, f.Sign = at+silence, m.showsRestart(n)
 			case "moved":

@@ -3,7 +3,6 @@ package games
 import (
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/a2sscan/a2sscan/bench/fleet/internal/data"
 	"github.com/a2sscan/a2sscan/bench/fleet/internal/random"
@@ -102,23 +101,14 @@ func Find(id string) *Title {
 
 // Choose returns the games with these IDs, or all games if ids is empty, each as often
 // as its share says. It ignores unknown IDs.
-func Choose(ids []string) []*Title {
-	if len(ids) == 0 {
-		return allTitles()
-	}
-	return byShare(func(t *Title) bool { return slices.Contains(ids, t.ID) })
-}
-
-func byShare(wanted func(*Title) bool) (chosen []*Title) {
+func Choose(ids []string) (chosen []*Title) {
 	for _, t := range titles {
-		if wanted(t) {
+		if len(ids) == 0 || slices.Contains(ids, t.ID) {
 			chosen = append(chosen, slices.Repeat([]*Title{t}, t.share)...)
 		}
 	}
 	return chosen
 }
-
-var allTitles = sync.OnceValue(func() []*Title { return byShare(func(*Title) bool { return true }) })
 
 // Streams of random numbers, one for each property that is picked independently.
 const (

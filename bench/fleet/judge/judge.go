@@ -124,8 +124,11 @@ func (j *judge) record(line []byte, rec *record.Record) {
 		return
 	}
 	why := j.unread(line, rec)
-	if why == "" {
-		why = wrongHash(&rec.Result, &e)
+	for q, want := range e.Result.Hashes {
+		twice := e.Else != nil && wire.Question(q) == wire.QuestionInfo // either of two answers may have arrived
+		if hash := rec.Hashes[q]; why == "" && !twice && hash != 0 && want != 0 && hash != want {
+			why = fmt.Sprintf("hashes.%v is not that of the answer", wire.Question(q))
+		}
 	}
 	if why == "" && e.Meaning {
 		why = j.wrongMeaning(&rec.Result)
@@ -155,20 +158,6 @@ func (j *judge) unread(line []byte, rec *record.Record) string {
 		return ""
 	}
 	return fmt.Sprintf("the record is %s, but means %s", short(got, want), short(want, got))
-}
-
-// wrongHash returns what is wrong with the hashes in a record, or "" if nothing is.
-// It skips INFO of a server that sends two answers to it: either may have arrived.
-func wrongHash(got *scanner.Result, e *fleet.Expect) string {
-	for q, want := range e.Result.Hashes {
-		if e.Else != nil && wire.Question(q) == wire.QuestionInfo {
-			continue
-		}
-		if hash := got.Hashes[q]; hash != 0 && want != 0 && hash != want {
-			return fmt.Sprintf("hashes.%v is not that of the answer", wire.Question(q))
-		}
-	}
-	return ""
 }
 
 // wrongMeaning compares game and flags with those of a scan that asked only the
@@ -206,8 +195,7 @@ func (j *judge) answers(got *scanner.Result, e *fleet.Expect) {
 		return
 	}
 	text := fmt.Sprintf("is %s, truth %s", short(g, w), short(w, g))
-	d := dispute{judge: j, expect: e, got: got, want: e.Result}
-	why := d.fault()
+	why := j.fault(got, e)
 	otherInfo := only(got)
 	otherInfo.Info = e.Result.Info
 	switch {
@@ -249,4 +237,92 @@ func short(v, other []byte) string {
 	}
 	from := max(0, at-20)
 	return strconv.QuoteToASCII(string(v[from:min(len(v), from+shown)]))
+}
+
+// excuses are the errors that are accepted for any server, because datagrams may be
+// lost.
+var excuses = fleet.ErrorsOf(wire.ErrTimeout, wire.ErrIncomplete, wire.ErrUnreachable, wire.ErrSendFailed, wire.ErrExcluded)
+
+// fault returns what is wrong with a record that differs from that of a perfect scan, or
+// "" if what it contains is correct and it gives a reason for what it lacks.
+func (j *judge) fault(g *scanner.Result, expect *fleet.Expect) string {
+	w := expect.Result
+	failed := false
+	for q := range wire.Question(wire.NumQuestions) {
+		e := g.Err[q]
+		failed = failed || e != 0
+		switch {
+		case e != 0 && !j.asked.Has(q):
+			return fmt.Sprintf("an error of %v, which was not asked", q)
+		case e != 0 && e != w.Err[q] && !(expect.Allowed[q] | excuses).Has(e):
+			return fmt.Sprintf("%v failed by %q, which can't be", q, e)
+		case e == 0 && w.Err[q] != 0 && j.asked.Has(q):
+			return fmt.Sprintf("%v has no error, but should have %v", q, w.Err[q])
+		}
+	}
+	// The record must have no note that the truth lacks and, if no question failed,
+	// all notes of the truth.
+	switch {
+	case (g.Status == scanner.StatusOK) == failed:
+		return fmt.Sprintf("status %v, but an error is %v", g.Status, failed)
+	case !bytes.Equal(g.Message, w.Message):
+		return "a message that was not sent"
+	case g.HasPing:
+		return "a ping that was not asked"
+	case g.Unchallenged&^w.Unchallenged != 0:
+		return "answers called unchallenged that were not"
+	case g.Notes&^w.Notes != 0:
+		return "notes of what is not there"
+	case !failed && g.Notes != w.Notes:
+		return "notes are left out"
+	}
+	for q := range wire.Question(wire.NumQuestions) {
+		if !j.fits(q, g, expect) {
+			return fmt.Sprintf("%v: not what the server sends", q)
+		}
+	}
+	return ""
+}
+
+// fits reports whether the answer to q in the record is what the server sends. An answer
+// that failed may be a part of that, and need not have announced anything.
+func (j *judge) fits(q wire.Question, got *scanner.Result, expect *fleet.Expect) bool {
+	g, w := part(got, q), part(expect.Result, q)
+	if got.Err[q] != 0 {
+		w.HasInfo, w.HasPlayers, w.HasRules = g.HasInfo, g.HasPlayers, g.HasRules
+		w.Info.Has &= g.Info.Has
+		if g.PlayersAnnounced < 0 || w.PlayersAnnounced < 0 && g.PlayersAnnounced == len(w.Players) {
+			w.PlayersAnnounced = g.PlayersAnnounced
+		}
+		if g.RulesAnnounced < 0 || w.RulesAnnounced < 0 && g.RulesAnnounced == len(w.Rules) {
+			w.RulesAnnounced = g.RulesAnnounced
+		}
+		w.Players = w.Players[:min(len(g.Players), len(w.Players))]
+		w.Rules = w.Rules[:min(len(g.Rules), len(w.Rules))]
+	}
+	record := j.append(&g)
+	if bytes.Equal(record, j.append(&w)) {
+		return true
+	}
+	if q != wire.QuestionInfo || expect.Else == nil {
+		return false
+	}
+	w.Info.Has &^= wire.HasAddress // the 'm' was lost
+	m := w
+	m.Info = *expect.Else // or the 'I'
+	return bytes.Equal(record, j.append(&w)) || bytes.Equal(record, j.append(&m))
+}
+
+// part returns a Result with the answer to q in r, and nothing else.
+func part(r *scanner.Result, q wire.Question) scanner.Result {
+	p := scanner.Result{PlayersAnnounced: -1, RulesAnnounced: -1}
+	switch q {
+	case wire.QuestionInfo:
+		p.HasInfo, p.Info = r.HasInfo, r.Info
+	case wire.QuestionPlayers:
+		p.HasPlayers, p.Players, p.PlayersAnnounced = r.HasPlayers, r.Players, r.PlayersAnnounced
+	case wire.QuestionRules:
+		p.HasRules, p.Rules, p.RulesAnnounced = r.HasRules, r.Rules, r.RulesAnnounced
+	}
+	return p
 }
