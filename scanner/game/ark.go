@@ -30,7 +30,18 @@ func arkTable(evidence string) *table {
 			{name: "ServerPassword_b", read: truth(KeyPassword)},
 			{name: "DayTime_s", read: arkDayTime},
 			{name: "DAYTIME_s", read: arkDayTime},
-			{name: "HASACTIVEMODS_i", read: arkHasMods},
+			// If it is false, the server has no mods; no other rule can show that.
+			{name: "HASACTIVEMODS_i", read: func(d *decoder, v []byte, source string) {
+				b, ok := parseTruth(v)
+				if !ok {
+					d.g.Notes |= noteValue
+					return
+				}
+				set(d, KeyModded, b, source)
+				if !b {
+					d.mark(KeyMods, source)
+				}
+			}},
 			{name: "ATLASFRIENDLYNAME_s", read: attribute("cluster")},
 			{name: "SessionName_s", read: attribute("name")}, // whole; INFO cuts it at 63 bytes
 			{name: "BuildId_s", read: arkBuild},
@@ -53,20 +64,6 @@ func arkDayTime(d *decoder, v []byte, source string) {
 		return
 	}
 	count(KeyDay)(d, v, source)
-}
-
-// arkHasMods reads HASACTIVEMODS_i. If it is false, the server has no mods; no
-// other rule can show that.
-func arkHasMods(d *decoder, v []byte, source string) {
-	b, ok := parseTruth(v)
-	if !ok {
-		d.g.Notes |= noteValue
-		return
-	}
-	set(d, KeyModded, b, source)
-	if !b {
-		d.mark(KeyMods, source)
-	}
 }
 
 // arkBuild reads the version from BuildId_s and MINORBUILDID_s, which follows it in

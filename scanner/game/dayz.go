@@ -24,7 +24,12 @@ var _ = register("dayz", "DayZ", []uint32{221100, 1024020}, &table{ // the secon
 			{name: "entm", read: attribute("night_factor")},
 			{name: "shard", read: attribute("shard")},
 			{name: "port", read: attribute("port")},
-			{name: "", read: clock},
+			// The time of day is a tag of its own, such as 09:07.
+			{name: "", read: func(d *decoder, v []byte, _ string) {
+				if isClock(v) {
+					d.setText(KeyTimeOfDay, v, "keywords")
+				}
+			}},
 		},
 	},
 	rules: []field{
@@ -51,14 +56,6 @@ var _ = register("dayz", "DayZ", []uint32{221100, 1024020}, &table{ // the secon
 })
 
 var dayzDLCs = []dlcBit{{1, "livonia"}, {2, "frostline"}, {4, "badlands"}}
-
-// clock sets the time of day if the tag is nothing but a time, such as 09:07. It
-// ignores other tags.
-func clock(d *decoder, v []byte, _ string) {
-	if isClock(v) {
-		d.setText(KeyTimeOfDay, v, "keywords")
-	}
-}
 
 // isClock reports whether b is a time from 00:00 to 23:59.
 func isClock(b []byte) bool {

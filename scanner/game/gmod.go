@@ -7,7 +7,15 @@ var _ = register("gmod", "Garry's Mod", []uint32{4000}, &table{
 		split: ' ',
 		prefixes: []field{
 			{name: "gm:", read: text(KeyMode)},
-			{name: "gmws:", read: gmodWorkshop},
+			// The Workshop item ID of the game mode; 0 means that there is none.
+			{name: "gmws:", read: func(d *decoder, v []byte, source string) {
+				switch n, ok := parseInt(v, maxNumber); {
+				case !ok:
+					d.g.Notes |= noteValue
+				case n > 0:
+					d.setAttribute("gamemode_workshop", v, source)
+				}
+			}},
 			{name: "gmc:", read: attribute("category")},
 			{name: "loc:", read: text(KeyRegion)},
 			{name: "ver:", read: text(KeyVersion)},
@@ -18,14 +26,3 @@ var _ = register("gmod", "Garry's Mod", []uint32{4000}, &table{
 		field{name: "sbox_playershurtplayers", read: truth(KeyPVP)},
 	),
 })
-
-// gmodWorkshop reads the Workshop item ID of the game mode; 0 means that there is
-// none.
-func gmodWorkshop(d *decoder, v []byte, source string) {
-	switch n, ok := parseInt(v, maxNumber); {
-	case !ok:
-		d.g.Notes |= noteValue
-	case n > 0:
-		d.setAttribute("gamemode_workshop", v, source)
-	}
-}

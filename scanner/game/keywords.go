@@ -30,9 +30,29 @@ var _ = register("spaceengineers", "Space Engineers", []uint32{244850}, &table{
 		split: ' ',
 		prefixes: []field{
 			{name: "version", read: spaceVersion},
-			{name: "groupId", read: spaceGroup},
-			{name: "gamemode", read: spaceMode},
-			{name: "mods", read: spaceModded},
+			// The Steam group that may join; 0 means that there is none.
+			{name: "groupId", read: func(d *decoder, v []byte, source string) {
+				if string(v) != "0" {
+					d.setAttribute("steam_group", v, source)
+				}
+			}},
+			// The mode, a letter, and the multipliers.
+			{name: "gamemode", read: func(d *decoder, v []byte, source string) {
+				if hasPrefix(v, "S") {
+					d.setText(KeyMode, wordSurvival, source)
+				} else {
+					d.setText(KeyMode, v, source)
+				}
+				d.setAttribute("gamemode", v, source)
+			}},
+			// The number of mods.
+			{name: "mods", read: func(d *decoder, v []byte, source string) {
+				if n, ok := parseInt(v, maxNumber); ok {
+					set(d, KeyModded, n > 0, source)
+				} else {
+					d.g.Notes |= noteValue
+				}
+			}},
 			{name: "view", read: attribute("view_distance")},
 		},
 	},
@@ -57,33 +77,7 @@ func spaceVersion(d *decoder, v []byte, source string) {
 	d.setText(KeyVersion, d.since(start), source)
 }
 
-// spaceGroup reads the Steam group that may join; 0 means that there is none.
-func spaceGroup(d *decoder, v []byte, source string) {
-	if string(v) != "0" {
-		d.setAttribute("steam_group", v, source)
-	}
-}
-
-// spaceMode reads the mode, a letter, and keeps the multipliers.
-func spaceMode(d *decoder, v []byte, source string) {
-	if hasPrefix(v, "S") {
-		d.setText(KeyMode, wordSurvival, source)
-	} else {
-		d.setText(KeyMode, v, source)
-	}
-	d.setAttribute("gamemode", v, source)
-}
-
 var wordSurvival = []byte("survival")
-
-// spaceModded reads the number of mods.
-func spaceModded(d *decoder, v []byte, source string) {
-	if n, ok := parseInt(v, maxNumber); ok {
-		set(d, KeyModded, n > 0, source)
-	} else {
-		d.g.Notes |= noteValue
-	}
-}
 
 // spaceModCount reads the number of rules with mods.
 func spaceModCount(d *decoder, v []byte, source string) {

@@ -21,7 +21,12 @@ var _ = register("rust", "Rust", []uint32{252490}, &table{
 			{name: "gm", read: attribute("gamemode")},
 			{name: "pt", read: attribute("transport")},
 			{name: "ts", read: rustNumber(attribute("team_size"))},
-			{name: "h", read: rustHash},
+			// The hash of the server's assemblies: six to eight lower-case hexadecimal digits.
+			{name: "h", read: func(d *decoder, v []byte, source string) {
+				if len(v) >= 6 && len(v) <= 8 && len(bytes.Trim(v, "0123456789abcdef")) == 0 {
+					d.setAttribute("hash", v, source)
+				}
+			}},
 			{name: "v", read: rustNumber(text(KeyVersion))},
 		},
 	},
@@ -90,13 +95,5 @@ func rustNumber(read action) action {
 		if len(v) > 0 && v[0] >= '0' && v[0] <= '9' {
 			read(d, v, source)
 		}
-	}
-}
-
-// rustHash reads the hash of the server's assemblies, six to eight lower-case
-// hexadecimal digits. It ignores other values.
-func rustHash(d *decoder, v []byte, source string) {
-	if len(v) >= 6 && len(v) <= 8 && len(bytes.Trim(v, "0123456789abcdef")) == 0 {
-		d.setAttribute("hash", v, source)
 	}
 }

@@ -18,7 +18,16 @@ var _ = register("7dtd", "7 Days to Die", []uint32{251570}, &table{
 		{name: "IsPasswordProtected", read: truth(KeyPassword)},
 		{name: "ServerDescription", read: text(KeyDescription)},
 		{name: "CurrentServerTime", read: sevenDaysTime},
-		{name: "PlayerKillingMode", read: sevenDaysKilling},
+		// Whom players may kill: 0 no one, which is PVE; 1 allies only, which is neither; 2
+		// strangers only, and 3 everybody, which are PVP.
+		{name: "PlayerKillingMode", read: func(d *decoder, v []byte, source string) {
+			switch string(v) {
+			case "0":
+				set(d, KeyPVP, false, source)
+			case "2", "3":
+				set(d, KeyPVP, true, source)
+			}
+		}},
 	},
 	// The keywords of early versions are the rules in the form "name:value;".
 	finish: func(d *decoder) {
@@ -56,16 +65,4 @@ func sevenDaysTime(d *decoder, v []byte, source string) {
 // append2 appends a number below 100 as two digits.
 func append2(dst []byte, n int64) []byte {
 	return append(dst, byte('0'+n/10), byte('0'+n%10))
-}
-
-// sevenDaysKilling reads whom players may kill: 0 no one, 1 allies only, 2
-// strangers only, 3 everybody. 0 is PVE, 2 and 3 are PVP; 1 is neither and sets
-// nothing.
-func sevenDaysKilling(d *decoder, v []byte, source string) {
-	switch string(v) {
-	case "0":
-		set(d, KeyPVP, false, source)
-	case "2", "3":
-		set(d, KeyPVP, true, source)
-	}
 }

@@ -52,7 +52,12 @@ var _ = register("unturned", "Unturned", []uint32{304930}, &table{
 	},
 	rules: []field{
 		{name: "GameVersion", read: text(KeyVersion)},
-		{name: "rocket", read: unturnedRocket},
+		// The version of the plugin loader Rocket.
+		{name: "rocket", read: func(d *decoder, v []byte, source string) {
+			if len(v) > 0 {
+				set(d, KeyModded, true, source)
+			}
+		}},
 	},
 	series: []series{
 		{prefix: "Mod_", join: modsBy(',')},
@@ -74,14 +79,6 @@ func unturnedText(name, shut string) action {
 			n := len(v) - len(shut)
 			d.setAttribute(name, v[:n:n], source)
 		}
-	}
-}
-
-// unturnedRocket sets KeyModded if v, the version of the plugin loader Rocket, is
-// not empty.
-func unturnedRocket(d *decoder, v []byte, source string) {
-	if len(v) > 0 {
-		set(d, KeyModded, true, source)
 	}
 }
 
