@@ -48,7 +48,7 @@ var arrows = map[string][]string{
 	"cmd/a2sscan/internal/console":    {},
 	"cmd/a2sscan/internal/doctor":     {"scanner", "scanner/internal/session", "cmd/a2sscan/internal/console"},
 	"cmd/a2sscan/internal/geo":        {"scanner", "scanner/internal/session", "cmd/a2sscan/internal/console"},
-	"cmd/a2sscan/internal/transcript": {"sink/record", "scanner/list", "cmd/a2sscan/internal/console"},
+	"cmd/a2sscan/internal/transcript": {"sink/record", "cmd/a2sscan/internal/console"},
 	"cmd/a2sscan/internal/redact":     {},
 	"cmd/a2sscan/internal/flagfile":   {"cmd/a2sscan/internal/console"},
 	"cmd/a2sscan/internal/masterlist": {"scanner/list", "scanner/master", "cmd/a2sscan/internal/output", "cmd/a2sscan/internal/progress", "cmd/a2sscan/internal/redact"},

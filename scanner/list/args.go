@@ -37,8 +37,8 @@ func (e *ArgError) Unwrap() error { return e.Err }
 
 // input is an argument that Open accepted, or a Source.
 type input struct {
-	names  []name  // if path is empty; for a host that is not looked up yet, only its port
-	host   string  // a name to look up, without its port; empty: nothing is left to look up
+	names  []name  // if path is empty; of a host before Load, one with only its port
+	host   string  // a name that Load looks up, without its port; empty: there is none
 	path   string  // of a list; "-" for standard input
 	source *Source // of a list that is not a file; path is its name
 	size   int64   // size of a list in bytes; -1: unknown
@@ -92,7 +92,7 @@ func (l *List) open(arg string) (*input, error) {
 	}
 	info, err := os.Stat(arg)
 	switch {
-	case err != nil && l.cfg.Resolve != nil && IsHostName(arg):
+	case err != nil && l.cfg.Resolve != nil && isHostArg(arg):
 		host, n, f := parseHost([]byte(arg))
 		if f != "" {
 			return fail(f.Error(), "", f)

@@ -97,8 +97,7 @@ func Open(cfg Config) (*List, error) {
 	if cfg.Exclusions == nil {
 		cfg.Exclusions, _ = NewExclusions(false, nil, nil, nil) // no files: no error
 	}
-	l := &List{cfg: cfg}
-	l.ports = portRule{cfg.Ports}
+	l := &List{cfg: cfg, ports: cfg.Ports}
 	l.formats = slices.Concat([]Format{masscanJSON, wholeJSON}, cfg.Formats,
 		[]Format{httpx, ndjson, masscanList, nmapList, xashList}, tables)
 	for i := range cfg.Sources {

@@ -175,15 +175,15 @@ func TestResolveArgumentFails(t *testing.T) {
 	}
 }
 
-// TestIsHostName checks which arguments are taken for host names. Arguments that
+// TestHostArg checks which arguments are taken for host names. Arguments that
 // look like file names, such as servers.txt, are not.
-func TestIsHostName(t *testing.T) {
+func TestHostArg(t *testing.T) {
 	for arg, want := range map[string]bool{
 		"play.example.com": true, "play.example.com:27016": true, "localhost": true, "box:1": true, "a_b.example": true,
 		"servers.txt": false, "SERVERS.CSV": false, "census.ndjson.zst": false, "list.gz": false,
 		"nights/list": false, "1.2.3": false, "1.2.3.4:5": false, "": false, "-x": false, ".hidden": false, "a b": false, "::1": false,
 	} {
-		if got := IsHostName(arg); got != want {
+		if got := isHostArg(arg); got != want {
 			t.Errorf("%q: %v", arg, got)
 		}
 	}

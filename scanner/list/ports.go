@@ -59,17 +59,17 @@ const defaultPort = 27015
 
 var defaultPorts = []uint16{defaultPort}
 
-// portRule decides which ports a name gets: its own, those of Config.Ports, or
-// defaultPort.
-type portRule struct{ config []uint16 }
+// portRule decides which ports a name gets: its own, the rule's, which are those of
+// Config.Ports, or defaultPort.
+type portRule []uint16
 
 // of returns the ports that a name gets.
 func (r portRule) of(n *name) []uint16 {
 	switch {
 	case n.ports != nil:
 		return n.ports
-	case len(r.config) > 0:
-		return r.config
+	case len(r) > 0:
+		return r
 	}
 	return defaultPorts
 }
@@ -77,14 +77,14 @@ func (r portRule) of(n *name) []uint16 {
 // missing reports whether n needs ports and has none: a network or a range needs
 // some.
 func (r portRule) missing(n *name) bool {
-	return n.kind == kindBlock && n.ports == nil && len(r.config) == 0
+	return n.kind == kindBlock && n.ports == nil && len(r) == 0
 }
 
 // isBare reports whether text is an address without a port, for which no ports are
 // configured.
 func (r portRule) isBare(text []byte) bool {
 	n, f := parse(text)
-	return len(r.config) == 0 && f == "" && n.kind == kindAddr && n.ports == nil
+	return len(r) == 0 && f == "" && n.kind == kindAddr && n.ports == nil
 }
 
 // count returns how many targets n stands for.

@@ -139,10 +139,10 @@ func (l *List) lookUpArgs(ctx context.Context) error {
 // taken for a host name.
 var listSuffixes = []string{".txt", ".csv", ".tsv", ".json", ".ndjson", ".jsonl", ".gz", ".zst", ".list", ".lst", ".log", ".toml"}
 
-// IsHostName reports whether arg may be a host name, with or without a port. The
+// isHostArg reports whether arg may be a host name, with or without a port. The
 // caller must check first that it is not a file. A name that ends with the suffix
 // of a list, such as .txt, is not a host name.
-func IsHostName(arg string) bool {
+func isHostArg(arg string) bool {
 	lower := strings.ToLower(arg)
 	return isHost([]byte(arg)) && !slices.ContainsFunc(listSuffixes, func(suffix string) bool {
 		return strings.HasSuffix(lower, suffix)

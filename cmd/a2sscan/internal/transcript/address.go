@@ -5,15 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
 // defaultPort is the port of an address without one.
 const defaultPort = 27015
+
+// hostForm is the form of a host name, which contains a letter.
+var hostForm = regexp.MustCompile(`^[\w.-]*[A-Za-z][\w.-]*$`)
 
 // ResolveAddr parses arg, which is ip:port, ip, host:port or host. It looks up a host,
 // takes its first IPv4 address, and prints which address that is.
@@ -33,7 +36,7 @@ func ResolveAddr(ctx context.Context, t *console.Terminal,
 	case err == nil && !ip.Is4():
 		return addr, console.Fail(console.ExitUsage, "%s: IPv6 address", shown).
 			WithHint("IPv4 only; of the servers known to us only Xash3D and CoD4X also answer over IPv6")
-	case err != nil && !list.IsHostName(host):
+	case err != nil && !hostForm.MatchString(host):
 		return addr, console.Fail(console.ExitUsage, "%s: no address", shown).
 			WithHint("give an ip:port, an ip or a host name, such as 203.0.113.7:27015")
 	case err != nil:

@@ -50,7 +50,7 @@ func TestResolveAddr(t *testing.T) {
 		{"none.example:9", "", `"none.example": no IPv4 address found: no such host`},
 		{"six.example:9", "", `"six.example": no IPv4 address found: the name has no IPv4 address`},
 		{"one.example:0", "", "the port is not a number from 1 to 65535"},
-		{"servers.txt", "", "no address"},
+		{"-x:5 y", "", "the port is not"},
 		{"255.255.255.255", "", "no server can have this address"},
 	} {
 		got, err := ResolveAddr(t.Context(), console.New(io.Discard), hosts, test.arg)
