@@ -129,14 +129,14 @@ func (f Filter) String() string {
 	return b.String()
 }
 
-// Unknown returns the keys in the filter, including those in groups, that no known
-// master understands. Masters ignore them.
-func (f Filter) Unknown() (keys []string) {
+// unknown returns the keys in the filter, including those in groups, that no known
+// master understands.
+func (f Filter) unknown() (keys []string) {
 	for _, c := range f {
 		if !slices.Contains(known, c.Key) {
 			keys = append(keys, c.Key)
 		}
-		keys = append(keys, Filter(c.Group).Unknown()...)
+		keys = append(keys, Filter(c.Group).unknown()...)
 	}
 	return keys
 }

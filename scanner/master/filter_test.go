@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/a2sscan/a2sscan/bench/fleet"
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
 
@@ -76,9 +77,10 @@ func TestParseFilterBad(t *testing.T) {
 }
 
 func TestUnknown(t *testing.T) {
-	f, err := master.ParseFilter(`\appid\440\nappid\10\nor\2\map\a\bots\1`)
-	if got := f.Unknown(); err != nil || !reflect.DeepEqual(got, []string{"nappid", "bots"}) {
-		t.Errorf("%q, %v", got, err)
+	_, s, _, err := fetchUDP(t, simulated(t, fleet.MasterConfig{}),
+		master.Config{Region: master.World, Filter: filter(`\appid\440\nappid\10\nor\2\map\a\bots\1`)})
+	if err != nil || !reflect.DeepEqual(s.Unknown, []string{"nappid", "bots"}) {
+		t.Errorf("%q, %v", s.Unknown, err)
 	}
 }
 

@@ -122,6 +122,7 @@ type Stats struct {
 	End      string   // how the list ended, in words
 	Complete bool     // the list ended properly, and no part of it is known to be missing
 	Capped   []string // parts with more servers than could be fetched (Web API)
+	Unknown  []string // keys of the filter that no known master understands; masters ignore them
 
 	Wait time.Duration // until the next request, for Config.Progress
 	Why  string        // the reason to wait; empty: there is none
@@ -137,6 +138,7 @@ func Fetch(ctx context.Context, cfg Config, handle func(*Server) error) (Stats, 
 	f := fetch{Config: cfg, handle: handle, seen: make(map[netip.AddrPort]struct{})}
 	f.Max = cmp.Or(f.Max, 10_000_000) // the set of that many addresses takes about 400 MB
 	f.Cap = cmp.Or(f.Cap, 10_000)
+	f.stats.Unknown = f.Filter.unknown()
 	var err error
 	if cfg.UDP != "" {
 		err = f.overUDP(ctx)

@@ -158,9 +158,6 @@ func (o *Options) Fetch(ctx context.Context, t *console.Terminal, handle func(*m
 			cfg.Timeout = time.Second
 		}
 	}
-	for _, key := range cfg.Filter.Unknown() {
-		t.Say("filter %s: no known master understands it; masters ignore what they do not understand", console.Quoted(key, 40))
-	}
 	// On Windows, mode bits do not say who can read a file. A pipe or a device is private.
 	info, missing := os.Stat(o.KeyFile)
 	if missing == nil && runtime.GOOS != "windows" && info.Mode().IsRegular() && info.Mode().Perm()&0o044 != 0 {
@@ -178,6 +175,9 @@ func (o *Options) Fetch(ctx context.Context, t *console.Terminal, handle func(*m
 	}
 	t.Log.Info("list begun", "from", o.Source())
 	stats, err := master.Fetch(ctx, cfg, handle)
+	for _, key := range stats.Unknown {
+		t.Say("filter %s: no known master understands it; masters ignore what they do not understand", console.Quoted(key, 40))
+	}
 	err = o.failure(ctx, &stats, err)
 	if err != nil {
 		t.Log.Warn("list not complete", "from", o.Source(), "servers", stats.Servers, "requests", stats.Requests, "error", err)
