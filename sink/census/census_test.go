@@ -28,9 +28,9 @@ func size() int {
 
 // changesOf returns the changes that Diff reports, as lines of JSON and as structs,
 // and the Comparison that it returns.
-func changesOf(t testing.TB, a, b *Census, o DiffOptions) (lines []byte, all []Change, c *Comparison) {
+func changesOf(t testing.TB, a, b *Census, volatile bool) (lines []byte, all []Change, c *Comparison) {
 	t.Helper()
-	c, err := Diff(a, b, o, func(one *Change) error {
+	c, err := Diff(a, b, nil, volatile, func(one *Change) error {
 		line, err := json.Marshal(one)
 		lines = append(append(lines, line...), '\n')
 		all = append(all, *one)
@@ -64,7 +64,7 @@ func TestDiffFindsAll(t *testing.T) {
 	before, after := madeCensus(size(), false, nil), madeCensus(size(), true, nil)
 	var first []byte
 	for _, f := range forms {
-		lines, all, c := changesOf(t, openMade(t, f, before), openMade(t, f, after), DiffOptions{Volatile: true})
+		lines, all, c := changesOf(t, openMade(t, f, before), openMade(t, f, after), true)
 		if first == nil {
 			first = lines
 			checkChanges(t, all, expectedChanges(size()))
@@ -83,10 +83,10 @@ func TestDiffFindsAll(t *testing.T) {
 func TestDiffDetails(t *testing.T) {
 	before, after := madeCensus(500, false, nil), madeCensus(500, true, nil)
 	a, b := openMade(t, forms[1], before), openMade(t, forms[4], after)
-	want, _, _ := changesOf(t, a, b, DiffOptions{})
+	want, _, _ := changesOf(t, a, b, false)
 	defer func(n int) { detailBytes = n }(detailBytes)
 	for _, detailBytes = range []int{1, 2000} {
-		if got, all, _ := changesOf(t, a, b, DiffOptions{}); !bytes.Equal(got, want) {
+		if got, all, _ := changesOf(t, a, b, false); !bytes.Equal(got, want) {
 			t.Errorf("%d bytes at once: %d changes in %d bytes, want %d bytes", detailBytes, len(all), len(got), len(want))
 		}
 	}
@@ -148,7 +148,7 @@ func TestDiffWithLosses(t *testing.T) {
 	loss := float64(len(lost))
 	b.summaries = []*Summary{{Run: Run{Ended: "complete", Consistent: true}}}
 	b.summaries[0].FirstAnswers.Missed, b.summaries[0].FirstAnswers.Chance = &loss, new(float64)
-	_, all, c := changesOf(t, a, b, DiffOptions{Volatile: true})
+	_, all, c := changesOf(t, a, b, true)
 	want := expectedChanges(size())
 	for key := range lost {
 		want[key] = true
@@ -262,11 +262,11 @@ func TestNoMoves(t *testing.T) {
 			`"info":{"format":"source","name":"One of two","map":%q,"app_id":4000}}`+"\n", port, port, level)
 	}
 	before := [][]byte{line(1, "a"), line(2, "b")}
-	_, all, _ := changesOf(t, openMade(t, forms[0], before), openMade(t, forms[0], [][]byte{line(1, "b"), line(2, "a")}), DiffOptions{})
+	_, all, _ := changesOf(t, openMade(t, forms[0], before), openMade(t, forms[0], [][]byte{line(1, "b"), line(2, "a")}), false)
 	if len(all) != 0 {
 		t.Errorf("%+v", all)
 	}
-	_, all, _ = changesOf(t, openMade(t, forms[0], before), openMade(t, forms[0], [][]byte{line(2, "b"), line(3, "a")}), DiffOptions{})
+	_, all, _ = changesOf(t, openMade(t, forms[0], before), openMade(t, forms[0], [][]byte{line(2, "b"), line(3, "a")}), false)
 	if len(all) != 1 || all[0].Kind != kindMoved || all[0].By != "identity" || all[0].Before.Addr != "203.0.113.7:1" {
 		t.Errorf("%+v", all)
 	}
@@ -290,7 +290,7 @@ func TestRulesOfChange(t *testing.T) {
 	}
 	for _, test := range tests {
 		_, all, _ := changesOf(t, openMade(t, forms[0], [][]byte{line(test.before)}),
-			openMade(t, forms[0], [][]byte{line(test.after)}), DiffOptions{})
+			openMade(t, forms[0], [][]byte{line(test.after)}), false)
 		if len(all) != 1 || all[0].Kind != kindRules {
 			t.Fatalf("%s, %s: %+v", test.before, test.after, all)
 		}
@@ -323,7 +323,7 @@ func TestTwins(t *testing.T) {
 		{[]int{1, 2}, []int{3}, "not_asked 203.0.113.7:1\nnot_asked 203.0.113.7:2\nnew 203.0.113.7:3\n"},
 	}
 	for _, test := range tests {
-		_, all, _ := changesOf(t, night(test.before...), night(test.after...), DiffOptions{})
+		_, all, _ := changesOf(t, night(test.before...), night(test.after...), false)
 		got := ""
 		for _, c := range all {
 			got += fmt.Sprintln(c.Kind, c.Addr)

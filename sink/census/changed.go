@@ -10,7 +10,7 @@ import (
 // Kind says what changed about a server, in a word such as "new": those in Kinds. The kind
 // "players" is volatile; so is "map" in games that rotate their maps, and a "mode" that
 // comes with it. Diff counts volatile changes, but reports them only if
-// DiffOptions.Volatile is set or DiffOptions.Kinds names them.
+// its argument volatile is set or its kinds name them.
 type Kind string
 
 // The kinds of changes.

@@ -84,10 +84,14 @@ func (d *differ) details(do func(*Change) error) error {
 				size += int(e.before.size)
 			}
 		}
-		if err := d.old.reread(old, (*lister).keep); err != nil {
+		l := lister{
+			text:   record.NewReader("schema").Keep("rules", "game"),
+			before: record.NewReader("rules", "game"), after: record.NewReader("rules", "game"),
+		}
+		if err := d.old.reread(old, l.keep); err != nil {
 			return err
 		}
-		if err := d.new.reread(new, (*lister).compare); err != nil {
+		if err := d.new.reread(new, l.compare); err != nil {
 			return err
 		}
 		for i := range events[:n] {
@@ -101,33 +105,19 @@ func (d *differ) details(do func(*Change) error) error {
 	return nil
 }
 
-// lists holds rules that are not volatile, and mods: the ID, name and hash of each, as far
-// as they are known.
-type lists struct {
-	Rules map[string]string
-	Mods  []string
-}
-
-// lister reads the lists of records; it serves one worker.
-type lister struct{ addr, text, before, after *record.Reader }
-
-// reread calls do with the lines of the servers that want has, on several goroutines, and
-// then what do returns, on one at a time.
-func (c *Census) reread(want map[*Server]*event, do func(*lister, *event, []byte) func()) error {
+// reread calls do with the lines of the servers that want has, one after another.
+func (c *Census) reread(want map[*Server]*event, do func(*event, []byte)) error {
 	if len(want) == 0 {
 		return nil
 	}
-	listers := make([]lister, c.workers)
-	for i := range listers {
-		listers[i] = lister{
-			addr: record.NewReader("addr", "time"), text: record.NewReader("schema").Keep("rules", "game"),
-			before: record.NewReader("rules", "game"), after: record.NewReader("rules", "game"),
-		}
+	heads := make([]*record.Reader, c.workers)
+	for i := range heads {
+		heads[i] = record.NewReader("addr", "time")
 	}
 	var mu sync.Mutex
 	for _, file := range c.files {
 		_, err := c.eachLine(file, func(worker int, line []byte) error {
-			head, err := listers[worker].addr.Read(line)
+			head, err := heads[worker].Read(line)
 			if err != nil {
 				return nil // Open has counted it
 			}
@@ -135,10 +125,9 @@ func (c *Census) reread(want map[*Server]*event, do func(*lister, *event, []byte
 			if s == nil || s.at != millis(head.Time) || want[s] == nil {
 				return nil // the second case is another record of the address
 			}
-			set := do(&listers[worker], want[s], line)
 			mu.Lock()
 			defer mu.Unlock()
-			set()
+			do(want[s], line)
 			return nil
 		})
 		if err != nil {
@@ -148,9 +137,12 @@ func (c *Census) reread(want map[*Server]*event, do func(*lister, *event, []byte
 	return nil
 }
 
-// keep keeps the lists of the old record as they are written: many maps would need several
-// times as much memory.
-func (l *lister) keep(e *event, line []byte) (set func()) {
+// lister reads the rules that are not volatile, and the mods, of records.
+type lister struct{ text, before, after *record.Reader }
+
+// keep keeps the lists of the old record, compressed and as they are written: many maps
+// would need several times as much memory.
+func (l *lister) keep(e *event, line []byte) {
 	text := []byte(`{"schema":1`)
 	if r, err := l.text.Read(line); err == nil {
 		for _, key := range []string{"rules", "game"} {
@@ -159,27 +151,24 @@ func (l *lister) keep(e *event, line []byte) (set func()) {
 			}
 		}
 	}
-	packed := s2.EncodeBetter(nil, append(text, '}'))
-	return func() { e.packed = bytes.Clone(packed) }
+	e.packed = bytes.Clone(s2.EncodeBetter(nil, append(text, '}')))
 }
 
 // compare finds out what the lists of only one of the nights have.
-func (l *lister) compare(e *event, line []byte) (set func()) {
-	var x *record.Record
-	text, err := s2.Decode(nil, e.packed)
-	if err == nil {
-		x, err = l.before.Read(text)
-	}
+func (l *lister) compare(e *event, line []byte) {
+	text, _ := s2.Decode(nil, e.packed)
+	x, err := l.before.Read(text)
 	if err != nil {
 		x = &record.Record{} // no line has the old record any more
 	}
 	y, err := l.after.Read(line)
 	if err != nil {
-		return func() {}
+		return
 	}
 	before, after := rulesOf(x.Rules), rulesOf(y.Rules)
-	only := &[2]lists{{onlyRules(before, after), onlyMods(x.Game, y.Game)}, {onlyRules(after, before), onlyMods(y.Game, x.Game)}}
-	return func() { e.packed, e.only = nil, only }
+	e.packed = nil
+	e.rules = [2]map[string]string{onlyRules(before, after), onlyRules(after, before)}
+	e.mods = [2][]string{onlyMods(x.Game, y.Game), onlyMods(y.Game, x.Game)}
 }
 
 // maxShown is the maximum number of rules, or of mods, that a change shows of one
@@ -247,11 +236,10 @@ func (d *differ) event(e *event, do func(*Change) error) error {
 			c.Before.Farm, c.After.Farm = d.old.farmOf(e.before), d.new.farmOf(e.after)
 		case kind == kindGone && e.after.Status != scanner.StatusUnreachable:
 			c.LossChance, c.LikelyLoss = round6(d.chance), d.chance >= 0.5
-		case e.only == nil:
 		case kind == kindRules:
-			c.Before.Rules, c.After.Rules = e.only[0].Rules, e.only[1].Rules
+			c.Before.Rules, c.After.Rules = e.rules[0], e.rules[1]
 		case kind == kindMods:
-			c.Before.Mods, c.After.Mods = e.only[0].Mods, e.only[1].Mods
+			c.Before.Mods, c.After.Mods = e.mods[0], e.mods[1]
 		}
 		if err := do(c); err != nil {
 			return err

@@ -11,12 +11,6 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// DiffOptions choose what Diff reports.
-type DiffOptions struct {
-	Volatile bool   // also report players, and maps of games that rotate them
-	Kinds    []Kind // nil: all
-}
-
 // Comparison is what Diff found, in numbers.
 type Comparison struct {
 	Old Night `json:"old"`
@@ -47,9 +41,6 @@ type Comparison struct {
 	LikelyLost *float64 `json:"likely_lost,omitempty"`
 }
 
-// Stable returns the number of changes of a kind that are not volatile.
-func (c *Comparison) Stable(k Kind) uint64 { return c.Changes[k] - c.Volatile[k] }
-
 // Night is one side of a comparison.
 type Night struct {
 	Scans        []string `json:"scans"`
@@ -66,7 +57,6 @@ type Night struct {
 // differ compares two censuses.
 type differ struct {
 	old, new *Census
-	o        DiffOptions
 	report   kinds // the kinds to report
 	always   kinds // of these, the kinds to report even if they are volatile
 	chance   float64
@@ -83,16 +73,18 @@ type event struct {
 	before, after *Server // nil: there is no record
 	kinds         kinds
 
-	packed []byte    // the lists of before, while it waits for after
-	only   *[2]lists // what only before and only after have
+	packed []byte               // the rules and mods of before, while they wait for after's
+	rules  [2]map[string]string // those that only before and only after have
+	mods   [2][]string
 }
 
-// Diff calls do with every change from one census to another that o selects, in the
-// order of addresses, then of Kinds. do may keep the Change; an error of do ends
+// Diff calls do with every change from one census to another that is of one of the kinds,
+// in the order of addresses, then of Kinds. Without kinds it reports all that are not
+// volatile and, if volatile is set, those too. do may keep the Change; an error of do ends
 // Diff, which returns it. To show rules and mods that changed, Diff reads both censuses
 // again.
-func Diff(before, after *Census, o DiffOptions, do func(*Change) error) (*Comparison, error) {
-	for _, k := range o.Kinds {
+func Diff(before, after *Census, kinds []Kind, volatile bool, do func(*Change) error) (*Comparison, error) {
+	for _, k := range kinds {
 		if !slices.Contains(Kinds, k) {
 			return nil, fmt.Errorf("there is no kind of change %q", string(k))
 		}
@@ -103,14 +95,14 @@ func Diff(before, after *Census, o DiffOptions, do func(*Change) error) (*Compar
 		}
 	}
 	d := &differ{
-		old: before, new: after, o: o, report: setOf(o.Kinds...), always: setOf(o.Kinds...),
+		old: before, new: after, report: setOf(kinds...), always: setOf(kinds...),
 		out:     &Comparison{Changes: map[Kind]uint64{}, Volatile: map[Kind]uint64{}, ByGame: map[string]map[Kind]uint64{}},
 		movedTo: map[*Server]*Server{}, movedFrom: map[*Server]*Server{}, movedBy: map[*Server]string{},
 	}
-	if len(o.Kinds) == 0 {
+	if len(kinds) == 0 {
 		d.report = setOf(Kinds...)
 	}
-	if o.Volatile {
+	if volatile {
 		d.always = d.report
 	}
 	d.out.Old, d.out.New = before.night(), after.night()
@@ -120,7 +112,9 @@ func Diff(before, after *Census, o DiffOptions, do func(*Change) error) (*Compar
 	if len(before.Lost)+len(after.Lost) == 0 { // else a server may be at both addresses
 		d.moves()
 	}
-	a, b := withAddress(before.servers), withAddress(after.servers)
+	// Records without an address are from a capture.
+	capture := func(s *Server) bool { return s.key == 0 }
+	a, b := slices.DeleteFunc(slices.Clone(before.servers), capture), slices.DeleteFunc(slices.Clone(after.servers), capture)
 	for len(a) > 0 || len(b) > 0 {
 		var was, is *Server
 		if len(b) == 0 || len(a) > 0 && a[0].key <= b[0].key {
@@ -161,16 +155,6 @@ func (c *Census) night() Night {
 		n.Summary, n.Complete, n.Missed = true, run.Ended == "complete", run.Missed
 	}
 	return n
-}
-
-// withAddress returns the servers that have an address. Records without one are from a
-// capture.
-func withAddress(all []*Server) []*Server {
-	n := 0
-	for n < len(all) && all[n].key == 0 {
-		n++
-	}
-	return all[n:]
 }
 
 // pair compares the records of an address; nil means that there is none.

@@ -37,7 +37,7 @@ func night(name, records string) *census.Census {
 }
 
 func ExampleDiff() {
-	found, err := census.Diff(night("monday", monday), night("tuesday", tuesday), census.DiffOptions{},
+	found, err := census.Diff(night("monday", monday), night("tuesday", tuesday), nil, false,
 		func(c *census.Change) error {
 			fmt.Println(c.Kind, c.Addr, c.Name)
 			return nil

@@ -70,7 +70,7 @@ func (c *Census) findFarms() {
 				occupied++
 			}
 		}
-		if hosts(all) >= leastBare || len(all) >= leastClones && occupied*2 >= len(all) {
+		if distinct(all, 32) >= leastBare || len(all) >= leastClones && occupied*2 >= len(all) {
 			groups = append(groups, farm{servers: all, clones: key})
 		}
 	}
@@ -171,14 +171,17 @@ var defaultWords = []string{
 	"game", "host", "test", "half-life", "counter-strike", "my", "new", "the", "a ", "by",
 }
 
-// hosts returns how many different IP addresses the servers have.
-func hosts(all []*Server) int {
-	seen := map[netip.Addr]bool{}
+// distinct returns how many different networks of so many bits the servers are in.
+func distinct(all []*Server, bits int) uint64 {
+	seen := map[uint64]bool{}
 	for _, s := range all {
-		seen[s.Addr().Addr()] = true
+		seen[s.network(bits)] = true
 	}
-	return len(seen)
+	return uint64(len(seen))
 }
+
+// network returns the first bits of a server's address.
+func (s *Server) network(bits int) uint64 { return s.key >> 16 >> (32 - bits) }
 
 // unite makes a farm of each group. Groups that have servers in common become one
 // farm.
@@ -249,15 +252,13 @@ func (c *Census) addFarms(s *Stats) {
 func (f *farm) describe() Farm {
 	first := f.servers[0]
 	d := Farm{ID: f.id(), Game: first.Game, Members: []string{}}
-	ips, nets := map[netip.Addr]bool{}, map[netip.Prefix]bool{}
+	d.Addresses, d.Networks = distinct(f.servers, 32), distinct(f.servers, 24)
 	for _, s := range f.servers {
 		d.Sums.add(s)
-		ips[s.Addr().Addr()], nets[networkOf(s)] = true, true
 		if len(d.Members) < maxMembers {
 			d.Members = append(d.Members, s.Addr().String())
 		}
 	}
-	d.Addresses, d.Networks = uint64(len(ips)), uint64(len(nets))
 	if f.clones != 0 {
 		d.Name, d.Map, d.Capacity = first.shownName(), shorten(first.Map), uint64(first.MaxPlayers)
 		d.Reasons = append(d.Reasons, reasonClones)
@@ -282,12 +283,10 @@ func (c *Census) stacks() []Stack {
 			if s.other || !s.answered() {
 				return 0
 			}
-			return s.key >> 16 >> (32 - size.bits)
+			return s.network(size.bits)
 		}) {
-			one := Stack{Network: servers[0].Addr().Addr().String()}
-			if network := networkOf(servers[0]); size.bits == network.Bits() {
-				one.Network = network.String()
-			}
+			network, _ := servers[0].Addr().Addr().Prefix(size.bits) // the address is IPv4
+			one := Stack{Network: strings.TrimSuffix(network.String(), "/32")}
 			for _, s := range servers {
 				one.Sums.add(s)
 			}
@@ -300,12 +299,6 @@ func (c *Census) stacks() []Stack {
 	return all[:min(len(all), maxStacks)]
 }
 
-// networkOf returns the /24 network of a server that has an address.
-func networkOf(s *Server) netip.Prefix {
-	p, _ := s.Addr().Addr().Prefix(24) // the address is IPv4
-	return p
-}
-
 // accounts returns the Steam IDs that occur at several IP addresses: those at the
 // most addresses first, at most maxAccounts.
 func (c *Census) accounts() []account {
@@ -316,7 +309,7 @@ func (c *Census) accounts() []account {
 		}
 		return s.persistentID()
 	}) {
-		one := account{SteamID: fmt.Sprint(id), Servers: uint64(len(servers)), Addresses: uint64(hosts(servers)), Members: []string{}}
+		one := account{SteamID: fmt.Sprint(id), Servers: uint64(len(servers)), Addresses: distinct(servers, 32), Members: []string{}}
 		for _, s := range servers[:min(len(servers), maxMembers)] {
 			one.Members = append(one.Members, s.Addr().String())
 		}

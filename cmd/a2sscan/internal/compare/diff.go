@@ -30,13 +30,13 @@ type Options struct {
 
 // Diff prints what changed from one census to another.
 func Diff(t *console.Terminal, out io.Writer, o Options) error {
-	choice := census.DiffOptions{Volatile: o.Volatile}
+	var kinds []census.Kind
 	for _, k := range o.Kinds {
 		if !slices.Contains(census.Kinds, census.Kind(k)) {
 			return console.Fail(console.ExitUsage, "there is no kind of change %s", console.Quoted(k, 100)).
 				WithHint("a2sscan diff --help lists the kinds of changes")
 		}
-		choice.Kinds = append(choice.Kinds, census.Kind(k))
+		kinds = append(kinds, census.Kind(k))
 	}
 	before, err := Open(t, o.Old, census.Options{Summaries: o.OldSums, Games: o.Games, Networks: o.Networks})
 	if err != nil {
@@ -62,7 +62,7 @@ func Diff(t *console.Terminal, out io.Writer, o Options) error {
 		unwritten = w.WriteByte('\n') // bufio.Writer keeps its first error
 		return unwritten
 	}
-	found, err := census.Diff(before, after, choice, func(c *census.Change) error {
+	found, err := census.Diff(before, after, kinds, o.Volatile, func(c *census.Change) error {
 		changes++
 		switch {
 		case o.Quiet || o.Stat:

@@ -96,7 +96,7 @@ func kindText(k census.Kind) string { return strings.ReplaceAll(string(k), "_", 
 // Volatile changes are counted separately, unless they are listed or there are no
 // others.
 func number(k census.Kind, c *census.Comparison, o *Options) (n uint64, remark string) {
-	n, volatile := c.Stable(k), c.Volatile[k]
+	n, volatile := c.Changes[k]-c.Volatile[k], c.Volatile[k]
 	switch {
 	case o.Volatile || slices.Contains(o.Kinds, string(k)):
 		return n + volatile, ""

@@ -71,10 +71,10 @@ func newChanges(in *Input, names map[string]string) *changes {
 	v := &changes{Comparison: c, Notes: changeNotes(c)}
 	var most uint64
 	for _, k := range kinds {
-		most = max(most, c.Stable(k.kind))
+		most = max(most, c.Changes[k.kind]-c.Volatile[k.kind])
 	}
 	for _, k := range kinds {
-		if n := c.Stable(k.kind); n > 0 {
+		if n := c.Changes[k.kind] - c.Volatile[k.kind]; n > 0 {
 			v.Kinds = append(v.Kinds, row{Name: k.name, Text: k.text, N: n, Most: most})
 		}
 	}

@@ -69,7 +69,7 @@ func (in *Input) compare(t *console.Terminal, c *census.Census, o *Options) (los
 	if err != nil {
 		return nil, err
 	}
-	in.Changes, err = census.Diff(before, c, census.DiffOptions{}, func(one *census.Change) error { in.Important.Add(one); return nil })
+	in.Changes, err = census.Diff(before, c, nil, false, func(one *census.Change) error { in.Important.Add(one); return nil })
 	if err != nil {
 		return nil, censusfile.Failure(err)
 	}
