@@ -22,10 +22,7 @@ type history struct {
 }
 
 // How far back a page looks.
-const (
-	month     = 30 * 24 * time.Hour
-	uptimeFor = 90 * 24 * time.Hour
-)
+const month, uptimeFor = 30 * 24 * time.Hour, 90 * 24 * time.Hour
 
 // load reads the last month from the database.
 func (h *history) load(ctx context.Context, db *watchdb.DB, now time.Time) error {

@@ -1,3 +1,10 @@
+// Package livepage shows what a running watch knows: pages for people, JSON for programs,
+// and metrics for Prometheus. It only reads.
+//
+// Requests are answered from a snapshot of all servers that is at most a few seconds old, so
+// that many visitors cost the watch no more than one. Names come from strangers: the
+// snapshot has them in the form of report.Shown, the templates escape them, and the
+// Content-Security-Policy allows only the page's own style and script, by their hashes.
 package livepage
 
 import (
@@ -43,7 +50,7 @@ const connections = 128
 
 // Open listens, and answers that the watch has not begun until Show is called.
 func Open(t *console.Terminal, o Options) (p *Page, err error) {
-	p = &Page{Options: o}
+	p = &Page{Options: o, cancel: func() {}}
 	p.site, err = metrics.OpenSite(metrics.SiteOptions{
 		Flag: "--listen", Address: o.Address, Connections: connections, Names: p.Names, Anywhere: true, Log: t.Log,
 	}, p.routes())
@@ -93,9 +100,7 @@ func (p *Page) refresh(ctx context.Context, source Source) {
 // Close ends the site. The database may be closed afterwards.
 func (p *Page) Close() {
 	p.site.Close()
-	if p.cancel != nil {
-		p.cancel()
-	}
+	p.cancel()
 	p.ended.Wait()
 }
 

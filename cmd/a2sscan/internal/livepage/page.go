@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
@@ -43,21 +42,13 @@ var (
 	top, bottom = rendered("top", template.CSS(style)), rendered("bottom", template.JS(script))
 )
 
-// making is for one page at a time: that needs much more memory than the page that it makes.
-var making struct {
-	sync.Mutex
-	bytes.Buffer
-}
-
 // rendered returns what a template makes of data. The templates do not fail.
 func rendered(name string, data any) []byte {
-	making.Lock()
-	defer making.Unlock()
-	making.Reset()
-	if err := layout.ExecuteTemplate(&making, name, data); err != nil {
+	var b bytes.Buffer
+	if err := layout.ExecuteTemplate(&b, name, data); err != nil {
 		panic(err)
 	}
-	return bytes.Clone(making.Bytes())
+	return bytes.Clone(b.Bytes())
 }
 
 // view is the data of the pages.
@@ -81,14 +72,19 @@ type view struct {
 	Why string // of the page of an error
 }
 
-// show answers a request of a page with a view or an error.
+// show answers a request of a page with its text or an error.
 func (p *Page) show(w http.ResponseWriter, s *snapshot, code int, value any, err error) {
-	v, _ := value.(*view)
+	text, _ := value.([]byte)
 	if err != nil {
-		v = &view{page: "failure", Why: err.Error()}
+		text = p.made(s, &view{page: "failure", Why: err.Error()})
 	}
+	send(w, code, "text/html; charset=utf-8", top, text, bottom)
+}
+
+// made returns the text of a page between top and bottom.
+func (p *Page) made(s *snapshot, v *view) []byte {
 	v.Title, v.Program, v.numbers = cmp.Or(v.Title, p.Title), "a2sscan "+p.Build.Version, &s.numbers
-	send(w, code, "text/html; charset=utf-8", top, rendered(v.page, v), bottom)
+	return rendered(v.page, v)
 }
 
 func percent(share float64) string { return fmt.Sprintf("%.2f%%", 100*share) }
@@ -125,7 +121,14 @@ func (t *timeline) Rows() (rows [][]string) {
 	return rows
 }
 
+// index returns the page of all servers. It is made once for all who ask the same of a
+// snapshot, and one at a time: making takes much more memory than the page.
 func (p *Page) index(r *http.Request, s *snapshot) (any, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if text := s.pages[r.URL.RawQuery]; text != nil {
+		return text, nil
+	}
 	f, q, err := s.search(r.URL)
 	if err != nil {
 		return nil, err
@@ -143,9 +146,15 @@ func (p *Page) index(r *http.Request, s *snapshot) (any, error) {
 			v.Charts = append(v.Charts, timeline{heading, past.From, past.To, past.Times, []line{l}})
 		}
 	}
-	v.News, err = p.news("")
+	if v.News, err = p.news(""); err != nil {
+		return nil, err
+	}
 	slices.Reverse(v.News.Events)
-	return v, err
+	text := p.made(s, v)
+	if len(s.pages) < mostPages {
+		s.pages[r.URL.RawQuery] = text
+	}
+	return text, nil
 }
 
 func (p *Page) serverPage(r *http.Request, s *snapshot) (any, error) {
@@ -163,7 +172,7 @@ func (p *Page) serverPage(r *http.Request, s *snapshot) (any, error) {
 			v.Answer += console.Plain(strings.TrimSuffix(text, "\n"), 1000) + "\n"
 		}
 	}
-	return v, nil
+	return p.made(s, v), nil
 }
 
 // peopleChart returns a chart of the people on a server, with gaps where it was down or

@@ -29,11 +29,10 @@ type texts struct {
 	GameName string `json:"game_name,omitempty"`
 	Map      string `json:"map,omitempty"`
 	Version  string `json:"version,omitempty"`
-
-	id     int64
-	game   unique.Handle[string] // Game as a key, which is faster than the string
-	from   *census.Server        // which they are made from
-	search string                // all of them in lower case
+	id       int64
+	game     unique.Handle[string] // Game as a key, which is faster than the string
+	from     *census.Server        // which they are made from
+	search   string                // all of them in lower case
 }
 
 // count is a number that may be unknown, which is -1.
@@ -101,7 +100,7 @@ type numbers struct {
 	Games    []*group `json:"games"`             // by people
 }
 
-// snapshot is what all requests of a second see. Nobody changes it.
+// snapshot is what all requests of a second see. Nobody changes it, except its pages.
 type snapshot struct {
 	numbers
 	datagrams        [2]uint64 // sent and received
@@ -109,6 +108,8 @@ type snapshot struct {
 	games            map[unique.Handle[string]]*group
 	byPeople, byName []int32 // places in servers
 	byStatus         func() []int32
+	mu               sync.Mutex
+	pages            map[string][]byte // of all servers, by query
 }
 
 // Source is what a page reads from a watch; watch.View is one.
@@ -124,15 +125,15 @@ type viewer struct {
 	latest *snapshot
 }
 
-// mostGames is how many games are listed.
-const mostGames = 200
+// mostGames is how many games are listed, mostPages how many pages of a snapshot are kept.
+const mostGames, mostPages = 200, 50
 
 // make reads the watch.
 func (v *viewer) make(now time.Time) *snapshot {
 	st := v.source.Status()
 	s := &snapshot{
 		games: map[unique.Handle[string]]*group{}, servers: make([]server, 0, len(v.texts)),
-		datagrams: [2]uint64{st.Sent, st.Received},
+		datagrams: [2]uint64{st.Sent, st.Received}, pages: map[string][]byte{},
 	}
 	s.numbers = numbers{
 		Time: now.UTC().Truncate(time.Second), Blind: st.Blind, Interval: st.Every, Cycle: st.Took,
@@ -223,6 +224,9 @@ func (s *snapshot) add(i int32) {
 // notices returns what to know before all numbers, the most important first.
 func (n *numbers) notices() (all []notice) {
 	add := func(level string, part int, what string) {
+		if part == 0 {
+			return
+		}
 		all = append(all, notice{level, console.Grouped(uint64(part)) + " of " + console.Plural(n.Servers, "server") + what})
 	}
 	switch {
@@ -233,12 +237,8 @@ func (n *numbers) notices() (all []notice) {
 	case n.Up == n.Servers:
 		all = append(all, notice{"good", "All " + console.Plural(n.Servers, "server") + " up"})
 	}
-	if n.Silent > 0 {
-		add("warn", n.Silent, " without an answer yet")
-	}
-	if n.Unknown > 0 {
-		add("info", n.Unknown, " not asked yet")
-	}
+	add("warn", n.Silent, " without an answer yet")
+	add("info", n.Unknown, " not asked yet")
 	if n.Cycle > 1.1*n.Interval {
 		all = append(all, notice{"warn", "A cycle takes " + rough(n.Cycle) + " instead of " + rough(n.Interval)})
 	}
@@ -251,10 +251,7 @@ func rough(seconds float64) string {
 }
 
 // The longest texts that are shown, in characters.
-const (
-	longName = 80
-	longWord = 40
-)
+const longName, longWord = 80, 40
 
 func newTexts(row *watch.Row) *texts {
 	t := &texts{id: row.ID, Addr: row.Addr.String(), from: row.Known}
@@ -277,11 +274,7 @@ type query struct {
 }
 
 // The limits of a query.
-const (
-	usualLimit  = 100
-	mostLimit   = 200
-	longestText = 200
-)
+const usualLimit, mostLimit, longestText = 100, 200, 200
 
 // search returns the servers that a request asks for.
 func (s *snapshot) search(at *url.URL) (f found, q query, err error) {
@@ -300,7 +293,6 @@ func (s *snapshot) search(at *url.URL) (f found, q query, err error) {
 		}
 	}
 	switch {
-	case why != "":
 	case len(q.Text) > longestText:
 		why = "q is too long"
 	case q.Status != "" && !slices.Contains(statuses, q.Status):
