@@ -27,7 +27,7 @@ type Options struct {
 	Append bool
 
 	// Replace allows the file to exist. The new census is written beside it, under
-	// its name with PartSuffix, and Commit replaces the old one with it. Until then,
+	// its name with disk.PartSuffix, and Commit replaces the old one with it. Until then,
 	// and after a crash, the old census stays. Symbolic links are followed. Pipes and
 	// devices are written to directly.
 	Replace bool
@@ -85,34 +85,20 @@ const (
 	defaultFlushZstd = time.Second
 )
 
-// PartSuffix ends the name of a file that is not complete: a part that is still
-// being written, or a census that is to replace another one.
-const PartSuffix = disk.PartSuffix
-
 // ErrChanged means that a file is not the one that a checkpoint describes.
 var ErrChanged = errors.New("is not as the checkpoint left it")
-
-// The reasons for which Open rejects a path.
-var (
-	errModes     = errors.New("append, replace and resume exclude each other")
-	errNoParts   = errors.New("a census in parts needs new files")
-	errDirectory = errors.New("is a directory")
-	errOffset    = errors.New("a census has no negative length")
-)
 
 // Check returns an error if Open would return one, as far as that can be found out
 // without changing or reading any file. A program calls Check before it starts to work,
 // and Open when it has something to write. If the program fails in between, it leaves
 // no file behind.
-func (w *Output) Check() error {
-	o, path := w.o, w.path
-	switch {
-	case o.Rotate != nil && o.Resume != nil: // the offset is one in a part
-		return o.checkMissing(path, 0)
-	case o.Rotate != nil:
-		path = PartName(path, o.Rotate.Start, 1)
+func (w *Output) Check() (err error) {
+	switch r := w.o.Rotate; {
+	case r == nil:
+		_, err = w.o.place(w.path)
+	case w.o.Resume == nil:
+		_, err = w.o.place(PartName(w.path, r.Start, 1))
 	}
-	_, err := o.place(path)
 	return err
 }
 
@@ -129,72 +115,49 @@ func (p *place) isFile() bool { return p.info == nil || p.info.Mode().IsRegular(
 // place decides where to write the records, or returns why path can't be written
 // to. For standard output it returns the zero place.
 func (o *Options) place(path string) (p place, err error) {
-	var offset int64
-	if o.Resume != nil {
-		offset = o.Resume.Offset
-	}
-	switch {
-	case o.Append && (o.Replace || o.Resume != nil):
-		return p, o.refuse(path, errModes, "choose one of them")
-	case offset < 0:
-		return p, o.refuse(path, errOffset, "the checkpoint is damaged")
-	case isStandard(path):
+	if isStandard(path) {
 		return p, nil
 	}
+	resumes := o.Resume != nil && o.Resume.Offset > 0
 	p.name = path
 	switch p.info, err = os.Stat(path); {
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return p, newError(o.op(), path, err)
+	case err == nil && p.info.IsDir():
+		return p, o.refuse(path, errors.New("is a directory"), "name a file in it")
+	case !p.isFile():
+		return p, nil
+	case err == nil && !o.Append && !o.Replace && o.Resume == nil:
+		return p, o.refuse(path, fs.ErrExist, "choose to append to it or to replace it")
+	case o.Replace || o.Rotate != nil:
+		old := p
+		p = place{name: beside(path), final: disk.Resolve(path)}
+		p.info, err = os.Lstat(p.name)
+		switch {
+		case err != nil && !errors.Is(err, fs.ErrNotExist):
+			return p, newError(o.op(), p.name, err)
+		case !p.isFile():
+			return p, o.refuse(p.name, errors.New("is not a regular file"), "remove it, or choose another name")
+		case p.info == nil && resumes && old.info != nil:
+			return old, nil // it was complete, and already had its final name
+		}
+	}
+	if p.info != nil {
+		return p, nil
+	}
+	if resumes {
+		return p, o.refuse(path, fs.ErrNotExist, "a scan is resumed with the census that it began")
+	}
+	dir := filepath.Dir(p.name)
+	switch info, err := os.Stat(dir); {
 	case errors.Is(err, fs.ErrNotExist):
+		return p, o.refuse(path, fmt.Errorf("the directory %s does not exist", dir), "create it first")
 	case err != nil:
 		return p, newError(o.op(), path, err)
-	case p.info.IsDir():
-		return p, o.refuse(path, errDirectory, "name a file in it")
-	case p.isFile() && !o.Append && !o.Replace && o.Resume == nil:
-		return p, o.refuse(path, fs.ErrExist, "choose to append to it or to replace it")
-	}
-	if p.isFile() && (o.Replace || o.Rotate != nil) {
-		return o.beside(p, offset)
-	}
-	if p.info == nil {
-		return p, o.checkMissing(p.name, offset)
+	case !info.IsDir():
+		return p, o.refuse(path, fmt.Errorf("%s is not a directory", dir), "choose another place")
 	}
 	return p, nil
-}
-
-// beside returns the place for a census that is to replace the file p.
-func (o *Options) beside(p place, offset int64) (_ place, err error) {
-	p.name = disk.Resolve(p.name)
-	b := place{name: p.name + PartSuffix, final: p.name}
-	if b.info, err = os.Lstat(b.name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return b, newError(o.op(), b.name, err)
-	}
-	switch {
-	case !b.isFile():
-		return b, o.refuse(b.name, errors.New("is not a regular file"), "remove it, or choose another name")
-	case b.info == nil && offset > 0 && p.info != nil:
-		return p, nil // it was complete, and already had its final name
-	case b.info == nil:
-		return b, o.checkMissing(p.name, offset)
-	}
-	return b, nil
-}
-
-// checkMissing returns an error if path can't be created, or must exist because it
-// is resumed at an offset.
-func (o *Options) checkMissing(path string, offset int64) error {
-	if offset > 0 {
-		return o.refuse(path, fs.ErrNotExist, "a scan is resumed with the census that it began")
-	}
-	dir := filepath.Dir(path)
-	info, err := os.Stat(dir)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return o.refuse(path, fmt.Errorf("the directory %s does not exist", dir), "create it first")
-	case err != nil:
-		return newError(o.op(), path, err)
-	case !info.IsDir():
-		return o.refuse(path, fmt.Errorf("%s is not a directory", dir), "choose another place")
-	}
-	return nil
 }
 
 // refuse returns an error that says why path can't be written to.

@@ -23,7 +23,7 @@
 // # Durability
 //
 // With Options.Replace the new census is written beside the old one, under its
-// name with [PartSuffix], until Commit renames it. So the name always refers to the
+// name with [disk.PartSuffix], until Commit renames it. So the name always refers to the
 // complete old census or to the complete new one, even after a crash. The same holds
 // for each part.
 //

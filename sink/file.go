@@ -129,28 +129,24 @@ func (f *file) position() Position {
 	return at
 }
 
-// syncTo makes the file durable up to an offset, unless it already is. Records may
-// be written meanwhile.
+// syncTo makes the file durable up to an offset, unless it already is, and checks that
+// it still has its name. Records may be written meanwhile.
 func (f *file) syncTo(offset int64) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if offset <= f.durable || !f.regular {
-		return nil
+	if offset > f.durable && f.regular {
+		if err := f.Sync(); err != nil {
+			return newError("write", f.name, err)
+		}
+		f.durable = offset
 	}
-	if err := f.Sync(); err != nil {
-		return newError("write", f.name, err)
-	}
-	f.durable = offset
-	return nil
+	return f.lost()
 }
 
 // end makes the file whole: durable, complete and closed. A file that has no final name
 // yet stays open, because another scan could write to it otherwise.
 func (f *file) end() error {
 	err := f.syncTo(f.size)
-	if err == nil {
-		err = f.lost()
-	}
 	if err == nil {
 		err = f.checkLength()
 	}
@@ -228,19 +224,19 @@ func partsOf(files []*file) []Part {
 // compared before each write, and the name and the length at the end.
 
 // lost returns an error unless the file has its name. Linux shows its other name in /proc.
+// f.mu must be held.
 func (f *file) lost() error {
 	if f.sum == nil {
 		return nil
 	}
-	name := f.shown()
-	now, err := os.Stat(name)
+	now, err := os.Stat(f.name)
 	if err == nil {
 		if os.SameFile(f.info, now) {
 			return nil
 		}
 		err = errors.New("another file has its name now")
 	}
-	e := newError("write", name, err)
+	e := newError("write", f.name, err)
 	e.Hint = "the census was removed or renamed while it was written"
 	if runtime.GOOS == "linux" {
 		e.Hint = "the census was removed while it was written, and its records are lost"
@@ -294,8 +290,8 @@ func hashFile(d *xxhash.Digest, f io.ReaderAt, size int64, progress func(read, s
 	return nil
 }
 
-// Beside returns the name that a new census that replaces path has until Commit.
-func Beside(path string) string { return disk.Resolve(path) + PartSuffix }
+// beside returns the name that a new census that replaces path has until Commit.
+func beside(path string) string { return disk.Resolve(path) + disk.PartSuffix }
 
-// baseOf returns the name of a file without its directory and without PartSuffix.
-func baseOf(name string) string { return strings.TrimSuffix(filepath.Base(name), PartSuffix) }
+// baseOf returns the name of a file without its directory and without disk.PartSuffix.
+func baseOf(name string) string { return strings.TrimSuffix(filepath.Base(name), disk.PartSuffix) }

@@ -245,7 +245,6 @@ func TestRefused(t *testing.T) {
 		{dir, Options{Replace: true}, "replace " + dir + ": is a directory; name a file in it", nil},
 		{filepath.Join(no, "x"), Options{}, "the directory " + no + " does not exist; create it first", nil},
 		{filepath.Join(there, "x"), Options{}, "not a directory", nil},
-		{there, Options{Append: true, Replace: true}, "exclude each other; choose one of them", nil},
 		{fresh, Options{Resume: &Position{Offset: 1}}, "resume " + fresh +
 			": file does not exist; a scan is resumed with the census that it began", fs.ErrNotExist},
 	}

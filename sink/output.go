@@ -41,7 +41,7 @@ const (
 //	    the last complete record.
 //	  - whole: the file has all its records, and is durable.
 //	  - named: the file has its final name. A part, and a file that replaces another,
-//	    has had PartSuffix until then; any other file has its final name all the time.
+//	    has had disk.PartSuffix until then; any other file has its final name all the time.
 //
 // Records are appended to a block. A goroutine compresses and writes full blocks, on
 // its own thread until Close (package thread). Only this goroutine knows the open file:
@@ -124,10 +124,12 @@ func (w *Output) Open() error {
 	}
 	switch {
 	case err != nil:
+	case w.o.Resume != nil && w.o.Resume.Offset < 0:
+		err = w.o.refuse(w.path, errors.New("a census has no negative length"), "the checkpoint is damaged")
 	case w.o.Rotate == nil:
 		err = w.begin(w.path, &w.o)
 	case w.o.Append || isStandard(w.path):
-		err = w.o.refuse(w.path, errNoParts, "name a new file")
+		err = w.o.refuse(w.path, errors.New("a census in parts needs new files"), "name a new file")
 	case w.o.Resume != nil:
 		err = w.resume()
 	}
@@ -420,7 +422,7 @@ func (w *Output) File() Part {
 		ended = []*file{open}
 	}
 	for _, one := range partsOf(ended) {
-		if p = one; p.Name != Beside(w.path) {
+		if p = one; p.Name != beside(w.path) {
 			p.Name = w.path
 		}
 	}
@@ -462,15 +464,6 @@ func (w *Output) Cut() int64 {
 	return open.cut
 }
 
-// Lost returns an error if the open file no longer has its name, or if another file has
-// that name now. Records written after that are in a file of another name, or lost.
-func (w *Output) Lost() error {
-	if _, open := w.each(); open != nil {
-		return open.lost()
-	}
-	return nil
-}
-
 // SetAside gives the file of a census that is not to be used the name that it would have
 // if it were to replace another one: the next census can have its name. It is called
 // after Keep or Commit.
@@ -484,9 +477,9 @@ func (w *Output) SetAside() error {
 	if f.final != "" || f.sum == nil { // it has that name already, or is no file
 		return nil
 	}
-	if err := os.Rename(disk.Resolve(w.path), Beside(w.path)); err != nil {
+	if err := os.Rename(disk.Resolve(w.path), beside(w.path)); err != nil {
 		return newError("rename", w.path, err)
 	}
-	f.name = Beside(w.path)
+	f.name = beside(w.path)
 	return nil
 }

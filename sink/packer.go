@@ -7,6 +7,8 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
 // packing is how a file is compressed: in zstd frames, in gzip members, or not at
@@ -21,7 +23,7 @@ const (
 
 // packingOf returns the packing that a file name implies.
 func packingOf(path string) packing {
-	path = strings.TrimSuffix(path, PartSuffix)
+	path = strings.TrimSuffix(path, disk.PartSuffix)
 	for _, p := range []packing{inZstd, inGzip} {
 		if strings.HasSuffix(path, string(p)) {
 			return p

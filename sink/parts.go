@@ -23,7 +23,7 @@ type Rotation struct {
 	Size  int64         // bytes after which a part ends; 0: no limit
 	Every time.Duration // time after which a part ends; 0: no limit
 
-	// Hold makes complete parts keep PartSuffix until Mark.Commit or Output.Commit. Then
+	// Hold makes complete parts keep disk.PartSuffix until Mark.Commit or Output.Commit. Then
 	// a file without the suffix never changes, although the scan may be cut back to
 	// a checkpoint.
 	Hold bool
@@ -31,7 +31,7 @@ type Rotation struct {
 
 // Part is one file of a census.
 type Part struct {
-	Name    string `json:"name"`    // path, with PartSuffix as long as the file has it
+	Name    string `json:"name"`    // path, with disk.PartSuffix as long as the file has it
 	Records uint64 `json:"records"` // lines in it
 	Bytes   int64  `json:"bytes"`   // length of the file
 
@@ -74,9 +74,6 @@ func (w *Output) beginPart() error {
 // keep with the position, and changes none before that.
 func (w *Output) resume() error {
 	o, at := w.o, w.o.Resume
-	if at.Offset < 0 {
-		return o.refuse(w.path, errOffset, "the checkpoint is damaged")
-	}
 	total := at.Offset
 	for _, p := range at.Parts {
 		total += p.Bytes
@@ -92,8 +89,8 @@ func (w *Output) resume() error {
 		close(f.done)
 		w.ended = append(w.ended, f)
 		now := f.name
-		if _, err := os.Lstat(now + PartSuffix); err == nil {
-			now += PartSuffix
+		if _, err := os.Lstat(now + disk.PartSuffix); err == nil {
+			now += disk.PartSuffix
 		}
 		if err := checkPart(now, &p, o.Progress); err != nil {
 			return o.refuse(now, err, "start a new scan")
@@ -111,7 +108,7 @@ func (w *Output) resume() error {
 		return newError("resume", w.partName(keep+1), err)
 	}
 	for _, f := range w.ended {
-		if err := os.Rename(f.name+PartSuffix, f.name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := os.Rename(f.name+disk.PartSuffix, f.name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return newError("resume", f.name, err)
 		}
 	}
@@ -142,16 +139,16 @@ func checkPart(name string, p *Part, progress func(read, size int64)) error {
 }
 
 // reopen opens the part that is to be cut back. If that part was complete, reopen
-// renames it to end in PartSuffix first, and gives it its old name again if it
+// renames it to end in disk.PartSuffix first, and gives it its old name again if it
 // can't be resumed.
 func (w *Output) reopen(name string, o *Options) error {
-	renamed := os.Rename(name, name+PartSuffix)
+	renamed := os.Rename(name, name+disk.PartSuffix)
 	if renamed != nil && !errors.Is(renamed, fs.ErrNotExist) {
 		return newError("resume", name, renamed)
 	}
 	err := w.begin(name, o)
 	if err != nil && renamed == nil {
-		err = errors.Join(err, os.Rename(name+PartSuffix, name))
+		err = errors.Join(err, os.Rename(name+disk.PartSuffix, name))
 	}
 	return err
 }
@@ -173,7 +170,7 @@ func (w *Output) removeAfter(n int) error {
 		}
 	}
 	for _, i := range slices.Backward(slices.Sorted(maps.Keys(numbers))) {
-		for _, name := range []string{w.partName(i), w.partName(i) + PartSuffix} {
+		for _, name := range []string{w.partName(i), w.partName(i) + disk.PartSuffix} {
 			if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
 var partStart = time.Date(2026, 11, 20, 3, 0, 0, 0, time.UTC)
@@ -171,7 +173,7 @@ func checkHeld(t *testing.T, path string, whole []Part) {
 	}
 	var named []string
 	for _, f := range files {
-		if !strings.HasSuffix(f.Name(), PartSuffix) {
+		if !strings.HasSuffix(f.Name(), disk.PartSuffix) {
 			named = append(named, f.Name())
 		}
 	}

@@ -99,16 +99,6 @@ func (s Source) file(name string) (io.ReadCloser, error) {
 	return os.Open(name)
 }
 
-// ReadFile returns the content of a small file, such as a summary.
-func (s Source) ReadFile(name string) ([]byte, error) {
-	f, err := s.file(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(f)
-}
-
 // NewReader returns a Reader of in. It reads nothing before the first call of Next;
 // then it reads ahead.
 func NewReader(in io.Reader) *Reader {
@@ -235,7 +225,7 @@ func (r *Reader) end(partial []byte, err error) error {
 	if err != io.EOF {
 		return newError("read", r.name, err)
 	}
-	if !r.good && r.dropped.Lines > 0 {
+	if !r.good && !r.raw && (r.dropped.Lines > 0 || len(partial) > 0 && partial[0] != '{') {
 		return newError("read", r.name, ErrNotCensus)
 	}
 	r.truncated, r.rest = int64(len(partial)), partial
@@ -244,11 +234,6 @@ func (r *Reader) end(partial []byte, err error) error {
 	}
 	return io.EOF
 }
-
-// Rest returns the partial line at the end of the file, once Next has returned
-// io.EOF. The slice is valid until Close. In a file without any complete line, Rest
-// shows whether the file is a census.
-func (r *Reader) Rest() []byte { return r.rest }
 
 // Close closes the file that Open opened. After that, Next fails.
 func (r *Reader) Close() error {

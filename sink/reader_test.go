@@ -52,13 +52,13 @@ func TestReader(t *testing.T) {
 	}{
 		{"nothing", "", nil, 0},
 		{"one line", "1\n", []string{"1"}, 0},
-		{"half a line", "1", nil, 1},
+		{"half a line", "{", nil, 1},
 		{"a line and a half", "1\n23", []string{"1"}, 2},
 		{"a line that is no JSON", "1\n{\n2\n", []string{"1", "2"}, 0},
 		{"a line like a magic number", "1\n\x28\n", []string{"1"}, 0},
 		{"half a line like one", "\x28\xB5", nil, 2},
 		{"long", long + "\n" + long + "\n2", []string{long, long}, 1},
-		{"half a long line", long, nil, record.MaxSize},
+		{"half a long line", "{" + long[1:], nil, record.MaxSize},
 
 		{"a frame", a, []string{"1"}, 0},
 		{"a frame of another program", ab, []string{"1", "2"}, 0},
@@ -275,7 +275,7 @@ func TestReaderDamage(t *testing.T) {
 // TestNotCensus checks that Next returns ErrNotCensus for a file that is not a
 // census.
 func TestNotCensus(t *testing.T) {
-	for _, in := range []string{"text\n", strings.Repeat("text\n", maxForeign) + "1\n"} {
+	for _, in := range []string{"text\n", "text", strings.Repeat("text\n", maxForeign) + "1\n"} {
 		if got, err := readAll(NewReader(strings.NewReader(in))); !errors.Is(err, ErrNotCensus) || len(got) > 0 {
 			t.Errorf("%.20q: %q, %v", in, got, err)
 		}

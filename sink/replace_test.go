@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
 const yesterday = "yesterday's census\n"
@@ -52,12 +54,12 @@ func TestReplace(t *testing.T) {
 		wantText(t, path, yesterday)
 		closed(t, w)
 		wantText(t, path, yesterday)
-		if w.File().Name != path+PartSuffix {
+		if w.File().Name != path+disk.PartSuffix {
 			t.Errorf("the records are in %s", w.File().Name)
 		}
 		mustCommit(t, w)
 		wantLines(t, path, lines(0, 2))
-		wantMissing(t, path+PartSuffix)
+		wantMissing(t, path+disk.PartSuffix)
 		info, err := os.Stat(path)
 		if err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o640 {
 			t.Errorf("%v, %v", info.Mode(), err)
@@ -82,7 +84,7 @@ func TestReplaceKept(t *testing.T) {
 			t.Fatal(err)
 		}
 		wantText(t, path, yesterday)
-		wantLines(t, path+PartSuffix, lines(0, n))
+		wantLines(t, path+disk.PartSuffix, lines(0, n))
 	}
 }
 
@@ -99,7 +101,7 @@ func TestDiscard(t *testing.T) {
 	wantMissing(t, path)
 	put(t, path, yesterday)
 	discard(Options{Replace: true})
-	wantMissing(t, path+PartSuffix)
+	wantMissing(t, path+disk.PartSuffix)
 	wantText(t, path, yesterday)
 	put(t, path, tinyLines(1))
 	discard(Options{Append: true})
@@ -197,7 +199,7 @@ func TestReplaceResume(t *testing.T) {
 		}
 		mustCommit(t, w)
 		wantLines(t, path, lines(0, 3))
-		wantMissing(t, path+PartSuffix)
+		wantMissing(t, path+disk.PartSuffix)
 	}
 }
 
@@ -212,10 +214,10 @@ func TestReplaceOther(t *testing.T) {
 		t.Errorf("the records are in %s", w.File().Name)
 	}
 	path := filepath.Join(t.TempDir(), names[0])
-	if err := os.Mkdir(path+PartSuffix, 0o777); err != nil {
+	if err := os.Mkdir(path+disk.PartSuffix, 0o777); err != nil {
 		t.Fatal(err)
 	}
 	if err := New(path, Options{Replace: true}).Check(); err == nil {
-		t.Errorf("%s is a directory", path+PartSuffix)
+		t.Errorf("%s is a directory", path+disk.PartSuffix)
 	}
 }

@@ -54,7 +54,7 @@ func readTail(f io.ReaderAt, size int64, how packing, begins []byte) (t tail, er
 	line, err := r.Next()
 	head := append(line, '\n')
 	if err == io.EOF {
-		head = r.Rest()
+		head = r.rest
 		if how != unpacked {
 			head = append(head, ' ') // a frame without anything to read is no census
 		}

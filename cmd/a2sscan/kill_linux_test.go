@@ -24,7 +24,6 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/a2sscan/a2sscan/bench/fleet"
-	"github.com/a2sscan/a2sscan/sink"
 	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
@@ -527,7 +526,7 @@ func (k *killed) files() (files []string) {
 		k.Fatal(err)
 	}
 	for _, name := range all {
-		if k.appends || k.old == nil || strings.HasSuffix(name, sink.PartSuffix) || !bytes.Equal(k.read(name), k.old) {
+		if k.appends || k.old == nil || strings.HasSuffix(name, disk.PartSuffix) || !bytes.Equal(k.read(name), k.old) {
 			files = append(files, name)
 		}
 	}

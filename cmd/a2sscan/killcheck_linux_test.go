@@ -17,6 +17,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
 // checkKilled fails the test if the checkpoint that a killed scan left can't be read,
@@ -88,14 +89,14 @@ func (k *killed) checkParts(c *checkpoint.Checkpoint) {
 	for i, p := range c.Output.Parts {
 		name := sink.PartName(c.Plan.Output, c.Start, i+1)
 		if _, err := os.Stat(name); err != nil {
-			name += sink.PartSuffix
+			name += disk.PartSuffix
 		}
 		if n := countLines(k.cat(true, name)); n != p.Records {
 			k.Errorf("%s: part %d has %d records, want %d", k.last, i+1, n, p.Records)
 		}
 	}
 	for _, name := range k.files() {
-		if c.Plan.Rotate && !strings.HasSuffix(name, sink.PartSuffix) {
+		if c.Plan.Rotate && !strings.HasSuffix(name, disk.PartSuffix) {
 			now := k.read(name)
 			if was, known := k.named[name]; known && !bytes.Equal(was, now) {
 				k.Errorf("%s: %s has changed", k.last, name)
@@ -112,7 +113,7 @@ func (k *killed) checkOld() {
 	if k.old == nil || bytes.Equal(k.read(k.path(k.output)), k.old) {
 		return
 	}
-	if _, err := os.Stat(k.path(k.output + sink.PartSuffix)); err == nil {
+	if _, err := os.Stat(k.path(k.output + disk.PartSuffix)); err == nil {
 		return // the old census was replaced, and a later run starts over beside it
 	}
 	k.checkTruth(k.cat(true, k.path(k.output)), true)
@@ -246,7 +247,7 @@ func (k *killed) checkEnd() {
 	left = slices.DeleteFunc(left, func(name string) bool {
 		return k.n > 0 && strings.HasSuffix(name, ".lock") // a scan was killed after it had finished
 	})
-	unfinished, err2 := filepath.Glob(k.path("*" + sink.PartSuffix))
+	unfinished, err2 := filepath.Glob(k.path("*" + disk.PartSuffix))
 	if left = append(left, unfinished...); len(left) > 0 || err != nil || err2 != nil {
 		k.Errorf("%v were left behind, %v, %v", left, err, err2)
 	}

@@ -26,7 +26,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/checkpoint"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store/storetest"
-	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
 var (
@@ -207,7 +207,7 @@ func (u *uploading) checkSaved() {
 	}
 	objects := u.objects()
 	for _, p := range c.Output.Parts { // each is here or there
-		name := strings.TrimSuffix(filepath.Base(p.Name), sink.PartSuffix)
+		name := strings.TrimSuffix(filepath.Base(p.Name), disk.PartSuffix)
 		here, _ := filepath.Glob(filepath.Join(u.dir, "census.ndjson.zst.upload", name+"*"))
 		if len(here) == 0 && int64(len(objects[name])) != p.Bytes {
 			u.Errorf("%s is neither here nor in the store", name)

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"reflect"
@@ -15,6 +17,7 @@ import (
 	"time"
 
 	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
 // Summary is what the file beside a census says about its scan: the keys that whoever
@@ -63,11 +66,20 @@ func ReadSummaries(from sink.Source, files, names []string) (all []*Summary, err
 			names = append(names, Beside(file, ".summary.json"))
 		}
 	}
+	open := from.File
+	if open == nil {
+		open = func(name string) (io.ReadCloser, error) { return os.Open(name) }
+	}
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
-		text, err := from.ReadFile(name)
+		f, err := open(name)
 		if beside && errors.Is(err, fs.ErrNotExist) {
 			continue
+		}
+		var text []byte
+		if err == nil {
+			text, err = io.ReadAll(f)
+			f.Close()
 		}
 		if err != nil {
 			return nil, err
@@ -142,7 +154,7 @@ func plural(n uint64, one, many string) string {
 // or, if there is only one, renamed.
 func (s *Summary) describes(part sink.Part, file string, files int) bool {
 	base := func(name string) string {
-		return strings.TrimSuffix(path.Base(filepath.ToSlash(name)), sink.PartSuffix)
+		return strings.TrimSuffix(path.Base(filepath.ToSlash(name)), disk.PartSuffix)
 	}
 	switch {
 	case base(file) == base(part.Name):

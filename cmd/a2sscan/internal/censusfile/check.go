@@ -17,6 +17,7 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink"
 	"github.com/a2sscan/a2sscan/sink/census"
+	"github.com/a2sscan/a2sscan/sink/disk"
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
@@ -208,7 +209,7 @@ func (v *verifier) compareCounts(want *census.Summary) {
 // compareParts compares the files with those in the summary. The files may have
 // been moved to another directory.
 func (v *verifier) compareParts(want *census.Summary) {
-	base := func(name string) string { return strings.TrimSuffix(filepath.Base(name), sink.PartSuffix) }
+	base := func(name string) string { return strings.TrimSuffix(filepath.Base(name), disk.PartSuffix) }
 	parts := want.Parts()
 	if want.Division == nil && want.Sum == "" {
 		return // the summary does not describe the file

@@ -68,9 +68,6 @@ func Print(t *console.Terminal, out io.Writer, files []string, how Printing) err
 			return Failure(err)
 		}
 		one, err := Each(name, r, print)
-		if rest := r.Rest(); err == nil && one.Records == 0 && len(rest) > 0 && rest[0] != '{' {
-			err = noCensus(name)
-		}
 		r.Close()
 		if err != nil {
 			w.Flush()

@@ -208,9 +208,6 @@ func (k *Checkpointer) save(c draft) error {
 		return nil // the output reports this error itself
 	}
 	disk.Step("output.synced")
-	if err := k.Scan.Output.Lost(); err != nil {
-		return output.Failure(err)
-	}
 	c.Output = OutputState{
 		Offset: at.Offset, Sum: at.Sum, Replace: c.Output.Replace, Parts: at.Parts, Records: at.Records,
 	}
@@ -385,7 +382,7 @@ func (k *Checkpointer) sayResumed() {
 	for i, part := range p.Output.Parts {
 		name := sink.PartName(k.plan.Output, p.Start, i+1)
 		_, err := os.Lstat(name)
-		_, err2 := os.Lstat(name + sink.PartSuffix)
+		_, err2 := os.Lstat(name + disk.PartSuffix)
 		if errors.Is(err, fs.ErrNotExist) && errors.Is(err2, fs.ErrNotExist) {
 			gone++
 			records += part.Records

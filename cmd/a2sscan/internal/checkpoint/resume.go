@@ -177,15 +177,15 @@ func (k *Checkpointer) outputGone() string {
 // checkpoint, it keeps file names that are not UTF-8.
 func (c *Checkpoint) OutputFile(plan *Plan) string {
 	if !plan.Rotate {
-		beside := sink.Beside(plan.Output)
+		beside := disk.Resolve(plan.Output) + disk.PartSuffix
 		if _, err := os.Stat(beside); err == nil && c.Output.Replace {
 			return beside
 		}
 		return plan.Output
 	}
 	name := sink.PartName(plan.Output, c.Start, len(c.Output.Parts)+1)
-	if _, err := os.Stat(name + sink.PartSuffix); err == nil {
-		return name + sink.PartSuffix
+	if _, err := os.Stat(name + disk.PartSuffix); err == nil {
+		return name + disk.PartSuffix
 	}
 	return name
 }

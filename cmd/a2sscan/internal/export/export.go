@@ -22,7 +22,6 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/censusfile"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
-	"github.com/a2sscan/a2sscan/sink"
 	"github.com/a2sscan/a2sscan/sink/census"
 	"github.com/a2sscan/a2sscan/sink/disk"
 	"github.com/a2sscan/a2sscan/sink/record"
@@ -63,7 +62,7 @@ func Export(t *console.Terminal, o Options) error {
 	if s.chosen, err = (&census.Options{Games: o.Games}).Filter(); err != nil {
 		return failure(err)
 	}
-	if s.file, err = os.CreateTemp(filepath.Dir(o.Output), ".export-*"+sink.PartSuffix); err != nil {
+	if s.file, err = os.CreateTemp(filepath.Dir(o.Output), ".export-*"+disk.PartSuffix); err != nil {
 		return failure(err)
 	}
 	defer os.Remove(s.file.Name())

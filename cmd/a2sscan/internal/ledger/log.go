@@ -11,6 +11,7 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
 // maxLoggedInputs is the maximum number of lists that are logged one by one.
@@ -149,7 +150,7 @@ func (o *Observer) LogParts() {
 	parts := o.parts()
 	for o.reported < len(parts) && parts[o.reported].Bytes > 0 {
 		p := &parts[o.reported]
-		o.log.Info("part finished", "path", strings.TrimSuffix(p.Name, sink.PartSuffix),
+		o.log.Info("part finished", "path", strings.TrimSuffix(p.Name, disk.PartSuffix),
 			"records", p.Records, "bytes", p.Bytes)
 		o.reported++
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"slices"
 
@@ -42,7 +43,12 @@ func group(files []string) (parts []*part) {
 // merged, judging by its summary; it is "" if the part can. err is an error of reading or
 // decoding the summary.
 func (p *part) load() (gap string, err error) {
-	text, err := store.Source().ReadFile(p.summary)
+	var text []byte
+	f, err := store.Open(p.summary)
+	if err == nil {
+		text, err = io.ReadAll(f)
+		f.Close()
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Sprintf("%s has no summary: there is no %s", p.name, console.Plain(p.summary, 200)), nil
 	}

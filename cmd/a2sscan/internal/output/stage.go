@@ -9,7 +9,7 @@ import (
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store"
-	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
 // Stage provides the path for writing a file that may belong in an object store. A
@@ -61,7 +61,7 @@ func (s *Stage) Finish() error {
 		return nil
 	}
 	err := filepath.WalkDir(s.dir, func(path string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() || strings.HasSuffix(path, sink.PartSuffix) {
+		if err != nil || e.IsDir() || strings.HasSuffix(path, disk.PartSuffix) {
 			return err
 		}
 		inside, err := filepath.Rel(s.dir, path)

@@ -183,7 +183,7 @@ func (u *uploads) each(ctx context.Context, paths []string) error {
 	for _, path := range paths {
 		info, err := os.Stat(path)
 		_, arrived := u.arrived[filepath.Base(path)]
-		if err == nil && !arrived && info.Mode().IsRegular() && !strings.HasSuffix(path, sink.PartSuffix) {
+		if err == nil && !arrived && info.Mode().IsRegular() && !strings.HasSuffix(path, disk.PartSuffix) {
 			left = append(left, path)
 			now.WaitingBytes += info.Size()
 		}
@@ -260,7 +260,7 @@ func (s *Run) ship(sum *ledger.Summary, files []sink.Part) {
 	}
 	err := u.each(ctx, paths)
 	for _, f := range files { // an earlier run may have uploaded it, and removed it here
-		if err != nil || strings.HasSuffix(f.Name, sink.PartSuffix) {
+		if err != nil || strings.HasSuffix(f.Name, disk.PartSuffix) {
 			continue
 		}
 		at := u.to.Beside(filepath.Base(f.Name))
@@ -300,7 +300,7 @@ func (u *uploads) object(file string) string {
 	if u == nil || file == "" || u.dir == "" || filepath.Dir(file) != u.dir {
 		return file
 	}
-	return u.to.Beside(strings.TrimSuffix(filepath.Base(file), sink.PartSuffix)).String()
+	return u.to.Beside(strings.TrimSuffix(filepath.Base(file), disk.PartSuffix)).String()
 }
 
 // place describes, for a message, where the files of a census are. arrived is set if
