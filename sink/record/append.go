@@ -2,7 +2,6 @@ package record
 
 import (
 	"encoding/binary"
-	"slices"
 	"strconv"
 	"time"
 )
@@ -24,34 +23,18 @@ func appendText[T text](dst []byte, key string, s T) []byte {
 }
 
 // appendValue appends text from a stranger and a comma. If it is not valid UTF-8, its
-// exact bytes follow under NAME_hex. It is fast for strings that need no escapes, as most
-// strings.
+// exact bytes follow under NAME_hex.
 func appendValue[T text](dst []byte, name string, s T) []byte {
-	old, n := len(dst), len(s)
-	dst = slices.Grow(dst, n+len(`"",`))[:old+n+len(`"",`)]
-	d := dst[old:]
-	d[0], d[n+1], d[n+2] = '"', '"', ','
-	if copyPlain(d[1:1+n], s) {
-		return dst
-	}
-	as := clean(s)
-	if as == n {
-		return dst
-	}
-	return appendRest(dst[:old+1+as], name, s, as)
-}
-
-// appendRest appends s[as:], the closing quote and a comma. If s is not valid
-// UTF-8, its exact bytes follow under NAME_hex.
-func appendRest[T text](dst []byte, name string, s T, as int) []byte {
-	dst, valid := appendEscaped(dst, s, as)
+	dst, valid := appendString(dst, s)
 	if !valid {
-		dst = append(dst, `,"`...)
-		dst = append(dst, name...)
-		dst = append(dst, `_hex":`...)
-		dst = appendHex(dst, s)
+		dst = appendExact(dst, name, s)
 	}
 	return append(dst, ',')
+}
+
+func appendExact[T text](dst []byte, name string, s T) []byte {
+	dst = append(append(dst, `,"`...), name...)
+	return appendHex(append(dst, `_hex":`...), s)
 }
 
 // appendQuoted appends a word that needs no escapes.
@@ -92,8 +75,11 @@ func appendThree(dst []byte, three uint32) []byte {
 }
 
 func appendSigned(dst []byte, v int64) []byte {
-	if v < 0 {
+	switch {
+	case v < 0:
 		return appendNumber(append(dst, '-'), -uint64(v))
+	case v < 1000:
+		return appendThree(dst, threes[v])
 	}
 	return appendNumber(dst, uint64(v))
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"hash/maphash"
 	"math/bits"
-	"slices"
 
 	"github.com/a2sscan/a2sscan/wire"
 )
@@ -42,48 +41,24 @@ func (*playersValue) set(*Reader, *field, []byte) bool { return false }
 func (v *playersValue) next(*Reader) { v.Players = append(v.Players, wire.Player{}) }
 
 func (e *Encoder) appendPlayer(dst []byte, p *wire.Player) []byte {
-	if p.Index == 0 && e.Names == nil { // most servers send index 0 for everyone (EC-77)
-		dst = appendUsualName(dst, p.Name)
+	if p.Index == 0 { // as most servers send for everyone (EC-77)
+		dst = append(dst, `{"index":0,`...)
 	} else {
-		dst = appendNumber(append(dst, `{"index":`...), uint64(p.Index))
-		if e.Names == nil || len(p.Name) == 0 {
-			dst = appendText(append(dst, ','), `"name":`, p.Name)
-		} else { // an empty name says nothing about anybody, but much about the list
-			dst = appendHash(append(dst, `,"name_hash":"`...), e.Names.Name(p.Name))
-			dst = append(dst, '"', ',')
-		}
-		dst = append(dst, `"score":`...)
+		dst = append(appendNumber(append(dst, `{"index":`...), uint64(p.Index)), ',')
 	}
-	dst = appendSigned(dst, int64(p.Score))
-	dst = append(dst, `,"duration":`...)
-	dst = appendFloat(dst, p.Duration)
+	if e.Names == nil || len(p.Name) == 0 { // an empty name says nothing about anybody, but much about the list
+		dst = appendText(dst, `"name":`, p.Name)
+	} else {
+		dst = appendHash(append(dst, `"name_hash":"`...), e.Names.Name(p.Name))
+		dst = append(dst, '"', ',')
+	}
+	dst = appendSigned(append(dst, `"score":`...), int64(p.Score))
+	dst = appendFloat(append(dst, `,"duration":`...), p.Duration)
 	if p.Ship {
 		dst = appendSigned(append(dst, `,"deaths":`...), int64(p.Deaths))
 		dst = appendSigned(append(dst, `,"money":`...), int64(p.Money))
 	}
 	return append(dst, '}', ',')
-}
-
-// appendUsualName appends the beginning of a player with index 0, up to the key of
-// the score. It grows dst only once if the name needs no escapes.
-func appendUsualName(dst, name []byte) []byte {
-	const head, tail = `{"index":0,"name":"`, `","score":`
-	old, n := len(dst), len(name)
-	size := len(head) + n + len(tail)
-	dst = slices.Grow(dst, size)[:old+size]
-	d := dst[old:]
-	copy(d, head)
-	if copyPlain(d[len(head):len(head)+n], name) {
-		copy(d[len(head)+n:], tail)
-		return dst
-	}
-	as := clean(name)
-	if as == n {
-		copy(d[len(head)+n:], tail)
-		return dst
-	}
-	dst = appendRest(dst[:old+len(head)+as], "name", name, as)
-	return append(dst, `"score":`...)
 }
 
 // rulesValue is the rules of a Result as an object, with the first rule of each name, and
@@ -121,29 +96,12 @@ func (v *rulesValue) pair(_ *Reader, name, value []byte) {
 // false if a name or value is not UTF-8.
 func appendPairs(dst []byte, rules []wire.Rule) (_ []byte, exact bool) {
 	for i := range rules {
-		name, value := rules[i].Name, rules[i].Value
-		n, v := len(name), len(value)
-		old, size := len(dst), n+v+len(`"":"",`)
-		dst = slices.Grow(dst, size)
-		d := dst[old : old+size]
-		named := true
-		if copyPlain(d[1:1+n], name) {
-			d[0], d[n+1], d[n+2] = '"', '"', ':'
-			if copyPlain(d[4+n:4+n+v], value) {
-				d[n+3], d[n+v+4], d[n+v+5] = '"', '"', ','
-				dst = dst[:old+size]
-				continue
-			}
-			dst = dst[:old+n+3]
-		} else {
-			dst, named = appendString(dst, name)
-			dst = append(dst, ':')
-		}
-		var valued bool
-		if dst, valued = appendString(dst, value); !named || !valued {
+		var named, valued bool
+		dst, named = appendString(dst, rules[i].Name)
+		dst, valued = appendString(append(dst, ':'), rules[i].Value)
+		if dst = append(dst, ','); !named || !valued {
 			return dst, false
 		}
-		dst = append(dst, ',')
 	}
 	return dst, true
 }

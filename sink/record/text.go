@@ -10,10 +10,10 @@ import (
 // text is the content of a JSON string.
 type text interface{ string | []byte }
 
-// Classes of bytes. Any other value is the letter of a short escape.
+// Classes of bytes. Any other value is the letter of a short escape, with the top bit.
 const (
-	plain = 0 // copied unchanged
-	long  = 1 // escaped as \u00XX, or not a character by itself
+	plain = 0    // copied unchanged
+	long  = 0x80 // escaped as \u00XX, or not a character by itself
 )
 
 var class = func() (t [256]uint8) {
@@ -22,8 +22,9 @@ var class = func() (t [256]uint8) {
 			t[c] = long
 		}
 	}
-	t['"'], t['\\'] = '"', '\\'
-	t['\b'], t['\t'], t['\n'], t['\f'], t['\r'] = 'b', 't', 'n', 'f', 'r'
+	for i, c := range []byte("\"\\\b\t\n\f\r") {
+		t[c] = long | "\"\\btnfr"[i]
+	}
 	return t
 }()
 
@@ -31,28 +32,18 @@ const hexDigits = "0123456789abcdef"
 
 // appendString appends s as a JSON string and reports whether it was valid
 // UTF-8. If not, each maximal ill-formed subsequence became one U+FFFD.
+//
+// Most strings need no escapes. It copies eight bytes at a time, and the last eight may
+// overlap those before, so that strings of similar length take the same branches. It
+// copies shorter strings by four bytes, or by single bytes, in the same way.
 func appendString[T text](dst []byte, s T) (_ []byte, valid bool) {
 	old, n := len(dst), len(s)
 	dst = slices.Grow(dst, n+2)[:old+n+2]
 	dst[old], dst[old+1+n] = '"', '"'
-	if copyPlain(dst[old+1:old+1+n], s) {
-		return dst, true
-	}
-	if as := clean(s); as < n {
-		return appendEscaped(dst[:old+1+as], s, as)
-	}
-	return dst, true
-}
-
-// copyPlain copies s to d, which has the same length, and reports whether all bytes
-// are plain. It copies eight bytes at a time, and the last eight may overlap those
-// before, so that strings of similar length take the same branches. It copies
-// shorter strings by four bytes, or by single bytes, in the same way.
-func copyPlain[T text](d []byte, s T) bool {
-	n := len(s)
+	d := dst[old+1 : old+1+n]
+	seen := uint64(0)
 	switch {
 	case n > 16:
-		seen := uint64(0)
 		for i := 0; i < n-8; i += 8 {
 			x := load8(s, i)
 			binary.LittleEndian.PutUint64(d[i:], x)
@@ -60,27 +51,30 @@ func copyPlain[T text](d []byte, s T) bool {
 		}
 		x := load8(s, n-8)
 		binary.LittleEndian.PutUint64(d[n-8:], x)
-		return (seen|marks(x))&tops == 0
+		seen |= marks(x)
 	case n >= 8:
 		x, y := load8(s, 0), load8(s, n-8)
 		binary.LittleEndian.PutUint64(d, x)
 		binary.LittleEndian.PutUint64(d[n-8:], y)
-		return (marks(x)|marks(y))&tops == 0
+		seen = marks(x) | marks(y)
 	case n >= 4:
 		x, y := load4(s, 0), load4(s, n-4)
 		binary.LittleEndian.PutUint32(d, x)
 		binary.LittleEndian.PutUint32(d[n-4:], y)
-		return !special(uint64(x) | uint64(y)<<32)
+		seen = marks(uint64(x) | uint64(y)<<32)
 	case n > 0:
 		x, y, z := s[0], s[n/2], s[n-1]
 		d[0], d[n/2], d[n-1] = x, y, z
-		return class[x]|class[y]|class[z] == plain
+		seen = uint64(class[x]|class[y]|class[z]) << 56
 	}
-	return true
+	if seen&tops == 0 {
+		return dst, true
+	}
+	if as := clean(s); as < n {
+		return appendEscaped(dst[:old+1+as], s, as)
+	}
+	return dst, true
 }
-
-// special reports whether one of the eight bytes of x is not plain.
-func special(x uint64) bool { return marks(x)&tops != 0 }
 
 // tops are the top bits of eight bytes.
 const tops = 0x8080808080808080
@@ -168,7 +162,7 @@ func appendEscape(dst []byte, r rune) []byte {
 	case r == illFormed:
 		return append(dst, "\uFFFD"...)
 	case r < 0x80 && class[r] != long:
-		return append(dst, '\\', class[r])
+		return append(dst, '\\', class[r]&^long)
 	}
 	return append(dst, '\\', 'u',
 		hexDigits[r>>12&15], hexDigits[r>>8&15], hexDigits[r>>4&15], hexDigits[r&15])

@@ -31,7 +31,11 @@ func (v *bytesValue) put(e *Encoder, dst []byte, m *member) []byte {
 	if len(*v) == 0 && e.omits(m) {
 		return dst
 	}
-	return appendValue(m.start(dst), m.row.name, []byte(*v))
+	dst, valid := appendString(m.start(dst), []byte(*v))
+	if !valid {
+		dst = appendExact(dst, m.row.name, []byte(*v))
+	}
+	return append(dst, ',')
 }
 
 func (v *bytesValue) set(_ *Reader, _ *field, s []byte) bool {
@@ -223,11 +227,14 @@ type numberValue[T uint8 | uint16 | uint32 | uint64 | int32] struct{ of *T }
 func number[T uint8 | uint16 | uint32 | uint64 | int32](of *T) value { return numberValue[T]{of} }
 
 func (v numberValue[T]) put(e *Encoder, dst []byte, m *member) []byte {
-	n := *v.of
+	n := uint64(*v.of)
 	if n == 0 && e.omits(m) {
 		return dst
 	}
-	return append(appendNumber(m.start(dst), uint64(n)), ',')
+	if dst = m.start(dst); n < 1000 {
+		return append(appendThree(dst, threes[n]), ',')
+	}
+	return append(appendNumber(dst, n), ',')
 }
 
 func (v numberValue[T]) set(_ *Reader, f *field, s []byte) bool {
