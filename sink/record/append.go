@@ -18,13 +18,13 @@ func end(dst []byte, bracket byte) []byte {
 }
 
 // appendText appends key, which has its quotes and its colon, and text from a stranger.
-func appendText[T text](dst []byte, key string, s T) []byte {
+func appendText(dst []byte, key string, s []byte) []byte {
 	return appendValue(append(dst, key...), key[1:len(key)-len(`":`)], s)
 }
 
 // appendValue appends text from a stranger and a comma. If it is not valid UTF-8, its
 // exact bytes follow under NAME_hex.
-func appendValue[T text](dst []byte, name string, s T) []byte {
+func appendValue(dst []byte, name string, s []byte) []byte {
 	dst, valid := appendString(dst, s)
 	if !valid {
 		dst = appendExact(dst, name, s)
@@ -32,7 +32,7 @@ func appendValue[T text](dst []byte, name string, s T) []byte {
 	return append(dst, ',')
 }
 
-func appendExact[T text](dst []byte, name string, s T) []byte {
+func appendExact(dst []byte, name string, s []byte) []byte {
 	dst = append(append(dst, `,"`...), name...)
 	return appendHex(append(dst, `_hex":`...), s)
 }

@@ -53,7 +53,7 @@ func Rename(dst, line []byte, scan string) ([]byte, error) {
 	}
 	var name []byte
 	if scan != "" {
-		name = appendText(nil, `"scan":`, scan)
+		name = appendText(nil, `"scan":`, []byte(scan))
 	}
 	return splice(dst, line, "scan", name)
 }

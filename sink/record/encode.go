@@ -254,5 +254,3 @@ func (v *objectValue) put(e *Encoder, dst []byte, m *member) []byte {
 	}
 	return end(dst, '}')
 }
-
-func (*objectValue) set(*Reader, *field, []byte) bool { return false }

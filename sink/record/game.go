@@ -35,8 +35,6 @@ func (v *modsValue) put(e *Encoder, dst []byte, m *member) []byte {
 	return end(dst, ']')
 }
 
-func (*modsValue) set(*Reader, *field, []byte) bool { return false }
-
 func (v *modsValue) next(*Reader) { *v = append(*v, game.Mod{}) }
 
 // attributesValue is the values that only some games have. If a value is not UTF-8, its
@@ -50,14 +48,12 @@ func (v *attributesValue) put(_ *Encoder, dst []byte, m *member) []byte {
 	dst = append(m.start(dst), '{')
 	for i := range *v {
 		a := &(*v)[i]
-		dst, _ = appendString(dst, a.Name)
+		dst, _ = appendString(dst, []byte(a.Name))
 		dst, _ = appendString(append(dst, ':'), a.Value)
 		dst = append(dst, ',')
 	}
 	return end(dst, '}')
 }
-
-func (*attributesValue) set(*Reader, *field, []byte) bool { return false }
 
 func (v *attributesValue) pair(r *Reader, name, value []byte) {
 	if !slices.ContainsFunc(*v, func(a game.Attribute) bool { return a.Name == string(name) }) {
@@ -76,7 +72,7 @@ func (v *sourcesValue) put(_ *Encoder, dst []byte, m *member) []byte {
 		k := game.Key(bits.TrailingZeros32(uint32(set)))
 		if from := v.Sources[k]; from != "" {
 			dst = append(appendQuoted(dst, k.String()), ':')
-			dst, _ = appendString(dst, from)
+			dst, _ = appendString(dst, []byte(from))
 			dst = append(dst, ',')
 		}
 	}
@@ -86,9 +82,9 @@ func (v *sourcesValue) put(_ *Encoder, dst []byte, m *member) []byte {
 			continue
 		}
 		at := len(dst)
-		dst, _ = appendString(dst, a.Name)
+		dst, _ = appendString(dst, []byte(a.Name))
 		dst = slices.Insert(dst, at+1, []byte(attributeSource)...)
-		dst, _ = appendString(append(dst, ':'), a.Source)
+		dst, _ = appendString(append(dst, ':'), []byte(a.Source))
 		dst = append(dst, ',')
 	}
 	if dst[len(dst)-1] == '{' {
@@ -96,8 +92,6 @@ func (v *sourcesValue) put(_ *Encoder, dst []byte, m *member) []byte {
 	}
 	return end(dst, '}')
 }
-
-func (*sourcesValue) set(*Reader, *field, []byte) bool { return false }
 
 func (v *sourcesValue) pair(r *Reader, name, value []byte) {
 	if attribute, ok := bytes.CutPrefix(name, []byte(attributeSource)); ok {

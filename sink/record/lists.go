@@ -36,8 +36,6 @@ func (v *playersValue) put(e *Encoder, dst []byte, m *member) []byte {
 	return dst
 }
 
-func (*playersValue) set(*Reader, *field, []byte) bool { return false }
-
 func (v *playersValue) next(*Reader) { v.Players = append(v.Players, wire.Player{}) }
 
 func (e *Encoder) appendPlayer(dst []byte, p *wire.Player) []byte {
@@ -85,8 +83,6 @@ func (v *rulesValue) put(e *Encoder, dst []byte, m *member) []byte {
 	}
 	return dst
 }
-
-func (*rulesValue) set(*Reader, *field, []byte) bool { return false }
 
 func (v *rulesValue) pair(_ *Reader, name, value []byte) {
 	v.Rules = append(v.Rules, wire.Rule{Name: name, Value: value})

@@ -419,7 +419,7 @@ func (r *Reader) set(f *field, to value, v jsontext.Value) error {
 		}
 		s = r.text[start:len(r.text):len(r.text)]
 	}
-	if err != nil || !to.set(r, f, s) {
+	if err != nil || !to.(scalar).set(r, f, s) {
 		return wrongType(v, t.want)
 	}
 	return nil
@@ -427,7 +427,7 @@ func (r *Reader) set(f *field, to value, v jsontext.Value) error {
 
 // placeOf returns the index of the field with a name, or -1 if there is none. Keys
 // mostly come in the order of the fields, so the search begins at next.
-func placeOf[T text](fields []field, name T, next int) int {
+func placeOf[T string | []byte](fields []field, name T, next int) int {
 	for i := next; i < len(fields); i++ {
 		if string(name) == fields[i].name {
 			return i

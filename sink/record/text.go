@@ -7,9 +7,6 @@ import (
 	"unicode/utf8"
 )
 
-// text is the content of a JSON string.
-type text interface{ string | []byte }
-
 // Classes of bytes. Any other value is the letter of a short escape, with the top bit.
 const (
 	plain = 0    // copied unchanged
@@ -36,7 +33,7 @@ const hexDigits = "0123456789abcdef"
 // Most strings need no escapes. It copies eight bytes at a time, and the last eight may
 // overlap those before, so that strings of similar length take the same branches. It
 // copies shorter strings by four bytes, or by single bytes, in the same way.
-func appendString[T text](dst []byte, s T) (_ []byte, valid bool) {
+func appendString(dst []byte, s []byte) (_ []byte, valid bool) {
 	old, n := len(dst), len(s)
 	dst = slices.Grow(dst, n+2)[:old+n+2]
 	dst[old], dst[old+1+n] = '"', '"'
@@ -45,20 +42,20 @@ func appendString[T text](dst []byte, s T) (_ []byte, valid bool) {
 	switch {
 	case n > 16:
 		for i := 0; i < n-8; i += 8 {
-			x := load8(s, i)
+			x := binary.LittleEndian.Uint64(s[i:])
 			binary.LittleEndian.PutUint64(d[i:], x)
 			seen |= marks(x)
 		}
-		x := load8(s, n-8)
+		x := binary.LittleEndian.Uint64(s[n-8:])
 		binary.LittleEndian.PutUint64(d[n-8:], x)
 		seen |= marks(x)
 	case n >= 8:
-		x, y := load8(s, 0), load8(s, n-8)
+		x, y := binary.LittleEndian.Uint64(s), binary.LittleEndian.Uint64(s[n-8:])
 		binary.LittleEndian.PutUint64(d, x)
 		binary.LittleEndian.PutUint64(d[n-8:], y)
 		seen = marks(x) | marks(y)
 	case n >= 4:
-		x, y := load4(s, 0), load4(s, n-4)
+		x, y := binary.LittleEndian.Uint32(s), binary.LittleEndian.Uint32(s[n-4:])
 		binary.LittleEndian.PutUint32(d, x)
 		binary.LittleEndian.PutUint32(d[n-4:], y)
 		seen = marks(uint64(x) | uint64(y)<<32)
@@ -92,25 +89,12 @@ func marks(x uint64) uint64 {
 	return x | below | quote | backslash | del
 }
 
-// load8 returns s[i:i+8] as a little-endian number.
-func load8[T text](s T, i int) uint64 {
-	_ = s[i+7]
-	return uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24 |
-		uint64(s[i+4])<<32 | uint64(s[i+5])<<40 | uint64(s[i+6])<<48 | uint64(s[i+7])<<56
-}
-
-// load4 returns s[i:i+4] as a little-endian number.
-func load4[T text](s T, i int) uint32 {
-	_ = s[i+3]
-	return uint32(s[i]) | uint32(s[i+1])<<8 | uint32(s[i+2])<<16 | uint32(s[i+3])<<24
-}
-
 // clean returns the number of bytes at the beginning of s that can be copied into a
 // JSON string unchanged. It stops before a character that is escaped or replaced.
-func clean[T text](s T) (n int) {
+func clean(s []byte) (n int) {
 	for n < len(s) {
 		if len(s)-n >= 8 {
-			m := marks(load8(s, n)) & tops
+			m := marks(binary.LittleEndian.Uint64(s[n:])) & tops
 			if m == 0 {
 				n += 8
 				continue
@@ -139,7 +123,7 @@ func clean[T text](s T) (n int) {
 // JSON itself demands escapes only below U+0020. DEL, the C1 controls, the line
 // separators and the bidirectional controls are escaped as well, because they would
 // change what a terminal shows.
-func appendEscaped[T text](dst []byte, s T, i int) (_ []byte, valid bool) {
+func appendEscaped(dst []byte, s []byte, i int) (_ []byte, valid bool) {
 	valid = true
 	for i < len(s) {
 		r, n := rune(s[i]), 1
@@ -191,9 +175,8 @@ const illFormed rune = -1
 // subsequence: the longest prefix of a character, or one byte (Unicode 3.9, table
 // 3-7, and the practice that WHATWG prescribes). utf8.DecodeRune always returns a
 // length of one for an error.
-func decode[T text](s T) (r rune, n int) {
-	var b [utf8.UTFMax]byte
-	short := b[:copy(b[:], s)]
+func decode(s []byte) (r rune, n int) {
+	short := s[:min(len(s), utf8.UTFMax)]
 	if r, n = utf8.DecodeRune(short); r != utf8.RuneError || n > 1 {
 		return r, n
 	}
@@ -204,7 +187,7 @@ func decode[T text](s T) (r rune, n int) {
 }
 
 // appendHex appends the bytes of s as a JSON string of lower-case hex.
-func appendHex[T text](dst []byte, s T) []byte {
+func appendHex(dst []byte, s []byte) []byte {
 	dst = append(dst, '"')
 	for i := range len(s) {
 		dst = append(dst, hexDigits[s[i]>>4], hexDigits[s[i]&15])

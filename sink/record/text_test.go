@@ -60,7 +60,7 @@ var hostile = []struct {
 func TestAppendString(t *testing.T) {
 	for _, tt := range hostile {
 		t.Run(tt.name, func(t *testing.T) {
-			got, valid := appendString([]byte("x"), tt.in)
+			got, valid := appendString([]byte("x"), []byte(tt.in))
 			if want := `x"` + tt.out + `"`; string(got) != want || valid != tt.valid {
 				t.Errorf("%q: %s, valid %v; want %s, %v", tt.in, got, valid, want, tt.valid)
 			}
@@ -135,9 +135,6 @@ func checkString(t *testing.T, s []byte) {
 	}
 	if i := strings.IndexFunc(string(got), dangerous); i >= 0 {
 		t.Errorf("%q became %q, with a raw control at %d", s, got, i)
-	}
-	if twin, _ := appendString(nil, string(s)); string(twin) != string(got) {
-		t.Errorf("%q as a string became %q, as bytes %q", s, twin, got)
 	}
 	if slow, _ := slowly(s); string(slow) != string(got) {
 		t.Errorf("%q became %q, the long way %q", s, got, slow)

@@ -14,11 +14,14 @@ import (
 )
 
 // A value is a pointer to a value of a Result. Its type is the way in which the value is
-// written and read.
+// written and read: it is a scalar, a listValue, a mapValue or an objectValue.
 type value interface {
 	// put appends the key, the value and a comma, or nothing if the record lacks the key.
 	put(e *Encoder, dst []byte, m *member) []byte
+}
 
+// A scalar is a value that is one text, number or truth, or a list of these.
+type scalar interface {
 	// set stores the value, or an element of a list, and reports false if it is no value
 	// of its type. s is JSON: of a string its text, and of hex and base64 the bytes.
 	set(r *Reader, f *field, s []byte) bool
@@ -31,9 +34,9 @@ func (v *bytesValue) put(e *Encoder, dst []byte, m *member) []byte {
 	if len(*v) == 0 && e.omits(m) {
 		return dst
 	}
-	dst, valid := appendString(m.start(dst), []byte(*v))
+	dst, valid := appendString(m.start(dst), *v)
 	if !valid {
-		dst = appendExact(dst, m.row.name, []byte(*v))
+		dst = appendExact(dst, m.row.name, *v)
 	}
 	return append(dst, ',')
 }
@@ -50,7 +53,7 @@ func (v *stringValue) put(e *Encoder, dst []byte, m *member) []byte {
 	if *v == "" && e.omits(m) {
 		return dst
 	}
-	return appendValue(m.start(dst), m.row.name, string(*v))
+	return appendValue(m.start(dst), m.row.name, []byte(*v))
 }
 
 func (v *stringValue) set(r *Reader, _ *field, s []byte) bool {
@@ -79,7 +82,7 @@ func (v *gameIDValue) put(_ *Encoder, dst []byte, m *member) []byte {
 		return dst
 	}
 	dst = append(appendQuoted(m.start(dst), v.ID), ',')
-	return appendText(dst, `"name":`, v.Name)
+	return appendText(dst, `"name":`, []byte(v.Name))
 }
 
 func (v *gameIDValue) set(r *Reader, _ *field, s []byte) bool {
