@@ -2,10 +2,8 @@ package record
 
 import (
 	"bytes"
-	"errors"
 	"net/netip"
-
-	"github.com/go-json-experiment/json/jsontext"
+	"slices"
 
 	"github.com/a2sscan/a2sscan/scanner"
 )
@@ -16,7 +14,7 @@ import (
 // that would become longer than MaxSize, is appended unchanged. Locate calls where
 // at most once. If line is not a record, it returns dst and an error.
 func Locate(dst, line []byte, where func(netip.Addr) scanner.Geo) ([]byte, error) {
-	rec, err := NewReader("ip").Read(line)
+	rec, err := NewReader().Read(line)
 	if err != nil {
 		return dst, err
 	}
@@ -24,7 +22,7 @@ func Locate(dst, line []byte, where func(netip.Addr) scanner.Geo) ([]byte, error
 		return append(dst, line...), nil
 	}
 	g := where(rec.Addr.Addr())
-	return splice(dst, line, "geo", part("geo", 1, &result{Geo: g}))
+	return splice(dst, line, rec, "geo", part("geo", 1, &result{Geo: g})), nil
 }
 
 // AddGame appends the record in line to dst. If the record has neither game nor
@@ -41,34 +39,48 @@ func AddGame(dst, line []byte, i *scanner.Interpreter) ([]byte, error) {
 		return append(dst, line...), nil
 	}
 	i.Interpret(&rec.Result)
-	return splice(dst, line, "game", part("game", 2, &rec.Result))
+	return splice(dst, line, rec, "game", part("game", 2, &rec.Result)), nil
 }
 
 // Rename appends the record in line to dst, with scan as the name of its scan. If
 // scan is empty, the new record has no such name. All other bytes stay the same.
 func Rename(dst, line []byte, scan string) ([]byte, error) {
-	line, err := splice(nil, line, "scan_hex", nil)
-	if err != nil {
-		return dst, err
-	}
 	var name []byte
 	if scan != "" {
 		name = appendText(nil, `"scan":`, []byte(scan))
 	}
-	return splice(dst, line, "scan", name)
+	rec, err := NewReader().Read(line)
+	if err == nil && rec.Has("scan_hex") {
+		line = splice(nil, line, rec, "scan_hex", nil)
+		rec, err = NewReader().Read(line)
+	}
+	if err != nil {
+		return dst, err
+	}
+	return splice(dst, line, rec, "scan", name), nil
 }
 
 // splice appends line to dst with the key replaced by members, which are keys with their
 // values, each with a comma after it. If the line lacks the key, they go before the
 // first key that is later in the table. A record that would become longer than MaxSize
 // stays the same.
-func splice(dst, line []byte, key string, members []byte) ([]byte, error) {
-	from, to, first, err := find(line, placeOf(schemaKeys, key, 0))
+func splice(dst, line []byte, rec *Record, key string, members []byte) []byte {
+	start := bytes.IndexByte(line, '{') + 1
+	from := start
+	if n := len(rec.places); n > 0 {
+		from = rec.places[n-1].to
+	}
+	to := from
+	at := placeOf(schemaKeys, key, 0)
+	if i := slices.IndexFunc(rec.places, func(p place) bool { return p.key == at }); i >= 0 {
+		from, to = rec.places[i].from, rec.places[i].to
+	} else if i := slices.IndexFunc(rec.places, func(p place) bool { return p.key > at }); i >= 0 {
+		from, to = rec.places[i].from, rec.places[i].from
+	}
+	first := from == start
 	switch {
-	case err != nil:
-		return dst, err
 	case len(line)+len(members)-(to-from) >= MaxSize:
-		return append(dst, line...), nil
+		return append(dst, line...)
 	case len(members) == 0 && first && from < to:
 		to += bytes.IndexByte(line[to:], ',') + 1
 	case len(members) == 0 || first && from == to:
@@ -78,43 +90,7 @@ func splice(dst, line []byte, key string, members []byte) ([]byte, error) {
 		copy(members[1:], members)
 		members[0] = ','
 	}
-	return append(append(append(dst, line[:from]...), members...), line[to:]...), nil
-}
-
-// find returns the place of a key in a line, with the comma before it. If the line lacks
-// the key, the place is empty, and before the first key that is later in the table. first
-// reports that no other key is before it.
-func find(line []byte, key int) (from, to int, first bool, err error) {
-	d := jsontext.NewDecoder(bytes.NewBuffer(line), options...)
-	if kind := d.PeekKind(); kind != '{' {
-		return 0, 0, false, errors.New("is not a record: a record is a JSON object")
-	}
-	_, _ = d.ReadToken()
-	start := int(d.InputOffset())
-	end := start // of the member before
-	for from = -1; d.PeekKind() != '}'; {
-		name, err := d.ReadValue()
-		if err != nil {
-			return 0, 0, false, syntax(err)
-		}
-		text, _ := jsontext.AppendUnquote(nil, name) // the decoder has checked it
-		i := placeOf(schemaKeys, text, 0)
-		if err := d.SkipValue(); err != nil {
-			return 0, 0, false, syntax(err)
-		}
-		before := end
-		end = int(d.InputOffset())
-		switch {
-		case i == key:
-			return before, end, before == start, nil
-		case i > key && from < 0:
-			from = before
-		}
-	}
-	if from < 0 {
-		from = end
-	}
-	return from, from, from == start, nil
+	return append(append(append(dst, line[:from]...), members...), line[to:]...)
 }
 
 // part returns the members with n keys of the table from the named one on.

@@ -32,8 +32,13 @@ type Record struct {
 	scanner.Result
 
 	seen   uint64 // keys of the table that the record has, by their index
+	places []place
 	values [maxKeys]jsontext.Value
 }
+
+// A place is where the line has a key of the table, or another one, which is -1; with the
+// comma before it.
+type place struct{ key, from, to int }
 
 // options are those of the decoder. Looking for repeated names takes time; a strict
 // Reader does it for the keys of the table.
@@ -68,6 +73,7 @@ type Reader struct {
 	d     *jsontext.Decoder
 	rec   Record
 	game  game.Game
+	path  []string          // keys around the value that is read
 	text  []byte            // decoded texts of the record
 	exact []wire.Rule       // rules_raw
 	pair  [][]byte          // of rules_raw, as far as it has been read
@@ -132,8 +138,8 @@ func (r *Reader) Read(line []byte) (*Record, error) {
 	*rec = Record{Result: scanner.Result{
 		PlayersAnnounced: -1, RulesAnnounced: -1,
 		Players: rec.Players[:0], Rules: rec.Rules[:0], Raw: rec.Raw[:0],
-	}}
-	r.text, r.exact, r.from = r.text[:0], r.exact[:0], r.from[:0]
+	}, places: rec.places[:0]}
+	r.path, r.text, r.exact, r.from = r.path[:0], r.text[:0], r.exact[:0], r.from[:0]
 	r.in = *bytes.NewBuffer(bytes.TrimPrefix(line, []byte("\uFEFF")))
 	r.d.Reset(&r.in, options...)
 	if r.d.PeekKind() != '{' {
@@ -154,8 +160,12 @@ func (r *Reader) Read(line []byte) (*Record, error) {
 	}
 	var err error
 	if rec.seen, err = r.object(schemaKeys, r.decode|1, r.keep, missing); err != nil {
-		if bad := (*jsontext.SyntacticError)(nil); errors.As(err, &bad) {
+		bad, schema := (*jsontext.SyntacticError)(nil), SchemaError("")
+		switch {
+		case errors.As(err, &bad):
 			err = syntax(bad)
+		case !errors.As(err, &schema) && len(r.path) > 0:
+			err = fmt.Errorf("%s: %w", strings.Join(r.path, "."), err)
 		}
 		return nil, err
 	}
@@ -200,6 +210,7 @@ func syntax(err error) error {
 func (r *Reader) object(fields []field, decode, keep, missing uint64) (seen uint64, err error) {
 	stops, next := missing != 0, 0
 	err = r.inside('{', "object", func() error {
+		from := int(r.d.InputOffset())
 		name, err := r.d.ReadValue()
 		if err != nil {
 			return err
@@ -209,10 +220,13 @@ func (r *Reader) object(fields []field, decode, keep, missing uint64) (seen uint
 			return errEnough
 		}
 		if i < 0 {
-			return r.d.SkipValue()
+			err := r.d.SkipValue()
+			r.at(i, from)
+			return err
 		}
 		next = i + 1
 		f, bit := &fields[i], uint64(1)<<i
+		r.path = append(r.path, f.name)
 		switch again := seen&bit != 0; {
 		case again && r.strict:
 			err = errors.New("occurs twice")
@@ -223,9 +237,10 @@ func (r *Reader) object(fields []field, decode, keep, missing uint64) (seen uint
 		default:
 			err = r.d.SkipValue()
 		}
-		if _, unknown := err.(SchemaError); err != nil && !unknown {
-			err = inKey(f.name, err)
+		if err == nil {
+			r.path = r.path[:len(r.path)-1]
 		}
+		r.at(i, from)
 		seen |= bit
 		missing &^= bit
 		return err
@@ -242,6 +257,13 @@ func (r *Reader) object(fields []field, decode, keep, missing uint64) (seen uint
 		}
 	}
 	return seen, nil
+}
+
+// at notes that the line has a key from an offset on up to the present one.
+func (r *Reader) at(key, from int) {
+	if r.d.StackDepth() == 1 {
+		r.rec.places = append(r.rec.places, place{key, from, int(r.d.InputOffset())})
+	}
 }
 
 // unquoted returns the text of a JSON string, which aliases s unless s has escapes.
@@ -439,24 +461,6 @@ func placeOf[T string | []byte](fields []field, name T, next int) int {
 		}
 	}
 	return -1
-}
-
-// keyError is an error in a value, and the path of keys to the value.
-type keyError struct {
-	path string
-	err  error
-}
-
-func (e *keyError) Error() string { return e.path + ": " + e.err.Error() }
-
-func (e *keyError) Unwrap() error { return e.err }
-
-// inKey adds a key before the path of an error.
-func inKey(key string, err error) error {
-	if inner, ok := err.(*keyError); ok {
-		return &keyError{key + "." + inner.path, inner.err}
-	}
-	return &keyError{key, err}
 }
 
 func wrongType(value []byte, want string) error {

@@ -70,7 +70,7 @@ func TestCheck(t *testing.T) {
 }
 
 // FuzzCheck: a strict Reader and the JSON Schema agree about every line in which no key
-// occurs twice, except for addresses and times, which no pattern describes exactly. If a
+// occurs twice, except for addresses, times and IDs, which no pattern describes exactly. If a
 // key occurs twice, the Reader accepts no line that the JSON Schema rejects.
 func FuzzCheck(f *testing.F) {
 	for _, g := range golden {
@@ -89,7 +89,8 @@ func FuzzCheck(f *testing.F) {
 			t.Fatal(err)
 		}
 		got, want := check(line), validate(line)
-		exact := got == nil || !strings.HasSuffix(got.Error(), "type address") && !strings.HasSuffix(got.Error(), "type time")
+		exact := got == nil || !strings.HasSuffix(got.Error(), "type address") && !strings.HasSuffix(got.Error(), "type time") &&
+			!strings.HasSuffix(got.Error(), "64-bit number in a string")
 		if (got == nil) != (want == nil) && exact {
 			t.Errorf("%v, and by the JSON Schema %v: %s", got, want, line)
 		}

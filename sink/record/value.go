@@ -312,8 +312,7 @@ func (v *idValue) put(_ *Encoder, dst []byte, m *member) []byte {
 func (v *idValue) set(_ *Reader, _ *field, s []byte) bool {
 	n, err := strconv.ParseUint(string(s), 10, 64)
 	*v = idValue(n)
-	tooLarge := err != nil && n == math.MaxUint64 && len(s) <= 20 // by at most a factor of 6
-	return (err == nil || tooLarge) && (len(s) == 1 || s[0] != '0')
+	return err == nil && (len(s) == 1 || s[0] != '0')
 }
 
 // hashValue is the hash of an answer; 0 means that there is none. If names are hashed,
