@@ -76,18 +76,3 @@ func ExampleLocate() {
 	// Output:
 	// {"schema":1,"ip":"203.0.113.7","port":27015,"addr":"203.0.113.7:27015","status":"ok","geo":{"country":"DE","asn":64500,"org":"Example GmbH"}}
 }
-
-// The statement names the columns of a census and their types.
-func ExampleDuckDB() {
-	statement := record.DuckDB("census.ndjson.zst")
-	fmt.Print(statement[:strings.Index(statement, "tag")], "…")
-	// Output:
-	// FROM read_json('census.ndjson.zst', format = 'newline_delimited', columns = {
-	//   "schema": 'UTINYINT',
-	//   "scan": 'VARCHAR',
-	//   "scan_hex": 'VARCHAR',
-	//   "ip": 'VARCHAR',
-	//   "port": 'USMALLINT',
-	//   "addr": 'VARCHAR',
-	//   "…
-}

@@ -9,27 +9,7 @@ import (
 
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/game"
-	"github.com/a2sscan/a2sscan/wire"
 )
-
-// TestReadMeaning: Read returns game, flags, hashes and round trips as Append wrote
-// them.
-func TestReadMeaning(t *testing.T) {
-	want := full()
-	_, got, err := Read(Append(nil, "s", want))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !reflect.DeepEqual(got.Game, want.Game) {
-		t.Errorf("game:\n got %+v\nwant %+v", got.Game, want.Game)
-	}
-	if got.Flags != want.Flags || got.Hashes != want.Hashes {
-		t.Errorf("flags %b, hashes %x; want %b, %x", got.Flags, got.Hashes, want.Flags, want.Hashes)
-	}
-	if info := got.RTTs[wire.QuestionInfo]; info != want.RTTs[wire.QuestionInfo].Truncate(1000) {
-		t.Errorf("round trip of info: %v", info)
-	}
-}
 
 // oldRust is the beginning of a record from a version that did not decode games.
 const oldRust = `{"schema":1,"ip":"192.0.2.1","port":28015,"status":"ok","rtt_ms":20,"took_ms":40,"sent":4,` +
@@ -116,14 +96,6 @@ func TestDifferencesOld(t *testing.T) {
 	if ds, err := Differences(old, full); err != nil || len(ds) > 0 {
 		t.Errorf("of an earlier version: %v, %v", ds, err)
 	}
-}
-
-// TestSourcesAreText: Append escapes the sources of a Game, because a caller may
-// set them.
-func TestSourcesAreText(t *testing.T) {
-	r := full()
-	r.Game.Sources[game.KeyMap] = "\"\x1b[2J\u202e\xff"
-	checkRecord(t, Append(nil, "s", r))
 }
 
 // TestAttributeSources: an attribute has a source unless it came from the keywords.

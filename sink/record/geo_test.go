@@ -1,9 +1,6 @@
 package record
 
 import (
-	"bytes"
-	"reflect"
-	"strings"
 	"testing"
 
 	"github.com/a2sscan/a2sscan/scanner"
@@ -42,31 +39,5 @@ func TestGeo(t *testing.T) {
 				t.Errorf("%s, want %s", got, want)
 			}
 		})
-	}
-}
-
-// TestGeoRead: Read reads geo, and Differences compares it key by key.
-func TestGeoRead(t *testing.T) {
-	line := Append(nil, "", full())
-	_, r, err := Read(line)
-	if err != nil || r.Geo != full().Geo {
-		t.Errorf("%+v, %v", r.Geo, err)
-	}
-	other := bytes.Replace(line, []byte(`"asn":64500`), []byte(`"asn":64501`), 1)
-	ds, err := Differences(line, other)
-	if want := []Difference{{"geo.asn", "64500", "64501"}}; err != nil || !reflect.DeepEqual(ds, want) {
-		t.Errorf("%v, %v", ds, err)
-	}
-
-}
-
-// TestGeoDropped: Append drops a geo that would make the record too long.
-func TestGeoDropped(t *testing.T) {
-	r := answered("203.0.113.7:27015", scanner.StatusOK)
-	r.Geo = scanner.Geo{Country: "DE", Org: strings.Repeat("x", MaxSize)}
-	got := Append(nil, "", r)
-	checkRecord(t, got)
-	if len(got) > 1000 || !bytes.Contains(got, []byte(`"notes":["geo.dropped"]`)) {
-		t.Errorf("%d bytes: %.200s", len(got), got)
 	}
 }

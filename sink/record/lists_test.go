@@ -3,7 +3,6 @@ package record
 import (
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -64,39 +63,6 @@ func TestRules(t *testing.T) {
 		if want := `{"schema":1,` + tt.want + "}\n"; string(record) != want {
 			t.Errorf("%s: %s, want %s", tt.name, record, want)
 		}
-	}
-}
-
-// TestRulesModel compares the table with a map. The numbers of rules range from 0
-// to more than fit into table.small.
-func TestRulesModel(t *testing.T) {
-	var e Encoder
-	for n := 0; n < 1200; n += 1 + n/64 {
-		rnd := rand.New(rand.NewPCG(uint64(n), 0))
-		var in []wire.Rule
-		first := map[string]string{}
-		for range n {
-			name, value := fmt.Sprint("r", rnd.IntN(n*2)), fmt.Sprint(rnd.Int())
-			in = append(in, rulesOf(name, value)...)
-			if _, ok := first[name]; !ok {
-				first[name] = value
-			}
-		}
-		var got struct {
-			Rules map[string]string
-			Raw   [][2]string `json:"rules_raw"`
-		}
-		if err := json.Unmarshal(e.Append(nil, "", withRules(in)), &got); err != nil {
-			t.Fatal(err)
-		}
-		same := len(got.Rules) == len(first)
-		for name, value := range first {
-			same = same && got.Rules[name] == value
-		}
-		if !same {
-			t.Fatalf("%d rules became %v, want %v", n, got.Rules, first)
-		}
-		checkPairs(t, in, got.Raw, len(first) < n)
 	}
 }
 

@@ -79,21 +79,6 @@ func nested(depth int) string {
 	return strings.Repeat(`{"a":`, depth) + "1" + strings.Repeat("}", depth)
 }
 
-// TestMasterDiffers: Differences compares masters' data by value, not byte by byte.
-func TestMasterDiffers(t *testing.T) {
-	one := []byte(`{"schema":1,"master":{"a":1,"b":[2]}}`)
-	for other, want := range map[string]int{
-		`{"schema":1,"master":{"b":[2], "a":1}}`: 0,
-		`{"schema":1,"master":{"a":2,"b":[2]}}`:  1,
-		`{"schema":1,"master":{"a":1}}`:          1,
-		`{"schema":1}`:                           1,
-	} {
-		if ds, err := Differences(one, []byte(other)); err != nil || len(ds) != want {
-			t.Errorf("%s: %v, %v", other, ds, err)
-		}
-	}
-}
-
 // FuzzMaster: a rewritten object is JSON with the same value. A dropped string is
 // not a JSON object, or is one that some parsers reject.
 func FuzzMaster(f *testing.F) {

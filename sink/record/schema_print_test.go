@@ -6,45 +6,6 @@ import (
 	"testing"
 )
 
-// TestJSONSchema: JSONSchema returns a valid JSON Schema, which rejects what is not
-// a record.
-func TestJSONSchema(t *testing.T) {
-	if _, err := validator(); err != nil {
-		t.Fatal(err)
-	}
-	for _, good := range []string{
-		`{"schema":1}`,
-		`{"schema":1,"a key of a later version":[]}`,
-		`{"schema":1,"players":[{"index":0,"name":"","score":-1,"duration":null}]}`,
-	} {
-		if err := validate([]byte(good)); err != nil {
-			t.Errorf("%s: %v", good, err)
-		}
-	}
-	for _, bad := range []string{
-		`{}`,
-		`[]`,
-		`{"schema":2}`,
-		`{"schema":1,"port":65536}`,
-		`{"schema":1,"port":"27015"}`,
-		`{"schema":1,"time":"2026-11-20 03:00:01"}`,
-		`{"schema":1,"status":"fine"}`,
-		`{"schema":1,"errors":{"info":"because"}}`,
-		`{"schema":1,"notes":["Not a word"]}`,
-		`{"schema":1,"info":{"steam_id":1}}`,
-		`{"schema":1,"info":{"server_type":"d"}}`,
-		`{"schema":1,"info":{"sourcetv":{"port":1}}}`,
-		`{"schema":1,"players":[{"index":0}]}`,
-		`{"schema":1,"rules":{"a":1}}`,
-		`{"schema":1,"rules_raw":[["0"]]}`,
-		`{"schema":1,"raw":["="]}`,
-	} {
-		if validate([]byte(bad)) == nil {
-			t.Errorf("%s passes", bad)
-		}
-	}
-}
-
 // TestTableIsWhole: every key of schemaKeys has an explanation there, has a type in JSON
 // Schema, DuckDB and ClickHouse, and occurs in a record of this test.
 func TestTableIsWhole(t *testing.T) {

@@ -15,7 +15,8 @@ func check(line []byte) error {
 	return err
 }
 
-// TestCheck: the error of a strict Reader names the wrong key and describes its fault.
+// TestCheck: the error of a strict Reader names the wrong key and describes its fault, and
+// the JSON Schema finds it too.
 func TestCheck(t *testing.T) {
 	good := string(Append(nil, "s", golden[0].result))
 	tests := []struct{ old, new, want string }{
@@ -65,6 +66,9 @@ func TestCheck(t *testing.T) {
 		err := check([]byte(line))
 		if (err != nil) != (tt.want != "") || err != nil && !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s for %s: %v, want %s", tt.new, tt.old, err, tt.want)
+		}
+		if bySchema := validate([]byte(line)); (bySchema != nil) != (err != nil) && tt.want != "port: occurs twice" {
+			t.Errorf("%s for %s: %v, and by the JSON Schema %v", tt.new, tt.old, err, bySchema)
 		}
 	}
 }
