@@ -194,26 +194,6 @@ func BenchmarkDecode(b *testing.B) { benchmark(b, decodeBodies()) }
 
 func BenchmarkAppend(b *testing.B) { benchmark(b, appendBodies()) }
 
-// BenchmarkCopyAndScan copies the bytes that Decode/server reads and looks for NULs
-// byte by byte. No decoder that copies its input can be cheaper.
-func BenchmarkCopyAndScan(b *testing.B) {
-	info, players, rules := server()
-	all := append(append(info, players...), rules...)
-	buf := make([]byte, len(all))
-	b.SetBytes(int64(len(all)))
-	b.ReportAllocs()
-	for b.Loop() {
-		copy(buf, all)
-		n := 0
-		for _, c := range buf {
-			if c == 0 {
-				n++
-			}
-		}
-		sinkCount += n
-	}
-}
-
 // checkAllocs fails the test if a body allocates.
 func checkAllocs(t *testing.T, bodies []body) {
 	t.Helper()

@@ -251,38 +251,31 @@ func AppendInfo(dst []byte, in *Info) []byte {
 		dst = append(dst, in.Ship.Mode, in.Ship.Witnesses, in.Ship.Duration)
 	}
 	dst = appendText(dst, in.Version)
-	edf := in.EDF // whose bits without a defined meaning stay
-	for _, f := range [...]struct {
-		bit uint8
-		has Fields
-	}{
-		{edfGamePort, HasGamePort}, {edfSteamID, HasSteamID}, {edfSourceTV, HasSourceTV},
-		{edfKeywords, HasKeywords}, {edfGameID, HasGameID},
-	} {
-		edf &^= f.bit
-		if in.Has&f.has != 0 {
-			edf |= f.bit
-		}
-	}
-	if edf == 0 && in.Has&HasEDF == 0 {
-		return dst
-	}
-	dst = append(dst, edf)
-	if edf&edfGamePort != 0 {
+	at := len(dst)
+	dst = append(dst, in.EDF&^(edfGamePort|edfSteamID|edfSourceTV|edfKeywords|edfGameID))
+	if in.Has&HasGamePort != 0 {
+		dst[at] |= edfGamePort
 		dst = binary.LittleEndian.AppendUint16(dst, in.GamePort)
 	}
-	if edf&edfSteamID != 0 {
+	if in.Has&HasSteamID != 0 {
+		dst[at] |= edfSteamID
 		dst = binary.LittleEndian.AppendUint64(dst, in.SteamID)
 	}
-	if edf&edfSourceTV != 0 {
+	if in.Has&HasSourceTV != 0 {
+		dst[at] |= edfSourceTV
 		dst = binary.LittleEndian.AppendUint16(dst, in.SourceTV.Port)
 		dst = appendText(dst, in.SourceTV.Name)
 	}
-	if edf&edfKeywords != 0 {
+	if in.Has&HasKeywords != 0 {
+		dst[at] |= edfKeywords
 		dst = appendText(dst, in.Keywords)
 	}
-	if edf&edfGameID != 0 {
+	if in.Has&HasGameID != 0 {
+		dst[at] |= edfGameID
 		dst = binary.LittleEndian.AppendUint64(dst, in.GameID)
+	}
+	if dst[at] == 0 && in.Has&HasEDF == 0 {
+		return dst[:at]
 	}
 	return dst
 }

@@ -3,7 +3,6 @@ package wire_test
 import (
 	"bytes"
 	"encoding/hex"
-	"slices"
 	"strings"
 	"testing"
 
@@ -204,76 +203,6 @@ func TestWords(t *testing.T) {
 		}
 		if got, want := wire.Environment(byte(c)), systems[byte(c)]; got != want {
 			t.Errorf("environment %#x is %q, want %q", c, got, want)
-		}
-	}
-}
-
-// TestInfoValues checks field values that other decoders reject or alter.
-func TestInfoValues(t *testing.T) {
-	decode := func(old, with string) wire.Info {
-		var in wire.Info
-		if err := in.Decode([]byte(strings.Replace(sourceInfo, old, with, 1))); err != nil {
-			t.Error(err)
-		}
-		return in
-	}
-	for _, test := range []struct {
-		name, got, want string
-	}{
-		{"EC-38 control characters",
-			string(decode("name", "\x01\x01\x01  skial").Name), "\x01\x01\x01  skial"},
-		{"EC-39 spaces first", string(decode("name", "  name").Name), "  name"},
-		{"EC-40 cut inside a character",
-			string(decode("name", "\xD0\xBF\xD1").Name), "\xD0\xBF\xD1"},
-		{"EC-45 no map", string(decode("map", "").Map), ""},
-		{"EC-48 version",
-			string(decode("1.0", "1.1.2.7\r/Stdio").Version), "1.1.2.7\r/Stdio"},
-		{"EC-32 server type", string(rune(decode("dl", "\x00\x00").ServerType)), "\x00"},
-		{"EC-32 environment", string(rune(decode("dl", "\x00\x00").Environment)), "\x00"},
-		{"EC-69 capital letters", string(rune(decode("dl", "DL").ServerType)), "D"},
-		{"EC-33 relay", string(rune(decode("dl", "pl").ServerType)), "p"},
-	} {
-		if test.got != test.want {
-			t.Errorf("%s: %q, want %q", test.name, test.got, test.want)
-		}
-	}
-	in := decode("\x01\x02\x03", "\x56\x3F\xC8")
-	if in.Players != 86 || in.MaxPlayers != 63 || in.Bots != 200 {
-		t.Errorf("EC-36, EC-37: %d of %d players, %d bots", in.Players, in.MaxPlayers, in.Bots)
-	}
-}
-
-func TestAppID(t *testing.T) {
-	for _, test := range []struct {
-		name, msg string
-		want      uint32
-		ok        bool
-	}{
-		{"short", sourceHead + "\xF0\x00" + sourceRest, 240, true},
-		{"EC-25 only in the game ID",
-			sourceInfo + "\x01\x5A\xC8\x05\x00\x00\x00\x00\x00", 378970, true},
-		{"EC-26 a mod", sourceInfo + "\x01\xDC\x00\x00\x01\x78\x56\x34\x12", 220, true},
-		{"EC-26 the low 24 bits are zero",
-			sourceHead + "\xF0\x00" + sourceRest + "\x01\x00\x00\x00\x01\x01\x00\x00\x00", 240, true},
-		{"GoldSource", goldInfo + "\x00\x01\x03", 0, false},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			var in wire.Info
-			if err := in.Decode([]byte(test.msg)); err != nil {
-				t.Fatal(err)
-			}
-			if got, ok := in.AppID(); got != test.want || ok != test.ok {
-				t.Errorf("%d, %v, want %d, %v", got, ok, test.want, test.ok)
-			}
-		})
-	}
-}
-
-func TestIsShip(t *testing.T) {
-	ships := []uint32{2400, 2401, 2402, 2403, 2405, 2406, 2412, 2430}
-	for id := range uint32(3000) {
-		if want := slices.Contains(ships, id); wire.IsShip(id) != want {
-			t.Errorf("EC-75: IsShip(%d) is %v", id, !want)
 		}
 	}
 }

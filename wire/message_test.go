@@ -67,11 +67,3 @@ func TestNoteWords(t *testing.T) {
 		}
 	}
 }
-
-func TestQuestionWords(t *testing.T) {
-	for q, want := range []string{"info", "players", "rules", "ping", "challenge", "unknown"} {
-		if got := wire.Question(q).String(); got != want {
-			t.Errorf("%d: %q, want %q", q, got, want)
-		}
-	}
-}

@@ -186,25 +186,14 @@ func (ps *Players) read(p *Player) bool {
 	if infinity&duration == infinity {
 		ps.notes |= NotePlayersNonFinite
 	}
-	if len(ps.extra) > 0 {
-		ps.readExtra(p)
-	} else {
-		p.Ship, p.Deaths, p.Money = false, 0, 0
+	p.Ship, p.Deaths, p.Money = false, 0, 0
+	if i := shipExtra * ps.count; len(ps.extra) >= i+shipExtra {
+		p.Ship = true
+		p.Deaths = int32(binary.LittleEndian.Uint32(ps.extra[i:]))
+		p.Money = int32(binary.LittleEndian.Uint32(ps.extra[i+4:]))
 	}
 	ps.count++
 	return true
-}
-
-// readExtra reads deaths and money of the current player into p.
-func (ps *Players) readExtra(p *Player) {
-	i := shipExtra * ps.count
-	p.Ship = len(ps.extra) >= i+shipExtra
-	if !p.Ship {
-		p.Deaths, p.Money = 0, 0
-		return
-	}
-	p.Deaths = int32(binary.LittleEndian.Uint32(ps.extra[i:]))
-	p.Money = int32(binary.LittleEndian.Uint32(ps.extra[i+4:]))
 }
 
 // finish sets the error or the notes that follow from where the list ended.

@@ -2,7 +2,6 @@ package wire_test
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -115,37 +114,6 @@ func TestPlayersOutcome(t *testing.T) {
 	}
 }
 
-func TestPlayerValues(t *testing.T) {
-	const hostile = "\x00\x00\xFF\xFF\xFF\xFF"
-	for _, test := range []struct {
-		name, record string
-		want         wire.Player
-		notes        wire.Notes
-	}{
-		{"EC-76 a bot", "\x07a\x00\x00\x00\x00\x00\x00\x00\x80\xBF",
-			wire.Player{Index: 7, Name: []byte("a"), Duration: -1}, 0},
-		{"EC-87 a negative score", "\xFFa\x00\x01\xFB\xFF\xFF\x00\x00\x80\x3F",
-			wire.Player{Index: 255, Name: []byte("a"), Score: -1279, Duration: 1}, 0},
-		{"EC-88 long ago",
-			"\x00\x00\x00\x00\x00\x00\xEC\x46\x03\x4A", wire.Player{Duration: 2150843}, 0},
-		{"EC-89 infinite", hostile + "\x00\x00\x80\x7F",
-			wire.Player{Score: -1, Duration: float32(math.Inf(1))}, wire.NotePlayersNonFinite},
-		{"EC-89 NaN", hostile + "\x01\x00\xC0\xFF",
-			wire.Player{Score: -1, Duration: math.Float32frombits(0xFFC00001)},
-			wire.NotePlayersNonFinite},
-		{"EC-90 no UTF-8", "\x00\xCF\xF0\xE8\x00\x00\x00\x00\x00\x00\x00\x00\x00",
-			wire.Player{Name: []byte("\xCF\xF0\xE8")}, 0},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			got := readPlayers([]byte(players(1, test.record)), wire.ShipNo)
-			if got.err != nil || got.notes != test.notes {
-				t.Errorf("%v, %q, want %q", got.err, noteWords(got.notes), noteWords(test.notes))
-			}
-			diffPlayers(t, got.all, []wire.Player{test.want})
-		})
-	}
-}
-
 // TestPlayersCursor checks what the cursor returns before the first Next, between
 // calls and after the last.
 func TestPlayersCursor(t *testing.T) {
@@ -173,31 +141,6 @@ func TestPlayersCursor(t *testing.T) {
 	}
 	if ps.Count() != 0 || ps.Notes() != 0 || ps.Announced() != 0 {
 		t.Errorf("%d of %d, %q are left over", ps.Count(), ps.Announced(), noteWords(ps.Notes()))
-	}
-}
-
-// TestPlayerAliases checks the rule for buffers: a name is a slice of the message,
-// and appending to it does not overwrite the bytes that follow it there.
-func TestPlayerAliases(t *testing.T) {
-	msg := []byte(players(1, record(0, "name")))
-	got := readPlayers(msg, wire.ShipNo)
-	if len(got.all) != 1 {
-		t.Fatal(got.err)
-	}
-	name := got.all[0].Name
-	if &name[0] != &msg[7] || cap(name) != len("name") {
-		t.Errorf("the name is a copy, or has %d bytes of room", cap(name)-len(name))
-	}
-}
-
-func TestAppendPlayers(t *testing.T) {
-	two := []wire.Player{
-		{Index: 1, Name: []byte("a\x00b"), Score: -1, Duration: 2},
-		{Index: 2, Ship: true, Deaths: 3, Money: 2500, Score: 1, Duration: 2},
-	}
-	want := "x" + players(44, "\x01a\x00\xFF\xFF\xFF\xFF\x00\x00\x00\x40"+record(2, "")+extras(1))
-	if got := string(wire.AppendPlayers([]byte("x"), 300, two)); got != want {
-		t.Errorf("%q, want %q", got, want)
 	}
 }
 

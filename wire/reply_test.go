@@ -79,22 +79,3 @@ func TestDecodeText(t *testing.T) {
 		})
 	}
 }
-
-func TestAppendReplies(t *testing.T) {
-	for _, test := range []struct {
-		name, want string
-		got        []byte
-	}{
-		{"challenge",
-			"x" + single + "A\x4B\xA1\xD5\x22", wire.AppendChallenge([]byte("x"), 584425803)},
-		{"ping", "x" + single + "j00\x00", wire.AppendText([]byte("x"), wire.KindPing, []byte("00"))},
-		{"ping with a NUL", single + "j0\x00", wire.AppendText(nil, wire.KindPing, []byte("0\x000"))},
-		{"limited",
-			"x" + single + "Xslow\x00", wire.AppendText([]byte("x"), wire.KindLimited, []byte("slow"))},
-		{"banned", single + "l\x00", wire.AppendText(nil, wire.KindBanned, nil)},
-	} {
-		if string(test.got) != test.want {
-			t.Errorf("%s: %q, want %q", test.name, test.got, test.want)
-		}
-	}
-}

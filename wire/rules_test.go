@@ -55,50 +55,6 @@ func TestRulesOutcome(t *testing.T) {
 	}
 }
 
-// TestRulesOrder checks that rules keep their order and their bytes (EC-97,
-// EC-101).
-func TestRulesOrder(t *testing.T) {
-	want := []wire.Rule{
-		{Name: []byte("b"), Value: []byte("1")},
-		{Name: []byte("a"), Value: nil},
-		{Name: []byte("b"), Value: []byte("\x01\x02\xFF\x1C")},
-	}
-	b := wire.AppendRules([]byte("x"), len(want), want)
-	if got := string(b); got != "x"+rules(3, "b\x001\x00a\x00\x00b\x00\x01\x02\xFF\x1C\x00") {
-		t.Errorf("encoded %q", got)
-	}
-	diffRules(t, readRules(b[1:]).all, want)
-}
-
-func TestRulesCursor(t *testing.T) {
-	var rs wire.Rules
-	if rs.Next() || rs.Err() != nil {
-		t.Errorf("the zero cursor has a rule or the error %v", rs.Err())
-	}
-	msg := []byte(rules(3, "name\x00value\x00"))
-	if err := rs.Reset(msg); err != nil {
-		t.Fatal(err)
-	}
-	if rs.Count() != 0 || !rs.Next() || rs.Count() != 1 || rs.Announced() != 3 {
-		t.Fatalf("%d of %d rules, %v", rs.Count(), rs.Announced(), rs.Err())
-	}
-	name, value := rs.Rule().Name, rs.Rule().Value
-	if &name[0] != &msg[7] || &value[0] != &msg[12] || cap(name) != 4 || cap(value) != 5 {
-		t.Error("name or value are copies, or have room for more")
-	}
-	for range 2 {
-		if rs.Next() || rs.Err() != nil || rs.Notes() != wire.NoteRulesCount {
-			t.Errorf("after the end: %v, %q", rs.Err(), noteWords(rs.Notes()))
-		}
-	}
-	if err := rs.Reset([]byte(single + "E")); err != wire.ErrEmpty || rs.Next() || rs.Err() != err {
-		t.Errorf("error %v, then %v", err, rs.Err())
-	}
-	if rs.Count() != 0 || rs.Notes() != 0 || rs.Announced() != 0 {
-		t.Errorf("%d of %d, %q are left over", rs.Count(), rs.Announced(), noteWords(rs.Notes()))
-	}
-}
-
 // TestRulesCut cuts a list at every byte: it is complete only if the cut falls
 // between two rules.
 func TestRulesCut(t *testing.T) {

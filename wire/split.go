@@ -96,7 +96,14 @@ func ShowLayout(datagram []byte) (l Layout, compressed bool) {
 	packed := LayoutUnknown
 	var loose [LayoutSourceNoSize + 1]bool
 	for l := LayoutGoldSource; l <= LayoutSourceNoSize; l++ {
-		if !isFirst(datagram, l) {
+		if len(datagram) < l.HeaderLen() {
+			continue
+		}
+		total, number := datagram[splitNibblesAt]&15, datagram[splitNibblesAt]>>4
+		if l != LayoutGoldSource {
+			total, number = datagram[splitTotalAt], datagram[splitNumberAt]
+		}
+		if total == 0 || number > 0 {
 			continue
 		}
 		payload := datagram[l.HeaderLen():]
@@ -105,11 +112,12 @@ func ShowLayout(datagram []byte) (l Layout, compressed bool) {
 			return l, false
 		}
 		loose[l] = single || typed
-		if packed == LayoutUnknown && l != LayoutGoldSource && id&CompressedID != 0 && startsPacked(payload) {
+		if packed == LayoutUnknown && l != LayoutGoldSource && id&CompressedID != 0 &&
+			len(payload) >= packedHeader && bytes.HasPrefix(payload[packedHeader:], []byte(bzip2Magic)) {
 			packed = l
 		}
 	}
-	number, total := datagram[splitNibblesAt]>>4, datagram[splitNibblesAt]&15 // if it is GoldSource
+	total, number := datagram[splitNibblesAt]&15, datagram[splitNibblesAt]>>4 // if it is GoldSource
 	switch {
 	case packed != LayoutUnknown:
 		return packed, true
@@ -132,19 +140,6 @@ func ShowLayout(datagram []byte) (l Layout, compressed bool) {
 	return LayoutUnknown, false
 }
 
-// isFirst reports whether the datagram, read in the layout l, is fragment 0 of a
-// reply with a total of at least 1.
-func isFirst(datagram []byte, l Layout) bool {
-	if len(datagram) < l.HeaderLen() {
-		return false
-	}
-	if l == LayoutGoldSource {
-		b := datagram[splitNibblesAt]
-		return b>>4 == 0 && b&15 > 0
-	}
-	return datagram[splitTotalAt] > 0 && datagram[splitNumberAt] == 0
-}
-
 // startsReply reports whether b begins with the type byte of a reply that
 // servers split.
 func startsReply(b []byte) bool {
@@ -156,11 +151,6 @@ func startsReply(b []byte) bool {
 		return true
 	}
 	return false
-}
-
-// startsPacked reports whether b begins with size, CRC-32 and bzip2 data.
-func startsPacked(b []byte) bool {
-	return len(b) >= packedHeader && bytes.HasPrefix(b[packedHeader:], []byte(bzip2Magic))
 }
 
 // Fragment is one datagram of a split reply. Its layout is that of the whole reply;

@@ -2,7 +2,6 @@ package wire_test
 
 import (
 	"bytes"
-	"encoding/hex"
 	"reflect"
 	"testing"
 
@@ -173,50 +172,6 @@ func sameFragment(a, b wire.Fragment) bool {
 	}
 	a.Payload, b.Payload = nil, nil
 	return reflect.DeepEqual(a, b)
-}
-
-func TestSplitID(t *testing.T) {
-	for _, test := range []struct {
-		name, datagram string
-		want           uint32
-		err            error
-	}{
-		{"document 000", "feffffff560a000012", 0xA56, nil},
-		{"EC-117", "feffffffff840000020163", 0x84FF, nil},
-		{"EC-116 eight bytes", "feffffff560a0000", 0, wire.ErrMalformed},
-		{"no fragment", "ffffffff560a000012", 0, wire.ErrMalformed},
-		{"nothing", "", 0, wire.ErrMalformed},
-	} {
-		b, err := hex.DecodeString(test.datagram)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, err := wire.SplitID(b); got != test.want || err != test.err {
-			t.Errorf("%s: %#x, %v, want %#x, %v", test.name, got, err, test.want, test.err)
-		}
-	}
-}
-
-func TestLayout(t *testing.T) {
-	for _, test := range []struct {
-		layout wire.Layout
-		n      int
-		word   string
-	}{
-		{wire.LayoutUnknown, 0, "unknown"},
-		{wire.LayoutGoldSource, 9, "goldsource"},
-		{wire.LayoutSource, 12, "source"},
-		{wire.LayoutSourceNoSize, 10, "source without size"},
-		{200, 0, "unknown"},
-	} {
-		if test.layout.HeaderLen() != test.n || test.layout.String() != test.word {
-			t.Errorf("%d: %d bytes, %q", test.layout, test.layout.HeaderLen(), test.layout)
-		}
-		f := wire.Fragment{Layout: test.layout, Total: 1}
-		if got := wire.AppendFragment(nil, &f); len(got) != test.n {
-			t.Errorf("%v: a header of %d bytes, want %d", test.layout, len(got), test.n)
-		}
-	}
 }
 
 // TestShowEveryNumber checks that fragment 0 of a message shows its layout whatever

@@ -5,7 +5,6 @@ import (
 	"log"
 	"net/netip"
 	"os"
-	"strings"
 
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink/record"

@@ -109,31 +109,6 @@ func infoKeys(t *testing.T, r *scanner.Result) (keys []string) {
 	return keys
 }
 
-func TestLetters(t *testing.T) {
-	types := map[byte]string{'d': "dedicated", 'D': "dedicated", 1: "dedicated", 'l': "listen", 'L': "listen", 'i': "listen",
-		'p': "proxy", 'P': "proxy"}
-	systems := map[byte]string{'l': "linux", 'L': "linux", 'w': "windows", 'W': "windows",
-		'm': "mac", 'M': "mac", 'o': "mac", 'O': "mac"}
-	for c := range 256 {
-		other := `0x` + string(hexDigits[c>>4]) + string(hexDigits[c&15])
-		r := blank()
-		r.HasInfo, r.Info = true, wire.Info{Has: wire.HasServerType | wire.HasEnvironment,
-			ServerType: byte(c), Environment: byte(c)}
-		want := `{"schema":1,"info":{"server_type":"` + or(types[byte(c)], other) +
-			`","environment":"` + or(systems[byte(c)], other) + "\"}}\n"
-		if got := string(Append(nil, "", r)); got != want {
-			t.Errorf("%#x: %s, want %s", c, got, want)
-		}
-	}
-}
-
-func or(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
-}
-
 // TestAddresses: an IPv4-mapped address becomes IPv4, and Append removes a zone,
 // which could be any text.
 func TestAddresses(t *testing.T) {
