@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"math"
 	"slices"
-	"strings"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/reasm"
@@ -40,11 +38,7 @@ func (s *Session) explain() {
 			e.what += ", again"
 		}
 		if e.addr != s.Target {
-			from := e.addr.String()
-			if len(s.strangers) == 3 && !slices.Contains(s.strangers, from) {
-				from = "…"
-			}
-			if !slices.Contains(s.strangers, from) {
+			if from := e.addr.String(); len(s.strangers) < 3 && !slices.Contains(s.strangers, from) {
 				s.strangers = append(s.strangers, from)
 			}
 			e.what += fmt.Sprintf("; it comes from %v, which was not queried", e.addr)
@@ -99,8 +93,11 @@ func (s *Session) describe(e *event) string {
 		}
 		return word + ": " + console.Quoted(string(text), 60)
 	}
-	if k != wire.KindChallenge {
-		return strings.Replace(word, unknownKind, unknownKind+": kind "+letter(byte(k)), 1)
+	switch {
+	case word == unknownKind:
+		return word + ": kind " + letter(byte(k))
+	case k != wire.KindChallenge:
+		return word
 	}
 	if _, err := wire.DecodeChallenge(b); err != nil {
 		return "a malformed challenge"
@@ -229,12 +226,12 @@ func (g *splitReply) form() string {
 // has no ID.
 func (g *splitReply) fault() string {
 	arrived := map[int]bool{}
-	least, most := math.MaxInt, 0 // the totals that fragments claim
+	most := 0 // the largest total that a fragment claims
 	for _, b := range g.fragments {
 		var f wire.Fragment
 		if f.Decode(b, g.layout, g.compressed) == nil {
 			arrived[int(f.Number)] = true
-			least, most = min(least, int(f.Total)), max(most, int(f.Total))
+			most = max(most, int(f.Total))
 		}
 	}
 	var have, lost []int
@@ -245,18 +242,12 @@ func (g *splitReply) fault() string {
 			lost = append(lost, n)
 		}
 	}
-	what := fmt.Sprintf("reply 0x%08x: %s arrived", g.id, console.Plural(len(g.fragments), "fragment"))
 	switch {
-	case g.short:
+	case g.short, most > 0 && len(lost) == 0:
 		return ""
-	case g.layout == wire.LayoutUnknown:
-		return what + ", but none can be the first"
 	case most == 0:
-		return what + ", but their numbers are not valid"
-	case least != most:
-		return fmt.Sprintf("%s, but they disagree on how many there are: %d to %d", what, least, most)
-	case len(lost) == 0:
-		return ""
+		return fmt.Sprintf("reply 0x%08x: %s arrived, but none tells how many there are",
+			g.id, console.Plural(len(g.fragments), "fragment"))
 	}
 	return fmt.Sprintf("reply 0x%08x (layout %s): %d of %d fragments arrived: %s; missing: %s",
 		g.id, g.form(), len(have), most, console.NumberList(have), console.NumberList(lost))

@@ -38,7 +38,7 @@ type Session struct {
 	unpack     reasm.Unpacker
 	repeats    int                     // requests that were sent again with the same bytes
 	asksAnew   [wire.NumQuestions]bool // a request for the question had no challenge
-	strangers  []string                // addresses that sent something although they were not queried, at most three and "…"
+	strangers  []string                // addresses that sent something although they were not queried, at most three
 	junk       string                  // describes the target's first datagram that is not A2S; "": none
 	speaks     bool                    // the target sent A2S
 	challenged bool                    // the target sent challenges

@@ -115,21 +115,19 @@ func (s *Session) open() (borrowed []string, others map[wire.Error][]string) {
 // unanswered lists the questions without a complete answer.
 func (s *Session) unanswered() string {
 	borrowed, others := s.open()
-	mute := others[wire.ErrTimeout]
+	var parts, cut []string
+	if mute := others[wire.ErrTimeout]; len(mute) > 0 {
+		parts = append(parts, "silent on "+strings.Join(mute, " and "))
+	}
+	if len(borrowed) > 0 {
+		parts = append(parts, "it did not answer "+strings.Join(borrowed, " and ")+" with the challenge of another question")
+	}
 	delete(others, wire.ErrTimeout)
-	var parts []string
-	for _, p := range []struct {
-		before    string
-		questions []string
-		after     string
-	}{
-		{"silent on ", mute, ""},
-		{"it did not answer ", borrowed, " with the challenge of another question"},
-		{"its answer to ", slices.Sorted(slices.Values(slices.Concat(slices.Collect(maps.Values(others))...))), " is not complete"},
-	} {
-		if len(p.questions) > 0 {
-			parts = append(parts, p.before+strings.Join(p.questions, " and ")+p.after)
-		}
+	for _, code := range slices.Sorted(maps.Keys(others)) {
+		cut = append(cut, others[code]...)
+	}
+	if len(cut) > 0 {
+		parts = append(parts, "its answer to "+strings.Join(cut, " and ")+" is not complete")
 	}
 	return strings.Join(parts, ", and ")
 }
