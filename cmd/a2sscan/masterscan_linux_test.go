@@ -44,8 +44,8 @@ func serveMaster(t *testing.T, c fleet.MasterConfig) *fleet.Master {
 }
 
 // TestMasterToScan goes from a master to a census in one line of shell, and compares
-// the census with the fleet. The list is passed as text, as pages, as JSON, through a
-// file, and within one command.
+// the census with the fleet. The list is passed as text, as JSON, through a file, and
+// within one command.
 func TestMasterToScan(t *testing.T) {
 	t.Parallel()
 	network := netip.MustParsePrefix(*masterNetwork)
@@ -70,7 +70,6 @@ func TestMasterToScan(t *testing.T) {
 		keepsMaster  bool
 	}{
 		{"text", udp + "| " + scan, false},
-		{"pages", udp + "--raw | " + scan, false},
 		{"web", web + "--json | " + scan + "--keep-master", true},
 		{"file", web + `--json -o "$OUT.list"; ` + scan + `--keep-master "$OUT.list"`, true},
 		{"one command", scan + `--master "$MASTER"`, false},

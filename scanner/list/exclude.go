@@ -27,10 +27,9 @@ type Exclusions struct {
 	sources []*source  // special-purpose networks, networks, files, IPv6, then those that Add added
 }
 
-// Exclusion is a source of exclusions and counts the targets that it excluded: a
-// file, a network that is not from a file, or IPv6, to which nothing is sent. A target
-// counts for the smallest network that contains it and, if several sources have that
-// network, for the first of them.
+// Exclusion is a source of exclusions: a file, a network that is not from a file, or
+// IPv6. A target counts for the smallest network that contains it and, if several
+// sources have that network, for the first of them.
 type Exclusion struct {
 	Network     string `json:"network,omitempty"`     // a.b.c.d/n, or a range a.b.c.d-e.f.g.h; empty for a file
 	Reason      string `json:"reason,omitempty"`      // from the registry; empty for a file
@@ -83,12 +82,10 @@ func NewExclusions(allowReserved bool, networks, files []string, note func(strin
 	return x, err
 }
 
-// Reload reads the files again. If a file can't be read or has an invalid line,
-// Reload returns an error and the rules stay as they are. Rules from a pipe stay,
-// because it can't be read again. Reload returns how many rules are in force.
-//
-// If several rules name the same network, the first one applies, except that a user's
-// rule takes precedence over a special-purpose network that allowReserved would allow.
+// Reload reads the files again, and returns how many rules are in force. If it returns an
+// error, the rules stay as they are. Rules from a pipe stay, because it can't be read
+// again. If several rules name the same network, the first one applies, except that a
+// user's rule precedes a special-purpose network that allowReserved would allow.
 func (x *Exclusions) Reload() (rules int, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -203,8 +200,7 @@ func (x *Exclusions) Counts() []Exclusion {
 
 // specialPurpose holds the entries of IANA's registry of IPv4 special-purpose
 // addresses, as of 2025, and multicast. Some of these networks can be reached from
-// anywhere, but the hosts that answer there are infrastructure and not game
-// servers. An address belongs to the smallest network that contains it.
+// anywhere, but the hosts there are infrastructure and not game servers.
 var specialPurpose = [][3]string{ // network, name, and the document that reserves it
 	{"0.0.0.0/8", "this network", "RFC 791"},
 	{"0.0.0.0/32", "this host on this network", "RFC 1122"},

@@ -19,8 +19,7 @@ type Format struct {
 	Sniff func(head []byte) bool
 
 	// Read calls yield for every entry of the list, in order, until yield returns
-	// false. It returns an error if reading fails. It must not use r after it
-	// returns.
+	// false. It returns an error if reading fails.
 	Read func(r io.Reader, yield func(Entry) bool) error
 
 	note string // what a user should know about a list in this format

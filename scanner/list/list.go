@@ -30,8 +30,7 @@ type Config struct {
 	Invalid func(Invalid)
 
 	// Passed, if it is not nil, is called by From with the address of each target
-	// that comes before the first place and would have been yielded otherwise. From
-	// then has to visit all targets before that place.
+	// that comes before the first place and would have been yielded otherwise.
 	Passed func(netip.Addr)
 
 	InOrder bool   // yield the targets in the order of the input while it is read, not in random order
@@ -42,17 +41,13 @@ type Config struct {
 	// an error; if From finds it, Err does.
 	Strict bool
 
-	// Resolve looks up a host name. If it is nil, host names are invalid. It may be
-	// called from several goroutines at the same time.
-	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)
+	// Resolve looks up a host name, also from several goroutines at the same time. If it
+	// is nil, host names are invalid.
+	Resolve  func(ctx context.Context, host string) ([]netip.Addr, error)
+	OnlyArgs bool // host names in lists are invalid, and only those in Args are looked up
 
-	// OnlyArgs restricts Resolve to host names in Args; host names in lists are
-	// invalid.
-	OnlyArgs bool
-
-	// Note is called with what a user should know about a list: a named pipe has had
-	// no writer for a second, ports in it are not asked, rows are skipped. It may be
-	// nil.
+	// Note is called with what a user should know about a list: a named pipe has had no
+	// writer for a second, or rows are skipped. It may be nil.
 	Note func(note string)
 
 	Formats    []Format // more formats of lists, tried before this package's own
@@ -81,8 +76,8 @@ type List struct {
 	counts  counters
 }
 
-// Open checks the arguments, and that files exist and can be read. It keeps no file
-// open. Its errors are of type *ArgError.
+// Open checks the arguments, and that files can be read. It keeps no file open. Its
+// errors are of type *ArgError.
 func Open(cfg Config) (*List, error) {
 	args := cfg.Args
 	if len(args) == 0 && len(cfg.Sources) == 0 {

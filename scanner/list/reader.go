@@ -277,12 +277,9 @@ func (r *reader) invalid(v Invalid, err error) bool {
 	return true
 }
 
-// publishLines is the number of lines after which other goroutines learn the counts.
-const publishLines = 512
-
 // tick publishes the counts from time to time, and reports whether to continue.
 func (r *reader) tick() bool {
-	if r.line%publishLines == 0 {
+	if r.line%512 == 0 {
 		r.publish()
 		return r.ctx.Err() == nil
 	}

@@ -2,6 +2,7 @@ package list
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,16 +40,14 @@ func (l *List) lookUp(ctx context.Context, host string) (found []uint32, err err
 			found = append(found, ipOf(a))
 		}
 	}
-	switch {
-	case ctx.Err() != nil:
+	if ctx.Err() != nil {
 		return nil, ctx.Err()
-	case len(found) == 0 && err == nil:
-		err = errNoIPv4
-	case len(found) > 0:
-		err = nil
 	}
 	l.counts.resolved.Add(1)
-	return found, err
+	if len(found) > 0 {
+		return found, nil
+	}
+	return nil, cmp.Or(err, errNoIPv4)
 }
 
 func (r *reader) enqueue(p pending) bool {

@@ -18,9 +18,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// openPipe opens a file that may be a named pipe. Opening a named pipe blocks until
-// it has a writer: after a second, openPipe calls note, unless it is nil; when ctx
-// ends, it returns ctx's error.
+// openPipe opens a file that may be a named pipe, which blocks until it has a writer:
+// after a second, openPipe calls note, unless it is nil. It ends with ctx.
 func openPipe(ctx context.Context, path string, note func(string)) (*os.File, error) {
 	var f *os.File
 	var err error
@@ -103,9 +102,8 @@ const maxWindow = 128 << 20
 var notRead = map[string]string{"BZh": "bzip2", "\xfd7zXZ": "xz", "PK\x03\x04": "zip", "\x04\x22\x4d\x18": "lz4"}
 
 // decompress returns a reader of the decompressed data in b and the name of the
-// compression, or b and "" if the data is not compressed. It returns an error for a
-// compression that is not supported. A compressed list that was cut off ends with
-// errTruncated.
+// compression, or b and "" if the data is not compressed. A compressed list that was cut
+// off ends with errTruncated.
 func decompress(b *bufio.Reader) (plain io.Reader, compression string, err error) {
 	head, _ := b.Peek(6) // a line with a target is longer
 	begins := func(magic string) bool { return bytes.HasPrefix(head, []byte(magic)) }
@@ -169,10 +167,9 @@ type line struct {
 	fault  fault  // faultLong; or faultTruncated: the list is compressed and was cut off inside this line
 }
 
-// eachLine yields the lines of r; it keeps at most most bytes of a line. If reading
-// fails, eachLine sets err and does not yield the line that it was reading. A
-// compressed list that was cut off ends with a line that has faultTruncated and may be
-// empty.
+// eachLine yields the lines of r, of each at most the first most bytes. If reading fails,
+// it sets err and does not yield the line that it was reading. A compressed list that was
+// cut off ends with a line that has faultTruncated and may be empty.
 func eachLine(r io.Reader, most int, err *error) iter.Seq[line] {
 	return func(yield func(line) bool) {
 		b := bufio.NewReaderSize(r, maxLine)
