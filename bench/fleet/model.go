@@ -88,34 +88,24 @@ func (c *Config) seedOf(addr uint64) uint64 {
 // Nature describes the server at an address and port of a fleet. It depends only on
 // these and on the Config.
 type Nature struct {
-	Addr       netip.AddrPort
-	Kind       Kind
-	Challenged scanner.Questions // the questions for which it demands a challenge
-	Delay      time.Duration     // how long this server takes to answer
-	Players    int               // length of its list of players
-	Rules      int               // length of its list of rules
-	Game       string            // ID of the game, for servers of kind Games and of fakers
-	Farm       uint64            // seed of the faker that it belongs to; 0: none
+	Kind Kind
+	Game string // ID of the game, for servers of kind Games and of fakers
+	Farm uint64 // seed of the faker that it belongs to; 0: none
 }
 
 // Nature returns the nature of the server at addr. It returns false if there is no
 // server, if addr is outside the fleet, or if the Config is invalid.
-func (c Config) Nature(addr netip.AddrPort) (Nature, bool) {
+func (c Config) Nature(addr netip.AddrPort) (out Nature, ok bool) {
 	m, err := newModel(c)
 	if err != nil {
-		return Nature{}, false
+		return out, false
 	}
 	n, ok := m.nature(udp.Pack(addr))
-	if !ok {
-		return Nature{}, false
-	}
-	out := Nature{addr, n.kind, n.challenged, n.delay, n.players, n.rules, "", n.farm}
 	if n.title != nil {
-		var s games.Server
-		s.Fill(n.plan())
-		out.Game, out.Players, out.Rules = n.title.ID, len(s.Players), len(s.Rules)
+		out.Game = n.title.ID
 	}
-	return out, true
+	out.Kind, out.Farm = n.kind, n.farm
+	return out, ok
 }
 
 // quirk is a set of oddities that honest servers may have.

@@ -181,12 +181,12 @@ func oneServer(t *testing.T, k fleet.Kind) fleet.Config {
 		n, _ := c.Nature(at)
 		r := c.Truth(at, scanner.AskAll)
 		odd := r != nil && (r.Notes&^wire.NotePlayersCount != 0 || r.RulesAnnounced >= 0)
-		fits := !odd && (n.Rules > 2 || k.Hostile())
+		fits := !odd && (r != nil && len(r.Rules) > 2 || k.Hostile() || k == fleet.Silent || k == fleet.InfoOnly)
 		if k == fleet.Games {
-			fits = n.Game == "squad" && r.Game != nil && n.Players > 0
+			fits = n.Game == "squad" && r.Game != nil && len(r.Players) > 0
 		}
 		if fits && k == fleet.Source {
-			fits = n.Players == 3 && r.PlayersAnnounced < 0 && plain(r)
+			fits = len(r.Players) == 3 && r.PlayersAnnounced < 0 && plain(r)
 		}
 		if fits {
 			return c
