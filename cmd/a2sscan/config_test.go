@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagfile"
@@ -92,25 +91,6 @@ func TestConfigUnread(t *testing.T) {
 			t.Errorf("%s: exit code %d, %q, %s", name, code, out, err)
 		}
 	}
-}
-
-// eachFlag calls do for every flag that may be set in a file.
-func eachFlag(do func(cmd *cobra.Command, flag *pflag.Flag)) {
-	var walk func(cmd *cobra.Command)
-	walk = func(cmd *cobra.Command) {
-		for _, c := range cmd.Commands() {
-			walk(c)
-		}
-		if cmd.Flags().Lookup(configFlag) == nil {
-			return
-		}
-		cmd.Flags().VisitAll(func(flag *pflag.Flag) {
-			if onlyTyped[flag.Name] == "" {
-				do(cmd, flag)
-			}
-		})
-	}
-	walk(newTree())
 }
 
 func newTree() *cobra.Command {

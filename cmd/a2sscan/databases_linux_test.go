@@ -195,3 +195,13 @@ func readFile(t *testing.T, dir, name string) string {
 	}
 	return string(b)
 }
+
+func printed(t *testing.T, cmd *exec.Cmd) []byte {
+	t.Helper()
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}

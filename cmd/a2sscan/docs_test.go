@@ -11,9 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
-
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
@@ -55,28 +52,6 @@ func TestDocsShipped(t *testing.T) {
 	}
 }
 
-// TestSameFlags: --rate, --timeout, --retries and --source have the same help, default,
-// type and shorthand in every command. The flags about masters have other names.
-func TestSameFlags(t *testing.T) {
-	want := map[string]int{"rate": 2, "timeout": 4, "retries": 4, "source": 3}
-	for name, commands := range want {
-		meanings, found := map[string][]string{}, 0
-		for _, cmd := range newTree().Commands() {
-			if cmd.Name() == "watch" && name == "rate" {
-				continue // a watch always needs a rate
-			}
-			if f := cmd.Flags().Lookup(name); f != nil {
-				found++
-				meaning := strings.Join([]string{f.Usage, f.DefValue, f.Value.Type(), f.Shorthand}, "; ")
-				meanings[meaning] = append(meanings[meaning], cmd.Name())
-			}
-		}
-		if len(meanings) != 1 || found != commands {
-			t.Errorf("--%s of %d commands: %q", name, found, meanings)
-		}
-	}
-}
-
 // TestManClean: the programs that format manual pages report no fault in them.
 func TestManClean(t *testing.T) {
 	tools := [][]string{
@@ -98,23 +73,6 @@ func TestManClean(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestManFlags: every flag is on the page of its command, and in its help.
-func TestManFlags(t *testing.T) {
-	pages := map[string]string{}
-	for _, page := range manPages(newTree()) {
-		pages[strings.TrimSuffix(strings.TrimPrefix(page.name, "man/"), ".1")] = string(page.text)
-	}
-	eachFlag(func(cmd *cobra.Command, flag *pflag.Flag) {
-		page := pages[strings.ReplaceAll(cmd.CommandPath(), " ", "-")]
-		if !strings.Contains(page, `\fB\-\-`+strings.ReplaceAll(flag.Name, "-", `\-`)+`\fP`) || !strings.Contains(page, `[\fIFLAG`) {
-			t.Errorf("%s --%s is not in its page", cmd.Name(), flag.Name)
-		}
-		if !strings.Contains(cmd.UsageString(), " --"+flag.Name) {
-			t.Errorf("%s --%s is not in the help", cmd.Name(), flag.Name)
-		}
-	})
 }
 
 // TestExitCodesSaid: the README's table lists all exit codes of the program.

@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
 	"github.com/a2sscan/a2sscan/wire"
@@ -141,27 +140,6 @@ func TestPage(t *testing.T) {
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q in\n%s", want, page)
-		}
-	}
-}
-
-// TestExits: the pages list only exit codes that exist.
-func TestExits(t *testing.T) {
-	files, err := manualTexts.ReadDir("manual")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range files {
-		text, err := manualTexts.ReadFile("manual/" + f.Name())
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, line := range exitLine.FindAllString(string(text), -1) {
-			for _, code := range strings.Fields(line)[1:] {
-				if !regexp.MustCompile(`\n  ` + code + ` +\S`).MatchString(console.ExitHelp()) {
-					t.Errorf("%s lists %s, which is not an exit code", f.Name(), code)
-				}
-			}
 		}
 	}
 }

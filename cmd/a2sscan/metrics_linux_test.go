@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/netip"
 	"os"
@@ -233,29 +232,6 @@ func readSummary(t *testing.T, path string) *ledger.Summary {
 		t.Fatal(err)
 	}
 	return sum
-}
-
-// TestMetricsPort: if another program has the port, that is reported before
-// anything is sent or written.
-func TestMetricsPort(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	out := filepath.Join(t.TempDir(), "out.ndjson")
-	var said strings.Builder
-	code := run([]string{"scan", "127.80.1.1:1", "--allow-reserved", "--metrics", ":" + port, "-o", out},
-		strings.NewReader(""), io.Discard, &said)
-	want := "a2sscan: --metrics 127.0.0.1:" + port + ": another program has the port\n" +
-		"a2sscan: hint: another port, or 0 for a free one\n"
-	if code != console.ExitUsage || said.String() != want {
-		t.Errorf("exit code %d:\n%s", code, said.String())
-	}
-	if _, err := os.Stat(out); err == nil {
-		t.Error("a file was left behind")
-	}
 }
 
 // TestMetricsResumed: in a resumed scan the counters cover only this process. What

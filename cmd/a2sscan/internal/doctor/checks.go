@@ -90,37 +90,36 @@ func sysctl(name string, value uint64) []string {
 	}
 }
 
-func (m *machine) checkRecvBuffer(o *Options) Finding {
-	ask, send, need := o.config().Buffers()
-	got, _, err := m.buffers(ask, send)
-	found := judgeBuffer(got, ask, need, "net.core.rmem_max", err)
-	found.Need = console.Bytes(uint64(need)) + ", for the replies of 100 ms at this rate; the kernel drops what finds no room"
-	if found.Level == Warning && got < need/10 {
-		found.Level = Bad
-	}
-	return found
-}
-
 // leastSendBuffer is the minimum size of the send buffer in bytes: a batch of 128
 // requests, each of which the kernel counts as at least about 768 bytes.
 const leastSendBuffer = 160 << 10
 
+func (m *machine) checkRecvBuffer(o *Options) Finding {
+	ask, send, need := o.config().Buffers()
+	got, _, err := m.buffers(ask, send)
+	return judgeBuffer(got, ask, need, "net.core.rmem_max",
+		"the replies of 100 ms at this rate; the kernel drops what finds no room", err)
+}
+
 func (m *machine) checkSendBuffer(o *Options) Finding {
 	recv, ask, _ := o.config().Buffers()
 	_, got, err := m.buffers(recv, ask)
-	found := judgeBuffer(got, ask, leastSendBuffer, "net.core.wmem_max", err)
-	found.Need = console.Bytes(leastSendBuffer) + ", for one batch of requests: with less, sending waits for the network card"
-	return found
+	return judgeBuffer(got, ask, leastSendBuffer, "net.core.wmem_max",
+		"one batch of requests: with less, sending waits for the network card", err)
 }
 
 // judgeBuffer compares the size that the kernel granted with what a scan needs.
-func judgeBuffer(got, ask, need int, limit string, err error) Finding {
+func judgeBuffer(got, ask, need int, limit, why string, err error) Finding {
 	if err != nil {
 		return unknown("no socket could be opened: %v", err)
 	}
-	found := Finding{Level: OK, Found: fmt.Sprintf("%s granted of %s asked for", console.Bytes(uint64(got)), console.Bytes(uint64(ask)))}
+	found := Finding{Level: OK, Found: fmt.Sprintf("%s granted of %s asked for", console.Bytes(uint64(got)), console.Bytes(uint64(ask))),
+		Need: console.Bytes(uint64(need)) + ", for " + why}
 	if got < need {
 		found.Level, found.Mend = Warning, sysctl(limit, uint64(ask))
+	}
+	if got < need/10 && limit == "net.core.rmem_max" {
+		found.Level = Bad
 	}
 	return found
 }
