@@ -55,14 +55,6 @@ func Things[N int | uint64](n N, thing string) string {
 	return thing + "s"
 }
 
-// WasWere returns "was" if n is 1, and otherwise "were".
-func WasWere[N int | uint64](n N) string {
-	if n == 1 {
-		return "was"
-	}
-	return "were"
-}
-
 // NumberList formats sorted numbers with ranges: 0-3, 5, 7. It shows at most ten
 // numbers or ranges.
 func NumberList(numbers []int) string {

@@ -130,15 +130,6 @@ func ParseBandwidth(s string) (Rate, error) {
 	return Rate(v / wireBits), nil
 }
 
-// OrOff converts a number for scanner.Config. It returns scanner.Off for 0, because
-// 0 would mean the default there.
-func OrOff[T int | ~int64](n T) T {
-	if n == 0 {
-		return scanner.Off
-	}
-	return n
-}
-
 // ParseShare parses a percentage or a fraction, such as "2%" or "0.02".
 func ParseShare(text string) (float64, error) {
 	number, isPercent := strings.CutSuffix(text, "%")

@@ -257,8 +257,7 @@ func (sum *Summary) sayTrouble(t *console.Block, verbose bool) {
 	}
 	drops, asked, granted := d.N("kernel_drops"), uint64(sum.RecvBufferAsked), uint64(sum.RecvBuffer)
 	if drops > 0 {
-		t.Say("kernel drops: %s arrived and %s dropped, with a receive buffer of %s", console.Plural(drops, "datagram"),
-			console.WasWere(drops), console.Bytes(granted))
+		t.Say("kernel drops: %s arrived and found no room in a receive buffer of %s", console.Plural(drops, "datagram"), console.Bytes(granted))
 	}
 	switch {
 	case granted < asked && (drops > 0 || verbose):

@@ -68,7 +68,7 @@ func TestSummaryReported(t *testing.T) {
          hint            this machine's firewall forbids it: check nft list ruleset, or use --exclude
          offload         requests sent with segmentation offload stayed unanswered, so the scan switched it off
          hint            it cost only time; --no-gso disables it from the start
-         kernel drops    5 datagrams arrived and were dropped, with a receive buffer of 213.0 kB
+         kernel drops    5 datagrams arrived and found no room in a receive buffer of 213.0 kB
          receive buffer  asked for 4.2 MB, granted 213.0 kB
          hint            as root: sysctl -w net.core.rmem_max=4194304
 `

@@ -49,33 +49,6 @@ func unless(unknown bool, v float64) *float64 {
 	return &v
 }
 
-// appendCounters appends the keys of the counters to a JSON object without its end. The
-// words of waiting are those of the summary's rate_limited_by.
-func appendCounters(b []byte, v *View, ended bool) []byte {
-	from := &ledger.Source{Scan: &v.Stats, SentRate: v.sentRate, ReceivedRate: v.recvRate}
-	for i := range ledger.Table {
-		row := &ledger.Table[i]
-		if row.Status == "" {
-			continue
-		}
-		row.Each(from, func(n float64, _ string) {
-			if math.IsInf(n, 1) {
-				b = fmt.Appendf(b, ",%q:null", row.Status)
-				return
-			}
-			number, _ := json.Marshal(milli(n)) // a finite number can't fail
-			b = fmt.Appendf(b, ",%q:%s", row.Status, number)
-		})
-	}
-	if word := v.Wait.Word(); word != "" && !ended {
-		b = fmt.Appendf(b, `,"waiting":%q`, word)
-	}
-	if v.HeldFor > 0 && !ended {
-		b = fmt.Appendf(b, `,"waiting_for":%v`, milli(v.HeldFor.Seconds()))
-	}
-	return b
-}
-
 // The intervals of status lines. The shorter one is for a terminal, where each line
 // replaces the previous one, and for JSON; the longer one is for a log.
 const (
@@ -123,7 +96,29 @@ func (s *Status) sayJSON(r Record, v *View) {
 		return
 	}
 	if v != nil {
-		b = append(appendCounters(b[:len(b)-1], v, r.Ended != ""), '}')
+		b = b[:len(b)-1]
+		from := &ledger.Source{Scan: &v.Stats, SentRate: v.sentRate, ReceivedRate: v.recvRate}
+		for i := range ledger.Table {
+			row := &ledger.Table[i]
+			if row.Status == "" {
+				continue
+			}
+			row.Each(from, func(n float64, _ string) {
+				if math.IsInf(n, 1) {
+					b = fmt.Appendf(b, ",%q:null", row.Status)
+					return
+				}
+				number, _ := json.Marshal(milli(n)) // a finite number can't fail
+				b = fmt.Appendf(b, ",%q:%s", row.Status, number)
+			})
+		}
+		if word := v.Wait.Word(); word != "" && r.Ended == "" { // as in the summary's rate_limited_by
+			b = fmt.Appendf(b, `,"waiting":%q`, word)
+		}
+		if v.HeldFor > 0 && r.Ended == "" {
+			b = fmt.Appendf(b, `,"waiting_for":%v`, milli(v.HeldFor.Seconds()))
+		}
+		b = append(b, '}')
 	}
 	s.Terminal.JSON(json.RawMessage(b))
 }

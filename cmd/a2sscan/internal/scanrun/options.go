@@ -285,9 +285,9 @@ func (o *Options) listConfig(args []string, stdin io.Reader) (list.Config, error
 
 // config returns the configuration of the scanner.
 func (o *Options) config() scanner.Config {
-	cooldown := flagvalue.OrOff(o.Cooldown.D)
-	if o.Cooldown.On {
-		cooldown = 0 // the default
+	cooldown := o.Cooldown.D
+	if cooldown == 0 && !o.Cooldown.On { // 0 is the default there
+		cooldown = scanner.Off
 	}
 	return scanner.Config{
 		Questions:     scanner.Questions(o.Query),
