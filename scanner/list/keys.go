@@ -1,6 +1,9 @@
 package list
 
-import "slices"
+import (
+	"runtime"
+	"slices"
+)
 
 // keySet collects the keys of targets and removes duplicates. A key is a number of
 // 48 bits that a scatterer made of a target.
@@ -31,6 +34,7 @@ const (
 	indexBits = 16
 	roundLen  = 1 << indexBits
 	noKey     = uint64(1) << 63
+	bigRun    = 1 << 20 // keys, 8 MiB
 )
 
 // add adds a target. s is nil if it has no labels.
@@ -101,6 +105,9 @@ func (r *run) take() (s *labels) {
 func (ks *keySet) mergeLast() {
 	last := len(ks.runs) - 1
 	a, b := ks.runs[last-1], ks.runs[last]
+	if len(a.keys) > bigRun {
+		runtime.GC() // frees the runs that were merged before: at most 16 bytes per target are in use
+	}
 	out := run{keys: make([]uint64, 0, len(a.keys)+len(b.keys))}
 	for len(a.keys)+len(b.keys) > 0 {
 		x, y := a.first(), b.first()
