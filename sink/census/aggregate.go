@@ -81,14 +81,14 @@ func (s *Stats) addAnswer(one *Server) {
 			to.Errors = map[string]uint64{}
 		}
 		switch {
-		case one.errors[q] != 0:
-			to.Errors[one.errors[q].String()]++
-		case one.complete.Has(wire.Question(q)):
+		case one.replies.errors[q] != 0:
+			to.Errors[one.replies.errors[q].String()]++
+		case one.replies.complete.Has(wire.Question(q)):
 			to.Answered++
 		default:
 			to.NotAsked++
 		}
-		if one.open.Has(wire.Question(q)) {
+		if one.replies.open.Has(wire.Question(q)) {
 			to.Unchallenged++
 		}
 	}
@@ -207,7 +207,7 @@ func (c *Census) nameGames(games []Group) {
 	for s := range c.answers() {
 		if g := by[s.Game]; g != nil {
 			names[label{id: s.Game, name: s.GameName}]++
-			if s.open != 0 {
+			if s.replies.open != 0 {
 				g.Unchallenged++
 			}
 		}

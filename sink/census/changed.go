@@ -84,7 +84,7 @@ func changes(a, b *Server) (changed, volatile kinds) {
 	sourced := func(field wire.Fields, key game.Key) bool {
 		return a.knows(field, key) && b.knows(field, key) && a.own.Has(key) == b.own.Has(key)
 	}
-	complete := a.complete & b.complete
+	complete := a.replies.complete & b.replies.complete
 	for _, property := range [...]struct {
 		kind   Kind
 		differ bool
@@ -95,10 +95,10 @@ func changes(a, b *Server) (changed, volatile kinds) {
 		{kindCapacity, a.MaxPlayers != b.MaxPlayers && sourced(wire.HasMaxPlayers, game.KeyMaxPlayers)},
 		{kindMode, a.Mode != b.Mode && sourced(0, game.KeyMode)},
 		{kindMode, a.pvp != b.pvp && sourced(0, game.KeyPVP)},
-		{kindMods, a.mods != b.mods && a.modsKnown(b) && b.modsKnown(a)},
-		{kindRules, a.rules != b.rules && complete.Has(wire.QuestionRules)},
-		{kindFlags, (a.Flags^b.Flags)&lastingFlags != 0 && a.meaning && b.meaning && a.complete == b.complete},
-		{kindChallenge, complete&(a.open^b.open) != 0},
+		{kindMods, a.hashes.mods != b.hashes.mods && a.modsKnown(b) && b.modsKnown(a)},
+		{kindRules, a.hashes.rules != b.hashes.rules && complete.Has(wire.QuestionRules)},
+		{kindFlags, (a.Flags^b.Flags)&lastingFlags != 0 && a.meaning && b.meaning && a.replies.complete == b.replies.complete},
+		{kindChallenge, complete&(a.replies.open^b.replies.open) != 0},
 		{kindPlayers, a.People != b.People && sourced(wire.HasPlayers, game.KeyPlayers)},
 	} {
 		if property.differ {
@@ -115,8 +115,8 @@ func changes(a, b *Server) (changed, volatile kinds) {
 // modsKnown reports whether it is known which mods s has, or that it has none. other, the
 // record of the other night, shows which reply would list them.
 func (s *Server) modsKnown(other *Server) bool {
-	if s.modsFrom != 0 {
-		return s.modsFrom&s.complete != 0
+	if s.replies.mods != 0 {
+		return s.replies.mods&s.replies.complete != 0
 	}
-	return s.hasGame && s.Game == other.Game && other.modsFrom&s.complete != 0
+	return s.hasGame && s.Game == other.Game && other.replies.mods&s.replies.complete != 0
 }

@@ -305,11 +305,11 @@ func (s *Server) differs(kind Kind, other *Server) *Facts {
 			f.PVP = &s.pvp
 		}
 	case kindChallenge:
-		changed := s.complete & other.complete & (s.open ^ other.open)
+		changed := s.replies.complete & other.replies.complete & (s.replies.open ^ other.replies.open)
 		for q := wire.QuestionInfo; q <= wire.QuestionRules; q++ {
 			switch {
 			case !changed.Has(q):
-			case s.open.Has(q):
+			case s.replies.open.Has(q):
 				f.Open = append(f.Open, q.String())
 			default:
 				f.Challenged = append(f.Challenged, q.String())

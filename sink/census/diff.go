@@ -195,7 +195,7 @@ func (d *differ) pair(before, after *Server) {
 func (d *differ) compare(before, after *Server, k kinds) {
 	changed, volatile := changes(before, after)
 	const verdict = scanner.AskInfo | scanner.AskPlayers // what shows whether a server is in a farm
-	if before.complete&after.complete&verdict == verdict && (before.farm == 0) != (after.farm == 0) &&
+	if before.replies.complete&after.replies.complete&verdict == verdict && (before.farm == 0) != (after.farm == 0) &&
 		len(d.old.Lost)+len(d.new.Lost) == 0 {
 		changed |= setOf(kindFarm)
 	}

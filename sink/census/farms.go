@@ -78,9 +78,9 @@ func (c *Census) findFarms() {
 		if !s.listed || !s.isPublic() {
 			return 0
 		}
-		return s.players
+		return s.hashes.players
 	}) {
-		groups = append(groups, farm{servers: all, list: all[0].players})
+		groups = append(groups, farm{servers: all, list: all[0].hashes.players})
 	}
 	c.unite(groups)
 }
@@ -131,21 +131,21 @@ func sameRules(all []*Server) (same []*Server) {
 	by := map[uint64]int{}
 	unknown, best, most := 0, uint64(0), 0
 	for _, s := range all {
-		if !s.complete.Has(wire.QuestionRules) {
+		if !s.replies.complete.Has(wire.QuestionRules) {
 			unknown++
 			continue
 		}
-		n := by[s.rules] + 1
-		by[s.rules] = n
-		if n > most || n == most && s.rules < best {
-			best, most = s.rules, n
+		n := by[s.hashes.rules] + 1
+		by[s.hashes.rules] = n
+		if n > most || n == most && s.hashes.rules < best {
+			best, most = s.hashes.rules, n
 		}
 	}
 	if most < leastClones && unknown < leastBare {
 		return nil
 	}
 	for _, s := range all {
-		if !s.complete.Has(wire.QuestionRules) || most >= leastClones && s.rules == best {
+		if !s.replies.complete.Has(wire.QuestionRules) || most >= leastClones && s.hashes.rules == best {
 			same = append(same, s)
 		}
 	}

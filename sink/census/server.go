@@ -35,28 +35,32 @@ type Server struct {
 	HasInfo                  bool // INFO was answered, at least in part
 
 	// A census has millions of servers, so the larger fields come first.
-	key     uint64 // see keyOf
-	at      int64  // Unix time in milliseconds; 0: unknown
-	steam   uint64
-	players uint64      // hash of the list of players; 0: none, or empty
-	rules   uint64      // hash of the rules that are not volatile
-	mods    uint64      // hash
-	fields  wire.Fields // of INFO
-	own     game.Keys   // what the game says of itself; it takes precedence over INFO
-	asn     uint32
-	size    uint32 // of all rules, in bytes
-	farm    int32  // index in Census.farms, plus 1; 0: none
+	key    uint64 // see keyOf
+	at     int64  // Unix time in milliseconds; 0: unknown
+	steam  uint64
+	hashes struct {
+		players uint64 // of the list of players; 0: none, or empty
+		rules   uint64 // of those that are not volatile
+		mods    uint64
+	}
+	fields wire.Fields // of INFO
+	own    game.Keys   // what the game says of itself; it takes precedence over INFO
+	asn    uint32
+	size   uint32 // of all rules, in bytes
+	farm   int32  // index in Census.farms, plus 1; 0: none
 
-	complete scanner.Questions
-	open     scanner.Questions // answered, in part at least, without a challenge
-	modsFrom scanner.Questions // the question whose reply lists the mods; 0: unknown
-	errors   [wire.QuestionRules + 1]wire.Error
-	system   byte // INFO's environment
-	hasGame  bool // the record has an object game
-	meaning  bool // the record is of a version that has game and flags
-	pvp      bool
-	listed   bool // two servers do not have the list of players by chance
-	other    bool // Options leave it out
+	replies struct {
+		complete scanner.Questions
+		open     scanner.Questions // answered, in part at least, without a challenge
+		mods     scanner.Questions // the question whose reply lists the mods; 0: unknown
+		errors   [wire.QuestionRules + 1]wire.Error
+	}
+	system  byte // INFO's environment
+	hasGame bool // the record has an object game
+	meaning bool // the record is of a version that has game and flags
+	pvp     bool
+	listed  bool // two servers do not have the list of players by chance
+	other   bool // Options leave it out
 }
 
 // NewServer returns what a census keeps of the record of r. It shares no memory with r.
@@ -76,28 +80,29 @@ func newServer(r *scanner.Result, c *common) Server {
 		Name: string(cut(in.Name, maxText)), Map: c.words.of(in.Map), Version: c.words.of(in.Version),
 		People: uint32(who.People), Bots: uint32(who.Bots), MaxPlayers: uint32(who.Places),
 		key: keyOf(r.Addr), at: millis(r.Time), asn: r.Geo.ASN, steam: in.SteamID,
-		open: r.Unchallenged & scanner.AskAll, fields: in.Has, system: in.Environment, meaning: true,
+		fields: in.Has, system: in.Environment, meaning: true,
 	}
+	s.replies.open = r.Unchallenged & scanner.AskAll
 	if len(r.Geo.Country) == 2 {
 		s.Country = r.Geo.Country
 	}
 	for q, answered := range [...]bool{r.HasInfo, r.HasPlayers, r.HasRules} {
-		if s.errors[q] = r.Err[q]; answered && r.Err[q] == 0 {
-			s.complete |= 1 << q
+		if s.replies.errors[q] = r.Err[q]; answered && r.Err[q] == 0 {
+			s.replies.complete |= 1 << q
 		}
 	}
 	if r.Game != nil {
 		s.addGame(r.Game, c.words)
 	}
 	s.identify(in, c)
-	if s.complete.Has(wire.QuestionPlayers) && len(r.Players) > 0 {
-		s.players, s.listed = digest(r.Players)
-		s.players = cmp.Or(r.Hashes[wire.QuestionPlayers], s.players) // earlier versions did not hash the reply
+	if s.replies.complete.Has(wire.QuestionPlayers) && len(r.Players) > 0 {
+		s.hashes.players, s.listed = digest(r.Players)
+		s.hashes.players = cmp.Or(r.Hashes[wire.QuestionPlayers], s.hashes.players) // earlier versions did not hash the reply
 	}
 	for _, rule := range r.Rules {
 		s.size += uint32(len(rule.Name) + len(rule.Value))
 		if !isVolatile(rule.Name) {
-			s.rules += mix(xxhash.Sum64(rule.Name), xxhash.Sum64(rule.Value))
+			s.hashes.rules += mix(xxhash.Sum64(rule.Name), xxhash.Sum64(rule.Value))
 		}
 	}
 	return s
@@ -149,11 +154,11 @@ func (s *Server) addGame(g *game.Game, w words) {
 	if !g.Has.Has(game.KeyMods) {
 		return
 	}
-	if s.modsFrom = scanner.AskInfo; strings.HasPrefix(g.Sources[game.KeyMods], "rules") {
-		s.modsFrom = scanner.AskRules
+	if s.replies.mods = scanner.AskInfo; strings.HasPrefix(g.Sources[game.KeyMods], "rules") {
+		s.replies.mods = scanner.AskRules
 	}
 	for _, mod := range g.Mods {
-		s.mods += mix(mix(xxhash.Sum64(mod.ID), xxhash.Sum64(mod.Name)), xxhash.Sum64(mod.Hash))
+		s.hashes.mods += mix(mix(xxhash.Sum64(mod.ID), xxhash.Sum64(mod.Name)), xxhash.Sum64(mod.Hash))
 	}
 }
 
@@ -286,9 +291,9 @@ func (s *Server) compare(t *Server) int {
 	return cmp.Or(
 		cmp.Compare(t.at, s.at),
 		cmp.Compare(s.Status-1, t.Status-1), // the unknown status comes last
-		cmp.Compare(s.players, t.players),
-		cmp.Compare(s.rules, t.rules),
-		cmp.Compare(s.mods, t.mods),
+		cmp.Compare(s.hashes.players, t.hashes.players),
+		cmp.Compare(s.hashes.rules, t.hashes.rules),
+		cmp.Compare(s.hashes.mods, t.hashes.mods),
 		cmp.Compare(s.steam, t.steam),
 		cmp.Compare(s.People, t.People),
 		cmp.Compare(s.RTT, t.RTT),
