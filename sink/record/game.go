@@ -81,9 +81,10 @@ func (v *sourcesValue) put(_ *Encoder, dst []byte, m *member) []byte {
 		if tag, ok := strings.CutPrefix(a.Source, keywordsSource); ok && (tag == "" || tag[0] == '.') {
 			continue
 		}
-		at := len(dst)
-		dst, _ = appendString(dst, []byte(a.Name))
-		dst = slices.Insert(dst, at+1, []byte(attributeSource)...)
+		dst = append(append(dst, '"'), attributeSource...)
+		stop := len(dst) - 1
+		dst, _ = appendString(dst[:stop], []byte(a.Name))
+		dst[stop] = '.' // where appendString put a quote
 		dst, _ = appendString(append(dst, ':'), []byte(a.Source))
 		dst = append(dst, ',')
 	}

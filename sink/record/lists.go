@@ -45,12 +45,14 @@ func (e *Encoder) appendPlayer(dst []byte, p *wire.Player) []byte {
 		dst = append(appendNumber(append(dst, `{"index":`...), uint64(p.Index)), ',')
 	}
 	if e.Names == nil || len(p.Name) == 0 { // an empty name says nothing about anybody, but much about the list
-		dst = appendText(dst, `"name":`, p.Name)
+		valid := false
+		if dst, valid = appendString(append(dst, `"name":`...), p.Name); !valid {
+			dst = appendExact(dst, "name", p.Name)
+		}
 	} else {
-		dst = appendHash(append(dst, `"name_hash":"`...), e.Names.Name(p.Name))
-		dst = append(dst, '"', ',')
+		dst = append(appendHash(append(dst, `"name_hash":"`...), e.Names.Name(p.Name)), '"')
 	}
-	dst = appendSigned(append(dst, `"score":`...), int64(p.Score))
+	dst = appendSigned(append(dst, `,"score":`...), int64(p.Score))
 	dst = appendFloat(append(dst, `,"duration":`...), p.Duration)
 	if p.Ship {
 		dst = appendSigned(append(dst, `,"deaths":`...), int64(p.Deaths))

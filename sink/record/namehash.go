@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"hash"
-	"slices"
 )
 
 // NameKey is the secret key of a NameHasher: random bytes.
@@ -71,11 +70,10 @@ func (h *NameHasher) hash() uint64 {
 
 // appendHash appends h as 16 hexadecimal digits.
 func appendHash(dst []byte, h uint64) []byte {
-	n := len(dst)
-	dst = slices.Grow(dst, 16)[:n+16]
-	for i := len(dst) - 1; i >= n; i-- {
-		dst[i] = hexDigits[h&15]
-		h >>= 4
+	var digits [16]byte
+	for i := range digits {
+		digits[i] = hexDigits[h>>60]
+		h <<= 4
 	}
-	return dst
+	return append(dst, digits[:]...)
 }

@@ -423,7 +423,14 @@ func (v *addressValue) put(_ *Encoder, dst []byte, m *member) []byte {
 	}
 	dst = append(m.start(dst), '"')
 	from := len(dst)
-	dst = appendIP(dst, ip)
+	if ip.Is4() {
+		for _, part := range ip.As4() {
+			dst = append(appendNumber(dst, uint64(part)), '.')
+		}
+		dst = dst[:len(dst)-1]
+	} else {
+		dst = ip.WithZone("").AppendTo(dst) // a zone could be any text
+	}
 	to := len(dst)
 	dst = append(dst, `","port":`...)
 	port := len(dst)
@@ -438,17 +445,6 @@ func (v *addressValue) put(_ *Encoder, dst []byte, m *member) []byte {
 	}
 	dst = append(dst, dst[port:end]...)
 	return append(dst, '"', ',')
-}
-
-// appendIP appends an IP address. An IPv6 address loses its zone.
-func appendIP(dst []byte, ip netip.Addr) []byte {
-	if !ip.Is4() {
-		return ip.WithZone("").AppendTo(dst)
-	}
-	for _, part := range ip.As4() {
-		dst = append(appendNumber(dst, uint64(part)), '.')
-	}
-	return dst[:len(dst)-1]
 }
 
 func (v *addressValue) set(_ *Reader, f *field, s []byte) bool {
