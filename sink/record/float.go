@@ -50,7 +50,11 @@ func appendOrdinary(dst []byte, b uint32) []byte {
 	}
 	mantissa := uint64(b&(1<<mantissaBits-1) | 1<<mantissaBits)
 	point := mantissaBits - int(b>>mantissaBits&0xFF) + oneBits>>mantissaBits
-	dst = appendNumber(dst, mantissa>>point)
+	if whole := mantissa >> point; whole < 1000 {
+		dst = appendThree(dst, threes[whole])
+	} else {
+		dst = appendNumber(dst, whole)
+	}
 	one := uint64(2) << point // in halves of the last bit of the mantissa
 	rest := mantissa << 1 & (one - 1)
 	if rest == 0 {
