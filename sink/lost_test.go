@@ -2,7 +2,6 @@ package sink
 
 import (
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -70,19 +69,5 @@ func TestTakenAway(t *testing.T) {
 				}
 			})
 		}
-	}
-}
-
-// TestDeviceIsNoFile checks that an output that is not a regular file is neither
-// hashed nor looked for.
-func TestDeviceIsNoFile(t *testing.T) {
-	w := create(t, os.DevNull, Options{})
-	write(t, w, 0, 1)
-	closed(t, w)
-	if w.File().Sum != "" {
-		t.Errorf("%s has hash %q", os.DevNull, w.File().Sum)
-	}
-	if _, err := os.Stat(os.DevNull); errors.Is(err, fs.ErrNotExist) {
-		t.Error(err)
 	}
 }

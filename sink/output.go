@@ -298,9 +298,12 @@ func (w *Output) run() {
 // do writes a block. It begins a part if none is open, and ends one that is full.
 func (w *Output) do(j job) error {
 	if w.now == nil && len(j.block) > 0 {
-		if err := w.beginPart(); err != nil {
+		o := w.o
+		o.Resume = nil
+		if err := w.begin(w.partName(len(w.ended)+1), &o); err != nil {
 			return err
 		}
+		disk.Step("part.created")
 	}
 	if f := w.now; f != nil {
 		if err := f.write(w.packer, j); err != nil {

@@ -59,17 +59,6 @@ func splitName(path string) (head, ext string) {
 
 func (w *Output) partName(n int) string { return PartName(w.path, w.o.Rotate.Start, n) }
 
-// beginPart opens the next part.
-func (w *Output) beginPart() error {
-	o := w.o
-	o.Resume = nil
-	err := w.begin(w.partName(len(w.ended)+1), &o)
-	if err == nil {
-		disk.Step("part.created")
-	}
-	return err
-}
-
 // resume cuts the parts back to a position. It first compares all files that it will
 // keep with the position, and changes none before that.
 func (w *Output) resume() error {

@@ -46,8 +46,9 @@ func (c *Choice) Check() error {
 
 // notWritten maps the suffixes of formats that a2sscan does not write to hints.
 var notWritten = map[string]string{
-	".parquet": "scan into census.ndjson.zst, then a2sscan export writes Parquet", ".arrow": "scan into census.ndjson.zst, then convert it",
-	".xlsx": "spreadsheets open .csv", ".xls": "spreadsheets open .csv", ".ods": "spreadsheets open .csv",
+	".parquet": "scan into census.ndjson.zst, then a2sscan export writes Parquet",
+	".arrow":   "scan into census.ndjson.zst, then convert it",
+	".xlsx":    "spreadsheets open .csv", ".xls": "spreadsheets open .csv", ".ods": "spreadsheets open .csv",
 	".html": "scan into census.ndjson.zst, then make a page of it", ".htm": "scan into census.ndjson.zst, then make a page of it",
 	".bz2": "compressed files end in .zst or .gz", ".xz": "compressed files end in .zst or .gz",
 	".zip": "compressed files end in .zst or .gz", ".7z": "compressed files end in .zst or .gz",
@@ -69,16 +70,6 @@ func (c *Choice) suffix() string {
 	return strings.ToLower(filepath.Ext(name))
 }
 
-// isStream reports whether the records go to a pipe or a device. For standard
-// output it is always true.
-func (c *Choice) isStream() bool {
-	if !c.ToFile() {
-		return true
-	}
-	info, err := os.Stat(c.Path)
-	return err == nil && !info.Mode().IsRegular()
-}
-
 // onScreen reports whether the records go to a terminal.
 func (c *Choice) onScreen() bool { return !c.ToFile() && console.IsTerminal(os.Stdout) }
 
@@ -97,9 +88,11 @@ func (c *Choice) CheckFormat() error {
 	if err := checkFormat(c.Format); err != nil {
 		return err
 	}
-	_, err := c.table()
-	if err != nil || c.isStream() {
+	if _, err := c.table(); err != nil || !c.ToFile() {
 		return err
+	}
+	if info, err := os.Stat(c.Path); err == nil && !info.Mode().IsRegular() {
+		return nil // a pipe or a device
 	}
 	suffix := c.suffix()
 	if hint := notWritten[suffix]; hint != "" {
