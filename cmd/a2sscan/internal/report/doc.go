@@ -2,7 +2,7 @@
 // other file.
 //
 // [Make] reads censuses and the stats of earlier nights. [Write] writes the page
-// about them. Package chart draws the charts.
+// about them. charts.js draws the charts.
 //
 // Names come from strangers. The templates escape them for the place where they are
 // shown, and Shown makes invisible characters visible. The Content-Security-Policy

@@ -136,7 +136,10 @@ func (h *History) view(s *census.Stats, names map[string]string) *historyView {
 		}
 		v.Rows = append(v.Rows, n.row(games))
 	}
-	suffix := h.trend() + ". The table of nights has the numbers."
+	is, was := &h.nights[len(h.nights)-1].all, &h.nights[0].all
+	suffix := fmt.Sprintf("from %s servers and %s people on %s to %s and %s on %s. The table of nights has the numbers.",
+		number(was.Servers), number(was.People), first.Format("2 January 2006"),
+		number(is.Servers), number(is.People), last.Format("2 January 2006"))
 	v.People = newTimeline("People by night: "+suffix, " people", h.nights)
 	v.Gaps = len(v.People.Nights) > h.Len() // nights are missing
 	v.People.add("All", "s0", h.nights, func(n *pastNight) float64 { return float64(n.all.People) })
@@ -151,14 +154,6 @@ func (h *History) view(s *census.Stats, names map[string]string) *historyView {
 		v.Games.add(nameOf(names, g.ID), fmt.Sprintf("s%d", i), h.nights, func(n *pastNight) float64 { return n.people(g.ID) })
 	}
 	return v
-}
-
-// trend describes the charts of people and servers in words.
-func (h *History) trend() string {
-	first, last := &h.nights[0], &h.nights[len(h.nights)-1]
-	return fmt.Sprintf("from %s servers and %s people on %s to %s and %s on %s",
-		number(first.all.Servers), number(first.all.People), first.time.Format("2 January 2006"),
-		number(last.all.Servers), number(last.all.People), last.time.Format("2 January 2006"))
 }
 
 // people returns the number of people in a game; NaN if the night's stats do not

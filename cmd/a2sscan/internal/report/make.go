@@ -77,14 +77,24 @@ func (in *Input) compare(t *console.Terminal, c *census.Census, o *Options) (los
 	return before.Lost, nil
 }
 
-// readHistory reads the stats of all nights in a directory, and adds this night. It
-// reports the files that it can't parse, and leaves them out.
+// readHistory reads the stats of all nights in a directory and its subdirectories, and adds
+// this night. It leaves out what it has no permission to read, and the files that it can't
+// parse, which it reports.
 func (in *Input) readHistory(t *console.Terminal, folder string) error {
-	names, err := statsFiles(folder)
+	var names, bad []string
+	err := filepath.WalkDir(folder, func(path string, e fs.DirEntry, err error) error {
+		if err != nil && (folder == "" || path != folder && errors.Is(err, fs.ErrPermission)) {
+			return nil
+		}
+		if err == nil && !e.IsDir() && (e.Name() == "stats.json" || strings.HasSuffix(e.Name(), ".stats.json")) {
+			names = append(names, path)
+		}
+		return err
+	})
 	if err != nil {
 		return console.OpenFailure(folder, err)
 	}
-	var bad []string
+	slices.Sort(names)
 	for _, name := range names {
 		text, err := os.ReadFile(name)
 		if err != nil {
@@ -106,23 +116,4 @@ func (in *Input) readHistory(t *console.Terminal, folder string) error {
 	}
 	in.History.Add(in.Stats)
 	return nil
-}
-
-// statsFiles returns the stats files in a directory and its subdirectories. It skips
-// what it has no permission to read.
-func statsFiles(folder string) (names []string, err error) {
-	if folder == "" {
-		return nil, nil
-	}
-	err = filepath.WalkDir(folder, func(path string, e fs.DirEntry, err error) error {
-		if err != nil && path != folder && errors.Is(err, fs.ErrPermission) {
-			return nil
-		}
-		if err == nil && !e.IsDir() && (e.Name() == "stats.json" || strings.HasSuffix(e.Name(), ".stats.json")) {
-			names = append(names, path)
-		}
-		return err
-	})
-	slices.Sort(names)
-	return names, err
 }

@@ -62,14 +62,6 @@ func mustRead(name string) string {
 	return string(text)
 }
 
-// policy returns the page's Content-Security-Policy. It allows data URLs for
-// images, because the page has an empty one as its icon. Otherwise browsers would
-// request an icon from a server.
-func policy() string {
-	return "default-src 'none'; script-src " + Hash(script) + "; style-src " + Hash(Style) +
-		"; img-src data:; base-uri 'none'; form-action 'none'"
-}
-
 // Hash returns the CSP source expression for an inline script or style.
 func Hash(text string) string {
 	sum := sha256.Sum256([]byte(text))
@@ -136,7 +128,11 @@ func newPage(in *Input) *page {
 	s := in.Stats
 	names := gameNames(s)
 	return &page{
-		Policy: policy(), Style: template.CSS(Style), Script: template.JS(script),
+		// Data URLs, because the page has an empty one as its icon: otherwise browsers would
+		// request an icon from a server.
+		Policy: "default-src 'none'; script-src " + Hash(script) + "; style-src " + Hash(Style) +
+			"; img-src data:; base-uri 'none'; form-action 'none'",
+		Style: template.CSS(Style), Script: template.JS(script),
 		Title: title(in), Program: in.Program, Files: in.Files, Stats: s, Names: names, Tiles: tiles(in),
 		Changes:   newChanges(in, names),
 		History:   in.History.view(s, names),

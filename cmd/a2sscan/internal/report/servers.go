@@ -28,9 +28,8 @@ const (
 // Servers keeps the servers that the page may list, which are those with the most
 // people. It does not store which of them answer without a challenge.
 type Servers struct {
-	kept  serverHeap
-	cut   bool              // the table does not have all servers with INFO
-	names map[string]string // names of games as shown, so that each is stored once
+	kept serverHeap
+	cut  bool // the table does not have all servers with INFO
 }
 
 // server is a row of the table.
@@ -75,7 +74,7 @@ func (l *Servers) Add(s *census.Server) {
 	}
 	k.name, k.world = Shown(s.Name, nameInTable), Shown(s.Map, wordInTable)
 	k.version, k.country = Shown(s.Version, wordInTable), Shown(s.Country, 2)
-	k.game = l.gameName(s)
+	k.game = cmp.Or(Shown(s.GameName, nameInTable), Shown(s.Game, nameInTable))
 	var flags []string
 	for i := range game.FlagRules {
 		if s.Flags&(1<<i) != 0 {
@@ -89,21 +88,6 @@ func (l *Servers) Add(s *census.Server) {
 		return
 	}
 	heap.Push(&l.kept, k)
-}
-
-// gameName returns the name of a server's game.
-func (l *Servers) gameName(s *census.Server) string {
-	name, ok := l.names[s.GameName]
-	if !ok {
-		name = Shown(s.GameName, nameInTable)
-		if l.names == nil {
-			l.names = map[string]string{}
-		}
-		if len(l.names) < 10_000 {
-			l.names[s.GameName] = name
-		}
-	}
-	return cmp.Or(name, Shown(s.Game, nameInTable))
 }
 
 // serverTable is the section with the table of servers.
@@ -190,7 +174,16 @@ func (l *Servers) table(budget int64, s *census.Stats) serverTable {
 		}
 	}
 	t.Listed = len(t.Data.Rows)
-	t.Text = t.describe(s, l.cut)
+	listed := uint64(t.Listed)
+	switch {
+	case l.cut:
+		t.Text = fmt.Sprintf("The %s with the most people, of %s that answered: as many as fit into a page of %d MB.",
+			console.Plural(listed, "server"), number(s.All.Servers), MaxSize/1_000_000)
+	case listed < s.All.Servers:
+		t.Text = fmt.Sprintf("The %s that answered INFO, of %s that answered at all.", console.Plural(listed, "server"), number(s.All.Servers))
+	default:
+		t.Text = "All " + console.Plural(s.All.Servers, "server") + " that answered."
+	}
 	return t
 }
 
@@ -230,18 +223,4 @@ func (k *server) row() serverRow {
 		r.RTT = fmt.Sprint(k.millis())
 	}
 	return r
-}
-
-// describe returns the sentence above the table: how many servers it lists, and
-// which.
-func (t *serverTable) describe(s *census.Stats, cut bool) string {
-	listed := uint64(t.Listed)
-	switch {
-	case cut:
-		return fmt.Sprintf("The %s with the most people, of %s that answered: as many as fit into a page of %d MB.",
-			console.Plural(listed, "server"), number(s.All.Servers), MaxSize/1_000_000)
-	case listed < s.All.Servers:
-		return fmt.Sprintf("The %s that answered INFO, of %s that answered at all.", console.Plural(listed, "server"), number(s.All.Servers))
-	}
-	return "All " + console.Plural(s.All.Servers, "server") + " that answered."
 }
