@@ -112,10 +112,16 @@ func Diff(before, after *Census, kinds []Kind, volatile bool, do func(*Change) e
 	if len(before.Lost)+len(after.Lost) == 0 { // else a server may be at both addresses
 		d.moves()
 	}
-	// Records without an address are from a capture.
-	capture := func(s *Server) bool { return s.key == 0 }
-	a, b := slices.DeleteFunc(slices.Clone(before.servers), capture), slices.DeleteFunc(slices.Clone(after.servers), capture)
+	a, b := before.servers, after.servers
 	for len(a) > 0 || len(b) > 0 {
+		if len(a) > 0 && a[0].key == 0 { // a record without an address is from a capture
+			a = a[1:]
+			continue
+		}
+		if len(b) > 0 && b[0].key == 0 {
+			b = b[1:]
+			continue
+		}
 		var was, is *Server
 		if len(b) == 0 || len(a) > 0 && a[0].key <= b[0].key {
 			was = a[0]

@@ -7,12 +7,12 @@ import (
 	"cmp"
 	"net/netip"
 	"os"
+	"time"
 
 	// This library reads MaxMind's format, which other publishers use too.
 	"github.com/oschwald/maxminddb-golang/v2"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
@@ -184,10 +184,18 @@ func (d Databases) Bytes() (n int64) {
 	return n
 }
 
+// Note describes a database in a summary.
+type Note struct {
+	Name   string    `json:"name"`
+	Type   string    `json:"type"`
+	Built  time.Time `json:"built"`
+	Faults uint64    `json:"faults,omitempty"` // addresses whose data is damaged, in this run
+}
+
 // Notes describes the databases for a summary.
-func (d Databases) Notes() (notes []ledger.Database) {
+func (d Databases) Notes() (notes []Note) {
 	for i, kind := range d.Types() {
-		notes = append(notes, ledger.Database{Name: d[i].name, Type: kind, Built: d[i].db.Metadata.BuildTime().UTC(), Faults: d[i].faults})
+		notes = append(notes, Note{d[i].name, kind, d[i].db.Metadata.BuildTime().UTC(), d[i].faults})
 	}
 	return notes
 }

@@ -113,7 +113,9 @@ func (s *Run) summarize(counts *ledger.Source) *ledger.Summary {
 	sum.Resumed = s.checkpoint.TimesResumed
 	sum.Start, sum.End = s.start, time.Now().UTC()
 	sum.SetAnswers(&s.tally, s.opts.config().Schedule().Requests())
-	sum.Databases = s.geo.Notes()
+	for _, note := range s.geo.Notes() {
+		sum.Databases = append(sum.Databases, ledger.Database(note))
+	}
 	sum.Exclusions = ledger.Exclusions(s.exclusions)
 	sum.Datagrams.LateServers = s.late
 	_, sum.Changes = s.rate.state()
