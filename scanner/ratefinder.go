@@ -18,7 +18,7 @@ import (
 // With a maximum (Config.FindRate) it measures the path. Dead targets, random loss and
 // servers without rules look like what a router drops, but loss on a full path follows
 // the rate. So the time is divided into windows with one rate each, and a trial compares
-// a window at a higher rate with its neighbours at the lower one:
+// a window at a higher rate with those at the lower one before and after it:
 //
 //	rest ──▶ high ──▶ low … until the high window and one low window are judged
 //	  ▲                 │
@@ -28,7 +28,7 @@ import (
 // If a window at rest loses much more than usual, the rate falls to what got through,
 // and the next window tells whether loss follows the rate; if not, the old rate is
 // restored. The evidence is requests to servers that just answered. If there are too few
-// of them, first requests to unknown targets count, too, and both neighbours must agree,
+// of them, first requests to unknown targets count, too, and both sides must agree,
 // since the share of dead targets may change along the list.
 type rateFinder struct {
 	pace *pace
