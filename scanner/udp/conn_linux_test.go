@@ -66,9 +66,9 @@ func TestWhole(t *testing.T) {
 	}
 	const mark = "not to be fragmented"
 	from, to := listen(t, Config{}), listen(t, Config{})
-	sendAll(t, from, []Packet{{Addr: Pack(to.LocalAddr()), Data: []byte(mark)}})
 	raw.SetReadDeadline(time.Now().Add(never))
-	for b := make([]byte, 1<<16); ; {
+	for b := make([]byte, 1<<16); ; { // datagrams of other tests may fill the raw socket's buffer
+		sendAll(t, from, []Packet{{Addr: Pack(to.LocalAddr()), Data: []byte(mark)}})
 		h, payload, _, err := raw.ReadFrom(b)
 		if err != nil {
 			t.Fatal(err)
