@@ -31,8 +31,8 @@ const (
 // servers and the scanner.
 type Config struct {
 	Network netip.Prefix // the addresses of servers: a prefix inside 127.0.0.0/8, or all of it
-	Ports   []uint16     // ports of each address, at least one; New replaces a 0 with a free port. A seed gives the same servers whatever these ports are
-	Seed    uint64       // another seed gives another fleet
+	Ports   []uint16     // ports of each address, at least one; New replaces a 0 with a free port
+	Seed    uint64       // another seed gives another fleet, whatever the numbers of the ports are
 
 	Alive        float64 // share of ports with a server; zero: all; None: none
 	Hostile      float64 // share of the servers that are hostile

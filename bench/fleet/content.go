@@ -92,16 +92,11 @@ func (c *content) disguised(n *nature, r *random.Stream, s []byte) []byte {
 	})
 }
 
-// commonFields are the fields of every INFO reply.
-const commonFields = wire.HasProtocol | wire.HasName | wire.HasMap | wire.HasFolder |
-	wire.HasGame | wire.HasPlayers | wire.HasMaxPlayers | wire.HasBots |
-	wire.HasServerType | wire.HasEnvironment | wire.HasPassword | wire.HasVAC
-
 func (c *content) fillInfo(n *nature) {
 	stream := random.Stream(random.Hash(n.hash, streamInfo))
 	r, in := &stream, &c.info
 	c.trailing = nil
-	*in = wire.Info{Has: commonFields, Format: wire.FormatSource, Protocol: n.game.protocol}
+	*in = wire.Info{Has: games.CommonFields, Format: wire.FormatSource, Protocol: n.game.protocol}
 	name := c.grow(func(dst []byte) []byte { return appendName(dst, r) })
 	in.Name = c.disguised(n, r, name)
 	in.Map = c.disguised(n, r, random.Pick(r, n.game.maps))
@@ -162,31 +157,31 @@ func (c *content) sourceFields(n *nature, r *random.Stream) {
 	}
 	// One of the 32 combinations of extra data.
 	in.Has |= wire.HasEDF
-	in.EDF = uint8(r.Next()) & (edfGamePort | edfSteamID | edfSourceTV | edfKeywords | edfGameID)
+	in.EDF = uint8(r.Next()) & (games.EDFGamePort | games.EDFSteamID | games.EDFSourceTV | games.EDFKeywords | games.EDFGameID)
 	if n.kind == Flood64K {
-		in.EDF |= edfKeywords
+		in.EDF |= games.EDFKeywords
 	}
-	if in.EDF&edfGamePort != 0 {
+	if in.EDF&games.EDFGamePort != 0 {
 		in.Has |= wire.HasGamePort
 		in.GamePort = uint16(n.addr) - uint16(r.Below(2))
 	}
-	if in.EDF&edfSteamID != 0 {
+	if in.EDF&games.EDFSteamID != 0 {
 		in.Has |= wire.HasSteamID
 		in.SteamID = 0x0140000000000000 | r.Next()>>8 // more than a float64 can represent
 	}
-	if in.EDF&edfSourceTV != 0 {
+	if in.EDF&games.EDFSourceTV != 0 {
 		in.Has |= wire.HasSourceTV
 		in.SourceTV.Port = uint16(r.Between(27020, 27039))
 		in.SourceTV.Name = c.disguised(n, r, sourceTV)
 	}
-	if in.EDF&edfKeywords != 0 {
+	if in.EDF&games.EDFKeywords != 0 {
 		in.Has |= wire.HasKeywords
 		in.Keywords = c.disguised(n, r, n.game.tags)
 		if n.kind == Flood64K {
 			in.Keywords = c.long(floodInfo)
 		}
 	}
-	if in.EDF&edfGameID != 0 {
+	if in.EDF&games.EDFGameID != 0 {
 		in.Has |= wire.HasGameID
 		in.GameID = uint64(n.game.app)
 		if n.quirks&quirkModGame != 0 {
@@ -199,19 +194,10 @@ func (c *content) sourceFields(n *nature, r *random.Stream) {
 	}
 }
 
-// The bits of the extra data flag (document 000).
-const (
-	edfGamePort = 0x80
-	edfSteamID  = 0x10
-	edfSourceTV = 0x40
-	edfKeywords = 0x20
-	edfGameID   = 0x01
-)
-
 // goldFrom replaces in by an 'm' that keeps the fields that both formats have.
 func (c *content) goldFrom(n *nature, r *random.Stream, in *wire.Info) {
 	*in = wire.Info{
-		Has: commonFields | wire.HasAddress, Format: wire.FormatGoldSource,
+		Has: games.CommonFields | wire.HasAddress, Format: wire.FormatGoldSource,
 		Notes: in.Notes & wire.NoteInfoOddBoolean, Protocol: n.game.protocol,
 		Name: in.Name, Map: in.Map, Folder: in.Folder, Game: in.Game,
 		Players: in.Players, MaxPlayers: in.MaxPlayers, Bots: in.Bots,

@@ -135,12 +135,14 @@ func (s *Server) Fill(p Plan) {
 	s.Players, s.Rules = s.Players[:0], s.Rules[:0]
 	t := s.Title
 	s.Info = wire.Info{
-		Has: commonFields, Format: wire.FormatSource, Protocol: t.protocol,
+		Has: CommonFields | wire.HasAppID | wire.HasVersion | wire.HasEDF | wire.HasGamePort |
+			wire.HasSteamID | wire.HasGameID,
+		Format: wire.FormatSource, Protocol: t.protocol,
 		Folder: s.bytes(t.folder), Game: s.bytes(t.name), Version: s.bytes(t.version),
 		ServerType: 'd', Environment: random.Pick(&s.lasting, []byte("llllw")), VAC: uint8(s.lasting.Below(8) / 2 & 1),
 		ShortAppID: uint16(t.app), GameID: uint64(t.app), GamePort: s.plan.Port,
 		SteamID: persistentServer | s.lasting.Next()>>32,
-		EDF:     edfGamePort | edfSteamID | edfGameID,
+		EDF:     EDFGamePort | EDFSteamID | EDFGameID,
 	}
 	s.Info.Name = s.serverName()
 	s.Info.MaxPlayers = uint32(uint8(random.Pick(&s.lasting, t.places)))
@@ -154,24 +156,24 @@ func (s *Server) Fill(p Plan) {
 	s.run(p.Title.script)
 	s.pretend()
 	if len(s.keywords) > 0 {
-		s.Info.EDF |= edfKeywords
+		s.Info.EDF |= EDFKeywords
 		s.Info.Has |= wire.HasKeywords
 		s.Info.Keywords = s.keywords
 	}
 }
 
-// commonFields are the fields of INFO that all servers send.
-const commonFields = wire.HasProtocol | wire.HasName | wire.HasMap | wire.HasFolder | wire.HasGame |
+// CommonFields are the fields of every INFO reply.
+const CommonFields = wire.HasProtocol | wire.HasName | wire.HasMap | wire.HasFolder | wire.HasGame |
 	wire.HasPlayers | wire.HasMaxPlayers | wire.HasBots | wire.HasServerType | wire.HasEnvironment |
-	wire.HasPassword | wire.HasVAC | wire.HasAppID | wire.HasVersion | wire.HasEDF |
-	wire.HasGamePort | wire.HasSteamID | wire.HasGameID
+	wire.HasPassword | wire.HasVAC
 
 // The bits of the extra data flag (document 000).
 const (
-	edfGamePort = 0x80
-	edfSteamID  = 0x10
-	edfKeywords = 0x20
-	edfGameID   = 0x01
+	EDFGamePort = 0x80
+	EDFSteamID  = 0x10
+	EDFSourceTV = 0x40
+	EDFKeywords = 0x20
+	EDFGameID   = 0x01
 )
 
 // Steam IDs of servers: the account type and universe. An account number is added
