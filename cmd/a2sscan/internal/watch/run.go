@@ -52,7 +52,11 @@ type Status struct {
 func (s *Status) String() string {
 	line := fmt.Sprintf("%s: %s up, %s down", console.Plural(s.Servers, "server"), console.Grouped(uint64(s.Up)), console.Grouped(uint64(s.Down)))
 	if never := s.Servers - s.Up - s.Down; never > 0 {
-		line += fmt.Sprintf(", %s never answered", console.Grouped(uint64(never)))
+		word := "never answered"
+		if s.Took == 0 {
+			word = "not heard yet" // the first cycle goes on
+		}
+		line += fmt.Sprintf(", %s %s", console.Grouped(uint64(never)), word)
 	}
 	line += fmt.Sprintf("; %s; %s", console.Plural(s.People, "person"), console.Plural(s.Events, "event"))
 	if s.Blind {

@@ -638,4 +638,8 @@ func TestStatusLine(t *testing.T) {
 	if got, want := s.String(), "2,000 servers: 1,985 up, 1 down, 14 never answered; 7,654 people; 0 events"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
+	s.Took = 0
+	if got := s.String(); !strings.Contains(got, ", 14 not heard yet;") {
+		t.Errorf("in the first cycle: %q", got)
+	}
 }
