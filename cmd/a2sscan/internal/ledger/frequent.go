@@ -62,15 +62,34 @@ func (f *Frequent) addText(name string) {
 			f.at = map[string]*counted{}
 		}
 		if len(f.at) >= 2*maxFrequent {
-			for _, rare := range f.top(len(f.at))[maxFrequent:] {
-				f.dropped = max(f.dropped, rare.Servers)
-				delete(f.at, string(rare.Name))
-			}
+			f.prune()
 		}
 		one = &counted{[]byte(name), f.dropped, f.dropped}
 		f.at[name] = one
 	}
 	one.Servers++
+}
+
+// prune drops all but maxFrequent names: those with the most servers, and any of equals. It
+// sorts numbers, not names: the addresses of a scan are all different, so that it runs often.
+func (f *Frequent) prune() {
+	counts := make([]uint64, 0, len(f.at))
+	for _, one := range f.at {
+		counts = append(counts, one.Servers)
+	}
+	slices.Sort(counts)
+	f.dropped = counts[len(counts)-maxFrequent-1]
+	above, _ := slices.BinarySearch(counts, f.dropped+1)
+	equals := maxFrequent - (len(counts) - above)
+	for name, one := range f.at {
+		switch {
+		case one.Servers > f.dropped:
+		case one.Servers == f.dropped && equals > 0:
+			equals--
+		default:
+			delete(f.at, name)
+		}
+	}
 }
 
 // cutName shortens a name to at most maxName bytes, without splitting a character.
