@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // link is a path in a network namespace of its own. It carries a limited number of
@@ -96,6 +97,7 @@ func (r *Result) pacedRate() float64 { return float64(r.Paced.Sent) / r.Paced.To
 // compares their time and rates with what the links allow.
 func barsOfPath(t *testing.T) {
 	c := findRate(Realistic(*targetsFlag))
+	c.Limit = 10 * time.Minute // the narrowest link takes two minutes at best
 	for _, l := range []link{{carries: 20_000}, {loss: 0.05}, {20_000, 0.05}, {12_000, 0.03}, {carries: 35_000}, {carries: 6000}} {
 		name := fmt.Sprintf("%d/s, %.0f %% loss", l.carries, 100*l.loss)
 		r := l.run(t, c)
