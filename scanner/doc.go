@@ -68,9 +68,9 @@
 //     the rate limit of their address (addrs.go) held back, or for the second pass.
 //   - sender (send.go) fills a batch (follow-ups, then retries, then new targets) and
 //     deals with datagrams that the kernel refuses.
-//   - pacer (pacer.go) decides how large the batch is. It has a token bucket (pace.go);
-//     if the scan has no rate, or has to find the rate that the path carries, a
-//     rateFinder (ratefinder.go) sets that of the bucket.
+//   - pacer (pace.go) decides how large the batch is. It has a token bucket; if the
+//     scan has no rate, or has to find the rate that the path carries, a rateFinder
+//     (ratefinder.go) sets that of the bucket.
 //   - handoff (handoff.go) takes finished targets to the finisher, which makes Results
 //     and calls the caller's function.
 //

@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
+
+	"github.com/cespare/xxhash/v2"
 
 	"github.com/a2sscan/a2sscan/sink/disk"
 	"github.com/a2sscan/a2sscan/sink/record"
@@ -159,4 +162,49 @@ func appendFill(frame []byte, how packing, over int64) []byte {
 	}
 	skip := binary.LittleEndian.AppendUint32(frame, magic)
 	return binary.LittleEndian.AppendUint32(skip, uint32(max(0, rest-header)))
+}
+
+// cutBack cuts a file back to the part that is kept, and hashes that part. It changes
+// nothing if the file is not the one that is to be resumed or appended to.
+func (f *file) cutBack(o *Options) (err error) {
+	size := f.info.Size()
+	f.sum = xxhash.New()
+	var t tail
+	switch at := o.Resume; {
+	case at != nil && at.Offset > size:
+		err = fmt.Errorf("%w: %d of %d bytes are left", ErrChanged, size, at.Offset)
+	case at != nil:
+		t.keep, f.records = at.Offset, at.Records
+	case o.Append && size > 0:
+		t, err = readTail(f, size, f.packed, o.begins())
+	}
+	if err != nil {
+		return o.refuse(f.name, err, "choose another name")
+	}
+	if at := o.Resume; at != nil {
+		if err := hashFile(f.sum, f, at.Offset, o.Progress); err != nil {
+			return newError(o.op(), f.name, err)
+		}
+		if is := sumText(f.sum); at.Sum != "" && at.Sum != is {
+			return o.refuse(f.name, fmt.Errorf("%w: its first %d bytes have xxh64 %s, and had %s",
+				ErrChanged, at.Offset, is, at.Sum), "start a new scan")
+		}
+	}
+	f.size, f.cut = t.keep, t.cut
+	if len(t.lines) > 0 {
+		f.size, err = repack(f, f.packed, t.keep, size, t.lines)
+	} else if t.keep < size {
+		err = f.Truncate(t.keep)
+		disk.Step("output.cut")
+	}
+	if err == nil && o.Append {
+		err = hashFile(f.sum, f, f.size, o.Progress)
+	}
+	if err == nil {
+		_, err = f.Seek(f.size, io.SeekStart)
+	}
+	if err != nil {
+		return newError(o.op(), f.name, err)
+	}
+	return nil
 }

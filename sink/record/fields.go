@@ -105,7 +105,8 @@ type result = scanner.Result
 // To add a key: add its value to scanner.Result, and to Result.Clone if it is text or a
 // list. Add a row here. A key of an object has its row in that object's fields instead:
 // for info, add the field to wire.Info, with a bit of wire.Fields and its place in
-// wire/info.go, and its row to infoFields.
+// wire/info.go, and its row to infoFields; fieldKeys has room for one key a bit. Two replies
+// that contradict each other are compared by differing in scanner/internal/session/answer.go.
 var schemaKeys = withHex([]field{
 	{name: "schema", is: ColumnUint8, always: true, about: "1; rises when the meaning of a key changes",
 		at: func(*result) value { return schemaValue{} }},

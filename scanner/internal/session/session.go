@@ -19,8 +19,7 @@
 //	challenges.go  what is known of the server's challenges
 //	suspicion.go   signs of forged replies
 //	questions.go   where each question stands
-//	schedule.go    how long to wait
-//	clock.go       when something was sent, and when to wake up
+//	schedule.go    how long to wait; when something was sent, and when to wake up
 //	answer.go      the messages of a server
 //	memory.go      where they are kept
 //

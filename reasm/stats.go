@@ -1,0 +1,37 @@
+package reasm
+
+// Stats are the statistics of a Table. Groups, Fragments, Remembered and Bytes
+// are current values; the others are counters that only grow.
+type Stats struct {
+	Groups     int   // replies that wait for fragments
+	Fragments  int   // fragments held for them
+	Remembered int   // complete replies whose late duplicates are recognised
+	Bytes      int64 // memory in use, at most the limit of New
+
+	Whole     uint64 // replies reassembled
+	Packed    uint64 // compressed replies reassembled
+	Duplicate uint64 // fragments dropped: the same bytes came before
+	Conflict  uint64 // fragments dropped: contradict their group
+	Malformed uint64 // fragments dropped: can't be read
+	TooLarge  uint64 // fragments dropped: above a limit
+	Evicted   uint64 // incomplete groups dropped to make room
+	Expired   uint64 // incomplete groups dropped for their age
+	Forgotten uint64 // incomplete groups dropped by Forget
+}
+
+// add adds the numbers of o to s.
+func (s *Stats) add(o *Stats) {
+	s.Groups += o.Groups
+	s.Fragments += o.Fragments
+	s.Remembered += o.Remembered
+	s.Bytes += o.Bytes
+	s.Whole += o.Whole
+	s.Packed += o.Packed
+	s.Duplicate += o.Duplicate
+	s.Conflict += o.Conflict
+	s.Malformed += o.Malformed
+	s.TooLarge += o.TooLarge
+	s.Evicted += o.Evicted
+	s.Expired += o.Expired
+	s.Forgotten += o.Forgotten
+}
