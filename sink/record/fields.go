@@ -368,7 +368,7 @@ var gameFields = withHex([]field{
 var fieldKeys = func() (keys [23]string) {
 	for i := range infoFields {
 		if f := &infoFields[i]; f.info != 0 {
-			keys[bits.TrailingZeros32(uint32(f.info))] = f.name
+			keys[bits.TrailingZeros64(uint64(f.info))] = f.name
 		}
 	}
 	return keys
