@@ -35,6 +35,7 @@ func (f *fetch) overWeb(ctx context.Context) error {
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 	if err := w.fetchParts(ctx); err != nil {
+		//lint:ignore ST1005 Web API is a proper name.
 		return fmt.Errorf("Web API: %w", err)
 	}
 	return nil

@@ -329,8 +329,13 @@ func checkHostile(t *testing.T, b *browser) {
 
 // checkNews: the page shows an event and new numbers without being loaded again.
 func checkNews(t *testing.T, b *browser) {
+	// A chart covers the time of its heading also while it has one point.
+	first := newPage(t, newSample(5))
+	first.history.points = first.history.points[len(first.history.points)-1:]
+	b.server.Config.Handler = first.routes()
 	b.open("/", 1280, "light")
 	b.until(`document.querySelectorAll("#list tbody tr").length === 5`)
+	b.until(`charts.length === 4 && charts.every(c => c.data[0].length === 1 && c.scales.x.min === c.span[0] && c.scales.x.max === c.span[1])`)
 	p := newPage(t, newSample(6), watch.Event{Time: now, Kind: watch.Down, Addr: addrOf(2).String(), Name: "<b>Valheim", For: 60})
 	b.server.Config.Handler = p.routes()
 	b.until(`document.querySelectorAll("#list tbody tr").length === 6 && document.getElementById("n-up").textContent === "6"`)

@@ -57,8 +57,9 @@ const charts = (() => {
     const data = JSON.parse(plot.firstChild.textContent);
     // The whole chart covers its span, or where it has none its data; after zooming, what was chosen.
     const range = (u, low, high) => {
-      if (low !== u.data[0][0] || high !== u.data[0].at(-1)) return [low, high];
-      return u.span || [low < high ? low : high - 3600, high];
+      const times = u.data[0], first = times[0], last = times.at(-1) ?? Date.now() / 1e3;
+      if (times.length > 1 && (low !== first || high !== last)) return [low, high];
+      return u.span || [first < last ? first : last - 3600, last];
     };
     const axis = { stroke: () => css("--muted"), grid: { stroke: () => css("--line"), width: 1 }, ticks: { show: false }, font: "12px system-ui" };
     return new uPlot({
