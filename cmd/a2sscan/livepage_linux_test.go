@@ -39,7 +39,7 @@ func TestLivePage(t *testing.T) {
 			t.Fatalf("%d servers, %v: %s", servers, err, all)
 		}
 		for path, want := range map[string]string{
-			"/": "Ours &amp; &lt;theirs&gt;", "/server/127.144.0.1:" + port: "Uptime of the last 90 days", "/api/servers?limit=1": `"next":`,
+			"/": "Ours &amp; &lt;theirs&gt;", "/server/127.144.0.1:" + port: "Uptime while it was watched", "/api/servers?limit=1": `"next":`,
 			"/api/events": `"last":`, "/api/schema": "$defs", "/healthz": "watching",
 			"/metrics": fmt.Sprintf(`a2sscan_watch_servers{status="up"} %d`, servers),
 		} {

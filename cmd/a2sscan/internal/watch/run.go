@@ -172,7 +172,7 @@ func (r *run) list(ctx context.Context) error {
 		r.Terminal.Say("the new list can't be had, so the old one is watched: %v", err)
 		return nil
 	case len(addrs) == 0 && r.size == 0:
-		return console.Fail(console.ExitInput, "there is no server to watch").WithHint("the list is empty, or everything in it is excluded")
+		return console.Fail(console.ExitInput, "there is no server to watch").WithHint("the list is empty, or everything in it is excluded; private networks need --allow-reserved")
 	case len(addrs)*2 < r.size:
 		r.Terminal.Say("the new list has %s instead of %d, so the old one is watched", console.Plural(len(addrs), "server"), r.size)
 		return nil

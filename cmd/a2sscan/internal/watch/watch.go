@@ -143,6 +143,7 @@ func (w *Watcher) Restore(row *watchdb.Server, now time.Time) {
 	if _, r, err := record.Read(row.Answer); err == nil {
 		w.remember(&s, r)
 		s.info, s.answered = 0, 0 // the first answer is asked for in full anyway
+		s.setPeople(r.Population())
 	}
 	w.add(s)
 }
@@ -456,26 +457,30 @@ func restartSigns(was, is *server, now uint32) []string {
 // population takes the number of people on a server.
 func (w *Watcher) population(i int, p scanner.Population, now uint32) {
 	s := &w.servers[i]
-	people, places := uint16(min(max(p.People, 0), 65535)), uint16(min(max(p.Places, 0), 65535))
+	was := *s
+	s.setPeople(p)
+	people, places := s.people, s.places
 	sample := &w.hourOf(now).Samples[i]
 	if sample.Checks == 0 || people < sample.Min {
 		sample.Min = people
 	}
 	sample.Max, sample.People, sample.Checks = max(sample.Max, people), sample.People+uint32(people), sample.Checks+1
-	was := s.people
 	full := func(people, places uint16) bool { return places > 0 && people >= places }
-	if s.counted && s.known != nil {
-		before, after := uint32(was), uint32(people)
+	if was.counted && s.known != nil {
+		before, after := uint32(was.people), uint32(people)
 		switch facts := (Event{Before: &census.Facts{People: &before}, After: &census.Facts{People: &after}}); {
-		case was > 0 && people == 0:
+		case was.people > 0 && people == 0:
 			facts.Kind = Empty
 			w.emit(i, facts, now)
-		case full(people, places) && !full(was, s.places):
+		case full(people, places) && !full(was.people, was.places):
 			facts.Kind = Full
 			w.emit(i, facts, now)
 		}
 	}
-	s.people, s.places, s.counted = people, places, true
+}
+
+func (s *server) setPeople(p scanner.Population) {
+	s.people, s.places, s.counted = uint16(min(max(p.People, 0), 65535)), uint16(min(max(p.Places, 0), 65535)), true
 }
 
 // store keeps a full answer for the database, without the names of players.

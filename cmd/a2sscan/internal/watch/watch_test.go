@@ -574,6 +574,10 @@ func TestRestore(t *testing.T) {
 	again.w.Resume(hours)
 	again.now = again.now.Add(10 * time.Second) // reading the state took so long
 	again.w.Watch(addrs, again.now)
+	again.w.Tick(again.now)
+	if n := again.w.Numbers(); n.People != 15 {
+		t.Errorf("%d people before the first answer, and 15 were on the servers that are up", n.People)
+	}
 	x.servers[1].dead, x.servers[2].name = false, "renamed while nobody watched"
 	again.run(2 * time.Minute)
 	again.want("up 1", "renamed 2")
