@@ -17,6 +17,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -36,12 +37,18 @@ var now = time.Date(2026, 11, 24, 18, 30, 0, 0, time.UTC)
 
 // sample is a watch that does not run.
 type sample struct {
+	mu     sync.Mutex // guards rows
 	rows   []watch.Row
 	status watch.Status
 }
 
-func (s *sample) Rows() iter.Seq[watch.Row] { return slices.Values(s.rows) }
-func (s *sample) Status() *watch.Status     { status := s.status; return &status }
+func (s *sample) Rows() iter.Seq[watch.Row] {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Values(slices.Clone(s.rows))
+}
+
+func (s *sample) Status() *watch.Status { status := s.status; return &status }
 
 func addrOf(i int) netip.AddrPort {
 	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{198, 51, byte(100 + i>>8), byte(i)}), uint16(27015+i>>16))
@@ -532,7 +539,9 @@ func TestRefresh(t *testing.T) {
 		go p.refresh(ctx, s)
 		synctest.Wait()
 		first := p.latest.Load()
+		s.mu.Lock()
 		s.rows[3].Known = &census.Server{Name: "another name"}
+		s.mu.Unlock()
 		time.Sleep(fresh / 2)
 		if p.latest.Load() != first {
 			t.Error("a fresh snapshot was replaced")
@@ -546,7 +555,10 @@ func TestRefresh(t *testing.T) {
 			t.Error("texts that did not change were made anew")
 		}
 		time.Sleep(2 * time.Minute)
-		if n := len(p.history.points); n != 2 {
+		p.history.mu.Lock()
+		n := len(p.history.points)
+		p.history.mu.Unlock()
+		if n != 2 {
 			t.Errorf("%d points in the history", n)
 		}
 		cancel()
