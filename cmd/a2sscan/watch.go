@@ -112,10 +112,12 @@ each server, JSON at /api/, and metrics for Prometheus at /metrics. It only
 reads, and asks for no password: whoever reaches the port sees it. For the
 Internet, put a web server with TLS in front, and name it with --public-name:
 
-  Caddyfile:  status.example.org { reverse_proxy 127.0.0.1:8080 }
-  nginx:      server { listen 443 ssl; server_name status.example.org;
-                location / { proxy_pass http://127.0.0.1:8080;
-                             proxy_set_header Host $host; } }
+  Caddy:  status.example.org {
+            reverse_proxy 127.0.0.1:8080
+          }
+  nginx:  server { listen 443 ssl; server_name status.example.org;
+            location / { proxy_pass http://127.0.0.1:8080;
+                         proxy_set_header Host $host; } }
 
 Ctrl-C (SIGINT) and SIGTERM end the watch. SIGHUP makes it read lists and
 exclusions again, unless it came because the terminal was closed.`,
@@ -181,7 +183,9 @@ func (f *watchFlags) check() (err error) {
 	if f.rules.DownAfter, err = strconv.Atoi(f.downAfter); err != nil {
 		var silent time.Duration
 		silent, err = time.ParseDuration(f.downAfter)
-		f.rules.DownAfter = 1 + int((silent+f.rules.Every-1)/max(f.rules.Every, 1))
+		if silent > 0 {
+			f.rules.DownAfter = 1 + int((silent+f.rules.Every-1)/max(f.rules.Every, 1))
+		}
 	}
 	if err != nil {
 		return console.Fail(console.ExitUsage, "--down-after %s: want a number of checks, or a time such as 3m", console.Quoted(f.downAfter, 40))
@@ -199,7 +203,7 @@ func (f *watchFlags) check() (err error) {
 	return console.FirstBroken(
 		console.Rule{Broken: f.rules.Every < 5*time.Second, Err: "--every is below 5s", Hint: "each check repeats its request for several seconds before it gives up"},
 		console.Rule{Broken: f.rules.FullEvery < f.rules.Every, Err: "--full-every is below --every", Hint: "choose a multiple of --every"},
-		console.Rule{Broken: f.rules.DownAfter < 1, Err: "--down-after is below 1", Hint: "3 is a good choice: datagrams may be lost"},
+		console.Rule{Broken: f.rules.DownAfter < 1 || f.rules.DownAfter > watch.MaxDownAfter, Err: "--down-after is not from 1 to 16,384 checks", Hint: "3 is a good choice: datagrams may be lost"},
 		console.Rule{Broken: f.rules.Damp < 0 || f.rules.BlindMax < 0 || f.listEvery < 0 || f.maxRuntime < 0, Err: "a duration is negative", Hint: "0 switches it off"},
 		console.Rule{Broken: f.keepHourly < time.Hour || f.keepDaily < f.keepHourly, Err: "--keep-hours is below 1h or above --keep-days", Hint: "rows of hours become rows of days"},
 		console.Rule{Broken: f.rate < 1, Err: "--rate is below 1", Hint: "a watch needs a rate, such as 5k"},

@@ -104,8 +104,9 @@ func (w *Watcher) look(now uint32) {
 			}
 		}
 		if s.reference && (s.answers || s.silent > 0) {
-			references++
-			answering += map[bool]int{true: 1}[s.answers]
+			if references++; s.answers {
+				answering++
+			}
 		}
 	}
 	dark := silent >= blindServers && silent*100 >= n.Up*blindPercent && w.networks(blindNetworks, isSilent) == blindNetworks

@@ -42,6 +42,9 @@ type Rules struct {
 // A server that left the list is asked for keepAsking more, and then no longer.
 const keepAsking = 24 * time.Hour
 
+// MaxDownAfter is the maximum of Rules.DownAfter.
+const MaxDownAfter = 1 << 14
+
 // follow is how long after a change the server is asked everything: a map change takes it a
 // moment.
 const follow = 2 * time.Second
@@ -64,20 +67,21 @@ type server struct {
 	uptime  int64          // of its rule that counts uptime; 0: it has none
 	longest float32        // the longest time that one of its players has been on it
 
-	challenge              uint32
-	first, last, since     uint32 // its first and latest answer; since when it has its status
-	asked, silentAt, upto  uint32 // the latest check; the first one without an answer; the end of the time that is counted
-	fullAt, left           uint32 // when known was made; when it left the list
-	people, places         uint16
-	silent, requests, poor uint8 // checks and requests without an answer; answers poorer than known
-	plain                  uint8 // checks to come without the remembered challenge
-	status                 status
-	answered               scanner.Questions
-	counted                bool // people and places are known
-	flying, full           bool // a check is under way; it asks everything
-	elsewhere              bool // INFO alone lacks the number of people
-	reference, answers     bool // it shows whether the watcher is blind; its latest check was answered
-	listed, gone           bool // gone: forgotten, or it never came
+	challenge             uint32
+	first, last, since    uint32 // its first and latest answer; since when it has its status
+	asked, silentAt, upto uint32 // the latest check; the first one without an answer; the end of the time that is counted
+	fullAt, left          uint32 // when known was made; when it left the list
+	people, places        uint16
+	silent, requests      uint16 // checks and requests in a row without an answer
+	poor                  uint8  // answers poorer than known
+	plain                 uint8  // checks to come without the remembered challenge
+	status                status
+	answered              scanner.Questions
+	counted               bool // people and places are known
+	flying, full          bool // a check is under way; it asks everything
+	elsewhere             bool // INFO alone lacks the number of people
+	reference, answers    bool // it shows whether the watcher is blind; its latest check was answered
+	listed, gone          bool // gone: forgotten, or it never came
 }
 
 func (s *server) addr() netip.AddrPort { return udp.Unpack(s.key) }
@@ -257,10 +261,8 @@ func (w *Watcher) silence(i int, r *scanner.Result, now uint32) {
 	if s.silent == 0 {
 		s.silentAt = s.asked
 	}
-	if s.silent < 255 {
-		s.silent++
-	}
-	s.requests = uint8(min(int(s.requests)+int(r.Sent), 255))
+	s.silent = uint16(min(int(s.silent)+1, MaxDownAfter))
+	s.requests = uint16(min(int(s.requests)+int(r.Sent), 1<<16-1))
 	if s.status == down {
 		w.count(i, now, down)
 	}

@@ -508,6 +508,19 @@ func TestMoved(t *testing.T) {
 	x.want("down 2", "moved 11")
 }
 
+// A server may be down only after many checks.
+func TestDownLate(t *testing.T) {
+	rules := usual()
+	rules.DownAfter = 300
+	x := newWorld(t, 3, rules)
+	x.run(2 * time.Minute)
+	x.servers[1].dead = true
+	x.run(299 * time.Minute)
+	x.want()
+	x.run(3 * time.Minute)
+	x.want("down 1")
+}
+
 // A server that flaps is reported twice in ten minutes, and then as it is.
 func TestDamping(t *testing.T) {
 	rules := usual()
