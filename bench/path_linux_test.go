@@ -117,7 +117,7 @@ func barsOfPath(t *testing.T) {
 // The rates are low, so that the link limits them and not this machine.
 func testSmallPath(t *testing.T) {
 	if testing.Short() {
-		t.Skip("NO PATH: with -short (a machine that is too slow to send looks like a path that drops)")
+		t.Skip("SKIPPED under -short: with the race detector, this machine is too slow to send, which looks like a path that drops; go test without -short runs it")
 	}
 	const carries = 2000
 	c := findRate(Realistic(2000))

@@ -92,9 +92,6 @@ func (h *Harness) Wait() {
 	h.e.open.wheel.advance(h.e.open.slots, h.now, func(i int32) { h.e.fire(h.now, i) })
 }
 
-// Unpacking reports whether the decompressor holds any replies.
-func (h *Harness) Unpacking() bool { return h.e.recv.worker.Pending() > 0 }
-
 // Unpack waits until the decompressor is done, and passes its replies to the engine.
 func (h *Harness) Unpack() {
 	for h.e.recv.worker.Pending() > 0 {
@@ -119,10 +116,4 @@ func (h *Harness) Finish() {
 	}
 	h.e.handoff.waiting -= len(outcomes)
 	h.e.handoff.filling.outcomes = outcomes[:0]
-}
-
-// Stats returns the engine's statistics.
-func (h *Harness) Stats() Stats {
-	h.e.publish()
-	return h.e.stats
 }

@@ -85,9 +85,6 @@ var masterFaults = []string{
 	"redirect", "seed-last", "silent", "stranger", "stub", "stuck", "truncated", "twice",
 }
 
-// MasterFaultWords returns the words that ParseMasterFaults reads, sorted.
-func MasterFaultWords() []string { return masterFaults }
-
 // ParseMasterFaults reads the words of faults, separated by commas. It returns nil
 // if list is empty.
 func ParseMasterFaults(list string) (faults []MasterFault, err error) {

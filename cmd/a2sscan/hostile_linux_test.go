@@ -20,7 +20,7 @@ import (
 // that the hostile servers send.
 func TestHostileFleet(t *testing.T) {
 	if testing.Short() {
-		t.Skip("with the race detector, this machine may be too slow for the rate: the test of package scanner simulates the network")
+		t.Skip("SKIPPED under -short: with the race detector, this machine may be too slow for the rate; go test without -short runs it")
 	}
 	t.Parallel()
 	const network, rate = "127.70.0.0/23", "5k"

@@ -166,9 +166,6 @@ func (s *Session) Start(p *Plan, infoOnly, keyed bool) {
 	s.ask(Lowest(s.Agenda.Open))
 }
 
-// Stranger records that a reply came before the server was asked anything.
-func (s *Session) Stranger() { s.Flags |= Stranger }
-
 // Request returns the request to send for q, and its challenge. The request may be
 // GETCHALLENGE instead of q, or PLAYER instead of INFO. remembered is the challenge
 // that the target is remembered by.
