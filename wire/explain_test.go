@@ -44,6 +44,7 @@ func TestExplain(t *testing.T) {
 		{"EC-56 half a header", single[:3], "kind=1, left over=2"},
 		{"EC-113 no header", "A1234", "kind=1, challenge=4"},
 		{"EC-114 two headers", single + single + "A1234", "header=4, header=4, kind=1, challenge=4"},
+		{"EC-140 a redirect", single + "9ConnectRedirectAddress:a\x00", start + ", text=25"},
 		{"an unknown kind", single + "9abc", start + ", left over=3"},
 
 		{"EC-8 half a challenge", single + "A12", start + ", challenge=2!"},

@@ -77,7 +77,7 @@ sent, and 4 if ask was interrupted.`,
 func (a *app) ask(f *askFlags, arg string) error {
 	ctx, end := shutdown.Interruptible(true)
 	defer end()
-	target, err := transcript.ResolveAddr(ctx, a.term, inputs.Resolve, arg)
+	target, err := transcript.ResolveAddr(ctx, inputs.ReportAddrs(a.term, inputs.Resolve), arg)
 	if err != nil {
 		return err
 	}

@@ -3,12 +3,9 @@ package transcript
 import (
 	"context"
 	"errors"
-	"io"
 	"net/netip"
 	"strings"
 	"testing"
-
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
 // hosts is a Lookup for the names in the tests.
@@ -47,13 +44,13 @@ func TestResolveAddr(t *testing.T) {
 		{"one.example", "203.0.113.1:27015", ""},
 		{"one.example:9", "203.0.113.1:9", ""},
 		{"two.example:9", "203.0.113.2:9", ""},
-		{"none.example:9", "", `"none.example": no IPv4 address found: no such host`},
-		{"six.example:9", "", `"six.example": no IPv4 address found: the name has no IPv4 address`},
+		{"none.example:9", "", `"none.example:9": no IPv4 address found: no such host`},
+		{"six.example:9", "", `"six.example:9": no IPv4 address found: the name has no IPv4 address`},
 		{"one.example:0", "", "the port is not a number from 1 to 65535"},
 		{"-x:5 y", "", "the port is not"},
 		{"255.255.255.255", "", "no server can have this address"},
 	} {
-		got, err := ResolveAddr(t.Context(), console.New(io.Discard), hosts, test.arg)
+		got, err := ResolveAddr(t.Context(), hosts, test.arg)
 		switch {
 		case test.err == "" && (err != nil || got.String() != test.want):
 			t.Errorf("%s: %v, %v, want %s", test.arg, got, err, test.want)

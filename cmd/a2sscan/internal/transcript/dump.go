@@ -42,32 +42,33 @@ func (s *Session) rows(b []byte, parts iter.Seq[wire.Part]) (rows []string) {
 			continue
 		}
 		first = wire.Part{}
-		title := p.Name
+		title := p.Name + " "
 		if p.Item >= 0 {
-			title = fmt.Sprintf("%s %d: %s", item, p.Item, p.Name)
+			title = fmt.Sprintf("%s %d: %s", item, p.Item, title)
 		}
-		rows = append(rows, s.field(title, p, b[p.At:p.End])...)
+		rows = append(rows, s.field(title, p, b)...)
 	}
 	return rows
 }
 
-// field returns the rows of the field p, whose bytes are b, under a title.
-func (s *Session) field(title string, p wire.Part, b []byte) (rows []string) {
+// field returns the rows of the field p of the message, under a title.
+func (s *Session) field(title string, p wire.Part, msg []byte) (rows []string) {
 	n := 8
 	if s.Width >= wideSheet {
 		n = 16
 	}
 	room := max(s.Width-(dumpIndent+4+2+3*n-1+2), 20)
-	text := title + " "
+	b := msg[p.At:p.End]
+	text := ""
 	switch {
 	case p.Cut && len(b) == 0:
-		text = console.Plain(text+"is missing: the message ends here", room)
+		text = console.Plain(title+"is missing: the message ends here", room)
 	case p.Cut:
-		text = console.Plain(text+"is cut: the message ends inside it", room)
+		text = console.Plain(title+"is cut: the message ends inside it", room)
 	case p.Text:
-		text += console.Quoted(string(bytes.TrimSuffix(b, []byte{0})), max(room-len(text)-2, 8))
+		text = title + console.Quoted(string(bytes.TrimSuffix(b, []byte{0})), max(room-len(title)-2, 8))
 	default:
-		text = console.Plain(text+value(p.Name, b), room)
+		text = console.Plain(title+value(p.Name, b, msg), room)
 	}
 	for at := 0; at == 0 || at < len(b) && len(rows) < fieldRows; at += n {
 		row := b[at:min(at+n, len(b))]
@@ -81,8 +82,8 @@ func (s *Session) field(title string, p wire.Part, b []byte) (rows []string) {
 	return rows
 }
 
-// value describes the value of a field that is no text.
-func value(name string, v []byte) string {
+// value describes the value v of a field of msg that is no text.
+func value(name string, v, msg []byte) string {
 	var wide [8]byte // a little-endian number
 	copy(wide[:], v)
 	u := binary.LittleEndian.Uint64(wide[:])
@@ -92,11 +93,11 @@ func value(name string, v []byte) string {
 	case "split header":
 		return "-2: a fragment"
 	case "kind":
-		return fmt.Sprintf("%s: %s", letter(v[0]), kindWord(wire.Kind(v[0])))
+		return letter(v) + ": " + kindWord(msg)
 	case "server type":
-		return letterAndWord(v[0], wire.ServerType(v[0]))
+		return letter(v) + ": " + cmp.Or(wire.ServerType(v[0]), "unknown")
 	case "environment":
-		return letterAndWord(v[0], wire.Environment(v[0]))
+		return letter(v) + ": " + cmp.Or(wire.Environment(v[0]), "unknown")
 	case "password", "VAC", "is mod":
 		if u > 1 {
 			return fmt.Sprintf("%d: yes, although only 0 and 1 are valid", u)
@@ -120,37 +121,26 @@ func value(name string, v []byte) string {
 	return fmt.Sprint(u)
 }
 
-// letterAndWord formats a byte and the word that it stands for, if it has one. A
-// number with a word is shown as a number: 1 is document 002's dedicated server.
-func letterAndWord(c byte, word string) string {
-	switch {
-	case word == "":
-		return letter(c) + ": unknown"
-	case c < 0x20:
-		return fmt.Sprintf("%d: %s", c, word)
-	}
-	return letter(c) + ": " + word
-}
-
 // letter formats a byte that stands for a letter.
-func letter(c byte) string {
-	if c >= 0x20 && c < 0x7F {
-		return fmt.Sprintf("%q", rune(c))
-	}
-	return fmt.Sprintf("0x%02x", c)
-}
+func letter(v []byte) string { return "'" + console.Plain(string(v), 4) + "'" }
 
 const unknownKind = "unknown to A2S"
 
-// kindWord names a kind of message.
-func kindWord(k wire.Kind) string {
-	word := map[wire.Kind]string{
-		wire.KindInfoRequest: "info request", wire.KindPlayersRequest: "players request",
-		wire.KindRulesRequest: "rules request", wire.KindChallengeRequest: "request for a challenge",
-		wire.KindPingRequest: "ping", wire.KindInfo: "info",
-		wire.KindGoldSource: "info, obsolete GoldSource format", wire.KindPlayers: "players",
-		wire.KindRules: "rules", wire.KindChallenge: "challenge", wire.KindPing: "ping reply",
-		wire.KindBanned: "message: banned", wire.KindLimited: "message: too many queries",
-	}[k]
-	return cmp.Or(word, unknownKind)
+var kindWords = map[wire.Kind]string{
+	wire.KindInfoRequest: "info request", wire.KindPlayersRequest: "players request",
+	wire.KindRulesRequest: "rules request", wire.KindChallengeRequest: "request for a challenge",
+	wire.KindPingRequest: "ping", wire.KindInfo: "info",
+	wire.KindGoldSource: "info, obsolete GoldSource format", wire.KindPlayers: "players",
+	wire.KindRules: "rules", wire.KindChallenge: "challenge", wire.KindPing: "ping reply",
+	wire.KindBanned: "message: banned", wire.KindLimited: "message: too many queries",
+	wire.KindRedirect: "message: connect to another server",
+}
+
+// kindWord names the kind of a message.
+func kindWord(msg []byte) string {
+	k := wire.KindOf(msg)
+	if _, err := wire.DecodeText(msg); k == wire.KindRedirect && err != nil { // a message of a game (EC-23)
+		return unknownKind
+	}
+	return cmp.Or(kindWords[k], unknownKind)
 }

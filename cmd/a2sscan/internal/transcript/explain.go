@@ -2,8 +2,8 @@ package transcript
 
 import (
 	"bytes"
-	"encoding/binary"
 	"fmt"
+	"iter"
 	"slices"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
@@ -11,12 +11,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// theServer identifies the sender of fragments in the table. There is only one.
-const theServer = 1
-
 // explain describes all datagrams, and learns from them.
 func (s *Session) explain() {
-	s.Width = max(s.Width, leastWidth)
 	s.table = reasm.New(0)
 	type key struct {
 		sent bool
@@ -25,112 +21,98 @@ func (s *Session) explain() {
 	known := map[key]bool{}
 	for i := range s.events {
 		e := &s.events[i]
-		again := known[key{e.sent, string(e.data)}]
-		known[key{e.sent, string(e.data)}] = true
-		var part *splitReply
-		if wire.IsSplit(e.data) {
-			part = s.addFragment(e.data)
-			e.what = part.describe(e.data)
-		} else {
-			e.what = s.describe(e)
-		}
+		k := key{e.Sent, string(e.Data)}
+		again := known[k]
+		known[k] = true
+		parts := s.describe(e)
 		if again {
-			e.what += ", again"
+			e.What += ", again"
 		}
-		if e.addr != s.Target {
-			if from := e.addr.String(); len(s.strangers) < 3 && !slices.Contains(s.strangers, from) {
+		if e.Addr != s.Target {
+			if from := e.Addr.String(); len(s.strangers) < 3 && !slices.Contains(s.strangers, from) {
 				s.strangers = append(s.strangers, from)
 			}
-			e.what += fmt.Sprintf("; it comes from %v, which was not queried", e.addr)
+			e.What += fmt.Sprintf("; it comes from %v, which was not queried", e.Addr)
 			continue
 		}
-		switch b := e.data; {
-		case again || len(b) == 0:
-		case part != nil:
-			e.rows = s.rows(b, wire.ExplainFragment(b, part.layout, part.compressed))
-		case wire.IsSingle(b):
-			e.rows = s.rows(b, wire.Explain(b, s.ship))
-		default:
-			e.rows = s.field("content", wire.Part{Name: "content", End: len(b)}, b)
+		if !again && len(e.Data) > 0 {
+			e.rows = s.rows(e.Data, parts)
 		}
-		if e.sent {
-			if again {
-				s.repeats++
-			}
+		if e.Sent {
 			continue
 		}
-		s.longest = max(s.longest, len(e.data))
-		if wire.IsReply(e.data) {
+		s.longest = max(s.longest, len(e.Data))
+		if wire.IsReply(e.Data) {
 			s.speaks = true
 		} else if s.junk == "" {
-			s.junk = fmt.Sprintf("%d bytes, %s", len(e.data), console.Quoted(string(e.data), 60))
+			s.junk = fmt.Sprintf("%d bytes, %s", len(e.Data), console.Quoted(string(e.Data), 60))
 		}
-		if part != nil {
+		if wire.IsSplit(e.Data) {
 			e.rows = append(e.rows, s.reassemble(e)...)
 		} else {
-			s.learnGame(e.data)
+			s.learnGame(e.Data)
 		}
 	}
 }
 
-// describe describes a datagram that is no fragment in a few words.
-func (s *Session) describe(e *event) string {
-	b, k := e.data, wire.KindOf(e.data)
+// describe describes a datagram in a few words, and returns its fields.
+func (s *Session) describe(e *event) iter.Seq[wire.Part] {
+	b := e.Data
 	switch {
-	case len(b) == 0:
-		return "empty"
-	case !wire.IsSingle(b):
-		return "not A2S: it begins with neither -1 nor -2"
-	case len(wire.Body(b)) == 0:
-		return "a header without a message"
-	case e.sent:
-		return s.describeRequest(b)
+	case wire.IsSplit(b):
+		return s.describeFragment(e)
+	case wire.IsSingle(b):
+		s.describeMessage(e)
+		return wire.Explain(b, s.ship)
 	}
-	word := kindWord(k)
-	if text, err := wire.DecodeText(b); err == nil {
-		if k == wire.KindRedirect {
-			word = "message: connect to another server"
-		}
-		return word + ": " + console.Quoted(string(text), 60)
+	e.What = "not A2S: it begins with neither -1 nor -2"
+	if len(b) == 0 {
+		e.What = "empty"
 	}
-	switch {
-	case word == unknownKind:
-		return word + ": kind " + letter(byte(k))
-	case k != wire.KindChallenge:
-		return word
-	}
-	if _, err := wire.DecodeChallenge(b); err != nil {
-		return "a malformed challenge"
-	}
-	s.challenged = s.challenged || e.addr == s.Target
-	c := wire.Body(b)[1:]
-	word += fmt.Sprintf(" % x", c)
-	if s.challenge != nil && !bytes.Equal(s.challenge, c) {
-		word += ", not the same as before"
-	}
-	s.challenge = c
-	return word
+	return slices.Values([]wire.Part{{Name: "content", End: len(b), Item: -1}})
 }
 
-// describeRequest describes a request, and notes for which question it is. It may have
-// one more NUL at its end.
-func (s *Session) describeRequest(b []byte) string {
+// requests are the kinds of the requests for the questions.
+var requests = []wire.Kind{wire.KindInfoRequest, wire.KindPlayersRequest, wire.KindRulesRequest}
+
+// describeMessage describes a request or a reply that is no fragment. It notes for which
+// questions a request had no challenge, and which challenge the server gives.
+func (s *Session) describeMessage(e *event) {
+	k := wire.KindOf(e.Data)
+	e.What = kindWord(e.Data)
+	var challenge []byte
 	after := ""
-	r, err := wire.DecodeRequest(b)
-	if err != nil {
-		r, _ = wire.DecodeRequest(b[:len(b)-1])
-		after = ", and one more NUL"
+	for p := range wire.Explain(e.Data, s.ship) {
+		switch v := e.Data[p.At:p.End]; {
+		case p.Name == "kind" && p.Cut:
+			e.What = "a header without a message"
+		case p.Name == "kind" && e.What == unknownKind:
+			e.What += ": kind " + letter(v)
+		case p.Name == "challenge" && !p.Cut:
+			challenge = v
+		case p.Name == "text":
+			after = ": " + console.Quoted(string(bytes.TrimSuffix(v, []byte{0})), 60)
+		case p.Name == "left over" && e.Sent:
+			after = ", and one more NUL"
+		}
 	}
-	text := kindWord(r.Kind)
-	q := slices.Index([]wire.Kind{wire.KindInfoRequest, wire.KindPlayersRequest, wire.KindRulesRequest}, r.Kind)
+	q := slices.Index(requests, k)
 	switch {
-	case r.HasChallenge:
-		text += fmt.Sprintf(", challenge % x", binary.LittleEndian.AppendUint32(nil, uint32(r.Challenge)))
-	case q >= 0:
+	case k == wire.KindChallenge && challenge == nil:
+		e.What = "a malformed challenge"
+	case k == wire.KindChallenge:
+		e.What += fmt.Sprintf(" % x", challenge)
+		if s.challenge != nil && !bytes.Equal(s.challenge, challenge) {
+			e.What += ", not the same as before"
+		}
+		s.challenge = challenge
+	case challenge != nil && string(challenge) != "\xFF\xFF\xFF\xFF":
+		e.What += fmt.Sprintf(", challenge % x", challenge)
+	case q >= 0 && e.Sent:
 		s.asksAnew[q] = true
-		text += ", no challenge"
+		e.What += ", no challenge"
 	}
-	return text + after
+	e.What += after
 }
 
 // reassemble adds a fragment to its reply. It returns the rows for a reassembled
@@ -139,7 +121,7 @@ func (s *Session) reassemble(e *event) []string {
 	note := func(format string, args ...any) []string {
 		return console.Wrap("    = "+fmt.Sprintf(format, args...), s.Width, 6)
 	}
-	msg, o, err := s.table.Add(e.at, theServer, e.data, nil)
+	msg, o, err := s.table.Add(e.at, 0, e.Data, nil) // all come from one source
 	how := "reassembled"
 	switch {
 	case err != nil:
@@ -157,7 +139,7 @@ func (s *Session) reassemble(e *event) []string {
 		return nil
 	}
 	s.learnGame(msg)
-	return append(note("%s: %s, %d bytes", how, kindWord(wire.KindOf(msg)), len(msg)),
+	return append(note("%s: %s, %d bytes", how, kindWord(msg), len(msg)),
 		s.rows(msg, wire.Explain(msg, s.ship))...)
 }
 
@@ -169,7 +151,7 @@ func (s *Session) learnGame(msg []byte) {
 		return
 	}
 	s.ship = wire.ShipNo
-	if id, ok := in.AppID(); ok && wire.IsShip(id) {
+	if id, _ := in.AppID(); wire.IsShip(id) {
 		s.ship = wire.ShipYes
 	}
 }
@@ -177,41 +159,39 @@ func (s *Session) learnGame(msg []byte) {
 // splitReply is one fragmented reply.
 type splitReply struct {
 	id         uint32
-	short      bool // too short to have an ID
 	layout     wire.Layout
 	compressed bool
 	fragments  [][]byte
 }
 
-// addFragment adds a fragment to its reply.
-func (s *Session) addFragment(b []byte) *splitReply {
+// describeFragment describes a fragment, adds it to its reply, and returns its fields.
+func (s *Session) describeFragment(e *event) iter.Seq[wire.Part] {
+	b := e.Data
 	id, err := wire.SplitID(b)
-	same := func(g *splitReply) bool { return g.id == id && g.short == (err != nil) }
-	at := slices.IndexFunc(s.replies, same)
+	if err != nil {
+		e.What = "a fragment that is too short"
+		return wire.ExplainFragment(b, wire.LayoutUnknown, false)
+	}
+	at := slices.IndexFunc(s.replies, func(g *splitReply) bool { return g.id == id })
 	if at < 0 {
 		at = len(s.replies)
-		s.replies = append(s.replies, &splitReply{id: id, short: err != nil})
+		s.replies = append(s.replies, &splitReply{id: id})
 	}
 	g := s.replies[at]
 	g.fragments = append(g.fragments, b)
 	if l, compressed := wire.ShowLayout(b); l != wire.LayoutUnknown {
 		g.layout, g.compressed = l, compressed
 	}
-	return g
-}
-
-// describe describes the fragment b of the reply.
-func (g *splitReply) describe(b []byte) string {
 	var f wire.Fragment
-	switch {
-	case g.short:
-		return "a fragment that is too short"
+	switch err := f.Decode(b, g.layout, g.compressed); {
+	case err == nil:
+		e.What = fmt.Sprintf("fragment %d of %d, ID 0x%08x: %s", f.Number, f.Total, id, g.form())
 	case g.layout == wire.LayoutUnknown:
-		return fmt.Sprintf("a fragment, ID 0x%08x", g.id)
-	case f.Decode(b, g.layout, g.compressed) != nil:
-		return fmt.Sprintf("a fragment, ID 0x%08x: its number or total is not valid", g.id)
+		e.What = fmt.Sprintf("a fragment, ID 0x%08x", id)
+	default:
+		e.What = fmt.Sprintf("a fragment, ID 0x%08x: its number or total is not valid", id)
 	}
-	return fmt.Sprintf("fragment %d of %d, ID 0x%08x: %s", f.Number, f.Total, g.id, g.form())
+	return wire.ExplainFragment(b, g.layout, g.compressed)
 }
 
 // form returns the layout of the fragments and whether the reply is compressed.
@@ -222,33 +202,30 @@ func (g *splitReply) form() string {
 	return g.layout.String()
 }
 
-// fault explains why a reply is incomplete. It returns "" if the reply is complete or
-// has no ID.
+// fault explains why a reply is incomplete. It returns "" if the reply is complete.
 func (g *splitReply) fault() string {
-	arrived := map[int]bool{}
-	most := 0 // the largest total that a fragment claims
+	arrived := map[uint8]bool{}
+	total := uint8(0) // the largest that a fragment claims
 	for _, b := range g.fragments {
 		var f wire.Fragment
 		if f.Decode(b, g.layout, g.compressed) == nil {
-			arrived[int(f.Number)] = true
-			most = max(most, int(f.Total))
+			arrived[f.Number] = true
+			total = max(total, f.Total)
 		}
 	}
-	var have, lost []int
-	for n := range most {
-		if arrived[n] {
-			have = append(have, n)
-		} else {
-			lost = append(lost, n)
-		}
-	}
-	switch {
-	case g.short, most > 0 && len(lost) == 0:
-		return ""
-	case most == 0:
+	if total == 0 {
 		return fmt.Sprintf("reply 0x%08x: %s arrived, but none tells how many there are",
 			g.id, console.Plural(len(g.fragments), "fragment"))
 	}
-	return fmt.Sprintf("reply 0x%08x (layout %s): %d of %d fragments arrived: %s; missing: %s",
-		g.id, g.form(), len(have), most, console.NumberList(have), console.NumberList(lost))
+	var lost []int
+	for n := range total {
+		if !arrived[n] {
+			lost = append(lost, int(n))
+		}
+	}
+	if len(lost) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("reply 0x%08x (layout %s): %d of %d fragments arrived; missing: %s",
+		g.id, g.form(), len(arrived), total, console.NumberList(lost))
 }

@@ -2,19 +2,19 @@ package transcript
 
 import (
 	"bytes"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"math"
+	"net/netip"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
 const (
-	leastWidth   = 60 // minimum width to which lines are wrapped
 	dumpedEvents = 30 // datagrams that are shown with their bytes
 	shownEvents  = 80 // datagrams that are shown at all
 )
@@ -33,13 +33,9 @@ func (s *Session) Text() string {
 		b.WriteString("\nworth knowing:\n")
 		list(s.Verdict.Hints)
 	}
-	retries := "1 retry"
-	if s.retries != 1 {
-		retries = fmt.Sprintf("%d retries", s.retries)
-	}
-	fmt.Fprintf(&b, "\ndatagrams, with a timeout of %v and %s:\n%s", s.timeout, retries, s.Datagrams())
+	fmt.Fprintf(&b, "\ndatagrams, with --timeout %v --retries %d:\n%s", s.timeout, s.retries, s.Datagrams())
 	if n := len(s.events) + s.leftOut - shownEvents; n > 0 {
-		fmt.Fprintf(&b, "  … %s more %s\n", console.Grouped(uint64(n)), console.Things(n, "datagram"))
+		fmt.Fprintf(&b, "  … %s\n", console.Plural(n, "more datagram"))
 	}
 	b.WriteString("\nrecord:\n")
 	shown := console.Visible(bytes.TrimSpace(record.Append(nil, "", s.Result)))
@@ -55,10 +51,10 @@ func (s *Session) Datagrams() string {
 	for i := range s.events[:min(len(s.events), shownEvents)] {
 		e := &s.events[i]
 		word := "received"
-		if e.sent {
+		if e.Sent {
 			word = "sent"
 		}
-		line := fmt.Sprintf("%9.1f ms  %-8s %5d bytes  %s", s.since(e), word, len(e.data), e.what)
+		line := fmt.Sprintf("%9.1f ms  %-8s %5d bytes  %s", e.Millis, word, e.Bytes, e.What)
 		rows := console.Wrap(line, s.Width, 35)
 		if i >= dumpedEvents {
 			rows = rows[:1]
@@ -83,39 +79,19 @@ func (s *Session) Brief(onScreen bool) string {
 	return fmt.Sprintf("verdict: %s\n%s\n", s.Verdict.Plain(), facts)
 }
 
-// since is the time since the first datagram in milliseconds.
-func (s *Session) since(e *event) float64 {
-	// On loopback, the kernel's timestamp of a reply may be earlier than the program's
-	// timestamp of its request.
-	return ms(max(0, e.at-s.events[0].at))
-}
-
 // JSON returns the session as one line of JSON without a newline, for programs.
 func (s *Session) JSON() []byte {
-	type datagram struct {
-		Millis float64 `json:"ms"` // since the first datagram
-		Sent   bool    `json:"sent"`
-		Addr   string  `json:"addr"` // the other end
-		Bytes  int     `json:"bytes"`
-		What   string  `json:"what"` // description; its wording may change
-		Hex    string  `json:"hex"`
-	}
-	var all []datagram
-	for i := range s.events {
-		e := &s.events[i]
-		all = append(all, datagram{s.since(e), e.sent, e.addr.String(), len(e.data), e.what, hex.EncodeToString(e.data)})
-	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	enc.Encode(struct { // every type in it can be encoded
-		Schema int    `json:"schema"`
-		Addr   string `json:"addr"`
+		Schema int            `json:"schema"`
+		Addr   netip.AddrPort `json:"addr"`
 		*Verdict
 		Record    json.RawMessage `json:"record"`
-		Datagrams []datagram      `json:"datagrams"`
-		LeftOut   int             `json:"datagrams_left_out"` // datagrams beyond the limits
-	}{1, s.Target.String(), &s.Verdict, record.Append(nil, "", s.Result), all, s.leftOut})
+		Datagrams []event         `json:"datagrams"`
+		LeftOut   int             `json:"datagrams_left_out"` // datagrams beyond the limit
+	}{1, s.Target, &s.Verdict, record.Append(nil, "", s.Result), s.events, s.leftOut})
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
@@ -126,7 +102,7 @@ const shownMembers = 30
 // pretty appends the JSON value of a key of the record as lines of at most width
 // characters. A value that fits stays on one line. Values and lists that are too long
 // are cut and end with "…". indent comes before it, and comma after it.
-func pretty(lines []string, width int, key string, value json.RawMessage, indent, comma string) []string {
+func pretty(lines []string, width int, key string, value jsontext.Value, indent, comma string) []string {
 	line := indent + key + string(value) + comma
 	switch {
 	case utf8.RuneCountInString(line) <= width:
@@ -134,34 +110,28 @@ func pretty(lines []string, width int, key string, value json.RawMessage, indent
 	case value[0] != '{' && value[0] != '[':
 		return append(lines, console.Plain(line, width))
 	}
-	most := shownMembers
-	if indent == "" {
-		most = math.MaxInt
-	}
 	lines = append(lines, indent+key+string(value[:1]))
-	d := json.NewDecoder(bytes.NewReader(value))
-	d.Token()
+	d := jsontext.NewDecoder(bytes.NewReader(value))
+	_, _ = d.ReadToken() // the bracket
 	n := 0
-	for ; d.More(); n++ {
-		name, between := "", ","
+	for {
+		name := ""
 		if value[0] == '{' {
-			start := d.InputOffset()
-			d.Token() // as the record writes it, with quotes and escapes
-			name = string(bytes.TrimLeft(value[start:d.InputOffset()], ", ")) + ": "
+			v, _ := d.ReadValue() // an error comes again below
+			name = string(v) + ": "
 		}
-		var inner json.RawMessage
-		if d.Decode(&inner) != nil {
-			return append(lines, console.Plain(line, width)) // no JSON: not from us
+		v, err := d.ReadValue()
+		if err != nil { // the other bracket
+			break
 		}
-		if !d.More() {
-			between = ""
-		}
-		if n < most {
-			lines = pretty(lines, width, name, inner, indent+"  ", between)
+		if n++; n <= shownMembers || indent == "" {
+			lines = pretty(lines, width, name, v, indent+"  ", ",")
 		}
 	}
-	if n > most {
-		lines = append(lines, fmt.Sprintf("%s  … %d more, which --json prints", indent, n-most))
+	if n > shownMembers && indent != "" {
+		lines = append(lines, fmt.Sprintf("%s  … %d more, which --json prints", indent, n-shownMembers))
 	}
+	last := &lines[len(lines)-1]
+	*last = strings.TrimSuffix(*last, ",")
 	return append(lines, indent+string(value[len(value)-1:])+comma)
 }

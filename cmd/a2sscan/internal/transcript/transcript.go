@@ -5,6 +5,7 @@ package transcript
 import (
 	"bytes"
 	"context"
+	"encoding/hex"
 	"errors"
 	"iter"
 	"net/netip"
@@ -28,42 +29,46 @@ type Session struct {
 	timeout time.Duration // for the first request
 	retries int
 
-	events   []event
-	bytes    int // in the events
-	leftOut  int // datagrams beyond the limits
-	received int // datagrams from the target
+	events  []event
+	leftOut int    // datagrams beyond the limit
+	late    uint64 // datagrams that arrived after the last timeout of their question
+	repeats uint64 // requests that were sent again after silence
 
 	// What the datagrams explained so far show together.
-	table      *reasm.Table
-	unpack     reasm.Unpacker
-	repeats    int                     // requests that were sent again with the same bytes
-	asksAnew   [wire.NumQuestions]bool // a request for the question had no challenge
-	strangers  []string                // addresses that sent something although they were not queried, at most three
-	junk       string                  // describes the target's first datagram that is not A2S; "": none
-	speaks     bool                    // the target sent A2S
-	challenged bool                    // the target sent challenges
-	challenge  []byte                  // the last challenge
-	longest    int                     // bytes of the longest datagram from the target
-	replies    []*splitReply           // in the order of their first fragments
-	ship       wire.ShipHint
+	table     *reasm.Table
+	unpack    reasm.Unpacker
+	asksAnew  [wire.NumQuestions]bool // a request for the question had no challenge
+	strangers []string                // addresses that sent something although they were not queried, at most three
+	junk      string                  // describes the target's first datagram that is not A2S; "": none
+	speaks    bool                    // the target sent A2S
+	challenge []byte                  // the last challenge
+	longest   int                     // bytes of the longest datagram from the target
+	replies   []*splitReply           // in the order of their first fragments
+	ship      wire.ShipHint
 }
 
 // event is a datagram that was sent or received.
 type event struct {
+	Millis float64        `json:"ms"` // since the first datagram
+	Sent   bool           `json:"sent"`
+	Addr   netip.AddrPort `json:"addr"` // the other end
+	Bytes  int            `json:"bytes"`
+	What   string         `json:"what"` // description; its wording may change
+	Data   datagram       `json:"hex"`
+
 	at   time.Duration // since the scan began
-	sent bool
-	addr netip.AddrPort // the other end
-	data []byte
-	what string   // describes it in a few words
-	rows []string // its fields, and those of the message that it completes
+	rows []string      // its fields, and those of the message that it completes
 }
 
-// These limit what is kept of a session, so that a server that floods fills neither
-// the memory nor the screen. Datagrams beyond the limits are only counted.
-const (
-	keptDatagrams = 512
-	keptBytes     = 8 << 20
-)
+// datagram is shown in hexadecimal digits.
+type datagram []byte
+
+// MarshalText returns the digits.
+func (d datagram) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, d), nil }
+
+// keptDatagrams is how many datagrams are kept, so that a server that floods does not
+// fill the memory. The others are only counted.
+const keptDatagrams = 512
 
 // Query queries the server, and explains and judges what happened.
 func (s *Session) Query(ctx context.Context, cfg scanner.Config) error {
@@ -72,7 +77,7 @@ func (s *Session) Query(ctx context.Context, cfg scanner.Config) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	target := slices.Values([]scanner.Target{{Addr: s.Target}})
-	_, err := scanner.Scan(ctx, cfg, iter.Seq[scanner.Target](target), func(r *scanner.Result) {
+	stats, err := scanner.Scan(ctx, cfg, iter.Seq[scanner.Target](target), func(r *scanner.Result) {
 		s.Result = r.Clone()
 		if r.Status == scanner.StatusOK {
 			stop() // nothing is left to wait for
@@ -81,6 +86,7 @@ func (s *Session) Query(ctx context.Context, cfg scanner.Config) error {
 	if err != nil && !errors.Is(err, context.Canceled) {
 		return err
 	}
+	s.late, s.repeats = stats.Received[slices.Index(scanner.Classes[:], "late")], stats.Repeats
 	s.explain()
 	if s.Result != nil {
 		s.judge()
@@ -89,16 +95,18 @@ func (s *Session) Query(ctx context.Context, cfg scanner.Config) error {
 }
 
 // trace keeps a datagram. The scan's loop calls it.
-func (s *Session) trace(now time.Duration, sent bool, addr netip.AddrPort, datagram []byte) {
-	if !sent && addr == s.Target {
-		s.received++
-	}
-	if len(s.events) == keptDatagrams || s.bytes+len(datagram) > keptBytes {
+func (s *Session) trace(now time.Duration, sent bool, addr netip.AddrPort, data []byte) {
+	if len(s.events) == keptDatagrams {
 		s.leftOut++
 		return
 	}
-	s.bytes += len(datagram)
-	s.events = append(s.events, event{at: now, sent: sent, addr: addr, data: bytes.Clone(datagram)})
+	e := event{Sent: sent, Addr: addr, Bytes: len(data), Data: bytes.Clone(data), at: now}
+	if len(s.events) > 0 {
+		// On loopback, the kernel's timestamp of a reply may be earlier than the program's
+		// timestamp of its request.
+		e.Millis = ms(max(0, now-s.events[0].at))
+	}
+	s.events = append(s.events, e)
 }
 
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

@@ -59,14 +59,14 @@ func (s *Session) judge() {
 		{"banned", failed(wire.ErrBanned), "it is up, but reports that this address is banned"},
 		{"limited", failed(wire.ErrRateLimited),
 			"it is up, but reports too many queries: try again later and more slowly"},
-		{"partial", r.Status == scanner.StatusPartial, "it is up, but " + s.unanswered() + s.summary()},
+		{"partial", r.Status == scanner.StatusPartial, "it is up, but " + strings.Join(s.reasons(), ", and ") + s.summary()},
 		{"unreachable", r.Status == scanner.StatusUnreachable, "nothing listens there: the machine, or a " +
 			"firewall on the way to it, reports by ICMP that the port or the address is unreachable"},
 		{"challenge_loop", useless && failed(wire.ErrChallengeLoop), "it answers every request with a new " +
 			"challenge, even a request that carries the last one: the server is broken, or a filter blocks everyone"},
 		{"not_a2s", useless && s.junk != "" && !s.speaks,
 			"something answers, but it is not A2S (is it the right port?): " + s.junk},
-		{"filtered", useless && failed(wire.ErrTimeout) && s.challenged, "it sends challenges but does not " +
+		{"filtered", useless && failed(wire.ErrTimeout) && r.Challenge != 0, "it sends challenges but does not " +
 			"answer requests that carry them: a filter protects the server, or its limit of queries per second is used up"},
 		{incomplete, useless && failed(wire.ErrIncomplete),
 			"it answers in fragments, and some of them do not arrive: a firewall or packet loss"},
@@ -74,7 +74,7 @@ func (s *Session) judge() {
 		{faulty, useless, "it speaks A2S, but everything that arrived is malformed"},
 		{Unsent, r.Sent == 0,
 			"nothing could be sent: this system has no route there, or its own firewall forbids it"},
-		{late, s.late() > 0, fmt.Sprintf("it answers, but later than the timeout of %v: try --timeout %v",
+		{late, s.late > 0, fmt.Sprintf("it answers, but later than the timeout of %v: try --timeout %v",
 			s.timeout, 4*s.timeout)},
 		{elsewhere, len(s.strangers) > 0, fmt.Sprintf("the answer comes from %s instead: the server has "+
 			"several addresses, or something on the way rewrites them", strings.Join(s.strangers, ", "))},
@@ -94,42 +94,49 @@ func (s *Session) answered() bool {
 	return s.Result.Status == scanner.StatusOK || s.Result.Status == scanner.StatusPartial
 }
 
-// late counts the datagrams that arrived after the last timeout of their question.
-func (s *Session) late() int { return s.received - int(s.Result.Received) }
+// borrowed is the reason of a question that was only asked with the challenge of another
+// question, because the server never had a request for one of its own.
+const borrowed = wire.Error(wire.NumErrors)
 
-// open returns the questions without a complete answer, by the reason. Those in borrowed
-// were only asked with the challenge of another question, because the server never had a
-// request for one of their own.
-func (s *Session) open() (borrowed []string, others map[wire.Error][]string) {
-	others = map[wire.Error][]string{}
-	for q := range wire.Question(wire.NumQuestions) {
-		if code := s.Result.Err[q]; code == wire.ErrTimeout && !s.asksAnew[q] {
-			borrowed = append(borrowed, q.String())
-		} else if code != 0 {
-			others[code] = append(others[code], q.String())
-		}
-	}
-	return borrowed, others
+// reasonTexts say why questions have no complete answer, where the word for the error
+// does not.
+var reasonTexts = [...]string{
+	wire.ErrTimeout: "silent on %s",
+	borrowed:        "it did not answer %s with the challenge of another question",
+	wire.ErrIncomplete: "some fragments of its answer to %s did not arrive (the record has what came before " +
+		"the gap)",
+	wire.ErrTruncated:     "its answer to %s ends inside a field (the record has the complete fields)",
+	wire.ErrMalformed:     "its answer to %s is malformed",
+	wire.ErrChecksum:      "its answer to %s is compressed, and its checksum is wrong",
+	wire.ErrTooLarge:      "its answer to %s is larger than 512 KiB, or claims to be",
+	wire.ErrChallengeLoop: "it answers %s only with new challenges",
+	wire.ErrUnexpected:    "it answers %s with a message of another type",
+	wire.ErrEmpty:         "its answer to %s is empty: only a type byte",
 }
 
-// unanswered lists the questions without a complete answer.
-func (s *Session) unanswered() string {
-	borrowed, others := s.open()
-	var parts, cut []string
-	if mute := others[wire.ErrTimeout]; len(mute) > 0 {
-		parts = append(parts, "silent on "+strings.Join(mute, " and "))
+// open returns the questions without a complete answer, by the reason.
+func (s *Session) open() map[wire.Error][]string {
+	all := map[wire.Error][]string{}
+	for q := range wire.Question(wire.NumQuestions) {
+		code := s.Result.Err[q]
+		if code == wire.ErrTimeout && !s.asksAnew[q] {
+			code = borrowed
+		}
+		if code != 0 {
+			all[code] = append(all[code], q.String())
+		}
 	}
-	if len(borrowed) > 0 {
-		parts = append(parts, "it did not answer "+strings.Join(borrowed, " and ")+" with the challenge of another question")
+	return all
+}
+
+// reasons says why questions have no complete answer, each reason once.
+func (s *Session) reasons() (all []string) {
+	open := s.open()
+	for _, code := range slices.Sorted(maps.Keys(open)) {
+		text := cmp.Or(reasonTexts[code], "no answer to %s: "+errorWord(code))
+		all = append(all, fmt.Sprintf(text, strings.Join(open[code], " and ")))
 	}
-	delete(others, wire.ErrTimeout)
-	for _, code := range slices.Sorted(maps.Keys(others)) {
-		cut = append(cut, others[code]...)
-	}
-	if len(cut) > 0 {
-		parts = append(parts, "its answer to "+strings.Join(cut, " and ")+" is not complete")
-	}
-	return strings.Join(parts, ", and ")
+	return all
 }
 
 // summary describes the server briefly.
@@ -160,42 +167,24 @@ func (s *Session) summary() string {
 	return ": " + strings.Join(parts, "; ")
 }
 
-// questionErrors explain why a question has no complete answer, where the word for the
-// error does not.
-var questionErrors = [wire.NumErrors]string{
-	wire.ErrIncomplete: "some fragments of the answer did not arrive; the record has the " +
-		"content of the fragments before the gap",
-	wire.ErrTruncated:     "the answer ends inside a field; the complete fields are in the record",
-	wire.ErrMalformed:     "the answer is malformed",
-	wire.ErrChecksum:      "the answer is compressed, and its checksum is wrong",
-	wire.ErrTooLarge:      "the answer is larger than 512 KiB, or claims to be",
-	wire.ErrChallengeLoop: "answered only by new challenges",
-	wire.ErrUnexpected:    "answered by a message of another type",
-	wire.ErrEmpty:         "the answer is empty: only a type byte",
-}
-
-// explainFaults adds to the verdict why questions have no complete answer, each reason
-// once, which fragments are missing, and what silence may mean.
+// explainFaults adds to the verdict why questions have no complete answer, which
+// fragments are missing, and what silence may mean.
 func (s *Session) explainFaults() {
 	r, v := s.Result, &s.Verdict
-	_, open := s.open()
-	for _, code := range slices.Sorted(maps.Keys(open)) {
-		if v.Word == faulty || s.answered() && code != wire.ErrTimeout {
-			v.add("%s: %s", strings.Join(open[code], ", "), cmp.Or(questionErrors[code], errorWord(code)))
-		}
+	if v.Word == faulty || s.answered() && v.Word != "partial" {
+		v.Text = append(v.Text, s.reasons()...)
 	}
-	const most = 4
-	lost := 0
+	var lost []string
 	for _, g := range s.replies {
 		// If the server answered completely, the fragments arrived later.
 		if fault := g.fault(); fault != "" && r.Status != scanner.StatusOK {
-			if lost++; lost <= most {
-				v.add("%s", fault)
-			}
+			lost = append(lost, fault)
 		}
 	}
-	if lost > most {
-		v.add("and %d more replies", lost-most)
+	const most = 4
+	v.Text = append(v.Text, lost[:min(len(lost), most)]...)
+	if len(lost) > most {
+		v.add("and %d more replies", len(lost)-most)
 	}
 	if m := r.Message; len(m) > 0 {
 		v.add("its message: %s", console.Quoted(string(m), 120))
@@ -219,7 +208,7 @@ func (s *Session) explainFaults() {
 // was unusual.
 func (s *Session) addHints() {
 	r, v, answered := s.Result, &s.Verdict, s.answered()
-	borrowed, open := s.open()
+	open := s.open()
 	mute := slices.DeleteFunc(open[wire.ErrTimeout], func(word string) bool { return word == wire.QuestionInfo.String() })
 	var forms []string
 	for _, g := range s.replies {
@@ -232,8 +221,8 @@ func (s *Session) addHints() {
 		holds bool
 		text  string
 	}{
-		{answered && len(borrowed) > 0, fmt.Sprintf("it may want a challenge of its own for %s: --retries 1 asks for one",
-			strings.Join(borrowed, " and "))},
+		{answered && len(open[borrowed]) > 0, fmt.Sprintf("it may want a challenge of its own for %s: --retries 1 asks for one",
+			strings.Join(open[borrowed], " and "))},
 		{answered && len(mute) > 0, fmt.Sprintf("many games never send %s, and many filters allow only info: "+
 			"that is the server's choice", strings.Join(mute, " or "))},
 		{answered && r.HasInfo && !r.Unchallenged.Has(wire.QuestionInfo),
@@ -245,8 +234,8 @@ func (s *Session) addHints() {
 			"it answers info twice, in the old format and in the new one"},
 		{r.Status == scanner.StatusOK && s.repeats > 0,
 			console.Plural(s.repeats, "request") + " had to be repeated: packets were lost, or it limits queries"},
-		{s.late() > 0 && r.Status != scanner.StatusOK && v.Word != late,
-			fmt.Sprintf("%s arrived too late: try --timeout %v", console.Plural(s.late(), "datagram"), 4*s.timeout)},
+		{s.late > 0 && r.Status != scanner.StatusOK && v.Word != late,
+			fmt.Sprintf("%s arrived too late: try --timeout %v", console.Plural(s.late, "datagram"), 4*s.timeout)},
 		{layouts != "" && v.Word == incomplete,
 			"if the same fragments are missing each time, fragments of that size do not get through"},
 		{len(s.strangers) > 0 && v.Word != elsewhere,
