@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/netip"
 	"slices"
 	"strings"
@@ -22,17 +23,24 @@ import (
 // Names come from the network: they must be quoted when they are shown. The zero value is
 // empty.
 type Frequent struct {
-	at      map[string]*counted
+	at      map[string]int // the index of each name in all
+	all     []counted
 	dropped uint64 // the largest count that was dropped
 	cut     bool   // it comes from a checkpoint, which may have omitted names
 }
 
-// counted is a name with its number of servers. JSON has the name as base64, because it
-// need not be UTF-8.
+// counted is a name with its number of servers.
 type counted struct {
+	Name    string
+	Servers uint64
+	Over    uint64 // maximum by which Servers may be too high
+}
+
+// saved is a counted in a checkpoint: its name is base64, because it need not be UTF-8.
+type saved struct {
 	Name    []byte `json:"name"`
 	Servers uint64 `json:"servers"`
-	Over    uint64 `json:"over,omitempty"` // maximum by which Servers may be too high
+	Over    uint64 `json:"over,omitempty"`
 }
 
 // The limits of names: of how many there are, of those in a checkpoint, and of the length
@@ -47,48 +55,34 @@ const (
 // count as equal.
 func (f *Frequent) add(name []byte) {
 	name = cutName(name)
-	if one := f.at[string(name)]; one != nil { // with this lookup, the compiler allocates no string
-		one.Servers++
-		return
-	}
-	f.addText(string(name))
-}
-
-// addText counts one server with a name of this program, or one that add has cut.
-func (f *Frequent) addText(name string) {
-	one := f.at[name]
-	if one == nil {
-		if f.at == nil {
-			f.at = map[string]*counted{}
-		}
-		if len(f.at) >= 2*maxFrequent {
+	i, known := f.at[string(name)] // for a lookup, the compiler allocates no string
+	if !known {
+		if len(f.all) >= 2*maxFrequent {
 			f.prune()
 		}
-		one = &counted{[]byte(name), f.dropped, f.dropped}
-		f.at[name] = one
+		i = f.append(counted{string(name), f.dropped, f.dropped})
 	}
-	one.Servers++
+	f.all[i].Servers++
 }
 
-// prune drops all but maxFrequent names: those with the most servers, and any of equals. It
-// sorts numbers, not names: the addresses of a scan are all different, so that it runs often.
-func (f *Frequent) prune() {
-	counts := make([]uint64, 0, len(f.at))
-	for _, one := range f.at {
-		counts = append(counts, one.Servers)
+// append adds a name, and returns its index.
+func (f *Frequent) append(one counted) int {
+	if f.at == nil {
+		f.at = map[string]int{}
 	}
-	slices.Sort(counts)
-	f.dropped = counts[len(counts)-maxFrequent-1]
-	above, _ := slices.BinarySearch(counts, f.dropped+1)
-	equals := maxFrequent - (len(counts) - above)
-	for name, one := range f.at {
-		switch {
-		case one.Servers > f.dropped:
-		case one.Servers == f.dropped && equals > 0:
-			equals--
-		default:
-			delete(f.at, name)
-		}
+	i := len(f.all)
+	f.all, f.at[one.Name] = append(f.all, one), i
+	return i
+}
+
+// prune drops all but maxFrequent names: those with the most servers, and any of equals.
+func (f *Frequent) prune() {
+	slices.SortFunc(f.all, func(x, y counted) int { return cmp.Compare(y.Servers, x.Servers) })
+	f.dropped = f.all[maxFrequent].Servers
+	f.all = f.all[:maxFrequent]
+	clear(f.at)
+	for i := range f.all {
+		f.at[f.all[i].Name] = i
 	}
 }
 
@@ -106,41 +100,37 @@ func cutName(name []byte) []byte {
 
 // top returns the n names with the most servers, those with equal numbers by name.
 func (f *Frequent) top(n int) []counted {
-	all := make([]counted, 0, len(f.at))
-	for _, one := range f.at {
-		all = append(all, *one)
-	}
+	all := slices.Clone(f.all)
 	slices.SortFunc(all, func(x, y counted) int {
-		return cmp.Or(cmp.Compare(y.Servers, x.Servers), slices.Compare(x.Name, y.Name))
+		return cmp.Or(cmp.Compare(y.Servers, x.Servers), cmp.Compare(x.Name, y.Name))
 	})
 	return all[:min(n, len(all))]
 }
 
-// clone returns an independent copy.
+// clone returns a copy that later calls of add do not change.
 func (f *Frequent) clone() Frequent {
-	c := Frequent{at: make(map[string]*counted, len(f.at)), dropped: f.dropped, cut: f.cut}
-	for name, one := range f.at {
-		same := *one
-		c.at[name] = &same
-	}
-	return c
+	return Frequent{at: maps.Clone(f.at), all: slices.Clone(f.all), dropped: f.dropped, cut: f.cut}
 }
 
 // MarshalJSON encodes the names with the most servers, up to namesKept of them: rare ones
 // are not worth writing every second.
-func (f Frequent) MarshalJSON() ([]byte, error) { return json.Marshal(f.top(namesKept)) }
+func (f Frequent) MarshalJSON() ([]byte, error) {
+	list := []saved{}
+	for _, one := range f.top(namesKept) {
+		list = append(list, saved{[]byte(one.Name), one.Servers, one.Over})
+	}
+	return json.Marshal(list)
+}
 
 // UnmarshalJSON decodes what MarshalJSON returned.
 func (f *Frequent) UnmarshalJSON(text []byte) error {
-	var list []counted
+	var list []saved
 	if err := json.Unmarshal(text, &list); err != nil {
 		return err
 	}
-	list = list[:min(len(list), maxFrequent)]
-	*f = Frequent{at: make(map[string]*counted, len(list)), cut: len(list) >= namesKept}
-	for i := range list {
-		list[i].Name = cutName(list[i].Name)
-		f.at[string(list[i].Name)] = &list[i]
+	*f = Frequent{cut: len(list) >= namesKept}
+	for _, one := range list[:min(len(list), maxFrequent)] {
+		f.append(counted{string(cutName(one.Name)), one.Servers, one.Over})
 	}
 	return nil
 }
@@ -157,10 +147,10 @@ type NameCount struct {
 func (f *Frequent) Top(n int) []NameCount {
 	list := []NameCount{}
 	for _, c := range f.top(n) {
-		one := NameCount{Name: string(c.Name), Servers: c.Servers, Over: c.Over}
-		if !utf8.Valid(c.Name) {
-			one.Name = strings.ToValidUTF8(one.Name, "\ufffd")
-			one.NameHex = hex.EncodeToString(c.Name)
+		one := NameCount{Name: c.Name, Servers: c.Servers, Over: c.Over}
+		if !utf8.ValidString(c.Name) {
+			one.Name = strings.ToValidUTF8(c.Name, "\ufffd")
+			one.NameHex = hex.EncodeToString([]byte(c.Name))
 		}
 		list = append(list, one)
 	}
@@ -178,7 +168,7 @@ type AddressCount struct {
 func (f *Frequent) topAddresses(n int) []AddressCount {
 	list := []AddressCount{}
 	for _, c := range f.top(n) {
-		if addr, ok := netip.AddrFromSlice(c.Name); ok {
+		if addr, ok := netip.AddrFromSlice([]byte(c.Name)); ok {
 			list = append(list, AddressCount{addr.Unmap(), c.Servers, c.Over})
 		}
 	}
@@ -201,7 +191,7 @@ func (f *Frequent) Line(n, width int, all uint64) string {
 		if c.Over > 0 {
 			number = "at most " + number
 		}
-		name := console.Quoted(string(c.Name), max(leastName, min(width/4, mostName)))
+		name := console.Quoted(c.Name, max(leastName, min(width/4, mostName)))
 		part := fmt.Sprintf("%s %s (%s)", name, number, console.Percent(c.Servers, all))
 		if i > 0 {
 			part = ", " + part
@@ -217,7 +207,7 @@ func (f *Frequent) Line(n, width int, all uint64) string {
 // Number formats how many different names there are.
 func (f *Frequent) Number() string {
 	if f.cut || f.dropped > 0 {
-		return fmt.Sprintf("%d or more", len(f.at))
+		return fmt.Sprintf("%d or more", len(f.all))
 	}
-	return fmt.Sprint(len(f.at))
+	return fmt.Sprint(len(f.all))
 }

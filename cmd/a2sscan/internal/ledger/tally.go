@@ -61,7 +61,7 @@ func (t *Tally) Add(r *scanner.Result) {
 		t.Trips.add(r.RTT)
 	}
 	if r.Geo.Country != "" {
-		t.Countries.addText(r.Geo.Country)
+		t.Countries.add([]byte(r.Geo.Country))
 	}
 	if !r.HasInfo {
 		return
@@ -78,7 +78,7 @@ func (t *Tally) Add(r *scanner.Result) {
 	}
 	switch {
 	case own.ID != "":
-		t.Games.addText(own.Name)
+		t.Games.add([]byte(own.Name))
 	case in.Has&wire.HasGame != 0:
 		t.Games.add(in.Game)
 	}
@@ -99,7 +99,7 @@ func (t *Tally) Add(r *scanner.Result) {
 		if system == "" {
 			system = fmt.Sprintf("0x%02x", in.Environment)
 		}
-		t.Systems.addText(system)
+		t.Systems.add([]byte(system))
 	}
 }
 

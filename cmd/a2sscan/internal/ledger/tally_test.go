@@ -117,8 +117,8 @@ func TestTally(t *testing.T) {
 	if n := uint64(2 * names); ta.Servers != n+1 || ta.Players != n || ta.Bots != n {
 		t.Errorf("%d servers, %d players, %d bots", ta.Servers, ta.Players, ta.Bots)
 	}
-	if len(ta.Maps.at) > 2*maxFrequent || len(ta.Games.at) > maxName+2 {
-		t.Errorf("%d maps and %d games are counted", len(ta.Maps.at), len(ta.Games.at))
+	if len(ta.Maps.all) > 2*maxFrequent || len(ta.Games.all) > maxName+2 {
+		t.Errorf("%d maps and %d games are counted", len(ta.Maps.all), len(ta.Games.all))
 	}
 	if many := ta.Maps.Number(); !strings.HasSuffix(many, " or more") {
 		t.Errorf("%s maps", many)
@@ -134,7 +134,7 @@ func TestTally(t *testing.T) {
 	if many := back.Maps.Number(); many != "256 or more" {
 		t.Errorf("%s maps", many)
 	}
-	if top := back.Games.top(2); string(top[0].Name) != "frequent" || top[0].Servers != names {
+	if top := back.Games.top(2); top[0].Name != "frequent" || top[0].Servers != names {
 		t.Errorf("%+v", top)
 	}
 }
@@ -275,13 +275,21 @@ func TestBusiest(t *testing.T) {
 			t.Errorf("place %d: %v, want %v", i+1, one.Addr, want)
 		}
 	}
-	if len(f.at) > 2*maxFrequent {
-		t.Errorf("%d addresses", len(f.at))
+	if len(f.all) > 2*maxFrequent {
+		t.Errorf("%d addresses", len(f.all))
 	}
 	c := f.clone()
-	f.add(f.top(1)[0].Name)
+	f.add([]byte(f.top(1)[0].Name))
 	if c.top(1)[0].Servers+1 != f.top(1)[0].Servers {
 		t.Error("a server counted later changed the clone")
+	}
+	next := netip.AddrFrom4([4]byte{11})
+	if n := testing.AllocsPerRun(3*maxFrequent, func() {
+		next = next.Next()
+		name := next.As16()
+		f.add(name[:])
+	}); n > 1 {
+		t.Errorf("%v allocations for another address", n)
 	}
 }
 
