@@ -150,7 +150,7 @@ func TestNoRoomToUnpack(t *testing.T) {
 	e.open.learner.update(2 * time.Second)
 	h.Begin(1<<16 | 27015)
 	h.Send()
-	slot := e.open.index[1<<16|27015]
+	slot := e.open.slots.find(1<<16 | 27015)
 	reply := []byte(inBzip2(string(newServer().rules))[0])
 	learned := e.open.timeout(e.open.slots.at(slot))
 	h.Close() // the decompressor takes nothing any more

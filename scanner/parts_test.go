@@ -1,6 +1,7 @@
 package scanner
 
 import (
+	"maps"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -19,6 +20,37 @@ func wakeAt(sl *slot, at time.Duration) {
 	sl.session.Sent(&session.Plan{Schedule: Schedule{Timeout: wait, Attempts: 1}}, at-wait, wait, wire.QuestionInfo)
 }
 
+// TestSlots opens and closes targets at random, with many ports of few addresses and few
+// ports of many, and compares what the slots find with a map.
+func TestSlots(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	s := newSlots()
+	open := map[uint64]int32{}
+	for range 100_000 {
+		source := rng.Uint64N(1<<13)<<16 | 27015
+		if rng.IntN(2) == 0 {
+			source = 1<<40 | rng.Uint64N(1<<13)
+		}
+		i, known := open[source]
+		switch got := s.find(source); {
+		case known && got != i, !known && got >= 0:
+			t.Fatalf("%x: slot %d, want %d (open: %v)", source, got, i, known)
+		case known:
+			s.release(i)
+			delete(open, source)
+		default:
+			open[source] = s.take(source)
+		}
+	}
+	seen := map[uint64]int32{}
+	for i := range s.all() {
+		seen[s.at(i).source()] = i
+	}
+	if s.n != len(open) || len(open) < chunkSlots || !maps.Equal(seen, open) {
+		t.Errorf("%d slots in use, %d are yielded, want %d", s.n, len(seen), len(open))
+	}
+}
+
 // TestWheel files, moves and removes slots at random. Each slot must be woken once,
 // after its time and at most 30 ms late.
 func TestWheel(t *testing.T) {
@@ -26,7 +58,7 @@ func TestWheel(t *testing.T) {
 	s, w := newSlots(), newWheel()
 	due := map[int32]time.Duration{}
 	for i := range int32(5000) {
-		if s.take() != i {
+		if s.take(uint64(i)) != i {
 			t.Fatal("slots are not handed out in order")
 		}
 		wakeAt(s.at(i), time.Duration(rng.Int64N(int64(9*time.Second))))

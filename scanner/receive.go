@@ -47,15 +47,15 @@ func newReceiver(cfg *Config, open *sessions, a *addrs, memory *session.Memory, 
 // take handles one datagram, which the kernel received at the time at and the loop
 // reads now. It returns the slot of its session, or -1.
 func (r *receiver) take(now, at time.Duration, p *udp.Packet) int32 {
-	i, known := r.open.index[p.Addr]
-	if known = known && i != heldBack; known {
+	i := r.open.slots.find(p.Addr)
+	if i >= 0 {
 		at = max(at, r.open.slots.at(i).session.Clock.FirstAt) // the time of sending is known less exactly
 	}
 	if r.trace != nil {
 		r.trace(at, false, udp.Unpack(p.Addr), p.Data)
 	}
 	r.stats.RecvBytes += uint64(len(p.Data))
-	if !known {
+	if i < 0 {
 		r.stranger(p)
 		return -1
 	}
@@ -191,7 +191,7 @@ func (r *receiver) unreachable(sock transport, changed func(i int32)) {
 	for n := len(r.gone); n == len(r.gone); {
 		n = sock.Unreachable(r.gone[:])
 		for _, addr := range r.gone[:n] {
-			if i, ok := r.open.index[addr]; ok && i != heldBack {
+			if i := r.open.slots.find(addr); i >= 0 {
 				r.open.slots.at(i).session.Unreachable()
 				changed(i)
 			}

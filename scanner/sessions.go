@@ -13,8 +13,8 @@ import (
 type sessions struct {
 	plan   session.Plan
 	slots  *slots
-	index  map[uint64]int32  // the slot of each open target, or heldBack
-	labels map[uint64]*label // of those that have one
+	held   map[uint64]bool   // targets that the limit of their address holds back
+	labels map[uint64]*label // of the targets, open or held back, that have one
 	wheel  *wheel
 	follow queue // slots with requests due that are not retries
 	retry  queue // slots with retries due
@@ -36,7 +36,7 @@ func newSessions(cfg *Config) *sessions {
 			TryPlayers: cfg.TryPlayers && !cfg.Fallback && cfg.Attempts > 1 && cfg.Questions&(AskInfo|AskPlayers) == AskInfo|AskPlayers,
 		},
 		slots:  newSlots(),
-		index:  map[uint64]int32{},
+		held:   map[uint64]bool{},
 		labels: map[uint64]*label{},
 		closed: newRecent(),
 		wheel:  newWheel(),
@@ -57,9 +57,6 @@ func newSessions(cfg *Config) *sessions {
 	}
 	return s
 }
-
-// heldBack is in the index for a target that the limit of its address holds back.
-const heldBack = -1
 
 // label is what a target has beside its address: the tag from its list, the master's
 // data about it, and how it is to be asked. Most targets have none of these, and then
@@ -107,11 +104,9 @@ func (s *sessions) waiting() int { return s.slots.n - s.listening }
 
 // begin opens a target. Its first request is due, and in no queue yet.
 func (s *sessions) begin(addr uint64) ref {
-	i, lb := s.slots.take(), s.labels[addr]
-	sl := s.slots.at(i)
-	sl.ip, sl.port = ipOf(addr), uint16(addr)
-	sl.session.Start(&s.plan, lb != nil && lb.infoOnly, lb.remembered() != wire.NoChallenge)
-	s.index[addr] = i
+	i, lb := s.slots.take(addr), s.labels[addr]
+	s.slots.at(i).session.Start(&s.plan, lb != nil && lb.infoOnly, lb.remembered() != wire.NoChallenge)
+	delete(s.held, addr)
 	if s.sweep != nil {
 		s.sweep.add(addr)
 	}
@@ -166,10 +161,7 @@ func (s *sessions) timeout(sl *slot) time.Duration {
 
 // retime makes every session wait according to the current timeouts.
 func (s *sessions) retime() {
-	for _, i := range s.index {
-		if i == heldBack {
-			continue
-		}
+	for i := range s.slots.all() {
 		if sl := s.slots.at(i); s.plan.Retime(&sl.session, s.timeout(sl)) {
 			s.wheel.file(s.slots, i)
 		}
@@ -216,7 +208,7 @@ func (s *sessions) close(i int32) {
 
 // drop forgets an open target, or one that was held back.
 func (s *sessions) drop(addr uint64) {
-	delete(s.index, addr)
+	delete(s.held, addr)
 	delete(s.labels, addr)
 }
 
@@ -231,6 +223,5 @@ func (s *sessions) forget(now time.Duration) {
 // known reports whether a target is open, held back, or closed within the cooldown.
 func (s *sessions) known(addr uint64) bool {
 	_, closed := s.closed.find(addr)
-	_, open := s.index[addr]
-	return closed || open
+	return closed || s.held[addr] || s.slots.find(addr) >= 0
 }

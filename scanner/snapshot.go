@@ -55,8 +55,12 @@ func (e *engine) snapshot() *Snapshot {
 	e.stats.Elapsed = e.clock()
 	e.pacer.allow(e.stats.Elapsed)
 	e.stats.Socket = e.sock.Stats()
-	open := make([]Target, 0, len(e.open.index))
-	for addr := range e.open.index {
+	open := make([]Target, 0, e.open.slots.n+len(e.open.held))
+	for i := range e.open.slots.all() {
+		addr := e.open.slots.at(i).source()
+		open = append(open, targetOf(addr, e.open.labels[addr]))
+	}
+	for addr := range e.open.held {
 		open = append(open, targetOf(addr, e.open.labels[addr]))
 	}
 	second := &e.supply.second

@@ -94,7 +94,7 @@ func (s *supply) admit(now time.Duration, addr uint64, lb *label) bool {
 	if s.addrs.admit(now, addr) {
 		return true
 	}
-	s.open.index[addr] = heldBack
+	s.open.held[addr] = true
 	return false
 }
 
