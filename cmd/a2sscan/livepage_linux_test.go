@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/netip"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -29,17 +30,21 @@ func TestLivePage(t *testing.T) {
 	}
 	serveFleet(t, fl)
 	port := fmt.Sprint(fl.Ports()[0])
-	args := []string{"watch", network, "-p", port, "--allow-reserved", "--every", "5s", "--listen", "0", "--public-name", "status.example.org",
-		"--page-title", "Ours & <theirs>", "--status", "none", "-o", filepath.Join(t.TempDir(), "events.ndjson")}
+	list := filepath.Join(t.TempDir(), "servers.txt")
+	if err := os.WriteFile(list, []byte("127.144.1.1:"+port+" Survival <Main>\n127.144.0.2:"+port+" another name\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"watch", network, list, "-p", port, "--allow-reserved", "--every", "5s", "--listen", "0", "--public-name", "status.example.org",
+		"--page-title", "Ours & <theirs>", "--page-link", "https://example.org/?a=1&b=2", "--status", "none", "-o", filepath.Join(t.TempDir(), "events.ndjson")}
 	for _, more := range [][]string{nil, {"--state", filepath.Join(t.TempDir(), "watch.db")}} {
 		page := startPage(t, append(args[:len(args):len(args)], more...))
-		all := page.until(t, "/api/stats", `"down":0,"silent":0,"unknown":0`)
+		all := page.until(t, "/api/stats", `"down":0,"silent":1,"unanswered":0,"unknown":0`)
 		servers := 0
-		if _, err := fmt.Sscanf(all[strings.Index(all, `"servers"`):], `"servers":%d`, &servers); err != nil || servers < 14 {
+		if _, err := fmt.Sscanf(all[strings.Index(all, `"up"`):], `"up":%d`, &servers); err != nil || servers < 14 {
 			t.Fatalf("%d servers, %v: %s", servers, err, all)
 		}
 		for path, want := range map[string]string{
-			"/": "Ours &amp; &lt;theirs&gt;", "/server/127.144.0.1:" + port: "Uptime while it was watched", "/api/servers?limit=1": `"next":`,
+			"/": "Ours &amp; &lt;theirs&gt;", "/server/127.144.0.1:" + port: ">Uptime", "/api/servers?limit=1": `"next":`,
 			"/api/events": `"last":`, "/api/schema": "$defs", "/healthz": "watching",
 			"/metrics": fmt.Sprintf(`a2sscan_watch_servers{status="up"} %d`, servers),
 		} {
@@ -47,7 +52,17 @@ func TestLivePage(t *testing.T) {
 				t.Errorf("%s lacks %s:\n%.500s", path, want, text)
 			}
 		}
-		page.get(t, "/", "status.example.org", 200)
+		front := page.get(t, "/", "status.example.org", 200)
+		for _, want := range []string{
+			`<a href="https://example.org/?a=1&amp;b=2" rel="noopener">example.org</a>`, `<bdi>Survival &lt;Main&gt;</bdi></a></td><td role="cell" data-label="Status"><b class="state silent">`,
+		} {
+			if !strings.Contains(front, want) {
+				t.Errorf("the page lacks %s:\n%.9000s", want, front[strings.Index(front, "<body"):])
+			}
+		}
+		if strings.Contains(front, "another name") {
+			t.Error("a server that has a name is shown with that of the list")
+		}
 		page.get(t, "/", "evil.example", 421)
 		page.end(t)
 		if more != nil {

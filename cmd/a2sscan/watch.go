@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/netip"
+	"net/url"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -11,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -76,6 +78,8 @@ type pageFlags struct {
 	listen flagvalue.ListenAddr
 	names  []string
 	title  string
+	link   string
+	labels atomic.Pointer[map[netip.AddrPort]string] // what the latest list calls servers
 }
 
 // hookVariable is the environment variable that may hold the URL of the webhook.
@@ -152,6 +156,7 @@ func (f *watchFlags) add(cmd *cobra.Command) {
 	fs.Var(&f.page.listen, "listen", "serve the live page over HTTP at this port of 127.0.0.1, or at ADDRESS:PORT; port 0: any free port (default off)")
 	fs.StringSliceVar(&f.page.names, "public-name", nil, "also answer requests for this host `NAME` of a web server in front of the live page; may be repeated (default: only addresses and localhost)")
 	fs.StringVar(&f.page.title, "page-title", "Game servers", "`TEXT` at the top of the live page")
+	fs.StringVar(&f.page.link, "page-link", "", "`URL` of your own site, to which the live page links (default: no link)")
 	fs.StringVarP(&f.ports, "port", "p", "", "`LIST` of ports for networks and bare addresses, such as 27015,27020-27030 (default for one address: 27015)")
 	fs.StringArrayVarP(&f.lists, "list", "l", nil, "read targets from `FILE`; may be repeated (also -iL)")
 	fs.BoolVar(&f.resolve, "resolve", false, "also look up host names in lists, and watch all their IPv4 addresses")
@@ -200,6 +205,7 @@ func (f *watchFlags) check() (err error) {
 		return err
 	}
 	f.rules.Attempts = 1 + f.timeouts.retries
+	link, err := url.Parse(f.page.link)
 	return console.FirstBroken(
 		console.Rule{Broken: f.rules.Every < 5*time.Second, Err: "--every is below 5s", Hint: "each check repeats its request for several seconds before it gives up"},
 		console.Rule{Broken: f.rules.FullEvery < f.rules.Every, Err: "--full-every is below --every", Hint: "choose a multiple of --every"},
@@ -208,6 +214,7 @@ func (f *watchFlags) check() (err error) {
 		console.Rule{Broken: f.keepHourly < time.Hour || f.keepDaily < f.keepHourly, Err: "--keep-hours is below 1h or above --keep-days", Hint: "rows of hours become rows of days"},
 		console.Rule{Broken: f.rate < 1, Err: "--rate is below 1", Hint: "a watch needs a rate, such as 5k"},
 		console.Rule{Broken: len(f.page.names) > 0 && !f.page.listen.Given, Err: "--public-name without --listen", Hint: "the live page is at --listen, such as --listen 8080"},
+		console.Rule{Broken: f.page.link != "" && (err != nil || link.Scheme != "http" && link.Scheme != "https" || link.Host == ""), Err: "--page-link is no URL of a site", Hint: "it looks like https://example.org/"},
 		console.Rule{Broken: f.rotate.On() && f.output == "-", Err: "--rotate without --output", Hint: "the files are named after it: -o events.ndjson"},
 		console.Rule{Broken: !slices.Contains([]string{"json", "discord"}, f.hook.format), Err: "--webhook-format is json or discord", Hint: "json has everything, discord is for people"},
 	)
@@ -305,7 +312,8 @@ func (f *watchFlags) openPage(a *app, db *watchdb.DB) (show func(*watch.View), c
 		}
 	}
 	page, err := livepage.Open(a.term, livepage.Options{
-		Address: f.page.listen.String(), Names: f.page.names, Title: f.page.title, Build: thisBuild(), DB: beside,
+		Address: f.page.listen.String(), Names: f.page.names, Title: f.page.title, Link: f.page.link, Build: thisBuild(), DB: beside,
+		Label: func(addr netip.AddrPort) string { return (*f.page.labels.Load())[addr] },
 	})
 	closeDB := func() {
 		if beside != db {
@@ -431,9 +439,13 @@ func (f *watchFlags) load(ctx context.Context, a *app, exclusions *list.Exclusio
 	if err := l.Load(ctx); err != nil {
 		return nil, inputs.TargetFailure(err)
 	}
+	labels := map[netip.AddrPort]string{}
 	for t := range l.From(0) {
-		addrs = append(addrs, t.Addr)
+		if addrs = append(addrs, t.Addr); t.Tag != "" {
+			labels[t.Addr] = t.Tag
+		}
 	}
+	f.page.labels.Store(&labels)
 	return addrs, l.Err()
 }
 

@@ -102,11 +102,6 @@ func newEvents(lines []watchdb.Event) []event {
 			continue
 		}
 		e.Shown, e.Text = report.Shown(e.Name, longName), strings.TrimSpace(e.Details())
-		if e.Kind == watch.Down && e.Evidence != nil {
-			if began, err := time.Parse(time.RFC3339, e.Evidence.First); err == nil {
-				e.Text = began.UTC().Format("silent since 15:04:05, ") + e.Time.UTC().Format("reported 15:04:05; ") + e.Text
-			}
-		}
 		events = append(events, e)
 	}
 	return events

@@ -64,6 +64,7 @@ func TestBrowser(t *testing.T) {
 		{"sizes", forty, checkSizes},
 		{"many", newPage(t, newSample(100_000), sampleEvents...), checkMany},
 		{"plain", newPage(t, newSample(300)), checkPlain},
+		{"local", newPage(t, newSample(40), sampleEvents...), checkLocal},
 		{"hostile", hostilePage(t), checkHostile},
 		{"news", newPage(t, newSample(5)), checkNews},
 	} {
@@ -290,11 +291,48 @@ func checkPlain(t *testing.T, b *browser) {
 		t.Errorf("%d rows", n)
 	}
 	b.fits("without JavaScript")
+	if got := eval[string](b, `document.querySelectorAll(".copy").length + " " + document.querySelector(".when").textContent`); got != "0 Checked every 60 s · updated 24 Nov 18:30 UTC" {
+		t.Errorf("without JavaScript: %q", got)
+	}
 	next := eval[string](b, `document.querySelector("#pager a").getAttribute("href")`)
 	b.open(next, 1280, "light")
 	if got := eval[string](b, `document.getElementById("found").textContent`); got != "300 servers, 100 shown" {
 		t.Errorf("%s: %q", next, got)
 	}
+	b.noFaults()
+}
+
+// checkLocal: times are in the zone of the visitor, which the page names, and a click on an
+// address copies it.
+func checkLocal(t *testing.T, b *browser) {
+	call(b, emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: "Asia/Kolkata"})
+	b.open("/", 1280, "light")
+	b.until(`document.querySelectorAll("#list .copy").length === 40`)
+	for expression, want := range map[string]string{
+		`Array.from(new Set(Array.from(document.querySelectorAll(".zone"), e => e.textContent))).join()`: "GMT+5:30",
+		`document.getElementById("now").textContent`:                                                     "25 Nov 00:00:00",
+		`document.querySelectorAll("#eventlist li")[2].textContent.replace(/\s+/g, " ")`:                 "24 Nov 21:00 down Rust community server 0 no answer since 24 Nov 20:57; was up for 24 h",
+		`document.querySelector(".plot + details tbody th").textContent`:                                 "24 Nov 23:55",
+		`charts[0].series[0].value(charts[0], Date.UTC(2026, 10, 24, 18, 30) / 1000)`:                    "25 Nov 2026, 00:00",
+	} {
+		if got := eval[string](b, expression); got != want {
+			t.Errorf("%s: %q, want %q", expression, got, want)
+		}
+	}
+	addr := eval[string](b, `(() => {
+		navigator.clipboard.writeText = text => { window.copied = text; return Promise.resolve(); };
+		const button = document.querySelectorAll("#list .copy")[3];
+		button.click();
+		return button.textContent;
+	})()`)
+	b.until(`window.copied === "` + addr + `" && document.activeElement.matches(".copy.copied")`)
+	eval[chromedp.Void](b, `document.querySelector("#list tbody tr").id = "old"`)
+	b.until(`!document.getElementById("old")`)
+	if got := eval[string](b, `document.activeElement.className + " " + document.activeElement.textContent`); got != "copy "+addr {
+		t.Errorf("when the rows are new, %q has the focus", got)
+	}
+	b.open("/server/"+addr, 1280, "light")
+	b.until(`document.querySelector("#addr .copy").textContent === "` + addr + `"`)
 	b.noFaults()
 }
 
@@ -335,7 +373,7 @@ func checkNews(t *testing.T, b *browser) {
 	b.server.Config.Handler = first.routes()
 	b.open("/", 1280, "light")
 	b.until(`document.querySelectorAll("#list tbody tr").length === 5`)
-	b.until(`charts.length === 4 && charts.every(c => c.data[0].length === 1 && c.scales.x.min === c.span[0] && c.scales.x.max === c.span[1])`)
+	b.until(`charts.length === 2 && charts.every(c => c.data[0].length === 1 && c.scales.x.min === c.span[0] && c.scales.x.max === c.span[1])`)
 	p := newPage(t, newSample(6), watch.Event{Time: now, Kind: watch.Down, Addr: addrOf(2).String(), Name: "<b>Valheim", For: 60})
 	b.server.Config.Handler = p.routes()
 	b.until(`document.querySelectorAll("#list tbody tr").length === 6 && document.getElementById("n-up").textContent === "6"`)

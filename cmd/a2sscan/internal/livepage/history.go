@@ -42,6 +42,22 @@ func (h *history) load(ctx context.Context, db *watchdb.DB, now time.Time) error
 		}
 		at = at.Add(length)
 	}
+	running, err := db.Running()
+	if err != nil {
+		return err
+	}
+	for _, hour := range running {
+		p, seconds := point{at: hour.Number * 3600}, 0
+		for _, s := range hour.Samples {
+			asked := int(s.Up) + int(s.Down)
+			share := float64(s.Up) / float64(max(asked, 1))
+			p.up, p.people, seconds = p.up+share, p.people+share*float64(s.People)/float64(max(s.Checks, 1)), max(seconds, asked)
+		}
+		// Until a few cycles have passed, it would lack servers.
+		if seconds > 600 || seconds > 0 && len(known) == 0 {
+			known = append(known, p)
+		}
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.points = append(known, h.points...)

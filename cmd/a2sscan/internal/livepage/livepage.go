@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/netip"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -30,8 +31,12 @@ type Options struct {
 	Address string   // HOST:PORT
 	Names   []string // of a proxy in front, besides localhost
 	Title   string   // of the page
+	Link    string   // URL of its owner's site; "": none
 	Build   ledger.Build
 	DB      *watchdb.DB // is only read
+
+	// Label returns what the list calls a server; "": nothing.
+	Label func(netip.AddrPort) string
 }
 
 // Page is a site about a watch.
@@ -81,7 +86,7 @@ const fresh = time.Second
 
 // refresh makes snapshots until ctx is done, and takes one a minute into the history.
 func (p *Page) refresh(ctx context.Context, source Source) {
-	v, minute := viewer{source: source}, time.Now()
+	v, minute := viewer{source: source, label: p.Label}, time.Now()
 	for ctx.Err() == nil {
 		start := time.Now()
 		s := v.make(start)
@@ -129,7 +134,7 @@ func (p *Page) routes() http.Handler {
 	handle("GET /{$}", p.index, p.show)
 	handle("GET /server/{addr}", p.serverPage, p.show)
 	handle("GET /api/servers", func(r *http.Request, s *snapshot) (any, error) {
-		f, _, err := s.search(r.URL)
+		f, _, err := s.search(r.URL, "people")
 		return &f, err
 	}, p.answer)
 	handle("GET /api/servers/{addr}", func(r *http.Request, s *snapshot) (any, error) {

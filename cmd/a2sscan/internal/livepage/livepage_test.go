@@ -279,33 +279,102 @@ func TestNotices(t *testing.T) {
 	for i := range s.rows {
 		s.rows[i].Status, s.rows[i].Known, s.rows[i].Since = watchdb.Unknown, nil, time.Time{}
 	}
-	if diff := cmp.Diff([]notice{{"info", "40 of 40 servers not asked yet"}}, show()); diff != "" {
+	if diff := cmp.Diff([]notice{{"info", "40 of 40 servers not checked yet", watchdb.Unknown}}, show()); diff != "" {
 		t.Error(diff)
 	}
 	for i := range s.rows {
 		s.rows[i].Status = watchdb.Up
 	}
-	if diff := cmp.Diff([]notice{{"good", "All 40 servers up"}}, show()); diff != "" {
+	if diff := cmp.Diff([]notice{{"good", "All 40 servers up", watchdb.Up}}, show()); diff != "" {
 		t.Error(diff)
 	}
-	for i := range 3 {
-		s.rows[i].Status = watchdb.Down
+	s.rows[5].Silent = now.Add(-time.Minute)
+	if diff := cmp.Diff([]notice{{"warn", "1 of 40 servers not answering right now", watchdb.Up}}, show()); diff != "" {
+		t.Error(diff)
 	}
-	s.rows[3].Status, s.rows[3].Silent = watchdb.Unknown, 5
+	for i := range 2 {
+		s.rows[i].Status, s.rows[i].Silent = watchdb.Down, now.Add(-time.Hour)
+	}
+	s.rows[3].Status, s.rows[3].Silent, s.rows[3].Since = watchdb.Unknown, now.Add(-time.Hour), now.Add(-time.Hour)
 	s.status.Took = 90
-	want := []notice{{"warn", "3 of 40 servers down"}, {"warn", "1 of 40 servers without an answer yet"}, {"warn", "A cycle takes 90 s instead of 60 s"}}
+	want := []notice{
+		{"bad", "2 of 40 servers down", watchdb.Down}, {"bad", "1 of 40 servers never answered", silent},
+		{"warn", "1 of 40 servers not answering right now", watchdb.Up}, {"warn", "Checking all servers takes 90 s instead of 60 s", ""},
+	}
 	if diff := cmp.Diff(want, show()); diff != "" {
 		t.Error(diff)
 	}
-	if text := newPage(t, s).get(t, "/?status=silent").Body.String(); !strings.Contains(text, ">no answer yet</b>") || !strings.Contains(text, ">1 server<") {
+	p := newPage(t, s)
+	if text := p.get(t, "/?status=silent").Body.String(); !strings.Contains(text, `>no answer</b><span class="aside"> since <time datetime="2026-11-24T17:30:00Z">24 Nov 17:30</time>`) || !strings.Contains(text, ">1 server<") {
 		t.Error("a server that was asked in vain is not listed as such")
 	}
-	s.rows[3].Status = watchdb.Down
-	if got := show()[0]; got != (notice{"bad", "4 of 40 servers down"}) {
-		t.Error(got)
+	text := p.get(t, "/").Body.String()
+	states := regexp.MustCompile(`class="state (\w+)">([^<]*)</b>`).FindAllStringSubmatch(text, 5)
+	for i, want := range []string{"down", "down", "no answer", "not answering", "up"} {
+		if states[i][2] != want {
+			t.Errorf("place %d: %s, want %s", i, states[i][2], want)
+		}
+	}
+	if !strings.Contains(text, `<li class="bad"><a href="/?status=down#servers">2 of 40 servers down</a></li>`) {
+		t.Error("no link to the servers that are down")
+	}
+	text = p.get(t, "/server/"+addrOf(5).String()).Body.String()
+	if !strings.Contains(text, `>not answering</b> for 60 s, since <time`) || strings.Contains(text, "of 40 servers") || !strings.Contains(text, "Checking all servers takes") {
+		t.Error("the page of a server has notices about others, or not those about the watch")
 	}
 	if s.status.Blind = true; show()[0].Level != "bad" || !strings.HasPrefix(show()[0].Text, "Most servers") {
 		t.Error(show())
+	}
+}
+
+// TestNames: a server without a name of its own has that of the list, if there is one, also
+// when the list changes.
+func TestNames(t *testing.T) {
+	s, label := newSample(4), "Survival \x1b[31m"
+	s.rows[0].Known, s.rows[1].Known = nil, &census.Server{Name: " \u2800\u3164", GameName: "Rust", Game: "rust"}
+	s.rows[2].Known.Name = ""
+	v := &viewer{source: s, label: func(a netip.AddrPort) string {
+		return map[netip.AddrPort]string{addrOf(0): label, addrOf(1): "x", addrOf(3): "y"}[a]
+	}}
+	names := func() (names []string) {
+		for _, e := range v.make(now).servers {
+			names = append(names, e.Name)
+		}
+		return names
+	}
+	if diff := cmp.Diff([]string{`Survival \x1b[31m`, "x", "", "My Game community server 3"}, names()); diff != "" {
+		t.Error(diff)
+	}
+	if label = "Creative"; names()[0] != label {
+		t.Errorf("%q after the list changed", names())
+	}
+}
+
+// TestGames: games of one name are one, under the ID that the program knows, and each of their
+// IDs selects all of their servers, in each order.
+func TestGames(t *testing.T) {
+	s := newSample(8)
+	for i, id := range []string{"folder:rust", "rust", "app:1", "app:1"} {
+		s.rows[i].Known = &census.Server{Game: id, GameName: "Rust"}
+	}
+	p := newPage(t, s)
+	for _, g := range p.latest.Load().Games {
+		if g.Name == "Rust" && (g.ID != "rust" || g.Servers != 5) {
+			t.Errorf("%+v", g)
+		}
+	}
+	for _, query := range []string{"game=rust", "game=folder:rust&sort=name", "game=app:1&sort=status"} {
+		if text := p.get(t, "/api/servers?"+query).Body.String(); !strings.Contains(text, `"total":5,`) {
+			t.Errorf("%s: %.100s", query, text)
+		}
+	}
+	s = newSample(30)
+	for i := range s.rows {
+		s.rows[i].Known = &census.Server{Game: fmt.Sprint("app:", i), GameName: fmt.Sprint("Game ", i)}
+	}
+	text := newPage(t, s).get(t, "/").Body.String()
+	if !strings.Contains(text, "<p>The ten with the most players") || !strings.Contains(text, "<summary>All 30 games</summary>") {
+		t.Error("the list of games does not say that it shows ten of 30")
 	}
 }
 
@@ -499,11 +568,16 @@ func TestBars(t *testing.T) {
 		{Time: at(0, 2), Hours: 1, Down: 1, Unseen: 30},
 	}, now)
 	want := []bar{
-		{"most", "2026-11-21", "97.22%, down for 40 min"}, {"none", "2026-11-22", "unseen"},
-		{"none", "2026-11-23", "unseen"}, {"most", "2026-11-24", "98.36%, down for 60 s"},
+		{"most", "2026-11-21", "97.22%, down for 40 min"}, {"none", "2026-11-22", "not checked"},
+		{"none", "2026-11-23", "not checked"}, {"most", "2026-11-24", "98.36%, down for 60 s"},
 	}
 	if diff := cmp.Diff(want, got[86:]); diff != "" || len(got) != 90 {
 		t.Errorf("%d: %s", len(got), diff)
+	}
+	got = bars([]watchdb.Period{{Time: at(0, 1), Hours: 1, Up: 60}, {Time: at(0, 18), Hours: 1, Up: 20, Down: 10}}, now)
+	want = []bar{{"full", "24 Nov 01:00", "100.00%"}, {"none", "24 Nov 02:00", "not checked"}, {"less", "24 Nov 18:00", "66.67%, down for 10 min"}}
+	if diff := cmp.Diff(want, []bar{got[6], got[7], got[23]}); diff != "" || len(got) != 24 {
+		t.Errorf("the first day: %d: %s", len(got), diff)
 	}
 }
 
@@ -524,6 +598,28 @@ func TestHistoryLoad(t *testing.T) {
 	}
 	if s := h.pages(now)["month"]; len(s.Times) != 3 || *s.Up[0] != 1 || s.Up[1] != nil {
 		t.Errorf("%+v", s)
+	}
+	running := watchdb.Hour{Number: now.Unix() / 3600, Samples: []watchdb.Sample{
+		{Server: 1, Up: 500, Down: 500, People: 80, Checks: 10}, {Server: 2, Up: 300, People: 6, Checks: 3}, {Server: 3},
+	}}
+	check(t, p.DB.Flush(nil, running))
+	h = history{}
+	check(t, h.load(t.Context(), p.DB, now))
+	if got := h.points[len(h.points)-1]; len(h.points) != 4 || got != (point{now.Truncate(time.Hour).Unix(), 1.5, 6}) {
+		t.Errorf("with an hour that goes on: %+v", h.points)
+	}
+	running.Samples[0] = watchdb.Sample{Server: 1, Up: 200, Checks: 4, People: 4}
+	running.Samples[1].Up = 200
+	check(t, p.DB.Flush(nil, running))
+	h = history{}
+	if check(t, h.load(t.Context(), p.DB, now)); len(h.points) != 3 {
+		t.Errorf("with an hour that just began: %+v", h.points)
+	}
+	fresh := newPage(t, newSample(2))
+	check(t, fresh.DB.Flush(nil, running))
+	fresh.history = history{}
+	if check(t, fresh.history.load(t.Context(), fresh.DB, now)); len(fresh.history.points) != 1 || fresh.history.points[0].up != 2 {
+		t.Errorf("of a watch that just began: %+v", fresh.history.points)
 	}
 	h.add(point{now.Unix(), 2, 7})
 	if s := h.pages(now)["day"]; len(s.Times) != 4 || *s.People[1] != 5 || s.People[2] != nil || *s.People[3] != 7 {
@@ -589,7 +685,7 @@ func BenchmarkFind(b *testing.B) {
 	for name, query := range map[string]string{"words": "q=valheim+4242", "status": "status=down", "game": "game=rust&offset=5000"} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				_, _, err := s.search(&url.URL{RawQuery: query})
+				_, _, err := s.search(&url.URL{RawQuery: query}, "people")
 				check(b, err)
 			}
 		})

@@ -30,7 +30,8 @@ var (
 	style, script = report.Style + pageStyle, report.Charts + pageScript
 	layout        = template.Must(template.New("").Funcs(template.FuncMap{
 		"ago":     func(now, at time.Time) string { return console.RoughDuration(max(0, now.Sub(at))) },
-		"clock":   func(t time.Time) string { return t.UTC().Format("2 Jan 15:04:05") },
+		"clock":   clock,
+		"host":    func(link string) string { u, _ := url.Parse(link); return u.Host },
 		"percent": percent, "rough": rough,
 		"orders":   func() []string { return orders },
 		"statuses": func() []watchdb.Status { return statuses },
@@ -53,8 +54,8 @@ func rendered(name string, data any) []byte {
 
 // view is the data of the pages.
 type view struct {
-	page           string // the name of its template
-	Title, Program string
+	page                       string // the name of its template
+	Title, Site, Link, Program string
 	*numbers
 	Charts []timeline
 
@@ -83,8 +84,18 @@ func (p *Page) show(w http.ResponseWriter, s *snapshot, code int, value any, err
 
 // made returns the text of a page between top and bottom.
 func (p *Page) made(s *snapshot, v *view) []byte {
-	v.Title, v.Program, v.numbers = cmp.Or(v.Title, p.Title), "a2sscan "+p.Build.Version, &s.numbers
+	v.Title, v.Site, v.Link, v.Program, v.numbers = cmp.Or(v.Title, p.Title), p.Title, p.Link, "a2sscan "+p.Build.Version, &s.numbers
 	return rendered(v.page, v)
+}
+
+// clock returns a moment in UTC, or its RFC 3339 form, as HTML. The script shows it in the
+// zone of the visitor.
+func clock(moment any) template.HTML {
+	t, ok := moment.(time.Time)
+	if !ok {
+		t, _ = time.Parse(time.RFC3339, moment.(string))
+	}
+	return template.HTML(t.UTC().Format(`<time datetime="2006-01-02T15:04:05Z">2 Jan 15:04</time>`))
 }
 
 func percent(share float64) string { return fmt.Sprintf("%.2f%%", 100*share) }
@@ -106,15 +117,15 @@ type line struct {
 }
 
 // Rows returns about thirty points as rows of a table: the time and the values.
-func (t *timeline) Rows() (rows [][]string) {
+func (t *timeline) Rows() (rows [][]any) {
 	for i := len(t.Times) - 1; i >= 0; i -= max(1, len(t.Times)/30) {
-		row := []string{time.Unix(t.Times[i], 0).UTC().Format("2 Jan 15:04")}
+		row := []any{clock(time.Unix(t.Times[i], 0))}
 		for _, l := range t.Series {
-			text := "–"
 			if v := l.Values[i]; v != nil {
-				text = strconv.FormatFloat(*v, 'f', -1, 64)
+				row = append(row, *v)
+			} else {
+				row = append(row, "–")
 			}
-			row = append(row, text)
 		}
 		rows = append(rows, row)
 	}
@@ -129,7 +140,7 @@ func (p *Page) index(r *http.Request, s *snapshot) (any, error) {
 	if text := s.pages[r.URL.RawQuery]; text != nil {
 		return text, nil
 	}
-	f, q, err := s.search(r.URL)
+	f, q, err := s.search(r.URL, orders[0])
 	if err != nil {
 		return nil, err
 	}
@@ -141,6 +152,9 @@ func (p *Page) index(r *http.Request, s *snapshot) (any, error) {
 	}
 	all := p.history.pages(s.Time)
 	for _, past := range []*series{all["day"], all["month"]} {
+		if len(past.Times) == 0 || past == all["month"] && past.Times[0] >= all["day"].From {
+			continue // it would show no more than the day
+		}
 		for _, l := range []line{{"Players", "--s0", past.People}, {"Servers up", "--s2", past.Up}} {
 			heading := l.Name + ", last " + rough(float64(past.To-past.From))
 			v.Charts = append(v.Charts, timeline{heading, past.From, past.To, past.Times, []line{l}})
@@ -212,18 +226,21 @@ func peopleChart(history []watchdb.Period, now time.Time) timeline {
 // bar is a day in the picture of the uptime.
 type bar struct{ Class, Date, Share string }
 
-// bars returns the last 90 days, the last of which is today.
+// bars returns the last 90 days, or 24 hours if nothing older is known. The last one is not
+// over.
 func bars(history []watchdb.Period, now time.Time) (bars []bar) {
-	const days = int(uptimeFor / (24 * time.Hour))
-	first := now.UTC().Truncate(24*time.Hour).AddDate(0, 0, 1-days)
-	sums := make([]watchdb.Uptime, days)
+	step, layout, sums := 24*time.Hour, time.DateOnly, make([]watchdb.Uptime, uptimeFor/(24*time.Hour))
+	if !slices.ContainsFunc(history, func(p watchdb.Period) bool { return p.Hours > 1 || now.Sub(p.Time) >= 24*time.Hour }) {
+		step, layout, sums = time.Hour, "2 Jan 15:04", sums[:24]
+	}
+	first := now.UTC().Truncate(step).Add(step * time.Duration(1-len(sums)))
 	for _, one := range history {
-		if n := int(one.Time.Sub(first) / (24 * time.Hour)); !one.Time.Before(first) && n < days {
+		if n := int(one.Time.Sub(first) / step); !one.Time.Before(first) && n < len(sums) {
 			sums[n].Up, sums[n].Down = sums[n].Up+one.Up, sums[n].Down+one.Down
 		}
 	}
 	for i := range sums {
-		b := bar{"none", first.AddDate(0, 0, i).Format(time.DateOnly), "unseen"}
+		b := bar{"none", first.Add(step * time.Duration(i)).Format(layout), "not checked"}
 		if share, asked := sums[i].Share(); asked {
 			b.Share, b.Class = percent(share), "less"
 			if share >= 0.999 {

@@ -1,7 +1,54 @@
 (() => {
   const byID = id => document.getElementById(id);
   const box = byID("box");
-  if (!box) return; // the page of a server
+
+  function element(name, text, kind) {
+    const e = document.createElement(name);
+    if (text !== undefined) e.textContent = text;
+    if (kind) e.className = kind;
+    return e;
+  }
+
+  // Times are UTC in the HTML, and here in the zone of the visitor, which the page names.
+  function clock(time, second) {
+    const parts = { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", second };
+    return new Date(time).toLocaleString("en-GB", parts).replace(",", "");
+  }
+  function moment(time, second) {
+    const e = element("time", clock(time, second));
+    e.dateTime = time;
+    return e;
+  }
+  const zone = new Intl.DateTimeFormat("en-GB", { timeZoneName: "short" }).formatToParts().find(p => p.type === "timeZoneName").value;
+  for (const e of document.querySelectorAll(".zone")) e.textContent = zone;
+  for (const e of document.querySelectorAll("time")) e.textContent = clock(e.dateTime, e.parentNode.id === "now" ? "2-digit" : undefined);
+
+  // An address is a button that copies it.
+  function address(addr) {
+    const b = element("button", addr, "copy");
+    b.type = "button";
+    return b;
+  }
+  function copyOld(text) { // a page without TLS has no navigator.clipboard
+    const area = document.body.appendChild(element("textarea", text, "vh"));
+    area.select();
+    const done = document.execCommand("copy");
+    area.remove();
+    return done;
+  }
+  addEventListener("click", async e => {
+    const b = e.target.closest(".copy");
+    if (!b) return;
+    const done = navigator.clipboard ? await navigator.clipboard.writeText(b.textContent).then(() => true, () => false) : copyOld(b.textContent);
+    b.focus({ preventScroll: true });
+    b.classList.toggle("copied", done);
+    setTimeout(() => b.classList.remove("copied"), 2000);
+  });
+
+  if (!box) { // the page of a server
+    if (byID("addr")) byID("addr").replaceChildren(address(byID("addr").textContent));
+    return;
+  }
   const list = byID("list"), body = list.tBodies[0];
   const count = n => n.toLocaleString("en");
   const perPage = 100, extra = 8; // rows of a request; rows beyond what is seen
@@ -19,7 +66,7 @@
     const chosen = new URLSearchParams();
     for (const f of filters) {
       const value = byID(f).value.trim();
-      if (value && !(f === "sort" && value === "people")) chosen.set(f, value);
+      if (value) chosen.set(f, value);
     }
     return chosen;
   }
@@ -50,11 +97,12 @@
     return Math.ceil(s / 86400) + " days";
   }
 
-  function element(name, text, kind) {
-    const e = document.createElement(name);
-    if (text !== undefined) e.textContent = text;
-    if (kind) e.className = kind;
-    return e;
+  function state(s) {
+    const late = s.unanswered_since, word = byID("status").querySelector(`[value=${s.status}]`).textContent;
+    const aside = element("span", "", "aside");
+    if (s.status === "silent" && s.since) aside.append(" since ", moment(s.since));
+    else if (late || s.since) aside.append(" for " + duration(late || s.since));
+    return [element("b", late ? "not answering" : word, "state " + (late ? "late" : s.status)), aside];
   }
 
   function link(addr, name) {
@@ -81,14 +129,13 @@
       return tr;
     }
     cell("", link(s.addr, s.name));
-    const word = byID("status").querySelector(`[value=${s.status}]`).textContent;
-    cell("Status", element("b", word, "state " + s.status), element("span", s.since ? " for " + duration(s.since) : "", "aside"));
+    cell("Status", ...state(s));
     const people = cell("Players", s.people === undefined ? "–" : count(s.people));
     people.className = "n";
     if (s.people !== undefined && s.places > 0) people.append(element("span", " / " + count(s.places), "aside"));
     cell("Map", element("bdi", s.map || ""));
     cell("Game", element("bdi", s.game_name || ""));
-    cell("Address", s.addr);
+    cell("Address", address(s.addr));
     return tr;
   }
 
@@ -115,11 +162,11 @@
     if (first > 0) rows.unshift(gap(first * rowHeight));
     if (last < total) rows.push(gap((total - last) * rowHeight));
     if (total === 0) rows.push(element("tr")), rows[0].append(element("td", "No server matches."));
-    const kept = document.activeElement && body.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
+    const focused = body.contains(document.activeElement) ? document.activeElement : null;
     body.replaceChildren(...rows);
     list.setAttribute("aria-rowcount", total + 1);
-    if (kept) { // the row that has the focus keeps it
-      const again = Array.from(body.querySelectorAll("a")).find(a => a.getAttribute("href") === kept);
+    if (focused) { // what has the focus keeps it
+      const again = Array.from(body.querySelectorAll("a, button")).find(e => e.textContent === focused.textContent && e.href === focused.href);
       (again || box).focus({ preventScroll: true });
     }
   }
@@ -129,8 +176,9 @@
     pages = new Map();
     asked = new Map();
     box.scrollTop = 0;
-    const chosen = parameters().toString();
-    history.replaceState(null, "", chosen ? "?" + chosen : location.pathname);
+    const chosen = parameters();
+    if (byID("sort").selectedIndex === 0) chosen.delete("sort");
+    history.replaceState(null, "", chosen.size ? "?" + chosen : location.pathname);
     load(0);
   }
 
@@ -144,22 +192,28 @@
   }
 
   // Numbers, events and charts.
-  const clock = time => new Date(time).toLocaleString("en-GB", { day: "numeric", month: "short", timeZone: "UTC" }) + " " + time.slice(11, 19);
-  const notice = all => byID("trust").replaceChildren(...all.map(n => element("li", n.text, n.level)));
+  const notice = all => byID("trust").replaceChildren(...all.map(n => {
+    const li = element("li", undefined, n.level), a = element("a", n.text);
+    a.href = "/?status=" + n.status + "#servers";
+    li.append(n.status ? a : n.text);
+    return li;
+  }));
   async function update() {
     const [stats, events] = await Promise.all([get("/api/stats"), get("/api/events?since=" + byID("eventlist").dataset.last)]);
     for (const name of ["up", "down", "silent", "people", "places", "servers"]) byID("n-" + name).textContent = count(stats[name]);
+    byID("n-silent").parentNode.hidden = !stats.silent;
     byID("n-down").className = "value" + (stats.down ? " bad" : "");
-    byID("now").textContent = clock(stats.time);
-    byID("now").dateTime = stats.time;
+    byID("now").replaceChildren(moment(stats.time, "2-digit"));
     notice(stats.notices);
     const place = byID("eventlist");
     for (const e of events.events) {
       const li = element("li"), span = element("span");
-      li.append(element("time", clock(e.time)), " ",
-        element("b", e.event, "kind " + e.event), " ", span);
+      li.append(moment(e.time), " ", element("b", e.event, "kind " + e.event), " ", span);
       if (e.addr) span.append(link(e.addr, e.shown));
-      span.append(" ", element("bdi", e.text, "aside"));
+      const aside = element("bdi", undefined, "aside");
+      if (e.event === "down" && e.evidence) aside.append("no answer since ", moment(e.evidence.first), "; ");
+      aside.append(e.text);
+      span.append(" ", aside);
       place.prepend(li);
     }
     if (events.events.length && byID("quiet")) byID("quiet").remove();
@@ -169,17 +223,15 @@
 
   async function redraw() {
     const { day, month } = await get("/api/history");
-    if (charts.length < 4) {
-      if (day.times.length) location.reload(); // the first points are known now
-      return;
-    }
-    [[day, "people"], [day, "up"], [month, "people"], [month, "up"]].forEach(([s, name], i) => {
-      charts[i].span = [s.from, s.to];
-      charts[i].setData([s.times, s[name]]);
+    if (!charts.length && day.times.length) location.reload(); // the first points are known now
+    charts.forEach((chart, i) => {
+      const s = i < 2 ? day : month;
+      chart.span = [s.from, s.to];
+      chart.setData([s.times, i % 2 ? s.up : s.people]);
     });
   }
 
-  const lost = () => notice([{ level: "bad", text: "This page can't reach the watch: what it shows is old" }]);
+  const lost = () => notice([{ level: "bad", text: "This page can't reach its server: what it shows is old" }]);
   const every = (ms, what) => setInterval(() => { if (!document.hidden) what(); }, ms);
 
   byID("go").hidden = true;

@@ -5,12 +5,14 @@ import (
 	"iter"
 	"math"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 	"unique"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
@@ -31,7 +33,8 @@ type texts struct {
 	Version  string `json:"version,omitempty"`
 	id       int64
 	game     unique.Handle[string] // Game as a key, which is faster than the string
-	from     *census.Server        // which they are made from
+	from     *census.Server        // which they are made from, and
+	label    string                // what the list calls the server
 	search   string                // all of them in lower case
 }
 
@@ -45,7 +48,8 @@ func (c count) IsZero() bool { return c < 0 }
 type server struct {
 	*texts
 	Status watchdb.Status `json:"status"`
-	Since  time.Time      `json:"since,omitzero"` // since when it has its status
+	Since  time.Time      `json:"since,omitzero"`            // since when it has its status
+	Late   time.Time      `json:"unanswered_since,omitzero"` // of one that is up: the first of its latest checks without an answer
 	People count          `json:"people,omitzero"`
 	Places count          `json:"places,omitzero"`
 }
@@ -58,10 +62,10 @@ const silent watchdb.Status = "silent"
 var statuses = []watchdb.Status{watchdb.Down, silent, watchdb.Up, watchdb.Unknown}
 
 // statusWords are those of the statuses whose name does not suffice.
-var statusWords = map[watchdb.Status]string{silent: "no answer yet", watchdb.Unknown: "not asked yet"}
+var statusWords = map[watchdb.Status]string{silent: "no answer", watchdb.Unknown: "not checked yet"}
 
-// The orders of servers; the first is the default.
-var orders = []string{"people", "name", "status"}
+// The orders of servers: the default of the page, and that of the API.
+var orders = []string{"status", "people", "name"}
 
 // sums are numbers of servers, and of those that are up.
 type sums struct {
@@ -71,7 +75,7 @@ type sums struct {
 	Places  int `json:"places"`
 }
 
-// group is a game in a snapshot, and in the API.
+// group is a game in a snapshot, and in the API, or all games of one name.
 type group struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
@@ -81,8 +85,9 @@ type group struct {
 
 // notice is a sentence about the watch or its servers as a whole.
 type notice struct {
-	Level string `json:"level"` // good, warn, bad, or info
-	Text  string `json:"text"`
+	Level  string         `json:"level"` // good, warn, bad, or info
+	Text   string         `json:"text"`
+	Status watchdb.Status `json:"status,omitempty"` // of the servers that it is about
 }
 
 // numbers are those of a snapshot, and the answer to /api/stats.
@@ -91,6 +96,7 @@ type numbers struct {
 	sums
 	Down     int      `json:"down"`
 	Silent   int      `json:"silent"`
+	Late     int      `json:"unanswered"` // of those that are up
 	Unknown  int      `json:"unknown"`
 	Blind    bool     `json:"blind"`
 	Notices  []notice `json:"notices"`
@@ -105,7 +111,8 @@ type snapshot struct {
 	numbers
 	datagrams        [2]uint64 // sent and received
 	servers          []server
-	games            map[unique.Handle[string]]*group
+	games            map[unique.Handle[string]]*group // by ID
+	named            map[string]*group
 	byPeople, byName []int32 // places in servers
 	byStatus         func() []int32
 	mu               sync.Mutex
@@ -121,7 +128,8 @@ type Source interface {
 // viewer makes snapshots.
 type viewer struct {
 	source Source
-	texts  []*texts // by ID
+	label  func(netip.AddrPort) string // see Options; nil: none
+	texts  []*texts                    // by ID
 	latest *snapshot
 }
 
@@ -132,7 +140,7 @@ const mostGames, mostPages = 200, 50
 func (v *viewer) make(now time.Time) *snapshot {
 	st := v.source.Status()
 	s := &snapshot{
-		games: map[unique.Handle[string]]*group{}, servers: make([]server, 0, len(v.texts)),
+		games: map[unique.Handle[string]]*group{}, named: map[string]*group{}, servers: make([]server, 0, len(v.texts)),
 		datagrams: [2]uint64{st.Sent, st.Received}, pages: map[string][]byte{},
 	}
 	s.numbers = numbers{
@@ -144,17 +152,20 @@ func (v *viewer) make(now time.Time) *snapshot {
 		for int(row.ID) >= len(v.texts) {
 			v.texts = append(v.texts, nil)
 		}
-		t := v.texts[row.ID]
-		if t == nil || t.from != row.Known {
-			anew := newTexts(&row)
+		t, label := v.texts[row.ID], ""
+		if v.label != nil && (row.Known == nil || blank(row.Known.Name)) {
+			label = v.label(row.Addr)
+		}
+		if t == nil || t.from != row.Known || t.label != label {
+			anew := newTexts(&row, label)
 			renamed = renamed || t == nil || t.Name != anew.Name
 			v.texts[row.ID], t = anew, anew
 		}
-		e := server{t, row.Status, row.Since, count(row.People), count(row.Places)}
+		e := server{t, row.Status, row.Since, row.Silent, count(row.People), count(row.Places)}
 		if e.Status != watchdb.Up {
-			e.People = -1
+			e.People, e.Late = -1, time.Time{}
 		}
-		if e.Status == watchdb.Unknown && row.Silent > 0 {
+		if e.Status == watchdb.Unknown && !row.Silent.IsZero() {
 			e.Status = silent
 		}
 		s.servers = append(s.servers, e)
@@ -162,7 +173,14 @@ func (v *viewer) make(now time.Time) *snapshot {
 	s.byPeople = s.sorted(func(e *server) uint64 { return uint64(math.MaxInt32 - e.People) })
 	s.byStatus = sync.OnceValue(func() []int32 {
 		return s.sorted(func(e *server) uint64 {
-			return uint64(slices.Index(statuses, e.Status))<<32 | uint64(math.MaxUint32-max(e.Since.Unix(), 0))
+			order := uint64(math.MaxUint32 - max(e.Since.Unix(), 0)) // the latest first
+			if e.Status == watchdb.Up {
+				order = uint64(math.MaxInt32 - max(e.People, 0))
+				if e.Late.IsZero() {
+					order += 1 << 31
+				}
+			}
+			return uint64(slices.Index(statuses, e.Status))<<32 | order
 		})
 	})
 	if renamed || len(s.servers) != len(v.latest.servers) {
@@ -202,8 +220,13 @@ func (s *snapshot) add(i int32) {
 	e := &s.servers[i]
 	g := s.games[e.game]
 	if g == nil {
-		g = &group{ID: e.Game, Name: e.GameName}
-		s.games[e.game], s.Games = g, append(s.Games, g)
+		if g = s.named[e.GameName]; g == nil {
+			g = &group{ID: e.Game, Name: e.GameName}
+			s.named[g.Name], s.Games = g, append(s.Games, g)
+		} else if strings.Contains(g.ID, ":") {
+			g.ID = e.Game // perhaps that of a game which the program knows
+		}
+		s.games[e.game] = g
 	}
 	g.members = append(g.members, i)
 	for _, to := range []*sums{&s.sums, &g.sums} {
@@ -211,36 +234,38 @@ func (s *snapshot) add(i int32) {
 			to.Up, to.People, to.Places = to.Up+1, to.People+int(max(e.People, 0)), to.Places+int(max(e.Places, 0))
 		}
 	}
-	switch e.Status {
-	case watchdb.Down:
+	switch {
+	case e.Status == watchdb.Down:
 		s.Down++
-	case silent:
+	case e.Status == silent:
 		s.Silent++
-	case watchdb.Unknown:
+	case e.Status == watchdb.Unknown:
 		s.Unknown++
+	case !e.Late.IsZero():
+		s.Late++
 	}
 }
 
 // notices returns what to know before all numbers, the most important first.
 func (n *numbers) notices() (all []notice) {
-	add := func(level string, part int, what string) {
-		if part == 0 {
-			return
+	add := func(level string, part int, what string, status watchdb.Status) {
+		if part > 0 {
+			all = append(all, notice{level, console.Grouped(uint64(part)) + " of " + console.Plural(n.Servers, "server") + what, status})
 		}
-		all = append(all, notice{level, console.Grouped(uint64(part)) + " of " + console.Plural(n.Servers, "server") + what})
 	}
 	switch {
 	case n.Blind:
-		all = append(all, notice{"bad", "Most servers are silent at once: this watch may have lost its network"})
+		all = append(all, notice{"bad", "Most servers are silent at once: the network of this page may be down", ""})
 	case n.Down > 0:
-		add(map[bool]string{true: "bad", false: "warn"}[n.Down*10 >= n.Servers], n.Down, " down")
-	case n.Up == n.Servers:
-		all = append(all, notice{"good", "All " + console.Plural(n.Servers, "server") + " up"})
+		add("bad", n.Down, " down", watchdb.Down)
+	case n.Up == n.Servers && n.Late == 0:
+		all = append(all, notice{"good", "All " + console.Plural(n.Servers, "server") + " up", watchdb.Up})
 	}
-	add("warn", n.Silent, " without an answer yet")
-	add("info", n.Unknown, " not asked yet")
+	add("bad", n.Silent, " never answered", silent)
+	add("warn", n.Late, " not answering right now", watchdb.Up)
+	add("info", n.Unknown, " not checked yet", watchdb.Unknown)
 	if n.Cycle > 1.1*n.Interval {
-		all = append(all, notice{"warn", "A cycle takes " + rough(n.Cycle) + " instead of " + rough(n.Interval)})
+		all = append(all, notice{"warn", "Checking all servers takes " + rough(n.Cycle) + " instead of " + rough(n.Interval), ""})
 	}
 	return all
 }
@@ -253,11 +278,20 @@ func rough(seconds float64) string {
 // The longest texts that are shown, in characters.
 const longName, longWord = 80, 40
 
-func newTexts(row *watch.Row) *texts {
-	t := &texts{id: row.ID, Addr: row.Addr.String(), from: row.Known}
+// blank reports whether a name shows nothing.
+func blank(name string) bool {
+	return strings.TrimFunc(name, func(r rune) bool {
+		return unicode.IsSpace(r) || !unicode.IsGraphic(r) || strings.ContainsRune("\u115f\u1160\u2800\u3164\uffa0", r)
+	}) == ""
+}
+
+func newTexts(row *watch.Row, label string) *texts {
+	t := &texts{id: row.ID, Addr: row.Addr.String(), from: row.Known, label: label, Name: report.Shown(label, longName)}
 	if k := row.Known; k != nil {
-		t.Name, t.Map = report.Shown(k.Name, longName), report.Shown(k.Map, longWord)
-		t.Version, t.Game = report.Shown(k.Version, longWord), report.Shown(k.Game, longWord)
+		if !blank(k.Name) {
+			t.Name = report.Shown(k.Name, longName)
+		}
+		t.Map, t.Version, t.Game = report.Shown(k.Map, longWord), report.Shown(k.Version, longWord), report.Shown(k.Game, longWord)
 		t.GameName = cmp.Or(report.Shown(k.GameName, longWord), t.Game)
 	}
 	t.game = unique.Make(t.Game)
@@ -276,12 +310,12 @@ type query struct {
 // The limits of a query.
 const usualLimit, mostLimit, longestText = 100, 200, 200
 
-// search returns the servers that a request asks for.
-func (s *snapshot) search(at *url.URL) (f found, q query, err error) {
+// search returns the servers that a request asks for, in the given order if it names none.
+func (s *snapshot) search(at *url.URL, order string) (f found, q query, err error) {
 	values := at.Query()
 	q = query{
 		Text: values.Get("q"), Game: values.Get("game"), Status: watchdb.Status(values.Get("status")),
-		Order: cmp.Or(values.Get("sort"), orders[0]), limit: usualLimit,
+		Order: cmp.Or(values.Get("sort"), order), limit: usualLimit,
 	}
 	q.words = strings.Fields(strings.ToLower(q.Text))
 	why := ""
@@ -305,23 +339,22 @@ func (s *snapshot) search(at *url.URL) (f found, q query, err error) {
 	if why != "" {
 		return f, q, refusal{http.StatusBadRequest, why}
 	}
-	candidates, game := s.byPeople, q.Game
-	switch {
-	case q.Order == "name":
-		candidates = s.byName
-	case q.Order == "status":
-		candidates = s.byStatus()
-	case game != "":
-		candidates, game = nil, ""
-		if g := s.games[unique.Make(q.Game)]; g != nil {
-			candidates = g.members
-		}
+	candidates, game := s.byPeople, &group{}
+	if q.Game != "" {
+		game = cmp.Or(s.games[unique.Make(q.Game)], game)
+		candidates = game.members
 	}
-	if len(q.words) > 0 || q.Status != "" || game != "" {
+	switch q.Order {
+	case "name":
+		candidates = s.byName
+	case "status":
+		candidates = s.byStatus()
+	}
+	if len(q.words) > 0 || q.Status != "" || q.Game != "" && q.Order != "people" {
 		matches := make([]bool, len(s.servers)) // found in the order of memory, which is faster
 		for i := range s.servers {
 			e := &s.servers[i]
-			matches[i] = (q.Status == "" || e.Status == q.Status) && (game == "" || e.Game == game) &&
+			matches[i] = (q.Status == "" || e.Status == q.Status) && (q.Game == "" || s.games[e.game] == game) &&
 				!slices.ContainsFunc(q.words, func(word string) bool { return !strings.Contains(e.search, word) })
 		}
 		candidates = slices.DeleteFunc(slices.Clone(candidates), func(i int32) bool { return !matches[i] })

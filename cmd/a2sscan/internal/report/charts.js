@@ -27,8 +27,9 @@ const charts = (() => {
   // Timelines: data stands in each as JSON. Dragging zooms, a double click shows all.
   const css = name => getComputedStyle(document.documentElement).getPropertyValue(name);
   const grouped = v => v == null ? "–" : v.toLocaleString("en", { maximumFractionDigits: 1 });
-  const date = (s, clock) => clock ? new Date(s * 1000).toISOString().slice(0, 16).replace("T", " ") :
-    new Date(s * 1000).toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" });
+  const timeZone = document.documentElement.dataset.zone === "local" ? undefined : "UTC";
+  const date = (s, clock) => new Date(s * 1000).toLocaleString("en-GB",
+    { day: "numeric", month: "short", year: "numeric", ...(clock ? { hour: "2-digit", minute: "2-digit" } : {}), timeZone });
   function warnings(low) { // triangles on the axis, at nights whose numbers are too low
     return u => {
       u.ctx.fillStyle = css("--warn");
@@ -43,8 +44,8 @@ const charts = (() => {
       }
     };
   }
-  function ticks(u, all, axis, space, step) { // in UTC, of 24 hours; below the first of a day or year, which one it is
-    const part = (s, format) => new Date(s * 1000).toLocaleString("en-GB", { ...format, timeZone: "UTC" });
+  function ticks(u, all, axis, space, step) { // of 24 hours; below the first of a day or year, which one it is
+    const part = (s, format) => new Date(s * 1000).toLocaleString("en-GB", { ...format, timeZone });
     const day = { day: "numeric", month: "short" };
     const formats = step < 86400 ? [{ hour: "2-digit", minute: "2-digit" }, day] : [day, { year: "numeric" }];
     let last;
@@ -63,7 +64,7 @@ const charts = (() => {
     };
     const axis = { stroke: () => css("--muted"), grid: { stroke: () => css("--line"), width: 1 }, ticks: { show: false }, font: "12px system-ui" };
     return new uPlot({
-      width: plot.clientWidth, height: 220, tzDate: s => uPlot.tzDate(new Date(s * 1000), "Etc/UTC"),
+      width: plot.clientWidth, height: 220, tzDate: s => timeZone ? uPlot.tzDate(new Date(s * 1000), "Etc/UTC") : new Date(s * 1000),
       scales: { x: { range }, y: { range: (u, low, high) => [0, data.unit === "%" ? 100 : Math.max(high * 1.05, 1)] } },
       axes: [{ ...axis, values: ticks }, { ...axis, size: 62, values: (u, all) => all.map(v => v >= 1e4 ? v / 1e3 + "k" : v + (data.unit === "%" ? "%" : "")) }],
       series: [{ value: (u, v) => v == null ? "–" : date(v, data.to) }, ...data.series.map(s => ({

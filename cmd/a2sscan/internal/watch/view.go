@@ -20,7 +20,7 @@ type Row struct {
 	Status         watchdb.Status
 	Since          time.Time // since when it has its status
 	People, Places int       // -1: unknown
-	Silent         int       // the latest checks that stayed without an answer
+	Silent         time.Time // when it was asked first of the latest checks without an answer; zero: the last one was answered
 }
 
 // copied is how many rows are copied while the watch waits.
@@ -41,7 +41,7 @@ func (v *View) Rows() iter.Seq[Row] {
 				}
 				row := Row{
 					ID: int64(i + 1), Addr: s.addr(), Known: s.known, Status: statusWords[s.status],
-					Since: moment(s.since), People: -1, Places: -1, Silent: int(s.silent),
+					Since: moment(s.since), People: -1, Places: -1, Silent: moment(s.silentAt),
 				}
 				if s.counted {
 					row.People, row.Places = int(s.people), int(s.places)

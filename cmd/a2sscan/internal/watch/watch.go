@@ -193,7 +193,7 @@ func (w *Watcher) Watch(addrs []netip.AddrPort, now time.Time) (fresh []netip.Ad
 			continue
 		}
 		if s.status == up {
-			w.setStatus(i, unknown, s.since)
+			w.setStatus(i, unknown, seconds(now))
 		}
 	}
 	rand.Shuffle(len(w.order), func(i, j int) { w.order[i], w.order[j] = w.order[j], w.order[i] })
@@ -260,6 +260,9 @@ func (w *Watcher) silence(i int, r *scanner.Result, now uint32) {
 	s.answers = false
 	if s.silent == 0 {
 		s.silentAt = s.asked
+	}
+	if s.status == unknown && s.since == 0 { // it has never answered
+		w.setStatus(i, unknown, s.asked)
 	}
 	s.silent = uint16(min(int(s.silent)+1, MaxDownAfter))
 	s.requests = uint16(min(int(s.requests)+int(r.Sent), 1<<16-1))

@@ -606,6 +606,30 @@ func TestRestore(t *testing.T) {
 	}
 }
 
+// A server that never answered keeps the time of its first check, also in the next watch.
+func TestNeverAnswered(t *testing.T) {
+	x := newWorld(t, 2, usual())
+	x.servers[1].dead = true
+	begun := x.now
+	x.run(5 * time.Minute)
+	x.want()
+	s := &x.w.servers[1]
+	if at := moment(s.since); s.status != unknown || at.Before(begun) || at.After(begun.Add(time.Minute)) || s.silentAt != s.since {
+		t.Errorf("unknown since %v, silent since %v; the watch began %v", at, moment(s.silentAt), begun)
+	}
+	rows, _ := x.w.Changes()
+	again := &world{t: t, now: x.now.Add(10 * time.Minute), rng: x.rng, servers: x.servers}
+	again.w = New(usual(), again.now)
+	for i := range rows {
+		again.w.Restore(&rows[i], again.now)
+	}
+	again.w.Watch([]netip.AddrPort{x.servers[0].addr, x.servers[1].addr}, again.now)
+	again.run(2 * time.Minute)
+	if got := again.w.servers[1]; got.since != s.since || got.silentAt == s.since {
+		t.Errorf("after a restart: unknown since %v, before %v", moment(got.since), moment(s.since))
+	}
+}
+
 // Random outages with loss: every long one is reported once, no short one ever.
 func TestOutages(t *testing.T) {
 	x := newWorld(t, 400, usual())
