@@ -323,20 +323,3 @@ func TestFragmentsOfOthers(t *testing.T) {
 		}
 	})
 }
-
-// TestShipLies checks that the deaths and money of The Ship are read from the end
-// of a list although the count byte is wrong and INFO comes last (EC-74).
-func TestShipLies(t *testing.T) {
-	ship := strings.Replace(oddInfo, "\xB8\x01", "\x60\x09", 1)
-	ship = strings.Replace(ship, "\x00\x011.0", "\x00\x01\x01\x02\x031.0", 1)
-	extra := "\x02\x00\x00\x00\xC4\x09\x00\x00"
-	for _, count := range []string{"\x02", "\x13", "\x00", "\xFF"} {
-		d := NewDecoder()
-		d.Add([]byte(ff + "D" + count + onePlayer + onePlayer + extra + extra))
-		d.Add([]byte(ship))
-		r := d.Result()
-		if len(r.Players) != 2 || !r.Players[1].Ship || r.Players[1].Deaths != 2 || r.Players[1].Money != 2500 {
-			t.Errorf("count %q: %s: %+v", count, describe(r), r.Players)
-		}
-	}
-}

@@ -299,15 +299,6 @@ func TestSilentOnInfo(t *testing.T) {
 	}
 }
 
-// TestPingAlone checks that Scan rejects a Config that asks only for a ping: there
-// would be no status to report.
-func TestPingAlone(t *testing.T) {
-	_, _, err := run(newMemNet(), Config{Questions: AskPing}, addresses(1))
-	if err == nil || !strings.Contains(err.Error(), "beside") {
-		t.Error(err)
-	}
-}
-
 // checkKinds returns an error if the scan sent a ping although none was asked for,
 // or sent GETCHALLENGE more than once or before the first PLAYER or RULES request
 // (EC-18).

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net/netip"
 	"reflect"
 	"slices"
@@ -52,61 +51,6 @@ func TestScanFourDatagrams(t *testing.T) {
 	})
 }
 
-// TestScanUnchallenged checks that answers without a challenge are reported: the
-// server is an amplifier.
-func TestScanUnchallenged(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		n, s := newMemNet(), newServer()
-		s.challenge = wire.NoChallenge
-		n.serve = func(addr uint64, req wire.Request) { s.answer(n, addr, req) }
-		got, _ := mustRun(t, n, Config{}, addresses(1))
-		for _, r := range got {
-			if r.Status != StatusOK || r.Unchallenged != AskAll || r.Sent != 3 {
-				t.Errorf("%+v", r)
-			}
-		}
-	})
-}
-
-func TestScanSilent(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		n := newMemNet()
-		ts := addresses(500)
-		start := time.Now()
-		got, st := mustRun(t, n, Config{Rate: Off}, ts)
-		if st.Finished[StatusNoReply] != 500 || len(got) != 500 || len(n.sent) != 1500 {
-			t.Errorf("%v, %d results, %d datagrams", st.Finished, len(got), len(n.sent))
-		}
-		// The total is 1 + 1.5 + 2 timeouts, the cooldown, and a turn of the wheel.
-		if d := time.Since(start); d < 6500*time.Millisecond || d > 6600*time.Millisecond {
-			t.Errorf("took %v", d)
-		}
-	})
-}
-
-// TestScanFaults scans with loss in both directions, duplicates and reordering: every
-// server must still be complete and have exactly one result.
-func TestScanFaults(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		n, s := newMemNet(), newServer()
-		rng := rand.New(rand.NewPCG(1, 2))
-		n.serve = func(addr uint64, req wire.Request) {
-			for range 1 + rng.IntN(50)/49 {
-				if rng.IntN(50) != 0 {
-					c := *s
-					c.delay += time.Duration(rng.IntN(40)) * time.Millisecond
-					c.answer(n, addr, req)
-				}
-			}
-		}
-		ts := addresses(5000)
-		got, st := mustRun(t, n, Config{Rate: Off, Attempts: 6}, ts)
-		if st.Finished[StatusOK] != uint64(len(ts)) || len(got) != len(ts) {
-			t.Errorf("%v", st.Finished)
-		}
-	})
-}
-
 // TestScanQueryLimit checks that a server that answers only one query per second is
 // complete, too.
 func TestScanQueryLimit(t *testing.T) {
@@ -125,28 +69,6 @@ func TestScanQueryLimit(t *testing.T) {
 		_, st := mustRun(t, n, Config{}, ts)
 		if st.Finished[StatusOK] != uint64(len(ts)) {
 			t.Errorf("%v", st.Finished)
-		}
-	})
-}
-
-// TestScanAddressLimit checks that the scan queries many servers on one address no
-// faster than the rate limit of the address.
-func TestScanAddressLimit(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		n, _ := answering()
-		ts := ports(40)
-		_, st := mustRun(t, n, Config{}, ts)
-		if st.Finished[StatusOK] != uint64(len(ts)) {
-			t.Errorf("%v", st.Finished)
-		}
-		for i := range n.sent {
-			end := i
-			for end < len(n.sent) && n.sent[end].at.Sub(n.sent[i].at) <= time.Second {
-				end++
-			}
-			if end-i > 10+addrBurst {
-				t.Fatalf("%d datagrams to one address in a second", end-i)
-			}
 		}
 	})
 }
@@ -318,86 +240,6 @@ func TestScanRoundTrip(t *testing.T) {
 	})
 }
 
-// TestScanSendAgainIsBounded checks that a datagram that the kernel refuses with
-// ErrAgain every time counts as a send failure in the end.
-func TestScanSendAgainIsBounded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		n := newMemNet()
-		n.refuse = func(uint64) error { return udp.ErrAgain }
-		_, st := mustRun(t, n, Config{Questions: AskInfo}, addresses(2))
-		if st.Errors[wire.ErrSendFailed] != 2 {
-			t.Errorf("%+v", st)
-		}
-	})
-}
-
-// TestScanDrain checks that a scan finishes the open targets and starts no new ones
-// when Drain is closed.
-func TestScanDrain(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		n, s := newMemNet(), newServer()
-		drain := make(chan struct{})
-		n.serve = func(addr uint64, req wire.Request) {
-			if len(n.sent) == 1000 {
-				close(drain)
-			}
-			s.answer(n, addr, req)
-		}
-		ts := addresses(20000)
-		got, st, err := run(n, Config{Drain: drain}, ts)
-		if err != nil || st.Unfinished == 0 || st.Open != 0 || uint64(len(got)) != st.TargetsFinished() {
-			t.Errorf("%d results, %+v", len(got), st)
-		}
-		checkLedger(t, st, int(st.Taken))
-	})
-}
-
-// TestScanCancel checks that a scan ends when its context is cancelled, and still
-// passes on the Results of the finished targets.
-func TestScanCancel(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		n, s := newMemNet(), newServer()
-		ctx, cancel := context.WithCancel(context.Background())
-		n.serve = func(addr uint64, req wire.Request) {
-			if len(n.sent) == 1000 {
-				cancel()
-			}
-			s.answer(n, addr, req)
-		}
-		got, st, err := runContext(ctx, n, Config{}, addresses(20000))
-		if !errors.Is(err, context.Canceled) {
-			t.Errorf("error %v", err)
-		}
-		if st.Unfinished == 0 || st.Open == 0 || uint64(len(got)) != st.TargetsFinished() {
-			t.Errorf("%d results, %+v", len(got), st)
-		}
-		checkLedger(t, st, int(st.Taken))
-	})
-}
-
-// TestScanSlowHandle checks that a function for Results that blocks for seconds costs
-// no Result and causes no retries.
-func TestScanSlowHandle(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		n, _ := answering()
-		ts := addresses(15_000)
-		seen := 0
-		cfg := Config{Rate: Off, transport: n, unhandled: 1024}
-		st, err := Scan(context.Background(), cfg, seqOf(ts), func(*Result) {
-			if seen++; seen == 100 {
-				time.Sleep(5 * time.Second)
-			}
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		checkLedger(t, st, len(ts))
-		if seen != len(ts) || st.Finished[StatusOK] != uint64(len(ts)) || st.Repeats != 0 {
-			t.Errorf("%d handled, %v, %d repeats", seen, st.Finished, st.Repeats)
-		}
-	})
-}
-
 // TestScanClasses checks that every datagram is counted in its class.
 func TestScanClasses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -433,82 +275,6 @@ func TestScanClasses(t *testing.T) {
 	})
 }
 
-// TestScanSplit checks that split replies are reassembled. If a fragment of a reply is
-// missing, the part before the gap must be kept.
-func TestScanSplit(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		n, s := newMemNet(), newServer()
-		rules := make([]wire.Rule, 200)
-		for i := range rules {
-			rules[i] = wire.Rule{Name: []byte{'r', byte('a' + i/26), byte('a' + i%26)}, Value: []byte("0123456789")}
-		}
-		s.rules = wire.AppendRules(nil, len(rules), rules)
-		lossy := udp.Pack(addresses(2)[1].Addr)
-		n.serve = func(addr uint64, req wire.Request) {
-			if req.Kind != wire.KindRulesRequest || req.Challenge != s.challenge {
-				s.answer(n, addr, req)
-				return
-			}
-			for i := range 3 {
-				part := s.rules[i*1010 : min((i+1)*1010, len(s.rules))]
-				if addr == lossy && i == 2 {
-					continue
-				}
-				f := wire.Fragment{
-					Layout: wire.LayoutSource, ID: uint32(len(n.sent)), Total: 3,
-					Number: uint8(i), Size: 1248, Payload: part,
-				}
-				n.reply(addr, testRTT+time.Duration(3-i)*time.Millisecond, wire.AppendFragment(nil, &f))
-			}
-		}
-		got, st := mustRun(t, n, Config{}, addresses(2))
-		if st.Finished[StatusOK] != 1 || st.Finished[StatusPartial] != 1 {
-			t.Errorf("%v", st.Finished)
-		}
-		whole, part := got[lossy-1<<16], got[lossy]
-		if len(whole.Rules) != len(rules) || whole.Err[wire.QuestionRules] != 0 {
-			t.Errorf("%d rules, %v", len(whole.Rules), whole.Err)
-		}
-		if len(part.Rules) == 0 || part.Err[wire.QuestionRules] != wire.ErrIncomplete {
-			t.Errorf("%d rules, %v", len(part.Rules), part.Err)
-		}
-		if part.RulesAnnounced != len(rules) || string(part.Rules[5].Name) != "raf" {
-			t.Errorf("announced %d, %q", part.RulesAnnounced, part.Rules[5].Name)
-		}
-	})
-}
-
-// TestScanByteBudget checks that servers that answer PLAYER and RULES with 60 KB take no
-// more memory than the budget, and that the scan still finishes the other servers.
-func TestScanByteBudget(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		n, s := newMemNet(), newServer()
-		huge := *newServer()
-		junk := make([]byte, 60_000)
-		for i := range junk {
-			junk[i] = 'A'
-		}
-		huge.players = append(huge.players, junk...)
-		huge.rules = append(huge.rules, junk...)
-		n.serve = func(addr uint64, req wire.Request) {
-			if addr>>16%3 == 0 {
-				huge.answer(n, addr, req)
-			} else {
-				s.answer(n, addr, req)
-			}
-		}
-		ts := addresses(3000)
-		mon := new(Monitor)
-		_, st := mustRun(t, n, Config{Rate: 50_000, ByteBudget: 8 << 20, Monitor: mon}, ts)
-		if st.Finished[StatusOK] != 2000 || st.PeakBytes > 8<<20 {
-			t.Errorf("%v, peak %d bytes", st.Finished, st.PeakBytes)
-		}
-		if last := mon.Stats(); last.Taken != st.Taken {
-			t.Errorf("the monitor knows of %d targets, not %d", last.Taken, st.Taken)
-		}
-	})
-}
-
 // TestScanUnreachable checks that a second ICMP error ends the wait at once, and that
 // earlier answers are kept.
 func TestScanUnreachable(t *testing.T) {
@@ -538,23 +304,6 @@ func TestScanUnreachable(t *testing.T) {
 	})
 }
 
-func TestScanRaw(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		n, _ := answering()
-		got, _ := mustRun(t, n, Config{Raw: true}, addresses(1))
-		for _, r := range got {
-			d := NewDecoder()
-			for _, b := range r.Raw {
-				d.Add(b)
-			}
-			c := d.Result()
-			if len(r.Raw) != 4 || c.Status != StatusOK || string(c.Info.Name) != "a" || len(c.Rules) != 1 {
-				t.Errorf("%d datagrams, %+v", len(r.Raw), c)
-			}
-		}
-	})
-}
-
 func TestConfigRefuses(t *testing.T) {
 	for name, cfg := range map[string]Config{
 		"rate":      {Rate: -5},
@@ -564,6 +313,7 @@ func TestConfigRefuses(t *testing.T) {
 		"in flight": {InFlight: -1},
 		"questions": {Questions: 64},
 		"cooldown":  {Cooldown: 2 * time.Hour},
+		"only ping": {Questions: AskPing}, // there would be no status to report
 	} {
 		if _, err := Scan(context.Background(), cfg, seqOf(nil), func(*Result) {}); err == nil {
 			t.Errorf("%s: no error", name)
@@ -594,56 +344,6 @@ func TestBuffers(t *testing.T) {
 			t.Errorf("%s: %d, %d, %d, want %d, %d, %d", test.name, recv, send, need, test.recv, test.send, test.need)
 		}
 	}
-}
-
-// TestScanLabels checks that the label of a target is in its Result and in every
-// snapshot in which the target is open, whether it started at once or was held back,
-// answered or stayed silent.
-func TestScanLabels(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		n, s := newMemNet(), newServer()
-		n.serve = func(addr uint64, req wire.Request) {
-			if addr%2 == 0 {
-				s.answer(n, addr, req)
-			}
-		}
-		ts := append(addresses(3000), ports(30)...)
-		want := map[uint64]Target{}
-		for i := range ts {
-			ts[i].Place = 2 * uint64(i)
-			if i%3 == 0 {
-				ts[i].Tag = fmt.Sprint("tag ", i)
-			}
-			if i%5 == 0 {
-				ts[i].Master = fmt.Sprintf(`{"n":%d}`, i)
-			}
-			want[udp.Pack(ts[i].Addr)] = ts[i]
-		}
-		open, results := 0, 0
-		cfg := Config{Rate: 1000, Attempts: 1, SnapshotEvery: 50 * time.Millisecond, transport: n}
-		cfg.Snapshot = func(sn *Snapshot) {
-			open += len(sn.Open)
-			for _, o := range sn.Open {
-				if w := want[udp.Pack(o.Addr)]; o.Tag != w.Tag || o.Master != w.Master {
-					t.Fatalf("%v is open with %q %q, want %q %q", o.Addr, o.Tag, o.Master, w.Tag, w.Master)
-				}
-			}
-			if sn.Position > 0 && sn.Place != ts[sn.Position-1].Place+1 {
-				t.Fatalf("position %d is at place %d", sn.Position, sn.Place)
-			}
-		}
-		if _, err := Scan(context.Background(), cfg, seqOf(ts), func(r *Result) {
-			results++
-			if w := want[udp.Pack(r.Addr)]; r.Tag != w.Tag || r.Master != w.Master {
-				t.Fatalf("%v has %q %q, want %q %q", r.Addr, r.Tag, r.Master, w.Tag, w.Master)
-			}
-		}); err != nil {
-			t.Fatal(err)
-		}
-		if results != len(ts) || open < len(ts) {
-			t.Errorf("%d results, %d times open", results, open)
-		}
-	})
 }
 
 // TestScanTrace checks that Trace receives each datagram that the scan counts, in both

@@ -17,8 +17,8 @@ import (
 )
 
 // TestScanSnapshot checks that a scan can resume from every snapshot: the finished
-// targets, the open ones, and those not yet taken must together be all targets, each
-// exactly once.
+// targets, the open ones with their labels, and those not yet taken must together be
+// all targets, each exactly once. Held-back targets are open, too.
 func TestScanSnapshot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newMemNet(), newServer()
@@ -28,7 +28,12 @@ func TestScanSnapshot(t *testing.T) {
 				s.answer(n, addr, req)
 			}
 		}
-		ts := append(addresses(6000), ports(60)...)
+		ts := tagged(append(addresses(6000), ports(60)...))
+		labels := map[uint64]Target{}
+		for i := range ts {
+			ts[i].Place = 2 * uint64(i)
+			labels[udp.Pack(ts[i].Addr)] = ts[i]
+		}
 		handed := map[uint64]bool{}
 		snapshots := 0
 		check := func(sn *Snapshot) {
@@ -38,7 +43,14 @@ func TestScanSnapshot(t *testing.T) {
 				seen[addr]++
 			}
 			for _, o := range sn.Open {
-				seen[udp.Pack(o.Addr)]++
+				addr := udp.Pack(o.Addr)
+				seen[addr]++
+				if want := labels[addr]; o.Tag != want.Tag || o.Master != want.Master {
+					t.Fatalf("%v is open with %q %q, want %q %q", o.Addr, o.Tag, o.Master, want.Tag, want.Master)
+				}
+			}
+			if sn.Position > 0 && sn.Place != ts[sn.Position-1].Place+1 {
+				t.Fatalf("position %d is at place %d", sn.Position, sn.Place)
 			}
 			for _, later := range ts[sn.Position:] {
 				seen[udp.Pack(later.Addr)]++
@@ -64,6 +76,9 @@ func TestScanSnapshot(t *testing.T) {
 			addr := udp.Pack(r.Addr)
 			if handed[addr] {
 				t.Fatalf("%v handed over twice", r.Addr)
+			}
+			if want := labels[addr]; r.Tag != want.Tag || r.Master != want.Master {
+				t.Fatalf("%v has %q %q, want %q %q", r.Addr, r.Tag, r.Master, want.Tag, want.Master)
 			}
 			handed[addr] = true
 		})
