@@ -28,7 +28,7 @@ func TestScanSnapshot(t *testing.T) {
 				s.answer(n, addr, req)
 			}
 		}
-		ts := tagged(append(addresses(6000), ports(60)...))
+		ts := tagged(append(addresses(2000), ports(20)...))
 		labels := map[uint64]Target{}
 		for i := range ts {
 			ts[i].Place = 2 * uint64(i)
@@ -71,7 +71,7 @@ func TestScanSnapshot(t *testing.T) {
 					sn.Stats.DatagramsSent(), sn.Stats.Socket.Sent)
 			}
 		}
-		cfg := Config{Rate: 3000, Snapshot: check, SnapshotEvery: 100 * time.Millisecond, transport: n}
+		cfg := Config{Rate: 1000, Snapshot: check, SnapshotEvery: 100 * time.Millisecond, transport: n}
 		_, err := Scan(context.Background(), cfg, seqOf(ts), func(r *Result) {
 			addr := udp.Pack(r.Addr)
 			if handed[addr] {

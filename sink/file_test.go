@@ -182,23 +182,6 @@ func size(t *testing.T, path string) int64 {
 	return info.Size()
 }
 
-// TestRoundTrip writes several blocks and reads them again.
-func TestRoundTrip(t *testing.T) {
-	for _, name := range names {
-		path := filepath.Join(t.TempDir(), name)
-		w := create(t, path, Options{})
-		write(t, w, 0, 600)
-		closed(t, w)
-		wantLines(t, path, lines(0, 600))
-		if w.Count() != 600 || durable(w) != size(t, path) {
-			t.Errorf("%s: count %d, offset %d", name, w.Count(), durable(w))
-		}
-		if plain := name == names[0]; plain != (int64(w.bytes.Load()) == durable(w)) {
-			t.Errorf("%s: %d bytes became %d", name, w.bytes.Load(), durable(w))
-		}
-	}
-}
-
 func TestStandardOutput(t *testing.T) {
 	for _, path := range []string{"-", ""} {
 		f, err := os.Create(filepath.Join(t.TempDir(), "out"))
@@ -216,15 +199,6 @@ func TestStandardOutput(t *testing.T) {
 			t.Errorf("standard output was closed: %v", err)
 		}
 	}
-}
-
-func TestDevice(t *testing.T) {
-	w := create(t, os.DevNull, Options{})
-	write(t, w, 0, 1)
-	if _, err := w.Sync(); err != nil {
-		t.Error(err)
-	}
-	closed(t, w)
 }
 
 // TestRefused checks that Create's errors name the operation, the file, the reason
@@ -374,35 +348,6 @@ func openFrame(s string) []byte {
 		panic(err)
 	}
 	return open
-}
-
-// TestResume resumes from each point that a checkpoint could name.
-func TestResume(t *testing.T) {
-	for _, name := range names {
-		path := filepath.Join(t.TempDir(), name)
-		w := create(t, path, Options{Resume: &Position{}})
-		offsets := []int64{durable(w)}
-		for i := range 4 {
-			write(t, w, i, i+1)
-			if _, err := w.Sync(); err != nil {
-				t.Fatal(err)
-			}
-			offsets = append(offsets, durable(w))
-		}
-		closed(t, w)
-		for i := len(offsets) - 1; i >= 0; i-- {
-			w := create(t, path, Options{Resume: &Position{Offset: offsets[i]}})
-			if durable(w) != offsets[i] {
-				t.Errorf("%s: offset %d, want %d", name, durable(w), offsets[i])
-			}
-			closed(t, w)
-			wantLines(t, path, lines(0, i))
-		}
-		_, err := Create(path, Options{Resume: &Position{Offset: 1}})
-		if !errors.Is(err, ErrChanged) || !strings.Contains(err.Error(), "0 of 1 bytes are left") {
-			t.Errorf("%s: a file that is too short: %v", name, err)
-		}
-	}
 }
 
 func TestLocked(t *testing.T) {

@@ -70,25 +70,15 @@ func TestHeader(t *testing.T) {
 func TestHeaderOfParts(t *testing.T) {
 	o := Options{Header: []byte("a,b\n"), Shown: func([]byte) []byte { return []byte("1,2") },
 		Rotate: &Rotation{Size: 1}}
-	path := filepath.Join(t.TempDir(), "x.csv")
-	s, err := Create(path, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := create(t, filepath.Join(t.TempDir(), "x.csv"), o)
 	for range 3 {
-		if err := s.Write("", typical(0)); err != nil {
+		write(t, s, 0, 1)
+		if err := syncNow(s); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Sync(); err != nil {
-			t.Fatal(err)
-		}
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Commit(); err != nil {
-		t.Fatal(err)
-	}
+	closed(t, s)
+	mustCommit(t, s)
 	parts := s.Parts()
 	for _, p := range parts {
 		text, err := os.ReadFile(p.Name)

@@ -112,9 +112,17 @@ func TestResumeChanged(t *testing.T) {
 	}
 }
 
-// TestNegativeOffset checks that Create returns an error for a
-// negative offset, as a damaged checkpoint may have.
-func TestNegativeOffset(t *testing.T) {
+// TestResumeOffset checks that Create returns an error for an offset beyond the end of
+// the file, and for a negative one, as a damaged checkpoint may have.
+func TestResumeOffset(t *testing.T) {
+	for _, name := range names {
+		path := filepath.Join(t.TempDir(), name)
+		put(t, path, "")
+		_, err := Create(path, Options{Resume: &Position{Offset: 1}})
+		if !errors.Is(err, ErrChanged) || !strings.Contains(err.Error(), "0 of 1 bytes are left") {
+			t.Errorf("%s: a file that is too short: %v", name, err)
+		}
+	}
 	path := filepath.Join(t.TempDir(), names[0])
 	put(t, path, tinyLines(1))
 	if _, err := Create(path, Options{Resume: &Position{Offset: -1}}); err == nil {

@@ -97,16 +97,3 @@ func newTree() *cobra.Command {
 	a := &app{term: console.New(os.Stderr), out: &results{}}
 	return a.rootCommand()
 }
-
-// TestNearest: the name that the user probably meant is suggested.
-func TestNearest(t *testing.T) {
-	names := []string{"rate", "raw", "retries", "per-address-rate", "key-file", "max-targets"}
-	for word, want := range map[string]string{
-		"raet": "rate", "Rate": "rate", "retreis": "retries", "per_address_rate": "per-address-rate",
-		"key": "key-file", "maxtargets": "max-targets", "bandwidth": "", "x": "",
-	} {
-		if got := console.Nearest(word, names); got != want {
-			t.Errorf("%s: %q, want %q", word, got, want)
-		}
-	}
-}

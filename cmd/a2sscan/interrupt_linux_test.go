@@ -124,22 +124,6 @@ func (p *process) said(text, pattern string) {
 	}
 }
 
-// TestInterrupt: the first signal ends a scan whose list never ends, and the
-// results so far are written.
-func TestInterrupt(t *testing.T) {
-	t.Parallel()
-	_, port := serve(t, fleet.Config{Network: netip.MustParsePrefix("127.65.0.0/30"),
-		Kinds: []fleet.Kind{fleet.Source}})
-	p := startScan(t, "scan", "-", "-v", "--order", "input", "--allow-reserved", "--cooldown", "0")
-	io.WriteString(p.in, "127.65.0.1:"+port+"\n")
-	p.wait(p.out, `"ip":"127.65.0.1"`)
-	p.interrupt()
-	p.wait(p.err, "a2sscan: interrupted: no new targets, finishing what is open")
-	_, errs := p.end(console.ExitInterrupted)
-	p.said(errs, `(?m) 1 finished \+ 0 unfinished$`)
-	p.said(errs, `(?m)^a2sscan: interrupted: 0 targets were not finished$`)
-}
-
 // TestInterruptTwice: the second signal does not wait for a silent server.
 func TestInterruptTwice(t *testing.T) {
 	t.Parallel()

@@ -22,7 +22,7 @@ func TestInvisible(t *testing.T) {
 	if err != nil || !strings.Contains(string(piped), raw) {
 		t.Errorf("piped: %v, %s", err, piped)
 	}
-	ours, tty := terminalPair(t)
+	ours, tty := terminalPair(t, 400)
 	cmd := exec.CommandContext(t.Context(), "a2sscan", "decode", hex)
 	cmd.Stdout = tty
 	if err := cmd.Run(); err != nil {

@@ -21,8 +21,9 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// terminalPair opens a wide terminal. What is written to tty can be read from ours.
-func terminalPair(t *testing.T) (ours, tty *os.File) {
+// terminalPair opens a terminal that has the given number of columns. What is written
+// to tty can be read from ours.
+func terminalPair(t *testing.T, columns uint16) (ours, tty *os.File) {
 	t.Helper()
 	ours, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
@@ -34,7 +35,7 @@ func terminalPair(t *testing.T) (ours, tty *os.File) {
 		err = unix.IoctlSetPointerInt(int(ours.Fd()), unix.TIOCSPTLCK, 0)
 	}
 	if err == nil {
-		err = unix.IoctlSetWinsize(int(ours.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 25, Col: 400})
+		err = unix.IoctlSetWinsize(int(ours.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 25, Col: columns})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -73,7 +74,7 @@ func TestStalledPipe(t *testing.T) { // not parallel: others at full rate starve
 	const servers = 1 << 14
 	network := netip.MustParsePrefix("127.72.0.0/18")
 	_, port := serve(t, fleet.Config{Network: network, Kinds: []fleet.Kind{fleet.Source}})
-	screen, tty := terminalPair(t)
+	screen, tty := terminalPair(t, 400)
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "a2sscan", "scan", network.String(), "-p", port, "--allow-reserved",

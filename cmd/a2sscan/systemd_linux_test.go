@@ -88,62 +88,47 @@ func TestUnitCommand(t *testing.T) {
 	}
 }
 
-// TestServiceConfig: the configuration of the service is valid, even if every flag
-// in its comments is set, and it shows the defaults.
+// TestServiceConfig: the configurations of the services are valid, even if every flag
+// in their comments is set, and they show the defaults.
 func TestServiceConfig(t *testing.T) {
-	t.Run("watch", func(t *testing.T) {
-		text, err := os.ReadFile("../../packaging/etc/watch.toml")
-		if err != nil {
-			t.Fatal(err)
-		}
-		path := filepath.Join(t.TempDir(), "watch.toml")
-		if err := os.WriteFile(path, regexp.MustCompile(`(?m)^#([a-z-]+ = )`).ReplaceAll(text, []byte("$1")), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		a := &app{term: console.New(os.Stderr), out: &results{}}
-		watch, _, _ := a.rootCommand().Find([]string{"watch"})
-		if err := watch.ParseFlags([]string{"--config", path}); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := a.configure(watch, nil); err != nil {
-			t.Fatal(err)
-		}
-		watch.Flags().VisitAll(func(f *pflag.Flag) {
-			if f.Changed && f.Value.String() != f.DefValue && !slices.Contains([]string{"config", "listen", "public-name", "exclude-file"}, f.Name) {
-				t.Errorf("%s = %s, but the default is %s", f.Name, f.Value, f.DefValue)
-			}
-		})
-	})
-	text, err := os.ReadFile("../../packaging/etc/scan.toml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	all := regexp.MustCompile(`(?m)^#([a-z-]+ = )`).ReplaceAll(text, []byte("$1"))
-	examples := []string{"rotate", "mmdb", "exclude-file", "config", "min-hitrate", "max-send-errors", "max-runtime", "metrics"}
-	path := filepath.Join(t.TempDir(), "scan.toml")
-	if err := os.WriteFile(path, all, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	configured(t, "watch", "config", "listen", "public-name", "exclude-file")
+	a, flags, text := configured(t, "scan", "rotate", "mmdb", "exclude-file", "config", "min-hitrate", "max-send-errors",
+		"max-runtime", "metrics")
 	// The address that the comment offers to other machines is not only for this one.
 	var open flagvalue.ListenAddr
 	offered := regexp.MustCompile(`With "([^"]+)", other\n# machines can read them`).FindSubmatch(text)
 	if offered == nil || open.Set(string(offered[1])) != nil || strings.HasPrefix(open.String(), "127.") {
 		t.Errorf("the metrics for other machines are at %q, which is %s", offered, &open)
 	}
-	a := &app{term: console.New(os.Stderr), out: &results{}}
-	scan, _, _ := a.rootCommand().Find([]string{"scan"})
-	if err := scan.ParseFlags([]string{"--config", path}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := a.configure(scan, nil); err != nil {
-		t.Fatal(err)
-	}
-	scan.Flags().VisitAll(func(f *pflag.Flag) {
-		if f.Changed && f.Value.String() != f.DefValue && !slices.Contains(examples, f.Name) {
-			t.Errorf("%s = %s, but the default is %s", f.Name, f.Value, f.DefValue)
-		}
-	})
-	if rotate := scan.Flags().Lookup("rotate").Value.String(); rotate != "1.0 GB" || len(a.configFile.Flags) < 12 {
+	if rotate := flags.Lookup("rotate").Value.String(); rotate != "1.0 GB" || len(a.configFile.Flags) < 12 {
 		t.Errorf("rotate = %s; %d flags", rotate, len(a.configFile.Flags))
 	}
+}
+
+// configured runs a command's configuration with every flag in its comments set. All but
+// the examples must have their defaults.
+func configured(t *testing.T, name string, examples ...string) (*app, *pflag.FlagSet, []byte) {
+	t.Helper()
+	text, err := os.ReadFile("../../packaging/etc/" + name + ".toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), name+".toml")
+	if err := os.WriteFile(path, regexp.MustCompile(`(?m)^#([a-z-]+ = )`).ReplaceAll(text, []byte("$1")), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	a := &app{term: console.New(os.Stderr), out: &results{}}
+	cmd, _, _ := a.rootCommand().Find([]string{name})
+	if err := cmd.ParseFlags([]string{"--config", path}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.configure(cmd, nil); err != nil {
+		t.Fatal(err)
+	}
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if f.Changed && f.Value.String() != f.DefValue && !slices.Contains(examples, f.Name) {
+			t.Errorf("%s: %s = %s, but the default is %s", name, f.Name, f.Value, f.DefValue)
+		}
+	})
+	return a, cmd.Flags(), text
 }

@@ -1,7 +1,6 @@
 package record
 
 import (
-	"errors"
 	"reflect"
 	"testing"
 
@@ -42,29 +41,5 @@ func TestDifferences(t *testing.T) {
 	}
 	if _, err := Differences([]byte(`{`), []byte(`{}`)); err == nil {
 		t.Error("no error")
-	}
-}
-
-// TestSchemaUnknown: the error for a record of another schema names that schema.
-func TestSchemaUnknown(t *testing.T) {
-	tests := []struct{ line, want string }{
-		{`{"schema":1,"ip":"192.0.2.1"}`, ""},
-		{`{"schema":1}`, ""},
-		{`{"schema":2,"ip":"192.0.2.1"}`, "2"},
-		{`{"schema":11}`, "11"},
-		{`{"schema":"1"}`, `"1"`},
-		{`{"schema":null}`, "null"},
-	}
-	for _, tt := range tests {
-		_, _, err := Read([]byte(tt.line))
-		for _, err := range []error{err, CheckSchema([]byte(tt.line))} {
-			var schema SchemaError
-			if errors.As(err, &schema); string(schema) != tt.want || (err != nil) != (tt.want != "") {
-				t.Errorf("%s: %v", tt.line, err)
-			}
-		}
-	}
-	if err := CheckSchema([]byte(`{"ip":"192.0.2.1"}`)); err != nil {
-		t.Errorf("another object: %v", err)
 	}
 }

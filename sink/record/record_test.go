@@ -126,35 +126,6 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// TestTraffic checks which counts and times a record has.
-func TestTraffic(t *testing.T) {
-	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	tests := []struct {
-		name string
-		r    scanner.Result
-		want string
-	}{
-		{"scanned", scanner.Result{Time: now, Sent: 2, Received: 1, SentBytes: 50, RecvBytes: 9, Took: 1e6},
-			`"took_ms":1,"sent":2,"received":1,"sent_bytes":50,"received_bytes":9,`},
-		{"nothing sent", scanner.Result{Time: now},
-			`"took_ms":0,"sent":0,"received":0,"sent_bytes":0,"received_bytes":0,`},
-		{"a capture", scanner.Result{Received: 1, RecvBytes: 9}, `"received":1,"received_bytes":9,`},
-		{"a capture with times", scanner.Result{Time: now, Received: 1, RecvBytes: 9, Took: 2e6},
-			`"took_ms":2,"received":1,"received_bytes":9,`},
-		{"nothing known", scanner.Result{}, ``},
-	}
-	for _, tt := range tests {
-		tt.r.PlayersAnnounced, tt.r.RulesAnnounced = -1, -1
-		got := strings.TrimPrefix(string(Append(nil, "", &tt.r)), `{"schema":1`)
-		if _, after, found := strings.Cut(got, `05.000Z"`); found {
-			got = after
-		}
-		if got = strings.TrimPrefix(strings.TrimSuffix(got, "}\n"), ","); got != strings.TrimSuffix(tt.want, ",") {
-			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
-		}
-	}
-}
-
 // TestTooLong checks which parts Append drops from a record that is too long, and
 // which notes it writes for them.
 func TestTooLong(t *testing.T) {
