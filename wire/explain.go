@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"iter"
 	"math/bits"
+	"sort"
 )
 
 // Part is one field of a message or fragment, for showing the bytes to a person.
@@ -171,13 +172,28 @@ func (e *explanation) rest(name string) {
 	}
 }
 
-// info yields the fields of an INFO reply that read takes after its type byte.
+// info yields the fields of an INFO reply that read takes after its type byte. The field
+// inside which a reader of the first n bytes ends is the field of byte n.
 func (e *explanation) info(read func(*Info, *reader)) {
-	r := reader{b: e.left()}
-	r.took = func(f Fields, n int) {
-		e.part(fieldNames[bits.TrailingZeros64(uint64(f))], f&textFields != 0, n, r.cut != 0)
+	b := e.left()
+	cut := func(n int) (Fields, int) {
+		r := reader{b: b[:n], hidden: len(b) - n}
+		read(new(Info), &r)
+		return r.cut, n - r.tail
 	}
-	read(new(Info), &r)
+	for base := e.at; !e.ended; {
+		n := e.at - base
+		f, start := cut(n)
+		if f == 0 {
+			return
+		}
+		more := sort.Search(len(b)-n, func(i int) bool {
+			next, at := cut(n + 1 + i)
+			return next != f || at != start
+		})
+		name := fieldNames[bits.TrailingZeros64(uint64(f))]
+		e.part(name, f&textFields != 0, min(n+1+more, len(b))-n, n+more == len(b))
+	}
 }
 
 // players yields the fields of a PLAYER reply after its count: the records that

@@ -104,7 +104,7 @@ func (in *Info) readSource(r *reader) {
 		r.u8(&in.Ship.Duration, HasShip)
 	}
 	r.lastText(&in.Version, HasVersion)
-	if len(r.b) == 0 {
+	if len(r.left()) == 0 {
 		return
 	}
 	r.u8(&in.EDF, HasEDF)
@@ -149,14 +149,14 @@ func (in *Info) readGoldSource(r *reader) {
 	switch {
 	case !in.IsRelay():
 		r.u8(&in.Bots, HasBots)
-	case len(r.b) >= 8: // HLTV corrects the counts that do not fit a byte (EC-146)
+	case len(r.left()) >= 8: // HLTV corrects the counts that do not fit a byte (EC-146)
 		var spectators, slots uint32
 		r.u32(&spectators, fieldSpectators)
 		r.u32(&slots, fieldSlots)
 		if spectators|slots <= math.MaxInt32 { // else a negative number
 			in.Players, in.MaxPlayers = spectators, slots
 		}
-	case len(r.b) > 0:
+	case len(r.left()) > 0:
 		r.u8(&in.Bots, HasBots)
 	}
 }
@@ -200,12 +200,12 @@ func Environment(c byte) string {
 // than two bytes remain for VAC and bots, or VAC would be neither 0 nor 1, the message
 // counts as cut inside the block (EC-137).
 func (in *Info) readMod(r *reader) {
-	if left := r.b; len(left) <= 3 {
+	if left := r.left(); len(left) <= 3 {
 		in.Notes |= NoteInfoNoModBlock
 		if len(left) == 3 {
 			r.take(1, fieldNoModBlock)
 		}
-		if left = r.b; len(left) < 2 || left[0] > 1 {
+		if left = r.left(); len(left) < 2 || left[0] > 1 {
 			r.fail(fieldModBlock)
 		}
 		return

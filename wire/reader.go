@@ -6,25 +6,27 @@ import "encoding/binary"
 // each complete field to has. If b ends inside a field, cut names it and every later
 // field is missing too, so the caller need check only once, at the end.
 type reader struct {
-	b    []byte
-	has  Fields
-	cut  Fields                // the field that b ends inside
-	took func(f Fields, n int) // if it is not nil: called with each field and its length
+	b      []byte
+	has    Fields
+	cut    Fields // the field that b ends inside
+	tail   int    // how many of its bytes are there
+	hidden int    // bytes of the message after b that Explain hides
+}
+
+// left returns the bytes of the message that were not read.
+func (r *reader) left() []byte {
+	if r.cut != 0 {
+		return nil
+	}
+	return r.b[:len(r.b)+r.hidden]
 }
 
 // fail records that the message ends inside the field f.
 func (r *reader) fail(f Fields) {
 	if r.cut == 0 {
-		r.cut = f
-		r.report(f, len(r.b))
+		r.cut, r.tail = f, len(r.b)
 	}
 	r.b = nil
-}
-
-func (r *reader) report(f Fields, n int) {
-	if r.took != nil {
-		r.took(f, n)
-	}
 }
 
 // take takes a field of n bytes and adds f to has. It returns nil if they are not there.
@@ -36,7 +38,6 @@ func (r *reader) take(n int, f Fields) []byte {
 	b := r.b[:n]
 	r.b = r.b[n:]
 	r.has |= f
-	r.report(f, n)
 	return b
 }
 
@@ -81,7 +82,6 @@ func (r *reader) text(v *[]byte, f Fields) {
 	*v = r.b[:i:i]
 	r.b = r.b[i+1:]
 	r.has |= f
-	r.report(f, i+1)
 }
 
 // lastText reads a string that may be the last field. If it has no NUL, its bytes
