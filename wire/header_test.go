@@ -70,27 +70,6 @@ func TestNoRoom(t *testing.T) {
 	}
 }
 
-func TestSingleOrSplit(t *testing.T) {
-	for _, test := range []struct {
-		datagram      string
-		single, split bool
-	}{
-		{single, true, false},
-		{single + "I", true, false},
-		{split, false, true},
-		{split + "\x01", false, true},
-		{"\xFE\xFF\xFF", false, false},
-		{"\xFF\xFF\xFF", false, false},
-		{"\xFF\xFF\xFF\xFE", false, false},
-		{"", false, false},
-	} {
-		b := []byte(test.datagram)
-		if wire.IsSingle(b) != test.single || wire.IsSplit(b) != test.split {
-			t.Errorf("%q: single %v, split %v", b, wire.IsSingle(b), wire.IsSplit(b))
-		}
-	}
-}
-
 func TestDirection(t *testing.T) {
 	tests := []struct {
 		datagram       string
@@ -105,6 +84,8 @@ func TestDirection(t *testing.T) {
 		{"\xfe\xff\xff\xff\x01", false, true},
 		{"\xff\xff\xff\xffZ", false, false},
 		{"\xff\xff\xff\xff", false, false},
+		{"\xfe\xff\xff", false, false},
+		{"\xff\xff\xff\xfe", false, false},
 		{"\x01\x00\x00\x00D", false, false},
 		{"", false, false},
 	}

@@ -1,8 +1,6 @@
 package wire_test
 
 import (
-	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -143,35 +141,3 @@ func TestPlayersCursor(t *testing.T) {
 		t.Errorf("%d of %d, %q are left over", ps.Count(), ps.Announced(), noteWords(ps.Notes()))
 	}
 }
-
-// TestPlayersCut cuts a list of The Ship at every byte. The players that are still
-// read equal those of the whole list, and a cut inside a record or inside deaths
-// and money is an error.
-func TestPlayersCut(t *testing.T) {
-	var body string
-	for i := range 5 {
-		body += record(i, fmt.Sprintf("player %d", i))
-	}
-	whole := players(5, body+extras(5))
-	all := readPlayers([]byte(whole), wire.ShipYes).all
-	for n := len(players(5, body)); n < len(whole); n++ {
-		got := readPlayers([]byte(whole[:n]), wire.ShipYes)
-		if n == len(players(5, body)) != (got.err == nil) || len(got.all) != 5 {
-			t.Errorf("%d bytes: %d players, %v", n, len(got.all), got.err)
-		}
-		for i, p := range got.all {
-			if p.Ship && !samePlayer(p, all[i]) || !p.Ship && p.Deaths+p.Money != 0 {
-				t.Errorf("%d bytes: player %d is %+v", n, i, p)
-			}
-		}
-	}
-	for n := len(players(5, "")); n < len(players(5, body)); n++ {
-		got := readPlayers([]byte(whole[:n]), wire.ShipNo)
-		between := (n-len(players(5, "")))%len(record(0, "player 0")) == 0
-		if between != (got.err == nil) || !slices.EqualFunc(got.all, all[:len(got.all)], sameName) {
-			t.Errorf("%d bytes: %d players, %v", n, len(got.all), got.err)
-		}
-	}
-}
-
-func sameName(a, b wire.Player) bool { return string(a.Name) == string(b.Name) }

@@ -55,24 +55,3 @@ func TestDecodeRequest(t *testing.T) {
 		})
 	}
 }
-
-// TestRequestLengths pins the lengths that strict servers require (EC-16).
-func TestRequestLengths(t *testing.T) {
-	for _, test := range []struct {
-		name string
-		got  []byte
-		want int
-	}{
-		{"info", wire.AppendRequest(nil, wire.QuestionInfo, wire.NoChallenge), 25},
-		{"info with 0", wire.AppendRequest(nil, wire.QuestionInfo, 0), 29},
-		{"players", wire.AppendRequest(nil, wire.QuestionPlayers, wire.NoChallenge), 9},
-		{"rules", wire.AppendRequest(nil, wire.QuestionRules, 1), 9},
-		{"ping", wire.AppendRequest(nil, wire.QuestionPing, 0), 5},
-		{"getchallenge", wire.AppendRequest(nil, wire.QuestionChallenge, 0), 5},
-		{"none of the questions", wire.AppendRequest(nil, wire.NumRequests, 1), 0},
-	} {
-		if len(test.got) != test.want {
-			t.Errorf("%s: %d bytes, want %d", test.name, len(test.got), test.want)
-		}
-	}
-}

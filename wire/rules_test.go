@@ -54,16 +54,3 @@ func TestRulesOutcome(t *testing.T) {
 		})
 	}
 }
-
-// TestRulesCut cuts a list at every byte: it is complete only if the cut falls
-// between two rules.
-func TestRulesCut(t *testing.T) {
-	whole := rules(3, "a\x001\x00b\x002\x00c\x003\x00")
-	head := len(rules(3, ""))
-	for n := head; n <= len(whole); n++ {
-		got := readRules([]byte(whole[:n]))
-		if between := (n-head)%4 == 0; between != (got.err == nil) || len(got.all) != (n-head)/4 {
-			t.Errorf("%d bytes: %d rules, %v", n, len(got.all), got.err)
-		}
-	}
-}

@@ -173,27 +173,3 @@ func sameFragment(a, b wire.Fragment) bool {
 	a.Payload, b.Payload = nil, nil
 	return reflect.DeepEqual(a, b)
 }
-
-// TestShowEveryNumber checks that fragment 0 of a message shows its layout whatever
-// its total and size are, and that no later fragment shows a layout.
-func TestShowEveryNumber(t *testing.T) {
-	payload := []byte(single + "E\x01\x00a\x001\x00")
-	for total := range 256 {
-		for number := range total {
-			for l := wire.LayoutGoldSource; l <= wire.LayoutSourceNoSize; l++ {
-				if l == wire.LayoutGoldSource && total > 15 {
-					continue
-				}
-				f := wire.Fragment{Layout: l, ID: uint32(total * number), Total: uint8(total),
-					Number: uint8(number), Size: uint16(total), Payload: payload}
-				want := wire.LayoutUnknown
-				if number == 0 {
-					want = l
-				}
-				if got, packed := wire.ShowLayout(wire.AppendFragment(nil, &f)); got != want || packed {
-					t.Errorf("%v, %d of %d: %v, %v", l, number, total, got, packed)
-				}
-			}
-		}
-	}
-}

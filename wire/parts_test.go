@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"slices"
 	"testing"
 )
 
@@ -39,5 +40,36 @@ func checkNULs(t *testing.T, b []byte, i, j int) {
 	}
 	if a, z := indexTwoNULs(b); a != first || z != second {
 		t.Errorf("%x: NULs at %d and %d, want %d and %d", b, a, z, first, second)
+	}
+}
+
+// TestFieldNames: Explain has one name for each field that a reader takes. The replies
+// have all fields, because AppendInfo writes them.
+func TestFieldNames(t *testing.T) {
+	seen := map[string]bool{}
+	var all Fields
+	for _, in := range []Info{
+		{Format: FormatSource, ShortAppID: 2400}, {Format: FormatGoldSource},
+		{Format: FormatGoldSource, ServerType: 'p', Players: 300}, // with counts that do not fit a byte
+	} {
+		in.Has = ^Fields(0)
+		msg := AppendInfo(nil, &in)
+		for p := range Explain(msg, ShipNo) {
+			seen[p.Name] = true
+		}
+		if err := in.Decode(msg); err != nil {
+			t.Fatal(err)
+		}
+		all |= in.Has
+	}
+	// The two that stand for what is not there are in no complete reply.
+	for _, name := range append(slices.Clone(fieldNames[:]), "header", "kind") {
+		if !seen[name] && name != "mod block" && name != "no mod block" {
+			t.Errorf("no reply has a field %q", name)
+		}
+		delete(seen, name)
+	}
+	if len(seen) > 0 || all != hasAll {
+		t.Errorf("without a name: %v; bits %b, want %b", seen, all, Fields(hasAll))
 	}
 }
