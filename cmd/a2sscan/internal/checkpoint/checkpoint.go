@@ -66,15 +66,10 @@ type Checkpoint struct {
 // Step is the environment of the program that must run after a complete scan.
 type Step []string
 
-// OutputState describes how much of the output is durable. With --rotate, Offset,
-// Sum and Records describe the part after Parts.
+// OutputState describes how much of the output is durable.
 type OutputState struct {
-	Offset  int64  `json:"offset"`            // length in bytes
-	Sum     string `json:"xxh64,omitempty"`   // hash of all bytes before Offset
-	Replace bool   `json:"replace,omitempty"` // the output is written beside the file that it replaces
-
-	Parts   []sink.Part `json:"parts,omitempty"` // the complete parts
-	Records uint64      `json:"records,omitempty"`
+	sink.Position
+	Replace bool `json:"replace,omitempty"` // the output is written beside the file that it replaces
 }
 
 // version is the version of the file format. It is raised when one of two versions of

@@ -33,8 +33,8 @@ func someCheckpoint() *Checkpoint {
 		Plan:  Plan{Targets: []string{"127.0.0.0/30"}, Ports: "27015", Output: "/a/b", Rotate: true},
 		List:  list.Stats{Excluded: 3, Given: 1 << 40},
 		Tally: oddTally(),
-		Output: OutputState{Offset: 9, Sum: "0123456789abcdef", Records: 6,
-			Parts: []sink.Part{{Name: "p", Records: 1, Bytes: 2, Sum: "fedcba9876543210"}}},
+		Output: OutputState{Position: sink.Position{Offset: 9, Sum: "0123456789abcdef", Records: 6,
+			Parts: []sink.Part{{Name: "p", Records: 1, Bytes: 2, Sum: "fedcba9876543210"}}}},
 		Silent: SilentState{Bytes: 100, Sum: 2, Targets: 4, SecondPassed: 3},
 		Names:  map[string]HostName{"a.test": {Addrs: []netip.Addr{netip.MustParseAddr("127.0.0.1")}}},
 	}
@@ -90,11 +90,11 @@ func TestPlanOfAnyName(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if why := plan.differs(&c.Plan); why != "" {
-		t.Error(why)
+	if what, now, was := ledger.Difference(plan, c.Plan); what != "" {
+		t.Error(what, now, was)
 	}
 	plan.Output = "/caf\xe9.ndjson"
-	if why := plan.differs(&c.Plan); why == "" {
+	if what, _, _ := ledger.Difference(plan, c.Plan); what != "--output is" {
 		t.Error("a different output is not noticed")
 	}
 	plan.Output = "/caf\xe9\xe9.ndjson"

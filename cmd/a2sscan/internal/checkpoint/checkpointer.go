@@ -203,14 +203,11 @@ func (k *Checkpointer) save(c draft) error {
 	if k.failure() != nil {
 		return nil
 	}
-	at, err := c.mark.Sync()
-	if err != nil {
+	var err error
+	if c.Output.Position, err = c.mark.Sync(); err != nil {
 		return nil // the output reports this error itself
 	}
 	disk.Step("output.synced")
-	c.Output = OutputState{
-		Offset: at.Offset, Sum: at.Sum, Replace: c.Output.Replace, Parts: at.Parts, Records: at.Records,
-	}
 	if c.Silent, err = k.silent.save(c.at, k.Past.Silent.SecondPassed); err != nil {
 		return k.unwritten(err)
 	}

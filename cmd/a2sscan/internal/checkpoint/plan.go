@@ -2,15 +2,12 @@ package checkpoint
 
 import (
 	"bytes"
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"io"
 	"os"
-	"reflect"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
@@ -19,57 +16,35 @@ import (
 )
 
 // Plan is the part of a scan's command that must not change when the scan is
-// resumed, because otherwise the runs would not add up to one census. The tag what
+// resumed, because otherwise the runs would not add up to one census. The tag flag
 // begins the sentence about a field that has changed. State that changes during a scan
 // belongs in Checkpoint.
 type Plan struct {
-	Targets       []string `json:"targets" what:"the target list is"` // those that are not lists, as given on the command line
+	Targets       []string `json:"targets" flag:"the target list is"` // those that are not lists, as given on the command line
 	Lists         []ListID `json:"lists"`
-	Ports         string   `json:"ports" what:"--port is"`
-	Order         string   `json:"order" what:"--order is"`
-	Seed          uint64   `json:"seed,omitempty" what:"--seed is"` // of the random order
-	Shard         string   `json:"shard,omitempty" what:"--shard is"`
-	Resolve       bool     `json:"resolve,omitempty" what:"--resolve is"`
-	Query         string   `json:"query" what:"--query is"`
-	MaxTargets    uint64   `json:"max_targets" what:"--max-targets is"`
-	MaxPerAddress int      `json:"max_per_address" what:"--max-per-address is"`
-	Raw           bool     `json:"raw" what:"--raw is"`
-	KeepMaster    bool     `json:"keep_master,omitempty" what:"--keep-master is"`
-	Unanswered    bool     `json:"unanswered" what:"--unanswered is"`
-	Columns       string   `json:"columns,omitempty" what:"--format and --fields are"` // of an output that is not JSON
-	PlayerKey     string   `json:"player_key,omitempty" what:"the player key is"`      // ID of the key that hashes names; empty: names are written
-	Databases     []string `json:"mmdb,omitempty" what:"--mmdb is"`                    // types of the databases
-	Output        string   `json:"output" what:"--output is"`                          // absolute path
-	Store         string   `json:"store,omitempty" what:"--output is"`                 // URL of the census in an object store; Output is then in a folder from which it is uploaded
-	Rotate        bool     `json:"rotate" what:"--rotate is"`
+	Ports         string   `json:"ports" flag:"--port is"`
+	Order         string   `json:"order" flag:"--order is"`
+	Seed          uint64   `json:"seed,omitempty" flag:"--seed is"` // of the random order
+	Shard         string   `json:"shard,omitempty" flag:"--shard is"`
+	Resolve       bool     `json:"resolve,omitempty" flag:"--resolve is"`
+	Query         string   `json:"query" flag:"--query is"`
+	MaxTargets    uint64   `json:"max_targets" flag:"--max-targets is"`
+	MaxPerAddress int      `json:"max_per_address" flag:"--max-per-address is"`
+	Raw           bool     `json:"raw" flag:"--raw is"`
+	KeepMaster    bool     `json:"keep_master,omitempty" flag:"--keep-master is"`
+	Unanswered    bool     `json:"unanswered" flag:"--unanswered is"`
+	Columns       string   `json:"columns,omitempty" flag:"--format and --fields are"` // of an output that is not JSON
+	PlayerKey     string   `json:"player_key,omitempty" flag:"the player key is"`      // ID of the key that hashes names; empty: names are written
+	Databases     []string `json:"mmdb,omitempty" flag:"--mmdb is"`                    // types of the databases
+	Output        string   `json:"output" flag:"--output is"`                          // absolute path
+	Store         string   `json:"store,omitempty" flag:"--output is"`                 // URL of the census in an object store; Output is then in a folder from which it is uploaded
+	Rotate        bool     `json:"rotate" flag:"--rotate is"`
 }
 
 // ListID identifies a list of targets by its content.
 type ListID struct {
 	Name   string `json:"name"`
 	SHA256 string `json:"sha256"`
-}
-
-// differs describes the first difference between p and was; "" if there is none.
-// It does not compare the lists, which have not been read yet.
-func (p *Plan) differs(was *Plan) string {
-	one, two := reflect.ValueOf(*p), reflect.ValueOf(*was)
-	for i := range one.NumField() {
-		now, then := planText(one.Field(i).Interface()), planText(two.Field(i).Interface())
-		if what := one.Type().Field(i).Tag.Get("what"); what != "" && now != then {
-			return fmt.Sprintf("%s %s, but was %s", what, console.Plain(now, 100), console.Plain(then, 100))
-		}
-	}
-	return ""
-}
-
-// planText returns the value of a field of a Plan.
-func planText(v any) string {
-	if list, ok := v.([]string); ok {
-		v = strings.Join(list, ", ")
-	}
-	s := string([]rune(fmt.Sprint(v))) // as JSON leaves file names that are not UTF-8
-	return cmp.Or(s, "none")
 }
 
 func listsDiffer(now, was []ListID) string {

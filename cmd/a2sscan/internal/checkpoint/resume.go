@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 	"github.com/a2sscan/a2sscan/sink"
 	"github.com/a2sscan/a2sscan/sink/disk"
 	"github.com/a2sscan/a2sscan/sink/record"
@@ -125,7 +126,10 @@ func (k *Checkpointer) Inherit(plan Plan, scanID string) (string, error) {
 	if !k.Resumes {
 		return scanID, nil
 	}
-	why := plan.differs(&k.Past.Plan)
+	why, now, was := ledger.Difference(plan, k.Past.Plan) // the lists have not been read yet
+	if why != "" {
+		why = fmt.Sprintf("%s %s, but was %s", why, now, was)
+	}
 	if scanID != "" && scanID != k.Past.Scan {
 		why = fmt.Sprintf("--scan-id is %s, but was %s", console.Plain(scanID, 100), console.Plain(k.Past.Scan, 100))
 	}

@@ -31,25 +31,25 @@ type Plan struct {
 	Shard         string   `json:"shard"`                                                  // I/N; 0/1: all
 }
 
-// Differs describes the first difference between two plans, apart from the shard;
-// "" if there is none.
-func (p *Plan) Differs(other *Plan) string {
-	one, two := reflect.ValueOf(*p), reflect.ValueOf(*other)
-	for i := range one.NumField() {
-		a, b := valueText(one.Field(i)), valueText(two.Field(i))
-		if what := one.Type().Field(i).Tag.Get("flag"); what != "" && a != b {
-			return fmt.Sprintf("%s: %s and %s", what, console.Plain(a, 100), console.Plain(b, 100))
+// Difference returns the tag flag of the first field that differs between two structs of
+// the same type, and its values. It ignores fields without the tag. If nothing differs, it
+// returns "".
+func Difference[T any](one, two T) (flag, a, b string) {
+	text := func(v any) string {
+		if list, ok := v.([]string); ok {
+			v = strings.Join(list, ", ")
+		}
+		s := string([]rune(fmt.Sprint(v))) // as JSON leaves file names that are not UTF-8
+		return cmp.Or(s, "none")
+	}
+	x, y := reflect.ValueOf(one), reflect.ValueOf(two)
+	for i := range x.NumField() {
+		a, b = text(x.Field(i).Interface()), text(y.Field(i).Interface())
+		if flag = x.Type().Field(i).Tag.Get("flag"); flag != "" && a != b {
+			return flag, console.Plain(a, 100), console.Plain(b, 100)
 		}
 	}
-	return ""
-}
-
-func valueText(v reflect.Value) string {
-	s := fmt.Sprint(v)
-	if v.Kind() == reflect.Slice {
-		s = strings.Trim(s, "[]")
-	}
-	return cmp.Or(s, "none")
+	return "", "", ""
 }
 
 // Part is a census that was merged into another one.

@@ -228,9 +228,8 @@ func (s *Run) planOutput() (*sink.Output, error) {
 		o.Rotate.Hold = s.checkpoint.Enabled
 	}
 	if s.checkpoint.Resumes {
-		was := &s.checkpoint.Past.Output
-		o.Replace = was.Replace
-		o.Resume = &sink.Position{Offset: was.Offset, Sum: was.Sum, Parts: was.Parts, Records: was.Records}
+		was := s.checkpoint.Past.Output
+		o.Replace, o.Resume = was.Replace, &was.Position
 		o.Progress = censusfile.ReadProgress(s.term)
 	}
 	out := sink.New(s.opts.Out.Path, o)
