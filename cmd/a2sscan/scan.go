@@ -237,7 +237,7 @@ func (a *app) scan(f *scanFlags, args []string) error {
 // program returns what a scan must know about this program.
 func (a *app) program() *scanrun.Program {
 	return &scanrun.Program{
-		Name: self(), Args: a.args, Stdin: a.in, Stdout: a.out, OnScreen: console.IsTerminal(a.out.w),
+		Name: self(), Args: a.args, Stdin: a.in, Stdout: a.out,
 		Build: thisBuild(), ConfigFile: a.configFile,
 	}
 }

@@ -75,6 +75,8 @@ func (d *differ) details(do func(*Change) error) error {
 	slices.SortStableFunc(d.events, func(a, b event) int {
 		return cmp.Or(cmp.Compare(a.shown().key, b.shown().key), cmp.Compare(a.kinds, b.kinds))
 	})
+	text := record.NewReader("schema").Keep("rules", "game")
+	first, second := record.NewReader("rules", "game"), record.NewReader("rules", "game")
 	for events := d.events; len(events) > 0; {
 		old, new := map[*Server]*event{}, map[*Server]*event{}
 		n, size := 0, 0
@@ -84,14 +86,36 @@ func (d *differ) details(do func(*Change) error) error {
 				size += int(e.before.size)
 			}
 		}
-		l := lister{
-			text:   record.NewReader("schema").Keep("rules", "game"),
-			before: record.NewReader("rules", "game"), after: record.NewReader("rules", "game"),
-		}
-		if err := d.old.reread(old, l.keep); err != nil {
+		err := d.old.reread(old, func(e *event, line []byte) { // maps would take several times as much memory
+			lists := []byte(`{"schema":1`)
+			if r, err := text.Read(line); err == nil {
+				for _, key := range []string{"rules", "game"} {
+					if value := r.Value(key); value != nil {
+						lists = append(fmt.Appendf(lists, ",%q:", key), value...)
+					}
+				}
+			}
+			e.packed = bytes.Clone(s2.EncodeBetter(nil, append(lists, '}')))
+		})
+		if err != nil {
 			return err
 		}
-		if err := d.new.reread(new, l.compare); err != nil {
+		err = d.new.reread(new, func(e *event, line []byte) {
+			lists, _ := s2.Decode(nil, e.packed)
+			x, err := first.Read(lists)
+			if err != nil {
+				x = &record.Record{} // no line has the old record any more
+			}
+			y, err := second.Read(line)
+			if err != nil {
+				return
+			}
+			before, after := rulesOf(x.Rules), rulesOf(y.Rules)
+			e.packed = nil
+			e.rules = [2]map[string]string{onlyRules(before, after), onlyRules(after, before)}
+			e.mods = [2][]string{onlyMods(x.Game, y.Game), onlyMods(y.Game, x.Game)}
+		})
+		if err != nil {
 			return err
 		}
 		for i := range events[:n] {
@@ -135,40 +159,6 @@ func (c *Census) reread(want map[*Server]*event, do func(*event, []byte)) error 
 		}
 	}
 	return nil
-}
-
-// lister reads the rules that are not volatile, and the mods, of records.
-type lister struct{ text, before, after *record.Reader }
-
-// keep keeps the lists of the old record, compressed and as they are written: many maps
-// would need several times as much memory.
-func (l *lister) keep(e *event, line []byte) {
-	text := []byte(`{"schema":1`)
-	if r, err := l.text.Read(line); err == nil {
-		for _, key := range []string{"rules", "game"} {
-			if value := r.Value(key); value != nil {
-				text = append(fmt.Appendf(text, ",%q:", key), value...)
-			}
-		}
-	}
-	e.packed = bytes.Clone(s2.EncodeBetter(nil, append(text, '}')))
-}
-
-// compare finds out what the lists of only one of the nights have.
-func (l *lister) compare(e *event, line []byte) {
-	text, _ := s2.Decode(nil, e.packed)
-	x, err := l.before.Read(text)
-	if err != nil {
-		x = &record.Record{} // no line has the old record any more
-	}
-	y, err := l.after.Read(line)
-	if err != nil {
-		return
-	}
-	before, after := rulesOf(x.Rules), rulesOf(y.Rules)
-	e.packed = nil
-	e.rules = [2]map[string]string{onlyRules(before, after), onlyRules(after, before)}
-	e.mods = [2][]string{onlyMods(x.Game, y.Game), onlyMods(y.Game, x.Game)}
 }
 
 // maxShown is the maximum number of rules, or of mods, that a change shows of one

@@ -26,7 +26,8 @@ func Each(name string, r *sink.Reader, do func(n int, line []byte) error) (read 
 			return read, nil
 		}
 		if errors.Is(err, sink.ErrNotCensus) {
-			return read, noCensus(name)
+			return read, console.Fail(console.ExitInput, "%s is no census: it does not begin with a record", console.Plain(name, 200)).
+				WithHint("cat reads what scan wrote: one line of JSON per server, compressed or not")
 		}
 		if err != nil {
 			return read, Failure(err)

@@ -4,8 +4,6 @@ import (
 	"bufio"
 	"io"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store"
-
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/columns"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/geo"
@@ -62,13 +60,7 @@ func Print(t *console.Terminal, out io.Writer, files []string, how Printing) err
 	}
 	var read []census.Reading
 	for _, name := range files {
-		r, err := store.Source().Open(name)
-		if err != nil {
-			w.Flush()
-			return Failure(err)
-		}
-		one, err := Each(name, r, print)
-		r.Close()
+		one, err := EachOf(name, print)
 		if err != nil {
 			w.Flush()
 			return err
@@ -79,9 +71,4 @@ func Print(t *console.Terminal, out io.Writer, files []string, how Printing) err
 		return err
 	}
 	return Lost(t, read, false)
-}
-
-func noCensus(name string) error {
-	return console.Fail(console.ExitInput, "%s is no census: it does not begin with a record", console.Plain(name, 200)).
-		WithHint("cat reads what scan wrote: one line of JSON per server, compressed or not")
 }

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
-	"os"
 	"runtime/debug"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store"
@@ -54,14 +53,6 @@ func Open(t *console.Terminal, files []string, o census.Options) (*census.Census
 	files, err := censusfile.Files(files)
 	if err != nil {
 		return nil, err
-	}
-	for _, file := range files {
-		if file == "-" || store.IsURL(file) {
-			continue
-		}
-		if _, err := os.Stat(file); err != nil {
-			return nil, console.OpenFailure(file, err)
-		}
 	}
 	o.Source = store.Source()
 	if _, err := census.ReadSummaries(o.Source, files, o.Summaries); err != nil {

@@ -21,7 +21,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"log/slog"
 	"os"
 	"strings"
@@ -217,10 +216,7 @@ func Quoted(s string, width int) string {
 
 // OpenFailure returns the error for an input that can't be opened.
 func OpenFailure(name string, err error) error {
-	if path, ok := errors.AsType[*fs.PathError](err); ok {
-		err = path.Err
-	}
-	f := Fail(ExitInput, "can't open %s: %w", Plain(name, 200), err)
+	f := Fail(ExitInput, "can't open %s: %w", Plain(name, 200), WithoutPath(err))
 	if errors.Is(err, syscall.ENOENT) {
 		f.WithHint("check its name")
 	}

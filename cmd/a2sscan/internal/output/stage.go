@@ -60,25 +60,21 @@ func (s *Stage) Finish() error {
 	if s.dir == "" {
 		return nil
 	}
-	err := filepath.WalkDir(s.dir, func(path string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() || strings.HasSuffix(path, disk.PartSuffix) {
-			return err
-		}
-		inside, err := filepath.Rel(s.dir, path)
-		if err != nil {
-			return err
-		}
-		to := s.to.Beside(filepath.ToSlash(inside))
-		if _, err = s.client.Put(context.Background(), path, to, s.replace); err == nil {
-			return nil
-		}
-		f := store.Failure(console.ExitOutput, "can't upload", to.String(), err)
-		f.Hint += "; the file is kept: " + console.Plain(path, 300)
-		return f
-	})
+	files, err := os.ReadDir(s.dir)
 	if err != nil {
-		s.dir = "" // so that Drop keeps the folder
-		return err
+		return console.Fail(console.ExitOutput, "can't upload %s: %w", console.Plain(s.path, 200), err)
+	}
+	for _, file := range files {
+		path, to := filepath.Join(s.dir, file.Name()), s.to.Beside(file.Name())
+		if strings.HasSuffix(path, disk.PartSuffix) {
+			continue
+		}
+		if _, err := s.client.Put(context.Background(), path, to, s.replace); err != nil {
+			s.dir = "" // so that Drop keeps the folder
+			f := store.Failure(console.ExitOutput, "can't upload", to.String(), err)
+			f.Hint += "; the file is kept: " + console.Plain(path, 300)
+			return f
+		}
 	}
 	s.Drop()
 	return nil

@@ -31,7 +31,6 @@ type Program struct {
 	Args       []string // the command line, without the program's name
 	Stdin      io.Reader
 	Stdout     io.Writer
-	OnScreen   bool // Stdout is a terminal
 	Build      ledger.Build
 	ConfigFile *ledger.ConfigFile // nil: there is none
 	Metrics    *metrics.Server
