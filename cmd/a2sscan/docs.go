@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 
@@ -28,10 +27,18 @@ commands themselves; the same program writes the same bytes.`,
 		Args: wantArgs(1, 1, "docs needs one directory", "a2sscan docs packaging"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			files, err := docs(cmd.Root())
-			if err != nil {
-				return err
+			old, _ := filepath.Glob(filepath.Join(args[0], "man", "a2sscan*.1"))
+			for _, name := range old { // a command may be gone
+				err = errors.Join(err, os.Remove(name))
 			}
-			return writeDocs(args[0], files)
+			for _, f := range files {
+				path := filepath.Join(args[0], filepath.FromSlash(f.name))
+				err = errors.Join(err, os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, f.text, 0o666))
+			}
+			if err != nil {
+				return console.Fail(console.ExitOutput, "docs: %w", err)
+			}
+			return nil
 		},
 	}
 }
@@ -50,27 +57,4 @@ func docs(root *cobra.Command) (files []docFile, err error) {
 		docFile{"completions/a2sscan.bash", bash.Bytes()},
 		docFile{"completions/a2sscan.zsh", zsh.Bytes()},
 		docFile{"completions/a2sscan.fish", fish.Bytes()}), err
-}
-
-// writeDocs writes the files and removes the pages of commands that no longer exist.
-func writeDocs(dir string, files []docFile) error {
-	old, err := filepath.Glob(filepath.Join(dir, "man", "a2sscan*.1"))
-	if err != nil {
-		return console.Fail(console.ExitUsage, "%w", err)
-	}
-	for _, name := range old {
-		if err := os.Remove(name); err != nil {
-			return console.Fail(console.ExitOutput, "%w", err)
-		}
-	}
-	for _, f := range files {
-		path := filepath.Join(dir, filepath.FromSlash(f.name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			return console.Fail(console.ExitOutput, "%w", err)
-		}
-		if err := os.WriteFile(path, f.text, 0o666); err != nil {
-			return console.Fail(console.ExitOutput, "%w", fmt.Errorf("docs: %w", err))
-		}
-	}
-	return nil
 }

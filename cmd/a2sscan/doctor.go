@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -51,9 +50,8 @@ not.`,
 			}
 			r := doctor.Examine(o)
 			if f.json {
-				enc := json.NewEncoder(a.out)
-				enc.SetEscapeHTML(false)
-				enc.Encode(r) // run reports an error of writing
+				text, _ := console.JSON(r, "") // every report can be encoded
+				a.out.Write(text)              // run reports an error of writing
 			} else {
 				io.WriteString(a.out, r.Text(o, a.width()))
 			}

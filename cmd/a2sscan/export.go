@@ -25,8 +25,7 @@ the output, about 2 kB each.`,
   a2sscan export s3://BUCKET/census/ -o s3://BUCKET/census.parquet`,
 		Args: wantArgs(1, 0, "export needs a census", "a2sscan export census.ndjson.zst -o census.parquet"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			o.Files = args
-			o.Version, o.Build = buildVersion()
+			o.Files, o.Version, o.Build = args, thisBuild().Version, thisBuild().Commit
 			return export.Export(a.term, o)
 		},
 	}

@@ -52,8 +52,7 @@ wrote, in any order.`,
 
 // report writes the page.
 func (a *app) report(o report.Options, output string, force bool) error {
-	version, _ := buildVersion()
-	o.Program = "a2sscan " + version
+	o.Program = "a2sscan " + thisBuild().Version
 	if output == "" && console.IsTerminal(a.out.w) {
 		return console.Fail(console.ExitUsage, "a page is not for a terminal").
 			WithHint("-o FILE writes it to a file")

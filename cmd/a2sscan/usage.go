@@ -13,7 +13,7 @@ import (
 
 func init() {
 	cobra.AddTemplateFunc("flagGroups", flagGroups)
-	cobra.AddTemplateFunc("exitCodes", console.ExitHelp)
+	cobra.AddTemplateFunc("exits", func() any { return console.Exits })
 }
 
 // usageTemplate is like cobra's template, but has the examples before the flags, the
@@ -31,7 +31,8 @@ Commands:{{range .Commands}}{{if .IsAvailableCommand}}
 {{.Title}}:
 {{.Usages | trimTrailingWhitespaces}}{{end}}{{if not .HasParent}}
 
-{{exitCodes}}{{end}}
+Exit codes:{{range exits}}
+  {{printf "%-3d  %s" .Code .When}}{{end}}{{end}}
 `
 
 // flagGroup is a group of flags in the help and on a man page.

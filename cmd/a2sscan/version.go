@@ -29,41 +29,34 @@ func (a *app) versionCommand() *cobra.Command {
 // versionLine returns one line with the version, the commit, the version of Go and
 // the system.
 func versionLine() string {
-	version, commit := buildVersion()
-	return fmt.Sprintf("a2sscan %s (commit %s) %s %s/%s",
-		version, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	b := thisBuild()
+	return fmt.Sprintf("a2sscan %s (commit %s) %s %s/%s", b.Version, b.Commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 // The linker sets these when packages are built. In other builds they are empty.
 var releaseVersion, releaseCommit string
 
-// buildVersion returns the version of the package or, without one, what the Go
-// toolchain recorded. A + after the commit means a modified working tree.
-func buildVersion() (version, commit string) {
+// thisBuild returns the version of the package or, without one, what the Go toolchain
+// recorded. A + after the commit means a modified working tree.
+func thisBuild() ledger.Build {
 	if releaseVersion != "" {
-		return releaseVersion, releaseCommit
+		return ledger.Build{Version: releaseVersion, Commit: releaseCommit}
 	}
-	version, commit = "devel", "unknown"
+	b := ledger.Build{Version: "devel", Commit: "unknown"}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return version, commit
+		return b
 	}
 	if v := info.Main.Version; v != "" && v != "(devel)" {
-		version = v
+		b.Version = v
 	}
 	for _, s := range info.Settings {
 		switch {
 		case s.Key == "vcs.revision":
-			commit = s.Value
+			b.Commit = s.Value
 		case s.Key == "vcs.modified" && s.Value == "true":
-			commit += "+"
+			b.Commit += "+"
 		}
 	}
-	return version, commit
-}
-
-// thisBuild returns the version of this program.
-func thisBuild() ledger.Build {
-	version, commit := buildVersion()
-	return ledger.Build{Version: version, Commit: commit}
+	return b
 }

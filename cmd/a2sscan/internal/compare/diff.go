@@ -2,8 +2,7 @@ package compare
 
 import (
 	"bufio"
-	"bytes"
-	"encoding/json"
+	"cmp"
 	"io"
 	"slices"
 
@@ -50,17 +49,12 @@ func Diff(t *console.Terminal, out io.Writer, o Options) error {
 	var changes uint64
 	var important Important
 	var unwritten error // of w
-	var line bytes.Buffer
-	enc := json.NewEncoder(&line)
-	enc.SetEscapeHTML(false)
-	writeJSON := func(v any) error { // as a line whose invisible characters are escaped
-		line.Reset()
-		if err := enc.Encode(v); err != nil {
-			return err
+	writeJSON := func(v any) error {
+		line, err := console.JSON(v, "")
+		if err == nil {
+			_, unwritten = w.Write(line)
 		}
-		w.Write(console.Visible(bytes.TrimSuffix(line.Bytes(), []byte("\n"))))
-		unwritten = w.WriteByte('\n') // bufio.Writer keeps its first error
-		return unwritten
+		return cmp.Or(err, unwritten)
 	}
 	found, err := census.Diff(before, after, kinds, o.Volatile, func(c *census.Change) error {
 		changes++

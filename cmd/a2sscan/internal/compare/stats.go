@@ -3,8 +3,6 @@
 package compare
 
 import (
-	"bytes"
-	"encoding/json"
 	"io"
 	"runtime/debug"
 
@@ -21,19 +19,15 @@ func Stats(t *console.Terminal, out io.Writer, files []string, o census.Options,
 	if err != nil {
 		return err
 	}
-	stats, text := c.Stats(), []byte(nil)
-	if overview {
-		text = overviewOf(stats, t.Width())
-	} else {
-		b, err := json.MarshalIndent(stats, "", " ")
-		if err != nil {
-			return err
-		}
-		for line := range bytes.Lines(append(b, '\n')) { // invisible characters of names are escaped
-			text = append(append(text, console.Visible(bytes.TrimSuffix(line, []byte("\n")))...), '\n')
-		}
+	stats := c.Stats()
+	text := overviewOf(stats, t.Width())
+	if !overview {
+		text, err = console.JSON(stats, " ")
 	}
-	if _, err := out.Write(text); err != nil {
+	if err == nil {
+		_, err = out.Write(text)
+	}
+	if err != nil {
 		return err
 	}
 	return censusfile.NotWhole(c.Lost)

@@ -3,7 +3,6 @@ package console
 import (
 	"errors"
 	"fmt"
-	"strings"
 )
 
 // These are the exit codes. They never change, because scripts rely on them. The
@@ -37,16 +36,6 @@ var Exits = []struct {
 	{ExitNumbers, "the counts of a scan do not add up, or a census is damaged"},
 	{ExitChanged, "diff --exit-code: something changed"},
 	{ExitPipe, "the reader closed the pipe, and nothing is lost (cat | head)"},
-}
-
-// ExitHelp returns the paragraph of the help that lists the exit codes.
-func ExitHelp() string {
-	var b strings.Builder
-	b.WriteString("Exit codes:")
-	for _, e := range Exits {
-		fmt.Fprintf(&b, "\n  %-3d  %s", e.Code, e.When)
-	}
-	return b.String()
 }
 
 // Failure is an error with its exit code and a hint.

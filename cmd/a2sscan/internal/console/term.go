@@ -17,7 +17,6 @@ package console
 //     time to time. It is wiped before any other line is printed.
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -235,15 +234,10 @@ func (t *Terminal) RepeatStatus(every time.Duration, line func() string) (stop f
 
 // JSON prints v as a line of JSON, without the program's name before it.
 func (t *Terminal) JSON(v any) {
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if e.Encode(v) != nil {
-		return // this never happens: every v can be encoded
-	}
+	line, _ := JSON(v, "") // every v can be encoded
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.print(string(Visible([]byte(strings.TrimSuffix(b.String(), "\n")))) + "\n")
+	t.print(string(line))
 }
 
 // Block is a report of several aligned lines. Only the first line begins with the

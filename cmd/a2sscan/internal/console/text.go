@@ -1,6 +1,8 @@
 package console
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -277,6 +279,20 @@ func Short(v float64) string {
 		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
 	}
 	return s + unit
+}
+
+// JSON returns v as JSON that has only visible characters, with a newline at its end. With
+// an indent it has several lines.
+func JSON(v any, indent string) (text []byte, err error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", indent)
+	err = e.Encode(v)
+	for line := range bytes.Lines(b.Bytes()) {
+		text = append(append(text, Visible(bytes.TrimSuffix(line, []byte("\n")))...), '\n')
+	}
+	return text, err
 }
 
 // Visible returns an equivalent line of JSON that has only visible characters.

@@ -1,8 +1,6 @@
 package ledger
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"os"
 	"runtime"
@@ -238,16 +236,9 @@ const (
 
 // WriteFile writes the summary to a file, whose old content it replaces atomically.
 func (sum *Summary) WriteFile(path string) error {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	if err := e.Encode(sum); err != nil {
+	text, err := console.JSON(sum, "  ") // server names are hostile, and the file may be shown on a terminal
+	if err != nil {
 		return err
-	}
-	var text []byte
-	for line := range bytes.Lines(b.Bytes()) { // server names are hostile, and the file may be shown on a terminal
-		text = append(append(text, console.Visible(bytes.TrimSuffix(line, []byte("\n")))...), '\n')
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().IsRegular() {
 		return disk.Replace(path, text, 0o666)
