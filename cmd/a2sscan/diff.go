@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -55,7 +56,7 @@ OLD and NEW are files. If a census has several files, because scan ran with
 	fs.BoolVar(&o.ExitCode, "exit-code", false, "exit with 9 if something changed")
 	fs.StringVarP(&f.output, "output", "o", "-", "write to `FILE` or s3://BUCKET/KEY, as lines of JSON; -: standard output")
 	fs.BoolVar(&f.force, "force", false, "replace a file that diff did not write")
-	fs.StringSliceVar(&o.Kinds, "kind", nil, "show only these `KINDS` of change: new, gone, not_asked, back, moved, renamed, map, version, capacity, mode, mods, rules, flags, challenge, farm, players")
+	fs.StringSliceVar(&o.Kinds, "kind", nil, "show only these `KINDS` of change: "+strings.Join(compare.KindWords(), ", "))
 	addGameFlag(fs, &o.Games)
 	fs.StringSliceVar(&o.Networks, "network", nil, "show only servers in these `NETWORKS`, such as 203.0.113.0/24 or AS64496")
 	fs.BoolVar(&o.Volatile, "volatile", false, "also list changes of player counts, and of the maps of games that rotate them")

@@ -128,7 +128,7 @@ func (n *night) answer(server netip.Addr, datagram []byte) []byte {
 // one server in 64; most servers do not change.
 func (n *nights) planned(i int) census.Kind {
 	if k := i % 64; k < len(census.Kinds) {
-		return census.Kinds[k]
+		return census.Kinds[k].Kind
 	}
 	return ""
 }

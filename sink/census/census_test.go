@@ -49,8 +49,8 @@ func expectedChanges(servers int) map[string]bool {
 		if kind := planned(i); kind != "" {
 			want[fmt.Sprint(kind, " ", madeAddr(i, true))] = true
 		}
-		if planned(i) == kindFarm { // clones have another name and number of people, and the same rules
-			for _, kind := range []Kind{kindRenamed, kindPlayers, kindRules, kindMode, kindChallenge} {
+		if planned(i) == "farm" { // clones have another name and number of people, and the same rules
+			for _, kind := range []Kind{"renamed", "players", "rules", "mode", "challenge"} {
 				delete(want, fmt.Sprint(kind, " ", madeAddr(i, true)))
 			}
 		}
@@ -68,7 +68,7 @@ func TestDiffFindsAll(t *testing.T) {
 		if first == nil {
 			first = lines
 			checkChanges(t, all, expectedChanges(size()))
-			if c.AskedKnown != "unanswered" || c.Changes[kindGone] != uint64(size()/64) || c.LikelyLost != nil {
+			if c.AskedKnown != "unanswered" || c.Changes["gone"] != uint64(size()/64) || c.LikelyLost != nil {
 				t.Errorf("%+v", c)
 			}
 		}
@@ -99,7 +99,7 @@ func checkChanges(t *testing.T, all []Change, want map[string]bool) {
 	missing := maps.Clone(want)
 	clones := map[string]bool{}
 	for _, c := range all {
-		if c.Kind == kindFarm {
+		if c.Kind == "farm" {
 			clones[c.Addr] = true
 		}
 	}
@@ -131,7 +131,7 @@ func TestDiffWithLosses(t *testing.T) {
 		switch n := rnd.IntN(10_000); {
 		case n == 0:
 			*r = *silent(i, true)
-			lost[fmt.Sprint(kindGone, " ", r.Addr)] = true
+			lost[fmt.Sprint("gone", " ", r.Addr)] = true
 		case n < 100:
 			r.HasRules, r.Rules, r.Game = false, nil, nil
 			r.Err[wire.QuestionRules], r.Status = wire.ErrTimeout, scanner.StatusPartial
@@ -267,7 +267,7 @@ func TestNoMoves(t *testing.T) {
 		t.Errorf("%+v", all)
 	}
 	_, all, _ = changesOf(t, openMade(t, forms[0], before), openMade(t, forms[0], [][]byte{line(2, "b"), line(3, "a")}), false)
-	if len(all) != 1 || all[0].Kind != kindMoved || all[0].By != "identity" || all[0].Before.Addr != "203.0.113.7:1" {
+	if len(all) != 1 || all[0].Kind != "moved" || all[0].By != "identity" || all[0].Before.Addr != "203.0.113.7:1" {
 		t.Errorf("%+v", all)
 	}
 }
@@ -291,7 +291,7 @@ func TestRulesOfChange(t *testing.T) {
 	for _, test := range tests {
 		_, all, _ := changesOf(t, openMade(t, forms[0], [][]byte{line(test.before)}),
 			openMade(t, forms[0], [][]byte{line(test.after)}), false)
-		if len(all) != 1 || all[0].Kind != kindRules {
+		if len(all) != 1 || all[0].Kind != "rules" {
 			t.Fatalf("%s, %s: %+v", test.before, test.after, all)
 		}
 		if got := fmt.Sprint(all[0].Before.Rules, " ", all[0].After.Rules); got != test.want {

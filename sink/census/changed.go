@@ -1,8 +1,6 @@
 package census
 
 import (
-	"slices"
-
 	"github.com/a2sscan/a2sscan/scanner/game"
 	"github.com/a2sscan/a2sscan/wire"
 )
@@ -13,48 +11,57 @@ import (
 // its argument volatile is set or its kinds name them.
 type Kind string
 
-// The kinds of changes.
-const (
-	kindNew       Kind = "new"       // answers in the new census; the old one has no record of it
-	kindGone      Kind = "gone"      // answered before; was queried again and did not answer
-	kindNotAsked  Kind = "not_asked" // answered before; not known to have been queried again
-	kindBack      Kind = "back"      // was silent in the old census, answers in the new one
-	kindMoved     Kind = "moved"     // left one address and appeared at another
-	kindRenamed   Kind = "renamed"
-	kindMap       Kind = "map"
-	kindVersion   Kind = "version"
-	kindCapacity  Kind = "capacity"
-	kindMode      Kind = "mode"
-	kindMods      Kind = "mods"
-	kindRules     Kind = "rules"
-	kindFlags     Kind = "flags"
-	kindChallenge Kind = "challenge" // began or stopped demanding a challenge
-	kindFarm      Kind = "farm"      // joined or left a farm
-	kindPlayers   Kind = "players"
-)
-
-// Kinds lists all kinds, in the order in which the changes of one server are reported.
-var Kinds = []Kind{
-	kindNew, kindGone, kindNotAsked, kindBack, kindMoved, kindRenamed, kindMap, kindVersion,
-	kindCapacity, kindMode, kindMods, kindRules, kindFlags, kindChallenge, kindFarm, kindPlayers,
+// Kinds lists all kinds, in the order in which the changes of one server are reported, and
+// says what servers with such a change did.
+var Kinds = []struct {
+	Kind
+	About string
+}{
+	{"new", "answered this time; the census before has no record of them"},
+	{"gone", "answered before; were asked again, and were silent"},
+	{"not_asked", "answered before; are not known to have been asked again"},
+	{"back", "were silent before, and answered this time"},
+	{"moved", "left one address and appeared at another"},
+	{"renamed", "have another name"},
+	{"map", "run another map, in games that keep theirs"},
+	{"version", "run another version"},
+	{"capacity", "have another number of places"},
+	{"mode", "run another mode"},
+	{"mods", "have other mods"},
+	{"rules", "have other rules; times and counters are not compared"},
+	{"flags", "gained or lost a flag"},
+	{"challenge", "began or stopped demanding a challenge; counted, never listed"},
+	{"farm", "joined or left a farm"},
+	{"players", "have another number of people"},
 }
 
-// kinds is a set of kinds, by their index in Kinds.
+// kinds is a set of kinds: a bit for each row of Kinds.
 type kinds uint32
 
-// setOf returns the set of the given kinds.
-func setOf(all ...Kind) (set kinds) {
-	for _, k := range all {
-		set |= 1 << slices.Index(Kinds, k)
-	}
-	return set
-}
+const (
+	kindNew kinds = 1 << iota
+	kindGone
+	kindNotAsked
+	kindBack
+	kindMoved
+	kindRenamed
+	kindMap
+	kindVersion
+	kindCapacity
+	kindMode
+	kindMods
+	kindRules
+	kindFlags
+	kindChallenge
+	kindFarm
+	kindPlayers
+)
 
 // list returns the kinds of a set, in the order of Kinds.
 func (set kinds) list() (all []Kind) {
 	for i, k := range Kinds {
 		if set&(1<<i) != 0 {
-			all = append(all, k)
+			all = append(all, k.Kind)
 		}
 	}
 	return all
@@ -86,7 +93,7 @@ func changes(a, b *Server) (changed, volatile kinds) {
 	}
 	complete := a.replies.complete & b.replies.complete
 	for _, property := range [...]struct {
-		kind   Kind
+		kind   kinds
 		differ bool
 	}{
 		{kindRenamed, a.Name != b.Name && a.fields&b.fields&wire.HasName != 0},
@@ -102,12 +109,12 @@ func changes(a, b *Server) (changed, volatile kinds) {
 		{kindPlayers, a.People != b.People && sourced(wire.HasPlayers, game.KeyPlayers)},
 	} {
 		if property.differ {
-			changed |= setOf(property.kind)
+			changed |= property.kind
 		}
 	}
-	volatile = changed & setOf(kindPlayers)
-	if rotates := setOf(kindMap); changed&rotates != 0 && !persistentGames[b.Game] {
-		volatile |= changed & (rotates | setOf(kindMode))
+	volatile = changed & kindPlayers
+	if changed&kindMap != 0 && !persistentGames[b.Game] {
+		volatile |= changed & (kindMap | kindMode)
 	}
 	return changed, volatile
 }

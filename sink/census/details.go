@@ -81,7 +81,7 @@ func (d *differ) details(do func(*Change) error) error {
 		old, new := map[*Server]*event{}, map[*Server]*event{}
 		n, size := 0, 0
 		for ; n < len(events) && size < detailBytes; n++ {
-			if e := &events[n]; e.kinds&setOf(kindRules, kindMods) != 0 {
+			if e := &events[n]; e.kinds&(kindRules|kindMods) != 0 {
 				old[e.before], new[e.after] = e, e
 				size += int(e.before.size)
 			}
@@ -220,15 +220,15 @@ func (d *differ) event(e *event, do func(*Change) error) error {
 	for _, kind := range e.kinds.list() {
 		c := NewChange(kind, e.before, e.after)
 		switch {
-		case kind == kindMoved:
+		case kind == "moved":
 			c.By = d.movedBy[e.after]
-		case kind == kindFarm:
+		case kind == "farm":
 			c.Before.Farm, c.After.Farm = d.old.farmOf(e.before), d.new.farmOf(e.after)
-		case kind == kindGone && e.after.Status != scanner.StatusUnreachable:
+		case kind == "gone" && e.after.Status != scanner.StatusUnreachable:
 			c.LossChance, c.LikelyLoss = round6(d.chance), d.chance >= 0.5
-		case kind == kindRules:
+		case kind == "rules":
 			c.Before.Rules, c.After.Rules = e.rules[0], e.rules[1]
-		case kind == kindMods:
+		case kind == "mods":
 			c.Before.Mods, c.After.Mods = e.mods[0], e.mods[1]
 		}
 		if err := do(c); err != nil {
@@ -256,13 +256,13 @@ func NewChange(kind Kind, before, after *Server) *Change {
 	}
 	c := &Change{Kind: kind, Addr: e.shown().Addr().String(), Game: shown.Game, Name: shown.shownName(), People: shown.People}
 	switch {
-	case kind == kindNew:
+	case kind == "new":
 		c.After = after.facts()
-	case kind == kindBack:
+	case kind == "back":
 		c.Before, c.After = &Facts{Status: before.Status.String()}, after.facts()
-	case kind == kindNotAsked:
+	case kind == "not_asked":
 		c.Before = before.facts()
-	case kind == kindGone:
+	case kind == "gone":
 		c.Before, c.After = before.facts(), &Facts{Status: after.Status.String()}
 	default:
 		c.Before, c.After = before.differs(kind, after), after.differs(kind, before)
@@ -275,26 +275,26 @@ func NewChange(kind Kind, before, after *Server) *Change {
 func (s *Server) differs(kind Kind, other *Server) *Facts {
 	f := &Facts{}
 	switch kind {
-	case kindMoved:
+	case "moved":
 		f.Addr = s.Addr().String()
-	case kindRenamed:
+	case "renamed":
 		f.Name = new(s.shownName())
-	case kindMap:
+	case "map":
 		f.Map = &s.Map
-	case kindVersion:
+	case "version":
 		f.Version = &s.Version
-	case kindCapacity:
+	case "capacity":
 		f.MaxPlayers = &s.MaxPlayers
-	case kindPlayers:
+	case "players":
 		f.People = &s.People
-	case kindMode:
+	case "mode":
 		if own := s.own & other.own; own.Has(game.KeyMode) && s.Mode != other.Mode {
 			f.Mode = &s.Mode
 		}
 		if own := s.own & other.own; own.Has(game.KeyPVP) && s.pvp != other.pvp {
 			f.PVP = &s.pvp
 		}
-	case kindChallenge:
+	case "challenge":
 		changed := s.replies.complete & other.replies.complete & (s.replies.open ^ other.replies.open)
 		for q := wire.QuestionInfo; q <= wire.QuestionRules; q++ {
 			switch {
@@ -305,7 +305,7 @@ func (s *Server) differs(kind Kind, other *Server) *Facts {
 				f.Challenged = append(f.Challenged, q.String())
 			}
 		}
-	case kindFlags:
+	case "flags":
 		f.Flags = flagWords(s.Flags &^ other.Flags & lastingFlags)
 	}
 	return f

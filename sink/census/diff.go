@@ -84,23 +84,28 @@ type event struct {
 // Diff, which returns it. To show rules and mods that changed, Diff reads both censuses
 // again.
 func Diff(before, after *Census, kinds []Kind, volatile bool, do func(*Change) error) (*Comparison, error) {
-	for _, k := range kinds {
-		if !slices.Contains(Kinds, k) {
-			return nil, fmt.Errorf("there is no kind of change %q", string(k))
-		}
-	}
 	for _, c := range []*Census{before, after} {
 		if slices.Contains(c.files, "-") || slices.Contains(c.files, "") {
 			return nil, errors.New("a comparison reads its files more than once: standard input can't be one of them")
 		}
 	}
 	d := &differ{
-		old: before, new: after, report: setOf(kinds...), always: setOf(kinds...),
+		old: before, new: after,
 		out:     &Comparison{Changes: map[Kind]uint64{}, Volatile: map[Kind]uint64{}, ByGame: map[string]map[Kind]uint64{}},
 		movedTo: map[*Server]*Server{}, movedFrom: map[*Server]*Server{}, movedBy: map[*Server]string{},
 	}
-	if len(kinds) == 0 {
-		d.report = setOf(Kinds...)
+	for _, k := range kinds {
+		i := 0
+		for i < len(Kinds) && Kinds[i].Kind != k {
+			i++
+		}
+		if i == len(Kinds) {
+			return nil, fmt.Errorf("there is no kind of change %q", string(k))
+		}
+		d.always |= 1 << i
+	}
+	if d.report = d.always; len(kinds) == 0 {
+		d.report = 1<<len(Kinds) - 1
 	}
 	if volatile {
 		d.always = d.report
@@ -166,7 +171,7 @@ func (c *Census) night() Night {
 // pair compares the records of an address; nil means that there is none.
 func (d *differ) pair(before, after *Server) {
 	if from := d.movedFrom[after]; from != nil {
-		d.compare(from, after, setOf(kindMoved))
+		d.compare(from, after, kindMoved)
 		after = nil
 		if before == nil || d.movedTo[before] != nil {
 			return
@@ -177,22 +182,22 @@ func (d *differ) pair(before, after *Server) {
 	case was && is:
 		d.compare(before, after, 0)
 	case was:
-		k := setOf(kindNotAsked)
+		k := kindNotAsked
 		if after != nil {
-			k = setOf(kindGone)
+			k = kindGone
 			if after.Status == scanner.StatusUnreachable && !before.other {
 				d.unreachable++
 			}
 		}
 		d.note(before, after, k, 0)
 	case is && before != nil && !before.answered():
-		d.note(before, after, setOf(kindBack), 0)
+		d.note(before, after, kindBack, 0)
 	case is && len(d.old.Lost) > 0 && before == nil:
 		if !after.other {
 			d.out.Unknown++
 		}
 	case is:
-		d.note(nil, after, setOf(kindNew), 0)
+		d.note(nil, after, kindNew, 0)
 	}
 }
 
@@ -203,15 +208,15 @@ func (d *differ) compare(before, after *Server, k kinds) {
 	const verdict = scanner.AskInfo | scanner.AskPlayers // what shows whether a server is in a farm
 	if before.replies.complete&after.replies.complete&verdict == verdict && (before.farm == 0) != (after.farm == 0) &&
 		len(d.old.Lost)+len(d.new.Lost) == 0 {
-		changed |= setOf(kindFarm)
+		changed |= kindFarm
 	}
 	if !after.other {
 		d.out.Compared++
-		if volatile&setOf(kindMap) != 0 {
+		if volatile&kindMap != 0 {
 			d.out.MoreMaps++
 		}
 		switch {
-		case changed&setOf(kindPlayers) == 0:
+		case changed&kindPlayers == 0:
 		case after.People > before.People:
 			d.out.PeopleMore += uint64(after.People - before.People)
 		default:
@@ -260,7 +265,7 @@ func (d *differ) estimateLost() {
 	if loss == nil {
 		return
 	}
-	silent := d.out.Changes[kindGone] - d.unreachable
+	silent := d.out.Changes["gone"] - d.unreachable
 	answered := float64(d.out.New.All.Servers)
 	known := float64(d.out.Compared + silent)
 	lost := round6(math.Min(float64(silent), *loss*math.Min(1, known/math.Max(1, answered+*loss))))

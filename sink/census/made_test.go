@@ -25,7 +25,7 @@ import (
 // planned returns what happens to server i between two nights: "" for most servers.
 func planned(i int) Kind {
 	if n := i % 64; n < len(Kinds) {
-		return Kinds[n]
+		return Kinds[n].Kind
 	}
 	return ""
 }
@@ -35,7 +35,7 @@ func planned(i int) Kind {
 func madeAddr(i int, later bool) netip.AddrPort {
 	n := uint32(i)
 	port := uint16(27015)
-	if later && planned(i) == kindMoved {
+	if later && planned(i) == "moved" {
 		port = 27099
 	}
 	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{20, byte(n >> 16), byte(n >> 8), byte(n)}), port)
@@ -49,39 +49,39 @@ const madeFields = wire.HasProtocol | wire.HasName | wire.HasMap | wire.HasFolde
 // census.
 func made(i int, later bool) *scanner.Result {
 	kind := planned(i)
-	if kind == kindFarm {
+	if kind == "farm" {
 		return madeClone(i, later)
 	}
 	r := madeAnswer(i, later)
 	switch {
-	case kind == kindNew && !later, kind == kindNotAsked && later:
+	case kind == "new" && !later, kind == "not_asked" && later:
 		return nil
-	case kind == kindBack && !later, kind == kindGone && later:
+	case kind == "back" && !later, kind == "gone" && later:
 		return silent(i, later)
 	case !later:
 		return r
 	}
 	in := &r.Info
 	switch kind {
-	case kindRenamed:
+	case "renamed":
 		in.Name = append(in.Name, " now"...)
-	case kindMap:
+	case "map":
 		in.Map = []byte("rust_other")
-	case kindVersion:
+	case "version":
 		in.Version = []byte("2512")
-	case kindCapacity:
+	case "capacity":
 		in.MaxPlayers++
-	case kindMode:
+	case "mode":
 		r.Game.PVP = !r.Game.PVP
-	case kindMods:
+	case "mods":
 		r.Game.Mods = append(r.Game.Mods, game.Mod{ID: []byte("77"), Name: []byte("new \u202emod")})
-	case kindRules:
+	case "rules":
 		r.Rules[1].Value = []byte("changed")
-	case kindFlags:
+	case "flags":
 		r.Flags = game.FlagRedirect
-	case kindChallenge:
+	case "challenge":
 		r.Unchallenged ^= scanner.AskInfo
-	case kindPlayers:
+	case "players":
 		in.Players++
 	}
 	return r

@@ -27,11 +27,19 @@ type Options struct {
 	PageWidth int
 }
 
+// KindWords lists the words of the kinds of changes.
+func KindWords() (words []string) {
+	for _, k := range census.Kinds {
+		words = append(words, string(k.Kind))
+	}
+	return words
+}
+
 // Diff prints what changed from one census to another.
 func Diff(t *console.Terminal, out io.Writer, o Options) error {
 	var kinds []census.Kind
 	for _, k := range o.Kinds {
-		if !slices.Contains(census.Kinds, census.Kind(k)) {
+		if !slices.Contains(KindWords(), k) {
 			return console.Fail(console.ExitUsage, "there is no kind of change %s", console.Quoted(k, 100)).
 				WithHint("a2sscan diff --help lists the kinds of changes")
 		}

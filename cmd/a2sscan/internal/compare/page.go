@@ -21,12 +21,12 @@ func writePage(out io.Writer, c *census.Comparison, o *Options, important *Impor
 	fmt.Fprintf(out, "before: %s\nafter:  %s\n\n", nightLine(&c.Old), nightLine(&c.New))
 	width := 0
 	for _, k := range census.Kinds {
-		width = max(width, len(kindText(k)))
+		width = max(width, len(k.Kind))
 	}
 	for _, k := range census.Kinds {
-		if c.Changes[k] > 0 {
-			n, note := number(k, c, o)
-			fmt.Fprintf(out, "  %-*s %12s%s\n", width, kindText(k), console.Grouped(n), note)
+		if c.Changes[k.Kind] > 0 {
+			n, note := number(k.Kind, c, o)
+			fmt.Fprintf(out, "  %-*s %12s%s\n", width, KindText(k.Kind), console.Grouped(n), note)
 		}
 	}
 	if c.Unknown > 0 {
@@ -50,8 +50,8 @@ func writePage(out io.Writer, c *census.Comparison, o *Options, important *Impor
 	for _, id := range mostChanged(c) {
 		var parts []string
 		for _, k := range census.Kinds {
-			if n := c.ByGame[id][k]; n > 0 {
-				parts = append(parts, kindText(k)+" "+console.Grouped(n))
+			if n := c.ByGame[id][k.Kind]; n > 0 {
+				parts = append(parts, KindText(k.Kind)+" "+console.Grouped(n))
 			}
 		}
 		name := console.Plain(id, 30)
@@ -89,8 +89,8 @@ func nightLine(n *census.Night) string {
 	return line
 }
 
-// kindText returns a kind as the page shows it.
-func kindText(k census.Kind) string { return strings.ReplaceAll(string(k), "_", " ") }
+// KindText returns a kind as pages show it.
+func KindText(k census.Kind) string { return strings.ReplaceAll(string(k), "_", " ") }
 
 // number returns how many changes of a kind the page counts, and a remark or "".
 // Volatile changes are counted separately, unless they are listed or there are no
@@ -132,7 +132,7 @@ func mostChanged(c *census.Comparison) []string {
 func lineOf(c *census.Change, screen int) string {
 	room := min(max((screen-48)*5/8, 20), 66)
 	name := console.Pad(console.Shorten(console.Quoted(c.Name, room-2), room), room)
-	s := fmt.Sprintf("%-9s %-21s %s", kindText(c.Kind), c.Addr, name)
+	s := fmt.Sprintf("%-9s %-21s %s", KindText(c.Kind), c.Addr, name)
 	if c.LikelyLoss {
 		s += " (likely loss)"
 	}

@@ -143,14 +143,11 @@ func Listed(m map[string]uint64, words []string, between string) string {
 	return strings.Join(parts, between)
 }
 
-// Words returns the strings of all values v with from <= v < to.
-func Words[T interface {
-	~uint8
-	fmt.Stringer
-}](from, to T) []string {
+// Words returns the words of the values from 0 to n-1.
+func Words[T ~uint8](n T, word func(T) string) []string {
 	var all []string
-	for v := from; v < to; v++ {
-		all = append(all, v.String())
+	for v := range n {
+		all = append(all, word(v))
 	}
 	return all
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/scanner"
-	"github.com/a2sscan/a2sscan/wire"
 )
 
 // Closing says where a scan's results are, and how detailed its closing lines should be.
@@ -27,7 +26,7 @@ type Closing struct {
 // lines.
 func (sum *Summary) Say(term *console.Terminal, c Closing) {
 	t, l := term.NewBlock(), sum.Targets
-	t.Say("found: %s", sum.tally.Line(l.N("finished")))
+	t.Say("found: %s", sum.Answers.Line(l.N("finished")))
 	enough := ""
 	if c.Enough > 0 && l.Left() > 0 {
 		enough = fmt.Sprintf(", since --max-results is %s", console.Grouped(c.Enough))
@@ -44,7 +43,7 @@ func (sum *Summary) Say(term *console.Terminal, c Closing) {
 	if c.Verbose {
 		sum.SayCounts(t)
 	}
-	if sum.tally.Servers == 0 {
+	if sum.Answers.Servers == 0 {
 		sum.sayNobody(t)
 	}
 	sum.sayTrouble(t, c.Verbose)
@@ -127,7 +126,7 @@ func (sum *Summary) SayCounts(t *console.Block) {
 	if n := l.N("stopped"); n > 0 {
 		t.Say("excluded: %s of them after they had been asked; they count as finished", console.Grouped(n))
 	}
-	if sum.tally.Servers > 0 {
+	if sum.Answers.Servers > 0 {
 		sum.sayAnswers(t)
 	}
 	repeats := ""
@@ -135,7 +134,7 @@ func (sum *Summary) SayCounts(t *console.Block) {
 		repeats = "; " + console.Grouped(n) + " of them repeated"
 	}
 	t.Say("sent: %s, %s%s%s", console.Plural(d.N("sent"), "datagram"), console.Bytes(d.N("sent_bytes")),
-		console.SumOf(d.By("sent_by_question"), console.Words(wire.Question(0), wire.NumRequests)), repeats)
+		console.SumOf(d.By("sent_by_question"), rowOf("sent_by_question").Words), repeats)
 	t.Say("received: %s, %s%s", console.Plural(d.N("received"), "datagram"), console.Bytes(d.N("received_bytes")),
 		console.SumOf(d.By("received_by_class"), scanner.Classes[:]))
 	for i := range Table {
@@ -163,7 +162,7 @@ func (sum *Summary) SayCounts(t *console.Block) {
 
 // sayAnswers adds round-trip times and what kinds of servers answered.
 func (sum *Summary) sayAnswers(t *console.Block) {
-	if n := sum.tally.Corrected; n > 0 {
+	if n := sum.Answers.Corrected; n > 0 {
 		t.Say("players: on %s as the game counts them, not as INFO says", console.Plural(n, "server"))
 	}
 	t.Say("answered: %s", &sum.FirstAnswers)
@@ -174,12 +173,12 @@ func (sum *Summary) sayAnswers(t *console.Block) {
 		word  string
 		names *Frequent
 	}{
-		{"games", &sum.tally.Games}, {"maps", &sum.tally.Maps}, {"systems", &sum.tally.Systems},
-		{"versions", &sum.tally.Versions}, {"countries", &sum.tally.Countries},
+		{"games", &sum.Answers.Games}, {"maps", &sum.Answers.Maps}, {"systems", &sum.Answers.Systems},
+		{"versions", &sum.Answers.Versions}, {"countries", &sum.Answers.Countries},
 	} {
 		if len(kind.names.at) > 0 {
 			head := fmt.Sprintf("%s (%s): ", kind.word, kind.names.Number())
-			t.Say("%s%s", head, kind.names.Line(namesShown, t.TextWidth()-len(head), sum.tally.Servers))
+			t.Say("%s%s", head, kind.names.Line(namesShown, t.TextWidth()-len(head), sum.Answers.Servers))
 		}
 	}
 }
@@ -226,7 +225,7 @@ var sendHints = map[string]string{
 // servers contradicted themselves.
 func (sum *Summary) sayTrouble(t *console.Block, verbose bool) {
 	d := sum.Datagrams
-	if verbose && sum.tally.Servers > 0 && d.repliesElsewhere() > 0 {
+	if verbose && sum.Answers.Servers > 0 && d.repliesElsewhere() > 0 {
 		t.Hint("a server with several addresses may answer from one that was not asked, and is no_reply then; " +
 			"a2sscan ask shows from which")
 	}

@@ -80,7 +80,7 @@ type Summary struct {
 	PeakBytes       int64  `json:"peak_bytes"`               // maximum size of the buffered replies
 	PeakRSS         uint64 `json:"peak_rss_bytes,omitempty"` // maximum memory of the process, in this run
 
-	tally *Tally
+	Answers *Tally `json:"-"` // set by SetAnswers
 }
 
 // Trip says which limit ended a scan, and why.
@@ -169,7 +169,7 @@ func NewSummary(from *Source, b Build) *Summary {
 		PacingError:     pacingError(s),
 		Timeouts:        newTimeouts(&s.Timeouts),
 		Path:            newPath(&s.Path),
-		tally:           &Tally{},
+		Answers:         &Tally{},
 	}
 	for e := wire.Error(1); e < wire.NumErrors; e++ {
 		if s.Errors[e] > 0 {
@@ -189,13 +189,10 @@ const (
 	countriesListed = 26 * 26
 )
 
-// Answers returns the tally that SetAnswers set.
-func (sum *Summary) Answers() *Tally { return sum.tally }
-
 // SetAnswers fills in the fields that derive from the answers. attempts is how many times
 // the scan queried a target that stayed silent.
 func (sum *Summary) SetAnswers(t *Tally, attempts int) {
-	sum.tally = t
+	sum.Answers = t
 	sum.Servers, sum.Players, sum.Bots = t.Servers, t.Players, t.Bots
 	sum.Elsewhere = t.Corrected
 	sum.Games, sum.Maps = t.Games.Top(namesListed), t.Maps.Top(namesListed)

@@ -133,7 +133,7 @@ var Table = []Counter{
 	outcome("unfinished", Sum, func(s *Source) uint64 { return s.Scan.Unfinished }),
 	{Name: "unread", Section: Targets, Count: func(s *Source) uint64 { return s.Unread }},
 	{Name: "by_status", Section: Targets, Log: true, Text: "finished", Metric: "targets_total", Help: outcomes, Label: "outcome",
-		Words: console.Words(scanner.Status(0), scanner.NumStatuses),
+		Words: console.Words(scanner.NumStatuses, scanner.Status.String),
 		Parts: func(s *Source) []uint64 { return s.Scan.Finished[:] }},
 	{Name: "answered", Status: "answered", Count: func(s *Source) uint64 { return s.Scan.Answered() }},
 	{Name: "open", Status: "open", Kind: Level, Metric: "targets_open", Help: "Targets that were asked and are not finished.",
@@ -168,7 +168,7 @@ var Table = []Counter{
 	{Name: "sent_bytes", Section: Traffic, Unit: Bytes, Metric: "sent_bytes_total", Help: "UDP payload sent.",
 		Count: func(s *Source) uint64 { return s.Scan.SentBytes }},
 	{Name: "sent_by_question", Section: Traffic, Metric: "datagrams_sent_total", Help: "Datagrams sent, by question.",
-		Label: "question", Words: console.Words(wire.Question(0), wire.NumRequests),
+		Label: "question", Words: console.Words(wire.NumRequests, wire.Question.String),
 		Parts: func(s *Source) []uint64 { return s.Scan.Sent[:] }},
 	{Name: "repeats", Section: Traffic, Metric: "datagrams_repeated_total",
 		Help:  "Of the datagrams sent, those that asked again after silence.",
@@ -229,14 +229,14 @@ var Table = []Counter{
 	{Name: "forged", Section: Traffic, Kind: Flag, Count: func(s *Source) uint64 { return oneIf(s.Scan.Forged()) }},
 	{Name: "faults", Text: "faults", Metric: "faults_total", // of the questions of finished targets
 		Help:  "Faults of replies and questions, by the word that records have for them.",
-		Label: "fault", Words: console.Words(wire.Error(0), wire.NumErrors),
+		Label: "fault", Words: console.Words(wire.NumErrors, wire.Error.String),
 		Parts: func(s *Source) []uint64 { return s.Scan.Errors[:] }},
 	{Name: "timeout", Kind: Level, Metric: "timeout_seconds",
 		Help:  "How long the first request waits for a reply, with --timeout auto; absent with a fixed timeout.",
 		Value: func(s *Source) float64 { return orUnknown(s.Scan.Timeouts.Now.Seconds()) }},
 	{Name: "waited", Unit: Microseconds, Metric: "waited_seconds_total",
 		Help:  "Time in which the rate would have let datagrams go out and none did, by what was waited for.",
-		Label: "reason", Words: waitWords(),
+		Label: "reason", Words: console.Words(scanner.NumWaits, scanner.Wait.Word),
 		Parts: func(s *Source) []uint64 { return s.Scan.Waited[:] }},
 
 	// Memory.
@@ -284,13 +284,4 @@ var Table = []Counter{
 		Value: func(s *Source) float64 { return float64(s.Start.UnixMilli()) / 1e3 }},
 	{Name: "healthy", Kind: Level, Metric: "scan_healthy", Help: "1 while /healthz answers 200, else 0.",
 		Count: func(s *Source) uint64 { return oneIf(s.Healthy) }},
-}
-
-// waitWords returns the words of the reasons to wait; empty: it is no waiting.
-func waitWords() []string {
-	all := make([]string, scanner.NumWaits)
-	for w := scanner.WaitNothing + 1; w < scanner.NumWaits; w++ {
-		all[w] = w.Word()
-	}
-	return all
 }

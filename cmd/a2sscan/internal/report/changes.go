@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/compare"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
@@ -16,28 +17,6 @@ const (
 	changesByGame = 12 // games in the table of changes
 	changesOfGame = 5  // single changes listed for each game
 )
-
-// kinds describes the kinds of changes, in the order of the page.
-var kinds = []struct {
-	kind       census.Kind
-	name, text string
-}{
-	{"new", "New", "answered this time; the census before has no record of them"},
-	{"gone", "Gone", "answered before; were asked again, and were silent"},
-	{"not_asked", "Not asked", "answered before; are not known to have been asked again"},
-	{"back", "Back", "were silent before, and answered this time"},
-	{"moved", "Moved", "left one address and appeared at another"},
-	{"renamed", "Renamed", "have another name"},
-	{"map", "Map", "run another map, in games that keep theirs"},
-	{"version", "Version", "run another version"},
-	{"capacity", "Capacity", "have another number of places"},
-	{"mode", "Mode", "run another mode"},
-	{"mods", "Mods", "have other mods"},
-	{"rules", "Rules", "have other rules; times and counters are not compared"},
-	{"flags", "Flags", "gained or lost a flag"},
-	{"challenge", "Challenge", "began or stopped demanding a challenge; counted, never listed"},
-	{"farm", "Farm", "joined or left a farm"},
-}
 
 // changes is the section about changes since the previous census.
 type changes struct {
@@ -63,6 +42,12 @@ type singleChange struct {
 	Word, What string
 }
 
+// word returns a kind as the page shows it.
+func word(k census.Kind) string {
+	text := compare.KindText(k)
+	return strings.ToUpper(text[:1]) + text[1:]
+}
+
 func newChanges(in *Input, names map[string]string) *changes {
 	c := in.Changes
 	if c == nil {
@@ -70,19 +55,21 @@ func newChanges(in *Input, names map[string]string) *changes {
 	}
 	v := &changes{Comparison: c, Notes: changeNotes(c)}
 	var most uint64
-	for _, k := range kinds {
-		most = max(most, c.Changes[k.kind]-c.Volatile[k.kind])
+	for _, k := range census.Kinds {
+		most = max(most, c.Changes[k.Kind]-c.Volatile[k.Kind])
 	}
-	for _, k := range kinds {
-		if n := c.Changes[k.kind] - c.Volatile[k.kind]; n > 0 {
-			v.Kinds = append(v.Kinds, row{Name: k.name, Text: k.text, N: n, Most: most})
+	for _, k := range census.Kinds {
+		if n := c.Changes[k.Kind] - c.Volatile[k.Kind]; n > 0 {
+			v.Kinds = append(v.Kinds, row{Name: word(k.Kind), Text: k.About, N: n, Most: most})
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(c.ByGame)) {
 		by := c.ByGame[id]
 		g := gameChange{ID: id, New: by["new"], Gone: by["gone"], Back: by["back"], Version: by["version"]}
-		for _, k := range kinds {
-			g.all += by[k.kind]
+		for kind, n := range by {
+			if kind != "players" {
+				g.all += n
+			}
 		}
 		g.Rest = g.all - g.New - g.Gone - g.Back - g.Version
 		v.Games = append(v.Games, g)
@@ -93,12 +80,7 @@ func newChanges(in *Input, names map[string]string) *changes {
 	for _, g := range v.Games {
 		important := in.Important.Of(g.ID)
 		for _, c := range important[:min(changesOfGame, len(important))] {
-			one := singleChange{Change: &c, People: uint64(c.People), Word: Shown(string(c.Kind), 20)}
-			for _, known := range kinds {
-				if known.kind == c.Kind {
-					one.Word = known.name
-				}
-			}
+			one := singleChange{Change: &c, People: uint64(c.People), Word: word(c.Kind)}
 			if !compare.WholeServer(c.Kind) {
 				one.What = Shown(compare.Detail(&c), detailShown)
 			}

@@ -224,8 +224,8 @@ func sampleChanges(s *census.Stats, before *Before) *census.Comparison {
 				c.ByGame[g.id] = map[census.Kind]uint64{}
 			}
 			n := g.servers / uint64(9+7*i+3*k)
-			c.ByGame[g.id][kind] = n
-			c.Changes[kind] += n
+			c.ByGame[g.id][kind.Kind] = n
+			c.Changes[kind.Kind] += n
 		}
 	}
 	return c
@@ -236,8 +236,8 @@ func addSingleChanges(in *Input) {
 	for i, kind := range census.Kinds {
 		for k, g := range sampleGames {
 			in.Important.Add(&census.Change{
-				Kind: kind, Game: g.id, Addr: fmt.Sprintf("203.0.113.%d:%d", 10*k+i, 27015+i), Name: fmt.Sprintf("%s server %d", g.name, i),
-				People: uint32(100 * (k + 1) / (i + 1)), LikelyLoss: kind == "gone" && k == 0,
+				Kind: kind.Kind, Game: g.id, Addr: fmt.Sprintf("203.0.113.%d:%d", 10*k+i, 27015+i), Name: fmt.Sprintf("%s server %d", g.name, i),
+				People: uint32(100 * (k + 1) / (i + 1)), LikelyLoss: kind.Kind == "gone" && k == 0,
 				Before: &census.Facts{Map: ptr(g.maps[0]), MaxPlayers: ptr(uint32(64))}, After: &census.Facts{Map: ptr(g.maps[1%len(g.maps)])},
 			})
 		}

@@ -136,7 +136,7 @@ func Proven(r fleetjudge.Report) bool { return r.AsTheyAre == r.Servers && r.Twi
 
 // writeFound explains what the demo found to a user who has never seen a summary.
 func writeFound(out io.Writer, sum *ledger.Summary, width int) {
-	l, d, found := sum.Targets, sum.Datagrams, sum.Answers()
+	l, d, found := sum.Targets, sum.Datagrams, sum.Answers
 	rows := []struct{ what, found string }{
 		{"asked", fmt.Sprintf("%s addresses; %s did not answer", console.Grouped(l.N("finished")), console.Grouped(l.N("by_status.no_reply")))},
 		{"found", fmt.Sprintf("%s servers: %s answered every question, %s some, %s nothing useful",
