@@ -20,22 +20,9 @@ import (
 const nonroot = 65532
 
 // writeImage writes the image as a tar file that container engines can load without a
-// registry.
+// registry. It has one layer: the program, its licences, and data, an empty folder for
+// records.
 func (r *release) writeImage(s system, t fstest.MapFS, out string) error {
-	image, err := r.image(s, t)
-	if err != nil {
-		return err
-	}
-	tag, err := name.NewTag("a2sscan:" + r.number())
-	if err != nil {
-		return err
-	}
-	return tarball.WriteToFile(filepath.Join(out, r.archiveName(s)+".image.tar"), tag, image)
-}
-
-// image returns an image with one layer: the program, its licences, and data, an empty
-// folder for records.
-func (r *release) image(s system, t fstest.MapFS) (v1.Image, error) {
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)
 	err := errors.Join(
@@ -43,13 +30,13 @@ func (r *release) image(s system, t fstest.MapFS) (v1.Image, error) {
 		w.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: "data/", Mode: 0o755, ModTime: r.time, Uid: nonroot, Gid: nonroot}),
 		w.Close())
 	if err != nil {
-		return nil, err
+		return err
 	}
 	layer, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) {
 		return io.NopCloser(bytes.NewReader(b.Bytes())), nil
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	image, err := mutate.ConfigFile(scratch.Image, &v1.ConfigFile{
 		OS: s.os, Architecture: s.arch, Created: v1.Time{Time: r.time}, RootFS: v1.RootFS{Type: "layers"},
@@ -62,7 +49,14 @@ func (r *release) image(s system, t fstest.MapFS) (v1.Image, error) {
 		},
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return mutate.AppendLayers(image, layer)
+	if image, err = mutate.AppendLayers(image, layer); err != nil {
+		return err
+	}
+	tag, err := name.NewTag("a2sscan:" + r.number())
+	if err != nil {
+		return err
+	}
+	return tarball.WriteToFile(filepath.Join(out, r.archiveName(s)+".image.tar"), tag, image)
 }

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"testing"
 	"testing/fstest"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/tarball"
 )
 
 func sampleImage(t *testing.T) v1.Image {
@@ -20,7 +22,11 @@ func sampleImage(t *testing.T) v1.Image {
 	r.add(files, "LICENSE", 0o644, []byte("license"))
 	r.add(files, "NOTICES", 0o644, []byte("notices"))
 	r.add(files, "README.md", 0o644, []byte("not in the image"))
-	image, err := r.image(system{"linux", "arm64"}, files)
+	dir, arm := t.TempDir(), system{"linux", "arm64"}
+	if err := r.writeImage(arm, files, dir); err != nil {
+		t.Fatal(err)
+	}
+	image, err := tarball.ImageFromPath(filepath.Join(dir, r.archiveName(arm)+".image.tar"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,7 @@ var semver = regexp.MustCompile(`^v?\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z
 
 // newRelease determines the version, the commit and the time of a release. The time is
 // SOURCE_DATE_EPOCH (reproducible-builds.org) or, if that is not set, that of the
-// commit. If version is empty, it uses the result of ownVersion.
+// commit.
 func newRelease(version string) (*release, error) {
 	seconds := os.Getenv("SOURCE_DATE_EPOCH")
 	if seconds == "" {
@@ -52,24 +52,16 @@ func newRelease(version string) (*release, error) {
 			r.commit += "+"
 		}
 	}
-	if version == "" {
-		version = r.ownVersion()
+	if version == "" { // the tag of the commit or, without one, a Go pseudo-version, which sorts before all releases
+		if version, err = output(nil, "git", "describe", "--tags", "--exact-match", "--match", "v[0-9]*"); err != nil {
+			version = fmt.Sprintf("v0.0.0-%s-%.12s", r.time.Format("20060102150405"), r.commit)
+		}
 	}
 	if !semver.MatchString(version) {
 		return nil, fmt.Errorf("the version %q is not like 1.2.3 or 1.2.3-rc.1", version)
 	}
 	r.version = "v" + strings.TrimPrefix(version, "v")
 	return r, nil
-}
-
-// ownVersion returns the tag of the commit. If there is none, it returns a Go
-// pseudo-version such as v0.0.0-20261121073756-0123456789ab, which sorts before all
-// releases.
-func (r *release) ownVersion() string {
-	if tag, err := output(nil, "git", "describe", "--tags", "--exact-match", "--match", "v[0-9]*"); err == nil {
-		return tag
-	}
-	return fmt.Sprintf("v0.0.0-%s-%.12s", r.time.Format("20060102150405"), r.commit)
 }
 
 // output runs a command, with the variables in env added to the environment, and
