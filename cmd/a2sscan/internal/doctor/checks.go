@@ -56,8 +56,8 @@ func (m *machine) examine(o *Options) *Report {
 		has  bool
 		run  func(*Options) Finding
 	}{
-		{"receive_buffer", true, m.checkRecvBuffer},
-		{"send_buffer", true, m.checkSendBuffer},
+		{"receive_buffer", true, func(o *Options) Finding { return m.checkBuffer(o, false) }},
+		{"send_buffer", true, func(o *Options) Finding { return m.checkBuffer(o, true) }},
 		{"conntrack", m.root != nil, m.checkConntrack},
 		{"files", m.files != nil, m.checkFiles},
 		{"throughput", true, m.checkThroughput},
@@ -94,22 +94,16 @@ func sysctl(name string, value uint64) []string {
 // requests, each of which the kernel counts as at least about 768 bytes.
 const leastSendBuffer = 160 << 10
 
-func (m *machine) checkRecvBuffer(o *Options) Finding {
-	ask, send, need := o.config().Buffers()
-	got, _, err := m.buffers(ask, send)
-	return judgeBuffer(got, ask, need, "net.core.rmem_max",
-		"the replies of 100 ms at this rate; the kernel drops what finds no room", err)
-}
-
-func (m *machine) checkSendBuffer(o *Options) Finding {
-	recv, ask, _ := o.config().Buffers()
-	_, got, err := m.buffers(recv, ask)
-	return judgeBuffer(got, ask, leastSendBuffer, "net.core.wmem_max",
-		"one batch of requests: with less, sending waits for the network card", err)
-}
-
-// judgeBuffer compares the size that the kernel granted with what a scan needs.
-func judgeBuffer(got, ask, need int, limit, why string, err error) Finding {
+// checkBuffer compares the size of a socket buffer that the kernel grants with what a scan
+// needs.
+func (m *machine) checkBuffer(o *Options, send bool) Finding {
+	ask, askSend, need := o.config().Buffers()
+	got, gotSend, err := m.buffers(ask, askSend)
+	limit, why := "net.core.rmem_max", "the replies of 100 ms at this rate; the kernel drops what finds no room"
+	if send {
+		got, ask, need = gotSend, askSend, leastSendBuffer
+		limit, why = "net.core.wmem_max", "one batch of requests: with less, sending waits for the network card"
+	}
 	if err != nil {
 		return unknown("no socket could be opened: %v", err)
 	}
@@ -118,7 +112,7 @@ func judgeBuffer(got, ask, need int, limit, why string, err error) Finding {
 	if got < need {
 		found.Level, found.Mend = Warning, sysctl(limit, uint64(ask))
 	}
-	if got < need/10 && limit == "net.core.rmem_max" {
+	if got < need/10 && !send {
 		found.Level = Bad
 	}
 	return found

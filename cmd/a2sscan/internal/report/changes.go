@@ -44,8 +44,9 @@ type singleChange struct {
 
 // word returns a kind as the page shows it.
 func word(k census.Kind) string {
-	text := compare.KindText(k)
-	return strings.ToUpper(text[:1]) + text[1:]
+	text := Shown(compare.KindText(k), 20)
+	first := min(1, len(text))
+	return strings.ToUpper(text[:first]) + text[first:]
 }
 
 func newChanges(in *Input, names map[string]string) *changes {

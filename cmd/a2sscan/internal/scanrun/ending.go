@@ -124,7 +124,7 @@ func (s *Run) summarize(counts *ledger.Source) *ledger.Summary {
 		sum.Records = output.Readable(s.files(), s.opts.Out.Options().Header != nil)
 	}
 	file := s.out.File()
-	sum.Output, sum.Parts = cmp.Or(s.opts.Upload.object(), file.Name), s.out.Parts()
+	sum.Output, sum.Parts = cmp.Or(s.opts.Upload.census, file.Name), s.out.Parts()
 	sum.Bytes, sum.Sum = file.Bytes, file.Sum
 	for i := range sum.Parts {
 		sum.Parts[i].Name = s.uploads.object(sum.Parts[i].Name)

@@ -315,7 +315,7 @@ func (o *Options) scanPlan(args []string) (checkpoint.Plan, error) {
 		Query:      o.Query.String(),
 		MaxTargets: o.MaxTargets, MaxPerAddress: o.Pace.MaxPerAddress,
 		Raw: o.Records.Raw, KeepMaster: o.From.Keep, Unanswered: o.Records.Unanswered, Columns: o.Out.Columns(), Output: output, Rotate: o.Rotate.On(),
-		Store: o.Upload.object(),
+		Store: o.Upload.census,
 	}, err
 }
 

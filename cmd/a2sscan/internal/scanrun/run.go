@@ -149,7 +149,7 @@ func (s *Run) prepare() (err error) {
 			return err
 		}
 	}
-	if s.exclusions, err = s.opts.Exclude.Open(noteOn(s.term)); err != nil {
+	if s.exclusions, err = s.opts.Exclude.Open(s.note); err != nil {
 		return err
 	}
 	if s.id == "" {
@@ -165,10 +165,8 @@ func (s *Run) prepare() (err error) {
 	return err
 }
 
-// noteOn returns a function that prints what a user should know about a list.
-func noteOn(t *console.Terminal) func(note string) {
-	return func(note string) { t.Say("%s", note) }
-}
+// note prints what a user should know about a list.
+func (s *Run) note(text string) { s.term.Say("%s", text) }
 
 // resume takes over the state in the checkpoint, if one exists. It returns the
 // reader to use in place of stdin.
@@ -201,7 +199,7 @@ func (s *Run) openTargets(stdin io.Reader) error {
 		return err
 	}
 	s.bad = inputs.NewBadLines(s.term, s.opts.Targets.Resolve)
-	cfg.Exclusions, cfg.Invalid, cfg.Note = s.exclusions, s.bad.Add, noteOn(s.term)
+	cfg.Exclusions, cfg.Invalid, cfg.Note = s.exclusions, s.bad.Add, s.note
 	cfg.Sources = append(slices.Clone(s.fetched.sources), cfg.Sources...)
 	if s.checkpoint.Enabled {
 		if s.checkpoint.Resumes && s.opts.Pace.MaxPerAddress > 0 {
@@ -332,7 +330,7 @@ func (s *Run) listen() (ctx context.Context, end func()) {
 		"seed", o.Targets.Seed, "order", o.Targets.order(), "shard", o.Targets.shard(),
 		"query", o.Query.String(), "rate", rate, "per_address_rate", console.Short(o.Pace.AddressRate.Limit()),
 		"timeout", o.Timeout.String(), "retries", o.Retries, "second_look", o.SecondLook,
-		"output", o.outputName(), "checkpoint", o.Saved.Path)
+		"output", cmp.Or(o.Upload.census, o.Out.Path), "checkpoint", o.Saved.Path)
 	s.guard = &guard{limits: o.Guard, drain: s.shutdown.Drain, interrupted: s.shutdown.Interrupted}
 	end = stopListening
 	if o.Guard.MaxRuntime > 0 {

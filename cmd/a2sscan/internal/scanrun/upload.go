@@ -28,22 +28,10 @@ import (
 type Upload struct {
 	Prefix string // the folder in a store: s3://BUCKET/PREFIX/; empty: --output may name an object
 
-	name string         // URL of the census or of the folder; empty: no upload
-	to   store.Location // of the same
-	dir  string         // folder of this machine for an --output in a store; empty: --output is a file
-}
-
-// outputName returns the name of the census for messages: its URL or its path.
-func (o *Options) outputName() string {
-	return cmp.Or(o.Upload.object(), o.Out.Path)
-}
-
-// object returns the URL of the census, or "" if it belongs on this machine.
-func (u *Upload) object() string {
-	if u.dir == "" {
-		return ""
-	}
-	return u.name
+	name   string         // URL of the census or of the folder; empty: no upload
+	to     store.Location // of the same
+	census string         // URL of the census; empty: it belongs on this machine
+	dir    string         // folder of this machine for a census in a store; empty: it is not in one
 }
 
 // useStore makes an output in a store one in parts, in a folder of this machine from
@@ -86,6 +74,7 @@ func (o *Options) useStore() (err error) {
 			return err
 		}
 	}
+	u.census = u.name
 	u.dir, err = filepath.Abs(u.to.Base() + ".upload")
 	o.Out.Path = filepath.Join(u.dir, u.to.Base())
 	return err
