@@ -95,10 +95,11 @@ func (k *Checkpointer) read() error {
 // startOver returns the hint that shows how to start a new scan instead of
 // resuming.
 func (o *Options) startOver() string {
+	more := []string{"--fresh", "--force"}
 	if slices.Contains(o.Args, "--force") {
-		return "to discard the results and start over: " + o.again("--fresh")
+		more = more[:1]
 	}
-	return "to discard the results and start over: " + o.again("--fresh", "--force")
+	return "to discard the results and start over: " + o.again(more...)
 }
 
 // again returns the command that resumes an unfinished scan, quoted for the shell:

@@ -85,7 +85,7 @@ func (t *Table) serverLine(s server, players, game string) string {
 	right := func(s string, width int) string { return strings.Repeat(" ", max(width-console.Columns(s), 0)) + s }
 	cells := []string{
 		fit(s.addr, addrWidth, cut), right(s.rtt, rttWidth), t.colored(players, right(s.players, playersWidth)),
-		fit(s.mapName, mapWidth, cut), t.colored(game, fit(s.game, gameWidth, cut)), shorten(s.name, rest),
+		fit(s.mapName, mapWidth, cut), t.colored(game, fit(s.game, gameWidth, cut)), console.Shorten(s.name, rest),
 	}
 	return strings.TrimRight(strings.Join(cells, " "), " ")
 }
@@ -106,7 +106,7 @@ func (t *Table) fieldLine(cells []string) string {
 	var b strings.Builder
 	for i, cell := range cells {
 		if i == len(cells)-1 {
-			b.WriteString(shorten(cell, max(left, 1)))
+			b.WriteString(console.Shorten(cell, max(left, 1)))
 			break
 		}
 		width, ok := fieldWidths[t.fields[i]]
@@ -134,12 +134,4 @@ func fit(s string, width int, cut bool) string {
 		return console.Pad(console.Shorten(s, width), width)
 	}
 	return console.Pad(console.Plain(s, noLimit), width)
-}
-
-// shorten makes s safe to show, in at most width columns of a screen.
-func shorten(s string, width int) string {
-	if width >= noLimit {
-		return console.Plain(s, noLimit)
-	}
-	return console.Shorten(s, width)
 }

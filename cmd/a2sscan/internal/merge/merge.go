@@ -14,6 +14,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
 	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/census"
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
@@ -110,11 +111,14 @@ func (m *merger) check() error {
 		return m.gap(gaps)
 	}
 	for _, p := range m.parts {
-		found, err := p.verify(censusfile.ReadProgress(m.term))
+		s := &p.sum
+		want := &census.Summary{Scan: s.Scan, Output: s.Output, Records: s.Records, Bytes: s.Bytes, Sum: s.Sum, Division: s.Parts}
+		want.Targets.ByStatus = s.Targets.By("by_status")
+		_, problems, err := censusfile.Check(p.files, want, censusfile.ReadProgress(m.term))
 		if err != nil {
-			return err
+			return censusfile.Failure(err)
 		}
-		gaps = append(gaps, found...)
+		gaps = append(gaps, problems...)
 	}
 	m.term.ClearStatus()
 	return m.gap(gaps)

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"slices"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/censusfile"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store"
@@ -74,18 +73,6 @@ func (p *part) load() (gap string, err error) {
 		return fmt.Sprintf("%s: %v", p.name, err), nil
 	}
 	return p.name + " " + gap, nil
-}
-
-// verify compares the files of a part with its summary, and returns the problems.
-func (p *part) verify(progress func(read, size int64)) ([]string, error) {
-	s := &p.sum
-	want := &census.Summary{Scan: s.Scan, Output: s.Output, Records: s.Records, Bytes: s.Bytes, Sum: s.Sum, Division: s.Parts}
-	want.Targets.ByStatus = s.Targets.By("by_status")
-	_, problems, err := censusfile.Check(p.files, want, progress)
-	if err != nil {
-		return nil, censusfile.Failure(err)
-	}
-	return problems, nil
 }
 
 // differences describes what keeps the parts from being the shards of one scan: other

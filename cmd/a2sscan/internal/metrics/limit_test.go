@@ -15,18 +15,18 @@ import (
 // connection, and returns the server's address.
 func served(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	o := SiteOptions{Address: "127.0.0.1:0", Connections: connections, Log: slog.New(slog.DiscardHandler)}
+	site, err := OpenSite(o, newServer().routes(ledger.Build{}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	site := newSite(l, SiteOptions{Connections: connections, Log: slog.New(slog.DiscardHandler)}, newServer().routes(ledger.Build{}))
 	site.http.ReadHeaderTimeout, site.http.ReadTimeout = 0, 0
 	go site.Serve()
 	t.Cleanup(func() {
 		site.http.Close()
 		<-site.gone
 	})
-	return l.Addr().String()
+	return site.Addr()
 }
 
 // TestSlowClients: clients that connect and never finish their request do not keep

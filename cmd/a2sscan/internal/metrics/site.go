@@ -38,10 +38,6 @@ func OpenSite(o SiteOptions, h http.Handler) (*Site, error) {
 	if err != nil {
 		return nil, listenFailure(o.Flag+" "+o.Address, err)
 	}
-	return newSite(l, o, h), nil
-}
-
-func newSite(l net.Listener, o SiteOptions, h http.Handler) *Site {
 	return &Site{
 		gone:     make(chan struct{}),
 		listener: l,
@@ -55,7 +51,7 @@ func newSite(l net.Listener, o SiteOptions, h http.Handler) *Site {
 			MaxHeaderBytes:    16 << 10,
 			ErrorLog:          slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
 		},
-	}
+	}, nil
 }
 
 // Serve answers requests until Close.

@@ -7,7 +7,6 @@ import (
 	"math"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/scanner"
@@ -133,20 +132,20 @@ func (v *View) Line(columns int) string {
 	if columns == 0 {
 		return strings.Join(append(head, v.flows()...), "; ")
 	}
-	if wide(strings.Join(head, "; ")) > columns {
+	if console.Columns(strings.Join(head, "; ")) > columns {
 		head[len(head)-1] = v.share()
 	}
-	if wide(strings.Join(head, "; ")) > columns {
+	if console.Columns(strings.Join(head, "; ")) > columns {
 		head[0] = strings.TrimPrefix(head[0], waits)
 	}
-	room := columns - wide(strings.Join(head, "; "))
+	room := columns - console.Columns(strings.Join(head, "; "))
 	bar, drawn := barOn(columns), false
 	var fit []string
 	for i, part := range v.flows() {
 		if i == barAfter && v.known && !v.last && room > bar {
 			drawn, room = true, room-bar
 		}
-		if n := wide(part) + 2; n <= room {
+		if n := console.Columns(part) + 2; n <= room {
 			fit, room = append(fit, part), room-n
 		}
 	}
@@ -161,9 +160,6 @@ func (v *View) Line(columns int) string {
 	}
 	return strings.Join(append(head, fit...), "; ")
 }
-
-// wide returns the number of columns that s takes.
-func wide(s string) int { return utf8.RuneCountInString(s) }
 
 // waits is the prefix that Line omits if there is no room.
 const waits = "waiting: "

@@ -108,7 +108,7 @@ func TestStatusWidth(t *testing.T) {
 			})
 			v := p.Sample(test.stats)
 			if got := v.Line(test.width); got != test.want {
-				t.Errorf("%d columns: got\n%s (%d)\nwant\n%s", test.width, got, wide(got), test.want)
+				t.Errorf("%d columns: got\n%s (%d)\nwant\n%s", test.width, got, console.Columns(got), test.want)
 			}
 		})
 	}

@@ -28,7 +28,15 @@ type series struct {
 // newTimeline returns a chart of the nights, without lines.
 func newTimeline(label, unit string, nights []pastNight) *timeline {
 	t := &timeline{Label: label, Unit: unit}
-	usual := usualDistance(nights)
+	var distances []time.Duration // between nights
+	for i := 1; i < len(nights); i++ {
+		distances = append(distances, nights[i].time.Sub(nights[i-1].time))
+	}
+	slices.Sort(distances)
+	usual := time.Duration(0)
+	if len(distances) > 0 {
+		usual = distances[(len(distances)-1)/2]
+	}
 	for i, n := range nights {
 		if i > 0 && n.time.Sub(nights[i-1].time) > usual+usual/2 {
 			t.Nights = append(t.Nights, n.time.Add(-usual).Unix()) // nights are missing: a gap in the lines
@@ -39,19 +47,6 @@ func newTimeline(label, unit string, nights []pastNight) *timeline {
 		}
 	}
 	return t
-}
-
-// usualDistance returns the median distance between nights.
-func usualDistance(nights []pastNight) time.Duration {
-	var all []time.Duration
-	for i := 1; i < len(nights); i++ {
-		all = append(all, nights[i].time.Sub(nights[i-1].time))
-	}
-	if len(all) == 0 {
-		return 0
-	}
-	slices.Sort(all)
-	return all[(len(all)-1)/2]
 }
 
 // add adds a line with the value of each night; NaN means that it is not known.

@@ -13,7 +13,6 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/checkpoint"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
 	"github.com/a2sscan/a2sscan/sink/census"
 	"github.com/a2sscan/a2sscan/sink/disk"
@@ -24,11 +23,8 @@ import (
 // A2SSCAN_STATS is the name for a program that does.
 func (s *Run) stepAfter(sum *ledger.Summary, summary string) checkpoint.Step {
 	var files []string
-	for _, part := range sum.Parts {
-		files = append(files, part.Name)
-	}
-	if name := s.out.File().Name; !s.opts.Rotate.On() && s.opts.Out.ToFile() && output.IsFile(name) {
-		files = append(files, name)
+	for _, file := range s.files() {
+		files = append(files, s.uploads.object(file.Name))
 	}
 	stats := ""
 	if len(files) > 0 && s.opts.Out.Columns() == "" {
