@@ -35,15 +35,10 @@ func (s *Server) Identities() (steamID, identity uint64) { return s.persistentID
 // night: otherwise servers with the same name that rotate their maps would seem to
 // change places.
 func (d *differ) match(key func(*Server) uint64, alone bool) map[*Server]*Server {
-	from, to := candidates(d.old, d.new, key, alone), candidates(d.new, d.old, key, alone)
-	maps.DeleteFunc(from, func(k uint64, _ *Server) bool { return to[k] == nil })
-	maps.DeleteFunc(to, func(k uint64, _ *Server) bool { return from[k] == nil })
-	dropTwins(d.old, from, key)
-	dropTwins(d.new, to, key)
-	all := map[*Server]*Server{}
-	for k, a := range from {
+	all, to := map[*Server]*Server{}, d.new.unique(key)
+	for k, a := range d.old.unique(key) {
 		b := to[k]
-		if b == nil || a.key == b.key {
+		if a == nil || b == nil || a.key == b.key || alone && (d.new.find(a.key).answered() || d.old.find(b.key).answered()) {
 			continue
 		}
 		if x, y := a.persistentID(), b.persistentID(); x == 0 || y == 0 || x == y {
@@ -53,35 +48,18 @@ func (d *differ) match(key func(*Server) uint64, alone bool) map[*Server]*Server
 	return all
 }
 
-// candidates returns the servers of c by key. It leaves out a server if, on the other
-// night, a server with the same key or, if alone is set, any server answers at its
-// address.
-func candidates(c, other *Census, key func(*Server) uint64, alone bool) map[uint64]*Server {
+// unique returns the servers by key, and nil for a key that several of them have.
+func (c *Census) unique(key func(*Server) uint64) map[uint64]*Server {
 	all := map[uint64]*Server{}
-	rest := other.servers
 	for _, s := range c.servers {
-		for len(rest) > 0 && rest[0].key < s.key {
-			rest = rest[1:]
-		}
-		k := key(s)
-		stays := len(rest) > 0 && rest[0].key == s.key && rest[0].answered() && (alone || key(rest[0]) == k)
-		if k != 0 && !stays {
+		if k := key(s); k != 0 {
+			if _, twin := all[k]; twin {
+				s = nil
+			}
 			all[k] = s
 		}
 	}
 	return all
-}
-
-// dropTwins removes from found the keys that several servers of c have.
-func dropTwins(c *Census, found map[uint64]*Server, key func(*Server) uint64) {
-	if len(found) == 0 {
-		return
-	}
-	for _, s := range c.servers {
-		if k := key(s); found[k] != nil && found[k] != s {
-			delete(found, k)
-		}
-	}
 }
 
 // accept keeps the moves that leave every address explained. The new address must
