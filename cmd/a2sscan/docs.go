@@ -33,7 +33,12 @@ commands themselves; the same program writes the same bytes.`,
 			}
 			for _, f := range files {
 				path := filepath.Join(args[0], filepath.FromSlash(f.name))
-				err = errors.Join(err, os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, f.text, 0o666))
+				if err == nil {
+					err = os.MkdirAll(filepath.Dir(path), 0o777)
+				}
+				if err == nil {
+					err = os.WriteFile(path, f.text, 0o666)
+				}
 			}
 			if err != nil {
 				return console.Fail(console.ExitOutput, "docs: %w", err)
